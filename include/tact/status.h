@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TACT_STATUS_H
+#define TACT_STATUS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Every fallible function returns int: >= 0 on success, -TACT_E_* on failure.
+ * Values are stable: new ones are added at the end.
+ */
+enum tact_error {
+	TACT_OK = 0,
+	TACT_E_INTERNAL,     /* a bug in this library */
+	TACT_E_INVAL,        /* the caller broke the contract */
+	TACT_E_NOMEM,        /* out of memory */
+	TACT_E_IO,           /* a file could not be opened, read or written */
+	TACT_E_FORMAT,       /* malformed file or text */
+	TACT_E_VERSION,      /* a file of an incompatible version */
+	TACT_E_DECODE,       /* bytes are not an instruction */
+	TACT_E_NO_ARCH,      /* unknown microarchitecture */
+	TACT_E_NO_DATA,      /* instruction form not in this arch's tables */
+	TACT_E_NOT_MODELLED, /* known, but outside the model */
+	TACT_E_NO_TOOL,      /* a program needed at run time is not installed */
+	TACT_E_LIMIT         /* a size or budget is exceeded */
+};
+
+/* Text for a status, with or without the minus sign; never NULL. */
+const char *tact_strerror(int status);
+
+/* Where and why.  Owned by the caller, who may pass NULL; filled only on failure.
+ * `line` counts lines of a text input from 1, 0 if there is none; `offset` is a byte offset
+ * in the input or in the block's code.
+ */
+struct tact_diag {
+	uint64_t line;
+	uint64_t offset;
+	char text[240];
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TACT_STATUS_H */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tact: how many cycles does this machine code take, and why?
+ */
+#ifndef TACT_TACT_H
+#define TACT_TACT_H
+
+#include <tact/arch.h>
+#include <tact/block.h>
+#include <tact/input.h>
+#include <tact/insn.h>
+#include <tact/model.h>
+#include <tact/predict.h>
+#include <tact/status.h>
+#include <tact/version.h>
+
+#endif /* TACT_TACT_H */

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include <cpuid.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <tact/insn.h>
+
+#include "arch/arch.h"
+
+#include "archs.inc"
+
+const struct arch_record *arch_record_of(const struct tact_arch *arch, unsigned form)
+{
+	unsigned record = form < N_FORMS ? arch->record_of_form[form] : 0;
+
+	return record ? &records[record] : NULL;
+}
+
+const struct arch_variant *arch_variant_at(unsigned index)
+{
+	return &variants[index];
+}
+
+const struct arch_port_use *arch_ports_at(unsigned index)
+{
+	return &port_uses[index];
+}
+
+const struct arch_latency *arch_latencies_at(unsigned index)
+{
+	return &latency_lists[index];
+}
+
+const struct tact_arch *tact_arch_find(const char *name)
+{
+	if (!name)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(archs); i++)
+		if (!strcasecmp(name, archs[i].name) || !strcasecmp(name, archs[i].llvm_name) ||
+		    !strcasecmp(name, archs[i].full_name))
+			return &archs[i];
+	return NULL;
+}
+
+const struct tact_arch *tact_arch_next(const struct tact_arch *previous)
+{
+	size_t next = previous ? (size_t)(previous - archs) + 1 : 0;
+
+	return next < ARRAY_SIZE(archs) ? &archs[next] : NULL;
+}
+
+/* "6-85:5-7 6-106": does one of the entries hold this CPU? */
+static bool cpuid_matches(const char *list, unsigned family, unsigned model, unsigned stepping)
+{
+	while (*list) {
+		unsigned f, m, first = 0, last = 15;
+		int used = 0;
+
+		if (sscanf(list, "%u-%u%n", &f, &m, &used) != 2)
+			return false;
+		list += used;
+		if (*list == ':' && sscanf(list, ":%u-%u%n", &first, &last, &used) == 2)
+			list += used;
+		if (f == family && m == model && stepping >= first && stepping <= last)
+			return true;
+		list += strspn(list, " ");
+	}
+	return false;
+}
+
+const struct tact_arch *tact_arch_host(void)
+{
+	unsigned eax, ebx, ecx, edx, family, model;
+
+	/* "GenuineIntel" in ebx, edx, ecx: other vendors use the same family numbers. */
+	if (!__get_cpuid(0, &eax, &ebx, &ecx, &edx) || ebx != 0x756e6547 || edx != 0x49656e69)
+		return NULL;
+	if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx))
+		return NULL;
+	family = eax >> 8 & 15;
+	model = (eax >> 4 & 15) | (eax >> 12 & 0xf0);
+	if (family == 15)
+		family += eax >> 20 & 255;
+	for (size_t i = 0; i < ARRAY_SIZE(archs); i++)
+		if (cpuid_matches(archs[i].cpuid, family, model, eax & 15))
+			return &archs[i];
+	return NULL;
+}
+
+const char *tact_arch_name(const struct tact_arch *arch)
+{
+	return arch->name;
+}
+
+const char *tact_arch_full_name(const struct tact_arch *arch)
+{
+	return arch->full_name;
+}
+
+const char *tact_arch_llvm_name(const struct tact_arch *arch)
+{
+	return arch->llvm_name;
+}
+
+bool tact_arch_has_form(const struct tact_arch *arch, unsigned form)
+{
+	return arch_record_of(arch, form) != NULL;
+}
+
+unsigned tact_arch_form_count(const struct tact_arch *arch)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < N_FORMS; i++)
+		n += arch->record_of_form[i] != 0;
+	return n;
+}
+
+unsigned tact_arch_ports(const struct tact_arch *arch)
+{
+	return arch->params.ports;
+}
+
+bool tact_arch_param(const struct tact_arch *arch, size_t index, struct tact_param *out)
+{
+	const char *help;
+
+	if (!params_get(&arch->params, index, out->name, sizeof(out->name), out->value,
+			sizeof(out->value), &help))
+		return false;
+	snprintf(out->help, sizeof(out->help), "%s", help);
+	return true;
+}
+
+static int read_params(struct arch_params *params, FILE *f, struct tact_diag *diag)
+{
+	char line[512], *name, *value;
+	uint64_t n = 0;
+
+	while (fgets(line, sizeof(line), f)) {
+		int status = params_split_line(line, &name, &value);
+
+		n++;
+		if (status < 0)
+			return tact_fail_at(diag, TACT_E_FORMAT, n, 0, "'name = value' expected");
+		if (!status || !strcmp(name, "name") || !strcmp(name, "full_name") ||
+		    !strcmp(name, "llvm_name") || !strcmp(name, "cpuid"))
+			continue;
+		status = params_set(params, name, value, diag);
+		if (status < 0) {
+			if (diag)
+				diag->line = n;
+			return -TACT_E_FORMAT;
+		}
+	}
+	return 0;
+}
+
+int tact_arch_derive(struct tact_arch **out, const struct tact_arch *base, const char *path,
+		     struct tact_diag *diag)
+{
+	struct tact_arch *arch;
+	int status;
+	FILE *f;
+
+	if (!out || !base || !path)
+		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
+	f = fopen(path, "r");
+	if (!f)
+		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	arch = malloc(sizeof(*arch));
+	if (!arch) {
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		goto out_close;
+	}
+	*arch = *base;
+	status = read_params(&arch->params, f, diag);
+	if (!status && ferror(f))
+		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	if (status < 0) {
+		free(arch);
+		goto out_close;
+	}
+	*out = arch;
+out_close:
+	fclose(f);
+	return status;
+}
+
+void tact_arch_destroy(struct tact_arch *arch)
+{
+	free(arch);
+}
+
+/* ---- validation ---- */
+
+static unsigned port_uops(const struct arch_variant *v, unsigned *mask)
+{
+	const struct arch_port_use *use = arch_ports_at(v->ports);
+	unsigned n = 0;
+
+	for (*mask = 0; use->count; use++) {
+		n += use->count;
+		*mask |= use->mask;
+	}
+	return n;
+}
+
+static int check_variant(const struct tact_arch *arch, const char *form, unsigned index,
+			 struct tact_diag *diag)
+{
+	const struct arch_variant *v = arch_variant_at(index);
+	unsigned mask, n = port_uops(v, &mask);
+
+	if (mask & ~(unsigned)arch->params.ports) {
+		tact_fail(diag, TACT_E_FORMAT, "%s: %s uses ports that the CPU lacks", arch->name, form);
+		return 1;
+	}
+	/* uops.info counts serialising instructions only roughly: those are not held against it. */
+	if (n > v->uops && v->uops < 8) {
+		tact_fail(diag, TACT_E_FORMAT, "%s: %s has %u uops on ports and %u in all", arch->name,
+			  form, n, v->uops);
+		return 1;
+	}
+	return 0;
+}
+
+int tact_arch_validate(const struct tact_arch *arch, struct tact_diag *diag)
+{
+	const struct arch_params *p = &arch->params;
+	unsigned roles = p->alu_ports | p->load_ports | p->store_address_ports | p->store_data_ports |
+			 p->taken_branch_ports;
+	int faults = 0;
+
+	if (roles & ~(unsigned)p->ports) {
+		tact_fail(diag, TACT_E_FORMAT, "%s: a role is on a port that the CPU lacks", arch->name);
+		faults++;
+	}
+	for (unsigned i = 0; i < N_FORMS; i++) {
+		const struct arch_record *r = arch_record_of(arch, i);
+
+		if (!r)
+			continue;
+		faults += check_variant(arch, tact_form_name(i), r->plain, diag);
+		if (r->indexed)
+			faults += check_variant(arch, tact_form_name(i), r->indexed, diag);
+		if (r->same)
+			faults += check_variant(arch, tact_form_name(i), r->same, diag);
+	}
+	return faults;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One parser for data/arch and for users' files: the generator links this file as well.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/params.h"
+#include "base/base.h"
+
+enum param_type { TYPE_int, TYPE_ports, TYPE_unroll };
+
+static const struct param {
+	enum param_type type;
+	const char *name;
+	size_t offset;
+	int low, high;
+	const char *help;
+} params_list[] = {
+#define PARAM(type, name, low, high, help)                                                         \
+	{ TYPE_##type, #name, offsetof(struct arch_params, name), low, high, help },
+#include "arch/params.def"
+#undef PARAM
+};
+
+static int parse_int(const struct param *p, params_int *out, const char *value,
+		     struct tact_diag *diag)
+{
+	char *end;
+	long v = strtol(value, &end, 10);
+
+	if (end == value || *end)
+		return tact_fail(diag, TACT_E_FORMAT, "%s: '%s' is not a number", p->name, value);
+	if (v < p->low || v > p->high)
+		return tact_fail(diag, TACT_E_FORMAT, "%s: %ld is not in %d..%d", p->name, v, p->low,
+				 p->high);
+	*out = (params_int)v;
+	return 0;
+}
+
+static int parse_ports(const struct param *p, params_ports *out, const char *value,
+		       struct tact_diag *diag)
+{
+	unsigned mask = 0;
+
+	while (*value) {
+		char *end;
+		unsigned long port = strtoul(value, &end, 10);
+
+		if (end == value || port > 15 || (*end && *end != ','))
+			return tact_fail(diag, TACT_E_FORMAT, "%s: ports are written as 0,1,5", p->name);
+		mask |= 1u << port;
+		value = *end ? end + 1 : end;
+	}
+	if (!mask)
+		return tact_fail(diag, TACT_E_FORMAT, "%s: at least one port is needed", p->name);
+	*out = (params_ports)mask;
+	return 0;
+}
+
+static int parse_unroll(const struct param *p, uint8_t *out, const char *value,
+			struct tact_diag *diag)
+{
+	params_unroll table = { 0 };
+
+	if (!strcmp(value, "none"))
+		value = "";
+	while (*value) {
+		unsigned first, last, copies;
+		int used = 0;
+
+		if (sscanf(value, "%u-%u:%u%n", &first, &last, &copies, &used) != 3) {
+			if (sscanf(value, "%u:%u%n", &first, &copies, &used) != 2)
+				goto malformed;
+			last = first;
+		}
+		if (first > last || last >= PARAMS_UNROLL_MAX || !copies || copies > 255)
+			goto malformed;
+		for (unsigned i = first; i <= last; i++)
+			table[i] = (uint8_t)copies;
+		value += used;
+		value += strspn(value, " ");
+	}
+	memcpy(out, table, sizeof(table));
+	return 0;
+
+malformed:
+	return tact_fail(diag, TACT_E_FORMAT, "%s: copies are written as '1-6:6 7:4', or none",
+			 p->name);
+}
+
+int params_set(struct arch_params *params, const char *name, const char *value,
+	       struct tact_diag *diag)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(params_list); i++) {
+		const struct param *p = &params_list[i];
+		void *field = (char *)params + p->offset;
+
+		if (strcmp(p->name, name))
+			continue;
+		switch (p->type) {
+		case TYPE_int:
+			return parse_int(p, field, value, diag);
+		case TYPE_ports:
+			return parse_ports(p, field, value, diag);
+		case TYPE_unroll:
+			return parse_unroll(p, field, value, diag);
+		}
+	}
+	return tact_fail(diag, TACT_E_INVAL, "unknown parameter '%s'", name);
+}
+
+static void print_ports(params_ports mask, char *value, size_t size)
+{
+	size_t n = 0;
+
+	value[0] = 0;
+	for (unsigned i = 0; i < 16; i++)
+		if (mask >> i & 1 && n < size)
+			n += (size_t)snprintf(value + n, size - n, "%s%u", n ? "," : "", i);
+}
+
+static void print_unroll(const uint8_t *table, char *value, size_t size)
+{
+	size_t n = 0;
+
+	snprintf(value, size, "none");
+	for (unsigned first = 0, last; first < PARAMS_UNROLL_MAX; first = last + 1) {
+		for (last = first; last + 1 < PARAMS_UNROLL_MAX && table[last + 1] == table[first];)
+			last++;
+		if (!table[first] || n >= size)
+			continue;
+		n += (size_t)snprintf(value + n, size - n, "%s%u-%u:%u", n ? " " : "", first, last,
+				      table[first]);
+	}
+}
+
+bool params_get(const struct arch_params *params, size_t index, char *name, size_t name_size,
+		char *value, size_t value_size, const char **help)
+{
+	const struct param *p;
+	const void *field;
+
+	if (index >= ARRAY_SIZE(params_list))
+		return false;
+	p = &params_list[index];
+	field = (const char *)params + p->offset;
+	snprintf(name, name_size, "%s", p->name);
+	*help = p->help;
+	switch (p->type) {
+	case TYPE_int:
+		snprintf(value, value_size, "%d", *(const params_int *)field);
+		break;
+	case TYPE_ports:
+		print_ports(*(const params_ports *)field, value, value_size);
+		break;
+	case TYPE_unroll:
+		print_unroll(field, value, value_size);
+		break;
+	}
+	return true;
+}
+
+static char *trim(char *s)
+{
+	size_t n;
+
+	while (isspace((unsigned char)*s))
+		s++;
+	for (n = strlen(s); n && isspace((unsigned char)s[n - 1]); n--)
+		s[n - 1] = 0;
+	return s;
+}
+
+int params_split_line(char *line, char **name, char **value)
+{
+	char *equals;
+
+	line[strcspn(line, "#\r\n")] = 0;
+	line = trim(line);
+	if (!*line)
+		return 0;
+	equals = strchr(line, '=');
+	if (!equals)
+		return -TACT_E_FORMAT;
+	*equals = 0;
+	*name = trim(line);
+	*value = trim(equals + 1);
+	return **name && **value ? 1 : -TACT_E_FORMAT;
+}

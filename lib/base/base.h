@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Layer 0: what every module uses.  Includes libc and our status.h only.
+ */
+#ifndef TACT_BASE_H
+#define TACT_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tact/status.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Fills diag (NULL is allowed) and returns -error, so that it can stand in a return. */
+int tact_fail(struct tact_diag *diag, enum tact_error error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+int tact_fail_at(struct tact_diag *diag, enum tact_error error, uint64_t line, uint64_t offset,
+		 const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Grows *array (of *capacity elements of element_size) so that it holds at least `needed`.
+ * Returns 0, or -TACT_E_NOMEM with the array as it was.
+ */
+int tact_grow(void *array, size_t *capacity, size_t needed, size_t element_size);
+
+/* 64-bit mix of a string of bytes; for hash tables, not for secrets. */
+uint64_t tact_hash_bytes(const void *data, size_t size);
+
+/* Decodes hex digits.  Returns the number of bytes, or -1 with *bad set to the position of the
+ * first character that is no hex digit, or to `size` if the number of digits is odd.
+ */
+long tact_hex_decode(uint8_t *out, const char *text, size_t size, size_t *bad);
+
+#endif /* TACT_BASE_H */

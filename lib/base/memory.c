@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+int tact_grow(void *array, size_t *capacity, size_t needed, size_t element_size)
+{
+	void *old, *grown;
+	size_t wanted = *capacity ? *capacity : 16;
+
+	if (needed <= *capacity)
+		return 0;
+	while (wanted < needed) {
+		if (wanted > SIZE_MAX / 2)
+			return -TACT_E_NOMEM;
+		wanted *= 2;
+	}
+	if (wanted > SIZE_MAX / element_size)
+		return -TACT_E_NOMEM;
+	memcpy(&old, array, sizeof(old));
+	grown = realloc(old, wanted * element_size);
+	if (!grown)
+		return -TACT_E_NOMEM;
+	memcpy(array, &grown, sizeof(grown));
+	*capacity = wanted;
+	return 0;
+}
+
+uint64_t tact_hash_bytes(const void *data, size_t size)
+{
+	/* Multiply and fold eight bytes at a time; the multiplier is 2^64 divided by the golden
+	 * ratio (Knuth, The Art of Computer Programming, vol. 3, 6.4).
+	 */
+	const uint64_t multiplier = 0x9e3779b97f4a7c15u;
+	const uint8_t *p = data;
+	uint64_t hash = size * multiplier, word;
+
+	for (; size >= 8; size -= 8, p += 8) {
+		memcpy(&word, p, 8);
+		hash = (hash ^ word) * multiplier;
+		hash ^= hash >> 32;
+	}
+	if (size) {
+		word = 0;
+		memcpy(&word, p, size);
+		hash = (hash ^ word) * multiplier;
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+/* Value of a hex digit plus one; 0 marks every other character. */
+static const uint8_t hex_value[256] = {
+	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+long tact_hex_decode(uint8_t *out, const char *text, size_t size, size_t *bad)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < size; i += 2) {
+		uint8_t high = hex_value[(uint8_t)text[i]], low = hex_value[(uint8_t)text[i + 1]];
+
+		if (!high || !low) {
+			*bad = high ? i + 1 : i;
+			return -1;
+		}
+		out[i / 2] = (uint8_t)((high - 1) << 4 | (low - 1));
+	}
+	if (i < size) {
+		*bad = hex_value[(uint8_t)text[i]] ? size : i;
+		return -1;
+	}
+	return (long)(size / 2);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bytes to a block: decode, fuse, lower, connect.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "block/block.h"
+
+enum {
+	PADDING = 16,
+	/* Above this many remembered instructions the cache starts anew: bounds memory at some 20 MB
+	 * whatever the input; BHive's 230,000 blocks have about half as many heads.
+	 */
+	CACHE_LIMIT = 1 << 15
+};
+
+/* Takes a caller's struct of another size: what it lacks is zero, what we lack must be zero. */
+static int read_options(struct tact_block_options *to, const struct tact_block_options *from)
+{
+	const uint8_t *bytes = (const uint8_t *)from;
+
+	memset(to, 0, sizeof(*to));
+	if (!from)
+		return 0;
+	if (from->size < sizeof(from->size))
+		return -TACT_E_INVAL;
+	for (size_t i = sizeof(*to); i < from->size; i++)
+		if (bytes[i])
+			return -TACT_E_INVAL;
+	memcpy(to, from, from->size < sizeof(*to) ? from->size : sizeof(*to));
+	to->size = sizeof(*to);
+	if (to->mode > TACT_MODE_UNROLL || to->init > TACT_INIT_DIFF)
+		return -TACT_E_INVAL;
+	to->alignment %= 64;
+	return 0;
+}
+
+int tact_block_create(struct tact_block **out, const struct tact_arch *arch,
+		      const struct tact_block_options *opt, struct tact_diag *diag)
+{
+	struct tact_block *block;
+
+	if (!out || !arch)
+		return tact_fail(diag, TACT_E_INVAL, "no architecture");
+	block = calloc(1, sizeof(*block));
+	if (!block)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	block->arch = arch;
+	if (read_options(&block->opt, opt) < 0) {
+		free(block);
+		return tact_fail(diag, TACT_E_INVAL, "options that this library does not know");
+	}
+	if (isa_cache_init(&block->cache) < 0) {
+		free(block);
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	}
+	*out = block;
+	return 0;
+}
+
+void tact_block_destroy(struct tact_block *block)
+{
+	if (!block)
+		return;
+	isa_cache_fini(&block->cache);
+	free(block->lowered);
+	free(block->code);
+	free(block->insns);
+	free(block->nodes);
+	free(block->stores);
+	free(block->scratch);
+	free(block);
+}
+
+void *block_scratch(struct tact_block *block, size_t size)
+{
+	if (tact_grow(&block->scratch, &block->scratch_capacity, size, 1) < 0)
+		return NULL;
+	return block->scratch;
+}
+
+static int copy_code(struct tact_block *block, const uint8_t *code, size_t size)
+{
+	if (tact_grow(&block->code, &block->code_capacity, size + PADDING, 1) < 0)
+		return -TACT_E_NOMEM;
+	memcpy(block->code, code, size);
+	memset(block->code + size, 0, PADDING);
+	block->code_size = size;
+	return 0;
+}
+
+static int decode(struct tact_block *block, struct tact_diag *diag)
+{
+	if (block->cache.n_entries > CACHE_LIMIT) {
+		isa_cache_flush(&block->cache);
+		block->n_lowered = 0;
+	}
+	for (size_t offset = 0; offset < block->code_size;) {
+		struct block_insn *bi;
+		long entry;
+
+		if (block->n_insns == block->insn_capacity &&
+		    tact_grow(&block->insns, &block->insn_capacity, block->n_insns + 1,
+			      sizeof(*block->insns)) < 0)
+			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		bi = &block->insns[block->n_insns];
+		memset(bi, 0, sizeof(*bi));
+		entry = isa_cache_decode(&block->cache, block->code + offset,
+					 block->code_size - offset, &bi->constants);
+		if (entry == -TACT_E_NOMEM)
+			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		if (entry < 0)
+			return tact_fail_at(diag, TACT_E_DECODE, 0, offset,
+					    "no instruction, or one that is cut short, at byte %zu",
+					    offset);
+		bi->entry = (uint32_t)entry;
+		bi->offset = (uint32_t)offset;
+		offset += block->cache.entries[entry].layout.length;
+		block->n_insns++;
+	}
+	return 0;
+}
+
+/* Entries do not move any more: point to them, and lower those that are new. */
+static int lower(struct tact_block *block)
+{
+	if (tact_grow(&block->lowered, &block->lowered_capacity, block->cache.n_entries,
+		      sizeof(*block->lowered)) < 0)
+		return -TACT_E_NOMEM;
+	for (; block->n_lowered < block->cache.n_entries; block->n_lowered++)
+		block->lowered[block->n_lowered].arch = NULL;
+	block->n_known = 0;
+	block->has_zmm = false;
+	for (size_t i = 0; i < block->n_insns; i++) {
+		struct block_insn *bi = &block->insns[i];
+		struct block_lowered *l = &block->lowered[bi->entry];
+
+		bi->insn = &block->cache.entries[bi->entry].insn;
+		bi->lowered = l;
+		if (l->arch != block->arch || l->paper != block->opt.paper)
+			block_lower(l, bi->insn, block->arch, block->opt.paper);
+		block->n_known += l->known;
+		block->has_zmm |= (bi->insn->attributes & TACT_INSN_ZMM) != 0;
+	}
+	return 0;
+}
+
+/* The block ends in a direct branch to its first byte. */
+static bool ends_in_loop(const struct tact_block *block)
+{
+	const struct block_insn *last = &block->insns[block->n_insns - 1];
+
+	return last->insn->attributes & TACT_INSN_BRANCH && last->insn->immediate_bits &&
+	       !(last->insn->attributes & (TACT_INSN_CALL | TACT_INSN_RET)) &&
+	       (int64_t)block->code_size + last->constants.immediate == 0;
+}
+
+/* A flag-writing instruction and the jump behind it, unless the jump starts a cache line
+ * (Intel optimization manual, 2.5.2.1).
+ */
+static void fuse(struct tact_block *block)
+{
+	for (size_t i = 0; i < block->n_insns; i++) {
+		struct block_insn *bi = &block->insns[i];
+		struct block_insn *previous = i ? bi - 1 : NULL;
+
+		bi->fused_prev = bi->fused_next = false;
+		if (!previous || !(bi->insn->attributes & TACT_INSN_COND_BRANCH) || previous->fused_prev)
+			continue;
+		if (!(previous->lowered->fuse >> bi->insn->condition & 1) || !bi->lowered->known)
+			continue;
+		if (!((bi->offset + block->opt.alignment) % 64))
+			continue;
+		previous->fused_next = bi->fused_prev = true;
+	}
+}
+
+/* A jump, or a fused pair, that crosses or ends on a 32-byte boundary (Intel 341810). */
+static void mark_jcc_erratum(struct tact_block *block)
+{
+	block->jcc_erratum = false;
+	for (size_t i = 0; i < block->n_insns; i++) {
+		struct block_insn *bi = &block->insns[i];
+		const struct block_insn *first = bi->fused_prev ? bi - 1 : bi;
+		unsigned begin = first->offset + block->opt.alignment;
+		unsigned end = bi->offset + bi->insn->length + block->opt.alignment;
+
+		bi->jcc = block->arch->params.jcc_erratum && bi->insn->attributes & TACT_INSN_BRANCH &&
+			  begin / 32 != end / 32;
+		if (bi->jcc && i + 1 == block->n_insns)
+			block->jcc_erratum = true;
+	}
+}
+
+static int prepare(struct tact_block *block)
+{
+	int status = lower(block);
+
+	if (status < 0)
+		return status;
+	block->mode = block->opt.mode != TACT_MODE_AUTO ? block->opt.mode
+		      : ends_in_loop(block)		? TACT_MODE_LOOP
+							: TACT_MODE_UNROLL;
+	fuse(block);
+	mark_jcc_erratum(block);
+	return block_depend(block);
+}
+
+int tact_block_load(struct tact_block *block, const uint8_t *code, size_t size,
+		    struct tact_diag *diag)
+{
+	int status;
+
+	if (!block)
+		return tact_fail(diag, TACT_E_INVAL, "no block");
+	block->n_insns = block->n_nodes = block->code_size = 0;
+	if (!code || !size)
+		return tact_fail(diag, TACT_E_INVAL, "no code");
+	if (size > TACT_BLOCK_MAX_BYTES)
+		return tact_fail(diag, TACT_E_LIMIT, "%zu bytes in one block; at most %d are accepted",
+				 size, TACT_BLOCK_MAX_BYTES);
+	status = copy_code(block, code, size);
+	if (status < 0)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = decode(block, diag);
+	if (status >= 0) {
+		status = prepare(block);
+		if (status < 0)
+			tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	}
+	if (status < 0)
+		block->n_insns = block->n_nodes = block->code_size = 0;
+	return status < 0 ? status : 0;
+}
+
+int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
+		      const struct tact_block_options *opt)
+{
+	struct tact_block_options options;
+
+	if (!block)
+		return -TACT_E_INVAL;
+	if (opt) {
+		if (read_options(&options, opt) < 0)
+			return -TACT_E_INVAL;
+		block->opt = options;
+	}
+	if (arch)
+		block->arch = arch;
+	return block->n_insns ? prepare(block) : 0;
+}
+
+const struct tact_arch *tact_block_arch(const struct tact_block *block)
+{
+	return block->arch;
+}
+
+enum tact_mode tact_block_mode(const struct tact_block *block)
+{
+	return block->mode;
+}
+
+size_t tact_block_length(const struct tact_block *block)
+{
+	return block->n_insns;
+}
+
+int tact_block_insn(const struct tact_block *block, size_t i, struct tact_insn *insn)
+{
+	if (!block || !insn || i >= block->n_insns)
+		return -TACT_E_INVAL;
+	*insn = *block->insns[i].insn;
+	insn->displacement = block->insns[i].constants.displacement;
+	insn->immediate = block->insns[i].constants.immediate;
+	return 0;
+}
+
+size_t tact_block_offset(const struct tact_block *block, size_t i)
+{
+	return i < block->n_insns ? block->insns[i].offset : block->code_size;
+}
+
+const uint8_t *tact_block_code(const struct tact_block *block, size_t *size)
+{
+	*size = block->code_size;
+	return block->code;
+}
+
+double tact_block_coverage(const struct tact_block *block)
+{
+	return block->n_insns ? (double)block->n_known / (double)block->n_insns : 0;
+}
+
+/* With 512-bit instructions in flight port 1 takes no vector uops that could go elsewhere. */
+static void close_port_1(struct arch_port_use *uses, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (uses[i].mask & 2 && uses[i].mask != 2)
+			uses[i].mask &= (uint16_t)~2;
+}
+
+unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_port_use *uses)
+{
+	const struct block_insn *bi = &block->insns[i];
+	const struct arch_port_use *use = bi->lowered->ports;
+	unsigned n = 0;
+
+	if (bi->fused_next && !bi->lowered->uops)
+		use = bi[1].lowered->ports;
+	for (; use->count && n < BLOCK_MAX_PORT_USES; use++)
+		uses[n++] = *use;
+	if (bi->fused_next && bi->lowered->uops) {
+		/* The pair executes on the jump's ports. */
+		const struct arch_port_use *jump = bi[1].lowered->ports;
+
+		for (unsigned k = 0; k < n && jump->count; k++) {
+			if (!(jump->mask & ~uses[k].mask)) {
+				uses[k].mask = jump->mask;
+				break;
+			}
+		}
+	}
+	if (block->has_zmm && block->arch->params.zmm_blocks_port1 &&
+	    bi->insn->attributes & TACT_INSN_VECTOR)
+		close_port_1(uses, n);
+	return n;
+}

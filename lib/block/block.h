@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Layer 3: what the models see of a block.
+ */
+#ifndef TACT_BLOCK_PRIVATE_H
+#define TACT_BLOCK_PRIVATE_H
+
+#include <tact/block.h>
+
+#include "arch/arch.h"
+#include "base/base.h"
+#include "isa/cache.h"
+
+enum { LOWERED_MAX_IN = 16, LOWERED_MAX_OUT = 8 };
+
+enum value_kind { VALUE_REG, VALUE_ADDRESS, VALUE_FLAGS, VALUE_MEMORY };
+
+/* A value that an instruction consumes or produces. */
+struct lowered_value {
+	uint8_t kind;    /* enum value_kind */
+	uint8_t key;     /* register; flag group of VALUE_FLAGS */
+	uint8_t operand; /* index into tact_insn.operand; of flags TACT_REG_NONE */
+	uint8_t is_stack;/* rsp of push, pop, call, ret: kept up to date by the stack engine */
+};
+
+/* An instruction form on one architecture, with the operands of one encoding: all that does not
+ * depend on where it stands or on its constants.
+ */
+struct block_lowered {
+	const struct tact_arch *arch; /* for which it was made; NULL: not made yet */
+	bool paper;
+	bool known, eliminated, complex_decoder, idiom;
+	uint8_t simple_beside;
+	uint16_t uops, fused, mite, ms, divider, cycles, fuse;
+	uint8_t n_in, n_out, n_loads, n_stores;
+	const struct arch_port_use *ports;
+	struct lowered_value in[LOWERED_MAX_IN], out[LOWERED_MAX_OUT];
+	uint16_t latency[LOWERED_MAX_IN][LOWERED_MAX_OUT];
+};
+
+struct block_insn {
+	const struct tact_insn *insn;        /* in the cache */
+	const struct block_lowered *lowered; /* in the block */
+	struct isa_constants constants;
+	uint32_t entry;                      /* in the cache */
+	uint32_t offset;                     /* in the code */
+	uint32_t first_node;                 /* of its inputs in the dependence graph */
+	bool fused_prev, fused_next, jcc, fast_load, stack_sync;
+};
+
+/* An input of an instruction: where its value comes from. */
+struct block_node {
+	uint32_t insn;      /* that consumes it */
+	uint32_t producer;  /* instruction, or BLOCK_NO_PRODUCER */
+	uint8_t input;      /* index into lowered->in of the consumer */
+	uint8_t output;     /* index into lowered->out of the producer */
+	uint8_t iterations; /* 0: produced in the same iteration; 1: in the one before */
+};
+
+#define BLOCK_NO_PRODUCER UINT32_MAX
+
+struct tact_block {
+	const struct tact_arch *arch;
+	struct tact_block_options opt;
+	enum tact_mode mode;
+
+	struct isa_cache cache;
+	struct block_lowered *lowered; /* owned; parallel to cache.entries */
+	size_t lowered_capacity, n_lowered;
+
+	uint8_t *code; /* owned; with 16 zero bytes behind it */
+	size_t code_size, code_capacity;
+
+	struct block_insn *insns; /* owned */
+	size_t n_insns, insn_capacity;
+
+	struct block_node *nodes; /* owned */
+	size_t n_nodes, node_capacity;
+
+	struct block_store *stores; /* owned; symbolic addresses, see depend.c */
+	size_t store_capacity;
+
+	/* Room for the models' own work, so that they need not allocate: grown by block_scratch. */
+	void *scratch;
+	size_t scratch_capacity;
+
+	unsigned n_known;
+	bool has_zmm, jcc_erratum;
+};
+
+/* Fills `lowered` for an instruction. */
+void block_lower(struct block_lowered *lowered, const struct tact_insn *insn,
+		 const struct tact_arch *arch, bool paper);
+
+/* Fills nodes: requires insns with lowered, fills nodes, first_node, fast_load, stack_sync. */
+int block_depend(struct tact_block *block);
+
+/* Latency from input `in` to output `out` of insns[p], as seen by node `to`.
+ * Returns false if there is no dependence.
+ */
+bool block_latency(const struct tact_block *block, uint32_t p, unsigned in, unsigned out,
+		   const struct block_node *to, unsigned *latency);
+
+/* Ports of an instruction in this block, fusion and 512-bit mode taken into account: fills uses and
+ * returns their number.
+ */
+enum { BLOCK_MAX_PORT_USES = 32 };
+unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_port_use *uses);
+
+/* At least `size` bytes of scratch; NULL if there is no memory.  The content is not kept. */
+void *block_scratch(struct tact_block *block, size_t size);
+
+#endif /* TACT_BLOCK_PRIVATE_H */

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The dependence graph: for every input of every instruction, which output of which instruction it
+ * waits for, in this iteration or in the one before (FACILE, section 4.9).
+ *
+ * Registers and flags: the last instruction that wrote them.  Memory: the last store to the same
+ * symbolic address, a base and an index value plus a constant.  Three passes over the block bring the
+ * symbolic values into their steady state; addresses that move from one iteration to the next never
+ * meet.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "block/block.h"
+
+enum { N_KEYS = TACT_N_REGS + 2, KEY_CARRY = TACT_N_REGS, KEY_OTHER_FLAGS = TACT_N_REGS + 1 };
+
+/* A value known up to a constant: that of register or event `base` plus `offset`. */
+struct symbol {
+	uint32_t base;
+	int64_t offset;
+};
+
+struct address {
+	uint32_t base, index;
+	uint8_t scale, segment;
+	int64_t offset;
+};
+
+/* A slot of the hash table of stores. */
+struct block_store {
+	struct address address;
+	uint32_t insn;
+	uint8_t output;
+	uint8_t pass; /* 0: the slot is free; 1 and 2: an earlier iteration; 3: this one */
+};
+
+struct writer {
+	uint32_t insn;
+	uint8_t output;
+	bool is_this_iteration;
+};
+
+enum { NO_SYMBOL = UINT32_MAX, ENTRY_SYMBOL = 0, RSP_SYMBOL, RBP_SYMBOL, FIRST_FRESH = 64 };
+
+struct walk {
+	struct tact_block *block;
+	struct symbol value[TACT_N_REGS];
+	uint32_t next_symbol;
+	size_t n_slots; /* power of two, or 0: the block has no loads behind stores */
+	uint8_t pass;
+};
+
+static unsigned key_of(const struct lowered_value *v)
+{
+	if (v->kind == VALUE_FLAGS)
+		return v->key == TACT_FLAGS_C ? KEY_CARRY : KEY_OTHER_FLAGS;
+	return v->key;
+}
+
+/* ---- symbolic addresses ---- */
+
+static void init_values(struct walk *w, enum tact_init init)
+{
+	for (unsigned r = 0; r < TACT_N_REGS; r++)
+		w->value[r] = (struct symbol){ init == TACT_INIT_DIFF ? r + 8 : ENTRY_SYMBOL, 0 };
+	if (init == TACT_INIT_STACK) {
+		w->value[TACT_REG_RSP].base = RSP_SYMBOL;
+		w->value[TACT_REG_RBP].base = RBP_SYMBOL;
+	}
+	w->next_symbol = FIRST_FRESH + TACT_N_REGS;
+}
+
+static struct address address_of(const struct walk *w, const struct block_insn *bi,
+				 const struct tact_operand *o)
+{
+	struct address a = { .base = NO_SYMBOL, .index = NO_SYMBOL, .scale = 0,
+			     .segment = o->segment >= TACT_REG_SEGMENT0 + 4 ? o->segment : 0 };
+
+	if (o->explicit_operand)
+		a.offset = bi->constants.displacement;
+	if (o->base != TACT_REG_NONE && o->base < TACT_N_REGS) {
+		a.base = w->value[o->base].base;
+		a.offset += w->value[o->base].offset;
+	}
+	if (o->index != TACT_REG_NONE && o->index < TACT_N_REGS) {
+		a.index = w->value[o->index].base;
+		a.scale = o->scale;
+		a.offset += w->value[o->index].offset * o->scale;
+	}
+	return a;
+}
+
+static bool address_equal(const struct address *a, const struct address *b)
+{
+	return a->offset == b->offset && a->base == b->base && a->index == b->index &&
+	       a->scale == b->scale && a->segment == b->segment;
+}
+
+/* The slot of this address, or the free one where it belongs. */
+static struct block_store *find_store(const struct walk *w, const struct address *a)
+{
+	uint64_t h = ((uint64_t)a->base << 32 | a->index) * 0x9e3779b97f4a7c15u;
+	size_t slot;
+
+	h = (h ^ (uint64_t)a->offset ^ a->scale) * 0xff51afd7ed558ccdu;
+	for (slot = (size_t)(h >> 32) & (w->n_slots - 1);; slot = (slot + 1) & (w->n_slots - 1)) {
+		struct block_store *s = &w->block->stores[slot];
+
+		if (!s->pass || address_equal(&s->address, a))
+			return s;
+	}
+}
+
+/* Value of the first register that the instruction reads as data. */
+static bool first_source(const struct walk *w, const struct block_lowered *l, struct symbol *value)
+{
+	for (unsigned i = 0; i < l->n_in; i++) {
+		if (l->in[i].kind == VALUE_REG) {
+			*value = w->value[l->in[i].key];
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct symbol result_of(struct walk *w, const struct block_insn *bi)
+{
+	struct symbol v;
+
+	if (first_source(w, bi->lowered, &v)) {
+		switch ((enum tact_value_effect)bi->insn->value_effect) {
+		case TACT_VALUE_COPY:
+			return v;
+		case TACT_VALUE_ADD:
+			v.offset += bi->constants.immediate;
+			return v;
+		case TACT_VALUE_SUB:
+			v.offset -= bi->constants.immediate;
+			return v;
+		case TACT_VALUE_INC:
+			v.offset++;
+			return v;
+		case TACT_VALUE_DEC:
+			v.offset--;
+			return v;
+		case TACT_VALUE_UNKNOWN:
+			break;
+		}
+	}
+	return (struct symbol){ w->next_symbol++, 0 };
+}
+
+/* Records the stores of an instruction, then the values that it leaves in registers. */
+static void step_values(struct walk *w, uint32_t i)
+{
+	const struct block_insn *bi = &w->block->insns[i];
+	const struct block_lowered *l = bi->lowered;
+	struct symbol result = { 0, 0 };
+	bool has_result = false;
+
+	for (unsigned o = 0; o < l->n_out; o++) {
+		if (l->out[o].kind == VALUE_MEMORY && w->n_slots) {
+			struct address a = address_of(w, bi, &bi->insn->operand[l->out[o].operand]);
+
+			*find_store(w, &a) = (struct block_store){ a, i, (uint8_t)o, w->pass };
+		} else if (l->out[o].kind == VALUE_REG && !has_result) {
+			result = result_of(w, bi);
+			has_result = true;
+		}
+	}
+	for (unsigned o = 0, n = 0; o < l->n_out; o++)
+		if (l->out[o].kind == VALUE_REG)
+			w->value[l->out[o].key] = n++ ? (struct symbol){ w->next_symbol++, 0 } : result;
+}
+
+/* Enough slots for the stores of all passes; none if no load could meet a store. */
+static int make_slots(struct walk *w)
+{
+	struct tact_block *block = w->block;
+	size_t loads = 0, stores = 0;
+
+	for (size_t i = 0; i < block->n_insns; i++) {
+		loads += block->insns[i].lowered->n_loads;
+		stores += block->insns[i].lowered->n_stores;
+	}
+	w->n_slots = 0;
+	if (!loads || !stores)
+		return 0;
+	for (w->n_slots = 8; w->n_slots < 6 * stores + 2;)
+		w->n_slots *= 2;
+	if (tact_grow(&block->stores, &block->store_capacity, w->n_slots, sizeof(*block->stores)) < 0)
+		return -TACT_E_NOMEM;
+	memset(block->stores, 0, w->n_slots * sizeof(*block->stores));
+	return 0;
+}
+
+/* ---- registers ---- */
+
+static void write_registers(struct writer *writers, const struct block_insn *bi, uint32_t i,
+			    bool is_this_iteration)
+{
+	const struct block_lowered *l = bi->lowered;
+
+	for (unsigned o = 0; o < l->n_out; o++)
+		if (l->out[o].kind != VALUE_MEMORY)
+			writers[key_of(&l->out[o])] =
+				(struct writer){ i, (uint8_t)o, is_this_iteration };
+}
+
+/* The instruction that made a register's value, moves that were eliminated on the way left aside. */
+static const struct block_insn *origin_of(const struct tact_block *block,
+					  const struct writer *writers, unsigned reg, bool *via_32bit)
+{
+	uint32_t i = writers[reg].insn;
+	size_t steps = 0;
+
+	*via_32bit = false;
+	while (i != BLOCK_NO_PRODUCER && block->insns[i].lowered->eliminated) {
+		const struct block_insn *move = &block->insns[i];
+		const struct tact_operand *to = &move->insn->operand[move->lowered->out[0].operand];
+		unsigned source = move->lowered->in[0].key;
+		uint32_t k = i;
+
+		if (to->bits == 32)
+			*via_32bit = true;
+		if (steps++ > block->n_insns)
+			return NULL; /* a ring of moves: the value has no origin in the block */
+		/* The last writer of the source before the move, around the end of the block. */
+		for (size_t n = 0; n < block->n_insns; n++) {
+			const struct block_lowered *l;
+			bool writes = false;
+
+			k = k ? k - 1 : (uint32_t)block->n_insns - 1;
+			l = block->insns[k].lowered;
+			for (unsigned o = 0; o < l->n_out; o++)
+				writes |= l->out[o].kind == VALUE_REG && l->out[o].key == source;
+			if (writes)
+				break;
+			if (n + 1 == block->n_insns)
+				return NULL;
+		}
+		i = k;
+	}
+	return i == BLOCK_NO_PRODUCER ? NULL : &block->insns[i];
+}
+
+/* Load-to-load latency is a cycle shorter on cores with fast pointer chasing, under conditions that
+ * uiCA's authors found by experiment: see latReduced... in doc/models/facile.md.
+ */
+static bool is_fast_load(const struct tact_block *block, const struct writer *writers,
+			 const struct block_insn *bi)
+{
+	const struct tact_operand *mem = NULL;
+	const struct block_insn *base, *index;
+	bool via_32bit, ignored;
+
+	if (!bi->lowered->n_loads)
+		return false;
+	for (unsigned i = 0; i < bi->insn->n_operands && !mem; i++)
+		if (bi->insn->operand[i].kind == TACT_OPERAND_MEM &&
+		    bi->insn->operand[i].access & (TACT_ACCESS_READ | TACT_ACCESS_COND_READ))
+			mem = &bi->insn->operand[i];
+	if (!mem || mem->base == TACT_REG_NONE)
+		return false;
+	if (mem->explicit_operand &&
+	    (bi->constants.displacement < 0 || bi->constants.displacement >= 2048))
+		return false;
+	base = origin_of(block, writers, mem->base, &via_32bit);
+	if (!base || via_32bit || !(base->insn->attributes & TACT_INSN_PAIR_SHORT))
+		return false;
+	if (mem->index == TACT_REG_NONE)
+		return true;
+	index = origin_of(block, writers, mem->index, &ignored);
+	return index && !index->lowered->uops;
+}
+
+static void note_stack(const struct block_insn *bi, bool *implicitly_changed)
+{
+	const struct block_lowered *l = bi->lowered;
+
+	if (bi->insn->stack_change) {
+		*implicitly_changed = true;
+		return;
+	}
+	for (unsigned k = 0; k < l->n_in; k++)
+		if (l->in[k].kind <= VALUE_ADDRESS && l->in[k].key == TACT_REG_RSP)
+			*implicitly_changed = false;
+	for (unsigned o = 0; o < l->n_out; o++)
+		if (l->out[o].kind == VALUE_REG && l->out[o].key == TACT_REG_RSP)
+			*implicitly_changed = false;
+}
+
+/* ---- the graph ---- */
+
+static void connect_memory(const struct walk *w, struct block_node *node, const struct block_insn *bi)
+{
+	const struct tact_operand *o = &bi->insn->operand[bi->lowered->in[node->input].operand];
+	const struct block_store *s;
+	struct address a;
+
+	if (!w->n_slots)
+		return;
+	a = address_of(w, bi, o);
+	s = find_store(w, &a);
+	if (!s->pass)
+		return;
+	node->producer = s->insn;
+	node->output = s->output;
+	node->iterations = s->pass < 3;
+}
+
+static void connect(struct walk *w, const struct writer *writers, uint32_t i)
+{
+	struct tact_block *block = w->block;
+	struct block_insn *bi = &block->insns[i];
+	const struct block_lowered *l = bi->lowered;
+
+	bi->first_node = (uint32_t)block->n_nodes;
+	for (unsigned k = 0; k < l->n_in; k++) {
+		struct block_node *node = &block->nodes[block->n_nodes++];
+		const struct writer *writer;
+
+		*node = (struct block_node){ .insn = i, .producer = BLOCK_NO_PRODUCER,
+					     .input = (uint8_t)k };
+		if (l->in[k].kind == VALUE_MEMORY) {
+			connect_memory(w, node, bi);
+			continue;
+		}
+		writer = &writers[key_of(&l->in[k])];
+		node->producer = writer->insn;
+		node->output = writer->output;
+		node->iterations = !writer->is_this_iteration;
+	}
+}
+
+static size_t count_nodes(const struct tact_block *block)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < block->n_insns; i++)
+		n += block->insns[i].lowered->n_in;
+	return n;
+}
+
+int block_depend(struct tact_block *block)
+{
+	bool fast_loads = block->arch->params.fast_pointer_chasing != 0, stack_changed = false;
+	struct walk w = { .block = block };
+	struct writer writers[N_KEYS];
+
+	block->n_nodes = 0;
+	if (tact_grow(&block->nodes, &block->node_capacity, count_nodes(block),
+		      sizeof(*block->nodes)) < 0 || make_slots(&w) < 0)
+		return -TACT_E_NOMEM;
+	for (unsigned k = 0; k < N_KEYS; k++)
+		writers[k] = (struct writer){ BLOCK_NO_PRODUCER, 0, false };
+	for (uint32_t i = 0; i < block->n_insns; i++) {
+		write_registers(writers, &block->insns[i], i, false);
+		note_stack(&block->insns[i], &stack_changed);
+	}
+	if (w.n_slots) {
+		init_values(&w, block->opt.init);
+		for (w.pass = 1; w.pass < 3; w.pass++)
+			for (uint32_t i = 0; i < block->n_insns; i++)
+				step_values(&w, i);
+	}
+	for (uint32_t i = 0; i < block->n_insns; i++) {
+		struct block_insn *bi = &block->insns[i];
+
+		connect(&w, writers, i);
+		bi->fast_load = fast_loads && is_fast_load(block, writers, bi);
+		bi->stack_sync = stack_changed && !bi->insn->stack_change;
+		note_stack(bi, &stack_changed);
+		write_registers(writers, bi, i, true);
+		if (w.n_slots)
+			step_values(&w, i);
+	}
+	return 0;
+}
+
+bool block_latency(const struct tact_block *block, uint32_t p, unsigned in, unsigned out,
+		   const struct block_node *to, unsigned *latency)
+{
+	const struct block_insn *producer = &block->insns[p];
+	const struct block_lowered *l = producer->lowered;
+	const struct lowered_value *source = &l->in[in];
+	bool to_memory = block->insns[to->insn].lowered->in[to->input].kind == VALUE_MEMORY;
+
+	if (l->eliminated || (to_memory && source->kind != VALUE_MEMORY)) {
+		*latency = 0;
+		return true;
+	}
+	*latency = l->latency[in][out];
+	if (!*latency)
+		return false;
+	if (producer->fast_load && source->kind == VALUE_ADDRESS)
+		--*latency;
+	else if (producer->stack_sync && to->insn == p && source->kind <= VALUE_ADDRESS &&
+		 source->key == TACT_REG_RSP && !source->is_stack)
+		++*latency; /* the stack engine's offset is written back first */
+	return true;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Instructions are given to the decoders one after the other until the first one of the block comes
+ * to a decoder for the second time: that is the steady state (FACILE, algorithm 1).
+ */
+#include "facile/facile.h"
+
+/* One complex and up to MAX_DECODERS - 1 simple ones; a form may claim as many beside it as there
+ * are decoders, which counts as one more place.
+ */
+enum { MAX_DECODERS = 16 };
+
+struct decoders {
+	unsigned n;
+	unsigned current;   /* the decoder that took the last instruction */
+	unsigned available; /* simple ones that are free in this cycle */
+	bool fusible_on_last;
+};
+
+/* Gives an instruction to a decoder; true if a new cycle begins with it. */
+static bool assign(struct decoders *d, const struct block_insn *bi)
+{
+	const struct block_lowered *l = bi->lowered;
+
+	if (l->complex_decoder) {
+		d->current = 0;
+		d->available = l->simple_beside;
+	} else if (!d->available ||
+		   (d->current + 1 == d->n - 1 && l->fuse && !d->fusible_on_last)) {
+		d->current = 0;
+		d->available = d->n - 1;
+	} else {
+		d->current++;
+		d->available--;
+	}
+	if (bi->insn->attributes & TACT_INSN_BRANCH || bi->fused_next)
+		d->available = 0;
+	return d->current == 0;
+}
+
+/* Runs to the steady state.  visit, if not NULL, sees every instruction from the first round on. */
+static double run(const struct tact_block *block, unsigned *first_round, unsigned *last_round)
+{
+	const struct arch_params *p = &block->arch->params;
+	struct decoders d = { .n = (unsigned)p->decoders, .current = (unsigned)p->decoders - 1,
+			      .fusible_on_last = p->fusible_on_last_decoder != 0 };
+	int round_on_decoder[MAX_DECODERS];
+	unsigned cycles_before[MAX_DECODERS + 2], cycles = 0;
+
+	for (unsigned i = 0; i < MAX_DECODERS; i++)
+		round_on_decoder[i] = -1;
+	for (unsigned round = 0;; round++) {
+		cycles_before[round] = cycles;
+		for (size_t i = 0; i < block->n_insns; i++) {
+			const struct block_insn *bi = &block->insns[i];
+
+			if (bi->fused_prev)
+				continue;
+			cycles += assign(&d, bi);
+			if (i)
+				continue;
+			/* Cycles that begin with the first instruction belong to its round. */
+			if (round_on_decoder[d.current] >= 0) {
+				*first_round = (unsigned)round_on_decoder[d.current];
+				*last_round = round;
+				return (double)(cycles_before[round] - cycles_before[*first_round]) /
+				       (round - *first_round);
+			}
+			round_on_decoder[d.current] = (int)round;
+		}
+	}
+}
+
+static double simple(const struct tact_block *block)
+{
+	unsigned n = 0, complex_ones = 0;
+	double even;
+
+	for (size_t i = 0; i < block->n_insns; i++) {
+		if (block->insns[i].fused_prev)
+			continue;
+		n++;
+		complex_ones += block->insns[i].lowered->complex_decoder;
+	}
+	even = (double)n / block->arch->params.decoders;
+	return even > complex_ones ? even : complex_ones;
+}
+
+double facile_decode(struct tact_block *block, const struct tact_predict_options *opt)
+{
+	unsigned first, last;
+
+	return opt->simple_decoder ? simple(block) : run(block, &first, &last);
+}
+
+int tact_explain_decoder(struct tact_block *block, struct tact_front_end_group *groups,
+			 size_t capacity, unsigned *iterations)
+{
+	const struct arch_params *p;
+	struct decoders d;
+	unsigned first, last;
+	size_t n = 0;
+
+	if (!block || !block->n_insns || !iterations || (!groups && capacity))
+		return -TACT_E_INVAL;
+	p = &block->arch->params;
+	run(block, &first, &last);
+	*iterations = last - first;
+	d = (struct decoders){ .n = (unsigned)p->decoders, .current = (unsigned)p->decoders - 1,
+			       .fusible_on_last = p->fusible_on_last_decoder != 0 };
+	for (unsigned round = 0; round < last; round++) {
+		for (size_t i = 0; i < block->n_insns; i++) {
+			if (block->insns[i].fused_prev) {
+				if (round >= first && n && n <= capacity)
+					groups[n - 1].n_insns++;
+				continue;
+			}
+			if (assign(&d, &block->insns[i]) && round >= first) {
+				if (n < capacity)
+					groups[n] = (struct tact_front_end_group){
+						.first_insn = (uint32_t)i, .cycles = 1 };
+				n++;
+			}
+			if (round >= first && n && n <= capacity)
+				groups[n - 1].n_insns++;
+		}
+	}
+	return (int)n;
+}

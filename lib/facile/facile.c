@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * FACILE in one table: a row a bound.  The throughput is the largest bound that applies
+ * (equations 1 to 3).
+ */
+#include <string.h>
+
+#include <tact/model.h>
+
+#include "facile/facile.h"
+
+/* When a bound applies: always, only if the uops come from this source, or not in the paper. */
+enum applies { ALWAYS, FROM_MITE, FROM_DSB, FROM_LSD, BEYOND_PAPER };
+
+static const struct bound {
+	const char *name, *column;
+	enum applies applies;
+	double (*cycles)(struct tact_block *block, const struct tact_predict_options *opt);
+} bounds[TACT_N_BOUNDS] = {
+	[TACT_BOUND_PREDECODE] = { "Predecoder", "predec", FROM_MITE, facile_predecode },
+	[TACT_BOUND_DECODE] = { "Decoder", "dec", FROM_MITE, facile_decode },
+	[TACT_BOUND_DSB] = { "DSB", "dsb", FROM_DSB, facile_dsb },
+	[TACT_BOUND_LSD] = { "LSD", "lsd", FROM_LSD, facile_lsd },
+	[TACT_BOUND_ISSUE] = { "Issue", "issue", ALWAYS, facile_issue },
+	[TACT_BOUND_PORTS] = { "Ports", "ports", ALWAYS, facile_ports },
+	[TACT_BOUND_PRECEDENCE] = { "Dependencies", "precedence", ALWAYS, facile_precedence },
+	[TACT_BOUND_DIVIDER] = { "Divider", "divider", BEYOND_PAPER, facile_divider },
+	[TACT_BOUND_STORES] = { "Stores", "stores", BEYOND_PAPER, facile_stores },
+};
+
+const char *tact_bound_name(enum tact_bound bound)
+{
+	return bound < TACT_N_BOUNDS ? bounds[bound].name : "unknown";
+}
+
+const char *tact_bound_column(enum tact_bound bound)
+{
+	return bound < TACT_N_BOUNDS ? bounds[bound].column : "unknown";
+}
+
+static bool applies(enum applies when, enum facile_source source, bool paper)
+{
+	switch (when) {
+	case ALWAYS:
+		return true;
+	case FROM_MITE:
+		return source == FACILE_MITE;
+	case FROM_DSB:
+		return source == FACILE_DSB;
+	case FROM_LSD:
+		return source == FACILE_LSD;
+	case BEYOND_PAPER:
+		return !paper;
+	}
+	return false;
+}
+
+int tact_predict(struct tact_block *block, const struct tact_predict_options *opt,
+		 struct tact_prediction *out)
+{
+	static const struct tact_predict_options defaults = { .size = sizeof(defaults) };
+	enum facile_source source;
+	double worst = 0;
+
+	if (!block || !block->n_insns || !out)
+		return -TACT_E_INVAL;
+	if (!opt)
+		opt = &defaults;
+	memset(out, 0, sizeof(*out));
+	out->size = sizeof(*out);
+	out->mode = block->mode;
+	out->coverage = tact_block_coverage(block);
+	source = block->mode == TACT_MODE_UNROLL ? FACILE_MITE : facile_loop_source(block);
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
+		if (opt->bounds && !(opt->bounds >> b & 1))
+			continue;
+		if (!applies(bounds[b].applies, source, block->opt.paper))
+			continue;
+		out->applies |= 1u << b;
+		out->bound[b] = bounds[b].cycles(block, opt);
+		if (out->bound[b] > worst)
+			worst = out->bound[b];
+	}
+	out->cycles_per_iteration = worst;
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
+		if (out->applies >> b & 1 && worst > 0 && out->bound[b] >= worst - 1e-9)
+			out->bottlenecks |= 1u << b;
+	return 0;
+}
+
+static int estimate(const void *self, struct tact_block *block, struct tact_estimate *out)
+{
+	struct tact_prediction prediction;
+	int status = tact_predict(block, self, &prediction);
+
+	if (status < 0)
+		return status;
+	out->cycles_per_iteration = prediction.cycles_per_iteration;
+	out->coverage = prediction.coverage;
+	return 0;
+}
+
+const struct tact_model tact_model_facile = {
+	.name = "facile",
+	.help = "analytical bounds of FACILE and more",
+	.estimate = estimate,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What delivers a loop's uops: DSB and LSD (FACILE, sections 4.2, 4.5 and 4.6).
+ */
+#include "facile/facile.h"
+
+static unsigned decoded_uops(const struct tact_block *block, bool with_microcode)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < block->n_insns; i++) {
+		const struct block_insn *bi = &block->insns[i];
+
+		if (!bi->fused_prev)
+			n += bi->lowered->mite + (with_microcode ? bi->lowered->ms : 0u);
+	}
+	return n;
+}
+
+enum facile_source facile_loop_source(const struct tact_block *block)
+{
+	const struct arch_params *p = &block->arch->params;
+
+	if (block->jcc_erratum)
+		return FACILE_MITE;
+	if (p->lsd && decoded_uops(block, false) <= (unsigned)p->idq_size)
+		return FACILE_LSD;
+	return FACILE_DSB;
+}
+
+double facile_dsb(struct tact_block *block, const struct tact_predict_options *opt)
+{
+	const struct arch_params *p = &block->arch->params;
+	unsigned n = decoded_uops(block, false), width = (unsigned)p->dsb_width;
+	/* Behind a taken branch no uops of the same 32 bytes follow in the same cycle. */
+	unsigned start = block->opt.alignment, last = block->insns[block->n_insns - 1].offset + start;
+
+	(void)opt;
+	if (last / 32 == start / 32)
+		return (n + width - 1) / width;
+	return (double)n / width;
+}
+
+double facile_lsd(struct tact_block *block, const struct tact_predict_options *opt)
+{
+	const struct arch_params *p = &block->arch->params;
+	unsigned n = decoded_uops(block, true), width = (unsigned)p->issue_width;
+	unsigned copies = n < PARAMS_UNROLL_MAX && p->lsd_unroll[n] ? p->lsd_unroll[n] : 1;
+
+	(void)opt;
+	return (double)((n * copies + width - 1) / width) / copies;
+}

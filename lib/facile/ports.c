@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Contention for execution ports (FACILE, section 4.8): uops that can go nowhere but to the ports of
+ * a set take at least their number divided by the size of the set.
+ */
+#include "facile/facile.h"
+
+enum { MAX_SETS = 64 };
+
+struct usage {
+	uint16_t mask[MAX_SETS];
+	unsigned count[MAX_SETS];
+	unsigned n;
+};
+
+static void add(struct usage *u, uint16_t mask, unsigned count)
+{
+	unsigned i;
+
+	for (i = 0; i < u->n; i++) {
+		if (u->mask[i] == mask) {
+			u->count[i] += count;
+			return;
+		}
+	}
+	if (i == MAX_SETS)
+		return; /* no core has that many sets of ports; tact_arch_validate sees to it */
+	u->mask[i] = mask;
+	u->count[i] = count;
+	u->n++;
+}
+
+/* Moves that may be eliminated and jumps that are fused away need no port. */
+static void collect(const struct tact_block *block, struct usage *u)
+{
+	struct arch_port_use uses[BLOCK_MAX_PORT_USES];
+
+	u->n = 0;
+	for (size_t i = 0; i < block->n_insns; i++) {
+		const struct block_insn *bi = &block->insns[i];
+		unsigned n;
+
+		if (bi->fused_prev || (bi->lowered->eliminated && !bi->fused_next))
+			continue;
+		n = block_port_uses(block, i, uses);
+		for (unsigned k = 0; k < n; k++)
+			add(u, uses[k].mask, uses[k].count);
+	}
+}
+
+static unsigned uops_within(const struct usage *u, unsigned mask)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < u->n; i++)
+		if (!(u->mask[i] & ~mask))
+			n += u->count[i];
+	return n;
+}
+
+/* Keeps the larger of uops/ports in *best; compared without division. */
+static void consider(const struct usage *u, unsigned mask, unsigned *best_uops, unsigned *best_ports,
+		     unsigned *best_mask)
+{
+	unsigned n = uops_within(u, mask), size = (unsigned)__builtin_popcount(mask);
+
+	if (n * *best_ports > *best_uops * size) {
+		*best_uops = n;
+		*best_ports = size;
+		*best_mask = mask;
+	}
+}
+
+static double worst_set(const struct usage *u, unsigned all_ports, bool exact, unsigned *mask)
+{
+	unsigned uops = 0, ports = 1;
+
+	*mask = 0;
+	if (exact) {
+		for (unsigned m = all_ports; m; m = (m - 1) & all_ports)
+			consider(u, m, &uops, &ports, mask);
+	} else {
+		for (unsigned i = 0; i < u->n; i++)
+			for (unsigned k = 0; k <= i; k++)
+				consider(u, u->mask[i] | u->mask[k], &uops, &ports, mask);
+	}
+	return (double)uops / ports;
+}
+
+double facile_ports(struct tact_block *block, const struct tact_predict_options *opt)
+{
+	struct usage u;
+	unsigned mask;
+
+	collect(block, &u);
+	return worst_set(&u, block->arch->params.ports, opt->exact_ports, &mask);
+}
+
+int tact_explain_ports(struct tact_block *block, struct tact_port_contention *out)
+{
+	struct arch_port_use uses[BLOCK_MAX_PORT_USES];
+	struct usage u;
+	uint32_t *insns;
+	unsigned mask;
+	size_t n = 0;
+
+	if (!block || !out || !block->n_insns)
+		return -TACT_E_INVAL;
+	insns = block_scratch(block, block->n_insns * sizeof(*insns));
+	if (!insns)
+		return -TACT_E_NOMEM;
+	collect(block, &u);
+	worst_set(&u, block->arch->params.ports, false, &mask);
+	for (size_t i = 0; i < block->n_insns; i++) {
+		const struct block_insn *bi = &block->insns[i];
+		bool within = false;
+		unsigned n_uses;
+
+		if (bi->fused_prev || (bi->lowered->eliminated && !bi->fused_next))
+			continue;
+		n_uses = block_port_uses(block, i, uses);
+		for (unsigned k = 0; k < n_uses; k++)
+			within |= !(uses[k].mask & ~mask);
+		if (within)
+			insns[n++] = (uint32_t)i;
+	}
+	*out = (struct tact_port_contention){ mask, uops_within(&u, mask), insns, n };
+	return 0;
+}

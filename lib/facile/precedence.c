@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The cycle in the dependence graph with the largest ratio of latency to iterations (FACILE,
+ * section 4.9), by Howard's policy iteration (Dasdan 2004).
+ *
+ * The graph is implicit: a node is an input of an instruction; its predecessors are the inputs of the
+ * one instruction that produces its value, so the producer, which the block knows, and its table of
+ * latencies are all the edges.  A policy picks one predecessor for every node; its cycles are
+ * found by walking backwards.
+ */
+#include <string.h>
+
+#include "facile/facile.h"
+
+enum { NO_CHOICE = 255 };
+
+struct search {
+	const struct tact_block *block;
+	size_t n;
+	double *potential;
+	uint32_t *mark;   /* walk that has seen the node */
+	uint32_t *stack;
+	uint8_t *choice;  /* input of the producer; NO_CHOICE: the node is on no cycle */
+	double ratio;
+	uint32_t on_cycle; /* a node of the best cycle, if ratio > 0 */
+};
+
+static uint32_t predecessor(const struct search *s, uint32_t v, unsigned in)
+{
+	return s->block->insns[s->block->nodes[v].producer].first_node + in;
+}
+
+static bool edge(const struct search *s, uint32_t v, unsigned in, unsigned *latency)
+{
+	const struct block_node *node = &s->block->nodes[v];
+
+	return block_latency(s->block, node->producer, in, node->output, node, latency);
+}
+
+/* Leaves out nodes that nothing on a cycle can reach: those without a predecessor, again and again.
+ * Works along the code: within an iteration producers come first, so that a few passes suffice.
+ */
+static size_t prune(struct search *s)
+{
+	const struct tact_block *block = s->block;
+	size_t alive = 0, before;
+	unsigned latency;
+
+	for (uint32_t v = 0; v < s->n; v++)
+		s->choice[v] = block->nodes[v].producer == BLOCK_NO_PRODUCER ? NO_CHOICE : 0;
+	do {
+		before = alive;
+		alive = 0;
+		for (uint32_t v = 0; v < s->n; v++) {
+			unsigned in, n_in;
+
+			if (s->choice[v] == NO_CHOICE)
+				continue;
+			n_in = block->insns[block->nodes[v].producer].lowered->n_in;
+			for (in = 0; in < n_in; in++)
+				if (s->choice[predecessor(s, v, in)] != NO_CHOICE &&
+				    edge(s, v, in, &latency))
+					break;
+			s->choice[v] = in < n_in ? (uint8_t)in : NO_CHOICE;
+			alive += in < n_in;
+		}
+	} while (alive && alive != before);
+	return alive;
+}
+
+/* First policy: the longest edge into each node. */
+static void choose_longest(struct search *s)
+{
+	for (uint32_t v = 0; v < s->n; v++) {
+		const struct block_node *node = &s->block->nodes[v];
+		unsigned n_in, latency;
+		int longest = -1;
+
+		if (s->choice[v] == NO_CHOICE)
+			continue;
+		n_in = s->block->insns[node->producer].lowered->n_in;
+		for (unsigned in = 0; in < n_in; in++) {
+			if (s->choice[predecessor(s, v, in)] == NO_CHOICE || !edge(s, v, in, &latency))
+				continue;
+			if ((int)latency > longest) {
+				longest = (int)latency;
+				s->choice[v] = (uint8_t)in;
+			}
+		}
+		s->potential[v] = longest;
+	}
+}
+
+/* Ratio of the policy's cycle through v. */
+static double cycle_ratio(const struct search *s, uint32_t v)
+{
+	unsigned latency, sum = 0, iterations = 0;
+	uint32_t u = v;
+
+	do {
+		edge(s, u, s->choice[u], &latency);
+		sum += latency;
+		iterations += s->block->nodes[u].iterations;
+		u = predecessor(s, u, s->choice[u]);
+	} while (u != v);
+	return iterations ? (double)sum / iterations : 0;
+}
+
+/* Looks at the cycles of the policy; true if one is better than the best so far. */
+static bool find_better_cycle(struct search *s)
+{
+	bool better = false;
+
+	memset(s->mark, 0, s->n * sizeof(*s->mark));
+	for (uint32_t v = 0; v < s->n; v++) {
+		uint32_t u = v;
+		double ratio;
+
+		if (s->choice[v] == NO_CHOICE || s->mark[v])
+			continue;
+		while (!s->mark[u]) {
+			s->mark[u] = v + 1;
+			u = predecessor(s, u, s->choice[u]);
+		}
+		if (s->mark[u] != v + 1)
+			continue;
+		ratio = cycle_ratio(s, u);
+		if (ratio > s->ratio) {
+			s->ratio = ratio;
+			s->on_cycle = u;
+			better = true;
+		}
+	}
+	return better;
+}
+
+/* One round of improvements of the policy under the present ratio. */
+static bool improve(struct search *s)
+{
+	/* Latencies are whole numbers and cycles shorter than 65536 nodes, so that two ratios differ
+	 * by more than this; it keeps rounding from going on for ever.
+	 */
+	const double epsilon = 1e-7;
+	bool changed = false;
+
+	for (uint32_t v = 0; v < s->n; v++) {
+		const struct block_node *node = &s->block->nodes[v];
+		double reduction = s->ratio * node->iterations;
+		unsigned n_in, latency;
+
+		if (s->choice[v] == NO_CHOICE)
+			continue;
+		n_in = s->block->insns[node->producer].lowered->n_in;
+		for (unsigned in = 0; in < n_in; in++) {
+			uint32_t u = predecessor(s, v, in);
+			double candidate;
+
+			if (s->choice[u] == NO_CHOICE || !edge(s, v, in, &latency))
+				continue;
+			candidate = s->potential[u] + latency - reduction;
+			if (candidate > s->potential[v] + epsilon) {
+				s->potential[v] = candidate;
+				s->choice[v] = (uint8_t)in;
+				changed = true;
+			}
+		}
+	}
+	return changed;
+}
+
+/* Lays the arrays out in the block's scratch. */
+static int init(struct search *s, struct tact_block *block)
+{
+	size_t n = block->n_nodes, size = n * (sizeof(double) + 2 * sizeof(uint32_t) + 1);
+	char *p = block_scratch(block, size + block->n_nodes * sizeof(struct tact_chain_link));
+
+	if (!p && n)
+		return -TACT_E_NOMEM;
+	memset(s, 0, sizeof(*s));
+	s->block = block;
+	s->n = n;
+	s->potential = (double *)p;
+	s->mark = (uint32_t *)(p + n * sizeof(double));
+	s->stack = s->mark + n;
+	s->choice = (uint8_t *)(s->stack + n);
+	return 0;
+}
+
+static void solve(struct search *s)
+{
+	if (!s->n || !prune(s))
+		return;
+	choose_longest(s);
+	/* Policies get better with every round, and there are finitely many; the limit only guards
+	 * against rounding.
+	 */
+	for (size_t round = 0; round < 16 * s->n + 64; round++) {
+		find_better_cycle(s);
+		if (!improve(s))
+			break;
+	}
+}
+
+double facile_precedence(struct tact_block *block, const struct tact_predict_options *opt)
+{
+	struct search s;
+
+	(void)opt;
+	if (init(&s, block) < 0)
+		return 0;
+	solve(&s);
+	return s.ratio;
+}

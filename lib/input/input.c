@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens inputs of all kinds and hands out their regions.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "input/reader.h"
+
+/* Callers built with an older or a newer header: what is missing is zero, what is more must be. */
+static int copy_options(struct tact_input_options *out, const struct tact_input_options *opt,
+			struct tact_diag *diag)
+{
+	const char *bytes = (const char *)opt;
+	size_t i;
+
+	*out = (struct tact_input_options){.size = sizeof(*out)};
+	if (!opt)
+		return 0;
+	if (opt->size < sizeof(opt->size))
+		return tact_fail(diag, TACT_E_INVAL, "tact_input_options.size is not set");
+	for (i = sizeof(*out); i < opt->size; i++)
+		if (bytes[i])
+			return tact_fail(diag, TACT_E_INVAL,
+					 "tact_input_options of a newer version of the library");
+	memcpy(out, opt, opt->size < sizeof(*out) ? opt->size : sizeof(*out));
+	if (out->loop < 0)
+		return tact_fail(diag, TACT_E_INVAL, "loops are counted from 1");
+	if ((out->addr_begin || out->addr_end) && out->addr_begin >= out->addr_end)
+		return tact_fail(diag, TACT_E_INVAL, "the address range is empty");
+	if ((unsigned)out->kind > TACT_INPUT_RAW || (unsigned)out->syntax > TACT_SYNTAX_INTEL)
+		return tact_fail(diag, TACT_E_INVAL, "unknown kind of input or syntax");
+	return 0;
+}
+
+static int read_to_end(struct input_reader *reader, struct tact_diag *diag)
+{
+	int status;
+
+	do
+		status = input_read_more(reader, diag);
+	while (status > 0);
+	return status;
+}
+
+static int read_sample(struct input_reader *reader, struct tact_diag *diag)
+{
+	int status = 1;
+
+	while (status > 0 && reader->end - reader->begin < INPUT_SAMPLE_SIZE)
+		status = input_read_more(reader, diag);
+	return status < 0 ? status : 0;
+}
+
+/* An ELF file is mapped: executables are large, and most of them is not looked at. */
+static int load_image(struct tact_input *in, struct tact_diag *diag)
+{
+	struct input_reader *reader = &in->reader;
+	struct stat info;
+	int status;
+
+	if (reader->owns_fd && !fstat(reader->fd, &info) && S_ISREG(info.st_mode) &&
+	    info.st_size > 0) {
+		void *image = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, reader->fd, 0);
+
+		if (image != MAP_FAILED) {
+			in->image = image;
+			in->image_size = (size_t)info.st_size;
+			in->is_mapped = true;
+			return 0;
+		}
+	}
+	status = read_to_end(reader, diag);
+	if (status < 0)
+		return status;
+	in->image = (uint8_t *)reader->data;
+	in->image_size = reader->end;
+	reader->data = NULL;
+	return 0;
+}
+
+static int open_elf(struct tact_input *in, const struct tact_input_options *opt,
+		    struct tact_diag *diag)
+{
+	static const char *const descriptions[] = {
+		[OBJ_RELOCATABLE] = "ELF x86-64 object",
+		[OBJ_EXECUTABLE] = "ELF x86-64 executable",
+		[OBJ_SHARED] = "ELF x86-64 shared object",
+	};
+	int status;
+
+	status = load_image(in, diag);
+	if (status >= 0)
+		status = obj_open(&in->obj, in->image, in->image_size,
+				  in->is_mapped ? in->reader.fd : -1, diag);
+	if (status < 0)
+		return status;
+	in->description = descriptions[in->obj->type];
+	return input_choose_regions(in, opt, diag);
+}
+
+static int open_asm(struct tact_input *in, const struct tact_input_options *opt,
+		    struct tact_diag *diag)
+{
+	struct input_reader *reader = &in->reader;
+	int status;
+
+	status = read_to_end(reader, diag);
+	if (status < 0)
+		return status;
+	if (!input_has_text(reader->data + reader->begin, reader->end - reader->begin))
+		return tact_fail(diag, TACT_E_FORMAT, "no code: the input is empty");
+	status = asm_source_create(&in->source, reader->data + reader->begin,
+				   reader->end - reader->begin, opt->syntax, diag);
+	if (status < 0)
+		return status;
+	in->description = in->source.syntax == TACT_SYNTAX_INTEL ? "assembly (Intel syntax)" :
+								   "assembly (AT&T syntax)";
+	status = asm_assemble(&in->source, &in->image, &in->image_size, diag);
+	if (status >= 0)
+		status = obj_open(&in->obj, in->image, in->image_size, -1, diag);
+	if (status < 0)
+		return status;
+	return input_choose_regions(in, opt, diag);
+}
+
+static int open_raw(struct tact_input *in, struct tact_diag *diag)
+{
+	int status = read_to_end(&in->reader, diag);
+
+	if (status >= 0 && in->reader.begin == in->reader.end)
+		status = tact_fail(diag, TACT_E_FORMAT, "no code: the input is empty");
+	in->description = "raw bytes";
+	return status;
+}
+
+static int open_text(struct tact_input *in, struct tact_diag *diag)
+{
+	const struct input_reader *reader = &in->reader;
+
+	in->description = in->kind == TACT_INPUT_CSV ? "CSV" : "hex list";
+	in->is_header_possible = in->kind == TACT_INPUT_CSV;
+	if (reader->is_eof &&
+	    !input_has_text(reader->data + reader->begin, reader->end - reader->begin))
+		return tact_fail(diag, TACT_E_FORMAT, "no code: the input is empty");
+	return 0;
+}
+
+static void skip_byte_order_mark(struct input_reader *reader)
+{
+	if (reader->end - reader->begin >= 3 &&
+	    !memcmp(reader->data + reader->begin, "\xef\xbb\xbf", 3))
+		reader->begin += 3;
+}
+
+/* Looking at the content and everything behind that; in->reader is open. */
+static int open_reader(struct tact_input *in, const struct tact_input_options *opt,
+		       struct tact_diag *diag)
+{
+	struct input_reader *reader = &in->reader;
+	int status;
+
+	/* Lines of a list may come one by one through a pipe: if nothing has to be found out, the
+	 * first is not kept waiting for others.
+	 */
+	status = opt->kind == TACT_INPUT_AUTO || reader->owns_fd ? read_sample(reader, diag) :
+								   input_read_more(reader, diag);
+	if (status < 0)
+		return status;
+	in->kind = opt->kind;
+	if (in->kind != TACT_INPUT_RAW && in->kind != TACT_INPUT_ELF)
+		skip_byte_order_mark(reader);
+	if (in->kind == TACT_INPUT_AUTO) {
+		status = input_detect(reader->data + reader->begin, reader->end - reader->begin,
+				      reader->is_eof, &in->kind, diag);
+		if (status < 0)
+			return status;
+	}
+	switch (in->kind) {
+	case TACT_INPUT_ELF:
+		return open_elf(in, opt, diag);
+	case TACT_INPUT_ASM:
+		return open_asm(in, opt, diag);
+	case TACT_INPUT_RAW:
+		return open_raw(in, diag);
+	case TACT_INPUT_AUTO:
+	case TACT_INPUT_HEX:
+	case TACT_INPUT_CSV:
+		break;
+	}
+	return open_text(in, diag);
+}
+
+static int create(struct tact_input **out, const struct tact_input_options *opt,
+		  struct tact_input_options *copy, struct tact_diag *diag)
+{
+	int status = copy_options(copy, opt, diag);
+
+	if (status < 0)
+		return status;
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	(*out)->reader = (struct input_reader){.fd = -1, .line = 1};
+	(*out)->description = "";
+	return 0;
+}
+
+static int open_path(struct input_reader *reader, const char *path, struct tact_diag *diag)
+{
+	struct stat info;
+
+	if (!strcmp(path, "-")) {
+		reader->fd = STDIN_FILENO;
+	} else {
+		reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		if (reader->fd < 0)
+			return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+		reader->owns_fd = true;
+	}
+	if (fstat(reader->fd, &info))
+		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	if (S_ISDIR(info.st_mode))
+		return tact_fail(diag, TACT_E_IO, "%s", strerror(EISDIR));
+	return 0;
+}
+
+int tact_input_open(struct tact_input **out, const char *path, const struct tact_input_options *opt,
+		    struct tact_diag *diag)
+{
+	struct tact_input_options options;
+	struct tact_input *in;
+	int status;
+
+	if (!out || !path)
+		return tact_fail(diag, TACT_E_INVAL, "no path");
+	status = create(&in, opt, &options, diag);
+	if (status < 0)
+		return status;
+	status = open_path(&in->reader, path, diag);
+	if (status >= 0)
+		status = open_reader(in, &options, diag);
+	if (status < 0) {
+		tact_input_close(in);
+		return status;
+	}
+	*out = in;
+	return 0;
+}
+
+int tact_input_open_memory(struct tact_input **out, const void *data, size_t size,
+			   const struct tact_input_options *opt, struct tact_diag *diag)
+{
+	struct tact_input_options options;
+	struct tact_input *in;
+	int status;
+
+	if (!out || (!data && size))
+		return tact_fail(diag, TACT_E_INVAL, "no data");
+	status = create(&in, opt, &options, diag);
+	if (status < 0)
+		return status;
+	in->reader.data = malloc(size + 1);
+	if (!in->reader.data) {
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		goto out_close;
+	}
+	if (size)
+		memcpy(in->reader.data, data, size);
+	in->reader.capacity = in->reader.end = size;
+	in->reader.is_eof = true;
+	status = open_reader(in, &options, diag);
+	if (status < 0)
+		goto out_close;
+	*out = in;
+	return 0;
+out_close:
+	tact_input_close(in);
+	return status;
+}
+
+static int raw_next(struct tact_input *in, struct tact_region *region)
+{
+	struct input_reader *reader = &in->reader;
+
+	if (reader->begin == reader->end)
+		return 0;
+	region->code = (const uint8_t *)reader->data + reader->begin;
+	region->code_size = reader->end - reader->begin;
+	region->is_loop = input_is_loop(region->code, region->code_size);
+	reader->begin = reader->end;
+	return 1;
+}
+
+int tact_input_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag)
+{
+	if (!in || !region)
+		return tact_fail(diag, TACT_E_INVAL, "no input");
+	*region = (struct tact_region){.name = "", .function = "", .source = "", .text = ""};
+	if (in->is_done)
+		return 0;
+	switch (in->kind) {
+	case TACT_INPUT_HEX:
+	case TACT_INPUT_CSV:
+		return input_text_next(in, region, diag);
+	case TACT_INPUT_RAW:
+		return raw_next(in, region);
+	case TACT_INPUT_AUTO:
+	case TACT_INPUT_ASM:
+	case TACT_INPUT_ELF:
+		break;
+	}
+	return input_region_next(in, region, diag);
+}
+
+const char *tact_input_description(const struct tact_input *in)
+{
+	return in ? in->description : "";
+}
+
+enum tact_input_kind tact_input_get_kind(const struct tact_input *in)
+{
+	return in ? in->kind : TACT_INPUT_AUTO;
+}
+
+void tact_input_close(struct tact_input *in)
+{
+	if (!in)
+		return;
+	obj_close(in->obj);
+	asm_source_destroy(&in->source);
+	if (in->is_mapped)
+		munmap(in->image, in->image_size);
+	else
+		free(in->image);
+	if (in->reader.owns_fd)
+		close(in->reader.fd);
+	free(in->reader.data);
+	free(in->code);
+	free(in->regions);
+	free(in->name.text);
+	free(in->source_place.text);
+	free(in);
+}

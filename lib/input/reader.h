@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of this module share: the open input and the bytes that it reads.
+ */
+#ifndef TACT_READER_H
+#define TACT_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tact/input.h>
+
+#include "isa/assemble.h"
+#include "obj/obj.h"
+
+/* How much is looked at to tell what a file is. */
+#define INPUT_SAMPLE_SIZE 65536
+
+/* A window over the bytes of a file or pipe: data[begin] .. data[end - 1] are read and not used
+ * yet.  It grows only as far as the longest line.
+ */
+struct input_reader {
+	int fd;       /* -1: everything is in data */
+	bool owns_fd;
+	bool is_eof;
+	char *data; /* owned */
+	size_t capacity;
+	size_t begin, end;
+	uint64_t line; /* of the next line, from 1 */
+};
+
+/* How a region is called; the text is made when it is asked for. */
+enum input_naming {
+	INPUT_NAME_NONE,
+	INPUT_NAME_MARKER,   /* the marker's own name */
+	INPUT_NAME_FUNCTION, /* the function's */
+	INPUT_NAME_PLACE,    /* function + offset */
+	INPUT_NAME_RANGE     /* begin-end, addresses */
+};
+
+struct input_region {
+	struct obj_range range;
+	enum input_naming naming;
+	const char *name; /* INPUT_NAME_MARKER: owned by tact_input.source */
+	uint64_t line;    /* of the marker; 0: ask the line table */
+	bool is_candidate;
+};
+
+struct input_buffer {
+	char *text; /* owned, NUL-terminated */
+	size_t capacity;
+};
+
+struct tact_input {
+	enum tact_input_kind kind;
+	const char *description;
+	struct input_reader reader;
+
+	/* HEX, CSV, RAW */
+	uint8_t *code; /* owned: the bytes of the current region */
+	size_t code_capacity;
+	bool is_header_possible; /* CSV: no line with data was seen yet */
+	bool saw_code;           /* a line that is code, or should be */
+	bool is_done;
+
+	/* ASM, ELF */
+	struct asm_source source;
+	struct obj_file *obj;
+	uint8_t *image; /* owned; bytes of the object file */
+	size_t image_size;
+	bool is_mapped; /* by mmap, not malloc */
+	struct input_region *regions;
+	size_t n_regions, regions_capacity, next_region;
+	struct input_buffer name, source_place;
+};
+
+/* Reads more behind data[end]; keeps data[begin] and on.  Returns 1, 0 at the end of the file,
+ * -TACT_E_NOMEM or -TACT_E_IO.
+ */
+int input_read_more(struct input_reader *reader, struct tact_diag *diag);
+
+/* Next line without its end; the pointer holds until the next call.  Returns 1, 0 at the end, or
+ * an error of input_read_more.
+ */
+int input_read_line(struct input_reader *reader, const char **line, size_t *size,
+		    struct tact_diag *diag);
+
+/* What the bytes are.  `is_all`: they are not a beginning, but all of it.
+ * Returns -TACT_E_FORMAT for what is neither text nor ELF, and if there is nothing.
+ */
+int input_detect(const char *data, size_t size, bool is_all, enum tact_input_kind *kind,
+		 struct tact_diag *diag);
+
+/* True if there is a line that is neither blank nor a comment. */
+bool input_has_text(const char *data, size_t size);
+
+/* True if the code ends in a branch to its first byte. */
+bool input_is_loop(const uint8_t *code, size_t size);
+
+int input_text_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag);
+
+/* Fills regions from obj, as the options say. */
+int input_choose_regions(struct tact_input *in, const struct tact_input_options *opt,
+			 struct tact_diag *diag);
+int input_region_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag);
+
+#endif /* TACT_READER_H */

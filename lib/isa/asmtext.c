@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What has to be known of assembly text before `as` sees it: comments, markers, syntax.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/base.h"
+#include "isa/assemble.h"
+
+struct scanner {
+	struct asm_source *out;
+	const char *p, *end;
+	uint64_t line;
+	size_t statement;    /* where the current statement begins in out->text */
+	bool line_is_blank;  /* nothing but blanks on this line so far */
+	bool saw_insn;       /* an instruction came before the first .intel_syntax or .att_syntax */
+	bool saw_directive;  /* one of these */
+	long att, intel;     /* signs of each syntax before that */
+	struct tact_diag *diag;
+};
+
+static int put(struct scanner *s, const char *text, size_t size)
+{
+	struct asm_source *out = s->out;
+
+	if (tact_grow(&out->text, &out->text_capacity, out->size + size, 1))
+		return tact_fail(s->diag, TACT_E_NOMEM, "out of memory");
+	memcpy(out->text + out->size, text, size);
+	out->size += size;
+	return 0;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+	while (p < end && is_blank(*p))
+		p++;
+	return p;
+}
+
+static const char *skip_word(const char *p, const char *end)
+{
+	while (p < end && is_word(*p))
+		p++;
+	return p;
+}
+
+static bool word_is(const char *p, const char *end, const char *word)
+{
+	return (size_t)(end - p) == strlen(word) && !strncasecmp(p, word, strlen(word));
+}
+
+/* A number below `limit` as the rest of a register name: xmm12, r9. */
+static bool is_number(const char *p, const char *end, int limit)
+{
+	int value = 0;
+
+	if (p == end || end - p > 2)
+		return false;
+	for (; p < end; p++) {
+		if (!isdigit((unsigned char)*p))
+			return false;
+		value = value * 10 + (*p - '0');
+	}
+	return value < limit;
+}
+
+static bool is_register(const char *p, const char *end)
+{
+	static const char *const names[] = {
+		"al",  "bl",  "cl",  "dl",  "ah",  "bh",  "ch",	 "dh",	"ax",  "bx",  "cx",
+		"dx",  "si",  "di",  "bp",  "sp",  "sil", "dil", "bpl", "spl", "eax", "ebx",
+		"ecx", "edx", "esi", "edi", "ebp", "esp", "rax", "rbx", "rcx", "rdx", "rsi",
+		"rdi", "rbp", "rsp", "rip", "st",
+	};
+	const size_t size = (size_t)(end - p);
+	size_t i;
+
+	if (size < 2 || size > 5)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (word_is(p, end, names[i]))
+			return true;
+	if (size > 3 && strchr("xyzXYZ", p[0]) && !strncasecmp(p + 1, "mm", 2))
+		return is_number(p + 3, end, 32);
+	if (!strncasecmp(p, "mm", 2) || p[0] == 'k' || p[0] == 'K')
+		return is_number(p + (p[0] == 'k' || p[0] == 'K' ? 1 : 2), end, 8);
+	if (p[0] != 'r' && p[0] != 'R')
+		return false;
+	return is_number(p + 1, end, 32) ||
+	       (strchr("bwdBWD", end[-1]) && is_number(p + 1, end - 1, 32));
+}
+
+/* Counts what only one of the syntaxes writes: % and $ against naked registers, [ and ptr. */
+static void weigh_insn(struct scanner *s, const char *p, const char *end)
+{
+	while (p < end) {
+		const char *word = p;
+
+		if (*p == '%' || *p == '$') {
+			s->att += 2;
+			p = skip_word(p + 1, end);
+		} else if (*p == '[') {
+			s->intel += 2;
+			p++;
+		} else if (is_word(*p)) {
+			p = skip_word(p, end);
+			if (word_is(word, p, "ptr"))
+				s->intel += 2;
+			else if (is_register(word, p))
+				s->intel++;
+		} else {
+			p++;
+		}
+	}
+}
+
+/* What clang writes and as does not know; none of it changes the code. */
+static bool is_foreign(const char *word, const char *end)
+{
+	static const char *const names[] = {".addrsig", ".addrsig_sym", ".cg_profile",
+					    ".lto_discard", ".pseudoprobe"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (word_is(word, end, names[i]))
+			return true;
+	return false;
+}
+
+static int read_directive(struct scanner *s, const char *p, const char *end)
+{
+	const char *word = p, *rest;
+	bool is_intel;
+	int status = 0;
+
+	p = skip_word(p, end);
+	rest = skip_blanks(p, end);
+	is_intel = word_is(word, p, ".intel_syntax");
+	if (is_foreign(word, p)) {
+		s->out->size = s->statement = (size_t)(word - s->out->text);
+		return 0;
+	}
+	if (word_is(word, p, ".loc") ||
+	    (word_is(word, p, ".file") && rest < end && isdigit((unsigned char)*rest)))
+		s->out->has_lines = true;
+	if (!is_intel && !word_is(word, p, ".att_syntax"))
+		return 0;
+	if (!s->saw_directive && !s->saw_insn)
+		s->out->syntax = is_intel ? TACT_SYNTAX_INTEL : TACT_SYNTAX_ATT;
+	s->saw_directive = true;
+	/* Alone it asks as for % before registers, LLVM not; with noprefix as takes both. */
+	if (is_intel && rest == end)
+		status = put(s, " noprefix", strlen(" noprefix"));
+	s->statement = s->out->size;
+	return status;
+}
+
+/* The statement in the output that ends here: an instruction, a directive, or labels. */
+static int end_statement(struct scanner *s)
+{
+	const char *p = s->out->text + s->statement, *const end = s->out->text + s->out->size;
+	const char *word;
+
+	if (s->statement == s->out->size)
+		return 0;
+	s->statement = s->out->size;
+	for (;;) {
+		p = skip_blanks(p, end);
+		word = p;
+		p = skip_word(p, end);
+		if (p == word || p == end || *p != ':')
+			break;
+		p++; /* a label; go on behind it */
+	}
+	if (p == word)
+		return 0;
+	if (*word == '.')
+		return read_directive(s, word, end);
+	if (!s->saw_directive) {
+		s->saw_insn = true;
+		weigh_insn(s, p, end);
+	}
+	return 0;
+}
+
+static int add_name(struct scanner *s, const char *name, size_t size, size_t *offset)
+{
+	struct asm_source *out = s->out;
+
+	if (tact_grow(&out->names, &out->names_capacity, out->names_size + size + 1, 1))
+		return tact_fail(s->diag, TACT_E_NOMEM, "out of memory");
+	*offset = out->names_size;
+	memcpy(out->names + out->names_size, name, size);
+	out->names[out->names_size + size] = '\0';
+	out->names_size += size + 1;
+	return 0;
+}
+
+static const struct {
+	const char *word;
+	enum asm_family family;
+	bool is_begin;
+} marker_words[] = {
+	{"LLVM-MCA-BEGIN", ASM_LLVM_MCA, true},
+	{"LLVM-MCA-END", ASM_LLVM_MCA, false},
+	{"OSACA-BEGIN", ASM_OSACA, true},
+	{"OSACA-END", ASM_OSACA, false},
+};
+
+/* Is this comment (without the characters that start it) a marker?  Index in marker_words, or -1;
+ * *name, *name_end are what stands behind the word.
+ */
+static int find_marker(const char *p, const char *end, const char **name, const char **name_end)
+{
+	size_t i;
+
+	while (p < end && (is_blank(*p) || strchr("#/;*", *p)))
+		p++;
+	for (i = 0; i < ARRAY_SIZE(marker_words); i++) {
+		const size_t size = strlen(marker_words[i].word);
+
+		if ((size_t)(end - p) < size || memcmp(p, marker_words[i].word, size))
+			continue;
+		if ((size_t)(end - p) > size && !is_blank(p[size]))
+			continue;
+		*name = skip_blanks(p + size, end);
+		while (end > *name && is_blank(end[-1]))
+			end--;
+		*name_end = end;
+		return (int)i;
+	}
+	return -1;
+}
+
+static int add_marker(struct scanner *s, int word, const char *name, const char *name_end)
+{
+	struct asm_source *out = s->out;
+	struct asm_marker marker = {
+		.family = marker_words[word].family,
+		.is_begin = marker_words[word].is_begin,
+		.line = s->line,
+	};
+	char label[64];
+	int length, status;
+
+	if (add_name(s, name, (size_t)(name_end - name), &marker.name))
+		return -TACT_E_NOMEM;
+	if (tact_grow(&out->markers, &out->markers_capacity, out->n_markers + 1,
+		      sizeof(*out->markers)))
+		return tact_fail(s->diag, TACT_E_NOMEM, "out of memory");
+	length = snprintf(label, sizeof(label), ";" ASM_LABEL_PREFIX "%zu:;", out->n_markers);
+	out->markers[out->n_markers++] = marker;
+	status = put(s, label, (size_t)length);
+	s->statement = out->size;
+	return status;
+}
+
+/* A comment from `body` up to `end`, which is left out; a label stays if it was a marker. */
+static int end_comment(struct scanner *s, const char *body, const char *end)
+{
+	const char *name, *name_end;
+	const int word = find_marker(body, end, &name, &name_end);
+	int status;
+
+	status = end_statement(s);
+	if (status < 0 || word < 0)
+		return status;
+	return add_marker(s, word, name, name_end);
+}
+
+static int scan_line_comment(struct scanner *s, size_t start_size)
+{
+	const char *body = s->p + start_size;
+	const char *stop = memchr(body, '\n', (size_t)(s->end - body));
+
+	s->p = stop ? stop : s->end;
+	return end_comment(s, body, s->p);
+}
+
+/* Its line ends stay, or the lines behind it would be numbered wrongly. */
+static int scan_block_comment(struct scanner *s)
+{
+	const char *body = s->p + 2, *stop, *name, *name_end, *line_end;
+	int status, word;
+
+	stop = memmem(body, (size_t)(s->end - body), "*/", 2);
+	s->p = stop ? stop + 2 : s->end;
+	stop = stop ? stop : s->end;
+	line_end = memchr(body, '\n', (size_t)(stop - body));
+	word = find_marker(body, line_end ? line_end : stop, &name, &name_end);
+	if (word >= 0) {
+		status = end_statement(s);
+		if (status >= 0)
+			status = add_marker(s, word, name, name_end);
+	} else {
+		status = put(s, " ", 1);
+	}
+	for (; body < stop && status >= 0; body++) {
+		if (*body != '\n')
+			continue;
+		status = put(s, "\n", 1);
+		s->line++;
+	}
+	return status;
+}
+
+/* A string or, in quotes of one character, a number: 'x, '\n, 'x' */
+static int scan_quoted(struct scanner *s)
+{
+	const char *start = s->p;
+
+	if (*s->p++ == '\'') {
+		if (s->p < s->end && *s->p == '\\')
+			s->p++;
+		if (s->p < s->end && *s->p != '\n')
+			s->p++;
+		return put(s, start, (size_t)(s->p - start));
+	}
+	while (s->p < s->end && *s->p != '\n') {
+		if (*s->p == '"') {
+			s->p++;
+			break;
+		}
+		if (*s->p == '\\' && s->p + 1 < s->end && s->p[1] != '\n')
+			s->p++;
+		s->p++;
+	}
+	return put(s, start, (size_t)(s->p - start));
+}
+
+static int scan_semicolon(struct scanner *s)
+{
+	const char *stop = memchr(s->p, '\n', (size_t)(s->end - s->p));
+	const char *name, *name_end;
+	int status;
+
+	/* as takes it to separate statements; but nobody starts a line with that. */
+	if (s->line_is_blank || find_marker(s->p, stop ? stop : s->end, &name, &name_end) >= 0)
+		return scan_line_comment(s, 1);
+	status = end_statement(s);
+	if (status >= 0)
+		status = put(s, s->p++, 1);
+	s->statement = s->out->size;
+	return status;
+}
+
+static int scan_newline(struct scanner *s)
+{
+	int status = end_statement(s);
+
+	if (status >= 0)
+		status = put(s, s->p++, 1);
+	s->statement = s->out->size;
+	s->line++;
+	s->line_is_blank = true;
+	return status;
+}
+
+static int scan_one(struct scanner *s)
+{
+	const bool has_next = s->p + 1 < s->end;
+	const char *start = s->p;
+	int status;
+
+	switch (*s->p) {
+	case '\n':
+		return scan_newline(s);
+	case ';':
+		status = scan_semicolon(s);
+		break;
+	case '#':
+		return scan_line_comment(s, 1);
+	case '"':
+	case '\'':
+		status = scan_quoted(s);
+		break;
+	default:
+		if (*s->p == '/' && has_next && s->p[1] == '/')
+			return scan_line_comment(s, 2);
+		if (*s->p == '/' && has_next && s->p[1] == '*')
+			return scan_block_comment(s);
+		while (++s->p < s->end && !strchr("\n;#\"'/", *s->p))
+			;
+		status = put(s, start, (size_t)(s->p - start));
+		start = skip_blanks(start, s->p);
+		if (start == s->p)
+			return status;
+	}
+	s->line_is_blank = false;
+	return status;
+}
+
+static bool is_same_name(const struct asm_source *source, size_t a, size_t b)
+{
+	return source->markers[a].family == source->markers[b].family &&
+	       !strcmp(source->names + source->markers[a].name,
+		       source->names + source->markers[b].name);
+}
+
+static const char *family_name(const struct asm_marker *marker)
+{
+	return marker->family == ASM_OSACA ? "OSACA" : "LLVM-MCA";
+}
+
+/* The open region that an end marker closes: the last of its name; without a name the last. */
+static size_t find_open(const struct asm_source *source, const size_t *open, size_t n_open,
+			size_t marker)
+{
+	const bool has_name = source->names[source->markers[marker].name];
+
+	while (n_open > 0) {
+		n_open--;
+		if (has_name ? is_same_name(source, open[n_open], marker) :
+			       source->markers[open[n_open]].family ==
+				       source->markers[marker].family)
+			return n_open;
+	}
+	return SIZE_MAX;
+}
+
+/* Was there such a region before?  Compilers duplicate code, and the markers in it. */
+static bool is_known(const struct asm_source *source, size_t marker)
+{
+	size_t i;
+
+	for (i = 0; i < source->n_regions; i++)
+		if (is_same_name(source, source->regions[i].begin, marker) ||
+		    (!source->names[source->markers[marker].name] &&
+		     source->markers[marker].family ==
+			     source->markers[source->regions[i].begin].family))
+			return true;
+	return false;
+}
+
+static int close_region(struct asm_source *source, size_t *open, size_t *n_open, size_t marker,
+			struct tact_diag *diag)
+{
+	const struct asm_marker *m = &source->markers[marker];
+	const size_t place = find_open(source, open, *n_open, marker);
+
+	if (place == SIZE_MAX) {
+		if (is_known(source, marker))
+			return 0;
+		return tact_fail_at(diag, TACT_E_FORMAT, m->line, 0, "%s-END %s has no BEGIN",
+				    family_name(m), source->names + m->name);
+	}
+	if (tact_grow(&source->regions, &source->regions_capacity, source->n_regions + 1,
+		      sizeof(*source->regions)))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	source->regions[source->n_regions++] = (struct asm_region){open[place], marker};
+	memmove(open + place, open + place + 1, (*n_open - place - 1) * sizeof(*open));
+	(*n_open)--;
+	return 0;
+}
+
+static int compare_regions(const void *a, const void *b)
+{
+	const struct asm_region *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static int match_markers(struct asm_source *source, struct tact_diag *diag)
+{
+	size_t *open = calloc(source->n_markers + 1, sizeof(*open)), n_open = 0, i;
+	int status = 0;
+
+	if (!open)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	for (i = 0; i < source->n_markers && status >= 0; i++) {
+		if (source->markers[i].is_begin)
+			open[n_open++] = i;
+		else
+			status = close_region(source, open, &n_open, i, diag);
+	}
+	for (i = 0; i < n_open && status >= 0; i++) {
+		const struct asm_marker *m = &source->markers[open[i]];
+
+		if (!is_known(source, open[i]))
+			status = tact_fail_at(diag, TACT_E_FORMAT, m->line, 0,
+					      "%s-BEGIN %s has no END", family_name(m),
+					      source->names + m->name);
+	}
+	if (source->n_regions)
+		qsort(source->regions, source->n_regions, sizeof(*source->regions),
+		      compare_regions);
+	free(open);
+	return status;
+}
+
+int asm_source_create(struct asm_source *out, const char *text, size_t size,
+		      enum tact_syntax syntax, struct tact_diag *diag)
+{
+	struct scanner s = {
+		.out = out,
+		.p = text,
+		.end = text + size,
+		.line = 1,
+		.line_is_blank = true,
+		.diag = diag,
+	};
+	int status = 0;
+
+	*out = (struct asm_source){0};
+	while (s.p < s.end && status >= 0)
+		status = scan_one(&s);
+	if (status >= 0)
+		status = end_statement(&s);
+	if (status >= 0)
+		status = put(&s, "\n", 1);
+	if (status >= 0)
+		status = match_markers(out, diag);
+	if (status < 0) {
+		asm_source_destroy(out);
+		return status;
+	}
+	if (syntax == TACT_SYNTAX_AUTO)
+		syntax = s.intel > s.att ? TACT_SYNTAX_INTEL : TACT_SYNTAX_ATT;
+	out->starts_intel = syntax == TACT_SYNTAX_INTEL;
+	if (!out->syntax)
+		out->syntax = syntax;
+	return 0;
+}
+
+void asm_source_destroy(struct asm_source *source)
+{
+	free(source->text);
+	free(source->markers);
+	free(source->regions);
+	free(source->names);
+	*source = (struct asm_source){0};
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * GNU as as a subprocess.  Text, object and messages go through files in memory: nothing has to be
+ * removed afterwards, no pipe can fill up, and there is no name that two runs could share.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "isa/assemble.h"
+
+extern char **environ;
+
+/* Where the child finds the object: descriptor 3 of its own. */
+#define OBJECT_FD   3
+#define OBJECT_PATH "/proc/self/fd/3"
+
+struct run {
+	int text, object, messages; /* files in memory; -1: not open */
+	const char **environment;   /* ours, with messages in English; owned, its strings are not */
+	struct tact_diag *diag;
+};
+
+static int fail_errno(const struct run *run, const char *what)
+{
+	return tact_fail(run->diag, TACT_E_IO, "%s: %s", what, strerror(errno));
+}
+
+static int write_all(int fd, const char *text, size_t size)
+{
+	while (size) {
+		const ssize_t done = write(fd, text, size);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return -1;
+		text += done;
+		size -= (size_t)done;
+	}
+	return lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0;
+}
+
+/* All of a file in memory, with a NUL behind it. */
+static int read_all(const struct run *run, int fd, uint8_t **out, size_t *size)
+{
+	struct stat info;
+	uint8_t *data;
+	size_t done = 0;
+
+	if (fstat(fd, &info))
+		return fail_errno(run, "as");
+	data = malloc((size_t)info.st_size + 1);
+	if (!data)
+		return tact_fail(run->diag, TACT_E_NOMEM, "out of memory");
+	while (done < (size_t)info.st_size) {
+		const ssize_t n = pread(fd, data + done, (size_t)info.st_size - done, (off_t)done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	data[done] = '\0';
+	*out = data;
+	*size = done;
+	return 0;
+}
+
+/* A translated "Error:" would not be found in the messages. */
+static int make_environment(struct run *run)
+{
+	size_t n = 0, i;
+
+	while (environ && environ[n])
+		n++;
+	run->environment = calloc(n + 2, sizeof(*run->environment));
+	if (!run->environment)
+		return tact_fail(run->diag, TACT_E_NOMEM, "out of memory");
+	run->environment[0] = "LC_ALL=C";
+	for (i = 0, n = 1; environ && environ[i]; i++)
+		if (strncmp(environ[i], "LC_ALL=", 7) && strncmp(environ[i], "LANGUAGE=", 9))
+			run->environment[n++] = environ[i];
+	return 0;
+}
+
+static int spawn(const struct run *run, const struct asm_source *source, pid_t *child)
+{
+	const char *argv[9] = {"as", "--64", "--no-warn", "-o", OBJECT_PATH};
+	posix_spawn_file_actions_t actions;
+	size_t n = 5;
+	int error;
+
+	/* A line table of the text itself.  With a table of its own, clang needs version 5 too:
+	 * before that as takes no directory in .file.
+	 */
+	argv[n++] = "--gdwarf-5";
+	if (source->starts_intel) {
+		argv[n++] = "-msyntax=intel";
+		argv[n++] = "-mnaked-reg";
+	}
+	error = posix_spawn_file_actions_init(&actions);
+	if (error)
+		goto out_fail;
+	/* None of ours is 0 to 3: open_memory sees to that. */
+	error = posix_spawn_file_actions_adddup2(&actions, run->text, STDIN_FILENO);
+	if (!error)
+		error = posix_spawn_file_actions_adddup2(&actions, run->messages, STDOUT_FILENO);
+	if (!error)
+		error = posix_spawn_file_actions_adddup2(&actions, run->messages, STDERR_FILENO);
+	if (!error)
+		error = posix_spawn_file_actions_adddup2(&actions, run->object, OBJECT_FD);
+	if (!error)
+		error = posix_spawnp(child, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv,
+				     (char *const *)(uintptr_t)run->environment);
+	posix_spawn_file_actions_destroy(&actions);
+out_fail:
+	if (error == ENOENT)
+		return tact_fail(run->diag, TACT_E_NO_TOOL,
+				 "the assembler 'as' was not found; it is in the package binutils");
+	if (error)
+		return tact_fail(run->diag, TACT_E_IO, "cannot run 'as': %s", strerror(error));
+	return 0;
+}
+
+/* The first "{standard input}:12: Error: text"; the lines are the user's.  Messages about other
+ * files (.include) keep their place in the text.
+ */
+static int report(const struct run *run, const char *messages, int wait_status)
+{
+	static const char input[] = "{standard input}:";
+	const char *line, *next, *text;
+
+	for (line = messages; *line; line = next) {
+		const size_t length = strcspn(line, "\n");
+		unsigned long number = 0;
+
+		next = line + length + (line[length] == '\n');
+		text = memmem(line, length, "rror: ", 6); /* Error:, Fatal error: */
+		if (!text)
+			continue;
+		text += 6;
+		if (!strncmp(line, input, strlen(input)))
+			number = strtoul(line + strlen(input), NULL, 10);
+		else
+			text = line;
+		return tact_fail_at(run->diag, TACT_E_FORMAT, number, 0, "%.*s",
+				    (int)(line + length - text), text);
+	}
+	if (WIFSIGNALED(wait_status))
+		return tact_fail(run->diag, TACT_E_IO, "'as' was ended by signal %d",
+				 WTERMSIG(wait_status));
+	return tact_fail(run->diag, TACT_E_FORMAT, "'as' failed: %.*s",
+			 (int)strcspn(messages, "\n"), messages);
+}
+
+static int run_as(struct run *run, const struct asm_source *source)
+{
+	uint8_t *messages = NULL;
+	size_t size;
+	pid_t child;
+	int status, wait_status = 0;
+
+	status = make_environment(run);
+	if (status >= 0)
+		status = spawn(run, source, &child);
+	if (status < 0)
+		return status;
+	while (waitpid(child, &wait_status, 0) < 0) {
+		if (errno == EINTR)
+			continue;
+		/* The program ignores SIGCHLD; the child has ended, its status is lost, and
+		 * a missing object will tell.
+		 */
+		wait_status = 0;
+		break;
+	}
+	status = read_all(run, run->messages, &messages, &size);
+	if (status < 0)
+		return status;
+	if (wait_status || strstr((const char *)messages, "rror: "))
+		status = report(run, (const char *)messages, wait_status);
+	free(messages);
+	return status;
+}
+
+static int open_memory(const struct run *run, const char *name, int *out)
+{
+	const int fd = memfd_create(name, MFD_CLOEXEC);
+
+	if (fd < 0)
+		return fail_errno(run, "memfd_create");
+	/* Above those that the child gives another meaning. */
+	*out = fcntl(fd, F_DUPFD_CLOEXEC, OBJECT_FD + 1);
+	close(fd);
+	return *out < 0 ? fail_errno(run, "dup") : 0;
+}
+
+static void close_memory(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+int asm_assemble(const struct asm_source *source, uint8_t **image, size_t *size,
+		 struct tact_diag *diag)
+{
+	struct run run = {.text = -1, .object = -1, .messages = -1, .diag = diag};
+	int status;
+
+	status = open_memory(&run, "tact-text", &run.text);
+	if (status >= 0)
+		status = open_memory(&run, "tact-object", &run.object);
+	if (status >= 0)
+		status = open_memory(&run, "tact-messages", &run.messages);
+	if (status >= 0 && write_all(run.text, source->text, source->size))
+		status = fail_errno(&run, "memory file");
+	if (status >= 0)
+		status = run_as(&run, source);
+	if (status >= 0)
+		status = read_all(&run, run.object, image, size);
+	free(run.environment);
+	close_memory(run.messages);
+	close_memory(run.object);
+	close_memory(run.text);
+	return status;
+}

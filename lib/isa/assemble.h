@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Assembly text to an object file, by GNU as.  Two steps, so that the first can be tested and
+ * fuzzed without starting a process:
+ *
+ *   asm_source_create  finds the syntax and the comment markers, and writes a text for `as` whose
+ *                      lines are the user's lines: comments are gone, a label stands at each marker;
+ *   asm_assemble       runs `as` once on all of it and returns the object as bytes in memory.
+ */
+#ifndef TACT_ASSEMBLE_H
+#define TACT_ASSEMBLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tact/input.h>
+#include <tact/status.h>
+
+/* The label of marker number N is this prefix and N in decimal. */
+#define ASM_LABEL_PREFIX "__tact_marker_"
+
+enum asm_family { ASM_LLVM_MCA, ASM_OSACA };
+
+struct asm_marker {
+	enum asm_family family;
+	bool is_begin;
+	uint64_t line;
+	size_t name; /* offset of its name in asm_source.names, NUL-terminated */
+};
+
+/* Code between two markers; numbers of the markers. */
+struct asm_region {
+	size_t begin, end;
+};
+
+struct asm_source {
+	char *text; /* for as; owned, as all arrays here */
+	size_t size, text_capacity;
+	struct asm_marker *markers;
+	size_t n_markers, markers_capacity;
+	struct asm_region *regions; /* in the order of their first markers */
+	size_t n_regions, regions_capacity;
+	char *names;
+	size_t names_size, names_capacity;
+	enum tact_syntax syntax; /* of the first instructions: ATT or INTEL */
+	bool starts_intel;       /* as must start in Intel syntax: the text does not say so itself */
+	bool has_lines;          /* the text brings its own line table (.loc) */
+};
+
+/* Returns 0, -TACT_E_NOMEM, or -TACT_E_FORMAT for markers that do not match. */
+int asm_source_create(struct asm_source *out, const char *text, size_t size,
+		      enum tact_syntax syntax, struct tact_diag *diag);
+void asm_source_destroy(struct asm_source *source);
+
+/* *image is the object file, to be freed with free().  Unless the text has one, the object has a
+ * line table of the text.
+ * Returns -TACT_E_NO_TOOL if there is no `as`, -TACT_E_FORMAT if it finds an error (diag: line and
+ * text of the first), -TACT_E_IO if it cannot be run.
+ */
+int asm_assemble(const struct asm_source *source, uint8_t **image, size_t *size,
+		 struct tact_diag *diag);
+
+#endif /* TACT_ASSEMBLE_H */

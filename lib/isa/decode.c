@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One instruction through Zydis into struct tact_insn.
+ */
+#include <string.h>
+
+#include "isa/isa.h"
+
+static uint8_t canonical_reg(ZydisRegister reg)
+{
+	ZyanI8 id = ZydisRegisterGetId(reg);
+
+	switch (ZydisRegisterGetClass(reg)) {
+	case ZYDIS_REGCLASS_GPR8:
+		/* Zydis numbers ah to bh 4 to 7, and spl to dil too, in that order. */
+		if (reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH)
+			return (uint8_t)(reg - ZYDIS_REGISTER_AH);
+		if (reg >= ZYDIS_REGISTER_SPL)
+			return (uint8_t)(reg - ZYDIS_REGISTER_SPL + 4);
+		return (uint8_t)(reg - ZYDIS_REGISTER_AL);
+	case ZYDIS_REGCLASS_GPR16:
+	case ZYDIS_REGCLASS_GPR32:
+	case ZYDIS_REGCLASS_GPR64:
+		return (uint8_t)id;
+	case ZYDIS_REGCLASS_XMM:
+	case ZYDIS_REGCLASS_YMM:
+	case ZYDIS_REGCLASS_ZMM:
+		return (uint8_t)(TACT_REG_VEC0 + id);
+	case ZYDIS_REGCLASS_MASK:
+		return (uint8_t)(TACT_REG_MASK0 + id);
+	case ZYDIS_REGCLASS_MMX:
+		return (uint8_t)(TACT_REG_MMX0 + id);
+	case ZYDIS_REGCLASS_X87:
+		return TACT_REG_X87;
+	case ZYDIS_REGCLASS_SEGMENT:
+		return (uint8_t)(TACT_REG_SEGMENT0 + id);
+	case ZYDIS_REGCLASS_IP:
+		return TACT_REG_RIP;
+	case ZYDIS_REGCLASS_FLAGS:
+		return TACT_REG_FLAGS;
+	case ZYDIS_REGCLASS_INVALID:
+		return TACT_REG_NONE;
+	default:
+		return TACT_REG_OTHER;
+	}
+}
+
+/* Register of an address: rip is no dependence. */
+static uint8_t address_reg(ZydisRegister reg)
+{
+	uint8_t r = canonical_reg(reg);
+
+	return r == TACT_REG_RIP ? TACT_REG_NONE : r;
+}
+
+static uint8_t access_of(const ZydisDecodedOperand *op)
+{
+	uint8_t access = 0;
+
+	if (op->actions & ZYDIS_OPERAND_ACTION_READ)
+		access |= TACT_ACCESS_READ;
+	if (op->actions & ZYDIS_OPERAND_ACTION_WRITE)
+		access |= TACT_ACCESS_WRITE;
+	if (op->actions & ZYDIS_OPERAND_ACTION_CONDREAD)
+		access |= TACT_ACCESS_COND_READ;
+	if (op->actions & ZYDIS_OPERAND_ACTION_CONDWRITE)
+		access |= TACT_ACCESS_COND_WRITE;
+	return access;
+}
+
+static bool is_stack_insn(const ZydisDecodedInstruction *zi)
+{
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_PUSH:
+	case ZYDIS_MNEMONIC_PUSHF:
+	case ZYDIS_MNEMONIC_PUSHFQ:
+	case ZYDIS_MNEMONIC_POP:
+	case ZYDIS_MNEMONIC_POPF:
+	case ZYDIS_MNEMONIC_POPFQ:
+	case ZYDIS_MNEMONIC_CALL:
+	case ZYDIS_MNEMONIC_RET:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int8_t stack_change_of(const ZydisDecodedInstruction *zi)
+{
+	int bytes = zi->operand_width == 16 ? 2 : 8;
+
+	if (!is_stack_insn(zi))
+		return 0;
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_PUSH:
+	case ZYDIS_MNEMONIC_PUSHF:
+	case ZYDIS_MNEMONIC_PUSHFQ:
+	case ZYDIS_MNEMONIC_CALL:
+		return (int8_t)-bytes;
+	default:
+		return (int8_t)bytes;
+	}
+}
+
+/* Registers that the tables do not number: base registers of string instructions. */
+static bool is_unnumbered(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
+{
+	bool string = zi->meta.category == ZYDIS_CATEGORY_STRINGOP ||
+		      zi->meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
+	uint8_t reg = canonical_reg(op->reg.value);
+
+	return string && op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
+	       (reg == TACT_REG_RDI || reg == TACT_REG_RSI);
+}
+
+static void fill_register(struct tact_insn *insn, struct tact_operand *o,
+			  const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op,
+			  uint8_t *next_reg)
+{
+	o->kind = TACT_OPERAND_REG;
+	o->reg = canonical_reg(op->reg.value);
+	o->number = is_unnumbered(zi, op) ? TACT_REG_NONE : (*next_reg)++;
+	o->high_byte = op->reg.value >= ZYDIS_REGISTER_AH && op->reg.value <= ZYDIS_REGISTER_BH;
+	o->implicit_stack = o->reg == TACT_REG_RSP && is_stack_insn(zi) &&
+			    op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
+	if (o->reg == TACT_REG_RIP && o->access & (TACT_ACCESS_WRITE | TACT_ACCESS_COND_WRITE))
+		insn->attributes |= TACT_INSN_BRANCH;
+	switch (ZydisRegisterGetClass(op->reg.value)) {
+	case ZYDIS_REGCLASS_ZMM:
+		insn->attributes |= TACT_INSN_ZMM | TACT_INSN_VECTOR;
+		break;
+	case ZYDIS_REGCLASS_XMM:
+	case ZYDIS_REGCLASS_YMM:
+	case ZYDIS_REGCLASS_MMX:
+		insn->attributes |= TACT_INSN_VECTOR;
+		break;
+	default:
+		break;
+	}
+}
+
+static void fill_memory(struct tact_insn *insn, struct tact_operand *o,
+			const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op,
+			uint8_t *next_mem)
+{
+	bool agen = op->mem.type == ZYDIS_MEMOP_TYPE_AGEN || zi->mnemonic == ZYDIS_MNEMONIC_NOP ||
+		    op->mem.type == ZYDIS_MEMOP_TYPE_MIB;
+
+	o->kind = agen ? TACT_OPERAND_AGEN : TACT_OPERAND_MEM;
+	o->number = agen ? TACT_REG_NONE : (*next_mem)++;
+	o->base = address_reg(op->mem.base);
+	o->index = address_reg(op->mem.index);
+	o->scale = op->mem.scale;
+	o->segment = canonical_reg(op->mem.segment);
+	o->implicit_stack = op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && is_stack_insn(zi);
+	if (o->index != TACT_REG_NONE)
+		insn->attributes |= TACT_INSN_INDEXED;
+	if (op->mem.base == ZYDIS_REGISTER_RIP || op->mem.base == ZYDIS_REGISTER_EIP)
+		insn->attributes |= TACT_INSN_RIP_RELATIVE;
+	if (agen)
+		return;
+	if (o->access & (TACT_ACCESS_READ | TACT_ACCESS_COND_READ))
+		insn->attributes |= TACT_INSN_LOAD;
+	if (o->access & (TACT_ACCESS_WRITE | TACT_ACCESS_COND_WRITE))
+		insn->attributes |= TACT_INSN_STORE;
+	if (op->mem.disp.has_displacement)
+		insn->displacement = op->mem.disp.value;
+}
+
+static void fill_operands(struct tact_insn *insn, const ZydisDecodedInstruction *zi,
+			  const ZydisDecodedOperand *ops)
+{
+	uint8_t next_reg = 0, next_mem = 0;
+
+	for (unsigned i = 0; i < zi->operand_count && i < TACT_MAX_OPERANDS; i++) {
+		struct tact_operand *o = &insn->operand[insn->n_operands++];
+		const ZydisDecodedOperand *op = &ops[i];
+
+		memset(o, 0, sizeof(*o));
+		o->access = access_of(op);
+		o->bits = op->size;
+		o->explicit_operand = op->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN;
+		o->reg = o->base = o->index = o->segment = o->number = TACT_REG_NONE;
+		if (op->type == ZYDIS_OPERAND_TYPE_REGISTER) {
+			fill_register(insn, o, zi, op, &next_reg);
+		} else if (op->type == ZYDIS_OPERAND_TYPE_MEMORY) {
+			fill_memory(insn, o, zi, op, &next_mem);
+		} else {
+			o->kind = TACT_OPERAND_IMM;
+			if (!insn->immediate_bits && op->encoding != ZYDIS_OPERAND_ENCODING_NONE)
+				insn->immediate_bits = zi->raw.imm[0].size;
+		}
+	}
+}
+
+/* Two or more general or vector registers among the operands, all of them the same. */
+static bool is_same_reg(const struct tact_insn *insn)
+{
+	uint8_t first = TACT_REG_NONE;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < insn->n_operands; i++) {
+		const struct tact_operand *o = &insn->operand[i];
+
+		if (o->kind != TACT_OPERAND_REG || o->implicit_stack || o->number == TACT_REG_NONE)
+			continue;
+		if (o->reg >= TACT_REG_MASK0 && (o->reg < TACT_REG_MMX0 || o->reg >= TACT_REG_X87))
+			continue;
+		if (n++ && o->reg != first)
+			return false;
+		first = o->reg;
+	}
+	return n > 1;
+}
+
+static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDecodedInstruction *zi,
+				   const ZydisDecodedOperand *ops)
+{
+	uint32_t a = 0;
+
+	if (zi->meta.category == ZYDIS_CATEGORY_COND_BR && zi->raw.imm[0].is_relative)
+		a |= TACT_INSN_COND_BRANCH;
+	if (zi->meta.category == ZYDIS_CATEGORY_CALL)
+		a |= TACT_INSN_CALL;
+	if (zi->meta.category == ZYDIS_CATEGORY_RET)
+		a |= TACT_INSN_RET;
+	if (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK ||
+	    (zi->mnemonic == ZYDIS_MNEMONIC_XCHG && insn->attributes & TACT_INSN_STORE))
+		a |= TACT_INSN_LOCKED;
+	if (zi->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
+		a |= TACT_INSN_REP;
+	/* 66h with a 16-bit immediate (Intel optimization manual, 3.4.2.3) */
+	if (zi->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE && insn->immediate_bits == 16)
+		a |= TACT_INSN_LCP;
+	if (is_same_reg(insn))
+		a |= TACT_INSN_SAME_REG;
+	if (zi->mnemonic == ZYDIS_MNEMONIC_POP && (zi->opcode & 0xff) == 0x5c)
+		a |= TACT_INSN_POP_REG4;
+	/* Instruction names behind "fast pointer chasing": uiCA, from experiments. */
+	if ((zi->mnemonic == ZYDIS_MNEMONIC_MOV || zi->mnemonic == ZYDIS_MNEMONIC_MOVSXD ||
+	     zi->mnemonic == ZYDIS_MNEMONIC_POP) && insn->attributes & TACT_INSN_LOAD &&
+	    ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER && ops[0].size >= 32)
+		a |= TACT_INSN_PAIR_SHORT;
+	if (zi->mnemonic == ZYDIS_MNEMONIC_MOVZX && ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	    ops[1].size == 8 && zi->raw.modrm.rm >= 4 && !insn->operand[1].high_byte)
+		a |= TACT_INSN_HIGH8_ALIAS;
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_LFENCE:
+	case ZYDIS_MNEMONIC_CPUID:
+	case ZYDIS_MNEMONIC_SERIALIZE:
+	case ZYDIS_MNEMONIC_IRETQ:
+	case ZYDIS_MNEMONIC_WBINVD:
+	case ZYDIS_MNEMONIC_WRMSR:
+		a |= TACT_INSN_SERIALIZING;
+		break;
+	default:
+		break;
+	}
+	return a;
+}
+
+/* Moves keep a symbolic value, additions of a constant shift it. */
+static void fill_value_effect(struct tact_insn *insn, const ZydisDecodedInstruction *zi)
+{
+	bool constant = insn->immediate_bits != 0;
+
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_MOV:
+	case ZYDIS_MNEMONIC_MOVZX:
+	case ZYDIS_MNEMONIC_MOVSX:
+	case ZYDIS_MNEMONIC_MOVSXD:
+		insn->value_effect = TACT_VALUE_COPY;
+		break;
+	case ZYDIS_MNEMONIC_ADD:
+		insn->value_effect = constant ? TACT_VALUE_ADD : TACT_VALUE_UNKNOWN;
+		break;
+	case ZYDIS_MNEMONIC_SUB:
+		insn->value_effect = constant ? TACT_VALUE_SUB : TACT_VALUE_UNKNOWN;
+		break;
+	case ZYDIS_MNEMONIC_INC:
+		insn->value_effect = TACT_VALUE_INC;
+		break;
+	case ZYDIS_MNEMONIC_DEC:
+		insn->value_effect = TACT_VALUE_DEC;
+		break;
+	default:
+		insn->value_effect = TACT_VALUE_UNKNOWN;
+	}
+}
+
+/* Position of the first byte that is no prefix: legacy, REX, VEX and EVEX prefixes come before. */
+static uint8_t opcode_offset_of(const ZydisDecodedInstruction *zi)
+{
+	unsigned offset = zi->raw.prefix_count;
+
+	switch (zi->encoding) {
+	case ZYDIS_INSTRUCTION_ENCODING_VEX:
+		offset = zi->raw.vex.offset + zi->raw.vex.size;
+		break;
+	case ZYDIS_INSTRUCTION_ENCODING_EVEX:
+		offset = zi->raw.evex.offset + 4u;
+		break;
+	case ZYDIS_INSTRUCTION_ENCODING_XOP:
+		offset = zi->raw.xop.offset + 3u;
+		break;
+	default:
+		break;
+	}
+	return (uint8_t)offset;
+}
+
+static void fill_flags(struct tact_insn *insn, const ZydisDecodedInstruction *zi)
+{
+	const ZydisAccessedFlags *f = zi->cpu_flags;
+	ZydisAccessedFlagsMask written;
+
+	if (insn->form != TACT_FORM_NONE) {
+		isa_form_flags(insn->form, &insn->flags_read, &insn->flags_written);
+		return;
+	}
+	if (!f)
+		return;
+	written = f->modified | f->set_0 | f->set_1 | f->undefined;
+	if (f->tested & ZYDIS_CPUFLAG_CF)
+		insn->flags_read |= TACT_FLAGS_C;
+	if (f->tested & (ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF |
+			 ZYDIS_CPUFLAG_OF))
+		insn->flags_read |= TACT_FLAGS_SPAZO;
+	if (written & ZYDIS_CPUFLAG_CF)
+		insn->flags_written |= TACT_FLAGS_C;
+	if (written & (ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF |
+		       ZYDIS_CPUFLAG_OF))
+		insn->flags_written |= TACT_FLAGS_SPAZO;
+}
+
+int tact_decode(struct tact_insn *insn, const uint8_t *code, size_t size)
+{
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction zi;
+	ZydisDecoder decoder;
+
+	if (!insn || (!code && size))
+		return -TACT_E_INVAL;
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, size, &zi, ops)))
+		return -TACT_E_DECODE;
+	memset(insn, 0, offsetof(struct tact_insn, operand));
+	insn->mnemonic = (uint16_t)zi.mnemonic;
+	insn->length = zi.length;
+	insn->opcode_offset = opcode_offset_of(&zi);
+	insn->condition = zi.opcode & 15;
+	insn->stack_change = stack_change_of(&zi);
+	fill_operands(insn, &zi, ops);
+	if (insn->immediate_bits)
+		insn->immediate = zi.raw.imm[0].value.s;
+	insn->attributes |= general_attributes(insn, &zi, ops);
+	insn->form = (uint16_t)isa_form_of(&zi, ops);
+	fill_flags(insn, &zi);
+	fill_value_effect(insn, &zi);
+	return insn->length;
+}
+
+int tact_format(const uint8_t *code, size_t code_size, uint64_t address, char *text, size_t size)
+{
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction zi;
+	ZydisFormatter formatter;
+	ZydisDecoder decoder;
+
+	if (!text || !size || (!code && code_size))
+		return -TACT_E_INVAL;
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
+	ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_FORCE_SIZE, ZYAN_TRUE);
+	ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
+	ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE,
+				  ZYDIS_PADDING_DISABLED);
+	ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_IMM_PADDING, ZYDIS_PADDING_DISABLED);
+	ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_DISP_PADDING, ZYDIS_PADDING_DISABLED);
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, code_size, &zi, ops)))
+		return -TACT_E_DECODE;
+	if (!ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, &zi, ops,
+							  zi.operand_count_visible, text, size,
+							  address, ZYAN_NULL)))
+		return -TACT_E_DECODE;
+	return (int)strlen(text);
+}
+
+const char *tact_reg_name(unsigned reg)
+{
+	static const char *const names[TACT_N_REGS] = {
+		"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11",
+		"r12", "r13", "r14", "r15", "vec0", "vec1", "vec2", "vec3", "vec4", "vec5", "vec6",
+		"vec7", "vec8", "vec9", "vec10", "vec11", "vec12", "vec13", "vec14", "vec15", "vec16",
+		"vec17", "vec18", "vec19", "vec20", "vec21", "vec22", "vec23", "vec24", "vec25",
+		"vec26", "vec27", "vec28", "vec29", "vec30", "vec31", "k0", "k1", "k2", "k3", "k4",
+		"k5", "k6", "k7", "mm0", "mm1", "mm2", "mm3", "mm4", "mm5", "mm6", "mm7", "x87", "es",
+		"cs", "ss", "ds", "fs", "gs", "other", "rip", "flags",
+	};
+
+	return reg < TACT_N_REGS ? names[reg] : "none";
+}

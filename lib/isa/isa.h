@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Layer 1: bytes to instructions, on Zydis.
+ */
+#ifndef TACT_ISA_H
+#define TACT_ISA_H
+
+#include <Zydis/Zydis.h>
+
+#include <tact/insn.h>
+
+#include "base/base.h"
+
+/* Number of the table's form for a decoded instruction, or TACT_FORM_NONE. */
+unsigned isa_form_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops);
+
+/* Flag groups of a form: what uops.info says, which counts flags that may be left as they were
+ * (shifts by cl) as read.
+ */
+void isa_form_flags(unsigned form, uint8_t *flags_read, uint8_t *flags_written);
+
+/* The parts of an instruction that are found without tables of mnemonics: the head (prefixes,
+ * opcode, ModRM, SIB), a displacement and immediates.
+ */
+struct isa_layout {
+	uint8_t length;
+	uint8_t head;        /* bytes of prefixes, opcode, ModRM and SIB (and EVEX's 8-bit displacement) */
+	uint8_t disp_size;   /* 0, 1, 4, 8 bytes behind the head */
+	uint8_t imm_size;    /* all immediates together, behind the displacement */
+};
+
+/* Returns the length, or 0 if the bytes are cut short or the encoding is not one of the regular
+ * ones (3DNow!, XOP, ...), which the caller then leaves to Zydis.
+ */
+int isa_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size);
+
+#endif /* TACT_ISA_H */

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where functions begin and end, from symbols; from call targets where a file was stripped.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "obj/cfg.h"
+#include "obj/obj.h"
+
+static int add_function(struct obj_file *obj, const char *name, size_t section, size_t begin,
+			size_t end)
+{
+	if (begin >= end)
+		return 0;
+	if (tact_grow(&obj->functions, &obj->functions_capacity, obj->n_functions + 1,
+		      sizeof(*obj->functions)))
+		return -TACT_E_NOMEM;
+	obj->functions[obj->n_functions++] = (struct obj_function){name, {section, begin, end}};
+	return 0;
+}
+
+struct calls {
+	uint8_t *is_target;
+	size_t size;
+};
+
+static int note_call(void *self, size_t offset, const struct cfg_insn *insn)
+{
+	const struct calls *calls = self;
+
+	(void)offset;
+	if (insn->is_call && insn->target > 0 && insn->target < (int64_t)calls->size)
+		calls->is_target[insn->target] = 1;
+	return 0;
+}
+
+/* Code without symbols: cut where it calls itself.  In an object calls are not resolved yet, and
+ * its nameless code is small.
+ */
+static int add_nameless(struct obj_file *obj, size_t section, size_t begin, size_t end)
+{
+	struct calls calls = {NULL, end - begin};
+	size_t i, from = 0;
+	int status = 0;
+
+	if (begin >= end)
+		return 0;
+	if (obj->type == OBJ_RELOCATABLE)
+		return add_function(obj, "", section, begin, end);
+	calls.is_target = calloc(calls.size + 1, 1);
+	if (!calls.is_target)
+		return -TACT_E_NOMEM;
+	cfg_walk(obj->sections[section].data + begin, calls.size, false, note_call, &calls);
+	for (i = 1; i <= calls.size && status >= 0; i++) {
+		if (i < calls.size && !calls.is_target[i])
+			continue;
+		status = add_function(obj, "", section, begin + from, begin + i);
+		from = i;
+	}
+	free(calls.is_target);
+	return status;
+}
+
+static bool is_private(const struct obj_symbol *symbol)
+{
+	return !strncmp(symbol->name, OBJ_PRIVATE_PREFIX, strlen(OBJ_PRIVATE_PREFIX));
+}
+
+/* A label starts a function if it has the type of one, or, in hand-written assembly, if other
+ * files can call it.
+ */
+static bool is_entry(const struct obj_symbol *symbol)
+{
+	return (symbol->is_function || symbol->is_global) && !is_private(symbol);
+}
+
+/* End of an entry's code: its size, or the next entry of the section. */
+static size_t entry_end(const struct obj_file *obj, size_t i)
+{
+	const struct obj_symbol *symbol = &obj->symbols[i];
+	size_t j;
+
+	if (symbol->size)
+		return symbol->offset + symbol->size;
+	for (j = i + 1; j < obj->n_symbols && obj->symbols[j].section == symbol->section; j++)
+		if (is_entry(&obj->symbols[j]) && obj->symbols[j].offset > symbol->offset)
+			return obj->symbols[j].offset;
+	return obj->sections[symbol->section].size;
+}
+
+/* Adds one entry; *end is the end of the code that has been given to functions so far. */
+static int add_entry(struct obj_file *obj, size_t i, size_t *end)
+{
+	const struct obj_symbol *symbol = &obj->symbols[i];
+	int status;
+
+	if (symbol->offset < *end) {
+		struct obj_range *last = &obj->functions[obj->n_functions - 1].range;
+
+		/* A second name of the same place, or a label in the middle of a function. */
+		if (symbol->offset == last->begin || !symbol->is_function)
+			return 0;
+		last->end = symbol->offset;
+	}
+	status = symbol->offset > *end ?
+			 add_nameless(obj, symbol->section, *end, symbol->offset) :
+			 0;
+	*end = entry_end(obj, i);
+	if (status < 0)
+		return status;
+	return add_function(obj, symbol->name, symbol->section, symbol->offset, *end);
+}
+
+int obj_cut_functions(struct obj_file *obj)
+{
+	size_t section, i = 0;
+	int status = 0;
+
+	for (section = 0; section < obj->n_sections && status >= 0; section++) {
+		size_t end = 0;
+
+		for (; i < obj->n_symbols && obj->symbols[i].section == section && status >= 0; i++)
+			if (is_entry(&obj->symbols[i]) &&
+			    obj->symbols[i].offset < obj->sections[section].size)
+				status = add_entry(obj, i, &end);
+		if (status >= 0)
+			status = add_nameless(obj, section, end, obj->sections[section].size);
+	}
+	return status;
+}
+
+const struct obj_function *obj_function_at(const struct obj_file *obj, size_t section,
+					   size_t offset)
+{
+	size_t low = 0, high = obj->n_functions;
+
+	while (high - low > 1) {
+		const size_t middle = low + (high - low) / 2;
+		const struct obj_range *range = &obj->functions[middle].range;
+
+		if (range->section < section ||
+		    (range->section == section && range->begin <= offset))
+			low = middle;
+		else
+			high = middle;
+	}
+	return &obj->functions[low];
+}
+
+int obj_function_find(const struct obj_file *obj, const char *name, struct obj_range *range,
+		      struct tact_diag *diag)
+{
+	const struct obj_symbol *best = NULL;
+	size_t i, end;
+
+	for (i = 0; i < obj->n_symbols; i++) {
+		const struct obj_symbol *symbol = &obj->symbols[i];
+
+		if (strcmp(symbol->name, name))
+			continue;
+		if (!best || (symbol->is_function && !best->is_function))
+			best = symbol;
+	}
+	if (!best)
+		return tact_fail(diag, TACT_E_INVAL, "there is no function '%s'", name);
+	end = entry_end(obj, (size_t)(best - obj->symbols));
+	if (end <= best->offset)
+		return tact_fail(diag, TACT_E_INVAL, "function '%s' has no code", name);
+	*range = (struct obj_range){best->section, best->offset, end};
+	return 0;
+}
+
+const struct obj_symbol *obj_symbol_before(const struct obj_file *obj, size_t section,
+					   size_t offset)
+{
+	const struct obj_symbol *best = NULL;
+	size_t low = 0, high = obj->n_symbols;
+
+	while (low < high) { /* the first one behind the offset */
+		const size_t middle = low + (high - low) / 2;
+		const struct obj_symbol *symbol = &obj->symbols[middle];
+
+		if (symbol->section < section ||
+		    (symbol->section == section && symbol->offset <= offset))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* Back to the first of those that share the nearest place: it names it best. */
+	for (; low > 0 && obj->symbols[low - 1].section == section; low--) {
+		const struct obj_symbol *symbol = &obj->symbols[low - 1];
+
+		if (best && symbol->offset != best->offset)
+			break;
+		if (!is_private(symbol))
+			best = symbol;
+	}
+	return best;
+}
