@@ -99,10 +99,10 @@ struct tact_insn_cost {
 	unsigned issued;   /* fused, after unlamination */
 	unsigned mite, ms; /* from decoders (or DSB, LSD) and from the microcode sequencer */
 	unsigned divider;  /* cycles */
-	double port[16];   /* uops by port, spread evenly over the ports that are least loaded */
+	double port[16];   /* uops by port, spread over the block so that the busiest port is as idle as possible */
 };
 
-int tact_block_cost(const struct tact_block *block, size_t i, struct tact_insn_cost *cost);
+int tact_block_cost(struct tact_block *block, size_t i, struct tact_insn_cost *cost);
 
 #ifdef __cplusplus
 }

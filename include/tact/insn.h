@@ -99,7 +99,7 @@ struct tact_insn {
 	uint16_t mnemonic;      /* Zydis' number */
 	uint32_t attributes;    /* bits of enum tact_insn_attribute */
 	uint8_t length;
-	uint8_t opcode_offset;  /* of the first byte that is no prefix */
+	uint8_t opcode_offset;  /* of the opcode byte, behind prefixes and escapes */
 	uint8_t immediate_bits; /* encoded width; 0: none */
 	uint8_t condition;      /* of a conditional branch: its code, 0 to 15 */
 	uint8_t flags_read, flags_written; /* bits of enum tact_flag_group */

@@ -70,6 +70,7 @@ void tact_block_destroy(struct tact_block *block)
 	free(block->nodes);
 	free(block->stores);
 	free(block->scratch);
+	free(block->spread);
 	free(block);
 }
 
@@ -197,6 +198,7 @@ static int prepare(struct tact_block *block)
 {
 	int status = lower(block);
 
+	block->spread_valid = false;
 	if (status < 0)
 		return status;
 	block->mode = block->opt.mode != TACT_MODE_AUTO ? block->opt.mode

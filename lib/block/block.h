@@ -84,6 +84,9 @@ struct tact_block {
 	void *scratch;
 	size_t scratch_capacity;
 
+	struct block_spread *spread; /* owned; see cost.c; made when first asked for */
+	bool spread_valid;
+
 	unsigned n_known;
 	bool has_zmm, jcc_erratum;
 };

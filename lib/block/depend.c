@@ -4,9 +4,10 @@
  * waits for, in this iteration or in the one before (FACILE, section 4.9).
  *
  * Registers and flags: the last instruction that wrote them.  Memory: the last store to the same
- * symbolic address, a base and an index value plus a constant.  Three passes over the block bring the
- * symbolic values into their steady state; addresses that move from one iteration to the next never
- * meet.
+ * symbolic address, a base and an index value plus a constant.  Passes over the block bring the
+ * symbolic values into their steady state; a load that meets a store of an earlier iteration must do
+ * so in two iterations one after the other, since pointers that advance at different speeds also meet
+ * by chance.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ struct block_store {
 	struct address address;
 	uint32_t insn;
 	uint8_t output;
-	uint8_t pass; /* 0: the slot is free; 1 and 2: an earlier iteration; 3: this one */
+	uint8_t pass; /* iteration that stored it, from 1; 0: the slot is free */
 };
 
 struct writer {
@@ -40,6 +41,9 @@ struct writer {
 	uint8_t output;
 	bool is_this_iteration;
 };
+
+/* Iterations that are followed: the last two must agree. */
+enum { LAST_PASS = 4 };
 
 enum { NO_SYMBOL = UINT32_MAX, ENTRY_SYMBOL = 0, RSP_SYMBOL, RBP_SYMBOL, FIRST_FRESH = 64 };
 
@@ -187,7 +191,7 @@ static int make_slots(struct walk *w)
 	w->n_slots = 0;
 	if (!loads || !stores)
 		return 0;
-	for (w->n_slots = 8; w->n_slots < 6 * stores + 2;)
+	for (w->n_slots = 8; w->n_slots < 2 * LAST_PASS * stores + 2;)
 		w->n_slots *= 2;
 	if (tact_grow(&block->stores, &block->store_capacity, w->n_slots, sizeof(*block->stores)) < 0)
 		return -TACT_E_NOMEM;
@@ -307,7 +311,25 @@ static void connect_memory(const struct walk *w, struct block_node *node, const 
 		return;
 	node->producer = s->insn;
 	node->output = s->output;
-	node->iterations = s->pass < 3;
+	node->iterations = (uint8_t)(w->pass - s->pass);
+}
+
+/* In the last iteration: drops what an input met before if it does not meet it again. */
+static void confirm_memory(const struct walk *w, uint32_t i)
+{
+	struct tact_block *block = w->block;
+	const struct block_insn *bi = &block->insns[i];
+
+	for (unsigned k = 0; k < bi->lowered->n_in; k++) {
+		struct block_node *node = &block->nodes[bi->first_node + k], again = *node;
+
+		if (bi->lowered->in[k].kind != VALUE_MEMORY || node->producer == BLOCK_NO_PRODUCER)
+			continue;
+		again.producer = BLOCK_NO_PRODUCER;
+		connect_memory(w, &again, bi);
+		if (again.producer != node->producer || again.iterations != node->iterations)
+			node->producer = BLOCK_NO_PRODUCER;
+	}
 }
 
 static void connect(struct walk *w, const struct writer *writers, uint32_t i)
@@ -361,7 +383,7 @@ int block_depend(struct tact_block *block)
 	}
 	if (w.n_slots) {
 		init_values(&w, block->opt.init);
-		for (w.pass = 1; w.pass < 3; w.pass++)
+		for (w.pass = 1; w.pass < LAST_PASS - 1; w.pass++)
 			for (uint32_t i = 0; i < block->n_insns; i++)
 				step_values(&w, i);
 	}
@@ -375,6 +397,11 @@ int block_depend(struct tact_block *block)
 		write_registers(writers, bi, i, true);
 		if (w.n_slots)
 			step_values(&w, i);
+	}
+	w.pass = LAST_PASS;
+	for (uint32_t i = 0; w.n_slots && i < block->n_insns; i++) {
+		confirm_memory(&w, i);
+		step_values(&w, i);
 	}
 	return 0;
 }

@@ -19,10 +19,11 @@ struct search {
 	size_t n;
 	double *potential;
 	uint32_t *mark;   /* walk that has seen the node */
-	uint32_t *stack;
 	uint8_t *choice;  /* input of the producer; NO_CHOICE: the node is on no cycle */
+	uint8_t *best;    /* the policy that the best cycle belongs to */
 	double ratio;
 	uint32_t on_cycle; /* a node of the best cycle, if ratio > 0 */
+	struct tact_chain_link *links;
 };
 
 static uint32_t predecessor(const struct search *s, uint32_t v, unsigned in)
@@ -171,8 +172,9 @@ static bool improve(struct search *s)
 /* Lays the arrays out in the block's scratch. */
 static int init(struct search *s, struct tact_block *block)
 {
-	size_t n = block->n_nodes, size = n * (sizeof(double) + 2 * sizeof(uint32_t) + 1);
-	char *p = block_scratch(block, size + block->n_nodes * sizeof(struct tact_chain_link));
+	size_t n = block->n_nodes;
+	size_t size = n * (sizeof(double) + sizeof(struct tact_chain_link) + sizeof(uint32_t) + 2);
+	char *p = block_scratch(block, size);
 
 	if (!p && n)
 		return -TACT_E_NOMEM;
@@ -180,9 +182,10 @@ static int init(struct search *s, struct tact_block *block)
 	s->block = block;
 	s->n = n;
 	s->potential = (double *)p;
-	s->mark = (uint32_t *)(p + n * sizeof(double));
-	s->stack = s->mark + n;
-	s->choice = (uint8_t *)(s->stack + n);
+	s->links = (struct tact_chain_link *)(s->potential + n);
+	s->mark = (uint32_t *)(s->links + n);
+	s->choice = (uint8_t *)(s->mark + n);
+	s->best = s->choice + n;
 	return 0;
 }
 
@@ -195,7 +198,8 @@ static void solve(struct search *s)
 	 * against rounding.
 	 */
 	for (size_t round = 0; round < 16 * s->n + 64; round++) {
-		find_better_cycle(s);
+		if (find_better_cycle(s))
+			memcpy(s->best, s->choice, s->n);
 		if (!improve(s))
 			break;
 	}
@@ -210,4 +214,87 @@ double facile_precedence(struct tact_block *block, const struct tact_predict_opt
 		return 0;
 	solve(&s);
 	return s.ratio;
+}
+
+/* ---- explanation ---- */
+
+static void describe(const struct lowered_value *v, uint8_t *kind, uint8_t *reg)
+{
+	*kind = v->kind;
+	*reg = v->kind == VALUE_REG || v->kind == VALUE_ADDRESS ? v->key
+	       : v->kind == VALUE_FLAGS				 ? TACT_REG_FLAGS
+								 : TACT_REG_NONE;
+}
+
+int tact_explain_chain(struct tact_block *block, struct tact_chain *out)
+{
+	struct tact_chain_link *links;
+	struct search s;
+	uint32_t u;
+	size_t n = 0;
+
+	if (!block || !out || !block->n_insns)
+		return -TACT_E_INVAL;
+	if (init(&s, block) < 0)
+		return -TACT_E_NOMEM;
+	solve(&s);
+	*out = (struct tact_chain){ .cycles_per_iteration = s.ratio };
+	if (s.ratio <= 0)
+		return 0;
+	/* The search has changed its policy since it found the cycle: follow it again from there. */
+	links = s.links;
+	memcpy(s.choice, s.best, s.n);
+	u = s.on_cycle;
+	do {
+		const struct block_node *node = &block->nodes[u];
+		const struct block_lowered *l = block->insns[node->producer].lowered;
+		struct tact_chain_link *link = &links[n++];
+		unsigned latency;
+
+		edge(&s, u, s.choice[u], &latency);
+		link->insn = node->producer;
+		link->latency = latency;
+		link->iterations = node->iterations;
+		describe(&l->in[s.choice[u]], &link->from_kind, &link->from_reg);
+		describe(&l->out[node->output], &link->to_kind, &link->to_reg);
+		out->latency += latency;
+		out->iterations += node->iterations;
+		u = predecessor(&s, u, s.choice[u]);
+	} while (u != s.on_cycle);
+	/* The walk went backwards. */
+	for (size_t i = 0; i < n / 2; i++) {
+		struct tact_chain_link swap = links[i];
+
+		links[i] = links[n - 1 - i];
+		links[n - 1 - i] = swap;
+	}
+	out->links = links;
+	out->n_links = n;
+	return 0;
+}
+
+int tact_block_edge(const struct tact_block *block, size_t index, struct tact_edge *out)
+{
+	size_t n = 0;
+
+	if (!block || !out)
+		return -TACT_E_INVAL;
+	for (size_t v = 0; v < block->n_nodes; v++) {
+		const struct block_node *node = &block->nodes[v];
+		const struct block_lowered *l;
+		unsigned latency, longest = 0;
+
+		if (node->producer == BLOCK_NO_PRODUCER || n++ != index)
+			continue;
+		l = block->insns[node->producer].lowered;
+		for (unsigned in = 0; in < l->n_in; in++)
+			if (block_latency(block, node->producer, in, node->output, node, &latency) &&
+			    latency > longest)
+				longest = latency;
+		*out = (struct tact_edge){ .from = node->producer, .to = node->insn, .latency = longest,
+					   .iterations = node->iterations };
+		describe(&block->insns[node->insn].lowered->in[node->input], &out->kind, &out->reg);
+		return 1;
+	}
+	return 0;
 }

@@ -362,6 +362,19 @@ static int print_name(struct tact_input *in, const struct input_region *r, const
 	return -TACT_E_INTERNAL;
 }
 
+/* Compilers give line 0 to code that stems from no line: the first that does counts. */
+static bool find_line(struct obj_file *obj, const struct obj_range *range, const char **file,
+		      int *line)
+{
+	enum { REACH = 64 };
+	size_t at;
+
+	for (at = range->begin; at < range->end && at - range->begin < REACH; at++)
+		if (obj_line_at(obj, range->section, at, file, line))
+			return true;
+	return false;
+}
+
 /* The line table of assembly text is about the text itself, unless a compiler wrote one into it. */
 static int print_source(struct tact_input *in, const struct obj_range *range,
 			struct tact_region *region)
@@ -369,7 +382,7 @@ static int print_source(struct tact_input *in, const struct obj_range *range,
 	const char *file, *slash;
 	int line;
 
-	if (!obj_line_at(in->obj, range->section, range->begin, &file, &line))
+	if (!find_line(in->obj, range, &file, &line))
 		return 0;
 	if (in->kind == TACT_INPUT_ASM && !in->source.has_lines) {
 		if (!region->line)

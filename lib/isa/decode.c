@@ -288,24 +288,27 @@ static void fill_value_effect(struct tact_insn *insn, const ZydisDecodedInstruct
 	}
 }
 
-/* Position of the first byte that is no prefix: legacy, REX, VEX and EVEX prefixes come before. */
+/* Position of the opcode byte itself, behind prefixes and the escapes 0F, 0F38 and 0F3A: that is the
+ * "nominal opcode" of FACILE's predecoder (XED's term).
+ */
 static uint8_t opcode_offset_of(const ZydisDecodedInstruction *zi)
 {
 	unsigned offset = zi->raw.prefix_count;
 
 	switch (zi->encoding) {
 	case ZYDIS_INSTRUCTION_ENCODING_VEX:
-		offset = zi->raw.vex.offset + zi->raw.vex.size;
-		break;
+		return (uint8_t)(zi->raw.vex.offset + zi->raw.vex.size);
 	case ZYDIS_INSTRUCTION_ENCODING_EVEX:
-		offset = zi->raw.evex.offset + 4u;
-		break;
+		return (uint8_t)(zi->raw.evex.offset + 4u);
 	case ZYDIS_INSTRUCTION_ENCODING_XOP:
-		offset = zi->raw.xop.offset + 3u;
-		break;
+		return (uint8_t)(zi->raw.xop.offset + 3u);
 	default:
 		break;
 	}
+	if (zi->opcode_map == ZYDIS_OPCODE_MAP_0F)
+		offset += 1;
+	else if (zi->opcode_map == ZYDIS_OPCODE_MAP_0F38 || zi->opcode_map == ZYDIS_OPCODE_MAP_0F3A)
+		offset += 2;
 	return (uint8_t)offset;
 }
 

@@ -418,7 +418,9 @@ unsigned isa_form_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperan
 	if (is_evex(zi))
 		return evex_form(zi, ops, suffix);
 	form = try_suffix(zi, ops, suffix);
-	if (form == TACT_FORM_NONE && !(zi->attributes & ZYDIS_ATTRIB_HAS_LOCK))
+	/* xchg locks without being asked to: a prefix makes no other form of it. */
+	if (form == TACT_FORM_NONE && (!(zi->attributes & ZYDIS_ATTRIB_HAS_LOCK) ||
+				       zi->mnemonic == ZYDIS_MNEMONIC_XCHG))
 		form = try_suffix(zi, ops, "");
 	return form;
 }

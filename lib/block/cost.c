@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What each instruction costs, for tables that people read.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "block/block.h"
+
+enum { MAX_SETS = 64, N_PORTS = 16 };
+
+/* How the uops of each set of ports are spread over its ports. */
+struct block_spread {
+	unsigned n;
+	uint16_t mask[MAX_SETS];
+	double uops[MAX_SETS];
+	double share[MAX_SETS][N_PORTS]; /* of one uop */
+};
+
+static bool needs_ports(const struct block_insn *bi)
+{
+	return !bi->fused_prev && (!bi->lowered->eliminated || bi->fused_next);
+}
+
+static unsigned set_of(struct block_spread *s, uint16_t mask)
+{
+	unsigned i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->mask[i] == mask)
+			return i;
+	if (i == MAX_SETS)
+		return MAX_SETS - 1;
+	s->mask[i] = mask;
+	s->uops[i] = 0;
+	s->n++;
+	return i;
+}
+
+/* Pours `uops` into the ports of `mask` so that their levels become as even as they can. */
+static void pour(double *level, uint16_t mask, double uops, double *share)
+{
+	double total = uops;
+
+	memset(share, 0, N_PORTS * sizeof(*share));
+	while (uops > 1e-9) {
+		double low = 1e300, next = 1e300, amount;
+		unsigned n = 0;
+
+		for (unsigned p = 0; p < N_PORTS; p++)
+			if (mask >> p & 1 && level[p] < low)
+				low = level[p];
+		for (unsigned p = 0; p < N_PORTS; p++) {
+			if (!(mask >> p & 1))
+				continue;
+			if (level[p] <= low + 1e-9)
+				n++;
+			else if (level[p] < next)
+				next = level[p];
+		}
+		amount = (next - low) * n < uops ? (next - low) * n : uops;
+		for (unsigned p = 0; p < N_PORTS; p++) {
+			if (mask >> p & 1 && level[p] <= low + 1e-9) {
+				level[p] += amount / n;
+				share[p] += amount / n / total;
+			}
+		}
+		uops -= amount;
+	}
+}
+
+/* Small sets first: they have the least choice. */
+static void spread_uops(struct tact_block *block, struct block_spread *s)
+{
+	struct arch_port_use uses[BLOCK_MAX_PORT_USES];
+	double level[N_PORTS] = { 0 };
+
+	s->n = 0;
+	for (size_t i = 0; i < block->n_insns; i++) {
+		unsigned n = needs_ports(&block->insns[i]) ? block_port_uses(block, i, uses) : 0;
+
+		for (unsigned k = 0; k < n; k++)
+			s->uops[set_of(s, uses[k].mask)] += uses[k].count;
+	}
+	for (int size = 1; size <= N_PORTS; size++)
+		for (unsigned i = 0; i < s->n; i++)
+			if (__builtin_popcount(s->mask[i]) == size)
+				pour(level, s->mask[i], s->uops[i], s->share[i]);
+}
+
+static unsigned notes_of(const struct block_insn *bi)
+{
+	const struct block_lowered *l = bi->lowered;
+	unsigned notes = 0;
+
+	if (!l->known)
+		notes |= TACT_NOTE_UNKNOWN;
+	if (bi->fused_prev)
+		notes |= TACT_NOTE_FUSED_PREV;
+	if (bi->fused_next)
+		notes |= TACT_NOTE_FUSED_NEXT;
+	if (l->eliminated)
+		notes |= TACT_NOTE_ELIMINATED;
+	if (l->idiom)
+		notes |= TACT_NOTE_IDIOM;
+	if (l->ms)
+		notes |= TACT_NOTE_MICROCODED;
+	if (bi->jcc)
+		notes |= TACT_NOTE_JCC;
+	if (bi->insn->attributes & TACT_INSN_LCP)
+		notes |= TACT_NOTE_LCP;
+	if (l->complex_decoder)
+		notes |= TACT_NOTE_COMPLEX;
+	if (l->fused > l->mite + l->ms)
+		notes |= TACT_NOTE_UNLAMINATED;
+	return notes;
+}
+
+int tact_block_cost(struct tact_block *block, size_t i, struct tact_insn_cost *cost)
+{
+	struct arch_port_use uses[BLOCK_MAX_PORT_USES];
+	const struct block_insn *bi;
+	unsigned n;
+
+	if (!block || !cost || i >= block->n_insns)
+		return -TACT_E_INVAL;
+	if (!block->spread)
+		block->spread = malloc(sizeof(*block->spread));
+	if (!block->spread)
+		return -TACT_E_NOMEM;
+	if (!block->spread_valid)
+		spread_uops(block, block->spread);
+	block->spread_valid = true;
+	bi = &block->insns[i];
+	memset(cost, 0, sizeof(*cost));
+	cost->size = sizeof(*cost);
+	cost->notes = notes_of(bi);
+	if (bi->fused_prev)
+		return 0;
+	cost->uops = bi->lowered->eliminated ? 0 : bi->lowered->uops;
+	cost->issued = bi->lowered->fused;
+	cost->mite = bi->lowered->mite;
+	cost->ms = bi->lowered->ms;
+	cost->divider = bi->lowered->divider;
+	n = needs_ports(bi) ? block_port_uses(block, i, uses) : 0;
+	for (unsigned k = 0; k < n; k++) {
+		unsigned set = set_of(block->spread, uses[k].mask);
+
+		for (unsigned p = 0; p < N_PORTS; p++)
+			cost->port[p] += uses[k].count * block->spread->share[set][p];
+	}
+	return 0;
+}
