@@ -545,6 +545,7 @@ static void write_param(FILE *f, const char *name, const char *value)
 			fprintf(f, "%u,", p.field[i]);                                             \
 		fprintf(f, "}, ");                                                                 \
 	} while (0)
+#define WRITE_cycles(field) WRITE_unroll(field)
 #define PARAM(type, field, low, high, help)                                                        \
 	if (!strcmp(name, #field))                                                                 \
 		WRITE_##type(field);

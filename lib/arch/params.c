@@ -10,7 +10,7 @@
 #include "arch/params.h"
 #include "base/base.h"
 
-enum param_type { TYPE_int, TYPE_ports, TYPE_unroll };
+enum param_type { TYPE_int, TYPE_ports, TYPE_unroll, TYPE_cycles };
 
 static const struct param {
 	enum param_type type;
@@ -60,10 +60,11 @@ static int parse_ports(const struct param *p, params_ports *out, const char *val
 	return 0;
 }
 
-static int parse_unroll(const struct param *p, uint8_t *out, const char *value,
+/* A table by number of uops: copies and cycles are written alike. */
+static int parse_table(const struct param *p, uint16_t *out, const char *value,
 			struct tact_diag *diag)
 {
-	params_unroll table = { 0 };
+	uint16_t table[PARAMS_UNROLL_MAX] = { 0 };
 
 	if (!strcmp(value, "none"))
 		value = "";
@@ -76,10 +77,10 @@ static int parse_unroll(const struct param *p, uint8_t *out, const char *value,
 				goto malformed;
 			last = first;
 		}
-		if (first > last || last >= PARAMS_UNROLL_MAX || !copies || copies > 255)
+		if (first > last || last >= PARAMS_UNROLL_MAX || !copies || copies > 10000)
 			goto malformed;
 		for (unsigned i = first; i <= last; i++)
-			table[i] = (uint8_t)copies;
+			table[i] = (uint16_t)copies;
 		value += used;
 		value += strspn(value, " ");
 	}
@@ -87,7 +88,7 @@ static int parse_unroll(const struct param *p, uint8_t *out, const char *value,
 	return 0;
 
 malformed:
-	return tact_fail(diag, TACT_E_FORMAT, "%s: copies are written as '1-6:6 7:4', or none",
+	return tact_fail(diag, TACT_E_FORMAT, "%s: a table is written as '1-6:6 7:4', or none",
 			 p->name);
 }
 
@@ -106,7 +107,8 @@ int params_set(struct arch_params *params, const char *name, const char *value,
 		case TYPE_ports:
 			return parse_ports(p, field, value, diag);
 		case TYPE_unroll:
-			return parse_unroll(p, field, value, diag);
+		case TYPE_cycles:
+			return parse_table(p, field, value, diag);
 		}
 	}
 	return tact_fail(diag, TACT_E_INVAL, "unknown parameter '%s'", name);
@@ -122,7 +124,7 @@ static void print_ports(params_ports mask, char *value, size_t size)
 			n += (size_t)snprintf(value + n, size - n, "%s%u", n ? "," : "", i);
 }
 
-static void print_unroll(const uint8_t *table, char *value, size_t size)
+static void print_table(const uint16_t *table, char *value, size_t size)
 {
 	size_t n = 0;
 
@@ -157,7 +159,8 @@ bool params_get(const struct arch_params *params, size_t index, char *name, size
 		print_ports(*(const params_ports *)field, value, value_size);
 		break;
 	case TYPE_unroll:
-		print_unroll(field, value, value_size);
+	case TYPE_cycles:
+		print_table(field, value, value_size);
 		break;
 	}
 	return true;

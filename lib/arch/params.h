@@ -15,7 +15,8 @@ enum { PARAMS_UNROLL_MAX = 64 };
 
 typedef int params_int;
 typedef uint16_t params_ports;                     /* bit p: port p */
-typedef uint8_t params_unroll[PARAMS_UNROLL_MAX];  /* copies by number of uops; 0 means 1 */
+typedef uint16_t params_unroll[PARAMS_UNROLL_MAX]; /* copies by number of uops; 0 means 1 */
+typedef uint16_t params_cycles[PARAMS_UNROLL_MAX]; /* cycles/100 by number of uops; 0: not listed */
 
 struct arch_params {
 #define PARAM(type, name, low, high, help) params_##type name;

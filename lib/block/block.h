@@ -87,6 +87,7 @@ struct tact_block {
 	struct block_spread *spread; /* owned; see cost.c; made when first asked for */
 	bool spread_valid;
 
+	double store_cycles; /* an iteration's stores need to leave the store buffer; 0: not limited */
 	unsigned n_known;
 	bool has_zmm, jcc_erratum;
 };

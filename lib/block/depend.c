@@ -42,8 +42,13 @@ struct writer {
 	bool is_this_iteration;
 };
 
-/* Iterations that are followed: the last two must agree. */
-enum { LAST_PASS = 4 };
+/* Iterations that are followed: those before the last one bring the values into their steady state,
+ * and the last one must agree with the one before.  Stores are counted from the third one on; where
+ * pointers move through lines, more iterations show how often.
+ */
+enum { LAST_PASS = 4, FIRST_COUNTED_PASS = 3, LAST_MOVING_PASS = 18 };
+
+enum { LINE_BYTES = 64, LINE_SHIFT = 6 };
 
 enum { NO_SYMBOL = UINT32_MAX, ENTRY_SYMBOL = 0, RSP_SYMBOL, RBP_SYMBOL, FIRST_FRESH = 64 };
 
@@ -51,8 +56,13 @@ struct walk {
 	struct tact_block *block;
 	struct symbol value[TACT_N_REGS];
 	uint32_t next_symbol;
-	size_t n_slots; /* power of two, or 0: the block has no loads behind stores */
+	size_t n_slots; /* power of two, or 0: nothing depends on addresses */
 	uint8_t pass;
+
+	int64_t offset_before[16]; /* of the general registers, before the last iteration */
+	struct address last_line; /* of the last store, its offset in lines */
+	bool lone_store;          /* the last store has its cycle to itself so far */
+	unsigned commit_cycles;
 };
 
 static unsigned key_of(const struct lowered_value *v)
@@ -83,6 +93,8 @@ static struct address address_of(const struct walk *w, const struct block_insn *
 
 	if (o->explicit_operand)
 		a.offset = bi->constants.displacement;
+	else if (o->implicit_stack && bi->insn->stack_change < 0 && !w->block->opt.paper)
+		a.offset = bi->insn->stack_change; /* push stores below rsp */
 	if (o->base != TACT_REG_NONE && o->base < TACT_N_REGS) {
 		a.base = w->value[o->base].base;
 		a.offset += w->value[o->base].offset;
@@ -155,6 +167,28 @@ static struct symbol result_of(struct walk *w, const struct block_insn *bi)
 	return (struct symbol){ w->next_symbol++, 0 };
 }
 
+/* Where stores leave the store buffer in order, two a cycle only if both go to the same cache line:
+ * a store joins the one before it if that one is alone in its cycle.  Values at entry are taken to be
+ * aligned to lines.
+ */
+static void commit_store(struct walk *w, const struct address *a, unsigned bytes)
+{
+	struct address line = *a;
+	bool crosses;
+
+	if (!w->block->arch->params.stores_one_line || w->pass < FIRST_COUNTED_PASS)
+		return;
+	crosses = bytes && bytes <= LINE_BYTES && (a->offset & (LINE_BYTES - 1)) + bytes > LINE_BYTES;
+	line.offset = a->offset >> LINE_SHIFT;
+	if (w->lone_store && !crosses && address_equal(&line, &w->last_line)) {
+		w->lone_store = false;
+		return;
+	}
+	w->commit_cycles += 1 + crosses;
+	w->lone_store = !crosses;
+	w->last_line = line;
+}
+
 /* Records the stores of an instruction, then the values that it leaves in registers. */
 static void step_values(struct walk *w, uint32_t i)
 {
@@ -165,8 +199,10 @@ static void step_values(struct walk *w, uint32_t i)
 
 	for (unsigned o = 0; o < l->n_out; o++) {
 		if (l->out[o].kind == VALUE_MEMORY && w->n_slots) {
-			struct address a = address_of(w, bi, &bi->insn->operand[l->out[o].operand]);
+			const struct tact_operand *operand = &bi->insn->operand[l->out[o].operand];
+			struct address a = address_of(w, bi, operand);
 
+			commit_store(w, &a, operand->bits / 8u);
 			*find_store(w, &a) = (struct block_store){ a, i, (uint8_t)o, w->pass };
 		} else if (l->out[o].kind == VALUE_REG && !has_result) {
 			result = result_of(w, bi);
@@ -176,6 +212,9 @@ static void step_values(struct walk *w, uint32_t i)
 	for (unsigned o = 0, n = 0; o < l->n_out; o++)
 		if (l->out[o].kind == VALUE_REG)
 			w->value[l->out[o].key] = n++ ? (struct symbol){ w->next_symbol++, 0 } : result;
+	/* The paper leaves the stack engine's changes of rsp aside. */
+	if (!w->block->opt.paper)
+		w->value[TACT_REG_RSP].offset += bi->insn->stack_change;
 }
 
 /* Enough slots for the stores of all passes; none if no load could meet a store. */
@@ -189,9 +228,9 @@ static int make_slots(struct walk *w)
 		stores += block->insns[i].lowered->n_stores;
 	}
 	w->n_slots = 0;
-	if (!loads || !stores)
+	if (!stores || (!loads && (stores < 2 || !block->arch->params.stores_one_line)))
 		return 0;
-	for (w->n_slots = 8; w->n_slots < 2 * LAST_PASS * stores + 2;)
+	for (w->n_slots = 8; w->n_slots < 2 * LAST_MOVING_PASS * stores + 2;)
 		w->n_slots *= 2;
 	if (tact_grow(&block->stores, &block->store_capacity, w->n_slots, sizeof(*block->stores)) < 0)
 		return -TACT_E_NOMEM;
@@ -365,13 +404,33 @@ static size_t count_nodes(const struct tact_block *block)
 	return n;
 }
 
+/* Cycles that the stores of an iteration need. */
+static void count_stores(struct walk *w)
+{
+	struct tact_block *block = w->block;
+	bool moving = false;
+
+	if (!block->arch->params.stores_one_line)
+		return;
+	for (unsigned r = 0; r < 16; r++)
+		moving |= w->value[r].offset != w->offset_before[r];
+	if (moving)
+		for (w->pass = LAST_PASS + 1; w->pass <= LAST_MOVING_PASS; w->pass++)
+			for (uint32_t i = 0; i < block->n_insns; i++)
+				step_values(w, i);
+	else
+		w->pass = LAST_PASS + 1;
+	block->store_cycles = (double)w->commit_cycles / (w->pass - FIRST_COUNTED_PASS);
+}
+
 int block_depend(struct tact_block *block)
 {
 	bool fast_loads = block->arch->params.fast_pointer_chasing != 0, stack_changed = false;
-	struct walk w = { .block = block };
+	struct walk w = { .block = block, .pass = LAST_PASS - 1 };
 	struct writer writers[N_KEYS];
 
 	block->n_nodes = 0;
+	block->store_cycles = 0;
 	if (tact_grow(&block->nodes, &block->node_capacity, count_nodes(block),
 		      sizeof(*block->nodes)) < 0 || make_slots(&w) < 0)
 		return -TACT_E_NOMEM;
@@ -398,11 +457,16 @@ int block_depend(struct tact_block *block)
 		if (w.n_slots)
 			step_values(&w, i);
 	}
+	if (!w.n_slots)
+		return 0;
 	w.pass = LAST_PASS;
-	for (uint32_t i = 0; w.n_slots && i < block->n_insns; i++) {
+	for (unsigned r = 0; r < 16; r++)
+		w.offset_before[r] = w.value[r].offset;
+	for (uint32_t i = 0; i < block->n_insns; i++) {
 		confirm_memory(&w, i);
 		step_values(&w, i);
 	}
+	count_stores(&w);
 	return 0;
 }
 

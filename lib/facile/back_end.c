@@ -27,7 +27,6 @@ double facile_divider(struct tact_block *block, const struct tact_predict_option
 
 double facile_stores(struct tact_block *block, const struct tact_predict_options *opt)
 {
-	(void)block;
 	(void)opt;
-	return 0;
+	return block->store_cycles;
 }

@@ -28,6 +28,15 @@ enum facile_source facile_loop_source(const struct tact_block *block)
 	return FACILE_DSB;
 }
 
+/* Measured cores have a table of small loops instead of the paper's rule. */
+static bool has_small_loops(const struct arch_params *p)
+{
+	for (unsigned n = 0; n < PARAMS_UNROLL_MAX; n++)
+		if (p->dsb_small_loop[n])
+			return true;
+	return false;
+}
+
 double facile_dsb(struct tact_block *block, const struct tact_predict_options *opt)
 {
 	const struct arch_params *p = &block->arch->params;
@@ -36,6 +45,9 @@ double facile_dsb(struct tact_block *block, const struct tact_predict_options *o
 	unsigned start = block->opt.alignment, last = block->insns[block->n_insns - 1].offset + start;
 
 	(void)opt;
+	if (has_small_loops(p) && !block->opt.paper)
+		return n < PARAMS_UNROLL_MAX && p->dsb_small_loop[n] ? p->dsb_small_loop[n] / 100.0
+								     : (double)n / width;
 	if (last / 32 == start / 32)
 		return (n + width - 1) / width;
 	return (double)n / width;

@@ -72,8 +72,8 @@ static bool is_header_word(const char *p, const char *end)
 
 static void count_line(struct counts *counts, const char *p, const char *end)
 {
-	const bool is_first = !counts->hex && !counts->column && !counts->other &&
-			      !counts->starts_with_header;
+	const bool is_first =
+		!counts->hex && !counts->column && !counts->other && !counts->starts_with_header;
 	size_t length;
 
 	while (p < end && is_blank(*p))

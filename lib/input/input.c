@@ -67,7 +67,8 @@ static int load_image(struct tact_input *in, struct tact_diag *diag)
 
 	if (reader->owns_fd && !fstat(reader->fd, &info) && S_ISREG(info.st_mode) &&
 	    info.st_size > 0) {
-		void *image = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, reader->fd, 0);
+		void *image =
+			mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, reader->fd, 0);
 
 		if (image != MAP_FAILED) {
 			in->image = image;
@@ -120,8 +121,8 @@ static int open_asm(struct tact_input *in, const struct tact_input_options *opt,
 				   reader->end - reader->begin, opt->syntax, diag);
 	if (status < 0)
 		return status;
-	in->description = in->source.syntax == TACT_SYNTAX_INTEL ? "assembly (Intel syntax)" :
-								   "assembly (AT&T syntax)";
+	in->description = in->source.syntax == TACT_SYNTAX_INTEL ? "assembly (Intel syntax)"
+								 : "assembly (AT&T syntax)";
 	status = asm_assemble(&in->source, &in->image, &in->image_size, diag);
 	if (status >= 0)
 		status = obj_open(&in->obj, in->image, in->image_size, -1, diag);
@@ -169,8 +170,8 @@ static int open_reader(struct tact_input *in, const struct tact_input_options *o
 	/* Lines of a list may come one by one through a pipe: if nothing has to be found out, the
 	 * first is not kept waiting for others.
 	 */
-	status = opt->kind == TACT_INPUT_AUTO || reader->owns_fd ? read_sample(reader, diag) :
-								   input_read_more(reader, diag);
+	status = opt->kind == TACT_INPUT_AUTO || reader->owns_fd ? read_sample(reader, diag)
+								 : input_read_more(reader, diag);
 	if (status < 0)
 		return status;
 	in->kind = opt->kind;

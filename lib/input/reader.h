@@ -21,7 +21,7 @@
  * yet.  It grows only as far as the longest line.
  */
 struct input_reader {
-	int fd;       /* -1: everything is in data */
+	int fd; /* -1: everything is in data */
 	bool owns_fd;
 	bool is_eof;
 	char *data; /* owned */
@@ -43,7 +43,7 @@ struct input_region {
 	struct obj_range range;
 	enum input_naming naming;
 	const char *name; /* INPUT_NAME_MARKER: owned by tact_input.source */
-	uint64_t line;    /* of the marker; 0: ask the line table */
+	uint64_t line;	  /* of the marker; 0: ask the line table */
 	bool is_candidate;
 };
 
@@ -61,7 +61,7 @@ struct tact_input {
 	uint8_t *code; /* owned: the bytes of the current region */
 	size_t code_capacity;
 	bool is_header_possible; /* CSV: no line with data was seen yet */
-	bool saw_code;           /* a line that is code, or should be */
+	bool saw_code;		 /* a line that is code, or should be */
 	bool is_done;
 
 	/* ASM, ELF */

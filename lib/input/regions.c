@@ -163,15 +163,14 @@ static int add_comment_markers(struct tact_input *in, struct tact_diag *diag)
 		if (!begin || !end || begin->section != end->section ||
 		    begin->offset >= end->offset)
 			continue;
-		status = add_region(
-			in,
-			(struct input_region){
-				.range = {begin->section, begin->offset, end->offset},
-				.naming = INPUT_NAME_MARKER,
-				.name = source->names + marker->name,
-				.line = marker->line,
-			},
-			diag);
+		status = add_region(in,
+				    (struct input_region){
+					    .range = {begin->section, begin->offset, end->offset},
+					    .naming = INPUT_NAME_MARKER,
+					    .name = source->names + marker->name,
+					    .line = marker->line,
+				    },
+				    diag);
 	}
 	free(labels);
 	if (status >= 0 && !in->n_regions)
@@ -226,8 +225,8 @@ static int add_functions(struct tact_input *in, struct tact_diag *diag)
 			continue;
 		status = add_region(in,
 				    (struct input_region){.range = f->range,
-							  .naming = f->name[0] ? INPUT_NAME_FUNCTION :
-										 INPUT_NAME_PLACE,
+							  .naming = f->name[0] ? INPUT_NAME_FUNCTION
+									       : INPUT_NAME_PLACE,
 							  .is_candidate = true},
 				    diag);
 	}
@@ -321,8 +320,7 @@ static int print(struct input_buffer *buffer, const char *format, ...)
 static int print_place(struct tact_input *in, const struct obj_range *range, const char *function)
 {
 	const struct obj_section *section = &in->obj->sections[range->section];
-	const struct obj_symbol *symbol =
-		obj_symbol_before(in->obj, range->section, range->begin);
+	const struct obj_symbol *symbol = obj_symbol_before(in->obj, range->section, range->begin);
 	size_t base = 0;
 
 	if (symbol && symbol->is_function && !*function)

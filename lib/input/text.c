@@ -132,7 +132,8 @@ static void cut_column(struct cell *cell)
 
 static void cut_prefix(struct cell *cell)
 {
-	if (cell->end - cell->p >= 2 && cell->p[0] == '0' && (cell->p[1] == 'x' || cell->p[1] == 'X'))
+	if (cell->end - cell->p >= 2 && cell->p[0] == '0' &&
+	    (cell->p[1] == 'x' || cell->p[1] == 'X'))
 		cell->p += 2;
 }
 
@@ -172,12 +173,16 @@ static int fail_digit(const struct tact_input *in, const struct cell *cell, size
 	const uint64_t line = in->reader.line - 1;
 	const size_t size = (size_t)(cell->end - cell->p);
 	const size_t column = (size_t)(cell->p - cell->line) + bad;
+	size_t digits = 0, i;
 
 	if (!size)
 		return tact_fail_at(diag, TACT_E_FORMAT, line, column, "no hex digits");
-	if (bad >= size || is_blank(cell->p[bad]))
+	if (bad >= size || is_blank(cell->p[bad])) {
+		for (i = 0; i < bad && i < size; i++)
+			digits += !is_blank(cell->p[i]);
 		return tact_fail_at(diag, TACT_E_FORMAT, line, column,
-				    "odd number of hex digits (%zu)", bad);
+				    "odd number of hex digits (%zu)", digits);
+	}
 	if (isprint((unsigned char)cell->p[bad]))
 		return tact_fail_at(diag, TACT_E_FORMAT, line, column,
 				    "'%c' at column %zu is not a hex digit", cell->p[bad],

@@ -15,11 +15,11 @@ struct scanner {
 	struct asm_source *out;
 	const char *p, *end;
 	uint64_t line;
-	size_t statement;    /* where the current statement begins in out->text */
-	bool line_is_blank;  /* nothing but blanks on this line so far */
-	bool saw_insn;       /* an instruction came before the first .intel_syntax or .att_syntax */
-	bool saw_directive;  /* one of these */
-	long att, intel;     /* signs of each syntax before that */
+	size_t statement;   /* where the current statement begins in out->text */
+	bool line_is_blank; /* nothing but blanks on this line so far */
+	bool saw_insn;	    /* an instruction came before the first .intel_syntax or .att_syntax */
+	bool saw_directive; /* one of these */
+	long att, intel;    /* signs of each syntax before that */
 	struct tact_diag *diag;
 };
 
@@ -81,10 +81,10 @@ static bool is_number(const char *p, const char *end, int limit)
 static bool is_register(const char *p, const char *end)
 {
 	static const char *const names[] = {
-		"al",  "bl",  "cl",  "dl",  "ah",  "bh",  "ch",	 "dh",	"ax",  "bx",  "cx",
-		"dx",  "si",  "di",  "bp",  "sp",  "sil", "dil", "bpl", "spl", "eax", "ebx",
-		"ecx", "edx", "esi", "edi", "ebp", "esp", "rax", "rbx", "rcx", "rdx", "rsi",
-		"rdi", "rbp", "rsp", "rip", "st",
+		"al",  "bl",  "cl",  "dl",  "ah",  "bh",  "ch",	 "dh",	"ax",  "bx",
+		"cx",  "dx",  "si",  "di",  "bp",  "sp",  "sil", "dil", "bpl", "spl",
+		"eax", "ebx", "ecx", "edx", "esi", "edi", "ebp", "esp", "rax", "rbx",
+		"rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "rip", "st",
 	};
 	const size_t size = (size_t)(end - p);
 	size_t i;
@@ -172,11 +172,12 @@ static int read_directive(struct scanner *s, const char *p, const char *end)
 /* The statement in the output that ends here: an instruction, a directive, or labels. */
 static int end_statement(struct scanner *s)
 {
-	const char *p = s->out->text + s->statement, *const end = s->out->text + s->out->size;
-	const char *word;
+	const char *p, *end, *word;
 
 	if (s->statement == s->out->size)
 		return 0;
+	p = s->out->text + s->statement;
+	end = s->out->text + s->out->size;
 	s->statement = s->out->size;
 	for (;;) {
 		p = skip_blanks(p, end);
@@ -345,11 +346,14 @@ static int scan_quoted(struct scanner *s)
 static int scan_semicolon(struct scanner *s)
 {
 	const char *stop = memchr(s->p, '\n', (size_t)(s->end - s->p));
+	const char *body = skip_blanks(s->p + 1, s->end);
 	const char *name, *name_end;
 	int status;
 
+	stop = stop ? stop : s->end;
 	/* as takes it to separate statements; but nobody starts a line with that. */
-	if (s->line_is_blank || find_marker(s->p, stop ? stop : s->end, &name, &name_end) >= 0)
+	if (s->line_is_blank || (body < stop && isalpha((unsigned char)*body) &&
+				 find_marker(body, stop, &name, &name_end) >= 0))
 		return scan_line_comment(s, 1);
 	status = end_statement(s);
 	if (status >= 0)
@@ -424,8 +428,8 @@ static size_t find_open(const struct asm_source *source, const size_t *open, siz
 
 	while (n_open > 0) {
 		n_open--;
-		if (has_name ? is_same_name(source, open[n_open], marker) :
-			       source->markers[open[n_open]].family ==
+		if (has_name ? is_same_name(source, open[n_open], marker)
+			     : source->markers[open[n_open]].family ==
 				       source->markers[marker].family)
 			return n_open;
 	}
@@ -455,8 +459,9 @@ static int close_region(struct asm_source *source, size_t *open, size_t *n_open,
 	if (place == SIZE_MAX) {
 		if (is_known(source, marker))
 			return 0;
-		return tact_fail_at(diag, TACT_E_FORMAT, m->line, 0, "%s-END %s has no BEGIN",
-				    family_name(m), source->names + m->name);
+		return tact_fail_at(diag, TACT_E_FORMAT, m->line, 0, "%s-END%s%s has no BEGIN",
+				    family_name(m), source->names[m->name] ? " " : "",
+				    source->names + m->name);
 	}
 	if (tact_grow(&source->regions, &source->regions_capacity, source->n_regions + 1,
 		      sizeof(*source->regions)))
@@ -492,7 +497,8 @@ static int match_markers(struct asm_source *source, struct tact_diag *diag)
 
 		if (!is_known(source, open[i]))
 			status = tact_fail_at(diag, TACT_E_FORMAT, m->line, 0,
-					      "%s-BEGIN %s has no END", family_name(m),
+					      "%s-BEGIN%s%s has no END", family_name(m),
+					      source->names[m->name] ? " " : "",
 					      source->names + m->name);
 	}
 	if (source->n_regions)

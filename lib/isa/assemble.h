@@ -4,8 +4,8 @@
  * fuzzed without starting a process:
  *
  *   asm_source_create  finds the syntax and the comment markers, and writes a text for `as` whose
- *                      lines are the user's lines: comments are gone, a label stands at each marker;
- *   asm_assemble       runs `as` once on all of it and returns the object as bytes in memory.
+ *                      lines are the user's lines: comments are gone, a label stands at each
+ * marker; asm_assemble       runs `as` once on all of it and returns the object as bytes in memory.
  */
 #ifndef TACT_ASSEMBLE_H
 #define TACT_ASSEMBLE_H
@@ -44,8 +44,8 @@ struct asm_source {
 	char *names;
 	size_t names_size, names_capacity;
 	enum tact_syntax syntax; /* of the first instructions: ATT or INTEL */
-	bool starts_intel;       /* as must start in Intel syntax: the text does not say so itself */
-	bool has_lines;          /* the text brings its own line table (.loc) */
+	bool starts_intel; /* as must start in Intel syntax: the text does not say so itself */
+	bool has_lines;	   /* the text brings its own line table (.loc) */
 };
 
 /* Returns 0, -TACT_E_NOMEM, or -TACT_E_FORMAT for markers that do not match. */

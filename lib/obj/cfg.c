@@ -137,8 +137,8 @@ static int cut_blocks(struct cfg *cfg, struct builder *b)
 			      sizeof(*cfg->blocks)))
 			return -TACT_E_NOMEM;
 		block = &cfg->blocks[cfg->n_blocks++];
-		*block = (struct cfg_block){(uint32_t)begin, (uint32_t)end,
-					    {CFG_NONE, CFG_NONE}, CFG_NEXT};
+		*block = (struct cfg_block){
+			(uint32_t)begin, (uint32_t)end, {CFG_NONE, CFG_NONE}, CFG_NEXT};
 		if (branch < b->n_branches && b->branches[branch].end == end)
 			block->flow = b->branches[branch++].flow;
 		begin = end;

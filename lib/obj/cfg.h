@@ -16,7 +16,7 @@ enum cfg_flow {
 	CFG_BRANCH, /* conditional, direct */
 	CFG_JUMP,   /* unconditional, direct */
 	CFG_STOP,   /* return, indirect jump, ud2, hlt: where it goes on is unknown */
-	CFG_BAD     /* not an instruction */
+	CFG_BAD	    /* not an instruction */
 };
 
 struct cfg_block {
@@ -53,7 +53,8 @@ int cfg_walk(const uint8_t *code, size_t size, bool is_relocatable,
 /* Dominator tree, in a form that answers "does a dominate b?" at once. */
 struct cfg_dominators {
 	uint32_t *place; /* owned: preorder place of each block in the dominator tree */
-	uint32_t *span;  /* number of blocks that it dominates, itself included; in the same memory */
+	uint32_t
+		*span; /* number of blocks that it dominates, itself included; in the same memory */
 };
 
 /* Returns 0 or -TACT_E_NOMEM. */
@@ -68,7 +69,7 @@ static inline bool cfg_dominates(const struct cfg_dominators *dom, uint32_t a, u
 /* Predecessors of all blocks: those of b are list[first[b]] .. list[first[b + 1] - 1]. */
 struct cfg_predecessors {
 	uint32_t *first; /* owned */
-	uint32_t *list;  /* in the same memory */
+	uint32_t *list;	 /* in the same memory */
 };
 
 int cfg_predecessors_create(struct cfg_predecessors *pred, const struct cfg *cfg);

@@ -15,14 +15,14 @@
 struct tree {
 	const struct cfg *cfg;
 	struct cfg_predecessors pred;
-	uint32_t n;         /* nodes, our root included */
+	uint32_t n;	    /* nodes, our root included */
 	uint32_t *number;   /* of a block; 0: not reached yet */
 	uint32_t *block;    /* of a number */
 	uint32_t *parent;   /* in the depth-first tree */
-	uint32_t *semi;     /* semidominator */
-	uint32_t *idom;     /* immediate dominator */
+	uint32_t *semi;	    /* semidominator */
+	uint32_t *idom;	    /* immediate dominator */
 	uint32_t *ancestor; /* in the forest that is being linked; CFG_NONE: a root of it */
-	uint32_t *best;     /* node of least semidominator on the path to the ancestor */
+	uint32_t *best;	    /* node of least semidominator on the path to the ancestor */
 	uint32_t *bucket;   /* first node whose semidominator this is; CFG_NONE: none */
 	uint32_t *chain;    /* next node of the same bucket */
 	uint32_t *stack;
@@ -32,7 +32,7 @@ struct tree {
 static int tree_create(struct tree *tree, const struct cfg *cfg)
 {
 	const size_t n = cfg->n_blocks + 1;
-	uint32_t **const arrays[] = {&tree->number, &tree->block,	&tree->parent, &tree->semi,
+	uint32_t **const arrays[] = {&tree->number, &tree->block,    &tree->parent, &tree->semi,
 				     &tree->idom,   &tree->ancestor, &tree->best,   &tree->bucket,
 				     &tree->chain,  &tree->stack};
 	uint32_t *memory;

@@ -17,10 +17,10 @@ struct loader {
 	struct obj_file *obj;
 	Elf *elf;
 	Elf64_Ehdr header;
-	size_t n_headers;        /* entries of the section table */
-	size_t *section_of;      /* for each of them: number in obj->sections plus one, or 0 */
-	size_t symbol_table;     /* section of the symbol table in use; 0: none */
-	const uint8_t *symbols;  /* its bytes */
+	size_t n_headers;	 /* entries of the section table */
+	size_t *section_of;	 /* for each of them: number in obj->sections plus one, or 0 */
+	size_t symbol_table;	 /* section of the symbol table in use; 0: none */
+	const uint8_t *symbols;	 /* its bytes */
 	const uint8_t *extended; /* SHT_SYMTAB_SHNDX: section numbers that do not fit in 16 bits */
 	size_t n_symbols, n_extended;
 	struct tact_diag *diag;
@@ -74,8 +74,9 @@ static int check_machine(const struct loader *load)
 				 "ELF file for machine number %u; only x86-64 code can be read",
 				 machine);
 	if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB)
-		return tact_fail(load->diag, TACT_E_FORMAT,
-				 "ELF file for x86-64, but not of 64-bit little-endian form (x32?)");
+		return tact_fail(
+			load->diag, TACT_E_FORMAT,
+			"ELF file for x86-64, but not of 64-bit little-endian form (x32?)");
 	return 0;
 }
 
@@ -118,8 +119,7 @@ static int check_header(struct loader *load)
 		return tact_fail(load->diag, TACT_E_FORMAT, "ELF section headers of %u bytes",
 				 header->e_shentsize);
 	count = header->e_shnum ? header->e_shnum : 1;
-	return check_part(load, header->e_shoff, count * sizeof(Elf64_Shdr),
-			  "its section table");
+	return check_part(load, header->e_shoff, count * sizeof(Elf64_Shdr), "its section table");
 }
 
 static int find_type(const struct loader *load)
@@ -135,7 +135,8 @@ static int find_type(const struct loader *load)
 		if (elf_getphdrnum(load->elf, &n))
 			n = 0;
 		for (i = 0; i < n; i++)
-			if (gelf_getphdr(load->elf, (int)i, &segment) && segment.p_type == PT_INTERP)
+			if (gelf_getphdr(load->elf, (int)i, &segment) &&
+			    segment.p_type == PT_INTERP)
 				return OBJ_EXECUTABLE;
 		return OBJ_SHARED;
 	default:
@@ -388,7 +389,8 @@ static int relocate(struct loader *load, struct obj_section *section, const uint
 	uint32_t value;
 
 	memcpy(&rela, entry, sizeof(rela));
-	if (ELF64_R_TYPE(rela.r_info) != R_X86_64_PC32 && ELF64_R_TYPE(rela.r_info) != R_X86_64_PLT32)
+	if (ELF64_R_TYPE(rela.r_info) != R_X86_64_PC32 &&
+	    ELF64_R_TYPE(rela.r_info) != R_X86_64_PLT32)
 		return 0;
 	if (!get_symbol(load, ELF64_R_SYM(rela.r_info), &symbol, &target) ||
 	    target != section->index || rela.r_offset > section->size ||
@@ -421,10 +423,9 @@ static int relocate_all(struct loader *load)
 			continue;
 		status = check_part(load, header.sh_offset, header.sh_size, "its relocations");
 		for (j = 0; j < header.sh_size / sizeof(Elf64_Rela) && status >= 0; j++)
-			status = relocate(load,
-					  &load->obj->sections[load->section_of[header.sh_info] - 1],
-					  load->obj->image + header.sh_offset +
-						  j * sizeof(Elf64_Rela));
+			status = relocate(
+				load, &load->obj->sections[load->section_of[header.sh_info] - 1],
+				load->obj->image + header.sh_offset + j * sizeof(Elf64_Rela));
 		if (status < 0)
 			return status;
 	}
@@ -452,8 +453,9 @@ static int load_file(struct loader *load)
 	if (status < 0)
 		return status;
 	if (!obj->n_sections)
-		return tact_fail(load->diag, TACT_E_FORMAT, "no code: the ELF file has no executable "
-							    "section");
+		return tact_fail(load->diag, TACT_E_FORMAT,
+				 "no code: the ELF file has no executable "
+				 "section");
 	status = load_symbols(load);
 	if (status >= 0)
 		status = relocate_all(load);

@@ -104,9 +104,8 @@ static int add_entry(struct obj_file *obj, size_t i, size_t *end)
 			return 0;
 		last->end = symbol->offset;
 	}
-	status = symbol->offset > *end ?
-			 add_nameless(obj, symbol->section, *end, symbol->offset) :
-			 0;
+	status = symbol->offset > *end ? add_nameless(obj, symbol->section, *end, symbol->offset)
+				       : 0;
 	*end = entry_end(obj, i);
 	if (status < 0)
 		return status;

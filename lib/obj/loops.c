@@ -14,7 +14,7 @@ struct finder {
 	struct cfg_predecessors pred;
 	struct cfg_dominators dom;
 	uint8_t *is_header;
-	uint32_t *mark;  /* header + 1 of the loop in which a block was last seen */
+	uint32_t *mark;	 /* header + 1 of the loop in which a block was last seen */
 	uint32_t *stack; /* each block at most once for a loop */
 };
 

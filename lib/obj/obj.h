@@ -34,10 +34,10 @@ struct obj_ranges {
 struct obj_section {
 	const char *name;    /* in the image */
 	const uint8_t *data; /* in the image, or `owned` */
-	uint8_t *owned;      /* relocated copy; NULL if nothing had to be relocated */
+	uint8_t *owned;	     /* relocated copy; NULL if nothing had to be relocated */
 	size_t size;
 	uint64_t address; /* of data[0] as the file says: 0 for most sections of an object */
-	size_t index;     /* in the file's section table; 0 for a segment */
+	size_t index;	  /* in the file's section table; 0 for a segment */
 };
 
 struct obj_symbol {

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tact/input.h>
+
+#include "isa/assemble.h"
+
+static struct tact_input *open_asm(const char *text, enum tact_syntax syntax)
+{
+	const struct tact_input_options opt = {.size = sizeof(opt), .syntax = syntax};
+	struct tact_diag diag = {0};
+	struct tact_input *in = NULL;
+
+	if (tact_input_open_memory(&in, text, strlen(text), &opt, &diag) < 0)
+		fail_msg("line %u: %s", (unsigned)diag.line, diag.text);
+	assert_int_equal(tact_input_get_kind(in), TACT_INPUT_ASM);
+	return in;
+}
+
+/* Next region: line, name, code in hex. */
+static void expect(struct tact_input *in, uint64_t line, const char *name, const char *hex)
+{
+	struct tact_region region;
+	char text[128] = "";
+	size_t i;
+
+	assert_int_equal(tact_input_next(in, &region, NULL), 1);
+	for (i = 0; i < region.code_size && i < 60; i++)
+		sprintf(text + 2 * i, "%02x", region.code[i]);
+	assert_string_equal(text, hex);
+	assert_string_equal(region.name, name);
+	assert_int_equal(region.line, line);
+	assert_int_equal(region.address, 0);
+}
+
+static void expect_end(struct tact_input *in)
+{
+	struct tact_region region;
+
+	assert_int_equal(tact_input_next(in, &region, NULL), 0);
+	tact_input_close(in);
+}
+
+static void expect_whole(const char *text, const char *description, const char *hex)
+{
+	struct tact_input *in = open_asm(text, TACT_SYNTAX_AUTO);
+
+	assert_string_equal(tact_input_description(in), description);
+	expect(in, 1, "", hex);
+	expect_end(in);
+}
+
+static void expect_fails(const char *text, int status, uint64_t line, const char *message)
+{
+	struct tact_diag diag = {0};
+	struct tact_input *in;
+
+	assert_int_equal(tact_input_open_memory(&in, text, strlen(text), NULL, &diag), status);
+	assert_string_equal(diag.text, message);
+	assert_int_equal(diag.line, line);
+}
+
+static const char att[] = "assembly (AT&T syntax)", intel[] = "assembly (Intel syntax)";
+
+static void test_syntax(void **state)
+{
+	(void)state;
+	expect_whole("add %rbx, %rax\nret\n", att, "4801d8c3");
+	expect_whole("add rax, rbx; ret", intel, "4801d8c3");
+	expect_whole("ADD RAX, RBX", intel, "4801d8");
+	expect_whole("mov rax, qword ptr [rbx]\r\n", intel, "488b03");
+	expect_whole("lock add dword ptr [r8+rcx*4], 1", intel, "f04183048801");
+	expect_whole("vaddpd zmm1, zmm2, zmm31 # c", intel, "6291ed4858cf");
+	expect_whole("nop", att, "90");
+	expect_whole("movq $1, (%rax) // comment", att, "48c70001000000");
+	expect_whole("add rax, rbx /* a %b $c */; nop", intel, "4801d890");
+	expect_whole("movb $'#', %al # x", att, "b023");
+	expect_whole("cqo; cdq", att, "489999");
+}
+
+static void test_syntax_directives(void **state)
+{
+	struct tact_input *in;
+
+	(void)state;
+	in = open_asm(".intel_syntax noprefix\nmov eax, 1\n.att_syntax\nmov $1, %eax\n",
+		      TACT_SYNTAX_AUTO);
+	assert_string_equal(tact_input_description(in), intel);
+	expect(in, 2, "", "b801000000b801000000");
+	expect_end(in);
+	/* without noprefix, as LLVM understands it */
+	in = open_asm(".intel_syntax # x\nmov eax, ebx\n", TACT_SYNTAX_AUTO);
+	expect(in, 2, "", "89d8");
+	expect_end(in);
+	/* in the middle, as inline assembly has it */
+	in = open_asm(
+		"mov %eax, %ebx\n.intel_syntax noprefix\nmov eax, [rbx]\n.att_syntax prefix\n",
+		TACT_SYNTAX_AUTO);
+	assert_string_equal(tact_input_description(in), att);
+	expect(in, 1, "", "89c38b03");
+	expect_end(in);
+	in = open_asm("push 5", TACT_SYNTAX_INTEL);
+	expect(in, 1, "", "6a05");
+	expect_end(in);
+}
+
+static void test_errors(void **state)
+{
+	(void)state;
+	expect_fails("nop\n\nfoo %rax\nbar\n", -TACT_E_FORMAT, 3,
+		     "no such instruction: `foo %rax'");
+	/* Line markers of inline assembly do not count, nor does anything left out. */
+	expect_fails("#APP\n# 77 \"x.c\" 1\n\tnop\n/* a\nb */ nop\n# LLVM-MCA-BEGIN\nfoo\n"
+		     "# LLVM-MCA-END\n",
+		     -TACT_E_FORMAT, 7, "no such instruction: `foo'");
+	expect_fails(".data\n.long 3\n", -TACT_E_FORMAT, 0,
+		     "no code: the ELF file has no executable section");
+}
+
+static void test_mca_markers(void **state)
+{
+	struct tact_input *in;
+
+	(void)state;
+	in = open_asm("nop\n# LLVM-MCA-BEGIN foo bar\nadd rax, rbx\n#LLVM-MCA-END foo bar\nnop\n"
+		      "## LLVM-MCA-BEGIN\nret\n# LLVM-MCA-END\n# LLVM-MCA-LATENCY 3\n",
+		      TACT_SYNTAX_AUTO);
+	expect(in, 2, "foo bar", "4801d8");
+	expect(in, 6, "", "c3");
+	expect_end(in);
+	/* overlapping, in the order in which they begin; markers behind instructions */
+	in = open_asm("nop # LLVM-MCA-BEGIN a\nret\n// LLVM-MCA-BEGIN b\ncqo # LLVM-MCA-END a\n"
+		      "cdq ; LLVM-MCA-END b\nnop\n",
+		      TACT_SYNTAX_AUTO);
+	expect(in, 1, "a", "c34899");
+	expect(in, 3, "b", "489999");
+	expect_end(in);
+	/* nested, without names */
+	in = open_asm("# LLVM-MCA-BEGIN\nnop\n# LLVM-MCA-BEGIN\nret\n# LLVM-MCA-END\nnop\n"
+		      "# LLVM-MCA-END\n",
+		      TACT_SYNTAX_AUTO);
+	expect(in, 1, "", "90c390");
+	expect(in, 3, "", "c3");
+	expect_end(in);
+	in = open_asm("/* LLVM-MCA-BEGIN x */ nop; /* LLVM-MCA-END x */ ret\n", TACT_SYNTAX_AUTO);
+	expect(in, 1, "x", "90");
+	expect_end(in);
+	in = open_asm("; LLVM-MCA-BEGIN\r\nnop\r\n; LLVM-MCA-END\r\n", TACT_SYNTAX_AUTO);
+	expect(in, 1, "", "90");
+	expect_end(in);
+}
+
+static void test_osaca_markers(void **state)
+{
+	struct tact_input *in = open_asm("nop\n# OSACA-BEGIN\nret\n# LLVM-MCA-BEGIN\nnop\n"
+					 "# OSACA-END\n# LLVM-MCA-END\n",
+					 TACT_SYNTAX_AUTO);
+
+	(void)state;
+	expect(in, 2, "", "c390");
+	expect(in, 4, "", "90");
+	expect_end(in);
+}
+
+static void test_duplicated_markers(void **state)
+{
+	struct tact_input *in;
+
+	(void)state;
+	/* A compiler copied the end, or the start, of a region. */
+	in = open_asm("# LLVM-MCA-BEGIN a\nnop\n# LLVM-MCA-END a\nret\n# LLVM-MCA-END a\n",
+		      TACT_SYNTAX_AUTO);
+	expect(in, 1, "a", "90");
+	expect_end(in);
+	in = open_asm("# LLVM-MCA-BEGIN a\nnop\n# LLVM-MCA-BEGIN a\nret\n# LLVM-MCA-END a\n",
+		      TACT_SYNTAX_AUTO);
+	expect(in, 3, "a", "c3");
+	expect_end(in);
+	in = open_asm("# LLVM-MCA-BEGIN a\nnop\n# LLVM-MCA-END\n# LLVM-MCA-BEGIN a\nret\n"
+		      "# LLVM-MCA-END a\n",
+		      TACT_SYNTAX_AUTO);
+	expect(in, 1, "a", "90");
+	expect(in, 4, "a", "c3");
+	expect_end(in);
+}
+
+static void test_wrong_markers(void **state)
+{
+	(void)state;
+	expect_fails("nop\n# LLVM-MCA-BEGIN x\nnop\n", -TACT_E_FORMAT, 2,
+		     "LLVM-MCA-BEGIN x has no END");
+	expect_fails("nop\n# OSACA-END\n", -TACT_E_FORMAT, 2, "OSACA-END has no BEGIN");
+	expect_fails("# LLVM-MCA-BEGIN x\nnop\n# LLVM-MCA-END y\n", -TACT_E_FORMAT, 3,
+		     "LLVM-MCA-END y has no BEGIN");
+	expect_fails("nop\n# LLVM-MCA-BEGIN x\n# LLVM-MCA-END x\n", -TACT_E_FORMAT, 2,
+		     "no code between the markers");
+	/* Neither in strings nor as part of a word. */
+	expect_whole("nop # LLVM-MCA-BEGINX\n.section .x\n.ascii \"# LLVM-MCA-END\"\n", att, "90");
+}
+
+static void test_byte_markers(void **state)
+{
+	struct tact_input *in;
+
+	(void)state;
+	in = open_asm("nop\nmovl $111, %ebx\n.byte 100,103,144\n.L3: addq $1, %rax\njne .L3\n"
+		      "movl $222, %ebx\n.byte 100,103,144\n",
+		      TACT_SYNTAX_AUTO);
+	expect(in, 4, "", "4883c00175fa");
+	expect_end(in);
+	in = open_asm("mov ebx, 111\n.byte 0x64, 0x67, 0x90\nadd rax, rbx\nmov ebx, 222\n"
+		      ".byte 0x64, 0x67, 0x90\n",
+		      TACT_SYNTAX_AUTO);
+	expect(in, 3, "", "4801d8");
+	expect_end(in);
+}
+
+static void test_loops(void **state)
+{
+	static const char text[] = "\t.globl f\n\t.type f, @function\nf:\txorl %eax, %eax\n"
+				   ".L2:\taddl $1, %eax\n\tcmpl %eax, %edi\n\tjne .L2\n\tret\n";
+	const struct tact_input_options opt = {.size = sizeof(opt), .loop = 1};
+	struct tact_region region;
+	struct tact_input *in;
+
+	(void)state;
+	in = open_asm(text, TACT_SYNTAX_AUTO);
+	assert_int_equal(tact_input_next(in, &region, NULL), 1);
+	assert_true(region.is_candidate && region.is_loop);
+	assert_string_equal(region.name, "f+0x2");
+	assert_string_equal(region.function, "f");
+	assert_int_equal(region.line, 4);
+	expect_end(in);
+	assert_int_equal(tact_input_open_memory(&in, text, strlen(text), &opt, NULL), 0);
+	assert_int_equal(tact_input_next(in, &region, NULL), 1);
+	assert_false(region.is_candidate);
+	expect_end(in);
+	/* One block as a whole, though it is a loop. */
+	in = open_asm("x: dec %ecx\njnz x\n", TACT_SYNTAX_AUTO);
+	assert_int_equal(tact_input_next(in, &region, NULL), 1);
+	assert_false(region.is_candidate);
+	assert_true(region.is_loop);
+	expect_end(in);
+	/* Branches, but no loop. */
+	expect_whole("jz 1f; nop; 1: ret", att, "740190c3");
+}
+
+static void test_compiler_output(void **state)
+{
+	struct tact_input *in = open_asm(
+		"\t.file\t\"a.c\"\n\t.text\n\t.p2align 4,,15\n\t.globl\tf\n\t.type\tf, @function\n"
+		"f:\n.LFB0:\n\t.cfi_startproc\n\t.file 1 \"a.c\"\n\t.loc 1 2 3\n\tret # "
+		"\xc3\xa9\n\t.cfi_endproc\n"
+		".LFE0:\n\t.size\tf, .-f\n\t.ident\t\"GCC: (Debian 12) #1\"\n"
+		"\t.section\t.note.GNU-stack,\"\",@progbits\n\t.addrsig\n\t.addrsig_sym f\n",
+		TACT_SYNTAX_ATT);
+
+	struct tact_region region;
+
+	(void)state;
+	assert_int_equal(tact_input_next(in, &region, NULL), 1);
+	assert_int_equal(region.code_size, 1);
+	assert_string_equal(region.source, "a.c:2");
+	assert_int_equal(region.line, 0);
+	expect_end(in);
+}
+
+static void test_source(void **state)
+{
+	static const char text[] = "nop # LLVM-MCA-BEGIN\n/* 1\n2 */\n.addrsig\n'\n";
+	struct asm_source source;
+
+	(void)state;
+	assert_int_equal(asm_source_create(&source, "", 0, TACT_SYNTAX_AUTO, NULL), 0);
+	assert_int_equal(source.n_markers, 0);
+	asm_source_destroy(&source);
+	assert_int_equal(asm_source_create(&source, text, strlen(text), TACT_SYNTAX_AUTO, NULL),
+			 -TACT_E_FORMAT);
+	assert_int_equal(
+		asm_source_create(&source, text + 6, strlen(text) - 6, TACT_SYNTAX_AUTO, NULL), 0);
+	assert_int_equal(source.syntax, TACT_SYNTAX_ATT);
+	asm_source_destroy(&source);
+}
+
+static void test_no_assembler(void **state)
+{
+	char *path = strdup(getenv("PATH"));
+	struct tact_diag diag = {0};
+	struct tact_input *in;
+
+	(void)state;
+	setenv("PATH", "/nonexistent", 1);
+	assert_int_equal(tact_input_open_memory(&in, "nop", 3, NULL, &diag), -TACT_E_NO_TOOL);
+	assert_non_null(strstr(diag.text, "binutils"));
+	setenv("PATH", path, 1);
+	free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_syntax),	      cmocka_unit_test(test_syntax_directives),
+		cmocka_unit_test(test_errors),	      cmocka_unit_test(test_mca_markers),
+		cmocka_unit_test(test_osaca_markers), cmocka_unit_test(test_duplicated_markers),
+		cmocka_unit_test(test_wrong_markers), cmocka_unit_test(test_byte_markers),
+		cmocka_unit_test(test_loops),	      cmocka_unit_test(test_compiler_output),
+		cmocka_unit_test(test_source),	      cmocka_unit_test(test_no_assembler),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
