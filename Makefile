@@ -3,11 +3,15 @@
 # make            library and program under build/
 # make demo       installs what is missing, builds, predicts the README's example for every CPU
 # make check      the same, and all tests; the last line says "N passed, M failed, K skipped"
-# make asan       all tests again under AddressSanitizer and UBSan
+# make asan       tests again under AddressSanitizer and UBSan, in build-asan/
 # make bench      blocks a second, next to Zydis alone and to llvm-mca
-# make install PREFIX=/usr/local
+# make rebase     rewrites what the tests expect; look at the difference before you keep it
+# make install PREFIX=/usr/local DESTDIR=        and make uninstall
+# make format     clang-format over all sources; make format-check only looks
+# make clean
+#
+# CC=clang works as well as gcc.  WERROR= builds with compilers that warn of more than ours do.
 
-CC ?= gcc
 PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
@@ -23,6 +27,7 @@ WERROR ?= -Werror
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(OPT) -fPIC -fvisibility=default -pthread \
 	-Iinclude -Ilib -I$(BUILD)/gen $(CFLAGS)
 LIBS := -lZydis -lZycore -ldw -lelf -lm -pthread
+SANITIZE := -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 LIB_SRC := $(sort $(wildcard lib/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
@@ -31,6 +36,12 @@ CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 GEN_SRC := gen/gen_tables.c lib/arch/params.c lib/base/status.c lib/base/memory.c
 TABLES := $(BUILD)/gen/forms.inc $(BUILD)/gen/archs.inc
 DATA := $(wildcard data/arch/*.arch data/insn/*.tsv)
+
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+UNIT := $(UNIT_SRC:%.c=$(BUILD)/%)
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ := $(FUZZ_SRC:%.c=$(BUILD)/%)
+TEST_DEPS := $(UNIT:=.d) $(FUZZ:=.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d
 
 .PHONY: all
 all: deps
@@ -43,6 +54,8 @@ build: $(BUILD)/tact $(BUILD)/libtact.a $(BUILD)/libtact.so
 .PHONY: deps
 deps:
 	@sh gen/setup.sh build
+
+# ---- library and program ----
 
 $(BUILD)/gen/gen_tables: $(GEN_SRC) lib/arch/table.h lib/arch/params.h lib/arch/params.def
 	@mkdir -p $(@D)
@@ -61,14 +74,106 @@ $(BUILD)/libtact.a: $(LIB_OBJ)
 	rm -f $@
 	ar rcs $@ $^
 
-$(BUILD)/libtact.so: $(LIB_OBJ)
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libtact.so.$(SOVERSION) -o $@ $^ $(LIBS) $(LDFLAGS)
+$(BUILD)/libtact.so: $(LIB_OBJ) gen/libtact.map
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libtact.so.$(SOVERSION) \
+		-Wl,--version-script=gen/libtact.map -o $@ $(LIB_OBJ) $(LIBS) $(LDFLAGS)
 
 $(BUILD)/tact: $(CLI_OBJ) $(BUILD)/libtact.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS) $(LDFLAGS)
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_DEPS)
+
+.PHONY: demo
+demo: deps
+	@$(MAKE) --no-print-directory build
+	$(BUILD)/tact predict -a all examples/demo.s
+	$(BUILD)/tact predict -a SKL examples/demo.s
+
+# ---- tests ----
+
+.PHONY: tests
+tests: $(UNIT) $(FUZZ) $(BUILD)/bench/bench
+
+# This one counts allocations, and lets them fail.
+$(BUILD)/tests/unit/test_alloc: TEST_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
+$(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libtact.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact.a -lcmocka $(LIBS) $(TEST_LDFLAGS) $(LDFLAGS)
+
+$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact.a $(LIBS) $(LDFLAGS)
+
+.PHONY: check
+check:
+	@sh gen/setup.sh check
+	@$(MAKE) --no-print-directory build tests
+	@python3 tests/run.py --build $(BUILD) --cc '$(CC)'
+
+.PHONY: asan
+asan:
+	@sh gen/setup.sh check
+	@$(MAKE) --no-print-directory BUILD=build-asan OPT=-O1 WERROR= CFLAGS='$(SANITIZE)' build tests
+	@python3 tests/run.py --build build-asan --slow unit fuzz cases cli
+
+.PHONY: rebase
+rebase: build
+	python3 tests/cases/run.py --tact $(BUILD)/tact --rebase
+	python3 tests/cli/run.py --tact $(BUILD)/tact --rebase
+
+# ---- speed ----
+
+$(BUILD)/bench/bench: bench/bench.c $(BUILD)/libtact.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact.a $(LIBS) $(LDFLAGS)
+
+.PHONY: bench
+bench: deps
+	@$(MAKE) --no-print-directory build $(BUILD)/bench/bench
+	@$(BUILD)/bench/bench --tact $(BUILD)/tact --library $(BUILD)/libtact.so
+
+# ---- installation ----
+
+MAN := $(wildcard man/*.1)
+HEADERS := $(wildcard include/tact/*.h)
+DEST = $(DESTDIR)$(PREFIX)
+
+.PHONY: install
+install: deps
+	@$(MAKE) --no-print-directory build
+	install -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/tact $(DEST)/share/man/man1
+	install -m 755 $(BUILD)/tact $(DEST)/bin
+	install -m 644 $(BUILD)/libtact.a $(DEST)/lib
+	install -m 755 $(BUILD)/libtact.so $(DEST)/lib/libtact.so.$(VERSION)
+	ln -sf libtact.so.$(VERSION) $(DEST)/lib/libtact.so.$(SOVERSION)
+	ln -sf libtact.so.$(SOVERSION) $(DEST)/lib/libtact.so
+	install -m 644 $(HEADERS) $(DEST)/include/tact
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' \
+		gen/tact.pc.in > $(DEST)/lib/pkgconfig/tact.pc
+	$(if $(MAN),install -m 644 $(MAN) $(DEST)/share/man/man1)
+
+.PHONY: uninstall
+uninstall:
+	rm -f $(DEST)/bin/tact $(DEST)/lib/libtact.a $(DEST)/lib/pkgconfig/tact.pc
+	rm -f $(DEST)/lib/libtact.so $(DEST)/lib/libtact.so.$(SOVERSION) $(DEST)/lib/libtact.so.$(VERSION)
+	rm -f $(addprefix $(DEST)/include/tact/,$(notdir $(HEADERS)))
+	rm -f $(addprefix $(DEST)/share/man/man1/,$(notdir $(MAN)))
+	-rmdir $(DEST)/include/tact
+
+# ---- the rest ----
+
+FORMATTED = $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h cli/*.h include/tact/*.h \
+	gen/*.c tests/*/*.h tests/fuzz/driver.c bench/*.c examples/*.c)
+
+.PHONY: format format-check
+format:
+	clang-format -i $(FORMATTED)
+
+format-check:
+	@if command -v clang-format >/dev/null; then clang-format --dry-run --Werror $(FORMATTED); \
+	else echo 'clang-format is not installed: nothing was checked'; fi
 
 .PHONY: clean
 clean:
-	rm -rf $(BUILD)
+	rm -rf $(BUILD) build-asan

@@ -91,7 +91,10 @@ enum tact_value_effect {
 	TACT_VALUE_ADD,     /* that plus the immediate */
 	TACT_VALUE_SUB,     /* that minus the immediate */
 	TACT_VALUE_INC,
-	TACT_VALUE_DEC
+	TACT_VALUE_DEC,
+	TACT_VALUE_LEA,     /* that of the base plus the displacement */
+	TACT_VALUE_LOAD,    /* what memory holds, all of it: 64 bits, or 32 zero-extended */
+	TACT_VALUE_CONSTANT /* the immediate */
 };
 
 struct tact_insn {

@@ -9,7 +9,7 @@
  * so in two iterations one after the other, since pointers that advance at different speeds also meet
  * by chance.
  */
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 #include "block/block.h"
@@ -50,7 +50,7 @@ enum { LAST_PASS = 4, FIRST_COUNTED_PASS = 3, LAST_MOVING_PASS = 18 };
 
 enum { LINE_BYTES = 64, LINE_SHIFT = 6 };
 
-enum { NO_SYMBOL = UINT32_MAX, ENTRY_SYMBOL = 0, RSP_SYMBOL, RBP_SYMBOL, FIRST_FRESH = 64 };
+enum { NO_SYMBOL = UINT32_MAX, ENTRY_SYMBOL = 0, RSP_SYMBOL, RBP_SYMBOL, CONSTANT_SYMBOL, FIRST_FRESH = 64 };
 
 struct walk {
 	struct tact_block *block;
@@ -69,6 +69,7 @@ static unsigned key_of(const struct lowered_value *v)
 {
 	if (v->kind == VALUE_FLAGS)
 		return v->key == TACT_FLAGS_C ? KEY_CARRY : KEY_OTHER_FLAGS;
+	assert(v->key < TACT_N_REGS);
 	return v->key;
 }
 
@@ -140,10 +141,46 @@ static bool first_source(const struct walk *w, const struct block_lowered *l, st
 	return false;
 }
 
+/* What a load brings: where every register begins with one value, memory is filled with it too (BHive,
+ * section III-A), unless the block has stored there.
+ */
+static bool loaded_value(const struct walk *w, const struct block_insn *bi, struct symbol *value)
+{
+	struct address a;
+
+	if (w->block->opt.init != TACT_INIT_SAME || bi->lowered->n_loads != 1)
+		return false;
+	a = address_of(w, bi, &bi->insn->operand[1]);
+	if (a.offset & 7 || find_store(w, &a)->pass)
+		return false;
+	*value = (struct symbol){ ENTRY_SYMBOL, 0 };
+	return true;
+}
+
+/* Effects that the paper's model does not follow. */
+static bool further_result(const struct walk *w, const struct block_insn *bi, struct symbol *value)
+{
+	switch ((enum tact_value_effect)bi->insn->value_effect) {
+	case TACT_VALUE_LEA:
+		*value = w->value[bi->insn->operand[1].base];
+		value->offset += bi->constants.displacement;
+		return true;
+	case TACT_VALUE_CONSTANT:
+		*value = (struct symbol){ CONSTANT_SYMBOL, bi->constants.immediate };
+		return true;
+	case TACT_VALUE_LOAD:
+		return loaded_value(w, bi, value);
+	default:
+		return false;
+	}
+}
+
 static struct symbol result_of(struct walk *w, const struct block_insn *bi)
 {
 	struct symbol v;
 
+	if (!w->block->opt.paper && further_result(w, bi, &v))
+		return v;
 	if (first_source(w, bi->lowered, &v)) {
 		switch ((enum tact_value_effect)bi->insn->value_effect) {
 		case TACT_VALUE_COPY:
@@ -160,7 +197,7 @@ static struct symbol result_of(struct walk *w, const struct block_insn *bi)
 		case TACT_VALUE_DEC:
 			v.offset--;
 			return v;
-		case TACT_VALUE_UNKNOWN:
+		default:
 			break;
 		}
 	}

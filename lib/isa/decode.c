@@ -38,10 +38,9 @@ static uint8_t canonical_reg(ZydisRegister reg)
 		return TACT_REG_RIP;
 	case ZYDIS_REGCLASS_FLAGS:
 		return TACT_REG_FLAGS;
-	case ZYDIS_REGCLASS_INVALID:
-		return TACT_REG_NONE;
 	default:
-		return TACT_REG_OTHER;
+		/* mxcsr and a few others have no class */
+		return reg == ZYDIS_REGISTER_NONE ? TACT_REG_NONE : TACT_REG_OTHER;
 	}
 }
 
@@ -157,14 +156,14 @@ static void fill_memory(struct tact_insn *insn, struct tact_operand *o,
 		insn->attributes |= TACT_INSN_INDEXED;
 	if (op->mem.base == ZYDIS_REGISTER_RIP || op->mem.base == ZYDIS_REGISTER_EIP)
 		insn->attributes |= TACT_INSN_RIP_RELATIVE;
+	if (op->mem.disp.has_displacement)
+		insn->displacement = op->mem.disp.value;
 	if (agen)
 		return;
 	if (o->access & (TACT_ACCESS_READ | TACT_ACCESS_COND_READ))
 		insn->attributes |= TACT_INSN_LOAD;
 	if (o->access & (TACT_ACCESS_WRITE | TACT_ACCESS_COND_WRITE))
 		insn->attributes |= TACT_INSN_STORE;
-	if (op->mem.disp.has_displacement)
-		insn->displacement = op->mem.disp.value;
 }
 
 static void fill_operands(struct tact_insn *insn, const ZydisDecodedInstruction *zi,
@@ -259,13 +258,30 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 	return a;
 }
 
+static bool is_base_only(const struct tact_operand *o)
+{
+	return o->kind == TACT_OPERAND_AGEN && o->base != TACT_REG_NONE && o->index == TACT_REG_NONE;
+}
+
 /* Moves keep a symbolic value, additions of a constant shift it. */
 static void fill_value_effect(struct tact_insn *insn, const ZydisDecodedInstruction *zi)
 {
 	bool constant = insn->immediate_bits != 0;
 
 	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_LEA:
+		if (is_base_only(&insn->operand[1]) && insn->operand[0].bits == 64)
+			insn->value_effect = TACT_VALUE_LEA;
+		break;
 	case ZYDIS_MNEMONIC_MOV:
+		insn->value_effect = TACT_VALUE_COPY;
+		if (insn->operand[0].kind != TACT_OPERAND_REG || insn->operand[0].bits < 32)
+			break;
+		if (insn->attributes & TACT_INSN_LOAD)
+			insn->value_effect = TACT_VALUE_LOAD;
+		else if (constant)
+			insn->value_effect = TACT_VALUE_CONSTANT;
+		break;
 	case ZYDIS_MNEMONIC_MOVZX:
 	case ZYDIS_MNEMONIC_MOVSX:
 	case ZYDIS_MNEMONIC_MOVSXD:
