@@ -111,6 +111,8 @@ static unsigned notes_of(const struct block_insn *bi)
 		notes |= TACT_NOTE_LCP;
 	if (l->complex_decoder)
 		notes |= TACT_NOTE_COMPLEX;
+	if (bi->stack_sync)
+		notes |= TACT_NOTE_STACK_SYNC;
 	if (l->fused > l->mite + l->ms)
 		notes |= TACT_NOTE_UNLAMINATED;
 	return notes;

@@ -355,20 +355,26 @@ static bool is_fast_load(const struct tact_block *block, const struct writer *wr
 	return index && !index->lowered->uops;
 }
 
-static void note_stack(const struct block_insn *bi, bool *implicitly_changed)
+/* The stack engine adds what push, pop, call and ret change to rsp; an instruction that names rsp
+ * makes it write the sum back first, with a uop of its own (Intel optimization manual, 2.5.2.1;
+ * Agner Fog, Microarchitecture, 9.8).  Returns whether this one does.
+ */
+static bool synchronises_stack(const struct block_insn *bi, bool *implicitly_changed)
 {
 	const struct block_lowered *l = bi->lowered;
+	bool names_rsp = false, writes_rsp = false, synchronises;
 
-	if (bi->insn->stack_change) {
-		*implicitly_changed = true;
-		return;
-	}
 	for (unsigned k = 0; k < l->n_in; k++)
-		if (l->in[k].kind <= VALUE_ADDRESS && l->in[k].key == TACT_REG_RSP)
-			*implicitly_changed = false;
+		names_rsp |= l->in[k].kind <= VALUE_ADDRESS && l->in[k].key == TACT_REG_RSP &&
+			     !l->in[k].is_stack;
 	for (unsigned o = 0; o < l->n_out; o++)
-		if (l->out[o].kind == VALUE_REG && l->out[o].key == TACT_REG_RSP)
-			*implicitly_changed = false;
+		writes_rsp |= l->out[o].kind == VALUE_REG && l->out[o].key == TACT_REG_RSP;
+	synchronises = *implicitly_changed && names_rsp;
+	if (names_rsp || writes_rsp)
+		*implicitly_changed = false;
+	if (bi->insn->stack_change)
+		*implicitly_changed = true;
+	return synchronises;
 }
 
 /* ---- the graph ---- */
@@ -475,7 +481,7 @@ int block_depend(struct tact_block *block)
 		writers[k] = (struct writer){ BLOCK_NO_PRODUCER, 0, false };
 	for (uint32_t i = 0; i < block->n_insns; i++) {
 		write_registers(writers, &block->insns[i], i, false);
-		note_stack(&block->insns[i], &stack_changed);
+		synchronises_stack(&block->insns[i], &stack_changed);
 	}
 	if (w.n_slots) {
 		init_values(&w, block->opt.init);
@@ -488,8 +494,7 @@ int block_depend(struct tact_block *block)
 
 		connect(&w, writers, i);
 		bi->fast_load = fast_loads && is_fast_load(block, writers, bi);
-		bi->stack_sync = stack_changed && !bi->insn->stack_change;
-		note_stack(bi, &stack_changed);
+		bi->stack_sync = synchronises_stack(bi, &stack_changed);
 		write_registers(writers, bi, i, true);
 		if (w.n_slots)
 			step_values(&w, i);

@@ -17,6 +17,22 @@ static unsigned decoded_uops(const struct tact_block *block, bool with_microcode
 	return n;
 }
 
+/* Slots in DSB lines beyond one a uop: a 64-bit constant takes two (Intel optimization manual,
+ * 2.5.2.2: "each micro-op with a 64-bit immediate requires two slots").
+ */
+static unsigned extra_slots(const struct tact_block *block)
+{
+	unsigned n = 0, more = (unsigned)block->arch->params.dsb_imm64_slots - 1;
+
+	for (size_t i = 0; i < block->n_insns && more && !block->opt.paper; i++) {
+		const struct block_insn *bi = &block->insns[i];
+
+		n += bi->insn->immediate_bits == 64 &&
+		     bi->constants.immediate != (int32_t)bi->constants.immediate;
+	}
+	return n * more;
+}
+
 enum facile_source facile_loop_source(const struct tact_block *block)
 {
 	const struct arch_params *p = &block->arch->params;
@@ -40,7 +56,7 @@ static bool has_small_loops(const struct arch_params *p)
 double facile_dsb(struct tact_block *block, const struct tact_predict_options *opt)
 {
 	const struct arch_params *p = &block->arch->params;
-	unsigned n = decoded_uops(block, false), width = (unsigned)p->dsb_width;
+	unsigned n = decoded_uops(block, false) + extra_slots(block), width = (unsigned)p->dsb_width;
 	/* Behind a taken branch no uops of the same 32 bytes follow in the same cycle. */
 	unsigned start = block->opt.alignment, last = block->insns[block->n_insns - 1].offset + start;
 

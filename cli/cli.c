@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Messages, memory and small helpers of the program.
+ */
+#include "cli.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output.h"
+
+void cli_message(const char *format, ...)
+{
+	struct text line = {0};
+	va_list args;
+
+	va_start(args, format);
+	text_add(&line, "tact: ");
+	text_vprintf(&line, format, args);
+	text_add(&line, "\n");
+	va_end(args);
+	text_to_stderr(&line);
+	text_free(&line);
+}
+
+void cli_place(struct text *out, const char *path, uint64_t line, const char *text)
+{
+	if (line)
+		text_printf(out, "tact: %s:%llu: %s\n", path, (unsigned long long)line, text);
+	else
+		text_printf(out, "tact: %s: %s\n", path, text);
+}
+
+_Noreturn void cli_out_of_memory(void)
+{
+	static const char message[] = "tact: out of memory\n";
+
+	if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+		_exit(CLI_FAILED);
+	_exit(CLI_FAILED);
+}
+
+void *cli_alloc(size_t size)
+{
+	return cli_realloc(NULL, size);
+}
+
+void *cli_realloc(void *old, size_t size)
+{
+	void *memory = realloc(old, size ? size : 1);
+
+	if (!memory)
+		cli_out_of_memory();
+	return memory;
+}
+
+void cli_fill_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		/* Opened the wrong way round, so that its use fails as that of a closed one does. */
+		if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return;
+	}
+}
+
+/* Edits (insert, delete, replace) that make b from a, case aside; words are short. */
+static unsigned distance(const char *a, const char *b)
+{
+	enum { MAX_WORD = 63 };
+	unsigned row[MAX_WORD + 1], n = (unsigned)strlen(b);
+
+	if (strlen(a) > MAX_WORD || n > MAX_WORD)
+		return MAX_WORD;
+	for (unsigned k = 0; k <= n; k++)
+		row[k] = k;
+	for (unsigned i = 1; a[i - 1]; i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = i;
+		for (unsigned k = 1; k <= n; k++) {
+			unsigned best = diagonal + (tolower((unsigned char)a[i - 1]) !=
+						    tolower((unsigned char)b[k - 1]));
+
+			diagonal = row[k];
+			if (row[k] + 1 < best)
+				best = row[k] + 1;
+			if (row[k - 1] + 1 < best)
+				best = row[k - 1] + 1;
+			row[k] = best;
+		}
+	}
+	return row[n];
+}
+
+const char *cli_nearest(const char *word, size_t n, const char *(*name)(size_t i, const void *context),
+			const void *context)
+{
+	unsigned best = 1 + (unsigned)strlen(word) / 2;
+	const char *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *candidate = name(i, context);
+		unsigned d = candidate ? distance(word, candidate) : best;
+
+		if (candidate && strlen(word) >= 3 && !strncmp(word, candidate, strlen(word)))
+			d = 0; /* the beginning of it */
+		if (d < best && d <= 3) {
+			best = d;
+			found = candidate;
+		}
+	}
+	return found;
+}
+
+unsigned cli_cores(void)
+{
+	cpu_set_t set;
+	long n;
+
+	if (!sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) > 0)
+		return (unsigned)CPU_COUNT(&set);
+	n = sysconf(_SC_NPROCESSORS_ONLN);
+	return n > 0 ? (unsigned)n : 1;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The program: one row a command.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <tact/version.h>
+
+#include "cli.h"
+#include "output.h"
+
+static const struct command commands[] = {
+	{"predict", "how many cycles a block of code takes, and why", cmd_predict},
+	{"archs", "the CPUs that tact knows, their parameters, what has no data", cmd_archs},
+};
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < CLI_ARRAY_SIZE(commands); i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static int print(struct text *text)
+{
+	struct output out;
+
+	output_open(&out, NULL);
+	output_write(&out, text);
+	text_free(text);
+	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
+}
+
+static int first_screen(void)
+{
+	struct text text = {0};
+
+	text_add(&text, "usage: tact COMMAND [OPTIONS] [INPUT...]\n\n"
+			"tact says how many cycles x86-64 machine code takes, and why.\n\n"
+			"Commands:\n");
+	for (size_t i = 0; i < CLI_ARRAY_SIZE(commands); i++)
+		text_printf(&text, "  %-10s%s\n", commands[i].name, commands[i].help);
+	text_add(&text, "\n"
+			"Examples:\n"
+			"  tact predict -x 480fafc34801d8           hex digits\n"
+			"  tact predict -a all kernel.s             assembly text, every CPU\n"
+			"  tact predict --function main a.out       the loops of a function\n"
+			"  tact predict -f csv -a HSW blocks.csv    many blocks\n"
+			"\n"
+			"'tact help COMMAND' or 'tact COMMAND --help' says more; tact --version.\n"
+			"Exit status: 0 good, 1 some inputs failed, 2 wrong usage, 3 this machine\n"
+			"cannot do it.\n");
+	return print(&text);
+}
+
+static int version(void)
+{
+	struct text text = {0};
+
+	text_printf(&text, "tact %d.%d.%d\n", TACT_VERSION_MAJOR, TACT_VERSION_MINOR,
+		    TACT_VERSION_PATCH);
+	return print(&text);
+}
+
+static const char *command_name(size_t i, const void *context)
+{
+	(void)context;
+	return commands[i].name;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *near = cli_nearest(name, CLI_ARRAY_SIZE(commands), command_name, NULL);
+
+	if (near)
+		cli_message("'%s' is not a command; did you mean %s?", name, near);
+	else
+		cli_message("'%s' is not a command; 'tact --help' lists them", name);
+	return CLI_USAGE;
+}
+
+static int help(const char *name)
+{
+	const struct command *command = find(name);
+	char help_option[] = "--help", *argv[] = {NULL, help_option, NULL};
+
+	if (!command)
+		return !strcmp(name, "help") ? first_screen() : unknown_command(name);
+	argv[0] = (char *)command->name;
+	return command->run(2, argv);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+	const char *name = argc > 1 ? argv[1] : NULL;
+
+	cli_fill_descriptors();
+	signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of write() */
+	if (tact_version() >> 16 != TACT_VERSION_MAJOR) {
+		cli_message("the library is of version %u, this program needs %d",
+			    tact_version() >> 16, TACT_VERSION_MAJOR);
+		return CLI_UNABLE;
+	}
+	if (!name) {
+		cli_message("a command is missing; 'tact --help' lists them");
+		return CLI_USAGE;
+	}
+	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+		return first_screen();
+	if (!strcmp(name, "--version") || !strcmp(name, "-V"))
+		return version();
+	if (!strcmp(name, "help"))
+		return argc > 2 ? help(argv[2]) : first_screen();
+	command = find(name);
+	if (!command)
+		return unknown_command(name);
+	return command->run(argc - 1, argv + 1);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tact/version.h>
+
+#include "base/base.h"
+
+/* Every code has a text of its own, with either sign; what is no code has one too. */
+static void every_status_has_a_text(void **state)
+{
+	const char *seen[TACT_E_LIMIT + 1];
+
+	(void)state;
+	for (int e = 0; e <= TACT_E_LIMIT; e++) {
+		seen[e] = tact_strerror(-e);
+		assert_non_null(seen[e]);
+		assert_true(seen[e][0]);
+		assert_string_equal(seen[e], tact_strerror(e));
+		assert_string_not_equal(seen[e], "unknown error");
+		for (int before = 0; before < e; before++)
+			assert_string_not_equal(seen[e], seen[before]);
+	}
+	assert_string_equal(tact_strerror(0), "success");
+	assert_string_equal(tact_strerror(TACT_E_LIMIT + 1), "unknown error");
+	assert_string_equal(tact_strerror(-1000), "unknown error");
+	assert_non_null(tact_strerror(INT32_MIN));
+}
+
+/* The values are part of the interface. */
+static void status_values_are_stable(void **state)
+{
+	(void)state;
+	assert_int_equal(TACT_E_INTERNAL, 1);
+	assert_int_equal(TACT_E_INVAL, 2);
+	assert_int_equal(TACT_E_NOMEM, 3);
+	assert_int_equal(TACT_E_IO, 4);
+	assert_int_equal(TACT_E_FORMAT, 5);
+	assert_int_equal(TACT_E_VERSION, 6);
+	assert_int_equal(TACT_E_DECODE, 7);
+	assert_int_equal(TACT_E_NO_ARCH, 8);
+	assert_int_equal(TACT_E_NO_DATA, 9);
+	assert_int_equal(TACT_E_NOT_MODELLED, 10);
+	assert_int_equal(TACT_E_NO_TOOL, 11);
+	assert_int_equal(TACT_E_LIMIT, 12);
+}
+
+static void fail_fills_the_diagnostic(void **state)
+{
+	struct tact_diag diag = { .line = 9, .offset = 9 };
+	char longer[400];
+
+	(void)state;
+	assert_int_equal(tact_fail(&diag, TACT_E_IO, "file %s", "x"), -TACT_E_IO);
+	assert_string_equal(diag.text, "file x");
+	assert_int_equal(diag.line, 0);
+	assert_int_equal(diag.offset, 0);
+	assert_int_equal(tact_fail_at(&diag, TACT_E_FORMAT, 3, 14, "digit"), -TACT_E_FORMAT);
+	assert_int_equal(diag.line, 3);
+	assert_int_equal(diag.offset, 14);
+	/* NULL is allowed; a long text is cut, not overrun. */
+	assert_int_equal(tact_fail(NULL, TACT_E_NOMEM, "x"), -TACT_E_NOMEM);
+	assert_int_equal(tact_fail_at(NULL, TACT_E_NOMEM, 1, 1, "x"), -TACT_E_NOMEM);
+	memset(longer, 'a', sizeof(longer));
+	longer[sizeof(longer) - 1] = 0;
+	tact_fail(&diag, TACT_E_INVAL, "%s", longer);
+	assert_int_equal(strlen(diag.text), sizeof(diag.text) - 1);
+}
+
+static void hex_is_decoded(void **state)
+{
+	uint8_t out[8];
+	size_t bad = 99;
+
+	(void)state;
+	assert_int_equal(tact_hex_decode(out, "", 0, &bad), 0);
+	assert_int_equal(tact_hex_decode(out, "00ff7fA0", 8, &bad), 4);
+	assert_memory_equal(out, "\x00\xff\x7f\xa0", 4);
+	assert_int_equal(tact_hex_decode(out, "aBcDeF", 6, &bad), 3);
+	assert_memory_equal(out, "\xab\xcd\xef", 3);
+	assert_int_equal(bad, 99); /* untouched as long as all is well */
+	/* Only `size` characters are looked at. */
+	assert_int_equal(tact_hex_decode(out, "12xx", 2, &bad), 1);
+}
+
+static void bad_hex_is_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t bad;
+	} cases[] = {
+		{ "0", 1 },    { "012", 3 },  { "g0", 0 },   { "0g", 1 },   { "00 1", 2 },
+		{ "00:0", 2 }, { "0x00", 1 }, { "00/0", 2 }, { "000@", 3 }, { "00`0", 2 },
+		{ "x", 0 },    { "00x", 2 },  { "\xc3\xa4", 0 },
+	};
+	uint8_t out[8];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t bad = 99;
+
+		assert_int_equal(tact_hex_decode(out, cases[i].text, strlen(cases[i].text), &bad), -1);
+		assert_int_equal(bad, cases[i].bad);
+	}
+}
+
+/* Every pair of characters: right or refused. */
+static void hex_agrees_with_the_c_library(void **state)
+{
+	(void)state;
+	for (unsigned a = 1; a < 256; a++) {
+		for (unsigned b = 1; b < 256; b++) {
+			const char text[3] = { (char)a, (char)b, 0 };
+			bool good = a < 128 && b < 128 && strspn(text, "0123456789abcdefABCDEF") == 2;
+			uint8_t out = 0;
+			size_t bad;
+
+			assert_int_equal(tact_hex_decode(&out, text, 2, &bad), good ? 1 : -1);
+			if (good)
+				assert_int_equal(out, strtoul(text, NULL, 16));
+		}
+	}
+}
+
+static void grow_keeps_the_content(void **state)
+{
+	uint32_t *array = NULL;
+	size_t capacity = 0;
+
+	(void)state;
+	assert_int_equal(tact_grow(&array, &capacity, 0, sizeof(*array)), 0);
+	assert_null(array);
+	for (uint32_t i = 0; i < 1000; i++) {
+		assert_int_equal(tact_grow(&array, &capacity, i + 1, sizeof(*array)), 0);
+		assert_true(capacity > i);
+		array[i] = i;
+	}
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_int_equal(array[i], i);
+	free(array);
+}
+
+/* What cannot be had is refused, and array and capacity stay as they were. */
+static void grow_refuses_overflow(void **state)
+{
+	uint32_t *array = NULL, *before;
+	size_t capacity = 0, capacity_before;
+
+	(void)state;
+	assert_int_equal(tact_grow(&array, &capacity, 4, sizeof(*array)), 0);
+	before = array;
+	capacity_before = capacity;
+	assert_int_equal(tact_grow(&array, &capacity, SIZE_MAX, sizeof(*array)), -TACT_E_NOMEM);
+	assert_int_equal(tact_grow(&array, &capacity, SIZE_MAX / 2 + 2, 1), -TACT_E_NOMEM);
+	assert_int_equal(tact_grow(&array, &capacity, SIZE_MAX / 4 + 2, 4), -TACT_E_NOMEM);
+	assert_ptr_equal(array, before);
+	assert_int_equal(capacity, capacity_before);
+	free(array);
+}
+
+static void hash_depends_on_every_byte(void **state)
+{
+	uint8_t data[40] = { 0 };
+
+	(void)state;
+	for (size_t size = 1; size <= sizeof(data); size++) {
+		uint64_t plain = tact_hash_bytes(data, size);
+
+		assert_true(plain == tact_hash_bytes(data, size));
+		assert_true(plain != tact_hash_bytes(data, size - 1));
+		for (size_t i = 0; i < size; i++) {
+			data[i] ^= 1;
+			assert_true(plain != tact_hash_bytes(data, size));
+			data[i] ^= 1;
+		}
+	}
+}
+
+static void version_is_that_of_the_header(void **state)
+{
+	(void)state;
+	assert_int_equal(tact_version(), TACT_VERSION_MAJOR << 16 | TACT_VERSION_MINOR << 8 |
+						 TACT_VERSION_PATCH);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_status_has_a_text),
+		cmocka_unit_test(status_values_are_stable),
+		cmocka_unit_test(fail_fills_the_diagnostic),
+		cmocka_unit_test(hex_is_decoded),
+		cmocka_unit_test(bad_hex_is_refused),
+		cmocka_unit_test(hex_agrees_with_the_c_library),
+		cmocka_unit_test(grow_keeps_the_content),
+		cmocka_unit_test(grow_refuses_overflow),
+		cmocka_unit_test(hash_depends_on_every_byte),
+		cmocka_unit_test(version_is_that_of_the_header),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
