@@ -17,6 +17,7 @@
 
 #include "arch/params.h"
 #include "arch/table.h"
+#include "base/base.h"
 
 enum { MAX_ARCHS = 32, MAX_FORMS = 32768, MAX_LINE = 8192, N_COLUMNS = 16 };
 
@@ -486,6 +487,25 @@ static void close_output(FILE *f)
 		die("cannot write the output");
 }
 
+/* Open addressing over tact_hash_bytes of the name; slots hold the number of a form plus one. */
+static void write_form_hash(FILE *f)
+{
+	static uint16_t slots[2 * MAX_FORMS];
+	const size_t n = 2 * MAX_FORMS;
+
+	for (unsigned i = 0; i < n_forms; i++) {
+		size_t s = tact_hash_bytes(forms[i].name, strlen(forms[i].name)) % n;
+
+		while (slots[s])
+			s = (s + 1) % n;
+		slots[s] = (uint16_t)(i + 1);
+	}
+	fprintf(f, "enum { N_FORM_SLOTS = %zu };\nstatic const uint16_t form_slots[N_FORM_SLOTS] = {", n);
+	for (size_t i = 0; i < n; i++)
+		fprintf(f, "%s%u,", i % 16 ? " " : "\n\t", slots[i]);
+	fprintf(f, "\n};\n");
+}
+
 static void write_forms(const char *dir)
 {
 	FILE *f = create(dir, "forms.inc");
@@ -500,6 +520,7 @@ static void write_forms(const char *dir)
 		offset += (unsigned)strlen(forms[i].name) + 1;
 	}
 	fprintf(f, "};\n");
+	write_form_hash(f);
 	close_output(f);
 }
 

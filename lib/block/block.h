@@ -33,6 +33,9 @@ struct block_lowered {
 	uint8_t simple_beside;
 	uint16_t uops, fused, mite, ms, divider, cycles, fuse;
 	uint8_t n_in, n_out, n_loads, n_stores;
+	uint8_t first_source; /* register of the first VALUE_REG among the inputs, or TACT_REG_NONE */
+	uint8_t load_operand; /* of the first load, or TACT_REG_NONE */
+	bool names_rsp, writes_rsp; /* explicitly: not as push and pop do */
 	const struct arch_port_use *ports;
 	struct lowered_value in[LOWERED_MAX_IN], out[LOWERED_MAX_OUT];
 	uint16_t latency[LOWERED_MAX_IN][LOWERED_MAX_OUT];
@@ -79,6 +82,7 @@ struct tact_block {
 
 	struct block_store *stores; /* owned; symbolic addresses, see depend.c */
 	size_t store_capacity;
+	uint32_t generation; /* marks the slots of `stores` that belong to the present block */
 
 	/* Room for the models' own work, so that they need not allocate: grown by block_scratch. */
 	void *scratch;

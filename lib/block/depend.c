@@ -32,8 +32,9 @@ struct address {
 struct block_store {
 	struct address address;
 	uint32_t insn;
+	uint32_t generation; /* block that filled the slot */
 	uint8_t output;
-	uint8_t pass; /* iteration that stored it, from 1; 0: the slot is free */
+	uint8_t pass; /* iteration that stored it, from 1 */
 };
 
 struct writer {
@@ -114,6 +115,11 @@ static bool address_equal(const struct address *a, const struct address *b)
 	       a->scale == b->scale && a->segment == b->segment;
 }
 
+static bool is_stored(const struct walk *w, const struct block_store *s)
+{
+	return s->generation == w->block->generation;
+}
+
 /* The slot of this address, or the free one where it belongs. */
 static struct block_store *find_store(const struct walk *w, const struct address *a)
 {
@@ -124,21 +130,9 @@ static struct block_store *find_store(const struct walk *w, const struct address
 	for (slot = (size_t)(h >> 32) & (w->n_slots - 1);; slot = (slot + 1) & (w->n_slots - 1)) {
 		struct block_store *s = &w->block->stores[slot];
 
-		if (!s->pass || address_equal(&s->address, a))
+		if (s->generation != w->block->generation || address_equal(&s->address, a))
 			return s;
 	}
-}
-
-/* Value of the first register that the instruction reads as data. */
-static bool first_source(const struct walk *w, const struct block_lowered *l, struct symbol *value)
-{
-	for (unsigned i = 0; i < l->n_in; i++) {
-		if (l->in[i].kind == VALUE_REG) {
-			*value = w->value[l->in[i].key];
-			return true;
-		}
-	}
-	return false;
 }
 
 /* What a load brings: where every register begins with one value, memory is filled with it too (BHive,
@@ -151,7 +145,7 @@ static bool loaded_value(const struct walk *w, const struct block_insn *bi, stru
 	if (w->block->opt.init != TACT_INIT_SAME || bi->lowered->n_loads != 1)
 		return false;
 	a = address_of(w, bi, &bi->insn->operand[1]);
-	if (a.offset & 7 || find_store(w, &a)->pass)
+	if (a.offset & 7 || is_stored(w, find_store(w, &a)))
 		return false;
 	*value = (struct symbol){ ENTRY_SYMBOL, 0 };
 	return true;
@@ -181,7 +175,8 @@ static struct symbol result_of(struct walk *w, const struct block_insn *bi)
 
 	if (!w->block->opt.paper && further_result(w, bi, &v))
 		return v;
-	if (first_source(w, bi->lowered, &v)) {
+	if (bi->lowered->first_source != TACT_REG_NONE) {
+		v = w->value[bi->lowered->first_source];
 		switch ((enum tact_value_effect)bi->insn->value_effect) {
 		case TACT_VALUE_COPY:
 			return v;
@@ -240,7 +235,9 @@ static void step_values(struct walk *w, uint32_t i)
 			struct address a = address_of(w, bi, operand);
 
 			commit_store(w, &a, operand->bits / 8u);
-			*find_store(w, &a) = (struct block_store){ a, i, (uint8_t)o, w->pass };
+			if (w->pass <= LAST_PASS)
+				*find_store(w, &a) = (struct block_store){
+					a, i, w->block->generation, (uint8_t)o, w->pass };
 		} else if (l->out[o].kind == VALUE_REG && !has_result) {
 			result = result_of(w, bi);
 			has_result = true;
@@ -258,7 +255,7 @@ static void step_values(struct walk *w, uint32_t i)
 static int make_slots(struct walk *w)
 {
 	struct tact_block *block = w->block;
-	size_t loads = 0, stores = 0;
+	size_t loads = 0, stores = 0, before;
 
 	for (size_t i = 0; i < block->n_insns; i++) {
 		loads += block->insns[i].lowered->n_loads;
@@ -267,11 +264,18 @@ static int make_slots(struct walk *w)
 	w->n_slots = 0;
 	if (!stores || (!loads && (stores < 2 || !block->arch->params.stores_one_line)))
 		return 0;
-	for (w->n_slots = 8; w->n_slots < 2 * LAST_MOVING_PASS * stores + 2;)
+	for (w->n_slots = 8; w->n_slots < 2 * LAST_PASS * stores + 2;)
 		w->n_slots *= 2;
+	before = block->store_capacity;
 	if (tact_grow(&block->stores, &block->store_capacity, w->n_slots, sizeof(*block->stores)) < 0)
 		return -TACT_E_NOMEM;
-	memset(block->stores, 0, w->n_slots * sizeof(*block->stores));
+	/* Slots of other blocks are free: they carry another generation.  It starts anew only after
+	 * four thousand million blocks.
+	 */
+	if (before != block->store_capacity || !++block->generation) {
+		memset(block->stores, 0, block->store_capacity * sizeof(*block->stores));
+		block->generation = 1;
+	}
 	return 0;
 }
 
@@ -331,17 +335,14 @@ static const struct block_insn *origin_of(const struct tact_block *block,
 static bool is_fast_load(const struct tact_block *block, const struct writer *writers,
 			 const struct block_insn *bi)
 {
-	const struct tact_operand *mem = NULL;
+	const struct tact_operand *mem;
 	const struct block_insn *base, *index;
 	bool via_32bit, ignored;
 
-	if (!bi->lowered->n_loads)
+	if (bi->lowered->load_operand == TACT_REG_NONE)
 		return false;
-	for (unsigned i = 0; i < bi->insn->n_operands && !mem; i++)
-		if (bi->insn->operand[i].kind == TACT_OPERAND_MEM &&
-		    bi->insn->operand[i].access & (TACT_ACCESS_READ | TACT_ACCESS_COND_READ))
-			mem = &bi->insn->operand[i];
-	if (!mem || mem->base == TACT_REG_NONE)
+	mem = &bi->insn->operand[bi->lowered->load_operand];
+	if (mem->base == TACT_REG_NONE)
 		return false;
 	if (mem->explicit_operand &&
 	    (bi->constants.displacement < 0 || bi->constants.displacement >= 2048))
@@ -362,15 +363,9 @@ static bool is_fast_load(const struct tact_block *block, const struct writer *wr
 static bool synchronises_stack(const struct block_insn *bi, bool *implicitly_changed)
 {
 	const struct block_lowered *l = bi->lowered;
-	bool names_rsp = false, writes_rsp = false, synchronises;
+	bool synchronises = *implicitly_changed && l->names_rsp;
 
-	for (unsigned k = 0; k < l->n_in; k++)
-		names_rsp |= l->in[k].kind <= VALUE_ADDRESS && l->in[k].key == TACT_REG_RSP &&
-			     !l->in[k].is_stack;
-	for (unsigned o = 0; o < l->n_out; o++)
-		writes_rsp |= l->out[o].kind == VALUE_REG && l->out[o].key == TACT_REG_RSP;
-	synchronises = *implicitly_changed && names_rsp;
-	if (names_rsp || writes_rsp)
+	if (l->names_rsp || l->writes_rsp)
 		*implicitly_changed = false;
 	if (bi->insn->stack_change)
 		*implicitly_changed = true;
@@ -389,7 +384,7 @@ static void connect_memory(const struct walk *w, struct block_node *node, const 
 		return;
 	a = address_of(w, bi, o);
 	s = find_store(w, &a);
-	if (!s->pass)
+	if (!is_stored(w, s))
 		return;
 	node->producer = s->insn;
 	node->output = s->output;

@@ -235,6 +235,21 @@ static void lower_decoding(struct block_lowered *l, const struct tact_insn *insn
 	}
 }
 
+/* What the dependence analysis asks again and again. */
+static void summarise(struct block_lowered *l)
+{
+	for (unsigned k = l->n_in; k-- > 0;) {
+		if (l->in[k].kind == VALUE_MEMORY)
+			l->load_operand = l->in[k].operand;
+		if (l->in[k].kind == VALUE_REG)
+			l->first_source = l->in[k].key;
+		l->names_rsp |= l->in[k].kind <= VALUE_ADDRESS && l->in[k].key == TACT_REG_RSP &&
+				!l->in[k].is_stack;
+	}
+	for (unsigned o = 0; o < l->n_out; o++)
+		l->writes_rsp |= l->out[o].kind == VALUE_REG && l->out[o].key == TACT_REG_RSP;
+}
+
 void block_lower(struct block_lowered *l, const struct tact_insn *insn, const struct tact_arch *arch,
 		 bool paper)
 {
@@ -247,6 +262,7 @@ void block_lower(struct block_lowered *l, const struct tact_insn *insn, const st
 	l->arch = arch;
 	l->paper = paper;
 	l->fused = l->mite = 1;
+	l->first_source = l->load_operand = TACT_REG_NONE;
 	l->ports = arch_ports_at(0);
 	if (!r)
 		return;
@@ -271,4 +287,5 @@ void block_lower(struct block_lowered *l, const struct tact_insn *insn, const st
 	lower_register_inputs(l, insn, list, out_ids);
 	lower_flag_inputs(l, insn, list, out_ids);
 	lower_memory_inputs(l, insn, list, out_ids);
+	summarise(l);
 }

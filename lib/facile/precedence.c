@@ -19,6 +19,9 @@ struct search {
 	size_t n;
 	double *potential;
 	uint32_t *mark;   /* walk that has seen the node */
+	uint32_t *list;   /* nodes that may be on a cycle, in order */
+	size_t n_list;
+	uint8_t *waits, *awaited; /* by instruction: see prune_insns */
 	uint8_t *choice;  /* input of the producer; NO_CHOICE: the node is on no cycle */
 	uint8_t *best;    /* the policy that the best cycle belongs to */
 	double ratio;
@@ -38,47 +41,87 @@ static bool edge(const struct search *s, uint32_t v, unsigned in, unsigned *late
 	return block_latency(s->block, node->producer, in, node->output, node, latency);
 }
 
-/* Leaves out nodes that nothing on a cycle can reach: those without a predecessor, again and again.
- * Works along the code: within an iteration producers come first, so that a few passes suffice.
+/* Instructions that can be on a cycle: those that wait for one that can be, and that one that can be
+ * waits for.  Works along the code: within an iteration producers come first, so that a few passes
+ * suffice.  Cheap, and leaves most blocks with next to nothing.
  */
-static size_t prune(struct search *s)
+static void prune_insns(struct search *s)
 {
 	const struct tact_block *block = s->block;
-	size_t alive = 0, before;
+	bool changed = true;
+
+	memset(s->waits, 1, block->n_insns);
+	while (changed) {
+		changed = false;
+		memset(s->awaited, 0, block->n_insns);
+		for (uint32_t i = 0; i < block->n_insns; i++) {
+			const struct block_insn *bi = &block->insns[i];
+			const struct block_node *node = &block->nodes[bi->first_node];
+			bool waits = false;
+
+			if (!s->waits[i])
+				continue;
+			for (unsigned k = 0; k < bi->lowered->n_in; k++, node++) {
+				if (node->producer != BLOCK_NO_PRODUCER && s->waits[node->producer]) {
+					waits = true;
+					s->awaited[node->producer] = 1;
+				}
+			}
+			changed |= !waits;
+			s->waits[i] = waits;
+		}
+		for (uint32_t i = 0; i < block->n_insns; i++) {
+			changed |= s->waits[i] && !s->awaited[i];
+			s->waits[i] &= s->awaited[i];
+		}
+	}
+}
+
+/* The same for nodes, where latencies of zero tell: fills list with those that are left. */
+static void prune(struct search *s)
+{
+	const struct tact_block *block = s->block;
+	size_t before;
 	unsigned latency;
 
-	for (uint32_t v = 0; v < s->n; v++)
-		s->choice[v] = block->nodes[v].producer == BLOCK_NO_PRODUCER ? NO_CHOICE : 0;
-	do {
-		before = alive;
-		alive = 0;
-		for (uint32_t v = 0; v < s->n; v++) {
-			unsigned in, n_in;
+	prune_insns(s);
+	memset(s->choice, NO_CHOICE, s->n);
+	for (uint32_t v = 0; v < s->n; v++) {
+		const struct block_node *node = &block->nodes[v];
 
-			if (s->choice[v] == NO_CHOICE)
-				continue;
-			n_in = block->insns[block->nodes[v].producer].lowered->n_in;
+		if (s->waits[node->insn] && node->producer != BLOCK_NO_PRODUCER &&
+		    s->waits[node->producer]) {
+			s->choice[v] = 0;
+			s->list[s->n_list++] = v;
+		}
+	}
+	do {
+		before = s->n_list;
+		s->n_list = 0;
+		for (size_t i = 0; i < before; i++) {
+			uint32_t v = s->list[i];
+			unsigned in, n_in = block->insns[block->nodes[v].producer].lowered->n_in;
+
 			for (in = 0; in < n_in; in++)
 				if (s->choice[predecessor(s, v, in)] != NO_CHOICE &&
 				    edge(s, v, in, &latency))
 					break;
 			s->choice[v] = in < n_in ? (uint8_t)in : NO_CHOICE;
-			alive += in < n_in;
+			if (in < n_in)
+				s->list[s->n_list++] = v;
 		}
-	} while (alive && alive != before);
-	return alive;
+	} while (s->n_list && s->n_list != before);
 }
 
 /* First policy: the longest edge into each node. */
 static void choose_longest(struct search *s)
 {
-	for (uint32_t v = 0; v < s->n; v++) {
+	for (size_t i = 0; i < s->n_list; i++) {
+		uint32_t v = s->list[i];
 		const struct block_node *node = &s->block->nodes[v];
 		unsigned n_in, latency;
 		int longest = -1;
 
-		if (s->choice[v] == NO_CHOICE)
-			continue;
 		n_in = s->block->insns[node->producer].lowered->n_in;
 		for (unsigned in = 0; in < n_in; in++) {
 			if (s->choice[predecessor(s, v, in)] == NO_CHOICE || !edge(s, v, in, &latency))
@@ -112,12 +155,13 @@ static bool find_better_cycle(struct search *s)
 {
 	bool better = false;
 
-	memset(s->mark, 0, s->n * sizeof(*s->mark));
-	for (uint32_t v = 0; v < s->n; v++) {
-		uint32_t u = v;
+	for (size_t i = 0; i < s->n_list; i++)
+		s->mark[s->list[i]] = 0;
+	for (size_t i = 0; i < s->n_list; i++) {
+		uint32_t v = s->list[i], u = v;
 		double ratio;
 
-		if (s->choice[v] == NO_CHOICE || s->mark[v])
+		if (s->mark[v])
 			continue;
 		while (!s->mark[u]) {
 			s->mark[u] = v + 1;
@@ -144,13 +188,12 @@ static bool improve(struct search *s)
 	const double epsilon = 1e-7;
 	bool changed = false;
 
-	for (uint32_t v = 0; v < s->n; v++) {
+	for (size_t i = 0; i < s->n_list; i++) {
+		uint32_t v = s->list[i];
 		const struct block_node *node = &s->block->nodes[v];
 		double reduction = s->ratio * node->iterations;
 		unsigned n_in, latency;
 
-		if (s->choice[v] == NO_CHOICE)
-			continue;
 		n_in = s->block->insns[node->producer].lowered->n_in;
 		for (unsigned in = 0; in < n_in; in++) {
 			uint32_t u = predecessor(s, v, in);
@@ -173,7 +216,8 @@ static bool improve(struct search *s)
 static int init(struct search *s, struct tact_block *block)
 {
 	size_t n = block->n_nodes;
-	size_t size = n * (sizeof(double) + sizeof(struct tact_chain_link) + sizeof(uint32_t) + 2);
+	size_t size = n * (sizeof(double) + sizeof(struct tact_chain_link) + 2 * sizeof(uint32_t) + 2) +
+		      2 * block->n_insns;
 	char *p = block_scratch(block, size);
 
 	if (!p && n)
@@ -184,14 +228,20 @@ static int init(struct search *s, struct tact_block *block)
 	s->potential = (double *)p;
 	s->links = (struct tact_chain_link *)(s->potential + n);
 	s->mark = (uint32_t *)(s->links + n);
-	s->choice = (uint8_t *)(s->mark + n);
+	s->list = s->mark + n;
+	s->choice = (uint8_t *)(s->list + n);
 	s->best = s->choice + n;
+	s->waits = s->best + n;
+	s->awaited = s->waits + block->n_insns;
 	return 0;
 }
 
 static void solve(struct search *s)
 {
-	if (!s->n || !prune(s))
+	if (!s->n)
+		return;
+	prune(s);
+	if (!s->n_list)
 		return;
 	choose_longest(s);
 	/* Policies get better with every round, and there are finitely many; the limit only guards

@@ -1,17 +1,85 @@
 /* SPDX-License-Identifier: MIT
  *
  * The predecoder works on aligned 16-byte blocks (FACILE, section 4.3).
+ *
+ * How many instructions end before a byte of the code is written down once; what ends in a 16-byte
+ * block of the unrolled code is then the difference between its two borders.  The number of blocks
+ * to look at is at most the length of the code, however often it is unrolled.
  */
 #include <string.h>
 
 #include "facile/facile.h"
 
-/* What ends or begins in one 16-byte block of code. */
-struct fetch_block {
-	uint16_t ends;    /* L: instructions whose last byte is here */
-	uint16_t opcodes; /* O: whose opcode begins here and whose last byte does not */
-	uint16_t lcp;     /* with a length-changing prefix whose opcode begins here */
+/* What is known in front of each byte of the code, and behind the last one. */
+struct mark {
+	uint16_t ends;   /* instructions that end before it */
+	uint16_t lcps;   /* opcodes with a length-changing prefix before it */
+	bool cut;        /* it divides an instruction, whose opcode is before it */
 };
+
+/* A walk from border to border. */
+struct walk {
+	const struct mark *marks; /* code_size + 1 of them */
+	unsigned length, n_insns, n_lcps; /* of one iteration */
+	unsigned width;
+	bool loop;      /* the code stands once; otherwise it repeats on both sides */
+	long at;        /* position of the next border; in a loop relative to its first byte */
+	unsigned ends, lcps; /* before that border, since the walk began */
+};
+
+struct fetch_block {
+	unsigned ends, lcps;
+	unsigned slots; /* instructions that count here: L + O of the paper */
+};
+
+static const struct mark *mark_code(struct tact_block *block, unsigned *n_lcps)
+{
+	struct mark *marks = block_scratch(block, (block->code_size + 1) * sizeof(*marks));
+	uint16_t lcps = 0;
+
+	if (!marks)
+		return NULL;
+	for (size_t i = 0; i < block->n_insns; i++) {
+		const struct tact_insn *insn = block->insns[i].insn;
+		struct mark *m = marks + block->insns[i].offset;
+		bool lcp = (insn->attributes & TACT_INSN_LCP) != 0;
+
+		for (unsigned k = 0; k < insn->length; k++) {
+			bool behind_opcode = k > insn->opcode_offset;
+
+			m[k].ends = (uint16_t)i;
+			m[k].lcps = (uint16_t)(lcps + (lcp && behind_opcode));
+			m[k].cut = behind_opcode;
+		}
+		lcps = (uint16_t)(lcps + lcp);
+	}
+	marks[block->code_size] = (struct mark){ (uint16_t)block->n_insns, lcps, false };
+	*n_lcps = lcps;
+	return marks;
+}
+
+/* Goes on to the next border; returns what lies between the last one and this. */
+static struct fetch_block next_block(struct walk *w)
+{
+	unsigned ends = w->ends, lcps = w->lcps;
+	const struct mark *m;
+
+	w->at += w->width;
+	if (w->loop) {
+		m = &w->marks[w->at < (long)w->length ? w->at : (long)w->length];
+		w->ends = m->ends;
+		w->lcps = m->lcps;
+	} else {
+		for (; w->at >= (long)w->length; w->at -= (long)w->length) {
+			ends -= w->n_insns;
+			lcps -= w->n_lcps;
+		}
+		m = &w->marks[w->at];
+		w->ends = m->ends;
+		w->lcps = m->lcps;
+	}
+	return (struct fetch_block){ w->ends - ends, w->lcps - lcps, w->ends - ends + m->cut };
+}
 
 static unsigned gcd(unsigned a, unsigned b)
 {
@@ -24,107 +92,106 @@ static unsigned gcd(unsigned a, unsigned b)
 	return a;
 }
 
-/* Counts over `copies` copies of the code; blocks[] has one element a block and begins zeroed.
- * A loop that does not begin at a block's start has its own first block, and nothing in front.
+/* Begins at the border before the code's first byte; returns the number of blocks of the steady
+ * state, 0 if there is no memory.
  */
-static void count(const struct tact_block *block, struct fetch_block *blocks, unsigned n_blocks,
-		  unsigned copies, unsigned start, unsigned width)
+static unsigned begin(struct walk *w, struct tact_block *block, unsigned *iterations)
 {
-	for (unsigned copy = 0; copy < copies; copy++) {
-		unsigned origin = start + copy * (unsigned)block->code_size;
+	unsigned width = (unsigned)block->arch->params.predecode_block;
+	unsigned length = (unsigned)block->code_size, start = block->opt.alignment % width;
 
-		for (size_t i = 0; i < block->n_insns; i++) {
-			const struct tact_insn *insn = block->insns[i].insn;
-			unsigned begin = origin + block->insns[i].offset;
-			unsigned end = (begin + insn->length - 1) / width % n_blocks;
-			unsigned opcode = (begin + insn->opcode_offset) / width % n_blocks;
-
-			blocks[end].ends++;
-			if (opcode != end)
-				blocks[opcode].opcodes++;
-			if (insn->attributes & TACT_INSN_LCP)
-				blocks[opcode].lcp++;
-		}
-	}
-}
-
-static unsigned plain_cycles(const struct fetch_block *b, unsigned width)
-{
-	return (b->ends + b->opcodes + width - 1) / width;
-}
-
-static unsigned stall_cycles(const struct fetch_block *b, const struct fetch_block *before,
-			     unsigned width, unsigned stall)
-{
-	int hidden = (int)plain_cycles(before, width) - 1;
-	int cycles = (int)(stall * b->lcp) - hidden;
-
-	return b->lcp && cycles > 0 ? (unsigned)cycles : 0;
-}
-
-/* The steady state: fills *blocks (scratch) and returns their number. */
-static unsigned steady_state(struct tact_block *block, struct fetch_block **blocks,
-			     unsigned *iterations)
-{
-	const struct arch_params *p = &block->arch->params;
-	unsigned width = (unsigned)p->predecode_block, length = (unsigned)block->code_size;
-	unsigned start = block->opt.alignment % width, n_blocks;
-
-	if (block->mode == TACT_MODE_LOOP) {
-		*iterations = 1;
-		n_blocks = (start + length + width - 1) / width;
-	} else {
-		*iterations = width / gcd(length, width);
-		n_blocks = *iterations * length / width;
-	}
-	*blocks = block_scratch(block, n_blocks * sizeof(**blocks));
-	if (!*blocks)
+	memset(w, 0, sizeof(*w));
+	w->marks = mark_code(block, &w->n_lcps);
+	if (!w->marks)
 		return 0;
-	memset(*blocks, 0, n_blocks * sizeof(**blocks));
-	count(block, *blocks, n_blocks, *iterations, start, width);
-	return n_blocks;
+	w->length = length;
+	w->n_insns = (unsigned)block->n_insns;
+	w->width = width;
+	w->loop = block->mode == TACT_MODE_LOOP;
+	if (w->loop) {
+		*iterations = 1;
+		w->at = -(long)start;
+		return (start + length + width - 1) / width;
+	}
+	*iterations = width / gcd(length, width);
+	/* Code of the iteration before lies in front of the first byte. */
+	w->at = (long)((length - start % length) % length);
+	w->ends = w->marks[w->at].ends;
+	w->lcps = w->marks[w->at].lcps;
+	return *iterations * length / width;
+}
+
+static unsigned plain_cycles(const struct tact_block *block, const struct fetch_block *b)
+{
+	unsigned width = (unsigned)block->arch->params.predecode_width;
+
+	return (b->slots + width - 1) / width;
+}
+
+/* A length-changing prefix is worked on while the block before is still being predecoded. */
+static unsigned stall_cycles(const struct tact_block *block, const struct fetch_block *b,
+			     unsigned cycles_before)
+{
+	unsigned stall = (unsigned)block->arch->params.lcp_stall * b->lcps;
+	unsigned hidden = cycles_before ? cycles_before - 1 : 0;
+
+	return stall > hidden ? stall - hidden : 0;
+}
+
+/* Plain cycles of the last block of the steady state, which comes before the first one. */
+static unsigned cycles_of_last(const struct tact_block *block, struct walk w, unsigned n_blocks)
+{
+	struct fetch_block b = { 0, 0, 0 };
+
+	for (unsigned i = 0; i < n_blocks; i++)
+		b = next_block(&w);
+	return plain_cycles(block, &b);
 }
 
 double facile_predecode(struct tact_block *block, const struct tact_predict_options *opt)
 {
-	const struct arch_params *p = &block->arch->params;
-	unsigned width = (unsigned)p->predecode_width, stall = (unsigned)p->lcp_stall;
-	unsigned iterations = 1, n_blocks, cycles = 0;
-	struct fetch_block *blocks;
+	unsigned iterations = 1, n_blocks, before = 0, cycles = 0;
+	struct walk w;
 
 	if (opt->simple_predecoder)
-		return (double)block->code_size / p->predecode_block;
-	n_blocks = steady_state(block, &blocks, &iterations);
-	for (unsigned b = 0; b < n_blocks; b++)
-		cycles += plain_cycles(&blocks[b], width) +
-			  stall_cycles(&blocks[b], &blocks[b ? b - 1 : n_blocks - 1], width, stall);
+		return (double)block->code_size / block->arch->params.predecode_block;
+	n_blocks = begin(&w, block, &iterations);
+	if (w.n_lcps)
+		before = cycles_of_last(block, w, n_blocks);
+	for (unsigned i = 0; i < n_blocks; i++) {
+		struct fetch_block b = next_block(&w);
+
+		if (b.lcps)
+			cycles += stall_cycles(block, &b, before);
+		before = plain_cycles(block, &b);
+		cycles += before;
+	}
 	return (double)cycles / iterations;
 }
 
 int tact_explain_predecoder(struct tact_block *block, struct tact_front_end_group *groups,
 			    size_t capacity, unsigned *iterations)
 {
-	const struct arch_params *p;
-	struct fetch_block *blocks;
-	unsigned n_blocks;
-	uint32_t insn = 0;
+	unsigned n_blocks, before;
+	struct walk w;
+	uint32_t insn;
 
 	if (!block || !block->n_insns || !iterations || (!groups && capacity))
 		return -TACT_E_INVAL;
-	p = &block->arch->params;
-	n_blocks = steady_state(block, &blocks, iterations);
+	n_blocks = begin(&w, block, iterations);
 	if (!n_blocks)
 		return -TACT_E_NOMEM;
-	for (unsigned b = 0; b < n_blocks && b < capacity; b++) {
-		const struct fetch_block *before = &blocks[b ? b - 1 : n_blocks - 1];
+	before = cycles_of_last(block, w, n_blocks);
+	insn = w.ends;
+	for (unsigned i = 0; i < n_blocks && i < capacity; i++) {
+		struct fetch_block b = next_block(&w);
 
-		groups[b].first_insn = insn % (uint32_t)block->n_insns;
-		groups[b].n_insns = blocks[b].ends;
-		groups[b].lcp_cycles = stall_cycles(&blocks[b], before, (unsigned)p->predecode_width,
-						    (unsigned)p->lcp_stall);
-		groups[b].cycles = plain_cycles(&blocks[b], (unsigned)p->predecode_width) +
-				   groups[b].lcp_cycles;
-		insn += blocks[b].ends;
+		groups[i].first_insn = insn % (uint32_t)block->n_insns;
+		groups[i].n_insns = b.ends;
+		groups[i].lcp_cycles = stall_cycles(block, &b, before);
+		before = plain_cycles(block, &b);
+		groups[i].cycles = before + groups[i].lcp_cycles;
+		insn += b.ends;
 	}
 	return (int)n_blocks;
 }

@@ -141,6 +141,14 @@ static bool is_foreign(const char *word, const char *end)
 	return false;
 }
 
+/* From here to the end; a comment may have left line ends in it, which must stay. */
+static void blank_out(struct scanner *s, size_t from)
+{
+	for (; from < s->out->size; from++)
+		if (s->out->text[from] != '\n')
+			s->out->text[from] = ' ';
+}
+
 static int read_directive(struct scanner *s, const char *p, const char *end)
 {
 	const char *word = p, *rest;
@@ -151,7 +159,7 @@ static int read_directive(struct scanner *s, const char *p, const char *end)
 	rest = skip_blanks(p, end);
 	is_intel = word_is(word, p, ".intel_syntax");
 	if (is_foreign(word, p)) {
-		s->out->size = s->statement = (size_t)(word - s->out->text);
+		blank_out(s, (size_t)(word - s->out->text));
 		return 0;
 	}
 	if (word_is(word, p, ".loc") ||

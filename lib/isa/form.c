@@ -32,22 +32,19 @@ const char *tact_form_name(unsigned form)
 	return form < N_FORMS ? form_names + form_table[form].name : "unknown";
 }
 
+static unsigned find_name(const char *name, size_t length)
+{
+	size_t s = tact_hash_bytes(name, length) % N_FORM_SLOTS;
+
+	for (; form_slots[s]; s = (s + 1) % N_FORM_SLOTS)
+		if (!strcmp(name, form_names + form_table[form_slots[s] - 1].name))
+			return form_slots[s] - 1u;
+	return TACT_FORM_NONE;
+}
+
 unsigned tact_form_find(const char *name)
 {
-	unsigned low = 0, high = N_FORMS;
-
-	while (low < high) {
-		unsigned middle = (low + high) / 2;
-		int order = strcmp(name, form_names + form_table[middle].name);
-
-		if (!order)
-			return middle;
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return TACT_FORM_NONE;
+	return name ? find_name(name, strlen(name)) : TACT_FORM_NONE;
 }
 
 void isa_form_flags(unsigned form, uint8_t *flags_read, uint8_t *flags_written)
@@ -77,10 +74,15 @@ static void append(struct text *t, const char *s)
 
 static void append_number(struct text *t, const char *prefix, unsigned n)
 {
-	char s[24];
+	char digits[12], *p = digits + sizeof(digits);
 
-	snprintf(s, sizeof(s), "%s%u", prefix, n);
-	append(t, s);
+	*--p = 0;
+	do {
+		*--p = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	append(t, prefix);
+	append(t, p);
 }
 
 static bool is_evex(const ZydisDecodedInstruction *zi)
@@ -368,7 +370,7 @@ static unsigned try_name(const ZydisDecodedInstruction *zi, const ZydisDecodedOp
 	append_mnemonic(&t, zi);
 	append(&t, suffix);
 	append_operands(&t, zi, ops, zero_form);
-	return t.full ? TACT_FORM_NONE : tact_form_find(t.s);
+	return t.full ? TACT_FORM_NONE : find_name(t.s, t.n);
 }
 
 /* With and without the form for an immediate of zero. */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The architectures that a command works on: --arch and --params.
+ */
+#ifndef TACT_ARCHLIST_H
+#define TACT_ARCHLIST_H
+
+#include <stddef.h>
+
+#include <tact/arch.h>
+
+#include "options.h"
+
+enum { ARCHLIST_MAX = 64 };
+
+struct archlist {
+	const char *names;  /* of --arch; NULL: none was given */
+	const char *params; /* path of --params */
+	size_t n;
+	const struct tact_arch *arch[ARCHLIST_MAX];
+	struct tact_arch *derived[ARCHLIST_MAX]; /* owned; those of --params */
+};
+
+extern const struct option_spec archlist_option_specs[];
+
+/* Fills arch[] from the names.  Without any: from `fallback` ("all"), or this CPU if it is NULL.
+ * Returns 0, or an exit code with the message given.
+ */
+int archlist_resolve(struct archlist *list, const char *fallback, bool is_quiet);
+void archlist_fini(struct archlist *list);
+
+/* Finds one, or gives the message about an unknown one. */
+const struct tact_arch *archlist_find(const char *name);
+
+/* A number among the parameters of a CPU; 0 if there is none of that name. */
+unsigned archlist_param(const struct tact_arch *arch, const char *name);
+
+#endif /* TACT_ARCHLIST_H */

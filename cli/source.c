@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where a command's blocks come from.
+ */
+#include "source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "output.h"
+
+static const char *add_item(struct source_options *options, bool is_hex, const char *value)
+{
+	options->items = cli_realloc(options->items,
+				     (options->n_items + 1) * sizeof(*options->items));
+	options->items[options->n_items++] = (struct source_item){is_hex, value};
+	return NULL;
+}
+
+const char *source_add_path(void *options, const char *path)
+{
+	return add_item(options, false, path);
+}
+
+static const char *add_hex(void *options, const char *value)
+{
+	return add_item(options, true, value);
+}
+
+/* "A-B" or "A..B", hexadecimal with or without 0x. */
+static const char *set_addresses(void *target, const char *value)
+{
+	struct source_options *options = target;
+	char *end;
+
+	errno = 0;
+	options->addr_begin = strtoull(value, &end, 16);
+	if (end != value && (*end == '-' || !strncmp(end, "..", 2))) {
+		const char *second = end + (*end == '-' ? 1 : 2);
+
+		options->addr_end = strtoull(second, &end, 16);
+		if (end != second && !*end && !errno && options->addr_begin < options->addr_end)
+			return NULL;
+	}
+	snprintf(options->why, sizeof(options->why), "'%.40s' is not a range such as 401000-401020",
+		 value);
+	return options->why;
+}
+
+static const struct option_choice syntaxes[] = {
+	{"auto", TACT_SYNTAX_AUTO},
+	{"att", TACT_SYNTAX_ATT},
+	{"intel", TACT_SYNTAX_INTEL},
+	{NULL, 0},
+};
+
+const struct option_spec source_option_specs[] = {
+	{.letter = 'x', .name = "hex", .argument = "HEX", .type = OPTION_CALL, .call = add_hex,
+	 .help = "a block as hex digits; may be given again"},
+	{.name = "function", .argument = "NAME", .type = OPTION_TEXT,
+	 .offset = OPTION_FIELD(source_options, function, const char *),
+	 .help = "only this function of an object file or assembly text"},
+	{.name = "loop", .argument = "N", .type = OPTION_NUMBER, .low = 1, .high = 1000000000,
+	 .offset = OPTION_FIELD(source_options, loop, unsigned),
+	 .help = "only the N-th loop, as the list of loops numbers them"},
+	{.name = "addr", .argument = "A-B", .type = OPTION_CALL, .call = set_addresses,
+	 .help = "only the code from address A up to B (hexadecimal), as one block"},
+	{.name = "syntax", .argument = "SYNTAX", .type = OPTION_CHOICE, .choices = syntaxes,
+	 .offset = OPTION_FIELD(source_options, syntax, int),
+	 .help = "of assembly text: att, intel or auto (default)"},
+	{.name = "raw", .type = OPTION_FLAG, .offset = OPTION_FIELD(source_options, is_raw, bool),
+	 .help = "the bytes of the files are the code"},
+	{.name = NULL},
+};
+
+void source_options_fini(struct source_options *options)
+{
+	free(options->items);
+	options->items = NULL;
+}
+
+void source_init(struct source *source, const struct source_options *options, bool is_quiet)
+{
+	*source = (struct source){.options = options, .is_quiet = is_quiet};
+}
+
+void source_fini(struct source *source)
+{
+	tact_input_close(source->input);
+	source->input = NULL;
+}
+
+static int open_item(struct source *source, const struct source_item *item, struct tact_diag *diag)
+{
+	const struct source_options *o = source->options;
+	struct tact_input_options opt = {
+		.size = sizeof(opt),
+		.kind = o->is_raw ? TACT_INPUT_RAW : TACT_INPUT_AUTO,
+		.syntax = (enum tact_syntax)o->syntax,
+		.function = o->function,
+		.addr_begin = o->addr_begin,
+		.addr_end = o->addr_end,
+		.loop = (int)o->loop,
+	};
+	int status;
+
+	source->index = source->candidates = 0;
+	if (item->is_hex) {
+		source->path = "-x";
+		opt.kind = TACT_INPUT_HEX;
+		return tact_input_open_memory(&source->input, item->value, strlen(item->value), &opt,
+					      diag);
+	}
+	source->path = strcmp(item->value, "-") ? item->value : "standard input";
+	status = tact_input_open(&source->input, item->value, &opt, diag);
+	if (status >= 0 && !source->is_quiet)
+		cli_message("%s: %s", source->path, tact_input_description(source->input));
+	return status;
+}
+
+/* The library says why; if it did not, its status does. */
+static void set_failure(struct source_block *block, int status)
+{
+	block->status = status;
+	if (!block->diag.text[0])
+		snprintf(block->diag.text, sizeof(block->diag.text), "%s", tact_strerror(status));
+}
+
+bool source_next(struct source *source, struct source_block *block)
+{
+	int status;
+
+	block->status = 0;
+	block->is_input = false;
+	block->candidate = 0;
+	for (;;) {
+		if (!source->input) {
+			if (source->next_item == source->options->n_items)
+				return false;
+			block->diag = (struct tact_diag){0};
+			status = open_item(source, &source->options->items[source->next_item++],
+					   &block->diag);
+			block->path = source->path;
+			if (status < 0) {
+				block->is_input = true;
+				set_failure(block, status);
+				return true;
+			}
+		}
+		block->path = source->path;
+		status = tact_input_next(source->input, &block->region, &block->diag);
+		if (status > 0) {
+			block->index = ++source->index;
+			if (block->region.is_candidate)
+				block->candidate = ++source->candidates;
+			return true;
+		}
+		if (status < 0) {
+			block->index = ++source->index;
+			set_failure(block, status);
+			/* A bad line has its text; without one the file has come to an end. */
+			block->is_input = status != -TACT_E_FORMAT || !block->region.line;
+			if (block->is_input)
+				source_fini(source);
+			return true;
+		}
+		source_fini(source);
+	}
+}
+
+void source_complain(struct text *err, const struct source_block *block, const char *why)
+{
+	const struct tact_region *region = &block->region;
+	uint64_t line = block->is_input ? block->diag.line : region->line;
+
+	if (!strcmp(block->path, "-x"))
+		text_printf(err, "tact: -x %.*s%s: %s\n",
+			    region->text_size > 40 ? 40 : (int)region->text_size,
+			    block->is_input ? "" : region->text, region->text_size > 40 ? "..." : "",
+			    why);
+	else if (!block->is_input && !line && region->name[0])
+		text_printf(err, "tact: %s: %s: %s\n", block->path, region->name, why);
+	else
+		cli_place(err, block->path, line, why);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where a command's blocks come from: -x and the files of the command line, one after the other.
+ */
+#ifndef TACT_SOURCE_H
+#define TACT_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tact/input.h>
+
+#include "options.h"
+
+struct source_item {
+	bool is_hex;       /* the value is hex digits, not a path */
+	const char *value; /* borrowed from argv */
+};
+
+/* What the options say.  All zero but `loop` is a good start: no input. */
+struct source_options {
+	struct source_item *items; /* owned */
+	size_t n_items;
+	int syntax; /* enum tact_syntax */
+	bool is_raw;
+	const char *function;
+	unsigned loop;
+	uint64_t addr_begin, addr_end;
+	char why[80]; /* room for a message */
+};
+
+extern const struct option_spec source_option_specs[];
+
+/* For struct option_command: takes a path. */
+const char *source_add_path(void *options, const char *path);
+
+void source_options_fini(struct source_options *options);
+
+/* A region, or why there is none. */
+struct source_block {
+	struct tact_region region;
+	const char *path; /* "-x" for hex of the command line */
+	size_t index;     /* in its input, from 1 */
+	size_t candidate; /* among those found by searching, from 1; 0: it is not one of them */
+	int status;       /* 0, or -TACT_E_* with a message */
+	bool is_input;    /* the failure is that of a whole file: there is no region */
+	struct tact_diag diag;
+};
+
+struct source {
+	const struct source_options *options;
+	bool is_quiet; /* do not say what was found in the files */
+	size_t next_item, index, candidates;
+	struct tact_input *input; /* owned; NULL: none is open */
+	const char *path;
+};
+
+void source_init(struct source *source, const struct source_options *options, bool is_quiet);
+void source_fini(struct source *source);
+
+/* Next block; its pointers hold until the next call.  Returns false behind the last one. */
+bool source_next(struct source *source, struct source_block *block);
+
+/* Adds the message about a failed block. */
+struct text;
+void source_complain(struct text *err, const struct source_block *block, const char *why);
+
+#endif /* TACT_SOURCE_H */

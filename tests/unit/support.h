@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What several unit tests need.  Include behind cmocka.h.
+ */
+#ifndef TESTS_SUPPORT_H
+#define TESTS_SUPPORT_H
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tact/tact.h>
+
+#include "base/base.h"
+
+#define MAYBE_UNUSED __attribute__((unused))
+
+/* xorshift64* (Vigna 2016): the same numbers on every machine. */
+struct rng {
+	uint64_t state;
+};
+
+MAYBE_UNUSED static uint64_t rng_next(struct rng *rng)
+{
+	rng->state ^= rng->state >> 12;
+	rng->state ^= rng->state << 25;
+	rng->state ^= rng->state >> 27;
+	return rng->state * 0x2545f4914f6cdd1du;
+}
+
+MAYBE_UNUSED static unsigned rng_below(struct rng *rng, unsigned limit)
+{
+	return (unsigned)((rng_next(rng) >> 32) % limit);
+}
+
+/* Bytes of a hex string; blanks are left out.  Returns their number. */
+MAYBE_UNUSED static size_t bytes_of(uint8_t *out, size_t capacity, const char *hex)
+{
+	char digits[1024];
+	size_t n = 0, bad;
+	long size;
+
+	for (; *hex; hex++)
+		if (*hex != ' ' && n < sizeof(digits))
+			digits[n++] = *hex;
+	assert_true(n / 2 <= capacity);
+	size = tact_hex_decode(out, digits, n, &bad);
+	assert_true(size >= 0);
+	return (size_t)size;
+}
+
+/* A random instruction that the tables know: random bytes with likely prefixes, tried until one
+ * is.  Returns its length.
+ */
+MAYBE_UNUSED static size_t random_insn(struct rng *rng, uint8_t *code, struct tact_insn *insn)
+{
+	static const uint8_t starts[][3] = {
+		{ 0, 0, 0 }, { 0, 0, 0 }, { 0x48, 0, 0 }, { 0x66, 0, 0 }, { 0x0f, 0, 0 },
+		{ 0x66, 0x0f, 0 }, { 0xf3, 0x0f, 0 }, { 0xf2, 0x0f, 0 }, { 0xc5, 0, 0 },
+		{ 0xc4, 0xe2, 0 }, { 0xc4, 0xe3, 0 }, { 0x62, 0xf1, 0 }, { 0x62, 0xf3, 0 },
+		{ 0x48, 0x0f, 0 }, { 0x48, 0x8b, 0 },
+		{ 0x48, 0x89, 0 }, { 0x48, 0x8d, 0 }, { 0x66, 0x0f, 0x3a },
+	};
+
+	for (;;) {
+		const uint8_t *start = starts[rng_below(rng, ARRAY_SIZE(starts))];
+		uint64_t random[2] = { rng_next(rng), rng_next(rng) };
+		size_t n = 0;
+		int length;
+
+		while (n < 3 && start[n]) {
+			code[n] = start[n];
+			n++;
+		}
+		memcpy(code + n, random, TACT_MAX_INSN_BYTES - n);
+		length = tact_decode(insn, code, TACT_MAX_INSN_BYTES);
+		if (length > 0 && insn->form != TACT_FORM_NONE)
+			return (size_t)length;
+	}
+}
+
+/* A block of 1 to `most` random instructions.  Returns its size in bytes. */
+MAYBE_UNUSED static size_t random_block(struct rng *rng, uint8_t *code, unsigned most)
+{
+	unsigned n = 1 + rng_below(rng, most);
+	struct tact_insn insn;
+	size_t size = 0;
+
+	while (n--) {
+		uint8_t one[16] = { 0 };
+		size_t length = random_insn(rng, one, &insn);
+
+		memcpy(code + size, one, length);
+		size += length;
+	}
+	return size;
+}
+
+/* 1, or a tenth under a sanitizer (TACT_SLOW=1). */
+MAYBE_UNUSED static unsigned rounds(unsigned n)
+{
+	const char *slow = getenv("TACT_SLOW");
+
+	return slow && *slow == '1' ? n / 10 + 1 : n;
+}
+
+/* Calls visit for every block of ../shared/data/bhive; false if it is not there. */
+MAYBE_UNUSED static bool for_each_bhive_block(void (*visit)(const uint8_t *code, size_t size,
+							    void *arg), void *arg)
+{
+	static const char directory[] = "../shared/data/bhive";
+	struct dirent *entry;
+	DIR *dir = opendir(directory);
+
+	if (!dir)
+		return false;
+	while ((entry = readdir(dir))) {
+		char path[512], line[8192];
+		FILE *f;
+
+		if (!strstr(entry->d_name, ".csv"))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
+		f = fopen(path, "r");
+		assert_non_null(f);
+		while (fgets(line, sizeof(line), f)) {
+			uint8_t code[sizeof(line) / 2];
+			size_t digits = strcspn(line, ",\r\n"), bad;
+			long size = tact_hex_decode(code, line, digits, &bad);
+
+			if (size > 0)
+				visit(code, (size_t)size, arg);
+		}
+		fclose(f);
+	}
+	closedir(dir);
+	return true;
+}
+
+#endif /* TESTS_SUPPORT_H */
