@@ -64,6 +64,7 @@ void tact_block_destroy(struct tact_block *block)
 	if (!block)
 		return;
 	isa_cache_fini(&block->cache);
+	block_arena_reset(&block->arena);
 	free(block->lowered);
 	free(block->code);
 	free(block->insns);
@@ -91,11 +92,17 @@ static int copy_code(struct tact_block *block, const uint8_t *code, size_t size)
 	return 0;
 }
 
+static void forget_lowered(struct tact_block *block)
+{
+	block->n_lowered = 0;
+	block_arena_reset(&block->arena);
+}
+
 static int decode(struct tact_block *block, struct tact_diag *diag)
 {
 	if (block->cache.n_entries > CACHE_LIMIT) {
 		isa_cache_flush(&block->cache);
-		block->n_lowered = 0;
+		forget_lowered(block);
 	}
 	for (size_t offset = 0; offset < block->code_size;) {
 		struct block_insn *bi;
@@ -129,8 +136,11 @@ static int lower(struct tact_block *block)
 	if (tact_grow(&block->lowered, &block->lowered_capacity, block->cache.n_entries,
 		      sizeof(*block->lowered)) < 0)
 		return -TACT_E_NOMEM;
+	if (block->lowered_arch != block->arch)
+		forget_lowered(block);
+	block->lowered_arch = block->arch;
 	for (; block->n_lowered < block->cache.n_entries; block->n_lowered++)
-		block->lowered[block->n_lowered].arch = NULL;
+		block->lowered[block->n_lowered].made = false;
 	block->n_known = 0;
 	block->has_zmm = false;
 	for (size_t i = 0; i < block->n_insns; i++) {
@@ -139,8 +149,8 @@ static int lower(struct tact_block *block)
 
 		bi->insn = &block->cache.entries[bi->entry].insn;
 		bi->lowered = l;
-		if (l->arch != block->arch || l->paper != block->opt.paper)
-			block_lower(l, bi->insn, block->arch, block->opt.paper);
+		if (!l->made && block_lower(l, bi->insn, block->arch, &block->arena) < 0)
+			return -TACT_E_NOMEM;
 		block->n_known += l->known;
 		block->has_zmm |= (bi->insn->attributes & TACT_INSN_ZMM) != 0;
 	}

@@ -27,8 +27,7 @@ struct lowered_value {
  * depend on where it stands or on its constants.
  */
 struct block_lowered {
-	const struct tact_arch *arch; /* for which it was made; NULL: not made yet */
-	bool paper;
+	bool made; /* false: only its place is reserved so far */
 	bool known, eliminated, complex_decoder, idiom;
 	uint8_t simple_beside;
 	uint16_t uops, fused, mite, ms, divider, cycles, fuse;
@@ -37,8 +36,15 @@ struct block_lowered {
 	uint8_t load_operand; /* of the first load, or TACT_REG_NONE */
 	bool names_rsp, writes_rsp; /* explicitly: not as push and pop do */
 	const struct arch_port_use *ports;
-	struct lowered_value in[LOWERED_MAX_IN], out[LOWERED_MAX_OUT];
-	uint16_t latency[LOWERED_MAX_IN][LOWERED_MAX_OUT];
+	/* In the block's arena: n_in and n_out values; n_in rows of n_out latencies. */
+	const struct lowered_value *in, *out;
+	const uint16_t *latency;
+};
+
+/* Memory that is given back all at once.  What was taken stays where it is. */
+struct block_arena {
+	struct arena_chunk *chunks; /* owned */
+	size_t used;                /* of the first chunk */
 };
 
 struct block_insn {
@@ -70,6 +76,8 @@ struct tact_block {
 	struct isa_cache cache;
 	struct block_lowered *lowered; /* owned; parallel to cache.entries */
 	size_t lowered_capacity, n_lowered;
+	struct block_arena arena;              /* of what `lowered` points to */
+	const struct tact_arch *lowered_arch;  /* for which `lowered` was made */
 
 	uint8_t *code; /* owned; with 16 zero bytes behind it */
 	size_t code_size, code_capacity;
@@ -96,9 +104,13 @@ struct tact_block {
 	bool has_zmm, jcc_erratum;
 };
 
-/* Fills `lowered` for an instruction. */
-void block_lower(struct block_lowered *lowered, const struct tact_insn *insn,
-		 const struct tact_arch *arch, bool paper);
+/* Fills `lowered` for an instruction.  Returns 0 or -TACT_E_NOMEM. */
+int block_lower(struct block_lowered *lowered, const struct tact_insn *insn,
+		const struct tact_arch *arch, struct block_arena *arena);
+
+/* Bytes from the arena, aligned for a pointer; NULL if there is no memory. */
+void *block_arena_take(struct block_arena *arena, size_t size);
+void block_arena_reset(struct block_arena *arena);
 
 /* Fills nodes: requires insns with lowered, fills nodes, first_node, fast_load, stack_sync. */
 int block_depend(struct tact_block *block);

@@ -519,7 +519,7 @@ bool block_latency(const struct tact_block *block, uint32_t p, unsigned in, unsi
 		*latency = 0;
 		return true;
 	}
-	*latency = l->latency[in][out];
+	*latency = l->latency[in * l->n_out + out];
 	if (!*latency)
 		return false;
 	if (producer->fast_load && source->kind == VALUE_ADDRESS)

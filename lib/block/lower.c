@@ -7,6 +7,17 @@
 
 #include "block/block.h"
 
+/* An instruction while it is being lowered; the finished lists go to the arena. */
+struct draft {
+	struct block_lowered *l;
+	const struct tact_arch *arch;
+	const struct tact_insn *insn;
+	const struct arch_latency *list;
+	struct lowered_value in[LOWERED_MAX_IN], out[LOWERED_MAX_OUT];
+	uint8_t out_id[LOWERED_MAX_OUT]; /* as the latencies name it */
+	uint16_t latency[LOWERED_MAX_IN][LOWERED_MAX_OUT];
+};
+
 /* Cycles from `from` to `to` in a list; -1 if the list does not say. */
 static int find_latency(const struct arch_latency *list, uint8_t from, uint8_t to)
 {
@@ -54,112 +65,107 @@ static uint8_t flags_operand_id(const struct tact_insn *insn)
 	return ARCH_OP_END;
 }
 
-static void add_output(struct block_lowered *l, uint8_t *ids, uint8_t id, enum value_kind kind,
-		       uint8_t key, unsigned operand)
+static void add_output(struct draft *d, uint8_t id, enum value_kind kind, uint8_t key,
+		       unsigned operand)
 {
-	if (l->n_out == LOWERED_MAX_OUT)
+	if (d->l->n_out == LOWERED_MAX_OUT)
 		return;
-	ids[l->n_out] = id;
-	l->out[l->n_out++] = (struct lowered_value){ (uint8_t)kind, key, (uint8_t)operand, 0 };
+	d->out_id[d->l->n_out] = id;
+	d->out[d->l->n_out++] = (struct lowered_value){ (uint8_t)kind, key, (uint8_t)operand, 0 };
 }
 
-static void lower_outputs(struct block_lowered *l, const struct tact_insn *insn, uint8_t *ids)
+static void lower_outputs(struct draft *d)
 {
 	const uint8_t writes = TACT_ACCESS_WRITE | TACT_ACCESS_COND_WRITE;
+	const struct tact_insn *insn = d->insn;
 	uint8_t flags = flags_operand_id(insn);
 
 	for (unsigned i = 0; i < insn->n_operands; i++) {
 		const struct tact_operand *o = &insn->operand[i];
 
 		if (is_data_register(insn, o) && o->access & writes)
-			add_output(l, ids, operand_id(o), VALUE_REG, o->reg, i);
+			add_output(d, operand_id(o), VALUE_REG, o->reg, i);
 	}
 	if (insn->flags_written & TACT_FLAGS_C)
-		add_output(l, ids, flags, VALUE_FLAGS, TACT_FLAGS_C, TACT_REG_NONE);
+		add_output(d, flags, VALUE_FLAGS, TACT_FLAGS_C, TACT_REG_NONE);
 	if (insn->flags_written & TACT_FLAGS_SPAZO)
-		add_output(l, ids, flags, VALUE_FLAGS, TACT_FLAGS_SPAZO, TACT_REG_NONE);
+		add_output(d, flags, VALUE_FLAGS, TACT_FLAGS_SPAZO, TACT_REG_NONE);
 	for (unsigned i = 0; i < insn->n_operands; i++) {
 		const struct tact_operand *o = &insn->operand[i];
 
 		if (o->kind == TACT_OPERAND_MEM && o->access & writes) {
-			add_output(l, ids, operand_id(o), VALUE_MEMORY, 0, i);
-			l->n_stores++;
+			add_output(d, operand_id(o), VALUE_MEMORY, 0, i);
+			d->l->n_stores++;
 		}
 	}
 }
 
 /* An input with its latency to every output; one cycle where the tables do not say. */
-static void add_input(struct block_lowered *l, const struct arch_latency *list, uint8_t id,
-		      const uint8_t *out_ids, struct lowered_value value)
+static void add_input(struct draft *d, uint8_t id, struct lowered_value value)
 {
-	if (l->n_in == LOWERED_MAX_IN)
+	if (d->l->n_in == LOWERED_MAX_IN)
 		return;
-	for (unsigned o = 0; o < l->n_out; o++) {
-		int cycles = find_latency(list, id, out_ids[o]);
+	for (unsigned o = 0; o < d->l->n_out; o++) {
+		int cycles = find_latency(d->list, id, d->out_id[o]);
 
-		l->latency[l->n_in][o] = (uint16_t)(cycles < 0 ? 1 : cycles);
+		d->latency[d->l->n_in][o] = (uint16_t)(cycles < 0 ? 1 : cycles);
 	}
-	l->in[l->n_in++] = value;
+	d->in[d->l->n_in++] = value;
 }
 
 /* A register from which every result takes 0 cycles is not waited for: zero idioms. */
-static bool breaks_dependence(const struct block_lowered *l, const struct arch_latency *list,
-			      uint8_t id, const uint8_t *out_ids)
+static bool breaks_dependence(const struct draft *d, uint8_t id)
 {
-	for (unsigned o = 0; o < l->n_out; o++)
-		if (find_latency(list, id, out_ids[o]) != 0)
+	for (unsigned o = 0; o < d->l->n_out; o++)
+		if (find_latency(d->list, id, d->out_id[o]) != 0)
 			return false;
 	return true;
 }
 
-static void lower_register_inputs(struct block_lowered *l, const struct tact_insn *insn,
-				  const struct arch_latency *list, const uint8_t *out_ids)
+static void lower_register_inputs(struct draft *d)
 {
-	for (unsigned i = 0; i < insn->n_operands; i++) {
-		const struct tact_operand *o = &insn->operand[i];
+	for (unsigned i = 0; i < d->insn->n_operands; i++) {
+		const struct tact_operand *o = &d->insn->operand[i];
 		uint8_t id = operand_id(o);
 
-		if (!is_data_register(insn, o))
+		if (!is_data_register(d->insn, o))
 			continue;
 		if (!(o->access & (TACT_ACCESS_READ | TACT_ACCESS_COND_READ)) &&
-		    !has_latency_from(list, id))
+		    !has_latency_from(d->list, id))
 			continue;
-		if (!l->eliminated && breaks_dependence(l, list, id, out_ids)) {
-			l->idiom |= l->n_out && !l->n_stores;
+		if (!d->l->eliminated && breaks_dependence(d, id)) {
+			d->l->idiom |= d->l->n_out && !d->l->n_stores;
 			continue;
 		}
-		add_input(l, list, id, out_ids,
-			  (struct lowered_value){ VALUE_REG, o->reg, (uint8_t)i, 0 });
+		add_input(d, id, (struct lowered_value){ VALUE_REG, o->reg, (uint8_t)i, 0 });
 	}
 }
 
-static void lower_flag_inputs(struct block_lowered *l, const struct tact_insn *insn,
-			      const struct arch_latency *list, const uint8_t *out_ids)
+static void lower_flag_inputs(struct draft *d)
 {
-	uint8_t id = flags_operand_id(insn);
+	uint8_t id = flags_operand_id(d->insn);
 
 	for (uint8_t group = TACT_FLAGS_C; group <= TACT_FLAGS_SPAZO; group <<= 1)
-		if (insn->flags_read & group)
-			add_input(l, list, id, out_ids,
+		if (d->insn->flags_read & group)
+			add_input(d, id,
 				  (struct lowered_value){ VALUE_FLAGS, group, TACT_REG_NONE, 0 });
 }
 
-static void lower_memory_inputs(struct block_lowered *l, const struct tact_insn *insn,
-				const struct arch_latency *list, const uint8_t *out_ids)
+static void lower_memory_inputs(struct draft *d)
 {
 	const uint8_t reads = TACT_ACCESS_READ | TACT_ACCESS_COND_READ | TACT_ACCESS_COND_WRITE;
 
-	for (unsigned i = 0; i < insn->n_operands; i++) {
-		const struct tact_operand *o = &insn->operand[i];
+	for (unsigned i = 0; i < d->insn->n_operands; i++) {
+		const struct tact_operand *o = &d->insn->operand[i];
 
 		if (o->kind == TACT_OPERAND_MEM && o->access & reads) {
-			add_input(l, list, operand_id(o), out_ids,
+			add_input(d, operand_id(o),
 				  (struct lowered_value){ VALUE_MEMORY, 0, (uint8_t)i, 0 });
-			l->n_loads++;
+			d->l->n_loads++;
 		}
 	}
-	for (unsigned i = 0; i < insn->n_operands; i++) {
-		const struct tact_operand *o = &insn->operand[i];
+	for (unsigned i = 0; i < d->insn->n_operands; i++) {
+		const struct tact_operand *o = &d->insn->operand[i];
 		uint8_t number = o->kind == TACT_OPERAND_AGEN ? ARCH_OP_AGEN : o->number;
 		enum value_kind kind = o->kind == TACT_OPERAND_AGEN ? VALUE_REG : VALUE_ADDRESS;
 		uint8_t stack = o->implicit_stack;
@@ -167,10 +173,10 @@ static void lower_memory_inputs(struct block_lowered *l, const struct tact_insn 
 		if (o->kind != TACT_OPERAND_MEM && o->kind != TACT_OPERAND_AGEN)
 			continue;
 		if (o->base != TACT_REG_NONE)
-			add_input(l, list, ARCH_OP_BASE | number, out_ids,
+			add_input(d, ARCH_OP_BASE | number,
 				  (struct lowered_value){ (uint8_t)kind, o->base, (uint8_t)i, stack });
 		if (o->index != TACT_REG_NONE)
-			add_input(l, list, ARCH_OP_INDEX | number, out_ids,
+			add_input(d, ARCH_OP_INDEX | number,
 				  (struct lowered_value){ (uint8_t)kind, o->index, (uint8_t)i, 0 });
 	}
 }
@@ -190,12 +196,12 @@ static unsigned count_register_inputs(const struct tact_insn *insn, const struct
 	return n;
 }
 
-static unsigned count_register_outputs(const struct block_lowered *l)
+static unsigned count_register_outputs(const struct draft *d)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < l->n_out; i++)
-		n += l->out[i].kind == VALUE_REG;
+	for (unsigned i = 0; i < d->l->n_out; i++)
+		n += d->out[i].kind == VALUE_REG;
 	return n;
 }
 
@@ -203,32 +209,30 @@ static unsigned count_register_outputs(const struct block_lowered *l)
  * registers then shows what it costs when that fails.  movzx from a register whose number is that of
  * ah to bh never is on some cores (uiCA).
  */
-static const struct arch_variant *choose_eliminated(struct block_lowered *l,
-						    const struct tact_insn *insn,
-						    const struct arch_record *r,
+static const struct arch_variant *choose_eliminated(struct draft *d, const struct arch_record *r,
 						    const struct arch_variant *v)
 {
 	const struct arch_latency *list = arch_latencies_at(v->latency);
-	bool is_move = strstr(tact_form_name(insn->form), "MOV") != NULL;
-	bool blocked = insn->attributes & TACT_INSN_HIGH8_ALIAS &&
-		       !l->arch->params.movzx_high8_alias_elim;
+	bool blocked = d->insn->attributes & TACT_INSN_HIGH8_ALIAS &&
+		       !d->arch->params.movzx_high8_alias_elim;
 
-	if (!is_move || v->uops)
+	if (v->uops || !strstr(tact_form_name(d->insn->form), "MOV"))
 		return v;
-	if (!blocked && (count_register_inputs(insn, list) != 1 || count_register_outputs(l) != 1))
+	if (!blocked &&
+	    (count_register_inputs(d->insn, list) != 1 || count_register_outputs(d) != 1))
 		return v;
-	l->eliminated = !blocked;
+	d->l->eliminated = !blocked;
 	return r->same ? arch_variant_at(r->same) : v;
 }
 
-static void lower_decoding(struct block_lowered *l, const struct tact_insn *insn,
-			   const struct arch_variant *v)
+static void lower_decoding(struct draft *d, const struct arch_variant *v)
 {
-	const struct arch_params *p = &l->arch->params;
+	const struct arch_params *p = &d->arch->params;
+	struct block_lowered *l = d->l;
 
 	l->complex_decoder = v->complex_decoder || v->ms || v->mite + v->ms > 1;
 	l->simple_beside = v->simple_beside != 0xff ? v->simple_beside : (uint8_t)p->decoders;
-	if (insn->attributes & TACT_INSN_POP_REG4) {
+	if (d->insn->attributes & TACT_INSN_POP_REG4) {
 		l->complex_decoder |= p->pop_rsp_complex != 0;
 		if (p->pop_rsp_ends_group)
 			l->simple_beside = 0;
@@ -236,45 +240,57 @@ static void lower_decoding(struct block_lowered *l, const struct tact_insn *insn
 }
 
 /* What the dependence analysis asks again and again. */
-static void summarise(struct block_lowered *l)
+static void summarise(struct draft *d)
 {
+	struct block_lowered *l = d->l;
+
 	for (unsigned k = l->n_in; k-- > 0;) {
-		if (l->in[k].kind == VALUE_MEMORY)
-			l->load_operand = l->in[k].operand;
-		if (l->in[k].kind == VALUE_REG)
-			l->first_source = l->in[k].key;
-		l->names_rsp |= l->in[k].kind <= VALUE_ADDRESS && l->in[k].key == TACT_REG_RSP &&
-				!l->in[k].is_stack;
+		if (d->in[k].kind == VALUE_MEMORY)
+			l->load_operand = d->in[k].operand;
+		if (d->in[k].kind == VALUE_REG)
+			l->first_source = d->in[k].key;
+		l->names_rsp |= d->in[k].kind <= VALUE_ADDRESS && d->in[k].key == TACT_REG_RSP &&
+				!d->in[k].is_stack;
 	}
 	for (unsigned o = 0; o < l->n_out; o++)
-		l->writes_rsp |= l->out[o].kind == VALUE_REG && l->out[o].key == TACT_REG_RSP;
+		l->writes_rsp |= d->out[o].kind == VALUE_REG && d->out[o].key == TACT_REG_RSP;
 }
 
-void block_lower(struct block_lowered *l, const struct tact_insn *insn, const struct tact_arch *arch,
-		 bool paper)
+/* Copies the lists to the arena. */
+static int finish(struct draft *d, struct block_arena *arena)
 {
-	const struct arch_record *r = arch_record_of(arch, insn->form);
-	const struct arch_variant *v, *executed;
-	const struct arch_latency *list;
-	uint8_t out_ids[LOWERED_MAX_OUT];
+	struct block_lowered *l = d->l;
+	size_t values = (size_t)(l->n_in + l->n_out) * sizeof(struct lowered_value);
+	struct lowered_value *in =
+		block_arena_take(arena, values + (size_t)l->n_in * l->n_out * sizeof(uint16_t));
+	struct lowered_value *out;
+	uint16_t *latency;
 
-	memset(l, 0, offsetof(struct block_lowered, latency));
-	l->arch = arch;
-	l->paper = paper;
-	l->fused = l->mite = 1;
-	l->first_source = l->load_operand = TACT_REG_NONE;
-	l->ports = arch_ports_at(0);
-	if (!r)
-		return;
-	l->known = true;
-	l->fuse = r->fuse;
-	v = arch_variant_at(r->plain);
-	if (insn->attributes & TACT_INSN_SAME_REG && r->same)
+	if (!in)
+		return -TACT_E_NOMEM;
+	out = in + l->n_in;
+	latency = (uint16_t *)(out + l->n_out);
+	memcpy(in, d->in, l->n_in * sizeof(*in));
+	memcpy(out, d->out, l->n_out * sizeof(*out));
+	for (unsigned k = 0; k < l->n_in; k++)
+		memcpy(latency + (size_t)k * l->n_out, d->latency[k], l->n_out * sizeof(*latency));
+	l->in = in;
+	l->out = out;
+	l->latency = latency;
+	return 0;
+}
+
+static void choose_variant(struct draft *d, const struct arch_record *r)
+{
+	const struct arch_variant *v = arch_variant_at(r->plain), *executed;
+	struct block_lowered *l = d->l;
+
+	if (d->insn->attributes & TACT_INSN_SAME_REG && r->same)
 		v = arch_variant_at(r->same);
-	if (insn->attributes & TACT_INSN_INDEXED && r->indexed)
+	if (d->insn->attributes & TACT_INSN_INDEXED && r->indexed)
 		v = arch_variant_at(r->indexed);
-	lower_outputs(l, insn, out_ids);
-	executed = choose_eliminated(l, insn, r, v);
+	executed = choose_eliminated(d, r, v);
+	l->fuse = r->fuse;
 	l->uops = executed->uops;
 	l->ports = arch_ports_at(executed->ports);
 	l->fused = v->fused;
@@ -282,10 +298,31 @@ void block_lower(struct block_lowered *l, const struct tact_insn *insn, const st
 	l->ms = v->ms;
 	l->divider = v->divider;
 	l->cycles = v->cycles;
-	lower_decoding(l, insn, v);
-	list = arch_latencies_at(executed->latency);
-	lower_register_inputs(l, insn, list, out_ids);
-	lower_flag_inputs(l, insn, list, out_ids);
-	lower_memory_inputs(l, insn, list, out_ids);
-	summarise(l);
+	lower_decoding(d, v);
+	d->list = arch_latencies_at(executed->latency);
+}
+
+int block_lower(struct block_lowered *l, const struct tact_insn *insn, const struct tact_arch *arch,
+		struct block_arena *arena)
+{
+	const struct arch_record *r = arch_record_of(arch, insn->form);
+	struct draft d = { .l = l, .arch = arch, .insn = insn };
+
+	memset(l, 0, sizeof(*l));
+	l->fused = l->mite = 1;
+	l->first_source = l->load_operand = TACT_REG_NONE;
+	l->ports = arch_ports_at(0);
+	if (r) {
+		l->known = true;
+		lower_outputs(&d);
+		choose_variant(&d, r);
+		lower_register_inputs(&d);
+		lower_flag_inputs(&d);
+		lower_memory_inputs(&d);
+		summarise(&d);
+	}
+	if (finish(&d, arena) < 0)
+		return -TACT_E_NOMEM;
+	l->made = true;
+	return 0;
 }

@@ -172,15 +172,15 @@ static const char *difference(const struct tact_insn *a, const struct tact_insn 
 		return "flags";
 	if (a->value_effect != b->value_effect)
 		return "value_effect";
-	if (a->displacement != b->displacement)
-		return "displacement";
-	if (a->immediate != b->immediate)
-		return "immediate";
 	if (a->n_operands != b->n_operands)
 		return "n_operands";
 	for (unsigned i = 0; i < a->n_operands; i++)
 		if (!operand_equal(&a->operand[i], &b->operand[i]))
 			return "an operand";
+	if (a->displacement != b->displacement)
+		return "displacement";
+	if (a->immediate != b->immediate)
+		return "immediate";
 	return NULL;
 }
 
@@ -197,7 +197,7 @@ static void compare_insns(struct tact_block *block, const uint8_t *code, size_t 
 		assert_true(tact_decode(&direct, code + at, size - at) > 0);
 		assert_int_equal(tact_block_insn(block, i, &cached), 0);
 		what = difference(&direct, &cached);
-		if (what && (*wrong)++ < 20)
+		if (what && ((*wrong)++ < 20 || strcmp(what, "immediate")))
 			show(what, code + at, direct.length);
 		at += direct.length;
 		++*n;
@@ -263,6 +263,25 @@ static void constants_come_from_the_bytes(void **state)
 		/* the form for an immediate of zero is its own */
 		assert_int_equal(tact_block_insn(block, 1, &insn), 0);
 		assert_string_equal(tact_form_name(insn.form), d ? "ADD (R32, I8)" : "ADD (R32, 0)");
+	}
+	tact_block_destroy(block);
+}
+
+/* The high half of the last byte is a register here (is4), not a constant. */
+static void register_in_the_immediate(void **state)
+{
+	struct tact_block *block;
+
+	(void)state;
+	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
+	for (unsigned reg = 0; reg < 16; reg++) {
+		/* vblendvps ymm0, ymm1, ymm2, ymm[reg] */
+		const uint8_t code[] = { 0xc4, 0xe3, 0x75, 0x4a, 0xc2, (uint8_t)(reg << 4) };
+		struct tact_insn insn;
+
+		assert_int_equal(tact_block_load(block, code, sizeof(code), NULL), 0);
+		assert_int_equal(tact_block_insn(block, 0, &insn), 0);
+		assert_int_equal(insn.operand[3].reg, TACT_REG_VEC0 + reg);
 	}
 	tact_block_destroy(block);
 }
@@ -347,6 +366,7 @@ int main(void)
 		cmocka_unit_test(layout_agrees_on_real_code),
 		cmocka_unit_test(cache_agrees_on_random_code),
 		cmocka_unit_test(constants_come_from_the_bytes),
+		cmocka_unit_test(register_in_the_immediate),
 		cmocka_unit_test(cache_agrees_on_real_code),
 		cmocka_unit_test(flushed_cache_starts_anew),
 		cmocka_unit_test(cache_grows),

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Predictions as CSV: the hot path of large sets of blocks, so no printf and one check for room a
+ * row.
+ */
+#include <string.h>
+
+#include "predictor.h"
+
+/* Longest that a row's part without the hex digits may become. */
+enum { ROW_ROOM = 1024 + TACT_N_BOUNDS * 2 * PUT_CYCLES_ROOM };
+
+void predict_csv_header(const struct predictor *p, struct text *out)
+{
+	text_printf(out, "hex,arch,mode,%sstatus,cycles_per_iteration,coverage",
+		    p->n_alignments > 1 ? "alignment," : "");
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
+		text_printf(out, ",%s", tact_bound_column((enum tact_bound)b));
+	text_add(out, ",bottlenecks");
+	for (unsigned b = 0; b < TACT_N_BOUNDS && p->is_idealized; b++)
+		text_printf(out, ",without_%s", tact_bound_column((enum tact_bound)b));
+	text_add(out, "\n");
+}
+
+static char *put(char *p, const char *string)
+{
+	size_t n = strlen(string);
+
+	memcpy(p, string, n);
+	return p + n;
+}
+
+static char *put_digits(char *p, const struct tact_region *region)
+{
+	if (region->text_size)
+		return put_lower(p, region->text, region->text_size);
+	return put_hex(p, region->code, region->code_size);
+}
+
+static char *put_names(char *p, uint32_t bounds)
+{
+	const char *start = p;
+
+	for (; bounds; bounds &= bounds - 1) {
+		if (p != start)
+			*p++ = '+';
+		p = put(p, tact_bound_name((enum tact_bound)__builtin_ctz(bounds)));
+	}
+	return p;
+}
+
+static void add_row(struct predict_worker *w, const struct source_block *block, const char *arch,
+		    unsigned alignment, const struct tact_prediction *x, struct text *out)
+{
+	const struct tact_region *region = &block->region;
+	char *p = text_reserve(out, region->text_size + 2 * region->code_size + ROW_ROOM);
+
+	p = put_digits(p, region);
+	*p++ = ',';
+	p = put(p, arch);
+	p = put(p, x->mode == TACT_MODE_LOOP ? ",loop," : ",unroll,");
+	if (w->p->n_alignments > 1) {
+		if (alignment >= 10)
+			*p++ = (char)('0' + alignment / 10);
+		*p++ = (char)('0' + alignment % 10);
+		*p++ = ',';
+	}
+	p = put(p, "ok,");
+	p = put_cycles(p, x->cycles_per_iteration);
+	*p++ = ',';
+	p = put_cycles(p, x->coverage);
+	*p++ = ',';
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
+		if (x->applies >> b & 1)
+			p = put_cycles(p, x->bound[b]);
+		*p++ = ',';
+	}
+	p = put_names(p, x->bottlenecks);
+	for (unsigned b = 0; b < TACT_N_BOUNDS && w->p->is_idealized; b++) {
+		double cycles;
+
+		*p++ = ',';
+		if (x->applies >> b & 1 && predict_idealized(w, b, &cycles))
+			p = put_cycles(p, cycles);
+	}
+	*p++ = '\n';
+	out->size = (size_t)(p - out->data);
+}
+
+static void add_failure(const struct predictor *p, const struct source_block *block, size_t arch,
+			unsigned alignment, int status, struct text *out)
+{
+	const struct tact_region *region = &block->region;
+	static const char *const modes[] = {"", "loop", "unroll"};
+
+	if (region->text_size)
+		text_csv_field(out, region->text, region->text_size, true);
+	else
+		out->size = (size_t)(put_hex(text_reserve(out, 2 * region->code_size), region->code,
+					     region->code_size) -
+				     out->data);
+	text_printf(out, ",%s,%s,", tact_arch_name(p->archs.arch[arch]), modes[p->mode]);
+	if (p->n_alignments > 1)
+		text_printf(out, "%u,", alignment);
+	text_printf(out, "%s,,,", predict_status_name(status));
+	for (unsigned b = 0; b < TACT_N_BOUNDS * (p->is_idealized ? 2 : 1); b++)
+		text_add(out, ",");
+	text_add(out, "\n");
+}
+
+void predict_csv(struct predict_worker *w, const struct source_block *block, struct text *out)
+{
+	const struct predictor *p = w->p;
+	int status = predict_load(w, block);
+
+	if (block->is_input)
+		return;
+	for (size_t a = 0; a < p->archs.n; a++) {
+		for (unsigned k = 0; k < p->n_alignments; k++) {
+			unsigned alignment = p->block_options.alignment + k;
+			struct tact_prediction x;
+			int failed = status;
+
+			if (failed >= 0)
+				failed = predict_at(w, a, alignment, &x);
+			if (failed >= 0)
+				add_row(w, block, tact_arch_name(p->archs.arch[a]), alignment, &x, out);
+			else
+				add_failure(p, block, a, alignment, failed, out);
+		}
+	}
+}
