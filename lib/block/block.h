@@ -34,6 +34,7 @@ struct block_lowered {
 	uint8_t n_in, n_out, n_loads, n_stores;
 	uint8_t first_source; /* register of the first VALUE_REG among the inputs, or TACT_REG_NONE */
 	uint8_t load_operand; /* of the first load, or TACT_REG_NONE */
+	uint16_t gpr_written, gpr_in_addresses; /* bit r: general register r, rsp by push and pop too */
 	bool names_rsp, writes_rsp; /* explicitly: not as push and pop do */
 	const struct arch_port_use *ports;
 	/* In the block's arena: n_in and n_out values; n_in rows of n_out latencies. */

@@ -58,6 +58,7 @@ struct walk {
 	struct symbol value[TACT_N_REGS];
 	uint32_t next_symbol;
 	size_t n_slots; /* power of two, or 0: nothing depends on addresses */
+	bool is_static; /* no register of an address is written */
 	uint8_t pass;
 
 	int64_t offset_before[16]; /* of the general registers, before the last iteration */
@@ -85,6 +86,8 @@ static void init_values(struct walk *w, enum tact_init init)
 		w->value[TACT_REG_RBP].base = RBP_SYMBOL;
 	}
 	w->next_symbol = FIRST_FRESH + TACT_N_REGS;
+	w->lone_store = false;
+	w->commit_cycles = 0;
 }
 
 static struct address address_of(const struct walk *w, const struct block_insn *bi,
@@ -256,11 +259,17 @@ static int make_slots(struct walk *w)
 {
 	struct tact_block *block = w->block;
 	size_t loads = 0, stores = 0, before;
+	unsigned written = 0, in_addresses = 0;
 
 	for (size_t i = 0; i < block->n_insns; i++) {
-		loads += block->insns[i].lowered->n_loads;
-		stores += block->insns[i].lowered->n_stores;
+		const struct block_lowered *l = block->insns[i].lowered;
+
+		loads += l->n_loads;
+		stores += l->n_stores;
+		written |= l->gpr_written;
+		in_addresses |= l->gpr_in_addresses;
 	}
+	w->is_static = !(written & in_addresses);
 	w->n_slots = 0;
 	if (!stores || (!loads && (stores < 2 || !block->arch->params.stores_one_line)))
 		return 0;
@@ -464,23 +473,25 @@ static void count_stores(struct walk *w)
 int block_depend(struct tact_block *block)
 {
 	bool fast_loads = block->arch->params.fast_pointer_chasing != 0, stack_changed = false;
-	struct walk w = { .block = block, .pass = LAST_PASS - 1 };
 	struct writer writers[N_KEYS];
+	struct walk w;
 
+	w.block = block;
+	w.pass = LAST_PASS - 1;
 	block->n_nodes = 0;
 	block->store_cycles = 0;
 	if (tact_grow(&block->nodes, &block->node_capacity, count_nodes(block),
 		      sizeof(*block->nodes)) < 0 || make_slots(&w) < 0)
 		return -TACT_E_NOMEM;
-	for (unsigned k = 0; k < N_KEYS; k++)
-		writers[k] = (struct writer){ BLOCK_NO_PRODUCER, 0, false };
+	memset(writers, 0xff, sizeof(writers)); /* BLOCK_NO_PRODUCER */
 	for (uint32_t i = 0; i < block->n_insns; i++) {
 		write_registers(writers, &block->insns[i], i, false);
 		synchronises_stack(&block->insns[i], &stack_changed);
 	}
 	if (w.n_slots) {
 		init_values(&w, block->opt.init);
-		for (w.pass = 1; w.pass < LAST_PASS - 1; w.pass++)
+		/* Addresses that never change are in their steady state after one iteration. */
+		for (w.pass = w.is_static ? LAST_PASS - 2 : 1; w.pass < LAST_PASS - 1; w.pass++)
 			for (uint32_t i = 0; i < block->n_insns; i++)
 				step_values(&w, i);
 	}
@@ -494,7 +505,7 @@ int block_depend(struct tact_block *block)
 		if (w.n_slots)
 			step_values(&w, i);
 	}
-	if (!w.n_slots)
+	if (!w.n_slots || (w.is_static && !block->arch->params.stores_one_line))
 		return 0;
 	w.pass = LAST_PASS;
 	for (unsigned r = 0; r < 16; r++)

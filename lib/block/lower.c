@@ -245,6 +245,8 @@ static void summarise(struct draft *d)
 	struct block_lowered *l = d->l;
 
 	for (unsigned k = l->n_in; k-- > 0;) {
+		if (d->in[k].kind == VALUE_ADDRESS && d->in[k].key < 16)
+			l->gpr_in_addresses |= (uint16_t)(1u << d->in[k].key);
 		if (d->in[k].kind == VALUE_MEMORY)
 			l->load_operand = d->in[k].operand;
 		if (d->in[k].kind == VALUE_REG)
@@ -252,8 +254,13 @@ static void summarise(struct draft *d)
 		l->names_rsp |= d->in[k].kind <= VALUE_ADDRESS && d->in[k].key == TACT_REG_RSP &&
 				!d->in[k].is_stack;
 	}
-	for (unsigned o = 0; o < l->n_out; o++)
+	if (d->insn->stack_change)
+		l->gpr_written |= 1u << TACT_REG_RSP;
+	for (unsigned o = 0; o < l->n_out; o++) {
+		if (d->out[o].kind == VALUE_REG && d->out[o].key < 16)
+			l->gpr_written |= (uint16_t)(1u << d->out[o].key);
 		l->writes_rsp |= d->out[o].kind == VALUE_REG && d->out[o].key == TACT_REG_RSP;
+	}
 }
 
 /* Copies the lists to the arena. */

@@ -125,6 +125,8 @@ static unsigned plain_cycles(const struct tact_block *block, const struct fetch_
 {
 	unsigned width = (unsigned)block->arch->params.predecode_width;
 
+	if (b->slots <= width) /* nearly always: spares the division */
+		return b->slots != 0;
 	return (b->slots + width - 1) / width;
 }
 
