@@ -124,7 +124,7 @@ static int decode(struct tact_block *block, struct tact_diag *diag)
 					    offset);
 		bi->entry = (uint32_t)entry;
 		bi->offset = (uint32_t)offset;
-		offset += block->cache.entries[entry].layout.length;
+		offset += bi->constants.length;
 		block->n_insns++;
 	}
 	return 0;
@@ -147,7 +147,7 @@ static int lower(struct tact_block *block)
 		struct block_insn *bi = &block->insns[i];
 		struct block_lowered *l = &block->lowered[bi->entry];
 
-		bi->insn = &block->cache.entries[bi->entry].insn;
+		bi->insn = &block->cache.entries[bi->entry];
 		bi->lowered = l;
 		if (!l->made && block_lower(l, bi->insn, block->arch, &block->arena) < 0)
 			return -TACT_E_NOMEM;

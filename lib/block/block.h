@@ -51,10 +51,11 @@ struct block_arena {
 struct block_insn {
 	const struct tact_insn *insn;        /* in the cache */
 	const struct block_lowered *lowered; /* in the block */
-	struct isa_constants constants;
+	struct isa_instance constants;
 	uint32_t entry;                      /* in the cache */
 	uint32_t offset;                     /* in the code */
 	uint32_t first_node;                 /* of its inputs in the dependence graph */
+	uint64_t producers;                  /* bit p: waits for insns[p]; only of the first 64 */
 	bool fused_prev, fused_next, jcc, fast_load, stack_sync;
 };
 

@@ -425,6 +425,7 @@ static void connect(struct walk *w, const struct writer *writers, uint32_t i)
 	const struct block_lowered *l = bi->lowered;
 
 	bi->first_node = (uint32_t)block->n_nodes;
+	bi->producers = 0;
 	for (unsigned k = 0; k < l->n_in; k++) {
 		struct block_node *node = &block->nodes[block->n_nodes++];
 		const struct writer *writer;
@@ -433,12 +434,16 @@ static void connect(struct walk *w, const struct writer *writers, uint32_t i)
 					     .input = (uint8_t)k };
 		if (l->in[k].kind == VALUE_MEMORY) {
 			connect_memory(w, node, bi);
+			if (node->producer < 64)
+				bi->producers |= 1ull << node->producer;
 			continue;
 		}
 		writer = &writers[key_of(&l->in[k])];
 		node->producer = writer->insn;
 		node->output = writer->output;
 		node->iterations = !writer->is_this_iteration;
+		if (node->producer < 64)
+			bi->producers |= 1ull << node->producer;
 	}
 }
 

@@ -21,7 +21,6 @@ struct search {
 	uint32_t *mark;   /* walk that has seen the node */
 	uint32_t *list;   /* nodes that may be on a cycle, in order */
 	size_t n_list;
-	uint8_t *waits, *awaited; /* by instruction: see prune_insns */
 	uint8_t *choice;  /* input of the producer; NO_CHOICE: the node is on no cycle */
 	uint8_t *best;    /* the policy that the best cycle belongs to */
 	double ratio;
@@ -42,55 +41,56 @@ static bool edge(const struct search *s, uint32_t v, unsigned in, unsigned *late
 }
 
 /* Instructions that can be on a cycle: those that wait for one that can be, and that one that can be
- * waits for.  Works along the code: within an iteration producers come first, so that a few passes
- * suffice.  Cheap, and leaves most blocks with next to nothing.
+ * waits for.  A bit an instruction; blocks with more than 64 are left to the nodes.  Cheap, and leaves
+ * most blocks with next to nothing.
  */
-static void prune_insns(struct search *s)
+static uint64_t cyclic_insns(const struct tact_block *block)
 {
-	const struct tact_block *block = s->block;
-	bool changed = true;
+	size_t n = block->n_insns;
+	uint64_t cyclic = n < 64 ? (1ull << n) - 1 : ~0ull, before;
 
-	memset(s->waits, 1, block->n_insns);
-	while (changed) {
-		changed = false;
-		memset(s->awaited, 0, block->n_insns);
-		for (uint32_t i = 0; i < block->n_insns; i++) {
-			const struct block_insn *bi = &block->insns[i];
-			const struct block_node *node = &block->nodes[bi->first_node];
-			bool waits = false;
+	if (n > 64)
+		return ~0ull;
+	do {
+		uint64_t awaited = 0;
 
-			if (!s->waits[i])
+		before = cyclic;
+		for (size_t i = 0; i < n; i++) {
+			uint64_t waits = block->insns[i].producers & cyclic;
+
+			if (!(cyclic >> i & 1))
 				continue;
-			for (unsigned k = 0; k < bi->lowered->n_in; k++, node++) {
-				if (node->producer != BLOCK_NO_PRODUCER && s->waits[node->producer]) {
-					waits = true;
-					s->awaited[node->producer] = 1;
-				}
-			}
-			changed |= !waits;
-			s->waits[i] = waits;
+			if (waits)
+				awaited |= waits;
+			else
+				cyclic &= ~(1ull << i);
 		}
-		for (uint32_t i = 0; i < block->n_insns; i++) {
-			changed |= s->waits[i] && !s->awaited[i];
-			s->waits[i] &= s->awaited[i];
-		}
-	}
+		cyclic &= awaited;
+	} while (cyclic && cyclic != before);
+	return cyclic;
+}
+
+static bool is_cyclic(uint64_t cyclic, uint32_t insn)
+{
+	return insn >= 64 || cyclic >> insn & 1;
 }
 
 /* The same for nodes, where latencies of zero tell: fills list with those that are left. */
 static void prune(struct search *s)
 {
 	const struct tact_block *block = s->block;
-	size_t before;
+	uint64_t cyclic = cyclic_insns(block);
 	unsigned latency;
+	size_t before;
 
-	prune_insns(s);
+	if (!cyclic)
+		return;
 	memset(s->choice, NO_CHOICE, s->n);
 	for (uint32_t v = 0; v < s->n; v++) {
 		const struct block_node *node = &block->nodes[v];
 
-		if (s->waits[node->insn] && node->producer != BLOCK_NO_PRODUCER &&
-		    s->waits[node->producer]) {
+		if (node->producer != BLOCK_NO_PRODUCER && is_cyclic(cyclic, node->insn) &&
+		    is_cyclic(cyclic, node->producer)) {
 			s->choice[v] = 0;
 			s->list[s->n_list++] = v;
 		}
@@ -216,8 +216,7 @@ static bool improve(struct search *s)
 static int init(struct search *s, struct tact_block *block)
 {
 	size_t n = block->n_nodes;
-	size_t size = n * (sizeof(double) + sizeof(struct tact_chain_link) + 2 * sizeof(uint32_t) + 2) +
-		      2 * block->n_insns;
+	size_t size = n * (sizeof(double) + sizeof(struct tact_chain_link) + 2 * sizeof(uint32_t) + 2);
 	char *p = block_scratch(block, size);
 
 	if (!p && n)
@@ -231,8 +230,6 @@ static int init(struct search *s, struct tact_block *block)
 	s->list = s->mark + n;
 	s->choice = (uint8_t *)(s->list + n);
 	s->best = s->choice + n;
-	s->waits = s->best + n;
-	s->awaited = s->waits + block->n_insns;
 	return 0;
 }
 

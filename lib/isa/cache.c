@@ -6,9 +6,8 @@
 
 enum {
 	FIRST_SLOTS = 1 << 12,
-	MAX_HEAD = 15,       /* bytes of a head that fit the key in front of its last byte */
-	ZERO_IMMEDIATE = 16, /* in the key's last byte: forms with an immediate of 0 are their own */
-	WHOLE = 32           /* the key holds the whole instruction: it has no layout */
+	MAX_HEAD = 15,      /* bytes of a head that fit the key in front of its last byte */
+	ZERO_IMMEDIATE = 16 /* in the key's last byte: forms with an immediate of 0 are their own */
 };
 
 int isa_cache_init(struct isa_cache *cache)
@@ -29,18 +28,25 @@ void isa_cache_fini(struct isa_cache *cache)
 void isa_cache_flush(struct isa_cache *cache)
 {
 	memset(cache->slots, 0, cache->n_slots * sizeof(*cache->slots));
-	cache->n_entries = 0;
+	cache->n_entries = cache->n_used = 0;
 }
 
-static size_t slot_of(const struct isa_cache *cache, const uint64_t *key)
+/* The slot of a key, or the free one where it belongs. */
+static struct isa_slot *find(const struct isa_cache *cache, const uint64_t *key)
 {
-	/* Two odd constants (from the fractional part of the golden ratio) mix the halves. */
+	/* Two odd constants mix the halves (the first from Knuth, as in tact_hash_bytes; the second
+	 * from the finaliser of MurmurHash3).
+	 */
 	uint64_t h = (key[0] ^ (key[1] * 0xff51afd7ed558ccdu)) * 0x9e3779b97f4a7c15u;
+	size_t s = (size_t)(h >> 32) & (cache->n_slots - 1);
 
-	return (size_t)(h >> 32) & (cache->n_slots - 1);
+	while (cache->slots[s].entry &&
+	       (cache->slots[s].key[0] != key[0] || cache->slots[s].key[1] != key[1]))
+		s = (s + 1) & (cache->n_slots - 1);
+	return &cache->slots[s];
 }
 
-/* Loads the first n (1 to 16) bytes at p, which has 16 readable ones; zeros behind them. */
+/* Loads the first n (1 to 15) bytes at p, which has 16 readable ones; zeros behind them. */
 static void load_key(uint64_t *key, const uint8_t *p, unsigned n)
 {
 	memcpy(key, p, 16);
@@ -77,104 +83,85 @@ static int64_t load_signed(const uint8_t *p, unsigned size)
 	}
 }
 
-/* Doubles the slots when they are half full. */
+/* Twice as many slots when three quarters are in use. */
 static int make_room(struct isa_cache *cache)
 {
-	uint32_t *slots;
-	size_t n = cache->n_slots * 2;
+	struct isa_slot *old = cache->slots;
+	size_t n = cache->n_slots;
 
-	if (tact_grow(&cache->entries, &cache->capacity, cache->n_entries + 1,
-		      sizeof(*cache->entries)) < 0)
-		return -TACT_E_NOMEM;
-	if (cache->n_entries * 2 < cache->n_slots)
+	if (cache->n_used * 4 < n * 3)
 		return 0;
-	slots = calloc(n, sizeof(*slots));
-	if (!slots)
+	cache->slots = calloc(2 * n, sizeof(*cache->slots));
+	if (!cache->slots) {
+		cache->slots = old;
 		return -TACT_E_NOMEM;
-	free(cache->slots);
-	cache->slots = slots;
-	cache->n_slots = n;
-	for (size_t i = 0; i < cache->n_entries; i++) {
-		size_t s = slot_of(cache, cache->entries[i].key);
-
-		while (slots[s])
-			s = (s + 1) & (n - 1);
-		slots[s] = (uint32_t)i + 1;
 	}
+	cache->n_slots = 2 * n;
+	for (size_t i = 0; i < n; i++)
+		if (old[i].entry)
+			*find(cache, old[i].key) = old[i];
+	free(old);
 	return 0;
 }
 
-/* Full decoding of an instruction that the cache does not have. */
-static long insert(struct isa_cache *cache, const uint8_t *code, size_t size,
-		   const struct isa_layout *layout, const uint64_t *key)
+/* Full decoding; returns the number of the new entry. */
+static long decode_entry(struct isa_cache *cache, const uint8_t *code, size_t size)
 {
-	struct tact_insn insn;
-	struct isa_entry *e;
-	size_t s;
-
-	if (tact_decode(&insn, code, size) < 0)
-		return -TACT_E_DECODE;
-	if (make_room(cache) < 0)
+	if (tact_grow(&cache->entries, &cache->capacity, cache->n_entries + 1,
+		      sizeof(*cache->entries)) < 0)
 		return -TACT_E_NOMEM;
-	e = &cache->entries[cache->n_entries];
-	e->insn = insn;
-	if (layout && layout->length == insn.length) {
-		e->layout = *layout;
-		memcpy(e->key, key, sizeof(e->key));
-	} else {
-		e->layout = (struct isa_layout){ .length = insn.length, .head = insn.length };
-		load_key(e->key, code, insn.length);
-		((uint8_t *)e->key)[15] = (uint8_t)(WHOLE | insn.length);
-	}
-	for (s = slot_of(cache, e->key); cache->slots[s];)
-		s = (s + 1) & (cache->n_slots - 1);
-	cache->slots[s] = (uint32_t)++cache->n_entries;
-	return (long)cache->n_entries - 1;
+	if (tact_decode(&cache->entries[cache->n_entries], code, size) < 0)
+		return -TACT_E_DECODE;
+	return (long)cache->n_entries++;
 }
 
-static long find(const struct isa_cache *cache, const uint64_t *key)
+/* The constants as the decoder saw them. */
+static void take_decoded(struct isa_instance *instance, const struct tact_insn *insn)
 {
-	size_t s = slot_of(cache, key);
-
-	for (; cache->slots[s]; s = (s + 1) & (cache->n_slots - 1)) {
-		const struct isa_entry *e = &cache->entries[cache->slots[s] - 1];
-
-		if (e->key[0] == key[0] && e->key[1] == key[1])
-			return (long)cache->slots[s] - 1;
-	}
-	return -1;
+	*instance = (struct isa_instance){ insn->displacement, insn->immediate, insn->length };
 }
 
 long isa_cache_decode(struct isa_cache *cache, const uint8_t *code, size_t size,
-		      struct isa_constants *constants)
+		      struct isa_instance *instance)
 {
 	struct isa_layout layout;
-	const struct isa_entry *e;
+	struct isa_slot *slot;
 	const uint8_t *p;
 	uint64_t key[2];
 	long n;
 
 	if (!isa_layout_of(&layout, code, size) || layout.head > MAX_HEAD) {
-		/* Rare: decoded each time and not found again, but stored once each flush. */
-		n = insert(cache, code, size, NULL, NULL);
-		goto out;
+		/* Rare encodings are decoded anew each time. */
+		n = decode_entry(cache, code, size);
+		if (n >= 0)
+			take_decoded(instance, &cache->entries[n]);
+		return n;
 	}
 	load_key(key, code, layout.head);
 	((uint8_t *)key)[15] = layout.head;
 	if (layout.imm_size == 1 && !code[layout.head + layout.disp_size])
 		((uint8_t *)key)[15] |= ZERO_IMMEDIATE;
-	n = find(cache, key);
-	if (n < 0)
-		n = insert(cache, code, size, &layout, key);
-out:
-	if (n < 0)
+	slot = find(cache, key);
+	if (!slot->entry) {
+		n = decode_entry(cache, code, size);
+		if (n < 0)
+			return n;
+		take_decoded(instance, &cache->entries[n]);
+		/* Where we and the decoder do not agree on the length, the decoder is right. */
+		if (instance->length == layout.length && make_room(cache) >= 0) {
+			slot = find(cache, key);
+			memcpy(slot->key, key, sizeof(key));
+			slot->entry = (uint32_t)n + 1;
+			cache->n_used++;
+		}
 		return n;
-	e = &cache->entries[n];
-	p = code + e->layout.head;
-	constants->displacement = e->layout.disp_size ? load_signed(p, e->layout.disp_size)
-						      : e->insn.displacement;
-	constants->immediate = e->layout.imm_size
-				       ? load_signed(p + e->layout.disp_size, e->layout.imm_size)
-				       : e->insn.immediate;
+	}
+	n = (long)slot->entry - 1;
+	p = code + layout.head;
+	instance->length = layout.length;
+	instance->displacement = load_signed(p, layout.disp_size);
+	instance->immediate = load_signed(p + layout.disp_size, layout.imm_size);
+	if (layout.disp_in_head)
+		instance->displacement = cache->entries[n].displacement;
 	return n;
 }

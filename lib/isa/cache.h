@@ -8,25 +8,23 @@
 
 #include "isa/isa.h"
 
-/* One remembered instruction: its number is its place in `entries` and stays valid until
- * isa_cache_flush.
- */
-struct isa_entry {
+/* A slot of the hash table.  The key is here, so that finding an instruction touches one place. */
+struct isa_slot {
 	uint64_t key[2]; /* head, padded with zeros; last byte: length of the head and more */
-	struct isa_layout layout;
-	struct tact_insn insn;
+	uint32_t entry;  /* number of the entry + 1; 0: the slot is free */
 };
 
 struct isa_cache {
-	struct isa_entry *entries; /* owned */
+	struct tact_insn *entries; /* owned; what is remembered, by number */
 	size_t n_entries, capacity;
-	uint32_t *slots; /* owned; number of an entry + 1, or 0; n_slots is a power of two */
-	size_t n_slots;
+	struct isa_slot *slots; /* owned; n_slots is a power of two */
+	size_t n_slots, n_used;
 };
 
-/* The constants of one instance. */
-struct isa_constants {
+/* What one instance has of its own. */
+struct isa_instance {
 	int64_t displacement, immediate;
+	unsigned length;
 };
 
 /* Returns -TACT_E_NOMEM. */
@@ -35,10 +33,10 @@ void isa_cache_fini(struct isa_cache *cache);
 void isa_cache_flush(struct isa_cache *cache);
 
 /* Decodes the instruction at code; 16 bytes behind code[size] must be readable.
- * Returns the number of its entry, -TACT_E_DECODE or -TACT_E_NOMEM.  A pointer to an entry is
- * valid until the next call.
+ * Returns the number of its entry, -TACT_E_DECODE or -TACT_E_NOMEM.  Numbers stay valid until
+ * isa_cache_flush, pointers to entries until the next call.
  */
 long isa_cache_decode(struct isa_cache *cache, const uint8_t *code, size_t size,
-		      struct isa_constants *constants);
+		      struct isa_instance *instance);
 
 #endif /* TACT_ISA_CACHE_H */

@@ -166,6 +166,7 @@ int isa_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size)
 	bool is_evex;
 	char what;
 
+	layout->disp_in_head = false;
 	while (c.at < c.size && is_legacy_prefix(code[c.at])) {
 		c.operand_size |= code[c.at] == 0x66;
 		c.address_size |= code[c.at] == 0x67;
@@ -190,6 +191,7 @@ int isa_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size)
 		/* EVEX scales it by a factor that the head does not show: it counts as part of the head. */
 		c.at++;
 		displacement = 0;
+		layout->disp_in_head = true;
 	}
 	immediate = immediate_bytes(&c, what, reg_field);
 	if (c.at + (size_t)displacement + immediate > c.size)
