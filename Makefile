@@ -21,7 +21,7 @@ VERSION := $(shell sed -n 's/^.define TACT_VERSION_[A-Z]* \([0-9]*\)/\1/p' inclu
 SOVERSION := $(firstword $(subst ., ,$(VERSION)))
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wwrite-strings -Wno-overlength-strings
-OPT ?= -O2
+OPT ?= -O3
 CFLAGS ?= -g
 WERROR ?= -Werror
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(OPT) -fPIC -fvisibility=default -pthread \

@@ -13,8 +13,7 @@
 const struct option_spec archlist_option_specs[] = {
 	{.letter = 'a', .name = "arch", .argument = "NAME", .type = OPTION_TEXT,
 	 .offset = OPTION_FIELD(archlist, names, const char *),
-	 .help = "the CPU: a name of 'tact archs', several with commas, or all (default: this CPU "
-		 "if it is known, else SKL)"},
+	 .help = "the CPU: a name of 'tact archs', several with commas, or all"},
 	{.name = "params", .argument = "FILE", .type = OPTION_TEXT,
 	 .offset = OPTION_FIELD(archlist, params, const char *),
 	 .help = "change the CPU's parameters: 'name = value' lines ('tact archs SKL' shows them)"},

@@ -48,6 +48,7 @@ static const char *set_alignment(void *target, const char *value)
 	char *end;
 
 	p->is_all_alignments = !strcmp(value, "all");
+	p->is_alignment_given = true;
 	if (p->is_all_alignments)
 		return NULL;
 	number = strtoul(value, &end, 0);
@@ -119,7 +120,8 @@ static const struct option_spec model_specs[] = {
 	 .help = "the block as a loop (loop), unrolled (unroll), or auto (default): loop if it ends "
 		 "in a branch to its start"},
 	{.name = "alignment", .argument = "N|all", .type = OPTION_CALL, .call = set_alignment,
-	 .help = "address of the first byte modulo 64, or all of them (default: 0)"},
+	 .help = "address of the first byte modulo 64, or all of them (default: as in the object "
+		 "file or executable, else 0)"},
 	{.name = "init", .argument = "HOW", CHOICE(init, inits),
 	 .help = "what registers hold at entry, for memory dependence: all the same but rsp and rbp "
 		 "(stack, default), the same, or different values (diff)"},
@@ -227,6 +229,8 @@ static void prepare(struct predictor *p)
 		.simple_decoder = p->simple_decoder,
 		.exact_ports = p->exact_ports,
 	};
+	if (p->is_number_only)
+		p->format = FORMAT_TEXT;
 	set_colors(p);
 }
 
@@ -273,7 +277,8 @@ int cmd_predict(int argc, char **argv)
 	const struct option_command command = {
 		.usage = "usage: tact predict [OPTIONS] [INPUT...]\n",
 		.description = "Predicts how many cycles an iteration of a block of x86-64 code takes "
-			       "in the steady state, and says what limits it.",
+			       "in the steady state, and says what limits it. Without --arch: on this "
+			       "CPU if it is one that tact knows, else on SKL.",
 		.epilogue = epilogue,
 		.groups = groups,
 		.argument = source_add_path,

@@ -117,7 +117,7 @@ void predict_csv(struct predict_worker *w, const struct source_block *block, str
 		return;
 	for (size_t a = 0; a < p->archs.n; a++) {
 		for (unsigned k = 0; k < p->n_alignments; k++) {
-			unsigned alignment = p->block_options.alignment + k;
+			unsigned alignment = predict_alignment(p, block, k);
 			struct tact_prediction x;
 			int failed = status;
 

@@ -67,40 +67,70 @@ static void explain_ports(const struct explanation *e, unsigned bound)
 	if (tact_explain_ports(e->w->block, &c) < 0 || !c.n_insns || !c.ports)
 		return;
 	add_title(e, bound);
-	text_printf(e->out, "%g uops can only go to ", c.uops);
+	text_printf(e->out, "%g uop%s can only go to ", c.uops, c.uops == 1 ? "" : "s");
 	add_ports(e->out, c.ports);
 	text_add(e->out, " (");
 	add_ratio(e, c.uops, (unsigned)__builtin_popcount(c.ports),
 		  c.uops / __builtin_popcount(c.ports));
-	text_add(e->out, " cycles):\n");
+	text_add(e->out, "):\n");
 	for (size_t i = 0; i < c.n_insns && add_more(e, i, c.n_insns); i++)
 		add_insn(e, c.insns[i]);
 }
 
 const char *predict_value_name(unsigned kind, unsigned reg)
 {
+	/* The registers that are renamed as one have a name that people know. */
+	static const char *const vectors[] = {
+		"xmm0",	 "xmm1",  "xmm2",  "xmm3",  "xmm4",  "xmm5",  "xmm6",  "xmm7",
+		"xmm8",	 "xmm9",  "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",
+		"xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23",
+		"xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31",
+	};
+
 	switch (kind) {
 	case 2:
 		return "flags";
 	case 3:
 		return "memory";
-	default:
-		return reg == TACT_REG_NONE ? "?" : tact_reg_name(reg);
 	}
+	if (reg >= TACT_REG_VEC0 && reg < TACT_REG_VEC0 + CLI_ARRAY_SIZE(vectors))
+		return vectors[reg - TACT_REG_VEC0];
+	return reg == TACT_REG_NONE ? "?" : tact_reg_name(reg);
 }
 
-static void add_link(const struct explanation *e, const struct tact_chain_link *link)
+static void add_way(struct text *out, const struct tact_chain_link *link)
 {
-	size_t start = e->out->size;
-
-	text_printf(e->out, "  %3u  %s", link->insn + 1, e->listing->line[link->insn]);
-	text_pad(e->out, 9 + e->listing->widest, start);
-	text_printf(e->out, "%s%s -> %s", predict_value_name(link->from_kind, link->from_reg),
+	text_printf(out, "%s%s -> %s", predict_value_name(link->from_kind, link->from_reg),
 		    link->from_kind == 1 ? " (address)" : "",
 		    predict_value_name(link->to_kind, link->to_reg));
-	text_pad(e->out, 9 + e->listing->widest + 24, start);
-	text_printf(e->out, "%3u cycle%s%s\n", link->latency, link->latency == 1 ? "" : "s",
-		    link->iterations ? ", into the next iteration" : "");
+}
+
+/* Columns: number, instruction, how the value comes in and goes out, cycles. */
+static void add_links(const struct explanation *e, const struct tact_chain *chain)
+{
+	size_t insn_width = 0, way_width = 0;
+
+	for (size_t i = 0; i < chain->n_links; i++) {
+		size_t start = e->out->size, length = strlen(e->listing->line[chain->links[i].insn]);
+
+		add_way(e->out, &chain->links[i]);
+		if (e->out->size - start > way_width)
+			way_width = e->out->size - start;
+		e->out->size = start;
+		if (length > insn_width && length <= 40)
+			insn_width = length;
+	}
+	for (size_t i = 0; i < chain->n_links && add_more(e, i, chain->n_links); i++) {
+		const struct tact_chain_link *link = &chain->links[i];
+		size_t start = e->out->size;
+
+		text_printf(e->out, "  %3u  %s", link->insn + 1, e->listing->line[link->insn]);
+		text_pad(e->out, 9 + insn_width, start);
+		add_way(e->out, link);
+		text_pad(e->out, 9 + insn_width + way_width, start);
+		text_printf(e->out, "%4u cycle%s%s\n", link->latency, link->latency == 1 ? "" : "s",
+			    link->iterations ? ", to the next iteration" : "");
+	}
 }
 
 static void explain_chain(const struct explanation *e, unsigned bound)
@@ -118,8 +148,7 @@ static void explain_chain(const struct explanation *e, unsigned bound)
 		text_add(e->out, ")");
 	}
 	text_add(e->out, ":\n");
-	for (size_t i = 0; i < c.n_links && add_more(e, i, c.n_links); i++)
-		add_link(e, &c.links[i]);
+	add_links(e, &c);
 }
 
 static void explain_divider(const struct explanation *e, unsigned bound)
@@ -244,11 +273,12 @@ static void explain_decoder(const struct explanation *e, unsigned bound)
 /* DSB, LSD, Issue: so many uops, so many a cycle. */
 static void explain_width(const struct explanation *e, unsigned bound)
 {
-	struct tact_insn_cost cost;
-	const char *param = bound == TACT_BOUND_DSB ? "dsb_width" : "issue_width";
-	unsigned uops = 0;
+	unsigned uops = 0, width = archlist_param(e->w->arch, bound == TACT_BOUND_DSB ? "dsb_width"
+										       : "issue_width");
 
 	for (size_t i = 0; i < e->listing->n; i++) {
+		struct tact_insn_cost cost;
+
 		cost.size = sizeof(cost);
 		if (tact_block_cost(e->w->block, i, &cost) < 0)
 			continue;
@@ -258,14 +288,24 @@ static void explain_width(const struct explanation *e, unsigned bound)
 	}
 	add_title(e, bound);
 	text_printf(e->out, "%u fused uop%s an iteration, at most %u a cycle", uops, plural(uops),
-		    archlist_param(e->w->arch, param));
-	if (bound == TACT_BOUND_DSB)
-		text_add(e->out, "; none of a next iteration in the same cycle\nif all is in one "
-				 "32-byte window");
-	else if (bound == TACT_BOUND_LSD)
-		text_add(e->out, "; the last uop of the loop ends a cycle, after the copies\nthat the "
-				 "LSD makes of small loops");
+		    width);
+	if (bound != TACT_BOUND_ISSUE && e->x->bound[bound] > (double)uops / width + 0.005)
+		text_add(e->out, ", and a cycle ends with the loop");
 	text_add(e->out, ".\n");
+}
+
+static void explain_stack_sync(const struct explanation *e, unsigned bound)
+{
+	add_title(e, bound);
+	text_add(e->out, "in front of these a uop brings rsp up to date, which push, pop, call\nand "
+			 "ret leave to the stack engine:\n");
+	for (size_t i = 0; i < e->listing->n; i++) {
+		struct tact_insn_cost cost;
+
+		cost.size = sizeof(cost);
+		if (tact_block_cost(e->w->block, i, &cost) >= 0 && cost.notes & TACT_NOTE_STACK_SYNC)
+			add_insn(e, i);
+	}
 }
 
 /* One row a bound; a bound without one has no story to tell. */
@@ -279,6 +319,7 @@ static void (*const explainers[TACT_N_BOUNDS])(const struct explanation *e, unsi
 	[TACT_BOUND_PRECEDENCE] = explain_chain,
 	[TACT_BOUND_DIVIDER] = explain_divider,
 	[TACT_BOUND_STORES] = explain_stores,
+	[TACT_BOUND_STACK_SYNC] = explain_stack_sync,
 };
 
 void predict_explain(struct predict_worker *w, const struct tact_prediction *x,

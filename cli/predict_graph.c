@@ -134,7 +134,7 @@ int predict_draw(struct predict_worker *w, const struct source_block *block)
 	struct text title = {0}, text = {0};
 	int status;
 
-	if (predict_at(w, 0, w->p->block_options.alignment, &x) < 0)
+	if (predict_at(w, 0, predict_alignment(w->p, block, 0), &x) < 0)
 		return CLI_FAILED;
 	listing_init(&listing, w->block, block->region.address);
 	g.is_critical = cli_alloc(listing.n);

@@ -258,7 +258,7 @@ void predict_json(struct predict_worker *w, const struct source_block *block, st
 		tact_block_load(w->block, block->region.code, block->region.code_size, &diag);
 	for (size_t a = 0; a < p->archs.n; a++) {
 		for (unsigned k = 0; k < p->n_alignments; k++) {
-			unsigned alignment = p->block_options.alignment + k;
+			unsigned alignment = predict_alignment(p, block, k);
 			struct tact_prediction x;
 
 			if (status < 0)

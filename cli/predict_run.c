@@ -85,18 +85,28 @@ int predict_at(struct predict_worker *w, size_t arch, unsigned alignment,
 {
 	const struct tact_arch *wanted = w->p->archs.arch[arch];
 
+	int status = 0;
+
 	if (w->arch != wanted || w->alignment != alignment) {
 		struct tact_block_options options = w->p->block_options;
-		int status;
 
 		options.alignment = alignment;
 		status = tact_block_rebind(w->block, wanted, &options);
-		if (status < 0)
-			return status;
 		w->arch = wanted;
 		w->alignment = alignment;
 	}
-	return tact_predict(w->block, &w->p->predict_options, out);
+	if (status >= 0)
+		status = tact_predict(w->block, &w->p->predict_options, out);
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	return status;
+}
+
+unsigned predict_alignment(const struct predictor *p, const struct source_block *block, unsigned k)
+{
+	if (p->is_alignment_given)
+		return p->block_options.alignment + k;
+	return block->is_elf ? (unsigned)(block->region.address % 64) : 0;
 }
 
 const char *predict_status_name(int status)
@@ -219,6 +229,7 @@ static size_t batch_add(struct batch *b, const struct source_block *block)
 	row->candidate = block->candidate;
 	row->status = block->status;
 	row->is_input = block->is_input;
+	row->is_elf = block->is_elf;
 	if (block->status < 0)
 		row->diag = block->diag;
 	if (block->is_input) {

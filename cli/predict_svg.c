@@ -239,8 +239,8 @@ static void draw_head(const struct drawing *d, struct text *out)
 	text_printf(out, "<text class=\"title\" x=\"%d\" y=\"22\">", MARGIN);
 	add_escaped(out, d->g->title);
 	text_printf(out,
-		    "</text>\n<text class=\"small\" x=\"%d\" y=\"40\">right: within an iteration; left: "
-		    "into the next; numbers: cycles</text>\n",
+		    "</text>\n<text class=\"small\" x=\"%d\" y=\"40\">right: within an iteration, left: "
+		    "into the next; cycles from the slowest input</text>\n",
 		    MARGIN);
 }
 

@@ -74,7 +74,7 @@ static void survey(struct cost_table *t)
 
 static void add_header(const struct cost_table *t, struct text *out)
 {
-	text_printf(out, "\n%s   # %4s", t->w->p->bold, t->source);
+	text_printf(out, "\n%s    # %4s", t->w->p->bold, t->source);
 	if (t->has_ms)
 		text_add(out, "  MS");
 	text_add(out, " Issued");
@@ -149,7 +149,7 @@ static void add_row(const struct cost_table *t, size_t i, struct text *out)
 	cost.size = sizeof(cost);
 	if (tact_block_cost(t->w->block, i, &cost) < 0)
 		return;
-	text_printf(out, "%4zu", i + 1);
+	text_printf(out, "%5zu", i + 1);
 	add_cost(t, &cost, out);
 	add_letters(t, cost.notes, out);
 	if (t->w->p->is_verbose)
@@ -173,7 +173,7 @@ void predict_cost_table(struct predict_worker *w, const struct listing *listing,
 	add_header(&t, out);
 	for (size_t i = 0; i < listing->n; i++)
 		add_row(&t, i, out);
-	text_printf(out, "%s sum", w->p->bold);
+	text_printf(out, "%sTotal", w->p->bold);
 	add_cost(&t, &t.total, out);
 	while (out->data[out->size - 1] == ' ')
 		out->size--;
@@ -199,10 +199,11 @@ static void widen(struct range *r, const struct tact_prediction *x)
 	r->n++;
 }
 
-void predict_arch_table(struct predict_worker *w, struct text *out)
+void predict_arch_table(struct predict_worker *w, const struct source_block *block,
+			struct text *out)
 {
 	const struct archlist *archs = &w->p->archs;
-	unsigned alignment = w->p->block_options.alignment;
+	unsigned alignment = predict_alignment(w->p, block, 0);
 	struct tact_prediction x[ARCHLIST_MAX];
 	struct range range = {0};
 
@@ -212,7 +213,7 @@ void predict_arch_table(struct predict_worker *w, struct text *out)
 		widen(&range, &x[a]);
 	}
 	predict_headline(w->p, out, range.low, range.high, range.bottlenecks);
-	text_printf(out, "\n%sArch  Cycles  Mode    %-20s  CPU%s\n", w->p->bold, "Bottleneck",
+	text_printf(out, "\n%sArch  Cycles  Mode    %-22s  CPU%s\n", w->p->bold, "Bottleneck",
 		    w->p->plain);
 	for (size_t a = 0; a < archs->n; a++) {
 		size_t start = out->size;
@@ -220,8 +221,8 @@ void predict_arch_table(struct predict_worker *w, struct text *out)
 		text_printf(out, "%-5s", tact_arch_name(archs->arch[a]));
 		text_cycles2(out, x[a].cycles_per_iteration, 7);
 		text_printf(out, "  %-6s  ", predict_mode_name(x[a].mode));
-		predict_names(out, x[a].bottlenecks, ", ");
-		text_pad(out, 42, start);
+		predict_names_within(out, x[a].bottlenecks, 22);
+		text_pad(out, 44, start);
 		text_printf(out, "  %s%s\n", tact_arch_full_name(archs->arch[a]),
 			    x[a].coverage < 1 ? "  (lower bound: instructions without data)" : "");
 	}
@@ -295,43 +296,47 @@ void predict_idealize_table(struct predict_worker *w, const struct tact_predicti
 
 /* ---- candidates ---- */
 
-static void add_place(const struct tact_region *r, struct text *out)
+static void add_place(const struct source_block *block, struct text *out)
 {
+	const struct tact_region *r = &block->region;
+
 	text_add(out, r->name[0] ? r->name : "-");
 	if (r->function[0] && strncmp(r->name, r->function, strlen(r->function)))
 		text_printf(out, " in %s", r->function);
 	if (r->source[0])
 		text_printf(out, " (%s)", r->source);
-	else if (r->line)
-		text_printf(out, " (line %" PRIu64 ")", r->line);
 }
 
 static void add_candidate(struct predict_worker *w, const struct source_block *block, size_t arch,
 			  int status, struct text *out)
 {
+	enum { NAMES = 22 };
 	const struct tact_region *r = &block->region;
 	struct tact_prediction x;
-	size_t start = out->size;
+	size_t names;
 
 	text_printf(out, "%4zu  ", block->candidate);
-	if (w->p->archs.n > 1)
-		text_printf(out, "%-4s  ", tact_arch_name(w->p->archs.arch[arch]));
-	if (status >= 0)
-		status = predict_at(w, arch, w->p->block_options.alignment, &x);
-	if (status >= 0) {
-		text_cycles2(out, x.cycles_per_iteration, 7);
-		text_add(out, x.coverage < 1 ? "+ " : "  ");
-		predict_names(out, x.bottlenecks, ", ");
-	} else {
-		text_printf(out, "      -  %s", predict_status_name(status));
-	}
-	text_pad(out, w->p->archs.n > 1 ? 43 : 37, start);
-	if (r->address)
-		text_printf(out, "  0x%-8" PRIx64, r->address);
+	if (block->is_elf)
+		text_printf(out, "0x%-8" PRIx64, r->address);
 	else
-		text_printf(out, "  %-10s", "-");
-	text_printf(out, " %5zu  ", r->code_size);
-	add_place(r, out);
+		text_printf(out, "%6" PRIu64, r->line);
+	text_printf(out, " %6zu", r->code_size);
+	if (w->p->archs.n > 1)
+		text_printf(out, "  %-4s", tact_arch_name(w->p->archs.arch[arch]));
+	if (status >= 0)
+		status = predict_at(w, arch, predict_alignment(w->p, block, 0), &x);
+	if (status >= 0)
+		text_cycles2(out, x.cycles_per_iteration, 9);
+	else
+		text_add(out, "        -");
+	text_add(out, status >= 0 && x.coverage < 1 ? "+ " : "  ");
+	names = out->size;
+	if (status >= 0)
+		predict_names_within(out, x.bottlenecks, NAMES);
+	else
+		text_add(out, predict_status_name(status));
+	text_pad(out, NAMES + 2, names);
+	add_place(block, out);
 	text_add(out, "\n");
 }
 
@@ -340,9 +345,9 @@ void predict_candidate(struct predict_worker *w, const struct source_block *bloc
 	int status = predict_load(w, block);
 
 	if (block->candidate == 1)
-		text_printf(out, "%s%s:\n   N  %s Cycles  %-20s  Address    Bytes  Place%s\n",
-			    w->p->bold, block->path, w->p->archs.n > 1 ? "Arch  " : "", "Bottleneck",
-			    w->p->plain);
+		text_printf(out, "%s%s:\n   N  %s  Bytes%s   Cycles  %-22s  Place%s\n", w->p->bold,
+			    block->path, block->is_elf ? "Address   " : "  Line",
+			    w->p->archs.n > 1 ? "  Arch" : "", "Bottleneck", w->p->plain);
 	for (size_t a = 0; a < w->p->archs.n; a++)
 		add_candidate(w, block, a, status, out);
 }

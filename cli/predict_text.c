@@ -66,6 +66,23 @@ void predict_names(struct text *out, uint32_t bounds, const char *separator)
 			    tact_bound_name((enum tact_bound)__builtin_ctz(bounds)));
 }
 
+void predict_names_within(struct text *out, uint32_t bounds, size_t width)
+{
+	size_t start = out->size;
+
+	predict_names(out, bounds, ", ");
+	if (out->size - start <= width || !(bounds & (bounds - 1)))
+		return;
+	for (uint32_t shown = bounds; shown & (shown - 1);) {
+		shown &= ~(1u << (31 - __builtin_clz(shown))); /* the last one gives way */
+		out->size = start;
+		predict_names(out, shown, ", ");
+		text_printf(out, " +%d", __builtin_popcount(bounds & ~shown));
+		if (out->size - start <= width)
+			return;
+	}
+}
+
 void predict_headline(const struct predictor *p, struct text *out, double low, double high,
 		      uint32_t bottlenecks)
 {
@@ -104,9 +121,10 @@ static void add_heading(const struct predictor *p, const struct source_block *bl
 	text_printf(out, " ==%s\n", p->plain);
 }
 
-static void add_properties(const struct predict_worker *w, const struct tact_prediction *x,
-			   struct text *out)
+static void add_properties(const struct predict_worker *w, const struct source_block *block,
+			   const struct tact_prediction *x, struct text *out)
 {
+	const struct tact_region *r = &block->region;
 	size_t n = tact_block_length(w->block), bytes;
 
 	tact_block_code(w->block, &bytes);
@@ -115,6 +133,9 @@ static void add_properties(const struct predict_worker *w, const struct tact_pre
 		    n == 1 ? "" : "s", bytes, bytes == 1 ? "" : "s");
 	if (w->alignment)
 		text_printf(out, " at offset %u of a cache line", w->alignment);
+	if (r->name[0] && !w->p->is_many)
+		text_printf(out, "\nof %s%s%s%s", r->name, r->source[0] ? " (" : "", r->source,
+			    r->source[0] ? ")" : "");
 	text_add(out, "\n");
 }
 
@@ -164,7 +185,7 @@ static void add_report(struct predict_worker *w, const struct source_block *bloc
 	listing_init(&listing, w->block, block->region.address);
 	predict_headline(w->p, out, x->cycles_per_iteration, x->cycles_per_iteration,
 			 x->bottlenecks);
-	add_properties(w, x, out);
+	add_properties(w, block, x, out);
 	add_coverage(w, x, &listing, out);
 	add_bounds(w->p, x, out);
 	predict_cost_table(w, &listing, out);
@@ -176,7 +197,8 @@ static void add_report(struct predict_worker *w, const struct source_block *bloc
 
 /* ---- which report ---- */
 
-static void add_numbers(struct predict_worker *w, int status, struct text *out)
+static void add_numbers(struct predict_worker *w, const struct source_block *block, int status,
+			struct text *out)
 {
 	for (size_t a = 0; a < w->p->archs.n; a++) {
 		for (unsigned k = 0; k < w->p->n_alignments; k++) {
@@ -184,7 +206,7 @@ static void add_numbers(struct predict_worker *w, int status, struct text *out)
 
 			if (status < 0)
 				text_add(out, predict_status_name(status));
-			else if (predict_at(w, a, w->p->block_options.alignment + k, &x) >= 0)
+			else if (predict_at(w, a, predict_alignment(w->p, block, k), &x) >= 0)
 				text_cycles2(out, x.cycles_per_iteration, 0);
 			text_add(out, "\n");
 		}
@@ -203,7 +225,7 @@ void predict_text(struct predict_worker *w, const struct source_block *block, st
 	}
 	status = predict_load(w, block);
 	if (p->is_number_only && !block->is_input)
-		add_numbers(w, status, out);
+		add_numbers(w, block, status, out);
 	if (status < 0 || p->is_number_only)
 		return;
 	if (p->is_many)
@@ -212,8 +234,8 @@ void predict_text(struct predict_worker *w, const struct source_block *block, st
 		for (size_t a = 0; a < p->archs.n; a++)
 			predict_alignment_table(w, a, out);
 	} else if (p->archs.n > 1) {
-		predict_arch_table(w, out);
-	} else if (predict_at(w, 0, p->block_options.alignment, &x) >= 0) {
+		predict_arch_table(w, block, out);
+	} else if (predict_at(w, 0, predict_alignment(p, block, 0), &x) >= 0) {
 		add_report(w, block, &x, out);
 	}
 }

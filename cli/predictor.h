@@ -25,7 +25,7 @@ struct predictor {
 	struct archlist archs;
 
 	int mode, init, model, format, color;
-	bool paper, simple_predecoder, simple_decoder, exact_ports, is_all_alignments;
+	bool paper, simple_predecoder, simple_decoder, exact_ports, is_all_alignments, is_alignment_given;
 	unsigned alignment;
 	uint32_t only, without; /* bits of bounds; `only` 0: all */
 
@@ -63,6 +63,9 @@ int predict_load(struct predict_worker *w, const struct source_block *block);
 int predict_at(struct predict_worker *w, size_t arch, unsigned alignment,
 	       struct tact_prediction *out);
 
+/* The k-th of p->n_alignments: as asked for, else where the block lies in its file. */
+unsigned predict_alignment(const struct predictor *p, const struct source_block *block, unsigned k);
+
 /* "decode_error", "bad_hex", ...: a failure in CSV and JSON. */
 const char *predict_status_name(int status);
 
@@ -92,12 +95,14 @@ void listing_fini(struct listing *listing);
 
 /* Pieces of the text format. */
 void predict_names(struct text *out, uint32_t bounds, const char *separator);
+void predict_names_within(struct text *out, uint32_t bounds, size_t width); /* "Ports, Issue +2" */
 void predict_headline(const struct predictor *p, struct text *out, double low, double high,
 		      uint32_t bottlenecks);
 void predict_cost_table(struct predict_worker *w, const struct listing *listing, struct text *out);
 void predict_explain(struct predict_worker *w, const struct tact_prediction *prediction,
 		     const struct listing *listing, struct text *out);
-void predict_arch_table(struct predict_worker *w, struct text *out);
+void predict_arch_table(struct predict_worker *w, const struct source_block *block,
+			struct text *out);
 void predict_alignment_table(struct predict_worker *w, size_t arch, struct text *out);
 void predict_idealize_table(struct predict_worker *w, const struct tact_prediction *prediction,
 			    struct text *out);

@@ -151,6 +151,7 @@ bool source_next(struct source *source, struct source_block *block)
 			}
 		}
 		block->path = source->path;
+		block->is_elf = tact_input_get_kind(source->input) == TACT_INPUT_ELF;
 		status = tact_input_next(source->input, &block->region, &block->diag);
 		if (status > 0) {
 			block->index = ++source->index;

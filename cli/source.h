@@ -45,6 +45,7 @@ struct source_block {
 	size_t candidate; /* among those found by searching, from 1; 0: it is not one of them */
 	int status;       /* 0, or -TACT_E_* with a message */
 	bool is_input;    /* the failure is that of a whole file: there is no region */
+	bool is_elf;      /* addresses mean something */
 	struct tact_diag diag;
 };
 

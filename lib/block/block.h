@@ -28,6 +28,10 @@ struct lowered_value {
  */
 struct block_lowered {
 	bool made; /* false: only its place is reserved so far */
+	/* From struct tact_insn, so that the models need not touch that. */
+	uint8_t length, opcode_offset, condition, value_effect, immediate_bits;
+	int8_t stack_change;
+	uint32_t attributes;
 	bool known, eliminated, complex_decoder, idiom;
 	uint8_t simple_beside;
 	uint16_t uops, fused, mite, ms, divider, cycles, fuse;
@@ -118,10 +122,31 @@ void block_arena_reset(struct block_arena *arena);
 int block_depend(struct tact_block *block);
 
 /* Latency from input `in` to output `out` of insns[p], as seen by node `to`.
- * Returns false if there is no dependence.
+ * Returns false if there is no dependence.  In the header because the search for cycles asks for
+ * every edge many times.
  */
-bool block_latency(const struct tact_block *block, uint32_t p, unsigned in, unsigned out,
-		   const struct block_node *to, unsigned *latency);
+static inline bool block_latency(const struct tact_block *block, uint32_t p, unsigned in, unsigned out,
+		   const struct block_node *to, unsigned *latency)
+{
+	const struct block_insn *producer = &block->insns[p];
+	const struct block_lowered *l = producer->lowered;
+	const struct lowered_value *source = &l->in[in];
+	bool to_memory = block->insns[to->insn].lowered->in[to->input].kind == VALUE_MEMORY;
+
+	if (l->eliminated || (to_memory && source->kind != VALUE_MEMORY)) {
+		*latency = 0;
+		return true;
+	}
+	*latency = l->latency[in * l->n_out + out];
+	if (!*latency)
+		return false;
+	if (producer->fast_load && source->kind == VALUE_ADDRESS)
+		--*latency;
+	else if (producer->stack_sync && to->insn == p && source->kind <= VALUE_ADDRESS &&
+		 source->key == TACT_REG_RSP && !source->is_stack)
+		++*latency; /* the stack engine's offset is written back first */
+	return true;
+}
 
 /* Ports of an instruction in this block, fusion and 512-bit mode taken into account: fills uses and
  * returns their number.

@@ -107,7 +107,7 @@ static unsigned notes_of(const struct block_insn *bi)
 		notes |= TACT_NOTE_MICROCODED;
 	if (bi->jcc)
 		notes |= TACT_NOTE_JCC;
-	if (bi->insn->attributes & TACT_INSN_LCP)
+	if (bi->lowered->attributes & TACT_INSN_LCP)
 		notes |= TACT_NOTE_LCP;
 	if (l->complex_decoder)
 		notes |= TACT_NOTE_COMPLEX;

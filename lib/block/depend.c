@@ -98,8 +98,8 @@ static struct address address_of(const struct walk *w, const struct block_insn *
 
 	if (o->explicit_operand)
 		a.offset = bi->constants.displacement;
-	else if (o->implicit_stack && bi->insn->stack_change < 0 && !w->block->opt.paper)
-		a.offset = bi->insn->stack_change; /* push stores below rsp */
+	else if (o->implicit_stack && bi->lowered->stack_change < 0 && !w->block->opt.paper)
+		a.offset = bi->lowered->stack_change; /* push stores below rsp */
 	if (o->base != TACT_REG_NONE && o->base < TACT_N_REGS) {
 		a.base = w->value[o->base].base;
 		a.offset += w->value[o->base].offset;
@@ -157,7 +157,7 @@ static bool loaded_value(const struct walk *w, const struct block_insn *bi, stru
 /* Effects that the paper's model does not follow. */
 static bool further_result(const struct walk *w, const struct block_insn *bi, struct symbol *value)
 {
-	switch ((enum tact_value_effect)bi->insn->value_effect) {
+	switch ((enum tact_value_effect)bi->lowered->value_effect) {
 	case TACT_VALUE_LEA:
 		*value = w->value[bi->insn->operand[1].base];
 		value->offset += bi->constants.displacement;
@@ -180,7 +180,7 @@ static struct symbol result_of(struct walk *w, const struct block_insn *bi)
 		return v;
 	if (bi->lowered->first_source != TACT_REG_NONE) {
 		v = w->value[bi->lowered->first_source];
-		switch ((enum tact_value_effect)bi->insn->value_effect) {
+		switch ((enum tact_value_effect)bi->lowered->value_effect) {
 		case TACT_VALUE_COPY:
 			return v;
 		case TACT_VALUE_ADD:
@@ -251,7 +251,7 @@ static void step_values(struct walk *w, uint32_t i)
 			w->value[l->out[o].key] = n++ ? (struct symbol){ w->next_symbol++, 0 } : result;
 	/* The paper leaves the stack engine's changes of rsp aside. */
 	if (!w->block->opt.paper)
-		w->value[TACT_REG_RSP].offset += bi->insn->stack_change;
+		w->value[TACT_REG_RSP].offset += bi->lowered->stack_change;
 }
 
 /* Enough slots for the stores of all passes; none if no load could meet a store. */
@@ -357,7 +357,7 @@ static bool is_fast_load(const struct tact_block *block, const struct writer *wr
 	    (bi->constants.displacement < 0 || bi->constants.displacement >= 2048))
 		return false;
 	base = origin_of(block, writers, mem->base, &via_32bit);
-	if (!base || via_32bit || !(base->insn->attributes & TACT_INSN_PAIR_SHORT))
+	if (!base || via_32bit || !(base->lowered->attributes & TACT_INSN_PAIR_SHORT))
 		return false;
 	if (mem->index == TACT_REG_NONE)
 		return true;
@@ -376,7 +376,7 @@ static bool synchronises_stack(const struct block_insn *bi, bool *implicitly_cha
 
 	if (l->names_rsp || l->writes_rsp)
 		*implicitly_changed = false;
-	if (bi->insn->stack_change)
+	if (bi->lowered->stack_change)
 		*implicitly_changed = true;
 	return synchronises;
 }
@@ -521,27 +521,4 @@ int block_depend(struct tact_block *block)
 	}
 	count_stores(&w);
 	return 0;
-}
-
-bool block_latency(const struct tact_block *block, uint32_t p, unsigned in, unsigned out,
-		   const struct block_node *to, unsigned *latency)
-{
-	const struct block_insn *producer = &block->insns[p];
-	const struct block_lowered *l = producer->lowered;
-	const struct lowered_value *source = &l->in[in];
-	bool to_memory = block->insns[to->insn].lowered->in[to->input].kind == VALUE_MEMORY;
-
-	if (l->eliminated || (to_memory && source->kind != VALUE_MEMORY)) {
-		*latency = 0;
-		return true;
-	}
-	*latency = l->latency[in * l->n_out + out];
-	if (!*latency)
-		return false;
-	if (producer->fast_load && source->kind == VALUE_ADDRESS)
-		--*latency;
-	else if (producer->stack_sync && to->insn == p && source->kind <= VALUE_ADDRESS &&
-		 source->key == TACT_REG_RSP && !source->is_stack)
-		++*latency; /* the stack engine's offset is written back first */
-	return true;
 }

@@ -316,6 +316,13 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 	struct draft d = { .l = l, .arch = arch, .insn = insn };
 
 	memset(l, 0, sizeof(*l));
+	l->length = insn->length;
+	l->opcode_offset = insn->opcode_offset;
+	l->condition = insn->condition;
+	l->value_effect = insn->value_effect;
+	l->immediate_bits = insn->immediate_bits;
+	l->stack_change = insn->stack_change;
+	l->attributes = insn->attributes;
 	l->fused = l->mite = 1;
 	l->first_source = l->load_operand = TACT_REG_NONE;
 	l->ports = arch_ports_at(0);

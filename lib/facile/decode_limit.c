@@ -33,7 +33,7 @@ static bool assign(struct decoders *d, const struct block_insn *bi)
 		d->current++;
 		d->available--;
 	}
-	if (bi->insn->attributes & TACT_INSN_BRANCH || bi->fused_next)
+	if (bi->lowered->attributes & TACT_INSN_BRANCH || bi->fused_next)
 		d->available = 0;
 	return d->current == 0;
 }

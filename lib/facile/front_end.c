@@ -27,7 +27,7 @@ static unsigned extra_slots(const struct tact_block *block)
 	for (size_t i = 0; i < block->n_insns && more && !block->opt.paper; i++) {
 		const struct block_insn *bi = &block->insns[i];
 
-		n += bi->insn->immediate_bits == 64 &&
+		n += bi->lowered->immediate_bits == 64 &&
 		     bi->constants.immediate != (int32_t)bi->constants.immediate;
 	}
 	return n * more;

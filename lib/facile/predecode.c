@@ -40,7 +40,7 @@ static const struct mark *mark_code(struct tact_block *block, unsigned *n_lcps)
 	if (!marks)
 		return NULL;
 	for (size_t i = 0; i < block->n_insns; i++) {
-		const struct tact_insn *insn = block->insns[i].insn;
+		const struct block_lowered *insn = block->insns[i].lowered;
 		struct mark *m = marks + block->insns[i].offset;
 		bool lcp = (insn->attributes & TACT_INSN_LCP) != 0;
 

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bytes as code, on every architecture, in every mode and with the options that the first byte
+ * picks: loaded, predicted and explained.  What must always hold is checked.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <tact/tact.h>
+
+#include "base/base.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MUST(condition)                                                                            \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+static void check_prediction(const struct tact_prediction *p)
+{
+	double worst = 0;
+
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
+		if (!(p->applies >> b & 1))
+			continue;
+		MUST(isfinite(p->bound[b]) && p->bound[b] >= 0);
+		worst = fmax(worst, p->bound[b]);
+	}
+	MUST(p->cycles_per_iteration == worst);
+	MUST(!(p->bottlenecks & ~p->applies));
+	MUST(p->coverage >= 0 && p->coverage <= 1);
+	MUST(p->mode == TACT_MODE_LOOP || p->mode == TACT_MODE_UNROLL);
+}
+
+static void check_insns(struct tact_block *block, size_t size)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < tact_block_length(block); i++) {
+		struct tact_insn_cost cost = { .size = sizeof(cost) };
+		struct tact_insn insn;
+
+		MUST(tact_block_insn(block, i, &insn) == 0);
+		MUST(tact_block_offset(block, i) == at);
+		MUST(insn.length > 0 && insn.length <= TACT_MAX_INSN_BYTES);
+		MUST(insn.opcode_offset < insn.length);
+		MUST(insn.n_operands <= TACT_MAX_OPERANDS);
+		at += insn.length;
+		MUST(tact_block_cost(block, i, &cost) == 0);
+		for (unsigned port = 0; port < 16; port++)
+			MUST(isfinite(cost.port[port]) && cost.port[port] >= 0);
+	}
+	MUST(at == size);
+}
+
+static void check_explanations(struct tact_block *block, const struct tact_prediction *p)
+{
+	struct tact_front_end_group groups[8];
+	struct tact_port_contention ports;
+	struct tact_chain chain;
+	struct tact_edge edge;
+	size_t n = tact_block_length(block);
+	unsigned iterations;
+
+	MUST(tact_explain_ports(block, &ports) == 0);
+	for (size_t i = 0; i < ports.n_insns; i++)
+		MUST(ports.insns[i] < n);
+	MUST(tact_explain_chain(block, &chain) == 0);
+	if (p->applies >> TACT_BOUND_PRECEDENCE & 1)
+		MUST(fabs(chain.cycles_per_iteration - p->bound[TACT_BOUND_PRECEDENCE]) < 1e-6);
+	for (size_t i = 0; i < chain.n_links; i++)
+		MUST(chain.links[i].insn < n);
+	for (size_t i = 0; tact_block_edge(block, i, &edge) == 1; i++)
+		MUST(edge.from < n && edge.to < n);
+	MUST(tact_explain_predecoder(block, groups, ARRAY_SIZE(groups), &iterations) > 0);
+	MUST(tact_explain_decoder(block, groups, ARRAY_SIZE(groups), &iterations) >= 0);
+}
+
+static void try_block(struct tact_block *block, unsigned choice)
+{
+	struct tact_predict_options opt = { .size = sizeof(opt), .simple_predecoder = choice & 1,
+					    .simple_decoder = choice & 2, .exact_ports = choice & 4 };
+	struct tact_prediction p, again;
+
+	MUST(tact_predict(block, NULL, &p) == 0);
+	check_prediction(&p);
+	check_explanations(block, &p);
+	/* the explanations have left nothing behind */
+	MUST(tact_predict(block, NULL, &again) == 0);
+	MUST(again.cycles_per_iteration == p.cycles_per_iteration);
+	MUST(tact_predict(block, &opt, &p) == 0);
+	check_prediction(&p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct tact_block_options opt = { .size = sizeof(opt) };
+	const struct tact_arch *arch = tact_arch_next(NULL);
+	struct tact_block *block;
+	struct tact_diag diag;
+	unsigned choice;
+	int status;
+
+	if (!size)
+		return 0;
+	choice = *data++;
+	size--;
+	opt.init = (enum tact_init)(choice % 3);
+	opt.alignment = choice % 64;
+	MUST(tact_block_create(&block, arch, &opt, &diag) == 0);
+	status = tact_block_load(block, data, size, &diag);
+	if (status < 0) {
+		MUST(status == -TACT_E_DECODE || status == -TACT_E_INVAL || status == -TACT_E_LIMIT);
+		MUST(status != -TACT_E_DECODE || diag.offset < size);
+		MUST(tact_block_length(block) == 0);
+	} else {
+		check_insns(block, size);
+		for (; arch; arch = tact_arch_next(arch)) {
+			for (int mode = TACT_MODE_AUTO; mode <= (int)TACT_MODE_UNROLL; mode++) {
+				opt.mode = (enum tact_mode)mode;
+				opt.paper = choice & 8;
+				MUST(tact_block_rebind(block, arch, &opt) == 0);
+				try_block(block, choice);
+			}
+		}
+		check_insns(block, size);
+	}
+	tact_block_destroy(block);
+	return 0;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory: predictions do not allocate, and every allocation may fail.  Linked with --wrap for malloc,
+ * calloc and realloc.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+static unsigned long n_allocations;
+static long fail_after = -1; /* this many succeed, the next one fails; -1: none fails */
+
+static bool must_fail(void)
+{
+	n_allocations++;
+	return fail_after >= 0 && fail_after-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return must_fail() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return must_fail() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return must_fail() ? NULL : __real_realloc(p, size);
+}
+
+enum { BLOCKS = 500, BYTES = 12 * TACT_MAX_INSN_BYTES };
+
+static void explain(struct tact_block *block)
+{
+	struct tact_front_end_group groups[16];
+	struct tact_port_contention ports;
+	struct tact_chain chain;
+	unsigned iterations;
+
+	assert_int_equal(tact_explain_ports(block, &ports), 0);
+	assert_int_equal(tact_explain_chain(block, &chain), 0);
+	assert_true(tact_explain_predecoder(block, groups, 16, &iterations) > 0);
+	assert_true(tact_explain_decoder(block, groups, 16, &iterations) >= 0);
+}
+
+/* Predicting allocates for the first time at most; loading what was seen before does not either. */
+static void no_allocation_after_set_up(void **state)
+{
+	static uint8_t code[BLOCKS][BYTES];
+	static size_t size[BLOCKS];
+	struct tact_prediction p;
+	struct tact_block *block;
+	struct rng rng = { 5 };
+
+	(void)state;
+	for (unsigned i = 0; i < BLOCKS; i++)
+		size[i] = random_block(&rng, code[i], 12);
+	for (int mode = TACT_MODE_LOOP; mode <= (int)TACT_MODE_UNROLL; mode++) {
+		const struct tact_block_options opt = { .size = sizeof(opt),
+							.mode = (enum tact_mode)mode };
+
+		assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), &opt, NULL), 0);
+		for (unsigned i = 0; i < BLOCKS; i++) {
+			assert_int_equal(tact_block_load(block, code[i], size[i], NULL), 0);
+			assert_int_equal(tact_predict(block, NULL, &p), 0);
+			explain(block);
+		}
+		n_allocations = 0;
+		for (unsigned i = 0; i < BLOCKS; i++) {
+			assert_int_equal(tact_block_load(block, code[i], size[i], NULL), 0);
+			assert_int_equal(tact_predict(block, NULL, &p), 0);
+			explain(block);
+		}
+		assert_int_equal(n_allocations, 0);
+		tact_block_destroy(block);
+	}
+}
+
+/* A load allocates only while buffers grow: many small blocks of common code settle. */
+static void allocations_settle(void **state)
+{
+	struct tact_prediction p;
+	struct tact_block *block;
+
+	(void)state;
+	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
+	for (unsigned round = 0; round < 3; round++) {
+		n_allocations = 0;
+		for (unsigned i = 0; i < 10000; i++) {
+			/* mov eax, i; add [rbx + i], eax: constants do not count */
+			const uint8_t code[] = { 0xb8, (uint8_t)i, (uint8_t)(i >> 8), 0, 0, 0x01, 0x83,
+						 (uint8_t)i, (uint8_t)(i >> 8), 0, 0 };
+
+			assert_int_equal(tact_block_load(block, code, sizeof(code), NULL), 0);
+			assert_int_equal(tact_predict(block, NULL, &p), 0);
+		}
+		if (round)
+			assert_int_equal(n_allocations, 0);
+	}
+	tact_block_destroy(block);
+}
+
+/* Lets the n-th allocation fail, for every n until all is well; returns how many failed. */
+static unsigned try_failures(int (*run)(void *arg), void *arg)
+{
+	for (long n = 0;; n++) {
+		int status;
+
+		fail_after = n;
+		status = run(arg);
+		if (fail_after >= 0) { /* it needed fewer than that */
+			fail_after = -1;
+			assert_int_equal(status, 0);
+			return (unsigned)n;
+		}
+		fail_after = -1;
+		assert_int_equal(status, -TACT_E_NOMEM);
+	}
+}
+
+static int load_and_predict(void *arg)
+{
+	/* 40 times add [rax+i], ecx; mov rdx, [rax+i]: insns, nodes, stores, cache and scratch grow */
+	uint8_t code[40 * 7];
+	struct tact_block *block = NULL;
+	struct tact_prediction p;
+	int status;
+
+	(void)arg;
+	for (unsigned i = 0; i < 40; i++) {
+		const uint8_t pair[7] = { 0x01, 0x48, (uint8_t)i, 0x48, 0x8b, 0x50, (uint8_t)i };
+
+		memcpy(code + 7 * i, pair, sizeof(pair));
+	}
+	status = tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL);
+	if (status < 0)
+		return status;
+	status = tact_block_load(block, code, sizeof(code), NULL);
+	if (status < 0)
+		assert_int_equal(tact_block_length(block), 0);
+	else
+		status = tact_predict(block, NULL, &p);
+	tact_block_destroy(block);
+	return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	(void)state;
+	assert_true(try_failures(load_and_predict, NULL) > 3);
+}
+
+static int derive(void *arg)
+{
+	struct tact_arch *arch;
+	int status = tact_arch_derive(&arch, tact_arch_find("SKL"), "/dev/null", NULL);
+
+	(void)arg;
+	if (status == 0)
+		tact_arch_destroy(arch);
+	return status;
+}
+
+static void derive_may_fail(void **state)
+{
+	(void)state;
+	assert_true(try_failures(derive, NULL) > 0);
+}
+
+static int batch(void *arg)
+{
+	static const uint8_t code[] = { 0x48, 0x01, 0xd8 };
+	struct tact_job jobs[3] = { { .code = code, .code_size = 3 }, { .code = code, .code_size = 3 },
+				    { .code = code, .code_size = 3 } };
+	long status = tact_predict_batch(tact_arch_find("SKL"), NULL, NULL, jobs, 3, 1);
+
+	(void)arg;
+	/* memory that is missing in the middle makes single jobs fail */
+	return status > 0 ? jobs[0].status ? jobs[0].status : jobs[1].status : (int)status;
+}
+
+static void batch_may_fail(void **state)
+{
+	(void)state;
+	assert_true(try_failures(batch, NULL) > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_allocation_after_set_up),
+		cmocka_unit_test(allocations_settle),
+		cmocka_unit_test(every_allocation_may_fail),
+		cmocka_unit_test(derive_may_fail),
+		cmocka_unit_test(batch_may_fail),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
