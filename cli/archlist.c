@@ -47,7 +47,7 @@ const struct tact_arch *archlist_find(const char *name)
 	text_add_bytes(&list, "", 1);
 	near = strlen(name) >= 3 ? cli_nearest(name, n, any_name, NULL) : NULL;
 	cli_message("unknown architecture '%s'%s%s%s; there are: %s all", name,
-		    near ? "; did you mean " : "", near ? near : "", near ? "?" : "", list.data);
+		    near ? " (did you mean " : "", near ? near : "", near ? "?)" : "", list.data);
 	text_free(&list);
 	return NULL;
 }

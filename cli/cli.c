@@ -103,7 +103,7 @@ static unsigned distance(const char *a, const char *b)
 const char *cli_nearest(const char *word, size_t n, const char *(*name)(size_t i, const void *context),
 			const void *context)
 {
-	unsigned best = 1 + (unsigned)strlen(word) / 2;
+	unsigned best = 3 + (unsigned)strlen(word) / 4;
 	const char *found = NULL;
 
 	for (size_t i = 0; i < n; i++) {

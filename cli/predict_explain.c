@@ -182,16 +182,22 @@ static void explain_stores(const struct explanation *e, unsigned bound)
 
 /* ---- front end ---- */
 
+/* "3 to 7"; of unrolled code a group may reach into the next iterations. */
 static void add_span(const struct explanation *e, const struct tact_front_end_group *g)
 {
-	size_t n = e->listing->n, first = g->first_insn, last = (first + g->n_insns - 1) % n;
+	size_t n = e->listing->n, first = g->first_insn, end = first + g->n_insns;
 
 	if (!g->n_insns)
-		text_add(e->out, "no instruction ends here");
+		text_add(e->out, "none ends here");
 	else if (g->n_insns == 1)
 		text_printf(e->out, "%zu", first + 1);
+	else if (end <= n)
+		text_printf(e->out, "%zu to %zu", first + 1, end);
+	else if (end <= 2 * n)
+		text_printf(e->out, "%zu to %zu of the next iteration", first + 1, (end - 1) % n + 1);
 	else
-		text_printf(e->out, "%zu to %zu", first + 1, last + 1);
+		text_printf(e->out, "%zu to %zu, %zu iterations later", first + 1, (end - 1) % n + 1,
+			    (end - 1) / n);
 }
 
 static const char *plural(unsigned n)
@@ -218,7 +224,7 @@ static void add_blocks(const struct explanation *e, const struct tact_front_end_
 		if (groups[i].lcp_cycles)
 			text_printf(e->out, " (%u for length-changing prefixes)",
 				    groups[i].lcp_cycles);
-		text_add(e->out, groups[i].n_insns == 1 ? "; instruction " : "; instructions ");
+		text_add(e->out, groups[i].n_insns == 1 ? ", instruction " : ", instructions ");
 		add_span(e, &groups[i]);
 		text_add(e->out, "\n");
 	}
@@ -237,9 +243,9 @@ static void explain_predecoder(const struct explanation *e, unsigned bound)
 	for (int i = 0; i < n; i++)
 		cycles += groups[i].cycles;
 	add_title(e, bound);
-	text_printf(e->out, "%d block%s of %u bytes take %u cycle%s for %u iteration%s (", n,
-		    plural((unsigned)n), bytes, cycles, plural(cycles), iterations,
-		    plural(iterations));
+	text_printf(e->out, "%u iteration%s fill%s %d block%s of %u bytes, which need%s %u cycle%s (",
+		    iterations, plural(iterations), iterations == 1 ? "s" : "", n,
+		    plural((unsigned)n), bytes, n == 1 ? "s" : "", cycles, plural(cycles));
 	add_ratio(e, cycles, iterations, (double)cycles / iterations);
 	text_add(e->out, ").\n");
 	add_blocks(e, groups, (size_t)n, bytes);
@@ -257,13 +263,13 @@ static void explain_decoder(const struct explanation *e, unsigned bound)
 	groups = cli_alloc((size_t)n * sizeof(*groups));
 	tact_explain_decoder(e->w->block, groups, (size_t)n, &iterations);
 	add_title(e, bound);
-	text_printf(e->out, "%u decoders take %d cycle%s for %u iteration%s (",
-		    archlist_param(e->w->arch, "decoders"), n, plural((unsigned)n), iterations,
-		    plural(iterations));
+	text_printf(e->out, "%u iteration%s keep%s the %u decoders busy for %d cycle%s (", iterations,
+		    plural(iterations), iterations == 1 ? "s" : "",
+		    archlist_param(e->w->arch, "decoders"), n, plural((unsigned)n));
 	add_ratio(e, n, iterations, (double)n / iterations);
-	text_add(e->out, "); instructions of a cycle:\n");
+	text_add(e->out, "):\n");
 	for (int i = 0; i < n && add_more(e, (size_t)i, (size_t)n); i++) {
-		text_printf(e->out, "  %3d  ", i + 1);
+		text_printf(e->out, "  %3d  instruction%s ", i + 1, plural(groups[i].n_insns));
 		add_span(e, &groups[i]);
 		text_add(e->out, "\n");
 	}

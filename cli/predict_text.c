@@ -103,8 +103,7 @@ static void add_heading(const struct predictor *p, const struct source_block *bl
 {
 	const struct tact_region *r = &block->region;
 
-	text_printf(out, "%s%s== %s", block->index > 1 || strcmp(block->path, "-x") ? "\n" : "",
-		    p->bold, block->path);
+	text_printf(out, "%s== %s", p->bold, block->path);
 	if (r->line && strcmp(block->path, "-x"))
 		text_printf(out, ":%" PRIu64, r->line);
 	if (r->name[0])
@@ -238,4 +237,6 @@ void predict_text(struct predict_worker *w, const struct source_block *block, st
 	} else if (predict_at(w, 0, predict_alignment(p, block, 0), &x) >= 0) {
 		add_report(w, block, &x, out);
 	}
+	if (p->is_many)
+		text_add(out, "\n");
 }

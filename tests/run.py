@@ -105,7 +105,7 @@ def run_cli(total, args):
 
 def run_fuzz(total, args):
     mutations = {'fuzz_hex': 20000, 'fuzz_csv': 20000, 'fuzz_asm': 5000, 'fuzz_elf': 3000,
-                 'fuzz_block': 3000}
+                 'fuzz_block': 20000}
     for source in sorted(glob.glob(os.path.join(ROOT, 'tests/fuzz/fuzz_*.c'))):
         name = os.path.basename(source)[:-2]
         n = mutations.get(name, 1000) // (4 if args.slow else 1)
