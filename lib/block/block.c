@@ -136,6 +136,8 @@ static int decode(struct tact_block *block, struct tact_diag *diag)
 /* Entries do not move any more: point to them, and lower those that are new. */
 static int lower(struct tact_block *block)
 {
+	uint32_t attributes;
+
 	if (tact_grow(&block->lowered, &block->lowered_capacity, block->cache.n_entries,
 		      sizeof(*block->lowered)) < 0)
 		return -TACT_E_NOMEM;
@@ -145,7 +147,9 @@ static int lower(struct tact_block *block)
 	for (; block->n_lowered < block->cache.n_entries; block->n_lowered++)
 		block->lowered[block->n_lowered].made = false;
 	block->n_known = 0;
-	block->has_zmm = false;
+	block->n_inputs = 0;
+	attributes = 0;
+	block->has_stack_change = false;
 	for (size_t i = 0; i < block->n_insns; i++) {
 		struct block_insn *bi = &block->insns[i];
 		struct block_lowered *l = &block->lowered[bi->entry];
@@ -154,9 +158,14 @@ static int lower(struct tact_block *block)
 		bi->lowered = l;
 		if (!l->made && block_lower(l, bi->insn, block->arch, &block->arena) < 0)
 			return -TACT_E_NOMEM;
+		bi->fused_prev = bi->fused_next = bi->jcc = bi->fast_load = bi->stack_sync = false;
 		block->n_known += l->known;
-		block->has_zmm |= (bi->lowered->attributes & TACT_INSN_ZMM) != 0;
+		block->n_inputs += l->n_in;
+		block->has_stack_change |= l->stack_change != 0;
+		attributes |= l->attributes;
 	}
+	block->has_zmm = (attributes & TACT_INSN_ZMM) != 0;
+	block->has_branch = (attributes & TACT_INSN_BRANCH) != 0;
 	return 0;
 }
 
@@ -179,7 +188,6 @@ static void fuse(struct tact_block *block)
 		struct block_insn *bi = &block->insns[i];
 		struct block_insn *previous = i ? bi - 1 : NULL;
 
-		bi->fused_prev = bi->fused_next = false;
 		if (!previous || !(bi->lowered->attributes & TACT_INSN_COND_BRANCH) || previous->fused_prev)
 			continue;
 		if (!(previous->lowered->fuse >> bi->lowered->condition & 1) || !bi->lowered->known)
@@ -193,7 +201,6 @@ static void fuse(struct tact_block *block)
 /* A jump, or a fused pair, that crosses or ends on a 32-byte boundary (Intel 341810). */
 static void mark_jcc_erratum(struct tact_block *block)
 {
-	block->jcc_erratum = false;
 	for (size_t i = 0; i < block->n_insns; i++) {
 		struct block_insn *bi = &block->insns[i];
 		const struct block_insn *first = bi->fused_prev ? bi - 1 : bi;
@@ -217,8 +224,11 @@ static int prepare(struct tact_block *block)
 	block->mode = block->opt.mode != TACT_MODE_AUTO ? block->opt.mode
 		      : ends_in_loop(block)		? TACT_MODE_LOOP
 							: TACT_MODE_UNROLL;
-	fuse(block);
-	mark_jcc_erratum(block);
+	block->jcc_erratum = false;
+	if (block->has_branch) {
+		fuse(block);
+		mark_jcc_erratum(block);
+	}
 	return block_depend(block);
 }
 

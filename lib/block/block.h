@@ -94,7 +94,7 @@ struct tact_block {
 	struct block_node *nodes; /* owned */
 	size_t n_nodes, node_capacity;
 
-	struct block_store *stores; /* owned; symbolic addresses, see depend.c */
+	struct block_store *stores; /* owned; symbolic addresses, see addresses.c */
 	size_t store_capacity;
 	uint32_t generation; /* marks the slots of `stores` that belong to the present block */
 
@@ -106,8 +106,9 @@ struct tact_block {
 	bool spread_valid;
 
 	double store_cycles; /* an iteration's stores need to leave the store buffer; 0: not limited */
+	size_t n_inputs; /* of all instructions */
 	unsigned n_known;
-	bool has_zmm, jcc_erratum;
+	bool has_zmm, has_branch, has_stack_change, jcc_erratum;
 };
 
 /* Fills `lowered` for an instruction.  Returns 0 or -TACT_E_NOMEM. */
@@ -118,7 +119,9 @@ int block_lower(struct block_lowered *lowered, const struct tact_insn *insn,
 void *block_arena_take(struct block_arena *arena, size_t size);
 void block_arena_reset(struct block_arena *arena);
 
-/* Fills nodes: requires insns with lowered, fills nodes, first_node, fast_load, stack_sync. */
+/* Requires insns with lowered, and clear flags in them; fills nodes, and first_node, producers, fast_load and
+ * stack_sync of insns, and store_cycles.
+ */
 int block_depend(struct tact_block *block);
 
 /* Latency from input `in` to output `out` of insns[p], as seen by node `to`.

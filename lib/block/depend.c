@@ -1,70 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
  * The dependence graph: for every input of every instruction, which output of which instruction it
- * waits for, in this iteration or in the one before (FACILE, section 4.9).
+ * waits for, in this iteration or in an earlier one (FACILE, section 4.9).
  *
  * Registers and flags: the last instruction that wrote them.  Memory: the last store to the same
- * symbolic address, a base and an index value plus a constant.  Passes over the block bring the
- * symbolic values into their steady state; a load that meets a store of an earlier iteration must do
- * so in two iterations one after the other, since pointers that advance at different speeds also meet
- * by chance.
+ * symbolic address (addresses.c).
  */
 #include <assert.h>
 #include <string.h>
 
-#include "block/block.h"
+#include "block/addresses.h"
 
 enum { N_KEYS = TACT_N_REGS + 2, KEY_CARRY = TACT_N_REGS, KEY_OTHER_FLAGS = TACT_N_REGS + 1 };
 
-/* A value known up to a constant: that of register or event `base` plus `offset`. */
-struct symbol {
-	uint32_t base;
-	int64_t offset;
-};
-
-struct address {
-	uint32_t base, index;
-	uint8_t scale, segment;
-	int64_t offset;
-};
-
-/* A slot of the hash table of stores. */
-struct block_store {
-	struct address address;
-	uint32_t insn;
-	uint32_t generation; /* block that filled the slot */
-	uint8_t output;
-	uint8_t pass; /* iteration that stored it, from 1 */
-};
-
+/* The last instruction that wrote a register or a group of flags in this iteration. */
 struct writer {
-	uint32_t insn;
+	uint32_t insn; /* BLOCK_NO_PRODUCER: none yet */
 	uint8_t output;
-	bool is_this_iteration;
-};
-
-/* Iterations that are followed: those before the last one bring the values into their steady state,
- * and the last one must agree with the one before.  Stores are counted from the third one on; where
- * pointers move through lines, more iterations show how often.
- */
-enum { LAST_PASS = 4, FIRST_COUNTED_PASS = 3, LAST_MOVING_PASS = 18 };
-
-enum { LINE_BYTES = 64, LINE_SHIFT = 6 };
-
-enum { NO_SYMBOL = UINT32_MAX, ENTRY_SYMBOL = 0, RSP_SYMBOL, RBP_SYMBOL, CONSTANT_SYMBOL, FIRST_FRESH = 64 };
-
-struct walk {
-	struct tact_block *block;
-	struct symbol value[TACT_N_REGS];
-	uint32_t next_symbol;
-	size_t n_slots; /* power of two, or 0: nothing depends on addresses */
-	bool is_static; /* no register of an address is written */
-	uint8_t pass;
-
-	int64_t offset_before[16]; /* of the general registers, before the last iteration */
-	struct address last_line; /* of the last store, its offset in lines */
-	bool lone_store;          /* the last store has its cycle to itself so far */
-	unsigned commit_cycles;
 };
 
 static unsigned key_of(const struct lowered_value *v)
@@ -75,274 +27,105 @@ static unsigned key_of(const struct lowered_value *v)
 	return v->key;
 }
 
-/* ---- symbolic addresses ---- */
-
-static void init_values(struct walk *w, enum tact_init init)
-{
-	for (unsigned r = 0; r < TACT_N_REGS; r++)
-		w->value[r] = (struct symbol){ init == TACT_INIT_DIFF ? r + 8 : ENTRY_SYMBOL, 0 };
-	if (init == TACT_INIT_STACK) {
-		w->value[TACT_REG_RSP].base = RSP_SYMBOL;
-		w->value[TACT_REG_RBP].base = RBP_SYMBOL;
-	}
-	w->next_symbol = FIRST_FRESH + TACT_N_REGS;
-	w->lone_store = false;
-	w->commit_cycles = 0;
-}
-
-static struct address address_of(const struct walk *w, const struct block_insn *bi,
-				 const struct tact_operand *o)
-{
-	struct address a = { .base = NO_SYMBOL, .index = NO_SYMBOL, .scale = 0,
-			     .segment = o->segment >= TACT_REG_SEGMENT0 + 4 ? o->segment : 0 };
-
-	if (o->explicit_operand)
-		a.offset = bi->constants.displacement;
-	else if (o->implicit_stack && bi->lowered->stack_change < 0 && !w->block->opt.paper)
-		a.offset = bi->lowered->stack_change; /* push stores below rsp */
-	if (o->base != TACT_REG_NONE && o->base < TACT_N_REGS) {
-		a.base = w->value[o->base].base;
-		a.offset += w->value[o->base].offset;
-	}
-	if (o->index != TACT_REG_NONE && o->index < TACT_N_REGS) {
-		a.index = w->value[o->index].base;
-		a.scale = o->scale;
-		a.offset += w->value[o->index].offset * o->scale;
-	}
-	return a;
-}
-
-static bool address_equal(const struct address *a, const struct address *b)
-{
-	return a->offset == b->offset && a->base == b->base && a->index == b->index &&
-	       a->scale == b->scale && a->segment == b->segment;
-}
-
-static bool is_stored(const struct walk *w, const struct block_store *s)
-{
-	return s->generation == w->block->generation;
-}
-
-/* The slot of this address, or the free one where it belongs. */
-static struct block_store *find_store(const struct walk *w, const struct address *a)
-{
-	uint64_t h = ((uint64_t)a->base << 32 | a->index) * 0x9e3779b97f4a7c15u;
-	size_t slot;
-
-	h = (h ^ (uint64_t)a->offset ^ a->scale) * 0xff51afd7ed558ccdu;
-	for (slot = (size_t)(h >> 32) & (w->n_slots - 1);; slot = (slot + 1) & (w->n_slots - 1)) {
-		struct block_store *s = &w->block->stores[slot];
-
-		if (s->generation != w->block->generation || address_equal(&s->address, a))
-			return s;
-	}
-}
-
-/* What a load brings: where every register begins with one value, memory is filled with it too (BHive,
- * section III-A), unless the block has stored there.
- */
-static bool loaded_value(const struct walk *w, const struct block_insn *bi, struct symbol *value)
-{
-	struct address a;
-
-	if (w->block->opt.init != TACT_INIT_SAME || bi->lowered->n_loads != 1)
-		return false;
-	a = address_of(w, bi, &bi->insn->operand[1]);
-	if (a.offset & 7 || is_stored(w, find_store(w, &a)))
-		return false;
-	*value = (struct symbol){ ENTRY_SYMBOL, 0 };
-	return true;
-}
-
-/* Effects that the paper's model does not follow. */
-static bool further_result(const struct walk *w, const struct block_insn *bi, struct symbol *value)
-{
-	switch ((enum tact_value_effect)bi->lowered->value_effect) {
-	case TACT_VALUE_LEA:
-		*value = w->value[bi->insn->operand[1].base];
-		value->offset += bi->constants.displacement;
-		return true;
-	case TACT_VALUE_CONSTANT:
-		*value = (struct symbol){ CONSTANT_SYMBOL, bi->constants.immediate };
-		return true;
-	case TACT_VALUE_LOAD:
-		return loaded_value(w, bi, value);
-	default:
-		return false;
-	}
-}
-
-static struct symbol result_of(struct walk *w, const struct block_insn *bi)
-{
-	struct symbol v;
-
-	if (!w->block->opt.paper && further_result(w, bi, &v))
-		return v;
-	if (bi->lowered->first_source != TACT_REG_NONE) {
-		v = w->value[bi->lowered->first_source];
-		switch ((enum tact_value_effect)bi->lowered->value_effect) {
-		case TACT_VALUE_COPY:
-			return v;
-		case TACT_VALUE_ADD:
-			v.offset += bi->constants.immediate;
-			return v;
-		case TACT_VALUE_SUB:
-			v.offset -= bi->constants.immediate;
-			return v;
-		case TACT_VALUE_INC:
-			v.offset++;
-			return v;
-		case TACT_VALUE_DEC:
-			v.offset--;
-			return v;
-		default:
-			break;
-		}
-	}
-	return (struct symbol){ w->next_symbol++, 0 };
-}
-
-/* Where stores leave the store buffer in order, two a cycle only if both go to the same cache line:
- * a store joins the one before it if that one is alone in its cycle.  Values at entry are taken to be
- * aligned to lines.
- */
-static void commit_store(struct walk *w, const struct address *a, unsigned bytes)
-{
-	struct address line = *a;
-	bool crosses;
-
-	if (!w->block->arch->params.stores_one_line || w->pass < FIRST_COUNTED_PASS)
-		return;
-	crosses = bytes && bytes <= LINE_BYTES && (a->offset & (LINE_BYTES - 1)) + bytes > LINE_BYTES;
-	line.offset = a->offset >> LINE_SHIFT;
-	if (w->lone_store && !crosses && address_equal(&line, &w->last_line)) {
-		w->lone_store = false;
-		return;
-	}
-	w->commit_cycles += 1 + crosses;
-	w->lone_store = !crosses;
-	w->last_line = line;
-}
-
-/* Records the stores of an instruction, then the values that it leaves in registers. */
-static void step_values(struct walk *w, uint32_t i)
-{
-	const struct block_insn *bi = &w->block->insns[i];
-	const struct block_lowered *l = bi->lowered;
-	struct symbol result = { 0, 0 };
-	bool has_result = false;
-
-	for (unsigned o = 0; o < l->n_out; o++) {
-		if (l->out[o].kind == VALUE_MEMORY && w->n_slots) {
-			const struct tact_operand *operand = &bi->insn->operand[l->out[o].operand];
-			struct address a = address_of(w, bi, operand);
-
-			commit_store(w, &a, operand->bits / 8u);
-			if (w->pass <= LAST_PASS)
-				*find_store(w, &a) = (struct block_store){
-					a, i, w->block->generation, (uint8_t)o, w->pass };
-		} else if (l->out[o].kind == VALUE_REG && !has_result) {
-			result = result_of(w, bi);
-			has_result = true;
-		}
-	}
-	for (unsigned o = 0, n = 0; o < l->n_out; o++)
-		if (l->out[o].kind == VALUE_REG)
-			w->value[l->out[o].key] = n++ ? (struct symbol){ w->next_symbol++, 0 } : result;
-	/* The paper leaves the stack engine's changes of rsp aside. */
-	if (!w->block->opt.paper)
-		w->value[TACT_REG_RSP].offset += bi->lowered->stack_change;
-}
-
-/* Enough slots for the stores of all passes; none if no load could meet a store. */
-static int make_slots(struct walk *w)
-{
-	struct tact_block *block = w->block;
-	size_t loads = 0, stores = 0, before;
-	unsigned written = 0, in_addresses = 0;
-
-	for (size_t i = 0; i < block->n_insns; i++) {
-		const struct block_lowered *l = block->insns[i].lowered;
-
-		loads += l->n_loads;
-		stores += l->n_stores;
-		written |= l->gpr_written;
-		in_addresses |= l->gpr_in_addresses;
-	}
-	w->is_static = !(written & in_addresses);
-	w->n_slots = 0;
-	if (!stores || (!loads && (stores < 2 || !block->arch->params.stores_one_line)))
-		return 0;
-	for (w->n_slots = 8; w->n_slots < 2 * LAST_PASS * stores + 2;)
-		w->n_slots *= 2;
-	before = block->store_capacity;
-	if (tact_grow(&block->stores, &block->store_capacity, w->n_slots, sizeof(*block->stores)) < 0)
-		return -TACT_E_NOMEM;
-	/* Slots of other blocks are free: they carry another generation.  It starts anew only after
-	 * four thousand million blocks.
-	 */
-	if (before != block->store_capacity || !++block->generation) {
-		memset(block->stores, 0, block->store_capacity * sizeof(*block->stores));
-		block->generation = 1;
-	}
-	return 0;
-}
-
-/* ---- registers ---- */
-
-static void write_registers(struct writer *writers, const struct block_insn *bi, uint32_t i,
-			    bool is_this_iteration)
+static void write_registers(struct writer *writers, const struct block_insn *bi, uint32_t i)
 {
 	const struct block_lowered *l = bi->lowered;
 
 	for (unsigned o = 0; o < l->n_out; o++)
 		if (l->out[o].kind != VALUE_MEMORY)
-			writers[key_of(&l->out[o])] =
-				(struct writer){ i, (uint8_t)o, is_this_iteration };
+			writers[key_of(&l->out[o])] = (struct writer){ i, (uint8_t)o };
 }
 
-/* The instruction that made a register's value, moves that were eliminated on the way left aside. */
-static const struct block_insn *origin_of(const struct tact_block *block,
-					  const struct writer *writers, unsigned reg, bool *via_32bit)
+/* Inputs of an instruction.  What nothing in front of it has written is filled in by
+ * connect_to_previous.
+ */
+static void connect(const struct address_walk *w, const struct writer *writers, uint32_t i)
 {
-	uint32_t i = writers[reg].insn;
-	size_t steps = 0;
+	struct tact_block *block = w->block;
+	struct block_insn *bi = &block->insns[i];
+	const struct block_lowered *l = bi->lowered;
+
+	bi->first_node = (uint32_t)block->n_nodes;
+	bi->producers = 0;
+	for (unsigned k = 0; k < l->n_in; k++) {
+		struct block_node *node = &block->nodes[block->n_nodes++];
+
+		*node = (struct block_node){ .insn = i, .producer = BLOCK_NO_PRODUCER,
+					     .input = (uint8_t)k };
+		if (l->in[k].kind == VALUE_MEMORY) {
+			if (w->n_slots)
+				addresses_connect(w, node, bi);
+		} else {
+			const struct writer *writer = &writers[key_of(&l->in[k])];
+
+			node->producer = writer->insn;
+			node->output = writer->output;
+		}
+		if (node->producer < 64)
+			bi->producers |= 1ull << node->producer;
+	}
+}
+
+/* Registers that an instruction reads before the block writes them come from the iteration before:
+ * from their last writer in the block.
+ */
+static void connect_to_previous(struct tact_block *block, const struct writer *last)
+{
+	for (size_t v = 0; v < block->n_nodes; v++) {
+		struct block_node *node = &block->nodes[v];
+		struct block_insn *bi = &block->insns[node->insn];
+		const struct lowered_value *in = &bi->lowered->in[node->input];
+
+		if (node->producer != BLOCK_NO_PRODUCER || in->kind == VALUE_MEMORY)
+			continue;
+		node->producer = last[key_of(in)].insn;
+		node->output = last[key_of(in)].output;
+		node->iterations = 1;
+		if (node->producer < 64)
+			bi->producers |= 1ull << node->producer;
+	}
+}
+
+/* ---- fast pointer chasing ---- */
+
+/* The input of an instruction that is this register of an address, or NULL. */
+static const struct block_node *address_node(const struct tact_block *block,
+					     const struct block_insn *bi, unsigned reg)
+{
+	const struct block_lowered *l = bi->lowered;
+
+	for (unsigned k = 0; k < l->n_in; k++)
+		if (l->in[k].kind == VALUE_ADDRESS && l->in[k].key == reg)
+			return &block->nodes[bi->first_node + k];
+	return NULL;
+}
+
+/* The instruction that made a value, moves that were eliminated on the way left aside; NULL if it
+ * comes from outside or from a ring of moves.  Looks at MAX_MOVES of them, which keeps long chains of
+ * moves from making this quadratic.
+ */
+static const struct block_insn *origin_of(const struct tact_block *block,
+					  const struct block_node *node, bool *via_32bit)
+{
+	enum { MAX_MOVES = 32 };
 
 	*via_32bit = false;
-	while (i != BLOCK_NO_PRODUCER && block->insns[i].lowered->eliminated) {
-		const struct block_insn *move = &block->insns[i];
-		const struct tact_operand *to = &move->insn->operand[move->lowered->out[0].operand];
-		unsigned source = move->lowered->in[0].key;
-		uint32_t k = i;
+	for (unsigned n = 0; node && node->producer != BLOCK_NO_PRODUCER && n < MAX_MOVES; n++) {
+		const struct block_insn *producer = &block->insns[node->producer];
+		const struct block_lowered *l = producer->lowered;
 
-		if (to->bits == 32)
-			*via_32bit = true;
-		if (steps++ > block->n_insns)
-			return NULL; /* a ring of moves: the value has no origin in the block */
-		/* The last writer of the source before the move, around the end of the block. */
-		for (size_t n = 0; n < block->n_insns; n++) {
-			const struct block_lowered *l;
-			bool writes = false;
-
-			k = k ? k - 1 : (uint32_t)block->n_insns - 1;
-			l = block->insns[k].lowered;
-			for (unsigned o = 0; o < l->n_out; o++)
-				writes |= l->out[o].kind == VALUE_REG && l->out[o].key == source;
-			if (writes)
-				break;
-			if (n + 1 == block->n_insns)
-				return NULL;
-		}
-		i = k;
+		if (!l->eliminated)
+			return producer;
+		*via_32bit |= producer->insn->operand[l->out[0].operand].bits == 32;
+		node = &block->nodes[producer->first_node];
 	}
-	return i == BLOCK_NO_PRODUCER ? NULL : &block->insns[i];
+	return NULL;
 }
 
-/* Load-to-load latency is a cycle shorter on cores with fast pointer chasing, under conditions that
- * uiCA's authors found by experiment: see latReduced... in doc/models/facile.md.
+/* A load whose base was loaded takes a cycle less, if the displacement is small, no 32-bit move is in
+ * between, and an index comes from an idiom (conditions that uiCA's authors found by experiment).
  */
-static bool is_fast_load(const struct tact_block *block, const struct writer *writers,
-			 const struct block_insn *bi)
+static bool is_fast_load(const struct tact_block *block, const struct block_insn *bi)
 {
 	const struct tact_operand *mem;
 	const struct block_insn *base, *index;
@@ -356,14 +139,16 @@ static bool is_fast_load(const struct tact_block *block, const struct writer *wr
 	if (mem->explicit_operand &&
 	    (bi->constants.displacement < 0 || bi->constants.displacement >= 2048))
 		return false;
-	base = origin_of(block, writers, mem->base, &via_32bit);
+	base = origin_of(block, address_node(block, bi, mem->base), &via_32bit);
 	if (!base || via_32bit || !(base->lowered->attributes & TACT_INSN_PAIR_SHORT))
 		return false;
 	if (mem->index == TACT_REG_NONE)
 		return true;
-	index = origin_of(block, writers, mem->index, &ignored);
+	index = origin_of(block, address_node(block, bi, mem->index), &ignored);
 	return index && !index->lowered->uops;
 }
+
+/* ---- the stack engine ---- */
 
 /* The stack engine adds what push, pop, call and ret change to rsp; an instruction that names rsp
  * makes it write the sum back first, with a uop of its own (Intel optimization manual, 2.5.2.1;
@@ -381,144 +166,42 @@ static bool synchronises_stack(const struct block_insn *bi, bool *implicitly_cha
 	return synchronises;
 }
 
-/* ---- the graph ---- */
-
-static void connect_memory(const struct walk *w, struct block_node *node, const struct block_insn *bi)
+static void mark_stack_syncs(struct tact_block *block)
 {
-	const struct tact_operand *o = &bi->insn->operand[bi->lowered->in[node->input].operand];
-	const struct block_store *s;
-	struct address a;
+	bool changed = false;
 
-	if (!w->n_slots)
+	if (!block->has_stack_change)
 		return;
-	a = address_of(w, bi, o);
-	s = find_store(w, &a);
-	if (!is_stored(w, s))
-		return;
-	node->producer = s->insn;
-	node->output = s->output;
-	node->iterations = (uint8_t)(w->pass - s->pass);
-}
-
-/* In the last iteration: drops what an input met before if it does not meet it again. */
-static void confirm_memory(const struct walk *w, uint32_t i)
-{
-	struct tact_block *block = w->block;
-	const struct block_insn *bi = &block->insns[i];
-
-	for (unsigned k = 0; k < bi->lowered->n_in; k++) {
-		struct block_node *node = &block->nodes[bi->first_node + k], again = *node;
-
-		if (bi->lowered->in[k].kind != VALUE_MEMORY || node->producer == BLOCK_NO_PRODUCER)
-			continue;
-		again.producer = BLOCK_NO_PRODUCER;
-		connect_memory(w, &again, bi);
-		if (again.producer != node->producer || again.iterations != node->iterations)
-			node->producer = BLOCK_NO_PRODUCER;
-	}
-}
-
-static void connect(struct walk *w, const struct writer *writers, uint32_t i)
-{
-	struct tact_block *block = w->block;
-	struct block_insn *bi = &block->insns[i];
-	const struct block_lowered *l = bi->lowered;
-
-	bi->first_node = (uint32_t)block->n_nodes;
-	bi->producers = 0;
-	for (unsigned k = 0; k < l->n_in; k++) {
-		struct block_node *node = &block->nodes[block->n_nodes++];
-		const struct writer *writer;
-
-		*node = (struct block_node){ .insn = i, .producer = BLOCK_NO_PRODUCER,
-					     .input = (uint8_t)k };
-		if (l->in[k].kind == VALUE_MEMORY) {
-			connect_memory(w, node, bi);
-			if (node->producer < 64)
-				bi->producers |= 1ull << node->producer;
-			continue;
-		}
-		writer = &writers[key_of(&l->in[k])];
-		node->producer = writer->insn;
-		node->output = writer->output;
-		node->iterations = !writer->is_this_iteration;
-		if (node->producer < 64)
-			bi->producers |= 1ull << node->producer;
-	}
-}
-
-static size_t count_nodes(const struct tact_block *block)
-{
-	size_t n = 0;
-
 	for (size_t i = 0; i < block->n_insns; i++)
-		n += block->insns[i].lowered->n_in;
-	return n;
-}
-
-/* Cycles that the stores of an iteration need. */
-static void count_stores(struct walk *w)
-{
-	struct tact_block *block = w->block;
-	bool moving = false;
-
-	if (!block->arch->params.stores_one_line)
-		return;
-	for (unsigned r = 0; r < 16; r++)
-		moving |= w->value[r].offset != w->offset_before[r];
-	if (moving)
-		for (w->pass = LAST_PASS + 1; w->pass <= LAST_MOVING_PASS; w->pass++)
-			for (uint32_t i = 0; i < block->n_insns; i++)
-				step_values(w, i);
-	else
-		w->pass = LAST_PASS + 1;
-	block->store_cycles = (double)w->commit_cycles / (w->pass - FIRST_COUNTED_PASS);
+		synchronises_stack(&block->insns[i], &changed);
+	for (size_t i = 0; i < block->n_insns; i++)
+		block->insns[i].stack_sync = synchronises_stack(&block->insns[i], &changed);
 }
 
 int block_depend(struct tact_block *block)
 {
-	bool fast_loads = block->arch->params.fast_pointer_chasing != 0, stack_changed = false;
 	struct writer writers[N_KEYS];
-	struct walk w;
+	struct address_walk w;
 
-	w.block = block;
-	w.pass = LAST_PASS - 1;
 	block->n_nodes = 0;
 	block->store_cycles = 0;
-	if (tact_grow(&block->nodes, &block->node_capacity, count_nodes(block),
-		      sizeof(*block->nodes)) < 0 || make_slots(&w) < 0)
+	if (tact_grow(&block->nodes, &block->node_capacity, block->n_inputs, sizeof(*block->nodes)) < 0 ||
+	    addresses_init(&w, block) < 0)
 		return -TACT_E_NOMEM;
 	memset(writers, 0xff, sizeof(writers)); /* BLOCK_NO_PRODUCER */
+	if (w.n_slots)
+		addresses_warm_up(&w);
 	for (uint32_t i = 0; i < block->n_insns; i++) {
-		write_registers(writers, &block->insns[i], i, false);
-		synchronises_stack(&block->insns[i], &stack_changed);
-	}
-	if (w.n_slots) {
-		init_values(&w, block->opt.init);
-		/* Addresses that never change are in their steady state after one iteration. */
-		for (w.pass = w.is_static ? LAST_PASS - 2 : 1; w.pass < LAST_PASS - 1; w.pass++)
-			for (uint32_t i = 0; i < block->n_insns; i++)
-				step_values(&w, i);
-	}
-	for (uint32_t i = 0; i < block->n_insns; i++) {
-		struct block_insn *bi = &block->insns[i];
-
 		connect(&w, writers, i);
-		bi->fast_load = fast_loads && is_fast_load(block, writers, bi);
-		bi->stack_sync = synchronises_stack(bi, &stack_changed);
-		write_registers(writers, bi, i, true);
+		write_registers(writers, &block->insns[i], i);
 		if (w.n_slots)
-			step_values(&w, i);
+			addresses_step(&w, i);
 	}
-	if (!w.n_slots || (w.is_static && !block->arch->params.stores_one_line))
-		return 0;
-	w.pass = LAST_PASS;
-	for (unsigned r = 0; r < 16; r++)
-		w.offset_before[r] = w.value[r].offset;
-	for (uint32_t i = 0; i < block->n_insns; i++) {
-		confirm_memory(&w, i);
-		step_values(&w, i);
-	}
-	count_stores(&w);
+	connect_to_previous(block, writers);
+	if (w.n_slots)
+		addresses_finish(&w);
+	mark_stack_syncs(block);
+	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_pointer_chasing; i++)
+		block->insns[i].fast_load = is_fast_load(block, &block->insns[i]);
 	return 0;
 }
