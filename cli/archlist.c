@@ -10,15 +10,22 @@
 #include "cli.h"
 #include "output.h"
 
+/* clang-format off: an option stays together */
 const struct option_spec archlist_option_specs[] = {
-	{.letter = 'a', .name = "arch", .argument = "NAME", .type = OPTION_TEXT,
+	{.letter = 'a',
+	 .name = "arch",
+	 .argument = "NAME",
+	 .type = OPTION_TEXT,
 	 .offset = OPTION_FIELD(archlist, names, const char *),
 	 .help = "the CPU: a name of 'tact archs', several with commas, or all"},
-	{.name = "params", .argument = "FILE", .type = OPTION_TEXT,
+	{.name = "params",
+	 .argument = "FILE",
+	 .type = OPTION_TEXT,
 	 .offset = OPTION_FIELD(archlist, params, const char *),
 	 .help = "change the CPU's parameters: 'name = value' lines ('tact archs SKL' shows them)"},
 	{.name = NULL},
 };
+/* clang-format on */
 
 /* Names in two forms, so that "skylak" is near to something. */
 static const char *any_name(size_t i, const void *context)
@@ -122,8 +129,7 @@ static int derive(struct archlist *list)
 	}
 	if (status >= 0)
 		return 0;
-	cli_place(&err, list->params, diag.line,
-		  diag.text[0] ? diag.text : tact_strerror(status));
+	cli_place(&err, list->params, diag.line, diag.text[0] ? diag.text : tact_strerror(status));
 	text_to_stderr(&err);
 	text_free(&err);
 	return CLI_USAGE;

@@ -17,9 +17,9 @@ enum { TOP = 30, NAME_SIZE = 96 };
 /* One form, or one kind of instruction that is none. */
 struct gap {
 	char name[NAME_SIZE];
-	unsigned form;          /* TACT_FORM_NONE: the tables do not know it */
-	size_t count;           /* of instructions */
-	uint64_t missing;       /* bit i: without data on list.arch[i] */
+	unsigned form;	  /* TACT_FORM_NONE: the tables do not know it */
+	size_t count;	  /* of instructions */
+	uint64_t missing; /* bit i: without data on list.arch[i] */
 	char example[2 * TACT_MAX_INSN_BYTES + 1];
 };
 
@@ -27,10 +27,10 @@ struct coverage {
 	const struct archs *a;
 	size_t n_blocks, n_failed, n_insns;
 	bool is_unable;
-	size_t *of_form;   /* owned: instructions of each form */
+	size_t *of_form;		       /* owned: instructions of each form */
 	uint8_t (*bytes)[TACT_MAX_INSN_BYTES]; /* owned: an example of each form */
-	uint8_t *length;   /* owned: of the example */
-	struct gap *gaps;  /* owned: first instructions without a form, later everything */
+	uint8_t *length;		       /* owned: of the example */
+	struct gap *gaps; /* owned: first instructions without a form, later everything */
 	size_t n_gaps;
 	struct text err;
 };
@@ -121,7 +121,6 @@ static void count_block(struct coverage *c, const struct source_block *block)
 		source_complain(&c->err, block, block->diag.text);
 		return;
 	}
-	c->n_blocks++;
 	for (size_t offset = 0; offset < r->code_size; offset += insn.length) {
 		char why[80];
 
@@ -135,6 +134,7 @@ static void count_block(struct coverage *c, const struct source_block *block)
 		source_complain(&c->err, block, why);
 		return;
 	}
+	c->n_blocks++;
 }
 
 static int by_count(const void *a, const void *b)

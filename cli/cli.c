@@ -65,7 +65,7 @@ void cli_fill_descriptors(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0)
 			continue;
-		/* Opened the wrong way round, so that its use fails as that of a closed one does. */
+		/* Opened the wrong way round, so that its use fails as if it were closed. */
 		if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
 			return;
 	}
@@ -100,8 +100,8 @@ static unsigned distance(const char *a, const char *b)
 	return row[n];
 }
 
-const char *cli_nearest(const char *word, size_t n, const char *(*name)(size_t i, const void *context),
-			const void *context)
+const char *cli_nearest(const char *word, size_t n,
+			const char *(*name)(size_t i, const void *context), const void *context)
 {
 	unsigned best = 3 + (unsigned)strlen(word) / 4;
 	const char *found = NULL;

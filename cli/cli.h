@@ -15,7 +15,7 @@ enum {
 	CLI_GOOD = 0,
 	CLI_FAILED = 1, /* some inputs failed, or the output could not be written */
 	CLI_USAGE = 2,
-	CLI_UNABLE = 3  /* this machine cannot do it: a program is missing */
+	CLI_UNABLE = 3 /* this machine cannot do it: a program is missing */
 };
 
 #define CLI_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -47,8 +47,8 @@ void *cli_realloc(void *old, size_t size);
 void cli_fill_descriptors(void);
 
 /* Which of n words looks most like `word`; NULL if none does.  Walks with name(i, context). */
-const char *cli_nearest(const char *word, size_t n, const char *(*name)(size_t i, const void *context),
-			const void *context);
+const char *cli_nearest(const char *word, size_t n,
+			const char *(*name)(size_t i, const void *context), const void *context);
 
 /* Cores that this process may use. */
 unsigned cli_cores(void);

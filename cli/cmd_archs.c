@@ -10,23 +10,41 @@
 
 static const struct option_choice formats[] = {{"text", 0}, {"csv", 1}, {NULL, 0}};
 
+/* clang-format off: an option stays together */
 static const struct option_spec specs[] = {
-	{.name = "coverage", .type = OPTION_FLAG, .offset = OPTION_FIELD(archs, is_coverage, bool),
+	{.name = "coverage",
+	 .type = OPTION_FLAG,
+	 .offset = OPTION_FIELD(archs, is_coverage, bool),
 	 .help = "report which instructions of the inputs have no data"},
-	{.name = "all", .type = OPTION_FLAG, .offset = OPTION_FIELD(archs, is_all, bool),
+	{.name = "all",
+	 .type = OPTION_FLAG,
+	 .offset = OPTION_FIELD(archs, is_all, bool),
 	 .help = "with --coverage: all instructions without data, not only the most frequent 30"},
-	{.name = "validate", .type = OPTION_FLAG, .offset = OPTION_FIELD(archs, is_validation, bool),
+	{.name = "validate",
+	 .type = OPTION_FLAG,
+	 .offset = OPTION_FIELD(archs, is_validation, bool),
 	 .help = "check the tables and the parameters"},
-	{.letter = 'f', .name = "format", .argument = "FORMAT", .type = OPTION_CHOICE,
-	 .choices = formats, .offset = OPTION_FIELD(archs, format, int),
+	{.letter = 'f',
+	 .name = "format",
+	 .argument = "FORMAT",
+	 .type = OPTION_CHOICE,
+	 .choices = formats,
+	 .offset = OPTION_FIELD(archs, format, int),
 	 .help = "text (default) or csv"},
-	{.letter = 'o', .name = "output", .argument = "FILE", .type = OPTION_TEXT,
-	 .offset = OPTION_FIELD(archs, output, const char *), .help = "write the results there"},
-	{.letter = 'q', .name = "quiet", .type = OPTION_FLAG,
+	{.letter = 'o',
+	 .name = "output",
+	 .argument = "FILE",
+	 .type = OPTION_TEXT,
+	 .offset = OPTION_FIELD(archs, output, const char *),
+	 .help = "write the results there"},
+	{.letter = 'q',
+	 .name = "quiet",
+	 .type = OPTION_FLAG,
 	 .offset = OPTION_FIELD(archs, is_quiet, bool),
 	 .help = "no remarks on standard error, only errors"},
 	{.name = NULL},
 };
+/* clang-format on */
 
 static void add_ports(struct text *out, unsigned ports)
 {
@@ -43,18 +61,19 @@ static void list(const struct archs *a, struct text *out)
 		size_t start = out->size;
 
 		if (a->format) {
-			text_printf(out, "%s,%s,%s,", tact_arch_name(arch), tact_arch_llvm_name(arch),
-				    tact_arch_full_name(arch));
+			text_printf(out, "%s,%s,%s,", tact_arch_name(arch),
+				    tact_arch_llvm_name(arch), tact_arch_full_name(arch));
 			add_ports(out, tact_arch_ports(arch));
 			text_printf(out, ",%u,%u\n", archlist_param(arch, "issue_width"),
 				    tact_arch_form_count(arch));
 			continue;
 		}
-		text_printf(out, "%-4s  %-14s  %5u  ", tact_arch_name(arch), tact_arch_llvm_name(arch),
-			    archlist_param(arch, "issue_width"));
+		text_printf(out, "%-4s  %-14s  %5u  ", tact_arch_name(arch),
+			    tact_arch_llvm_name(arch), archlist_param(arch, "issue_width"));
 		add_ports(out, tact_arch_ports(arch));
 		text_pad(out, 49, start);
-		text_printf(out, "%7u  %s\n", tact_arch_form_count(arch), tact_arch_full_name(arch));
+		text_printf(out, "%7u  %s\n", tact_arch_form_count(arch),
+			    tact_arch_full_name(arch));
 	}
 }
 
@@ -65,9 +84,9 @@ static void show(const struct archs *a, const struct tact_arch *arch, struct tex
 	if (a->format)
 		text_add(out, "arch,parameter,value,explanation\n");
 	else
-		text_printf(out, "# %s: %s, LLVM's %s; %u instruction forms\n", tact_arch_name(arch),
-			    tact_arch_full_name(arch), tact_arch_llvm_name(arch),
-			    tact_arch_form_count(arch));
+		text_printf(out, "# %s: %s, LLVM's %s; %u instruction forms\n",
+			    tact_arch_name(arch), tact_arch_full_name(arch),
+			    tact_arch_llvm_name(arch), tact_arch_form_count(arch));
 	for (size_t i = 0; tact_arch_param(arch, i, &param); i++) {
 		size_t start = out->size;
 
@@ -173,18 +192,6 @@ static int run(struct archs *a)
 	return status;
 }
 
-static int print_help(const struct option_command *command)
-{
-	struct text text = {0};
-	struct output out;
-
-	output_open(&out, NULL);
-	options_help(&text, command);
-	output_write(&out, &text);
-	text_free(&text);
-	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
-}
-
 int cmd_archs(int argc, char **argv)
 {
 	struct archs a = {0};
@@ -208,7 +215,7 @@ int cmd_archs(int argc, char **argv)
 	int status = options_parse(&command, argc, argv);
 
 	if (status == OPTIONS_HELP)
-		status = print_help(&command);
+		status = options_print_help(&command);
 	else if (status == OPTIONS_WRONG)
 		status = CLI_USAGE;
 	else

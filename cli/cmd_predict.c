@@ -115,54 +115,101 @@ static const char *set_without(void *target, const char *value)
 #define FLAG(field)	   .type = OPTION_FLAG, FIELD(field, bool)
 #define CHOICE(field, of)  .type = OPTION_CHOICE, .choices = of, FIELD(field, int)
 
+/* clang-format off: an option stays together */
 static const struct option_spec model_specs[] = {
-	{.letter = 'm', .name = "mode", .argument = "MODE", CHOICE(mode, modes),
-	 .help = "the block as a loop (loop), unrolled (unroll), or auto (default): loop if it ends "
+	{.letter = 'm',
+	 .name = "mode",
+	 .argument = "MODE",
+	 CHOICE(mode, modes),
+	 .help = "the block as a loop (loop), unrolled (unroll), or auto (default): loop if it "
+		 "ends "
 		 "in a branch to its start"},
-	{.name = "alignment", .argument = "N|all", .type = OPTION_CALL, .call = set_alignment,
+	{.name = "alignment",
+	 .argument = "N|all",
+	 .type = OPTION_CALL,
+	 .call = set_alignment,
 	 .help = "address of the first byte modulo 64, or all of them (default: as in the object "
 		 "file or executable, else 0)"},
-	{.name = "init", .argument = "HOW", CHOICE(init, inits),
-	 .help = "what registers hold at entry, for memory dependence: all the same but rsp and rbp "
+	{.name = "init",
+	 .argument = "HOW",
+	 CHOICE(init, inits),
+	 .help = "what registers hold at entry, for memory dependence: all the same but rsp and "
+		 "rbp "
 		 "(stack, default), the same, or different values (diff)"},
 	{.name = "model", .argument = "NAME", CHOICE(model, models), .help = "the model: facile"},
-	{.name = "paper", FLAG(paper),
+	{.name = "paper",
+	 FLAG(paper),
 	 .help = "only what the FACILE paper describes, not what measurements added"},
-	{.name = "only", .argument = "LIST", .type = OPTION_CALL, .call = set_only,
-	 .help = "only these limits count: predec, dec, dsb, lsd, issue, ports, precedence, ... (the "
+	{.name = "only",
+	 .argument = "LIST",
+	 .type = OPTION_CALL,
+	 .call = set_only,
+	 .help = "only these limits count: predec, dec, dsb, lsd, issue, ports, precedence, ... "
+		 "(the "
 		 "columns of -f csv)"},
-	{.name = "without", .argument = "LIST", .type = OPTION_CALL, .call = set_without,
+	{.name = "without",
+	 .argument = "LIST",
+	 .type = OPTION_CALL,
+	 .call = set_without,
 	 .help = "these limits do not count"},
-	{.name = "simple-predec", FLAG(simple_predecoder),
+	{.name = "simple-predec",
+	 FLAG(simple_predecoder),
 	 .help = "the paper's SimplePredec: 16 bytes a cycle"},
-	{.name = "simple-dec", FLAG(simple_decoder),
+	{.name = "simple-dec",
+	 FLAG(simple_decoder),
 	 .help = "the paper's SimpleDec: instructions by decoders"},
-	{.name = "exact-ports", FLAG(exact_ports),
+	{.name = "exact-ports",
+	 FLAG(exact_ports),
 	 .help = "look at all sets of ports instead of unions of two"},
 	{.name = NULL},
 };
+/* clang-format on */
 
+/* clang-format off: an option stays together */
 static const struct option_spec output_specs[] = {
-	{.letter = 'f', .name = "format", .argument = "FORMAT", CHOICE(format, formats),
+	{.letter = 'f',
+	 .name = "format",
+	 .argument = "FORMAT",
+	 CHOICE(format, formats),
 	 .help = "text (default), csv or json (one object a line)"},
-	{.letter = 'o', .name = "output", .argument = "FILE", .type = OPTION_TEXT,
-	 FIELD(output, const char *), .help = "write the results there"},
-	{.name = "idealize", FLAG(is_idealized),
+	{.letter = 'o',
+	 .name = "output",
+	 .argument = "FILE",
+	 .type = OPTION_TEXT,
+	 FIELD(output, const char *),
+	 .help = "write the results there"},
+	{.name = "idealize",
+	 FLAG(is_idealized),
 	 .help = "also: what would be gained if one component were ideal"},
-	{.name = "graph", .argument = "FILE", .type = OPTION_TEXT, FIELD(graph, const char *),
+	{.name = "graph",
+	 .argument = "FILE",
+	 .type = OPTION_TEXT,
+	 FIELD(graph, const char *),
 	 .help = "also draw the block's dependence graph: FILE.svg, or FILE.dot for Graphviz"},
 	{.name = "tp-only", FLAG(is_number_only), .help = "print the cycles and nothing else"},
-	{.letter = 'j', .name = "jobs", .argument = "N", .type = OPTION_NUMBER, .low = 0,
-	 .high = 1024, FIELD(threads, unsigned),
+	{.letter = 'j',
+	 .name = "jobs",
+	 .argument = "N",
+	 .type = OPTION_NUMBER,
+	 .low = 0,
+	 .high = 1024,
+	 FIELD(threads, unsigned),
 	 .help = "threads for many blocks (default: as many as there are cores)"},
-	{.name = "color", .argument = "WHEN", CHOICE(color, colors),
+	{.name = "color",
+	 .argument = "WHEN",
+	 CHOICE(color, colors),
 	 .help = "auto (default: on a terminal), always or never; NO_COLOR is obeyed"},
-	{.letter = 'q', .name = "quiet", FLAG(is_quiet),
+	{.letter = 'q',
+	 .name = "quiet",
+	 FLAG(is_quiet),
 	 .help = "no remarks on standard error, only errors"},
-	{.letter = 'v', .name = "verbose", FLAG(is_verbose),
+	{.letter = 'v',
+	 .name = "verbose",
+	 FLAG(is_verbose),
 	 .help = "say more: the bytes of instructions, whole lists, how many blocks"},
 	{.name = NULL},
 };
+/* clang-format on */
 
 static const char epilogue[] =
 	"An INPUT is a file, or - for standard input: hex strings or a CSV whose first\n"
@@ -234,18 +281,6 @@ static void prepare(struct predictor *p)
 	set_colors(p);
 }
 
-static int print_help(const struct option_command *command)
-{
-	struct text text = {0};
-	struct output out;
-
-	output_open(&out, NULL);
-	options_help(&text, command);
-	output_write(&out, &text);
-	text_free(&text);
-	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
-}
-
 static int run(struct predictor *p)
 {
 	struct output out;
@@ -276,9 +311,10 @@ int cmd_predict(int argc, char **argv)
 	};
 	const struct option_command command = {
 		.usage = "usage: tact predict [OPTIONS] [INPUT...]\n",
-		.description = "Predicts how many cycles an iteration of a block of x86-64 code takes "
-			       "in the steady state, and says what limits it. Without --arch: on this "
-			       "CPU if it is one that tact knows, else on SKL.",
+		.description =
+			"Predicts how many cycles an iteration of a block of x86-64 code takes "
+			"in the steady state, and says what limits it. Without --arch: on this "
+			"CPU if it is one that tact knows, else on SKL.",
 		.epilogue = epilogue,
 		.groups = groups,
 		.argument = source_add_path,
@@ -287,7 +323,7 @@ int cmd_predict(int argc, char **argv)
 	int status = options_parse(&command, argc, argv);
 
 	if (status == OPTIONS_HELP)
-		status = print_help(&command);
+		status = options_print_help(&command);
 	else if (status == OPTIONS_WRONG)
 		status = CLI_USAGE;
 	else

@@ -28,7 +28,8 @@ static const struct option_spec *find(const struct option_command *command, char
 	for (const struct option_group *g = command->groups; g->title; g++) {
 		for (const struct option_spec *s = g->specs; s->name; s++) {
 			if (letter ? s->letter != letter
-				   : strlen(s->name) != length || memcmp(s->name, name, length) != 0)
+				   : strlen(s->name) != length ||
+					     memcmp(s->name, name, length) != 0)
 				continue;
 			*target = g->target;
 			return s;
@@ -69,7 +70,8 @@ static int wrong_choice(const struct option_spec *spec, const char *option, cons
 	text_add_bytes(&list, "", 1);
 	near = cli_nearest(value, n, choice_name, spec->choices);
 	if (near)
-		cli_message("%s: '%s' is none of %s; did you mean %s?", option, value, list.data, near);
+		cli_message("%s: '%s' is none of %s; did you mean %s?", option, value, list.data,
+			    near);
 	else
 		cli_message("%s: '%s' is none of %s", option, value, list.data);
 	text_free(&list);
@@ -301,7 +303,7 @@ static void add_option(struct text *out, char letter, const char *name, const ch
 	add_wrapped(out, help, HELP_COLUMN, start);
 }
 
-void options_help(struct text *out, const struct option_command *command)
+static void add_help(struct text *out, const struct option_command *command)
 {
 	text_printf(out, "%s\n", command->usage);
 	add_wrapped(out, command->description, 0, out->size);
@@ -314,4 +316,16 @@ void options_help(struct text *out, const struct option_command *command)
 	}
 	if (command->epilogue)
 		text_printf(out, "\n%s", command->epilogue);
+}
+
+int options_print_help(const struct option_command *command)
+{
+	struct text text = {0};
+	struct output out;
+
+	output_open(&out, NULL);
+	add_help(&text, command);
+	output_write(&out, &text);
+	text_free(&text);
+	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
 }

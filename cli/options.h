@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct text;
-
 enum option_type {
 	OPTION_FLAG,   /* bool */
 	OPTION_TEXT,   /* const char *: borrowed from argv */
@@ -25,7 +23,7 @@ struct option_choice {
 };
 
 struct option_spec {
-	char letter;          /* 0: none */
+	char letter;	      /* 0: none */
 	const char *name;     /* NULL ends a table */
 	const char *argument; /* its name in the help; NULL: there is none */
 	const char *help;
@@ -51,9 +49,9 @@ struct option_group {
 };
 
 struct option_command {
-	const char *usage;       /* one line a form */
+	const char *usage;	 /* one line a form */
 	const char *description; /* a paragraph */
-	const char *epilogue;    /* behind the options; may be NULL */
+	const char *epilogue;	 /* behind the options; may be NULL */
 	const struct option_group *groups;
 
 	/* Takes an argument that is not an option, as `call` does. */
@@ -68,6 +66,7 @@ enum { OPTIONS_GOOD = 0, OPTIONS_HELP = 1, OPTIONS_WRONG = 2 };
  */
 int options_parse(const struct option_command *command, int argc, char **argv);
 
-void options_help(struct text *out, const struct option_command *command);
+/* To standard output.  Returns an exit code. */
+int options_print_help(const struct option_command *command);
 
 #endif /* TACT_OPTIONS_H */

@@ -85,18 +85,40 @@ void text_cycles2(struct text *text, double value, int width)
 	text_printf(text, "%*.2f", width, value + 1e-9);
 }
 
+/* Length of the UTF-8 sequence at p, or 0 if it is none. */
+static size_t utf8_length(const unsigned char *p, size_t size)
+{
+	size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+
+	if (p[0] < 0xc2 || p[0] > 0xf4 || n > size)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	/* overlong forms, surrogates, beyond U+10FFFF */
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
 void text_json_string(struct text *text, const char *string, size_t size)
 {
 	text_add(text, "\"");
 	for (size_t i = 0; i < size; i++) {
 		unsigned char c = (unsigned char)string[i];
+		size_t n = c < 0x80 ? 1 : utf8_length((const unsigned char *)string + i, size - i);
 
-		if (c == '"' || c == '\\')
+		if (c == '"' || c == '\\') {
 			text_printf(text, "\\%c", c);
-		else if (c < 0x20 || c >= 0x7f)
+		} else if (c < 0x20 || c == 0x7f) {
 			text_printf(text, "\\u%04x", c);
-		else
-			text_add_bytes(text, &string[i], 1);
+		} else if (!n) {
+			text_add(text, "\\ufffd");
+		} else {
+			text_add_bytes(text, &string[i], n);
+			i += n - 1;
+		}
 	}
 	text_add(text, "\"");
 }
@@ -193,7 +215,8 @@ char *put_lower(char *p, const char *string, size_t size)
 
 		memcpy(&w, string, 8);
 		low = w & ones * 0x7f;
-		upper = ((low + ones * (0x80 - 'A')) ^ (low + ones * (0x7f - 'Z'))) & ~w & ones * 0x80;
+		upper = ((low + ones * (0x80 - 'A')) ^ (low + ones * (0x7f - 'Z'))) & ~w &
+			ones * 0x80;
 		w |= upper >> 2;
 		memcpy(p, &w, 8);
 	}

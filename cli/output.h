@@ -31,7 +31,7 @@ void text_vprintf(struct text *text, const char *format, va_list args)
 /* "12.34": for columns of people's tables, always two decimals. */
 void text_cycles2(struct text *text, double value, int width);
 
-/* A JSON string with its quotes; bytes that are not ASCII are passed on as U+00XX. */
+/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void text_json_string(struct text *text, const char *string, size_t size);
 
 /* A CSV field, in quotes if it needs them, in lower case if asked for. */
@@ -50,7 +50,7 @@ char *put_lower(char *p, const char *string, size_t size);
 struct output {
 	int fd;
 	const char *name; /* for messages */
-	bool failed;      /* the message was given; everything else is dropped */
+	bool failed;	  /* the message was given; everything else is dropped */
 };
 
 /* path NULL: standard output.  Returns 0, or -1 with the message given. */

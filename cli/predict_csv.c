@@ -124,7 +124,8 @@ void predict_csv(struct predict_worker *w, const struct source_block *block, str
 			if (failed >= 0)
 				failed = predict_at(w, a, alignment, &x);
 			if (failed >= 0)
-				add_row(w, block, tact_arch_name(p->archs.arch[a]), alignment, &x, out);
+				add_row(w, block, tact_arch_name(p->archs.arch[a]), alignment, &x,
+					out);
 			else
 				add_failure(p, block, a, alignment, failed, out);
 		}

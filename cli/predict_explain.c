@@ -111,7 +111,8 @@ static void add_links(const struct explanation *e, const struct tact_chain *chai
 	size_t insn_width = 0, way_width = 0;
 
 	for (size_t i = 0; i < chain->n_links; i++) {
-		size_t start = e->out->size, length = strlen(e->listing->line[chain->links[i].insn]);
+		size_t start = e->out->size,
+		       length = strlen(e->listing->line[chain->links[i].insn]);
 
 		add_way(e->out, &chain->links[i]);
 		if (e->out->size - start > way_width)
@@ -175,7 +176,8 @@ static void explain_stores(const struct explanation *e, unsigned bound)
 	for (size_t i = 0; i < e->listing->n; i++) {
 		struct tact_insn insn;
 
-		if (tact_block_insn(e->w->block, i, &insn) >= 0 && insn.attributes & TACT_INSN_STORE)
+		if (tact_block_insn(e->w->block, i, &insn) >= 0 &&
+		    insn.attributes & TACT_INSN_STORE)
 			add_insn(e, i);
 	}
 }
@@ -194,10 +196,11 @@ static void add_span(const struct explanation *e, const struct tact_front_end_gr
 	else if (end <= n)
 		text_printf(e->out, "%zu to %zu", first + 1, end);
 	else if (end <= 2 * n)
-		text_printf(e->out, "%zu to %zu of the next iteration", first + 1, (end - 1) % n + 1);
+		text_printf(e->out, "%zu to %zu of the next iteration", first + 1,
+			    (end - 1) % n + 1);
 	else
-		text_printf(e->out, "%zu to %zu, %zu iterations later", first + 1, (end - 1) % n + 1,
-			    (end - 1) / n);
+		text_printf(e->out, "%zu to %zu, %zu iterations later", first + 1,
+			    (end - 1) % n + 1, (end - 1) / n);
 }
 
 static const char *plural(unsigned n)
@@ -243,7 +246,8 @@ static void explain_predecoder(const struct explanation *e, unsigned bound)
 	for (int i = 0; i < n; i++)
 		cycles += groups[i].cycles;
 	add_title(e, bound);
-	text_printf(e->out, "%u iteration%s fill%s %d block%s of %u bytes, which need%s %u cycle%s (",
+	text_printf(e->out,
+		    "%u iteration%s fill%s %d block%s of %u bytes, which need%s %u cycle%s (",
 		    iterations, plural(iterations), iterations == 1 ? "s" : "", n,
 		    plural((unsigned)n), bytes, n == 1 ? "s" : "", cycles, plural(cycles));
 	add_ratio(e, cycles, iterations, (double)cycles / iterations);
@@ -263,8 +267,8 @@ static void explain_decoder(const struct explanation *e, unsigned bound)
 	groups = cli_alloc((size_t)n * sizeof(*groups));
 	tact_explain_decoder(e->w->block, groups, (size_t)n, &iterations);
 	add_title(e, bound);
-	text_printf(e->out, "%u iteration%s keep%s the %u decoders busy for %d cycle%s (", iterations,
-		    plural(iterations), iterations == 1 ? "s" : "",
+	text_printf(e->out, "%u iteration%s keep%s the %u decoders busy for %d cycle%s (",
+		    iterations, plural(iterations), iterations == 1 ? "s" : "",
 		    archlist_param(e->w->arch, "decoders"), n, plural((unsigned)n));
 	add_ratio(e, n, iterations, (double)n / iterations);
 	text_add(e->out, "):\n");
@@ -279,8 +283,9 @@ static void explain_decoder(const struct explanation *e, unsigned bound)
 /* DSB, LSD, Issue: so many uops, so many a cycle. */
 static void explain_width(const struct explanation *e, unsigned bound)
 {
-	unsigned uops = 0, width = archlist_param(e->w->arch, bound == TACT_BOUND_DSB ? "dsb_width"
-										       : "issue_width");
+	unsigned uops = 0,
+		 width = archlist_param(e->w->arch,
+					bound == TACT_BOUND_DSB ? "dsb_width" : "issue_width");
 
 	for (size_t i = 0; i < e->listing->n; i++) {
 		struct tact_insn_cost cost;
@@ -303,13 +308,15 @@ static void explain_width(const struct explanation *e, unsigned bound)
 static void explain_stack_sync(const struct explanation *e, unsigned bound)
 {
 	add_title(e, bound);
-	text_add(e->out, "in front of these a uop brings rsp up to date, which push, pop, call\nand "
-			 "ret leave to the stack engine:\n");
+	text_add(e->out,
+		 "in front of these a uop brings rsp up to date, which push, pop, call\nand "
+		 "ret leave to the stack engine:\n");
 	for (size_t i = 0; i < e->listing->n; i++) {
 		struct tact_insn_cost cost;
 
 		cost.size = sizeof(cost);
-		if (tact_block_cost(e->w->block, i, &cost) >= 0 && cost.notes & TACT_NOTE_STACK_SYNC)
+		if (tact_block_cost(e->w->block, i, &cost) >= 0 &&
+		    cost.notes & TACT_NOTE_STACK_SYNC)
 			add_insn(e, i);
 	}
 }

@@ -37,13 +37,15 @@ static void collect_edges(struct graph *g, const struct tact_block *block)
 {
 	struct tact_edge e;
 
-	for (size_t i = 0; tact_block_edge(block, i, &e) > 0; i++) {
+	for (size_t cursor = 0; tact_block_edge(block, &cursor, &e) > 0;) {
 		struct graph_edge *edge = find_edge(g, &e);
 
 		if (!edge) {
 			g->edges = cli_realloc(g->edges, (g->n_edges + 1) * sizeof(*g->edges));
 			edge = &g->edges[g->n_edges++];
-			*edge = (struct graph_edge){.from = e.from, .to = e.to, .latency = e.latency,
+			*edge = (struct graph_edge){.from = e.from,
+						    .to = e.to,
+						    .latency = e.latency,
 						    .iterations = e.iterations};
 		}
 		add_value(edge, predict_value_name(e.kind, e.reg));
@@ -106,7 +108,8 @@ static void write_dot(const struct graph *g, struct text *out)
 	for (size_t i = 0; i < g->n_edges; i++) {
 		const struct graph_edge *e = &g->edges[i];
 
-		text_printf(out, "\ti%u -> i%u [label=\"%s %u\"", e->from, e->to, e->label, e->latency);
+		text_printf(out, "\ti%u -> i%u [label=\"%s %u\"", e->from, e->to, e->label,
+			    e->latency);
 		if (e->iterations)
 			text_add(out, ", style=dashed, constraint=false");
 		if (e->is_critical)

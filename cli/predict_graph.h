@@ -16,7 +16,7 @@ struct graph_edge {
 
 struct graph {
 	const struct listing *listing; /* borrowed: its nodes */
-	const char *title;             /* borrowed */
+	const char *title;	       /* borrowed */
 	struct graph_edge *edges;      /* owned */
 	size_t n_edges;
 	bool *is_critical; /* owned; a node */

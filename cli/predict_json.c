@@ -36,7 +36,7 @@ static void add_input(const struct source_block *block, struct text *out)
 
 	text_add(out, "{\"schema\":\"tact.predict/1\"");
 	add_string(out, "file", block->path);
-	if (r->line)
+	if (r->line && strcmp(block->path, "-x"))
 		text_printf(out, ",\"line\":%" PRIu64, r->line);
 	if (r->name[0])
 		add_string(out, "name", r->name);
@@ -108,7 +108,8 @@ static void add_cost(const struct tact_insn_cost *cost, struct text *out)
 {
 	const char *comma = "";
 
-	text_printf(out, ",\"uops\":%u,\"issued\":%u,\"mite\":%u,\"ms\":%u,\"divider\":%u,\"ports\":{",
+	text_printf(out,
+		    ",\"uops\":%u,\"issued\":%u,\"mite\":%u,\"ms\":%u,\"divider\":%u,\"ports\":{",
 		    cost->uops, cost->issued, cost->mite, cost->ms, cost->divider);
 	for (unsigned p = 0; p < 16; p++) {
 		if (cost->port[p] <= 0)
@@ -190,12 +191,13 @@ static void add_chain(struct predict_worker *w, struct text *out)
 	for (size_t i = 0; i < c.n_links; i++) {
 		const struct tact_chain_link *l = &c.links[i];
 
-		text_printf(out,
-			    "%s{\"instruction\":%u,\"latency\":%u,\"iterations\":%u,\"from\":\"%s\","
-			    "\"from_kind\":\"%s\",\"to\":\"%s\",\"to_kind\":\"%s\"}",
-			    i ? "," : "", l->insn, l->latency, l->iterations,
-			    predict_value_name(l->from_kind, l->from_reg), kinds[l->from_kind & 3],
-			    predict_value_name(l->to_kind, l->to_reg), kinds[l->to_kind & 3]);
+		text_printf(
+			out,
+			"%s{\"instruction\":%u,\"latency\":%u,\"iterations\":%u,\"from\":\"%s\","
+			"\"from_kind\":\"%s\",\"to\":\"%s\",\"to_kind\":\"%s\"}",
+			i ? "," : "", l->insn, l->latency, l->iterations,
+			predict_value_name(l->from_kind, l->from_reg), kinds[l->from_kind & 3],
+			predict_value_name(l->to_kind, l->to_reg), kinds[l->to_kind & 3]);
 	}
 	text_add(out, "]}");
 }

@@ -15,7 +15,7 @@
 
 enum {
 	BATCH_ROWS = 512,
-	BATCH_BYTES = 1 << 20,  /* a batch of large blocks ends earlier */
+	BATCH_BYTES = 1 << 20,	/* a batch of large blocks ends earlier */
 	FLUSH_BYTES = 64 << 10, /* text is written when there is that much of it */
 	MAX_THREADS = 256
 };
@@ -36,8 +36,8 @@ int predict_worker_init(struct predict_worker *w, const struct predictor *p)
 	struct tact_diag diag = {0};
 	int status;
 
-	*w = (struct predict_worker){.p = p, .arch = p->archs.arch[0],
-				     .alignment = p->block_options.alignment};
+	*w = (struct predict_worker){
+		.p = p, .arch = p->archs.arch[0], .alignment = p->block_options.alignment};
 	status = tact_block_create(&w->block, w->arch, &p->block_options, &diag);
 	if (status < 0) {
 		cli_message("%s", diag.text[0] ? diag.text : tact_strerror(status));
@@ -233,7 +233,8 @@ static size_t batch_add(struct batch *b, const struct source_block *block)
 	if (block->status < 0)
 		row->diag = block->diag;
 	if (block->is_input) {
-		row->region = (struct tact_region){.name = "", .function = "", .source = "", .text = ""};
+		row->region =
+			(struct tact_region){.name = "", .function = "", .source = "", .text = ""};
 		return 0;
 	}
 	row->region = *r;
@@ -364,8 +365,10 @@ static void count(struct predict_worker *total, const struct predict_worker *w)
 static int run_threads(const struct predictor *p, struct source *source, struct batch *first,
 		       unsigned n, struct output *out, struct predict_worker *total)
 {
-	struct pool pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .posted_one = PTHREAD_COND_INITIALIZER,
-			    .done_one = PTHREAD_COND_INITIALIZER, .n_batches = 2 * (size_t)n + 1};
+	struct pool pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+			    .posted_one = PTHREAD_COND_INITIALIZER,
+			    .done_one = PTHREAD_COND_INITIALIZER,
+			    .n_batches = 2 * (size_t)n + 1};
 	struct pool_thread *threads = cli_alloc(n * sizeof(*threads));
 	unsigned n_ready = 0, n_running = 0;
 	int status = 0;
@@ -379,8 +382,8 @@ static int run_threads(const struct predictor *p, struct source *source, struct 
 		status = predict_worker_init(&threads[n_ready].worker, p);
 	}
 	for (unsigned i = 0; i < n && !status; i++) {
-		threads[i].is_running = !pthread_create(&threads[i].thread, NULL, thread_main,
-							&threads[i]);
+		threads[i].is_running =
+			!pthread_create(&threads[i].thread, NULL, thread_main, &threads[i]);
 		n_running += threads[i].is_running;
 	}
 	if (!status && !n_running) {
@@ -443,8 +446,8 @@ static int draw(struct predict_worker *w, const struct batch *first, bool more)
 		status = predict_draw(w, &first->rows[0]);
 	}
 	dropped = w->err;
-	*w = (struct predict_worker){.p = w->p, .block = w->block, .arch = w->arch,
-				     .alignment = w->alignment};
+	*w = (struct predict_worker){
+		.p = w->p, .block = w->block, .arch = w->arch, .alignment = w->alignment};
 	text_free(&dropped);
 	return status;
 }

@@ -11,13 +11,13 @@
 #include "predict_graph.h"
 
 enum {
-	PIN = 15,        /* between the ends of two edges */
-	BOX_MIN = 30,    /* height of a box */
-	GAP = 12,        /* between boxes */
-	LANE = 14,       /* between vertical lines */
-	CHAR = 8,        /* width of a character of 13 pixels */
-	SMALL_CHAR = 7,  /* and of 11 pixels */
-	TOP = 54,        /* room for the title */
+	PIN = 15,	/* between the ends of two edges */
+	BOX_MIN = 30,	/* height of a box */
+	GAP = 12,	/* between boxes */
+	LANE = 14,	/* between vertical lines */
+	CHAR = 8,	/* width of a character of 13 pixels */
+	SMALL_CHAR = 7, /* and of 11 pixels */
+	TOP = 54,	/* room for the title */
 	MARGIN = 16,
 	CORNER = 5
 };
@@ -31,9 +31,9 @@ struct placed {
 
 struct drawing {
 	const struct graph *g;
-	struct placed *edges; /* owned */
+	struct placed *edges;	 /* owned */
 	int *box_y, *box_height; /* owned */
-	unsigned *pins[2];       /* owned: ends on the right and on the left of each box */
+	unsigned *pins[2];	 /* owned: ends on the right and on the left of each box */
 	unsigned lanes[2];
 	int label[2]; /* width of labels */
 	int x_left, x_right, width, height;
@@ -87,7 +87,8 @@ static void place_boxes(struct drawing *d)
 
 static int pin_y(const struct drawing *d, uint32_t box, unsigned index, bool left)
 {
-	return d->box_y[box] + d->box_height[box] * (int)(index + 1) / (int)(d->pins[left][box] + 1);
+	return d->box_y[box] +
+	       d->box_height[box] * (int)(index + 1) / (int)(d->pins[left][box] + 1);
 }
 
 /* Ends that come from above are above those that go down: lines cross less. */
@@ -177,7 +178,8 @@ static void draw_boxes(const struct drawing *d, struct text *out)
 {
 	for (size_t i = 0; i < d->g->listing->n; i++) {
 		text_printf(out,
-			    "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\"/>\n",
+			    "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
+			    "rx=\"4\"/>\n",
 			    d->g->is_critical[i] ? "box critical" : "box", d->x_left, d->box_y[i],
 			    d->x_right - d->x_left, d->box_height[i]);
 		text_printf(out, "<text class=\"number\" x=\"%d\" y=\"%d\">%zu</text>\n",
@@ -200,9 +202,9 @@ static void draw_edge(const struct drawing *d, const struct placed *p, struct te
 	if (abs(p->y_to - p->y_from) < 2 * CORNER)
 		corner = abs(p->y_to - p->y_from) / 2;
 	text_printf(out, "<path class=\"%s\" d=\"M%d %dH%dQ%d %d %d %dV%dQ%d %d %d %dH%d\"",
-		    e->is_critical ? "edge critical" : "edge", x, p->y_from, lane - side * corner, lane,
-		    p->y_from, lane, p->y_from + down * corner, p->y_to - down * corner, lane, p->y_to,
-		    lane - side * corner, p->y_to, x + side * 7);
+		    e->is_critical ? "edge critical" : "edge", x, p->y_from, lane - side * corner,
+		    lane, p->y_from, lane, p->y_from + down * corner, p->y_to - down * corner, lane,
+		    p->y_to, lane - side * corner, p->y_to, x + side * 7);
 	text_printf(out, " marker-end=\"url(#%s)\"/>\n", e->is_critical ? "red" : "grey");
 	text_printf(out, "<text class=\"%s\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">",
 		    e->is_critical ? "label critical" : "label", x + side * 6, p->y_from - 3,
@@ -239,7 +241,8 @@ static void draw_head(const struct drawing *d, struct text *out)
 	text_printf(out, "<text class=\"title\" x=\"%d\" y=\"22\">", MARGIN);
 	add_escaped(out, d->g->title);
 	text_printf(out,
-		    "</text>\n<text class=\"small\" x=\"%d\" y=\"40\">right: within an iteration, left: "
+		    "</text>\n<text class=\"small\" x=\"%d\" y=\"40\">right: within an iteration, "
+		    "left: "
 		    "into the next; cycles from the slowest input</text>\n",
 		    MARGIN);
 }

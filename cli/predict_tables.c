@@ -16,7 +16,7 @@ struct cost_table {
 	struct predict_worker *w;
 	const struct listing *listing;
 	const char *source; /* "MITE", "DSB" or "LSD" */
-	unsigned ports;     /* bit set of the CPU's */
+	unsigned ports;	    /* bit set of the CPU's */
 	bool has_ms;
 	size_t notes_width;
 	unsigned notes; /* those that occur */
@@ -72,6 +72,19 @@ static void survey(struct cost_table *t)
 		t->notes_width = strlen("Notes");
 }
 
+/* If the table would not fit, ports that nothing uses are left out. */
+static void leave_out_ports(struct cost_table *t)
+{
+	enum { WIDTH = 100 };
+	size_t width = 5 + 5 + (t->has_ms ? 4 : 0) + 7 + 2 + t->listing->widest;
+
+	width += 5 * (size_t)__builtin_popcount(t->ports) +
+		 (t->notes_width ? t->notes_width + 2 : 0) + (t->w->p->is_verbose ? 18 : 0);
+	for (unsigned p = 0; p < N_PORTS && width > WIDTH; p++)
+		if (t->total.port[p] < 0.005)
+			t->ports &= ~(1u << p);
+}
+
 static void add_header(const struct cost_table *t, struct text *out)
 {
 	text_printf(out, "\n%s    # %4s", t->w->p->bold, t->source);
@@ -105,7 +118,8 @@ static void add_count(struct text *out, unsigned count, int width)
 		text_printf(out, "%*s", width, "");
 }
 
-static void add_cost(const struct cost_table *t, const struct tact_insn_cost *cost, struct text *out)
+static void add_cost(const struct cost_table *t, const struct tact_insn_cost *cost,
+		     struct text *out)
 {
 	add_count(out, cost->mite, 5);
 	if (t->has_ms)
@@ -135,9 +149,9 @@ static void add_bytes(const struct tact_block *block, size_t i, struct text *out
 	const uint8_t *code = tact_block_code(block, &size);
 	size_t start = out->size;
 
-	out->size = (size_t)(put_hex(text_reserve(out, 2 * (end - begin)), code + begin,
-				     end - begin) -
-			     out->data);
+	out->size =
+		(size_t)(put_hex(text_reserve(out, 2 * (end - begin)), code + begin, end - begin) -
+			 out->data);
 	text_pad(out, 16, start);
 	text_add(out, "  ");
 }
@@ -170,6 +184,7 @@ void predict_cost_table(struct predict_worker *w, const struct listing *listing,
 
 	t.source = source_of(w);
 	survey(&t);
+	leave_out_ports(&t);
 	add_header(&t, out);
 	for (size_t i = 0; i < listing->n; i++)
 		add_row(&t, i, out);
@@ -238,7 +253,8 @@ void predict_arch_table(struct predict_worker *w, const struct source_block *blo
 
 static bool is_same(const struct tact_prediction *a, const struct tact_prediction *b)
 {
-	return a->cycles_per_iteration == b->cycles_per_iteration && a->bottlenecks == b->bottlenecks;
+	return a->cycles_per_iteration == b->cycles_per_iteration &&
+	       a->bottlenecks == b->bottlenecks;
 }
 
 void predict_alignment_table(struct predict_worker *w, size_t arch, struct text *out)

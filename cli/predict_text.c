@@ -128,8 +128,8 @@ static void add_properties(const struct predict_worker *w, const struct source_b
 
 	tact_block_code(w->block, &bytes);
 	text_printf(out, "%s (%s), %s, %zu instruction%s, %zu byte%s", tact_arch_full_name(w->arch),
-		    tact_arch_name(w->arch), x->mode == TACT_MODE_LOOP ? "as a loop" : "unrolled", n,
-		    n == 1 ? "" : "s", bytes, bytes == 1 ? "" : "s");
+		    tact_arch_name(w->arch), x->mode == TACT_MODE_LOOP ? "as a loop" : "unrolled",
+		    n, n == 1 ? "" : "s", bytes, bytes == 1 ? "" : "s");
 	if (w->alignment)
 		text_printf(out, " at offset %u of a cache line", w->alignment);
 	if (r->name[0] && !w->p->is_many)
@@ -170,7 +170,8 @@ static void add_coverage(struct predict_worker *w, const struct tact_prediction 
 		if (tact_block_cost(w->block, i, &cost) < 0 || !(cost.notes & TACT_NOTE_UNKNOWN))
 			continue;
 		if (!unknown++)
-			text_printf(out, "\n%sThis is a lower bound%s: there are no data on %s for\n",
+			text_printf(out,
+				    "\n%sThis is a lower bound%s: there are no data on %s for\n",
 				    w->p->bold, w->p->plain, tact_arch_name(w->arch));
 		text_printf(out, "  %3zu  %s\n", i + 1, listing->line[i]);
 	}

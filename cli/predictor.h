@@ -25,21 +25,22 @@ struct predictor {
 	struct archlist archs;
 
 	int mode, init, model, format, color;
-	bool paper, simple_predecoder, simple_decoder, exact_ports, is_all_alignments, is_alignment_given;
+	bool paper, simple_predecoder, simple_decoder, exact_ports, is_all_alignments,
+		is_alignment_given;
 	unsigned alignment;
 	uint32_t only, without; /* bits of bounds; `only` 0: all */
 
 	bool is_idealized, is_number_only, is_quiet, is_verbose;
 	const char *output, *graph;
 	unsigned threads; /* 0: as many as there are cores */
-	char why[160];    /* room for a message */
+	char why[160];	  /* room for a message */
 
 	/* made from the above */
 	struct tact_block_options block_options;
 	struct tact_predict_options predict_options;
-	unsigned n_alignments;       /* 1 or 64 */
+	unsigned n_alignments;		/* 1 or 64 */
 	const char *bold, *red, *plain; /* of a terminal; "" without colours */
-	bool is_many;                /* more than one block: each has a heading */
+	bool is_many;			/* more than one block: each has a heading */
 };
 
 /* One thread's tools.  The block remembers decoded instructions, so it lives as long as the run. */
@@ -49,7 +50,7 @@ struct predict_worker {
 	const struct tact_arch *arch; /* that the block is bound to */
 	unsigned alignment;
 	size_t n_blocks, n_failed, n_candidates;
-	bool is_unable; /* a program is missing */
+	bool is_unable;	 /* a program is missing */
 	struct text err; /* messages */
 };
 
@@ -88,7 +89,7 @@ void predict_text(struct predict_worker *w, const struct source_block *block, st
 struct listing {
 	size_t n;
 	char (*line)[112]; /* owned */
-	size_t widest;     /* of the first 48 columns */
+	size_t widest;	   /* of the first 48 columns */
 };
 void listing_init(struct listing *listing, const struct tact_block *block, uint64_t address);
 void listing_fini(struct listing *listing);

@@ -14,8 +14,8 @@
 
 static const char *add_item(struct source_options *options, bool is_hex, const char *value)
 {
-	options->items = cli_realloc(options->items,
-				     (options->n_items + 1) * sizeof(*options->items));
+	options->items =
+		cli_realloc(options->items, (options->n_items + 1) * sizeof(*options->items));
 	options->items[options->n_items++] = (struct source_item){is_hex, value};
 	return NULL;
 }
@@ -57,24 +57,44 @@ static const struct option_choice syntaxes[] = {
 	{NULL, 0},
 };
 
+/* clang-format off: an option stays together */
 const struct option_spec source_option_specs[] = {
-	{.letter = 'x', .name = "hex", .argument = "HEX", .type = OPTION_CALL, .call = add_hex,
+	{.letter = 'x',
+	 .name = "hex",
+	 .argument = "HEX",
+	 .type = OPTION_CALL,
+	 .call = add_hex,
 	 .help = "a block as hex digits; may be given again"},
-	{.name = "function", .argument = "NAME", .type = OPTION_TEXT,
+	{.name = "function",
+	 .argument = "NAME",
+	 .type = OPTION_TEXT,
 	 .offset = OPTION_FIELD(source_options, function, const char *),
 	 .help = "only this function of an object file or assembly text"},
-	{.name = "loop", .argument = "N", .type = OPTION_NUMBER, .low = 1, .high = 1000000000,
+	{.name = "loop",
+	 .argument = "N",
+	 .type = OPTION_NUMBER,
+	 .low = 1,
+	 .high = 1000000000,
 	 .offset = OPTION_FIELD(source_options, loop, unsigned),
 	 .help = "only the N-th loop, as the list of loops numbers them"},
-	{.name = "addr", .argument = "A-B", .type = OPTION_CALL, .call = set_addresses,
+	{.name = "addr",
+	 .argument = "A-B",
+	 .type = OPTION_CALL,
+	 .call = set_addresses,
 	 .help = "only the code from address A up to B (hexadecimal), as one block"},
-	{.name = "syntax", .argument = "SYNTAX", .type = OPTION_CHOICE, .choices = syntaxes,
+	{.name = "syntax",
+	 .argument = "SYNTAX",
+	 .type = OPTION_CHOICE,
+	 .choices = syntaxes,
 	 .offset = OPTION_FIELD(source_options, syntax, int),
 	 .help = "of assembly text: att, intel or auto (default)"},
-	{.name = "raw", .type = OPTION_FLAG, .offset = OPTION_FIELD(source_options, is_raw, bool),
+	{.name = "raw",
+	 .type = OPTION_FLAG,
+	 .offset = OPTION_FIELD(source_options, is_raw, bool),
 	 .help = "the bytes of the files are the code"},
 	{.name = NULL},
 };
+/* clang-format on */
 
 void source_options_fini(struct source_options *options)
 {
@@ -111,8 +131,8 @@ static int open_item(struct source *source, const struct source_item *item, stru
 	if (item->is_hex) {
 		source->path = "-x";
 		opt.kind = TACT_INPUT_HEX;
-		return tact_input_open_memory(&source->input, item->value, strlen(item->value), &opt,
-					      diag);
+		return tact_input_open_memory(&source->input, item->value, strlen(item->value),
+					      &opt, diag);
 	}
 	source->path = strcmp(item->value, "-") ? item->value : "standard input";
 	status = tact_input_open(&source->input, item->value, &opt, diag);
@@ -180,8 +200,8 @@ void source_complain(struct text *err, const struct source_block *block, const c
 	if (!strcmp(block->path, "-x"))
 		text_printf(err, "tact: -x %.*s%s: %s\n",
 			    region->text_size > 40 ? 40 : (int)region->text_size,
-			    block->is_input ? "" : region->text, region->text_size > 40 ? "..." : "",
-			    why);
+			    block->is_input ? "" : region->text,
+			    region->text_size > 40 ? "..." : "", why);
 	else if (!block->is_input && !line && region->name[0])
 		text_printf(err, "tact: %s: %s: %s\n", block->path, region->name, why);
 	else

@@ -14,7 +14,7 @@
 #include "options.h"
 
 struct source_item {
-	bool is_hex;       /* the value is hex digits, not a path */
+	bool is_hex;	   /* the value is hex digits, not a path */
 	const char *value; /* borrowed from argv */
 };
 
@@ -41,11 +41,11 @@ void source_options_fini(struct source_options *options);
 struct source_block {
 	struct tact_region region;
 	const char *path; /* "-x" for hex of the command line */
-	size_t index;     /* in its input, from 1 */
+	size_t index;	  /* in its input, from 1 */
 	size_t candidate; /* among those found by searching, from 1; 0: it is not one of them */
-	int status;       /* 0, or -TACT_E_* with a message */
-	bool is_input;    /* the failure is that of a whole file: there is no region */
-	bool is_elf;      /* addresses mean something */
+	int status;	  /* 0, or -TACT_E_* with a message */
+	bool is_input;	  /* the failure is that of a whole file: there is no region */
+	bool is_elf;	  /* addresses mean something */
 	struct tact_diag diag;
 };
 

@@ -192,7 +192,7 @@ static unsigned parse_ports(const char *text)
 static uint8_t parse_operand(const char **text, bool source)
 {
 	const char *p = *text;
-	unsigned n;
+	unsigned n = 0;
 	uint8_t op;
 
 	if (p[0] == 'a' && p[1] == '.') {

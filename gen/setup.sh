@@ -50,6 +50,6 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "Installing:$packages"
 export DEBIAN_FRONTEND=noninteractive
-$sudo apt-get update -qq || true
+$sudo apt-get update -qq >/dev/null || true
 # shellcheck disable=SC2086
-$sudo apt-get install -y -qq --no-install-recommends $packages
+$sudo apt-get install -y -qq --no-install-recommends $packages >/dev/null

@@ -37,7 +37,9 @@ class Total:
             counts += ', %d skipped' % skipped
         print('%-36s %s (%.1f s)' % (name, counts, seconds))
         if failed and output:
-            print('\n'.join('    ' + line for line in output.rstrip().splitlines()[-60:]))
+            lines = [line for line in output.rstrip().splitlines()
+                     if not re.match(r'ok |\[ +(RUN|OK) ', line)]
+            print('\n'.join('    ' + line for line in lines[-60:]))
         sys.stdout.flush()
 
 
@@ -104,8 +106,8 @@ def run_cli(total, args):
 
 
 def run_fuzz(total, args):
-    mutations = {'fuzz_hex': 20000, 'fuzz_csv': 20000, 'fuzz_asm': 5000, 'fuzz_elf': 3000,
-                 'fuzz_block': 20000}
+    mutations = {'fuzz_hex': 500000, 'fuzz_csv': 500000, 'fuzz_asm': 300000, 'fuzz_elf': 50000,
+                 'fuzz_block': 50000}
     for source in sorted(glob.glob(os.path.join(ROOT, 'tests/fuzz/fuzz_*.c'))):
         name = os.path.basename(source)[:-2]
         n = mutations.get(name, 1000) // (4 if args.slow else 1)

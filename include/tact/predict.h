@@ -28,6 +28,7 @@ enum tact_bound {
 	TACT_BOUND_DIVIDER,
 	TACT_BOUND_STORES,
 	TACT_BOUND_STACK_SYNC,
+	TACT_BOUND_FORWARDING,
 	TACT_N_BOUNDS
 };
 
@@ -70,7 +71,7 @@ struct tact_port_contention {
 };
 int tact_explain_ports(struct tact_block *block, struct tact_port_contention *out);
 
-/* Dependencies: the cycle in the dependence graph with the largest ratio. */
+/* Dependencies, and through memory Forwarding: the cycle in the dependence graph with the largest ratio. */
 struct tact_chain_link {
 	uint32_t insn;       /* that the value passes through */
 	unsigned latency;    /* cycles from its input to its output */
@@ -86,14 +87,16 @@ struct tact_chain {
 };
 int tact_explain_chain(struct tact_block *block, struct tact_chain *out);
 
-/* Edges of the dependence graph, for drawing.  Returns 1, or 0 behind the last one. */
+/* Edges of the dependence graph, for drawing: *cursor begins at 0 and is advanced.  Returns 1, or 0
+ * behind the last one.
+ */
 struct tact_edge {
 	uint32_t from, to;    /* instructions */
 	unsigned latency;     /* of `from` to the value, on its slowest path */
 	unsigned iterations;
 	uint8_t kind, reg;    /* of the value: as in struct tact_chain_link */
 };
-int tact_block_edge(const struct tact_block *block, size_t index, struct tact_edge *out);
+int tact_block_edge(const struct tact_block *block, size_t *cursor, struct tact_edge *out);
 
 /* Front end: one 16-byte block of the predecoder, or one group of the decoders. */
 struct tact_front_end_group {

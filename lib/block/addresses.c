@@ -26,8 +26,8 @@ struct block_store {
 
 enum { LINE_BYTES = 64, LINE_SHIFT = 6 };
 
-enum { NO_SYMBOL = UINT32_MAX, ENTRY_SYMBOL = 0, RSP_SYMBOL, RBP_SYMBOL, CONSTANT_SYMBOL, FIRST_FRESH = 64 };
-
+#define NO_SYMBOL UINT32_MAX
+enum { ENTRY_SYMBOL = 0, RSP_SYMBOL, RBP_SYMBOL, CONSTANT_SYMBOL, FIRST_FRESH = 64 };
 
 static void init_values(struct address_walk *w, enum tact_init init)
 {

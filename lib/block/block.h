@@ -44,6 +44,7 @@ struct block_lowered {
 	/* In the block's arena: n_in and n_out values; n_in rows of n_out latencies. */
 	const struct lowered_value *in, *out;
 	const uint16_t *latency;
+	const uint16_t *forwarded; /* the same with what store-to-load forwarding takes; may be `latency` */
 };
 
 /* Memory that is given back all at once.  What was taken stays where it is. */
@@ -109,6 +110,7 @@ struct tact_block {
 	size_t n_inputs; /* of all instructions */
 	unsigned n_known;
 	bool has_zmm, has_branch, has_stack_change, jcc_erratum;
+	bool has_forwarding; /* a load meets a store */
 };
 
 /* Fills `lowered` for an instruction.  Returns 0 or -TACT_E_NOMEM. */
@@ -124,12 +126,12 @@ void block_arena_reset(struct block_arena *arena);
  */
 int block_depend(struct tact_block *block);
 
-/* Latency from input `in` to output `out` of insns[p], as seen by node `to`.
- * Returns false if there is no dependence.  In the header because the search for cycles asks for
+/* Latency from input `in` to output `out` of insns[p], as seen by node `to`; with the tables' latency
+ * from memory or with that of store-to-load forwarding.  Returns false if there is no dependence.  In the header because the search for cycles asks for
  * every edge many times.
  */
 static inline bool block_latency(const struct tact_block *block, uint32_t p, unsigned in, unsigned out,
-		   const struct block_node *to, unsigned *latency)
+				 const struct block_node *to, bool forwarding, unsigned *latency)
 {
 	const struct block_insn *producer = &block->insns[p];
 	const struct block_lowered *l = producer->lowered;
@@ -140,7 +142,7 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 		*latency = 0;
 		return true;
 	}
-	*latency = l->latency[in * l->n_out + out];
+	*latency = (forwarding ? l->forwarded : l->latency)[in * l->n_out + out];
 	if (!*latency)
 		return false;
 	if (producer->fast_load && source->kind == VALUE_ADDRESS)

@@ -55,6 +55,7 @@ static void connect(const struct address_walk *w, const struct writer *writers, 
 		if (l->in[k].kind == VALUE_MEMORY) {
 			if (w->n_slots)
 				addresses_connect(w, node, bi);
+			block->has_forwarding |= node->producer != BLOCK_NO_PRODUCER;
 		} else {
 			const struct writer *writer = &writers[key_of(&l->in[k])];
 
@@ -185,6 +186,7 @@ int block_depend(struct tact_block *block)
 
 	block->n_nodes = 0;
 	block->store_cycles = 0;
+	block->has_forwarding = false;
 	if (tact_grow(&block->nodes, &block->node_capacity, block->n_inputs, sizeof(*block->nodes)) < 0 ||
 	    addresses_init(&w, block) < 0)
 		return -TACT_E_NOMEM;

@@ -263,15 +263,51 @@ static void summarise(struct draft *d)
 	}
 }
 
+/* Cycles that an instruction takes after its load: from the latency of its address. */
+static unsigned after_load(const struct draft *d, uint8_t memory_id, unsigned out)
+{
+	const struct arch_params *p = &d->arch->params;
+	bool vector = d->out[out].kind == VALUE_REG && d->out[out].key >= TACT_REG_VEC0;
+	int load = vector ? p->load_latency_vec : p->load_latency;
+	int whole = find_latency(d->list, (uint8_t)(ARCH_OP_BASE | (memory_id & 15)), d->out_id[out]);
+
+	return whole > load ? (unsigned)(whole - load) : 0;
+}
+
+/* uops.info's latencies from memory are those of the best case, a store long before the load, and on
+ * recent cores less than what a chain through memory takes.  Fills the row of a memory input with what
+ * forwarding takes, plus what follows the load; a read-modify-write ends with its operation.
+ */
+static void forward_row(const struct draft *d, unsigned k, uint16_t *row)
+{
+	const struct arch_params *p = &d->arch->params;
+	uint8_t id = operand_id(&d->insn->operand[d->in[k].operand]);
+	unsigned operation = 0;
+
+	for (unsigned o = 0; o < d->l->n_out; o++) {
+		bool vector = d->out[o].kind == VALUE_REG && d->out[o].key >= TACT_REG_VEC0;
+		unsigned after = after_load(d, id, o), cycles;
+
+		if (d->out[o].kind == VALUE_MEMORY)
+			after = operation ? operation : 1;
+		else if (after > operation)
+			operation = after;
+		cycles = after + (unsigned)(vector ? p->store_forward_vec : p->store_forward);
+		if (row[o] < cycles)
+			row[o] = (uint16_t)cycles;
+	}
+}
+
 /* Copies the lists to the arena. */
 static int finish(struct draft *d, struct block_arena *arena)
 {
 	struct block_lowered *l = d->l;
 	size_t values = (size_t)(l->n_in + l->n_out) * sizeof(struct lowered_value);
-	struct lowered_value *in =
-		block_arena_take(arena, values + (size_t)l->n_in * l->n_out * sizeof(uint16_t));
+	size_t n_latencies = (size_t)l->n_in * l->n_out;
+	struct lowered_value *in = block_arena_take(
+		arena, values + (l->n_loads ? 2 : 1) * n_latencies * sizeof(uint16_t));
 	struct lowered_value *out;
-	uint16_t *latency;
+	uint16_t *latency, *forwarded;
 
 	if (!in)
 		return -TACT_E_NOMEM;
@@ -281,9 +317,18 @@ static int finish(struct draft *d, struct block_arena *arena)
 	memcpy(out, d->out, l->n_out * sizeof(*out));
 	for (unsigned k = 0; k < l->n_in; k++)
 		memcpy(latency + (size_t)k * l->n_out, d->latency[k], l->n_out * sizeof(*latency));
+	forwarded = latency;
+	if (l->n_loads) {
+		forwarded = latency + n_latencies;
+		memcpy(forwarded, latency, n_latencies * sizeof(*latency));
+		for (unsigned k = 0; k < l->n_in; k++)
+			if (d->in[k].kind == VALUE_MEMORY)
+				forward_row(d, k, forwarded + (size_t)k * l->n_out);
+	}
 	l->in = in;
 	l->out = out;
 	l->latency = latency;
+	l->forwarded = forwarded;
 	return 0;
 }
 

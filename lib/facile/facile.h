@@ -19,6 +19,7 @@ double facile_ports(struct tact_block *block, const struct tact_predict_options 
 double facile_precedence(struct tact_block *block, const struct tact_predict_options *opt);
 double facile_divider(struct tact_block *block, const struct tact_predict_options *opt);
 double facile_stack_sync(struct tact_block *block, const struct tact_predict_options *opt);
+double facile_forwarding(struct tact_block *block, const struct tact_predict_options *opt);
 double facile_stores(struct tact_block *block, const struct tact_predict_options *opt);
 
 /* Which part of the front end delivers a loop's uops (FACILE, equation 3). */

@@ -16,6 +16,7 @@ enum { NO_CHOICE = 255 };
 
 struct search {
 	const struct tact_block *block;
+	bool forwarding; /* memory latencies are those of forwarding */
 	size_t n;
 	double *potential;
 	uint32_t *mark;   /* walk that has seen the node */
@@ -37,7 +38,7 @@ static bool edge(const struct search *s, uint32_t v, unsigned in, unsigned *late
 {
 	const struct block_node *node = &s->block->nodes[v];
 
-	return block_latency(s->block, node->producer, in, node->output, node, latency);
+	return block_latency(s->block, node->producer, in, node->output, node, s->forwarding, latency);
 }
 
 /* Instructions that can be on a cycle: those that wait for one that can be, and that one that can be
@@ -213,7 +214,7 @@ static bool improve(struct search *s)
 }
 
 /* Lays the arrays out in the block's scratch. */
-static int init(struct search *s, struct tact_block *block)
+static int init(struct search *s, struct tact_block *block, bool forwarding)
 {
 	size_t n = block->n_nodes;
 	size_t size = n * (sizeof(double) + sizeof(struct tact_chain_link) + 2 * sizeof(uint32_t) + 2);
@@ -223,6 +224,7 @@ static int init(struct search *s, struct tact_block *block)
 		return -TACT_E_NOMEM;
 	memset(s, 0, sizeof(*s));
 	s->block = block;
+	s->forwarding = forwarding;
 	s->n = n;
 	s->potential = (double *)p;
 	s->links = (struct tact_chain_link *)(s->potential + n);
@@ -257,10 +259,38 @@ double facile_precedence(struct tact_block *block, const struct tact_predict_opt
 	struct search s;
 
 	(void)opt;
-	if (init(&s, block) < 0)
+	if (init(&s, block, false) < 0)
 		return 0;
 	solve(&s);
 	return s.ratio;
+}
+
+/* Does the best cycle pass through memory? */
+static bool through_memory(struct search *s)
+{
+	uint32_t u = s->on_cycle;
+	bool memory = false;
+
+	memcpy(s->choice, s->best, s->n);
+	do {
+		const struct block_node *node = &s->block->nodes[u];
+
+		memory |= s->block->insns[node->insn].lowered->in[node->input].kind == VALUE_MEMORY;
+		u = predecessor(s, u, s->choice[u]);
+	} while (u != s->on_cycle);
+	return memory;
+}
+
+/* The same cycle ratio with the latency of store-to-load forwarding, if memory is on the cycle. */
+double facile_forwarding(struct tact_block *block, const struct tact_predict_options *opt)
+{
+	struct search s;
+
+	(void)opt;
+	if (!block->has_forwarding || init(&s, block, true) < 0)
+		return 0;
+	solve(&s);
+	return s.ratio > 0 && through_memory(&s) ? s.ratio : 0;
 }
 
 /* ---- explanation ---- */
@@ -282,7 +312,7 @@ int tact_explain_chain(struct tact_block *block, struct tact_chain *out)
 
 	if (!block || !out || !block->n_insns)
 		return -TACT_E_INVAL;
-	if (init(&s, block) < 0)
+	if (init(&s, block, !block->opt.paper) < 0)
 		return -TACT_E_NOMEM;
 	solve(&s);
 	*out = (struct tact_chain){ .cycles_per_iteration = s.ratio };
@@ -320,23 +350,21 @@ int tact_explain_chain(struct tact_block *block, struct tact_chain *out)
 	return 0;
 }
 
-int tact_block_edge(const struct tact_block *block, size_t index, struct tact_edge *out)
+int tact_block_edge(const struct tact_block *block, size_t *cursor, struct tact_edge *out)
 {
-	size_t n = 0;
-
-	if (!block || !out)
+	if (!block || !cursor || !out)
 		return -TACT_E_INVAL;
-	for (size_t v = 0; v < block->n_nodes; v++) {
-		const struct block_node *node = &block->nodes[v];
+	while (*cursor < block->n_nodes) {
+		const struct block_node *node = &block->nodes[(*cursor)++];
 		const struct block_lowered *l;
 		unsigned latency, longest = 0;
 
-		if (node->producer == BLOCK_NO_PRODUCER || n++ != index)
+		if (node->producer == BLOCK_NO_PRODUCER)
 			continue;
 		l = block->insns[node->producer].lowered;
 		for (unsigned in = 0; in < l->n_in; in++)
-			if (block_latency(block, node->producer, in, node->output, node, &latency) &&
-			    latency > longest)
+			if (block_latency(block, node->producer, in, node->output, node,
+					  !block->opt.paper, &latency) && latency > longest)
 				longest = latency;
 		*out = (struct tact_edge){ .from = node->producer, .to = node->insn, .latency = longest,
 					   .iterations = node->iterations };

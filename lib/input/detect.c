@@ -109,7 +109,7 @@ static enum tact_input_kind judge(const struct counts *counts)
 {
 	const size_t hex = counts->hex + counts->column;
 
-	if (!hex || hex <= counts->other)
+	if (!hex || hex < counts->other)
 		return TACT_INPUT_ASM;
 	if (counts->column || counts->starts_with_header)
 		return TACT_INPUT_CSV;

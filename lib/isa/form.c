@@ -389,7 +389,7 @@ static unsigned evex_form(const ZydisDecodedInstruction *zi, const ZydisDecodedO
 	bool rounding = zi->avx.rounding.mode != ZYDIS_ROUNDING_MODE_INVALID;
 	bool sae = zi->avx.has_sae;
 	const char *r = rounding ? "_ER" : sae ? "_SAE" : "", *z = zeroing ? "_Z" : "";
-	char names[6][32];
+	char names[6][48];
 	unsigned form = TACT_FORM_NONE;
 
 	/* First the names that say EVEX: those without it would be the VEX form's where both exist. */

@@ -57,16 +57,16 @@ MAYBE_UNUSED static size_t bytes_of(uint8_t *out, size_t capacity, const char *h
 MAYBE_UNUSED static size_t random_insn(struct rng *rng, uint8_t *code, struct tact_insn *insn)
 {
 	static const uint8_t starts[][3] = {
-		{ 0, 0, 0 }, { 0, 0, 0 }, { 0x48, 0, 0 }, { 0x66, 0, 0 }, { 0x0f, 0, 0 },
-		{ 0x66, 0x0f, 0 }, { 0xf3, 0x0f, 0 }, { 0xf2, 0x0f, 0 }, { 0xc5, 0, 0 },
-		{ 0xc4, 0xe2, 0 }, { 0xc4, 0xe3, 0 }, { 0x62, 0xf1, 0 }, { 0x62, 0xf3, 0 },
-		{ 0x48, 0x0f, 0 }, { 0x48, 0x8b, 0 },
-		{ 0x48, 0x89, 0 }, { 0x48, 0x8d, 0 }, { 0x66, 0x0f, 0x3a },
+		{0, 0, 0},	 {0, 0, 0},	     {0x48, 0, 0},    {0x66, 0, 0},
+		{0x0f, 0, 0},	 {0x66, 0x0f, 0},    {0xf3, 0x0f, 0}, {0xf2, 0x0f, 0},
+		{0xc5, 0, 0},	 {0xc4, 0xe2, 0},    {0xc4, 0xe3, 0}, {0x62, 0xf1, 0},
+		{0x62, 0xf3, 0}, {0x48, 0x0f, 0},    {0x48, 0x8b, 0}, {0x48, 0x89, 0},
+		{0x48, 0x8d, 0}, {0x66, 0x0f, 0x3a},
 	};
 
 	for (;;) {
 		const uint8_t *start = starts[rng_below(rng, ARRAY_SIZE(starts))];
-		uint64_t random[2] = { rng_next(rng), rng_next(rng) };
+		uint64_t random[2] = {rng_next(rng), rng_next(rng)};
 		size_t n = 0;
 		int length;
 
@@ -89,7 +89,7 @@ MAYBE_UNUSED static size_t random_block(struct rng *rng, uint8_t *code, unsigned
 	size_t size = 0;
 
 	while (n--) {
-		uint8_t one[16] = { 0 };
+		uint8_t one[16] = {0};
 		size_t length = random_insn(rng, one, &insn);
 
 		memcpy(code + size, one, length);
@@ -107,8 +107,8 @@ MAYBE_UNUSED static unsigned rounds(unsigned n)
 }
 
 /* Calls visit for every block of ../shared/data/bhive; false if it is not there. */
-MAYBE_UNUSED static bool for_each_bhive_block(void (*visit)(const uint8_t *code, size_t size,
-							    void *arg), void *arg)
+MAYBE_UNUSED static bool
+for_each_bhive_block(void (*visit)(const uint8_t *code, size_t size, void *arg), void *arg)
 {
 	static const char directory[] = "../shared/data/bhive";
 	struct dirent *entry;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory: predictions do not allocate, and every allocation may fail.  Linked with --wrap for malloc,
- * calloc and realloc.
+ * Memory: predictions do not allocate, and every allocation may fail.  Linked with --wrap for
+ * malloc, calloc and realloc.
  */
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,14 +65,14 @@ static void no_allocation_after_set_up(void **state)
 	static size_t size[BLOCKS];
 	struct tact_prediction p;
 	struct tact_block *block;
-	struct rng rng = { 5 };
+	struct rng rng = {5};
 
 	(void)state;
 	for (unsigned i = 0; i < BLOCKS; i++)
 		size[i] = random_block(&rng, code[i], 12);
 	for (int mode = TACT_MODE_LOOP; mode <= (int)TACT_MODE_UNROLL; mode++) {
-		const struct tact_block_options opt = { .size = sizeof(opt),
-							.mode = (enum tact_mode)mode };
+		const struct tact_block_options opt = {.size = sizeof(opt),
+						       .mode = (enum tact_mode)mode};
 
 		assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), &opt, NULL), 0);
 		for (unsigned i = 0; i < BLOCKS; i++) {
@@ -103,8 +103,8 @@ static void allocations_settle(void **state)
 		n_allocations = 0;
 		for (unsigned i = 0; i < 10000; i++) {
 			/* mov eax, i; add [rbx + i], eax: constants do not count */
-			const uint8_t code[] = { 0xb8, (uint8_t)i, (uint8_t)(i >> 8), 0, 0, 0x01, 0x83,
-						 (uint8_t)i, (uint8_t)(i >> 8), 0, 0 };
+			const uint8_t code[] = {0xb8, (uint8_t)i, (uint8_t)(i >> 8), 0, 0, 0x01,
+						0x83, (uint8_t)i, (uint8_t)(i >> 8), 0, 0};
 
 			assert_int_equal(tact_block_load(block, code, sizeof(code), NULL), 0);
 			assert_int_equal(tact_predict(block, NULL, &p), 0);
@@ -135,7 +135,8 @@ static unsigned try_failures(int (*run)(void *arg), void *arg)
 
 static int load_and_predict(void *arg)
 {
-	/* 40 times add [rax+i], ecx; mov rdx, [rax+i]: insns, nodes, stores, cache and scratch grow */
+	/* 40 times add [rax+i], ecx; mov rdx, [rax+i]: insns, nodes, stores, cache and scratch grow
+	 */
 	uint8_t code[40 * 7];
 	struct tact_block *block = NULL;
 	struct tact_prediction p;
@@ -143,7 +144,7 @@ static int load_and_predict(void *arg)
 
 	(void)arg;
 	for (unsigned i = 0; i < 40; i++) {
-		const uint8_t pair[7] = { 0x01, 0x48, (uint8_t)i, 0x48, 0x8b, 0x50, (uint8_t)i };
+		const uint8_t pair[7] = {0x01, 0x48, (uint8_t)i, 0x48, 0x8b, 0x50, (uint8_t)i};
 
 		memcpy(code + 7 * i, pair, sizeof(pair));
 	}
@@ -184,9 +185,10 @@ static void derive_may_fail(void **state)
 
 static int batch(void *arg)
 {
-	static const uint8_t code[] = { 0x48, 0x01, 0xd8 };
-	struct tact_job jobs[3] = { { .code = code, .code_size = 3 }, { .code = code, .code_size = 3 },
-				    { .code = code, .code_size = 3 } };
+	static const uint8_t code[] = {0x48, 0x01, 0xd8};
+	struct tact_job jobs[3] = {{.code = code, .code_size = 3},
+				   {.code = code, .code_size = 3},
+				   {.code = code, .code_size = 3}};
 	long status = tact_predict_batch(tact_arch_find("SKL"), NULL, NULL, jobs, 3, 1);
 
 	(void)arg;

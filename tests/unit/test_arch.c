@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
@@ -15,7 +15,8 @@ enum { N_ARCHS = 13 };
 static void all_are_found(void **state)
 {
 	static const char *const order[N_ARCHS] = {
-		"SNB", "IVB", "HSW", "BDW", "SKL", "SKX", "KBL", "CFL", "CLX", "ICL", "ICX", "TGL", "RKL",
+		"SNB", "IVB", "HSW", "BDW", "SKL", "SKX", "KBL",
+		"CFL", "CLX", "ICL", "ICX", "TGL", "RKL",
 	};
 	const struct tact_arch *arch = NULL;
 	unsigned n = 0;
@@ -30,7 +31,8 @@ static void all_are_found(void **state)
 		assert_ptr_equal(tact_arch_find(tact_arch_full_name(arch)), arch);
 		assert_ptr_equal(tact_arch_find(tact_arch_llvm_name(arch)), arch);
 		for (size_t i = 0; i <= strlen(tact_arch_name(arch)); i++)
-			lower[i] = (char)(tact_arch_name(arch)[i] | (tact_arch_name(arch)[i] ? 0x20 : 0));
+			lower[i] = (char)(tact_arch_name(arch)[i] |
+					  (tact_arch_name(arch)[i] ? 0x20 : 0));
 		assert_ptr_equal(tact_arch_find(lower), arch);
 	}
 	assert_int_equal(n, N_ARCHS);
@@ -54,10 +56,10 @@ static void known_names(void **state)
 	static const struct {
 		const char *name, *arch;
 	} rows[] = {
-		{ "sandybridge", "SNB" }, { "ivybridge", "IVB" },      { "haswell", "HSW" },
-		{ "broadwell", "BDW" },	  { "skylake", "SKL" },	       { "skylake-avx512", "SKX" },
-		{ "cascadelake", "CLX" }, { "icelake-client", "ICL" }, { "icelake-server", "ICX" },
-		{ "tigerlake", "TGL" },	  { "rocketlake", "RKL" },     { "SkyLake", "SKL" },
+		{"sandybridge", "SNB"}, {"ivybridge", "IVB"},	   {"haswell", "HSW"},
+		{"broadwell", "BDW"},	{"skylake", "SKL"},	   {"skylake-avx512", "SKX"},
+		{"cascadelake", "CLX"}, {"icelake-client", "ICL"}, {"icelake-server", "ICX"},
+		{"tigerlake", "TGL"},	{"rocketlake", "RKL"},	   {"SkyLake", "SKL"},
 	};
 
 	(void)state;
@@ -92,7 +94,7 @@ static void tables_are_valid(void **state)
 {
 	(void)state;
 	for (const struct tact_arch *arch = NULL; (arch = tact_arch_next(arch));) {
-		struct tact_diag diag = { .text = "" };
+		struct tact_diag diag = {.text = ""};
 
 		if (tact_arch_validate(arch, &diag) != 0)
 			fail_msg("%s: %s", tact_arch_name(arch), diag.text);
@@ -121,11 +123,18 @@ static void well_known_facts(void **state)
 	static const struct {
 		const char *arch, *parameter, *value;
 	} rows[] = {
-		{ "SNB", "issue_width", "4" }, { "SKL", "issue_width", "4" }, { "ICL", "issue_width", "5" },
-		{ "SNB", "ports", "0,1,2,3,4,5" }, { "HSW", "ports", "0,1,2,3,4,5,6,7" },
-		{ "ICL", "ports", "0,1,2,3,4,5,6,7,8,9" }, { "SKL", "jcc_erratum", "1" },
-		{ "HSW", "jcc_erratum", "0" }, { "SKL", "lsd", "0" }, { "HSW", "lsd", "1" },
-		{ "SKL", "rob_size", "224" }, { "ICL", "rob_size", "352" },
+		{"SNB", "issue_width", "4"},
+		{"SKL", "issue_width", "4"},
+		{"ICL", "issue_width", "5"},
+		{"SNB", "ports", "0,1,2,3,4,5"},
+		{"HSW", "ports", "0,1,2,3,4,5,6,7"},
+		{"ICL", "ports", "0,1,2,3,4,5,6,7,8,9"},
+		{"SKL", "jcc_erratum", "1"},
+		{"HSW", "jcc_erratum", "0"},
+		{"SKL", "lsd", "0"},
+		{"HSW", "lsd", "1"},
+		{"SKL", "rob_size", "224"},
+		{"ICL", "rob_size", "352"},
 	};
 
 	(void)state;
@@ -157,7 +166,7 @@ struct file {
 
 static struct file write_file(const char *text)
 {
-	struct file f = { "/tmp/tact_test_XXXXXX" };
+	struct file f = {"/tmp/tact_test_XXXXXX"};
 	int fd = mkstemp(f.path);
 
 	assert_true(fd >= 0);
@@ -190,13 +199,18 @@ static void parameters_go_round(void **state)
 			size_t used = strlen(text);
 
 			assert_true(p.name[0] && p.value[0] && p.help[0]);
-			snprintf(text + used, sizeof(text) - used, "%s = %s # %s\n", p.name, p.value, p.help);
+			snprintf(text + used, sizeof(text) - used, "%s = %s # %s\n", p.name,
+				 p.value, p.help);
 		}
 		assert_true(n > 30 && strlen(text) + 1 < sizeof(text));
 		f = write_file(text);
 		/* on another core as the base, so that every line has to do its work */
-		assert_int_equal(tact_arch_derive(&copy, tact_arch_find(arch == tact_arch_find("SNB") ?
-							"ICL" : "SNB"), f.path, NULL), 0);
+		assert_int_equal(
+			tact_arch_derive(
+				&copy,
+				tact_arch_find(arch == tact_arch_find("SNB") ? "ICL" : "SNB"),
+				f.path, NULL),
+			0);
 		unlink(f.path);
 		assert_memory_equal(&copy->params, &arch->params, sizeof(copy->params));
 		tact_arch_destroy(copy);
@@ -213,7 +227,9 @@ static void good_files_are_read(void **state)
 	tact_arch_destroy(arch);
 	assert_int_equal(derive(&arch, "# nothing\n\n  \t\n", NULL), 0);
 	tact_arch_destroy(arch);
-	assert_int_equal(derive(&arch, "issue_width=6\r\n\tdecoders =\t5 # more\nlsd_unroll = 1-2:3 4:5", NULL),
+	assert_int_equal(derive(&arch,
+				"issue_width=6\r\n\tdecoders =\t5 # more\nlsd_unroll = 1-2:3 4:5",
+				NULL),
 			 0);
 	assert_int_equal(arch->params.issue_width, 6);
 	assert_int_equal(arch->params.decoders, 5);
@@ -231,28 +247,28 @@ static void bad_files_are_refused(void **state)
 		const char *text;
 		uint64_t line;
 	} rows[] = {
-		{ "issue_width\n", 1 },
-		{ "\n\nissue_width = four\n", 3 },
-		{ "issue_width = 0\n", 1 },
-		{ "issue_width = 17\n", 1 },
-		{ "issue_width = -1\n", 1 },
-		{ "issue_width = 4x\n", 1 },
-		{ "issue_width =\n", 1 },
-		{ "= 4\n", 1 },
-		{ "issue_width = 99999999999999999999\n", 1 },
-		{ "issue_width = 4\nfrobs = 3\n", 2 },
-		{ "ports = 0,16\n", 1 },
-		{ "ports = 0;1\n", 1 },
-		{ "lsd_unroll = 1-2\n", 1 },
-		{ "lsd_unroll = 2-1:3\n", 1 },
-		{ "lsd_unroll = 1:0\n", 1 },
-		{ "lsd_unroll = 1-9999:2\n", 1 },
+		{"issue_width\n", 1},
+		{"\n\nissue_width = four\n", 3},
+		{"issue_width = 0\n", 1},
+		{"issue_width = 17\n", 1},
+		{"issue_width = -1\n", 1},
+		{"issue_width = 4x\n", 1},
+		{"issue_width =\n", 1},
+		{"= 4\n", 1},
+		{"issue_width = 99999999999999999999\n", 1},
+		{"issue_width = 4\nfrobs = 3\n", 2},
+		{"ports = 0,16\n", 1},
+		{"ports = 0;1\n", 1},
+		{"lsd_unroll = 1-2\n", 1},
+		{"lsd_unroll = 2-1:3\n", 1},
+		{"lsd_unroll = 1:0\n", 1},
+		{"lsd_unroll = 1-9999:2\n", 1},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct tact_arch *arch = NULL;
-		struct tact_diag diag = { .text = "" };
+		struct tact_diag diag = {.text = ""};
 
 		if (derive(&arch, rows[i].text, &diag) != -TACT_E_FORMAT)
 			fail_msg("accepted: %s", rows[i].text);
@@ -272,7 +288,8 @@ static void missing_files_are_refused(void **state)
 	(void)state;
 	assert_int_equal(tact_arch_derive(&arch, base, "/nonexistent/file", &diag), -TACT_E_IO);
 	assert_true(diag.text[0]);
-	assert_int_equal(tact_arch_derive(&arch, base, "/tmp", &diag), -TACT_E_IO); /* a directory */
+	assert_int_equal(tact_arch_derive(&arch, base, "/tmp", &diag),
+			 -TACT_E_IO); /* a directory */
 	assert_int_equal(tact_arch_derive(&arch, base, NULL, &diag), -TACT_E_INVAL);
 	assert_int_equal(tact_arch_derive(&arch, NULL, "/dev/null", &diag), -TACT_E_INVAL);
 	assert_int_equal(tact_arch_derive(NULL, base, "/dev/null", &diag), -TACT_E_INVAL);
@@ -283,7 +300,7 @@ static void missing_files_are_refused(void **state)
 static void broken_parameters_are_found(void **state)
 {
 	struct tact_arch *arch;
-	struct tact_diag diag = { .text = "" };
+	struct tact_diag diag = {.text = ""};
 
 	(void)state;
 	assert_int_equal(derive(&arch, "ports = 0,1,2,3\n", NULL), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,7 +54,7 @@ static void status_values_are_stable(void **state)
 
 static void fail_fills_the_diagnostic(void **state)
 {
-	struct tact_diag diag = { .line = 9, .offset = 9 };
+	struct tact_diag diag = {.line = 9, .offset = 9};
 	char longer[400];
 
 	(void)state;
@@ -96,9 +96,9 @@ static void bad_hex_is_refused(void **state)
 		const char *text;
 		size_t bad;
 	} cases[] = {
-		{ "0", 1 },    { "012", 3 },  { "g0", 0 },   { "0g", 1 },   { "00 1", 2 },
-		{ "00:0", 2 }, { "0x00", 1 }, { "00/0", 2 }, { "000@", 3 }, { "00`0", 2 },
-		{ "x", 0 },    { "00x", 2 },  { "\xc3\xa4", 0 },
+		{"0", 1},    {"012", 3},  {"g0", 0},	   {"0g", 1},	{"00 1", 2},
+		{"00:0", 2}, {"0x00", 1}, {"00/0", 2},	   {"000@", 3}, {"00`0", 2},
+		{"x", 0},    {"00x", 2},  {"\xc3\xa4", 0},
 	};
 	uint8_t out[8];
 
@@ -106,7 +106,8 @@ static void bad_hex_is_refused(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		size_t bad = 99;
 
-		assert_int_equal(tact_hex_decode(out, cases[i].text, strlen(cases[i].text), &bad), -1);
+		assert_int_equal(tact_hex_decode(out, cases[i].text, strlen(cases[i].text), &bad),
+				 -1);
 		assert_int_equal(bad, cases[i].bad);
 	}
 }
@@ -117,8 +118,9 @@ static void hex_agrees_with_the_c_library(void **state)
 	(void)state;
 	for (unsigned a = 1; a < 256; a++) {
 		for (unsigned b = 1; b < 256; b++) {
-			const char text[3] = { (char)a, (char)b, 0 };
-			bool good = a < 128 && b < 128 && strspn(text, "0123456789abcdefABCDEF") == 2;
+			const char text[3] = {(char)a, (char)b, 0};
+			bool good =
+				a < 128 && b < 128 && strspn(text, "0123456789abcdefABCDEF") == 2;
 			uint8_t out = 0;
 			size_t bad;
 
@@ -167,7 +169,7 @@ static void grow_refuses_overflow(void **state)
 
 static void hash_depends_on_every_byte(void **state)
 {
-	uint8_t data[40] = { 0 };
+	uint8_t data[40] = {0};
 
 	(void)state;
 	for (size_t size = 1; size <= sizeof(data); size++) {
@@ -186,8 +188,8 @@ static void hash_depends_on_every_byte(void **state)
 static void version_is_that_of_the_header(void **state)
 {
 	(void)state;
-	assert_int_equal(tact_version(), TACT_VERSION_MAJOR << 16 | TACT_VERSION_MINOR << 8 |
-						 TACT_VERSION_PATCH);
+	assert_int_equal(tact_version(),
+			 TACT_VERSION_MAJOR << 16 | TACT_VERSION_MINOR << 8 | TACT_VERSION_PATCH);
 }
 
 int main(void)

@@ -3,8 +3,8 @@
  * The short ways around the decoder: layout.c finds lengths, cache.c remembers instructions.  Both
  * must say what Zydis says.
  */
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,10 +57,30 @@ static void compare_length(const uint8_t *code, size_t size, unsigned long *n, u
 static void random_code(struct rng *rng, uint8_t *code, size_t size)
 {
 	static const uint8_t starts[][4] = {
-		{ 0 }, { 0x66 }, { 0xf2 }, { 0xf3 }, { 0x48 }, { 0x0f }, { 0x66, 0x0f }, { 0xf3, 0x0f },
-		{ 0x0f, 0x38 }, { 0x66, 0x0f, 0x38 }, { 0x66, 0x0f, 0x3a }, { 0xc5 }, { 0xc4, 0xe1 },
-		{ 0xc4, 0xe2 }, { 0xc4, 0xe3 }, { 0x62, 0xf1 }, { 0x62, 0xf2 }, { 0x62, 0xf3 },
-		{ 0x67 }, { 0x64 }, { 0x66, 0x48 }, { 0x8f }, { 0x0f, 0x0f }, { 0x66, 0x67 },
+		{0},
+		{0x66},
+		{0xf2},
+		{0xf3},
+		{0x48},
+		{0x0f},
+		{0x66, 0x0f},
+		{0xf3, 0x0f},
+		{0x0f, 0x38},
+		{0x66, 0x0f, 0x38},
+		{0x66, 0x0f, 0x3a},
+		{0xc5},
+		{0xc4, 0xe1},
+		{0xc4, 0xe2},
+		{0xc4, 0xe3},
+		{0x62, 0xf1},
+		{0x62, 0xf2},
+		{0x62, 0xf3},
+		{0x67},
+		{0x64},
+		{0x66, 0x48},
+		{0x8f},
+		{0x0f, 0x0f},
+		{0x66, 0x67},
 	};
 	const uint8_t *start = starts[rng_below(rng, ARRAY_SIZE(starts))];
 
@@ -72,7 +92,7 @@ static void random_code(struct rng *rng, uint8_t *code, size_t size)
 
 static void layout_agrees_on_random_bytes(void **state)
 {
-	struct rng rng = { 20240501 };
+	struct rng rng = {20240501};
 	unsigned long n = 0, wrong = 0;
 
 	(void)state;
@@ -87,17 +107,19 @@ static void layout_agrees_on_random_bytes(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* Cut anywhere: no length that reaches past the end, and none for what Zydis refuses for its end. */
+/* Cut anywhere: no length that reaches past the end, and none for what Zydis refuses for its end.
+ */
 static void layout_stays_within_the_code(void **state)
 {
-	struct rng rng = { 7 };
+	struct rng rng = {7};
 
 	(void)state;
 	for (unsigned i = 0; i < rounds(50000); i++) {
 		struct isa_layout layout;
 		struct tact_insn insn;
 		uint8_t code[16], *cut;
-		size_t length = random_insn(&rng, code, &insn), n = rng_below(&rng, (unsigned)length);
+		size_t length = random_insn(&rng, code, &insn),
+		       n = rng_below(&rng, (unsigned)length);
 
 		cut = malloc(n ? n : 1);
 		assert_non_null(cut);
@@ -130,7 +152,7 @@ static void compare_block(const uint8_t *code, size_t size, void *arg)
 
 static void layout_agrees_on_real_code(void **state)
 {
-	struct lengths l = { 0, 0, 0 };
+	struct lengths l = {0, 0, 0};
 
 	(void)state;
 	if (!for_each_bhive_block(compare_block, &l)) {
@@ -147,10 +169,10 @@ static void layout_agrees_on_real_code(void **state)
 static bool operand_equal(const struct tact_operand *a, const struct tact_operand *b)
 {
 	return a->kind == b->kind && a->access == b->access && a->number == b->number &&
-	       a->explicit_operand == b->explicit_operand && a->bits == b->bits && a->reg == b->reg &&
-	       a->high_byte == b->high_byte && a->implicit_stack == b->implicit_stack &&
-	       a->base == b->base && a->index == b->index && a->scale == b->scale &&
-	       a->segment == b->segment;
+	       a->explicit_operand == b->explicit_operand && a->bits == b->bits &&
+	       a->reg == b->reg && a->high_byte == b->high_byte &&
+	       a->implicit_stack == b->implicit_stack && a->base == b->base &&
+	       a->index == b->index && a->scale == b->scale && a->segment == b->segment;
 }
 
 /* What differs, or NULL. */
@@ -208,7 +230,7 @@ static void compare_insns(struct tact_block *block, const uint8_t *code, size_t 
 /* Every instruction several times with other constants, so that the cache is used. */
 static void cache_agrees_on_random_code(void **state)
 {
-	struct rng rng = { 99 };
+	struct rng rng = {99};
 	unsigned long n = 0, wrong = 0;
 	struct tact_block *block;
 
@@ -225,8 +247,8 @@ static void cache_agrees_on_random_code(void **state)
 
 			/* half of the time constants that are likely to be special */
 			if (insn.immediate_bits && rng_below(&rng, 2))
-				memset(one + length - insn.immediate_bits / 8u, rng_below(&rng, 2) ? 0 : 0xff,
-				       insn.immediate_bits / 8u);
+				memset(one + length - insn.immediate_bits / 8u,
+				       rng_below(&rng, 2) ? 0 : 0xff, insn.immediate_bits / 8u);
 			memcpy(code + size, one, length);
 			size += length;
 		}
@@ -249,8 +271,19 @@ static void constants_come_from_the_bytes(void **state)
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
 	for (int d = -128; d < 128; d++) {
 		/* add dword ptr [rbx + d], d; add eax, d; cmp word ptr [rax + d], d */
-		const uint8_t code[] = { 0x83, 0x43, (uint8_t)d, (uint8_t)d, 0x83, 0xc0, (uint8_t)d,
-					 0x66, 0x81, 0x78, (uint8_t)d, (uint8_t)d, (uint8_t)(d < 0 ? 0xff : 0) };
+		const uint8_t code[] = {0x83,
+					0x43,
+					(uint8_t)d,
+					(uint8_t)d,
+					0x83,
+					0xc0,
+					(uint8_t)d,
+					0x66,
+					0x81,
+					0x78,
+					(uint8_t)d,
+					(uint8_t)d,
+					(uint8_t)(d < 0 ? 0xff : 0)};
 		struct tact_insn insn;
 
 		assert_int_equal(tact_block_load(block, code, sizeof(code), NULL), 0);
@@ -262,7 +295,8 @@ static void constants_come_from_the_bytes(void **state)
 		}
 		/* the form for an immediate of zero is its own */
 		assert_int_equal(tact_block_insn(block, 1, &insn), 0);
-		assert_string_equal(tact_form_name(insn.form), d ? "ADD (R32, I8)" : "ADD (R32, 0)");
+		assert_string_equal(tact_form_name(insn.form),
+				    d ? "ADD (R32, I8)" : "ADD (R32, 0)");
 	}
 	tact_block_destroy(block);
 }
@@ -276,7 +310,7 @@ static void register_in_the_immediate(void **state)
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
 	for (unsigned reg = 0; reg < 16; reg++) {
 		/* vblendvps ymm0, ymm1, ymm2, ymm[reg] */
-		const uint8_t code[] = { 0xc4, 0xe3, 0x75, 0x4a, 0xc2, (uint8_t)(reg << 4) };
+		const uint8_t code[] = {0xc4, 0xe3, 0x75, 0x4a, 0xc2, (uint8_t)(reg << 4)};
 		struct tact_insn insn;
 
 		assert_int_equal(tact_block_load(block, code, sizeof(code), NULL), 0);
@@ -301,7 +335,7 @@ static void compare_bhive_block(const uint8_t *code, size_t size, void *arg)
 
 static void cache_agrees_on_real_code(void **state)
 {
-	struct bhive_check c = { NULL, 0, 0 };
+	struct bhive_check c = {NULL, 0, 0};
 	bool present;
 
 	(void)state;
@@ -318,8 +352,8 @@ static void cache_agrees_on_real_code(void **state)
 
 static void flushed_cache_starts_anew(void **state)
 {
-	const uint8_t code[32] = { 0x48, 0x01, 0xd8 }, other[32] = { 0x48, 0x29, 0xd8 };
-	struct isa_constants constants;
+	const uint8_t code[32] = {0x48, 0x01, 0xd8}, other[32] = {0x48, 0x29, 0xd8};
+	struct isa_instance constants;
 	struct isa_cache cache;
 
 	(void)state;
@@ -331,7 +365,7 @@ static void flushed_cache_starts_anew(void **state)
 	isa_cache_flush(&cache);
 	assert_int_equal(cache.n_entries, 0);
 	assert_int_equal(isa_cache_decode(&cache, other, 3, &constants), 0);
-	assert_string_equal(tact_form_name(cache.entries[0].insn.form), "SUB_29 (R64, R64)");
+	assert_string_equal(tact_form_name(cache.entries[0].form), "SUB_29 (R64, R64)");
 	assert_int_equal(isa_cache_decode(&cache, code, 2, &constants), -TACT_E_DECODE);
 	isa_cache_fini(&cache);
 }
@@ -339,20 +373,20 @@ static void flushed_cache_starts_anew(void **state)
 /* More distinct instructions than there are slots at first: nothing is lost when it grows. */
 static void cache_grows(void **state)
 {
-	struct isa_constants constants;
+	struct isa_instance constants;
 	struct isa_cache cache;
-	struct rng rng = { 3 };
+	struct rng rng = {3};
 
 	(void)state;
 	assert_int_equal(isa_cache_init(&cache), 0);
 	for (unsigned i = 0; i < 20000; i++) {
-		uint8_t code[32] = { 0 };
+		uint8_t code[32] = {0};
 		struct tact_insn insn;
 		size_t length = random_insn(&rng, code, &insn);
 		long first = isa_cache_decode(&cache, code, length, &constants);
 
 		assert_true(first >= 0);
-		assert_int_equal(cache.entries[first].insn.form, insn.form);
+		assert_int_equal(cache.entries[first].form, insn.form);
 	}
 	assert_true(cache.n_entries > 4096);
 	isa_cache_fini(&cache);

@@ -2,8 +2,8 @@
  *
  * Callers that break the contract get a status, not a crash.
  */
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,7 +11,7 @@
 
 #include "support.h"
 
-static const uint8_t add[] = { 0x48, 0x01, 0xd8 };
+static const uint8_t add[] = {0x48, 0x01, 0xd8};
 
 static struct tact_block *create(void)
 {
@@ -26,11 +26,11 @@ static void null_arguments(void **state)
 	struct tact_block *block = create();
 	struct tact_front_end_group group;
 	struct tact_port_contention ports;
-	struct tact_insn_cost cost = { .size = sizeof(cost) };
+	struct tact_insn_cost cost = {.size = sizeof(cost)};
 	struct tact_prediction p;
 	struct tact_chain chain;
 	struct tact_insn insn;
-	struct tact_job job = { .code = add, .code_size = sizeof(add) };
+	struct tact_job job = {.code = add, .code_size = sizeof(add)};
 	unsigned iterations;
 
 	(void)state;
@@ -66,7 +66,8 @@ static void null_arguments(void **state)
 	assert_int_equal(tact_explain_predecoder(block, NULL, 1, &iterations), -TACT_E_INVAL);
 	assert_int_equal(tact_explain_decoder(block, &group, 1, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_predict_batch(NULL, NULL, NULL, &job, 1, 1), -TACT_E_INVAL);
-	assert_int_equal(tact_predict_batch(tact_arch_find("SKL"), NULL, NULL, NULL, 1, 1), -TACT_E_INVAL);
+	assert_int_equal(tact_predict_batch(tact_arch_find("SKL"), NULL, NULL, NULL, 1, 1),
+			 -TACT_E_INVAL);
 	assert_int_equal(tact_predict_batch(tact_arch_find("SKL"), NULL, NULL, NULL, 0, 1), 0);
 	tact_block_destroy(block);
 	tact_block_destroy(NULL);
@@ -74,7 +75,8 @@ static void null_arguments(void **state)
 
 static void diagnostics_say_where(void **state)
 {
-	static const uint8_t bad[] = { 0x90, 0x48, 0x01, 0xd8, 0x06, 0x90 }, cut[] = { 0x90, 0x48, 0x01 };
+	static const uint8_t bad[] = {0x90, 0x48, 0x01, 0xd8, 0x06, 0x90},
+			     cut[] = {0x90, 0x48, 0x01};
 	struct tact_block *block = create();
 	struct tact_diag diag;
 
@@ -98,7 +100,8 @@ static void sizes_at_the_limit(void **state)
 	(void)state;
 	assert_non_null(code);
 	memset(code, 0x90, TACT_BLOCK_MAX_BYTES + 1);
-	assert_int_equal(tact_block_load(block, code, TACT_BLOCK_MAX_BYTES + 1, &diag), -TACT_E_LIMIT);
+	assert_int_equal(tact_block_load(block, code, TACT_BLOCK_MAX_BYTES + 1, &diag),
+			 -TACT_E_LIMIT);
 	assert_true(diag.text[0]);
 	assert_int_equal(tact_block_length(block), 0);
 	assert_int_equal(tact_block_load(block, code, SIZE_MAX, &diag), -TACT_E_LIMIT);
@@ -106,6 +109,9 @@ static void sizes_at_the_limit(void **state)
 	assert_int_equal(tact_block_length(block), TACT_BLOCK_MAX_BYTES);
 	assert_int_equal(tact_predict(block, NULL, &p), 0);
 	assert_true(p.bound[TACT_BOUND_ISSUE] == TACT_BLOCK_MAX_BYTES / 4.0);
+	/* 16 nops a 16-byte block: ceil(16 / 5) = 4 cycles */
+	assert_true(p.bound[TACT_BOUND_PREDECODE] == TACT_BLOCK_MAX_BYTES / 16 * 4);
+	assert_true(p.bound[TACT_BOUND_DECODE] == TACT_BLOCK_MAX_BYTES / 4.0);
 	/* 64 KiB of a dependence chain */
 	memset(code, 0, TACT_BLOCK_MAX_BYTES); /* add [rax], al */
 	assert_int_equal(tact_block_load(block, code, TACT_BLOCK_MAX_BYTES, &diag), 0);
@@ -121,8 +127,9 @@ static void block_options_of_other_sizes(void **state)
 	struct {
 		struct tact_block_options known;
 		char more[16];
-	} newer = { .known = { .size = sizeof(newer), .mode = TACT_MODE_LOOP } };
-	struct tact_block_options opt = { .size = sizeof(opt), .mode = TACT_MODE_LOOP, .paper = true };
+	} newer = {.known = {.size = sizeof(newer), .mode = TACT_MODE_LOOP}};
+	struct tact_block_options opt = {
+		.size = sizeof(opt), .mode = TACT_MODE_LOOP, .paper = true};
 	struct tact_block *block = NULL;
 
 	(void)state;
@@ -144,9 +151,11 @@ static void block_options_of_other_sizes(void **state)
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), &newer.known, NULL),
 			 -TACT_E_INVAL);
 	opt.size = 0;
-	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), &opt, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), &opt, NULL),
+			 -TACT_E_INVAL);
 	opt.size = sizeof(size_t) - 1;
-	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), &opt, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), &opt, NULL),
+			 -TACT_E_INVAL);
 	assert_null(block);
 }
 
@@ -155,8 +164,8 @@ static void predict_options_of_other_sizes(void **state)
 	struct {
 		struct tact_predict_options known;
 		char more[16];
-	} newer = { .known = { .size = sizeof(newer) } };
-	struct tact_predict_options opt = { .size = 0 };
+	} newer = {.known = {.size = sizeof(newer)}};
+	struct tact_predict_options opt = {.size = 0};
 	struct tact_block *block = create();
 	struct tact_prediction p;
 
@@ -167,8 +176,9 @@ static void predict_options_of_other_sizes(void **state)
 	assert_int_equal(tact_predict(block, &newer.known, &p), -TACT_E_INVAL);
 	assert_int_equal(tact_predict(block, &opt, &p), -TACT_E_INVAL);
 	/* a caller that knows only of `bounds`: what lies behind it is not ours to read */
-	opt = (struct tact_predict_options){ .size = offsetof(struct tact_predict_options, simple_predecoder),
-					     .simple_predecoder = true };
+	opt = (struct tact_predict_options){
+		.size = offsetof(struct tact_predict_options, simple_predecoder),
+		.simple_predecoder = true};
 	assert_int_equal(tact_predict(block, &opt, &p), 0);
 	assert_true(p.bound[TACT_BOUND_PREDECODE] == 5 / 16.);
 	tact_block_destroy(block);
@@ -176,7 +186,7 @@ static void predict_options_of_other_sizes(void **state)
 
 static void values_out_of_range(void **state)
 {
-	struct tact_block_options opt = { .size = sizeof(opt) };
+	struct tact_block_options opt = {.size = sizeof(opt)};
 	struct tact_block *block = create();
 	struct tact_prediction a, b;
 
@@ -218,7 +228,7 @@ static void bounds_have_names(void **state)
 /* The code is copied: the caller's may go. */
 static void code_is_copied(void **state)
 {
-	uint8_t code[] = { 0x48, 0x01, 0xd8 };
+	uint8_t code[] = {0x48, 0x01, 0xd8};
 	struct tact_block *block = create();
 	struct tact_insn insn;
 	size_t size;

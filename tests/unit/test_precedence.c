@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * The largest cycle ratio, against a slow way to find it: with the ratio subtracted from every edge
- * that leads to the next iteration, no cycle may be longer than nothing; with a little less, one must be
- * (Lawler 1976).
+ * that leads to the next iteration, no cycle may be longer than nothing; with a little less, one
+ * must be (Lawler 1976).
  */
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,7 +36,8 @@ static bool has_positive_cycle(const struct tact_block *block, double ratio, dou
 				unsigned latency;
 				double length;
 
-				if (!block_latency(block, node->producer, in, node->output, node, &latency))
+				if (!block_latency(block, node->producer, in, node->output, node,
+						   &latency))
 					continue;
 				length = distance[producer->first_node + in] + latency -
 					 ratio * node->iterations;
@@ -52,8 +53,8 @@ static bool has_positive_cycle(const struct tact_block *block, double ratio, dou
 
 static void check_ratio(struct tact_block *block)
 {
-	const struct tact_predict_options opt = { .size = sizeof(opt),
-						  .bounds = 1u << TACT_BOUND_PRECEDENCE };
+	const struct tact_predict_options opt = {.size = sizeof(opt),
+						 .bounds = 1u << TACT_BOUND_PRECEDENCE};
 	double *distance = calloc(block->n_nodes + 1, sizeof(*distance));
 	struct tact_prediction p;
 	double ratio;
@@ -70,15 +71,16 @@ static void check_ratio(struct tact_block *block)
 
 static void ratio_is_the_largest(void **state)
 {
-	static const char *const archs[] = { "SNB", "HSW", "SKL", "ICL" };
+	static const char *const archs[] = {"SNB", "HSW", "SKL", "ICL"};
 	unsigned long cyclic = 0, n = 0;
 
 	(void)state;
 	for (size_t a = 0; a < ARRAY_SIZE(archs); a++) {
-		struct rng rng = { 31 + a };
+		struct rng rng = {31 + a};
 		struct tact_block *block;
 
-		assert_int_equal(tact_block_create(&block, tact_arch_find(archs[a]), NULL, NULL), 0);
+		assert_int_equal(tact_block_create(&block, tact_arch_find(archs[a]), NULL, NULL),
+				 0);
 		for (unsigned i = 0; i < rounds(2500); i++) {
 			uint8_t code[40 * TACT_MAX_INSN_BYTES];
 			size_t size = random_block(&rng, code, i % 10 ? 10 : 40);
@@ -99,7 +101,7 @@ static void ratio_is_the_largest(void **state)
 /* Few registers make long chains: sums and moves among four of them. */
 static void dense_graphs(void **state)
 {
-	struct rng rng = { 8 };
+	struct rng rng = {8};
 	struct tact_block *block;
 
 	(void)state;

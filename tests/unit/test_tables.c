@@ -3,8 +3,8 @@
  * The generator's validator: our own tables pass, and each kind of damage is found.
  * Runs $TACT_BUILD/gen/gen_tables (default: build).
  */
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -17,11 +17,14 @@
 
 #define FIRST "#tact-insn 1\n"
 #define COLUMNS                                                                                    \
-	"form\tuops\tfused\tmite\tms\tdec\tports\tdiv\ttp\tlat\trf\twf\tfuse\tindexed\tsame\tsrc\n"
+	"form\tuops\tfused\tmite\tms\tdec\tports\tdiv\ttp\tlat\trf\twf\tfuse\tindexed\tsame\tsrc"  \
+	"\n"
 #define ADD                                                                                        \
-	"ADD (R64, R64)\t1\t1\t1\t0\t-\t1*p0156\t-\t-\tr0>r0:1 r1>r0:1\t-\tACOPSZ\tB,NB,Z,NZ\t-\t-\tU\n"
+	"ADD (R64, R64)\t1\t1\t1\t0\t-\t1*p0156\t-\t-\tr0>r0:1 "                                   \
+	"r1>r0:1\t-\tACOPSZ\tB,NB,Z,NZ\t-\t-\tU\n"
 #define SUB                                                                                        \
-	"SUB (R64, M64)\t2\t1\t1\t0\t-\t1*p0156+1*p23\t-\t-\tm0.b>r0:6 r0>r0:1\t-\tACOPSZ\t-\tfused=2\t-\tU\n"
+	"SUB (R64, M64)\t2\t1\t1\t0\t-\t1*p0156+1*p23\t-\t-\tm0.b>r0:6 "                           \
+	"r0>r0:1\t-\tACOPSZ\t-\tfused=2\t-\tU\n"
 
 /* A directory with one table. */
 static void make_data(char *dir, const char *table)
@@ -73,7 +76,8 @@ static void our_tables_pass(void **state)
 	char output[1024];
 
 	(void)state;
-	if (check("data", "SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL ICX TGL RKL", output, sizeof(output)))
+	if (check("data", "SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL ICX TGL RKL", output,
+		  sizeof(output)))
 		fail_msg("%s", output);
 }
 
@@ -95,45 +99,61 @@ static void damage_is_found(void **state)
 	static const struct {
 		const char *what, *table, *message; /* a part of it */
 	} rows[] = {
-		{ "no first line", COLUMNS ADD, ":1:" },
-		{ "unsorted", FIRST COLUMNS SUB ADD, ":4:" },
-		{ "twice", FIRST COLUMNS ADD ADD, ":4:" },
-		{ "too few columns", FIRST COLUMNS "ADD (R64, R64)\t1\t1\n", "3 columns" },
-		{ "too many columns", FIRST COLUMNS
-		  "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\t-\t-\t-\tU\tX\n", "columns" },
-		{ "an empty column", FIRST COLUMNS
-		  "ADD (R64)\t1\t\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\t-\t-\t-\tU\n", "'fused' is empty" },
-		{ "no number", FIRST COLUMNS
-		  "ADD (R64)\tone\t1\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\t-\t-\t-\tU\n", "'one'" },
-		{ "a negative number", FIRST COLUMNS
-		  "ADD (R64)\t-1\t1\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\t-\t-\t-\tU\n", "'-1'" },
-		{ "no fused uop", FIRST COLUMNS
-		  "ADD (R64)\t1\t0\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\t-\t-\t-\tU\n", "at least 1" },
-		{ "a bad port", FIRST COLUMNS
-		  "ADD (R64)\t1\t1\t1\t0\t-\t1*p0x\t-\t-\t-\t-\t-\t-\t-\t-\tU\n", "'x' is not a port" },
-		{ "ports without a count", FIRST COLUMNS
-		  "ADD (R64)\t1\t1\t1\t0\t-\tp01\t-\t-\t-\t-\t-\t-\t-\t-\tU\n", "port uses" },
-		{ "a count of 0", FIRST COLUMNS
-		  "ADD (R64)\t1\t1\t1\t0\t-\t0*p01\t-\t-\t-\t-\t-\t-\t-\t-\tU\n", "port uses" },
-		{ "a bad decoder", FIRST COLUMNS
-		  "ADD (R64)\t1\t1\t1\t0\tx3\t1*p0\t-\t-\t-\t-\t-\t-\t-\t-\tU\n", "decoder" },
-		{ "a bad operand", FIRST COLUMNS
-		  "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\tx0>r0:1\t-\t-\t-\t-\t-\tU\n", "operand" },
-		{ "memory without its part", FIRST COLUMNS
-		  "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\tm0>r0:1\t-\t-\t-\t-\t-\tU\n", "needs .b" },
-		{ "a latency without cycles", FIRST COLUMNS
-		  "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\tr0>r0:\t-\t-\t-\t-\t-\tU\n", "cycles" },
-		{ "a bad flag", FIRST COLUMNS
-		  "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\t-\tQ\t-\t-\t-\t-\tU\n", "'Q' is not a flag" },
-		{ "a bad condition", FIRST COLUMNS
-		  "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\tXX\t-\t-\tU\n", "condition" },
-		{ "an unknown key", FIRST COLUMNS
-		  "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\t-\tfrobs=1\t-\tU\n", "'frobs'" },
-		{ "a key without a value", FIRST COLUMNS
-		  "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\t-\tfused\t-\tU\n", "key=value" },
-		{ "a last line without its end", FIRST COLUMNS "ADD", "without its end" },
-		{ "a base that is not there", FIRST "#base YYY\n" COLUMNS ADD, "YYY.tsv" },
-		{ "a base in a circle", FIRST "#base XXX\n" COLUMNS ADD, "circle" },
+		{"no first line", COLUMNS ADD, ":1:"},
+		{"unsorted", FIRST COLUMNS SUB ADD, ":4:"},
+		{"twice", FIRST COLUMNS ADD ADD, ":4:"},
+		{"too few columns", FIRST COLUMNS "ADD (R64, R64)\t1\t1\n", "3 columns"},
+		{"too many columns",
+		 FIRST COLUMNS "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\t-\t-\t-\tU\tX\n",
+		 "columns"},
+		{"an empty column",
+		 FIRST COLUMNS "ADD (R64)\t1\t\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\t-\t-\t-\tU\n",
+		 "'fused' is empty"},
+		{"no number",
+		 FIRST COLUMNS "ADD (R64)\tone\t1\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\t-\t-\t-\tU\n",
+		 "'one'"},
+		{"a negative number",
+		 FIRST COLUMNS "ADD (R64)\t-1\t1\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\t-\t-\t-\tU\n",
+		 "'-1'"},
+		{"no fused uop",
+		 FIRST COLUMNS "ADD (R64)\t1\t0\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\t-\t-\t-\tU\n",
+		 "at least 1"},
+		{"a bad port",
+		 FIRST COLUMNS "ADD (R64)\t1\t1\t1\t0\t-\t1*p0x\t-\t-\t-\t-\t-\t-\t-\t-\tU\n",
+		 "'x' is not a port"},
+		{"ports without a count",
+		 FIRST COLUMNS "ADD (R64)\t1\t1\t1\t0\t-\tp01\t-\t-\t-\t-\t-\t-\t-\t-\tU\n",
+		 "port uses"},
+		{"a count of 0",
+		 FIRST COLUMNS "ADD (R64)\t1\t1\t1\t0\t-\t0*p01\t-\t-\t-\t-\t-\t-\t-\t-\tU\n",
+		 "port uses"},
+		{"a bad decoder",
+		 FIRST COLUMNS "ADD (R64)\t1\t1\t1\t0\tx3\t1*p0\t-\t-\t-\t-\t-\t-\t-\t-\tU\n",
+		 "decoder"},
+		{"a bad operand",
+		 FIRST COLUMNS "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\tx0>r0:1\t-\t-\t-\t-\t-\tU\n",
+		 "operand"},
+		{"memory without its part",
+		 FIRST COLUMNS "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\tm0>r0:1\t-\t-\t-\t-\t-\tU\n",
+		 "needs .b"},
+		{"a latency without cycles",
+		 FIRST COLUMNS "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\tr0>r0:\t-\t-\t-\t-\t-\tU\n",
+		 "cycles"},
+		{"a bad flag",
+		 FIRST COLUMNS "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\t-\tQ\t-\t-\t-\t-\tU\n",
+		 "'Q' is not a flag"},
+		{"a bad condition",
+		 FIRST COLUMNS "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\tXX\t-\t-\tU\n",
+		 "condition"},
+		{"an unknown key",
+		 FIRST COLUMNS "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\t-\tfrobs=1\t-\tU\n",
+		 "'frobs'"},
+		{"a key without a value",
+		 FIRST COLUMNS "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\t-\tfused\t-\tU\n",
+		 "key=value"},
+		{"a last line without its end", FIRST COLUMNS "ADD", "without its end"},
+		{"a base that is not there", FIRST "#base YYY\n" COLUMNS ADD, "YYY.tsv"},
+		{"a base in a circle", FIRST "#base XXX\n" COLUMNS ADD, "circle"},
 	};
 
 	(void)state;

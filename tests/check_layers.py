@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks what the compiler does not: layers, output, state and form of the sources.
+
+usage: check_layers.py [--build DIR]
+
+The last line of the output is "N passed, M failed, K skipped".
+"""
+import argparse
+import glob
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# What a module may include beside itself; arrows only go down (doc/architecture.md).
+MAY_INCLUDE = {
+    'base': [],
+    'isa': ['base'],
+    'obj': ['base'],
+    'input': ['base', 'isa', 'obj'],
+    'arch': ['base', 'isa'],
+    'block': ['base', 'isa', 'arch'],
+    'facile': ['base', 'isa', 'arch', 'block'],
+}
+# Public headers are interfaces of a module as well.
+PUBLIC = {
+    'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch',
+    'block.h': 'block', 'model.h': 'block', 'predict.h': 'facile', 'tact.h': None,
+}
+# isa/assemble.h takes the syntax from there: an enumeration, no code.
+PUBLIC_EXCEPTIONS = {('isa', 'input.h'), ('obj', 'input.h')}
+
+PRINTING = re.compile(r'\b(printf|puts|putchar|perror|vprintf|fputs|fputc|fprintf|vfprintf|fwrite|err|warn)'
+                      r'\s*\(')
+STREAMS = re.compile(r'\bstd(out|err)\b')
+EXITING = re.compile(r'\b(exit|_exit|abort|getenv|secure_getenv|setenv)\s*\(')
+# Only these modules may run a program or write files, and none writes to the standard streams.
+COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+
+failures = []
+passed = 0
+
+
+def check(name, problems):
+    global passed
+    if problems:
+        failures.append(name)
+        print('FAIL %s' % name)
+        for p in problems[:20]:
+            print('    ' + p)
+        if len(problems) > 20:
+            print('    and %d more' % (len(problems) - 20))
+    else:
+        passed += 1
+
+
+def relative(path):
+    return os.path.relpath(path, ROOT)
+
+
+def read(path):
+    with open(path, encoding='utf-8', errors='replace') as f:
+        return f.read()
+
+
+def code_of(path):
+    """The text without comments and strings, lines kept."""
+    return COMMENT.sub(lambda m: '\n' * m.group(0).count('\n') if m.group(0)[0] == '/' else '""', read(path))
+
+
+def sources(*patterns):
+    return sorted(p for pattern in patterns for p in glob.glob(os.path.join(ROOT, pattern)))
+
+
+def includes(path):
+    return re.findall(r'^\s*#\s*include\s+[<"]([^">]+)[">]', read(path), re.M)
+
+
+def check_layers():
+    problems = []
+    for path in sources('lib/*/*.[ch]'):
+        module = relative(path).split('/')[1]
+        if module not in MAY_INCLUDE:
+            problems.append('%s: module %s is not in the table' % (relative(path), module))
+            continue
+        allowed = MAY_INCLUDE[module] + [module]
+        for name in includes(path):
+            parts = name.split('/')
+            if parts[0] == 'tact' and len(parts) == 2:
+                target = PUBLIC.get(parts[1], '?')
+                if (module, parts[1]) in PUBLIC_EXCEPTIONS:
+                    continue
+            elif parts[0] in MAY_INCLUDE:
+                target = parts[0]
+            else:
+                continue
+            if target not in allowed:
+                problems.append('%s includes %s' % (relative(path), name))
+    check('arrows only go down', problems)
+    problems = ['%s includes %s' % (relative(p), i) for p in sources('include/tact/*.h')
+                for i in includes(p) if not i.startswith(('tact/', 'std'))]
+    check('public headers need only each other and libc', problems)
+    own = {os.path.basename(p) for p in sources('cli/*.h')}
+    problems = ['%s includes %s' % (relative(p), i) for p in sources('cli/*.[ch]') for i in includes(p)
+                if i not in own and ('/' in i and i.split('/')[0] in MAY_INCLUDE or
+                                     i.startswith(('Zydis', 'elfutils', 'libelf', 'dwarf')))]
+    check('cli includes public headers only', problems)
+
+
+def check_output():
+    problems = []
+    for path in sources('lib/*/*.[ch]'):
+        for n, line in enumerate(code_of(path).splitlines(), 1):
+            if (STREAMS.search(line) or EXITING.search(line) or PRINTING.search(line)) and \
+                    not re.search(r'\bfile\b.*\bFILE\b', line):
+                problems.append('%s:%d: %s' % (relative(path), n, line.strip()))
+    check('only cli prints, exits and reads the environment', problems)
+
+
+def check_state(build):
+    objects = sorted(glob.glob(os.path.join(build, 'lib/*/*.o')))
+    problems = [] if objects else ['no objects under %s' % build]
+    for path in objects:
+        out = subprocess.run(['nm', '-f', 'sysv', path], capture_output=True, text=True).stdout
+        for line in out.splitlines():
+            columns = [c.strip() for c in line.split('|')]
+            if len(columns) < 7:
+                continue
+            name, section = columns[0], columns[6]
+            if section.startswith(('.data', '.bss', '.tbss', '.tdata', '*COM*')) and \
+                    not section.startswith('.data.rel.ro') and not name.startswith(('__asan', '__ubsan', '.L')):
+                problems.append('%s: %s in %s' % (os.path.relpath(path, build), name, section))
+    check('no mutable file-scope variable in lib', problems)
+
+
+def check_exports(build):
+    """The shared library shows tact_* and nothing else."""
+    library = os.path.join(build, 'libtact.so')
+    if not os.path.exists(library):
+        check('libtact.so shows tact_* only', ['%s is missing' % library])
+        return
+    out = subprocess.run(['nm', '-D', '--defined-only', library], capture_output=True, text=True).stdout
+    names = [line.split()[-1] for line in out.splitlines()]
+    declared = ' '.join(read(p) for p in sources('include/tact/*.h'))
+    problems = [n for n in names if not n.startswith('tact_')]
+    problems += ['%s is declared and not there' % n
+                 for n in re.findall(r'\b(tact_\w+)\(', COMMENT.sub('', declared)) if n not in names]
+    check('libtact.so shows tact_* only, and all that is declared', problems)
+
+
+def tracked():
+    p = subprocess.run(['git', '-C', ROOT, 'ls-files', '--cached', '--others', '--exclude-standard'],
+                       capture_output=True, text=True)
+    if p.returncode == 0 and p.stdout:
+        names = p.stdout.splitlines()
+    else:  # a copy without git
+        names = [relative(os.path.join(d, f)) for d, dirs, files in os.walk(ROOT) for f in files]
+    return [n for n in names if not n.startswith(('build', '.git/')) and '__pycache__' not in n and
+            os.path.isfile(os.path.join(ROOT, n))]
+
+
+def is_text(path):
+    with open(os.path.join(ROOT, path), 'rb') as f:
+        return b'\0' not in f.read(4096)
+
+
+def check_names():
+    # Headers of a module and of its public interface share a name by design.
+    seen = {}
+    problems = []
+    for path in tracked():
+        if not path.endswith(('.c', '.h', '.py', '.def')) or path.startswith('include/') or \
+                os.path.basename(path) == 'run.py':
+            continue
+        name = os.path.basename(path)
+        if name in seen:
+            problems.append('%s and %s' % (seen[name], path))
+        seen[name] = path
+    check('file names are unique in the tree', problems)
+
+
+def check_form():
+    no_spdx, columns, blanks, indents = [], [], [], []
+    for path in tracked():
+        if not path.endswith(('.c', '.h', '.py', '.sh', '.def')) and os.path.basename(path) != 'Makefile':
+            continue
+        text = read(os.path.join(ROOT, path))
+        if 'SPDX-License-Identifier: MIT' not in '\n'.join(text.splitlines()[:3]):
+            no_spdx.append(path)
+        for n, line in enumerate(text.splitlines(), 1):
+            where = '%s:%d' % (path, n)
+            if line != line.rstrip():
+                blanks.append(where)
+            if path.endswith(('.c', '.h')):
+                if len(line.expandtabs(8)) > 120:
+                    columns.append('%s: %d columns' % (where, len(line.expandtabs(8))))
+                if re.match(r' {8}', line):
+                    indents.append(where)
+    check('SPDX line in every source', no_spdx)
+    check('no line is much longer than 100 columns', columns)
+    check('no blanks at the end of a line', blanks)
+    check('C code is indented with tabs', indents)
+
+
+def check_paths():
+    """No absolute path of somebody's machine."""
+    pattern = re.compile(r'/(?:home|root|Users)/\w+|/work/\w+|/opt/\w+')
+    problems = []
+    for path in tracked():
+        if path.startswith('tests/fuzz/corpus') or not is_text(path) or path == 'tests/check_layers.py':
+            continue
+        for n, line in enumerate(read(os.path.join(ROOT, path)).splitlines(), 1):
+            if pattern.search(line):
+                problems.append('%s:%d: %s' % (path, n, line.strip()[:80]))
+    check('no absolute paths of a machine', problems)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument('--build', default='build')
+    args = parser.parse_args()
+    check_layers()
+    check_output()
+    check_state(os.path.join(ROOT, args.build))
+    check_exports(os.path.join(ROOT, args.build))
+    check_names()
+    check_form()
+    check_paths()
+    print('%d passed, %d failed, 0 skipped' % (passed, len(failures)))
+    return 1 if failures else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks that a command's manual page and its --help list the same options.
+
+usage: help_man.py TACT MAN_DIRECTORY
+"""
+import os
+import re
+import subprocess
+import sys
+
+
+def options_of_help(tact, command):
+    text = subprocess.run([tact, command, '--help'], capture_output=True, text=True, check=True).stdout
+    found = set()
+    for line in text.splitlines():
+        m = re.match(r'  (?:-(\w), |    )--([\w-]+)', line)
+        if m:
+            found |= {'--' + m.group(2)} | ({'-' + m.group(1)} if m.group(1) else set())
+    return found
+
+
+def options_of_page(path):
+    """Those of .It Fl lines (mdoc), where - is written as \\-."""
+    found = set()
+    for line in open(path):
+        if line.startswith('.It Fl '):
+            found |= {'-' + name.replace('\\', '') for name in re.findall(r'Fl ([\w\\-]+)', line)}
+    return found
+
+
+def main():
+    tact, man = sys.argv[1:]
+    for command in ('predict', 'archs'):
+        a = options_of_help(tact, command)
+        b = options_of_page(os.path.join(man, 'tact-%s.1' % command))
+        print('%s: %s' % (command, 'good' if a == b and a else
+                          'only in help %s, only in the page %s' % (sorted(a - b), sorted(b - a))))
+
+
+if __name__ == '__main__':
+    main()

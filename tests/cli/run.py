@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the command-line cases beside this file.
+
+usage: run.py [--tact PATH] [--rebase] [--jobs N] [CASE...]
+
+A case is one file NAME.case:
+
+    # what it is about
+    run: "$TACT" predict -x 90      a line of a shell script; several make a longer one
+    exit: 0                         expected exit code (default 0)
+    needs: as gcc user              skipped if one of these is missing (user: not root)
+    --- file NAME                   a file that the script finds in its directory
+    ...
+    --- stdout                      expected output, line by line
+    ...
+    --- stderr
+    ...
+
+In expected output a line "..." stands for any number of lines, and a line that begins with "~ "
+is a regular expression for a whole line.  A section that is not there is not compared, but stderr
+must then be empty.  --rebase writes what comes out into sections that have no such lines.
+The script runs in an empty directory; $TACT is the program, $TOP the project's directory.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+TIMEOUT = 60
+
+
+class Case:
+    def __init__(self, path):
+        self.path = path
+        self.name = os.path.splitext(os.path.basename(path))[0]
+        self.script, self.exit, self.needs = [], 0, []
+        self.files, self.expected, self.order = {}, {}, []
+        self.head = []
+        section = None
+        for line in open(path, encoding='utf-8').read().splitlines():
+            if line.startswith('--- '):
+                section = line[4:].strip()
+                self.order.append(section)
+                self.section(section)
+            elif section is None:
+                self.head.append(line)
+                self.header(line)
+            else:
+                self.section(section).append(line)
+
+    def header(self, line):
+        key, _, value = line.partition(':')
+        if key == 'run':
+            self.script.append(value.strip())
+        elif key == 'exit':
+            self.exit = int(value)
+        elif key == 'needs':
+            self.needs += value.split()
+        elif line.strip() and not line.startswith('#'):
+            sys.exit('%s: cannot read: %s' % (self.path, line))
+
+    def section(self, name):
+        if name.startswith('file '):
+            return self.files.setdefault(name[5:].strip(), [])
+        if name not in ('stdout', 'stderr'):
+            sys.exit('%s: unknown section: %s' % (self.path, name))
+        return self.expected.setdefault(name, [])
+
+    def missing(self):
+        for need in self.needs:
+            if need == 'user':
+                if os.geteuid() == 0:
+                    return 'root may read everything'
+            elif not shutil.which(need):
+                return 'there is no %s' % need
+        return None
+
+    def write(self):
+        with open(self.path, 'w', encoding='utf-8') as out:
+            out.writelines(line + '\n' for line in self.head)
+            for name in self.order:
+                out.write('--- %s\n' % name)
+                out.writelines(line + '\n' for line in self.section(name))
+
+
+def is_pattern(line):
+    return line == '...' or line.startswith('~ ')
+
+
+def line_matches(expected, line):
+    if expected.startswith('~ '):
+        return re.fullmatch(expected[2:], line) is not None
+    return expected == line
+
+
+def matches(expected, lines):
+    """Whether lines are as expected; "..." is tried with the shortest stretch first."""
+    places = {0}
+    for want in expected:
+        if want == '...':
+            places = set(range(min(places), len(lines) + 1)) if places else set()
+        else:
+            places = {p + 1 for p in places if p < len(lines) and line_matches(want, lines[p])}
+    return len(lines) in places
+
+
+def run_script(case, tact):
+    with tempfile.TemporaryDirectory(prefix='tact-cli-') as directory:
+        for name, lines in case.files.items():
+            with open(os.path.join(directory, name), 'w', encoding='utf-8') as out:
+                out.writelines(line + '\n' for line in lines)
+        env = dict(os.environ, TACT=tact, TOP=TOP, LC_ALL='C')
+        env.pop('NO_COLOR', None)
+        p = subprocess.run(['sh', '-c', '\n'.join(case.script)], cwd=directory, env=env,
+                           stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
+    text = lambda raw: raw.decode('utf-8', 'replace').splitlines()
+    return p.returncode, {'stdout': text(p.stdout), 'stderr': text(p.stderr)}
+
+
+def check(case, tact, rebase):
+    """Returns (result, lines that say why)."""
+    why = case.missing()
+    if why:
+        return 'skip', [why]
+    try:
+        code, got = run_script(case, tact)
+    except subprocess.TimeoutExpired:
+        return 'not ok', ['still running after %d s' % TIMEOUT]
+    faults, changed = [], False
+    if code != case.exit:
+        faults.append('exit code %d, expected %d' % (code, case.exit))
+    for stream in ('stdout', 'stderr'):
+        expected = case.expected.get(stream)
+        if expected is None:
+            expected = [] if stream == 'stderr' else ['...']
+        if matches(expected, got[stream]):
+            continue
+        if rebase and stream in case.expected and not any(map(is_pattern, expected)):
+            case.expected[stream][:] = got[stream]
+            changed = True
+            continue
+        faults += ['%s is:' % stream] + ['  ' + line for line in got[stream][:40]]
+        faults += ['expected:'] + ['  ' + line for line in expected[:40]]
+    if changed:
+        case.write()
+    return ('not ok' if faults else 'ok'), faults
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--tact', default=os.path.join(TOP, 'build', 'tact'))
+    parser.add_argument('--rebase', action='store_true')
+    parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
+    parser.add_argument('cases', nargs='*')
+    args = parser.parse_args()
+    tact = os.path.abspath(args.tact)
+    if not os.access(tact, os.X_OK):
+        sys.exit('run.py: there is no program %s' % tact)
+    paths = sorted(os.path.join(HERE, n) for n in os.listdir(HERE) if n.endswith('.case'))
+    cases = [c for c in map(Case, paths) if not args.cases or c.name in args.cases]
+    count = {'ok': 0, 'not ok': 0, 'skip': 0}
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        results = pool.map(lambda case: check(case, tact, args.rebase), cases)
+        for case, (result, why) in zip(cases, results):
+            count[result] += 1
+            print('%s %s%s' % (result, case.name, ': ' + why[0] if result == 'skip' else ''))
+            if result == 'not ok':
+                print(''.join('    %s\n' % line for line in why), end='')
+    print('%d passed, %d failed, %d skipped' % (count['ok'], count['not ok'], count['skip']))
+    return 1 if count['not ok'] else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
