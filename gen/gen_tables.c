@@ -39,6 +39,8 @@ static const char *const conditions[16] = {
 static const char *current_file;
 static unsigned current_line;
 
+static void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
 static void die(const char *format, ...)
 {
 	va_list args;

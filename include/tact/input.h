@@ -58,8 +58,9 @@ struct tact_input;
 
 /* Opens a file; path "-" is standard input.  opt may be NULL.
  * Returns -TACT_E_IO if it cannot be read or is a directory, -TACT_E_FORMAT if it is malformed
- * as a whole (an ELF cut short, assembly errors, markers that do not match, no code at all), -TACT_E_NO_TOOL if `as` is missing,
- * -TACT_E_INVAL for a function, loop or range that the file does not have.
+ * as a whole (an ELF cut short, assembly errors, markers that do not match, no code at all),
+ * -TACT_E_NO_TOOL if `as` is missing, -TACT_E_INVAL for a function, loop or range that the file does
+ * not have.
  */
 int tact_input_open(struct tact_input **out, const char *path, const struct tact_input_options *opt,
 		    struct tact_diag *diag);

@@ -9,7 +9,6 @@
 #include <tact/block.h>
 #include <tact/input.h>
 #include <tact/insn.h>
-#include <tact/measure.h>
 #include <tact/model.h>
 #include <tact/predict.h>
 #include <tact/status.h>

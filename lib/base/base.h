@@ -23,6 +23,11 @@ int tact_fail_at(struct tact_diag *diag, enum tact_error error, uint64_t line, u
  */
 int tact_grow(void *array, size_t *capacity, size_t needed, size_t element_size);
 
+/* Copies a caller's options of another size: what it lacks becomes zero, what we lack must be zero.
+ * Both structs begin with their size; from == NULL gives all zeros.  Returns 0 or -TACT_E_INVAL.
+ */
+int tact_read_options(void *to, size_t to_size, const void *from);
+
 /* 64-bit mix of a string of bytes; for hash tables, not for secrets. */
 uint64_t tact_hash_bytes(const void *data, size_t size);
 

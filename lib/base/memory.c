@@ -27,6 +27,25 @@ int tact_grow(void *array, size_t *capacity, size_t needed, size_t element_size)
 	return 0;
 }
 
+int tact_read_options(void *to, size_t to_size, const void *from)
+{
+	const uint8_t *bytes = from;
+	size_t size;
+
+	memset(to, 0, to_size);
+	if (!from)
+		return 0;
+	memcpy(&size, from, sizeof(size));
+	if (size < sizeof(size))
+		return -TACT_E_INVAL;
+	for (size_t i = to_size; i < size; i++)
+		if (bytes[i])
+			return -TACT_E_INVAL;
+	memcpy(to, from, size < to_size ? size : to_size);
+	memcpy(to, &to_size, sizeof(to_size));
+	return 0;
+}
+
 uint64_t tact_hash_bytes(const void *data, size_t size)
 {
 	/* Multiply and fold eight bytes at a time; the multiplier is 2^64 divided by the golden

@@ -15,7 +15,7 @@ uint32_t tact_version(void)
 const char *tact_strerror(int status)
 {
 	/* No default: the compiler finds a value without a text. */
-	switch ((enum tact_error)abs(status)) {
+	switch ((enum tact_error)(status < 0 ? 0u - (unsigned)status : (unsigned)status)) {
 	case TACT_OK:
 		return "success";
 	case TACT_E_INTERNAL:

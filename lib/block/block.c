@@ -15,22 +15,10 @@ enum {
 	CACHE_LIMIT = 100000
 };
 
-/* Takes a caller's struct of another size: what it lacks is zero, what we lack must be zero. */
 static int read_options(struct tact_block_options *to, const struct tact_block_options *from)
 {
-	const uint8_t *bytes = (const uint8_t *)from;
-
-	memset(to, 0, sizeof(*to));
-	if (!from)
-		return 0;
-	if (from->size < sizeof(from->size))
-		return -TACT_E_INVAL;
-	for (size_t i = sizeof(*to); i < from->size; i++)
-		if (bytes[i])
-			return -TACT_E_INVAL;
-	memcpy(to, from, from->size < sizeof(*to) ? from->size : sizeof(*to));
-	to->size = sizeof(*to);
-	if (to->mode > TACT_MODE_UNROLL || to->init > TACT_INIT_DIFF)
+	if (tact_read_options(to, sizeof(*to), from) < 0 || to->mode > TACT_MODE_UNROLL ||
+	    to->init > TACT_INIT_DIFF)
 		return -TACT_E_INVAL;
 	to->alignment %= 64;
 	return 0;

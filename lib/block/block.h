@@ -121,14 +121,14 @@ int block_lower(struct block_lowered *lowered, const struct tact_insn *insn,
 void *block_arena_take(struct block_arena *arena, size_t size);
 void block_arena_reset(struct block_arena *arena);
 
-/* Requires insns with lowered, and clear flags in them; fills nodes, and first_node, producers, fast_load and
- * stack_sync of insns, and store_cycles.
+/* Requires insns with lowered, and clear flags in them; fills nodes, and first_node, producers,
+ * fast_load and stack_sync of insns, and store_cycles.
  */
 int block_depend(struct tact_block *block);
 
 /* Latency from input `in` to output `out` of insns[p], as seen by node `to`; with the tables' latency
- * from memory or with that of store-to-load forwarding.  Returns false if there is no dependence.  In the header because the search for cycles asks for
- * every edge many times.
+ * from memory or with that of store-to-load forwarding.  Returns false if there is no dependence.
+ * In the header because the search for cycles asks for every edge many times.
  */
 static inline bool block_latency(const struct tact_block *block, uint32_t p, unsigned in, unsigned out,
 				 const struct block_node *to, bool forwarding, unsigned *latency)

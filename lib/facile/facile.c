@@ -60,14 +60,15 @@ static bool applies(enum applies when, enum facile_source source, bool paper)
 int tact_predict(struct tact_block *block, const struct tact_predict_options *opt,
 		 struct tact_prediction *out)
 {
-	static const struct tact_predict_options defaults = { .size = sizeof(defaults) };
+	struct tact_predict_options options;
 	enum facile_source source;
 	double worst = 0;
 
 	if (!block || !block->n_insns || !out)
 		return -TACT_E_INVAL;
-	if (!opt)
-		opt = &defaults;
+	if (tact_read_options(&options, sizeof(options), opt) < 0)
+		return -TACT_E_INVAL;
+	opt = &options;
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
 	out->mode = block->mode;
@@ -80,6 +81,8 @@ int tact_predict(struct tact_block *block, const struct tact_predict_options *op
 			continue;
 		out->applies |= 1u << b;
 		out->bound[b] = bounds[b].cycles(block, opt);
+		if (out->bound[b] < 0)
+			return -TACT_E_NOMEM;
 		if (out->bound[b] > worst)
 			worst = out->bound[b];
 	}

@@ -260,7 +260,7 @@ double facile_precedence(struct tact_block *block, const struct tact_predict_opt
 
 	(void)opt;
 	if (init(&s, block, false) < 0)
-		return 0;
+		return -1;
 	solve(&s);
 	return s.ratio;
 }
@@ -287,8 +287,10 @@ double facile_forwarding(struct tact_block *block, const struct tact_predict_opt
 	struct search s;
 
 	(void)opt;
-	if (!block->has_forwarding || init(&s, block, true) < 0)
+	if (!block->has_forwarding)
 		return 0;
+	if (init(&s, block, true) < 0)
+		return -1;
 	solve(&s);
 	return s.ratio > 0 && through_memory(&s) ? s.ratio : 0;
 }

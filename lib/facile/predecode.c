@@ -158,6 +158,8 @@ double facile_predecode(struct tact_block *block, const struct tact_predict_opti
 	if (opt->simple_predecoder)
 		return (double)block->code_size / block->arch->params.predecode_block;
 	n_blocks = begin(&w, block, &iterations);
+	if (!n_blocks)
+		return -1;
 	if (w.n_lcps)
 		before = cycles_of_last(block, w, n_blocks);
 	for (unsigned i = 0; i < n_blocks; i++) {

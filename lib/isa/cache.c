@@ -6,7 +6,7 @@
 
 enum {
 	FIRST_SLOTS = 1 << 12,
-	MAX_HEAD = 15,      /* bytes of a head that fit the key in front of its last byte */
+	MAX_HEAD = 14,      /* bytes of a head that fit the key in front of its last two */
 	ZERO_IMMEDIATE = 16 /* in the key's last byte: forms with an immediate of 0 are their own */
 };
 
@@ -70,6 +70,7 @@ static int64_t load_signed(const uint8_t *p, unsigned size)
 		memcpy(&b, p, 1);
 		return b;
 	case 2:
+	case 3: /* enter: the first of two */
 		memcpy(&w, p, 2);
 		return w;
 	case 4:
@@ -139,6 +140,8 @@ long isa_cache_decode(struct isa_cache *cache, const uint8_t *code, size_t size,
 	}
 	load_key(key, code, layout.head);
 	((uint8_t *)key)[15] = layout.head;
+	if (layout.imm_is_register)
+		((uint8_t *)key)[14] = code[layout.head + layout.disp_size];
 	if (layout.imm_size == 1 && !code[layout.head + layout.disp_size])
 		((uint8_t *)key)[15] |= ZERO_IMMEDIATE;
 	slot = find(cache, key);
@@ -163,5 +166,7 @@ long isa_cache_decode(struct isa_cache *cache, const uint8_t *code, size_t size,
 	instance->immediate = load_signed(p + layout.disp_size, layout.imm_size);
 	if (layout.disp_in_head)
 		instance->displacement = cache->entries[n].displacement;
+	if (layout.imm_is_register)
+		instance->immediate = cache->entries[n].immediate;
 	return n;
 }

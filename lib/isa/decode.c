@@ -217,7 +217,10 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 {
 	uint32_t a = 0;
 
-	if (zi->meta.category == ZYDIS_CATEGORY_COND_BR && zi->raw.imm[0].is_relative)
+	/* jcc alone: jrcxz and loop look at no flags and have no condition code */
+	if (zi->meta.category == ZYDIS_CATEGORY_COND_BR &&
+	    (zi->opcode_map == ZYDIS_OPCODE_MAP_0F ? (zi->opcode & 0xf0) == 0x80
+						   : (zi->opcode & 0xf0) == 0x70))
 		a |= TACT_INSN_COND_BRANCH;
 	if (zi->meta.category == ZYDIS_CATEGORY_CALL)
 		a |= TACT_INSN_CALL;
@@ -352,6 +355,13 @@ static void fill_flags(struct tact_insn *insn, const ZydisDecodedInstruction *zi
 		insn->flags_written |= TACT_FLAGS_SPAZO;
 }
 
+static int64_t sign_extend(uint64_t value, unsigned bits)
+{
+	unsigned unused = 64 - bits;
+
+	return (int64_t)(value << unused) >> unused;
+}
+
 int tact_decode(struct tact_insn *insn, const uint8_t *code, size_t size)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
@@ -371,7 +381,7 @@ int tact_decode(struct tact_insn *insn, const uint8_t *code, size_t size)
 	insn->stack_change = stack_change_of(&zi);
 	fill_operands(insn, &zi, ops);
 	if (insn->immediate_bits)
-		insn->immediate = zi.raw.imm[0].value.s;
+		insn->immediate = sign_extend(zi.raw.imm[0].value.u, insn->immediate_bits);
 	insn->attributes |= general_attributes(insn, &zi, ops);
 	insn->form = (uint16_t)isa_form_of(&zi, ops);
 	fill_flags(insn, &zi);

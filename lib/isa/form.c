@@ -179,9 +179,7 @@ static unsigned memory_bits(const ZydisDecodedInstruction *zi, const ZydisDecode
 	default:
 		break;
 	}
-	if (zi->mnemonic == ZYDIS_MNEMONIC_CLFLUSH || zi->mnemonic == ZYDIS_MNEMONIC_CLFLUSHOPT ||
-	    zi->mnemonic == ZYDIS_MNEMONIC_CLWB || zi->mnemonic == ZYDIS_MNEMONIC_CLDEMOTE ||
-	    zi->mnemonic == ZYDIS_MNEMONIC_INVLPG)
+	if (zi->mnemonic == ZYDIS_MNEMONIC_CLDEMOTE || zi->mnemonic == ZYDIS_MNEMONIC_INVLPG)
 		return 8;
 	return op->size;
 }
@@ -270,7 +268,13 @@ static void append_operands(struct text *t, const ZydisDecodedInstruction *zi,
 			continue;
 		append(t, separator);
 		separator = ", ";
-		if (ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER)
+		/* uops.info's names for an address in a register and for a pair of masks */
+		if (zi->mnemonic == ZYDIS_MNEMONIC_MOVDIR64B && !i)
+			append(t, "R");
+		else if ((zi->mnemonic == ZYDIS_MNEMONIC_VP2INTERSECTD ||
+			  zi->mnemonic == ZYDIS_MNEMONIC_VP2INTERSECTQ) && !i)
+			append(t, "R64");
+		else if (ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER)
 			append_register(t, &ops[i]);
 		else if (ops[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
 			append_memory(t, zi, &ops[i]);
@@ -320,6 +324,16 @@ static void append_mnemonic(struct text *t, const ZydisDecodedInstruction *zi)
 	case ZYDIS_MNEMONIC_CMPSD:
 		if (!is_string_insn(zi))
 			append(t, "_XMM");
+		break;
+	case ZYDIS_MNEMONIC_PCMPESTRI:
+	case ZYDIS_MNEMONIC_PCMPESTRM:
+	case ZYDIS_MNEMONIC_VPCMPESTRI:
+	case ZYDIS_MNEMONIC_VPCMPESTRM:
+		if (is_vex(zi) ? zi->raw.vex.W : zi->raw.rex.W)
+			append(t, "64");
+		break;
+	case ZYDIS_MNEMONIC_PREFETCH:
+		append(t, "_EXCLUSIVE"); /* 0F 0D /0 */
 		break;
 	default:
 		break;
@@ -385,7 +399,8 @@ static unsigned try_suffix(const ZydisDecodedInstruction *zi, const ZydisDecoded
 static unsigned evex_form(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
 			  const char *opcode_suffix)
 {
-	bool zeroing = zi->avx.mask.mode == ZYDIS_MASK_MODE_ZEROING;
+	/* Zydis calls a compare into a mask "zeroing" and a blend "control": the bit itself tells. */
+	bool zeroing = zi->raw.evex.z != 0;
 	bool rounding = zi->avx.rounding.mode != ZYDIS_ROUNDING_MODE_INVALID;
 	bool sae = zi->avx.has_sae;
 	const char *r = rounding ? "_ER" : sae ? "_SAE" : "", *z = zeroing ? "_Z" : "";

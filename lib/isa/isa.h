@@ -28,6 +28,7 @@ struct isa_layout {
 	uint8_t disp_size;   /* 0, 1, 4, 8 bytes behind the head */
 	uint8_t imm_size;    /* all immediates together, behind the displacement */
 	bool disp_in_head;
+	bool imm_is_register; /* the immediate's high half names a register (vblendvps, ...) */
 };
 
 /* Returns the length, or 0 if the bytes are cut short or the encoding is not one of the regular

@@ -10,6 +10,7 @@
  *   . nothing    m ModRM    b imm8    w imm16    z imm16/32    v imm16/32/64    r rel32
  *   B ModRM and imm8        Z ModRM and imm16/32        g ModRM, imm8 if /0 or /1
  *   G ModRM, imm16/32 if /0 or /1        o 8-byte address        e imm16 and imm8
+ *   R ModRM and an imm8 that names a register
  *   ? a prefix, an escape, or not an instruction
  */
 static const char one_byte_map[] =
@@ -38,7 +39,7 @@ static const char two_byte_map[] =
 	"mmmmmmmmmmmmmmmm" /* 40 */
 	"mmmmmmmmmmmmmmmm" /* 50 */
 	"mmmmmmmmmmmmmmmm" /* 60 */
-	"BBBBmmm.mm??mmmm" /* 70 */
+	"BBBBmmm.?m??mmmm" /* 70; 78: extrq has two immediates */
 	"rrrrrrrrrrrrrrrr" /* 80 */
 	"mmmmmmmmmmmmmmmm" /* 90 */
 	"...mBm??...mBmmm" /* a0 */
@@ -80,6 +81,12 @@ static char vector_opcode(struct cursor *c)
 	map = first == 0xc5 ? 1 : first == 0xc4 ? c->code[c->at + 1] & 31u : c->code[c->at + 1] & 7u;
 	c->at += prefix;
 	opcode = c->code[c->at++];
+	if (first != 0x62 && map == 1 && (opcode & 0xfe) == 0x84)
+		return '?'; /* jkzd, jknzd (Knights Corner) */
+	if (first != 0x62 && map == 3 &&
+	    ((opcode >= 0x48 && opcode <= 0x4c) || (opcode >= 0x5c && opcode <= 0x5f) ||
+	     (opcode >= 0x68 && opcode <= 0x7f)))
+		return 'R';
 	if (map == 1)
 		return opcode == 0x77 && first != 0x62 ? '.' : two_byte_map[opcode] == 'B' ? 'B' : 'm';
 	return map == 2 ? 'm' : map == 3 ? 'B' : '?';
@@ -95,6 +102,8 @@ static char legacy_opcode(struct cursor *c)
 			return '?';
 	}
 	byte = c->code[c->at++];
+	if (byte == 0x8f && c->at < c->size && c->code[c->at] & 0x38)
+		return '?'; /* XOP; pop is /0 */
 	if (byte != 0x0f)
 		return one_byte_map[byte];
 	if (c->at >= c->size)
@@ -137,6 +146,7 @@ static unsigned immediate_bytes(const struct cursor *c, char what, unsigned reg_
 	switch (what) {
 	case 'b':
 	case 'B':
+	case 'R':
 		return 1;
 	case 'w':
 		return 2;
@@ -166,7 +176,7 @@ int isa_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size)
 	bool is_evex;
 	char what;
 
-	layout->disp_in_head = false;
+	layout->disp_in_head = layout->imm_is_register = false;
 	while (c.at < c.size && is_legacy_prefix(code[c.at])) {
 		c.operand_size |= code[c.at] == 0x66;
 		c.address_size |= code[c.at] == 0x67;
@@ -181,7 +191,8 @@ int isa_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size)
 		what = legacy_opcode(&c);
 	if (what == '?' || c.at > c.size)
 		return 0;
-	if (what == 'm' || what == 'B' || what == 'Z' || what == 'g' || what == 'G')
+	layout->imm_is_register = what == 'R';
+	if (what == 'm' || what == 'B' || what == 'R' || what == 'Z' || what == 'g' || what == 'G')
 		displacement = address_bytes(&c, &reg_field);
 	else if (what == 'o')
 		displacement = c.address_size ? 4 : 8;
