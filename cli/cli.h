@@ -15,7 +15,7 @@ enum {
 	CLI_GOOD = 0,
 	CLI_FAILED = 1, /* some inputs failed, or the output could not be written */
 	CLI_USAGE = 2,
-	CLI_UNABLE = 3 /* this machine cannot do it: a program is missing */
+	CLI_UNABLE = 3 /* this machine cannot do it: a program or an ability is missing */
 };
 
 #define CLI_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -27,6 +27,8 @@ struct command {
 
 int cmd_predict(int argc, char **argv);
 int cmd_archs(int argc, char **argv);
+int cmd_measure(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 
 /* "tact: " and the text and a newline, to standard error. */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));

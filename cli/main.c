@@ -13,7 +13,9 @@
 
 static const struct command commands[] = {
 	{"predict", "how many cycles a block of code takes, and why", cmd_predict},
+	{"measure", "how many cycles it takes on this very machine", cmd_measure},
 	{"archs", "the CPUs that tact knows, their parameters, what has no data", cmd_archs},
+	{"doctor", "what this machine can do, and how to get more out of it", cmd_doctor},
 };
 
 static const struct command *find(const char *name)
@@ -49,6 +51,7 @@ static int first_screen(void)
 			"  tact predict -a all kernel.s             assembly text, every CPU\n"
 			"  tact predict --function main a.out       the loops of a function\n"
 			"  tact predict -f csv -a HSW blocks.csv    many blocks\n"
+			"  tact measure -x 480fafc34801d8           on this machine\n"
 			"\n"
 			"'tact help COMMAND' or 'tact COMMAND --help' says more; tact --version.\n"
 			"Exit status: 0 good, 1 some inputs failed, 2 wrong usage, 3 this machine\n"

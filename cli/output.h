@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Forms of results. */
+enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
+
 /* A buffer that grows.  All zero is an empty one. */
 struct text {
 	char *data; /* owned; not NUL-terminated */

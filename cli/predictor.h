@@ -16,7 +16,6 @@
 #include "output.h"
 #include "source.h"
 
-enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* What the options say; nothing changes any more once blocks are read, so threads may share it. */

@@ -28,6 +28,7 @@ need 'command -v pkg-config' pkg-config 'how programs find the library'
 header Zydis/Zydis.h libzydis-dev 'decodes x86 instructions'
 header elfutils/libdw.h libdw-dev 'reads ELF and DWARF'
 header libelf.h libelf-dev 'reads ELF'
+header sqlite3.h libsqlite3-dev 'stores blocks and measurements'
 if [ "${1:-build}" = check ]; then
 	header cmocka.h libcmocka-dev 'runs the unit tests'
 	need 'command -v python3' python3 'drives the command-line tests'

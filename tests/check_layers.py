@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     'facile': ['base', 'isa', 'arch', 'block'],
     'sim': ['base', 'isa', 'arch', 'block'],
     'measure': ['base', 'isa', 'pmu'],
-    'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block'],
+    'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure'],
     'trace': ['base', 'isa', 'obj', 'input', 'arch', 'block'],
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block'],
     'mix': ['base', 'isa', 'obj', 'pmu'],
@@ -36,7 +36,7 @@ MAY_INCLUDE = {
 PUBLIC = {
     'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch',
     'block.h': 'block', 'model.h': 'block', 'predict.h': 'facile', 'simulate.h': 'sim', 'measure.h': 'measure', 'dataset.h': 'dataset',
-    'trace.h': 'trace', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
+    'doctor.h': 'pmu', 'trace.h': 'trace', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
 }
 # isa/assemble.h takes the syntax from there: an enumeration, no code.
 PUBLIC_EXCEPTIONS = {('isa', 'input.h'), ('obj', 'input.h')}

@@ -7,8 +7,11 @@
 
 #include <tact/arch.h>
 #include <tact/block.h>
+#include <tact/dataset.h>
+#include <tact/doctor.h>
 #include <tact/input.h>
 #include <tact/insn.h>
+#include <tact/measure.h>
 #include <tact/model.h>
 #include <tact/predict.h>
 #include <tact/status.h>

@@ -9,7 +9,8 @@ A case is one file NAME.case:
     # what it is about
     run: "$TACT" predict -x 90      a line of a shell script; several make a longer one
     exit: 0                         expected exit code (default 0)
-    needs: as gcc user              skipped if one of these is missing (user: not root)
+    needs: as gcc user measure      skipped if one of these is missing (user: not root; measure: a
+                                    machine that can measure)
     --- file NAME                   a file that the script finds in its directory
     ...
     --- stdout                      expected output, line by line
@@ -24,6 +25,7 @@ The script runs in an empty directory; $TACT is the program, $TOP the project's 
 """
 import argparse
 import concurrent.futures
+import functools
 import os
 import re
 import shutil
@@ -73,9 +75,13 @@ class Case:
             sys.exit('%s: unknown section: %s' % (self.path, name))
         return self.expected.setdefault(name, [])
 
-    def missing(self):
+    def missing(self, tact):
         for need in self.needs:
-            if need == 'user':
+            if need == 'measure':
+                why = why_not_measure(tact)
+                if why:
+                    return why
+            elif need == 'user':
                 if os.geteuid() == 0:
                     return 'root may read everything'
             elif not shutil.which(need):
@@ -88,6 +94,14 @@ class Case:
             for name in self.order:
                 out.write('--- %s\n' % name)
                 out.writelines(line + '\n' for line in self.section(name))
+
+
+@functools.lru_cache(maxsize=None)
+def why_not_measure(tact):
+    """What keeps this machine from measuring; None if nothing does."""
+    p = subprocess.run([tact, 'measure', '-q', '--tp-only', '-x', '90'], stdin=subprocess.DEVNULL,
+                       capture_output=True, text=True, timeout=TIMEOUT)
+    return p.stderr.splitlines()[0] if p.returncode == 3 and p.stderr else None
 
 
 def is_pattern(line):
@@ -126,7 +140,7 @@ def run_script(case, tact):
 
 def check(case, tact, rebase):
     """Returns (result, lines that say why)."""
-    why = case.missing()
+    why = case.missing(tact)
     if why:
         return 'skip', [why]
     try:

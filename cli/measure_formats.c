@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Measurements as text, CSV and JSON (schema tact.measure/1).
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "measurer.h"
+
+const struct measure_flag measure_flags[] = {
+	{TACT_MFLAG_CROSSES_LINE, "crosses_line", "an access crosses a cache line"},
+	{TACT_MFLAG_ALIAS_PAGE, "alias_page", "loads what was stored through another virtual page"},
+	{TACT_MFLAG_FORWARDS, "forwards", "loads what was stored at the same address"},
+	{TACT_MFLAG_PARTIAL, "partial", "loads partly what was stored"},
+	{TACT_MFLAG_RIP, "rip", "addresses relative to rip"},
+	{TACT_MFLAG_X87, "x87", "x87 or MMX"},
+	{TACT_MFLAG_VEX, "vex", "VEX or EVEX"},
+	{TACT_MFLAG_MANY_PAGES, "many_pages", "touches many pages"},
+	{TACT_MFLAG_MODES, "modes", "has several steady states"},
+	{TACT_MFLAG_SHORT, "short", "fewer iterations than wanted fit"},
+	{0, NULL, NULL},
+};
+
+static const char *const rung_help[] = {
+	[TACT_RUNG_AUTO] = "",
+	[TACT_RUNG_RDPMC] = "core cycles, read in user mode",
+	[TACT_RUNG_PERF] = "core cycles, read by a system call",
+	[TACT_RUNG_APERF] = "APERF, read by a system call",
+	[TACT_RUNG_TSC] = "time stamps, with a chain of known latency as the clock",
+};
+
+const char *measure_mode_name(enum tact_mode mode)
+{
+	return mode == TACT_MODE_LOOP ? "loop" : "unroll";
+}
+
+const char *measure_init_name(enum tact_init init)
+{
+	return init == TACT_INIT_STACK ? "stack" : init == TACT_INIT_SAME ? "same" : "diff";
+}
+
+void measure_add_hex(struct text *out, const uint8_t *code, size_t size)
+{
+	out->size = (size_t)(put_hex(text_reserve(out, 2 * size + 1), code, size) - out->data);
+}
+
+void measure_json_string(struct text *out, const char *key, const char *value)
+{
+	text_printf(out, ",\"%s\":", key);
+	text_json_string(out, value, strlen(value));
+}
+
+void measure_add_label(struct text *out, const char *name, const uint8_t *code, size_t size,
+		       size_t width)
+{
+	size_t bytes = 2 * size <= width ? size : (width - 3) / 2;
+
+	if (*name) {
+		text_add(out, name);
+		return;
+	}
+	measure_add_hex(out, code, bytes);
+	if (bytes < size)
+		text_add(out, "...");
+}
+
+/* ---- CSV ---- */
+
+static void csv_row(const struct measure_block *block, const struct tact_measurement *m,
+		    struct text *out)
+{
+	char flags[16];
+
+	if (block->text[0])
+		text_csv_field(out, block->text, strlen(block->text), true);
+	else
+		measure_add_hex(out, block->code, block->code_size);
+	if (!m) {
+		text_add(out, ",,bad_hex,,,,,,,");
+		text_csv_field(out, block->why, strlen(block->why), false);
+		text_add(out, ",,,,\n");
+		return;
+	}
+	text_printf(out, ",%s,%s,", measure_mode_name(m->mode),
+		    tact_measure_status_name(m->status));
+	if (m->status == TACT_MEASURE_OK) {
+		text_number(out, m->cycles_per_iteration);
+		text_printf(out, ",%.5f", m->spread);
+	} else {
+		text_add(out, ",");
+	}
+	text_printf(out, ",%u,%u,%s,%s,", m->kept, m->dropped, tact_rung_name(m->rung),
+		    tact_measure_flags_text(m->flags, flags));
+	text_csv_field(out, m->reason, strlen(m->reason), false);
+	text_printf(out, ",%s,%u,%u,%u\n", measure_init_name(m->init), m->low, m->high, m->n_pages);
+}
+
+/* ---- JSON ---- */
+
+static void json_origin(const struct measure_block *block, struct text *out)
+{
+	text_add(out, "{\"schema\":\"tact.measure/1\"");
+	measure_json_string(out, "file", block->path);
+	if (block->line && strcmp(block->path, "-x"))
+		text_printf(out, ",\"line\":%" PRIu64, block->line);
+	if (block->name[0])
+		measure_json_string(out, "name", block->name);
+	if (block->function[0])
+		measure_json_string(out, "function", block->function);
+	if (block->source[0])
+		measure_json_string(out, "source", block->source);
+	if (block->address)
+		text_printf(out, ",\"address\":%" PRIu64, block->address);
+}
+
+static void json_row(const struct measure_block *block, const struct tact_measurement *m,
+		     struct text *out)
+{
+	const char *comma = "";
+
+	json_origin(block, out);
+	if (!m) {
+		measure_json_string(out, "hex", block->text);
+		measure_json_string(out, "status", "bad_hex");
+		measure_json_string(out, "reason", block->why);
+		text_add(out, "}\n");
+		return;
+	}
+	text_add(out, ",\"hex\":\"");
+	measure_add_hex(out, block->code, block->code_size);
+	text_add(out, "\"");
+	measure_json_string(out, "mode", measure_mode_name(m->mode));
+	measure_json_string(out, "init", measure_init_name(m->init));
+	measure_json_string(out, "status", tact_measure_status_name(m->status));
+	if (m->status == TACT_MEASURE_OK) {
+		text_add(out, ",\"cycles_per_iteration\":");
+		text_number(out, m->cycles_per_iteration);
+		text_printf(out, ",\"spread\":%.5f", m->spread);
+	}
+	text_printf(out, ",\"kept\":%u,\"dropped\":%u", m->kept, m->dropped);
+	measure_json_string(out, "rung", tact_rung_name(m->rung));
+	text_printf(out, ",\"low\":%u,\"high\":%u,\"pages\":%u,\"flags\":[", m->low, m->high,
+		    m->n_pages);
+	for (const struct measure_flag *f = measure_flags; f->bit; f++) {
+		if (!(m->flags & f->bit))
+			continue;
+		text_printf(out, "%s\"%s\"", comma, f->name);
+		comma = ",";
+	}
+	text_add(out, "]");
+	if (m->reason[0])
+		measure_json_string(out, "reason", m->reason);
+	text_add(out, "}\n");
+}
+
+/* ---- text ---- */
+
+static void text_flags(const struct tact_measurement *m, struct text *out)
+{
+	const char *key = "Flags:";
+
+	for (const struct measure_flag *f = measure_flags; f->bit; f++) {
+		char letter[16];
+
+		if (!(m->flags & f->bit))
+			continue;
+		text_printf(out, "%-9s%s: %s\n", key, tact_measure_flags_text(f->bit, letter),
+			    f->help);
+		key = "";
+	}
+}
+
+static void text_report(const struct tact_measurement *m, struct text *out)
+{
+	text_add(out, "Throughput (in cycles per iteration): ");
+	if (m->status == TACT_MEASURE_OK)
+		text_cycles2(out, m->cycles_per_iteration, 0);
+	else
+		text_add(out, "none");
+	if (m->status != TACT_MEASURE_OK)
+		text_printf(out, "\nStatus:  %s\nReason:  %s", tact_measure_status_name(m->status),
+			    m->reason[0] ? m->reason : "not known");
+	text_printf(out, "\nMode:    %s", measure_mode_name(m->mode));
+	if (m->high)
+		text_printf(out, ", %u and %u %s", m->low, m->high,
+			    m->mode == TACT_MODE_LOOP ? "iterations" : "copies");
+	text_printf(out, "\nInit:    %s\nRung:    %s", measure_init_name(m->init),
+		    tact_rung_name(m->rung));
+	if (rung_help[m->rung][0])
+		text_printf(out, " (%s)", rung_help[m->rung]);
+	if (m->status == TACT_MEASURE_OK)
+		text_printf(out, "\nSpread:  %.2f%%", 100 * m->spread);
+	text_printf(out, "\nSamples: %u kept, %u dropped\nPages:   %u\n", m->kept, m->dropped,
+		    m->n_pages);
+	text_flags(m, out);
+}
+
+static void text_line(const struct measure_block *block, const struct tact_measurement *m,
+		      struct text *out)
+{
+	char flags[16];
+
+	if (!m) { /* the message was given */
+		text_printf(out, "%10s  %6s  %-6s  %-5s  %.48s\n", "-", "", "", "", block->text);
+		return;
+	}
+	if (m->status == TACT_MEASURE_OK) {
+		text_cycles2(out, m->cycles_per_iteration, 10);
+		text_printf(out, "  %5.1f%%", 100 * m->spread);
+	} else {
+		text_printf(out, "%10s  %6s", "-", "");
+	}
+	text_printf(out, "  %-6s  %-5s  ", measure_mode_name(m->mode),
+		    tact_measure_flags_text(m->flags, flags));
+	measure_add_label(out, block->name, block->code, block->code_size, 48);
+	if (m->status != TACT_MEASURE_OK)
+		text_printf(out, "  %s: %s", tact_measure_status_name(m->status), m->reason);
+	text_add(out, "\n");
+}
+
+static void text_row(const struct measurer *p, const struct measure_block *block,
+		     const struct tact_measurement *m, struct text *out)
+{
+	if (p->is_number_only) {
+		if (m && m->status == TACT_MEASURE_OK)
+			text_cycles2(out, m->cycles_per_iteration, 0);
+		else
+			text_add(out, m ? tact_measure_status_name(m->status) : "bad_hex");
+		text_add(out, "\n");
+	} else if (p->is_many && !p->is_verbose) {
+		text_line(block, m, out);
+	} else if (m) {
+		if (p->is_many) {
+			measure_add_label(out, block->name, block->code, block->code_size, 76);
+			text_add(out, "\n");
+		}
+		text_report(m, out);
+		if (p->is_many)
+			text_add(out, "\n");
+	}
+}
+
+void measure_header(const struct measurer *p, struct text *out)
+{
+	if (p->format == FORMAT_CSV)
+		text_add(out, "hex,mode,status,cycles_per_iteration,spread,kept,dropped,rung,flags,"
+			      "reason,init,low,high,pages\n");
+	else if (p->format == FORMAT_TEXT && p->is_many && !p->is_verbose && !p->is_number_only)
+		text_printf(out, "%10s  %6s  %-6s  %-5s  Block\n", "Cycles", "Spread", "Mode",
+			    "Flags");
+}
+
+void measure_row(const struct measurer *p, const struct measure_block *block,
+		 const struct tact_measurement *m, struct text *out)
+{
+	switch (p->format) {
+	case FORMAT_CSV:
+		csv_row(block, m, out);
+		break;
+	case FORMAT_JSON:
+		json_row(block, m, out);
+		break;
+	default:
+		text_row(p, block, m, out);
+	}
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What this machine is, and what it lets a program do.
+ */
+#ifndef TACT_DOCTOR_H
+#define TACT_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tact/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The CPU that this program runs on, as it says itself. */
+struct tact_host {
+	size_t size;                    /* sizeof(struct tact_host) */
+	char vendor[16];                /* "GenuineIntel" */
+	char brand[64];                 /* "" if it has none */
+	unsigned family, model, stepping;
+	char microcode[24];             /* "0xd0003a5"; "" if it cannot be read */
+	bool is_virtual;                /* a hypervisor says that it is there */
+	char hypervisor[16];            /* "KVMKVMKVM"; "" if there is none or it has no name */
+	unsigned n_online, n_allowed;   /* CPUs of the system, CPUs that this process may use */
+	unsigned n_cores;               /* cores that the allowed CPUs belong to */
+	unsigned threads_per_core;      /* 2: with SMT; 0: unknown */
+	bool has_invariant_tsc;
+	double tsc_hz;                  /* measured, to some 0.1% */
+};
+
+/* Returns -TACT_E_INVAL.  Takes some 10 ms for the frequency. */
+int tact_host_probe(struct tact_host *out);
+
+/* CPUs that this process may use, one of each core, in ascending order.  Fills up to `capacity` and
+ * returns how many there are, at least 1.
+ */
+unsigned tact_host_cores(int *cpus, unsigned capacity);
+
+/* What is looked at.  Values are stable: new ones go to the end. */
+enum tact_check_id {
+	TACT_CHECK_HYPERVISOR,
+	TACT_CHECK_SMT,
+	TACT_CHECK_TSC,
+	TACT_CHECK_FREQUENCY,
+	TACT_CHECK_VECTOR,
+	TACT_CHECK_PARANOID,
+	TACT_CHECK_CYCLES,
+	TACT_CHECK_RDPMC,
+	TACT_CHECK_LBR,
+	TACT_CHECK_APERF,
+	TACT_CHECK_SECCOMP,
+	TACT_CHECK_PTRACE,
+	TACT_CHECK_MEMFD,
+	TACT_CHECK_FIXED_MAP,
+	TACT_CHECK_MMAP_MIN,
+	TACT_CHECK_HUGE_PAGES,
+	TACT_CHECK_QEMU,
+	TACT_CHECK_QEMU_PLUGIN,
+	TACT_CHECK_LLVM_MCA,
+	TACT_CHECK_AS,
+	TACT_N_CHECKS
+};
+
+enum tact_check_state {
+	TACT_CHECK_GOOD,
+	TACT_CHECK_DEGRADED, /* it works, but not as well as it could */
+	TACT_CHECK_MISSING
+};
+const char *tact_check_state_name(enum tact_check_state state); /* "good", "degraded", "missing" */
+
+struct tact_check {
+	size_t size;
+	enum tact_check_state state;
+	bool is_vital;      /* nothing can be measured if it is missing */
+	const char *name;   /* "cycles": stable, for files; static */
+	const char *title;  /* "hardware cycles": for people; static */
+	char found[160];    /* what there is */
+	const char *effect; /* what is worse because of it; "" if state is GOOD; static */
+	const char *fix;    /* what may help; "" if nothing does, or if state is GOOD; static */
+};
+
+/* Looks at one thing: opens counters, forks a child that tries a filter, runs a tool to ask for its
+ * version.  Nothing of that outlives the call.  Returns -TACT_E_INVAL.
+ */
+int tact_check_run(enum tact_check_id id, struct tact_check *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TACT_DOCTOR_H */

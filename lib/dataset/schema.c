@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables of a store, and how an older store gets them.
+ */
+#include "dataset/dataset.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+
+/* Names instead of numbers, so that the file can be read without this library.  A new version is
+ * a new step at the end; steps that were released never change.
+ */
+/* clang-format off: one column a line */
+static const char step_1[] =
+	"CREATE TABLE meta("
+	"	key TEXT PRIMARY KEY NOT NULL,"
+	"	value TEXT NOT NULL"
+	") WITHOUT ROWID;"
+	"CREATE TABLE machine("
+	"	id INTEGER PRIMARY KEY,"
+	"	vendor TEXT NOT NULL,"
+	"	brand TEXT NOT NULL,"
+	"	family INTEGER NOT NULL,"
+	"	model INTEGER NOT NULL,"
+	"	stepping INTEGER NOT NULL,"
+	"	microcode TEXT NOT NULL,"
+	"	hypervisor INTEGER NOT NULL,"
+	"	arch TEXT,"
+	"	UNIQUE(vendor, brand, family, model, stepping, microcode, hypervisor)"
+	");"
+	"CREATE TABLE block("
+	"	id INTEGER PRIMARY KEY,"
+	"	hex TEXT NOT NULL UNIQUE"
+	");"
+	"CREATE TABLE measurement("
+	"	block INTEGER NOT NULL REFERENCES block(id),"
+	"	machine INTEGER NOT NULL REFERENCES machine(id),"
+	"	mode TEXT NOT NULL,"
+	"	init TEXT NOT NULL,"
+	"	rung TEXT NOT NULL,"
+	"	status TEXT NOT NULL,"
+	"	cycles_per_iteration REAL,"
+	"	spread REAL,"
+	"	kept INTEGER NOT NULL,"
+	"	dropped INTEGER NOT NULL,"
+	"	low INTEGER NOT NULL,"
+	"	high INTEGER NOT NULL,"
+	"	flags TEXT NOT NULL,"
+	"	n_pages INTEGER NOT NULL,"
+	"	reason TEXT NOT NULL,"
+	"	version TEXT NOT NULL,"
+	"	UNIQUE(block, machine, mode, init)"
+	");"
+	"PRAGMA application_id = 1952539508;"; /* STORE_APPLICATION_ID */
+/* clang-format on */
+
+const char *const store_steps[] = {step_1};
+const int store_n_steps = ARRAY_SIZE(store_steps);
+
+static int fail_errno(sqlite3 *db, const char *what, struct tact_diag *diag)
+{
+	int error = db ? sqlite3_system_errno(db) : 0;
+
+	return tact_fail(diag, TACT_E_IO, "%s%s%s", error ? "" : what, error ? strerror(error) : "",
+			 error == ENOTDIR || error == ENOENT ? " (the file, or its directory)"
+							     : "");
+}
+
+int store_fail(sqlite3 *db, int code, struct tact_diag *diag)
+{
+	switch (code & 0xff) { /* the rest is a detail of it */
+	case SQLITE_NOMEM:
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	case SQLITE_FULL:
+		return tact_fail(diag, TACT_E_IO, "no space left for the store");
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return tact_fail(diag, TACT_E_LIMIT, "another program keeps the store locked");
+	case SQLITE_READONLY:
+		return tact_fail(diag, TACT_E_IO, "the store, or its directory, is read only");
+	case SQLITE_NOTADB:
+		return tact_fail(diag, TACT_E_FORMAT, "not a tact store (no SQLite database)");
+	case SQLITE_CORRUPT:
+		return tact_fail(diag, TACT_E_FORMAT, "the store is damaged");
+	case SQLITE_CANTOPEN:
+	case SQLITE_PERM:
+		return fail_errno(db, "cannot be opened", diag);
+	case SQLITE_IOERR:
+		return fail_errno(db, "input/output error", diag);
+	default:
+		return tact_fail(diag, TACT_E_INTERNAL, "SQLite: %s",
+				 db ? sqlite3_errmsg(db) : sqlite3_errstr(code));
+	}
+}
+
+static int user_version(sqlite3 *db, int *version)
+{
+	sqlite3_stmt *stmt = NULL;
+	int code = sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &stmt, NULL);
+
+	if (code == SQLITE_OK)
+		code = sqlite3_step(stmt);
+	if (code == SQLITE_ROW)
+		*version = sqlite3_column_int(stmt, 0);
+	sqlite3_finalize(stmt);
+	return code == SQLITE_ROW ? SQLITE_OK : code == SQLITE_DONE ? SQLITE_CORRUPT : code;
+}
+
+/* One step, if there is one left to do.  The version is read under the lock: another process may
+ * be at it as well.
+ */
+static int upgrade_once(sqlite3 *db, const char *const *steps, int n_steps, int *version)
+{
+	char set[64];
+	int code = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+
+	if (code != SQLITE_OK)
+		return code;
+	code = user_version(db, version);
+	if (code == SQLITE_OK && *version >= 0 && *version < n_steps) {
+		code = sqlite3_exec(db, steps[*version], NULL, NULL, NULL);
+		++*version;
+		snprintf(set, sizeof(set), "PRAGMA user_version = %d", *version);
+		if (code == SQLITE_OK)
+			code = sqlite3_exec(db, set, NULL, NULL, NULL);
+	}
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+	if (code != SQLITE_OK && !sqlite3_get_autocommit(db))
+		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return code;
+}
+
+int store_upgrade(sqlite3 *db, const char *const *steps, int n_steps, struct tact_diag *diag)
+{
+	int version = 0, code = user_version(db, &version);
+
+	while (code == SQLITE_OK && version >= 0 && version < n_steps)
+		code = upgrade_once(db, steps, n_steps, &version);
+	if (code != SQLITE_OK)
+		return store_fail(db, code, diag);
+	if (version != n_steps)
+		return tact_fail(diag, TACT_E_VERSION,
+				 "the store is of version %d; this tact knows up to %d", version,
+				 n_steps);
+	return 0;
+}

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The child: runs what it is told and survives it.
+ *
+ * It lives without the C library: fs, and with it thread-local data, belongs to the blocks, and a
+ * block may have written anywhere.  System calls go through one stub, and seccomp kills the process
+ * for any call that comes from elsewhere or is not on the list.
+ */
+#include <asm/prctl.h>
+#include <asm/unistd.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/perf_event.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "measure/measure_priv.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+#define SA_RESTORER_FLAG 0x04000000ul /* the kernel's SA_RESTORER; libc hides it */
+
+#if defined(__has_attribute)
+#if __has_attribute(no_stack_protector)
+#define BARE __attribute__((no_stack_protector))
+#endif
+#endif
+#ifndef BARE
+#define BARE __attribute__((optimize("no-stack-protector")))
+#endif
+
+/* The only system call instructions that seccomp lets through, the way into a run, and the way out
+ * of one that a signal has ended.
+ */
+long measure_syscall(long number, long a, long b, long c, long d, long e, long f);
+extern const char measure_syscall_return[], measure_restorer_return[];
+void measure_restorer(void);
+void measure_enter(uint64_t entry);
+void measure_abort(void);
+
+__asm__(".text\n"
+	".globl measure_syscall, measure_syscall_return, measure_restorer, measure_restorer_return\n"
+	".globl measure_enter, measure_abort\n"
+	".hidden measure_syscall, measure_syscall_return, measure_restorer, measure_restorer_return\n"
+	".hidden measure_enter, measure_abort\n"
+	".type measure_syscall, @function\n"
+	"measure_syscall:\n"
+	"	mov %rdi, %rax\n"
+	"	mov %rsi, %rdi\n"
+	"	mov %rdx, %rsi\n"
+	"	mov %rcx, %rdx\n"
+	"	mov %r8, %r10\n"
+	"	mov %r9, %r8\n"
+	"	mov 8(%rsp), %r9\n"
+	"	syscall\n"
+	"measure_syscall_return:\n"
+	"	ret\n"
+	".type measure_restorer, @function\n"
+	"measure_restorer:\n"
+	"	mov $15, %eax\n" /* rt_sigreturn */
+	"	syscall\n"
+	"measure_restorer_return:\n"
+	"	ud2\n"
+	".type measure_enter, @function\n"
+	"measure_enter:\n"
+	"	push %rbx\n	push %rbp\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
+	"	call 1f\n" /* the emitted code returns here, with rsp as it is now */
+	"	jmp measure_abort\n"
+	"1:	movabs $" /* host.saved_rsp is the first field */
+	"0x3f0000000000, %rax\n"
+	"	mov %rsp, (%rax)\n"
+	"	jmp *%rdi\n"
+	".type measure_abort, @function\n"
+	"measure_abort:\n"
+	"	pushq $0x202\n	popfq\n" /* a block may have set any flag; NT would make the next iretq fault */
+	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbp\n	pop %rbx\n"
+	"	ret\n");
+
+_Static_assert(MEASURE_HOST_BASE == 0x3f0000000000ull && offsetof(struct measure_host, saved_rsp) == 0,
+	       "measure_enter knows the address of saved_rsp");
+
+static struct measure_host *const host = (struct measure_host *)MEASURE_HOST_BASE;
+
+/* Written before seccomp and blocks begin, read afterwards; in the child alone. */
+struct child_state {
+	int order, answer, data, counter; /* descriptors; counter: of perf, or -1 */
+	enum tact_rung rung;
+	volatile bool running, stepping;
+};
+static struct child_state *const state =
+	(struct child_state *)(MEASURE_HOST_BASE + sizeof(struct measure_host));
+
+/* ---- faults ---- */
+
+static BARE bool is_own(uint64_t address)
+{
+	return (address >= MEASURE_CODE_BASE && address < MEASURE_CODE_BASE + MEASURE_CODE_BYTES) ||
+	       (address >= MEASURE_DATA_BASE && address < MEASURE_HOST_BASE + (1ull << 32));
+}
+
+/* Maps the page of an address that a block touched. */
+static BARE enum measure_outcome map_page(uint64_t address)
+{
+	uint64_t page = address & ~(uint64_t)(MEASURE_PAGE - 1);
+	long result;
+
+	host->fault_address = address;
+	if (is_own(address))
+		return OUTCOME_OWN_CODE;
+	if (page < 65536 || page >= 0x7ffffffff000ull) /* vm.mmap_min_addr; the upper half is the kernel's */
+		return OUTCOME_UNMAPPABLE;
+	if (host->n_pages >= host->max_pages)
+		return OUTCOME_PAGES;
+	result = measure_syscall(__NR_mmap, (long)page, MEASURE_PAGE, PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_FIXED_NOREPLACE, state->data,
+				 (long)(host->n_pages % host->n_physical) * MEASURE_PAGE);
+	if (result == -17) /* EEXIST: mapped, so the access itself is forbidden */
+		return OUTCOME_OWN_CODE;
+	if (result != (long)page)
+		return OUTCOME_UNMAPPABLE;
+	host->page[host->n_pages++] = page;
+	return OUTCOME_MAPPED;
+}
+
+static BARE enum measure_outcome outcome_of(int signal, const siginfo_t *info)
+{
+	switch (signal) {
+	case SIGSEGV:
+		/* A general protection fault has no address. */
+		if (info->si_code == SI_KERNEL)
+			return OUTCOME_PROTECTION;
+		return map_page((uint64_t)info->si_addr);
+	case SIGBUS:
+		return OUTCOME_PROTECTION;
+	case SIGILL:
+		return OUTCOME_ILLEGAL;
+	case SIGFPE:
+		return OUTCOME_ARITHMETIC;
+	default:
+		return OUTCOME_TRAP;
+	}
+}
+
+/* Registers in front of the next instruction; in the order of their encoding. */
+static BARE void record_step(const ucontext_t *uc)
+{
+	static const uint8_t order[16] = { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+					   REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+					   REG_R12, REG_R13, REG_R14, REG_R15 };
+	struct measure_step *s = &host->step[host->n_steps++];
+
+	s->rip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+	for (unsigned i = 0; i < 16; i++)
+		s->gpr[i] = (uint64_t)uc->uc_mcontext.gregs[order[i]];
+}
+
+static BARE void on_signal(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	greg_t *gregs = uc->uc_mcontext.gregs;
+	uint64_t rip = (uint64_t)gregs[REG_RIP];
+
+	if (!state->running)
+		measure_syscall(__NR_exit_group, 100 + signal, 0, 0, 0, 0, 0);
+	if (signal == SIGTRAP && state->stepping) {
+		if (host->n_steps < host->max_steps)
+			record_step(uc);
+		else
+			gregs[REG_EFL] &= ~0x100l; /* the rest at full speed */
+		return;
+	}
+	host->fault_rip = rip;
+	host->outcome = outcome_of(signal, info);
+	/* Out of the block, into measure_abort with the stack of measure_enter; trap, direction and
+	 * alignment-check flags clear, since it needs memory.
+	 */
+	gregs[REG_RIP] = (greg_t)(uintptr_t)measure_abort;
+	gregs[REG_RSP] = (greg_t)host->saved_rsp + 8;
+	gregs[REG_EFL] &= ~(0x100l | 0x400l | 0x40000l);
+}
+
+/* ---- runs ---- */
+
+static BARE void fill_data(void)
+{
+	uint64_t *p = (uint64_t *)MEASURE_DATA_BASE;
+
+	for (size_t i = 0; i < (size_t)host->n_physical * MEASURE_PAGE / 8; i++)
+		p[i] = host->init_value;
+}
+
+/* perf's counter by a system call; only user mode is counted, so that the call itself hardly is. */
+static BARE uint64_t read_perf(void)
+{
+	uint64_t value = 0;
+
+	measure_syscall(__NR_read, state->counter, (long)&value, 8, 0, 0, 0);
+	return value;
+}
+
+static BARE const struct perf_event_mmap_page *perf_page(void)
+{
+	return (const struct perf_event_mmap_page *)MEASURE_PERF_BASE;
+}
+
+/* One run of the block; ticks from begin to end. */
+static BARE enum measure_outcome run(uint64_t body, uint64_t counter, bool step, uint64_t *ticks)
+{
+	uint64_t before;
+
+	fill_data();
+	host->counter = counter;
+	host->mxcsr = MEASURE_MXCSR;
+	host->frame.rip = body;
+	host->frame.rsp = host->init_rsp;
+	host->frame.rflags = step ? 0x302 : 0x202;
+	host->outcome = OUTCOME_DONE;
+	state->stepping = step;
+	if (state->rung == TACT_RUNG_RDPMC)
+		host->rdpmc_index = perf_page()->index - 1u;
+	before = state->counter >= 0 && state->rung != TACT_RUNG_RDPMC ? read_perf() : 0;
+	state->running = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	measure_enter(host->entry);
+	atomic_signal_fence(memory_order_seq_cst);
+	state->running = false;
+	*ticks = (host->end_low | host->end_high << 32) - (host->begin_low | host->begin_high << 32);
+	if (state->rung == TACT_RUNG_RDPMC)
+		*ticks &= (1ull << 48) - 1; /* counters have 48 bits */
+	else if (state->counter >= 0)
+		*ticks = read_perf() - before;
+	return host->outcome;
+}
+
+/* A clock or the canary: no block is involved. */
+static BARE uint32_t run_clock(uint64_t entry)
+{
+	((void (*)(void))(uintptr_t)entry)();
+	return (uint32_t)((host->end_low | host->end_high << 32) -
+			  (host->begin_low | host->begin_high << 32));
+}
+
+static BARE uint32_t run_chain(void)
+{
+	uint32_t short_one = run_clock(host->chain_short);
+
+	return run_clock(host->chain_long) - short_one;
+}
+
+/* Runs until no page is missing any more. */
+static BARE enum measure_outcome run_mapped(uint64_t body, uint64_t counter, uint64_t *ticks,
+					    uint32_t *disturbed)
+{
+	enum measure_outcome outcome;
+
+	while ((outcome = run(body, counter, false, ticks)) == OUTCOME_MAPPED)
+		*disturbed = 1;
+	return outcome;
+}
+
+static BARE void prepare(void)
+{
+	uint32_t ignored;
+
+	for (uint32_t i = 0; i < host->n_pages && i < MEASURE_MAX_PAGES; i++)
+		measure_syscall(__NR_munmap, (long)host->page[i], MEASURE_PAGE, 0, 0, 0, 0);
+	host->n_pages = 0;
+	if (run_mapped(host->body_high, host->counter_high, &host->pilot_high, &ignored) != OUTCOME_DONE)
+		return;
+	for (int i = 0; i < 3; i++) /* warm caches and predictors */
+		if (run_mapped(host->body_high, host->counter_high, &host->pilot_high, &ignored) ||
+		    run_mapped(host->body_low, host->counter_low, &host->pilot_low, &ignored))
+			return;
+	host->pilot_chain = run_chain();
+}
+
+static BARE void take_samples(void)
+{
+	for (uint32_t i = 0; i < host->n_samples && i < MEASURE_MAX_SAMPLES; i++) {
+		struct measure_sample *s = &host->sample[i];
+
+		s->disturbed = 0;
+		if (host->calibrate) {
+			s->canary = run_clock(host->canary);
+			s->chain_before = run_chain();
+		}
+		if (run_mapped(host->body_low, host->counter_low, &s->low, &s->disturbed) ||
+		    run_mapped(host->body_high, host->counter_high, &s->high, &s->disturbed))
+			return;
+		if (host->calibrate)
+			s->chain_after = run_chain();
+	}
+}
+
+static BARE void step(void)
+{
+	uint64_t ticks;
+
+	host->n_steps = 0;
+	run(host->body_high, host->counter_low, true, &ticks);
+}
+
+/* ---- set-up ---- */
+
+static BARE void set_handler(int signal)
+{
+	/* The kernel's layout of struct sigaction. */
+	struct {
+		void (*handler)(int, siginfo_t *, void *);
+		unsigned long flags;
+		void (*restorer)(void);
+		unsigned long mask;
+	} action = { on_signal, SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTORER_FLAG, measure_restorer,
+		     0 };
+
+	measure_syscall(__NR_rt_sigaction, signal, (long)&action, 0, 8, 0, 0);
+}
+
+static BARE bool map_area(uint64_t address, size_t size, int protection, int fd)
+{
+	return measure_syscall(__NR_mmap, (long)address, (long)size, protection,
+			       MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0) == (long)address;
+}
+
+/* Calls that are let through, and only from the stub. */
+static BARE bool install_filter(void)
+{
+#define IP_LOW  ((uint32_t)(uintptr_t)measure_syscall_return)
+#define IP_HIGH ((uint32_t)((uint64_t)(uintptr_t)measure_syscall_return >> 32))
+#define SIG_LOW ((uint32_t)(uintptr_t)measure_restorer_return)
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 13),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, instruction_pointer) + 4),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IP_HIGH, 0, 11),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, instruction_pointer)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIG_LOW, 7, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IP_LOW, 0, 8),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_read, 7, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_write, 6, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mmap, 5, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_munmap, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_exit_group, 3, 2),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), /* from the restorer */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_rt_sigreturn, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+
+	if (measure_syscall(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0))
+		return false;
+	return !measure_syscall(__NR_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, (long)&program, 0, 0, 0);
+}
+
+static BARE void limit(int resource, unsigned long value)
+{
+	struct rlimit r = { value, value };
+
+	measure_syscall(__NR_prlimit64, 0, resource, (long)&r, 0, 0, 0);
+}
+
+/* Everything that is not one of ours. */
+static BARE void close_files(const struct measure_child_fds *fds)
+{
+	enum { N_KEPT = 4 };
+	int keep[N_KEPT] = { fds->order, fds->answer, fds->data, state->counter }, low = 0;
+
+	for (int i = 0; i < N_KEPT; i++)
+		for (int k = i + 1; k < N_KEPT; k++)
+			if (keep[k] < keep[i]) {
+				int swap = keep[i];
+
+				keep[i] = keep[k];
+				keep[k] = swap;
+			}
+	for (int i = 0; i < N_KEPT; i++) {
+		if (keep[i] < 0)
+			continue;
+		if (keep[i] > low)
+			measure_syscall(__NR_close_range, low, keep[i] - 1, 0, 0, 0, 0);
+		low = keep[i] + 1;
+	}
+	measure_syscall(__NR_close_range, low, ~0u, 0, 0, 0, 0);
+}
+
+/* Opens the counter that the rung needs; host->counter_error tells what came of it. */
+static BARE void open_counter(const struct measure_child_fds *fds)
+{
+	struct perf_event_attr attr;
+	long result;
+
+	state->rung = fds->rung;
+	state->counter = -1;
+	host->counter_error = 0;
+	if (fds->rung == TACT_RUNG_TSC)
+		return;
+	memset(&attr, 0, sizeof(attr));
+	attr.size = sizeof(attr);
+	attr.type = PERF_TYPE_HARDWARE;
+	attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	attr.exclude_kernel = attr.exclude_hv = 1;
+	attr.pinned = 1;
+	if (fds->rung == TACT_RUNG_APERF) {
+		attr.type = fds->aperf_type;
+		attr.config = fds->aperf_config;
+		attr.exclude_kernel = attr.exclude_hv = 0; /* that device counts everything or nothing */
+	}
+	result = measure_syscall(__NR_perf_event_open, (long)&attr, 0, -1, -1, 0, 0);
+	if (result < 0) {
+		host->counter_error = (int32_t)-result;
+		return;
+	}
+	state->counter = (int)result;
+	if (fds->rung == TACT_RUNG_RDPMC) {
+		if (measure_syscall(__NR_mmap, MEASURE_PERF_BASE, MEASURE_PAGE, PROT_READ,
+				    MAP_SHARED | MAP_FIXED_NOREPLACE, state->counter, 0) != MEASURE_PERF_BASE ||
+		    !perf_page()->cap_user_rdpmc || !perf_page()->index)
+			host->counter_error = 95; /* EOPNOTSUPP */
+	} else if (!read_perf()) {
+		host->counter_error = 95;
+	}
+}
+
+static BARE void serve(void)
+{
+	char byte;
+
+	while (measure_syscall(__NR_read, state->order, (long)&byte, 1, 0, 0, 0) == 1) {
+		switch ((enum measure_order)host->order) {
+		case ORDER_PREPARE:
+			prepare();
+			break;
+		case ORDER_SAMPLE:
+			take_samples();
+			break;
+		case ORDER_STEP:
+			step();
+			break;
+		}
+		measure_syscall(__NR_write, state->answer, (long)&byte, 1, 0, 0, 0);
+	}
+	measure_syscall(__NR_exit_group, 0, 0, 0, 0, 0, 0);
+}
+
+BARE void measure_child_main(const struct measure_child_fds *fds)
+{
+	static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
+	stack_t stack = { .ss_size = sizeof(host->signal_stack) };
+	size_t data_size = (size_t)fds->n_physical * MEASURE_PAGE;
+	char byte = 0;
+
+	measure_syscall(__NR_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
+	measure_syscall(__NR_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_FSIZE, 0);
+	limit(RLIMIT_NPROC, 0);
+	limit(RLIMIT_CPU, 900);
+	if (fds->cpu >= 0) {
+		cpu_set_t set;
+
+		memset(&set, 0, sizeof(set));
+		((unsigned long *)&set)[fds->cpu / 64] |= 1ul << fds->cpu % 64;
+		measure_syscall(__NR_sched_setaffinity, 0, sizeof(set), (long)&set, 0, 0, 0);
+	}
+	if (!map_area(MEASURE_HOST_BASE, sizeof(*host) + sizeof(*state), PROT_READ | PROT_WRITE, fds->host) ||
+	    !map_area(MEASURE_CODE_BASE, MEASURE_CODE_BYTES, PROT_READ | PROT_EXEC, fds->code) ||
+	    !map_area(MEASURE_DATA_BASE, data_size, PROT_READ | PROT_WRITE, fds->data))
+		measure_syscall(__NR_exit_group, 90, 0, 0, 0, 0, 0);
+	state->order = fds->order;
+	state->answer = fds->answer;
+	state->data = fds->data;
+	state->running = state->stepping = false;
+	stack.ss_sp = host->signal_stack;
+	measure_syscall(__NR_sigaltstack, (long)&stack, 0, 0, 0, 0, 0);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		set_handler(signals[i]);
+	open_counter(fds);
+	close_files(fds);
+	measure_syscall(__NR_arch_prctl, ARCH_SET_FS, MEASURE_FS_BASE, 0, 0, 0, 0);
+	measure_syscall(__NR_arch_prctl, ARCH_SET_GS, MEASURE_FS_BASE, 0, 0, 0, 0);
+	if (!install_filter())
+		measure_syscall(__NR_exit_group, 91, 0, 0, 0, 0, 0);
+	measure_syscall(__NR_write, state->answer, (long)&byte, 1, 0, 0, 0);
+	serve();
+	for (;;)
+		measure_syscall(__NR_exit_group, 0, 0, 0, 0, 0, 0);
+}

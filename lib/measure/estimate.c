@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From samples to a number.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/measure_priv.h"
+
+/* Samples whose two clocks differ by more than this (beyond the counter's steps) saw the core's
+ * frequency change, or a neighbour.
+ */
+#define MAX_CLOCK_DRIFT 0.005
+/* A busy sibling thread slows the front end down, up to half its speed: nops then take longer than
+ * in the samples beside, or than in all passes before.
+ */
+#define MAX_CANARY 1.15
+#define MAX_CANARY_OF_PASS 1.35
+/* Width of the lowest cluster, beyond one step of the counter. */
+#define CLUSTER 0.01
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Mean of the lowest cluster: everything within one step and a percent of the low end.  A bare minimum
+ * would be biased by the steps of the counter, a mean by interrupts.  The low end is the value at a
+ * twentieth, so that a single outlier does not define it.
+ */
+static double lowest_cluster(double *v, unsigned n, double step)
+{
+	double floor, sum = 0;
+	unsigned kept = 0;
+
+	qsort(v, n, sizeof(*v), compare);
+	floor = v[n / 20];
+	for (unsigned i = 0; i < n; i++) {
+		if (v[i] < floor - step * 1.01 || v[i] > floor * (1 + CLUSTER) + step * 1.01)
+			continue;
+		sum += v[i];
+		kept++;
+	}
+	return sum / kept;
+}
+
+static double clock_ticks(const struct measure_sample *s)
+{
+	return ((double)s->chain_before + s->chain_after) / 2;
+}
+
+/* Both clocks agree, and no page had to be mapped. */
+static bool is_steady(const struct measure_sample *s, unsigned quantum)
+{
+	double drift = fabs((double)s->chain_before - (double)s->chain_after);
+
+	return !s->disturbed && s->chain_before && s->chain_after &&
+	       drift <= MAX_CLOCK_DRIFT * clock_ticks(s) + 2.0 * quantum;
+}
+
+/* What the canary takes in this pass, in units of the clock, so that frequency cancels out; 0 if the
+ * pass cannot be used.
+ */
+static double canary_level(const struct measure_sample *samples, unsigned n, unsigned quantum,
+			   double *canary_floor)
+{
+	double level[MEASURE_MAX_SAMPLES], median;
+	unsigned steady = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (is_steady(&samples[i], quantum))
+			level[steady++] = samples[i].canary / clock_ticks(&samples[i]);
+	if (!steady)
+		return 0;
+	qsort(level, steady, sizeof(*level), compare);
+	median = level[steady / 2];
+	if (!*canary_floor || median < *canary_floor)
+		*canary_floor = median;
+	return median <= *canary_floor * MAX_CANARY_OF_PASS ? median : 0;
+}
+
+void measure_evaluate_pass(struct measure_pass *pass, const struct measure_sample *samples, unsigned n,
+			   bool calibrated, unsigned quantum, double *canary_floor)
+{
+	const double chain_cycles =
+		MEASURE_IMUL_CYCLES * (double)(MEASURE_CHAIN_LONG - MEASURE_CHAIN_SHORT);
+	double low[MEASURE_MAX_SAMPLES], high[MEASURE_MAX_SAMPLES], step = quantum, canary = 0;
+	unsigned kept = 0;
+
+	memset(pass, 0, sizeof(*pass));
+	if (n > MEASURE_MAX_SAMPLES)
+		n = MEASURE_MAX_SAMPLES;
+	if (calibrated)
+		canary = canary_level(samples, n, quantum, canary_floor);
+	for (unsigned i = 0; i < n; i++) {
+		const struct measure_sample *s = &samples[i];
+		double cycles_per_tick = 1;
+
+		if (calibrated ? !is_steady(s, quantum) : s->disturbed)
+			continue;
+		if (calibrated) {
+			if (s->canary > canary * clock_ticks(s) * MAX_CANARY + 2.0 * quantum)
+				continue;
+			cycles_per_tick = chain_cycles / clock_ticks(s);
+		}
+		low[kept] = (double)s->low * cycles_per_tick;
+		high[kept] = (double)s->high * cycles_per_tick;
+		step = quantum * cycles_per_tick;
+		kept++;
+	}
+	pass->kept = kept;
+	pass->dropped = n - kept;
+	if (kept < 4 || kept * 4 < n || (calibrated && canary <= 0))
+		return;
+	pass->low = lowest_cluster(low, kept, step);
+	pass->high = lowest_cluster(high, kept, step);
+	pass->valid = true;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The parent's side: a child and the areas shared with it, orders and answers, the watchdog.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "measure/harness.h"
+
+static size_t host_bytes(void)
+{
+	/* The child keeps a little of its own behind the struct. */
+	return (sizeof(struct measure_host) / MEASURE_PAGE + 2) * MEASURE_PAGE;
+}
+
+/* A file in memory and a view of it. */
+static int create_area(const char *name, size_t size, int *fd, void **view)
+{
+	*fd = memfd_create(name, MFD_CLOEXEC);
+	if (*fd < 0 || ftruncate(*fd, (off_t)size) < 0)
+		return -1;
+	*view = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	return *view == MAP_FAILED ? -1 : 0;
+}
+
+int harness_create_areas(struct tact_harness *h)
+{
+	void *view;
+
+	if (create_area("tact-code", MEASURE_CODE_BYTES, &h->code_fd, &view) < 0)
+		return -1;
+	h->code = view;
+	if (create_area("tact-host", host_bytes(), &h->host_fd, &view) < 0)
+		return -1;
+	h->host = view;
+	if (create_area("tact-data", (size_t)h->opt.pages * MEASURE_PAGE, &h->data_fd, &view) < 0)
+		return -1;
+	munmap(view, (size_t)h->opt.pages * MEASURE_PAGE); /* the child's business */
+	return 0;
+}
+
+void harness_destroy_areas(struct tact_harness *h)
+{
+	if (h->code)
+		munmap(h->code, MEASURE_CODE_BYTES);
+	if (h->host)
+		munmap(h->host, host_bytes());
+	if (h->code_fd >= 0)
+		close(h->code_fd);
+	if (h->host_fd >= 0)
+		close(h->host_fd);
+	if (h->data_fd >= 0)
+		close(h->data_fd);
+}
+
+void harness_kill_child(struct tact_harness *h)
+{
+	int status;
+
+	if (h->child > 0) {
+		kill(h->child, SIGKILL);
+		while (waitpid(h->child, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (h->order_fd >= 0)
+		close(h->order_fd);
+	if (h->answer_fd >= 0)
+		close(h->answer_fd);
+	h->child = 0;
+	h->order_fd = h->answer_fd = -1;
+}
+
+static long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Waits for the child's answer.  Returns 0, -1 if it died, -2 if the time is over. */
+static int wait_answer(struct tact_harness *h, long deadline)
+{
+	struct pollfd p = { .fd = h->answer_fd, .events = POLLIN };
+	char byte;
+
+	for (;;) {
+		long left = deadline - now_ms();
+		int n = left > 0 ? poll(&p, 1, (int)left) : 0;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)
+			return -2;
+		return n > 0 && read(h->answer_fd, &byte, 1) == 1 ? 0 : -1;
+	}
+}
+
+int harness_start_child(struct tact_harness *h)
+{
+	int order[2] = { -1, -1 }, answer[2] = { -1, -1 };
+	struct measure_child_fds fds;
+
+	if (pipe2(order, O_CLOEXEC) < 0 || pipe2(answer, O_CLOEXEC) < 0)
+		goto out_close;
+	fds = (struct measure_child_fds){ .order = order[0], .answer = answer[1], .code = h->code_fd,
+					  .host = h->host_fd, .data = h->data_fd, .cpu = h->opt.cpu,
+					  .n_physical = h->opt.pages, .rung = h->rung,
+					  .aperf_type = h->aperf_type, .aperf_config = h->aperf_config };
+	h->child = fork();
+	if (h->child < 0)
+		goto out_close;
+	if (!h->child)
+		measure_child_main(&fds);
+	close(order[0]);
+	close(answer[1]);
+	h->order_fd = order[1];
+	h->answer_fd = answer[0];
+	h->blocks_of_child = 0;
+	if (wait_answer(h, now_ms() + 5000) < 0) {
+		harness_kill_child(h);
+		return -1;
+	}
+	return 0;
+
+out_close:
+	for (int i = 0; i < 2; i++) {
+		if (order[i] >= 0)
+			close(order[i]);
+		if (answer[i] >= 0)
+			close(answer[i]);
+	}
+	h->child = 0;
+	return -1;
+}
+
+int harness_order(struct tact_harness *h, enum measure_order order, long deadline)
+{
+	char byte = 0;
+	int status;
+
+	h->host->order = order;
+	/* A dead child's pipe raises SIGPIPE, which is the program's business; ask first. */
+	if (h->child <= 0 || waitpid(h->child, &status, WNOHANG) != 0) {
+		h->child = 0;
+		return -1;
+	}
+	if (write(h->order_fd, &byte, 1) != 1)
+		return -1;
+	return wait_answer(h, deadline);
+}
+
+long harness_deadline(const struct tact_harness *h)
+{
+	return now_ms() + (long)h->opt.timeout_ms;
+}

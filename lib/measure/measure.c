@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One block from bytes to a number:
+ *
+ *   screen    refuse what must not run; find a register that can count
+ *   prepare   emit code for a guess of the sizes; run it until all pages are there
+ *   size      choose the two unroll factors, or numbers of iterations, from how long that took
+ *   sample    passes of samples until enough of them agree
+ *   trace     one run step by step, for the flags
+ */
+#include <cpuid.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "measure/harness.h"
+
+enum {
+	DEFAULT_PASSES = 5,
+	DEFAULT_SAMPLES = 32,
+	DEFAULT_MAX_PAGES = 64,
+	DEFAULT_TIMEOUT_MS = 2000,
+	MAX_PASSES = 64,
+	MAX_NOISY = 60,           /* passes that may be thrown away: a third of a second */
+	BLOCKS_PER_CHILD = 2000,  /* a new child now and then: whatever a block has left behind goes */
+	WANTED_CYCLES = 8000,     /* difference of the two runs: some hundred steps of the coarsest clock */
+	MIN_LOOP = 512,           /* iterations before a loop is in its steady state */
+	MAX_LOOP = 1 << 16,
+	MANY_PAGES = 8
+};
+
+/* ---- names ---- */
+
+const char *tact_rung_name(enum tact_rung rung)
+{
+	switch (rung) {
+	case TACT_RUNG_AUTO:
+		return "auto";
+	case TACT_RUNG_RDPMC:
+		return "rdpmc";
+	case TACT_RUNG_PERF:
+		return "perf";
+	case TACT_RUNG_APERF:
+		return "aperf";
+	case TACT_RUNG_TSC:
+		return "tsc";
+	}
+	return "unknown";
+}
+
+const char *tact_measure_status_name(enum tact_measure_status status)
+{
+	static const char *const names[TACT_N_MEASURE_STATUS] = {
+		[TACT_MEASURE_OK] = "ok",
+		[TACT_MEASURE_DECODE] = "decode_error",
+		[TACT_MEASURE_TOO_LONG] = "too_long",
+		[TACT_MEASURE_REFUSED] = "refused",
+		[TACT_MEASURE_UNMAPPABLE] = "unmappable",
+		[TACT_MEASURE_PAGES] = "too_many_pages",
+		[TACT_MEASURE_PROTECTION] = "protection",
+		[TACT_MEASURE_ILLEGAL] = "illegal",
+		[TACT_MEASURE_ARITHMETIC] = "arithmetic",
+		[TACT_MEASURE_TRAP] = "trap",
+		[TACT_MEASURE_OWN_CODE] = "own_code",
+		[TACT_MEASURE_TIMEOUT] = "timeout",
+		[TACT_MEASURE_CRASHED] = "crashed",
+		[TACT_MEASURE_NO_COUNTER] = "no_counter",
+		[TACT_MEASURE_UNSTABLE] = "unstable",
+	};
+
+	return (unsigned)status < TACT_N_MEASURE_STATUS ? names[status] : "unknown";
+}
+
+const char *tact_measure_flags_text(uint32_t flags, char *buf)
+{
+	static const char letters[] = "LXDSRFVWBT"; /* in the order of enum tact_measure_flag */
+	size_t n = 0;
+
+	for (size_t i = 0; letters[i]; i++)
+		if (flags >> i & 1)
+			buf[n++] = letters[i];
+	if (!n)
+		buf[n++] = '-';
+	buf[n] = 0;
+	return buf;
+}
+
+/* ---- the harness ---- */
+
+static void probe_vectors(struct tact_harness *h)
+{
+	unsigned eax, ebx, ecx, edx, xcr0 = 0;
+
+	if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) && ecx >> 27 & 1) {
+		unsigned high;
+
+		__asm__("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
+		h->has_avx = ecx >> 28 & 1 && (xcr0 & 6) == 6;
+	}
+	if (h->has_avx && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx))
+		h->has_avx512 = ebx >> 16 & 1 && (xcr0 & 0xe6) == 0xe6;
+}
+
+/* Step of the time stamp counter: 1 or 2 on most CPUs; where it advances with a slower clock, nearly
+ * all differences of readings are multiples of a step that is longer than a reading.
+ */
+static unsigned probe_quantum(void)
+{
+	enum { N = 20000, MAX = 256 };
+	unsigned count[MAX] = { 0 }, common = 0, multiples = 0, all = 0;
+	uint64_t previous = __rdtsc();
+
+	for (int i = 0; i < N; i++) {
+		uint64_t now = __rdtsc(), d = now - previous;
+
+		if (d && d < MAX)
+			count[d]++;
+		previous = now;
+	}
+	for (unsigned d = 1; d < MAX; d++)
+		if (count[d] > count[common])
+			common = d;
+	for (unsigned d = 1; d < MAX; d++) {
+		all += count[d];
+		multiples += common && d % common == 0 ? count[d] : 0;
+	}
+	return common > 4 && multiples * 20 > all * 19 ? common : 2;
+}
+
+/* perf's msr device knows APERF as an event: type and config stand in sysfs. */
+static void probe_aperf(struct tact_harness *h)
+{
+	FILE *f = fopen("/sys/bus/event_source/devices/msr/type", "re");
+
+	if (f) {
+		if (fscanf(f, "%u", &h->aperf_type) != 1)
+			h->aperf_type = 0;
+		fclose(f);
+	}
+	f = h->aperf_type ? fopen("/sys/bus/event_source/devices/msr/events/aperf", "re") : NULL;
+	if (!f || fscanf(f, "event=%x", &h->aperf_config) != 1)
+		h->aperf_type = 0;
+	if (f)
+		fclose(f);
+}
+
+static bool try_rung(struct tact_harness *h, enum tact_rung rung)
+{
+	if (rung == TACT_RUNG_APERF && !h->aperf_type)
+		return false;
+	h->rung = rung;
+	if (harness_start_child(h) < 0)
+		return false;
+	if (!h->host->counter_error)
+		return true;
+	harness_kill_child(h);
+	return false;
+}
+
+static int choose_rung(struct tact_harness *h)
+{
+	if (h->opt.rung != TACT_RUNG_AUTO)
+		return try_rung(h, h->opt.rung) ? 0 : -1;
+	for (enum tact_rung rung = TACT_RUNG_RDPMC; rung <= TACT_RUNG_TSC; rung++)
+		if (try_rung(h, rung))
+			return 0;
+	return -1;
+}
+
+static int fill_options(struct tact_measure_options *opt, const struct tact_measure_options *from)
+{
+	if (tact_read_options(opt, sizeof(*opt), from) < 0)
+		return -1;
+	if (!from) {
+		opt->cpu = -1;
+		opt->init = TACT_INIT_SAME;
+	}
+	opt->pages = opt->pages ? opt->pages : 1;
+	opt->max_pages = opt->max_pages ? opt->max_pages : DEFAULT_MAX_PAGES;
+	opt->passes = opt->passes ? opt->passes : DEFAULT_PASSES;
+	opt->samples = opt->samples ? opt->samples : DEFAULT_SAMPLES;
+	opt->timeout_ms = opt->timeout_ms ? opt->timeout_ms : DEFAULT_TIMEOUT_MS;
+	opt->max_spread = opt->max_spread > 0 ? opt->max_spread : 0.10;
+	if (opt->pages > MEASURE_MAX_PHYSICAL || opt->max_pages > MEASURE_MAX_PAGES ||
+	    opt->samples > MEASURE_MAX_SAMPLES || opt->passes > MAX_PASSES ||
+	    opt->mode > TACT_MODE_UNROLL || opt->init == TACT_INIT_DIFF || opt->init > TACT_INIT_DIFF ||
+	    opt->rung > TACT_RUNG_TSC || opt->cpu < -1 || opt->cpu >= 1024)
+		return -1;
+	return 0;
+}
+
+int tact_harness_create(struct tact_harness **out, const struct tact_measure_options *opt,
+			struct tact_diag *diag)
+{
+	struct tact_harness *h;
+
+	if (!out)
+		return tact_fail(diag, TACT_E_INVAL, "no place for the result");
+	h = calloc(1, sizeof(*h));
+	if (!h)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	h->order_fd = h->answer_fd = h->code_fd = h->host_fd = h->data_fd = -1;
+	if (fill_options(&h->opt, opt) < 0) {
+		tact_fail(diag, TACT_E_INVAL, "an option is out of range");
+		goto out_destroy;
+	}
+	probe_vectors(h);
+	probe_aperf(h);
+	h->quantum = probe_quantum();
+	if (harness_create_areas(h) < 0) {
+		tact_fail(diag, TACT_E_IO, "shared memory: %s", strerror(errno));
+		goto out_destroy;
+	}
+	if (choose_rung(h) < 0) {
+		tact_fail(diag, TACT_E_IO, h->opt.rung == TACT_RUNG_AUTO
+			  ? "the child process cannot be set up (seccomp, memory maps)"
+			  : "this machine does not offer '%s'", tact_rung_name(h->opt.rung));
+		goto out_destroy;
+	}
+	*out = h;
+	return 0;
+
+out_destroy:
+	tact_harness_destroy(h);
+	return -TACT_E_IO;
+}
+
+void tact_harness_destroy(struct tact_harness *harness)
+{
+	if (!harness)
+		return;
+	harness_kill_child(harness);
+	harness_destroy_areas(harness);
+	free(harness);
+}
+
+enum tact_rung tact_harness_rung(const struct tact_harness *harness)
+{
+	return harness->rung;
+}
+
+/* ---- one block ---- */
+
+struct job {
+	struct tact_harness *h;
+	struct tact_measurement *out;
+	struct measure_screen screen;
+	struct measure_plan plan;
+	struct measure_layout layout;
+	long deadline;
+};
+
+static int fail(struct job *job, enum tact_measure_status status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int fail(struct job *job, enum tact_measure_status status, const char *format, ...)
+{
+	va_list args;
+
+	job->out->status = status;
+	va_start(args, format);
+	vsnprintf(job->out->reason, sizeof(job->out->reason), format, args);
+	va_end(args);
+	return -1;
+}
+
+/* What a run's end means for the block. */
+static int fail_outcome(struct job *job)
+{
+	const struct measure_host *host = job->h->host;
+	unsigned long long address = host->fault_address;
+
+	switch ((enum measure_outcome)host->outcome) {
+	case OUTCOME_UNMAPPABLE:
+		return fail(job, TACT_MEASURE_UNMAPPABLE, "touches address 0x%llx, which cannot be mapped",
+			    address);
+	case OUTCOME_PAGES:
+		return fail(job, TACT_MEASURE_PAGES, "touches more than %u pages", job->h->opt.max_pages);
+	case OUTCOME_PROTECTION:
+		return fail(job, TACT_MEASURE_PROTECTION,
+			    "general protection: a misaligned vector access or a non-canonical address");
+	case OUTCOME_ILLEGAL:
+		return fail(job, TACT_MEASURE_ILLEGAL, "an instruction that this CPU does not have");
+	case OUTCOME_ARITHMETIC:
+		return fail(job, TACT_MEASURE_ARITHMETIC, "a division error or a floating-point exception");
+	case OUTCOME_TRAP:
+		return fail(job, TACT_MEASURE_TRAP, "a trap");
+	case OUTCOME_OWN_CODE:
+		return fail(job, TACT_MEASURE_OWN_CODE, "writes to 0x%llx, its own code or the harness",
+			    address);
+	case OUTCOME_DONE:
+	case OUTCOME_MAPPED:
+		break;
+	}
+	return 0;
+}
+
+static int order(struct job *job, enum measure_order what)
+{
+	switch (harness_order(job->h, what, job->deadline)) {
+	case 0:
+		return 0;
+	case -2:
+		harness_kill_child(job->h);
+		return fail(job, TACT_MEASURE_TIMEOUT, "did not come to its end in %u ms",
+			    job->h->opt.timeout_ms);
+	default:
+		harness_kill_child(job->h);
+		return fail(job, TACT_MEASURE_CRASHED, "the child process died with it");
+	}
+}
+
+/* A register that the block does not use: from r15 downwards; rsp never. */
+static int free_register(uint16_t used)
+{
+	for (int r = 15; r >= 0; r--)
+		if (r != 4 && !(used >> r & 1))
+			return r;
+	return -1;
+}
+
+/* Sets the code and the entries of a plan up for the child. */
+static int emit(struct job *job, unsigned low, unsigned high)
+{
+	struct measure_host *host = job->h->host;
+
+	job->plan.copies = job->plan.loop ? 1 : high;
+	if (measure_emit(job->h->code, &job->plan, &job->layout) < 0)
+		return fail(job, TACT_MEASURE_TOO_LONG, "%zu bytes do not fit", job->plan.size);
+	host->entry = MEASURE_CODE_BASE + job->layout.entry;
+	host->body_high = MEASURE_CODE_BASE + job->layout.body;
+	host->body_low = host->body_high;
+	if (!job->plan.loop)
+		host->body_low += (uint64_t)(high - low) * job->plan.size;
+	host->counter_low = low;
+	host->counter_high = high;
+	host->chain_short = MEASURE_CODE_BASE + job->layout.chain_short;
+	host->chain_long = MEASURE_CODE_BASE + job->layout.chain_long;
+	host->canary = MEASURE_CODE_BASE + job->layout.canary;
+	job->out->low = low;
+	job->out->high = high;
+	return 0;
+}
+
+static int plan_block(struct job *job, const uint8_t *code, size_t size)
+{
+	struct tact_harness *h = job->h;
+	bool loop = h->opt.mode == TACT_MODE_LOOP ||
+		    (h->opt.mode == TACT_MODE_AUTO && job->screen.is_loop);
+	int counter;
+
+	job->plan = (struct measure_plan){ .code = code, .size = size, .loop = loop,
+					   .use_rdpmc = h->rung == TACT_RUNG_RDPMC, .init = h->opt.init,
+					   .has_avx = h->has_avx, .has_avx512 = h->has_avx512 };
+	job->out->mode = loop ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
+	if (!loop)
+		return 0;
+	counter = job->screen.own_counter;
+	job->plan.own_branch = counter >= 0;
+	if (counter < 0) {
+		if (job->screen.is_loop)
+			job->plan.size -= job->screen.branch_size; /* our counter takes its place */
+		counter = free_register(job->screen.gpr_used);
+	}
+	if (counter < 0)
+		return fail(job, TACT_MEASURE_NO_COUNTER, "no register is free to count iterations");
+	job->plan.counter = (uint8_t)counter;
+	return 0;
+}
+
+/* Sizes of BHive's section III-B for the first run, and as they are where counters count cycles. */
+static void paper_sizes(size_t size, unsigned *low, unsigned *high)
+{
+	if (size < 100) {
+		*low = 100;
+		*high = 200;
+	} else if (size < 200) {
+		*low = 50;
+		*high = 100;
+	} else {
+		*low = 16;
+		*high = 32;
+	}
+	while ((size_t)*high * size > MEASURE_MAX_BODY && *high > 4) {
+		*low /= 2;
+		*high /= 2;
+	}
+}
+
+/* With time stamps short runs drown in the counter's steps: more copies, as far as the instruction
+ * cache goes.  The difference is a multiple of 16 (64 where it fits), so that every alignment of the
+ * block is in it equally often.
+ */
+static void choose_copies(struct job *job, double cycles, unsigned *low, unsigned *high)
+{
+	unsigned fit = (unsigned)(MEASURE_MAX_BODY / job->plan.size);
+	double wanted = WANTED_CYCLES / (cycles > 0.05 ? cycles : 0.05);
+	unsigned difference = wanted > fit ? fit : (unsigned)wanted;
+
+	/* A quarter of what fits is left for the low run, which must be in the steady state too. */
+	if (difference > fit - fit / 4)
+		difference = fit - fit / 4;
+	if (difference < 16)
+		return;
+	difference -= difference % (difference >= 128 ? 64 : 16);
+	*low = difference / 4 < 16 ? 16 : difference / 4;
+	if (*low + difference > fit)
+		*low = fit - difference;
+	*high = *low + difference;
+}
+
+static void choose_iterations(double cycles, unsigned *low, unsigned *high)
+{
+	double wanted = 2 * WANTED_CYCLES / (cycles > 0.2 ? cycles : 0.2);
+	unsigned difference = wanted < 64 ? 64 : wanted > MAX_LOOP ? MAX_LOOP : (unsigned)wanted;
+
+	difference = (difference + 63) / 64 * 64;
+	*low = cycles * MIN_LOOP > 1e6 ? 16 : MIN_LOOP;
+	*high = *low + difference;
+}
+
+static double cycles_per_tick(const struct job *job)
+{
+	if (job->h->rung != TACT_RUNG_TSC || !job->h->host->pilot_chain)
+		return 1;
+	return MEASURE_IMUL_CYCLES * (double)(MEASURE_CHAIN_LONG - MEASURE_CHAIN_SHORT) /
+	       (double)job->h->host->pilot_chain;
+}
+
+/* Emits for two sizes and runs until all pages are there. */
+static int prepare_sizes(struct job *job, unsigned low, unsigned high)
+{
+	if (emit(job, low, high) < 0 || order(job, ORDER_PREPARE) < 0)
+		return -1;
+	return fail_outcome(job);
+}
+
+/* First run: maps what is missing, and tells how long an iteration takes.  Then the sizes that are
+ * wanted; a block whose pointers run away in that many iterations keeps the first ones.
+ */
+static int prepare(struct job *job)
+{
+	struct measure_host *host = job->h->host;
+	unsigned first_low, first_high, low, high;
+	double cycles;
+
+	if (job->plan.loop) {
+		first_low = 64;
+		first_high = 256;
+	} else {
+		paper_sizes(job->plan.size, &first_low, &first_high);
+	}
+	if (prepare_sizes(job, first_low, first_high) < 0)
+		return -1;
+	low = first_low;
+	high = first_high;
+	cycles = ((double)host->pilot_high - (double)host->pilot_low) / (high - low) * cycles_per_tick(job);
+	if (job->plan.loop)
+		choose_iterations(cycles, &low, &high);
+	else if (job->h->rung == TACT_RUNG_TSC)
+		choose_copies(job, cycles, &low, &high);
+	if (high == first_high && low == first_low)
+		return 0;
+	if (prepare_sizes(job, low, high) == 0)
+		return 0;
+	if (!job->h->child)
+		return -1;
+	job->out->flags |= TACT_MFLAG_SHORT;
+	job->out->reason[0] = 0;
+	return prepare_sizes(job, first_low, first_high);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The passes' values: the number is the median of the lower half; several groups are several modes. */
+static int conclude(struct job *job, double *value, unsigned n)
+{
+	struct tact_measurement *out = job->out;
+	double sum = 0, squares = 0, mean;
+	unsigned lower = (n + 1) / 2;
+
+	qsort(value, n, sizeof(*value), compare_doubles);
+	for (unsigned i = 0; i < lower; i++) {
+		sum += value[i];
+		squares += value[i] * value[i];
+	}
+	mean = sum / lower;
+	out->spread = mean > 0 ? sqrt(fmax(0, squares / lower - mean * mean)) / mean : 0;
+	if (mean <= 0 || out->spread > job->h->opt.max_spread)
+		return fail(job, TACT_MEASURE_UNSTABLE, "passes differ by %.0f%%", 100 * out->spread);
+	if (value[n - 1] > 1.05 * value[0] && value[n / 2] > 1.04 * value[0])
+		out->flags |= TACT_MFLAG_MODES;
+	out->cycles_per_iteration = value[lower / 2];
+	out->status = TACT_MEASURE_OK;
+	return 0;
+}
+
+/* Noise comes in bursts: a pass that is too noisy is taken again after a while. */
+static void wait_for_quiet(void)
+{
+	struct timespec t = { .tv_nsec = 3000000 };
+
+	nanosleep(&t, NULL);
+}
+
+static int sample(struct job *job)
+{
+	struct tact_harness *h = job->h;
+	bool calibrated = h->rung == TACT_RUNG_TSC;
+	double value[MAX_PASSES];
+	unsigned n = 0;
+
+	h->host->n_samples = h->opt.samples;
+	h->host->calibrate = calibrated;
+	for (unsigned noisy = 0; noisy < MAX_NOISY && n < h->opt.passes;) {
+		struct measure_pass pass;
+
+		if (order(job, ORDER_SAMPLE) < 0 || fail_outcome(job) < 0)
+			return -1;
+		measure_evaluate_pass(&pass, h->host->sample, h->opt.samples, calibrated,
+				      calibrated ? h->quantum : 1, &h->canary_floor);
+		job->out->kept += pass.kept;
+		job->out->dropped += pass.dropped;
+		if (pass.valid) {
+			value[n++] = (pass.high - pass.low) / (job->out->high - job->out->low);
+		} else {
+			noisy++;
+			wait_for_quiet();
+		}
+	}
+	if (n < 2)
+		return fail(job, TACT_MEASURE_UNSTABLE, "%u of %u samples were disturbed", job->out->dropped,
+			    job->out->kept + job->out->dropped);
+	return conclude(job, value, n);
+}
+
+/* Flags from the addresses of a few iterations. */
+static void trace(struct job *job)
+{
+	struct measure_host *host = job->h->host;
+	size_t steps = 4 * job->screen.n_insns;
+
+	host->max_steps = (uint32_t)(steps < MEASURE_MAX_STEPS ? steps : MEASURE_MAX_STEPS);
+	if (harness_order(job->h, ORDER_STEP, job->deadline) < 0) {
+		harness_kill_child(job->h);
+		return;
+	}
+	job->out->flags |= measure_trace_flags(host, job->plan.code, job->plan.size,
+					       MEASURE_CODE_BASE + job->layout.body, job->plan.loop);
+}
+
+int tact_measure(struct tact_harness *harness, const uint8_t *code, size_t size,
+		 struct tact_measurement *out)
+{
+	struct job job = { .h = harness, .out = out };
+	struct measure_host *host;
+
+	if (!harness || !out || (!code && size))
+		return -TACT_E_INVAL;
+	memset(out, 0, sizeof(*out));
+	out->size = sizeof(*out);
+	out->rung = harness->rung;
+	out->init = harness->opt.init;
+	out->mode = harness->opt.mode == TACT_MODE_LOOP ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
+	out->status = tact_measure_check(code, size, harness->opt.mode, out->reason, sizeof(out->reason));
+	if (out->status != TACT_MEASURE_OK)
+		return 0;
+	measure_screen_block(&job.screen, code, size, harness->opt.mode != TACT_MODE_UNROLL, out->reason,
+			     sizeof(out->reason));
+	out->flags = job.screen.flags;
+	if (harness->child && harness->blocks_of_child++ >= BLOCKS_PER_CHILD)
+		harness_kill_child(harness);
+	if (!harness->child && harness_start_child(harness) < 0)
+		return -TACT_E_IO;
+	job.deadline = harness_deadline(harness);
+	host = harness->host;
+	host->init_value = MEASURE_INIT_VALUE;
+	host->init_rsp = harness->opt.init == TACT_INIT_STACK ? MEASURE_INIT_RSP : MEASURE_INIT_VALUE;
+	host->n_physical = harness->opt.pages;
+	host->max_pages = harness->opt.max_pages;
+	host->frame.cs = 0x33; /* Linux' user segments */
+	host->frame.ss = 0x2b;
+	if (plan_block(&job, code, size) < 0 || prepare(&job) < 0 || sample(&job) < 0)
+		return 0;
+	out->n_pages = host->n_pages;
+	if (out->n_pages > MANY_PAGES)
+		out->flags |= TACT_MFLAG_MANY_PAGES;
+	trace(&job);
+	return 0;
+}

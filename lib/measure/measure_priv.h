@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The harness: what parent and child share.
+ *
+ * The parent decides, emits code and looks at numbers; the child only runs what it is told, survives
+ * the block's faults and writes down times.  They share three areas of memory:
+ *   code   emitted by the parent, executable and read-only in the child
+ *   host   struct measure_host: orders, results, what the child needs to come back
+ *   data   the physical pages behind every address that a block touches
+ */
+#ifndef TACT_MEASURE_PRIVATE_H
+#define TACT_MEASURE_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tact/measure.h>
+
+#include "base/base.h"
+
+/* Where the areas are in the child: far from each other and from everything else, so that addresses
+ * relative to rip fall into free memory, and those relative to registers near them.
+ */
+#define MEASURE_CODE_BASE 0x200000000000ull
+#define MEASURE_HOST_BASE 0x3f0000000000ull
+#define MEASURE_DATA_BASE 0x3e0000000000ull /* the child's own view, for filling */
+#define MEASURE_PERF_BASE 0x3e8000000000ull /* the counter's page, with rdpmc */
+#define MEASURE_FS_BASE   0x2a000000ull     /* fs and gs: thread-local data would otherwise be the child's */
+
+enum {
+	MEASURE_CODE_BYTES = 1 << 17,
+	MEASURE_MAX_BODY = 24 * 1024, /* unrolled code: stays in a first-level cache of 32 KB */
+	MEASURE_PAGE = 4096,
+	MEASURE_MAX_PAGES = 256,      /* virtual pages of one block */
+	MEASURE_MAX_PHYSICAL = 16,
+	MEASURE_MAX_SAMPLES = 512,
+	MEASURE_MAX_STEPS = 1024,
+	/* Dependent imul, 3 cycles each.  A shorter base leaves a bias; the difference takes some 3
+	 * microseconds, since time stamps may advance in steps of 10 nanoseconds.
+	 */
+	MEASURE_CHAIN_SHORT = 256,
+	MEASURE_CHAIN_LONG = 4352,
+	MEASURE_CHAIN_UNROLL = 64,
+	MEASURE_IMUL_CYCLES = 3,
+	MEASURE_CANARY_NOPS = 8192,
+	MEASURE_CANARY_UNROLL = 16
+};
+
+/* Registers and memory at the start (BHive, section III-A). */
+#define MEASURE_INIT_VALUE 0x12345600ull
+#define MEASURE_INIT_RSP   0x12355a00ull /* with --init stack: pages and offsets of their own */
+#define MEASURE_INIT_RBP   0x12365200ull
+#define MEASURE_MXCSR      0x9fc0u       /* flush to zero, denormals are zero, all exceptions masked */
+
+enum measure_order {
+	ORDER_PREPARE, /* forget mapped pages, run once until it comes to its end, mapping as needed */
+	ORDER_SAMPLE,  /* take samples */
+	ORDER_STEP     /* run once with the trap flag, writing registers down */
+};
+
+/* How a run ended. */
+enum measure_outcome {
+	OUTCOME_DONE,
+	OUTCOME_MAPPED,     /* a page was mapped: run again */
+	OUTCOME_UNMAPPABLE, OUTCOME_PAGES, OUTCOME_PROTECTION, OUTCOME_ILLEGAL, OUTCOME_ARITHMETIC,
+	OUTCOME_TRAP, OUTCOME_OWN_CODE
+};
+
+/* Counters around one run; 64-bit time stamps or counter values. */
+struct measure_sample {
+	uint32_t chain_before, chain_after; /* ticks of the long chain less the short one */
+	uint32_t canary;                    /* ticks of many nops */
+	uint64_t low, high;                 /* ticks or cycles of the two runs */
+	uint32_t disturbed;                 /* a page had to be mapped: times are void */
+};
+
+/* State in front of one instruction of a traced run. */
+struct measure_step {
+	uint64_t rip;
+	uint64_t gpr[16]; /* in the order of their encoding */
+};
+
+/* What iretq takes from the stack. */
+struct measure_frame {
+	uint64_t rip, cs, rflags, rsp, ss;
+};
+
+struct measure_host {
+	/* Addressed by emitted code: see emit.c. */
+	uint64_t saved_rsp;
+	uint64_t begin_low, begin_high, end_low, end_high;
+	uint64_t counter;     /* iterations of a loop */
+	uint64_t rdpmc_index; /* of the counter, for rdpmc */
+	uint32_t mxcsr, padding;
+	struct measure_frame frame;
+
+	/* Orders. */
+	uint32_t order, n_samples;
+	uint64_t entry;                        /* of the emitted code, in the child */
+	uint64_t body_low, body_high;          /* first instruction of the run with low, high copies */
+	uint64_t counter_low, counter_high;
+	uint64_t chain_short, chain_long, canary; /* entries of the clock and the canary */
+	uint64_t init_rsp, init_value;
+	uint32_t n_physical, max_pages, max_steps;
+	bool calibrate;                        /* take the chains and the canary too */
+
+	/* Results. */
+	int32_t counter_error; /* errno of perf_event_open, or of what it needs; 0: it counts */
+	uint32_t outcome, n_pages;
+	uint64_t fault_address, fault_rip;
+	uint64_t pilot_low, pilot_high, pilot_chain;
+	uint32_t n_steps;
+	uint64_t page[MEASURE_MAX_PAGES];
+	struct measure_sample sample[MEASURE_MAX_SAMPLES];
+	struct measure_step step[MEASURE_MAX_STEPS];
+
+	uint8_t signal_stack[1 << 16];
+};
+
+/* ---- emit.c ---- */
+
+/* What the parent wants to run. */
+struct measure_plan {
+	const uint8_t *code;
+	size_t size;          /* bytes of one copy */
+	bool loop;
+	unsigned copies;      /* unroll: all copies; the low run enters later */
+	uint8_t counter;      /* loop: number of the register that counts */
+	bool own_branch;      /* loop: the block counts and branches itself */
+	bool use_rdpmc;
+	enum tact_init init;
+	bool has_avx, has_avx512;
+};
+
+/* Offsets in the code area. */
+struct measure_layout {
+	uint32_t entry, body, end, chain_short, chain_long, canary;
+	uint32_t copy_size; /* bytes of one iteration in the body */
+};
+
+/* Fills the code area.  Returns 0, or -TACT_E_LIMIT if it does not fit. */
+int measure_emit(uint8_t *area, const struct measure_plan *plan, struct measure_layout *layout);
+
+/* ---- child.c ---- */
+
+struct measure_child_fds {
+	int order, answer; /* pipes */
+	int code, host, data;
+	int cpu;           /* to pin to, or -1 */
+	unsigned n_physical;
+	enum tact_rung rung;
+	unsigned aperf_type, aperf_config; /* of perf's msr device */
+};
+
+/* Becomes the child; does not return. */
+void measure_child_main(const struct measure_child_fds *fds) __attribute__((noreturn));
+
+/* ---- screen.c ---- */
+
+/* What is known of a block before it runs. */
+struct measure_screen {
+	enum tact_measure_status status; /* OK, DECODE or REFUSED */
+	uint32_t flags;                  /* R, F, V */
+	uint16_t gpr_used;               /* bit r: register r is read or written */
+	bool is_loop;                    /* ends in a branch to its start */
+	size_t branch_size;              /* of that branch */
+	int own_counter;                 /* register that the block itself counts down to its branch, or -1 */
+	size_t n_insns;
+};
+
+void measure_screen_block(struct measure_screen *s, const uint8_t *code, size_t size, bool loop,
+			  char *reason, size_t reason_size);
+
+/* ---- addresses of a traced run ---- */
+
+/* Flags L, X, D and S from the steps of a traced run whose body stands at `body`, in copies of `size`
+ * bytes (the last one may be followed by the loop's counter).
+ */
+uint32_t measure_trace_flags(const struct measure_host *host, const uint8_t *code, size_t size,
+			     uint64_t body, bool loop);
+
+/* ---- estimate.c ---- */
+
+struct measure_pass {
+	double low, high; /* cycles, or ticks turned into cycles */
+	unsigned kept, dropped;
+	bool valid;
+};
+
+/* One pass: the undisturbed samples' lowest cluster.  `quantum` is the step of the counter. */
+void measure_evaluate_pass(struct measure_pass *pass, const struct measure_sample *samples, unsigned n,
+			   bool calibrated, unsigned quantum, double *canary_floor);
+
+#endif /* TACT_MEASURE_PRIVATE_H */

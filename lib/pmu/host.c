@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The CPU that this program runs on: what cpuid, /proc and /sys say about it.
+ */
+#include "pmu/pmu.h"
+
+#include <cpuid.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+bool pmu_read_line(const char *path, char *line, size_t size)
+{
+	FILE *file = fopen(path, "re");
+
+	line[0] = '\0';
+	if (!file)
+		return false;
+	if (!fgets(line, (int)size, file))
+		line[0] = '\0';
+	fclose(file);
+	line[strcspn(line, "\n")] = '\0';
+	return true;
+}
+
+/* Registers as a string, in the order in which cpuid spreads it. */
+static void put_registers(char *text, unsigned a, unsigned b, unsigned c)
+{
+	const unsigned words[3] = {a, b, c};
+
+	memcpy(text, words, sizeof(words));
+	text[sizeof(words)] = '\0';
+}
+
+static void read_brand(char *brand)
+{
+	unsigned words[12] = {0};
+	size_t start, n;
+
+	brand[0] = '\0';
+	for (unsigned i = 0; i < 3; i++)
+		if (!__get_cpuid(0x80000002 + i, &words[4 * i], &words[4 * i + 1],
+				 &words[4 * i + 2], &words[4 * i + 3]))
+			return;
+	memcpy(brand, words, sizeof(words));
+	brand[sizeof(words)] = '\0';
+	start = strspn(brand, " "); /* Intel's are right-aligned */
+	n = strlen(brand + start);
+	memmove(brand, brand + start, n + 1);
+	while (n && brand[n - 1] == ' ')
+		brand[--n] = '\0';
+}
+
+/* Cpuid has no leaf for it; reading the register takes the kernel. */
+static void read_microcode(char *microcode, size_t size)
+{
+	FILE *file;
+	char line[512];
+
+	microcode[0] = '\0';
+	file = fopen("/proc/cpuinfo", "re");
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file)) {
+		const char *colon = strchr(line, ':');
+
+		if (line[0] == '\n')
+			break; /* the next CPU begins */
+		if (strncmp(line, "microcode", 9) || !colon)
+			continue;
+		snprintf(microcode, size, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+		break;
+	}
+	fclose(file);
+}
+
+static void identify_cpu(struct tact_host *host)
+{
+	unsigned a, b, c, d;
+
+	if (__get_cpuid(0, &a, &b, &c, &d))
+		put_registers(host->vendor, b, d, c);
+	if (__get_cpuid(1, &a, &b, &c, &d)) {
+		host->family = a >> 8 & 15;
+		host->model = (a >> 4 & 15) | (a >> 12 & 0xf0);
+		host->stepping = a & 15;
+		if (host->family == 15)
+			host->family += a >> 20 & 255;
+		else if (host->family != 6)
+			host->model &= 15; /* the extended part counts for 6 and 15 only */
+		host->is_virtual = c >> 31;
+	}
+	if (host->is_virtual) {
+		/* Leaf 0x40000000 is the hypervisor's by convention; no manual of a CPU has it. */
+		__cpuid(0x40000000, a, b, c, d);
+		put_registers(host->hypervisor, b, c, d);
+	}
+	if (__get_cpuid(0x80000007, &a, &b, &c, &d))
+		host->has_invariant_tsc = d >> 8 & 1;
+	read_brand(host->brand);
+	read_microcode(host->microcode, sizeof(host->microcode));
+}
+
+/* "0,64" or "0-1": CPUs of a list. */
+static bool parse_list(const char *list, cpu_set_t *set)
+{
+	CPU_ZERO(set);
+	while (*list) {
+		unsigned first, last;
+		int n = 0;
+
+		if (sscanf(list, "%u%n", &first, &n) != 1)
+			return false;
+		list += n;
+		last = first;
+		if (*list == '-') {
+			if (sscanf(++list, "%u%n", &last, &n) != 1)
+				return false;
+			list += n;
+		}
+		for (unsigned cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
+			CPU_SET(cpu, set);
+		list += *list == ',';
+	}
+	return CPU_COUNT(set) > 0;
+}
+
+static bool read_siblings(int cpu, cpu_set_t *set)
+{
+	char path[96], line[256];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
+		 cpu);
+	return pmu_read_line(path, line, sizeof(line)) && parse_list(line, set);
+}
+
+static void allowed_cpus(cpu_set_t *set)
+{
+	if (!sched_getaffinity(0, sizeof(*set), set) && CPU_COUNT(set) > 0)
+		return;
+	CPU_ZERO(set);
+	CPU_SET(0, set);
+}
+
+unsigned tact_host_cores(int *cpus, unsigned capacity)
+{
+	cpu_set_t allowed, siblings;
+	unsigned n = 0;
+
+	allowed_cpus(&allowed);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue;
+		if (cpus && n < capacity)
+			cpus[n] = cpu;
+		n++;
+		/* The others of this core share its ports and decoders. */
+		if (!read_siblings(cpu, &siblings))
+			continue;
+		for (int other = cpu + 1; other < CPU_SETSIZE; other++)
+			if (CPU_ISSET(other, &siblings))
+				CPU_CLR(other, &allowed);
+	}
+	return n;
+}
+
+void pmu_host_identify(struct tact_host *host)
+{
+	cpu_set_t set;
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+	*host = (struct tact_host){.size = sizeof(*host)};
+	identify_cpu(host);
+	allowed_cpus(&set);
+	host->n_allowed = (unsigned)CPU_COUNT(&set);
+	host->n_online = online > 0 ? (unsigned)online : host->n_allowed;
+	host->n_cores = tact_host_cores(NULL, 0);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		cpu_set_t siblings;
+
+		if (!CPU_ISSET(cpu, &set))
+			continue;
+		if (read_siblings(cpu, &siblings))
+			host->threads_per_core = (unsigned)CPU_COUNT(&siblings);
+		break;
+	}
+}
+
+static double monotonic_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+int tact_host_probe(struct tact_host *out)
+{
+	const struct timespec pause = {.tv_nsec = 10000000};
+	double start, seconds;
+	uint64_t ticks;
+
+	if (!out)
+		return -TACT_E_INVAL;
+	pmu_host_identify(out);
+	start = monotonic_seconds();
+	ticks = __rdtsc();
+	nanosleep(&pause, NULL);
+	ticks = __rdtsc() - ticks;
+	seconds = monotonic_seconds() - start;
+	out->tsc_hz = seconds > 0 ? (double)ticks / seconds : 0;
+	return 0;
+}

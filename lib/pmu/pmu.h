@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Layer 1: what the processor and the kernel offer.
+ */
+#ifndef PMU_PMU_H
+#define PMU_PMU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <tact/doctor.h>
+
+/* tact_host_probe without what takes time: the frequency of the TSC stays 0. */
+void pmu_host_identify(struct tact_host *host);
+
+/* A file's first line without its newline, "" if it cannot be read.  Returns whether it could be.
+ */
+bool pmu_read_line(const char *path, char *line, size_t size);
+
+/* What one probe finds; the texts of struct tact_check that go with a state are in the table. */
+typedef enum tact_check_state pmu_probe(char *found, size_t size);
+
+pmu_probe pmu_probe_paranoid, pmu_probe_cycles, pmu_probe_rdpmc, pmu_probe_lbr, pmu_probe_aperf;
+pmu_probe pmu_probe_hypervisor, pmu_probe_smt, pmu_probe_tsc, pmu_probe_frequency, pmu_probe_vector;
+pmu_probe pmu_probe_seccomp, pmu_probe_ptrace, pmu_probe_memfd, pmu_probe_fixed_map,
+	pmu_probe_mmap_min, pmu_probe_huge_pages;
+pmu_probe pmu_probe_qemu, pmu_probe_qemu_plugin, pmu_probe_llvm_mca, pmu_probe_as;
+
+#endif /* PMU_PMU_H */

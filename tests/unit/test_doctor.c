@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the machine is asked: answers are complete and do not contradict each other, whatever
+ * machine it is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tact/doctor.h>
+
+#include "support.h"
+
+static void host(void **state)
+{
+	struct tact_host h = {.size = sizeof(h)};
+
+	(void)state;
+	assert_int_equal(tact_host_probe(NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_host_probe(&h), 0);
+	assert_int_equal(strlen(h.vendor), 12);
+	assert_true(h.family >= 6);
+	assert_true(h.n_online >= 1 && h.n_allowed >= 1 && h.n_cores >= 1);
+	assert_true(h.n_cores <= h.n_allowed);
+	assert_true(h.tsc_hz > 1e8 && h.tsc_hz < 1e11);
+	assert_true(h.is_virtual || !h.hypervisor[0]);
+}
+
+static void cores(void **state)
+{
+	int cpus[4096];
+	unsigned n = tact_host_cores(cpus, 4096);
+
+	(void)state;
+	assert_true(n >= 1 && n <= 4096);
+	for (unsigned i = 1; i < n; i++)
+		assert_true(cpus[i] > cpus[i - 1]);
+	assert_int_equal(tact_host_cores(NULL, 0), n);
+}
+
+static void every_check(void **state)
+{
+	const char *names[TACT_N_CHECKS];
+
+	(void)state;
+	for (int i = 0; i < TACT_N_CHECKS; i++) {
+		struct tact_check c = {.size = sizeof(c)};
+
+		assert_int_equal(tact_check_run((enum tact_check_id)i, &c), 0);
+		print_message("%s: %s, %s\n", c.name, tact_check_state_name(c.state), c.found);
+		assert_true(c.name[0] && c.title[0] && c.found[0]);
+		assert_true(c.state == TACT_CHECK_GOOD ? !c.effect[0] && !c.fix[0] : c.effect[0]);
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(c.name, names[k]);
+		names[i] = c.name;
+	}
+	/* no child of a probe is left */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void misuse(void **state)
+{
+	struct tact_check c;
+
+	(void)state;
+	assert_int_equal(tact_check_run(TACT_CHECK_AS, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_check_run(TACT_N_CHECKS, &c), -TACT_E_INVAL);
+	assert_int_equal(tact_check_run((enum tact_check_id) - 1, &c), -TACT_E_INVAL);
+}
+
+/* No counters, no rdpmc: the one cannot be there without the other. */
+static void counters_are_consistent(void **state)
+{
+	struct tact_check cycles, rdpmc, qemu, plugin;
+
+	(void)state;
+	tact_check_run(TACT_CHECK_CYCLES, &cycles);
+	tact_check_run(TACT_CHECK_RDPMC, &rdpmc);
+	if (cycles.state == TACT_CHECK_MISSING && !strstr(cycles.found, "does not count"))
+		assert_int_equal(rdpmc.state, TACT_CHECK_MISSING);
+	tact_check_run(TACT_CHECK_QEMU, &qemu);
+	tact_check_run(TACT_CHECK_QEMU_PLUGIN, &plugin);
+	if (qemu.state == TACT_CHECK_MISSING)
+		assert_int_equal(plugin.state, TACT_CHECK_MISSING);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(host),
+		cmocka_unit_test(cores),
+		cmocka_unit_test(every_check),
+		cmocka_unit_test(misuse),
+		cmocka_unit_test(counters_are_consistent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

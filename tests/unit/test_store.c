@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stores: what goes in comes out, what is not a store is refused with its reason.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <tact/dataset.h>
+
+#include "dataset/dataset.h"
+#include "support.h"
+
+struct fixture {
+	char directory[64], path[80];
+	struct tact_store *store;
+	struct tact_diag diag;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	snprintf(f->directory, sizeof(f->directory), "/tmp/tact-store-XXXXXX");
+	if (!mkdtemp(f->directory))
+		return -1;
+	snprintf(f->path, sizeof(f->path), "%s/x.db", f->directory);
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	static const char *const names[] = {"x.db", "x.db-wal", "x.db-shm", "x.db-journal"};
+	struct fixture *f = *state;
+
+	tact_store_close(f->store);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char path[96];
+
+		snprintf(path, sizeof(path), "%s/%s", f->directory, names[i]);
+		unlink(path);
+	}
+	rmdir(f->directory);
+	free(f);
+	return 0;
+}
+
+static const uint8_t add_code[] = {0x48, 0x01, 0xd8}, nop_code[] = {0x90};
+
+static struct tact_measurement good_number(double cycles)
+{
+	return (struct tact_measurement){
+		.size = sizeof(struct tact_measurement),
+		.status = TACT_MEASURE_OK,
+		.cycles_per_iteration = cycles,
+		.spread = 0.01,
+		.kept = 70,
+		.dropped = 10,
+		.rung = TACT_RUNG_TSC,
+		.mode = TACT_MODE_UNROLL,
+		.init = TACT_INIT_SAME,
+		.flags = TACT_MFLAG_CROSSES_LINE | TACT_MFLAG_SHORT,
+		.low = 100,
+		.high = 200,
+		.n_pages = 2,
+	};
+}
+
+static int open_store(struct fixture *f, unsigned flags)
+{
+	return tact_store_open(&f->store, f->path, flags, &f->diag);
+}
+
+static void close_store(struct fixture *f)
+{
+	tact_store_close(f->store);
+	f->store = NULL;
+}
+
+static void put(struct fixture *f, const uint8_t *code, size_t size, struct tact_measurement m)
+{
+	assert_int_equal(tact_store_put_measurement(f->store, code, size, &m, &f->diag), 0);
+}
+
+static int has(struct fixture *f, const uint8_t *code, size_t size, enum tact_mode mode,
+	       enum tact_init init)
+{
+	return tact_store_has_measurement(f->store, code, size, mode, init, &f->diag);
+}
+
+static size_t count_rows(struct fixture *f)
+{
+	struct tact_store_iter *iter;
+	struct tact_store_row row = {.size = sizeof(row)};
+	size_t n = 0;
+	int status;
+
+	assert_int_equal(tact_store_iter_create(&iter, f->store, &f->diag), 0);
+	while ((status = tact_store_iter_next(iter, &row, &f->diag)) > 0)
+		n++;
+	assert_int_equal(status, 0);
+	tact_store_iter_destroy(iter);
+	return n;
+}
+
+/* Statements on the file itself, past the library. */
+static void execute(const struct fixture *f, const char *sql)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void what_goes_in_comes_out(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_measurement m = good_number(1.25), bad = {.size = sizeof(bad)};
+	struct tact_store_iter *iter;
+	struct tact_store_row row = {.size = sizeof(row)};
+
+	bad.status = TACT_MEASURE_REFUSED;
+	bad.mode = TACT_MODE_LOOP;
+	bad.init = TACT_INIT_STACK;
+	bad.rung = TACT_RUNG_PERF;
+	snprintf(bad.reason, sizeof(bad.reason), "it's \"not\" run");
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	put(f, add_code, sizeof(add_code), m);
+	put(f, nop_code, sizeof(nop_code), bad);
+	close_store(f);
+
+	assert_int_equal(open_store(f, TACT_STORE_READONLY), 0);
+	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
+	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
+	assert_int_equal(row.code_size, sizeof(add_code));
+	assert_memory_equal(row.code, add_code, sizeof(add_code));
+	assert_true(row.machine->vendor[0]);
+	assert_true(row.version[0]);
+	/* Field by field: there is room between fields. */
+	assert_int_equal(row.measurement.status, m.status);
+	assert_true(row.measurement.cycles_per_iteration == m.cycles_per_iteration);
+	assert_true(row.measurement.spread == m.spread);
+	assert_int_equal(row.measurement.kept, m.kept);
+	assert_int_equal(row.measurement.dropped, m.dropped);
+	assert_int_equal(row.measurement.rung, m.rung);
+	assert_int_equal(row.measurement.mode, m.mode);
+	assert_int_equal(row.measurement.init, m.init);
+	assert_int_equal(row.measurement.flags, m.flags);
+	assert_int_equal(row.measurement.low, m.low);
+	assert_int_equal(row.measurement.high, m.high);
+	assert_int_equal(row.measurement.n_pages, m.n_pages);
+	assert_string_equal(row.measurement.reason, "");
+	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
+	assert_int_equal(row.measurement.status, TACT_MEASURE_REFUSED);
+	assert_int_equal(row.measurement.mode, TACT_MODE_LOOP);
+	assert_int_equal(row.measurement.init, TACT_INIT_STACK);
+	assert_int_equal(row.measurement.rung, TACT_RUNG_PERF);
+	assert_string_equal(row.measurement.reason, bad.reason);
+	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 0);
+	tact_store_iter_destroy(iter);
+}
+
+static void every_status_and_flag_has_a_name(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_store_iter *iter;
+	struct tact_store_row row = {.size = sizeof(row)};
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	for (unsigned s = 0; s < TACT_N_MEASURE_STATUS; s++) {
+		struct tact_measurement m = good_number(1);
+		uint8_t code = (uint8_t)s;
+
+		m.status = (enum tact_measure_status)s;
+		m.flags = s < 10 ? 1u << s : 0;
+		put(f, &code, 1, m);
+	}
+	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
+	for (unsigned s = 0; s < TACT_N_MEASURE_STATUS; s++) {
+		assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
+		assert_int_equal(row.code[0], s);
+		assert_int_equal(row.measurement.status, s);
+		assert_int_equal(row.measurement.flags, s < 10 ? 1u << s : 0);
+	}
+	tact_store_iter_destroy(iter);
+}
+
+static void duplicates_are_replaced(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_measurement m = good_number(1);
+	struct tact_store_iter *iter;
+	struct tact_store_row row = {.size = sizeof(row)};
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	put(f, add_code, sizeof(add_code), m);
+	put(f, add_code, sizeof(add_code), good_number(2));
+	assert_int_equal(count_rows(f), 1);
+	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
+	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
+	assert_true(row.measurement.cycles_per_iteration == 2);
+	tact_store_iter_destroy(iter);
+	/* another mode or another init is another row */
+	m.mode = TACT_MODE_LOOP;
+	put(f, add_code, sizeof(add_code), m);
+	m.init = TACT_INIT_STACK;
+	put(f, add_code, sizeof(add_code), m);
+	assert_int_equal(count_rows(f), 3);
+}
+
+static void has_looks_at_all_of_the_key(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	assert_int_equal(has(f, add_code, 3, TACT_MODE_UNROLL, TACT_INIT_SAME), 0);
+	put(f, add_code, 3, good_number(1));
+	assert_int_equal(has(f, add_code, 3, TACT_MODE_UNROLL, TACT_INIT_SAME), 1);
+	assert_int_equal(has(f, add_code, 2, TACT_MODE_UNROLL, TACT_INIT_SAME), 0);
+	assert_int_equal(has(f, add_code, 3, TACT_MODE_LOOP, TACT_INIT_SAME), 0);
+	assert_int_equal(has(f, add_code, 3, TACT_MODE_UNROLL, TACT_INIT_STACK), 0);
+	assert_int_equal(has(f, add_code, 3, TACT_MODE_AUTO, TACT_INIT_SAME), -TACT_E_INVAL);
+	close_store(f);
+	assert_int_equal(open_store(f, 0), 0);
+	assert_int_equal(has(f, add_code, 3, TACT_MODE_UNROLL, TACT_INIT_SAME), 1);
+	close_store(f);
+	/* what another machine measured does not count */
+	execute(f, "UPDATE machine SET stepping = stepping + 1");
+	assert_int_equal(open_store(f, 0), 0);
+	assert_int_equal(has(f, add_code, 3, TACT_MODE_UNROLL, TACT_INIT_SAME), 0);
+	put(f, add_code, 3, good_number(1));
+	assert_int_equal(count_rows(f), 2);
+}
+
+static void empty_store(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	assert_int_equal(count_rows(f), 0);
+	close_store(f);
+	assert_int_equal(open_store(f, TACT_STORE_READONLY), 0);
+	assert_int_equal(count_rows(f), 0);
+	assert_true(tact_store_is_store(f->path));
+}
+
+static void misuse(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_measurement m = good_number(1);
+	struct tact_store_iter *iter = NULL;
+	struct tact_store_row row;
+
+	assert_int_equal(tact_store_open(NULL, f->path, 0, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_open(&f->store, NULL, 0, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_open(&f->store, "", TACT_STORE_CREATE, NULL), -TACT_E_INVAL);
+	assert_int_equal(open_store(f, TACT_STORE_CREATE | TACT_STORE_READONLY), -TACT_E_INVAL);
+	assert_int_equal(open_store(f, 1u << 9), -TACT_E_INVAL);
+	tact_store_close(NULL);
+	tact_store_iter_destroy(NULL);
+	assert_false(tact_store_is_store(NULL));
+	assert_false(tact_store_is_store(f->path));
+	assert_false(tact_store_is_store(f->directory));
+	assert_int_equal(tact_store_put_measurement(NULL, nop_code, 1, &m, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_iter_create(&iter, NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_iter_next(NULL, &row, NULL), -TACT_E_INVAL);
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	assert_int_equal(tact_store_put_measurement(f->store, NULL, 1, &m, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_put_measurement(f->store, nop_code, 0, &m, NULL),
+			 -TACT_E_INVAL);
+	assert_int_equal(tact_store_put_measurement(f->store, nop_code, 1, NULL, NULL),
+			 -TACT_E_INVAL);
+	assert_int_equal(tact_store_iter_create(NULL, f->store, NULL), -TACT_E_INVAL);
+	assert_int_equal(has(f, NULL, 1, TACT_MODE_LOOP, TACT_INIT_SAME), -TACT_E_INVAL);
+	assert_int_equal(has(f, nop_code, 0, TACT_MODE_LOOP, TACT_INIT_SAME), -TACT_E_INVAL);
+}
+
+static void write_file(const struct fixture *f, const void *data, size_t size)
+{
+	FILE *file = fopen(f->path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(data, 1, size, file), size);
+	fclose(file);
+}
+
+static void not_a_store(void **state)
+{
+	struct fixture *f = *state;
+	static const char text[] = "hex,cycles\n90,1\nthis file is no database at all\n";
+
+	assert_int_equal(open_store(f, 0), -TACT_E_IO);
+	assert_non_null(strstr(f->diag.text, "No such file"));
+	assert_int_equal(open_store(f, TACT_STORE_READONLY), -TACT_E_IO);
+	write_file(f, text, sizeof(text) - 1);
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), -TACT_E_FORMAT);
+	assert_non_null(strstr(f->diag.text, "not a tact store"));
+	assert_false(tact_store_is_store(f->path));
+	/* an empty file is one only if it may become one */
+	write_file(f, "", 0);
+	assert_int_equal(open_store(f, 0), -TACT_E_FORMAT);
+	assert_int_equal(open_store(f, TACT_STORE_READONLY), -TACT_E_FORMAT);
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	close_store(f);
+	unlink(f->path);
+	execute(f, "CREATE TABLE block(id INTEGER PRIMARY KEY, hex TEXT)");
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), -TACT_E_FORMAT);
+	assert_non_null(strstr(f->diag.text, "something else"));
+	snprintf(f->path, sizeof(f->path), "%s", f->directory);
+	assert_true(open_store(f, TACT_STORE_CREATE) < 0);
+	snprintf(f->path, sizeof(f->path), "%s/x.db", f->directory);
+}
+
+static void newer_and_older(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	close_store(f);
+	execute(f, "PRAGMA user_version = 1000");
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), -TACT_E_VERSION);
+	assert_non_null(strstr(f->diag.text, "1000"));
+	assert_int_equal(open_store(f, TACT_STORE_READONLY), -TACT_E_VERSION);
+	/* one that needs an upgrade and may not have it */
+	execute(f, "PRAGMA user_version = 0");
+	assert_int_equal(open_store(f, TACT_STORE_READONLY), -TACT_E_VERSION);
+	assert_non_null(strstr(f->diag.text, "up to date"));
+}
+
+static void damaged(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_store_iter *iter;
+	struct tact_store_row row = {.size = sizeof(row)};
+	struct stat st;
+	FILE *file;
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	put(f, add_code, 3, good_number(1));
+	close_store(f);
+	/* a row that no version writes */
+	execute(f, "UPDATE measurement SET status = 'fine'");
+	assert_int_equal(open_store(f, TACT_STORE_READONLY), 0);
+	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
+	assert_int_equal(tact_store_iter_next(iter, &row, &f->diag), -TACT_E_FORMAT);
+	tact_store_iter_destroy(iter);
+	close_store(f);
+	execute(f, "UPDATE measurement SET status = 'ok'; UPDATE block SET hex = '4z'");
+	assert_int_equal(open_store(f, TACT_STORE_READONLY), 0);
+	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
+	assert_int_equal(tact_store_iter_next(iter, &row, &f->diag), -TACT_E_FORMAT);
+	tact_store_iter_destroy(iter);
+	close_store(f);
+	/* a table that is not there */
+	execute(f, "DROP TABLE measurement");
+	assert_int_equal(open_store(f, 0), -TACT_E_FORMAT);
+	/* pages of rubbish behind a good header */
+	assert_int_equal(stat(f->path, &st), 0);
+	file = fopen(f->path, "r+");
+	assert_non_null(file);
+	fseek(file, 100, SEEK_SET);
+	for (long i = 100; i < st.st_size; i++)
+		fputc(0xa5, file);
+	fclose(file);
+	assert_int_equal(open_store(f, 0), -TACT_E_FORMAT);
+	assert_non_null(strstr(f->diag.text, "damaged"));
+}
+
+static void read_only(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_measurement m = good_number(1);
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	put(f, add_code, 3, m);
+	close_store(f);
+	assert_int_equal(open_store(f, TACT_STORE_READONLY), 0);
+	assert_int_equal(tact_store_put_measurement(f->store, nop_code, 1, &m, &f->diag),
+			 -TACT_E_IO);
+	assert_non_null(strstr(f->diag.text, "read only"));
+	assert_int_equal(count_rows(f), 1);
+	close_store(f);
+	if (geteuid() == 0) {
+		print_message("skip: root may write everything: one case of read_only\n");
+		return;
+	}
+	chmod(f->path, 0444);
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), -TACT_E_IO);
+	chmod(f->directory, 0555); /* without the log, reading needs no room beside the file */
+	assert_int_equal(open_store(f, TACT_STORE_READONLY), 0);
+	assert_int_equal(count_rows(f), 1);
+	chmod(f->directory, 0755);
+}
+
+static void locked(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_measurement m = good_number(1);
+	sqlite3 *other;
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	put(f, add_code, 3, m);
+	assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_busy_timeout(f->store->db, 1);
+	assert_int_equal(tact_store_put_measurement(f->store, nop_code, 1, &m, &f->diag),
+			 -TACT_E_LIMIT);
+	assert_non_null(strstr(f->diag.text, "locked"));
+	assert_int_equal(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	put(f, nop_code, 1, m); /* it goes on */
+	sqlite3_close(other);
+	assert_int_equal(count_rows(f), 2);
+}
+
+static void full(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_measurement m = good_number(1);
+	uint8_t code[4000] = {0};
+	int status = 0;
+	size_t rows = 0;
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	assert_int_equal(sqlite3_exec(f->store->db, "PRAGMA max_page_count = 30", NULL, NULL, NULL),
+			 SQLITE_OK);
+	for (unsigned i = 0; i < 100 && !status; i++) {
+		code[0] = (uint8_t)i;
+		status = tact_store_put_measurement(f->store, code, sizeof(code), &m, &f->diag);
+		rows += !status;
+	}
+	assert_int_equal(status, -TACT_E_IO);
+	assert_non_null(strstr(f->diag.text, "no space"));
+	assert_int_equal(count_rows(f), rows); /* what was said to be there is */
+}
+
+/* Two of them at once: both get through. */
+static void two_writers(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_store *other;
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	assert_int_equal(tact_store_open(&other, f->path, TACT_STORE_CREATE, NULL), 0);
+	for (uint8_t i = 0; i < 20; i++) {
+		struct tact_measurement m = good_number(i);
+
+		assert_int_equal(
+			tact_store_put_measurement(i % 2 ? other : f->store, &i, 1, &m, &f->diag),
+			0);
+	}
+	tact_store_close(other);
+	assert_int_equal(count_rows(f), 20);
+}
+
+/* A process that is killed loses nothing that it was told is there. */
+static void survives_a_kill(void **state)
+{
+	struct fixture *f = *state;
+	int ends[2], status;
+	uint32_t told = 0, n = 0;
+	pid_t child;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		struct tact_measurement m = good_number(1);
+
+		if (open_store(f, TACT_STORE_CREATE) < 0)
+			_exit(1);
+		for (uint32_t i = 1;; i++) {
+			if (tact_store_put_measurement(f->store, (const uint8_t *)&i, sizeof(i), &m,
+						       NULL) < 0)
+				_exit(1);
+			if (write(ends[1], &i, sizeof(i)) < 0)
+				_exit(1);
+		}
+	}
+	close(ends[1]);
+	while (told < 500 && read(ends[0], &n, sizeof(n)) == (ssize_t)sizeof(n))
+		told = n;
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	while (read(ends[0], &n, sizeof(n)) == (ssize_t)sizeof(n))
+		told = n;
+	close(ends[0]);
+	assert_true(told >= 500);
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	n = (uint32_t)count_rows(f);
+	assert_true(n == told || n == told + 1); /* it may have been killed before it told */
+	for (uint32_t i = 1; i <= told; i++)
+		assert_int_equal(
+			has(f, (const uint8_t *)&i, sizeof(i), TACT_MODE_UNROLL, TACT_INIT_SAME),
+			1);
+}
+
+static void a_row_takes_less_than_a_millisecond(void **state)
+{
+	enum { ROWS = 1000 };
+	struct fixture *f = *state;
+	struct timespec start, end;
+	double ms;
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	for (uint32_t i = 0; i < ROWS; i++)
+		put(f, (const uint8_t *)&i, sizeof(i), good_number(1));
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	ms = 1e3 * (double)(end.tv_sec - start.tv_sec) +
+	     1e-6 * (double)(end.tv_nsec - start.tv_nsec);
+	print_message("%.3f ms a row\n", ms / ROWS);
+	assert_true(ms / ROWS < 1 || rounds(10) < 10);
+}
+
+/* ---- versions ---- */
+
+static const char *const steps[] = {
+	"CREATE TABLE a(x); INSERT INTO a VALUES(1)",
+	"ALTER TABLE a ADD COLUMN y DEFAULT 7",
+	"UPDATE a SET x = x + y",
+};
+
+static int64_t number_of(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *stmt;
+	int64_t n;
+
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+	n = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return n;
+}
+
+static void migration(void **state)
+{
+	const char *const broken[] = {steps[0], steps[1], "UPDATE a SET x = 100; SELECT nonsense"};
+	struct tact_diag diag;
+	sqlite3 *db;
+
+	(void)state;
+	assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+	assert_int_equal(store_upgrade(db, steps, 1, &diag), 0);
+	assert_int_equal(number_of(db, "PRAGMA user_version"), 1);
+	/* a step that fails leaves what the steps before it made */
+	assert_int_equal(store_upgrade(db, broken, 3, &diag), -TACT_E_INTERNAL);
+	assert_int_equal(number_of(db, "PRAGMA user_version"), 2);
+	assert_int_equal(number_of(db, "SELECT x FROM a"), 1);
+	assert_int_equal(store_upgrade(db, steps, 3, &diag), 0);
+	assert_int_equal(number_of(db, "PRAGMA user_version"), 3);
+	assert_int_equal(number_of(db, "SELECT x FROM a"), 8);
+	/* once is enough */
+	assert_int_equal(store_upgrade(db, steps, 3, &diag), 0);
+	assert_int_equal(number_of(db, "SELECT x FROM a"), 8);
+	assert_int_equal(store_upgrade(db, steps, 2, &diag), -TACT_E_VERSION);
+	sqlite3_close(db);
+}
+
+static void new_store_is_current(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	assert_int_equal(number_of(f->store->db, "PRAGMA user_version"), store_n_steps);
+	assert_int_equal(number_of(f->store->db, "PRAGMA application_id"), STORE_APPLICATION_ID);
+}
+
+#define STORE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		STORE_TEST(what_goes_in_comes_out),
+		STORE_TEST(every_status_and_flag_has_a_name),
+		STORE_TEST(duplicates_are_replaced),
+		STORE_TEST(has_looks_at_all_of_the_key),
+		STORE_TEST(empty_store),
+		STORE_TEST(misuse),
+		STORE_TEST(not_a_store),
+		STORE_TEST(newer_and_older),
+		STORE_TEST(damaged),
+		STORE_TEST(read_only),
+		STORE_TEST(locked),
+		STORE_TEST(full),
+		STORE_TEST(two_writers),
+		STORE_TEST(survives_a_kill),
+		STORE_TEST(a_row_takes_less_than_a_millisecond),
+		cmocka_unit_test(migration),
+		STORE_TEST(new_store_is_current),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
