@@ -339,3 +339,27 @@ unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_p
 		close_port_1(uses, n);
 	return n;
 }
+
+unsigned block_decoded_uops(const struct tact_block *block, bool with_microcode)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < block->n_insns; i++) {
+		const struct block_insn *bi = &block->insns[i];
+
+		if (!bi->fused_prev)
+			n += bi->lowered->mite + (with_microcode ? bi->lowered->ms : 0u);
+	}
+	return n;
+}
+
+enum block_source block_source_of(const struct tact_block *block)
+{
+	const struct arch_params *p = &block->arch->params;
+
+	if (block->mode == TACT_MODE_UNROLL || block->jcc_erratum)
+		return BLOCK_FROM_MITE;
+	if (p->lsd && block_decoded_uops(block, false) <= (unsigned)p->idq_size)
+		return BLOCK_FROM_LSD;
+	return BLOCK_FROM_DSB;
+}

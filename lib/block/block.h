@@ -159,6 +159,15 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 enum { BLOCK_MAX_PORT_USES = 32 };
 unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_port_use *uses);
 
+/* What delivers the uops of a block: the decoders for unrolled code and where the JCC erratum keeps it out
+ * of the DSB, the LSD if a loop fits the IDQ, the DSB otherwise (FACILE, equation 3).
+ */
+enum block_source { BLOCK_FROM_MITE, BLOCK_FROM_LSD, BLOCK_FROM_DSB };
+enum block_source block_source_of(const struct tact_block *block);
+
+/* Decoded uops of an iteration, those of the microcode sequencer too or not. */
+unsigned block_decoded_uops(const struct tact_block *block, bool with_microcode);
+
 /* At least `size` bytes of scratch; NULL if there is no memory.  The content is not kept. */
 void *block_scratch(struct tact_block *block, size_t size);
 

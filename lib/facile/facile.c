@@ -40,17 +40,17 @@ const char *tact_bound_column(enum tact_bound bound)
 	return bound < TACT_N_BOUNDS ? bounds[bound].column : "unknown";
 }
 
-static bool applies(enum applies when, enum facile_source source, bool paper)
+static bool applies(enum applies when, enum block_source source, bool paper)
 {
 	switch (when) {
 	case ALWAYS:
 		return true;
 	case FROM_MITE:
-		return source == FACILE_MITE;
+		return source == BLOCK_FROM_MITE;
 	case FROM_DSB:
-		return source == FACILE_DSB;
+		return source == BLOCK_FROM_DSB;
 	case FROM_LSD:
-		return source == FACILE_LSD;
+		return source == BLOCK_FROM_LSD;
 	case BEYOND_PAPER:
 		return !paper;
 	}
@@ -61,7 +61,7 @@ int tact_predict(struct tact_block *block, const struct tact_predict_options *op
 		 struct tact_prediction *out)
 {
 	struct tact_predict_options options;
-	enum facile_source source;
+	enum block_source source;
 	double worst = 0;
 
 	if (!block || !block->n_insns || !out)
@@ -73,7 +73,7 @@ int tact_predict(struct tact_block *block, const struct tact_predict_options *op
 	out->size = sizeof(*out);
 	out->mode = block->mode;
 	out->coverage = tact_block_coverage(block);
-	source = block->mode == TACT_MODE_UNROLL ? FACILE_MITE : facile_loop_source(block);
+	source = block_source_of(block);
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
 		if (opt->bounds && !(opt->bounds >> b & 1))
 			continue;

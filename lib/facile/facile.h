@@ -22,8 +22,4 @@ double facile_stack_sync(struct tact_block *block, const struct tact_predict_opt
 double facile_forwarding(struct tact_block *block, const struct tact_predict_options *opt);
 double facile_stores(struct tact_block *block, const struct tact_predict_options *opt);
 
-/* Which part of the front end delivers a loop's uops (FACILE, equation 3). */
-enum facile_source { FACILE_MITE, FACILE_LSD, FACILE_DSB };
-enum facile_source facile_loop_source(const struct tact_block *block);
-
 #endif /* TACT_FACILE_H */

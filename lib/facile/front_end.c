@@ -4,19 +4,6 @@
  */
 #include "facile/facile.h"
 
-static unsigned decoded_uops(const struct tact_block *block, bool with_microcode)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < block->n_insns; i++) {
-		const struct block_insn *bi = &block->insns[i];
-
-		if (!bi->fused_prev)
-			n += bi->lowered->mite + (with_microcode ? bi->lowered->ms : 0u);
-	}
-	return n;
-}
-
 /* Slots in DSB lines beyond one a uop: a 64-bit constant takes two (Intel optimization manual,
  * 2.5.2.2: "each micro-op with a 64-bit immediate requires two slots").
  */
@@ -33,17 +20,6 @@ static unsigned extra_slots(const struct tact_block *block)
 	return n * more;
 }
 
-enum facile_source facile_loop_source(const struct tact_block *block)
-{
-	const struct arch_params *p = &block->arch->params;
-
-	if (block->jcc_erratum)
-		return FACILE_MITE;
-	if (p->lsd && decoded_uops(block, false) <= (unsigned)p->idq_size)
-		return FACILE_LSD;
-	return FACILE_DSB;
-}
-
 /* Measured cores have a table of small loops instead of the paper's rule. */
 static bool has_small_loops(const struct arch_params *p)
 {
@@ -56,7 +32,7 @@ static bool has_small_loops(const struct arch_params *p)
 double facile_dsb(struct tact_block *block, const struct tact_predict_options *opt)
 {
 	const struct arch_params *p = &block->arch->params;
-	unsigned n = decoded_uops(block, false) + extra_slots(block), width = (unsigned)p->dsb_width;
+	unsigned n = block_decoded_uops(block, false) + extra_slots(block), width = (unsigned)p->dsb_width;
 	/* Behind a taken branch no uops of the same 32 bytes follow in the same cycle. */
 	unsigned start = block->opt.alignment, last = block->insns[block->n_insns - 1].offset + start;
 
@@ -72,7 +48,7 @@ double facile_dsb(struct tact_block *block, const struct tact_predict_options *o
 double facile_lsd(struct tact_block *block, const struct tact_predict_options *opt)
 {
 	const struct arch_params *p = &block->arch->params;
-	unsigned n = decoded_uops(block, true), width = (unsigned)p->issue_width;
+	unsigned n = block_decoded_uops(block, true), width = (unsigned)p->issue_width;
 	unsigned copies = n < PARAMS_UNROLL_MAX && p->lsd_unroll[n] ? p->lsd_unroll[n] : 1;
 
 	(void)opt;
