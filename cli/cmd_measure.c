@@ -93,7 +93,7 @@ static const struct option_spec harness_specs[] = {
 	{.name = "samples",
 	 .argument = "N",
 	 NUMBER(samples, 1, 512),
-	 .help = "samples in a pass (default: 16)"},
+	 .help = "samples in a pass (default: 32)"},
 	{.name = "timeout",
 	 .argument = "MS",
 	 NUMBER(timeout_ms, 1, 3600000),

@@ -4,7 +4,7 @@
 
 usage: run.py [--build DIR] [--cc CC] [--slow] [SUITE...]
 
-SUITE: unit cases cli fuzz example layers accuracy (default: all).  The last line of the output is
+SUITE: unit hw cases cli fuzz example layers accuracy (default: all).  The last line of the output is
 "N passed, M failed, K skipped"; the exit status is 1 if something failed.
 --slow: the build is instrumented, so that fewer mutations are tried and nothing is timed.
 """
@@ -74,10 +74,10 @@ def counted(total, name, command):
     total.add(name, passed, failed, skipped, seconds, output)
 
 
-def run_unit(total, args):
-    for source in sorted(glob.glob(os.path.join(ROOT, 'tests/unit/test_*.c'))):
+def run_cmocka(total, args, suite):
+    for source in sorted(glob.glob(os.path.join(ROOT, 'tests', suite, 'test_*.c'))):
         name = os.path.basename(source)[:-2]
-        program = os.path.join(args.build, 'tests/unit', name)
+        program = os.path.join(args.build, 'tests', suite, name)
         env = dict(os.environ, TACT_BUILD=args.build, TACT_SLOW='1' if args.slow else '0')
         status, output, seconds = call([program], env=env)
         passed = len(re.findall(r'^\[ +OK +\]', output, re.M))
@@ -91,7 +91,16 @@ def run_unit(total, args):
         for line in output.splitlines():
             if line.startswith('skip:'):
                 print('    ' + line)
-        total.add('unit ' + name, passed, failed, skipped, seconds, output)
+        total.add('%s %s' % (suite, name), passed, failed, skipped, seconds, output)
+
+
+def run_unit(total, args):
+    run_cmocka(total, args, 'unit')
+
+
+def run_hw(total, args):
+    """On this very CPU: what cannot be tested here is skipped, with the reason."""
+    run_cmocka(total, args, 'hw')
 
 
 def run_cases(total, args):
@@ -160,7 +169,7 @@ def run_accuracy(total, args):
     counted(total, 'accuracy', [sys.executable, 'tests/accuracy/check_accuracy.py', '--tact', args.tact])
 
 
-SUITES = {'layers': run_layers, 'unit': run_unit, 'cases': run_cases, 'cli': run_cli,
+SUITES = {'layers': run_layers, 'unit': run_unit, 'hw': run_hw, 'cases': run_cases, 'cli': run_cli,
           'fuzz': run_fuzz, 'example': run_example, 'accuracy': run_accuracy}
 
 

@@ -76,7 +76,7 @@ struct tact_measure_options {
 	unsigned pages;        /* physical pages behind all virtual ones; 0: 1 */
 	unsigned max_pages;    /* virtual pages that a block may touch; 0: 64 */
 	unsigned passes;       /* 0: 5 */
-	unsigned samples;      /* in a pass; 0: 16 */
+	unsigned samples;      /* in a pass; 0: 32 */
 	unsigned timeout_ms;   /* for a block as a whole; 0: 2000 */
 	double max_spread;     /* coefficient of variation of what is kept; 0: 0.10 */
 };

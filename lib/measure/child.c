@@ -49,9 +49,11 @@ void measure_enter(uint64_t entry);
 void measure_abort(void);
 
 __asm__(".text\n"
-	".globl measure_syscall, measure_syscall_return, measure_restorer, measure_restorer_return\n"
+	".globl measure_syscall, measure_syscall_return, measure_restorer, "
+	"measure_restorer_return\n"
 	".globl measure_enter, measure_abort\n"
-	".hidden measure_syscall, measure_syscall_return, measure_restorer, measure_restorer_return\n"
+	".hidden measure_syscall, measure_syscall_return, measure_restorer, "
+	"measure_restorer_return\n"
 	".hidden measure_enter, measure_abort\n"
 	".type measure_syscall, @function\n"
 	"measure_syscall:\n"
@@ -73,7 +75,8 @@ __asm__(".text\n"
 	"	ud2\n"
 	".type measure_enter, @function\n"
 	"measure_enter:\n"
-	"	push %rbx\n	push %rbp\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
+	"	push %rbx\n	push %rbp\n	push %r12\n	push %r13\n	push %r14\n	"
+	"push %r15\n"
 	"	call 1f\n" /* the emitted code returns here, with rsp as it is now */
 	"	jmp measure_abort\n"
 	"1:	movabs $" /* host.saved_rsp is the first field */
@@ -82,23 +85,19 @@ __asm__(".text\n"
 	"	jmp *%rdi\n"
 	".type measure_abort, @function\n"
 	"measure_abort:\n"
-	"	pushq $0x202\n	popfq\n" /* a block may have set any flag; NT would make the next iretq fault */
-	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbp\n	pop %rbx\n"
+	"	pushq $0x202\n	popfq\n" /* a block may have set any flag; NT would make the next
+					    iretq fault */
+	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbp\n	"
+	"pop %rbx\n"
 	"	ret\n");
 
-_Static_assert(MEASURE_HOST_BASE == 0x3f0000000000ull && offsetof(struct measure_host, saved_rsp) == 0,
+_Static_assert(MEASURE_HOST_BASE == 0x3f0000000000ull &&
+		       offsetof(struct measure_host, saved_rsp) == 0,
 	       "measure_enter knows the address of saved_rsp");
 
 static struct measure_host *const host = (struct measure_host *)MEASURE_HOST_BASE;
 
-/* Written before seccomp and blocks begin, read afterwards; in the child alone. */
-struct child_state {
-	int order, answer, data, counter; /* descriptors; counter: of perf, or -1 */
-	enum tact_rung rung;
-	volatile bool running, stepping;
-};
-static struct child_state *const state =
-	(struct child_state *)(MEASURE_HOST_BASE + sizeof(struct measure_host));
+static struct measure_child_state *const state = &((struct measure_host *)MEASURE_HOST_BASE)->child;
 
 /* ---- faults ---- */
 
@@ -117,7 +116,8 @@ static BARE enum measure_outcome map_page(uint64_t address)
 	host->fault_address = address;
 	if (is_own(address))
 		return OUTCOME_OWN_CODE;
-	if (page < 65536 || page >= 0x7ffffffff000ull) /* vm.mmap_min_addr; the upper half is the kernel's */
+	if (page < 65536 ||
+	    page >= 0x7ffffffff000ull) /* vm.mmap_min_addr; the upper half is the kernel's */
 		return OUTCOME_UNMAPPABLE;
 	if (host->n_pages >= host->max_pages)
 		return OUTCOME_PAGES;
@@ -154,9 +154,9 @@ static BARE enum measure_outcome outcome_of(int signal, const siginfo_t *info)
 /* Registers in front of the next instruction; in the order of their encoding. */
 static BARE void record_step(const ucontext_t *uc)
 {
-	static const uint8_t order[16] = { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
-					   REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
-					   REG_R12, REG_R13, REG_R14, REG_R15 };
+	static const uint8_t order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+					  REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+					  REG_R12, REG_R13, REG_R14, REG_R15};
 	struct measure_step *s = &host->step[host->n_steps++];
 
 	s->rip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
@@ -170,9 +170,11 @@ static BARE void on_signal(int signal, siginfo_t *info, void *context)
 	greg_t *gregs = uc->uc_mcontext.gregs;
 	uint64_t rip = (uint64_t)gregs[REG_RIP];
 
-	if (!state->running)
+	/* In the child itself, or on the way out of a block that has destroyed what that needs. */
+	if (!host->running || rip < MEASURE_CODE_BASE ||
+	    rip >= MEASURE_CODE_BASE + MEASURE_CODE_BYTES)
 		measure_syscall(__NR_exit_group, 100 + signal, 0, 0, 0, 0, 0);
-	if (signal == SIGTRAP && state->stepping) {
+	if (signal == SIGTRAP && host->stepping) {
 		if (host->n_steps < host->max_steps)
 			record_step(uc);
 		else
@@ -213,6 +215,12 @@ static BARE const struct perf_event_mmap_page *perf_page(void)
 	return (const struct perf_event_mmap_page *)MEASURE_PERF_BASE;
 }
 
+static BARE uint64_t elapsed(void)
+{
+	return (host->end_low | (uint64_t)host->end_high << 32) -
+	       (host->begin_low | (uint64_t)host->begin_high << 32);
+}
+
 /* One run of the block; ticks from begin to end. */
 static BARE enum measure_outcome run(uint64_t body, uint64_t counter, bool step, uint64_t *ticks)
 {
@@ -225,16 +233,16 @@ static BARE enum measure_outcome run(uint64_t body, uint64_t counter, bool step,
 	host->frame.rsp = host->init_rsp;
 	host->frame.rflags = step ? 0x302 : 0x202;
 	host->outcome = OUTCOME_DONE;
-	state->stepping = step;
+	host->stepping = step;
 	if (state->rung == TACT_RUNG_RDPMC)
 		host->rdpmc_index = perf_page()->index - 1u;
 	before = state->counter >= 0 && state->rung != TACT_RUNG_RDPMC ? read_perf() : 0;
-	state->running = true;
+	host->running = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	measure_enter(host->entry);
 	atomic_signal_fence(memory_order_seq_cst);
-	state->running = false;
-	*ticks = (host->end_low | host->end_high << 32) - (host->begin_low | host->begin_high << 32);
+	host->running = false;
+	*ticks = elapsed();
 	if (state->rung == TACT_RUNG_RDPMC)
 		*ticks &= (1ull << 48) - 1; /* counters have 48 bits */
 	else if (state->counter >= 0)
@@ -246,8 +254,7 @@ static BARE enum measure_outcome run(uint64_t body, uint64_t counter, bool step,
 static BARE uint32_t run_clock(uint64_t entry)
 {
 	((void (*)(void))(uintptr_t)entry)();
-	return (uint32_t)((host->end_low | host->end_high << 32) -
-			  (host->begin_low | host->begin_high << 32));
+	return (uint32_t)elapsed();
 }
 
 static BARE uint32_t run_chain(void)
@@ -275,7 +282,8 @@ static BARE void prepare(void)
 	for (uint32_t i = 0; i < host->n_pages && i < MEASURE_MAX_PAGES; i++)
 		measure_syscall(__NR_munmap, (long)host->page[i], MEASURE_PAGE, 0, 0, 0, 0);
 	host->n_pages = 0;
-	if (run_mapped(host->body_high, host->counter_high, &host->pilot_high, &ignored) != OUTCOME_DONE)
+	if (run_mapped(host->body_high, host->counter_high, &host->pilot_high, &ignored) !=
+	    OUTCOME_DONE)
 		return;
 	for (int i = 0; i < 3; i++) /* warm caches and predictors */
 		if (run_mapped(host->body_high, host->counter_high, &host->pilot_high, &ignored) ||
@@ -300,6 +308,8 @@ static BARE void take_samples(void)
 		if (host->calibrate)
 			s->chain_after = run_chain();
 	}
+	for (uint32_t i = 0; i < MEASURE_QUIET && host->calibrate; i++)
+		host->quiet[i] = (struct measure_quiet){run_clock(host->canary), run_chain()};
 }
 
 static BARE void step(void)
@@ -320,10 +330,22 @@ static BARE void set_handler(int signal)
 		unsigned long flags;
 		void (*restorer)(void);
 		unsigned long mask;
-	} action = { on_signal, SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTORER_FLAG, measure_restorer,
-		     0 };
+	} action = {on_signal, SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTORER_FLAG,
+		    measure_restorer, 0};
 
 	measure_syscall(__NR_rt_sigaction, signal, (long)&action, 0, 8, 0, 0);
+}
+
+/* Signals meant for the program, such as an interrupt from the terminal, are not for the child,
+ * which has inherited their handlers; the parent ends it.
+ */
+static BARE void block_signals(const int *open, size_t n)
+{
+	unsigned long mask = ~0ul;
+
+	for (size_t i = 0; i < n; i++)
+		mask &= ~(1ul << (open[i] - 1));
+	measure_syscall(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0, 0);
 }
 
 static BARE bool map_area(uint64_t address, size_t size, int protection, int fd)
@@ -335,38 +357,47 @@ static BARE bool map_area(uint64_t address, size_t size, int protection, int fd)
 /* Calls that are let through, and only from the stub. */
 static BARE bool install_filter(void)
 {
-#define IP_LOW  ((uint32_t)(uintptr_t)measure_syscall_return)
+#define IP_LOW	((uint32_t)(uintptr_t)measure_syscall_return)
 #define IP_HIGH ((uint32_t)((uint64_t)(uintptr_t)measure_syscall_return >> 32))
 #define SIG_LOW ((uint32_t)(uintptr_t)measure_restorer_return)
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 13),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, instruction_pointer) + 4),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IP_HIGH, 0, 11),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, instruction_pointer)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIG_LOW, 7, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IP_LOW, 0, 8),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 17),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, instruction_pointer) + 4),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IP_HIGH, 0, 15),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, instruction_pointer)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIG_LOW, 11, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IP_LOW, 0, 12),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_read, 7, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_write, 6, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mmap, 5, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_munmap, 4, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_exit_group, 3, 2),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), /* from the restorer */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_read, 11, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_write, 10, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_munmap, 9, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_exit_group, 8, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mmap, 0, 6),
+		/* No memory but that of the data area, and never executable. */
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PROT_READ | PROT_WRITE, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[3])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MAP_SHARED | MAP_FIXED_NOREPLACE, 3, 2),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)), /* from the restorer */
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_rt_sigreturn, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+	struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
 
 	if (measure_syscall(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0))
 		return false;
-	return !measure_syscall(__NR_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, (long)&program, 0, 0, 0);
+	return !measure_syscall(__NR_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, (long)&program, 0,
+				0, 0);
 }
 
 static BARE void limit(int resource, unsigned long value)
 {
-	struct rlimit r = { value, value };
+	struct rlimit r = {value, value};
 
 	measure_syscall(__NR_prlimit64, 0, resource, (long)&r, 0, 0, 0);
 }
@@ -375,7 +406,7 @@ static BARE void limit(int resource, unsigned long value)
 static BARE void close_files(const struct measure_child_fds *fds)
 {
 	enum { N_KEPT = 4 };
-	int keep[N_KEPT] = { fds->order, fds->answer, fds->data, state->counter }, low = 0;
+	int keep[N_KEPT] = {fds->order, fds->answer, fds->data, state->counter}, low = 0;
 
 	for (int i = 0; i < N_KEPT; i++)
 		for (int k = i + 1; k < N_KEPT; k++)
@@ -415,7 +446,8 @@ static BARE void open_counter(const struct measure_child_fds *fds)
 	if (fds->rung == TACT_RUNG_APERF) {
 		attr.type = fds->aperf_type;
 		attr.config = fds->aperf_config;
-		attr.exclude_kernel = attr.exclude_hv = 0; /* that device counts everything or nothing */
+		attr.exclude_kernel = attr.exclude_hv =
+			0; /* that device counts everything or nothing */
 	}
 	result = measure_syscall(__NR_perf_event_open, (long)&attr, 0, -1, -1, 0, 0);
 	if (result < 0) {
@@ -425,7 +457,8 @@ static BARE void open_counter(const struct measure_child_fds *fds)
 	state->counter = (int)result;
 	if (fds->rung == TACT_RUNG_RDPMC) {
 		if (measure_syscall(__NR_mmap, MEASURE_PERF_BASE, MEASURE_PAGE, PROT_READ,
-				    MAP_SHARED | MAP_FIXED_NOREPLACE, state->counter, 0) != MEASURE_PERF_BASE ||
+				    MAP_SHARED | MAP_FIXED_NOREPLACE, state->counter,
+				    0) != MEASURE_PERF_BASE ||
 		    !perf_page()->cap_user_rdpmc || !perf_page()->index)
 			host->counter_error = 95; /* EOPNOTSUPP */
 	} else if (!read_perf()) {
@@ -456,8 +489,8 @@ static BARE void serve(void)
 
 BARE void measure_child_main(const struct measure_child_fds *fds)
 {
-	static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
-	stack_t stack = { .ss_size = sizeof(host->signal_stack) };
+	static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
+	stack_t stack = {.ss_size = sizeof(host->signal_stack)};
 	size_t data_size = (size_t)fds->n_physical * MEASURE_PAGE;
 	char byte = 0;
 
@@ -474,18 +507,19 @@ BARE void measure_child_main(const struct measure_child_fds *fds)
 		((unsigned long *)&set)[fds->cpu / 64] |= 1ul << fds->cpu % 64;
 		measure_syscall(__NR_sched_setaffinity, 0, sizeof(set), (long)&set, 0, 0, 0);
 	}
-	if (!map_area(MEASURE_HOST_BASE, sizeof(*host) + sizeof(*state), PROT_READ | PROT_WRITE, fds->host) ||
+	if (!map_area(MEASURE_HOST_BASE, sizeof(*host), PROT_READ | PROT_WRITE, fds->host) ||
 	    !map_area(MEASURE_CODE_BASE, MEASURE_CODE_BYTES, PROT_READ | PROT_EXEC, fds->code) ||
 	    !map_area(MEASURE_DATA_BASE, data_size, PROT_READ | PROT_WRITE, fds->data))
 		measure_syscall(__NR_exit_group, 90, 0, 0, 0, 0, 0);
 	state->order = fds->order;
 	state->answer = fds->answer;
 	state->data = fds->data;
-	state->running = state->stepping = false;
+	host->running = host->stepping = false;
 	stack.ss_sp = host->signal_stack;
 	measure_syscall(__NR_sigaltstack, (long)&stack, 0, 0, 0, 0, 0);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		set_handler(signals[i]);
+	block_signals(signals, sizeof(signals) / sizeof(signals[0]));
 	open_counter(fds);
 	close_files(fds);
 	measure_syscall(__NR_arch_prctl, ARCH_SET_FS, MEASURE_FS_BASE, 0, 0, 0, 0);

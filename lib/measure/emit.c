@@ -3,8 +3,8 @@
  * The code around a block: sets every register, reads the counter, enters the block by iretq, and
  * comes back without needing any register.
  *
- *   entry:   vector and x87 state clean, MXCSR; counter -> host.begin; all registers; iretq from host.frame
- *   body:    copies of the block, 64-byte aligned; for a loop the block and its counter
+ *   entry:   vector and x87 state clean, MXCSR; counter -> host.begin; all registers; iretq from
+ * host.frame body:    copies of the block, 64-byte aligned; for a loop the block and its counter
  *   end:     counter -> host.end; rsp from host.saved_rsp; ret
  *
  * iretq sets rip, rsp and flags at once and drains the front end, so that every run begins in the
@@ -32,7 +32,7 @@ static void put(struct buffer *b, const void *bytes, size_t n)
 
 #define PUT(b, ...)                                                                                \
 	do {                                                                                       \
-		const uint8_t bytes_[] = { __VA_ARGS__ };                                          \
+		const uint8_t bytes_[] = {__VA_ARGS__};                                            \
 		put(b, bytes_, sizeof(bytes_));                                                    \
 	} while (0)
 
@@ -78,10 +78,11 @@ static void load_immediate(struct buffer *b, unsigned reg, uint64_t v)
 	put64(b, v);
 }
 
-/* lfence; counter in edx:eax; lfence; to memory.  The lfence in front keeps the counter from being read
- * before the block has ended, the one behind keeps the block from beginning before.
+/* lfence; counter in edx:eax; lfence; to memory.  The lfence in front keeps the counter from being
+ * read before the block has ended, the one behind keeps the block from beginning before.
  */
-static void read_counter(struct buffer *b, const struct measure_plan *plan, uint64_t low, uint64_t high)
+static void read_counter(struct buffer *b, const struct measure_plan *plan, uint64_t low,
+			 uint64_t high)
 {
 	PUT(b, 0x0f, 0xae, 0xe8);
 	if (plan->use_rdpmc) {
@@ -96,18 +97,26 @@ static void read_counter(struct buffer *b, const struct measure_plan *plan, uint
 	store_eax(b, high);
 }
 
-/* Every vector register zero, upper halves clean; x87 empty. */
+/* Every vector and mask register zero, upper halves clean; x87 empty. */
 static void clean_vectors(struct buffer *b, const struct measure_plan *plan)
 {
 	load_immediate(b, 0, HOST(mxcsr));
 	PUT(b, 0x0f, 0xae, 0x10); /* ldmxcsr [rax] */
-	PUT(b, 0xdb, 0xe3);       /* fninit */
+	/* fninit leaves the registers as they are, and those of MMX live there: zero them in
+	 * between. */
+	PUT(b, 0xdb, 0xe3);
+	for (unsigned r = 0; r < 8; r++)
+		PUT(b, 0x0f, 0xef, (uint8_t)(0xc0 | r * 9)); /* pxor mm, mm */
+	PUT(b, 0xdb, 0xe3);
 	if (plan->has_avx)
-		PUT(b, 0xc5, 0xfc, 0x77); /* vzeroall */
+		PUT(b, 0xc5, 0xfc, 0x77);		    /* vzeroall */
 	for (unsigned r = 0; r < 16 && !plan->has_avx; r++) /* xorps xmm, xmm */
 		PUT(b, (uint8_t)(0x40 | (r >> 3) * 5), 0x0f, 0x57, (uint8_t)(0xc0 | (r & 7) * 9));
+	for (unsigned k = 0; k < 8 && plan->has_avx512; k++) /* kxorw k, k, k */
+		PUT(b, 0xc5, (uint8_t)(0x84 | (~k & 15) << 3), 0x47, (uint8_t)(0xc0 | k * 9));
 	for (unsigned r = 16; r < 32 && plan->has_avx512; r++) {
-		/* vpxord zmm, zmm, zmm: R and B (bit 3), X and R' (bit 4), vvvv and V' are inverted */
+		/* vpxord zmm, zmm, zmm: R and B (bit 3), X and R' (bit 4), vvvv and V' are inverted
+		 */
 		unsigned x = r & 15;
 
 		PUT(b, 0x62, x < 8 ? 0xa1 : 0x01, (uint8_t)(0x05 | (~x & 15) << 3), 0x40, 0xef,
@@ -120,7 +129,8 @@ static void set_registers(struct buffer *b, const struct measure_plan *plan)
 	if (plan->loop) {
 		load_rax(b, HOST(counter));
 		/* mov counter, rax */
-		PUT(b, (uint8_t)(0x48 | plan->counter >> 3), 0x89, (uint8_t)(0xc0 | (plan->counter & 7)));
+		PUT(b, (uint8_t)(0x48 | plan->counter >> 3), 0x89,
+		    (uint8_t)(0xc0 | (plan->counter & 7)));
 	}
 	for (unsigned r = 0; r < 16; r++) {
 		uint64_t value = MEASURE_INIT_VALUE;
@@ -134,7 +144,8 @@ static void set_registers(struct buffer *b, const struct measure_plan *plan)
 	}
 }
 
-static void put_body(struct buffer *b, const struct measure_plan *plan, struct measure_layout *layout)
+static void put_body(struct buffer *b, const struct measure_plan *plan,
+		     struct measure_layout *layout)
 {
 	align(b, 64);
 	layout->body = (uint32_t)b->n;
@@ -144,7 +155,8 @@ static void put_body(struct buffer *b, const struct measure_plan *plan, struct m
 		int32_t back;
 
 		/* dec counter; jnz body */
-		PUT(b, (uint8_t)(0x48 | plan->counter >> 3), 0xff, (uint8_t)(0xc8 | (plan->counter & 7)));
+		PUT(b, (uint8_t)(0x48 | plan->counter >> 3), 0xff,
+		    (uint8_t)(0xc8 | (plan->counter & 7)));
 		back = (int32_t)layout->body - (int32_t)(b->n + 2);
 		if (back >= -128) {
 			PUT(b, 0x75, (uint8_t)back);
@@ -181,20 +193,23 @@ static void end_clock(struct buffer *b, const struct measure_plan *plan)
 }
 
 /* n dependent multiplications, in a loop so that they take little of the instruction cache. */
-static void put_chain(struct buffer *b, const struct measure_plan *plan, unsigned n, uint32_t *offset)
+static void put_chain(struct buffer *b, const struct measure_plan *plan, unsigned n,
+		      uint32_t *offset)
 {
 	begin_clock(b, plan, offset);
 	PUT(b, 0xb9); /* mov ecx, n / unroll */
 	put32(b, n / MEASURE_CHAIN_UNROLL);
+	/* imul eax, eax: 3 cycles on every core since 2011; rax would take 5 on small ones
+	 * (uops.info) */
 	for (unsigned i = 0; i < MEASURE_CHAIN_UNROLL; i++)
-		PUT(b, 0x48, 0x0f, 0xaf, 0xc0); /* imul rax, rax */
-	PUT(b, 0xff, 0xc9, 0x0f, 0x85);         /* dec ecx; jnz */
-	put32(b, (uint32_t)-(4 * MEASURE_CHAIN_UNROLL + 8));
+		PUT(b, 0x40, 0x0f, 0xaf, 0xc0);
+	PUT(b, 0xff, 0xc9, 0x0f, 0x85); /* dec ecx; jnz */
+	put32(b, (uint32_t) - (4 * MEASURE_CHAIN_UNROLL + 8));
 	end_clock(b, plan);
 }
 
-/* Independent uops at the full width of the core, in a small loop: what a sibling thread takes shows
- * at once, and caches of decoded instructions always hold it.
+/* Independent uops at the full width of the core, in a small loop: what a sibling thread takes
+ * shows at once, and caches of decoded instructions always hold it.
  */
 static void put_canary(struct buffer *b, const struct measure_plan *plan, uint32_t *offset)
 {
@@ -203,13 +218,13 @@ static void put_canary(struct buffer *b, const struct measure_plan *plan, uint32
 	put32(b, MEASURE_CANARY_NOPS / MEASURE_CANARY_UNROLL);
 	for (unsigned i = 0; i < MEASURE_CANARY_UNROLL; i++)
 		PUT(b, 0x0f, 0x1f, 0x40, 0x00); /* nop dword [rax+0] */
-	PUT(b, 0xff, 0xc9, 0x75, (uint8_t)-(4 * MEASURE_CANARY_UNROLL + 4)); /* dec ecx; jnz */
+	PUT(b, 0xff, 0xc9, 0x75, (uint8_t) - (4 * MEASURE_CANARY_UNROLL + 4)); /* dec ecx; jnz */
 	end_clock(b, plan);
 }
 
 int measure_emit(uint8_t *area, const struct measure_plan *plan, struct measure_layout *layout)
 {
-	struct buffer b = { .p = area, .capacity = MEASURE_CODE_BYTES };
+	struct buffer b = {.p = area, .capacity = MEASURE_CODE_BYTES};
 	struct measure_plan tsc = *plan;
 
 	/* The clocks come first: always in the same place, whatever the block. */

@@ -15,7 +15,7 @@
 /* A busy sibling thread slows the front end down, up to half its speed: nops then take longer than
  * in the samples beside, or than in all passes before.
  */
-#define MAX_CANARY 1.15
+#define MAX_CANARY	   1.15
 #define MAX_CANARY_OF_PASS 1.35
 /* Width of the lowest cluster, beyond one step of the counter. */
 #define CLUSTER 0.01
@@ -27,9 +27,9 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Mean of the lowest cluster: everything within one step and a percent of the low end.  A bare minimum
- * would be biased by the steps of the counter, a mean by interrupts.  The low end is the value at a
- * twentieth, so that a single outlier does not define it.
+/* Mean of the lowest cluster: everything within one step and a percent of the low end.  A bare
+ * minimum would be biased by the steps of the counter, a mean by interrupts.  The low end is the
+ * value at a twentieth, so that a single outlier does not define it.
  */
 static double lowest_cluster(double *v, unsigned n, double step)
 {
@@ -61,11 +61,11 @@ static bool is_steady(const struct measure_sample *s, unsigned quantum)
 	       drift <= MAX_CLOCK_DRIFT * clock_ticks(s) + 2.0 * quantum;
 }
 
-/* What the canary takes in this pass, in units of the clock, so that frequency cancels out; 0 if the
- * pass cannot be used.
+/* What the canary takes in this pass, in units of the clock, so that frequency cancels out; 0 if
+ * the pass cannot be used.
  */
 static double canary_level(const struct measure_sample *samples, unsigned n, unsigned quantum,
-			   double *canary_floor)
+			   double canary_floor)
 {
 	double level[MEASURE_MAX_SAMPLES], median;
 	unsigned steady = 0;
@@ -77,13 +77,29 @@ static double canary_level(const struct measure_sample *samples, unsigned n, uns
 		return 0;
 	qsort(level, steady, sizeof(*level), compare);
 	median = level[steady / 2];
-	if (!*canary_floor || median < *canary_floor)
-		*canary_floor = median;
-	return median <= *canary_floor * MAX_CANARY_OF_PASS ? median : 0;
+	return canary_floor <= 0 || median <= canary_floor * MAX_CANARY_OF_PASS ? median : 0;
 }
 
-void measure_evaluate_pass(struct measure_pass *pass, const struct measure_sample *samples, unsigned n,
-			   bool calibrated, unsigned quantum, double *canary_floor)
+void measure_lower_floor(double *canary_floor, const struct measure_quiet quiet[MEASURE_QUIET],
+			 unsigned quantum)
+{
+	double level[MEASURE_QUIET], first = quiet[0].chain;
+
+	for (unsigned i = 0; i < MEASURE_QUIET; i++) {
+		if (!quiet[i].canary || !quiet[i].chain)
+			return;
+		/* An interrupt in the clock would make the level too low, and that for ever. */
+		if (fabs(quiet[i].chain - first) > MAX_CLOCK_DRIFT * first + 2.0 * quantum)
+			return;
+		level[i] = (double)quiet[i].canary / quiet[i].chain;
+	}
+	qsort(level, MEASURE_QUIET, sizeof(*level), compare);
+	if (*canary_floor <= 0 || level[MEASURE_QUIET / 2] < *canary_floor)
+		*canary_floor = level[MEASURE_QUIET / 2];
+}
+
+void measure_evaluate_pass(struct measure_pass *pass, const struct measure_sample *samples,
+			   unsigned n, bool calibrated, unsigned quantum, double canary_floor)
 {
 	const double chain_cycles =
 		MEASURE_IMUL_CYCLES * (double)(MEASURE_CHAIN_LONG - MEASURE_CHAIN_SHORT);

@@ -3,6 +3,7 @@
  * The parent's side: a child and the areas shared with it, orders and answers, the watchdog.
  */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,8 +18,7 @@
 
 static size_t host_bytes(void)
 {
-	/* The child keeps a little of its own behind the struct. */
-	return (sizeof(struct measure_host) / MEASURE_PAGE + 2) * MEASURE_PAGE;
+	return (sizeof(struct measure_host) / MEASURE_PAGE + 1) * MEASURE_PAGE;
 }
 
 /* A file in memory and a view of it. */
@@ -78,6 +78,16 @@ void harness_kill_child(struct tact_harness *h)
 	h->order_fd = h->answer_fd = -1;
 }
 
+bool harness_has_child(struct tact_harness *h)
+{
+	int status;
+
+	if (h->child > 0 && waitpid(h->child, &status, WNOHANG) == 0)
+		return true;
+	h->child = 0; /* and it is no zombie any more */
+	return false;
+}
+
 static long now_ms(void)
 {
 	struct timespec t;
@@ -89,12 +99,12 @@ static long now_ms(void)
 /* Waits for the child's answer.  Returns 0, -1 if it died, -2 if the time is over. */
 static int wait_answer(struct tact_harness *h, long deadline)
 {
-	struct pollfd p = { .fd = h->answer_fd, .events = POLLIN };
+	struct pollfd p = {.fd = h->answer_fd, .events = POLLIN};
 	char byte;
 
 	for (;;) {
 		long left = deadline - now_ms();
-		int n = left > 0 ? poll(&p, 1, (int)left) : 0;
+		int n = left > 0 ? poll(&p, 1, left < INT_MAX ? (int)left : INT_MAX) : 0;
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -106,15 +116,21 @@ static int wait_answer(struct tact_harness *h, long deadline)
 
 int harness_start_child(struct tact_harness *h)
 {
-	int order[2] = { -1, -1 }, answer[2] = { -1, -1 };
+	int order[2] = {-1, -1}, answer[2] = {-1, -1};
 	struct measure_child_fds fds;
 
 	if (pipe2(order, O_CLOEXEC) < 0 || pipe2(answer, O_CLOEXEC) < 0)
 		goto out_close;
-	fds = (struct measure_child_fds){ .order = order[0], .answer = answer[1], .code = h->code_fd,
-					  .host = h->host_fd, .data = h->data_fd, .cpu = h->opt.cpu,
-					  .n_physical = h->opt.pages, .rung = h->rung,
-					  .aperf_type = h->aperf_type, .aperf_config = h->aperf_config };
+	fds = (struct measure_child_fds){.order = order[0],
+					 .answer = answer[1],
+					 .code = h->code_fd,
+					 .host = h->host_fd,
+					 .data = h->data_fd,
+					 .cpu = h->opt.cpu,
+					 .n_physical = h->opt.pages,
+					 .rung = h->rung,
+					 .aperf_type = h->aperf_type,
+					 .aperf_config = h->aperf_config};
 	h->child = fork();
 	if (h->child < 0)
 		goto out_close;
@@ -129,6 +145,7 @@ int harness_start_child(struct tact_harness *h)
 		harness_kill_child(h);
 		return -1;
 	}
+	h->child_state = h->host->child;
 	return 0;
 
 out_close:
@@ -142,20 +159,30 @@ out_close:
 	return -1;
 }
 
+/* The orders, which only the parent writes. */
+enum {
+	ORDERS = offsetof(struct measure_host, order),
+	ORDERS_SIZE = offsetof(struct measure_host, counter_error) - ORDERS
+};
+
 int harness_order(struct tact_harness *h, enum measure_order order, long deadline)
 {
+	uint8_t orders[ORDERS_SIZE];
 	char byte = 0;
 	int status;
 
 	h->host->order = order;
 	/* A dead child's pipe raises SIGPIPE, which is the program's business; ask first. */
-	if (h->child <= 0 || waitpid(h->child, &status, WNOHANG) != 0) {
-		h->child = 0;
+	if (!harness_has_child(h))
 		return -1;
-	}
+	memcpy(orders, (const uint8_t *)h->host + ORDERS, ORDERS_SIZE);
 	if (write(h->order_fd, &byte, 1) != 1)
 		return -1;
-	return wait_answer(h, deadline);
+	status = wait_answer(h, deadline);
+	if (!status && (memcmp(orders, (const uint8_t *)h->host + ORDERS, ORDERS_SIZE) ||
+			memcmp(&h->child_state, &h->host->child, sizeof(h->child_state))))
+		return -3;
+	return status;
 }
 
 long harness_deadline(const struct tact_harness *h)

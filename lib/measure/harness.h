@@ -15,14 +15,15 @@ struct tact_harness {
 	enum tact_rung rung;
 	unsigned aperf_type, aperf_config; /* of perf's msr device; type 0: there is none */
 	bool has_avx, has_avx512;
-	unsigned quantum;       /* step of the time stamp counter */
-	double canary_floor;    /* the fastest canary so far, in units of the clock's chain */
+	unsigned quantum;    /* step of the time stamp counter */
+	double canary_floor; /* the fastest canary so far, in units of the clock's chain */
 	unsigned blocks_of_child;
 
-	pid_t child;            /* 0: none */
+	struct measure_child_state child_state; /* as the child began */
+	pid_t child;				/* 0: none */
 	int order_fd, answer_fd;
 	int code_fd, host_fd, data_fd;
-	uint8_t *code;             /* owned: views of the shared areas */
+	uint8_t *code; /* owned: views of the shared areas */
 	struct measure_host *host;
 };
 
@@ -30,8 +31,11 @@ int harness_create_areas(struct tact_harness *h);
 void harness_destroy_areas(struct tact_harness *h);
 int harness_start_child(struct tact_harness *h);
 void harness_kill_child(struct tact_harness *h);
+bool harness_has_child(struct tact_harness *h); /* one that lives */
 
-/* Gives an order and waits.  Returns 0, -1 if the child died, -2 if the time is over. */
+/* Gives an order and waits.  Returns 0, -1 if the child died, -2 if the time is over, -3 if the
+ * block has written where the child keeps its orders.
+ */
 int harness_order(struct tact_harness *h, enum measure_order order, long deadline_ms);
 long harness_deadline(const struct tact_harness *h);
 

@@ -27,10 +27,12 @@ enum {
 	DEFAULT_MAX_PAGES = 64,
 	DEFAULT_TIMEOUT_MS = 2000,
 	MAX_PASSES = 64,
-	MAX_NOISY = 60,           /* passes that may be thrown away: a third of a second */
-	BLOCKS_PER_CHILD = 2000,  /* a new child now and then: whatever a block has left behind goes */
-	WANTED_CYCLES = 8000,     /* difference of the two runs: some hundred steps of the coarsest clock */
-	MIN_LOOP = 512,           /* iterations before a loop is in its steady state */
+	MAX_NOISY = 60, /* passes that may be thrown away: a third of a second */
+	BLOCKS_PER_CHILD =
+		2000, /* a new child now and then: whatever a block has left behind goes */
+	WANTED_CYCLES =
+		8000,	/* difference of the two runs: some hundred steps of the coarsest clock */
+	MIN_LOOP = 512, /* iterations before a loop is in its steady state */
 	MAX_LOOP = 1 << 16,
 	MANY_PAGES = 8
 };
@@ -107,13 +109,13 @@ static void probe_vectors(struct tact_harness *h)
 		h->has_avx512 = ebx >> 16 & 1 && (xcr0 & 0xe6) == 0xe6;
 }
 
-/* Step of the time stamp counter: 1 or 2 on most CPUs; where it advances with a slower clock, nearly
- * all differences of readings are multiples of a step that is longer than a reading.
+/* Step of the time stamp counter: 1 or 2 on most CPUs; where it advances with a slower clock,
+ * nearly all differences of readings are multiples of a step that is longer than a reading.
  */
 static unsigned probe_quantum(void)
 {
 	enum { N = 20000, MAX = 256 };
-	unsigned count[MAX] = { 0 }, common = 0, multiples = 0, all = 0;
+	unsigned count[MAX] = {0}, common = 0, multiples = 0, all = 0;
 	uint64_t previous = __rdtsc();
 
 	for (int i = 0; i < N; i++) {
@@ -189,8 +191,9 @@ static int fill_options(struct tact_measure_options *opt, const struct tact_meas
 	opt->max_spread = opt->max_spread > 0 ? opt->max_spread : 0.10;
 	if (opt->pages > MEASURE_MAX_PHYSICAL || opt->max_pages > MEASURE_MAX_PAGES ||
 	    opt->samples > MEASURE_MAX_SAMPLES || opt->passes > MAX_PASSES ||
-	    opt->mode > TACT_MODE_UNROLL || opt->init == TACT_INIT_DIFF || opt->init > TACT_INIT_DIFF ||
-	    opt->rung > TACT_RUNG_TSC || opt->cpu < -1 || opt->cpu >= 1024)
+	    opt->mode > TACT_MODE_UNROLL || opt->init == TACT_INIT_DIFF ||
+	    opt->init > TACT_INIT_DIFF || opt->rung > TACT_RUNG_TSC || opt->cpu < -1 ||
+	    opt->cpu >= 1024)
 		return -1;
 	return 0;
 }
@@ -199,6 +202,7 @@ int tact_harness_create(struct tact_harness **out, const struct tact_measure_opt
 			struct tact_diag *diag)
 {
 	struct tact_harness *h;
+	int error;
 
 	if (!out)
 		return tact_fail(diag, TACT_E_INVAL, "no place for the result");
@@ -207,20 +211,24 @@ int tact_harness_create(struct tact_harness **out, const struct tact_measure_opt
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	h->order_fd = h->answer_fd = h->code_fd = h->host_fd = h->data_fd = -1;
 	if (fill_options(&h->opt, opt) < 0) {
-		tact_fail(diag, TACT_E_INVAL, "an option is out of range");
+		error = tact_fail(diag, TACT_E_INVAL, "an option is out of range");
 		goto out_destroy;
 	}
 	probe_vectors(h);
 	probe_aperf(h);
 	h->quantum = probe_quantum();
 	if (harness_create_areas(h) < 0) {
-		tact_fail(diag, TACT_E_IO, "shared memory: %s", strerror(errno));
+		error = tact_fail(diag, TACT_E_IO, "shared memory: %s", strerror(errno));
 		goto out_destroy;
 	}
 	if (choose_rung(h) < 0) {
-		tact_fail(diag, TACT_E_IO, h->opt.rung == TACT_RUNG_AUTO
-			  ? "the child process cannot be set up (seccomp, memory maps)"
-			  : "this machine does not offer '%s'", tact_rung_name(h->opt.rung));
+		if (h->opt.rung == TACT_RUNG_AUTO)
+			error = tact_fail(
+				diag, TACT_E_IO,
+				"the child process cannot be set up (seccomp, memory maps)");
+		else
+			error = tact_fail(diag, TACT_E_IO, "this machine does not offer '%s'",
+					  tact_rung_name(h->opt.rung));
 		goto out_destroy;
 	}
 	*out = h;
@@ -228,7 +236,7 @@ int tact_harness_create(struct tact_harness **out, const struct tact_measure_opt
 
 out_destroy:
 	tact_harness_destroy(h);
-	return -TACT_E_IO;
+	return error;
 }
 
 void tact_harness_destroy(struct tact_harness *harness)
@@ -278,22 +286,26 @@ static int fail_outcome(struct job *job)
 
 	switch ((enum measure_outcome)host->outcome) {
 	case OUTCOME_UNMAPPABLE:
-		return fail(job, TACT_MEASURE_UNMAPPABLE, "touches address 0x%llx, which cannot be mapped",
-			    address);
+		return fail(job, TACT_MEASURE_UNMAPPABLE,
+			    "touches address 0x%llx, which cannot be mapped", address);
 	case OUTCOME_PAGES:
-		return fail(job, TACT_MEASURE_PAGES, "touches more than %u pages", job->h->opt.max_pages);
+		return fail(job, TACT_MEASURE_PAGES, "touches more than %u pages",
+			    job->h->opt.max_pages);
 	case OUTCOME_PROTECTION:
 		return fail(job, TACT_MEASURE_PROTECTION,
-			    "general protection: a misaligned vector access or a non-canonical address");
+			    "general protection: a misaligned vector access or a non-canonical "
+			    "address");
 	case OUTCOME_ILLEGAL:
-		return fail(job, TACT_MEASURE_ILLEGAL, "an instruction that this CPU does not have");
+		return fail(job, TACT_MEASURE_ILLEGAL,
+			    "an instruction that this CPU does not have");
 	case OUTCOME_ARITHMETIC:
-		return fail(job, TACT_MEASURE_ARITHMETIC, "a division error or a floating-point exception");
+		return fail(job, TACT_MEASURE_ARITHMETIC,
+			    "a division error or a floating-point exception");
 	case OUTCOME_TRAP:
 		return fail(job, TACT_MEASURE_TRAP, "a trap");
 	case OUTCOME_OWN_CODE:
-		return fail(job, TACT_MEASURE_OWN_CODE, "writes to 0x%llx, its own code or the harness",
-			    address);
+		return fail(job, TACT_MEASURE_OWN_CODE,
+			    "writes to 0x%llx, its own code or the harness", address);
 	case OUTCOME_DONE:
 	case OUTCOME_MAPPED:
 		break;
@@ -310,6 +322,9 @@ static int order(struct job *job, enum measure_order what)
 		harness_kill_child(job->h);
 		return fail(job, TACT_MEASURE_TIMEOUT, "did not come to its end in %u ms",
 			    job->h->opt.timeout_ms);
+	case -3:
+		harness_kill_child(job->h);
+		return fail(job, TACT_MEASURE_OWN_CODE, "writes to the memory of the harness");
 	default:
 		harness_kill_child(job->h);
 		return fail(job, TACT_MEASURE_CRASHED, "the child process died with it");
@@ -355,9 +370,13 @@ static int plan_block(struct job *job, const uint8_t *code, size_t size)
 		    (h->opt.mode == TACT_MODE_AUTO && job->screen.is_loop);
 	int counter;
 
-	job->plan = (struct measure_plan){ .code = code, .size = size, .loop = loop,
-					   .use_rdpmc = h->rung == TACT_RUNG_RDPMC, .init = h->opt.init,
-					   .has_avx = h->has_avx, .has_avx512 = h->has_avx512 };
+	job->plan = (struct measure_plan){.code = code,
+					  .size = size,
+					  .loop = loop,
+					  .use_rdpmc = h->rung == TACT_RUNG_RDPMC,
+					  .init = h->opt.init,
+					  .has_avx = h->has_avx,
+					  .has_avx512 = h->has_avx512};
 	job->out->mode = loop ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
 	if (!loop)
 		return 0;
@@ -369,7 +388,8 @@ static int plan_block(struct job *job, const uint8_t *code, size_t size)
 		counter = free_register(job->screen.gpr_used);
 	}
 	if (counter < 0)
-		return fail(job, TACT_MEASURE_NO_COUNTER, "no register is free to count iterations");
+		return fail(job, TACT_MEASURE_NO_COUNTER,
+			    "no register is free to count iterations");
 	job->plan.counter = (uint8_t)counter;
 	return 0;
 }
@@ -394,8 +414,8 @@ static void paper_sizes(size_t size, unsigned *low, unsigned *high)
 }
 
 /* With time stamps short runs drown in the counter's steps: more copies, as far as the instruction
- * cache goes.  The difference is a multiple of 16 (64 where it fits), so that every alignment of the
- * block is in it equally often.
+ * cache goes.  The difference is a multiple of 16 (64 where it fits), so that every alignment of
+ * the block is in it equally often.
  */
 static void choose_copies(struct job *job, double cycles, unsigned *low, unsigned *high)
 {
@@ -460,7 +480,8 @@ static int prepare(struct job *job)
 		return -1;
 	low = first_low;
 	high = first_high;
-	cycles = ((double)host->pilot_high - (double)host->pilot_low) / (high - low) * cycles_per_tick(job);
+	cycles = ((double)host->pilot_high - (double)host->pilot_low) / (high - low) *
+		 cycles_per_tick(job);
 	if (job->plan.loop)
 		choose_iterations(cycles, &low, &high);
 	else if (job->h->rung == TACT_RUNG_TSC)
@@ -483,7 +504,8 @@ static int compare_doubles(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The passes' values: the number is the median of the lower half; several groups are several modes. */
+/* The passes' values: the number is the median of the lower half; several groups are several modes.
+ */
 static int conclude(struct job *job, double *value, unsigned n)
 {
 	struct tact_measurement *out = job->out;
@@ -497,8 +519,12 @@ static int conclude(struct job *job, double *value, unsigned n)
 	}
 	mean = sum / lower;
 	out->spread = mean > 0 ? sqrt(fmax(0, squares / lower - mean * mean)) / mean : 0;
-	if (mean <= 0 || out->spread > job->h->opt.max_spread)
-		return fail(job, TACT_MEASURE_UNSTABLE, "passes differ by %.0f%%", 100 * out->spread);
+	if (mean <= 0)
+		return fail(job, TACT_MEASURE_UNSTABLE, "%u iterations took no longer than %u",
+			    out->high, out->low);
+	if (out->spread > job->h->opt.max_spread)
+		return fail(job, TACT_MEASURE_UNSTABLE, "passes differ by %.0f%%",
+			    100 * out->spread);
 	if (value[n - 1] > 1.05 * value[0] && value[n / 2] > 1.04 * value[0])
 		out->flags |= TACT_MFLAG_MODES;
 	out->cycles_per_iteration = value[lower / 2];
@@ -509,7 +535,7 @@ static int conclude(struct job *job, double *value, unsigned n)
 /* Noise comes in bursts: a pass that is too noisy is taken again after a while. */
 static void wait_for_quiet(void)
 {
-	struct timespec t = { .tv_nsec = 3000000 };
+	struct timespec t = {.tv_nsec = 3000000};
 
 	nanosleep(&t, NULL);
 }
@@ -528,8 +554,10 @@ static int sample(struct job *job)
 
 		if (order(job, ORDER_SAMPLE) < 0 || fail_outcome(job) < 0)
 			return -1;
+		if (calibrated)
+			measure_lower_floor(&h->canary_floor, h->host->quiet, h->quantum);
 		measure_evaluate_pass(&pass, h->host->sample, h->opt.samples, calibrated,
-				      calibrated ? h->quantum : 1, &h->canary_floor);
+				      calibrated ? h->quantum : 1, h->canary_floor);
 		job->out->kept += pass.kept;
 		job->out->dropped += pass.dropped;
 		if (pass.valid) {
@@ -540,8 +568,8 @@ static int sample(struct job *job)
 		}
 	}
 	if (n < 2)
-		return fail(job, TACT_MEASURE_UNSTABLE, "%u of %u samples were disturbed", job->out->dropped,
-			    job->out->kept + job->out->dropped);
+		return fail(job, TACT_MEASURE_UNSTABLE, "%u of %u samples were disturbed",
+			    job->out->dropped, job->out->kept + job->out->dropped);
 	return conclude(job, value, n);
 }
 
@@ -556,14 +584,15 @@ static void trace(struct job *job)
 		harness_kill_child(job->h);
 		return;
 	}
-	job->out->flags |= measure_trace_flags(host, job->plan.code, job->plan.size,
-					       MEASURE_CODE_BASE + job->layout.body, job->plan.loop);
+	job->out->flags |=
+		measure_trace_flags(host, job->plan.code, job->plan.size,
+				    MEASURE_CODE_BASE + job->layout.body, job->plan.loop);
 }
 
 int tact_measure(struct tact_harness *harness, const uint8_t *code, size_t size,
 		 struct tact_measurement *out)
 {
-	struct job job = { .h = harness, .out = out };
+	struct job job = {.h = harness, .out = out};
 	struct measure_host *host;
 
 	if (!harness || !out || (!code && size))
@@ -573,20 +602,22 @@ int tact_measure(struct tact_harness *harness, const uint8_t *code, size_t size,
 	out->rung = harness->rung;
 	out->init = harness->opt.init;
 	out->mode = harness->opt.mode == TACT_MODE_LOOP ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
-	out->status = tact_measure_check(code, size, harness->opt.mode, out->reason, sizeof(out->reason));
+	out->status =
+		tact_measure_check(code, size, harness->opt.mode, out->reason, sizeof(out->reason));
 	if (out->status != TACT_MEASURE_OK)
 		return 0;
-	measure_screen_block(&job.screen, code, size, harness->opt.mode != TACT_MODE_UNROLL, out->reason,
-			     sizeof(out->reason));
+	measure_screen_block(&job.screen, code, size, harness->opt.mode != TACT_MODE_UNROLL,
+			     out->reason, sizeof(out->reason));
 	out->flags = job.screen.flags;
-	if (harness->child && harness->blocks_of_child++ >= BLOCKS_PER_CHILD)
+	if (!harness_has_child(harness) || harness->blocks_of_child++ >= BLOCKS_PER_CHILD)
 		harness_kill_child(harness);
 	if (!harness->child && harness_start_child(harness) < 0)
 		return -TACT_E_IO;
 	job.deadline = harness_deadline(harness);
 	host = harness->host;
 	host->init_value = MEASURE_INIT_VALUE;
-	host->init_rsp = harness->opt.init == TACT_INIT_STACK ? MEASURE_INIT_RSP : MEASURE_INIT_VALUE;
+	host->init_rsp =
+		harness->opt.init == TACT_INIT_STACK ? MEASURE_INIT_RSP : MEASURE_INIT_VALUE;
 	host->n_physical = harness->opt.pages;
 	host->max_pages = harness->opt.max_pages;
 	host->frame.cs = 0x33; /* Linux' user segments */

@@ -2,11 +2,11 @@
  *
  * The harness: what parent and child share.
  *
- * The parent decides, emits code and looks at numbers; the child only runs what it is told, survives
- * the block's faults and writes down times.  They share three areas of memory:
- *   code   emitted by the parent, executable and read-only in the child
- *   host   struct measure_host: orders, results, what the child needs to come back
- *   data   the physical pages behind every address that a block touches
+ * The parent decides, emits code and looks at numbers; the child only runs what it is told,
+ * survives the block's faults and writes down times.  They share three areas of memory: code
+ * emitted by the parent, executable and read-only in the child host   struct measure_host: orders,
+ * results, what the child needs to come back data   the physical pages behind every address that a
+ * block touches
  */
 #ifndef TACT_MEASURE_PRIVATE_H
 #define TACT_MEASURE_PRIVATE_H
@@ -26,13 +26,14 @@
 #define MEASURE_HOST_BASE 0x3f0000000000ull
 #define MEASURE_DATA_BASE 0x3e0000000000ull /* the child's own view, for filling */
 #define MEASURE_PERF_BASE 0x3e8000000000ull /* the counter's page, with rdpmc */
-#define MEASURE_FS_BASE   0x2a000000ull     /* fs and gs: thread-local data would otherwise be the child's */
+#define MEASURE_FS_BASE                                                                            \
+	0x2a000000ull /* fs and gs: thread-local data would otherwise be the child's */
 
 enum {
 	MEASURE_CODE_BYTES = 1 << 17,
 	MEASURE_MAX_BODY = 24 * 1024, /* unrolled code: stays in a first-level cache of 32 KB */
 	MEASURE_PAGE = 4096,
-	MEASURE_MAX_PAGES = 256,      /* virtual pages of one block */
+	MEASURE_MAX_PAGES = 256, /* virtual pages of one block */
 	MEASURE_MAX_PHYSICAL = 16,
 	MEASURE_MAX_SAMPLES = 512,
 	MEASURE_MAX_STEPS = 1024,
@@ -44,17 +45,19 @@ enum {
 	MEASURE_CHAIN_UNROLL = 64,
 	MEASURE_IMUL_CYCLES = 3,
 	MEASURE_CANARY_NOPS = 8192,
-	MEASURE_CANARY_UNROLL = 16
+	MEASURE_CANARY_UNROLL = 16,
+	MEASURE_QUIET = 3 /* canaries behind the last run of a pass */
 };
 
 /* Registers and memory at the start (BHive, section III-A). */
 #define MEASURE_INIT_VALUE 0x12345600ull
 #define MEASURE_INIT_RSP   0x12355a00ull /* with --init stack: pages and offsets of their own */
 #define MEASURE_INIT_RBP   0x12365200ull
-#define MEASURE_MXCSR      0x9fc0u       /* flush to zero, denormals are zero, all exceptions masked */
+#define MEASURE_MXCSR	   0x9fc0u /* flush to zero, denormals are zero, all exceptions masked */
 
 enum measure_order {
-	ORDER_PREPARE, /* forget mapped pages, run once until it comes to its end, mapping as needed */
+	ORDER_PREPARE, /* forget mapped pages, run once until it comes to its end, mapping as needed
+			*/
 	ORDER_SAMPLE,  /* take samples */
 	ORDER_STEP     /* run once with the trap flag, writing registers down */
 };
@@ -62,17 +65,35 @@ enum measure_order {
 /* How a run ended. */
 enum measure_outcome {
 	OUTCOME_DONE,
-	OUTCOME_MAPPED,     /* a page was mapped: run again */
-	OUTCOME_UNMAPPABLE, OUTCOME_PAGES, OUTCOME_PROTECTION, OUTCOME_ILLEGAL, OUTCOME_ARITHMETIC,
-	OUTCOME_TRAP, OUTCOME_OWN_CODE
+	OUTCOME_MAPPED, /* a page was mapped: run again */
+	OUTCOME_UNMAPPABLE,
+	OUTCOME_PAGES,
+	OUTCOME_PROTECTION,
+	OUTCOME_ILLEGAL,
+	OUTCOME_ARITHMETIC,
+	OUTCOME_TRAP,
+	OUTCOME_OWN_CODE
 };
 
 /* Counters around one run; 64-bit time stamps or counter values. */
 struct measure_sample {
 	uint32_t chain_before, chain_after; /* ticks of the long chain less the short one */
-	uint32_t canary;                    /* ticks of many nops */
-	uint64_t low, high;                 /* ticks or cycles of the two runs */
-	uint32_t disturbed;                 /* a page had to be mapped: times are void */
+	uint32_t canary;		    /* ticks of many nops */
+	uint64_t low, high;		    /* ticks or cycles of the two runs */
+	uint32_t disturbed;		    /* a page had to be mapped: times are void */
+};
+
+/* The canary and the clock behind the last run of a pass: no block runs any more that could have
+ * changed what is written here.
+ */
+struct measure_quiet {
+	uint32_t canary, chain;
+};
+
+/* Written once when the child begins, read afterwards. */
+struct measure_child_state {
+	int32_t order, answer, data, counter; /* descriptors; counter: of perf, or -1 */
+	uint32_t rung;
 };
 
 /* State in front of one instruction of a traced run. */
@@ -89,21 +110,21 @@ struct measure_frame {
 struct measure_host {
 	/* Addressed by emitted code: see emit.c. */
 	uint64_t saved_rsp;
-	uint64_t begin_low, begin_high, end_low, end_high;
-	uint64_t counter;     /* iterations of a loop */
-	uint64_t rdpmc_index; /* of the counter, for rdpmc */
+	uint32_t begin_low, begin_high, end_low, end_high; /* all that is written and read */
+	uint64_t counter;				   /* iterations of a loop */
+	uint64_t rdpmc_index;				   /* of the counter, for rdpmc */
 	uint32_t mxcsr, padding;
 	struct measure_frame frame;
 
 	/* Orders. */
 	uint32_t order, n_samples;
-	uint64_t entry;                        /* of the emitted code, in the child */
-	uint64_t body_low, body_high;          /* first instruction of the run with low, high copies */
+	uint64_t entry;		      /* of the emitted code, in the child */
+	uint64_t body_low, body_high; /* first instruction of the run with low, high copies */
 	uint64_t counter_low, counter_high;
 	uint64_t chain_short, chain_long, canary; /* entries of the clock and the canary */
 	uint64_t init_rsp, init_value;
 	uint32_t n_physical, max_pages, max_steps;
-	bool calibrate;                        /* take the chains and the canary too */
+	bool calibrate; /* take the chains and the canary too */
 
 	/* Results. */
 	int32_t counter_error; /* errno of perf_event_open, or of what it needs; 0: it counts */
@@ -115,6 +136,11 @@ struct measure_host {
 	struct measure_sample sample[MEASURE_MAX_SAMPLES];
 	struct measure_step step[MEASURE_MAX_STEPS];
 
+	struct measure_quiet quiet[MEASURE_QUIET];
+
+	/* The child's own.  The parent looks whether a block has written there. */
+	struct measure_child_state child;
+	volatile bool running, stepping;
 	uint8_t signal_stack[1 << 16];
 };
 
@@ -123,11 +149,11 @@ struct measure_host {
 /* What the parent wants to run. */
 struct measure_plan {
 	const uint8_t *code;
-	size_t size;          /* bytes of one copy */
+	size_t size; /* bytes of one copy */
 	bool loop;
-	unsigned copies;      /* unroll: all copies; the low run enters later */
-	uint8_t counter;      /* loop: number of the register that counts */
-	bool own_branch;      /* loop: the block counts and branches itself */
+	unsigned copies; /* unroll: all copies; the low run enters later */
+	uint8_t counter; /* loop: number of the register that counts */
+	bool own_branch; /* loop: the block counts and branches itself */
 	bool use_rdpmc;
 	enum tact_init init;
 	bool has_avx, has_avx512;
@@ -147,7 +173,7 @@ int measure_emit(uint8_t *area, const struct measure_plan *plan, struct measure_
 struct measure_child_fds {
 	int order, answer; /* pipes */
 	int code, host, data;
-	int cpu;           /* to pin to, or -1 */
+	int cpu; /* to pin to, or -1 */
 	unsigned n_physical;
 	enum tact_rung rung;
 	unsigned aperf_type, aperf_config; /* of perf's msr device */
@@ -161,11 +187,11 @@ void measure_child_main(const struct measure_child_fds *fds) __attribute__((nore
 /* What is known of a block before it runs. */
 struct measure_screen {
 	enum tact_measure_status status; /* OK, DECODE or REFUSED */
-	uint32_t flags;                  /* R, F, V */
-	uint16_t gpr_used;               /* bit r: register r is read or written */
-	bool is_loop;                    /* ends in a branch to its start */
-	size_t branch_size;              /* of that branch */
-	int own_counter;                 /* register that the block itself counts down to its branch, or -1 */
+	uint32_t flags;			 /* R, F, V */
+	uint16_t gpr_used;		 /* bit r: register r is read or written */
+	bool is_loop;			 /* ends in a branch to its start */
+	size_t branch_size;		 /* of that branch */
+	int own_counter; /* register that the block itself counts down to its branch, or -1 */
 	size_t n_insns;
 };
 
@@ -174,8 +200,8 @@ void measure_screen_block(struct measure_screen *s, const uint8_t *code, size_t 
 
 /* ---- addresses of a traced run ---- */
 
-/* Flags L, X, D and S from the steps of a traced run whose body stands at `body`, in copies of `size`
- * bytes (the last one may be followed by the loop's counter).
+/* Flags L, X, D and S from the steps of a traced run whose body stands at `body`, in copies of
+ * `size` bytes (the last one may be followed by the loop's counter).
  */
 uint32_t measure_trace_flags(const struct measure_host *host, const uint8_t *code, size_t size,
 			     uint64_t body, bool loop);
@@ -188,8 +214,14 @@ struct measure_pass {
 	bool valid;
 };
 
-/* One pass: the undisturbed samples' lowest cluster.  `quantum` is the step of the counter. */
-void measure_evaluate_pass(struct measure_pass *pass, const struct measure_sample *samples, unsigned n,
-			   bool calibrated, unsigned quantum, double *canary_floor);
+/* One pass: the undisturbed samples' lowest cluster.  `quantum` is the step of the counter;
+ * `canary_floor` the fastest canary that was ever seen, in units of the clock, or 0.
+ */
+void measure_evaluate_pass(struct measure_pass *pass, const struct measure_sample *samples,
+			   unsigned n, bool calibrated, unsigned quantum, double canary_floor);
+
+/* Lowers the floor (0: none yet) to the canaries behind a pass. */
+void measure_lower_floor(double *canary_floor, const struct measure_quiet quiet[MEASURE_QUIET],
+			 unsigned quantum);
 
 #endif /* TACT_MEASURE_PRIVATE_H */

@@ -14,36 +14,13 @@ static const char *refusal_of(const ZydisDecodedInstruction *zi, const ZydisDeco
 {
 	if (zi->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED)
 		return "is privileged";
-	switch (zi->meta.category) {
-	case ZYDIS_CATEGORY_SYSCALL:
-	case ZYDIS_CATEGORY_SYSRET:
-	case ZYDIS_CATEGORY_INTERRUPT:
-		return "enters the kernel";
-	case ZYDIS_CATEGORY_IO:
-	case ZYDIS_CATEGORY_IOSTRINGOP:
-		return "accesses ports of devices";
-	case ZYDIS_CATEGORY_RDRAND:
-	case ZYDIS_CATEGORY_RDSEED:
-		return "is not deterministic";
-	case ZYDIS_CATEGORY_RDWRFSGS:
-	case ZYDIS_CATEGORY_SEGOP:
-		return "changes segments";
-	case ZYDIS_CATEGORY_CALL:
-	case ZYDIS_CATEGORY_RET:
-	case ZYDIS_CATEGORY_COND_BR:
-	case ZYDIS_CATEGORY_UNCOND_BR:
-		return "leaves the block";
-	case ZYDIS_CATEGORY_SYSTEM:
-		return "is a system instruction";
-	default:
-		break;
-	}
 	switch (zi->mnemonic) {
 	case ZYDIS_MNEMONIC_CPUID:
 	case ZYDIS_MNEMONIC_RDTSC:
 	case ZYDIS_MNEMONIC_RDTSCP:
 	case ZYDIS_MNEMONIC_RDPMC:
 	case ZYDIS_MNEMONIC_RDPID:
+	case ZYDIS_MNEMONIC_RDPRU:
 	case ZYDIS_MNEMONIC_XGETBV:
 		return "is not deterministic";
 	case ZYDIS_MNEMONIC_CLI:
@@ -71,6 +48,34 @@ static const char *refusal_of(const ZydisDecodedInstruction *zi, const ZydisDeco
 	case ZYDIS_MNEMONIC_UD1:
 	case ZYDIS_MNEMONIC_UD2:
 		return "is undefined on purpose";
+	default:
+		break;
+	}
+	switch (zi->meta.category) {
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_SYSRET:
+	case ZYDIS_CATEGORY_INTERRUPT:
+		return "enters the kernel";
+	case ZYDIS_CATEGORY_IO:
+	case ZYDIS_CATEGORY_IOSTRINGOP:
+		return "accesses ports of devices";
+	case ZYDIS_CATEGORY_RDRAND:
+	case ZYDIS_CATEGORY_RDSEED:
+		return "is not deterministic";
+	case ZYDIS_CATEGORY_RDWRFSGS:
+	case ZYDIS_CATEGORY_SEGOP:
+		return "changes segments";
+	case ZYDIS_CATEGORY_CALL:
+	case ZYDIS_CATEGORY_RET:
+	case ZYDIS_CATEGORY_COND_BR:
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return "leaves the block";
+	case ZYDIS_CATEGORY_SYSTEM:
+	case ZYDIS_CATEGORY_VTX:
+	case ZYDIS_CATEGORY_SGX:
+	case ZYDIS_CATEGORY_UINTR:
+	case ZYDIS_CATEGORY_ENQCMD:
+		return "is a system instruction";
 	default:
 		break;
 	}
@@ -122,12 +127,13 @@ static bool is_back_edge(const ZydisDecodedInstruction *zi, size_t end)
 }
 
 /* dec r or sub r, 1 of a whole register right in front of jnz: the register counts iterations, if
- * nothing else writes it.
+ * nothing else writes it.  rsp does not: the way into a run needs it.
  */
 static int counter_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops)
 {
 	if (ops[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
-	    ZydisRegisterGetClass(ops[0].reg.value) != ZYDIS_REGCLASS_GPR64)
+	    ZydisRegisterGetClass(ops[0].reg.value) != ZYDIS_REGCLASS_GPR64 ||
+	    ops[0].reg.value == ZYDIS_REGISTER_RSP)
 		return -1;
 	if (zi->mnemonic == ZYDIS_MNEMONIC_DEC ||
 	    (zi->mnemonic == ZYDIS_MNEMONIC_SUB && ops[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
@@ -136,7 +142,8 @@ static int counter_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOpera
 	return -1;
 }
 
-static unsigned count_writes(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops, int reg)
+static unsigned count_writes(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
+			     int reg)
 {
 	unsigned n = 0;
 
@@ -146,8 +153,10 @@ static unsigned count_writes(const ZydisDecodedInstruction *zi, const ZydisDecod
 		if (ops[i].type != ZYDIS_OPERAND_TYPE_REGISTER ||
 		    !(ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
 			continue;
-		whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, ops[i].reg.value);
-		n += ZydisRegisterGetClass(whole) == ZYDIS_REGCLASS_GPR64 && ZydisRegisterGetId(whole) == reg;
+		whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64,
+							 ops[i].reg.value);
+		n += ZydisRegisterGetClass(whole) == ZYDIS_REGCLASS_GPR64 &&
+		     ZydisRegisterGetId(whole) == reg;
 	}
 	return n;
 }
@@ -194,10 +203,11 @@ void measure_screen_block(struct measure_screen *s, const uint8_t *code, size_t 
 	for (size_t at = 0; at < size; at += zi.length, s->n_insns++) {
 		const char *why;
 
-		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + at, size - at, &zi, ops))) {
+		if (!ZYAN_SUCCESS(
+			    ZydisDecoderDecodeFull(&decoder, code + at, size - at, &zi, ops))) {
 			s->status = TACT_MEASURE_DECODE;
-			snprintf(reason, reason_size, "no instruction, or one that is cut short, at byte %zu",
-				 at);
+			snprintf(reason, reason_size,
+				 "no instruction, or one that is cut short, at byte %zu", at);
 			return;
 		}
 		if (at + zi.length == size && is_back_edge(&zi, size)) {
@@ -229,7 +239,8 @@ enum tact_measure_status tact_measure_check(const uint8_t *code, size_t size, en
 	struct measure_screen s;
 	char text[160];
 
-	measure_screen_block(&s, code, code ? size : 0, mode != TACT_MODE_UNROLL, text, sizeof(text));
+	measure_screen_block(&s, code, code ? size : 0, mode != TACT_MODE_UNROLL, text,
+			     sizeof(text));
 	if (s.status == TACT_MEASURE_OK && size > MEASURE_MAX_BODY / 32) {
 		s.status = TACT_MEASURE_TOO_LONG;
 		snprintf(text, sizeof(text), "%zu bytes; at most %d can be measured", size,

@@ -76,12 +76,17 @@ static void access(struct tracer *t, const ZydisDecodedOperand *op, uint64_t add
 	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
 		load(t, address, size);
 	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-		t->stores[t->n++ % WINDOW] = (struct store){ address, size };
+		t->stores[t->n++ % WINDOW] = (struct store){address, size};
 }
 
-static void step(struct tracer *t, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
-		 const uint64_t *gpr, uint64_t rip)
+static void step(struct tracer *t, const ZydisDecodedInstruction *zi,
+		 const ZydisDecodedOperand *ops, const uint64_t *gpr, uint64_t rip)
 {
+	/* Operands that nobody reads, or that wait for nothing. */
+	if (zi->meta.category == ZYDIS_CATEGORY_NOP ||
+	    zi->meta.category == ZYDIS_CATEGORY_WIDENOP ||
+	    zi->meta.category == ZYDIS_CATEGORY_PREFETCH)
+		return;
 	for (unsigned i = 0; i < zi->operand_count; i++) {
 		const ZydisDecodedOperandMem *mem = &ops[i].mem;
 		uint64_t address;
@@ -95,7 +100,8 @@ static void step(struct tracer *t, const ZydisDecodedInstruction *zi, const Zydi
 			address += MEASURE_FS_BASE;
 		/* push stores below rsp */
 		if (ops[i].visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
-		    mem->base == ZYDIS_REGISTER_RSP && ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+		    mem->base == ZYDIS_REGISTER_RSP &&
+		    ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
 			address -= ops[i].size / 8u;
 		access(t, &ops[i], address);
 	}
@@ -106,7 +112,7 @@ uint32_t measure_trace_flags(const struct measure_host *host, const uint8_t *cod
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction zi;
-	struct tracer t = { .n = 0 };
+	struct tracer t = {.n = 0};
 	ZydisDecoder decoder;
 
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
@@ -118,7 +124,8 @@ uint32_t measure_trace_flags(const struct measure_host *host, const uint8_t *cod
 			offset %= size;
 		if (s->rip < body || offset >= size)
 			continue; /* the loop's counter, the way out */
-		if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + offset, size - offset, &zi, ops)))
+		if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + offset, size - offset, &zi,
+							ops)))
 			step(&t, &zi, ops, s->gpr, s->rip);
 	}
 	return t.flags;

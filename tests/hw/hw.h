@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the tests on this very CPU need.  Include behind cmocka.h.
+ */
+#ifndef TESTS_HW_H
+#define TESTS_HW_H
+
+#include <cpuid.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <tact/tact.h>
+
+#include "measure/harness.h"
+
+#define UNUSED __attribute__((unused))
+
+struct hw_cpu {
+	char vendor[13];
+	unsigned family, model;
+};
+
+UNUSED static struct hw_cpu hw_cpu(void)
+{
+	struct hw_cpu cpu = {.family = 0};
+	unsigned eax, ebx, ecx, edx;
+
+	__cpuid(0, eax, ebx, ecx, edx);
+	memcpy(cpu.vendor, &ebx, 4);
+	memcpy(cpu.vendor + 4, &edx, 4);
+	memcpy(cpu.vendor + 8, &ecx, 4);
+	__cpuid(1, eax, ebx, ecx, edx);
+	cpu.family = (eax >> 8 & 15) + (eax >> 20 & 255);
+	cpu.model = (eax >> 4 & 15) | (eax >> 12 & 0xf0);
+	return cpu;
+}
+
+UNUSED static void hw_sleep_ms(unsigned ms)
+{
+	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+UNUSED static double hw_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* NULL if there is no harness here, with the reason said. */
+UNUSED static struct tact_harness *hw_harness(enum tact_mode mode, enum tact_init init,
+					      unsigned timeout_ms)
+{
+	const struct tact_measure_options opt = {.size = sizeof(opt),
+						 .mode = mode,
+						 .init = init,
+						 .cpu = -1,
+						 .timeout_ms = timeout_ms};
+	struct tact_diag diag = {0};
+	struct tact_harness *h = NULL;
+
+	if (tact_harness_create(&h, &opt, &diag) < 0)
+		print_message("skip: no harness here: %s\n", diag.text);
+	return h;
+}
+
+enum hw_answer { HW_RIGHT, HW_WRONG, HW_NOISY };
+
+/* Measures a block until the number is within 2% of what is expected, three times at most; noise (a
+ * busy sibling, a machine that is shared) does not count as a try, but ends it after a while.
+ */
+UNUSED static enum hw_answer hw_expect(struct tact_harness *h, const uint8_t *code, size_t size,
+				       double expected, struct tact_measurement *m)
+{
+	unsigned tries = 0, noisy = 0;
+
+	while (tries < 3 && noisy < 4) {
+		if (tact_measure(h, code, size, m) < 0)
+			return HW_WRONG;
+		if (m->status == TACT_MEASURE_UNSTABLE) {
+			noisy++;
+			hw_sleep_ms(100);
+			continue;
+		}
+		if (m->status != TACT_MEASURE_OK)
+			return HW_WRONG;
+		if (fabs(m->cycles_per_iteration - expected) <= 0.02 * expected)
+			return HW_RIGHT;
+		if (++tries < 3)
+			hw_sleep_ms(tries == 1 ? 50 : 400); /* noise comes in bursts */
+	}
+	return tries < 3 ? HW_NOISY : HW_WRONG;
+}
+
+UNUSED static unsigned hw_count_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+UNUSED static bool hw_has_children(void)
+{
+	siginfo_t info;
+
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+#endif /* TESTS_HW_H */

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * measure without running a block: names, what is refused, options; and that harnesses come and go
+ * without leaving anything.  Numbers are the business of tests/hw.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sys/wait.h>
+
+#include "measure/harness.h"
+#include "support.h"
+
+/* ---- names ---- */
+
+static void names_of_statuses(void **state)
+{
+	static const char *const names[] = {
+		"ok",	      "decode_error",	"too_long",   "refused",
+		"unmappable", "too_many_pages", "protection", "illegal",
+		"arithmetic", "trap",		"own_code",   "timeout",
+		"crashed",    "no_counter",	"unstable",
+	};
+
+	(void)state;
+	assert_int_equal(ARRAY_SIZE(names), TACT_N_MEASURE_STATUS);
+	for (unsigned i = 0; i < TACT_N_MEASURE_STATUS; i++)
+		assert_string_equal(tact_measure_status_name((enum tact_measure_status)i),
+				    names[i]);
+	assert_string_equal(tact_measure_status_name(TACT_N_MEASURE_STATUS), "unknown");
+	assert_string_equal(tact_measure_status_name((enum tact_measure_status) - 1), "unknown");
+}
+
+static void names_of_rungs(void **state)
+{
+	(void)state;
+	assert_string_equal(tact_rung_name(TACT_RUNG_AUTO), "auto");
+	assert_string_equal(tact_rung_name(TACT_RUNG_RDPMC), "rdpmc");
+	assert_string_equal(tact_rung_name(TACT_RUNG_PERF), "perf");
+	assert_string_equal(tact_rung_name(TACT_RUNG_APERF), "aperf");
+	assert_string_equal(tact_rung_name(TACT_RUNG_TSC), "tsc");
+	assert_string_equal(tact_rung_name((enum tact_rung)99), "unknown");
+}
+
+static void text_of_flags(void **state)
+{
+	char buf[16];
+
+	(void)state;
+	assert_string_equal(tact_measure_flags_text(0, buf), "-");
+	assert_string_equal(tact_measure_flags_text(TACT_MFLAG_CROSSES_LINE, buf), "L");
+	assert_string_equal(
+		tact_measure_flags_text(TACT_MFLAG_CROSSES_LINE | TACT_MFLAG_ALIAS_PAGE, buf),
+		"LX");
+	assert_string_equal(tact_measure_flags_text(TACT_MFLAG_SHORT, buf), "T");
+	assert_string_equal(tact_measure_flags_text(~0u, buf), "LXDSRFVWBT");
+	assert_ptr_equal(tact_measure_flags_text(0, buf), buf);
+}
+
+/* ---- what is refused ---- */
+
+static void checks(void **state)
+{
+	static const struct {
+		const char *hex;
+		enum tact_mode mode;
+		enum tact_measure_status status;
+		const char *reason; /* a part of it */
+	} cases[] = {
+		{"4801d8", TACT_MODE_UNROLL, TACT_MEASURE_OK, ""},
+		{"4801d8", TACT_MODE_LOOP, TACT_MEASURE_OK, ""},
+		{"4801d8", TACT_MODE_AUTO, TACT_MEASURE_OK, ""},
+		{"90", TACT_MODE_UNROLL, TACT_MEASURE_OK, ""},
+		{"c5fc58c1", TACT_MODE_UNROLL, TACT_MEASURE_OK, ""},
+		{"62f17c4858c1", TACT_MODE_UNROLL, TACT_MEASURE_OK, ""},
+		{"0f28c1", TACT_MODE_UNROLL, TACT_MEASURE_OK, ""},
+		{"f3aa", TACT_MODE_UNROLL, TACT_MEASURE_OK, ""},   /* rep stosb */
+		{"9c9d", TACT_MODE_UNROLL, TACT_MEASURE_OK, ""},   /* pushf; popf */
+		{"f390", TACT_MODE_UNROLL, TACT_MEASURE_OK, ""},   /* pause */
+		{"0faee8", TACT_MODE_UNROLL, TACT_MEASURE_OK, ""}, /* lfence */
+		{"0fae38", TACT_MODE_UNROLL, TACT_MEASURE_OK, ""}, /* clflush [rax] */
+		{"8cd8", TACT_MODE_UNROLL, TACT_MEASURE_OK, ""},   /* mov eax, ds */
+		{"64488b0425280000 00", TACT_MODE_UNROLL, TACT_MEASURE_OK,
+		 ""},						 /* mov rax, fs:[0x28] */
+		{"d9e8", TACT_MODE_UNROLL, TACT_MEASURE_OK, ""}, /* fld1 */
+		{"c9", TACT_MODE_UNROLL, TACT_MEASURE_OK, ""},	 /* leave */
+		/* no instruction */
+		{"", TACT_MODE_UNROLL, TACT_MEASURE_DECODE, "no code"},
+		{"", TACT_MODE_LOOP, TACT_MEASURE_DECODE, "no code"},
+		{"06", TACT_MODE_UNROLL, TACT_MEASURE_DECODE, "at byte 0"},
+		{"9048", TACT_MODE_UNROLL, TACT_MEASURE_DECODE, "at byte 1"},
+		{"4801", TACT_MODE_LOOP, TACT_MEASURE_DECODE, "at byte 0"},
+		{"66666666666666666666666666666690", TACT_MODE_UNROLL, TACT_MEASURE_DECODE,
+		 "at byte 0"},
+		/* kernel */
+		{"0f05", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "syscall enters the kernel"},
+		{"900f34", TACT_MODE_LOOP, TACT_MEASURE_REFUSED, "sysenter enters the kernel"},
+		{"cd80", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "enters the kernel"},
+		{"cc", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "enters the kernel"},
+		{"f1", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "enters the kernel"},
+		{"0f07", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, ""},
+		/* privileged */
+		{"f4", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "hlt is privileged"},
+		{"0f30", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "wrmsr is privileged"},
+		{"0f22c0", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "is privileged"},
+		{"fa", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "cli is privileged"},
+		{"fb", TACT_MODE_LOOP, TACT_MEASURE_REFUSED, "sti is privileged"},
+		{"0f09", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "wbinvd is privileged"},
+		/* devices */
+		{"e460", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "accesses ports of devices"},
+		{"ee", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "accesses ports of devices"},
+		{"6c", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "accesses ports of devices"},
+		{"f36f", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "accesses ports of devices"},
+		/* not deterministic */
+		{"0fc7f0", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "is not deterministic"},
+		{"480fc7f8", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "is not deterministic"},
+		{"0f31", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "rdtsc is not deterministic"},
+		{"0fa2", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "cpuid is not deterministic"},
+		{"0f33", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "rdpmc is not deterministic"},
+		{"0f01f9", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "rdtscp is not deterministic"},
+		{"f30fc7f8", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "is not deterministic"},
+		{"0f01fd", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "rdpru is not deterministic"},
+		/* segments */
+		{"8ed8", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "changes segments"},
+		{"0fa1", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "changes segments"},
+		{"0fb400", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "changes segments"},
+		{"f3480faed0", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "changes segments"},
+		{"f3480faed8", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "changes segments"},
+		/* branches */
+		{"c3", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "ret leaves the block"},
+		{"e800000000", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "leaves the block"},
+		{"ffe0", TACT_MODE_LOOP, TACT_MEASURE_REFUSED, "leaves the block"},
+		{"7400", TACT_MODE_LOOP, TACT_MEASURE_REFUSED, "leaves the block"},
+		{"eb0090", TACT_MODE_LOOP, TACT_MEASURE_REFUSED, "leaves the block"},
+		{"ff28", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "leaves the block"},
+		{"cb", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "leaves the block"},
+		/* the own back edge: only a loop may have it, and only as its last instruction */
+		{"48ffc875fb", TACT_MODE_LOOP, TACT_MEASURE_OK, ""},
+		{"48ffc875fb", TACT_MODE_AUTO, TACT_MEASURE_OK, ""},
+		{"48ffc875fb", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "leaves the block"},
+		{"48ffc87 5fb90", TACT_MODE_LOOP, TACT_MEASURE_REFUSED, "leaves the block"},
+		{"48ffc875fc", TACT_MODE_LOOP, TACT_MEASURE_REFUSED, "leaves the block"},
+		{"ebfe", TACT_MODE_LOOP, TACT_MEASURE_OK, ""},
+		{"ebfe", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "leaves the block"},
+		{"90e2fd", TACT_MODE_AUTO, TACT_MEASURE_OK, ""},
+		{"480fafc30f85f6ffffff", TACT_MODE_AUTO, TACT_MEASURE_OK, ""},
+		/* the rest */
+		{"0f00c0", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "is a system instruction"},
+		{"0f0100", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "is a system instruction"},
+		{"0f01c1", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "is a system instruction"},
+		{"0f01d7", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "is a system instruction"},
+		{"0f01fa", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "waits for events"},
+		{"f20faef0", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "waits for events"},
+		{"c7f800000000", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, ""},
+		{"0f01d5", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "is transactional"},
+		{"c6f800", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, ""},
+		{"0fae08", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "restores processor state"},
+		{"0fae28", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "restores processor state"},
+		{"0f01ef", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "restores processor state"},
+		{"0f0b", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "ud2 is undefined on purpose"},
+		{"0fb9c0", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "is undefined on purpose"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char reason[160] = "?", shorter[8];
+		uint8_t code[64];
+		size_t size = bytes_of(code, sizeof(code), cases[i].hex);
+		enum tact_measure_status status =
+			tact_measure_check(code, size, cases[i].mode, reason, sizeof(reason));
+
+		if (status != cases[i].status || !strstr(reason, cases[i].reason))
+			fail_msg("%s: %s, '%s'", cases[i].hex, tact_measure_status_name(status),
+				 reason);
+		assert_int_equal(status == TACT_MEASURE_OK, !reason[0]);
+		assert_int_equal(tact_measure_check(code, size, cases[i].mode, NULL, 0), status);
+		tact_measure_check(code, size, cases[i].mode, shorter, sizeof(shorter));
+		assert_true(strlen(shorter) < sizeof(shorter));
+	}
+}
+
+static void check_of_sizes(void **state)
+{
+	enum { MOST = MEASURE_MAX_BODY / 32 };
+	uint8_t code[MOST + 1];
+	char reason[160];
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	assert_int_equal(tact_measure_check(code, MOST, TACT_MODE_UNROLL, NULL, 0),
+			 TACT_MEASURE_OK);
+	assert_int_equal(tact_measure_check(code, MOST + 1, TACT_MODE_LOOP, reason, sizeof(reason)),
+			 TACT_MEASURE_TOO_LONG);
+	assert_non_null(strstr(reason, "769 bytes"));
+	assert_int_equal(tact_measure_check(NULL, 0, TACT_MODE_UNROLL, reason, sizeof(reason)),
+			 TACT_MEASURE_DECODE);
+	assert_int_equal(tact_measure_check(NULL, 5, TACT_MODE_UNROLL, NULL, 0),
+			 TACT_MEASURE_DECODE);
+}
+
+/* Which register counts, and what the screen notes. */
+static void screens(void **state)
+{
+	static const struct {
+		const char *hex;
+		bool is_loop;
+		size_t branch_size;
+		int own_counter;
+		uint16_t gpr_used;
+		uint32_t flags;
+	} cases[] = {
+		{"4801d8", false, 0, -1, 1 << 0 | 1 << 3, 0},
+		{"48ffc975fb", true, 2, 1, 1 << 1, 0},		   /* dec rcx; jnz */
+		{"4883e90175fa", true, 2, 1, 1 << 1, 0},	   /* sub rcx, 1; jnz */
+		{"4983ef010f85f6ffffff", true, 6, 15, 1 << 15, 0}, /* sub r15, 1; jnz long */
+		{"4883e90275fa", true, 2, -1, 1 << 1, 0},	   /* sub rcx, 2; jnz */
+		{"ffc975fc", true, 2, -1, 1 << 1, 0},		   /* dec ecx: half of it */
+		{"48ffc974fb", true, 2, -1, 1 << 1, 0},		   /* dec rcx; jz */
+		{"48ffcc75fb", true, 2, -1, 1 << 4, 0},		   /* dec rsp: never */
+		{"48ffc148ffc975f8", true, 2, -1, 1 << 1, 0},	   /* written elsewhere too */
+		{"48ffc99075fa", true, 2, -1, 1 << 1, 0},	   /* not right in front */
+		{"89c948ffc975f9", true, 2, -1, 1 << 1, 0},	   /* its half is written */
+		{"f348ab", false, 0, -1, 1 << 0 | 1 << 1 | 1 << 7, 0},
+		{"48f7e3", false, 0, -1, 1 << 0 | 1 << 2 | 1 << 3, 0},
+		{"50", false, 0, -1, 1 << 0 | 1 << 4, 0},
+		{"488b0500000000", false, 0, -1, 1 << 0, TACT_MFLAG_RIP},
+		{"c5fc58c1", false, 0, -1, 0, TACT_MFLAG_VEX},
+		{"62f17c4858c1", false, 0, -1, 0, TACT_MFLAG_VEX},
+		{"d8c1", false, 0, -1, 0, TACT_MFLAG_X87},
+		{"0ffec1", false, 0, -1, 0, TACT_MFLAG_X87},
+		{"0f58c1", false, 0, -1, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct measure_screen s;
+		char reason[160];
+		uint8_t code[64];
+		size_t size = bytes_of(code, sizeof(code), cases[i].hex);
+
+		measure_screen_block(&s, code, size, true, reason, sizeof(reason));
+		if (s.status != TACT_MEASURE_OK || s.is_loop != cases[i].is_loop ||
+		    s.branch_size != cases[i].branch_size ||
+		    s.own_counter != cases[i].own_counter || s.gpr_used != cases[i].gpr_used ||
+		    s.flags != cases[i].flags)
+			fail_msg("%s: status %d, loop %d, branch %zu, counter %d, registers %x, "
+				 "flags %x",
+				 cases[i].hex, (int)s.status, s.is_loop, s.branch_size,
+				 s.own_counter, s.gpr_used, s.flags);
+	}
+}
+
+/* ---- options, harnesses ---- */
+
+static void refuses_options(void **state)
+{
+	static const struct tact_measure_options bad[] = {
+		{.size = 1, .cpu = -1},
+		{.size = sizeof(bad[0]), .cpu = -2},
+		{.size = sizeof(bad[0]), .cpu = 1024},
+		{.size = sizeof(bad[0]), .cpu = -1, .mode = (enum tact_mode)3},
+		{.size = sizeof(bad[0]), .cpu = -1, .init = TACT_INIT_DIFF},
+		{.size = sizeof(bad[0]), .cpu = -1, .init = (enum tact_init)9},
+		{.size = sizeof(bad[0]), .cpu = -1, .rung = (enum tact_rung)5},
+		{.size = sizeof(bad[0]), .cpu = -1, .pages = MEASURE_MAX_PHYSICAL + 1},
+		{.size = sizeof(bad[0]), .cpu = -1, .max_pages = MEASURE_MAX_PAGES + 1},
+		{.size = sizeof(bad[0]), .cpu = -1, .passes = 65},
+		{.size = sizeof(bad[0]), .cpu = -1, .samples = MEASURE_MAX_SAMPLES + 1},
+		{.size = sizeof(bad[0]), .cpu = -1, .samples = ~0u},
+	};
+	struct tact_harness *h = NULL;
+	struct tact_diag diag;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		memset(&diag, 0, sizeof(diag));
+		if (tact_harness_create(&h, &bad[i], &diag) != -TACT_E_INVAL)
+			fail_msg("options %zu were taken, or refused for another reason", i);
+		assert_null(h);
+		assert_true(diag.text[0]);
+	}
+	assert_int_equal(tact_harness_create(NULL, NULL, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_harness_create(NULL, NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_harness_create(&h, &bad[1], NULL), -TACT_E_INVAL);
+	tact_harness_destroy(NULL);
+}
+
+static unsigned count_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+static bool has_children(void)
+{
+	siginfo_t info;
+
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/* NULL if this machine cannot do it, with the reason said. */
+static struct tact_harness *create_or_say_why(const struct tact_measure_options *opt)
+{
+	struct tact_harness *h = NULL;
+	struct tact_diag diag = {0};
+
+	if (tact_harness_create(&h, opt, &diag) < 0)
+		print_message("skip: no harness here: %s\n", diag.text);
+	return h;
+}
+
+static void harnesses_come_and_go(void **state)
+{
+	unsigned descriptors = count_descriptors();
+	struct tact_harness *first = create_or_say_why(NULL);
+
+	(void)state;
+	if (!first)
+		skip();
+	tact_harness_destroy(first);
+	for (unsigned i = 0; i < rounds(60); i++) {
+		struct tact_harness *a = NULL, *b = NULL;
+
+		assert_int_equal(tact_harness_create(&a, NULL, NULL), 0);
+		assert_int_equal(tact_harness_create(&b, NULL, NULL), 0);
+		assert_true(has_children());
+		assert_true(tact_harness_rung(a) > TACT_RUNG_AUTO &&
+			    tact_harness_rung(a) <= TACT_RUNG_TSC);
+		tact_harness_destroy(a);
+		tact_harness_destroy(b);
+		assert_false(has_children());
+		assert_int_equal(count_descriptors(), descriptors);
+	}
+	/* A rung that is not there, or is: nothing is left either way. */
+	for (int rung = TACT_RUNG_RDPMC; rung <= (int)TACT_RUNG_TSC; rung++) {
+		const struct tact_measure_options opt = {
+			.size = sizeof(opt), .cpu = -1, .rung = (enum tact_rung)rung};
+		struct tact_diag diag = {0};
+		struct tact_harness *h = NULL;
+		int error = tact_harness_create(&h, &opt, &diag);
+
+		assert_true(error == 0 ||
+			    (error == -TACT_E_IO && strstr(diag.text, tact_rung_name(opt.rung))));
+		assert_true(rung != TACT_RUNG_TSC || error == 0);
+		tact_harness_destroy(h);
+		assert_false(has_children());
+		assert_int_equal(count_descriptors(), descriptors);
+	}
+}
+
+/* What tact_measure says without running anything. */
+static void measures_nothing(void **state)
+{
+	struct tact_harness *h = create_or_say_why(NULL);
+	struct tact_measurement m;
+	uint8_t code[1000];
+
+	(void)state;
+	if (!h)
+		skip();
+	memset(code, 0x90, sizeof(code));
+	assert_int_equal(tact_measure(NULL, code, 1, &m), -TACT_E_INVAL);
+	assert_int_equal(tact_measure(h, code, 1, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_measure(h, NULL, 1, &m), -TACT_E_INVAL);
+	assert_int_equal(tact_measure(h, NULL, 0, &m), 0);
+	assert_int_equal(m.status, TACT_MEASURE_DECODE);
+	assert_int_equal(m.size, sizeof(m));
+	assert_int_equal(m.init, TACT_INIT_SAME);
+	assert_int_equal(m.rung, tact_harness_rung(h));
+	assert_true(m.reason[0]);
+	assert_int_equal(tact_measure(h, code, sizeof(code), &m), 0);
+	assert_int_equal(m.status, TACT_MEASURE_TOO_LONG);
+	assert_int_equal(tact_measure(h, (const uint8_t *)"\x0f\x05", 2, &m), 0);
+	assert_int_equal(m.status, TACT_MEASURE_REFUSED);
+	assert_true(m.cycles_per_iteration == 0 && m.kept == 0);
+	tact_harness_destroy(h);
+}
+
+/* Options of a shorter struct, of an older program: the rest is zero. */
+static void shorter_options(void **state)
+{
+	const struct tact_measure_options opt = {
+		.size = offsetof(struct tact_measure_options, pages),
+		.mode = TACT_MODE_LOOP,
+		.init = TACT_INIT_STACK,
+		.cpu = -1,
+		.pages = 1000};
+	struct tact_harness *h = create_or_say_why(&opt);
+
+	(void)state;
+	if (!h)
+		skip();
+	assert_int_equal(h->opt.pages, 1);
+	assert_int_equal(h->opt.mode, TACT_MODE_LOOP);
+	assert_true(h->opt.passes > 0 && h->opt.samples > 0 && h->opt.timeout_ms > 0);
+	tact_harness_destroy(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_of_statuses), cmocka_unit_test(names_of_rungs),
+		cmocka_unit_test(text_of_flags),     cmocka_unit_test(checks),
+		cmocka_unit_test(check_of_sizes),    cmocka_unit_test(screens),
+		cmocka_unit_test(refuses_options),   cmocka_unit_test(harnesses_come_and_go),
+		cmocka_unit_test(measures_nothing),  cmocka_unit_test(shorter_options),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The code around a block: it decodes, and does what it should, for every kind of plan.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <Zydis/Zydis.h>
+
+#include "measure/measure_priv.h"
+#include "support.h"
+
+static const uint8_t add_rax_rbx[] = {0x48, 0x01, 0xd8};
+
+struct emitted {
+	uint8_t *area; /* owned */
+	struct measure_layout layout;
+	struct measure_plan plan;
+};
+
+static int emit_plan(struct emitted *e, const struct measure_plan *plan)
+{
+	e->area = malloc(MEASURE_CODE_BYTES);
+	assert_non_null(e->area);
+	memset(e->area, 0xcc, MEASURE_CODE_BYTES);
+	memset(&e->layout, 0, sizeof(e->layout));
+	e->plan = *plan;
+	return measure_emit(e->area, plan, &e->layout);
+}
+
+static size_t decode_at(const struct emitted *e, size_t at, ZydisDecodedInstruction *zi,
+			ZydisDecodedOperand *ops)
+{
+	ZydisDecoder decoder;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, e->area + at, MEASURE_CODE_BYTES - at,
+						 zi, ops)))
+		fail_msg("no instruction at offset 0x%zx", at);
+	return zi->length;
+}
+
+/* What was seen between two places. */
+struct seen {
+	unsigned rdtsc, rdpmc, lfence, kxor, vpxord, xorps, pxor, fninit, vzeroall;
+	uint64_t loaded[16]; /* immediates of mov r64, imm64; the last one */
+	uint16_t is_loaded, from_rax;
+};
+
+static void see(struct seen *s, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops)
+{
+	ZydisRegister first = zi->operand_count ? ops[0].reg.value : ZYDIS_REGISTER_NONE;
+	bool same = zi->operand_count_visible == 3 && ops[1].reg.value == first &&
+		    ops[2].reg.value == first;
+
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_RDTSC:
+		s->rdtsc++;
+		break;
+	case ZYDIS_MNEMONIC_RDPMC:
+		s->rdpmc++;
+		break;
+	case ZYDIS_MNEMONIC_LFENCE:
+		s->lfence++;
+		break;
+	case ZYDIS_MNEMONIC_FNINIT:
+		s->fninit++;
+		break;
+	case ZYDIS_MNEMONIC_VZEROALL:
+		s->vzeroall++;
+		break;
+	case ZYDIS_MNEMONIC_KXORW:
+		assert_true(same && first == (ZydisRegister)(ZYDIS_REGISTER_K0 + s->kxor));
+		s->kxor++;
+		break;
+	case ZYDIS_MNEMONIC_VPXORD:
+	case ZYDIS_MNEMONIC_VPXORQ:
+		assert_int_equal(first, ZYDIS_REGISTER_ZMM16 + s->vpxord);
+		assert_int_equal(ops[zi->operand_count_visible - 1].reg.value, first);
+		assert_int_equal(ops[zi->operand_count_visible - 2].reg.value, first);
+		assert_int_equal(zi->avx.vector_length, 512);
+		s->vpxord++;
+		break;
+	case ZYDIS_MNEMONIC_XORPS:
+		assert_true(first == (ZydisRegister)(ZYDIS_REGISTER_XMM0 + s->xorps) &&
+			    ops[1].reg.value == first);
+		s->xorps++;
+		break;
+	case ZYDIS_MNEMONIC_PXOR:
+		assert_true(first == (ZydisRegister)(ZYDIS_REGISTER_MM0 + s->pxor) &&
+			    ops[1].reg.value == first);
+		s->pxor++;
+		break;
+	case ZYDIS_MNEMONIC_MOV:
+		if (ops[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+		    ZydisRegisterGetClass(first) != ZYDIS_REGCLASS_GPR64)
+			break;
+		if (ops[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+			s->loaded[ZydisRegisterGetId(first)] = ops[1].imm.value.u;
+			s->is_loaded |= (uint16_t)(1u << ZydisRegisterGetId(first));
+		} else if (ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+			   ops[1].reg.value == ZYDIS_REGISTER_RAX) {
+			s->from_rax |= (uint16_t)(1u << ZydisRegisterGetId(first));
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+/* Decodes from `at` up to and with the instruction given.  Returns the offset behind it. */
+static size_t walk(const struct emitted *e, size_t at, ZydisMnemonic until, struct seen *s)
+{
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction zi;
+
+	memset(s, 0, sizeof(*s));
+	for (unsigned n = 0; n < 1000; n++) {
+		at += decode_at(e, at, &zi, ops);
+		see(s, &zi, ops);
+		if (zi.mnemonic == until)
+			return at;
+	}
+	fail_msg("no end of the code");
+	return at;
+}
+
+/* What holds for every plan; *entry is what the way in does. */
+static void check_layout(const struct emitted *e, struct seen *entry)
+{
+	const struct measure_layout *l = &e->layout;
+	unsigned reads = e->plan.use_rdpmc ? 0 : 1;
+	size_t at, clocks[] = {l->chain_short, l->chain_long, l->canary};
+	struct seen s;
+
+	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++) {
+		assert_int_equal(clocks[i] % 64, 0);
+		walk(e, clocks[i], ZYDIS_MNEMONIC_RET, &s);
+		assert_int_equal(s.rdtsc, 2);
+		assert_int_equal(s.rdpmc, 0);
+		assert_int_equal(s.lfence, 4);
+	}
+	assert_int_equal(l->entry % MEASURE_PAGE, 0);
+	assert_int_equal(l->body % 64, 0);
+	assert_int_equal(l->copy_size, e->plan.size);
+	at = walk(e, l->entry, ZYDIS_MNEMONIC_IRETQ, entry);
+	assert_int_equal(entry->rdtsc, reads);
+	assert_int_equal(entry->rdpmc, 1 - reads);
+	assert_true(at <= l->body && l->body - at < 64);
+	while (at < l->body)
+		assert_int_equal(e->area[at++], 0x90);
+	for (unsigned i = 0; i < e->plan.copies; i++, at += e->plan.size)
+		assert_memory_equal(e->area + at, e->plan.code, e->plan.size);
+	assert_true(l->end >= at && l->end - at <= 9);
+	walk(e, l->end, ZYDIS_MNEMONIC_RET, &s);
+	assert_int_equal(s.rdtsc, reads);
+	assert_int_equal(s.rdpmc, 1 - reads);
+	assert_int_equal(s.from_rax, 1 << 4); /* rsp comes back */
+}
+
+static void emits_unrolled(void **state)
+{
+	static const unsigned copies[] = {1, 2, 100, 200, 7680};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(copies); i++) {
+		for (int bits = 0; bits < 16; bits++) {
+			const struct measure_plan plan = {
+				.code = add_rax_rbx,
+				.size = 3,
+				.copies = copies[i],
+				.use_rdpmc = bits & 1,
+				.has_avx = bits & 2,
+				.has_avx512 = bits & 4,
+				.init = bits & 8 ? TACT_INIT_STACK : TACT_INIT_SAME,
+			};
+			struct emitted e;
+			struct seen entry;
+
+			assert_int_equal(emit_plan(&e, &plan), 0);
+			check_layout(&e, &entry);
+			assert_int_equal(e.layout.end, e.layout.body + 3 * copies[i]);
+			assert_int_equal(entry.vzeroall, plan.has_avx);
+			assert_int_equal(entry.xorps, plan.has_avx ? 0 : 16);
+			assert_int_equal(entry.vpxord, plan.has_avx512 ? 16 : 0);
+			assert_int_equal(entry.kxor, plan.has_avx512 ? 8 : 0);
+			assert_int_equal(entry.pxor, 8);
+			assert_int_equal(entry.fninit, 2);
+			assert_int_equal(entry.is_loaded, 0xffff);
+			for (unsigned r = 0; r < 16; r++) {
+				uint64_t value = MEASURE_INIT_VALUE;
+
+				if (r == 4)
+					value = MEASURE_HOST_BASE +
+						offsetof(struct measure_host, frame);
+				else if (r == 5 && plan.init == TACT_INIT_STACK)
+					value = MEASURE_INIT_RBP;
+				assert_int_equal(entry.loaded[r], value);
+			}
+			free(e.area);
+		}
+	}
+}
+
+/* The counter's decrement and the jump behind the block. */
+static void check_counter(const struct emitted *e)
+{
+	size_t at = e->layout.body + e->plan.size;
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction zi;
+
+	at += decode_at(e, at, &zi, ops);
+	assert_int_equal(zi.mnemonic, ZYDIS_MNEMONIC_DEC);
+	assert_int_equal(ops[0].reg.value, ZYDIS_REGISTER_RAX + e->plan.counter);
+	at += decode_at(e, at, &zi, ops);
+	assert_int_equal(zi.mnemonic, ZYDIS_MNEMONIC_JNZ);
+	assert_int_equal((int64_t)at + ops[0].imm.value.s, e->layout.body);
+	assert_int_equal(at, e->layout.end);
+	/* Two bytes reach 128 bytes back from the end of the jump. */
+	assert_int_equal(zi.length, e->plan.size + 5 <= 128 ? 2 : 6);
+}
+
+static void emits_loops(void **state)
+{
+	static const size_t sizes[] = {0, 1, 3, 122, 123, 124, 125, 200, 768};
+	uint8_t code[768];
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		for (unsigned r = 0; r < 16; r++) {
+			const struct measure_plan plan = {
+				.code = code,
+				.size = sizes[i],
+				.copies = 1,
+				.loop = true,
+				.counter = (uint8_t)r,
+				.has_avx = true,
+				.init = TACT_INIT_SAME,
+			};
+			struct emitted e;
+			struct seen entry;
+
+			if (r == 4)
+				continue;
+			assert_int_equal(emit_plan(&e, &plan), 0);
+			check_layout(&e, &entry);
+			check_counter(&e);
+			/* All registers but the counter, which comes from memory; rax on the way.
+			 */
+			assert_true(entry.from_rax & 1u << r);
+			assert_int_equal(entry.is_loaded | 1u << r, 0xffff);
+			if (r)
+				assert_false(entry.is_loaded & 1u << r);
+			free(e.area);
+		}
+	}
+}
+
+/* Nothing is added behind a block that counts and branches itself. */
+static void emits_own_branch(void **state)
+{
+	static const uint8_t code[] = {0x48, 0xff, 0xc9, 0x75, 0xfb};
+	const struct measure_plan plan = {
+		.code = code,
+		.size = sizeof(code),
+		.copies = 1,
+		.loop = true,
+		.counter = 1,
+		.own_branch = true,
+		.has_avx = true,
+	};
+	struct emitted e;
+	struct seen entry;
+
+	(void)state;
+	assert_int_equal(emit_plan(&e, &plan), 0);
+	check_layout(&e, &entry);
+	assert_int_equal(e.layout.end, e.layout.body + sizeof(code));
+	free(e.area);
+}
+
+static void emits_until_full(void **state)
+{
+	struct measure_plan plan = {
+		.code = add_rax_rbx, .size = 3, .copies = MEASURE_CODE_BYTES / 3};
+	struct emitted e;
+
+	(void)state;
+	assert_int_equal(emit_plan(&e, &plan), -TACT_E_LIMIT);
+	free(e.area);
+	plan.copies = MEASURE_MAX_BODY / 3;
+	assert_int_equal(emit_plan(&e, &plan), 0);
+	free(e.area);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(emits_unrolled),
+		cmocka_unit_test(emits_loops),
+		cmocka_unit_test(emits_own_branch),
+		cmocka_unit_test(emits_until_full),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
