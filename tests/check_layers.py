@@ -26,6 +26,8 @@ MAY_INCLUDE = {
     'pmu': ['base'],
     'facile': ['base', 'isa', 'arch', 'block'],
     'sim': ['base', 'isa', 'arch', 'block'],
+    'mca': ['base', 'isa', 'arch', 'block'],
+    'simulate': ['base', 'isa', 'arch', 'block', 'facile', 'sim'],
     'measure': ['base', 'isa', 'pmu'],
     'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure'],
     'trace': ['base', 'isa', 'obj', 'input', 'arch', 'block'],
@@ -35,7 +37,7 @@ MAY_INCLUDE = {
 # Public headers are interfaces of a module as well.
 PUBLIC = {
     'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch',
-    'block.h': 'block', 'model.h': 'block', 'predict.h': 'facile', 'simulate.h': 'sim', 'measure.h': 'measure', 'dataset.h': 'dataset',
+    'block.h': 'block', 'model.h': 'block', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset',
     'doctor.h': 'pmu', 'trace.h': 'trace', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
 }
 # isa/assemble.h takes the syntax from there: an enumeration, no code.

@@ -35,6 +35,7 @@ struct tact_model {
 };
 
 extern const struct tact_model tact_model_facile;
+extern const struct tact_model tact_model_sim;
 
 #ifdef __cplusplus
 }

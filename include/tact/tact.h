@@ -11,9 +11,12 @@
 #include <tact/doctor.h>
 #include <tact/input.h>
 #include <tact/insn.h>
+#include <tact/mca.h>
 #include <tact/measure.h>
 #include <tact/model.h>
+#include <tact/pipeline.h>
 #include <tact/predict.h>
+#include <tact/simulate.h>
 #include <tact/status.h>
 #include <tact/version.h>
 

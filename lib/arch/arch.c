@@ -238,12 +238,13 @@ static int check_variant(const struct tact_arch *arch, const char *form, unsigne
 int tact_arch_validate(const struct tact_arch *arch, struct tact_diag *diag)
 {
 	const struct arch_params *p = &arch->params;
-	unsigned roles = p->alu_ports | p->load_ports | p->store_address_ports | p->store_data_ports |
-			 p->taken_branch_ports;
+	unsigned roles = p->alu_ports | p->load_ports | p->store_address_ports |
+			 p->store_data_ports | p->taken_branch_ports;
 	int faults = 0;
 
 	if (roles & ~(unsigned)p->ports) {
-		tact_fail(diag, TACT_E_FORMAT, "%s: a role is on a port that the CPU lacks", arch->name);
+		tact_fail(diag, TACT_E_FORMAT, "%s: a role is on a port that the CPU lacks",
+			  arch->name);
 		faults++;
 	}
 	for (unsigned i = 0; i < N_FORMS; i++) {

@@ -20,7 +20,7 @@ static const struct param {
 	const char *help;
 } params_list[] = {
 #define PARAM(type, name, low, high, help)                                                         \
-	{ TYPE_##type, #name, offsetof(struct arch_params, name), low, high, help },
+	{TYPE_##type, #name, offsetof(struct arch_params, name), low, high, help},
 #include "arch/params.def"
 #undef PARAM
 };
@@ -34,8 +34,8 @@ static int parse_int(const struct param *p, params_int *out, const char *value,
 	if (end == value || *end)
 		return tact_fail(diag, TACT_E_FORMAT, "%s: '%s' is not a number", p->name, value);
 	if (v < p->low || v > p->high)
-		return tact_fail(diag, TACT_E_FORMAT, "%s: %ld is not in %d..%d", p->name, v, p->low,
-				 p->high);
+		return tact_fail(diag, TACT_E_FORMAT, "%s: %ld is not in %d..%d", p->name, v,
+				 p->low, p->high);
 	*out = (params_int)v;
 	return 0;
 }
@@ -50,7 +50,8 @@ static int parse_ports(const struct param *p, params_ports *out, const char *val
 		unsigned long port = strtoul(value, &end, 10);
 
 		if (end == value || port > 15 || (*end && *end != ','))
-			return tact_fail(diag, TACT_E_FORMAT, "%s: ports are written as 0,1,5", p->name);
+			return tact_fail(diag, TACT_E_FORMAT, "%s: ports are written as 0,1,5",
+					 p->name);
 		mask |= 1u << port;
 		value = *end ? end + 1 : end;
 	}
@@ -62,9 +63,9 @@ static int parse_ports(const struct param *p, params_ports *out, const char *val
 
 /* A table by number of uops: copies and cycles are written alike. */
 static int parse_table(const struct param *p, uint16_t *out, const char *value,
-			struct tact_diag *diag)
+		       struct tact_diag *diag)
 {
-	uint16_t table[PARAMS_UNROLL_MAX] = { 0 };
+	uint16_t table[PARAMS_UNROLL_MAX] = {0};
 
 	if (!strcmp(value, "none"))
 		value = "";

@@ -17,9 +17,9 @@ struct arch_port_use {
 
 /* Operand of a latency: kind in the high bits, number in the low four. */
 enum arch_operand_kind {
-	ARCH_OP_REG = 0x00,  /* rN */
-	ARCH_OP_MEM = 0x10,  /* mN, as a result; mN.m, as a source */
-	ARCH_OP_BASE = 0x20, /* mN.b, or a.b with number 15 */
+	ARCH_OP_REG = 0x00,   /* rN */
+	ARCH_OP_MEM = 0x10,   /* mN, as a result; mN.m, as a source */
+	ARCH_OP_BASE = 0x20,  /* mN.b, or a.b with number 15 */
 	ARCH_OP_INDEX = 0x30, /* mN.i, or a.i */
 	ARCH_OP_AGEN = 0x0f,
 	ARCH_OP_END = 0xff
@@ -35,15 +35,15 @@ enum { ARCH_COUNT_MAX = 0xffff }; /* larger counts (wbinvd, ...) are stored as t
 
 /* What an instruction costs in one situation. */
 struct arch_variant {
-	uint16_t uops;    /* unfused */
-	uint16_t fused;   /* issued and retired */
-	uint16_t mite;    /* from the decoders */
-	uint16_t ms;      /* from the microcode sequencer */
+	uint16_t uops;	  /* unfused */
+	uint16_t fused;	  /* issued and retired */
+	uint16_t mite;	  /* from the decoders */
+	uint16_t ms;	  /* from the microcode sequencer */
 	uint16_t divider; /* cycles that the divider is held */
 	uint16_t cycles;  /* measured throughput where nothing else explains it; 0 = none */
 	uint8_t complex_decoder;
 	uint8_t simple_beside; /* simple decoders that can work beside it; 0xff = not known */
-	uint16_t ports;        /* index into the list of port uses */
+	uint16_t ports;	       /* index into the list of port uses */
 	uint32_t latency;      /* index into the list of latencies */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory is followed by symbolic address: the values of base and index, as far as they are known, plus
- * a constant.  Passes over the block bring the values into their steady state; a load that
+ * Memory is followed by symbolic address: the values of base and index, as far as they are known,
+ * plus a constant.  Passes over the block bring the values into their steady state; a load that
  * meets a store of an earlier iteration must do so in two iterations one after the other, since
  * pointers that advance at different speeds also meet by chance.
  */
@@ -32,7 +32,7 @@ enum { ENTRY_SYMBOL = 0, RSP_SYMBOL, RBP_SYMBOL, CONSTANT_SYMBOL, FIRST_FRESH = 
 static void init_values(struct address_walk *w, enum tact_init init)
 {
 	for (unsigned r = 0; r < TACT_N_REGS; r++)
-		w->value[r] = (struct symbol){ init == TACT_INIT_DIFF ? r + 8 : ENTRY_SYMBOL, 0 };
+		w->value[r] = (struct symbol){init == TACT_INIT_DIFF ? r + 8 : ENTRY_SYMBOL, 0};
 	if (init == TACT_INIT_STACK) {
 		w->value[TACT_REG_RSP].base = RSP_SYMBOL;
 		w->value[TACT_REG_RBP].base = RBP_SYMBOL;
@@ -45,8 +45,10 @@ static void init_values(struct address_walk *w, enum tact_init init)
 static struct address address_of(const struct address_walk *w, const struct block_insn *bi,
 				 const struct tact_operand *o)
 {
-	struct address a = { .base = NO_SYMBOL, .index = NO_SYMBOL, .scale = 0,
-			     .segment = o->segment >= TACT_REG_SEGMENT0 + 4 ? o->segment : 0 };
+	struct address a = {.base = NO_SYMBOL,
+			    .index = NO_SYMBOL,
+			    .scale = 0,
+			    .segment = o->segment >= TACT_REG_SEGMENT0 + 4 ? o->segment : 0};
 
 	if (o->explicit_operand)
 		a.offset = (uint64_t)bi->constants.displacement;
@@ -90,10 +92,11 @@ static struct block_store *find_store(const struct address_walk *w, const struct
 	}
 }
 
-/* What a load brings: where every register begins with one value, memory is filled with it too (BHive,
- * section III-A), unless the block has stored there.
+/* What a load brings: where every register begins with one value, memory is filled with it too
+ * (BHive, section III-A), unless the block has stored there.
  */
-static bool loaded_value(const struct address_walk *w, const struct block_insn *bi, struct symbol *value)
+static bool loaded_value(const struct address_walk *w, const struct block_insn *bi,
+			 struct symbol *value)
 {
 	struct address a;
 
@@ -102,12 +105,13 @@ static bool loaded_value(const struct address_walk *w, const struct block_insn *
 	a = address_of(w, bi, &bi->insn->operand[1]);
 	if (a.offset & 7 || is_stored(w, find_store(w, &a)))
 		return false;
-	*value = (struct symbol){ ENTRY_SYMBOL, 0 };
+	*value = (struct symbol){ENTRY_SYMBOL, 0};
 	return true;
 }
 
 /* Effects that the paper's model does not follow. */
-static bool further_result(const struct address_walk *w, const struct block_insn *bi, struct symbol *value)
+static bool further_result(const struct address_walk *w, const struct block_insn *bi,
+			   struct symbol *value)
 {
 	switch ((enum tact_value_effect)bi->lowered->value_effect) {
 	case TACT_VALUE_LEA:
@@ -115,7 +119,7 @@ static bool further_result(const struct address_walk *w, const struct block_insn
 		value->offset += (uint64_t)bi->constants.displacement;
 		return true;
 	case TACT_VALUE_CONSTANT:
-		*value = (struct symbol){ CONSTANT_SYMBOL, (uint64_t)bi->constants.immediate };
+		*value = (struct symbol){CONSTANT_SYMBOL, (uint64_t)bi->constants.immediate};
 		return true;
 	case TACT_VALUE_LOAD:
 		return loaded_value(w, bi, value);
@@ -151,27 +155,29 @@ static struct symbol result_of(struct address_walk *w, const struct block_insn *
 			break;
 		}
 	}
-	return (struct symbol){ w->next_symbol++, 0 };
+	return (struct symbol){w->next_symbol++, 0};
 }
 
 /* Where stores leave the store buffer in order, two a cycle only if both go to the same cache line:
- * a store joins the one before it if that one is alone in its cycle.  Values at entry are taken to be
- * aligned to lines.
+ * a store joins the one before it if that one is alone in its cycle.  Values at entry are taken to
+ * be aligned to lines.
  */
 static void commit_store(struct address_walk *w, const struct address *a, unsigned bytes)
 {
 	struct address line = *a;
 	bool crosses;
 
-	if (!w->block->arch->params.stores_one_line || w->pass < FIRST_COUNTED_PASS)
+	if (!w->block->arch->params.stores_one_line)
 		return;
-	crosses = bytes && bytes <= LINE_BYTES && (a->offset & (LINE_BYTES - 1)) + bytes > LINE_BYTES;
+	crosses =
+		bytes && bytes <= LINE_BYTES && (a->offset & (LINE_BYTES - 1)) + bytes > LINE_BYTES;
 	line.offset = a->offset >> LINE_SHIFT;
 	if (w->lone_store && !crosses && address_equal(&line, &w->last_line)) {
 		w->lone_store = false;
 		return;
 	}
-	w->commit_cycles += 1 + crosses;
+	if (w->pass >= FIRST_COUNTED_PASS)
+		w->commit_cycles += 1 + crosses;
 	w->lone_store = !crosses;
 	w->last_line = line;
 }
@@ -181,7 +187,7 @@ void addresses_step(struct address_walk *w, uint32_t i)
 {
 	const struct block_insn *bi = &w->block->insns[i];
 	const struct block_lowered *l = bi->lowered;
-	struct symbol result = { 0, 0 };
+	struct symbol result = {0, 0};
 	bool has_result = false;
 
 	for (unsigned o = 0; o < l->n_out; o++) {
@@ -192,7 +198,7 @@ void addresses_step(struct address_walk *w, uint32_t i)
 			commit_store(w, &a, operand->bits / 8u);
 			if (w->pass <= LAST_PASS)
 				*find_store(w, &a) = (struct block_store){
-					a, i, w->block->generation, (uint8_t)o, w->pass };
+					a, i, w->block->generation, (uint8_t)o, w->pass};
 		} else if (l->out[o].kind == VALUE_REG && !has_result) {
 			result = result_of(w, bi);
 			has_result = true;
@@ -200,7 +206,8 @@ void addresses_step(struct address_walk *w, uint32_t i)
 	}
 	for (unsigned o = 0, n = 0; o < l->n_out; o++)
 		if (l->out[o].kind == VALUE_REG)
-			w->value[l->out[o].key] = n++ ? (struct symbol){ w->next_symbol++, 0 } : result;
+			w->value[l->out[o].key] =
+				n++ ? (struct symbol){w->next_symbol++, 0} : result;
 	/* The paper leaves the stack engine's changes of rsp aside. */
 	if (!w->block->opt.paper)
 		w->value[TACT_REG_RSP].offset += (uint64_t)bi->lowered->stack_change;
@@ -227,7 +234,8 @@ int addresses_init(struct address_walk *w, struct tact_block *block)
 	for (w->n_slots = 8; w->n_slots < 2 * LAST_PASS * stores + 2;)
 		w->n_slots *= 2;
 	before = block->store_capacity;
-	if (tact_grow(&block->stores, &block->store_capacity, w->n_slots, sizeof(*block->stores)) < 0)
+	if (tact_grow(&block->stores, &block->store_capacity, w->n_slots, sizeof(*block->stores)) <
+	    0)
 		return -TACT_E_NOMEM;
 	/* Slots of other blocks are free: they carry another generation.  It starts anew only after
 	 * four thousand million blocks.

@@ -30,8 +30,8 @@ struct address_walk {
 	uint8_t pass;
 
 	uint64_t offset_before[16]; /* of the general registers, before the last iteration */
-	struct address last_line; /* of the last store, its offset in lines */
-	bool lone_store;          /* the last store has its cycle to itself so far */
+	struct address last_line;   /* of the last store, its offset in lines */
+	bool lone_store;	    /* the last store has its cycle to itself so far */
 	unsigned commit_cycles;
 };
 
@@ -43,8 +43,8 @@ int addresses_init(struct address_walk *w, struct tact_block *block);
 /* Iterations until the values are in their steady state. */
 void addresses_warm_up(struct address_walk *w);
 
-/* The iteration after that, instruction by instruction: connects a memory input to the store that it
- * meets, if any; then goes past the instruction.
+/* The iteration after that, instruction by instruction: connects a memory input to the store that
+ * it meets, if any; then goes past the instruction.
  */
 void addresses_connect(const struct address_walk *w, struct block_node *node,
 		       const struct block_insn *bi);

@@ -16,7 +16,8 @@ void *block_arena_take(struct block_arena *arena, size_t size)
 
 	size = (size + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *);
 	if (!arena->chunks || arena->used + size > CHUNK_BYTES) {
-		struct arena_chunk *chunk = malloc(sizeof(*chunk) + (size > CHUNK_BYTES ? size : CHUNK_BYTES));
+		struct arena_chunk *chunk =
+			malloc(sizeof(*chunk) + (size > CHUNK_BYTES ? size : CHUNK_BYTES));
 
 		if (!chunk)
 			return NULL;

@@ -9,8 +9,8 @@
 
 enum {
 	PADDING = 16,
-	/* Above this many remembered instructions the cache starts anew: bounds memory at some 35 MB
-	 * whatever the input.  BHive's 230,000 blocks have 50,000 different heads.
+	/* Above this many remembered instructions the cache starts anew: bounds memory at some 35
+	 * MB whatever the input.  BHive's 230,000 blocks have 50,000 different heads.
 	 */
 	CACHE_LIMIT = 100000
 };
@@ -110,7 +110,8 @@ static int decode(struct tact_block *block, struct tact_diag *diag)
 			return tact_fail_at(diag, TACT_E_DECODE, 0, offset,
 					    "no instruction, or one that is cut short, at byte %zu",
 					    offset);
-		/* Needed soon, and seldom in a near cache: real code has many different instructions. */
+		/* Needed soon, and seldom in a near cache: real code has many different
+		 * instructions. */
 		if ((size_t)entry < block->n_lowered)
 			__builtin_prefetch(&block->lowered[entry]);
 		bi->entry = (uint32_t)entry;
@@ -176,7 +177,8 @@ static void fuse(struct tact_block *block)
 		struct block_insn *bi = &block->insns[i];
 		struct block_insn *previous = i ? bi - 1 : NULL;
 
-		if (!previous || !(bi->lowered->attributes & TACT_INSN_COND_BRANCH) || previous->fused_prev)
+		if (!previous || !(bi->lowered->attributes & TACT_INSN_COND_BRANCH) ||
+		    previous->fused_prev)
 			continue;
 		if (!(previous->lowered->fuse >> bi->lowered->condition & 1) || !bi->lowered->known)
 			continue;
@@ -195,8 +197,8 @@ static void mark_jcc_erratum(struct tact_block *block)
 		unsigned begin = first->offset + block->opt.alignment;
 		unsigned end = bi->offset + bi->lowered->length + block->opt.alignment;
 
-		bi->jcc = block->arch->params.jcc_erratum && bi->lowered->attributes & TACT_INSN_BRANCH &&
-			  begin / 32 != end / 32;
+		bi->jcc = block->arch->params.jcc_erratum &&
+			  bi->lowered->attributes & TACT_INSN_BRANCH && begin / 32 != end / 32;
 		if (bi->jcc && i + 1 == block->n_insns)
 			block->jcc_erratum = true;
 	}
@@ -231,8 +233,9 @@ int tact_block_load(struct tact_block *block, const uint8_t *code, size_t size,
 	if (!code || !size)
 		return tact_fail(diag, TACT_E_INVAL, "no code");
 	if (size > TACT_BLOCK_MAX_BYTES)
-		return tact_fail(diag, TACT_E_LIMIT, "%zu bytes in one block; at most %d are accepted",
-				 size, TACT_BLOCK_MAX_BYTES);
+		return tact_fail(diag, TACT_E_LIMIT,
+				 "%zu bytes in one block; at most %d are accepted", size,
+				 TACT_BLOCK_MAX_BYTES);
 	status = copy_code(block, code, size);
 	if (status < 0)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");

@@ -17,10 +17,10 @@ enum value_kind { VALUE_REG, VALUE_ADDRESS, VALUE_FLAGS, VALUE_MEMORY };
 
 /* A value that an instruction consumes or produces. */
 struct lowered_value {
-	uint8_t kind;    /* enum value_kind */
-	uint8_t key;     /* register; flag group of VALUE_FLAGS */
-	uint8_t operand; /* index into tact_insn.operand; of flags TACT_REG_NONE */
-	uint8_t is_stack;/* rsp of push, pop, call, ret: kept up to date by the stack engine */
+	uint8_t kind;	  /* enum value_kind */
+	uint8_t key;	  /* register; flag group of VALUE_FLAGS */
+	uint8_t operand;  /* index into tact_insn.operand; of flags TACT_REG_NONE */
+	uint8_t is_stack; /* rsp of push, pop, call, ret: kept up to date by the stack engine */
 };
 
 /* An instruction form on one architecture, with the operands of one encoding: all that does not
@@ -36,40 +36,43 @@ struct block_lowered {
 	uint8_t simple_beside;
 	uint16_t uops, fused, mite, ms, divider, cycles, fuse;
 	uint8_t n_in, n_out, n_loads, n_stores;
-	uint8_t first_source; /* register of the first VALUE_REG among the inputs, or TACT_REG_NONE */
+	uint8_t first_source; /* register of the first VALUE_REG among the inputs, or TACT_REG_NONE
+			       */
 	uint8_t load_operand; /* of the first load, or TACT_REG_NONE */
-	uint16_t gpr_written, gpr_in_addresses; /* bit r: general register r, rsp by push and pop too */
+	uint16_t gpr_written,
+		gpr_in_addresses;   /* bit r: general register r, rsp by push and pop too */
 	bool names_rsp, writes_rsp; /* explicitly: not as push and pop do */
 	const struct arch_port_use *ports;
 	/* In the block's arena: n_in and n_out values; n_in rows of n_out latencies. */
 	const struct lowered_value *in, *out;
 	const uint16_t *latency;
-	const uint16_t *forwarded; /* the same with what store-to-load forwarding takes; may be `latency` */
+	const uint16_t *
+		forwarded; /* the same with what store-to-load forwarding takes; may be `latency` */
 };
 
 /* Memory that is given back all at once.  What was taken stays where it is. */
 struct block_arena {
 	struct arena_chunk *chunks; /* owned */
-	size_t used;                /* of the first chunk */
+	size_t used;		    /* of the first chunk */
 };
 
 struct block_insn {
-	const struct tact_insn *insn;        /* in the cache */
+	const struct tact_insn *insn;	     /* in the cache */
 	const struct block_lowered *lowered; /* in the block */
 	struct isa_instance constants;
-	uint32_t entry;                      /* in the cache */
-	uint32_t offset;                     /* in the code */
-	uint32_t first_node;                 /* of its inputs in the dependence graph */
-	uint64_t producers;                  /* bit p: waits for insns[p]; only of the first 64 */
+	uint32_t entry;	     /* in the cache */
+	uint32_t offset;     /* in the code */
+	uint32_t first_node; /* of its inputs in the dependence graph */
+	uint64_t producers;  /* bit p: waits for insns[p]; only of the first 64 */
 	bool fused_prev, fused_next, jcc, fast_load, stack_sync;
 };
 
 /* An input of an instruction: where its value comes from. */
 struct block_node {
-	uint32_t insn;      /* that consumes it */
+	uint32_t insn;	    /* that consumes it */
 	uint32_t producer;  /* instruction, or BLOCK_NO_PRODUCER */
-	uint8_t input;      /* index into lowered->in of the consumer */
-	uint8_t output;     /* index into lowered->out of the producer */
+	uint8_t input;	    /* index into lowered->in of the consumer */
+	uint8_t output;	    /* index into lowered->out of the producer */
 	uint8_t iterations; /* 0: produced in the same iteration; 1: in the one before */
 };
 
@@ -83,8 +86,8 @@ struct tact_block {
 	struct isa_cache cache;
 	struct block_lowered *lowered; /* owned; parallel to cache.entries */
 	size_t lowered_capacity, n_lowered;
-	struct block_arena arena;              /* of what `lowered` points to */
-	const struct tact_arch *lowered_arch;  /* for which `lowered` was made */
+	struct block_arena arena;	      /* of what `lowered` points to */
+	const struct tact_arch *lowered_arch; /* for which `lowered` was made */
 
 	uint8_t *code; /* owned; with 16 zero bytes behind it */
 	size_t code_size, code_capacity;
@@ -106,8 +109,9 @@ struct tact_block {
 	struct block_spread *spread; /* owned; see cost.c; made when first asked for */
 	bool spread_valid;
 
-	double store_cycles; /* an iteration's stores need to leave the store buffer; 0: not limited */
-	size_t n_inputs; /* of all instructions */
+	double store_cycles; /* an iteration's stores need to leave the store buffer; 0: not limited
+			      */
+	size_t n_inputs;     /* of all instructions */
 	unsigned n_known;
 	bool has_zmm, has_branch, has_stack_change, jcc_erratum;
 	bool has_forwarding; /* a load meets a store */
@@ -126,12 +130,13 @@ void block_arena_reset(struct block_arena *arena);
  */
 int block_depend(struct tact_block *block);
 
-/* Latency from input `in` to output `out` of insns[p], as seen by node `to`; with the tables' latency
- * from memory or with that of store-to-load forwarding.  Returns false if there is no dependence.
- * In the header because the search for cycles asks for every edge many times.
+/* Latency from input `in` to output `out` of insns[p], as seen by node `to`; with the tables'
+ * latency from memory or with that of store-to-load forwarding.  Returns false if there is no
+ * dependence. In the header because the search for cycles asks for every edge many times.
  */
-static inline bool block_latency(const struct tact_block *block, uint32_t p, unsigned in, unsigned out,
-				 const struct block_node *to, bool forwarding, unsigned *latency)
+static inline bool block_latency(const struct tact_block *block, uint32_t p, unsigned in,
+				 unsigned out, const struct block_node *to, bool forwarding,
+				 unsigned *latency)
 {
 	const struct block_insn *producer = &block->insns[p];
 	const struct block_lowered *l = producer->lowered;
@@ -159,8 +164,8 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 enum { BLOCK_MAX_PORT_USES = 32 };
 unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_port_use *uses);
 
-/* What delivers the uops of a block: the decoders for unrolled code and where the JCC erratum keeps it out
- * of the DSB, the LSD if a loop fits the IDQ, the DSB otherwise (FACILE, equation 3).
+/* What delivers the uops of a block: the decoders for unrolled code and where the JCC erratum keeps
+ * it out of the DSB, the LSD if a loop fits the IDQ, the DSB otherwise (FACILE, equation 3).
  */
 enum block_source { BLOCK_FROM_MITE, BLOCK_FROM_LSD, BLOCK_FROM_DSB };
 enum block_source block_source_of(const struct tact_block *block);

@@ -73,7 +73,7 @@ static void pour(double *level, uint16_t mask, double uops, double *share)
 static void spread_uops(struct tact_block *block, struct block_spread *s)
 {
 	struct arch_port_use uses[BLOCK_MAX_PORT_USES];
-	double level[N_PORTS] = { 0 };
+	double level[N_PORTS] = {0};
 
 	s->n = 0;
 	for (size_t i = 0; i < block->n_insns; i++) {

@@ -33,7 +33,7 @@ static void write_registers(struct writer *writers, const struct block_insn *bi,
 
 	for (unsigned o = 0; o < l->n_out; o++)
 		if (l->out[o].kind != VALUE_MEMORY)
-			writers[key_of(&l->out[o])] = (struct writer){ i, (uint8_t)o };
+			writers[key_of(&l->out[o])] = (struct writer){i, (uint8_t)o};
 }
 
 /* Inputs of an instruction.  What nothing in front of it has written is filled in by
@@ -50,8 +50,8 @@ static void connect(const struct address_walk *w, const struct writer *writers, 
 	for (unsigned k = 0; k < l->n_in; k++) {
 		struct block_node *node = &block->nodes[block->n_nodes++];
 
-		*node = (struct block_node){ .insn = i, .producer = BLOCK_NO_PRODUCER,
-					     .input = (uint8_t)k };
+		*node = (struct block_node){
+			.insn = i, .producer = BLOCK_NO_PRODUCER, .input = (uint8_t)k};
 		if (l->in[k].kind == VALUE_MEMORY) {
 			if (w->n_slots)
 				addresses_connect(w, node, bi);
@@ -102,8 +102,8 @@ static const struct block_node *address_node(const struct tact_block *block,
 }
 
 /* The instruction that made a value, moves that were eliminated on the way left aside; NULL if it
- * comes from outside or from a ring of moves.  Looks at MAX_MOVES of them, which keeps long chains of
- * moves from making this quadratic.
+ * comes from outside or from a ring of moves.  Looks at MAX_MOVES of them, which keeps long chains
+ * of moves from making this quadratic.
  */
 static const struct block_insn *origin_of(const struct tact_block *block,
 					  const struct block_node *node, bool *via_32bit)
@@ -123,8 +123,9 @@ static const struct block_insn *origin_of(const struct tact_block *block,
 	return NULL;
 }
 
-/* A load whose base was loaded takes a cycle less, if the displacement is small, no 32-bit move is in
- * between, and an index comes from an idiom (conditions that uiCA's authors found by experiment).
+/* A load whose base was loaded takes a cycle less, if the displacement is small, no 32-bit move is
+ * in between, and an index comes from an idiom (conditions that uiCA's authors found by
+ * experiment).
  */
 static bool is_fast_load(const struct tact_block *block, const struct block_insn *bi)
 {
@@ -187,7 +188,8 @@ int block_depend(struct tact_block *block)
 	block->n_nodes = 0;
 	block->store_cycles = 0;
 	block->has_forwarding = false;
-	if (tact_grow(&block->nodes, &block->node_capacity, block->n_inputs, sizeof(*block->nodes)) < 0 ||
+	if (tact_grow(&block->nodes, &block->node_capacity, block->n_inputs,
+		      sizeof(*block->nodes)) < 0 ||
 	    addresses_init(&w, block) < 0)
 		return -TACT_E_NOMEM;
 	memset(writers, 0xff, sizeof(writers)); /* BLOCK_NO_PRODUCER */

@@ -60,7 +60,8 @@ static uint8_t operand_id(const struct tact_operand *o)
 static uint8_t flags_operand_id(const struct tact_insn *insn)
 {
 	for (unsigned i = 0; i < insn->n_operands; i++)
-		if (insn->operand[i].kind == TACT_OPERAND_REG && insn->operand[i].reg == TACT_REG_FLAGS)
+		if (insn->operand[i].kind == TACT_OPERAND_REG &&
+		    insn->operand[i].reg == TACT_REG_FLAGS)
 			return operand_id(&insn->operand[i]);
 	return ARCH_OP_END;
 }
@@ -71,7 +72,7 @@ static void add_output(struct draft *d, uint8_t id, enum value_kind kind, uint8_
 	if (d->l->n_out == LOWERED_MAX_OUT)
 		return;
 	d->out_id[d->l->n_out] = id;
-	d->out[d->l->n_out++] = (struct lowered_value){ (uint8_t)kind, key, (uint8_t)operand, 0 };
+	d->out[d->l->n_out++] = (struct lowered_value){(uint8_t)kind, key, (uint8_t)operand, 0};
 }
 
 static void lower_outputs(struct draft *d)
@@ -137,7 +138,7 @@ static void lower_register_inputs(struct draft *d)
 			d->l->idiom |= d->l->n_out && !d->l->n_stores;
 			continue;
 		}
-		add_input(d, id, (struct lowered_value){ VALUE_REG, o->reg, (uint8_t)i, 0 });
+		add_input(d, id, (struct lowered_value){VALUE_REG, o->reg, (uint8_t)i, 0});
 	}
 }
 
@@ -148,7 +149,7 @@ static void lower_flag_inputs(struct draft *d)
 	for (uint8_t group = TACT_FLAGS_C; group <= TACT_FLAGS_SPAZO; group <<= 1)
 		if (d->insn->flags_read & group)
 			add_input(d, id,
-				  (struct lowered_value){ VALUE_FLAGS, group, TACT_REG_NONE, 0 });
+				  (struct lowered_value){VALUE_FLAGS, group, TACT_REG_NONE, 0});
 }
 
 static void lower_memory_inputs(struct draft *d)
@@ -160,7 +161,7 @@ static void lower_memory_inputs(struct draft *d)
 
 		if (o->kind == TACT_OPERAND_MEM && o->access & reads) {
 			add_input(d, operand_id(o),
-				  (struct lowered_value){ VALUE_MEMORY, 0, (uint8_t)i, 0 });
+				  (struct lowered_value){VALUE_MEMORY, 0, (uint8_t)i, 0});
 			d->l->n_loads++;
 		}
 	}
@@ -173,11 +174,12 @@ static void lower_memory_inputs(struct draft *d)
 		if (o->kind != TACT_OPERAND_MEM && o->kind != TACT_OPERAND_AGEN)
 			continue;
 		if (o->base != TACT_REG_NONE)
-			add_input(d, ARCH_OP_BASE | number,
-				  (struct lowered_value){ (uint8_t)kind, o->base, (uint8_t)i, stack });
+			add_input(
+				d, ARCH_OP_BASE | number,
+				(struct lowered_value){(uint8_t)kind, o->base, (uint8_t)i, stack});
 		if (o->index != TACT_REG_NONE)
 			add_input(d, ARCH_OP_INDEX | number,
-				  (struct lowered_value){ (uint8_t)kind, o->index, (uint8_t)i, 0 });
+				  (struct lowered_value){(uint8_t)kind, o->index, (uint8_t)i, 0});
 	}
 }
 
@@ -206,8 +208,8 @@ static unsigned count_register_outputs(const struct draft *d)
 }
 
 /* A move that uops.info saw without a uop is executed by the renamer; the variant with equal
- * registers then shows what it costs when that fails.  movzx from a register whose number is that of
- * ah to bh never is on some cores (uiCA).
+ * registers then shows what it costs when that fails.  movzx from a register whose number is that
+ * of ah to bh never is on some cores (uiCA).
  */
 static const struct arch_variant *choose_eliminated(struct draft *d, const struct arch_record *r,
 						    const struct arch_variant *v)
@@ -269,14 +271,16 @@ static unsigned after_load(const struct draft *d, uint8_t memory_id, unsigned ou
 	const struct arch_params *p = &d->arch->params;
 	bool vector = d->out[out].kind == VALUE_REG && d->out[out].key >= TACT_REG_VEC0;
 	int load = vector ? p->load_latency_vec : p->load_latency;
-	int whole = find_latency(d->list, (uint8_t)(ARCH_OP_BASE | (memory_id & 15)), d->out_id[out]);
+	int whole =
+		find_latency(d->list, (uint8_t)(ARCH_OP_BASE | (memory_id & 15)), d->out_id[out]);
 
 	return whole > load ? (unsigned)(whole - load) : 0;
 }
 
-/* uops.info's latencies from memory are those of the best case, a store long before the load, and on
- * recent cores less than what a chain through memory takes.  Fills the row of a memory input with what
- * forwarding takes, plus what follows the load; a read-modify-write ends with its operation.
+/* uops.info's latencies from memory are those of the best case, a store long before the load, and
+ * on recent cores less than what a chain through memory takes.  Fills the row of a memory input
+ * with what forwarding takes, plus what follows the load; a read-modify-write ends with its
+ * operation.
  */
 static void forward_row(const struct draft *d, unsigned k, uint16_t *row)
 {
@@ -358,7 +362,7 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 		struct block_arena *arena)
 {
 	const struct arch_record *r = arch_record_of(arch, insn->form);
-	struct draft d = { .l = l, .arch = arch, .insn = insn };
+	struct draft d = {.l = l, .arch = arch, .insn = insn};
 
 	memset(l, 0, sizeof(*l));
 	l->length = insn->length;

@@ -65,7 +65,7 @@ long tact_predict_batch(const struct tact_arch *arch, const struct tact_block_op
 			const struct tact_predict_options *opt, struct tact_job *jobs, size_t n,
 			unsigned threads)
 {
-	struct batch batch = { .opt = opt, .jobs = jobs, .n = n };
+	struct batch batch = {.opt = opt, .jobs = jobs, .n = n};
 	struct worker *workers;
 	long result = 0;
 

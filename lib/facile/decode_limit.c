@@ -42,8 +42,9 @@ static bool assign(struct decoders *d, const struct block_insn *bi)
 static double run(const struct tact_block *block, unsigned *first_round, unsigned *last_round)
 {
 	const struct arch_params *p = &block->arch->params;
-	struct decoders d = { .n = (unsigned)p->decoders, .current = (unsigned)p->decoders - 1,
-			      .fusible_on_last = p->fusible_on_last_decoder != 0 };
+	struct decoders d = {.n = (unsigned)p->decoders,
+			     .current = (unsigned)p->decoders - 1,
+			     .fusible_on_last = p->fusible_on_last_decoder != 0};
 	int round_on_decoder[MAX_DECODERS];
 	unsigned cycles_before[MAX_DECODERS + 2], cycles = 0;
 
@@ -63,7 +64,8 @@ static double run(const struct tact_block *block, unsigned *first_round, unsigne
 			if (round_on_decoder[d.current] >= 0) {
 				*first_round = (unsigned)round_on_decoder[d.current];
 				*last_round = round;
-				return (double)(cycles_before[round] - cycles_before[*first_round]) /
+				return (double)(cycles_before[round] -
+						cycles_before[*first_round]) /
 				       (round - *first_round);
 			}
 			round_on_decoder[d.current] = (int)round;
@@ -106,8 +108,9 @@ int tact_explain_decoder(struct tact_block *block, struct tact_front_end_group *
 	p = &block->arch->params;
 	run(block, &first, &last);
 	*iterations = last - first;
-	d = (struct decoders){ .n = (unsigned)p->decoders, .current = (unsigned)p->decoders - 1,
-			       .fusible_on_last = p->fusible_on_last_decoder != 0 };
+	d = (struct decoders){.n = (unsigned)p->decoders,
+			      .current = (unsigned)p->decoders - 1,
+			      .fusible_on_last = p->fusible_on_last_decoder != 0};
 	for (unsigned round = 0; round < last; round++) {
 		for (size_t i = 0; i < block->n_insns; i++) {
 			if (block->insns[i].fused_prev) {
@@ -118,7 +121,7 @@ int tact_explain_decoder(struct tact_block *block, struct tact_front_end_group *
 			if (assign(&d, &block->insns[i]) && round >= first) {
 				if (n < capacity)
 					groups[n] = (struct tact_front_end_group){
-						.first_insn = (uint32_t)i, .cycles = 1 };
+						.first_insn = (uint32_t)i, .cycles = 1};
 				n++;
 			}
 			if (round >= first && n && n <= capacity)

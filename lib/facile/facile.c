@@ -17,17 +17,17 @@ static const struct bound {
 	enum applies applies;
 	double (*cycles)(struct tact_block *block, const struct tact_predict_options *opt);
 } bounds[TACT_N_BOUNDS] = {
-	[TACT_BOUND_PREDECODE] = { "Predecoder", "predec", FROM_MITE, facile_predecode },
-	[TACT_BOUND_DECODE] = { "Decoder", "dec", FROM_MITE, facile_decode },
-	[TACT_BOUND_DSB] = { "DSB", "dsb", FROM_DSB, facile_dsb },
-	[TACT_BOUND_LSD] = { "LSD", "lsd", FROM_LSD, facile_lsd },
-	[TACT_BOUND_ISSUE] = { "Issue", "issue", ALWAYS, facile_issue },
-	[TACT_BOUND_PORTS] = { "Ports", "ports", ALWAYS, facile_ports },
-	[TACT_BOUND_PRECEDENCE] = { "Dependencies", "precedence", ALWAYS, facile_precedence },
-	[TACT_BOUND_DIVIDER] = { "Divider", "divider", BEYOND_PAPER, facile_divider },
-	[TACT_BOUND_STACK_SYNC] = { "StackSync", "stack_sync", BEYOND_PAPER, facile_stack_sync },
-	[TACT_BOUND_FORWARDING] = { "Forwarding", "forwarding", BEYOND_PAPER, facile_forwarding },
-	[TACT_BOUND_STORES] = { "Stores", "stores", BEYOND_PAPER, facile_stores },
+	[TACT_BOUND_PREDECODE] = {"Predecoder", "predec", FROM_MITE, facile_predecode},
+	[TACT_BOUND_DECODE] = {"Decoder", "dec", FROM_MITE, facile_decode},
+	[TACT_BOUND_DSB] = {"DSB", "dsb", FROM_DSB, facile_dsb},
+	[TACT_BOUND_LSD] = {"LSD", "lsd", FROM_LSD, facile_lsd},
+	[TACT_BOUND_ISSUE] = {"Issue", "issue", ALWAYS, facile_issue},
+	[TACT_BOUND_PORTS] = {"Ports", "ports", ALWAYS, facile_ports},
+	[TACT_BOUND_PRECEDENCE] = {"Dependencies", "precedence", ALWAYS, facile_precedence},
+	[TACT_BOUND_DIVIDER] = {"Divider", "divider", BEYOND_PAPER, facile_divider},
+	[TACT_BOUND_STACK_SYNC] = {"StackSync", "stack_sync", BEYOND_PAPER, facile_stack_sync},
+	[TACT_BOUND_FORWARDING] = {"Forwarding", "forwarding", BEYOND_PAPER, facile_forwarding},
+	[TACT_BOUND_STORES] = {"Stores", "stores", BEYOND_PAPER, facile_stores},
 };
 
 const char *tact_bound_name(enum tact_bound bound)

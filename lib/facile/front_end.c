@@ -32,9 +32,11 @@ static bool has_small_loops(const struct arch_params *p)
 double facile_dsb(struct tact_block *block, const struct tact_predict_options *opt)
 {
 	const struct arch_params *p = &block->arch->params;
-	unsigned n = block_decoded_uops(block, false) + extra_slots(block), width = (unsigned)p->dsb_width;
+	unsigned n = block_decoded_uops(block, false) + extra_slots(block),
+		 width = (unsigned)p->dsb_width;
 	/* Behind a taken branch no uops of the same 32 bytes follow in the same cycle. */
-	unsigned start = block->opt.alignment, last = block->insns[block->n_insns - 1].offset + start;
+	unsigned start = block->opt.alignment,
+		 last = block->insns[block->n_insns - 1].offset + start;
 
 	(void)opt;
 	if (has_small_loops(p) && !block->opt.paper)

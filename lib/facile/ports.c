@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Contention for execution ports (FACILE, section 4.8): uops that can go nowhere but to the ports of
- * a set take at least their number divided by the size of the set.
+ * Contention for execution ports (FACILE, section 4.8): uops that can go nowhere but to the ports
+ * of a set take at least their number divided by the size of the set.
  */
 #include "facile/facile.h"
 
@@ -58,8 +58,8 @@ static unsigned uops_within(const struct usage *u, unsigned mask)
 	return n;
 }
 
-/* Number of ports in a set; sets have at most 16.  (Without a CPU option the compiler's own way is a
- * function call.)
+/* Number of ports in a set; sets have at most 16.  (Without a CPU option the compiler's own way is
+ * a function call.)
  */
 static unsigned set_size(unsigned mask)
 {
@@ -70,8 +70,8 @@ static unsigned set_size(unsigned mask)
 }
 
 /* Keeps the larger of uops/ports in *best; compared without division. */
-static void consider(const struct usage *u, unsigned mask, unsigned *best_uops, unsigned *best_ports,
-		     unsigned *best_mask)
+static void consider(const struct usage *u, unsigned mask, unsigned *best_uops,
+		     unsigned *best_ports, unsigned *best_mask)
 {
 	unsigned n = uops_within(u, mask), size = set_size(mask);
 
@@ -135,6 +135,6 @@ int tact_explain_ports(struct tact_block *block, struct tact_port_contention *ou
 		if (within)
 			insns[n++] = (uint32_t)i;
 	}
-	*out = (struct tact_port_contention){ mask, uops_within(&u, mask), insns, n };
+	*out = (struct tact_port_contention){mask, uops_within(&u, mask), insns, n};
 	return 0;
 }

@@ -3,10 +3,10 @@
  * The cycle in the dependence graph with the largest ratio of latency to iterations (FACILE,
  * section 4.9), by Howard's policy iteration (Dasdan 2004).
  *
- * The graph is implicit: a node is an input of an instruction; its predecessors are the inputs of the
- * one instruction that produces its value, so the producer, which the block knows, and its table of
- * latencies are all the edges.  A policy picks one predecessor for every node; its cycles are
- * found by walking backwards.
+ * The graph is implicit: a node is an input of an instruction; its predecessors are the inputs of
+ * the one instruction that produces its value, so the producer, which the block knows, and its
+ * table of latencies are all the edges.  A policy picks one predecessor for every node; its cycles
+ * are found by walking backwards.
  */
 #include <string.h>
 
@@ -19,11 +19,11 @@ struct search {
 	bool forwarding; /* memory latencies are those of forwarding */
 	size_t n;
 	double *potential;
-	uint32_t *mark;   /* walk that has seen the node */
-	uint32_t *list;   /* nodes that may be on a cycle, in order */
+	uint32_t *mark; /* walk that has seen the node */
+	uint32_t *list; /* nodes that may be on a cycle, in order */
 	size_t n_list;
-	uint8_t *choice;  /* input of the producer; NO_CHOICE: the node is on no cycle */
-	uint8_t *best;    /* the policy that the best cycle belongs to */
+	uint8_t *choice; /* input of the producer; NO_CHOICE: the node is on no cycle */
+	uint8_t *best;	 /* the policy that the best cycle belongs to */
 	double ratio;
 	uint32_t on_cycle; /* a node of the best cycle, if ratio > 0 */
 	struct tact_chain_link *links;
@@ -38,12 +38,13 @@ static bool edge(const struct search *s, uint32_t v, unsigned in, unsigned *late
 {
 	const struct block_node *node = &s->block->nodes[v];
 
-	return block_latency(s->block, node->producer, in, node->output, node, s->forwarding, latency);
+	return block_latency(s->block, node->producer, in, node->output, node, s->forwarding,
+			     latency);
 }
 
-/* Instructions that can be on a cycle: those that wait for one that can be, and that one that can be
- * waits for.  A bit an instruction; blocks with more than 64 are left to the nodes.  Cheap, and leaves
- * most blocks with next to nothing.
+/* Instructions that can be on a cycle: those that wait for one that can be, and that one that can
+ * be waits for.  A bit an instruction; blocks with more than 64 are left to the nodes.  Cheap, and
+ * leaves most blocks with next to nothing.
  */
 static uint64_t cyclic_insns(const struct tact_block *block)
 {
@@ -125,7 +126,8 @@ static void choose_longest(struct search *s)
 
 		n_in = s->block->insns[node->producer].lowered->n_in;
 		for (unsigned in = 0; in < n_in; in++) {
-			if (s->choice[predecessor(s, v, in)] == NO_CHOICE || !edge(s, v, in, &latency))
+			if (s->choice[predecessor(s, v, in)] == NO_CHOICE ||
+			    !edge(s, v, in, &latency))
 				continue;
 			if ((int)latency > longest) {
 				longest = (int)latency;
@@ -183,8 +185,8 @@ static bool find_better_cycle(struct search *s)
 /* One round of improvements of the policy under the present ratio. */
 static bool improve(struct search *s)
 {
-	/* Latencies are whole numbers and cycles shorter than 65536 nodes, so that two ratios differ
-	 * by more than this; it keeps rounding from going on for ever.
+	/* Latencies are whole numbers and cycles shorter than 65536 nodes, so that two ratios
+	 * differ by more than this; it keeps rounding from going on for ever.
 	 */
 	const double epsilon = 1e-7;
 	bool changed = false;
@@ -217,7 +219,8 @@ static bool improve(struct search *s)
 static int init(struct search *s, struct tact_block *block, bool forwarding)
 {
 	size_t n = block->n_nodes;
-	size_t size = n * (sizeof(double) + sizeof(struct tact_chain_link) + 2 * sizeof(uint32_t) + 2);
+	size_t size =
+		n * (sizeof(double) + sizeof(struct tact_chain_link) + 2 * sizeof(uint32_t) + 2);
 	char *p = block_scratch(block, size);
 
 	if (!p && n)
@@ -301,8 +304,8 @@ static void describe(const struct lowered_value *v, uint8_t *kind, uint8_t *reg)
 {
 	*kind = v->kind;
 	*reg = v->kind == VALUE_REG || v->kind == VALUE_ADDRESS ? v->key
-	       : v->kind == VALUE_FLAGS				 ? TACT_REG_FLAGS
-								 : TACT_REG_NONE;
+	       : v->kind == VALUE_FLAGS				? TACT_REG_FLAGS
+								: TACT_REG_NONE;
 }
 
 int tact_explain_chain(struct tact_block *block, struct tact_chain *out)
@@ -317,10 +320,11 @@ int tact_explain_chain(struct tact_block *block, struct tact_chain *out)
 	if (init(&s, block, !block->opt.paper) < 0)
 		return -TACT_E_NOMEM;
 	solve(&s);
-	*out = (struct tact_chain){ .cycles_per_iteration = s.ratio };
+	*out = (struct tact_chain){.cycles_per_iteration = s.ratio};
 	if (s.ratio <= 0)
 		return 0;
-	/* The search has changed its policy since it found the cycle: follow it again from there. */
+	/* The search has changed its policy since it found the cycle: follow it again from there.
+	 */
 	links = s.links;
 	memcpy(s.choice, s.best, s.n);
 	u = s.on_cycle;
@@ -366,10 +370,13 @@ int tact_block_edge(const struct tact_block *block, size_t *cursor, struct tact_
 		l = block->insns[node->producer].lowered;
 		for (unsigned in = 0; in < l->n_in; in++)
 			if (block_latency(block, node->producer, in, node->output, node,
-					  !block->opt.paper, &latency) && latency > longest)
+					  !block->opt.paper, &latency) &&
+			    latency > longest)
 				longest = latency;
-		*out = (struct tact_edge){ .from = node->producer, .to = node->insn, .latency = longest,
-					   .iterations = node->iterations };
+		*out = (struct tact_edge){.from = node->producer,
+					  .to = node->insn,
+					  .latency = longest,
+					  .iterations = node->iterations};
 		describe(&block->insns[node->insn].lowered->in[node->input], &out->kind, &out->reg);
 		return 1;
 	}

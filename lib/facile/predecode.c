@@ -12,18 +12,18 @@
 
 /* What is known in front of each byte of the code, and behind the last one. */
 struct mark {
-	uint16_t ends;   /* instructions that end before it */
-	uint16_t lcps;   /* opcodes with a length-changing prefix before it */
-	bool cut;        /* it divides an instruction, whose opcode is before it */
+	uint16_t ends; /* instructions that end before it */
+	uint16_t lcps; /* opcodes with a length-changing prefix before it */
+	bool cut;      /* it divides an instruction, whose opcode is before it */
 };
 
 /* A walk from border to border. */
 struct walk {
-	const struct mark *marks; /* code_size + 1 of them */
+	const struct mark *marks;	  /* code_size + 1 of them */
 	unsigned length, n_insns, n_lcps; /* of one iteration */
 	unsigned width;
-	bool loop;      /* the code stands once; otherwise it repeats on both sides */
-	long at;        /* position of the next border; in a loop relative to its first byte */
+	bool loop;	     /* the code stands once; otherwise it repeats on both sides */
+	long at;	     /* position of the next border; in a loop relative to its first byte */
 	unsigned ends, lcps; /* before that border, since the walk began */
 };
 
@@ -53,7 +53,7 @@ static const struct mark *mark_code(struct tact_block *block, unsigned *n_lcps)
 		}
 		lcps = (uint16_t)(lcps + lcp);
 	}
-	marks[block->code_size] = (struct mark){ (uint16_t)block->n_insns, lcps, false };
+	marks[block->code_size] = (struct mark){(uint16_t)block->n_insns, lcps, false};
 	*n_lcps = lcps;
 	return marks;
 }
@@ -78,7 +78,7 @@ static struct fetch_block next_block(struct walk *w)
 		w->ends = m->ends;
 		w->lcps = m->lcps;
 	}
-	return (struct fetch_block){ w->ends - ends, w->lcps - lcps, w->ends - ends + m->cut };
+	return (struct fetch_block){w->ends - ends, w->lcps - lcps, w->ends - ends + m->cut};
 }
 
 static unsigned gcd(unsigned a, unsigned b)
@@ -143,7 +143,7 @@ static unsigned stall_cycles(const struct tact_block *block, const struct fetch_
 /* Plain cycles of the last block of the steady state, which comes before the first one. */
 static unsigned cycles_of_last(const struct tact_block *block, struct walk w, unsigned n_blocks)
 {
-	struct fetch_block b = { 0, 0, 0 };
+	struct fetch_block b = {0, 0, 0};
 
 	for (unsigned i = 0; i < n_blocks; i++)
 		b = next_block(&w);

@@ -6,7 +6,7 @@
 
 enum {
 	FIRST_SLOTS = 1 << 12,
-	MAX_HEAD = 14,      /* bytes of a head that fit the key in front of its last two */
+	MAX_HEAD = 14,	    /* bytes of a head that fit the key in front of its last two */
 	ZERO_IMMEDIATE = 16 /* in the key's last byte: forms with an immediate of 0 are their own */
 };
 
@@ -119,7 +119,7 @@ static long decode_entry(struct isa_cache *cache, const uint8_t *code, size_t si
 /* The constants as the decoder saw them. */
 static void take_decoded(struct isa_instance *instance, const struct tact_insn *insn)
 {
-	*instance = (struct isa_instance){ insn->displacement, insn->immediate, insn->length };
+	*instance = (struct isa_instance){insn->displacement, insn->immediate, insn->length};
 }
 
 long isa_cache_decode(struct isa_cache *cache, const uint8_t *code, size_t size,

@@ -11,7 +11,7 @@
 /* A slot of the hash table.  The key is here, so that finding an instruction touches one place. */
 struct isa_slot {
 	uint64_t key[2]; /* head, padded with zeros; last byte: length of the head and more */
-	uint32_t entry;  /* number of the entry + 1; 0: the slot is free */
+	uint32_t entry;	 /* number of the entry + 1; 0: the slot is free */
 };
 
 struct isa_cache {

@@ -229,7 +229,8 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 	if (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK ||
 	    (zi->mnemonic == ZYDIS_MNEMONIC_XCHG && insn->attributes & TACT_INSN_STORE))
 		a |= TACT_INSN_LOCKED;
-	if (zi->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
+	if (zi->attributes &
+	    (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
 		a |= TACT_INSN_REP;
 	/* 66h with a 16-bit immediate (Intel optimization manual, 3.4.2.3) */
 	if (zi->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE && insn->immediate_bits == 16)
@@ -240,8 +241,9 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 		a |= TACT_INSN_POP_REG4;
 	/* Instruction names behind "fast pointer chasing": uiCA, from experiments. */
 	if ((zi->mnemonic == ZYDIS_MNEMONIC_MOV || zi->mnemonic == ZYDIS_MNEMONIC_MOVSXD ||
-	     zi->mnemonic == ZYDIS_MNEMONIC_POP) && insn->attributes & TACT_INSN_LOAD &&
-	    ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER && ops[0].size >= 32)
+	     zi->mnemonic == ZYDIS_MNEMONIC_POP) &&
+	    insn->attributes & TACT_INSN_LOAD && ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	    ops[0].size >= 32)
 		a |= TACT_INSN_PAIR_SHORT;
 	if (zi->mnemonic == ZYDIS_MNEMONIC_MOVZX && ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 	    ops[1].size == 8 && zi->raw.modrm.rm >= 4 && !insn->operand[1].high_byte)
@@ -263,7 +265,8 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 
 static bool is_base_only(const struct tact_operand *o)
 {
-	return o->kind == TACT_OPERAND_AGEN && o->base != TACT_REG_NONE && o->index == TACT_REG_NONE;
+	return o->kind == TACT_OPERAND_AGEN && o->base != TACT_REG_NONE &&
+	       o->index == TACT_REG_NONE;
 }
 
 /* Moves keep a symbolic value, additions of a constant shift it. */
@@ -307,8 +310,8 @@ static void fill_value_effect(struct tact_insn *insn, const ZydisDecodedInstruct
 	}
 }
 
-/* Position of the opcode byte itself, behind prefixes and the escapes 0F, 0F38 and 0F3A: that is the
- * "nominal opcode" of FACILE's predecoder (XED's term).
+/* Position of the opcode byte itself, behind prefixes and the escapes 0F, 0F38 and 0F3A: that is
+ * the "nominal opcode" of FACILE's predecoder (XED's term).
  */
 static uint8_t opcode_offset_of(const ZydisDecodedInstruction *zi)
 {
@@ -404,8 +407,10 @@ int tact_format(const uint8_t *code, size_t code_size, uint64_t address, char *t
 	ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
 	ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE,
 				  ZYDIS_PADDING_DISABLED);
-	ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_IMM_PADDING, ZYDIS_PADDING_DISABLED);
-	ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_DISP_PADDING, ZYDIS_PADDING_DISABLED);
+	ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_IMM_PADDING,
+				  ZYDIS_PADDING_DISABLED);
+	ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_DISP_PADDING,
+				  ZYDIS_PADDING_DISABLED);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, code_size, &zi, ops)))
 		return -TACT_E_DECODE;
 	if (!ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, &zi, ops,
@@ -418,13 +423,15 @@ int tact_format(const uint8_t *code, size_t code_size, uint64_t address, char *t
 const char *tact_reg_name(unsigned reg)
 {
 	static const char *const names[TACT_N_REGS] = {
-		"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11",
-		"r12", "r13", "r14", "r15", "vec0", "vec1", "vec2", "vec3", "vec4", "vec5", "vec6",
-		"vec7", "vec8", "vec9", "vec10", "vec11", "vec12", "vec13", "vec14", "vec15", "vec16",
-		"vec17", "vec18", "vec19", "vec20", "vec21", "vec22", "vec23", "vec24", "vec25",
-		"vec26", "vec27", "vec28", "vec29", "vec30", "vec31", "k0", "k1", "k2", "k3", "k4",
-		"k5", "k6", "k7", "mm0", "mm1", "mm2", "mm3", "mm4", "mm5", "mm6", "mm7", "x87", "es",
-		"cs", "ss", "ds", "fs", "gs", "other", "rip", "flags",
+		"rax",	 "rcx",	  "rdx",   "rbx",   "rsp",   "rbp",   "rsi",   "rdi",	"r8",
+		"r9",	 "r10",	  "r11",   "r12",   "r13",   "r14",   "r15",   "vec0",	"vec1",
+		"vec2",	 "vec3",  "vec4",  "vec5",  "vec6",  "vec7",  "vec8",  "vec9",	"vec10",
+		"vec11", "vec12", "vec13", "vec14", "vec15", "vec16", "vec17", "vec18", "vec19",
+		"vec20", "vec21", "vec22", "vec23", "vec24", "vec25", "vec26", "vec27", "vec28",
+		"vec29", "vec30", "vec31", "k0",    "k1",    "k2",    "k3",    "k4",	"k5",
+		"k6",	 "k7",	  "mm0",   "mm1",   "mm2",   "mm3",   "mm4",   "mm5",	"mm6",
+		"mm7",	 "x87",	  "es",	   "cs",    "ss",    "ds",    "fs",    "gs",	"other",
+		"rip",	 "flags",
 	};
 
 	return reg < TACT_N_REGS ? names[reg] : "none";

@@ -108,7 +108,8 @@ static bool is_high_byte(ZydisRegister reg)
 
 static void append_register(struct text *t, const ZydisDecodedOperand *op)
 {
-	/* A register that the opcode implies is named, one that is encoded is shown by its class. */
+	/* A register that the opcode implies is named, one that is encoded is shown by its class.
+	 */
 	bool implied = op->encoding == ZYDIS_OPERAND_ENCODING_NONE;
 	char name[16];
 	const char *s;
@@ -188,7 +189,8 @@ static void append_memory(struct text *t, const ZydisDecodedInstruction *zi,
 			  const ZydisDecodedOperand *op)
 {
 	unsigned broadcast = is_evex(zi) && zi->avx.broadcast.mode && !zi->avx.broadcast.is_static
-				     ? (unsigned)zi->avx.broadcast.mode : 0;
+				     ? (unsigned)zi->avx.broadcast.mode
+				     : 0;
 
 	if (op->mem.type == ZYDIS_MEMOP_TYPE_VSIB) {
 		append(t, "VSIB_");
@@ -228,7 +230,8 @@ static void append_immediate(struct text *t, const ZydisDecodedInstruction *zi,
 {
 	bool implied = op->encoding == ZYDIS_OPERAND_ENCODING_NONE;
 	bool second = op->encoding == ZYDIS_OPERAND_ENCODING_UIMM8 && zi->raw.imm[1].size &&
-		      op->imm.value.u == zi->raw.imm[1].value.u && zi->mnemonic == ZYDIS_MNEMONIC_ENTER;
+		      op->imm.value.u == zi->raw.imm[1].value.u &&
+		      zi->mnemonic == ZYDIS_MNEMONIC_ENTER;
 	unsigned bits = zi->raw.imm[second ? 1 : 0].size;
 
 	if (implied)
@@ -263,8 +266,8 @@ static void append_operands(struct text *t, const ZydisDecodedInstruction *zi,
 	for (unsigned i = 0; i < limit; i++) {
 		if (!shown(zi, &ops[i]))
 			continue;
-		if (ops[i].type == ZYDIS_OPERAND_TYPE_MEMORY && ops[i].mem.type == ZYDIS_MEMOP_TYPE_AGEN &&
-		    zi->mnemonic != ZYDIS_MNEMONIC_NOP)
+		if (ops[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    ops[i].mem.type == ZYDIS_MEMOP_TYPE_AGEN && zi->mnemonic != ZYDIS_MNEMONIC_NOP)
 			continue;
 		append(t, separator);
 		separator = ", ";
@@ -272,7 +275,8 @@ static void append_operands(struct text *t, const ZydisDecodedInstruction *zi,
 		if (zi->mnemonic == ZYDIS_MNEMONIC_MOVDIR64B && !i)
 			append(t, "R");
 		else if ((zi->mnemonic == ZYDIS_MNEMONIC_VP2INTERSECTD ||
-			  zi->mnemonic == ZYDIS_MNEMONIC_VP2INTERSECTQ) && !i)
+			  zi->mnemonic == ZYDIS_MNEMONIC_VP2INTERSECTQ) &&
+			 !i)
 			append(t, "R64");
 		else if (ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER)
 			append_register(t, &ops[i]);
@@ -344,16 +348,19 @@ static void append_mnemonic(struct text *t, const ZydisDecodedInstruction *zi)
 static void encoding_suffix(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
 			    char *suffix, size_t size)
 {
-	bool byte_register = zi->operand_count_visible && ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-			     ops[0].size == 8 && ops[0].encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM &&
+	bool byte_register = zi->operand_count_visible &&
+			     ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER && ops[0].size == 8 &&
+			     ops[0].encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM &&
 			     !is_high_byte(ops[0].reg.value);
-	bool has_immediate = zi->operand_count_visible > 1 &&
-			     ops[zi->operand_count_visible - 1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	bool has_immediate =
+		zi->operand_count_visible > 1 &&
+		ops[zi->operand_count_visible - 1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
 
 	suffix[0] = 0;
 	if (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK)
 		snprintf(suffix, size, "_LOCK");
-	else if (is_string_insn(zi) && zi->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE))
+	else if (is_string_insn(zi) &&
+		 zi->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE))
 		snprintf(suffix, size, "_REPE");
 	else if (is_string_insn(zi) && zi->attributes & ZYDIS_ATTRIB_HAS_REPNE)
 		snprintf(suffix, size, "_REPNE");
@@ -367,8 +374,9 @@ static void encoding_suffix(const ZydisDecodedInstruction *zi, const ZydisDecode
 		snprintf(suffix, size, "_SSE4");
 	else if (zi->mnemonic == ZYDIS_MNEMONIC_MOV && zi->opcode_map == ZYDIS_OPCODE_MAP_0F)
 		snprintf(suffix, size, zi->opcode & 1 ? "_DR" : "_CR");
-	else if (zi->operand_width == 16 && (zi->mnemonic == ZYDIS_MNEMONIC_PUSH ||
-		 zi->mnemonic == ZYDIS_MNEMONIC_ENTER || zi->mnemonic == ZYDIS_MNEMONIC_LEAVE))
+	else if (zi->operand_width == 16 &&
+		 (zi->mnemonic == ZYDIS_MNEMONIC_PUSH || zi->mnemonic == ZYDIS_MNEMONIC_ENTER ||
+		  zi->mnemonic == ZYDIS_MNEMONIC_LEAVE))
 		snprintf(suffix, size, "_W");
 	else if (is_vex(zi) || is_evex(zi) || zi->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
 		snprintf(suffix, size, "_%02X", zi->opcode);
@@ -379,7 +387,7 @@ static void encoding_suffix(const ZydisDecodedInstruction *zi, const ZydisDecode
 static unsigned try_name(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
 			 const char *suffix, bool zero_form)
 {
-	struct text t = { .n = 0 };
+	struct text t = {.n = 0};
 
 	append_mnemonic(&t, zi);
 	append(&t, suffix);
@@ -399,7 +407,8 @@ static unsigned try_suffix(const ZydisDecodedInstruction *zi, const ZydisDecoded
 static unsigned evex_form(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
 			  const char *opcode_suffix)
 {
-	/* Zydis calls a compare into a mask "zeroing" and a blend "control": the bit itself tells. */
+	/* Zydis calls a compare into a mask "zeroing" and a blend "control": the bit itself tells.
+	 */
 	bool zeroing = zi->raw.evex.z != 0;
 	bool rounding = zi->avx.rounding.mode != ZYDIS_ROUNDING_MODE_INVALID;
 	bool sae = zi->avx.has_sae;
@@ -407,7 +416,8 @@ static unsigned evex_form(const ZydisDecodedInstruction *zi, const ZydisDecodedO
 	char names[6][48];
 	unsigned form = TACT_FORM_NONE;
 
-	/* First the names that say EVEX: those without it would be the VEX form's where both exist. */
+	/* First the names that say EVEX: those without it would be the VEX form's where both exist.
+	 */
 	snprintf(names[0], sizeof(names[0]), "_EVEX%s%s", r, z);
 	snprintf(names[1], sizeof(names[1]), "%s_EVEX%s%s", opcode_suffix, r, z);
 	snprintf(names[2], sizeof(names[2]), "%s%s", r, z);
@@ -421,7 +431,7 @@ static unsigned evex_form(const ZydisDecodedInstruction *zi, const ZydisDecodedO
 
 unsigned isa_form_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops)
 {
-	struct text parts = { .n = 0 };
+	struct text parts = {.n = 0};
 	char suffix[24];
 	unsigned form;
 
@@ -436,8 +446,8 @@ unsigned isa_form_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperan
 		return evex_form(zi, ops, suffix);
 	form = try_suffix(zi, ops, suffix);
 	/* xchg locks without being asked to: a prefix makes no other form of it. */
-	if (form == TACT_FORM_NONE && (!(zi->attributes & ZYDIS_ATTRIB_HAS_LOCK) ||
-				       zi->mnemonic == ZYDIS_MNEMONIC_XCHG))
+	if (form == TACT_FORM_NONE &&
+	    (!(zi->attributes & ZYDIS_ATTRIB_HAS_LOCK) || zi->mnemonic == ZYDIS_MNEMONIC_XCHG))
 		form = try_suffix(zi, ops, "");
 	return form;
 }

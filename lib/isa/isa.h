@@ -24,9 +24,9 @@ void isa_form_flags(unsigned form, uint8_t *flags_read, uint8_t *flags_written);
  */
 struct isa_layout {
 	uint8_t length;
-	uint8_t head;        /* bytes of prefixes, opcode, ModRM and SIB (and EVEX's 8-bit displacement) */
-	uint8_t disp_size;   /* 0, 1, 4, 8 bytes behind the head */
-	uint8_t imm_size;    /* all immediates together, behind the displacement */
+	uint8_t head; /* bytes of prefixes, opcode, ModRM and SIB (and EVEX's 8-bit displacement) */
+	uint8_t disp_size; /* 0, 1, 4, 8 bytes behind the head */
+	uint8_t imm_size;  /* all immediates together, behind the displacement */
 	bool disp_in_head;
 	bool imm_is_register; /* the immediate's high half names a register (vblendvps, ...) */
 };

@@ -13,41 +13,39 @@
  *   R ModRM and an imm8 that names a register
  *   ? a prefix, an escape, or not an instruction
  */
-static const char one_byte_map[] =
-	"mmmmbz??mmmmbz??" /* 00 */
-	"mmmmbz??mmmmbz??" /* 10 */
-	"mmmmbz??mmmmbz??" /* 20 */
-	"mmmmbz??mmmmbz??" /* 30 */
-	"????????????????" /* 40: REX */
-	"................" /* 50 */
-	"???m????zZbB...." /* 60 */
-	"bbbbbbbbbbbbbbbb" /* 70 */
-	"BZ?Bmmmmmmmmmmmm" /* 80 */
-	"..........?....." /* 90 */
-	"oooo....bz......" /* a0 */
-	"bbbbbbbbvvvvvvvv" /* b0 */
-	"BBw.??BZe.w..b?." /* c0 */
-	"mmmm???.mmmmmmmm" /* d0 */
-	"bbbbbbbbrr?b...." /* e0 */
-	"?.??..gG......mm"; /* f0 */
+static const char one_byte_map[] = "mmmmbz??mmmmbz??"  /* 00 */
+				   "mmmmbz??mmmmbz??"  /* 10 */
+				   "mmmmbz??mmmmbz??"  /* 20 */
+				   "mmmmbz??mmmmbz??"  /* 30 */
+				   "????????????????"  /* 40: REX */
+				   "................"  /* 50 */
+				   "???m????zZbB...."  /* 60 */
+				   "bbbbbbbbbbbbbbbb"  /* 70 */
+				   "BZ?Bmmmmmmmmmmmm"  /* 80 */
+				   "..........?....."  /* 90 */
+				   "oooo....bz......"  /* a0 */
+				   "bbbbbbbbvvvvvvvv"  /* b0 */
+				   "BBw.??BZe.w..b?."  /* c0 */
+				   "mmmm???.mmmmmmmm"  /* d0 */
+				   "bbbbbbbbrr?b...."  /* e0 */
+				   "?.??..gG......mm"; /* f0 */
 
-static const char two_byte_map[] =
-	"mmmm?.....?.?m.?" /* 00 */
-	"mmmmmmmmmmmmmmmm" /* 10 */
-	"????????mmmmmmmm" /* 20 */
-	"........?.?....." /* 30 */
-	"mmmmmmmmmmmmmmmm" /* 40 */
-	"mmmmmmmmmmmmmmmm" /* 50 */
-	"mmmmmmmmmmmmmmmm" /* 60 */
-	"BBBBmmm.?m??mmmm" /* 70; 78: extrq has two immediates */
-	"rrrrrrrrrrrrrrrr" /* 80 */
-	"mmmmmmmmmmmmmmmm" /* 90 */
-	"...mBm??...mBmmm" /* a0 */
-	"mmmmmmmmmmBmmmmm" /* b0 */
-	"mmBmBBBm........" /* c0 */
-	"mmmmmmmmmmmmmmmm" /* d0 */
-	"mmmmmmmmmmmmmmmm" /* e0 */
-	"mmmmmmmmmmmmmmmm"; /* f0 */
+static const char two_byte_map[] = "mmmm?.....?.?m.?"  /* 00 */
+				   "mmmmmmmmmmmmmmmm"  /* 10 */
+				   "????????mmmmmmmm"  /* 20 */
+				   "........?.?....."  /* 30 */
+				   "mmmmmmmmmmmmmmmm"  /* 40 */
+				   "mmmmmmmmmmmmmmmm"  /* 50 */
+				   "mmmmmmmmmmmmmmmm"  /* 60 */
+				   "BBBBmmm.?m??mmmm"  /* 70; 78: extrq has two immediates */
+				   "rrrrrrrrrrrrrrrr"  /* 80 */
+				   "mmmmmmmmmmmmmmmm"  /* 90 */
+				   "...mBm??...mBmmm"  /* a0 */
+				   "mmmmmmmmmmBmmmmm"  /* b0 */
+				   "mmBmBBBm........"  /* c0 */
+				   "mmmmmmmmmmmmmmmm"  /* d0 */
+				   "mmmmmmmmmmmmmmmm"  /* e0 */
+				   "mmmmmmmmmmmmmmmm"; /* f0 */
 
 struct cursor {
 	const uint8_t *code;
@@ -60,8 +58,17 @@ struct cursor {
 static bool is_legacy_prefix(uint8_t byte)
 {
 	switch (byte) {
-	case 0x26: case 0x2e: case 0x36: case 0x3e: case 0x64: case 0x65:
-	case 0x66: case 0x67: case 0xf0: case 0xf2: case 0xf3:
+	case 0x26:
+	case 0x2e:
+	case 0x36:
+	case 0x3e:
+	case 0x64:
+	case 0x65:
+	case 0x66:
+	case 0x67:
+	case 0xf0:
+	case 0xf2:
+	case 0xf3:
 		return true;
 	default:
 		return false;
@@ -78,7 +85,9 @@ static char vector_opcode(struct cursor *c)
 
 	if (c->at + prefix >= c->size)
 		return '?';
-	map = first == 0xc5 ? 1 : first == 0xc4 ? c->code[c->at + 1] & 31u : c->code[c->at + 1] & 7u;
+	map = first == 0xc5   ? 1
+	      : first == 0xc4 ? c->code[c->at + 1] & 31u
+			      : c->code[c->at + 1] & 7u;
 	c->at += prefix;
 	opcode = c->code[c->at++];
 	if (first != 0x62 && map == 1 && (opcode & 0xfe) == 0x84)
@@ -88,7 +97,9 @@ static char vector_opcode(struct cursor *c)
 	     (opcode >= 0x68 && opcode <= 0x7f)))
 		return 'R';
 	if (map == 1)
-		return opcode == 0x77 && first != 0x62 ? '.' : two_byte_map[opcode] == 'B' ? 'B' : 'm';
+		return opcode == 0x77 && first != 0x62 ? '.'
+		       : two_byte_map[opcode] == 'B'   ? 'B'
+						       : 'm';
 	return map == 2 ? 'm' : map == 3 ? 'B' : '?';
 }
 
@@ -170,7 +181,8 @@ static unsigned immediate_bytes(const struct cursor *c, char what, unsigned reg_
 
 int isa_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size)
 {
-	struct cursor c = { .code = code, .size = size < TACT_MAX_INSN_BYTES ? size : TACT_MAX_INSN_BYTES };
+	struct cursor c = {.code = code,
+			   .size = size < TACT_MAX_INSN_BYTES ? size : TACT_MAX_INSN_BYTES};
 	unsigned reg_field = 0, immediate;
 	int displacement = 0;
 	bool is_evex;
@@ -199,7 +211,8 @@ int isa_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size)
 	if (displacement < 0)
 		return 0;
 	if (displacement == 1 && is_evex) {
-		/* EVEX scales it by a factor that the head does not show: it counts as part of the head. */
+		/* EVEX scales it by a factor that the head does not show: it counts as part of the
+		 * head. */
 		c.at++;
 		displacement = 0;
 		layout->disp_in_head = true;

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A cycle-level pipeline: throughput, and for every uop when each thing happened to it and what it
+ * waited for.
+ */
+#ifndef TACT_SIMULATE_H
+#define TACT_SIMULATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tact/block.h>
+#include <tact/pipeline.h>
+#include <tact/predict.h>
+#include <tact/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tact_sim_options {
+	size_t size;
+	uint64_t max_cycles;     /* 0: enough to fill the reorder buffer and see some iterations */
+	uint64_t min_iterations; /* of what the sink sees; 0: as many as the steady state takes */
+	int (*on_uop)(void *arg, const struct tact_sim_uop *uop); /* in order of retirement; non-zero ends */
+	void *arg;
+};
+
+/* What an instruction of the block did, a mean over the steady state. */
+struct tact_sim_insn {
+	double by_source[TACT_N_SOURCES]; /* decoded uops an iteration */
+	double issued;                    /* fused uops */
+	double port[16];                  /* executed uops by port */
+	double divider;                   /* cycles */
+	double wait_operand, wait_port;   /* cycles that its uops waited */
+};
+
+struct tact_simulation {
+	size_t size;
+	double cycles_per_iteration;
+	double coverage;
+	enum tact_mode mode;
+	bool repeats;            /* the state of the pipeline came again: the figure is exact for the model */
+	uint64_t period;         /* iterations after which it does */
+	uint64_t cycles, iterations; /* simulated */
+	enum tact_uop_source source; /* of most uops */
+	uint32_t bottlenecks;    /* bits of enum tact_bound within 2%; none of them: Scheduling */
+	bool scheduling;         /* the pipeline loses more than any single bound says */
+	struct tact_prediction bounds; /* FACILE's, for comparison */
+};
+
+struct tact_simulator; /* the pipeline's state, some megabytes; one thread at a time */
+
+int tact_simulator_create(struct tact_simulator **out, struct tact_diag *diag);
+void tact_simulator_destroy(struct tact_simulator *simulator); /* NULL is allowed */
+
+/* Simulates a loaded block.  opt may be NULL.  Returns -TACT_E_INVAL for an empty block, -TACT_E_NOMEM,
+ * -TACT_E_LIMIT if not one iteration ended within max_cycles.
+ */
+int tact_simulate(struct tact_simulator *simulator, struct tact_block *block,
+		  const struct tact_sim_options *opt, struct tact_simulation *out);
+
+/* Of the last call: what instruction i of the block did. */
+int tact_simulated_insn(const struct tact_simulator *simulator, size_t i, struct tact_sim_insn *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TACT_SIMULATE_H */

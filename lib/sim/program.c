@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From a lowered block to uops.
+ *
+ * The tables say how many uops an instruction has, on which ports, and how long each result takes
+ * from each source, but not which uop does what.  The rule (uiCA's): loads come first and wait for
+ * the address; then what computes; then store address and store data.  Of several computing uops
+ * the last makes the results and waits for the sources with the least latency; the others take the
+ * slower sources and hand a value on.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/sim.h"
+
+struct draft {
+	struct sim_program *p;
+	const struct tact_block *block;
+	const struct block_insn *bi;
+	const struct block_lowered *l;
+	struct sim_insn *insn;
+	uint16_t load[SIM_MAX_UOPS], sta[SIM_MAX_UOPS], std[SIM_MAX_UOPS], alu[SIM_MAX_UOPS];
+	unsigned n_load, n_sta, n_std, n_alu;
+	bool full;
+};
+
+/* Room for one more instruction, whatever it is. */
+static int reserve(struct sim_program *p)
+{
+	if (tact_grow(&p->insns, &p->insn_capacity, p->n_insns + 1, sizeof(*p->insns)) < 0 ||
+	    tact_grow(&p->uops, &p->uop_capacity, p->n_uops + SIM_MAX_UOPS, sizeof(*p->uops)) < 0 ||
+	    tact_grow(&p->sources, &p->source_capacity,
+		      p->n_sources + SIM_MAX_UOPS * (LOWERED_MAX_IN + 4),
+		      sizeof(*p->sources)) < 0 ||
+	    tact_grow(&p->groups, &p->group_capacity, p->n_groups + SIM_MAX_UOPS, 1) < 0)
+		return -TACT_E_NOMEM;
+	return 0;
+}
+
+void sim_program_fini(struct sim_program *p)
+{
+	free(p->insns);
+	free(p->uops);
+	free(p->sources);
+	free(p->groups);
+	free(p->of_block_insn);
+	memset(p, 0, sizeof(*p));
+}
+
+static void push(struct draft *d, uint16_t *list, unsigned *n, uint16_t mask)
+{
+	unsigned all = d->n_load + d->n_sta + d->n_std + d->n_alu;
+
+	if (all < SIM_MAX_UOPS)
+		list[(*n)++] = mask;
+	else
+		d->full = true;
+}
+
+/* Uops by what they do, told by their ports. */
+static void sort_uops(struct draft *d, size_t i, bool taken)
+{
+	const struct arch_params *p = &d->block->arch->params;
+	uint16_t only_sta = (uint16_t)(p->store_address_ports & ~p->load_ports);
+	struct arch_port_use uses[BLOCK_MAX_PORT_USES];
+	unsigned n = block_port_uses(d->block, i, uses);
+
+	for (unsigned k = 0; k < n; k++) {
+		uint16_t mask = uses[k].mask;
+
+		/* A taken branch has fewer ports than one that is not taken. */
+		if (taken && d->insn->is_branch && mask & p->taken_branch_ports &&
+		    !(mask & ~(p->taken_branch_ports | p->alu_ports)) && mask != p->alu_ports)
+			mask &= p->taken_branch_ports;
+		for (unsigned c = 0; c < uses[k].count && !d->full; c++) {
+			if (mask & only_sta)
+				push(d, d->sta, &d->n_sta, mask);
+			else if (mask & p->load_ports)
+				push(d, d->load, &d->n_load, mask);
+			else if (mask & p->store_data_ports)
+				push(d, d->std, &d->n_std, mask);
+			else
+				push(d, d->alu, &d->n_alu, mask);
+		}
+	}
+	/* Store addresses can look like loads. */
+	while (d->n_std > d->n_sta) {
+		if (d->n_load)
+			d->sta[d->n_sta++] = d->load[--d->n_load];
+		else
+			d->n_std--;
+	}
+}
+
+static struct sim_uop *add_uop(struct draft *d, enum sim_kind kind, uint16_t ports)
+{
+	struct sim_uop *u = &d->p->uops[d->p->n_uops++];
+
+	*u = (struct sim_uop){.ports = ports,
+			      .kind = (uint8_t)kind,
+			      .latency = 1,
+			      .first_source = (uint32_t)d->p->n_sources};
+	d->insn->n_uops++;
+	return u;
+}
+
+static void add_source(struct draft *d, struct sim_uop *u, bool internal, unsigned index,
+		       unsigned latency)
+{
+	d->p->sources[d->p->n_sources++] =
+		(struct sim_source){internal, (uint8_t)index, (uint16_t)latency};
+	u->n_sources++;
+}
+
+static bool is_vector_output(const struct block_lowered *l, unsigned o)
+{
+	return l->out[o].kind == VALUE_REG && l->out[o].key >= TACT_REG_VEC0 &&
+	       l->out[o].key < TACT_REG_MASK0;
+}
+
+static unsigned load_latency(const struct draft *d)
+{
+	const struct arch_params *p = &d->block->arch->params;
+
+	for (unsigned o = 0; o < d->l->n_out; o++)
+		if (is_vector_output(d->l, o))
+			return (unsigned)p->load_latency_vec;
+	return (unsigned)p->load_latency;
+}
+
+static unsigned latency_of(const struct block_lowered *l, unsigned in, unsigned out)
+{
+	return l->latency[in * l->n_out + out];
+}
+
+/* Latency of the slowest register or flag result from an input, at least 1. */
+static unsigned level_of(const struct block_lowered *l, unsigned in)
+{
+	unsigned level = 1;
+
+	for (unsigned o = 0; o < l->n_out; o++)
+		if (l->out[o].kind != VALUE_MEMORY && latency_of(l, in, o) > level)
+			level = latency_of(l, in, o);
+	return level;
+}
+
+static bool is_data_input(const struct draft *d, unsigned k)
+{
+	enum value_kind kind = (enum value_kind)d->l->in[k].kind;
+
+	return kind == VALUE_REG || kind == VALUE_FLAGS ||
+	       (kind == VALUE_ADDRESS && !d->n_load && !d->n_sta);
+}
+
+static void add_loads(struct draft *d)
+{
+	unsigned latency = load_latency(d);
+
+	for (unsigned i = 0; i < d->n_load; i++) {
+		struct sim_uop *u = add_uop(d, SIM_LOAD, d->load[i]);
+
+		u->latency = (uint16_t)(latency - d->bi->fast_load);
+		for (unsigned k = 0; k < d->l->n_in; k++)
+			if (d->l->in[k].kind == VALUE_ADDRESS || d->l->in[k].kind == VALUE_MEMORY)
+				add_source(d, u, false, k, 0);
+		if (d->n_alu || i + 1 < d->n_load)
+			continue;
+		/* A plain load: its results come from the table. */
+		u->makes_outputs = true;
+		for (unsigned o = 0; o < d->l->n_out; o++) {
+			unsigned longest = latency;
+
+			for (unsigned k = 0; k < d->l->n_in; k++)
+				if (d->l->in[k].kind == VALUE_ADDRESS &&
+				    latency_of(d->l, k, o) > longest)
+					longest = latency_of(d->l, k, o);
+			d->insn->output_latency[o] = (uint16_t)(longest - d->bi->fast_load);
+		}
+	}
+}
+
+/* Results of the last computing uop, from the sources that it waits for itself. */
+static void set_output_latencies(struct draft *d, unsigned least, unsigned after_load)
+{
+	for (unsigned o = 0; o < d->l->n_out; o++) {
+		unsigned longest = 0;
+
+		for (unsigned k = 0; k < d->l->n_in; k++)
+			if (is_data_input(d, k) && level_of(d->l, k) == least &&
+			    latency_of(d->l, k, o) > longest)
+				longest = latency_of(d->l, k, o);
+		if (d->l->out[o].kind == VALUE_MEMORY)
+			longest = 1;
+		if (!longest)
+			longest = after_load ? after_load : 1;
+		d->insn->output_latency[o] = (uint16_t)longest;
+	}
+}
+
+/* What follows the load: latency from the address less that of the load. */
+static unsigned latency_after_load(const struct draft *d)
+{
+	unsigned load = load_latency(d), after = 1;
+
+	for (unsigned k = 0; k < d->l->n_in; k++)
+		for (unsigned o = 0; o < d->l->n_out && d->l->in[k].kind == VALUE_ADDRESS; o++)
+			if (d->l->out[o].kind != VALUE_MEMORY &&
+			    latency_of(d->l, k, o) > load + after)
+				after = latency_of(d->l, k, o) - load;
+	return after;
+}
+
+/* Store-to-load forwarding: what the core takes, or what the table says for this instruction if
+ * that is more (read-modify-write on older cores).
+ */
+static void set_forward(struct draft *d)
+{
+	const struct arch_params *p = &d->block->arch->params;
+	unsigned load = load_latency(d), after = d->n_alu ? latency_after_load(d) : 0;
+	bool vector = load > (unsigned)p->load_latency;
+	unsigned forward = (unsigned)(vector ? p->store_forward_vec : p->store_forward);
+
+	for (unsigned k = 0; k < d->l->n_in; k++) {
+		if (d->l->in[k].kind != VALUE_MEMORY)
+			continue;
+		for (unsigned o = 0; o < d->l->n_out; o++) {
+			unsigned cycles = latency_of(d->l, k, o);
+			unsigned behind = d->l->out[o].kind == VALUE_MEMORY ? 1 : after;
+
+			if (cycles > forward + behind)
+				forward = cycles - behind;
+		}
+	}
+	d->insn->forward = (uint16_t)forward;
+}
+
+static void add_alus(struct draft *d)
+{
+	unsigned levels[LOWERED_MAX_IN], n_levels = 0,
+					 after = d->n_load ? latency_after_load(d) : 0;
+	unsigned first = d->insn->n_uops, n_slow;
+	struct sim_uop *last;
+
+	for (unsigned k = 0; k < d->l->n_in; k++) {
+		unsigned level = level_of(d->l, k), i;
+
+		if (!is_data_input(d, k))
+			continue;
+		for (i = 0; i < n_levels && levels[i] != level; i++)
+			;
+		if (i == n_levels)
+			levels[n_levels++] = level;
+	}
+	for (unsigned i = 1; i < n_levels; i++) /* ascending; there are two or three */
+		for (unsigned k = i; k && levels[k] < levels[k - 1]; k--) {
+			unsigned swap = levels[k];
+
+			levels[k] = levels[k - 1];
+			levels[k - 1] = swap;
+		}
+	if (!n_levels)
+		levels[n_levels++] = after ? after : 1;
+	/* One uop for each slower class, as far as there are uops; the last one takes the rest. */
+	n_slow = n_levels - 1 < d->n_alu - 1 ? n_levels - 1 : d->n_alu - 1;
+	for (unsigned s = 0; s < n_slow; s++) {
+		struct sim_uop *u = add_uop(d, SIM_ALU, d->alu[1 + s]);
+
+		u->latency = (uint16_t)(levels[s + 1] - levels[0]);
+		for (unsigned k = 0; k < d->l->n_in; k++)
+			if (is_data_input(d, k) &&
+			    (level_of(d->l, k) == levels[s + 1] ||
+			     (s + 1 == n_slow && level_of(d->l, k) > levels[s + 1])))
+				add_source(d, u, false, k, 0);
+	}
+	last = add_uop(d, SIM_ALU, d->alu[0]);
+	last->makes_outputs = true;
+	last->divider = d->l->divider;
+	for (unsigned k = 0; k < d->l->n_in; k++)
+		if (is_data_input(d, k) && (level_of(d->l, k) == levels[0] || !n_slow))
+			add_source(d, last, false, k, 0);
+	for (unsigned s = 0; s < n_slow; s++)
+		add_source(d, last, true, first + s,
+			   d->p->uops[d->insn->first_uop + first + s].latency);
+	for (unsigned i = 0; i < d->n_load; i++)
+		add_source(d, last, true, i, d->p->uops[d->insn->first_uop + i].latency);
+	set_output_latencies(d, levels[0], after);
+	last->latency = d->insn->n_outputs ? d->insn->output_latency[0] : 1;
+	for (unsigned s = n_slow; s + 1 < d->n_alu; s++) {
+		struct sim_uop *u = add_uop(d, SIM_ALU, d->alu[1 + s]);
+
+		for (unsigned k = 0; k < d->l->n_in; k++)
+			if (is_data_input(d, k))
+				add_source(d, u, false, k, 0);
+	}
+}
+
+static void add_stores(struct draft *d, int computes)
+{
+	for (unsigned i = 0; i < d->n_sta; i++) {
+		struct sim_uop *u = add_uop(d, SIM_STORE_ADDRESS, d->sta[i]);
+
+		for (unsigned k = 0; k < d->l->n_in; k++)
+			if (d->l->in[k].kind == VALUE_ADDRESS)
+				add_source(d, u, false, k, 0);
+		if (i >= d->n_std)
+			continue;
+		u = add_uop(d, SIM_STORE_DATA, d->std[i]);
+		if (computes >= 0)
+			add_source(d, u, true, (unsigned)computes, 1);
+		for (unsigned k = 0; k < d->l->n_in && computes < 0; k++)
+			if (d->l->in[k].kind == VALUE_REG || d->l->in[k].kind == VALUE_FLAGS)
+				add_source(d, u, false, k, 0);
+	}
+}
+
+/* Micro-fusion: a load or a store address shares its slot with the uop behind it, as long as the
+ * number of fused uops asks for it.
+ */
+static void group_uops(struct draft *d)
+{
+	struct sim_program *p = d->p;
+	const struct sim_uop *u = p->uops + d->insn->first_uop;
+	unsigned left = d->insn->n_uops, at = 0, n = d->insn->n_fused;
+
+	d->insn->first_group = (uint32_t)p->n_groups;
+	for (unsigned i = 0; i + 1 < n; i++) {
+		unsigned size = left ? 1 : 0;
+
+		if (left > 1 && (u[at].kind == SIM_LOAD || u[at].kind == SIM_STORE_ADDRESS) &&
+		    left - 1 >= n - i)
+			size = 2;
+		p->groups[p->n_groups++] = (uint8_t)size;
+		at += size;
+		left -= size;
+	}
+	p->groups[p->n_groups++] = (uint8_t)left;
+}
+
+static void build_insn(struct sim_program *p, const struct tact_block *block, size_t i)
+{
+	const struct block_insn *bi = &block->insns[i];
+	const struct block_lowered *l = bi->lowered;
+	struct sim_insn *insn = &p->insns[p->n_insns++];
+	struct draft d = {.p = p, .block = block, .bi = bi, .l = l, .insn = insn};
+	bool taken = block->mode == TACT_MODE_LOOP && i + 1 + bi->fused_next == block->n_insns;
+	int computes = -1;
+
+	*insn = (struct sim_insn){.insn = (uint32_t)i,
+				  .first_uop = (uint32_t)p->n_uops,
+				  .n_fused = l->fused,
+				  .mite = l->mite,
+				  .ms = l->ms,
+				  .n_outputs = l->n_out,
+				  .cycles = l->cycles,
+				  .eliminated = l->eliminated && !bi->fused_next,
+				  .complex_decoder = l->complex_decoder,
+				  .simple_beside = l->simple_beside,
+				  .fusible = l->fuse != 0,
+				  .is_pair = bi->fused_next,
+				  .stack_sync = bi->stack_sync};
+	insn->is_branch = bi->fused_next || l->attributes & TACT_INSN_BRANCH;
+	insn->eliminated_vector = insn->eliminated && l->n_out && l->out[0].key >= TACT_REG_VEC0;
+	if (insn->n_fused > SIM_MAX_UOPS)
+		insn->n_fused = SIM_MAX_UOPS;
+	if (l->uops || bi->fused_next) {
+		if (!insn->eliminated) {
+			sort_uops(&d, i, taken);
+			add_loads(&d);
+			set_forward(&d);
+			if (d.n_alu) {
+				unsigned slow;
+
+				add_alus(&d);
+				slow = insn->first_uop;
+				for (unsigned k = 0; k < insn->n_uops; k++)
+					if (p->uops[slow + k].makes_outputs)
+						computes = (int)k;
+			}
+			add_stores(&d, computes);
+		}
+	}
+	group_uops(&d);
+	insn->n_decoded =
+		(uint16_t)(l->mite + l->ms < insn->n_fused ? l->mite + l->ms : insn->n_fused);
+}
+
+int sim_program_build(struct sim_program *p, const struct tact_block *block)
+{
+	p->n_insns = p->n_uops = p->n_sources = p->n_groups = 0;
+	if (tact_grow(&p->of_block_insn, &p->of_capacity, block->n_insns,
+		      sizeof(*p->of_block_insn)) < 0)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < block->n_insns; i++) {
+		p->of_block_insn[i] = (uint32_t)p->n_insns - (block->insns[i].fused_prev ? 1 : 0);
+		if (block->insns[i].fused_prev)
+			continue;
+		if (reserve(p) < 0)
+			return -TACT_E_NOMEM;
+		build_insn(p, block, i);
+	}
+	return 0;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Issue: in order from the IDQ into reorder buffer and reservation station.  Uops are bound to
+ * ports here, before it is known when they can run (uiCA, section 4.2).
+ */
+#include <string.h>
+
+#include "sim/sim.h"
+
+static unsigned count_ports(unsigned mask)
+{
+	unsigned n = 0;
+
+	for (; mask; mask &= mask - 1)
+		n++;
+	return n;
+}
+
+/* Ports of a mask by use; of equal ones the higher number first.  Returns how many. */
+static unsigned sort_ports(const uint8_t *use, unsigned mask, uint8_t *ports, bool high_first)
+{
+	unsigned n = 0;
+
+	for (; mask; mask &= mask - 1) {
+		unsigned p = (unsigned)__builtin_ctz(mask), k;
+
+		for (k = n++; k && (use[p] < use[ports[k - 1]] ||
+				    (high_first && use[p] == use[ports[k - 1]]));
+		     k--)
+			ports[k] = ports[k - 1];
+		ports[k] = (uint8_t)p;
+	}
+	return n;
+}
+
+/* Loads, store addresses and store data take their two ports in turn. */
+static int alternate(struct sim_state *s, uint16_t mask)
+{
+	const uint16_t roles[3] = {s->params->load_ports, s->params->store_address_ports,
+				   s->params->store_data_ports};
+
+	for (unsigned r = 0; r < 3; r++) {
+		unsigned low, high;
+
+		if (mask != roles[r] || count_ports(mask) != 2)
+			continue;
+		low = (unsigned)__builtin_ctz(mask);
+		high = 31u - (unsigned)__builtin_clz(mask);
+		s->alternate[r] ^= 1;
+		return (int)(s->alternate[r] ? low : high);
+	}
+	return -1;
+}
+
+/* Cores of ten ports: the counters of one cycle before; uops of the same ports are spread. */
+static unsigned bind_wide(struct sim_state *s, uint16_t mask, unsigned slot, unsigned same)
+{
+	const uint8_t *use = s->use_before[1];
+	uint8_t ports[SIM_MAX_PORTS] = {0};
+	unsigned n = sort_ports(use, mask, ports, true), usable = 0;
+
+	while (usable < n && use[ports[usable]] < use[ports[0]] + 5)
+		usable++;
+	if (slot == 4)
+		return ports[0];
+	if (slot == 3 && !same && usable > 1)
+		return ports[1];
+	return ports[same % usable];
+}
+
+/* Cores of eight: even slots take the least used port, odd ones the second. */
+static unsigned bind_eight(struct sim_state *s, uint16_t mask, unsigned slot)
+{
+	const uint8_t *use = s->use_before[0];
+	uint8_t ports[SIM_MAX_PORTS] = {0};
+	unsigned n = sort_ports(use, mask, ports, true);
+
+	if (slot % 2 == 0 || n < 2 || use[ports[1]] >= use[ports[0]] + 3)
+		return ports[0];
+	return ports[1];
+}
+
+/* Cores of six: similar, with a pattern for uops of ports 0, 1 and 5. */
+static unsigned bind_six(struct sim_state *s, uint16_t mask, unsigned slot)
+{
+	static const uint8_t pattern[3][4] = {{0, 5, 1, 0}, {1, 5, 0, 1}, {5, 1, 0, 5}};
+	const uint8_t *use = s->use_before[0];
+	uint8_t ports[SIM_MAX_PORTS] = {0};
+	unsigned n = sort_ports(use, mask, ports, false);
+
+	if (use[ports[n - 1]] - use[ports[0]] >= 3)
+		return ports[0];
+	if (mask == ((1u << 0) | (1u << 1) | (1u << 5)))
+		return pattern[ports[0] == 0 ? 0 : ports[0] == 1 ? 1 : 2][slot & 3];
+	return slot % 2 == 0 ? ports[0] : ports[n - 1];
+}
+
+static unsigned bind(struct sim_state *s, uint16_t mask, unsigned slot, unsigned same)
+{
+	int port;
+
+	if (count_ports(mask) == 1)
+		return (unsigned)__builtin_ctz(mask);
+	port = alternate(s, mask);
+	if (port >= 0)
+		return (unsigned)port;
+	switch (count_ports(s->params->ports)) {
+	case 6:
+		return bind_six(s, mask, slot);
+	case 8:
+		return bind_eight(s, mask, slot);
+	default:
+		return bind_wide(s, mask, slot, same);
+	}
+}
+
+/* ---- instances ---- */
+
+/* The output of an eliminated move is that of the instruction which made the value. */
+static void follow_move(struct sim_state *s, uint64_t self, struct sim_instance *inst,
+			const struct sim_insn *insn)
+{
+	const struct block_node *node = &s->block->nodes[s->block->insns[insn->insn].first_node];
+	const struct sim_instance *source;
+	uint64_t id;
+
+	if (!sim_producer(s, self, node, &id))
+		return;
+	source = sim_instance_of(s, id);
+	if (!sim_is_there(s, id))
+		return; /* long ago */
+	inst->is_alias = true;
+	inst->alias_id = source->is_alias ? source->alias_id : id;
+	inst->alias_output = source->is_alias ? source->alias_output : node->output;
+	/* A ring of moves goes round for ever: the value is long there. */
+	if (!sim_is_there(s, inst->alias_id))
+		inst->is_alias = false;
+}
+
+static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_insn *insn)
+{
+	struct sim_instance *inst = sim_instance_of(s, id);
+	bool immediate = !insn->n_uops;
+
+	s->slot_id[sim_slot(s, id)] = id;
+	inst->is_alias = false;
+	for (unsigned o = 0; o < insn->n_outputs; o++) {
+		inst->output[o] = immediate ? s->clock : SIM_NEVER;
+		inst->waiter[o] = 0;
+	}
+	for (unsigned u = 0; u < insn->n_uops; u++) {
+		inst->result[u] = SIM_NEVER;
+		inst->internal_waiter[u] = 0;
+	}
+	inst->result[SIM_SYNC] = SIM_NEVER;
+	inst->internal_waiter[SIM_SYNC] = 0;
+	if (insn->eliminated)
+		follow_move(s, id, inst, insn);
+}
+
+/* ---- the cycle ---- */
+
+struct issue {
+	unsigned slot;
+	int32_t delivered; /* of the uop that is being issued */
+	uint16_t mask[32];
+	unsigned count[32], n; /* uops of each set of ports so far in this cycle */
+};
+
+static unsigned same_before(struct issue *issue, uint16_t mask)
+{
+	unsigned i;
+
+	for (i = 0; i < issue->n; i++)
+		if (issue->mask[i] == mask)
+			return issue->count[i]++;
+	if (i < 32) {
+		issue->mask[i] = mask;
+		issue->count[i] = 1;
+		issue->n++;
+	}
+	return 0;
+}
+
+static uint16_t add_rob(struct sim_state *s, uint64_t id, unsigned uops, bool ends)
+{
+	unsigned at = (s->rob_head + s->rob_count++) & (SIM_ROB - 1);
+
+	s->rob[at] = (struct sim_rob_entry){.id = id,
+					    .remaining = (uint16_t)uops,
+					    .finish = s->clock,
+					    .ends_insn = ends,
+					    .first_record = s->next_record};
+	return (uint16_t)at;
+}
+
+static void issue_uop(struct sim_state *s, struct issue *issue, uint64_t id, unsigned uop,
+		      unsigned slot, uint16_t mask, uint16_t rob)
+{
+	unsigned port = bind(s, mask, issue->slot, same_before(issue, mask));
+	uint16_t record = 0;
+
+	if (s->watch) {
+		record = sim_watch_issue(s, id, uop, slot, (int)port, issue->delivered);
+		s->rob[rob].n_records++;
+	}
+	s->port_use[port]++;
+	sim_schedule_add(s, id, uop, port, rob, record);
+}
+
+static void issue_groups(struct sim_state *s, struct issue *issue, uint64_t id,
+			 const struct sim_insn *insn, unsigned first, unsigned end)
+{
+	const uint8_t *group = s->program->groups + insn->first_group;
+	unsigned uop = 0;
+
+	for (unsigned g = 0; g < first; g++)
+		uop += group[g];
+	for (unsigned g = first; g < end; g++, issue->slot++) {
+		uint16_t rob = add_rob(s, id, group[g], g + 1 == insn->n_fused);
+
+		for (unsigned u = 0; u < group[g]; u++, uop++)
+			issue_uop(s, issue, id, uop, g,
+				  s->program->uops[insn->first_uop + uop].ports, rob);
+		if (!group[g] && s->watch) {
+			sim_watch_issue(s, id, uop, g, -1, issue->delivered);
+			s->rob[rob].n_records++;
+		}
+	}
+}
+
+void sim_rename(struct sim_state *s)
+{
+	unsigned width = (unsigned)s->params->issue_width;
+	struct issue issue = {.slot = 0};
+
+	memcpy(s->use_before[1], s->use_before[0], sizeof(s->use_before[0]));
+	memcpy(s->use_before[0], s->port_use, sizeof(s->port_use));
+	if (s->rob_count + width > (unsigned)s->params->rob_size) {
+		s->rob_full = s->clock;
+		return;
+	}
+	if (s->rs_count + width > (unsigned)s->params->rs_size) {
+		s->rs_full = s->clock;
+		return;
+	}
+	while (s->idq_count) {
+		uint64_t id = s->idq[s->idq_head].id;
+		unsigned uop = s->idq[s->idq_head].uop;
+		const struct sim_insn *insn = sim_insn_of(s, id);
+		unsigned first = uop, end = uop + 1 == insn->n_decoded ? insn->n_fused : uop + 1;
+
+		if (!uop && insn->stack_sync && !s->sync_pending) {
+			if (issue.slot == width)
+				break;
+			begin_instance(s, id, insn);
+			issue.delivered = s->idq[s->idq_head].at;
+			issue_uop(s, &issue, id, SIM_SYNC, 0, s->params->alu_ports,
+				  add_rob(s, id, 1, false));
+			issue.slot++;
+			s->sync_pending = 1;
+			continue;
+		}
+		if (issue.slot + (end - first) > width && issue.slot)
+			break;
+		if (!uop && !insn->stack_sync)
+			begin_instance(s, id, insn);
+		s->sync_pending = 0;
+		issue.delivered = s->idq[s->idq_head].at;
+		issue_groups(s, &issue, id, insn, first, end);
+		s->idq_head = (s->idq_head + 1) & (SIM_IDQ - 1);
+		s->idq_count--;
+		if (issue.slot >= width)
+			break;
+	}
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The reservation station: a uop waits until its sources are known, then for the cycle in which
+ * they are ready, then for its port; of those that are ready the oldest goes first.
+ */
+#include "sim/sim.h"
+
+enum { ISSUE_DELAY = 5 /* cycles from issue to the earliest dispatch (uiCA) */ };
+
+/* A source that becomes ready around the earliest dispatch is seen a cycle later: the wake-up is
+ * missed once (uiCA).
+ */
+static void plan(struct sim_state *s, uint16_t index)
+{
+	struct sim_entry *e = &s->rs[index];
+	int32_t earliest = e->issued + ISSUE_DELAY, ready = e->ready;
+
+	if (ready < earliest)
+		ready = earliest;
+	else if (ready == earliest || ready == earliest + 1)
+		ready++;
+	if (ready <= s->clock)
+		ready = s->clock + 1;
+	if (ready - s->clock >= SIM_CALENDAR) {
+		s->overflow = true;
+		ready = s->clock + SIM_CALENDAR - 1;
+	}
+	e->next = s->calendar[ready & (SIM_CALENDAR - 1)];
+	s->calendar[ready & (SIM_CALENDAR - 1)] = index;
+}
+
+static void wait_for(struct sim_state *s, uint16_t index, uint16_t *list, int latency)
+{
+	uint16_t w = s->waiter_free;
+
+	if (w) {
+		s->waiter_free = s->waiters[w].next;
+	} else if (s->waiters_used + 1 < SIM_WAITERS) {
+		w = ++s->waiters_used;
+	} else {
+		s->overflow = true;
+		return;
+	}
+	s->waiters[w] = (struct sim_waiter){index, *list, (uint16_t)(latency + 1024)};
+	*list = w;
+	s->rs[index].unknown++;
+}
+
+static void finish_load(struct sim_state *s, uint16_t index, int32_t data);
+
+/* A source of an entry, made by an instruction of the block, is ready in this cycle. */
+static void take(struct sim_entry *e, int32_t ready, uint32_t producer)
+{
+	if (ready > e->ready) {
+		e->ready = ready;
+		e->producer = producer;
+	}
+}
+
+/* Everybody who waits for a value learns when it is there. */
+static void learn(struct sim_state *s, uint16_t *list, int32_t cycle, uint32_t producer)
+{
+	while (*list) {
+		uint16_t head = *list;
+		struct sim_waiter w = s->waiters[head];
+		struct sim_entry *e = &s->rs[w.entry];
+		int32_t ready = cycle + w.latency - 1024;
+
+		*list = w.next;
+		s->waiters[head].next = s->waiter_free;
+		s->waiter_free = head;
+		if (e->is_load_pending) {
+			e->producer = producer;
+			finish_load(s, w.entry, ready);
+			continue;
+		}
+		take(e, ready, producer);
+		if (!--e->unknown)
+			plan(s, w.entry);
+	}
+}
+
+/* Output of an instance, through an eliminated move; false: it is older than what is remembered. */
+static bool find_output(struct sim_state *s, uint64_t *id, unsigned *output)
+{
+	struct sim_instance *inst = sim_instance_of(s, *id);
+
+	if (!sim_is_there(s, *id))
+		return false;
+	if (!inst->is_alias)
+		return true;
+	*id = inst->alias_id;
+	*output = inst->alias_output;
+	return sim_is_there(s, *id);
+}
+
+/* The instance whose output an input is; false: none that matters any more. */
+static bool find_producer(struct sim_state *s, uint64_t id, const struct sim_insn *insn, unsigned k,
+			  struct sim_instance **inst, unsigned *output, uint32_t *producer_insn)
+{
+	const struct block_node *node =
+		&s->block->nodes[s->block->insns[insn->insn].first_node + k];
+	uint64_t producer;
+
+	if (!sim_producer(s, id, node, &producer))
+		return false;
+	*output = node->output;
+	if (!find_output(s, &producer, output))
+		return false;
+	*inst = sim_instance_of(s, producer);
+	*producer_insn = sim_insn_of(s, producer)->insn;
+	return *output < LOWERED_MAX_OUT;
+}
+
+static void need_internal(struct sim_state *s, uint16_t index, struct sim_instance *inst,
+			  unsigned uop, int latency);
+
+static void need_input(struct sim_state *s, uint16_t index, uint64_t id,
+		       const struct sim_insn *insn, unsigned k)
+{
+	const struct lowered_value *in = &s->block->insns[insn->insn].lowered->in[k];
+	struct sim_instance *inst;
+	unsigned output;
+	uint32_t producer;
+
+	/* Where the stack engine's uop goes first, rsp comes from it. */
+	if (insn->stack_sync && s->rs[index].uop != SIM_SYNC && in->kind <= VALUE_ADDRESS &&
+	    in->key == TACT_REG_RSP && !in->is_stack) {
+		need_internal(s, index, sim_instance_of(s, id), SIM_SYNC, 1);
+		return;
+	}
+	if (in->kind == VALUE_MEMORY || !find_producer(s, id, insn, k, &inst, &output, &producer))
+		return;
+	if (inst->output[output] == SIM_NEVER)
+		wait_for(s, index, &inst->waiter[output], 0);
+	else
+		take(&s->rs[index], inst->output[output], producer);
+}
+
+static void need_internal(struct sim_state *s, uint16_t index, struct sim_instance *inst,
+			  unsigned uop, int latency)
+{
+	int32_t result = inst->result[uop];
+
+	if (result == SIM_NEVER)
+		wait_for(s, index, &inst->internal_waiter[uop], latency);
+	else
+		take(&s->rs[index], result + latency, sim_insn_of(s, s->rs[index].id)->insn);
+}
+
+/* The stack engine's uop waits for rsp. */
+static void need_rsp(struct sim_state *s, uint16_t index, uint64_t id, const struct sim_insn *insn)
+{
+	const struct block_lowered *l = s->block->insns[insn->insn].lowered;
+
+	for (unsigned k = 0; k < l->n_in; k++)
+		if (l->in[k].kind <= VALUE_ADDRESS && l->in[k].key == TACT_REG_RSP &&
+		    !l->in[k].is_stack)
+			need_input(s, index, id, insn, k);
+}
+
+void sim_schedule_add(struct sim_state *s, uint64_t id, unsigned uop, unsigned port, uint16_t rob,
+		      uint16_t record)
+{
+	const struct sim_insn *insn = sim_insn_of(s, id);
+	uint16_t index = s->rs_free;
+	struct sim_entry *e;
+
+	if (index) {
+		s->rs_free = s->rs[index].next;
+	} else if (s->rs_used + 1 < SIM_RS) {
+		index = ++s->rs_used;
+	} else {
+		s->overflow = true;
+		return;
+	}
+	e = &s->rs[index];
+	s->rs_count++;
+	*e = (struct sim_entry){.age = s->age++,
+				.id = id,
+				.uop = (uint8_t)uop,
+				.port = (uint8_t)port,
+				.rob = rob,
+				.issued = s->clock,
+				.is_live = true,
+				.record = record};
+	if (uop == SIM_SYNC) {
+		need_rsp(s, index, id, insn);
+	} else {
+		const struct sim_uop *u = &s->program->uops[insn->first_uop + uop];
+		const struct sim_source *source = s->program->sources + u->first_source;
+
+		for (unsigned i = 0; i < u->n_sources; i++) {
+			if (source[i].is_internal)
+				need_internal(s, index, sim_instance_of(s, id), source[i].index,
+					      source[i].latency);
+			else
+				need_input(s, index, id, insn, source[i].index);
+		}
+	}
+	if (!e->unknown)
+		plan(s, index);
+}
+
+static void free_entry(struct sim_state *s, uint16_t index)
+{
+	s->rs[index].is_live = false;
+	s->rs[index].next = s->rs_free;
+	s->rs_free = index;
+}
+
+/* Results of a uop: `from` is its dispatch, or for a load that waited for a store what counts as
+ * it. */
+static void produce(struct sim_state *s, const struct sim_entry *e, int32_t from,
+		    bool waited_for_store)
+{
+	struct sim_rob_entry *rob = &s->rob[e->rob];
+	struct sim_instance *inst = sim_instance_of(s, e->id);
+	const struct sim_insn *insn = sim_insn_of(s, e->id);
+	int32_t finish = from + 2, result = from + 1;
+
+	inst->result[e->uop] = from;
+	learn(s, &inst->internal_waiter[e->uop], from, insn->insn);
+	if (e->uop != SIM_SYNC) {
+		const struct sim_uop *u = &s->program->uops[insn->first_uop + e->uop];
+		const struct block_lowered *l = s->block->insns[insn->insn].lowered;
+
+		for (unsigned o = 0; o < insn->n_outputs; o++) {
+			bool memory = l->out[o].kind == VALUE_MEMORY;
+
+			if (memory ? u->kind != SIM_STORE_DATA : !u->makes_outputs)
+				continue;
+			inst->output[o] = from + (memory ? 0 : insn->output_latency[o]);
+			if (inst->output[o] > finish)
+				finish = inst->output[o];
+			if (inst->output[o] > result)
+				result = inst->output[o];
+			learn(s, &inst->waiter[o], inst->output[o], insn->insn);
+		}
+		if (u->kind == SIM_STORE_ADDRESS)
+			finish = from + 5;
+		if (u->kind == SIM_LOAD && from + u->latency > result)
+			result = from + u->latency;
+	}
+	if (finish > rob->finish)
+		rob->finish = finish;
+	rob->remaining--;
+	if (s->watch)
+		sim_watch_finish(s, e, result, waited_for_store);
+}
+
+/* A load that met a store: its data come `store_forward` cycles behind the store's, or as late as a
+ * load that is dispatched now would have them.
+ */
+static void finish_load(struct sim_state *s, uint16_t index, int32_t data)
+{
+	struct sim_entry *e = &s->rs[index];
+	const struct sim_insn *insn = sim_insn_of(s, e->id);
+	const struct sim_uop *u = &s->program->uops[insn->first_uop + e->uop];
+	int32_t forwarded = data + insn->forward - u->latency;
+
+	e->is_load_pending = false;
+	produce(s, e, forwarded > e->ready ? forwarded : e->ready, forwarded > e->ready);
+	free_entry(s, index);
+}
+
+/* The store that a load takes its data from; true if the load has to wait for it. */
+static bool waits_for_store(struct sim_state *s, uint16_t index, const struct sim_uop *u)
+{
+	const struct sim_source *source = s->program->sources + u->first_source;
+	struct sim_entry *e = &s->rs[index];
+	const struct sim_insn *insn = sim_insn_of(s, e->id);
+	const struct block_lowered *l = s->block->insns[insn->insn].lowered;
+
+	for (unsigned i = 0; i < u->n_sources; i++) {
+		struct sim_instance *inst;
+		unsigned output;
+		uint32_t producer;
+
+		if (source[i].is_internal || l->in[source[i].index].kind != VALUE_MEMORY ||
+		    !find_producer(s, e->id, insn, source[i].index, &inst, &output, &producer))
+			continue;
+		e->ready = s->clock;
+		if (inst->output[output] != SIM_NEVER) {
+			e->producer = producer;
+			finish_load(s, index, inst->output[output]);
+			return true;
+		}
+		e->is_load_pending = true;
+		wait_for(s, index, &inst->waiter[output], 0);
+		return true;
+	}
+	return false;
+}
+
+/* A uop goes to its port. */
+static void execute(struct sim_state *s, uint16_t index)
+{
+	struct sim_entry *e = &s->rs[index];
+	struct sim_stats *stats = &s->stats[sim_number(e->id)];
+	int32_t earliest = e->issued + ISSUE_DELAY,
+		ready = e->ready > earliest ? e->ready : earliest;
+
+	stats->port[e->port]++;
+	stats->wait_operand += (uint64_t)(ready - earliest);
+	stats->wait_port += (uint64_t)(s->clock > ready ? s->clock - ready : 0);
+	if (s->watch)
+		sim_watch_dispatch(s, e, ready);
+
+	if (e->uop != SIM_SYNC) {
+		const struct sim_uop *u =
+			&s->program->uops[sim_insn_of(s, e->id)->first_uop + e->uop];
+
+		if (u->divider) {
+			s->divider_free = s->clock + u->divider;
+			stats->divider += u->divider;
+		}
+		if (sim_insn_of(s, e->id)->cycles && !e->uop)
+			s->insn_free[sim_number(e->id) & (SIM_BUSY - 1)] =
+				s->clock + sim_insn_of(s, e->id)->cycles;
+		if (u->kind == SIM_LOAD && waits_for_store(s, index, u))
+			return;
+	}
+	produce(s, e, s->clock, false);
+	free_entry(s, index);
+}
+
+static void enqueue(struct sim_state *s, uint16_t index)
+{
+	unsigned port = s->rs[index].port, k = s->n_ready[port]++;
+	uint16_t *queue = s->ready[port];
+
+	for (; k && s->rs[queue[k - 1]].age > s->rs[index].age; k--)
+		queue[k] = queue[k - 1];
+	queue[k] = index;
+	s->ready_ports |= 1u << port;
+}
+
+static bool can_run(const struct sim_state *s, const struct sim_entry *e)
+{
+	if (e->uop == SIM_SYNC)
+		return true;
+	if (sim_insn_of(s, e->id)->cycles && !e->uop &&
+	    s->insn_free[sim_number(e->id) & (SIM_BUSY - 1)] > s->clock)
+		return false;
+	return !s->program->uops[sim_insn_of(s, e->id)->first_uop + e->uop].divider ||
+	       s->divider_free <= s->clock;
+}
+
+static void dispatch(struct sim_state *s, unsigned port)
+{
+	uint16_t *queue = s->ready[port], index;
+	unsigned k = 0;
+
+	while (k < s->n_ready[port] && !can_run(s, &s->rs[queue[k]]))
+		k++;
+	if (k == s->n_ready[port])
+		return;
+	index = queue[k];
+	for (s->n_ready[port]--; k < s->n_ready[port]; k++)
+		queue[k] = queue[k + 1];
+	if (!s->n_ready[port])
+		s->ready_ports &= ~(1u << port);
+	s->dispatched |= 1u << port;
+	s->rs_count--;
+	execute(s, index);
+}
+
+void sim_schedule(struct sim_state *s)
+{
+	uint16_t *today = &s->calendar[s->clock & (SIM_CALENDAR - 1)], index = *today;
+
+	*today = 0;
+	while (index) {
+		uint16_t next = s->rs[index].next;
+
+		enqueue(s, index);
+		index = next;
+	}
+	/* The counter of a port goes down a cycle after its uop has left (uiCA). */
+	for (unsigned left = s->dispatched; left; left &= left - 1)
+		s->port_use[__builtin_ctz(left)]--;
+	s->dispatched = 0;
+	for (unsigned ports = s->ready_ports; ports; ports &= ports - 1)
+		dispatch(s, (unsigned)__builtin_ctz(ports));
+}

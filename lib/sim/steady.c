@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Is this the state that was there before?  Everything that decides what happens next is taken
+ * relative to the present cycle and iteration; what is over (values that are ready, uops that are
+ * executed) counts alike, however long ago.
+ */
+#include <string.h>
+
+#include "sim/sim.h"
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	/* Constants of MurmurHash3's finaliser. */
+	h ^= v;
+	h *= 0xff51afd7ed558ccdu;
+	h ^= h >> 33;
+	h *= 0xc4ceb9fe1a85ec53u;
+	h ^= h >> 29;
+	return h;
+}
+
+/* Cycles from now on; 0 for what is over. */
+static uint64_t ahead(const struct sim_state *s, int32_t cycle)
+{
+	return cycle > s->clock ? (uint64_t)(cycle - s->clock) : 0;
+}
+
+/* Cycles ago, up to a limit behind which it makes no difference. */
+static uint64_t ago(const struct sim_state *s, int32_t cycle, int32_t limit)
+{
+	int32_t d = s->clock - cycle;
+
+	return (uint64_t)(d < limit ? d : limit);
+}
+
+static uint64_t fetch_hash(const struct sim_state *s, uint64_t iteration)
+{
+	uint64_t h = (uint64_t)s->source, first = iteration << SIM_NUMBER_BITS;
+
+	if (s->source == BLOCK_FROM_MITE) {
+		uint64_t phase =
+			s->block->mode == TACT_MODE_UNROLL ? iteration * s->block->code_size : 0;
+
+		h = mix(h, phase % (uint64_t)s->params->predecode_block);
+		h = mix(h, s->next_raw - first);
+		h = mix(h, s->block_end ? s->block_end - phase + 1 : 0);
+		h = mix(h, (uint64_t)s->stall << 32 | (uint64_t)s->block_cycles << 16 |
+				   s->held << 1 | s->has_partial);
+		for (unsigned i = 0; i < s->iq_count; i++)
+			h = mix(h, ago(s, s->iq[(s->iq_head + i) & (SIM_IQ - 1)].at, 4));
+		h = mix(h, s->iq_count);
+	} else {
+		h = mix(h, s->next_fetch - first);
+		h = mix(h, s->fetch_uop);
+		h = mix(h, s->next_iteration_at > s->clock * 100ll
+				   ? (uint64_t)(s->next_iteration_at - s->clock * 100ll)
+				   : 0);
+	}
+	if (s->ms_left || s->ms_stall)
+		h = mix(mix(h, s->ms_left << 8 | s->ms_stall), s->ms_next);
+	if (s->idq_count)
+		h = mix(mix(h, s->idq[s->idq_head].id - first), s->idq[s->idq_head].uop);
+	return mix(h, s->idq_count);
+}
+
+static uint64_t rename_hash(const struct sim_state *s)
+{
+	uint64_t h = (uint64_t)s->sync_pending << 8 | s->alternate[0] << 2 | s->alternate[1] << 1 |
+		     s->alternate[2];
+	uint64_t words[3 * SIM_MAX_PORTS / 8];
+
+	memcpy(words, s->port_use, SIM_MAX_PORTS);
+	memcpy(words + SIM_MAX_PORTS / 8, s->use_before, 2 * SIM_MAX_PORTS);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		h = mix(h, words[i]);
+	return h;
+}
+
+/* What waits to retire, and the values of it that are known and not yet ready. */
+static uint64_t rob_hash(const struct sim_state *s, uint64_t first)
+{
+	uint64_t h = s->rob_count;
+
+	for (unsigned i = 0; i < s->rob_count; i++) {
+		const struct sim_rob_entry *e = &s->rob[(s->rob_head + i) & (SIM_ROB - 1)];
+		const struct sim_instance *inst = &s->slots[sim_slot(s, e->id)];
+		unsigned n = sim_insn_of(s, e->id)->n_outputs;
+
+		h = mix(h,
+			(e->id - first) << 24 | (uint64_t)e->remaining << 16 | ahead(s, e->finish));
+		for (unsigned o = 0; o < n && e->ends_insn; o++)
+			if (inst->output[o] > s->clock && inst->output[o] != SIM_NEVER)
+				h = mix(h, (uint64_t)o << 32 | ahead(s, inst->output[o]));
+	}
+	return h;
+}
+
+/* The order of entries in the pool is of no importance: a sum. */
+static uint64_t rs_hash(const struct sim_state *s, uint64_t first)
+{
+	uint64_t sum = s->rs_count;
+
+	for (unsigned i = 1; i <= s->rs_used; i++) {
+		const struct sim_entry *e = &s->rs[i];
+
+		if (e->is_live)
+			sum += mix(mix((e->id - first) << 16 | (uint64_t)e->uop << 8 | e->port,
+				       (uint64_t)e->unknown << 40 |
+					       (uint64_t)e->is_load_pending << 32 |
+					       ahead(s, e->ready)),
+				   ago(s, e->issued, 8));
+	}
+	for (unsigned i = 0; i < SIM_BUSY; i++)
+		if (s->insn_free[i] > s->clock)
+			sum += mix(i, ahead(s, s->insn_free[i]));
+	return mix(sum, ahead(s, s->divider_free));
+}
+
+uint64_t sim_outline_hash(const struct sim_state *s, uint64_t iteration)
+{
+	uint64_t h = mix(fetch_hash(s, iteration), rename_hash(s));
+
+	return mix(h, (uint64_t)s->rob_count << 32 | s->rs_count);
+}
+
+uint64_t sim_state_hash(const struct sim_state *s, uint64_t iteration, uint64_t outline)
+{
+	uint64_t first = iteration << SIM_NUMBER_BITS, h = mix(outline, rob_hash(s, first));
+
+	return mix(mix(h, s->dispatched), rs_hash(s, first));
+}

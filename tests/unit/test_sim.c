@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The pipeline: known blocks, properties over many, records of uops.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tact/tact.h>
+
+#include "base/base.h"
+
+struct fixture {
+	struct tact_simulator *simulator;
+	struct tact_block *block;
+};
+
+static int open_fixture(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	assert_int_equal(tact_simulator_create(&f->simulator, NULL), 0);
+	assert_int_equal(tact_block_create(&f->block, tact_arch_find("SKL"), NULL, NULL), 0);
+	*state = f;
+	return 0;
+}
+
+static int close_fixture(void **state)
+{
+	struct fixture *f = *state;
+
+	tact_block_destroy(f->block);
+	tact_simulator_destroy(f->simulator);
+	free(f);
+	return 0;
+}
+
+static void load(struct fixture *f, const char *arch, enum tact_mode mode, const char *hex)
+{
+	struct tact_block_options opt = { .size = sizeof(opt), .mode = mode };
+	uint8_t code[4096];
+	size_t bad;
+	long n = tact_hex_decode(code, hex, strlen(hex), &bad);
+
+	assert_true(n > 0);
+	assert_int_equal(tact_block_rebind(f->block, tact_arch_find(arch), &opt), 0);
+	assert_int_equal(tact_block_load(f->block, code, (size_t)n, NULL), 0);
+}
+
+/* Hand-computed, or measured on the core: within 2%. */
+static void known_blocks(void **state)
+{
+	static const struct {
+		const char *arch;
+		enum tact_mode mode;
+		const char *hex;
+		double cycles;
+	} known[] = {
+		{ "SKL", TACT_MODE_UNROLL, "4801d8", 1.0 },     /* add rax, rbx: a chain */
+		{ "SKL", TACT_MODE_UNROLL, "480fafc3", 3.0 },   /* imul rax, rbx */
+		{ "SKL", TACT_MODE_UNROLL, "90", 0.25 },        /* nop: four decoders */
+		{ "SKL", TACT_MODE_UNROLL, "488b00", 4.0 },     /* mov rax, [rax]: fast pointer chasing */
+		{ "ICX", TACT_MODE_UNROLL, "488b00", 5.0 },     /* the same without */
+		{ "SKL", TACT_MODE_UNROLL, "01442410", 5.0 },   /* add [rsp+16], eax: forwarding 4, add 1 */
+		{ "HSW", TACT_MODE_UNROLL, "01442410", 6.0 },   /* BHive: 5.97 */
+		{ "SKL", TACT_MODE_UNROLL, "66051234", 3.25 },  /* add ax, imm16: a length-changing prefix */
+		{ "SKL", TACT_MODE_UNROLL, "f20f58c1", 4.0 },   /* addsd xmm0, xmm1 */
+		{ "ICX", TACT_MODE_LOOP, "4883c20149ffcf75f7", 1.0 },         /* add rdx, 1 in a loop */
+		{ "ICX", TACT_MODE_LOOP, "90909090909090909049ffcf75f2", 2.0 }, /* nine nops: measured */
+		{ "ICX", TACT_MODE_UNROLL, "488904244889442440", 2.0 }, /* stores to two lines in turn */
+		/* lines A, B, A: the last one leaves together with the first of the next iteration */
+		{ "ICX", TACT_MODE_UNROLL, "48890424488944244048890424", 2.0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		struct tact_simulation s;
+
+		load(*state, known[i].arch, known[i].mode, known[i].hex);
+		assert_int_equal(tact_simulate(((struct fixture *)*state)->simulator,
+					       ((struct fixture *)*state)->block, NULL, &s), 0);
+		if (fabs(s.cycles_per_iteration - known[i].cycles) > 0.021 * known[i].cycles)
+			fail_msg("%s on %s: %.4f instead of %.2f", known[i].hex, known[i].arch,
+				 s.cycles_per_iteration, known[i].cycles);
+	}
+}
+
+struct watcher {
+	uint64_t seen, last_retired;
+	unsigned faults;
+};
+
+static int watch(void *arg, const struct tact_sim_uop *u)
+{
+	struct watcher *w = arg;
+
+	w->seen++;
+	w->faults += u->issued < u->delivered || u->retired < u->issued || u->retired < u->executed;
+	w->faults += u->dispatched >= 0 && (u->dispatched < u->issued || u->executed < u->dispatched);
+	w->faults += (uint64_t)u->retired < w->last_retired;
+	w->last_retired = (uint64_t)u->retired;
+	return 0;
+}
+
+static int stop_at_once(void *arg, const struct tact_sim_uop *u)
+{
+	(void)u;
+	return ++*(int *)arg >= 5;
+}
+
+/* Uops retire in order, and nothing happens to one before what comes earlier in the pipeline. */
+static void records_are_in_order(void **state)
+{
+	static const char *const blocks[] = { "4801d8480fafc388d8", "488b0348890348ffc3", "555bc9", "48f7f1",
+					      "4883c20149ffcf75f7" };
+	struct fixture *f = *state;
+	int count = 0;
+	struct tact_sim_options opt = { .size = sizeof(opt), .on_uop = stop_at_once, .arg = &count };
+	struct tact_simulation s;
+
+	for (size_t i = 0; i < ARRAY_SIZE(blocks); i++) {
+		for (const struct tact_arch *a = NULL; (a = tact_arch_next(a));) {
+			struct watcher w = { 0, 0, 0 };
+			struct tact_sim_options o = { .size = sizeof(o), .min_iterations = 20, .on_uop = watch,
+						      .arg = &w };
+
+			load(f, tact_arch_name(a), TACT_MODE_AUTO, blocks[i]);
+			assert_int_equal(tact_simulate(f->simulator, f->block, &o, &s), 0);
+			assert_true(w.seen >= 20);
+			assert_int_equal(w.faults, 0);
+		}
+	}
+	tact_simulate(f->simulator, f->block, &opt, &s);
+	assert_int_equal(count, 5);
+}
+
+/* The same block gives the same result, whatever was simulated in between; with a watcher too. */
+static void is_deterministic(void **state)
+{
+	struct fixture *f = *state;
+	struct watcher w = { 0, 0, 0 };
+	struct tact_sim_options o = { .size = sizeof(o), .on_uop = watch, .arg = &w };
+	struct tact_simulation a, b;
+
+	load(f, "ICX", TACT_MODE_LOOP, "4883c2014883c60149ffcf75f3");
+	assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &a), 0);
+	load(f, "HSW", TACT_MODE_UNROLL, "480fafc3488b00");
+	assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &b), 0);
+	load(f, "ICX", TACT_MODE_LOOP, "4883c2014883c60149ffcf75f3");
+	assert_int_equal(tact_simulate(f->simulator, f->block, &o, &b), 0);
+	assert_memory_equal(&a.cycles_per_iteration, &b.cycles_per_iteration, sizeof(double));
+	assert_int_equal(a.cycles, b.cycles);
+}
+
+static void ports_add_up(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_simulation s;
+	struct tact_sim_insn insn;
+	double alu = 0, loads = 0;
+
+	load(f, "SKL", TACT_MODE_UNROLL, "488b034801d8"); /* mov rax, [rbx]; add rax, rbx */
+	assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &s), 0);
+	assert_int_equal(tact_simulated_insn(f->simulator, 0, &insn), 0);
+	for (unsigned p = 0; p < 16; p++)
+		loads += insn.port[p];
+	assert_int_equal(tact_simulated_insn(f->simulator, 1, &insn), 0);
+	for (unsigned p = 0; p < 16; p++)
+		alu += insn.port[p];
+	assert_true(fabs(loads - 1) < 0.1 && fabs(alu - 1) < 0.1);
+	assert_int_equal(tact_simulated_insn(f->simulator, 2, &insn), -TACT_E_INVAL);
+}
+
+static void misuse(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_block *empty;
+	struct tact_simulation s;
+	struct tact_sim_options tiny = { .size = sizeof(tiny), .max_cycles = 1 };
+
+	assert_int_equal(tact_block_create(&empty, tact_arch_find("SKL"), NULL, NULL), 0);
+	assert_int_equal(tact_simulate(f->simulator, empty, NULL, &s), -TACT_E_INVAL);
+	assert_int_equal(tact_simulate(NULL, empty, NULL, &s), -TACT_E_INVAL);
+	tact_block_destroy(empty);
+	load(f, "SKL", TACT_MODE_UNROLL, "4801d8");
+	assert_int_equal(tact_simulate(f->simulator, f->block, &tiny, &s), -TACT_E_LIMIT);
+	assert_int_equal(tact_simulator_create(NULL, NULL), -TACT_E_INVAL);
+	tact_simulator_destroy(NULL);
+}
+
+/* Four thousand instructions, and one that has no data. */
+static void large_and_unknown(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_simulation s;
+	uint8_t code[12000];
+
+	for (size_t i = 0; i < sizeof(code); i += 3)
+		memcpy(code + i, "\x48\x01\xd8", 3);
+	load(f, "SKL", TACT_MODE_UNROLL, "90");
+	assert_int_equal(tact_block_load(f->block, code, sizeof(code), NULL), 0);
+	assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &s), 0);
+	assert_true(fabs(s.cycles_per_iteration - 4000) < 80);
+	load(f, "SKL", TACT_MODE_UNROLL, "d8c84801d8"); /* fmul; add */
+	assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &s), 0);
+	assert_true(s.coverage < 1 && s.cycles_per_iteration >= 0.98);
+}
+
+/* sim >= the largest bound less 2%, over the blocks of a file if there is one. */
+static void not_below_the_bounds(void **state)
+{
+	static const char *const archs[] = { "SKL", "HSW", "ICX", "IVB", "CLX" };
+	FILE *file = fopen("../shared/data/bhive/other.csv", "re");
+	struct fixture *f = *state;
+	static char line[1 << 16];
+	unsigned n = 0, below = 0;
+
+	if (!file) {
+		print_message("skip: ../shared/data/bhive is not there\n");
+		skip();
+	}
+	while (fgets(line, sizeof(line), file) && n < 20000) {
+		const char *arch = archs[n % ARRAY_SIZE(archs)];
+		enum tact_mode mode = n / ARRAY_SIZE(archs) % 2 ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
+		struct tact_simulation s;
+
+		line[strcspn(line, ",\r\n")] = 0;
+		if (!line[0] || strlen(line) > 2000)
+			continue;
+		load(f, arch, mode, line);
+		assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &s), 0);
+		below += s.cycles_per_iteration < 0.98 * s.bounds.cycles_per_iteration;
+		n++;
+	}
+	fclose(file);
+	print_message("%u of %u blocks below the bounds\n", below, n);
+	assert_true(n == 20000 && below * 200 < n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(known_blocks, open_fixture, close_fixture),
+		cmocka_unit_test_setup_teardown(records_are_in_order, open_fixture, close_fixture),
+		cmocka_unit_test_setup_teardown(is_deterministic, open_fixture, close_fixture),
+		cmocka_unit_test_setup_teardown(ports_add_up, open_fixture, close_fixture),
+		cmocka_unit_test_setup_teardown(misuse, open_fixture, close_fixture),
+		cmocka_unit_test_setup_teardown(large_and_unknown, open_fixture, close_fixture),
+		cmocka_unit_test_setup_teardown(not_below_the_bounds, open_fixture, close_fixture),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
