@@ -202,6 +202,99 @@ static void batch_may_fail(void **state)
 	assert_true(try_failures(batch, NULL) > 0);
 }
 
+/* ---- the machine of llvm-mca ---- */
+
+static void mca_does_not_allocate(void **state)
+{
+	struct tact_mca_params *params;
+	struct tact_mca_options opt = {.size = sizeof(opt), .iterations = 5};
+	struct tact_mca *machine;
+	struct tact_block *block;
+	struct tact_estimate e;
+
+	(void)state;
+	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
+	assert_int_equal(tact_mca_params_create(&params, tact_arch_find("SKL"), NULL), 0);
+	opt.params = params;
+	assert_int_equal(tact_mca_create(&machine, &opt, NULL), 0);
+	for (unsigned round = 0; round < 2; round++) {
+		struct rng rng = {6};
+
+		n_allocations = 0;
+		for (unsigned i = 0; i < BLOCKS; i++) {
+			uint8_t code[BYTES];
+			size_t size = random_block(&rng, code, 12);
+
+			assert_int_equal(tact_block_load(block, code, size, NULL), 0);
+			assert_int_equal(tact_mca_estimate(machine, block, &e), 0);
+			assert_int_equal(tact_model_mca.estimate(NULL, block, &e), 0);
+		}
+	}
+	assert_int_equal(n_allocations, 0);
+	tact_mca_destroy(machine);
+	tact_mca_params_destroy(params);
+	tact_block_destroy(block);
+}
+
+static int mca_parameters(void *arg)
+{
+	struct tact_mca_params *params = NULL, *copy = NULL;
+	int status = tact_mca_params_create(&params, tact_arch_find("SKL"), NULL);
+
+	(void)arg;
+	if (!status)
+		status = tact_mca_params_copy(&copy, params, NULL);
+	if (!status)
+		status = tact_mca_params_save(params, "/dev/null", NULL, NULL);
+	if (!status) {
+		status = tact_mca_params_load(params, "/dev/null", NULL);
+		/* An empty file; or opening it took memory. */
+		status = status == -TACT_E_FORMAT ? 0 : -TACT_E_NOMEM;
+	}
+	tact_mca_params_destroy(params);
+	tact_mca_params_destroy(copy);
+	return status;
+}
+
+/* Both kinds of estimate and a stream; `arg` is a loaded block. */
+static int mca_estimates(void *arg)
+{
+	struct tact_mca_code *code = NULL;
+	struct tact_mca *machine = NULL;
+	struct tact_estimate e;
+	void *stream = NULL;
+	int status = tact_mca_create(&machine, NULL, NULL);
+
+	if (!status)
+		status = tact_mca_estimate(machine, arg, &e);
+	if (!status)
+		status = tact_model_mca.estimate(NULL, arg, &e);
+	if (!status)
+		status = tact_mca_code_create(&code, arg, TACT_MCA_ALIAS, NULL);
+	if (!status)
+		status = tact_model_mca.stream_open(NULL, &stream);
+	if (!status)
+		status = tact_model_mca.stream_feed(stream, arg);
+	if (stream)
+		assert_int_equal(tact_model_mca.stream_close(stream, NULL), 0);
+	tact_mca_code_destroy(code);
+	tact_mca_destroy(machine);
+	return status;
+}
+
+static void mca_may_fail(void **state)
+{
+	static const uint8_t code[] = {0x48, 0x01, 0xd8, 0x01, 0x07};
+	struct tact_block *block;
+
+	(void)state;
+	assert_true(try_failures(mca_parameters, NULL) > 4);
+	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
+	assert_int_equal(tact_block_load(block, code, sizeof(code), NULL), 0);
+	assert_true(try_failures(mca_estimates, block) > 6);
+	tact_block_destroy(block);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +303,8 @@ int main(void)
 		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(derive_may_fail),
 		cmocka_unit_test(batch_may_fail),
+		cmocka_unit_test(mca_does_not_allocate),
+		cmocka_unit_test(mca_may_fail),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parameters as text: globals, and a line for every form that differs from the defaults.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mca/mca.h"
+
+static const char magic[] = "#tact-mca";
+enum { VERSION = 1, MAX_LINE = 512 };
+
+/* ---- reading ---- */
+
+struct reader {
+	struct tact_mca_params *params; /* owned: what the file makes of the defaults */
+	bool *seen;			/* owned; by form */
+	bool global_seen[TACT_MCA_N_KINDS];
+	struct tact_diag *diag;
+	uint64_t line;
+};
+
+#define FAIL(r, ...) tact_fail_at((r)->diag, TACT_E_FORMAT, (r)->line, 0, __VA_ARGS__)
+
+/* A plain number of `length` digits. */
+static int read_number(struct reader *r, unsigned kind, const char *text, size_t length, int *value)
+{
+	const struct tact_mca_info *info = tact_mca_info(kind);
+	long long n = 0;
+
+	if (!length)
+		return FAIL(r, "%s: a number is missing", info->name);
+	for (size_t i = 0; i < length; i++) {
+		if (!isdigit((unsigned char)text[i]))
+			return FAIL(r, "%s: '%.*s' is not a number", info->name, (int)length, text);
+		if (n <= INT32_MAX)
+			n = n * 10 + (text[i] - '0');
+	}
+	if (n < info->low || n > info->high)
+		return FAIL(r, "%s: %.*s is not in %d..%d", info->name, (int)length, text,
+			    info->low, info->high);
+	*value = (int)n;
+	return 0;
+}
+
+/* As many numbers as the kind has, separated by commas. */
+static int read_values(struct reader *r, unsigned form, unsigned kind, const char *text)
+{
+	const struct tact_mca_info *info = tact_mca_info(kind);
+
+	for (unsigned i = 0; i < info->count; i++) {
+		size_t length = strcspn(text, ",");
+		int value = 0, status = read_number(r, kind, text, length, &value);
+
+		if (status < 0)
+			return status;
+		status = tact_mca_set(r->params, form, kind, i, value);
+		if (status < 0)
+			return status;
+		text += length;
+		if (!*text != (i + 1 == info->count))
+			return FAIL(r, "%s: %u number%s expected", info->name, info->count,
+				    info->count > 1 ? "s separated by commas" : "");
+		text++;
+	}
+	return 0;
+}
+
+static int read_form(struct reader *r, char *line)
+{
+	char *column[5];
+	unsigned n = 0, form;
+	int status;
+
+	for (char *next = line; next; n++) {
+		char *tab = strchr(next, '\t');
+
+		if (n < ARRAY_SIZE(column))
+			column[n] = next;
+		if (tab)
+			*tab++ = 0;
+		next = tab;
+	}
+	if (n != ARRAY_SIZE(column))
+		return FAIL(r,
+			    "%u columns: form, micro_ops, latency, read_advance and port_cycles, "
+			    "separated by tabs, expected",
+			    n);
+	form = tact_form_find(column[0]);
+	if (form == TACT_FORM_NONE)
+		return FAIL(r, "unknown form '%.80s'", column[0]);
+	if (r->seen[form])
+		return FAIL(r, "'%.80s' appears twice", column[0]);
+	r->seen[form] = true;
+	for (unsigned kind = TACT_MCA_MICRO_OPS; kind <= TACT_MCA_PORT_CYCLES; kind++) {
+		status = read_values(r, form, kind, column[1 + kind]);
+		if (status < 0)
+			return status;
+	}
+	return 0;
+}
+
+/* Other values mean something else on another core: most forms have its defaults. */
+static int read_arch(struct reader *r, const char *name)
+{
+	const struct tact_arch *arch = tact_arch_find(name);
+
+	if (!arch)
+		return FAIL(r, "unknown architecture '%.40s'", name);
+	if (strcmp(tact_arch_name(arch), tact_arch_name(r->params->arch)))
+		return FAIL(r, "these are parameters of %s, not of %s", tact_arch_name(arch),
+			    tact_arch_name(r->params->arch));
+	return 0;
+}
+
+static int read_global(struct reader *r, char *line)
+{
+	char *name, *value;
+
+	if (params_split_line(line, &name, &value) <= 0)
+		return FAIL(r, "'name = value' or a form with its columns expected");
+	if (!strcmp(name, "arch"))
+		return read_arch(r, value);
+	for (unsigned kind = 0; kind < TACT_MCA_N_KINDS; kind++) {
+		if (!tact_mca_info(kind)->global || strcmp(name, tact_mca_info(kind)->name))
+			continue;
+		if (r->global_seen[kind])
+			return FAIL(r, "%s appears twice", name);
+		r->global_seen[kind] = true;
+		return read_values(r, 0, kind, value);
+	}
+	return FAIL(r, "unknown parameter '%.40s'", name);
+}
+
+static int read_magic(struct reader *r, const char *line)
+{
+	size_t n = sizeof(magic) - 1;
+	char expected[32];
+
+	snprintf(expected, sizeof(expected), "%s %d", magic, VERSION);
+	if (!strcmp(line, expected))
+		return 0;
+	if (!strncmp(line, magic, n) && line[n] == ' ' && isdigit((unsigned char)line[n + 1]))
+		return tact_fail_at(r->diag, TACT_E_VERSION, r->line, 0,
+				    "version %.20s; this library reads version %d", line + n + 1,
+				    VERSION);
+	return FAIL(r, "'%s' expected", expected);
+}
+
+static int read_line(struct reader *r, char *line)
+{
+	line[strcspn(line, "\r\n")] = 0;
+	if (r->line == 1)
+		return read_magic(r, line);
+	if (*line == '#' || !line[strspn(line, " \t")])
+		return 0;
+	return strchr(line, '\t') ? read_form(r, line) : read_global(r, line);
+}
+
+static int read_file(struct reader *r, FILE *file)
+{
+	char line[MAX_LINE];
+
+	while (fgets(line, sizeof(line), file)) {
+		int status;
+
+		r->line++;
+		if (!strchr(line, '\n') && !feof(file))
+			return FAIL(r, "longer than %d characters, or not text", MAX_LINE - 2);
+		status = read_line(r, line);
+		if (status < 0)
+			return status;
+	}
+	if (ferror(file))
+		return tact_fail(r->diag, TACT_E_IO, "%s", strerror(errno));
+	if (!r->line) {
+		r->line = 1;
+		return FAIL(r, "the file is empty");
+	}
+	return 0;
+}
+
+int tact_mca_params_load(struct tact_mca_params *params, const char *path, struct tact_diag *diag)
+{
+	struct reader r = {.diag = diag};
+	FILE *file;
+	int status;
+
+	if (!params || !path)
+		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
+	file = fopen(path, "r");
+	if (!file)
+		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	r.seen = calloc(params->n_forms, sizeof(*r.seen));
+	status = r.seen ? tact_mca_params_create(&r.params, params->arch, diag)
+			: tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (!status)
+		status = read_file(&r, file);
+	if (!status)
+		mca_params_assign(params, r.params);
+	tact_mca_params_destroy(r.params);
+	free(r.seen);
+	fclose(file);
+	return status;
+}
+
+/* ---- writing ---- */
+
+struct writer {
+	char *text; /* owned */
+	size_t length, capacity;
+	bool failed;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct writer *w, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	/* More than any single piece that is put. */
+	if (w->failed || tact_grow(&w->text, &w->capacity, w->length + MAX_LINE, 1) < 0) {
+		w->failed = true;
+		return;
+	}
+	va_start(args, format);
+	n = vsnprintf(w->text + w->length, MAX_LINE, format, args);
+	va_end(args);
+	w->failed = n < 0 || n >= MAX_LINE;
+	if (!w->failed)
+		w->length += (size_t)n;
+}
+
+static void put_comment(struct writer *w, const char *comment)
+{
+	while (comment && *comment) {
+		size_t n = strcspn(comment, "\n"), shown = n < MAX_LINE - 4 ? n : MAX_LINE - 4;
+
+		put(w, "# %.*s\n", (int)shown, comment);
+		comment += n + (comment[n] == '\n');
+	}
+}
+
+static void put_form(struct writer *w, const struct mca_form *f, unsigned form)
+{
+	put(w, "%s\t%u\t%u", tact_form_name(form), f->micro_ops, f->latency);
+	for (unsigned i = 0; i < TACT_MCA_READS; i++)
+		put(w, "%c%u", i ? ',' : '\t', f->read_advance[i]);
+	for (unsigned i = 0; i < TACT_MCA_PORTS; i++)
+		put(w, "%c%u", i ? ',' : '\t', f->port[i]);
+	put(w, "\n");
+}
+
+static void put_params(struct writer *w, const struct tact_mca_params *params, const char *comment)
+{
+	put(w, "%s %d\n", magic, VERSION);
+	put_comment(w, comment);
+	put(w, "arch = %s\n", tact_arch_name(params->arch));
+	put(w, "%s = %u\n", tact_mca_info(TACT_MCA_DISPATCH_WIDTH)->name, params->dispatch_width);
+	put(w, "%s = %u\n", tact_mca_info(TACT_MCA_REORDER_BUFFER)->name, params->reorder_buffer);
+	put(w,
+	    "# form\tmicro_ops\tlatency\tread_advance\tport_cycles; forms not listed: defaults\n");
+	for (unsigned i = 0; i < params->n_forms; i++) {
+		struct mca_form derived;
+
+		mca_form_derive(&derived, params->arch, i);
+		if (!mca_form_equal(&params->forms[i], &derived))
+			put_form(w, &params->forms[i], i);
+	}
+}
+
+static int write_all(int fd, const char *text, size_t length)
+{
+	while (length) {
+		ssize_t n = write(fd, text, length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		text += n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+int tact_mca_params_save(const struct tact_mca_params *params, const char *path,
+			 const char *comment, struct tact_diag *diag)
+{
+	struct writer w = {0};
+	int fd, status = 0;
+
+	if (!params || !path)
+		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
+	put_params(&w, params, comment);
+	if (w.failed) {
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		goto out_free;
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+		goto out_free;
+	}
+	if (write_all(fd, w.text, w.length) < 0)
+		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	if (close(fd) < 0 && !status)
+		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+out_free:
+	free(w.text);
+	return status;
+}

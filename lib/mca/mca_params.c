@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The parameters of the machine (DiffTune, table II), their bounds and their defaults.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mca/mca.h"
+
+/* Lower bounds as in the paper; upper ones are those of the representation. */
+static const struct tact_mca_info infos[TACT_MCA_N_KINDS] = {
+	[TACT_MCA_MICRO_OPS] = {"micro_ops", "NumMicroOps",
+				"micro-ops that an instruction is dispatched as", false, 1, 1,
+				MCA_MAX_VALUE},
+	[TACT_MCA_LATENCY] = {"latency", "WriteLatency",
+			      "cycles from issue until results can be read", false, 1, 0,
+			      MCA_MAX_VALUE},
+	[TACT_MCA_READ_ADVANCE] = {"read_advance", "ReadAdvanceCycles",
+				   "cycles by which an operand is needed later than at issue",
+				   false, TACT_MCA_READS, 0, MCA_MAX_VALUE},
+	[TACT_MCA_PORT_CYCLES] = {"port_cycles", "PortMap",
+				  "cycles for which an instruction holds a port", false,
+				  TACT_MCA_PORTS, 0, MCA_MAX_VALUE},
+	[TACT_MCA_DISPATCH_WIDTH] = {"dispatch_width", "DispatchWidth",
+				     "micro-ops dispatched a cycle", true, 1, 1,
+				     MCA_MAX_DISPATCH_WIDTH},
+	[TACT_MCA_REORDER_BUFFER] = {"reorder_buffer", "ReorderBufferSize",
+				     "micro-ops in the reorder buffer", true, 1, 1,
+				     MCA_MAX_REORDER_BUFFER},
+};
+
+const struct tact_mca_info *tact_mca_info(unsigned kind)
+{
+	return kind < TACT_MCA_N_KINDS ? &infos[kind] : NULL;
+}
+
+/* ---- defaults ---- */
+
+static uint16_t clamp(unsigned value, unsigned low)
+{
+	if (value < low)
+		return (uint16_t)low;
+	return (uint16_t)(value < MCA_MAX_VALUE ? value : MCA_MAX_VALUE);
+}
+
+/* The slowest way from a register or an address to a register or to flags: the machine has one
+ * latency for all of them.  One cycle if there is none.
+ */
+static unsigned slowest(const struct arch_latency *list)
+{
+	unsigned cycles = 0;
+	bool found = false;
+
+	for (; list->from != ARCH_OP_END; list++) {
+		if ((list->from & 0xf0) == ARCH_OP_MEM || (list->to & 0xf0) != ARCH_OP_REG)
+			continue;
+		found = true;
+		if (list->cycles > cycles)
+			cycles = list->cycles;
+	}
+	return found ? cycles : 1;
+}
+
+/* The machine cannot choose between ports, and knows whole cycles only: the uops of each set are
+ * spread evenly over its ports, and each port's sum is rounded down.  A uop that any of several
+ * ports can take then holds none of them, and the dispatch width is what limits it.  To bind it to
+ * one of them would be worse by far: a core with four ALUs would have one (doc/models/mca.md has
+ * the figures).
+ */
+static void spread(struct mca_form *f, const struct arch_port_use *use)
+{
+	enum { SHARE = 2520 }; /* divisible by 1 to 10 */
+	uint64_t shares[TACT_MCA_PORTS] = {0};
+
+	for (; use->count; use++) {
+		unsigned mask = use->mask & ((1u << TACT_MCA_PORTS) - 1);
+		unsigned size = (unsigned)__builtin_popcount(mask);
+
+		for (unsigned p = 0; p < TACT_MCA_PORTS; p++)
+			if (mask >> p & 1)
+				shares[p] += (uint64_t)use->count * SHARE / size;
+	}
+	for (unsigned p = 0; p < TACT_MCA_PORTS; p++)
+		f->port[p] = clamp((unsigned)(shares[p] / SHARE), 0);
+}
+
+/* The divider, and what else lets one of them begin only every so many cycles (locked
+ * instructions), is port 9 on cores that have no such port: dividers are resources of their own
+ * among the ten of LLVM's Haswell.  Else it is the port that the instruction uses most.
+ */
+static void hold_unit(struct mca_form *f, const struct tact_arch *arch,
+		      const struct arch_variant *v)
+{
+	unsigned cycles = v->divider > v->cycles ? v->divider : v->cycles;
+	unsigned best = TACT_MCA_PORTS - 1;
+
+	if (arch->params.ports >> best & 1)
+		for (unsigned p = best; p-- > 0;)
+			if (f->port[p] >= f->port[best])
+				best = p;
+	if (f->port[best] < cycles)
+		f->port[best] = clamp(cycles, 0);
+}
+
+static void note_ports(struct mca_form *f)
+{
+	f->ports = 0;
+	for (unsigned p = 0; p < TACT_MCA_PORTS; p++)
+		if (f->port[p])
+			f->ports |= (uint16_t)(1u << p);
+}
+
+void mca_form_derive(struct mca_form *f, const struct tact_arch *arch, unsigned form)
+{
+	const struct arch_record *r = arch_record_of(arch, form);
+	const struct arch_variant *v;
+
+	memset(f, 0, sizeof(*f));
+	f->micro_ops = f->latency = 1;
+	if (!r)
+		return;
+	v = arch_variant_at(r->plain);
+	f->micro_ops = clamp(v->fused, 1);
+	f->latency = clamp(slowest(arch_latencies_at(v->latency)), 0);
+	spread(f, arch_ports_at(v->ports));
+	hold_unit(f, arch, v);
+	note_ports(f);
+}
+
+bool mca_form_equal(const struct mca_form *a, const struct mca_form *b)
+{
+	return !memcmp(a, b, sizeof(*a)); /* all fields are uint16_t: there is no padding */
+}
+
+void mca_globals_derive(const struct tact_arch *arch, unsigned *dispatch_width,
+			unsigned *reorder_buffer)
+{
+	*dispatch_width = (unsigned)arch->params.issue_width;
+	*reorder_buffer = (unsigned)arch->params.rob_size;
+}
+
+/* ---- the set ---- */
+
+static size_t params_size(unsigned n_forms)
+{
+	return sizeof(struct tact_mca_params) + (n_forms + 1) * sizeof(struct mca_form);
+}
+
+static void reset(struct tact_mca_params *params)
+{
+	mca_globals_derive(params->arch, &params->dispatch_width, &params->reorder_buffer);
+	for (unsigned i = 0; i <= params->n_forms; i++)
+		mca_form_derive(&params->forms[i], params->arch, i);
+}
+
+int tact_mca_params_create(struct tact_mca_params **out, const struct tact_arch *arch,
+			   struct tact_diag *diag)
+{
+	struct tact_mca_params *params;
+
+	if (!out || !arch)
+		return tact_fail(diag, TACT_E_INVAL, "no architecture");
+	params = malloc(params_size(tact_form_count()));
+	if (!params)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	params->arch = arch;
+	params->n_forms = tact_form_count();
+	reset(params);
+	*out = params;
+	return 0;
+}
+
+int tact_mca_params_copy(struct tact_mca_params **out, const struct tact_mca_params *params,
+			 struct tact_diag *diag)
+{
+	struct tact_mca_params *copy;
+
+	if (!out || !params)
+		return tact_fail(diag, TACT_E_INVAL, "no parameters");
+	copy = malloc(params_size(params->n_forms));
+	if (!copy)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	memcpy(copy, params, params_size(params->n_forms));
+	*out = copy;
+	return 0;
+}
+
+void mca_params_assign(struct tact_mca_params *to, const struct tact_mca_params *from)
+{
+	memcpy(to, from, params_size(from->n_forms));
+}
+
+void tact_mca_params_destroy(struct tact_mca_params *params)
+{
+	free(params);
+}
+
+const struct tact_arch *tact_mca_params_arch(const struct tact_mca_params *params)
+{
+	return params ? params->arch : NULL;
+}
+
+/* ---- single values ---- */
+
+static bool exists(unsigned form, unsigned kind, unsigned index)
+{
+	return kind < TACT_MCA_N_KINDS && index < infos[kind].count &&
+	       (infos[kind].global || form < tact_form_count());
+}
+
+static uint16_t *value_of(struct mca_form *f, unsigned kind, unsigned index)
+{
+	switch (kind) {
+	case TACT_MCA_MICRO_OPS:
+		return &f->micro_ops;
+	case TACT_MCA_LATENCY:
+		return &f->latency;
+	case TACT_MCA_READ_ADVANCE:
+		return &f->read_advance[index];
+	default:
+		return &f->port[index];
+	}
+}
+
+int tact_mca_get(const struct tact_mca_params *params, unsigned form, unsigned kind, unsigned index,
+		 int *value)
+{
+	struct mca_form f;
+
+	if (!params || !value || !exists(form, kind, index))
+		return -TACT_E_INVAL;
+	if (kind == TACT_MCA_DISPATCH_WIDTH) {
+		*value = (int)params->dispatch_width;
+	} else if (kind == TACT_MCA_REORDER_BUFFER) {
+		*value = (int)params->reorder_buffer;
+	} else {
+		f = params->forms[form];
+		*value = *value_of(&f, kind, index);
+	}
+	return 0;
+}
+
+int tact_mca_set(struct tact_mca_params *params, unsigned form, unsigned kind, unsigned index,
+		 int value)
+{
+	struct mca_form *f;
+
+	if (!params || !exists(form, kind, index))
+		return -TACT_E_INVAL;
+	if (value < infos[kind].low || value > infos[kind].high)
+		return -TACT_E_LIMIT;
+	if (kind == TACT_MCA_DISPATCH_WIDTH) {
+		params->dispatch_width = (unsigned)value;
+	} else if (kind == TACT_MCA_REORDER_BUFFER) {
+		params->reorder_buffer = (unsigned)value;
+	} else {
+		f = &params->forms[form];
+		*value_of(f, kind, index) = (uint16_t)value;
+		if (kind == TACT_MCA_PORT_CYCLES)
+			note_ports(f);
+	}
+	return 0;
+}
+
+int tact_mca_default(const struct tact_arch *arch, unsigned form, unsigned kind, unsigned index,
+		     int *value)
+{
+	unsigned width, buffer;
+	struct mca_form f;
+
+	if (!arch || !value || !exists(form, kind, index))
+		return -TACT_E_INVAL;
+	mca_globals_derive(arch, &width, &buffer);
+	if (kind == TACT_MCA_DISPATCH_WIDTH) {
+		*value = (int)width;
+	} else if (kind == TACT_MCA_REORDER_BUFFER) {
+		*value = (int)buffer;
+	} else {
+		mca_form_derive(&f, arch, form);
+		*value = *value_of(&f, kind, index);
+	}
+	return 0;
+}
