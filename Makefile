@@ -3,6 +3,7 @@
 # make            library and program under build/
 # make demo       installs what is missing, builds, predicts the README's example for every CPU
 # make check      the same, and all tests; the last line says "N passed, M failed, K skipped"
+# make check-web  opens the pages that tact makes in headless Chromium; ends with such a line, too
 # make asan       tests again under AddressSanitizer and UBSan, in build-asan/
 # make bench      blocks a second, next to Zydis alone and to llvm-mca
 # make rebase     rewrites what the tests expect; look at the difference before you keep it
@@ -39,9 +40,11 @@ DATA := $(wildcard data/arch/*.arch data/insn/*.tsv)
 
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT := $(UNIT_SRC:%.c=$(BUILD)/%)
+HW_SRC := $(sort $(wildcard tests/hw/test_*.c))
+HW := $(HW_SRC:%.c=$(BUILD)/%)
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ := $(FUZZ_SRC:%.c=$(BUILD)/%)
-TEST_DEPS := $(UNIT:=.d) $(FUZZ:=.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d
+TEST_DEPS := $(UNIT:=.d) $(HW:=.d) $(FUZZ:=.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d
 
 .PHONY: all
 all: deps
@@ -92,12 +95,12 @@ demo: deps
 # ---- tests ----
 
 .PHONY: tests
-tests: $(UNIT) $(FUZZ) $(BUILD)/bench/bench
+tests: $(UNIT) $(HW) $(FUZZ) $(BUILD)/bench/bench
 
 # This one counts allocations, and lets them fail.
 $(BUILD)/tests/unit/test_alloc: TEST_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
-$(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libtact.a
+$(UNIT) $(HW): $(BUILD)/%: %.c $(BUILD)/libtact.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact.a -lcmocka $(LIBS) $(TEST_LDFLAGS) $(LDFLAGS)
 
@@ -111,6 +114,13 @@ check:
 	@$(MAKE) --no-print-directory build
 	@$(MAKE) --no-print-directory -k tests || echo 'what does not compile counts as failed'
 	@python3 tests/run.py --build $(BUILD) --cc '$(CC)'
+
+# Without a browser, and without a way to install one, it is skipped with the reason.
+.PHONY: check-web
+check-web: deps
+	@$(MAKE) --no-print-directory build
+	@sh gen/setup.sh web || why='Chromium could not be installed'; \
+		python3 tests/web/check_page.py --tact $(BUILD)/tact $${why:+--skip "$$why"}
 
 .PHONY: asan
 asan:
@@ -164,7 +174,7 @@ uninstall:
 
 # ---- the rest ----
 
-FORMATTED = $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h cli/*.h include/tact/*.h \
+FORMATTED = $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h cli/*.h include/tact/*.h \
 	gen/*.c tests/*/*.h tests/fuzz/driver.c bench/*.c examples/*.c)
 
 .PHONY: format format-check

@@ -13,6 +13,7 @@
 
 static const struct command commands[] = {
 	{"predict", "how many cycles a block of code takes, and why", cmd_predict},
+	{"simulate", "the same, cycle by cycle: what every uop waits for", cmd_simulate},
 	{"measure", "how many cycles it takes on this very machine", cmd_measure},
 	{"archs", "the CPUs that tact knows, their parameters, what has no data", cmd_archs},
 	{"doctor", "what this machine can do, and how to get more out of it", cmd_doctor},
@@ -51,6 +52,7 @@ static int first_screen(void)
 			"  tact predict -a all kernel.s             assembly text, every CPU\n"
 			"  tact predict --function main a.out       the loops of a function\n"
 			"  tact predict -f csv -a HSW blocks.csv    many blocks\n"
+			"  tact simulate --timeline kernel.s        what waits for what\n"
 			"  tact measure -x 480fafc34801d8           on this machine\n"
 			"\n"
 			"'tact help COMMAND' or 'tact COMMAND --help' says more; tact --version.\n"

@@ -308,7 +308,8 @@ static void add_help(struct text *out, const struct option_command *command)
 	text_printf(out, "%s\n", command->usage);
 	add_wrapped(out, command->description, 0, out->size);
 	for (const struct option_group *g = command->groups; g->title; g++) {
-		text_printf(out, "\n%s:\n", g->title);
+		if (*g->title)
+			text_printf(out, "\n%s:\n", g->title);
 		for (const struct option_spec *s = g->specs; s->name; s++)
 			add_option(out, s->letter, s->name, s->argument, s->help);
 		if (!g[1].title)

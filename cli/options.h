@@ -43,7 +43,7 @@ struct option_spec {
 	_Generic(((struct holder *)0)->field, type : offsetof(struct holder, field))
 
 struct option_group {
-	const char *title; /* NULL ends a list of groups */
+	const char *title; /* NULL ends a list of groups; "": more of the group before */
 	const struct option_spec *specs;
 	void *target; /* borrowed */
 };

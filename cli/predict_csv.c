@@ -7,18 +7,24 @@
 
 #include "predictor.h"
 
-/* Longest that a row's part without the hex digits may become. */
-enum { ROW_ROOM = 1024 + TACT_N_BOUNDS * 2 * PUT_CYCLES_ROOM };
+/* Longest that a row's part in front of the command's own columns may become, but for the digits.
+ */
+enum { ROW_ROOM = 256 };
 
-void predict_csv_header(const struct predictor *p, struct text *out)
+void predict_csv_titles(const struct predictor *p, struct text *out)
 {
-	text_printf(out, "hex,arch,mode,%sstatus,cycles_per_iteration,coverage",
-		    p->n_alignments > 1 ? "alignment," : "");
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
 		text_printf(out, ",%s", tact_bound_column((enum tact_bound)b));
 	text_add(out, ",bottlenecks");
 	for (unsigned b = 0; b < TACT_N_BOUNDS && p->is_idealized; b++)
 		text_printf(out, ",without_%s", tact_bound_column((enum tact_bound)b));
+}
+
+void predict_csv_header(const struct predictor *p, struct text *out)
+{
+	text_printf(out, "hex,arch,mode,%sstatus,cycles_per_iteration,coverage",
+		    p->n_alignments > 1 ? "alignment," : "");
+	p->command->csv_titles(p, out);
 	text_add(out, "\n");
 }
 
@@ -37,23 +43,48 @@ static char *put_digits(char *p, const struct tact_region *region)
 	return put_hex(p, region->code, region->code_size);
 }
 
-static char *put_names(char *p, uint32_t bounds)
+char *predict_csv_names(char *p, uint32_t bounds)
 {
 	const char *start = p;
 
 	for (; bounds; bounds &= bounds - 1) {
 		if (p != start)
 			*p++ = '+';
-		p = put(p, tact_bound_name((enum tact_bound)__builtin_ctz(bounds)));
+		p = put(p, predict_bottleneck_name((unsigned)__builtin_ctz(bounds)));
 	}
 	return p;
+}
+
+char *predict_csv_values(struct predict_worker *w, const struct tact_prediction *x, char *p)
+{
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
+		*p++ = ',';
+		if (x->applies >> b & 1)
+			p = put_cycles(p, x->bound[b]);
+	}
+	*p++ = ',';
+	p = predict_csv_names(p, x->bottlenecks);
+	for (unsigned b = 0; b < TACT_N_BOUNDS && w->p->is_idealized; b++) {
+		double cycles;
+
+		*p++ = ',';
+		if (x->applies >> b & 1 && predict_idealized(w, b, &cycles))
+			p = put_cycles(p, cycles);
+	}
+	return p;
+}
+
+unsigned predict_csv_columns(const struct predictor *p)
+{
+	return TACT_N_BOUNDS * (p->is_idealized ? 2 : 1) + 1;
 }
 
 static void add_row(struct predict_worker *w, const struct source_block *block, const char *arch,
 		    unsigned alignment, const struct tact_prediction *x, struct text *out)
 {
 	const struct tact_region *region = &block->region;
-	char *p = text_reserve(out, region->text_size + 2 * region->code_size + ROW_ROOM);
+	char *p = text_reserve(out, region->text_size + 2 * region->code_size + ROW_ROOM +
+					    PREDICT_CSV_ROOM);
 
 	p = put_digits(p, region);
 	*p++ = ',';
@@ -69,20 +100,7 @@ static void add_row(struct predict_worker *w, const struct source_block *block, 
 	p = put_cycles(p, x->cycles_per_iteration);
 	*p++ = ',';
 	p = put_cycles(p, x->coverage);
-	*p++ = ',';
-	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
-		if (x->applies >> b & 1)
-			p = put_cycles(p, x->bound[b]);
-		*p++ = ',';
-	}
-	p = put_names(p, x->bottlenecks);
-	for (unsigned b = 0; b < TACT_N_BOUNDS && w->p->is_idealized; b++) {
-		double cycles;
-
-		*p++ = ',';
-		if (x->applies >> b & 1 && predict_idealized(w, b, &cycles))
-			p = put_cycles(p, cycles);
-	}
+	p = w->p->command->csv_values(w, x, p);
 	*p++ = '\n';
 	out->size = (size_t)(p - out->data);
 }
@@ -102,8 +120,8 @@ static void add_failure(const struct predictor *p, const struct source_block *bl
 	text_printf(out, ",%s,%s,", tact_arch_name(p->archs.arch[arch]), modes[p->mode]);
 	if (p->n_alignments > 1)
 		text_printf(out, "%u,", alignment);
-	text_printf(out, "%s,,,", predict_status_name(status));
-	for (unsigned b = 0; b < TACT_N_BOUNDS * (p->is_idealized ? 2 : 1); b++)
+	text_printf(out, "%s,,", predict_status_name(status));
+	for (unsigned n = p->command->csv_columns(p); n; n--)
 		text_add(out, ",");
 	text_add(out, "\n");
 }

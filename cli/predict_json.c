@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Predictions as JSON: one object a line, schema tact.predict/1.  Instructions are numbered from 0,
- * as elements of "instructions" are.
+ * Predictions as JSON: one object a line, schema tact.predict/1 (and what the schema of simulate
+ * has in common with it).  Instructions are numbered from 0, as elements of "instructions" are.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,19 +10,19 @@
 #include "cli.h"
 #include "predictor.h"
 
-static void add_string(struct text *out, const char *key, const char *value)
+void predict_json_string(struct text *out, const char *key, const char *value)
 {
 	text_printf(out, ",\"%s\":", key);
 	text_json_string(out, value, strlen(value));
 }
 
-static void add_number(struct text *out, const char *key, double value)
+void predict_json_number(struct text *out, const char *key, double value)
 {
 	text_printf(out, ",\"%s\":", key);
 	text_number(out, value);
 }
 
-static void add_hex(struct text *out, const uint8_t *code, size_t size)
+void predict_json_hex(struct text *out, const uint8_t *code, size_t size)
 {
 	text_add(out, "\"");
 	out->size = (size_t)(put_hex(text_reserve(out, 2 * size), code, size) - out->data);
@@ -30,20 +30,20 @@ static void add_hex(struct text *out, const uint8_t *code, size_t size)
 }
 
 /* Where the block comes from. */
-static void add_input(const struct source_block *block, struct text *out)
+static void add_input(const struct predictor *p, const struct source_block *block, struct text *out)
 {
 	const struct tact_region *r = &block->region;
 
-	text_add(out, "{\"schema\":\"tact.predict/1\"");
-	add_string(out, "file", block->path);
+	text_printf(out, "{\"schema\":\"%s\"", p->command->schema);
+	predict_json_string(out, "file", block->path);
 	if (r->line && strcmp(block->path, "-x"))
 		text_printf(out, ",\"line\":%" PRIu64, r->line);
 	if (r->name[0])
-		add_string(out, "name", r->name);
+		predict_json_string(out, "name", r->name);
 	if (r->function[0])
-		add_string(out, "function", r->function);
+		predict_json_string(out, "function", r->function);
 	if (r->source[0])
-		add_string(out, "source", r->source);
+		predict_json_string(out, "source", r->source);
 	if (r->address)
 		text_printf(out, ",\"address\":%" PRIu64, r->address);
 	if (block->candidate)
@@ -56,30 +56,36 @@ static void add_input(const struct source_block *block, struct text *out)
 		text_json_string(out, lower, r->text_size);
 		free(lower);
 	} else {
-		add_hex(out, r->code, r->code_size);
+		predict_json_hex(out, r->code, r->code_size);
 	}
 }
 
 static void add_failure(const struct predictor *p, const struct source_block *block, size_t arch,
 			int status, const char *why, struct text *out)
 {
-	add_input(block, out);
-	add_string(out, "arch", tact_arch_name(p->archs.arch[arch]));
-	add_string(out, "status", predict_status_name(status));
-	add_string(out, "error", why);
+	add_input(p, block, out);
+	predict_json_string(out, "arch", tact_arch_name(p->archs.arch[arch]));
+	predict_json_string(out, "status", predict_status_name(status));
+	predict_json_string(out, "error", why);
 	text_add(out, "}\n");
 }
 
-static void add_bounds(struct predict_worker *w, const struct tact_prediction *x, struct text *out)
+void predict_json_names(struct text *out, uint32_t bottlenecks)
 {
 	const char *comma = "";
 
 	text_add(out, ",\"bottlenecks\":[");
-	for (uint32_t bits = x->bottlenecks; bits; bits &= bits - 1, comma = ",")
+	for (uint32_t bits = bottlenecks; bits; bits &= bits - 1, comma = ",")
 		text_printf(out, "%s\"%s\"", comma,
-			    tact_bound_name((enum tact_bound)__builtin_ctz(bits)));
-	text_add(out, "],\"bounds\":{");
-	comma = "";
+			    predict_bottleneck_name((unsigned)__builtin_ctz(bits)));
+	text_add(out, "]");
+}
+
+void predict_json_bounds(struct text *out, const struct tact_prediction *x)
+{
+	const char *comma = "";
+
+	text_add(out, ",\"bounds\":{");
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
 		if (!(x->applies >> b & 1))
 			continue;
@@ -88,10 +94,14 @@ static void add_bounds(struct predict_worker *w, const struct tact_prediction *x
 		comma = ",";
 	}
 	text_add(out, "}");
-	if (!w->p->is_idealized)
-		return;
+}
+
+static void add_idealized(struct predict_worker *w, const struct tact_prediction *x,
+			  struct text *out)
+{
+	const char *comma = "";
+
 	text_add(out, ",\"idealized\":{");
-	comma = "";
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
 		double cycles;
 
@@ -118,10 +128,16 @@ static void add_cost(const struct tact_insn_cost *cost, struct text *out)
 		text_number(out, cost->port[p]);
 		comma = ",";
 	}
-	text_add(out, "},\"notes\":[");
-	comma = "";
+	text_add(out, "}");
+}
+
+void predict_json_notes(struct text *out, unsigned notes)
+{
+	const char *comma = "";
+
+	text_add(out, ",\"notes\":[");
 	for (const struct predict_note *note = predict_notes; note->bit; note++) {
-		if (!(cost->notes & note->bit))
+		if (!(notes & note->bit))
 			continue;
 		text_printf(out, "%s\"%s\"", comma, note->name);
 		comma = ",";
@@ -129,28 +145,34 @@ static void add_cost(const struct tact_insn_cost *cost, struct text *out)
 	text_add(out, "]");
 }
 
+void predict_json_instruction(struct predict_worker *w, const struct listing *listing, size_t i,
+			      const struct tact_insn *insn, struct text *out)
+{
+	size_t size, offset = tact_block_offset(w->block, i);
+	const uint8_t *code = tact_block_code(w->block, &size);
+
+	text_printf(out, "%s{\"offset\":%zu,\"hex\":", i ? "," : "", offset);
+	predict_json_hex(out, code + offset, insn->length);
+	predict_json_string(out, "text", listing->line[i]);
+	if (insn->form != TACT_FORM_NONE)
+		predict_json_string(out, "form", tact_form_name(insn->form));
+}
+
 static void add_instructions(struct predict_worker *w, const struct listing *listing,
 			     struct text *out)
 {
-	size_t size;
-	const uint8_t *code = tact_block_code(w->block, &size);
-
 	text_add(out, ",\"instructions\":[");
 	for (size_t i = 0; i < listing->n; i++) {
 		struct tact_insn insn;
 		struct tact_insn_cost cost;
-		size_t offset = tact_block_offset(w->block, i);
 
 		cost.size = sizeof(cost);
 		if (tact_block_insn(w->block, i, &insn) < 0 ||
 		    tact_block_cost(w->block, i, &cost) < 0)
 			continue;
-		text_printf(out, "%s{\"offset\":%zu,\"hex\":", i ? "," : "", offset);
-		add_hex(out, code + offset, insn.length);
-		add_string(out, "text", listing->line[i]);
-		if (insn.form != TACT_FORM_NONE)
-			add_string(out, "form", tact_form_name(insn.form));
+		predict_json_instruction(w, listing, i, &insn, out);
 		add_cost(&cost, out);
+		predict_json_notes(out, cost.notes);
 		text_add(out, "}");
 	}
 	text_add(out, "]");
@@ -171,7 +193,7 @@ static void add_contention(struct predict_worker *w, struct text *out)
 		comma = ",";
 	}
 	text_add(out, "]");
-	add_number(out, "uops", c.uops);
+	predict_json_number(out, "uops", c.uops);
 	text_add(out, ",\"instructions\":[");
 	for (size_t i = 0; i < c.n_insns; i++)
 		text_printf(out, "%s%u", i ? "," : "", c.insns[i]);
@@ -186,7 +208,7 @@ static void add_chain(struct predict_worker *w, struct text *out)
 	if (tact_explain_chain(w->block, &c) < 0 || !c.n_links)
 		return;
 	text_printf(out, ",\"chain\":{\"latency\":%u,\"iterations\":%u", c.latency, c.iterations);
-	add_number(out, "cycles_per_iteration", c.cycles_per_iteration);
+	predict_json_number(out, "cycles_per_iteration", c.cycles_per_iteration);
 	text_add(out, ",\"links\":[");
 	for (size_t i = 0; i < c.n_links; i++) {
 		const struct tact_chain_link *l = &c.links[i];
@@ -223,27 +245,36 @@ static void add_groups(struct predict_worker *w, const char *key, struct text *o
 	free(groups);
 }
 
-static void add_object(struct predict_worker *w, const struct source_block *block,
-		       unsigned alignment, const struct tact_prediction *x, struct text *out)
+void predict_json_members(struct predict_worker *w, const struct tact_prediction *x,
+			  const struct listing *listing, struct text *out)
 {
-	struct listing listing;
-
-	listing_init(&listing, w->block, block->region.address);
-	add_input(block, out);
-	add_string(out, "arch", tact_arch_name(w->arch));
-	add_string(out, "mode", predict_mode_name(x->mode));
-	text_printf(out, ",\"alignment\":%u", alignment);
-	add_string(out, "status", "ok");
-	add_number(out, "cycles_per_iteration", x->cycles_per_iteration);
-	add_number(out, "coverage", x->coverage);
-	add_bounds(w, x, out);
-	add_instructions(w, &listing, out);
+	predict_json_names(out, x->bottlenecks);
+	predict_json_bounds(out, x);
+	if (w->p->is_idealized)
+		add_idealized(w, x, out);
+	add_instructions(w, listing, out);
 	add_contention(w, out);
 	add_chain(w, out);
 	if (x->applies >> TACT_BOUND_PREDECODE & 1)
 		add_groups(w, "predecoder", out, tact_explain_predecoder);
 	if (x->applies >> TACT_BOUND_DECODE & 1)
 		add_groups(w, "decoder", out, tact_explain_decoder);
+}
+
+static void add_object(struct predict_worker *w, const struct source_block *block,
+		       unsigned alignment, const struct tact_prediction *x, struct text *out)
+{
+	struct listing listing;
+
+	listing_init(&listing, w->block, block->region.address);
+	add_input(w->p, block, out);
+	predict_json_string(out, "arch", tact_arch_name(w->arch));
+	predict_json_string(out, "mode", predict_mode_name(x->mode));
+	text_printf(out, ",\"alignment\":%u", alignment);
+	predict_json_string(out, "status", "ok");
+	predict_json_number(out, "cycles_per_iteration", x->cycles_per_iteration);
+	predict_json_number(out, "coverage", x->coverage);
+	w->p->command->json_members(w, x, &listing, out);
 	text_add(out, "}\n");
 	listing_fini(&listing);
 }
@@ -262,12 +293,15 @@ void predict_json(struct predict_worker *w, const struct source_block *block, st
 		for (unsigned k = 0; k < p->n_alignments; k++) {
 			unsigned alignment = predict_alignment(p, block, k);
 			struct tact_prediction x;
+			int failed;
 
 			if (status < 0)
 				add_failure(p, block, a, status,
 					    block->status < 0 ? block->diag.text : diag.text, out);
-			else if (predict_at(w, a, alignment, &x) >= 0)
+			else if ((failed = predict_at(w, a, alignment, &x)) >= 0)
 				add_object(w, block, alignment, &x, out);
+			else
+				add_failure(p, block, a, failed, predict_failure(failed), out);
 		}
 	}
 }

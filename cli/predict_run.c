@@ -29,123 +29,6 @@ static format_block *const formats[] = {
 	[FORMAT_JSON] = predict_json,
 };
 
-/* ---- a worker ---- */
-
-int predict_worker_init(struct predict_worker *w, const struct predictor *p)
-{
-	struct tact_diag diag = {0};
-	int status;
-
-	*w = (struct predict_worker){
-		.p = p, .arch = p->archs.arch[0], .alignment = p->block_options.alignment};
-	status = tact_block_create(&w->block, w->arch, &p->block_options, &diag);
-	if (status < 0) {
-		cli_message("%s", diag.text[0] ? diag.text : tact_strerror(status));
-		return CLI_FAILED;
-	}
-	return 0;
-}
-
-void predict_worker_fini(struct predict_worker *w)
-{
-	tact_block_destroy(w->block);
-	text_free(&w->err);
-}
-
-static int fail(struct predict_worker *w, const struct source_block *block, int status,
-		const char *why)
-{
-	if (status == -TACT_E_NOMEM)
-		cli_out_of_memory();
-	if (status == -TACT_E_NO_TOOL)
-		w->is_unable = true;
-	w->n_failed++;
-	source_complain(&w->err, block, why);
-	return status;
-}
-
-int predict_load(struct predict_worker *w, const struct source_block *block)
-{
-	struct tact_diag diag;
-	int status;
-
-	w->n_blocks += !block->is_input;
-	w->n_candidates += block->candidate > 0;
-	if (block->status < 0)
-		return fail(w, block, block->status, block->diag.text);
-	diag.text[0] = '\0';
-	status = tact_block_load(w->block, block->region.code, block->region.code_size, &diag);
-	if (status < 0)
-		return fail(w, block, status, diag.text[0] ? diag.text : tact_strerror(status));
-	return 0;
-}
-
-int predict_at(struct predict_worker *w, size_t arch, unsigned alignment,
-	       struct tact_prediction *out)
-{
-	const struct tact_arch *wanted = w->p->archs.arch[arch];
-
-	int status = 0;
-
-	if (w->arch != wanted || w->alignment != alignment) {
-		struct tact_block_options options = w->p->block_options;
-
-		options.alignment = alignment;
-		status = tact_block_rebind(w->block, wanted, &options);
-		w->arch = wanted;
-		w->alignment = alignment;
-	}
-	if (status >= 0)
-		status = tact_predict(w->block, &w->p->predict_options, out);
-	if (status == -TACT_E_NOMEM)
-		cli_out_of_memory();
-	return status;
-}
-
-unsigned predict_alignment(const struct predictor *p, const struct source_block *block, unsigned k)
-{
-	if (p->is_alignment_given)
-		return p->block_options.alignment + k;
-	return block->is_elf ? (unsigned)(block->region.address % 64) : 0;
-}
-
-const char *predict_status_name(int status)
-{
-	switch (status < 0 ? -status : status) {
-	case TACT_OK:
-		return "ok";
-	case TACT_E_FORMAT:
-		return "bad_hex";
-	case TACT_E_DECODE:
-		return "decode_error";
-	case TACT_E_LIMIT:
-		return "too_long";
-	case TACT_E_INVAL:
-		return "empty";
-	default:
-		return "error";
-	}
-}
-
-uint32_t predict_bounds(const struct predictor *p)
-{
-	uint32_t all = (1u << TACT_N_BOUNDS) - 1;
-
-	return (p->only ? p->only : all) & ~p->without;
-}
-
-bool predict_idealized(struct predict_worker *w, unsigned b, double *cycles)
-{
-	struct tact_predict_options options = w->p->predict_options;
-	struct tact_prediction prediction;
-
-	options.bounds = predict_bounds(w->p) & ~(1u << b);
-	if (!options.bounds || tact_predict(w->block, &options, &prediction) < 0)
-		return false;
-	*cycles = prediction.cycles_per_iteration;
-	return prediction.applies != 0;
-}
-
 /* ---- a batch ---- */
 
 struct chunk {
@@ -429,26 +312,22 @@ static void run_in_place(struct predict_worker *w, struct source *source, bool m
 }
 
 /* Only a batch whose rest is known to be empty says how many blocks there are. */
-static int draw(struct predict_worker *w, const struct batch *first, bool more)
+static int make_files(struct predict_worker *w, const struct batch *first, bool more,
+		      const char *option)
 {
-	struct text dropped = {0};
-	int status;
+	int status = CLI_GOOD;
 
 	if (more || first->n != 1) {
-		cli_message("--graph draws one block, and there are more; choose one with --loop, "
-			    "--function or --addr");
+		cli_message("%s draws one block, and there are more; choose one with --loop, "
+			    "--function or --addr",
+			    option);
 		return CLI_USAGE;
 	}
-	if (first->rows[0].status < 0 || predict_load(w, &first->rows[0]) < 0) {
-		/* The message comes with the results. */
-		status = CLI_GOOD;
-	} else {
-		status = predict_draw(w, &first->rows[0]);
-	}
-	dropped = w->err;
-	*w = (struct predict_worker){
-		.p = w->p, .block = w->block, .arch = w->arch, .alignment = w->alignment};
-	text_free(&dropped);
+	if (first->rows[0].status >= 0 && predict_load(w, &first->rows[0]) >= 0)
+		status = w->p->command->make_files(w, &first->rows[0]);
+	/* The block comes again with the results, and so do messages. */
+	w->n_blocks = w->n_failed = w->n_candidates = w->err.size = 0;
+	w->is_unable = false;
 	return status;
 }
 
@@ -479,8 +358,8 @@ int predict_run(struct predictor *p, struct output *out)
 	batch_init(&first);
 	more = batch_fill(&first, &source);
 	p->is_many = more || first.n > 1;
-	if (p->graph)
-		status = draw(&w, &first, more);
+	if (p->command->file_option(p))
+		status = make_files(&w, &first, more, p->command->file_option(p));
 	if (status)
 		goto out_free;
 	if (p->format == FORMAT_CSV)

@@ -45,7 +45,7 @@ static void add_to_total(struct tact_insn_cost *total, const struct tact_insn_co
 		total->port[p] += cost->port[p];
 }
 
-static size_t count_letters(unsigned notes)
+size_t predict_count_letters(unsigned notes)
 {
 	size_t n = 0;
 
@@ -65,8 +65,8 @@ static void survey(struct cost_table *t)
 		add_to_total(&t->total, &cost);
 		t->has_ms |= cost.ms > 0;
 		t->notes |= cost.notes;
-		if (count_letters(cost.notes) > t->notes_width)
-			t->notes_width = count_letters(cost.notes);
+		if (predict_count_letters(cost.notes) > t->notes_width)
+			t->notes_width = predict_count_letters(cost.notes);
 	}
 	if (t->notes_width && t->notes_width < strlen("Notes"))
 		t->notes_width = strlen("Notes");
@@ -100,7 +100,7 @@ static void add_header(const struct cost_table *t, struct text *out)
 	text_printf(out, "Instruction%s\n", t->w->p->plain);
 }
 
-static void add_share(struct text *out, double share)
+void predict_share(struct text *out, double share)
 {
 	if (share < 0.005)
 		text_add(out, "     ");
@@ -127,23 +127,23 @@ static void add_cost(const struct cost_table *t, const struct tact_insn_cost *co
 	add_count(out, cost->issued, 7);
 	for (unsigned p = 0; p < N_PORTS; p++)
 		if (t->ports >> p & 1)
-			add_share(out, cost->port[p]);
+			predict_share(out, cost->port[p]);
 	text_add(out, "  ");
 }
 
-static void add_letters(const struct cost_table *t, unsigned notes, struct text *out)
+void predict_letters(unsigned notes, size_t width, struct text *out)
 {
 	size_t start = out->size;
 
-	if (!t->notes_width)
+	if (!width)
 		return;
 	for (const struct predict_note *note = predict_notes; note->bit; note++)
 		if (note->letter && notes & note->bit)
 			text_add_bytes(out, &note->letter, 1);
-	text_pad(out, t->notes_width + 2, start);
+	text_pad(out, width + 2, start);
 }
 
-static void add_bytes(const struct tact_block *block, size_t i, struct text *out)
+void predict_bytes(const struct tact_block *block, size_t i, struct text *out)
 {
 	size_t size, begin = tact_block_offset(block, i), end = tact_block_offset(block, i + 1);
 	const uint8_t *code = tact_block_code(block, &size);
@@ -165,16 +165,16 @@ static void add_row(const struct cost_table *t, size_t i, struct text *out)
 		return;
 	text_printf(out, "%5zu", i + 1);
 	add_cost(t, &cost, out);
-	add_letters(t, cost.notes, out);
+	predict_letters(cost.notes, t->notes_width, out);
 	if (t->w->p->is_verbose)
-		add_bytes(t->w->block, i, out);
+		predict_bytes(t->w->block, i, out);
 	text_printf(out, "%s\n", t->listing->line[i]);
 }
 
-static void add_legend(const struct cost_table *t, struct text *out)
+void predict_legend(unsigned notes, struct text *out)
 {
 	for (const struct predict_note *note = predict_notes; note->bit; note++)
-		if (note->letter && t->notes & note->bit)
+		if (note->letter && notes & note->bit)
 			text_printf(out, "  %c - %s\n", note->letter, note->help);
 }
 
@@ -193,7 +193,7 @@ void predict_cost_table(struct predict_worker *w, const struct listing *listing,
 	while (out->data[out->size - 1] == ' ')
 		out->size--;
 	text_printf(out, "%s\n", w->p->plain);
-	add_legend(&t, out);
+	predict_legend(t.notes, out);
 }
 
 /* ---- architectures ---- */

@@ -59,11 +59,16 @@ void listing_fini(struct listing *listing)
 
 /* ---- the report's parts ---- */
 
+const char *predict_bottleneck_name(unsigned b)
+{
+	return b == PREDICT_SCHEDULING ? "Scheduling" : tact_bound_name((enum tact_bound)b);
+}
+
 void predict_names(struct text *out, uint32_t bounds, const char *separator)
 {
 	for (bool first = true; bounds; bounds &= bounds - 1, first = false)
 		text_printf(out, "%s%s", first ? "" : separator,
-			    tact_bound_name((enum tact_bound)__builtin_ctz(bounds)));
+			    predict_bottleneck_name((unsigned)__builtin_ctz(bounds)));
 }
 
 void predict_names_within(struct text *out, uint32_t bounds, size_t width)
@@ -120,16 +125,16 @@ static void add_heading(const struct predictor *p, const struct source_block *bl
 	text_printf(out, " ==%s\n", p->plain);
 }
 
-static void add_properties(const struct predict_worker *w, const struct source_block *block,
-			   const struct tact_prediction *x, struct text *out)
+void predict_properties(const struct predict_worker *w, const struct source_block *block,
+			enum tact_mode mode, struct text *out)
 {
 	const struct tact_region *r = &block->region;
 	size_t n = tact_block_length(w->block), bytes;
 
 	tact_block_code(w->block, &bytes);
 	text_printf(out, "%s (%s), %s, %zu instruction%s, %zu byte%s", tact_arch_full_name(w->arch),
-		    tact_arch_name(w->arch), x->mode == TACT_MODE_LOOP ? "as a loop" : "unrolled",
-		    n, n == 1 ? "" : "s", bytes, bytes == 1 ? "" : "s");
+		    tact_arch_name(w->arch), mode == TACT_MODE_LOOP ? "as a loop" : "unrolled", n,
+		    n == 1 ? "" : "s", bytes, bytes == 1 ? "" : "s");
 	if (w->alignment)
 		text_printf(out, " at offset %u of a cache line", w->alignment);
 	if (r->name[0] && !w->p->is_many)
@@ -138,9 +143,10 @@ static void add_properties(const struct predict_worker *w, const struct source_b
 	text_add(out, "\n");
 }
 
-static void add_bounds(const struct predictor *p, const struct tact_prediction *x, struct text *out)
+void predict_bound_list(const struct predictor *p, const struct tact_prediction *x,
+			const char *title, struct text *out)
 {
-	text_add(out, "\nThroughput if the given property were the only bottleneck:\n");
+	text_printf(out, "\n%s\n", title);
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
 		bool is_worst = x->bottlenecks >> b & 1;
 		const char *name = tact_bound_name((enum tact_bound)b);
@@ -156,12 +162,12 @@ static void add_bounds(const struct predictor *p, const struct tact_prediction *
 }
 
 /* Nothing that has no data counts as free: say what is missing. */
-static void add_coverage(struct predict_worker *w, const struct tact_prediction *x,
-			 const struct listing *listing, struct text *out)
+void predict_coverage(struct predict_worker *w, double coverage, const struct listing *listing,
+		      struct text *out)
 {
 	size_t unknown = 0;
 
-	if (x->coverage >= 1)
+	if (coverage >= 1)
 		return;
 	for (size_t i = 0; i < listing->n; i++) {
 		struct tact_insn_cost cost;
@@ -177,17 +183,18 @@ static void add_coverage(struct predict_worker *w, const struct tact_prediction 
 	}
 }
 
-static void add_report(struct predict_worker *w, const struct source_block *block,
-		       const struct tact_prediction *x, struct text *out)
+void predict_report(struct predict_worker *w, const struct source_block *block,
+		    const struct tact_prediction *x, struct text *out)
 {
 	struct listing listing;
 
 	listing_init(&listing, w->block, block->region.address);
 	predict_headline(w->p, out, x->cycles_per_iteration, x->cycles_per_iteration,
 			 x->bottlenecks);
-	add_properties(w, block, x, out);
-	add_coverage(w, x, &listing, out);
-	add_bounds(w->p, x, out);
+	predict_properties(w, block, x->mode, out);
+	predict_coverage(w, x->coverage, &listing, out);
+	predict_bound_list(w->p, x,
+			   "Throughput if the given property were the only bottleneck:", out);
 	predict_cost_table(w, &listing, out);
 	predict_explain(w, x, &listing, out);
 	if (w->p->is_idealized)
@@ -203,10 +210,14 @@ static void add_numbers(struct predict_worker *w, const struct source_block *blo
 	for (size_t a = 0; a < w->p->archs.n; a++) {
 		for (unsigned k = 0; k < w->p->n_alignments; k++) {
 			struct tact_prediction x;
+			int failed;
 
 			if (status < 0)
 				text_add(out, predict_status_name(status));
-			else if (predict_at(w, a, predict_alignment(w->p, block, k), &x) >= 0)
+			else if ((failed = predict_at(w, a, predict_alignment(w->p, block, k),
+						      &x)) < 0)
+				text_add(out, predict_status_name(failed));
+			else
 				text_cycles2(out, x.cycles_per_iteration, 0);
 			text_add(out, "\n");
 		}
@@ -236,7 +247,7 @@ void predict_text(struct predict_worker *w, const struct source_block *block, st
 	} else if (p->archs.n > 1) {
 		predict_arch_table(w, block, out);
 	} else if (predict_at(w, 0, predict_alignment(p, block, 0), &x) >= 0) {
-		add_report(w, block, &x, out);
+		p->command->report(w, block, &x, out);
 	}
 	if (p->is_many)
 		text_add(out, "\n");

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Makes sure that what a step needs is installed: setup.sh build | check
+# Makes sure that what a step needs is installed: setup.sh build | check | web
 # Says what it installs and why, with sudo when not root; silent when nothing is missing.
 set -eu
 
@@ -29,10 +29,16 @@ header Zydis/Zydis.h libzydis-dev 'decodes x86 instructions'
 header elfutils/libdw.h libdw-dev 'reads ELF and DWARF'
 header libelf.h libelf-dev 'reads ELF'
 header sqlite3.h libsqlite3-dev 'stores blocks and measurements'
-if [ "${1:-build}" = check ]; then
+case ${1:-build} in
+check)
 	header cmocka.h libcmocka-dev 'runs the unit tests'
 	need 'command -v python3' python3 'drives the command-line tests'
-fi
+	;;
+web)
+	need 'command -v python3' python3 'drives the tests'
+	need 'command -v chromium || command -v chromium-browser' chromium 'opens pages'
+	;;
+esac
 
 [ -n "$packages" ] || exit 0
 

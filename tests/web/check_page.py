@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Opens pages of `tact simulate --html` in headless Chromium and looks at them.
+
+usage: check_page.py [--tact PATH] [--keep DIRECTORY] [--skip WHY]
+
+A page says in attributes of its root element what became of it: data-state is "ready" once all is
+drawn, or "error" with data-error.  A picture is good if it is not blank and has the colours of the
+timeline.  --keep leaves pages and pictures there.  Without a browser everything is skipped, with the
+reason; so it is with --skip.  The last line of the output is "N passed, M failed, K skipped".
+"""
+import argparse
+import collections
+import html
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TIMEOUT = 120
+SIZE = (1400, 900)
+EXECUTES, WAITS = (0x1f, 0x9d, 0x73), (0xf4, 0xc1, 0x52)  # of the script's table of colours
+
+
+class Page:
+    """A page made by tact, as the browser shows it."""
+
+    def __init__(self, browser, directory, name, path):
+        self.name, self.path, self.browser, self.directory = name, path, browser, directory
+        self.text = open(path, encoding='utf-8').read()
+        data = re.search(r"id='data'>\n(.*?)</script>", self.text, re.S).group(1)
+        self.data, self.code = json.loads(data), self.text.replace(data, '')
+        self.dom = self.run('--dump-dom')
+        self.picture = os.path.join(directory, name + '.png')
+        self.run('--screenshot=' + self.picture)
+
+    def run(self, *options, place=''):
+        profile = tempfile.mkdtemp(prefix='profile-', dir=self.directory)
+        command = [self.browser, '--headless', '--no-sandbox', '--disable-gpu', '--no-first-run',
+                   '--disable-background-networking', '--disable-component-update',
+                   '--disable-sync', '--disable-dev-shm-usage', '--force-device-scale-factor=1',
+                   '--user-data-dir=' + profile, '--window-size=%d,%d' % SIZE,
+                   '--virtual-time-budget=3000', *options, 'file://' + self.path + place]
+        p = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                           timeout=TIMEOUT)
+        shutil.rmtree(profile, ignore_errors=True)
+        return p.stdout
+
+    def run_with(self, script):
+        """The page's elements behind a script at its end."""
+        copy = Page.__new__(Page)
+        copy.__dict__.update(self.__dict__, path=self.path[:-5] + '-script.html')
+        with open(copy.path, 'w', encoding='utf-8') as out:
+            out.write(self.text.replace('</body>', '<script>%s</script></body>' % script))
+        copy.dom = copy.run('--dump-dom')
+        return copy
+
+    def attribute(self, name):
+        m = re.search(r'<html[^>]*\bdata-%s="([^"]*)"' % name, self.dom)
+        return html.unescape(m.group(1)) if m else None
+
+
+def pixels(path):
+    """Width, height and counted colours of a PNG with 8 bits a channel."""
+    raw = open(path, 'rb').read()
+    assert raw[:8] == b'\x89PNG\r\n\x1a\n', 'not a PNG'
+    at, packed = 8, b''
+    while at < len(raw):
+        length, kind = struct.unpack('>I4s', raw[at:at + 8])
+        if kind == b'IHDR':
+            width, height, depth, color = struct.unpack('>IIBB', raw[at + 8:at + 18])
+        elif kind == b'IDAT':
+            packed += raw[at + 8:at + 8 + length]
+        at += 12 + length
+    assert depth == 8 and color in (2, 6), 'depth %d, colour type %d' % (depth, color)
+    n = 3 if color == 2 else 4
+    data, before, count = zlib.decompress(packed), bytearray(width * n), collections.Counter()
+    for y in range(height):
+        start = y * (width * n + 1)
+        line = unfilter(data[start], bytearray(data[start + 1:start + 1 + width * n]), before, n)
+        count.update(zip(line[0::n], line[1::n], line[2::n]))
+        before = line
+    return width, height, count
+
+
+def unfilter(kind, line, before, n):
+    """A row of pixels from its differences (PNG specification, section 9)."""
+    if kind == 2:
+        return bytearray((a + b) & 255 for a, b in zip(line, before))
+    for i in range(len(line)):
+        a = line[i - n] if i >= n else 0
+        b, c = before[i], before[i - n] if i >= n else 0
+        if kind == 1:
+            line[i] = (line[i] + a) & 255
+        elif kind == 3:
+            line[i] = (line[i] + (a + b) // 2) & 255
+        elif kind == 4:
+            p = a + b - c
+            d = (abs(p - a), abs(p - b), abs(p - c))
+            line[i] = (line[i] + (a if d[0] <= d[1] and d[0] <= d[2] else b if d[1] <= d[2] else c)) & 255
+    return line
+
+
+class Tests:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def check(self, name, good, why=''):
+        self.passed += bool(good)
+        self.failed += not good
+        print('%s %s%s' % ('ok' if good else 'not ok', name, '' if good else ': %s' % (why,)))
+
+    def page(self, page, instructions, iterations):
+        """What every page has to show."""
+        name = page.name
+        self.check(name + ': drawn without an error', page.attribute('state') == 'ready',
+                   page.attribute('error') or page.attribute('state'))
+        rows = len(page.data['uops'])
+        self.check(name + ': a row for every uop', rows and page.attribute('rows') == str(rows),
+                   (rows, page.attribute('rows')))
+        self.check(name + ': as many iterations as asked for',
+                   len({u[0] for u in page.data['uops']}) == iterations)
+        self.check(name + ': bars', int(page.attribute('bars') or 0) > rows / 4,
+                   page.attribute('bars'))
+        table = re.search(r'id="insns".*?</table>', page.dom, re.S)
+        lines = re.findall(r'<code>(.*?)</code>', table.group(0) if table else '')
+        self.check(name + ': a line for every instruction', len(lines) == instructions, lines)
+        self.check(name + ': nothing from elsewhere',
+                   not re.search(r'(?:https?:)?//[\w.-]+\.\w|\bsrc=|\bhref=|@import|url\(', page.code))
+        width, height, count = pixels(page.picture)
+        self.check(name + ': the picture is not blank', (width, height) == SIZE and len(count) > 100,
+                   (width, height, len(count)))
+        self.check(name + ': uops execute in it', count[EXECUTES] > 300, count[EXECUTES])
+        return count
+
+
+def make_page(tact, directory, name, *arguments):
+    path = os.path.join(directory, name + '.html')
+    p = subprocess.run([tact, 'simulate', '-q', '--html', path, *arguments], cwd=TOP,
+                       stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
+    if p.returncode:
+        raise RuntimeError('tact simulate: %s' % (p.stderr or p.returncode))
+    return path
+
+
+def check_demo(tests, tact, browser, directory):
+    """The README's example: additions that wait for each other."""
+    page = Page(browser, directory, 'demo', make_page(tact, directory, 'demo', '-a', 'SKL',
+                                                      'examples/demo.s'))
+    count = tests.page(page, 6, 12)
+    tests.check('demo: stalls in the picture', count[WAITS] > 5000, count[WAITS])
+    chain = [u for u in page.data['uops'] if u[1] == 2 and u[12] >= 0]
+    tests.check('demo: an addition waits for the one before',
+                len(chain) >= 11 and all(page.data['uops'][u[12]][1] == 2 for u in chain) and
+                all('#3 (addsd)' in u[-1] for u in chain), chain[:2])
+    tests.check('demo: header', all(text in page.dom for text in (
+        'demo.s', 'Skylake (SKL)', '>Dependencies<', 'cycles per iteration')))
+    # The uop that is chosen has a box with its cycles and the reason.
+    number = page.data['uops'].index(chain[5])
+    dom = page.run('--dump-dom', place='#%d' % number)
+    box = re.search(r'<div id="tip".*', dom, re.S).group(0)
+    tests.check('demo: the box says why', all(text in box for text in (
+        'addsd xmm0, xmm1', 'dispatched', 'retired', 'waits for #3 (addsd)')), box[:300])
+
+
+KEYS = """
+const root = document.documentElement, at = { bubbles: true, clientX: 900, clientY: 300 };
+const press = function (key) {
+  document.dispatchEvent(new KeyboardEvent('keydown', { key: key }));
+};
+const canvas = document.getElementById('rows');
+root.dataset.first = root.dataset.scale;
+press('+');
+root.dataset.plus = root.dataset.scale;
+canvas.dispatchEvent(new WheelEvent('wheel', Object.assign({ deltaY: -200 }, at)));
+root.dataset.wheel = root.dataset.scale;
+press('-'); press('ArrowRight'); press('ArrowLeft'); press('PageDown'); press('PageUp');
+press('End'); press('Home'); press('0');
+root.dataset.fit = root.dataset.scale;
+canvas.dispatchEvent(new PointerEvent('pointermove', at));
+root.dataset.tip = document.getElementById('tip').style.display;
+press('Escape');
+root.dataset.gone = document.getElementById('tip').style.display;
+press('ArrowDown'); press('ArrowDown');
+root.dataset.said = document.getElementById('status').textContent;
+"""
+
+
+def check_keys(tests, tact, browser, directory):
+    """Keys, wheel and pointer do something, and nothing goes wrong."""
+    page = Page(browser, directory, 'keys', make_page(tact, directory, 'keys', '-a', 'SKL',
+                                                      'examples/demo.s')).run_with(KEYS)
+    first, plus, wheel, fit = (float(page.attribute(k) or 0) for k in ('first', 'plus', 'wheel', 'fit'))
+    tests.check('keys: no error', page.attribute('state') == 'ready', page.attribute('error'))
+    tests.check('keys: + and the wheel zoom', 0 < first < plus < wheel, (first, plus, wheel))
+    tests.check('keys: 0 shows all again', fit == first, (fit, first))
+    tests.check('keys: the pointer shows a box, Escape takes it away',
+                (page.attribute('tip'), page.attribute('gone')) == ('block', 'none'))
+    tests.check('keys: down chooses a uop', 'mulsd' in (page.attribute('said') or ''),
+                page.attribute('said'))
+
+
+def check_names(tests, tact, browser, directory):
+    """Text that looks like markup stays text; a loop of the front end."""
+    nasty = os.path.join(directory, 'x<img src=q onerror=alert(1)>&quot;.s')
+    with open(nasty, 'w') as out:
+        out.write('.intel_syntax noprefix\n# LLVM-MCA-BEGIN </script><b>&amp;\n'
+                  'add rax, rbx\nnop\nxor ecx, ecx\nmov rdx, rax\n# LLVM-MCA-END\n')
+    page = Page(browser, directory, 'names', make_page(
+        tact, directory, 'names', '-a', 'ICL', '-m', 'unroll', '--iterations', '5', nasty))
+    tests.page(page, 4, 5)
+    tests.check('names: shown as they are', 'onerror=alert(1)&gt;' in page.dom and
+                '<img' not in page.dom and '</script><b>' not in page.text)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument('--tact', default=os.path.join(TOP, 'build', 'tact'))
+    parser.add_argument('--keep')
+    parser.add_argument('--skip')
+    args = parser.parse_args()
+    browser = shutil.which('chromium') or shutil.which('chromium-browser')
+    if args.skip or not browser:
+        print('skip pages: %s' % (args.skip or 'there is no Chromium'))
+        print('0 passed, 0 failed, 1 skipped')
+        return 0
+    tests = Tests()
+    with tempfile.TemporaryDirectory(prefix='tact-web-') as directory:
+        for check in (check_demo, check_keys, check_names):
+            try:
+                check(tests, os.path.abspath(args.tact), browser, directory)
+            except Exception as e:  # whatever it is, the others still run and the sum is right
+                tests.check(check.__name__, False, '%s: %s' % (type(e).__name__, e))
+        if args.keep:
+            os.makedirs(args.keep, exist_ok=True)
+            for name in os.listdir(directory):
+                if name.endswith(('.html', '.png')):
+                    shutil.copy(os.path.join(directory, name), args.keep)
+    print('%d passed, %d failed, 0 skipped' % (tests.passed, tests.failed))
+    return 1 if tests.failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
