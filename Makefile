@@ -6,6 +6,7 @@
 # make check-web  opens the pages that tact makes in headless Chromium; ends with such a line, too
 # make asan       tests again under AddressSanitizer and UBSan, in build-asan/
 # make bench      blocks a second, next to Zydis alone and to llvm-mca
+# make bench-accuracy  errors on measured blocks, next to facile.py and uiCA
 # make rebase     rewrites what the tests expect; look at the difference before you keep it
 # make install PREFIX=/usr/local DESTDIR=        and make uninstall
 # make format     clang-format over all sources; make format-check only looks
@@ -143,6 +144,11 @@ $(BUILD)/bench/bench: bench/bench.c $(BUILD)/libtact.a
 bench: deps
 	@$(MAKE) --no-print-directory build $(BUILD)/bench/bench
 	@$(BUILD)/bench/bench --tact $(BUILD)/tact --library $(BUILD)/libtact.so
+
+.PHONY: bench-accuracy
+bench-accuracy: deps
+	@$(MAKE) --no-print-directory build
+	@python3 bench/compare_models.py --tact $(BUILD)/tact
 
 # ---- installation ----
 

@@ -9,7 +9,12 @@
 #include "options.h"
 #include "predictor.h"
 
-static const struct option_choice models[] = {{"facile", 0}, {NULL, 0}};
+const struct option_choice predict_models[] = {
+	{"facile", MODEL_FACILE},
+	{"sim", MODEL_SIM},
+	{"mca", MODEL_MCA},
+	{NULL, 0},
+};
 
 static int find_bound(const char *name, size_t length)
 {
@@ -65,8 +70,14 @@ static const char *set_without(void *target, const char *value)
 static const struct option_spec model_specs[] = {
 	{.name = "model",
 	 .argument = "NAME",
-	 PREDICT_CHOICE(model, models),
-	 .help = "the model: facile"},
+	 PREDICT_CHOICE(model, predict_models),
+	 .help = "whose cycles: facile (default), sim (the pipeline of tact simulate) or mca (the "
+		 "plain machine of llvm-mca); the bounds are always FACILE's"},
+	{.name = "mca-params",
+	 .argument = "FILE",
+	 .type = OPTION_TEXT,
+	 PREDICT_FIELD(mca_params_path, const char *),
+	 .help = "parameters of the model mca for one CPU, such as learned ones"},
 	{.name = "paper",
 	 PREDICT_FLAG(paper),
 	 .help = "only what the FACILE paper describes, not what measurements added"},
@@ -118,10 +129,59 @@ static const char epilogue[] =
 	"  tact predict --function main --loop 2 --graph loop.svg a.out\n"
 	"  tact predict -q -a HSW -m unroll -f csv blocks.csv > cycles.csv\n";
 
-static int check(const struct predictor *p)
+/* The first option given that has a meaning for FACILE alone. */
+static const char *facile_option(const struct predictor *p)
+{
+	return p->only		      ? "--only"
+	       : p->without	      ? "--without"
+	       : p->paper	      ? "--paper"
+	       : p->simple_predecoder ? "--simple-predec"
+	       : p->simple_decoder    ? "--simple-dec"
+	       : p->exact_ports	      ? "--exact-ports"
+	       : p->is_idealized      ? "--idealize"
+				      : NULL;
+}
+
+static int check_model(const struct predictor *p)
+{
+	if (p->model != MODEL_FACILE && facile_option(p)) {
+		cli_message("%s is for --model facile", facile_option(p));
+		return CLI_USAGE;
+	}
+	if (p->mca_params_path && p->model != MODEL_MCA) {
+		cli_message("--mca-params is for --model mca");
+		return CLI_USAGE;
+	}
+	if (p->mca_params_path && p->archs.n > 1) {
+		cli_message("--mca-params is for one CPU; --arch has %zu", p->archs.n);
+		return CLI_USAGE;
+	}
+	return CLI_GOOD;
+}
+
+static int load_mca_params(struct predictor *p)
+{
+	struct tact_diag diag = {0};
+	struct text err = {0};
+	int status = tact_mca_params_create(&p->mca_params, p->archs.arch[0], &diag);
+
+	if (status >= 0)
+		status = tact_mca_params_load(p->mca_params, p->mca_params_path, &diag);
+	if (status >= 0)
+		return CLI_GOOD;
+	cli_place(&err, p->mca_params_path, diag.line,
+		  diag.text[0] ? diag.text : tact_strerror(status));
+	text_to_stderr(&err);
+	text_free(&err);
+	return CLI_USAGE;
+}
+
+static int check(struct predictor *p)
 {
 	const char *dot = p->graph ? strrchr(p->graph, '.') : NULL;
 
+	if (check_model(p))
+		return CLI_USAGE;
 	if (!predict_bounds(p)) {
 		cli_message("--only and --without leave no limit at all");
 		return CLI_USAGE;
@@ -130,7 +190,7 @@ static int check(const struct predictor *p)
 		cli_message("--graph: '%s' ends neither in .svg nor in .dot", p->graph);
 		return CLI_USAGE;
 	}
-	return CLI_GOOD;
+	return p->mca_params_path ? load_mca_params(p) : CLI_GOOD;
 }
 
 static const char *file_option(const struct predictor *p)

@@ -74,7 +74,7 @@ static const char *file_option(const struct predictor *p)
 	return p->html ? "--html" : p->perfetto ? "--perfetto" : p->konata ? "--konata" : NULL;
 }
 
-static int check(const struct predictor *p)
+static int check(struct predictor *p)
 {
 	if (file_option(p) && p->is_all_alignments) {
 		cli_message("%s draws for one alignment, not for all", file_option(p));

@@ -18,6 +18,8 @@ void predict_csv_titles(const struct predictor *p, struct text *out)
 	text_add(out, ",bottlenecks");
 	for (unsigned b = 0; b < TACT_N_BOUNDS && p->is_idealized; b++)
 		text_printf(out, ",without_%s", tact_bound_column((enum tact_bound)b));
+	if (p->model != MODEL_FACILE)
+		text_add(out, ",facile_cycles_per_iteration");
 }
 
 void predict_csv_header(const struct predictor *p, struct text *out)
@@ -71,12 +73,16 @@ char *predict_csv_values(struct predict_worker *w, const struct tact_prediction 
 		if (x->applies >> b & 1 && predict_idealized(w, b, &cycles))
 			p = put_cycles(p, cycles);
 	}
+	if (w->p->model != MODEL_FACILE) {
+		*p++ = ',';
+		p = put_cycles(p, w->facile_cycles);
+	}
 	return p;
 }
 
 unsigned predict_csv_columns(const struct predictor *p)
 {
-	return TACT_N_BOUNDS * (p->is_idealized ? 2 : 1) + 1;
+	return TACT_N_BOUNDS * (p->is_idealized ? 2 : 1) + 1 + (p->model != MODEL_FACILE);
 }
 
 static void add_row(struct predict_worker *w, const struct source_block *block, const char *arch,

@@ -248,7 +248,10 @@ static void add_groups(struct predict_worker *w, const char *key, struct text *o
 void predict_json_members(struct predict_worker *w, const struct tact_prediction *x,
 			  const struct listing *listing, struct text *out)
 {
+	predict_json_string(out, "model", predict_models[w->p->model].name);
 	predict_json_names(out, x->bottlenecks);
+	if (w->p->model != MODEL_FACILE)
+		predict_json_number(out, "facile_cycles_per_iteration", w->facile_cycles);
 	predict_json_bounds(out, x);
 	if (w->p->is_idealized)
 		add_idealized(w, x, out);

@@ -153,12 +153,16 @@ static void prepare(struct predictor *p)
 		.simple_decoder = p->simple_decoder,
 		.exact_ports = p->exact_ports,
 	};
+	p->mca_options = (struct tact_mca_options){
+		.size = sizeof(p->mca_options),
+		.params = p->mca_params,
+	};
 	if (p->is_number_only)
 		p->format = FORMAT_TEXT;
 	set_colors(p);
 }
 
-static int check(const struct predictor *p)
+static int check(struct predictor *p)
 {
 	const char *option = p->command->file_option(p);
 
@@ -201,6 +205,7 @@ int predict_main(struct predictor *p, const struct option_command *command, int 
 		status = CLI_USAGE;
 	else
 		status = run(p);
+	tact_mca_params_destroy(p->mca_params);
 	source_options_fini(&p->source);
 	archlist_fini(&p->archs);
 	return status;

@@ -183,6 +183,18 @@ void predict_coverage(struct predict_worker *w, double coverage, const struct li
 	}
 }
 
+/* Whose the figures are, if they are not all FACILE's. */
+static void add_model(const struct predict_worker *w, struct text *out)
+{
+	if (w->p->model == MODEL_FACILE)
+		return;
+	text_printf(out, "by the model %s; %s FACILE's, which predicts ",
+		    predict_models[w->p->model].name,
+		    w->p->model == MODEL_SIM ? "the bounds are" : "bottlenecks and bounds are");
+	text_cycles2(out, w->facile_cycles, 0);
+	text_add(out, "\n");
+}
+
 void predict_report(struct predict_worker *w, const struct source_block *block,
 		    const struct tact_prediction *x, struct text *out)
 {
@@ -192,6 +204,7 @@ void predict_report(struct predict_worker *w, const struct source_block *block,
 	predict_headline(w->p, out, x->cycles_per_iteration, x->cycles_per_iteration,
 			 x->bottlenecks);
 	predict_properties(w, block, x->mode, out);
+	add_model(w, out);
 	predict_coverage(w, x->coverage, &listing, out);
 	predict_bound_list(w->p, x,
 			   "Throughput if the given property were the only bottleneck:", out);

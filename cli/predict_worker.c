@@ -16,7 +16,7 @@ int predict_worker_init(struct predict_worker *w, const struct predictor *p)
 	*w = (struct predict_worker){
 		.p = p, .arch = p->archs.arch[0], .alignment = p->block_options.alignment};
 	status = tact_block_create(&w->block, w->arch, &p->block_options, &diag);
-	if (status >= 0 && p->command->simulates)
+	if (status >= 0 && (p->command->simulates || p->model == MODEL_SIM))
 		status = tact_simulator_create(&w->simulator, &diag);
 	if (status < 0) {
 		predict_worker_fini(w);
@@ -83,10 +83,35 @@ static int simulate(struct predict_worker *w, struct tact_prediction *out)
 	return 0;
 }
 
+static int predict(struct predict_worker *w, struct tact_prediction *out)
+{
+	struct tact_estimate estimate;
+	int status;
+
+	if (w->simulator) {
+		status = simulate(w, out);
+		w->facile_cycles = w->simulation.bounds.cycles_per_iteration;
+		return status;
+	}
+	status = tact_predict(w->block, &w->p->predict_options, out);
+	if (status < 0)
+		return status;
+	w->facile_cycles = out->cycles_per_iteration;
+	if (w->p->model != MODEL_MCA)
+		return 0;
+	status = tact_model_mca.estimate(&w->p->mca_options, w->block, &estimate);
+	if (status < 0)
+		return status;
+	out->cycles_per_iteration = estimate.cycles_per_iteration;
+	out->coverage = estimate.coverage;
+	return 0;
+}
+
 const char *predict_failure(int status)
 {
-	return status == -PREDICT_E_BUDGET ? "no iteration ended within --max-cycles"
-					   : tact_strerror(status);
+	return status == -PREDICT_E_BUDGET
+		       ? "no iteration ended within what simulate --max-cycles allows"
+		       : tact_strerror(status);
 }
 
 /* The block was loaded, so that what fails now has to do with this architecture. */
@@ -113,8 +138,7 @@ int predict_at(struct predict_worker *w, size_t arch, unsigned alignment,
 		w->alignment = alignment;
 	}
 	if (status >= 0)
-		status = w->simulator ? simulate(w, out)
-				      : tact_predict(w->block, &w->p->predict_options, out);
+		status = predict(w, out);
 	return status < 0 ? fail_at(w, status) : 0;
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <tact/block.h>
+#include <tact/mca.h>
 #include <tact/predict.h>
 #include <tact/simulate.h>
 
@@ -18,6 +19,7 @@
 #include "source.h"
 
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+enum { MODEL_FACILE, MODEL_SIM, MODEL_MCA };
 
 /* Beside the bounds, in sets of bottlenecks: the pipeline loses more than any single one says. */
 enum { PREDICT_SCHEDULING = TACT_N_BOUNDS };
@@ -40,7 +42,7 @@ struct predictor {
 	uint32_t only, without; /* bits of bounds; `only` 0: all */
 
 	bool is_idealized, is_number_only, is_quiet, is_verbose;
-	const char *output, *graph;
+	const char *output, *graph, *mca_params_path;
 	unsigned threads; /* 0: as many as there are cores */
 	char why[160];	  /* room for a message */
 
@@ -52,9 +54,11 @@ struct predictor {
 	/* made from the above */
 	struct tact_block_options block_options;
 	struct tact_predict_options predict_options;
-	unsigned n_alignments;		/* 1 or 64 */
-	const char *bold, *red, *plain; /* of a terminal; "" without colours */
-	bool is_many;			/* more than one block: each has a heading */
+	struct tact_mca_options mca_options;
+	struct tact_mca_params *mca_params; /* owned; NULL: the defaults */
+	unsigned n_alignments;		    /* 1 or 64 */
+	const char *bold, *red, *plain;	    /* of a terminal; "" without colours */
+	bool is_many;			    /* more than one block: each has a heading */
 };
 
 /* One thread's tools.  The block remembers decoded instructions, so it lives as long as the run. */
@@ -65,6 +69,7 @@ struct predict_worker {
 	unsigned alignment;
 	struct tact_simulator *simulator;  /* owned; NULL: FACILE alone predicts */
 	struct tact_simulation simulation; /* the last one */
+	double facile_cycles;		   /* of the last prediction, whatever the model */
 	const struct source_block *source; /* what was loaded last */
 	size_t n_blocks, n_failed, n_candidates;
 	bool is_unable;	 /* a program is missing */
@@ -78,8 +83,8 @@ void predict_worker_fini(struct predict_worker *w);
 int predict_load(struct predict_worker *w, const struct source_block *block);
 
 /* Predicts what is loaded, for the i-th architecture.  With a simulator the cycles and bottlenecks
- * are the simulation's, which stands in w->simulation, and the bounds FACILE's.  Returns 0, or a
- * failure with the message in w->err.
+ * are the simulation's, which stands in w->simulation; with MODEL_MCA the cycles are that model's.
+ * Everything else is FACILE's.  Returns 0, or a failure with the message in w->err.
  */
 int predict_at(struct predict_worker *w, size_t arch, unsigned alignment,
 	       struct tact_prediction *out);
@@ -112,8 +117,10 @@ void listing_fini(struct listing *listing);
 struct predict_command {
 	bool simulates;
 
-	/* Looks at the options.  Returns CLI_GOOD, or an exit code with the message given. */
-	int (*check)(const struct predictor *p);
+	/* Looks at the options and reads what they name.  Returns CLI_GOOD, or an exit code with
+	 * the message given.
+	 */
+	int (*check)(struct predictor *p);
 
 	/* A report on what was predicted last. */
 	void (*report)(struct predict_worker *w, const struct source_block *block,
@@ -141,6 +148,9 @@ enum { PREDICT_CSV_ROOM = 1024 + TACT_N_BOUNDS * 2 * PUT_CYCLES_ROOM };
 
 /* Rows of options that both commands have, for a group whose target is a struct predictor. */
 extern const struct option_spec predict_mode_specs[], predict_output_specs[];
+
+/* Names of MODEL_*, in their order. */
+extern const struct option_choice predict_models[];
 
 /* Such rows: a field of a type, a flag, one of several words. */
 #define PREDICT_FIELD(field, type) .offset = OPTION_FIELD(predictor, field, type)

@@ -4,8 +4,8 @@
 
 usage: run.py [--build DIR] [--cc CC] [--slow] [SUITE...]
 
-SUITE: unit hw cases cli fuzz example layers accuracy (default: all).  The last line of the output is
-"N passed, M failed, K skipped"; the exit status is 1 if something failed.
+SUITE: unit hw cases cli fuzz example layers property accuracy (default: all).  The last line of the
+output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
 --slow: the build is instrumented, so that fewer mutations are tried and nothing is timed.
 """
 import argparse
@@ -165,12 +165,17 @@ def run_layers(total, args):
     counted(total, 'layers', [sys.executable, 'tests/check_layers.py', '--build', args.build])
 
 
+def run_property(total, args):
+    counted(total, 'property', [sys.executable, 'tests/property/check_bounds.py', '--tact', args.tact])
+
+
 def run_accuracy(total, args):
     counted(total, 'accuracy', [sys.executable, 'tests/accuracy/check_accuracy.py', '--tact', args.tact])
 
 
 SUITES = {'layers': run_layers, 'unit': run_unit, 'hw': run_hw, 'cases': run_cases, 'cli': run_cli,
-          'fuzz': run_fuzz, 'example': run_example, 'accuracy': run_accuracy}
+          'fuzz': run_fuzz, 'example': run_example, 'property': run_property,
+          'accuracy': run_accuracy}
 
 
 def main():

@@ -64,6 +64,53 @@ int tact_simulate(struct tact_simulator *simulator, struct tact_block *block,
 /* Of the last call: what instruction i of the block did. */
 int tact_simulated_insn(const struct tact_simulator *simulator, size_t i, struct tact_sim_insn *out);
 
+/* ---- streams ----
+ *
+ * Different blocks pushed through one live pipeline.  A block is added once (what is needed of it is
+ * copied) and fed, by its number, as often as it runs.  Memory depends on the blocks that were
+ * added, not on how many were fed.
+ */
+struct tact_stream; /* one thread at a time */
+
+struct tact_stream_access {
+	uint64_t address;
+	uint32_t insn; /* in the block */
+	uint16_t size; /* bytes */
+	bool is_store;
+};
+
+struct tact_stream_totals {
+	size_t size;
+	uint64_t cycles;       /* so far; some blocks are still in flight */
+	uint64_t instructions; /* fed */
+	uint64_t blocks, blocks_retired;
+};
+
+int tact_stream_open(struct tact_stream **out, struct tact_diag *diag);
+void tact_stream_destroy(struct tact_stream *stream); /* NULL is allowed */
+
+/* All blocks of a stream are of one architecture.  Returns -TACT_E_INVAL, -TACT_E_NOMEM. */
+int tact_stream_add(struct tact_stream *stream, const struct tact_block *block, uint32_t *number);
+
+/* The block runs, at this address.  A block that does not begin where the one before it ended was
+ * jumped to.  Where it runs for the first time it comes from the decoders, later from the DSB.
+ * accesses: what it loads and stores, in the order of its instructions; NULL: unknown, and then
+ * only a load from what the same execution of the block stored depends on it.
+ * Returns -TACT_E_INVAL, -TACT_E_NOMEM, -TACT_E_LIMIT if the pipeline's memory was too small: the
+ * stream is over then.
+ */
+int tact_stream_feed(struct tact_stream *stream, uint32_t number, uint64_t address,
+		     const struct tact_stream_access *accesses, size_t n);
+
+/* Until all that was fed has retired.  More can be fed after that. */
+int tact_stream_drain(struct tact_stream *stream);
+
+int tact_stream_snapshot(const struct tact_stream *stream, struct tact_stream_totals *out);
+
+/* Sums over all executions of a block: what its instruction i did.  by_source stays 0. */
+int tact_stream_insn(const struct tact_stream *stream, uint32_t number, size_t i,
+		     struct tact_sim_insn *out, uint64_t *executions);
+
 #ifdef __cplusplus
 }
 #endif

@@ -358,9 +358,14 @@ unsigned block_decoded_uops(const struct tact_block *block, bool with_microcode)
 
 enum block_source block_source_of(const struct tact_block *block)
 {
+	return block->mode == TACT_MODE_UNROLL ? BLOCK_FROM_MITE : block_loop_source(block);
+}
+
+enum block_source block_loop_source(const struct tact_block *block)
+{
 	const struct arch_params *p = &block->arch->params;
 
-	if (block->mode == TACT_MODE_UNROLL || block->jcc_erratum)
+	if (block->jcc_erratum)
 		return BLOCK_FROM_MITE;
 	if (p->lsd && block_decoded_uops(block, false) <= (unsigned)p->idq_size)
 		return BLOCK_FROM_LSD;

@@ -169,6 +169,7 @@ unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_p
  */
 enum block_source { BLOCK_FROM_MITE, BLOCK_FROM_LSD, BLOCK_FROM_DSB };
 enum block_source block_source_of(const struct tact_block *block);
+enum block_source block_loop_source(const struct tact_block *block); /* as if it were a loop */
 
 /* Decoded uops of an iteration, those of the microcode sequencer too or not. */
 unsigned block_decoded_uops(const struct tact_block *block, bool with_microcode);

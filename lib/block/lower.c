@@ -293,7 +293,7 @@ static void forward_row(const struct draft *d, unsigned k, uint16_t *row)
 		unsigned after = after_load(d, id, o), cycles;
 
 		if (d->out[o].kind == VALUE_MEMORY)
-			after = operation ? operation : 1;
+			after = operation && !row[o] ? operation : 1;
 		else if (after > operation)
 			operation = after;
 		cycles = after + (unsigned)(vector ? p->store_forward_vec : p->store_forward);

@@ -17,15 +17,18 @@ static void deliver(struct sim_state *s, uint64_t id, unsigned uop)
 
 /* ---- predecoder ---- */
 
-static const struct block_insn *raw_insn(const struct sim_state *s, uint64_t raw)
+static const struct sim_raw *raw_insn(const struct sim_state *s, uint64_t raw)
 {
-	return &s->block->insns[sim_number(raw)];
+	return &sim_program_of(s, raw)->raws[sim_number(raw)];
 }
 
 static uint64_t raw_address(const struct sim_state *s, uint64_t raw)
 {
-	uint64_t address = s->block->opt.alignment + raw_insn(s, raw)->offset;
+	uint64_t address;
 
+	if (s->stream)
+		return sim_feed_of(s, raw)->address + raw_insn(s, raw)->offset;
+	address = s->block->opt.alignment + raw_insn(s, raw)->offset;
 	if (s->block->mode == TACT_MODE_UNROLL)
 		address += sim_iteration(raw) * s->block->code_size;
 	return address;
@@ -33,15 +36,36 @@ static uint64_t raw_address(const struct sim_state *s, uint64_t raw)
 
 static uint64_t behind(const struct sim_state *s, uint64_t raw)
 {
-	return sim_next(raw, s->block->n_insns);
+	return sim_next(raw, sim_program_of(s, raw)->n_raws);
 }
 
-/* Does this instruction begin in the block that ends at `end`, right behind the one before? */
+/* Of a stream: is the block that this instruction belongs to known, and the one behind it too, if
+ * there is one?  Nothing is fetched before that.
+ */
+static bool is_fed(const struct sim_state *s, uint64_t id)
+{
+	return sim_iteration(id) + !s->stream->is_closed < s->stream->n_feeds;
+}
+
+static bool comes_from(const struct sim_state *s, uint64_t id, enum block_source source)
+{
+	return !s->stream || (is_fed(s, id) && sim_feed_of(s, id)->source == source);
+}
+
+/* Is this instruction predecoded right behind the one before, with no jump between them? */
+static bool continues(const struct sim_state *s, uint64_t raw)
+{
+	if (sim_number(raw))
+		return true;
+	if (s->stream)
+		return comes_from(s, raw, BLOCK_FROM_MITE) && sim_feed_of(s, raw)->is_contiguous;
+	return s->block->mode != TACT_MODE_LOOP;
+}
+
+/* Does it begin in the block that ends at `end`, too? */
 static bool begins_in(const struct sim_state *s, uint64_t raw, uint64_t end)
 {
-	if (s->block->mode == TACT_MODE_LOOP && !sim_number(raw))
-		return false; /* behind the jump */
-	return raw_address(s, raw) < end;
+	return continues(s, raw) && raw_address(s, raw) < end;
 }
 
 static void open_block(struct sim_state *s, uint64_t raw)
@@ -51,7 +75,7 @@ static void open_block(struct sim_state *s, uint64_t raw)
 
 	s->block_end = raw_address(s, raw) / width * width + width;
 	do
-		lcps += (raw_insn(s, raw)->lowered->attributes & TACT_INSN_LCP) != 0;
+		lcps += raw_insn(s, raw)->has_lcp;
 	while (begins_in(s, raw = behind(s, raw), s->block_end));
 	stall = s->params->lcp_stall * lcps - hidden;
 	s->stall = stall > 0 ? stall : 0;
@@ -61,19 +85,22 @@ static void open_block(struct sim_state *s, uint64_t raw)
 static void predecode_block(struct sim_state *s)
 {
 	unsigned width = (unsigned)s->params->predecode_width, n = s->has_partial;
-	const struct block_insn *bi;
+	const struct sim_raw *bi;
 	uint64_t raw = n ? behind(s, s->next_raw) : s->next_raw;
 
 	s->has_partial = false;
+	s->held = n;
+	if (n && !continues(s, raw))
+		return; /* a jump crossed into this block: nothing else of it is of use */
 	if (!s->block_end)
 		open_block(s, raw);
 	for (;;) {
 		uint64_t address = raw_address(s, raw);
 
 		bi = raw_insn(s, raw);
-		if (address + bi->lowered->length > s->block_end) {
+		if (address + bi->length > s->block_end) {
 			/* Crosses the border: counts here only if its opcode is here. */
-			if (n < width || address + bi->lowered->opcode_offset >= s->block_end) {
+			if (n < width || address + bi->opcode_offset >= s->block_end) {
 				s->has_partial = true;
 				raw = behind(s, raw);
 			}
@@ -95,8 +122,9 @@ static void predecode_block(struct sim_state *s)
 static void predecode(struct sim_state *s)
 {
 	if (!s->stall) {
-		if (!s->held && s->iq_count + (unsigned)s->params->predecode_width <=
-					(unsigned)s->params->iq_size)
+		if (!s->held && (s->has_partial || comes_from(s, s->next_raw, BLOCK_FROM_MITE)) &&
+		    s->iq_count + (unsigned)s->params->predecode_width <=
+			    (unsigned)s->params->iq_size)
 			predecode_block(s);
 		for (; !s->stall && s->held; s->held--) {
 			unsigned at = (s->iq_head + s->iq_count++) & (SIM_IQ - 1);
@@ -145,7 +173,7 @@ static void decode(struct sim_state *s)
 
 	while (s->iq_count && left > 0) {
 		uint64_t raw = s->iq[s->iq_head].raw, id;
-		const struct block_insn *bi = raw_insn(s, raw);
+		const struct sim_raw *bi = raw_insn(s, raw);
 		const struct sim_insn *insn;
 		unsigned mite;
 
@@ -153,14 +181,13 @@ static void decode(struct sim_state *s)
 			drop(s);
 			continue;
 		}
-		id = sim_iteration(raw) << SIM_NUMBER_BITS |
-		     s->program->of_block_insn[sim_number(raw)];
+		id = sim_iteration(raw) << SIM_NUMBER_BITS | bi->insn;
 		insn = sim_insn_of(s, id);
 		if (!is_decodable(s, 0) || (n && insn->complex_decoder))
 			break;
 		if (insn->fusible &&
 		    ((!s->params->fusible_on_last_decoder && n == s->params->decoders - 1) ||
-		     !is_decodable(s, 1)))
+		     (!is_decodable(s, 1) && (!s->stream || continues(s, behind(s, raw))))))
 			break;
 		drop(s);
 		mite = decoded_from_mite(insn);
@@ -197,54 +224,79 @@ static bool sequence(struct sim_state *s)
 
 /* ---- DSB and LSD ---- */
 
-static unsigned uops_of_iteration(const struct sim_state *s)
+/* A loop in the LSD; in a stream its iterations are blocks of their own, and it may end. */
+static void read_lsd(struct sim_state *s)
 {
-	unsigned n = 0;
+	const struct sim_program *p;
+	unsigned copies;
 
-	for (size_t i = 0; i < s->program->n_insns; i++)
-		n += s->program->insns[i].n_decoded;
-	return n;
-}
-
-static void stream(struct sim_state *s)
-{
-	unsigned n = uops_of_iteration(s);
-	unsigned copies =
-		n < PARAMS_UNROLL_MAX && s->params->lsd_unroll[n] ? s->params->lsd_unroll[n] : 1;
-
-	if (s->idq_count)
+	if (s->idq_count || !comes_from(s, s->next_fetch, BLOCK_FROM_LSD))
 		return;
-	for (unsigned c = 0; c < copies; c++)
-		for (size_t i = 0; i < s->program->n_insns;
-		     i++, s->next_fetch = sim_next(s->next_fetch, s->program->n_insns))
-			for (unsigned u = 0; u < sim_insn_of(s, s->next_fetch)->n_decoded; u++)
+	p = sim_program_of(s, s->next_fetch);
+	copies = p->n_decoded < PARAMS_UNROLL_MAX && s->params->lsd_unroll[p->n_decoded]
+			 ? s->params->lsd_unroll[p->n_decoded]
+			 : 1;
+	while (copies-- && comes_from(s, s->next_fetch, BLOCK_FROM_LSD) &&
+	       sim_program_of(s, s->next_fetch) == p)
+		for (size_t i = 0; i < p->n_insns;
+		     i++, s->next_fetch = sim_next(s->next_fetch, p->n_insns))
+			for (unsigned u = 0; u < p->insns[i].n_decoded; u++)
 				deliver(s, s->next_fetch, u);
 }
 
-/* When the next iteration may begin: small loops lose a part of a cycle at their end. */
-static void end_iteration(struct sim_state *s)
+/* Of a stream: is the block behind this one the same again? */
+static bool repeats(const struct sim_state *s, uint64_t id)
 {
-	unsigned n = uops_of_iteration(s);
+	uint64_t next = (sim_iteration(id) + 1) << SIM_NUMBER_BITS;
+
+	return is_fed(s, next) && sim_feed_of(s, next)->address == sim_feed_of(s, id)->address &&
+	       sim_feed_of(s, next)->program == sim_feed_of(s, id)->program;
+}
+
+/* When the next iteration may begin: small loops lose a part of a cycle at their end. */
+static void end_iteration(struct sim_state *s, uint64_t last)
+{
+	unsigned n = sim_program_of(s, last)->n_decoded;
 	int64_t cost = n < PARAMS_UNROLL_MAX ? s->params->dsb_small_loop[n] : 0;
 	int64_t begun = s->next_iteration_at;
 
+	if (s->stream && !repeats(s, last))
+		return;
 	if (cost)
 		s->next_iteration_at =
-			(begun + cost > (s->clock + 0) * 100ll ? begun + cost : s->clock * 100ll);
+			(begun + cost > s->clock * 100ll ? begun + cost : s->clock * 100ll);
+}
+
+/* A jump from the last instruction of a block to where it, or the next one, begins: on cores whose
+ * windows have 32 bytes, no second read of a window in one cycle.
+ */
+static bool stays_in_window(const struct sim_state *s, uint64_t last)
+{
+	const struct sim_program *p = sim_program_of(s, last);
+	uint64_t start, end, next = (sim_iteration(last) + 1) << SIM_NUMBER_BITS;
+
+	if (s->params->dsb_window != 32)
+		return false;
+	if (s->stream && (!is_fed(s, next) || sim_feed_of(s, next)->is_contiguous))
+		return false;
+	start = s->stream ? sim_feed_of(s, next)->address : s->block->opt.alignment;
+	end = s->stream ? sim_feed_of(s, last)->address : s->block->opt.alignment;
+	return (end + p->raws[p->n_raws - 1].offset) / 32 == start / 32;
 }
 
 static void read_dsb(struct sim_state *s)
 {
-	const struct block_insn *last = &s->block->insns[s->block->n_insns - 1];
-	unsigned start = s->block->opt.alignment, left = (unsigned)s->params->dsb_width;
-	bool one_window = (start + last->offset) / 32 == start / 32 && s->params->dsb_window == 32;
+	unsigned left = (unsigned)s->params->dsb_width;
+	uint64_t before;
 
 	while (left) {
-		const struct sim_insn *insn = sim_insn_of(s, s->next_fetch);
+		const struct sim_insn *insn;
 		bool first = !sim_number(s->next_fetch) && !s->fetch_uop;
 
-		if (first && s->next_iteration_at > s->clock * 100ll + 99)
+		if (first && (s->next_iteration_at > s->clock * 100ll + 99 ||
+			      !comes_from(s, s->next_fetch, BLOCK_FROM_DSB)))
 			return;
+		insn = sim_insn_of(s, s->next_fetch);
 		if (s->fetch_uop < decoded_from_mite(insn)) {
 			deliver(s, s->next_fetch, s->fetch_uop++);
 			left--;
@@ -258,21 +310,39 @@ static void read_dsb(struct sim_state *s)
 			left = 0;
 		}
 		s->fetch_uop = 0;
-		s->next_fetch = sim_next(s->next_fetch, s->program->n_insns);
+		before = s->next_fetch;
+		s->next_fetch = sim_next(before, sim_program_of(s, before)->n_insns);
 		if (!sim_number(s->next_fetch)) {
-			end_iteration(s);
-			if (one_window)
+			end_iteration(s, before);
+			if (stays_in_window(s, before))
 				return;
 		}
 	}
 }
 
+/* The next block of a stream may come from elsewhere; not before all in front of it is decoded. */
+static void switch_source(struct sim_state *s)
+{
+	bool decodes = s->source == BLOCK_FROM_MITE;
+	uint64_t next = decodes ? s->next_raw : s->next_fetch;
+
+	if (sim_number(next) || !is_fed(s, next) || sim_feed_of(s, next)->source == s->source ||
+	    (decodes ? s->held || s->has_partial || s->iq_count : s->fetch_uop))
+		return;
+	s->source = sim_feed_of(s, next)->source;
+	s->next_raw = s->next_fetch = next;
+	s->block_end = 0;
+	s->block_cycles = 0;
+}
+
 void sim_fetch(struct sim_state *s)
 {
+	if (s->stream)
+		switch_source(s);
 	if (s->idq_count + (unsigned)s->params->dsb_width > (unsigned)s->params->idq_size)
 		return;
 	if (s->source == BLOCK_FROM_LSD) {
-		stream(s);
+		read_lsd(s);
 		return;
 	}
 	if (sequence(s))

@@ -6,7 +6,7 @@
 
 #include "sim/sim.h"
 
-static void cycle(struct sim_state *s)
+void sim_cycle(struct sim_state *s)
 {
 	sim_retire(s);
 	sim_rename(s);
@@ -20,16 +20,21 @@ static void clear_stats(struct sim_state *s)
 	memset(s->stats, 0, s->program->n_insns * sizeof(*s->stats));
 }
 
-static void init(struct sim_state *s, const struct tact_block *block,
-		 const struct sim_program *program, const struct sim_run_options *opt)
+void sim_init(struct sim_state *s, const struct arch_params *params)
 {
 	memset(s, 0, offsetof(struct sim_state, iq));
 	memset(s->slot_id, 0xff, sizeof(s->slot_id));
+	s->params = params;
+	s->rob_full = s->rs_full = -1;
+}
+
+static void init(struct sim_state *s, const struct tact_block *block,
+		 const struct sim_program *program, const struct sim_run_options *opt)
+{
+	sim_init(s, &block->arch->params);
 	s->block = block;
-	s->params = &block->arch->params;
 	s->program = program;
 	s->source = block_source_of(block);
-	s->rob_full = s->rs_full = -1;
 	s->stats = opt->stats;
 	s->watch = opt->on_uop != NULL;
 	s->on_uop = opt->on_uop;
@@ -73,7 +78,7 @@ int sim_run(struct sim_state *s, const struct tact_block *block, const struct si
 	memset(out, 0, sizeof(*out));
 	init(s, block, program, opt);
 	while ((uint64_t)s->clock < opt->max_cycles && !s->overflow && !s->stop) {
-		cycle(s);
+		sim_cycle(s);
 		if (s->retired == iteration)
 			continue;
 		iteration = s->retired;

@@ -19,6 +19,7 @@ struct draft {
 	const struct block_insn *bi;
 	const struct block_lowered *l;
 	struct sim_insn *insn;
+	bool for_stream;
 	uint16_t load[SIM_MAX_UOPS], sta[SIM_MAX_UOPS], std[SIM_MAX_UOPS], alu[SIM_MAX_UOPS];
 	unsigned n_load, n_sta, n_std, n_alu;
 	bool full;
@@ -32,7 +33,9 @@ static int reserve(struct sim_program *p)
 	    tact_grow(&p->sources, &p->source_capacity,
 		      p->n_sources + SIM_MAX_UOPS * (LOWERED_MAX_IN + 4),
 		      sizeof(*p->sources)) < 0 ||
-	    tact_grow(&p->groups, &p->group_capacity, p->n_groups + SIM_MAX_UOPS, 1) < 0)
+	    tact_grow(&p->groups, &p->group_capacity, p->n_groups + SIM_MAX_UOPS, 1) < 0 ||
+	    tact_grow(&p->inputs, &p->input_capacity, p->n_inputs + LOWERED_MAX_IN,
+		      sizeof(*p->inputs)) < 0)
 		return -TACT_E_NOMEM;
 	return 0;
 }
@@ -43,8 +46,17 @@ void sim_program_fini(struct sim_program *p)
 	free(p->uops);
 	free(p->sources);
 	free(p->groups);
-	free(p->of_block_insn);
+	free(p->inputs);
+	free(p->raws);
 	memset(p, 0, sizeof(*p));
+}
+
+/* Registers, and the two groups of flags behind them. */
+static uint8_t key_of(const struct lowered_value *v)
+{
+	if (v->kind == VALUE_FLAGS)
+		return v->key == TACT_FLAGS_C ? SIM_KEY_CARRY : SIM_KEY_OTHER_FLAGS;
+	return v->key;
 }
 
 static void push(struct draft *d, uint16_t *list, unsigned *n, uint16_t mask)
@@ -55,6 +67,17 @@ static void push(struct draft *d, uint16_t *list, unsigned *n, uint16_t mask)
 		list[(*n)++] = mask;
 	else
 		d->full = true;
+}
+
+/* Ports of a uop of a branch that is taken: fewer than of one that is not.  0: no such uop. */
+static uint16_t taken_ports(const struct draft *d, uint16_t mask)
+{
+	const struct arch_params *p = &d->block->arch->params;
+
+	if (!d->insn->is_branch || !(mask & p->taken_branch_ports) ||
+	    mask & ~(p->taken_branch_ports | p->alu_ports) || mask == p->alu_ports)
+		return 0;
+	return mask & p->taken_branch_ports;
 }
 
 /* Uops by what they do, told by their ports. */
@@ -68,10 +91,8 @@ static void sort_uops(struct draft *d, size_t i, bool taken)
 	for (unsigned k = 0; k < n; k++) {
 		uint16_t mask = uses[k].mask;
 
-		/* A taken branch has fewer ports than one that is not taken. */
-		if (taken && d->insn->is_branch && mask & p->taken_branch_ports &&
-		    !(mask & ~(p->taken_branch_ports | p->alu_ports)) && mask != p->alu_ports)
-			mask &= p->taken_branch_ports;
+		if (taken && taken_ports(d, mask))
+			mask = taken_ports(d, mask);
 		for (unsigned c = 0; c < uses[k].count && !d->full; c++) {
 			if (mask & only_sta)
 				push(d, d->sta, &d->n_sta, mask);
@@ -83,6 +104,14 @@ static void sort_uops(struct draft *d, size_t i, bool taken)
 				push(d, d->alu, &d->n_alu, mask);
 		}
 	}
+	/* The divider is behind one port: of several uops the one that has no choice divides. */
+	for (unsigned k = 1; k < d->n_alu && d->l->divider; k++)
+		if (!(d->alu[k] & (d->alu[k] - 1)) && d->alu[0] & (d->alu[0] - 1)) {
+			uint16_t swap = d->alu[0];
+
+			d->alu[0] = d->alu[k];
+			d->alu[k] = swap;
+		}
 	/* Store addresses can look like loads. */
 	while (d->n_std > d->n_sta) {
 		if (d->n_load)
@@ -97,6 +126,7 @@ static struct sim_uop *add_uop(struct draft *d, enum sim_kind kind, uint16_t por
 	struct sim_uop *u = &d->p->uops[d->p->n_uops++];
 
 	*u = (struct sim_uop){.ports = ports,
+			      .taken_ports = d->for_stream ? taken_ports(d, ports) : 0,
 			      .kind = (uint8_t)kind,
 			      .latency = 1,
 			      .first_source = (uint32_t)d->p->n_sources};
@@ -234,6 +264,17 @@ static void set_forward(struct draft *d)
 	d->insn->forward = (uint16_t)forward;
 }
 
+/* What is loaded may take longer to the results than the sources that the last uop waits for. */
+static unsigned missing_after(const struct draft *d, unsigned after)
+{
+	unsigned longest = 0;
+
+	for (unsigned o = 0; o < d->l->n_out; o++)
+		if (d->l->out[o].kind != VALUE_MEMORY && d->insn->output_latency[o] > longest)
+			longest = d->insn->output_latency[o];
+	return longest && after > longest ? after - longest : 0;
+}
+
 static void add_alus(struct draft *d)
 {
 	unsigned levels[LOWERED_MAX_IN], n_levels = 0,
@@ -274,16 +315,19 @@ static void add_alus(struct draft *d)
 	}
 	last = add_uop(d, SIM_ALU, d->alu[0]);
 	last->makes_outputs = true;
-	last->divider = d->l->divider;
+	/* Measured throughput where it is more than the divider explains, as FACILE's bound. */
+	if (d->l->divider)
+		last->divider = d->l->cycles > d->l->divider ? d->l->cycles : d->l->divider;
 	for (unsigned k = 0; k < d->l->n_in; k++)
 		if (is_data_input(d, k) && (level_of(d->l, k) == levels[0] || !n_slow))
 			add_source(d, last, false, k, 0);
 	for (unsigned s = 0; s < n_slow; s++)
 		add_source(d, last, true, first + s,
 			   d->p->uops[d->insn->first_uop + first + s].latency);
-	for (unsigned i = 0; i < d->n_load; i++)
-		add_source(d, last, true, i, d->p->uops[d->insn->first_uop + i].latency);
 	set_output_latencies(d, levels[0], after);
+	for (unsigned i = 0; i < d->n_load; i++)
+		add_source(d, last, true, i,
+			   d->p->uops[d->insn->first_uop + i].latency + missing_after(d, after));
 	last->latency = d->insn->n_outputs ? d->insn->output_latency[0] : 1;
 	for (unsigned s = n_slow; s + 1 < d->n_alu; s++) {
 		struct sim_uop *u = add_uop(d, SIM_ALU, d->alu[1 + s]);
@@ -336,30 +380,72 @@ static void group_uops(struct draft *d)
 	p->groups[p->n_groups++] = (uint8_t)left;
 }
 
-static void build_insn(struct sim_program *p, const struct tact_block *block, size_t i)
+/* Values that it reads and writes. */
+static void add_values(struct draft *d)
+{
+	const struct block_lowered *l = d->l;
+
+	d->insn->first_input = (uint32_t)d->p->n_inputs;
+	for (unsigned k = 0; k < l->n_in; k++)
+		d->p->inputs[d->p->n_inputs++] =
+			(struct sim_input){.kind = l->in[k].kind,
+					   .key = key_of(&l->in[k]),
+					   .is_stack = l->in[k].is_stack,
+					   .node = d->block->nodes[d->bi->first_node + k]};
+	for (unsigned o = 0; o < l->n_out; o++) {
+		d->insn->output_key[o] = key_of(&l->out[o]);
+		if (l->out[o].kind == VALUE_MEMORY)
+			d->insn->memory_outputs |= (uint8_t)(1u << o);
+	}
+}
+
+/* Outputs that nobody would ever see ready: their uop is one of those that are not followed. */
+static void find_unmade(struct draft *d)
+{
+	bool stores = false, computes = false;
+
+	for (unsigned u = 0; u < d->insn->n_uops; u++) {
+		const struct sim_uop *uop = &d->p->uops[d->insn->first_uop + u];
+
+		stores |= uop->kind == SIM_STORE_DATA;
+		computes |= uop->makes_outputs;
+	}
+	for (unsigned o = 0; o < d->l->n_out; o++)
+		if (d->l->out[o].kind == VALUE_MEMORY ? !stores : !computes)
+			d->insn->unmade_outputs |= (uint8_t)(1u << o);
+}
+
+static void build_insn(struct sim_program *p, const struct tact_block *block, size_t i,
+		       bool for_stream)
 {
 	const struct block_insn *bi = &block->insns[i];
 	const struct block_lowered *l = bi->lowered;
 	struct sim_insn *insn = &p->insns[p->n_insns++];
-	struct draft d = {.p = p, .block = block, .bi = bi, .l = l, .insn = insn};
-	bool taken = block->mode == TACT_MODE_LOOP && i + 1 + bi->fused_next == block->n_insns;
+	struct draft d = {
+		.p = p, .block = block, .bi = bi, .l = l, .insn = insn, .for_stream = for_stream};
+	bool taken = !for_stream && block->mode == TACT_MODE_LOOP &&
+		     i + 1 + bi->fused_next == block->n_insns;
 	int computes = -1;
 
-	*insn = (struct sim_insn){.insn = (uint32_t)i,
-				  .first_uop = (uint32_t)p->n_uops,
-				  .n_fused = l->fused,
-				  .mite = l->mite,
-				  .ms = l->ms,
-				  .n_outputs = l->n_out,
-				  .cycles = l->cycles,
-				  .eliminated = l->eliminated && !bi->fused_next,
-				  .complex_decoder = l->complex_decoder,
-				  .simple_beside = l->simple_beside,
-				  .fusible = l->fuse != 0,
-				  .is_pair = bi->fused_next,
-				  .stack_sync = bi->stack_sync};
+	*insn = (struct sim_insn){
+		.insn = (uint32_t)i,
+		.first_uop = (uint32_t)p->n_uops,
+		.n_fused = l->fused,
+		.mite = l->mite,
+		.ms = l->ms,
+		.n_inputs = l->n_in,
+		.n_outputs = l->n_out,
+		.names_rsp = l->names_rsp,
+		.writes_rsp = l->writes_rsp,
+		.changes_stack = l->stack_change != 0,
+		.cycles = l->cycles,
+		.eliminated = l->eliminated && !bi->fused_next,
+		.complex_decoder = l->complex_decoder,
+		.simple_beside = l->simple_beside,
+		.fusible = l->fuse != 0,
+		.is_pair = bi->fused_next,
+		.stack_sync = bi->stack_sync};
 	insn->is_branch = bi->fused_next || l->attributes & TACT_INSN_BRANCH;
-	insn->eliminated_vector = insn->eliminated && l->n_out && l->out[0].key >= TACT_REG_VEC0;
 	if (insn->n_fused > SIM_MAX_UOPS)
 		insn->n_fused = SIM_MAX_UOPS;
 	if (l->uops || bi->fused_next) {
@@ -380,23 +466,36 @@ static void build_insn(struct sim_program *p, const struct tact_block *block, si
 		}
 	}
 	group_uops(&d);
+	add_values(&d);
+	find_unmade(&d);
 	insn->n_decoded =
 		(uint16_t)(l->mite + l->ms < insn->n_fused ? l->mite + l->ms : insn->n_fused);
 }
 
-int sim_program_build(struct sim_program *p, const struct tact_block *block)
+int sim_program_build(struct sim_program *p, const struct tact_block *block, bool for_stream)
 {
-	p->n_insns = p->n_uops = p->n_sources = p->n_groups = 0;
-	if (tact_grow(&p->of_block_insn, &p->of_capacity, block->n_insns,
-		      sizeof(*p->of_block_insn)) < 0)
+	p->n_insns = p->n_uops = p->n_sources = p->n_groups = p->n_inputs = 0;
+	p->n_raws = block->n_insns;
+	p->n_decoded = 0;
+	p->code_size = (uint32_t)block->code_size;
+	if (tact_grow(&p->raws, &p->raw_capacity, block->n_insns, sizeof(*p->raws)) < 0)
 		return -TACT_E_NOMEM;
 	for (size_t i = 0; i < block->n_insns; i++) {
-		p->of_block_insn[i] = (uint32_t)p->n_insns - (block->insns[i].fused_prev ? 1 : 0);
-		if (block->insns[i].fused_prev)
+		const struct block_insn *bi = &block->insns[i];
+
+		p->raws[i] =
+			(struct sim_raw){.insn = (uint32_t)p->n_insns - bi->fused_prev,
+					 .offset = bi->offset,
+					 .length = bi->lowered->length,
+					 .opcode_offset = bi->lowered->opcode_offset,
+					 .has_lcp = (bi->lowered->attributes & TACT_INSN_LCP) != 0,
+					 .fused_prev = bi->fused_prev};
+		if (bi->fused_prev)
 			continue;
 		if (reserve(p) < 0)
 			return -TACT_E_NOMEM;
-		build_insn(p, block, i);
+		build_insn(p, block, i, for_stream);
+		p->n_decoded += p->insns[p->n_insns - 1].n_decoded;
 	}
 	return 0;
 }

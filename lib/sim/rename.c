@@ -120,32 +120,33 @@ static unsigned bind(struct sim_state *s, uint16_t mask, unsigned slot, unsigned
 static void follow_move(struct sim_state *s, uint64_t self, struct sim_instance *inst,
 			const struct sim_insn *insn)
 {
-	const struct block_node *node = &s->block->nodes[s->block->insns[insn->insn].first_node];
 	const struct sim_instance *source;
-	uint64_t id;
+	struct sim_origin origin;
 
-	if (!sim_producer(s, self, node, &id))
-		return;
-	source = sim_instance_of(s, id);
-	if (!sim_is_there(s, id))
+	if (!sim_producer(s, self, insn, 0, &origin) || !sim_is_there(s, origin.id))
 		return; /* long ago */
+	source = sim_instance_of(s, origin.id);
 	inst->is_alias = true;
-	inst->alias_id = source->is_alias ? source->alias_id : id;
-	inst->alias_output = source->is_alias ? source->alias_output : node->output;
+	inst->alias_id = source->is_alias ? source->alias_id : origin.id;
+	inst->alias_output = source->is_alias ? source->alias_output : origin.output;
 	/* A ring of moves goes round for ever: the value is long there. */
 	if (!sim_is_there(s, inst->alias_id))
 		inst->is_alias = false;
 }
 
-static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_insn *insn)
+static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_insn *insn,
+			   bool stack_sync)
 {
 	struct sim_instance *inst = sim_instance_of(s, id);
 	bool immediate = !insn->n_uops;
 
 	s->slot_id[sim_slot(s, id)] = id;
 	inst->is_alias = false;
+	inst->stack_sync = stack_sync;
+	if (s->stream)
+		sim_stream_connect(s, id, insn);
 	for (unsigned o = 0; o < insn->n_outputs; o++) {
-		inst->output[o] = immediate ? s->clock : SIM_NEVER;
+		inst->output[o] = immediate || insn->unmade_outputs >> o & 1 ? s->clock : SIM_NEVER;
 		inst->waiter[o] = 0;
 	}
 	for (unsigned u = 0; u < insn->n_uops; u++) {
@@ -208,10 +209,21 @@ static void issue_uop(struct sim_state *s, struct issue *issue, uint64_t id, uns
 	sim_schedule_add(s, id, uop, port, rob, record);
 }
 
+/* The last instruction of a block of a stream, and the next block is elsewhere. */
+static bool is_taken(const struct sim_state *s, uint64_t id)
+{
+	uint64_t next = sim_next(id, sim_program_of(s, id)->n_insns);
+
+	return !sim_number(next) && sim_iteration(next) < s->stream->n_feeds &&
+	       !sim_feed_of(s, next)->is_contiguous;
+}
+
 static void issue_groups(struct sim_state *s, struct issue *issue, uint64_t id,
 			 const struct sim_insn *insn, unsigned first, unsigned end)
 {
-	const uint8_t *group = s->program->groups + insn->first_group;
+	const struct sim_program *p = sim_program_of(s, id);
+	const uint8_t *group = p->groups + insn->first_group;
+	bool taken = s->stream && is_taken(s, id);
 	unsigned uop = 0;
 
 	for (unsigned g = 0; g < first; g++)
@@ -219,14 +231,22 @@ static void issue_groups(struct sim_state *s, struct issue *issue, uint64_t id,
 	for (unsigned g = first; g < end; g++, issue->slot++) {
 		uint16_t rob = add_rob(s, id, group[g], g + 1 == insn->n_fused);
 
-		for (unsigned u = 0; u < group[g]; u++, uop++)
+		for (unsigned u = 0; u < group[g]; u++, uop++) {
+			const struct sim_uop *su = &p->uops[insn->first_uop + uop];
+
 			issue_uop(s, issue, id, uop, g,
-				  s->program->uops[insn->first_uop + uop].ports, rob);
+				  taken && su->taken_ports ? su->taken_ports : su->ports, rob);
+		}
 		if (!group[g] && s->watch) {
 			sim_watch_issue(s, id, uop, g, -1, issue->delivered);
 			s->rob[rob].n_records++;
 		}
 	}
+}
+
+static bool needs_sync(const struct sim_state *s, const struct sim_insn *insn)
+{
+	return s->stream ? s->stream->rsp_changed && insn->names_rsp : insn->stack_sync;
 }
 
 void sim_rename(struct sim_state *s)
@@ -250,10 +270,10 @@ void sim_rename(struct sim_state *s)
 		const struct sim_insn *insn = sim_insn_of(s, id);
 		unsigned first = uop, end = uop + 1 == insn->n_decoded ? insn->n_fused : uop + 1;
 
-		if (!uop && insn->stack_sync && !s->sync_pending) {
+		if (!uop && !s->sync_pending && needs_sync(s, insn)) {
 			if (issue.slot == width)
 				break;
-			begin_instance(s, id, insn);
+			begin_instance(s, id, insn, true);
 			issue.delivered = s->idq[s->idq_head].at;
 			issue_uop(s, &issue, id, SIM_SYNC, 0, s->params->alu_ports,
 				  add_rob(s, id, 1, false));
@@ -263,8 +283,10 @@ void sim_rename(struct sim_state *s)
 		}
 		if (issue.slot + (end - first) > width && issue.slot)
 			break;
-		if (!uop && !insn->stack_sync)
-			begin_instance(s, id, insn);
+		if (!uop && !s->sync_pending)
+			begin_instance(s, id, insn, false);
+		if (!uop && s->stream)
+			sim_stream_pass_stack(s, insn);
 		s->sync_pending = 0;
 		issue.delivered = s->idq[s->idq_head].at;
 		issue_groups(s, &issue, id, insn, first, end);

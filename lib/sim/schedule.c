@@ -98,17 +98,15 @@ static bool find_output(struct sim_state *s, uint64_t *id, unsigned *output)
 static bool find_producer(struct sim_state *s, uint64_t id, const struct sim_insn *insn, unsigned k,
 			  struct sim_instance **inst, unsigned *output, uint32_t *producer_insn)
 {
-	const struct block_node *node =
-		&s->block->nodes[s->block->insns[insn->insn].first_node + k];
-	uint64_t producer;
+	struct sim_origin origin;
 
-	if (!sim_producer(s, id, node, &producer))
+	if (!sim_producer(s, id, insn, k, &origin))
 		return false;
-	*output = node->output;
-	if (!find_output(s, &producer, output))
+	*output = origin.output;
+	if (!find_output(s, &origin.id, output))
 		return false;
-	*inst = sim_instance_of(s, producer);
-	*producer_insn = sim_insn_of(s, producer)->insn;
+	*inst = sim_instance_of(s, origin.id);
+	*producer_insn = sim_insn_of(s, origin.id)->insn;
 	return *output < LOWERED_MAX_OUT;
 }
 
@@ -118,14 +116,14 @@ static void need_internal(struct sim_state *s, uint16_t index, struct sim_instan
 static void need_input(struct sim_state *s, uint16_t index, uint64_t id,
 		       const struct sim_insn *insn, unsigned k)
 {
-	const struct lowered_value *in = &s->block->insns[insn->insn].lowered->in[k];
+	const struct sim_input *in = &sim_program_of(s, id)->inputs[insn->first_input + k];
 	struct sim_instance *inst;
 	unsigned output;
 	uint32_t producer;
 
 	/* Where the stack engine's uop goes first, rsp comes from it. */
-	if (insn->stack_sync && s->rs[index].uop != SIM_SYNC && in->kind <= VALUE_ADDRESS &&
-	    in->key == TACT_REG_RSP && !in->is_stack) {
+	if (sim_instance_of(s, id)->stack_sync && s->rs[index].uop != SIM_SYNC &&
+	    in->kind <= VALUE_ADDRESS && in->key == TACT_REG_RSP && !in->is_stack) {
 		need_internal(s, index, sim_instance_of(s, id), SIM_SYNC, 1);
 		return;
 	}
@@ -151,11 +149,10 @@ static void need_internal(struct sim_state *s, uint16_t index, struct sim_instan
 /* The stack engine's uop waits for rsp. */
 static void need_rsp(struct sim_state *s, uint16_t index, uint64_t id, const struct sim_insn *insn)
 {
-	const struct block_lowered *l = s->block->insns[insn->insn].lowered;
+	const struct sim_input *in = sim_program_of(s, id)->inputs + insn->first_input;
 
-	for (unsigned k = 0; k < l->n_in; k++)
-		if (l->in[k].kind <= VALUE_ADDRESS && l->in[k].key == TACT_REG_RSP &&
-		    !l->in[k].is_stack)
+	for (unsigned k = 0; k < insn->n_inputs; k++)
+		if (in[k].kind <= VALUE_ADDRESS && in[k].key == TACT_REG_RSP && !in[k].is_stack)
 			need_input(s, index, id, insn, k);
 }
 
@@ -187,8 +184,9 @@ void sim_schedule_add(struct sim_state *s, uint64_t id, unsigned uop, unsigned p
 	if (uop == SIM_SYNC) {
 		need_rsp(s, index, id, insn);
 	} else {
-		const struct sim_uop *u = &s->program->uops[insn->first_uop + uop];
-		const struct sim_source *source = s->program->sources + u->first_source;
+		const struct sim_program *p = sim_program_of(s, id);
+		const struct sim_uop *u = &p->uops[insn->first_uop + uop];
+		const struct sim_source *source = p->sources + u->first_source;
 
 		for (unsigned i = 0; i < u->n_sources; i++) {
 			if (source[i].is_internal)
@@ -222,11 +220,10 @@ static void produce(struct sim_state *s, const struct sim_entry *e, int32_t from
 	inst->result[e->uop] = from;
 	learn(s, &inst->internal_waiter[e->uop], from, insn->insn);
 	if (e->uop != SIM_SYNC) {
-		const struct sim_uop *u = &s->program->uops[insn->first_uop + e->uop];
-		const struct block_lowered *l = s->block->insns[insn->insn].lowered;
+		const struct sim_uop *u = &sim_program_of(s, e->id)->uops[insn->first_uop + e->uop];
 
 		for (unsigned o = 0; o < insn->n_outputs; o++) {
-			bool memory = l->out[o].kind == VALUE_MEMORY;
+			bool memory = insn->memory_outputs >> o & 1;
 
 			if (memory ? u->kind != SIM_STORE_DATA : !u->makes_outputs)
 				continue;
@@ -256,7 +253,7 @@ static void finish_load(struct sim_state *s, uint16_t index, int32_t data)
 {
 	struct sim_entry *e = &s->rs[index];
 	const struct sim_insn *insn = sim_insn_of(s, e->id);
-	const struct sim_uop *u = &s->program->uops[insn->first_uop + e->uop];
+	const struct sim_uop *u = &sim_program_of(s, e->id)->uops[insn->first_uop + e->uop];
 	int32_t forwarded = data + insn->forward - u->latency;
 
 	e->is_load_pending = false;
@@ -267,17 +264,18 @@ static void finish_load(struct sim_state *s, uint16_t index, int32_t data)
 /* The store that a load takes its data from; true if the load has to wait for it. */
 static bool waits_for_store(struct sim_state *s, uint16_t index, const struct sim_uop *u)
 {
-	const struct sim_source *source = s->program->sources + u->first_source;
 	struct sim_entry *e = &s->rs[index];
+	const struct sim_program *p = sim_program_of(s, e->id);
+	const struct sim_source *source = p->sources + u->first_source;
 	const struct sim_insn *insn = sim_insn_of(s, e->id);
-	const struct block_lowered *l = s->block->insns[insn->insn].lowered;
+	const struct sim_input *in = p->inputs + insn->first_input;
 
 	for (unsigned i = 0; i < u->n_sources; i++) {
 		struct sim_instance *inst;
 		unsigned output;
 		uint32_t producer;
 
-		if (source[i].is_internal || l->in[source[i].index].kind != VALUE_MEMORY ||
+		if (source[i].is_internal || in[source[i].index].kind != VALUE_MEMORY ||
 		    !find_producer(s, e->id, insn, source[i].index, &inst, &output, &producer))
 			continue;
 		e->ready = s->clock;
@@ -297,7 +295,8 @@ static bool waits_for_store(struct sim_state *s, uint16_t index, const struct si
 static void execute(struct sim_state *s, uint16_t index)
 {
 	struct sim_entry *e = &s->rs[index];
-	struct sim_stats *stats = &s->stats[sim_number(e->id)];
+	struct sim_stats *stats = sim_stats_of(s, e->id);
+	const struct sim_insn *insn = sim_insn_of(s, e->id);
 	int32_t earliest = e->issued + ISSUE_DELAY,
 		ready = e->ready > earliest ? e->ready : earliest;
 
@@ -308,16 +307,13 @@ static void execute(struct sim_state *s, uint16_t index)
 		sim_watch_dispatch(s, e, ready);
 
 	if (e->uop != SIM_SYNC) {
-		const struct sim_uop *u =
-			&s->program->uops[sim_insn_of(s, e->id)->first_uop + e->uop];
+		const struct sim_uop *u = &sim_program_of(s, e->id)->uops[insn->first_uop + e->uop];
 
 		if (u->divider) {
 			s->divider_free = s->clock + u->divider;
 			stats->divider += u->divider;
-		}
-		if (sim_insn_of(s, e->id)->cycles && !e->uop)
-			s->insn_free[sim_number(e->id) & (SIM_BUSY - 1)] =
-				s->clock + sim_insn_of(s, e->id)->cycles;
+		} else if (insn->cycles && !e->uop)
+			s->alone_free = s->clock + insn->cycles;
 		if (u->kind == SIM_LOAD && waits_for_store(s, index, u))
 			return;
 	}
@@ -336,15 +332,50 @@ static void enqueue(struct sim_state *s, uint16_t index)
 	s->ready_ports |= 1u << port;
 }
 
+/* What a uop needs for itself: the divider; or that no other instruction runs which does not
+ * overlap (locked ones, those of the system).  FACILE's bound adds them up likewise.
+ */
+enum need { NEEDS_NOTHING, NEEDS_DIVIDER, NEEDS_SOLITUDE };
+
+static enum need need_of(const struct sim_state *s, const struct sim_entry *e)
+{
+	const struct sim_insn *insn;
+
+	if (e->uop == SIM_SYNC)
+		return NEEDS_NOTHING;
+	insn = sim_insn_of(s, e->id);
+	if (sim_program_of(s, e->id)->uops[insn->first_uop + e->uop].divider)
+		return NEEDS_DIVIDER;
+	return insn->cycles && !e->uop ? NEEDS_SOLITUDE : NEEDS_NOTHING;
+}
+
+/* Does an older uop need the same, perhaps on another port? */
+static bool has_older_rival(const struct sim_state *s, const struct sim_entry *e, enum need need)
+{
+	for (unsigned ports = s->ready_ports; ports; ports &= ports - 1) {
+		unsigned port = (unsigned)__builtin_ctz(ports);
+
+		for (unsigned k = 0; k < s->n_ready[port]; k++) {
+			const struct sim_entry *other = &s->rs[s->ready[port][k]];
+
+			if (other->age >= e->age)
+				break;
+			if (need_of(s, other) == need)
+				return true;
+		}
+	}
+	return false;
+}
+
 static bool can_run(const struct sim_state *s, const struct sim_entry *e)
 {
-	if (e->uop == SIM_SYNC)
+	enum need need = need_of(s, e);
+
+	if (need == NEEDS_NOTHING)
 		return true;
-	if (sim_insn_of(s, e->id)->cycles && !e->uop &&
-	    s->insn_free[sim_number(e->id) & (SIM_BUSY - 1)] > s->clock)
+	if ((need == NEEDS_DIVIDER ? s->divider_free : s->alone_free) > s->clock)
 		return false;
-	return !s->program->uops[sim_insn_of(s, e->id)->first_uop + e->uop].divider ||
-	       s->divider_free <= s->clock;
+	return !has_older_rival(s, e, need);
 }
 
 static void dispatch(struct sim_state *s, unsigned port)

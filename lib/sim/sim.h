@@ -8,7 +8,8 @@
  *   rename.c     IDQ -> reorder buffer and reservation station: idioms, moves, binding to ports
  *   schedule.c   reservation station -> ports; results
  *   retire.c     in order, out of the reorder buffer
- *   pipeline.c   the cycle, and the steady state
+ *   pipeline.c   the cycle; one block for ever, and its steady state
+ *   stream.c     the cycle; different blocks one behind the other
  */
 #ifndef TACT_SIM_PRIVATE_H
 #define TACT_SIM_PRIVATE_H
@@ -19,7 +20,7 @@
 
 enum {
 	SIM_MAX_UOPS =
-		48, /* uops of one instruction; of longer microcode only so many are followed */
+		192, /* uops of one instruction; of longer microcode only so many are followed */
 	SIM_MAX_PORTS = 16,
 	SIM_SLOTS = 1024, /* instances of instructions that are remembered; a power of two */
 	SIM_ROB = 1024,	  /* rings: powers of two above what any core has */
@@ -28,8 +29,12 @@ enum {
 	SIM_IQ = 256,
 	SIM_CALENDAR = 4096, /* cycles that are planned ahead */
 	SIM_WAITERS = 4096,
-	SIM_BUSY = 64,
-	SIM_RECORDS = 8192, /* uops in flight, for those who watch */
+	SIM_RECORDS = 8192,  /* uops in flight, for those who watch */
+	SIM_FEEDS = 4096,    /* of a stream: more than instances are remembered and blocks wait */
+	SIM_GRANULES = 4096, /* of memory, eight bytes each, whose last store is remembered */
+	SIM_KEYS = TACT_N_REGS + 2, /* registers and two groups of flags */
+	SIM_KEY_CARRY = TACT_N_REGS,
+	SIM_KEY_OTHER_FLAGS,
 	SIM_NEVER = 0x3fffffff,
 	SIM_SYNC =
 		SIM_MAX_UOPS /* the stack engine's uop, as a uop of the instruction that needs it */
@@ -44,10 +49,18 @@ struct sim_source {
 	uint16_t latency; /* internal: added to that uop's result */
 };
 
+/* A value that an instruction reads. */
+struct sim_input {
+	uint8_t kind; /* enum value_kind */
+	uint8_t key;  /* below SIM_KEYS */
+	bool is_stack;
+	struct block_node node; /* where it comes from if the block repeats */
+};
+
 /* An unfused uop of an instruction. */
 struct sim_uop {
-	uint16_t ports;
-	uint8_t kind; /* enum sim_kind */
+	uint16_t ports, taken_ports; /* of a branch that is taken; 0: no difference */
+	uint8_t kind;		     /* enum sim_kind */
 	uint8_t n_sources;
 	uint32_t first_source; /* in the program's list */
 	uint16_t divider;
@@ -61,13 +74,26 @@ struct sim_insn {
 	uint32_t first_uop;
 	uint32_t first_group; /* in the program's list: number of unfused uops of each fused one */
 	uint16_t n_uops, n_fused, n_decoded, mite, ms;
-	uint8_t n_outputs;
+	uint8_t n_inputs, n_outputs;
+	uint8_t memory_outputs; /* bit o: goes to memory */
+	uint8_t unmade_outputs; /* bit o: no uop that is followed makes it */
+	uint8_t output_key[LOWERED_MAX_OUT];
+	uint32_t first_input;
 	uint16_t output_latency[LOWERED_MAX_OUT]; /* from the dispatch of the uop that makes them */
 	uint16_t cycles;  /* measured throughput, where nothing else explains it; 0: none */
 	uint16_t forward; /* cycles from a store's data to the result of the load that takes it */
-	bool eliminated, eliminated_vector, complex_decoder, is_branch, fusible, is_pair,
-		stack_sync;
+	bool eliminated, complex_decoder, is_branch, fusible, is_pair;
+	bool stack_sync; /* if the block repeats */
+	bool names_rsp, writes_rsp, changes_stack;
 	uint8_t simple_beside;
+};
+
+/* What the front end sees of an instruction of the block. */
+struct sim_raw {
+	uint32_t insn;	 /* of the program */
+	uint32_t offset; /* in the code */
+	uint8_t length, opcode_offset;
+	bool has_lcp, fused_prev;
 };
 
 struct sim_program {
@@ -79,11 +105,18 @@ struct sim_program {
 	size_t n_sources, source_capacity;
 	uint8_t *groups;
 	size_t n_groups, group_capacity;
-	uint32_t *of_block_insn; /* the program's instruction for each one of the block */
-	size_t of_capacity;
+	struct sim_input *inputs;
+	size_t n_inputs, input_capacity;
+	struct sim_raw *raws; /* one an instruction of the block */
+	size_t n_raws, raw_capacity;
+	unsigned n_decoded; /* uops of all instructions */
+	uint32_t code_size;
 };
 
-int sim_program_build(struct sim_program *p, const struct tact_block *block);
+/* For a stream it is open whether the last branch is taken.  The program does not refer to the
+ * block.
+ */
+int sim_program_build(struct sim_program *p, const struct tact_block *block, bool for_stream);
 void sim_program_fini(struct sim_program *p);
 
 /* Instances are named by iteration and number in one word: iteration << SIM_NUMBER_BITS | number.
@@ -112,7 +145,7 @@ struct sim_instance {
 	int32_t result[SIM_MAX_UOPS + 1]; /* of its uops for each other: cycle of dispatch */
 	uint64_t alias_id;		  /* eliminated: where its output comes from */
 	uint8_t alias_output;
-	bool is_alias;
+	bool is_alias, stack_sync;
 	uint16_t waiter[LOWERED_MAX_OUT],
 		internal_waiter[SIM_MAX_UOPS + 1]; /* heads of lists, 0: none */
 };
@@ -148,14 +181,62 @@ struct sim_waiter {
 
 /* What an instruction of the program did since the statistics began. */
 struct sim_stats {
-	uint32_t port[SIM_MAX_PORTS], divider;
+	uint64_t port[SIM_MAX_PORTS], divider;
 	uint64_t wait_operand, wait_port;
+};
+
+/* Where a value comes from: an output of an instance. */
+struct sim_origin {
+	uint64_t id; /* SIM_NO_ID: from nowhere that is known */
+	uint8_t output;
+};
+#define SIM_NO_ID UINT64_MAX
+
+/* An access to memory, of an instruction of the block. */
+struct sim_access {
+	uint64_t address;
+	uint32_t insn;
+	uint16_t size;
+	bool is_store;
+};
+
+/* Blocks of a stream that are waiting or in flight. */
+struct sim_feed {
+	const struct sim_program *program;
+	struct sim_stats *stats;
+	uint64_t address;
+	uint32_t
+		first_instance; /* number of its first one in the stream, as far as slots need it */
+	uint32_t n_accesses;
+	uint64_t first_access; /* in the ring */
+	enum block_source source;
+	bool is_contiguous; /* begins where the one in front of it ends */
+	bool has_accesses;  /* known; otherwise only what the block itself says */
+};
+
+/* What a stream needs beyond the pipeline of one block. */
+struct sim_stream {
+	uint64_t n_feeds;
+	bool is_closed;	  /* nothing follows */
+	bool rsp_changed; /* by push or pop, since it was last written back */
+	struct sim_feed feeds[SIM_FEEDS];
+	struct sim_origin writer[SIM_KEYS];
+	struct {
+		uint64_t granule; /* address / 8 */
+		struct sim_origin store;
+	} stores[SIM_GRANULES];
+	struct sim_origin origin[SIM_SLOTS][LOWERED_MAX_IN]; /* of the inputs of instances */
+	struct sim_access *accesses;			     /* ring; owned */
+	size_t access_capacity;				     /* a power of two */
+	uint64_t n_accesses, next_access; /* ever entered; the first that is not yet looked at */
+	uint32_t n_instances;		  /* ever, modulo 2^32 */
 };
 
 struct sim_state {
 	const struct tact_block *block;
 	const struct arch_params *params;
-	const struct sim_program *program;
+	const struct sim_program *program; /* of the block that repeats */
+	struct sim_stream *stream;	   /* NULL: one block repeats */
 	int32_t clock;
 
 	/* fetch */
@@ -190,7 +271,7 @@ struct sim_state {
 	unsigned ready_ports; /* bit p: something is ready for port p */
 	unsigned dispatched;  /* bit p: port p took a uop in this cycle */
 	int32_t divider_free;
-	int32_t insn_free[SIM_BUSY]; /* instructions that do not overlap with themselves */
+	int32_t alone_free; /* end of an instruction that does not overlap with its like */
 
 	/* those who watch */
 	struct sim_stats *stats; /* one an instruction of the program; owned by the simulator */
@@ -233,14 +314,32 @@ void sim_retire(struct sim_state *s);
 void sim_schedule_add(struct sim_state *s, uint64_t id, unsigned uop, unsigned port, uint16_t rob,
 		      uint16_t record);
 
+/* In a stream the iteration of an instance is the number of its block. */
+static inline const struct sim_feed *sim_feed_of(const struct sim_state *s, uint64_t id)
+{
+	return &s->stream->feeds[sim_iteration(id) & (SIM_FEEDS - 1)];
+}
+
+static inline const struct sim_program *sim_program_of(const struct sim_state *s, uint64_t id)
+{
+	return s->stream ? sim_feed_of(s, id)->program : s->program;
+}
+
+static inline struct sim_stats *sim_stats_of(const struct sim_state *s, uint64_t id)
+{
+	return (s->stream ? sim_feed_of(s, id)->stats : s->stats) + sim_number(id);
+}
+
 /* The instruction of an instance, its slot, and whether it is still there. */
 static inline const struct sim_insn *sim_insn_of(const struct sim_state *s, uint64_t id)
 {
-	return &s->program->insns[sim_number(id)];
+	return &sim_program_of(s, id)->insns[sim_number(id)];
 }
 
 static inline unsigned sim_slot(const struct sim_state *s, uint64_t id)
 {
+	if (s->stream)
+		return (sim_feed_of(s, id)->first_instance + sim_number(id)) & (SIM_SLOTS - 1);
 	return (unsigned)(sim_iteration(id) * s->program->n_insns + sim_number(id)) &
 	       (SIM_SLOTS - 1);
 }
@@ -255,16 +354,24 @@ static inline bool sim_is_there(const struct sim_state *s, uint64_t id)
 	return s->slot_id[sim_slot(s, id)] == id;
 }
 
-/* The instance that makes what an input of another one needs; false: there is none, or it was long
- * before the first iteration.
+/* What makes input k of an instance; false: nothing that is known, or it was long before the first
+ * iteration.
  */
-static inline bool sim_producer(const struct sim_state *s, uint64_t id,
-				const struct block_node *node, uint64_t *producer)
+static inline bool sim_producer(const struct sim_state *s, uint64_t id, const struct sim_insn *insn,
+				unsigned k, struct sim_origin *origin)
 {
+	const struct block_node *node;
+
+	if (s->stream) {
+		*origin = s->stream->origin[sim_slot(s, id)][k];
+		return origin->id != SIM_NO_ID;
+	}
+	node = &s->program->inputs[insn->first_input + k].node;
 	if (node->producer == BLOCK_NO_PRODUCER || sim_iteration(id) < node->iterations)
 		return false;
-	*producer = (sim_iteration(id) - node->iterations) << SIM_NUMBER_BITS |
-		    s->program->of_block_insn[node->producer];
+	origin->id = (sim_iteration(id) - node->iterations) << SIM_NUMBER_BITS |
+		     s->program->raws[node->producer].insn;
+	origin->output = node->output;
 	return true;
 }
 
@@ -277,7 +384,33 @@ static inline bool sim_producer(const struct sim_state *s, uint64_t id,
 uint64_t sim_outline_hash(const struct sim_state *s, uint64_t iteration);
 uint64_t sim_state_hash(const struct sim_state *s, uint64_t iteration, uint64_t outline);
 
+/* ---- stream.c ---- */
+
+/* An instance of a stream is renamed: finds where its inputs come from, and remembers what it
+ * writes.
+ */
+void sim_stream_connect(struct sim_state *s, uint64_t id, const struct sim_insn *insn);
+
+/* Whether push or pop have changed rsp behind this instruction. */
+void sim_stream_pass_stack(struct sim_state *s, const struct sim_insn *insn);
+
+void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct arch_params *params);
+
+/* Another block.  The caller sees to it that sim_stream_has_room.  Returns 0 or -TACT_E_NOMEM. */
+bool sim_stream_has_room(const struct sim_state *s);
+int sim_stream_feed(struct sim_state *s, const struct sim_feed *feed,
+		    const struct sim_access *accesses);
+
+/* Everything that was fed has retired. */
+bool sim_stream_is_empty(const struct sim_state *s);
+
+/* Moves the clock back by a multiple of SIM_CALENDAR: it has 32 bits, a stream may be longer. */
+void sim_stream_rebase(struct sim_state *s, int32_t by);
+
 /* ---- pipeline.c ---- */
+
+void sim_init(struct sim_state *s, const struct arch_params *params);
+void sim_cycle(struct sim_state *s);
 
 struct sim_result {
 	double cycles_per_iteration;

@@ -110,10 +110,7 @@ static uint64_t rs_hash(const struct sim_state *s, uint64_t first)
 					       ahead(s, e->ready)),
 				   ago(s, e->issued, 8));
 	}
-	for (unsigned i = 0; i < SIM_BUSY; i++)
-		if (s->insn_free[i] > s->clock)
-			sum += mix(i, ahead(s, s->insn_free[i]));
-	return mix(sum, ahead(s, s->divider_free));
+	return mix(sum, ahead(s, s->divider_free) << 32 | ahead(s, s->alone_free));
 }
 
 uint64_t sim_outline_hash(const struct sim_state *s, uint64_t iteration)

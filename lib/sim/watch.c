@@ -110,10 +110,11 @@ void sim_watch_dispatch(struct sim_state *s, const struct sim_entry *e, int32_t 
 		r->wait_insn = e->producer;
 	}
 	if (s->clock > ready + 1)
-		r->port_wait =
-			e->uop != SIM_SYNC && s->program->uops[insn->first_uop + e->uop].divider
-				? TACT_WAIT_DIVIDER
-				: TACT_WAIT_PORT;
+		r->port_wait = e->uop != SIM_SYNC && sim_program_of(s, e->id)
+							     ->uops[insn->first_uop + e->uop]
+							     .divider
+				       ? TACT_WAIT_DIVIDER
+				       : TACT_WAIT_PORT;
 }
 
 void sim_watch_finish(struct sim_state *s, const struct sim_entry *e, int32_t result,

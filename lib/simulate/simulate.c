@@ -10,6 +10,7 @@
 #include <tact/simulate.h>
 
 #include "sim/sim.h"
+#include "simulate/seam.h"
 
 struct tact_simulator {
 	struct sim_program program;
@@ -77,7 +78,7 @@ int tact_simulate(struct tact_simulator *simulator, struct tact_block *block,
 	simulator->block = NULL;
 	status = tact_predict(block, NULL, &out->bounds);
 	if (status >= 0)
-		status = sim_program_build(&simulator->program, block);
+		status = sim_program_build(&simulator->program, block, false);
 	if (status < 0)
 		return status;
 	if (tact_grow(&simulator->stats, &simulator->stats_capacity, simulator->program.n_insns,
@@ -120,8 +121,8 @@ int tact_simulated_insn(const struct tact_simulator *simulator, size_t i, struct
 	memset(out, 0, sizeof(*out));
 	if (block->insns[i].fused_prev)
 		return 0; /* the first of the pair has it all */
-	insn = &simulator->program.insns[simulator->program.of_block_insn[i]];
-	stats = &simulator->stats[simulator->program.of_block_insn[i]];
+	insn = &simulator->program.insns[simulator->program.raws[i].insn];
+	stats = &simulator->stats[simulator->program.raws[i].insn];
 	n = simulator->result.counted ? (double)simulator->result.counted : 1;
 	out->by_source[block_source_of(block) == BLOCK_FROM_LSD	  ? TACT_SOURCE_LSD
 		       : block_source_of(block) == BLOCK_FROM_DSB ? TACT_SOURCE_DSB
@@ -130,8 +131,8 @@ int tact_simulated_insn(const struct tact_simulator *simulator, size_t i, struct
 	out->by_source[TACT_SOURCE_SE] = insn->stack_sync;
 	out->issued = block->insns[i].lowered->fused + insn->stack_sync;
 	for (unsigned p = 0; p < SIM_MAX_PORTS; p++)
-		out->port[p] = stats->port[p] / n;
-	out->divider = stats->divider / n;
+		out->port[p] = (double)stats->port[p] / n;
+	out->divider = (double)stats->divider / n;
 	out->wait_operand = (double)stats->wait_operand / n;
 	out->wait_port = (double)stats->wait_port / n;
 	return 0;
@@ -161,4 +162,7 @@ const struct tact_model tact_model_sim = {
 	.name = "sim",
 	.help = "cycle-level pipeline",
 	.estimate = estimate,
+	.stream_open = simulate_stream_open,
+	.stream_feed = simulate_stream_feed,
+	.stream_close = simulate_stream_close,
 };

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The public side of streams: blocks are added once and fed by their number; behind the seam they
+ * are known by their bytes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <tact/model.h>
+#include <tact/simulate.h>
+
+#include "sim/sim.h"
+#include "simulate/seam.h"
+
+enum {
+	REBASE_AT = 1 << 30,	 /* cycles */
+	LSD_AFTER = 2,		 /* repetitions of a block that is a loop; a guess */
+	STUCK_AFTER = 1 << 20,	 /* cycles without a block that retires */
+	SEAM_MAX_CODES = 1 << 16 /* blocks that the seam remembers at a time */
+};
+
+/* A block as it was added. */
+struct stream_code {
+	struct sim_program program;
+	struct sim_stats *stats;
+	uint64_t executions;
+	enum block_source source; /* once it has run; as a loop, once it has repeated */
+
+	/* What the seam knows it by. */
+	uint64_t hash;
+	uint8_t *bytes;
+	unsigned alignment;
+	enum tact_mode mode;
+};
+
+struct tact_stream {
+	const struct tact_arch *arch; /* of the first block; all have the same */
+	struct stream_code **codes;
+	size_t n_codes, code_capacity;
+	uint64_t instructions;
+	uint64_t cycles_before;		/* that the clock was moved back by */
+	const struct stream_code *last; /* fed; with the addresses where it begins and ends */
+	uint64_t begin, end, repeats;	/* times that it was fed again and again */
+	bool is_void;			/* the pipeline's memory was too small */
+	struct sim_access *accesses;	/* of the block that is being fed */
+	size_t access_capacity;
+
+	uint32_t *by_hash; /* of the seam: number + 1; 0: free */
+
+	struct sim_stream stream;
+	struct sim_state state;
+};
+
+int tact_stream_open(struct tact_stream **out, struct tact_diag *diag)
+{
+	if (!out)
+		return tact_fail(diag, TACT_E_INVAL, "no place for the result");
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : tact_fail(diag, TACT_E_NOMEM, "out of memory");
+}
+
+static void destroy_code(struct stream_code *code)
+{
+	if (!code)
+		return;
+	sim_program_fini(&code->program);
+	free(code->stats);
+	free(code->bytes);
+	free(code);
+}
+
+static void forget_codes(struct tact_stream *t)
+{
+	for (size_t i = 0; i < t->n_codes; i++)
+		destroy_code(t->codes[i]);
+	t->n_codes = 0;
+	t->last = NULL;
+}
+
+void tact_stream_destroy(struct tact_stream *t)
+{
+	if (!t)
+		return;
+	forget_codes(t);
+	free(t->codes);
+	free(t->accesses);
+	free(t->by_hash);
+	free(t->stream.accesses);
+	free(t);
+}
+
+int tact_stream_add(struct tact_stream *t, const struct tact_block *block, uint32_t *number)
+{
+	struct stream_code *code;
+
+	if (!t || !block || !block->n_insns || !number || (t->arch && t->arch != block->arch))
+		return -TACT_E_INVAL;
+	if (tact_grow(&t->codes, &t->code_capacity, t->n_codes + 1, sizeof(struct stream_code *)) <
+	    0)
+		return -TACT_E_NOMEM;
+	code = calloc(1, sizeof(*code));
+	if (!code)
+		return -TACT_E_NOMEM;
+	if (sim_program_build(&code->program, block, true) < 0 ||
+	    !(code->stats = calloc(code->program.n_insns, sizeof(*code->stats)))) {
+		destroy_code(code);
+		return -TACT_E_NOMEM;
+	}
+	code->source = block_loop_source(block);
+	if (!t->arch) {
+		t->arch = block->arch;
+		sim_stream_init(&t->state, &t->stream, &block->arch->params);
+	}
+	*number = (uint32_t)t->n_codes;
+	t->codes[t->n_codes++] = code;
+	return 0;
+}
+
+/* ---- feeding ---- */
+
+/* Cycles until there is room for a block, or, if `drain`, until nothing is in flight. */
+static int advance(struct tact_stream *t, bool drain)
+{
+	struct sim_state *s = &t->state;
+	uint64_t retired = s->retired;
+	int32_t since = s->clock;
+
+	while (drain ? !sim_stream_is_empty(s) : !sim_stream_has_room(s)) {
+		if (s->clock >= REBASE_AT) {
+			sim_stream_rebase(s, REBASE_AT);
+			t->cycles_before += REBASE_AT;
+			since -= REBASE_AT;
+		}
+		sim_cycle(s);
+		if (s->retired != retired) {
+			retired = s->retired;
+			since = s->clock;
+		}
+		if (s->overflow || s->clock - since > STUCK_AFTER) {
+			t->is_void = true;
+			return -TACT_E_LIMIT;
+		}
+	}
+	return 0;
+}
+
+static int copy_accesses(struct tact_stream *t, const struct stream_code *code,
+			 const struct tact_stream_access *accesses, size_t n)
+{
+	if (tact_grow(&t->accesses, &t->access_capacity, n, sizeof(*t->accesses)) < 0)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (accesses[i].insn >= code->program.n_raws ||
+		    (i && accesses[i].insn < accesses[i - 1].insn))
+			return -TACT_E_INVAL;
+		t->accesses[i] = (struct sim_access){.address = accesses[i].address,
+						     .insn = accesses[i].insn,
+						     .size = accesses[i].size,
+						     .is_store = accesses[i].is_store};
+	}
+	return 0;
+}
+
+static bool is_repeated(const struct tact_stream *t, const struct stream_code *code,
+			uint64_t address)
+{
+	return t->last == code && t->begin == address;
+}
+
+/* What delivers it: the decoders at first, the DSB later, the LSD a loop that repeats. */
+static enum block_source source_of(const struct tact_stream *t, const struct stream_code *code,
+				   uint64_t address)
+{
+	if (!code->executions)
+		return BLOCK_FROM_MITE;
+	if (code->source == BLOCK_FROM_LSD &&
+	    (!is_repeated(t, code, address) || t->repeats < LSD_AFTER))
+		return BLOCK_FROM_DSB;
+	return code->source;
+}
+
+static int feed_code(struct tact_stream *t, struct stream_code *code, struct sim_feed *feed)
+{
+	int status = advance(t, false);
+
+	if (status < 0)
+		return status;
+	feed->program = &code->program;
+	feed->stats = code->stats;
+	feed->is_contiguous = t->stream.n_feeds && feed->address == t->end;
+	status = sim_stream_feed(&t->state, feed, t->accesses);
+	if (status < 0)
+		return status;
+	t->repeats = is_repeated(t, code, feed->address) ? t->repeats + 1 : 0;
+	t->last = code;
+	t->begin = feed->address;
+	t->end = feed->address + code->program.code_size;
+	t->instructions += code->program.n_raws;
+	code->executions++;
+	return 0;
+}
+
+int tact_stream_feed(struct tact_stream *t, uint32_t number, uint64_t address,
+		     const struct tact_stream_access *accesses, size_t n)
+{
+	struct stream_code *code;
+	struct sim_feed feed = {.address = address, .has_accesses = accesses != NULL};
+	int status;
+
+	if (!t || number >= t->n_codes || n > UINT32_MAX)
+		return -TACT_E_INVAL;
+	if (t->is_void)
+		return -TACT_E_LIMIT;
+	code = t->codes[number];
+	if (accesses) {
+		status = copy_accesses(t, code, accesses, n);
+		if (status < 0)
+			return status;
+		feed.n_accesses = (uint32_t)n;
+	}
+	feed.source = source_of(t, code, address);
+	return feed_code(t, code, &feed);
+}
+
+int tact_stream_drain(struct tact_stream *t)
+{
+	int status;
+
+	if (!t)
+		return -TACT_E_INVAL;
+	if (t->is_void)
+		return -TACT_E_LIMIT;
+	if (!t->arch)
+		return 0;
+	t->stream.is_closed = true;
+	status = advance(t, true);
+	t->stream.is_closed = false;
+	return status;
+}
+
+int tact_stream_snapshot(const struct tact_stream *t, struct tact_stream_totals *out)
+{
+	if (!t || !out)
+		return -TACT_E_INVAL;
+	*out = (struct tact_stream_totals){.size = sizeof(*out),
+					   .cycles = t->cycles_before + (uint64_t)t->state.clock,
+					   .instructions = t->instructions,
+					   .blocks = t->stream.n_feeds,
+					   .blocks_retired = t->state.retired};
+	return 0;
+}
+
+int tact_stream_insn(const struct tact_stream *t, uint32_t number, size_t i,
+		     struct tact_sim_insn *out, uint64_t *executions)
+{
+	const struct stream_code *code;
+	const struct sim_stats *stats;
+
+	if (!t || !out || !executions || number >= t->n_codes ||
+	    i >= t->codes[number]->program.n_raws)
+		return -TACT_E_INVAL;
+	code = t->codes[number];
+	memset(out, 0, sizeof(*out));
+	*executions = code->executions;
+	if (code->program.raws[i].fused_prev)
+		return 0; /* the first of the pair has it all */
+	stats = &code->stats[code->program.raws[i].insn];
+	for (unsigned p = 0; p < SIM_MAX_PORTS; p++)
+		out->port[p] = (double)stats->port[p];
+	out->issued =
+		(double)code->executions * code->program.insns[code->program.raws[i].insn].n_fused;
+	out->divider = (double)stats->divider;
+	out->wait_operand = (double)stats->wait_operand;
+	out->wait_port = (double)stats->wait_port;
+	return 0;
+}
+
+/* ---- the seam ---- */
+
+static uint64_t hash_block(const struct tact_block *block)
+{
+	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+
+	for (size_t i = 0; i < block->code_size; i++)
+		h = (h ^ block->code[i]) * 0x100000001b3u;
+	return (h ^ (uint64_t)block->opt.alignment << 8 ^ (uint64_t)block->mode) * 0x100000001b3u;
+}
+
+static bool is_block(const struct stream_code *code, const struct tact_block *block, uint64_t hash)
+{
+	return code->hash == hash && code->program.code_size == block->code_size &&
+	       code->alignment == block->opt.alignment && code->mode == block->mode &&
+	       !memcmp(code->bytes, block->code, block->code_size);
+}
+
+/* The number of a block that was added before, or of a new one. */
+static int find_code(struct tact_stream *t, const struct tact_block *block, uint32_t *number)
+{
+	const uint32_t mask = 2 * SEAM_MAX_CODES - 1;
+	uint64_t hash = hash_block(block);
+	uint32_t at = (uint32_t)(hash >> 32) & mask;
+	struct stream_code *code;
+	int status;
+
+	for (; t->by_hash[at]; at = (at + 1) & mask) {
+		*number = t->by_hash[at] - 1;
+		if (is_block(t->codes[*number], block, hash))
+			return 0;
+	}
+	if (t->n_codes == SEAM_MAX_CODES) {
+		/* Memory stays bounded: the pipeline runs dry, and all begins anew. */
+		status = tact_stream_drain(t);
+		if (status < 0)
+			return status;
+		forget_codes(t);
+		memset(t->by_hash, 0, (mask + 1) * sizeof(*t->by_hash));
+		memset(t->state.slot_id, 0xff, sizeof(t->state.slot_id));
+		at = (uint32_t)(hash >> 32) & mask;
+	}
+	status = tact_stream_add(t, block, number);
+	if (status < 0)
+		return status;
+	code = t->codes[*number];
+	code->hash = hash;
+	code->alignment = block->opt.alignment;
+	code->mode = block->mode;
+	code->bytes = malloc(block->code_size);
+	if (!code->bytes) {
+		destroy_code(t->codes[--t->n_codes]);
+		return -TACT_E_NOMEM;
+	}
+	memcpy(code->bytes, block->code, block->code_size);
+	t->by_hash[at] = *number + 1;
+	return 0;
+}
+
+int simulate_stream_open(const void *self, void **out)
+{
+	struct tact_stream *t;
+	int status = tact_stream_open(&t, NULL);
+
+	(void)self;
+	if (status < 0)
+		return status;
+	t->by_hash = calloc(2 * SEAM_MAX_CODES, sizeof(*t->by_hash));
+	if (!t->by_hash) {
+		tact_stream_destroy(t);
+		return -TACT_E_NOMEM;
+	}
+	*out = t;
+	return 0;
+}
+
+/* A loop lies where it says; what is unrolled follows on what came before and is always new. */
+int simulate_stream_feed(void *stream, struct tact_block *block)
+{
+	struct tact_stream *t = stream;
+	struct stream_code *code;
+	struct sim_feed feed = {.address = block->opt.alignment};
+	uint32_t number;
+	int status = t->is_void ? -TACT_E_LIMIT : find_code(t, block, &number);
+
+	if (status < 0)
+		return status;
+	code = t->codes[number];
+	if (block->mode == TACT_MODE_UNROLL && t->stream.n_feeds)
+		feed.address = t->end;
+	feed.source = block->mode == TACT_MODE_UNROLL ? BLOCK_FROM_MITE
+						      : source_of(t, code, feed.address);
+	return feed_code(t, code, &feed);
+}
+
+int simulate_stream_close(void *stream, uint64_t *cycles)
+{
+	struct tact_stream_totals totals;
+	int status = tact_stream_drain(stream);
+
+	tact_stream_snapshot(stream, &totals);
+	*cycles = totals.cycles;
+	tact_stream_destroy(stream);
+	return status;
+}

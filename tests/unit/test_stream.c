@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Streams through the pipeline: the same as a block that repeats where they should be, real
+ * addresses, long runs, bad input.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tact/tact.h>
+
+#include "sim/sim.h"
+
+static struct tact_block *load(const char *arch, enum tact_mode mode, const char *hex)
+{
+	struct tact_block_options opt = {.size = sizeof(opt), .mode = mode};
+	struct tact_block *block;
+	uint8_t code[8192];
+	size_t bad;
+	long n = tact_hex_decode(code, hex, strlen(hex), &bad);
+
+	assert_true(n > 0);
+	assert_int_equal(tact_block_create(&block, tact_arch_find(arch), &opt, NULL), 0);
+	assert_int_equal(tact_block_load(block, code, (size_t)n, NULL), 0);
+	return block;
+}
+
+/* Cycles a block in the second half of 2n, through the seam. */
+static double throughput(struct tact_block *block, unsigned n)
+{
+	struct tact_stream_totals half, whole;
+	uint64_t cycles;
+	void *stream;
+
+	assert_int_equal(tact_model_sim.stream_open(NULL, &stream), 0);
+	for (unsigned i = 0; i < n; i++)
+		assert_int_equal(tact_model_sim.stream_feed(stream, block), 0);
+	assert_int_equal(tact_stream_snapshot(stream, &half), 0);
+	for (unsigned i = 0; i < n; i++)
+		assert_int_equal(tact_model_sim.stream_feed(stream, block), 0);
+	assert_int_equal(tact_stream_snapshot(stream, &whole), 0);
+	assert_int_equal(tact_model_sim.stream_close(stream, &cycles), 0);
+	assert_true(cycles >= whole.cycles);
+	assert_int_equal(whole.blocks, 2 * n);
+	return (double)(whole.cycles - half.cycles) /
+	       (double)(whole.blocks_retired - half.blocks_retired);
+}
+
+/* A block that is fed again and again takes as long as the steady state says. */
+static void agrees_with_steady_state(void **state)
+{
+	static const char *const archs[] = {"SNB", "HSW", "SKL", "ICX", "RKL"};
+	static const char *const loops[] = {
+		"4801d849ffcf75f8",		      /* add rax, rbx; dec r15; jnz */
+		"480fafc349ffcf75f7",		      /* imul rax, rbx */
+		"488b400849ffcf75f7",		      /* mov rax, [rax+8] */
+		"f20f58c10f1f0049ffcf75f4",	      /* addsd xmm0, xmm1; nop */
+		"909090909090909049ffcf75f3",	      /* nops */
+		"535b4883ec0849ffcf75f5",	      /* push, pop, sub rsp: the stack engine */
+		"31d2f7f149ffcf75f7",		      /* xor edx, edx; div ecx */
+		"4889c84889c14801d14989c949ffcf75ef", /* moves */
+	};
+	static const char *const straight[] = {
+		"90", "4801d8", "66051234", "480fafc3", "488d0440488d0c49", "c5fc58c1c5fc59d3",
+	};
+	struct tact_simulator *simulator;
+	struct tact_simulation result;
+
+	(void)state;
+	assert_int_equal(tact_simulator_create(&simulator, NULL), 0);
+	for (size_t a = 0; a < sizeof(archs) / sizeof(archs[0]); a++)
+		for (size_t i = 0; i < 14; i++) {
+			const char *hex = i < 8 ? loops[i] : straight[i - 8];
+			struct tact_block *block =
+				load(archs[a], i < 8 ? TACT_MODE_LOOP : TACT_MODE_UNROLL, hex);
+			double cycles = throughput(block, 1000);
+
+			assert_int_equal(tact_simulate(simulator, block, NULL, &result), 0);
+			if (fabs(cycles - result.cycles_per_iteration) >
+			    0.03 * result.cycles_per_iteration)
+				fail_msg("%s %s: %.3f as a stream, %.3f in its steady state",
+					 archs[a], hex, cycles, result.cycles_per_iteration);
+			tact_block_destroy(block);
+		}
+	tact_simulator_destroy(simulator);
+}
+
+/* mov [rdi], rax in one block, mov rax, [rsi] in another: a chain if the addresses meet. */
+static double store_and_load(uint64_t store, uint64_t load_from, unsigned size)
+{
+	struct tact_block *first = load("SKL", TACT_MODE_UNROLL, "488907");
+	struct tact_block *second = load("SKL", TACT_MODE_UNROLL, "488b06");
+	struct tact_stream_access out = {.address = store, .size = 8, .is_store = true};
+	struct tact_stream_access in = {.address = load_from, .size = (uint16_t)size};
+	struct tact_stream_totals totals;
+	struct tact_stream *stream;
+	uint32_t a, b;
+
+	assert_int_equal(tact_stream_open(&stream, NULL), 0);
+	assert_int_equal(tact_stream_add(stream, first, &a), 0);
+	assert_int_equal(tact_stream_add(stream, second, &b), 0);
+	for (unsigned i = 0; i < 2000; i++) {
+		assert_int_equal(tact_stream_feed(stream, a, 0x1000, &out, 1), 0);
+		assert_int_equal(tact_stream_feed(stream, b, 0x1003, &in, 1), 0);
+	}
+	assert_int_equal(tact_stream_drain(stream), 0);
+	assert_int_equal(tact_stream_snapshot(stream, &totals), 0);
+	assert_int_equal(totals.instructions, 4000);
+	assert_int_equal(totals.blocks_retired, 4000);
+	tact_stream_destroy(stream);
+	tact_block_destroy(first);
+	tact_block_destroy(second);
+	return (double)totals.cycles / 2000;
+}
+
+static void takes_real_addresses(void **state)
+{
+	(void)state;
+	assert_true(store_and_load(0x7000, 0x7000, 8) > 3.9); /* store-to-load forwarding */
+	assert_true(store_and_load(0x7000, 0x6ff9, 8) > 3.9); /* overlaps */
+	assert_true(store_and_load(0x7000, 0x8000, 8) < 1.3); /* elsewhere */
+	assert_true(store_and_load(0x7000, 0x7008, 8) < 1.3); /* right behind it */
+	assert_true(store_and_load(UINT64_MAX - 3, 0, 8) <
+		    1.3); /* at the end of the address space */
+}
+
+/* The clock has 32 bits: moved back in the middle of everything, it changes nothing. */
+static void goes_on_when_the_clock_is_moved_back(void **state)
+{
+	struct tact_block *block = load("HSW", TACT_MODE_LOOP, "488b004801d831d2f7f149ffcf75f0");
+	struct sim_program program = {.n_insns = 0};
+	uint64_t cycles[2];
+
+	(void)state;
+	assert_int_equal(sim_program_build(&program, block, true), 0);
+	for (unsigned run = 0; run < 2; run++) {
+		struct sim_state *s = calloc(1, sizeof(*s));
+		struct sim_stream *t = calloc(1, sizeof(*t));
+		struct sim_stats *stats = calloc(program.n_insns, sizeof(*stats));
+		struct sim_feed feed = {
+			.program = &program, .stats = stats, .source = BLOCK_FROM_DSB};
+		uint64_t before = 0;
+
+		assert_true(s && t && stats);
+		sim_stream_init(s, t, &tact_arch_find("HSW")->params);
+		for (unsigned i = 0; i < 1000; i++) {
+			while (!sim_stream_has_room(s)) {
+				if (run && s->clock > 2 * SIM_CALENDAR) {
+					sim_stream_rebase(s, 2 * SIM_CALENDAR);
+					before += 2 * SIM_CALENDAR;
+				}
+				sim_cycle(s);
+			}
+			assert_int_equal(sim_stream_feed(s, &feed, NULL), 0);
+		}
+		t->is_closed = true;
+		while (!sim_stream_is_empty(s))
+			sim_cycle(s);
+		if (run)
+			assert_true(before > 0);
+		cycles[run] = before + (uint64_t)s->clock;
+		free(t->accesses);
+		free(t);
+		free(s);
+		free(stats);
+	}
+	assert_int_equal(cycles[0], cycles[1]);
+	sim_program_fini(&program);
+	tact_block_destroy(block);
+}
+
+/* More different blocks than the seam remembers. */
+static void forgets_blocks(void **state)
+{
+	struct tact_block *block = load("SKL", TACT_MODE_LOOP, "90");
+	uint64_t cycles;
+	void *stream;
+
+	(void)state;
+	assert_int_equal(tact_model_sim.stream_open(NULL, &stream), 0);
+	for (uint32_t i = 0; i < 140000; i++) {
+		uint8_t code[7] = {0xb8, (uint8_t)i, (uint8_t)(i >> 8), (uint8_t)(i >> 16), 0,
+				   0xff, 0xe0}; /* mov eax, i; jmp rax */
+
+		assert_int_equal(tact_block_load(block, code, sizeof(code), NULL), 0);
+		assert_int_equal(tact_model_sim.stream_feed(stream, block), 0);
+	}
+	assert_int_equal(tact_model_sim.stream_close(stream, &cycles), 0);
+	assert_true(cycles > 100000);
+	tact_block_destroy(block);
+}
+
+static void counts_what_instructions_do(void **state)
+{
+	struct tact_block *block = load("SKL", TACT_MODE_LOOP, "480fafc349ffcf75f7");
+	struct tact_sim_insn insn;
+	struct tact_stream *stream;
+	uint64_t executions;
+	uint32_t number;
+
+	(void)state;
+	assert_int_equal(tact_stream_open(&stream, NULL), 0);
+	assert_int_equal(tact_stream_add(stream, block, &number), 0);
+	for (unsigned i = 0; i < 500; i++)
+		assert_int_equal(tact_stream_feed(stream, number, 0x40, NULL, 0), 0);
+	assert_int_equal(tact_stream_drain(stream), 0);
+	assert_int_equal(tact_stream_insn(stream, number, 0, &insn, &executions), 0);
+	assert_int_equal(executions, 500);
+	assert_true(insn.port[1] == 500); /* imul runs on port 1 */
+	assert_true(insn.wait_operand > 500);
+	assert_int_equal(tact_stream_insn(stream, number, 2, &insn, &executions), 0);
+	assert_true(insn.port[6] == 0); /* jnz: the first of the pair has it */
+	assert_int_equal(tact_stream_insn(stream, number, 3, &insn, &executions), -TACT_E_INVAL);
+	tact_stream_destroy(stream);
+	tact_block_destroy(block);
+}
+
+static void refuses_bad_input(void **state)
+{
+	struct tact_block *skl = load("SKL", TACT_MODE_UNROLL, "488907488b06");
+	struct tact_block *hsw = load("HSW", TACT_MODE_UNROLL, "90");
+	struct tact_stream_access twice[2] = {{.address = 8, .insn = 1, .size = 8},
+					      {.address = 8, .insn = 0, .size = 8}};
+	struct tact_stream_access huge = {
+		.address = UINT64_MAX, .insn = 0, .size = UINT16_MAX, .is_store = true};
+	struct tact_stream *stream;
+	uint32_t number;
+
+	(void)state;
+	assert_int_equal(tact_stream_open(NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_stream_open(&stream, NULL), 0);
+	assert_int_equal(tact_stream_drain(stream), 0);
+	assert_int_equal(tact_stream_feed(stream, 0, 0, NULL, 0), -TACT_E_INVAL);
+	assert_int_equal(tact_stream_add(stream, skl, &number), 0);
+	assert_int_equal(tact_stream_add(stream, hsw, &number), -TACT_E_INVAL);
+	assert_int_equal(tact_stream_feed(stream, 1, 0, NULL, 0), -TACT_E_INVAL);
+	assert_int_equal(tact_stream_feed(stream, 0, 0, twice, 2), -TACT_E_INVAL);
+	twice[0].insn = 2;
+	assert_int_equal(tact_stream_feed(stream, 0, 0, twice, 1), -TACT_E_INVAL);
+	assert_int_equal(tact_stream_feed(stream, 0, UINT64_MAX, &huge, 1), 0);
+	for (unsigned i = 0; i < 300; i++)
+		assert_int_equal(tact_stream_feed(stream, 0, UINT64_MAX - i, &huge, 1), 0);
+	assert_int_equal(tact_stream_drain(stream), 0);
+	assert_int_equal(tact_stream_drain(stream), 0);
+	tact_stream_destroy(stream);
+	tact_stream_destroy(NULL);
+	tact_block_destroy(skl);
+	tact_block_destroy(hsw);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(agrees_with_steady_state),
+		cmocka_unit_test(takes_real_addresses),
+		cmocka_unit_test(goes_on_when_the_clock_is_moved_back),
+		cmocka_unit_test(forgets_blocks),
+		cmocka_unit_test(counts_what_instructions_do),
+		cmocka_unit_test(refuses_bad_input),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
