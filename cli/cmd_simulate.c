@@ -17,7 +17,7 @@ static const struct option_spec model_specs[] = {
 	 .high = 1000000000,
 	 PREDICT_FIELD(max_cycles, unsigned),
 	 .help = "give up if the state of the pipeline has not repeated after so many cycles "
-		 "(default: 20000)"},
+		 "(default: 500 and 16 times what predict says)"},
 	{.name = NULL},
 };
 

@@ -270,6 +270,9 @@ void timeline_reason_text(const struct reason *r, const struct listing *listing,
 	case TACT_WAIT_ISSUE:
 		text_add(out, "in line to issue");
 		break;
+	case TACT_WAIT_SERIALIZE:
+		text_add(out, "all before it has to retire");
+		break;
 	default:
 		text_printf(out, "front end: %s", tact_wait_name(r->wait));
 	}

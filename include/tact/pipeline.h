@@ -34,6 +34,7 @@ enum tact_wait {
 	TACT_WAIT_ISSUE,      /* in the IDQ: others in front of it, the width of the renamer */
 	TACT_WAIT_ROB,        /* in the IDQ: the reorder buffer is full */
 	TACT_WAIT_RS,         /* in the IDQ: the reservation station is full */
+	TACT_WAIT_SERIALIZE,  /* in the IDQ: a fence or the like, before or behind which all retires */
 	TACT_WAIT_OPERAND,    /* in the reservation station: `insn` makes what it needs */
 	TACT_WAIT_STORE,      /* likewise: data of the store `insn` */
 	TACT_WAIT_PORT,       /* ready, but port `port` is taken by older uops */

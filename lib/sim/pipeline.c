@@ -25,7 +25,8 @@ void sim_init(struct sim_state *s, const struct arch_params *params)
 	memset(s, 0, offsetof(struct sim_state, iq));
 	memset(s->slot_id, 0xff, sizeof(s->slot_id));
 	s->params = params;
-	s->rob_full = s->rs_full = -1;
+	s->n_ports = (unsigned)__builtin_popcount(params->ports);
+	s->rob_full = s->rs_full = s->serialized = -1;
 }
 
 static void init(struct sim_state *s, const struct tact_block *block,
@@ -42,23 +43,43 @@ static void init(struct sim_state *s, const struct tact_block *block,
 	clear_stats(s);
 }
 
-/* The state to compare with, at the end of an iteration.  It moves on to the present one whenever
- * twice as many iterations have passed (Brent's way of finding a cycle): no table of states is
- * needed.
+/* The state to compare with, at the end of an iteration.  It moves on to the present one when twice
+ * as many iterations have passed (Brent's way of finding a cycle), or when the outline of the state
+ * was there before and had its time to come again: states themselves cost too much to remember
+ * them all.
  */
+enum { OUTLINES = 512 };
+
 struct reference {
 	uint64_t outline, state, iteration;
+	uint64_t period; /* iterations after which its outline should come again */
 	int32_t clock;
+	struct {
+		uint64_t outline, iteration;
+	} seen[OUTLINES];
 };
+
+/* Iterations since this outline was last there; 0: not remembered. */
+static uint64_t outline_period(struct reference *r, uint64_t outline, uint64_t iteration)
+{
+	unsigned at = (unsigned)(outline >> 32) & (OUTLINES - 1);
+	uint64_t period = r->seen[at].outline == outline ? iteration - r->seen[at].iteration : 0;
+
+	r->seen[at].outline = outline;
+	r->seen[at].iteration = iteration;
+	return period;
+}
 
 static bool repeats(struct sim_state *s, struct reference *r, uint64_t iteration)
 {
 	uint64_t outline = sim_outline_hash(s, iteration);
+	uint64_t period = outline_period(r, outline, iteration);
 
 	if (r->iteration && outline == r->outline &&
 	    sim_state_hash(s, iteration, outline) == r->state)
 		return true;
-	if (iteration >= 2 * r->iteration) {
+	if (iteration >= 2 * r->iteration || (period && iteration > r->iteration + 2 * r->period)) {
+		r->period = period ? period : iteration;
 		r->outline = outline;
 		r->state = sim_state_hash(s, iteration, outline);
 		r->iteration = iteration;
@@ -71,9 +92,9 @@ static bool repeats(struct sim_state *s, struct reference *r, uint64_t iteration
 int sim_run(struct sim_state *s, const struct tact_block *block, const struct sim_program *program,
 	    const struct sim_run_options *opt, struct sim_result *out)
 {
-	struct reference reference = {.iteration = 0};
+	struct reference reference = {.iteration = 0}; /* no outline is 0 before the first */
 	uint64_t iteration = 0, half_iteration = 0;
-	int32_t half_clock = 0;
+	int32_t half_clock = 0, end_clock = 0; /* at the ends of iterations */
 
 	memset(out, 0, sizeof(*out));
 	init(s, block, program, opt);
@@ -82,6 +103,7 @@ int sim_run(struct sim_state *s, const struct tact_block *block, const struct si
 		if (s->retired == iteration)
 			continue;
 		iteration = s->retired;
+		end_clock = s->clock;
 		if (repeats(s, &reference, iteration) && iteration >= opt->min_iterations) {
 			out->repeats = true;
 			break;
@@ -101,6 +123,6 @@ int sim_run(struct sim_state *s, const struct tact_block *block, const struct si
 	if (iteration <= reference.iteration)
 		return -TACT_E_LIMIT;
 	out->period = iteration - reference.iteration;
-	out->cycles_per_iteration = (double)(s->clock - reference.clock) / (double)out->period;
+	out->cycles_per_iteration = (double)(end_clock - reference.clock) / (double)out->period;
 	return 0;
 }

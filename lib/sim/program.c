@@ -427,24 +427,24 @@ static void build_insn(struct sim_program *p, const struct tact_block *block, si
 		     i + 1 + bi->fused_next == block->n_insns;
 	int computes = -1;
 
-	*insn = (struct sim_insn){
-		.insn = (uint32_t)i,
-		.first_uop = (uint32_t)p->n_uops,
-		.n_fused = l->fused,
-		.mite = l->mite,
-		.ms = l->ms,
-		.n_inputs = l->n_in,
-		.n_outputs = l->n_out,
-		.names_rsp = l->names_rsp,
-		.writes_rsp = l->writes_rsp,
-		.changes_stack = l->stack_change != 0,
-		.cycles = l->cycles,
-		.eliminated = l->eliminated && !bi->fused_next,
-		.complex_decoder = l->complex_decoder,
-		.simple_beside = l->simple_beside,
-		.fusible = l->fuse != 0,
-		.is_pair = bi->fused_next,
-		.stack_sync = bi->stack_sync};
+	*insn = (struct sim_insn){.insn = (uint32_t)i,
+				  .first_uop = (uint32_t)p->n_uops,
+				  .n_fused = l->fused,
+				  .mite = l->mite,
+				  .ms = l->ms,
+				  .n_inputs = l->n_in,
+				  .n_outputs = l->n_out,
+				  .names_rsp = l->names_rsp,
+				  .writes_rsp = l->writes_rsp,
+				  .changes_stack = l->stack_change != 0,
+				  .cycles = l->cycles,
+				  .serializes = (l->attributes & TACT_INSN_SERIALIZING) != 0,
+				  .eliminated = l->eliminated && !bi->fused_next,
+				  .complex_decoder = l->complex_decoder,
+				  .simple_beside = l->simple_beside,
+				  .fusible = l->fuse != 0,
+				  .is_pair = bi->fused_next,
+				  .stack_sync = bi->stack_sync};
 	insn->is_branch = bi->fused_next || l->attributes & TACT_INSN_BRANCH;
 	if (insn->n_fused > SIM_MAX_UOPS)
 		insn->n_fused = SIM_MAX_UOPS;

@@ -7,15 +7,6 @@
 
 #include "sim/sim.h"
 
-static unsigned count_ports(unsigned mask)
-{
-	unsigned n = 0;
-
-	for (; mask; mask &= mask - 1)
-		n++;
-	return n;
-}
-
 /* Ports of a mask by use; of equal ones the higher number first.  Returns how many. */
 static unsigned sort_ports(const uint8_t *use, unsigned mask, uint8_t *ports, bool high_first)
 {
@@ -42,10 +33,10 @@ static int alternate(struct sim_state *s, uint16_t mask)
 	for (unsigned r = 0; r < 3; r++) {
 		unsigned low, high;
 
-		if (mask != roles[r] || count_ports(mask) != 2)
-			continue;
 		low = (unsigned)__builtin_ctz(mask);
 		high = 31u - (unsigned)__builtin_clz(mask);
+		if (mask != roles[r] || mask != (1u << low | 1u << high))
+			continue;
 		s->alternate[r] ^= 1;
 		return (int)(s->alternate[r] ? low : high);
 	}
@@ -72,12 +63,20 @@ static unsigned bind_wide(struct sim_state *s, uint16_t mask, unsigned slot, uns
 static unsigned bind_eight(struct sim_state *s, uint16_t mask, unsigned slot)
 {
 	const uint8_t *use = s->use_before[0];
-	uint8_t ports[SIM_MAX_PORTS] = {0};
-	unsigned n = sort_ports(use, mask, ports, true);
+	unsigned first = (unsigned)__builtin_ctz(mask), second = first;
 
-	if (slot % 2 == 0 || n < 2 || use[ports[1]] >= use[ports[0]] + 3)
-		return ports[0];
-	return ports[1];
+	/* The two least used; of equal ones the higher number. */
+	for (mask &= (uint16_t)(mask - 1); mask; mask &= (uint16_t)(mask - 1)) {
+		unsigned p = (unsigned)__builtin_ctz(mask);
+
+		if (use[p] <= use[first]) {
+			second = first;
+			first = p;
+		} else if (second == first || use[p] <= use[second]) {
+			second = p;
+		}
+	}
+	return slot % 2 == 0 || use[second] >= use[first] + 3 ? first : second;
 }
 
 /* Cores of six: similar, with a pattern for uops of ports 0, 1 and 5. */
@@ -99,12 +98,12 @@ static unsigned bind(struct sim_state *s, uint16_t mask, unsigned slot, unsigned
 {
 	int port;
 
-	if (count_ports(mask) == 1)
+	if (!(mask & (mask - 1)))
 		return (unsigned)__builtin_ctz(mask);
 	port = alternate(s, mask);
 	if (port >= 0)
 		return (unsigned)port;
-	switch (count_ports(s->params->ports)) {
+	switch (s->n_ports) {
 	case 6:
 		return bind_six(s, mask, slot);
 	case 8:
@@ -252,8 +251,9 @@ static bool needs_sync(const struct sim_state *s, const struct sim_insn *insn)
 void sim_rename(struct sim_state *s)
 {
 	unsigned width = (unsigned)s->params->issue_width;
-	struct issue issue = {.slot = 0};
+	struct issue issue;
 
+	issue.slot = issue.n = 0;
 	memcpy(s->use_before[1], s->use_before[0], sizeof(s->use_before[0]));
 	memcpy(s->use_before[0], s->port_use, sizeof(s->port_use));
 	if (s->rob_count + width > (unsigned)s->params->rob_size) {
@@ -264,12 +264,21 @@ void sim_rename(struct sim_state *s)
 		s->rs_full = s->clock;
 		return;
 	}
-	while (s->idq_count) {
+	if (s->is_serializing && s->rob_count) {
+		s->serialized = s->clock;
+		return;
+	}
+	s->is_serializing = false;
+	while (s->idq_count && !s->is_serializing) {
 		uint64_t id = s->idq[s->idq_head].id;
 		unsigned uop = s->idq[s->idq_head].uop;
 		const struct sim_insn *insn = sim_insn_of(s, id);
 		unsigned first = uop, end = uop + 1 == insn->n_decoded ? insn->n_fused : uop + 1;
 
+		if (!uop && insn->serializes && s->rob_count) {
+			s->serialized = s->clock;
+			break;
+		}
 		if (!uop && !s->sync_pending && needs_sync(s, insn)) {
 			if (issue.slot == width)
 				break;
@@ -292,6 +301,7 @@ void sim_rename(struct sim_state *s)
 		issue_groups(s, &issue, id, insn, first, end);
 		s->idq_head = (s->idq_head + 1) & (SIM_IDQ - 1);
 		s->idq_count--;
+		s->is_serializing = insn->serializes && uop + 1 == insn->n_decoded;
 		if (issue.slot >= width)
 			break;
 	}

@@ -82,6 +82,7 @@ struct sim_insn {
 	uint16_t output_latency[LOWERED_MAX_OUT]; /* from the dispatch of the uop that makes them */
 	uint16_t cycles;  /* measured throughput, where nothing else explains it; 0: none */
 	uint16_t forward; /* cycles from a store's data to the result of the load that takes it */
+	bool serializes;  /* Intel SDM, volume 3, 9.3; lfence: waits for all, and all wait for it */
 	bool eliminated, complex_decoder, is_branch, fusible, is_pair;
 	bool stack_sync; /* if the block repeats */
 	bool names_rsp, writes_rsp, changes_stack;
@@ -257,10 +258,12 @@ struct sim_state {
 
 	/* rename */
 	uint8_t port_use[SIM_MAX_PORTS], use_before[2][SIM_MAX_PORTS]; /* uops bound to each port */
+	unsigned n_ports;
 	uint8_t alternate[3]; /* loads, store addresses, store data: which one next */
 	int sync_pending;
 	uint64_t age;
-	int32_t rob_full, rs_full; /* last cycle in which that kept the renamer from working */
+	bool is_serializing;		       /* nothing is issued before all has retired */
+	int32_t rob_full, rs_full, serialized; /* last cycle in which that held the renamer up */
 
 	/* reorder buffer and reservation station */
 	unsigned rob_head, rob_count;

@@ -65,8 +65,8 @@ static uint64_t fetch_hash(const struct sim_state *s, uint64_t iteration)
 
 static uint64_t rename_hash(const struct sim_state *s)
 {
-	uint64_t h = (uint64_t)s->sync_pending << 8 | s->alternate[0] << 2 | s->alternate[1] << 1 |
-		     s->alternate[2];
+	uint64_t h = (uint64_t)s->is_serializing << 9 | (uint64_t)s->sync_pending << 8 |
+		     s->alternate[0] << 2 | s->alternate[1] << 1 | s->alternate[2];
 	uint64_t words[3 * SIM_MAX_PORTS / 8];
 
 	memcpy(words, s->port_use, SIM_MAX_PORTS);

@@ -193,6 +193,7 @@ void sim_stream_rebase(struct sim_state *s, int32_t by)
 	s->next_iteration_at = 0;
 	move_back(&s->rob_full, by);
 	move_back(&s->rs_full, by);
+	move_back(&s->serialized, by);
 	move_back(&s->divider_free, by);
 	move_back(&s->alone_free, by);
 	for (unsigned i = 0; i < s->iq_count; i++)

@@ -19,9 +19,10 @@ const char *tact_wait_name(enum tact_wait wait)
 		[TACT_WAIT_DECODER] = "decoder", [TACT_WAIT_DSB] = "dsb",
 		[TACT_WAIT_LSD] = "lsd",	 [TACT_WAIT_MICROCODE] = "microcode",
 		[TACT_WAIT_ISSUE] = "issue",	 [TACT_WAIT_ROB] = "rob",
-		[TACT_WAIT_RS] = "rs",		 [TACT_WAIT_OPERAND] = "operand",
-		[TACT_WAIT_STORE] = "store",	 [TACT_WAIT_PORT] = "port",
-		[TACT_WAIT_DIVIDER] = "divider", [TACT_WAIT_RETIRE] = "retire",
+		[TACT_WAIT_RS] = "rs",		 [TACT_WAIT_SERIALIZE] = "serialize",
+		[TACT_WAIT_OPERAND] = "operand", [TACT_WAIT_STORE] = "store",
+		[TACT_WAIT_PORT] = "port",	 [TACT_WAIT_DIVIDER] = "divider",
+		[TACT_WAIT_RETIRE] = "retire",
 	};
 
 	return (unsigned)wait < TACT_N_WAITS ? names[wait] : "unknown";
@@ -63,6 +64,9 @@ static enum tact_wait front_wait(const struct sim_state *s, enum tact_uop_source
 
 static enum tact_wait issue_wait(const struct sim_state *s, int32_t delivered)
 {
+	if (s->serialized > delivered && s->serialized >= s->rob_full &&
+	    s->serialized >= s->rs_full)
+		return TACT_WAIT_SERIALIZE;
 	if (s->rob_full > delivered && s->rob_full >= s->rs_full)
 		return TACT_WAIT_ROB;
 	if (s->rs_full > delivered)

@@ -42,7 +42,7 @@ void tact_simulator_destroy(struct tact_simulator *simulator)
  */
 static uint64_t budget(const struct tact_simulation *out, uint64_t asked)
 {
-	enum { FILL = 800, ITERATIONS = 16 };
+	enum { FILL = 500, ITERATIONS = 16 };
 
 	return asked ? asked : FILL + (uint64_t)(ITERATIONS * out->bounds.cycles_per_iteration);
 }

@@ -13,7 +13,7 @@ import sys
 import time
 
 BLOCKS = 60
-SLOW = ['--passes', '50', '--timeout', '60000']  # so that there is a middle
+SLOW = ['--passes', '50', '--samples', '160', '--timeout', '60000']  # so that there is a middle
 
 
 def rows(check=False):

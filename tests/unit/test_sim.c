@@ -73,6 +73,7 @@ static void known_blocks(void **state)
 		{ "HSW", TACT_MODE_UNROLL, "01442410", 6.0 },   /* BHive: 5.97 */
 		{ "SKL", TACT_MODE_UNROLL, "66051234", 3.25 },  /* add ax, imm16: a length-changing prefix */
 		{ "SKL", TACT_MODE_UNROLL, "f20f58c1", 4.0 },   /* addsd xmm0, xmm1 */
+		{ "SKL", TACT_MODE_UNROLL, "0faee8", 4.0 },     /* lfence: Agner Fog, tables */
 		{ "ICX", TACT_MODE_LOOP, "4883c20149ffcf75f7", 1.0 },         /* add rdx, 1 in a loop */
 		{ "ICX", TACT_MODE_LOOP, "90909090909090909049ffcf75f2", 2.0 }, /* nine nops: measured */
 		{ "ICX", TACT_MODE_UNROLL, "488904244889442440", 2.0 }, /* stores to two lines in turn */
