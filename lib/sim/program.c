@@ -59,6 +59,44 @@ static uint8_t key_of(const struct lowered_value *v)
 	return v->key;
 }
 
+static int copy_array(void *out, size_t *capacity, const void *from, size_t n, size_t size)
+{
+	void *copy = malloc(n ? n * size : 1);
+
+	if (!copy)
+		return -TACT_E_NOMEM;
+	if (n)
+		memcpy(copy, from, n * size);
+	memcpy(out, &copy, sizeof(copy));
+	*capacity = n;
+	return 0;
+}
+
+int sim_program_copy(struct sim_program *to, const struct sim_program *from)
+{
+	*to = (struct sim_program){.n_insns = from->n_insns,
+				   .n_uops = from->n_uops,
+				   .n_sources = from->n_sources,
+				   .n_groups = from->n_groups,
+				   .n_inputs = from->n_inputs,
+				   .n_raws = from->n_raws,
+				   .n_decoded = from->n_decoded,
+				   .code_size = from->code_size};
+	if (copy_array(&to->insns, &to->insn_capacity, from->insns, from->n_insns,
+		       sizeof(*to->insns)) < 0 ||
+	    copy_array(&to->uops, &to->uop_capacity, from->uops, from->n_uops, sizeof(*to->uops)) <
+		    0 ||
+	    copy_array(&to->sources, &to->source_capacity, from->sources, from->n_sources,
+		       sizeof(*to->sources)) < 0 ||
+	    copy_array(&to->groups, &to->group_capacity, from->groups, from->n_groups, 1) < 0 ||
+	    copy_array(&to->inputs, &to->input_capacity, from->inputs, from->n_inputs,
+		       sizeof(*to->inputs)) < 0 ||
+	    copy_array(&to->raws, &to->raw_capacity, from->raws, from->n_raws, sizeof(*to->raws)) <
+		    0)
+		return -TACT_E_NOMEM;
+	return 0;
+}
+
 static void push(struct draft *d, uint16_t *list, unsigned *n, uint16_t mask)
 {
 	unsigned all = d->n_load + d->n_sta + d->n_std + d->n_alu;

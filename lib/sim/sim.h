@@ -120,6 +120,11 @@ struct sim_program {
 int sim_program_build(struct sim_program *p, const struct tact_block *block, bool for_stream);
 void sim_program_fini(struct sim_program *p);
 
+/* One that takes no more memory than it needs.  After -TACT_E_NOMEM, too, `to` is to be given to
+ * sim_program_fini.
+ */
+int sim_program_copy(struct sim_program *to, const struct sim_program *from);
+
 /* Instances are named by iteration and number in one word: iteration << SIM_NUMBER_BITS | number.
  */
 enum { SIM_NUMBER_BITS = 17 };

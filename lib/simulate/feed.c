@@ -35,6 +35,7 @@ struct stream_code {
 
 struct tact_stream {
 	const struct tact_arch *arch; /* of the first block; all have the same */
+	struct sim_program draft;     /* of the block that is being added */
 	struct stream_code **codes;
 	size_t n_codes, code_capacity;
 	uint64_t instructions;
@@ -82,6 +83,7 @@ void tact_stream_destroy(struct tact_stream *t)
 	if (!t)
 		return;
 	forget_codes(t);
+	sim_program_fini(&t->draft);
 	free(t->codes);
 	free(t->accesses);
 	free(t->by_hash);
@@ -101,7 +103,8 @@ int tact_stream_add(struct tact_stream *t, const struct tact_block *block, uint3
 	code = calloc(1, sizeof(*code));
 	if (!code)
 		return -TACT_E_NOMEM;
-	if (sim_program_build(&code->program, block, true) < 0 ||
+	if (sim_program_build(&t->draft, block, true) < 0 ||
+	    sim_program_copy(&code->program, &t->draft) < 0 ||
 	    !(code->stats = calloc(code->program.n_insns, sizeof(*code->stats)))) {
 		destroy_code(code);
 		return -TACT_E_NOMEM;
