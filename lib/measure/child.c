@@ -8,6 +8,7 @@
  */
 #include <asm/prctl.h>
 #include <asm/unistd.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/perf_event.h>
@@ -487,6 +488,61 @@ static BARE void serve(void)
 	measure_syscall(__NR_exit_group, 0, 0, 0, 0, 0, 0);
 }
 
+/* ---- memory that the program shares ---- */
+
+struct maps_line {
+	unsigned long start, end;
+	unsigned column;
+	bool in_end, is_writable, is_shared;
+};
+
+/* One more character of /proc/self/maps: "start-end rwxs ..."; true at the end of a line. */
+static BARE bool read_maps(struct maps_line *l, char c)
+{
+	unsigned long *number = l->in_end ? &l->end : &l->start;
+	unsigned digit = c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a') + 10;
+
+	if (c == '\n')
+		return true;
+	if (l->column) {
+		l->is_writable |= l->column == 2 && c == 'w';
+		l->is_shared |= l->column == 4 && c == 's';
+		l->column += l->column < 5;
+	} else if (c == '-') {
+		l->in_end = true;
+	} else if (c == ' ') {
+		l->column = 1;
+	} else if (digit < 16) {
+		*number = *number * 16 + digit;
+	}
+	return false;
+}
+
+/* What the program maps writable and shared (a database's index, for one) would be open to the
+ * blocks: a fork has it too.  Nothing of ours is mapped yet.
+ */
+static BARE void drop_shared_memory(void)
+{
+	struct maps_line line = {0};
+	char text[1024];
+	long fd = measure_syscall(__NR_openat, AT_FDCWD, (long)"/proc/self/maps",
+				  O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	long n;
+
+	if (fd < 0)
+		return; /* no /proc: so be it */
+	while ((n = measure_syscall(__NR_read, fd, (long)text, sizeof(text), 0, 0, 0)) > 0)
+		for (long i = 0; i < n; i++) {
+			if (!read_maps(&line, text[i]))
+				continue;
+			if (line.is_writable && line.is_shared)
+				measure_syscall(__NR_munmap, (long)line.start,
+						(long)(line.end - line.start), 0, 0, 0, 0);
+			line = (struct maps_line){0};
+		}
+	measure_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
+}
+
 BARE void measure_child_main(const struct measure_child_fds *fds)
 {
 	static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
@@ -495,6 +551,7 @@ BARE void measure_child_main(const struct measure_child_fds *fds)
 	char byte = 0;
 
 	measure_syscall(__NR_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
+	drop_shared_memory();
 	measure_syscall(__NR_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0);
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_FSIZE, 0);

@@ -516,6 +516,29 @@ static void stores_to_the_harness(void **state)
 }
 
 /* Stores to all canaries that were taken, so that all later ones would look slow. */
+/* What the program shares with others (a database's index) is out of reach. */
+static void stores_to_shared_memory(void **state)
+{
+	enum { SIZE = 4096, ADDRESS_AT = 2 };
+	uint8_t code[] = {0x48, 0xb8, 0,   0, 0, 0, 0, 0, 0, 0, /* mov rax, address */
+			  0xc6, 0x00, 0x55};			/* mov byte [rax], 0x55 */
+	uint8_t *page = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct tact_measure_options opt = {.size = sizeof(opt), .cpu = -1};
+	struct tact_measurement m;
+	struct tact_harness *h;
+	uint64_t address = (uint64_t)page;
+
+	(void)state;
+	assert_true(page != MAP_FAILED);
+	memcpy(code + ADDRESS_AT, &address, sizeof(address));
+	if (tact_harness_create(&h, &opt, NULL) < 0)
+		skip();
+	assert_int_equal(tact_measure(h, code, sizeof(code), &m), 0);
+	assert_int_equal(page[0], 0);
+	tact_harness_destroy(h);
+	munmap(page, SIZE);
+}
+
 static void forged_canaries(void **state)
 {
 	static const uint8_t store[] = {0xc7, 0x80}; /* mov dword [rax + offset], value */
@@ -701,6 +724,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(system_calls_of_the_stub),
 		cmocka_unit_test(wild_jumps),
 		cmocka_unit_test(stores_to_the_harness),
+		cmocka_unit_test(stores_to_shared_memory),
 		cmocka_unit_test(forged_canaries),
 		cmocka_unit_test(signals_to_the_child),
 		cmocka_unit_test(random_strings),
