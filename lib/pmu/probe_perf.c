@@ -94,18 +94,16 @@ static bool is_plausible(double per_multiplication)
 	return per_multiplication > 2.5 && per_multiplication < 4.5;
 }
 
-enum tact_check_state pmu_probe_cycles(char *found, size_t size)
+/* Does the counter behind fd, or -1 with its error, count cycles?  Closes it. */
+static enum tact_check_state check_counter(int fd, int error, char *found, size_t size)
 {
 	uint64_t count = 0;
 	double each;
-	int fd = open_cycles(), error;
 
-	if (fd < 0) {
-		say_errno(found, size, errno);
-		return TACT_CHECK_MISSING;
+	if (fd >= 0) {
+		error = count_chain(fd, &count);
+		close(fd);
 	}
-	error = count_chain(fd, &count);
-	close(fd);
 	if (error) {
 		say_errno(found, size, error);
 		return TACT_CHECK_MISSING;
@@ -114,6 +112,13 @@ enum tact_check_state pmu_probe_cycles(char *found, size_t size)
 	snprintf(found, size, "%s (%.2f cycles for a multiplication in a chain)",
 		 is_plausible(each) ? "it counts" : "it opens, but does not count cycles", each);
 	return is_plausible(each) ? TACT_CHECK_GOOD : TACT_CHECK_MISSING;
+}
+
+enum tact_check_state pmu_probe_cycles(char *found, size_t size)
+{
+	int fd = open_cycles();
+
+	return check_counter(fd, errno, found, size);
 }
 
 enum tact_check_state pmu_probe_rdpmc(char *found, size_t size)
@@ -192,24 +197,9 @@ static int open_aperf(int *error)
 
 enum tact_check_state pmu_probe_aperf(char *found, size_t size)
 {
-	uint64_t count = 0;
-	double each;
 	int error, fd = open_aperf(&error);
 
-	if (fd < 0) {
-		say_errno(found, size, error);
-		return TACT_CHECK_MISSING;
-	}
-	error = count_chain(fd, &count);
-	close(fd);
-	if (error) {
-		say_errno(found, size, error);
-		return TACT_CHECK_MISSING;
-	}
-	each = (double)count / CHAIN;
-	snprintf(found, size, "%s (%.2f cycles for a multiplication in a chain)",
-		 is_plausible(each) ? "it counts" : "it opens, but does not count cycles", each);
-	return is_plausible(each) ? TACT_CHECK_GOOD : TACT_CHECK_MISSING;
+	return check_counter(fd, error, found, size);
 }
 
 enum tact_check_state pmu_probe_paranoid(char *found, size_t size)

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Retirement: in order, out of the reorder buffer; ends iterations.
+ */
 #include "sim/sim.h"
 
 void sim_retire(struct sim_state *s)

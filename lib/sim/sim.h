@@ -40,7 +40,7 @@ enum {
 		SIM_MAX_UOPS /* the stack engine's uop, as a uop of the instruction that needs it */
 };
 
-enum sim_kind { SIM_ALU, SIM_LOAD, SIM_STORE_ADDRESS, SIM_STORE_DATA, SIM_NOTHING };
+enum sim_kind { SIM_ALU, SIM_LOAD, SIM_STORE_ADDRESS, SIM_STORE_DATA };
 
 /* Where a uop gets a value from: an input of the instruction, or another uop of it. */
 struct sim_source {
