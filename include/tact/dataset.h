@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stores of blocks and measurements: one SQLite file; doc/formats.md describes its tables.
+ * Stores of blocks and what is known about them: where they come from, their category, what was
+ * measured, what models predict.  One SQLite file; doc/formats.md describes its tables.
  */
 #ifndef TACT_DATASET_H
 #define TACT_DATASET_H
@@ -23,7 +24,8 @@ enum tact_store_flag {
 };
 
 /* The machine that a row was measured on: the CPU, not the host.  Two hosts that agree in all of
- * this but arch are the same machine.
+ * this but arch are the same machine.  One whose rows were imported has no vendor: its brand is the
+ * name that was given to it, and all else is zero.
  */
 struct tact_machine {
 	size_t size;
@@ -66,21 +68,141 @@ int tact_store_put_measurement(struct tact_store *store, const uint8_t *code, si
 int tact_store_has_measurement(struct tact_store *store, const uint8_t *code, size_t size,
 			       enum tact_mode mode, enum tact_init init, struct tact_diag *diag);
 
-/* Rows in the order in which their blocks came. */
+/* ---- many rows ---- */
+
+/* From here on the rows of tact_store_put_* are written in transactions of many: whatever ends the
+ * process leaves a good store with all transactions but the last.  Rows of other processes wait for
+ * the end of each.  Without this, each row is a transaction of its own.
+ * The functions of this part return errors as tact_store_put_measurement does; -TACT_E_INVAL also for
+ * a block or machine that the store does not have, and for a second begin without an end.
+ */
+int tact_store_begin(struct tact_store *store, struct tact_diag *diag);
+
+/* Writes the last transaction.  A put that fails (other than with -TACT_E_INVAL) takes its
+ * transaction back and ends this as well; so does tact_store_close.
+ */
+int tact_store_end(struct tact_store *store, struct tact_diag *diag);
+
+/* Names of applications, categories, classifiers, models: up to 63 bytes, no control characters. */
+enum { TACT_STORE_NAME_MAX = 63 };
+
+/* A block without anything else.  *id, which may be NULL, is what the functions below take; it holds
+ * for this store.  Returns 1 if the block is new, 0 if it was there.
+ */
+int tact_store_put_block(struct tact_store *store, const uint8_t *code, size_t size, int64_t *id,
+			 struct tact_diag *diag);
+
+/* The block comes from this application, with this weight; NAN: not known.  One row for each block
+ * and application: a known weight replaces the one before, it is not added.  So the same file can be
+ * imported twice; who counts adds up first.
+ */
+int tact_store_put_source(struct tact_store *store, int64_t block, const char *app, double weight,
+			  struct tact_diag *diag);
+
+/* The category of the block by a classifier, for an architecture ("" if it needs none).  One row for
+ * each block, classifier and architecture: the new label replaces the one before.
+ */
+int tact_store_put_category(struct tact_store *store, int64_t block, const char *classifier,
+			    const char *arch, const char *label, struct tact_diag *diag);
+
+/* Finds the machine in the store, or adds it.  Returns -TACT_E_INVAL if it is there with another
+ * arch, or has no brand; a machine that has none yet gets the arch.
+ */
+int tact_store_put_machine(struct tact_store *store, const struct tact_machine *machine,
+			   int64_t *id, struct tact_diag *diag);
+
+/* What a measurement has beside its numbers, where it was not made here. */
+struct tact_store_import {
+	size_t size;
+	int64_t machine;	  /* of tact_store_put_machine */
+	const char *origin;	  /* where it comes from: a file's name; NULL: not known */
+	const char *version;	  /* of tact that measured it; NULL: another program */
+	const char *flags;	  /* letters; NULL: those of the measurement */
+	const uint8_t *loop_code; /* the loop that ran, with its branch; NULL: not known */
+	size_t loop_size;
+	int clean;	  /* 1, 0; < 0: not known */
+	bool has_spread;  /* the measurement's spread is known */
+};
+
+/* As tact_store_put_measurement, for any machine. */
+int tact_store_put_import(struct tact_store *store, int64_t block,
+			  const struct tact_measurement *m, const struct tact_store_import *import,
+			  struct tact_diag *diag);
+
+struct tact_store_prediction {
+	size_t size;
+	const char *arch, *model; /* names */
+	const char *version;	  /* of the model; "" if it is not known */
+	enum tact_mode mode;	  /* LOOP or UNROLL */
+	enum tact_init init;
+	const char *status;	     /* "ok", or why there is no number */
+	double cycles_per_iteration; /* only if the status is "ok" */
+	double coverage;	     /* likewise; NAN: not known */
+	const char *bottlenecks;     /* names with + between them; "" if none are known */
+};
+
+/* One row for each block, arch, mode, init, model and version: the new one replaces the old one. */
+int tact_store_put_prediction(struct tact_store *store, int64_t block,
+			      const struct tact_store_prediction *prediction,
+			      struct tact_diag *diag);
+
+/* ---- walking ---- */
+
+struct tact_store_source {
+	char app[TACT_STORE_NAME_MAX + 1];
+	double weight; /* NAN: not known */
+};
+
+struct tact_store_category {
+	char classifier[TACT_STORE_NAME_MAX + 1];
+	char arch[16];
+	char label[TACT_STORE_NAME_MAX + 1];
+};
+
+/* Which rows.  All zero but size and init: all of them. */
+struct tact_store_filter {
+	size_t size;
+	const char *machine;    /* its brand; NULL: any */
+	const char *arch;	/* of the machine, or of the prediction; NULL: any */
+	enum tact_mode mode;	/* AUTO: any */
+	int init;		/* enum tact_init; < 0: any */
+	const char *app;	/* blocks of this application; NULL: any */
+	const char *classifier; /* whose category; NULL: the first one by name */
+	const char *model;	/* predictions; NULL: any */
+	const char *version;	/* predictions; NULL: any */
+};
+
+/* A measured block.  Rows come in the order in which their blocks came. */
 struct tact_store_row {
 	size_t size;
-	const uint8_t *code; /* owned by the iterator until its next call */
+	const uint8_t *code; /* owned by the iterator until its next call, as all that follows */
 	size_t code_size;
-	const struct tact_machine *machine; /* likewise */
+	const struct tact_machine *machine;
 	struct tact_measurement measurement;
-	const char *version; /* of tact that measured it; likewise */
+	const char *version; /* of tact that measured it; "": another program */
+	int64_t block;
+	const char *origin; /* a file's name; "": measured into this store */
+	const char *flags;  /* letters; may have some that struct tact_measurement does not know */
+	const uint8_t *loop_code; /* the loop that ran; NULL: not known */
+	size_t loop_size;
+	int clean; /* 1, 0; -1: not known */
+	bool has_spread;
+	const struct tact_store_source *sources; /* by name */
+	size_t n_sources;
+	const char *category; /* "": none */
 };
 
 struct tact_store_iter;
 
-/* Returns -TACT_E_INVAL, -TACT_E_NOMEM, and those of tact_store_open for a bad file. */
+/* Returns -TACT_E_INVAL, -TACT_E_NOMEM, and those of tact_store_open for a bad file.  Writing to the
+ * store while it is walked is allowed; rows added meanwhile may or may not come up.
+ */
 int tact_store_iter_create(struct tact_store_iter **out, struct tact_store *store,
 			   struct tact_diag *diag);
+/* filter may be NULL */
+int tact_store_iter_create_filtered(struct tact_store_iter **out, struct tact_store *store,
+				    const struct tact_store_filter *filter,
+				    struct tact_diag *diag);
 
 /* 1 with *row filled, 0 behind the last row, or < 0; -TACT_E_FORMAT for a row that no version of
  * tact writes.
@@ -88,6 +210,38 @@ int tact_store_iter_create(struct tact_store_iter **out, struct tact_store *stor
 int tact_store_iter_next(struct tact_store_iter *iter, struct tact_store_row *row,
 			 struct tact_diag *diag);
 void tact_store_iter_destroy(struct tact_store_iter *iter); /* NULL is allowed */
+
+/* A block, measured or not.  Blocks come in the order in which they were added. */
+struct tact_store_block {
+	size_t size;
+	int64_t id;
+	const uint8_t *code; /* owned by the iterator until its next call, as all that follows */
+	size_t code_size;
+	const struct tact_store_source *sources; /* by name */
+	size_t n_sources;
+	const struct tact_store_category *categories; /* by classifier and arch */
+	size_t n_categories;
+};
+
+struct tact_store_blocks;
+
+/* Of the filter, which may be NULL, only app counts.  Otherwise as the iterator above. */
+int tact_store_blocks_create(struct tact_store_blocks **out, struct tact_store *store,
+			     const struct tact_store_filter *filter, struct tact_diag *diag);
+int tact_store_blocks_next(struct tact_store_blocks *blocks, struct tact_store_block *block,
+			   struct tact_diag *diag);
+void tact_store_blocks_destroy(struct tact_store_blocks *blocks); /* NULL is allowed */
+
+/* Predictions, in the order of their blocks.  Of the filter, which may be NULL, all but machine and
+ * classifier count.  The strings are the iterator's until its next call.
+ */
+struct tact_store_predictions;
+int tact_store_predictions_create(struct tact_store_predictions **out, struct tact_store *store,
+				  const struct tact_store_filter *filter, struct tact_diag *diag);
+int tact_store_predictions_next(struct tact_store_predictions *predictions, int64_t *block,
+				const uint8_t **code, size_t *code_size,
+				struct tact_store_prediction *prediction, struct tact_diag *diag);
+void tact_store_predictions_destroy(struct tact_store_predictions *predictions);
 
 /* How well predictions agree with measurements. */
 struct tact_agreement {

@@ -18,11 +18,27 @@ enum { STORE_APPLICATION_ID = 0x74616374 };
 extern const char *const store_steps[];
 extern const int store_n_steps; /* the version that this library writes */
 
+/* Statements that live as long as the store. */
+enum store_stmt {
+	STORE_FIND_BLOCK,
+	STORE_ADD_BLOCK,
+	STORE_PUT_MEASUREMENT,
+	STORE_HAS_MEASUREMENT,
+	STORE_PUT_SOURCE,
+	STORE_PUT_CATEGORY,
+	STORE_PUT_PREDICTION,
+	STORE_N_STMTS
+};
+
 struct tact_store {
-	sqlite3 *db;					  /* owned */
-	sqlite3_stmt *find_block, *add_block, *put, *has; /* owned */
-	int64_t machine; /* this one's row; 0: the store does not have it yet */
-	bool is_readonly;
+	sqlite3 *db;			   /* owned */
+	sqlite3_stmt *stmt[STORE_N_STMTS]; /* owned */
+	char *hex;			   /* owned: digits of the block at hand */
+	size_t hex_capacity;
+	int64_t machine;		    /* this one's row; 0: the store does not have it yet */
+	int64_t committed_machine;	    /* what it is after a transaction was taken back */
+	uint64_t n_rows, chunk;		    /* of the transaction at hand; how many are one */
+	bool is_readonly, is_open, is_bulk; /* is_open: prepared; is_bulk: in tact_store_begin */
 };
 
 /* Brings a database to version n_steps; a step and its number are one transaction.  Does nothing
@@ -34,8 +50,65 @@ int store_upgrade(sqlite3 *db, const char *const *steps, int n_steps, struct tac
  */
 int store_fail(sqlite3 *db, int code, struct tact_diag *diag);
 
+/* Around a row: a transaction, or a part of that of tact_store_begin.  store_finish takes the
+ * result of SQLite, SQLITE_OK or SQLITE_DONE if it was good, and gives ours.
+ */
+int store_start(struct tact_store *store, struct tact_diag *diag);
+int store_finish(struct tact_store *store, int code, struct tact_diag *diag);
+
+/* Runs a statement to its first row or its end, and makes it ready for the next time. */
+int store_step_once(sqlite3_stmt *stmt, int64_t *number);
+/* The text must live until then. */
+void store_bind(sqlite3_stmt *stmt, int column, const char *text);
+
+/* The id of a block, which is added if it is not there; *is_new may be NULL.  SQLite's codes. */
+int store_find_block(struct tact_store *store, const uint8_t *code, size_t size, int64_t *id,
+		     bool *is_new);
+/* Parameter 1: the code as hex digits, in the store's buffer. */
+int store_bind_hex(struct tact_store *store, sqlite3_stmt *stmt, const uint8_t *code, size_t size);
+
+int store_put_measurement(struct tact_store *store, int64_t block, const struct tact_measurement *m,
+			  const struct tact_store_import *import);
+
+/* The host's row. */
+void store_host(struct tact_machine *machine);
+/* The machine's row: 0 if there is none.  SQLite's codes. */
+int store_find_machine(sqlite3 *db, const struct tact_machine *machine, int64_t *id, char *arch,
+		       size_t arch_size);
+int store_add_machine(sqlite3 *db, const struct tact_machine *machine, int64_t *id);
+
+/* Sources and categories of a block, read as asked for. */
+struct store_details {
+	sqlite3_stmt *find_sources, *find_categories; /* owned */
+	struct tact_store_source *sources;	      /* owned */
+	struct tact_store_category *categories;	      /* owned */
+	size_t n_sources, n_categories, source_capacity, category_capacity;
+};
+int store_details_init(struct store_details *details, sqlite3 *db);
+int store_details_read(struct store_details *details, int64_t block); /* SQLite's codes */
+void store_details_fini(struct store_details *details);
+
+/* Reads a caller's filter.  Returns -TACT_E_INVAL. */
+int store_read_filter(struct tact_store_filter *to, const struct tact_store_filter *from,
+		      struct tact_diag *diag);
+/* Binds the filter to parameters ?1 .. ?8 in the order of its fields, as far as the statement has
+ * them; what is not asked for is NULL.
+ */
+void store_bind_filter(sqlite3_stmt *stmt, const struct tact_store_filter *filter);
+
+/* Text of a column, "" for NULL. */
+const char *store_column(sqlite3_stmt *stmt, int i);
+/* Hex digits of a column as bytes in a buffer that grows.  Returns 0, -TACT_E_NOMEM,
+ * -TACT_E_FORMAT.
+ */
+int store_read_hex(sqlite3_stmt *stmt, int i, uint8_t **code, size_t *capacity, size_t *size,
+		   struct tact_diag *diag);
+void store_copy(char *to, size_t size, const char *from);
+
 /* Names that the columns hold. */
 const char *store_mode_name(enum tact_mode mode); /* "loop", "unroll" */
 const char *store_init_name(enum tact_init init); /* "stack", "same", "diff" */
+bool store_read_mode(const char *name, enum tact_mode *mode);
+bool store_read_init(const char *name, enum tact_init *init);
 
 #endif /* DATASET_DATASET_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of a store, one after the other.
+ * The measurements of a store, one after the other.
  */
 #include "dataset/dataset.h"
 
@@ -13,9 +13,11 @@
 struct tact_store_iter {
 	struct tact_store *store; /* borrowed */
 	sqlite3_stmt *stmt;	  /* owned */
+	struct store_details details;
 	struct tact_machine machine;
-	uint8_t *code; /* owned */
-	size_t capacity;
+	char classifier[TACT_STORE_NAME_MAX + 1]; /* "": the first one */
+	uint8_t *code, *loop_code;		  /* owned */
+	size_t capacity, loop_capacity;
 };
 
 /* clang-format off: columns in the order of the enumeration */
@@ -23,8 +25,12 @@ static const char rows_sql[] =
 	"SELECT hex, mode, init, rung, status, cycles_per_iteration, spread, kept, dropped, low, "
 	"high,"
 	" flags, n_pages, reason, version, machine.id, vendor, brand, family, model, stepping,"
-	" microcode, hypervisor, arch"
+	" microcode, hypervisor, arch, block.id, clean, origin, hex_loop"
 	" FROM measurement JOIN block ON block.id = block JOIN machine ON machine.id = machine"
+	" WHERE (?1 IS NULL OR brand = ?1) AND (?2 IS NULL OR arch = ?2)"
+	" AND (?3 IS NULL OR mode = ?3) AND (?4 IS NULL OR init = ?4)"
+	" AND (?5 IS NULL OR EXISTS(SELECT 1 FROM source WHERE source.block = block.id"
+	" AND app = ?5))"
 	" ORDER BY block, machine, mode, init";
 enum {
 	HEX,
@@ -50,23 +56,36 @@ enum {
 	STEPPING,
 	MICROCODE,
 	HYPERVISOR,
-	ARCH
+	ARCH,
+	BLOCK,
+	CLEAN,
+	ORIGIN,
+	HEX_LOOP
 };
 /* clang-format on */
 
-int tact_store_iter_create(struct tact_store_iter **out, struct tact_store *store,
-			   struct tact_diag *diag)
+int tact_store_iter_create_filtered(struct tact_store_iter **out, struct tact_store *store,
+				    const struct tact_store_filter *filter, struct tact_diag *diag)
 {
+	struct tact_store_filter f;
 	struct tact_store_iter *iter;
 	int code;
 
 	if (!out || !store)
 		return tact_fail(diag, TACT_E_INVAL, "no store");
+	code = store_read_filter(&f, filter, diag);
+	if (code < 0)
+		return code;
 	iter = calloc(1, sizeof(*iter));
 	if (!iter)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	iter->store = store;
+	store_copy(iter->classifier, sizeof(iter->classifier), f.classifier ? f.classifier : "");
 	code = sqlite3_prepare_v2(store->db, rows_sql, -1, &iter->stmt, NULL);
+	if (code == SQLITE_OK) {
+		store_bind_filter(iter->stmt, &f);
+		code = store_details_init(&iter->details, store->db);
+	}
 	if (code != SQLITE_OK) {
 		tact_store_iter_destroy(iter);
 		return store_fail(store->db, code == SQLITE_ERROR ? SQLITE_CORRUPT : code, diag);
@@ -75,20 +94,26 @@ int tact_store_iter_create(struct tact_store_iter **out, struct tact_store *stor
 	return 0;
 }
 
+int tact_store_iter_create(struct tact_store_iter **out, struct tact_store *store,
+			   struct tact_diag *diag)
+{
+	return tact_store_iter_create_filtered(out, store, NULL, diag);
+}
+
 void tact_store_iter_destroy(struct tact_store_iter *iter)
 {
 	if (!iter)
 		return;
 	sqlite3_finalize(iter->stmt);
+	store_details_fini(&iter->details);
 	free(iter->code);
+	free(iter->loop_code);
 	free(iter);
 }
 
 static const char *column(const struct tact_store_iter *iter, int i)
 {
-	const char *text = (const char *)sqlite3_column_text(iter->stmt, i);
-
-	return text ? text : "";
+	return store_column(iter->stmt, i);
 }
 
 static unsigned number(const struct tact_store_iter *iter, int i)
@@ -96,27 +121,6 @@ static unsigned number(const struct tact_store_iter *iter, int i)
 	int64_t value = sqlite3_column_int64(iter->stmt, i);
 
 	return value < 0 ? 0 : value > UINT32_MAX ? UINT32_MAX : (unsigned)value;
-}
-
-static void copy(char *to, size_t size, const char *from)
-{
-	snprintf(to, size, "%s", from);
-}
-
-static bool read_mode(const char *name, enum tact_mode *mode)
-{
-	*mode = strcmp(name, "loop") ? TACT_MODE_UNROLL : TACT_MODE_LOOP;
-	return !strcmp(name, store_mode_name(*mode));
-}
-
-static bool read_init(const char *name, enum tact_init *init)
-{
-	for (int i = TACT_INIT_STACK; i <= (int)TACT_INIT_DIFF; i++) {
-		*init = (enum tact_init)i;
-		if (!strcmp(name, store_init_name(*init)))
-			return true;
-	}
-	return false;
 }
 
 static bool read_rung(const char *name, enum tact_rung *rung)
@@ -167,8 +171,9 @@ static bool read_measurement(const struct tact_store_iter *iter, struct tact_mea
 		.flags = read_flags(column(iter, FLAGS)),
 		.n_pages = number(iter, N_PAGES),
 	};
-	copy(m->reason, sizeof(m->reason), column(iter, REASON));
-	return read_mode(column(iter, MODE), &m->mode) && read_init(column(iter, INIT), &m->init) &&
+	store_copy(m->reason, sizeof(m->reason), column(iter, REASON));
+	return store_read_mode(column(iter, MODE), &m->mode) &&
+	       store_read_init(column(iter, INIT), &m->init) &&
 	       read_rung(column(iter, RUNG), &m->rung) &&
 	       read_status(column(iter, STATUS), &m->status) &&
 	       (m->status != TACT_MEASURE_OK ||
@@ -190,18 +195,42 @@ static void read_machine(struct tact_store_iter *iter)
 		.stepping = number(iter, STEPPING),
 		.is_virtual = number(iter, HYPERVISOR),
 	};
-	copy(machine->vendor, sizeof(machine->vendor), column(iter, VENDOR));
-	copy(machine->brand, sizeof(machine->brand), column(iter, BRAND));
-	copy(machine->microcode, sizeof(machine->microcode), column(iter, MICROCODE));
-	copy(machine->arch, sizeof(machine->arch), column(iter, ARCH));
+	store_copy(machine->vendor, sizeof(machine->vendor), column(iter, VENDOR));
+	store_copy(machine->brand, sizeof(machine->brand), column(iter, BRAND));
+	store_copy(machine->microcode, sizeof(machine->microcode), column(iter, MICROCODE));
+	store_copy(machine->arch, sizeof(machine->arch), column(iter, ARCH));
+}
+
+static const char *find_category(const struct tact_store_iter *iter)
+{
+	for (size_t i = 0; i < iter->details.n_categories; i++) {
+		const struct tact_store_category *c = &iter->details.categories[i];
+
+		if (!*iter->classifier || !strcmp(c->classifier, iter->classifier))
+			return c->label;
+	}
+	return "";
+}
+
+static int read_code(struct tact_store_iter *iter, struct tact_store_row *row,
+		     struct tact_diag *diag)
+{
+	int status = store_read_hex(iter->stmt, HEX, &iter->code, &iter->capacity, &row->code_size,
+				    diag);
+
+	row->code = iter->code;
+	if (status < 0 || sqlite3_column_type(iter->stmt, HEX_LOOP) == SQLITE_NULL)
+		return status;
+	status = store_read_hex(iter->stmt, HEX_LOOP, &iter->loop_code, &iter->loop_capacity,
+				&row->loop_size, diag);
+	row->loop_code = iter->loop_code;
+	return status;
 }
 
 int tact_store_iter_next(struct tact_store_iter *iter, struct tact_store_row *row,
 			 struct tact_diag *diag)
 {
-	const char *hex;
-	size_t digits, bad;
-	int code;
+	int code, status;
 
 	if (!iter || !row)
 		return tact_fail(diag, TACT_E_INVAL, "no iterator or row");
@@ -210,19 +239,31 @@ int tact_store_iter_next(struct tact_store_iter *iter, struct tact_store_row *ro
 		return 0;
 	if (code != SQLITE_ROW)
 		return store_fail(iter->store->db, code, diag);
-	hex = column(iter, HEX);
-	digits = strlen(hex);
-	if (tact_grow(&iter->code, &iter->capacity, digits / 2 + 1, 1) < 0)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	*row = (struct tact_store_row){.size = sizeof(*row)};
-	if (!digits || tact_hex_decode(iter->code, hex, digits, &bad) < 0 ||
-	    !read_measurement(iter, &row->measurement))
+	*row = (struct tact_store_row){
+		.size = sizeof(*row),
+		.block = sqlite3_column_int64(iter->stmt, BLOCK),
+		.has_spread = sqlite3_column_type(iter->stmt, SPREAD) != SQLITE_NULL,
+		.clean = sqlite3_column_type(iter->stmt, CLEAN) == SQLITE_NULL
+				 ? -1
+				 : sqlite3_column_int(iter->stmt, CLEAN) > 0,
+	};
+	status = read_code(iter, row, diag);
+	if (status < 0)
+		return status;
+	if (!read_measurement(iter, &row->measurement))
 		return tact_fail(diag, TACT_E_FORMAT,
-				 "the store has a row that cannot be read: block %.40s", hex);
+				 "the store has a row that cannot be read: block %.40s",
+				 column(iter, HEX));
+	code = store_details_read(&iter->details, row->block);
+	if (code != SQLITE_OK)
+		return store_fail(iter->store->db, code, diag);
 	read_machine(iter);
-	row->code = iter->code;
-	row->code_size = digits / 2;
 	row->machine = &iter->machine;
 	row->version = column(iter, VERSION);
+	row->origin = column(iter, ORIGIN);
+	row->flags = column(iter, FLAGS);
+	row->sources = iter->details.sources;
+	row->n_sources = iter->details.n_sources;
+	row->category = find_category(iter);
 	return 1;
 }

@@ -55,9 +55,40 @@ static const char step_1[] =
 	"	UNIQUE(block, machine, mode, init)"
 	");"
 	"PRAGMA application_id = 1952539508;"; /* STORE_APPLICATION_ID */
+
+/* The tables that are walked in the order of the blocks lie in that order. */
+static const char step_2[] = "CREATE TABLE source("
+			     "	block INTEGER NOT NULL REFERENCES block(id),"
+			     "	app TEXT NOT NULL,"
+			     "	weight REAL,"
+			     "	PRIMARY KEY(block, app)"
+			     ") WITHOUT ROWID;"
+			     "CREATE TABLE category("
+			     "	block INTEGER NOT NULL REFERENCES block(id),"
+			     "	classifier TEXT NOT NULL,"
+			     "	arch TEXT NOT NULL,"
+			     "	label TEXT NOT NULL,"
+			     "	PRIMARY KEY(block, classifier, arch)"
+			     ") WITHOUT ROWID;"
+			     "CREATE TABLE prediction("
+			     "	block INTEGER NOT NULL REFERENCES block(id),"
+			     "	arch TEXT NOT NULL,"
+			     "	mode TEXT NOT NULL,"
+			     "	init TEXT NOT NULL,"
+			     "	model TEXT NOT NULL,"
+			     "	version TEXT NOT NULL,"
+			     "	status TEXT NOT NULL,"
+			     "	cycles_per_iteration REAL,"
+			     "	coverage REAL,"
+			     "	bottlenecks TEXT NOT NULL,"
+			     "	PRIMARY KEY(block, arch, mode, init, model, version)"
+			     ") WITHOUT ROWID;"
+			     "ALTER TABLE measurement ADD COLUMN clean INTEGER;"
+			     "ALTER TABLE measurement ADD COLUMN origin TEXT NOT NULL DEFAULT '';"
+			     "ALTER TABLE measurement ADD COLUMN hex_loop TEXT;";
 /* clang-format on */
 
-const char *const store_steps[] = {step_1};
+const char *const store_steps[] = {step_1, step_2};
 const int store_n_steps = ARRAY_SIZE(store_steps);
 
 static int fail_errno(sqlite3 *db, const char *what, struct tact_diag *diag)
@@ -84,7 +115,9 @@ int store_fail(sqlite3 *db, int code, struct tact_diag *diag)
 	case SQLITE_NOTADB:
 		return tact_fail(diag, TACT_E_FORMAT, "not a tact store (no SQLite database)");
 	case SQLITE_CORRUPT:
-		return tact_fail(diag, TACT_E_FORMAT, "the store is damaged");
+		return tact_fail(diag, TACT_E_FORMAT, "the store is damaged, or cut short");
+	case SQLITE_CONSTRAINT:
+		return tact_fail(diag, TACT_E_INVAL, "the store has no such block or machine");
 	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
 		return fail_errno(db, "cannot be opened", diag);

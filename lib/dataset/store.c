@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A store of blocks and measurements.
+ * A store of blocks: opening, transactions, what this machine measures.
  *
  * With a write-ahead log and synchronous = NORMAL a committed transaction is in the kernel's hands:
  * the end of the process, by whatever signal, loses none of them, and a commit costs no fsync
@@ -103,25 +103,34 @@ static int use_log(sqlite3 *db)
 	return code;
 }
 
+static const char *const statements[STORE_N_STMTS] = {
+	[STORE_FIND_BLOCK] = "SELECT id FROM block WHERE hex = ?",
+	[STORE_ADD_BLOCK] = "INSERT INTO block(hex) VALUES(?)",
+	[STORE_PUT_MEASUREMENT] =
+		"INSERT OR REPLACE INTO measurement(block, machine, mode, init, rung, status,"
+		" cycles_per_iteration, spread, kept, dropped, low, high, flags, n_pages, reason,"
+		" version, clean, origin, hex_loop)"
+		" VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[STORE_HAS_MEASUREMENT] = "SELECT 1 FROM measurement JOIN block ON block.id = block"
+				  " WHERE hex = ? AND machine = ? AND mode = ? AND init = ?",
+	[STORE_PUT_SOURCE] = "INSERT INTO source(block, app, weight) VALUES(?, ?, ?)"
+			     " ON CONFLICT DO UPDATE SET weight = excluded.weight"
+			     " WHERE excluded.weight IS NOT NULL AND excluded.weight IS NOT weight",
+	[STORE_PUT_CATEGORY] =
+		"INSERT INTO category(block, classifier, arch, label) VALUES(?, ?, ?, ?)"
+		" ON CONFLICT DO UPDATE SET label = excluded.label"
+		" WHERE excluded.label IS NOT label",
+	[STORE_PUT_PREDICTION] =
+		"INSERT OR REPLACE INTO prediction(block, arch, mode, init, model, version, status,"
+		" cycles_per_iteration, coverage, bottlenecks)"
+		" VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+};
+
 static int prepare(struct tact_store *store, struct tact_diag *diag)
 {
-	const struct {
-		sqlite3_stmt **stmt;
-		const char *sql;
-	} table[] = {
-		{&store->find_block, "SELECT id FROM block WHERE hex = ?"},
-		{&store->add_block, "INSERT INTO block(hex) VALUES(?)"},
-		{&store->put,
-		 "INSERT OR REPLACE INTO measurement(block, machine, mode, init, rung, status,"
-		 " cycles_per_iteration, spread, kept, dropped, low, high, flags, n_pages, reason,"
-		 " version) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
-		{&store->has, "SELECT 1 FROM measurement JOIN block ON block.id = block"
-			      " WHERE hex = ? AND machine = ? AND mode = ? AND init = ?"},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		int code = sqlite3_prepare_v3(store->db, table[i].sql, -1,
-					      SQLITE_PREPARE_PERSISTENT, table[i].stmt, NULL);
+	for (size_t i = 0; i < STORE_N_STMTS; i++) {
+		int code = sqlite3_prepare_v3(store->db, statements[i], -1,
+					      SQLITE_PREPARE_PERSISTENT, &store->stmt[i], NULL);
 
 		/* The version was right, so the tables have been tampered with. */
 		if (code == SQLITE_ERROR)
@@ -130,62 +139,40 @@ static int prepare(struct tact_store *store, struct tact_diag *diag)
 		if (code != SQLITE_OK)
 			return store_fail(store->db, code, diag);
 	}
+	store->is_open = true;
 	return 0;
 }
 
-static void bind_text(sqlite3_stmt *stmt, int column, const char *text)
+void store_host(struct tact_machine *machine)
 {
-	sqlite3_bind_text(stmt, column, text, -1, SQLITE_TRANSIENT);
-}
+	const struct tact_arch *arch = tact_arch_host();
+	struct tact_host host = {.size = sizeof(host)};
 
-/* What tells machines apart, from parameter 1 on. */
-static void bind_machine(sqlite3_stmt *stmt, const struct tact_host *host)
-{
-	bind_text(stmt, 1, host->vendor);
-	bind_text(stmt, 2, host->brand);
-	sqlite3_bind_int64(stmt, 3, host->family);
-	sqlite3_bind_int64(stmt, 4, host->model);
-	sqlite3_bind_int64(stmt, 5, host->stepping);
-	bind_text(stmt, 6, host->microcode);
-	sqlite3_bind_int(stmt, 7, host->is_virtual);
+	pmu_host_identify(&host);
+	*machine = (struct tact_machine){
+		.size = sizeof(*machine),
+		.family = host.family,
+		.model = host.model,
+		.stepping = host.stepping,
+		.is_virtual = host.is_virtual,
+	};
+	store_copy(machine->vendor, sizeof(machine->vendor), host.vendor);
+	store_copy(machine->brand, sizeof(machine->brand), host.brand);
+	store_copy(machine->microcode, sizeof(machine->microcode), host.microcode);
+	store_copy(machine->arch, sizeof(machine->arch), arch ? tact_arch_name(arch) : "");
 }
 
 /* Sets store->machine if this machine has a row; with `add` it gets one. */
-static int find_machine(struct tact_store *store, bool add)
+static int find_host(struct tact_store *store, bool add)
 {
-	static const char find_sql[] =
-		"SELECT id FROM machine WHERE vendor = ? AND brand = ? AND family = ? AND model = ?"
-		" AND stepping = ? AND microcode = ? AND hypervisor = ?";
-	static const char add_sql[] =
-		"INSERT INTO machine(vendor, brand, family, model, stepping, microcode, hypervisor,"
-		" arch) VALUES(?, ?, ?, ?, ?, ?, ?, ?)";
-	const struct tact_arch *arch = tact_arch_host();
-	struct tact_host host = {.size = sizeof(host)};
-	sqlite3_stmt *stmt = NULL;
-	int code = sqlite3_prepare_v2(store->db, find_sql, -1, &stmt, NULL);
+	struct tact_machine host;
+	int code;
 
-	pmu_host_identify(&host);
-	if (code == SQLITE_OK) {
-		bind_machine(stmt, &host);
-		code = sqlite3_step(stmt);
-	}
-	if (code == SQLITE_ROW)
-		store->machine = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	if (code != SQLITE_DONE || !add)
-		return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
-	code = sqlite3_prepare_v2(store->db, add_sql, -1, &stmt, NULL);
-	if (code != SQLITE_OK)
-		return code;
-	bind_machine(stmt, &host);
-	if (arch)
-		bind_text(stmt, 8, tact_arch_name(arch));
-	code = sqlite3_step(stmt);
-	sqlite3_finalize(stmt);
-	if (code != SQLITE_DONE)
-		return code;
-	store->machine = sqlite3_last_insert_rowid(store->db);
-	return SQLITE_OK;
+	store_host(&host);
+	code = store_find_machine(store->db, &host, &store->machine, NULL, 0);
+	if (code == SQLITE_OK && !store->machine && add)
+		code = store_add_machine(store->db, &host, &store->machine);
+	return code;
 }
 
 static int open_database(struct tact_store *store, const char *path, unsigned flags,
@@ -231,7 +218,8 @@ int tact_store_open(struct tact_store **out, const char *path, unsigned flags,
 	if (status >= 0)
 		status = prepare(store, diag);
 	if (status >= 0) {
-		code = find_machine(store, false);
+		code = find_host(store, false);
+		store->committed_machine = store->machine;
 		if (code != SQLITE_OK)
 			status = store_fail(store->db, code, diag);
 	}
@@ -247,18 +235,19 @@ void tact_store_close(struct tact_store *store)
 {
 	if (!store)
 		return;
-	sqlite3_finalize(store->find_block);
-	sqlite3_finalize(store->add_block);
-	sqlite3_finalize(store->put);
-	sqlite3_finalize(store->has);
+	for (size_t i = 0; i < STORE_N_STMTS; i++)
+		sqlite3_finalize(store->stmt[i]);
+	if (store->is_bulk && !sqlite3_get_autocommit(store->db))
+		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
 	/* Without the log a store is one file, which can be read where nothing can be written.
 	 * While others have it open this fails, and the last one does it.
 	 */
-	if (store->db && !store->is_readonly && store->put) {
+	if (store->db && !store->is_readonly && store->is_open) {
 		sqlite3_busy_timeout(store->db, 0);
 		sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
 	}
 	sqlite3_close(store->db);
+	free(store->hex);
 	free(store);
 }
 
@@ -277,129 +266,147 @@ bool tact_store_is_store(const char *path)
 	return same;
 }
 
-/* ---- rows ---- */
+/* ---- transactions ---- */
 
-/* Parameter 1 of stmt: the code as hex digits. */
-static int bind_hex(sqlite3_stmt *stmt, const uint8_t *code, size_t size)
+/* A transaction rewrites each page that it touches once.  Digits of new blocks fall on pages all
+ * over their index, so that the number of rows in a transaction grows with the store: what is
+ * written for a row then does not.
+ */
+enum { CHUNK_ROWS = 32768, CHUNK_SHARE = 4 };
+
+static int begin(struct tact_store *store)
 {
-	static const char digits[] = "0123456789abcdef";
-	char *hex = sqlite3_malloc64(2 * size);
+	int64_t blocks = 0;
+	int code = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 
-	if (!hex)
-		return SQLITE_NOMEM;
-	for (size_t i = 0; i < size; i++) {
-		hex[2 * i] = digits[code[i] >> 4];
-		hex[2 * i + 1] = digits[code[i] & 15];
-	}
-	return sqlite3_bind_text64(stmt, 1, hex, 2 * size, sqlite3_free, SQLITE_UTF8);
-}
-
-/* Runs a statement to its first row or its end, and makes it ready for the next time. */
-static int step_once(sqlite3_stmt *stmt, int64_t *number)
-{
-	int code = sqlite3_step(stmt);
-
-	if (code == SQLITE_ROW)
-		*number = sqlite3_column_int64(stmt, 0);
-	sqlite3_reset(stmt);
-	sqlite3_clear_bindings(stmt);
+	store->n_rows = 0;
+	if (code != SQLITE_OK || !store->is_bulk)
+		return code;
+	code = query_number(store->db, "SELECT max(id) FROM block", &blocks);
+	store->chunk = CHUNK_ROWS;
+	if (blocks / CHUNK_SHARE > CHUNK_ROWS)
+		store->chunk = (uint64_t)blocks / CHUNK_SHARE;
 	return code;
 }
 
-static int find_block(struct tact_store *store, const uint8_t *code, size_t size, int64_t *id)
+static int commit(struct tact_store *store)
 {
-	int result = bind_hex(store->find_block, code, size);
+	int code = sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
 
-	if (result == SQLITE_OK)
-		result = step_once(store->find_block, id);
-	if (result != SQLITE_DONE)
-		return result == SQLITE_ROW ? SQLITE_OK : result;
-	result = bind_hex(store->add_block, code, size);
-	if (result == SQLITE_OK)
-		result = step_once(store->add_block, id);
-	if (result != SQLITE_DONE)
-		return result;
-	*id = sqlite3_last_insert_rowid(store->db);
-	return SQLITE_OK;
+	if (code == SQLITE_OK)
+		store->committed_machine = store->machine;
+	return code;
 }
 
-static int put_row(struct tact_store *store, int64_t block, const struct tact_measurement *m)
+static int fail_transaction(struct tact_store *store, int code, struct tact_diag *diag)
 {
-	sqlite3_stmt *put = store->put;
-	char flags[16], version[24];
-	int64_t unused;
+	int status = store_fail(store->db, code, diag);
+
+	if (!sqlite3_get_autocommit(store->db)) /* a full disk has ended it already */
+		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+	store->machine = store->committed_machine; /* its row has gone with the rest */
+	store->is_bulk = false;
+	return status;
+}
+
+int store_start(struct tact_store *store, struct tact_diag *diag)
+{
 	int code;
 
-	snprintf(version, sizeof(version), "%d.%d.%d", TACT_VERSION_MAJOR, TACT_VERSION_MINOR,
-		 TACT_VERSION_PATCH);
-	sqlite3_bind_int64(put, 1, block);
-	sqlite3_bind_int64(put, 2, store->machine);
-	bind_text(put, 3, store_mode_name(m->mode));
-	bind_text(put, 4, store_init_name(m->init));
-	bind_text(put, 5, tact_rung_name(m->rung));
-	bind_text(put, 6, tact_measure_status_name(m->status));
-	if (m->status == TACT_MEASURE_OK) { /* NULL otherwise */
-		sqlite3_bind_double(put, 7, m->cycles_per_iteration);
-		sqlite3_bind_double(put, 8, m->spread);
-	}
-	sqlite3_bind_int64(put, 9, m->kept);
-	sqlite3_bind_int64(put, 10, m->dropped);
-	sqlite3_bind_int64(put, 11, m->low);
-	sqlite3_bind_int64(put, 12, m->high);
-	bind_text(put, 13, tact_measure_flags_text(m->flags, flags));
-	sqlite3_bind_int64(put, 14, m->n_pages);
-	bind_text(put, 15, m->reason);
-	bind_text(put, 16, version);
-	code = step_once(put, &unused);
-	return code == SQLITE_DONE ? SQLITE_OK : code;
+	if (store->is_readonly)
+		return store_fail(NULL, SQLITE_READONLY, diag);
+	if (store->is_bulk)
+		return 0;
+	code = begin(store);
+	return code == SQLITE_OK ? 0 : store_fail(store->db, code, diag);
 }
+
+int store_finish(struct tact_store *store, int code, struct tact_diag *diag)
+{
+	if (code == SQLITE_DONE)
+		code = SQLITE_OK;
+	if ((code & 0xff) == SQLITE_CONSTRAINT && store->is_bulk) /* only the row has gone */
+		return store_fail(store->db, code, diag);
+	if (code == SQLITE_OK && (!store->is_bulk || ++store->n_rows >= store->chunk)) {
+		code = commit(store);
+		if (code == SQLITE_OK && store->is_bulk)
+			code = begin(store);
+	}
+	return code == SQLITE_OK ? 0 : fail_transaction(store, code, diag);
+}
+
+int tact_store_begin(struct tact_store *store, struct tact_diag *diag)
+{
+	int code;
+
+	if (!store || store->is_bulk)
+		return tact_fail(diag, TACT_E_INVAL, "no store, or it has begun already");
+	if (store->is_readonly)
+		return store_fail(NULL, SQLITE_READONLY, diag);
+	/* Room for the inner pages of a large index: KiB, taken as needed. */
+	sqlite3_exec(store->db, "PRAGMA cache_size = -65536", NULL, NULL, NULL);
+	store->is_bulk = true;
+	code = begin(store);
+	return code == SQLITE_OK ? 0 : fail_transaction(store, code, diag);
+}
+
+int tact_store_end(struct tact_store *store, struct tact_diag *diag)
+{
+	int code;
+
+	if (!store || !store->is_bulk)
+		return tact_fail(diag, TACT_E_INVAL, "no store, or nothing has begun");
+	code = commit(store);
+	if (code != SQLITE_OK)
+		return fail_transaction(store, code, diag);
+	store->is_bulk = false;
+	return 0;
+}
+
+/* ---- what this machine measures ---- */
 
 int tact_store_put_measurement(struct tact_store *store, const uint8_t *code, size_t size,
 			       const struct tact_measurement *m, struct tact_diag *diag)
 {
-	int64_t block = 0, machine;
+	struct tact_store_import own = {.clean = -1, .has_spread = true};
+	char version[24];
+	int64_t block = 0;
 	int result;
 
 	if (!store || !code || !size || !m || m->status >= TACT_N_MEASURE_STATUS)
 		return tact_fail(diag, TACT_E_INVAL, "no store, block or measurement");
-	if (store->is_readonly)
-		return store_fail(NULL, SQLITE_READONLY, diag);
-	machine = store->machine;
-	result = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-	if (result != SQLITE_OK)
-		return store_fail(store->db, result, diag);
-	if (!machine)
-		result = find_machine(store, true);
+	result = store_start(store, diag);
+	if (result < 0)
+		return result;
+	snprintf(version, sizeof(version), "%d.%d.%d", TACT_VERSION_MAJOR, TACT_VERSION_MINOR,
+		 TACT_VERSION_PATCH);
+	own.version = version;
+	result = store->machine ? SQLITE_OK : find_host(store, true);
+	own.machine = store->machine;
 	if (result == SQLITE_OK)
-		result = find_block(store, code, size, &block);
+		result = store_find_block(store, code, size, &block, NULL);
 	if (result == SQLITE_OK)
-		result = put_row(store, block, m);
-	if (result == SQLITE_OK)
-		result = sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
-	if (result == SQLITE_OK)
-		return 0;
-	result = store_fail(store->db, result, diag);
-	if (!sqlite3_get_autocommit(store->db)) /* a full disk has ended it already */
-		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-	store->machine = machine; /* its row has gone with the rest */
-	return result;
+		result = store_put_measurement(store, block, m, &own);
+	return store_finish(store, result, diag);
 }
 
 int tact_store_has_measurement(struct tact_store *store, const uint8_t *code, size_t size,
 			       enum tact_mode mode, enum tact_init init, struct tact_diag *diag)
 {
+	sqlite3_stmt *has;
 	int64_t one = 0;
 	int result;
 
 	if (!store || !code || !size || (mode != TACT_MODE_LOOP && mode != TACT_MODE_UNROLL))
 		return tact_fail(diag, TACT_E_INVAL, "no store or block, or mode auto");
-	result = bind_hex(store->has, code, size);
+	has = store->stmt[STORE_HAS_MEASUREMENT];
+	result = store_bind_hex(store, has, code, size);
 	if (result != SQLITE_OK)
 		return store_fail(store->db, result, diag);
-	sqlite3_bind_int64(store->has, 2, store->machine);
-	bind_text(store->has, 3, store_mode_name(mode));
-	bind_text(store->has, 4, store_init_name(init));
-	result = step_once(store->has, &one);
+	sqlite3_bind_int64(has, 2, store->machine);
+	store_bind(has, 3, store_mode_name(mode));
+	store_bind(has, 4, store_init_name(init));
+	result = store_step_once(has, &one);
 	if (result == SQLITE_ROW)
 		return 1;
 	return result == SQLITE_DONE ? 0 : store_fail(store->db, result, diag);

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks and predictions of a store, one after the other, and what all walks share.
+ */
+#include "dataset/dataset.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+/* ---- columns ---- */
+
+const char *store_column(sqlite3_stmt *stmt, int i)
+{
+	const char *text = (const char *)sqlite3_column_text(stmt, i);
+
+	return text ? text : "";
+}
+
+void store_copy(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from);
+}
+
+bool store_read_mode(const char *name, enum tact_mode *mode)
+{
+	*mode = strcmp(name, "loop") ? TACT_MODE_UNROLL : TACT_MODE_LOOP;
+	return !strcmp(name, store_mode_name(*mode));
+}
+
+bool store_read_init(const char *name, enum tact_init *init)
+{
+	for (int i = TACT_INIT_STACK; i <= (int)TACT_INIT_DIFF; i++) {
+		*init = (enum tact_init)i;
+		if (!strcmp(name, store_init_name(*init)))
+			return true;
+	}
+	return false;
+}
+
+int store_read_hex(sqlite3_stmt *stmt, int i, uint8_t **code, size_t *capacity, size_t *size,
+		   struct tact_diag *diag)
+{
+	const char *hex = store_column(stmt, i);
+	size_t digits = strlen(hex), bad;
+
+	if (tact_grow(code, capacity, digits / 2 + 1, 1) < 0)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (!digits || tact_hex_decode(*code, hex, digits, &bad) < 0)
+		return tact_fail(diag, TACT_E_FORMAT,
+				 "the store has a row that cannot be read: block %.40s", hex);
+	*size = digits / 2;
+	return 0;
+}
+
+static double number_or_nan(sqlite3_stmt *stmt, int i)
+{
+	return sqlite3_column_type(stmt, i) == SQLITE_NULL ? (double)NAN
+							   : sqlite3_column_double(stmt, i);
+}
+
+/* ---- filters ---- */
+
+int store_read_filter(struct tact_store_filter *to, const struct tact_store_filter *from,
+		      struct tact_diag *diag)
+{
+	if (tact_read_options(to, sizeof(*to), from) < 0)
+		return tact_fail(diag, TACT_E_INVAL, "a filter of another version");
+	if (!from)
+		to->init = -1;
+	if ((unsigned)to->mode > TACT_MODE_UNROLL || to->init > (int)TACT_INIT_DIFF)
+		return tact_fail(diag, TACT_E_INVAL, "a filter with an unknown mode or init");
+	return 0;
+}
+
+void store_bind_filter(sqlite3_stmt *stmt, const struct tact_store_filter *filter)
+{
+	const char *const values[] = {
+		filter->machine,
+		filter->arch,
+		filter->mode == TACT_MODE_AUTO ? NULL : store_mode_name(filter->mode),
+		filter->init < 0 ? NULL : store_init_name((enum tact_init)filter->init),
+		filter->app,
+		filter->classifier,
+		filter->model,
+		filter->version,
+	};
+	const int n = sqlite3_bind_parameter_count(stmt);
+
+	for (int i = 0; i < n && i < (int)ARRAY_SIZE(values); i++)
+		if (values[i])
+			sqlite3_bind_text(stmt, i + 1, values[i], -1, SQLITE_TRANSIENT);
+}
+
+/* ---- details ---- */
+
+int store_details_init(struct store_details *details, sqlite3 *db)
+{
+	int code = sqlite3_prepare_v2(db,
+				      "SELECT app, weight FROM source WHERE block = ? ORDER BY app",
+				      -1, &details->find_sources, NULL);
+
+	if (code == SQLITE_OK)
+		code = sqlite3_prepare_v2(db,
+					  "SELECT classifier, arch, label FROM category"
+					  " WHERE block = ? ORDER BY classifier, arch",
+					  -1, &details->find_categories, NULL);
+	return code;
+}
+
+void store_details_fini(struct store_details *details)
+{
+	sqlite3_finalize(details->find_sources);
+	sqlite3_finalize(details->find_categories);
+	free(details->sources);
+	free(details->categories);
+}
+
+static int read_sources(struct store_details *d, int64_t block)
+{
+	int code;
+
+	sqlite3_bind_int64(d->find_sources, 1, block);
+	while ((code = sqlite3_step(d->find_sources)) == SQLITE_ROW) {
+		struct tact_store_source *source;
+
+		if (tact_grow(&d->sources, &d->source_capacity, d->n_sources + 1,
+			      sizeof(*d->sources)) < 0)
+			break;
+		source = &d->sources[d->n_sources++];
+		store_copy(source->app, sizeof(source->app), store_column(d->find_sources, 0));
+		source->weight = number_or_nan(d->find_sources, 1);
+	}
+	sqlite3_reset(d->find_sources);
+	return code == SQLITE_DONE ? SQLITE_OK : code == SQLITE_ROW ? SQLITE_NOMEM : code;
+}
+
+static int read_categories(struct store_details *d, int64_t block)
+{
+	sqlite3_stmt *find = d->find_categories;
+	int code;
+
+	sqlite3_bind_int64(find, 1, block);
+	while ((code = sqlite3_step(find)) == SQLITE_ROW) {
+		struct tact_store_category *c;
+
+		if (tact_grow(&d->categories, &d->category_capacity, d->n_categories + 1,
+			      sizeof(*d->categories)) < 0)
+			break;
+		c = &d->categories[d->n_categories++];
+		store_copy(c->classifier, sizeof(c->classifier), store_column(find, 0));
+		store_copy(c->arch, sizeof(c->arch), store_column(find, 1));
+		store_copy(c->label, sizeof(c->label), store_column(find, 2));
+	}
+	sqlite3_reset(find);
+	return code == SQLITE_DONE ? SQLITE_OK : code == SQLITE_ROW ? SQLITE_NOMEM : code;
+}
+
+int store_details_read(struct store_details *details, int64_t block)
+{
+	int code;
+
+	details->n_sources = details->n_categories = 0;
+	code = read_sources(details, block);
+	return code == SQLITE_OK ? read_categories(details, block) : code;
+}
+
+/* ---- blocks ---- */
+
+struct tact_store_blocks {
+	struct tact_store *store; /* borrowed */
+	sqlite3_stmt *stmt;	  /* owned */
+	struct store_details details;
+	uint8_t *code; /* owned */
+	size_t capacity;
+};
+
+int tact_store_blocks_create(struct tact_store_blocks **out, struct tact_store *store,
+			     const struct tact_store_filter *filter, struct tact_diag *diag)
+{
+	static const char sql[] = "SELECT id, hex FROM block WHERE ?5 IS NULL OR"
+				  " EXISTS(SELECT 1 FROM source WHERE block = id AND app = ?5)"
+				  " ORDER BY id";
+	struct tact_store_blocks *blocks;
+	struct tact_store_filter f;
+	int code;
+
+	if (!out || !store)
+		return tact_fail(diag, TACT_E_INVAL, "no store");
+	code = store_read_filter(&f, filter, diag);
+	if (code < 0)
+		return code;
+	blocks = calloc(1, sizeof(*blocks));
+	if (!blocks)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	blocks->store = store;
+	code = sqlite3_prepare_v2(store->db, sql, -1, &blocks->stmt, NULL);
+	if (code == SQLITE_OK) {
+		store_bind_filter(blocks->stmt, &f);
+		code = store_details_init(&blocks->details, store->db);
+	}
+	if (code != SQLITE_OK) {
+		tact_store_blocks_destroy(blocks);
+		return store_fail(store->db, code == SQLITE_ERROR ? SQLITE_CORRUPT : code, diag);
+	}
+	*out = blocks;
+	return 0;
+}
+
+int tact_store_blocks_next(struct tact_store_blocks *blocks, struct tact_store_block *block,
+			   struct tact_diag *diag)
+{
+	int code;
+
+	if (!blocks || !block)
+		return tact_fail(diag, TACT_E_INVAL, "no iterator or block");
+	code = sqlite3_step(blocks->stmt);
+	if (code == SQLITE_DONE)
+		return 0;
+	if (code != SQLITE_ROW)
+		return store_fail(blocks->store->db, code, diag);
+	*block = (struct tact_store_block){.size = sizeof(*block),
+					   .id = sqlite3_column_int64(blocks->stmt, 0)};
+	code = store_read_hex(blocks->stmt, 1, &blocks->code, &blocks->capacity, &block->code_size,
+			      diag);
+	if (code < 0)
+		return code;
+	code = store_details_read(&blocks->details, block->id);
+	if (code != SQLITE_OK)
+		return store_fail(blocks->store->db, code, diag);
+	block->code = blocks->code;
+	block->sources = blocks->details.sources;
+	block->n_sources = blocks->details.n_sources;
+	block->categories = blocks->details.categories;
+	block->n_categories = blocks->details.n_categories;
+	return 1;
+}
+
+void tact_store_blocks_destroy(struct tact_store_blocks *blocks)
+{
+	if (!blocks)
+		return;
+	sqlite3_finalize(blocks->stmt);
+	store_details_fini(&blocks->details);
+	free(blocks->code);
+	free(blocks);
+}
+
+/* ---- predictions ---- */
+
+struct tact_store_predictions {
+	struct tact_store *store; /* borrowed */
+	sqlite3_stmt *stmt;	  /* owned */
+	uint8_t *code;		  /* owned */
+	size_t capacity;
+};
+
+int tact_store_predictions_create(struct tact_store_predictions **out, struct tact_store *store,
+				  const struct tact_store_filter *filter, struct tact_diag *diag)
+{
+	static const char sql[] =
+		"SELECT block, hex, arch, mode, init, model, version, status, cycles_per_iteration,"
+		" coverage, bottlenecks FROM prediction JOIN block ON block.id = block"
+		" WHERE (?2 IS NULL OR arch = ?2) AND (?3 IS NULL OR mode = ?3)"
+		" AND (?4 IS NULL OR init = ?4)"
+		" AND (?5 IS NULL OR EXISTS(SELECT 1 FROM source WHERE source.block = block.id"
+		" AND app = ?5))"
+		" AND (?7 IS NULL OR model = ?7) AND (?8 IS NULL OR version = ?8)"
+		" ORDER BY block, arch, mode, init, model, version";
+	struct tact_store_predictions *iter;
+	struct tact_store_filter f;
+	int code;
+
+	if (!out || !store)
+		return tact_fail(diag, TACT_E_INVAL, "no store");
+	code = store_read_filter(&f, filter, diag);
+	if (code < 0)
+		return code;
+	iter = calloc(1, sizeof(*iter));
+	if (!iter)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	iter->store = store;
+	code = sqlite3_prepare_v2(store->db, sql, -1, &iter->stmt, NULL);
+	if (code != SQLITE_OK) {
+		tact_store_predictions_destroy(iter);
+		return store_fail(store->db, code == SQLITE_ERROR ? SQLITE_CORRUPT : code, diag);
+	}
+	store_bind_filter(iter->stmt, &f);
+	*out = iter;
+	return 0;
+}
+
+int tact_store_predictions_next(struct tact_store_predictions *iter, int64_t *block,
+				const uint8_t **code, size_t *code_size,
+				struct tact_store_prediction *p, struct tact_diag *diag)
+{
+	int status;
+
+	if (!iter || !p)
+		return tact_fail(diag, TACT_E_INVAL, "no iterator or prediction");
+	status = sqlite3_step(iter->stmt);
+	if (status == SQLITE_DONE)
+		return 0;
+	if (status != SQLITE_ROW)
+		return store_fail(iter->store->db, status, diag);
+	if (block)
+		*block = sqlite3_column_int64(iter->stmt, 0);
+	if (code && code_size) {
+		status = store_read_hex(iter->stmt, 1, &iter->code, &iter->capacity, code_size,
+					diag);
+		if (status < 0)
+			return status;
+		*code = iter->code;
+	}
+	*p = (struct tact_store_prediction){
+		.size = sizeof(*p),
+		.arch = store_column(iter->stmt, 2),
+		.model = store_column(iter->stmt, 5),
+		.version = store_column(iter->stmt, 6),
+		.status = store_column(iter->stmt, 7),
+		.cycles_per_iteration = sqlite3_column_double(iter->stmt, 8),
+		.coverage = number_or_nan(iter->stmt, 9),
+		.bottlenecks = store_column(iter->stmt, 10),
+	};
+	if (!store_read_mode(store_column(iter->stmt, 3), &p->mode) ||
+	    !store_read_init(store_column(iter->stmt, 4), &p->init) ||
+	    (!strcmp(p->status, "ok") && sqlite3_column_type(iter->stmt, 8) == SQLITE_NULL))
+		return tact_fail(diag, TACT_E_FORMAT,
+				 "the store has a prediction that cannot be read: block %.40s",
+				 store_column(iter->stmt, 1));
+	return 1;
+}
+
+void tact_store_predictions_destroy(struct tact_store_predictions *iter)
+{
+	if (!iter)
+		return;
+	sqlite3_finalize(iter->stmt);
+	free(iter->code);
+	free(iter);
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a store knows about blocks beside measurements of this machine: sources, categories,
+ * imported measurements, predictions; transactions of many rows; older stores.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tact/dataset.h>
+
+#include "dataset/dataset.h"
+#include "support.h"
+
+struct fixture {
+	char directory[64], path[80], other[80];
+	struct tact_store *store;
+	struct tact_diag diag;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	snprintf(f->directory, sizeof(f->directory), "/tmp/tact-dataset-XXXXXX");
+	if (!mkdtemp(f->directory))
+		return -1;
+	snprintf(f->path, sizeof(f->path), "%s/x.db", f->directory);
+	snprintf(f->other, sizeof(f->other), "%s/y.db", f->directory);
+	*state = f;
+	return tact_store_open(&f->store, f->path, TACT_STORE_CREATE, NULL);
+}
+
+static int tear_down(void **state)
+{
+	static const char *const names[] = {"x.db",	"x.db-wal", "x.db-shm", "y.db",
+					    "y.db-wal", "y.db-shm", "l.csv"};
+	struct fixture *f = *state;
+
+	tact_store_close(f->store);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char path[96];
+
+		snprintf(path, sizeof(path), "%s/%s", f->directory, names[i]);
+		unlink(path);
+	}
+	rmdir(f->directory);
+	free(f);
+	return 0;
+}
+
+static const uint8_t add_code[] = {0x48, 0x01, 0xd8}, nop_code[] = {0x90};
+static const uint8_t add_loop[] = {0x48, 0x01, 0xd8, 0x49, 0xff, 0xcf, 0x75, 0xf8};
+
+static int64_t put_block(struct fixture *f, const uint8_t *code, size_t size)
+{
+	int64_t id = 0;
+
+	assert_true(tact_store_put_block(f->store, code, size, &id, &f->diag) >= 0);
+	assert_true(id > 0);
+	return id;
+}
+
+static int64_t put_machine(struct fixture *f, const char *name, const char *arch)
+{
+	struct tact_machine machine = {.size = sizeof(machine)};
+	int64_t id = 0;
+
+	snprintf(machine.brand, sizeof(machine.brand), "%s", name);
+	snprintf(machine.arch, sizeof(machine.arch), "%s", arch);
+	assert_int_equal(tact_store_put_machine(f->store, &machine, &id, &f->diag), 0);
+	return id;
+}
+
+static struct tact_measurement number(double cycles)
+{
+	return (struct tact_measurement){
+		.size = sizeof(struct tact_measurement),
+		.cycles_per_iteration = cycles,
+		.mode = TACT_MODE_UNROLL,
+		.init = TACT_INIT_STACK,
+	};
+}
+
+static int64_t count(struct fixture *f, const char *sql)
+{
+	sqlite3_stmt *stmt;
+	int64_t n;
+
+	assert_int_equal(sqlite3_prepare_v2(f->store->db, sql, -1, &stmt, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+	n = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return n;
+}
+
+static void sources_and_categories(void **state)
+{
+	struct fixture *f = *state;
+	int64_t add = put_block(f, add_code, 3), nop = put_block(f, nop_code, 1);
+	struct tact_store_filter filter = {.size = sizeof(filter), .init = -1, .app = "zlib"};
+	struct tact_store_blocks *blocks;
+	struct tact_store_block block;
+
+	assert_int_equal(put_block(f, add_code, 3), add);
+	assert_int_equal(tact_store_put_source(f->store, add, "zlib", 0.5, NULL), 0);
+	assert_int_equal(tact_store_put_source(f->store, add, "gzip", (double)NAN, NULL), 0);
+	assert_int_equal(tact_store_put_source(f->store, add, "zlib", 0.25, NULL), 0);
+	assert_int_equal(tact_store_put_source(f->store, add, "zlib", (double)NAN, NULL), 0);
+	assert_int_equal(tact_store_put_category(f->store, add, "lda", "SKL", "Scalar", NULL), 0);
+	assert_int_equal(tact_store_put_category(f->store, add, "lda", "SKL", "Vector", NULL), 0);
+	assert_int_equal(tact_store_put_category(f->store, add, "lda", "HSW", "Load", NULL), 0);
+
+	assert_int_equal(tact_store_blocks_create(&blocks, f->store, NULL, NULL), 0);
+	assert_int_equal(tact_store_blocks_next(blocks, &block, NULL), 1);
+	assert_int_equal(block.id, add);
+	assert_memory_equal(block.code, add_code, 3);
+	assert_int_equal(block.n_sources, 2);
+	assert_string_equal(block.sources[0].app, "gzip");
+	assert_true(isnan(block.sources[0].weight));
+	assert_string_equal(block.sources[1].app, "zlib");
+	assert_true(block.sources[1].weight == 0.25); /* replaced, but not by what is not known */
+	assert_int_equal(block.n_categories, 2);
+	assert_string_equal(block.categories[0].arch, "HSW");
+	assert_string_equal(block.categories[1].label, "Vector");
+	assert_int_equal(tact_store_blocks_next(blocks, &block, NULL), 1);
+	assert_int_equal(block.id, nop);
+	assert_int_equal(block.n_sources + block.n_categories, 0);
+	assert_int_equal(tact_store_blocks_next(blocks, &block, NULL), 0);
+	tact_store_blocks_destroy(blocks);
+
+	assert_int_equal(tact_store_blocks_create(&blocks, f->store, &filter, NULL), 0);
+	assert_int_equal(tact_store_blocks_next(blocks, &block, NULL), 1);
+	assert_int_equal(block.id, add);
+	assert_int_equal(tact_store_blocks_next(blocks, &block, NULL), 0);
+	tact_store_blocks_destroy(blocks);
+}
+
+static void imported_measurements(void **state)
+{
+	struct fixture *f = *state;
+	int64_t add = put_block(f, add_code, 3);
+	struct tact_measurement m = number(1.5);
+	struct tact_store_import import = {
+		.size = sizeof(import), .origin = "a.csv", .flags = "LM", .clean = 1};
+	struct tact_store_filter filter = {.size = sizeof(filter), .init = -1, .arch = "HSW"};
+	struct tact_store_iter *iter;
+	struct tact_store_row row;
+
+	import.machine = put_machine(f, "bhive", "HSW");
+	assert_int_equal(put_machine(f, "bhive", ""), import.machine);
+	assert_int_equal(tact_store_put_source(f->store, add, "gzip", 2, NULL), 0);
+	assert_int_equal(tact_store_put_category(f->store, add, "a", "", "first", NULL), 0);
+	assert_int_equal(tact_store_put_category(f->store, add, "b", "", "second", NULL), 0);
+	assert_int_equal(tact_store_put_import(f->store, add, &m, &import, NULL), 0);
+	import.machine = put_machine(f, "ours", "ICX");
+	m.mode = TACT_MODE_LOOP;
+	import.loop_code = add_loop;
+	import.loop_size = sizeof(add_loop);
+	import.clean = -1;
+	import.has_spread = true;
+	m.spread = 0.01;
+	assert_int_equal(tact_store_put_import(f->store, add, &m, &import, NULL), 0);
+
+	assert_int_equal(tact_store_iter_create_filtered(&iter, f->store, &filter, NULL), 0);
+	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
+	assert_true(row.measurement.cycles_per_iteration == 1.5);
+	assert_int_equal(row.measurement.flags, TACT_MFLAG_CROSSES_LINE);
+	assert_string_equal(row.flags, "LM");
+	assert_string_equal(row.origin, "a.csv");
+	assert_string_equal(row.version, "");
+	assert_string_equal(row.machine->brand, "bhive");
+	assert_string_equal(row.category, "first");
+	assert_int_equal(row.clean, 1);
+	assert_false(row.has_spread);
+	assert_null(row.loop_code);
+	assert_int_equal(row.n_sources, 1);
+	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 0);
+	tact_store_iter_destroy(iter);
+
+	filter.arch = NULL;
+	filter.mode = TACT_MODE_LOOP;
+	filter.classifier = "b";
+	assert_int_equal(tact_store_iter_create_filtered(&iter, f->store, &filter, NULL), 0);
+	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
+	assert_string_equal(row.machine->arch, "ICX");
+	assert_string_equal(row.category, "second");
+	assert_int_equal(row.clean, -1);
+	assert_true(row.has_spread);
+	assert_int_equal(row.loop_size, sizeof(add_loop));
+	assert_memory_equal(row.loop_code, add_loop, sizeof(add_loop));
+	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 0);
+	tact_store_iter_destroy(iter);
+	/* a store does not change its mind about what a machine is */
+	{
+		struct tact_machine other = {.size = sizeof(other), .brand = "ours", .arch = "SKL"};
+		int64_t id;
+
+		assert_int_equal(tact_store_put_machine(f->store, &other, &id, &f->diag),
+				 -TACT_E_INVAL);
+		assert_non_null(strstr(f->diag.text, "ICX"));
+	}
+}
+
+static void predictions(void **state)
+{
+	struct fixture *f = *state;
+	int64_t add = put_block(f, add_code, 3), block;
+	struct tact_store_prediction p = {.size = sizeof(p),
+					  .arch = "SKL",
+					  .model = "facile",
+					  .version = "1",
+					  .mode = TACT_MODE_UNROLL,
+					  .status = "ok",
+					  .cycles_per_iteration = 2,
+					  .coverage = 1,
+					  .bottlenecks = "Ports+Issue"};
+	struct tact_store_filter filter = {.size = sizeof(filter), .init = -1, .version = "2"};
+	struct tact_store_predictions *iter;
+	const uint8_t *code;
+	size_t size;
+
+	assert_int_equal(tact_store_put_prediction(f->store, add, &p, NULL), 0);
+	p.cycles_per_iteration = 3;
+	assert_int_equal(tact_store_put_prediction(f->store, add, &p, NULL), 0);
+	p.version = "2";
+	p.status = "decode";
+	assert_int_equal(tact_store_put_prediction(f->store, add, &p, NULL), 0);
+	assert_int_equal(tact_store_predictions_create(&iter, f->store, NULL, NULL), 0);
+	assert_int_equal(tact_store_predictions_next(iter, &block, &code, &size, &p, NULL), 1);
+	assert_int_equal(block, add);
+	assert_memory_equal(code, add_code, 3);
+	assert_true(p.cycles_per_iteration == 3 && p.coverage == 1);
+	assert_string_equal(p.bottlenecks, "Ports+Issue");
+	assert_int_equal(tact_store_predictions_next(iter, &block, &code, &size, &p, NULL), 1);
+	assert_string_equal(p.status, "decode");
+	assert_int_equal(tact_store_predictions_next(iter, NULL, NULL, NULL, &p, NULL), 0);
+	tact_store_predictions_destroy(iter);
+	assert_int_equal(tact_store_predictions_create(&iter, f->store, &filter, NULL), 0);
+	assert_int_equal(tact_store_predictions_next(iter, NULL, NULL, NULL, &p, NULL), 1);
+	assert_string_equal(p.version, "2");
+	assert_int_equal(tact_store_predictions_next(iter, NULL, NULL, NULL, &p, NULL), 0);
+	tact_store_predictions_destroy(iter);
+}
+
+static void wrong_rows(void **state)
+{
+	struct fixture *f = *state;
+	int64_t add = put_block(f, add_code, 3);
+	struct tact_measurement m = number(1);
+	struct tact_store_import import = {.size = sizeof(import), .machine = 77, .clean = -1};
+	struct tact_store_filter filter = {.size = sizeof(filter), .init = 9};
+	struct tact_store_iter *iter;
+	char longest[TACT_STORE_NAME_MAX + 2];
+
+	memset(longest, 'a', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	assert_int_equal(tact_store_put_source(f->store, add, longest, 1, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_put_source(f->store, add, "a\nb", 1, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_put_source(f->store, add, "", 1, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_put_source(f->store, 99, "a", 1, &f->diag), -TACT_E_INVAL);
+	assert_non_null(strstr(f->diag.text, "no such block"));
+	longest[sizeof(longest) - 2] = '\0';
+	assert_int_equal(tact_store_put_source(f->store, add, longest, 1, NULL), 0);
+	assert_int_equal(tact_store_put_import(f->store, add, &m, &import, NULL), -TACT_E_INVAL);
+	import.machine = put_machine(f, "m", "");
+	m.cycles_per_iteration = 0;
+	assert_int_equal(tact_store_put_import(f->store, add, &m, &import, NULL), -TACT_E_INVAL);
+	m.cycles_per_iteration = (double)INFINITY;
+	assert_int_equal(tact_store_put_import(f->store, add, &m, &import, NULL), -TACT_E_INVAL);
+	m = number(1);
+	m.mode = TACT_MODE_AUTO;
+	assert_int_equal(tact_store_put_import(f->store, add, &m, &import, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_iter_create_filtered(&iter, f->store, &filter, NULL),
+			 -TACT_E_INVAL);
+	assert_int_equal(tact_store_end(f->store, NULL), -TACT_E_INVAL);
+	/* a row that is refused does not take the others with it */
+	assert_int_equal(tact_store_begin(f->store, NULL), 0);
+	assert_int_equal(tact_store_begin(f->store, NULL), -TACT_E_INVAL);
+	put_block(f, nop_code, 1);
+	assert_int_equal(tact_store_put_source(f->store, 99, "a", 1, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_end(f->store, NULL), 0);
+	assert_int_equal(count(f, "SELECT count(*) FROM block"), 2);
+}
+
+/* Without an end there is nothing of the last transaction. */
+static void close_without_end(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(tact_store_begin(f->store, NULL), 0);
+	put_block(f, add_code, 3);
+	tact_store_close(f->store);
+	assert_int_equal(tact_store_open(&f->store, f->path, 0, NULL), 0);
+	assert_int_equal(count(f, "SELECT count(*) FROM block"), 0);
+}
+
+/* Killed in the middle of many: whole transactions, and the rest can follow. */
+static void killed_among_many(void **state)
+{
+	enum { ROWS = 150000 };
+	struct fixture *f = *state;
+	int64_t n = 0;
+	int status;
+	pid_t child;
+
+	tact_store_close(f->store);
+	f->store = NULL;
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		if (tact_store_open(&f->store, f->path, 0, NULL) < 0 ||
+		    tact_store_begin(f->store, NULL) < 0)
+			_exit(1);
+		for (uint32_t i = 1; i <= ROWS / 2; i++)
+			if (tact_store_put_block(f->store, (const uint8_t *)&i, 4, NULL, NULL) < 0)
+				_exit(1);
+		raise(SIGKILL);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(tact_store_open(&f->store, f->path, 0, NULL), 0);
+	n = count(f, "SELECT count(*) FROM block");
+	assert_true(n > 0 && n < ROWS / 2);
+	assert_int_equal(n, count(f, "SELECT max(id) FROM block"));
+	assert_int_equal(tact_store_begin(f->store, NULL), 0);
+	for (uint32_t i = 1; i <= ROWS; i++)
+		assert_int_equal(tact_store_put_block(f->store, (const uint8_t *)&i, 4, NULL, NULL),
+				 i > n);
+	assert_int_equal(tact_store_end(f->store, NULL), 0);
+	assert_int_equal(count(f, "SELECT count(*) FROM block"), ROWS);
+}
+
+/* A store of the first version gets the new tables, and its rows can be read. */
+static void first_version(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_store_iter *iter;
+	struct tact_store_row row;
+	sqlite3 *db;
+
+	tact_store_close(f->store);
+	f->store = NULL;
+	unlink(f->path);
+	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+	assert_int_equal(store_upgrade(db, store_steps, 1, NULL), 0);
+	assert_int_equal(
+		sqlite3_exec(
+			db,
+			"INSERT INTO machine VALUES(1, 'GenuineIntel', 'b', 6, 85, 7, '', 0, "
+			"'CLX'); INSERT INTO block VALUES(1, '4801d8');"
+			"INSERT INTO measurement VALUES(1, 1, 'loop', 'same', 'tsc', 'ok', 1.5, "
+			"0.1, 9, 1, 10, 20, 'L', 3, '', '0.1.0')",
+			NULL, NULL, NULL),
+		SQLITE_OK);
+	sqlite3_close(db);
+	assert_int_equal(tact_store_open(&f->store, f->path, TACT_STORE_READONLY, &f->diag),
+			 -TACT_E_VERSION);
+	assert_int_equal(tact_store_open(&f->store, f->path, 0, NULL), 0);
+	assert_int_equal(count(f, "PRAGMA user_version"), 2);
+	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
+	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
+	assert_true(row.measurement.cycles_per_iteration == 1.5);
+	assert_int_equal(row.clean, -1);
+	assert_string_equal(row.origin, "");
+	assert_string_equal(row.machine->arch, "CLX");
+	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 0);
+	tact_store_iter_destroy(iter);
+}
+
+#define STORE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		STORE_TEST(sources_and_categories),
+		STORE_TEST(imported_measurements),
+		STORE_TEST(predictions),
+		STORE_TEST(wrong_rows),
+		STORE_TEST(close_without_end),
+		STORE_TEST(killed_among_many),
+		STORE_TEST(first_version),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
