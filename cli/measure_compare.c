@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/insn.h>
 #include <tact/predict.h>
 
 #include "cli.h"
+#include "loopcode.h"
 #include "measurer.h"
 
-enum { SHOWN_ROWS = 20, COUNTER_BYTES = 9 };
+enum { SHOWN_ROWS = 20 };
 
 /* What makes a number differ from that of an ideal machine, which is what a model predicts. */
 enum {
@@ -57,59 +57,6 @@ static const struct tact_arch *choose_arch(struct comparison *c, const char *mac
 	return arch ? arch : archs->arch[0];
 }
 
-/* Bits of the general registers that a block uses. */
-static unsigned used_registers(const uint8_t *code, size_t size)
-{
-	unsigned used = 1u << TACT_REG_RSP;
-	struct tact_insn insn;
-
-	for (size_t at = 0; at < size;) {
-		int length = tact_decode(&insn, code + at, size - at);
-
-		if (length <= 0)
-			break;
-		for (unsigned k = 0; k < insn.n_operands; k++) {
-			const struct tact_operand *op = &insn.operand[k];
-			const uint8_t regs[3] = {op->reg, op->base, op->index};
-
-			for (unsigned r = 0; r < 3; r++)
-				if (regs[r] < 16)
-					used |= 1u << regs[r];
-		}
-		at += (size_t)length;
-	}
-	return used;
-}
-
-/* The harness makes a loop of a block without a branch of its own: it appends dec and jnz.  The
- * prediction is for the same code.  Returns its size.
- */
-static size_t add_counter(uint8_t *to, const uint8_t *code, size_t size)
-{
-	unsigned used = used_registers(code, size), reg = 15;
-	uint8_t *p = to + size;
-	int32_t back;
-
-	while (reg && used >> reg & 1)
-		reg--;
-	memcpy(to, code, size);
-	*p++ = (uint8_t)(0x48 | reg >> 3);
-	*p++ = 0xff;
-	*p++ = (uint8_t)(0xc8 | (reg & 7));
-	back = -(int32_t)(size + 3 + 2);
-	if (back >= -128) {
-		*p++ = 0x75;
-		*p++ = (uint8_t)back;
-	} else {
-		back -= 4;
-		*p++ = 0x0f;
-		*p++ = 0x85;
-		memcpy(p, &back, sizeof(back));
-		p += sizeof(back);
-	}
-	return (size_t)(p - to);
-}
-
 /* Loads the code as it ran.  A block that does not end in its branch shows by what auto says. */
 static int load(struct comparison *c, const struct row *row)
 {
@@ -127,9 +74,10 @@ static int load(struct comparison *c, const struct row *row)
 	if (status < 0 || tact_block_mode(c->block) == row->mode)
 		return status;
 	if (row->mode == TACT_MODE_LOOP) {
-		looped = cli_alloc(row->code_size + COUNTER_BYTES);
+		looped = cli_alloc(row->code_size + LOOPCODE_COUNTER_BYTES);
 		status = tact_block_load(c->block, looped,
-					 add_counter(looped, row->code, row->code_size), NULL);
+					 loopcode_add_counter(looped, row->code, row->code_size),
+					 NULL);
 		free(looped);
 	}
 	options.mode = row->mode;

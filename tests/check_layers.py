@@ -38,6 +38,7 @@ MAY_INCLUDE = {
 PUBLIC = {
     'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch',
     'block.h': 'block', 'model.h': 'block', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset',
+    'evaluate.h': 'dataset',
     'doctor.h': 'pmu', 'trace.h': 'trace', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
 }
 # isa/assemble.h takes the syntax from there: an enumeration, no code.

@@ -9,6 +9,7 @@
 #include <tact/block.h>
 #include <tact/dataset.h>
 #include <tact/doctor.h>
+#include <tact/evaluate.h>
 #include <tact/input.h>
 #include <tact/insn.h>
 #include <tact/mca.h>
