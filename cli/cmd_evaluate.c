@@ -183,6 +183,15 @@ static const struct option_spec output_specs[] = {
 	 .argument = "FILE",
 	 TEXT(rows_path),
 	 .help = "write all rows with all predictions there, as CSV"},
+	{.name = "report",
+	 .argument = "DIR",
+	 TEXT(report),
+	 .help = "make DIR/index.html: heat maps, errors, the worst blocks, the flow of "
+		 "bottlenecks (without --bottlenecks: on SNB, HSW, CLX and RKL)"},
+	{.name = "worst",
+	 .argument = "N",
+	 NUMBER(worst, 0, 10000),
+	 .help = "blocks with the largest error in the report, for each model (default: 25)"},
 	{.letter = 'q',
 	 .name = "quiet",
 	 FLAG(is_quiet),
@@ -234,6 +243,9 @@ static int find_bottleneck_archs(struct evaluator *p)
 {
 	struct archlist list = {.names = p->bottleneck_archs, .params = p->params};
 	int status;
+
+	if (!list.names && p->report)
+		list.names = "SNB,HSW,CLX,RKL"; /* Figure 6 of the FACILE paper */
 
 	if (!list.names)
 		return CLI_GOOD;
@@ -296,6 +308,8 @@ static int run(struct evaluator *p)
 	status = worse(status, print(p));
 	if (p->rows_path)
 		status = worse(status, evaluate_write_rows(p));
+	if (p->report)
+		status = worse(status, evaluate_write_report(p));
 	return status;
 }
 
@@ -319,6 +333,7 @@ int cmd_evaluate(int argc, char **argv)
 	struct evaluator p = {.current = {NULL, -1, -1},
 			      .last = {NULL, -1, -1},
 			      .timeout = 300,
+			      .worst = 25,
 			      .default_arch = -1};
 	const struct option_group groups[] = {
 		{"Input", input_specs, &p},  {"Models", model_specs, &p},

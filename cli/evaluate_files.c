@@ -141,7 +141,7 @@ static void add_json_bottlenecks(const struct evaluator *p, size_t a, struct tex
 	text_add(out, "},\"ideal_speedups\":{");
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
 		text_printf(out, "%s\"%s\":%.6f", b ? "," : "", evaluate_bottleneck_name(b),
-			    at->weight[b] > 0 ? at->speedup[b] / at->weight[b] : 1);
+			    evaluate_speedup(at, b));
 	text_add(out, "}}\n");
 }
 

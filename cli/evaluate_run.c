@@ -124,7 +124,7 @@ struct tools {
 struct job {
 	struct evaluator *p;
 	struct tools *tools; /* one a thread */
-	double *gains;	     /* [chunk][CPU][bound][2]: sums of speedups and of weights */
+	double *gains;	     /* [chunk][CPU][bound][2]: sums of logarithms and of weights */
 };
 
 static enum tact_outcome outcome_of(int status)
@@ -228,7 +228,7 @@ static void look_at_bottlenecks(struct job *job, struct tools *t, size_t row, do
 			double rest = without(&x, b);
 
 			if (rest > 0) {
-				gains[2 * b] += weight * x.cycles_per_iteration / rest;
+				gains[2 * b] += weight * log(x.cycles_per_iteration / rest);
 				gains[2 * b + 1] += weight;
 			}
 		}
@@ -270,7 +270,7 @@ static void sum_gains(struct evaluator *p, const double *gains, size_t n_chunks)
 	for (size_t c = 0; c < n_chunks; c++) {
 		for (size_t a = 0; a < p->n_bottlenecks; a++) {
 			for (unsigned b = 0; b < TACT_N_BOUNDS; b++, gains += 2) {
-				p->bottlenecks[a].speedup[b] += gains[0];
+				p->bottlenecks[a].gain[b] += gains[0];
 				p->bottlenecks[a].weight[b] += gains[1];
 			}
 		}

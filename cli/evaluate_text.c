@@ -146,19 +146,18 @@ static void add_share_table(const struct evaluator *p, struct text *out)
 
 static void add_speedup_table(const struct evaluator *p, struct text *out)
 {
-	text_add(out, "\nSpeedup if one component were ideal, mean over the blocks\n");
+	text_add(out, "\nSpeedup if one component were ideal, geometric mean over the blocks\n");
 	add_arch_titles(p, out);
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
 		bool any = false;
 
 		for (size_t a = 0; a < p->n_bottlenecks; a++)
-			any |= p->bottlenecks[a].speedup[b] > p->bottlenecks[a].weight[b];
+			any |= p->bottlenecks[a].gain[b] > 0;
 		if (!any)
 			continue;
 		text_printf(out, "%-14s", evaluate_bottleneck_name(b));
 		for (size_t a = 0; a < p->n_bottlenecks; a++)
-			text_printf(out, " %6.3f",
-				    p->bottlenecks[a].speedup[b] / p->bottlenecks[a].weight[b]);
+			text_printf(out, " %6.3f", evaluate_speedup(&p->bottlenecks[a], b));
 		text_add(out, "\n");
 	}
 }

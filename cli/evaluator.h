@@ -107,7 +107,8 @@ struct evaluate_model {
 struct evaluate_bottlenecks {
 	const struct tact_arch *arch;
 	uint8_t *kind; /* owned; one a row: the first bottleneck, TACT_N_BOUNDS: none */
-	double speedup[TACT_N_BOUNDS], weight[TACT_N_BOUNDS]; /* if the component were ideal */
+	/* If a component were ideal: sums of the speedups' logarithms, and of weights. */
+	double gain[TACT_N_BOUNDS], weight[TACT_N_BOUNDS];
 };
 
 struct evaluator {
@@ -212,6 +213,8 @@ const char *evaluate_kind_name(int kind);
 const char *evaluate_bottleneck_name(unsigned kind);
 /* Of one CPU: shares by kind, TACT_N_BOUNDS + 1 of them; of two: flow. */
 void evaluate_shares(const struct evaluator *p, size_t i, double *share);
+/* Geometric mean over the blocks if component b were ideal. */
+double evaluate_speedup(const struct evaluate_bottlenecks *at, unsigned b);
 void evaluate_flow(const struct evaluator *p, size_t i, double *flow);
 enum { EVALUATE_N_BOTTLENECKS = TACT_N_BOUNDS + 1 };
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <string.h>
+
+#include <tact/evaluate.h>
+
+#include "base/base.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Tables of measured blocks: what comes out is within its contract. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct tact_table *table;
+	struct tact_table_row row;
+	struct tact_diag diag;
+	int status;
+
+	if (tact_table_open_memory(&table, data, size, &diag) < 0)
+		return 0;
+	while ((status = tact_table_next(table, &row, &diag))) {
+		if (status == -TACT_E_FORMAT)
+			continue;
+		if (status < 0)
+			break;
+		if (!row.code_size || row.code_size > size || row.loop_size > size)
+			__builtin_trap();
+		if ((row.has_cycles && !isfinite(row.cycles)) || !(row.weight > 0) ||
+		    row.clean < -1 || row.clean > 1)
+			__builtin_trap();
+		/* Touch all of it. */
+		tact_hash_bytes(row.code, row.code_size);
+		tact_hash_bytes(row.loop, row.loop_size);
+		if (strlen(row.app) > 255 || strlen(row.category) > 255)
+			__builtin_trap();
+	}
+	tact_table_close(table);
+	return 0;
+}
