@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "cli.h"
 #include "evaluator.h"
@@ -77,6 +78,11 @@ static void fail_rest(struct evaluate_model *model, struct batch *b, enum tact_o
 		model->outcomes[b->row[b->done++]] = (uint8_t)outcome;
 }
 
+static bool is_good_end(const struct exchange *x)
+{
+	return !x->is_timeout && WIFEXITED(x->status) && !WEXITSTATUS(x->status);
+}
+
 /* Runs it once.  Returns false if it is of no use to go on. */
 static bool run_once(const struct evaluator *p, struct evaluate_model *model, struct batch *b,
 		     const char *const *environment, unsigned starts)
@@ -101,10 +107,11 @@ static bool run_once(const struct evaluator *p, struct evaluate_model *model, st
 		goto out_free;
 	}
 	too_many = take_answers(model, b, &output);
-	if (too_many || x.is_flood) {
-		cli_message("%s: printed more lines than it was given: which number belongs to "
-			    "which block is not known",
-			    model->name);
+	/* One that ends well with too few lines may have left out any of them. */
+	if (too_many || x.is_flood || (b->done < b->n && is_good_end(&x))) {
+		cli_message("%s: printed %s lines than it was given: which number belongs to which "
+			    "block is not known",
+			    model->name, b->done < b->n && !x.is_flood ? "fewer" : "more");
 		model->is_broken = true;
 		b->done = before;
 		fail_rest(model, b, TACT_OUTCOME_NO_NUMBER);

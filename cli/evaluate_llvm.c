@@ -222,11 +222,14 @@ static void work(void *context, unsigned thread, size_t i)
 		return;
 	add_bytes(&l->p->rows, part, &bytes);
 	run(l, argv, &bytes, &assembly);
+	if (l->is_missing)
+		goto out_free;
 	find_regions(&assembly, regions, part->n);
 	for (size_t k = 0; k < part->n; k++)
 		if (regions[k].end <= regions[k].begin)
 			l->model->outcomes[part->row[k]] = TACT_OUTCOME_UNDECODABLE;
 	analyse(l, part, &assembly, regions, 0, part->n);
+out_free:
 	text_free(&bytes);
 	text_free(&assembly);
 }

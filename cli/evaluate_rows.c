@@ -2,6 +2,8 @@
  *
  * The measured rows of tact evaluate: from tables and stores, with their groups.
  */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +22,7 @@ struct incoming {
 	int clean;			    /* < 0: not known */
 	const char *arch, *mode, *category; /* "": nothing is said */
 	int init;			    /* < 0 */
-	const char *const *apps;
+	const char *const *apps;	    /* with weights; without those the row's counts */
 	const double *app_weights;
 	size_t n_apps;
 	uint64_t line;
@@ -190,9 +192,8 @@ static int choose_arch(struct reader *r, const struct incoming *in)
 	if (!given && !*in->arch)
 		return default_arch(r->p);
 	arch = evaluate_arch(r->p, given ? given : in->arch);
-	if (arch < 0 && !rows->n_unknown_arch++) {
-		strncpy(rows->unknown_arch, in->arch, sizeof(rows->unknown_arch) - 1);
-	}
+	if (arch < 0 && !rows->n_unknown_arch++)
+		snprintf(rows->unknown_arch, sizeof(rows->unknown_arch), "%s", in->arch);
 	return arch;
 }
 
@@ -417,32 +418,72 @@ static int read_table(struct reader *r, const char *path)
 
 /* ---- stores ---- */
 
+/* Applications of a block, with weights; the block's weight is their sum.  What is not known is 1.
+ */
+struct sources {
+	const char **app; /* owned */
+	double *weight;	  /* owned */
+	size_t capacity;
+};
+
+static double take_sources(struct sources *s, const struct tact_store_row *row)
+{
+	double sum = 0;
+
+	if (row->n_sources > s->capacity) {
+		s->capacity = 2 * row->n_sources;
+		s->app = cli_realloc(s->app, s->capacity * sizeof(*s->app));
+		s->weight = cli_realloc(s->weight, s->capacity * sizeof(*s->weight));
+	}
+	for (size_t i = 0; i < row->n_sources; i++) {
+		double weight = row->sources[i].weight;
+
+		s->app[i] = row->sources[i].app;
+		s->weight[i] = weight > 0 && isfinite(weight) ? weight : 1;
+		sum += s->weight[i];
+	}
+	return sum > 0 ? sum : 1;
+}
+
+static void add_store_row(struct reader *r, const struct tact_store_row *row, struct sources *s)
+{
+	const struct tact_measurement *m = &row->measurement;
+	const struct tact_machine *machine = row->machine;
+	struct incoming in = {
+		.code = row->code,
+		.code_size = row->code_size,
+		.loop = row->loop_code,
+		.loop_size = row->loop_code ? row->loop_size : 0,
+		.cycles = m->cycles_per_iteration,
+		.has_cycles = m->status == TACT_MEASURE_OK,
+		.weight = take_sources(s, row),
+		.clean = row->clean,
+		.arch = machine->arch[0] ? machine->arch : machine->brand,
+		.mode = evaluate_mode_name(m->mode),
+		.category = row->category,
+		.init = (int)m->init,
+		.n_apps = row->n_sources,
+	};
+
+	in.apps = s->app;
+	in.app_weights = s->weight;
+	add_row(r, &in);
+}
+
 static int read_store_rows(struct reader *r, struct tact_store *store, struct tact_diag *diag)
 {
 	struct tact_store_iter *iter;
 	struct tact_store_row row = {.size = sizeof(row)};
+	struct sources sources = {0};
 	int status = tact_store_iter_create(&iter, store, diag);
 
 	if (status < 0)
 		return status;
-	while ((status = tact_store_iter_next(iter, &row, diag)) > 0) {
-		const struct tact_measurement *m = &row.measurement;
-		struct incoming in = {
-			.code = row.code,
-			.code_size = row.code_size,
-			.cycles = m->cycles_per_iteration,
-			.has_cycles = m->status == TACT_MEASURE_OK,
-			.weight = 1,
-			.clean = -1,
-			.arch = row.machine->arch[0] ? row.machine->arch : "?",
-			.mode = evaluate_mode_name(m->mode),
-			.category = "",
-			.init = (int)m->init,
-		};
-
-		add_row(r, &in);
-	}
+	while ((status = tact_store_iter_next(iter, &row, diag)) > 0)
+		add_store_row(r, &row, &sources);
 	tact_store_iter_destroy(iter);
+	free(sources.app);
+	free(sources.weight);
 	return status;
 }
 

@@ -76,7 +76,7 @@ struct evaluate_rows {
 	size_t n_sets;
 	struct evaluate_grouping by[EVALUATE_KINDS];
 	size_t n_unmeasured, n_not_positive, n_unclean, n_unknown_arch, n_bad;
-	char unknown_arch[32]; /* the first one */
+	char unknown_arch[64]; /* the first one */
 };
 
 /* ---- models ---- */

@@ -150,8 +150,6 @@ void exchange_describe(const struct exchange *x, char *text, size_t size)
 			 strsignal(WTERMSIG(x->status)));
 	else if (WEXITSTATUS(x->status) == 127)
 		snprintf(text, size, "was not found (exit code 127)");
-	else if (WEXITSTATUS(x->status))
-		snprintf(text, size, "ended with exit code %d", WEXITSTATUS(x->status));
 	else
-		snprintf(text, size, "ended too early");
+		snprintf(text, size, "ended with exit code %d", WEXITSTATUS(x->status));
 }
