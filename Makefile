@@ -28,7 +28,7 @@ CFLAGS ?= -g
 WERROR ?= -Werror
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(OPT) -fPIC -fvisibility=default -pthread \
 	-Iinclude -Ilib -I$(BUILD)/gen $(CFLAGS)
-LIBS := -lZydis -lZycore -ldw -lelf -lsqlite3 -lm -pthread
+LIBS := -lZydis -lZycore -ldw -lelf -lsqlite3 -lzstd -lm -pthread
 SANITIZE := -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 LIB_SRC := $(sort $(wildcard lib/*/*.c))
@@ -52,7 +52,7 @@ all: deps
 	@$(MAKE) --no-print-directory build
 
 .PHONY: build
-build: $(BUILD)/tact $(BUILD)/libtact.a $(BUILD)/libtact.so
+build: $(BUILD)/tact $(BUILD)/libtact.a $(BUILD)/libtact.so $(BUILD)/tact_trace.so
 
 # Every target that compiles runs this first: it is silent when nothing is missing.
 .PHONY: deps
@@ -84,6 +84,13 @@ $(BUILD)/libtact.so: $(LIB_OBJ) gen/libtact.map
 
 $(BUILD)/tact: $(CLI_OBJ) $(BUILD)/libtact.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS) $(LDFLAGS)
+
+# Loaded into QEMU: shares one header with the rest, and no code.  Sanitizers do not go in there.
+PLUGIN_SRC := $(sort $(wildcard plugin/qemu/*.c))
+$(BUILD)/tact_trace.so: $(PLUGIN_SRC) $(wildcard plugin/qemu/*.h) lib/trace/wire.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O2 -g -fPIC -fvisibility=hidden -shared -pthread \
+		-Ilib -o $@ $(PLUGIN_SRC)
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_DEPS)
 
@@ -165,6 +172,8 @@ install: deps
 	install -m 755 $(BUILD)/libtact.so $(DEST)/lib/libtact.so.$(VERSION)
 	ln -sf libtact.so.$(VERSION) $(DEST)/lib/libtact.so.$(SOVERSION)
 	ln -sf libtact.so.$(SOVERSION) $(DEST)/lib/libtact.so
+	install -d $(DEST)/lib/tact
+	install -m 755 $(BUILD)/tact_trace.so $(DEST)/lib/tact
 	install -m 644 $(HEADERS) $(DEST)/include/tact
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' \
 		gen/tact.pc.in > $(DEST)/lib/pkgconfig/tact.pc
@@ -176,12 +185,13 @@ uninstall:
 	rm -f $(DEST)/lib/libtact.so $(DEST)/lib/libtact.so.$(SOVERSION) $(DEST)/lib/libtact.so.$(VERSION)
 	rm -f $(addprefix $(DEST)/include/tact/,$(notdir $(HEADERS)))
 	rm -f $(addprefix $(DEST)/share/man/man1/,$(notdir $(MAN)))
-	-rmdir $(DEST)/include/tact
+	rm -f $(DEST)/lib/tact/tact_trace.so
+	-rmdir $(DEST)/include/tact $(DEST)/lib/tact
 
 # ---- the rest ----
 
 FORMATTED = $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h cli/*.h include/tact/*.h \
-	gen/*.c tests/*/*.h tests/fuzz/driver.c bench/*.c examples/*.c)
+	gen/*.c tests/*/*.h tests/fuzz/driver.c bench/*.c examples/*.c plugin/qemu/*.[ch])
 
 .PHONY: format format-check
 format:

@@ -29,10 +29,12 @@ header Zydis/Zydis.h libzydis-dev 'decodes x86 instructions'
 header elfutils/libdw.h libdw-dev 'reads ELF and DWARF'
 header libelf.h libelf-dev 'reads ELF'
 header sqlite3.h libsqlite3-dev 'stores blocks and measurements'
+header zstd.h libzstd-dev 'compresses traces'
 case ${1:-build} in
 check)
 	header cmocka.h libcmocka-dev 'runs the unit tests'
 	need 'command -v python3' python3 'drives the command-line tests'
+	need 'command -v qemu-x86_64' qemu-user 'runs the programs that tests collect blocks of'
 	;;
 web)
 	need 'command -v python3' python3 'drives the tests'

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Starts the program under QEMU, with a keeper between it and this process.
+ *
+ * The keeper is a child of ours that waits for the program and for everything that the program
+ * starts: orphans become its children (PR_SET_CHILD_SUBREAPER).  When this process ends, in
+ * whatever way, the keeper gets a signal and kills them all; so nothing is left behind.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/trace.h"
+
+/* QEMU -cpu CPU -plugin PLUGIN: what programs started by execve get, too. */
+enum { N_KEPT = 5, POLITE_ROUNDS = 100, ROUND_MS = 20 };
+
+/* Memory of this process and the keeper only: the program cannot reach it. */
+struct trace_shared {
+	atomic_int has_ended; /* the program */
+	atomic_int is_over;   /* all of them */
+	atomic_int wait_status;
+	atomic_int exec_errno;
+};
+
+/* ---- the keeper: only calls that are safe after fork in a process with threads ---- */
+
+static void leave(int status)
+{
+	syscall(SYS_exit_group, status);
+}
+
+/* Sends a signal to all children: /proc lists them; where it does not, only the program. */
+static void signal_children(int number, pid_t program)
+{
+	char list[4096];
+	int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, list, sizeof(list) - 1);
+	pid_t pid = 0;
+
+	if (fd >= 0)
+		close(fd);
+	for (ssize_t i = 0; i < n; i++) {
+		if (list[i] >= '0' && list[i] <= '9') {
+			pid = pid * 10 + (list[i] - '0');
+			continue;
+		}
+		if (pid > 0)
+			kill(pid, number);
+		pid = 0;
+	}
+	if (n <= 0 && program > 0)
+		kill(program, number);
+}
+
+/* Takes those that have ended.  False when none is left. */
+static bool reap(struct trace_shared *shared, pid_t program)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != program)
+			continue;
+		shared->wait_status = status;
+		shared->has_ended = 1;
+	}
+	return pid == 0 || (pid < 0 && errno == EINTR);
+}
+
+static void watch(struct trace_shared *shared, pid_t program, const sigset_t *signals)
+{
+	const struct timespec round = {0, ROUND_MS * 1000000L};
+	int rounds = -1; /* until they are killed; -1: they may run */
+
+	while (reap(shared, program)) {
+		int number = sigtimedwait(signals, NULL, rounds < 0 ? NULL : &round);
+
+		if (number == SIGUSR1) {
+			rounds = 0;
+		} else if (number == SIGTERM && rounds < 0) {
+			rounds = POLITE_ROUNDS;
+			signal_children(SIGTERM, program);
+		}
+		if (rounds > 0 && number < 0)
+			rounds--;
+		if (!rounds)
+			signal_children(SIGKILL, program);
+	}
+}
+
+static void run_program(struct trace_shared *shared, char *const *words, const sigset_t *mask,
+			pid_t keeper)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != keeper)
+		leave(127);
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execv(words[0], words);
+	shared->exec_errno = errno;
+	leave(127);
+}
+
+static void keep(struct trace_shared *shared, char *const *words, const sigset_t *mask,
+		 const sigset_t *signals, pid_t parent)
+{
+	const pid_t self = getpid();
+	pid_t program;
+
+	prctl(PR_SET_PDEATHSIG, SIGUSR1);
+	prctl(PR_SET_NAME, "tact-keeper");
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (getppid() != parent)
+		leave(1);
+	program = fork();
+	if (!program)
+		run_program(shared, words, mask, self);
+	if (program > 0)
+		watch(shared, program, signals);
+	else
+		shared->exec_errno = errno;
+	shared->is_over = 1;
+	leave(0);
+}
+
+/* ---- this process ---- */
+
+struct words {
+	char *data; /* owned */
+	size_t size, capacity;
+};
+
+/* QEMU splits its options at commas; a comma that is meant is doubled. */
+static int add_text(struct words *w, const char *text, bool is_quoted)
+{
+	for (; *text; text++) {
+		if (tact_grow(&w->data, &w->capacity, w->size + 3, 1))
+			return -TACT_E_NOMEM;
+		w->data[w->size++] = *text;
+		if (is_quoted && *text == ',')
+			w->data[w->size++] = ',';
+		w->data[w->size] = '\0';
+	}
+	return 0;
+}
+
+static int add_range(struct words *w, const char *key, const struct tact_trace_region *r,
+		     bool is_single)
+{
+	char text[80];
+	int status;
+
+	snprintf(text, sizeof(text), ",%s=%llx", key, (unsigned long long)r->begin);
+	status = add_text(w, text, false);
+	if (!is_single && !status) {
+		snprintf(text, sizeof(text), "-%llx", (unsigned long long)r->end);
+		status = add_text(w, text, false);
+	}
+	if (r->file && !status)
+		status = add_text(w, "@", false);
+	if (r->file && !status)
+		status = add_text(w, r->file, true);
+	return status;
+}
+
+/* Path and arguments of the plugin, as QEMU's -plugin takes them. */
+static int plugin_argument(const struct tact_trace_options *opt, const char *shm, char **out)
+{
+	struct words w = {0};
+	char keep_text[24];
+	int status = add_text(&w, opt->plugin, true);
+
+	snprintf(keep_text, sizeof(keep_text), ",keep=%d", opt->no_exec ? 0 : N_KEPT);
+	if (!status)
+		status = add_text(&w, ",shm=", false);
+	if (!status)
+		status = add_text(&w, shm, true);
+	if (!status)
+		status = add_text(&w, keep_text, false);
+	for (size_t i = 0; i < opt->n_regions && !status; i++)
+		status = add_range(&w, opt->regions[i].is_excluded ? "exclude" : "region",
+				   &opt->regions[i], false);
+	if (opt->from && !status)
+		status = add_range(&w, "from", opt->from, true);
+	if (opt->until && !status)
+		status = add_range(&w, "until", opt->until, true);
+	if (status)
+		free(w.data);
+	else
+		*out = w.data;
+	return status;
+}
+
+static int start_keeper(struct trace_child *child, char *const *words, struct tact_diag *diag)
+{
+	const pid_t self = getpid();
+	sigset_t all, mask, signals;
+	pid_t pid;
+
+	sigfillset(&all);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGUSR1);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	pid = fork();
+	if (!pid)
+		keep(child->shared, words, &mask, &signals, self);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (pid < 0)
+		return tact_fail(diag, TACT_E_IO, "cannot start a process: %s", strerror(errno));
+	child->keeper = pid;
+	return 0;
+}
+
+static int find_tools(const struct tact_trace_options *opt, char **qemu, struct tact_diag *diag)
+{
+	const char *name = opt->qemu ? opt->qemu : "qemu-x86_64";
+
+	*qemu = trace_find_program(name, opt->path);
+	if (!*qemu || access(*qemu, X_OK)) {
+		free(*qemu);
+		*qemu = NULL;
+		return tact_fail(diag, TACT_E_NO_TOOL,
+				 "%s is not installed; Debian's package is qemu-user", name);
+	}
+	if (!opt->plugin || access(opt->plugin, R_OK))
+		return tact_fail(diag, TACT_E_NO_TOOL, "there is no plugin %s for QEMU",
+				 opt->plugin ? opt->plugin : "");
+	return 0;
+}
+
+int trace_child_start(struct trace_child *child, const struct tact_trace_options *opt,
+		      const char *shm, char *const argv[], struct tact_diag *diag)
+{
+	char cpu_option[] = "-cpu", plugin_option[] = "-plugin", default_cpu[] = "max,-erms";
+	char *qemu = NULL, *plugin = NULL, **words = NULL;
+	struct trace_command command = {0};
+	int status;
+
+	status = find_tools(opt, &qemu, diag);
+	if (!status)
+		status = trace_command_resolve(&command, opt->path, argv, diag);
+	if (status)
+		goto out;
+	status = plugin_argument(opt, shm, &plugin);
+	words = calloc(N_KEPT + command.n_words + 1, sizeof(*words));
+	child->shared = mmap(NULL, sizeof(*child->shared), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (child->shared == MAP_FAILED)
+		child->shared = NULL;
+	if (status || !words || !child->shared) {
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		goto out;
+	}
+	words[0] = qemu;
+	words[1] = cpu_option;
+	words[2] = opt->cpu ? (char *)opt->cpu : default_cpu;
+	words[3] = plugin_option;
+	words[4] = plugin;
+	memcpy(words + N_KEPT, command.words, command.n_words * sizeof(*words));
+	status = start_keeper(child, words, diag);
+out:
+	trace_command_fini(&command);
+	free(words);
+	free(plugin);
+	free(qemu);
+	return status;
+}
+
+bool trace_child_is_over(struct trace_child *child)
+{
+	int status;
+
+	if (child->keeper > 0 && waitpid(child->keeper, &status, WNOHANG) == child->keeper)
+		child->keeper = 0;
+	return !child->keeper;
+}
+
+void trace_child_summary(const struct trace_child *child, struct tact_trace_summary *out)
+{
+	if (!child->shared)
+		return;
+	out->has_ended = child->shared->has_ended;
+	out->wait_status = child->shared->wait_status;
+}
+
+void trace_child_stop(const struct trace_child *child)
+{
+	if (child->keeper > 0)
+		kill(child->keeper, SIGTERM);
+}
+
+void trace_child_finish(struct trace_child *child)
+{
+	int status;
+
+	if (child->keeper > 0) {
+		kill(child->keeper, SIGUSR1);
+		while (waitpid(child->keeper, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (child->shared)
+		munmap(child->shared, sizeof(*child->shared));
+	*child = (struct trace_child){0};
+}

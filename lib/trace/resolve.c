@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What QEMU is to run: QEMU does not look into PATH and knows no scripts.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/trace.h"
+
+/* The kernel looks at 256 bytes, and follows interpreters four times. */
+enum { HEAD_BYTES = 256, MAX_SCRIPTS = 4 };
+
+static bool is_executable(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+char *trace_find_program(const char *name, const char *path)
+{
+	const size_t length = strlen(name);
+
+	if (strchr(name, '/'))
+		return strdup(name);
+	for (const char *p = path; p; p = strchr(p, ':') ? strchr(p, ':') + 1 : NULL) {
+		const size_t n = strcspn(p, ":");
+		char *full = malloc(n + length + 3);
+
+		if (!full)
+			return NULL;
+		memcpy(full, n ? p : ".", n ? n : 1);
+		full[n ? n : 1] = '/';
+		memcpy(full + (n ? n : 1) + 1, name, length + 1);
+		if (is_executable(full))
+			return full;
+		free(full);
+	}
+	return NULL;
+}
+
+static int check_access(const char *path, struct tact_diag *diag)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return tact_fail(diag, TACT_E_IO, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return tact_fail(diag, TACT_E_IO, "%s: not a file that can be executed", path);
+	if (access(path, X_OK))
+		return tact_fail(diag, TACT_E_IO, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
+static int check_elf(const char *path, const char *head, size_t size, struct tact_diag *diag)
+{
+	Elf64_Ehdr e;
+
+	if (size < sizeof(e))
+		return tact_fail(diag, TACT_E_FORMAT, "%s: an ELF file that is cut short", path);
+	memcpy(&e, head, sizeof(e));
+	if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB ||
+	    e.e_machine != EM_X86_64)
+		return tact_fail(diag, TACT_E_FORMAT,
+				 "%s: a program for another machine; only x86-64 code can be run",
+				 path);
+	if (e.e_type != ET_EXEC && e.e_type != ET_DYN)
+		return tact_fail(diag, TACT_E_FORMAT, "%s: an ELF file, but not a program", path);
+	return 0;
+}
+
+static int add_word(struct trace_command *c, size_t at, const char *word)
+{
+	char **grown = realloc(c->words, (c->n_words + 2) * sizeof(*c->words));
+	char *copy;
+
+	if (!grown)
+		return -TACT_E_NOMEM;
+	c->words = grown;
+	copy = strdup(word);
+	if (!copy)
+		return -TACT_E_NOMEM;
+	memmove(&grown[at + 1], &grown[at], (c->n_words - at) * sizeof(*grown));
+	grown[at] = copy;
+	grown[++c->n_words] = NULL;
+	return 0;
+}
+
+/* "#!interpreter argument" in head, which is cut. */
+static char *interpreter_of(char *head, size_t size, char **argument)
+{
+	char *end, *name;
+
+	head[size < HEAD_BYTES ? size : HEAD_BYTES - 1] = '\0';
+	end = head + strcspn(head, "\n");
+	while (end > head + 2 && strchr(" \t\r", end[-1]))
+		end--;
+	*end = '\0';
+	name = head + 2 + strspn(head + 2, " \t");
+	*argument = name + strcspn(name, " \t");
+	if (**argument)
+		*(*argument)++ = '\0';
+	*argument += strspn(*argument, " \t");
+	return name;
+}
+
+static int read_head(const char *path, char *head, size_t *size, struct tact_diag *diag)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, head, HEAD_BYTES);
+
+	if (n < 0)
+		tact_fail(diag, TACT_E_IO, "%s: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	*size = n < 0 ? 0 : (size_t)n;
+	return n < 0 ? -TACT_E_IO : 0;
+}
+
+/* words[2] is the program; a script's interpreter takes its place.  Returns 1 if it did. */
+static int resolve_once(struct trace_command *c, struct tact_diag *diag)
+{
+	char head[HEAD_BYTES], *name, *argument;
+	size_t size;
+	int status;
+
+	status = check_access(c->words[2], diag);
+	if (!status)
+		status = read_head(c->words[2], head, &size, diag);
+	if (status)
+		return status;
+	if (size >= SELFMAG && !memcmp(head, ELFMAG, SELFMAG))
+		return check_elf(c->words[2], head, size, diag);
+	if (size < 3 || head[0] != '#' || head[1] != '!')
+		return tact_fail(diag, TACT_E_FORMAT,
+				 "%s: neither an x86-64 program (ELF) nor a script that begins "
+				 "with #!",
+				 c->words[2]);
+	name = interpreter_of(head, size, &argument);
+	status = *argument ? add_word(c, 2, argument) : 0;
+	if (!status)
+		status = add_word(c, 2, name);
+	if (status)
+		return status;
+	free(c->words[1]); /* argv[0] is the interpreter's name, as the kernel does it */
+	c->words[1] = strdup(name);
+	return c->words[1] ? 1 : -TACT_E_NOMEM;
+}
+
+int trace_command_resolve(struct trace_command *command, const char *path, char *const argv[],
+			  struct tact_diag *diag)
+{
+	struct trace_command c = {0};
+	char *program = trace_find_program(argv[0], path);
+	int status, depth = 0;
+
+	if (!program)
+		return tact_fail(diag, TACT_E_IO, "%s: there is no such program in PATH", argv[0]);
+	status = add_word(&c, 0, "-0");
+	if (!status)
+		status = add_word(&c, 1, argv[0]);
+	if (!status)
+		status = add_word(&c, 2, program);
+	for (size_t i = 1; argv[i] && !status; i++)
+		status = add_word(&c, c.n_words, argv[i]);
+	free(program);
+	while (!status) {
+		status = resolve_once(&c, diag);
+		if (!status)
+			break;
+		if (status == 1)
+			status = ++depth <= MAX_SCRIPTS
+					 ? 0
+					 : tact_fail(diag, TACT_E_FORMAT,
+						     "%s: too many interpreters", argv[0]);
+	}
+	if (status == -TACT_E_NOMEM)
+		tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (status)
+		trace_command_fini(&c);
+	else
+		*command = c;
+	return status;
+}
+
+void trace_command_fini(struct trace_command *command)
+{
+	for (size_t i = 0; i < command->n_words; i++)
+		free(command->words[i]);
+	free(command->words);
+	*command = (struct trace_command){0};
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The public side: a source of words and the events that they make.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/trace.h"
+
+enum { PROGRESS_PIECES = 16, MAX_REGIONS = 256 };
+
+struct tact_trace {
+	enum wire_mode mode;
+	struct trace_live *live;     /* a running program, */
+	struct trace_child child;    /* with its keeper, */
+	struct trace_reader *reader; /* or a record */
+	struct trace_events *events;
+	bool is_done;
+	int failure; /* a status that ended it */
+};
+
+static int create(struct tact_trace **out, struct tact_diag *diag)
+{
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : tact_fail(diag, TACT_E_NOMEM, "out of memory");
+}
+
+static int add_events(struct tact_trace *t, struct tact_diag *diag)
+{
+	return trace_events_create(&t->events, t->mode)
+		       ? tact_fail(diag, TACT_E_NOMEM, "out of memory")
+		       : 0;
+}
+
+static int check_regions(const struct tact_trace_options *opt, struct tact_diag *diag)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < opt->n_regions; i++) {
+		if (opt->regions[i].begin >= opt->regions[i].end)
+			return tact_fail(diag, TACT_E_INVAL, "an empty region");
+		n += opt->regions[i].is_excluded;
+	}
+	if (n > MAX_REGIONS || opt->n_regions - n > MAX_REGIONS)
+		return tact_fail(diag, TACT_E_INVAL, "more than %d regions", MAX_REGIONS);
+	return 0;
+}
+
+int tact_trace_launch(struct tact_trace **out, const struct tact_trace_options *opt,
+		      char *const argv[], struct tact_diag *diag)
+{
+	struct tact_trace_options o;
+	struct tact_trace *t;
+	char shm[64];
+	int status;
+
+	if (!out || !opt || !argv || !argv[0] || tact_read_options(&o, sizeof(o), opt) ||
+	    (o.mode != TACT_TRACE_FULL && o.mode != TACT_TRACE_COUNT))
+		return tact_fail(diag, TACT_E_INVAL, "no program, or options that make no sense");
+	status = check_regions(&o, diag);
+	if (!status)
+		status = create(&t, diag);
+	if (status)
+		return status;
+	t->mode = (enum wire_mode)o.mode;
+	status = add_events(t, diag);
+	if (!status)
+		status = trace_live_create(&t->live, t->mode, diag);
+	if (!status) {
+		trace_live_path(t->live, shm, sizeof(shm));
+		status = trace_child_start(&t->child, &o, shm, argv, diag);
+	}
+	if (status) {
+		tact_trace_close(t);
+		return status;
+	}
+	*out = t;
+	return 0;
+}
+
+static int open_reader(struct tact_trace **out, int fd, const void *data, size_t size,
+		       struct tact_diag *diag)
+{
+	struct tact_trace *t;
+	int status = create(&t, diag);
+
+	if (status)
+		return status;
+	status = trace_reader_create(&t->reader, fd, data, size, &t->mode, diag);
+	if (!status)
+		status = add_events(t, diag);
+	if (status) {
+		tact_trace_close(t);
+		return status;
+	}
+	*out = t;
+	return 0;
+}
+
+int trace_open_memory(struct tact_trace **out, const void *data, size_t size,
+		      struct tact_diag *diag)
+{
+	return open_reader(out, -1, data, size, diag);
+}
+
+int tact_trace_open_fd(struct tact_trace **out, int fd, struct tact_diag *diag)
+{
+	if (!out || fd < 0)
+		return tact_fail(diag, TACT_E_INVAL, "no descriptor");
+	return open_reader(out, fd, NULL, 0, diag);
+}
+
+int tact_trace_open(struct tact_trace **out, const char *path, struct tact_diag *diag)
+{
+	int fd, status;
+
+	if (!out || !path)
+		return tact_fail(diag, TACT_E_INVAL, "no path");
+	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(0, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0)
+		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	status = open_reader(out, fd, NULL, 0, diag);
+	if (status)
+		close(fd);
+	return status;
+}
+
+/* 1 with a piece, 0 behind the last one, or < 0. */
+static int next_piece(struct tact_trace *t, struct trace_piece *piece, struct tact_diag *diag)
+{
+	if (t->reader)
+		return trace_reader_next(t->reader, piece, diag);
+	for (;;) {
+		const bool is_over = trace_child_is_over(&t->child);
+		const int status = trace_live_next(t->live, is_over, piece, diag);
+
+		if (status || is_over)
+			return status;
+	}
+}
+
+int tact_trace_next(struct tact_trace *t, struct tact_trace_event *event, struct tact_diag *diag)
+{
+	struct trace_piece piece;
+	int status;
+
+	if (t->failure)
+		return tact_fail(diag, (enum tact_error) - t->failure, "the trace has ended early");
+	for (;;) {
+		status = trace_events_next(t->events, event, diag);
+		if (status || t->is_done)
+			break;
+		status = next_piece(t, &piece, diag);
+		if (!status)
+			t->is_done = true;
+		if (status > 0)
+			status = trace_events_feed(t->events, &piece, diag);
+		if (status < 0 || t->is_done)
+			break;
+	}
+	if (status < 0)
+		t->failure = status;
+	return status;
+}
+
+int tact_trace_record(struct tact_trace *t, int fd, int (*progress)(void *, uint64_t words),
+		      void *arg, struct tact_diag *diag)
+{
+	struct trace_writer *writer;
+	struct trace_piece piece;
+	uint64_t words = 0;
+	unsigned n = 0;
+	int status, finished;
+
+	status = trace_writer_create(&writer, fd, t->mode, diag);
+	if (status)
+		return status;
+	while ((status = next_piece(t, &piece, diag)) > 0) {
+		words += piece.n_words;
+		status = trace_writer_add(writer, &piece, diag);
+		if (status < 0)
+			break;
+		if (++n % PROGRESS_PIECES == 0 && progress && progress(arg, words))
+			tact_trace_stop(t);
+	}
+	t->is_done = true;
+	finished = trace_writer_finish(writer, status < 0, status < 0 ? NULL : diag);
+	return status < 0 ? status : finished;
+}
+
+void tact_trace_stop(struct tact_trace *t)
+{
+	trace_child_stop(&t->child);
+}
+
+enum tact_trace_mode tact_trace_get_mode(const struct tact_trace *t)
+{
+	return (enum tact_trace_mode)t->mode;
+}
+
+int tact_trace_get_module(const struct tact_trace *t, uint32_t number,
+			  struct tact_trace_module *out)
+{
+	const struct tact_trace_module *m = trace_events_module(t->events, number);
+
+	if (!m)
+		return -TACT_E_INVAL;
+	*out = *m;
+	return 0;
+}
+
+struct tact_trace_block *tact_trace_get_block(const struct tact_trace *t, uint32_t number)
+{
+	return trace_events_block(t->events, number);
+}
+
+void tact_trace_get_summary(const struct tact_trace *t, struct tact_trace_summary *out)
+{
+	*out = (struct tact_trace_summary){.size = sizeof(*out)};
+	trace_events_summary(t->events, out);
+	if (t->live)
+		trace_live_summary(t->live, out);
+	trace_child_summary(&t->child, out);
+}
+
+void tact_trace_close(struct tact_trace *t)
+{
+	if (!t)
+		return;
+	trace_child_finish(&t->child);
+	trace_live_destroy(t->live);
+	trace_reader_destroy(t->reader);
+	trace_events_destroy(t->events);
+	free(t);
+}

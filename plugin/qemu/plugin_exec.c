@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * execve.  QEMU runs the new program natively; here it is started under QEMU again, with the same
+ * options.  What cannot be (other machines, set-user-id programs) is left to QEMU, with a note.
+ */
+#include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "tact_plugin.h"
+
+enum { MAX_STRINGS = 65536, MAX_SCRIPTS = 4, HEAD_BYTES = 256 };
+
+static char **own_argv; /* QEMU and its options, then -0, argv[0], the program, ... */
+static unsigned n_own, n_kept;
+static char qemu_path[WIRE_MAX_PATH];
+
+void exec_prepare(unsigned kept)
+{
+	ssize_t n = readlink("/proc/self/exe", qemu_path, sizeof(qemu_path) - 1);
+	size_t size, at;
+	char *text;
+
+	if (!kept || n <= 0 || read_text("/proc/self/cmdline", &text, &size))
+		return;
+	qemu_path[n] = '\0';
+	own_argv = calloc(size + 1, sizeof(*own_argv));
+	if (!own_argv)
+		return;
+	for (at = 0; at < size; at += strlen(text + at) + 1)
+		own_argv[n_own++] = text + at;
+	/* -0 NAME PROGRAM must be behind the options. */
+	if (n_own >= kept + 3)
+		n_kept = kept;
+}
+
+/* The program may hand over any number as a pointer. */
+static bool read_guest(uint64_t address, void *to, size_t size)
+{
+	struct iovec local = {to, size};
+	struct iovec remote = {(void *)(uintptr_t)(address + plugin.guest_base), size};
+
+	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+static bool is_string(uint64_t address, char *copy, size_t room)
+{
+	for (size_t i = 0; i < room; i++) {
+		if (!read_guest(address + i, &copy[i], 1))
+			return false;
+		if (!copy[i])
+			return true;
+	}
+	return false;
+}
+
+/* A vector of strings of the program, with `before` free places at its start.  The strings are
+ * those of the program: execve of this process reads them, and refuses bad ones.
+ */
+static char **read_vector(uint64_t address, size_t before, size_t *count)
+{
+	char **vector = calloc(before + 1, sizeof(*vector));
+	size_t n = before, room = before + 1;
+
+	while (vector && address) {
+		uint64_t string;
+
+		if (n - before >= MAX_STRINGS || !read_guest(address, &string, sizeof(string))) {
+			free(vector);
+			return NULL;
+		}
+		if (!string)
+			break;
+		if (n + 1 >= room) {
+			char **grown = realloc(vector, (room = 2 * room + 16) * sizeof(*vector));
+
+			if (!grown) {
+				free(vector);
+				return NULL;
+			}
+			vector = grown;
+		}
+		vector[n++] = (char *)(uintptr_t)(string + plugin.guest_base);
+		address += sizeof(string);
+	}
+	if (vector)
+		vector[n] = NULL;
+	*count = n - before;
+	return vector;
+}
+
+static ssize_t read_head(const char *path, char *head)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return -1;
+	n = read(fd, head, HEAD_BYTES);
+	close(fd);
+	return n;
+}
+
+static bool is_program(const char *head, ssize_t n)
+{
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)head;
+
+	return n >= (ssize_t)sizeof(*e) && !memcmp(e->e_ident, ELFMAG, SELFMAG) &&
+	       e->e_ident[EI_CLASS] == ELFCLASS64 && e->e_machine == EM_X86_64 &&
+	       (e->e_type == ET_EXEC || e->e_type == ET_DYN);
+}
+
+/* "#!interpreter argument": cuts the line; *argument is NULL if there is none. */
+static char *interpreter_of(char *head, ssize_t n, char **argument)
+{
+	char *end, *name;
+
+	if (n < 4 || head[0] != '#' || head[1] != '!')
+		return NULL;
+	head[n < HEAD_BYTES ? n : HEAD_BYTES - 1] = '\0';
+	end = strchr(head, '\n');
+	if (!end)
+		return NULL;
+	while (end > head + 2 && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+		end--;
+	*end = '\0';
+	name = head + 2 + strspn(head + 2, " \t");
+	if (!*name)
+		return NULL;
+	*argument = name + strcspn(name, " \t");
+	if (**argument) {
+		*(*argument)++ = '\0';
+		*argument += strspn(*argument, " \t");
+	}
+	if (!**argument)
+		*argument = NULL;
+	return name;
+}
+
+/* Words that scripts put before the program's own arguments; the last ones come first. */
+struct chain {
+	const char *program;
+	const char *before[2 * MAX_SCRIPTS];
+	unsigned n_before;
+	char heads[MAX_SCRIPTS][HEAD_BYTES] __attribute__((aligned(8)));
+};
+
+static bool resolve(struct chain *c, const char *path)
+{
+	c->program = path;
+	for (unsigned depth = 0; depth < MAX_SCRIPTS; depth++) {
+		char *argument = NULL, *name;
+		struct stat st;
+		ssize_t n = read_head(c->program, c->heads[depth]);
+
+		if (stat(c->program, &st) || st.st_mode & (S_ISUID | S_ISGID))
+			return false;
+		if (is_program(c->heads[depth], n))
+			return true;
+		name = interpreter_of(c->heads[depth], n, &argument);
+		if (!name)
+			return false;
+		c->before[c->n_before++] = c->program;
+		if (argument)
+			c->before[c->n_before++] = argument;
+		c->program = name;
+	}
+	return false;
+}
+
+/* QEMU's options, -0 NAME, the program, what scripts add, the arguments. */
+static void start(const struct chain *c, uint64_t argv, uint64_t envp)
+{
+	size_t n_arguments, n_environment, at = 0, before = n_kept + 3 + c->n_before;
+	char **words = read_vector(argv, before, &n_arguments);
+	char **environment = read_vector(envp, 0, &n_environment);
+	const char *name = c->program;
+
+	if (words && environment) {
+		if (n_arguments && !c->n_before)
+			name = words[before];
+		for (; at < n_kept; at++)
+			words[at] = own_argv[at];
+		words[at++] = (char *)"-0";
+		words[at++] = (char *)name;
+		words[at++] = (char *)c->program;
+		for (unsigned i = c->n_before; i > 0; i--)
+			words[at++] = (char *)c->before[i - 1];
+		/* argv[0] of the program is behind -0, or replaced by a script's path. */
+		if (n_arguments)
+			memmove(&words[at], &words[before + 1], n_arguments * sizeof(*words));
+		execve(qemu_path, words, environment);
+	}
+	free(words);
+	free(environment);
+}
+
+void exec_follow(struct vcpu *v, uint64_t path, uint64_t argv, uint64_t envp)
+{
+	static __thread struct chain chain; /* too large for a stack of unknown size */
+	char name[WIRE_MAX_PATH];
+	const char *program = name;
+
+	if (!is_string(path, name, sizeof(name)))
+		return;
+	if (!strcmp(name, "/proc/self/exe") && n_kept)
+		program = own_argv[n_kept + 2];
+	if (access(program, X_OK))
+		return; /* it will fail without us */
+	chain.n_before = 0;
+	if (n_kept && resolve(&chain, program))
+		start(&chain, argv, envp);
+	stream_note(v, WIRE_NOTE_NATIVE, program);
+}
