@@ -31,6 +31,7 @@ MAY_INCLUDE = {
     'measure': ['base', 'isa', 'pmu'],
     'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure'],
     'trace': ['base', 'isa', 'obj', 'input', 'arch', 'block'],
+    'collect': ['base', 'isa', 'obj', 'trace'],
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block'],
     'mix': ['base', 'isa', 'obj', 'pmu'],
 }
@@ -39,7 +40,7 @@ PUBLIC = {
     'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch',
     'block.h': 'block', 'model.h': 'block', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset',
     'evaluate.h': 'dataset',
-    'doctor.h': 'pmu', 'trace.h': 'trace', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
+    'doctor.h': 'pmu', 'trace.h': 'trace', 'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
 }
 # isa/assemble.h takes the syntax from there: an enumeration, no code.
 PUBLIC_EXCEPTIONS = {('isa', 'input.h'), ('obj', 'input.h')}
@@ -119,6 +120,11 @@ def check_layers():
                 if i not in own and ('/' in i and i.split('/')[0] in MAY_INCLUDE or
                                      i.startswith(('Zydis', 'elfutils', 'libelf', 'dwarf')))]
     check('cli includes public headers only', problems)
+    own = {os.path.basename(p) for p in sources('plugin/qemu/*.h')}
+    problems = ['%s includes %s' % (relative(p), i) for p in sources('plugin/qemu/*.[ch]', 'lib/trace/wire.h')
+                for i in includes(p)
+                if i not in own and i != 'trace/wire.h' and ('tact' in i or i.split('/')[0] in MAY_INCLUDE)]
+    check('the plugin includes wire.h and nothing else of ours', problems)
 
 
 def check_output():
@@ -199,7 +205,9 @@ def check_form():
         if not path.endswith(('.c', '.h', '.py', '.sh', '.def')) and os.path.basename(path) != 'Makefile':
             continue
         text = read(os.path.join(ROOT, path))
-        if 'SPDX-License-Identifier: MIT' not in '\n'.join(text.splitlines()[:3]):
+        # What is loaded into QEMU has QEMU's licence.
+        licence = 'GPL-2.0-or-later' if path.startswith('plugin/') else 'MIT'
+        if 'SPDX-License-Identifier: ' + licence not in '\n'.join(text.splitlines()[:3]):
             no_spdx.append(path)
         for n, line in enumerate(text.splitlines(), 1):
             where = '%s:%d' % (path, n)

@@ -19,6 +19,7 @@
 #include <tact/predict.h>
 #include <tact/simulate.h>
 #include <tact/status.h>
+#include <tact/trace.h>
 #include <tact/version.h>
 
 #endif /* TACT_TACT_H */

@@ -54,7 +54,8 @@ struct tact_trace_block {
 	uint32_t number;        /* in its trace: from 0, without gaps; the same code of several
 				   threads and processes has the same number */
 	uint32_t module;        /* tact_trace_module; 0: none */
-	bool is_open;           /* does not end in a branch or a call of the kernel: goes on at its end */
+	bool is_open;           /* does not end in a branch or a call of the kernel: goes on at its end;
+				   not known when counting */
 	bool is_rep;            /* begins with a repeated string instruction */
 	void *user;             /* the caller's; NULL at first */
 };

@@ -249,7 +249,8 @@ static struct entry *intern(struct trace_events *e, const struct tact_trace_bloc
 	x->widths = x->code + like->code_size;
 	x->hash = hash;
 	x->block.number = (uint32_t)e->n_blocks;
-	decode(x);
+	if (e->mode == WIRE_TRACE)
+		decode(x);
 	e->blocks[e->n_blocks++] = x;
 	list = &e->table[hash & (e->table_size - 1)];
 	x->next = *list;

@@ -192,10 +192,13 @@ static size_t take_counters(struct trace_live *live, unsigned i)
 {
 	struct slot *slot = &live->slots[i];
 	const uint64_t *counters = area_at(live, i) + live->ring_words;
+	/* A look at a counter that nobody has used would give it memory. */
+	uint64_t end = stream_at(live, i)->n_counted;
 	size_t n = 0;
 
-	for (; slot->next_counter < live->n_counters && n < WIRE_CHUNK_WORDS;
-	     slot->next_counter++) {
+	if (end > live->n_counters)
+		end = live->n_counters;
+	for (; slot->next_counter < end && n < WIRE_CHUNK_WORDS; slot->next_counter++) {
 		const uint64_t count = counters[slot->next_counter];
 
 		if (!count)

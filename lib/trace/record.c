@@ -22,6 +22,7 @@ struct trace_reader {
 	const uint8_t *memory; /* the caller's; NULL: a file */
 	size_t memory_size, memory_at;
 	bool is_last;
+	size_t left;	 /* what ZSTD_decompressStream said last; 0: a frame is complete */
 	uint64_t *words; /* owned */
 	size_t capacity;
 	uint8_t buffer[BUFFER];
@@ -68,6 +69,7 @@ static int read_exact(struct trace_reader *r, void *to, size_t size, struct tact
 		if (ZSTD_isError(status))
 			return tact_fail(diag, TACT_E_FORMAT, "damaged trace: %s",
 					 ZSTD_getErrorName(status));
+		r->left = status;
 		if (out.pos != before || r->in.pos != in_before || r->in.pos < r->in.size)
 			continue;
 		n = read_some(r, r->buffer, sizeof(r->buffer), diag);
@@ -80,6 +82,34 @@ static int read_exact(struct trace_reader *r, void *to, size_t size, struct tact
 		r->in = (ZSTD_inBuffer){r->buffer, (size_t)n, 0};
 	}
 	return 1;
+}
+
+/* Behind the last chunk: the check sum of all. */
+static int read_end(struct trace_reader *r, struct tact_diag *diag)
+{
+	ZSTD_outBuffer out = {NULL, 0, 0};
+
+	while (r->left) {
+		const size_t status = ZSTD_decompressStream(r->zstd, &out, &r->in);
+		ssize_t n;
+
+		if (ZSTD_isError(status))
+			return tact_fail(diag, TACT_E_FORMAT, "damaged trace: %s",
+					 ZSTD_getErrorName(status));
+		r->left = status;
+		if (!status)
+			break;
+		if (r->in.pos < r->in.size)
+			return tact_fail(diag, TACT_E_FORMAT,
+					 "damaged trace: there is more behind its end");
+		n = read_some(r, r->buffer, sizeof(r->buffer), diag);
+		if (n < 0)
+			return (int)n;
+		if (!n)
+			return tact_fail(diag, TACT_E_FORMAT, "the trace is cut short");
+		r->in = (ZSTD_inBuffer){r->buffer, (size_t)n, 0};
+	}
+	return 0;
 }
 
 static int read_header(struct trace_reader *r, enum wire_mode *mode, struct tact_diag *diag)
@@ -146,7 +176,7 @@ int trace_reader_next(struct trace_reader *r, struct trace_piece *piece, struct 
 		return status;
 	if (chunk.stream == WIRE_LAST) {
 		r->is_last = true;
-		return 0;
+		return read_end(r, diag);
 	}
 	if (chunk.n_words > MAX_CHUNK)
 		return tact_fail(diag, TACT_E_FORMAT, "damaged trace: a chunk of %u words",

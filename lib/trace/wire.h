@@ -39,7 +39,8 @@ struct wire_stream {
 	int32_t pid;
 	uint32_t vcpu;
 	uint32_t is_waiting; /* the writer sleeps on `taken` */
-	uint64_t unused[6];
+	uint64_t n_counted;  /* counters that may not be zero: the first ones */
+	uint64_t unused[5];
 	/* Words written so far; the writer moves it with every word, so that nothing is lost if it
 	 * is killed.
 	 */

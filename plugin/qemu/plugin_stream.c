@@ -192,6 +192,7 @@ void stream_attach(struct vcpu *v, unsigned index, bool is_first)
 	s->vcpu = index;
 	s->head = 0;
 	s->is_waiting = 0;
+	s->n_counted = 0;
 	__atomic_store_n(&s->tail, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->state, WIRE_ACTIVE, __ATOMIC_RELEASE);
 	v->own = s;
@@ -299,6 +300,8 @@ void stream_define(struct vcpu *v, const struct block *b)
 	if (!v->own || !v->is_on)
 		return;
 	v->defined[b->number / 64] |= 1ull << b->number % 64;
+	if (b->number >= v->own->n_counted)
+		v->own->n_counted = b->number + 1;
 	if (module)
 		define_module(v, b->module);
 	stream_put(v, wire_word(WIRE_BLOCK, WIRE_BLOCK_WORDS + wire_words_of(b->size), b->number));

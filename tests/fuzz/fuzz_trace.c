@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "base/base.h"
+#include "trace/trace.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void touch(const struct tact_trace_event *event)
+{
+	if (event->block)
+		tact_hash_bytes(event->block->code, event->block->code_size);
+	if (event->n_accesses)
+		tact_hash_bytes(event->accesses, event->n_accesses * sizeof(*event->accesses));
+	tact_hash_bytes(event->text, strlen(event->text));
+}
+
+/* As a record. */
+static void read_record(const uint8_t *data, size_t size)
+{
+	struct tact_trace_event event;
+	struct tact_trace *trace;
+	struct tact_diag diag;
+	int n = 0;
+
+	if (trace_open_memory(&trace, data, size, &diag) < 0)
+		return;
+	while (tact_trace_next(trace, &event, &diag) > 0 && ++n < 100000)
+		touch(&event);
+	tact_trace_close(trace);
+}
+
+/* As words of three streams, in pieces: what is compressed hides its content from mutations. */
+static void read_words(const uint8_t *data, size_t size, enum wire_mode mode)
+{
+	static uint64_t words[8192];
+	const size_t n_words = size / 8 < ARRAY_SIZE(words) ? size / 8 : ARRAY_SIZE(words);
+	struct tact_trace_event event;
+	struct trace_events *events;
+	struct tact_diag diag;
+	size_t at = 0, n;
+	int status = 0;
+
+	if (!size || trace_events_create(&events, mode))
+		return;
+	memcpy(words, data, n_words * 8);
+	for (uint32_t i = 0; at < n_words && status >= 0; i++, at += n) {
+		struct trace_piece piece = {data[0] & 1 ? i % 3 : 0, words + at, 0};
+
+		n = 1 + (data[0] >> 1) * (size_t)(1 + i % 5);
+		if (n > n_words - at)
+			n = n_words - at;
+		piece.n_words = n;
+		status = trace_events_feed(events, &piece, &diag);
+		while (status >= 0 && (status = trace_events_next(events, &event, &diag)) > 0)
+			touch(&event);
+	}
+	for (uint32_t i = 0; i < 3 && status >= 0; i++) {
+		struct trace_piece piece = {i, words, 0};
+
+		status = trace_events_feed(events, &piece, &diag);
+		while (status >= 0 && (status = trace_events_next(events, &event, &diag)) > 0)
+			touch(&event);
+	}
+	trace_events_destroy(events);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	read_record(data, size);
+	read_words(data, size, WIRE_TRACE);
+	read_words(data, size, WIRE_COUNT);
+	return 0;
+}
