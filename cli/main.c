@@ -16,6 +16,7 @@ static const struct command commands[] = {
 	{"simulate", "the same, cycle by cycle: what every uop waits for", cmd_simulate},
 	{"measure", "how many cycles it takes on this very machine", cmd_measure},
 	{"evaluate", "compares models with measured cycles", cmd_evaluate},
+	{"dataset", "stores of blocks: import, export, merge, stat, lint", cmd_dataset},
 	{"archs", "the CPUs that tact knows, their parameters, what has no data", cmd_archs},
 	{"doctor", "what this machine can do, and how to get more out of it", cmd_doctor},
 };

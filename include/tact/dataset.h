@@ -232,6 +232,12 @@ int tact_store_blocks_next(struct tact_store_blocks *blocks, struct tact_store_b
 			   struct tact_diag *diag);
 void tact_store_blocks_destroy(struct tact_store_blocks *blocks); /* NULL is allowed */
 
+/* The code of one block.  1 with *size, 0 if the store has no such block; -TACT_E_LIMIT if `capacity`,
+ * for which TACT_BLOCK_MAX_BYTES is always enough, is too small.
+ */
+int tact_store_get_block(struct tact_store *store, int64_t id, uint8_t *code, size_t capacity,
+			 size_t *size, struct tact_diag *diag);
+
 /* Predictions, in the order of their blocks.  Of the filter, which may be NULL, all but machine and
  * classifier count.  The strings are the iterator's until its next call.
  */
@@ -242,6 +248,151 @@ int tact_store_predictions_next(struct tact_store_predictions *predictions, int6
 				const uint8_t **code, size_t *code_size,
 				struct tact_store_prediction *prediction, struct tact_diag *diag);
 void tact_store_predictions_destroy(struct tact_store_predictions *predictions);
+
+/* ---- several stores ---- */
+
+/* Rows that a merge has added or replaced. */
+struct tact_merge {
+	size_t size;
+	int64_t blocks, sources, categories, measurements, predictions;
+};
+
+/* Adds everything that another store knows, in transactions of many rows; a second time changes
+ * nothing.  Where both have a row for the same: of two weights the larger one counts; of two
+ * measurements one with a number before one without, then that of the newer version of tact, then
+ * the smaller spread, then the store's own; of two predictions one with a number, then the store's
+ * own; of two categories the store's own.
+ * Returns errors of tact_store_open for the other file, -TACT_E_INVAL if it is the same file, if a
+ * name stands for different machines in the two, or between tact_store_begin and _end; and those of
+ * tact_store_put_measurement.
+ */
+int tact_store_merge(struct tact_store *store, const char *path, struct tact_merge *out,
+		     struct tact_diag *diag);
+
+enum tact_count_kind {
+	TACT_COUNT_BLOCKS,	 /* one row: n blocks */
+	TACT_COUNT_APPS,	 /* app, n blocks, sum of weights; app "": blocks of none */
+	TACT_COUNT_CATEGORIES,	 /* classifier, arch, category */
+	TACT_COUNT_MEASUREMENTS, /* machine, arch, mode, init, status */
+	TACT_COUNT_PREDICTIONS,	 /* model, version, arch, mode, init, status */
+	TACT_N_COUNT_KINDS
+};
+
+/* How many rows have all of this; what a kind does not count by is "". */
+struct tact_count {
+	size_t size;
+	const char *app, *classifier, *category, *machine, *model, *version, *arch, *mode, *init,
+		*status; /* hold during the call */
+	int64_t n;
+	double weight; /* NAN: none is known */
+};
+
+/* Calls each() for every group, in alphabetical order, until it returns other than 0, which is then
+ * returned.
+ */
+int tact_store_count(struct tact_store *store, enum tact_count_kind kind,
+		     int (*each)(void *context, const struct tact_count *count), void *context,
+		     struct tact_diag *diag);
+
+/* ---- CSV files ---- */
+
+enum { TACT_CSV_MAX_RECORD = 1 << 20 };
+
+struct tact_csv_field {
+	const char *text; /* NUL-terminated; without quotes and blanks around it */
+	size_t size;
+};
+
+struct tact_csv; /* one thread at a time */
+
+/* Opens a CSV file; path "-" is standard input.  The separator is a comma, or, if the first line has
+ * none, a tab or a semicolon.  A byte order mark, blank lines and lines that begin with # are
+ * skipped.  Memory is bounded whatever the file holds.
+ * Returns -TACT_E_IO, -TACT_E_FORMAT for what is surely no CSV (with its reason), -TACT_E_NOMEM.
+ */
+int tact_csv_open(struct tact_csv **out, const char *path, struct tact_diag *diag);
+int tact_csv_open_memory(struct tact_csv **out, const void *data, size_t size,
+			 struct tact_diag *diag);
+void tact_csv_close(struct tact_csv *csv); /* NULL is allowed */
+
+/* Next record: 1 with its fields, at least one, which hold until the next call; 0 at the end;
+ * -TACT_E_FORMAT with line and reason for a record that is none: the next call goes on behind its
+ * first line.  Other errors end the file.
+ */
+int tact_csv_next(struct tact_csv *csv, const struct tact_csv_field **fields, size_t *n,
+		  struct tact_diag *diag);
+
+/* Line on which the last record began, from 1. */
+uint64_t tact_csv_line(const struct tact_csv *csv);
+
+/* What was read and not used yet; at first up to 64 KiB of the beginning. */
+const char *tact_csv_peek(const struct tact_csv *csv, size_t *size);
+
+/* ---- what CSV files say about blocks ---- */
+
+enum tact_unit {
+	TACT_UNIT_AUTO,	     /* by the columns' names; without a header, BHive's */
+	TACT_UNIT_ITERATION, /* cycles for one iteration */
+	TACT_UNIT_HUNDRED    /* for a hundred, as BHive publishes them */
+};
+
+/* What holds for rows that do not say it themselves. */
+struct tact_records_options {
+	size_t size;
+	enum tact_unit unit;
+	enum tact_mode mode; /* AUTO: loop if there is a column hex_loop, else unroll */
+	enum tact_init init;
+	const char *origin;	/* name of the file: where measurements come from, and, up to its dot, the
+				   application of weights; NULL: not known */
+	const char *app;	/* NULL: that of the weights, none for other rows */
+	const char *classifier; /* of categories; NULL: "import" */
+	const char *arch;	/* of predictions and categories; NULL: none */
+	const char *model;	/* of predictions; NULL: "facile", where the columns show that */
+	const char *version;	/* of predictions; NULL: "" */
+	bool is_second_weight;	/* no header: the second column is a weight in any case */
+};
+
+/* One row.  Strings and code are owned by the records until the next call. */
+struct tact_record {
+	size_t size;
+	uint64_t line;
+	const uint8_t *code;
+	size_t code_size;
+	bool has_source, has_category, has_measurement, has_prediction, has_machine;
+	const char *app;
+	double weight; /* NAN: not known */
+	const char *category, *classifier, *category_arch;
+	struct tact_measurement measurement;
+	struct tact_store_import import; /* without its machine */
+	struct tact_machine machine;	 /* without its id; only with has_machine */
+	struct tact_store_prediction prediction;
+};
+
+struct tact_records;
+
+/* Opens a list of hex strings or a CSV file.  opt may be NULL.  A header names the columns (case
+ * aside; any order; others are ignored): doc/formats.md lists them.  Without one, the first column is
+ * hex and the second a weight, if all of the first ones are below 1, or else cycles.
+ * Returns the errors of tact_csv_open; -TACT_E_FORMAT if there is no hex; -TACT_E_INVAL for options that
+ * the file does not go with.
+ */
+int tact_records_open(struct tact_records **out, const char *path,
+		      const struct tact_records_options *opt, struct tact_diag *diag);
+int tact_records_open_memory(struct tact_records **out, const void *data, size_t size,
+			     const struct tact_records_options *opt, struct tact_diag *diag);
+void tact_records_close(struct tact_records *records); /* NULL is allowed */
+
+/* As tact_csv_next. */
+int tact_records_next(struct tact_records *records, struct tact_record *record,
+		      struct tact_diag *diag);
+
+/* What was found and assumed, for people: "CSV: hex, cycles (for one iteration), app; ignored: x". */
+const char *tact_records_description(const struct tact_records *records);
+
+/* Whether rows have measurements; predictions; an application; of which machine they are. */
+bool tact_records_has_cycles(const struct tact_records *records);
+bool tact_records_has_predictions(const struct tact_records *records);
+bool tact_records_has_machines(const struct tact_records *records);
 
 /* How well predictions agree with measurements. */
 struct tact_agreement {

@@ -22,6 +22,7 @@ extern const int store_n_steps; /* the version that this library writes */
 enum store_stmt {
 	STORE_FIND_BLOCK,
 	STORE_ADD_BLOCK,
+	STORE_GET_BLOCK,
 	STORE_PUT_MEASUREMENT,
 	STORE_HAS_MEASUREMENT,
 	STORE_PUT_SOURCE,
@@ -110,5 +111,9 @@ const char *store_mode_name(enum tact_mode mode); /* "loop", "unroll" */
 const char *store_init_name(enum tact_init init); /* "stack", "same", "diff" */
 bool store_read_mode(const char *name, enum tact_mode *mode);
 bool store_read_init(const char *name, enum tact_init *init);
+bool store_read_rung(const char *name, enum tact_rung *rung);
+bool store_read_status(const char *name, enum tact_measure_status *status);
+/* Letters that this version does not know are left out: they only say more about a number. */
+uint32_t store_read_flags(const char *letters);
 
 #endif /* DATASET_DATASET_H */

@@ -289,7 +289,7 @@ int tact_store_put_machine(struct tact_store *store, const struct tact_machine *
 
 	if (!store || !machine || !id)
 		return tact_fail(diag, TACT_E_INVAL, "no store or machine");
-	if (!is_name(machine->brand))
+	if (!is_name(machine->brand) && (*machine->brand || !*machine->vendor))
 		return fail_name(diag, "a machine");
 	result = store_find_machine(store->db, machine, &found, arch, sizeof(arch));
 	if (result != SQLITE_OK)

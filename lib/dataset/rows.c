@@ -31,7 +31,7 @@ static const char rows_sql[] =
 	" AND (?3 IS NULL OR mode = ?3) AND (?4 IS NULL OR init = ?4)"
 	" AND (?5 IS NULL OR EXISTS(SELECT 1 FROM source WHERE source.block = block.id"
 	" AND app = ?5))"
-	" ORDER BY block, machine, mode, init";
+	" ORDER BY block, brand, machine, mode, init";
 enum {
 	HEX,
 	MODE,
@@ -123,7 +123,7 @@ static unsigned number(const struct tact_store_iter *iter, int i)
 	return value < 0 ? 0 : value > UINT32_MAX ? UINT32_MAX : (unsigned)value;
 }
 
-static bool read_rung(const char *name, enum tact_rung *rung)
+bool store_read_rung(const char *name, enum tact_rung *rung)
 {
 	for (int i = TACT_RUNG_AUTO; i <= (int)TACT_RUNG_TSC; i++) {
 		*rung = (enum tact_rung)i;
@@ -133,7 +133,7 @@ static bool read_rung(const char *name, enum tact_rung *rung)
 	return false;
 }
 
-static bool read_status(const char *name, enum tact_measure_status *status)
+bool store_read_status(const char *name, enum tact_measure_status *status)
 {
 	for (int i = 0; i < TACT_N_MEASURE_STATUS; i++) {
 		*status = (enum tact_measure_status)i;
@@ -144,7 +144,7 @@ static bool read_status(const char *name, enum tact_measure_status *status)
 }
 
 /* Letters that this version does not know are left out: they only say more about a number. */
-static uint32_t read_flags(const char *letters)
+uint32_t store_read_flags(const char *letters)
 {
 	uint32_t flags = 0;
 
@@ -168,14 +168,14 @@ static bool read_measurement(const struct tact_store_iter *iter, struct tact_mea
 		.dropped = number(iter, DROPPED),
 		.low = number(iter, LOW),
 		.high = number(iter, HIGH),
-		.flags = read_flags(column(iter, FLAGS)),
+		.flags = store_read_flags(column(iter, FLAGS)),
 		.n_pages = number(iter, N_PAGES),
 	};
 	store_copy(m->reason, sizeof(m->reason), column(iter, REASON));
 	return store_read_mode(column(iter, MODE), &m->mode) &&
 	       store_read_init(column(iter, INIT), &m->init) &&
-	       read_rung(column(iter, RUNG), &m->rung) &&
-	       read_status(column(iter, STATUS), &m->status) &&
+	       store_read_rung(column(iter, RUNG), &m->rung) &&
+	       store_read_status(column(iter, STATUS), &m->status) &&
 	       (m->status != TACT_MEASURE_OK ||
 		sqlite3_column_type(iter->stmt, CYCLES) != SQLITE_NULL);
 }

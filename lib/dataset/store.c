@@ -106,6 +106,7 @@ static int use_log(sqlite3 *db)
 static const char *const statements[STORE_N_STMTS] = {
 	[STORE_FIND_BLOCK] = "SELECT id FROM block WHERE hex = ?",
 	[STORE_ADD_BLOCK] = "INSERT INTO block(hex) VALUES(?)",
+	[STORE_GET_BLOCK] = "SELECT hex FROM block WHERE id = ?",
 	[STORE_PUT_MEASUREMENT] =
 		"INSERT OR REPLACE INTO measurement(block, machine, mode, init, rung, status,"
 		" cycles_per_iteration, spread, kept, dropped, low, high, flags, n_pages, reason,"

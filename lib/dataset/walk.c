@@ -249,6 +249,37 @@ void tact_store_blocks_destroy(struct tact_store_blocks *blocks)
 	free(blocks);
 }
 
+int tact_store_get_block(struct tact_store *store, int64_t id, uint8_t *code, size_t capacity,
+			 size_t *size, struct tact_diag *diag)
+{
+	sqlite3_stmt *stmt;
+	const char *hex;
+	size_t digits, bad;
+	int result, status;
+
+	if (!store || !code || !size)
+		return tact_fail(diag, TACT_E_INVAL, "no store, or no room for a block");
+	stmt = store->stmt[STORE_GET_BLOCK];
+	sqlite3_bind_int64(stmt, 1, id);
+	result = sqlite3_step(stmt);
+	status = result == SQLITE_DONE ? 0 : 1;
+	if (result == SQLITE_ROW) {
+		hex = store_column(stmt, 0);
+		digits = strlen(hex);
+		if (digits / 2 > capacity)
+			status = tact_fail(diag, TACT_E_LIMIT, "a block of %zu bytes", digits / 2);
+		else if (!digits || tact_hex_decode(code, hex, digits, &bad) < 0)
+			status = tact_fail(diag, TACT_E_FORMAT,
+					   "the store has a block that cannot be read: %.40s", hex);
+		else
+			*size = digits / 2;
+	} else if (result != SQLITE_DONE) {
+		status = store_fail(store->db, result, diag);
+	}
+	sqlite3_reset(stmt);
+	return status;
+}
+
 /* ---- predictions ---- */
 
 struct tact_store_predictions {

@@ -376,6 +376,184 @@ static void first_version(void **state)
 	tact_store_iter_destroy(iter);
 }
 
+/* ---- several stores ---- */
+
+static void open_other(struct fixture *f, struct tact_store **other)
+{
+	assert_int_equal(tact_store_open(other, f->other, TACT_STORE_CREATE, NULL), 0);
+}
+
+static double cycles_of(struct fixture *f)
+{
+	struct tact_store_iter *iter;
+	struct tact_store_row row;
+
+	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
+	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
+	tact_store_iter_destroy(iter);
+	return row.measurement.cycles_per_iteration;
+}
+
+static void put_version(struct tact_store *store, double cycles, const char *version, double spread)
+{
+	struct tact_machine machine = {.size = sizeof(machine), .brand = "m", .arch = "SKL"};
+	struct tact_store_import import = {
+		.size = sizeof(import), .version = version, .clean = -1, .has_spread = spread > 0};
+	struct tact_measurement m = number(cycles);
+	int64_t block;
+
+	m.spread = spread;
+	if (!(cycles > 0))
+		m.status = TACT_MEASURE_UNSTABLE;
+	assert_int_equal(tact_store_put_machine(store, &machine, &import.machine, NULL), 0);
+	assert_true(tact_store_put_block(store, add_code, 3, &block, NULL) >= 0);
+	assert_int_equal(tact_store_put_import(store, block, &m, &import, NULL), 0);
+}
+
+static void merge_rules(void **state)
+{
+	static const struct {
+		double own, other;
+		const char *own_version, *other_version;
+		double own_spread, other_spread, expected;
+	} cases[] = {
+		{2, 3, "", "", 0, 0, 2},	    /* all the same: the own one */
+		{2, 3, "0.9.0", "0.10.0", 0, 0, 3}, /* newer */
+		{2, 3, "0.10.0", "0.9.0", 0, 0, 2}, /* older */
+		{2, 3, "", "0.1.0", 0, 0, 3},	    /* of another program */
+		{2, 3, "1", "1", 0.2, 0.1, 3},	    /* less spread */
+		{2, 3, "1", "1", 0.1, 0.2, 2},	    /* more */
+		{2, 3, "1", "1", 0, 0.2, 3},	    /* any, if none is known */
+		{0, 3, "0.10.0", "0.9.0", 0, 0, 3}, /* a number before none */
+		{2, 0, "0.9.0", "0.10.0", 0, 0, 2},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct tact_store *other;
+		struct tact_merge merge = {.size = sizeof(merge)};
+		char path[96];
+
+		put_version(f->store, cases[i].own, cases[i].own_version, cases[i].own_spread);
+		open_other(f, &other);
+		put_version(other, cases[i].other, cases[i].other_version, cases[i].other_spread);
+		tact_store_close(other);
+		assert_int_equal(tact_store_merge(f->store, f->other, &merge, &f->diag), 0);
+		assert_int_equal(merge.measurements, cases[i].expected == 3);
+		assert_true(cycles_of(f) == cases[i].expected);
+		/* again: nothing */
+		assert_int_equal(tact_store_merge(f->store, f->other, &merge, &f->diag), 0);
+		assert_int_equal(merge.blocks + merge.measurements, 0);
+		unlink(f->other);
+		snprintf(path, sizeof(path), "%s-wal", f->other);
+		unlink(path);
+	}
+}
+
+static int add_up(void *context, const struct tact_count *count)
+{
+	struct tact_count *sum = context;
+
+	sum->n += count->n;
+	if (isfinite(count->weight))
+		sum->weight += count->weight;
+	return 0;
+}
+
+static void merge_and_count(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_store_prediction p = {.size = sizeof(p),
+					  .arch = "SKL",
+					  .model = "sim",
+					  .version = "1",
+					  .mode = TACT_MODE_LOOP,
+					  .status = "decode",
+					  .bottlenecks = ""};
+	struct tact_merge merge = {.size = sizeof(merge)};
+	struct tact_count sum = {.n = 0};
+	struct tact_store *other;
+	int64_t block, nop;
+
+	nop = put_block(f, nop_code, 1);
+	assert_int_equal(tact_store_put_source(f->store, nop, "a", 1, NULL), 0);
+	assert_int_equal(tact_store_put_source(f->store, nop, "b", (double)NAN, NULL), 0);
+	assert_int_equal(tact_store_put_category(f->store, nop, "lda", "", "x", NULL), 0);
+	assert_int_equal(tact_store_put_prediction(f->store, nop, &p, NULL), 0);
+	open_other(f, &other);
+	put_version(other, 1, "", 0); /* makes other ids */
+	assert_int_equal(tact_store_put_block(other, nop_code, 1, &block, NULL), 1);
+	assert_int_not_equal(block, nop);
+	assert_int_equal(tact_store_put_source(other, block, "a", 0.5, NULL), 0);
+	assert_int_equal(tact_store_put_source(other, block, "b", 3, NULL), 0);
+	assert_int_equal(tact_store_put_source(other, block, "c", 4, NULL), 0);
+	assert_int_equal(tact_store_put_category(other, block, "lda", "", "y", NULL), 0);
+	p.status = "ok";
+	p.cycles_per_iteration = 7;
+	assert_int_equal(tact_store_put_prediction(other, block, &p, NULL), 0);
+	tact_store_close(other);
+	assert_int_equal(tact_store_merge(f->store, f->other, &merge, &f->diag), 0);
+	assert_int_equal(merge.blocks, 1);
+	assert_int_equal(merge.sources, 2);
+	assert_int_equal(merge.categories, 0);
+	assert_int_equal(merge.measurements, 1);
+	assert_int_equal(merge.predictions, 1);
+	assert_int_equal(tact_store_count(f->store, TACT_COUNT_APPS, add_up, &sum, NULL), 0);
+	assert_int_equal(sum.n, 4); /* a, b, c, and a block of none */
+	assert_true(sum.weight == 1 + 3 + 4);
+	for (int kind = 0; kind < TACT_N_COUNT_KINDS; kind++)
+		assert_int_equal(
+			tact_store_count(f->store, (enum tact_count_kind)kind, add_up, &sum, NULL),
+			0);
+	assert_int_equal(count(f, "SELECT count(*) FROM prediction WHERE status = 'ok'"), 1);
+	assert_int_equal(count(f, "SELECT count(*) FROM category WHERE label = 'x'"), 1);
+	/* misuse */
+	assert_int_equal(tact_store_count(f->store, TACT_N_COUNT_KINDS, add_up, &sum, NULL),
+			 -TACT_E_INVAL);
+	assert_int_equal(tact_store_merge(f->store, f->path, NULL, &f->diag), -TACT_E_INVAL);
+	assert_non_null(strstr(f->diag.text, "itself"));
+	assert_int_equal(tact_store_merge(f->store, "/nonexistent.db", NULL, NULL), -TACT_E_IO);
+}
+
+/* The same name for different machines is a mistake of someone. */
+static void merge_conflict(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_machine machine = {.size = sizeof(machine), .brand = "m", .arch = "HSW"};
+	struct tact_store *other;
+	int64_t id;
+
+	put_version(f->store, 1, "", 0);
+	open_other(f, &other);
+	assert_int_equal(tact_store_put_machine(other, &machine, &id, NULL), 0);
+	tact_store_close(other);
+	assert_int_equal(tact_store_merge(f->store, f->other, NULL, &f->diag), -TACT_E_INVAL);
+	assert_non_null(strstr(f->diag.text, "HSW"));
+	assert_int_equal(count(f, "SELECT count(*) FROM machine"), 1);
+}
+
+static void cut_short(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_store *other;
+
+	open_other(f, &other);
+	assert_int_equal(tact_store_begin(other, NULL), 0);
+	for (uint32_t i = 1; i < 5000; i++)
+		assert_int_equal(tact_store_put_block(other, (const uint8_t *)&i, 4, NULL, NULL),
+				 1);
+	assert_int_equal(tact_store_end(other, NULL), 0);
+	tact_store_close(other);
+	assert_int_equal(truncate(f->other, 20000), 0);
+	assert_int_equal(tact_store_open(&other, f->other, TACT_STORE_READONLY, &f->diag),
+			 -TACT_E_FORMAT);
+	assert_non_null(strstr(f->diag.text, "cut short"));
+	assert_int_equal(tact_store_merge(f->store, f->other, NULL, &f->diag), -TACT_E_FORMAT);
+	assert_int_equal(truncate(f->other, 50), 0);
+	assert_int_equal(tact_store_open(&other, f->other, TACT_STORE_CREATE, &f->diag),
+			 -TACT_E_FORMAT);
+}
+
 #define STORE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -388,6 +566,10 @@ int main(void)
 		STORE_TEST(close_without_end),
 		STORE_TEST(killed_among_many),
 		STORE_TEST(first_version),
+		STORE_TEST(merge_rules),
+		STORE_TEST(merge_and_count),
+		STORE_TEST(merge_conflict),
+		STORE_TEST(cut_short),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

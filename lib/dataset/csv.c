@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Records of a CSV file (RFC 4180, and what else is found under that name), one at a time in
+ * bounded memory.
+ *
+ * A quote that opens a field and does not close is a hazard: it swallows lines.  A record is
+ * limited, and reading goes on behind its first line.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tact/dataset.h>
+
+#include "base/base.h"
+
+enum { READ_SIZE = 1 << 18, SAMPLE_SIZE = 1 << 16 };
+
+struct tact_csv {
+	int fd; /* -1: everything is in data */
+	bool owns_fd, is_eof;
+	char *data; /* owned; has room for one more byte than `capacity` */
+	size_t capacity, begin, end;
+	uint64_t line, record_line;    /* of data[begin], of the record at hand; from 1 */
+	char separator;		       /* 0: not known yet */
+	struct tact_csv_field *fields; /* owned */
+	size_t n_fields, fields_capacity;
+};
+
+/* ---- bytes ---- */
+
+static int make_room(struct tact_csv *csv, size_t room, struct tact_diag *diag)
+{
+	char *grown;
+	size_t wanted;
+
+	if (csv->begin) {
+		memmove(csv->data, csv->data + csv->begin, csv->end - csv->begin);
+		csv->end -= csv->begin;
+		csv->begin = 0;
+	}
+	if (csv->capacity - csv->end >= room)
+		return 0;
+	wanted = csv->end + room;
+	grown = realloc(csv->data, wanted + 1);
+	if (!grown)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	csv->data = grown;
+	csv->capacity = wanted;
+	return 0;
+}
+
+/* Returns 1, 0 at the end of the file, or an error. */
+static int read_more(struct tact_csv *csv, struct tact_diag *diag)
+{
+	ssize_t n;
+	int status;
+
+	if (csv->is_eof || csv->fd < 0)
+		return 0;
+	status = make_room(csv, READ_SIZE, diag);
+	if (status < 0)
+		return status;
+	do
+		n = read(csv->fd, csv->data + csv->end, READ_SIZE);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	csv->is_eof = n == 0;
+	csv->end += (size_t)n;
+	return n > 0;
+}
+
+/* ---- opening ---- */
+
+static bool begins(const struct tact_csv *csv, const char *magic, size_t size)
+{
+	return csv->end - csv->begin >= size && !memcmp(csv->data + csv->begin, magic, size);
+}
+
+/* What is surely no CSV gets one message instead of one for each line. */
+static int check_content(struct tact_csv *csv, struct tact_diag *diag)
+{
+	if (begins(csv, "SQLite format 3", 16))
+		return tact_fail(diag, TACT_E_FORMAT, "an SQLite database, not text");
+	if (begins(csv, "\177ELF", 4))
+		return tact_fail(diag, TACT_E_FORMAT, "an ELF file, not text");
+	if (begins(csv, "\037\213", 2) || begins(csv, "(\265/\375", 4))
+		return tact_fail(diag, TACT_E_FORMAT, "compressed; decompress it first");
+	if (begins(csv, "\377\376", 2) || begins(csv, "\376\377", 2))
+		return tact_fail(diag, TACT_E_FORMAT, "text in UTF-16; convert it to UTF-8");
+	if (begins(csv, "\357\273\277", 3))
+		csv->begin += 3;
+	return 0;
+}
+
+static int open_csv(struct tact_csv **out, struct tact_csv *csv, struct tact_diag *diag)
+{
+	int status = 1;
+
+	while (status > 0 && csv->end < SAMPLE_SIZE)
+		status = read_more(csv, diag);
+	if (status >= 0)
+		status = check_content(csv, diag);
+	if (status < 0) {
+		tact_csv_close(csv);
+		return status;
+	}
+	csv->line = csv->record_line = 1;
+	*out = csv;
+	return 0;
+}
+
+int tact_csv_open(struct tact_csv **out, const char *path, struct tact_diag *diag)
+{
+	struct tact_csv *csv;
+
+	if (!out || !path)
+		return tact_fail(diag, TACT_E_INVAL, "no path");
+	csv = calloc(1, sizeof(*csv));
+	if (!csv)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	csv->fd = STDIN_FILENO;
+	if (strcmp(path, "-") != 0) {
+		csv->fd = open(path, O_RDONLY | O_CLOEXEC);
+		csv->owns_fd = true;
+	}
+	if (csv->fd < 0) {
+		free(csv);
+		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	}
+	return open_csv(out, csv, diag);
+}
+
+int tact_csv_open_memory(struct tact_csv **out, const void *data, size_t size,
+			 struct tact_diag *diag)
+{
+	struct tact_csv *csv;
+
+	if (!out || (!data && size))
+		return tact_fail(diag, TACT_E_INVAL, "no data");
+	csv = calloc(1, sizeof(*csv));
+	if (csv)
+		csv->data = malloc(size + 1);
+	if (!csv || !csv->data) {
+		free(csv);
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	}
+	csv->fd = -1;
+	if (size)
+		memcpy(csv->data, data, size);
+	csv->capacity = csv->end = size;
+	return open_csv(out, csv, diag);
+}
+
+void tact_csv_close(struct tact_csv *csv)
+{
+	if (!csv)
+		return;
+	if (csv->owns_fd)
+		close(csv->fd);
+	free(csv->data);
+	free(csv->fields);
+	free(csv);
+}
+
+uint64_t tact_csv_line(const struct tact_csv *csv)
+{
+	return csv ? csv->record_line : 0;
+}
+
+const char *tact_csv_peek(const struct tact_csv *csv, size_t *size)
+{
+	*size = csv->end - csv->begin;
+	return csv->data + csv->begin;
+}
+
+/* ---- records ---- */
+
+/* How a record ends. */
+enum ending { BY_NEWLINE, BY_DATA, IN_QUOTES };
+
+/* Where the record at data[begin] ends, without its line's end: a newline outside of quotes, or the
+ * end of what is there.
+ */
+static enum ending find_end(const struct tact_csv *csv, size_t *end_at)
+{
+	const char *p = csv->data + csv->begin, *end = csv->data + csv->end;
+	const char *newline = memchr(p, '\n', (size_t)(end - p));
+	bool at_start = true, quoted = false;
+
+	if (!memchr(p, '"', (size_t)((newline ? newline : end) - p))) {
+		*end_at = (size_t)((newline ? newline : end) - csv->data);
+		return newline ? BY_NEWLINE : BY_DATA;
+	}
+	for (; p < end && (quoted || *p != '\n'); p++) {
+		if (quoted) {
+			quoted = *p != '"'; /* a doubled one opens it again right away */
+			at_start = !quoted;
+		} else {
+			quoted = *p == '"' && at_start;
+			at_start = *p == csv->separator || (at_start && *p == ' ');
+		}
+	}
+	*end_at = (size_t)(p - csv->data);
+	return quoted ? IN_QUOTES : p < end ? BY_NEWLINE : BY_DATA;
+}
+
+/* Makes sure that a whole record is there.  Returns 1 with *end, 0 at the end, or an error; a
+ * record without an end gives -TACT_E_LIMIT.
+ */
+static int fetch(struct tact_csv *csv, size_t *end, struct tact_diag *diag)
+{
+	enum ending ending;
+	int status;
+
+	for (;;) {
+		ending = find_end(csv, end);
+		if (*end - csv->begin > TACT_CSV_MAX_RECORD)
+			return -TACT_E_LIMIT;
+		if (ending == BY_NEWLINE)
+			return 1;
+		status = read_more(csv, diag);
+		if (status < 0)
+			return status;
+		if (status)
+			continue;
+		*end = csv->end; /* reading may have moved it */
+		return ending == IN_QUOTES ? -TACT_E_LIMIT : csv->begin < csv->end;
+	}
+}
+
+/* Goes behind the line at data[begin], however long it is. */
+static int skip_line(struct tact_csv *csv, struct tact_diag *diag)
+{
+	int status;
+
+	for (;;) {
+		char *newline = memchr(csv->data + csv->begin, '\n', csv->end - csv->begin);
+
+		csv->begin = newline ? (size_t)(newline + 1 - csv->data) : csv->end;
+		if (newline)
+			csv->line++;
+		if (newline)
+			return 1;
+		status = read_more(csv, diag);
+		if (status <= 0)
+			return status;
+	}
+}
+
+static void find_separator(struct tact_csv *csv)
+{
+	const char *p = csv->data + csv->begin;
+	size_t size = csv->end - csv->begin;
+	const char *newline = memchr(p, '\n', size);
+
+	if (newline)
+		size = (size_t)(newline - p);
+	csv->separator = memchr(p, ',', size)	 ? ','
+			 : memchr(p, '\t', size) ? '\t'
+			 : memchr(p, ';', size)	 ? ';'
+						 : ',';
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* The text of a field that begins behind an opening quote; *p goes behind its end. */
+static struct tact_csv_field unquote(char **p, const char *end)
+{
+	struct tact_csv_field field = {.text = *p};
+	char *to = *p, *from = *p;
+
+	while (from < end && (*from != '"' || (from + 1 < end && from[1] == '"'))) {
+		if (*from == '"')
+			from++;
+		*to++ = *from++;
+	}
+	field.size = (size_t)(to - field.text);
+	*p = from < end ? from + 1 : from;
+	return field;
+}
+
+static struct tact_csv_field trim(char *text, char *end)
+{
+	while (text < end && is_blank(*text))
+		text++;
+	while (end > text && is_blank(end[-1]))
+		end--;
+	return (struct tact_csv_field){.text = text, .size = (size_t)(end - text)};
+}
+
+/* Cuts the bytes into fields and puts a NUL behind each, over the newline if need be. */
+static int split(struct tact_csv *csv, size_t begin, size_t end_at, struct tact_diag *diag)
+{
+	char *p = csv->data + begin, *end = csv->data + end_at;
+	bool more = true;
+
+	csv->n_fields = 0;
+	while (more) {
+		struct tact_csv_field field;
+		char *start, *stop;
+
+		if (tact_grow(&csv->fields, &csv->fields_capacity, csv->n_fields + 1,
+			      sizeof(*csv->fields)) < 0)
+			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		while (p < end && *p == ' ')
+			p++;
+		start = p;
+		if (p < end && *p == '"') {
+			p++;
+			field = unquote(&p, end);
+			stop = memchr(p, csv->separator, (size_t)(end - p));
+		} else {
+			stop = memchr(p, csv->separator, (size_t)(end - p));
+			field = trim(start, stop ? stop : end);
+		}
+		more = stop;
+		p = stop ? stop + 1 : end;
+		((char *)field.text)[field.size] = '\0'; /* at most where its end was */
+		csv->fields[csv->n_fields++] = field;
+	}
+	return 1;
+}
+
+/* Counts the lines of a record; quotes may hold some.  Its bytes stay until the next call. */
+static void go_behind(struct tact_csv *csv, size_t end)
+{
+	const char *p = csv->data + csv->begin, *stop = csv->data + end;
+
+	while ((p = memchr(p, '\n', (size_t)(stop - p)))) {
+		csv->line++;
+		p++;
+	}
+	csv->begin = end;
+	if (csv->begin < csv->end) { /* the newline itself */
+		csv->begin++;
+		csv->line++;
+	}
+}
+
+static bool is_skipped(const struct tact_csv *csv, size_t end)
+{
+	size_t i = csv->begin;
+
+	while (i < end && is_blank(csv->data[i]))
+		i++;
+	return i == end || csv->data[i] == '#';
+}
+
+static int bad_record(struct tact_csv *csv, const char *why, struct tact_diag *diag)
+{
+	int status = skip_line(csv, diag);
+
+	if (status < 0)
+		return status;
+	csv->n_fields = 0;
+	return tact_fail_at(diag, TACT_E_FORMAT, csv->record_line, 0, "%s", why);
+}
+
+int tact_csv_next(struct tact_csv *csv, const struct tact_csv_field **fields, size_t *n,
+		  struct tact_diag *diag)
+{
+	size_t begin, end;
+	int status;
+
+	if (!csv || !fields || !n)
+		return tact_fail(diag, TACT_E_INVAL, "no file or nowhere to put its fields");
+	do {
+		csv->record_line = csv->line;
+		if (!csv->separator)
+			find_separator(csv);
+		status = fetch(csv, &end, diag);
+		if (status == -TACT_E_LIMIT)
+			return bad_record(csv,
+					  "a quote that is not closed, or a line of more than "
+					  "a mebibyte",
+					  diag);
+		if (status <= 0)
+			return status;
+		if (!is_skipped(csv, end))
+			break;
+		go_behind(csv, end);
+		if (csv->n_fields == 0)
+			csv->separator = 0;
+	} while (true);
+	if (memchr(csv->data + csv->begin, '\0', end - csv->begin))
+		return bad_record(csv, "a NUL byte: not a line of text", diag);
+	begin = csv->begin;
+	go_behind(csv, end);
+	status = split(csv, begin, end, diag);
+	if (status < 0)
+		return status;
+	*fields = csv->fields;
+	*n = csv->n_fields;
+	return 1;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Everything that one store knows into another.
+ *
+ * The other store is attached, and SQLite copies: a range of its blocks at a time, with all that
+ * belongs to them, is one transaction.  Blocks are the same if their code is; ids differ.
+ */
+#include "dataset/dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/base.h"
+
+enum { BLOCKS_AT_ONCE = 16384, BLOCKS_SHARE = 8 };
+
+/* ---- which of two measurements ---- */
+
+/* "0.10.2" is newer than "0.9"; "" is older than all. */
+static int compare_versions(const char *a, const char *b)
+{
+	while (*a || *b) {
+		char *a_end, *b_end;
+		unsigned long x = strtoul(a, &a_end, 10), y = strtoul(b, &b_end, 10);
+
+		if (x != y)
+			return x < y ? -1 : 1;
+		if (a_end == a && b_end == b)
+			return strcmp(a, b);
+		if ((a_end == a) != (b_end == b))
+			return a_end == a ? -1 : 1;
+		a = *a_end == '.' ? a_end + 1 : a_end;
+		b = *b_end == '.' ? b_end + 1 : b_end;
+	}
+	return 0;
+}
+
+/* better(status, version, spread, old status, old version, old spread) */
+static void better(sqlite3_context *context, int n, sqlite3_value **v)
+{
+	const char *text[6];
+	bool ok, old_ok;
+	int order;
+
+	for (int i = 0; i < n && i < 6; i++) {
+		text[i] = (const char *)sqlite3_value_text(v[i]);
+		if (!text[i])
+			text[i] = "";
+	}
+	ok = !strcmp(text[0], "ok");
+	old_ok = !strcmp(text[3], "ok");
+	order = (ok > old_ok) - (ok < old_ok);
+	if (!order)
+		order = compare_versions(text[1], text[4]);
+	if (!order && sqlite3_value_type(v[2]) != SQLITE_NULL)
+		order = sqlite3_value_type(v[5]) == SQLITE_NULL ||
+			sqlite3_value_double(v[2]) < sqlite3_value_double(v[5]);
+	sqlite3_result_int(context, order > 0);
+}
+
+/* ---- statements ---- */
+
+/* Parameters: behind which block of the other store, up to which one. */
+#define FROM_BLOCKS " FROM other.block b JOIN main.block d ON d.hex = b.hex JOIN other."
+#define OF_RANGE    " x ON x.block = b.id WHERE b.id > ?1 AND b.id <= ?2 "
+
+/* clang-format off: a clause a line */
+static const char *const copies[] = {
+	"INSERT OR IGNORE INTO main.block(hex)"
+	" SELECT hex FROM other.block WHERE id > ?1 AND id <= ?2 ORDER BY id",
+
+	"INSERT INTO main.source(block, app, weight)"
+	" SELECT d.id, x.app, x.weight" FROM_BLOCKS "source" OF_RANGE
+	"ON CONFLICT DO UPDATE SET weight = excluded.weight"
+	" WHERE excluded.weight > weight OR (weight IS NULL AND excluded.weight IS NOT NULL)",
+
+	"INSERT OR IGNORE INTO main.category(block, classifier, arch, label)"
+	" SELECT d.id, x.classifier, x.arch, x.label" FROM_BLOCKS "category" OF_RANGE,
+
+	"INSERT INTO main.measurement(block, machine, mode, init, rung, status,"
+	" cycles_per_iteration, spread, kept, dropped, low, high, flags, n_pages, reason,"
+	" version, clean, origin, hex_loop)"
+	" SELECT d.id, m.own, x.mode, x.init, x.rung, x.status, x.cycles_per_iteration, x.spread,"
+	" x.kept, x.dropped, x.low, x.high, x.flags, x.n_pages, x.reason, x.version, x.clean,"
+	" x.origin, x.hex_loop"
+	" FROM other.block b JOIN main.block d ON d.hex = b.hex"
+	" JOIN other.measurement x ON x.block = b.id JOIN temp.merged_machine m ON m.id = x.machine"
+	" WHERE b.id > ?1 AND b.id <= ?2 "
+	"ON CONFLICT DO UPDATE SET rung = excluded.rung, status = excluded.status,"
+	" cycles_per_iteration = excluded.cycles_per_iteration, spread = excluded.spread,"
+	" kept = excluded.kept, dropped = excluded.dropped, low = excluded.low,"
+	" high = excluded.high, flags = excluded.flags, n_pages = excluded.n_pages,"
+	" reason = excluded.reason, version = excluded.version, clean = excluded.clean,"
+	" origin = excluded.origin, hex_loop = excluded.hex_loop"
+	" WHERE tact_better(excluded.status, excluded.version, excluded.spread, status, version,"
+	" spread)",
+
+	"INSERT INTO main.prediction(block, arch, mode, init, model, version, status,"
+	" cycles_per_iteration, coverage, bottlenecks)"
+	" SELECT d.id, x.arch, x.mode, x.init, x.model, x.version, x.status,"
+	" x.cycles_per_iteration, x.coverage, x.bottlenecks" FROM_BLOCKS "prediction" OF_RANGE
+	"ON CONFLICT DO UPDATE SET status = excluded.status,"
+	" cycles_per_iteration = excluded.cycles_per_iteration, coverage = excluded.coverage,"
+	" bottlenecks = excluded.bottlenecks"
+	" WHERE prediction.status <> 'ok' AND excluded.status = 'ok'",
+};
+
+/* The same CPU may be known to one of the stores only. */
+static const char machines_sql[] =
+	"DROP TABLE IF EXISTS temp.merged_machine;"
+	"CREATE TEMP TABLE merged_machine(id INTEGER PRIMARY KEY, own INTEGER NOT NULL);"
+	"INSERT OR IGNORE INTO main.machine(vendor, brand, family, model, stepping, microcode,"
+	" hypervisor, arch) SELECT vendor, brand, family, model, stepping, microcode, hypervisor,"
+	" arch FROM other.machine ORDER BY id;"
+	"INSERT INTO temp.merged_machine SELECT o.id, m.id FROM other.machine o JOIN main.machine m"
+	" USING(vendor, brand, family, model, stepping, microcode, hypervisor);"
+	"UPDATE main.machine SET arch = (SELECT o.arch FROM other.machine o JOIN"
+	" temp.merged_machine x ON x.id = o.id WHERE x.own = main.machine.id)"
+	" WHERE arch IS NULL AND id IN (SELECT own FROM temp.merged_machine)";
+
+static const char conflict_sql[] =
+	"SELECT m.brand, m.arch, o.arch FROM other.machine o JOIN main.machine m"
+	" USING(vendor, brand, family, model, stepping, microcode, hypervisor)"
+	" WHERE m.vendor = '' AND m.arch <> o.arch";
+
+static const char range_sql[] =
+	"SELECT max(id) FROM (SELECT id FROM other.block WHERE id > ?1 ORDER BY id LIMIT ?2)";
+/* clang-format on */
+
+/* ---- merging ---- */
+
+static int check_other(const struct tact_store *store, const char *path, struct tact_diag *diag)
+{
+	const char *own = sqlite3_db_filename(store->db, "main");
+	struct tact_store *other;
+	struct stat a, b;
+	int status = tact_store_open(&other, path, TACT_STORE_READONLY, diag);
+
+	if (status == -TACT_E_VERSION) /* an older one is brought up to date */
+		status = tact_store_open(&other, path, 0, diag);
+	if (status < 0)
+		return status;
+	tact_store_close(other);
+	if (own && !stat(own, &a) && !stat(path, &b) && a.st_dev == b.st_dev &&
+	    a.st_ino == b.st_ino)
+		return tact_fail(diag, TACT_E_INVAL, "a store cannot be merged into itself");
+	return 0;
+}
+
+static int check_machines(struct tact_store *store, struct tact_diag *diag)
+{
+	sqlite3_stmt *stmt = NULL;
+	int code = sqlite3_prepare_v2(store->db, conflict_sql, -1, &stmt, NULL), status = 0;
+
+	if (code == SQLITE_OK)
+		code = sqlite3_step(stmt);
+	if (code == SQLITE_ROW)
+		status = tact_fail(diag, TACT_E_INVAL,
+				   "the machine '%s' is of architecture %s here and of %s there",
+				   store_column(stmt, 0), store_column(stmt, 1),
+				   store_column(stmt, 2));
+	else if (code != SQLITE_DONE)
+		status = store_fail(store->db, code, diag);
+	sqlite3_finalize(stmt);
+	return status;
+}
+
+/* The blocks behind `after`, up to *up_to; *up_to is 0 if there are none. */
+static int find_range(sqlite3_stmt *range, int64_t after, int64_t at_once, int64_t *up_to)
+{
+	int code;
+
+	*up_to = 0;
+	sqlite3_bind_int64(range, 1, after);
+	sqlite3_bind_int64(range, 2, at_once);
+	code = store_step_once(range, up_to);
+	return code == SQLITE_ROW ? SQLITE_OK : code;
+}
+
+static int copy_range(struct tact_store *store, sqlite3_stmt **copy, int64_t after, int64_t up_to,
+		      int64_t *counts)
+{
+	int64_t changes[ARRAY_SIZE(copies)];
+	int code = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+
+	for (size_t i = 0; i < ARRAY_SIZE(copies) && code == SQLITE_OK; i++) {
+		int64_t before = sqlite3_total_changes(store->db);
+
+		sqlite3_bind_int64(copy[i], 1, after);
+		sqlite3_bind_int64(copy[i], 2, up_to);
+		code = store_step_once(copy[i], NULL);
+		changes[i] = sqlite3_total_changes(store->db) - before;
+		if (code == SQLITE_DONE)
+			code = SQLITE_OK;
+	}
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
+	if (code != SQLITE_OK)
+		return code;
+	for (size_t i = 0; i < ARRAY_SIZE(copies); i++)
+		counts[i] += changes[i];
+	return SQLITE_OK;
+}
+
+static int copy_all(struct tact_store *store, int64_t *counts)
+{
+	sqlite3_stmt *copy[ARRAY_SIZE(copies)] = {0}, *range = NULL;
+	int64_t after = 0, up_to = 0, at_once = BLOCKS_AT_ONCE;
+	int code = sqlite3_prepare_v2(store->db, range_sql, -1, &range, NULL);
+
+	for (size_t i = 0; i < ARRAY_SIZE(copies) && code == SQLITE_OK; i++)
+		code = sqlite3_prepare_v2(store->db, copies[i], -1, &copy[i], NULL);
+	while (code == SQLITE_OK) {
+		code = find_range(range, after, at_once, &up_to);
+		if (code != SQLITE_OK || !up_to)
+			break;
+		code = copy_range(store, copy, after, up_to, counts);
+		after = up_to;
+		if (after / BLOCKS_SHARE > at_once) /* as in tact_store_begin */
+			at_once = after / BLOCKS_SHARE;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(copies); i++)
+		sqlite3_finalize(copy[i]);
+	sqlite3_finalize(range);
+	return code;
+}
+
+static int merge_attached(struct tact_store *store, int64_t *counts, struct tact_diag *diag)
+{
+	int status = check_machines(store, diag), code;
+
+	if (status < 0)
+		return status;
+	sqlite3_exec(store->db, "PRAGMA main.cache_size = -65536", NULL, NULL, NULL);
+	code = sqlite3_create_function(store->db, "tact_better", 6,
+				       SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, better, NULL,
+				       NULL);
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(store->db, machines_sql, NULL, NULL, NULL);
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
+	if (code == SQLITE_OK)
+		code = copy_all(store, counts);
+	if (code != SQLITE_OK)
+		status = store_fail(store->db, code, diag);
+	if (!sqlite3_get_autocommit(store->db))
+		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+	sqlite3_exec(store->db, "DROP TABLE IF EXISTS temp.merged_machine", NULL, NULL, NULL);
+	return status;
+}
+
+int tact_store_merge(struct tact_store *store, const char *path, struct tact_merge *out,
+		     struct tact_diag *diag)
+{
+	int64_t counts[ARRAY_SIZE(copies)] = {0};
+	sqlite3_stmt *attach = NULL;
+	int status, code;
+
+	if (!store || !path || store->is_bulk)
+		return tact_fail(diag, TACT_E_INVAL, "no store or path, or it is being written");
+	if (store->is_readonly)
+		return store_fail(NULL, SQLITE_READONLY, diag);
+	status = check_other(store, path, diag);
+	if (status < 0)
+		return status;
+	code = sqlite3_prepare_v2(store->db, "ATTACH ? AS other", -1, &attach, NULL);
+	if (code == SQLITE_OK) {
+		store_bind(attach, 1, path);
+		code = sqlite3_step(attach);
+	}
+	sqlite3_finalize(attach);
+	if (code != SQLITE_DONE)
+		return store_fail(store->db, code, diag);
+	status = merge_attached(store, counts, diag);
+	sqlite3_exec(store->db, "DETACH other", NULL, NULL, NULL);
+	if (status >= 0 && out)
+		*out = (struct tact_merge){.size = sizeof(*out),
+					   .blocks = counts[0],
+					   .sources = counts[1],
+					   .categories = counts[2],
+					   .measurements = counts[3],
+					   .predictions = counts[4]};
+	return status < 0 ? status : 0;
+}

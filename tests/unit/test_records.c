@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * CSV files of all kinds, also hostile ones, and what their columns say about blocks.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <tact/dataset.h>
+
+#include "support.h"
+
+/* ---- csv ---- */
+
+static struct tact_csv *open_csv(const char *data, size_t size)
+{
+	struct tact_csv *csv;
+
+	assert_int_equal(tact_csv_open_memory(&csv, data, size, NULL), 0);
+	return csv;
+}
+
+static void expect(struct tact_csv *csv, uint64_t line, size_t n, const char *const *expected)
+{
+	const struct tact_csv_field *fields;
+	size_t found;
+
+	assert_int_equal(tact_csv_next(csv, &fields, &found, NULL), 1);
+	assert_int_equal(tact_csv_line(csv), line);
+	assert_int_equal(found, n);
+	for (size_t i = 0; i < n; i++) {
+		assert_string_equal(fields[i].text, expected[i]);
+		assert_int_equal(fields[i].size, strlen(expected[i]));
+	}
+}
+
+static void expect_bad(struct tact_csv *csv, uint64_t line)
+{
+	const struct tact_csv_field *fields;
+	struct tact_diag diag;
+	size_t n;
+
+	assert_int_equal(tact_csv_next(csv, &fields, &n, &diag), -TACT_E_FORMAT);
+	assert_int_equal(diag.line, line);
+}
+
+static void expect_end(struct tact_csv *csv)
+{
+	const struct tact_csv_field *fields;
+	size_t n;
+
+	assert_int_equal(tact_csv_next(csv, &fields, &n, NULL), 0);
+	assert_int_equal(tact_csv_next(csv, &fields, &n, NULL), 0);
+	tact_csv_close(csv);
+}
+
+#define EXPECT(csv, line, ...)                                                                     \
+	expect(csv, line, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                  \
+	       (const char *[]){__VA_ARGS__})
+#define OPEN(text) open_csv(text, sizeof(text) - 1)
+
+static void plain_and_quoted(void **state)
+{
+	struct tact_csv *csv = OPEN("\357\273\277a,b,c\r\n"
+				    "# a remark, with commas\r\n"
+				    "\r\n"
+				    " 1 ,\"x,\"\"y\"\"\nz\", \"\" \n"
+				    "2,a\"b,\n"
+				    "\"\",,\"q\"rest\n"
+				    "last");
+
+	(void)state;
+	EXPECT(csv, 1, "a", "b", "c");
+	EXPECT(csv, 4, "1", "x,\"y\"\nz", "");
+	EXPECT(csv, 6, "2", "a\"b", "");
+	EXPECT(csv, 7, "", "", "q");
+	EXPECT(csv, 8, "last");
+	expect_end(csv);
+}
+
+static void separators(void **state)
+{
+	struct tact_csv *csv = OPEN("# no, separator\na\tb\n1,2\t3\n");
+
+	(void)state;
+	EXPECT(csv, 2, "a", "b");
+	EXPECT(csv, 3, "1,2", "3");
+	expect_end(csv);
+	csv = OPEN("a;b\n1;2\n");
+	EXPECT(csv, 1, "a", "b");
+	EXPECT(csv, 2, "1", "2");
+	expect_end(csv);
+}
+
+static void hostile(void **state)
+{
+	struct tact_csv *csv = OPEN("a,b\n1\0,2\n3,\"open\n4,5\n");
+	size_t size = 3 << 20;
+	char *data = malloc(size);
+
+	(void)state;
+	EXPECT(csv, 1, "a", "b");
+	expect_bad(csv, 2); /* NUL */
+	expect_bad(csv, 3); /* goes on behind the line, not behind the file */
+	EXPECT(csv, 4, "4", "5");
+	expect_end(csv);
+	/* a line of three mebibytes, and one behind it */
+	memset(data, '9', size);
+	memcpy(data + size - 5, "\n1,2\n", 5);
+	csv = open_csv(data, size);
+	expect_bad(csv, 1);
+	EXPECT(csv, 2, "1", "2");
+	expect_end(csv);
+	/* a quote that is open for three mebibytes */
+	data[0] = '"';
+	data[10] = '\n';
+	csv = open_csv(data, size);
+	expect_bad(csv, 1);
+	expect_bad(csv, 2);
+	EXPECT(csv, 3, "1", "2");
+	expect_end(csv);
+	/* commas only */
+	memset(data, ',', 1000);
+	csv = open_csv(data, 1000);
+	{
+		const struct tact_csv_field *fields;
+		size_t n;
+
+		assert_int_equal(tact_csv_next(csv, &fields, &n, NULL), 1);
+		assert_int_equal(n, 1001);
+	}
+	expect_end(csv);
+	expect_end(OPEN(""));
+	expect_end(OPEN("\n\n# nothing\n"));
+	free(data);
+}
+
+static void not_text(void **state)
+{
+	static const struct {
+		const char *data;
+		size_t size;
+		const char *why;
+	} files[] = {
+		{"\177ELF\2\1\1", 7, "ELF"},
+		{"SQLite format 3\0abc", 19, "SQLite"},
+		{"\037\213\010\0", 4, "compressed"},
+		{"\377\376h\0e\0x\0", 8, "UTF-16"},
+	};
+	struct tact_csv *csv;
+	struct tact_diag diag;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		assert_int_equal(tact_csv_open_memory(&csv, files[i].data, files[i].size, &diag),
+				 -TACT_E_FORMAT);
+		assert_non_null(strstr(diag.text, files[i].why));
+	}
+	assert_int_equal(tact_csv_open(&csv, "/nonexistent/x.csv", &diag), -TACT_E_IO);
+	assert_int_equal(tact_csv_open(&csv, "/", &diag), -TACT_E_IO);
+	assert_int_equal(tact_csv_open(NULL, "x", NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_csv_open_memory(&csv, NULL, 1, NULL), -TACT_E_INVAL);
+	tact_csv_close(NULL);
+}
+
+/* ---- records ---- */
+
+static struct tact_records *open_records(const char *text, const struct tact_records_options *opt)
+{
+	struct tact_records *records;
+	struct tact_diag diag = {0};
+
+	if (tact_records_open_memory(&records, text, strlen(text), opt, &diag) < 0)
+		fail_msg("%s", diag.text);
+	return records;
+}
+
+static void next(struct tact_records *records, struct tact_record *record)
+{
+	struct tact_diag diag = {0};
+
+	if (tact_records_next(records, record, &diag) != 1)
+		fail_msg("%s", diag.text);
+}
+
+static void hex_list(void **state)
+{
+	struct tact_records *records = open_records("4801d8\n0x90\n# x\n4\n90 90\n", NULL);
+	struct tact_record r;
+	struct tact_diag diag;
+
+	(void)state;
+	assert_string_equal(tact_records_description(records), "hex list");
+	next(records, &r);
+	assert_int_equal(r.code_size, 3);
+	assert_false(r.has_source || r.has_category || r.has_measurement || r.has_prediction);
+	next(records, &r);
+	assert_int_equal(r.code_size, 1);
+	assert_int_equal(tact_records_next(records, &r, &diag), -TACT_E_FORMAT);
+	assert_int_equal(diag.line, 4);
+	assert_int_equal(tact_records_next(records, &r, &diag), -TACT_E_FORMAT);
+	assert_int_equal(tact_records_next(records, &r, &diag), 0);
+	tact_records_close(records);
+}
+
+/* Two columns without a header: weights, BHive's cycles, or cycles if that is said. */
+static void without_header(void **state)
+{
+	struct tact_records_options opt = {.size = sizeof(opt), .origin = "gzip.csv"};
+	struct tact_records *records = open_records("90,0.5\n4801d8,\n", &opt);
+	struct tact_record r;
+
+	(void)state;
+	next(records, &r);
+	assert_true(r.has_source && !r.has_measurement);
+	assert_string_equal(r.app, "gzip");
+	assert_true(r.weight == 0.5);
+	next(records, &r);
+	assert_true(r.has_source && isnan(r.weight));
+	tact_records_close(records);
+
+	records = open_records("90,25\n4801d8,100.5\n", &opt);
+	assert_non_null(strstr(tact_records_description(records), "100 iterations"));
+	next(records, &r);
+	assert_true(r.has_measurement && !r.has_source);
+	assert_true(r.measurement.cycles_per_iteration == 0.25);
+	assert_string_equal(r.import.origin, "gzip.csv");
+	assert_int_equal(r.measurement.mode, TACT_MODE_UNROLL);
+	next(records, &r);
+	assert_true(r.measurement.cycles_per_iteration == 1.005);
+	tact_records_close(records);
+
+	opt.unit = TACT_UNIT_ITERATION;
+	records = open_records("90,0.25\n", &opt);
+	next(records, &r);
+	assert_true(r.has_measurement && r.measurement.cycles_per_iteration == 0.25);
+	tact_records_close(records);
+
+	opt.unit = TACT_UNIT_AUTO;
+	opt.is_second_weight = true;
+	records = open_records("90,25\n", &opt);
+	next(records, &r);
+	assert_true(r.has_source && r.weight == 25);
+	tact_records_close(records);
+}
+
+static void measured_columns(void **state)
+{
+	struct tact_records *records =
+		open_records("app,HEX,hex_loop,cycles,cv,flags,clean,unknown\n"
+			     "gzip,4801d8,4801d849ffcf75f8,1.5,0.01,LM,1,x\n"
+			     ",90,,2,,-,,\n"
+			     "a,90,,,,,,\n"
+			     "a,90,,-1,,,,\n"
+			     "a,90,,nan,,,,\n"
+			     "a,90,,1,,,2,\n"
+			     "a,90,4,1,,,,\n"
+			     "a\n",
+			     NULL);
+	struct tact_record r;
+
+	(void)state;
+	assert_non_null(strstr(tact_records_description(records), "ignored: unknown"));
+	assert_true(tact_records_has_cycles(records));
+	next(records, &r);
+	assert_string_equal(r.app, "gzip");
+	assert_int_equal(r.measurement.mode, TACT_MODE_LOOP);
+	assert_true(r.measurement.spread == 0.01 && r.import.has_spread);
+	assert_string_equal(r.import.flags, "LM");
+	assert_int_equal(r.import.clean, 1);
+	assert_int_equal(r.import.loop_size, 8);
+	assert_int_equal(r.line, 2);
+	next(records, &r);
+	assert_false(r.has_source || r.import.has_spread);
+	assert_int_equal(r.import.clean, -1);
+	next(records, &r);
+	assert_true(r.has_source && !r.has_measurement);
+	for (uint64_t line = 5; line <= 9; line++) {
+		struct tact_diag diag = {0};
+
+		assert_int_equal(tact_records_next(records, &r, &diag), -TACT_E_FORMAT);
+		assert_int_equal(diag.line, line);
+	}
+	assert_int_equal(tact_records_next(records, &r, NULL), 0);
+	tact_records_close(records);
+}
+
+static void own_formats(void **state)
+{
+	struct tact_records_options opt = {.size = sizeof(opt)};
+	struct tact_records *records =
+		open_records("hex,mode,status,cycles_per_iteration,spread,kept,dropped,rung,flags,"
+			     "reason,init,low,"
+			     "high,pages\n"
+			     "90,loop,ok,1,0.1,7,8,tsc,LX,,stack,10,20,3\n"
+			     "0f05,unroll,refused,,,0,0,tsc,-,\"a, b\",same,0,0,0\n",
+			     NULL);
+	struct tact_record r;
+	struct tact_diag diag;
+
+	(void)state;
+	next(records, &r);
+	assert_int_equal(r.measurement.mode, TACT_MODE_LOOP);
+	assert_int_equal(r.measurement.init, TACT_INIT_STACK);
+	assert_int_equal(r.measurement.rung, TACT_RUNG_TSC);
+	assert_int_equal(r.measurement.kept + r.measurement.high, 27);
+	assert_int_equal(r.measurement.flags, TACT_MFLAG_CROSSES_LINE | TACT_MFLAG_ALIAS_PAGE);
+	next(records, &r);
+	assert_int_equal(r.measurement.status, TACT_MEASURE_REFUSED);
+	assert_string_equal(r.measurement.reason, "a, b");
+	tact_records_close(records);
+
+	records = open_records(
+		"hex,arch,mode,status,cycles_per_iteration,coverage,predec,bottlenecks\n"
+		"90,SKL,unroll,ok,0.25,1,1,Issue\n"
+		"06,SKL,,decode,,,,\n",
+		NULL);
+	assert_true(tact_records_has_predictions(records));
+	next(records, &r);
+	assert_true(r.has_prediction && !r.has_measurement);
+	assert_string_equal(r.prediction.model, "facile");
+	assert_string_equal(r.prediction.bottlenecks, "Issue");
+	next(records, &r);
+	assert_string_equal(r.prediction.status, "decode");
+	tact_records_close(records);
+
+	/* whose predictions? */
+	assert_int_equal(tact_records_open_memory(&records,
+						  "hex,coverage,bottlenecks,"
+						  "facile_cycles_per_iteration\n",
+						  52, NULL, &diag),
+			 -TACT_E_INVAL);
+	opt.model = "sim";
+	opt.arch = "SKL";
+	records = open_records("hex,coverage,bottlenecks,cycles_per_iteration,"
+			       "facile_cycles_per_iteration\n90,1,,2,3\n",
+			       &opt);
+	next(records, &r);
+	assert_string_equal(r.prediction.model, "sim");
+	assert_string_equal(r.prediction.arch, "SKL");
+	assert_true(r.prediction.cycles_per_iteration == 2);
+	tact_records_close(records);
+}
+
+static void not_records(void **state)
+{
+	static const char *const texts[] = {"",
+					    "# only a remark\n",
+					    "name,cycles\nx,1\n",
+					    "mov rax, rbx\n",
+					    "hex,hex\n90,90\n",
+					    "hex,cycles,cycles_per_iteration\n"};
+	struct tact_records_options opt = {.size = sizeof(opt), .unit = 9};
+	struct tact_records *records;
+	char name[100];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		assert_int_equal(
+			tact_records_open_memory(&records, texts[i], strlen(texts[i]), NULL, NULL),
+			-TACT_E_FORMAT);
+	assert_int_equal(tact_records_open_memory(&records, "90\n", 3, &opt, NULL), -TACT_E_INVAL);
+	opt.unit = TACT_UNIT_AUTO;
+	memset(name, 'a', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	opt.app = name;
+	assert_int_equal(tact_records_open_memory(&records, "90\n", 3, &opt, NULL), -TACT_E_INVAL);
+	tact_records_close(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plain_and_quoted), cmocka_unit_test(separators),
+		cmocka_unit_test(hostile),	    cmocka_unit_test(not_text),
+		cmocka_unit_test(hex_list),	    cmocka_unit_test(without_header),
+		cmocka_unit_test(measured_columns), cmocka_unit_test(own_formats),
+		cmocka_unit_test(not_records),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
