@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "archlist.h"
 #include "cli.h"
@@ -81,6 +82,19 @@ static const char *set_checks(void *target, const char *value)
 		d->checks |= 1u << i;
 		value += size + (value[size] == ',');
 	}
+	return NULL;
+}
+
+static const char *set_tolerance(void *target, const char *value)
+{
+	struct dataset *d = target;
+	char *end;
+	double percent = strtod(value, &end);
+
+	if (*value < '0' || *value > '9' || *end || !(percent < 100))
+		return "not a number from 0 up to, not including, 100";
+	d->tolerance = percent;
+	d->is_tolerance_given = true;
 	return NULL;
 }
 
@@ -165,10 +179,8 @@ static const struct option_spec lint_specs[] = {
 	 .help = "only these, with commas: decode, weights, duplicates, units, bounds, alias"},
 	{.name = "tolerance",
 	 .argument = "PERCENT",
-	 .type = OPTION_NUMBER,
-	 .low = 0,
-	 .high = 99,
-	 FIELD(tolerance, unsigned),
+	 .type = OPTION_CALL,
+	 .call = set_tolerance,
 	 .help = "how far below a bound a measurement may be (default: 5)"},
 	{.name = "may-alias",
 	 .argument = "FILE",
@@ -250,6 +262,42 @@ static int check_arch(struct dataset *d)
 	return CLI_USAGE;
 }
 
+/* An option that does nothing is a mistake. */
+static int check_options(const struct dataset *d, const char *action)
+{
+	const bool is_import = !strcmp(action, "import"), is_export = !strcmp(action, "export");
+	const bool is_lint = !strcmp(action, "lint"), is_merge = !strcmp(action, "merge");
+	const char *wrong = NULL;
+
+	if (!is_import && (d->unit || d->is_second_weight))
+		wrong = "--unit and --weights are for import";
+	else if (!is_export && d->record)
+		wrong = "--record is for export";
+	else if (!is_lint && (d->checks || d->may_alias || d->is_tolerance_given))
+		wrong = "--check, --tolerance and --may-alias are for lint";
+	else if ((is_import || is_merge) && (d->output || d->format >= 0))
+		wrong = "--format and --output are for export, stat and lint";
+	else if (!is_import && !is_export && !is_lint &&
+		 (d->app || d->machine || d->arch || d->mode >= 0 || d->init >= 0 ||
+		  d->classifier || d->model || d->version))
+		wrong = "stat and merge take all rows; export and lint can choose";
+	if (wrong)
+		cli_message("%s", wrong);
+	return wrong ? CLI_USAGE : CLI_GOOD;
+}
+
+/* Results must not take the place of what they are about. */
+static int check_output(const struct dataset *d)
+{
+	struct stat a, b;
+
+	if (!d->output || stat(d->output, &a) || stat(d->paths[1], &b) || a.st_dev != b.st_dev ||
+	    a.st_ino != b.st_ino)
+		return CLI_GOOD;
+	cli_message("-o %s is the store itself", d->output);
+	return CLI_USAGE;
+}
+
 static int run(struct dataset *d)
 {
 	const char *near;
@@ -267,6 +315,8 @@ static int run(struct dataset *d)
 			cli_message("%s takes %s", actions[i].name, actions[i].needs);
 			return CLI_USAGE;
 		}
+		if (check_options(d, actions[i].name) || check_output(d))
+			return CLI_USAGE;
 		return actions[i].run(d);
 	}
 	near = cli_nearest(d->paths[0], CLI_ARRAY_SIZE(actions), action_name, NULL);

@@ -47,8 +47,9 @@ struct dataset {
 	bool is_second_weight;
 
 	int record;
-	unsigned checks; /* 0: all */
-	unsigned tolerance;
+	unsigned checks;  /* 0: all */
+	double tolerance; /* percent */
+	bool is_tolerance_given;
 	const char *may_alias;
 
 	int format; /* -1: not given */

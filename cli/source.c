@@ -111,6 +111,44 @@ void source_fini(struct source *source)
 {
 	tact_input_close(source->input);
 	source->input = NULL;
+	tact_store_blocks_destroy(source->blocks);
+	source->blocks = NULL;
+	tact_store_close(source->store);
+	source->store = NULL;
+}
+
+/* All blocks of a store; one of an older version is brought up to date. */
+static int open_store(struct source *source, const char *path, struct tact_diag *diag)
+{
+	int status = tact_store_open(&source->store, path, TACT_STORE_READONLY, diag);
+
+	if (status == -TACT_E_VERSION)
+		status = tact_store_open(&source->store, path, 0, diag);
+	if (status >= 0)
+		status = tact_store_blocks_create(&source->blocks, source->store, NULL, diag);
+	if (status < 0)
+		source_fini(source);
+	else if (!source->is_quiet)
+		cli_message("%s: store", path);
+	return status;
+}
+
+/* As tact_input_next. */
+static int next_in_store(struct source *source, struct source_block *block)
+{
+	struct tact_store_block stored;
+	int status = tact_store_blocks_next(source->blocks, &stored, &block->diag);
+
+	if (status > 0)
+		block->region = (struct tact_region){.code = stored.code,
+						     .code_size = stored.code_size,
+						     .name = "",
+						     .function = "",
+						     .source = "",
+						     .text = ""};
+	else
+		block->region.line = 0;
+	return status;
 }
 
 static int open_item(struct source *source, const struct source_item *item, struct tact_diag *diag)
@@ -135,6 +173,8 @@ static int open_item(struct source *source, const struct source_item *item, stru
 					      &opt, diag);
 	}
 	source->path = strcmp(item->value, "-") ? item->value : "standard input";
+	if (!o->is_raw && tact_store_is_store(item->value))
+		return open_store(source, item->value, diag);
 	status = tact_input_open(&source->input, item->value, &opt, diag);
 	if (status >= 0 && !source->is_quiet)
 		cli_message("%s: %s", source->path, tact_input_description(source->input));
@@ -157,7 +197,7 @@ bool source_next(struct source *source, struct source_block *block)
 	block->is_input = false;
 	block->candidate = 0;
 	for (;;) {
-		if (!source->input) {
+		if (!source->input && !source->store) {
 			if (source->next_item == source->options->n_items)
 				return false;
 			block->diag = (struct tact_diag){0};
@@ -171,8 +211,11 @@ bool source_next(struct source *source, struct source_block *block)
 			}
 		}
 		block->path = source->path;
-		block->is_elf = tact_input_get_kind(source->input) == TACT_INPUT_ELF;
-		status = tact_input_next(source->input, &block->region, &block->diag);
+		block->is_elf =
+			source->input && tact_input_get_kind(source->input) == TACT_INPUT_ELF;
+		status = source->store
+				 ? next_in_store(source, block)
+				 : tact_input_next(source->input, &block->region, &block->diag);
 		if (status > 0) {
 			block->index = ++source->index;
 			if (block->region.is_candidate)

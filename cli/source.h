@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact/dataset.h>
 #include <tact/input.h>
 
 #include "options.h"
@@ -53,7 +54,9 @@ struct source {
 	const struct source_options *options;
 	bool is_quiet; /* do not say what was found in the files */
 	size_t next_item, index, candidates;
-	struct tact_input *input; /* owned; NULL: none is open */
+	struct tact_input *input;	  /* owned; NULL: none is open */
+	struct tact_store *store;	  /* owned; likewise: a store is open instead */
+	struct tact_store_blocks *blocks; /* owned: of the store */
 	const char *path;
 };
 
