@@ -24,6 +24,7 @@ struct importer {
 	size_t n_machines;
 	int64_t own_machine; /* of rows that name none; 0: not looked up yet */
 	int64_t rows, blocks, sources, categories, measurements, predictions, bad;
+	bool is_store_failed;
 };
 
 /* The machine of rows that do not name theirs. */
@@ -136,9 +137,10 @@ static int put_all(struct importer *in, struct tact_records *records, struct tac
 		if (status == -TACT_E_INVAL)
 			bad_line(in, record.line, diag->text);
 		else if (status < 0)
-			return status;
+			break;
 	}
-	return 0;
+	in->is_store_failed = status < 0;
+	return status;
 }
 
 static void add_count(struct text *out, int64_t n, const char *what)
@@ -226,17 +228,24 @@ static int import_file(struct importer *in)
 	}
 	say_what(in, records);
 	status = tact_store_begin(in->store, &diag);
-	if (status >= 0) {
+	in->is_store_failed = status < 0;
+	if (status >= 0)
 		status = put_all(in, records, &diag);
-		/* What could be read is kept.  If the store itself has failed, it has ended. */
+	/* What could be read of a file that fails is kept. */
+	if (!in->is_store_failed) {
 		end = tact_store_end(in->store, status < 0 ? NULL : &diag);
-		if (status >= 0)
-			status = end;
+		in->is_store_failed = end < 0;
+		status = status < 0 ? status : end;
 	}
 	tact_records_close(records);
-	if (status < 0)
+	if (in->is_store_failed)
+		cli_message("%s: %s; what was written before is kept, and importing %s again "
+			    "completes it",
+			    d->paths[1], diag.text, in->path);
+	else if (status < 0)
 		cli_message("%s: %s", in->path, diag.text);
-	report(in);
+	if (!in->is_store_failed)
+		report(in);
 	return status < 0 || in->bad ? CLI_FAILED : CLI_GOOD;
 }
 
