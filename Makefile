@@ -6,7 +6,7 @@
 # make check-web  opens the pages that tact makes in headless Chromium; ends with such a line, too
 # make asan       tests again under AddressSanitizer and UBSan, in build-asan/
 # make bench      blocks a second, next to Zydis alone and to llvm-mca
-# make bench-accuracy  errors on measured blocks, next to facile.py and uiCA
+# make bench-accuracy  writes doc/accuracy.md: errors on measured blocks, next to published figures
 # make rebase     rewrites what the tests expect; look at the difference before you keep it
 # make install PREFIX=/usr/local DESTDIR=        and make uninstall
 # make format     clang-format over all sources; make format-check only looks
@@ -155,7 +155,7 @@ bench: deps
 .PHONY: bench-accuracy
 bench-accuracy: deps
 	@$(MAKE) --no-print-directory build
-	@python3 bench/compare_models.py --tact $(BUILD)/tact
+	python3 bench/write_accuracy.py --tact $(BUILD)/tact -o doc/accuracy.md
 
 # ---- installation ----
 

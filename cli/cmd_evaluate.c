@@ -157,7 +157,7 @@ static const struct option_spec score_specs[] = {
 	 .help = "only rows that every model predicts: figures that can be compared"},
 	{.name = "round",
 	 FLAG(is_rounded),
-	 .help = "round predictions and measurements to two digits, as the papers do"},
+	 .help = "round predictions to two digits, as the papers do; for tau measurements, too"},
 	{.name = "bottlenecks",
 	 .argument = "ARCHS",
 	 TEXT(bottleneck_archs),

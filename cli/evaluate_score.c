@@ -34,7 +34,7 @@ struct gathered {
 };
 
 static void gather(const struct evaluator *p, const struct evaluate_model *model,
-		   const struct evaluate_grouping *g, struct gathered *out)
+		   const struct evaluate_grouping *g, bool round_measured, struct gathered *out)
 {
 	size_t n = 0, room = g->n_members;
 	double *predicted, *measured, *weights;
@@ -52,7 +52,8 @@ static void gather(const struct evaluator *p, const struct evaluate_model *model
 		if (p->is_common && !is_common(p, row))
 			continue;
 		predicted[n] = round_2(p, x);
-		measured[n] = round_2(p, p->rows.measured[row]);
+		measured[n] =
+			round_measured ? round_2(p, p->rows.measured[row]) : p->rows.measured[row];
 		weights[n] = g->weight[i];
 		out->outcomes[n] = model->outcomes[row];
 		out->group[n++] = g->of[i];
@@ -76,7 +77,7 @@ void evaluate_pairs(const struct evaluator *p, size_t model, struct tact_pairs *
 {
 	struct gathered *g = cli_alloc(sizeof(*g));
 
-	gather(p, &p->models[model], &p->rows.by[BY_NOTHING], g);
+	gather(p, &p->models[model], &p->rows.by[BY_NOTHING], false, g);
 	*pairs = g->pairs;
 	*memory = g;
 }
@@ -87,23 +88,43 @@ void evaluate_pairs_free(void *memory)
 	free(memory);
 }
 
-static int score(struct evaluator *p, int kind)
+static int score_model(const struct evaluator *p, int kind, size_t m, bool round_measured,
+		       struct tact_scores *out)
 {
 	const struct evaluate_grouping *g = &p->rows.by[kind];
+	struct gathered x;
+	int status;
+
+	gather(p, &p->models[m], g, round_measured, &x);
+	status = tact_scores_by_group(&x.pairs, x.group, g->n, out);
+	gathered_fini(&x);
+	return status;
+}
+
+/* Errors are against what was measured; for the order with --round two digits of it count, so that
+ * noise in the others does not break ties.
+ */
+static int score(struct evaluator *p, int kind)
+{
+	size_t n = p->rows.by[kind].n;
+	struct tact_scores *rounded = cli_alloc(n * sizeof(*rounded));
 	int status = 0;
 
 	p->scores[kind] = cli_alloc(p->n_models * sizeof(*p->scores[kind]));
-	for (size_t m = 0; m < p->n_models; m++) {
-		struct gathered x;
-		int one;
+	memset(p->scores[kind], 0, p->n_models * sizeof(*p->scores[kind]));
+	for (size_t m = 0; m < p->n_models && !status; m++) {
+		struct tact_scores *out = cli_alloc(n * sizeof(*out));
 
-		p->scores[kind][m] = cli_alloc(g->n * sizeof(**p->scores[kind]));
-		gather(p, &p->models[m], g, &x);
-		one = tact_scores_by_group(&x.pairs, x.group, g->n, p->scores[kind][m]);
-		gathered_fini(&x);
-		if (one < 0)
-			status = one;
+		p->scores[kind][m] = out;
+		status = score_model(p, kind, m, false, out);
+		if (!status && p->is_rounded)
+			status = score_model(p, kind, m, true, rounded);
+		for (size_t i = 0; i < n && !status && p->is_rounded; i++) {
+			out[i].tau = rounded[i].tau;
+			out[i].has_tau = rounded[i].has_tau;
+		}
 	}
+	free(rounded);
 	return status;
 }
 

@@ -8,6 +8,7 @@ DIR (default ../shared) has tools/score.py and data/; without it everything is s
 last line of the output is "N passed, M failed, K skipped".
 """
 import argparse
+import csv
 import glob
 import os
 import re
@@ -60,6 +61,41 @@ def check_coverage(tact, data):
     return 'below %g%%: %s' % (COVERAGE, ', '.join(low)) if low else None
 
 
+# Files of measured rows, their CPU, and what registers held at entry.
+TRUTH = (('bhive_ivb_u', 'IVB', 'stack'), ('bhive_hsw_u', 'HSW', 'stack'),
+         ('bhive_skl_u', 'SKL', 'stack'), ('icl_u', 'ICX', 'same'), ('icl_l', 'ICX', 'same'))
+SECONDS = 3  # for all measured rows, on one core
+
+
+def check_evaluate(tact, data):
+    """All measured rows in one run: as fast as it has to be, and its error that of tact predict."""
+    files = {name: os.path.join(data, 'truth', name + '.csv') for name, _, _ in TRUTH}
+    for path in files.values():
+        if not os.path.exists(path):
+            raise FileNotFoundError(path)
+    words = [w for name, arch, init in TRUTH for w in ('-a', arch, '--init', init, files[name])]
+    before = os.times()
+    p = subprocess.run([tact, 'evaluate', '-q', '-j', '1', '-f', 'csv', *words],
+                       capture_output=True, text=True, timeout=250)
+    after = os.times()
+    seconds = after.children_user + after.children_system - before.children_user - before.children_system
+    rows = [r for r in csv.DictReader(p.stdout.splitlines()) if r['by'] == 'all']
+    total = sum(int(r['blocks']) + int(r['failed']) for r in rows if r['arch'] == 'all')
+    print('evaluate: %d rows in %.2f s' % (total, seconds))
+    if p.returncode or seconds > SECONDS or total < 100000:
+        return '%.2f s, %d rows, status %d: %s' % (seconds, total, p.returncode, p.stderr[:200])
+    p = subprocess.run([tact, 'predict', '-q', '-a', 'SKL', '-m', 'unroll', '-f', 'csv',
+                        files['bhive_skl_u']], capture_output=True, text=True, timeout=250)
+    with open(files['bhive_skl_u'], newline='') as f:
+        errors = [abs(float(x['cycles_per_iteration']) / float(m['cycles']) - 1)
+                  for m, x in zip(csv.DictReader(f), csv.DictReader(p.stdout.splitlines()))
+                  if x['status'] == 'ok' and float(x['coverage']) == 1]
+    mape = next(float(r['mape']) for r in rows if r['arch'] == 'SKL')
+    print('evaluate: MAPE on SKL %.4f%%, by hand %.4f%%' % (100 * mape, 100 * sum(errors) / len(errors)))
+    # predict prints four digits
+    return None if abs(mape - sum(errors) / len(errors)) < 2e-5 else 'the means differ'
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument('--tact', default=os.path.join(ROOT, 'build/tact'))
@@ -70,6 +106,7 @@ def main():
     checks = [(name, lambda command=command: run_check(command, args.tact, data))
               for name, command in CHECKS]
     checks.append(('coverage of real code', lambda: check_coverage(args.tact, data)))
+    checks.append(('evaluate: all measured rows', lambda: check_evaluate(args.tact, data)))
     for name, run in checks:
         if not os.path.exists(os.path.join(data, '../tools/score.py')):
             print('skip: %s: there is no ../shared with its data' % name)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Opens pages of `tact simulate --html` in headless Chromium and looks at them.
+"""Opens pages of `tact simulate --html` and `tact evaluate --report` in headless Chromium and looks at
+them.
 
 usage: check_page.py [--tact PATH] [--keep DIRECTORY] [--skip WHY]
 
@@ -219,6 +220,90 @@ def check_names(tests, tact, browser, directory):
                 '<img' not in page.dom and '</script><b>' not in page.text)
 
 
+# Blocks and what an imaginary machine takes for them.
+MEASURED = ('4801d8', 1.0), ('480fafc3', 3.1), ('488b00', 4.4), ('488903', 1.0), ('90', 0.24), \
+    ('4801d84801cb', 2.2), ('f20f58c1', 4.0), ('f7f1', 21.0), ('c5fc58c0', 4.0), ('31c0', 0.3), \
+    ('488d0448', 1.0), ('4889c34889d9', 0.6), ('0fb6c0', 1.1), ('50', 1.0), ('5b', 0.5)
+HEAT = (0x04, 0x1c, 0x40), (0xf2, 0xfb, 0xf4)  # the last shade, light and dark
+
+CHOOSE = """
+(function () {
+  const root = document.documentElement, choice = document.getElementById('choice');
+  root.dataset.before = document.querySelector('#list summary').textContent;
+  choice.value = '1';
+  choice.dispatchEvent(new Event('change'));
+  root.dataset.after = document.querySelector('#list summary').textContent;
+  document.querySelector('#list details').open = true;
+  root.dataset.inside = document.querySelector('#list .inside').textContent;
+  root.dataset.wide = root.scrollWidth > window.innerWidth ? 'yes' : 'no';
+})();
+"""
+
+
+def make_report(tact, directory):
+    table = os.path.join(directory, 'measured.csv')
+    with open(table, 'w') as out:
+        out.write('app,category,hex,cycles,arch,mode\n')
+        for i in range(90):
+            code, cycles = MEASURED[i % len(MEASURED)]
+            out.write('%s,%s,%s,%.2f,SKL,%s\n' % (
+                ('gzip', '"</script><b>x"', 'llvm')[i % 3], ('Ld', 'St')[i % 2], code,
+                cycles * (1 + i // 15 * .03), ('unroll', 'loop')[i % 7 == 0]))
+        out.write('gzip,Ld,06,1.0,SKL,unroll\n')
+    report = os.path.join(directory, 'report')
+    p = subprocess.run([tact, 'evaluate', '-q', '--model', 'facile,mca', '--model',
+                        'x<img src>=sed s/.*/1.5/', '--report', report, '--worst', '7', table],
+                       stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
+    if p.returncode:
+        raise RuntimeError('tact evaluate: %s' % (p.stderr or p.returncode))
+    path = os.path.join(directory, 'report.html')
+    shutil.move(os.path.join(report, 'index.html'), path)
+    return path
+
+
+def check_report(tests, tact, browser, directory):
+    """Heat maps, errors, tables, the flow of bottlenecks and the worst blocks."""
+    page = Page(browser, directory, 'report', make_report(tact, directory))
+    tests.check('report: drawn without an error', page.attribute('state') == 'ready',
+                page.attribute('error') or page.attribute('state'))
+    cells = sum(len(m['map']['cells']) + 8 for m in page.data['models'])
+    tests.check('report: a square for every cell', page.attribute('cells') == str(cells),
+                (cells, page.attribute('cells')))
+    tests.check('report: every block is in the maps', all(
+        sum(c[2] for c in m['map']['cells']) == sum(m['errors']) == m['scores']['n']
+        for m in page.data['models']))
+    tests.check('report: failures apart', [m['scores']['failed'] for m in page.data['models']] ==
+                [1, 1, 0], page.data['models'][0]['scores'])
+    tests.check('report: bands between CPUs', int(page.attribute('bands') or 0) > 3,
+                page.attribute('bands'))
+    tests.check('report: as many of the worst blocks as asked for', page.attribute('worst') == '7',
+                page.attribute('worst'))
+    tests.check('report: tables', all(text in page.dom for text in (
+        '91 measured blocks', 'By application', 'By category', 'Skylake (SKL), as a loop')))
+    tests.check('report: names stay text', '<img' not in page.dom and '<b>x' not in page.dom and
+                '</script><b>' not in page.text and '&lt;/script&gt;&lt;b&gt;x' in page.dom)
+    tests.check('report: nothing from elsewhere', not re.search(
+        r'(?:https?:)?//[\w.-]+\.\w|\bsrc=|\bhref=|@import|url\(', page.code))
+    width, height, count = pixels(page.picture)
+    tests.check('report: the picture is not blank and has heat', (width, height) == SIZE and
+                len(count) > 100 and count[HEAT[0]] > 30, (width, height, count[HEAT[0]]))
+    dark = os.path.join(directory, 'report-dark.png')
+    page.run('--blink-settings=preferredColorScheme=0', '--screenshot=' + dark)
+    count = pixels(dark)[2]
+    tests.check('report: dark where that is preferred', count[HEAT[1]] > 30 and
+                sum(n for c, n in count.items() if sum(c) < 150) > width * height / 2)
+    narrow = page.run_with(CHOOSE)
+    tests.check('report: another model has other blocks', narrow.attribute('before') and
+                narrow.attribute('before') != narrow.attribute('after'), narrow.attribute('after'))
+    tests.check('report: a block says why', all(text in (narrow.attribute('inside') or '')
+                                                for text in ('measured', 'Bottleneck', 'alone')),
+                narrow.attribute('inside'))
+    narrow.dom = narrow.run('--window-size=500,900', '--dump-dom')
+    tests.check('report: a narrow window does not scroll sideways',
+                narrow.attribute('wide') == 'no', narrow.attribute('wide'))
+    narrow.run('--window-size=500,900', '--screenshot=' + os.path.join(directory, 'narrow.png'))
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument('--tact', default=os.path.join(TOP, 'build', 'tact'))
@@ -232,7 +317,7 @@ def main():
         return 0
     tests = Tests()
     with tempfile.TemporaryDirectory(prefix='tact-web-') as directory:
-        for check in (check_demo, check_keys, check_names):
+        for check in (check_demo, check_keys, check_names, check_report):
             try:
                 check(tests, os.path.abspath(args.tact), browser, directory)
             except Exception as e:  # whatever it is, the others still run and the sum is right
