@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables of measured blocks: CSV with a header, one line after the other.
+ * Tables of measured blocks: what the columns of a CSV file with a header say.
  */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <strings.h>
 
+#include <tact/dataset.h>
 #include <tact/evaluate.h>
 
 #include "base/base.h"
 
-/* No block of code comes near; a file without line ends would otherwise be read as a whole. */
-enum { MAX_LINE = 1 << 20, MAX_COLUMNS = 256, MAX_LABEL = 255 };
+enum { MAX_LABEL = 255 };
 
 enum column {
 	HEX,
 	CYCLES,
 	HEX_LOOP,
-	APP,
-	CATEGORY,
 	WEIGHT,
 	CLEAN,
+	STATUS,
+	RECORD,
+	BOTTLENECKS,
+	APP, /* from here on: labels */
+	CATEGORY,
 	ARCH,
 	MODE,
 	INIT,
-	STATUS,
 	N_COLUMNS
 };
 
@@ -40,165 +40,62 @@ static const struct {
 	{"hex_loop", HEX_LOOP}, {"app", APP},	    {"application", APP},
 	{"category", CATEGORY}, {"weight", WEIGHT}, {"clean", CLEAN},
 	{"arch", ARCH},		{"mode", MODE},	    {"init", INIT},
-	{"status", STATUS},
-};
-
-struct field {
-	char *text; /* in the line, NUL-terminated */
-	size_t length;
+	{"status", STATUS},	{"record", RECORD}, {"bottlenecks", BOTTLENECKS},
 };
 
 struct tact_table {
-	FILE *file;
-	char *text; /* owned; a line and a NUL */
-	size_t capacity, length;
-	uint64_t line;
+	struct tact_csv *csv; /* owned */
 	int where[N_COLUMNS]; /* the column's place in the file, -1: it is not there */
-	struct field field[MAX_COLUMNS];
+	const struct tact_csv_field *field;
 	size_t n_fields;
 	uint8_t *code; /* owned; hex, and behind it hex_loop */
-	size_t code_capacity;
+	size_t capacity;
 };
 
-/* ---- lines and fields ---- */
-
-/* The next line without its end.  Returns 1, 0 at the end, -TACT_E_FORMAT for one that is too long
- * or has a NUL, -TACT_E_IO, -TACT_E_NOMEM.
- */
-static int read_line(struct tact_table *t, struct tact_diag *diag)
+/* The field of a column, "" where it is not there. */
+static const char *get(const struct tact_table *t, enum column column)
 {
-	bool has_nul = false, is_long = false;
-	int c;
-
-	t->length = 0;
-	errno = 0;
-	while ((c = getc_unlocked(t->file)) != EOF && c != '\n') {
-		has_nul |= !c;
-		if (t->length == MAX_LINE) {
-			is_long = true;
-			continue;
-		}
-		if (t->length + 1 >= t->capacity &&
-		    tact_grow(&t->text, &t->capacity, t->length + 2, 1) < 0)
-			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-		t->text[t->length++] = (char)c;
-	}
-	if (c == EOF && ferror(t->file))
-		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno ? errno : EIO));
-	if (c == EOF && !t->length)
-		return 0;
-	t->line++;
-	if (!t->length && tact_grow(&t->text, &t->capacity, 1, 1) < 0)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	if (t->length && t->text[t->length - 1] == '\r')
-		t->length--;
-	t->text[t->length] = '\0';
-	if (is_long)
-		return tact_fail_at(diag, TACT_E_FORMAT, t->line, 0,
-				    "the line is longer than %d bytes", MAX_LINE);
-	if (has_nul)
-		return tact_fail_at(diag, TACT_E_FORMAT, t->line, 0, "a zero byte: not text");
-	return 1;
-}
-
-/* A field in quotes, from behind the first one; doubled ones inside are one.  Returns what follows
- * it, or NULL if it does not end.
- */
-static char *unquote(char *p, struct field *field)
-{
-	char *to = p;
-
-	field->text = p;
-	for (;; p++) {
-		if (!*p)
-			return NULL;
-		if (*p == '"' && *++p != '"')
-			break;
-		*to++ = *p;
-	}
-	field->length = (size_t)(to - field->text);
-	return p;
-}
-
-static int split(struct tact_table *t, struct tact_diag *diag)
-{
-	char *p = t->text;
-	char after;
-
-	t->n_fields = 0;
-	do {
-		struct field *field = &t->field[t->n_fields];
-
-		if (t->n_fields++ == MAX_COLUMNS)
-			return tact_fail_at(diag, TACT_E_FORMAT, t->line, 0, "more than %d columns",
-					    MAX_COLUMNS);
-		if (*p == '"') {
-			p = unquote(p + 1, field);
-			if (!p || (*p && *p != ','))
-				return tact_fail_at(diag, TACT_E_FORMAT, t->line, 0,
-						    "quotes that do not end with their field");
-		} else {
-			field->text = p;
-			p += strcspn(p, ",");
-			field->length = (size_t)(p - field->text);
-		}
-		after = *p;
-		field->text[field->length] = '\0';
-		p++;
-	} while (after == ',');
-	return 0;
-}
-
-static const struct field *get(const struct tact_table *t, enum column column)
-{
-	static const struct field none = {.text = (char *)""};
 	int where = t->where[column];
 
-	return where >= 0 && (size_t)where < t->n_fields ? &t->field[where] : &none;
+	return where >= 0 && (size_t)where < t->n_fields ? t->field[where].text : "";
 }
 
 /* ---- header ---- */
 
-static int read_header(struct tact_table *t, struct tact_diag *diag)
+static int find_columns(struct tact_table *t, struct tact_diag *diag)
 {
-	int status;
-
 	for (int c = 0; c < N_COLUMNS; c++)
 		t->where[c] = -1;
-	do {
-		status = read_line(t, diag);
-		if (status == 1 && t->line == 1 && !strncmp(t->text, "\xef\xbb\xbf", 3))
-			memmove(t->text, t->text + 3, t->length - 2);
-	} while (status == 1 && !*t->text);
-	if (!status)
-		return tact_fail(diag, TACT_E_FORMAT, "the file is empty");
-	if (status > 0)
-		status = split(t, diag);
-	if (status < 0)
-		return status;
 	for (size_t i = 0; i < t->n_fields; i++)
 		for (size_t k = 0; k < ARRAY_SIZE(names); k++)
-			if (!strcmp(t->field[i].text, names[k].name) &&
+			if (!strcasecmp(t->field[i].text, names[k].name) &&
 			    t->where[names[k].column] < 0)
 				t->where[names[k].column] = (int)i;
 	if (t->where[HEX] < 0 || t->where[CYCLES] < 0)
-		return tact_fail_at(diag, TACT_E_FORMAT, t->line, 0,
+		return tact_fail_at(diag, TACT_E_FORMAT, tact_csv_line(t->csv), 0,
 				    "the header has no column '%s'",
 				    t->where[HEX] < 0 ? "hex" : "cycles");
+	if (t->where[BOTTLENECKS] >= 0 && t->where[RECORD] < 0)
+		return tact_fail_at(diag, TACT_E_FORMAT, tact_csv_line(t->csv), 0,
+				    "the columns are those of predictions: nothing is measured");
 	return 0;
 }
 
-static int open_file(struct tact_table **out, FILE *file, struct tact_diag *diag)
+static int open_table(struct tact_table **out, struct tact_csv *csv, struct tact_diag *diag)
 {
 	struct tact_table *t = calloc(1, sizeof(*t));
 	int status;
 
 	if (!t) {
-		fclose(file);
+		tact_csv_close(csv);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
-	t->file = file;
-	status = read_header(t, diag);
+	t->csv = csv;
+	status = tact_csv_next(csv, &t->field, &t->n_fields, diag);
+	if (!status)
+		status = tact_fail(diag, TACT_E_FORMAT, "the file is empty");
+	if (status > 0)
+		status = find_columns(t, diag);
 	if (status < 0) {
 		tact_table_close(t);
 		return status;
@@ -209,39 +106,32 @@ static int open_file(struct tact_table **out, FILE *file, struct tact_diag *diag
 
 int tact_table_open(struct tact_table **out, const char *path, struct tact_diag *diag)
 {
-	bool is_stdin = path && !strcmp(path, "-");
-	FILE *file;
+	struct tact_csv *csv;
+	int status;
 
 	if (!out || !path)
 		return tact_fail(diag, TACT_E_INVAL, "no path");
-	/* Its own stream: one that somebody else has read from would have lost bytes. */
-	file = is_stdin ? fdopen(dup(STDIN_FILENO), "rb") : fopen(path, "rbe");
-	if (!file)
-		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	return open_file(out, file, diag);
+	status = tact_csv_open(&csv, path, diag);
+	return status < 0 ? status : open_table(out, csv, diag);
 }
 
 int tact_table_open_memory(struct tact_table **out, const void *data, size_t size,
 			   struct tact_diag *diag)
 {
-	FILE *file;
+	struct tact_csv *csv;
+	int status;
 
 	if (!out || (!data && size))
 		return tact_fail(diag, TACT_E_INVAL, "no text");
-	if (!size)
-		return tact_fail(diag, TACT_E_FORMAT, "the file is empty");
-	file = fmemopen((void *)(uintptr_t)data, size, "rb");
-	if (!file)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	return open_file(out, file, diag);
+	status = tact_csv_open_memory(&csv, data, size, diag);
+	return status < 0 ? status : open_table(out, csv, diag);
 }
 
 void tact_table_close(struct tact_table *table)
 {
 	if (!table)
 		return;
-	fclose(table->file);
-	free(table->text);
+	tact_csv_close(table->csv);
 	free(table->code);
 	free(table);
 }
@@ -251,7 +141,8 @@ void tact_table_close(struct tact_table *table)
 static int bad(const struct tact_table *t, struct tact_diag *diag, const char *column,
 	       const char *what)
 {
-	return tact_fail_at(diag, TACT_E_FORMAT, t->line, 0, "column %s: %s", column, what);
+	return tact_fail_at(diag, TACT_E_FORMAT, tact_csv_line(t->csv), 0, "column %s: %s", column,
+			    what);
 }
 
 /* Decimal only: strtod takes more than a table should have. */
@@ -268,16 +159,15 @@ static bool read_number(const char *text, double *value)
 static int read_code(struct tact_table *t, enum column column, size_t at, size_t *size,
 		     struct tact_diag *diag)
 {
-	const struct field *field = get(t, column);
-	const char *name = column == HEX ? "hex" : "hex_loop";
-	size_t where = 0;
+	const char *name = column == HEX ? "hex" : "hex_loop", *text = get(t, column);
+	size_t where = 0, length = strlen(text);
 	long n;
 
-	if (tact_grow(&t->code, &t->code_capacity, at + field->length / 2 + 1, 1) < 0)
+	if (tact_grow(&t->code, &t->capacity, at + length / 2 + 1, 1) < 0)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	n = tact_hex_decode(t->code + at, field->text, field->length, &where);
-	if (n < 0 && where < field->length)
-		return tact_fail_at(diag, TACT_E_FORMAT, t->line, where,
+	n = tact_hex_decode(t->code + at, text, length, &where);
+	if (n < 0 && where < length)
+		return tact_fail_at(diag, TACT_E_FORMAT, tact_csv_line(t->csv), where,
 				    "column %s: position %zu is no hex digit", name, where + 1);
 	if (n < 0)
 		return bad(t, diag, name, "the number of hex digits is odd");
@@ -285,34 +175,36 @@ static int read_code(struct tact_table *t, enum column column, size_t at, size_t
 	return 0;
 }
 
+/* A file may have records of other kinds (tact dataset export), and measurements that failed. */
 static int read_cycles(const struct tact_table *t, struct tact_table_row *row,
 		       struct tact_diag *diag)
 {
-	const struct field *cycles = get(t, CYCLES), *status = get(t, STATUS);
+	const char *cycles = get(t, CYCLES), *status = get(t, STATUS), *record = get(t, RECORD);
 
-	if (!cycles->length || (status->length && strcmp(status->text, "ok")))
+	if (!*cycles || (*status && strcmp(status, "ok")) ||
+	    (*record && strcmp(record, "measurement")))
 		return 0;
 	row->has_cycles = true;
-	return read_number(cycles->text, &row->cycles) ? 0 : bad(t, diag, "cycles", "not a number");
+	return read_number(cycles, &row->cycles) ? 0 : bad(t, diag, "cycles", "not a number");
 }
 
 static int read_rest(const struct tact_table *t, struct tact_table_row *row, struct tact_diag *diag)
 {
-	const struct field *weight = get(t, WEIGHT), *clean = get(t, CLEAN);
+	const char *weight = get(t, WEIGHT), *clean = get(t, CLEAN);
 
-	if (weight->length && (!read_number(weight->text, &row->weight) || !(row->weight > 0)))
+	if (*weight && (!read_number(weight, &row->weight) || !(row->weight > 0)))
 		return bad(t, diag, "weight", "not a positive number");
-	if (clean->length && strcmp(clean->text, "0") && strcmp(clean->text, "1"))
+	if (*clean && strcmp(clean, "0") && strcmp(clean, "1"))
 		return bad(t, diag, "clean", "neither 0 nor 1 nor empty");
-	row->clean = clean->length ? clean->text[0] == '1' : -1;
-	for (enum column c = APP; c < STATUS; c++)
-		if (c != WEIGHT && c != CLEAN && get(t, c)->length > MAX_LABEL)
+	row->clean = *clean ? *clean == '1' : -1;
+	for (enum column c = APP; c <= INIT; c++)
+		if (strlen(get(t, c)) > MAX_LABEL)
 			return bad(t, diag, "app, category, arch, mode or init", "too long");
-	row->app = get(t, APP)->text;
-	row->category = get(t, CATEGORY)->text;
-	row->arch = get(t, ARCH)->text;
-	row->mode = get(t, MODE)->text;
-	row->init = get(t, INIT)->text;
+	row->app = get(t, APP);
+	row->category = get(t, CATEGORY);
+	row->arch = get(t, ARCH);
+	row->mode = get(t, MODE);
+	row->init = get(t, INIT);
 	return 0;
 }
 
@@ -322,15 +214,12 @@ int tact_table_next(struct tact_table *t, struct tact_table_row *row, struct tac
 
 	if (!t || !row)
 		return tact_fail(diag, TACT_E_INVAL, "no table or row");
-	do {
-		status = read_line(t, diag);
-		if (status <= 0)
-			return status;
-	} while (!*t->text);
-	*row = (struct tact_table_row){.size = sizeof(*row), .line = t->line, .weight = 1};
-	status = split(t, diag);
-	if (!status)
-		status = read_code(t, HEX, 0, &row->code_size, diag);
+	status = tact_csv_next(t->csv, &t->field, &t->n_fields, diag);
+	if (status <= 0)
+		return status;
+	*row = (struct tact_table_row){
+		.size = sizeof(*row), .line = tact_csv_line(t->csv), .weight = 1};
+	status = read_code(t, HEX, 0, &row->code_size, diag);
 	if (!status)
 		status = read_code(t, HEX_LOOP, row->code_size, &row->loop_size, diag);
 	if (!status && !row->code_size)
