@@ -131,7 +131,8 @@ static const struct option_spec model_specs[] = {
 	 .argument = "LIST",
 	 .type = OPTION_CALL,
 	 .call = evaluate_add_models,
-	 .help = "facile (default), sim, mca, mca:params=FILE, llvm-mca, llvm-mca-19, parts of "
+	 .help = "facile (default), sim, mca, mca:params=FILE, llvm-mca, llvm-mca-19, "
+		 "stored:NAME (predictions that a store has), parts of "
 		 "FACILE (facile:only=predec+ports, facile:without=dsb, facile:simple-predec, "
 		 "facile:simple-dec, facile:paper, facile:ablations: all of these); repeatable"},
 	{.name = "params",

@@ -202,13 +202,16 @@ static const char *add_one(struct evaluator *p, const char *name, size_t length)
 	} else if (has_prefix(name, length, "mca:params=")) {
 		model = add(p, name, length, EVALUATE_MCA);
 		model->command = copy(strchr(name, '=') + 1, length - strlen("mca:params="));
+	} else if (has_prefix(name, length, "stored:") && length > strlen("stored:")) {
+		model = add(p, name, length, EVALUATE_STORED);
+		model->command = copy(strchr(name, ':') + 1, length - strlen("stored:"));
 	} else if (has_prefix(name, length, "llvm-mca")) {
 		model = add(p, name, length, EVALUATE_LLVM);
 		model->command = copy(name, length);
 	} else {
 		snprintf(p->why, sizeof(p->why),
 			 "'%.*s' is none of facile, facile:PART, sim, mca, mca:params=FILE, "
-			 "llvm-mca, and no NAME=COMMAND",
+			 "llvm-mca, stored:NAME, and no NAME=COMMAND",
 			 length > 40 ? 40 : (int)length, name);
 		return p->why;
 	}

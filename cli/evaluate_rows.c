@@ -26,6 +26,7 @@ struct incoming {
 	const double *app_weights;
 	size_t n_apps;
 	uint64_t line;
+	int64_t block; /* in its store */
 };
 
 struct reader {
@@ -309,7 +310,8 @@ static void add_row(struct reader *r, const struct incoming *in)
 {
 	const struct evaluate_setting *setting = &r->p->inputs[r->input].setting;
 	struct evaluate_rows *rows = &r->p->rows;
-	struct evaluate_row row = {.input = r->input, .line = (uint32_t)in->line};
+	struct evaluate_row row = {
+		.input = r->input, .line = (uint32_t)in->line, .block = in->block};
 	enum tact_mode mode;
 	int arch, init;
 
@@ -463,6 +465,7 @@ static void add_store_row(struct reader *r, const struct tact_store_row *row, st
 		.category = row->category,
 		.init = (int)m->init,
 		.n_apps = row->n_sources,
+		.block = row->block,
 	};
 
 	in.apps = s->app;

@@ -319,6 +319,7 @@ int evaluate_run(struct evaluator *p)
 		struct evaluate_model *model = &p->models[m];
 		int one = model->kind == EVALUATE_LLVM	    ? evaluate_run_llvm(p, model)
 			  : model->kind == EVALUATE_COMMAND ? evaluate_run_command(p, model)
+			  : model->kind == EVALUATE_STORED  ? evaluate_run_stored(p, model)
 							    : CLI_GOOD;
 
 		if (one > status)

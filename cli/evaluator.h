@@ -35,7 +35,8 @@ struct evaluate_input {
 enum { EVALUATE_MAX_ARCHS = 64, EVALUATE_NONE = UINT32_MAX };
 
 struct evaluate_row {
-	size_t at; /* of its code in the rows' bytes */
+	size_t at;     /* of its code in the rows' bytes */
+	int64_t block; /* in its store */
 	uint32_t size;
 	uint32_t input, line;
 	uint32_t set;
@@ -86,7 +87,8 @@ enum evaluate_model_kind {
 	EVALUATE_SIM,
 	EVALUATE_MCA,
 	EVALUATE_LLVM,
-	EVALUATE_COMMAND
+	EVALUATE_COMMAND,
+	EVALUATE_STORED
 };
 
 struct evaluate_model {
@@ -94,7 +96,7 @@ struct evaluate_model {
 	enum evaluate_model_kind kind;
 	struct tact_predict_options options;
 	bool paper;
-	char *command;			    /* owned: a shell's line, or a program; NULL: none */
+	char *command;			    /* owned: a shell's line, a program, a name, a file */
 	struct tact_mca_params *mca_params; /* owned; NULL: the defaults */
 	double *predicted;		    /* owned; one a row */
 	uint8_t *outcomes;		    /* likewise */
@@ -154,6 +156,7 @@ int evaluate_model_prepare(struct evaluator *p, struct evaluate_model *model);
 /* Runs all models over all rows.  Returns an exit code. */
 int evaluate_run(struct evaluator *p);
 int evaluate_run_command(struct evaluator *p, struct evaluate_model *model);
+int evaluate_run_stored(struct evaluator *p, struct evaluate_model *model);
 int evaluate_run_llvm(struct evaluator *p, struct evaluate_model *model);
 
 /* A thread's tool: loads row i for its CPU.  Returns 0 or -TACT_E_*. */
