@@ -24,8 +24,8 @@ struct block_set {
 	struct block_entry {
 		uint64_t hash;
 		size_t at, size; /* size 0: a free slot */
-	} *slots;	/* owned */
-	size_t n, n_slots; /* n_slots: a power of two */
+	} * slots;		 /* owned */
+	size_t n, n_slots;	 /* n_slots: a power of two */
 };
 
 struct linter {

@@ -78,11 +78,19 @@ int store_find_machine(sqlite3 *db, const struct tact_machine *machine, int64_t 
 		       size_t arch_size);
 int store_add_machine(sqlite3 *db, const struct tact_machine *machine, int64_t *id);
 
-/* Sources and categories of a block, read as asked for. */
+/* Rows of a table about blocks, in the order of the blocks. */
+struct store_follower {
+	sqlite3_stmt *stmt; /* owned; its first column is the block */
+	int64_t block;	    /* of the row at hand; INT64_MAX: there are no more */
+	bool is_started;
+};
+
+/* Sources and categories of blocks, which are asked for in their order. */
 struct store_details {
-	sqlite3_stmt *find_sources, *find_categories; /* owned */
-	struct tact_store_source *sources;	      /* owned */
-	struct tact_store_category *categories;	      /* owned */
+	int64_t block; /* whose these are; 0: nothing was read yet */
+	struct store_follower follow_sources, follow_categories;
+	struct tact_store_source *sources;	/* owned */
+	struct tact_store_category *categories; /* owned */
 	size_t n_sources, n_categories, source_capacity, category_capacity;
 };
 int store_details_init(struct store_details *details, sqlite3 *db);

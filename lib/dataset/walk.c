@@ -97,75 +97,117 @@ void store_bind_filter(sqlite3_stmt *stmt, const struct tact_store_filter *filte
 
 /* ---- details ---- */
 
+/* Steps to the first row of a block or of one behind it.  A step is cheaper than a search, so that
+ * a few are tried first; blocks that are asked for are mostly neighbours.
+ */
+static int follow(struct store_follower *f, int64_t block)
+{
+	enum { STEPS = 16 };
+	int code = SQLITE_ROW;
+
+	for (int i = 0; !f->is_started || f->block < block; i++) {
+		if (!f->is_started || i == STEPS) {
+			sqlite3_reset(f->stmt);
+			sqlite3_bind_int64(f->stmt, 1, block);
+			f->is_started = true;
+		}
+		code = sqlite3_step(f->stmt);
+		f->block = code == SQLITE_ROW ? sqlite3_column_int64(f->stmt, 0) : INT64_MAX;
+		if (code != SQLITE_ROW)
+			break;
+	}
+	if (code == SQLITE_ROW || code == SQLITE_DONE)
+		return SQLITE_OK;
+	f->is_started = false;
+	return code;
+}
+
+/* Goes on to the row behind. */
+static int next_row(struct store_follower *f)
+{
+	int code = sqlite3_step(f->stmt);
+
+	f->block = code == SQLITE_ROW ? sqlite3_column_int64(f->stmt, 0) : INT64_MAX;
+	return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
 int store_details_init(struct store_details *details, sqlite3 *db)
 {
 	int code = sqlite3_prepare_v2(db,
-				      "SELECT app, weight FROM source WHERE block = ? ORDER BY app",
-				      -1, &details->find_sources, NULL);
+				      "SELECT block, app, weight FROM source WHERE block >= ?"
+				      " ORDER BY block, app",
+				      -1, &details->follow_sources.stmt, NULL);
 
 	if (code == SQLITE_OK)
 		code = sqlite3_prepare_v2(db,
-					  "SELECT classifier, arch, label FROM category"
-					  " WHERE block = ? ORDER BY classifier, arch",
-					  -1, &details->find_categories, NULL);
+					  "SELECT block, classifier, arch, label FROM category"
+					  " WHERE block >= ? ORDER BY block, classifier, arch",
+					  -1, &details->follow_categories.stmt, NULL);
 	return code;
 }
 
 void store_details_fini(struct store_details *details)
 {
-	sqlite3_finalize(details->find_sources);
-	sqlite3_finalize(details->find_categories);
+	sqlite3_finalize(details->follow_sources.stmt);
+	sqlite3_finalize(details->follow_categories.stmt);
 	free(details->sources);
 	free(details->categories);
 }
 
 static int read_sources(struct store_details *d, int64_t block)
 {
-	int code;
+	struct store_follower *f = &d->follow_sources;
+	int code = follow(f, block);
 
-	sqlite3_bind_int64(d->find_sources, 1, block);
-	while ((code = sqlite3_step(d->find_sources)) == SQLITE_ROW) {
+	while (code == SQLITE_OK && f->block == block) {
 		struct tact_store_source *source;
 
 		if (tact_grow(&d->sources, &d->source_capacity, d->n_sources + 1,
 			      sizeof(*d->sources)) < 0)
-			break;
+			return SQLITE_NOMEM;
 		source = &d->sources[d->n_sources++];
-		store_copy(source->app, sizeof(source->app), store_column(d->find_sources, 0));
-		source->weight = number_or_nan(d->find_sources, 1);
+		store_copy(source->app, sizeof(source->app), store_column(f->stmt, 1));
+		source->weight = number_or_nan(f->stmt, 2);
+		code = next_row(f);
 	}
-	sqlite3_reset(d->find_sources);
-	return code == SQLITE_DONE ? SQLITE_OK : code == SQLITE_ROW ? SQLITE_NOMEM : code;
+	return code;
 }
 
 static int read_categories(struct store_details *d, int64_t block)
 {
-	sqlite3_stmt *find = d->find_categories;
-	int code;
+	struct store_follower *f = &d->follow_categories;
+	int code = follow(f, block);
 
-	sqlite3_bind_int64(find, 1, block);
-	while ((code = sqlite3_step(find)) == SQLITE_ROW) {
+	while (code == SQLITE_OK && f->block == block) {
 		struct tact_store_category *c;
 
 		if (tact_grow(&d->categories, &d->category_capacity, d->n_categories + 1,
 			      sizeof(*d->categories)) < 0)
-			break;
+			return SQLITE_NOMEM;
 		c = &d->categories[d->n_categories++];
-		store_copy(c->classifier, sizeof(c->classifier), store_column(find, 0));
-		store_copy(c->arch, sizeof(c->arch), store_column(find, 1));
-		store_copy(c->label, sizeof(c->label), store_column(find, 2));
+		store_copy(c->classifier, sizeof(c->classifier), store_column(f->stmt, 1));
+		store_copy(c->arch, sizeof(c->arch), store_column(f->stmt, 2));
+		store_copy(c->label, sizeof(c->label), store_column(f->stmt, 3));
+		code = next_row(f);
 	}
-	sqlite3_reset(find);
-	return code == SQLITE_DONE ? SQLITE_OK : code == SQLITE_ROW ? SQLITE_NOMEM : code;
+	return code;
 }
 
+/* The block of the last call may be asked for again: what was read of it is still there. */
 int store_details_read(struct store_details *details, int64_t block)
 {
 	int code;
 
+	if (details->block == block)
+		return SQLITE_OK;
+	details->block = 0;
 	details->n_sources = details->n_categories = 0;
 	code = read_sources(details, block);
-	return code == SQLITE_OK ? read_categories(details, block) : code;
+	if (code == SQLITE_OK)
+		code = read_categories(details, block);
+	if (code == SQLITE_OK)
+		details->block = block;
+	return code;
 }
 
 /* ---- blocks ---- */
