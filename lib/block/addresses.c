@@ -100,7 +100,7 @@ static bool loaded_value(const struct address_walk *w, const struct block_insn *
 {
 	struct address a;
 
-	if (w->block->opt.init != TACT_INIT_SAME || bi->lowered->n_loads != 1)
+	if (w->block->opt.init == TACT_INIT_DIFF || bi->lowered->n_loads != 1)
 		return false;
 	a = address_of(w, bi, &bi->insn->operand[1]);
 	if (a.offset & 7 || is_stored(w, find_store(w, &a)))

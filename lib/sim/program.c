@@ -487,21 +487,16 @@ static void build_insn(struct sim_program *p, const struct tact_block *block, si
 	if (insn->n_fused > SIM_MAX_UOPS)
 		insn->n_fused = SIM_MAX_UOPS;
 	if (l->uops || bi->fused_next) {
-		if (!insn->eliminated) {
-			sort_uops(&d, i, taken);
-			add_loads(&d);
-			set_forward(&d);
-			if (d.n_alu) {
-				unsigned slow;
-
-				add_alus(&d);
-				slow = insn->first_uop;
-				for (unsigned k = 0; k < insn->n_uops; k++)
-					if (p->uops[slow + k].makes_outputs)
-						computes = (int)k;
-			}
-			add_stores(&d, computes);
-		}
+		sort_uops(&d, i, taken);
+		add_loads(&d);
+		set_forward(&d);
+		if (d.n_alu)
+			add_alus(&d);
+		for (unsigned k = 0; k < insn->n_uops; k++)
+			if (p->uops[insn->first_uop + k].kind == SIM_ALU &&
+			    p->uops[insn->first_uop + k].makes_outputs)
+				computes = (int)k;
+		add_stores(&d, computes);
 	}
 	group_uops(&d);
 	add_values(&d);

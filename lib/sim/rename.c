@@ -137,10 +137,15 @@ static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_in
 			   bool stack_sync)
 {
 	struct sim_instance *inst = sim_instance_of(s, id);
-	bool immediate = !insn->n_uops;
+	bool immediate;
 
 	s->slot_id[sim_slot(s, id)] = id;
 	inst->is_alias = false;
+	inst->is_eliminated =
+		insn->eliminated && sim_moves_eliminate(s, sim_program_of(s, id), insn);
+	if (!inst->is_eliminated)
+		sim_moves_write(s, insn);
+	immediate = !insn->n_uops || inst->is_eliminated;
 	inst->stack_sync = stack_sync;
 	if (s->stream)
 		sim_stream_connect(s, id, insn);
@@ -154,7 +159,7 @@ static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_in
 	}
 	inst->result[SIM_SYNC] = SIM_NEVER;
 	inst->internal_waiter[SIM_SYNC] = 0;
-	if (insn->eliminated)
+	if (inst->is_eliminated)
 		follow_move(s, id, inst, insn);
 }
 
@@ -222,21 +227,22 @@ static void issue_groups(struct sim_state *s, struct issue *issue, uint64_t id,
 {
 	const struct sim_program *p = sim_program_of(s, id);
 	const uint8_t *group = p->groups + insn->first_group;
-	bool taken = s->stream && is_taken(s, id);
+	bool taken = s->stream && is_taken(s, id), eliminated = sim_instance_of(s, id)->is_eliminated;
 	unsigned uop = 0;
 
 	for (unsigned g = 0; g < first; g++)
 		uop += group[g];
 	for (unsigned g = first; g < end; g++, issue->slot++) {
-		uint16_t rob = add_rob(s, id, group[g], g + 1 == insn->n_fused);
+		unsigned n = eliminated ? 0 : group[g];
+		uint16_t rob = add_rob(s, id, n, g + 1 == insn->n_fused);
 
-		for (unsigned u = 0; u < group[g]; u++, uop++) {
+		for (unsigned u = 0; u < n; u++, uop++) {
 			const struct sim_uop *su = &p->uops[insn->first_uop + uop];
 
 			issue_uop(s, issue, id, uop, g,
 				  taken && su->taken_ports ? su->taken_ports : su->ports, rob);
 		}
-		if (!group[g] && s->watch) {
+		if (!n && s->watch) {
 			sim_watch_issue(s, id, uop, g, -1, issue->delivered);
 			s->rob[rob].n_records++;
 		}
@@ -254,6 +260,7 @@ void sim_rename(struct sim_state *s)
 	struct issue issue;
 
 	issue.slot = issue.n = 0;
+	s->n_vector_moves = 0;
 	memcpy(s->use_before[1], s->use_before[0], sizeof(s->use_before[0]));
 	memcpy(s->use_before[0], s->port_use, sizeof(s->port_use));
 	if (s->rob_count + width > (unsigned)s->params->rob_size) {

@@ -6,6 +6,7 @@
  *   program.c    what each instruction of the block becomes: uops with their sources and results
  *   fetch.c      predecoder, instruction queue, decoders, microcode sequencer, DSB, LSD -> IDQ
  *   rename.c     IDQ -> reorder buffer and reservation station: idioms, moves, binding to ports
+ *   moves.c      which moves the renamer eliminates
  *   schedule.c   reservation station -> ports; results
  *   retire.c     in order, out of the reorder buffer
  *   pipeline.c   the cycle; one block for ever, and its steady state
@@ -32,6 +33,7 @@ enum {
 	SIM_RECORDS = 8192,  /* uops in flight, for those who watch */
 	SIM_FEEDS = 4096,    /* of a stream: more than instances are remembered and blocks wait */
 	SIM_GRANULES = 4096, /* of memory, eight bytes each, whose last store is remembered */
+	SIM_MOVE_SLOTS = 64, /* of a register file: what params.def allows */
 	SIM_KEYS = TACT_N_REGS + 2, /* registers and two groups of flags */
 	SIM_KEY_CARRY = TACT_N_REGS,
 	SIM_KEY_OTHER_FLAGS,
@@ -151,7 +153,7 @@ struct sim_instance {
 	int32_t result[SIM_MAX_UOPS + 1]; /* of its uops for each other: cycle of dispatch */
 	uint64_t alias_id;		  /* eliminated: where its output comes from */
 	uint8_t alias_output;
-	bool is_alias, stack_sync;
+	bool is_alias, is_eliminated, stack_sync;
 	uint16_t waiter[LOWERED_MAX_OUT],
 		internal_waiter[SIM_MAX_UOPS + 1]; /* heads of lists, 0: none */
 };
@@ -266,6 +268,12 @@ struct sim_state {
 	unsigned n_ports;
 	uint8_t alternate[3]; /* loads, store addresses, store data: which one next */
 	int sync_pending;
+	int n_vector_moves; /* in this cycle */
+	struct {
+		uint8_t set[TACT_REG_MASK0]; /* of registers that share a physical one; 0: none */
+		uint8_t members[2 * SIM_MOVE_SLOTS + 1];
+		unsigned n_shared; /* registers in sets */
+	} moves;
 	uint64_t age;
 	bool is_serializing;		       /* nothing is issued before all has retired */
 	int32_t rob_full, rs_full, serialized; /* last cycle in which that held the renamer up */
@@ -321,6 +329,13 @@ void sim_retire(struct sim_state *s);
 /* Enters a uop of an instance into the reservation station; its port is chosen. */
 void sim_schedule_add(struct sim_state *s, uint64_t id, unsigned uop, unsigned port, uint16_t rob,
 		      uint16_t record);
+
+/* Whether the renamer executes a move now; if not, sim_moves_write is to be called, as for every
+ * other instruction.
+ */
+bool sim_moves_eliminate(struct sim_state *s, const struct sim_program *p,
+			 const struct sim_insn *insn);
+void sim_moves_write(struct sim_state *s, const struct sim_insn *insn);
 
 /* In a stream the iteration of an instance is the number of its block. */
 static inline const struct sim_feed *sim_feed_of(const struct sim_state *s, uint64_t id)
