@@ -361,11 +361,65 @@ enum block_source block_source_of(const struct tact_block *block)
 	return block->mode == TACT_MODE_UNROLL ? BLOCK_FROM_MITE : block_loop_source(block);
 }
 
+unsigned block_extra_slots(const struct tact_block *block, size_t i)
+{
+	const struct block_insn *bi = &block->insns[i];
+
+	if (bi->lowered->immediate_bits != 64 ||
+	    bi->constants.immediate == (int32_t)bi->constants.immediate)
+		return 0;
+	return (unsigned)block->arch->params.dsb_imm64_slots - 1;
+}
+
+/* The lines of the DSB that a loop needs (Intel optimization manual, 2.5.2.2): each holds uops of
+ * one window; an instruction is not cut, one from the microcode sequencer has a line to itself, and
+ * there are two branches a line at most.
+ */
+struct dsb_fill {
+	unsigned window, lines, slots, branches; /* slots and branches of the last line */
+};
+
+static void fill_line(struct dsb_fill *f, const struct arch_params *p, unsigned slots, bool branch)
+{
+	unsigned line = (unsigned)p->dsb_line_uops;
+
+	if (!f->lines || f->slots + slots > line || f->branches + branch > 2) {
+		f->lines++;
+		f->slots = f->branches = 0;
+	}
+	f->slots += slots < line ? slots : line;
+	f->branches += branch;
+}
+
+/* A window that needs more lines than it may have is not cached. */
+static bool fits_dsb(const struct tact_block *block)
+{
+	const struct arch_params *p = &block->arch->params;
+	struct dsb_fill f = {.window = ~0u};
+
+	for (size_t i = 0; i < block->n_insns; i++) {
+		const struct block_insn *bi = &block->insns[i];
+		unsigned window = (block->opt.alignment + bi->offset) / (unsigned)p->dsb_window;
+
+		if (bi->fused_prev)
+			continue;
+		if (window != f.window)
+			f = (struct dsb_fill){.window = window};
+		fill_line(&f, p,
+			  bi->lowered->ms ? (unsigned)p->dsb_line_uops
+					  : bi->lowered->mite + block_extra_slots(block, i),
+			  bi->fused_next || bi->lowered->attributes & TACT_INSN_BRANCH);
+		if (f.lines > (unsigned)p->dsb_lines)
+			return false;
+	}
+	return true;
+}
+
 enum block_source block_loop_source(const struct tact_block *block)
 {
 	const struct arch_params *p = &block->arch->params;
 
-	if (block->jcc_erratum)
+	if (block->jcc_erratum || (!block->opt.paper && !fits_dsb(block)))
 		return BLOCK_FROM_MITE;
 	if (p->lsd && block_decoded_uops(block, false) <= (unsigned)p->idq_size)
 		return BLOCK_FROM_LSD;

@@ -4,20 +4,13 @@
  */
 #include "facile/facile.h"
 
-/* Slots in DSB lines beyond one a uop: a 64-bit constant takes two (Intel optimization manual,
- * 2.5.2.2: "each micro-op with a 64-bit immediate requires two slots").
- */
 static unsigned extra_slots(const struct tact_block *block)
 {
-	unsigned n = 0, more = (unsigned)block->arch->params.dsb_imm64_slots - 1;
+	unsigned n = 0;
 
-	for (size_t i = 0; i < block->n_insns && more && !block->opt.paper; i++) {
-		const struct block_insn *bi = &block->insns[i];
-
-		n += bi->lowered->immediate_bits == 64 &&
-		     bi->constants.immediate != (int32_t)bi->constants.immediate;
-	}
-	return n * more;
+	for (size_t i = 0; i < block->n_insns && !block->opt.paper; i++)
+		n += block_extra_slots(block, i);
+	return n;
 }
 
 /* Measured cores have a table of small loops instead of the paper's rule. */
