@@ -15,15 +15,6 @@
  */
 enum { LAST_PASS = 4, FIRST_COUNTED_PASS = 3, LAST_MOVING_PASS = 18 };
 
-/* A slot of the hash table of stores. */
-struct block_store {
-	struct address address;
-	uint32_t insn;
-	uint32_t generation; /* block that filled the slot */
-	uint8_t output;
-	uint8_t pass; /* iteration that stored it, from 1 */
-};
-
 enum { LINE_BYTES = 64, LINE_SHIFT = 6 };
 
 #define NO_SYMBOL UINT32_MAX
@@ -66,51 +57,54 @@ static struct address address_of(const struct address_walk *w, const struct bloc
 	return a;
 }
 
-static bool address_equal(const struct address *a, const struct address *b)
+/* Bytes of an access, as far as they are followed. */
+static unsigned bytes_of(const struct address_walk *w, const struct tact_operand *o)
 {
-	return a->offset == b->offset && a->base == b->base && a->index == b->index &&
-	       a->scale == b->scale && a->segment == b->segment;
+	unsigned bytes = o->bits / 8u;
+
+	if (w->is_exact || !bytes)
+		return 1;
+	return bytes < STORE_MAX_BYTES ? bytes : STORE_MAX_BYTES;
 }
 
-static bool is_stored(const struct address_walk *w, const struct block_store *s)
-{
-	return s->generation == w->block->generation;
-}
-
-/* The slot of this address, or the free one where it belongs. */
-static struct block_store *find_store(const struct address_walk *w, const struct address *a)
-{
-	uint64_t h = ((uint64_t)a->base << 32 | a->index) * 0x9e3779b97f4a7c15u;
-	size_t slot;
-
-	h = (h ^ a->offset ^ a->scale) * 0xff51afd7ed558ccdu;
-	for (slot = (size_t)(h >> 32) & (w->n_slots - 1);; slot = (slot + 1) & (w->n_slots - 1)) {
-		struct block_store *s = &w->block->stores[slot];
-
-		if (s->generation != w->block->generation || address_equal(&s->address, a))
-			return s;
-	}
-}
-
-/* What a load brings: where every register begins with one value, memory is filled with it too
- * (BHive, section III-A), unless the block has stored there.
+/* What a load brings: what the block has stored there; or, where registers begin with one value,
+ * that value, which memory is filled with (BHive, section III-A).
  */
 static bool loaded_value(const struct address_walk *w, const struct block_insn *bi,
 			 struct symbol *value)
 {
+	const struct block_store *store;
+	const struct tact_operand *o;
 	struct address a;
+	bool is_whole;
 
-	if (w->block->opt.init == TACT_INIT_DIFF || bi->lowered->n_loads != 1)
+	if (bi->lowered->n_loads != 1 || (w->is_exact && w->block->opt.init != TACT_INIT_SAME))
 		return false;
-	a = address_of(w, bi, &bi->insn->operand[1]);
-	if (a.offset & 7 || is_stored(w, find_store(w, &a)))
-		return false;
+	o = &bi->insn->operand[bi->lowered->load_operand];
+	a = address_of(w, bi, o);
+	store = stores_find(&w->block->stores, &a, bytes_of(w, o), &is_whole);
+	if (store) {
+		*value = store->value;
+		return !w->is_exact && is_whole && store->bytes == 8 && o->bits == 64 &&
+		       address_equal(&a, &store->address);
+	}
 	*value = (struct symbol){ENTRY_SYMBOL, 0};
-	return true;
+	return w->block->opt.init != TACT_INIT_DIFF && !(a.offset & 7);
+}
+
+/* What a store leaves: a register's value as a whole, or a value of its own. */
+static struct symbol stored_value(struct address_walk *w, const struct block_insn *bi)
+{
+	const struct tact_operand *to = &bi->insn->operand[0], *from = &bi->insn->operand[1];
+
+	if (bi->lowered->value_effect == TACT_VALUE_COPY && to->kind == TACT_OPERAND_MEM &&
+	    from->kind == TACT_OPERAND_REG && from->bits == 64 && from->reg < TACT_N_REGS)
+		return w->value[from->reg];
+	return (struct symbol){w->next_symbol++, 0};
 }
 
 /* Effects that the paper's model does not follow. */
-static bool further_result(const struct address_walk *w, const struct block_insn *bi,
+static bool further_result(struct address_walk *w, const struct block_insn *bi,
 			   struct symbol *value)
 {
 	switch ((enum tact_value_effect)bi->lowered->value_effect) {
@@ -122,7 +116,10 @@ static bool further_result(const struct address_walk *w, const struct block_insn
 		*value = (struct symbol){CONSTANT_SYMBOL, (uint64_t)bi->constants.immediate};
 		return true;
 	case TACT_VALUE_LOAD:
-		return loaded_value(w, bi, value);
+		if (!loaded_value(w, bi, value))
+			return false;
+		w->differs |= (bi->lowered->gpr_written & w->in_addresses) != 0;
+		return true;
 	default:
 		return false;
 	}
@@ -183,7 +180,7 @@ static void commit_store(struct address_walk *w, const struct address *a, unsign
 }
 
 /* Records the stores of an instruction, then the values that it leaves in registers. */
-void addresses_step(struct address_walk *w, uint32_t i)
+static void step(struct address_walk *w, uint32_t i)
 {
 	const struct block_insn *bi = &w->block->insns[i];
 	const struct block_lowered *l = bi->lowered;
@@ -191,14 +188,19 @@ void addresses_step(struct address_walk *w, uint32_t i)
 	bool has_result = false;
 
 	for (unsigned o = 0; o < l->n_out; o++) {
-		if (l->out[o].kind == VALUE_MEMORY && w->n_slots) {
+		if (l->out[o].kind == VALUE_MEMORY) {
 			const struct tact_operand *operand = &bi->insn->operand[l->out[o].operand];
-			struct address a = address_of(w, bi, operand);
+			struct block_store store = {.address = address_of(w, bi, operand),
+						    .insn = i,
+						    .bytes = (uint8_t)bytes_of(w, operand),
+						    .output = (uint8_t)o,
+						    .pass = w->pass};
 
-			commit_store(w, &a, operand->bits / 8u);
-			if (w->pass <= LAST_PASS)
-				*find_store(w, &a) = (struct block_store){
-					a, i, w->block->generation, (uint8_t)o, w->pass};
+			commit_store(w, &store.address, operand->bits / 8u);
+			if (w->pass > LAST_PASS)
+				continue;
+			store.value = stored_value(w, bi);
+			stores_put(&w->block->stores, &store);
 		} else if (l->out[o].kind == VALUE_REG && !has_result) {
 			result = result_of(w, bi);
 			has_result = true;
@@ -213,9 +215,23 @@ void addresses_step(struct address_walk *w, uint32_t i)
 		w->value[TACT_REG_RSP].offset += (uint64_t)bi->lowered->stack_change;
 }
 
+static size_t count_granules(const struct block_insn *bi)
+{
+	size_t n = 0;
+
+	for (unsigned o = 0; o < bi->lowered->n_out; o++)
+		if (bi->lowered->out[o].kind == VALUE_MEMORY) {
+			unsigned bits = bi->insn->operand[bi->lowered->out[o].operand].bits;
+
+			n += stores_granules(bits < 8 * STORE_MAX_BYTES ? bits / 8
+									: STORE_MAX_BYTES);
+		}
+	return n;
+}
+
 int addresses_init(struct address_walk *w, struct tact_block *block)
 {
-	size_t loads = 0, stores = 0, before;
+	size_t loads = 0, stores = 0, granules = 0;
 	unsigned written = 0, in_addresses = 0;
 
 	for (size_t i = 0; i < block->n_insns; i++) {
@@ -223,60 +239,60 @@ int addresses_init(struct address_walk *w, struct tact_block *block)
 
 		loads += l->n_loads;
 		stores += l->n_stores;
+		if (l->n_stores)
+			granules += count_granules(&block->insns[i]);
 		written |= l->gpr_written;
 		in_addresses |= l->gpr_in_addresses;
 	}
 	w->block = block;
+	w->in_addresses = in_addresses;
 	w->is_static = !(written & in_addresses);
-	w->n_slots = 0;
-	if (!stores || (!loads && (stores < 2 || !block->arch->params.stores_one_line)))
+	w->differs = false;
+	w->is_needed = stores && (loads || (stores > 1 && block->arch->params.stores_one_line));
+	if (!w->is_needed)
 		return 0;
-	for (w->n_slots = 8; w->n_slots < 2 * LAST_PASS * stores + 2;)
-		w->n_slots *= 2;
-	before = block->store_capacity;
-	if (tact_grow(&block->stores, &block->store_capacity, w->n_slots, sizeof(*block->stores)) <
-	    0)
-		return -TACT_E_NOMEM;
-	/* Slots of other blocks are free: they carry another generation.  It starts anew only after
-	 * four thousand million blocks.
-	 */
-	if (before != block->store_capacity || !++block->generation) {
-		memset(block->stores, 0, block->store_capacity * sizeof(*block->stores));
-		block->generation = 1;
-	}
-	return 0;
+	return stores_reserve(&block->stores, LAST_PASS * stores, LAST_PASS * granules);
 }
 
-void addresses_connect(const struct address_walk *w, struct block_node *node,
-		       const struct block_insn *bi)
+/* The store that a memory input meets, if any. */
+static void meet_store(struct address_walk *w, struct block_node *node, const struct block_insn *bi)
 {
 	const struct tact_operand *o = &bi->insn->operand[bi->lowered->in[node->input].operand];
-	const struct block_store *s;
-	struct address a;
+	struct address a = address_of(w, bi, o);
+	const struct block_store *store;
+	bool is_whole;
 
-	a = address_of(w, bi, o);
-	s = find_store(w, &a);
-	if (!is_stored(w, s))
+	node->producer = BLOCK_NO_PRODUCER;
+	store = stores_find(&w->block->stores, &a, bytes_of(w, o), &is_whole);
+	if (!store)
 		return;
-	node->producer = s->insn;
-	node->output = s->output;
-	node->iterations = (uint8_t)(w->pass - s->pass);
+	w->differs |= !is_whole || !address_equal(&a, &store->address);
+	node->producer = store->insn;
+	node->output = store->output;
+	node->iterations = (uint8_t)(w->pass - store->pass);
+	node->is_blocked = !is_whole;
+	node->distance = (int8_t)(store->address.offset - a.offset);
 }
 
-/* In the last iteration: drops what an input met before if it does not meet it again. */
-static void confirm_memory(const struct address_walk *w, uint32_t i)
+/* The last iteration that brings values into their steady state meets stores; the one behind it
+ * must meet the same ones.
+ */
+static void meet_stores(struct address_walk *w, uint32_t i, bool again)
 {
 	struct tact_block *block = w->block;
 	const struct block_insn *bi = &block->insns[i];
 
-	for (unsigned k = 0; k < bi->lowered->n_in; k++) {
-		struct block_node *node = &block->nodes[bi->first_node + k], again = *node;
+	for (unsigned k = 0; k < bi->lowered->n_in && bi->lowered->n_loads; k++) {
+		struct block_node *node = &block->nodes[bi->first_node + k], now = *node;
 
-		if (bi->lowered->in[k].kind != VALUE_MEMORY || node->producer == BLOCK_NO_PRODUCER)
+		if (bi->lowered->in[k].kind != VALUE_MEMORY ||
+		    (again && node->producer == BLOCK_NO_PRODUCER))
 			continue;
-		again.producer = BLOCK_NO_PRODUCER;
-		addresses_connect(w, &again, bi);
-		if (again.producer != node->producer || again.iterations != node->iterations)
+		meet_store(w, &now, bi);
+		if (!again)
+			*node = now;
+		else if (now.producer != node->producer || now.iterations != node->iterations ||
+			 now.distance != node->distance)
 			node->producer = BLOCK_NO_PRODUCER;
 	}
 }
@@ -294,33 +310,32 @@ static void count_stores(struct address_walk *w)
 	if (moving)
 		for (w->pass = LAST_PASS + 1; w->pass <= LAST_MOVING_PASS; w->pass++)
 			for (uint32_t i = 0; i < block->n_insns; i++)
-				addresses_step(w, i);
+				step(w, i);
 	else
 		w->pass = LAST_PASS + 1;
 	block->store_cycles = (double)w->commit_cycles / (w->pass - FIRST_COUNTED_PASS);
 }
 
-void addresses_warm_up(struct address_walk *w)
-{
-	init_values(w, w->block->opt.init);
-	/* Addresses that never change are in their steady state after one iteration. */
-	for (w->pass = w->is_static ? LAST_PASS - 2 : 1; w->pass < LAST_PASS - 1; w->pass++)
-		for (uint32_t i = 0; i < w->block->n_insns; i++)
-			addresses_step(w, i);
-}
-
-void addresses_finish(struct address_walk *w)
+void addresses_connect(struct address_walk *w, bool is_exact)
 {
 	struct tact_block *block = w->block;
+	bool confirms = !w->is_static || block->arch->params.stores_one_line;
 
-	if (w->is_static && !block->arch->params.stores_one_line)
-		return;
-	w->pass = LAST_PASS;
-	for (unsigned r = 0; r < 16; r++)
-		w->offset_before[r] = w->value[r].offset;
-	for (uint32_t i = 0; i < block->n_insns; i++) {
-		confirm_memory(w, i);
-		addresses_step(w, i);
+	w->is_exact = is_exact;
+	stores_clear(&block->stores);
+	init_values(w, block->opt.init);
+	/* Addresses that never change are in their steady state after one iteration. */
+	for (w->pass = w->is_static ? LAST_PASS - 2 : 1; w->pass < LAST_PASS + confirms;
+	     w->pass++) {
+		if (w->pass == LAST_PASS)
+			for (unsigned r = 0; r < 16; r++)
+				w->offset_before[r] = w->value[r].offset;
+		for (uint32_t i = 0; i < block->n_insns; i++) {
+			if (w->pass >= LAST_PASS - 1)
+				meet_stores(w, i, w->pass == LAST_PASS);
+			step(w, i);
+		}
 	}
-	count_stores(w);
+	if (confirms)
+		count_stores(w);
 }

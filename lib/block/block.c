@@ -57,7 +57,8 @@ void tact_block_destroy(struct tact_block *block)
 	free(block->code);
 	free(block->insns);
 	free(block->nodes);
-	free(block->stores);
+	free(block->better);
+	stores_fini(&block->stores);
 	free(block->scratch);
 	free(block->spread);
 	free(block);

@@ -9,6 +9,7 @@
 
 #include "arch/arch.h"
 #include "base/base.h"
+#include "block/stores.h"
 #include "isa/cache.h"
 
 enum { LOWERED_MAX_IN = 16, LOWERED_MAX_OUT = 8 };
@@ -74,6 +75,8 @@ struct block_node {
 	uint8_t input;	    /* index into lowered->in of the consumer */
 	uint8_t output;	    /* index into lowered->out of the producer */
 	uint8_t iterations; /* 0: produced in the same iteration; 1: in the one before */
+	bool is_blocked;    /* memory: the store does not hold all that is loaded */
+	int8_t distance;    /* memory: from where it is loaded to where the store begins, bytes */
 };
 
 #define BLOCK_NO_PRODUCER UINT32_MAX
@@ -95,12 +98,13 @@ struct tact_block {
 	struct block_insn *insns; /* owned */
 	size_t n_insns, insn_capacity;
 
-	struct block_node *nodes; /* owned */
+	struct block_node *nodes; /* owned; memory as the paper follows it: equal addresses meet */
 	size_t n_nodes, node_capacity;
+	struct block_node *better; /* owned; with what is known of bytes and of loaded values */
+	size_t better_capacity;
+	bool has_better; /* the two differ */
 
-	struct block_store *stores; /* owned; symbolic addresses, see addresses.c */
-	size_t store_capacity;
-	uint32_t generation; /* marks the slots of `stores` that belong to the present block */
+	struct block_stores stores; /* by symbolic address, see addresses.c */
 
 	/* Room for the models' own work, so that they need not allocate: grown by block_scratch. */
 	void *scratch;
@@ -115,6 +119,7 @@ struct tact_block {
 	unsigned n_known;
 	bool has_zmm, has_branch, has_stack_change, jcc_erratum;
 	bool has_forwarding; /* a load meets a store */
+	bool has_blocked;    /* a load meets one that does not hold all it needs */
 };
 
 /* Fills `lowered` for an instruction.  Returns 0 or -TACT_E_NOMEM. */
@@ -124,6 +129,12 @@ int block_lower(struct block_lowered *lowered, const struct tact_insn *insn,
 /* Bytes from the arena, aligned for a pointer; NULL if there is no memory. */
 void *block_arena_take(struct block_arena *arena, size_t size);
 void block_arena_reset(struct block_arena *arena);
+
+/* What is known of where inputs come from. */
+static inline const struct block_node *block_nodes(const struct tact_block *block)
+{
+	return block->has_better ? block->better : block->nodes;
+}
 
 /* Requires insns with lowered, and clear flags in them; fills nodes, and first_node, producers,
  * fast_load and stack_sync of insns, and store_cycles.
@@ -142,14 +153,19 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 	const struct block_lowered *l = producer->lowered;
 	const struct lowered_value *source = &l->in[in];
 	bool to_memory = block->insns[to->insn].lowered->in[to->input].kind == VALUE_MEMORY;
+	unsigned blocked = 0;
 
+	/* Of a store that has to leave the store buffer first. */
+	if (forwarding && to->is_blocked)
+		blocked = (unsigned)block->arch->params.store_blocked - 1;
 	if (l->eliminated || (to_memory && source->kind != VALUE_MEMORY)) {
-		*latency = 0;
+		*latency = blocked;
 		return true;
 	}
 	*latency = (forwarding ? l->forwarded : l->latency)[in * l->n_out + out];
 	if (!*latency)
 		return false;
+	*latency += blocked;
 	if (producer->fast_load && source->kind == VALUE_ADDRESS)
 		--*latency;
 	else if (producer->stack_sync && to->insn == p && source->kind <= VALUE_ADDRESS &&

@@ -36,12 +36,17 @@ static void write_registers(struct writer *writers, const struct block_insn *bi,
 			writers[key_of(&l->out[o])] = (struct writer){i, (uint8_t)o};
 }
 
-/* Inputs of an instruction.  What nothing in front of it has written is filled in by
- * connect_to_previous.
- */
-static void connect(const struct address_walk *w, const struct writer *writers, uint32_t i)
+static void depend_on(struct block_insn *bi, uint32_t producer)
 {
-	struct tact_block *block = w->block;
+	if (producer < 64)
+		bi->producers |= 1ull << producer;
+}
+
+/* Inputs of an instruction; those from memory later.  What nothing in front of it has written is
+ * filled in by connect_to_previous.
+ */
+static void connect(struct tact_block *block, const struct writer *writers, uint32_t i)
+{
 	struct block_insn *bi = &block->insns[i];
 	const struct block_lowered *l = bi->lowered;
 
@@ -52,18 +57,13 @@ static void connect(const struct address_walk *w, const struct writer *writers, 
 
 		*node = (struct block_node){
 			.insn = i, .producer = BLOCK_NO_PRODUCER, .input = (uint8_t)k};
-		if (l->in[k].kind == VALUE_MEMORY) {
-			if (w->n_slots)
-				addresses_connect(w, node, bi);
-			block->has_forwarding |= node->producer != BLOCK_NO_PRODUCER;
-		} else {
+		if (l->in[k].kind != VALUE_MEMORY) {
 			const struct writer *writer = &writers[key_of(&l->in[k])];
 
 			node->producer = writer->insn;
 			node->output = writer->output;
+			depend_on(bi, node->producer);
 		}
-		if (node->producer < 64)
-			bi->producers |= 1ull << node->producer;
 	}
 }
 
@@ -82,8 +82,7 @@ static void connect_to_previous(struct tact_block *block, const struct writer *l
 		node->producer = last[key_of(in)].insn;
 		node->output = last[key_of(in)].output;
 		node->iterations = 1;
-		if (node->producer < 64)
-			bi->producers |= 1ull << node->producer;
+		depend_on(bi, node->producer);
 	}
 }
 
@@ -180,30 +179,64 @@ static void mark_stack_syncs(struct tact_block *block)
 		block->insns[i].stack_sync = synchronises_stack(&block->insns[i], &changed);
 }
 
+/* ---- memory ---- */
+
+static void note_stores(struct tact_block *block)
+{
+	for (size_t v = 0; v < block->n_nodes; v++) {
+		const struct block_node *node = &block->nodes[v];
+		struct block_insn *bi = &block->insns[node->insn];
+
+		if (bi->lowered->in[node->input].kind != VALUE_MEMORY ||
+		    node->producer == BLOCK_NO_PRODUCER)
+			continue;
+		block->has_forwarding = true;
+		block->has_blocked |= node->is_blocked;
+		depend_on(bi, node->producer);
+	}
+}
+
+/* First with all that is known; if the paper would see it differently, so too. */
+static int connect_memory(struct tact_block *block)
+{
+	struct address_walk w;
+
+	if (addresses_init(&w, block) < 0)
+		return -TACT_E_NOMEM;
+	if (!w.is_needed)
+		return 0;
+	addresses_connect(&w, block->opt.paper);
+	note_stores(block);
+	if (block->opt.paper || !w.differs)
+		return 0;
+	if (tact_grow(&block->better, &block->better_capacity, block->n_nodes,
+		      sizeof(*block->better)) < 0)
+		return -TACT_E_NOMEM;
+	memcpy(block->better, block->nodes, block->n_nodes * sizeof(*block->nodes));
+	block->has_better = true;
+	addresses_connect(&w, true);
+	note_stores(block);
+	return 0;
+}
+
 int block_depend(struct tact_block *block)
 {
 	struct writer writers[N_KEYS];
-	struct address_walk w;
 
 	block->n_nodes = 0;
 	block->store_cycles = 0;
-	block->has_forwarding = false;
+	block->has_forwarding = block->has_blocked = block->has_better = false;
 	if (tact_grow(&block->nodes, &block->node_capacity, block->n_inputs,
-		      sizeof(*block->nodes)) < 0 ||
-	    addresses_init(&w, block) < 0)
+		      sizeof(*block->nodes)) < 0)
 		return -TACT_E_NOMEM;
 	memset(writers, 0xff, sizeof(writers)); /* BLOCK_NO_PRODUCER */
-	if (w.n_slots)
-		addresses_warm_up(&w);
 	for (uint32_t i = 0; i < block->n_insns; i++) {
-		connect(&w, writers, i);
+		connect(block, writers, i);
 		write_registers(writers, &block->insns[i], i);
-		if (w.n_slots)
-			addresses_step(&w, i);
 	}
 	connect_to_previous(block, writers);
-	if (w.n_slots)
-		addresses_finish(&w);
+	if (connect_memory(block) < 0)
+		return -TACT_E_NOMEM;
 	mark_stack_syncs(block);
 	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_pointer_chasing; i++)
 		block->insns[i].fast_load = is_fast_load(block, &block->insns[i]);

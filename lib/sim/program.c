@@ -384,8 +384,10 @@ static void add_stores(struct draft *d, int computes)
 		for (unsigned k = 0; k < d->l->n_in; k++)
 			if (d->l->in[k].kind == VALUE_ADDRESS)
 				add_source(d, u, false, k, 0);
+		d->insn->n_store_uops++;
 		if (i >= d->n_std)
 			continue;
+		d->insn->n_store_uops++;
 		u = add_uop(d, SIM_STORE_DATA, d->std[i]);
 		if (computes >= 0)
 			add_source(d, u, true, (unsigned)computes, 1);
@@ -429,7 +431,7 @@ static void add_values(struct draft *d)
 			(struct sim_input){.kind = l->in[k].kind,
 					   .key = key_of(&l->in[k]),
 					   .is_stack = l->in[k].is_stack,
-					   .node = d->block->nodes[d->bi->first_node + k]};
+					   .node = block_nodes(d->block)[d->bi->first_node + k]};
 	for (unsigned o = 0; o < l->n_out; o++) {
 		d->insn->output_key[o] = key_of(&l->out[o]);
 		if (l->out[o].kind == VALUE_MEMORY)

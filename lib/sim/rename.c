@@ -147,6 +147,8 @@ static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_in
 		sim_moves_write(s, insn);
 	immediate = !insn->n_uops || inst->is_eliminated;
 	inst->stack_sync = stack_sync;
+	inst->stored = inst->retired = -1;
+	inst->stores_left = insn->n_store_uops;
 	if (s->stream)
 		sim_stream_connect(s, id, insn);
 	for (unsigned o = 0; o < insn->n_outputs; o++) {
@@ -227,7 +229,8 @@ static void issue_groups(struct sim_state *s, struct issue *issue, uint64_t id,
 {
 	const struct sim_program *p = sim_program_of(s, id);
 	const uint8_t *group = p->groups + insn->first_group;
-	bool taken = s->stream && is_taken(s, id), eliminated = sim_instance_of(s, id)->is_eliminated;
+	bool taken = s->stream && is_taken(s, id),
+	     eliminated = sim_instance_of(s, id)->is_eliminated;
 	unsigned uop = 0;
 
 	for (unsigned g = 0; g < first; g++)

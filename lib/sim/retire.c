@@ -13,6 +13,8 @@ void sim_retire(struct sim_state *s)
 			return;
 		if (s->watch)
 			sim_watch_retire(s, e);
+		if (e->ends_insn && sim_insn_of(s, e->id)->memory_outputs)
+			sim_schedule_unblock(s, e->id);
 		if (e->ends_insn && sim_number(e->id) + 1 == sim_program_of(s, e->id)->n_insns)
 			s->retired = sim_iteration(e->id) + 1;
 		s->rob_head = (s->rob_head + 1) & (SIM_ROB - 1);

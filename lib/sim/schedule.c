@@ -95,19 +95,26 @@ static bool find_output(struct sim_state *s, uint64_t *id, unsigned *output)
 }
 
 /* The instance whose output an input is; false: none that matters any more. */
-static bool find_producer(struct sim_state *s, uint64_t id, const struct sim_insn *insn, unsigned k,
-			  struct sim_instance **inst, unsigned *output, uint32_t *producer_insn)
-{
+struct producer {
 	struct sim_origin origin;
+	struct sim_instance *inst;
+	uint32_t insn; /* of the block */
+};
 
-	if (!sim_producer(s, id, insn, k, &origin))
+static bool find_producer(struct sim_state *s, uint64_t id, const struct sim_insn *insn, unsigned k,
+			  struct producer *p)
+{
+	unsigned output;
+
+	if (!sim_producer(s, id, insn, k, &p->origin))
 		return false;
-	*output = origin.output;
-	if (!find_output(s, &origin.id, output))
+	output = p->origin.output;
+	if (!find_output(s, &p->origin.id, &output))
 		return false;
-	*inst = sim_instance_of(s, origin.id);
-	*producer_insn = sim_insn_of(s, origin.id)->insn;
-	return *output < LOWERED_MAX_OUT;
+	p->origin.output = (uint8_t)output;
+	p->inst = sim_instance_of(s, p->origin.id);
+	p->insn = sim_insn_of(s, p->origin.id)->insn;
+	return output < LOWERED_MAX_OUT;
 }
 
 static void need_internal(struct sim_state *s, uint16_t index, struct sim_instance *inst,
@@ -117,9 +124,8 @@ static void need_input(struct sim_state *s, uint16_t index, uint64_t id,
 		       const struct sim_insn *insn, unsigned k)
 {
 	const struct sim_input *in = &sim_program_of(s, id)->inputs[insn->first_input + k];
-	struct sim_instance *inst;
-	unsigned output;
-	uint32_t producer;
+	struct producer from;
+	int32_t ready;
 
 	/* Where the stack engine's uop goes first, rsp comes from it. */
 	if (sim_instance_of(s, id)->stack_sync && s->rs[index].uop != SIM_SYNC &&
@@ -127,12 +133,13 @@ static void need_input(struct sim_state *s, uint16_t index, uint64_t id,
 		need_internal(s, index, sim_instance_of(s, id), SIM_SYNC, 1);
 		return;
 	}
-	if (in->kind == VALUE_MEMORY || !find_producer(s, id, insn, k, &inst, &output, &producer))
+	if (in->kind == VALUE_MEMORY || !find_producer(s, id, insn, k, &from))
 		return;
-	if (inst->output[output] == SIM_NEVER)
-		wait_for(s, index, &inst->waiter[output], 0);
+	ready = from.inst->output[from.origin.output];
+	if (ready == SIM_NEVER)
+		wait_for(s, index, &from.inst->waiter[from.origin.output], 0);
 	else
-		take(&s->rs[index], inst->output[output], producer);
+		take(&s->rs[index], ready, from.insn);
 }
 
 static void need_internal(struct sim_state *s, uint16_t index, struct sim_instance *inst,
@@ -222,12 +229,18 @@ static void produce(struct sim_state *s, const struct sim_entry *e, int32_t from
 	if (e->uop != SIM_SYNC) {
 		const struct sim_uop *u = &sim_program_of(s, e->id)->uops[insn->first_uop + e->uop];
 
+		bool stores = u->kind == SIM_STORE_ADDRESS || u->kind == SIM_STORE_DATA;
+
+		if (stores && from > inst->stored)
+			inst->stored = from;
+		inst->stores_left -= stores;
 		for (unsigned o = 0; o < insn->n_outputs; o++) {
 			bool memory = insn->memory_outputs >> o & 1;
 
-			if (memory ? u->kind != SIM_STORE_DATA : !u->makes_outputs)
+			/* A store is known with its address and its data. */
+			if (memory ? !stores || inst->stores_left : !u->makes_outputs)
 				continue;
-			inst->output[o] = from + (memory ? 0 : insn->output_latency[o]);
+			inst->output[o] = memory ? inst->stored : from + insn->output_latency[o];
 			if (inst->output[o] > finish)
 				finish = inst->output[o];
 			if (inst->output[o] > result)
@@ -261,6 +274,45 @@ static void finish_load(struct sim_state *s, uint16_t index, int32_t data)
 	free_entry(s, index);
 }
 
+/* A load that needs more than one store holds: that store must have left the store buffer, some
+ * cycles after its retirement.
+ */
+static int32_t unblocked(const struct sim_state *s, const struct sim_insn *insn, int32_t retired)
+{
+	return retired + s->params->store_blocked - insn->forward - 1;
+}
+
+static bool waits_for_retirement(struct sim_state *s, uint16_t index, uint64_t store)
+{
+	const struct sim_instance *inst = sim_instance_of(s, store);
+
+	s->rs[index].is_load_pending = true;
+	if (inst->retired >= 0) {
+		finish_load(s, index, unblocked(s, sim_insn_of(s, s->rs[index].id), inst->retired));
+	} else {
+		s->blocked[s->n_blocked].store = store;
+		s->blocked[s->n_blocked++].entry = index;
+	}
+	return true;
+}
+
+void sim_schedule_unblock(struct sim_state *s, uint64_t id)
+{
+	unsigned kept = 0;
+
+	sim_instance_of(s, id)->retired = s->clock;
+	for (unsigned i = 0; i < s->n_blocked; i++) {
+		uint16_t index = s->blocked[i].entry;
+
+		if (s->blocked[i].store == id)
+			finish_load(s, index,
+				    unblocked(s, sim_insn_of(s, s->rs[index].id), s->clock));
+		else
+			s->blocked[kept++] = s->blocked[i];
+	}
+	s->n_blocked = (uint16_t)kept;
+}
+
 /* The store that a load takes its data from; true if the load has to wait for it. */
 static bool waits_for_store(struct sim_state *s, uint16_t index, const struct sim_uop *u)
 {
@@ -271,21 +323,23 @@ static bool waits_for_store(struct sim_state *s, uint16_t index, const struct si
 	const struct sim_input *in = p->inputs + insn->first_input;
 
 	for (unsigned i = 0; i < u->n_sources; i++) {
-		struct sim_instance *inst;
-		unsigned output;
-		uint32_t producer;
+		struct producer store;
+		int32_t stored;
 
 		if (source[i].is_internal || in[source[i].index].kind != VALUE_MEMORY ||
-		    !find_producer(s, e->id, insn, source[i].index, &inst, &output, &producer))
+		    !find_producer(s, e->id, insn, source[i].index, &store))
 			continue;
 		e->ready = s->clock;
-		if (inst->output[output] != SIM_NEVER) {
-			e->producer = producer;
-			finish_load(s, index, inst->output[output]);
+		e->producer = store.insn;
+		if (store.origin.is_blocked)
+			return waits_for_retirement(s, index, store.origin.id);
+		stored = store.inst->output[store.origin.output];
+		if (stored != SIM_NEVER) {
+			finish_load(s, index, stored);
 			return true;
 		}
 		e->is_load_pending = true;
-		wait_for(s, index, &inst->waiter[output], 0);
+		wait_for(s, index, &store.inst->waiter[store.origin.output], 0);
 		return true;
 	}
 	return false;

@@ -82,6 +82,7 @@ struct sim_insn {
 	uint8_t output_key[LOWERED_MAX_OUT];
 	uint32_t first_input;
 	uint16_t output_latency[LOWERED_MAX_OUT]; /* from the dispatch of the uop that makes them */
+	uint8_t n_store_uops;
 	uint16_t cycles;  /* measured throughput, where nothing else explains it; 0: none */
 	uint16_t forward; /* cycles from a store's data to the result of the load that takes it */
 	bool serializes;  /* Intel SDM, volume 3, 9.3; lfence: waits for all, and all wait for it */
@@ -151,7 +152,10 @@ static inline uint64_t sim_next(uint64_t id, size_t n)
 struct sim_instance {
 	int32_t output[LOWERED_MAX_OUT];  /* cycle in which it is ready, or SIM_NEVER */
 	int32_t result[SIM_MAX_UOPS + 1]; /* of its uops for each other: cycle of dispatch */
-	uint64_t alias_id;		  /* eliminated: where its output comes from */
+	int32_t stored;			  /* last dispatch of its stores' uops */
+	int32_t retired;
+	uint8_t stores_left; /* those that are not dispatched */
+	uint64_t alias_id;   /* eliminated: where its output comes from */
 	uint8_t alias_output;
 	bool is_alias, is_eliminated, stack_sync;
 	uint16_t waiter[LOWERED_MAX_OUT],
@@ -197,6 +201,7 @@ struct sim_stats {
 struct sim_origin {
 	uint64_t id; /* SIM_NO_ID: from nowhere that is known */
 	uint8_t output;
+	bool is_blocked; /* memory: the store does not hold all that is loaded */
 };
 #define SIM_NO_ID UINT64_MAX
 
@@ -231,6 +236,8 @@ struct sim_stream {
 	struct sim_origin writer[SIM_KEYS];
 	struct {
 		uint64_t granule; /* address / 8 */
+		uint64_t address;
+		uint16_t size;
 		struct sim_origin store;
 	} stores[SIM_GRANULES];
 	struct sim_origin origin[SIM_SLOTS][LOWERED_MAX_IN]; /* of the inputs of instances */
@@ -287,6 +294,7 @@ struct sim_state {
 	unsigned ready_ports; /* bit p: something is ready for port p */
 	unsigned dispatched;  /* bit p: port p took a uop in this cycle */
 	int32_t divider_free;
+	uint16_t n_blocked; /* loads that wait for a store to retire: their entries */
 	int32_t alone_free; /* end of an instruction that does not overlap with its like */
 
 	/* those who watch */
@@ -316,6 +324,10 @@ struct sim_state {
 	struct sim_rob_entry rob[SIM_ROB];
 	struct sim_entry rs[SIM_RS];
 	uint16_t ready[SIM_MAX_PORTS][SIM_RS];
+	struct {
+		uint64_t store;
+		uint16_t entry;
+	} blocked[SIM_RS];
 	struct sim_waiter waiters[SIM_WAITERS];
 	struct sim_instance slots[SIM_SLOTS];
 	struct tact_sim_uop record[SIM_RECORDS];
@@ -336,6 +348,9 @@ void sim_schedule_add(struct sim_state *s, uint64_t id, unsigned uop, unsigned p
 bool sim_moves_eliminate(struct sim_state *s, const struct sim_program *p,
 			 const struct sim_insn *insn);
 void sim_moves_write(struct sim_state *s, const struct sim_insn *insn);
+
+/* An instruction retires: loads that its store blocked go on. */
+void sim_schedule_unblock(struct sim_state *s, uint64_t id);
 
 /* In a stream the iteration of an instance is the number of its block. */
 static inline const struct sim_feed *sim_feed_of(const struct sim_state *s, uint64_t id)
@@ -395,6 +410,7 @@ static inline bool sim_producer(const struct sim_state *s, uint64_t id, const st
 	origin->id = (sim_iteration(id) - node->iterations) << SIM_NUMBER_BITS |
 		     s->program->raws[node->producer].insn;
 	origin->output = node->output;
+	origin->is_blocked = node->is_blocked;
 	return true;
 }
 

@@ -35,9 +35,15 @@ static void find_store(const struct sim_stream *t, const struct sim_access *a,
 	for (unsigned n = count_granules(a); n--; granule++) {
 		unsigned at = store_slot(granule);
 
-		if (t->stores[at].granule == granule && t->stores[at].store.id != SIM_NO_ID &&
-		    (found->id == SIM_NO_ID || t->stores[at].store.id > found->id))
-			*found = t->stores[at].store;
+		if (t->stores[at].granule != granule || t->stores[at].store.id == SIM_NO_ID ||
+		    t->stores[at].address >= a->address + a->size ||
+		    t->stores[at].address + t->stores[at].size <= a->address ||
+		    (found->id != SIM_NO_ID && t->stores[at].store.id <= found->id))
+			continue;
+		*found = t->stores[at].store;
+		found->is_blocked =
+			t->stores[at].address > a->address ||
+			t->stores[at].address + t->stores[at].size < a->address + a->size;
 	}
 }
 
@@ -50,6 +56,8 @@ static void remember_store(struct sim_stream *t, const struct sim_access *a,
 		unsigned at = store_slot(granule);
 
 		t->stores[at].granule = granule;
+		t->stores[at].address = a->address;
+		t->stores[at].size = a->size;
 		t->stores[at].store = store;
 	}
 }
@@ -59,7 +67,7 @@ static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
 			     const struct sim_insn *insn, uint64_t id, struct sim_origin *loaded)
 {
 	uint64_t end = feed->first_access + feed->n_accesses;
-	struct sim_origin self = {id, 0};
+	struct sim_origin self = {.id = id};
 
 	while (self.output < insn->n_outputs && !(insn->memory_outputs >> self.output & 1))
 		self.output++;
@@ -85,13 +93,14 @@ static struct sim_origin static_store(const struct sim_feed *feed, const struct 
 				      uint64_t id)
 {
 	const struct block_node *node = &in->node;
-	struct sim_origin none = {SIM_NO_ID, 0};
+	struct sim_origin none = {.id = SIM_NO_ID};
 
 	if (node->producer == BLOCK_NO_PRODUCER || node->iterations)
 		return none;
-	return (struct sim_origin){sim_iteration(id) << SIM_NUMBER_BITS |
-					   feed->program->raws[node->producer].insn,
-				   node->output};
+	return (struct sim_origin){.id = sim_iteration(id) << SIM_NUMBER_BITS |
+					 feed->program->raws[node->producer].insn,
+				   .output = node->output,
+				   .is_blocked = node->is_blocked};
 }
 
 void sim_stream_connect(struct sim_state *s, uint64_t id, const struct sim_insn *insn)
@@ -99,7 +108,7 @@ void sim_stream_connect(struct sim_state *s, uint64_t id, const struct sim_insn 
 	struct sim_stream *t = s->stream;
 	const struct sim_feed *feed = sim_feed_of(s, id);
 	const struct sim_input *in = feed->program->inputs + insn->first_input;
-	struct sim_origin *origin = t->origin[sim_slot(s, id)], loaded = {SIM_NO_ID, 0};
+	struct sim_origin *origin = t->origin[sim_slot(s, id)], loaded = {.id = SIM_NO_ID};
 
 	if (feed->has_accesses)
 		connect_accesses(t, feed, insn, id, &loaded);
@@ -111,7 +120,8 @@ void sim_stream_connect(struct sim_state *s, uint64_t id, const struct sim_insn 
 	}
 	for (unsigned o = 0; o < insn->n_outputs; o++)
 		if (!(insn->memory_outputs >> o & 1))
-			t->writer[insn->output_key[o]] = (struct sim_origin){id, (uint8_t)o};
+			t->writer[insn->output_key[o]] =
+				(struct sim_origin){.id = id, .output = (uint8_t)o};
 }
 
 void sim_stream_pass_stack(struct sim_state *s, const struct sim_insn *insn)
@@ -213,5 +223,7 @@ void sim_stream_rebase(struct sim_state *s, int32_t by)
 			move_back(&s->slots[i].output[o], by);
 		for (unsigned u = 0; u <= SIM_MAX_UOPS; u++)
 			move_back(&s->slots[i].result[u], by);
+		move_back(&s->slots[i].stored, by);
+		move_back(&s->slots[i].retired, by);
 	}
 }

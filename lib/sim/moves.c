@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Move elimination: the renamer lets a register share the physical one of another.  A core keeps
+ * track of a few physical registers with several names only; such a slot is free again when all
+ * names but one are overwritten (uiCA, section 4.2).
+ */
+#include "sim/sim.h"
+
+enum { GENERAL, VECTOR };
+
+static unsigned file_of(unsigned reg)
+{
+	return reg >= TACT_REG_VEC0 ? VECTOR : GENERAL;
+}
+
+static int slots_of(const struct sim_state *s, unsigned file)
+{
+	return file == VECTOR ? s->params->move_elim_vec : s->params->move_elim_gpr;
+}
+
+static void leave(struct sim_state *s, unsigned reg)
+{
+	unsigned set = s->moves.set[reg];
+
+	if (!set)
+		return;
+	s->moves.set[reg] = 0;
+	s->moves.n_shared--;
+	if (--s->moves.members[set] > 1)
+		return;
+	for (unsigned r = 0; r < TACT_REG_MASK0; r++)
+		if (s->moves.set[r] == set) {
+			s->moves.set[r] = 0;
+			s->moves.n_shared--;
+		}
+	s->moves.members[set] = 0;
+}
+
+/* A set for a register that shared with none; 0: all slots are taken. */
+static unsigned open_set(struct sim_state *s, unsigned reg, unsigned file)
+{
+	unsigned first = file * SIM_MOVE_SLOTS + 1;
+
+	for (unsigned set = first; set < first + (unsigned)slots_of(s, file); set++)
+		if (!s->moves.members[set]) {
+			s->moves.members[set] = 1;
+			s->moves.set[reg] = (uint8_t)set;
+			s->moves.n_shared++;
+			return set;
+		}
+	return 0;
+}
+
+bool sim_moves_eliminate(struct sim_state *s, const struct sim_program *p,
+			 const struct sim_insn *insn)
+{
+	unsigned from = p->inputs[insn->first_input].key, to = insn->output_key[0], set;
+	unsigned file = file_of(to);
+
+	if (from >= TACT_REG_MASK0 || to >= TACT_REG_MASK0)
+		return true;
+	if (file == VECTOR && s->params->move_elim_vec_width &&
+	    s->n_vector_moves++ >= s->params->move_elim_vec_width)
+		return false;
+	if (slots_of(s, file) < 0)
+		return true;
+	if (s->moves.set[from] && s->moves.set[from] == s->moves.set[to])
+		return true; /* they share already */
+	leave(s, to);
+	set = s->moves.set[from] ? s->moves.set[from] : open_set(s, from, file);
+	if (!set)
+		return false;
+	s->moves.set[to] = (uint8_t)set;
+	s->moves.members[set]++;
+	s->moves.n_shared++;
+	return true;
+}
+
+void sim_moves_write(struct sim_state *s, const struct sim_insn *insn)
+{
+	for (unsigned o = 0; o < insn->n_outputs && s->moves.n_shared; o++)
+		if (!(insn->memory_outputs >> o & 1) && insn->output_key[o] < TACT_REG_MASK0)
+			leave(s, insn->output_key[o]);
+}
