@@ -288,6 +288,10 @@ static void fill_value_effect(struct tact_insn *insn, const ZydisDecodedInstruct
 		else if (constant)
 			insn->value_effect = TACT_VALUE_CONSTANT;
 		break;
+	case ZYDIS_MNEMONIC_POP:
+		if (insn->operand[0].kind == TACT_OPERAND_REG && insn->operand[0].bits == 64)
+			insn->value_effect = TACT_VALUE_LOAD;
+		break;
 	case ZYDIS_MNEMONIC_MOVZX:
 	case ZYDIS_MNEMONIC_MOVSX:
 	case ZYDIS_MNEMONIC_MOVSXD:
