@@ -159,6 +159,19 @@ static void sort_uops(struct draft *d, size_t i, bool taken)
 	}
 }
 
+/* Half of a 256-bit access moves a cycle later, on cores whose paths have 128 bits. */
+static bool is_double(const struct draft *d, enum sim_kind kind)
+{
+	const struct tact_insn *insn = d->bi->insn;
+
+	if (!d->block->arch->params.slow_256_memory || (kind != SIM_LOAD && kind != SIM_STORE_DATA))
+		return false;
+	for (unsigned k = 0; k < insn->n_operands; k++)
+		if (insn->operand[k].kind == TACT_OPERAND_MEM && insn->operand[k].bits == 256)
+			return true;
+	return false;
+}
+
 static struct sim_uop *add_uop(struct draft *d, enum sim_kind kind, uint16_t ports)
 {
 	struct sim_uop *u = &d->p->uops[d->p->n_uops++];
@@ -167,6 +180,7 @@ static struct sim_uop *add_uop(struct draft *d, enum sim_kind kind, uint16_t por
 			      .taken_ports = d->for_stream ? taken_ports(d, ports) : 0,
 			      .kind = (uint8_t)kind,
 			      .latency = 1,
+			      .is_double = is_double(d, kind),
 			      .first_source = (uint32_t)d->p->n_sources};
 	d->insn->n_uops++;
 	return u;
@@ -484,7 +498,8 @@ static void build_insn(struct sim_program *p, const struct tact_block *block, si
 				  .simple_beside = l->simple_beside,
 				  .fusible = l->fuse != 0,
 				  .is_pair = bi->fused_next,
-				  .stack_sync = bi->stack_sync};
+				  .stack_sync = bi->stack_sync,
+				  .merge_key = SIM_NO_KEY};
 	insn->is_branch = bi->fused_next || l->attributes & TACT_INSN_BRANCH;
 	if (insn->n_fused > SIM_MAX_UOPS)
 		insn->n_fused = SIM_MAX_UOPS;
@@ -532,5 +547,6 @@ int sim_program_build(struct sim_program *p, const struct tact_block *block, boo
 		build_insn(p, block, i, for_stream);
 		p->n_decoded += p->insns[p->n_insns - 1].n_decoded;
 	}
+	sim_find_merges(p, block, for_stream);
 	return 0;
 }

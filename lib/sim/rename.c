@@ -134,7 +134,7 @@ static void follow_move(struct sim_state *s, uint64_t self, struct sim_instance 
 }
 
 static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_insn *insn,
-			   bool stack_sync)
+			   uint8_t sync_key)
 {
 	struct sim_instance *inst = sim_instance_of(s, id);
 	bool immediate;
@@ -146,7 +146,7 @@ static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_in
 	if (!inst->is_eliminated)
 		sim_moves_write(s, insn);
 	immediate = !insn->n_uops || inst->is_eliminated;
-	inst->stack_sync = stack_sync;
+	inst->sync_key = sync_key;
 	inst->stored = inst->retired = -1;
 	inst->stores_left = insn->n_store_uops;
 	if (s->stream)
@@ -252,9 +252,29 @@ static void issue_groups(struct sim_state *s, struct issue *issue, uint64_t id,
 	}
 }
 
-static bool needs_sync(const struct sim_state *s, const struct sim_insn *insn)
+/* The register that has to be made before this instruction can be issued, or SIM_NO_KEY. */
+static uint8_t needs_sync(const struct sim_state *s, const struct sim_insn *insn)
 {
-	return s->stream ? s->stream->rsp_changed && insn->names_rsp : insn->stack_sync;
+	if (s->stream ? s->stream->rsp_changed && insn->names_rsp : insn->stack_sync)
+		return TACT_REG_RSP;
+	return insn->merge_key;
+}
+
+/* Issues the uop that makes it; false: not in this cycle. */
+static bool issue_sync(struct sim_state *s, struct issue *issue, uint64_t id,
+		       const struct sim_insn *insn, uint8_t key)
+{
+	unsigned width = (unsigned)s->params->issue_width;
+	bool alone = key != TACT_REG_RSP;
+
+	if (issue->slot == width || (alone && issue->slot))
+		return false;
+	begin_instance(s, id, insn, key);
+	issue->delivered = s->idq[s->idq_head].at;
+	issue_uop(s, issue, id, SIM_SYNC, 0, s->params->alu_ports, add_rob(s, id, 1, false));
+	issue->slot = alone ? width : issue->slot + 1;
+	s->sync_pending = 1;
+	return true;
 }
 
 void sim_rename(struct sim_state *s)
@@ -289,21 +309,15 @@ void sim_rename(struct sim_state *s)
 			s->serialized = s->clock;
 			break;
 		}
-		if (!uop && !s->sync_pending && needs_sync(s, insn)) {
-			if (issue.slot == width)
+		if (!uop && !s->sync_pending && needs_sync(s, insn) != SIM_NO_KEY) {
+			if (!issue_sync(s, &issue, id, insn, needs_sync(s, insn)))
 				break;
-			begin_instance(s, id, insn, true);
-			issue.delivered = s->idq[s->idq_head].at;
-			issue_uop(s, &issue, id, SIM_SYNC, 0, s->params->alu_ports,
-				  add_rob(s, id, 1, false));
-			issue.slot++;
-			s->sync_pending = 1;
 			continue;
 		}
 		if (issue.slot + (end - first) > width && issue.slot)
 			break;
 		if (!uop && !s->sync_pending)
-			begin_instance(s, id, insn, false);
+			begin_instance(s, id, insn, SIM_NO_KEY);
 		if (!uop && s->stream)
 			sim_stream_pass_stack(s, insn);
 		s->sync_pending = 0;

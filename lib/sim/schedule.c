@@ -127,9 +127,9 @@ static void need_input(struct sim_state *s, uint16_t index, uint64_t id,
 	struct producer from;
 	int32_t ready;
 
-	/* Where the stack engine's uop goes first, rsp comes from it. */
-	if (sim_instance_of(s, id)->stack_sync && s->rs[index].uop != SIM_SYNC &&
-	    in->kind <= VALUE_ADDRESS && in->key == TACT_REG_RSP && !in->is_stack) {
+	/* Where a uop that makes a register goes first, it comes from that. */
+	if (s->rs[index].uop != SIM_SYNC && in->kind <= VALUE_ADDRESS &&
+	    in->key == sim_instance_of(s, id)->sync_key && !in->is_stack) {
 		need_internal(s, index, sim_instance_of(s, id), SIM_SYNC, 1);
 		return;
 	}
@@ -153,13 +153,15 @@ static void need_internal(struct sim_state *s, uint16_t index, struct sim_instan
 		take(&s->rs[index], result + latency, sim_insn_of(s, s->rs[index].id)->insn);
 }
 
-/* The stack engine's uop waits for rsp. */
-static void need_rsp(struct sim_state *s, uint16_t index, uint64_t id, const struct sim_insn *insn)
+/* A uop that makes a register waits for it. */
+static void need_register(struct sim_state *s, uint16_t index, uint64_t id,
+			  const struct sim_insn *insn)
 {
 	const struct sim_input *in = sim_program_of(s, id)->inputs + insn->first_input;
+	uint8_t key = sim_instance_of(s, id)->sync_key;
 
 	for (unsigned k = 0; k < insn->n_inputs; k++)
-		if (in[k].kind <= VALUE_ADDRESS && in[k].key == TACT_REG_RSP && !in[k].is_stack)
+		if (in[k].kind <= VALUE_ADDRESS && in[k].key == key && !in[k].is_stack)
 			need_input(s, index, id, insn, k);
 }
 
@@ -189,7 +191,7 @@ void sim_schedule_add(struct sim_state *s, uint64_t id, unsigned uop, unsigned p
 				.is_live = true,
 				.record = record};
 	if (uop == SIM_SYNC) {
-		need_rsp(s, index, id, insn);
+		need_register(s, index, id, insn);
 	} else {
 		const struct sim_program *p = sim_program_of(s, id);
 		const struct sim_uop *u = &p->uops[insn->first_uop + uop];
@@ -363,6 +365,8 @@ static void execute(struct sim_state *s, uint16_t index)
 	if (e->uop != SIM_SYNC) {
 		const struct sim_uop *u = &sim_program_of(s, e->id)->uops[insn->first_uop + e->uop];
 
+		if (u->is_double)
+			s->next_data_ports |= 1u << e->port;
 		if (u->divider) {
 			s->divider_free = s->clock + u->divider;
 			stats->divider += u->divider;
@@ -421,10 +425,23 @@ static bool has_older_rival(const struct sim_state *s, const struct sim_entry *e
 	return false;
 }
 
+/* The second half of a 256-bit access keeps data from the port, not addresses. */
+static bool moves_data(const struct sim_state *s, const struct sim_entry *e)
+{
+	const struct sim_uop *u;
+
+	if (e->uop == SIM_SYNC)
+		return false;
+	u = &sim_program_of(s, e->id)->uops[sim_insn_of(s, e->id)->first_uop + e->uop];
+	return u->kind == SIM_LOAD || u->kind == SIM_STORE_DATA;
+}
+
 static bool can_run(const struct sim_state *s, const struct sim_entry *e)
 {
 	enum need need = need_of(s, e);
 
+	if (s->data_ports >> e->port & 1 && moves_data(s, e))
+		return false;
 	if (need == NEEDS_NOTHING)
 		return true;
 	if ((need == NEEDS_DIVIDER ? s->divider_free : s->alone_free) > s->clock)
@@ -466,6 +483,8 @@ void sim_schedule(struct sim_state *s)
 	for (unsigned left = s->dispatched; left; left &= left - 1)
 		s->port_use[__builtin_ctz(left)]--;
 	s->dispatched = 0;
+	s->data_ports = s->next_data_ports;
+	s->next_data_ports = 0;
 	for (unsigned ports = s->ready_ports; ports; ports &= ports - 1)
 		dispatch(s, (unsigned)__builtin_ctz(ports));
 }

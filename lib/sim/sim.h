@@ -6,6 +6,7 @@
  *   program.c    what each instruction of the block becomes: uops with their sources and results
  *   fetch.c      predecoder, instruction queue, decoders, microcode sequencer, DSB, LSD -> IDQ
  *   rename.c     IDQ -> reorder buffer and reservation station: idioms, moves, binding to ports
+ *   merge.c      which instructions need a register whose high byte is apart
  *   moves.c      which moves the renamer eliminates
  *   schedule.c   reservation station -> ports; results
  *   retire.c     in order, out of the reorder buffer
@@ -37,9 +38,10 @@ enum {
 	SIM_KEYS = TACT_N_REGS + 2, /* registers and two groups of flags */
 	SIM_KEY_CARRY = TACT_N_REGS,
 	SIM_KEY_OTHER_FLAGS,
+	SIM_NO_KEY = 255,
 	SIM_NEVER = 0x3fffffff,
-	SIM_SYNC =
-		SIM_MAX_UOPS /* the stack engine's uop, as a uop of the instruction that needs it */
+	SIM_SYNC = SIM_MAX_UOPS /* that of the stack engine, or one that joins a register, as a uop
+				   of the instruction that needs it */
 };
 
 enum sim_kind { SIM_ALU, SIM_LOAD, SIM_STORE_ADDRESS, SIM_STORE_DATA };
@@ -67,6 +69,7 @@ struct sim_uop {
 	uint32_t first_source; /* in the program's list */
 	uint16_t divider;
 	uint16_t latency; /* from its dispatch to what other uops of the instruction get from it */
+	bool is_double;	  /* holds its port twice as long for others of its kind */
 	bool makes_outputs; /* its dispatch decides when the instruction's outputs are ready */
 };
 
@@ -87,7 +90,8 @@ struct sim_insn {
 	uint16_t forward; /* cycles from a store's data to the result of the load that takes it */
 	bool serializes;  /* Intel SDM, volume 3, 9.3; lfence: waits for all, and all wait for it */
 	bool eliminated, complex_decoder, is_branch, fusible, is_pair;
-	bool stack_sync; /* if the block repeats */
+	bool stack_sync;   /* if the block repeats */
+	uint8_t merge_key; /* register that is joined with its high byte first, or SIM_NO_KEY */
 	bool names_rsp, writes_rsp, changes_stack;
 	uint8_t simple_beside;
 };
@@ -123,6 +127,9 @@ struct sim_program {
 int sim_program_build(struct sim_program *p, const struct tact_block *block, bool for_stream);
 void sim_program_fini(struct sim_program *p);
 
+/* Fills merge_key of the instructions; the rest is there. */
+void sim_find_merges(struct sim_program *p, const struct tact_block *block, bool for_stream);
+
 /* One that takes no more memory than it needs.  After -TACT_E_NOMEM, too, `to` is to be given to
  * sim_program_fini.
  */
@@ -157,7 +164,8 @@ struct sim_instance {
 	uint8_t stores_left; /* those that are not dispatched */
 	uint64_t alias_id;   /* eliminated: where its output comes from */
 	uint8_t alias_output;
-	bool is_alias, is_eliminated, stack_sync;
+	bool is_alias, is_eliminated;
+	uint8_t sync_key; /* register that its SIM_SYNC makes, or SIM_NO_KEY */
 	uint16_t waiter[LOWERED_MAX_OUT],
 		internal_waiter[SIM_MAX_UOPS + 1]; /* heads of lists, 0: none */
 };
@@ -293,6 +301,8 @@ struct sim_state {
 	unsigned n_ready[SIM_MAX_PORTS];
 	unsigned ready_ports; /* bit p: something is ready for port p */
 	unsigned dispatched;  /* bit p: port p took a uop in this cycle */
+	/* Bit p: a 256-bit access still moves data through port p; from the next cycle on. */
+	unsigned data_ports, next_data_ports;
 	int32_t divider_free;
 	uint16_t n_blocked; /* loads that wait for a store to retire: their entries */
 	int32_t alone_free; /* end of an instruction that does not overlap with its like */

@@ -127,5 +127,5 @@ uint64_t sim_state_hash(const struct sim_state *s, uint64_t iteration, uint64_t 
 {
 	uint64_t first = iteration << SIM_NUMBER_BITS, h = mix(outline, rob_hash(s, first));
 
-	return mix(mix(h, s->dispatched), rs_hash(s, first));
+	return mix(mix(h, (uint64_t)s->next_data_ports << 32 | s->dispatched), rs_hash(s, first));
 }
