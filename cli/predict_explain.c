@@ -321,6 +321,22 @@ static void explain_stack_sync(const struct explanation *e, unsigned bound)
 	}
 }
 
+static void explain_blocked(const struct explanation *e, unsigned bound)
+{
+	struct tact_blocked_load blocked;
+
+	add_title(e, bound);
+	text_printf(e->out,
+		    "these loads need bytes that the last store to them does not hold all, and "
+		    "wait\nuntil it has left the store buffer, %u cycles:\n",
+		    archlist_param(e->w->arch, "store_blocked"));
+	for (size_t cursor = 0; tact_explain_blocked(e->w->block, &cursor, &blocked) == 1;) {
+		add_insn(e, blocked.load);
+		text_printf(e->out, "       behind the store of instruction %u%s\n",
+			    blocked.store + 1, blocked.iterations ? ", an iteration before" : "");
+	}
+}
+
 /* One row a bound; a bound without one has no story to tell. */
 static void (*const explainers[TACT_N_BOUNDS])(const struct explanation *e, unsigned bound) = {
 	[TACT_BOUND_PREDECODE] = explain_predecoder,
@@ -333,6 +349,8 @@ static void (*const explainers[TACT_N_BOUNDS])(const struct explanation *e, unsi
 	[TACT_BOUND_DIVIDER] = explain_divider,
 	[TACT_BOUND_STORES] = explain_stores,
 	[TACT_BOUND_STACK_SYNC] = explain_stack_sync,
+	[TACT_BOUND_FORWARDING] = explain_chain,
+	[TACT_BOUND_BLOCKED] = explain_blocked,
 };
 
 void predict_explain(struct predict_worker *w, const struct tact_prediction *x,

@@ -29,6 +29,7 @@ enum tact_bound {
 	TACT_BOUND_STORES,
 	TACT_BOUND_STACK_SYNC,
 	TACT_BOUND_FORWARDING,
+	TACT_BOUND_BLOCKED,
 	TACT_N_BOUNDS
 };
 
@@ -86,6 +87,16 @@ struct tact_chain {
 	size_t n_links;
 };
 int tact_explain_chain(struct tact_block *block, struct tact_chain *out);
+
+/* Blocked: loads that need bytes which the last store to them does not hold all.  *cursor begins at
+ * 0 and is advanced.  Returns 1, or 0 behind the last one.
+ */
+struct tact_blocked_load {
+	uint32_t load, store; /* instructions */
+	unsigned iterations;  /* 1: the store is in the iteration before */
+};
+int tact_explain_blocked(const struct tact_block *block, size_t *cursor,
+			 struct tact_blocked_load *out);
 
 /* Edges of the dependence graph, for drawing: *cursor begins at 0 and is advanced.  Returns 1, or 0
  * behind the last one.

@@ -155,9 +155,10 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 	bool to_memory = block->insns[to->insn].lowered->in[to->input].kind == VALUE_MEMORY;
 	unsigned blocked = 0;
 
-	/* Of a store that has to leave the store buffer first. */
+	/* A store that has to leave the store buffer first retires three cycles behind its data. */
 	if (forwarding && to->is_blocked)
-		blocked = (unsigned)block->arch->params.store_blocked - 1;
+		blocked = (unsigned)(block->arch->params.store_blocked + 2 -
+				     block->arch->params.store_forward_vec);
 	if (l->eliminated || (to_memory && source->kind != VALUE_MEMORY)) {
 		*latency = blocked;
 		return true;

@@ -27,6 +27,7 @@ static const struct bound {
 	[TACT_BOUND_DIVIDER] = {"Divider", "divider", BEYOND_PAPER, facile_divider},
 	[TACT_BOUND_STACK_SYNC] = {"StackSync", "stack_sync", BEYOND_PAPER, facile_stack_sync},
 	[TACT_BOUND_FORWARDING] = {"Forwarding", "forwarding", BEYOND_PAPER, facile_forwarding},
+	[TACT_BOUND_BLOCKED] = {"Blocked", "blocked", BEYOND_PAPER, facile_blocked},
 	[TACT_BOUND_STORES] = {"Stores", "stores", BEYOND_PAPER, facile_stores},
 };
 

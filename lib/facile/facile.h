@@ -20,6 +20,7 @@ double facile_precedence(struct tact_block *block, const struct tact_predict_opt
 double facile_divider(struct tact_block *block, const struct tact_predict_options *opt);
 double facile_stack_sync(struct tact_block *block, const struct tact_predict_options *opt);
 double facile_forwarding(struct tact_block *block, const struct tact_predict_options *opt);
+double facile_blocked(struct tact_block *block, const struct tact_predict_options *opt);
 double facile_stores(struct tact_block *block, const struct tact_predict_options *opt);
 
 #endif /* TACT_FACILE_H */

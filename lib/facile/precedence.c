@@ -297,54 +297,10 @@ static bool through_memory(struct search *s)
 	return memory;
 }
 
-/* The store that a blocked load of an instruction waits for; NULL: none does. */
-static const struct block_node *blocked_node(const struct tact_block *block, size_t i)
-{
-	const struct block_insn *bi = &block->insns[i];
-
-	for (unsigned k = 0; k < bi->lowered->n_in; k++) {
-		const struct block_node *node = &block_nodes(block)[bi->first_node + k];
-
-		if (node->is_blocked && node->producer != BLOCK_NO_PRODUCER && node->iterations < 2)
-			return node;
-	}
-	return NULL;
-}
-
-/* A load that needs more than one store holds waits until that has left the store buffer, which is
- * after its retirement; and stores behind the load retire behind it.  So such loads queue up, but
- * for those whose stores are in front of the load before them.
- */
-static double count_blocked(struct tact_block *block)
-{
-	enum { ITERATIONS = 8, COUNTED = 4 };
-	unsigned *passed[2], now = 0, begin = 0; /* blocked loads in front of each store */
-	unsigned *memory = block_scratch(block, 2 * block->n_insns * sizeof(*memory));
-
-	if (!memory)
-		return -1;
-	memset(memory, 0, 2 * block->n_insns * sizeof(*memory));
-	passed[0] = memory;
-	passed[1] = memory + block->n_insns;
-	for (unsigned it = 0; it < ITERATIONS; it++) {
-		if (it == ITERATIONS - COUNTED)
-			begin = now;
-		for (size_t i = 0; i < block->n_insns; i++) {
-			const struct block_node *node = blocked_node(block, i);
-
-			if (node && passed[(it + node->iterations) & 1][node->producer] + 1 > now)
-				now = passed[(it + node->iterations) & 1][node->producer] + 1;
-			passed[it & 1][i] = now;
-		}
-	}
-	return (double)(now - begin) / COUNTED;
-}
-
 /* The same cycle ratio with the latency of store-to-load forwarding, if memory is on the cycle. */
 double facile_forwarding(struct tact_block *block, const struct tact_predict_options *opt)
 {
 	struct search s;
-	double ratio, blocked;
 
 	(void)opt;
 	if (!block->has_forwarding)
@@ -352,14 +308,7 @@ double facile_forwarding(struct tact_block *block, const struct tact_predict_opt
 	if (init(&s, block, block_nodes(block), true) < 0)
 		return -1;
 	solve(&s);
-	ratio = s.ratio > 0 && through_memory(&s) ? s.ratio : 0;
-	if (!block->has_blocked)
-		return ratio;
-	blocked = count_blocked(block);
-	if (blocked < 0)
-		return -1;
-	blocked *= block->arch->params.store_blocked;
-	return blocked > ratio ? blocked : ratio;
+	return s.ratio > 0 && through_memory(&s) ? s.ratio : 0;
 }
 
 /* ---- explanation ---- */

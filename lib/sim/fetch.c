@@ -299,7 +299,7 @@ static void read_dsb(struct sim_state *s)
 		insn = sim_insn_of(s, s->next_fetch);
 		if (s->fetch_uop < decoded_from_mite(insn)) {
 			deliver(s, s->next_fetch, s->fetch_uop++);
-			left--;
+			left -= 1 + (left > insn->extra_slots ? insn->extra_slots : left - 1);
 		}
 		if (s->fetch_uop < decoded_from_mite(insn))
 			continue;

@@ -499,6 +499,7 @@ static void build_insn(struct sim_program *p, const struct tact_block *block, si
 				  .fusible = l->fuse != 0,
 				  .is_pair = bi->fused_next,
 				  .stack_sync = bi->stack_sync,
+				  .extra_slots = (uint8_t)block_extra_slots(block, i),
 				  .merge_key = SIM_NO_KEY};
 	insn->is_branch = bi->fused_next || l->attributes & TACT_INSN_BRANCH;
 	if (insn->n_fused > SIM_MAX_UOPS)

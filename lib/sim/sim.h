@@ -94,6 +94,7 @@ struct sim_insn {
 	uint8_t merge_key; /* register that is joined with its high byte first, or SIM_NO_KEY */
 	bool names_rsp, writes_rsp, changes_stack;
 	uint8_t simple_beside;
+	uint8_t extra_slots; /* in its line of the DSB */
 };
 
 /* What the front end sees of an instruction of the block. */

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads that cannot be forwarded: the last store to their bytes does not hold all of them (Intel
+ * optimization manual, 3.6.5; Agner Fog, Microarchitecture, 11.12).
+ */
+#include <string.h>
+
+#include "facile/facile.h"
+
+/* The store that a blocked load of an instruction waits for; NULL: none does. */
+static const struct block_node *blocked_node(const struct tact_block *block, size_t i)
+{
+	const struct block_insn *bi = &block->insns[i];
+
+	for (unsigned k = 0; k < bi->lowered->n_in; k++) {
+		const struct block_node *node = &block_nodes(block)[bi->first_node + k];
+
+		/* Stores of earlier iterations than the last are long gone. */
+		if (node->is_blocked && node->producer != BLOCK_NO_PRODUCER && node->iterations < 2)
+			return node;
+	}
+	return NULL;
+}
+
+/* Such a load waits until the store has left the store buffer, which is after its retirement; and
+ * stores behind the load retire behind it.  So blocked loads queue up, but for those whose stores
+ * are in front of the load before them.  Returns how many an iteration do.
+ */
+static double count_queue(struct tact_block *block)
+{
+	enum { ITERATIONS = 8, COUNTED = 4 };
+	size_t n = block->n_insns;
+	unsigned *passed = block_scratch(block, 2 * n * sizeof(*passed)), now = 0, begin = 0;
+
+	if (!passed)
+		return -1;
+	memset(passed, 0, 2 * n * sizeof(*passed)); /* blocked loads in front of each store */
+	for (unsigned it = 0; it < ITERATIONS; it++) {
+		if (it == ITERATIONS - COUNTED)
+			begin = now;
+		for (size_t i = 0; i < n; i++) {
+			const struct block_node *node = blocked_node(block, i);
+
+			if (node) {
+				unsigned before =
+					passed[((it + node->iterations) & 1) * n + node->producer];
+
+				now = before + 1 > now ? before + 1 : now;
+			}
+			passed[(it & 1) * n + i] = now;
+		}
+	}
+	return (double)(now - begin) / COUNTED;
+}
+
+double facile_blocked(struct tact_block *block, const struct tact_predict_options *opt)
+{
+	double queue;
+
+	(void)opt;
+	if (!block->has_blocked)
+		return 0;
+	queue = count_queue(block);
+	return queue < 0 ? -1 : queue * block->arch->params.store_blocked;
+}
+
+int tact_explain_blocked(const struct tact_block *block, size_t *cursor,
+			 struct tact_blocked_load *out)
+{
+	if (!block || !cursor || !out)
+		return -TACT_E_INVAL;
+	while (block->has_blocked && *cursor < block->n_insns) {
+		const struct block_node *node = blocked_node(block, (*cursor)++);
+
+		if (!node)
+			continue;
+		*out = (struct tact_blocked_load){.load = node->insn,
+						  .store = node->producer,
+						  .iterations = node->iterations};
+		return 1;
+	}
+	return 0;
+}
