@@ -23,6 +23,8 @@ struct draft {
 	uint16_t load[SIM_MAX_UOPS], sta[SIM_MAX_UOPS], std[SIM_MAX_UOPS], alu[SIM_MAX_UOPS];
 	unsigned n_load, n_sta, n_std, n_alu;
 	bool full;
+	uint32_t late_inputs; /* bit k: only some outputs wait for input k, */
+	uint8_t late_outputs; /* bit o: and these are they */
 };
 
 /* Room for one more instruction, whatever it is. */
@@ -215,13 +217,16 @@ static unsigned latency_of(const struct block_lowered *l, unsigned in, unsigned 
 	return l->latency[in * l->n_out + out];
 }
 
-/* Latency of the slowest register or flag result from an input, at least 1. */
-static unsigned level_of(const struct block_lowered *l, unsigned in)
+/* Latency of the slowest register or flag result from an input, at least 1; late ones left aside.
+ */
+static unsigned level_of(const struct draft *d, unsigned in)
 {
+	const struct block_lowered *l = d->l;
 	unsigned level = 1;
 
 	for (unsigned o = 0; o < l->n_out; o++)
-		if (l->out[o].kind != VALUE_MEMORY && latency_of(l, in, o) > level)
+		if (l->out[o].kind != VALUE_MEMORY && !(d->late_outputs >> o & 1) &&
+		    latency_of(l, in, o) > level)
 			level = latency_of(l, in, o);
 	return level;
 }
@@ -230,6 +235,8 @@ static bool is_data_input(const struct draft *d, unsigned k)
 {
 	enum value_kind kind = (enum value_kind)d->l->in[k].kind;
 
+	if (d->late_inputs >> k & 1)
+		return false;
 	return kind == VALUE_REG || kind == VALUE_FLAGS ||
 	       (kind == VALUE_ADDRESS && !d->n_load && !d->n_sta);
 }
@@ -248,7 +255,7 @@ static void add_loads(struct draft *d)
 		if (d->n_alu || i + 1 < d->n_load)
 			continue;
 		/* A plain load: its results come from the table. */
-		u->makes_outputs = true;
+		u->makes = 0xff;
 		for (unsigned o = 0; o < d->l->n_out; o++) {
 			unsigned longest = latency;
 
@@ -267,8 +274,10 @@ static void set_output_latencies(struct draft *d, unsigned least, unsigned after
 	for (unsigned o = 0; o < d->l->n_out; o++) {
 		unsigned longest = 0;
 
+		if (d->late_outputs >> o & 1)
+			continue;
 		for (unsigned k = 0; k < d->l->n_in; k++)
-			if (is_data_input(d, k) && level_of(d->l, k) == least &&
+			if (is_data_input(d, k) && level_of(d, k) == least &&
 			    latency_of(d->l, k, o) > longest)
 				longest = latency_of(d->l, k, o);
 		if (d->l->out[o].kind == VALUE_MEMORY)
@@ -327,15 +336,69 @@ static unsigned missing_after(const struct draft *d, unsigned after)
 	return longest && after > longest ? after - longest : 0;
 }
 
+/* Flags that a shift by cl leaves as they were: its register does not wait for them.  Where there
+ * are uops enough, one makes what everything goes into, another what only some inputs do not.
+ */
+static void find_late(struct draft *d)
+{
+	const struct block_lowered *l = d->l;
+	uint32_t inputs = 0;
+	uint8_t outputs = 0;
+
+	for (unsigned k = 0; k < l->n_in && d->n_alu > 1; k++) {
+		uint8_t fed = 0, unfed = 0;
+
+		for (unsigned o = 0; o < l->n_out && is_data_input(d, k); o++)
+			if (l->out[o].kind != VALUE_MEMORY)
+				*(latency_of(l, k, o) ? &fed : &unfed) |= (uint8_t)(1u << o);
+		if (!fed || !unfed)
+			continue;
+		inputs |= 1u << k;
+		outputs |= fed;
+	}
+	if (outputs == (1u << l->n_out) - 1)
+		return; /* nothing is early */
+	d->late_inputs = inputs;
+	d->late_outputs = outputs;
+}
+
+/* The late uop: waits for the late inputs, and for the early one as long as it takes. */
+static void add_late(struct draft *d, unsigned early, uint16_t ports)
+{
+	struct sim_uop *u = add_uop(d, SIM_ALU, ports);
+	unsigned own = 1, all = 1;
+
+	for (unsigned k = 0; k < d->l->n_in; k++)
+		for (unsigned o = 0; o < d->l->n_out; o++) {
+			unsigned latency = d->late_outputs >> o & 1 ? latency_of(d->l, k, o) : 0;
+
+			if (d->late_inputs >> k & 1 && latency > own)
+				own = latency;
+			if (latency > all)
+				all = latency;
+		}
+	u->makes = d->late_outputs;
+	for (unsigned k = 0; k < d->l->n_in; k++)
+		if (d->late_inputs >> k & 1)
+			add_source(d, u, false, k, 0);
+	add_source(d, u, true, early, all - own);
+	for (unsigned o = 0; o < d->l->n_out; o++)
+		if (d->late_outputs >> o & 1)
+			d->insn->output_latency[o] = (uint16_t)own;
+}
+
 static void add_alus(struct draft *d)
 {
 	unsigned levels[LOWERED_MAX_IN], n_levels = 0,
 					 after = d->n_load ? latency_after_load(d) : 0;
 	unsigned first = d->insn->n_uops, n_slow;
 	struct sim_uop *last;
+	bool has_late;
 
+	find_late(d);
+	has_late = d->late_outputs != 0;
 	for (unsigned k = 0; k < d->l->n_in; k++) {
-		unsigned level = level_of(d->l, k), i;
+		unsigned level = level_of(d, k), i;
 
 		if (!is_data_input(d, k))
 			continue;
@@ -354,24 +417,24 @@ static void add_alus(struct draft *d)
 	if (!n_levels)
 		levels[n_levels++] = after ? after : 1;
 	/* One uop for each slower class, as far as there are uops; the last one takes the rest. */
-	n_slow = n_levels - 1 < d->n_alu - 1 ? n_levels - 1 : d->n_alu - 1;
+	n_slow = n_levels - 1 < d->n_alu - 1 - has_late ? n_levels - 1 : d->n_alu - 1 - has_late;
 	for (unsigned s = 0; s < n_slow; s++) {
 		struct sim_uop *u = add_uop(d, SIM_ALU, d->alu[1 + s]);
 
 		u->latency = (uint16_t)(levels[s + 1] - levels[0]);
 		for (unsigned k = 0; k < d->l->n_in; k++)
 			if (is_data_input(d, k) &&
-			    (level_of(d->l, k) == levels[s + 1] ||
-			     (s + 1 == n_slow && level_of(d->l, k) > levels[s + 1])))
+			    (level_of(d, k) == levels[s + 1] ||
+			     (s + 1 == n_slow && level_of(d, k) > levels[s + 1])))
 				add_source(d, u, false, k, 0);
 	}
 	last = add_uop(d, SIM_ALU, d->alu[0]);
-	last->makes_outputs = true;
+	last->makes = (uint8_t)~d->late_outputs;
 	/* Measured throughput where it is more than the divider explains, as FACILE's bound. */
 	if (d->l->divider)
 		last->divider = d->l->cycles > d->l->divider ? d->l->cycles : d->l->divider;
 	for (unsigned k = 0; k < d->l->n_in; k++)
-		if (is_data_input(d, k) && (level_of(d->l, k) == levels[0] || !n_slow))
+		if (is_data_input(d, k) && (level_of(d, k) == levels[0] || !n_slow))
 			add_source(d, last, false, k, 0);
 	for (unsigned s = 0; s < n_slow; s++)
 		add_source(d, last, true, first + s,
@@ -381,7 +444,9 @@ static void add_alus(struct draft *d)
 		add_source(d, last, true, i,
 			   d->p->uops[d->insn->first_uop + i].latency + missing_after(d, after));
 	last->latency = d->insn->n_outputs ? d->insn->output_latency[0] : 1;
-	for (unsigned s = n_slow; s + 1 < d->n_alu; s++) {
+	if (has_late)
+		add_late(d, first + n_slow, d->alu[1 + n_slow]);
+	for (unsigned s = n_slow + has_late; s + 1 < d->n_alu; s++) {
 		struct sim_uop *u = add_uop(d, SIM_ALU, d->alu[1 + s]);
 
 		for (unsigned k = 0; k < d->l->n_in; k++)
@@ -456,16 +521,17 @@ static void add_values(struct draft *d)
 /* Outputs that nobody would ever see ready: their uop is one of those that are not followed. */
 static void find_unmade(struct draft *d)
 {
-	bool stores = false, computes = false;
+	bool stores = false;
+	uint8_t computes = 0;
 
 	for (unsigned u = 0; u < d->insn->n_uops; u++) {
 		const struct sim_uop *uop = &d->p->uops[d->insn->first_uop + u];
 
 		stores |= uop->kind == SIM_STORE_DATA;
-		computes |= uop->makes_outputs;
+		computes |= uop->makes;
 	}
 	for (unsigned o = 0; o < d->l->n_out; o++)
-		if (d->l->out[o].kind == VALUE_MEMORY ? !stores : !computes)
+		if (d->l->out[o].kind == VALUE_MEMORY ? !stores : !(computes >> o & 1))
 			d->insn->unmade_outputs |= (uint8_t)(1u << o);
 }
 
@@ -512,7 +578,7 @@ static void build_insn(struct sim_program *p, const struct tact_block *block, si
 			add_alus(&d);
 		for (unsigned k = 0; k < insn->n_uops; k++)
 			if (p->uops[insn->first_uop + k].kind == SIM_ALU &&
-			    p->uops[insn->first_uop + k].makes_outputs)
+			    p->uops[insn->first_uop + k].makes & ~d.late_outputs)
 				computes = (int)k;
 		add_stores(&d, computes);
 	}

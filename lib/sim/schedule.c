@@ -240,7 +240,7 @@ static void produce(struct sim_state *s, const struct sim_entry *e, int32_t from
 			bool memory = insn->memory_outputs >> o & 1;
 
 			/* A store is known with its address and its data. */
-			if (memory ? !stores || inst->stores_left : !u->makes_outputs)
+			if (memory ? !stores || inst->stores_left : !(u->makes >> o & 1))
 				continue;
 			inst->output[o] = memory ? inst->stored : from + insn->output_latency[o];
 			if (inst->output[o] > finish)

@@ -70,7 +70,7 @@ struct sim_uop {
 	uint16_t divider;
 	uint16_t latency; /* from its dispatch to what other uops of the instruction get from it */
 	bool is_double;	  /* holds its port twice as long for others of its kind */
-	bool makes_outputs; /* its dispatch decides when the instruction's outputs are ready */
+	uint8_t makes;	  /* bit o: its dispatch decides when output o is ready, if not of memory */
 };
 
 /* An instruction of the block; a macro-fused pair is one. */
