@@ -21,15 +21,40 @@ double facile_issue(struct tact_block *block, const struct tact_predict_options 
 	return (double)issued_uops(block) / block->arch->params.issue_width;
 }
 
-/* Issue again, with the uops that the stack engine inserts. */
+/* Cycles from rsp to rsp through an instruction that writes it; 0: from elsewhere. */
+static unsigned rsp_latency(const struct block_lowered *l)
+{
+	for (unsigned k = 0; k < l->n_in; k++)
+		for (unsigned o = 0; o < l->n_out; o++)
+			if (l->in[k].kind == VALUE_REG && l->in[k].key == TACT_REG_RSP &&
+			    l->out[o].kind == VALUE_REG && l->out[o].key == TACT_REG_RSP)
+				return l->latency[k * l->n_out + o];
+	return 0;
+}
+
+/* The uops that the stack engine inserts: issue with them; and each waits for the one before it, or
+ * for the instruction that wrote rsp since.
+ */
 double facile_stack_sync(struct tact_block *block, const struct tact_predict_options *opt)
 {
-	unsigned n = 0;
+	unsigned n = 0, chain = 0;
+	bool broken = false;
+	double issue;
 
 	(void)opt;
-	for (size_t i = 0; i < block->n_insns; i++)
+	for (size_t i = 0; i < block->n_insns; i++) {
+		const struct block_lowered *l = block->insns[i].lowered;
+
 		n += block->insns[i].stack_sync;
-	return n ? (double)(issued_uops(block) + n) / block->arch->params.issue_width : 0;
+		if (!l->writes_rsp)
+			continue;
+		broken |= !rsp_latency(l);
+		chain += rsp_latency(l);
+	}
+	if (!n)
+		return 0;
+	issue = (double)(issued_uops(block) + n) / block->arch->params.issue_width;
+	return broken || issue > chain + n ? issue : chain + n;
 }
 
 double facile_divider(struct tact_block *block, const struct tact_predict_options *opt)

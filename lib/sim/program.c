@@ -566,6 +566,7 @@ static void build_insn(struct sim_program *p, const struct tact_block *block, si
 				  .is_pair = bi->fused_next,
 				  .stack_sync = bi->stack_sync,
 				  .extra_slots = (uint8_t)block_extra_slots(block, i),
+				  .sync_node = {.producer = BLOCK_NO_PRODUCER},
 				  .merge_key = SIM_NO_KEY};
 	insn->is_branch = bi->fused_next || l->attributes & TACT_INSN_BRANCH;
 	if (insn->n_fused > SIM_MAX_UOPS)
@@ -614,6 +615,8 @@ int sim_program_build(struct sim_program *p, const struct tact_block *block, boo
 		build_insn(p, block, i, for_stream);
 		p->n_decoded += p->insns[p->n_insns - 1].n_decoded;
 	}
+	if (!for_stream && block->has_stack_change)
+		sim_connect_stack(p);
 	sim_find_merges(p, block, for_stream);
 	return 0;
 }

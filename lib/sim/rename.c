@@ -122,12 +122,22 @@ static void follow_move(struct sim_state *s, uint64_t self, struct sim_instance 
 	const struct sim_instance *source;
 	struct sim_origin origin;
 
+	if (inst->sync_key == sim_program_of(s, self)->inputs[insn->first_input].key) {
+		inst->is_alias = true;
+		inst->alias_id = self;
+		inst->alias_output = SIM_SYNC_OUTPUT;
+		return;
+	}
 	if (!sim_producer(s, self, insn, 0, &origin) || !sim_is_there(s, origin.id))
 		return; /* long ago */
 	source = sim_instance_of(s, origin.id);
 	inst->is_alias = true;
-	inst->alias_id = source->is_alias ? source->alias_id : origin.id;
-	inst->alias_output = source->is_alias ? source->alias_output : origin.output;
+	inst->alias_id = origin.id;
+	inst->alias_output = origin.output;
+	if (source->is_alias && origin.output != SIM_SYNC_OUTPUT) {
+		inst->alias_id = source->alias_id;
+		inst->alias_output = source->alias_output;
+	}
 	/* A ring of moves goes round for ever: the value is long there. */
 	if (!sim_is_there(s, inst->alias_id))
 		inst->is_alias = false;

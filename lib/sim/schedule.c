@@ -87,7 +87,7 @@ static bool find_output(struct sim_state *s, uint64_t *id, unsigned *output)
 
 	if (!sim_is_there(s, *id))
 		return false;
-	if (!inst->is_alias)
+	if (!inst->is_alias || *output == SIM_SYNC_OUTPUT)
 		return true;
 	*id = inst->alias_id;
 	*output = inst->alias_output;
@@ -101,31 +101,47 @@ struct producer {
 	uint32_t insn; /* of the block */
 };
 
-static bool find_producer(struct sim_state *s, uint64_t id, const struct sim_insn *insn, unsigned k,
-			  struct producer *p)
+static bool find_instance(struct sim_state *s, struct producer *p)
 {
-	unsigned output;
+	unsigned output = p->origin.output;
 
-	if (!sim_producer(s, id, insn, k, &p->origin))
-		return false;
-	output = p->origin.output;
 	if (!find_output(s, &p->origin.id, &output))
 		return false;
 	p->origin.output = (uint8_t)output;
 	p->inst = sim_instance_of(s, p->origin.id);
 	p->insn = sim_insn_of(s, p->origin.id)->insn;
-	return output < LOWERED_MAX_OUT;
+	return output < LOWERED_MAX_OUT || output == SIM_SYNC_OUTPUT;
+}
+
+static bool find_producer(struct sim_state *s, uint64_t id, const struct sim_insn *insn, unsigned k,
+			  struct producer *p)
+{
+	return sim_producer(s, id, insn, k, &p->origin) && find_instance(s, p);
 }
 
 static void need_internal(struct sim_state *s, uint16_t index, struct sim_instance *inst,
 			  unsigned uop, int latency);
+
+static void need_output(struct sim_state *s, uint16_t index, const struct producer *from)
+{
+	int32_t ready;
+
+	if (from->origin.output == SIM_SYNC_OUTPUT) {
+		need_internal(s, index, from->inst, SIM_SYNC, 1);
+		return;
+	}
+	ready = from->inst->output[from->origin.output];
+	if (ready == SIM_NEVER)
+		wait_for(s, index, &from->inst->waiter[from->origin.output], 0);
+	else
+		take(&s->rs[index], ready, from->insn);
+}
 
 static void need_input(struct sim_state *s, uint16_t index, uint64_t id,
 		       const struct sim_insn *insn, unsigned k)
 {
 	const struct sim_input *in = &sim_program_of(s, id)->inputs[insn->first_input + k];
 	struct producer from;
-	int32_t ready;
 
 	/* Where a uop that makes a register goes first, it comes from that. */
 	if (s->rs[index].uop != SIM_SYNC && in->kind <= VALUE_ADDRESS &&
@@ -133,13 +149,8 @@ static void need_input(struct sim_state *s, uint16_t index, uint64_t id,
 		need_internal(s, index, sim_instance_of(s, id), SIM_SYNC, 1);
 		return;
 	}
-	if (in->kind == VALUE_MEMORY || !find_producer(s, id, insn, k, &from))
-		return;
-	ready = from.inst->output[from.origin.output];
-	if (ready == SIM_NEVER)
-		wait_for(s, index, &from.inst->waiter[from.origin.output], 0);
-	else
-		take(&s->rs[index], ready, from.insn);
+	if (in->kind != VALUE_MEMORY && find_producer(s, id, insn, k, &from))
+		need_output(s, index, &from);
 }
 
 static void need_internal(struct sim_state *s, uint16_t index, struct sim_instance *inst,
@@ -159,7 +170,13 @@ static void need_register(struct sim_state *s, uint16_t index, uint64_t id,
 {
 	const struct sim_input *in = sim_program_of(s, id)->inputs + insn->first_input;
 	uint8_t key = sim_instance_of(s, id)->sync_key;
+	struct producer from;
 
+	if (key == TACT_REG_RSP) {
+		if (sim_sync_producer(s, id, insn, &from.origin) && find_instance(s, &from))
+			need_output(s, index, &from);
+		return;
+	}
 	for (unsigned k = 0; k < insn->n_inputs; k++)
 		if (in[k].kind <= VALUE_ADDRESS && in[k].key == key && !in[k].is_stack)
 			need_input(s, index, id, insn, k);

@@ -7,6 +7,7 @@
  *   fetch.c      predecoder, instruction queue, decoders, microcode sequencer, DSB, LSD -> IDQ
  *   rename.c     IDQ -> reorder buffer and reservation station: idioms, moves, binding to ports
  *   merge.c      which instructions need a register whose high byte is apart
+ *   stack.c      where rsp comes from if the stack engine makes it
  *   moves.c      which moves the renamer eliminates
  *   schedule.c   reservation station -> ports; results
  *   retire.c     in order, out of the reorder buffer
@@ -39,6 +40,7 @@ enum {
 	SIM_KEY_CARRY = TACT_N_REGS,
 	SIM_KEY_OTHER_FLAGS,
 	SIM_NO_KEY = 255,
+	SIM_SYNC_OUTPUT = 254, /* what SIM_SYNC makes, as an output */
 	SIM_NEVER = 0x3fffffff,
 	SIM_SYNC = SIM_MAX_UOPS /* that of the stack engine, or one that joins a register, as a uop
 				   of the instruction that needs it */
@@ -90,7 +92,8 @@ struct sim_insn {
 	uint16_t forward; /* cycles from a store's data to the result of the load that takes it */
 	bool serializes;  /* Intel SDM, volume 3, 9.3; lfence: waits for all, and all wait for it */
 	bool eliminated, complex_decoder, is_branch, fusible, is_pair;
-	bool stack_sync;   /* if the block repeats */
+	bool stack_sync;	     /* if the block repeats */
+	struct block_node sync_node; /* what rsp is made of then */
 	uint8_t merge_key; /* register that is joined with its high byte first, or SIM_NO_KEY */
 	bool names_rsp, writes_rsp, changes_stack;
 	uint8_t simple_beside;
@@ -127,6 +130,9 @@ struct sim_program {
  */
 int sim_program_build(struct sim_program *p, const struct tact_block *block, bool for_stream);
 void sim_program_fini(struct sim_program *p);
+
+/* Lets what reads rsp wait for the stack engine's uops; for a block that repeats. */
+void sim_connect_stack(struct sim_program *p);
 
 /* Fills merge_key of the instructions; the rest is there. */
 void sim_find_merges(struct sim_program *p, const struct tact_block *block, bool for_stream);
@@ -250,6 +256,7 @@ struct sim_stream {
 		struct sim_origin store;
 	} stores[SIM_GRANULES];
 	struct sim_origin origin[SIM_SLOTS][LOWERED_MAX_IN]; /* of the inputs of instances */
+	struct sim_origin sync_origin[SIM_SLOTS];	     /* what their SIM_SYNC makes rsp of */
 	struct sim_access *accesses;			     /* ring; owned */
 	size_t access_capacity;				     /* a power of two */
 	uint64_t n_accesses, next_access; /* ever entered; the first that is not yet looked at */
@@ -406,16 +413,9 @@ static inline bool sim_is_there(const struct sim_state *s, uint64_t id)
 /* What makes input k of an instance; false: nothing that is known, or it was long before the first
  * iteration.
  */
-static inline bool sim_producer(const struct sim_state *s, uint64_t id, const struct sim_insn *insn,
-				unsigned k, struct sim_origin *origin)
+static inline bool sim_origin_of(const struct sim_state *s, uint64_t id,
+				 const struct block_node *node, struct sim_origin *origin)
 {
-	const struct block_node *node;
-
-	if (s->stream) {
-		*origin = s->stream->origin[sim_slot(s, id)][k];
-		return origin->id != SIM_NO_ID;
-	}
-	node = &s->program->inputs[insn->first_input + k].node;
 	if (node->producer == BLOCK_NO_PRODUCER || sim_iteration(id) < node->iterations)
 		return false;
 	origin->id = (sim_iteration(id) - node->iterations) << SIM_NUMBER_BITS |
@@ -423,6 +423,26 @@ static inline bool sim_producer(const struct sim_state *s, uint64_t id, const st
 	origin->output = node->output;
 	origin->is_blocked = node->is_blocked;
 	return true;
+}
+
+static inline bool sim_producer(const struct sim_state *s, uint64_t id, const struct sim_insn *insn,
+				unsigned k, struct sim_origin *origin)
+{
+	if (!s->stream)
+		return sim_origin_of(s, id, &s->program->inputs[insn->first_input + k].node,
+				     origin);
+	*origin = s->stream->origin[sim_slot(s, id)][k];
+	return origin->id != SIM_NO_ID;
+}
+
+/* The same for the stack engine's uop of an instance. */
+static inline bool sim_sync_producer(const struct sim_state *s, uint64_t id,
+				     const struct sim_insn *insn, struct sim_origin *origin)
+{
+	if (!s->stream)
+		return sim_origin_of(s, id, &insn->sync_node, origin);
+	*origin = s->stream->sync_origin[sim_slot(s, id)];
+	return origin->id != SIM_NO_ID;
 }
 
 /* ---- steady.c ---- */

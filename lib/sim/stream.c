@@ -112,6 +112,10 @@ void sim_stream_connect(struct sim_state *s, uint64_t id, const struct sim_insn 
 
 	if (feed->has_accesses)
 		connect_accesses(t, feed, insn, id, &loaded);
+	if (sim_instance_of(s, id)->sync_key == TACT_REG_RSP) {
+		t->sync_origin[sim_slot(s, id)] = t->writer[TACT_REG_RSP];
+		t->writer[TACT_REG_RSP] = (struct sim_origin){.id = id, .output = SIM_SYNC_OUTPUT};
+	}
 	for (unsigned k = 0; k < insn->n_inputs; k++) {
 		if (in[k].kind != VALUE_MEMORY)
 			origin[k] = t->writer[in[k].key];
