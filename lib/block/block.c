@@ -365,11 +365,15 @@ enum block_source block_source_of(const struct tact_block *block)
 unsigned block_extra_slots(const struct tact_block *block, size_t i)
 {
 	const struct block_insn *bi = &block->insns[i];
+	const struct arch_params *p = &block->arch->params;
+	int64_t constant = bi->constants.immediate;
 
-	if (bi->lowered->immediate_bits != 64 ||
-	    bi->constants.immediate == (int32_t)bi->constants.immediate)
-		return 0;
-	return (unsigned)block->arch->params.dsb_imm64_slots - 1;
+	if (bi->lowered->immediate_bits == 64 && constant != (int32_t)constant)
+		return (unsigned)p->dsb_imm64_slots - 1;
+	if (bi->lowered->immediate_bits == 32 && constant != (int16_t)constant &&
+	    bi->lowered->attributes & (TACT_INSN_LOAD | TACT_INSN_STORE))
+		return (unsigned)p->dsb_imm32_slots - 1;
+	return 0;
 }
 
 /* The lines of the DSB that a loop needs (Intel optimization manual, 2.5.2.2): each holds uops of

@@ -185,8 +185,8 @@ unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_p
  * it out of the DSB, the LSD if a loop fits the IDQ, the DSB otherwise (FACILE, equation 3).
  */
 enum block_source { BLOCK_FROM_MITE, BLOCK_FROM_LSD, BLOCK_FROM_DSB };
-/* Slots in a line of the DSB beyond one a uop: a 64-bit constant takes two (Intel optimization
- * manual, 2.5.2.2).
+/* Slots in a line of the DSB beyond one a uop: large constants take two (Intel optimization manual,
+ * 2.5.2.2).
  */
 unsigned block_extra_slots(const struct tact_block *block, size_t i);
 

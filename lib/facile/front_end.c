@@ -4,12 +4,18 @@
  */
 #include "facile/facile.h"
 
-static unsigned extra_slots(const struct tact_block *block)
+/* Slots beyond one a uop, and uops that have some. */
+static unsigned extra_slots(const struct tact_block *block, unsigned *wide)
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < block->n_insns && !block->opt.paper; i++)
-		n += block_extra_slots(block, i);
+	*wide = 0;
+	for (size_t i = 0; i < block->n_insns && !block->opt.paper; i++) {
+		unsigned extra = block_extra_slots(block, i);
+
+		n += extra;
+		*wide += extra != 0;
+	}
 	return n;
 }
 
@@ -22,22 +28,30 @@ static bool has_small_loops(const struct arch_params *p)
 	return false;
 }
 
-double facile_dsb(struct tact_block *block, const struct tact_predict_options *opt)
+/* A loop of n slots. */
+static double dsb_cycles(const struct tact_block *block, unsigned n)
 {
 	const struct arch_params *p = &block->arch->params;
-	unsigned n = block_decoded_uops(block, false) + extra_slots(block),
-		 width = (unsigned)p->dsb_width;
-	/* Behind a taken branch no uops of the same 32 bytes follow in the same cycle. */
-	unsigned start = block->opt.alignment,
+	unsigned width = (unsigned)p->dsb_width, start = block->opt.alignment,
 		 last = block->insns[block->n_insns - 1].offset + start;
 
-	(void)opt;
 	if (has_small_loops(p) && !block->opt.paper)
 		return n < PARAMS_UNROLL_MAX && p->dsb_small_loop[n] ? p->dsb_small_loop[n] / 100.0
 								     : (double)n / width;
+	/* Behind a taken branch no uops of the same 32 bytes follow in the same cycle. */
 	if (last / 32 == start / 32)
 		return (n + width - 1) / width;
 	return (double)n / width;
+}
+
+double facile_dsb(struct tact_block *block, const struct tact_predict_options *opt)
+{
+	unsigned wide, n = block_decoded_uops(block, false) + extra_slots(block, &wide);
+	int limit = block->arch->params.dsb_wide_limit;
+	double cycles = dsb_cycles(block, n);
+
+	(void)opt;
+	return limit && (double)wide / limit > cycles ? (double)wide / limit : cycles;
 }
 
 double facile_lsd(struct tact_block *block, const struct tact_predict_options *opt)

@@ -256,7 +256,7 @@ static bool repeats(const struct sim_state *s, uint64_t id)
 /* When the next iteration may begin: small loops lose a part of a cycle at their end. */
 static void end_iteration(struct sim_state *s, uint64_t last)
 {
-	unsigned n = sim_program_of(s, last)->n_decoded;
+	unsigned n = sim_program_of(s, last)->n_slots;
 	int64_t cost = n < PARAMS_UNROLL_MAX ? s->params->dsb_small_loop[n] : 0;
 	int64_t begun = s->next_iteration_at;
 
@@ -286,7 +286,7 @@ static bool stays_in_window(const struct sim_state *s, uint64_t last)
 
 static void read_dsb(struct sim_state *s)
 {
-	unsigned left = (unsigned)s->params->dsb_width;
+	unsigned left = (unsigned)s->params->dsb_width, wide = 0;
 	uint64_t before;
 
 	while (left) {
@@ -297,6 +297,9 @@ static void read_dsb(struct sim_state *s)
 			      !comes_from(s, s->next_fetch, BLOCK_FROM_DSB)))
 			return;
 		insn = sim_insn_of(s, s->next_fetch);
+		if (insn->extra_slots && s->params->dsb_wide_limit &&
+		    wide++ == (unsigned)s->params->dsb_wide_limit)
+			return;
 		if (s->fetch_uop < decoded_from_mite(insn)) {
 			deliver(s, s->next_fetch, s->fetch_uop++);
 			left -= 1 + (left > insn->extra_slots ? insn->extra_slots : left - 1);

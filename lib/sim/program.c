@@ -594,7 +594,7 @@ int sim_program_build(struct sim_program *p, const struct tact_block *block, boo
 {
 	p->n_insns = p->n_uops = p->n_sources = p->n_groups = p->n_inputs = 0;
 	p->n_raws = block->n_insns;
-	p->n_decoded = 0;
+	p->n_decoded = p->n_slots = 0;
 	p->code_size = (uint32_t)block->code_size;
 	if (tact_grow(&p->raws, &p->raw_capacity, block->n_insns, sizeof(*p->raws)) < 0)
 		return -TACT_E_NOMEM;
@@ -614,6 +614,8 @@ int sim_program_build(struct sim_program *p, const struct tact_block *block, boo
 			return -TACT_E_NOMEM;
 		build_insn(p, block, i, for_stream);
 		p->n_decoded += p->insns[p->n_insns - 1].n_decoded;
+		p->n_slots +=
+			p->insns[p->n_insns - 1].n_decoded + p->insns[p->n_insns - 1].extra_slots;
 	}
 	if (!for_stream && block->has_stack_change)
 		sim_connect_stack(p);

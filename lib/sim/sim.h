@@ -122,6 +122,7 @@ struct sim_program {
 	struct sim_raw *raws; /* one an instruction of the block */
 	size_t n_raws, raw_capacity;
 	unsigned n_decoded; /* uops of all instructions */
+	unsigned n_slots;   /* of the DSB that they take */
 	uint32_t code_size;
 };
 
