@@ -310,7 +310,8 @@ static void explain_stack_sync(const struct explanation *e, unsigned bound)
 	add_title(e, bound);
 	text_add(e->out,
 		 "in front of these a uop brings rsp up to date, which push, pop, call\nand "
-		 "ret leave to the stack engine:\n");
+		 "ret leave to the stack engine; each waits for the one before it, or for\nwhat "
+		 "wrote rsp since:\n");
 	for (size_t i = 0; i < e->listing->n; i++) {
 		struct tact_insn_cost cost;
 

@@ -83,6 +83,7 @@ int sim_program_copy(struct sim_program *to, const struct sim_program *from)
 				   .n_inputs = from->n_inputs,
 				   .n_raws = from->n_raws,
 				   .n_decoded = from->n_decoded,
+				   .n_slots = from->n_slots,
 				   .code_size = from->code_size};
 	if (copy_array(&to->insns, &to->insn_capacity, from->insns, from->n_insns,
 		       sizeof(*to->insns)) < 0 ||

@@ -6,7 +6,7 @@
  *   program.c    what each instruction of the block becomes: uops with their sources and results
  *   fetch.c      predecoder, instruction queue, decoders, microcode sequencer, DSB, LSD -> IDQ
  *   rename.c     IDQ -> reorder buffer and reservation station: idioms, moves, binding to ports
- *   merge.c      which instructions need a register whose high byte is apart
+ *   high_byte.c  which instructions need a register whose high byte is apart
  *   stack.c      where rsp comes from if the stack engine makes it
  *   moves.c      which moves the renamer eliminates
  *   schedule.c   reservation station -> ports; results

@@ -79,6 +79,22 @@ static void known_blocks(void **state)
 		{ "ICX", TACT_MODE_UNROLL, "488904244889442440", 2.0 }, /* stores to two lines in turn */
 		/* lines A, B, A: the last one leaves together with the first of the next iteration */
 		{ "ICX", TACT_MODE_UNROLL, "48890424488944244048890424", 2.0 },
+		/* and dh, 127; cmp edx, 32: a uop that issues alone joins dh with edx; BHive: 2.01 */
+		{ "HSW", TACT_MODE_UNROLL, "410fb7571280e67f83fa20", 2.0 },
+		{ "ICX", TACT_MODE_UNROLL, "410fb7571280e67f83fa20", 0.75 }, /* dh is not apart */
+		{ "IVB", TACT_MODE_UNROLL, "c5f928d8", 0.75 }, /* vmovapd: one a cycle is eliminated */
+		/* push rbp; mov rbp, rsp; push rbx; ... sub rsp, 24: two uops of the stack engine and sub */
+		{ "ICX", TACT_MODE_UNROLL, "554889e5534889fbbf030000004883ec18", 3.0 },
+		{ "ICX", TACT_MODE_UNROLL, "4889c2488904244883c4105b", 2.0 },
+		/* shr rax, cl; and eax, 1: the register does not wait for the flags; measured 0.99 */
+		{ "ICX", TACT_MODE_UNROLL, "4889f048d3e883e001", 1.0 },
+		{ "IVB", TACT_MODE_UNROLL, "c5fc1008c5fc105020", 2.0 }, /* two 256-bit loads */
+		{ "ICX", TACT_MODE_UNROLL, "489949f7fb4889c54889e8", 15.0 }, /* cqo; idiv: measured */
+		/* stores that do not hold what is loaded; BHive and measurements: 13.0, 17.0 */
+		{ "SKL", TACT_MODE_UNROLL, "8902488b3b83c001", 13.0 },
+		{ "ICX", TACT_MODE_UNROLL, "c600014c8b20488d6810", 17.0 },
+		/* mov rbx, [rsp]; add [rbx], 1: the address is the same again; BHive: 6.00 */
+		{ "HSW", TACT_MODE_UNROLL, "488b1c2448830301", 6.0 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
