@@ -13,7 +13,8 @@
 #include "cli.h"
 #include "evaluator.h"
 
-enum { CHUNK = 512 };
+/* Rows in a chunk: enough that changing to another CPU pays, or else that threads end together. */
+enum { LARGE_CHUNK = 2048, SMALL_CHUNK = 128 };
 
 /* ---- threads ---- */
 
@@ -103,11 +104,18 @@ int evaluate_rebind(struct evaluate_loader *l, const struct tact_arch *arch, boo
 int evaluate_load(struct evaluate_loader *l, size_t i)
 {
 	const struct evaluate_rows *rows = &l->p->rows;
+
+	return evaluate_load_for(l, i, l->p->arch[rows->set[rows->row[i].set].arch]);
+}
+
+int evaluate_load_for(struct evaluate_loader *l, size_t i, const struct tact_arch *arch)
+{
+	const struct evaluate_rows *rows = &l->p->rows;
 	const struct evaluate_row *row = &rows->row[i];
 	const struct evaluate_set *set = &rows->set[row->set];
 	const struct tact_block_options options = {
 		.size = sizeof(options), .mode = set->mode, .init = (enum tact_init)row->init};
-	int status = bind(l, l->p->arch[set->arch], &options);
+	int status = bind(l, arch, &options);
 
 	return status < 0 ? status
 			  : tact_block_load(l->block, evaluate_code(rows, i), row->size, NULL);
@@ -123,6 +131,7 @@ struct tools {
 
 struct job {
 	struct evaluator *p;
+	size_t chunk;	     /* rows in one */
 	struct tools *tools; /* one a thread */
 	double *gains;	     /* [chunk][CPU][bound][2]: sums of logarithms and of weights */
 };
@@ -210,17 +219,18 @@ static double without(const struct tact_prediction *x, unsigned b)
 	return most;
 }
 
-static void look_at_bottlenecks(struct job *job, struct tools *t, size_t row, double *gains)
+/* What limits the rows from begin to end on one CPU.  gains: sums as in struct job. */
+static void look_at_bottlenecks(struct job *job, struct tools *t, size_t a, size_t begin,
+				size_t end, double *gains)
 {
 	const struct evaluator *p = job->p;
-	double weight = p->is_weighted ? p->rows.weight[row] : 1;
+	struct evaluate_bottlenecks *at = &p->bottlenecks[a];
 
-	for (size_t a = 0; a < p->n_bottlenecks; a++, gains += TACT_N_BOUNDS * 2) {
-		struct evaluate_bottlenecks *at = &p->bottlenecks[a];
+	for (size_t row = begin; row < end; row++) {
+		double weight = p->is_weighted ? p->rows.weight[row] : 1;
 		struct tact_prediction x;
 
-		at->kind[row] = TACT_N_BOUNDS;
-		if (evaluate_rebind(&t->loader, at->arch, false) < 0 ||
+		if (evaluate_load_for(&t->loader, row, at->arch) < 0 ||
 		    tact_predict(t->loader.block, NULL, &x) < 0 || x.coverage < 1 || !x.bottlenecks)
 			continue;
 		at->kind[row] = (uint8_t)__builtin_ctz(x.bottlenecks);
@@ -235,33 +245,39 @@ static void look_at_bottlenecks(struct job *job, struct tools *t, size_t row, do
 	}
 }
 
+static void run_models(struct evaluator *p, struct tools *t, size_t i)
+{
+	int status = evaluate_load(&t->loader, i);
+
+	for (size_t m = 0; m < p->n_models; m++) {
+		struct evaluate_model *model = &p->models[m];
+
+		if (model->kind <= EVALUATE_MCA)
+			model->outcomes[i] =
+				(uint8_t)(status < 0 ? outcome_of(status)
+						     : predict(t, model, &model->predicted[i]));
+	}
+}
+
+/* CPU by CPU: a block forgets what it knows of instructions when it changes to another one. */
 static void work(void *context, unsigned thread, size_t chunk)
 {
 	struct job *job = context;
 	struct evaluator *p = job->p;
 	struct tools *t = &job->tools[thread];
-	size_t end = (chunk + 1) * CHUNK < p->rows.n ? (chunk + 1) * CHUNK : p->rows.n;
+	size_t begin = chunk * job->chunk, end = begin + job->chunk;
 
 	if (!t->is_ready && evaluate_loader_init(&t->loader, p) < 0)
 		cli_out_of_memory();
 	t->is_ready = true;
-	for (size_t i = chunk * CHUNK; i < end; i++) {
-		int status = evaluate_load(&t->loader, i);
-
-		for (size_t m = 0; m < p->n_models; m++) {
-			struct evaluate_model *model = &p->models[m];
-
-			if (model->kind > EVALUATE_MCA)
-				continue;
-			model->outcomes[i] =
-				(uint8_t)(status < 0 ? outcome_of(status)
-						     : predict(t, model, &model->predicted[i]));
-		}
-		if (p->n_bottlenecks && status >= 0)
-			look_at_bottlenecks(job, t, i,
-					    job->gains +
-						    chunk * p->n_bottlenecks * TACT_N_BOUNDS * 2);
-	}
+	if (end > p->rows.n)
+		end = p->rows.n;
+	for (size_t i = begin; i < end; i++)
+		run_models(p, t, i);
+	for (size_t a = 0; a < p->n_bottlenecks; a++)
+		look_at_bottlenecks(job, t, a, begin, end,
+				    job->gains +
+					    (chunk * p->n_bottlenecks + a) * TACT_N_BOUNDS * 2);
 }
 
 /* In the order of the chunks, so that the sum does not depend on the threads. */
@@ -279,10 +295,11 @@ static void sum_gains(struct evaluator *p, const double *gains, size_t n_chunks)
 
 static void run_ours(struct evaluator *p)
 {
-	size_t n_chunks = (p->rows.n + CHUNK - 1) / CHUNK;
+	size_t chunk = p->n_bottlenecks ? LARGE_CHUNK : SMALL_CHUNK;
+	size_t n_chunks = (p->rows.n + chunk - 1) / chunk;
 	size_t n_gains = n_chunks * p->n_bottlenecks * TACT_N_BOUNDS * 2;
 	unsigned threads = evaluate_threads(p, n_chunks);
-	struct job job = {.p = p};
+	struct job job = {.p = p, .chunk = chunk};
 
 	job.tools = cli_alloc(threads * sizeof(*job.tools));
 	memset(job.tools, 0, threads * sizeof(*job.tools));

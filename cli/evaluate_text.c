@@ -31,6 +31,16 @@ static size_t label_width(const struct evaluator *p, int kind, const char *title
 	return width < MAX_NAME ? width : MAX_NAME;
 }
 
+/* A name in its column; what would command a terminal is shown as something else. */
+static void add_name(struct text *out, const char *name, size_t width)
+{
+	size_t start = out->size;
+
+	for (; *name && out->size - start < width; name++)
+		text_add_bytes(out, (unsigned char)*name < ' ' || *name == 127 ? "?" : name, 1);
+	text_pad(out, width + 1, start);
+}
+
 static void add_titles(struct text *out)
 {
 	text_printf(out, "%8s %8s %8s %8s %7s %7s %7s %7s\n", "Blocks", "MAPE", "Median", "Bias",
@@ -80,7 +90,7 @@ static void add_table(const struct evaluator *p, int kind, uint32_t group, struc
 	text_printf(out, "%-*s ", (int)width, "Model");
 	add_titles(out);
 	for (size_t m = 0; m < p->n_models; m++) {
-		text_printf(out, "%-*.*s ", (int)width, (int)width, p->models[m].name);
+		add_name(out, p->models[m].name, width);
 		add_scores(out, &p->scores[kind][m][group]);
 	}
 	for (size_t m = 0; m < p->n_models; m++)
@@ -100,10 +110,8 @@ static void add_groups(const struct evaluator *p, int kind, uint32_t set, const 
 	}
 	for (size_t i = 0; i < n; i++) {
 		for (size_t m = 0; m < p->n_models; m++) {
-			const char *label = p->rows.by[kind].group[order[i]].label;
-
-			text_printf(out, "%-*.*s %-*.*s ", (int)width, (int)width, m ? "" : label,
-				    (int)models, (int)models, p->models[m].name);
+			add_name(out, m ? "" : p->rows.by[kind].group[order[i]].label, width);
+			add_name(out, p->models[m].name, models);
 			add_scores(out, &p->scores[kind][m][order[i]]);
 		}
 	}

@@ -32,7 +32,8 @@ struct evaluate_input {
 
 /* ---- rows ---- */
 
-enum { EVALUATE_MAX_ARCHS = 64, EVALUATE_NONE = UINT32_MAX };
+enum { EVALUATE_MAX_ARCHS = 64 };
+#define EVALUATE_NONE UINT32_MAX
 
 struct evaluate_row {
 	size_t at;     /* of its code in the rows' bytes */
@@ -159,7 +160,7 @@ int evaluate_run_command(struct evaluator *p, struct evaluate_model *model);
 int evaluate_run_stored(struct evaluator *p, struct evaluate_model *model);
 int evaluate_run_llvm(struct evaluator *p, struct evaluate_model *model);
 
-/* A thread's tool: loads row i for its CPU.  Returns 0 or -TACT_E_*. */
+/* A thread's tool: loads row i for its CPU, or for another one.  Returns 0 or -TACT_E_*. */
 struct evaluate_loader {
 	const struct evaluator *p;
 	struct tact_block *block; /* owned */
@@ -169,6 +170,7 @@ struct evaluate_loader {
 int evaluate_loader_init(struct evaluate_loader *l, const struct evaluator *p);
 void evaluate_loader_fini(struct evaluate_loader *l);
 int evaluate_load(struct evaluate_loader *l, size_t i);
+int evaluate_load_for(struct evaluate_loader *l, size_t i, const struct tact_arch *arch);
 int evaluate_rebind(struct evaluate_loader *l, const struct tact_arch *arch, bool paper);
 
 /* Calls work(context, thread's number, chunk) for all chunks, on the threads asked for. */

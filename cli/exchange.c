@@ -100,41 +100,66 @@ static void take(const struct exchange *x, struct pipes *p)
 		close_end(&p->from);
 }
 
+/* It has ended; what it has started and left behind may hold its output open for ever. */
+static bool has_ended(struct exchange *x, struct pipes *p)
+{
+	if (p->pid > 0 && waitpid(p->pid, &x->status, WNOHANG) == p->pid)
+		p->pid = 0;
+	return !p->pid;
+}
+
+static void talk(struct exchange *x, struct pipes *p)
+{
+	enum { TICK = 100 }; /* ms */
+	size_t given = 0, before = x->output->size;
+	unsigned silent = 0;
+
+	while (p->from >= 0) {
+		struct pollfd fds[2] = {{p->from, POLLIN, 0}, {p->to, POLLOUT, 0}};
+		int n = poll(fds, 2, TICK);
+
+		if (n < 0 && errno != EINTR)
+			return;
+		if (n <= 0) {
+			silent += TICK;
+			x->is_timeout = silent >= x->timeout * 1000;
+			if (has_ended(x, p) || x->is_timeout)
+				return;
+			continue;
+		}
+		if (fds[1].revents)
+			give(x, p, &given);
+		if (fds[0].revents) {
+			take(x, p);
+			silent = 0;
+		}
+		x->is_flood = x->output->size - before > x->max_output;
+		if (x->is_flood)
+			return;
+	}
+}
+
 int exchange_run(struct exchange *x)
 {
 	struct pipes p;
-	size_t given = 0, before = x->output->size;
+	pid_t group;
 
 	x->is_timeout = x->is_flood = false;
 	if (start(x, &p))
 		return -1;
-	while (p.from >= 0) {
-		struct pollfd fds[2] = {{p.from, POLLIN, 0}, {p.to, POLLOUT, 0}};
-		int n = poll(fds, 2, (int)x->timeout * 1000);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		x->is_timeout = !n;
-		x->is_flood = x->output->size - before > x->max_output;
-		if (n <= 0 || x->is_flood)
-			break;
-		if (fds[1].revents)
-			give(x, &p, &given);
-		if (fds[0].revents)
-			take(x, &p);
-	}
+	group = p.pid;
+	talk(x, &p);
 	close_end(&p.to);
 	close_end(&p.from);
 	/* Closing its output is the end of its work: what it does after that is not waited for
 	 * long. */
-	for (unsigned ms = 0; !x->is_timeout && !x->is_flood && ms < 2000; ms += 2) {
-		if (waitpid(p.pid, &x->status, WNOHANG) == p.pid)
-			return 0;
+	for (unsigned ms = 0; !x->is_timeout && !x->is_flood && !has_ended(x, &p) && ms < 2000;
+	     ms += 2)
 		usleep(2000);
-	}
-	kill(-p.pid, SIGKILL);
-	kill(p.pid, SIGKILL);
-	while (waitpid(p.pid, &x->status, 0) < 0 && errno == EINTR)
+	kill(-group, SIGKILL);
+	if (p.pid)
+		kill(p.pid, SIGKILL);
+	while (p.pid && waitpid(p.pid, &x->status, 0) < 0 && errno == EINTR)
 		;
 	return 0;
 }

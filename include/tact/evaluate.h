@@ -19,20 +19,21 @@ extern "C" {
 /* ---- measured blocks as CSV ---- */
 
 /* A table has a header with at least the columns hex and cycles (or cycles_per_iteration, as tact
- * measure writes them); hex_loop, app, category, weight, clean, arch, mode, init and status are read
- * when they are there, in any order; other columns are skipped.
+ * measure writes them); hex_loop, app, category, weight, clean, arch, mode, init and status are
+ * read when they are there, in any order; other columns are skipped.
  */
 struct tact_table_row {
 	size_t size;
 	uint64_t line;
-	const uint8_t *code; /* of the column hex; owned by the table until the next call, like all here */
+	const uint8_t *
+		code; /* of the column hex; owned by the table until the next call, like all here */
 	size_t code_size;
 	const uint8_t *loop; /* of hex_loop: the code with its branch */
 	size_t loop_size;    /* 0: there is none */
-	double cycles;       /* only if has_cycles */
+	double cycles;	     /* only if has_cycles */
 	bool has_cycles;     /* false: the field is empty, or the status is not ok */
-	double weight;       /* 1 where nothing is said */
-	int clean;           /* 1, 0, or -1 where nothing is said */
+	double weight;	     /* 1 where nothing is said */
+	int clean;	     /* 1, 0, or -1 where nothing is said */
 	const char *app, *category, *arch, *mode, *init; /* "" where nothing is said */
 };
 
@@ -49,8 +50,9 @@ int tact_table_open_memory(struct tact_table **out, const void *data, size_t siz
 			   struct tact_diag *diag);
 void tact_table_close(struct tact_table *table); /* NULL is allowed */
 
-/* Returns 1 with *row filled, 0 behind the last row, or -TACT_E_FORMAT for one bad row: diag has its
- * line and the reason, and the next call goes on behind it.  -TACT_E_IO and -TACT_E_NOMEM end it.
+/* Returns 1 with *row filled, 0 behind the last row, or -TACT_E_FORMAT for one bad row: diag has
+ * its line and the reason, and the next call goes on behind it.  -TACT_E_IO and -TACT_E_NOMEM end
+ * it.
  */
 int tact_table_next(struct tact_table *table, struct tact_table_row *row, struct tact_diag *diag);
 
@@ -59,10 +61,10 @@ int tact_table_next(struct tact_table *table, struct tact_table_row *row, struct
 /* What became of a row.  Values are stable: new ones go to the end. */
 enum tact_outcome {
 	TACT_OUTCOME_GOOD,
-	TACT_OUTCOME_UNDECODABLE,   /* the code is no code */
-	TACT_OUTCOME_NO_DATA,       /* the model lacks data for an instruction: a lower bound at best */
+	TACT_OUTCOME_UNDECODABLE, /* the code is no code */
+	TACT_OUTCOME_NO_DATA, /* the model lacks data for an instruction: a lower bound at best */
 	TACT_OUTCOME_NOT_APPLICABLE, /* the model has nothing to say about this kind of block */
-	TACT_OUTCOME_NO_NUMBER,     /* the model failed, or its answer is no positive number */
+	TACT_OUTCOME_NO_NUMBER,	     /* the model failed, or its answer is no positive number */
 	TACT_OUTCOME_TIMEOUT,
 	TACT_N_OUTCOMES
 };
@@ -74,36 +76,36 @@ const char *tact_outcome_name(enum tact_outcome outcome);
 struct tact_pairs {
 	size_t n;
 	const double *predicted, *measured;
-	const double *weights;   /* NULL: all the same */
-	const uint8_t *outcomes; /* enum tact_outcome; NULL: all good.  Others count as failed and as
-				  * nothing else: their predictions are not looked at */
+	const double *weights;	 /* NULL: all the same */
+	const uint8_t *outcomes; /* enum tact_outcome; NULL: all good.  Others count as failed and
+				  * as nothing else: their predictions are not looked at */
 };
 
 struct tact_scores {
 	size_t size;
 	size_t outcomes[TACT_N_OUTCOMES]; /* rows by what became of them */
-	size_t n;          /* good ones; all below is of them, and only if there are any */
-	double weight;     /* their sum */
-	double mape;       /* mean of |predicted - measured| / measured */
-	double median;     /* of the same */
-	double bias;       /* mean of (predicted - measured) / measured */
-	double within_5;   /* share with an error of at most 5% */
+	size_t n;	 /* good ones; all below is of them, and only if there are any */
+	double weight;	 /* their sum */
+	double mape;	 /* mean of |predicted - measured| / measured */
+	double median;	 /* of the same */
+	double bias;	 /* mean of (predicted - measured) / measured */
+	double within_5; /* share with an error of at most 5% */
 	double within_10;
-	double tau;        /* Kendall's tau-b; only if has_tau */
-	bool has_tau;      /* false for fewer than two pairs, or if all values of a side are the same */
+	double tau;   /* Kendall's tau-b; only if has_tau */
+	bool has_tau; /* false for fewer than two pairs, or if all values of a side are the same */
 };
 
 /* With weights, means and shares are weighted, and in tau a pair of rows counts with the product of
  * their weights.  Takes n log n steps.
- * Returns -TACT_E_INVAL if a good row's measured value is not positive, its prediction not finite or
- * its weight not positive; -TACT_E_NOMEM.
+ * Returns -TACT_E_INVAL if a good row's measured value is not positive, its prediction not finite
+ * or its weight not positive; -TACT_E_NOMEM.
  */
 int tact_scores_compute(const struct tact_pairs *pairs, struct tact_scores *out);
 
-enum { TACT_NO_GROUP = UINT32_MAX };
+#define TACT_NO_GROUP UINT32_MAX
 
-/* Scores of each group: group[i] is the group of row i, below n_groups, or TACT_NO_GROUP.  Errors as
- * above.
+/* Scores of each group: group[i] is the group of row i, below n_groups, or TACT_NO_GROUP.  Errors
+ * as above.
  */
 int tact_scores_by_group(const struct tact_pairs *pairs, const uint32_t *group, size_t n_groups,
 			 struct tact_scores *out);
@@ -112,20 +114,21 @@ int tact_scores_by_group(const struct tact_pairs *pairs, const uint32_t *group, 
 
 enum { TACT_HEAT_BINS = 48, TACT_ERROR_BINS = 43 };
 
-/* Good rows by measured and predicted cycles, both logarithmic from low to high; what lies outside is
- * in the bins at the border.
+/* Good rows by measured and predicted cycles, both logarithmic from low to high; what lies outside
+ * is in the bins at the border.
  */
 struct tact_heatmap {
 	size_t size;
 	double low, high;
 	double most; /* the largest count */
-	double count[TACT_HEAT_BINS][TACT_HEAT_BINS]; /* [predicted][measured]; weights, if there are any */
+	double count[TACT_HEAT_BINS]
+		    [TACT_HEAT_BINS]; /* [predicted][measured]; weights, if there are any */
 };
 int tact_heatmap_compute(const struct tact_pairs *pairs, double low, double high,
 			 struct tact_heatmap *out);
 
-/* Good rows by signed relative error: bin 21 is -2.5% to 2.5%, each is 5% wide, the first and the last
- * one have everything beyond.
+/* Good rows by signed relative error: bin 21 is -2.5% to 2.5%, each is 5% wide, the first and the
+ * last one have everything beyond.
  */
 struct tact_errors {
 	size_t size;
@@ -133,8 +136,8 @@ struct tact_errors {
 };
 int tact_errors_compute(const struct tact_pairs *pairs, struct tact_errors *out);
 
-/* How many rows are of kind from[i] and of kind to[i], both below n_kinds: flow[from * n_kinds + to].
- * Kinds that are not below it are left out.  weights may be NULL.  flow is set to zero first.
+/* How many rows are of kind from[i] and of kind to[i], both below n_kinds: flow[from * n_kinds +
+ * to]. Kinds that are not below it are left out.  weights may be NULL.  flow is set to zero first.
  */
 int tact_flow_compute(const uint8_t *from, const uint8_t *to, const double *weights, size_t n,
 		      unsigned n_kinds, double *flow);
