@@ -36,4 +36,22 @@ struct isa_layout {
  */
 int isa_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size);
 
+/* Where execution goes behind an instruction. */
+enum isa_flow {
+	ISA_FLOW_NEXT,
+	ISA_FLOW_BRANCH, /* to the target or on; loop, jrcxz and xbegin, too */
+	ISA_FLOW_JUMP,
+	ISA_FLOW_CALL,
+	ISA_FLOW_RETURN,
+	ISA_FLOW_KERNEL, /* syscall, int: comes back behind it, as a rule */
+	ISA_FLOW_STOP	 /* ud2, hlt, int3, iret: does not go on */
+};
+
+enum isa_flow isa_flow_of(const struct tact_insn *insn);
+
+/* Target of a direct branch or call, relative to the instruction's first byte.  False if there is
+ * none.
+ */
+bool isa_flow_target(const struct tact_insn *insn, int64_t *offset);
+
 #endif /* TACT_ISA_H */

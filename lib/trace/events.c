@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/insn.h>
-
+#include "isa/isa.h"
 #include "trace/trace.h"
 
 enum {
@@ -141,17 +140,6 @@ void trace_events_destroy(struct trace_events *e)
 
 /* ---- blocks and modules ---- */
 
-static bool ends_flow(const struct tact_insn *insn, const uint8_t *code, size_t size)
-{
-	if (insn->attributes & (TACT_INSN_BRANCH | TACT_INSN_CALL | TACT_INSN_RET))
-		return true;
-	/* syscall, sysenter, ud2; hlt, int3, int n */
-	if (size == 2 && code[0] == 0x0f && (code[1] == 0x05 || code[1] == 0x34 || code[1] == 0x0b))
-		return true;
-	return (size == 1 && (code[0] == 0xf4 || code[0] == 0xcc)) ||
-	       (size == 2 && code[0] == 0xcd);
-}
-
 /* Bytes of a memory operand that QEMU accesses in pieces; 0 if it does not, or if the pieces are
  * accesses of their own (gathers have a vector register as index).
  */
@@ -187,7 +175,7 @@ static void decode(struct entry *e)
 			return; /* QEMU knows more than we do */
 		e->widths[i] = width_of(&insn);
 		if (at == b->last_offset)
-			b->is_open = !ends_flow(&insn, b->code + at, (size_t)n);
+			b->is_open = isa_flow_of(&insn) == ISA_FLOW_NEXT;
 		at += (size_t)n;
 	}
 }

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Layer 6: basic blocks of programs.  nodes.c makes blocks of what was executed, descent.c of files;
+ * both add items, which collection.c hands over.
+ */
+#ifndef TACT_COLLECT_PRIV_H
+#define TACT_COLLECT_PRIV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tact/collect.h>
+
+#include "base/base.h"
+#include "obj/obj.h"
+
+/* A file that code comes from. */
+struct collect_file {
+	char *path; /* owned */
+	bool is_tried;
+	struct obj_file *obj; /* owned; NULL: not opened, or not readable */
+	void *image;	      /* mapped */
+	size_t image_size;
+};
+
+/* A block. */
+struct collect_item {
+	const uint8_t *code; /* in an image, or in the collection's memory */
+	uint32_t code_size;
+	uint32_t n_insns;
+	uint32_t file;	  /* 0: none; else number + 1 */
+	uint32_t section; /* of its object; UINT32_MAX: none */
+	uint64_t place;	  /* offset in the section, or without one the address */
+	uint64_t count;
+};
+
+/* Memory that does not move. */
+struct collect_chunk {
+	struct collect_chunk *next;
+	size_t used, size;
+	uint8_t data[];
+};
+
+struct collect_nodes;
+
+struct tact_collect {
+	bool no_branch;
+	struct collect_file *files; /* owned */
+	size_t n_files, files_capacity;
+	struct collect_item *items; /* owned */
+	size_t n_items, items_capacity;
+	struct collect_chunk *chunks; /* owned */
+	struct collect_nodes *nodes;  /* owned; NULL: nothing was executed */
+	struct tact_collect_summary summary;
+};
+
+/* ---- collection.c ---- */
+
+int collect_add_item(struct tact_collect *c, const struct collect_item *item);
+uint8_t *collect_memory(struct tact_collect *c, size_t size); /* NULL: none left */
+
+/* ---- codefiles.c ---- */
+
+/* Number of a file, from 0, or -TACT_E_NOMEM. */
+int64_t collect_file_number(struct tact_collect *c, const char *path);
+/* Opens it.  Returns -TACT_E_IO, -TACT_E_FORMAT, -TACT_E_NOMEM. */
+int collect_file_open(struct collect_file *file, struct tact_diag *diag);
+void collect_file_close(struct collect_file *file);
+/* Section and offset of a place in the file; false if no code of the object is there. */
+bool collect_file_locate(const struct collect_file *file, uint64_t file_offset, uint32_t *section,
+			 uint64_t *offset);
+
+/* ---- nodes.c ---- */
+
+int collect_nodes_create(struct collect_nodes **out);
+void collect_nodes_destroy(struct collect_nodes *nodes); /* NULL is allowed */
+
+/* Straight code that was executed `count` times.  space: file number + 1 with an offset in the file, or
+ * 0 with an address.  Returns 0 or -TACT_E_NOMEM; *undecoded counts code that cannot be decoded.
+ */
+int collect_nodes_add(struct collect_nodes *nodes, uint32_t space, uint64_t place,
+		      const uint8_t *code, size_t size, uint64_t count, uint64_t *undecoded);
+
+/* Makes items of all that was added. */
+int collect_nodes_finish(struct collect_nodes *nodes, struct tact_collect *c);
+
+/* ---- descent.c ---- */
+
+int collect_descend(struct tact_collect *c, uint32_t file, struct tact_diag *diag);
+
+#endif /* TACT_COLLECT_PRIV_H */

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A collection: what goes in, and how it comes out.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/collect.h"
+
+enum { CHUNK_BYTES = 1 << 20 };
+
+int tact_collect_create(struct tact_collect **out, const struct tact_collect_options *opt)
+{
+	struct tact_collect_options o;
+	struct tact_collect *c;
+
+	if (!out || tact_read_options(&o, sizeof(o), opt))
+		return -TACT_E_INVAL;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -TACT_E_NOMEM;
+	c->no_branch = o.no_branch;
+	*out = c;
+	return 0;
+}
+
+void tact_collect_destroy(struct tact_collect *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n_files; i++)
+		collect_file_close(&c->files[i]);
+	while (c->chunks) {
+		struct collect_chunk *next = c->chunks->next;
+
+		free(c->chunks);
+		c->chunks = next;
+	}
+	collect_nodes_destroy(c->nodes);
+	free(c->files);
+	free(c->items);
+	free(c);
+}
+
+uint8_t *collect_memory(struct tact_collect *c, size_t size)
+{
+	struct collect_chunk *chunk = c->chunks;
+
+	if (!chunk || chunk->size - chunk->used < size) {
+		const size_t room = size > CHUNK_BYTES ? size : CHUNK_BYTES;
+
+		chunk = malloc(sizeof(*chunk) + room);
+		if (!chunk)
+			return NULL;
+		chunk->size = room;
+		chunk->used = 0;
+		chunk->next = c->chunks;
+		c->chunks = chunk;
+	}
+	chunk->used += size;
+	return chunk->data + chunk->used - size;
+}
+
+int collect_add_item(struct tact_collect *c, const struct collect_item *item)
+{
+	if (tact_grow(&c->items, &c->items_capacity, c->n_items + 1, sizeof(*c->items)))
+		return -TACT_E_NOMEM;
+	c->items[c->n_items++] = *item;
+	return 0;
+}
+
+/* ---- traces ---- */
+
+struct counts {
+	uint64_t *data; /* owned: by block number */
+	size_t n, capacity;
+};
+
+static int count(struct counts *counts, uint32_t number, uint64_t n)
+{
+	if (number >= counts->n) {
+		if (tact_grow(&counts->data, &counts->capacity, number + (size_t)1,
+			      sizeof(*counts->data)))
+			return -TACT_E_NOMEM;
+		memset(counts->data + counts->n, 0,
+		       (number + (size_t)1 - counts->n) * sizeof(*counts->data));
+		counts->n = number + (size_t)1;
+	}
+	counts->data[number] += n;
+	return 0;
+}
+
+static int add_block(struct tact_collect *c, struct tact_trace *trace,
+		     const struct tact_trace_block *b, uint64_t n)
+{
+	struct tact_trace_module module;
+	uint64_t place = b->address;
+	uint32_t space = 0;
+
+	if (b->module && !tact_trace_get_module(trace, b->module, &module)) {
+		const int64_t file = collect_file_number(c, module.path);
+
+		if (file < 0)
+			return (int)file;
+		space = (uint32_t)file + 1;
+		place = b->address - module.begin + module.offset;
+	}
+	return collect_nodes_add(c->nodes, space, place, b->code, b->code_size, n,
+				 &c->summary.n_undecoded);
+}
+
+int tact_collect_trace(struct tact_collect *c, struct tact_trace *trace, struct tact_diag *diag)
+{
+	struct counts counts = {0};
+	struct tact_trace_event event;
+	int status, added = 0;
+
+	if (!c->nodes && collect_nodes_create(&c->nodes))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	while ((status = tact_trace_next(trace, &event, diag)) > 0 && !added) {
+		if (event.kind == TACT_TRACE_COUNTED)
+			added = count(&counts, event.block->number, event.count);
+		else if (event.kind == TACT_TRACE_EXEC)
+			added = count(&counts, event.block->number, 1);
+	}
+	for (size_t i = 0; i < counts.n && !added; i++)
+		if (counts.data[i])
+			added = add_block(c, trace, tact_trace_get_block(trace, (uint32_t)i),
+					  counts.data[i]);
+	free(counts.data);
+	if (added)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	return status < 0 ? status : 0;
+}
+
+/* ---- files ---- */
+
+int tact_collect_file(struct tact_collect *c, const char *path, struct tact_diag *diag)
+{
+	const int64_t number = collect_file_number(c, path);
+	int status;
+
+	if (number < 0)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = collect_file_open(&c->files[number], diag);
+	return status ? status : collect_descend(c, (uint32_t)number, diag);
+}
+
+/* ---- the end ---- */
+
+static int compare_items(const void *a, const void *b)
+{
+	const struct collect_item *x = a, *y = b;
+	const size_t n = x->code_size < y->code_size ? x->code_size : y->code_size;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	if (x->section != y->section)
+		return x->section < y->section ? -1 : 1;
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	if (memcmp(x->code, y->code, n))
+		return memcmp(x->code, y->code, n);
+	return (x->code_size > y->code_size) - (x->code_size < y->code_size);
+}
+
+static void describe(const struct tact_collect *c, const struct collect_item *item,
+		     struct tact_collect_block *out)
+{
+	const struct collect_file *file = item->file ? &c->files[item->file - 1] : NULL;
+
+	*out = (struct tact_collect_block){
+		.size = sizeof(*out),
+		.code = item->code,
+		.code_size = item->code_size,
+		.address = item->place,
+		.module = file ? file->path : "",
+		.function = "",
+		.count = item->count,
+	};
+	if (!file || item->section == UINT32_MAX)
+		return;
+	out->address += file->obj->sections[item->section].address;
+	out->function = obj_function_at(file->obj, item->section, (size_t)item->place)->name;
+}
+
+int tact_collect_finish(struct tact_collect *c,
+			int (*sink)(void *arg, const struct tact_collect_block *block), void *arg)
+{
+	struct tact_collect_block block;
+	int status = 0;
+
+	if (c->nodes) {
+		status = collect_nodes_finish(c->nodes, c);
+		collect_nodes_destroy(c->nodes);
+		c->nodes = NULL;
+	}
+	if (status)
+		return status;
+	if (c->n_items)
+		qsort(c->items, c->n_items, sizeof(*c->items), compare_items);
+	for (size_t i = 0; i < c->n_items && !status; i++) {
+		const struct collect_item *item = &c->items[i];
+
+		describe(c, item, &block);
+		c->summary.n_blocks++;
+		c->summary.n_insns += item->n_insns;
+		c->summary.executed_blocks += item->count;
+		c->summary.executed_insns += item->count * item->n_insns;
+		status = sink(arg, &block);
+	}
+	return status;
+}
+
+void tact_collect_get_summary(const struct tact_collect *c, struct tact_collect_summary *out)
+{
+	*out = c->summary;
+	out->size = sizeof(*out);
+}
