@@ -28,6 +28,7 @@ struct command {
 int cmd_predict(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 int cmd_dataset(int argc, char **argv);
+int cmd_collect(int argc, char **argv);
 int cmd_archs(int argc, char **argv);
 int cmd_measure(int argc, char **argv);
 int cmd_evaluate(int argc, char **argv);

@@ -17,6 +17,7 @@ static const struct command commands[] = {
 	{"measure", "how many cycles it takes on this very machine", cmd_measure},
 	{"evaluate", "compares models with measured cycles", cmd_evaluate},
 	{"dataset", "stores of blocks: import, export, merge, stat, lint", cmd_dataset},
+	{"collect", "the basic blocks of a program, and how often each is executed", cmd_collect},
 	{"archs", "the CPUs that tact knows, their parameters, what has no data", cmd_archs},
 	{"doctor", "what this machine can do, and how to get more out of it", cmd_doctor},
 };

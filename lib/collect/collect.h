@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layer 6: basic blocks of programs.  nodes.c makes blocks of what was executed, descent.c of files;
- * both add items, which collection.c hands over.
+ * Layer 6: basic blocks of programs.  nodes.c makes blocks of what was executed, descent.c of
+ * files; both add items, which collection.c hands over.
  */
 #ifndef TACT_COLLECT_PRIV_H
 #define TACT_COLLECT_PRIV_H
@@ -76,8 +76,9 @@ bool collect_file_locate(const struct collect_file *file, uint64_t file_offset, 
 int collect_nodes_create(struct collect_nodes **out);
 void collect_nodes_destroy(struct collect_nodes *nodes); /* NULL is allowed */
 
-/* Straight code that was executed `count` times.  space: file number + 1 with an offset in the file, or
- * 0 with an address.  Returns 0 or -TACT_E_NOMEM; *undecoded counts code that cannot be decoded.
+/* Straight code that was executed `count` times.  space: file number + 1 with an offset in the
+ * file, or 0 with an address.  Returns 0 or -TACT_E_NOMEM; *undecoded counts code that cannot be
+ * decoded.
  */
 int collect_nodes_add(struct collect_nodes *nodes, uint32_t space, uint64_t place,
 		      const uint8_t *code, size_t size, uint64_t count, uint64_t *undecoded);

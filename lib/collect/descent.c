@@ -13,11 +13,11 @@
 
 /* What is known of a byte of code. */
 enum {
-	LENGTH = 0x0f,	 /* of the instruction that begins here; 0: none does */
+	LENGTH = 0x0f,	  /* of the instruction that begins here; 0: none does */
 	IS_LEADER = 0x10, /* a block begins here */
-	IS_END = 0x20,	 /* the instruction ends a block */
-	IS_INNER = 0x40, /* belongs to an instruction that began before */
-	IS_BAD = 0x80	 /* no instruction */
+	IS_END = 0x20,	  /* the instruction ends a block */
+	IS_INNER = 0x40,  /* belongs to an instruction that began before */
+	IS_BAD = 0x80	  /* no instruction */
 };
 
 struct place {
@@ -26,7 +26,7 @@ struct place {
 
 struct descent {
 	const struct obj_file *obj;
-	uint8_t **bytes; /* owned: for each section, one for each byte of it */
+	uint8_t **bytes;     /* owned: for each section, one for each byte of it */
 	struct place *stack; /* owned: where to go on */
 	size_t n_stack, capacity;
 	uint64_t n_bad;

@@ -3,10 +3,10 @@
  * From what QEMU translated to basic blocks.
  *
  * QEMU's blocks overlap, and end where no branch is: at the ends of pages, after a number of
- * instructions.  So each instruction becomes a node with the sum of all executions that went through
- * it; consecutive nodes are one block unless something separates them: a branch, a target of a
- * branch, or a count that changes, which means that somebody came from elsewhere or did not go on
- * (a fault, the end of the program).
+ * instructions.  So each instruction becomes a node with the sum of all executions that went
+ * through it; consecutive nodes are one block unless something separates them: a branch, a target
+ * of a branch, or a count that changes, which means that somebody came from elsewhere or did not go
+ * on (a fault, the end of the program).
  *
  * Code that was written anew at the same address goes to another layer: in a layer there is one
  * instruction at an address.
@@ -37,7 +37,8 @@ struct target {
 struct collect_nodes {
 	struct node *nodes; /* owned */
 	size_t n_nodes, capacity;
-	uint32_t *table; /* owned: node numbers by hash, NO_NODE: free; table_size is a power of two */
+	uint32_t *table; /* owned: node numbers by hash, NO_NODE: free; table_size is a power of two
+			  */
 	size_t table_size;
 	struct target *targets; /* owned */
 	size_t n_targets, targets_capacity;
@@ -74,7 +75,8 @@ void collect_nodes_destroy(struct collect_nodes *n)
 
 static size_t hash_of(uint32_t space, uint32_t layer, uint64_t place)
 {
-	uint64_t h = (place ^ (uint64_t)space << 48 ^ (uint64_t)layer << 40) * 0x9e3779b97f4a7c15ull;
+	uint64_t h =
+		(place ^ (uint64_t)space << 48 ^ (uint64_t)layer << 40) * 0x9e3779b97f4a7c15ull;
 
 	return (size_t)(h ^ h >> 29);
 }
@@ -174,8 +176,8 @@ static int add_node(struct collect_nodes *n, struct node *node, const struct tac
 		if (tact_grow(&n->targets, &n->targets_capacity, n->n_targets + 1,
 			      sizeof(*n->targets)))
 			return -TACT_E_NOMEM;
-		n->targets[n->n_targets++] = (struct target){node->place + (uint64_t)offset,
-							     node->space, node->layer};
+		n->targets[n->n_targets++] =
+			(struct target){node->place + (uint64_t)offset, node->space, node->layer};
 	}
 	if (n->n_nodes >= NO_NODE || grow_table(n) ||
 	    tact_grow(&n->nodes, &n->capacity, n->n_nodes + 1, sizeof(*n->nodes)))
@@ -194,10 +196,8 @@ int collect_nodes_add(struct collect_nodes *n, uint32_t space, uint64_t place, c
 
 	while (at < size) {
 		struct node *x = find(n, space, layer, place + at);
-		struct node new = {.place = place + at,
-				   .count = count,
-				   .space = space,
-				   .layer = layer};
+		struct node new = {
+			.place = place + at, .count = count, .space = space, .layer = layer};
 		int length;
 
 		if (x) {
@@ -236,8 +236,8 @@ static struct node *next_of(const struct collect_nodes *n, const struct node *a)
 static void mark_targets(struct collect_nodes *n)
 {
 	for (size_t i = 0; i < n->n_targets; i++) {
-		struct node *x = find(n, n->targets[i].space, n->targets[i].layer,
-				      n->targets[i].place);
+		struct node *x =
+			find(n, n->targets[i].space, n->targets[i].layer, n->targets[i].place);
 
 		/* Code that was written anew is entered from code that was not. */
 		if (!x && n->targets[i].layer)

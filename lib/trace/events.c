@@ -14,6 +14,7 @@
 
 enum {
 	PAGE_BLOCKS = 4096,
+	PAGE = 4096,
 	MAX_NUMBER = 1 << 26, /* of a block in its stream */
 	MAX_STREAMS = 65536,  /* at the same time */
 	MAX_MODULES = 65536,
@@ -273,6 +274,30 @@ static int set_entry(struct stream *s, uint32_t number, struct entry *entry)
 	return 0;
 }
 
+/* The end of a block whose last instruction lies near the end of a page: wire_block_flag. */
+static void find_end(struct tact_trace_block *b)
+{
+	struct tact_insn insn;
+	size_t at = 0, before = 0;
+	int length = 1;
+
+	while (at < b->last_offset && length > 0) {
+		length = tact_decode(&insn, b->code + at, b->code_size - at);
+		before = at;
+		at += length > 0 ? (size_t)length : 0;
+	}
+	if (at != b->last_offset || !at)
+		return; /* QEMU knows more than we do */
+	length = tact_decode(&insn, b->code + at, b->code_size - at);
+	if (length > 0 && (b->address + at) % PAGE + (size_t)length <= PAGE) {
+		b->code_size = (uint32_t)at + (uint32_t)length;
+	} else if (b->n_insns > 1) {
+		b->code_size = (uint32_t)at;
+		b->last_offset = (uint32_t)before;
+		b->n_insns--;
+	}
+}
+
 static int define_block(struct trace_events *e, struct stream *s, uint32_t number,
 			const uint64_t *words, size_t n, struct tact_diag *diag)
 {
@@ -291,6 +316,8 @@ static int define_block(struct trace_events *e, struct stream *s, uint32_t numbe
 	    like.n_insns > like.code_size || like.last_offset >= like.code_size ||
 	    n != WIRE_BLOCK_WORDS + wire_words_of(like.code_size))
 		return bad(diag, "a block with impossible sizes");
+	if (words[1] >> 48 & WIRE_BLOCK_OPEN_END)
+		find_end(&like);
 	if (words[2] && words[2] > s->n_modules)
 		return bad(diag, "a block of a module that is not defined");
 	like.module = words[2] ? s->modules[words[2] - 1] : 0;

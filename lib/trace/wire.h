@@ -96,7 +96,11 @@ enum wire_note {
 };
 
 enum wire_block_flag {
-	WIRE_BLOCK_REP = 1 /* the first instruction is a repeated string instruction */
+	WIRE_BLOCK_REP = 1, /* the first instruction is a repeated string instruction */
+	/* The last instruction may be shorter than the bytes given; and if it crosses the end of a
+	 * page it does not belong to the block.
+	 */
+	WIRE_BLOCK_OPEN_END = 2
 };
 
 #define WIRE_STREAM_FIRST (1ull << 32)

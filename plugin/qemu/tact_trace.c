@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "qemu_plugin_api.h"
@@ -20,7 +21,7 @@
 
 int qemu_plugin_version = QEMU_PLUGIN_INTERFACE;
 
-enum { HASH_BITS = 16, HASH_SIZE = 1 << HASH_BITS };
+enum { HASH_BITS = 16, HASH_SIZE = 1 << HASH_BITS, MAX_INSN = 15, PAGE = 4096 };
 enum { SYS_MMAP = 9, SYS_MUNMAP = 11, SYS_MREMAP = 25, SYS_EXECVE = 59, SYS_EXECVEAT = 322 };
 
 struct range {
@@ -145,8 +146,10 @@ static bool is_any(const struct range *ranges, unsigned n, const struct block *b
 	return false;
 }
 
-/* Legacy prefixes and REX, then an opcode of a string instruction (Intel SDM, volume 2, "REP"). */
-static bool is_repeated(const uint8_t *code, size_t size)
+/* Legacy prefixes and REX, then an opcode of a string instruction (Intel SDM, volume 2, "REP").
+ * Returns the length, or 0 if it is something else.
+ */
+static size_t repeated_length(const uint8_t *code, size_t size)
 {
 	bool has_rep = false;
 	size_t i = 0;
@@ -160,9 +163,12 @@ static bool is_repeated(const uint8_t *code, size_t size)
 			 c != 0x26 && c != 0x64 && c != 0x65 && (c & 0xf0) != 0x40)
 			break;
 	}
-	return has_rep && i < size &&
-	       ((code[i] >= 0x6c && code[i] <= 0x6f) || (code[i] >= 0xa4 && code[i] <= 0xa7) ||
-		(code[i] >= 0xaa && code[i] <= 0xaf));
+	if (!has_rep || i >= size)
+		return 0;
+	return (code[i] >= 0x6c && code[i] <= 0x6f) || (code[i] >= 0xa4 && code[i] <= 0xa7) ||
+			       (code[i] >= 0xaa && code[i] <= 0xaf)
+		       ? i + 1
+		       : 0;
 }
 
 static uint32_t hash_of(uint64_t address, const uint8_t *bytes, size_t size)
@@ -203,7 +209,7 @@ static void classify(struct block *b)
 		(!n_regions || is_any(regions, n_regions, b)) && !is_any(excluded, n_excluded, b);
 	b->is_from = has_from && is_within(&from, b, false);
 	b->is_until = has_until && is_within(&until, b, false);
-	if (is_repeated(b->bytes, b->size))
+	if (repeated_length(b->bytes, b->size))
 		b->flags |= WIRE_BLOCK_REP;
 }
 
@@ -228,23 +234,65 @@ static struct block *add_block(const struct block *like, const uint8_t *bytes)
 	return b;
 }
 
+/* Memory of the program, as far as it can be read. */
+static size_t read_memory(uint64_t address, uint8_t *to, size_t size)
+{
+	uint64_t host = address + plugin.guest_base;
+	size_t first = PAGE - host % PAGE < size ? PAGE - host % PAGE : size;
+	struct iovec local = {to, size},
+		     remote[2] = {{(void *)(uintptr_t)host, first},
+				  {(void *)(uintptr_t)(host + first), size - first}};
+	ssize_t n = process_vm_readv(getpid(), &local, 1, remote, 2, 0);
+
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* Bytes of instruction i; returns their number.
+ *
+ * When an instruction that is not the first of its block crosses the end of a page, QEMU 7.2 takes
+ * it back and gives it a block of its own; but the plugin interface still has it as the last one of
+ * the first block, with some of its bytes.  Whether it crosses is told by its length: for string
+ * instructions here, whose repetitions have to be told apart, for others by the reader.
+ */
+static size_t take_insn(struct qemu_plugin_tb *tb, size_t i, size_t n, uint8_t *to, uint16_t *flags)
+{
+	struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+	uint64_t address = qemu_plugin_insn_vaddr(insn);
+	size_t size = qemu_plugin_insn_size(insn), have, length;
+
+	memcpy(to, qemu_plugin_insn_data(insn), size);
+	if (!i || i + 1 < n || address % PAGE + MAX_INSN <= PAGE)
+		return size;
+	have = read_memory(address, to, MAX_INSN);
+	if (have <= size)
+		return size;
+	length = repeated_length(to, have);
+	if (length)
+		return address % PAGE + length > PAGE ? 0 : length;
+	*flags |= WIRE_BLOCK_OPEN_END;
+	return have;
+}
+
 static struct block *find_block(struct qemu_plugin_tb *tb)
 {
 	static uint8_t bytes[WIRE_MAX_BLOCK_BYTES];
 	struct block like = {.address = qemu_plugin_tb_vaddr(tb)}, *b = NULL;
-	size_t n = qemu_plugin_tb_n_insns(tb), size = 0;
+	size_t n = qemu_plugin_tb_n_insns(tb), size = 0, taken;
 	struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, 0);
 	uint64_t host = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(insn);
 
 	if (host)
 		plugin.guest_base = host - qemu_plugin_insn_vaddr(insn);
 	for (size_t i = 0; i < n; i++) {
-		insn = qemu_plugin_tb_get_insn(tb, i);
-		if (size + qemu_plugin_insn_size(insn) > sizeof(bytes))
+		if (size + 2 * MAX_INSN > sizeof(bytes))
 			return NULL;
+		taken = take_insn(tb, i, n, bytes + size, &like.flags);
+		if (!taken) {
+			n--;
+			break;
+		}
 		like.last_offset = (uint16_t)size;
-		memcpy(bytes + size, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn));
-		size += qemu_plugin_insn_size(insn);
+		size += taken;
 	}
 	like.n_insns = (uint16_t)n;
 	like.size = (uint16_t)size;

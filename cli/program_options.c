@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What commands that run a program under QEMU have in common.
+ */
+#include "program_options.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+#define FIELD(field, type) .offset = OPTION_FIELD(program_options, field, type)
+
+/* clang-format off: an option stays together */
+const struct option_spec program_option_specs[] = {
+	{.name = "cpu",
+	 .argument = "CPU",
+	 .type = OPTION_TEXT,
+	 FIELD(cpu, const char *),
+	 .help = "the CPU that QEMU offers to the program (default: max,-erms, which has AVX2 and "
+		 "no AVX-512)"},
+	{.name = "no-exec",
+	 .type = OPTION_FLAG,
+	 FIELD(no_exec, bool),
+	 .help = "programs that it starts with execve run natively and are not looked at"},
+	{.name = "qemu",
+	 .argument = "FILE",
+	 .type = OPTION_TEXT,
+	 FIELD(qemu, const char *),
+	 .help = "QEMU's user mode for x86-64 (default: qemu-x86_64)"},
+	{.name = "plugin",
+	 .argument = "FILE",
+	 .type = OPTION_TEXT,
+	 FIELD(plugin, const char *),
+	 .help = "tact's plugin for QEMU (default: tact_trace.so beside tact, or as installed)"},
+	{.name = NULL},
+};
+/* clang-format on */
+
+/* DIRECTORY/NAME, where DIRECTORY is that of this program. */
+static char *beside(const char *name)
+{
+	char self[PATH_MAX], *slash;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	size_t size;
+	char *path;
+
+	if (n <= 0)
+		return NULL;
+	self[n] = '\0';
+	slash = strrchr(self, '/');
+	if (!slash)
+		return NULL;
+	slash[1] = '\0';
+	size = strlen(self) + strlen(name) + 1;
+	path = cli_alloc(size);
+	snprintf(path, size, "%s%s", self, name);
+	return path;
+}
+
+static char *find_plugin(void)
+{
+	static const char *const places[] = {"tact_trace.so", "../lib/tact/tact_trace.so"};
+	char *path = NULL;
+
+	for (size_t i = 0; i < CLI_ARRAY_SIZE(places); i++) {
+		free(path);
+		path = beside(places[i]);
+		if (path && !access(path, R_OK))
+			break;
+	}
+	return path; /* the last one, if there is none: the message names it */
+}
+
+void program_options_apply(struct program_options *p, struct tact_trace_options *to)
+{
+	if (!p->plugin)
+		p->plugin_path = find_plugin();
+	to->cpu = p->cpu;
+	to->qemu = p->qemu;
+	to->plugin = p->plugin ? p->plugin : p->plugin_path;
+	to->no_exec = p->no_exec;
+	to->path = getenv("PATH");
+}
+
+void program_options_fini(struct program_options *p)
+{
+	free(p->plugin_path);
+}
+
+/* ---- signals ---- */
+
+static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+static struct sigaction old[CLI_ARRAY_SIZE(numbers)];
+static struct tact_trace *volatile running;
+static volatile sig_atomic_t received;
+
+static void on_signal(int number)
+{
+	received = number;
+	tact_trace_stop(running);
+}
+
+void program_signals_catch(struct tact_trace *trace)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART};
+
+	running = trace;
+	received = 0;
+	for (size_t i = 0; i < CLI_ARRAY_SIZE(numbers); i++) {
+		sigaction(numbers[i], NULL, &old[i]);
+		if (old[i].sa_handler != SIG_IGN)
+			sigaction(numbers[i], &action, NULL);
+	}
+}
+
+int program_signals_release(void)
+{
+	for (size_t i = 0; i < CLI_ARRAY_SIZE(numbers); i++)
+		sigaction(numbers[i], &old[i], NULL);
+	running = NULL;
+	return received;
+}
+
+/* ---- the end ---- */
+
+static int report_status(const struct tact_trace_summary *s, const char *name, bool is_quiet)
+{
+	if (!s->is_attached) {
+		cli_message("%s could not be run under QEMU", name);
+		return CLI_FAILED;
+	}
+	if (!s->has_ended)
+		return CLI_GOOD;
+	if (WIFSIGNALED(s->wait_status)) {
+		cli_message("%s was ended by signal %d (%s); what it did until then is there", name,
+			    WTERMSIG(s->wait_status), strsignal(WTERMSIG(s->wait_status)));
+		return CLI_FAILED;
+	}
+	if (!is_quiet && WEXITSTATUS(s->wait_status))
+		cli_message("%s ended with exit status %d", name, WEXITSTATUS(s->wait_status));
+	return CLI_GOOD;
+}
+
+int program_report(const struct tact_trace *trace, const char *name, bool is_quiet)
+{
+	struct tact_trace_summary s;
+	int status;
+
+	tact_trace_get_summary(trace, &s);
+	status = report_status(&s, name, is_quiet);
+	if (s.lost_threads)
+		cli_message("%u threads were not looked at: too many at the same time",
+			    s.lost_threads);
+	if (s.lost_blocks)
+		cli_message("%llu times code was translated that there was no number left for",
+			    (unsigned long long)s.lost_blocks);
+	if (s.n_native && !is_quiet)
+		cli_message("%u programs started by execve ran natively and were not looked at",
+			    s.n_native);
+	if (s.lost_threads || s.lost_blocks)
+		return CLI_FAILED;
+	return status;
+}

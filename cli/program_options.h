@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Options of commands that run a program under QEMU.
+ */
+#ifndef TACT_PROGRAM_OPTIONS_H
+#define TACT_PROGRAM_OPTIONS_H
+
+#include <stdbool.h>
+
+#include <tact/trace.h>
+
+#include "options.h"
+
+struct program_options {
+	const char *cpu, *qemu, *plugin; /* NULL: the default */
+	bool no_exec;
+	char *plugin_path; /* owned */
+};
+
+extern const struct option_spec program_option_specs[];
+
+/* Fills those fields of the options that come from the command line and from the environment.  The
+ * plugin is looked for beside the program, where it was built, then in ../lib/tact, where it was
+ * installed.
+ */
+void program_options_apply(struct program_options *p, struct tact_trace_options *to);
+void program_options_fini(struct program_options *p);
+
+/* While it is on, SIGINT, SIGTERM and SIGHUP end the program; what it did until then counts.  A
+ * second signal ends this program at once.
+ */
+void program_signals_catch(struct tact_trace *trace);
+int program_signals_release(void); /* the signal that came, or 0 */
+
+/* Says how the program ended, if it did not do so well, and what was not traced.  Returns an exit
+ * code.
+ */
+int program_report(const struct tact_trace *trace, const char *name, bool is_quiet);
+
+#endif /* TACT_PROGRAM_OPTIONS_H */
