@@ -23,6 +23,7 @@ struct collector {
 	const char *output, *app;
 	int format;
 	bool is_static, no_branch, is_quiet;
+	bool is_started; /* there is something to write */
 	struct program_options program;
 
 	/* where blocks go */
@@ -322,6 +323,7 @@ static int run_program(struct collector *p, struct tact_collect *c)
 		cli_message("%s", p->diag.text);
 		return exit_code_of(status);
 	}
+	p->is_started = true;
 	program_signals_catch(trace);
 	status = tact_collect_trace(c, trace, &p->diag);
 	number = program_signals_release();
@@ -342,6 +344,7 @@ static int read_files(struct collector *p, struct tact_collect *c)
 {
 	int code = CLI_GOOD;
 
+	p->is_started = true;
 	for (size_t i = 0; i < p->n_words; i++) {
 		if (tact_collect_file(c, p->words[i], &p->diag) >= 0)
 			continue;
@@ -355,7 +358,7 @@ static int collect(struct collector *p)
 {
 	const struct tact_collect_options opt = {.size = sizeof(opt), .no_branch = p->no_branch};
 	struct tact_collect *c;
-	int code, written;
+	int code, written = CLI_GOOD;
 
 	code = open_results(p);
 	if (code)
@@ -363,7 +366,8 @@ static int collect(struct collector *p)
 	if (tact_collect_create(&c, &opt))
 		cli_out_of_memory();
 	code = p->is_static ? read_files(p, c) : run_program(p, c);
-	written = code == CLI_UNABLE ? CLI_GOOD : write_results(p, c);
+	if (p->is_started)
+		written = write_results(p, c);
 	tact_collect_destroy(c);
 	if (!p->store && output_close(&p->out))
 		written = CLI_FAILED;

@@ -157,7 +157,9 @@ struct tact_trace_summary {
 	int wait_status;        /* of the program, as waitpid gives it */
 };
 
-/* What is known so far.  Of a record only the first numbers. */
+/* What is known so far: blocks, threads and programs as far as they were delivered.  Of a record only
+ * the numbers up to n_native.
+ */
 void tact_trace_get_summary(const struct tact_trace *trace, struct tact_trace_summary *out);
 
 /* Ends a program that still runs.  NULL is allowed. */
