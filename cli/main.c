@@ -57,6 +57,7 @@ static int first_screen(void)
 			"  tact predict -f csv -a HSW blocks.csv    many blocks\n"
 			"  tact simulate --timeline kernel.s        what waits for what\n"
 			"  tact measure -x 480fafc34801d8           on this machine\n"
+			"  tact collect -o gzip.csv -- gzip -k x    what a program executes\n"
 			"\n"
 			"'tact help COMMAND' or 'tact COMMAND --help' says more; tact --version.\n"
 			"Exit status: 0 good, 1 some inputs failed, 2 wrong usage, 3 this machine\n"
