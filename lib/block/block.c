@@ -424,9 +424,18 @@ enum block_source block_loop_source(const struct tact_block *block)
 {
 	const struct arch_params *p = &block->arch->params;
 
-	if (block->jcc_erratum || (!block->opt.paper && !fits_dsb(block)))
+	unsigned n = block_decoded_uops(block, false);
+
+	if (block->jcc_erratum)
 		return BLOCK_FROM_MITE;
-	if (p->lsd && block_decoded_uops(block, false) <= (unsigned)p->idq_size)
+	/* Instructions have four uops from the decoders at most, so that lines are at least half
+	 * full.
+	 */
+	if (!block->opt.paper &&
+	    2 * block_decoded_uops(block, true) > (unsigned)(p->dsb_line_uops * p->dsb_lines) &&
+	    !fits_dsb(block))
+		return BLOCK_FROM_MITE;
+	if (p->lsd && n <= (unsigned)p->idq_size)
 		return BLOCK_FROM_LSD;
 	return BLOCK_FROM_DSB;
 }

@@ -155,9 +155,11 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 	bool to_memory = block->insns[to->insn].lowered->in[to->input].kind == VALUE_MEMORY;
 	unsigned blocked = 0;
 
-	/* A store that has to leave the store buffer first retires three cycles behind its data. */
+	/* A store that has to leave the store buffer first retires some cycles behind its data; at
+	 * least two, whatever the load.
+	 */
 	if (forwarding && to->is_blocked)
-		blocked = (unsigned)(block->arch->params.store_blocked + 2 -
+		blocked = (unsigned)(block->arch->params.store_blocked + 1 -
 				     block->arch->params.store_forward_vec);
 	if (l->eliminated || (to_memory && source->kind != VALUE_MEMORY)) {
 		*latency = blocked;

@@ -2,6 +2,7 @@
  *
  * The cycle: one call a stage, retirement first, fetch last; and the steady state.
  */
+#include <math.h>
 #include <string.h>
 
 #include "sim/sim.h"
@@ -89,10 +90,63 @@ static bool repeats(struct sim_state *s, struct reference *r, uint64_t iteration
 	return false;
 }
 
+/* Blocks whose state does not come again for long may still have settled: in three stretches one
+ * behind the other iterations take as long, and neither reservation station nor reorder buffer
+ * fills up any more.
+ */
+enum { STRETCHES = 3, STRETCH_CYCLES = 64, STRETCH_ITERATIONS = 4 };
+static const double SETTLED_SHARE = 0.005;
+
+struct checkpoint {
+	uint64_t iteration;
+	int32_t clock;
+	unsigned rs, rob;
+};
+
+struct settling {
+	struct checkpoint last[STRETCHES + 1]; /* the newest one last */
+	unsigned n;
+};
+
+static double stretch(const struct checkpoint *from, const struct checkpoint *to)
+{
+	return (double)(to->clock - from->clock) / (double)(to->iteration - from->iteration);
+}
+
+static bool has_filled(const struct checkpoint *from, const struct checkpoint *to)
+{
+	return to->rs > from->rs || to->rob > from->rob;
+}
+
+/* At the end of an iteration; true if the last stretches agree. */
+static bool has_settled(const struct sim_state *s, struct settling *t, uint64_t iteration)
+{
+	const struct checkpoint now = {iteration, s->clock, s->rs_count, s->rob_count};
+	struct checkpoint *last = t->last;
+	double all;
+
+	if (t->n && (now.clock - last[t->n - 1].clock < STRETCH_CYCLES ||
+		     iteration - last[t->n - 1].iteration < STRETCH_ITERATIONS))
+		return false;
+	if (t->n > STRETCHES)
+		memmove(last, last + 1, STRETCHES * sizeof(*last));
+	else
+		t->n++;
+	last[t->n - 1] = now;
+	if (t->n <= STRETCHES || has_filled(&last[0], &now))
+		return false;
+	all = stretch(&last[0], &now);
+	for (unsigned i = 0; i < STRETCHES; i++)
+		if (fabs(stretch(&last[i], &last[i + 1]) - all) > SETTLED_SHARE * all)
+			return false;
+	return true;
+}
+
 int sim_run(struct sim_state *s, const struct tact_block *block, const struct sim_program *program,
 	    const struct sim_run_options *opt, struct sim_result *out)
 {
 	struct reference reference = {.iteration = 0}; /* no outline is 0 before the first */
+	struct settling settling = {.n = 0};
 	uint64_t iteration = 0, half_iteration = 0;
 	int32_t half_clock = 0, end_clock = 0; /* at the ends of iterations */
 
@@ -106,6 +160,11 @@ int sim_run(struct sim_state *s, const struct tact_block *block, const struct si
 		end_clock = s->clock;
 		if (repeats(s, &reference, iteration) && iteration >= opt->min_iterations) {
 			out->repeats = true;
+			break;
+		}
+		if (has_settled(s, &settling, iteration) && iteration >= opt->min_iterations) {
+			half_clock = settling.last[0].clock;
+			half_iteration = settling.last[0].iteration;
 			break;
 		}
 		if (!half_clock && (uint64_t)s->clock > opt->max_cycles / 2) {
