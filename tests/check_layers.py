@@ -38,7 +38,7 @@ MAY_INCLUDE = {
 # Public headers are interfaces of a module as well.
 PUBLIC = {
     'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch',
-    'block.h': 'block', 'model.h': 'block', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset',
+    'block.h': 'block', 'model.h': 'block', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset', 'classify.h': 'dataset',
     'evaluate.h': 'dataset',
     'doctor.h': 'pmu', 'trace.h': 'trace', 'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
 }

@@ -7,6 +7,7 @@
 
 #include <tact/arch.h>
 #include <tact/block.h>
+#include <tact/classify.h>
 #include <tact/collect.h>
 #include <tact/dataset.h>
 #include <tact/doctor.h>

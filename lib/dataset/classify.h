@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of the classifier share.
+ */
+#ifndef DATASET_CLASSIFY_H
+#define DATASET_CLASSIFY_H
+
+#include <tact/classify.h>
+
+#include "block/block.h"
+#include "dataset/lda.h"
+
+/* What a uop does. */
+enum uop_kind { UOP_LOAD, UOP_STORE, UOP_SCALAR, UOP_VECTOR, UOP_N_KINDS };
+
+struct tact_bags {
+	const struct tact_arch *arch;		 /* borrowed */
+	uint16_t words[TACT_CLASSIFY_MAX_WORDS]; /* port combinations: bit p is port p */
+	unsigned n_words;
+	int16_t word_of[1 << 16]; /* by mask; -1: none */
+
+	struct lda_term *terms;		/* owned; of all bags, those of a bag sorted by word */
+	uint64_t (*kinds)[UOP_N_KINDS]; /* owned; of each term, in all blocks that have the bag */
+	size_t n_terms, terms_capacity, kinds_capacity;
+	size_t *first; /* owned; n_bags + 1 */
+	size_t first_capacity;
+	double *blocks; /* owned; that have the bag: what a corpus calls its weight */
+	size_t blocks_capacity, n_bags;
+	uint32_t *slots; /* owned; hash table of bags + 1 */
+	size_t n_slots;	 /* a power of two */
+};
+
+struct tact_classifier {
+	const struct tact_arch *arch; /* built in */
+	struct lda_prior prior;
+	uint64_t seed, blocks, n_bags, uops;
+	unsigned starts;
+	double perplexity;
+	uint16_t words[TACT_CLASSIFY_MAX_WORDS];	     /* sorted */
+	int16_t word_of[1 << 16];			     /* by mask; -1: none */
+	double kinds[TACT_CLASSIFY_MAX_TOPICS][UOP_N_KINDS]; /* expected uops of a topic by kind */
+	char names[TACT_CLASSIFY_MAX_TOPICS][TACT_CLASSIFY_NAME_SIZE];
+	double *lambda;	  /* owned; K * V */
+	double *expected; /* owned; see lda.h */
+
+	/* What tact_classifier_apply has seen: a label for each of its bags. */
+	struct tact_bags *bags;	   /* owned; NULL: none yet */
+	struct tact_label *labels; /* owned */
+	size_t labels_capacity, n_labels;
+};
+
+/* "p0156"; ports above 9 are letters. */
+void classify_ports(uint16_t mask, char text[TACT_CLASSIFY_PORTS_SIZE]);
+
+/* Room for the parameters of prior; the rest is zero. */
+int classify_create(struct tact_classifier **out, const struct lda_prior *prior);
+
+/* Makes `expected` and `word_of` from lambda and the words. */
+void classify_prepare(struct tact_classifier *c);
+
+/* Writes the text of a model to a file that is open.  Returns -TACT_E_IO, -TACT_E_NOMEM. */
+int classify_write(const struct tact_classifier *c, int fd, const char *comment,
+		   struct tact_diag *diag);
+
+/* Gives every topic a name, from what its uops do. */
+void classify_name_topics(struct tact_classifier *c);
+
+#endif /* DATASET_CLASSIFY_H */

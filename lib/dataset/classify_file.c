@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Models as text; doc/formats.md describes them.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "dataset/classify.h"
+
+static const char magic[] = "#tact-classify";
+enum {
+	VERSION = 1,
+	MAX_LINE = 16384, /* a topic with all its words takes 25 bytes for each */
+};
+static const double MAX_MASS = 1e15; /* beyond that counts are no longer exact */
+
+enum key {
+	KEY_ARCH,
+	KEY_TOPICS,
+	KEY_WORDS,
+	KEY_ALPHA,
+	KEY_BETA,
+	KEY_SEED,
+	KEY_STARTS,
+	KEY_BLOCKS,
+	KEY_BAGS,
+	KEY_UOPS,
+	KEY_PERPLEXITY,
+	N_KEYS
+};
+static const char *const key_names[N_KEYS] = {"arch", "topics", "words",     "alpha",
+					      "beta", "seed",	"starts",    "blocks",
+					      "bags", "uops",	"perplexity"};
+
+/* ---- reading ---- */
+
+struct model_reader {
+	struct tact_classifier *c;   /* owned; made when all keys are there */
+	struct tact_classifier keys; /* what they say */
+	bool seen[N_KEYS];
+	unsigned n_words, n_topics; /* lines so far */
+	bool is_ended;
+	struct tact_diag *diag;
+	uint64_t line;
+};
+
+#define FAIL(r, ...) tact_fail_at((r)->diag, TACT_E_FORMAT, (r)->line, 0, __VA_ARGS__)
+
+/* Only digits: no sign, no blank, as we write it. */
+static int read_count(struct model_reader *r, const char *what, const char *text, uint64_t low,
+		      uint64_t high, uint64_t *value)
+{
+	uint64_t n = 0;
+
+	if (!*text)
+		return FAIL(r, "%s: a number is missing", what);
+	for (const char *p = text; *p; p++) {
+		uint64_t digit = (uint64_t)(*p - '0');
+
+		if (!isdigit((unsigned char)*p))
+			return FAIL(r, "%s: '%.40s' is not a whole number", what, text);
+		if (n > (UINT64_MAX - digit) / 10)
+			return FAIL(r, "%s: %.40s is too large", what, text);
+		n = n * 10 + digit;
+	}
+	if (n < low || n > high)
+		return FAIL(r, "%s: %.40s is not in %llu..%llu", what, text,
+			    (unsigned long long)low, (unsigned long long)high);
+	*value = n;
+	return 0;
+}
+
+static int read_real(struct model_reader *r, const char *what, const char *text, double low,
+		     double high, double *value)
+{
+	char *end;
+	double x;
+
+	if (!isdigit((unsigned char)*text))
+		return FAIL(r, "%s: '%.40s' is not a positive number", what, text);
+	x = strtod(text, &end);
+	if (*end || !isfinite(x))
+		return FAIL(r, "%s: '%.40s' is not a number", what, text);
+	if (x < low || x > high)
+		return FAIL(r, "%s: %.40s is not in %g..%g", what, text, low, high);
+	*value = x;
+	return 0;
+}
+
+static int read_unsigned(struct model_reader *r, const char *what, const char *text, unsigned low,
+			 unsigned high, unsigned *value)
+{
+	uint64_t n;
+	int status = read_count(r, what, text, low, high, &n);
+
+	if (!status)
+		*value = (unsigned)n;
+	return status;
+}
+
+static int read_key_value(struct model_reader *r, enum key key, const char *text)
+{
+	const char *name = key_names[key];
+	struct tact_classifier *c = &r->keys;
+
+	switch (key) {
+	case KEY_ARCH:
+		c->arch = tact_arch_find(text);
+		return c->arch ? 0
+			       : tact_fail_at(r->diag, TACT_E_NO_ARCH, r->line, 0,
+					      "unknown architecture '%.40s'", text);
+	case KEY_TOPICS:
+		return read_unsigned(r, name, text, 1, TACT_CLASSIFY_MAX_TOPICS,
+				     &c->prior.n_topics);
+	case KEY_WORDS:
+		return read_unsigned(r, name, text, 1, TACT_CLASSIFY_MAX_WORDS, &c->prior.n_words);
+	case KEY_ALPHA:
+		return read_real(r, name, text, 1e-3, 1e3, &c->prior.alpha);
+	case KEY_BETA:
+		return read_real(r, name, text, 1e-3, 1e3, &c->prior.eta);
+	case KEY_SEED:
+		return read_count(r, name, text, 0, UINT64_MAX, &c->seed);
+	case KEY_STARTS:
+		return read_unsigned(r, name, text, 1, 1000000, &c->starts);
+	case KEY_BLOCKS:
+		return read_count(r, name, text, 1, 1ull << 53, &c->blocks);
+	case KEY_BAGS:
+		return read_count(r, name, text, 1, TACT_CLASSIFY_MAX_BAGS, &c->n_bags);
+	case KEY_UOPS:
+		return read_count(r, name, text, 1, 1ull << 53, &c->uops);
+	case KEY_PERPLEXITY:
+		return read_real(r, name, text, 1, 1e6, &c->perplexity);
+	default:
+		return FAIL(r, "unknown key");
+	}
+}
+
+static int read_key(struct model_reader *r, char *line)
+{
+	char *name, *value;
+
+	if (params_split_line(line, &name, &value) <= 0)
+		return FAIL(r, "'name = value', a word or a topic expected");
+	if (r->c)
+		return FAIL(r, "'%.40s' behind the first word or topic", name);
+	for (unsigned key = 0; key < N_KEYS; key++) {
+		if (strcmp(name, key_names[key]))
+			continue;
+		if (r->seen[key])
+			return FAIL(r, "%s appears twice", name);
+		r->seen[key] = true;
+		return read_key_value(r, (enum key)key, value);
+	}
+	return FAIL(r, "unknown name '%.40s'", name);
+}
+
+/* Splits at tabs; returns how many columns there are, of which at most `n` are kept. */
+static unsigned split(char *line, char **column, unsigned n)
+{
+	unsigned i = 0;
+
+	for (char *next = line; next; i++) {
+		char *tab = strchr(next, '\t');
+
+		if (i < n)
+			column[i] = next;
+		if (tab)
+			*tab++ = 0;
+		next = tab;
+	}
+	return i;
+}
+
+/* "p0156": ports that the CPU has, in order, each once. */
+static int read_ports(struct model_reader *r, const char *text, uint16_t *mask)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *p = text;
+	uint32_t found = 0;
+
+	if (*p++ != 'p' || !*p)
+		return FAIL(r, "'%.40s' is not a port combination", text);
+	for (; *p; p++) {
+		const char *at = strchr(digits, *p);
+		uint32_t bit = at ? 1u << (at - digits) : 0;
+
+		if (!bit || found >= bit)
+			return FAIL(r, "'%.40s' is not a port combination", text);
+		found |= bit;
+	}
+	if (found & ~tact_arch_ports(r->c->arch))
+		return FAIL(r, "'%.40s': %s does not have all of these ports", text,
+			    tact_arch_name(r->c->arch));
+	*mask = (uint16_t)found;
+	return 0;
+}
+
+static int read_word(struct model_reader *r, char *line)
+{
+	char *column[2];
+	uint16_t word = 0;
+	int status;
+
+	if (split(line, column, ARRAY_SIZE(column)) != ARRAY_SIZE(column))
+		return FAIL(r, "a word has 2 columns: 'word' and its ports");
+	if (r->n_words == r->c->prior.n_words)
+		return FAIL(r, "more than the %u words announced", r->c->prior.n_words);
+	status = read_ports(r, column[1], &word);
+	if (status < 0)
+		return status;
+	if (r->n_words && r->c->words[r->n_words - 1] >= word)
+		return FAIL(r, "'%.40s' twice, or not in the order of the port masks", column[1]);
+	r->c->words[r->n_words++] = word;
+	return 0;
+}
+
+/* What can stand in a CSV, a table and a JSON string as it is. */
+static int read_name(struct model_reader *r, const char *name)
+{
+	if (!*name || strlen(name) >= TACT_CLASSIFY_NAME_SIZE)
+		return FAIL(r, "a topic's name has 1 to %d characters",
+			    TACT_CLASSIFY_NAME_SIZE - 1);
+	for (const char *p = name; *p; p++)
+		if (!isgraph((unsigned char)*p) || strchr(",;\"\\", *p))
+			return FAIL(r, "a topic's name has letters, digits and signs other than "
+				       ", ; \" and \\");
+	for (unsigned k = 0; k < r->n_topics; k++)
+		if (!strcmp(r->c->names[k], name))
+			return FAIL(r, "two topics have the name '%s'", name);
+	strcpy(r->c->names[r->n_topics], name);
+	return 0;
+}
+
+static int read_topic(struct model_reader *r, char *line)
+{
+	enum { FIXED = 2 + UOP_N_KINDS };
+	char *column[FIXED + TACT_CLASSIFY_MAX_WORDS];
+	const unsigned n_words = r->c->prior.n_words, topic = r->n_topics;
+	unsigned n = split(line, column, ARRAY_SIZE(column));
+	double uops = 0;
+	int status;
+
+	if (r->n_words != n_words)
+		return FAIL(r, "%u words announced, %u there", n_words, r->n_words);
+	if (topic == r->c->prior.n_topics)
+		return FAIL(r, "more than the %u topics announced", r->c->prior.n_topics);
+	if (n != FIXED + n_words)
+		return FAIL(r, "a topic has 'topic', its name and %u numbers; there are %u columns",
+			    UOP_N_KINDS + n_words, n);
+	status = read_name(r, column[1]);
+	for (unsigned k = 0; k < UOP_N_KINDS && !status; k++) {
+		status = read_real(r, "uops", column[2 + k], 0, MAX_MASS, &r->c->kinds[topic][k]);
+		uops += r->c->kinds[topic][k];
+	}
+	for (unsigned w = 0; w < n_words && !status; w++)
+		status = read_real(r, "topic", column[FIXED + w], 1e-3, MAX_MASS,
+				   &r->c->lambda[(size_t)topic * n_words + w]);
+	if (status < 0)
+		return status;
+	if (uops < 1e-3)
+		return FAIL(r, "a topic without uops");
+	r->n_topics++;
+	return 0;
+}
+
+/* The first word or topic: now the sizes have to be known. */
+static int begin_lines(struct model_reader *r)
+{
+	struct tact_classifier *k = &r->keys;
+
+	if (r->c)
+		return 0;
+	for (unsigned key = 0; key < N_KEYS; key++)
+		if (!r->seen[key])
+			return FAIL(r, "'%s = ...' is missing in front of this", key_names[key]);
+	if (classify_create(&r->c, &k->prior) < 0)
+		return tact_fail(r->diag, TACT_E_NOMEM, "out of memory");
+	r->c->arch = k->arch;
+	r->c->seed = k->seed;
+	r->c->starts = k->starts;
+	r->c->blocks = k->blocks;
+	r->c->n_bags = k->n_bags;
+	r->c->uops = k->uops;
+	r->c->perplexity = k->perplexity;
+	return 0;
+}
+
+static int read_magic(struct model_reader *r, const char *line)
+{
+	const size_t n = sizeof(magic) - 1;
+	char expected[32];
+
+	snprintf(expected, sizeof(expected), "%s %d", magic, VERSION);
+	if (!strcmp(line, expected))
+		return 0;
+	if (!strncmp(line, magic, n) && line[n] == ' ' && isdigit((unsigned char)line[n + 1]))
+		return tact_fail_at(r->diag, TACT_E_VERSION, r->line, 0,
+				    "version %.20s; this library reads version %d", line + n + 1,
+				    VERSION);
+	return FAIL(r, "'%s' expected: this is not a model of tact classify", expected);
+}
+
+/* A number that was cut short would still be one; this line would not be there. */
+static int read_end(struct model_reader *r)
+{
+	if (!r->c || r->n_topics != r->c->prior.n_topics)
+		return FAIL(r, "'end' before the last topic");
+	r->is_ended = true;
+	return 0;
+}
+
+static int read_line(struct model_reader *r, char *line)
+{
+	int status;
+
+	line[strcspn(line, "\r\n")] = 0;
+	if (r->line == 1)
+		return read_magic(r, line);
+	if (*line == '#' || !line[strspn(line, " \t")])
+		return 0;
+	if (r->is_ended)
+		return FAIL(r, "there is something behind 'end'");
+	if (!strcmp(line, "end"))
+		return read_end(r);
+	if (strncmp(line, "word\t", 5) && strncmp(line, "topic\t", 6))
+		return read_key(r, line);
+	status = begin_lines(r);
+	if (status < 0)
+		return status;
+	return *line == 'w' ? read_word(r, line) : read_topic(r, line);
+}
+
+static int read_model(struct model_reader *r, FILE *file, char *line)
+{
+	int status;
+
+	while (fgets(line, MAX_LINE, file)) {
+		r->line++;
+		if (!strchr(line, '\n') && !feof(file))
+			return FAIL(r, "longer than %d characters, or not text", MAX_LINE - 2);
+		status = read_line(r, line);
+		if (status < 0)
+			return status;
+	}
+	if (ferror(file))
+		return tact_fail(r->diag, TACT_E_IO, "%s", strerror(errno));
+	r->line++;
+	if (r->line == 1)
+		return FAIL(r, "the file is empty");
+	if (!r->is_ended)
+		return FAIL(r, "the line 'end' is missing: the file was cut short");
+	return 0;
+}
+
+int tact_classifier_load(struct tact_classifier **out, const char *path, struct tact_diag *diag)
+{
+	struct model_reader *r;
+	char *line;
+	FILE *file;
+	int status;
+
+	if (!out || !path)
+		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
+	file = fopen(path, "re");
+	if (!file)
+		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	r = calloc(1, sizeof(*r));
+	line = malloc(MAX_LINE);
+	if (!r || !line) {
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		goto out_free;
+	}
+	r->diag = diag;
+	status = read_model(r, file, line);
+	if (status < 0) {
+		tact_classifier_destroy(r->c);
+		goto out_free;
+	}
+	classify_prepare(r->c);
+	*out = r->c;
+out_free:
+	free(line);
+	free(r);
+	fclose(file);
+	return status;
+}
+
+bool tact_classifier_is_model(const char *path)
+{
+	char start[sizeof(magic)] = "";
+	FILE *file = path ? fopen(path, "re") : NULL;
+	bool is_model;
+
+	if (!file)
+		return false;
+	is_model = fread(start, 1, sizeof(magic) - 1, file) == sizeof(magic) - 1 &&
+		   !memcmp(start, magic, sizeof(magic) - 1);
+	fclose(file);
+	return is_model;
+}
+
+/* ---- writing ---- */
+
+struct model_writer {
+	char *text; /* owned */
+	size_t length, capacity;
+	bool failed;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct model_writer *w, const char *format,
+						      ...)
+{
+	enum { ROOM = 512 }; /* more than any single piece */
+	va_list args;
+	int n;
+
+	if (w->failed || tact_grow(&w->text, &w->capacity, w->length + ROOM, 1) < 0) {
+		w->failed = true;
+		return;
+	}
+	va_start(args, format);
+	n = vsnprintf(w->text + w->length, ROOM, format, args);
+	va_end(args);
+	w->failed = n < 0 || n >= ROOM;
+	if (!w->failed)
+		w->length += (size_t)n;
+}
+
+static void put_model(struct model_writer *w, const struct tact_classifier *c, const char *comment)
+{
+	put(w, "%s %d\n", magic, VERSION);
+	while (comment && *comment) {
+		size_t n = strcspn(comment, "\n");
+
+		put(w, "# %.*s\n", (int)(n < 400 ? n : 400), comment);
+		comment += n + (comment[n] == '\n');
+	}
+	put(w, "arch = %s\n", tact_arch_name(c->arch));
+	put(w, "topics = %u\n", c->prior.n_topics);
+	put(w, "words = %u\n", c->prior.n_words);
+	put(w, "alpha = %.17g\n", c->prior.alpha);
+	put(w, "beta = %.17g\n", c->prior.eta);
+	put(w, "seed = %llu\n", (unsigned long long)c->seed);
+	put(w, "starts = %u\n", c->starts);
+	put(w, "blocks = %llu\n", (unsigned long long)c->blocks);
+	put(w, "bags = %llu\n", (unsigned long long)c->n_bags);
+	put(w, "uops = %llu\n", (unsigned long long)c->uops);
+	put(w, "perplexity = %.17g\n", c->perplexity);
+	for (unsigned i = 0; i < c->prior.n_words; i++) {
+		char ports[TACT_CLASSIFY_PORTS_SIZE];
+
+		classify_ports(c->words[i], ports);
+		put(w, "word\t%s\n", ports);
+	}
+	put(w, "# topic\tname\tuops that load, store, are scalar, are vector\ta number for each "
+	       "word\n");
+	for (unsigned k = 0; k < c->prior.n_topics; k++) {
+		put(w, "topic\t%s", c->names[k]);
+		for (unsigned i = 0; i < UOP_N_KINDS; i++)
+			put(w, "\t%.17g", c->kinds[k][i]);
+		for (unsigned i = 0; i < c->prior.n_words; i++)
+			put(w, "\t%.17g", c->lambda[(size_t)k * c->prior.n_words + i]);
+		put(w, "\n");
+	}
+	put(w, "end\n");
+}
+
+static int write_all(int fd, const char *text, size_t length)
+{
+	while (length) {
+		ssize_t n = write(fd, text, length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		text += n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+int classify_write(const struct tact_classifier *c, int fd, const char *comment,
+		   struct tact_diag *diag)
+{
+	struct model_writer w = {0};
+	int status = 0, error;
+
+	put_model(&w, c, comment);
+	if (w.failed) {
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	} else {
+		error = -write_all(fd, w.text, w.length);
+		if (error)
+			status = tact_fail(diag, TACT_E_IO, "%s", strerror(error));
+	}
+	free(w.text);
+	return status;
+}
+
+/* A pipe or a device is written to; it cannot be replaced. */
+static bool is_special(const char *path)
+{
+	struct stat info;
+
+	return !stat(path, &info) && !S_ISREG(info.st_mode);
+}
+
+/* Writes beside the file, and takes its place when all is on the disk. */
+static int save_beside(const struct tact_classifier *c, const char *path, const char *beside,
+		       const char *comment, struct tact_diag *diag)
+{
+	int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), status;
+
+	if (fd < 0)
+		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	status = classify_write(c, fd, comment, diag);
+	if (!status && fsync(fd) < 0)
+		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	if (close(fd) < 0 && !status)
+		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	if (!status && rename(beside, path) < 0)
+		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	if (status < 0)
+		unlink(beside);
+	return status;
+}
+
+int tact_classifier_save(const struct tact_classifier *c, const char *path, const char *comment,
+			 struct tact_diag *diag)
+{
+	char *beside;
+	int status, fd;
+
+	if (!c || !path)
+		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
+	if (is_special(path)) {
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+		if (fd < 0)
+			return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+		status = classify_write(c, fd, comment, diag);
+		close(fd);
+		return status;
+	}
+	if (asprintf(&beside, "%s.%ld.tmp", path, (long)getpid()) < 0)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = save_beside(c, path, beside, comment, diag);
+	free(beside);
+	return status;
+}

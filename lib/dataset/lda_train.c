@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Training: many starts by stochastic variational inference, the best of them polished.
+ *
+ * The bound has many local maxima, and which one a single run ends in depends on its seed.  So a
+ * run is a tournament: every start takes some stochastic steps and a few passes over everything,
+ * the best quarter more passes, the best of those passes until the bound stands still.  Documents
+ * that are equal were made one with a weight before, which is what makes passes cheap.
+ *
+ * A start depends on the seed and on its number alone, and one thread does all of it: the result
+ * does not depend on the number of threads.
+ */
+#include "dataset/lda.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+/* Step t moves the topics by (DELAY + t)^-FORGETTING of the way; the values lie in the range that
+ * Hoffman, Blei and Bach (2010, table 1) found to be good.  STEPS * BATCH documents is near one
+ * pass over BHive.  Batches of a smaller corpus are a sixteenth of it, so that its steps are
+ * stochastic, too.
+ */
+static const double DELAY = 64, FORGETTING = 0.7;
+enum { STEPS = 100, BATCH = 2048, MIN_BATCH = 64, BATCHES = 16, STEP_ROUNDS = 50 };
+static const double STEP_TOLERANCE = 1e-3;
+
+/* Rounds of a document in a pass: gamma is kept from pass to pass, so that few are enough. */
+enum { PASS_ROUNDS = 5 };
+static const double PASS_TOLERANCE = 1e-5;
+
+/* A stage of the tournament: its passes, and what part of the starts is left for it. */
+static const struct {
+	unsigned passes, part;
+	double gain; /* stop when a pass improves the bound by less than this part of it */
+} stages[] = {{4, 1, 0}, {30, 4, 0}, {500, 12, 1e-9}};
+
+struct start {
+	double *lambda; /* of K * V; owned */
+	double bound;
+	unsigned index, passes;
+};
+
+struct tournament {
+	const struct lda_corpus *corpus; /* borrowed, as prior and how */
+	const struct lda_prior *prior;
+	const struct lda_training *how;
+	double *cumulated;    /* weights up to and with each document; owned */
+	struct start *starts; /* owned */
+	unsigned stage, n_left, batch;
+	atomic_uint next;
+	atomic_bool failed;
+};
+
+/* A thread's own memory. */
+struct worker {
+	double *gamma;	 /* of all documents */
+	double *batch;	 /* weights of documents in the mini-batch; all 0 between steps */
+	size_t *members; /* BATCH of them */
+	double *expected, *stats;
+};
+
+/* splitmix64 (Steele, Lea and Flood 2014) */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+/* Uniform in (0, 1). */
+static double next_unit(uint64_t *state)
+{
+	return ((double)(next_random(state) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* A document, with the probability of its weight. */
+static size_t draw(const struct tournament *t, const double *cumulated, uint64_t *state)
+{
+	size_t low = 0, high = t->corpus->n_docs - 1;
+	double at = next_unit(state) * cumulated[high];
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (cumulated[middle] > at)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* ---- where to start ---- */
+
+static double total_weight(const struct tournament *t)
+{
+	return t->cumulated[t->corpus->n_docs - 1];
+}
+
+/* Half the squared Hellinger distance between a document's words and a distribution. */
+static double distance(const struct lda_corpus *c, size_t d, const double *topic, double length)
+{
+	double common = 0;
+
+	for (size_t i = c->first[d]; i < c->first[d + 1]; i++)
+		common += sqrt(topic[c->terms[i].word] * c->terms[i].count / length);
+	return common < 1 ? 1 - common : 0;
+}
+
+static double length_of(const struct lda_corpus *c, size_t d)
+{
+	double length = 0;
+
+	for (size_t i = c->first[d]; i < c->first[d + 1]; i++)
+		length += c->terms[i].count;
+	return length;
+}
+
+/* Each topic begins as a document that is far from those chosen before, as in k-means++ (Arthur and
+ * Vassilvitskii 2007), mixed with noise.  Uses gamma's room.
+ */
+static void start_from_documents(const struct tournament *t, struct worker *w, double *lambda,
+				 uint64_t *state)
+{
+	const struct lda_corpus *c = t->corpus;
+	const unsigned n_words = t->prior->n_words;
+	const double scale = total_weight(t) / t->prior->n_topics, noise = 0.3;
+	double *away = w->gamma, *cumulated = w->batch;
+
+	for (size_t d = 0; d < c->n_docs; d++)
+		away[d] = 1;
+	for (unsigned k = 0; k < t->prior->n_topics; k++) {
+		double *topic = lambda + (size_t)k * n_words, sum = 0, length;
+		size_t chosen;
+
+		for (size_t d = 0; d < c->n_docs; d++)
+			cumulated[d] = sum += away[d] * c->weight[d] + 1e-12;
+		chosen = draw(t, cumulated, state);
+		length = length_of(c, chosen);
+		memset(topic, 0, n_words * sizeof(*topic));
+		for (size_t i = c->first[chosen]; i < c->first[chosen + 1]; i++)
+			topic[c->terms[i].word] += c->terms[i].count / length;
+		for (size_t d = 0; d < c->n_docs; d++) {
+			double far = distance(c, d, topic, length_of(c, d));
+
+			if (far < away[d])
+				away[d] = far;
+		}
+		for (unsigned i = 0; i < n_words; i++)
+			topic[i] =
+				t->prior->eta + scale * ((1 - noise) * topic[i] -
+							 noise * log(next_unit(state)) / n_words);
+	}
+	memset(w->batch, 0, c->n_docs * sizeof(*w->batch));
+}
+
+static void start_anywhere(const struct tournament *t, double *lambda, uint64_t *state)
+{
+	const size_t n = (size_t)t->prior->n_topics * t->prior->n_words;
+	const double scale = total_weight(t) / (double)n;
+
+	for (size_t i = 0; i < n; i++)
+		lambda[i] = t->prior->eta - scale * log(next_unit(state));
+}
+
+/* ---- steps and passes ---- */
+
+/* One mini-batch, drawn from the documents with replacement; equal ones count once with a weight.
+ */
+static void step(const struct tournament *t, struct worker *w, double *lambda, unsigned number,
+		 uint64_t *state)
+{
+	const struct lda_corpus *c = t->corpus;
+	const size_t n_params = (size_t)t->prior->n_topics * t->prior->n_words;
+	const double rate = pow(DELAY + number, -FORGETTING);
+	const double scale = total_weight(t) / t->batch;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < t->batch; i++) {
+		size_t d = draw(t, t->cumulated, state);
+
+		if (!w->batch[d]++)
+			w->members[n++] = d;
+	}
+	lda_expect(t->prior, lambda, w->expected);
+	memset(w->stats, 0, n_params * sizeof(*w->stats));
+	for (size_t i = 0; i < n; i++) {
+		size_t d = w->members[i], length = c->first[d + 1] - c->first[d];
+		const struct lda_term *terms = c->terms + c->first[d];
+		double gamma[LDA_MAX_TOPICS];
+
+		lda_mixture_init(t->prior, terms, length, gamma);
+		lda_infer(t->prior, w->expected, terms, length, gamma, STEP_ROUNDS, STEP_TOLERANCE);
+		lda_collect(t->prior, w->expected, terms, length, gamma, w->batch[d], w->stats);
+		w->batch[d] = 0;
+	}
+	for (size_t i = 0; i < n_params; i++)
+		lambda[i] += rate * (t->prior->eta + scale * w->stats[i] - lambda[i]);
+}
+
+/* Over all documents: returns the bound before the topics changed, which takes a third of the time,
+ * if it is asked for.
+ */
+static double pass(const struct tournament *t, struct worker *w, double *lambda, bool is_asked)
+{
+	const struct lda_corpus *c = t->corpus;
+	const unsigned n_topics = t->prior->n_topics;
+	const size_t n_params = (size_t)n_topics * t->prior->n_words;
+	double bound = lda_topics_bound(t->prior, lambda);
+
+	lda_expect(t->prior, lambda, w->expected);
+	memset(w->stats, 0, n_params * sizeof(*w->stats));
+	for (size_t d = 0; d < c->n_docs; d++) {
+		const struct lda_term *terms = c->terms + c->first[d];
+		size_t length = c->first[d + 1] - c->first[d];
+		double *gamma = w->gamma + d * n_topics;
+
+		lda_infer(t->prior, w->expected, terms, length, gamma, PASS_ROUNDS, PASS_TOLERANCE);
+		lda_collect(t->prior, w->expected, terms, length, gamma, c->weight[d], w->stats);
+		if (is_asked)
+			bound += c->weight[d] *
+				 lda_bound(t->prior, w->expected, terms, length, gamma);
+	}
+	for (size_t i = 0; i < n_params; i++)
+		lambda[i] = t->prior->eta + w->stats[i];
+	return bound;
+}
+
+static void begin(const struct tournament *t, struct worker *w, struct start *s)
+{
+	uint64_t state = t->how->seed;
+
+	/* Streams of different seeds and starts must not run into each other. */
+	state = next_random(&state) ^ (uint64_t)s->index << 32;
+	state = next_random(&state);
+	if (s->index % 2)
+		start_anywhere(t, s->lambda, &state);
+	else
+		start_from_documents(t, w, s->lambda, &state);
+	for (unsigned i = 0; i < STEPS; i++)
+		step(t, w, s->lambda, i, &state);
+}
+
+static void run_stage(const struct tournament *t, struct worker *w, struct start *s)
+{
+	const struct lda_corpus *c = t->corpus;
+	const unsigned n = stages[t->stage].passes;
+	const double gain = stages[t->stage].gain;
+	double before = -INFINITY;
+
+	if (!t->stage)
+		begin(t, w, s);
+	for (size_t d = 0; d < c->n_docs; d++)
+		lda_mixture_init(t->prior, c->terms + c->first[d], c->first[d + 1] - c->first[d],
+				 w->gamma + d * t->prior->n_topics);
+	for (unsigned i = 1; i <= n; i++) {
+		bool is_asked = gain > 0 || i == n;
+		double bound = pass(t, w, s->lambda, is_asked);
+
+		s->passes++;
+		if (!is_asked)
+			continue;
+		s->bound = bound;
+		if (bound - before < gain * fabs(bound) && i > 3)
+			break;
+		before = bound;
+	}
+}
+
+/* ---- threads ---- */
+
+static void worker_fini(struct worker *w)
+{
+	free(w->gamma);
+	free(w->batch);
+	free(w->members);
+	free(w->expected);
+	free(w->stats);
+}
+
+static int worker_init(struct worker *w, const struct tournament *t)
+{
+	const size_t n = t->corpus->n_docs;
+	const size_t n_params = (size_t)t->prior->n_topics * t->prior->n_words;
+
+	*w = (struct worker){
+		.gamma = calloc(n, t->prior->n_topics * sizeof(*w->gamma)),
+		.batch = calloc(n, sizeof(*w->batch)),
+		.members = calloc(BATCH, sizeof(*w->members)),
+		.expected = calloc(n_params, sizeof(*w->expected)),
+		.stats = calloc(n_params, sizeof(*w->stats)),
+	};
+	return w->gamma && w->batch && w->members && w->expected && w->stats ? 0 : -TACT_E_NOMEM;
+}
+
+static void *work(void *argument)
+{
+	struct tournament *t = argument;
+	struct worker w;
+	unsigned i;
+
+	if (worker_init(&w, t) < 0)
+		t->failed = true;
+	else
+		while ((i = t->next++) < t->n_left)
+			run_stage(t, &w, &t->starts[i]);
+	worker_fini(&w);
+	return NULL;
+}
+
+static int by_bound(const void *a, const void *b)
+{
+	const struct start *p = a, *q = b;
+
+	if (p->bound != q->bound)
+		return p->bound > q->bound ? -1 : 1;
+	return p->index < q->index ? -1 : p->index > q->index;
+}
+
+/* This thread works too; one that cannot be had is done without. */
+static int run_threads(struct tournament *t)
+{
+	const unsigned wanted = t->how->jobs < t->n_left ? t->how->jobs : t->n_left;
+	pthread_t *threads = calloc(wanted, sizeof(*threads));
+	unsigned n = 0;
+
+	if (!threads)
+		return -TACT_E_NOMEM;
+	t->next = 0;
+	while (n + 1 < wanted && !pthread_create(&threads[n], NULL, work, t))
+		n++;
+	work(t);
+	while (n)
+		pthread_join(threads[--n], NULL);
+	free(threads);
+	return t->failed ? -TACT_E_NOMEM : 0;
+}
+
+static int run_tournament(struct tournament *t)
+{
+	for (t->stage = 0; t->stage < ARRAY_SIZE(stages); t->stage++) {
+		int status;
+
+		t->n_left = (t->how->starts + stages[t->stage].part - 1) / stages[t->stage].part;
+		status = run_threads(t);
+		if (status < 0)
+			return status;
+		qsort(t->starts, t->n_left, sizeof(*t->starts), by_bound);
+	}
+	return 0;
+}
+
+/* Topics in order of the words that they explain, so that their numbers mean something. */
+static void copy_sorted(const struct lda_prior *prior, const double *from, double *to)
+{
+	double mass[LDA_MAX_TOPICS] = {0};
+	bool done[LDA_MAX_TOPICS] = {false};
+
+	for (unsigned k = 0; k < prior->n_topics; k++)
+		for (unsigned w = 0; w < prior->n_words; w++)
+			mass[k] += from[(size_t)k * prior->n_words + w];
+	for (unsigned i = 0; i < prior->n_topics; i++) {
+		unsigned best = prior->n_topics;
+
+		for (unsigned k = 0; k < prior->n_topics; k++)
+			if (!done[k] && (best == prior->n_topics || mass[k] > mass[best]))
+				best = k;
+		done[best] = true;
+		memcpy(to + (size_t)i * prior->n_words, from + (size_t)best * prior->n_words,
+		       prior->n_words * sizeof(*to));
+	}
+}
+
+int lda_train(const struct lda_corpus *corpus, const struct lda_prior *prior,
+	      const struct lda_training *how, double *lambda, double *bound, unsigned *passes)
+{
+	const size_t n_params = (size_t)prior->n_topics * prior->n_words;
+	struct tournament t = {.corpus = corpus, .prior = prior, .how = how};
+	double *lambdas = calloc(how->starts, n_params * sizeof(*lambdas)), sum = 0;
+	int status = -TACT_E_NOMEM;
+
+	t.cumulated = calloc(corpus->n_docs, sizeof(*t.cumulated));
+	t.starts = calloc(how->starts, sizeof(*t.starts));
+	if (!lambdas || !t.cumulated || !t.starts)
+		goto out_free;
+	for (size_t d = 0; d < corpus->n_docs; d++)
+		t.cumulated[d] = sum += corpus->weight[d];
+	for (unsigned i = 0; i < how->starts; i++)
+		t.starts[i] = (struct start){.lambda = lambdas + i * n_params, .index = i};
+	t.batch = sum / BATCHES > BATCH	      ? BATCH
+		  : sum / BATCHES > MIN_BATCH ? (unsigned)(sum / BATCHES)
+					      : MIN_BATCH;
+	status = run_tournament(&t);
+	if (status < 0)
+		goto out_free;
+	copy_sorted(prior, t.starts[0].lambda, lambda);
+	*bound = t.starts[0].bound;
+	*passes = t.starts[0].passes;
+out_free:
+	free(lambdas);
+	free(t.cumulated);
+	free(t.starts);
+	return status;
+}
