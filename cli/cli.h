@@ -32,6 +32,7 @@ int cmd_collect(int argc, char **argv);
 int cmd_archs(int argc, char **argv);
 int cmd_measure(int argc, char **argv);
 int cmd_evaluate(int argc, char **argv);
+int cmd_classify(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
 /* "tact: " and the text and a newline, to standard error. */

@@ -15,6 +15,7 @@ static const struct command commands[] = {
 	{"predict", "how many cycles a block of code takes, and why", cmd_predict},
 	{"simulate", "the same, cycle by cycle: what every uop waits for", cmd_simulate},
 	{"measure", "how many cycles it takes on this very machine", cmd_measure},
+	{"classify", "categories of blocks by the ports that they use", cmd_classify},
 	{"evaluate", "compares models with measured cycles", cmd_evaluate},
 	{"dataset", "stores of blocks: import, export, merge, stat, lint", cmd_dataset},
 	{"collect", "the basic blocks of a program, and how often each is executed", cmd_collect},
