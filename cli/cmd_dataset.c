@@ -281,6 +281,9 @@ static int check_options(const struct dataset *d, const char *action)
 		 (d->app || d->machine || d->arch || d->mode >= 0 || d->init >= 0 ||
 		  d->classifier || d->model || d->version))
 		wrong = "stat and merge take all rows; export and lint can choose";
+	else if (is_import && d->machine &&
+		 (!*d->machine || strlen(d->machine) > TACT_STORE_NAME_MAX))
+		wrong = "--machine: a name has 1 to 63 bytes";
 	if (wrong)
 		cli_message("%s", wrong);
 	return wrong ? CLI_USAGE : CLI_GOOD;

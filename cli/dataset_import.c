@@ -20,6 +20,7 @@ struct importer {
 	const struct dataset *d;
 	struct tact_store *store;
 	const char *path;
+	char origin[TACT_STORE_NAME_MAX + 1];
 	struct machine_id *machines; /* owned: those seen in the file */
 	size_t n_machines;
 	int64_t own_machine; /* of rows that name none; 0: not looked up yet */
@@ -27,10 +28,19 @@ struct importer {
 	bool is_store_failed;
 };
 
+/* The file's name as a store may hold it. */
+static void set_origin(struct importer *in)
+{
+	snprintf(in->origin, sizeof(in->origin), "%s", dataset_file_name(in->path));
+	for (char *p = in->origin; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+}
+
 /* The machine of rows that do not name theirs. */
 static void default_machine(const struct importer *in, struct tact_machine *machine)
 {
-	const char *name = in->d->machine ? in->d->machine : dataset_file_name(in->path);
+	const char *name = in->d->machine ? in->d->machine : in->origin;
 	size_t size = in->d->machine || !strchr(name + 1, '.') ? strlen(name)
 							       : strcspn(name + 1, ".") + 1;
 
@@ -204,7 +214,7 @@ static int import_file(struct importer *in)
 		.unit = (enum tact_unit)d->unit,
 		.mode = d->mode < 0 ? TACT_MODE_AUTO : (enum tact_mode)d->mode,
 		.init = d->init < 0 ? TACT_INIT_SAME : (enum tact_init)d->init,
-		.origin = dataset_file_name(in->path),
+		.origin = in->origin,
 		.app = d->app,
 		.classifier = d->classifier,
 		.arch = d->arch,
@@ -262,6 +272,7 @@ int dataset_import(const struct dataset *d)
 	for (size_t i = 2; i < d->n_paths; i++) {
 		struct importer in = {.d = d, .store = store, .path = d->paths[i]};
 
+		set_origin(&in);
 		if (import_file(&in))
 			result = CLI_FAILED;
 		free(in.machines);
