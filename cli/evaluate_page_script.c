@@ -134,7 +134,7 @@ const char evaluate_page_script[] =
 	"CPU, by \" +\n"
 	"    'FACILE; of several bottlenecks the one closest to the front end counts.</p>' +\n"
 	"    \"<div class='panel'><div class='keys'>\" + names.map(function (name, k) {\n"
-	"      return used[k] ? \"<span><i style='background:\" + COLORS[k] + \"'></i>\" + "
+	"      return used[k] ? \"<span><i style='background:\" + color(k) + \"'></i>\" + "
 	"esc(name) +\n"
 	"        '</span>' : '';\n"
 	"    }).join('') + \"</div><div class='scroll'>\" + flowChart(stages, data.flows, names) + "
