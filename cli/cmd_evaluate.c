@@ -295,7 +295,7 @@ static int run(struct evaluator *p)
 	if (status)
 		return status;
 	read = evaluate_read(p);
-	if (!p->rows.n)
+	if (!p->rows.n || read == CLI_USAGE)
 		return read;
 	for (size_t m = 0; m < p->n_models && !status; m++)
 		status = evaluate_model_prepare(p, &p->models[m]);

@@ -138,7 +138,8 @@ void evaluate_rows_fini(struct evaluate_rows *rows)
 
 /* ---- CPU, mode, code ---- */
 
-static int derive(struct evaluator *p, unsigned i)
+/* Says only once what is wrong with the parameters. */
+static bool derive(struct evaluator *p, unsigned i)
 {
 	struct tact_diag diag = {0};
 	struct text err = {0};
@@ -146,12 +147,15 @@ static int derive(struct evaluator *p, unsigned i)
 
 	if (status >= 0) {
 		p->arch[i] = p->derived[i];
-		return 0;
+		return true;
 	}
+	if (p->is_params_bad)
+		return false;
+	p->is_params_bad = true;
 	cli_place(&err, p->params, diag.line, diag.text[0] ? diag.text : tact_strerror(status));
 	text_to_stderr(&err);
 	text_free(&err);
-	exit(CLI_USAGE);
+	return false;
 }
 
 int evaluate_arch(struct evaluator *p, const char *name)
@@ -166,8 +170,8 @@ int evaluate_arch(struct evaluator *p, const char *name)
 	if (p->n_archs == EVALUATE_MAX_ARCHS)
 		return -1;
 	p->arch[p->n_archs] = arch;
-	if (p->params)
-		derive(p, p->n_archs);
+	if (p->params && !derive(p, p->n_archs))
+		return -1;
 	return (int)p->n_archs++;
 }
 
@@ -542,6 +546,8 @@ int evaluate_read(struct evaluator *p)
 			status = one;
 	}
 	tact_block_destroy(r.block);
+	if (p->is_params_bad)
+		return CLI_USAGE;
 	remark(p);
 	if (p->rows.n)
 		return status;

@@ -131,7 +131,8 @@ struct evaluator {
 	const struct tact_arch *arch[EVALUATE_MAX_ARCHS];
 	struct tact_arch *derived[EVALUATE_MAX_ARCHS]; /* owned; NULL: it is a built-in one */
 	unsigned n_archs;
-	int default_arch; /* < 0: not chosen yet */
+	int default_arch;   /* < 0: not chosen yet */
+	bool is_params_bad; /* the message was given */
 
 	struct evaluate_rows rows;
 	struct evaluate_bottlenecks *bottlenecks; /* owned */
