@@ -96,7 +96,7 @@ static int put_record(struct importer *in, const struct tact_record *record, str
 		return status;
 	in->blocks += status;
 	if (status >= 0 && record->has_source) {
-		status = tact_store_put_source(in->store, block, record->app, record->weight, diag);
+		status = tact_store_add_source(in->store, block, record->app, record->weight, diag);
 		in->sources += status >= 0;
 	}
 	if (status >= 0 && record->has_category) {

@@ -93,10 +93,16 @@ int tact_store_put_block(struct tact_store *store, const uint8_t *code, size_t s
 			 struct tact_diag *diag);
 
 /* The block comes from this application, with this weight; NAN: not known.  One row for each block
- * and application: a known weight replaces the one before, it is not added.  So the same file can be
- * imported twice; who counts adds up first.
+ * and application: a known weight replaces the one before, it is not added.
  */
 int tact_store_put_source(struct tact_store *store, int64_t block, const char *app, double weight,
+			  struct tact_diag *diag);
+
+/* Between tact_store_begin and _end: the same, but weights that come for a block and application more
+ * than once since the begin add up.  So a file that has a block several times can be imported, and
+ * imported again.  -TACT_E_INVAL outside of them.
+ */
+int tact_store_add_source(struct tact_store *store, int64_t block, const char *app, double weight,
 			  struct tact_diag *diag);
 
 /* The category of the block by a classifier, for an architecture ("" if it needs none).  One row for

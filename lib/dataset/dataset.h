@@ -28,13 +28,17 @@ enum store_stmt {
 	STORE_PUT_SOURCE,
 	STORE_PUT_CATEGORY,
 	STORE_PUT_PREDICTION,
-	STORE_N_STMTS
+	STORE_N_STMTS,
+	/* made by tact_store_begin */
+	STORE_MARK_SOURCE = STORE_N_STMTS,
+	STORE_ADD_WEIGHT,
+	STORE_N_ALL_STMTS
 };
 
 struct tact_store {
-	sqlite3 *db;			   /* owned */
-	sqlite3_stmt *stmt[STORE_N_STMTS]; /* owned */
-	char *hex;			   /* owned: digits of the block at hand */
+	sqlite3 *db;			       /* owned */
+	sqlite3_stmt *stmt[STORE_N_ALL_STMTS]; /* owned */
+	char *hex;			       /* owned: digits of the block at hand */
 	size_t hex_capacity;
 	int64_t machine;		    /* this one's row; 0: the store does not have it yet */
 	int64_t committed_machine;	    /* what it is after a transaction was taken back */

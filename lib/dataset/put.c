@@ -142,6 +142,33 @@ int tact_store_put_source(struct tact_store *store, int64_t block, const char *a
 	return store_finish(store, store_step_once(put, NULL), diag);
 }
 
+int tact_store_add_source(struct tact_store *store, int64_t block, const char *app, double weight,
+			  struct tact_diag *diag)
+{
+	sqlite3_stmt *stmt;
+	int result;
+
+	if (!store || block <= 0 || !store->is_bulk)
+		return tact_fail(diag, TACT_E_INVAL, "no store or block, or nothing has begun");
+	if (!is_name(app))
+		return fail_name(diag, "an application");
+	if (!isfinite(weight))
+		return tact_store_put_source(store, block, app, weight, diag);
+	stmt = store->stmt[STORE_MARK_SOURCE];
+	sqlite3_bind_int64(stmt, 1, block);
+	store_bind(stmt, 2, app);
+	result = store_step_once(stmt, NULL);
+	if (result != SQLITE_DONE)
+		return store_finish(store, result, diag);
+	if (sqlite3_changes(store->db)) /* the first one */
+		return tact_store_put_source(store, block, app, weight, diag);
+	stmt = store->stmt[STORE_ADD_WEIGHT];
+	sqlite3_bind_int64(stmt, 1, block);
+	store_bind(stmt, 2, app);
+	bind_number(stmt, 3, weight);
+	return store_finish(store, store_step_once(stmt, NULL), diag);
+}
+
 int tact_store_put_category(struct tact_store *store, int64_t block, const char *classifier,
 			    const char *arch, const char *label, struct tact_diag *diag)
 {

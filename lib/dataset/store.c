@@ -103,7 +103,7 @@ static int use_log(sqlite3 *db)
 	return code;
 }
 
-static const char *const statements[STORE_N_STMTS] = {
+static const char *const statements[STORE_N_ALL_STMTS] = {
 	[STORE_FIND_BLOCK] = "SELECT id FROM block WHERE hex = ?",
 	[STORE_ADD_BLOCK] = "INSERT INTO block(hex) VALUES(?)",
 	[STORE_GET_BLOCK] = "SELECT hex FROM block WHERE id = ?",
@@ -125,11 +125,14 @@ static const char *const statements[STORE_N_STMTS] = {
 		"INSERT OR REPLACE INTO prediction(block, arch, mode, init, model, version, status,"
 		" cycles_per_iteration, coverage, bottlenecks)"
 		" VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[STORE_MARK_SOURCE] = "INSERT OR IGNORE INTO temp.seen_source(block, app) VALUES(?, ?)",
+	[STORE_ADD_WEIGHT] = "UPDATE source SET weight = coalesce(weight, 0) + ?3"
+			     " WHERE block = ?1 AND app = ?2",
 };
 
-static int prepare(struct tact_store *store, struct tact_diag *diag)
+static int prepare(struct tact_store *store, size_t first, size_t end, struct tact_diag *diag)
 {
-	for (size_t i = 0; i < STORE_N_STMTS; i++) {
+	for (size_t i = first; i < end; i++) {
 		int code = sqlite3_prepare_v3(store->db, statements[i], -1,
 					      SQLITE_PREPARE_PERSISTENT, &store->stmt[i], NULL);
 
@@ -140,7 +143,6 @@ static int prepare(struct tact_store *store, struct tact_diag *diag)
 		if (code != SQLITE_OK)
 			return store_fail(store->db, code, diag);
 	}
-	store->is_open = true;
 	return 0;
 }
 
@@ -217,8 +219,9 @@ int tact_store_open(struct tact_store **out, const char *path, unsigned flags,
 	store->is_readonly = flags & TACT_STORE_READONLY;
 	status = open_database(store, path, flags, diag);
 	if (status >= 0)
-		status = prepare(store, diag);
+		status = prepare(store, 0, STORE_N_STMTS, diag);
 	if (status >= 0) {
+		store->is_open = true;
 		code = find_host(store, false);
 		store->committed_machine = store->machine;
 		if (code != SQLITE_OK)
@@ -236,7 +239,7 @@ void tact_store_close(struct tact_store *store)
 {
 	if (!store)
 		return;
-	for (size_t i = 0; i < STORE_N_STMTS; i++)
+	for (size_t i = 0; i < STORE_N_ALL_STMTS; i++)
 		sqlite3_finalize(store->stmt[i]);
 	if (store->is_bulk && !sqlite3_get_autocommit(store->db))
 		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
@@ -336,6 +339,22 @@ int store_finish(struct tact_store *store, int code, struct tact_diag *diag)
 	return code == SQLITE_OK ? 0 : fail_transaction(store, code, diag);
 }
 
+/* What has had a weight since the begin is remembered on disk: there may be much of it. */
+static int forget_sources(struct tact_store *store, struct tact_diag *diag)
+{
+	int code = sqlite3_exec(store->db,
+				"CREATE TEMP TABLE IF NOT EXISTS seen_source(block INTEGER,"
+				" app TEXT, PRIMARY KEY(block, app)) WITHOUT ROWID;"
+				"DELETE FROM temp.seen_source",
+				NULL, NULL, NULL);
+
+	if (code != SQLITE_OK)
+		return store_fail(store->db, code, diag);
+	if (store->stmt[STORE_MARK_SOURCE])
+		return 0;
+	return prepare(store, STORE_N_STMTS, STORE_N_ALL_STMTS, diag);
+}
+
 int tact_store_begin(struct tact_store *store, struct tact_diag *diag)
 {
 	int code;
@@ -346,6 +365,9 @@ int tact_store_begin(struct tact_store *store, struct tact_diag *diag)
 		return store_fail(NULL, SQLITE_READONLY, diag);
 	/* Room for the inner pages of a large index: KiB, taken as needed. */
 	sqlite3_exec(store->db, "PRAGMA cache_size = -65536", NULL, NULL, NULL);
+	code = forget_sources(store, diag);
+	if (code < 0)
+		return code;
 	store->is_bulk = true;
 	code = begin(store);
 	return code == SQLITE_OK ? 0 : fail_transaction(store, code, diag);

@@ -291,6 +291,25 @@ static void wrong_rows(void **state)
 	assert_int_equal(count(f, "SELECT count(*) FROM block"), 2);
 }
 
+/* Weights of one import add up; the next import begins anew. */
+static void weights_add_up(void **state)
+{
+	struct fixture *f = *state;
+	int64_t add = put_block(f, add_code, 3);
+
+	assert_int_equal(tact_store_add_source(f->store, add, "a", 1, NULL), -TACT_E_INVAL);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(tact_store_begin(f->store, NULL), 0);
+		assert_int_equal(tact_store_add_source(f->store, add, "a", 1, NULL), 0);
+		assert_int_equal(tact_store_add_source(f->store, add, "a", (double)NAN, NULL), 0);
+		assert_int_equal(tact_store_add_source(f->store, add, "b", 4, NULL), 0);
+		assert_int_equal(tact_store_add_source(f->store, add, "a", 2, NULL), 0);
+		assert_int_equal(tact_store_end(f->store, NULL), 0);
+		assert_int_equal(count(f, "SELECT weight FROM source WHERE app = 'a'"), 3);
+		assert_int_equal(count(f, "SELECT weight FROM source WHERE app = 'b'"), 4);
+	}
+}
+
 /* Without an end there is nothing of the last transaction. */
 static void close_without_end(void **state)
 {
@@ -563,6 +582,7 @@ int main(void)
 		STORE_TEST(imported_measurements),
 		STORE_TEST(predictions),
 		STORE_TEST(wrong_rows),
+		STORE_TEST(weights_add_up),
 		STORE_TEST(close_without_end),
 		STORE_TEST(killed_among_many),
 		STORE_TEST(first_version),
