@@ -374,6 +374,28 @@ static int define_module(struct trace_events *e, struct stream *s, uint32_t numb
 
 /* ---- accesses ---- */
 
+/* Whether the access is one with another that came before, which then grows. */
+static bool is_joined(struct stream *s, const struct tact_trace_access *a, uint32_t insn)
+{
+	struct tact_trace_access *last = NULL;
+
+	if (s->is_repeating) {
+		if (s->run[a->is_store])
+			last = &s->accesses[s->run[a->is_store] - 1];
+		if (last && last->size >= 1u << 30)
+			last = NULL;
+	} else if (s->n_accesses && a->size == PIECE) {
+		last = &s->accesses[s->n_accesses - 1];
+		if (last->size >= s->current->widths[insn])
+			last = NULL;
+	}
+	if (!last || last->insn != a->insn || last->is_store != a->is_store ||
+	    a->address != last->address + last->size)
+		return false;
+	last->size += a->size;
+	return true;
+}
+
 static int add_access(struct stream *s, uint64_t word, struct tact_diag *diag)
 {
 	const uint32_t insn = word >> WIRE_INSN_SHIFT & WIRE_INSN_MASK;
@@ -383,31 +405,18 @@ static int add_access(struct stream *s, uint64_t word, struct tact_diag *diag)
 		.is_store = (word & WIRE_STORE) != 0,
 		.size = 1u << (word >> WIRE_SIZE_SHIFT & 7),
 	};
-	struct tact_trace_access *last;
 
 	if (insn >= s->current->block.n_insns)
 		return bad(diag, "an access of an instruction that its block does not have");
-	if (s->is_repeating && s->run[a.is_store]) {
-		last = &s->accesses[s->run[a.is_store] - 1];
-		if (last->insn == a.insn && a.address == last->address + last->size &&
-		    last->size < 1u << 30) {
-			last->size += a.size;
-			return 0;
-		}
-	}
-	if (s->n_accesses) {
-		last = &s->accesses[s->n_accesses - 1];
-		if (a.size == PIECE && last->insn == a.insn && last->is_store == a.is_store &&
-		    !s->is_repeating && a.address == last->address + last->size &&
-		    last->size < s->current->widths[insn]) {
-			last->size += a.size;
-			return 0;
-		}
-	}
-	if (s->n_accesses >= MAX_ACCESSES)
+	if ((s->is_repeating || s->current->widths[insn]) && is_joined(s, &a, insn))
 		return 0;
-	if (tact_grow(&s->accesses, &s->accesses_capacity, s->n_accesses + 1, sizeof(*s->accesses)))
-		return no_memory(diag);
+	if (s->n_accesses == s->accesses_capacity) {
+		if (s->n_accesses >= MAX_ACCESSES)
+			return 0;
+		if (tact_grow(&s->accesses, &s->accesses_capacity, s->n_accesses + 1,
+			      sizeof(*s->accesses)))
+			return no_memory(diag);
+	}
 	s->accesses[s->n_accesses++] = a;
 	s->run[a.is_store] = s->n_accesses;
 	return 0;

@@ -60,14 +60,31 @@ static void on_exec(unsigned index, void *userdata)
 	stream_put(v, wire_word(WIRE_EXEC, 0, (uint32_t)number));
 }
 
+/* Size and direction of an access as bits of its word.  Programs have few kinds of accesses, and
+ * two calls into QEMU for each would cost more than all the rest: those seen before are remembered,
+ * an entry as one word, so that threads do not disturb each other.
+ */
+static uint64_t access_bits(qemu_plugin_meminfo_t info)
+{
+	static uint64_t seen[256];
+	uint64_t *entry = &seen[(info ^ info >> 8 ^ info >> 16) % 256];
+	uint64_t known = __atomic_load_n(entry, __ATOMIC_RELAXED), bits;
+
+	if (known >> 8 == (1ull << 32 | info))
+		return (known & 0xff) << (WIRE_SIZE_SHIFT - 1);
+	bits = qemu_plugin_mem_size_shift(info) << 1 | qemu_plugin_mem_is_store(info);
+	__atomic_store_n(entry, (1ull << 32 | info) << 8 | bits, __ATOMIC_RELAXED);
+	return bits << (WIRE_SIZE_SHIFT - 1);
+}
+
+_Static_assert(WIRE_STORE == 1ull << (WIRE_SIZE_SHIFT - 1), "store bit and size are neighbours");
+
 static void on_access(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
 {
 	struct vcpu *v = &plugin.vcpus[index];
-	uint64_t word = (uint64_t)(uintptr_t)userdata | (address & WIRE_ADDRESS) |
-			(uint64_t)qemu_plugin_mem_size_shift(info) << WIRE_SIZE_SHIFT;
+	uint64_t word =
+		(uint64_t)(uintptr_t)userdata | (address & WIRE_ADDRESS) | access_bits(info);
 
-	if (qemu_plugin_mem_is_store(info))
-		word |= WIRE_STORE;
 	if (v->defined)
 		stream_put(v, word);
 }
