@@ -116,6 +116,17 @@ int tact_trace_launch(struct tact_trace **out, const struct tact_trace_options *
 int tact_trace_open(struct tact_trace **out, const char *path, struct tact_diag *diag);
 int tact_trace_open_fd(struct tact_trace **out, int fd, struct tact_diag *diag);
 
+/* TCP, for a record that goes to another machine while the program runs: tact_trace_record writes to a
+ * descriptor of tact_trace_connect, and tact_trace_open_fd reads from one of tact_trace_accept.
+ * An address is HOST:PORT, [HOST]:PORT, or :PORT, for listening on all addresses.  What comes is not
+ * encrypted, and who sends is not asked: listen on an address that only friends reach.
+ * Each returns a descriptor, or -TACT_E_INVAL for an address that is none, -TACT_E_IO.  A signal ends
+ * tact_trace_accept with -TACT_E_IO.
+ */
+int tact_trace_connect(const char *address, struct tact_diag *diag);
+int tact_trace_listen(const char *address, struct tact_diag *diag);
+int tact_trace_accept(int listener, struct tact_diag *diag);
+
 /* Next event.  Returns 1, 0 behind the last one, or -TACT_E_FORMAT if the record is damaged or cut
  * short (what was before it has been delivered), -TACT_E_IO, -TACT_E_NOMEM.
  */

@@ -69,15 +69,27 @@ static int push_target(struct descent *d, size_t section, size_t at, const struc
 	return push_address(d, s->address + at + (uint64_t)offset);
 }
 
-/* One instruction.  Returns its length, 0 if there is none, or < 0. */
-static int take_insn(struct descent *d, size_t section, size_t at, size_t end, enum isa_flow *flow)
+/* Whether the bytes belong to instructions that are known. */
+static bool is_taken(const uint8_t *bytes, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (bytes[i] & (LENGTH | IS_INNER))
+			return true;
+	return false;
+}
+
+/* One instruction; a guess gives way to what is known.  Returns its length, 0 if there is none, or
+ * < 0.
+ */
+static int take_insn(struct descent *d, size_t section, size_t at, bool is_guess,
+		     enum isa_flow *flow)
 {
 	const struct obj_section *s = &d->obj->sections[section];
 	uint8_t *bytes = d->bytes[section];
 	struct tact_insn insn;
-	const int length = tact_decode(&insn, s->data + at, end - at);
+	const int length = tact_decode(&insn, s->data + at, s->size - at);
 
-	if (length <= 0) {
+	if (length <= 0 || (is_guess && is_taken(bytes + at, length))) {
 		if (!(bytes[at] & IS_BAD))
 			d->n_bad++;
 		bytes[at] |= IS_BAD;
@@ -92,14 +104,15 @@ static int take_insn(struct descent *d, size_t section, size_t at, size_t end, e
 	return push_target(d, section, at, &insn) ? -TACT_E_NOMEM : length;
 }
 
-/* Straight on from a place, not beyond `end`. */
-static int follow(struct descent *d, size_t section, size_t at, size_t end)
+/* Straight on from a place, to where it ends or to what is known. */
+static int follow(struct descent *d, size_t section, size_t at, bool is_guess)
 {
 	const uint8_t *bytes = d->bytes[section];
+	const size_t end = d->obj->sections[section].size;
 
 	while (at < end && !(bytes[at] & (LENGTH | IS_BAD))) {
 		enum isa_flow flow = ISA_FLOW_STOP;
-		const int length = take_insn(d, section, at, end, &flow);
+		const int length = take_insn(d, section, at, is_guess, &flow);
 
 		if (length <= 0)
 			return length;
@@ -119,7 +132,7 @@ static int drain(struct descent *d)
 	while (d->n_stack && !status) {
 		const struct place p = d->stack[--d->n_stack];
 
-		status = follow(d, p.section, p.offset, d->obj->sections[p.section].size);
+		status = follow(d, p.section, p.offset, false);
 	}
 	return status;
 }
@@ -196,28 +209,29 @@ static int push_symbols(struct descent *d)
 
 /* ---- what is left ---- */
 
-static size_t skip_padding(const struct obj_section *s, size_t at, size_t end)
+/* Where padding ends: int3, zeros, no-operations. */
+static size_t skip_padding(const struct obj_section *s, const uint8_t *bytes, size_t at)
 {
 	struct tact_insn insn;
 
-	while (at < end) {
+	while (at < s->size && !(bytes[at] & (LENGTH | IS_INNER))) {
 		int length = 1;
 
 		if (s->data[at] != 0xcc && s->data[at] != 0x00) {
-			length = tact_decode(&insn, s->data + at, end - at);
+			length = tact_decode(&insn, s->data + at, s->size - at);
 			if (length <= 0 || insn.mnemonic != ZYDIS_MNEMONIC_NOP)
 				return at;
 		}
 		at += (size_t)length;
 	}
-	return end;
+	return at;
 }
 
 static int fill_gaps(struct descent *d, size_t section)
 {
 	const struct obj_section *s = &d->obj->sections[section];
-	const uint8_t *bytes = d->bytes[section];
-	size_t at = 0, end;
+	uint8_t *bytes = d->bytes[section];
+	size_t at = 0;
 	int status = 0;
 
 	while (at < s->size && !status) {
@@ -225,18 +239,13 @@ static int fill_gaps(struct descent *d, size_t section)
 			at++;
 			continue;
 		}
-		end = at;
-		while (end < s->size && !(bytes[end] & (LENGTH | IS_INNER)))
-			end++;
-		at = skip_padding(s, at, end);
-		if (at >= end)
+		at = skip_padding(s, bytes, at);
+		if (at >= s->size || bytes[at] & (LENGTH | IS_INNER | IS_BAD))
 			continue;
-		d->bytes[section][at] |= IS_LEADER;
-		status = follow(d, section, at, end);
+		bytes[at] |= IS_LEADER;
+		status = follow(d, section, at, true);
 		if (!status)
 			status = drain(d);
-		if (!(bytes[at] & LENGTH)) /* nothing came of it */
-			at++;
 	}
 	return status;
 }

@@ -10,9 +10,11 @@
 
 #include <cmocka.h>
 
+#include <arpa/inet.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -320,6 +322,55 @@ static void test_record(void **state)
 	tact_trace_close(t);
 }
 
+/* The same through TCP. */
+static void test_socket(void **state)
+{
+	struct tact_trace_options opt = {.mode = TACT_TRACE_FULL};
+	struct fixture *f = *state;
+	struct sockaddr_in name;
+	socklen_t size = sizeof(name);
+	struct tact_diag diag;
+	struct tact_trace *t;
+	struct seen s;
+	char address[32];
+	int listener, to, from;
+	pid_t child;
+
+	assert_int_equal(tact_trace_connect("nonsense", &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_trace_connect("localhost:", &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_trace_connect(NULL, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_trace_listen("127.0.0.1:nonsense", &diag), -TACT_E_IO);
+	listener = tact_trace_listen("127.0.0.1:0", &diag);
+	if (listener < 0)
+		fail_msg("%s", diag.text);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&name, &size), 0);
+	snprintf(address, sizeof(address), "127.0.0.1:%d", ntohs(name.sin_port));
+	to = tact_trace_connect(address, &diag);
+	assert_true(to >= 0);
+	from = tact_trace_accept(listener, &diag);
+	assert_true(from >= 0);
+	close(listener);
+	t = start(f, &opt, f->program);
+	child = fork(); /* reads: neither side may wait for the other */
+	if (!child) {
+		struct tact_trace *r;
+
+		close(to);
+		if (tact_trace_open_fd(&r, from, &diag))
+			_exit(1);
+		take(r, &s);
+		expect_all(&s);
+		_exit(0);
+	}
+	close(from);
+	assert_int_equal(tact_trace_record(t, to, NULL, NULL, &diag), 0);
+	close(to);
+	expect_end(t);
+	tact_trace_close(t);
+	assert_int_equal(waitpid(child, &to, 0), child);
+	assert_int_equal(to, 0);
+}
+
 static double now(void)
 {
 	struct timespec t;
@@ -365,7 +416,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_count),	cmocka_unit_test(test_full),
 		cmocka_unit_test(test_regions), cmocka_unit_test(test_window),
-		cmocka_unit_test(test_record),	cmocka_unit_test(test_end),
+		cmocka_unit_test(test_record),	cmocka_unit_test(test_socket),
+		cmocka_unit_test(test_end),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

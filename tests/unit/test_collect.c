@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What QEMU translated becomes basic blocks.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "collect/collect.h"
+#include "support.h"
+
+struct expected {
+	uint64_t address;
+	const char *hex;
+	uint64_t count;
+};
+
+struct check {
+	const struct expected *next;
+	size_t n;
+};
+
+static int check_block(void *arg, const struct tact_collect_block *b)
+{
+	struct check *c = arg;
+	char hex[256];
+
+	assert_true(c->n > 0);
+	assert_true(2 * b->code_size < sizeof(hex));
+	for (size_t i = 0; i < b->code_size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", b->code[i]);
+	assert_string_equal(hex, c->next->hex);
+	assert_int_equal(b->address, c->next->address);
+	assert_int_equal(b->count, c->next->count);
+	assert_string_equal(b->module, "");
+	assert_string_equal(b->function, "");
+	c->next++;
+	c->n--;
+	return 0;
+}
+
+static struct tact_collect *begin(bool no_branch)
+{
+	const struct tact_collect_options opt = {.size = sizeof(opt), .no_branch = no_branch};
+	struct tact_collect *c;
+
+	assert_int_equal(tact_collect_create(&c, &opt), 0);
+	assert_int_equal(collect_nodes_create(&c->nodes), 0);
+	return c;
+}
+
+static void add(struct tact_collect *c, uint64_t place, const char *hex, uint64_t count)
+{
+	uint8_t code[128];
+	size_t bad;
+	long n = tact_hex_decode(code, hex, strlen(hex), &bad);
+
+	assert_true(n > 0);
+	assert_int_equal(collect_nodes_add(c->nodes, 0, place, code, (size_t)n, count,
+					   &c->summary.n_undecoded),
+			 0);
+}
+
+static void expect(struct tact_collect *c, const struct expected *blocks, size_t n)
+{
+	struct check check = {blocks, n};
+
+	assert_int_equal(tact_collect_finish(c, check_block, &check), 0);
+	assert_int_equal(check.n, 0);
+	tact_collect_destroy(c);
+}
+
+#define EXPECT(c, ...)                                                                             \
+	do {                                                                                       \
+		const struct expected list[] = {__VA_ARGS__};                                      \
+		expect(c, list, ARRAY_SIZE(list));                                                 \
+	} while (0)
+
+/* nop; nop; jz 0x1005.  What follows is entered from both; a jump leads to the second nop. */
+static void test_cut_at_targets(void **state)
+{
+	struct tact_collect *c = begin(false);
+
+	(void)state;
+	add(c, 0x1000, "90907401", 5); /* up to the branch */
+	add(c, 0x1001, "907401", 3);   /* entered at the second one */
+	add(c, 0x1004, "90c3", 6);     /* not taken */
+	add(c, 0x1005, "c3", 2);       /* taken */
+	EXPECT(c, {0x1001, "907401", 8}, {0x1005, "c3", 8}, {0x1004, "90", 6}, {0x1000, "90", 5});
+	/* A target that nobody went to is one all the same. */
+	c = begin(false);
+	add(c, 0x1000, "90909075fc", 4);
+	EXPECT(c, {0x1000, "90", 4}, {0x1001, "909075fc", 4});
+}
+
+/* QEMU ends its blocks at pages and sizes: equal counts without a branch are one block. */
+static void test_join(void **state)
+{
+	struct tact_collect *c = begin(false);
+
+	(void)state;
+	add(c, 0x1ffd, "909090", 7);
+	add(c, 0x2000, "90c3", 7);
+	EXPECT(c, {0x1ffd, "90909090c3", 7});
+	/* The last execution did not come to its second half. */
+	c = begin(false);
+	add(c, 0x1ffd, "909090", 8);
+	add(c, 0x2000, "90c3", 7);
+	EXPECT(c, {0x1ffd, "909090", 8}, {0x2000, "90c3", 7});
+	/* Calls of the kernel end a block. */
+	c = begin(false);
+	add(c, 0x1000, "0f05", 2);
+	add(c, 0x1002, "c3", 2);
+	EXPECT(c, {0x1000, "0f05", 2}, {0x1002, "c3", 2});
+}
+
+static void test_no_branch(void **state)
+{
+	struct tact_collect *c = begin(true);
+	struct tact_collect_summary s;
+	struct check check;
+	const struct expected one = {0x1000, "90", 2};
+
+	(void)state;
+	add(c, 0x1000, "90c3", 2);
+	add(c, 0x2000, "eb0e", 2); /* nothing else: left out */
+	add(c, 0x2010, "e800000000", 1);
+	check = (struct check){&one, 1};
+	assert_int_equal(tact_collect_finish(c, check_block, &check), 0);
+	tact_collect_get_summary(c, &s);
+	assert_int_equal(s.n_blocks, 1);
+	assert_int_equal(s.n_insns, 1);
+	assert_int_equal(s.executed_blocks, 2);
+	assert_int_equal(s.executed_insns, 2);
+	tact_collect_destroy(c);
+}
+
+/* Other code at the same address is another block; the same code translated again is not. */
+static void test_changed_code(void **state)
+{
+	struct tact_collect *c = begin(false);
+
+	(void)state;
+	add(c, 0x1000, "b80100000001f8c3", 10);
+	add(c, 0x1000, "b80200000001f8c3", 20);
+	add(c, 0x1000, "b80100000001f8c3", 1);
+	add(c, 0x1005, "01f8c3", 5); /* fits both: goes to the first */
+	EXPECT(c, {0x1000, "b80200000001f8c3", 20}, {0x1005, "01f8c3", 16},
+	       {0x1000, "b801000000", 11});
+	/* Again and again: more than there are layers. */
+	c = begin(true);
+	for (unsigned i = 0; i < 600; i++) {
+		char hex[32];
+
+		snprintf(hex, sizeof(hex), "b8%02x%02x0000c3", i & 255, i >> 8);
+		add(c, 0x1000, hex, 600 - i);
+	}
+	{
+		struct expected all[600];
+		char hex[600][16];
+
+		for (unsigned i = 0; i < 600; i++) {
+			snprintf(hex[i], sizeof(hex[i]), "b8%02x%02x0000", i & 255, i >> 8);
+			all[i] = (struct expected){0x1000, hex[i], 600 - i};
+		}
+		expect(c, all, 600);
+	}
+}
+
+/* Jumps into instructions: two ways to read the same bytes. */
+static void test_overlap(void **state)
+{
+	struct tact_collect *c = begin(false);
+
+	(void)state;
+	add(c, 0x1000, "b890909090c3", 3); /* mov eax, 0x90909090; ret */
+	add(c, 0x1001, "90909090c3", 3);
+	EXPECT(c, {0x1005, "c3", 6}, {0x1000, "b890909090", 3}, {0x1001, "90909090", 3});
+}
+
+static void test_undecoded(void **state)
+{
+	struct tact_collect *c = begin(false);
+	struct tact_collect_summary s;
+	const struct expected one = {0x1000, "90", 4};
+	struct check check = {&one, 1};
+
+	(void)state;
+	add(c, 0x1000, "9006", 4);
+	assert_int_equal(tact_collect_finish(c, check_block, &check), 0);
+	tact_collect_get_summary(c, &s);
+	assert_int_equal(s.n_undecoded, 1);
+	tact_collect_destroy(c);
+}
+
+static void test_misuse(void **state)
+{
+	struct tact_collect_options opt = {.size = 1};
+	struct tact_collect *c;
+	struct tact_diag diag;
+
+	(void)state;
+	assert_int_equal(tact_collect_create(NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_collect_create(&c, &opt), -TACT_E_INVAL);
+	assert_int_equal(tact_collect_create(&c, NULL), 0);
+	assert_int_equal(tact_collect_file(c, "/nonexistent", &diag), -TACT_E_IO);
+	assert_int_equal(tact_collect_file(c, "/dev/null", &diag), -TACT_E_IO);
+	assert_int_equal(tact_collect_file(c, "/", &diag), -TACT_E_IO);
+	assert_int_equal(tact_collect_finish(c, check_block, NULL), 0);
+	tact_collect_destroy(c);
+	tact_collect_destroy(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut_at_targets), cmocka_unit_test(test_join),
+		cmocka_unit_test(test_no_branch),      cmocka_unit_test(test_changed_code),
+		cmocka_unit_test(test_overlap),	       cmocka_unit_test(test_undecoded),
+		cmocka_unit_test(test_misuse),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
