@@ -17,7 +17,9 @@
 #include "collect/collect.h"
 #include "isa/isa.h"
 
-enum { MAX_LAYERS = 256, NO_NODE = UINT32_MAX };
+#define NO_NODE UINT32_MAX
+
+enum { MAX_LAYERS = 256 };
 
 struct node {
 	uint64_t place;

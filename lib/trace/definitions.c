@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks and modules of a trace, as its streams define them.  The words come from a program or a
+ * file that may be hostile: every number is checked before it is used.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/isa.h"
+#include "trace/events.h"
+
+int trace_bad(struct tact_diag *diag, const char *what)
+{
+	return tact_fail(diag, TACT_E_FORMAT, "damaged trace: %s", what);
+}
+
+int trace_no_memory(struct tact_diag *diag)
+{
+	return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+}
+
+/* Bytes of a memory operand that QEMU accesses in pieces; 0 if it does not, or if the pieces are
+ * accesses of their own (gathers have a vector register as index).
+ */
+static uint8_t width_of(const struct tact_insn *insn)
+{
+	unsigned bits = 0;
+
+	for (unsigned i = 0; i < insn->n_operands; i++) {
+		const struct tact_operand *o = &insn->operand[i];
+
+		if (o->kind != TACT_OPERAND_MEM)
+			continue;
+		if (o->index != TACT_REG_NONE && o->index >= TACT_REG_VEC0 &&
+		    o->index < TACT_REG_MASK0)
+			return 0;
+		if (o->bits > bits)
+			bits = o->bits;
+	}
+	return bits > 8 * PIECE && bits <= 512 ? (uint8_t)(bits / 8) : 0;
+}
+
+static void decode(struct trace_entry *e)
+{
+	struct tact_trace_block *b = &e->block;
+	struct tact_insn insn;
+	size_t at = 0;
+
+	b->is_open = true;
+	for (uint32_t i = 0; i < b->n_insns && at < b->code_size; i++) {
+		const int n = tact_decode(&insn, b->code + at, b->code_size - at);
+
+		if (n <= 0)
+			return; /* QEMU knows more than we do */
+		e->widths[i] = width_of(&insn);
+		if (at == b->last_offset)
+			b->is_open = isa_flow_of(&insn) == ISA_FLOW_NEXT;
+		at += (size_t)n;
+	}
+}
+
+static int grow_table(struct trace_events *e)
+{
+	struct trace_entry **larger;
+
+	if (e->n_blocks < e->table_size)
+		return 0;
+	larger = calloc(4 * e->table_size, sizeof(*larger));
+	if (!larger)
+		return -TACT_E_NOMEM;
+	e->table_size *= 4;
+	for (size_t i = 0; i < e->n_blocks; i++) {
+		struct trace_entry **list = &larger[e->blocks[i]->hash & (e->table_size - 1)];
+
+		e->blocks[i]->next = *list;
+		*list = e->blocks[i];
+	}
+	free(e->table);
+	e->table = larger;
+	return 0;
+}
+
+static struct trace_entry *find_entry(const struct trace_events *e,
+				      const struct tact_trace_block *like, uint64_t hash)
+{
+	struct trace_entry *x = e->table[hash & (e->table_size - 1)];
+
+	for (; x; x = x->next)
+		if (x->hash == hash && x->block.address == like->address &&
+		    x->block.code_size == like->code_size && x->block.module == like->module &&
+		    x->block.n_insns == like->n_insns &&
+		    x->block.last_offset == like->last_offset &&
+		    !memcmp(x->block.code, like->code, like->code_size))
+			return x;
+	return NULL;
+}
+
+/* The same code of several threads and processes is one block. */
+static struct trace_entry *intern(struct trace_events *e, const struct tact_trace_block *like)
+{
+	const uint64_t hash = tact_hash_bytes(like->code, like->code_size) ^
+			      like->address * 0x9e3779b97f4a7c15ull;
+	struct trace_entry *x = find_entry(e, like, hash), **list;
+
+	if (x)
+		return x;
+	if (grow_table(e) ||
+	    tact_grow(&e->blocks, &e->blocks_capacity, e->n_blocks + 1, sizeof(*e->blocks)))
+		return NULL;
+	x = calloc(1, sizeof(*x) + like->code_size + like->n_insns);
+	if (!x)
+		return NULL;
+	x->block = *like;
+	memcpy(x->code, like->code, like->code_size);
+	x->block.code = x->code;
+	x->widths = x->code + like->code_size;
+	x->hash = hash;
+	x->block.number = (uint32_t)e->n_blocks;
+	if (e->mode == WIRE_TRACE)
+		decode(x);
+	e->blocks[e->n_blocks++] = x;
+	list = &e->table[hash & (e->table_size - 1)];
+	x->next = *list;
+	*list = x;
+	return x;
+}
+
+static int set_entry(struct trace_stream *s, uint32_t number, struct trace_entry *entry)
+{
+	const size_t page = number / PAGE_BLOCKS;
+
+	if (page >= s->n_pages) {
+		if (tact_grow(&s->pages, &s->pages_capacity, page + 1, sizeof(*s->pages)))
+			return -TACT_E_NOMEM;
+		while (s->n_pages <= page)
+			s->pages[s->n_pages++] = NULL;
+	}
+	if (!s->pages[page])
+		s->pages[page] = calloc(1, sizeof(*s->pages[page]));
+	if (!s->pages[page])
+		return -TACT_E_NOMEM;
+	s->pages[page]->entries[number % PAGE_BLOCKS] = entry;
+	return 0;
+}
+
+/* The end of a block whose last instruction lies near the end of a page: wire_block_flag. */
+static void find_end(struct tact_trace_block *b)
+{
+	struct tact_insn insn;
+	size_t at = 0, before = 0;
+	int length = 1;
+
+	while (at < b->last_offset && length > 0) {
+		length = tact_decode(&insn, b->code + at, b->code_size - at);
+		before = at;
+		at += length > 0 ? (size_t)length : 0;
+	}
+	if (at != b->last_offset || !at)
+		return; /* QEMU knows more than we do */
+	length = tact_decode(&insn, b->code + at, b->code_size - at);
+	if (length > 0 && (b->address + at) % PAGE + (size_t)length <= PAGE) {
+		b->code_size = (uint32_t)at + (uint32_t)length;
+	} else if (b->n_insns > 1) {
+		b->code_size = (uint32_t)at;
+		b->last_offset = (uint32_t)before;
+		b->n_insns--;
+	}
+}
+
+int trace_define_block(struct trace_events *e, struct trace_stream *s, uint32_t number,
+		       const uint64_t *words, size_t n, struct tact_diag *diag)
+{
+	struct tact_trace_block like = {0};
+	struct trace_entry *entry;
+
+	if (n < WIRE_BLOCK_WORDS || number >= MAX_NUMBER)
+		return trace_bad(diag, "a block that is too short, or has an impossible number");
+	like.address = words[0];
+	like.code_size = words[1] & 0xffff;
+	like.n_insns = words[1] >> 16 & 0xffff;
+	like.last_offset = words[1] >> 32 & 0xffff;
+	like.is_rep = words[1] >> 48 & WIRE_BLOCK_REP;
+	like.code = (const uint8_t *)(words + WIRE_BLOCK_WORDS);
+	if (!like.code_size || like.code_size > WIRE_MAX_BLOCK_BYTES || !like.n_insns ||
+	    like.n_insns > like.code_size || like.last_offset >= like.code_size ||
+	    n != WIRE_BLOCK_WORDS + wire_words_of(like.code_size))
+		return trace_bad(diag, "a block with impossible sizes");
+	if (words[1] >> 48 & WIRE_BLOCK_OPEN_END)
+		find_end(&like);
+	if (words[2] && words[2] > s->n_modules)
+		return trace_bad(diag, "a block of a module that is not defined");
+	like.module = words[2] ? s->modules[words[2] - 1] : 0;
+	entry = intern(e, &like);
+	if (!entry || set_entry(s, number, entry))
+		return trace_no_memory(diag);
+	return 0;
+}
+
+static uint32_t intern_module(struct trace_events *e, const uint64_t *words, const char *path,
+			      size_t size)
+{
+	struct trace_module m = {.module = {sizeof(m.module), words[0], words[1], words[2], NULL}};
+
+	for (size_t i = 0; i < e->n_modules; i++) {
+		const struct trace_module *x = &e->modules[i];
+
+		if (x->module.begin == words[0] && x->module.end == words[1] &&
+		    x->module.offset == words[2] && strlen(x->path) == size &&
+		    !memcmp(x->path, path, size))
+			return (uint32_t)i + 1;
+	}
+	if (tact_grow(&e->modules, &e->modules_capacity, e->n_modules + 1, sizeof(*e->modules)))
+		return 0;
+	m.path = strndup(path, size);
+	if (!m.path)
+		return 0;
+	m.module.path = m.path;
+	e->modules[e->n_modules++] = m;
+	return (uint32_t)e->n_modules;
+}
+
+int trace_define_module(struct trace_events *e, struct trace_stream *s, uint32_t number,
+			const uint64_t *words, size_t n, struct tact_diag *diag)
+{
+	const char *path = (const char *)(words + WIRE_MODULE_WORDS);
+	uint32_t known;
+
+	if (n < WIRE_MODULE_WORDS || !number || number > MAX_MODULES || words[0] >= words[1] ||
+	    words[3] >= WIRE_MAX_PATH ||
+	    n != WIRE_MODULE_WORDS + wire_words_of((unsigned)words[3]) ||
+	    memchr(path, '\0', words[3]))
+		return trace_bad(diag, "a module with impossible numbers");
+	if (e->n_modules >= MAX_MODULES)
+		return tact_fail(diag, TACT_E_LIMIT, "more than %d modules", MAX_MODULES);
+	known = intern_module(e, words, path, words[3]);
+	if (!known || tact_grow(&s->modules, &s->modules_capacity, number, sizeof(*s->modules)))
+		return trace_no_memory(diag);
+	while (s->n_modules < number)
+		s->modules[s->n_modules++] = 0;
+	s->modules[number - 1] = known;
+	return 0;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What events.c and definitions.c share: streams, and the blocks and modules that they define.
+ */
+#ifndef TACT_TRACE_EVENTS_H
+#define TACT_TRACE_EVENTS_H
+
+#include "trace/trace.h"
+
+enum {
+	PAGE_BLOCKS = 4096,
+	PAGE = 4096,
+	MAX_NUMBER = 1 << 26, /* of a block in its stream */
+	MAX_STREAMS = 65536,  /* at the same time */
+	MAX_MODULES = 65536,
+	MAX_ACCESSES = 1 << 20, /* of one execution: more only with a string instruction that runs
+				   backwards */
+	PIECE = 8		/* bytes; QEMU splits larger accesses */
+};
+
+/* A block, and what accesses of its instructions may be joined to. */
+struct trace_entry {
+	struct tact_trace_block block;
+	struct trace_entry *next; /* of the same hash */
+	uint64_t hash;
+	uint8_t *widths; /* bytes, by instruction; in the same memory as the code */
+	uint8_t code[];
+};
+
+struct trace_page {
+	struct trace_entry *entries[PAGE_BLOCKS];
+};
+
+struct trace_stream {
+	uint32_t number;
+	uint32_t pid, parent, vcpu;
+	bool has_begun;
+	struct trace_page **pages; /* owned: by block number of the stream */
+	size_t n_pages, pages_capacity;
+	uint32_t *modules; /* owned: number in the stream -> number in the trace */
+	size_t n_modules, modules_capacity;
+	struct trace_entry *pending; /* executed; its accesses are being collected */
+	struct trace_entry
+		*current; /* whose code the accesses are numbered by: pending, or the repetition */
+	uint32_t insn_base;
+	bool is_repeating;
+	size_t run[2]; /* accesses of a repeated instruction: its run of loads, of stores, from 1 */
+	struct tact_trace_access *accesses; /* owned */
+	size_t n_accesses, accesses_capacity;
+	uint64_t *partial; /* owned: the beginning of a long word, whose rest has not come yet */
+	size_t n_partial, partial_capacity;
+};
+
+struct trace_module {
+	struct tact_trace_module module;
+	char *path; /* owned */
+};
+
+struct trace_events {
+	enum wire_mode mode;
+	struct trace_stream **streams; /* owned */
+	size_t n_streams, streams_capacity;
+	struct trace_entry **table; /* owned; table_size lists */
+	size_t table_size;
+	struct trace_entry **blocks; /* owned: by number */
+	size_t n_blocks, blocks_capacity;
+	struct trace_module *modules; /* owned: number - 1 */
+	size_t n_modules, modules_capacity;
+	uint32_t n_threads, n_programs, n_native;
+	uint64_t words;
+
+	struct trace_stream *stream; /* of the piece */
+	const uint64_t *piece;
+	size_t n_piece, at;
+	bool is_end;	  /* the piece says that the stream has ended */
+	uint64_t *joined; /* owned: partial words and those of the piece */
+	size_t joined_capacity;
+	char text[WIRE_MAX_PATH];
+};
+
+/* -TACT_E_FORMAT and -TACT_E_NOMEM, with their messages. */
+int trace_bad(struct tact_diag *diag, const char *what);
+int trace_no_memory(struct tact_diag *diag);
+
+/* Definitions of a stream: the words behind the long word.  Return 0 or < 0. */
+int trace_define_block(struct trace_events *e, struct trace_stream *s, uint32_t number,
+		       const uint64_t *words, size_t n, struct tact_diag *diag);
+int trace_define_module(struct trace_events *e, struct trace_stream *s, uint32_t number,
+			const uint64_t *words, size_t n, struct tact_diag *diag);
+
+/* Block by its number in the stream; NULL: not defined. */
+static inline struct trace_entry *trace_entry_at(const struct trace_stream *s, uint32_t number)
+{
+	const size_t page = number / PAGE_BLOCKS;
+
+	if (page >= s->n_pages || !s->pages[page])
+		return NULL;
+	return s->pages[page]->entries[number % PAGE_BLOCKS];
+}
+
+#endif /* TACT_TRACE_EVENTS_H */
