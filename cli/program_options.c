@@ -132,7 +132,8 @@ int program_signals_release(void)
 static int report_status(const struct tact_trace_summary *s, const char *name, bool is_quiet)
 {
 	if (!s->is_attached) {
-		cli_message("%s could not be run under QEMU", name);
+		cli_message("QEMU could not run %s, or not with the plugin; nothing was seen of it",
+			    name);
 		return CLI_FAILED;
 	}
 	if (!s->has_ended)
