@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files of exact counts: pieces of straight code and how often each ran.  Pieces overlap where code
+ * was entered in its middle; they are cut at each other's ends and added up.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mix/mix.h"
+
+static const char magic[] = "#tact.mix.counts/1";
+
+/* An end of a piece: from there on so much more, or less. */
+struct step {
+	uint32_t module;
+	uint64_t offset; /* in the file */
+	int64_t by;
+};
+
+struct steps {
+	struct step *items;
+	size_t n, capacity;
+};
+
+bool mix_is_counts(const char *path)
+{
+	FILE *file = strcmp(path, "-") ? fopen(path, "re") : NULL;
+	char line[sizeof(magic)] = "";
+	bool is_it;
+
+	if (!file)
+		return false;
+	is_it = fread(line, 1, sizeof(magic) - 1, file) == sizeof(magic) - 1 &&
+		!memcmp(line, magic, sizeof(magic) - 1);
+	fclose(file);
+	return is_it;
+}
+
+static int add_step(struct steps *s, uint32_t module, uint64_t offset, int64_t by)
+{
+	if (tact_grow(&s->items, &s->capacity, s->n + 1, sizeof(*s->items)))
+		return -TACT_E_NOMEM;
+	s->items[s->n++] = (struct step){module, offset, by};
+	return 0;
+}
+
+static bool read_build_id(const char *hex, struct mix_module *module)
+{
+	size_t bad;
+	long n;
+
+	if (!strcmp(hex, "-"))
+		return true;
+	if (strlen(hex) > 2 * PMU_MAX_BUILD_ID)
+		return false;
+	n = tact_hex_decode(module->build_id, hex, strlen(hex), &bad);
+	if (n < 0)
+		return false;
+	module->build_id_size = (uint8_t)n;
+	return true;
+}
+
+/* "module BUILDID PATH", "code OFFSET SIZE COUNT", "command TEXT", "outside COUNT". */
+static int read_line(struct tact_mix *mix, struct steps *s, char *line, long *module,
+		     uint64_t number, struct tact_diag *diag)
+{
+	uint64_t offset, size, count;
+	char id[64];
+	int used = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (line[0] == '#' || !line[0])
+		return 0;
+	if (sscanf(line, "code %" SCNx64 " %" SCNx64 " %" SCNu64, &offset, &size, &count) == 3) {
+		if (*module < 0 || !size || size > UINT32_MAX || offset > UINT64_MAX - size ||
+		    count > INT64_MAX / 2)
+			return tact_fail_at(
+				diag, TACT_E_FORMAT, number, 0,
+				"a piece of code without module, or of an impossible size");
+		if (add_step(s, (uint32_t)*module, offset, (int64_t)count) ||
+		    add_step(s, (uint32_t)*module, offset + size, -(int64_t)count))
+			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		return 0;
+	}
+	if (sscanf(line, "module %63s %n", id, &used) == 1 && used && line[used]) {
+		*module = mix_modules_find(&mix->modules, line + used, false);
+		if (*module < 0)
+			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		if (!read_build_id(id, &mix->modules.items[*module]))
+			return tact_fail_at(diag, TACT_E_FORMAT, number, 0, "a malformed build-id");
+		return 0;
+	}
+	if (!strncmp(line, "command ", 8)) {
+		free(mix->command);
+		mix->command = strdup(line + 8);
+		return mix->command ? 0 : tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	}
+	if (sscanf(line, "outside %" SCNu64, &count) == 1) {
+		mix->summary.outside_samples += count;
+		return 0;
+	}
+	return tact_fail_at(diag, TACT_E_FORMAT, number, 0,
+			    "neither module, code, command nor outside: %.40s", line);
+}
+
+static int read_lines(struct tact_mix *mix, struct steps *s, FILE *file, struct tact_diag *diag)
+{
+	char *line = NULL;
+	size_t capacity = 0;
+	uint64_t number = 0;
+	long module = -1;
+	int status = 0;
+
+	while (status >= 0 && getline(&line, &capacity, file) >= 0)
+		status = read_line(mix, s, line, &module, ++number, diag);
+	if (status >= 0 && ferror(file))
+		status = tact_fail(diag, TACT_E_IO, "cannot be read: %s", strerror(errno));
+	free(line);
+	return status;
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+	const struct step *x = a, *y = b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Every step starts a block, so that all of a block ran equally often. */
+static int load_modules(struct tact_mix *mix, const struct steps *s)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < s->n && !status; i++) {
+		struct mix_module *module = &mix->modules.items[s->items[i].module];
+
+		status = mix_module_load(&mix->modules, module);
+		if (!status)
+			status = mix_module_add_leader(module, s->items[i].offset);
+	}
+	for (size_t i = 0; i < mix->modules.n && !status; i++)
+		status = mix_blockmap_build(&mix->modules.items[i]);
+	return status;
+}
+
+/* What ran `count` times from begin to end. */
+static int add_span(struct tact_mix *mix, uint32_t number, uint64_t begin, uint64_t end,
+		    uint64_t count)
+{
+	struct mix_module *module = &mix->modules.items[number];
+	struct mix_code *code = mix_module_code(module, begin);
+	uint32_t b;
+
+	if (!code) {
+		module->outside += count;
+		mix->summary.outside_samples += count;
+		return 0;
+	}
+	b = mix_blockmap_find(code, (uint32_t)(begin - code->file_offset));
+	for (;
+	     b != MIX_NONE && b < code->n_blocks && code->blocks[b].begin + code->file_offset < end;
+	     b++) {
+		long profile = mix_profile_at(mix, number, (uint32_t)(code - module->codes), b);
+
+		if (profile < 0)
+			return (int)profile;
+		mix->profiles[profile].exact += (double)count;
+		if (mix_share_add(mix, (uint32_t)profile, 0, 0, 0, (double)count))
+			return -TACT_E_NOMEM;
+	}
+	return 0;
+}
+
+static int add_spans(struct tact_mix *mix, const struct steps *s)
+{
+	int64_t count = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < s->n && !status; i++) {
+		const struct step *x = &s->items[i], *next = x + 1;
+
+		count += x->by;
+		if (i + 1 < s->n && next->module == x->module && next->offset > x->offset &&
+		    count > 0)
+			status = add_span(mix, x->module, x->offset, next->offset, (uint64_t)count);
+	}
+	return status;
+}
+
+int mix_read_counts(struct tact_mix *mix, const char *path, struct tact_diag *diag)
+{
+	FILE *file = fopen(path, "re");
+	struct steps s = {0};
+	int status;
+
+	if (!file)
+		return tact_fail(diag, TACT_E_IO, "cannot be opened: %s", strerror(errno));
+	status = read_lines(mix, &s, file, diag);
+	fclose(file);
+	if (status >= 0 && !s.n)
+		status = tact_fail(diag, TACT_E_NO_DATA, "it has no counts");
+	if (status >= 0) {
+		qsort(s.items, s.n, sizeof(*s.items), compare_steps);
+		status = load_modules(mix, &s);
+		if (!status)
+			status = add_spans(mix, &s);
+		if (!status)
+			status = mix_shares_sort(mix);
+		if (status)
+			tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	}
+	free(s.items);
+	if (status < 0)
+		return status;
+	mix->has_exact = true;
+	mix->summary.rung = TACT_MIX_RUNG_EXACT;
+	mix->summary.flow_error = -1;
+	return 0;
+}
+
+static const struct mix_module *find_module(const struct tact_mix *mix,
+					    const struct mix_module *like)
+{
+	for (size_t i = 0; i < mix->modules.n; i++)
+		if (!strcmp(mix->modules.items[i].path, like->path))
+			return &mix->modules.items[i];
+	return NULL;
+}
+
+double mix_exact_at(const struct tact_mix *exact, const struct mix_module *module,
+		    const struct mix_code *code, uint32_t offset)
+{
+	const struct mix_module *same = find_module(exact, module);
+
+	if (!same)
+		return -1;
+	for (size_t i = 0; i < same->n_codes; i++) {
+		const struct mix_code *c = &same->codes[i];
+		uint32_t b;
+
+		if (c->file_offset != code->file_offset)
+			continue;
+		b = mix_blockmap_find(c, offset);
+		if (b == MIX_NONE || !c->blocks[b].profile)
+			return 0;
+		return exact->profiles[c->blocks[b].profile - 1].exact;
+	}
+	return -1;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A profile as a whole: estimates of the blocks, what was chosen, and what there is to say of it.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mix/mix.h"
+
+static const char *const method_names[TACT_N_MIX_METHODS] = {"hybrid", "ebs", "lbr", "exact"};
+
+const char *tact_mix_method_name(enum tact_mix_method method)
+{
+	return (unsigned)method < TACT_N_MIX_METHODS ? method_names[method] : "";
+}
+
+/* Errors: average weighted error of mnemonics, HBBP paper, abstract and section VIII.A (SPEC
+ * CPU2006). */
+static const struct {
+	const char *name, *error;
+} rungs[TACT_N_MIX_RUNGS] = {
+	[TACT_MIX_RUNG_EXACT] = {"exact", "none: every execution was counted"},
+	[TACT_MIX_RUNG_LBR] = {"lbr",
+			       "about 2% of the mix (hybrid of precise samples and branch stacks)"},
+	[TACT_MIX_RUNG_STACKS] = {"stacks", "about 3% of the mix (branch stacks alone)"},
+	[TACT_MIX_RUNG_AMD] = {"amd", "about 3% of the mix (AMD's branch records)"},
+	[TACT_MIX_RUNG_PRECISE] = {"precise", "about 4.5% of the mix (precise samples alone)"},
+	[TACT_MIX_RUNG_INSTRUCTIONS] = {"instructions",
+					"5% to 15% of the mix (samples with skid and shadows)"},
+	[TACT_MIX_RUNG_CYCLES] = {"cycles",
+				  "unknown: it is a mix of time, not of executions; what is slow "
+				  "counts too much"},
+	[TACT_MIX_RUNG_CLOCK] = {"clock",
+				 "unknown: it is a mix of time, not of executions, with skid; "
+				 "what is slow counts too much"},
+	[TACT_MIX_RUNG_NONE] = {"none", "there is nothing"},
+};
+
+const char *tact_mix_rung_name(enum tact_mix_rung rung)
+{
+	return (unsigned)rung < TACT_N_MIX_RUNGS ? rungs[rung].name : "";
+}
+
+const char *tact_mix_rung_error(enum tact_mix_rung rung)
+{
+	return (unsigned)rung < TACT_N_MIX_RUNGS ? rungs[rung].error : "";
+}
+
+/* ---- estimates ---- */
+
+void mix_features(const struct tact_mix *mix, const struct mix_profile *p,
+		  double features[MIX_N_FEATURES])
+{
+	const struct mix_code *code = &mix->modules.items[p->module].codes[p->code];
+	const struct mix_block *b = &code->blocks[p->block];
+	struct mix_properties q;
+
+	memset(features, 0, MIX_N_FEATURES * sizeof(*features));
+	features[MIX_FEATURE_LENGTH] = b->length;
+	features[MIX_FEATURE_BIAS] =
+		p->branches ? (double)p->oldest * mix->stack_depth / (double)p->branches : 0;
+	features[MIX_FEATURE_EBS_SAMPLES] = (double)p->ebs_hits;
+	features[MIX_FEATURE_LBR_STREAMS] = (double)p->lbr_hits;
+	features[MIX_FEATURE_BYTES] = b->end - b->begin;
+	features[MIX_FEATURE_RATIO] = p->lbr > 0   ? p->ebs / b->length / p->lbr
+				      : p->ebs > 0 ? 1e9
+						   : 1;
+	for (uint32_t at = b->begin; at < b->end; at += q.length ? q.length : 1) {
+		mix_properties_of(code->data + at, b->end - at, &q);
+		features[MIX_FEATURE_LONG_LATENCY] += q.is_long_latency;
+		features[MIX_FEATURE_LOADS] += q.loads;
+		features[MIX_FEATURE_STORES] += q.stores;
+	}
+}
+
+static enum tact_mix_method choose(const struct tact_mix *mix, const struct mix_profile *p,
+				   const struct tact_mix_rule *rule, enum tact_mix_method method)
+{
+	double features[MIX_N_FEATURES];
+
+	if (mix->has_exact)
+		return TACT_MIX_EXACT;
+	if (!mix->has_lbr)
+		return TACT_MIX_EBS;
+	if (!mix->has_ebs || !mix->ebs_is_absolute)
+		return method == TACT_MIX_EBS && mix->has_ebs ? TACT_MIX_EBS : TACT_MIX_LBR;
+	if (method != TACT_MIX_HYBRID)
+		return method;
+	mix_features(mix, p, features);
+	return mix_rule_choose(rule, features);
+}
+
+/* One standard deviation of counting.  Streams of one stack are not independent of each other: at
+ * worst all of them are the same one, and only stacks count.
+ */
+static double counting_error(const struct tact_mix *mix, const struct mix_profile *p)
+{
+	double n = p->method == TACT_MIX_EBS ? (double)p->ebs_hits
+					     : (double)p->lbr_hits / fmax(1, mix->stack_depth - 1);
+
+	if (p->method == TACT_MIX_EXACT)
+		return 0;
+	return n > 0 ? 1 / sqrt(n) : -1;
+}
+
+int mix_estimate(struct tact_mix *mix, const struct tact_mix_rule *rule,
+		 enum tact_mix_method method)
+{
+	struct tact_mix_summary *s = &mix->summary;
+	double by_lbr = 0;
+
+	s->blocks = s->blocks_by_lbr = s->blocks_by_ebs = 0;
+	s->instructions = 0;
+	for (size_t i = 0; i < mix->n_profiles; i++) {
+		struct mix_profile *p = &mix->profiles[i];
+		const struct mix_block *b = mix_block_of(mix, p);
+
+		p->method = (uint8_t)choose(mix, p, rule, method);
+		p->executions = p->method == TACT_MIX_EXACT ? p->exact
+				: p->method == TACT_MIX_EBS ? p->ebs / b->length
+							    : p->lbr;
+		p->error = counting_error(mix, p);
+		s->blocks += p->executions > 0;
+		s->blocks_by_lbr += p->method == TACT_MIX_LBR;
+		s->blocks_by_ebs += p->method == TACT_MIX_EBS;
+		s->instructions += p->executions * b->length;
+		by_lbr += p->method == TACT_MIX_LBR ? p->executions * b->length : 0;
+	}
+	s->instructions_by_lbr = s->instructions > 0 ? by_lbr / s->instructions : 0;
+	s->method = mix->has_exact  ? TACT_MIX_EXACT
+		    : !mix->has_lbr ? TACT_MIX_EBS
+		    : !mix->has_ebs || !mix->ebs_is_absolute
+			    ? method == TACT_MIX_EBS && mix->has_ebs ? TACT_MIX_EBS : TACT_MIX_LBR
+			    : method;
+	s->is_relative = !mix->has_exact &&
+			 (mix->has_lbr && s->method != TACT_MIX_EBS
+				  ? !mix->lbr_is_absolute && !(mix->has_ebs && mix->ebs_is_absolute)
+				  : !mix->ebs_is_absolute);
+	return 0;
+}
+
+/* ---- the public face ---- */
+
+static int load(struct tact_mix *mix, const char *path, const struct tact_mix_options *o,
+		const struct tact_mix_rule *rule, struct tact_diag *diag)
+{
+	int status;
+
+	if (mix_spaces_init(&mix->spaces))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (mix_is_counts(path)) {
+		status = mix_read_counts(mix, path, diag);
+	} else {
+		status = mix_read_recording(mix, path, diag);
+		if (status >= 0)
+			status = mix_resolve(mix, diag);
+	}
+	if (status < 0)
+		return status;
+	for (size_t i = 0; i < mix->modules.n; i++) {
+		mix->summary.modules += mix->modules.items[i].n_codes > 0;
+		mix->summary.missing_modules += mix->modules.items[i].why[0] != '\0';
+	}
+	/* They are the caller's, and no longer needed. */
+	mix->modules.root = NULL;
+	mix->modules.files = NULL;
+	mix->modules.n_files = 0;
+	return mix_estimate(mix, rule, o->method);
+}
+
+int tact_mix_open(struct tact_mix **out, const char *path, const struct tact_mix_options *opt,
+		  struct tact_diag *diag)
+{
+	struct tact_mix_options o;
+	struct tact_mix_rule *paper = NULL;
+	struct tact_mix *mix;
+	int status;
+
+	if (!path || tact_read_options(&o, sizeof(o), opt) || (unsigned)o.method > TACT_MIX_LBR)
+		return tact_fail(diag, TACT_E_INVAL,
+				 "options of another version, or no such method");
+	mix = calloc(1, sizeof(*mix));
+	if (!mix)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	mix->summary.flow_error = -1;
+	mix->modules = (struct mix_modules){
+		.root = o.root, .files = o.files, .n_files = o.files ? o.n_files : 0};
+	status = o.rule ? 0 : tact_mix_rule_create(&paper, diag);
+	if (status >= 0)
+		status = load(mix, path, &o, o.rule ? o.rule : paper, diag);
+	tact_mix_rule_destroy(paper);
+	if (status < 0) {
+		tact_mix_destroy(mix);
+		return status;
+	}
+	*out = mix;
+	return 0;
+}
+
+void tact_mix_destroy(struct tact_mix *mix)
+{
+	if (!mix)
+		return;
+	mix_tally_fini(&mix->ebs);
+	mix_tally_fini(&mix->lbr);
+	mix_tally_fini(&mix->edges);
+	mix_spaces_fini(&mix->spaces);
+	mix_modules_fini(&mix->modules);
+	free(mix->profiles);
+	free(mix->shares);
+	free(mix->command);
+	free(mix->ebs_event);
+	free(mix->lbr_event);
+	free(mix);
+}
+
+int tact_mix_summarize(const struct tact_mix *mix, struct tact_mix_summary *out)
+{
+	*out = mix->summary;
+	out->size = sizeof(*out);
+	out->command = mix->command ? mix->command : "";
+	out->ebs_event = mix->ebs_event ? mix->ebs_event : "";
+	out->lbr_event = mix->lbr_event ? mix->lbr_event : "";
+	return 0;
+}
+
+int tact_mix_missing_module(const struct tact_mix *mix, size_t i, struct tact_mix_missing *out)
+{
+	for (size_t m = 0; m < mix->modules.n; m++) {
+		const struct mix_module *module = &mix->modules.items[m];
+
+		if (!module->why[0] || i--)
+			continue;
+		*out = (struct tact_mix_missing){sizeof(*out), module->path, module->why,
+						 module->outside};
+		return 0;
+	}
+	return 1;
+}
+
+size_t tact_mix_block_count(const struct tact_mix *mix)
+{
+	return mix->n_profiles;
+}
+
+int tact_mix_get_block(const struct tact_mix *mix, size_t i, struct tact_mix_block *out)
+{
+	const struct mix_profile *p;
+	const struct mix_module *module;
+	const struct mix_code *code;
+	const struct mix_block *b;
+
+	if (i >= mix->n_profiles)
+		return -TACT_E_INVAL;
+	p = &mix->profiles[i];
+	module = &mix->modules.items[p->module];
+	code = &module->codes[p->code];
+	b = &code->blocks[p->block];
+	*out = (struct tact_mix_block){
+		.size = sizeof(*out),
+		.module = module->path,
+		.function = mix_module_function(module, code, b->begin),
+		.address = code->address + b->begin,
+		.code = code->data + b->begin,
+		.code_size = b->end - b->begin,
+		.length = b->length,
+		.executions = p->executions,
+		.error = p->error,
+		.ebs = mix->has_ebs ? p->ebs / b->length : -1,
+		.lbr = mix->has_lbr ? p->lbr : -1,
+		.ebs_samples = p->ebs_hits,
+		.lbr_streams = p->lbr_hits,
+		.bias = p->branches ? (double)p->oldest / (double)p->branches : 0,
+		.method = (enum tact_mix_method)p->method,
+		.is_biased = p->is_biased,
+		.is_loop = b->target == b->begin,
+	};
+	return 0;
+}

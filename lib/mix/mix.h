@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Layer 5: how often blocks ran, from samples.
+ *
+ *   spaces.c     processes, what was mapped where and when
+ *   tally.c      counters by address
+ *   modules.c    files and their code
+ *   blockmap.c   basic blocks of a file's code
+ *   sampled.c    recording -> counters by address
+ *   resolve.c    counters by address -> counters by block; streams; bias; flow
+ *   counts.c     files of exact counts
+ *   rule.c       decision trees; rule_train.c learns them
+ *   properties.c what an instruction is
+ *   pivot.c      tables; taxonomy.c: a user's groups
+ */
+#ifndef MIX_MIX_H
+#define MIX_MIX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tact/insn.h>
+#include <tact/mix.h>
+
+#include "base/base.h"
+#include "obj/obj.h"
+#include "pmu/perfdata.h"
+
+#define MIX_NONE UINT32_MAX
+
+/* ---- counters by address ---- */
+
+struct mix_tally_key {
+	uint32_t epoch, thread;
+	uint64_t a, b; /* instruction pointer; or begin and end of a stream */
+};
+
+struct mix_tally_entry {
+	struct mix_tally_key key;
+	double weight, newest; /* newest: the part of it from the newest pair of a stack */
+	uint32_t hits, newest_hits;
+};
+
+struct mix_tally {
+	struct mix_tally_entry *slots; /* open hash; hits 0: free */
+	size_t n, capacity;	       /* a power of two */
+};
+
+/* The entry of a key, made if there is none; NULL: out of memory. */
+struct mix_tally_entry *mix_tally_at(struct mix_tally *t, const struct mix_tally_key *key);
+void mix_tally_fini(struct mix_tally *t);
+
+/* ---- address spaces ---- */
+
+struct mix_map {
+	uint64_t begin, end; /* addresses */
+	uint64_t offset;     /* of begin in the file; for the kernel: begin */
+	uint32_t module;
+};
+
+/* Maps that do not overlap.  Where a new one does, or a program is executed, a new epoch begins. */
+struct mix_epoch {
+	uint64_t time; /* from then on */
+	struct mix_map *maps;
+	size_t n, capacity;
+	uint32_t process;
+};
+
+struct mix_process {
+	uint32_t pid;
+	uint32_t *epochs; /* numbers, by time */
+	size_t n, capacity;
+};
+
+struct mix_thread {
+	uint32_t pid, tid, process;
+	char comm[16];
+};
+
+struct mix_spaces {
+	struct mix_epoch *epochs;
+	size_t n_epochs, epochs_capacity;
+	struct mix_process *processes;
+	size_t n_processes, processes_capacity;
+	struct mix_thread *threads;
+	size_t n_threads, threads_capacity;
+	uint32_t *process_of, *thread_of; /* open hashes: number plus one */
+	size_t process_slots, thread_slots;
+	uint32_t kernel; /* its epoch */
+};
+
+int mix_spaces_init(struct mix_spaces *s);
+void mix_spaces_fini(struct mix_spaces *s);
+/* All return numbers >= 0 or -TACT_E_NOMEM. */
+long mix_spaces_process(struct mix_spaces *s, uint32_t pid);
+long mix_spaces_thread(struct mix_spaces *s, uint32_t pid, uint32_t tid);
+int mix_spaces_map(struct mix_spaces *s, uint32_t pid, uint64_t time, const struct mix_map *map,
+		   bool is_kernel);
+int mix_spaces_exec(struct mix_spaces *s, uint32_t pid, uint64_t time);
+int mix_spaces_fork(struct mix_spaces *s, uint32_t pid, uint32_t parent, uint64_t time);
+int mix_spaces_comm(struct mix_spaces *s, uint32_t pid, uint32_t tid, const char *comm);
+/* Epoch of a process at a time (0: the last). */
+uint32_t mix_spaces_epoch(const struct mix_spaces *s, uint32_t process, uint64_t time);
+const struct mix_map *mix_spaces_find(const struct mix_spaces *s, uint32_t epoch, uint64_t address);
+
+/* A user's code that goes on after an interrupt: in mix_tally_key.a of a stream. */
+#define MIX_RESUMED (UINT64_C(1) << 62)
+
+static inline bool mix_is_kernel(uint64_t address)
+{
+	return address >> 63;
+}
+
+/* ---- code ---- */
+
+struct mix_block {
+	uint32_t begin, end; /* offsets in the section */
+	uint32_t length;     /* instructions */
+	uint32_t last;	     /* offset of the last one */
+	uint32_t target;     /* of a direct jump or branch in the section; MIX_NONE: none */
+	uint8_t flow;	     /* enum mix_flow of the last instruction */
+	uint32_t profile;    /* number of its counters plus one; 0: it has none */
+};
+
+enum mix_flow {
+	MIX_FLOW_NEXT,	 /* goes on */
+	MIX_FLOW_BRANCH, /* may */
+	MIX_FLOW_CALL,	 /* goes away and comes back; system calls too */
+	MIX_FLOW_JUMP,	 /* goes away */
+	MIX_FLOW_BAD	 /* no instruction */
+};
+
+/* A section of a module with its blocks. */
+struct mix_code {
+	const uint8_t *data;
+	size_t size;
+	uint64_t file_offset; /* of data[0], as recorded maps count; for the kernel: the address */
+	uint64_t address;
+	size_t section; /* of obj */
+	uint8_t *marks; /* MARK_* a byte */
+	struct mix_block *blocks;
+	size_t n_blocks, blocks_capacity;
+};
+
+enum { MARK_START = 1, MARK_LEADER = 2 };
+
+struct mix_module {
+	char *path; /* as recorded */
+	uint8_t build_id[PMU_MAX_BUILD_ID];
+	uint8_t build_id_size;
+	bool is_kernel;
+	bool is_loaded;	      /* tried */
+	char why[120];	      /* what went wrong; "" if nothing did */
+	uint64_t outside;     /* samples in it that found no code */
+	struct obj_file *obj; /* NULL for the kernel, too */
+	uint8_t *image;
+	size_t image_size;
+	int fd;
+	struct mix_code *codes;
+	size_t n_codes;
+	uint64_t *leaders; /* file offsets of branch targets that were seen */
+	size_t n_leaders, leaders_capacity;
+	struct mix_kernel *kernel; /* names of the kernel's functions */
+};
+
+struct mix_modules {
+	struct mix_module *items;
+	size_t n, capacity;
+	const char *root;
+	const char *const *files;
+	size_t n_files;
+};
+
+/* Number of the module of a path, made if it is new; or -TACT_E_NOMEM. */
+long mix_modules_find(struct mix_modules *m, const char *path, bool is_kernel);
+void mix_modules_fini(struct mix_modules *m);
+/* Reads its file, once; 0 or -TACT_E_NOMEM: a file that is not there leaves `why`. */
+int mix_module_load(struct mix_modules *m, struct mix_module *module);
+struct mix_code *mix_module_code(struct mix_module *module, uint64_t offset);
+int mix_module_add_leader(struct mix_module *module, uint64_t offset);
+const char *mix_module_function(const struct mix_module *module, const struct mix_code *code,
+				uint32_t offset);
+bool mix_module_line(struct mix_module *module, const struct mix_code *code, uint32_t offset,
+		     const char **file, int *line);
+/* The build-id in an ELF image; its size, 0: none. */
+unsigned mix_build_id(const uint8_t *image, size_t size, uint8_t id[PMU_MAX_BUILD_ID]);
+
+/* Cuts all code of a module into blocks; 0 or -TACT_E_NOMEM. */
+int mix_blockmap_build(struct mix_module *module);
+/* Number of the block that holds an offset; MIX_NONE: none. */
+uint32_t mix_blockmap_find(const struct mix_code *code, uint32_t offset);
+
+/* The kernel's live text. */
+struct mix_kernel *mix_kernel_create(void); /* NULL: it cannot be read */
+void mix_kernel_destroy(struct mix_kernel *k);
+const uint8_t *mix_kernel_text(const struct mix_kernel *k, uint64_t *address, size_t *size);
+const char *mix_kernel_symbol(const struct mix_kernel *k, uint64_t address, uint64_t *begin);
+size_t mix_kernel_symbols(const struct mix_kernel *k);
+uint64_t mix_kernel_symbol_at(const struct mix_kernel *k, size_t i);
+
+/* ---- counters by block ---- */
+
+struct mix_profile {
+	uint32_t module, code, block;
+	double ebs, lbr; /* samples times period; streams times weight, scaled */
+	uint64_t ebs_hits, lbr_hits;
+	double in, out;		   /* taken branches that arrive, and that leave */
+	double fall_in, fall_out;  /* streams that come from the block in front, go on behind */
+	uint64_t oldest, branches; /* records of its branch in the oldest entry, and in all */
+	double exact;
+	double executions, error;
+	uint8_t method; /* enum tact_mix_method */
+	bool is_biased;
+	uint32_t first_share, n_shares;
+};
+
+/* The part of a block's counters that belongs to a thread. */
+struct mix_share {
+	uint32_t profile, thread;
+	double ebs, lbr, exact;
+};
+
+struct tact_mix {
+	struct mix_spaces spaces;
+	struct mix_modules modules;
+	struct mix_tally ebs, lbr, edges; /* edges: branches; newest: records in the oldest entry */
+	struct mix_profile *profiles;
+	size_t n_profiles, profiles_capacity;
+	struct mix_share *shares; /* by profile, thread */
+	size_t n_shares, shares_capacity;
+	struct tact_mix_summary summary;
+	double stack_depth; /* mean number of records */
+	double ebs_total;   /* samples times period */
+	bool has_ebs, has_lbr, has_exact;
+	bool lbr_is_absolute, ebs_is_absolute;
+	char *command, *ebs_event, *lbr_event;
+};
+
+int mix_read_recording(struct tact_mix *mix, const char *path, struct tact_diag *diag);
+int mix_resolve(struct tact_mix *mix, struct tact_diag *diag);
+int mix_estimate(struct tact_mix *mix, const struct tact_mix_rule *rule,
+		 enum tact_mix_method method);
+/* The counters of a block, made if there are none; or -TACT_E_NOMEM. */
+long mix_profile_at(struct tact_mix *mix, uint32_t module, uint32_t code, uint32_t block);
+int mix_share_add(struct tact_mix *mix, uint32_t profile, uint32_t thread, double ebs, double lbr,
+		  double exact);
+int mix_shares_sort(struct tact_mix *mix); /* merges those of one profile and thread */
+
+bool mix_is_counts(const char *path);
+int mix_read_counts(struct tact_mix *mix, const char *path, struct tact_diag *diag);
+
+/* Exact executions of the instruction at an offset of a file of a path; < 0: that file has none. */
+double mix_exact_at(const struct tact_mix *exact, const struct mix_module *module,
+		    const struct mix_code *code, uint32_t offset);
+
+static inline const struct mix_block *mix_block_of(const struct tact_mix *mix,
+						   const struct mix_profile *p)
+{
+	return &mix->modules.items[p->module].codes[p->code].blocks[p->block];
+}
+
+/* ---- rules ---- */
+
+enum mix_feature {
+	MIX_FEATURE_LENGTH,
+	MIX_FEATURE_BIAS,
+	MIX_FEATURE_EBS_SAMPLES,
+	MIX_FEATURE_LBR_STREAMS,
+	MIX_FEATURE_BYTES,
+	MIX_FEATURE_LONG_LATENCY, /* divisions, roots, ...: how many */
+	MIX_FEATURE_LOADS,
+	MIX_FEATURE_STORES,
+	MIX_FEATURE_RATIO, /* of the two estimates: EBS / LBR */
+	MIX_N_FEATURES
+};
+
+struct mix_rule_node {
+	bool is_leaf;
+	uint8_t feature;
+	uint8_t method; /* of a leaf */
+	double limit;	/* not above it: left */
+	uint32_t left, right;
+	double weight, gini;
+	uint64_t samples;
+};
+
+enum { MIX_RULE_MAX_NODES = 255 };
+
+struct tact_mix_rule {
+	struct mix_rule_node nodes[MIX_RULE_MAX_NODES];
+	uint32_t n;
+};
+
+void mix_features(const struct tact_mix *mix, const struct mix_profile *p,
+		  double features[MIX_N_FEATURES]);
+enum tact_mix_method mix_rule_choose(const struct tact_mix_rule *rule,
+				     const double features[MIX_N_FEATURES]);
+const char *mix_feature_name(enum mix_feature feature);
+
+/* ---- properties of instructions ---- */
+
+enum mix_packing { MIX_PACKING_NONE, MIX_PACKING_SCALAR, MIX_PACKING_PACKED };
+
+struct mix_properties {
+	uint16_t mnemonic, form;
+	const char *mnemonic_name, *extension, *category; /* static */
+	uint8_t packing;
+	uint16_t width; /* bits of the widest operand; 0: none */
+	uint16_t flops;
+	uint8_t length; /* bytes; 0: no instruction */
+	bool loads, stores, is_branch, is_locked, is_long_latency;
+};
+void mix_properties_of(const uint8_t *code, size_t size, struct mix_properties *out);
+
+/* The group of an instruction; MIX_NONE: none. */
+uint32_t mix_taxonomy_group(const struct tact_mix_taxonomy *t, const struct mix_properties *p);
+const char *mix_taxonomy_name(const struct tact_mix_taxonomy *t, uint32_t group);
+bool mix_glob(const char *pattern, const char *text);
+
+#endif /* MIX_MIX_H */

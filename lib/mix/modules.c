@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files whose code ran: found again by path, below a root, or among files that the user names;
+ * a build-id that was recorded has to match.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mix/mix.h"
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+long mix_modules_find(struct mix_modules *m, const char *path, bool is_kernel)
+{
+	struct mix_module *module;
+
+	/* The last one is asked for most: maps of one file come one behind the other. */
+	for (size_t i = m->n; i-- > 0;)
+		if (m->items[i].is_kernel == is_kernel && !strcmp(m->items[i].path, path))
+			return (long)i;
+	if (m->n >= MIX_NONE || tact_grow(&m->items, &m->capacity, m->n + 1, sizeof(*m->items)))
+		return -TACT_E_NOMEM;
+	module = &m->items[m->n];
+	*module = (struct mix_module){.is_kernel = is_kernel, .fd = -1, .path = strdup(path)};
+	if (!module->path)
+		return -TACT_E_NOMEM;
+	return (long)m->n++;
+}
+
+void mix_modules_fini(struct mix_modules *m)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		struct mix_module *module = &m->items[i];
+
+		for (size_t c = 0; c < module->n_codes; c++) {
+			free(module->codes[c].marks);
+			free(module->codes[c].blocks);
+		}
+		free(module->codes);
+		free(module->leaders);
+		obj_close(module->obj);
+		mix_kernel_destroy(module->kernel);
+		if (module->image)
+			munmap(module->image, module->image_size);
+		if (module->fd >= 0)
+			close(module->fd);
+		free(module->path);
+	}
+	free(m->items);
+	*m = (struct mix_modules){0};
+}
+
+/* ---- build-ids ---- */
+
+/* A note of type 3 by GNU in any PT_NOTE. */
+static unsigned find_note(const uint8_t *p, size_t size, uint8_t id[PMU_MAX_BUILD_ID])
+{
+	while (size >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr n;
+		size_t name, desc;
+
+		memcpy(&n, p, sizeof(n));
+		name = ((size_t)n.n_namesz + 3) & ~(size_t)3;
+		desc = ((size_t)n.n_descsz + 3) & ~(size_t)3;
+		if (name > size - sizeof(n) || desc > size - sizeof(n) - name)
+			return 0;
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
+		    !memcmp(p + sizeof(n), "GNU", 4) && n.n_descsz &&
+		    n.n_descsz <= PMU_MAX_BUILD_ID) {
+			memcpy(id, p + sizeof(n) + name, n.n_descsz);
+			return n.n_descsz;
+		}
+		p += sizeof(n) + name + desc;
+		size -= sizeof(n) + name + desc;
+	}
+	return 0;
+}
+
+unsigned mix_build_id(const uint8_t *image, size_t size, uint8_t id[PMU_MAX_BUILD_ID])
+{
+	Elf64_Ehdr header;
+
+	if (size < sizeof(header))
+		return 0;
+	memcpy(&header, image, sizeof(header));
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64)
+		return 0;
+	for (unsigned i = 0; i < header.e_phnum; i++) {
+		uint64_t at = header.e_phoff + (uint64_t)i * sizeof(Elf64_Phdr);
+		Elf64_Phdr p;
+		unsigned found;
+
+		if (at > size || size - at < sizeof(p))
+			return 0;
+		memcpy(&p, image + at, sizeof(p));
+		if (p.p_type != PT_NOTE || p.p_offset > size || p.p_filesz > size - p.p_offset)
+			continue;
+		found = find_note(image + p.p_offset, (size_t)p.p_filesz, id);
+		if (found)
+			return found;
+	}
+	return 0;
+}
+
+/* ---- files ---- */
+
+static bool map_file(struct mix_module *module, const char *path)
+{
+	struct stat st;
+	void *image;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		snprintf(module->why, sizeof(module->why), "%s", strerror(errno));
+		return false;
+	}
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !st.st_size) {
+		snprintf(module->why, sizeof(module->why), "not a file");
+		close(fd);
+		return false;
+	}
+	image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (image == MAP_FAILED) {
+		snprintf(module->why, sizeof(module->why), "%s", strerror(errno));
+		close(fd);
+		return false;
+	}
+	module->image = image;
+	module->image_size = (size_t)st.st_size;
+	module->fd = fd;
+	return true;
+}
+
+static void unmap_file(struct mix_module *module)
+{
+	munmap(module->image, module->image_size);
+	close(module->fd);
+	module->image = NULL;
+	module->fd = -1;
+}
+
+static bool is_right(struct mix_module *module)
+{
+	uint8_t id[PMU_MAX_BUILD_ID] = {0};
+	unsigned size = mix_build_id(module->image, module->image_size, id);
+
+	if (!module->build_id_size || !size)
+		return true;
+	/* perf pads short ones with zeros. */
+	if (!memcmp(id, module->build_id, size))
+		return true;
+	snprintf(module->why, sizeof(module->why),
+		 "another build of it is there now (its build-id differs)");
+	return false;
+}
+
+static bool try_path(struct mix_module *module, const char *path)
+{
+	if (!map_file(module, path))
+		return false;
+	if (is_right(module))
+		return true;
+	unmap_file(module);
+	return false;
+}
+
+/* Files that the user names stand for those that end in the same name, or have the build-id. */
+static bool try_named(const struct mix_modules *m, struct mix_module *module)
+{
+	for (size_t i = 0; i < m->n_files; i++) {
+		uint8_t id[PMU_MAX_BUILD_ID] = {0};
+		unsigned size;
+		bool is_same_name = !strcmp(base_name(m->files[i]), base_name(module->path));
+
+		if (!is_same_name && !module->build_id_size)
+			continue;
+		if (!try_path(module, m->files[i]))
+			continue;
+		size = mix_build_id(module->image, module->image_size, id);
+		if (is_same_name || (size && !memcmp(id, module->build_id, size)))
+			return true;
+		unmap_file(module);
+	}
+	return false;
+}
+
+static bool find_file(const struct mix_modules *m, struct mix_module *module)
+{
+	char path[4096];
+
+	if (try_named(m, module))
+		return true;
+	if (m->root) {
+		snprintf(path, sizeof(path), "%s/%s", m->root, module->path);
+		if (try_path(module, path))
+			return true;
+		snprintf(path, sizeof(path), "%s/%s", m->root, base_name(module->path));
+		if (try_path(module, path))
+			return true;
+	}
+	return try_path(module, module->path);
+}
+
+static int take_sections(struct mix_module *module)
+{
+	const struct obj_file *obj = module->obj;
+
+	module->codes = calloc(obj->n_sections, sizeof(*module->codes));
+	if (!module->codes)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < obj->n_sections; i++) {
+		const struct obj_section *s = &obj->sections[i];
+
+		if (s->owned || s->size >= MIX_NONE)
+			continue;
+		module->codes[module->n_codes++] = (struct mix_code){
+			.data = s->data,
+			.size = s->size,
+			.file_offset = (uint64_t)(s->data - module->image),
+			.address = s->address,
+			.section = i,
+		};
+	}
+	return 0;
+}
+
+static int load_kernel(struct mix_module *module)
+{
+	module->kernel = mix_kernel_create();
+	if (!module->kernel) {
+		snprintf(module->why, sizeof(module->why),
+			 "the kernel's live text needs /proc/kcore and /proc/kallsyms, and root");
+		return 0;
+	}
+	module->codes = calloc(1, sizeof(*module->codes));
+	if (!module->codes)
+		return -TACT_E_NOMEM;
+	module->n_codes = 1;
+	module->codes[0].data =
+		mix_kernel_text(module->kernel, &module->codes[0].address, &module->codes[0].size);
+	module->codes[0].file_offset = module->codes[0].address;
+	return 0;
+}
+
+int mix_module_load(struct mix_modules *m, struct mix_module *module)
+{
+	struct tact_diag diag = {0};
+	int status;
+
+	if (module->is_loaded)
+		return 0;
+	module->is_loaded = true;
+	if (module->is_kernel && module->path[0] == '[')
+		return load_kernel(module);
+	if (module->path[0] != '/' && !m->root && !m->n_files && module->path[0] != '.') {
+		snprintf(module->why, sizeof(module->why), "no file");
+		return 0;
+	}
+	if (!find_file(m, module))
+		return 0;
+	module->why[0] = '\0';
+	status = obj_open(&module->obj, module->image, module->image_size, module->fd, &diag);
+	if (status == -TACT_E_NOMEM)
+		return status;
+	if (status < 0) {
+		snprintf(module->why, sizeof(module->why), "%.118s", diag.text);
+		return 0;
+	}
+	return take_sections(module);
+}
+
+struct mix_code *mix_module_code(struct mix_module *module, uint64_t offset)
+{
+	for (size_t i = 0; i < module->n_codes; i++)
+		if (offset - module->codes[i].file_offset < module->codes[i].size)
+			return &module->codes[i];
+	return NULL;
+}
+
+int mix_module_add_leader(struct mix_module *module, uint64_t offset)
+{
+	if (module->n_leaders && module->leaders[module->n_leaders - 1] == offset)
+		return 0;
+	if (tact_grow(&module->leaders, &module->leaders_capacity, module->n_leaders + 1,
+		      sizeof(*module->leaders)))
+		return -TACT_E_NOMEM;
+	module->leaders[module->n_leaders++] = offset;
+	return 0;
+}
+
+const char *mix_module_function(const struct mix_module *module, const struct mix_code *code,
+				uint32_t offset)
+{
+	uint64_t begin;
+
+	if (module->kernel)
+		return mix_kernel_symbol(module->kernel, code->address + offset, &begin);
+	if (!module->obj)
+		return "";
+	return obj_function_at(module->obj, code->section, offset)->name;
+}
+
+bool mix_module_line(struct mix_module *module, const struct mix_code *code, uint32_t offset,
+		     const char **file, int *line)
+{
+	return module->obj && obj_line_at(module->obj, code->section, offset, file, line);
+}

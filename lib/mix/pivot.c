@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The pivot table: executions of instructions, by any of their properties.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mix/mix.h"
+
+static const char *const key_names[TACT_N_MIX_KEYS] = {
+	"thread",    "module",	 "function", "block", "line",	"mnemonic", "form",
+	"extension", "category", "packing",  "width", "memory", "taxonomy", "method",
+};
+
+/* A text that is stored once. */
+struct word {
+	char *text;
+	uint64_t hash;
+};
+
+struct row {
+	uint32_t key[TACT_MIX_MAX_KEYS]; /* words */
+	double executions, variance;
+	bool is_unknown; /* the error of a part of it is */
+};
+
+struct tact_mix_pivot {
+	size_t n_keys;
+	enum tact_mix_key keys[TACT_MIX_MAX_KEYS];
+	struct word *words;
+	size_t n_words, words_capacity;
+	uint32_t *word_of; /* open hash: number plus one */
+	size_t word_slots;
+	struct row *rows;
+	size_t n_rows, rows_capacity;
+	uint32_t *row_of;
+	size_t row_slots;
+	double total;
+	struct tact_mix_figures figures;
+};
+
+/* An instruction as it is counted. */
+struct item {
+	struct tact_mix *mix;
+	const struct mix_profile *profile;
+	struct mix_module *module;
+	const struct mix_code *code;
+	uint32_t thread, offset;
+	struct mix_properties properties;
+	const struct tact_mix_taxonomy *taxonomy;
+};
+
+const char *tact_mix_key_name(enum tact_mix_key key)
+{
+	return (unsigned)key < TACT_N_MIX_KEYS ? key_names[key] : "";
+}
+
+/* ---- words and rows ---- */
+
+static long intern(struct tact_mix_pivot *p, const char *text)
+{
+	const size_t length = strlen(text);
+	const uint64_t hash = tact_hash_bytes(text, length);
+	size_t at;
+
+	if (2 * (p->n_words + 1) > p->word_slots) {
+		size_t size = p->word_slots ? 2 * p->word_slots : 256;
+		uint32_t *bigger = calloc(size, sizeof(*bigger));
+
+		if (!bigger)
+			return -TACT_E_NOMEM;
+		for (uint32_t i = 0; i < p->n_words; i++) {
+			at = (size_t)p->words[i].hash;
+			while (bigger[at & (size - 1)])
+				at++;
+			bigger[at & (size - 1)] = i + 1;
+		}
+		free(p->word_of);
+		p->word_of = bigger;
+		p->word_slots = size;
+	}
+	for (at = (size_t)hash; p->word_of[at & (p->word_slots - 1)]; at++) {
+		uint32_t i = p->word_of[at & (p->word_slots - 1)] - 1;
+
+		if (p->words[i].hash == hash && !strcmp(p->words[i].text, text))
+			return i;
+	}
+	if (tact_grow(&p->words, &p->words_capacity, p->n_words + 1, sizeof(*p->words)))
+		return -TACT_E_NOMEM;
+	p->words[p->n_words] = (struct word){strdup(text), hash};
+	if (!p->words[p->n_words].text)
+		return -TACT_E_NOMEM;
+	p->word_of[at & (p->word_slots - 1)] = (uint32_t)++p->n_words;
+	return (long)p->n_words - 1;
+}
+
+static size_t hash_key(const struct tact_mix_pivot *p, const uint32_t *key)
+{
+	return (size_t)tact_hash_bytes(key, p->n_keys * sizeof(*key));
+}
+
+static struct row *find_row(struct tact_mix_pivot *p, const uint32_t *key)
+{
+	const size_t bytes = p->n_keys * sizeof(*key);
+	size_t at;
+
+	if (2 * (p->n_rows + 1) > p->row_slots) {
+		size_t size = p->row_slots ? 2 * p->row_slots : 256;
+		uint32_t *bigger = calloc(size, sizeof(*bigger));
+
+		if (!bigger)
+			return NULL;
+		for (uint32_t i = 0; i < p->n_rows; i++) {
+			at = hash_key(p, p->rows[i].key);
+			while (bigger[at & (size - 1)])
+				at++;
+			bigger[at & (size - 1)] = i + 1;
+		}
+		free(p->row_of);
+		p->row_of = bigger;
+		p->row_slots = size;
+	}
+	for (at = hash_key(p, key); p->row_of[at & (p->row_slots - 1)]; at++) {
+		struct row *r = &p->rows[p->row_of[at & (p->row_slots - 1)] - 1];
+
+		if (!memcmp(r->key, key, bytes))
+			return r;
+	}
+	if (tact_grow(&p->rows, &p->rows_capacity, p->n_rows + 1, sizeof(*p->rows)))
+		return NULL;
+	p->rows[p->n_rows] = (struct row){.executions = 0};
+	memcpy(p->rows[p->n_rows].key, key, bytes);
+	p->row_of[at & (p->row_slots - 1)] = (uint32_t)++p->n_rows;
+	return &p->rows[p->n_rows - 1];
+}
+
+/* ---- values of keys ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void thread_name(const struct item *x, char *text, size_t size)
+{
+	const struct mix_thread *t;
+
+	if (x->thread >= x->mix->spaces.n_threads) {
+		snprintf(text, size, "(all)");
+		return;
+	}
+	t = &x->mix->spaces.threads[x->thread];
+	snprintf(text, size, "%s %u/%u", t->comm[0] ? t->comm : "?", t->pid, t->tid);
+}
+
+static void function_name(const struct item *x, char *text, size_t size)
+{
+	const char *name = mix_module_function(x->module, x->code, x->offset);
+	const struct obj_function *f;
+
+	if (*name || !x->module->obj) {
+		snprintf(text, size, "%s", *name ? name : "?");
+		return;
+	}
+	f = obj_function_at(x->module->obj, x->code->section, x->offset);
+	snprintf(text, size, "%s+0x%llx", base_name(x->module->path),
+		 (unsigned long long)(x->code->address + f->range.begin));
+}
+
+static void line_name(const struct item *x, char *text, size_t size)
+{
+	const char *file;
+	int line;
+
+	if (mix_module_line(x->module, x->code, x->offset, &file, &line))
+		snprintf(text, size, "%s:%d", file, line);
+	else
+		snprintf(text, size, "?");
+}
+
+/* The text of a key, static or in the buffer. */
+static const char *value_of(const struct item *x, enum tact_mix_key key, char *text, size_t size)
+{
+	static const char *const packing[] = {"none", "scalar", "packed"};
+	static const char *const memory[] = {"none", "read", "write", "read+write"};
+	const struct mix_properties *q = &x->properties;
+
+	switch (key) {
+	case TACT_MIX_BY_THREAD:
+		thread_name(x, text, size);
+		return text;
+	case TACT_MIX_BY_MODULE:
+		return x->module->path;
+	case TACT_MIX_BY_FUNCTION:
+		function_name(x, text, size);
+		return text;
+	case TACT_MIX_BY_BLOCK:
+		snprintf(text, size, "%s+0x%llx", base_name(x->module->path),
+			 (unsigned long long)(x->code->address +
+					      x->code->blocks[x->profile->block].begin));
+		return text;
+	case TACT_MIX_BY_LINE:
+		line_name(x, text, size);
+		return text;
+	case TACT_MIX_BY_MNEMONIC:
+		return q->mnemonic_name;
+	case TACT_MIX_BY_FORM:
+		return q->form == TACT_FORM_NONE ? "(unknown)" : tact_form_name(q->form);
+	case TACT_MIX_BY_EXTENSION:
+		return q->extension;
+	case TACT_MIX_BY_CATEGORY:
+		return q->category;
+	case TACT_MIX_BY_PACKING:
+		return packing[q->packing];
+	case TACT_MIX_BY_WIDTH:
+		snprintf(text, size, "%u", q->width);
+		return text;
+	case TACT_MIX_BY_MEMORY:
+		return memory[q->loads + 2 * q->stores];
+	case TACT_MIX_BY_TAXONOMY:
+		return mix_taxonomy_name(x->taxonomy, mix_taxonomy_group(x->taxonomy, q));
+	case TACT_MIX_BY_METHOD:
+		return tact_mix_method_name((enum tact_mix_method)x->profile->method);
+	default:
+		return "";
+	}
+}
+
+static bool passes(const struct item *x, const struct tact_mix_pivot_options *o)
+{
+	char text[512];
+
+	for (size_t i = 0; i < o->n_filters; i++) {
+		const struct tact_mix_filter *f = &o->filters[i];
+		const char *value = value_of(x, f->key, text, sizeof(text));
+		bool fits = mix_glob(f->pattern, value) || (f->key == TACT_MIX_BY_MODULE &&
+							    mix_glob(f->pattern, base_name(value)));
+
+		if (fits == f->is_negated)
+			return false;
+	}
+	return true;
+}
+
+/* ---- filling ---- */
+
+static void add_figures(struct tact_mix_figures *f, const struct mix_properties *q, double n,
+			double sums[2])
+{
+	f->instructions += n;
+	sums[0] += q->packing == MIX_PACKING_PACKED ? n : 0;
+	sums[1] += q->packing != MIX_PACKING_NONE ? n : 0;
+	f->flops_per_instruction += n * q->flops;
+	f->branch_density += q->is_branch ? n : 0;
+	f->load_density += q->loads ? n : 0;
+	f->store_density += q->stores ? n : 0;
+}
+
+/* Executions of a block by one thread. */
+static double share_of(const struct mix_profile *p, const struct mix_share *s)
+{
+	double all = p->method == TACT_MIX_EXACT ? p->exact
+		     : p->method == TACT_MIX_EBS ? p->ebs
+						 : p->lbr;
+	double part = p->method == TACT_MIX_EXACT ? s->exact
+		      : p->method == TACT_MIX_EBS ? s->ebs
+						  : s->lbr;
+
+	return all > 0 ? p->executions * part / all : 0;
+}
+
+struct filler {
+	struct tact_mix_pivot *pivot;
+	const struct tact_mix_pivot_options *o;
+	bool by_thread;
+	double sums[2], blocks;
+};
+
+static int add_item(struct filler *f, const struct item *x, double n)
+{
+	struct tact_mix_pivot *p = f->pivot;
+	uint32_t key[TACT_MIX_MAX_KEYS];
+	struct row *r;
+	char text[512];
+
+	if (!passes(x, f->o))
+		return 0;
+	for (size_t k = 0; k < p->n_keys; k++) {
+		long word = intern(p, value_of(x, p->keys[k], text, sizeof(text)));
+
+		if (word < 0)
+			return (int)word;
+		key[k] = (uint32_t)word;
+	}
+	r = find_row(p, key);
+	if (!r)
+		return -TACT_E_NOMEM;
+	r->executions += n;
+	if (x->profile->error >= 0)
+		r->variance += n * n * x->profile->error * x->profile->error;
+	else
+		r->is_unknown = true;
+	p->total += n;
+	add_figures(&p->figures, &x->properties, n, f->sums);
+	return 0;
+}
+
+static int add_block(struct filler *f, struct item *x, double n)
+{
+	const struct mix_block *b = &x->code->blocks[x->profile->block];
+	int status = 0;
+
+	if (!(n > 0))
+		return 0;
+	for (x->offset = b->begin; x->offset < b->end && !status;) {
+		mix_properties_of(x->code->data + x->offset, b->end - x->offset, &x->properties);
+		status = add_item(f, x, n);
+		x->offset += x->properties.length ? x->properties.length : 1;
+	}
+	f->blocks += n;
+	return status;
+}
+
+static int fill(struct filler *f, struct tact_mix *mix)
+{
+	struct item x = {.mix = mix, .taxonomy = f->o->taxonomy};
+	int status = 0;
+
+	for (size_t i = 0; i < mix->n_profiles && !status; i++) {
+		const struct mix_profile *p = &mix->profiles[i];
+
+		x.profile = p;
+		x.module = &mix->modules.items[p->module];
+		x.code = &x.module->codes[p->code];
+		x.thread = MIX_NONE;
+		if (!f->by_thread) {
+			status = add_block(f, &x, p->executions);
+			continue;
+		}
+		for (uint32_t s = 0; s < p->n_shares && !status; s++) {
+			const struct mix_share *share = &mix->shares[p->first_share + s];
+
+			x.thread = share->thread;
+			status = add_block(f, &x, share_of(p, share));
+		}
+	}
+	return status;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->executions != y->executions)
+		return x->executions > y->executions ? -1 : 1;
+	return memcmp(x->key, y->key, sizeof(x->key)); /* order of appearance */
+}
+
+static void finish(struct filler *f)
+{
+	struct tact_mix_figures *g = &f->pivot->figures;
+
+	g->vectorisation = f->sums[1] > 0 ? f->sums[0] / f->sums[1] : 0;
+	g->instructions_per_block = f->blocks > 0 ? g->instructions / f->blocks : 0;
+	if (g->instructions > 0) {
+		g->flops_per_instruction /= g->instructions;
+		g->branch_density /= g->instructions;
+		g->load_density /= g->instructions;
+		g->store_density /= g->instructions;
+	}
+	if (f->pivot->n_rows)
+		qsort(f->pivot->rows, f->pivot->n_rows, sizeof(*f->pivot->rows), compare_rows);
+}
+
+static bool check_keys(const struct tact_mix_pivot_options *o)
+{
+	if (o->n_keys > TACT_MIX_MAX_KEYS)
+		return false;
+	for (size_t i = 0; i < o->n_keys; i++)
+		if ((unsigned)o->keys[i] >= TACT_N_MIX_KEYS ||
+		    (o->keys[i] == TACT_MIX_BY_TAXONOMY && !o->taxonomy))
+			return false;
+	for (size_t i = 0; i < o->n_filters; i++)
+		if ((unsigned)o->filters[i].key >= TACT_N_MIX_KEYS ||
+		    (o->filters[i].key == TACT_MIX_BY_TAXONOMY && !o->taxonomy))
+			return false;
+	return true;
+}
+
+int tact_mix_pivot_create(struct tact_mix_pivot **out, struct tact_mix *mix,
+			  const struct tact_mix_pivot_options *opt, struct tact_diag *diag)
+{
+	struct tact_mix_pivot_options o;
+	struct tact_mix_pivot *p;
+	struct filler f;
+
+	if (tact_read_options(&o, sizeof(o), opt) || !check_keys(&o))
+		return tact_fail(diag, TACT_E_INVAL, "unknown keys, or a taxonomy is missing");
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	p->n_keys = o.n_keys ? o.n_keys : 1;
+	p->keys[0] = TACT_MIX_BY_MNEMONIC;
+	memcpy(p->keys, o.keys, o.n_keys * sizeof(*o.keys));
+	f = (struct filler){.pivot = p, .o = &o};
+	for (size_t i = 0; i < p->n_keys; i++)
+		f.by_thread |= p->keys[i] == TACT_MIX_BY_THREAD;
+	for (size_t i = 0; i < o.n_filters; i++)
+		f.by_thread |= o.filters[i].key == TACT_MIX_BY_THREAD;
+	if (fill(&f, mix)) {
+		tact_mix_pivot_destroy(p);
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	}
+	finish(&f);
+	*out = p;
+	return 0;
+}
+
+void tact_mix_pivot_destroy(struct tact_mix_pivot *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->n_words; i++)
+		free(p->words[i].text);
+	free(p->words);
+	free(p->word_of);
+	free(p->rows);
+	free(p->row_of);
+	free(p);
+}
+
+size_t tact_mix_pivot_rows(const struct tact_mix_pivot *p)
+{
+	return p->n_rows;
+}
+
+int tact_mix_pivot_row(const struct tact_mix_pivot *p, size_t i, struct tact_mix_row *out)
+{
+	const struct row *r;
+
+	if (i >= p->n_rows)
+		return -TACT_E_INVAL;
+	r = &p->rows[i];
+	*out = (struct tact_mix_row){.size = sizeof(*out), .executions = r->executions};
+	for (size_t k = 0; k < TACT_MIX_MAX_KEYS; k++)
+		out->key[k] = k < p->n_keys ? p->words[r->key[k]].text : "";
+	out->share = p->total > 0 ? r->executions / p->total : 0;
+	out->error = r->is_unknown || !(r->executions > 0) ? -1 : sqrt(r->variance) / r->executions;
+	return 0;
+}
+
+int tact_mix_pivot_figures(const struct tact_mix_pivot *p, struct tact_mix_figures *out)
+{
+	*out = p->figures;
+	out->size = sizeof(*out);
+	return 0;
+}
+
+/* ---- two tables ---- */
+
+static const struct row *find_same(const struct tact_mix_pivot *p,
+				   const struct tact_mix_pivot *from, const struct row *row)
+{
+	for (size_t i = 0; i < p->n_rows; i++) {
+		size_t k = 0;
+
+		while (k < p->n_keys &&
+		       !strcmp(p->words[p->rows[i].key[k]].text, from->words[row->key[k]].text))
+			k++;
+		if (k == p->n_keys)
+			return &p->rows[i];
+	}
+	return NULL;
+}
+
+int tact_mix_compare(const struct tact_mix_pivot *reference, const struct tact_mix_pivot *measured,
+		     bool is_scaled, double *error)
+{
+	double factor = 1, sum = 0;
+
+	if (reference->n_keys != measured->n_keys || !(reference->total > 0))
+		return -TACT_E_INVAL;
+	if (is_scaled && measured->total > 0)
+		factor = reference->total / measured->total;
+	/* Of what the reference does not have, the paper's sum knows nothing. */
+	for (size_t i = 0; i < reference->n_rows; i++) {
+		const struct row *r = &reference->rows[i];
+		const struct row *m = find_same(measured, reference, r);
+
+		sum += fabs(r->executions - (m ? m->executions * factor : 0));
+	}
+	*error = sum / reference->total;
+	return 0;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What an instruction is: the static properties that tables are made by (HBBP paper, section V.B).
+ */
+#include <string.h>
+
+#include "isa/isa.h"
+#include "mix/mix.h"
+
+static bool begins(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+static bool ends(const char *text, const char *suffix)
+{
+	size_t n = strlen(text), m = strlen(suffix);
+
+	return n >= m && !strcmp(text + n - m, suffix);
+}
+
+static bool is_float(ZydisElementType type)
+{
+	return type == ZYDIS_ELEMENT_TYPE_FLOAT16 || type == ZYDIS_ELEMENT_TYPE_FLOAT32 ||
+	       type == ZYDIS_ELEMENT_TYPE_FLOAT64 || type == ZYDIS_ELEMENT_TYPE_FLOAT80;
+}
+
+static bool is_vector(const ZydisDecodedOperand *op)
+{
+	ZydisRegisterClass c;
+
+	if (op->type != ZYDIS_OPERAND_TYPE_REGISTER)
+		return false;
+	c = ZydisRegisterGetClass(op->reg.value);
+	return c == ZYDIS_REGCLASS_XMM || c == ZYDIS_REGCLASS_YMM || c == ZYDIS_REGCLASS_ZMM ||
+	       c == ZYDIS_REGCLASS_MMX;
+}
+
+/* Scalar forms of vector instructions carry it in their names: addss, vfmadd213sd, vcvttss2si;
+ * moves of a single element too.  x87 works on one number at a time.
+ */
+static enum mix_packing packing_of(const ZydisDecodedInstruction *zi,
+				   const ZydisDecodedOperand *ops, const char *name)
+{
+	bool vector = false;
+
+	if (zi->meta.isa_ext == ZYDIS_ISA_EXT_X87)
+		return MIX_PACKING_SCALAR;
+	for (unsigned i = 0; i < zi->operand_count_visible; i++)
+		vector |= is_vector(&ops[i]);
+	if (!vector)
+		return MIX_PACKING_NONE;
+	if (ends(name, "SS") || ends(name, "SD") || ends(name, "SH") || begins(name, "CVTSI2S") ||
+	    begins(name, "VCVTSI2S") || begins(name, "VCVTUSI2S") || strstr(name, "SS2SI") ||
+	    strstr(name, "SD2SI") || !strcmp(name, "MOVD") || !strcmp(name, "MOVQ") ||
+	    !strcmp(name, "VMOVD") || !strcmp(name, "VMOVQ"))
+		return MIX_PACKING_SCALAR;
+	return MIX_PACKING_PACKED;
+}
+
+/* Operations on floating-point numbers that count: adds, multiplications, divisions, roots; two for
+ * a fused one.  Moves, shuffles, comparisons and conversions do not.
+ */
+static unsigned operations(const char *name)
+{
+	const char *n = name[0] == 'V' ? name + 1 : name;
+
+	if (begins(n, "FMADD") || begins(n, "FMSUB") || begins(n, "FNMADD") || begins(n, "FNMSUB"))
+		return 2;
+	if (begins(n, "ADDSUB") || begins(n, "ADD") || begins(n, "SUB") || begins(n, "MUL") ||
+	    begins(n, "DIV") || begins(n, "SQRT") || begins(n, "HADD") || begins(n, "HSUB"))
+		return 1;
+	return 0;
+}
+
+static unsigned x87_operations(const char *name)
+{
+	return begins(name, "FADD") || begins(name, "FSUB") || begins(name, "FMUL") ||
+	       begins(name, "FDIV") || begins(name, "FSQRT") || begins(name, "FIADD") ||
+	       begins(name, "FISUB") || begins(name, "FIMUL") || begins(name, "FIDIV");
+}
+
+static unsigned flops_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
+			 const char *name, enum mix_packing packing)
+{
+	unsigned lanes = 1, n;
+
+	if (zi->meta.isa_ext == ZYDIS_ISA_EXT_X87)
+		return x87_operations(name);
+	if (packing == MIX_PACKING_NONE ||
+	    !(ends(name, "SS") || ends(name, "SD") || ends(name, "PS") || ends(name, "PD")))
+		return 0;
+	n = operations(name);
+	if (!n)
+		return 0;
+	if (packing == MIX_PACKING_PACKED && zi->operand_count_visible &&
+	    is_float(ops[0].element_type))
+		lanes = ops[0].element_count;
+	return n * lanes;
+}
+
+static unsigned width_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops)
+{
+	unsigned width = 0;
+
+	for (unsigned i = 0; i < zi->operand_count_visible; i++) {
+		if (ops[i].type != ZYDIS_OPERAND_TYPE_REGISTER &&
+		    ops[i].type != ZYDIS_OPERAND_TYPE_MEMORY)
+			continue;
+		if (ops[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    ops[i].mem.type != ZYDIS_MEMOP_TYPE_MEM)
+			continue;
+		if (ops[i].size > width && ops[i].size <= 512)
+			width = ops[i].size;
+	}
+	return width;
+}
+
+/* More than some ten cycles on every CPU of uops.info: divisions, square roots, and what locks the
+ * bus or serialises.
+ */
+static bool is_long(const ZydisDecodedInstruction *zi, const char *name, bool is_locked)
+{
+	return is_locked || strstr(name, "DIV") || strstr(name, "SQRT") || begins(name, "FSIN") ||
+	       begins(name, "FCOS") || begins(name, "FPATAN") || begins(name, "FPTAN") ||
+	       begins(name, "F2XM1") || begins(name, "FYL2X") || begins(name, "FPREM") ||
+	       zi->mnemonic == ZYDIS_MNEMONIC_CPUID || zi->mnemonic == ZYDIS_MNEMONIC_MFENCE ||
+	       zi->mnemonic == ZYDIS_MNEMONIC_RDTSC;
+}
+
+/* What the name tells; Zydis writes it in small letters. */
+static void name_properties(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
+			    struct mix_properties *out)
+{
+	char name[40];
+	size_t n = strnlen(out->mnemonic_name, sizeof(name) - 1);
+
+	for (size_t i = 0; i < n; i++) {
+		char c = out->mnemonic_name[i];
+
+		name[i] = (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+	}
+	name[n] = '\0';
+	out->packing = (uint8_t)packing_of(zi, ops, name);
+	out->flops = (uint16_t)flops_of(zi, ops, name, (enum mix_packing)out->packing);
+	out->is_long_latency = is_long(zi, name, out->is_locked);
+}
+
+void mix_properties_of(const uint8_t *code, size_t size, struct mix_properties *out)
+{
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction zi;
+	ZydisDecoder decoder;
+
+	*out = (struct mix_properties){.form = TACT_FORM_NONE,
+				       .mnemonic_name = "(bad)",
+				       .extension = "(none)",
+				       .category = "(none)"};
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, size, &zi, ops)))
+		return;
+	out->length = zi.length;
+	out->mnemonic = (uint16_t)zi.mnemonic;
+	out->form = (uint16_t)isa_form_of(&zi, ops);
+	out->mnemonic_name = ZydisMnemonicGetString(zi.mnemonic);
+	out->extension = ZydisISAExtGetString(zi.meta.isa_ext);
+	out->category = ZydisCategoryGetString(zi.meta.category);
+	for (unsigned i = 0; i < zi.operand_count; i++) {
+		if (ops[i].type != ZYDIS_OPERAND_TYPE_MEMORY ||
+		    ops[i].mem.type != ZYDIS_MEMOP_TYPE_MEM)
+			continue;
+		out->loads |= !!(ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ);
+		out->stores |= !!(ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
+	}
+	out->is_branch = zi.meta.category == ZYDIS_CATEGORY_COND_BR ||
+			 zi.meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
+			 zi.meta.category == ZYDIS_CATEGORY_CALL ||
+			 zi.meta.category == ZYDIS_CATEGORY_RET;
+	out->is_locked = (zi.attributes & ZYDIS_ATTRIB_HAS_LOCK) ||
+			 (zi.mnemonic == ZYDIS_MNEMONIC_XCHG && out->loads);
+	out->width = (uint16_t)width_of(&zi, ops);
+	name_properties(&zi, ops, out);
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Counters by address -> counters by block.
+ *
+ * A stream runs from the target of a branch to the source of the next one that was taken: every
+ * block on the way ran, once.  What the code on the way cannot do (an unconditional jump in the
+ * middle, a source in front of the target) is an impossible stream.  In real recordings those are
+ * nearly all in the newest pair of a stack; where that shows, the newest pairs are left out.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mix/mix.h"
+
+enum {
+	MAX_STREAM = 1 << 16, /* bytes; longer ones are taken for damage */
+	MIN_NEWEST = 50 /* newest pairs before their share of impossible ones means something */
+};
+
+/* Newest pairs are left out if they are impossible this much more often than the others. */
+static const double newest_ratio = 4, newest_share = 0.005;
+
+/* A stream in a file. */
+struct place {
+	struct mix_module *module;
+	struct mix_code *code;
+	uint32_t begin, end;  /* offsets of the first and of the last instruction */
+	uint32_t first, last; /* blocks */
+};
+
+enum verdict { STREAM_GOOD, STREAM_OUTSIDE, STREAM_IMPOSSIBLE };
+
+/* ---- profiles ---- */
+
+long mix_profile_at(struct tact_mix *mix, uint32_t module, uint32_t code, uint32_t block)
+{
+	struct mix_block *b = &mix->modules.items[module].codes[code].blocks[block];
+
+	if (b->profile)
+		return b->profile - 1;
+	if (mix->n_profiles >= MIX_NONE || tact_grow(&mix->profiles, &mix->profiles_capacity,
+						     mix->n_profiles + 1, sizeof(*mix->profiles)))
+		return -TACT_E_NOMEM;
+	mix->profiles[mix->n_profiles++] =
+		(struct mix_profile){.module = module, .code = code, .block = block};
+	b->profile = (uint32_t)mix->n_profiles;
+	return (long)mix->n_profiles - 1;
+}
+
+int mix_share_add(struct tact_mix *mix, uint32_t profile, uint32_t thread, double ebs, double lbr,
+		  double exact)
+{
+	struct mix_share *last = mix->n_shares ? &mix->shares[mix->n_shares - 1] : NULL;
+
+	if (!last || last->profile != profile || last->thread != thread) {
+		if (tact_grow(&mix->shares, &mix->shares_capacity, mix->n_shares + 1,
+			      sizeof(*mix->shares)))
+			return -TACT_E_NOMEM;
+		last = &mix->shares[mix->n_shares++];
+		*last = (struct mix_share){.profile = profile, .thread = thread};
+	}
+	last->ebs += ebs;
+	last->lbr += lbr;
+	last->exact += exact;
+	return 0;
+}
+
+static int compare_shares(const void *a, const void *b)
+{
+	const struct mix_share *x = a, *y = b;
+
+	if (x->profile != y->profile)
+		return x->profile < y->profile ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+int mix_shares_sort(struct tact_mix *mix)
+{
+	size_t n = 0;
+
+	if (mix->n_shares)
+		qsort(mix->shares, mix->n_shares, sizeof(*mix->shares), compare_shares);
+	for (size_t i = 0; i < mix->n_shares; i++) {
+		if (n && !compare_shares(&mix->shares[n - 1], &mix->shares[i])) {
+			mix->shares[n - 1].ebs += mix->shares[i].ebs;
+			mix->shares[n - 1].lbr += mix->shares[i].lbr;
+			mix->shares[n - 1].exact += mix->shares[i].exact;
+		} else {
+			mix->shares[n++] = mix->shares[i];
+		}
+	}
+	mix->n_shares = n;
+	for (size_t i = 0; i < n; i++) {
+		struct mix_profile *p = &mix->profiles[mix->shares[i].profile];
+
+		if (!p->n_shares++)
+			p->first_share = (uint32_t)i;
+	}
+	return 0;
+}
+
+static long profile_of(struct tact_mix *mix, const struct place *at, uint32_t block)
+{
+	return mix_profile_at(mix, (uint32_t)(at->module - mix->modules.items),
+			      (uint32_t)(at->code - at->module->codes), block);
+}
+
+/* ---- addresses ---- */
+
+static struct mix_module *module_at(struct tact_mix *mix, uint32_t epoch, uint64_t address,
+				    uint64_t *offset)
+{
+	const struct mix_map *map = mix_spaces_find(&mix->spaces, epoch, address);
+
+	if (!map)
+		return NULL;
+	*offset = address - map->begin + map->offset;
+	return &mix->modules.items[map->module];
+}
+
+static bool is_resumed(const struct mix_tally_entry *e)
+{
+	return !mix_is_kernel(e->key.a) && e->key.a & MIX_RESUMED;
+}
+
+static uint64_t begin_of(const struct mix_tally_entry *e)
+{
+	return is_resumed(e) ? e->key.a & ~MIX_RESUMED : e->key.a;
+}
+
+/* First look at all addresses: modules that are needed, and branch targets in them. */
+static int load_modules(struct tact_mix *mix)
+{
+	const struct mix_tally *tallies[] = {&mix->ebs, &mix->lbr};
+	int status = 0;
+
+	for (unsigned t = 0; t < ARRAY_SIZE(tallies); t++) {
+		for (size_t i = 0; i < tallies[t]->capacity && !status; i++) {
+			const struct mix_tally_entry *e = &tallies[t]->slots[i];
+			struct mix_module *module;
+			uint64_t offset;
+
+			if (!e->hits)
+				continue;
+			module = module_at(mix, e->key.epoch, begin_of(e), &offset);
+			if (!module)
+				continue;
+			status = mix_module_load(&mix->modules, module);
+			if (t && !status && !is_resumed(e))
+				status = mix_module_add_leader(module, offset);
+		}
+	}
+	for (size_t i = 0; i < mix->modules.n && !status; i++)
+		status = mix_blockmap_build(&mix->modules.items[i]);
+	return status;
+}
+
+/* ---- streams ---- */
+
+static bool in_order(const struct mix_code *code, uint32_t first, uint32_t last)
+{
+	for (uint32_t b = first; b < last; b++) {
+		const struct mix_block *x = &code->blocks[b];
+
+		if (x->flow == MIX_FLOW_JUMP || x->flow == MIX_FLOW_CALL || x->flow == MIX_FLOW_BAD)
+			return false;
+		if (x->end != code->blocks[b + 1].begin)
+			return false;
+	}
+	return true;
+}
+
+static enum verdict locate(struct tact_mix *mix, const struct mix_tally_entry *e, struct place *at)
+{
+	const uint64_t from = begin_of(e);
+	uint64_t begin, end;
+	struct mix_module *other;
+
+	at->module = module_at(mix, e->key.epoch, from, &begin);
+	if (!at->module || !at->module->n_codes)
+		return STREAM_OUTSIDE;
+	at->code = mix_module_code(at->module, begin);
+	if (!at->code)
+		return STREAM_OUTSIDE;
+	if (e->key.b < from || e->key.b - from > MAX_STREAM)
+		return STREAM_IMPOSSIBLE;
+	other = module_at(mix, e->key.epoch, e->key.b, &end);
+	if (other != at->module || mix_module_code(other, end) != at->code)
+		return STREAM_IMPOSSIBLE;
+	at->begin = (uint32_t)(begin - at->code->file_offset);
+	at->end = (uint32_t)(end - at->code->file_offset);
+	at->first = mix_blockmap_find(at->code, at->begin);
+	at->last = mix_blockmap_find(at->code, at->end);
+	if (at->first == MIX_NONE || at->last == MIX_NONE ||
+	    !in_order(at->code, at->first, at->last))
+		return STREAM_IMPOSSIBLE;
+	return STREAM_GOOD;
+}
+
+/* Impossible ones are marked by a weight below zero. */
+static void judge_streams(struct tact_mix *mix)
+{
+	struct tact_mix_summary *s = &mix->summary;
+	uint64_t newest = 0, bad_newest = 0, others = 0, bad_others = 0;
+
+	for (size_t i = 0; i < mix->lbr.capacity; i++) {
+		struct mix_tally_entry *e = &mix->lbr.slots[i];
+		struct place at;
+		enum verdict v;
+
+		if (!e->hits)
+			continue;
+		v = locate(mix, e, &at);
+		s->streams += e->hits;
+		if (v == STREAM_OUTSIDE) {
+			s->outside_streams += e->hits;
+			if (at.module)
+				at.module->outside += e->hits;
+		} else {
+			newest += e->newest_hits;
+			others += e->hits - e->newest_hits;
+		}
+		if (v == STREAM_IMPOSSIBLE) {
+			bad_newest += e->newest_hits;
+			bad_others += e->hits - e->newest_hits;
+		}
+		if (v != STREAM_GOOD)
+			e->weight = -1;
+	}
+	s->impossible_streams = bad_newest + bad_others;
+	s->newest_impossible = newest ? (double)bad_newest / (double)newest : 0;
+	s->other_impossible = others ? (double)bad_others / (double)others : 0;
+	s->newest_dropped = newest >= MIN_NEWEST && s->newest_impossible > newest_share &&
+			    s->newest_impossible > newest_ratio * s->other_impossible &&
+			    mix->stack_depth > 3;
+}
+
+static int add_block(struct tact_mix *mix, const struct place *at, uint32_t block,
+		     const struct mix_tally_entry *e, double weight, uint32_t hits)
+{
+	long number = profile_of(mix, at, block);
+	struct mix_profile *p;
+
+	if (number < 0)
+		return (int)number;
+	p = &mix->profiles[number];
+	p->lbr += weight;
+	p->lbr_hits += hits;
+	if (block != at->first)
+		p->fall_in += weight;
+	if (block != at->last)
+		p->fall_out += weight;
+	return mix_share_add(mix, (uint32_t)number, e->key.thread, 0, weight, 0);
+}
+
+static int add_streams(struct tact_mix *mix)
+{
+	const double depth = mix->stack_depth - 1;
+	const bool drops = mix->summary.newest_dropped;
+
+	for (size_t i = 0; i < mix->lbr.capacity; i++) {
+		const struct mix_tally_entry *e = &mix->lbr.slots[i];
+		uint32_t first, hits = e->hits - (drops ? e->newest_hits : 0);
+		double weight = drops ? (e->weight - e->newest) * depth / (depth - 1) : e->weight;
+		struct place at;
+
+		if (!e->hits || e->weight < 0 || !hits || locate(mix, e, &at) != STREAM_GOOD)
+			continue;
+		first = at.first;
+		/* What goes on after an interrupt was counted when it began. */
+		if (is_resumed(e) && at.code->blocks[first].begin != at.begin)
+			first++;
+		for (uint32_t b = first; b <= at.last; b++)
+			if (add_block(mix, &at, b, e, weight, hits))
+				return -TACT_E_NOMEM;
+	}
+	return 0;
+}
+
+/* ---- instruction pointers ---- */
+
+static int add_samples(struct tact_mix *mix)
+{
+	for (size_t i = 0; i < mix->ebs.capacity; i++) {
+		const struct mix_tally_entry *e = &mix->ebs.slots[i];
+		struct place at = {0};
+		uint64_t offset;
+		uint32_t block = MIX_NONE;
+		long number;
+
+		if (!e->hits)
+			continue;
+		at.module = module_at(mix, e->key.epoch, e->key.a, &offset);
+		at.code = at.module ? mix_module_code(at.module, offset) : NULL;
+		if (at.code)
+			block = mix_blockmap_find(at.code,
+						  (uint32_t)(offset - at.code->file_offset));
+		if (block == MIX_NONE) {
+			mix->summary.outside_samples += e->hits;
+			if (at.module)
+				at.module->outside += e->hits;
+			continue;
+		}
+		number = profile_of(mix, &at, block);
+		if (number < 0)
+			return (int)number;
+		mix->profiles[number].ebs += e->weight;
+		mix->profiles[number].ebs_hits += e->hits;
+		if (mix_share_add(mix, (uint32_t)number, e->key.thread, e->weight, 0, 0))
+			return -TACT_E_NOMEM;
+	}
+	return 0;
+}
+
+/* ---- branches: bias and flow ---- */
+
+static struct mix_profile *find_profile(struct tact_mix *mix, uint32_t epoch, uint64_t address,
+					bool is_target)
+{
+	uint64_t offset;
+	struct mix_module *module = module_at(mix, epoch, address, &offset);
+	struct mix_code *code = module ? mix_module_code(module, offset) : NULL;
+	uint32_t block, in_code;
+
+	if (!code || !code->marks)
+		return NULL;
+	in_code = (uint32_t)(offset - code->file_offset);
+	block = mix_blockmap_find(code, in_code);
+	if (block == MIX_NONE || !code->blocks[block].profile)
+		return NULL;
+	if (in_code != (is_target ? code->blocks[block].begin : code->blocks[block].last))
+		return NULL;
+	return &mix->profiles[code->blocks[block].profile - 1];
+}
+
+static void add_branches(struct tact_mix *mix)
+{
+	for (size_t i = 0; i < mix->edges.capacity; i++) {
+		const struct mix_tally_entry *e = &mix->edges.slots[i];
+		struct mix_profile *from, *to;
+
+		if (!e->hits)
+			continue;
+		from = find_profile(mix, e->key.epoch, e->key.a, false);
+		to = find_profile(mix, e->key.epoch, e->key.b, true);
+		if (from) {
+			from->branches += e->hits;
+			from->oldest += e->newest_hits;
+			from->out += e->weight;
+		}
+		if (to)
+			to->in += e->weight;
+	}
+}
+
+/* In a stack of N records a branch stands in the oldest entry one time in N; paper, section III.C:
+ * much more often, up to half of the time, makes the blocks in front of it suspect.  Here: twice as
+ * often, and more than four standard errors.
+ */
+static void find_bias(struct tact_mix *mix)
+{
+	const double n = mix->stack_depth;
+
+	for (size_t i = 0; i < mix->n_profiles; i++) {
+		struct mix_profile *p = &mix->profiles[i];
+		double expected = n > 0 ? (double)p->branches / n : 0;
+
+		p->is_biased = p->branches && (double)p->oldest > 2 * expected &&
+			       (double)p->oldest - expected > 4 * sqrt(expected + 1);
+		mix->summary.biased_blocks += p->is_biased;
+	}
+}
+
+/* What enters a block leaves it.  A block is entered by branches, all records of which are counted,
+ * and from the block in front; it is left likewise; its count comes from streams.
+ */
+static void check_flow(struct tact_mix *mix)
+{
+	struct tact_mix_summary *s = &mix->summary;
+	const double n = mix->stack_depth;
+	double sum = 0, wrong = 0, unit;
+
+	s->flow_error = -1;
+	if (!mix->has_lbr || n < 3)
+		return;
+	for (size_t i = 0; i < mix->n_profiles; i++) {
+		const struct mix_profile *p = &mix->profiles[i];
+		double in, out, error;
+
+		if (p->lbr_hits < 2 * n)
+			continue;
+		/* N records a stack, N - 1 streams: a record weighs (N - 1) / N of a stream. */
+		in = p->fall_in + p->in * (n - 1) / n;
+		out = p->fall_out + p->out * (n - 1) / n;
+		unit = p->lbr / (double)p->lbr_hits;
+		/* Stacks are samples; records in one of them are not independent of each other. */
+		error = 4 * unit * sqrt(n * (double)p->lbr_hits);
+		s->flow_blocks++;
+		s->flow_outliers += fabs(in - out) > error;
+		sum += p->lbr;
+		wrong += fabs(in - out);
+	}
+	s->flow_error = sum > 0 ? wrong / sum : -1;
+}
+
+/* Streams that were taken by an event of another kind have shares but no scale, unless
+ * instructions were sampled, too.
+ */
+static void scale(struct tact_mix *mix)
+{
+	double instructions = 0, factor;
+
+	if (!mix->has_lbr || mix->lbr_is_absolute)
+		return;
+	if (!mix->has_ebs || !mix->ebs_is_absolute)
+		return;
+	for (size_t i = 0; i < mix->n_profiles; i++)
+		instructions += mix->profiles[i].lbr * mix_block_of(mix, &mix->profiles[i])->length;
+	if (!(instructions > 0))
+		return;
+	factor = mix->ebs_total / instructions;
+	for (size_t i = 0; i < mix->n_profiles; i++) {
+		mix->profiles[i].lbr *= factor;
+		mix->profiles[i].in *= factor;
+		mix->profiles[i].out *= factor;
+		mix->profiles[i].fall_in *= factor;
+		mix->profiles[i].fall_out *= factor;
+	}
+	for (size_t i = 0; i < mix->n_shares; i++)
+		mix->shares[i].lbr *= factor;
+}
+
+int mix_resolve(struct tact_mix *mix, struct tact_diag *diag)
+{
+	int status = load_modules(mix);
+
+	if (!status) {
+		judge_streams(mix);
+		status = add_streams(mix);
+	}
+	if (!status)
+		status = add_samples(mix);
+	if (!status)
+		status = mix_shares_sort(mix);
+	if (status)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	add_branches(mix);
+	find_bias(mix);
+	check_flow(mix);
+	scale(mix);
+	mix_tally_fini(&mix->ebs);
+	mix_tally_fini(&mix->lbr);
+	mix_tally_fini(&mix->edges);
+	return 0;
+}

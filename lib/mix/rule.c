@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Decision trees that choose between two estimates of a block, as files and as text.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mix/mix.h"
+
+enum {
+	PAPER_LENGTH = 18, /* HBBP paper, section IV.B: the cutoff is consistently close to it */
+	MAX_FILE = 1 << 16
+};
+
+static const char magic[] = "#tact.mix.rule/1";
+
+static const char *const feature_names[MIX_N_FEATURES] = {
+	"length", "bias", "ebs_samples", "lbr_streams", "bytes", "long", "loads", "stores", "ratio",
+};
+
+const char *mix_feature_name(enum mix_feature feature)
+{
+	return feature_names[feature];
+}
+
+int tact_mix_rule_create(struct tact_mix_rule **out, struct tact_diag *diag)
+{
+	struct tact_mix_rule *rule = calloc(1, sizeof(*rule));
+
+	if (!rule)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	rule->nodes[0] = (struct mix_rule_node){
+		.feature = MIX_FEATURE_LENGTH, .limit = PAPER_LENGTH, .left = 1, .right = 2};
+	rule->nodes[1] = (struct mix_rule_node){.is_leaf = true, .method = TACT_MIX_LBR};
+	rule->nodes[2] = (struct mix_rule_node){.is_leaf = true, .method = TACT_MIX_EBS};
+	rule->n = 3;
+	*out = rule;
+	return 0;
+}
+
+void tact_mix_rule_destroy(struct tact_mix_rule *rule)
+{
+	free(rule);
+}
+
+enum tact_mix_method mix_rule_choose(const struct tact_mix_rule *rule,
+				     const double features[MIX_N_FEATURES])
+{
+	uint32_t at = 0;
+
+	/* Children come behind their parents, so that this ends. */
+	while (!rule->nodes[at].is_leaf)
+		at = features[rule->nodes[at].feature] <= rule->nodes[at].limit
+			     ? rule->nodes[at].left
+			     : rule->nodes[at].right;
+	return (enum tact_mix_method)rule->nodes[at].method;
+}
+
+/* ---- text ---- */
+
+static int find_feature(const char *name)
+{
+	for (int i = 0; i < MIX_N_FEATURES; i++)
+		if (!strcmp(feature_names[i], name))
+			return i;
+	return -1;
+}
+
+/* "N split FEATURE LIMIT LEFT RIGHT" or "N leaf METHOD", N from 0 on. */
+static int parse_line(struct tact_mix_rule *rule, const char *line, uint64_t number,
+		      struct tact_diag *diag)
+{
+	struct mix_rule_node *node = &rule->nodes[rule->n];
+	char what[16], name[32];
+	unsigned n;
+	int used = 0, feature;
+
+	if (rule->n >= MIX_RULE_MAX_NODES)
+		return tact_fail_at(diag, TACT_E_FORMAT, number, 0, "more than %d nodes",
+				    MIX_RULE_MAX_NODES);
+	if (sscanf(line, "%u %15s %31s%n", &n, what, name, &used) != 3 || n != rule->n)
+		return tact_fail_at(diag, TACT_E_FORMAT, number, 0,
+				    "expected node %u: its number, split or leaf, and what",
+				    rule->n);
+	*node = (struct mix_rule_node){0};
+	if (!strcmp(what, "leaf") && (!strcmp(name, "ebs") || !strcmp(name, "lbr"))) {
+		node->is_leaf = true;
+		node->method = !strcmp(name, "ebs") ? TACT_MIX_EBS : TACT_MIX_LBR;
+		rule->n++;
+		return 0;
+	}
+	feature = find_feature(name);
+	if (strcmp(what, "split") || feature < 0 ||
+	    sscanf(line + used, "%lf %u %u", &node->limit, &node->left, &node->right) != 3)
+		return tact_fail_at(diag, TACT_E_FORMAT, number, 0,
+				    "neither a leaf (ebs or lbr) nor a split by a known feature");
+	node->feature = (uint8_t)feature;
+	if (node->left <= rule->n || node->right <= rule->n)
+		return tact_fail_at(diag, TACT_E_FORMAT, number, 0,
+				    "a split leads back to a node in front of it");
+	rule->n++;
+	return 0;
+}
+
+static int parse(struct tact_mix_rule *rule, const char *text, size_t size, struct tact_diag *diag)
+{
+	const char *end = text + size;
+	uint64_t number = 0;
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		size_t n = (size_t)((newline ? newline : end) - text);
+		char line[256];
+
+		number++;
+		if (n >= sizeof(line))
+			return tact_fail_at(diag, TACT_E_FORMAT, number, 0, "a line too long");
+		memcpy(line, text, n);
+		line[n] = '\0';
+		text += n + 1;
+		if (number == 1 && strncmp(line, magic, strlen(magic)))
+			return tact_fail_at(diag, TACT_E_FORMAT, 1, 0,
+					    "not a rule: the first line is not %s", magic);
+		if (line[0] == '#' || !line[strspn(line, " \t\r")])
+			continue;
+		if (parse_line(rule, line, number, diag) < 0)
+			return -TACT_E_FORMAT;
+	}
+	if (!rule->n)
+		return tact_fail(diag, TACT_E_FORMAT, "a rule without nodes");
+	for (uint32_t i = 0; i < rule->n; i++)
+		if (!rule->nodes[i].is_leaf &&
+		    (rule->nodes[i].left >= rule->n || rule->nodes[i].right >= rule->n))
+			return tact_fail(diag, TACT_E_FORMAT,
+					 "node %u leads to one that is not there", i);
+	return 0;
+}
+
+int tact_mix_rule_parse(struct tact_mix_rule **out, const char *text, size_t size,
+			struct tact_diag *diag)
+{
+	struct tact_mix_rule *rule = calloc(1, sizeof(*rule));
+	int status;
+
+	if (!rule)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = parse(rule, text, size, diag);
+	if (status < 0) {
+		free(rule);
+		return status;
+	}
+	*out = rule;
+	return 0;
+}
+
+int tact_mix_rule_load(struct tact_mix_rule **out, const char *path, struct tact_diag *diag)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), status;
+	char *text;
+	size_t size = 0;
+
+	if (fd < 0)
+		return tact_fail(diag, TACT_E_IO, "cannot be opened: %s", strerror(errno));
+	text = malloc(MAX_FILE);
+	while (text && size < MAX_FILE) {
+		ssize_t n = read(fd, text + size, MAX_FILE - size);
+
+		if (n <= 0)
+			break;
+		size += (size_t)n;
+	}
+	close(fd);
+	if (!text)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = tact_mix_rule_parse(out, text, size, diag);
+	free(text);
+	return status;
+}
+
+int tact_mix_rule_save(const struct tact_mix_rule *rule, const char *path, struct tact_diag *diag)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	bool is_good = fd >= 0;
+
+	if (!is_good)
+		return tact_fail(diag, TACT_E_IO, "cannot be written: %s", strerror(errno));
+	is_good = dprintf(fd, "%s\n", magic) > 0;
+	for (uint32_t i = 0; i < rule->n && is_good; i++) {
+		const struct mix_rule_node *x = &rule->nodes[i];
+
+		if (x->is_leaf)
+			is_good =
+				dprintf(fd, "%u leaf %s\n", i,
+					tact_mix_method_name((enum tact_mix_method)x->method)) > 0;
+		else
+			is_good =
+				dprintf(fd, "%u split %s %.9g %u %u\n", i,
+					feature_names[x->feature], x->limit, x->left, x->right) > 0;
+	}
+	if (close(fd) || !is_good)
+		return tact_fail(diag, TACT_E_IO, "cannot be written: %s", strerror(errno));
+	return 0;
+}
+
+/* ---- for people ---- */
+
+struct printer {
+	char *text;
+	size_t size, used;
+};
+
+static void say(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct printer *p, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(p->used < p->size ? p->text + p->used : NULL,
+		      p->used < p->size ? p->size - p->used : 0, format, args);
+	va_end(args);
+	p->used += n > 0 ? (size_t)n : 0;
+}
+
+static void print_node(struct printer *p, const struct tact_mix_rule *rule, uint32_t at, int depth)
+{
+	const struct mix_rule_node *x = &rule->nodes[at];
+
+	if (x->is_leaf) {
+		say(p, "%*s%s", 2 * depth, "",
+		    tact_mix_method_name((enum tact_mix_method)x->method));
+		if (x->samples)
+			say(p, "  (%llu blocks, weight %.3f, gini %.3f)",
+			    (unsigned long long)x->samples, x->weight, x->gini);
+		say(p, "\n");
+		return;
+	}
+	if (depth > 64)
+		return;
+	say(p, "%*s%s <= %.6g:\n", 2 * depth, "", feature_names[x->feature], x->limit);
+	print_node(p, rule, x->left, depth + 1);
+	say(p, "%*selse:\n", 2 * depth, "");
+	print_node(p, rule, x->right, depth + 1);
+}
+
+size_t tact_mix_rule_print(const struct tact_mix_rule *rule, char *text, size_t size)
+{
+	struct printer p = {text, size, 0};
+
+	if (size)
+		text[0] = '\0';
+	print_node(&p, rule, 0, 0);
+	return p.used;
+}
