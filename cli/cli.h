@@ -34,6 +34,7 @@ int cmd_measure(int argc, char **argv);
 int cmd_evaluate(int argc, char **argv);
 int cmd_classify(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_mix(int argc, char **argv);
 
 /* "tact: " and the text and a newline, to standard error. */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -174,7 +174,7 @@ static bool in_order(const struct mix_code *code, uint32_t first, uint32_t last)
 static enum verdict locate(struct tact_mix *mix, const struct mix_tally_entry *e, struct place *at)
 {
 	const uint64_t from = begin_of(e);
-	uint64_t begin, end;
+	uint64_t begin = 0, end = 0;
 	struct mix_module *other;
 
 	at->module = module_at(mix, e->key.epoch, from, &begin);

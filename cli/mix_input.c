@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Options that the subcommands of mix share: recordings and tables.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mixer.h"
+
+static const struct option_choice methods[] = {
+	{"hybrid", TACT_MIX_HYBRID},
+	{"ebs", TACT_MIX_EBS},
+	{"lbr", TACT_MIX_LBR},
+	{NULL, 0},
+};
+
+static const char *add_file(void *target, const char *value)
+{
+	struct mixer_input *input = target;
+
+	if (input->n_files == MIXER_MAX_FILES)
+		return "too many files";
+	input->files[input->n_files++] = value;
+	return NULL;
+}
+
+static const char *key_name(size_t i, const void *context)
+{
+	(void)context;
+	return tact_mix_key_name((enum tact_mix_key)i);
+}
+
+static bool find_key(const char *name, size_t n, enum tact_mix_key *key)
+{
+	for (int i = 0; i < TACT_N_MIX_KEYS; i++) {
+		const char *known = tact_mix_key_name((enum tact_mix_key)i);
+
+		if (strlen(known) == n && !memcmp(known, name, n)) {
+			*key = (enum tact_mix_key)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static const char *unknown_key(struct mixer_table *t, const char *name, size_t n)
+{
+	char word[40];
+	const char *near;
+
+	snprintf(word, sizeof(word), "%.*s", (int)(n < 39 ? n : 39), name);
+	near = cli_nearest(word, TACT_N_MIX_KEYS, key_name, NULL);
+	if (near)
+		snprintf(t->why, sizeof(t->why), "'%s' is no property; did you mean %s?", word,
+			 near);
+	else
+		snprintf(t->why, sizeof(t->why),
+			 "'%s' is no property; 'tact mix report --help' lists them", word);
+	return t->why;
+}
+
+static const char *set_keys(void *target, const char *value)
+{
+	struct mixer_table *t = target;
+
+	t->n_keys = 0;
+	for (;;) {
+		size_t n = strcspn(value, ",");
+
+		if (t->n_keys == TACT_MIX_MAX_KEYS)
+			return "more than six properties";
+		if (!find_key(value, n, &t->keys[t->n_keys]))
+			return unknown_key(t, value, n);
+		t->n_keys++;
+		if (!value[n])
+			return NULL;
+		value += n + 1;
+	}
+}
+
+/* KEY=PATTERN or KEY!=PATTERN */
+static const char *add_filter(void *target, const char *value)
+{
+	struct mixer_table *t = target;
+	const char *equals = strchr(value, '=');
+	struct tact_mix_filter *f = &t->filters[t->n_filters];
+	size_t n;
+
+	if (t->n_filters == MIXER_MAX_FILTERS)
+		return "too many filters";
+	if (!equals || equals == value)
+		return "expected PROPERTY=PATTERN or PROPERTY!=PATTERN";
+	f->is_negated = equals[-1] == '!';
+	n = (size_t)(equals - value) - f->is_negated;
+	if (!find_key(value, n, &f->key))
+		return unknown_key(t, value, n);
+	f->pattern = equals + 1;
+	t->n_filters++;
+	return NULL;
+}
+
+#define INPUT_FIELD(field, type) .offset = OPTION_FIELD(mixer_input, field, type)
+#define TABLE_FIELD(field, type) .offset = OPTION_FIELD(mixer_table, field, type)
+
+/* clang-format off: an option stays together */
+const struct option_spec mixer_input_specs[] = {
+	{.name = "method",
+	 .argument = "METHOD",
+	 .type = OPTION_CHOICE,
+	 .choices = methods,
+	 INPUT_FIELD(method, int),
+	 .help = "how blocks are counted: hybrid (default), ebs (samples) or lbr (branch stacks)"},
+	{.name = "rule",
+	 .argument = "FILE",
+	 .type = OPTION_TEXT,
+	 INPUT_FIELD(rule_path, const char *),
+	 .help = "rule of the hybrid, from tact mix train (default: lbr for up to 18 "
+		 "instructions)"},
+	{.name = "root",
+	 .argument = "DIR",
+	 .type = OPTION_TEXT,
+	 INPUT_FIELD(root, const char *),
+	 .help = "look for recorded programs and libraries below this directory first"},
+	{.name = "file",
+	 .argument = "PATH",
+	 .type = OPTION_CALL,
+	 .call = add_file,
+	 .help = "stands for a recorded file of the same name or build-id (repeatable)"},
+	{.name = NULL},
+};
+
+const struct option_spec mixer_table_specs[] = {
+	{.name = "by",
+	 .argument = "KEYS",
+	 .type = OPTION_CALL,
+	 .call = set_keys,
+	 .help = "properties, separated by commas: thread, module, function, block, line, mnemonic "
+		 "(default), form, extension, category, packing, width, memory, taxonomy, method"},
+	{.name = "filter",
+	 .argument = "KEY=PATTERN",
+	 .type = OPTION_CALL,
+	 .call = add_filter,
+	 .help = "only instructions whose property fits, with * and ?; KEY!=PATTERN: only the "
+		 "others "
+		 "(repeatable)"},
+	{.name = "top",
+	 .argument = "N",
+	 .type = OPTION_NUMBER,
+	 .low = 1,
+	 .high = 1000000000,
+	 TABLE_FIELD(top, unsigned),
+	 .help = "only the N rows with most executions"},
+	{.name = "taxonomy",
+	 .argument = "FILE",
+	 .type = OPTION_TEXT,
+	 TABLE_FIELD(taxonomy_path, const char *),
+	 .help = "groups of instructions: lines of GROUP: PATTERN..."},
+	{.name = NULL},
+};
+/* clang-format on */
+
+static int fail(const char *path, int status, const struct tact_diag *diag)
+{
+	struct text text = {0};
+
+	cli_place(&text, path, diag->line, diag->text[0] ? diag->text : tact_strerror(status));
+	text_to_stderr(&text);
+	text_free(&text);
+	return CLI_FAILED;
+}
+
+int mixer_open(struct mixer_input *input, const char *path, struct tact_mix **out)
+{
+	struct tact_mix_options o = {
+		.size = sizeof(o),
+		.method = (enum tact_mix_method)input->method,
+		.root = input->root,
+		.files = input->files,
+		.n_files = input->n_files,
+	};
+	struct tact_diag diag = {0};
+	int status;
+
+	if (input->rule_path && !input->rule) {
+		status = tact_mix_rule_load(&input->rule, input->rule_path, &diag);
+		if (status < 0)
+			return fail(input->rule_path, status, &diag);
+	}
+	o.rule = input->rule;
+	status = tact_mix_open(out, path, &o, &diag);
+	return status < 0 ? fail(path, status, &diag) : CLI_GOOD;
+}
+
+int mixer_pivot(struct mixer_table *t, struct tact_mix *mix, struct tact_mix_pivot **out)
+{
+	struct tact_mix_pivot_options o = {.size = sizeof(o),
+					   .n_keys = t->n_keys,
+					   .filters = t->filters,
+					   .n_filters = t->n_filters};
+	struct tact_diag diag = {0};
+	int status;
+
+	if (t->taxonomy_path && !t->taxonomy) {
+		status = tact_mix_taxonomy_load(&t->taxonomy, t->taxonomy_path, &diag);
+		if (status < 0)
+			return fail(t->taxonomy_path, status, &diag);
+	}
+	for (size_t i = 0; i < t->n_keys; i++)
+		if (t->keys[i] == TACT_MIX_BY_TAXONOMY && !t->taxonomy) {
+			cli_message("--by taxonomy needs --taxonomy FILE");
+			return CLI_USAGE;
+		}
+	for (size_t i = 0; i < t->n_filters; i++)
+		if (t->filters[i].key == TACT_MIX_BY_TAXONOMY && !t->taxonomy) {
+			cli_message("--filter taxonomy=... needs --taxonomy FILE");
+			return CLI_USAGE;
+		}
+	memcpy(o.keys, t->keys, sizeof(o.keys));
+	o.taxonomy = t->taxonomy;
+	status = tact_mix_pivot_create(out, mix, &o, &diag);
+	if (status < 0)
+		cli_message("%s", diag.text);
+	return status < 0 ? CLI_FAILED : CLI_GOOD;
+}
+
+void mixer_input_fini(struct mixer_input *input)
+{
+	tact_mix_rule_destroy(input->rule);
+}
+
+void mixer_table_fini(struct mixer_table *table)
+{
+	tact_mix_taxonomy_destroy(table->taxonomy);
+}
