@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A recording that is being made: record.c and targets.c.
+ * A recording that is being made: sampling.c and targets.c.
  */
 #ifndef MIX_LIVE_H
 #define MIX_LIVE_H

@@ -7,7 +7,7 @@
  *   modules.c    files and their code
  *   blockmap.c   basic blocks of a file's code
  *   sampled.c    recording -> counters by address
- *   resolve.c    counters by address -> counters by block; streams; bias; flow
+ *   attribution.c  counters by address -> counters by block; streams; bias; flow
  *   counts.c     files of exact counts
  *   rule.c       decision trees; rule_train.c learns them
  *   properties.c what an instruction is
