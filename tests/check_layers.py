@@ -33,7 +33,8 @@ MAY_INCLUDE = {
     'trace': ['base', 'isa', 'obj', 'input', 'arch', 'block'],
     'collect': ['base', 'isa', 'obj', 'trace'],
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block'],
-    'mix': ['base', 'isa', 'obj', 'pmu'],
+    # arch, block and simulate for the virtual PMU's retirement, trace for what it samples
+    'mix': ['base', 'isa', 'obj', 'pmu', 'arch', 'block', 'facile', 'sim', 'simulate', 'trace'],
 }
 # Public headers are interfaces of a module as well.
 PUBLIC = {

@@ -11,6 +11,9 @@
  *   counts.c     files of exact counts
  *   rule.c       decision trees; rule_train.c learns them
  *   properties.c what an instruction is
+ *   sampling.c   records a run; targets.c: of whom
+ *   emulate.c    runs a program under QEMU: exact counts; virtual.c: and samples of it
+ *   retirement.c when the instructions of a block retire
  *   pivot.c      tables; taxonomy.c: a user's groups
  */
 #ifndef MIX_MIX_H

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A program under QEMU: every execution counted, and sampled by the virtual PMU if asked for.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mix/virtual.h"
+
+enum {
+	EBS_PERIOD = 10007, /* primes: a run of a second has some 100,000 samples of each */
+	LBR_PERIOD = 1009,
+	STOP_EVERY = 1 << 16 /* events */
+};
+
+struct emulation {
+	struct tact_mix_emulate_options *o;
+	struct tact_mix_emulated *out;
+	struct tact_trace *trace;
+	struct pmu_writer *writer;
+	struct mix_vpmu *vpmu;
+	struct mix_vblock **blocks; /* by number */
+	size_t n_blocks, capacity;
+	struct mix_tally known; /* processes and their modules whose maps are written */
+};
+
+static void read_build_id(const char *path, uint8_t id[PMU_MAX_BUILD_ID], unsigned *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	void *image;
+
+	*size = 0;
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size) {
+		image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (image != MAP_FAILED) {
+			*size = mix_build_id(image, (size_t)st.st_size, id);
+			munmap(image, (size_t)st.st_size);
+		}
+	}
+	close(fd);
+}
+
+/* ---- blocks ---- */
+
+static struct mix_vblock *add_block(struct emulation *e, struct tact_trace_block *block)
+{
+	struct mix_vblock *b = calloc(1, sizeof(*b));
+
+	if (!b || tact_grow(&e->blocks, &e->capacity, e->n_blocks + 1, sizeof(*e->blocks))) {
+		free(b);
+		return NULL;
+	}
+	b->block = block;
+	e->blocks[e->n_blocks++] = b;
+	block->user = b;
+	return b;
+}
+
+/* Maps of a process are told before its first sample in them. */
+static void write_map(struct emulation *e, uint32_t pid, const struct tact_trace_module *m)
+{
+	uint8_t id[PMU_MAX_BUILD_ID];
+	struct pmu_map map;
+	unsigned size;
+
+	read_build_id(m->path, id, &size);
+	map = (struct pmu_map){
+		.address = m->begin,
+		.size = m->end - m->begin,
+		.offset = m->offset,
+		.path = m->path,
+		.build_id = id,
+		.build_id_size = (uint8_t)size,
+		.is_executable = true,
+	};
+	pmu_writer_map(e->writer, pid, &map, PMU_MODE_USER, e->out->instructions + 1);
+	if (size)
+		pmu_writer_build_id(e->writer, pid, PMU_MODE_USER, m->path, id, size);
+}
+
+static int know(struct emulation *e, uint32_t pid, struct mix_vblock *b)
+{
+	struct mix_tally_key key = {.epoch = pid, .a = b->block->module};
+	struct tact_trace_module m = {.size = sizeof(m)};
+	struct mix_tally_entry *entry;
+
+	b->pid = pid;
+	if (!key.a)
+		return 0;
+	entry = mix_tally_at(&e->known, &key);
+	if (!entry)
+		return -TACT_E_NOMEM;
+	if (entry->hits == 1 && tact_trace_get_module(e->trace, b->block->module, &m) >= 0)
+		write_map(e, pid, &m);
+	return 0;
+}
+
+static int on_block(struct emulation *e, const struct tact_trace_event *event, uint64_t count)
+{
+	struct mix_vblock *b = event->block->user;
+
+	if (!b) {
+		b = add_block(e, event->block);
+		if (!b)
+			return -TACT_E_NOMEM;
+	}
+	b->count += count;
+	if (e->vpmu && event->pid != b->pid && know(e, event->pid, b))
+		return -TACT_E_NOMEM;
+	e->out->instructions += count * event->block->n_insns;
+	if (!e->vpmu)
+		return 0;
+	return mix_vpmu_exec(e->vpmu, event->thread, event->pid, b);
+}
+
+/* ---- the file of counts ---- */
+
+static int compare_blocks(const void *a, const void *b)
+{
+	const struct mix_vblock *x = *(struct mix_vblock *const *)a;
+	const struct mix_vblock *y = *(struct mix_vblock *const *)b;
+
+	if (x->block->module != y->block->module)
+		return x->block->module < y->block->module ? -1 : 1;
+	return (x->block->address > y->block->address) - (x->block->address < y->block->address);
+}
+
+/* A text that grows. */
+struct lines {
+	char *data;
+	size_t size, capacity;
+	bool is_full; /* out of memory */
+};
+
+static void say(struct lines *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct lines *l, const char *format, ...)
+{
+	va_list args, again;
+	int n;
+
+	va_start(args, format);
+	va_copy(again, args);
+	n = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	if (n < 0 || tact_grow(&l->data, &l->capacity, l->size + (size_t)n + 1, 1)) {
+		l->is_full = true;
+	} else {
+		vsnprintf(l->data + l->size, (size_t)n + 1, format, again);
+		l->size += (size_t)n;
+	}
+	va_end(again);
+}
+
+static void say_module(struct lines *l, const struct tact_trace_module *m)
+{
+	uint8_t id[PMU_MAX_BUILD_ID];
+	unsigned size;
+
+	read_build_id(m->path, id, &size);
+	say(l, "module ");
+	for (unsigned i = 0; i < size; i++)
+		say(l, "%02x", id[i]);
+	say(l, "%s%s\n", size ? " " : "- ", m->path);
+}
+
+static void say_all(const struct emulation *e, struct lines *l)
+{
+	struct tact_trace_module m = {.size = sizeof(m)};
+	uint32_t module = 0;
+	uint64_t outside = 0;
+
+	say(l, "#tact.mix.counts/1\ncommand");
+	for (char *const *word = e->o->argv; *word; word++)
+		say(l, " %.1000s", *word);
+	say(l, "\n");
+	for (size_t i = 0; i < e->n_blocks; i++) {
+		const struct mix_vblock *b = e->blocks[i];
+
+		if (!b->count)
+			continue;
+		if (!b->block->module ||
+		    (b->block->module != module &&
+		     tact_trace_get_module(e->trace, b->block->module, &m) < 0)) {
+			outside += b->count;
+			continue;
+		}
+		if (b->block->module != module) {
+			module = b->block->module;
+			say_module(l, &m);
+		}
+		say(l, "code %" PRIx64 " %x %" PRIu64 "\n", b->block->address - m.begin + m.offset,
+		    b->block->code_size, b->count);
+	}
+	say(l, "outside %" PRIu64 "\n", outside);
+}
+
+static int write_counts(struct emulation *e, struct tact_diag *diag)
+{
+	struct lines l = {0};
+	size_t done = 0;
+	int fd, error = 0;
+
+	if (e->n_blocks)
+		qsort(e->blocks, e->n_blocks, sizeof(*e->blocks), compare_blocks);
+	say_all(e, &l);
+	fd = open(e->o->exact, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		error = errno;
+	while (!error && done < l.size) {
+		ssize_t n = write(fd, l.data + done, l.size - done);
+
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			error = errno;
+	}
+	if (fd >= 0 && close(fd) && !error)
+		error = errno;
+	free(l.data);
+	if (l.is_full)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	return error ? tact_fail(diag, TACT_E_IO, "%.100s cannot be written: %s", e->o->exact,
+				 strerror(error))
+		     : 0;
+}
+
+/* ---- the run ---- */
+
+static int start(struct emulation *e, struct tact_diag *diag)
+{
+	const uint64_t ids[2] = {1, 2};
+	const struct tact_mix_emulate_options *o = e->o;
+	struct pmu_attr attrs[2];
+	struct tact_trace_options t = {
+		.size = sizeof(t),
+		.mode = o->output ? TACT_TRACE_FULL : TACT_TRACE_COUNT,
+		.plugin = o->plugin,
+		.qemu = o->qemu,
+		.path = o->path,
+	};
+	int status = tact_trace_launch(&e->trace, &t, o->argv, diag);
+
+	if (status < 0 || !o->output)
+		return status;
+	mix_vpmu_attrs(o, attrs);
+	status = pmu_writer_create(&e->writer, o->output, attrs, 2, ids, 1, diag);
+	if (status >= 0) {
+		pmu_writer_command(e->writer, o->argv);
+		status = mix_vpmu_create(&e->vpmu, o, e->out, e->writer, diag);
+	}
+	return status;
+}
+
+static int follow(struct emulation *e, struct tact_diag *diag)
+{
+	struct tact_trace_event event = {.size = sizeof(event)};
+	uint64_t n = 0;
+	int status;
+
+	while ((status = tact_trace_next(e->trace, &event, diag)) > 0) {
+		if (event.kind == TACT_TRACE_EXEC)
+			status = on_block(e, &event, 1);
+		else if (event.kind == TACT_TRACE_COUNTED)
+			status = on_block(e, &event, event.count);
+		if (status < 0)
+			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		if (!(++n % STOP_EVERY) && e->o->stop && e->o->stop(e->o->arg))
+			tact_trace_stop(e->trace);
+	}
+	return status;
+}
+
+static int finish(struct emulation *e, int status, struct tact_diag *diag)
+{
+	struct tact_trace_summary s = {.size = sizeof(s)};
+
+	if (e->trace) {
+		tact_trace_get_summary(e->trace, &s);
+		e->out->exit_status = s.wait_status;
+		e->out->native = s.n_native;
+		e->out->blocks = s.n_blocks;
+		if (status >= 0 && !s.is_attached)
+			status = tact_fail(diag, TACT_E_IO, "QEMU could not run the program");
+	}
+	if (status >= 0 && e->o->exact)
+		status = write_counts(e, diag);
+	if (e->writer && status >= 0)
+		status = pmu_writer_finish(e->writer, diag);
+	else
+		pmu_writer_abandon(e->writer);
+	for (size_t i = 0; i < e->n_blocks; i++) {
+		free(e->blocks[i]->at);
+		free(e->blocks[i]);
+	}
+	free(e->blocks);
+	mix_tally_fini(&e->known);
+	mix_vpmu_destroy(e->vpmu);
+	tact_trace_close(e->trace);
+	return status;
+}
+
+int tact_mix_emulate(const struct tact_mix_emulate_options *opt, struct tact_mix_emulated *out,
+		     struct tact_diag *diag)
+{
+	struct tact_mix_emulate_options o;
+	struct emulation e = {.o = &o, .out = out};
+	int status;
+
+	if (!out || tact_read_options(&o, sizeof(o), opt) || !o.argv || !o.argv[0] ||
+	    (!o.output && !o.exact) || (o.depth && (o.depth < 4 || o.depth > 64)))
+		return tact_fail(
+			diag, TACT_E_INVAL,
+			"a program, a file to write, and a branch stack of 4 to 64 entries");
+	o.ebs_period = o.ebs_period ? o.ebs_period : EBS_PERIOD;
+	o.lbr_period = o.lbr_period ? o.lbr_period : LBR_PERIOD;
+	*out = (struct tact_mix_emulated){.size = sizeof(*out)};
+	status = start(&e, diag);
+	if (status >= 0)
+		status = follow(&e, diag);
+	return finish(&e, status, diag);
+}
