@@ -17,9 +17,9 @@ struct recorder {
 	char **argv; /* owned; NULL-terminated */
 	size_t n_args;
 	const char *output, *exact, *plugin, *qemu, *arch;
-	unsigned pid, ebs_period, lbr_period, seconds, seed, depth, skid, lost, biased;
+	unsigned pid, ebs_period, lbr_period, seconds, seed, depth, skid, shadow, lost, biased;
 	bool all_cpus, user_only, is_virtual, is_quiet;
-	bool has_skid, has_lost, has_biased;
+	bool has_skid, has_shadow, has_lost, has_biased;
 	int best;
 };
 
@@ -52,6 +52,13 @@ static const char *set_skid(void *target, const char *value)
 	struct recorder *r = target;
 
 	return set_number(value, 1000, &r->skid, &r->has_skid);
+}
+
+static const char *set_shadow(void *target, const char *value)
+{
+	struct recorder *r = target;
+
+	return set_number(value, 100, &r->shadow, &r->has_shadow);
 }
 
 static const char *set_lost(void *target, const char *value)
@@ -186,6 +193,11 @@ static const struct option_spec virtual_specs[] = {
 	 .type = OPTION_CALL,
 	 .call = set_skid,
 	 .help = "from an overflow to the sample (default: 4)"},
+	{.name = "shadow",
+	 .argument = "PERCENT",
+	 .type = OPTION_CALL,
+	 .call = set_shadow,
+	 .help = "samples of instructions that skid, although they are precise (default: 10)"},
 	{.name = "lost-newest",
 	 .argument = "PERCENT",
 	 .type = OPTION_CALL,
@@ -281,6 +293,7 @@ static int emulate(struct recorder *r)
 		.lbr_period = r->lbr_period,
 		.depth = r->depth,
 		.skid = r->has_skid ? (int)r->skid : -1,
+		.shadow = r->has_shadow ? (int)r->shadow : -1,
 		.lost_newest = r->has_lost ? (int)r->lost : -1,
 		.biased = r->has_biased ? (int)r->biased : -1,
 		.stop = should_stop,

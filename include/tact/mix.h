@@ -265,8 +265,8 @@ int tact_mix_record(const struct tact_mix_record_options *opt, struct tact_mix_r
  *
  * The program runs under QEMU user mode with tact's plugin (tact/trace.h).  Every execution is counted; and, if a
  * recording is asked for, the run is sampled as hardware does it: instructions retire in groups, in cycles that the simulated
- * pipeline of a CPU gives; what is sampled is the first instruction that retires some cycles after a
- * counter ran over; the branch stack is finite, often lacks a record in front of the newest, and some branches stand in
+ * pipeline of a CPU gives; what is sampled is, some of the time, not the instruction that was counted but the first one that
+ * retires some cycles after it; the branch stack is finite, often lacks a record in front of the newest, and some branches stand in
  * its oldest entry too often.  doc/models/mix.md has where each of these comes from.
  */
 struct tact_mix_emulate_options {
@@ -280,6 +280,7 @@ struct tact_mix_emulate_options {
 	uint64_t ebs_period, lbr_period; /* 0: 10007 and 1009 */
 	unsigned depth;            /* of the branch stack, 4 to 64; 0: 16 */
 	int skid;                  /* cycles from an overflow to the sample; < 0: the default */
+	int shadow;                /* percent of the precise samples that skid all the same; < 0: the default */
 	int lost_newest;           /* percent of the stacks that lack a record; < 0: the default */
 	int biased;                /* per mille of the branches that stand in the oldest entry too often; < 0: the default */
 	bool (*stop)(void *arg);   /* asked now and then; NULL: until the program ends */

@@ -105,6 +105,12 @@ int tact_stream_feed(struct tact_stream *stream, uint32_t number, uint64_t addre
 /* Until all that was fed has retired.  More can be fed after that. */
 int tact_stream_drain(struct tact_stream *stream);
 
+/* From now on, or until NULL is given, every uop that retires is shown: its iteration is the number of its
+ * block among those that were fed, from 0; a result other than 0 ends that.
+ */
+int tact_stream_watch(struct tact_stream *stream,
+		      int (*on_uop)(void *arg, const struct tact_sim_uop *uop), void *arg);
+
 int tact_stream_snapshot(const struct tact_stream *stream, struct tact_stream_totals *out);
 
 /* Sums over all executions of a block: what its instruction i did.  by_source stays 0. */

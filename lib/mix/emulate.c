@@ -180,10 +180,15 @@ static void say_all(const struct emulation *e, struct lines *l)
 	struct tact_trace_module m = {.size = sizeof(m)};
 	uint32_t module = 0;
 	uint64_t outside = 0;
+	size_t at;
 
 	say(l, "#tact.mix.counts/1\ncommand");
+	at = l->size;
 	for (char *const *word = e->o->argv; *word; word++)
 		say(l, " %.1000s", *word);
+	for (; at < l->size; at++) /* a line is a line */
+		if (l->data[at] == '\n' || l->data[at] == '\r')
+			l->data[at] = ' ';
 	say(l, "\n");
 	for (size_t i = 0; i < e->n_blocks; i++) {
 		const struct mix_vblock *b = e->blocks[i];
@@ -301,7 +306,7 @@ static int finish(struct emulation *e, int status, struct tact_diag *diag)
 	else
 		pmu_writer_abandon(e->writer);
 	for (size_t i = 0; i < e->n_blocks; i++) {
-		free(e->blocks[i]->at);
+		free(e->blocks[i]->offsets);
 		free(e->blocks[i]);
 	}
 	free(e->blocks);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * When the instructions of a block retire: from the simulated pipeline, for the block repeated, in
- * its steady state.
+ * When instructions retire: the blocks around a sample go through the simulated pipeline, in the
+ * order in which they ran.  What is found is remembered by that order: loops come again and again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,39 +12,67 @@
 #include "mix/virtual.h"
 
 enum {
-	FALLBACK_WIDTH =
-		4, /* instructions a cycle: all cores of the tables retire at least so many */
-	MAX_CYCLES = 4000, /* of a simulation */
-	ITERATIONS = 12	   /* the last but one is taken: the pipeline has filled by then */
+	MAX_INSNS = 512 * (MIX_PAST + 1 + MIX_FUTURE), /* QEMU's blocks have 512 at most */
+	MEMO = 1 << 16
+};
+
+/* What was found: place in the window. */
+struct memo {
+	uint64_t hash; /* 0: none */
+	uint16_t block, insn;
 };
 
 struct mix_retirement {
+	const struct tact_arch *arch;
 	struct tact_block *block;
-	struct tact_simulator *simulator;
+	struct tact_stream *stream;
+	uint64_t fed; /* blocks, ever */
+	/* of the window that is simulated */
+	uint64_t first_feed;
+	uint32_t n_feeds;
+	uint32_t first_insn[MIX_PAST + 1 + MIX_FUTURE], n_insns[MIX_PAST + 1 + MIX_FUTURE];
+	int64_t *retired; /* cycle, of all instructions of the window */
+	struct memo *memo;
 };
 
-/* Retirement of the last two iterations that were seen. */
-struct watcher {
-	size_t n;
-	uint64_t iteration;
-	int64_t *now; /* of this iteration */
-	int64_t end_before;
-	uint16_t *at; /* of the last whole iteration, relative */
-	bool has_any;
-};
+static int on_uop(void *arg, const struct tact_sim_uop *u)
+{
+	struct mix_retirement *r = arg;
+	uint64_t feed = u->iteration - r->first_feed;
+
+	if (feed < r->n_feeds && u->insn < r->n_insns[feed])
+		r->retired[r->first_insn[feed] + u->insn] = u->retired;
+	return 0;
+}
+
+static int open_stream(struct mix_retirement *r, struct tact_diag *diag)
+{
+	int status = tact_stream_open(&r->stream, diag);
+
+	if (status < 0)
+		return status;
+	r->fed = 0;
+	return tact_stream_watch(r->stream, on_uop, r);
+}
 
 int mix_retirement_create(struct mix_retirement **out, const struct tact_arch *arch,
 			  struct tact_diag *diag)
 {
 	struct tact_block_options o = {.size = sizeof(o), .mode = TACT_MODE_UNROLL};
 	struct mix_retirement *r = calloc(1, sizeof(*r));
-	int status;
+	int status = -TACT_E_NOMEM;
 
 	if (!r)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	status = tact_block_create(&r->block, arch, &o, diag);
+	r->arch = arch;
+	r->retired = malloc(MAX_INSNS * sizeof(*r->retired));
+	r->memo = calloc(MEMO, sizeof(*r->memo));
+	if (r->retired && r->memo)
+		status = tact_block_create(&r->block, arch, &o, diag);
+	else
+		tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (status >= 0)
-		status = tact_simulator_create(&r->simulator, diag);
+		status = open_stream(r, diag);
 	if (status < 0) {
 		mix_retirement_destroy(r);
 		return status;
@@ -57,64 +85,120 @@ void mix_retirement_destroy(struct mix_retirement *r)
 {
 	if (!r)
 		return;
-	tact_simulator_destroy(r->simulator);
+	tact_stream_destroy(r->stream);
 	tact_block_destroy(r->block);
+	free(r->retired);
+	free(r->memo);
 	free(r);
 }
 
-static void end_iteration(struct watcher *w)
+/* ---- one window ---- */
+
+static void try_block(struct mix_retirement *r, struct mix_vblock *b)
 {
-	int64_t last = w->end_before;
+	const struct tact_trace_block *x = b->block;
+	uint32_t number;
 
-	for (size_t i = 0; i < w->n; i++) {
-		/* Of a macro-fused pair the second has no uops: it retires with the first. */
-		if (w->now[i] < last)
-			w->now[i] = last;
-		last = w->now[i];
-		if (w->iteration) {
-			int64_t cycles = last - w->end_before;
+	if (b->is_tried)
+		return;
+	b->is_tried = true;
+	if (tact_block_load(r->block, x->code, x->code_size, NULL) < 0 ||
+	    tact_block_length(r->block) != x->n_insns ||
+	    tact_stream_add(r->stream, r->block, &number) < 0)
+		return;
+	b->simulated = number + 1;
+}
 
-			w->at[i] = (uint16_t)(cycles < UINT16_MAX ? cycles : UINT16_MAX);
+/* Fills retired[]; what cannot be simulated retires with what is in front of it. */
+static int simulate(struct mix_retirement *r, const struct mix_window *w)
+{
+	uint32_t n = 0;
+	int64_t last = 0;
+	int status = 0;
+
+	r->first_feed = r->fed;
+	r->n_feeds = 0;
+	for (uint32_t i = 0; i < w->n; i++) {
+		try_block(r, w->blocks[i]);
+		n += w->blocks[i]->block->n_insns;
+	}
+	memset(r->retired, 0xff, n * sizeof(*r->retired));
+	n = 0;
+	for (uint32_t i = 0; i < w->n && status >= 0; i++) {
+		const struct mix_vblock *b = w->blocks[i];
+
+		if (b->simulated) {
+			r->first_insn[r->n_feeds] = n;
+			r->n_insns[r->n_feeds] = b->block->n_insns;
+			r->n_feeds++;
+			status = tact_stream_feed(r->stream, b->simulated - 1, b->block->address,
+						  NULL, 0);
+			r->fed++;
 		}
+		n += b->block->n_insns;
 	}
-	w->has_any |= w->iteration > 0;
-	w->end_before = last;
+	if (status >= 0)
+		status = tact_stream_drain(r->stream);
+	for (uint32_t i = 0; i < n; i++) {
+		if (r->retired[i] < last)
+			r->retired[i] = last;
+		last = r->retired[i];
+	}
+	return status == -TACT_E_NOMEM ? status : 0;
 }
 
-static int on_uop(void *arg, const struct tact_sim_uop *u)
+static void find(const struct mix_retirement *r, struct mix_window *w, uint32_t skid)
 {
-	struct watcher *w = arg;
+	uint32_t at = w->insn, block = w->block, insn = w->insn;
+	int64_t limit;
 
-	if (u->iteration != w->iteration) {
-		end_iteration(w);
-		w->iteration = u->iteration;
-		memset(w->now, 0, w->n * sizeof(*w->now));
+	for (uint32_t i = 0; i < w->block; i++)
+		at += w->blocks[i]->block->n_insns;
+	limit = r->retired[at] + skid;
+	for (;;) {
+		if (++insn >= w->blocks[block]->block->n_insns) {
+			insn = 0;
+			if (++block >= w->n)
+				break;
+		}
+		if (r->retired[++at] > limit)
+			break;
 	}
-	if (u->insn < w->n && u->retired > w->now[u->insn])
-		w->now[u->insn] = u->retired;
-	return w->iteration >= ITERATIONS;
+	if (block < w->n) {
+		w->block = block;
+		w->insn = insn;
+	} else { /* all that is known retired at once: the last of it */
+		w->block = w->n - 1;
+		w->insn = w->blocks[w->block]->block->n_insns - 1;
+	}
 }
 
-int mix_retirement_of(struct mix_retirement *r, const uint8_t *code, size_t size, uint16_t *at,
-		      size_t n)
+static uint64_t hash_window(const struct mix_window *w, uint32_t skid)
 {
-	struct watcher w = {.n = n, .at = at};
-	struct tact_sim_options o = {.size = sizeof(o),
-				     .max_cycles = MAX_CYCLES,
-				     .min_iterations = ITERATIONS + 1,
-				     .on_uop = on_uop,
-				     .arg = &w};
-	struct tact_simulation x = {.size = sizeof(x)};
+	uint64_t h = 0x9e3779b97f4a7c15u + skid;
 
-	if (tact_block_load(r->block, code, size, NULL) >= 0 && tact_block_length(r->block) == n) {
-		w.now = calloc(n, sizeof(*w.now));
-		if (!w.now)
-			return -TACT_E_NOMEM;
-		/* Stopped by the watcher or by the budget: what was seen counts. */
-		(void)tact_simulate(r->simulator, r->block, &o, &x);
-		free(w.now);
+	for (uint32_t i = 0; i < w->n; i++) {
+		h = (h ^ w->blocks[i]->block->number) * 0xbf58476d1ce4e5b9u;
+		h ^= h >> 29;
 	}
-	for (size_t i = 0; !w.has_any && i < n; i++)
-		at[i] = (uint16_t)((i + 1) / FALLBACK_WIDTH);
-	return 0;
+	h = (h ^ ((uint64_t)w->block << 32 | w->insn)) * 0x94d049bb133111ebu;
+	h ^= h >> 31;
+	return h ? h : 1;
+}
+
+int mix_retirement_after(struct mix_retirement *r, struct mix_window *w, uint32_t skid)
+{
+	uint64_t hash = hash_window(w, skid);
+	struct memo *memo = &r->memo[hash & (MEMO - 1)];
+
+	if (memo->hash == hash) {
+		w->block = memo->block;
+		w->insn = memo->insn;
+		return 0;
+	}
+	if (simulate(r, w) < 0)
+		return -TACT_E_NOMEM;
+	find(r, w, skid);
+	*memo = (struct memo){hash, (uint16_t)w->block, (uint16_t)w->insn};
+	return (int)w->n;
 }

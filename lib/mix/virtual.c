@@ -3,7 +3,8 @@
  * A virtual PMU.  Two counters run down; where one ends, an instruction is sampled as hardware does
  * it, not the one that was meant:
  *
- * - skid: the sample is taken some cycles after the overflow;
+ * - skid: some samples of the precise event, and all branch stacks, are taken some cycles after the
+ *   overflow;
  * - shadowing: it is then the first instruction that retires.  Those that retire together with
  *   the one in front of them are never sampled; one behind a long wait is sampled for all that
  *   were counted during the last cycles before it;
@@ -19,26 +20,32 @@
 #include <string.h>
 
 enum {
-	RING = 128, /* branches that are remembered: more than a stack and what is lost of it */
+	RING = 256, /* branches that are remembered: more than a stack and a window */
 	MAX_DEPTH = 64,
 	DEFAULT_DEPTH = 16, /* HBBP paper, section III.B */
 	DEFAULT_SKID =
 		4, /* cycles; doc/models/mix.md: the value at which EBS errs as in the paper */
-	DEFAULT_LOST = 20,  /* percent: between the two recordings */
+	DEFAULT_SHADOW =
+		10,	   /* percent of the samples; doc/models/mix.md: EBS errs as in the paper */
+	DEFAULT_LOST = 20, /* percent: between the two recordings */
 	DEFAULT_BIASED = 10 /* per mille of the branches; doc/models/mix.md */
 };
 
+/* An overflow whose sample is not taken yet: that takes some blocks more. */
 struct pending {
 	bool is_open;
-	uint32_t left;	/* cycles until a sample can be taken */
-	uint32_t delay; /* branches more until the stack is taken */
+	uint64_t block; /* of the thread, from 0 */
+	uint32_t insn;
 };
 
+enum { HISTORY = 128 }; /* blocks that are remembered: a power of two, more than a window */
+
 struct vthread {
-	struct mix_vblock *last;
 	uint32_t pid;
 	uint64_t ebs_left, lbr_left; /* until the overflow */
-	uint64_t retired;	     /* instructions */
+	uint64_t n_blocks;
+	struct mix_vblock *history[HISTORY];
+	uint32_t branches_before[HISTORY]; /* that were taken when the block began */
 	struct pending ebs, lbr;
 	struct pmu_branch ring[RING];
 	uint32_t n_branches; /* ever */
@@ -52,7 +59,7 @@ struct mix_vpmu {
 	size_t n_threads, threads_capacity;
 	uint64_t random, seed, time;
 	uint64_t ebs_period, lbr_period;
-	uint32_t depth, skid, lost, biased;
+	uint32_t depth, skid, shadow, lost, biased;
 };
 
 void mix_vpmu_attrs(const struct tact_mix_emulate_options *opt, struct pmu_attr attrs[2])
@@ -120,6 +127,7 @@ int mix_vpmu_create(struct mix_vpmu **out, const struct tact_mix_emulate_options
 	v->lbr_period = o->lbr_period;
 	v->depth = o->depth ? o->depth : DEFAULT_DEPTH;
 	v->skid = (uint32_t)(o->skid < 0 ? DEFAULT_SKID : o->skid);
+	v->shadow = (uint32_t)(o->shadow < 0 ? DEFAULT_SHADOW : o->shadow);
 	v->lost = (uint32_t)(o->lost_newest < 0 ? DEFAULT_LOST : o->lost_newest);
 	v->biased = (uint32_t)(o->biased < 0 ? DEFAULT_BIASED : o->biased);
 	*out = v;
@@ -191,52 +199,53 @@ static void write_sample(struct mix_vpmu *v, const struct vthread *t, uint32_t t
 	pmu_writer_sample(v->writer, event, &s, PMU_MODE_USER);
 }
 
-static const struct pmu_branch *branch_at(const struct vthread *t, uint32_t age)
+/* The record of a branch, n of which had been taken with it. */
+static const struct pmu_branch *branch_at(const struct vthread *t, uint32_t n)
 {
-	return &t->ring[(t->n_branches - 1 - age) % RING];
+	return &t->ring[(n - 1) % RING];
 }
 
 /* How many branches more until a biased one of the older half is the oldest; 0: none is there.  So
  * it stands there in half of the stacks that it is in.
  */
-static uint32_t bias_delay(const struct mix_vpmu *v, const struct vthread *t)
+static uint32_t bias_delay(const struct mix_vpmu *v, const struct vthread *t, uint32_t n)
 {
-	for (uint32_t age = v->depth - 1; age >= v->depth / 2 && age < t->n_branches; age--)
-		if (mix_vpmu_is_sticky(v, branch_at(t, age)->from))
+	for (uint32_t age = v->depth - 1; age >= v->depth / 2; age--)
+		if (age < n && mix_vpmu_is_sticky(v, branch_at(t, n - age)->from))
 			return v->depth - 1 - age;
 	return 0;
 }
 
-static void take_stack(struct mix_vpmu *v, struct vthread *t, uint32_t thread, uint64_t ip)
+static void take_stack(struct mix_vpmu *v, struct vthread *t, uint32_t thread, uint64_t ip,
+		       uint32_t n)
 {
 	struct pmu_branch stack[MAX_DEPTH];
 	bool is_lost = below(v, 100) < v->lost;
-	uint32_t n = 0;
+	uint32_t filled = 0;
 
-	for (uint32_t age = 0; n < v->depth && age < t->n_branches && age < RING; age++) {
-		if (age == 1 && is_lost)
-			continue;
-		stack[n++] = *branch_at(t, age);
-	}
-	write_sample(v, t, thread, MIX_VPMU_LBR, ip, stack, n);
-	t->lbr.is_open = false;
+	n += bias_delay(v, t, n);
+	if (n > t->n_branches)
+		n = t->n_branches;
+	for (uint32_t age = 0; filled < v->depth && age < n; age++)
+		if (age != 1 || !is_lost)
+			stack[filled++] = *branch_at(t, n - age);
+	write_sample(v, t, thread, MIX_VPMU_LBR, ip, stack, filled);
 	v->totals->lbr_samples++;
 }
 
 /* ---- detail: only where a sample is due ---- */
 
-static int look_at(struct mix_vpmu *v, struct mix_vblock *b)
+static int find_offsets(struct mix_vblock *b)
 {
 	const struct tact_trace_block *x = b->block;
-	size_t n = x->n_insns, at = 0;
+	size_t at = 0;
 
-	if (b->at)
+	if (b->offsets)
 		return 0;
-	b->at = calloc(2 * n + 2, sizeof(*b->at));
-	if (!b->at)
+	b->offsets = calloc(x->n_insns + 1, sizeof(*b->offsets));
+	if (!b->offsets)
 		return -TACT_E_NOMEM;
-	b->offsets = b->at + n + 1;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < x->n_insns; i++) {
 		struct mix_properties q;
 
 		b->offsets[i] = (uint16_t)at;
@@ -245,107 +254,88 @@ static int look_at(struct mix_vpmu *v, struct mix_vblock *b)
 		if (at >= x->code_size)
 			at = x->last_offset;
 	}
-	v->totals->simulated++;
-	return mix_retirement_of(v->retirement, x->code, x->code_size, b->at, n);
+	return 0;
 }
 
-/* The first instruction from `first` on that retires more than `left` cycles behind the beginning;
- * n: none. */
-static uint32_t first_after(const struct mix_vblock *b, uint32_t first, uint32_t left)
+/* All blocks around an overflow are known: where the sample lands. */
+static int take(struct mix_vpmu *v, struct vthread *t, uint32_t thread, struct pending *p)
 {
-	uint32_t i = first;
+	uint64_t first = p->block > MIX_PAST ? p->block - MIX_PAST : 0, at;
+	struct mix_window w = {.block = (uint32_t)(p->block - first), .insn = p->insn};
+	struct mix_vblock *b;
+	int status;
 
-	while (i < b->block->n_insns && b->at[i] <= left)
-		i++;
-	return i;
-}
-
-static uint32_t cycles_of(const struct mix_vblock *b)
-{
-	return b->block->n_insns ? b->at[b->block->n_insns - 1] : 0;
-}
-
-/* Goes on with a sample that is due, from an instruction of the block on. */
-static void go_on(struct mix_vpmu *v, struct vthread *t, uint32_t thread, struct mix_vblock *b,
-		  struct pending *p, uint32_t first)
-{
-	uint32_t i = first_after(b, first, p->left);
-
-	if (i == b->block->n_insns) {
-		p->left -= cycles_of(b) < p->left ? cycles_of(b) : p->left;
-		return;
+	p->is_open = false;
+	for (at = first; at < t->n_blocks && at <= p->block + MIX_FUTURE; at++)
+		w.blocks[w.n++] = t->history[at % HISTORY];
+	if (p == &t->lbr || below(v, 100) < v->shadow) {
+		status = mix_retirement_after(v->retirement, &w, v->skid);
+		if (status < 0)
+			return status;
+		v->totals->simulated += (uint32_t)status;
 	}
-	if (p == &t->ebs) {
-		write_sample(v, t, thread, MIX_VPMU_EBS, b->block->address + b->offsets[i], NULL,
-			     0);
-		v->totals->ebs_samples++;
-		p->is_open = false;
-		return;
-	}
-	p->delay = bias_delay(v, t);
-	if (!p->delay)
-		take_stack(v, t, thread, b->block->address + b->offsets[i]);
-}
-
-static int in_detail(struct mix_vpmu *v, struct vthread *t, uint32_t thread, struct mix_vblock *b)
-{
-	uint32_t n = b->block->n_insns;
-
-	if (look_at(v, b))
+	b = w.blocks[w.block];
+	if (find_offsets(b))
 		return -TACT_E_NOMEM;
-	if (t->ebs.is_open)
-		go_on(v, t, thread, b, &t->ebs, 0);
-	if (t->lbr.is_open && !t->lbr.delay)
-		go_on(v, t, thread, b, &t->lbr, 0);
-	while (t->ebs_left <= n) {
-		uint32_t k = (uint32_t)t->ebs_left - 1;
-
-		/* One that is still open when the next is due is lost, as on hardware. */
-		t->ebs = (struct pending){.is_open = true, .left = b->at[k] + v->skid};
-		go_on(v, t, thread, b, &t->ebs, k + 1);
-		t->ebs_left += v->ebs_period;
+	at = b->block->address + b->offsets[w.insn];
+	if (p == &t->ebs) {
+		write_sample(v, t, thread, MIX_VPMU_EBS, at, NULL, 0);
+		v->totals->ebs_samples++;
+	} else {
+		take_stack(v, t, thread, at, t->branches_before[(first + w.block) % HISTORY]);
 	}
 	return 0;
 }
 
 /* A branch was taken, from the last block to this one. */
-static void branch(struct mix_vpmu *v, struct vthread *t, uint32_t thread,
+static void branch(struct mix_vpmu *v, struct vthread *t, const struct mix_vblock *last,
 		   const struct mix_vblock *b)
 {
-	const struct tact_trace_block *from = t->last->block;
+	const struct tact_trace_block *from = last->block;
 
 	t->ring[t->n_branches++ % RING] =
 		(struct pmu_branch){from->address + from->last_offset, b->block->address, 2};
 	v->totals->branches++;
-	if (t->lbr.is_open && t->lbr.delay && !--t->lbr.delay)
-		take_stack(v, t, thread, b->block->address);
 	if (--t->lbr_left)
 		return;
 	t->lbr_left = v->lbr_period;
-	t->lbr = (struct pending){.is_open = true, .left = v->skid};
+	/* One that is still open when the next is due is lost, as on hardware. */
+	if (!t->lbr.is_open)
+		t->lbr = (struct pending){true, t->n_blocks - 1, from->n_insns - 1};
 }
 
 int mix_vpmu_exec(struct mix_vpmu *v, uint32_t thread, uint32_t pid, struct mix_vblock *b)
 {
 	struct vthread *t = thread < v->n_threads ? v->threads[thread] : NULL;
 	const uint32_t n = b->block->n_insns;
-	const struct tact_trace_block *last;
+	const struct mix_vblock *last;
 
 	if (!t) {
 		t = thread_at(v, thread, pid);
 		if (!t)
 			return -TACT_E_NOMEM;
 	}
-	last = t->last ? t->last->block : NULL;
+	last = t->n_blocks ? t->history[(t->n_blocks - 1) % HISTORY] : NULL;
 	/* Code that goes on behind its end took no branch; what is cut without one was interrupted.
 	 */
-	if (last && last->address + last->code_size != b->block->address && !last->is_open)
-		branch(v, t, thread, b);
-	if (t->ebs_left <= n || t->ebs.is_open || (t->lbr.is_open && !t->lbr.delay))
-		if (in_detail(v, t, thread, b))
-			return -TACT_E_NOMEM;
+	if (last && last->block->address + last->block->code_size != b->block->address &&
+	    !last->block->is_open)
+		branch(v, t, last, b);
+	t->history[t->n_blocks % HISTORY] = b;
+	t->branches_before[t->n_blocks % HISTORY] = t->n_branches;
+	if (t->ebs_left <= n) {
+		if (!t->ebs.is_open)
+			t->ebs = (struct pending){true, t->n_blocks, (uint32_t)t->ebs_left - 1};
+		t->ebs_left += v->ebs_period;
+	}
 	t->ebs_left -= n;
+	t->n_blocks++;
 	v->time += n;
-	t->last = b;
+	if (t->ebs.is_open && t->n_blocks > t->ebs.block + MIX_FUTURE &&
+	    take(v, t, thread, &t->ebs))
+		return -TACT_E_NOMEM;
+	if (t->lbr.is_open && t->n_blocks > t->lbr.block + MIX_FUTURE &&
+	    take(v, t, thread, &t->lbr))
+		return -TACT_E_NOMEM;
 	return 0;
 }

@@ -9,31 +9,43 @@
 
 #include "mix/mix.h"
 
+/* A block of the trace, in its `user`. */
+struct mix_vblock {
+	uint64_t count;
+	const struct tact_trace_block *block;
+	uint16_t *offsets;  /* of its instructions; NULL: not yet asked for */
+	uint32_t simulated; /* its number in the simulated pipeline plus one; 0: none, or it cannot
+			       be simulated */
+	uint32_t pid;	    /* process that has its module in the recording */
+	bool is_tried;
+};
+
 /* ---- retirement.c ---- */
 
-struct mix_retirement; /* remembers nothing but its tools */
+enum {
+	MIX_PAST = 32,	/* blocks in front of a sample: they fill the pipeline */
+	MIX_FUTURE = 24 /* blocks behind it, in which it is taken */
+};
+
+/* Blocks that ran one behind the other, and an instruction in one of them. */
+struct mix_window {
+	struct mix_vblock *blocks[MIX_PAST + 1 + MIX_FUTURE];
+	uint32_t n, block, insn;
+};
+
+struct mix_retirement;
 
 int mix_retirement_create(struct mix_retirement **out, const struct tact_arch *arch,
 			  struct tact_diag *diag);
 void mix_retirement_destroy(struct mix_retirement *r); /* NULL is allowed */
 
-/* In which cycle each of n instructions retires, counted from the retirement of the last one of the
- * execution before.  Returns 0, or -TACT_E_NOMEM; a block that cannot be simulated retires four a
- * cycle.
+/* The first instruction behind the one of the window that retires more than `skid` cycles after it:
+ * sets block and insn of the window.  Returns the number of blocks that were simulated for it, or
+ * -TACT_E_NOMEM.
  */
-int mix_retirement_of(struct mix_retirement *r, const uint8_t *code, size_t size, uint16_t *at,
-		      size_t n);
+int mix_retirement_after(struct mix_retirement *r, struct mix_window *w, uint32_t skid);
 
 /* ---- virtual.c ---- */
-
-/* A block of the trace, in its `user`. */
-struct mix_vblock {
-	uint64_t count;
-	const struct tact_trace_block *block;
-	uint16_t *at;	   /* cycles of retirement; NULL: not yet asked for */
-	uint16_t *offsets; /* of the instructions; with `at` in one piece of memory */
-	uint32_t pid;	   /* process that has its module in the recording */
-};
 
 struct mix_vpmu;
 

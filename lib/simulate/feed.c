@@ -46,6 +46,9 @@ struct tact_stream {
 	struct sim_access *accesses;	/* of the block that is being fed */
 	size_t access_capacity;
 
+	int (*on_uop)(void *arg, const struct tact_sim_uop *uop);
+	void *on_uop_arg;
+
 	uint32_t *by_hash; /* of the seam: number + 1; 0: free */
 
 	struct sim_stream stream;
@@ -113,6 +116,7 @@ int tact_stream_add(struct tact_stream *t, const struct tact_block *block, uint3
 	if (!t->arch) {
 		t->arch = block->arch;
 		sim_stream_init(&t->state, &t->stream, &block->arch->params);
+		tact_stream_watch(t, t->on_uop, t->on_uop_arg);
 	}
 	*number = (uint32_t)t->n_codes;
 	t->codes[t->n_codes++] = code;
@@ -239,6 +243,20 @@ int tact_stream_drain(struct tact_stream *t)
 	status = advance(t, true);
 	t->stream.is_closed = false;
 	return status;
+}
+
+int tact_stream_watch(struct tact_stream *t,
+		      int (*on_uop)(void *arg, const struct tact_sim_uop *uop), void *arg)
+{
+	if (!t)
+		return -TACT_E_INVAL;
+	t->on_uop = on_uop;
+	t->on_uop_arg = arg;
+	t->state.watch = on_uop != NULL;
+	t->state.stop = false;
+	t->state.on_uop = on_uop;
+	t->state.on_uop_arg = arg;
+	return 0;
 }
 
 int tact_stream_snapshot(const struct tact_stream *t, struct tact_stream_totals *out)

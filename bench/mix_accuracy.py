@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Errors of instruction mixes from samples, against exact counts: real programs under the virtual PMU.
+
+usage: mix_accuracy.py [--tact PATH] [--keep DIR] [--seed N] [--write FILE] [--only NAME[,NAME]] [-- OPTION...]
+
+Each program runs once under QEMU, sampled by the virtual PMU and counted at the same time.  The error is
+the average weighted error of mnemonics (HBBP paper, section VI): absolute, not scaled.  A rule is trained on
+the other programs for each one (leave one out), so that no program is judged by a rule that has seen it.
+--write puts the table into FILE between its markers.  Options behind -- go to tact mix record.
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(HERE)
+MARKERS = ('<!-- mix: written by bench/mix_accuracy.py -->', '<!-- mix: end -->')
+
+
+def text(n, seed=1):
+    """Words that compress about as English does."""
+    words = ['the', 'of', 'block', 'cycle', 'port', 'branch', 'and', 'to', 'in', 'a', 'is', 'that', 'sample', 'stack',
+             'register', 'which', 'when', 'load', 'store', 'it', 'x86', 'front', 'end', 'queue']
+    out = []
+    size = 0
+    while size < n:
+        seed = seed * 6364136223846793005 + 1442695040888963407 & (1 << 64) - 1
+        word = words[(seed >> 33) % len(words)] if seed >> 60 else '%d' % (seed >> 40)
+        out.append(word)
+        size += len(word) + 1
+    return ' '.join(out)[:n]
+
+
+SQL = ('create table t(a integer primary key, b integer, c text);'
+       'with recursive n(i) as (select 1 union all select i+1 from n where i<12000) '
+       'insert into t select i, (i*7919)%9973, "row"||i from n;'
+       'create index tb on t(b);'
+       'select count(*), sum(length(c)) from t where b between 100 and 5000;'
+       'select b%100, count(*), max(c) from t group by 1 order by 2 desc limit 5;')
+PYTHON = ('d = {}\n'
+          'for i in range(60000):\n'
+          '    k = (i * 7919) % 1009\n'
+          '    d[k] = d.get(k, 0) + len(str(i))\n'
+          'print(sum(sorted(d.values())[:100]))\n')
+PERL = 'my %c; while (<>) { $c{$_}++ for split /\\s+/; s/block/BLOCK/g; } print scalar(keys %c), "\\n";'
+LUA = ('local t = {} for i = 1, 120000 do t[i] = (i * 7919) % 10007 end table.sort(t) '
+       'local s = 0 for i, v in ipairs(t) do s = s + v * i % 7 end print(s, #table.concat(t, ","))')
+AWK = '{ for (i = 1; i <= NF; i++) c[$i] += length($i); n += NF } END { for (w in c) if (c[w] > m) m = c[w]; print n, m }'
+
+
+def programs(work):
+    """(name, what has to be there, command)"""
+    corpus = os.path.join(work, 'corpus.txt')
+    small = os.path.join(work, 'small.txt')
+    with open(corpus, 'w') as f:
+        f.write(text(400000).replace(' end ', '\n'))
+    with open(small, 'w') as f:
+        f.write(text(120000, 7).replace(' end ', '\n'))
+    lua = next((p for p in ('lua5.4', 'lua5.3', 'lua') if shutil.which(p)), 'lua')
+    awk = next((p for p in ('mawk', 'gawk', 'awk') if shutil.which(p)), 'awk')
+    python = '/usr/bin/python3' if os.path.exists('/usr/bin/python3') else sys.executable
+    virtual = os.path.join(work, 'virtual_calls')
+    if shutil.which('g++'):
+        subprocess.run(['g++', '-O2', '-o', virtual, os.path.join(HERE, 'programs', 'virtual_calls.cpp')], check=True)
+    return [
+        ('gzip', 'gzip', ['gzip', '-6', '-c', corpus]),
+        ('bzip2', 'bzip2', ['bzip2', '-c', corpus]),
+        ('xz', 'xz', ['xz', '-2', '-c', '-T1', corpus]),
+        ('sqlite3', 'sqlite3', ['sqlite3', ':memory:', SQL]),
+        ('python3', python, [python, '-S', '-E', '-c', PYTHON]),
+        ('perl', 'perl', ['perl', '-e', PERL, corpus]),
+        ('lua', lua, [lua, '-e', LUA]),
+        ('awk', awk, [awk, AWK, corpus]),
+        ('openssl', 'openssl', ['openssl', 'speed', '-bytes', '256', '-seconds', '3', 'sha256']),
+        ('virtual calls', virtual, [virtual, '2500']),
+    ]
+
+
+def run(command, **more):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **more).stdout
+
+
+def error(args, exact, data, *options):
+    out = run([args.tact, 'mix', 'diff', '-q', '--absolute', '-f', 'json', '--top', '1', *options, exact, data])
+    return json.loads(out)['average_weighted_error']
+
+
+def measure(args, work, only):
+    runs = []
+    for name, needs, command in programs(work):
+        if only and name not in only:
+            continue
+        if not shutil.which(needs):
+            print('skip %s: there is no %s' % (name, needs), file=sys.stderr)
+            continue
+        base = os.path.join(work, name.replace(' ', '_'))
+        exact, data = base + '.counts', base + '.data'
+        if not (args.reuse and os.path.exists(data)):
+            subprocess.run([args.tact, 'mix', 'record', '-q', '--virtual', '--seed', str(args.seed), '--exact', exact,
+                            '-o', data, *args.options, '--', *command], check=True, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        runs.append({'name': name, 'exact': exact, 'data': data})
+        print('%-14s recorded' % name, file=sys.stderr)
+    return runs
+
+
+def judge(args, work, runs):
+    for r in runs:
+        for method in ('ebs', 'lbr', 'hybrid'):
+            r[method] = error(args, r['exact'], r['data'], '--method', method)
+        others = [x for o in runs if o is not r for x in (o['data'], o['exact'])]
+        r['trained'] = None
+        if others:
+            rule = os.path.join(work, 'rule')
+            run([args.tact, 'mix', 'train', '-q', '-o', rule, *others])
+            r['trained'] = error(args, r['exact'], r['data'], '--rule', rule)
+        report = json.loads(run([args.tact, 'mix', 'report', '-q', '-f', 'json', '--top', '1', r['data']]))
+        r['samples'], r['stacks'] = report['ebs_samples'], report['lbr_samples']
+        r['instructions'] = json.loads(run([args.tact, 'mix', 'report', '-q', '-f', 'json', '--top', '1',
+                                            r['exact']]))['instructions']
+        r['block'] = report['figures']['instructions_per_block']
+
+
+def table(runs):
+    lines = ['| program | million instructions | instructions a block | samples | stacks | EBS | LBR | hybrid, paper\'s rule '
+             '| hybrid, trained on the others |', '|---|---|---|---|---|---|---|---|---|']
+    percent = lambda x: '-' if x is None else '%.2f%%' % (100 * x)
+    for r in runs:
+        lines.append('| %s | %.0f | %.1f | %d | %d | %s | %s | %s | %s |' % (
+            r['name'], r['instructions'] / 1e6, r['block'], r['samples'], r['stacks'], percent(r['ebs']),
+            percent(r['lbr']), percent(r['hybrid']), percent(r['trained'])))
+    mean = lambda key: sum(r[key] for r in runs) / len(runs)
+    lines.append('| **average** | | | | | %s | %s | %s | %s |' % tuple(
+        percent(mean(key)) if all(r[key] is not None for r in runs) else '-'
+        for key in ('ebs', 'lbr', 'hybrid', 'trained')))
+    return '\n'.join(lines) + '\n'
+
+
+def write(path, body):
+    """Puts the section between its markers, at the end if they are not there."""
+    old = open(path).read() if os.path.exists(path) else '# Accuracy\n'
+    section = '%s\n%s%s\n' % (MARKERS[0], body, MARKERS[1])
+    begin, end = old.find(MARKERS[0]), old.find(MARKERS[1])
+    if begin >= 0 and end > begin:
+        new = old[:begin] + section + old[end + len(MARKERS[1]) + 1:]
+    else:
+        new = old.rstrip('\n') + '\n\n' + section
+    with open(path, 'w') as f:
+        f.write(new)
+
+
+SECTION = '''## Instruction mixes from samples
+
+Average weighted error of the mix of mnemonics (HBBP paper, section VI), of samples against exact counts of the same run. The programs run
+under QEMU; the samples are those of the virtual PMU (`doc/models/mix.md`), seed %d. The last column's rule was trained
+by `tact mix train` on the nine other programs. Written by `bench/mix_accuracy.py --write doc/accuracy.md`.
+
+%s
+'''
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument('--tact', default=os.path.join(TOP, 'build', 'tact'))
+    parser.add_argument('--keep')
+    parser.add_argument('--reuse', action='store_true')
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--write')
+    parser.add_argument('--only')
+    parser.add_argument('options', nargs='*')
+    args = parser.parse_args()
+    work = args.keep or tempfile.mkdtemp(prefix='tact-mix-')
+    os.makedirs(work, exist_ok=True)
+    try:
+        runs = measure(args, work, args.only.split(',') if args.only else None)
+        if not runs:
+            sys.exit('no program to run')
+        judge(args, work, runs)
+        body = table(runs)
+        print(body, end='')
+        if args.write:
+            write(args.write, SECTION % (args.seed, body))
+    finally:
+        if not args.keep:
+            shutil.rmtree(work)
+
+
+if __name__ == '__main__':
+    main()
