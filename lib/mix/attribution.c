@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mix/mix.h"
+#include "mix/balance.h"
 
 enum {
 	MAX_STREAM = 1 << 16, /* bytes; longer ones are taken for damage */
@@ -48,8 +48,16 @@ long mix_profile_at(struct tact_mix *mix, uint32_t module, uint32_t code, uint32
 	return (long)mix->n_profiles - 1;
 }
 
-int mix_share_add(struct tact_mix *mix, uint32_t profile, uint32_t thread, double ebs, double lbr,
-		  double exact)
+static void add_share(struct mix_share *to, const struct mix_share *more)
+{
+	to->ebs += more->ebs;
+	to->lbr += more->lbr;
+	to->completed += more->completed;
+	to->exact += more->exact;
+}
+
+int mix_share_add(struct tact_mix *mix, uint32_t profile, uint32_t thread,
+		  const struct mix_share *more)
 {
 	struct mix_share *last = mix->n_shares ? &mix->shares[mix->n_shares - 1] : NULL;
 
@@ -60,9 +68,7 @@ int mix_share_add(struct tact_mix *mix, uint32_t profile, uint32_t thread, doubl
 		last = &mix->shares[mix->n_shares++];
 		*last = (struct mix_share){.profile = profile, .thread = thread};
 	}
-	last->ebs += ebs;
-	last->lbr += lbr;
-	last->exact += exact;
+	add_share(last, more);
 	return 0;
 }
 
@@ -83,9 +89,7 @@ int mix_shares_sort(struct tact_mix *mix)
 		qsort(mix->shares, mix->n_shares, sizeof(*mix->shares), compare_shares);
 	for (size_t i = 0; i < mix->n_shares; i++) {
 		if (n && !compare_shares(&mix->shares[n - 1], &mix->shares[i])) {
-			mix->shares[n - 1].ebs += mix->shares[i].ebs;
-			mix->shares[n - 1].lbr += mix->shares[i].lbr;
-			mix->shares[n - 1].exact += mix->shares[i].exact;
+			add_share(&mix->shares[n - 1], &mix->shares[i]);
 		} else {
 			mix->shares[n++] = mix->shares[i];
 		}
@@ -236,8 +240,8 @@ static void judge_streams(struct tact_mix *mix)
 			    mix->stack_depth > 3;
 }
 
-static int add_block(struct tact_mix *mix, const struct place *at, uint32_t block,
-		     const struct mix_tally_entry *e, double weight, uint32_t hits)
+static int add_block(struct tact_mix *mix, const struct place *at, uint32_t block, uint32_t thread,
+		     const struct mix_share *weights, uint32_t hits)
 {
 	long number = profile_of(mix, at, block);
 	struct mix_profile *p;
@@ -245,37 +249,51 @@ static int add_block(struct tact_mix *mix, const struct place *at, uint32_t bloc
 	if (number < 0)
 		return (int)number;
 	p = &mix->profiles[number];
-	p->lbr += weight;
+	p->lbr += weights->lbr;
+	p->completed += weights->completed;
 	p->lbr_hits += hits;
 	if (block != at->first)
-		p->fall_in += weight;
+		p->fall_in += weights->lbr;
 	if (block != at->last)
-		p->fall_out += weight;
-	return mix_share_add(mix, (uint32_t)number, e->key.thread, 0, weight, 0);
+		p->fall_out += weights->lbr;
+	return mix_share_add(mix, (uint32_t)number, thread, weights);
+}
+
+static int add_stream(struct tact_mix *mix, struct mix_balance *flow,
+		      const struct mix_tally_entry *e)
+{
+	const double depth = mix->stack_depth - 1;
+	const bool drops = mix->summary.newest_dropped;
+	const uint32_t hits = e->hits - (drops ? e->newest_hits : 0);
+	struct mix_share weights = {.lbr = e->weight - (drops ? e->newest : 0)};
+	struct place at;
+	uint32_t first;
+
+	if (!hits || locate(mix, e, &at) != STREAM_GOOD)
+		return 0;
+	if (drops)
+		weights.lbr *= depth / (depth - 1);
+	weights.completed = weights.lbr * mix_balance_factor(flow, e->key.epoch, begin_of(e));
+	first = at.first;
+	/* What goes on after an interrupt was counted when it began. */
+	if (is_resumed(e) && at.code->blocks[first].begin != at.begin)
+		first++;
+	for (uint32_t b = first; b <= at.last; b++)
+		if (add_block(mix, &at, b, e->key.thread, &weights, hits))
+			return -TACT_E_NOMEM;
+	return 0;
 }
 
 static int add_streams(struct tact_mix *mix)
 {
-	const double depth = mix->stack_depth - 1;
-	const bool drops = mix->summary.newest_dropped;
+	struct mix_balance *flow = NULL;
+	int status = mix_balance_create(&flow, mix);
 
-	for (size_t i = 0; i < mix->lbr.capacity; i++) {
-		const struct mix_tally_entry *e = &mix->lbr.slots[i];
-		uint32_t first, hits = e->hits - (drops ? e->newest_hits : 0);
-		double weight = drops ? (e->weight - e->newest) * depth / (depth - 1) : e->weight;
-		struct place at;
-
-		if (!e->hits || e->weight < 0 || !hits || locate(mix, e, &at) != STREAM_GOOD)
-			continue;
-		first = at.first;
-		/* What goes on after an interrupt was counted when it began. */
-		if (is_resumed(e) && at.code->blocks[first].begin != at.begin)
-			first++;
-		for (uint32_t b = first; b <= at.last; b++)
-			if (add_block(mix, &at, b, e, weight, hits))
-				return -TACT_E_NOMEM;
-	}
-	return 0;
+	for (size_t i = 0; i < mix->lbr.capacity && !status; i++)
+		if (mix->lbr.slots[i].hits && mix->lbr.slots[i].weight >= 0)
+			status = add_stream(mix, flow, &mix->lbr.slots[i]);
+	mix_balance_destroy(flow);
+	return status;
 }
 
 /* ---- instruction pointers ---- */
@@ -284,6 +302,7 @@ static int add_samples(struct tact_mix *mix)
 {
 	for (size_t i = 0; i < mix->ebs.capacity; i++) {
 		const struct mix_tally_entry *e = &mix->ebs.slots[i];
+		struct mix_share share = {0};
 		struct place at = {0};
 		uint64_t offset;
 		uint32_t block = MIX_NONE;
@@ -307,7 +326,8 @@ static int add_samples(struct tact_mix *mix)
 			return (int)number;
 		mix->profiles[number].ebs += e->weight;
 		mix->profiles[number].ebs_hits += e->hits;
-		if (mix_share_add(mix, (uint32_t)number, e->key.thread, e->weight, 0, 0))
+		share.ebs = e->weight;
+		if (mix_share_add(mix, (uint32_t)number, e->key.thread, &share))
 			return -TACT_E_NOMEM;
 	}
 	return 0;
@@ -422,13 +442,16 @@ static void scale(struct tact_mix *mix)
 	factor = mix->ebs_total / instructions;
 	for (size_t i = 0; i < mix->n_profiles; i++) {
 		mix->profiles[i].lbr *= factor;
+		mix->profiles[i].completed *= factor;
 		mix->profiles[i].in *= factor;
 		mix->profiles[i].out *= factor;
 		mix->profiles[i].fall_in *= factor;
 		mix->profiles[i].fall_out *= factor;
 	}
-	for (size_t i = 0; i < mix->n_shares; i++)
+	for (size_t i = 0; i < mix->n_shares; i++) {
 		mix->shares[i].lbr *= factor;
+		mix->shares[i].completed *= factor;
+	}
 }
 
 int mix_resolve(struct tact_mix *mix, struct tact_diag *diag)

@@ -154,6 +154,7 @@ static int add_span(struct tact_mix *mix, uint32_t number, uint64_t begin, uint6
 {
 	struct mix_module *module = &mix->modules.items[number];
 	struct mix_code *code = mix_module_code(module, begin);
+	const struct mix_share share = {.exact = (double)count};
 	uint32_t b;
 
 	if (!code) {
@@ -170,7 +171,7 @@ static int add_span(struct tact_mix *mix, uint32_t number, uint64_t begin, uint6
 		if (profile < 0)
 			return (int)profile;
 		mix->profiles[profile].exact += (double)count;
-		if (mix_share_add(mix, (uint32_t)profile, 0, 0, 0, (double)count))
+		if (mix_share_add(mix, (uint32_t)profile, 0, &share))
 			return -TACT_E_NOMEM;
 	}
 	return 0;

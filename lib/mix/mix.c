@@ -110,6 +110,7 @@ int mix_estimate(struct tact_mix *mix, const struct tact_mix_rule *rule,
 	struct tact_mix_summary *s = &mix->summary;
 	double by_lbr = 0;
 
+	mix->is_plain = method == TACT_MIX_LBR;
 	s->blocks = s->blocks_by_lbr = s->blocks_by_ebs = 0;
 	s->instructions = 0;
 	for (size_t i = 0; i < mix->n_profiles; i++) {
@@ -119,7 +120,8 @@ int mix_estimate(struct tact_mix *mix, const struct tact_mix_rule *rule,
 		p->method = (uint8_t)choose(mix, p, rule, method);
 		p->executions = p->method == TACT_MIX_EXACT ? p->exact
 				: p->method == TACT_MIX_EBS ? p->ebs / b->length
-							    : p->lbr;
+				: mix->is_plain		    ? p->lbr
+							    : p->completed;
 		p->error = counting_error(mix, p);
 		s->blocks += p->executions > 0;
 		s->blocks_by_lbr += p->method == TACT_MIX_LBR;

@@ -8,6 +8,7 @@
  *   blockmap.c   basic blocks of a file's code
  *   sampled.c    recording -> counters by address
  *   attribution.c  counters by address -> counters by block; streams; bias; flow
+ *   balance.c    streams, balanced by what is known of control flow
  *   counts.c     files of exact counts
  *   rule.c       decision trees; rule_train.c learns them
  *   properties.c what an instruction is
@@ -43,6 +44,7 @@ struct mix_tally_entry {
 	struct mix_tally_key key;
 	double weight, newest; /* newest: the part of it from the newest pair of a stack */
 	uint32_t hits, newest_hits;
+	uint32_t settled; /* hits that are not near the newest end of a stack */
 };
 
 struct mix_tally {
@@ -206,7 +208,8 @@ uint64_t mix_kernel_symbol_at(const struct mix_kernel *k, size_t i);
 
 struct mix_profile {
 	uint32_t module, code, block;
-	double ebs, lbr; /* samples times period; streams times weight, scaled */
+	double ebs, lbr;  /* samples times period; streams times weight, scaled */
+	double completed; /* as lbr, with the streams that stacks do not show */
 	uint64_t ebs_hits, lbr_hits;
 	double in, out;		   /* taken branches that arrive, and that leave */
 	double fall_in, fall_out;  /* streams that come from the block in front, go on behind */
@@ -221,7 +224,7 @@ struct mix_profile {
 /* The part of a block's counters that belongs to a thread. */
 struct mix_share {
 	uint32_t profile, thread;
-	double ebs, lbr, exact;
+	double ebs, lbr, completed, exact;
 };
 
 struct tact_mix {
@@ -237,6 +240,7 @@ struct tact_mix {
 	double ebs_total;   /* samples times period */
 	bool has_ebs, has_lbr, has_exact;
 	bool lbr_is_absolute, ebs_is_absolute;
+	bool is_plain; /* the paper's LBR: streams that stacks show, nothing completed */
 	char *command, *ebs_event, *lbr_event;
 };
 
@@ -246,8 +250,8 @@ int mix_estimate(struct tact_mix *mix, const struct tact_mix_rule *rule,
 		 enum tact_mix_method method);
 /* The counters of a block, made if there are none; or -TACT_E_NOMEM. */
 long mix_profile_at(struct tact_mix *mix, uint32_t module, uint32_t code, uint32_t block);
-int mix_share_add(struct tact_mix *mix, uint32_t profile, uint32_t thread, double ebs, double lbr,
-		  double exact);
+int mix_share_add(struct tact_mix *mix, uint32_t profile, uint32_t thread,
+		  const struct mix_share *more);
 int mix_shares_sort(struct tact_mix *mix); /* merges those of one profile and thread */
 
 bool mix_is_counts(const char *path);

@@ -261,15 +261,21 @@ static void add_figures(struct tact_mix_figures *f, const struct mix_properties 
 }
 
 /* Executions of a block by one thread. */
-static double share_of(const struct mix_profile *p, const struct mix_share *s)
+static double share_of(const struct tact_mix *mix, const struct mix_profile *p,
+		       const struct mix_share *s)
 {
-	double all = p->method == TACT_MIX_EXACT ? p->exact
-		     : p->method == TACT_MIX_EBS ? p->ebs
-						 : p->lbr;
-	double part = p->method == TACT_MIX_EXACT ? s->exact
-		      : p->method == TACT_MIX_EBS ? s->ebs
-						  : s->lbr;
+	double all = p->completed, part = s->completed;
 
+	if (p->method == TACT_MIX_EXACT) {
+		all = p->exact;
+		part = s->exact;
+	} else if (p->method == TACT_MIX_EBS) {
+		all = p->ebs;
+		part = s->ebs;
+	} else if (mix->is_plain) {
+		all = p->lbr;
+		part = s->lbr;
+	}
 	return all > 0 ? p->executions * part / all : 0;
 }
 
@@ -345,7 +351,7 @@ static int fill(struct filler *f, struct tact_mix *mix)
 			const struct mix_share *share = &mix->shares[p->first_share + s];
 
 			x.thread = share->thread;
-			status = add_block(f, &x, share_of(p, share));
+			status = add_block(f, &x, share_of(mix, p, share));
 		}
 	}
 	return status;

@@ -46,7 +46,7 @@ static int add_example(struct tact_mix_trainer *t, const struct tact_mix *mix,
 		       const struct mix_profile *p, double exact, double total)
 {
 	const struct mix_block *b = mix_block_of(mix, p);
-	double ebs = fabs(p->ebs / b->length - exact), lbr = fabs(p->lbr - exact);
+	double ebs = fabs(p->ebs / b->length - exact), lbr = fabs(p->completed - exact);
 	struct example *e;
 
 	if (ebs == lbr || !(total > 0))

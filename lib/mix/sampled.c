@@ -13,6 +13,11 @@
 
 #include "mix/mix.h"
 
+/* Records from here on, counted from the newest, are old enough not to know where their stack ends:
+ * skid is a few branches.
+ */
+enum { SETTLED = 4 };
+
 enum role { ROLE_OTHER, ROLE_CLOCK, ROLE_CYCLES, ROLE_INSTRUCTIONS, ROLE_TAKEN };
 
 /* Something that happened to a process; they are put in order of time. */
@@ -300,6 +305,7 @@ static int add_stack(struct sampler *s, const struct pmu_sample *x)
 			return -TACT_E_NOMEM;
 		e->weight += weight;
 		e->newest_hits += i + 1 == n;
+		e->settled += i >= SETTLED;
 		if (i + 1 == n)
 			break;
 		older = pmu_branch_get(x, i + 1);
@@ -310,6 +316,7 @@ static int add_stack(struct sampler *s, const struct pmu_sample *x)
 		if (!e)
 			return -TACT_E_NOMEM;
 		e->weight += weight;
+		e->settled += i >= SETTLED;
 		if (!i) {
 			e->newest += weight;
 			e->newest_hits++;
