@@ -20,7 +20,7 @@
 #include <string.h>
 
 enum {
-	STEPS = 64 /* records that a stack is continued by: four of 16; more changes little */
+	STEPS = 16 /* records that a stack is continued by: as many again as hardware has */
 };
 
 /* From one place to another, with a share. */

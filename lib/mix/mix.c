@@ -104,6 +104,63 @@ static double counting_error(const struct tact_mix *mix, const struct mix_profil
 	return n > 0 ? 1 / sqrt(n) : -1;
 }
 
+static enum tact_mix_method method_of(const struct tact_mix *mix, enum tact_mix_method asked)
+{
+	if (mix->has_exact)
+		return TACT_MIX_EXACT;
+	if (!mix->has_lbr)
+		return TACT_MIX_EBS;
+	if (mix->has_ebs && mix->ebs_is_absolute)
+		return asked;
+	return asked == TACT_MIX_EBS && mix->has_ebs ? TACT_MIX_EBS : TACT_MIX_LBR;
+}
+
+static bool is_relative(const struct tact_mix *mix, enum tact_mix_method method)
+{
+	if (mix->has_exact)
+		return false;
+	if (mix->has_ebs && mix->ebs_is_absolute)
+		return false;
+	return method == TACT_MIX_EBS || !mix->lbr_is_absolute;
+}
+
+static void estimate_block(struct tact_mix *mix, struct mix_profile *p)
+{
+	switch (p->method) {
+	case TACT_MIX_EXACT:
+		p->executions = p->exact;
+		break;
+	case TACT_MIX_EBS:
+		p->executions = p->ebs / mix_block_of(mix, p)->length;
+		break;
+	default:
+		p->executions = mix->is_plain ? p->lbr : p->completed;
+	}
+	p->error = counting_error(mix, p);
+}
+
+/* How many instructions were executed is known: samples times period.  Streams say how they are
+ * distributed; where they come to another sum, it is they that are wrong.
+ */
+static void match_total(struct tact_mix *mix)
+{
+	double all = 0, by_ebs = 0, by_lbr = 0, factor;
+
+	for (size_t i = 0; i < mix->n_profiles; i++) {
+		const struct mix_profile *p = &mix->profiles[i];
+		double n = p->executions * mix_block_of(mix, p)->length;
+
+		all += p->ebs;
+		*(p->method == TACT_MIX_EBS ? &by_ebs : &by_lbr) += n;
+	}
+	if (!(by_lbr > 0) || all <= by_ebs)
+		return;
+	factor = (all - by_ebs) / by_lbr;
+	for (size_t i = 0; i < mix->n_profiles; i++)
+		if (mix->profiles[i].method == TACT_MIX_LBR)
+			mix->profiles[i].executions *= factor;
+}
+
 int mix_estimate(struct tact_mix *mix, const struct tact_mix_rule *rule,
 		 enum tact_mix_method method)
 {
@@ -111,34 +168,27 @@ int mix_estimate(struct tact_mix *mix, const struct tact_mix_rule *rule,
 	double by_lbr = 0;
 
 	mix->is_plain = method == TACT_MIX_LBR;
+	s->method = method_of(mix, method);
+	s->is_relative = is_relative(mix, s->method);
 	s->blocks = s->blocks_by_lbr = s->blocks_by_ebs = 0;
 	s->instructions = 0;
 	for (size_t i = 0; i < mix->n_profiles; i++) {
-		struct mix_profile *p = &mix->profiles[i];
-		const struct mix_block *b = mix_block_of(mix, p);
+		mix->profiles[i].method = (uint8_t)choose(mix, &mix->profiles[i], rule, method);
+		estimate_block(mix, &mix->profiles[i]);
+	}
+	if (s->method == TACT_MIX_HYBRID)
+		match_total(mix);
+	for (size_t i = 0; i < mix->n_profiles; i++) {
+		const struct mix_profile *p = &mix->profiles[i];
+		double n = p->executions * mix_block_of(mix, p)->length;
 
-		p->method = (uint8_t)choose(mix, p, rule, method);
-		p->executions = p->method == TACT_MIX_EXACT ? p->exact
-				: p->method == TACT_MIX_EBS ? p->ebs / b->length
-				: mix->is_plain		    ? p->lbr
-							    : p->completed;
-		p->error = counting_error(mix, p);
 		s->blocks += p->executions > 0;
 		s->blocks_by_lbr += p->method == TACT_MIX_LBR;
 		s->blocks_by_ebs += p->method == TACT_MIX_EBS;
-		s->instructions += p->executions * b->length;
-		by_lbr += p->method == TACT_MIX_LBR ? p->executions * b->length : 0;
+		s->instructions += n;
+		by_lbr += p->method == TACT_MIX_LBR ? n : 0;
 	}
 	s->instructions_by_lbr = s->instructions > 0 ? by_lbr / s->instructions : 0;
-	s->method = mix->has_exact  ? TACT_MIX_EXACT
-		    : !mix->has_lbr ? TACT_MIX_EBS
-		    : !mix->has_ebs || !mix->ebs_is_absolute
-			    ? method == TACT_MIX_EBS && mix->has_ebs ? TACT_MIX_EBS : TACT_MIX_LBR
-			    : method;
-	s->is_relative = !mix->has_exact &&
-			 (mix->has_lbr && s->method != TACT_MIX_EBS
-				  ? !mix->lbr_is_absolute && !(mix->has_ebs && mix->ebs_is_absolute)
-				  : !mix->ebs_is_absolute);
 	return 0;
 }
 
