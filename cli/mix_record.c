@@ -12,11 +12,13 @@
 #include <unistd.h>
 
 #include "mixer.h"
+#include "program_options.h"
 
 struct recorder {
 	char **argv; /* owned; NULL-terminated */
 	size_t n_args;
-	const char *output, *exact, *plugin, *qemu, *arch;
+	const char *output, *exact, *arch;
+	struct program_options program;
 	unsigned pid, ebs_period, lbr_period, seconds, seed, depth, skid, shadow, lost, biased;
 	bool all_cpus, user_only, is_virtual, is_quiet;
 	bool has_skid, has_shadow, has_lost, has_biased;
@@ -144,20 +146,6 @@ static const struct option_spec sampling_specs[] = {
 	{.name = NULL},
 };
 
-static const struct option_spec qemu_specs[] = {
-	{.name = "plugin",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 RECORD_FIELD(plugin, const char *),
-	 .help = "tact_trace.so (default: the one that came with this program)"},
-	{.name = "qemu",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 RECORD_FIELD(qemu, const char *),
-	 .help = "QEMU user mode (default: qemu-x86_64)"},
-	{.name = NULL},
-};
-
 static const struct option_spec virtual_specs[] = {
 	{.name = "virtual",
 	 .type = OPTION_FLAG,
@@ -256,38 +244,15 @@ static int say_exit(const struct recorder *r, int status)
 
 /* ---- under QEMU ---- */
 
-/* Beside the program in the build directory; in ../lib/tact once it is installed. */
-static const char *find_plugin(char *path, size_t size)
-{
-	static const char *const places[] = {"tact_trace.so", "../lib/tact/tact_trace.so"};
-	char self[3000], *slash;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (n <= 0)
-		return places[0];
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	if (slash)
-		*slash = '\0';
-	for (size_t i = 0; i < CLI_ARRAY_SIZE(places); i++) {
-		snprintf(path, size, "%s/%s", self, places[i]);
-		if (!access(path, R_OK))
-			break;
-	}
-	return path;
-}
-
 static int emulate(struct recorder *r)
 {
-	char plugin[4096];
+	struct tact_trace_options run = {.size = sizeof(run)};
 	struct tact_mix_emulate_options o = {
 		.size = sizeof(o),
 		.output = r->output,
 		.exact = r->exact,
 		.argv = r->argv,
-		.plugin = r->plugin ? r->plugin : find_plugin(plugin, sizeof(plugin)),
-		.qemu = r->qemu,
-		.path = getenv("PATH"),
+		.run = &run,
 		.seed = r->seed,
 		.ebs_period = r->ebs_period,
 		.lbr_period = r->lbr_period,
@@ -304,6 +269,7 @@ static int emulate(struct recorder *r)
 
 	if (r->arch && !(o.arch = archlist_find(r->arch)))
 		return CLI_USAGE;
+	program_options_apply(&r->program, &run);
 	catch_interrupts();
 	status = tact_mix_emulate(&o, &out, &diag);
 	if (status < 0) {
@@ -406,7 +372,7 @@ int mix_record_main(int argc, char **argv)
 	struct recorder r = {.output = "perf.data"};
 	const struct option_group groups[] = {
 		{"What", target_specs, &r},	    {"Sampling", sampling_specs, &r},
-		{"Virtual PMU", virtual_specs, &r}, {"", qemu_specs, &r},
+		{"Virtual PMU", virtual_specs, &r}, {"", program_option_specs, &r.program},
 		{"Output", output_specs, &r},	    {NULL, NULL, NULL},
 	};
 	const struct option_command command = {
@@ -428,6 +394,7 @@ int mix_record_main(int argc, char **argv)
 	status = status == OPTIONS_WRONG ? CLI_USAGE : check(&r);
 	if (!status)
 		status = r.is_virtual ? emulate(&r) : sample(&r);
+	program_options_fini(&r.program);
 	free(r.argv);
 	return status;
 }
@@ -438,7 +405,7 @@ int mix_exact_main(int argc, char **argv)
 {
 	struct recorder r = {.output = "mix.counts"};
 	const struct option_group groups[] = {
-		{"QEMU", qemu_specs, &r},
+		{"QEMU", program_option_specs, &r.program},
 		{"Output", output_specs, &r},
 		{NULL, NULL, NULL},
 	};
@@ -464,6 +431,7 @@ int mix_exact_main(int argc, char **argv)
 	r.exact = r.output;
 	r.output = NULL;
 	status = status == OPTIONS_WRONG ? CLI_USAGE : emulate(&r);
+	program_options_fini(&r.program);
 	free(r.argv);
 	return status;
 }

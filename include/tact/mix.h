@@ -12,6 +12,7 @@
 
 #include <tact/arch.h>
 #include <tact/status.h>
+#include <tact/trace.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -263,26 +264,28 @@ int tact_mix_record(const struct tact_mix_record_options *opt, struct tact_mix_r
 
 /* ---- exact counts, and a PMU that is simulated ----
  *
- * The program runs under QEMU user mode with tact's plugin (tact/trace.h).  Every execution is counted; and, if a
- * recording is asked for, the run is sampled as hardware does it: instructions retire in groups, in cycles that the simulated
- * pipeline of a CPU gives; what is sampled is, some of the time, not the instruction that was counted but the first one that
- * retires some cycles after it; the branch stack is finite, often lacks a record in front of the newest, and some branches stand in
- * its oldest entry too often.  doc/models/mix.md has where each of these comes from.
+ * The program runs under QEMU user mode with tact's plugin (tact/trace.h).  Every execution is
+ * counted; and, if a recording is asked for, the run is sampled as hardware does it: instructions
+ * retire in cycles that the simulated pipeline of a CPU gives; what is sampled is, some of the
+ * time, not the instruction that was counted but the first one that retires some cycles after it;
+ * the branch stack is finite, often lacks a record in front of the newest, and some branches stand
+ * in its oldest entry too often.  doc/models/mix.md has where each of these comes from.
  */
 struct tact_mix_emulate_options {
 	size_t size;
 	const char *output;        /* path of the recording; NULL: none */
 	const char *exact;         /* path of the counts; NULL: none */
 	char *const *argv;
-	const char *plugin, *qemu, *path; /* as in struct tact_trace_options */
-	const struct tact_arch *arch; /* whose pipeline; NULL: SKL */
+	const struct tact_trace_options *run; /* how; its mode does not matter; borrowed for the call */
+	const struct tact_arch *arch;         /* whose pipeline; NULL: SKL */
 	uint64_t seed;
 	uint64_t ebs_period, lbr_period; /* 0: 10007 and 1009 */
 	unsigned depth;            /* of the branch stack, 4 to 64; 0: 16 */
-	int skid;                  /* cycles from an overflow to the sample; < 0: the default */
-	int shadow;                /* percent of the precise samples that skid all the same; < 0: the default */
-	int lost_newest;           /* percent of the stacks that lack a record; < 0: the default */
-	int biased;                /* per mille of the branches that stand in the oldest entry too often; < 0: the default */
+	/* Below 0: the default. */
+	int skid;                  /* cycles from an overflow to the sample */
+	int shadow;                /* percent of the precise samples that skid all the same */
+	int lost_newest;           /* percent of the stacks that lack a record */
+	int biased;                /* per mille of the branches that are too often the oldest record */
 	bool (*stop)(void *arg);   /* asked now and then; NULL: until the program ends */
 	void *arg;
 };
@@ -295,8 +298,8 @@ struct tact_mix_emulated {
 	int exit_status;           /* as wait() gives it */
 };
 
-/* Returns 0; -TACT_E_NO_TOOL without QEMU or the plugin, -TACT_E_IO, -TACT_E_FORMAT if it is no program for x86-64, -TACT_E_INVAL,
- * -TACT_E_NOMEM.
+/* Returns 0; -TACT_E_NO_TOOL without QEMU or the plugin, -TACT_E_IO, -TACT_E_FORMAT if it is no
+ * program for x86-64, -TACT_E_INVAL, -TACT_E_NOMEM.
  */
 int tact_mix_emulate(const struct tact_mix_emulate_options *opt, struct tact_mix_emulated *out,
 		     struct tact_diag *diag);

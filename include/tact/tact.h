@@ -16,6 +16,7 @@
 #include <tact/insn.h>
 #include <tact/mca.h>
 #include <tact/measure.h>
+#include <tact/mix.h>
 #include <tact/model.h>
 #include <tact/pipeline.h>
 #include <tact/predict.h>

@@ -248,14 +248,14 @@ static int start(struct emulation *e, struct tact_diag *diag)
 	const uint64_t ids[2] = {1, 2};
 	const struct tact_mix_emulate_options *o = e->o;
 	struct pmu_attr attrs[2];
-	struct tact_trace_options t = {
-		.size = sizeof(t),
-		.mode = o->output ? TACT_TRACE_FULL : TACT_TRACE_COUNT,
-		.plugin = o->plugin,
-		.qemu = o->qemu,
-		.path = o->path,
-	};
-	int status = tact_trace_launch(&e->trace, &t, o->argv, diag);
+	struct tact_trace_options t;
+	int status;
+
+	if (tact_read_options(&t, sizeof(t), o->run))
+		return tact_fail(diag, TACT_E_INVAL, "options of another version");
+	t.size = sizeof(t);
+	t.mode = o->output ? TACT_TRACE_FULL : TACT_TRACE_COUNT;
+	status = tact_trace_launch(&e->trace, &t, o->argv, diag);
 
 	if (status < 0 || !o->output)
 		return status;
@@ -323,7 +323,7 @@ int tact_mix_emulate(const struct tact_mix_emulate_options *opt, struct tact_mix
 	struct emulation e = {.o = &o, .out = out};
 	int status;
 
-	if (!out || tact_read_options(&o, sizeof(o), opt) || !o.argv || !o.argv[0] ||
+	if (!out || tact_read_options(&o, sizeof(o), opt) || !o.argv || !o.argv[0] || !o.run ||
 	    (!o.output && !o.exact) || (o.depth && (o.depth < 4 || o.depth > 64)))
 		return tact_fail(
 			diag, TACT_E_INVAL,

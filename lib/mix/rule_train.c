@@ -112,29 +112,13 @@ static double impurity(double lbr, double weight)
 	return 2 * p * (1 - p);
 }
 
-/* qsort has no context argument: one comparison a feature. */
-#define COMPARE(N)                                                                                 \
-	static int compare_##N(const void *a, const void *b)                                       \
-	{                                                                                          \
-		double x = ((const struct example *)a)->feature[N];                                \
-		double y = ((const struct example *)b)->feature[N];                                \
-                                                                                                   \
-		return (x > y) - (x < y);                                                          \
-	}
-COMPARE(0)
-COMPARE(1)
-COMPARE(2)
-COMPARE(3)
-COMPARE(4)
-COMPARE(5)
-COMPARE(6)
-COMPARE(7)
-COMPARE(8)
+static int compare_feature(const void *a, const void *b, void *feature)
+{
+	double x = ((const struct example *)a)->feature[*(const int *)feature];
+	double y = ((const struct example *)b)->feature[*(const int *)feature];
 
-static int (*const compare[MIX_N_FEATURES])(const void *, const void *) = {
-	compare_0, compare_1, compare_2, compare_3, compare_4,
-	compare_5, compare_6, compare_7, compare_8,
-};
+	return (x > y) - (x < y);
+}
 
 static void try_feature(const struct grower *g, struct leaf *leaf, int feature)
 {
@@ -143,7 +127,7 @@ static void try_feature(const struct grower *g, struct leaf *leaf, int feature)
 	double weight = 0, lbr = 0;
 
 	memcpy(g->sorted, g->examples + leaf->begin, n * sizeof(*g->sorted));
-	qsort(g->sorted, n, sizeof(*g->sorted), compare[feature]);
+	qsort_r(g->sorted, n, sizeof(*g->sorted), compare_feature, &feature);
 	for (size_t i = 0; i + 1 < n; i++) {
 		const struct example *e = &g->sorted[i];
 		double rest, gain;
