@@ -126,7 +126,9 @@ const struct option_spec mixer_input_specs[] = {
 	 .argument = "PATH",
 	 .type = OPTION_CALL,
 	 .call = add_file,
-	 .help = "stands for a recorded file of the same name or build-id (repeatable)"},
+	 .help = "stands for a recorded file of the same name or build-id; RECORDED=PATH: for the "
+		 "one of "
+		 "that name (repeatable)"},
 	{.name = NULL},
 };
 

@@ -67,10 +67,12 @@ static void add_quality(const struct tact_mix_summary *s, struct text *out)
 			    s->outside_samples);
 		return;
 	}
-	text_printf(out, "Samples: %" PRIu64 " of %s", s->ebs_samples,
-		    s->ebs_event[0] ? s->ebs_event : "instructions");
+	text_add(out, "Samples: ");
+	if (s->ebs_samples)
+		text_printf(out, "%" PRIu64 " of %s", s->ebs_samples, s->ebs_event);
 	if (s->lbr_samples)
-		text_printf(out, ", %" PRIu64 " branch stacks of %s", s->lbr_samples, s->lbr_event);
+		text_printf(out, "%s%" PRIu64 " branch stacks of %s", s->ebs_samples ? ", " : "",
+			    s->lbr_samples, s->lbr_event);
 	text_add(out, "\n");
 	text_printf(out, "Outside of known code: %" PRIu64 " samples", s->outside_samples);
 	if (s->ebs_samples)

@@ -68,7 +68,8 @@ struct tact_mix_options {
 	enum tact_mix_method method;
 	const struct tact_mix_rule *rule; /* borrowed for the call; NULL: the paper's */
 	const char *root;                 /* files are looked for below this directory first; NULL: none */
-	const char *const *files;         /* n_files paths that stand for recorded ones of the same name */
+	const char *const *files;         /* n_files paths that stand for recorded ones of the same name or
+					     build-id; or RECORDED=PATH */
 	size_t n_files;
 };
 

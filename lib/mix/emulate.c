@@ -29,6 +29,10 @@ struct emulation {
 	struct mix_vpmu *vpmu;
 	struct mix_vblock **blocks; /* by number */
 	size_t n_blocks, capacity;
+	struct mix_tally
+		pids; /* of the recording: from 1, so that it does not depend on the system's */
+	uint32_t real_pid, pid; /* the last one */
+	uint32_t n_insns;	/* of the block that runs */
 	struct mix_tally known; /* processes and their modules whose maps are written */
 };
 
@@ -84,7 +88,7 @@ static void write_map(struct emulation *e, uint32_t pid, const struct tact_trace
 		.build_id_size = (uint8_t)size,
 		.is_executable = true,
 	};
-	pmu_writer_map(e->writer, pid, &map, PMU_MODE_USER, e->out->instructions + 1);
+	pmu_writer_map(e->writer, pid, &map, PMU_MODE_USER, e->out->instructions - e->n_insns + 1);
 	if (size)
 		pmu_writer_build_id(e->writer, pid, PMU_MODE_USER, m->path, id, size);
 }
@@ -106,9 +110,28 @@ static int know(struct emulation *e, uint32_t pid, struct mix_vblock *b)
 	return 0;
 }
 
+/* Processes are numbered as they come. */
+static uint32_t number_pid(struct emulation *e, uint32_t real)
+{
+	struct mix_tally_key key = {.a = real};
+	struct mix_tally_entry *entry;
+
+	if (real == e->real_pid && e->pid)
+		return e->pid;
+	entry = mix_tally_at(&e->pids, &key);
+	if (!entry)
+		return 0;
+	if (!entry->newest_hits)
+		entry->newest_hits = (uint32_t)e->pids.n;
+	e->real_pid = real;
+	e->pid = entry->newest_hits;
+	return e->pid;
+}
+
 static int on_block(struct emulation *e, const struct tact_trace_event *event, uint64_t count)
 {
 	struct mix_vblock *b = event->block->user;
+	uint32_t pid;
 
 	if (!b) {
 		b = add_block(e, event->block);
@@ -116,12 +139,14 @@ static int on_block(struct emulation *e, const struct tact_trace_event *event, u
 			return -TACT_E_NOMEM;
 	}
 	b->count += count;
-	if (e->vpmu && event->pid != b->pid && know(e, event->pid, b))
-		return -TACT_E_NOMEM;
-	e->out->instructions += count * event->block->n_insns;
+	e->n_insns = event->block->n_insns;
+	e->out->instructions += count * e->n_insns;
 	if (!e->vpmu)
 		return 0;
-	return mix_vpmu_exec(e->vpmu, event->thread, event->pid, b);
+	pid = number_pid(e, event->pid);
+	if (!pid || (pid != b->pid && know(e, pid, b)))
+		return -TACT_E_NOMEM;
+	return mix_vpmu_exec(e->vpmu, event->thread, pid, b);
 }
 
 /* ---- the file of counts ---- */
@@ -311,6 +336,7 @@ static int finish(struct emulation *e, int status, struct tact_diag *diag)
 	}
 	free(e->blocks);
 	mix_tally_fini(&e->known);
+	mix_tally_fini(&e->pids);
 	mix_vpmu_destroy(e->vpmu);
 	tact_trace_close(e->trace);
 	return status;

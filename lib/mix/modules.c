@@ -120,7 +120,7 @@ static bool map_file(struct mix_module *module, const char *path)
 {
 	struct stat st;
 	void *image;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait */
 
 	if (fd < 0) {
 		snprintf(module->why, sizeof(module->why), "%s", strerror(errno));
@@ -176,17 +176,34 @@ static bool try_path(struct mix_module *module, const char *path)
 	return false;
 }
 
-/* Files that the user names stand for those that end in the same name, or have the build-id. */
+/* Whether a file that the user names, as PATH or as RECORDED=PATH, is meant for a module by its
+ * name. */
+static bool is_named(const char *file, const struct mix_module *module, const char **path)
+{
+	const char *equals = strchr(file, '=');
+	size_t n = equals ? (size_t)(equals - file) : 0;
+	const char *base = base_name(module->path);
+
+	*path = file;
+	if (!equals || access(file, F_OK) == 0)
+		return !strcmp(base_name(file), base);
+	*path = equals + 1;
+	return (strlen(base) == n && !memcmp(base, file, n)) ||
+	       (strlen(module->path) == n && !memcmp(module->path, file, n));
+}
+
+/* Files that the user names stand for those of the same name, or of the same build-id. */
 static bool try_named(const struct mix_modules *m, struct mix_module *module)
 {
 	for (size_t i = 0; i < m->n_files; i++) {
 		uint8_t id[PMU_MAX_BUILD_ID] = {0};
+		const char *path;
+		bool is_same_name = is_named(m->files[i], module, &path);
 		unsigned size;
-		bool is_same_name = !strcmp(base_name(m->files[i]), base_name(module->path));
 
 		if (!is_same_name && !module->build_id_size)
 			continue;
-		if (!try_path(module, m->files[i]))
+		if (!try_path(module, path))
 			continue;
 		size = mix_build_id(module->image, module->image_size, id);
 		if (is_same_name || (size && !memcmp(id, module->build_id, size)))
