@@ -23,12 +23,11 @@ enum {
 	RING = 256, /* branches that are remembered: more than a stack and a window */
 	MAX_DEPTH = 64,
 	DEFAULT_DEPTH = 16, /* HBBP paper, section III.B */
-	DEFAULT_SKID =
-		4, /* cycles; doc/models/mix.md: the value at which EBS errs as in the paper */
-	DEFAULT_SHADOW =
-		10,	   /* percent of the samples; doc/models/mix.md: EBS errs as in the paper */
-	DEFAULT_LOST = 20, /* percent: between the two recordings */
-	DEFAULT_BIASED = 10 /* per mille of the branches; doc/models/mix.md */
+	/* doc/models/mix.md: with these EBS and LBR alone err about as much as in the paper. */
+	DEFAULT_SKID = 4,    /* cycles */
+	DEFAULT_SHADOW = 25, /* percent of the samples */
+	DEFAULT_BIASED = 10, /* per mille of the branches */
+	DEFAULT_LOST = 20    /* percent of the stacks: between the two recordings */
 };
 
 /* An overflow whose sample is not taken yet: that takes some blocks more. */

@@ -1,0 +1,700 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Counts of blocks from recordings whose truth is known: the code is that of this very program.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "mix/mix.h"
+#include "mix/virtual.h"
+#include "support.h"
+
+/* Three blocks: a loop of 4 instructions, 20 instructions behind it that end in a jump back, and
+ * what is never reached.
+ */
+__asm__(".text\n"
+	".globl mix_test_code, mix_test_branch, mix_test_long, mix_test_jump, mix_test_end\n"
+	".type mix_test_code, @function\n"
+	"mix_test_code:\n"
+	"	add $1, %rax\n"
+	"	mulsd %xmm1, %xmm0\n"
+	"	cmp %rax, %rcx\n"
+	"mix_test_branch:\n"
+	"	jne mix_test_code\n"
+	"mix_test_long:\n"
+	"	.rept 18\n"
+	"	vaddps %ymm0, %ymm1, %ymm2\n"
+	"	.endr\n"
+	"	mov %rax, (%rdi)\n"
+	"mix_test_jump:\n"
+	"	jmp mix_test_code\n"
+	"mix_test_end:\n"
+	"	ret\n"
+	".size mix_test_code, . - mix_test_code\n");
+extern const char mix_test_code[], mix_test_branch[], mix_test_long[], mix_test_jump[],
+	mix_test_end[];
+
+#define TYPE                                                                                       \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
+	 PERF_SAMPLE_PERIOD)
+
+enum { EBS_PERIOD = 1000, LBR_PERIOD = 100, STACK = 5, PID = 42 };
+
+struct recording {
+	char path[40];
+	struct pmu_writer *w;
+	uint64_t time;
+};
+
+/* The map of this program's code, as the kernel says. */
+static void find_self(struct pmu_map *map, char *path, size_t size)
+{
+	const uint64_t here = (uint64_t)(uintptr_t)mix_test_code;
+	FILE *file = fopen("/proc/self/maps", "r");
+	char line[4096], name[3000];
+	uint64_t begin, end, offset;
+
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %2999[^\n]",
+			   &begin, &end, &offset, name) == 4 &&
+		    here >= begin && here < end)
+			break;
+	fclose(file);
+	snprintf(path, size, "%s", name);
+	*map = (struct pmu_map){.address = begin,
+				.size = end - begin,
+				.offset = offset,
+				.path = path,
+				.is_executable = true};
+}
+
+static void begin(struct recording *r, bool with_map)
+{
+	static const struct pmu_attr attrs[2] = {
+		{.type = PERF_TYPE_RAW,
+		 .config = 0x1c0,
+		 .period = EBS_PERIOD,
+		 .sample_type = TYPE,
+		 .sample_id_all = true,
+		 .precise = 3,
+		 .name = "inst_retired.prec_dist"},
+		{.type = PERF_TYPE_RAW,
+		 .config = 0x20c4,
+		 .period = LBR_PERIOD,
+		 .sample_type = TYPE | PERF_SAMPLE_BRANCH_STACK,
+		 .branch_sample_type = PERF_SAMPLE_BRANCH_ANY,
+		 .sample_id_all = true,
+		 .name = "br_inst_retired.near_taken"},
+	};
+	static const uint64_t ids[2] = {1, 2};
+	struct pmu_map map;
+	char path[3000];
+	int fd;
+
+	strcpy(r->path, "/tmp/tact-mix-XXXXXX");
+	fd = mkstemp(r->path);
+	assert_true(fd >= 0);
+	close(fd);
+	r->time = 100;
+	assert_int_equal(pmu_writer_create(&r->w, r->path, attrs, 2, ids, 1, NULL), 0);
+	pmu_writer_comm(r->w, PID, PID, "self", true, 1);
+	find_self(&map, path, sizeof(path));
+	if (with_map)
+		pmu_writer_map(r->w, PID, &map, PMU_MODE_USER, 2);
+}
+
+static void sample(struct recording *r, const char *ip, uint32_t tid, unsigned n)
+{
+	struct pmu_sample s = {
+		.ip = (uint64_t)(uintptr_t)ip, .period = EBS_PERIOD, .pid = PID, .tid = tid};
+
+	while (n--) {
+		s.time = r->time++;
+		pmu_writer_sample(r->w, 0, &s, PMU_MODE_USER);
+	}
+}
+
+static void stack(struct recording *r, const struct pmu_branch branches[STACK], unsigned n)
+{
+	struct pmu_sample s = {.ip = branches[0].to,
+			       .period = LBR_PERIOD,
+			       .pid = PID,
+			       .tid = PID,
+			       .n_branches = STACK,
+			       .branches = (const uint8_t *)branches};
+
+	while (n--) {
+		s.time = r->time++;
+		pmu_writer_sample(r->w, 1, &s, PMU_MODE_USER);
+	}
+}
+
+static uint64_t at(const char *code)
+{
+	return (uint64_t)(uintptr_t)code;
+}
+
+static struct tact_mix *end(struct recording *r, enum tact_mix_method method)
+{
+	struct tact_mix_options o = {.size = sizeof(o), .method = method};
+	struct tact_diag diag = {0};
+	struct tact_mix *mix = NULL;
+
+	if (r->w)
+		assert_int_equal(pmu_writer_finish(r->w, &diag), 0);
+	r->w = NULL;
+	if (tact_mix_open(&mix, r->path, &o, &diag) < 0)
+		fail_msg("%s", diag.text);
+	return mix;
+}
+
+/* The block of this program that begins at a label. */
+static struct tact_mix_block block_at(const struct tact_mix *mix, const char *code)
+{
+	struct tact_mix_block b;
+
+	for (size_t i = 0; i < tact_mix_block_count(mix); i++) {
+		assert_int_equal(tact_mix_get_block(mix, i, &b), 0);
+		if (!memcmp(b.code, code, b.code_size) && (b.address & 15) == (at(code) & 15))
+			return b;
+	}
+	fail_msg("no such block");
+	return b;
+}
+
+/* Five rounds of the loop a stack; or the way out of it and back. */
+static void fill(struct recording *r)
+{
+	const struct pmu_branch back = {at(mix_test_branch), at(mix_test_code), 0};
+	const struct pmu_branch around = {at(mix_test_jump), at(mix_test_code), 0};
+	const struct pmu_branch loop[STACK] = {back, back, back, back, back};
+	const struct pmu_branch out[STACK] = {back, around, back, back, back};
+
+	sample(r, mix_test_code, PID, 30);
+	sample(r, mix_test_branch, PID + 1, 10);
+	sample(r, mix_test_long, PID, 60);
+	stack(r, loop, 75);
+	stack(r, out, 25);
+}
+
+static void test_methods(void **state)
+{
+	struct recording r;
+	struct tact_mix *mix;
+	struct tact_mix_block b;
+	struct tact_mix_summary s;
+
+	(void)state;
+	begin(&r, true);
+	fill(&r);
+	mix = end(&r, TACT_MIX_EBS);
+	b = block_at(mix, mix_test_code);
+	assert_int_equal(b.length, 4);
+	assert_true(b.is_loop);
+	assert_string_equal(b.function, "mix_test_code");
+	assert_true(fabs(b.executions - 40.0 * EBS_PERIOD / 4) < 1e-6);
+	b = block_at(mix, mix_test_long);
+	assert_int_equal(b.length, 20);
+	assert_true(fabs(b.executions - 60.0 * EBS_PERIOD / 20) < 1e-6);
+	tact_mix_destroy(mix);
+
+	/* 100 stacks of 4 streams, each of weight 1/4: 100 * 100 streams; all run through the
+	 * loop's block, one of four in a quarter of the stacks through the long one.
+	 */
+	mix = end(&r, TACT_MIX_LBR);
+	b = block_at(mix, mix_test_code);
+	assert_true(fabs(b.executions - 100.0 * LBR_PERIOD) < 1e-6);
+	assert_int_equal(b.lbr_streams, 400);
+	b = block_at(mix, mix_test_long);
+	assert_true(fabs(b.executions - 25.0 * LBR_PERIOD / 4) < 1e-6);
+	tact_mix_destroy(mix);
+
+	/* The paper's rule: 4 instructions by stacks, 20 by samples; and the sum is that of the
+	 * samples. */
+	mix = end(&r, TACT_MIX_HYBRID);
+	b = block_at(mix, mix_test_code);
+	assert_int_equal(b.method, TACT_MIX_LBR);
+	assert_true(fabs(b.executions - 40.0 * EBS_PERIOD / 4) < 1e-6);
+	b = block_at(mix, mix_test_long);
+	assert_int_equal(b.method, TACT_MIX_EBS);
+	assert_true(fabs(b.executions - 60.0 * EBS_PERIOD / 20) < 1e-6);
+	assert_int_equal(tact_mix_summarize(mix, &s), 0);
+	assert_int_equal(s.rung, TACT_MIX_RUNG_LBR);
+	assert_int_equal(s.ebs_samples, 100);
+	assert_int_equal(s.lbr_samples, 100);
+	assert_int_equal(s.outside_samples, 0);
+	assert_int_equal(s.impossible_streams, 0);
+	assert_false(s.is_relative);
+	assert_int_equal(s.flow_outliers, 0);
+	assert_int_equal(s.threads, 2);
+	tact_mix_destroy(mix);
+	unlink(r.path);
+}
+
+/* Samples elsewhere, streams that control flow does not allow, newest pairs that are worse than
+ * others. */
+static void test_outside(void **state)
+{
+	const struct pmu_branch back = {at(mix_test_branch), at(mix_test_code), 0};
+	const struct pmu_branch backwards = {at(mix_test_code), at(mix_test_code), 0};
+	const struct pmu_branch wrong[STACK] = {{at(mix_test_code), at(mix_test_end), 0},
+						{at(mix_test_jump), at(mix_test_long), 0},
+						back,
+						back,
+						back};
+	const struct pmu_branch nowhere[STACK] = {
+		{5, 6, 0}, {7, 8, 0}, {9, 10, 0}, {1, 2, 0}, {3, 4, 0}};
+	struct tact_mix_missing missing;
+	struct tact_mix_summary s;
+	struct recording r;
+	struct tact_mix *mix;
+
+	(void)state;
+	(void)backwards;
+	begin(&r, true);
+	fill(&r);
+	sample(&r, (const char *)0x1000, PID, 7);
+	stack(&r, wrong, 20);
+	stack(&r, nowhere, 3);
+	mix = end(&r, TACT_MIX_HYBRID);
+	tact_mix_summarize(mix, &s);
+	assert_int_equal(s.outside_samples, 7);
+	assert_int_equal(s.outside_streams, 12);
+	/* to long, from code: the source is in front of the target */
+	assert_int_equal(s.impossible_streams, 20);
+	assert_true(s.newest_impossible > 0.1);
+	assert_true(s.other_impossible == 0);
+	assert_true(s.newest_dropped);
+	tact_mix_destroy(mix);
+	unlink(r.path);
+
+	begin(&r, false);
+	fill(&r);
+	mix = end(&r, TACT_MIX_HYBRID);
+	tact_mix_summarize(mix, &s);
+	assert_int_equal(s.outside_samples, 100);
+	assert_int_equal(s.blocks, 0);
+	assert_int_equal(tact_mix_missing_module(mix, 0, &missing), 1);
+	tact_mix_destroy(mix);
+	unlink(r.path);
+}
+
+static void test_bias(void **state)
+{
+	const struct pmu_branch back = {at(mix_test_branch), at(mix_test_code), 0};
+	const struct pmu_branch around = {at(mix_test_jump), at(mix_test_code), 0};
+	const struct pmu_branch biased[STACK] = {back, back, back, back, around};
+	struct tact_mix_summary s;
+	struct recording r;
+	struct tact_mix *mix;
+
+	(void)state;
+	begin(&r, true);
+	fill(&r);
+	stack(&r, biased, 100);
+	mix = end(&r, TACT_MIX_HYBRID);
+	tact_mix_summarize(mix, &s);
+	assert_int_equal(s.biased_blocks, 1);
+	assert_true(block_at(mix, mix_test_long).is_biased);
+	assert_true(block_at(mix, mix_test_long).bias > 0.7);
+	assert_false(block_at(mix, mix_test_code).is_biased);
+	tact_mix_destroy(mix);
+	unlink(r.path);
+}
+
+static double executions(const struct tact_mix_pivot *p, const char *key)
+{
+	struct tact_mix_row row;
+
+	for (size_t i = 0; i < tact_mix_pivot_rows(p); i++) {
+		assert_int_equal(tact_mix_pivot_row(p, i, &row), 0);
+		if (!strcmp(row.key[0], key))
+			return row.executions;
+	}
+	return 0;
+}
+
+static void check_pivot(struct tact_mix *mix, enum tact_mix_key key, const char *value,
+			double wanted)
+{
+	struct tact_mix_pivot_options o = {.size = sizeof(o), .keys = {key}, .n_keys = 1};
+	struct tact_mix_pivot *p;
+
+	assert_int_equal(tact_mix_pivot_create(&p, mix, &o, NULL), 0);
+	if (fabs(executions(p, value) - wanted) > 1e-6 * wanted)
+		fail_msg("%s: %f instead of %f", value, executions(p, value), wanted);
+	tact_mix_pivot_destroy(p);
+}
+
+static void test_pivot(void **state)
+{
+	/* EBS: 10,000 executions of the loop, 3,000 of the long block. */
+	const double loop = 10000, out = 3000;
+	const char text[] =
+		"# groups\nfloat: *mul* form=VADDPS*\nlast: jmp category=cond_br+width=0\n";
+	struct tact_mix_filter filter = {TACT_MIX_BY_EXTENSION, "AVX*", false};
+	struct tact_mix_pivot_options o = {.size = sizeof(o)};
+	struct tact_mix_taxonomy *taxonomy;
+	struct tact_mix_figures f;
+	struct tact_mix_pivot *p, *q;
+	struct recording r;
+	struct tact_mix *mix;
+	double error;
+
+	(void)state;
+	begin(&r, true);
+	fill(&r);
+	mix = end(&r, TACT_MIX_EBS);
+	check_pivot(mix, TACT_MIX_BY_MNEMONIC, "mulsd", loop);
+	check_pivot(mix, TACT_MIX_BY_MNEMONIC, "vaddps", 18 * out);
+	check_pivot(mix, TACT_MIX_BY_PACKING, "packed", 18 * out);
+	check_pivot(mix, TACT_MIX_BY_PACKING, "scalar", loop);
+	check_pivot(mix, TACT_MIX_BY_WIDTH, "256", 18 * out);
+	check_pivot(mix, TACT_MIX_BY_MEMORY, "write", out);
+	check_pivot(mix, TACT_MIX_BY_EXTENSION, "AVX", 18 * out);
+	check_pivot(mix, TACT_MIX_BY_CATEGORY, "COND_BR", loop);
+	check_pivot(mix, TACT_MIX_BY_FUNCTION, "mix_test_code", 4 * loop + 20 * out);
+	check_pivot(mix, TACT_MIX_BY_THREAD, "? 42/43",
+		    loop); /* a quarter of the loop's samples, 4 each */
+	check_pivot(mix, TACT_MIX_BY_METHOD, "ebs", 4 * loop + 20 * out);
+
+	assert_int_equal(tact_mix_pivot_create(&p, mix, &o, NULL), 0);
+	assert_int_equal(tact_mix_pivot_figures(p, &f), 0);
+	assert_true(fabs(f.instructions - 100000) < 1e-6);
+	assert_true(fabs(f.flops_per_instruction - (loop + 18 * 8 * out) / 100000) < 1e-9);
+	assert_true(fabs(f.branch_density - (loop + out) / 100000) < 1e-9);
+	assert_true(fabs(f.store_density - out / 100000) < 1e-9);
+	assert_true(fabs(f.vectorisation - 18 * out / (18 * out + loop)) < 1e-9);
+
+	o.filters = &filter;
+	o.n_filters = 1;
+	assert_int_equal(tact_mix_pivot_create(&q, mix, &o, NULL), 0);
+	assert_int_equal(tact_mix_pivot_rows(q), 1);
+	assert_int_equal(tact_mix_compare(p, p, false, &error), 0);
+	assert_true(error == 0);
+	assert_int_equal(tact_mix_compare(p, q, false, &error), 0);
+	assert_true(fabs(error - (1 - 18 * out / 100000)) < 1e-9);
+	tact_mix_pivot_destroy(q);
+	tact_mix_pivot_destroy(p);
+
+	o = (struct tact_mix_pivot_options){
+		.size = sizeof(o), .keys = {TACT_MIX_BY_TAXONOMY}, .n_keys = 1};
+	assert_int_equal(tact_mix_pivot_create(&p, mix, &o, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_mix_taxonomy_parse(&taxonomy, text, sizeof(text) - 1, NULL), 0);
+	o.taxonomy = taxonomy;
+	assert_int_equal(tact_mix_pivot_create(&p, mix, &o, NULL), 0);
+	assert_true(fabs(executions(p, "float") - loop - 18 * out) < 1e-6);
+	assert_true(fabs(executions(p, "last") - loop - out) < 1e-6);
+	assert_true(fabs(executions(p, "other") - 2 * loop - out) < 1e-6);
+	tact_mix_pivot_destroy(p);
+	tact_mix_taxonomy_destroy(taxonomy);
+	tact_mix_destroy(mix);
+	unlink(r.path);
+}
+
+static void test_taxonomy(void **state)
+{
+	static const char *const bad[] = {"",	   "# nothing\n",  "no colon\n",
+					  ": x\n", "g: speed=x\n", "g: +\n"};
+	struct tact_mix_taxonomy *t;
+	struct tact_diag diag;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(tact_mix_taxonomy_parse(&t, bad[i], strlen(bad[i]), &diag),
+				 -TACT_E_FORMAT);
+	assert_int_equal(tact_mix_taxonomy_load(&t, "/nonexistent", &diag), -TACT_E_IO);
+	assert_true(mix_glob("*d?v*", "IDIV"));
+	assert_true(mix_glob("", ""));
+	assert_true(mix_glob("a*b*c", "aXbXbYc"));
+	assert_false(mix_glob("a*b", "ac"));
+	assert_false(mix_glob("?", ""));
+	tact_mix_taxonomy_destroy(NULL);
+}
+
+static void test_rule(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"0 leaf lbr\n",
+		"#tact.mix.rule/1\n",
+		"#tact.mix.rule/1\n0 split length 5 0 1\n1 leaf lbr\n",
+		"#tact.mix.rule/1\n0 split length 5 1 2\n1 leaf lbr\n",
+		"#tact.mix.rule/1\n0 split colour 5 1 2\n1 leaf lbr\n2 leaf ebs\n",
+		"#tact.mix.rule/1\n1 leaf lbr\n",
+		"#tact.mix.rule/1\n0 leaf both\n",
+	};
+	double features[MIX_N_FEATURES] = {0};
+	struct tact_mix_rule *rule, *again;
+	struct tact_diag diag;
+	char path[] = "/tmp/tact-rule-XXXXXX", text[400];
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(tact_mix_rule_parse(&rule, bad[i], strlen(bad[i]), &diag),
+				 -TACT_E_FORMAT);
+	assert_int_equal(tact_mix_rule_create(&rule, NULL), 0);
+	assert_int_equal(tact_mix_rule_save(rule, path, NULL), 0);
+	assert_int_equal(tact_mix_rule_load(&again, path, NULL), 0);
+	for (int length = 1; length < 40; length++) {
+		features[MIX_FEATURE_LENGTH] = length;
+		assert_int_equal(mix_rule_choose(again, features),
+				 length <= 18 ? TACT_MIX_LBR : TACT_MIX_EBS);
+	}
+	assert_true(tact_mix_rule_print(again, text, sizeof(text)) < sizeof(text));
+	assert_string_equal(text, "length <= 18:\n  lbr\nelse:\n  ebs\n");
+	assert_int_equal(tact_mix_rule_print(again, NULL, 0), strlen(text));
+	assert_int_equal(tact_mix_rule_save(rule, "/nonexistent/x", &diag), -TACT_E_IO);
+	tact_mix_rule_destroy(rule);
+	tact_mix_rule_destroy(again);
+	unlink(path);
+}
+
+/* Exact counts that say: samples are right for the long block, stacks for the short one. */
+static void test_train(void **state)
+{
+	char path[] = "/tmp/tact-counts-XXXXXX", self[3000];
+	const uint64_t loop_size = at(mix_test_long) - at(mix_test_code);
+	const uint64_t long_size = at(mix_test_end) - at(mix_test_long);
+	double features[MIX_N_FEATURES] = {0};
+	struct tact_mix_trainer *trainer;
+	struct tact_mix_rule *rule;
+	struct tact_mix_options o = {.size = sizeof(o)};
+	struct tact_mix *mix, *exact;
+	struct tact_mix_block b;
+	struct tact_diag diag;
+	struct recording r;
+	struct pmu_map map;
+	int fd = mkstemp(path);
+
+	(void)state;
+	find_self(&map, self, sizeof(self));
+	dprintf(fd, "#tact.mix.counts/1\ncommand self test\nmodule - %s\n", self);
+	dprintf(fd, "code %" PRIx64 " %" PRIx64 " 10100\n",
+		at(mix_test_code) - map.address + map.offset, loop_size);
+	/* Once more, in pieces that overlap: 2,900 and 10 behind the third instruction. */
+	dprintf(fd, "code %" PRIx64 " %" PRIx64 " 2900\n",
+		at(mix_test_long) - map.address + map.offset, long_size);
+	dprintf(fd, "code %" PRIx64 " %" PRIx64 " 10\noutside 5\n",
+		at(mix_test_long) + 12 - map.address + map.offset, long_size - 12);
+	close(fd);
+	begin(&r, true);
+	fill(&r);
+	sample(&r, mix_test_code, PID, 20); /* too many */
+	mix = end(&r, TACT_MIX_HYBRID);
+	assert_int_equal(tact_mix_open(&exact, path, &o, &diag), 0);
+	b = block_at(exact, mix_test_code);
+	assert_true(b.executions == 10100 && b.error == 0 && b.method == TACT_MIX_EXACT);
+	b = block_at(exact, mix_test_long);
+	assert_true(b.executions == 2900 && b.length == 3);
+	check_pivot(exact, TACT_MIX_BY_MNEMONIC, "vaddps", 18 * 2900 + 15 * 10);
+
+	assert_int_equal(tact_mix_trainer_create(&trainer, NULL), 0);
+	assert_int_equal(tact_mix_trainer_fit(trainer, NULL, &rule, &diag), -TACT_E_NO_DATA);
+	assert_int_equal(tact_mix_trainer_add(trainer, exact, exact, &diag), -TACT_E_NO_DATA);
+	assert_int_equal(tact_mix_trainer_add(trainer, mix, mix, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_mix_trainer_add(trainer, mix, exact, &diag), 2);
+	assert_int_equal(tact_mix_trainer_fit(trainer, NULL, &rule, &diag), 0);
+	for (size_t i = 0; i < mix->n_profiles; i++) {
+		mix_features(mix, &mix->profiles[i], features);
+		assert_int_equal(mix_rule_choose(rule, features),
+				 features[MIX_FEATURE_LENGTH] > 18 ? TACT_MIX_EBS : TACT_MIX_LBR);
+	}
+	tact_mix_rule_destroy(rule);
+	tact_mix_trainer_destroy(trainer);
+	tact_mix_destroy(exact);
+	tact_mix_destroy(mix);
+	unlink(r.path);
+	unlink(path);
+}
+
+static void test_bad_counts(void **state)
+{
+	static const char *const bad[] = {
+		"#tact.mix.counts/1\n",
+		"#tact.mix.counts/1\ncode 0 10 5\n",
+		"#tact.mix.counts/1\nmodule - /bin/sh\ncode 0 0 5\n",
+		"#tact.mix.counts/1\nmodule xyz /bin/sh\n",
+		"#tact.mix.counts/1\nwhat is this\n",
+	};
+	char path[] = "/tmp/tact-counts-XXXXXX";
+	struct tact_diag diag;
+	struct tact_mix *mix;
+	int fd = mkstemp(path);
+
+	(void)state;
+	close(fd);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		int status;
+
+		fd = open(path, O_WRONLY | O_TRUNC);
+		assert_int_equal(write(fd, bad[i], strlen(bad[i])), (ssize_t)strlen(bad[i]));
+		close(fd);
+		status = tact_mix_open(&mix, path, NULL, &diag);
+		assert_int_equal(status, i ? -TACT_E_FORMAT : -TACT_E_NO_DATA);
+		assert_true(diag.text[0] != '\0');
+	}
+	unlink(path);
+	assert_int_equal(tact_mix_open(&mix, path, NULL, &diag), -TACT_E_IO);
+	assert_int_equal(tact_mix_open(&mix, NULL, NULL, &diag), -TACT_E_INVAL);
+}
+
+/* A map over an older one, a new program, a fork: each address is looked up in what was there then.
+ */
+static void test_spaces(void **state)
+{
+	struct mix_spaces s;
+	const struct mix_map first = {0x1000, 0x3000, 0, 1}, second = {0x2000, 0x2800, 0x100, 2};
+	const struct mix_map kernel = {UINT64_C(0xffffffff80000000), UINT64_MAX, 0, 3};
+	long p;
+
+	(void)state;
+	assert_int_equal(mix_spaces_init(&s), 0);
+	assert_int_equal(mix_spaces_map(&s, 7, 10, &first, false), 0);
+	assert_int_equal(mix_spaces_map(&s, 7, 20, &second, false), 0);
+	assert_int_equal(mix_spaces_map(&s, MIX_NONE, 0, &kernel, true), 0);
+	p = mix_spaces_process(&s, 7);
+	assert_int_equal(mix_spaces_find(&s, mix_spaces_epoch(&s, (uint32_t)p, 15), 0x2100)->module,
+			 1);
+	assert_int_equal(mix_spaces_find(&s, mix_spaces_epoch(&s, (uint32_t)p, 25), 0x2100)->module,
+			 2);
+	assert_int_equal(mix_spaces_find(&s, mix_spaces_epoch(&s, (uint32_t)p, 25), 0x2900)->module,
+			 1);
+	assert_int_equal(mix_spaces_find(&s, mix_spaces_epoch(&s, (uint32_t)p, 25), 0x2900)->offset,
+			 0x1800);
+	assert_null(mix_spaces_find(&s, mix_spaces_epoch(&s, (uint32_t)p, 25), 0x3000));
+	assert_int_equal(mix_spaces_find(&s, 0, UINT64_C(0xffffffff80000100))->module, 3);
+	assert_int_equal(mix_spaces_fork(&s, 8, 7, 30), 0);
+	assert_int_equal(mix_spaces_exec(&s, 7, 40), 0);
+	assert_null(mix_spaces_find(&s, mix_spaces_epoch(&s, (uint32_t)p, 45), 0x1000));
+	assert_non_null(mix_spaces_find(&s, mix_spaces_epoch(&s, (uint32_t)p, 35), 0x1000));
+	p = mix_spaces_process(&s, 8);
+	assert_int_equal(mix_spaces_find(&s, mix_spaces_epoch(&s, (uint32_t)p, 45), 0x2100)->module,
+			 2);
+	mix_spaces_fini(&s);
+}
+
+/* Recordings of real hardware, when they are there: read, and consistent with control flow. */
+static void test_recordings(void **state)
+{
+	static const struct {
+		const char *data, *file;
+		uint64_t samples;
+		double known; /* share of the streams in known code */
+	} recordings[] = {
+		{"autofdo_test.lbr", "test.binary=../shared/data/lbr/autofdo_test.binary", 9232,
+		 0.9},
+		{"propeller_sample.perfdata", "../shared/data/lbr/propeller_sample.bin", 4639,
+		 0.99},
+		{"bimodal_sample.x.perfdata.combined",
+		 "bimodal_sample.x.bin.gen=../shared/data/lbr/bimodal_sample.x.bin", 4967, 0.99},
+		{"hierarchical_discriminator_test.x86_64.perf.data",
+		 "../shared/data/lbr/hierarchical_discriminator_test.x86_64", 145, 0.8},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(recordings); i++) {
+		struct tact_mix_options o = {
+			.size = sizeof(o), .files = &recordings[i].file, .n_files = 1};
+		struct tact_mix_summary s;
+		struct tact_diag diag = {0};
+		struct tact_mix *mix;
+		char path[200];
+
+		snprintf(path, sizeof(path), "../shared/data/lbr/%s", recordings[i].data);
+		if (access(path, R_OK)) {
+			printf("skip: there are no recordings\n");
+			skip();
+		}
+		if (tact_mix_open(&mix, path, &o, &diag) < 0)
+			fail_msg("%s: %s", path, diag.text);
+		tact_mix_summarize(mix, &s);
+		assert_int_equal(s.samples, recordings[i].samples);
+		assert_int_equal(s.unknown_records, 0);
+		assert_int_equal(s.bad_records, 0);
+		assert_true((double)s.outside_streams <=
+			    (1 - recordings[i].known) * (double)s.streams);
+		assert_true(s.other_impossible < 0.0001);
+		assert_int_equal(s.flow_outliers, 0);
+		assert_true(s.flow_error < 0.03);
+		tact_mix_destroy(mix);
+	}
+}
+
+static void test_periods(void **state)
+{
+	uint64_t ebs, lbr;
+
+	(void)state;
+	tact_mix_periods(2, &ebs, &lbr);
+	assert_int_equal(ebs, 1000037);
+	assert_int_equal(lbr, 100003);
+	tact_mix_periods(100, &ebs, &lbr);
+	assert_int_equal(ebs, 10000019);
+	tact_mix_periods(1000, &ebs, &lbr);
+	assert_int_equal(lbr, 10000019);
+}
+
+/* Where there is no PMU a clock is taken; where there is nothing, the reason is told. */
+static void test_ladder(void **state)
+{
+	char name[] = "true", *argv[] = {name, NULL}, nothing[] = "/nonexistent/program";
+	char *no_argv[] = {nothing, NULL};
+	char path[] = "/tmp/tact-live-XXXXXX";
+	struct tact_mix_record_options o = {.size = sizeof(o), .output = path, .argv = argv};
+	struct tact_mix_recorded out;
+	struct tact_diag diag = {0};
+	int fd = mkstemp(path), status;
+
+	(void)state;
+	close(fd);
+	status = tact_mix_record(&o, &out, &diag);
+	if (status < 0) {
+		assert_int_equal(status, -TACT_E_NOT_MODELLED);
+		assert_int_equal(out.rung, TACT_MIX_RUNG_NONE);
+		assert_true(diag.text[0] != '\0');
+		assert_true(out.why[TACT_MIX_RUNG_CLOCK][0] != '\0');
+	} else {
+		unsigned count = 0;
+
+		assert_true(out.rung < TACT_MIX_RUNG_NONE);
+		for (int i = TACT_MIX_RUNG_LBR; i < (int)out.rung; i++)
+			count += out.why[i][0] != '\0';
+		assert_true(out.rung == TACT_MIX_RUNG_LBR || count > 0);
+		o.argv = no_argv;
+		assert_int_equal(tact_mix_record(&o, &out, &diag), -TACT_E_IO);
+		assert_non_null(strstr(diag.text, "/nonexistent/program"));
+		assert_true(access(path, F_OK) != 0); /* nothing is left behind */
+	}
+	o.argv = NULL;
+	assert_int_equal(tact_mix_record(&o, &out, &diag), -TACT_E_INVAL);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_methods),	 cmocka_unit_test(test_outside),
+		cmocka_unit_test(test_bias),	 cmocka_unit_test(test_pivot),
+		cmocka_unit_test(test_taxonomy), cmocka_unit_test(test_rule),
+		cmocka_unit_test(test_train),	 cmocka_unit_test(test_bad_counts),
+		cmocka_unit_test(test_spaces),	 cmocka_unit_test(test_recordings),
+		cmocka_unit_test(test_periods),	 cmocka_unit_test(test_ladder),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
