@@ -217,8 +217,8 @@ int tact_mix_compare(const struct tact_mix_pivot *reference, const struct tact_m
 struct tact_mix_trainer;
 struct tact_mix_train_options {
 	size_t size;
-	unsigned max_leaves;  /* 0: 6 */
-	double min_weight;    /* of a leaf, as share of all; 0: 0.01 */
+	unsigned max_leaves;  /* 0: 4 */
+	double min_weight;    /* of a leaf, as share of all; 0: 0.05 */
 };
 int tact_mix_trainer_create(struct tact_mix_trainer **out, struct tact_diag *diag);
 void tact_mix_trainer_destroy(struct tact_mix_trainer *trainer); /* NULL is allowed */

@@ -63,9 +63,6 @@ void mix_features(const struct tact_mix *mix, const struct mix_profile *p,
 	features[MIX_FEATURE_EBS_SAMPLES] = (double)p->ebs_hits;
 	features[MIX_FEATURE_LBR_STREAMS] = (double)p->lbr_hits;
 	features[MIX_FEATURE_BYTES] = b->end - b->begin;
-	features[MIX_FEATURE_RATIO] = p->lbr > 0   ? p->ebs / b->length / p->lbr
-				      : p->ebs > 0 ? 1e9
-						   : 1;
 	for (uint32_t at = b->begin; at < b->end; at += q.length ? q.length : 1) {
 		mix_properties_of(code->data + at, b->end - at, &q);
 		features[MIX_FEATURE_LONG_LATENCY] += q.is_long_latency;

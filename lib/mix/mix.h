@@ -278,7 +278,6 @@ enum mix_feature {
 	MIX_FEATURE_LONG_LATENCY, /* divisions, roots, ...: how many */
 	MIX_FEATURE_LOADS,
 	MIX_FEATURE_STORES,
-	MIX_FEATURE_RATIO, /* of the two estimates: EBS / LBR */
 	MIX_N_FEATURES
 };
 

@@ -20,7 +20,7 @@ enum {
 static const char magic[] = "#tact.mix.rule/1";
 
 static const char *const feature_names[MIX_N_FEATURES] = {
-	"length", "bias", "ebs_samples", "lbr_streams", "bytes", "long", "loads", "stores", "ratio",
+	"length", "bias", "ebs_samples", "lbr_streams", "bytes", "long", "loads", "stores",
 };
 
 const char *mix_feature_name(enum mix_feature feature)

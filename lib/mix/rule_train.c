@@ -13,8 +13,8 @@
 
 #include "mix/mix.h"
 
-enum { DEFAULT_LEAVES = 6 };
-static const double default_min_weight = 0.01;
+enum { DEFAULT_LEAVES = 4 };
+static const double default_min_weight = 0.05;
 
 struct example {
 	double feature[MIX_N_FEATURES];

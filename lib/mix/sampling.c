@@ -292,6 +292,8 @@ static int start_program(struct live *l, struct tact_diag *diag)
 		char byte;
 		int error;
 
+		close(go[1]); /* else it would wait for itself */
+		close(failed[0]);
 		if (read(go[0], &byte, 1) == 1) {
 			signal(SIGPIPE, SIG_DFL);
 			execvp(l->opt->argv[0], l->opt->argv);

@@ -22,6 +22,7 @@
 enum {
 	RING = 256, /* branches that are remembered: more than a stack and a window */
 	MAX_DEPTH = 64,
+	ENOUGH = 400,	    /* instructions behind an overflow: more than retire during its skid */
 	DEFAULT_DEPTH = 16, /* HBBP paper, section III.B */
 	/* doc/models/mix.md: with these EBS and LBR alone err about as much as in the paper. */
 	DEFAULT_SKID = 4,    /* cycles */
@@ -35,6 +36,7 @@ struct pending {
 	bool is_open;
 	uint64_t block; /* of the thread, from 0 */
 	uint32_t insn;
+	uint64_t until; /* instructions of the thread: then enough is known, too */
 };
 
 enum { HISTORY = 128 }; /* blocks that are remembered: a power of two, more than a window */
@@ -42,7 +44,7 @@ enum { HISTORY = 128 }; /* blocks that are remembered: a power of two, more than
 struct vthread {
 	uint32_t pid;
 	uint64_t ebs_left, lbr_left; /* until the overflow */
-	uint64_t n_blocks;
+	uint64_t n_blocks, n_insns;
 	struct mix_vblock *history[HISTORY];
 	uint32_t branches_before[HISTORY]; /* that were taken when the block began */
 	struct pending ebs, lbr;
@@ -300,7 +302,14 @@ static void branch(struct mix_vpmu *v, struct vthread *t, const struct mix_vbloc
 	t->lbr_left = v->lbr_period;
 	/* One that is still open when the next is due is lost, as on hardware. */
 	if (!t->lbr.is_open)
-		t->lbr = (struct pending){true, t->n_blocks - 1, from->n_insns - 1};
+		t->lbr = (struct pending){true, t->n_blocks - 1, from->n_insns - 1,
+					  t->n_insns + ENOUGH};
+}
+
+/* Enough behind the overflow is known: blocks, or instructions where blocks are long. */
+static bool is_due(const struct vthread *t, const struct pending *p)
+{
+	return p->is_open && (t->n_blocks > p->block + MIX_FUTURE || t->n_insns >= p->until);
 }
 
 int mix_vpmu_exec(struct mix_vpmu *v, uint32_t thread, uint32_t pid, struct mix_vblock *b)
@@ -324,17 +333,17 @@ int mix_vpmu_exec(struct mix_vpmu *v, uint32_t thread, uint32_t pid, struct mix_
 	t->branches_before[t->n_blocks % HISTORY] = t->n_branches;
 	if (t->ebs_left <= n) {
 		if (!t->ebs.is_open)
-			t->ebs = (struct pending){true, t->n_blocks, (uint32_t)t->ebs_left - 1};
+			t->ebs = (struct pending){true, t->n_blocks, (uint32_t)t->ebs_left - 1,
+						  t->n_insns + n + ENOUGH};
 		t->ebs_left += v->ebs_period;
 	}
 	t->ebs_left -= n;
 	t->n_blocks++;
+	t->n_insns += n;
 	v->time += n;
-	if (t->ebs.is_open && t->n_blocks > t->ebs.block + MIX_FUTURE &&
-	    take(v, t, thread, &t->ebs))
+	if (is_due(t, &t->ebs) && take(v, t, thread, &t->ebs))
 		return -TACT_E_NOMEM;
-	if (t->lbr.is_open && t->n_blocks > t->lbr.block + MIX_FUTURE &&
-	    take(v, t, thread, &t->lbr))
+	if (is_due(t, &t->lbr) && take(v, t, thread, &t->lbr))
 		return -TACT_E_NOMEM;
 	return 0;
 }

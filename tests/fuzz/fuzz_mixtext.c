@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint8_t code[] = {0xf0, 0x48, 0x0f, 0xb1, 0x0f}; /* lock cmpxchg */
-	double features[MIX_N_FEATURES] = {19, 1, 5, 5, 60, 1, 1, 1, 1};
+	double features[MIX_N_FEATURES] = {19, 1, 5, 5, 60, 1, 1, 1};
 	struct tact_mix_taxonomy *taxonomy;
 	struct tact_mix_rule *rule, *again;
 	struct mix_properties properties;
