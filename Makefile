@@ -7,6 +7,7 @@
 # make asan       tests again under AddressSanitizer and UBSan, in build-asan/
 # make bench      blocks a second, next to Zydis alone and to llvm-mca
 # make bench-accuracy  writes doc/accuracy.md: errors on measured blocks, next to published figures
+# make bench-mix  its section on instruction mixes: ten programs under the virtual PMU
 # make rebase     rewrites what the tests expect; look at the difference before you keep it
 # make install PREFIX=/usr/local DESTDIR=        and make uninstall
 # make format     clang-format over all sources; make format-check only looks
@@ -156,6 +157,12 @@ bench: deps
 bench-accuracy: deps
 	@$(MAKE) --no-print-directory build
 	python3 bench/write_accuracy.py --tact $(BUILD)/tact -o doc/accuracy.md
+
+# Ten programs under the virtual PMU: some minutes.
+.PHONY: bench-mix
+bench-mix: deps
+	@$(MAKE) --no-print-directory build
+	python3 bench/mix_accuracy.py --tact $(BUILD)/tact --write doc/accuracy.md
 
 # ---- installation ----
 

@@ -339,6 +339,10 @@ def main():
     add_applications(t, models)
     text = '\n'.join(t.out).rstrip() + '\n'
     if args.output:
+        if os.path.exists(args.output):  # what other scripts keep between their markers stays
+            with open(args.output) as f:
+                text += ''.join('\n' + part for part in re.findall(
+                    r'<!-- \w+: written by .*?<!-- \w+: end -->\n', f.read(), re.S))
         with open(args.output, 'w') as f:
             f.write(text)
     else:

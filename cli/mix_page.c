@@ -47,7 +47,7 @@ const char mix_page_head[] =
 	"<main><input id='find' type='search' placeholder='find' aria-label='find'>\n"
 	"<span class='sub' id='count'></span>\n"
 	"<table><thead><tr id='head'></tr></thead><tbody id='body'></tbody></table></main>\n"
-	"<script type='application/json' id='data'>";
+	"<script type='application/json' id='data'>\n";
 
 const char mix_page_script[] =
 	"</script>\n"

@@ -10,8 +10,16 @@ import subprocess
 import sys
 
 
+SUBCOMMANDS = {'mix': ('record', 'report', 'diff', 'exact', 'train')}
+
+
+def help_of(tact, *words):
+    return subprocess.run([tact, *words, '--help'], capture_output=True, text=True, check=True).stdout
+
+
 def options_of_help(tact, command):
-    text = subprocess.run([tact, command, '--help'], capture_output=True, text=True, check=True).stdout
+    text = ''.join(help_of(tact, command, *more) for more in
+                   [[s] for s in SUBCOMMANDS.get(command, ())] or [[]])
     found = set()
     for line in text.splitlines():
         m = re.match(r'  (?:-(\w), |    )--([\w-]+)', line)
@@ -31,7 +39,7 @@ def options_of_page(path):
 
 def main():
     tact, man = sys.argv[1:]
-    for command in ('predict', 'simulate', 'measure', 'classify', 'evaluate', 'dataset', 'collect', 'archs', 'doctor'):
+    for command in ('predict', 'simulate', 'measure', 'classify', 'evaluate', 'dataset', 'collect', 'mix', 'archs', 'doctor'):
         a = options_of_help(tact, command)
         b = options_of_page(os.path.join(man, 'tact-%s.1' % command))
         print('%s: %s' % (command, 'good' if a == b and a else

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Opens pages of `tact simulate --html` and `tact evaluate --report` in headless Chromium and looks at
-them.
+"""Opens pages of `tact simulate --html`, `tact evaluate --report` and `tact mix report --html` in headless
+Chromium and looks at them.
 
 usage: check_page.py [--tact PATH] [--keep DIRECTORY] [--skip WHY]
 
@@ -304,6 +304,79 @@ def check_report(tests, tact, browser, directory):
     narrow.run('--window-size=500,900', '--screenshot=' + os.path.join(directory, 'narrow.png'))
 
 
+# ---- mix ----
+
+CODE = """	.globl "fun</script><b>x"
+	.type "fun</script><b>x", @function
+"fun</script><b>x":
+	imul %rax, %rax
+	vaddps %ymm0, %ymm1, %ymm2
+	mov (%rdi), %rcx
+	jnz "fun</script><b>x"
+	ret
+	.size "fun</script><b>x", . - "fun</script><b>x"
+	.globl other
+	.type other, @function
+other:	.rept 9
+	add $1, %rbx
+	.endr
+	ret
+	.size other, . - other
+"""
+CLICK = """
+const heads = [...document.querySelectorAll('th')];
+const first = () => document.querySelector('tbody tr').children[1].textContent;
+const root = document.documentElement.dataset;
+root.before = first();
+heads[1].click();
+root.after = first();
+root.sort = heads[1].getAttribute('aria-sort');
+const find = document.getElementById('find');
+find.value = 'IMUL';
+find.dispatchEvent(new Event('input'));
+root.found = document.querySelectorAll('tbody tr').length;
+"""
+
+
+def make_mix(tact, directory):
+    """A page of exact counts of a program that was never run."""
+    place = lambda name: os.path.join(directory, name)
+    with open(place('m.s'), 'w') as f:
+        f.write(CODE)
+    subprocess.run(['as', '-o', place('m.o'), place('m.s')], check=True)
+    subprocess.run(['ld', '-shared', '-o', place('m.so'), place('m.o')], check=True)
+    headers = subprocess.run(['objdump', '-h', place('m.so')], check=True, capture_output=True, text=True).stdout
+    size, offset = re.search(r'\.text\s+(\w+)\s+\w+\s+\w+\s+(\w+)', headers).groups()
+    with open(place('m.counts'), 'w') as f:
+        f.write('#tact.mix.counts/1\ncommand <i>prog</i>\nmodule - %s\ncode %s %s 1000\n' % (
+            place('m.so'), offset, size))
+    path = place('mix.html')
+    subprocess.run([tact, 'mix', 'report', '-q', '--by', 'function,mnemonic', '--html', path, place('m.counts')],
+                   check=True, capture_output=True, timeout=TIMEOUT)
+    return path
+
+
+def check_mix(tests, tact, browser, directory):
+    """Rows, sorting, searching; names stay text."""
+    page = Page(browser, directory, 'mix', make_mix(tact, directory))
+    tests.check('mix: drawn without an error', page.attribute('state') == 'ready', page.attribute('state'))
+    rows = re.findall(r'<tr>', page.dom.split('<tbody', 1)[1])
+    tests.check('mix: a row for each', len(rows) == len(page.data['rows']) == 7, (len(rows), len(page.data['rows'])))
+    tests.check('mix: figures', all(text in page.dom for text in ('vectorisation', '15,000', 'FLOP')))
+    tests.check('mix: names stay text', '<b>x' not in page.dom and '<i>prog' not in page.dom and
+                '</script><b>' not in page.text and '&lt;/script&gt;&lt;b&gt;x' in page.dom)
+    tests.check('mix: nothing from elsewhere', not re.search(
+        r'(?:https?:)?//[\w.-]+\.\w|\bsrc=|\bhref=|@import|url\(', page.code))
+    width, height, count = pixels(page.picture)
+    tests.check('mix: the picture is not blank and has bars', (width, height) == SIZE and
+                count[(0xd9, 0x63, 0x3f)] > 300, count[(0xd9, 0x63, 0x3f)])
+    clicked = page.run_with(CLICK)
+    tests.check('mix: sorts by what is clicked', clicked.attribute('before') == 'add' and
+                clicked.attribute('after') == 'add' and clicked.attribute('sort') == 'ascending',
+                (clicked.attribute('before'), clicked.attribute('after'), clicked.attribute('sort')))
+    tests.check('mix: finds', clicked.attribute('found') == '1', clicked.attribute('found'))
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument('--tact', default=os.path.join(TOP, 'build', 'tact'))
@@ -317,7 +390,7 @@ def main():
         return 0
     tests = Tests()
     with tempfile.TemporaryDirectory(prefix='tact-web-') as directory:
-        for check in (check_demo, check_keys, check_names, check_report):
+        for check in (check_demo, check_keys, check_names, check_report, check_mix):
             try:
                 check(tests, os.path.abspath(args.tact), browser, directory)
             except Exception as e:  # whatever it is, the others still run and the sum is right
