@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <tact/mix.h>
 
 #include "pmu/perfdata.h"
 
@@ -18,29 +21,56 @@ static uint64_t use(const struct pmu_record *r)
 	return sum;
 }
 
-/* Recordings of perf: all bytes that a record gives are there; reading ends. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_all(struct pmu_reader *reader)
 {
-	struct pmu_reader *reader;
 	struct pmu_record record;
 	struct tact_diag diag;
 	volatile uint64_t sum = 0;
 	uint8_t id[PMU_MAX_BUILD_ID];
-	int fd = memfd_create("perf.data", MFD_CLOEXEC);
 
-	if (fd < 0)
-		return 0;
-	if (write(fd, data, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET)) {
-		close(fd);
-		return 0;
-	}
-	if (pmu_reader_open_fd(&reader, fd, &diag) < 0)
-		return 0;
 	while (pmu_reader_next(reader, &record, &diag) > 0)
 		sum += use(&record);
 	sum += pmu_reader_build_id(reader, "/bin/x", id) + strlen(pmu_reader_command(reader));
 	for (size_t i = 0; i < pmu_reader_attr_count(reader); i++)
 		sum += strlen(pmu_reader_attr(reader, i)->name);
-	pmu_reader_close(reader);
+}
+
+/* The code is that of a small library beside the corpus. */
+static void report(const char *path)
+{
+	struct tact_mix_pivot_options o = {
+		.size = sizeof(o), .keys = {TACT_MIX_BY_THREAD, TACT_MIX_BY_FUNCTION}, .n_keys = 2};
+	struct tact_mix_pivot *pivot;
+	struct tact_mix *mix;
+	struct tact_diag diag;
+
+	if (tact_mix_open(&mix, path, NULL, &diag) < 0)
+		return;
+	if (tact_mix_pivot_create(&pivot, mix, &o, &diag) >= 0)
+		tact_mix_pivot_destroy(pivot);
+	tact_mix_destroy(mix);
+}
+
+/* Recordings of perf: all bytes that a record gives are there, reading ends, and a report can be
+ * made. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct pmu_reader *reader;
+	struct tact_diag diag;
+	char path[40];
+	int fd = memfd_create("perf.data", MFD_CLOEXEC), copy;
+
+	if (fd < 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (write(fd, data, size) == (ssize_t)size) {
+		report(path);
+		copy = lseek(fd, 0, SEEK_SET) ? -1 : dup(fd);
+		if (copy >= 0 && pmu_reader_open_fd(&reader, copy, &diag) >= 0) {
+			read_all(reader);
+			pmu_reader_close(reader);
+		}
+	}
+	close(fd);
 	return 0;
 }
