@@ -11,34 +11,159 @@
 
 #include "mixer.h"
 
-/* A block that branches to its own start is a loop; the others are taken as if they were repeated,
- * one execution behind the other.
+/* Code as it runs: a loop, or straight code as if it were repeated, one execution behind the other.
  */
-static int predict(struct tact_block *block, const struct tact_mix_block *b, struct mix_cost *cost)
+static int predict(struct tact_block *block, const uint8_t *code, size_t size, uint64_t address,
+		   struct mix_cost *cost)
 {
 	struct tact_block_options o = {.size = sizeof(o),
-				       .mode = b->is_loop ? TACT_MODE_LOOP : TACT_MODE_UNROLL,
-				       .alignment = (unsigned)(b->address % 64)};
+				       .mode = cost->is_loop ? TACT_MODE_LOOP : TACT_MODE_UNROLL,
+				       .alignment = (unsigned)(address % 64)};
 	struct tact_predict_options without = {.size = sizeof(without)};
 	struct tact_prediction x = {.size = sizeof(x)}, y = {.size = sizeof(y)};
 
 	if (tact_block_rebind(block, NULL, &o) < 0 ||
-	    tact_block_load(block, b->code, b->code_size, NULL) < 0 ||
-	    tact_predict(block, NULL, &x) < 0)
+	    tact_block_load(block, code, size, NULL) < 0 || tact_predict(block, NULL, &x) < 0)
 		return -1;
 	without.bounds = x.applies & ~x.bottlenecks;
 	if (!without.bounds || tact_predict(block, &without, &y) < 0)
 		y.cycles_per_iteration = 0;
-	*cost = (struct mix_cost){
-		.block = *b,
-		.cycles = x.cycles_per_iteration,
-		.total = x.cycles_per_iteration * b->executions,
-		.gain = (x.cycles_per_iteration - y.cycles_per_iteration) * b->executions,
-		.bottlenecks = x.bottlenecks,
-		.coverage = x.coverage,
-		.is_loop = b->is_loop,
-	};
+	cost->cycles = x.cycles_per_iteration;
+	cost->total = x.cycles_per_iteration * cost->block.executions;
+	cost->gain = (x.cycles_per_iteration - y.cycles_per_iteration) * cost->block.executions;
+	cost->bottlenecks = x.bottlenecks;
+	cost->coverage = x.coverage;
 	return 0;
+}
+
+/* ---- loops of several blocks ---- */
+
+enum { MAX_WAY = 32 }; /* blocks of a loop */
+
+struct finder {
+	struct tact_block *block;
+	struct tact_mix_block *blocks; /* that ran; by module and address */
+	size_t n;
+	uint8_t *is_done; /* is in a loop that was found, or has a row */
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct tact_mix_block *x = a, *y = b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* The block of the same module at an address that runs at least half as often as the first; n:
+ * none. */
+static size_t successor(const struct finder *f, const struct tact_mix_block *first,
+			uint64_t address)
+{
+	const struct tact_mix_block key = {.module = first->module, .address = address};
+	const struct tact_mix_block *found =
+		address ? bsearch(&key, f->blocks, f->n, sizeof(key), compare_places) : NULL;
+
+	if (!found || found->executions < first->executions / 2)
+		return f->n;
+	return (size_t)(found - f->blocks);
+}
+
+/* The way from a block back to itself, by the successors that run most often.  Returns its length,
+ * 0 if it does not come back.
+ */
+static unsigned find_way(const struct finder *f, size_t first, size_t way[MAX_WAY])
+{
+	size_t at = first;
+
+	for (unsigned n = 0; n < MAX_WAY; n++) {
+		const struct tact_mix_block *b = &f->blocks[at];
+		size_t next = successor(f, &f->blocks[first], b->next);
+		size_t target = successor(f, &f->blocks[first], b->target);
+
+		way[n] = at;
+		if (next == first || target == first)
+			return n + 1;
+		if (target < f->n &&
+		    (next == f->n || f->blocks[target].executions > f->blocks[next].executions))
+			next = target;
+		if (next == f->n || f->is_done[next])
+			return 0;
+		for (unsigned i = 0; i <= n; i++)
+			if (way[i] == next)
+				return 0;
+		at = next;
+	}
+	return 0;
+}
+
+static void add_cost(struct mix_costs *costs, const struct mix_cost *cost)
+{
+	costs->items[costs->n++] = *cost;
+	costs->total += cost->total;
+}
+
+/* A loop as one block; its executions are the mean of those of its instructions. */
+static bool add_loop(struct finder *f, const size_t *way, unsigned n, struct mix_costs *costs)
+{
+	struct mix_cost cost = {.block = f->blocks[way[0]], .is_loop = true, .n_blocks = n};
+	struct text code = {0};
+	double sum = 0;
+	bool is_good;
+
+	cost.block.length = 0;
+	for (unsigned i = 0; i < n; i++) {
+		const struct tact_mix_block *b = &f->blocks[way[i]];
+
+		text_add_bytes(&code, b->code, b->code_size);
+		cost.block.length += b->length;
+		sum += b->executions * b->length;
+	}
+	cost.block.executions = sum / cost.block.length;
+	is_good = predict(f->block, (const uint8_t *)code.data, code.size, cost.block.address,
+			  &cost) >= 0;
+	text_free(&code);
+	if (!is_good)
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		f->is_done[way[i]] = 1;
+	add_cost(costs, &cost);
+	return true;
+}
+
+static int compare_executions(const void *a, const void *b, void *context)
+{
+	const struct tact_mix_block *blocks = context;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+	if (blocks[x].executions != blocks[y].executions)
+		return blocks[x].executions > blocks[y].executions ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/* Those that run most come first, so that inner loops are found before outer ones. */
+static void add_all(struct finder *f, struct mix_costs *costs)
+{
+	size_t *order = cli_alloc((f->n + 1) * sizeof(*order)), way[MAX_WAY];
+
+	for (size_t i = 0; i < f->n; i++)
+		order[i] = i;
+	qsort_r(order, f->n, sizeof(*order), compare_executions, f->blocks);
+	for (size_t i = 0; i < f->n; i++) {
+		const struct tact_mix_block *b = &f->blocks[order[i]];
+		struct mix_cost cost = {.block = *b, .is_loop = b->is_loop, .n_blocks = 1};
+		unsigned n = f->is_done[order[i]] || b->is_loop ? 0 : find_way(f, order[i], way);
+
+		if (f->is_done[order[i]] || (n && add_loop(f, way, n, costs)))
+			continue;
+		f->is_done[order[i]] = 1;
+		if (predict(f->block, b->code, b->code_size, b->address, &cost) < 0)
+			costs->failed++;
+		else
+			add_cost(costs, &cost);
+	}
+	free(order);
 }
 
 static int compare_costs(const void *a, const void *b)
@@ -54,27 +179,26 @@ int mix_costs_make(const struct mixer *m, struct mix_costs *costs)
 {
 	size_t n = tact_mix_block_count(m->mix);
 	struct tact_diag diag = {0};
-	struct tact_block *block = NULL;
+	struct finder f = {NULL, NULL, 0, NULL};
 
 	*costs = (struct mix_costs){.items = cli_alloc((n + 1) * sizeof(*costs->items))};
-	if (tact_block_create(&block, m->archs.arch[0], NULL, &diag) < 0) {
+	if (tact_block_create(&f.block, m->archs.arch[0], NULL, &diag) < 0) {
 		cli_message("%s", diag.text);
 		mix_costs_fini(costs);
 		return CLI_FAILED;
 	}
+	f.blocks = cli_alloc((n + 1) * sizeof(*f.blocks));
+	f.is_done = cli_alloc(n + 1);
+	memset(f.is_done, 0, n + 1);
 	for (size_t i = 0; i < n; i++) {
-		struct tact_mix_block b;
-
-		tact_mix_get_block(m->mix, i, &b);
-		if (!(b.executions > 0))
-			continue;
-		if (predict(block, &b, &costs->items[costs->n]) < 0) {
-			costs->failed++;
-			continue;
-		}
-		costs->total += costs->items[costs->n++].total;
+		tact_mix_get_block(m->mix, i, &f.blocks[f.n]);
+		f.n += f.blocks[f.n].executions > 0;
 	}
-	tact_block_destroy(block);
+	qsort(f.blocks, f.n, sizeof(*f.blocks), compare_places);
+	add_all(&f, costs);
+	free(f.blocks);
+	free(f.is_done);
+	tact_block_destroy(f.block);
 	if (costs->n)
 		qsort(costs->items, costs->n, sizeof(*costs->items), compare_costs);
 	return CLI_GOOD;
@@ -169,10 +293,13 @@ void mix_costs_text(const struct mixer *m, const struct mix_costs *costs, struct
 		start = out->size;
 		add_names(out, c->bottlenecks, ", ");
 		text_pad(out, 28, start);
-		text_printf(out, "%s+0x%" PRIx64 " %s (%u instruction%s%s%s)\n",
+		text_printf(out, "%s+0x%" PRIx64 " %s (%u instruction%s%s",
 			    base_name(c->block.module), c->block.address, c->block.function,
 			    c->block.length, c->block.length == 1 ? "" : "s",
-			    c->is_loop ? ", loop" : "", c->coverage < 1 ? ", at least" : "");
+			    c->is_loop ? ", loop" : "");
+		if (c->n_blocks > 1)
+			text_printf(out, " of %u blocks", c->n_blocks);
+		text_printf(out, "%s)\n", c->coverage < 1 ? ", at least" : "");
 	}
 	if (shown(m, costs) < costs->n)
 		text_printf(out, "(%zu more blocks)\n", costs->n - shown(m, costs));
@@ -180,17 +307,17 @@ void mix_costs_text(const struct mixer *m, const struct mix_costs *costs, struct
 
 void mix_costs_csv(const struct mixer *m, const struct mix_costs *costs, struct text *out)
 {
-	text_add(out,
-		 "module,function,address,instructions,is_loop,executions,cycles_per_execution,"
-		 "cycles,share,gain,bottlenecks,coverage\n");
+	text_add(out, "module,function,address,instructions,is_loop,blocks,executions,cycles_per_"
+		      "execution,"
+		      "cycles,share,gain,bottlenecks,coverage\n");
 	for (size_t i = 0; i < shown(m, costs); i++) {
 		const struct mix_cost *c = &costs->items[i];
 
 		text_csv_field(out, c->block.module, strlen(c->block.module), false);
 		text_add(out, ",");
 		text_csv_field(out, c->block.function, strlen(c->block.function), false);
-		text_printf(out, ",0x%" PRIx64 ",%u,%d,%.0f,", c->block.address, c->block.length,
-			    c->is_loop, c->block.executions);
+		text_printf(out, ",0x%" PRIx64 ",%u,%d,%u,%.0f,", c->block.address, c->block.length,
+			    c->is_loop, c->n_blocks, c->block.executions);
 		text_number(out, c->cycles);
 		text_printf(out, ",%.0f,%.6f,%.6f,", c->total,
 			    costs->total > 0 ? c->total / costs->total : 0,
@@ -216,9 +343,9 @@ void mix_costs_json(const struct mixer *m, const struct mix_costs *costs, struct
 		text_json_string(out, c->block.function, strlen(c->block.function));
 		text_printf(out,
 			    ",\"address\":\"0x%" PRIx64 "\",\"instructions\":%u,\"is_loop\":%s,"
-			    "\"executions\":%.0f,\"cycles_per_execution\":",
+			    "\"blocks\":%u,\"executions\":%.0f,\"cycles_per_execution\":",
 			    c->block.address, c->block.length, c->is_loop ? "true" : "false",
-			    c->block.executions);
+			    c->n_blocks, c->block.executions);
 		text_number(out, c->cycles);
 		text_printf(out, ",\"cycles\":%.0f,\"gain\":%.0f,\"bottlenecks\":[\"", c->total,
 			    c->gain);

@@ -83,6 +83,7 @@ struct mix_cost {
 	uint32_t bottlenecks; /* bits of enum tact_bound */
 	double coverage;
 	bool is_loop;
+	unsigned n_blocks; /* of a loop: on its usual way round */
 };
 
 struct mix_costs {

@@ -127,6 +127,7 @@ struct tact_mix_block {
 	double bias;                  /* share of its branch's records in the oldest entry */
 	enum tact_mix_method method;  /* the one that was chosen */
 	bool is_biased, is_loop;      /* loop: it can branch to its own start */
+	uint64_t next, target;        /* where it goes on, and where its branch leads to; 0: nowhere known */
 };
 size_t tact_mix_block_count(const struct tact_mix *mix);
 int tact_mix_get_block(const struct tact_mix *mix, size_t i, struct tact_mix_block *out);

@@ -299,6 +299,7 @@ int tact_mix_get_block(const struct tact_mix *mix, size_t i, struct tact_mix_blo
 	const struct mix_module *module;
 	const struct mix_code *code;
 	const struct mix_block *b;
+	bool goes_on;
 
 	if (i >= mix->n_profiles)
 		return -TACT_E_INVAL;
@@ -306,6 +307,7 @@ int tact_mix_get_block(const struct tact_mix *mix, size_t i, struct tact_mix_blo
 	module = &mix->modules.items[p->module];
 	code = &module->codes[p->code];
 	b = &code->blocks[p->block];
+	goes_on = b->flow != MIX_FLOW_JUMP && b->flow != MIX_FLOW_BAD;
 	*out = (struct tact_mix_block){
 		.size = sizeof(*out),
 		.module = module->path,
@@ -324,6 +326,8 @@ int tact_mix_get_block(const struct tact_mix *mix, size_t i, struct tact_mix_blo
 		.method = (enum tact_mix_method)p->method,
 		.is_biased = p->is_biased,
 		.is_loop = b->target == b->begin,
+		.next = goes_on ? code->address + b->end : 0,
+		.target = b->target != MIX_NONE ? code->address + b->target : 0,
 	};
 	return 0;
 }
