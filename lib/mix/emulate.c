@@ -121,8 +121,15 @@ static uint32_t number_pid(struct emulation *e, uint32_t real)
 	entry = mix_tally_at(&e->pids, &key);
 	if (!entry)
 		return 0;
-	if (!entry->newest_hits)
+	if (!entry->newest_hits) {
+		const char *slash = strrchr(e->o->argv[0], '/');
+
 		entry->newest_hits = (uint32_t)e->pids.n;
+		/* What a child calls itself is not known. */
+		pmu_writer_comm(e->writer, entry->newest_hits, entry->newest_hits,
+				slash ? slash + 1 : e->o->argv[0], false,
+				e->out->instructions - e->n_insns + 1);
+	}
 	e->real_pid = real;
 	e->pid = entry->newest_hits;
 	return e->pid;
