@@ -25,7 +25,7 @@ static void read_all(struct pmu_reader *reader)
 {
 	struct pmu_record record;
 	struct tact_diag diag;
-	volatile uint64_t sum = 0;
+	uint64_t sum = 0;
 	uint8_t id[PMU_MAX_BUILD_ID];
 
 	while (pmu_reader_next(reader, &record, &diag) > 0)
@@ -33,6 +33,8 @@ static void read_all(struct pmu_reader *reader)
 	sum += pmu_reader_build_id(reader, "/bin/x", id) + strlen(pmu_reader_command(reader));
 	for (size_t i = 0; i < pmu_reader_attr_count(reader); i++)
 		sum += strlen(pmu_reader_attr(reader, i)->name);
+	if (sum == 42) /* so that all of it is really read */
+		pmu_reader_rewind(reader);
 }
 
 /* The code is that of a small library beside the corpus. */
