@@ -151,8 +151,14 @@ static int load_modules(struct tact_mix *mix)
 			if (!module)
 				continue;
 			status = mix_module_load(&mix->modules, module);
+			if (!status)
+				status = mix_module_touch(module, offset);
 			if (t && !status && !is_resumed(e))
 				status = mix_module_add_leader(module, offset);
+			/* Where it ends, if that is in the same file. */
+			if (t && !status &&
+			    module_at(mix, e->key.epoch, e->key.b, &offset) == module)
+				status = mix_module_touch(module, offset);
 		}
 	}
 	for (size_t i = 0; i < mix->modules.n && !status; i++)

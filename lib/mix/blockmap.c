@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Basic blocks of a file's code: a linear sweep that starts anew at each function and at each
- * branch target that was seen, cut at targets, and behind all that branches, calls and returns.
+ * Basic blocks of a file's code, as far as it was seen to run: a linear sweep over functions that
+ * starts anew at each branch target that was seen, cut at targets, and behind all that branches,
+ * calls and returns.
  *
  * Calls end a block, as they end a stream of the branch stack.
  */
@@ -11,11 +12,20 @@
 #include "mix/mix.h"
 #include "obj/cfg.h"
 
+/* Code that is decoded from its beginning to its end. */
+struct part {
+	uint32_t begin, end;
+};
+
 struct sweep {
 	struct mix_module *module;
 	struct mix_code *code;
+	uint32_t *starts; /* of functions; sorted */
+	size_t n_starts, starts_capacity;
 	uint32_t *syncs; /* offsets where decoding starts anew; sorted */
 	size_t n, capacity;
+	struct part *parts;
+	size_t n_parts, parts_capacity;
 	size_t base; /* of the part that is walked */
 };
 
@@ -70,14 +80,25 @@ static enum mix_flow flow_of(const uint8_t *p, const struct cfg_insn *insn)
 
 /* ---- where decoding starts ---- */
 
+static int add_offset(const struct mix_code *code, uint32_t **list, size_t *n, size_t *capacity,
+		      uint64_t offset)
+{
+	if (offset >= code->size)
+		return 0;
+	if (tact_grow(list, capacity, *n + 1, sizeof(**list)))
+		return -TACT_E_NOMEM;
+	(*list)[(*n)++] = (uint32_t)offset;
+	return 0;
+}
+
+static int add_start(struct sweep *s, uint64_t offset)
+{
+	return add_offset(s->code, &s->starts, &s->n_starts, &s->starts_capacity, offset);
+}
+
 static int add_sync(struct sweep *s, uint64_t offset)
 {
-	if (offset >= s->code->size)
-		return 0;
-	if (tact_grow(&s->syncs, &s->capacity, s->n + 1, sizeof(*s->syncs)))
-		return -TACT_E_NOMEM;
-	s->syncs[s->n++] = (uint32_t)offset;
-	return 0;
+	return add_offset(s->code, &s->syncs, &s->n, &s->capacity, offset);
 }
 
 static int compare_offsets(const void *a, const void *b)
@@ -87,21 +108,96 @@ static int compare_offsets(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int collect_syncs(struct sweep *s)
+static int find_starts(struct sweep *s)
 {
 	const struct obj_file *obj = s->module->obj;
 	const struct mix_kernel *kernel = s->module->kernel;
-	int status = add_sync(s, 0);
+	int status = add_start(s, 0);
 
 	for (size_t i = 0; obj && i < obj->n_functions && !status; i++)
 		if (obj->functions[i].range.section == s->code->section)
-			status = add_sync(s, obj->functions[i].range.begin);
+			status = add_start(s, obj->functions[i].range.begin);
 	for (size_t i = 0; kernel && i < mix_kernel_symbols(kernel) && !status; i++)
-		status = add_sync(s, mix_kernel_symbol_at(kernel, i) - s->code->address);
-	for (size_t i = 0; i < s->module->n_leaders && !status; i++)
-		status = add_sync(s, s->module->leaders[i] - s->code->file_offset);
+		status = add_start(s, mix_kernel_symbol_at(kernel, i) - s->code->address);
 	if (!status)
+		qsort(s->starts, s->n_starts, sizeof(*s->starts), compare_offsets);
+	return status;
+}
+
+/* Number of the last one that is not above a value; the first is not above any. */
+static size_t last_not_above(const uint32_t *list, size_t n, uint32_t value)
+{
+	size_t low = 0, high = n;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list[middle] <= value)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static uint32_t end_of(const struct sweep *s, size_t function)
+{
+	return function + 1 < s->n_starts ? s->starts[function + 1] : (uint32_t)s->code->size;
+}
+
+static int add_part(struct sweep *s, uint32_t begin, uint32_t end)
+{
+	if (begin >= end)
+		return 0;
+	if (tact_grow(&s->parts, &s->parts_capacity, s->n_parts + 1, sizeof(*s->parts)))
+		return -TACT_E_NOMEM;
+	s->parts[s->n_parts++] = (struct part){begin, end};
+	return 0;
+}
+
+/* Parts of a function, cut where decoding starts anew. */
+static int add_function(struct sweep *s, size_t function)
+{
+	const uint32_t end = end_of(s, function);
+	uint32_t begin = s->starts[function];
+	size_t i = s->n ? last_not_above(s->syncs, s->n, begin) : 0;
+	int status = 0;
+
+	for (; i < s->n && s->syncs[i] < end && !status; i++) {
+		if (s->syncs[i] <= begin)
+			continue;
+		status = add_part(s, begin, s->syncs[i]);
+		begin = s->syncs[i];
+	}
+	return status ? status : add_part(s, begin, end);
+}
+
+/* Only functions that were touched: of a large program most never run. */
+static int find_parts(struct sweep *s)
+{
+	const struct mix_module *m = s->module;
+	uint8_t *is_touched;
+	int status = find_starts(s);
+
+	for (size_t i = 0; i < m->n_leaders && !status; i++)
+		status = add_sync(s, m->leaders[i] - s->code->file_offset);
+	if (status)
+		return status;
+	if (s->n)
 		qsort(s->syncs, s->n, sizeof(*s->syncs), compare_offsets);
+	is_touched = calloc(s->n_starts, 1);
+	if (!is_touched)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < m->n_touched; i++) {
+		uint64_t offset = m->touched[i] - s->code->file_offset;
+
+		if (offset < s->code->size)
+			is_touched[last_not_above(s->starts, s->n_starts, (uint32_t)offset)] = 1;
+	}
+	for (size_t i = 0; i < s->n_starts && !status; i++)
+		if (is_touched[i])
+			status = add_function(s, i);
+	free(is_touched);
 	return status;
 }
 
@@ -132,6 +228,7 @@ static int mark(void *self, size_t offset, const struct cfg_insn *insn)
 struct cutter {
 	struct sweep *s;
 	struct mix_block block; /* being made */
+	size_t end;		/* of the last instruction */
 	bool is_open;
 };
 
@@ -157,8 +254,10 @@ static int cut(void *self, size_t offset, const struct cfg_insn *insn)
 	size_t at = c->s->base + offset;
 	int64_t target = insn->target + (int64_t)c->s->base;
 
-	if (c->is_open && code->marks[at] & MARK_LEADER && close_block(c, at))
+	/* A gap: a function that never ran. */
+	if (c->is_open && (code->marks[at] & MARK_LEADER || at != c->end) && close_block(c, c->end))
 		return -TACT_E_NOMEM;
+	c->end = at + insn->length;
 	if (!c->is_open) {
 		c->block = (struct mix_block){.begin = (uint32_t)at, .target = MIX_NONE};
 		c->is_open = true;
@@ -177,13 +276,10 @@ static int walk(struct sweep *s, int (*visit)(void *, size_t, const struct cfg_i
 {
 	int status = 0;
 
-	for (size_t i = 0; i < s->n && !status; i++) {
-		size_t end = i + 1 < s->n ? s->syncs[i + 1] : s->code->size;
-
-		s->base = s->syncs[i];
-		if (end > s->base)
-			status = cfg_walk(s->code->data + s->base, end - s->base, false, visit,
-					  self);
+	for (size_t i = 0; i < s->n_parts && !status; i++) {
+		s->base = s->parts[i].begin;
+		status = cfg_walk(s->code->data + s->base, s->parts[i].end - s->base, false, visit,
+				  self);
 	}
 	return status;
 }
@@ -197,16 +293,18 @@ static int build(struct mix_module *module, struct mix_code *code)
 	code->marks = calloc(code->size + 16, 1);
 	if (!code->marks)
 		return -TACT_E_NOMEM;
-	status = collect_syncs(&s);
+	status = find_parts(&s);
 	if (!status)
 		status = walk(&s, mark, &s);
-	for (size_t i = 0; i < s.n && !status; i++)
-		code->marks[s.syncs[i]] |= MARK_LEADER;
+	for (size_t i = 0; i < s.n_parts && !status; i++)
+		code->marks[s.parts[i].begin] |= MARK_LEADER;
 	if (!status)
 		status = walk(&s, cut, &c);
 	if (!status)
-		status = close_block(&c, code->size);
+		status = close_block(&c, c.end);
+	free(s.starts);
 	free(s.syncs);
+	free(s.parts);
 	return status;
 }
 

@@ -50,6 +50,7 @@ void mix_modules_fini(struct mix_modules *m)
 		}
 		free(module->codes);
 		free(module->leaders);
+		free(module->touched);
 		obj_close(module->obj);
 		mix_kernel_destroy(module->kernel);
 		if (module->image)
@@ -306,6 +307,17 @@ struct mix_code *mix_module_code(struct mix_module *module, uint64_t offset)
 	return NULL;
 }
 
+int mix_module_touch(struct mix_module *module, uint64_t offset)
+{
+	if (module->n_touched && module->touched[module->n_touched - 1] == offset)
+		return 0;
+	if (tact_grow(&module->touched, &module->touched_capacity, module->n_touched + 1,
+		      sizeof(*module->touched)))
+		return -TACT_E_NOMEM;
+	module->touched[module->n_touched++] = offset;
+	return 0;
+}
+
 int mix_module_add_leader(struct mix_module *module, uint64_t offset)
 {
 	if (module->n_leaders && module->leaders[module->n_leaders - 1] == offset)
@@ -314,7 +326,7 @@ int mix_module_add_leader(struct mix_module *module, uint64_t offset)
 		      sizeof(*module->leaders)))
 		return -TACT_E_NOMEM;
 	module->leaders[module->n_leaders++] = offset;
-	return 0;
+	return mix_module_touch(module, offset);
 }
 
 const char *mix_module_function(const struct mix_module *module, const struct mix_code *code,
