@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     'simulate': ['base', 'isa', 'arch', 'block', 'facile', 'sim'],
     'measure': ['base', 'isa', 'pmu'],
     'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure'],
-    'trace': ['base', 'isa', 'obj', 'input', 'arch', 'block'],
+    'trace': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'sim', 'simulate'],
     'collect': ['base', 'isa', 'obj', 'trace'],
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block'],
     # arch, block and simulate for the virtual PMU's retirement, trace for what it samples
@@ -41,7 +41,7 @@ PUBLIC = {
     'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch',
     'block.h': 'block', 'model.h': 'block', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset', 'classify.h': 'dataset',
     'evaluate.h': 'dataset',
-    'doctor.h': 'pmu', 'trace.h': 'trace', 'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
+    'doctor.h': 'pmu', 'trace.h': 'trace', 'cycles.h': 'trace', 'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
 }
 # isa/assemble.h takes the syntax from there: an enumeration, no code.
 PUBLIC_EXCEPTIONS = {('isa', 'input.h'), ('obj', 'input.h')}

@@ -74,10 +74,32 @@ struct tact_stream; /* one thread at a time */
 
 struct tact_stream_access {
 	uint64_t address;
-	uint32_t insn; /* in the block */
-	uint16_t size; /* bytes */
+	uint32_t insn;  /* in the block */
+	uint16_t size;  /* bytes */
+	uint16_t extra; /* cycles that a load takes longer than from the first-level cache */
 	bool is_store;
 };
+
+/* An execution of a block that was added. */
+struct tact_stream_execution {
+	uint32_t number;
+	uint64_t address;
+	const struct tact_stream_access *accesses; /* borrowed; NULL: unknown */
+	size_t n_accesses;
+	bool is_mispredicted; /* the branch in front of it was predicted to go elsewhere */
+};
+
+/* Why nothing retires in a cycle: what the oldest uop waits for. */
+enum tact_stall {
+	TACT_STALL_FRONT_END, /* there is none */
+	TACT_STALL_OPERANDS,  /* for the result of another one */
+	TACT_STALL_LOADS,     /* a load is not finished */
+	TACT_STALL_PORTS,     /* for its port, or the divider */
+	TACT_STALL_BRANCH,    /* there is none, behind a branch that was predicted wrongly */
+	TACT_STALL_EXECUTION, /* it is being executed */
+	TACT_N_STALLS
+};
+const char *tact_stall_name(enum tact_stall stall); /* "front end", "operands", ... */
 
 struct tact_stream_totals {
 	size_t size;
@@ -87,6 +109,12 @@ struct tact_stream_totals {
 };
 
 int tact_stream_open(struct tact_stream **out, struct tact_diag *diag);
+
+/* A stream of its own with the blocks of another one, and those that are added to it: several
+ * threads of a program.  What its blocks do adds up with the other's.  It has to go first.
+ */
+int tact_stream_open_beside(struct tact_stream **out, struct tact_stream *owner,
+			    struct tact_diag *diag);
 void tact_stream_destroy(struct tact_stream *stream); /* NULL is allowed */
 
 /* All blocks of a stream are of one architecture.  Returns -TACT_E_INVAL, -TACT_E_NOMEM. */
@@ -102,6 +130,18 @@ int tact_stream_add(struct tact_stream *stream, const struct tact_block *block, 
 int tact_stream_feed(struct tact_stream *stream, uint32_t number, uint64_t address,
 		     const struct tact_stream_access *accesses, size_t n);
 
+/* Forgets all blocks: numbers begin anew, and sums at zero.  This stream and those beside it must have
+ * been drained.
+ */
+void tact_stream_forget(struct tact_stream *stream);
+
+/* The same with all that can be said of an execution. */
+int tact_stream_execute(struct tact_stream *stream, const struct tact_stream_execution *execution);
+
+/* Calls back for every execution that has retired, in order, with the cycle of its retirement. */
+void tact_stream_on_retire(struct tact_stream *stream, void (*retired)(void *arg, uint64_t cycle),
+			   void *arg);
+
 /* Until all that was fed has retired.  More can be fed after that. */
 int tact_stream_drain(struct tact_stream *stream);
 
@@ -116,6 +156,15 @@ int tact_stream_snapshot(const struct tact_stream *stream, struct tact_stream_to
 /* Sums over all executions of a block: what its instruction i did.  by_source stays 0. */
 int tact_stream_insn(const struct tact_stream *stream, uint32_t number, size_t i,
 		     struct tact_sim_insn *out, uint64_t *executions);
+
+/* Sums over all executions of a block: uops by port, cycles in which nothing retired. */
+struct tact_stream_block {
+	size_t size;
+	uint64_t executions;
+	uint64_t uops[16], stalls[TACT_N_STALLS];
+};
+int tact_stream_block(const struct tact_stream *stream, uint32_t number,
+		      struct tact_stream_block *out);
 
 #ifdef __cplusplus
 }

@@ -39,12 +39,44 @@ static uint64_t behind(const struct sim_state *s, uint64_t raw)
 	return sim_next(raw, sim_program_of(s, raw)->n_raws);
 }
 
+/* Behind a branch that was predicted wrongly: not before it was executed, and some cycles more. The
+ * ones from the IDQ to the earliest dispatch are part of the penalty.
+ */
+static bool waits_for_branch(const struct sim_state *s, uint64_t id)
+{
+	enum { TO_DISPATCH = 6 };
+	struct sim_feed *feed = &s->stream->feeds[sim_iteration(id) & (SIM_FEEDS - 1)];
+	const struct sim_instance *branch;
+	uint64_t last;
+	int32_t done = 0;
+
+	if (!feed->is_mispredicted || !sim_iteration(id))
+		return false;
+	if (feed->resume_at)
+		return s->clock < feed->resume_at;
+	last = (sim_iteration(id) - 1) << SIM_NUMBER_BITS;
+	last += sim_program_of(s, last)->n_insns - 1;
+	if (!sim_is_there(s, last))
+		return true;
+	branch = &s->slots[sim_slot(s, last)];
+	for (unsigned u = 0; u < sim_insn_of(s, last)->n_uops; u++)
+		if (branch->result[u] > done)
+			done = branch->result[u];
+	if (done == SIM_NEVER)
+		return true;
+	feed->resume_at = done + s->params->branch_penalty - TO_DISPATCH;
+	if (feed->resume_at < 1)
+		feed->resume_at = 1;
+	return s->clock < feed->resume_at;
+}
+
 /* Of a stream: is the block that this instruction belongs to known, and the one behind it too, if
  * there is one?  Nothing is fetched before that.
  */
 static bool is_fed(const struct sim_state *s, uint64_t id)
 {
-	return sim_iteration(id) + !s->stream->is_closed < s->stream->n_feeds;
+	return sim_iteration(id) + !s->stream->is_closed < s->stream->n_feeds &&
+	       !waits_for_branch(s, id);
 }
 
 static bool comes_from(const struct sim_state *s, uint64_t id, enum block_source source)

@@ -158,6 +158,7 @@ static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_in
 	immediate = !insn->n_uops || inst->is_eliminated;
 	inst->sync_key = sync_key;
 	inst->stored = inst->retired = -1;
+	inst->extra = 0;
 	inst->stores_left = insn->n_store_uops;
 	if (s->stream)
 		sim_stream_connect(s, id, insn);

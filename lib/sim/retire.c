@@ -4,13 +4,57 @@
  */
 #include "sim/sim.h"
 
+/* The block of a stream that is fetched next. */
+static const struct sim_feed *next_feed(const struct sim_state *s)
+{
+	uint64_t next = s->source == BLOCK_FROM_MITE ? s->next_raw : s->next_fetch;
+
+	return sim_iteration(next) < s->stream->n_feeds ? sim_feed_of(s, next) : NULL;
+}
+
+static bool is_load(const struct sim_state *s, const struct sim_entry *e)
+{
+	const struct sim_insn *insn = sim_insn_of(s, e->id);
+
+	return e->uop != SIM_SYNC &&
+	       sim_program_of(s, e->id)->uops[insn->first_uop + e->uop].kind == SIM_LOAD;
+}
+
+static enum sim_stall stall_of(const struct sim_state *s, const struct sim_rob_entry *head)
+{
+	const struct sim_entry *e = &s->rs[head->entry];
+
+	if (!head->entry || e->id != head->id)
+		return SIM_STALL_EXECUTION;
+	if (!e->is_live || e->is_load_pending)
+		return is_load(s, e) ? SIM_STALL_LOADS : SIM_STALL_EXECUTION;
+	return e->unknown || e->ready > s->clock ? SIM_STALL_OPERANDS : SIM_STALL_PORTS;
+}
+
+/* A cycle in which nothing retires. */
+static void count_stall(struct sim_state *s)
+{
+	const struct sim_rob_entry *head = &s->rob[s->rob_head];
+	const struct sim_feed *feed = s->rob_count ? sim_feed_of(s, head->id) : next_feed(s);
+
+	if (!feed || !feed->stalls)
+		return;
+	if (s->rob_count)
+		feed->stalls[stall_of(s, head)]++;
+	else
+		feed->stalls[feed->is_mispredicted ? SIM_STALL_BRANCH : SIM_STALL_FRONT_END]++;
+}
+
 void sim_retire(struct sim_state *s)
 {
-	for (int n = 0; n < s->params->retire_width && s->rob_count; n++) {
+	for (int n = 0; n < s->params->retire_width; n++) {
 		const struct sim_rob_entry *e = &s->rob[s->rob_head];
 
-		if (e->remaining || e->finish >= s->clock)
+		if (!s->rob_count || e->remaining || e->finish >= s->clock) {
+			if (!n && s->stream)
+				count_stall(s);
 			return;
+		}
 		if (s->watch)
 			sim_watch_retire(s, e);
 		if (e->ends_insn && sim_insn_of(s, e->id)->memory_outputs)

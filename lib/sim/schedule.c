@@ -207,6 +207,7 @@ void sim_schedule_add(struct sim_state *s, uint64_t id, unsigned uop, unsigned p
 				.issued = s->clock,
 				.is_live = true,
 				.record = record};
+	s->rob[rob].entry = index;
 	if (uop == SIM_SYNC) {
 		need_register(s, index, id, insn);
 	} else {
@@ -371,9 +372,9 @@ static void execute(struct sim_state *s, uint16_t index)
 	struct sim_stats *stats = sim_stats_of(s, e->id);
 	const struct sim_insn *insn = sim_insn_of(s, e->id);
 	int32_t earliest = e->issued + ISSUE_DELAY,
-		ready = e->ready > earliest ? e->ready : earliest;
+		ready = e->ready > earliest ? e->ready : earliest, extra = 0;
 
-	stats->port[e->port]++;
+	stats->port[e->port] += stats->port[e->port] != UINT32_MAX;
 	stats->wait_operand += (uint64_t)(ready - earliest);
 	stats->wait_port += (uint64_t)(s->clock > ready ? s->clock - ready : 0);
 	if (s->watch)
@@ -391,8 +392,10 @@ static void execute(struct sim_state *s, uint16_t index)
 			s->alone_free = s->clock + insn->cycles;
 		if (u->kind == SIM_LOAD && waits_for_store(s, index, u))
 			return;
+		if (u->kind == SIM_LOAD)
+			extra = sim_instance_of(s, e->id)->extra;
 	}
-	produce(s, e, s->clock, false);
+	produce(s, e, s->clock + extra, false);
 	free_entry(s, index);
 }
 

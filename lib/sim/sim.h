@@ -46,6 +46,17 @@ enum {
 				   of the instruction that needs it */
 };
 
+/* Why nothing retires: what the oldest uop waits for. */
+enum sim_stall {
+	SIM_STALL_FRONT_END, /* there is none */
+	SIM_STALL_OPERANDS,
+	SIM_STALL_LOADS, /* a load is not finished */
+	SIM_STALL_PORTS,
+	SIM_STALL_BRANCH, /* there is none, behind a branch that was predicted wrongly */
+	SIM_STALL_EXECUTION,
+	SIM_N_STALLS
+};
+
 enum sim_kind { SIM_ALU, SIM_LOAD, SIM_STORE_ADDRESS, SIM_STORE_DATA };
 
 /* Where a uop gets a value from: an input of the instruction, or another uop of it. */
@@ -169,6 +180,7 @@ struct sim_instance {
 	int32_t result[SIM_MAX_UOPS + 1]; /* of its uops for each other: cycle of dispatch */
 	int32_t stored;			  /* last dispatch of its stores' uops */
 	int32_t retired;
+	uint16_t extra;	     /* cycles that its loads take longer */
 	uint8_t stores_left; /* those that are not dispatched */
 	uint64_t alias_id;   /* eliminated: where its output comes from */
 	uint8_t alias_output;
@@ -196,6 +208,7 @@ struct sim_entry {
 
 struct sim_rob_entry {
 	uint64_t id;
+	uint16_t entry;	    /* of its last uop in the reservation station */
 	uint16_t remaining; /* uops that are not executed */
 	int32_t finish;
 	bool ends_insn;
@@ -209,8 +222,8 @@ struct sim_waiter {
 
 /* What an instruction of the program did since the statistics began. */
 struct sim_stats {
-	uint64_t port[SIM_MAX_PORTS], divider;
-	uint64_t wait_operand, wait_port;
+	uint32_t port[SIM_MAX_PORTS]; /* uops; does not go beyond its largest value */
+	uint64_t divider, wait_operand, wait_port;
 };
 
 /* Where a value comes from: an output of an instance. */
@@ -226,6 +239,7 @@ struct sim_access {
 	uint64_t address;
 	uint32_t insn;
 	uint16_t size;
+	uint16_t extra; /* cycles that a load takes longer than from the first-level cache */
 	bool is_store;
 };
 
@@ -239,8 +253,12 @@ struct sim_feed {
 	uint32_t n_accesses;
 	uint64_t first_access; /* in the ring */
 	enum block_source source;
-	bool is_contiguous; /* begins where the one in front of it ends */
-	bool has_accesses;  /* known; otherwise only what the block itself says */
+	bool is_contiguous;   /* begins where the one in front of it ends */
+	bool has_accesses;    /* known; otherwise only what the block itself says */
+	bool is_mispredicted; /* the branch in front of it was predicted to go elsewhere */
+	int32_t resume_at;    /* then: when it may be fetched; 0: not known yet */
+	uint64_t
+		*stalls; /* cycles in which nothing retired, by enum sim_stall; NULL: not counted */
 };
 
 /* What a stream needs beyond the pipeline of one block. */

@@ -64,7 +64,8 @@ static void remember_store(struct sim_stream *t, const struct sim_access *a,
 
 /* Accesses of an instruction; they are in the ring in the order of instructions. */
 static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
-			     const struct sim_insn *insn, uint64_t id, struct sim_origin *loaded)
+			     const struct sim_insn *insn, uint64_t id, struct sim_origin *loaded,
+			     uint16_t *extra)
 {
 	uint64_t end = feed->first_access + feed->n_accesses;
 	struct sim_origin self = {.id = id};
@@ -81,9 +82,12 @@ static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
 			break;
 		if (a->insn < insn->insn)
 			continue;
-		if (!a->is_store)
+		if (!a->is_store) {
 			find_store(t, a, loaded);
-		else if (self.output < insn->n_outputs)
+			if (a->extra > *extra)
+				*extra = a->extra;
+		}
+		if (a->is_store && self.output < insn->n_outputs)
 			remember_store(t, a, self);
 	}
 }
@@ -111,7 +115,7 @@ void sim_stream_connect(struct sim_state *s, uint64_t id, const struct sim_insn 
 	struct sim_origin *origin = t->origin[sim_slot(s, id)], loaded = {.id = SIM_NO_ID};
 
 	if (feed->has_accesses)
-		connect_accesses(t, feed, insn, id, &loaded);
+		connect_accesses(t, feed, insn, id, &loaded, &sim_instance_of(s, id)->extra);
 	if (sim_instance_of(s, id)->sync_key == TACT_REG_RSP) {
 		t->sync_origin[sim_slot(s, id)] = t->writer[TACT_REG_RSP];
 		t->writer[TACT_REG_RSP] = (struct sim_origin){.id = id, .output = SIM_SYNC_OUTPUT};
@@ -210,6 +214,9 @@ void sim_stream_rebase(struct sim_state *s, int32_t by)
 	move_back(&s->serialized, by);
 	move_back(&s->divider_free, by);
 	move_back(&s->alone_free, by);
+	for (unsigned i = 0; i < SIM_FEEDS; i++)
+		if (s->stream->feeds[i].resume_at)
+			move_back(&s->stream->feeds[i].resume_at, by);
 	for (unsigned i = 0; i < s->iq_count; i++)
 		move_back(&s->iq[(s->iq_head + i) & (SIM_IQ - 1)].at, by);
 	for (unsigned i = 0; i < s->idq_count; i++)

@@ -23,7 +23,7 @@ enum {
 struct stream_code {
 	struct sim_program program;
 	struct sim_stats *stats;
-	uint64_t executions;
+	uint64_t executions, stalls[SIM_N_STALLS];
 	enum block_source source; /* once it has run; as a loop, once it has repeated */
 
 	/* What the seam knows it by. */
@@ -34,8 +34,14 @@ struct stream_code {
 };
 
 struct tact_stream {
+	struct tact_stream *owner;    /* of the blocks: this one, or another; borrowed */
 	const struct tact_arch *arch; /* of the first block; all have the same */
-	struct sim_program draft;     /* of the block that is being added */
+	bool is_live;		      /* the pipeline is there */
+	uint64_t forgotten;	      /* times that its blocks were forgotten */
+	uint64_t known_forgotten;     /* of the owner, as far as the pipeline has heard */
+	void (*on_retire)(void *arg, uint64_t cycle);
+	void *on_retire_arg;
+	struct sim_program draft; /* of the block that is being added */
 	struct stream_code **codes;
 	size_t n_codes, code_capacity;
 	uint64_t instructions;
@@ -60,7 +66,49 @@ int tact_stream_open(struct tact_stream **out, struct tact_diag *diag)
 	if (!out)
 		return tact_fail(diag, TACT_E_INVAL, "no place for the result");
 	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (!*out)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	(*out)->owner = *out;
+	return 0;
+}
+
+int tact_stream_open_beside(struct tact_stream **out, struct tact_stream *owner,
+			    struct tact_diag *diag)
+{
+	int status;
+
+	if (!owner)
+		return tact_fail(diag, TACT_E_INVAL, "no stream to open it beside");
+	status = tact_stream_open(out, diag);
+	if (status >= 0)
+		(*out)->owner = owner->owner;
+	return status;
+}
+
+const char *tact_stall_name(enum tact_stall stall)
+{
+	static const char *const names[] = {"front end", "operands", "loads",
+					    "ports",	 "branches", "execution"};
+
+	return (unsigned)stall < TACT_N_STALLS ? names[stall] : "unknown";
+}
+
+/* The pipeline begins with the first execution: it depends on the architecture. */
+static void come_to_life(struct tact_stream *t)
+{
+	if (t->is_live && t->known_forgotten == t->owner->forgotten)
+		return;
+	if (t->is_live) {
+		/* Nothing that is remembered of the past may lead to a block that is gone. */
+		memset(t->state.slot_id, 0xff, sizeof(t->state.slot_id));
+		t->last = NULL;
+		t->known_forgotten = t->owner->forgotten;
+		return;
+	}
+	t->known_forgotten = t->owner->forgotten;
+	sim_stream_init(&t->state, &t->stream, &t->owner->arch->params);
+	tact_stream_watch(t, t->on_uop, t->on_uop_arg);
+	t->is_live = true;
 }
 
 static void destroy_code(struct stream_code *code)
@@ -98,7 +146,10 @@ int tact_stream_add(struct tact_stream *t, const struct tact_block *block, uint3
 {
 	struct stream_code *code;
 
-	if (!t || !block || !block->n_insns || !number || (t->arch && t->arch != block->arch))
+	if (!t || !block || !block->n_insns || !number)
+		return -TACT_E_INVAL;
+	t = t->owner;
+	if (t->arch && t->arch != block->arch)
 		return -TACT_E_INVAL;
 	if (tact_grow(&t->codes, &t->code_capacity, t->n_codes + 1, sizeof(struct stream_code *)) <
 	    0)
@@ -113,17 +164,27 @@ int tact_stream_add(struct tact_stream *t, const struct tact_block *block, uint3
 		return -TACT_E_NOMEM;
 	}
 	code->source = block_loop_source(block);
-	if (!t->arch) {
-		t->arch = block->arch;
-		sim_stream_init(&t->state, &t->stream, &block->arch->params);
-		tact_stream_watch(t, t->on_uop, t->on_uop_arg);
-	}
+	t->arch = block->arch;
 	*number = (uint32_t)t->n_codes;
 	t->codes[t->n_codes++] = code;
 	return 0;
 }
 
 /* ---- feeding ---- */
+
+static void tell_retired(struct tact_stream *t, uint64_t from)
+{
+	if (t->on_retire)
+		for (; from < t->state.retired; from++)
+			t->on_retire(t->on_retire_arg, t->cycles_before + (uint64_t)t->state.clock);
+}
+
+void tact_stream_on_retire(struct tact_stream *t, void (*retired)(void *arg, uint64_t cycle),
+			   void *arg)
+{
+	t->on_retire = retired;
+	t->on_retire_arg = arg;
+}
 
 /* Cycles until there is room for a block, or, if `drain`, until nothing is in flight. */
 static int advance(struct tact_stream *t, bool drain)
@@ -140,6 +201,7 @@ static int advance(struct tact_stream *t, bool drain)
 		}
 		sim_cycle(s);
 		if (s->retired != retired) {
+			tell_retired(t, retired);
 			retired = s->retired;
 			since = s->clock;
 		}
@@ -163,6 +225,7 @@ static int copy_accesses(struct tact_stream *t, const struct stream_code *code,
 		t->accesses[i] = (struct sim_access){.address = accesses[i].address,
 						     .insn = accesses[i].insn,
 						     .size = accesses[i].size,
+						     .extra = accesses[i].extra,
 						     .is_store = accesses[i].is_store};
 	}
 	return 0;
@@ -188,10 +251,13 @@ static enum block_source source_of(const struct tact_stream *t, const struct str
 
 static int feed_code(struct tact_stream *t, struct stream_code *code, struct sim_feed *feed)
 {
-	int status = advance(t, false);
+	int status;
 
+	come_to_life(t);
+	status = advance(t, false);
 	if (status < 0)
 		return status;
+	feed->stalls = code->stalls;
 	feed->program = &code->program;
 	feed->stats = code->stats;
 	feed->is_contiguous = t->stream.n_feeds && feed->address == t->end;
@@ -210,22 +276,33 @@ static int feed_code(struct tact_stream *t, struct stream_code *code, struct sim
 int tact_stream_feed(struct tact_stream *t, uint32_t number, uint64_t address,
 		     const struct tact_stream_access *accesses, size_t n)
 {
+	const struct tact_stream_execution execution = {
+		.number = number, .address = address, .accesses = accesses, .n_accesses = n};
+
+	return tact_stream_execute(t, &execution);
+}
+
+int tact_stream_execute(struct tact_stream *t, const struct tact_stream_execution *x)
+{
 	struct stream_code *code;
-	struct sim_feed feed = {.address = address, .has_accesses = accesses != NULL};
+	struct sim_feed feed;
 	int status;
 
-	if (!t || number >= t->n_codes || n > UINT32_MAX)
+	if (!t || !x || x->number >= t->owner->n_codes || x->n_accesses > UINT32_MAX)
 		return -TACT_E_INVAL;
 	if (t->is_void)
 		return -TACT_E_LIMIT;
-	code = t->codes[number];
-	if (accesses) {
-		status = copy_accesses(t, code, accesses, n);
+	code = t->owner->codes[x->number];
+	feed = (struct sim_feed){.address = x->address,
+				 .has_accesses = x->accesses != NULL,
+				 .is_mispredicted = x->is_mispredicted,
+				 .source = source_of(t, code, x->address)};
+	if (x->accesses) {
+		status = copy_accesses(t, code, x->accesses, x->n_accesses);
 		if (status < 0)
 			return status;
-		feed.n_accesses = (uint32_t)n;
+		feed.n_accesses = (uint32_t)x->n_accesses;
 	}
-	feed.source = source_of(t, code, address);
 	return feed_code(t, code, &feed);
 }
 
@@ -237,7 +314,7 @@ int tact_stream_drain(struct tact_stream *t)
 		return -TACT_E_INVAL;
 	if (t->is_void)
 		return -TACT_E_LIMIT;
-	if (!t->arch)
+	if (!t->is_live)
 		return 0;
 	t->stream.is_closed = true;
 	status = advance(t, true);
@@ -277,10 +354,10 @@ int tact_stream_insn(const struct tact_stream *t, uint32_t number, size_t i,
 	const struct stream_code *code;
 	const struct sim_stats *stats;
 
-	if (!t || !out || !executions || number >= t->n_codes ||
-	    i >= t->codes[number]->program.n_raws)
+	if (!t || !out || !executions || number >= t->owner->n_codes ||
+	    i >= t->owner->codes[number]->program.n_raws)
 		return -TACT_E_INVAL;
-	code = t->codes[number];
+	code = t->owner->codes[number];
 	memset(out, 0, sizeof(*out));
 	*executions = code->executions;
 	if (code->program.raws[i].fused_prev)
@@ -294,6 +371,28 @@ int tact_stream_insn(const struct tact_stream *t, uint32_t number, size_t i,
 	out->wait_operand = (double)stats->wait_operand;
 	out->wait_port = (double)stats->wait_port;
 	return 0;
+}
+
+int tact_stream_block(const struct tact_stream *t, uint32_t number, struct tact_stream_block *out)
+{
+	const struct stream_code *code;
+
+	if (!t || !out || number >= t->owner->n_codes)
+		return -TACT_E_INVAL;
+	code = t->owner->codes[number];
+	*out = (struct tact_stream_block){.size = sizeof(*out), .executions = code->executions};
+	for (size_t i = 0; i < code->program.n_insns; i++)
+		for (unsigned p = 0; p < SIM_MAX_PORTS; p++)
+			out->uops[p] += code->stats[i].port[p];
+	_Static_assert((int)SIM_N_STALLS == (int)TACT_N_STALLS, "one is the other's public side");
+	memcpy(out->stalls, code->stalls, sizeof(out->stalls));
+	return 0;
+}
+
+void tact_stream_forget(struct tact_stream *t)
+{
+	forget_codes(t->owner);
+	t->owner->forgotten++;
 }
 
 /* ---- the seam ---- */
@@ -333,9 +432,8 @@ static int find_code(struct tact_stream *t, const struct tact_block *block, uint
 		status = tact_stream_drain(t);
 		if (status < 0)
 			return status;
-		forget_codes(t);
+		tact_stream_forget(t);
 		memset(t->by_hash, 0, (mask + 1) * sizeof(*t->by_hash));
-		memset(t->state.slot_id, 0xff, sizeof(t->state.slot_id));
 		at = (uint32_t)(hash >> 32) & mask;
 	}
 	status = tact_stream_add(t, block, number);

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cycles of whole programs: threads, blocks, results.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <tact/predict.h>
+
+#include "base/base.h"
+#include "trace/engine.h"
+
+int tact_cycles_create(struct tact_cycles **out, const struct tact_arch *arch,
+		       const struct tact_cycles_options *opt, struct tact_diag *diag)
+{
+	const struct tact_block_options unrolled = {.size = sizeof(unrolled),
+						    .mode = TACT_MODE_UNROLL};
+	struct tact_cycles *c;
+	int status;
+
+	if (!out || !arch)
+		return tact_fail(diag, TACT_E_INVAL, "no architecture");
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	c->arch = arch;
+	engine_init_powers(c->powers);
+	status = tact_read_options(&c->opt, sizeof(c->opt), opt);
+	if (status >= 0)
+		status = tact_block_create(&c->block, arch, &unrolled, diag);
+	if (status >= 0)
+		status = tact_stream_open(&c->stream, diag);
+	for (unsigned i = 0; i < ENGINE_SIZES && status >= 0; i++)
+		status = memo_init(&c->memo[i]);
+	if (status < 0) {
+		tact_cycles_destroy(c);
+		return status;
+	}
+	*out = c;
+	return 0;
+}
+
+static void close_thread(struct engine_thread *t)
+{
+	struct tact_cycles *c = t->owner;
+
+	if (t->predictor) {
+		c->branches += t->predictor->branches;
+		c->mistakes += t->predictor->mistakes;
+	}
+	for (unsigned i = 0; i < CACHE_LEVELS && t->caches; i++)
+		c->misses[i] += t->caches->misses[i];
+	if (t->caches)
+		caches_fini(t->caches);
+	free(t->caches);
+	free(t->predictor);
+	tact_stream_destroy(t->stream);
+	t->caches = NULL;
+	t->predictor = NULL;
+	t->stream = NULL;
+	t->is_over = true;
+}
+
+void tact_cycles_destroy(struct tact_cycles *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n_threads; i++) {
+		if (!c->threads[i]->is_over)
+			close_thread(c->threads[i]);
+		free(c->threads[i]);
+	}
+	free(c->threads);
+	tact_stream_destroy(c->stream);
+	tact_block_destroy(c->block);
+	for (unsigned i = 0; i < ENGINE_SIZES; i++)
+		memo_fini(&c->memo[i]);
+	free(c->codes);
+	free(c->accesses);
+	free(c);
+}
+
+/* ---- threads ---- */
+
+static int add_thread(struct tact_cycles *c, uint32_t id, struct engine_thread **out)
+{
+	struct engine_thread *t = calloc(1, sizeof(*t));
+
+	if (!t || tact_grow(&c->threads, &c->thread_capacity, c->n_threads + 1,
+			    sizeof(struct engine_thread *)) < 0) {
+		free(t);
+		return -TACT_E_NOMEM;
+	}
+	t->id = id;
+	t->owner = c;
+	if (tact_stream_open_beside(&t->stream, c->stream, NULL) < 0 ||
+	    (c->opt.branches && !(t->predictor = calloc(1, sizeof(*t->predictor)))) ||
+	    (c->opt.caches && !(t->caches = calloc(1, sizeof(*t->caches)))) ||
+	    (c->opt.caches && caches_init(t->caches, &c->arch->params, c->opt.cache_bytes) < 0)) {
+		close_thread(t);
+		free(t);
+		return -TACT_E_NOMEM;
+	}
+	tact_stream_on_retire(t->stream, engine_retired, t);
+	c->threads[c->n_threads++] = t;
+	*out = t;
+	return 0;
+}
+
+/* The thread of an event, new if there was none; the last one first. */
+static int find_thread(struct tact_cycles *c, uint32_t id, struct engine_thread **out)
+{
+	if (c->last && c->last->id == id && !c->last->is_over) {
+		*out = c->last;
+		return 0;
+	}
+	for (size_t i = c->n_threads; i-- > 0;)
+		if (c->threads[i]->id == id && !c->threads[i]->is_over) {
+			*out = c->last = c->threads[i];
+			return 0;
+		}
+	if (add_thread(c, id, out) < 0)
+		return -TACT_E_NOMEM;
+	c->last = *out;
+	return 0;
+}
+
+/* ---- blocks ---- */
+
+static enum branch_kind branch_of(const struct tact_insn *insn)
+{
+	bool direct = false;
+
+	for (unsigned k = 0; k < insn->n_operands; k++)
+		direct |= insn->operand[k].kind == TACT_OPERAND_IMM &&
+			  insn->operand[k].explicit_operand;
+	if (!(insn->attributes & TACT_INSN_BRANCH))
+		return BRANCH_NONE;
+	if (insn->attributes & TACT_INSN_COND_BRANCH)
+		return BRANCH_CONDITIONAL;
+	if (insn->attributes & TACT_INSN_RET)
+		return BRANCH_RETURN;
+	if (insn->attributes & TACT_INSN_CALL)
+		return direct ? BRANCH_CALL : BRANCH_INDIRECT_CALL;
+	return direct ? BRANCH_DIRECT : BRANCH_INDIRECT;
+}
+
+static int load_block(struct tact_cycles *c, const struct tact_trace_block *b)
+{
+	const struct tact_block_options opt = {.size = sizeof(opt),
+					       .mode = TACT_MODE_UNROLL,
+					       .alignment = (unsigned)(b->address % 64)};
+	int status = tact_block_rebind(c->block, NULL, &opt);
+
+	return status < 0 ? status : tact_block_load(c->block, b->code, b->code_size, NULL);
+}
+
+/* What is known of a block that is executed for the first time. */
+static int look_at(struct tact_cycles *c, struct engine_code *code,
+		   const struct tact_trace_block *b)
+{
+	int status = load_block(c, b);
+	struct tact_insn last;
+	size_t n;
+
+	if (status == -TACT_E_NOMEM)
+		return status;
+	*code = (struct engine_code){.block = b,
+				     .unknown = b->n_insns,
+				     .end = b->address + b->code_size,
+				     .branch_address = b->address + b->last_offset};
+	if (status < 0)
+		return 0; /* bytes that are no instructions to us */
+	n = tact_block_length(c->block);
+	code->unknown = (uint32_t)(n - c->block->n_known);
+	if (!tact_block_insn(c->block, n - 1, &last))
+		code->branch = branch_of(&last);
+	code->is_known = n == b->n_insns;
+	return 0;
+}
+
+/* The pipelines hold so many blocks at most; with more they run dry, and begin anew.  What they saw
+ * is kept.
+ */
+static int forget_codes(struct tact_cycles *c)
+{
+	for (size_t i = 0; i < c->n_threads; i++)
+		if (!c->threads[i]->is_over && engine_drain(c->threads[i]) < 0)
+			return -TACT_E_LIMIT;
+	for (size_t i = 0; i < c->n_codes; i++) {
+		struct engine_code *code = &c->codes[i];
+		struct tact_stream_block seen;
+
+		if (!code->is_added)
+			continue;
+		tact_stream_block(c->stream, code->number, &seen);
+		code->seen += seen.executions;
+		for (unsigned p = 0; p < 16; p++)
+			code->uops[p] += (float)seen.uops[p];
+		for (unsigned s = 0; s < TACT_N_STALLS; s++)
+			code->stalls[s] += (float)seen.stalls[s];
+		code->is_added = false;
+	}
+	tact_stream_forget(c->stream);
+	c->n_added = 0;
+	return 0;
+}
+
+int engine_add_code(struct tact_cycles *c, struct engine_code *code)
+{
+	enum { MOST_CODES = 1 << 15 };
+	int status = c->n_added < MOST_CODES ? 0 : forget_codes(c);
+
+	if (status >= 0)
+		status = load_block(c, code->block);
+	if (status >= 0)
+		status = tact_stream_add(c->stream, c->block, &code->number);
+	if (status < 0)
+		return status;
+	code->is_added = true;
+	c->n_added++;
+	return 0;
+}
+
+static int find_code(struct tact_cycles *c, const struct tact_trace_block *b)
+{
+	size_t n = c->n_codes;
+
+	if (b->number >= n) {
+		if (tact_grow(&c->codes, &c->code_capacity, b->number + 1, sizeof(*c->codes)) < 0)
+			return -TACT_E_NOMEM;
+		memset(c->codes + n, 0, (b->number + 1 - n) * sizeof(*c->codes));
+		c->n_codes = b->number + 1;
+	}
+	return c->codes[b->number].block ? 0 : look_at(c, &c->codes[b->number], b);
+}
+
+/* ---- events ---- */
+
+static int execute(struct tact_cycles *c, const struct tact_trace_event *event)
+{
+	struct engine_thread *t;
+
+	if ((event->n_accesses >= c->access_capacity &&
+	     tact_grow(&c->accesses, &c->access_capacity, event->n_accesses + 1,
+		       sizeof(*c->accesses)) < 0) ||
+	    find_code(c, event->block) < 0 || find_thread(c, event->thread, &t) < 0)
+		return -TACT_E_NOMEM;
+	return engine_execute(t, event->block->number, event);
+}
+
+int tact_cycles_event(struct tact_cycles *c, const struct tact_trace_event *event,
+		      struct tact_diag *diag)
+{
+	struct engine_thread *t;
+	int status = 0;
+
+	if (!c || !event)
+		return tact_fail(diag, TACT_E_INVAL, "no event");
+	if (event->kind == TACT_TRACE_EXEC) {
+		status = execute(c, event);
+	} else if (event->kind == TACT_TRACE_END) {
+		for (size_t i = 0; i < c->n_threads; i++) {
+			t = c->threads[i];
+			if (t->id != event->thread || t->is_over)
+				continue;
+			status = engine_drain(t);
+			close_thread(t);
+		}
+	}
+	if (status == -TACT_E_NOMEM)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (status < 0)
+		return tact_fail(diag, -status, "the pipeline does not take block %u",
+				 event->block ? event->block->number : 0);
+	return 0;
+}
+
+int tact_cycles_finish(struct tact_cycles *c, struct tact_diag *diag)
+{
+	if (!c)
+		return tact_fail(diag, TACT_E_INVAL, "nothing to finish");
+	for (size_t i = 0; i < c->n_threads; i++)
+		if (!c->threads[i]->is_over && engine_drain(c->threads[i]) < 0)
+			return tact_fail(diag, TACT_E_LIMIT, "the pipeline is stuck");
+	return 0;
+}
+
+/* ---- results ---- */
+
+/* What the pipelines saw of a block, for all executions. */
+static void fill_block(const struct tact_cycles *c, const struct engine_code *code,
+		       struct tact_cycles_block *out)
+{
+	struct tact_stream_block now = {.executions = 0};
+	uint64_t seen = code->seen;
+	double share;
+
+	*out = (struct tact_cycles_block){.size = sizeof(*out),
+					  .block = code->block,
+					  .executions = code->executions,
+					  .cycles = code->cycles,
+					  .unknown = code->unknown};
+	if (code->is_added)
+		tact_stream_block(c->stream, code->number, &now);
+	seen += now.executions;
+	if (!seen)
+		return;
+	share = (double)code->executions / (double)seen;
+	for (unsigned p = 0; p < 16; p++)
+		out->uops[p] = share * ((double)code->uops[p] + (double)now.uops[p]);
+	for (unsigned s = 0; s < TACT_N_STALLS; s++)
+		out->stalls[s] = share * ((double)code->stalls[s] + (double)now.stalls[s]);
+}
+
+void tact_cycles_get_totals(const struct tact_cycles *c, struct tact_cycles_totals *out)
+{
+	*out = (struct tact_cycles_totals){.size = sizeof(*out),
+					   .n_threads = (uint32_t)c->n_threads,
+					   .accesses = c->accesses_seen,
+					   .branches = c->branches,
+					   .mispredicted = c->mistakes};
+	memcpy(out->misses, c->misses, sizeof(out->misses));
+	for (size_t i = 0; i < c->n_threads; i++) {
+		const struct engine_thread *t = c->threads[i];
+
+		out->cycles += t->cycles;
+		out->instructions += t->instructions;
+		out->simulated += t->simulated;
+		if (t->predictor) {
+			out->branches += t->predictor->branches;
+			out->mispredicted += t->predictor->mistakes;
+		}
+		for (unsigned k = 0; k < CACHE_LEVELS && t->caches; k++)
+			out->misses[k] += t->caches->misses[k];
+	}
+	for (size_t i = 0; i < c->n_codes; i++) {
+		struct tact_cycles_block b;
+
+		if (!c->codes[i].executions)
+			continue;
+		fill_block(c, &c->codes[i], &b);
+		out->executions += b.executions;
+		out->unknown += b.executions * b.unknown;
+		for (unsigned p = 0; p < 16; p++)
+			out->uops[p] += b.uops[p];
+		for (unsigned s = 0; s < TACT_N_STALLS; s++)
+			out->stalls[s] += b.stalls[s];
+	}
+}
+
+int tact_cycles_get_thread(const struct tact_cycles *c, uint32_t thread, double *cycles,
+			   uint64_t *instructions)
+{
+	bool found = false;
+
+	*cycles = 0;
+	*instructions = 0;
+	for (size_t i = 0; i < c->n_threads; i++)
+		if (c->threads[i]->id == thread) {
+			*cycles += c->threads[i]->cycles;
+			*instructions += c->threads[i]->instructions;
+			found = true;
+		}
+	return found ? 0 : -TACT_E_INVAL;
+}
+
+int tact_cycles_get_block(const struct tact_cycles *c, uint32_t number,
+			  struct tact_cycles_block *out)
+{
+	struct tact_prediction p;
+
+	if (!c || !out || number >= c->n_codes || !c->codes[number].executions)
+		return -TACT_E_INVAL;
+	fill_block(c, &c->codes[number], out);
+	if (c->codes[number].is_known &&
+	    load_block((struct tact_cycles *)c, c->codes[number].block) >= 0 &&
+	    tact_predict(c->block, NULL, &p) >= 0) {
+		out->bound = p.cycles_per_iteration;
+		out->bottlenecks = p.bottlenecks;
+	}
+	return 0;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cycles of programs: means by context, caches, the branch predictor, and the engine on executions
+ * that are made here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <math.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tact/cycles.h>
+
+#include "arch/arch.h"
+#include "trace/caches.h"
+#include "trace/memo.h"
+#include "trace/predictor.h"
+
+static void means_are_known(void **state)
+{
+	struct memo memo;
+	struct memo_entry *e;
+
+	(void)state;
+	assert_int_equal(memo_init(&memo), 0);
+	e = memo_find(&memo, 4711);
+	assert_int_equal(e->n, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_false(memo_is_known(e));
+		memo_add(e, 3);
+	}
+	assert_true(memo_is_known(e));
+	assert_true(fabsf(e->mean - 3) < 1e-6f);
+	/* what varies takes longer to be known */
+	e = memo_find(&memo, 815);
+	for (unsigned i = 0; i < 8; i++)
+		memo_add(e, i % 2 ? 1 : 9);
+	assert_false(memo_is_known(e));
+	assert_true(fabsf(e->mean - 5) < 1e-5f);
+	/* and many keys go in without losing the others, as long as there is room */
+	for (uint64_t k = 1; k < 200000; k++)
+		memo_find(&memo, k * 0x9e3779b97f4a7c15u);
+	assert_int_equal(memo_find(&memo, 4711)->n, 4);
+	/* beyond its limit it stays usable */
+	for (uint64_t k = 1; k < 2000000; k++)
+		memo_find(&memo, k * 0x2545f4914f6cdd1du);
+	assert_true(memo.n <= memo.mask);
+	memo_fini(&memo);
+}
+
+static void caches_remember(void **state)
+{
+	const struct arch_params *p = &tact_arch_find("SKL")->params;
+	const unsigned l2 = (unsigned)(p->l2_latency - p->load_latency);
+	const uint64_t apart = 4096; /* the same set of the first level, another of the second */
+	struct caches c;
+
+	(void)state;
+	assert_int_equal(caches_init(&c, p, NULL), 0);
+	assert_int_equal(caches_access(&c, 0x1000, 8),
+			 (unsigned)(p->memory_latency - p->load_latency));
+	assert_int_equal(caches_access(&c, 0x1008, 8), 0);
+	assert_true(caches_access(&c, 0x103c, 8) > 0); /* crosses into the next line */
+	/* nine lines of one set do not fit eight ways: the first has gone to the second level */
+	for (uint64_t i = 1; i <= 8; i++)
+		caches_access(&c, 0x1000 + i * apart, 8);
+	assert_int_equal(caches_access(&c, 0x1000, 8), l2);
+	assert_true(c.misses[0] >= 10);
+	/* a stream of lines is fetched ahead */
+	caches_access(&c, 0x8000000, 8);
+	caches_access(&c, 0x8000040, 8);
+	assert_int_equal(caches_access(&c, 0x8000080, 8), 0);
+	caches_fini(&c);
+}
+
+static void predictor_learns(void **state)
+{
+	static struct predictor p;
+	unsigned wrong = 0;
+
+	(void)state;
+	memset(&p, 0, sizeof(p));
+	for (unsigned i = 0; i < 1000; i++) /* a loop of five iterations */
+		wrong += !predictor_branch(&p, BRANCH_CONDITIONAL, 0x400100, 0x400106,
+					   i % 5 == 4 ? 0x400106 : 0x400000);
+	assert_true(wrong < 100);
+	assert_true(predictor_branch(&p, BRANCH_CALL, 0x400200, 0x400205, 0x500000));
+	assert_true(predictor_branch(&p, BRANCH_CALL, 0x500010, 0x500015, 0x600000));
+	assert_true(predictor_branch(&p, BRANCH_RETURN, 0x600020, 0x600021, 0x500015));
+	assert_true(predictor_branch(&p, BRANCH_RETURN, 0x500020, 0x500021, 0x400205));
+	assert_false(predictor_branch(&p, BRANCH_RETURN, 0x500020, 0x500021, 0x123));
+	assert_int_equal(p.branches, 1005);
+}
+
+/* ---- the engine ---- */
+
+static const uint8_t body[] = {
+	0x48, 0x0f, 0xaf, 0xc3, 0x48, 0x8b, 0x14,
+	0x24, 0x48, 0xff, 0xc9, 0x75, 0xf3}; /* imul rax, rbx; mov rdx, [rsp]; dec rcx; jnz */
+static const uint8_t other[] = {0x48, 0x01, 0xd8, 0x48, 0x01, 0xd8, 0xeb, 0x00}; /* add, add, jmp */
+
+static struct tact_trace_block blocks[] = {
+	{.address = 0x401000,
+	 .code = body,
+	 .code_size = sizeof(body),
+	 .n_insns = 4,
+	 .last_offset = 11,
+	 .number = 0},
+	{.address = 0x402000,
+	 .code = other,
+	 .code_size = sizeof(other),
+	 .n_insns = 3,
+	 .last_offset = 6,
+	 .number = 1},
+};
+
+static struct tact_cycles_totals run(bool exact, bool full, uint32_t threads, uint64_t rounds)
+{
+	const struct tact_cycles_options opt = {
+		.size = sizeof(opt), .exact = exact, .caches = full, .branches = full};
+	struct tact_trace_access access = {.address = 0x7fff0000, .insn = 1, .size = 8};
+	struct tact_cycles_totals totals;
+	struct tact_cycles *c;
+
+	assert_int_equal(tact_cycles_create(&c, tact_arch_find("SKL"), &opt, NULL), 0);
+	for (uint64_t i = 0; i < rounds; i++) {
+		struct tact_trace_event event = {.size = sizeof(event),
+						 .kind = TACT_TRACE_EXEC,
+						 .thread = (uint32_t)(i % threads),
+						 .block = &blocks[i / threads % 5 == 4]};
+
+		if (!event.block->number) {
+			event.accesses = &access;
+			event.n_accesses = 1;
+		}
+		assert_int_equal(tact_cycles_event(c, &event, NULL), 0);
+	}
+	for (uint32_t t = 0; t < threads; t++) {
+		struct tact_trace_event end = {
+			.size = sizeof(end), .kind = TACT_TRACE_END, .thread = t};
+
+		assert_int_equal(tact_cycles_event(c, &end, NULL), 0);
+	}
+	assert_int_equal(tact_cycles_finish(c, NULL), 0);
+	tact_cycles_get_totals(c, &totals);
+	if (rounds > 5) {
+		struct tact_cycles_block b;
+
+		assert_int_equal(tact_cycles_get_block(c, 0, &b), 0);
+		assert_int_equal(b.executions, rounds / 5 * 4);
+		assert_true(fabs(b.uops[1] - (double)b.executions) < 0.01 * (double)b.executions);
+		assert_true(b.bound >= 3 && b.cycles > 2.5 * (double)b.executions);
+		assert_int_equal(tact_cycles_get_block(c, 7, &b), -TACT_E_INVAL);
+	}
+	tact_cycles_destroy(c);
+	return totals;
+}
+
+/* Three cycles an imul; the two adds hide behind them or lengthen the chain: through rax. */
+static void memory_equals_pipeline(void **state)
+{
+	const uint64_t rounds = 200000;
+	struct tact_cycles_totals exact = run(true, false, 1, rounds),
+				  memo = run(false, false, 1, rounds);
+
+	(void)state;
+	assert_int_equal(exact.instructions, memo.instructions);
+	assert_int_equal(exact.simulated, exact.instructions);
+	assert_true(memo.simulated < exact.simulated / 5);
+	assert_true(fabs(exact.cycles / (double)(rounds / 5) - 14) < 0.3); /* 4 imul, 2 add */
+	assert_true(fabs(memo.cycles / exact.cycles - 1) < 0.005);
+	for (unsigned p = 0; p < 8; p++)
+		assert_true(fabs(memo.uops[p] - exact.uops[p]) < 0.05 * (exact.uops[p] + 1000));
+}
+
+static void threads_have_pipelines(void **state)
+{
+	struct tact_cycles_totals one = run(false, false, 1, 50000),
+				  three = run(false, false, 3, 150000);
+
+	(void)state;
+	assert_int_equal(three.n_threads, 3);
+	assert_true(fabs(three.cycles / one.cycles - 3) < 0.05);
+}
+
+static void branches_and_caches_cost(void **state)
+{
+	struct tact_cycles_totals plain = run(true, false, 1, 200000),
+				  full = run(true, true, 1, 200000),
+				  memo = run(false, true, 1, 200000);
+
+	(void)state;
+	assert_true(full.branches > 190000 && full.mispredicted > 0 && full.misses[0] > 0);
+	assert_true(full.cycles > plain.cycles);
+	/* the first miss leaves its mark on what is learned behind it */
+	assert_true(fabs(memo.cycles / full.cycles - 1) < 0.05);
+	assert_int_equal(plain.branches, 0);
+}
+
+static void what_cannot_be_decoded(void **state)
+{
+	static const uint8_t bad[] = {0x06, 0x07, 0x0e};
+	struct tact_trace_block block = {
+		.address = 0x1000, .code = bad, .code_size = sizeof(bad), .n_insns = 3};
+	struct tact_trace_event event = {
+		.size = sizeof(event), .kind = TACT_TRACE_EXEC, .block = &block};
+	struct tact_cycles_totals totals;
+	struct tact_cycles *c;
+
+	(void)state;
+	assert_int_equal(tact_cycles_create(&c, NULL, NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_cycles_create(&c, tact_arch_find("ICX"), NULL, NULL), 0);
+	for (unsigned i = 0; i < 10; i++)
+		assert_int_equal(tact_cycles_event(c, &event, NULL), 0);
+	assert_int_equal(tact_cycles_finish(c, NULL), 0);
+	tact_cycles_get_totals(c, &totals);
+	assert_int_equal(totals.unknown, 30);
+	assert_true(totals.cycles > 0);
+	tact_cycles_destroy(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(means_are_known),
+		cmocka_unit_test(caches_remember),
+		cmocka_unit_test(predictor_learns),
+		cmocka_unit_test(memory_equals_pipeline),
+		cmocka_unit_test(threads_have_pipelines),
+		cmocka_unit_test(branches_and_caches_cost),
+		cmocka_unit_test(what_cannot_be_decoded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
