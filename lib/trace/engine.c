@@ -13,9 +13,11 @@
 #include <string.h>
 
 enum {
-	CALM_BEFORE = 192,   /* executions with known contexts before the pipeline is left */
-	REFILL = 96,	     /* executions that fill it again: more than it holds */
-	SKIP_MOST = 1 << 16, /* executions before it is entered again in any case */
+	CALM_BEFORE = 192, /* executions with known contexts before the pipeline is left */
+	REFILL = 96,	   /* executions that fill it again: more than it holds */
+	SKIP_FIRST =
+		1 << 10, /* executions before the pipeline is entered again in any case, at first */
+	SKIP_MOST = 1 << 16, /* and later: it doubles */
 	REP_BYTES = 32 /* that a repeated string instruction moves a cycle (Agner Fog, Optimizing
 			  assembly, 17.9) */
 };
@@ -107,6 +109,9 @@ static void leave(struct engine_thread *t)
 		p->is_counted = false;
 	}
 	t->is_skipping = true;
+	t->skip_limit = t->skip_limit ? 2 * t->skip_limit : SKIP_FIRST;
+	if (t->skip_limit > SKIP_MOST)
+		t->skip_limit = SKIP_MOST;
 	t->skipped = 0;
 	t->debt = 0;
 }
@@ -235,7 +240,7 @@ static bool skip(struct engine_thread *t, const struct engine_pending *p)
 	const struct memo_entry *e = memo_find(&t->owner->memo[0], p->key[0]);
 
 	/* What is new comes from the decoders, and nothing is known of it. */
-	if (++t->skipped > SKIP_MOST || !t->owner->codes[p->code].simulated)
+	if (++t->skipped > t->skip_limit || !t->owner->codes[p->code].simulated)
 		return false;
 	if (memo_is_known(e)) {
 		t->debt -= t->debt > 0 ? DEBT_PAID : 0;

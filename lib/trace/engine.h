@@ -73,6 +73,7 @@ struct engine_thread {
 	bool is_skipping;
 	unsigned calm;	  /* executions in a row whose context is known */
 	unsigned sampled; /* executions since the pipeline was entered */
+	uint64_t skip_limit;
 	uint64_t skipped; /* since the pipeline was left */
 	double debt;	  /* contexts that were new, the older the less */
 };

@@ -88,11 +88,13 @@ struct memo_entry *memo_find(struct memo *memo, uint64_t key)
 
 void memo_add(struct memo_entry *e, double cycles)
 {
-	float before = (float)cycles - e->mean;
+	float before = (float)cycles - e->mean, weight;
 
-	if (e->n == UINT32_MAX)
-		return;
-	e->n++;
-	e->mean += before / (float)e->n;
+	/* Beyond so many the old ones fade, so that the mean follows the program. */
+	if (e->n >= MEMO_MOST_SAMPLES)
+		e->squares -= e->squares / MEMO_MOST_SAMPLES;
+	e->n += e->n < UINT32_MAX;
+	weight = (float)(e->n < MEMO_MOST_SAMPLES ? e->n : MEMO_MOST_SAMPLES);
+	e->mean += before / weight;
 	e->squares += before * ((float)cycles - e->mean);
 }

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { MEMO_MOST_SAMPLES = 64 /* that count for a mean */ };
+
 struct memo_entry {
 	uint64_t key; /* 0: free */
 	float mean,
@@ -37,8 +39,9 @@ static inline bool memo_is_known(const struct memo_entry *e)
 	/* Standard error of the mean: at most 4% of it, and of a cycle where it is less. */
 	const float share = 0.04f;
 	float limit = share * (e->mean > 1 ? e->mean : 1);
+	float counted = (float)(e->n < MEMO_MOST_SAMPLES ? e->n : MEMO_MOST_SAMPLES);
 
-	return e->n >= LEAST && e->squares <= limit * limit * (float)e->n * (float)(e->n - 1);
+	return e->n >= LEAST && e->squares <= limit * limit * (float)e->n * (counted - 1);
 }
 
 #endif /* TRACE_MEMO_H */
