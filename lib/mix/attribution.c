@@ -143,7 +143,7 @@ static int load_modules(struct tact_mix *mix)
 		for (size_t i = 0; i < tallies[t]->capacity && !status; i++) {
 			const struct mix_tally_entry *e = &tallies[t]->slots[i];
 			struct mix_module *module;
-			uint64_t offset;
+			uint64_t offset, end;
 
 			if (!e->hits)
 				continue;
@@ -151,14 +151,13 @@ static int load_modules(struct tact_mix *mix)
 			if (!module)
 				continue;
 			status = mix_module_load(&mix->modules, module);
-			if (!status)
-				status = mix_module_touch(module, offset);
 			if (t && !status && !is_resumed(e))
 				status = mix_module_add_leader(module, offset);
-			/* Where it ends, if that is in the same file. */
-			if (t && !status &&
-			    module_at(mix, e->key.epoch, e->key.b, &offset) == module)
-				status = mix_module_touch(module, offset);
+			end = offset;
+			if (t && e->key.b - begin_of(e) <= MAX_STREAM)
+				end += e->key.b - begin_of(e);
+			if (!status)
+				status = mix_module_touch(module, offset, end);
 		}
 	}
 	for (size_t i = 0; i < mix->modules.n && !status; i++)

@@ -172,6 +172,21 @@ static int add_function(struct sweep *s, size_t function)
 	return status ? status : add_part(s, begin, end);
 }
 
+/* Marks the functions that hold any of the code. */
+static void touch(const struct sweep *s, const struct mix_touched *t, uint8_t *is_touched)
+{
+	const uint64_t from = s->code->file_offset, last = from + s->code->size - 1;
+	uint32_t begin, end;
+
+	if (!s->code->size || t->begin > last || t->end < from || t->end < t->begin)
+		return;
+	begin = t->begin > from ? (uint32_t)(t->begin - from) : 0;
+	end = (uint32_t)((t->end < last ? t->end : last) - from);
+	for (size_t i = last_not_above(s->starts, s->n_starts, begin);
+	     i < s->n_starts && s->starts[i] <= end; i++)
+		is_touched[i] = 1;
+}
+
 /* Only functions that were touched: of a large program most never run. */
 static int find_parts(struct sweep *s)
 {
@@ -188,12 +203,8 @@ static int find_parts(struct sweep *s)
 	is_touched = calloc(s->n_starts, 1);
 	if (!is_touched)
 		return -TACT_E_NOMEM;
-	for (size_t i = 0; i < m->n_touched; i++) {
-		uint64_t offset = m->touched[i] - s->code->file_offset;
-
-		if (offset < s->code->size)
-			is_touched[last_not_above(s->starts, s->n_starts, (uint32_t)offset)] = 1;
-	}
+	for (size_t i = 0; i < m->n_touched; i++)
+		touch(s, &m->touched[i], is_touched);
 	for (size_t i = 0; i < s->n_starts && !status; i++)
 		if (is_touched[i])
 			status = add_function(s, i);

@@ -80,7 +80,8 @@ static int read_line(struct tact_mix *mix, struct steps *s, char *line, long *mo
 			return tact_fail_at(
 				diag, TACT_E_FORMAT, number, 0,
 				"a piece of code without module, or of an impossible size");
-		if (add_step(s, (uint32_t)*module, offset, (int64_t)count) ||
+		if (mix_module_touch(&mix->modules.items[*module], offset, offset + size - 1) ||
+		    add_step(s, (uint32_t)*module, offset, (int64_t)count) ||
 		    add_step(s, (uint32_t)*module, offset + size, -(int64_t)count))
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 		return 0;

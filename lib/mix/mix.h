@@ -166,8 +166,9 @@ struct mix_module {
 	size_t n_codes;
 	uint64_t *leaders; /* file offsets of branch targets that were seen */
 	size_t n_leaders, leaders_capacity;
-	uint64_t *touched; /* file offsets that were seen at all: only functions around them are
-			      looked at */
+	struct mix_touched {
+		uint64_t begin, end; /* file offsets of code that was seen to run, both inclusive */
+	} * touched;		     /* only functions around them are looked at */
 	size_t n_touched, touched_capacity;
 	struct mix_kernel *kernel; /* names of the kernel's functions */
 };
@@ -186,8 +187,8 @@ void mix_modules_fini(struct mix_modules *m);
 /* Reads its file, once; 0 or -TACT_E_NOMEM: a file that is not there leaves `why`. */
 int mix_module_load(struct mix_modules *m, struct mix_module *module);
 struct mix_code *mix_module_code(struct mix_module *module, uint64_t offset);
-int mix_module_add_leader(struct mix_module *module, uint64_t offset); /* touches it, too */
-int mix_module_touch(struct mix_module *module, uint64_t offset);
+int mix_module_add_leader(struct mix_module *module, uint64_t offset);
+int mix_module_touch(struct mix_module *module, uint64_t begin, uint64_t end);
 const char *mix_module_function(const struct mix_module *module, const struct mix_code *code,
 				uint32_t offset);
 bool mix_module_line(struct mix_module *module, const struct mix_code *code, uint32_t offset,

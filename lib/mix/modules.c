@@ -307,14 +307,12 @@ struct mix_code *mix_module_code(struct mix_module *module, uint64_t offset)
 	return NULL;
 }
 
-int mix_module_touch(struct mix_module *module, uint64_t offset)
+int mix_module_touch(struct mix_module *module, uint64_t begin, uint64_t end)
 {
-	if (module->n_touched && module->touched[module->n_touched - 1] == offset)
-		return 0;
 	if (tact_grow(&module->touched, &module->touched_capacity, module->n_touched + 1,
 		      sizeof(*module->touched)))
 		return -TACT_E_NOMEM;
-	module->touched[module->n_touched++] = offset;
+	module->touched[module->n_touched++] = (struct mix_touched){begin, end};
 	return 0;
 }
 
@@ -326,7 +324,7 @@ int mix_module_add_leader(struct mix_module *module, uint64_t offset)
 		      sizeof(*module->leaders)))
 		return -TACT_E_NOMEM;
 	module->leaders[module->n_leaders++] = offset;
-	return mix_module_touch(module, offset);
+	return 0;
 }
 
 const char *mix_module_function(const struct mix_module *module, const struct mix_code *code,
