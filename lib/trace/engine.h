@@ -8,9 +8,9 @@
 #include <tact/cycles.h>
 
 #include "block/block.h"
+#include "trace/branch_predictor.h"
 #include "trace/caches.h"
 #include "trace/memo.h"
-#include "trace/predictor.h"
 
 /* A block of the trace. */
 struct engine_code {

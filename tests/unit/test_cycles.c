@@ -18,7 +18,7 @@
 #include "arch/arch.h"
 #include "trace/caches.h"
 #include "trace/memo.h"
-#include "trace/predictor.h"
+#include "trace/branch_predictor.h"
 
 static void means_are_known(void **state)
 {

@@ -2,8 +2,8 @@
  *
  * A branch predictor: which way, where to, and back from calls.
  */
-#ifndef TRACE_PREDICTOR_H
-#define TRACE_PREDICTOR_H
+#ifndef TRACE_BRANCH_PREDICTOR_H
+#define TRACE_BRANCH_PREDICTOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,4 +38,4 @@ struct predictor {
 bool predictor_branch(struct predictor *p, enum branch_kind kind, uint64_t address, uint64_t next,
 		      uint64_t target);
 
-#endif /* TRACE_PREDICTOR_H */
+#endif /* TRACE_BRANCH_PREDICTOR_H */

@@ -5,7 +5,7 @@
  * indirect jumps by address and history; a stack of return addresses.  Real ones are better: what
  * they get wrong, this one does too, and some more.
  */
-#include "trace/predictor.h"
+#include "trace/branch_predictor.h"
 
 enum { HISTORY_BITS = 15 };
 
