@@ -169,7 +169,7 @@ static unsigned port_digit(char c)
 /* 1*p0156+1*p23 */
 static unsigned parse_ports(const char *text)
 {
-	struct arch_port_use list[32];
+	struct arch_port_use list[ARCH_MAX_PORT_USES];
 	size_t n = 0;
 
 	memset(list, 0, sizeof(list));
@@ -220,7 +220,7 @@ static uint8_t parse_operand(const char **text, bool source)
 /* r1>r0:1 m0.b>r0:5, separated by blanks or commas */
 static unsigned parse_latencies(const char *text)
 {
-	struct arch_latency list[128];
+	struct arch_latency list[ARCH_MAX_LATENCIES];
 	size_t n = 0;
 
 	memset(list, 0, sizeof(list));

@@ -39,11 +39,18 @@ bool tact_arch_has_form(const struct tact_arch *arch, unsigned form);
 unsigned tact_arch_ports(const struct tact_arch *arch);
 
 /* A copy of `base` with the parameters that a file sets ("issue_width = 6", one a line, # begins a
- * comment).  The caller owns it and gives it to tact_arch_destroy.
+ * comment) and with its lines for instruction forms (doc/formats.md).  The caller owns it and gives
+ * it to tact_arch_destroy.
  * Returns -TACT_E_IO, -TACT_E_FORMAT (diag has line and reason), -TACT_E_NOMEM.
  */
 int tact_arch_derive(struct tact_arch **out, const struct tact_arch *base, const char *path,
 		     struct tact_diag *diag);
+
+/* Writes what differs from the built-in architecture of the same name, for tact_arch_derive.
+ * comment may be NULL or several lines: it goes to the top.  Returns -TACT_E_INVAL, -TACT_E_IO.
+ */
+int tact_arch_save(const struct tact_arch *arch, const char *path, const char *comment,
+		   struct tact_diag *diag);
 void tact_arch_destroy(struct tact_arch *arch); /* NULL is allowed; not for built-in ones */
 
 /* Walks the parameters: name, value as in a file, explanation.  Returns false behind the last. */

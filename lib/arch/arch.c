@@ -12,6 +12,8 @@
 
 #include "archs.inc"
 
+enum { MAX_LINE = 4096 };
+
 const struct arch_record *arch_record_of(const struct tact_arch *arch, unsigned form)
 {
 	unsigned record = form < N_FORMS ? arch->record_of_form[form] : 0;
@@ -19,19 +21,25 @@ const struct arch_record *arch_record_of(const struct tact_arch *arch, unsigned 
 	return record ? &records[record] : NULL;
 }
 
-const struct arch_variant *arch_variant_at(unsigned index)
-{
-	return &variants[index];
-}
+const struct arch_port_use arch_no_ports[1] = {{0, 0}};
 
-const struct arch_port_use *arch_ports_at(unsigned index)
+bool arch_view_of(const struct tact_arch *arch, unsigned form, enum arch_situation situation,
+		  struct arch_view *out)
 {
-	return &port_uses[index];
-}
+	const struct arch_record *r = arch_record_of(arch, form);
+	unsigned index;
 
-const struct arch_latency *arch_latencies_at(unsigned index)
-{
-	return &latency_lists[index];
+	if (!r)
+		return false;
+	if (arch->overlay && overlay_view(arch->overlay, form, situation, out))
+		return true;
+	index = situation == ARCH_PLAIN ? r->plain : situation == ARCH_SAME ? r->same : r->indexed;
+	if (!index)
+		return false;
+	out->variant = &variants[index];
+	out->ports = &port_uses[out->variant->ports];
+	out->latency = &latency_lists[out->variant->latency];
+	return true;
 }
 
 const struct tact_arch *tact_arch_find(const char *name)
@@ -135,21 +143,32 @@ bool tact_arch_param(const struct tact_arch *arch, size_t index, struct tact_par
 	return true;
 }
 
-static int read_params(struct arch_params *params, FILE *f, struct tact_diag *diag)
+static int read_params(struct tact_arch *arch, FILE *f, struct tact_diag *diag)
 {
-	char line[512], *name, *value;
+	char line[MAX_LINE], *name, *value;
 	uint64_t n = 0;
 
 	while (fgets(line, sizeof(line), f)) {
-		int status = params_split_line(line, &name, &value);
+		int status;
 
 		n++;
+		if (!strchr(line, '\n') && !feof(f))
+			return tact_fail_at(diag, TACT_E_FORMAT, n, 0, "the line is too long");
+		status = overlay_read_line(arch, line, diag);
+		if (status < 0) {
+			if (diag)
+				diag->line = n;
+			return status;
+		}
+		if (status)
+			continue;
+		status = params_split_line(line, &name, &value);
 		if (status < 0)
 			return tact_fail_at(diag, TACT_E_FORMAT, n, 0, "'name = value' expected");
 		if (!status || !strcmp(name, "name") || !strcmp(name, "full_name") ||
 		    !strcmp(name, "llvm_name") || !strcmp(name, "cpuid"))
 			continue;
-		status = params_set(params, name, value, diag);
+		status = params_set(&arch->params, name, value, diag);
 		if (status < 0) {
 			if (diag)
 				diag->line = n;
@@ -171,17 +190,16 @@ int tact_arch_derive(struct tact_arch **out, const struct tact_arch *base, const
 	f = fopen(path, "r");
 	if (!f)
 		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	arch = malloc(sizeof(*arch));
-	if (!arch) {
-		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = arch_copy(&arch, base);
+	if (status < 0) {
+		tact_fail(diag, TACT_E_NOMEM, "out of memory");
 		goto out_close;
 	}
-	*arch = *base;
-	status = read_params(&arch->params, f, diag);
+	status = read_params(arch, f, diag);
 	if (!status && ferror(f))
 		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
 	if (status < 0) {
-		free(arch);
+		tact_arch_destroy(arch);
 		goto out_close;
 	}
 	*out = arch;
@@ -190,16 +208,37 @@ out_close:
 	return status;
 }
 
+int arch_copy(struct tact_arch **out, const struct tact_arch *base)
+{
+	struct tact_arch *arch = malloc(sizeof(*arch));
+	int status = 0;
+
+	if (!arch)
+		return -TACT_E_NOMEM;
+	*arch = *base;
+	if (base->overlay)
+		status = overlay_copy(&arch->overlay, base->overlay);
+	if (status < 0) {
+		free(arch);
+		return status;
+	}
+	*out = arch;
+	return 0;
+}
+
 void tact_arch_destroy(struct tact_arch *arch)
 {
+	if (!arch)
+		return;
+	overlay_destroy(arch->overlay);
 	free(arch);
 }
 
 /* ---- validation ---- */
 
-static unsigned ports_of(const struct arch_variant *v)
+static unsigned ports_of(const struct arch_view *view)
 {
-	const struct arch_port_use *use = arch_ports_at(v->ports);
+	const struct arch_port_use *use = view->ports;
 	unsigned mask = 0;
 
 	for (; use->count; use++)
@@ -210,9 +249,10 @@ static unsigned ports_of(const struct arch_variant *v)
 /* What is wrong with a variant, or NULL.  That a form's uops by port add up to its uops is no rule:
  * uops.info counts gathers, locked and microcoded instructions in different ways for the two.
  */
-static const char *fault_of(const struct tact_arch *arch, const struct arch_variant *v)
+static const char *fault_of(const struct tact_arch *arch, const struct arch_view *view)
 {
-	unsigned ports = ports_of(v);
+	const struct arch_variant *v = view->variant;
+	unsigned ports = ports_of(view);
 
 	if (ports & ~(unsigned)arch->params.ports)
 		return "uses ports that the CPU lacks";
@@ -225,14 +265,24 @@ static const char *fault_of(const struct tact_arch *arch, const struct arch_vari
 	return NULL;
 }
 
-static int check_variant(const struct tact_arch *arch, const char *form, unsigned index,
-			 struct tact_diag *diag)
+static int check_form(const struct tact_arch *arch, unsigned form, struct tact_diag *diag)
 {
-	const char *fault = fault_of(arch, arch_variant_at(index));
+	struct arch_view view;
+	int faults = 0;
 
-	if (fault)
-		tact_fail(diag, TACT_E_FORMAT, "%s: %s %s", arch->name, form, fault);
-	return fault != NULL;
+	for (unsigned k = 0; k < ARCH_N_SITUATIONS; k++) {
+		const char *fault;
+
+		if (!arch_view_of(arch, form, (enum arch_situation)k, &view))
+			continue;
+		fault = fault_of(arch, &view);
+		if (!fault)
+			continue;
+		tact_fail(diag, TACT_E_FORMAT, "%s: %s %s", arch->name, tact_form_name(form),
+			  fault);
+		faults++;
+	}
+	return faults;
 }
 
 int tact_arch_validate(const struct tact_arch *arch, struct tact_diag *diag)
@@ -247,16 +297,7 @@ int tact_arch_validate(const struct tact_arch *arch, struct tact_diag *diag)
 			  arch->name);
 		faults++;
 	}
-	for (unsigned i = 0; i < N_FORMS; i++) {
-		const struct arch_record *r = arch_record_of(arch, i);
-
-		if (!r)
-			continue;
-		faults += check_variant(arch, tact_form_name(i), r->plain, diag);
-		if (r->indexed)
-			faults += check_variant(arch, tact_form_name(i), r->indexed, diag);
-		if (r->same)
-			faults += check_variant(arch, tact_form_name(i), r->same, diag);
-	}
+	for (unsigned i = 0; i < N_FORMS; i++)
+		faults += check_form(arch, i, diag);
 	return faults;
 }

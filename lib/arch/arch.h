@@ -16,12 +16,58 @@ struct tact_arch {
 	const char *cpuid; /* "6-85:5-7 6-106": family-model:first stepping-last stepping */
 	struct arch_params params;
 	const uint16_t *record_of_form; /* static; indexed by form */
+	struct arch_overlay *overlay;	/* owned; NULL: all data are those of the tables */
 };
 
 /* Data of a form: NULL if there is none. */
 const struct arch_record *arch_record_of(const struct tact_arch *arch, unsigned form);
-const struct arch_variant *arch_variant_at(unsigned index);
-const struct arch_port_use *arch_ports_at(unsigned index);
-const struct arch_latency *arch_latencies_at(unsigned index);
+
+/* What a form costs, and its lists; they belong to the architecture. */
+enum arch_situation { ARCH_PLAIN, ARCH_INDEXED, ARCH_SAME, ARCH_N_SITUATIONS };
+struct arch_view {
+	const struct arch_variant *variant;
+	const struct arch_port_use *ports;
+	const struct arch_latency *latency;
+};
+
+/* False if the form has no data of its own for the situation. */
+bool arch_view_of(const struct tact_arch *arch, unsigned form, enum arch_situation situation,
+		  struct arch_view *out);
+extern const struct arch_port_use arch_no_ports[1];
+
+/* ---- data that are not those of the tables (overlay.c) ---- */
+
+/* One situation of a form with lists of its own; the indices in `variant` mean nothing. */
+struct arch_own {
+	struct arch_variant variant;
+	struct arch_port_use ports[ARCH_MAX_PORT_USES];
+	struct arch_latency latency[ARCH_MAX_LATENCIES];
+};
+
+/* A copy that can be changed: to be destroyed with tact_arch_destroy. */
+int arch_copy(struct tact_arch **out, const struct tact_arch *base);
+
+/* The form's data for a situation, to be changed in place; they come from the tables at first.
+ * NULL if the tables have none for it, or out of memory.  Pointers of earlier calls may be stale.
+ */
+struct arch_own *arch_own_of(struct tact_arch *arch, unsigned form, enum arch_situation situation);
+
+/* Must follow a change, so that blocks lower their code again. */
+void arch_changed(struct tact_arch *arch);
+unsigned arch_revision(const struct tact_arch *arch);
+
+bool overlay_view(const struct arch_overlay *overlay, unsigned form, enum arch_situation situation,
+		  struct arch_view *out);
+int overlay_copy(struct arch_overlay **out, const struct arch_overlay *from);
+void overlay_destroy(struct arch_overlay *overlay); /* NULL is allowed */
+
+/* Text of a view's lists and counts as in a file, and back (overlay_text.c). */
+const char *arch_situation_name(enum arch_situation situation);
+int arch_view_print(const struct arch_view *view, char *text, size_t size);
+
+/* A line of a form, whose columns are separated by tabs: changes the line.  Returns 1, 0 if it is
+ * no such line, or -TACT_E_FORMAT, -TACT_E_NOMEM with the reason.
+ */
+int overlay_read_line(struct tact_arch *arch, char *line, struct tact_diag *diag);
 
 #endif /* TACT_ARCH_PRIVATE_H */

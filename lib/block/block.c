@@ -131,9 +131,11 @@ static int lower(struct tact_block *block)
 	if (tact_grow(&block->lowered, &block->lowered_capacity, block->cache.n_entries,
 		      sizeof(*block->lowered)) < 0)
 		return -TACT_E_NOMEM;
-	if (block->lowered_arch != block->arch)
+	if (block->lowered_arch != block->arch ||
+	    block->lowered_revision != arch_revision(block->arch))
 		forget_lowered(block);
 	block->lowered_arch = block->arch;
+	block->lowered_revision = arch_revision(block->arch);
 	for (; block->n_lowered < block->cache.n_entries; block->n_lowered++)
 		block->lowered[block->n_lowered].made = false;
 	block->n_known = 0;

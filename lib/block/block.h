@@ -91,6 +91,7 @@ struct tact_block {
 	size_t lowered_capacity, n_lowered;
 	struct block_arena arena;	      /* of what `lowered` points to */
 	const struct tact_arch *lowered_arch; /* for which `lowered` was made */
+	unsigned lowered_revision;	      /* of it */
 
 	uint8_t *code; /* owned; with 16 zero bytes behind it */
 	size_t code_size, code_capacity;

@@ -211,20 +211,20 @@ static unsigned count_register_outputs(const struct draft *d)
  * registers then shows what it costs when that fails.  movzx from a register whose number is that
  * of ah to bh never is on some cores (uiCA).
  */
-static const struct arch_variant *choose_eliminated(struct draft *d, const struct arch_record *r,
-						    const struct arch_variant *v)
+static struct arch_view choose_eliminated(struct draft *d, struct arch_view v)
 {
-	const struct arch_latency *list = arch_latencies_at(v->latency);
+	const struct arch_latency *list = v.latency;
 	bool blocked = d->insn->attributes & TACT_INSN_HIGH8_ALIAS &&
 		       !d->arch->params.movzx_high8_alias_elim;
 
-	if (v->uops || !strstr(tact_form_name(d->insn->form), "MOV"))
+	if (v.variant->uops || !strstr(tact_form_name(d->insn->form), "MOV"))
 		return v;
 	if (!blocked &&
 	    (count_register_inputs(d->insn, list) != 1 || count_register_outputs(d) != 1))
 		return v;
 	d->l->eliminated = !blocked;
-	return r->same ? arch_variant_at(r->same) : v;
+	arch_view_of(d->arch, d->insn->form, ARCH_SAME, &v);
+	return v;
 }
 
 static void lower_decoding(struct draft *d, const struct arch_variant *v)
@@ -338,24 +338,28 @@ static int finish(struct draft *d, struct block_arena *arena)
 
 static void choose_variant(struct draft *d, const struct arch_record *r)
 {
-	const struct arch_variant *v = arch_variant_at(r->plain), *executed;
 	struct block_lowered *l = d->l;
+	unsigned form = d->insn->form;
+	struct arch_view view, executed;
+	const struct arch_variant *v;
 
-	if (d->insn->attributes & TACT_INSN_SAME_REG && r->same)
-		v = arch_variant_at(r->same);
-	if (d->insn->attributes & TACT_INSN_INDEXED && r->indexed)
-		v = arch_variant_at(r->indexed);
-	executed = choose_eliminated(d, r, v);
+	arch_view_of(d->arch, form, ARCH_PLAIN, &view);
+	if (d->insn->attributes & TACT_INSN_SAME_REG)
+		arch_view_of(d->arch, form, ARCH_SAME, &view);
+	if (d->insn->attributes & TACT_INSN_INDEXED)
+		arch_view_of(d->arch, form, ARCH_INDEXED, &view);
+	executed = choose_eliminated(d, view);
+	v = view.variant;
 	l->fuse = r->fuse;
-	l->uops = executed->uops;
-	l->ports = arch_ports_at(executed->ports);
+	l->uops = executed.variant->uops;
+	l->ports = executed.ports;
 	l->fused = v->fused;
 	l->mite = v->mite;
 	l->ms = v->ms;
 	l->divider = v->divider;
 	l->cycles = v->cycles;
 	lower_decoding(d, v);
-	d->list = arch_latencies_at(executed->latency);
+	d->list = executed.latency;
 }
 
 int block_lower(struct block_lowered *l, const struct tact_insn *insn, const struct tact_arch *arch,
@@ -374,7 +378,7 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 	l->attributes = insn->attributes;
 	l->fused = l->mite = 1;
 	l->first_source = l->load_operand = TACT_REG_NONE;
-	l->ports = arch_ports_at(0);
+	l->ports = arch_no_ports;
 	if (r) {
 		l->known = true;
 		lower_outputs(&d);

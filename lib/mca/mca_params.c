@@ -112,18 +112,16 @@ static void note_ports(struct mca_form *f)
 
 void mca_form_derive(struct mca_form *f, const struct tact_arch *arch, unsigned form)
 {
-	const struct arch_record *r = arch_record_of(arch, form);
-	const struct arch_variant *v;
+	struct arch_view view;
 
 	memset(f, 0, sizeof(*f));
 	f->micro_ops = f->latency = 1;
-	if (!r)
+	if (!arch_view_of(arch, form, ARCH_PLAIN, &view))
 		return;
-	v = arch_variant_at(r->plain);
-	f->micro_ops = clamp(v->fused, 1);
-	f->latency = clamp(slowest(arch_latencies_at(v->latency)), 0);
-	spread(f, arch_ports_at(v->ports));
-	hold_unit(f, arch, v);
+	f->micro_ops = clamp(view.variant->fused, 1);
+	f->latency = clamp(slowest(view.latency), 0);
+	spread(f, view.ports);
+	hold_unit(f, arch, view.variant);
 	note_ports(f);
 }
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Text that is made piece by piece, and files that are written as a whole.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+void tact_text_put(struct tact_text *t, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	if (t->failed)
+		return;
+	va_start(args, format);
+	n = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	if (n < 0 || tact_grow(&t->data, &t->capacity, t->size + (size_t)n + 1, 1) < 0) {
+		t->failed = true;
+		return;
+	}
+	va_start(args, format);
+	vsnprintf(t->data + t->size, (size_t)n + 1, format, args);
+	va_end(args);
+	t->size += (size_t)n;
+}
+
+void tact_text_comment(struct tact_text *t, const char *comment)
+{
+	while (comment && *comment) {
+		size_t n = strcspn(comment, "\n");
+
+		tact_text_put(t, "# %.*s\n", (int)n, comment);
+		comment += n + (comment[n] == '\n');
+	}
+}
+
+void tact_text_fini(struct tact_text *t)
+{
+	free(t->data);
+	*t = (struct tact_text){0};
+}
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		data += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+int tact_file_write(const char *path, const void *data, size_t size, struct tact_diag *diag)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), status = 0;
+
+	if (fd < 0)
+		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	if (write_all(fd, data, size) < 0)
+		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	if (close(fd) < 0 && !status)
+		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	return status;
+}
+
+int tact_file_replace(const char *path, const void *data, size_t size, struct tact_diag *diag)
+{
+	char temporary[4096];
+	int fd, n = snprintf(temporary, sizeof(temporary), "%s.new", path), status = 0;
+
+	if (n < 0 || (size_t)n >= sizeof(temporary))
+		return tact_fail(diag, TACT_E_IO, "%s", strerror(ENAMETOOLONG));
+	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	if (write_all(fd, data, size) < 0 || fsync(fd) < 0)
+		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	if (close(fd) < 0 && !status)
+		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	if (!status && rename(temporary, path) < 0)
+		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	if (status < 0)
+		unlink(temporary);
+	return status;
+}
