@@ -35,6 +35,8 @@ MAY_INCLUDE = {
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block'],
     # arch, block and simulate for the virtual PMU's retirement, trace for what it samples
     'mix': ['base', 'isa', 'obj', 'pmu', 'arch', 'block', 'facile', 'sim', 'simulate', 'trace'],
+    'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca'],
+    'mix': ['base', 'isa', 'obj', 'pmu'],
 }
 # Public headers are interfaces of a module as well.
 PUBLIC = {

@@ -79,6 +79,7 @@ struct tact_chain_link {
 	unsigned iterations; /* 1 if the next link is in the next iteration */
 	uint8_t from_kind, to_kind; /* how it enters and leaves: 0 register, 1 address, 2 flags, 3 memory */
 	uint8_t from_reg, to_reg;   /* enum tact_reg */
+	uint8_t input, output;      /* of the instruction, as the block numbers them */
 };
 struct tact_chain {
 	double cycles_per_iteration;

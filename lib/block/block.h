@@ -127,6 +127,10 @@ struct tact_block {
 int block_lower(struct block_lowered *lowered, const struct tact_insn *insn,
 		const struct tact_arch *arch, struct block_arena *arena);
 
+/* The operands by which the tables name the latency from an input to an output. */
+void block_latency_name(const struct tact_insn *insn, const struct block_lowered *lowered,
+			unsigned in, unsigned out, uint8_t *from, uint8_t *to);
+
 /* Bytes from the arena, aligned for a pointer; NULL if there is no memory. */
 void *block_arena_take(struct block_arena *arena, size_t size);
 void block_arena_reset(struct block_arena *arena);

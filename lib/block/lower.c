@@ -393,3 +393,27 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 	l->made = true;
 	return 0;
 }
+
+/* ---- back to the tables ---- */
+
+static uint8_t source_name(const struct tact_insn *insn, const struct lowered_value *v)
+{
+	const struct tact_operand *o;
+	uint8_t number;
+
+	if (v->kind == VALUE_FLAGS)
+		return flags_operand_id(insn);
+	o = &insn->operand[v->operand];
+	if (v->kind == VALUE_MEMORY || (v->kind == VALUE_REG && o->kind != TACT_OPERAND_AGEN))
+		return operand_id(o);
+	number = o->kind == TACT_OPERAND_AGEN ? ARCH_OP_AGEN : o->number;
+	return (uint8_t)((o->base == v->key ? ARCH_OP_BASE : ARCH_OP_INDEX) | number);
+}
+
+void block_latency_name(const struct tact_insn *insn, const struct block_lowered *l, unsigned in,
+			unsigned out, uint8_t *from, uint8_t *to)
+{
+	*from = source_name(insn, &l->in[in]);
+	*to = l->out[out].kind == VALUE_FLAGS ? flags_operand_id(insn)
+					      : operand_id(&insn->operand[l->out[out].operand]);
+}

@@ -351,6 +351,8 @@ int tact_explain_chain(struct tact_block *block, struct tact_chain *out)
 		link->insn = node->producer;
 		link->latency = latency;
 		link->iterations = node->iterations;
+		link->input = s.choice[u];
+		link->output = node->output;
 		describe(&l->in[s.choice[u]], &link->from_kind, &link->from_reg);
 		describe(&l->out[node->output], &link->to_kind, &link->to_reg);
 		out->latency += latency;

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Layer 5: parameters learned from measurements.
+ *
+ * Rows are measured blocks.  A table holds the values of all parameters: those of the plain machine
+ * (mca) or a changed copy of an architecture (facile, sim).  A site is a form in one situation,
+ * with its parameters and the training rows that it occurs in.  Workers evaluate rows, each with a
+ * table of its own, which are all the same between calls.
+ */
+#ifndef TACT_TUNE_PRIVATE_H
+#define TACT_TUNE_PRIVATE_H
+
+#include <tact/insn.h>
+#include <tact/tune.h>
+
+#include "arch/arch.h"
+#include "base/base.h"
+
+/* ---- random numbers ---- */
+
+struct tune_rng {
+	uint64_t state;
+};
+
+/* SplitMix64 (Steele, Lea, Flood, 2014). */
+static inline uint64_t tune_random(struct tune_rng *rng)
+{
+	uint64_t z = rng->state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+static inline unsigned tune_random_below(struct tune_rng *rng, unsigned n)
+{
+	return (unsigned)((tune_random(rng) >> 32) * n >> 32);
+}
+
+static inline int tune_random_in(struct tune_rng *rng, int low, int high)
+{
+	return low + (int)tune_random_below(rng, (unsigned)(high - low + 1));
+}
+
+static inline double tune_random_unit(struct tune_rng *rng)
+{
+	return (double)(tune_random(rng) >> 11) * 0x1p-53;
+}
+
+/* ---- rows ---- */
+
+struct tune_row {
+	uint32_t code, size; /* in tune_rows.code */
+	uint16_t group;	     /* in tune_rows.groups */
+	uint8_t part;	     /* enum tact_tune_part */
+	double cycles;
+};
+
+struct tune_rows {
+	struct tune_row *rows; /* owned */
+	size_t n, capacity;
+	uint8_t *code; /* owned */
+	size_t code_size, code_capacity;
+	uint32_t *slots; /* owned; hash table: number of a row + 1 */
+	size_t n_slots;
+	char (*groups)[48]; /* owned; the first is "" */
+	size_t n_groups, group_capacity;
+	size_t n_part[TACT_TUNE_N_PARTS];
+};
+
+int tune_rows_add(struct tune_rows *rows, const uint8_t *code, size_t size, double cycles,
+		  const char *group); /* 1, or 0: it is there already */
+void tune_rows_fini(struct tune_rows *rows);
+
+/* 80, 10 and 10 percent by the hash of the code: the order of the rows does not matter. */
+int tune_rows_split(struct tune_rows *rows, uint64_t seed);
+
+/* ---- parameters ---- */
+
+enum tune_kind {
+	/* of mca: enum tact_mca_kind */
+	TUNE_LATENCY = TACT_MCA_N_KINDS, /* of the tables: index into the form's list */
+	TUNE_PORT_SET,			 /* index into the list of uses; the value is a mask */
+	TUNE_PORT_COUNT,
+	TUNE_FUSED,
+	TUNE_HOLD, /* cycles that the divider is held, or that nothing else explains */
+	TUNE_CORE, /* a parameter of the core: index into tune_core */
+	TUNE_N_KINDS
+};
+
+struct tune_param {
+	uint16_t form; /* TACT_FORM_NONE: global */
+	uint8_t kind;  /* enum tact_mca_kind or enum tune_kind */
+	uint8_t situation;
+	uint16_t index;
+	int low, high;
+};
+
+struct tune_site {
+	uint16_t form;
+	uint8_t situation;
+	uint32_t first_param, n_params;
+	uint32_t first_row, n_rows; /* in tact_tuner.site_rows */
+};
+
+struct tune_table {
+	struct tact_mca_params *mca; /* owned; or */
+	struct tact_arch *arch;	     /* owned */
+};
+
+int tune_table_copy(struct tune_table *out, const struct tune_table *from);
+void tune_table_fini(struct tune_table *table);
+int tune_value(const struct tune_table *table, const struct tune_param *param);
+void tune_assign(struct tune_table *table, const struct tune_param *param, int value);
+
+/* The index-th parameter of the core; false behind the last one. */
+bool tune_core(unsigned index, struct tune_param *out);
+
+/* Names for people: "IMUL (R64, R64) latency r0>r1", "3", "p0156". */
+void tune_param_name(const struct tune_table *table, const struct tune_param *param, char *text,
+		     size_t size);
+void tune_value_text(const struct tune_param *param, int value, char *text, size_t size);
+const char *tune_kind_name(unsigned kind);
+unsigned tune_kind_what(unsigned kind); /* bit of enum tact_tune_what */
+
+/* The paper's distribution (section V-A) for every parameter of mca, forms outside of the rows
+ * too; bits of `what` that are 0 stay as they are.
+ */
+void tune_sample(struct tact_mca_params *params, unsigned what, struct tune_rng *rng);
+void tune_sample_form(struct tact_mca_params *params, unsigned form, unsigned what,
+		      struct tune_rng *rng);
+int tune_sample_value(unsigned kind, struct tune_rng *rng);
+
+/* A percentage of latencies and sets of ports becomes wrong. */
+int tune_corrupt(struct tact_tuner *t, struct tune_table *table, unsigned percent);
+
+/* ---- evaluation ---- */
+
+struct tune_worker {
+	struct tact_tuner *t;
+	struct tune_table table;  /* owned */
+	struct tact_mca *machine; /* owned; mca */
+	struct tact_block *block; /* owned; others */
+	double *errors, *trial;	  /* owned; of a site's rows */
+	int status;
+};
+
+struct tact_tuner {
+	struct tact_tune_options opt;
+	struct tune_rows rows;
+	struct tact_mca_code **codes; /* owned; of rows; mca */
+	struct tact_block *decoder;   /* owned */
+
+	struct tune_table defaults, start; /* owned */
+	struct tune_param *params;	   /* owned; globals first */
+	size_t n_params, param_capacity, n_globals;
+	struct tune_site *sites; /* owned; by number of rows, most first */
+	size_t n_sites, site_capacity;
+	uint32_t *site_of;   /* owned; by form * ARCH_N_SITUATIONS + situation: number + 1 */
+	uint32_t *site_rows; /* owned */
+	size_t n_site_rows, site_row_capacity;
+	uint16_t port_sets[64]; /* masks that the architecture's tables have */
+	unsigned n_port_sets;
+
+	struct tune_worker *workers; /* owned; the first one's table is the present one */
+	unsigned n_workers;
+	double *predicted;	       /* owned; by row, under the present table */
+	double *error;		       /* owned; relative */
+	double *by_default, *by_start; /* owned */
+	uint64_t evaluations;
+	double start_seconds;
+	double surrogate_error;
+	struct tune_change *changes; /* owned; see tune_changes.c */
+	size_t n_changes;
+	bool has_run;
+};
+
+/* Makes params, sites and workers from rows and the start. */
+int tune_space_create(struct tact_tuner *t, struct tact_diag *diag);
+
+/* The data that block_lower takes for an instruction. */
+enum arch_situation tune_situation(const struct tact_arch *arch, const struct tact_insn *insn);
+
+/* The site of a form, or NULL if it does not occur in the training rows. */
+const struct tune_site *tune_site_of(const struct tact_tuner *t, unsigned form,
+				     enum arch_situation situation);
+
+int tune_predict(struct tune_worker *w, uint32_t row, double *cycles);
+
+/* Calls fn for items 0 to n - 1 on all workers.  Results must not depend on who does what. */
+typedef int tune_item_fn(struct tune_worker *w, size_t item, void *context);
+int tune_parallel(struct tact_tuner *t, size_t n, tune_item_fn *fn, void *context);
+
+/* Predictions and errors of all rows under the present table, into `predicted` and `error`. */
+int tune_evaluate(struct tact_tuner *t);
+double tune_error_of(const struct tact_tuner *t, enum tact_tune_part part);
+
+/* Of some rows only, into arrays by row; parts: bits. */
+int tune_evaluate_parts(struct tact_tuner *t, unsigned parts);
+
+/* Sets a value in the tables of all workers. */
+void tune_set(struct tact_tuner *t, const struct tune_param *param, int value);
+void tune_values_get(const struct tact_tuner *t, int *values);
+void tune_values_set(struct tact_tuner *t, const int *values);
+
+static inline double tune_relative(double predicted, double measured)
+{
+	double difference = predicted - measured;
+
+	return (difference < 0 ? -difference : difference) / measured;
+}
+
+/* ---- subgradients of FACILE (tune_gradient.c) ---- */
+
+struct tune_slope {
+	uint32_t param;
+	double slope; /* change of the prediction for a change of the value by one */
+};
+enum { TUNE_MAX_SLOPES = 256 };
+
+/* The prediction, and its slopes with respect to the parameters that it hangs on.  Returns their
+ * number, or < 0.
+ */
+int tune_gradient(struct tune_worker *w, uint32_t row, double *cycles, struct tune_slope *slopes);
+
+/* ---- methods ---- */
+
+int tune_direct(struct tact_tuner *t, struct tact_diag *diag);
+int tune_simple(struct tact_tuner *t, struct tact_diag *diag);
+int tune_random_search(struct tact_tuner *t, struct tact_diag *diag);
+int tune_bandit(struct tact_tuner *t, struct tact_diag *diag);
+int tune_surrogate(struct tact_tuner *t, struct tact_diag *diag);
+
+double tune_seconds(void);
+
+/* Calls the caller's function.  Returns -TACT_E_LIMIT if that says so. */
+int tune_report(struct tact_tuner *t, const char *phase, unsigned step, unsigned steps, double done,
+		double loss, double validation, double seconds_left);
+
+/* What changed, and what it saves.  After the run. */
+int tune_changes_find(struct tact_tuner *t);
+
+#endif /* TACT_TUNE_PRIVATE_H */

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What was learned, for people to review: each change with what it saves and the rows that prove
+ * it, distributions of values, sensitivity to the parameters of the machine.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/tune.h"
+
+enum { MAX_ROWS = 400 }; /* that a change is undone on; of more, every so many-th */
+
+struct tune_change {
+	uint32_t param;
+	int from, to;
+	double saved;
+	size_t n_rows;
+	unsigned n_proofs;
+	uint32_t proof[TACT_TUNE_PROOFS];
+	double weight[TACT_TUNE_PROOFS];
+};
+
+static void add_proof(struct tune_change *c, uint32_t row, double weight)
+{
+	unsigned at = c->n_proofs;
+
+	if (weight <= 0 || (at == TACT_TUNE_PROOFS && weight <= c->weight[at - 1]))
+		return;
+	if (at < TACT_TUNE_PROOFS)
+		c->n_proofs++;
+	else
+		at--;
+	for (; at && c->weight[at - 1] < weight; at--) {
+		c->weight[at] = c->weight[at - 1];
+		c->proof[at] = c->proof[at - 1];
+	}
+	c->weight[at] = weight;
+	c->proof[at] = row;
+}
+
+/* Rows that a parameter has to do with: those of its site, or all of the training set. */
+static const uint32_t *rows_of(const struct tact_tuner *t, const struct tune_param *p, size_t *n)
+{
+	const struct tune_site *site =
+		p->form == TACT_FORM_NONE
+			? NULL
+			: tune_site_of(t, p->form, (enum arch_situation)p->situation);
+
+	if (!site) {
+		*n = t->rows.n;
+		return NULL;
+	}
+	*n = site->n_rows;
+	return t->site_rows + site->first_row;
+}
+
+static int undo(struct tune_worker *w, size_t item, void *context)
+{
+	struct tact_tuner *t = w->t;
+	struct tune_change *c = &t->changes[item];
+	const struct tune_param *p = &t->params[c->param];
+	size_t n, used = 0;
+	const uint32_t *rows = rows_of(t, p, &n);
+	size_t stride = (n + MAX_ROWS - 1) / MAX_ROWS;
+	int status = 0;
+
+	(void)context;
+	tune_assign(&w->table, p, c->from);
+	for (size_t k = 0; k < n && status >= 0; k += stride) {
+		uint32_t row = rows ? rows[k] : (uint32_t)k;
+		double cycles, saved;
+
+		if (t->rows.rows[row].part != TACT_TUNE_TRAIN)
+			continue;
+		status = tune_predict(w, row, &cycles);
+		saved = tune_relative(cycles, t->rows.rows[row].cycles) - t->error[row];
+		c->saved += saved;
+		used++;
+		add_proof(c, row, saved);
+	}
+	tune_assign(&w->table, p, c->to);
+	c->n_rows = rows ? n : t->rows.n_part[TACT_TUNE_TRAIN];
+	if (used)
+		c->saved *= (double)c->n_rows / (double)used;
+	return status;
+}
+
+static int by_saved(const void *a, const void *b)
+{
+	const struct tune_change *x = a, *y = b;
+
+	if (x->saved != y->saved)
+		return x->saved > y->saved ? -1 : 1;
+	return (x->param > y->param) - (x->param < y->param);
+}
+
+int tune_changes_find(struct tact_tuner *t)
+{
+	int status;
+
+	t->changes = calloc(t->n_params, sizeof(*t->changes));
+	if (!t->changes)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < t->n_params; i++) {
+		int from = tune_value(&t->start, &t->params[i]);
+		int to = tune_value(&t->workers[0].table, &t->params[i]);
+
+		if (from != to)
+			t->changes[t->n_changes++] =
+				(struct tune_change){.param = (uint32_t)i, .from = from, .to = to};
+	}
+	status = tune_parallel(t, t->n_changes, undo, NULL);
+	qsort(t->changes, t->n_changes, sizeof(*t->changes), by_saved);
+	return status;
+}
+
+bool tact_tuner_change(const struct tact_tuner *t, size_t i, struct tact_tune_change *out)
+{
+	const struct tune_change *c;
+	const struct tune_param *p;
+
+	if (!t || !out || i >= t->n_changes)
+		return false;
+	c = &t->changes[i];
+	p = &t->params[c->param];
+	memset(out, 0, sizeof(*out));
+	out->size = sizeof(*out);
+	tune_param_name(&t->workers[0].table, p, out->name, sizeof(out->name));
+	tune_value_text(p, c->from, out->from, sizeof(out->from));
+	tune_value_text(p, c->to, out->to, sizeof(out->to));
+	out->n_rows = c->n_rows;
+	out->saved = c->saved;
+	out->n_proofs = c->n_proofs;
+	for (unsigned k = 0; k < c->n_proofs; k++)
+		out->proof[k] = c->proof[k];
+	return true;
+}
+
+bool tact_tuner_histogram(const struct tact_tuner *t, size_t i, struct tact_tune_histogram *out)
+{
+	bool found = false;
+	unsigned kind = 0;
+
+	if (!t || !out || !t->workers)
+		return false;
+	/* The i-th kind that there are ordinal parameters of forms of. */
+	for (size_t left = i + 1; kind < TUNE_N_KINDS; kind++) {
+		bool has = false;
+
+		for (size_t k = t->n_globals; k < t->n_params && !has; k++)
+			has = t->params[k].kind == kind && kind != TUNE_PORT_SET;
+		if (has && !--left) {
+			found = true;
+			break;
+		}
+	}
+	if (!found)
+		return false;
+	memset(out, 0, sizeof(*out));
+	out->size = sizeof(*out);
+	out->kind = tune_kind_name(kind);
+	for (size_t k = t->n_globals; k < t->n_params; k++) {
+		int before, after;
+
+		if (t->params[k].kind != kind)
+			continue;
+		before = tune_value(&t->defaults, &t->params[k]);
+		after = tune_value(&t->workers[0].table, &t->params[k]);
+		out->defaults[before < TACT_TUNE_VALUES ? before : TACT_TUNE_VALUES - 1]++;
+		out->learned[after < TACT_TUNE_VALUES ? after : TACT_TUNE_VALUES - 1]++;
+	}
+	return true;
+}
+
+/* Values around the learned one: all widths, buffers in steps of a sixth. */
+static int point_value(const struct tune_param *p, int learned, unsigned k)
+{
+	if (p->kind == TACT_MCA_REORDER_BUFFER)
+		return k == 3 ? learned : (int)(k + 1) * 64 - 32;
+	return learned - 3 + (int)k;
+}
+
+int tact_tuner_sensitivity(struct tact_tuner *t, struct tact_tune_point *out, size_t capacity)
+{
+	enum { POINTS = 7 };
+	size_t n = 0;
+	int status = 0;
+
+	if (!t || !t->workers || (!out && capacity))
+		return -TACT_E_INVAL;
+	for (size_t g = 0; g < t->n_globals && status >= 0; g++) {
+		const struct tune_param *p = &t->params[g];
+		int learned = tune_value(&t->workers[0].table, p);
+
+		for (unsigned k = 0; k < POINTS && status >= 0; k++) {
+			int value = point_value(p, learned, k);
+
+			if (value < p->low || value > p->high || n == capacity)
+				continue;
+			tune_set(t, p, value);
+			status = tune_evaluate_parts(t, 1u << TACT_TUNE_TEST);
+			tune_param_name(&t->workers[0].table, p, out[n].name, sizeof(out[n].name));
+			out[n].value = value;
+			out[n].is_learned = value == learned;
+			out[n++].error = tune_error_of(t, TACT_TUNE_TEST);
+		}
+		tune_set(t, p, learned);
+	}
+	if (status >= 0)
+		status = tune_evaluate_parts(t, 1u << TACT_TUNE_TEST);
+	return status < 0 ? status : (int)n;
+}

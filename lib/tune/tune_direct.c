@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The method `direct`: the exact change of the training error, parameter by parameter.
+ *
+ * A parameter of a form touches only the rows that the form occurs in, so the effect of another
+ * value is known after these are evaluated again.  Sites are taken by number of rows; each finds
+ * its best values with all others held fixed; a group of them is searched at the same time, then
+ * applied one after the other, each only if it still saves error.  Sweeps go on until one saves
+ * little, or until the validation rows get worse.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/tune.h"
+
+enum {
+	GROUP = 8,	/* sites that are searched at the same time; fixed, so that the number of
+			 * threads does not change the result */
+	SAMPLE = 400,	/* rows of a large site that a value is first tried on */
+	MAX_MOVES = 24, /* of a site in a sweep */
+	MAX_SWEEPS = 12
+};
+
+struct move {
+	uint32_t param;
+	int value;
+};
+
+/* What a site's search found. */
+struct finding {
+	const struct tune_site *site;
+	unsigned n_moves;
+	struct move moves[MAX_MOVES];
+	double gain;
+	uint64_t evaluations;
+};
+
+struct sweep {
+	struct finding findings[GROUP];
+	double min_gain;
+	const double *fall; /* by parameter: error that a smaller value could save; NULL: not known
+			     */
+};
+
+/* ---- one site ---- */
+
+/* Errors of the site's rows under w's table into w->trial; stops early if a sample of them says
+ * that it gets worse.  Returns 1 if all were evaluated, 0 if it stopped, < 0.
+ */
+static int try_rows(struct tune_worker *w, struct finding *f, double *delta)
+{
+	const struct tune_site *site = f->site;
+	const uint32_t *rows = w->t->site_rows + site->first_row;
+	uint32_t stride = site->n_rows / SAMPLE;
+	double sum = 0;
+
+	for (uint32_t phase = 0; phase < (stride ? stride : 1); phase++) {
+		for (uint32_t k = phase; k < site->n_rows; k += stride ? stride : 1) {
+			double cycles;
+			int status = tune_predict(w, rows[k], &cycles);
+
+			if (status < 0)
+				return status;
+			f->evaluations++;
+			w->trial[k] = tune_relative(cycles, w->t->rows.rows[rows[k]].cycles);
+			sum += w->trial[k] - w->errors[k];
+		}
+		if (!phase && stride > 1 && sum >= 0)
+			return 0;
+	}
+	*delta = sum;
+	return 1;
+}
+
+/* Error in rows that are predicted too low (or too high): more than that cannot be saved. */
+static double room(const struct tune_worker *w, const struct tune_site *site, bool too_low)
+{
+	const uint32_t *rows = w->t->site_rows + site->first_row;
+	double sum = 0;
+
+	for (uint32_t k = 0; k < site->n_rows; k++) {
+		const struct tact_tuner *t = w->t;
+
+		if ((t->predicted[rows[k]] < t->rows.rows[rows[k]].cycles) == too_low)
+			sum += w->errors[k];
+	}
+	return sum;
+}
+
+static unsigned add(int *list, unsigned n, const struct tune_param *p, int present, int value)
+{
+	if (value < p->low || value > p->high || value == present)
+		return n;
+	for (unsigned i = 0; i < n; i++)
+		if (list[i] == value)
+			return n;
+	list[n] = value;
+	return n + 1;
+}
+
+/* Values worth a try: near ones, and those that real instructions have. */
+enum { MAX_CANDIDATES = 80 };
+static unsigned candidates(const struct tact_tuner *t, const struct tune_param *p, int v, int *list)
+{
+	static const int near[] = {1, -1, 2, -2, 4, -4};
+	static const int latencies[] = {0, 1, 3, 4, 5, 6};
+	static const int advances[] = {0, 4, 5, 6};
+	unsigned n = 0;
+
+	if (p->kind == TUNE_PORT_SET) {
+		for (unsigned i = 0; i < t->n_port_sets; i++)
+			n = add(list, n, p, v, t->port_sets[i]);
+		return n;
+	}
+	for (unsigned i = 0; i < ARRAY_SIZE(near); i++)
+		if (abs(near[i]) < 4 || p->kind == TUNE_LATENCY || p->kind == TACT_MCA_LATENCY ||
+		    p->kind == TUNE_HOLD)
+			n = add(list, n, p, v, v + near[i]);
+	if (p->kind == TACT_MCA_LATENCY || p->kind == TUNE_LATENCY)
+		for (unsigned i = 0; i < ARRAY_SIZE(latencies); i++)
+			n = add(list, n, p, v, latencies[i]);
+	if (p->kind == TACT_MCA_READ_ADVANCE)
+		for (unsigned i = 0; i < ARRAY_SIZE(advances); i++)
+			n = add(list, n, p, v, advances[i]);
+	if (p->kind == TACT_MCA_PORT_CYCLES)
+		n = add(list, n, p, v, 0);
+	if (v >= 8) {
+		n = add(list, n, p, v, v / 2);
+		n = add(list, n, p, v, v * 3 / 4);
+		n = add(list, n, p, v, v * 5 / 4);
+	}
+	return n;
+}
+
+/* Tries the values of one parameter; the best one stays in w's table and its errors in w->errors.
+ * Returns 1 if there was a better one.
+ */
+static int improve_param(struct tune_worker *w, struct sweep *s, struct finding *f, uint32_t index,
+			 double room_up, double room_down)
+{
+	const struct tune_param *p = &w->t->params[index];
+	int list[MAX_CANDIDATES], present = tune_value(&w->table, p), best = present;
+	unsigned n = candidates(w->t, p, present, list);
+	/* A set of ports has no direction; neither has an advance, which shortens. */
+	bool ordered = p->kind != TUNE_PORT_SET && p->kind != TACT_MCA_READ_ADVANCE;
+	double best_delta = -s->min_gain, delta;
+	double *saved = w->trial;
+
+	if (s->fall && s->fall[index] < room_down)
+		room_down = s->fall[index];
+	for (unsigned i = 0; i < n; i++) {
+		double limit = list[i] > present ? room_up : room_down;
+		int status;
+
+		if (!ordered)
+			limit = room_up > room_down ? room_up : room_down;
+		if (limit < s->min_gain)
+			continue;
+		tune_assign(&w->table, p, list[i]);
+		status = try_rows(w, f, &delta);
+		if (status < 0) {
+			tune_assign(&w->table, p, present);
+			return status;
+		}
+		if (status && delta < best_delta) {
+			best_delta = delta;
+			best = list[i];
+		}
+	}
+	tune_assign(&w->table, p, best);
+	if (best == present)
+		return 0;
+	/* The errors that belong to it. */
+	if (try_rows(w, f, &delta) <= 0) {
+		tune_assign(&w->table, p, present);
+		return 0;
+	}
+	w->trial = w->errors;
+	w->errors = saved;
+	f->gain -= best_delta;
+	if (f->n_moves < MAX_MOVES)
+		f->moves[f->n_moves++] = (struct move){index, best};
+	return 1;
+}
+
+static int search_site(struct tune_worker *w, size_t item, void *context)
+{
+	struct sweep *s = context;
+	struct finding *f = &s->findings[item];
+	const struct tune_site *site = f->site;
+	struct tact_tuner *t = w->t;
+	int before[256];
+	unsigned n = site->n_params < 256 ? site->n_params : 256;
+	int status = 0;
+
+	if (!site->n_params)
+		return 0;
+	for (uint32_t k = 0; k < site->n_rows; k++)
+		w->errors[k] = t->error[t->site_rows[site->first_row + k]];
+	for (unsigned i = 0; i < n; i++)
+		before[i] = tune_value(&w->table, &t->params[site->first_param + i]);
+	for (unsigned round = 0; round < 2 && status >= 0; round++) {
+		double up = room(w, site, true), down = room(w, site, false);
+		bool better = false;
+
+		for (unsigned i = 0; i < n && status >= 0; i++) {
+			status = improve_param(w, s, f, site->first_param + i, up, down);
+			better |= status > 0;
+		}
+		if (!better)
+			break;
+	}
+	/* The present table is the same for all until the moves are applied. */
+	for (unsigned i = 0; i < n; i++)
+		tune_assign(&w->table, &t->params[site->first_param + i], before[i]);
+	return status < 0 ? status : 0;
+}
+
+/* ---- applying ---- */
+
+struct rows_job {
+	const uint32_t *rows;
+	size_t n;
+	double *predicted;
+};
+
+enum { SLICE = 64 };
+
+static int predict_slice(struct tune_worker *w, size_t item, void *context)
+{
+	struct rows_job *job = context;
+	size_t end = (item + 1) * SLICE < job->n ? (item + 1) * SLICE : job->n;
+
+	for (size_t k = item * SLICE; k < end; k++) {
+		int status = tune_predict(w, job->rows[k], &job->predicted[k]);
+
+		if (status < 0)
+			return status;
+	}
+	return 0;
+}
+
+/* The moves of a site in all tables, if they still save error. */
+static int apply(struct tact_tuner *t, const struct finding *f, double *scratch, double min_gain)
+{
+	struct rows_job job = {t->site_rows + f->site->first_row, f->site->n_rows, scratch};
+	int before[MAX_MOVES], status;
+	double delta = 0;
+
+	for (unsigned i = 0; i < f->n_moves; i++) {
+		const struct tune_param *p = &t->params[f->moves[i].param];
+
+		before[i] = tune_value(&t->workers[0].table, p);
+		tune_set(t, p, f->moves[i].value);
+	}
+	status = tune_parallel(t, (job.n + SLICE - 1) / SLICE, predict_slice, &job);
+	t->evaluations += job.n;
+	if (status < 0)
+		return status;
+	for (size_t k = 0; k < job.n; k++)
+		delta += tune_relative(scratch[k], t->rows.rows[job.rows[k]].cycles) -
+			 t->error[job.rows[k]];
+	if (delta > -min_gain) {
+		for (unsigned i = f->n_moves; i-- > 0;)
+			tune_set(t, &t->params[f->moves[i].param], before[i]);
+		return 0;
+	}
+	for (size_t k = 0; k < job.n; k++) {
+		t->predicted[job.rows[k]] = scratch[k];
+		t->error[job.rows[k]] = tune_relative(scratch[k], t->rows.rows[job.rows[k]].cycles);
+	}
+	return 1;
+}
+
+/* Globals: every training row counts. */
+static int search_globals(struct tact_tuner *t, double min_gain)
+{
+	unsigned parts = 1u << TACT_TUNE_TRAIN;
+	double best = tune_error_of(t, TACT_TUNE_TRAIN), gain = min_gain;
+	int list[MAX_CANDIDATES], status;
+
+	gain /= (double)(t->rows.n_part[TACT_TUNE_TRAIN] + 1);
+	for (size_t g = 0; g < t->n_globals; g++) {
+		const struct tune_param *p = &t->params[g];
+		int present = tune_value(&t->workers[0].table, p), chosen = present;
+		unsigned n = candidates(t, p, present, list);
+
+		for (unsigned i = 0; i < n; i++) {
+			double error;
+
+			tune_set(t, p, list[i]);
+			status = tune_evaluate_parts(t, parts);
+			if (status < 0)
+				return status;
+			error = tune_error_of(t, TACT_TUNE_TRAIN);
+			if (error < best - gain) {
+				best = error;
+				chosen = list[i];
+			}
+		}
+		tune_set(t, p, chosen);
+	}
+	return t->n_globals ? tune_evaluate_parts(t, parts) : 0;
+}
+
+/* ---- sweeps ---- */
+
+/* By parameter: error of the rows that are too high and hang on it (subgradients of FACILE). */
+static int find_falls(struct tact_tuner *t, double *fall)
+{
+	struct tune_slope slopes[TUNE_MAX_SLOPES];
+
+	memset(fall, 0, t->n_params * sizeof(*fall));
+	for (size_t r = 0; r < t->rows.n; r++) {
+		const struct tune_row *row = &t->rows.rows[r];
+		double cycles;
+		int n;
+
+		if (row->part != TACT_TUNE_TRAIN || t->predicted[r] <= row->cycles)
+			continue;
+		n = tune_gradient(&t->workers[0], (uint32_t)r, &cycles, slopes);
+		if (n < 0)
+			return n;
+		for (int i = 0; i < n; i++)
+			if (slopes[i].slope > 0)
+				fall[slopes[i].param] += t->error[r];
+	}
+	return 0;
+}
+
+static double time_left(const struct tact_tuner *t, unsigned sweep, double done)
+{
+	double used = tune_seconds() - t->start_seconds;
+	double share = ((double)sweep + done) / MAX_SWEEPS;
+
+	return share > 0.01 ? used / share - used : NAN;
+}
+
+static int sweep_sites(struct tact_tuner *t, struct sweep *s, double *scratch, unsigned sweep,
+		       double validation)
+{
+	int status = 0;
+
+	for (size_t first = 0; first < t->n_sites && status >= 0; first += GROUP) {
+		size_t n = t->n_sites - first < GROUP ? t->n_sites - first : GROUP;
+		double done = (double)first / (double)t->n_sites;
+
+		for (size_t i = 0; i < n; i++) {
+			s->findings[i].site = &t->sites[first + i];
+			s->findings[i].n_moves = 0;
+			s->findings[i].gain = 0;
+			s->findings[i].evaluations = 0;
+		}
+		status = tune_parallel(t, n, search_site, s);
+		for (size_t i = 0; i < n && status >= 0; i++) {
+			t->evaluations += s->findings[i].evaluations;
+			if (s->findings[i].n_moves)
+				status = apply(t, &s->findings[i], scratch, s->min_gain);
+		}
+		if (status >= 0)
+			status = tune_report(t, "sweep", sweep + 1, MAX_SWEEPS, done,
+					     tune_error_of(t, TACT_TUNE_TRAIN), validation,
+					     time_left(t, sweep, done));
+		if (t->opt.budget && t->evaluations >= t->opt.budget)
+			break;
+	}
+	return status < 0 ? status : 0;
+}
+
+static int run_sweeps(struct tact_tuner *t, struct sweep *s, int *best, double *scratch,
+		      double *fall)
+{
+	const unsigned seen = 1u << TACT_TUNE_TRAIN | 1u << TACT_TUNE_VALIDATION;
+	int status = tune_evaluate_parts(t, seen);
+	double validation = tune_error_of(t, TACT_TUNE_VALIDATION), loss;
+
+	tune_values_get(t, best);
+	for (unsigned sweep = 0; sweep < MAX_SWEEPS && status >= 0; sweep++) {
+		double before = tune_error_of(t, TACT_TUNE_TRAIN), now;
+
+		if (t->opt.model == TACT_TUNE_FACILE) {
+			status = find_falls(t, fall);
+			s->fall = fall;
+		}
+		if (status >= 0)
+			status = search_globals(t, s->min_gain);
+		if (status >= 0)
+			status = sweep_sites(t, s, scratch, sweep, validation);
+		if (status >= 0)
+			status = tune_evaluate_parts(t, seen);
+		if (status < 0)
+			break;
+		loss = tune_error_of(t, TACT_TUNE_TRAIN);
+		now = tune_error_of(t, TACT_TUNE_VALIDATION);
+		status = tune_report(t, "sweep", sweep + 1, MAX_SWEEPS, 1, loss, now,
+				     time_left(t, sweep, 1));
+		if (now < validation) {
+			validation = now;
+			tune_values_get(t, best);
+		}
+		if (loss > before * 0.998 || now > validation * 1.02 ||
+		    (t->opt.budget && t->evaluations >= t->opt.budget))
+			break;
+	}
+	return status;
+}
+
+int tune_direct(struct tact_tuner *t, struct tact_diag *diag)
+{
+	struct sweep *s = calloc(1, sizeof(*s));
+	int *best = calloc(t->n_params + 1, sizeof(*best)), status = -TACT_E_NOMEM;
+	double *scratch = calloc(t->n_sites ? t->sites[0].n_rows : 1, sizeof(*scratch));
+	double *fall = calloc(t->n_params + 1, sizeof(*fall));
+
+	if (s && best && scratch && fall) {
+		s->min_gain = t->opt.min_gain;
+		status = run_sweeps(t, s, best, scratch, fall);
+		if (status >= 0)
+			tune_values_set(t, best);
+	}
+	free(s);
+	free(best);
+	free(scratch);
+	free(fall);
+	return status < 0 ? tact_fail(diag, (enum tact_error) - status, "%s", tact_strerror(status))
+			  : 0;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows under a table, on all cores.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <tact/model.h>
+#include <tact/predict.h>
+
+#include "tune/tune.h"
+
+double tune_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+int tune_predict(struct tune_worker *w, uint32_t row, double *cycles)
+{
+	struct tact_tuner *t = w->t;
+	const struct tune_row *r = &t->rows.rows[row];
+	struct tact_estimate estimate = {0};
+	int status;
+
+	if (w->machine) {
+		status = tact_mca_run(w->machine, t->codes[row], &estimate);
+	} else {
+		status = tact_block_load(w->block, t->rows.code + r->code, r->size, NULL);
+		if (status >= 0 && t->opt.model == TACT_TUNE_FACILE)
+			status = tact_model_facile.estimate(NULL, w->block, &estimate);
+		else if (status >= 0)
+			status = tact_model_sim.estimate(NULL, w->block, &estimate);
+		if (status == -TACT_E_LIMIT) /* the pipeline's state does not repeat */
+			status = tact_model_facile.estimate(NULL, w->block, &estimate);
+	}
+	*cycles = estimate.cycles_per_iteration;
+	return status;
+}
+
+/* ---- all workers ---- */
+
+struct job {
+	struct tact_tuner *t;
+	atomic_size_t next;
+	atomic_int status;
+	size_t n;
+	tune_item_fn *fn;
+	void *context;
+};
+
+struct thread {
+	struct job *job;
+	struct tune_worker *worker;
+	pthread_t id;
+	bool started;
+};
+
+static void *work(void *arg)
+{
+	struct thread *thread = arg;
+	struct job *job = thread->job;
+	size_t item;
+
+	while ((item = atomic_fetch_add(&job->next, 1)) < job->n && !atomic_load(&job->status)) {
+		int status = job->fn(thread->worker, item, job->context);
+
+		if (status < 0)
+			atomic_store(&job->status, status);
+	}
+	return NULL;
+}
+
+int tune_parallel(struct tact_tuner *t, size_t n, tune_item_fn *fn, void *context)
+{
+	struct job job = {.t = t, .n = n, .fn = fn, .context = context};
+	struct thread threads[256];
+	unsigned n_threads = t->n_workers < n ? t->n_workers : (unsigned)n;
+
+	for (unsigned i = 0; i < n_threads; i++)
+		threads[i] = (struct thread){.job = &job, .worker = &t->workers[i]};
+	/* This thread works too; where no other can be started, it does everything. */
+	for (unsigned i = 1; i < n_threads; i++)
+		threads[i].started = !pthread_create(&threads[i].id, NULL, work, &threads[i]);
+	if (n_threads)
+		work(&threads[0]);
+	for (unsigned i = 1; i < n_threads; i++)
+		if (threads[i].started)
+			pthread_join(threads[i].id, NULL);
+	return atomic_load(&job.status);
+}
+
+enum { SLICE = 128 };
+
+static int evaluate_slice(struct tune_worker *w, size_t item, void *context)
+{
+	const unsigned *parts = context;
+	struct tact_tuner *t = w->t;
+	size_t end = (item + 1) * SLICE < t->rows.n ? (item + 1) * SLICE : t->rows.n;
+
+	for (size_t r = item * SLICE; r < end; r++) {
+		int status;
+
+		if (!(*parts >> t->rows.rows[r].part & 1))
+			continue;
+		status = tune_predict(w, (uint32_t)r, &t->predicted[r]);
+		if (status < 0)
+			return status;
+		t->error[r] = tune_relative(t->predicted[r], t->rows.rows[r].cycles);
+	}
+	return 0;
+}
+
+int tune_evaluate_parts(struct tact_tuner *t, unsigned parts)
+{
+	for (unsigned p = 0; p < TACT_TUNE_N_PARTS; p++)
+		if (parts >> p & 1)
+			t->evaluations += t->rows.n_part[p];
+	return tune_parallel(t, (t->rows.n + SLICE - 1) / SLICE, evaluate_slice, &parts);
+}
+
+int tune_evaluate(struct tact_tuner *t)
+{
+	return tune_evaluate_parts(t, (1u << TACT_TUNE_N_PARTS) - 1);
+}
+
+double tune_error_of(const struct tact_tuner *t, enum tact_tune_part part)
+{
+	double sum = 0;
+
+	for (size_t r = 0; r < t->rows.n; r++)
+		if (t->rows.rows[r].part == part)
+			sum += t->error[r];
+	return t->rows.n_part[part] ? sum / (double)t->rows.n_part[part] : NAN;
+}
+
+void tune_set(struct tact_tuner *t, const struct tune_param *param, int value)
+{
+	for (unsigned i = 0; i < t->n_workers; i++)
+		tune_assign(&t->workers[i].table, param, value);
+}
+
+void tune_values_get(const struct tact_tuner *t, int *values)
+{
+	for (size_t i = 0; i < t->n_params; i++)
+		values[i] = tune_value(&t->workers[0].table, &t->params[i]);
+}
+
+void tune_values_set(struct tact_tuner *t, const int *values)
+{
+	for (size_t i = 0; i < t->n_params; i++)
+		if (tune_value(&t->workers[0].table, &t->params[i]) != values[i])
+			tune_set(t, &t->params[i], values[i]);
+}
+
+int tune_report(struct tact_tuner *t, const char *phase, unsigned step, unsigned steps, double done,
+		double loss, double validation, double seconds_left)
+{
+	struct tact_tune_progress p = {.size = sizeof(p),
+				       .phase = phase,
+				       .step = step,
+				       .steps = steps,
+				       .done = done,
+				       .loss = loss,
+				       .validation = validation,
+				       .seconds_left = seconds_left};
+
+	return t->opt.report && t->opt.report(t->opt.context, &p) ? -TACT_E_LIMIT : 0;
+}

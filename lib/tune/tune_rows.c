@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Measured blocks, each once, and their parts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/tune.h"
+
+static size_t slot_of(const struct tune_rows *r, const uint8_t *code, size_t size)
+{
+	size_t slot = tact_hash_bytes(code, size) & (r->n_slots - 1);
+
+	for (; r->slots[slot]; slot = (slot + 1) & (r->n_slots - 1)) {
+		const struct tune_row *row = &r->rows[r->slots[slot] - 1];
+
+		if (row->size == size && !memcmp(r->code + row->code, code, size))
+			break;
+	}
+	return slot;
+}
+
+static int grow_slots(struct tune_rows *r)
+{
+	size_t n = r->n_slots ? 2 * r->n_slots : 1024;
+	uint32_t *slots;
+
+	if (2 * (r->n + 1) < r->n_slots)
+		return 0;
+	slots = calloc(n, sizeof(*slots));
+	if (!slots)
+		return -TACT_E_NOMEM;
+	free(r->slots);
+	r->slots = slots;
+	r->n_slots = n;
+	for (size_t i = 0; i < r->n; i++)
+		slots[slot_of(r, r->code + r->rows[i].code, r->rows[i].size)] = (uint32_t)i + 1;
+	return 0;
+}
+
+/* Number of a group, a new one if need be; all beyond a limit share the nameless one. */
+static int find_group(struct tune_rows *r, const char *name)
+{
+	enum { MAX_GROUPS = 1000 };
+	char wanted[sizeof(r->groups[0])] = "";
+
+	if (name)
+		strncpy(wanted, name, sizeof(wanted) - 1);
+	for (size_t i = 0; i < r->n_groups; i++)
+		if (!strcmp(r->groups[i], wanted))
+			return (int)i;
+	if (r->n_groups == MAX_GROUPS)
+		return 0;
+	if (tact_grow(&r->groups, &r->group_capacity, r->n_groups + 2, sizeof(*r->groups)) < 0)
+		return -TACT_E_NOMEM;
+	if (!r->n_groups)
+		memset(r->groups[r->n_groups++], 0, sizeof(*r->groups));
+	if (!wanted[0])
+		return 0;
+	memcpy(r->groups[r->n_groups], wanted, sizeof(wanted));
+	return (int)r->n_groups++;
+}
+
+int tune_rows_add(struct tune_rows *r, const uint8_t *code, size_t size, double cycles,
+		  const char *group)
+{
+	int number = find_group(r, group);
+	size_t slot;
+
+	if (number < 0 || grow_slots(r) < 0)
+		return -TACT_E_NOMEM;
+	slot = slot_of(r, code, size);
+	if (r->slots[slot])
+		return 0;
+	if (r->code_size + size > UINT32_MAX || r->n >= UINT32_MAX - 1)
+		return -TACT_E_LIMIT;
+	if (tact_grow(&r->rows, &r->capacity, r->n + 1, sizeof(*r->rows)) < 0 ||
+	    tact_grow(&r->code, &r->code_capacity, r->code_size + size, 1) < 0)
+		return -TACT_E_NOMEM;
+	memcpy(r->code + r->code_size, code, size);
+	r->rows[r->n] = (struct tune_row){.code = (uint32_t)r->code_size,
+					  .size = (uint32_t)size,
+					  .group = (uint16_t)number,
+					  .cycles = cycles};
+	r->code_size += size;
+	r->slots[slot] = (uint32_t)++r->n;
+	return 1;
+}
+
+void tune_rows_fini(struct tune_rows *r)
+{
+	free(r->rows);
+	free(r->code);
+	free(r->slots);
+	free(r->groups);
+}
+
+struct ticket {
+	uint64_t hash;
+	size_t row;
+};
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct ticket *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+int tune_rows_split(struct tune_rows *r, uint64_t seed)
+{
+	struct ticket *tickets = calloc(r->n ? r->n : 1, sizeof(*tickets));
+
+	if (!tickets)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < r->n; i++) {
+		const struct tune_row *row = &r->rows[i];
+		struct tune_rng rng = {tact_hash_bytes(r->code + row->code, row->size) ^ seed};
+
+		tickets[i] = (struct ticket){tune_random(&rng), i};
+	}
+	qsort(tickets, r->n, sizeof(*tickets), by_hash);
+	memset(r->n_part, 0, sizeof(r->n_part));
+	for (size_t i = 0; i < r->n; i++) {
+		enum tact_tune_part part = i < r->n / 10  ? TACT_TUNE_TEST
+					   : i < r->n / 5 ? TACT_TUNE_VALIDATION
+							  : TACT_TUNE_TRAIN;
+
+		r->rows[tickets[i].row].part = (uint8_t)part;
+		r->n_part[part]++;
+	}
+	free(tickets);
+	return 0;
+}

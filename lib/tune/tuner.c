@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tuner: rows in, a method, a table out.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tune/tune.h"
+
+enum { MIN_ROWS = 20, MAX_THREADS = 256 };
+
+static void set_defaults(struct tact_tune_options *o)
+{
+	struct tact_tune_network *n = &o->network;
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (!o->what)
+		o->what = TACT_TUNE_LATENCY | TACT_TUNE_UOPS | TACT_TUNE_PORTS | TACT_TUNE_ADVANCE |
+			  TACT_TUNE_GLOBALS;
+	if (!(o->min_gain > 0))
+		o->min_gain = 0.05;
+	if (!o->threads)
+		o->threads = cores > 0 ? (unsigned)cores : 1;
+	if (o->threads > MAX_THREADS)
+		o->threads = MAX_THREADS;
+	n->embedding = n->embedding ? n->embedding : 32;
+	n->hidden = n->hidden ? n->hidden : 64;
+	n->layers = n->layers ? n->layers : 1;
+	n->batch = n->batch ? n->batch : 256;
+	n->samples = n->samples ? n->samples : 10;
+	n->epochs = n->epochs ? n->epochs : 6;
+	n->table_epochs = n->table_epochs ? n->table_epochs : 8;
+	n->rounds = n->rounds ? n->rounds : 1;
+	n->rate = n->rate > 0 ? n->rate : 0.001;
+	n->table_rate = n->table_rate > 0 ? n->table_rate : 0.05;
+}
+
+static const char *fault_of(const struct tact_tune_options *o)
+{
+	if (!o->arch)
+		return "no architecture";
+	if ((unsigned)o->model > TACT_TUNE_SIM || (unsigned)o->method > TACT_TUNE_BANDIT)
+		return "a model or method that this library does not know";
+	if (o->model != TACT_TUNE_MCA &&
+	    (o->method == TACT_TUNE_SURROGATE || o->method == TACT_TUNE_SIMPLE))
+		return "this method is for the model mca";
+	if (o->model != TACT_TUNE_MCA && (o->random_start || o->start))
+		return "random and given starts of this kind are for the model mca";
+	if (o->model == TACT_TUNE_MCA && o->corrupt)
+		return "corrupted tables are for the models facile and sim";
+	if (o->corrupt > 100)
+		return "more than 100 percent cannot be corrupted";
+	if (o->network.layers > 4 || o->network.hidden > 1024 || o->network.embedding > 1024 ||
+	    o->network.batch > 65536)
+		return "the network is larger than this library makes one";
+	return NULL;
+}
+
+int tact_tuner_create(struct tact_tuner **out, const struct tact_tune_options *opt,
+		      struct tact_diag *diag)
+{
+	struct tact_tune_options options;
+	struct tact_tuner *t;
+	int status;
+
+	if (!out || !opt || tact_read_options(&options, sizeof(options), opt) < 0)
+		return tact_fail(diag, TACT_E_INVAL, "options that this library does not know");
+	if (fault_of(&options))
+		return tact_fail(diag, TACT_E_INVAL, "%s", fault_of(&options));
+	if (!options.block.size)
+		options.block.size = sizeof(options.block);
+	set_defaults(&options);
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	t->opt = options;
+	t->n_workers = options.threads;
+	t->surrogate_error = NAN;
+	status = tact_block_create(&t->decoder, options.arch, &options.block, diag);
+	if (status < 0) {
+		free(t);
+		return status;
+	}
+	*out = t;
+	return 0;
+}
+
+static void free_worker(struct tune_worker *w)
+{
+	tact_mca_destroy(w->machine);
+	tact_block_destroy(w->block);
+	tune_table_fini(&w->table);
+	free(w->errors);
+	free(w->trial);
+}
+
+void tact_tuner_destroy(struct tact_tuner *t)
+{
+	if (!t)
+		return;
+	for (unsigned i = 0; t->workers && i < t->n_workers; i++)
+		free_worker(&t->workers[i]);
+	for (size_t i = 0; t->codes && i < t->rows.n; i++)
+		tact_mca_code_destroy(t->codes[i]);
+	free(t->workers);
+	free(t->codes);
+	tune_rows_fini(&t->rows);
+	tact_block_destroy(t->decoder);
+	tune_table_fini(&t->defaults);
+	tune_table_fini(&t->start);
+	free(t->params);
+	free(t->sites);
+	free(t->site_of);
+	free(t->site_rows);
+	free(t->predicted);
+	free(t->error);
+	free(t->by_default);
+	free(t->by_start);
+	free(t->changes);
+	free(t);
+}
+
+int tact_tuner_add(struct tact_tuner *t, const uint8_t *code, size_t size, double cycles,
+		   const char *group, struct tact_diag *diag)
+{
+	int status;
+
+	if (!t || !code || t->has_run)
+		return tact_fail(diag, TACT_E_INVAL, "no code, or the run is over");
+	if (!(cycles > 0) || !isfinite(cycles))
+		return tact_fail(diag, TACT_E_INVAL, "the measured cycles are not positive");
+	status = tact_block_load(t->decoder, code, size, diag);
+	if (status < 0)
+		return status;
+	status = tune_rows_add(&t->rows, code, size, cycles, group);
+	return status < 0 ? tact_fail(diag, (enum tact_error) - status, "%s", tact_strerror(status))
+			  : status;
+}
+
+/* Whether there is anything to be learned. */
+static int check_rows(struct tact_tuner *t, struct tact_diag *diag)
+{
+	const struct tune_rows *r = &t->rows;
+	size_t different = 0;
+
+	if (r->n < MIN_ROWS)
+		return tact_fail(diag, TACT_E_INVAL,
+				 "%zu measured blocks; at least %d are needed, so that some are "
+				 "left for validation and test",
+				 r->n, MIN_ROWS);
+	for (size_t i = 1; i < r->n; i++)
+		different += r->rows[i].cycles != r->rows[0].cycles;
+	if (!different)
+		return tact_fail(diag, TACT_E_INVAL,
+				 "all %zu blocks take %g cycles: nothing can be learned from that",
+				 r->n, r->rows[0].cycles);
+	return 0;
+}
+
+static int predict_with(struct tact_tuner *t, const struct tune_table *table, double *out)
+{
+	struct tune_table present[MAX_THREADS];
+	int status = 0;
+	unsigned n = 0;
+
+	/* Machines and blocks borrow the table: it is exchanged value by value only where it is
+	 * learned, so the defaults need tables of their own.
+	 */
+	for (; n < t->n_workers && status >= 0; n++) {
+		struct tune_worker *w = &t->workers[n];
+		struct tact_mca_options options = {.size = sizeof(options)};
+
+		present[n] = w->table;
+		w->table = (struct tune_table){0};
+		status = tune_table_copy(&w->table, table);
+		if (status >= 0 && w->machine) {
+			tact_mca_destroy(w->machine);
+			w->machine = NULL;
+			options.params = w->table.mca;
+			status = tact_mca_create(&w->machine, &options, NULL);
+		} else if (status >= 0) {
+			status = tact_block_rebind(w->block, w->table.arch, NULL);
+		}
+	}
+	if (status >= 0)
+		status = tune_evaluate(t);
+	if (status >= 0)
+		memcpy(out, t->predicted, t->rows.n * sizeof(*out));
+	for (unsigned i = 0; i < n; i++) {
+		struct tune_worker *w = &t->workers[i];
+		struct tact_mca_options options = {.size = sizeof(options)};
+		struct tune_table copy = w->table;
+
+		w->table = present[i];
+		options.params = w->table.mca;
+		if (w->table.mca) {
+			tact_mca_destroy(w->machine);
+			w->machine = NULL;
+			if (tact_mca_create(&w->machine, &options, NULL) < 0)
+				status = -TACT_E_NOMEM;
+		} else if (tact_block_rebind(w->block, w->table.arch, NULL) < 0) {
+			status = -TACT_E_NOMEM;
+		}
+		tune_table_fini(&copy);
+	}
+	return status;
+}
+
+static int prepare(struct tact_tuner *t, struct tact_diag *diag)
+{
+	int status = check_rows(t, diag);
+
+	if (status < 0)
+		return status;
+	t->predicted = calloc(t->rows.n, sizeof(*t->predicted));
+	t->error = calloc(t->rows.n, sizeof(*t->error));
+	t->by_default = calloc(t->rows.n, sizeof(*t->by_default));
+	t->by_start = calloc(t->rows.n, sizeof(*t->by_start));
+	if (!t->predicted || !t->error || !t->by_default || !t->by_start ||
+	    tune_rows_split(&t->rows, t->opt.seed) < 0)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = tune_space_create(t, diag);
+	if (status < 0)
+		return status;
+	if (!t->n_params)
+		return tact_fail(diag, TACT_E_INVAL,
+				 "no instruction of the blocks has a parameter to learn");
+	status = predict_with(t, &t->defaults, t->by_default);
+	if (status >= 0)
+		status = tune_evaluate(t);
+	if (status < 0)
+		return tact_fail(diag, (enum tact_error) - status, "%s", tact_strerror(status));
+	memcpy(t->by_start, t->predicted, t->rows.n * sizeof(*t->by_start));
+	t->evaluations = 0;
+	return 0;
+}
+
+int tact_tuner_run(struct tact_tuner *t, struct tact_diag *diag)
+{
+	static int (*const methods[])(struct tact_tuner *, struct tact_diag *) = {
+		[TACT_TUNE_DIRECT] = tune_direct, [TACT_TUNE_SURROGATE] = tune_surrogate,
+		[TACT_TUNE_SIMPLE] = tune_simple, [TACT_TUNE_RANDOM] = tune_random_search,
+		[TACT_TUNE_BANDIT] = tune_bandit,
+	};
+	int status;
+
+	if (!t || t->has_run)
+		return tact_fail(diag, TACT_E_INVAL, "a tuner runs once");
+	t->has_run = true;
+	t->start_seconds = tune_seconds();
+	status = prepare(t, diag);
+	if (status >= 0)
+		status = methods[t->opt.method](t, diag);
+	if (status < 0)
+		return status;
+	status = tune_evaluate(t);
+	if (status >= 0)
+		status = tune_changes_find(t);
+	if (status >= 0)
+		status = tune_evaluate(t);
+	return status < 0 ? tact_fail(diag, (enum tact_error) - status, "%s", tact_strerror(status))
+			  : 0;
+}
+
+int tact_tuner_save(const struct tact_tuner *t, const char *path, const char *comment,
+		    struct tact_diag *diag)
+{
+	if (!t || !path || !t->workers)
+		return tact_fail(diag, TACT_E_INVAL, "nothing was learned");
+	if (t->opt.model == TACT_TUNE_MCA)
+		return tact_mca_params_save(t->workers[0].table.mca, path, comment, diag);
+	return tact_arch_save(t->workers[0].table.arch, path, comment, diag);
+}
+
+/* ---- what came out ---- */
+
+static double mean_error(const struct tact_tuner *t, const double *predicted, unsigned part)
+{
+	double sum = 0;
+
+	for (size_t r = 0; r < t->rows.n; r++)
+		if (t->rows.rows[r].part == part)
+			sum += tune_relative(predicted[r], t->rows.rows[r].cycles);
+	return t->rows.n_part[part] ? sum / (double)t->rows.n_part[part] : NAN;
+}
+
+void tact_tuner_summary(const struct tact_tuner *t, struct tact_tune_summary *out)
+{
+	*out = (struct tact_tune_summary){.size = sizeof(*out), .surrogate = NAN};
+	if (!t || !t->has_run || !t->by_start)
+		return;
+	for (unsigned part = 0; part < TACT_TUNE_N_PARTS; part++) {
+		out->n[part] = t->rows.n_part[part];
+		out->defaults[part] = mean_error(t, t->by_default, part);
+		out->start[part] = mean_error(t, t->by_start, part);
+		out->learned[part] = mean_error(t, t->predicted, part);
+	}
+	out->n_parameters = t->n_params;
+	out->n_changed = t->n_changes;
+	out->n_forms = t->n_sites;
+	out->evaluations = t->evaluations;
+	out->surrogate = t->surrogate_error;
+}
+
+bool tact_tuner_row(const struct tact_tuner *t, size_t i, struct tact_tune_row *out)
+{
+	const struct tune_row *row;
+
+	if (!t || i >= t->rows.n)
+		return false;
+	row = &t->rows.rows[i];
+	*out = (struct tact_tune_row){
+		.size = sizeof(*out),
+		.code = t->rows.code + row->code,
+		.code_size = row->size,
+		.group = t->rows.groups[row->group],
+		.part = (enum tact_tune_part)row->part,
+		.measured = row->cycles,
+		.defaults = t->by_default ? t->by_default[i] : NAN,
+		.start = t->by_start ? t->by_start[i] : NAN,
+		.learned = t->predicted ? t->predicted[i] : NAN,
+	};
+	return true;
+}
