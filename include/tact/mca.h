@@ -71,6 +71,19 @@ int tact_mca_set(struct tact_mca_params *params, unsigned form, unsigned kind, u
 int tact_mca_default(const struct tact_arch *arch, unsigned form, unsigned kind, unsigned index,
 		     int *value);
 
+/* What a load waits for beside its address. */
+enum tact_mca_memory {
+	TACT_MCA_NO_ALIAS, /* nothing (llvm-mca's default) */
+	TACT_MCA_ALIAS,	   /* the last store; a store likewise (llvm-mca -noalias=false) */
+	TACT_MCA_ADDRESSES /* the last store to the same symbolic address */
+};
+
+/* What loads wait for, if the parameters say so: a file may (memory = addresses).  It is for
+ * tact_mca_options.memory, which the machine goes by.  Returns false if they do not.
+ */
+bool tact_mca_params_memory(const struct tact_mca_params *params, enum tact_mca_memory *memory);
+void tact_mca_params_set_memory(struct tact_mca_params *params, enum tact_mca_memory memory);
+
 /* The defaults with what a file says (doc/models/mca.md has the format).  After a failure the
  * parameters are as they were.
  * Returns -TACT_E_IO, -TACT_E_VERSION, -TACT_E_FORMAT (diag has line and reason), -TACT_E_NOMEM.
@@ -84,13 +97,6 @@ int tact_mca_params_save(const struct tact_mca_params *params, const char *path,
 			 const char *comment, struct tact_diag *diag);
 
 /* ---- the machine ---- */
-
-/* What a load waits for beside its address. */
-enum tact_mca_memory {
-	TACT_MCA_NO_ALIAS, /* nothing (llvm-mca's default) */
-	TACT_MCA_ALIAS,	   /* the last store; a store likewise (llvm-mca -noalias=false) */
-	TACT_MCA_ADDRESSES /* the last store to the same symbolic address */
-};
 
 struct tact_mca_options {
 	size_t size;			      /* sizeof(struct tact_mca_options) */

@@ -74,6 +74,8 @@ struct tact_tune_options {
 	enum tact_tune_model model;
 	enum tact_tune_method method;
 	unsigned what;	     /* bits of enum tact_tune_what; 0: all */
+	enum tact_mca_memory memory; /* mca: what loads wait for */
+	bool learn_memory;   /* mca: instead, whatever leaves least error at the start */
 	bool random_start;   /* mca: sampled as the surrogate's training set is */
 	unsigned corrupt;    /* tables: percent of latencies and ports made wrong at first */
 	struct tact_block_options block; /* mode, init */

@@ -30,6 +30,8 @@ struct mca_form {
 struct tact_mca_params {
 	const struct tact_arch *arch; /* borrowed */
 	unsigned dispatch_width, reorder_buffer;
+	bool has_memory; /* `memory` was given */
+	enum tact_mca_memory memory;
 	unsigned n_forms;
 	struct mca_form forms[]; /* n_forms, and one for instructions without a form */
 };
@@ -39,6 +41,7 @@ void mca_form_derive(struct mca_form *out, const struct tact_arch *arch, unsigne
 bool mca_form_equal(const struct mca_form *a, const struct mca_form *b);
 void mca_globals_derive(const struct tact_arch *arch, unsigned *dispatch_width,
 			unsigned *reorder_buffer);
+extern const char *const mca_memory_names[TACT_MCA_ADDRESSES + 1];
 void mca_params_assign(struct tact_mca_params *to, const struct tact_mca_params *from);
 
 /* ---- code ---- */

@@ -119,6 +119,19 @@ static int read_arch(struct reader *r, const char *name)
 	return 0;
 }
 
+static int read_memory(struct reader *r, const char *name)
+{
+	for (unsigned i = 0; i <= TACT_MCA_ADDRESSES; i++) {
+		if (strcmp(name, mca_memory_names[i]))
+			continue;
+		if (r->params->has_memory)
+			return FAIL(r, "memory appears twice");
+		tact_mca_params_set_memory(r->params, (enum tact_mca_memory)i);
+		return 0;
+	}
+	return FAIL(r, "memory: '%.40s' is none of none, all, addresses", name);
+}
+
 static int read_global(struct reader *r, char *line)
 {
 	char *name, *value;
@@ -127,6 +140,8 @@ static int read_global(struct reader *r, char *line)
 		return FAIL(r, "'name = value' or a form with its columns expected");
 	if (!strcmp(name, "arch"))
 		return read_arch(r, value);
+	if (!strcmp(name, "memory"))
+		return read_memory(r, value);
 	for (unsigned kind = 0; kind < TACT_MCA_N_KINDS; kind++) {
 		if (!tact_mca_info(kind)->global || strcmp(name, tact_mca_info(kind)->name))
 			continue;
@@ -263,6 +278,8 @@ static void put_params(struct writer *w, const struct tact_mca_params *params, c
 	put(w, "arch = %s\n", tact_arch_name(params->arch));
 	put(w, "%s = %u\n", tact_mca_info(TACT_MCA_DISPATCH_WIDTH)->name, params->dispatch_width);
 	put(w, "%s = %u\n", tact_mca_info(TACT_MCA_REORDER_BUFFER)->name, params->reorder_buffer);
+	if (params->has_memory)
+		put(w, "memory = %s\n", mca_memory_names[params->memory]);
 	put(w,
 	    "# form\tmicro_ops\tlatency\tread_advance\tport_cycles; forms not listed: defaults\n");
 	for (unsigned i = 0; i < params->n_forms; i++) {

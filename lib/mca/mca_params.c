@@ -147,6 +147,8 @@ static size_t params_size(unsigned n_forms)
 static void reset(struct tact_mca_params *params)
 {
 	mca_globals_derive(params->arch, &params->dispatch_width, &params->reorder_buffer);
+	params->has_memory = false;
+	params->memory = TACT_MCA_NO_ALIAS;
 	for (unsigned i = 0; i <= params->n_forms; i++)
 		mca_form_derive(&params->forms[i], params->arch, i);
 }
@@ -196,6 +198,24 @@ void tact_mca_params_destroy(struct tact_mca_params *params)
 const struct tact_arch *tact_mca_params_arch(const struct tact_mca_params *params)
 {
 	return params ? params->arch : NULL;
+}
+
+const char *const mca_memory_names[TACT_MCA_ADDRESSES + 1] = {"none", "all", "addresses"};
+
+bool tact_mca_params_memory(const struct tact_mca_params *params, enum tact_mca_memory *memory)
+{
+	if (!params || !params->has_memory)
+		return false;
+	*memory = params->memory;
+	return true;
+}
+
+void tact_mca_params_set_memory(struct tact_mca_params *params, enum tact_mca_memory memory)
+{
+	if (!params || (unsigned)memory > TACT_MCA_ADDRESSES)
+		return;
+	params->has_memory = true;
+	params->memory = memory;
 }
 
 /* ---- single values ---- */

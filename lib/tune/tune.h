@@ -177,6 +177,7 @@ struct tact_tuner {
 
 /* Makes params, sites and workers from rows and the start. */
 int tune_space_create(struct tact_tuner *t, struct tact_diag *diag);
+int tune_codes_make(struct tact_tuner *t, enum tact_mca_memory memory);
 
 /* The data that block_lower takes for an instruction. */
 enum arch_situation tune_situation(const struct tact_arch *arch, const struct tact_insn *insn);

@@ -17,9 +17,10 @@
 enum {
 	GROUP = 8,	/* sites that are searched at the same time; fixed, so that the number of
 			 * threads does not change the result */
-	SAMPLE = 400,	/* rows of a large site that a value is first tried on */
+	SAMPLE = 128,	/* rows of a large site that a value is first tried on */
 	MAX_MOVES = 24, /* of a site in a sweep */
-	MAX_SWEEPS = 12
+	MAX_SWEEPS = 12,
+	FINER = 3 /* see refine */
 };
 
 struct move {
@@ -39,6 +40,7 @@ struct finding {
 struct sweep {
 	struct finding findings[GROUP];
 	double min_gain;
+	double *seen;	    /* by site and row: the error when the site was last searched */
 	const double *fall; /* by parameter: error that a smaller value could save; NULL: not known
 			     */
 };
@@ -66,7 +68,8 @@ static int try_rows(struct tune_worker *w, struct finding *f, double *delta)
 			w->trial[k] = tune_relative(cycles, w->t->rows.rows[rows[k]].cycles);
 			sum += w->trial[k] - w->errors[k];
 		}
-		if (!phase && stride > 1 && sum >= 0)
+		/* A small part first, then about a tenth: most values are given up there. */
+		if ((!phase || phase == stride / 8) && stride > 1 && sum >= 0)
 			return 0;
 	}
 	*delta = sum;
@@ -104,8 +107,8 @@ enum { MAX_CANDIDATES = 80 };
 static unsigned candidates(const struct tact_tuner *t, const struct tune_param *p, int v, int *list)
 {
 	static const int near[] = {1, -1, 2, -2, 4, -4};
-	static const int latencies[] = {0, 1, 3, 4, 5, 6};
-	static const int advances[] = {0, 4, 5, 6};
+	static const int latencies[] = {0, 1, 4, 5};
+	static const int advances[] = {0, 5};
 	unsigned n = 0;
 
 	if (p->kind == TUNE_PORT_SET) {
@@ -113,9 +116,14 @@ static unsigned candidates(const struct tact_tuner *t, const struct tune_param *
 			n = add(list, n, p, v, t->port_sets[i]);
 		return n;
 	}
+	if (p->kind == TACT_MCA_PORT_CYCLES) {
+		n = add(list, n, p, v, v + 1);
+		n = add(list, n, p, v, v - 1);
+		return v ? add(list, n, p, v, 0) : n;
+	}
 	for (unsigned i = 0; i < ARRAY_SIZE(near); i++)
-		if (abs(near[i]) < 4 || p->kind == TUNE_LATENCY || p->kind == TACT_MCA_LATENCY ||
-		    p->kind == TUNE_HOLD)
+		if (abs(near[i]) < (p->kind == TACT_MCA_READ_ADVANCE ? 2 : 4) ||
+		    p->kind == TUNE_LATENCY || p->kind == TACT_MCA_LATENCY || p->kind == TUNE_HOLD)
 			n = add(list, n, p, v, v + near[i]);
 	if (p->kind == TACT_MCA_LATENCY || p->kind == TUNE_LATENCY)
 		for (unsigned i = 0; i < ARRAY_SIZE(latencies); i++)
@@ -123,8 +131,6 @@ static unsigned candidates(const struct tact_tuner *t, const struct tune_param *
 	if (p->kind == TACT_MCA_READ_ADVANCE)
 		for (unsigned i = 0; i < ARRAY_SIZE(advances); i++)
 			n = add(list, n, p, v, advances[i]);
-	if (p->kind == TACT_MCA_PORT_CYCLES)
-		n = add(list, n, p, v, 0);
 	if (v >= 8) {
 		n = add(list, n, p, v, v / 2);
 		n = add(list, n, p, v, v * 3 / 4);
@@ -200,17 +206,9 @@ static int search_site(struct tune_worker *w, size_t item, void *context)
 		w->errors[k] = t->error[t->site_rows[site->first_row + k]];
 	for (unsigned i = 0; i < n; i++)
 		before[i] = tune_value(&w->table, &t->params[site->first_param + i]);
-	for (unsigned round = 0; round < 2 && status >= 0; round++) {
-		double up = room(w, site, true), down = room(w, site, false);
-		bool better = false;
-
-		for (unsigned i = 0; i < n && status >= 0; i++) {
-			status = improve_param(w, s, f, site->first_param + i, up, down);
-			better |= status > 0;
-		}
-		if (!better)
-			break;
-	}
+	for (unsigned i = 0; i < n && status >= 0; i++)
+		status = improve_param(w, s, f, site->first_param + i, room(w, site, true),
+				       room(w, site, false));
 	/* The present table is the same for all until the moves are applied. */
 	for (unsigned i = 0; i < n; i++)
 		tune_assign(&w->table, &t->params[site->first_param + i], before[i]);
@@ -337,21 +335,40 @@ static double time_left(const struct tact_tuner *t, unsigned sweep, double done)
 	return share > 0.01 ? used / share - used : NAN;
 }
 
+/* Whether enough has changed in a site's rows since it was last searched. */
+static bool is_stale(struct tact_tuner *t, const struct sweep *s, const struct tune_site *site,
+		     unsigned sweep)
+{
+	const uint32_t *rows = t->site_rows + site->first_row;
+	double changed = 0;
+
+	if (!sweep)
+		return true;
+	for (uint32_t k = 0; k < site->n_rows; k++)
+		changed += fabs(t->error[rows[k]] - s->seen[site->first_row + k]);
+	return changed > s->min_gain;
+}
+
+static void note_seen(struct tact_tuner *t, struct sweep *s, const struct tune_site *site)
+{
+	for (uint32_t k = 0; k < site->n_rows; k++)
+		s->seen[site->first_row + k] = t->error[t->site_rows[site->first_row + k]];
+}
+
 static int sweep_sites(struct tact_tuner *t, struct sweep *s, double *scratch, unsigned sweep,
 		       double validation)
 {
 	int status = 0;
 
-	for (size_t first = 0; first < t->n_sites && status >= 0; first += GROUP) {
-		size_t n = t->n_sites - first < GROUP ? t->n_sites - first : GROUP;
-		double done = (double)first / (double)t->n_sites;
+	for (size_t next = 0; next < t->n_sites && status >= 0;) {
+		double done = (double)next / (double)t->n_sites;
+		size_t n = 0;
 
-		for (size_t i = 0; i < n; i++) {
-			s->findings[i].site = &t->sites[first + i];
-			s->findings[i].n_moves = 0;
-			s->findings[i].gain = 0;
-			s->findings[i].evaluations = 0;
-		}
+		for (; next < t->n_sites && n < GROUP; next++)
+			if (is_stale(t, s, &t->sites[next], sweep))
+				s->findings[n++] = (struct finding){.site = &t->sites[next]};
+		for (size_t i = 0; i < n; i++)
+			note_seen(t, s, s->findings[i].site);
 		status = tune_parallel(t, n, search_site, s);
 		for (size_t i = 0; i < n && status >= 0; i++) {
 			t->evaluations += s->findings[i].evaluations;
@@ -406,6 +423,29 @@ static int run_sweeps(struct tact_tuner *t, struct sweep *s, int *best, double *
 	return status;
 }
 
+/* Micro-ops in a finer unit: all of them, the width and the buffer times a number are the same
+ * machine, in which an instruction can cost half a slot more.
+ */
+static void refine(struct tact_tuner *t)
+{
+	const int k = FINER;
+	static const unsigned globals[] = {TACT_MCA_DISPATCH_WIDTH, TACT_MCA_REORDER_BUFFER};
+
+	for (unsigned i = 0; i < t->n_workers; i++) {
+		struct tact_mca_params *params = t->workers[i].table.mca;
+		int value = 0;
+
+		for (unsigned g = 0; g < ARRAY_SIZE(globals); g++) {
+			tact_mca_get(params, 0, globals[g], 0, &value);
+			tact_mca_set(params, 0, globals[g], 0, value * k);
+		}
+		for (unsigned form = 0; form < tact_form_count(); form++) {
+			tact_mca_get(params, form, TACT_MCA_MICRO_OPS, 0, &value);
+			tact_mca_set(params, form, TACT_MCA_MICRO_OPS, 0, value * k);
+		}
+	}
+}
+
 int tune_direct(struct tact_tuner *t, struct tact_diag *diag)
 {
 	struct sweep *s = calloc(1, sizeof(*s));
@@ -413,12 +453,19 @@ int tune_direct(struct tact_tuner *t, struct tact_diag *diag)
 	double *scratch = calloc(t->n_sites ? t->sites[0].n_rows : 1, sizeof(*scratch));
 	double *fall = calloc(t->n_params + 1, sizeof(*fall));
 
-	if (s && best && scratch && fall) {
+	if (s)
+		s->seen = calloc(t->n_site_rows + 1, sizeof(*s->seen));
+	if (s && s->seen && best && scratch && fall) {
 		s->min_gain = t->opt.min_gain;
+		if (t->opt.model == TACT_TUNE_MCA && t->opt.what & TACT_TUNE_UOPS &&
+		    t->opt.what & TACT_TUNE_GLOBALS)
+			refine(t);
 		status = run_sweeps(t, s, best, scratch, fall);
 		if (status >= 0)
 			tune_values_set(t, best);
 	}
+	if (s)
+		free(s->seen);
 	free(s);
 	free(best);
 	free(scratch);

@@ -79,11 +79,6 @@ static int find_uses(struct tact_tuner *t, struct uses *u)
 
 		if (status < 0)
 			return status;
-		if (t->codes) {
-			status = tact_mca_code_create(&t->codes[r], b, TACT_MCA_NO_ALIAS, NULL);
-			if (status < 0)
-				return status;
-		}
 		if (row->part != TACT_TUNE_TRAIN)
 			continue;
 		for (size_t i = 0; i < b->n_insns && !status; i++) {
@@ -94,6 +89,23 @@ static int find_uses(struct tact_tuner *t, struct uses *u)
 			status = t->codes ? add_use(u, insn->form, ARCH_PLAIN, r)
 					  : add_table_uses(u, t->opt.arch, insn, r);
 		}
+		if (status < 0)
+			return status;
+	}
+	return 0;
+}
+
+/* The rows as the plain machine sees them. */
+int tune_codes_make(struct tact_tuner *t, enum tact_mca_memory memory)
+{
+	for (size_t r = 0; r < t->rows.n; r++) {
+		const struct tune_row *row = &t->rows.rows[r];
+		int status = tact_block_load(t->decoder, t->rows.code + row->code, row->size, NULL);
+
+		tact_mca_code_destroy(t->codes[r]);
+		t->codes[r] = NULL;
+		if (status >= 0)
+			status = tact_mca_code_create(&t->codes[r], t->decoder, memory, NULL);
 		if (status < 0)
 			return status;
 	}
@@ -168,7 +180,7 @@ enum { MAX_LATENCY = 200, MAX_UOPS = 100, MAX_PORT_CYCLES = 100, MAX_ADVANCE = 2
 static int add_mca_params(struct tact_tuner *t, bool is_global, unsigned form)
 {
 	static const int high[TACT_MCA_N_KINDS] = {MAX_UOPS,	    MAX_LATENCY, MAX_ADVANCE,
-						   MAX_PORT_CYCLES, 16,		 512};
+						   MAX_PORT_CYCLES, 64,		 4096};
 	int status = 0;
 
 	for (unsigned kind = 0; kind < TACT_MCA_N_KINDS; kind++) {
@@ -323,6 +335,8 @@ int tune_space_create(struct tact_tuner *t, struct tact_diag *diag)
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
 	status = find_uses(t, &uses);
+	if (status >= 0 && t->codes)
+		status = tune_codes_make(t, TACT_MCA_NO_ALIAS);
 	if (status >= 0)
 		status = make_sites(t, &uses);
 	free(uses.list);

@@ -208,6 +208,30 @@ static int predict_with(struct tact_tuner *t, const struct tune_table *table, do
 	return status;
 }
 
+/* What loads wait for: as asked for, or what leaves least error in the training rows. */
+static int choose_memory(struct tact_tuner *t)
+{
+	enum tact_mca_memory best = t->opt.memory;
+	double least = INFINITY;
+	int status = 0;
+
+	for (unsigned m = 0; m <= TACT_MCA_ADDRESSES && t->opt.learn_memory && status >= 0; m++) {
+		status = tune_codes_make(t, (enum tact_mca_memory)m);
+		if (status >= 0)
+			status = tune_evaluate_parts(t, 1u << TACT_TUNE_TRAIN);
+		if (status >= 0 && tune_error_of(t, TACT_TUNE_TRAIN) < least) {
+			least = tune_error_of(t, TACT_TUNE_TRAIN);
+			best = (enum tact_mca_memory)m;
+		}
+	}
+	if (status >= 0)
+		status = tune_codes_make(t, best);
+	for (unsigned i = 0; i < t->n_workers && best != TACT_MCA_NO_ALIAS; i++)
+		tact_mca_params_set_memory(t->workers[i].table.mca, best);
+	t->opt.memory = best;
+	return status;
+}
+
 static int prepare(struct tact_tuner *t, struct tact_diag *diag)
 {
 	int status = check_rows(t, diag);
@@ -228,6 +252,8 @@ static int prepare(struct tact_tuner *t, struct tact_diag *diag)
 		return tact_fail(diag, TACT_E_INVAL,
 				 "no instruction of the blocks has a parameter to learn");
 	status = predict_with(t, &t->defaults, t->by_default);
+	if (status >= 0 && t->codes)
+		status = choose_memory(t);
 	if (status >= 0)
 		status = tune_evaluate(t);
 	if (status < 0)
