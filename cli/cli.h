@@ -29,6 +29,7 @@ int cmd_predict(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 int cmd_dataset(int argc, char **argv);
 int cmd_collect(int argc, char **argv);
+int cmd_tune(int argc, char **argv);
 int cmd_archs(int argc, char **argv);
 int cmd_measure(int argc, char **argv);
 int cmd_evaluate(int argc, char **argv);

@@ -23,6 +23,7 @@
 #include <tact/simulate.h>
 #include <tact/status.h>
 #include <tact/trace.h>
+#include <tact/tune.h>
 #include <tact/version.h>
 
 #endif /* TACT_TACT_H */

@@ -83,7 +83,7 @@ struct tact_tune_options {
 	unsigned threads;    /* 0: all cores */
 	uint64_t budget;     /* block evaluations; 0: until nothing gets better, or a default */
 	double min_gain;     /* direct: relative error, summed over blocks, that a change must save;
-			      * 0: 0.05 */
+			      * 0: 0.5 */
 	struct tact_tune_network network;
 	const char *checkpoint; /* file of the surrogate's progress; NULL: none; borrowed */
 	tact_tune_report_fn *report; /* NULL: none */
