@@ -29,6 +29,7 @@ header Zydis/Zydis.h libzydis-dev 'decodes x86 instructions'
 header elfutils/libdw.h libdw-dev 'reads ELF and DWARF'
 header libelf.h libelf-dev 'reads ELF'
 header sqlite3.h libsqlite3-dev 'stores blocks and measurements'
+header oneapi/dnnl/dnnl.h libdnnl-dev 'products of matrices, for tact tune'
 header zstd.h libzstd-dev 'compresses traces'
 case ${1:-build} in
 check)

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The method `surrogate`: what its files share.
+ */
+#ifndef TACT_SURROGATE_H
+#define TACT_SURROGATE_H
+
+#include "tune/tune.h"
+#include "tune/tune_net.h"
+
+/* Parameters of an instruction as the network sees them: those of its form, then the machine's. */
+enum {
+	SURROGATE_FORM_INPUTS = 2 + TACT_MCA_READS + TACT_MCA_PORTS,
+	SURROGATE_INPUTS = SURROGATE_FORM_INPUTS + 2
+};
+
+/* Adam (Kingma, Ba, 2015). */
+struct adam {
+	float *m, *v; /* owned */
+	size_t n;
+	uint64_t steps;
+};
+
+/* Where a run stands.  All of it is in a checkpoint. */
+enum surrogate_phase { PHASE_NETWORK, PHASE_TABLE, PHASE_DONE };
+struct surrogate_state {
+	uint32_t phase, round, epoch, batch; /* the next batch to do */
+	double loss;			     /* of the batches of this epoch so far, summed */
+	double best;			     /* validation error of best_values; of the model */
+	double network_error;		     /* of the last pass over simulated blocks */
+};
+
+struct surrogate {
+	struct tact_tuner *t;
+	struct net net;
+	uint64_t fingerprint; /* of options and rows: a checkpoint belongs to one */
+
+	struct net_type *types; /* owned */
+	size_t n_types, type_capacity;
+	unsigned vocabulary;
+	uint32_t **row_types; /* owned; by row; NULL: has no instruction */
+	uint32_t *row_length; /* owned */
+	uint32_t *train;      /* owned; training rows */
+	size_t n_train;
+
+	/* Simulated blocks: row, parameters of each instruction, cycles. */
+	uint8_t *sampled;  /* owned; SURROGATE_INPUTS bytes an instruction */
+	size_t *sample_at; /* owned; by sample */
+	float *simulated;  /* owned; logarithm of cycles */
+	size_t n_samples;
+
+	float *weights; /* owned */
+	struct adam network_adam;
+	float *table; /* owned; by parameter of the tuner: above its lower bound, any sign */
+	struct adam table_adam;
+	int *values, *best_values, *centre; /* owned; by parameter */
+	struct surrogate_state state;
+
+	struct shard *shards; /* owned */
+	size_t n_shards;
+	float *vectors; /* owned; of all types, when the network is frozen */
+	double last_saved;
+	double seconds_before; /* that earlier runs of this checkpoint took */
+};
+
+int surrogate_tokens(struct surrogate *s); /* types, row_types, row_length */
+
+/* Reads a checkpoint, if the file is there.  1: it was; 0: there is none.
+ * -TACT_E_FORMAT: damaged, or of another run; -TACT_E_VERSION, -TACT_E_IO.
+ */
+int surrogate_load(struct surrogate *s, const char *path, struct tact_diag *diag);
+int surrogate_save(struct surrogate *s, const char *path, struct tact_diag *diag);
+
+#endif /* TACT_SURROGATE_H */

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A run's state on disk: whatever ends the process, the next one goes on from the last whole file.
+ * Simulated blocks are not in it: they are made again from the seed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tune/surrogate.h"
+
+static const char magic[16] = "#tact-tune-state";
+enum { VERSION = 1 };
+
+struct header {
+	char magic[16];
+	uint32_t version, header_size;
+	uint64_t fingerprint;
+	uint64_t n_weights, n_params, network_steps, table_steps;
+	double seconds;
+	struct surrogate_state state;
+	uint64_t hash; /* of everything behind the header */
+};
+
+struct part {
+	void *data;
+	size_t size;
+};
+
+/* What follows the header, in this order. */
+static size_t list_parts(struct surrogate *s, struct part *parts)
+{
+	size_t n = s->net.n_weights * sizeof(float), k = s->t->n_params * sizeof(float);
+	const struct part list[] = {
+		{s->weights, n},
+		{s->network_adam.m, n},
+		{s->network_adam.v, n},
+		{s->table, k},
+		{s->table_adam.m, k},
+		{s->table_adam.v, k},
+		{s->best_values, s->t->n_params * sizeof(int)},
+		{s->centre, s->t->n_params * sizeof(int)},
+	};
+
+	memcpy(parts, list, sizeof(list));
+	return ARRAY_SIZE(list);
+}
+
+enum { MAX_PARTS = 8 };
+
+static size_t body_size(const struct part *parts, size_t n)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < n; i++)
+		size += parts[i].size;
+	return size;
+}
+
+int surrogate_save(struct surrogate *s, const char *path, struct tact_diag *diag)
+{
+	struct part parts[MAX_PARTS];
+	size_t n = list_parts(s, parts), body = body_size(parts, n), at = sizeof(struct header);
+	char *data = calloc(1, sizeof(struct header) + body);
+	struct header *h = (struct header *)data;
+	int status;
+
+	if (!data)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		memcpy(data + at, parts[i].data, parts[i].size);
+		at += parts[i].size;
+	}
+	memcpy(h->magic, magic, sizeof(magic));
+	h->version = VERSION;
+	h->header_size = sizeof(*h);
+	h->fingerprint = s->fingerprint;
+	h->n_weights = s->net.n_weights;
+	h->n_params = s->t->n_params;
+	h->network_steps = s->network_adam.steps;
+	h->table_steps = s->table_adam.steps;
+	h->seconds = s->seconds_before + tune_seconds() - s->t->start_seconds;
+	h->state = s->state;
+	h->hash = tact_hash_bytes(data + sizeof(*h), body);
+	status = tact_file_replace(path, data, sizeof(*h) + body, diag);
+	free(data);
+	return status;
+}
+
+static int read_file(const char *path, char **out, size_t *size, struct tact_diag *diag)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), status = 0;
+	struct stat info;
+	char *data = NULL;
+	size_t at = 0;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 || fstat(fd, &info) < 0) {
+		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+		goto out_close;
+	}
+	if (!S_ISREG(info.st_mode) || info.st_size > (1ll << 32)) {
+		status = tact_fail(diag, TACT_E_FORMAT, "not a checkpoint of tact tune");
+		goto out_close;
+	}
+	data = malloc((size_t)info.st_size + 1);
+	if (!data) {
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		goto out_close;
+	}
+	while (at < (size_t)info.st_size) {
+		ssize_t n = read(fd, data + at, (size_t)info.st_size - at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+			goto out_close;
+		}
+		if (!n)
+			break;
+		at += (size_t)n;
+	}
+	*out = data;
+	*size = at;
+	data = NULL;
+	status = 1;
+out_close:
+	free(data);
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+/* What is wrong with a file, before any of it is used. */
+static int examine(const struct surrogate *s, const char *data, size_t size, size_t body,
+		   struct tact_diag *diag)
+{
+	struct header h;
+
+	if (size < sizeof(h) || memcmp(data, magic, sizeof(magic)))
+		return tact_fail(diag, TACT_E_FORMAT, "not a checkpoint of tact tune");
+	memcpy(&h, data, sizeof(h));
+	if (h.version != VERSION)
+		return tact_fail(diag, TACT_E_VERSION,
+				 "a checkpoint of version %u; this library reads version %d",
+				 h.version, VERSION);
+	if (h.fingerprint != s->fingerprint || h.n_weights != s->net.n_weights ||
+	    h.n_params != s->t->n_params)
+		return tact_fail(diag, TACT_E_FORMAT,
+				 "a checkpoint of another run: other blocks, options or seed; "
+				 "remove it to start anew");
+	if (h.header_size != sizeof(h) || size != sizeof(h) + body ||
+	    tact_hash_bytes(data + sizeof(h), body) != h.hash || h.state.phase > PHASE_DONE)
+		return tact_fail(diag, TACT_E_FORMAT,
+				 "the checkpoint is damaged or cut short; remove it to start anew");
+	return 0;
+}
+
+int surrogate_load(struct surrogate *s, const char *path, struct tact_diag *diag)
+{
+	struct part parts[MAX_PARTS];
+	size_t n = list_parts(s, parts), body = body_size(parts, n), size = 0, at;
+	struct header h;
+	char *data = NULL;
+	int status = read_file(path, &data, &size, diag);
+
+	if (status <= 0)
+		return status;
+	status = examine(s, data, size, body, diag);
+	if (status < 0)
+		goto out_free;
+	memcpy(&h, data, sizeof(h));
+	at = sizeof(h);
+	for (size_t i = 0; i < n; i++) {
+		memcpy(parts[i].data, data + at, parts[i].size);
+		at += parts[i].size;
+	}
+	s->state = h.state;
+	s->network_adam.steps = h.network_steps;
+	s->table_adam.steps = h.table_steps;
+	s->seconds_before = h.seconds;
+	status = 1;
+out_free:
+	free(data);
+	return status;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Instructions as tokens, as Ithemal writes them: operation, <S>, what is read, <D>, what is
+ * written, <E>.  The same tokens are one type, however often they occur.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "block/block.h"
+#include "tune/surrogate.h"
+
+/* Forms come first, then registers, then these. */
+enum {
+	TOKEN_NO_FORM,
+	TOKEN_SOURCES,
+	TOKEN_RESULTS,
+	TOKEN_END,
+	TOKEN_MEMORY,
+	TOKEN_CONSTANT,
+	TOKEN_CARRY,
+	TOKEN_OTHER_FLAGS,
+	N_SPECIAL
+};
+
+static void put(struct net_type *type, unsigned token)
+{
+	if (type->n < NET_MAX_TOKENS)
+		type->token[type->n++] = (uint16_t)token;
+}
+
+static unsigned special(unsigned which)
+{
+	return tact_form_count() + TACT_N_REGS + which;
+}
+
+static void put_register(struct net_type *type, unsigned reg)
+{
+	if (reg < TACT_N_REGS && reg != TACT_REG_FLAGS && reg != TACT_REG_RIP)
+		put(type, tact_form_count() + reg);
+}
+
+static void put_flags(struct net_type *type, unsigned groups)
+{
+	if (groups & TACT_FLAGS_C)
+		put(type, special(TOKEN_CARRY));
+	if (groups & TACT_FLAGS_SPAZO)
+		put(type, special(TOKEN_OTHER_FLAGS));
+}
+
+static void put_sources(struct net_type *type, const struct tact_insn *insn)
+{
+	for (unsigned k = 0; k < insn->n_operands; k++) {
+		const struct tact_operand *o = &insn->operand[k];
+		bool is_read = o->access & (TACT_ACCESS_READ | TACT_ACCESS_COND_READ);
+
+		if (o->kind == TACT_OPERAND_IMM)
+			put(type, special(TOKEN_CONSTANT));
+		else if (o->kind == TACT_OPERAND_REG && is_read && !o->implicit_stack)
+			put_register(type, o->reg);
+		else if (o->kind == TACT_OPERAND_MEM && is_read)
+			put(type, special(TOKEN_MEMORY));
+		if ((o->kind == TACT_OPERAND_MEM || o->kind == TACT_OPERAND_AGEN) &&
+		    !o->implicit_stack) {
+			put_register(type, o->base);
+			put_register(type, o->index);
+		}
+	}
+	put_flags(type, insn->flags_read);
+}
+
+static void put_results(struct net_type *type, const struct tact_insn *insn)
+{
+	for (unsigned k = 0; k < insn->n_operands; k++) {
+		const struct tact_operand *o = &insn->operand[k];
+
+		if (!(o->access & (TACT_ACCESS_WRITE | TACT_ACCESS_COND_WRITE)))
+			continue;
+		if (o->kind == TACT_OPERAND_REG && !o->implicit_stack)
+			put_register(type, o->reg);
+		else if (o->kind == TACT_OPERAND_MEM)
+			put(type, special(TOKEN_MEMORY));
+	}
+	put_flags(type, insn->flags_written);
+}
+
+static void describe(struct net_type *type, const struct tact_insn *insn)
+{
+	memset(type, 0, sizeof(*type));
+	put(type, insn->form < tact_form_count() ? insn->form : special(TOKEN_NO_FORM));
+	put(type, special(TOKEN_SOURCES));
+	put_sources(type, insn);
+	put(type, special(TOKEN_RESULTS));
+	put_results(type, insn);
+	put(type, special(TOKEN_END));
+}
+
+struct table {
+	uint32_t *slots; /* owned; number of a type + 1 */
+	size_t n;
+};
+
+static int rehash(struct surrogate *s, struct table *table)
+{
+	size_t n = table->n ? 2 * table->n : 4096;
+	uint32_t *slots;
+
+	if (2 * (s->n_types + 1) < table->n)
+		return 0;
+	slots = calloc(n, sizeof(*slots));
+	if (!slots)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < s->n_types; i++) {
+		size_t at = tact_hash_bytes(&s->types[i], sizeof(s->types[i])) & (n - 1);
+
+		while (slots[at])
+			at = (at + 1) & (n - 1);
+		slots[at] = (uint32_t)i + 1;
+	}
+	free(table->slots);
+	table->slots = slots;
+	table->n = n;
+	return 0;
+}
+
+/* Number of a type, a new one if need be. */
+static long find_type(struct surrogate *s, struct table *table, const struct net_type *type)
+{
+	size_t at;
+
+	if (rehash(s, table) < 0)
+		return -TACT_E_NOMEM;
+	at = tact_hash_bytes(type, sizeof(*type)) & (table->n - 1);
+	for (; table->slots[at]; at = (at + 1) & (table->n - 1))
+		if (!memcmp(&s->types[table->slots[at] - 1], type, sizeof(*type)))
+			return table->slots[at] - 1;
+	if (tact_grow(&s->types, &s->type_capacity, s->n_types + 1, sizeof(*s->types)) < 0)
+		return -TACT_E_NOMEM;
+	s->types[s->n_types] = *type;
+	table->slots[at] = (uint32_t)++s->n_types;
+	return (long)s->n_types - 1;
+}
+
+static int add_row(struct surrogate *s, struct table *table, size_t r)
+{
+	struct tact_tuner *t = s->t;
+	const struct tune_row *row = &t->rows.rows[r];
+	struct net_type type;
+	int status = tact_block_load(t->decoder, t->rows.code + row->code, row->size, NULL);
+
+	if (status < 0)
+		return status;
+	s->row_length[r] = (uint32_t)t->decoder->n_insns;
+	s->row_types[r] = calloc(t->decoder->n_insns, sizeof(uint32_t));
+	if (!s->row_types[r])
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < t->decoder->n_insns; i++) {
+		long number;
+
+		describe(&type, t->decoder->insns[i].insn);
+		number = find_type(s, table, &type);
+		if (number < 0)
+			return (int)number;
+		s->row_types[r][i] = (uint32_t)number;
+	}
+	return 0;
+}
+
+/* Tokens that occur get small numbers. */
+static int renumber(struct surrogate *s)
+{
+	unsigned all = tact_form_count() + TACT_N_REGS + N_SPECIAL;
+	uint32_t *number = calloc(all, sizeof(*number));
+
+	if (!number)
+		return -TACT_E_NOMEM;
+	s->vocabulary = 0;
+	for (size_t i = 0; i < s->n_types; i++) {
+		for (unsigned k = 0; k < s->types[i].n; k++) {
+			uint32_t *n = &number[s->types[i].token[k]];
+
+			if (!*n)
+				*n = ++s->vocabulary;
+			s->types[i].token[k] = (uint16_t)(*n - 1);
+		}
+	}
+	free(number);
+	return 0;
+}
+
+int surrogate_tokens(struct surrogate *s)
+{
+	struct table table = {0};
+	int status = 0;
+
+	s->row_types = calloc(s->t->rows.n, sizeof(uint32_t *));
+	s->row_length = calloc(s->t->rows.n, sizeof(*s->row_length));
+	s->train = calloc(s->t->rows.n, sizeof(*s->train));
+	if (!s->row_types || !s->row_length || !s->train)
+		return -TACT_E_NOMEM;
+	for (size_t r = 0; r < s->t->rows.n && status >= 0; r++) {
+		status = add_row(s, &table, r);
+		if (s->t->rows.rows[r].part == TACT_TUNE_TRAIN)
+			s->train[s->n_train++] = (uint32_t)r;
+	}
+	free(table.slots);
+	return status < 0 ? status : renumber(s);
+}
