@@ -53,6 +53,7 @@ struct surrogate {
 	struct adam network_adam;
 	float *table; /* owned; by parameter of the tuner: above its lower bound, any sign */
 	struct adam table_adam;
+	int32_t *param_at; /* owned; by site and input: number of the parameter, -1: none */
 	int *values, *best_values, *centre; /* owned; by parameter */
 	struct surrogate_state state;
 

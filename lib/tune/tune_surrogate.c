@@ -66,25 +66,50 @@ static int above_bound(const struct tact_mca_params *params, unsigned form, unsi
 	return value - tact_mca_info(in.kind)->low;
 }
 
-/* Number of the learned parameter behind an input, or -1. */
-static long param_of(const struct tact_tuner *t, unsigned form, unsigned k)
+/* Looks for the learned parameter behind an input; -1: there is none. */
+static int32_t find_param(const struct tact_tuner *t, size_t first, size_t n, unsigned k)
 {
 	struct input_kind in = input_kind(k);
-	size_t first = 0, n = t->n_globals;
 
-	if (k < SURROGATE_FORM_INPUTS) {
-		const struct tune_site *site =
-			form == TACT_FORM_NONE ? NULL : tune_site_of(t, form, ARCH_PLAIN);
-
-		if (!site)
-			return -1;
-		first = site->first_param;
-		n = site->n_params;
-	}
 	for (size_t i = first; i < first + n; i++)
 		if (t->params[i].kind == in.kind && t->params[i].index == in.index)
-			return (long)i;
+			return (int32_t)i;
 	return -1;
+}
+
+/* By site and input, the machine's behind the last site. */
+static int index_params(struct surrogate *s)
+{
+	const struct tact_tuner *t = s->t;
+
+	s->param_at = calloc((t->n_sites + 1) * SURROGATE_INPUTS, sizeof(*s->param_at));
+	if (!s->param_at)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i <= t->n_sites; i++) {
+		for (unsigned k = 0; k < SURROGATE_INPUTS; k++) {
+			bool is_global = k >= SURROGATE_FORM_INPUTS;
+			int32_t *to = &s->param_at[i * SURROGATE_INPUTS + k];
+
+			if (is_global)
+				*to = find_param(t, 0, t->n_globals, k);
+			else if (i < t->n_sites)
+				*to = find_param(t, t->sites[i].first_param, t->sites[i].n_params,
+						 k);
+			else
+				*to = -1;
+		}
+	}
+	return 0;
+}
+
+/* Numbers of the learned parameters behind the inputs of an instruction. */
+static const int32_t *params_of(const struct surrogate *s, unsigned form)
+{
+	const struct tact_tuner *t = s->t;
+	const struct tune_site *site =
+		form == TACT_FORM_NONE ? NULL : tune_site_of(t, form, ARCH_PLAIN);
+
+	return s->param_at + (site ? (size_t)(site - t->sites) : t->n_sites) * SURROGATE_INPUTS;
 }
 
 /* ---- simulated blocks ---- */
@@ -225,6 +250,8 @@ static int simulate_all(struct surrogate *s)
 	s->sampled = malloc(at ? at : 1);
 	if (!s->sampled)
 		return -TACT_E_NOMEM;
+	if (s->state.round)
+		tune_values_set(s->t, s->centre);
 	status = tune_parallel(s->t, s->n_samples, simulate, s);
 	s->t->evaluations += s->n_samples;
 	if (status >= 0)
@@ -384,7 +411,7 @@ static int table_shard(struct tune_worker *w, size_t item, void *context)
 		for (size_t k = 0; k < (size_t)h->length[i] * SURROGATE_INPUTS; k++) {
 			unsigned form = form_at(s, h->item[i], k / SURROGATE_INPUTS);
 			unsigned which = k % SURROGATE_INPUTS;
-			long p = param_of(t, form, which);
+			int32_t p = params_of(s, form)[which];
 			float value = p >= 0 ? fabsf(s->table[p])
 				      : form == TACT_FORM_NONE && which < SURROGATE_FORM_INPUTS
 					      ? 0
@@ -407,7 +434,8 @@ static int table_shard(struct tune_worker *w, size_t item, void *context)
 	for (size_t i = 0; i < n && !status; i++) {
 		for (size_t k = 0; k < (size_t)h->length[i] * SURROGATE_INPUTS; k++) {
 			unsigned which = k % SURROGATE_INPUTS;
-			long p = param_of(t, form_at(s, h->item[i], k / SURROGATE_INPUTS), which);
+			unsigned form = form_at(s, h->item[i], k / SURROGATE_INPUTS);
+			int32_t p = params_of(s, form)[which];
 
 			if (p >= 0)
 				h->table_gradient[p] += h->slopes[i][k] * input_kind(which).scale *
@@ -761,6 +789,8 @@ static int create(struct surrogate *s)
 		s->best_values[i] = tune_value(&s->t->workers[0].table, &s->t->params[i]);
 		s->table[i] = (float)(s->best_values[i] - s->t->params[i].low);
 	}
+	if (index_params(s) < 0)
+		return -TACT_E_NOMEM;
 	s->state = (struct surrogate_state){.best = INFINITY, .network_error = NAN};
 	s->fingerprint = fingerprint(s);
 	return 0;
@@ -804,6 +834,7 @@ static void destroy(struct surrogate *s)
 	free(s->values);
 	free(s->best_values);
 	free(s->centre);
+	free(s->param_at);
 	free(s->vectors);
 	free(s->shards);
 }
@@ -819,6 +850,8 @@ int tune_surrogate(struct tact_tuner *t, struct tact_diag *diag)
 	s.last_saved = tune_seconds();
 	if (status >= 0)
 		status = run(&s, &why);
+	if (status == -TACT_E_LIMIT && t->opt.checkpoint)
+		surrogate_save(&s, t->opt.checkpoint, &why);
 	if (status >= 0) {
 		tune_values_set(t, s.best_values);
 		t->surrogate_error = s.state.network_error;
