@@ -157,7 +157,6 @@ static void prepare(struct predictor *p)
 		.size = sizeof(p->mca_options),
 		.params = p->mca_params,
 	};
-	tact_mca_params_memory(p->mca_params, &p->mca_options.memory);
 	if (p->is_number_only)
 		p->format = FORMAT_TEXT;
 	set_colors(p);

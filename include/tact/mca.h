@@ -78,8 +78,8 @@ enum tact_mca_memory {
 	TACT_MCA_ADDRESSES /* the last store to the same symbolic address */
 };
 
-/* What loads wait for, if the parameters say so: a file may (memory = addresses).  It is for
- * tact_mca_options.memory, which the machine goes by.  Returns false if they do not.
+/* What loads wait for, if the parameters say so: a file may (memory = addresses).  It counts where
+ * tact_mca_options.memory is left at TACT_MCA_NO_ALIAS.  Returns false if they do not.
  */
 bool tact_mca_params_memory(const struct tact_mca_params *params, enum tact_mca_memory *memory);
 void tact_mca_params_set_memory(struct tact_mca_params *params, enum tact_mca_memory memory);

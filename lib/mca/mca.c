@@ -22,6 +22,8 @@ static int read_options(struct tact_mca_options *to, const struct tact_mca_optio
 		return -TACT_E_INVAL;
 	if (!to->iterations)
 		to->iterations = DEFAULT_ITERATIONS;
+	if (to->memory == TACT_MCA_NO_ALIAS)
+		tact_mca_params_memory(to->params, &to->memory);
 	return 0;
 }
 
