@@ -23,7 +23,7 @@ struct tuning {
 	int model, method, mode, init, memory, format;
 	unsigned what, corrupt, seed, jobs, budget, min_gain, n_changes;
 	unsigned embedding, hidden, layers, batch, samples, epochs, table_epochs, rounds;
-	bool is_random_start, is_clean, is_quiet, is_verbose, is_sensitivity;
+	bool is_random_start, is_unbounded, is_clean, is_quiet, is_verbose, is_sensitivity;
 	char why[120]; /* room for a message */
 
 	/* the run */

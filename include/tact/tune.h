@@ -61,9 +61,10 @@ struct tact_tune_network {
 	unsigned layers;	    /* of each LSTM: 1; the paper has 4 */
 	unsigned batch;		    /* 256 */
 	unsigned samples;	    /* simulated blocks for each block of the training set: 10 */
-	unsigned epochs;	    /* over the simulated set: 6 */
-	unsigned table_epochs;	    /* over the measurements: 1 in the paper; 8 */
-	unsigned rounds;	    /* the first as in the paper; further ones around the result: 1 */
+	unsigned epochs;	    /* over the simulated set: 4; the paper has 6 */
+	unsigned table_epochs;	    /* over the measurements: 16; the paper has 1 */
+	unsigned rounds;	    /* the first as in the paper; further ones around the result: 2 */
+	bool no_bounds; /* the network alone, as in the paper; else it learns what is above bounds */
 	double rate, table_rate;    /* of Adam: 0.001, 0.05 */
 };
 

@@ -38,9 +38,10 @@ struct surrogate {
 	struct net_type *types; /* owned */
 	size_t n_types, type_capacity;
 	unsigned vocabulary;
-	uint32_t **row_types; /* owned; by row; NULL: has no instruction */
-	uint32_t *row_length; /* owned */
-	uint32_t *train;      /* owned; training rows */
+	uint32_t **row_types;	     /* owned; by row; NULL: has no instruction */
+	uint32_t *row_length;	     /* owned */
+	struct bound_graph **graphs; /* owned; by row; NULL: the network is on its own */
+	uint32_t *train;	     /* owned; training rows */
 	size_t n_train;
 
 	/* Simulated blocks: row, parameters of each instruction, cycles. */
@@ -51,7 +52,8 @@ struct surrogate {
 
 	float *weights; /* owned */
 	struct adam network_adam;
-	float *table; /* owned; by parameter of the tuner: above its lower bound, any sign */
+	float *table;	/* owned; by parameter of the tuner: above its lower bound, any sign */
+	float *rounded; /* owned; the table as the network sees it */
 	struct adam table_adam;
 	int32_t *param_at; /* owned; by site and input: number of the parameter, -1: none */
 	int *values, *best_values, *centre; /* owned; by parameter */
@@ -63,6 +65,23 @@ struct surrogate {
 	double last_saved;
 	double seconds_before; /* that earlier runs of this checkpoint took */
 };
+
+/* ---- bounds (surrogate_bounds.c) ---- */
+
+struct bound_graph;
+struct bound_memory {
+	void *data; /* owned */
+	size_t capacity;
+};
+int surrogate_graph_create(struct bound_graph **out, const struct tact_mca_code *code);
+void surrogate_graph_destroy(struct bound_graph *graph); /* NULL is allowed */
+
+/* The logarithm of a smooth lower bound of a block's cycles; inputs are SURROGATE_INPUTS values
+ * above their lower bounds for each instruction.  slopes, of the same form, may be NULL; the
+ * machine's stand at the first instruction.  Returns -TACT_E_NOMEM.
+ */
+int surrogate_bound(const struct bound_graph *graph, const float *inputs,
+		    struct bound_memory *memory, float *out, float *slopes);
 
 int surrogate_tokens(struct surrogate *s); /* types, row_types, row_length */
 

@@ -30,7 +30,10 @@ struct shard {
 	float **slopes;				     /* owned */
 	float *input, *slope_of_input, *out, *slope; /* owned */
 	size_t input_capacity, slope_capacity;
-	uint32_t *item; /* owned; row or sample of each block */
+	uint32_t *item;			  /* owned; row or sample of each block */
+	float *raw, *bound_slope, *bound; /* owned; as input, as input, by block */
+	size_t raw_capacity, bound_capacity;
+	struct bound_memory memory;
 	double loss;
 };
 
@@ -114,48 +117,62 @@ static const int32_t *params_of(const struct surrogate *s, unsigned form)
 
 /* ---- simulated blocks ---- */
 
-static int near(struct tune_rng *rng, int centre, int low, int reach)
+/* Values of a parameter that samples of this round have. */
+static void reach_of(const struct surrogate *s, size_t i, int *low, int *high)
 {
-	int value = centre;
+	static const int most[TACT_MCA_N_KINDS] = {10, 5, 5, 2, 10, 250};
+	const struct tune_param *p = &s->t->params[i];
+	int reach = p->kind == TACT_MCA_REORDER_BUFFER ? 30
+		    : p->kind == TACT_MCA_PORT_CYCLES  ? 1
+						       : 2;
 
-	if (tune_random(rng) & 1)
-		value += tune_random_in(rng, -reach, reach);
-	return value < low ? low : value;
+	*low = p->low;
+	*high = most[p->kind];
+	if (p->kind == TACT_MCA_LATENCY && s->t->opt.what == TACT_TUNE_LATENCY)
+		*high = 10;
+	if (p->kind == TACT_MCA_REORDER_BUFFER)
+		*low = 50;
+	if (!s->state.round)
+		return;
+	*low = s->centre[i] - reach > p->low ? s->centre[i] - reach : p->low;
+	*high = s->centre[i] + reach;
 }
 
 /* New values for the learned parameters of a form, or of the machine: from the paper's
  * distribution, or in later rounds near what was learned.
  */
 static void sample_around(struct surrogate *s, struct tact_mca_params *params, size_t first,
-			  size_t n, struct tune_rng *rng)
+			  size_t n, double rate, struct tune_rng *rng)
 {
 	for (size_t i = first; i < first + n; i++) {
 		const struct tune_param *p = &s->t->params[i];
-		int reach = p->kind == TACT_MCA_REORDER_BUFFER ? 30
-			    : p->kind == TACT_MCA_PORT_CYCLES  ? 1
-							       : 2;
+		double share = p->kind == TACT_MCA_PORT_CYCLES ? rate / 3 : rate;
+		int low, high, value = s->centre[i];
 
+		reach_of(s, i, &low, &high);
+		if (tune_random_unit(rng) < share)
+			value = tune_random_in(rng, low, high);
 		tact_mca_set(params, p->form == TACT_FORM_NONE ? 0 : p->form, p->kind, p->index,
-			     near(rng, s->centre[i], p->low, reach));
+			     value);
 	}
 }
 
 static void sample_form(struct surrogate *s, struct tact_mca_params *params, unsigned form,
-			struct tune_rng *rng)
+			double rate, struct tune_rng *rng)
 {
 	const struct tune_site *site = tune_site_of(s->t, form, ARCH_PLAIN);
 
 	if (s->state.round && site)
-		sample_around(s, params, site->first_param, site->n_params, rng);
+		sample_around(s, params, site->first_param, site->n_params, rate, rng);
 	else
 		tune_sample_form(params, form, s->t->opt.what, rng);
 }
 
-static void sample_globals(struct surrogate *s, struct tact_mca_params *params,
+static void sample_globals(struct surrogate *s, struct tact_mca_params *params, double rate,
 			   struct tune_rng *rng)
 {
 	if (s->state.round) {
-		sample_around(s, params, 0, s->t->n_globals, rng);
+		sample_around(s, params, 0, s->t->n_globals, rate, rng);
 		return;
 	}
 	for (size_t i = 0; i < s->t->n_globals; i++)
@@ -183,13 +200,18 @@ static int simulate(struct tune_worker *w, size_t sample, void *context)
 	struct tune_rng rng = {s->t->opt.seed ^ (sample + 1) * 0x9e3779b97f4a7c15u ^
 			       (uint64_t)s->state.round << 56};
 	int16_t saved[64][SURROGATE_FORM_INPUTS];
+	/* In later rounds a quarter of the blocks has what was learned, the others more and more of
+	 * it changed: where the table is, the network must be right.
+	 */
+	static const double rates[] = {0, 1.0 / 16, 1.0 / 6, 1.0 / 2};
 	int width = 0, buffer = 0, status;
-	double cycles = 1;
+	double cycles = 1, rate;
 
 	tune_random(&rng);
+	rate = rates[tune_random_below(&rng, ARRAY_SIZE(rates))];
 	tact_mca_get(params, 0, TACT_MCA_DISPATCH_WIDTH, 0, &width);
 	tact_mca_get(params, 0, TACT_MCA_REORDER_BUFFER, 0, &buffer);
-	sample_globals(s, params, &rng);
+	sample_globals(s, params, rate, &rng);
 	for (uint32_t i = 0; i < length; i++) {
 		unsigned form = form_at(s, row, i);
 		bool again = false;
@@ -201,7 +223,7 @@ static int simulate(struct tune_worker *w, size_t sample, void *context)
 				form == TACT_FORM_NONE ? 0 : (int16_t)above_bound(params, form, k);
 		/* Of long blocks the first forms; that leaves the others at what they are. */
 		if (!again && form != TACT_FORM_NONE && i < 64)
-			sample_form(s, params, form, &rng);
+			sample_form(s, params, form, rate, &rng);
 	}
 	for (uint32_t i = 0; i < length; i++) {
 		for (unsigned k = 0; k < SURROGATE_INPUTS; k++) {
@@ -276,6 +298,8 @@ static int fill_shard(struct surrogate *s, struct shard *h, const uint32_t *item
 		free(h->out);
 		free(h->slope);
 		free(h->item);
+		free(h->bound);
+		h->bound = calloc(n, sizeof(*h->bound));
 		h->length = calloc(n, sizeof(*h->length));
 		h->types = calloc(n, sizeof(*h->types));
 		h->inputs = calloc(n, sizeof(*h->inputs));
@@ -285,7 +309,7 @@ static int fill_shard(struct surrogate *s, struct shard *h, const uint32_t *item
 		h->item = calloc(n, sizeof(*h->item));
 		h->capacity = n;
 		if (!h->length || !h->types || !h->inputs || !h->slopes || !h->out || !h->slope ||
-		    !h->item)
+		    !h->item || !h->bound)
 			return -TACT_E_NOMEM;
 	}
 	h->n = n;
@@ -298,6 +322,9 @@ static int fill_shard(struct surrogate *s, struct shard *h, const uint32_t *item
 		rows += h->length[i];
 	}
 	if (tact_grow(&h->input, &h->input_capacity, rows * SURROGATE_INPUTS, sizeof(float)) < 0 ||
+	    tact_grow(&h->raw, &h->raw_capacity, rows * SURROGATE_INPUTS, sizeof(float)) < 0 ||
+	    tact_grow(&h->bound_slope, &h->bound_capacity, rows * SURROGATE_INPUTS, sizeof(float)) <
+		    0 ||
 	    tact_grow(&h->slope_of_input, &h->slope_capacity, rows * SURROGATE_INPUTS,
 		      sizeof(float)) < 0)
 		return -TACT_E_NOMEM;
@@ -317,6 +344,31 @@ static struct net_blocks blocks_of(const struct surrogate *s, const struct shard
 				   .inputs = h->inputs,
 				   .all_types = s->types,
 				   .n_types = s->n_types};
+}
+
+/* From raw values to what the network sees, and to the bounds. */
+static int prepare_inputs(struct surrogate *s, struct shard *h, bool is_table)
+{
+	size_t n_rows = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		n_rows += h->length[i];
+	for (size_t r = 0; r < n_rows; r++)
+		for (unsigned k = 0; k < SURROGATE_INPUTS; k++)
+			h->input[r * SURROGATE_INPUTS + k] =
+				h->raw[r * SURROGATE_INPUTS + k] * input_kind(k).scale;
+	for (size_t i = 0; i < h->n && status >= 0; i++) {
+		size_t at = (size_t)(h->inputs[i] - h->input);
+		uint32_t row = is_table ? h->item[i] : row_of(s, h->item[i]);
+
+		h->bound[i] = 0;
+		if (s->graphs)
+			status = surrogate_bound(s->graphs[row], h->raw + at, &h->memory,
+						 &h->bound[i],
+						 is_table ? h->bound_slope + at : NULL);
+	}
+	return status;
 }
 
 struct batch {
@@ -366,15 +418,18 @@ static int network_shard(struct tune_worker *w, size_t item, void *context)
 		return status;
 	for (size_t i = 0; i < n; i++) {
 		const uint8_t *from = s->sampled + s->sample_at[h->item[i]];
-		float *to = h->input + (h->inputs[i] - h->input);
+		float *to = h->raw + (h->inputs[i] - h->input);
 
 		for (size_t k = 0; k < (size_t)h->length[i] * SURROGATE_INPUTS; k++)
-			to[k] = (float)from[k] * input_kind(k % SURROGATE_INPUTS).scale;
+			to[k] = from[k];
 	}
+	status = prepare_inputs(s, h, false);
+	if (status < 0)
+		return status;
 	blocks = blocks_of(s, h);
 	status = net_forward(&s->net, s->weights, &blocks, NULL, h->work, h->out);
 	for (size_t i = 0; i < n && !status; i++) {
-		float wanted = s->simulated[h->item[i]];
+		float wanted = s->simulated[h->item[i]] - h->bound[i];
 		double loss = network_loss(h->out[i], wanted, &h->slope[i]);
 
 		h->loss += b->is_checked ? fabs(expm1(h->out[i] - wanted)) : loss;
@@ -384,6 +439,48 @@ static int network_shard(struct tune_worker *w, size_t item, void *context)
 		status = net_backward(&s->net, s->weights, &blocks, h->work, h->slope, h->gradient,
 				      NULL);
 	return status;
+}
+
+static uint64_t epoch_seed(const struct surrogate *s)
+{
+	return s->t->opt.seed ^ (uint64_t)s->state.phase << 60 ^ (uint64_t)s->state.round << 48 ^
+	       (uint64_t)s->state.epoch << 32 ^ 0x5eed;
+}
+
+/* The table as the network sees it in a step: whole numbers, as those that it was trained on; the
+ * gradient passes through.  Rounding is random at first, so that values in between count in
+ * proportion, and to the nearest in the end, as the extraction does it.
+ */
+static void round_table(struct surrogate *s, double share)
+{
+	struct tune_rng rng = {epoch_seed(s) + s->state.batch};
+
+	tune_random(&rng);
+	for (size_t i = 0; i < s->t->n_params; i++) {
+		double noise = (tune_random_unit(&rng) - 0.5) * (1 - share);
+
+		if (s->state.round)
+			noise /= 2; /* it is near the answer already */
+
+		s->rounded[i] = floorf(fabsf(s->table[i]) + 0.5f + (float)noise);
+	}
+}
+
+/* What the network knows nothing about is not gone to: values that samples do not have. */
+static void keep_within(struct surrogate *s)
+{
+	for (size_t i = 0; i < s->t->n_params; i++) {
+		const struct tune_param *p = &s->t->params[i];
+		int low, high;
+
+		reach_of(s, i, &low, &high);
+		low -= p->low;
+		high -= p->low;
+		if (fabsf(s->table[i]) > (float)high)
+			s->table[i] = (float)(s->table[i] < 0 ? -high : high);
+		if (fabsf(s->table[i]) < (float)low)
+			s->table[i] = (float)low;
+	}
 }
 
 /* A measured block under the table that is being learned. */
@@ -406,24 +503,28 @@ static int table_shard(struct tune_worker *w, size_t item, void *context)
 	if (status < 0 || !n)
 		return status;
 	for (size_t i = 0; i < n; i++) {
-		float *to = h->input + (h->inputs[i] - h->input);
+		float *to = h->raw + (h->inputs[i] - h->input);
 
 		for (size_t k = 0; k < (size_t)h->length[i] * SURROGATE_INPUTS; k++) {
 			unsigned form = form_at(s, h->item[i], k / SURROGATE_INPUTS);
 			unsigned which = k % SURROGATE_INPUTS;
 			int32_t p = params_of(s, form)[which];
-			float value = p >= 0 ? fabsf(s->table[p])
+			float value = p >= 0 ? s->rounded[p]
 				      : form == TACT_FORM_NONE && which < SURROGATE_FORM_INPUTS
 					      ? 0
 					      : (float)above_bound(w->table.mca, form, which);
 
-			to[k] = value * input_kind(which).scale;
+			to[k] = value;
 		}
 	}
+	status = prepare_inputs(s, h, true);
+	if (status < 0)
+		return status;
 	blocks = blocks_of(s, h);
 	status = net_forward(&s->net, s->weights, &blocks, s->vectors, h->work, h->out);
 	for (size_t i = 0; i < n && !status; i++) {
-		float ratio = expf(h->out[i]) / (float)t->rows.rows[h->item[i]].cycles;
+		float ratio =
+			expf(h->out[i] + h->bound[i]) / (float)t->rows.rows[h->item[i]].cycles;
 
 		h->loss += fabsf(ratio - 1);
 		h->slope[i] = (ratio > 1 ? fminf(ratio, 3) : -ratio) / (float)b->n;
@@ -437,9 +538,13 @@ static int table_shard(struct tune_worker *w, size_t item, void *context)
 			unsigned form = form_at(s, h->item[i], k / SURROGATE_INPUTS);
 			int32_t p = params_of(s, form)[which];
 
+			float d = h->slopes[i][k] * input_kind(which).scale;
+
+			if (s->graphs)
+				d += h->slope[i] *
+				     h->bound_slope[(size_t)(h->inputs[i] - h->input) + k];
 			if (p >= 0)
-				h->table_gradient[p] += h->slopes[i][k] * input_kind(which).scale *
-							(s->table[p] < 0 ? -1 : 1);
+				h->table_gradient[p] += s->table[p] < 0 ? -d : d;
 		}
 	}
 	return status;
@@ -491,12 +596,6 @@ static void shuffle(uint32_t *list, size_t n, uint64_t seed)
 		list[i - 1] = list[k];
 		list[k] = swap;
 	}
-}
-
-static uint64_t epoch_seed(const struct surrogate *s)
-{
-	return s->t->opt.seed ^ (uint64_t)s->state.phase << 60 ^ (uint64_t)s->state.round << 48 ^
-	       (uint64_t)s->state.epoch << 32 ^ 0x5eed;
 }
 
 /* Share of the whole run that is done; a batch of the network costs about three of the table. */
@@ -558,6 +657,8 @@ static int run_epoch(struct surrogate *s, uint32_t *list, size_t n, struct tact_
 			(s->state.epoch + (double)s->state.batch / (double)n_batches) / epochs;
 
 		status = save_now_and_then(s, false, diag);
+		if (!is_network)
+			round_table(s, share);
 		if (status >= 0)
 			status = tune_parallel(s->t, N_SHARDS,
 					       is_network ? network_shard : table_shard, &b);
@@ -570,6 +671,8 @@ static int run_epoch(struct surrogate *s, uint32_t *list, size_t n, struct tact_
 		else
 			adam_step(&s->table_adam, s->table, s->shards[0].table_gradient,
 				  decayed(o->table_rate, share));
+		if (!is_network)
+			keep_within(s);
 		status = report(s, n_batches, s->state.loss / (double)(first + b.n));
 	}
 	return status;
@@ -718,6 +821,19 @@ static int run(struct surrogate *s, struct tact_diag *diag)
 
 /* ---- set up ---- */
 
+static int make_graphs(struct surrogate *s)
+{
+	s->graphs = calloc(s->t->rows.n, sizeof(struct bound_graph *));
+	if (!s->graphs)
+		return -TACT_E_NOMEM;
+	for (size_t r = 0; r < s->t->rows.n; r++)
+		if (surrogate_graph_create(&s->graphs[r], s->t->codes[r]) < 0)
+			return -TACT_E_NOMEM;
+	/* Near the bound, instead of near a typical block. */
+	s->weights[s->net.out + s->net.shape.hidden] = 0;
+	return 0;
+}
+
 static uint64_t fingerprint(const struct surrogate *s)
 {
 	const struct tact_tune_options *o = &s->t->opt;
@@ -736,6 +852,7 @@ static uint64_t fingerprint(const struct surrogate *s)
 		o->network.epochs,
 		o->network.table_epochs,
 		o->network.rounds,
+		o->network.no_bounds,
 		(uint64_t)(o->network.rate * 1e9),
 		(uint64_t)(o->network.table_rate * 1e9),
 		0,
@@ -770,12 +887,14 @@ static int create(struct surrogate *s)
 					      SURROGATE_INPUTS});
 	s->weights = calloc(s->net.n_weights, sizeof(*s->weights));
 	s->table = calloc(n, sizeof(*s->table));
+	s->rounded = calloc(n, sizeof(*s->rounded));
 	s->values = calloc(n, sizeof(*s->values));
 	s->best_values = calloc(n, sizeof(*s->best_values));
 	s->centre = calloc(n, sizeof(*s->centre));
 	s->shards = calloc(N_SHARDS, sizeof(*s->shards));
-	if (!s->weights || !s->table || !s->values || !s->best_values || !s->centre || !s->shards ||
-	    adam_init(&s->network_adam, s->net.n_weights) < 0 || adam_init(&s->table_adam, n) < 0)
+	if (!s->weights || !s->table || !s->rounded || !s->values || !s->best_values ||
+	    !s->centre || !s->shards || adam_init(&s->network_adam, s->net.n_weights) < 0 ||
+	    adam_init(&s->table_adam, n) < 0)
 		return -TACT_E_NOMEM;
 	for (size_t k = 0; k < N_SHARDS; k++) {
 		s->shards[k].work = net_work_create();
@@ -789,7 +908,7 @@ static int create(struct surrogate *s)
 		s->best_values[i] = tune_value(&s->t->workers[0].table, &s->t->params[i]);
 		s->table[i] = (float)(s->best_values[i] - s->t->params[i].low);
 	}
-	if (index_params(s) < 0)
+	if (index_params(s) < 0 || (!o->no_bounds && make_graphs(s) < 0))
 		return -TACT_E_NOMEM;
 	s->state = (struct surrogate_state){.best = INFINITY, .network_error = NAN};
 	s->fingerprint = fingerprint(s);
@@ -810,12 +929,19 @@ static void free_shard(struct shard *h)
 	free(h->out);
 	free(h->slope);
 	free(h->item);
+	free(h->raw);
+	free(h->bound_slope);
+	free(h->bound);
+	free(h->memory.data);
 }
 
 static void destroy(struct surrogate *s)
 {
 	for (size_t i = 0; s->row_types && i < s->t->rows.n; i++)
 		free(s->row_types[i]);
+	for (size_t i = 0; s->graphs && i < s->t->rows.n; i++)
+		surrogate_graph_destroy(s->graphs[i]);
+	free(s->graphs);
 	for (size_t k = 0; s->shards && k < N_SHARDS; k++)
 		free_shard(&s->shards[k]);
 	free(s->types);
@@ -831,6 +957,7 @@ static void destroy(struct surrogate *s)
 	free(s->table_adam.m);
 	free(s->table_adam.v);
 	free(s->table);
+	free(s->rounded);
 	free(s->values);
 	free(s->best_values);
 	free(s->centre);

@@ -30,9 +30,9 @@ static void set_defaults(struct tact_tune_options *o)
 	n->layers = n->layers ? n->layers : 1;
 	n->batch = n->batch ? n->batch : 256;
 	n->samples = n->samples ? n->samples : 10;
-	n->epochs = n->epochs ? n->epochs : 6;
-	n->table_epochs = n->table_epochs ? n->table_epochs : 8;
-	n->rounds = n->rounds ? n->rounds : 1;
+	n->epochs = n->epochs ? n->epochs : 4;
+	n->table_epochs = n->table_epochs ? n->table_epochs : 16;
+	n->rounds = n->rounds ? n->rounds : 2;
 	n->rate = n->rate > 0 ? n->rate : 0.001;
 	n->table_rate = n->table_rate > 0 ? n->table_rate : 0.05;
 }
