@@ -43,7 +43,9 @@ enum tact_tune_what {
 /* The parts that rows fall into: 80, 10 and 10 percent, disjoint by block. */
 enum tact_tune_part { TACT_TUNE_TRAIN, TACT_TUNE_VALIDATION, TACT_TUNE_TEST, TACT_TUNE_N_PARTS };
 
-/* Told now and then; a non-zero result ends the run, which then returns -TACT_E_LIMIT. */
+/* What tact_tune_options.report is told now and then; a result of it that is not 0 ends the run,
+ * which then returns -TACT_E_LIMIT.
+ */
 struct tact_tune_progress {
 	size_t size;
 	const char *phase; /* static: "sweep", "simulate", "surrogate", "table", ... */
@@ -53,7 +55,6 @@ struct tact_tune_progress {
 	double validation;    /* mean relative error of the validation rows; NaN likewise */
 	double seconds_left;  /* of the whole run; NaN likewise */
 };
-typedef int tact_tune_report_fn(void *context, const struct tact_tune_progress *progress);
 
 /* Sizes of the surrogate.  0: the default. */
 struct tact_tune_network {
@@ -87,7 +88,7 @@ struct tact_tune_options {
 			      * 0: 0.5 */
 	struct tact_tune_network network;
 	const char *checkpoint; /* file of the surrogate's progress; NULL: none; borrowed */
-	tact_tune_report_fn *report; /* NULL: none */
+	int (*report)(void *context, const struct tact_tune_progress *progress); /* NULL: none */
 	void *context;
 };
 

@@ -60,19 +60,74 @@ struct surrogate {
 	struct surrogate_state state;
 
 	struct shard *shards; /* owned */
-	size_t n_shards;
-	float *vectors; /* owned; of all types, when the network is frozen */
+	float *vectors;	      /* owned; of all types, when the network is frozen */
 	double last_saved;
 	double seconds_before; /* that earlier runs of this checkpoint took */
 };
-
-/* ---- bounds (surrogate_bounds.c) ---- */
 
 struct bound_graph;
 struct bound_memory {
 	void *data; /* owned */
 	size_t capacity;
 };
+
+/* ---- inputs and simulated blocks (surrogate_samples.c) ---- */
+
+/* What the k-th input of an instruction is. */
+struct surrogate_input {
+	uint8_t kind, index; /* enum tact_mca_kind */
+	float scale;	     /* of the value above its lower bound */
+};
+struct surrogate_input surrogate_input(unsigned k);
+
+/* The k-th input of a form under a table, above its lower bound. */
+int surrogate_value(const struct tact_mca_params *params, unsigned form, unsigned k);
+unsigned surrogate_form(const struct surrogate *s, uint32_t row, size_t i);
+uint32_t surrogate_row(const struct surrogate *s, size_t sample);
+
+/* Values of a parameter that samples of this round have. */
+void surrogate_reach(const struct surrogate *s, size_t param, int *low, int *high);
+int surrogate_simulate(struct surrogate *s); /* all samples of this round */
+
+/* ---- batches (surrogate_batch.c) ---- */
+
+enum { SURROGATE_SHARDS = 8 };
+
+struct shard {
+	struct net_work *work; /* owned */
+	float *gradient;       /* owned; of the weights */
+	float *table_gradient; /* owned; of the parameters */
+	size_t n, capacity;
+	uint32_t *length;			     /* owned; by block, as the pointers */
+	const uint32_t **types;			     /* owned */
+	const float **inputs;			     /* owned */
+	float **slopes;				     /* owned */
+	float *input, *slope_of_input, *out, *slope; /* owned */
+	size_t input_capacity, slope_capacity;
+	uint32_t *item;			  /* owned; row or sample of each block */
+	float *raw, *bound_slope, *bound; /* owned; as input, as input, by block */
+	size_t raw_capacity, bound_capacity;
+	struct bound_memory memory;
+	double loss;
+};
+
+int surrogate_shards_create(struct surrogate *s);
+void surrogate_shards_destroy(struct surrogate *s);
+
+struct surrogate_batch {
+	struct surrogate *s;
+	const uint32_t *items; /* samples, or rows */
+	size_t n;
+	bool is_checked; /* no gradients, only the error */
+};
+
+/* Both fill loss and gradient of a shard: of the weights, on simulated blocks, and of the table, on
+ * measured ones.
+ */
+tune_item_fn surrogate_network_shard, surrogate_table_shard;
+
+/* ---- bounds (surrogate_bounds.c) ---- */
+
 int surrogate_graph_create(struct bound_graph **out, const struct tact_mca_code *code);
 void surrogate_graph_destroy(struct bound_graph *graph); /* NULL is allowed */
 

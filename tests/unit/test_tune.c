@@ -258,6 +258,55 @@ static void gradients_of_the_network(void **state)
 	free(c);
 }
 
+/* Values in between, so that no two bounds are equal. */
+static void slopes_of_bounds(void **state)
+{
+	struct tact_tune_options opt = options_for(TACT_TUNE_MCA);
+	struct tact_tuner *t;
+	struct bound_memory memory = {NULL, 0};
+	struct rng rng = {99};
+	size_t n_compared = 0, n_good = 0;
+
+	(void)state;
+	opt.budget = 1;
+	t = make(&opt, 100);
+	assert_int_equal(tact_tuner_run(t, NULL), 0);
+	for (size_t r = 0; r < t->rows.n; r++) {
+		float inputs[64 * SURROGATE_INPUTS], slopes[64 * SURROGATE_INPUTS], up, down, here;
+		size_t n = tact_mca_code_length(t->codes[r]);
+		struct bound_graph *g;
+
+		assert_int_equal(surrogate_graph_create(&g, t->codes[r]), 0);
+		for (size_t i = 0; i < n * SURROGATE_INPUTS; i++)
+			inputs[i] = (float)rng_below(&rng, 3000) / 1000;
+		for (size_t i = 1; i < n; i++)
+			inputs[i * SURROGATE_INPUTS + SURROGATE_FORM_INPUTS] =
+				inputs[SURROGATE_FORM_INPUTS];
+		assert_int_equal(surrogate_bound(g, inputs, &memory, &here, slopes), 0);
+		for (size_t i = 0; i < n * SURROGATE_INPUTS; i++) {
+			const float step = 0.004f;
+			float before = inputs[i];
+
+			if (i > SURROGATE_INPUTS && i % SURROGATE_INPUTS >= SURROGATE_FORM_INPUTS)
+				continue; /* the machine's count once */
+			inputs[i] = before + step;
+			surrogate_bound(g, inputs, &memory, &up, NULL);
+			inputs[i] = before - step;
+			surrogate_bound(g, inputs, &memory, &down, NULL);
+			inputs[i] = before;
+			n_compared++;
+			n_good += fabsf((up - down) / (2 * step) - slopes[i]) <
+				  0.01f + 0.05f * fabsf(slopes[i]);
+		}
+		surrogate_graph_destroy(g);
+	}
+	assert_true(n_compared > 1000);
+	/* Where two chains take turns, half of a long run is not half of its chain. */
+	assert_true(n_good * 100 > n_compared * 98);
+	free(memory.data);
+	tact_tuner_destroy(t);
+}
+
 /* ---- problems with a known answer ---- */
 
 static void corrupted_tables_come_back(void **state)
@@ -540,6 +589,7 @@ int main(void)
 		cmocka_unit_test(parts_are_disjoint),
 		cmocka_unit_test(subgradients_of_facile),
 		cmocka_unit_test(gradients_of_the_network),
+		cmocka_unit_test(slopes_of_bounds),
 		cmocka_unit_test(corrupted_tables_come_back),
 		cmocka_unit_test(one_wrong_latency_is_found),
 		cmocka_unit_test(result_is_the_same),
