@@ -173,6 +173,7 @@ def run_property(total, args):
 def run_accuracy(total, args):
     counted(total, 'accuracy', [sys.executable, 'tests/accuracy/check_accuracy.py', '--tact', args.tact])
     counted(total, 'accuracy', [sys.executable, 'tests/accuracy/check_classify.py', '--tact', args.tact])
+    counted(total, 'accuracy tune', [sys.executable, 'tests/accuracy/check_tune.py', '--tact', args.tact])
 
 
 SUITES = {'layers': run_layers, 'unit': run_unit, 'hw': run_hw, 'cases': run_cases, 'cli': run_cli,
