@@ -199,6 +199,10 @@ static const struct option_spec surrogate_specs[] = {
 	 .help = "how often: all but the first train again around what was learned (default: 2; "
 		 "the "
 		 "paper has 1)"},
+	{.name = "no-bounds",
+	 FLAG(is_unbounded),
+	 .help = "the network alone, as in the paper; else it learns how far the machine is above "
+		 "what dispatch, ports and chains allow"},
 	{.name = "checkpoint",
 	 .argument = "FILE",
 	 TEXT(checkpoint),
