@@ -68,13 +68,23 @@ static bool fits(struct tuning *p, const struct incoming *in)
 	return true;
 }
 
+/* Whether the code ends in a branch to its start. */
+static bool is_loop(struct tuning *p, const struct incoming *in)
+{
+	if (!p->probe &&
+	    tact_block_create(&p->probe, p->archs.arch[0], NULL, NULL) == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	return tact_block_load(p->probe, in->code, in->code_size, NULL) >= 0 &&
+	       tact_block_mode(p->probe) == TACT_MODE_LOOP;
+}
+
 /* The code that ran: a loop has its branch. */
 static int add_code(struct tuning *p, const struct incoming *in, struct tact_diag *diag)
 {
 	uint8_t *looped;
 	int status;
 
-	if (p->mode != TACT_MODE_LOOP)
+	if (p->mode != TACT_MODE_LOOP || (!in->loop_size && is_loop(p, in)))
 		return tact_tuner_add(p->tuner, in->code, in->code_size, in->cycles, in->app, diag);
 	if (in->loop_size)
 		return tact_tuner_add(p->tuner, in->loop, in->loop_size, in->cycles, in->app, diag);
@@ -240,6 +250,7 @@ void tuning_rows_fini(struct tuning *p)
 		free(p->apps[i]);
 		free(p->categories[i]);
 	}
+	tact_block_destroy(p->probe);
 	free(p->apps);
 	free(p->categories);
 	free(p->inputs);

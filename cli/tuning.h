@@ -29,6 +29,7 @@ struct tuning {
 	/* the run */
 	struct tact_mca_params *start; /* owned */
 	struct tact_tuner *tuner;      /* owned */
+	struct tact_block *probe;      /* owned; tells loops from other code */
 	char **apps, **categories;     /* owned; by row, "" or a label */
 	size_t n_rows, row_capacity;
 	size_t n_twice, n_other_mode, n_other_arch, n_unmeasured, n_bad;
