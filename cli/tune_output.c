@@ -222,6 +222,9 @@ static void print_text(struct tuning *p, struct rows *r, const struct tact_tune_
 		    tuning_methods[p->method], r->n, s->n[0], s->n[1], s->n[2]);
 	text_printf(out, "%zu parameters of %zu instructions, %zu changed, %llu blocks evaluated\n",
 		    s->n_parameters, s->n_forms, s->n_changed, (unsigned long long)s->evaluations);
+	if (s->unit > 1)
+		text_printf(out, "Micro-ops, width and buffer are counted in parts: %u are one.\n",
+			    s->unit);
 	if (isfinite(s->surrogate))
 		text_printf(out, "The surrogate is %.2f%% off the model.\n", 100 * s->surrogate);
 	text_scores(out, r);
@@ -443,6 +446,7 @@ static void print_json(struct tuning *p, struct rows *r, const struct tact_tune_
 	json_number(out, "changed", (double)s->n_changed);
 	json_number(out, "evaluations", (double)s->evaluations);
 	json_number(out, "surrogate_mape", s->surrogate);
+	json_number(out, "unit", s->unit);
 	group_by_part(r);
 	text_add(out, ",\"scores\":[");
 	for (int t = 0; t < N_TABLES; t++) {

@@ -129,6 +129,7 @@ struct tact_tune_summary {
 	double start[TACT_TUNE_N_PARTS];	 /* of --params, random or corrupted parameters */
 	double learned[TACT_TUNE_N_PARTS];
 	double surrogate; /* mean relative error of the surrogate against the model; NaN: none */
+	unsigned unit;	  /* mca: so many micro-ops of the learned table are one of the default's */
 };
 void tact_tuner_summary(const struct tact_tuner *tuner, struct tact_tune_summary *out);
 

@@ -170,6 +170,7 @@ struct tact_tuner {
 	uint64_t evaluations;
 	double start_seconds;
 	double surrogate_error;
+	unsigned unit;		     /* micro-ops of the table that are one; 0: 1 */
 	struct tune_change *changes; /* owned; see tune_changes.c */
 	size_t n_changes;
 	bool has_run;

@@ -423,27 +423,31 @@ static int run_sweeps(struct tact_tuner *t, struct sweep *s, int *best, double *
 	return status;
 }
 
+static void multiply(struct tact_mca_params *params, int factor)
+{
+	static const unsigned globals[] = {TACT_MCA_DISPATCH_WIDTH, TACT_MCA_REORDER_BUFFER};
+	int value = 0;
+
+	for (unsigned g = 0; g < ARRAY_SIZE(globals); g++) {
+		tact_mca_get(params, 0, globals[g], 0, &value);
+		tact_mca_set(params, 0, globals[g], 0, value * factor);
+	}
+	for (unsigned form = 0; form < tact_form_count(); form++) {
+		tact_mca_get(params, form, TACT_MCA_MICRO_OPS, 0, &value);
+		tact_mca_set(params, form, TACT_MCA_MICRO_OPS, 0, value * factor);
+	}
+}
+
 /* Micro-ops in a finer unit: all of them, the width and the buffer times a number are the same
- * machine, in which an instruction can cost half a slot more.
+ * machine, in which an instruction can cost a part of a slot more.  The start becomes finer too, so
+ * that changes are told in one unit.
  */
 static void refine(struct tact_tuner *t)
 {
-	const int k = FINER;
-	static const unsigned globals[] = {TACT_MCA_DISPATCH_WIDTH, TACT_MCA_REORDER_BUFFER};
-
-	for (unsigned i = 0; i < t->n_workers; i++) {
-		struct tact_mca_params *params = t->workers[i].table.mca;
-		int value = 0;
-
-		for (unsigned g = 0; g < ARRAY_SIZE(globals); g++) {
-			tact_mca_get(params, 0, globals[g], 0, &value);
-			tact_mca_set(params, 0, globals[g], 0, value * k);
-		}
-		for (unsigned form = 0; form < tact_form_count(); form++) {
-			tact_mca_get(params, form, TACT_MCA_MICRO_OPS, 0, &value);
-			tact_mca_set(params, form, TACT_MCA_MICRO_OPS, 0, value * k);
-		}
-	}
+	t->unit = FINER;
+	multiply(t->start.mca, FINER);
+	for (unsigned i = 0; i < t->n_workers; i++)
+		multiply(t->workers[i].table.mca, FINER);
 }
 
 int tune_direct(struct tact_tuner *t, struct tact_diag *diag)

@@ -330,6 +330,7 @@ void tact_tuner_summary(const struct tact_tuner *t, struct tact_tune_summary *ou
 	out->n_forms = t->n_sites;
 	out->evaluations = t->evaluations;
 	out->surrogate = t->surrogate_error;
+	out->unit = t->unit ? t->unit : 1;
 }
 
 bool tact_tuner_row(const struct tact_tuner *t, size_t i, struct tact_tune_row *out)
