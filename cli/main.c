@@ -20,7 +20,6 @@ static const struct command commands[] = {
 	{"dataset", "stores of blocks: import, export, merge, stat, lint", cmd_dataset},
 	{"collect", "the basic blocks of a program, and how often each is executed", cmd_collect},
 	{"mix", "what real runs execute: instruction mixes from samples", cmd_mix},
-	{"tune", "learn the parameters of a model from measured blocks", cmd_tune},
 	{"tune", "learns the parameters of a model from measured blocks", cmd_tune},
 	{"archs", "the CPUs that tact knows, their parameters, what has no data", cmd_archs},
 	{"doctor", "what this machine can do, and how to get more out of it", cmd_doctor},

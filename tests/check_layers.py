@@ -32,11 +32,9 @@ MAY_INCLUDE = {
     'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure'],
     'trace': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'sim', 'simulate'],
     'collect': ['base', 'isa', 'obj', 'trace'],
-    'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block'],
+    'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca'],
     # arch, block and simulate for the virtual PMU's retirement, trace for what it samples
     'mix': ['base', 'isa', 'obj', 'pmu', 'arch', 'block', 'facile', 'sim', 'simulate', 'trace'],
-    'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca'],
-    'mix': ['base', 'isa', 'obj', 'pmu'],
 }
 # Public headers are interfaces of a module as well.
 PUBLIC = {
