@@ -48,7 +48,7 @@ enum tact_tune_part { TACT_TUNE_TRAIN, TACT_TUNE_VALIDATION, TACT_TUNE_TEST, TAC
  */
 struct tact_tune_progress {
 	size_t size;
-	const char *phase; /* static: "sweep", "simulate", "surrogate", "table", ... */
+	const char *phase;    /* static: "sweep", "simulate", "surrogate", "table", ... */
 	unsigned step, steps; /* of the phase; steps 0: not known */
 	double done;	      /* share of the phase, 0 to 1 */
 	double loss;	      /* of what is minimised; NaN: not known yet */
@@ -64,28 +64,29 @@ struct tact_tune_network {
 	unsigned samples;	    /* simulated blocks for each block of the training set: 10 */
 	unsigned epochs;	    /* over the simulated set: 4; the paper has 6 */
 	unsigned table_epochs;	    /* over the measurements: 16; the paper has 1 */
-	unsigned rounds;	    /* the first as in the paper; further ones around the result: 2 */
-	bool no_bounds; /* the network alone, as in the paper; else it learns what is above bounds */
-	double rate, table_rate;    /* of Adam: 0.001, 0.05 */
+	unsigned rounds; /* the first as in the paper; further ones around the result: 2 */
+	bool no_bounds;	 /* the network alone, as in the paper; else it learns what is above bounds
+			  */
+	double rate, table_rate; /* of Adam: 0.001, 0.05 */
 };
 
 struct tact_tune_options {
 	size_t size;
-	const struct tact_arch *arch; /* borrowed, where the parameters start; required */
+	const struct tact_arch *arch;	     /* borrowed, where the parameters start; required */
 	const struct tact_mca_params *start; /* borrowed; mca: start there; NULL: the defaults */
 	enum tact_tune_model model;
 	enum tact_tune_method method;
-	unsigned what;	     /* bits of enum tact_tune_what; 0: all */
+	unsigned what;		     /* bits of enum tact_tune_what; 0: all */
 	enum tact_mca_memory memory; /* mca: what loads wait for */
-	bool learn_memory;   /* mca: instead, whatever leaves least error at the start */
-	bool random_start;   /* mca: sampled as the surrogate's training set is */
-	unsigned corrupt;    /* tables: percent of latencies and ports made wrong at first */
+	bool learn_memory;	     /* mca: instead, whatever leaves least error at the start */
+	bool random_start;	     /* mca: sampled as the surrogate's training set is */
+	unsigned corrupt; /* tables: percent of latencies and ports made wrong at first */
 	struct tact_block_options block; /* mode, init */
 	uint64_t seed;
-	unsigned threads;    /* 0: all cores */
-	uint64_t budget;     /* block evaluations; 0: until nothing gets better, or a default */
-	double min_gain;     /* direct: relative error, summed over blocks, that a change must save;
-			      * 0: 0.5 */
+	unsigned threads; /* 0: all cores */
+	uint64_t budget;  /* block evaluations; 0: until nothing gets better, or a default */
+	double min_gain;  /* direct: relative error, summed over blocks, that a change must save;
+			   * 0: 0.5 */
 	struct tact_tune_network network;
 	const char *checkpoint; /* file of the surrogate's progress; NULL: none; borrowed */
 	int (*report)(void *context, const struct tact_tune_progress *progress); /* NULL: none */

@@ -13,9 +13,9 @@
 
 enum {
 	ROUNDS = 16, /* iterations that a chain is followed for; the second half counts */
-	POWER = 8,   /* of the smooth maximum: equal bounds become 9% more */
-	NO_READ = UINT32_MAX
+	POWER = 8    /* of the smooth maximum: equal bounds become 9% more */
 };
+#define NO_READ UINT32_MAX
 
 /* An operand that an instruction waits for. */
 struct bound_read {
