@@ -15,7 +15,8 @@ enum {
 	CLI_GOOD = 0,
 	CLI_FAILED = 1, /* some inputs failed, or the output could not be written */
 	CLI_USAGE = 2,
-	CLI_UNABLE = 3 /* this machine cannot do it: a program or an ability is missing */
+	CLI_UNABLE = 3, /* this machine cannot do it: a program or an ability is missing */
+	CLI_OVER = 4	/* tact diff: more cycles than the threshold allows */
 };
 
 #define CLI_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -29,6 +30,8 @@ int cmd_predict(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 int cmd_dataset(int argc, char **argv);
 int cmd_collect(int argc, char **argv);
+int cmd_trace(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_tune(int argc, char **argv);
 int cmd_archs(int argc, char **argv);
 int cmd_measure(int argc, char **argv);

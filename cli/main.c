@@ -19,6 +19,8 @@ static const struct command commands[] = {
 	{"evaluate", "compares models with measured cycles", cmd_evaluate},
 	{"dataset", "stores of blocks: import, export, merge, stat, lint", cmd_dataset},
 	{"collect", "the basic blocks of a program, and how often each is executed", cmd_collect},
+	{"trace", "cycles of a whole program, by function, block and source line", cmd_trace},
+	{"diff", "what a change costs: cycles of two runs side by side", cmd_diff},
 	{"mix", "what real runs execute: instruction mixes from samples", cmd_mix},
 	{"tune", "learns the parameters of a model from measured blocks", cmd_tune},
 	{"archs", "the CPUs that tact knows, their parameters, what has no data", cmd_archs},

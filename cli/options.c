@@ -188,9 +188,9 @@ static int parse_long(struct parser *p, const char *argument)
 		cli_message("%s takes no argument", option);
 		return OPTIONS_WRONG;
 	}
-	if (spec->argument && !value)
+	if (spec->argument && !value && !spec->is_optional)
 		value = next_value(p, option);
-	if (spec->argument && !value)
+	if (spec->argument && !value && !spec->is_optional)
 		return OPTIONS_WRONG;
 	return set(spec, target, option, value);
 }
@@ -286,7 +286,7 @@ static void add_wrapped(struct text *out, const char *words, size_t column, size
 }
 
 static void add_option(struct text *out, char letter, const char *name, const char *argument,
-		       const char *help)
+		       bool is_optional, const char *help)
 {
 	size_t start = out->size;
 
@@ -295,7 +295,7 @@ static void add_option(struct text *out, char letter, const char *name, const ch
 	else
 		text_printf(out, "      --%s", name);
 	if (argument)
-		text_printf(out, " %s", argument);
+		text_printf(out, is_optional ? "[=%s]" : " %s", argument);
 	if (out->size - start > HELP_COLUMN - 2) {
 		text_add(out, "\n");
 		start = out->size;
@@ -311,9 +311,9 @@ static void add_help(struct text *out, const struct option_command *command)
 		if (*g->title)
 			text_printf(out, "\n%s:\n", g->title);
 		for (const struct option_spec *s = g->specs; s->name; s++)
-			add_option(out, s->letter, s->name, s->argument, s->help);
+			add_option(out, s->letter, s->name, s->argument, s->is_optional, s->help);
 		if (!g[1].title)
-			add_option(out, 'h', "help", NULL, help_text);
+			add_option(out, 'h', "help", NULL, false, help_text);
 	}
 	if (command->epilogue)
 		text_printf(out, "\n%s", command->epilogue);

@@ -26,6 +26,7 @@ struct option_spec {
 	char letter;	      /* 0: none */
 	const char *name;     /* NULL ends a table */
 	const char *argument; /* its name in the help; NULL: there is none */
+	bool is_optional; /* the argument comes behind = or not at all; the value is NULL then */
 	const char *help;
 	enum option_type type;
 	size_t offset; /* of the field in the group's target: OPTION_FIELD */

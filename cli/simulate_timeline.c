@@ -18,8 +18,7 @@ enum {
 	MIN_REASON = 24,  /* columns that are left for reasons, at least */
 	MIN_ROWS = 8,
 	MAX_ROWS = 120,
-	MIN_GAP = 3, /* a gap stands for at least so many cycles */
-	N_LETTERS = 128
+	MIN_GAP = 3 /* a gap stands for at least so many cycles */
 };
 
 struct column {
@@ -34,7 +33,7 @@ struct chart {
 	struct column *columns; /* owned */
 	size_t n_columns, n_all;
 	size_t n_rows, width;
-	bool occurs[N_LETTERS];
+	bool occurs[TIMELINE_LETTERS];
 };
 
 /* Letters in the order of the legend, with colours of terminals. */
@@ -58,7 +57,7 @@ static const struct letter {
 	{'~', "2", "some cycles more of the same"},
 };
 
-static char letter_at(const struct tact_sim_uop *u, int64_t cycle)
+char timeline_letter(const struct tact_sim_uop *u, int64_t cycle)
 {
 	if (cycle < timeline_start(u) || cycle > u->retired)
 		return ' ';
@@ -172,7 +171,7 @@ static void add_cells(struct chart *c, const struct tact_sim_uop *u, struct text
 	const char *color = "";
 
 	for (size_t i = 0; i < c->n_columns; i++) {
-		char letter = letter_at(u, c->columns[i].cycle);
+		char letter = timeline_letter(u, c->columns[i].cycle);
 		const char *wanted;
 
 		if (letter != ' ' && c->columns[i].length > 1)
@@ -243,7 +242,7 @@ static void add_row(struct chart *c, size_t i, struct text *out)
 	text_add(out, "\n");
 }
 
-static void add_legend(const struct chart *c, struct text *out)
+void timeline_legend(const bool occurs[TIMELINE_LETTERS], struct text *out)
 {
 	size_t start = out->size;
 
@@ -251,7 +250,7 @@ static void add_legend(const struct chart *c, struct text *out)
 	for (size_t i = 0; i < CLI_ARRAY_SIZE(letters); i++) {
 		const struct letter *l = &letters[i];
 
-		if (!c->occurs[(unsigned char)l->letter])
+		if (!occurs[(unsigned char)l->letter])
 			continue;
 		if (out->size - start + strlen(l->help) + 5 > PAGE_WIDTH) {
 			text_add(out, "\n");
@@ -337,7 +336,7 @@ void simulate_timeline(struct predict_worker *w, const struct listing *listing, 
 		for (size_t i = 0; i < c.n_rows; i++)
 			add_row(&c, i, out);
 		add_notes(&c, out);
-		add_legend(&c, out);
+		timeline_legend(c.occurs, out);
 		free(c.columns);
 	}
 	timeline_fini(&t);

@@ -67,6 +67,11 @@ void timeline_reason_text(const struct reason *reason, const struct listing *lis
 void timeline_all_reasons(const struct tact_sim_uop *u, const struct listing *listing,
 			  struct text *out); /* "waits for #3 (imul) 12, port 5 busy 2" */
 
+/* What a uop does in a cycle, as a letter, and what the letters that occur mean. */
+enum { TIMELINE_LETTERS = 128 };
+char timeline_letter(const struct tact_sim_uop *u, int64_t cycle);
+void timeline_legend(const bool occurs[TIMELINE_LETTERS], struct text *out);
+
 /* The first word of an instruction, behind its prefixes. */
 void timeline_mnemonic(const struct listing *listing, size_t insn, struct text *out);
 

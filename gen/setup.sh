@@ -31,6 +31,7 @@ header libelf.h libelf-dev 'reads ELF'
 header sqlite3.h libsqlite3-dev 'stores blocks and measurements'
 header oneapi/dnnl/dnnl.h libdnnl-dev 'products of matrices, for tact tune'
 header zstd.h libzstd-dev 'compresses traces'
+header jansson.h libjansson-dev 'reads stored results'
 case ${1:-build} in
 check)
 	header cmocka.h libcmocka-dev 'runs the unit tests'

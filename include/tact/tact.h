@@ -9,6 +9,7 @@
 #include <tact/block.h>
 #include <tact/classify.h>
 #include <tact/collect.h>
+#include <tact/cycles.h>
 #include <tact/dataset.h>
 #include <tact/doctor.h>
 #include <tact/evaluate.h>
@@ -20,8 +21,10 @@
 #include <tact/model.h>
 #include <tact/pipeline.h>
 #include <tact/predict.h>
+#include <tact/result.h>
 #include <tact/simulate.h>
 #include <tact/status.h>
+#include <tact/symbols.h>
 #include <tact/trace.h>
 #include <tact/tune.h>
 #include <tact/version.h>

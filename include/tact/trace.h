@@ -127,6 +127,16 @@ int tact_trace_connect(const char *address, struct tact_diag *diag);
 int tact_trace_listen(const char *address, struct tact_diag *diag);
 int tact_trace_accept(int listener, struct tact_diag *diag);
 
+/* Opens assembly text or hex (see tact/input.h) as a trace: each of its regions, in their order, as
+ * often as `iterations` says, from its first byte to its last one; what its loads and stores access is
+ * not known.  opt may be NULL.
+ * Returns as tact_input_open does, -TACT_E_DECODE, -TACT_E_FORMAT for an ELF file.
+ */
+struct tact_input_options;
+int tact_trace_open_text(struct tact_trace **out, const char *path,
+			 const struct tact_input_options *opt, uint64_t iterations,
+			 struct tact_diag *diag);
+
 /* Next event.  Returns 1, 0 behind the last one, or -TACT_E_FORMAT if the record is damaged or cut
  * short (what was before it has been delivered), -TACT_E_IO, -TACT_E_NOMEM.
  */

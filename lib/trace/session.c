@@ -14,9 +14,10 @@ enum { PROGRESS_PIECES = 16, MAX_REGIONS = 256 };
 
 struct tact_trace {
 	enum wire_mode mode;
-	struct trace_live *live;     /* a running program, */
-	struct trace_child child;    /* with its keeper, */
-	struct trace_reader *reader; /* or a record */
+	struct trace_live *live;       /* a running program, */
+	struct trace_child child;      /* with its keeper, */
+	struct trace_reader *reader;   /* or a record, */
+	struct trace_listing *listing; /* or text */
 	struct trace_events *events;
 	bool is_done;
 	int failure; /* a status that ended it */
@@ -128,11 +129,37 @@ int tact_trace_open(struct tact_trace **out, const char *path, struct tact_diag 
 	return status;
 }
 
+int tact_trace_open_text(struct tact_trace **out, const char *path,
+			 const struct tact_input_options *opt, uint64_t iterations,
+			 struct tact_diag *diag)
+{
+	struct tact_trace *t;
+	int status;
+
+	if (!out || !path || !iterations)
+		return tact_fail(diag, TACT_E_INVAL, "no path, or no iteration");
+	status = create(&t, diag);
+	if (status)
+		return status;
+	t->mode = WIRE_TRACE;
+	status = trace_listing_create(&t->listing, path, opt, iterations, diag);
+	if (!status)
+		status = add_events(t, diag);
+	if (status) {
+		tact_trace_close(t);
+		return status;
+	}
+	*out = t;
+	return 0;
+}
+
 /* 1 with a piece, 0 behind the last one, or < 0. */
 static int next_piece(struct tact_trace *t, struct trace_piece *piece, struct tact_diag *diag)
 {
 	if (t->reader)
 		return trace_reader_next(t->reader, piece, diag);
+	if (t->listing)
+		return trace_listing_next(t->listing, piece);
 	for (;;) {
 		const bool is_over = trace_child_is_over(&t->child);
 		const int status = trace_live_next(t->live, is_over, piece, diag);
@@ -233,6 +260,7 @@ void tact_trace_close(struct tact_trace *t)
 	trace_child_finish(&t->child);
 	trace_live_destroy(t->live);
 	trace_reader_destroy(t->reader);
+	trace_listing_destroy(t->listing);
 	trace_events_destroy(t->events);
 	free(t);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Layer 5: what programs execute.  A source gives words of streams, in pieces; events.c makes
- * events of them.  Sources: shared memory of running programs (live.c), records (record.c).
+ * events of them.  Sources: shared memory of running programs (live.c), records (record.c), text
+ * (listing.c).
  */
 #ifndef TACT_TRACE_PRIV_H
 #define TACT_TRACE_PRIV_H
@@ -93,6 +94,17 @@ int trace_writer_add(struct trace_writer *writer, const struct trace_piece *piec
 		     struct tact_diag *diag);
 /* Writes the end, unless `is_cut`.  The writer is gone in any case. */
 int trace_writer_finish(struct trace_writer *writer, bool is_cut, struct tact_diag *diag);
+
+/* ---- listing.c: text ---- */
+
+struct trace_listing;
+struct tact_input_options;
+
+int trace_listing_create(struct trace_listing **out, const char *path,
+			 const struct tact_input_options *opt, uint64_t iterations,
+			 struct tact_diag *diag);
+int trace_listing_next(struct trace_listing *listing, struct trace_piece *piece); /* 1, or 0 */
+void trace_listing_destroy(struct trace_listing *listing); /* NULL is allowed */
 
 /* ---- events.c ---- */
 

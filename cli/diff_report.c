@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Two runs side by side, for people: text, and Markdown for a pull request.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include <tact/insn.h>
+
+#include "cli.h"
+#include "differ.h"
+
+#define MIN_PERCENT 0.005 /* of the cycles of A; less is shown as 0.00% */
+
+enum { MAX_INSNS = 5, MAX_BLOCKS = 3, MAX_CODE = 10, MAX_LISTED = 64 };
+
+double diff_ratio(const struct diff_view *view)
+{
+	return trace_ratio(tact_result_get_info(view->results[1])->totals.cycles,
+			   tact_result_get_info(view->results[0])->totals.cycles);
+}
+
+bool diff_is_over(const struct diff_view *view)
+{
+	return view->threshold > 0 && diff_ratio(view) > view->threshold;
+}
+
+const struct tact_result_row *diff_some(const struct tact_diff_row *row)
+{
+	return row->b ? row->b : row->a;
+}
+
+enum tact_stall diff_cause(const double stalls[2][TACT_N_STALLS], double change)
+{
+	enum tact_stall best = TACT_N_STALLS;
+	double most = 0;
+
+	for (unsigned i = 0; i < TACT_N_STALLS; i++) {
+		const double x = stalls[1][i] - stalls[0][i];
+
+		if ((change < 0 ? -x : x) <= most)
+			continue;
+		most = change < 0 ? -x : x;
+		best = (enum tact_stall)i;
+	}
+	return best;
+}
+
+static void add_signed(struct text *out, double value)
+{
+	text_add(out, value < 0 ? "-" : "+");
+	trace_add_count(out, value < 0 ? -value : value, 0);
+}
+
+void diff_add_cause(struct text *out, const struct tact_diff_row *row)
+{
+	const enum tact_stall cause = diff_cause(row->stalls, row->cycles[1] - row->cycles[0]);
+
+	if (cause == TACT_N_STALLS) {
+		text_add(out, "-");
+		return;
+	}
+	text_printf(out, "%s ", tact_stall_name(cause));
+	add_signed(out, row->stalls[1][cause] - row->stalls[0][cause]);
+}
+
+bool diff_add_insns(struct text *out, const struct diff_view *view, const struct tact_diff_row *row,
+		    size_t n)
+{
+	struct tact_diff_insn insns[MAX_LISTED];
+	long found = tact_diff_insns(view->diff, row, insns, MAX_LISTED);
+	size_t said = 0;
+
+	if (found < 0)
+		cli_out_of_memory();
+	for (long i = 0; i < found && i < MAX_LISTED && said < n; i++) {
+		if (insns[i].executed[0] == insns[i].executed[1])
+			break;
+		text_printf(out, "%s%s ", said++ ? ", " : "", insns[i].mnemonic);
+		add_signed(out, (double)insns[i].executed[1] - (double)insns[i].executed[0]);
+	}
+	return said > 0;
+}
+
+static double total(const struct diff_view *view, unsigned side)
+{
+	return tact_result_get_info(view->results[side])->totals.cycles;
+}
+
+/* Cycles that came or went, as a share of those of A. */
+static double weight(const struct diff_view *view, const struct tact_diff_row *row)
+{
+	return 100 * trace_ratio(row->cycles[1] - row->cycles[0], total(view, 0));
+}
+
+static void add_row_ratio(struct text *out, const struct tact_diff_row *row, int width)
+{
+	if (!row->a || !row->b || row->cycles[0] <= 0)
+		text_printf(out, "%*s", width, !row->a ? "new" : !row->b ? "gone" : "-");
+	else
+		text_printf(out, "%*.3f", width, row->cycles[1] / row->cycles[0]);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Rows that changed by what is shown: the rest is not worth a line. */
+static size_t count_changed(const struct diff_view *view, const struct tact_diff_row *rows,
+			    size_t n)
+{
+	size_t k = 0;
+
+	while (k < n &&
+	       (weight(view, &rows[k]) >= MIN_PERCENT || weight(view, &rows[k]) <= -MIN_PERCENT))
+		k++;
+	return k;
+}
+
+/* ---- text ---- */
+
+static void add_totals(const struct diff_view *view, struct text *out)
+{
+	const struct tact_result_info *a = tact_result_get_info(view->results[0]);
+	const struct tact_result_info *b = tact_result_get_info(view->results[1]);
+
+	text_printf(out, "Ratio of cycles, B to A: %.4f (%+.2f%%)\n\n", diff_ratio(view),
+		    100 * (diff_ratio(view) - 1));
+	text_printf(out, "A: %s\nB: %s\nCPU: %s%s%s\n\n", view->names[0], view->names[1], a->arch,
+		    strcmp(a->arch, b->arch) ? ", " : "", strcmp(a->arch, b->arch) ? b->arch : "");
+	text_printf(out, "%-14s%18s%18s%9s\n", "", "A", "B", "Ratio");
+	text_printf(out, "%-14s", "Cycles");
+	trace_add_count(out, a->totals.cycles, 18);
+	trace_add_count(out, b->totals.cycles, 18);
+	text_printf(out, "%9.4f\n%-14s", diff_ratio(view), "Instructions");
+	trace_add_count(out, (double)a->totals.instructions, 18);
+	trace_add_count(out, (double)b->totals.instructions, 18);
+	text_printf(out, "%9.4f\n",
+		    trace_ratio((double)b->totals.instructions, (double)a->totals.instructions));
+	text_printf(out, "%-14s%18.3f%18.3f\n", "IPC",
+		    trace_ratio((double)a->totals.instructions, a->totals.cycles),
+		    trace_ratio((double)b->totals.instructions, b->totals.cycles));
+	text_add(out, "Stalls (cycles)\n");
+	for (unsigned i = 0; i < TACT_N_STALLS; i++) {
+		if (a->totals.stalls[i] <= 0 && b->totals.stalls[i] <= 0)
+			continue;
+		text_printf(out, "  %-12s", tact_stall_name((enum tact_stall)i));
+		trace_add_count(out, a->totals.stalls[i], 18);
+		trace_add_count(out, b->totals.stalls[i], 18);
+		text_add(out, "\n");
+	}
+}
+
+static void add_code(const struct tact_result_row *row, struct text *out)
+{
+	size_t at = 0;
+
+	for (unsigned i = 0; at < row->code_size; i++) {
+		char text[160];
+		struct tact_insn insn;
+		const int n = tact_decode(&insn, row->code + at, row->code_size - at);
+
+		if (n <= 0 || i == MAX_CODE ||
+		    tact_format(row->code + at, (size_t)n, row->address + at, text, sizeof(text)) <
+			    0) {
+			text_printf(out, "%16s... %zu bytes more\n", "", row->code_size - at);
+			return;
+		}
+		text_printf(out, "%16s%s\n", "", text);
+		at += (size_t)n;
+	}
+}
+
+static void add_block(const struct diff_view *view, const struct tact_diff_row *row,
+		      struct text *out)
+{
+	const struct tact_result_row *some = diff_some(row);
+
+	text_printf(out, "%12s%s 0x%" PRIx64, "",
+		    !row->a   ? "only in B:"
+		    : !row->b ? "only in A:"
+			      : "in both:",
+		    some->address);
+	if (some->line)
+		text_printf(out, " %s:%d", base_name(some->source), some->line);
+	text_printf(out, ", %+.2f%%, executed ", weight(view, row));
+	trace_add_count(out, (double)row->executions[0], 0);
+	text_add(out, " and ");
+	trace_add_count(out, (double)row->executions[1], 0);
+	text_add(out, " times, waits: ");
+	diff_add_cause(out, row);
+	text_add(out, "\n");
+	add_code(some, out);
+}
+
+static void add_blocks(const struct diff_view *view, const struct tact_diff_row *function,
+		       struct text *out)
+{
+	unsigned said = 0;
+	size_t n;
+	const struct tact_diff_row *rows = tact_diff_rows(view->diff, TACT_RESULT_BLOCK, &n);
+
+	for (size_t i = 0; i < n && said < MAX_BLOCKS; i++) {
+		if (rows[i].function != function->function)
+			continue;
+		if (weight(view, &rows[i]) < 0.1 && weight(view, &rows[i]) > -0.1)
+			break;
+		add_block(view, &rows[i], out);
+		said++;
+	}
+}
+
+static void add_function(const struct diff_view *view, const struct tact_diff_row *row,
+			 struct text *out)
+{
+	size_t start = out->size;
+
+	text_printf(out, "%+8.2f%%", weight(view, row));
+	trace_add_count(out, row->cycles[0], 16);
+	trace_add_count(out, row->cycles[1], 16);
+	add_row_ratio(out, row, 8);
+	text_add(out, "  ");
+	diff_add_cause(out, row);
+	text_pad(out, 75, start);
+	text_add(out, " ");
+	trace_add_place(out, diff_some(row), BY_FUNCTION);
+	text_add(out, "\n");
+	start = out->size;
+	text_printf(out, "%12sexecuted: ", "");
+	if (diff_add_insns(out, view, row, MAX_INSNS))
+		text_add(out, "\n");
+	else
+		out->size = start;
+	add_blocks(view, row, out);
+}
+
+void diff_print_text(const struct diff_view *view, struct text *out)
+{
+	size_t n, changed;
+	const struct tact_diff_row *rows = tact_diff_rows(view->diff, TACT_RESULT_FUNCTION, &n);
+
+	add_totals(view, out);
+	changed = count_changed(view, rows, n);
+	if (!changed) {
+		text_add(out, "\nNo function differs by 0.01% of the cycles.\n");
+		return;
+	}
+	text_printf(out, "\n%9s%16s%16s%8s  %-24s%s\n", "Of all A", "Cycles A", "Cycles B", "Ratio",
+		    "Cause", "Function");
+	for (size_t i = 0; i < changed && i < view->top; i++)
+		add_function(view, &rows[i], out);
+	if (changed > view->top)
+		text_printf(out, "        ... and %zu more (--top %zu shows all)\n",
+			    changed - view->top, changed);
+}
+
+/* ---- Markdown ---- */
+
+/* Text inside of `...`: nothing else has a meaning there, but the table's bar. */
+static void add_quoted(struct text *out, const char *text)
+{
+	text_add(out, "`");
+	for (; *text; text++) {
+		if (*text == '|')
+			text_add(out, "\\");
+		if (*text != '`' && *text != '\n')
+			text_add_bytes(out, text, 1);
+	}
+	text_add(out, "`");
+}
+
+static void add_markdown_row(const struct diff_view *view, const struct tact_diff_row *row,
+			     struct text *out)
+{
+	text_add(out, "| ");
+	add_quoted(out, diff_some(row)->function);
+	text_printf(out, " | %+.2f%% | ", weight(view, row));
+	trace_add_count(out, row->cycles[0], 0);
+	text_add(out, " | ");
+	trace_add_count(out, row->cycles[1], 0);
+	text_add(out, " | ");
+	add_row_ratio(out, row, 0);
+	text_add(out, " | ");
+	diff_add_cause(out, row);
+	text_add(out, " | ");
+	if (!diff_add_insns(out, view, row, MAX_INSNS))
+		text_add(out, "-");
+	text_add(out, " |\n");
+}
+
+static void add_markdown_totals(const struct diff_view *view, struct text *out)
+{
+	const struct tact_result_info *a = tact_result_get_info(view->results[0]);
+	const struct tact_result_info *b = tact_result_get_info(view->results[1]);
+
+	text_printf(out, "### Cycles: %+.2f%%%s\n\nPredicted for %s, of A ",
+		    100 * (diff_ratio(view) - 1),
+		    !view->threshold	 ? ""
+		    : diff_is_over(view) ? " (over the limit)"
+					 : " (within the limit)",
+		    a->arch);
+	add_quoted(out, view->names[0]);
+	text_add(out, " and B ");
+	add_quoted(out, view->names[1]);
+	text_add(out, ".\n\n| | A | B | B/A |\n|---|---:|---:|---:|\n| Cycles | ");
+	trace_add_count(out, a->totals.cycles, 0);
+	text_add(out, " | ");
+	trace_add_count(out, b->totals.cycles, 0);
+	text_printf(out, " | %.4f |\n| Instructions | ", diff_ratio(view));
+	trace_add_count(out, (double)a->totals.instructions, 0);
+	text_add(out, " | ");
+	trace_add_count(out, (double)b->totals.instructions, 0);
+	text_printf(out, " | %.4f |\n| IPC | %.3f | %.3f | |\n",
+		    trace_ratio((double)b->totals.instructions, (double)a->totals.instructions),
+		    trace_ratio((double)a->totals.instructions, a->totals.cycles),
+		    trace_ratio((double)b->totals.instructions, b->totals.cycles));
+}
+
+void diff_print_markdown(const struct diff_view *view, struct text *out)
+{
+	size_t n, changed;
+	const struct tact_diff_row *rows = tact_diff_rows(view->diff, TACT_RESULT_FUNCTION, &n);
+
+	add_markdown_totals(view, out);
+	changed = count_changed(view, rows, n);
+	if (!changed) {
+		text_add(out, "\nNo function differs by 0.01% of the cycles.\n");
+		return;
+	}
+	text_add(out, "\n| Function | Of all A | Cycles A | Cycles B | B/A | Cause (cycles) | "
+		      "Executed instructions |\n|---|---:|---:|---:|---:|---|---|\n");
+	for (size_t i = 0; i < changed && i < view->top; i++)
+		add_markdown_row(view, &rows[i], out);
+	if (changed > view->top)
+		text_printf(out, "\n%zu more functions changed.\n", changed - view->top);
+}

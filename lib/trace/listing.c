@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Assembly text, or hex, as a trace: its code is executed from its first to its last byte, whatever
+ * its branches say, as often as asked for.  The words are those that the plugin would send.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tact/input.h>
+
+#include "isa/isa.h"
+#include "trace/trace.h"
+
+enum {
+	PIECE_WORDS = 8192,
+	MAX_INSNS = 512,       /* of a block, as QEMU does it */
+	REGION_STEP = 1 << 20, /* addresses of regions, which have none of their own */
+	FIRST_ADDRESS = 1 << 22
+};
+
+struct words {
+	uint64_t *data; /* owned */
+	size_t n, capacity;
+};
+
+struct trace_listing {
+	struct words head; /* definitions */
+	uint32_t n_blocks, n_modules;
+	uint64_t left;	 /* executions of all of it */
+	uint32_t next;	 /* block of that one */
+	int stage;	 /* 0: head; 1: executions and the end; 2: nothing */
+	uint64_t *piece; /* owned */
+};
+
+static int add(struct words *w, uint64_t word)
+{
+	if (tact_grow(&w->data, &w->capacity, w->n + 1, sizeof(*w->data)))
+		return -TACT_E_NOMEM;
+	w->data[w->n++] = word;
+	return 0;
+}
+
+static int add_bytes(struct words *w, const void *bytes, size_t size)
+{
+	const size_t n = wire_words_of((unsigned)size);
+
+	if (tact_grow(&w->data, &w->capacity, w->n + n, sizeof(*w->data)))
+		return -TACT_E_NOMEM;
+	memset(w->data + w->n, 0, n * 8);
+	memcpy(w->data + w->n, bytes, size);
+	w->n += n;
+	return 0;
+}
+
+static int add_block(struct trace_listing *l, const uint8_t *code, size_t size, unsigned n_insns,
+		     size_t last, uint64_t address)
+{
+	const unsigned n = WIRE_BLOCK_WORDS + wire_words_of((unsigned)size);
+	int status = add(&l->head, wire_word(WIRE_BLOCK, n, l->n_blocks));
+
+	if (!status)
+		status = add(&l->head, address);
+	if (!status)
+		status = add(&l->head, size | (uint64_t)n_insns << 16 | (uint64_t)last << 32);
+	if (!status)
+		status = add(&l->head, l->n_modules);
+	if (!status)
+		status = add_bytes(&l->head, code, size);
+	l->n_blocks++;
+	return status;
+}
+
+/* A region is a module of its own, so that it has a name: FILE:NAME or FILE:LINE. */
+static int add_module(struct trace_listing *l, const char *path, const struct tact_region *r,
+		      uint64_t address)
+{
+	char name[WIRE_MAX_PATH];
+	const char *slash = strrchr(path, '/');
+	int status, n;
+
+	path = slash ? slash + 1 : path;
+	if (*r->name)
+		n = snprintf(name, sizeof(name), "%s:%s", path, r->name);
+	else if (r->line)
+		n = snprintf(name, sizeof(name), "%s:%llu", path, (unsigned long long)r->line);
+	else
+		n = snprintf(name, sizeof(name), "%s", path);
+	if (n >= WIRE_MAX_PATH)
+		n = WIRE_MAX_PATH - 1;
+	status =
+		add(&l->head, wire_word(WIRE_MODULE, WIRE_MODULE_WORDS + wire_words_of((unsigned)n),
+					++l->n_modules));
+	if (!status)
+		status = add(&l->head, address);
+	if (!status)
+		status = add(&l->head, address + r->code_size);
+	if (!status)
+		status = add(&l->head, 0);
+	if (!status)
+		status = add(&l->head, (uint64_t)n);
+	return status ? status : add_bytes(&l->head, name, (size_t)n);
+}
+
+/* Blocks end behind branches. */
+static int add_region(struct trace_listing *l, const char *path, const struct tact_region *r,
+		      uint64_t address, struct tact_diag *diag)
+{
+	size_t at = 0, begin = 0;
+	unsigned n_insns = 0;
+	int status = add_module(l, path, r, address);
+
+	while (at < r->code_size && !status) {
+		struct tact_insn insn;
+		const int n = tact_decode(&insn, r->code + at, r->code_size - at);
+		const size_t last = at - begin;
+
+		if (n <= 0)
+			return tact_fail_at(diag, TACT_E_DECODE, r->line, at,
+					    "byte %zu of the code is no instruction", at);
+		at += (size_t)n;
+		n_insns++;
+		if (at < r->code_size && n_insns < MAX_INSNS &&
+		    at - begin < WIRE_MAX_BLOCK_BYTES - 16 && isa_flow_of(&insn) == ISA_FLOW_NEXT)
+			continue;
+		status = add_block(l, r->code + begin, at - begin, n_insns, last, address + begin);
+		begin = at;
+		n_insns = 0;
+	}
+	return status ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : 0;
+}
+
+static int read_regions(struct trace_listing *l, const char *path, struct tact_input *in,
+			struct tact_diag *diag)
+{
+	uint64_t address = FIRST_ADDRESS;
+	struct tact_region r;
+	int status = add(&l->head, wire_word(WIRE_NOTE, WIRE_STREAM_WORDS, WIRE_NOTE_STREAM));
+
+	if (!status)
+		status = add(&l->head, 0);
+	if (!status)
+		status = add(&l->head, WIRE_STREAM_FIRST);
+	if (status)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	while ((status = tact_input_next(in, &r, diag)) > 0) {
+		status = add_region(l, path, &r, address, diag);
+		if (status)
+			break;
+		address += (r.code_size / REGION_STEP + 1) * REGION_STEP;
+	}
+	if (!status && !l->n_blocks)
+		status = tact_fail(diag, TACT_E_FORMAT, "there is no code in it");
+	return status;
+}
+
+int trace_listing_create(struct trace_listing **out, const char *path,
+			 const struct tact_input_options *opt, uint64_t iterations,
+			 struct tact_diag *diag)
+{
+	struct trace_listing *l = calloc(1, sizeof(*l));
+	struct tact_input *in = NULL;
+	int status;
+
+	if (l)
+		l->piece = malloc(PIECE_WORDS * sizeof(*l->piece));
+	if (!l || !l->piece) {
+		trace_listing_destroy(l);
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	}
+	l->left = iterations;
+	status = tact_input_open(&in, path, opt, diag);
+	if (status >= 0 && tact_input_get_kind(in) == TACT_INPUT_ELF)
+		status =
+			tact_fail(diag, TACT_E_FORMAT,
+				  "an ELF file has to be run, to be traced: tact trace -- PROGRAM");
+	if (status >= 0)
+		status = read_regions(l, path, in, diag);
+	tact_input_close(in);
+	if (status < 0) {
+		trace_listing_destroy(l);
+		return status;
+	}
+	*out = l;
+	return 0;
+}
+
+void trace_listing_destroy(struct trace_listing *l)
+{
+	if (!l)
+		return;
+	free(l->head.data);
+	free(l->piece);
+	free(l);
+}
+
+int trace_listing_next(struct trace_listing *l, struct trace_piece *piece)
+{
+	size_t n = 0;
+
+	*piece = (struct trace_piece){0, l->piece, 0};
+	switch (l->stage) {
+	case 0:
+		l->stage = 1;
+		piece->words = l->head.data;
+		piece->n_words = l->head.n;
+		return 1;
+	case 1:
+		while (n < PIECE_WORDS && l->left) {
+			l->piece[n++] = wire_word(WIRE_EXEC, 0, l->next++);
+			if (l->next < l->n_blocks)
+				continue;
+			l->next = 0;
+			l->left--;
+		}
+		piece->n_words = n;
+		if (!n)
+			l->stage = 2; /* a piece without words is the end */
+		return 1;
+	default:
+		return 0;
+	}
+}

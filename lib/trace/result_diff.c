@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Two results side by side.  What belongs together is found by names and by content: code that was
+ * only moved is the same code.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <tact/insn.h>
+
+#include "base/base.h"
+#include "trace/result.h"
+
+enum { NONE = -1 };
+
+/* A function or a block of one side. */
+struct part {
+	const struct tact_result_row *row;
+	uint64_t key;	  /* of a block: its content; of a function with a name: the name */
+	uint64_t place;	  /* of a function: its file's name */
+	uint64_t content; /* of a function without a name */
+	int64_t match;	  /* number of its row in the diff; NONE: it has none yet */
+};
+
+struct side {
+	struct part *functions, *blocks; /* owned */
+	size_t n_functions, n_blocks;
+};
+
+struct diff_rows {
+	struct tact_diff_row *items; /* owned */
+	size_t n, capacity;
+};
+
+struct tact_diff {
+	const struct tact_result *results[2];
+	struct side sides[2];
+	struct diff_rows functions, blocks;
+};
+
+/* ---- content ---- */
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+	h = (h ^ x) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
+/* Numbers that say where something lies: targets of branches, what is relative to rip. */
+static uint64_t hash_insn(uint64_t h, const struct tact_insn *insn)
+{
+	h = mix(h, insn->mnemonic | (uint64_t)insn->form << 16 | (uint64_t)insn->condition << 32);
+	for (unsigned i = 0; i < insn->n_operands; i++) {
+		const struct tact_operand *o = &insn->operand[i];
+
+		h = mix(h, (uint64_t)o->kind | (uint64_t)o->bits << 8 | (uint64_t)o->reg << 24 |
+				   (uint64_t)o->base << 32 | (uint64_t)o->index << 40 |
+				   (uint64_t)o->scale << 48);
+	}
+	if (!(insn->attributes & TACT_INSN_RIP_RELATIVE))
+		h = mix(h, (uint64_t)insn->displacement);
+	if (!(insn->attributes & TACT_INSN_BRANCH))
+		h = mix(h, (uint64_t)insn->immediate);
+	return h;
+}
+
+static uint64_t hash_code(const uint8_t *code, size_t size)
+{
+	uint64_t h = size ? 1 : 0;
+	size_t at = 0;
+
+	while (at < size) {
+		struct tact_insn insn;
+		const int n = tact_decode(&insn, code + at, size - at);
+
+		if (n <= 0)
+			return mix(h, tact_hash_bytes(code + at, size - at));
+		h = hash_insn(h, &insn);
+		at += (size_t)n;
+	}
+	return h;
+}
+
+static uint64_t hash_text(const char *text)
+{
+	return tact_hash_bytes(text, strlen(text));
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* ---- sides ---- */
+
+/* Open addressing: key -> number + 1. */
+struct table {
+	uint32_t *slots; /* owned */
+	uint64_t *keys;	 /* owned */
+	size_t size;
+};
+
+static int table_create(struct table *t, size_t n)
+{
+	for (t->size = 16; t->size < 2 * n + 2; t->size *= 2)
+		;
+	t->slots = calloc(t->size, sizeof(*t->slots));
+	t->keys = calloc(t->size, sizeof(*t->keys));
+	return t->slots && t->keys ? 0 : -TACT_E_NOMEM;
+}
+
+static void table_destroy(struct table *t)
+{
+	free(t->slots);
+	free(t->keys);
+}
+
+/* The slot of the key; empty if it is not there. */
+static uint32_t *table_at(struct table *t, uint64_t key)
+{
+	size_t at = mix(3, key) & (t->size - 1);
+
+	while (t->slots[at] && t->keys[at] != key)
+		at = (at + 1) & (t->size - 1);
+	t->keys[at] = key;
+	return &t->slots[at];
+}
+
+static bool is_named(const struct tact_result_row *row)
+{
+	return row->function[0] != '[';
+}
+
+static uint64_t place_key(const struct tact_result_row *row)
+{
+	return mix(hash_text(row->function), hash_text(row->module));
+}
+
+/* Content of functions without a name: that of their block with most cycles.  The rows are sorted,
+ * so that it is the first one.
+ */
+static int find_content(struct side *s)
+{
+	struct table t = {0};
+	int status = table_create(&t, s->n_blocks + s->n_functions);
+
+	for (size_t i = 0; i < s->n_blocks && !status; i++) {
+		uint32_t *slot = table_at(&t, place_key(s->blocks[i].row));
+
+		if (!*slot)
+			*slot = (uint32_t)i + 1;
+	}
+	for (size_t i = 0; i < s->n_functions && !status; i++) {
+		const uint32_t *slot = table_at(&t, place_key(s->functions[i].row));
+
+		if (!is_named(s->functions[i].row) && *slot)
+			s->functions[i].content = s->blocks[*slot - 1].key;
+	}
+	table_destroy(&t);
+	return status;
+}
+
+static int load_side(struct side *s, const struct tact_result *r)
+{
+	const struct tact_result_row *f =
+		tact_result_rows(r, TACT_RESULT_FUNCTION, &s->n_functions);
+	const struct tact_result_row *b = tact_result_rows(r, TACT_RESULT_BLOCK, &s->n_blocks);
+
+	s->functions = calloc(s->n_functions + 1, sizeof(*s->functions));
+	s->blocks = calloc(s->n_blocks + 1, sizeof(*s->blocks));
+	if (!s->functions || !s->blocks)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < s->n_blocks; i++)
+		s->blocks[i] =
+			(struct part){&b[i], hash_code(b[i].code, b[i].code_size), 0, 0, NONE};
+	for (size_t i = 0; i < s->n_functions; i++)
+		s->functions[i] =
+			(struct part){&f[i], is_named(&f[i]) ? hash_text(f[i].function) : 0,
+				      hash_text(base_name(f[i].module)), 0, NONE};
+	return find_content(s);
+}
+
+/* ---- matching ---- */
+
+static int64_t add_row(struct diff_rows *rows)
+{
+	if (tact_grow(&rows->items, &rows->capacity, rows->n + 1, sizeof(*rows->items)))
+		return -TACT_E_NOMEM;
+	rows->items[rows->n] = (struct tact_diff_row){.size = sizeof(*rows->items)};
+	return (int64_t)rows->n++;
+}
+
+static void add_part(struct tact_diff_row *to, const struct tact_result_row *row, unsigned side)
+{
+	const struct tact_result_row **first = side ? &to->b : &to->a;
+
+	if (!*first)
+		*first = row;
+	to->cycles[side] += row->cycles;
+	to->executions[side] += row->executions;
+	to->instructions[side] += row->instructions;
+	for (unsigned i = 0; i < TACT_N_STALLS; i++)
+		to->stalls[side][i] += row->stalls[i];
+}
+
+enum pass { BY_NAME_AND_FILE, BY_NAME, BY_CONTENT, ALONE };
+
+static uint64_t key_of(const struct part *p, enum pass pass)
+{
+	switch (pass) {
+	case BY_NAME_AND_FILE:
+		return p->key ? mix(p->key, p->place) : mix(hash_text(p->row->function), p->place);
+	case BY_NAME:
+		return p->key;
+	default:
+		return p->content;
+	}
+}
+
+/* Gives a row to each function of both sides that has the same key in the other one. */
+static int match_functions(struct tact_diff *d, enum pass pass)
+{
+	struct side *a = &d->sides[0], *b = &d->sides[1];
+	struct table t = {0};
+	int status = table_create(&t, b->n_functions);
+
+	for (size_t i = 0; i < b->n_functions && !status; i++) {
+		const uint64_t key =
+			b->functions[i].match == NONE ? key_of(&b->functions[i], pass) : 0;
+		uint32_t *slot = key ? table_at(&t, key) : NULL;
+
+		if (slot && !*slot)
+			*slot = (uint32_t)i + 1;
+	}
+	for (size_t i = 0; i < a->n_functions && !status; i++) {
+		struct part *p = &a->functions[i], *q;
+		const uint64_t key = p->match == NONE ? key_of(p, pass) : 0;
+		const uint32_t *slot = key ? table_at(&t, key) : NULL;
+
+		q = slot && *slot ? &b->functions[*slot - 1] : NULL;
+		if (!q || q->match != NONE)
+			continue;
+		p->match = q->match = add_row(&d->functions);
+		if (p->match < 0) {
+			status = -TACT_E_NOMEM;
+			break;
+		}
+		add_part(&d->functions.items[p->match], p->row, 0);
+		add_part(&d->functions.items[p->match], q->row, 1);
+	}
+	table_destroy(&t);
+	return status;
+}
+
+static int add_alone(struct tact_diff *d)
+{
+	for (unsigned k = 0; k < 2; k++) {
+		for (size_t i = 0; i < d->sides[k].n_functions; i++) {
+			struct part *p = &d->sides[k].functions[i];
+
+			if (p->match != NONE)
+				continue;
+			p->match = add_row(&d->functions);
+			if (p->match < 0)
+				return -TACT_E_NOMEM;
+			add_part(&d->functions.items[p->match], p->row, k);
+		}
+	}
+	return 0;
+}
+
+/* Row of the function that a block belongs to, through a table by name and file. */
+static int find_function(struct table *names, const struct side *s, const struct part *block)
+{
+	const uint32_t *slot = table_at(names, place_key(block->row));
+
+	return *slot ? (int)s->functions[*slot - 1].match : NONE;
+}
+
+static int name_table(struct table *t, const struct side *s)
+{
+	int status = table_create(t, s->n_functions + s->n_blocks);
+
+	for (size_t i = 0; i < s->n_functions && !status; i++) {
+		uint32_t *slot = table_at(t, place_key(s->functions[i].row));
+
+		if (!*slot)
+			*slot = (uint32_t)i + 1;
+	}
+	return status;
+}
+
+/* Blocks of one function with the same content become one row. */
+static int match_blocks(struct tact_diff *d)
+{
+	struct table rows = {0}, names[2] = {{0}, {0}};
+	int status = table_create(&rows, d->sides[0].n_blocks + d->sides[1].n_blocks);
+
+	for (unsigned k = 0; k < 2 && !status; k++) {
+		const struct side *s = &d->sides[k];
+
+		status = name_table(&names[k], s);
+		for (size_t i = 0; i < s->n_blocks && !status; i++) {
+			struct part *p = &s->blocks[i];
+			const int function = find_function(&names[k], s, p);
+			uint32_t *slot;
+
+			if (function == NONE)
+				continue;
+			slot = table_at(&rows, mix(p->key, (uint64_t)function));
+			if (!*slot) {
+				if (add_row(&d->blocks) < 0) {
+					status = -TACT_E_NOMEM;
+					break;
+				}
+				*slot = (uint32_t)d->blocks.n;
+				d->blocks.items[d->blocks.n - 1].function = (uint32_t)function;
+			}
+			p->match = *slot - 1;
+			add_part(&d->blocks.items[*slot - 1], p->row, k);
+		}
+	}
+	table_destroy(&rows);
+	table_destroy(&names[0]);
+	table_destroy(&names[1]);
+	return status;
+}
+
+/* ---- order ---- */
+
+static double change(const struct tact_diff_row *row)
+{
+	const double x = row->cycles[1] - row->cycles[0];
+
+	return x < 0 ? -x : x;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct tact_diff_row *x = a, *y = b;
+	const struct tact_result_row *p = x->b ? x->b : x->a, *q = y->b ? y->b : y->a;
+	int order;
+
+	if (change(x) != change(y))
+		return change(x) > change(y) ? -1 : 1;
+	if (x->cycles[0] + x->cycles[1] != y->cycles[0] + y->cycles[1])
+		return x->cycles[0] + x->cycles[1] > y->cycles[0] + y->cycles[1] ? -1 : 1;
+	order = strcmp(p->function, q->function);
+	if (!order)
+		order = strcmp(p->module, q->module);
+	return order ? order : (p->address > q->address) - (p->address < q->address);
+}
+
+static int sort_rows(struct tact_diff *d)
+{
+	uint32_t *now = calloc(d->functions.n + 1, sizeof(*now));
+
+	if (!now)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < d->functions.n; i++)
+		d->functions.items[i].function = (uint32_t)i;
+	if (d->functions.n)
+		qsort(d->functions.items, d->functions.n, sizeof(*d->functions.items), compare);
+	for (size_t i = 0; i < d->functions.n; i++) {
+		now[d->functions.items[i].function] = (uint32_t)i;
+		d->functions.items[i].function = (uint32_t)i;
+	}
+	for (size_t i = 0; i < d->blocks.n; i++)
+		d->blocks.items[i].function = now[d->blocks.items[i].function];
+	for (unsigned k = 0; k < 2; k++)
+		for (size_t i = 0; i < d->sides[k].n_functions; i++)
+			d->sides[k].functions[i].match = now[d->sides[k].functions[i].match];
+	/* The number of a block's function is asked for below, before the blocks move. */
+	for (unsigned k = 0; k < 2; k++)
+		for (size_t i = 0; i < d->sides[k].n_blocks; i++)
+			if (d->sides[k].blocks[i].match != NONE)
+				d->sides[k].blocks[i].match =
+					d->blocks.items[d->sides[k].blocks[i].match].function;
+	if (d->blocks.n)
+		qsort(d->blocks.items, d->blocks.n, sizeof(*d->blocks.items), compare);
+	free(now);
+	return 0;
+}
+
+int tact_diff_create(struct tact_diff **out, const struct tact_result *a,
+		     const struct tact_result *b, struct tact_diag *diag)
+{
+	struct tact_diff *d;
+	int status;
+
+	if (!out || !a || !b)
+		return tact_fail(diag, TACT_E_INVAL, "no results");
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	d->results[0] = a;
+	d->results[1] = b;
+	status = load_side(&d->sides[0], a);
+	if (!status)
+		status = load_side(&d->sides[1], b);
+	for (enum pass pass = BY_NAME_AND_FILE; pass < ALONE && !status; pass++)
+		status = match_functions(d, pass);
+	if (!status)
+		status = add_alone(d);
+	if (!status)
+		status = match_blocks(d);
+	if (!status)
+		status = sort_rows(d);
+	if (status) {
+		tact_diff_destroy(d);
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	}
+	*out = d;
+	return 0;
+}
+
+void tact_diff_destroy(struct tact_diff *d)
+{
+	if (!d)
+		return;
+	for (unsigned k = 0; k < 2; k++) {
+		free(d->sides[k].functions);
+		free(d->sides[k].blocks);
+	}
+	free(d->functions.items);
+	free(d->blocks.items);
+	free(d);
+}
+
+const struct tact_diff_row *tact_diff_rows(const struct tact_diff *d, enum tact_result_kind kind,
+					   size_t *n)
+{
+	const struct diff_rows *rows = kind == TACT_RESULT_BLOCK ? &d->blocks : &d->functions;
+
+	*n = rows->n;
+	return rows->items;
+}
+
+/* ---- instructions ---- */
+
+struct insns {
+	struct tact_diff_insn *items; /* owned */
+	size_t n, capacity;
+};
+
+static int count_insn(struct insns *x, const char *mnemonic, unsigned side, uint64_t n)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		if (strcmp(x->items[i].mnemonic, mnemonic) != 0)
+			continue;
+		x->items[i].executed[side] += n;
+		return 0;
+	}
+	if (tact_grow(&x->items, &x->capacity, x->n + 1, sizeof(*x->items)))
+		return -TACT_E_NOMEM;
+	x->items[x->n] = (struct tact_diff_insn){.executed = {0, 0}};
+	strcpy(x->items[x->n].mnemonic, mnemonic);
+	x->items[x->n++].executed[side] = n;
+	return 0;
+}
+
+/* "lock xadd [rdi], eax" -> "lock xadd" */
+static void mnemonic_of(const char *text, char *out, size_t size)
+{
+	static const char *const prefixes[] = {"lock",	"rep", "repe",	  "repne", "repz",
+					       "repnz", "bnd", "notrack", "data16"};
+	size_t n = strcspn(text, " ");
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (strlen(prefixes[i]) == n && !strncmp(text, prefixes[i], n) && text[n])
+			n += 1 + strcspn(text + n + 1, " ");
+	if (n >= size)
+		n = size - 1;
+	memcpy(out, text, n);
+	out[n] = '\0';
+}
+
+static int count_block(struct insns *x, const struct tact_result_row *row, unsigned side)
+{
+	char text[160], mnemonic[sizeof(((struct tact_diff_insn *)0)->mnemonic)];
+	size_t at = 0;
+
+	while (at < row->code_size) {
+		struct tact_insn insn;
+		const int n = tact_decode(&insn, row->code + at, row->code_size - at);
+
+		if (n <= 0 || tact_format(row->code + at, (size_t)n, 0, text, sizeof(text)) < 0)
+			return 0;
+		mnemonic_of(text, mnemonic, sizeof(mnemonic));
+		if (count_insn(x, mnemonic, side, row->executions))
+			return -TACT_E_NOMEM;
+		at += (size_t)n;
+	}
+	return 0;
+}
+
+static uint64_t distance(const struct tact_diff_insn *x)
+{
+	return x->executed[0] > x->executed[1] ? x->executed[0] - x->executed[1]
+					       : x->executed[1] - x->executed[0];
+}
+
+static int compare_insns(const void *a, const void *b)
+{
+	const struct tact_diff_insn *x = a, *y = b;
+
+	if (distance(x) != distance(y))
+		return distance(x) > distance(y) ? -1 : 1;
+	return strcmp(x->mnemonic, y->mnemonic);
+}
+
+long tact_diff_insns(const struct tact_diff *d, const struct tact_diff_row *row,
+		     struct tact_diff_insn *out, size_t capacity)
+{
+	struct insns x = {0};
+	long n;
+
+	for (unsigned k = 0; k < 2; k++) {
+		for (size_t i = 0; i < d->sides[k].n_blocks; i++) {
+			const struct part *p = &d->sides[k].blocks[i];
+
+			if (row && p->match != row->function)
+				continue;
+			if (count_block(&x, p->row, k)) {
+				free(x.items);
+				return -TACT_E_NOMEM;
+			}
+		}
+	}
+	if (x.n)
+		qsort(x.items, x.n, sizeof(*x.items), compare_insns);
+	for (size_t i = 0; i < x.n && i < capacity; i++)
+		out[i] = x.items[i];
+	n = (long)x.n;
+	free(x.items);
+	return n;
+}

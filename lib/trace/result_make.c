@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A result from a run: its blocks, summed up by place, function and line.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <tact/insn.h>
+
+#include "base/base.h"
+#include "trace/result.h"
+
+/* Finds rows by what identifies them: open addressing over row numbers. */
+struct index {
+	uint32_t *slots; /* owned: row + 1 */
+	size_t size, n;
+	enum tact_result_kind kind;
+};
+
+struct maker {
+	struct tact_result *r;
+	const struct tact_trace *trace;
+	struct tact_symbols *symbols;
+	struct index blocks, functions, lines;
+};
+
+static uint64_t hash_of(const struct tact_result_row *row)
+{
+	/* Strings are interned: equal ones are the same pointer. */
+	const uint64_t key[] = {(uintptr_t)row->module, (uintptr_t)row->function,
+				(uintptr_t)row->source, (uint64_t)row->line,
+				row->address,		row->code_size};
+
+	return tact_hash_bytes(key, sizeof(key));
+}
+
+static bool is_same(const struct tact_result_row *a, const struct tact_result_row *b)
+{
+	return a->module == b->module && a->function == b->function && a->source == b->source &&
+	       a->line == b->line && a->address == b->address && a->code_size == b->code_size &&
+	       (!a->code_size || !memcmp(a->code, b->code, a->code_size));
+}
+
+static int grow(struct index *x, const struct tact_result *r)
+{
+	const size_t size = x->size ? 4 * x->size : 4096;
+	uint32_t *larger;
+
+	if (2 * (x->n + 1) < x->size)
+		return 0;
+	larger = calloc(size, sizeof(*larger));
+	if (!larger)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < x->size; i++) {
+		size_t at;
+
+		if (!x->slots[i])
+			continue;
+		at = hash_of(&r->rows[x->kind].items[x->slots[i] - 1]) & (size - 1);
+		while (larger[at])
+			at = (at + 1) & (size - 1);
+		larger[at] = x->slots[i];
+	}
+	free(x->slots);
+	x->slots = larger;
+	x->size = size;
+	return 0;
+}
+
+/* The row that is like this one, or a new one.  NULL: out of memory. */
+static struct tact_result_row *find(struct maker *m, struct index *x,
+				    const struct tact_result_row *like)
+{
+	struct tact_result_row *row;
+	uint8_t *code = NULL;
+	size_t at;
+
+	if (grow(x, m->r))
+		return NULL;
+	at = hash_of(like) & (x->size - 1);
+	for (; x->slots[at]; at = (at + 1) & (x->size - 1)) {
+		row = &m->r->rows[x->kind].items[x->slots[at] - 1];
+		if (is_same(row, like))
+			return row;
+	}
+	if (like->code_size) {
+		code = result_memory(m->r, like->code_size);
+		if (!code)
+			return NULL;
+		memcpy(code, like->code, like->code_size);
+	}
+	row = result_add(m->r, x->kind);
+	if (!row)
+		return NULL;
+	row->module = like->module;
+	row->function = like->function;
+	row->source = like->source;
+	row->line = like->line;
+	row->address = like->address;
+	row->code = code;
+	row->code_size = like->code_size;
+	x->slots[at] = (uint32_t)m->r->rows[x->kind].n;
+	x->n++;
+	return row;
+}
+
+static void add_share(struct tact_result_row *row, const struct tact_cycles_block *b, double share)
+{
+	row->cycles += b->cycles * share;
+	row->bound += b->bound * (double)b->executions * share;
+	for (unsigned i = 0; i < 16; i++)
+		row->uops[i] += b->uops[i] * share;
+	for (unsigned i = 0; i < TACT_N_STALLS; i++)
+		row->stalls[i] += b->stalls[i] * share;
+}
+
+/* Instructions from `first` on, n of them, are of one function or line. */
+struct run {
+	unsigned first, n;
+	uint32_t offset;
+	struct tact_place place;
+	const char *source;
+	int line;
+};
+
+static int end_run(struct maker *m, const struct tact_cycles_block *b, const struct run *run,
+		   bool is_line)
+{
+	const double share = (double)run->n / (double)b->block->n_insns;
+	struct tact_result_row like = {.source = ""}, *row;
+
+	like.module = result_string(m->r, run->place.module);
+	like.function = result_string(m->r, run->place.function);
+	if (is_line) {
+		like.source = result_string(m->r, run->source);
+		like.line = run->line;
+	} else {
+		like.address = run->place.begin;
+	}
+	if (!like.module || !like.function || !like.source)
+		return -TACT_E_NOMEM;
+	row = find(m, is_line ? &m->lines : &m->functions, &like);
+	if (!row)
+		return -TACT_E_NOMEM;
+	add_share(row, b, share);
+	row->instructions += run->n * b->executions;
+	if (is_line ? !run->first : run->place.address == run->place.begin)
+		row->executions += b->executions;
+	/* Which of the instructions are unknown is not known here. */
+	if (!run->first)
+		row->unknown += b->unknown * b->executions;
+	return 0;
+}
+
+static int length_at(const struct tact_trace_block *b, uint32_t offset)
+{
+	struct tact_insn insn;
+	const int n = offset < b->code_size
+			      ? tact_decode(&insn, b->code + offset, b->code_size - offset)
+			      : 0;
+
+	return n > 0 ? n : 1;
+}
+
+/* Most blocks are of one function; a block that runs into the next one is not. */
+static int add_functions(struct maker *m, const struct tact_cycles_block *b)
+{
+	struct run run = {0};
+	uint32_t offset = 0;
+	int status = 0;
+
+	for (unsigned i = 0; i < b->block->n_insns && !status; i++) {
+		struct tact_place place;
+
+		if (!i || b->block->is_open) {
+			if (tact_symbols_find(m->symbols, m->trace, b->block, offset, &place))
+				return -TACT_E_NOMEM;
+		} else {
+			place = run.place;
+		}
+		if (i && (place.begin != run.place.begin ||
+			  strcmp(place.function, run.place.function) != 0)) {
+			status = end_run(m, b, &run, false);
+			run = (struct run){.first = i, .offset = offset};
+		}
+		if (!run.n)
+			run.place = place;
+		run.n++;
+		offset += (uint32_t)length_at(b->block, offset);
+	}
+	return status ? status : end_run(m, b, &run, false);
+}
+
+static int add_lines(struct maker *m, const struct tact_cycles_block *b)
+{
+	struct run run = {0};
+	uint32_t offset = 0;
+	int status = 0;
+
+	if (tact_symbols_find(m->symbols, m->trace, b->block, 0, &run.place))
+		return -TACT_E_NOMEM;
+	for (unsigned i = 0; i < b->block->n_insns && !status; i++) {
+		const char *source = NULL;
+		int line = 0;
+
+		if (!tact_symbols_line(m->symbols, m->trace, b->block, offset, &source, &line))
+			source = "";
+		if (run.n && (line != run.line || strcmp(source, run.source) != 0)) {
+			status = run.line ? end_run(m, b, &run, true) : 0;
+			run.first = i;
+			run.n = 0;
+		}
+		run.source = source;
+		run.line = line;
+		run.n++;
+		offset += (uint32_t)length_at(b->block, offset);
+	}
+	return status || !run.line ? status : end_run(m, b, &run, true);
+}
+
+static int add_block(struct maker *m, const struct tact_cycles_block *b)
+{
+	struct tact_result_row like = {0}, *row;
+	struct tact_place place;
+	const char *source;
+
+	if (tact_symbols_find(m->symbols, m->trace, b->block, 0, &place))
+		return -TACT_E_NOMEM;
+	if (!tact_symbols_line(m->symbols, m->trace, b->block, 0, &source, &like.line)) {
+		source = "";
+		like.line = 0;
+	}
+	like.source = result_string(m->r, source);
+	like.module = result_string(m->r, place.module);
+	like.function = result_string(m->r, place.function);
+	like.address = place.address;
+	like.code = b->block->code;
+	like.code_size = b->block->code_size;
+	if (!like.source || !like.module || !like.function)
+		return -TACT_E_NOMEM;
+	row = find(m, &m->blocks, &like);
+	if (!row)
+		return -TACT_E_NOMEM;
+	add_share(row, b, 1);
+	row->executions += b->executions;
+	row->instructions += b->block->n_insns * b->executions;
+	row->bottlenecks |= b->bottlenecks;
+	row->unknown += b->unknown * b->executions;
+	return 0;
+}
+
+static int add_blocks(struct maker *m, const struct tact_cycles *cycles, bool with_lines)
+{
+	struct tact_cycles_block b;
+	int status = 0;
+
+	for (uint32_t i = 0; tact_trace_get_block(m->trace, i) && !status; i++) {
+		b = (struct tact_cycles_block){.size = sizeof(b)};
+		if (tact_cycles_get_block(cycles, i, &b))
+			continue;
+		status = add_block(m, &b);
+		if (!status)
+			status = add_functions(m, &b);
+		if (!status && with_lines)
+			status = add_lines(m, &b);
+	}
+	return status;
+}
+
+static int copy_info(struct tact_result *r, const struct tact_result_info *info,
+		     const struct tact_cycles *cycles)
+{
+	r->info = *info;
+	r->info.size = sizeof(r->info);
+	r->info.arch = result_string(r, info->arch ? info->arch : "");
+	r->info.command = result_string(r, info->command ? info->command : "");
+	r->info.totals = (struct tact_cycles_totals){.size = sizeof(r->info.totals)};
+	tact_cycles_get_totals(cycles, &r->info.totals);
+	return r->info.arch && r->info.command ? 0 : -TACT_E_NOMEM;
+}
+
+int tact_result_create(struct tact_result **out, const struct tact_result_info *info,
+		       const struct tact_cycles *cycles, const struct tact_trace *trace,
+		       struct tact_symbols *symbols, bool with_lines, struct tact_diag *diag)
+{
+	struct maker m = {.trace = trace,
+			  .symbols = symbols,
+			  .blocks = {.kind = TACT_RESULT_BLOCK},
+			  .functions = {.kind = TACT_RESULT_FUNCTION},
+			  .lines = {.kind = TACT_RESULT_LINE}};
+	int status;
+
+	if (!out || !info || info->size != sizeof(*info) || !cycles || !trace || !symbols)
+		return tact_fail(diag, TACT_E_INVAL, "no run");
+	m.r = result_new();
+	status = m.r ? copy_info(m.r, info, cycles) : -TACT_E_NOMEM;
+	if (!status)
+		status = add_blocks(&m, cycles, with_lines);
+	free(m.blocks.slots);
+	free(m.functions.slots);
+	free(m.lines.slots);
+	if (status) {
+		tact_result_destroy(m.r);
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	}
+	result_sort(m.r);
+	*out = m.r;
+	return 0;
+}

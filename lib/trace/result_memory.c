@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a result owns, and the order of its rows.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "trace/result.h"
+
+enum { CHUNK = 1 << 18, ALIGN = 8, FIRST_TABLE = 1024 };
+
+const char *tact_stall_name(enum tact_stall stall)
+{
+	static const char *const names[TACT_N_STALLS] = {
+		[TACT_STALL_FRONT_END] = "front end", [TACT_STALL_OPERANDS] = "operands",
+		[TACT_STALL_LOADS] = "loads",	      [TACT_STALL_PORTS] = "ports",
+		[TACT_STALL_BRANCH] = "branch",	      [TACT_STALL_EXECUTION] = "execution",
+	};
+
+	return stall < TACT_N_STALLS ? names[stall] : "";
+}
+
+const char *tact_stall_column(enum tact_stall stall)
+{
+	return stall == TACT_STALL_FRONT_END ? "front_end" : tact_stall_name(stall);
+}
+
+struct tact_result *result_new(void)
+{
+	struct tact_result *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->strings_size = FIRST_TABLE;
+	r->strings = calloc(r->strings_size, sizeof(*r->strings));
+	if (!r->strings) {
+		free(r);
+		return NULL;
+	}
+	r->info = (struct tact_result_info){.size = sizeof(r->info), .arch = "", .command = ""};
+	r->info.totals.size = sizeof(r->info.totals);
+	return r;
+}
+
+void tact_result_destroy(struct tact_result *r)
+{
+	if (!r)
+		return;
+	for (unsigned i = 0; i < TACT_N_RESULT_KINDS; i++)
+		free(r->rows[i].items);
+	while (r->chunks) {
+		struct result_chunk *next = r->chunks->next;
+
+		free(r->chunks);
+		r->chunks = next;
+	}
+	free(r->strings);
+	free(r);
+}
+
+void *result_memory(struct tact_result *r, size_t size)
+{
+	struct result_chunk *c = r->chunks;
+
+	size = (size + ALIGN - 1) / ALIGN * ALIGN;
+	if (!c || c->size - c->used < size) {
+		const size_t room = size > CHUNK ? size : CHUNK;
+
+		c = malloc(sizeof(*c) + room);
+		if (!c)
+			return NULL;
+		c->size = room;
+		c->used = 0;
+		c->next = r->chunks;
+		r->chunks = c;
+	}
+	c->used += size;
+	return c->data + c->used - size;
+}
+
+static int grow_strings(struct tact_result *r)
+{
+	const size_t size = 4 * r->strings_size;
+	const char **larger;
+
+	if (2 * r->n_strings < r->strings_size)
+		return 0;
+	larger = calloc(size, sizeof(*larger));
+	if (!larger)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < r->strings_size; i++) {
+		const char *text = r->strings[i];
+		size_t at = text ? tact_hash_bytes(text, strlen(text)) & (size - 1) : 0;
+
+		while (text && larger[at])
+			at = (at + 1) & (size - 1);
+		if (text)
+			larger[at] = text;
+	}
+	free(r->strings);
+	r->strings = larger;
+	r->strings_size = size;
+	return 0;
+}
+
+const char *result_string(struct tact_result *r, const char *text)
+{
+	const size_t length = strlen(text);
+	size_t at;
+	char *copy;
+
+	if (!length)
+		return "";
+	if (grow_strings(r))
+		return NULL;
+	at = tact_hash_bytes(text, length) & (r->strings_size - 1);
+	for (; r->strings[at]; at = (at + 1) & (r->strings_size - 1))
+		if (!strcmp(r->strings[at], text))
+			return r->strings[at];
+	copy = result_memory(r, length + 1);
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, length + 1);
+	r->strings[at] = copy;
+	r->n_strings++;
+	return copy;
+}
+
+struct tact_result_row *result_add(struct tact_result *r, enum tact_result_kind kind)
+{
+	struct result_rows *rows = &r->rows[kind];
+	struct tact_result_row *row;
+
+	if (tact_grow(&rows->items, &rows->capacity, rows->n + 1, sizeof(*rows->items)))
+		return NULL;
+	row = &rows->items[rows->n++];
+	*row = (struct tact_result_row){
+		.size = sizeof(*row), .module = "", .function = "", .source = ""};
+	return row;
+}
+
+int tact_result_add_thread(struct tact_result *r, uint32_t process, uint32_t thread, double cycles,
+			   uint64_t instructions)
+{
+	struct tact_result_row *row = r ? result_add(r, TACT_RESULT_THREAD) : NULL;
+
+	if (!row)
+		return -TACT_E_NOMEM;
+	row->process = process;
+	row->thread = thread;
+	row->cycles = cycles;
+	row->instructions = instructions;
+	result_sort(r);
+	return 0;
+}
+
+/* ---- order ---- */
+
+/* What is equal has an order, too: the output is the same every time. */
+static int compare(const void *a, const void *b)
+{
+	const struct tact_result_row *x = a, *y = b;
+	int order;
+
+	if (x->cycles != y->cycles)
+		return x->cycles > y->cycles ? -1 : 1;
+	if (x->instructions != y->instructions)
+		return x->instructions > y->instructions ? -1 : 1;
+	order = strcmp(x->module, y->module);
+	if (!order)
+		order = strcmp(x->function, y->function);
+	if (!order)
+		order = strcmp(x->source, y->source);
+	if (order)
+		return order;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+void result_sort(struct tact_result *r)
+{
+	for (unsigned i = 0; i < TACT_N_RESULT_KINDS; i++)
+		if (r->rows[i].n)
+			qsort(r->rows[i].items, r->rows[i].n, sizeof(*r->rows[i].items), compare);
+}
+
+const struct tact_result_info *tact_result_get_info(const struct tact_result *r)
+{
+	return &r->info;
+}
+
+const struct tact_result_row *tact_result_rows(const struct tact_result *r,
+					       enum tact_result_kind kind, size_t *n)
+{
+	*n = r->rows[kind].n;
+	return r->rows[kind].items;
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads stored results: one JSON object a line, as `tact trace -f json` writes them.  Every number
+ * is checked; what is not known is passed over, so that later versions can add members.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include <tact/predict.h>
+
+#include "base/base.h"
+#include "trace/result.h"
+
+enum { MAX_LINE = 1 << 20, MAX_ROWS = 1 << 22, MAX_CODE = 1 << 16 };
+
+static const char schema[] = "tact.trace/1";
+
+struct reader {
+	struct tact_result *r;
+	struct tact_diag *diag;
+	uint64_t line;
+	bool has_totals;
+	size_t n_rows;
+};
+
+static int bad(struct reader *x, const char *what)
+{
+	return tact_fail_at(x->diag, TACT_E_FORMAT, x->line, 0, "%s", what);
+}
+
+/* ---- members ---- */
+
+static double number(const json_t *object, const char *key)
+{
+	const json_t *v = json_object_get(object, key);
+	const double d = json_is_number(v) ? json_number_value(v) : 0;
+
+	return isfinite(d) && d > 0 ? d : 0;
+}
+
+static uint64_t whole(const json_t *object, const char *key)
+{
+	const json_t *v = json_object_get(object, key);
+
+	return json_is_integer(v) && json_integer_value(v) > 0 ? (uint64_t)json_integer_value(v)
+							       : 0;
+}
+
+static uint32_t small(const json_t *object, const char *key)
+{
+	const uint64_t n = whole(object, key);
+
+	return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+static bool flag(const json_t *object, const char *key)
+{
+	return json_is_true(json_object_get(object, key));
+}
+
+static const char *text(const json_t *object, const char *key)
+{
+	const char *s = json_string_value(json_object_get(object, key));
+
+	return s ? s : "";
+}
+
+static uint64_t address(const json_t *object)
+{
+	const char *s = text(object, "address");
+
+	return !strncmp(s, "0x", 2) ? strtoull(s, NULL, 16) : 0;
+}
+
+static void read_ports(const json_t *object, double ports[16])
+{
+	const json_t *of = json_object_get(object, "ports");
+	char key[4];
+
+	for (unsigned i = 0; i < 16; i++) {
+		snprintf(key, sizeof(key), "%u", i);
+		ports[i] = number(of, key);
+	}
+}
+
+static void read_stalls(const json_t *object, double stalls[TACT_N_STALLS])
+{
+	const json_t *of = json_object_get(object, "stalls");
+
+	for (unsigned i = 0; i < TACT_N_STALLS; i++)
+		stalls[i] = number(of, tact_stall_column((enum tact_stall)i));
+}
+
+/* ---- objects ---- */
+
+static int read_totals(struct reader *x, const json_t *o)
+{
+	struct tact_result_info *info = &x->r->info;
+	struct tact_cycles_totals *t = &info->totals;
+	const json_t *misses = json_object_get(o, "misses");
+
+	if (x->has_totals)
+		return bad(x, "a second object with totals");
+	x->has_totals = true;
+	if (!json_is_number(json_object_get(o, "cycles")))
+		return bad(x, "totals without cycles");
+	info->arch = result_string(x->r, text(o, "arch"));
+	info->command = result_string(x->r, text(o, "command"));
+	info->is_exact = flag(o, "exact");
+	info->has_caches = flag(o, "caches");
+	info->has_branches = flag(o, "branches");
+	info->is_partial = flag(o, "partial");
+	t->cycles = number(o, "cycles");
+	t->instructions = whole(o, "instructions");
+	t->executions = whole(o, "executions");
+	t->simulated = whole(o, "simulated");
+	t->unknown = whole(o, "unknown");
+	t->n_threads = small(o, "threads");
+	t->loads = whole(o, "loads");
+	t->stores = whole(o, "stores");
+	t->branches = whole(o, "executed_branches");
+	t->mispredicted = whole(o, "mispredicted");
+	for (size_t i = 0; i < 3; i++) {
+		const json_t *m = json_array_get(misses, i);
+
+		t->misses[i] = json_is_integer(m) && json_integer_value(m) > 0
+				       ? (uint64_t)json_integer_value(m)
+				       : 0;
+	}
+	read_ports(o, t->uops);
+	read_stalls(o, t->stalls);
+	return info->arch && info->command ? 0 : -TACT_E_NOMEM;
+}
+
+static uint32_t read_bottlenecks(const json_t *o)
+{
+	const json_t *list = json_object_get(o, "bottlenecks");
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *name = json_string_value(json_array_get(list, i));
+
+		for (unsigned k = 0; name && k < TACT_N_BOUNDS; k++)
+			if (!strcmp(name, tact_bound_name((enum tact_bound)k)))
+				bits |= 1u << k;
+	}
+	return bits;
+}
+
+static int read_code(struct reader *x, struct tact_result_row *row, const json_t *o)
+{
+	const char *hex = text(o, "hex");
+	const size_t size = strlen(hex);
+	size_t wrong;
+	uint8_t *code;
+
+	if (!size || size > 2 * (size_t)MAX_CODE)
+		return bad(x, "a block without code, or with too much");
+	code = result_memory(x->r, size / 2 + 1);
+	if (!code)
+		return -TACT_E_NOMEM;
+	if (tact_hex_decode(code, hex, size, &wrong) < 0)
+		return bad(x, "a block whose code is not hexadecimal");
+	row->code = code;
+	row->code_size = (uint32_t)(size / 2);
+	row->bottlenecks = read_bottlenecks(o);
+	return 0;
+}
+
+static int read_row(struct reader *x, const json_t *o, enum tact_result_kind kind)
+{
+	struct tact_result_row *row;
+	uint64_t line = whole(o, "line");
+
+	if (++x->n_rows > MAX_ROWS)
+		return tact_fail_at(x->diag, TACT_E_LIMIT, x->line, 0, "more than %d rows",
+				    MAX_ROWS);
+	row = result_add(x->r, kind);
+	if (!row)
+		return -TACT_E_NOMEM;
+	row->module = result_string(x->r, text(o, "module"));
+	row->function = result_string(x->r, text(o, "function"));
+	row->source = result_string(x->r, text(o, "source"));
+	if (!row->module || !row->function || !row->source) {
+		row->module = row->function = row->source = "";
+		return -TACT_E_NOMEM;
+	}
+	row->line = line > 0x7fffffff ? 0 : (int)line;
+	row->address = address(o);
+	row->thread = small(o, "thread");
+	row->process = small(o, "process");
+	row->executions = whole(o, "executions");
+	row->instructions = whole(o, "instructions");
+	row->cycles = number(o, "cycles");
+	row->bound = number(o, "bound");
+	row->unknown = whole(o, "unknown");
+	read_ports(o, row->uops);
+	read_stalls(o, row->stalls);
+	return kind == TACT_RESULT_BLOCK ? read_code(x, row, o) : 0;
+}
+
+static int read_object(struct reader *x, const json_t *o)
+{
+	static const char *const kinds[TACT_N_RESULT_KINDS] = {"function", "block", "line",
+							       "thread"};
+	const char *s = text(o, "schema"), *kind = text(o, "kind");
+
+	if (strcmp(s, schema) != 0)
+		return strncmp(s, schema, sizeof(schema) - 2)
+			       ? bad(x, "not a result of tact trace")
+			       : tact_fail_at(x->diag, TACT_E_VERSION, x->line, 0,
+					      "'%.32s': this program reads %s", s, schema);
+	if (!strcmp(kind, "totals"))
+		return read_totals(x, o);
+	if (!x->has_totals)
+		return bad(x, "the first object has to be that of the totals");
+	for (unsigned i = 0; i < TACT_N_RESULT_KINDS; i++)
+		if (!strcmp(kind, kinds[i]))
+			return read_row(x, o, (enum tact_result_kind)i);
+	return 0; /* of a later version */
+}
+
+static int read_line(struct reader *x, const char *line, size_t size)
+{
+	json_error_t error;
+	json_t *o;
+	int status;
+
+	x->line++;
+	while (size && strchr(" \t\r\n", line[size - 1]))
+		size--;
+	if (!size)
+		return 0;
+	if (size > MAX_LINE)
+		return bad(x, "the line is too long");
+	o = json_loadb(line, size, 0, &error);
+	if (!json_is_object(o)) {
+		json_decref(o);
+		return bad(x, x->has_totals ? "not a JSON object; is the file cut short?"
+					    : "not a result of tact trace");
+	}
+	status = read_object(x, o);
+	json_decref(o);
+	if (status == -TACT_E_NOMEM)
+		tact_fail(x->diag, TACT_E_NOMEM, "out of memory");
+	return status;
+}
+
+static int finish(struct reader *x, int status, struct tact_result **out)
+{
+	if (!status && !x->has_totals)
+		status = tact_fail(x->diag, TACT_E_FORMAT, "there is no result in it");
+	if (status) {
+		tact_result_destroy(x->r);
+		return status;
+	}
+	result_sort(x->r);
+	*out = x->r;
+	return 0;
+}
+
+int tact_result_open_memory(struct tact_result **out, const void *data, size_t size,
+			    struct tact_diag *diag)
+{
+	struct reader x = {.r = result_new(), .diag = diag};
+	const char *p = data, *end = p + size;
+	int status = x.r ? 0 : tact_fail(diag, TACT_E_NOMEM, "out of memory");
+
+	while (p < end && !status) {
+		const char *next = memchr(p, '\n', (size_t)(end - p));
+
+		next = next ? next + 1 : end;
+		status = read_line(&x, p, (size_t)(next - p));
+		p = next;
+	}
+	return finish(&x, status, out);
+}
+
+int tact_result_open(struct tact_result **out, const char *path, struct tact_diag *diag)
+{
+	const int fd =
+		strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(0, F_DUPFD_CLOEXEC, 3);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	struct reader x = {.diag = diag};
+	char *line = NULL;
+	size_t capacity = 0;
+	ssize_t n;
+	int status = 0;
+
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	}
+	x.r = result_new();
+	if (!x.r)
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	while (!status && (n = getline(&line, &capacity, file)) > 0)
+		status = read_line(&x, line, (size_t)n);
+	if (!status && ferror(file))
+		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	free(line);
+	fclose(file);
+	return finish(&x, status, out);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names and lines of executed code.  A file is opened once; one that is gone, is no ELF file or has
+ * changed since it was executed only costs the names.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "trace/symbols.h"
+
+int tact_symbols_create(struct tact_symbols **out)
+{
+	if (!out)
+		return -TACT_E_INVAL;
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -TACT_E_NOMEM;
+}
+
+static void close_file(struct symbols_file *f)
+{
+	for (size_t i = 0; f->names && i < f->obj->n_functions; i++)
+		free(f->names[i]);
+	free(f->names);
+	obj_close(f->obj);
+	if (f->image)
+		munmap(f->image, f->image_size);
+	if (f->fd >= 0)
+		close(f->fd);
+	free(f->own_name);
+	free(f->path);
+	free(f);
+}
+
+void tact_symbols_destroy(struct tact_symbols *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n_files; i++)
+		close_file(s->files[i]);
+	free(s->files);
+	free(s);
+}
+
+static int open_image(struct symbols_file *f, struct tact_diag *diag)
+{
+	struct stat st;
+	void *image;
+
+	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (f->fd < 0 || fstat(f->fd, &st))
+		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	if (!S_ISREG(st.st_mode) || !st.st_size)
+		return tact_fail(diag, TACT_E_FORMAT, "not an ELF file");
+	image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, f->fd, 0);
+	if (image == MAP_FAILED)
+		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	f->image = image;
+	f->image_size = (size_t)st.st_size;
+	return obj_open(&f->obj, image, f->image_size, f->fd, diag);
+}
+
+static struct symbols_file *add_file(struct tact_symbols *s, const char *path,
+				     struct tact_diag *diag)
+{
+	struct symbols_file *f = calloc(1, sizeof(*f));
+	const char *slash;
+	size_t size;
+
+	if (!f)
+		return NULL;
+	f->fd = -1;
+	f->path = strdup(path);
+	slash = f->path ? strrchr(f->path, '/') : NULL;
+	f->shown = slash ? slash + 1 : f->path;
+	size = f->path ? strlen(f->shown) + 3 : 0;
+	f->own_name = f->path ? malloc(size) : NULL;
+	if (!f->own_name ||
+	    tact_grow(&s->files, &s->files_capacity, s->n_files + 1, sizeof(*s->files))) {
+		close_file(f);
+		return NULL;
+	}
+	snprintf(f->own_name, size, "[%s]", f->shown);
+	if (open_image(f, diag))
+		f->obj = NULL;
+	s->files[s->n_files++] = f;
+	return f;
+}
+
+struct symbols_file *symbols_file(struct tact_symbols *s, const char *path, struct tact_diag *diag)
+{
+	if (s->last && !strcmp(s->last->path, path))
+		return s->last;
+	for (size_t i = 0; i < s->n_files; i++)
+		if (!strcmp(s->files[i]->path, path))
+			return s->last = s->files[i];
+	return s->last = add_file(s, path, diag);
+}
+
+/* ---- where a block is ---- */
+
+struct spot {
+	struct symbols_file *file; /* NULL: out of memory */
+	size_t section, offset;
+};
+
+/* Section and offset of a place in the file; false if no code of the object is there. */
+static bool locate(const struct obj_file *obj, uint64_t file_offset, struct spot *spot)
+{
+	for (size_t i = 0; obj && i < obj->n_sections; i++) {
+		const struct obj_section *x = &obj->sections[i];
+		uint64_t begin;
+
+		if (x->owned) /* relocated: of an object, which is not executed */
+			continue;
+		begin = (uint64_t)(x->data - obj->image);
+		if (file_offset < begin || file_offset - begin >= x->size)
+			continue;
+		spot->section = i;
+		spot->offset = (size_t)(file_offset - begin);
+		return true;
+	}
+	return false;
+}
+
+/* Whether the file still has what was executed. */
+static bool is_same(const struct obj_file *obj, const struct spot *at,
+		    const struct tact_trace_block *b)
+{
+	const struct obj_section *x = &obj->sections[at->section];
+	const size_t left = x->size - at->offset;
+
+	return !memcmp(x->data + at->offset, b->code, b->code_size < left ? b->code_size : left);
+}
+
+/* True if the place is known in an object. */
+static bool find_spot(struct tact_symbols *s, const struct tact_trace_module *m,
+		      const struct tact_trace_block *b, struct spot *spot)
+{
+	spot->file = symbols_file(s, m->path, NULL);
+	return spot->file && locate(spot->file->obj, b->address - m->begin + m->offset, spot) &&
+	       is_same(spot->file->obj, spot, b);
+}
+
+static const char *nameless(struct symbols_file *f, const struct obj_function *fn)
+{
+	const struct obj_section *x = &f->obj->sections[fn->range.section];
+	const size_t number = (size_t)(fn - f->obj->functions);
+	const size_t size = strlen(f->shown) + strlen(x->name) + 32;
+	char *text;
+
+	if (!f->names)
+		f->names = calloc(f->obj->n_functions, sizeof(*f->names));
+	if (!f->names)
+		return NULL;
+	if (f->names[number])
+		return f->names[number];
+	text = f->names[number] = malloc(size);
+	if (text && !strncmp(x->name, ".plt", 4))
+		snprintf(text, size, "[%s %s]", f->shown, x->name);
+	else if (text)
+		snprintf(text, size, "[%s 0x%llx]", f->shown,
+			 (unsigned long long)(x->address + fn->range.begin));
+	return text;
+}
+
+int tact_symbols_find(struct tact_symbols *s, const struct tact_trace *trace,
+		      const struct tact_trace_block *b, uint32_t offset, struct tact_place *out)
+{
+	const struct obj_function *fn;
+	struct tact_trace_module m;
+	struct spot spot;
+
+	*out = (struct tact_place){.size = sizeof(*out),
+				   .module = "",
+				   .function = "[generated]",
+				   .address = b->address + offset};
+	if (!b->module || tact_trace_get_module(trace, b->module, &m))
+		return 0;
+	out->module = m.path;
+	if (!find_spot(s, &m, b, &spot)) {
+		if (!spot.file)
+			return -TACT_E_NOMEM;
+		out->function = spot.file->own_name;
+		out->address += m.offset - m.begin;
+		return 0;
+	}
+	if (offset < spot.file->obj->sections[spot.section].size - spot.offset)
+		spot.offset += offset;
+	fn = obj_function_at(spot.file->obj, spot.section, spot.offset);
+	out->address = spot.file->obj->sections[spot.section].address + spot.offset;
+	out->begin = spot.file->obj->sections[spot.section].address + fn->range.begin;
+	out->is_named = *fn->name;
+	out->function = *fn->name ? fn->name : nameless(spot.file, fn);
+	return out->function ? 0 : -TACT_E_NOMEM;
+}
+
+bool tact_symbols_line(struct tact_symbols *s, const struct tact_trace *trace,
+		       const struct tact_trace_block *b, uint32_t offset, const char **file,
+		       int *line)
+{
+	struct tact_trace_module m;
+	struct spot spot;
+
+	if (!b->module || tact_trace_get_module(trace, b->module, &m) ||
+	    !find_spot(s, &m, b, &spot))
+		return false;
+	if (offset >= spot.file->obj->sections[spot.section].size - spot.offset)
+		return false;
+	return obj_line_at(spot.file->obj, spot.section, spot.offset + offset, file, line);
+}
+
+bool tact_trace_has_region(const struct tact_trace *trace, const struct tact_trace_region *r)
+{
+	const struct tact_trace_block *b;
+
+	for (uint32_t i = 0; (b = tact_trace_get_block(trace, i)); i++) {
+		struct tact_trace_module m;
+		uint64_t at = b->address;
+
+		if (r->file) {
+			if (!b->module || tact_trace_get_module(trace, b->module, &m) ||
+			    strcmp(m.path, r->file))
+				continue;
+			at += m.offset - m.begin;
+		}
+		if (at >= r->begin && at < r->end)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files of code, as symbols.c and places.c share them.
+ */
+#ifndef TACT_TRACE_SYMBOLS_H
+#define TACT_TRACE_SYMBOLS_H
+
+#include <tact/symbols.h>
+
+#include "obj/obj.h"
+
+struct symbols_file {
+	char *path;	      /* owned */
+	const char *shown;    /* its last part */
+	struct obj_file *obj; /* owned; NULL: it cannot be read */
+	void *image;	      /* mapped */
+	size_t image_size;
+	int fd;		/* -1: none */
+	char **names;	/* owned, as are they: of functions without a symbol, made when asked for */
+	char *own_name; /* owned: "[gzip]" */
+};
+
+struct tact_symbols {
+	struct symbols_file **files; /* owned */
+	size_t n_files, files_capacity;
+	struct symbols_file *last; /* that was asked for */
+};
+
+/* The file, opened if it can be.  NULL: out of memory.  diag says why it has no object. */
+struct symbols_file *symbols_file(struct tact_symbols *symbols, const char *path,
+				  struct tact_diag *diag);
+
+#endif /* TACT_TRACE_SYMBOLS_H */
