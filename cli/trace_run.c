@@ -213,10 +213,11 @@ static int record(struct trace_run *run, int fd, const char *name)
 	status = tact_trace_record(run->trace, fd, on_words, &progress, &diag);
 	number = program_signals_release();
 	trace_progress_clear(&progress);
-	code = program_report(run->trace, run->name, run->setup->is_quiet);
 	if (status < 0) {
 		cli_message("%s: %s", name, diag.text);
 		code = CLI_FAILED;
+	} else {
+		code = program_report(run->trace, run->name, run->setup->is_quiet);
 	}
 	if (number) {
 		cli_message("interrupted: the trace up to here is written");
@@ -236,7 +237,8 @@ int trace_record_to(struct trace_setup *setup, const struct trace_job *job, cons
 	fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
 		  : tact_trace_connect(connect, &diag);
 	if (fd < 0) {
-		cli_message("%s: %s", path ? path : connect, path ? strerror(errno) : diag.text);
+		cli_message("%s%s%s", path ? path : "", path ? ": " : "",
+			    path ? strerror(errno) : diag.text);
 		return path ? CLI_FAILED : trace_exit_code(fd);
 	}
 	code = trace_run_open(&run, setup, job);

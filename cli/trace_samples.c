@@ -19,8 +19,8 @@ struct sample {
 };
 
 struct sampled_thread {
-	uint32_t thread, pid;
-	unsigned left; /* executions up to the next sample */
+	uint32_t thread, pid, process; /* number, from 1 */
+	unsigned left;		       /* executions up to the next sample */
 	unsigned step;
 	struct sample *samples; /* owned */
 	size_t n;
@@ -53,6 +53,8 @@ void trace_samples_destroy(struct trace_samples *s)
 
 static struct sampled_thread *find(struct trace_samples *s, const struct tact_trace_event *event)
 {
+	uint32_t process = 0, known = 0;
+
 	if (s->last < s->n && s->threads[s->last].thread == event->thread)
 		return &s->threads[s->last];
 	for (s->last = 0; s->last < s->n; s->last++)
@@ -64,9 +66,14 @@ static struct sampled_thread *find(struct trace_samples *s, const struct tact_tr
 		s->capacity = s->capacity ? 2 * s->capacity : 8;
 		s->threads = cli_realloc(s->threads, s->capacity * sizeof(*s->threads));
 	}
+	for (size_t i = 0; i < s->n; i++)
+		process = s->threads[i].process > process ? s->threads[i].process : process;
+	for (size_t i = 0; i < s->n; i++)
+		known = s->threads[i].pid == event->pid ? s->threads[i].process : known;
 	s->threads[s->n] = (struct sampled_thread){
 		.thread = event->thread,
 		.pid = event->pid,
+		.process = known ? known : process + 1,
 		.step = FIRST_STEP,
 		.samples = cli_alloc(MAX_SAMPLES * sizeof(struct sample)),
 	};
@@ -119,7 +126,7 @@ static void add_slice(const struct sampled_thread *t, const char *name, double b
 {
 	text_add(out, ",\n{\"ph\":\"X\",\"name\":");
 	text_json_string(out, name, strlen(name));
-	text_printf(out, ",\"pid\":%u,\"tid\":%u,\"ts\":%.0f,\"dur\":%.0f}", t->pid, t->thread,
+	text_printf(out, ",\"pid\":%u,\"tid\":%u,\"ts\":%.0f,\"dur\":%.0f}", t->process, t->thread,
 		    begin, end - begin);
 }
 
@@ -129,7 +136,7 @@ static void add_ipc(const struct sampled_thread *t, const struct sample *x,
 	text_printf(out,
 		    ",\n{\"ph\":\"C\",\"name\":\"IPC of thread %u\",\"pid\":%u,\"ts\":%.0f,"
 		    "\"args\":{\"IPC\":%.3f}}",
-		    t->thread, t->pid, x->cycles,
+		    t->thread, t->process, x->cycles,
 		    trace_ratio((double)(next->instructions - x->instructions),
 				next->cycles - x->cycles));
 }
@@ -160,7 +167,7 @@ void trace_samples_perfetto(const struct trace_samples *s, struct text *out)
 		text_printf(out,
 			    "%s\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,"
 			    "\"args\":{\"name\":\"thread %u\"}}",
-			    i ? "," : "", t->pid, t->thread, t->thread);
+			    i ? "," : "", t->process, t->thread, t->thread);
 		add_thread(t, out);
 	}
 	text_add(out, "\n]}\n");

@@ -52,7 +52,7 @@ static const char *take_cache(void *target, const char *value)
 			n <<= 10;
 		else if (*end == 'M' || *end == 'm')
 			n <<= 20;
-		end += *end && *end != ',';
+		end += *end && strchr("KkMm", *end);
 		if ((*end && *end != ',') || n > MAX_CACHE)
 			return "sizes of L1, L2 and L3 are needed, such as 32K,1M,8M";
 		s->cache_bytes[i] = n;

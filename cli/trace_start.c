@@ -105,6 +105,18 @@ static int open_program(struct trace_run *run)
 
 /* ---- records, text and connections ---- */
 
+/* "{": a result. */
+static bool is_result(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char first = 0;
+	const bool is = fd >= 0 && read(fd, &first, 1) == 1 && first == '{';
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
 static bool is_record(const char *path)
 {
 	static const char magic[8] = "TTRACE\x1a\n";
@@ -127,6 +139,10 @@ static int open_file(struct trace_run *run)
 	int status;
 
 	run->name = path;
+	if (strcmp(path, "-") && is_result(path)) {
+		cli_message("%s: a result, not a trace: 'tact diff' compares such files", path);
+		return CLI_FAILED;
+	}
 	if (!strcmp(path, "-") || is_record(path))
 		status = tact_trace_open(&run->trace, path, &diag);
 	else
@@ -171,7 +187,10 @@ static int open_connection(struct trace_run *run)
 		return CLI_GOOD;
 	if (fd >= 0)
 		close(fd);
-	cli_message("%s: %s", address, diag.text);
+	if (fd >= 0 || !strstr(diag.text, address))
+		cli_message("%s: %s", address, diag.text);
+	else
+		cli_message("%s", diag.text);
 	return trace_exit_code(status);
 }
 

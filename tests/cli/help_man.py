@@ -39,7 +39,7 @@ def options_of_page(path):
 
 def main():
     tact, man = sys.argv[1:]
-    for command in ('predict', 'simulate', 'measure', 'classify', 'evaluate', 'dataset', 'collect', 'mix', 'tune', 'archs', 'doctor'):
+    for command in ('predict', 'simulate', 'measure', 'classify', 'evaluate', 'dataset', 'collect', 'trace', 'diff', 'mix', 'tune', 'archs', 'doctor'):
         a = options_of_help(tact, command)
         b = options_of_page(os.path.join(man, 'tact-%s.1' % command))
         print('%s: %s' % (command, 'good' if a == b and a else
