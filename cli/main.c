@@ -63,10 +63,12 @@ static int first_screen(void)
 			"  tact simulate --timeline kernel.s        what waits for what\n"
 			"  tact measure -x 480fafc34801d8           on this machine\n"
 			"  tact collect -o gzip.csv -- gzip -k x    what a program executes\n"
+			"  tact trace -a SKL -- gzip -k x           cycles of a whole program\n"
+			"  tact diff old.json new.json              what a change costs\n"
 			"\n"
 			"'tact help COMMAND' or 'tact COMMAND --help' says more; tact --version.\n"
 			"Exit status: 0 good, 1 some inputs failed, 2 wrong usage, 3 this machine\n"
-			"cannot do it.\n");
+			"cannot do it, 4 'tact diff' is over its threshold.\n");
 	return print(&text);
 }
 

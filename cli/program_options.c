@@ -79,7 +79,7 @@ static char *find_plugin(void)
 
 void program_options_apply(struct program_options *p, struct tact_trace_options *to)
 {
-	if (!p->plugin)
+	if (!p->plugin && !p->plugin_path)
 		p->plugin_path = find_plugin();
 	to->cpu = p->cpu;
 	to->qemu = p->qemu;

@@ -36,30 +36,48 @@ static int note_call(void *self, size_t offset, const struct cfg_insn *insn)
 	return 0;
 }
 
-/* Code without symbols: cut where it calls itself.  In an object calls are not resolved yet, and
- * its nameless code is small.
- */
+/* Code without symbols: cut where it calls itself. */
+long obj_cut_gap(const struct obj_file *obj, const struct obj_function *gap, size_t **starts)
+{
+	const struct obj_range *r = &gap->range;
+	struct calls calls = {NULL, r->end - r->begin};
+	size_t n = 1, i;
+
+	calls.is_target = calloc(calls.size + 1, 1);
+	if (!calls.is_target)
+		return -TACT_E_NOMEM;
+	cfg_walk(obj->sections[r->section].data + r->begin, calls.size, false, note_call, &calls);
+	for (i = 1; i < calls.size; i++)
+		n += calls.is_target[i];
+	*starts = malloc(n * sizeof(**starts));
+	if (*starts) {
+		(*starts)[0] = r->begin;
+		for (n = 1, i = 1; i < calls.size; i++)
+			if (calls.is_target[i])
+				(*starts)[n++] = r->begin + i;
+	}
+	free(calls.is_target);
+	return *starts ? (long)n : -TACT_E_NOMEM;
+}
+
+/* In an object calls are not resolved yet, and its nameless code is small. */
 static int add_nameless(struct obj_file *obj, size_t section, size_t begin, size_t end)
 {
-	struct calls calls = {NULL, end - begin};
-	size_t i, from = 0;
+	const struct obj_function gap = {"", {section, begin, end}};
+	size_t *starts;
+	long n;
 	int status = 0;
 
 	if (begin >= end)
 		return 0;
-	if (obj->type == OBJ_RELOCATABLE)
+	if (obj->type == OBJ_RELOCATABLE || obj->is_uncut)
 		return add_function(obj, "", section, begin, end);
-	calls.is_target = calloc(calls.size + 1, 1);
-	if (!calls.is_target)
-		return -TACT_E_NOMEM;
-	cfg_walk(obj->sections[section].data + begin, calls.size, false, note_call, &calls);
-	for (i = 1; i <= calls.size && status >= 0; i++) {
-		if (i < calls.size && !calls.is_target[i])
-			continue;
-		status = add_function(obj, "", section, begin + from, begin + i);
-		from = i;
-	}
-	free(calls.is_target);
+	n = obj_cut_gap(obj, &gap, &starts);
+	if (n < 0)
+		return (int)n;
+	for (long i = 0; i < n && status >= 0; i++)
+		status = add_function(obj, "", section, starts[i], i + 1 < n ? starts[i + 1] : end);
+	free(starts);
 	return status;
 }
 

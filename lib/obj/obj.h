@@ -64,7 +64,8 @@ struct obj_file {
 	enum obj_type type;
 	const uint8_t *image; /* the caller's */
 	size_t image_size;
-	int fd; /* the caller's open file of the same bytes; -1 if there is none */
+	int fd;	       /* the caller's open file of the same bytes; -1 if there is none */
+	bool is_uncut; /* code without symbols is one function for each gap */
 	struct obj_section *sections;
 	size_t n_sections, sections_capacity;
 	struct obj_symbol *symbols; /* sorted by section, offset */
@@ -79,6 +80,15 @@ struct obj_file {
  */
 int obj_open(struct obj_file **out, const void *image, size_t size, int fd, struct tact_diag *diag);
 void obj_close(struct obj_file *obj); /* NULL is allowed */
+
+/* The same, but code that no symbol covers is not decoded: it is one nameless function for each gap
+ * between symbols.  Large libraries open much faster so.  obj_cut_gap says where the functions of
+ * one of them begin, in order, the first being that of the gap itself: *starts, offsets in the
+ * section, is to be freed.  Returns how many there are, or -TACT_E_NOMEM.
+ */
+int obj_open_uncut(struct obj_file **out, const void *image, size_t size, int fd,
+		   struct tact_diag *diag);
+long obj_cut_gap(const struct obj_file *obj, const struct obj_function *gap, size_t **starts);
 
 /* Function that covers an offset; never NULL for an offset inside a section. */
 const struct obj_function *obj_function_at(const struct obj_file *obj, size_t section,

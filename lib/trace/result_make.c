@@ -117,7 +117,6 @@ static void add_share(struct tact_result_row *row, const struct tact_cycles_bloc
 /* Instructions from `first` on, n of them, are of one function or line. */
 struct run {
 	unsigned first, n;
-	uint32_t offset;
 	struct tact_place place;
 	const char *source;
 	int line;
@@ -162,8 +161,8 @@ static int length_at(const struct tact_trace_block *b, uint32_t offset)
 	return n > 0 ? n : 1;
 }
 
-/* Most blocks are of one function; a block that runs into the next one is not. */
-static int add_functions(struct maker *m, const struct tact_cycles_block *b)
+/* Instruction by instruction, for a block that runs from one function into the next one. */
+static int add_several(struct maker *m, const struct tact_cycles_block *b)
 {
 	struct run run = {0};
 	uint32_t offset = 0;
@@ -172,16 +171,12 @@ static int add_functions(struct maker *m, const struct tact_cycles_block *b)
 	for (unsigned i = 0; i < b->block->n_insns && !status; i++) {
 		struct tact_place place;
 
-		if (!i || b->block->is_open) {
-			if (tact_symbols_find(m->symbols, m->trace, b->block, offset, &place))
-				return -TACT_E_NOMEM;
-		} else {
-			place = run.place;
-		}
+		if (tact_symbols_find(m->symbols, m->trace, b->block, offset, &place))
+			return -TACT_E_NOMEM;
 		if (i && (place.begin != run.place.begin ||
 			  strcmp(place.function, run.place.function) != 0)) {
 			status = end_run(m, b, &run, false);
-			run = (struct run){.first = i, .offset = offset};
+			run = (struct run){.first = i};
 		}
 		if (!run.n)
 			run.place = place;
@@ -189,6 +184,19 @@ static int add_functions(struct maker *m, const struct tact_cycles_block *b)
 		offset += (uint32_t)length_at(b->block, offset);
 	}
 	return status ? status : end_run(m, b, &run, false);
+}
+
+static int add_functions(struct maker *m, const struct tact_cycles_block *b)
+{
+	struct run run = {.n = b->block->n_insns};
+	struct tact_place last;
+
+	if (tact_symbols_find(m->symbols, m->trace, b->block, 0, &run.place) ||
+	    tact_symbols_find(m->symbols, m->trace, b->block, b->block->last_offset, &last))
+		return -TACT_E_NOMEM;
+	if (last.begin != run.place.begin || strcmp(last.function, run.place.function) != 0)
+		return add_several(m, b);
+	return end_run(m, b, &run, false);
 }
 
 static int add_lines(struct maker *m, const struct tact_cycles_block *b)

@@ -15,6 +15,13 @@
 #include "base/base.h"
 #include "trace/symbols.h"
 
+/* Code that no symbol covers, cut when it is first asked for. */
+struct symbols_gap {
+	size_t *starts; /* owned: offsets in the section where functions begin */
+	char **names;	/* owned, as are they; NULL: not asked for yet */
+	size_t n;
+};
+
 int tact_symbols_create(struct tact_symbols **out)
 {
 	if (!out)
@@ -23,11 +30,22 @@ int tact_symbols_create(struct tact_symbols **out)
 	return *out ? 0 : -TACT_E_NOMEM;
 }
 
+static void free_gap(struct symbols_gap *gap)
+{
+	if (!gap)
+		return;
+	for (size_t i = 0; gap->names && i < gap->n; i++)
+		free(gap->names[i]);
+	free(gap->names);
+	free(gap->starts);
+	free(gap);
+}
+
 static void close_file(struct symbols_file *f)
 {
-	for (size_t i = 0; f->names && i < f->obj->n_functions; i++)
-		free(f->names[i]);
-	free(f->names);
+	for (size_t i = 0; f->gaps && i < f->obj->n_functions; i++)
+		free_gap(f->gaps[i]);
+	free(f->gaps);
 	obj_close(f->obj);
 	if (f->image)
 		munmap(f->image, f->image_size);
@@ -63,7 +81,7 @@ static int open_image(struct symbols_file *f, struct tact_diag *diag)
 		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
 	f->image = image;
 	f->image_size = (size_t)st.st_size;
-	return obj_open(&f->obj, image, f->image_size, f->fd, diag);
+	return obj_open_uncut(&f->obj, image, f->image_size, f->fd, diag);
 }
 
 static struct symbols_file *add_file(struct tact_symbols *s, const char *path,
@@ -148,25 +166,60 @@ static bool find_spot(struct tact_symbols *s, const struct tact_trace_module *m,
 	       is_same(spot->file->obj, spot, b);
 }
 
-static const char *nameless(struct symbols_file *f, const struct obj_function *fn)
+static struct symbols_gap *find_gap(struct symbols_file *f, const struct obj_function *fn)
+{
+	const size_t number = (size_t)(fn - f->obj->functions);
+	struct symbols_gap *gap;
+	long n;
+
+	if (!f->gaps)
+		f->gaps = calloc(f->obj->n_functions, sizeof(*f->gaps));
+	if (!f->gaps)
+		return NULL;
+	if (f->gaps[number])
+		return f->gaps[number];
+	gap = calloc(1, sizeof(*gap));
+	if (!gap)
+		return NULL;
+	n = obj_cut_gap(f->obj, fn, &gap->starts);
+	gap->n = n > 0 ? (size_t)n : 0;
+	gap->names = calloc(gap->n + 1, sizeof(*gap->names));
+	if (n <= 0 || !gap->names) {
+		free_gap(gap);
+		return NULL;
+	}
+	return f->gaps[number] = gap;
+}
+
+/* The function of a gap that covers the offset: its name and its first byte. */
+static const char *nameless(struct symbols_file *f, const struct obj_function *fn, size_t offset,
+			    size_t *begin)
 {
 	const struct obj_section *x = &f->obj->sections[fn->range.section];
-	const size_t number = (size_t)(fn - f->obj->functions);
 	const size_t size = strlen(f->shown) + strlen(x->name) + 32;
+	struct symbols_gap *gap = find_gap(f, fn);
+	size_t low = 0, high;
 	char *text;
 
-	if (!f->names)
-		f->names = calloc(f->obj->n_functions, sizeof(*f->names));
-	if (!f->names)
+	if (!gap)
 		return NULL;
-	if (f->names[number])
-		return f->names[number];
-	text = f->names[number] = malloc(size);
+	for (high = gap->n; high - low > 1;) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (gap->starts[middle] <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	*begin = gap->starts[low];
+	if (gap->names[low])
+		return gap->names[low];
+	text = gap->names[low] = malloc(size);
 	if (text && !strncmp(x->name, ".plt", 4))
 		snprintf(text, size, "[%s %s]", f->shown, x->name);
 	else if (text)
 		snprintf(text, size, "[%s 0x%llx]", f->shown,
-			 (unsigned long long)(x->address + fn->range.begin));
+			 (unsigned long long)(x->address + *begin));
 	return text;
 }
 
@@ -174,8 +227,10 @@ int tact_symbols_find(struct tact_symbols *s, const struct tact_trace *trace,
 		      const struct tact_trace_block *b, uint32_t offset, struct tact_place *out)
 {
 	const struct obj_function *fn;
+	const struct obj_section *x;
 	struct tact_trace_module m;
 	struct spot spot;
+	size_t begin;
 
 	*out = (struct tact_place){.size = sizeof(*out),
 				   .module = "",
@@ -193,11 +248,13 @@ int tact_symbols_find(struct tact_symbols *s, const struct tact_trace *trace,
 	}
 	if (offset < spot.file->obj->sections[spot.section].size - spot.offset)
 		spot.offset += offset;
+	x = &spot.file->obj->sections[spot.section];
 	fn = obj_function_at(spot.file->obj, spot.section, spot.offset);
-	out->address = spot.file->obj->sections[spot.section].address + spot.offset;
-	out->begin = spot.file->obj->sections[spot.section].address + fn->range.begin;
+	begin = fn->range.begin;
 	out->is_named = *fn->name;
-	out->function = *fn->name ? fn->name : nameless(spot.file, fn);
+	out->function = *fn->name ? fn->name : nameless(spot.file, fn, spot.offset, &begin);
+	out->address = x->address + spot.offset;
+	out->begin = x->address + begin;
 	return out->function ? 0 : -TACT_E_NOMEM;
 }
 

@@ -15,9 +15,9 @@ struct symbols_file {
 	struct obj_file *obj; /* owned; NULL: it cannot be read */
 	void *image;	      /* mapped */
 	size_t image_size;
-	int fd;		/* -1: none */
-	char **names;	/* owned, as are they: of functions without a symbol, made when asked for */
-	char *own_name; /* owned: "[gzip]" */
+	int fd;			   /* -1: none */
+	struct symbols_gap **gaps; /* owned, as are they: by function, those without a symbol */
+	char *own_name;		   /* owned: "[gzip]" */
 };
 
 struct tact_symbols {

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Pairs of versions of programs: the ratio of cycles that tact trace predicts, and the measured one.
+
+usage: trace_accuracy.py [--tact PROGRAM] [-a ARCH] [--runs N] [--into FILE] [PAIR...]
+
+The measured ratio is that of CPU time on this machine (user and system, the median of N runs of each
+version in turns, pinned to one core); it is only a check of the prediction if this machine's CPU is
+ARCH (default: this one, else SKL), and the table says which it is.  The native side runs with glibc's AVX-512
+routines switched off, because QEMU has none.  Each version is also run with --exact.
+
+--into FILE replaces the section between the script's markers in FILE (doc/accuracy.md).
+"""
+import argparse
+import json
+import math
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TUNABLES = 'glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ,-ERMS'
+
+# name, version A, version B: compiler and its options, for a kernel of pairs.c with rounds
+KERNELS = (
+    ('crc: gcc -O1, -O3', 'crc', 60, 'gcc -O1', 'gcc -O3'),
+    ('matrix: gcc -O2, -O3 -mavx2 -mfma -ffast-math', 'matrix', 250, 'gcc -O2', 'gcc -O3 -mavx2 -mfma -ffast-math'),
+    ('count: gcc -O1, -O2', 'count', 250, 'gcc -O1', 'gcc -O2'),
+    ('hash: gcc -O2, -O3 -mavx2', 'hash', 400, 'gcc -O2', 'gcc -O3 -mavx2'),
+    ('filter: clang -O1, -O2', 'filter', 300, 'clang-14 -O1', 'clang-14 -O2'),
+    ('sort: gcc -O2, clang -O2', 'sort', 600, 'gcc -O2', 'clang-14 -O2'),
+    ('polynomial: gcc -O2, -O2 -mfma', 'polynomial', 300, 'gcc -O2', 'gcc -O2 -mfma'),
+    ('divide: gcc -O1, clang -O3', 'divide', 300, 'gcc -O1', 'clang-14 -O3'),
+)
+# name, commands
+PROGRAMS = (
+    ('gzip -6, pigz -p1 -6', 'gzip -6 -c text', 'pigz -p1 -6 -c text'),
+    ('gzip -1, -6', 'gzip -1 -c text', 'gzip -6 -c text'),
+    ('zstd -1, -3', 'zstd --single-thread -q -1 -c text', 'zstd --single-thread -q -3 -c text'),
+)
+MARKERS = '<!-- trace: written by bench/trace_accuracy.py -->\n', '<!-- trace: end -->\n'
+
+
+class Version:
+    """Words to trace, and words with more rounds to measure."""
+
+    def __init__(self, directory, trace, native):
+        self.directory, self.trace, self.native, self.times = directory, trace, native, []
+
+    def measure(self):
+        env = dict(os.environ, GLIBC_TUNABLES=TUNABLES)
+        cores = os.sched_getaffinity(0)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        os.sched_setaffinity(0, {max(cores)})
+        subprocess.run(self.native, cwd=self.directory, env=env, stdout=subprocess.DEVNULL, check=True)
+        os.sched_setaffinity(0, cores)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+    def predict(self, tact, arch, *options):
+        out = os.path.join(self.directory, 'r.json')
+        subprocess.run([tact, 'trace', '-q', '-a', arch, *options, '-o', out, '--', *self.trace], cwd=self.directory,
+                       stdout=subprocess.DEVNULL, check=True)
+        return json.loads(open(out).readline())
+
+
+def build(directory, kernel, command, name):
+    path = os.path.join(directory, name)
+    subprocess.run([*command.split(), '-DKERNEL=' + kernel, '-o', path, os.path.join(ROOT, 'bench/pairs.c')], check=True)
+    return path
+
+
+def pairs(directory, wanted):
+    text = os.path.join(directory, 'text')
+    with open(text, 'wb') as f:
+        data = b''.join(open(os.path.join(ROOT, p), 'rb').read() for p in
+                        ('README.md', 'doc/formats.md', 'lib/sim/pipeline.c', 'lib/trace/events.c'))
+        f.write((data * 40)[:1000000])
+    for name, kernel, rounds, a, b in KERNELS:
+        if wanted and not any(w in name for w in wanted):
+            continue
+        if shutil.which(a.split()[0]) and shutil.which(b.split()[0]):
+            versions = [build(directory, kernel, c, 'v%d' % i) for i, c in enumerate((a, b))]
+            yield name, [Version(directory, [v, str(rounds)], [v, str(20 * rounds)]) for v in versions]
+        else:
+            print('skip %s: no such compiler' % name, file=sys.stderr)
+    for name, a, b in PROGRAMS:
+        if wanted and not any(w in name for w in wanted):
+            continue
+        if shutil.which(a.split()[0]) and shutil.which(b.split()[0]):
+            yield name, [Version(directory, c.split(), c.split()) for c in (a, b)]
+        else:
+            print('skip %s: not installed' % name, file=sys.stderr)
+
+
+def this_cpu(tact):
+    p = subprocess.run([tact, 'predict', '-x', '90'], capture_output=True, text=True)
+    m = re.search(r'predicting for this CPU, (\w+)', p.stderr)
+    return m.group(1) if m else None
+
+
+def model_name():
+    for line in open('/proc/cpuinfo'):
+        if line.startswith('model name'):
+            return line.split(':')[1].strip()
+    return 'an unknown CPU'
+
+
+def geometric(errors):
+    """Mean error of ratios: exp of the mean |log|, less one."""
+    return math.exp(statistics.mean(errors)) - 1 if errors else 0
+
+
+def table(args, tact, arch, host):
+    lines, errors, full_errors, exact_apart = [], [], [], []
+    with tempfile.TemporaryDirectory() as directory:
+        for name, versions in pairs(directory, args.pairs):
+            for _ in range(args.runs):
+                for v in versions:
+                    v.measure()
+            measured = statistics.median(versions[1].times) / statistics.median(versions[0].times)
+            plain = [v.predict(tact, arch) for v in versions]
+            full = [v.predict(tact, arch, '--full') for v in versions]
+            exact = [v.predict(tact, arch, '--exact') for v in versions]
+            ratio = plain[1]['cycles'] / plain[0]['cycles']
+            ratio_full = full[1]['cycles'] / full[0]['cycles']
+            apart = max(abs(p['cycles'] / e['cycles'] - 1) for p, e in zip(plain, exact))
+            errors.append(abs(math.log(ratio / measured)))
+            full_errors.append(abs(math.log(ratio_full / measured)))
+            exact_apart.append(apart)
+            lines.append('| %s | %.1f, %.1f | %.3f | %.3f | %+.1f%% | %.3f | %+.1f%% | %.2f%% |' % (
+                name, plain[0]['instructions'] / 1e6, plain[1]['instructions'] / 1e6, measured, ratio,
+                100 * (ratio / measured - 1), ratio_full, 100 * (ratio_full / measured - 1), 100 * apart))
+            print(lines[-1], file=sys.stderr)
+    note = ('This machine\'s CPU is %s, so that measured and predicted ratios are of the same core.' % arch if host == arch else
+            'The measured ratios are of another core: this machine has %s, which tact has no tables for; the prediction is for %s. '
+            'So the differences below are those of two cores and the errors of the model together, and no error of the model '
+            'can be read from them.' % (model_name(), arch))
+    return '\n'.join([
+        '## Whole programs: pairs of versions', '',
+        'Written by `bench/trace_accuracy.py --into doc/accuracy.md`. Ratio of the cycles of version B to those of version A: predicted by '
+        '`tact trace`, without and with `--full`, and measured (CPU time, median of %d runs of each in turns, pinned, without AVX-512 routines of the C library). %s' %
+        (args.runs, note), '',
+        '| pair A, B | million instructions | measured | predicted | off | predicted, --full | off | memoised and --exact apart |',
+        '|---|---|---|---|---|---|---|---|', *lines, '',
+        'Geometric mean of the differences: %.1f%%, with `--full` %.1f%%. Memoised and exact cycles are at most %.2f%% apart.' % (
+            100 * geometric(errors), 100 * geometric(full_errors), 100 * max(exact_apart, default=0)), ''])
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument('--tact', default=os.path.join(ROOT, 'build/tact'))
+    parser.add_argument('-a', dest='arch')
+    parser.add_argument('--runs', type=int, default=15)
+    parser.add_argument('--into')
+    parser.add_argument('pairs', nargs='*')
+    args = parser.parse_args()
+    tact = os.path.abspath(args.tact)
+    host = this_cpu(tact)
+    text = table(args, tact, args.arch or host or 'SKL', host)
+    if not args.into:
+        print(text)
+        return 0
+    with open(args.into) as f:
+        old = f.read()
+    section = MARKERS[0] + text + MARKERS[1]
+    if MARKERS[0] in old:
+        new = old[:old.index(MARKERS[0])] + section + old[old.index(MARKERS[1]) + len(MARKERS[1]):]
+    else:
+        new = old.rstrip('\n') + '\n\n' + section
+    with open(args.into, 'w') as f:
+        f.write(new)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
