@@ -257,7 +257,7 @@ static int write_diff(const struct differ *p, const struct diff_view *view)
 	if (p->format == FORMAT_MARKDOWN)
 		diff_print_markdown(view, &text);
 	else if (p->format == FORMAT_JSON)
-		diff_print_json(view, &text);
+		diff_print_json(view, &text, &out);
 	else
 		diff_print_text(view, &text);
 	output_write(&out, &text);

@@ -221,9 +221,9 @@ static int write_result(const struct tracer *p, const struct tact_result *result
 	int code = CLI_GOOD;
 
 	if (p->format == FORMAT_CSV)
-		trace_print_csv(result, p->by, p->top, &text);
+		trace_print_csv(result, p->by, p->top, &text, out);
 	else if (p->format == FORMAT_JSON)
-		trace_print_json(result, &text);
+		trace_print_json(result, &text, out);
 	else
 		trace_print_text(result, p->by, p->top, &text);
 	if (job->watch && p->format == FORMAT_TEXT)

@@ -131,7 +131,7 @@ static void add_row(const struct diff_view *v, const struct tact_diff_row *row, 
 	text_add(out, "}\n");
 }
 
-void diff_print_json(const struct diff_view *v, struct text *out)
+void diff_print_json(const struct diff_view *v, struct text *out, struct output *to)
 {
 	size_t n;
 	const struct tact_diff_row *rows = tact_diff_rows(v->diff, TACT_RESULT_FUNCTION, &n);
@@ -142,6 +142,9 @@ void diff_print_json(const struct diff_view *v, struct text *out)
 		add_row(v, &rows[i], false, i < v->top && rows[i].cycles[0] != rows[i].cycles[1],
 			out);
 	rows = tact_diff_rows(v->diff, TACT_RESULT_BLOCK, &n);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		add_row(v, &rows[i], true, false, out);
+		if (out->size >= TRACE_WRITE_SIZE)
+			output_write(to, out);
+	}
 }

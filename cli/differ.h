@@ -22,7 +22,7 @@ bool diff_is_over(const struct diff_view *view);
 
 void diff_print_text(const struct diff_view *view, struct text *out);
 void diff_print_markdown(const struct diff_view *view, struct text *out);
-void diff_print_json(const struct diff_view *view, struct text *out);
+void diff_print_json(const struct diff_view *view, struct text *out, struct output *to);
 
 /* "operands +1,234 cycles": the reason whose stalls changed most in the direction of the cycles.
  * TACT_N_STALLS: none did.

@@ -30,7 +30,8 @@ static void add_csv_numbers(struct text *out, uint64_t executions, uint64_t inst
 	text_add(out, "\n");
 }
 
-void trace_print_csv(const struct tact_result *r, int by, size_t top, struct text *out)
+void trace_print_csv(const struct tact_result *r, int by, size_t top, struct text *out,
+		     struct output *to)
 {
 	static const char *const names[] = {"function", "block", "line"};
 	const struct tact_cycles_totals *t = &tact_result_get_info(r)->totals;
@@ -67,6 +68,8 @@ void trace_print_csv(const struct tact_result *r, int by, size_t top, struct tex
 		text_add(out, ",");
 		add_csv_numbers(out, row->executions, row->instructions, row->cycles, t->cycles,
 				row->uops, row->stalls);
+		if (out->size >= TRACE_WRITE_SIZE)
+			output_write(to, out);
 	}
 }
 
@@ -204,7 +207,7 @@ static void add_row(const struct tact_result_row *row, enum tact_result_kind kin
 	text_add(out, "}\n");
 }
 
-void trace_print_json(const struct tact_result *r, struct text *out)
+void trace_print_json(const struct tact_result *r, struct text *out, struct output *to)
 {
 	static const enum tact_result_kind order[] = {TACT_RESULT_THREAD, TACT_RESULT_FUNCTION,
 						      TACT_RESULT_LINE, TACT_RESULT_BLOCK};
@@ -215,7 +218,10 @@ void trace_print_json(const struct tact_result *r, struct text *out)
 		size_t n;
 		const struct tact_result_row *rows = tact_result_rows(r, order[k], &n);
 
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++) {
 			add_row(&rows[i], order[k], info->totals.cycles, out);
+			if (out->size >= TRACE_WRITE_SIZE)
+				output_write(to, out);
+		}
 	}
 }

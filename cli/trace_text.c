@@ -68,7 +68,9 @@ void trace_add_place(struct text *out, const struct tact_result_row *row, int by
 		return;
 	}
 	text_add(out, row->function);
-	if (by == BY_BLOCK)
+	if (by == BY_BLOCK && !row->code_size)
+		text_add(out, ", the rest");
+	else if (by == BY_BLOCK)
 		text_printf(out, " 0x%" PRIx64, row->address);
 	if (by == BY_BLOCK && row->line)
 		text_printf(out, " %s:%d", base_name(row->source), row->line);
@@ -227,7 +229,7 @@ static void add_part(const struct tact_result_row *row, int by, double cycles, s
 	text_add(out, out->size - start >= 30 && out->data[out->size - 1] != ' ' ? "  " : "");
 	trace_add_place(out, row, by);
 	text_add(out, "\n");
-	if (by != BY_BLOCK)
+	if (by != BY_BLOCK || !row->code_size)
 		return;
 	add_bound(row, out);
 	add_code(row, out);

@@ -130,8 +130,11 @@ enum {
 };
 
 void trace_print_text(const struct tact_result *result, int by, size_t top, struct text *out);
-void trace_print_csv(const struct tact_result *result, int by, size_t top, struct text *out);
-void trace_print_json(const struct tact_result *result, struct text *out);
+/* These write to `to` as they go. */
+void trace_print_csv(const struct tact_result *result, int by, size_t top, struct text *out,
+		     struct output *to);
+void trace_print_json(const struct tact_result *result, struct text *out, struct output *to);
+enum { TRACE_WRITE_SIZE = 1 << 16 };
 
 /* "operands 45%, ports 12%": what takes at least a tenth of the cycles, most first. */
 void trace_add_limits(struct text *out, const double stalls[TACT_N_STALLS], double cycles);

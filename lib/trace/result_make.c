@@ -2,6 +2,7 @@
  *
  * A result from a run: its blocks, summed up by place, function and line.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 
 #include "base/base.h"
 #include "trace/result.h"
+
+enum { MAX_BLOCKS = 1 << 15 };
 
 /* Finds rows by what identifies them: open addressing over row numbers. */
 struct index {
@@ -22,6 +25,7 @@ struct maker {
 	const struct tact_trace *trace;
 	struct tact_symbols *symbols;
 	struct index blocks, functions, lines;
+	double least; /* cycles of a block that has a row of its own */
 };
 
 static uint64_t hash_of(const struct tact_result_row *row)
@@ -228,22 +232,26 @@ static int add_lines(struct maker *m, const struct tact_cycles_block *b)
 
 static int add_block(struct maker *m, const struct tact_cycles_block *b)
 {
+	const bool is_alone = b->cycles >= m->least;
 	struct tact_result_row like = {0}, *row;
 	struct tact_place place;
 	const char *source;
 
 	if (tact_symbols_find(m->symbols, m->trace, b->block, 0, &place))
 		return -TACT_E_NOMEM;
-	if (!tact_symbols_line(m->symbols, m->trace, b->block, 0, &source, &like.line)) {
+	if (!is_alone ||
+	    !tact_symbols_line(m->symbols, m->trace, b->block, 0, &source, &like.line)) {
 		source = "";
 		like.line = 0;
 	}
 	like.source = result_string(m->r, source);
 	like.module = result_string(m->r, place.module);
 	like.function = result_string(m->r, place.function);
-	like.address = place.address;
-	like.code = b->block->code;
-	like.code_size = b->block->code_size;
+	if (is_alone) {
+		like.address = place.address;
+		like.code = b->block->code;
+		like.code_size = b->block->code_size;
+	}
 	if (!like.source || !like.module || !like.function)
 		return -TACT_E_NOMEM;
 	row = find(m, &m->blocks, &like);
@@ -257,10 +265,43 @@ static int add_block(struct maker *m, const struct tact_cycles_block *b)
 	return 0;
 }
 
+static int compare_cycles(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x < y) - (x > y);
+}
+
+/* Memory is bounded: of more than MAX_BLOCKS blocks those with the least cycles are summed up. */
+static int find_least(struct maker *m, const struct tact_cycles *cycles)
+{
+	struct tact_cycles_block b = {.size = sizeof(b)};
+	double *all = NULL;
+	size_t n = 0, capacity = 0;
+
+	for (uint32_t i = 0; tact_trace_get_block(m->trace, i); i++) {
+		if (tact_cycles_get_block(cycles, i, &b))
+			continue;
+		if (tact_grow(&all, &capacity, n + 1, sizeof(*all))) {
+			free(all);
+			return -TACT_E_NOMEM;
+		}
+		all[n++] = b.cycles;
+	}
+	if (n > MAX_BLOCKS) {
+		qsort(all, n, sizeof(*all), compare_cycles);
+		m->least = all[MAX_BLOCKS - 1];
+		if (all[MAX_BLOCKS] == m->least) /* not a share of equals, which could be most */
+			m->least = nextafter(m->least, INFINITY);
+	}
+	free(all);
+	return 0;
+}
+
 static int add_blocks(struct maker *m, const struct tact_cycles *cycles, bool with_lines)
 {
 	struct tact_cycles_block b;
-	int status = 0;
+	int status = find_least(m, cycles);
 
 	for (uint32_t i = 0; tact_trace_get_block(m->trace, i) && !status; i++) {
 		b = (struct tact_cycles_block){.size = sizeof(b)};

@@ -161,8 +161,10 @@ static int read_code(struct reader *x, struct tact_result_row *row, const json_t
 	size_t wrong;
 	uint8_t *code;
 
-	if (!size || size > 2 * (size_t)MAX_CODE)
-		return bad(x, "a block without code, or with too much");
+	if (!size) /* the rest of its function */
+		return 0;
+	if (size > 2 * (size_t)MAX_CODE)
+		return bad(x, "a block with too much code");
 	code = result_memory(x->r, size / 2 + 1);
 	if (!code)
 		return -TACT_E_NOMEM;

@@ -15,6 +15,8 @@
 #include "base/base.h"
 #include "trace/symbols.h"
 
+enum { FORGET_LOOKS = 4096 };
+
 /* Code that no symbol covers, cut when it is first asked for. */
 struct symbols_gap {
 	size_t *starts; /* owned: offsets in the section where functions begin */
@@ -70,6 +72,7 @@ static int open_image(struct symbols_file *f, struct tact_diag *diag)
 {
 	struct stat st;
 	void *image;
+	int status;
 
 	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (f->fd < 0 || fstat(f->fd, &st))
@@ -81,7 +84,9 @@ static int open_image(struct symbols_file *f, struct tact_diag *diag)
 		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
 	f->image = image;
 	f->image_size = (size_t)st.st_size;
-	return obj_open_uncut(&f->obj, image, f->image_size, f->fd, diag);
+	status = obj_open_uncut(&f->obj, image, f->image_size, f->fd, diag);
+	madvise(image, f->image_size, MADV_DONTNEED); /* see forget_pages */
+	return status;
 }
 
 static struct symbols_file *add_file(struct tact_symbols *s, const char *path,
@@ -157,11 +162,20 @@ static bool is_same(const struct obj_file *obj, const struct spot *at,
 	return !memcmp(x->data + at->offset, b->code, b->code_size < left ? b->code_size : left);
 }
 
+/* What was looked at in a mapped file stays in memory that counts as ours: now and then it goes. */
+static void forget_pages(struct tact_symbols *s, struct symbols_file *f)
+{
+	if (f->image && ++s->n_looks % FORGET_LOOKS == 0)
+		madvise(f->image, f->image_size, MADV_DONTNEED);
+}
+
 /* True if the place is known in an object. */
 static bool find_spot(struct tact_symbols *s, const struct tact_trace_module *m,
 		      const struct tact_trace_block *b, struct spot *spot)
 {
 	spot->file = symbols_file(s, m->path, NULL);
+	if (spot->file)
+		forget_pages(s, spot->file);
 	return spot->file && locate(spot->file->obj, b->address - m->begin + m->offset, spot) &&
 	       is_same(spot->file->obj, spot, b);
 }

@@ -24,6 +24,7 @@ struct tact_symbols {
 	struct symbols_file **files; /* owned */
 	size_t n_files, files_capacity;
 	struct symbols_file *last; /* that was asked for */
+	uint64_t n_looks;
 };
 
 /* The file, opened if it can be.  NULL: out of memory.  diag says why it has no object. */

@@ -120,7 +120,6 @@ static void test_read(void **state)
 		"{\"schema\":\"tact.trace/1\"}",
 		"{\"schema\":\"tact.trace/1\",\"kind\":\"totals\"}",
 		TOTALS TOTALS,
-		TOTALS "{\"schema\":\"tact.trace/1\",\"kind\":\"block\"}",
 		TOTALS "{\"schema\":\"tact.trace/1\",\"kind\":\"block\",\"hex\":\"9\"}",
 		TOTALS "{\"schema\":\"tact.trace/1\",\"kind\":\"block\",\"hex\":\"zz\"}",
 		TOTALS "{\"schema\":\"tact.trace/1\",\"kin",
