@@ -94,6 +94,24 @@ static void add_insns(const struct diff_view *v, const struct tact_diff_row *row
 	text_add(out, "}");
 }
 
+static void add_bottlenecks(const struct tact_diff_row *row, struct text *out)
+{
+	struct text names = {0};
+
+	text_add(out, ",\"bottlenecks\":[");
+	for (unsigned k = 0; k < 2; k++) {
+		const struct tact_result_row *side = k ? row->b : row->a;
+
+		names.size = 0;
+		if (side)
+			trace_add_bounds(&names, side->bottlenecks);
+		text_add(out, k ? "," : "");
+		text_json_string(out, names.data ? names.data : "", names.size);
+	}
+	text_add(out, "]");
+	text_free(&names);
+}
+
 static void add_hex(const char *key, const struct tact_result_row *row, struct text *out)
 {
 	if (!row || !row->code_size)
@@ -121,6 +139,7 @@ static void add_row(const struct diff_view *v, const struct tact_diff_row *row, 
 	add_counts(out, "instructions", row->instructions[0], row->instructions[1]);
 	if (cause != TACT_N_STALLS)
 		add_text(out, "cause", tact_stall_column(cause));
+	add_bottlenecks(row, out);
 	add_stalls(out, row->stalls[0], row->stalls[1]);
 	if (is_block) {
 		add_hex("hex_a", row->a, out);

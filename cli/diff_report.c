@@ -54,14 +54,29 @@ static void add_signed(struct text *out, double value)
 
 void diff_add_cause(struct text *out, const struct tact_diff_row *row)
 {
-	const enum tact_stall cause = diff_cause(row->stalls, row->cycles[1] - row->cycles[0]);
+	const double change = row->cycles[1] - row->cycles[0];
+	const enum tact_stall cause = diff_cause(row->stalls, change);
+	const uint32_t before = row->a ? row->a->bottlenecks : 0;
+	const uint32_t behind = row->b ? row->b->bottlenecks : 0;
+	const double stall =
+		cause == TACT_N_STALLS ? 0 : row->stalls[1][cause] - row->stalls[0][cause];
+	bool is_said = false;
 
-	if (cause == TACT_N_STALLS) {
-		text_add(out, "-");
-		return;
+	if (before != behind && before && behind) {
+		trace_add_bounds(out, before);
+		text_add(out, " -> ");
+		is_said = trace_add_bounds(out, behind);
+	} else {
+		is_said = trace_add_bounds(out, before | behind);
 	}
-	text_printf(out, "%s ", tact_stall_name(cause));
-	add_signed(out, row->stalls[1][cause] - row->stalls[0][cause]);
+	/* Stalls that explain a tenth of the change. */
+	if (cause != TACT_N_STALLS && (is_said ? stall / change >= 0.1 : true)) {
+		text_printf(out, "%s%s ", is_said ? "; " : "", tact_stall_name(cause));
+		add_signed(out, stall);
+		is_said = true;
+	}
+	if (!is_said)
+		text_add(out, "-");
 }
 
 bool diff_add_insns(struct text *out, const struct diff_view *view, const struct tact_diff_row *row,
@@ -190,7 +205,7 @@ static void add_block(const struct diff_view *view, const struct tact_diff_row *
 	trace_add_count(out, (double)row->executions[0], 0);
 	text_add(out, " and ");
 	trace_add_count(out, (double)row->executions[1], 0);
-	text_add(out, " times, waits: ");
+	text_add(out, " times, limits: ");
 	diff_add_cause(out, row);
 	text_add(out, "\n");
 	add_code(some, out);
@@ -224,8 +239,8 @@ static void add_function(const struct diff_view *view, const struct tact_diff_ro
 	add_row_ratio(out, row, 8);
 	text_add(out, "  ");
 	diff_add_cause(out, row);
-	text_pad(out, 75, start);
-	text_add(out, " ");
+	text_add(out, "  ");
+	text_pad(out, 92, start);
 	trace_add_place(out, diff_some(row), BY_FUNCTION);
 	text_add(out, "\n");
 	start = out->size;
@@ -248,7 +263,7 @@ void diff_print_text(const struct diff_view *view, struct text *out)
 		text_add(out, "\nNo function differs by 0.01% of the cycles.\n");
 		return;
 	}
-	text_printf(out, "\n%9s%16s%16s%8s  %-24s%s\n", "Of all A", "Cycles A", "Cycles B", "Ratio",
+	text_printf(out, "\n%9s%16s%16s%8s  %-41s%s\n", "Of all A", "Cycles A", "Cycles B", "Ratio",
 		    "Cause", "Function");
 	for (size_t i = 0; i < changed && i < view->top; i++)
 		add_function(view, &rows[i], out);

@@ -24,8 +24,8 @@ void diff_print_text(const struct diff_view *view, struct text *out);
 void diff_print_markdown(const struct diff_view *view, struct text *out);
 void diff_print_json(const struct diff_view *view, struct text *out, struct output *to);
 
-/* "operands +1,234 cycles": the reason whose stalls changed most in the direction of the cycles.
- * TACT_N_STALLS: none did.
+/* The reason whose stalls changed most in the direction of the cycles; TACT_N_STALLS: none did.
+ * In words: "Ports -> Dependencies; loads +1,234".
  */
 enum tact_stall diff_cause(const double stalls[2][TACT_N_STALLS], double change);
 void diff_add_cause(struct text *out, const struct tact_diff_row *row);

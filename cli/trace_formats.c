@@ -142,9 +142,8 @@ static void add_totals(const struct tact_result_info *info, struct text *out)
 	add_count(out, "executions", t->executions);
 	add_count(out, "simulated", t->simulated);
 	add_count(out, "unknown", t->unknown);
+	add_count(out, "accesses", t->accesses);
 	if (info->has_caches) {
-		add_count(out, "loads", t->loads);
-		add_count(out, "stores", t->stores);
 		text_printf(out, ",\"misses\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", t->misses[0],
 			    t->misses[1], t->misses[2]);
 	}
@@ -187,8 +186,9 @@ static void add_row(const struct tact_result_row *row, enum tact_result_kind kin
 		put_hex(text_reserve(out, 2 * row->code_size), row->code, row->code_size);
 		out->size += 2 * row->code_size;
 		text_add(out, "\"");
-		add_bottlenecks(row, out);
 	}
+	if (row->bottlenecks)
+		add_bottlenecks(row, out);
 	if (kind == TACT_RESULT_THREAD) {
 		add_count(out, "process", row->process);
 		add_count(out, "thread", row->thread);

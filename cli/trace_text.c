@@ -12,7 +12,7 @@
 #include "cli.h"
 #include "tracer.h"
 
-enum { DEFAULT_TOP = 15, MAX_THREADS = 16, MAX_INSNS = 12 };
+enum { DEFAULT_TOP = 15, MAX_THREADS = 16, MAX_INSNS = 12, LIMITS_WIDTH = 34 };
 
 double trace_ratio(double a, double b)
 {
@@ -33,24 +33,41 @@ void trace_add_count(struct text *out, double value, int width)
 	text_printf(out, "%*s", width, grouped);
 }
 
-void trace_add_limits(struct text *out, const double stalls[TACT_N_STALLS], double cycles)
+bool trace_add_bounds(struct text *out, uint32_t bits)
 {
-	bool is_said[TACT_N_STALLS] = {false};
 	unsigned n = 0;
 
-	for (; n < 3 && cycles > 0; n++) {
+	for (unsigned i = 0; i < TACT_N_BOUNDS; i++)
+		if (bits >> i & 1)
+			text_printf(out, "%s%s", n++ ? ", " : "",
+				    tact_bound_name((enum tact_bound)i));
+	return n > 0;
+}
+
+void trace_add_limits(struct text *out, const struct tact_result_row *row)
+{
+	bool is_said[TACT_N_STALLS] = {false};
+	const bool has_bound = trace_add_bounds(out, row->bottlenecks);
+	unsigned n = 0;
+
+	for (; n < 2 && row->cycles > 0; n++) {
 		unsigned best = TACT_N_STALLS;
 
 		for (unsigned i = 0; i < TACT_N_STALLS; i++)
-			if (!is_said[i] && (best == TACT_N_STALLS || stalls[i] > stalls[best]))
+			if (!is_said[i] &&
+			    (best == TACT_N_STALLS || row->stalls[i] > row->stalls[best]))
 				best = i;
-		if (best == TACT_N_STALLS || stalls[best] < 0.1 * cycles)
+		if (best == TACT_N_STALLS || row->stalls[best] < 0.1 * row->cycles)
 			break;
 		is_said[best] = true;
-		text_printf(out, "%s%s %.0f%%", n ? ", " : "",
-			    tact_stall_name((enum tact_stall)best), 100 * stalls[best] / cycles);
+		text_printf(out, "%s%s %.0f%%",
+			    n		? ", "
+			    : has_bound ? "; "
+					: "",
+			    tact_stall_name((enum tact_stall)best),
+			    100 * row->stalls[best] / row->cycles);
 	}
-	if (!n)
+	if (!n && !has_bound)
 		text_add(out, "-");
 }
 
@@ -107,7 +124,7 @@ static void add_stalls(const struct tact_cycles_totals *t, struct text *out)
 			    100 * trace_ratio(t->stalls[i], t->cycles));
 		rest -= t->stalls[i];
 	}
-	text_printf(out, "; none %.1f%%\n", rest > 0 ? 100 * trace_ratio(rest, t->cycles) : 0);
+	text_printf(out, "; no stall %.1f%%\n", rest > 0 ? 100 * trace_ratio(rest, t->cycles) : 0);
 }
 
 static void add_memory(const struct tact_result_info *info, struct text *out)
@@ -116,11 +133,10 @@ static void add_memory(const struct tact_result_info *info, struct text *out)
 
 	if (info->has_caches) {
 		text_add(out, "Loads and stores:   ");
-		trace_add_count(out, (double)(t->loads + t->stores), 0);
+		trace_add_count(out, (double)t->accesses, 0);
 		for (unsigned i = 0; i < 3; i++)
 			text_printf(out, ", misses of L%u %.3f%%", i + 1,
-				    100 * trace_ratio((double)t->misses[i],
-						      (double)(t->loads + t->stores)));
+				    100 * trace_ratio((double)t->misses[i], (double)t->accesses));
 		text_add(out, "\n");
 	}
 	if (info->has_branches) {
@@ -201,16 +217,9 @@ static void add_code(const struct tact_result_row *row, struct text *out)
 
 static void add_bound(const struct tact_result_row *row, struct text *out)
 {
-	unsigned n = 0;
-
-	text_printf(out, "%12s%.2f cycles an execution; alone, repeated: %.2f (", "",
+	text_printf(out, "%12s%.2f cycles an execution; alone, repeated: %.2f\n", "",
 		    trace_ratio(row->cycles, (double)row->executions),
 		    trace_ratio(row->bound, (double)row->executions));
-	for (unsigned i = 0; i < TACT_N_BOUNDS; i++)
-		if (row->bottlenecks >> i & 1)
-			text_printf(out, "%s%s", n++ ? ", " : "",
-				    tact_bound_name((enum tact_bound)i));
-	text_printf(out, "%s)\n", n ? "" : "-");
 }
 
 static void add_part(const struct tact_result_row *row, int by, double cycles, struct text *out)
@@ -224,9 +233,9 @@ static void add_part(const struct tact_result_row *row, int by, double cycles, s
 	trace_add_count(out, (double)row->executions, 13);
 	text_add(out, "  ");
 	start = out->size;
-	trace_add_limits(out, row->stalls, row->cycles);
-	text_pad(out, 30, start);
-	text_add(out, out->size - start >= 30 && out->data[out->size - 1] != ' ' ? "  " : "");
+	trace_add_limits(out, row);
+	text_add(out, "  ");
+	text_pad(out, LIMITS_WIDTH, start);
 	trace_add_place(out, row, by);
 	text_add(out, "\n");
 	if (by != BY_BLOCK || !row->code_size)
@@ -253,8 +262,9 @@ void trace_print_text(const struct tact_result *r, int by, size_t top, struct te
 			      "are not here.\n");
 		return;
 	}
-	text_printf(out, "\n%7s%16s%16s%6s%13s  %-30s%s\n", "Share", "Cycles", "Instructions",
-		    "IPC", by == BY_FUNCTION ? "Calls" : "Executions", "Waits for", titles[by]);
+	text_printf(out, "\n%7s%16s%16s%6s%13s  %-*s%s\n", "Share", "Cycles", "Instructions", "IPC",
+		    by == BY_FUNCTION ? "Calls" : "Executions", LIMITS_WIDTH, "Limited by",
+		    titles[by]);
 	for (size_t i = 0; i < n && i < (top ? top : DEFAULT_TOP); i++)
 		add_part(&rows[i], by, info->totals.cycles, out);
 	if (n > (top ? top : DEFAULT_TOP))

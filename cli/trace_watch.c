@@ -45,25 +45,25 @@ void trace_watch_destroy(struct trace_watch *w)
 	free(w);
 }
 
-static int on_uop(void *arg, const struct tact_trace_block *block, const struct tact_sim_uop *uop)
+static void on_uop(void *arg, const struct tact_trace_block *block, const struct tact_sim_uop *uop)
 {
 	struct trace_watch *w = arg;
 
 	if (w->n == MAX_UOPS) {
 		w->is_full = true;
-		return 1;
+		return;
 	}
 	if (w->n == w->capacity) {
 		w->capacity = w->capacity ? 2 * w->capacity : 256;
 		w->uops = cli_realloc(w->uops, w->capacity * sizeof(*w->uops));
 	}
 	w->uops[w->n++] = (struct watched){*uop, block};
-	return 0;
 }
 
 void trace_watch_start(struct trace_watch *w, struct tact_cycles *cycles)
 {
-	tact_cycles_watch(cycles, w->first, w->last, on_uop, w);
+	if (tact_cycles_watch(cycles, w->first, w->last, on_uop, w))
+		cli_out_of_memory();
 }
 
 /* Text of an instruction of a block. */

@@ -136,8 +136,13 @@ void trace_print_csv(const struct tact_result *result, int by, size_t top, struc
 void trace_print_json(const struct tact_result *result, struct text *out, struct output *to);
 enum { TRACE_WRITE_SIZE = 1 << 16 };
 
-/* "operands 45%, ports 12%": what takes at least a tenth of the cycles, most first. */
-void trace_add_limits(struct text *out, const double stalls[TACT_N_STALLS], double cycles);
+/* "Ports, Issue": bounds by their bits; false if there is none. */
+bool trace_add_bounds(struct text *out, uint32_t bits);
+
+/* "Dependencies; loads 45%, ports 12%": the bottlenecks, and stalls that take a tenth of the cycles or
+ * more.
+ */
+void trace_add_limits(struct text *out, const struct tact_result_row *row);
 
 /* 1234567 -> "1,234,567" */
 void trace_add_count(struct text *out, double value, int width);

@@ -57,6 +57,15 @@ struct tact_cycles_totals {
 };
 void tact_cycles_get_totals(const struct tact_cycles *cycles, struct tact_cycles_totals *out);
 
+/* Uops of the first thread that are in its pipeline from cycle `first` to cycle `last` go to the
+ * callback, in order of retirement; their cycles are those of the run, `iteration` counts executions.
+ * For runs with exact, before the first event.  Returns -TACT_E_INVAL, -TACT_E_NOMEM.
+ */
+int tact_cycles_watch(struct tact_cycles *cycles, uint64_t first, uint64_t last,
+		      void (*on_uop)(void *arg, const struct tact_trace_block *block,
+				     const struct tact_sim_uop *uop),
+		      void *arg);
+
 /* One thread: its number as in the events.  Returns -TACT_E_INVAL if there is none. */
 int tact_cycles_get_thread(const struct tact_cycles *cycles, uint32_t thread, double *cycles_out,
 			   uint64_t *instructions);

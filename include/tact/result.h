@@ -43,7 +43,8 @@ struct tact_result_row {
 	uint64_t instructions;
 	double cycles, uops[16], stalls[TACT_N_STALLS];
 	double bound;         /* cycles if all executions took what FACILE says of the block alone */
-	uint32_t bottlenecks; /* of a block: bits of enum tact_bound */
+	uint32_t bottlenecks; /* bits of enum tact_bound, for the block alone; of a function or line: of its
+				 block with most cycles */
 	uint64_t unknown;     /* executed instructions without data */
 };
 
@@ -88,8 +89,8 @@ const struct tact_result_info *tact_result_get_info(const struct tact_result *re
 const struct tact_result_row *tact_result_rows(const struct tact_result *result,
 					       enum tact_result_kind kind, size_t *n);
 
-const char *tact_stall_name(enum tact_stall stall);   /* "front end", "operands", ... */
-const char *tact_stall_column(enum tact_stall stall); /* "front_end", ... */
+/* "front_end", ...: tact_stall_name for programs. */
+const char *tact_stall_column(enum tact_stall stall);
 
 /* ---- two of them ---- */
 

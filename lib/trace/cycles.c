@@ -75,6 +75,7 @@ void tact_cycles_destroy(struct tact_cycles *c)
 	tact_block_destroy(c->block);
 	for (unsigned i = 0; i < ENGINE_SIZES; i++)
 		memo_fini(&c->memo[i]);
+	free(c->watch);
 	free(c->codes);
 	free(c->accesses);
 	free(c);
@@ -103,6 +104,7 @@ static int add_thread(struct tact_cycles *c, uint32_t id, struct engine_thread *
 	}
 	tact_stream_on_retire(t->stream, engine_retired, t);
 	c->threads[c->n_threads++] = t;
+	engine_watch(t);
 	*out = t;
 	return 0;
 }
@@ -289,7 +291,7 @@ int tact_cycles_finish(struct tact_cycles *c, struct tact_diag *diag)
 /* ---- results ---- */
 
 /* What the pipelines saw of a block, for all executions. */
-static void fill_block(const struct tact_cycles *c, const struct engine_code *code,
+void engine_fill_block(const struct tact_cycles *c, const struct engine_code *code,
 		       struct tact_cycles_block *out)
 {
 	struct tact_stream_block now = {.executions = 0};
@@ -339,7 +341,7 @@ void tact_cycles_get_totals(const struct tact_cycles *c, struct tact_cycles_tota
 
 		if (!c->codes[i].executions)
 			continue;
-		fill_block(c, &c->codes[i], &b);
+		engine_fill_block(c, &c->codes[i], &b);
 		out->executions += b.executions;
 		out->unknown += b.executions * b.unknown;
 		for (unsigned p = 0; p < 16; p++)
@@ -372,7 +374,7 @@ int tact_cycles_get_block(const struct tact_cycles *c, uint32_t number,
 
 	if (!c || !out || number >= c->n_codes || !c->codes[number].executions)
 		return -TACT_E_INVAL;
-	fill_block(c, &c->codes[number], out);
+	engine_fill_block(c, &c->codes[number], out);
 	if (c->codes[number].is_known &&
 	    load_block((struct tact_cycles *)c, c->codes[number].block) >= 0 &&
 	    tact_predict(c->block, NULL, &p) >= 0) {

@@ -78,6 +78,15 @@ struct engine_thread {
 	double debt;	  /* contexts that were new, the older the less */
 };
 
+/* Somebody wants to see uops of the first thread. */
+struct engine_watch {
+	struct engine_thread *thread; /* borrowed; NULL: there is none yet */
+	uint64_t first, last;
+	void (*on_uop)(void *arg, const struct tact_trace_block *block,
+		       const struct tact_sim_uop *uop);
+	void *arg;
+};
+
 struct tact_cycles {
 	const struct tact_arch *arch;
 	struct tact_cycles_options opt;
@@ -93,6 +102,7 @@ struct tact_cycles {
 	uint64_t powers[ENGINE_SIZES];	     /* for keys */
 	struct tact_stream_access *accesses; /* owned; of the execution at hand */
 	size_t access_capacity;
+	struct engine_watch *watch; /* owned; NULL: nobody watches */
 	uint64_t accesses_seen, misses[CACHE_LEVELS], branches, mistakes;
 };
 
@@ -106,6 +116,13 @@ int engine_add_code(struct tact_cycles *c, struct engine_code *code);
 
 /* For tact_stream_on_retire, with the thread. */
 void engine_retired(void *thread, uint64_t cycle);
+
+/* What a block took, without FACILE's bound. */
+void engine_fill_block(const struct tact_cycles *c, const struct engine_code *code,
+		       struct tact_cycles_block *out);
+
+/* The thread is the one to watch, if there was none before. */
+void engine_watch(struct engine_thread *t);
 
 /* All that is in flight retires. */
 int engine_drain(struct engine_thread *t);

@@ -9,6 +9,7 @@
 #include <tact/insn.h>
 
 #include "base/base.h"
+#include "trace/engine.h"
 #include "trace/result.h"
 
 enum { MAX_BLOCKS = 1 << 15 };
@@ -18,6 +19,8 @@ struct index {
 	uint32_t *slots; /* owned: row + 1 */
 	size_t size, n;
 	enum tact_result_kind kind;
+	double *best; /* owned: by row, most cycles of a block of it */
+	size_t best_capacity;
 };
 
 struct maker {
@@ -94,8 +97,9 @@ static struct tact_result_row *find(struct maker *m, struct index *x,
 		memcpy(code, like->code, like->code_size);
 	}
 	row = result_add(m->r, x->kind);
-	if (!row)
+	if (!row || tact_grow(&x->best, &x->best_capacity, m->r->rows[x->kind].n, sizeof(*x->best)))
 		return NULL;
+	x->best[m->r->rows[x->kind].n - 1] = 0;
 	row->module = like->module;
 	row->function = like->function;
 	row->source = like->source;
@@ -131,6 +135,8 @@ static int end_run(struct maker *m, const struct tact_cycles_block *b, const str
 {
 	const double share = (double)run->n / (double)b->block->n_insns;
 	struct tact_result_row like = {.source = ""}, *row;
+	struct index *x = is_line ? &m->lines : &m->functions;
+	double *best;
 
 	like.module = result_string(m->r, run->place.module);
 	like.function = result_string(m->r, run->place.function);
@@ -142,11 +148,16 @@ static int end_run(struct maker *m, const struct tact_cycles_block *b, const str
 	}
 	if (!like.module || !like.function || !like.source)
 		return -TACT_E_NOMEM;
-	row = find(m, is_line ? &m->lines : &m->functions, &like);
+	row = find(m, x, &like);
 	if (!row)
 		return -TACT_E_NOMEM;
 	add_share(row, b, share);
 	row->instructions += run->n * b->executions;
+	best = &x->best[row - m->r->rows[x->kind].items];
+	if (b->cycles * share > *best) {
+		*best = b->cycles * share;
+		row->bottlenecks = b->bottlenecks;
+	}
 	if (is_line ? !run->first : run->place.address == run->place.begin)
 		row->executions += b->executions;
 	/* Which of the instructions are unknown is not known here. */
@@ -275,19 +286,14 @@ static int compare_cycles(const void *a, const void *b)
 /* Memory is bounded: of more than MAX_BLOCKS blocks those with the least cycles are summed up. */
 static int find_least(struct maker *m, const struct tact_cycles *cycles)
 {
-	struct tact_cycles_block b = {.size = sizeof(b)};
-	double *all = NULL;
-	size_t n = 0, capacity = 0;
+	double *all = calloc(cycles->n_codes + 1, sizeof(*all));
+	size_t n = 0;
 
-	for (uint32_t i = 0; tact_trace_get_block(m->trace, i); i++) {
-		if (tact_cycles_get_block(cycles, i, &b))
-			continue;
-		if (tact_grow(&all, &capacity, n + 1, sizeof(*all))) {
-			free(all);
-			return -TACT_E_NOMEM;
-		}
-		all[n++] = b.cycles;
-	}
+	if (!all)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < cycles->n_codes; i++)
+		if (cycles->codes[i].executions)
+			all[n++] = cycles->codes[i].cycles;
 	if (n > MAX_BLOCKS) {
 		qsort(all, n, sizeof(*all), compare_cycles);
 		m->least = all[MAX_BLOCKS - 1];
@@ -304,9 +310,13 @@ static int add_blocks(struct maker *m, const struct tact_cycles *cycles, bool wi
 	int status = find_least(m, cycles);
 
 	for (uint32_t i = 0; tact_trace_get_block(m->trace, i) && !status; i++) {
-		b = (struct tact_cycles_block){.size = sizeof(b)};
-		if (tact_cycles_get_block(cycles, i, &b))
+		if (i >= cycles->n_codes || !cycles->codes[i].executions)
 			continue;
+		/* The bound takes time: only for those that are shown. */
+		if (cycles->codes[i].cycles >= m->least)
+			tact_cycles_get_block(cycles, i, &b);
+		else
+			engine_fill_block(cycles, &cycles->codes[i], &b);
 		status = add_block(m, &b);
 		if (!status)
 			status = add_functions(m, &b);
@@ -314,6 +324,12 @@ static int add_blocks(struct maker *m, const struct tact_cycles *cycles, bool wi
 			status = add_lines(m, &b);
 	}
 	return status;
+}
+
+static void fini_index(struct index *x)
+{
+	free(x->slots);
+	free(x->best);
 }
 
 static int copy_info(struct tact_result *r, const struct tact_result_info *info,
@@ -345,9 +361,9 @@ int tact_result_create(struct tact_result **out, const struct tact_result_info *
 	status = m.r ? copy_info(m.r, info, cycles) : -TACT_E_NOMEM;
 	if (!status)
 		status = add_blocks(&m, cycles, with_lines);
-	free(m.blocks.slots);
-	free(m.functions.slots);
-	free(m.lines.slots);
+	fini_index(&m.blocks);
+	fini_index(&m.functions);
+	fini_index(&m.lines);
 	if (status) {
 		tact_result_destroy(m.r);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");

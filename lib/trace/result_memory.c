@@ -10,17 +10,6 @@
 
 enum { CHUNK = 1 << 18, ALIGN = 8, FIRST_TABLE = 1024 };
 
-const char *tact_stall_name(enum tact_stall stall)
-{
-	static const char *const names[TACT_N_STALLS] = {
-		[TACT_STALL_FRONT_END] = "front end", [TACT_STALL_OPERANDS] = "operands",
-		[TACT_STALL_LOADS] = "loads",	      [TACT_STALL_PORTS] = "ports",
-		[TACT_STALL_BRANCH] = "branch",	      [TACT_STALL_EXECUTION] = "execution",
-	};
-
-	return stall < TACT_N_STALLS ? names[stall] : "";
-}
-
 const char *tact_stall_column(enum tact_stall stall)
 {
 	return stall == TACT_STALL_FRONT_END ? "front_end" : tact_stall_name(stall);

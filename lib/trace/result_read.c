@@ -123,8 +123,7 @@ static int read_totals(struct reader *x, const json_t *o)
 	t->simulated = whole(o, "simulated");
 	t->unknown = whole(o, "unknown");
 	t->n_threads = small(o, "threads");
-	t->loads = whole(o, "loads");
-	t->stores = whole(o, "stores");
+	t->accesses = whole(o, "accesses");
 	t->branches = whole(o, "executed_branches");
 	t->mispredicted = whole(o, "mispredicted");
 	for (size_t i = 0; i < 3; i++) {
@@ -172,7 +171,6 @@ static int read_code(struct reader *x, struct tact_result_row *row, const json_t
 		return bad(x, "a block whose code is not hexadecimal");
 	row->code = code;
 	row->code_size = (uint32_t)(size / 2);
-	row->bottlenecks = read_bottlenecks(o);
 	return 0;
 }
 
@@ -203,6 +201,7 @@ static int read_row(struct reader *x, const json_t *o, enum tact_result_kind kin
 	row->cycles = number(o, "cycles");
 	row->bound = number(o, "bound");
 	row->unknown = whole(o, "unknown");
+	row->bottlenecks = read_bottlenecks(o);
 	read_ports(o, row->uops);
 	read_stalls(o, row->stalls);
 	return kind == TACT_RESULT_BLOCK ? read_code(x, row, o) : 0;

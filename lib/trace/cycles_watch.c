@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Uops of a window of a run, for those who want to see them.
+ */
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "trace/engine.h"
+
+int tact_cycles_watch(struct tact_cycles *c, uint64_t first, uint64_t last,
+		      void (*on_uop)(void *arg, const struct tact_trace_block *block,
+				     const struct tact_sim_uop *uop),
+		      void *arg)
+{
+	if (!c || !on_uop || last < first || !c->opt.exact || c->n_threads)
+		return -TACT_E_INVAL;
+	if (!c->watch)
+		c->watch = calloc(1, sizeof(*c->watch));
+	if (!c->watch)
+		return -TACT_E_NOMEM;
+	*c->watch = (struct engine_watch){NULL, first, last, on_uop, arg};
+	return 0;
+}
+
+static void shift(int64_t *cycle, int64_t by)
+{
+	if (*cycle >= 0)
+		*cycle += by;
+}
+
+/* A uop retires now.  The pipeline's clock is set back from time to time: the stream's is not. */
+static int on_retired(void *arg, const struct tact_sim_uop *uop)
+{
+	const struct engine_watch *w = arg;
+	struct engine_thread *t = w->thread;
+	struct tact_stream_totals totals = {.size = sizeof(totals)};
+	const struct tact_trace_block *block;
+	struct tact_sim_uop u = *uop;
+	int64_t by, begin;
+
+	if (tact_stream_snapshot(t->stream, &totals))
+		return 0;
+	by = (int64_t)totals.cycles - uop->retired;
+	begin = (uop->delivered >= 0 ? uop->delivered : uop->issued) + by;
+	if (totals.cycles < w->first || begin > (int64_t)w->last)
+		return 0;
+	block = t->owner->codes[t->pending[uop->iteration & (ENGINE_PENDING - 1)].code].block;
+	if (uop->insn >= block->n_insns)
+		return 0; /* of a pipeline that has begun anew */
+	shift(&u.delivered, by);
+	shift(&u.issued, by);
+	shift(&u.ready, by);
+	shift(&u.dispatched, by);
+	shift(&u.executed, by);
+	shift(&u.retired, by);
+	w->on_uop(w->arg, block, &u);
+	return 0;
+}
+
+void engine_watch(struct engine_thread *t)
+{
+	struct engine_watch *w = t->owner->watch;
+
+	if (!w || w->thread)
+		return;
+	w->thread = t;
+	tact_stream_watch(t->stream, on_retired, w);
+}
