@@ -147,11 +147,10 @@ static enum branch_kind branch_of(const struct tact_insn *insn)
 	return direct ? BRANCH_DIRECT : BRANCH_INDIRECT;
 }
 
-static int load_block(struct tact_cycles *c, const struct tact_trace_block *b)
+static int load_block(struct tact_cycles *c, const struct tact_trace_block *b, enum tact_mode mode)
 {
-	const struct tact_block_options opt = {.size = sizeof(opt),
-					       .mode = TACT_MODE_UNROLL,
-					       .alignment = (unsigned)(b->address % 64)};
+	const struct tact_block_options opt = {
+		.size = sizeof(opt), .mode = mode, .alignment = (unsigned)(b->address % 64)};
 	int status = tact_block_rebind(c->block, NULL, &opt);
 
 	return status < 0 ? status : tact_block_load(c->block, b->code, b->code_size, NULL);
@@ -161,7 +160,7 @@ static int load_block(struct tact_cycles *c, const struct tact_trace_block *b)
 static int look_at(struct tact_cycles *c, struct engine_code *code,
 		   const struct tact_trace_block *b)
 {
-	int status = load_block(c, b);
+	int status = load_block(c, b, TACT_MODE_UNROLL);
 	struct tact_insn last;
 	size_t n;
 
@@ -214,7 +213,7 @@ int engine_add_code(struct tact_cycles *c, struct engine_code *code)
 	int status = c->n_added < MOST_CODES ? 0 : forget_codes(c);
 
 	if (status >= 0)
-		status = load_block(c, code->block);
+		status = load_block(c, code->block, TACT_MODE_UNROLL);
 	if (status >= 0)
 		status = tact_stream_add(c->stream, c->block, &code->number);
 	if (status < 0)
@@ -375,8 +374,9 @@ int tact_cycles_get_block(const struct tact_cycles *c, uint32_t number,
 	if (!c || !out || number >= c->n_codes || !c->codes[number].executions)
 		return -TACT_E_INVAL;
 	engine_fill_block(c, &c->codes[number], out);
+	/* As a loop: what runs often comes from the DSB, not from the decoders. */
 	if (c->codes[number].is_known &&
-	    load_block((struct tact_cycles *)c, c->codes[number].block) >= 0 &&
+	    load_block((struct tact_cycles *)c, c->codes[number].block, TACT_MODE_LOOP) >= 0 &&
 	    tact_predict(c->block, NULL, &p) >= 0) {
 		out->bound = p.cycles_per_iteration;
 		out->bottlenecks = p.bottlenecks;
