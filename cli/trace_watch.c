@@ -45,10 +45,23 @@ void trace_watch_destroy(struct trace_watch *w)
 	free(w);
 }
 
+/* Uops to which nothing happens in the window are not worth a row. */
+static bool is_busy(const struct trace_watch *w, const struct tact_sim_uop *u)
+{
+	const int64_t of[] = {u->delivered, u->dispatched, u->executed, u->retired};
+
+	for (size_t i = 0; i < CLI_ARRAY_SIZE(of); i++)
+		if (of[i] >= (int64_t)w->first && of[i] <= (int64_t)w->last)
+			return true;
+	return false;
+}
+
 static void on_uop(void *arg, const struct tact_trace_block *block, const struct tact_sim_uop *uop)
 {
 	struct trace_watch *w = arg;
 
+	if (!is_busy(w, uop))
+		return;
 	if (w->n == MAX_UOPS) {
 		w->is_full = true;
 		return;
