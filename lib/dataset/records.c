@@ -85,7 +85,6 @@ static void describe(struct tact_records *r, const char *format, const char *wha
 static int read_header(struct tact_records *r, struct tact_diag *diag)
 {
 	const char *between = "CSV: ";
-	bool is_compared = false; /* measurements beside predictions */
 
 	for (size_t i = 0; i < r->n_fields; i++) {
 		int column = find_column(r->fields[i].text);
@@ -96,7 +95,6 @@ static int read_header(struct tact_records *r, struct tact_diag *diag)
 		if (column < 0)
 			continue;
 		r->at[column] = (int)i;
-		is_compared |= !strncmp(r->fields[i].text, "measured", 8);
 		describe(r, "%s", between);
 		describe(r, "%s", r->fields[i].text);
 		if (column == COL_CYCLES)
