@@ -153,7 +153,7 @@ static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_in
 	inst->is_alias = false;
 	inst->is_eliminated =
 		insn->eliminated && sim_moves_eliminate(s, sim_program_of(s, id), insn);
-	if (!inst->is_eliminated)
+	if (!inst->is_eliminated && s->moves.n_shared)
 		sim_moves_write(s, insn);
 	immediate = !insn->n_uops || inst->is_eliminated;
 	inst->sync_key = sync_key;

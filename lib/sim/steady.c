@@ -10,13 +10,9 @@
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
-	/* Constants of MurmurHash3's finaliser. */
-	h ^= v;
-	h *= 0xff51afd7ed558ccdu;
-	h ^= h >> 33;
-	h *= 0xc4ceb9fe1a85ec53u;
-	h ^= h >> 29;
-	return h;
+	/* A constant of MurmurHash3's finaliser, whose second half is left to the next value. */
+	h = (h ^ v) * 0xff51afd7ed558ccdu;
+	return h ^ h >> 32;
 }
 
 /* Cycles from now on; 0 for what is over. */
