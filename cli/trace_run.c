@@ -153,7 +153,7 @@ static int finish(struct analysis *a, int status, int number, struct tact_result
 	status = tact_cycles_finish(a->cycles, &a->diag);
 	if (status < 0) {
 		cli_message("%s", a->diag.text);
-		return CLI_FAILED;
+		code = CLI_FAILED;
 	}
 	tact_cycles_get_totals(a->cycles, &totals);
 	if (trace_run_complain(&a->run, totals.instructions) && !code)
