@@ -56,8 +56,8 @@ static bool waits_for_branch(const struct sim_state *s, uint64_t id)
 		return s->clock < feed->resume_at;
 	last = (sim_iteration(id) - 1) << SIM_NUMBER_BITS;
 	last += sim_program_of(s, last)->n_insns - 1;
-	if (!sim_is_there(s, last))
-		return true;
+	if (!sim_is_there(s, last)) /* not renamed yet, or long forgotten */
+		return s->retired < sim_iteration(id);
 	branch = &s->slots[sim_slot(s, last)];
 	for (unsigned u = 0; u < sim_insn_of(s, last)->n_uops; u++)
 		if (branch->result[u] > done)

@@ -13,11 +13,11 @@
 #include <string.h>
 
 enum {
-	CALM_BEFORE = 192, /* executions with known contexts before the pipeline is left */
-	REFILL = 96,	   /* executions that fill it again: more than it holds */
+	CALM_BEFORE = 1024, /* executions with known contexts before the pipeline is left */
+	REFILL = 96,	    /* executions that fill it again: more than it holds */
 	SKIP_FIRST =
 		1 << 10, /* executions before the pipeline is entered again in any case, at first */
-	SKIP_MOST = 1 << 16, /* and later: it doubles */
+	SKIP_MOST = 1 << 15, /* and later: it doubles */
 	REP_BYTES = 32 /* that a repeated string instruction moves a cycle (Agner Fog, Optimizing
 			  assembly, 17.9) */
 };
@@ -28,12 +28,12 @@ static const double MOST_DEBT = 32, DEBT_PAID = 1.0 / 32;
 /* Programs with more contexts than can be learned are sampled: beyond the first instructions only
  * this share goes through the pipeline, in pieces of so many executions at least.
  */
-enum { ALWAYS_SIMULATED = 4000000, SAMPLE = 512 };
-static const double SAMPLED_SHARE = 0.1;
+enum { ALWAYS_SIMULATED = 4000000, SAMPLE = 1024 };
+static const double SAMPLED_SHARE = 0.1, NEW_SHARE = 0.25; /* the latter for blocks that are new */
 
-static bool is_over_budget(const struct engine_thread *t)
+static bool is_over_budget(const struct engine_thread *t, double share)
 {
-	return (double)t->simulated > ALWAYS_SIMULATED + SAMPLED_SHARE * (double)t->instructions;
+	return (double)t->simulated > ALWAYS_SIMULATED + share * (double)t->instructions;
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -63,6 +63,10 @@ void engine_retired(void *arg, uint64_t cycle)
 	count(t, p->code, cycles);
 	if (t->owner->opt.exact)
 		return;
+	if (p->is_new) {
+		t->new_cycles += cycles;
+		t->new_insns += t->owner->codes[p->code].block->n_insns;
+	}
 	for (unsigned i = 0; i < ENGINE_SIZES; i++)
 		memo_add(memo_find(&t->owner->memo[i], p->key[i]), cycles);
 }
@@ -77,14 +81,12 @@ static int feed(struct engine_thread *t, const struct engine_pending *pending,
 		return status;
 	x->number = code->number;
 	t->pending[t->n_fed++ & (ENGINE_PENDING - 1)] = *pending;
-	code->simulated++;
+	t->pending[(t->n_fed - 1) & (ENGINE_PENDING - 1)].is_new = !code->simulated++;
 	t->simulated += code->block->n_insns;
 	return tact_stream_execute(t->stream, x);
 }
 
-/* What the largest context that was seen before took on average; without one, what the renamer
- * alone would take.
- */
+/* What the largest context that was seen before took on average. */
 static double guess(struct engine_thread *t, const struct engine_pending *p)
 {
 	struct tact_cycles *c = t->owner;
@@ -95,7 +97,10 @@ static double guess(struct engine_thread *t, const struct engine_pending *p)
 		if (e->n)
 			return (double)e->mean;
 	}
-	return (double)c->codes[p->code].block->n_insns / c->arch->params.issue_width;
+	/* As other blocks that were new. */
+	return (double)c->codes[p->code].block->n_insns *
+	       (t->new_insns > 0 ? t->new_cycles / t->new_insns
+				 : 1.0 / c->arch->params.issue_width);
 }
 
 /* Leaves the pipeline: what is in flight is counted by its context. */
@@ -202,19 +207,56 @@ static uint64_t pass_caches(struct engine_thread *t, const struct tact_trace_eve
 	return special;
 }
 
-static void copy_accesses(struct engine_thread *t, const struct tact_trace_event *event)
+/* What loads meet: stores of the last executions, as far as the pipeline may still hold them.
+ * Returns what is special about that: which store, how long ago, and how the two lie to each other.
+ */
+static uint64_t meet_stores(struct engine_thread *t, const struct tact_trace_event *event)
 {
+	uint64_t special = 0;
+
 	for (size_t i = 0; i < event->n_accesses; i++) {
 		const struct tact_trace_access *a = &event->accesses[i];
-		struct tact_stream_access *to = &t->owner->accesses[i];
+		unsigned at =
+			(unsigned)(a->address / 8 ^ a->address / 8 >> 12) & (ENGINE_STORES - 1);
+		uint64_t ago = t->n_executed + 1 - t->stores[at].execution;
 
-		to->address = a->address;
-		to->insn = a->insn;
-		to->size = a->size < 64 ? (uint16_t)a->size : 64;
-		to->is_store = a->is_store;
-		if (!t->caches)
-			to->extra = 0;
+		if (a->is_store) {
+			t->stores[at].address = a->address;
+			t->stores[at].execution = t->n_executed + 1;
+			t->stores[at].insn = a->insn;
+			t->stores[at].size = a->size < 255 ? (uint8_t)a->size : 255;
+		} else if (ago <= ENGINE_MEETING && t->stores[at].execution &&
+			   t->stores[at].address / 8 == a->address / 8) {
+			special =
+				mix(special, ago << 40 | (uint64_t)a->insn << 24 |
+						     (uint64_t)t->stores[at].insn << 8 |
+						     (a->address - t->stores[at].address + 8) * 2 |
+						     (t->stores[at].size < a->size));
+		}
 	}
+	return special;
+}
+
+/* For the pipeline, which wants them in order. */
+static size_t copy_accesses(struct engine_thread *t, const struct tact_trace_event *event)
+{
+	struct tact_stream_access *to = t->owner->accesses;
+	uint16_t last = 0;
+
+	for (size_t i = 0; i < event->n_accesses; i++) {
+		const struct tact_trace_access *a = &event->accesses[i];
+
+		if (a->insn < last || a->insn >= event->block->n_insns)
+			continue;
+		last = a->insn;
+		*to++ = (struct tact_stream_access){.address = a->address,
+						    .insn = a->insn,
+						    .size = a->size < 64 ? (uint16_t)a->size : 64,
+						    .extra = t->caches ? t->owner->accesses[i].extra
+								       : 0,
+						    .is_store = a->is_store};
+	}
+	return (size_t)(to - t->owner->accesses);
 }
 
 static double repeated(const struct tact_trace_event *event)
@@ -240,7 +282,8 @@ static bool skip(struct engine_thread *t, const struct engine_pending *p)
 	const struct memo_entry *e = memo_find(&t->owner->memo[0], p->key[0]);
 
 	/* What is new comes from the decoders, and nothing is known of it. */
-	if (++t->skipped > t->skip_limit || !t->owner->codes[p->code].simulated)
+	if (++t->skipped > t->skip_limit ||
+	    (!t->owner->codes[p->code].simulated && !is_over_budget(t, NEW_SHARE)))
 		return false;
 	if (memo_is_known(e)) {
 		t->debt -= t->debt > 0 ? DEBT_PAID : 0;
@@ -249,7 +292,7 @@ static bool skip(struct engine_thread *t, const struct engine_pending *p)
 	}
 	if (t->debt < MOST_DEBT)
 		t->debt++;
-	else if (!is_over_budget(t))
+	else if (!is_over_budget(t, SAMPLED_SHARE))
 		return false;
 	count(t, p->code, guess(t, p));
 	return true;
@@ -264,7 +307,7 @@ static int simulate(struct engine_thread *t, const struct engine_pending *pendin
 		return status;
 	t->calm = memo_is_known(memo_find(&t->owner->memo[0], pending->key[0])) ? t->calm + 1 : 0;
 	t->sampled++;
-	if (t->calm > CALM_BEFORE || (t->sampled > SAMPLE && is_over_budget(t)))
+	if (t->calm > CALM_BEFORE || (t->sampled > SAMPLE && is_over_budget(t, SAMPLED_SHARE)))
 		leave(t);
 	return 0;
 }
@@ -274,9 +317,8 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	struct engine_code *code = &t->owner->codes[number];
 	struct engine_pending pending;
 	struct tact_stream_execution x = {.address = event->block->address,
-					  .accesses = t->owner->accesses,
-					  .n_accesses = event->n_accesses};
-	uint64_t special = t->caches ? pass_caches(t, event) : 0;
+					  .accesses = t->owner->accesses};
+	uint64_t special = mix(t->caches ? pass_caches(t, event) : 0, meet_stores(t, event));
 	int status = 0;
 
 	code->executions++;
@@ -292,7 +334,7 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	} else if (!t->is_skipping || !skip(t, &pending)) {
 		if (t->is_skipping)
 			status = enter(t);
-		copy_accesses(t, event);
+		x.n_accesses = copy_accesses(t, event);
 		if (status >= 0)
 			status = simulate(t, &pending, &x);
 	}

@@ -33,7 +33,9 @@ enum {
 	ENGINE_MEDIUM = 6,   /* and smaller ones, for contexts that are new */
 	ENGINE_SHORT = 2,
 	ENGINE_SIZES = 3,
+	ENGINE_MEETING = 32,  /* executions back that a store may still be forwarded from */
 	ENGINE_RECENT = 128,  /* blocks that are remembered, to fill the pipeline again */
+	ENGINE_STORES = 4096, /* eight bytes each, whose last store is remembered */
 	ENGINE_PENDING = 4096 /* executions in flight: as many as a stream takes */
 };
 
@@ -42,6 +44,7 @@ struct engine_pending {
 	uint64_t key[ENGINE_SIZES]; /* of its contexts, the largest first */
 	uint32_t code;
 	bool is_counted;
+	bool is_new; /* the first execution of its block that is simulated */
 };
 
 /* A thread of the program. */
@@ -64,6 +67,13 @@ struct engine_thread {
 	uint64_t context[ENGINE_CONTEXT]; /* hashes of the last blocks */
 	uint64_t rolling[ENGINE_SIZES];	  /* of so many of them together */
 
+	/* What was stored last, by granule of eight bytes. */
+	struct {
+		uint64_t address, execution; /* from 1 */
+		uint16_t insn;
+		uint8_t size;
+	} stores[ENGINE_STORES];
+
 	/* The pipeline. */
 	struct engine_pending pending[ENGINE_PENDING];
 	uint64_t n_fed, n_retired;
@@ -74,8 +84,9 @@ struct engine_thread {
 	unsigned calm;	  /* executions in a row whose context is known */
 	unsigned sampled; /* executions since the pipeline was entered */
 	uint64_t skip_limit;
-	uint64_t skipped; /* since the pipeline was left */
-	double debt;	  /* contexts that were new, the older the less */
+	uint64_t skipped;	      /* since the pipeline was left */
+	double new_cycles, new_insns; /* of blocks that were simulated for the first time */
+	double debt;		      /* contexts that were new, the older the less */
 };
 
 /* Somebody wants to see uops of the first thread. */

@@ -9,7 +9,7 @@
 
 #include <tact/status.h>
 
-enum { FIRST_ENTRIES = 1 << 14, MOST_ENTRIES = 1 << 20 /* 24 MiB */ };
+enum { FIRST_ENTRIES = 1 << 14, MOST_ENTRIES = 1 << 19 /* 12 MiB */ };
 
 int memo_init(struct memo *memo)
 {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MEMO_MOST_SAMPLES = 64 /* that count for a mean */ };
+enum { MEMO_MOST_SAMPLES = 256 /* that count for a mean */ };
 
 struct memo_entry {
 	uint64_t key; /* 0: free */
