@@ -87,6 +87,7 @@ struct tact_stream_execution {
 	const struct tact_stream_access *accesses; /* borrowed; NULL: unknown */
 	size_t n_accesses;
 	bool is_mispredicted; /* the branch in front of it was predicted to go elsewhere */
+	bool was_executed;    /* before, though not in this stream: it does not come from the decoders */
 };
 
 /* Why nothing retires in a cycle: what the oldest uop waits for. */

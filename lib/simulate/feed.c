@@ -239,9 +239,9 @@ static bool is_repeated(const struct tact_stream *t, const struct stream_code *c
 
 /* What delivers it: the decoders at first, the DSB later, the LSD a loop that repeats. */
 static enum block_source source_of(const struct tact_stream *t, const struct stream_code *code,
-				   uint64_t address)
+				   uint64_t address, bool was_executed)
 {
-	if (!code->executions)
+	if (!code->executions && !was_executed)
 		return BLOCK_FROM_MITE;
 	if (code->source == BLOCK_FROM_LSD &&
 	    (!is_repeated(t, code, address) || t->repeats < LSD_AFTER))
@@ -296,7 +296,7 @@ int tact_stream_execute(struct tact_stream *t, const struct tact_stream_executio
 	feed = (struct sim_feed){.address = x->address,
 				 .has_accesses = x->accesses != NULL,
 				 .is_mispredicted = x->is_mispredicted,
-				 .source = source_of(t, code, x->address)};
+				 .source = source_of(t, code, x->address, x->was_executed)};
 	if (x->accesses) {
 		status = copy_accesses(t, code, x->accesses, x->n_accesses);
 		if (status < 0)
@@ -485,7 +485,7 @@ int simulate_stream_feed(void *stream, struct tact_block *block)
 	if (block->mode == TACT_MODE_UNROLL && t->stream.n_feeds)
 		feed.address = t->end;
 	feed.source = block->mode == TACT_MODE_UNROLL ? BLOCK_FROM_MITE
-						      : source_of(t, code, feed.address);
+						      : source_of(t, code, feed.address, false);
 	return feed_code(t, code, &feed);
 }
 

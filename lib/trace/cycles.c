@@ -209,7 +209,7 @@ static int forget_codes(struct tact_cycles *c)
 
 int engine_add_code(struct tact_cycles *c, struct engine_code *code)
 {
-	enum { MOST_CODES = 1 << 14 };
+	enum { MOST_CODES = 1 << 13 };
 	int status = c->n_added < MOST_CODES ? 0 : forget_codes(c);
 
 	if (status >= 0)

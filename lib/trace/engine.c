@@ -130,11 +130,11 @@ static int enter(struct engine_thread *t)
 	t->calm = t->sampled = 0;
 	for (uint64_t i = t->n_executed - n; i < t->n_executed; i++) {
 		struct engine_pending pending = {.code = t->recent[i % ENGINE_RECENT].code};
-		struct tact_stream_execution x = {.number = t->owner->codes[pending.code].number,
-						  .address = t->recent[i % ENGINE_RECENT].address};
+		struct tact_stream_execution x = {.address = t->recent[i % ENGINE_RECENT].address,
+						  .was_executed = true};
 		int status = 0;
 
-		if (t->owner->codes[pending.code].is_added)
+		if (t->owner->codes[pending.code].is_known)
 			status = feed(t, &pending, &x);
 		if (status < 0)
 			return status;
@@ -317,7 +317,8 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	struct engine_code *code = &t->owner->codes[number];
 	struct engine_pending pending;
 	struct tact_stream_execution x = {.address = event->block->address,
-					  .accesses = t->owner->accesses};
+					  .accesses = t->owner->accesses,
+					  .was_executed = code->executions > 0};
 	uint64_t special = mix(t->caches ? pass_caches(t, event) : 0, meet_stores(t, event));
 	int status = 0;
 
