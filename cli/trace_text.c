@@ -120,7 +120,12 @@ static void add_stalls(const struct tact_cycles_totals *t, struct text *out)
 
 	text_add(out, "\nStalls, share of cycles:");
 	for (unsigned i = 0; i < TACT_N_STALLS; i++) {
-		text_printf(out, "%s %s %.1f%%", i ? "," : "", tact_stall_name((enum tact_stall)i),
+		/* Three of them fit a line of a terminal. */
+		text_printf(out, "%s %s %.1f%%",
+			    !i	     ? ""
+			    : i == 3 ? ",\n                        "
+				     : ",",
+			    tact_stall_name((enum tact_stall)i),
 			    100 * trace_ratio(t->stalls[i], t->cycles));
 		rest -= t->stalls[i];
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Cores that rename ah, ch, dh and bh apart from their registers join the two when the whole is
- * read: with a uop of its own, which issues alone (Agner Fog, Microarchitecture, 10.11; BHive: "and
+ * read: with a uop of its own, which issues alone (BHive: "and
  * dh, 127; cmp edx, 32" takes two cycles).
  */
 #include "sim/sim.h"

@@ -2,7 +2,7 @@
  *
  * Move elimination: the renamer lets a register share the physical one of another.  A core keeps
  * track of a few physical registers with several names only; such a slot is free again when all
- * names but one are overwritten (uiCA, section 4.2).
+ * names but one are overwritten (as uiCA models it).
  */
 #include "sim/sim.h"
 

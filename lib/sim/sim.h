@@ -4,6 +4,7 @@
  * fetch last.
  *
  *   program.c    what each instruction of the block becomes: uops with their sources and results
+ *   program_copy.c  a copy of it that takes no more memory than it needs
  *   fetch.c      predecoder, instruction queue, decoders, microcode sequencer, DSB, LSD -> IDQ
  *   rename.c     IDQ -> reorder buffer and reservation station: idioms, moves, binding to ports
  *   high_byte.c  which instructions need a register whose high byte is apart

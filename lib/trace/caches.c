@@ -3,8 +3,8 @@
  * Caches of data.
  *
  * The prefetcher: a miss next to one of the last eight is part of a stream, and the lines behind it
- * are fetched as well, as the streamer and the adjacent-line prefetcher do (Intel optimization
- * manual, 2.5.5.4).  Without it every copy of memory would wait for every line.
+ * are fetched as well, in the manner of the prefetchers that the Intel optimization manual
+ * describes; how many lines is a guess.  Without it every copy of memory would wait for every line.
  */
 #include "trace/caches.h"
 

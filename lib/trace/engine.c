@@ -3,10 +3,11 @@
  * A thread of a program on a pipeline, most of the time without one.
  *
  * An execution costs the cycles between the retirement of the one before it and its own.  These are
- * remembered by context: the block and the eight before it, with what caches and branch predictor
- * made of them.  When the contexts of all that is in flight, and more, are known, the pipeline is
- * left, and means stand for it.  It is entered again, with the last blocks to fill it, when too
- * many contexts are new, or from time to time, so that means follow what the program does.
+ * remembered by context: the block and the sixteen before it, with what caches, branch predictor
+ * and stores made of them.  All limits below were found by trying (doc/models/trace.md).  When the
+ * contexts of all that is in flight, and more, are known, the pipeline is left, and means stand for
+ * it.  It is entered again, with the last blocks to fill it, when too many contexts are new, or
+ * from time to time, so that means follow what the program does.
  */
 #include "trace/engine.h"
 
@@ -18,8 +19,8 @@ enum {
 	SKIP_FIRST =
 		1 << 10, /* executions before the pipeline is entered again in any case, at first */
 	SKIP_MOST = 1 << 15, /* and later: it doubles */
-	REP_BYTES = 32 /* that a repeated string instruction moves a cycle (Agner Fog, Optimizing
-			  assembly, 17.9) */
+	REP_BYTES = 32 /* that a repeated string instruction moves a cycle: a round figure, the
+			  width of a path to the cache; not measured */
 };
 
 /* New contexts that are borne: 32 at once, or one in 32. */
