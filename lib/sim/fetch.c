@@ -6,11 +6,12 @@
 
 enum { DECODE_DELAY = 3 /* cycles from predecoder to decoders (uiCA) */ };
 
-static void deliver(struct sim_state *s, uint64_t id, unsigned uop)
+static void deliver(struct sim_state *s, uint64_t id, const struct sim_insn *insn, unsigned uop)
 {
 	unsigned at = (s->idq_head + s->idq_count++) & (SIM_IDQ - 1);
 
 	s->idq[at].id = id;
+	s->idq[at].insn = insn;
 	s->idq[at].uop = (uint16_t)uop;
 	s->idq[at].at = s->clock;
 }
@@ -48,6 +49,7 @@ static bool waits_for_branch(const struct sim_state *s, uint64_t id)
 	struct sim_feed *feed = &s->stream->feeds[sim_iteration(id) & (SIM_FEEDS - 1)];
 	const struct sim_instance *branch;
 	uint64_t last;
+	unsigned slot;
 	int32_t done = 0;
 
 	if (!feed->is_mispredicted || !sim_iteration(id))
@@ -56,12 +58,13 @@ static bool waits_for_branch(const struct sim_state *s, uint64_t id)
 		return s->clock < feed->resume_at;
 	last = (sim_iteration(id) - 1) << SIM_NUMBER_BITS;
 	last += sim_program_of(s, last)->n_insns - 1;
-	if (!sim_is_there(s, last)) /* not renamed yet, or long forgotten */
+	slot = sim_slot(s, last);
+	if (s->slot_id[slot] != last) /* not renamed yet, or long forgotten */
 		return s->retired < sim_iteration(id);
-	branch = &s->slots[sim_slot(s, last)];
-	for (unsigned u = 0; u < sim_insn_of(s, last)->n_uops; u++)
-		if (branch->result[u] > done)
-			done = branch->result[u];
+	branch = &s->slots[slot];
+	for (unsigned u = 0; u < branch->insn->n_uops; u++)
+		if (branch->result[u].ready > done)
+			done = branch->result[u].ready;
 	if (done == SIM_NEVER)
 		return true;
 	feed->resume_at = done + s->params->branch_penalty - TO_DISPATCH;
@@ -184,12 +187,14 @@ static void drop(struct sim_state *s)
 	s->iq_count--;
 }
 
-static void start_microcode(struct sim_state *s, uint64_t id, unsigned first, unsigned n,
-			    unsigned stall, unsigned after)
+/* What is left of an instruction behind its first uops. */
+static void start_microcode(struct sim_state *s, uint64_t id, const struct sim_insn *insn,
+			    unsigned first, unsigned stall, unsigned after)
 {
 	s->ms_id = id;
+	s->ms_insn = insn;
 	s->ms_next = first;
-	s->ms_left = n;
+	s->ms_left = insn->n_decoded - first;
 	s->ms_stall = stall;
 	s->ms_after = after;
 }
@@ -224,10 +229,10 @@ static void decode(struct sim_state *s)
 		drop(s);
 		mite = decoded_from_mite(insn);
 		for (unsigned u = 0; u < mite; u++)
-			deliver(s, id, u);
+			deliver(s, id, insn, u);
 		n++;
 		if (insn->n_decoded > mite) {
-			start_microcode(s, id, mite, insn->n_decoded - mite, 1, 1);
+			start_microcode(s, id, insn, mite, 1, 1);
 			break;
 		}
 		left = insn->complex_decoder && insn->simple_beside < left - 1 ? insn->simple_beside
@@ -248,7 +253,7 @@ static bool sequence(struct sim_state *s)
 	if (!s->ms_left)
 		return false;
 	for (unsigned n = 0; n < 4 && s->ms_left; n++, s->ms_left--)
-		deliver(s, s->ms_id, s->ms_next++);
+		deliver(s, s->ms_id, s->ms_insn, s->ms_next++);
 	if (!s->ms_left)
 		s->ms_stall = s->ms_after;
 	return true;
@@ -273,7 +278,7 @@ static void read_lsd(struct sim_state *s)
 		for (size_t i = 0; i < p->n_insns;
 		     i++, s->next_fetch = sim_next(s->next_fetch, p->n_insns))
 			for (unsigned u = 0; u < p->insns[i].n_decoded; u++)
-				deliver(s, s->next_fetch, u);
+				deliver(s, s->next_fetch, &p->insns[i], u);
 }
 
 /* Of a stream: is the block behind this one the same again? */
@@ -333,21 +338,20 @@ static void read_dsb(struct sim_state *s)
 		    wide++ == (unsigned)s->params->dsb_wide_limit)
 			return;
 		if (s->fetch_uop < decoded_from_mite(insn)) {
-			deliver(s, s->next_fetch, s->fetch_uop++);
+			deliver(s, s->next_fetch, insn, s->fetch_uop++);
 			left -= 1 + (left > insn->extra_slots ? insn->extra_slots : left - 1);
 		}
 		if (s->fetch_uop < decoded_from_mite(insn))
 			continue;
 		if (insn->n_decoded > s->fetch_uop) {
-			start_microcode(s, s->next_fetch, s->fetch_uop,
-					insn->n_decoded - s->fetch_uop,
+			start_microcode(s, s->next_fetch, insn, s->fetch_uop,
 					(unsigned)s->params->dsb_ms_stall, 0);
 			left = 0;
 		}
 		s->fetch_uop = 0;
-		before = s->next_fetch;
-		s->next_fetch = sim_next(before, sim_program_of(s, before)->n_insns);
-		if (!sim_number(s->next_fetch)) {
+		before = s->next_fetch++;
+		if (insn->is_last) {
+			s->next_fetch = (sim_iteration(before) + 1) << SIM_NUMBER_BITS;
 			end_iteration(s, before);
 			if (stays_in_window(s, before))
 				return;

@@ -27,6 +27,8 @@ void sim_init(struct sim_state *s, const struct arch_params *params)
 	memset(s->slot_id, 0xff, sizeof(s->slot_id));
 	s->params = params;
 	s->n_ports = (unsigned)__builtin_popcount(params->ports);
+	s->rob_size = (unsigned)params->rob_size < SIM_ROB ? (unsigned)params->rob_size : SIM_ROB;
+	sim_rename_init(s);
 	s->rob_full = s->rs_full = s->serialized = -1;
 }
 

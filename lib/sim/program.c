@@ -37,7 +37,9 @@ static int reserve(struct sim_program *p)
 		      sizeof(*p->sources)) < 0 ||
 	    tact_grow(&p->groups, &p->group_capacity, p->n_groups + SIM_MAX_UOPS, 1) < 0 ||
 	    tact_grow(&p->inputs, &p->input_capacity, p->n_inputs + LOWERED_MAX_IN,
-		      sizeof(*p->inputs)) < 0)
+		      sizeof(*p->inputs)) < 0 ||
+	    tact_grow(&p->nodes, &p->node_capacity, p->n_inputs + LOWERED_MAX_IN,
+		      sizeof(*p->nodes)) < 0)
 		return -TACT_E_NOMEM;
 	return 0;
 }
@@ -142,8 +144,12 @@ static struct sim_uop *add_uop(struct draft *d, enum sim_kind kind, uint16_t por
 static void add_source(struct draft *d, struct sim_uop *u, bool internal, unsigned index,
 		       unsigned latency)
 {
+	enum sim_source_kind kind = internal				   ? SIM_FROM_UOP
+				    : d->l->in[index].kind == VALUE_MEMORY ? SIM_FROM_MEMORY
+									   : SIM_FROM_INPUT;
+
 	d->p->sources[d->p->n_sources++] =
-		(struct sim_source){internal, (uint8_t)index, (uint16_t)latency};
+		(struct sim_source){(uint8_t)kind, (uint8_t)index, (uint16_t)latency};
 	u->n_sources++;
 }
 
@@ -456,12 +462,12 @@ static void add_values(struct draft *d)
 	const struct block_lowered *l = d->l;
 
 	d->insn->first_input = (uint32_t)d->p->n_inputs;
-	for (unsigned k = 0; k < l->n_in; k++)
-		d->p->inputs[d->p->n_inputs++] =
-			(struct sim_input){.kind = l->in[k].kind,
-					   .key = key_of(&l->in[k]),
-					   .is_stack = l->in[k].is_stack,
-					   .node = block_nodes(d->block)[d->bi->first_node + k]};
+	for (unsigned k = 0; k < l->n_in; k++) {
+		d->p->nodes[d->p->n_inputs] = block_nodes(d->block)[d->bi->first_node + k];
+		d->p->inputs[d->p->n_inputs++] = (struct sim_input){.kind = l->in[k].kind,
+								    .key = key_of(&l->in[k]),
+								    .is_stack = l->in[k].is_stack};
+	}
 	for (unsigned o = 0; o < l->n_out; o++) {
 		d->insn->output_key[o] = key_of(&l->out[o]);
 		if (l->out[o].kind == VALUE_MEMORY)
@@ -486,6 +492,21 @@ static void find_unmade(struct draft *d)
 			d->insn->unmade_outputs |= (uint8_t)(1u << o);
 }
 
+/* What the scheduler asks of each uop again and again. */
+static void finish_uops(struct draft *d)
+{
+	uint8_t registers = (uint8_t)(((1u << d->insn->n_outputs) - 1) & ~d->insn->memory_outputs);
+
+	for (unsigned k = 0; k < d->insn->n_uops; k++) {
+		struct sim_uop *u = &d->p->uops[d->insn->first_uop + k];
+
+		u->makes &= registers;
+		u->need = u->divider		  ? SIM_NEEDS_DIVIDER
+			  : d->insn->cycles && !k ? SIM_NEEDS_SOLITUDE
+						  : SIM_NEEDS_NOTHING;
+	}
+}
+
 static void build_insn(struct sim_program *p, const struct tact_block *block, size_t i,
 		       bool for_stream)
 {
@@ -494,8 +515,7 @@ static void build_insn(struct sim_program *p, const struct tact_block *block, si
 	struct sim_insn *insn = &p->insns[p->n_insns++];
 	struct draft d = {
 		.p = p, .block = block, .bi = bi, .l = l, .insn = insn, .for_stream = for_stream};
-	bool taken = !for_stream && block->mode == TACT_MODE_LOOP &&
-		     i + 1 + bi->fused_next == block->n_insns;
+	bool taken;
 	int computes = -1;
 
 	*insn = (struct sim_insn){.insn = (uint32_t)i,
@@ -515,10 +535,12 @@ static void build_insn(struct sim_program *p, const struct tact_block *block, si
 				  .simple_beside = l->simple_beside,
 				  .fusible = l->fuse != 0,
 				  .is_pair = bi->fused_next,
+				  .is_last = i + 1 + bi->fused_next == block->n_insns,
 				  .stack_sync = bi->stack_sync,
 				  .extra_slots = (uint8_t)block_extra_slots(block, i),
 				  .sync_node = {.producer = BLOCK_NO_PRODUCER},
 				  .merge_key = SIM_NO_KEY};
+	taken = !for_stream && block->mode == TACT_MODE_LOOP && insn->is_last;
 	insn->is_branch = bi->fused_next || l->attributes & TACT_INSN_BRANCH;
 	if (insn->n_fused > SIM_MAX_UOPS)
 		insn->n_fused = SIM_MAX_UOPS;
@@ -537,6 +559,7 @@ static void build_insn(struct sim_program *p, const struct tact_block *block, si
 	group_uops(&d);
 	add_values(&d);
 	find_unmade(&d);
+	finish_uops(&d);
 	insn->n_decoded =
 		(uint16_t)(l->mite + l->ms < insn->n_fused ? l->mite + l->ms : insn->n_fused);
 }

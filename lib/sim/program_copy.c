@@ -14,6 +14,7 @@ void sim_program_fini(struct sim_program *p)
 	free(p->sources);
 	free(p->groups);
 	free(p->inputs);
+	free(p->nodes);
 	free(p->raws);
 	memset(p, 0, sizeof(*p));
 }
@@ -51,6 +52,8 @@ int sim_program_copy(struct sim_program *to, const struct sim_program *from)
 	    copy_array(&to->groups, &to->group_capacity, from->groups, from->n_groups, 1) < 0 ||
 	    copy_array(&to->inputs, &to->input_capacity, from->inputs, from->n_inputs,
 		       sizeof(*to->inputs)) < 0 ||
+	    copy_array(&to->nodes, &to->node_capacity, from->nodes, from->n_inputs,
+		       sizeof(*to->nodes)) < 0 ||
 	    copy_array(&to->raws, &to->raw_capacity, from->raws, from->n_raws, sizeof(*to->raws)) <
 		    0)
 		return -TACT_E_NOMEM;

@@ -25,21 +25,22 @@ static unsigned sort_ports(const uint8_t *use, unsigned mask, uint8_t *ports, bo
 }
 
 /* Loads, store addresses and store data take their two ports in turn. */
-static int alternate(struct sim_state *s, uint16_t mask)
+void sim_rename_init(struct sim_state *s)
 {
 	const uint16_t roles[3] = {s->params->load_ports, s->params->store_address_ports,
 				   s->params->store_data_ports};
 
-	for (unsigned r = 0; r < 3; r++) {
-		unsigned low, high;
+	for (unsigned r = 0; r < 3; r++)
+		s->turns[r] = __builtin_popcount(roles[r]) == 2 ? roles[r] : 0;
+}
 
-		low = (unsigned)__builtin_ctz(mask);
-		high = 31u - (unsigned)__builtin_clz(mask);
-		if (mask != roles[r] || mask != (1u << low | 1u << high))
-			continue;
-		s->alternate[r] ^= 1;
-		return (int)(s->alternate[r] ? low : high);
-	}
+static int alternate(struct sim_state *s, uint16_t mask)
+{
+	for (unsigned r = 0; r < 3; r++)
+		if (mask == s->turns[r]) {
+			s->alternate[r] ^= 1;
+			return s->alternate[r] ? __builtin_ctz(mask) : 31 - __builtin_clz(mask);
+		}
 	return -1;
 }
 
@@ -94,90 +95,7 @@ static unsigned bind_six(struct sim_state *s, uint16_t mask, unsigned slot)
 	return slot % 2 == 0 ? ports[0] : ports[n - 1];
 }
 
-static unsigned bind(struct sim_state *s, uint16_t mask, unsigned slot, unsigned same)
-{
-	int port;
-
-	if (!(mask & (mask - 1)))
-		return (unsigned)__builtin_ctz(mask);
-	port = alternate(s, mask);
-	if (port >= 0)
-		return (unsigned)port;
-	switch (s->n_ports) {
-	case 6:
-		return bind_six(s, mask, slot);
-	case 8:
-		return bind_eight(s, mask, slot);
-	default:
-		return bind_wide(s, mask, slot, same);
-	}
-}
-
-/* ---- instances ---- */
-
-/* The output of an eliminated move is that of the instruction which made the value. */
-static void follow_move(struct sim_state *s, uint64_t self, struct sim_instance *inst,
-			const struct sim_insn *insn)
-{
-	const struct sim_instance *source;
-	struct sim_origin origin;
-
-	if (inst->sync_key == sim_program_of(s, self)->inputs[insn->first_input].key) {
-		inst->is_alias = true;
-		inst->alias_id = self;
-		inst->alias_output = SIM_SYNC_OUTPUT;
-		return;
-	}
-	if (!sim_producer(s, self, insn, 0, &origin) || !sim_is_there(s, origin.id))
-		return; /* long ago */
-	source = sim_instance_of(s, origin.id);
-	inst->is_alias = true;
-	inst->alias_id = origin.id;
-	inst->alias_output = origin.output;
-	if (source->is_alias && origin.output != SIM_SYNC_OUTPUT) {
-		inst->alias_id = source->alias_id;
-		inst->alias_output = source->alias_output;
-	}
-	/* A ring of moves goes round for ever: the value is long there. */
-	if (!sim_is_there(s, inst->alias_id))
-		inst->is_alias = false;
-}
-
-static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_insn *insn,
-			   uint8_t sync_key)
-{
-	struct sim_instance *inst = sim_instance_of(s, id);
-	bool immediate;
-
-	s->slot_id[sim_slot(s, id)] = id;
-	inst->is_alias = false;
-	inst->is_eliminated =
-		insn->eliminated && sim_moves_eliminate(s, sim_program_of(s, id), insn);
-	if (!inst->is_eliminated && s->moves.n_shared)
-		sim_moves_write(s, insn);
-	immediate = !insn->n_uops || inst->is_eliminated;
-	inst->sync_key = sync_key;
-	inst->stored = inst->retired = -1;
-	inst->extra = 0;
-	inst->stores_left = insn->n_store_uops;
-	if (s->stream)
-		sim_stream_connect(s, id, insn);
-	for (unsigned o = 0; o < insn->n_outputs; o++) {
-		inst->output[o] = immediate || insn->unmade_outputs >> o & 1 ? s->clock : SIM_NEVER;
-		inst->waiter[o] = 0;
-	}
-	for (unsigned u = 0; u < insn->n_uops; u++) {
-		inst->result[u] = SIM_NEVER;
-		inst->internal_waiter[u] = 0;
-	}
-	inst->result[SIM_SYNC] = SIM_NEVER;
-	inst->internal_waiter[SIM_SYNC] = 0;
-	if (inst->is_eliminated)
-		follow_move(s, id, inst, insn);
-}
-
-/* ---- the cycle ---- */
-
+/* What is being issued in this cycle. */
 struct issue {
 	unsigned slot;
 	int32_t delivered; /* of the uop that is being issued */
@@ -200,64 +118,159 @@ static unsigned same_before(struct issue *issue, uint16_t mask)
 	return 0;
 }
 
-static uint16_t add_rob(struct sim_state *s, uint64_t id, unsigned uops, bool ends)
+static unsigned bind(struct sim_state *s, struct issue *issue, uint16_t mask)
+{
+	int port;
+
+	if (!(mask & (mask - 1)))
+		return (unsigned)__builtin_ctz(mask);
+	port = alternate(s, mask);
+	if (port >= 0)
+		return (unsigned)port;
+	switch (s->n_ports) {
+	case 6:
+		return bind_six(s, mask, issue->slot);
+	case 8:
+		return bind_eight(s, mask, issue->slot);
+	default:
+		return bind_wide(s, mask, issue->slot, same_before(issue, mask));
+	}
+}
+
+/* ---- instances ---- */
+
+/* The output of an eliminated move is that of the instruction which made the value. */
+static void follow_move(struct sim_state *s, struct sim_instance *inst, unsigned slot)
+{
+	const struct sim_instance *source;
+	struct sim_origin origin;
+
+	if (inst->sync_key == inst->program->inputs[inst->insn->first_input].key) {
+		inst->is_alias = true;
+		inst->alias = (struct sim_origin){
+			.id = inst->id, .slot = (uint16_t)slot, .output = SIM_SYNC_OUTPUT};
+		return;
+	}
+	if (!sim_producer(s, inst, 0, &origin) || !sim_is_there(s, &origin))
+		return; /* long ago */
+	source = &s->slots[origin.slot];
+	inst->alias = source->is_alias && origin.output != SIM_SYNC_OUTPUT ? source->alias : origin;
+	/* A ring of moves goes round for ever: the value is long there. */
+	inst->is_alias = sim_is_there(s, &inst->alias);
+}
+
+static void clear_values(struct sim_value *values, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		values[i] = (struct sim_value){.ready = SIM_NEVER};
+}
+
+static void begin_values(const struct sim_state *s, struct sim_instance *inst)
+{
+	const struct sim_insn *insn = inst->insn;
+	unsigned known = !insn->n_uops || inst->is_eliminated ? ~0u : insn->unmade_outputs;
+
+	for (unsigned o = 0; o < insn->n_outputs; o++)
+		inst->output[o] =
+			(struct sim_value){.ready = known >> o & 1 ? s->clock : SIM_NEVER};
+	clear_values(inst->result, insn->n_uops);
+	clear_values(&inst->sync, 1);
+}
+
+static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_insn *insn,
+			   uint8_t sync_key)
+{
+	unsigned slot = sim_slot(s, id);
+	struct sim_instance *inst = &s->slots[slot];
+
+	s->renamed = inst;
+	s->slot_id[slot] = id;
+	inst->id = id;
+	inst->program = sim_program_of(s, id);
+	inst->insn = insn;
+	inst->stats = sim_stats_of(s, id);
+	inst->result = insn->n_uops <= SIM_FEW_UOPS ? inst->few : s->many[slot];
+	inst->is_alias = false;
+	inst->is_eliminated = insn->eliminated && sim_moves_eliminate(s, inst->program, insn);
+	if (!inst->is_eliminated && s->moves.n_shared)
+		sim_moves_write(s, insn);
+	inst->sync_key = sync_key;
+	inst->stored = inst->retired = -1;
+	inst->extra = 0;
+	inst->stores_left = insn->n_store_uops;
+	inst->has_accesses = false;
+	if (s->stream)
+		sim_stream_connect(s, inst);
+	begin_values(s, inst);
+	if (inst->is_eliminated)
+		follow_move(s, inst, slot);
+}
+
+/* ---- the cycle ---- */
+
+static uint16_t add_rob(struct sim_state *s, const struct sim_instance *inst, unsigned uops,
+			bool ends)
 {
 	unsigned at = (s->rob_head + s->rob_count++) & (SIM_ROB - 1);
 
-	s->rob[at] = (struct sim_rob_entry){.id = id,
+	if (s->rob_count > SIM_ROB)
+		s->overflow = true;
+	s->rob[at] = (struct sim_rob_entry){.id = inst->id,
+					    .slot = (uint16_t)(inst - s->slots),
 					    .remaining = (uint16_t)uops,
 					    .finish = s->clock,
 					    .ends_insn = ends,
+					    .ends_store = ends && inst->insn->memory_outputs,
+					    .ends_block = ends && inst->insn->is_last,
 					    .first_record = s->next_record};
 	return (uint16_t)at;
 }
 
-static void issue_uop(struct sim_state *s, struct issue *issue, uint64_t id, unsigned uop,
-		      unsigned slot, uint16_t mask, uint16_t rob)
+static void issue_uop(struct sim_state *s, struct issue *issue, struct sim_instance *inst,
+		      unsigned uop, unsigned slot, uint16_t mask, uint16_t rob)
 {
-	unsigned port = bind(s, mask, issue->slot, same_before(issue, mask));
+	unsigned port = bind(s, issue, mask);
 	uint16_t record = 0;
 
 	if (s->watch) {
-		record = sim_watch_issue(s, id, uop, slot, (int)port, issue->delivered);
+		record = sim_watch_issue(s, inst, uop, slot, (int)port, issue->delivered);
 		s->rob[rob].n_records++;
 	}
 	s->port_use[port]++;
-	sim_schedule_add(s, id, uop, port, rob, record);
+	sim_schedule_add(s, inst, uop, port, rob, record);
 }
 
 /* The last instruction of a block of a stream, and the next block is elsewhere. */
-static bool is_taken(const struct sim_state *s, uint64_t id)
+static bool is_taken(const struct sim_state *s, const struct sim_instance *inst)
 {
-	uint64_t next = sim_next(id, sim_program_of(s, id)->n_insns);
+	uint64_t next = (sim_iteration(inst->id) + 1) << SIM_NUMBER_BITS;
 
-	return !sim_number(next) && sim_iteration(next) < s->stream->n_feeds &&
+	return inst->insn->is_last && sim_iteration(next) < s->stream->n_feeds &&
 	       !sim_feed_of(s, next)->is_contiguous;
 }
 
-static void issue_groups(struct sim_state *s, struct issue *issue, uint64_t id,
-			 const struct sim_insn *insn, unsigned first, unsigned end)
+static void issue_groups(struct sim_state *s, struct issue *issue, struct sim_instance *inst,
+			 unsigned first, unsigned end)
 {
-	const struct sim_program *p = sim_program_of(s, id);
-	const uint8_t *group = p->groups + insn->first_group;
-	bool taken = s->stream && is_taken(s, id),
-	     eliminated = sim_instance_of(s, id)->is_eliminated;
+	const struct sim_insn *insn = inst->insn;
+	const struct sim_uop *uops = inst->program->uops + insn->first_uop;
+	const uint8_t *group = inst->program->groups + insn->first_group;
+	bool taken = s->stream && is_taken(s, inst);
 	unsigned uop = 0;
 
 	for (unsigned g = 0; g < first; g++)
 		uop += group[g];
 	for (unsigned g = first; g < end; g++, issue->slot++) {
-		unsigned n = eliminated ? 0 : group[g];
-		uint16_t rob = add_rob(s, id, n, g + 1 == insn->n_fused);
+		unsigned n = inst->is_eliminated ? 0 : group[g];
+		uint16_t rob = add_rob(s, inst, n, g + 1 == insn->n_fused);
 
-		for (unsigned u = 0; u < n; u++, uop++) {
-			const struct sim_uop *su = &p->uops[insn->first_uop + uop];
-
-			issue_uop(s, issue, id, uop, g,
-				  taken && su->taken_ports ? su->taken_ports : su->ports, rob);
-		}
+		for (unsigned u = 0; u < n; u++, uop++)
+			issue_uop(s, issue, inst, uop, g,
+				  taken && uops[uop].taken_ports ? uops[uop].taken_ports
+								 : uops[uop].ports,
+				  rob);
 		if (!n && s->watch) {
-			sim_watch_issue(s, id, uop, g, -1, issue->delivered);
+			sim_watch_issue(s, inst, uop, g, -1, issue->delivered);
 			s->rob[rob].n_records++;
 		}
 	}
@@ -282,7 +295,8 @@ static bool issue_sync(struct sim_state *s, struct issue *issue, uint64_t id,
 		return false;
 	begin_instance(s, id, insn, key);
 	issue->delivered = s->idq[s->idq_head].at;
-	issue_uop(s, issue, id, SIM_SYNC, 0, s->params->alu_ports, add_rob(s, id, 1, false));
+	issue_uop(s, issue, s->renamed, SIM_SYNC, 0, s->params->alu_ports,
+		  add_rob(s, s->renamed, 1, false));
 	issue->slot = alone ? width : issue->slot + 1;
 	s->sync_pending = 1;
 	return true;
@@ -297,7 +311,7 @@ void sim_rename(struct sim_state *s)
 	s->n_vector_moves = 0;
 	memcpy(s->use_before[1], s->use_before[0], sizeof(s->use_before[0]));
 	memcpy(s->use_before[0], s->port_use, sizeof(s->port_use));
-	if (s->rob_count + width > (unsigned)s->params->rob_size) {
+	if (s->rob_count + width > s->rob_size) {
 		s->rob_full = s->clock;
 		return;
 	}
@@ -313,7 +327,7 @@ void sim_rename(struct sim_state *s)
 	while (s->idq_count && !s->is_serializing) {
 		uint64_t id = s->idq[s->idq_head].id;
 		unsigned uop = s->idq[s->idq_head].uop;
-		const struct sim_insn *insn = sim_insn_of(s, id);
+		const struct sim_insn *insn = s->idq[s->idq_head].insn;
 		unsigned first = uop, end = uop + 1 == insn->n_decoded ? insn->n_fused : uop + 1;
 
 		if (!uop && insn->serializes && s->rob_count) {
@@ -333,7 +347,7 @@ void sim_rename(struct sim_state *s)
 			sim_stream_pass_stack(s, insn);
 		s->sync_pending = 0;
 		issue.delivered = s->idq[s->idq_head].at;
-		issue_groups(s, &issue, id, insn, first, end);
+		issue_groups(s, &issue, s->renamed, first, end);
 		s->idq_head = (s->idq_head + 1) & (SIM_IDQ - 1);
 		s->idq_count--;
 		s->is_serializing = insn->serializes && uop + 1 == insn->n_decoded;

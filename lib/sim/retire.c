@@ -12,22 +12,14 @@ static const struct sim_feed *next_feed(const struct sim_state *s)
 	return sim_iteration(next) < s->stream->n_feeds ? sim_feed_of(s, next) : NULL;
 }
 
-static bool is_load(const struct sim_state *s, const struct sim_entry *e)
-{
-	const struct sim_insn *insn = sim_insn_of(s, e->id);
-
-	return e->uop != SIM_SYNC &&
-	       sim_program_of(s, e->id)->uops[insn->first_uop + e->uop].kind == SIM_LOAD;
-}
-
 static enum sim_stall stall_of(const struct sim_state *s, const struct sim_rob_entry *head)
 {
 	const struct sim_entry *e = &s->rs[head->entry];
 
-	if (!head->entry || e->id != head->id)
+	if (!head->entry || e->inst != &s->slots[head->slot])
 		return SIM_STALL_EXECUTION;
 	if (!e->is_live || e->is_load_pending)
-		return is_load(s, e) ? SIM_STALL_LOADS : SIM_STALL_EXECUTION;
+		return e->u->kind == SIM_LOAD ? SIM_STALL_LOADS : SIM_STALL_EXECUTION;
 	return e->unknown || e->ready > s->clock ? SIM_STALL_OPERANDS : SIM_STALL_PORTS;
 }
 
@@ -57,9 +49,9 @@ void sim_retire(struct sim_state *s)
 		}
 		if (s->watch)
 			sim_watch_retire(s, e);
-		if (e->ends_insn && sim_insn_of(s, e->id)->memory_outputs)
-			sim_schedule_unblock(s, e->id);
-		if (e->ends_insn && sim_number(e->id) + 1 == sim_program_of(s, e->id)->n_insns)
+		if (e->ends_store)
+			sim_schedule_unblock(s, &s->slots[e->slot]);
+		if (e->ends_block)
 			s->retired = sim_iteration(e->id) + 1;
 		s->rob_head = (s->rob_head + 1) & (SIM_ROB - 1);
 		s->rob_count--;

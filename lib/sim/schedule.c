@@ -3,6 +3,8 @@
  * The reservation station: a uop waits until its sources are known, then for the cycle in which
  * they are ready, then for its port; of those that are ready the oldest goes first.
  */
+#include <string.h>
+
 #include "sim/sim.h"
 
 enum { ISSUE_DELAY = 5 /* cycles from issue to the earliest dispatch (uiCA) */ };
@@ -80,149 +82,138 @@ static void learn(struct sim_state *s, uint16_t *list, int32_t cycle, uint32_t p
 	}
 }
 
-/* Output of an instance, through an eliminated move; false: it is older than what is remembered. */
-static bool find_output(struct sim_state *s, uint64_t *id, unsigned *output)
+/* The instance and the output that a value comes from, through an eliminated move; NULL: none that
+ * matters any more, it is older than what is remembered.
+ */
+static struct sim_instance *find_instance(struct sim_state *s, struct sim_origin *origin)
 {
-	struct sim_instance *inst = sim_instance_of(s, *id);
+	struct sim_instance *inst = &s->slots[origin->slot];
 
-	if (!sim_is_there(s, *id))
-		return false;
-	if (!inst->is_alias || *output == SIM_SYNC_OUTPUT)
-		return true;
-	*id = inst->alias_id;
-	*output = inst->alias_output;
-	return sim_is_there(s, *id);
+	if (!sim_is_there(s, origin))
+		return NULL;
+	if (inst->is_alias && origin->output != SIM_SYNC_OUTPUT) {
+		*origin = inst->alias;
+		if (!sim_is_there(s, origin))
+			return NULL;
+		inst = &s->slots[origin->slot];
+	}
+	return inst;
 }
 
-/* The instance whose output an input is; false: none that matters any more. */
-struct producer {
+static void need(struct sim_state *s, uint16_t index, struct sim_value *value, int latency,
+		 uint32_t producer)
+{
+	if (value->ready == SIM_NEVER)
+		wait_for(s, index, &value->waiter, latency);
+	else
+		take(&s->rs[index], value->ready + latency, producer);
+}
+
+/* What a uop of the stack engine, or one that joins a register, has made. */
+static void need_sync(struct sim_state *s, uint16_t index, struct sim_instance *inst)
+{
+	need(s, index, &inst->sync, 1, s->rs[index].inst->insn->insn);
+}
+
+static void need_output(struct sim_state *s, uint16_t index, struct sim_origin *origin)
+{
+	struct sim_instance *inst = find_instance(s, origin);
+
+	if (!inst)
+		return;
+	if (origin->output == SIM_SYNC_OUTPUT)
+		need_sync(s, index, inst);
+	else
+		need(s, index, &inst->output[origin->output], 0, inst->insn->insn);
+}
+
+static void need_input(struct sim_state *s, uint16_t index, struct sim_instance *inst, unsigned k)
+{
 	struct sim_origin origin;
-	struct sim_instance *inst;
-	uint32_t insn; /* of the block */
-};
 
-static bool find_instance(struct sim_state *s, struct producer *p)
-{
-	unsigned output = p->origin.output;
-
-	if (!find_output(s, &p->origin.id, &output))
-		return false;
-	p->origin.output = (uint8_t)output;
-	p->inst = sim_instance_of(s, p->origin.id);
-	p->insn = sim_insn_of(s, p->origin.id)->insn;
-	return output < LOWERED_MAX_OUT || output == SIM_SYNC_OUTPUT;
+	if (sim_producer(s, inst, k, &origin))
+		need_output(s, index, &origin);
 }
 
-static bool find_producer(struct sim_state *s, uint64_t id, const struct sim_insn *insn, unsigned k,
-			  struct producer *p)
+static bool reads(const struct sim_input *in, uint8_t key)
 {
-	return sim_producer(s, id, insn, k, &p->origin) && find_instance(s, p);
-}
-
-static void need_internal(struct sim_state *s, uint16_t index, struct sim_instance *inst,
-			  unsigned uop, int latency);
-
-static void need_output(struct sim_state *s, uint16_t index, const struct producer *from)
-{
-	int32_t ready;
-
-	if (from->origin.output == SIM_SYNC_OUTPUT) {
-		need_internal(s, index, from->inst, SIM_SYNC, 1);
-		return;
-	}
-	ready = from->inst->output[from->origin.output];
-	if (ready == SIM_NEVER)
-		wait_for(s, index, &from->inst->waiter[from->origin.output], 0);
-	else
-		take(&s->rs[index], ready, from->insn);
-}
-
-static void need_input(struct sim_state *s, uint16_t index, uint64_t id,
-		       const struct sim_insn *insn, unsigned k)
-{
-	const struct sim_input *in = &sim_program_of(s, id)->inputs[insn->first_input + k];
-	struct producer from;
-
-	/* Where a uop that makes a register goes first, it comes from that. */
-	if (s->rs[index].uop != SIM_SYNC && in->kind <= VALUE_ADDRESS &&
-	    in->key == sim_instance_of(s, id)->sync_key && !in->is_stack) {
-		need_internal(s, index, sim_instance_of(s, id), SIM_SYNC, 1);
-		return;
-	}
-	if (in->kind != VALUE_MEMORY && find_producer(s, id, insn, k, &from))
-		need_output(s, index, &from);
-}
-
-static void need_internal(struct sim_state *s, uint16_t index, struct sim_instance *inst,
-			  unsigned uop, int latency)
-{
-	int32_t result = inst->result[uop];
-
-	if (result == SIM_NEVER)
-		wait_for(s, index, &inst->internal_waiter[uop], latency);
-	else
-		take(&s->rs[index], result + latency, sim_insn_of(s, s->rs[index].id)->insn);
+	return in->kind <= VALUE_ADDRESS && in->key == key && !in->is_stack;
 }
 
 /* A uop that makes a register waits for it. */
-static void need_register(struct sim_state *s, uint16_t index, uint64_t id,
-			  const struct sim_insn *insn)
+static void need_register(struct sim_state *s, uint16_t index, struct sim_instance *inst)
 {
-	const struct sim_input *in = sim_program_of(s, id)->inputs + insn->first_input;
-	uint8_t key = sim_instance_of(s, id)->sync_key;
-	struct producer from;
+	const struct sim_input *in = inst->program->inputs + inst->insn->first_input;
+	struct sim_origin origin;
 
-	if (key == TACT_REG_RSP) {
-		if (sim_sync_producer(s, id, insn, &from.origin) && find_instance(s, &from))
-			need_output(s, index, &from);
+	if (inst->sync_key == TACT_REG_RSP) {
+		if (sim_sync_producer(s, inst, &origin))
+			need_output(s, index, &origin);
 		return;
 	}
-	for (unsigned k = 0; k < insn->n_inputs; k++)
-		if (in[k].kind <= VALUE_ADDRESS && in[k].key == key && !in[k].is_stack)
-			need_input(s, index, id, insn, k);
+	for (unsigned k = 0; k < inst->insn->n_inputs; k++)
+		if (reads(&in[k], inst->sync_key))
+			need_input(s, index, inst, k);
 }
 
-void sim_schedule_add(struct sim_state *s, uint64_t id, unsigned uop, unsigned port, uint16_t rob,
-		      uint16_t record)
+static void need_sources(struct sim_state *s, uint16_t index, struct sim_instance *inst)
 {
-	const struct sim_insn *insn = sim_insn_of(s, id);
+	const struct sim_input *in = inst->program->inputs + inst->insn->first_input;
+	const struct sim_uop *u = s->rs[index].u;
+	const struct sim_source *source = inst->program->sources + u->first_source;
+
+	for (unsigned i = 0; i < u->n_sources; i++, source++) {
+		if (source->kind == SIM_FROM_UOP)
+			need(s, index, &inst->result[source->index], source->latency,
+			     inst->insn->insn);
+		else if (source->kind == SIM_FROM_MEMORY)
+			continue; /* once it is dispatched: waits_for_store */
+		else if (inst->sync_key != SIM_NO_KEY && reads(&in[source->index], inst->sync_key))
+			/* Where a uop that makes a register goes first, it comes from that. */
+			need_sync(s, index, inst);
+		else
+			need_input(s, index, inst, source->index);
+	}
+}
+
+static uint16_t take_entry(struct sim_state *s)
+{
 	uint16_t index = s->rs_free;
-	struct sim_entry *e;
 
-	if (index) {
+	if (index)
 		s->rs_free = s->rs[index].next;
-	} else if (s->rs_used + 1 < SIM_RS) {
+	else if (s->rs_used + 1 < SIM_RS)
 		index = ++s->rs_used;
-	} else {
+	else
 		s->overflow = true;
-		return;
-	}
-	e = &s->rs[index];
-	s->rs_count++;
-	*e = (struct sim_entry){.age = s->age++,
-				.id = id,
-				.uop = (uint8_t)uop,
-				.port = (uint8_t)port,
-				.rob = rob,
-				.issued = s->clock,
-				.is_live = true,
-				.record = record};
-	s->rob[rob].entry = index;
-	if (uop == SIM_SYNC) {
-		need_register(s, index, id, insn);
-	} else {
-		const struct sim_program *p = sim_program_of(s, id);
-		const struct sim_uop *u = &p->uops[insn->first_uop + uop];
-		const struct sim_source *source = p->sources + u->first_source;
+	return index;
+}
 
-		for (unsigned i = 0; i < u->n_sources; i++) {
-			if (source[i].is_internal)
-				need_internal(s, index, sim_instance_of(s, id), source[i].index,
-					      source[i].latency);
-			else
-				need_input(s, index, id, insn, source[i].index);
-		}
-	}
+void sim_schedule_add(struct sim_state *s, struct sim_instance *inst, unsigned uop, unsigned port,
+		      uint16_t rob, uint16_t record)
+{
+	static const struct sim_uop sync = {.kind = SIM_ALU, .latency = 1};
+	uint16_t index = take_entry(s);
+	struct sim_entry *e = &s->rs[index];
+
+	if (!index)
+		return;
+	s->rs_count++;
+	*e = (struct sim_entry){
+		.inst = inst,
+		.u = uop == SIM_SYNC ? &sync : &inst->program->uops[inst->insn->first_uop + uop],
+		.age = s->age++,
+		.uop = (uint8_t)uop,
+		.port = (uint8_t)port,
+		.rob = rob,
+		.issued = s->clock,
+		.is_live = true,
+		.record = record};
+	s->rob[rob].entry = index;
+	if (uop == SIM_SYNC)
+		need_register(s, index, inst);
+	else
+		need_sources(s, index, inst);
 	if (!e->unknown)
 		plan(s, index);
 }
@@ -234,49 +225,51 @@ static void free_entry(struct sim_state *s, uint16_t index)
 	s->rs_free = index;
 }
 
+/* Outputs that the dispatch of a uop decides; a store is known with its address and its data. */
+static unsigned made_outputs(struct sim_instance *inst, const struct sim_uop *u, int32_t from)
+{
+	if (u->kind != SIM_STORE_ADDRESS && u->kind != SIM_STORE_DATA)
+		return u->makes;
+	if (from > inst->stored)
+		inst->stored = from;
+	return --inst->stores_left ? u->makes : u->makes | inst->insn->memory_outputs;
+}
+
 /* Results of a uop: `from` is its dispatch, or for a load that waited for a store what counts as
  * it. */
 static void produce(struct sim_state *s, const struct sim_entry *e, int32_t from,
 		    bool waited_for_store)
 {
 	struct sim_rob_entry *rob = &s->rob[e->rob];
-	struct sim_instance *inst = sim_instance_of(s, e->id);
-	const struct sim_insn *insn = sim_insn_of(s, e->id);
+	struct sim_instance *inst = e->inst;
+	const struct sim_insn *insn = inst->insn;
+	struct sim_value *self = e->uop == SIM_SYNC ? &inst->sync : &inst->result[e->uop];
 	int32_t finish = from + 2, result = from + 1;
 
-	inst->result[e->uop] = from;
-	learn(s, &inst->internal_waiter[e->uop], from, insn->insn);
-	if (e->uop != SIM_SYNC) {
-		const struct sim_uop *u = &sim_program_of(s, e->id)->uops[insn->first_uop + e->uop];
+	self->ready = from;
+	learn(s, &self->waiter, from, insn->insn);
+	for (unsigned made = made_outputs(inst, e->u, from); made; made &= made - 1) {
+		unsigned o = (unsigned)__builtin_ctz(made);
+		struct sim_value *value = &inst->output[o];
 
-		bool stores = u->kind == SIM_STORE_ADDRESS || u->kind == SIM_STORE_DATA;
-
-		if (stores && from > inst->stored)
-			inst->stored = from;
-		inst->stores_left -= stores;
-		for (unsigned o = 0; o < insn->n_outputs; o++) {
-			bool memory = insn->memory_outputs >> o & 1;
-
-			/* A store is known with its address and its data. */
-			if (memory ? !stores || inst->stores_left : !(u->makes >> o & 1))
-				continue;
-			inst->output[o] = memory ? inst->stored : from + insn->output_latency[o];
-			if (inst->output[o] > finish)
-				finish = inst->output[o];
-			if (inst->output[o] > result)
-				result = inst->output[o];
-			learn(s, &inst->waiter[o], inst->output[o], insn->insn);
-		}
-		if (u->kind == SIM_STORE_ADDRESS)
-			finish = from + 5;
-		if (u->kind == SIM_LOAD && from + u->latency > result)
-			result = from + u->latency;
+		value->ready = insn->memory_outputs >> o & 1 ? inst->stored
+							     : from + insn->output_latency[o];
+		if (value->ready > finish)
+			finish = value->ready;
+		if (value->ready > result)
+			result = value->ready;
+		learn(s, &value->waiter, value->ready, insn->insn);
 	}
+	if (e->u->kind == SIM_STORE_ADDRESS)
+		finish = from + 5;
 	if (finish > rob->finish)
 		rob->finish = finish;
 	rob->remaining--;
-	if (s->watch)
-		sim_watch_finish(s, e, result, waited_for_store);
+	if (!s->watch)
+		return;
+	if (e->u->kind == SIM_LOAD && from + e->u->latency > result)
+		result = from + e->u->latency;
+	sim_watch_finish(s, e, result, waited_for_store);
 }
 
 /* A load that met a store: its data come `store_forward` cycles behind the store's, or as late as a
@@ -285,9 +278,7 @@ static void produce(struct sim_state *s, const struct sim_entry *e, int32_t from
 static void finish_load(struct sim_state *s, uint16_t index, int32_t data)
 {
 	struct sim_entry *e = &s->rs[index];
-	const struct sim_insn *insn = sim_insn_of(s, e->id);
-	const struct sim_uop *u = &sim_program_of(s, e->id)->uops[insn->first_uop + e->uop];
-	int32_t forwarded = data + insn->forward - u->latency;
+	int32_t forwarded = data + e->inst->insn->forward - e->u->latency;
 
 	e->is_load_pending = false;
 	produce(s, e, forwarded > e->ready ? forwarded : e->ready, forwarded > e->ready);
@@ -302,13 +293,12 @@ static int32_t unblocked(const struct sim_state *s, const struct sim_insn *insn,
 	return retired + s->params->store_blocked - insn->forward - 1;
 }
 
-static bool waits_for_retirement(struct sim_state *s, uint16_t index, uint64_t store)
+static bool waits_for_retirement(struct sim_state *s, uint16_t index,
+				 const struct sim_instance *store)
 {
-	const struct sim_instance *inst = sim_instance_of(s, store);
-
 	s->rs[index].is_load_pending = true;
-	if (inst->retired >= 0) {
-		finish_load(s, index, unblocked(s, sim_insn_of(s, s->rs[index].id), inst->retired));
+	if (store->retired >= 0) {
+		finish_load(s, index, unblocked(s, s->rs[index].inst->insn, store->retired));
 	} else {
 		s->blocked[s->n_blocked].store = store;
 		s->blocked[s->n_blocked++].entry = index;
@@ -316,17 +306,16 @@ static bool waits_for_retirement(struct sim_state *s, uint16_t index, uint64_t s
 	return true;
 }
 
-void sim_schedule_unblock(struct sim_state *s, uint64_t id)
+void sim_schedule_unblock(struct sim_state *s, struct sim_instance *inst)
 {
 	unsigned kept = 0;
 
-	sim_instance_of(s, id)->retired = s->clock;
+	inst->retired = s->clock;
 	for (unsigned i = 0; i < s->n_blocked; i++) {
 		uint16_t index = s->blocked[i].entry;
 
-		if (s->blocked[i].store == id)
-			finish_load(s, index,
-				    unblocked(s, sim_insn_of(s, s->rs[index].id), s->clock));
+		if (s->blocked[i].store == inst)
+			finish_load(s, index, unblocked(s, s->rs[index].inst->insn, s->clock));
 		else
 			s->blocked[kept++] = s->blocked[i];
 	}
@@ -334,32 +323,31 @@ void sim_schedule_unblock(struct sim_state *s, uint64_t id)
 }
 
 /* The store that a load takes its data from; true if the load has to wait for it. */
-static bool waits_for_store(struct sim_state *s, uint16_t index, const struct sim_uop *u)
+static bool waits_for_store(struct sim_state *s, uint16_t index)
 {
 	struct sim_entry *e = &s->rs[index];
-	const struct sim_program *p = sim_program_of(s, e->id);
-	const struct sim_source *source = p->sources + u->first_source;
-	const struct sim_insn *insn = sim_insn_of(s, e->id);
-	const struct sim_input *in = p->inputs + insn->first_input;
+	const struct sim_source *source = e->inst->program->sources + e->u->first_source;
 
-	for (unsigned i = 0; i < u->n_sources; i++) {
-		struct producer store;
-		int32_t stored;
+	for (unsigned i = 0; i < e->u->n_sources; i++) {
+		struct sim_instance *store;
+		struct sim_origin origin;
+		struct sim_value *value;
 
-		if (source[i].is_internal || in[source[i].index].kind != VALUE_MEMORY ||
-		    !find_producer(s, e->id, insn, source[i].index, &store))
+		if (source[i].kind != SIM_FROM_MEMORY ||
+		    !sim_store_of(s, e->inst, source[i].index, &origin) ||
+		    !(store = find_instance(s, &origin)))
 			continue;
 		e->ready = s->clock;
-		e->producer = store.insn;
-		if (store.origin.is_blocked)
-			return waits_for_retirement(s, index, store.origin.id);
-		stored = store.inst->output[store.origin.output];
-		if (stored != SIM_NEVER) {
-			finish_load(s, index, stored);
+		e->producer = store->insn->insn;
+		if (origin.is_blocked)
+			return waits_for_retirement(s, index, store);
+		value = &store->output[origin.output];
+		if (value->ready != SIM_NEVER) {
+			finish_load(s, index, value->ready);
 			return true;
 		}
 		e->is_load_pending = true;
-		wait_for(s, index, &store.inst->waiter[store.origin.output], 0);
+		wait_for(s, index, &value->waiter, 0);
 		return true;
 	}
 	return false;
@@ -369,8 +357,8 @@ static bool waits_for_store(struct sim_state *s, uint16_t index, const struct si
 static void execute(struct sim_state *s, uint16_t index)
 {
 	struct sim_entry *e = &s->rs[index];
-	struct sim_stats *stats = sim_stats_of(s, e->id);
-	const struct sim_insn *insn = sim_insn_of(s, e->id);
+	struct sim_stats *stats = e->inst->stats;
+	const struct sim_uop *u = e->u;
 	int32_t earliest = e->issued + ISSUE_DELAY,
 		ready = e->ready > earliest ? e->ready : earliest, extra = 0;
 
@@ -379,110 +367,102 @@ static void execute(struct sim_state *s, uint16_t index)
 	stats->wait_port += (uint64_t)(s->clock > ready ? s->clock - ready : 0);
 	if (s->watch)
 		sim_watch_dispatch(s, e, ready);
-
-	if (e->uop != SIM_SYNC) {
-		const struct sim_uop *u = &sim_program_of(s, e->id)->uops[insn->first_uop + e->uop];
-
-		if (u->is_double)
-			s->next_data_ports |= 1u << e->port;
-		if (u->divider) {
-			s->divider_free = s->clock + u->divider;
-			stats->divider += u->divider;
-		} else if (insn->cycles && !e->uop)
-			s->alone_free = s->clock + insn->cycles;
-		if (u->kind == SIM_LOAD && waits_for_store(s, index, u))
+	if (u->is_double)
+		s->next_data_ports |= 1u << e->port;
+	if (u->need == SIM_NEEDS_DIVIDER) {
+		s->divider_free = s->clock + u->divider;
+		stats->divider += u->divider;
+	} else if (u->need == SIM_NEEDS_SOLITUDE) {
+		s->alone_free = s->clock + e->inst->insn->cycles;
+	}
+	if (u->kind == SIM_LOAD) {
+		if (waits_for_store(s, index))
 			return;
-		if (u->kind == SIM_LOAD)
-			extra = sim_instance_of(s, e->id)->extra;
+		extra = e->inst->extra;
 	}
 	produce(s, e, s->clock + extra, false);
 	free_entry(s, index);
 }
 
+/* ---- what is ready, by port and age ---- */
+
+static struct sim_entry *ready_entry(struct sim_state *s, uint64_t key)
+{
+	return &s->rs[key & UINT16_MAX];
+}
+
 static void enqueue(struct sim_state *s, uint16_t index)
 {
-	unsigned port = s->rs[index].port, k = s->n_ready[port]++;
-	uint16_t *queue = s->ready[port];
+	unsigned port = s->rs[index].port, begin = s->ready_begin[port], k;
+	uint64_t *queue = s->ready[port], key = s->rs[index].age << 16 | index;
 
-	for (; k && s->rs[queue[k - 1]].age > s->rs[index].age; k--)
+	if (s->ready_end[port] == SIM_RS) {
+		memmove(queue, queue + begin, (SIM_RS - begin) * sizeof(*queue));
+		s->ready_end[port] -= begin;
+		s->ready_begin[port] = begin = 0;
+	}
+	for (k = s->ready_end[port]++; k > begin && queue[k - 1] > key; k--)
 		queue[k] = queue[k - 1];
-	queue[k] = index;
+	queue[k] = key;
 	s->ready_ports |= 1u << port;
 }
 
-/* What a uop needs for itself: the divider; or that no other instruction runs which does not
- * overlap (locked ones, those of the system).  FACILE's bound adds them up likewise.
- */
-enum need { NEEDS_NOTHING, NEEDS_DIVIDER, NEEDS_SOLITUDE };
-
-static enum need need_of(const struct sim_state *s, const struct sim_entry *e)
+/* Most that leave are the first. */
+static void dequeue(struct sim_state *s, unsigned port, unsigned k)
 {
-	const struct sim_insn *insn;
+	uint64_t *queue = s->ready[port];
 
-	if (e->uop == SIM_SYNC)
-		return NEEDS_NOTHING;
-	insn = sim_insn_of(s, e->id);
-	if (sim_program_of(s, e->id)->uops[insn->first_uop + e->uop].divider)
-		return NEEDS_DIVIDER;
-	return insn->cycles && !e->uop ? NEEDS_SOLITUDE : NEEDS_NOTHING;
+	for (; k > s->ready_begin[port]; k--)
+		queue[k] = queue[k - 1];
+	if (++s->ready_begin[port] < s->ready_end[port])
+		return;
+	s->ready_begin[port] = s->ready_end[port] = 0;
+	s->ready_ports &= ~(1u << port);
 }
 
 /* Does an older uop need the same, perhaps on another port? */
-static bool has_older_rival(const struct sim_state *s, const struct sim_entry *e, enum need need)
+static bool has_older_rival(struct sim_state *s, const struct sim_entry *e)
 {
 	for (unsigned ports = s->ready_ports; ports; ports &= ports - 1) {
 		unsigned port = (unsigned)__builtin_ctz(ports);
 
-		for (unsigned k = 0; k < s->n_ready[port]; k++) {
-			const struct sim_entry *other = &s->rs[s->ready[port][k]];
+		for (unsigned k = s->ready_begin[port]; k < s->ready_end[port]; k++) {
+			const struct sim_entry *other = ready_entry(s, s->ready[port][k]);
 
 			if (other->age >= e->age)
 				break;
-			if (need_of(s, other) == need)
+			if (other->u->need == e->u->need)
 				return true;
 		}
 	}
 	return false;
 }
 
-/* The second half of a 256-bit access keeps data from the port, not addresses. */
-static bool moves_data(const struct sim_state *s, const struct sim_entry *e)
+static bool can_run(struct sim_state *s, const struct sim_entry *e)
 {
-	const struct sim_uop *u;
+	const struct sim_uop *u = e->u;
 
-	if (e->uop == SIM_SYNC)
+	/* The second half of a 256-bit access keeps data from the port, not addresses. */
+	if (s->data_ports >> e->port & 1 && (u->kind == SIM_LOAD || u->kind == SIM_STORE_DATA))
 		return false;
-	u = &sim_program_of(s, e->id)->uops[sim_insn_of(s, e->id)->first_uop + e->uop];
-	return u->kind == SIM_LOAD || u->kind == SIM_STORE_DATA;
-}
-
-static bool can_run(const struct sim_state *s, const struct sim_entry *e)
-{
-	enum need need = need_of(s, e);
-
-	if (s->data_ports >> e->port & 1 && moves_data(s, e))
-		return false;
-	if (need == NEEDS_NOTHING)
+	if (u->need == SIM_NEEDS_NOTHING)
 		return true;
-	if ((need == NEEDS_DIVIDER ? s->divider_free : s->alone_free) > s->clock)
+	if ((u->need == SIM_NEEDS_DIVIDER ? s->divider_free : s->alone_free) > s->clock)
 		return false;
-	return !has_older_rival(s, e, need);
+	return !has_older_rival(s, e);
 }
 
 static void dispatch(struct sim_state *s, unsigned port)
 {
-	uint16_t *queue = s->ready[port], index;
-	unsigned k = 0;
+	const uint64_t *queue = s->ready[port];
+	unsigned k = s->ready_begin[port];
+	uint16_t index;
 
-	while (k < s->n_ready[port] && !can_run(s, &s->rs[queue[k]]))
-		k++;
-	if (k == s->n_ready[port])
-		return;
-	index = queue[k];
-	for (s->n_ready[port]--; k < s->n_ready[port]; k++)
-		queue[k] = queue[k + 1];
-	if (!s->n_ready[port])
-		s->ready_ports &= ~(1u << port);
+	while (!can_run(s, ready_entry(s, queue[k])))
+		if (++k == s->ready_end[port])
+			return;
+	index = (uint16_t)queue[k];
+	dequeue(s, port, k);
 	s->dispatched |= 1u << port;
 	s->rs_count--;
 	execute(s, index);

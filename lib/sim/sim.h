@@ -26,6 +26,7 @@ enum {
 	SIM_MAX_UOPS =
 		192, /* uops of one instruction; of longer microcode only so many are followed */
 	SIM_MAX_PORTS = 16,
+	SIM_FEW_UOPS = 4, /* most instructions have no more */
 	SIM_SLOTS = 1024, /* instances of instructions that are remembered; a power of two */
 	SIM_ROB = 1024,	  /* rings: powers of two above what any core has */
 	SIM_RS = 512,
@@ -34,7 +35,7 @@ enum {
 	SIM_CALENDAR = 4096, /* cycles that are planned ahead */
 	SIM_WAITERS = 4096,
 	SIM_RECORDS = 8192,  /* uops in flight, for those who watch */
-	SIM_FEEDS = 4096,    /* of a stream: more than instances are remembered and blocks wait */
+	SIM_FEEDS = 2048,    /* of a stream: more than can wait and be in flight */
 	SIM_GRANULES = 4096, /* of memory, eight bytes each, whose last store is remembered */
 	SIM_MOVE_SLOTS = 64, /* of a register file: what params.def allows */
 	SIM_KEYS = TACT_N_REGS + 2, /* registers and two groups of flags */
@@ -60,11 +61,17 @@ enum sim_stall {
 
 enum sim_kind { SIM_ALU, SIM_LOAD, SIM_STORE_ADDRESS, SIM_STORE_DATA };
 
-/* Where a uop gets a value from: an input of the instruction, or another uop of it. */
+/* What a uop needs for itself: the divider; or that no other instruction runs which does not
+ * overlap (locked ones, those of the system).  FACILE's bound adds them up likewise.
+ */
+enum sim_need { SIM_NEEDS_NOTHING, SIM_NEEDS_DIVIDER, SIM_NEEDS_SOLITUDE };
+
+/* Where a uop gets a value from: another uop of the instruction, or an input of it. */
+enum sim_source_kind { SIM_FROM_UOP, SIM_FROM_INPUT, SIM_FROM_MEMORY };
 struct sim_source {
-	bool is_internal;
+	uint8_t kind;	  /* enum sim_source_kind */
 	uint8_t index;	  /* of the input, or of the uop */
-	uint16_t latency; /* internal: added to that uop's result */
+	uint16_t latency; /* of a uop: added to its result */
 };
 
 /* A value that an instruction reads. */
@@ -72,44 +79,49 @@ struct sim_input {
 	uint8_t kind; /* enum value_kind */
 	uint8_t key;  /* below SIM_KEYS */
 	bool is_stack;
-	struct block_node node; /* where it comes from if the block repeats */
 };
 
 /* An unfused uop of an instruction. */
 struct sim_uop {
 	uint16_t ports, taken_ports; /* of a branch that is taken; 0: no difference */
-	uint8_t kind;		     /* enum sim_kind */
-	uint8_t n_sources;
-	uint32_t first_source; /* in the program's list */
 	uint16_t divider;
 	uint16_t latency; /* from its dispatch to what other uops of the instruction get from it */
-	bool is_double;	  /* holds its port twice as long for others of its kind */
-	uint8_t makes;	  /* bit o: its dispatch decides when output o is ready, if not of memory */
+	uint32_t first_source; /* in the program's list */
+	uint8_t kind;	       /* enum sim_kind */
+	uint8_t n_sources;
+	uint8_t makes;	/* bit o: its dispatch decides when output o is ready; none of memory */
+	uint8_t need;	/* enum sim_need */
+	bool is_double; /* holds its port twice as long for others of its kind */
 };
 
-/* An instruction of the block; a macro-fused pair is one. */
+/* An instruction of the block; a macro-fused pair is one.  What every execution needs comes first,
+ * within 64 bytes.
+ */
 struct sim_insn {
 	uint32_t insn; /* in the block */
 	uint32_t first_uop;
 	uint32_t first_group; /* in the program's list: number of unfused uops of each fused one */
-	uint16_t n_uops, n_fused, n_decoded, mite, ms;
+	uint32_t first_input;
+	uint16_t n_uops, n_fused, n_decoded, mite;
 	uint8_t n_inputs, n_outputs;
 	uint8_t memory_outputs; /* bit o: goes to memory */
 	uint8_t unmade_outputs; /* bit o: no uop that is followed makes it */
-	uint8_t output_key[LOWERED_MAX_OUT];
-	uint32_t first_input;
-	uint16_t output_latency[LOWERED_MAX_OUT]; /* from the dispatch of the uop that makes them */
 	uint8_t n_store_uops;
+	uint8_t extra_slots; /* in its line of the DSB */
+	uint8_t merge_key;   /* register that is joined with its high byte first, or SIM_NO_KEY */
+	bool is_last;	     /* of the block */
+	uint8_t output_key[LOWERED_MAX_OUT];
+	uint16_t output_latency[LOWERED_MAX_OUT]; /* from the dispatch of the uop that makes them */
+	bool serializes; /* Intel SDM, volume 3, 9.3; lfence: waits for all, and all wait for it */
+	bool eliminated, is_pair, names_rsp, writes_rsp, changes_stack;
+	bool stack_sync; /* if the block repeats */
+
+	bool complex_decoder, is_branch, fusible;
+	uint8_t simple_beside;
+	uint16_t ms;
 	uint16_t cycles;  /* measured throughput, where nothing else explains it; 0: none */
 	uint16_t forward; /* cycles from a store's data to the result of the load that takes it */
-	bool serializes;  /* Intel SDM, volume 3, 9.3; lfence: waits for all, and all wait for it */
-	bool eliminated, complex_decoder, is_branch, fusible, is_pair;
-	bool stack_sync;	     /* if the block repeats */
-	struct block_node sync_node; /* what rsp is made of then */
-	uint8_t merge_key; /* register that is joined with its high byte first, or SIM_NO_KEY */
-	bool names_rsp, writes_rsp, changes_stack;
-	uint8_t simple_beside;
-	uint8_t extra_slots; /* in its line of the DSB */
+	struct block_node sync_node; /* what rsp is made of if the block repeats */
 };
 
 /* What the front end sees of an instruction of the block. */
@@ -131,6 +143,8 @@ struct sim_program {
 	size_t n_groups, group_capacity;
 	struct sim_input *inputs;
 	size_t n_inputs, input_capacity;
+	struct block_node *nodes; /* where inputs come from if the block repeats */
+	size_t node_capacity;
 	struct sim_raw *raws; /* one an instruction of the block */
 	size_t n_raws, raw_capacity;
 	unsigned n_decoded; /* uops of all instructions */
@@ -175,45 +189,69 @@ static inline uint64_t sim_next(uint64_t id, size_t n)
 	return sim_number(id) + 1 < n ? id + 1 : (sim_iteration(id) + 1) << SIM_NUMBER_BITS;
 }
 
-/* An instance of an instruction, from the renamer on. */
+/* Where a value comes from: an output of an instance. */
+struct sim_origin {
+	uint64_t id;   /* SIM_NO_ID: from nowhere that is known */
+	uint16_t slot; /* of the instance, if it is still there */
+	uint8_t output;
+	bool is_blocked; /* memory: the store does not hold all that is loaded */
+};
+#define SIM_NO_ID UINT64_MAX
+
+/* A value of an instance: when it is there, and who waits for it. */
+struct sim_value {
+	int32_t ready;	 /* cycle, or SIM_NEVER */
+	uint16_t waiter; /* head of a list, 0: none */
+};
+
+/* An instance of an instruction, from the renamer on.  It knows its instruction and what belongs to
+ * it, so that nobody has to look for them; the first two lines of the cache do for most.
+ */
 struct sim_instance {
-	int32_t output[LOWERED_MAX_OUT];  /* cycle in which it is ready, or SIM_NEVER */
-	int32_t result[SIM_MAX_UOPS + 1]; /* of its uops for each other: cycle of dispatch */
-	int32_t stored;			  /* last dispatch of its stores' uops */
+	uint64_t id;
+	const struct sim_program *program;
+	const struct sim_insn *insn;
+	struct sim_stats *stats;
+	struct sim_value *result; /* of its uops for each other: cycle of dispatch */
+	struct sim_value sync;	  /* of its SIM_SYNC likewise */
+	int32_t stored;		  /* last dispatch of its stores' uops */
 	int32_t retired;
 	uint16_t extra;	     /* cycles that its loads take longer */
 	uint8_t stores_left; /* those that are not dispatched */
-	uint64_t alias_id;   /* eliminated: where its output comes from */
-	uint8_t alias_output;
+	uint8_t sync_key;    /* register that its SIM_SYNC makes, or SIM_NO_KEY */
 	bool is_alias, is_eliminated;
-	uint8_t sync_key; /* register that its SIM_SYNC makes, or SIM_NO_KEY */
-	uint16_t waiter[LOWERED_MAX_OUT],
-		internal_waiter[SIM_MAX_UOPS + 1]; /* heads of lists, 0: none */
+	bool has_accesses; /* `loaded` says what its loads meet */
+	struct sim_value few[SIM_FEW_UOPS];
+	struct sim_value output[LOWERED_MAX_OUT];
+	struct sim_origin loaded;
+	struct sim_origin alias; /* eliminated: where its output comes from */
 };
 
 /* A uop in the reservation station. */
 struct sim_entry {
+	struct sim_instance *inst;
+	const struct sim_uop *u;
 	uint64_t age;
-	uint64_t id; /* of its instance */
-	uint8_t uop; /* of the instruction */
-	uint8_t port;
-	uint16_t unknown; /* sources that are not known yet */
-	bool is_live;
-	bool is_load_pending; /* dispatched; waits for the data of a store */
-	uint16_t rob;
 	int32_t ready, issued;
 	uint32_t producer; /* instruction of the block whose result came last */
-	uint16_t record;   /* for those who watch */
-	uint16_t next;	   /* in the calendar or in the list of free ones */
+	uint16_t rob;
+	uint16_t unknown; /* sources that are not known yet */
+	uint16_t record;  /* for those who watch */
+	uint16_t next;	  /* in the calendar or in the list of free ones */
+	uint8_t uop;	  /* of the instruction */
+	uint8_t port;
+	bool is_live;
+	bool is_load_pending; /* dispatched; waits for the data of a store */
 };
 
 struct sim_rob_entry {
 	uint64_t id;
+	int32_t finish;
+	uint16_t slot;	    /* of its instance */
 	uint16_t entry;	    /* of its last uop in the reservation station */
 	uint16_t remaining; /* uops that are not executed */
-	int32_t finish;
-	bool ends_insn;
 	uint16_t first_record, n_records;
+	bool ends_insn, ends_store, ends_block;
 };
 
 struct sim_waiter {
@@ -226,14 +264,6 @@ struct sim_stats {
 	uint32_t port[SIM_MAX_PORTS]; /* uops; does not go beyond its largest value */
 	uint64_t divider, wait_operand, wait_port;
 };
-
-/* Where a value comes from: an output of an instance. */
-struct sim_origin {
-	uint64_t id; /* SIM_NO_ID: from nowhere that is known */
-	uint8_t output;
-	bool is_blocked; /* memory: the store does not hold all that is loaded */
-};
-#define SIM_NO_ID UINT64_MAX
 
 /* An access to memory, of an instruction of the block. */
 struct sim_access {
@@ -269,16 +299,20 @@ struct sim_stream {
 	bool rsp_changed; /* by push or pop, since it was last written back */
 	struct sim_feed feeds[SIM_FEEDS];
 	struct sim_origin writer[SIM_KEYS];
-	struct {
+	struct sim_granule {
 		uint64_t granule; /* address / 8 */
-		uint64_t address;
+		uint64_t id;	  /* of the store, SIM_NO_ID: none */
+		int16_t offset;	  /* of the store's first byte from that of the granule */
 		uint16_t size;
-		struct sim_origin store;
+		uint16_t slot;
+		uint8_t output;
 	} stores[SIM_GRANULES];
-	struct sim_origin origin[SIM_SLOTS][LOWERED_MAX_IN]; /* of the inputs of instances */
-	struct sim_origin sync_origin[SIM_SLOTS];	     /* what their SIM_SYNC makes rsp of */
-	struct sim_access *accesses;			     /* ring; owned */
-	size_t access_capacity;				     /* a power of two */
+	/* Of the instance that was renamed last: where its inputs come from, and what its SIM_SYNC
+	 * makes rsp of.
+	 */
+	struct sim_origin origin[LOWERED_MAX_IN], sync_origin;
+	struct sim_access *accesses;	  /* ring; owned */
+	size_t access_capacity;		  /* a power of two */
 	uint64_t n_accesses, next_access; /* ever entered; the first that is not yet looked at */
 	uint32_t n_instances;		  /* ever, modulo 2^32 */
 };
@@ -303,13 +337,16 @@ struct sim_state {
 	unsigned ms_left, ms_next, ms_stall,
 		ms_after; /* microcode: uops, stalls before and behind */
 	uint64_t ms_id;
+	const struct sim_insn *ms_insn;
 	int64_t next_iteration_at; /* hundredths of a cycle: small loops from the DSB */
 	unsigned idq_head, idq_count;
 
 	/* rename */
 	uint8_t port_use[SIM_MAX_PORTS], use_before[2][SIM_MAX_PORTS]; /* uops bound to each port */
 	unsigned n_ports;
-	uint8_t alternate[3]; /* loads, store addresses, store data: which one next */
+	struct sim_instance *renamed; /* the last one */
+	uint16_t turns[3];	      /* ports of those that take two in turn; 0: they do not */
+	uint8_t alternate[3];	      /* loads, store addresses, store data: which one next */
 	int sync_pending;
 	int n_vector_moves; /* in this cycle */
 	struct {
@@ -323,10 +360,11 @@ struct sim_state {
 
 	/* reorder buffer and reservation station */
 	unsigned rob_head, rob_count;
+	unsigned rob_size; /* at most SIM_ROB */
 	unsigned rs_count;
 	uint16_t rs_free, rs_used; /* list of free entries; entries that were ever used */
 	uint16_t waiter_free, waiters_used;
-	unsigned n_ready[SIM_MAX_PORTS];
+	unsigned ready_begin[SIM_MAX_PORTS], ready_end[SIM_MAX_PORTS];
 	unsigned ready_ports; /* bit p: something is ready for port p */
 	unsigned dispatched;  /* bit p: port p took a uop in this cycle */
 	/* Bit p: a 256-bit access still moves data through port p; from the next cycle on. */
@@ -356,29 +394,33 @@ struct sim_state {
 	} iq[SIM_IQ];
 	struct {
 		uint64_t id;
-		uint16_t uop;
+		const struct sim_insn *insn;
 		int32_t at;
+		uint16_t uop;
 	} idq[SIM_IDQ]; /* decoded uops */
 	struct sim_rob_entry rob[SIM_ROB];
 	struct sim_entry rs[SIM_RS];
-	uint16_t ready[SIM_MAX_PORTS][SIM_RS];
+	uint64_t ready[SIM_MAX_PORTS][SIM_RS]; /* by age: age << 16 | entry */
 	struct {
-		uint64_t store;
+		const struct sim_instance *store;
 		uint16_t entry;
 	} blocked[SIM_RS];
 	struct sim_waiter waiters[SIM_WAITERS];
 	struct sim_instance slots[SIM_SLOTS];
+	struct sim_value many[SIM_SLOTS]
+			     [SIM_MAX_UOPS]; /* results, where SIM_FEW_UOPS are too few */
 	struct tact_sim_uop record[SIM_RECORDS];
 };
 
 void sim_fetch(struct sim_state *s);
+void sim_rename_init(struct sim_state *s);
 void sim_rename(struct sim_state *s);
 void sim_schedule(struct sim_state *s);
 void sim_retire(struct sim_state *s);
 
 /* Enters a uop of an instance into the reservation station; its port is chosen. */
-void sim_schedule_add(struct sim_state *s, uint64_t id, unsigned uop, unsigned port, uint16_t rob,
-		      uint16_t record);
+void sim_schedule_add(struct sim_state *s, struct sim_instance *inst, unsigned uop, unsigned port,
+		      uint16_t rob, uint16_t record);
 
 /* Whether the renamer executes a move now; if not, sim_moves_write is to be called, as for every
  * other instruction.
@@ -388,7 +430,7 @@ bool sim_moves_eliminate(struct sim_state *s, const struct sim_program *p,
 void sim_moves_write(struct sim_state *s, const struct sim_insn *insn);
 
 /* An instruction retires: loads that its store blocked go on. */
-void sim_schedule_unblock(struct sim_state *s, uint64_t id);
+void sim_schedule_unblock(struct sim_state *s, struct sim_instance *inst);
 
 /* In a stream the iteration of an instance is the number of its block. */
 static inline const struct sim_feed *sim_feed_of(const struct sim_state *s, uint64_t id)
@@ -420,18 +462,13 @@ static inline unsigned sim_slot(const struct sim_state *s, uint64_t id)
 	       (SIM_SLOTS - 1);
 }
 
-static inline struct sim_instance *sim_instance_of(struct sim_state *s, uint64_t id)
+static inline bool sim_is_there(const struct sim_state *s, const struct sim_origin *origin)
 {
-	return &s->slots[sim_slot(s, id)];
+	return s->slot_id[origin->slot] == origin->id;
 }
 
-static inline bool sim_is_there(const struct sim_state *s, uint64_t id)
-{
-	return s->slot_id[sim_slot(s, id)] == id;
-}
-
-/* What makes input k of an instance; false: nothing that is known, or it was long before the first
- * iteration.
+/* Where a value comes from in a block that repeats; false: nothing that is known, or it was long
+ * before the first iteration.
  */
 static inline bool sim_origin_of(const struct sim_state *s, uint64_t id,
 				 const struct block_node *node, struct sim_origin *origin)
@@ -439,30 +476,46 @@ static inline bool sim_origin_of(const struct sim_state *s, uint64_t id,
 	if (node->producer == BLOCK_NO_PRODUCER || sim_iteration(id) < node->iterations)
 		return false;
 	origin->id = (sim_iteration(id) - node->iterations) << SIM_NUMBER_BITS |
-		     s->program->raws[node->producer].insn;
+		     sim_program_of(s, id)->raws[node->producer].insn;
+	origin->slot = (uint16_t)sim_slot(s, origin->id);
 	origin->output = node->output;
 	origin->is_blocked = node->is_blocked;
 	return true;
 }
 
-static inline bool sim_producer(const struct sim_state *s, uint64_t id, const struct sim_insn *insn,
+/* What makes input k, no memory, of the instance that was renamed last. */
+static inline bool sim_producer(const struct sim_state *s, const struct sim_instance *inst,
 				unsigned k, struct sim_origin *origin)
 {
 	if (!s->stream)
-		return sim_origin_of(s, id, &s->program->inputs[insn->first_input + k].node,
-				     origin);
-	*origin = s->stream->origin[sim_slot(s, id)][k];
+		return sim_origin_of(s, inst->id,
+				     &inst->program->nodes[inst->insn->first_input + k], origin);
+	*origin = s->stream->origin[k];
 	return origin->id != SIM_NO_ID;
 }
 
-/* The same for the stack engine's uop of an instance. */
-static inline bool sim_sync_producer(const struct sim_state *s, uint64_t id,
-				     const struct sim_insn *insn, struct sim_origin *origin)
+/* The same for the stack engine's uop of it. */
+static inline bool sim_sync_producer(const struct sim_state *s, const struct sim_instance *inst,
+				     struct sim_origin *origin)
 {
 	if (!s->stream)
-		return sim_origin_of(s, id, &insn->sync_node, origin);
-	*origin = s->stream->sync_origin[sim_slot(s, id)];
+		return sim_origin_of(s, inst->id, &inst->insn->sync_node, origin);
+	*origin = s->stream->sync_origin;
 	return origin->id != SIM_NO_ID;
+}
+
+/* The store that input k of an instance, memory, takes its value from. */
+static inline bool sim_store_of(const struct sim_state *s, const struct sim_instance *inst,
+				unsigned k, struct sim_origin *origin)
+{
+	const struct block_node *node = &inst->program->nodes[inst->insn->first_input + k];
+
+	if (inst->has_accesses) {
+		*origin = inst->loaded;
+		return origin->id != SIM_NO_ID;
+	}
+	/* Of a stream without addresses: the store of the same execution of the block. */
+	return !(s->stream && node->iterations) && sim_origin_of(s, inst->id, node, origin);
 }
 
 /* ---- steady.c ---- */
@@ -479,7 +532,7 @@ uint64_t sim_state_hash(const struct sim_state *s, uint64_t iteration, uint64_t 
 /* An instance of a stream is renamed: finds where its inputs come from, and remembers what it
  * writes.
  */
-void sim_stream_connect(struct sim_state *s, uint64_t id, const struct sim_insn *insn);
+void sim_stream_connect(struct sim_state *s, struct sim_instance *inst);
 
 /* Whether push or pop have changed rsp behind this instruction. */
 void sim_stream_pass_stack(struct sim_state *s, const struct sim_insn *insn);
@@ -522,8 +575,8 @@ int sim_run(struct sim_state *s, const struct tact_block *block, const struct si
 /* ---- watch.c: only called if somebody watches ---- */
 
 /* A uop was issued from the IDQ entry at `delivered`; returns the number of its record. */
-uint16_t sim_watch_issue(struct sim_state *s, uint64_t id, unsigned uop, unsigned slot, int port,
-			 int32_t delivered);
+uint16_t sim_watch_issue(struct sim_state *s, const struct sim_instance *inst, unsigned uop,
+			 unsigned slot, int port, int32_t delivered);
 void sim_watch_dispatch(struct sim_state *s, const struct sim_entry *e, int32_t ready);
 /* Its result is there in cycle `result`. */
 void sim_watch_finish(struct sim_state *s, const struct sim_entry *e, int32_t result,

@@ -30,14 +30,15 @@ static bool from_engine(const struct definition *d, unsigned pass, struct block_
 static void pass_insn(struct sim_program *p, struct sim_insn *insn, struct definition *d,
 		      unsigned pass)
 {
-	struct sim_input *in = p->inputs + insn->first_input;
+	const struct sim_input *in = p->inputs + insn->first_input;
+	struct block_node *node = p->nodes + insn->first_input;
 
 	for (unsigned k = 0; k < insn->n_inputs; k++) {
 		if (!reads_rsp(&in[k]))
 			continue;
-		from_engine(d, pass, &in[k].node);
+		from_engine(d, pass, &node[k]);
 		if (insn->stack_sync && !in[k].is_stack)
-			insn->sync_node = in[k].node;
+			insn->sync_node = node[k];
 	}
 	if (insn->stack_sync)
 		*d = (struct definition){insn->insn, pass};

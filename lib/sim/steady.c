@@ -82,14 +82,14 @@ static uint64_t rob_hash(const struct sim_state *s, uint64_t first)
 
 	for (unsigned i = 0; i < s->rob_count; i++) {
 		const struct sim_rob_entry *e = &s->rob[(s->rob_head + i) & (SIM_ROB - 1)];
-		const struct sim_instance *inst = &s->slots[sim_slot(s, e->id)];
-		unsigned n = sim_insn_of(s, e->id)->n_outputs;
+		const struct sim_instance *inst = &s->slots[e->slot];
+		unsigned n = inst->insn->n_outputs;
 
 		h = mix(h,
 			(e->id - first) << 24 | (uint64_t)e->remaining << 16 | ahead(s, e->finish));
 		for (unsigned o = 0; o < n && e->ends_insn; o++)
-			if (inst->output[o] > s->clock && inst->output[o] != SIM_NEVER)
-				h = mix(h, (uint64_t)o << 32 | ahead(s, inst->output[o]));
+			if (inst->output[o].ready > s->clock && inst->output[o].ready != SIM_NEVER)
+				h = mix(h, (uint64_t)o << 32 | ahead(s, inst->output[o].ready));
 	}
 	return h;
 }
@@ -103,11 +103,12 @@ static uint64_t rs_hash(const struct sim_state *s, uint64_t first)
 		const struct sim_entry *e = &s->rs[i];
 
 		if (e->is_live)
-			sum += mix(mix((e->id - first) << 16 | (uint64_t)e->uop << 8 | e->port,
-				       (uint64_t)e->unknown << 40 |
-					       (uint64_t)e->is_load_pending << 32 |
-					       ahead(s, e->ready)),
-				   ago(s, e->issued, 8));
+			sum += mix(
+				mix((e->inst->id - first) << 16 | (uint64_t)e->uop << 8 | e->port,
+				    (uint64_t)e->unknown << 40 |
+					    (uint64_t)e->is_load_pending << 32 |
+					    ahead(s, e->ready)),
+				ago(s, e->issued, 8));
 	}
 	return mix(sum, ahead(s, s->divider_free) << 32 | ahead(s, s->alone_free));
 }

@@ -33,47 +33,52 @@ static void find_store(const struct sim_stream *t, const struct sim_access *a,
 	uint64_t granule = a->address / GRANULE;
 
 	for (unsigned n = count_granules(a); n--; granule++) {
-		unsigned at = store_slot(granule);
+		const struct sim_granule *g = &t->stores[store_slot(granule)];
+		uint64_t address;
 
-		if (t->stores[at].granule != granule || t->stores[at].store.id == SIM_NO_ID ||
-		    t->stores[at].address >= a->address + a->size ||
-		    t->stores[at].address + t->stores[at].size <= a->address ||
-		    (found->id != SIM_NO_ID && t->stores[at].store.id <= found->id))
+		if (g->granule != granule || g->id == SIM_NO_ID)
 			continue;
-		*found = t->stores[at].store;
-		found->is_blocked =
-			t->stores[at].address > a->address ||
-			t->stores[at].address + t->stores[at].size < a->address + a->size;
+		address = granule * GRANULE + (uint64_t)g->offset;
+		if (address >= a->address + a->size || address + g->size <= a->address ||
+		    (found->id != SIM_NO_ID && g->id <= found->id))
+			continue;
+		*found =
+			(struct sim_origin){.id = g->id,
+					    .slot = g->slot,
+					    .output = g->output,
+					    .is_blocked = address > a->address ||
+							  address + g->size < a->address + a->size};
 	}
 }
 
 static void remember_store(struct sim_stream *t, const struct sim_access *a,
-			   struct sim_origin store)
+			   const struct sim_origin *store)
 {
 	uint64_t granule = a->address / GRANULE;
 
-	for (unsigned n = count_granules(a); n--; granule++) {
-		unsigned at = store_slot(granule);
-
-		t->stores[at].granule = granule;
-		t->stores[at].address = a->address;
-		t->stores[at].size = a->size;
-		t->stores[at].store = store;
-	}
+	for (unsigned n = count_granules(a); n--; granule++)
+		t->stores[store_slot(granule)] =
+			(struct sim_granule){.granule = granule,
+					     .id = store->id,
+					     .offset = (int16_t)(a->address - granule * GRANULE),
+					     .size = a->size,
+					     .slot = store->slot,
+					     .output = store->output};
 }
 
 /* Accesses of an instruction; they are in the ring in the order of instructions. */
 static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
-			     const struct sim_insn *insn, uint64_t id, struct sim_origin *loaded,
-			     uint16_t *extra)
+			     struct sim_instance *inst, struct sim_origin self)
 {
 	uint64_t end = feed->first_access + feed->n_accesses;
-	struct sim_origin self = {.id = id};
+	const struct sim_insn *insn = inst->insn;
 
-	while (self.output < insn->n_outputs && !(insn->memory_outputs >> self.output & 1))
-		self.output++;
+	inst->has_accesses = true;
+	inst->loaded.id = SIM_NO_ID;
 	if (t->next_access < feed->first_access)
 		t->next_access = feed->first_access;
+	if (insn->memory_outputs)
+		self.output = (uint8_t)__builtin_ctz(insn->memory_outputs);
 	for (; t->next_access < end; t->next_access++) {
 		const struct sim_access *a =
 			&t->accesses[t->next_access & (t->access_capacity - 1)];
@@ -83,53 +88,38 @@ static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
 		if (a->insn < insn->insn)
 			continue;
 		if (!a->is_store) {
-			find_store(t, a, loaded);
-			if (a->extra > *extra)
-				*extra = a->extra;
+			find_store(t, a, &inst->loaded);
+			if (a->extra > inst->extra)
+				inst->extra = a->extra;
+		} else if (insn->memory_outputs) {
+			remember_store(t, a, &self);
 		}
-		if (a->is_store && self.output < insn->n_outputs)
-			remember_store(t, a, self);
 	}
 }
 
-/* Without addresses: the store of the same execution of the block that the load meets. */
-static struct sim_origin static_store(const struct sim_feed *feed, const struct sim_input *in,
-				      uint64_t id)
-{
-	const struct block_node *node = &in->node;
-	struct sim_origin none = {.id = SIM_NO_ID};
-
-	if (node->producer == BLOCK_NO_PRODUCER || node->iterations)
-		return none;
-	return (struct sim_origin){.id = sim_iteration(id) << SIM_NUMBER_BITS |
-					 feed->program->raws[node->producer].insn,
-				   .output = node->output,
-				   .is_blocked = node->is_blocked};
-}
-
-void sim_stream_connect(struct sim_state *s, uint64_t id, const struct sim_insn *insn)
+void sim_stream_connect(struct sim_state *s, struct sim_instance *inst)
 {
 	struct sim_stream *t = s->stream;
-	const struct sim_feed *feed = sim_feed_of(s, id);
-	const struct sim_input *in = feed->program->inputs + insn->first_input;
-	struct sim_origin *origin = t->origin[sim_slot(s, id)], loaded = {.id = SIM_NO_ID};
+	const struct sim_feed *feed = sim_feed_of(s, inst->id);
+	const struct sim_insn *insn = inst->insn;
+	const struct sim_input *in = inst->program->inputs + insn->first_input;
+	struct sim_origin self = {.id = inst->id, .slot = (uint16_t)(inst - s->slots)};
 
 	if (feed->has_accesses)
-		connect_accesses(t, feed, insn, id, &loaded, &sim_instance_of(s, id)->extra);
-	if (sim_instance_of(s, id)->sync_key == TACT_REG_RSP) {
-		t->sync_origin[sim_slot(s, id)] = t->writer[TACT_REG_RSP];
-		t->writer[TACT_REG_RSP] = (struct sim_origin){.id = id, .output = SIM_SYNC_OUTPUT};
+		connect_accesses(t, feed, inst, self);
+	if (inst->sync_key == TACT_REG_RSP) {
+		t->sync_origin = t->writer[TACT_REG_RSP];
+		t->writer[TACT_REG_RSP] = self;
+		t->writer[TACT_REG_RSP].output = SIM_SYNC_OUTPUT;
 	}
-	for (unsigned k = 0; k < insn->n_inputs; k++) {
+	for (unsigned k = 0; k < insn->n_inputs; k++)
 		if (in[k].kind != VALUE_MEMORY)
-			origin[k] = t->writer[in[k].key];
-		else
-			origin[k] = feed->has_accesses ? loaded : static_store(feed, &in[k], id);
-	}
+			t->origin[k] = t->writer[in[k].key];
 	for (unsigned o = 0; o < insn->n_outputs; o++)
-		if (!(insn->memory_outputs >> o & 1))
-			t->writer[insn->output_key[o]] =
-				(struct sim_origin){.id = id, .output = (uint8_t)o};
+		if (!(insn->memory_outputs >> o & 1)) {
+			self.output = (uint8_t)o;
+			t->writer[insn->output_key[o]] = self;
+		}
 }
 
 void sim_stream_pass_stack(struct sim_state *s, const struct sim_insn *insn)
@@ -148,7 +138,7 @@ void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct arc
 	for (unsigned k = 0; k < SIM_KEYS; k++)
 		t->writer[k].id = SIM_NO_ID;
 	for (unsigned i = 0; i < SIM_GRANULES; i++)
-		t->stores[i].store.id = SIM_NO_ID;
+		t->stores[i].id = SIM_NO_ID;
 }
 
 bool sim_stream_has_room(const struct sim_state *s)
@@ -228,13 +218,16 @@ void sim_stream_rebase(struct sim_state *s, int32_t by)
 		move_back(&s->rs[i].issued, by);
 	}
 	for (unsigned i = 0; i < SIM_SLOTS; i++) {
+		struct sim_instance *inst = &s->slots[i];
+
 		if (s->slot_id[i] == SIM_NO_ID)
 			continue;
-		for (unsigned o = 0; o < LOWERED_MAX_OUT; o++)
-			move_back(&s->slots[i].output[o], by);
-		for (unsigned u = 0; u <= SIM_MAX_UOPS; u++)
-			move_back(&s->slots[i].result[u], by);
-		move_back(&s->slots[i].stored, by);
-		move_back(&s->slots[i].retired, by);
+		for (unsigned o = 0; o < inst->insn->n_outputs; o++)
+			move_back(&inst->output[o].ready, by);
+		for (unsigned u = 0; u < inst->insn->n_uops; u++)
+			move_back(&inst->result[u].ready, by);
+		move_back(&inst->sync.ready, by);
+		move_back(&inst->stored, by);
+		move_back(&inst->retired, by);
 	}
 }

@@ -74,14 +74,14 @@ static enum tact_wait issue_wait(const struct sim_state *s, int32_t delivered)
 	return TACT_WAIT_ISSUE;
 }
 
-uint16_t sim_watch_issue(struct sim_state *s, uint64_t id, unsigned uop, unsigned slot, int port,
-			 int32_t delivered)
+uint16_t sim_watch_issue(struct sim_state *s, const struct sim_instance *inst, unsigned uop,
+			 unsigned slot, int port, int32_t delivered)
 {
-	const struct sim_insn *insn = sim_insn_of(s, id);
+	const struct sim_insn *insn = inst->insn;
 	uint16_t index = s->next_record++;
 	struct tact_sim_uop *r = record_at(s, index);
 
-	*r = (struct tact_sim_uop){.iteration = sim_iteration(id),
+	*r = (struct tact_sim_uop){.iteration = sim_iteration(inst->id),
 				   .insn = insn->insn,
 				   .uop = (uint8_t)uop,
 				   .slot = (uint8_t)slot,
@@ -105,7 +105,6 @@ uint16_t sim_watch_issue(struct sim_state *s, uint64_t id, unsigned uop, unsigne
 void sim_watch_dispatch(struct sim_state *s, const struct sim_entry *e, int32_t ready)
 {
 	struct tact_sim_uop *r = record_at(s, e->record);
-	const struct sim_insn *insn = sim_insn_of(s, e->id);
 
 	r->ready = ready;
 	r->dispatched = s->clock;
@@ -114,11 +113,7 @@ void sim_watch_dispatch(struct sim_state *s, const struct sim_entry *e, int32_t 
 		r->wait_insn = e->producer;
 	}
 	if (s->clock > ready + 1)
-		r->port_wait = e->uop != SIM_SYNC && sim_program_of(s, e->id)
-							     ->uops[insn->first_uop + e->uop]
-							     .divider
-				       ? TACT_WAIT_DIVIDER
-				       : TACT_WAIT_PORT;
+		r->port_wait = e->u->divider ? TACT_WAIT_DIVIDER : TACT_WAIT_PORT;
 }
 
 void sim_watch_finish(struct sim_state *s, const struct sim_entry *e, int32_t result,
