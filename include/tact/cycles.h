@@ -40,7 +40,9 @@ void tact_cycles_destroy(struct tact_cycles *cycles); /* NULL is allowed */
 int tact_cycles_event(struct tact_cycles *cycles, const struct tact_trace_event *event,
 		      struct tact_diag *diag);
 
-/* Everything that is still in flight retires.  More events can follow. */
+/* Everything that is still in flight retires.  More events can follow, but what was learned so far is
+ * forgotten.
+ */
 int tact_cycles_finish(struct tact_cycles *cycles, struct tact_diag *diag);
 
 struct tact_cycles_totals {

@@ -42,7 +42,8 @@ struct tact_result_row {
 	uint64_t executions;  /* of a function: how often it was entered at its first byte */
 	uint64_t instructions;
 	double cycles, uops[16], stalls[TACT_N_STALLS];
-	double bound;         /* cycles if all executions took what FACILE says of the block alone */
+	double bound;         /* cycles if all executions took what FACILE says of the block alone; of a block
+				 with less than 1/100,000 of all cycles: its cycles */
 	uint32_t bottlenecks; /* bits of enum tact_bound, for the block alone; of a function or line: of its
 				 block with most cycles */
 	uint64_t unknown;     /* executed instructions without data */

@@ -139,62 +139,18 @@ static int drain(struct descent *d)
 
 /* ---- where code begins ---- */
 
-static uint32_t read32(const uint8_t *p)
-{
-	uint32_t value;
-
-	memcpy(&value, p, sizeof(value));
-	return value;
-}
-
-/* The sorted table of .eh_frame_hdr (LSB core specification, 10.6.2): functions with unwind
- * information, in stripped files too.  Only the encoding that linkers use is read.
- */
-static int push_unwind_table(struct descent *d, const Elf64_Phdr *segment)
-{
-	enum { SDATA4 = 0x0b, UDATA4 = 0x03, DATAREL = 0x30, HEAD = 12 };
-	const struct obj_file *obj = d->obj;
-	const uint8_t *table;
-	uint64_t n;
-	int status = 0;
-
-	if (segment->p_offset > obj->image_size ||
-	    segment->p_filesz > obj->image_size - segment->p_offset || segment->p_filesz < HEAD)
-		return 0;
-	table = obj->image + segment->p_offset;
-	if (table[0] != 1 || (table[1] & 0x0f) != SDATA4 || table[2] != UDATA4 ||
-	    table[3] != (DATAREL | SDATA4))
-		return 0;
-	n = read32(table + 8);
-	if (n > (segment->p_filesz - HEAD) / 8)
-		n = (segment->p_filesz - HEAD) / 8;
-	for (uint64_t i = 0; i < n && !status; i++)
-		status = push_address(d, segment->p_vaddr +
-						 (uint64_t)(int32_t)read32(table + HEAD + 8 * i));
-	return status;
-}
-
 static int push_headers(struct descent *d)
 {
-	const struct obj_file *obj = d->obj;
+	struct obj_unwind unwind;
 	Elf64_Ehdr header;
-	Elf64_Phdr segment;
 	int status;
 
-	memcpy(&header, obj->image, sizeof(header)); /* obj_open has checked that it is there */
+	memcpy(&header, d->obj->image, sizeof(header)); /* obj_open has checked that it is there */
 	status = header.e_entry ? push_address(d, header.e_entry) : 0;
-	if (header.e_phentsize != sizeof(segment))
+	if (!obj_unwind_open(&unwind, d->obj))
 		return status;
-	for (unsigned i = 0; i < header.e_phnum && !status; i++) {
-		const uint64_t at = header.e_phoff + i * sizeof(segment);
-
-		if (header.e_phoff > obj->image_size || at > obj->image_size ||
-		    obj->image_size - at < sizeof(segment))
-			break;
-		memcpy(&segment, obj->image + at, sizeof(segment));
-		if (segment.p_type == PT_GNU_EH_FRAME)
-			status = push_unwind_table(d, &segment);
-	}
+	for (size_t i = 0; i < unwind.n && !status; i++)
+		status = push_address(d, obj_unwind_begin(&unwind, i));
 	return status;
 }
 

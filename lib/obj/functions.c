@@ -37,9 +37,8 @@ static int note_call(void *self, size_t offset, const struct cfg_insn *insn)
 }
 
 /* Code without symbols: cut where it calls itself. */
-long obj_cut_gap(const struct obj_file *obj, const struct obj_function *gap, size_t **starts)
+static long cut_at_calls(const struct obj_file *obj, const struct obj_range *r, size_t **starts)
 {
-	const struct obj_range *r = &gap->range;
 	struct calls calls = {NULL, r->end - r->begin};
 	size_t n = 1, i;
 
@@ -58,6 +57,65 @@ long obj_cut_gap(const struct obj_file *obj, const struct obj_function *gap, siz
 	}
 	free(calls.is_target);
 	return *starts ? (long)n : -TACT_E_NOMEM;
+}
+
+struct starts {
+	size_t *items; /* owned */
+	size_t n, capacity;
+};
+
+/* In order: a file may say anything. */
+static int add_start(struct starts *s, size_t offset)
+{
+	if (s->n && offset <= s->items[s->n - 1])
+		return 0;
+	if (tact_grow(&s->items, &s->capacity, s->n + 1, sizeof(*s->items)))
+		return -TACT_E_NOMEM;
+	s->items[s->n++] = offset;
+	return 0;
+}
+
+/* Where functions with unwind information begin, and what is left behind them.  Returns how many
+ * there are, 0 if there is no such information, or -TACT_E_NOMEM.
+ */
+static long cut_at_unwind(const struct obj_file *obj, const struct obj_range *r, size_t **starts)
+{
+	const uint64_t base = obj->sections[r->section].address;
+	struct starts s = {NULL, 0, 0};
+	struct obj_unwind u;
+	uint64_t left = 0; /* end of the function before */
+	int status = 0;
+
+	if (!obj_unwind_open(&u, obj))
+		return 0;
+	for (size_t i = obj_unwind_from(&u, base + r->begin); i < u.n && !status; i++) {
+		const uint64_t begin = obj_unwind_begin(&u, i);
+
+		if (begin < base + r->begin || begin >= base + r->end)
+			break;
+		status = s.n ? 0 : add_start(&s, r->begin);
+		if (!status && left && left < begin)
+			status = add_start(&s, (size_t)(left - base));
+		if (!status)
+			status = add_start(&s, (size_t)(begin - base));
+		left = obj_unwind_end(&u, i);
+		left = left > begin ? left : 0;
+	}
+	if (s.n && left && left < base + r->end && !status)
+		status = add_start(&s, (size_t)(left - base));
+	if (status < 0) {
+		free(s.items);
+		return status;
+	}
+	*starts = s.items;
+	return (long)s.n;
+}
+
+long obj_cut_gap(const struct obj_file *obj, const struct obj_function *gap, size_t **starts)
+{
+	const long n = cut_at_unwind(obj, &gap->range, starts);
+
+	return n ? n : cut_at_calls(obj, &gap->range, starts);
 }
 
 /* In an object calls are not resolved yet, and its nameless code is small. */

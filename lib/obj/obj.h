@@ -84,11 +84,25 @@ void obj_close(struct obj_file *obj); /* NULL is allowed */
 /* The same, but code that no symbol covers is not decoded: it is one nameless function for each gap
  * between symbols.  Large libraries open much faster so.  obj_cut_gap says where the functions of
  * one of them begin, in order, the first being that of the gap itself: *starts, offsets in the
- * section, is to be freed.  Returns how many there are, or -TACT_E_NOMEM.
+ * section, is to be freed.  That is where unwind information says so; where there is none, where it
+ * calls itself.  Returns how many there are, or -TACT_E_NOMEM.
  */
 int obj_open_uncut(struct obj_file **out, const void *image, size_t size, int fd,
 		   struct tact_diag *diag);
 long obj_cut_gap(const struct obj_file *obj, const struct obj_function *gap, size_t **starts);
+
+/* Functions that have unwind information, in order of address. */
+struct obj_unwind {
+	const struct obj_file *obj; /* borrowed */
+	const uint8_t *table;	    /* in the image */
+	size_t n;
+	uint64_t address, offset; /* of .eh_frame_hdr, in memory and in the image */
+};
+bool obj_unwind_open(struct obj_unwind *out, const struct obj_file *obj); /* false: there is none */
+uint64_t obj_unwind_begin(const struct obj_unwind *unwind, size_t i);	  /* an address */
+uint64_t obj_unwind_end(const struct obj_unwind *unwind, size_t i);	  /* 0: not known */
+size_t obj_unwind_from(const struct obj_unwind *unwind,
+		       uint64_t address); /* the first not before */
 
 /* Function that covers an offset; never NULL for an offset inside a section. */
 const struct obj_function *obj_function_at(const struct obj_file *obj, size_t section,

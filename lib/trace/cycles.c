@@ -10,6 +10,9 @@
 #include "base/base.h"
 #include "trace/engine.h"
 
+/* Blocks that the pipelines hold: at most, and so many that their memory counts. */
+enum { MOST_CODES = 1 << 13, MANY_CODES = 1 << 10 };
+
 int tact_cycles_create(struct tact_cycles **out, const struct tact_arch *arch,
 		       const struct tact_cycles_options *opt, struct tact_diag *diag)
 {
@@ -153,7 +156,12 @@ static int load_block(struct tact_cycles *c, const struct tact_trace_block *b, e
 		.size = sizeof(opt), .mode = mode, .alignment = (unsigned)(b->address % 64)};
 	int status = tact_block_rebind(c->block, NULL, &opt);
 
-	return status < 0 ? status : tact_block_load(c->block, b->code, b->code_size, NULL);
+	c->loaded = NULL;
+	if (status >= 0)
+		status = tact_block_load(c->block, b->code, b->code_size, NULL);
+	if (status >= 0 && mode == TACT_MODE_UNROLL)
+		c->loaded = b;
+	return status;
 }
 
 /* What is known of a block that is executed for the first time. */
@@ -209,10 +217,9 @@ static int forget_codes(struct tact_cycles *c)
 
 int engine_add_code(struct tact_cycles *c, struct engine_code *code)
 {
-	enum { MOST_CODES = 1 << 13 };
 	int status = c->n_added < MOST_CODES ? 0 : forget_codes(c);
 
-	if (status >= 0)
+	if (status >= 0 && c->loaded != code->block)
 		status = load_block(c, code->block, TACT_MODE_UNROLL);
 	if (status >= 0)
 		status = tact_stream_add(c->stream, c->block, &code->number);
@@ -277,6 +284,7 @@ int tact_cycles_event(struct tact_cycles *c, const struct tact_trace_event *even
 	return 0;
 }
 
+/* What was learned goes with it: results want the memory. */
 int tact_cycles_finish(struct tact_cycles *c, struct tact_diag *diag)
 {
 	if (!c)
@@ -284,6 +292,13 @@ int tact_cycles_finish(struct tact_cycles *c, struct tact_diag *diag)
 	for (size_t i = 0; i < c->n_threads; i++)
 		if (!c->threads[i]->is_over && engine_drain(c->threads[i]) < 0)
 			return tact_fail(diag, TACT_E_LIMIT, "the pipeline is stuck");
+	if (c->n_added > MANY_CODES && forget_codes(c) < 0)
+		return tact_fail(diag, TACT_E_LIMIT, "the pipeline is stuck");
+	for (unsigned i = 0; i < ENGINE_SIZES; i++) {
+		memo_fini(&c->memo[i]);
+		if (memo_init(&c->memo[i]) < 0)
+			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	}
 	return 0;
 }
 

@@ -40,28 +40,61 @@ static uint8_t width_of(const struct tact_insn *insn)
 	return bits > 8 * PIECE && bits <= 512 ? (uint8_t)(bits / 8) : 0;
 }
 
-static void decode(struct trace_entry *e)
+static void *take_memory(struct trace_events *e, size_t size)
 {
-	struct tact_trace_block *b = &e->block;
+	struct trace_arena *a = e->arena;
+
+	size = (size + 15) / 16 * 16;
+	if (!a || a->size - a->used < size) {
+		const size_t room = size > ARENA_BYTES ? size : ARENA_BYTES;
+
+		a = malloc(sizeof(*a) + room);
+		if (!a)
+			return NULL;
+		a->size = room;
+		a->used = 0;
+		a->next = e->arena;
+		e->arena = a;
+	}
+	a->used += size;
+	return a->data + a->used - size;
+}
+
+/* Few blocks have vector accesses: they are decoded when the first one comes. */
+const uint8_t *trace_find_widths(struct trace_events *e, struct trace_entry *entry)
+{
+	const struct tact_trace_block *b = &entry->block;
 	struct tact_insn insn;
 	size_t at = 0;
 
-	b->is_open = true;
+	if (entry->widths)
+		return entry->widths;
+	entry->widths = take_memory(e, b->n_insns);
+	if (!entry->widths)
+		return NULL;
+	memset(entry->widths, 0, b->n_insns);
 	for (uint32_t i = 0; i < b->n_insns && at < b->code_size; i++) {
 		const int n = tact_decode(&insn, b->code + at, b->code_size - at);
 
 		if (n <= 0)
-			return; /* QEMU knows more than we do */
-		e->widths[i] = width_of(&insn);
-		if (at == b->last_offset)
-			b->is_open = isa_flow_of(&insn) == ISA_FLOW_NEXT;
+			break; /* QEMU knows more than we do */
+		entry->widths[i] = width_of(&insn);
 		at += (size_t)n;
 	}
+	return entry->widths;
+}
+
+static bool is_open(const struct tact_trace_block *b)
+{
+	struct tact_insn insn;
+
+	return tact_decode(&insn, b->code + b->last_offset, b->code_size - b->last_offset) <= 0 ||
+	       isa_flow_of(&insn) == ISA_FLOW_NEXT;
 }
 
 static int grow_table(struct trace_events *e)
 {
-	struct trace_entry **larger;
+	uint32_t *larger;
 
 	if (e->n_blocks < e->table_size)
 		return 0;
@@ -70,10 +103,10 @@ static int grow_table(struct trace_events *e)
 		return -TACT_E_NOMEM;
 	e->table_size *= 4;
 	for (size_t i = 0; i < e->n_blocks; i++) {
-		struct trace_entry **list = &larger[e->blocks[i]->hash & (e->table_size - 1)];
+		uint32_t *list = &larger[e->blocks[i]->hash & (e->table_size - 1)];
 
 		e->blocks[i]->next = *list;
-		*list = e->blocks[i];
+		*list = (uint32_t)i + 1;
 	}
 	free(e->table);
 	e->table = larger;
@@ -81,47 +114,50 @@ static int grow_table(struct trace_events *e)
 }
 
 static struct trace_entry *find_entry(const struct trace_events *e,
-				      const struct tact_trace_block *like, uint64_t hash)
+				      const struct tact_trace_block *like, uint32_t hash)
 {
-	struct trace_entry *x = e->table[hash & (e->table_size - 1)];
+	for (uint32_t at = e->table[hash & (e->table_size - 1)]; at;) {
+		struct trace_entry *x = e->blocks[at - 1];
 
-	for (; x; x = x->next)
 		if (x->hash == hash && x->block.address == like->address &&
 		    x->block.code_size == like->code_size && x->block.module == like->module &&
 		    x->block.n_insns == like->n_insns &&
 		    x->block.last_offset == like->last_offset &&
 		    !memcmp(x->block.code, like->code, like->code_size))
 			return x;
+		at = x->next;
+	}
 	return NULL;
 }
 
 /* The same code of several threads and processes is one block. */
 static struct trace_entry *intern(struct trace_events *e, const struct tact_trace_block *like)
 {
-	const uint64_t hash = tact_hash_bytes(like->code, like->code_size) ^
+	const uint64_t full = tact_hash_bytes(like->code, like->code_size) ^
 			      like->address * 0x9e3779b97f4a7c15ull;
-	struct trace_entry *x = find_entry(e, like, hash), **list;
+	const uint32_t hash = (uint32_t)(full ^ full >> 32);
+	struct trace_entry *x = find_entry(e, like, hash);
+	uint32_t *list;
 
 	if (x)
 		return x;
 	if (grow_table(e) ||
 	    tact_grow(&e->blocks, &e->blocks_capacity, e->n_blocks + 1, sizeof(*e->blocks)))
 		return NULL;
-	x = calloc(1, sizeof(*x) + like->code_size + like->n_insns);
+	x = take_memory(e, sizeof(*x) + like->code_size);
 	if (!x)
 		return NULL;
-	x->block = *like;
 	memcpy(x->code, like->code, like->code_size);
+	x->block = *like;
 	x->block.code = x->code;
-	x->widths = x->code + like->code_size;
-	x->hash = hash;
 	x->block.number = (uint32_t)e->n_blocks;
-	if (e->mode == WIRE_TRACE)
-		decode(x);
+	x->block.is_open = e->mode == WIRE_TRACE && is_open(&x->block);
+	x->hash = hash;
+	x->widths = NULL;
 	e->blocks[e->n_blocks++] = x;
 	list = &e->table[hash & (e->table_size - 1)];
 	x->next = *list;
-	*list = x;
+	*list = (uint32_t)e->n_blocks;
 	return x;
 }
 
@@ -140,6 +176,10 @@ static int set_entry(struct trace_stream *s, uint32_t number, struct trace_entry
 	if (!s->pages[page])
 		return -TACT_E_NOMEM;
 	s->pages[page]->entries[number % PAGE_BLOCKS] = entry;
+	if (entry->block.is_rep && entry->block.n_insns == 1)
+		s->pages[page]->is_repeated[number % PAGE_BLOCKS / 64] |= 1ull << number % 64;
+	else
+		s->pages[page]->is_repeated[number % PAGE_BLOCKS / 64] &= ~(1ull << number % 64);
 	return 0;
 }
 

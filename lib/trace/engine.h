@@ -101,7 +101,9 @@ struct engine_watch {
 struct tact_cycles {
 	const struct tact_arch *arch;
 	struct tact_cycles_options opt;
-	struct tact_block *block;   /* owned; for decoding */
+	struct tact_block *block; /* owned; for decoding */
+	const struct tact_trace_block
+		*loaded;	    /* that it holds, as the pipelines want it; NULL: none */
 	struct tact_stream *stream; /* owned; it has the blocks, and executes nothing */
 	struct engine_code *codes;  /* owned; by number of the trace */
 	size_t n_codes, code_capacity;

@@ -45,8 +45,12 @@ void trace_events_destroy(struct trace_events *e)
 		return;
 	for (size_t i = 0; i < e->n_streams; i++)
 		destroy_stream(e->streams[i]);
-	for (size_t i = 0; i < e->n_blocks; i++)
-		free(e->blocks[i]);
+	while (e->arena) {
+		struct trace_arena *next = e->arena->next;
+
+		free(e->arena);
+		e->arena = next;
+	}
 	for (size_t i = 0; i < e->n_modules; i++)
 		free(e->modules[i].path);
 	free(e->streams);
@@ -59,29 +63,45 @@ void trace_events_destroy(struct trace_events *e)
 
 /* ---- accesses ---- */
 
-/* Whether the access is one with another that came before, which then grows. */
-static bool is_joined(struct trace_stream *s, const struct tact_trace_access *a, uint32_t insn)
+/* Whether an access goes on where another one of the same instruction ended. */
+static bool is_behind(const struct tact_trace_access *last, const struct tact_trace_access *a)
 {
-	struct tact_trace_access *last = NULL;
+	return last->insn == a->insn && last->is_store == a->is_store &&
+	       a->address == last->address + last->size;
+}
 
-	if (s->is_repeating) {
-		if (s->run[a->is_store])
-			last = &s->accesses[s->run[a->is_store] - 1];
-		if (last && last->size >= 1u << 30)
-			last = NULL;
-	} else if (s->n_accesses && a->size == PIECE) {
-		last = &s->accesses[s->n_accesses - 1];
-		if (last->size >= s->current->widths[insn])
-			last = NULL;
-	}
-	if (!last || last->insn != a->insn || last->is_store != a->is_store ||
-	    a->address != last->address + last->size)
+/* Whether an access of a repeated instruction belongs to its run, which then grows. */
+static bool is_of_run(struct trace_stream *s, const struct tact_trace_access *a)
+{
+	struct tact_trace_access *last =
+		s->run[a->is_store] ? &s->accesses[s->run[a->is_store] - 1] : NULL;
+
+	if (!last || last->size >= 1u << 30 || !is_behind(last, a))
 		return false;
 	last->size += a->size;
 	return true;
 }
 
-static int add_access(struct trace_stream *s, uint64_t word, struct tact_diag *diag)
+/* Whether a piece belongs to the access before it, which then grows.  Returns 1, 0, or < 0. */
+static int is_of_vector(struct trace_events *e, struct trace_stream *s,
+			const struct tact_trace_access *a)
+{
+	struct tact_trace_access *last = &s->accesses[s->n_accesses - 1];
+	const uint8_t *widths;
+
+	if (!is_behind(last, a))
+		return 0;
+	widths = trace_find_widths(e, s->current);
+	if (!widths)
+		return -TACT_E_NOMEM;
+	if (last->size >= widths[a->insn])
+		return 0;
+	last->size += a->size;
+	return 1;
+}
+
+static int add_access(struct trace_events *e, struct trace_stream *s, uint64_t word,
+		      struct tact_diag *diag)
 {
 	const uint32_t insn = word >> WIRE_INSN_SHIFT & WIRE_INSN_MASK;
 	const struct tact_trace_access a = {
@@ -98,8 +118,15 @@ static int add_access(struct trace_stream *s, uint64_t word, struct tact_diag *d
 	if (insn >= s->current->block.n_insns ||
 	    (s->n_accesses && a.insn < s->accesses[s->n_accesses - 1].insn))
 		return 0;
-	if ((s->is_repeating || s->current->widths[insn]) && is_joined(s, &a, insn))
-		return 0;
+	if (s->is_repeating) {
+		if (is_of_run(s, &a))
+			return 0;
+	} else if (a.size == PIECE && s->n_accesses) {
+		const int joined = is_of_vector(e, s, &a);
+
+		if (joined)
+			return joined < 0 ? trace_no_memory(diag) : 0;
+	}
 	if (s->n_accesses == s->accesses_capacity) {
 		if (s->n_accesses >= MAX_ACCESSES)
 			return 0;
@@ -143,26 +170,30 @@ static void emit_pending(struct trace_stream *s, struct tact_trace_event *event)
  */
 static bool is_repetition(const struct trace_stream *s, const struct trace_entry *entry)
 {
-	const struct tact_trace_block *b = &entry->block, *last = &s->pending->block;
+	const struct tact_trace_block *last = &s->pending->block;
 
-	return b->is_rep && b->n_insns == 1 && last->address + last->last_offset == b->address;
+	return last->address + last->last_offset == entry->block.address;
 }
 
+/* The entry is not looked at, which would wait for memory: it is needed when the next one comes. */
 static int begin_exec(struct trace_stream *s, uint32_t number, struct tact_trace_event *event,
 		      struct tact_diag *diag)
 {
-	struct trace_entry *entry = trace_entry_at(s, number);
+	const struct trace_page *page = trace_page_at(s, number);
+	struct trace_entry *entry = page ? page->entries[number % PAGE_BLOCKS] : NULL;
 	int emitted = 0;
 
 	if (!entry)
 		return trace_bad(diag, "a block that is not defined");
-	if (s->pending && is_repetition(s, entry)) {
-		s->current = entry;
-		s->insn_base = s->pending->block.n_insns - 1;
-		s->is_repeating = true;
-		return 0;
-	}
+	__builtin_prefetch(entry);
 	if (s->pending) {
+		if (page->is_repeated[number % PAGE_BLOCKS / 64] >> number % 64 & 1 &&
+		    is_repetition(s, entry)) {
+			s->current = entry;
+			s->insn_base = s->pending->block.n_insns - 1;
+			s->is_repeating = true;
+			return 0;
+		}
 		emit_pending(s, event);
 		emitted = 1;
 	}
@@ -349,7 +380,7 @@ int trace_events_next(struct trace_events *e, struct tact_trace_event *event,
 
 		if (!(word & WIRE_LONG)) {
 			e->at++;
-			status = s->pending ? add_access(s, word, diag) : 0;
+			status = s->pending ? add_access(e, s, word, diag) : 0;
 			if (status)
 				return status;
 			continue;

@@ -15,20 +15,31 @@ enum {
 	MAX_MODULES = 65536,
 	MAX_ACCESSES = 1 << 20, /* of one execution: more only with a string instruction that runs
 				   backwards */
-	PIECE = 8		/* bytes; QEMU splits larger accesses */
+	PIECE = 8,		/* bytes; QEMU splits larger accesses */
+	ARENA_BYTES = 1 << 17	/* blocks are allocated in pieces of so much */
 };
 
-/* A block, and what accesses of its instructions may be joined to. */
+/* A block, and what accesses of its instructions may be joined to.  Programs have hundreds of
+ * thousands: it is one line of a cache, before the code.
+ */
 struct trace_entry {
 	struct tact_trace_block block;
-	struct trace_entry *next; /* of the same hash */
-	uint64_t hash;
-	uint8_t *widths; /* bytes, by instruction; in the same memory as the code */
+	uint32_t hash;
+	uint32_t next;	 /* of the same hash: number + 1; 0: none */
+	uint8_t *widths; /* bytes, by instruction; NULL: not asked for so far */
 	uint8_t code[];
 };
 
 struct trace_page {
 	struct trace_entry *entries[PAGE_BLOCKS];
+	uint64_t is_repeated[PAGE_BLOCKS / 64]; /* a bit each: nothing but a repeated instruction */
+};
+
+/* Memory that lives as long as the events. */
+struct trace_arena {
+	struct trace_arena *next;
+	size_t used, size;
+	_Alignas(16) uint8_t data[];
 };
 
 struct trace_stream {
@@ -60,9 +71,10 @@ struct trace_events {
 	enum wire_mode mode;
 	struct trace_stream **streams; /* owned */
 	size_t n_streams, streams_capacity;
-	struct trace_entry **table; /* owned; table_size lists */
+	uint32_t *table; /* owned; table_size lists: number of a block + 1 */
 	size_t table_size;
-	struct trace_entry **blocks; /* owned: by number */
+	struct trace_arena *arena;   /* owned: the blocks */
+	struct trace_entry **blocks; /* owned: by number; they are in the arena */
 	size_t n_blocks, blocks_capacity;
 	struct trace_module *modules; /* owned: number - 1 */
 	size_t n_modules, modules_capacity;
@@ -88,14 +100,23 @@ int trace_define_block(struct trace_events *e, struct trace_stream *s, uint32_t 
 int trace_define_module(struct trace_events *e, struct trace_stream *s, uint32_t number,
 			const uint64_t *words, size_t n, struct tact_diag *diag);
 
-/* Block by its number in the stream; NULL: not defined. */
-static inline struct trace_entry *trace_entry_at(const struct trace_stream *s, uint32_t number)
+/* Bytes that QEMU's pieces of each instruction's accesses add up to.  NULL: out of memory. */
+const uint8_t *trace_find_widths(struct trace_events *e, struct trace_entry *entry);
+
+/* Page of a block by its number in the stream; NULL: not defined. */
+static inline const struct trace_page *trace_page_at(const struct trace_stream *s, uint32_t number)
 {
 	const size_t page = number / PAGE_BLOCKS;
 
-	if (page >= s->n_pages || !s->pages[page])
-		return NULL;
-	return s->pages[page]->entries[number % PAGE_BLOCKS];
+	return page < s->n_pages ? s->pages[page] : NULL;
+}
+
+/* Block by its number in the stream; NULL: not defined. */
+static inline struct trace_entry *trace_entry_at(const struct trace_stream *s, uint32_t number)
+{
+	const struct trace_page *page = trace_page_at(s, number);
+
+	return page ? page->entries[number % PAGE_BLOCKS] : NULL;
 }
 
 #endif /* TACT_TRACE_EVENTS_H */

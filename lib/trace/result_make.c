@@ -14,6 +14,9 @@
 
 enum { MAX_BLOCKS = 1 << 15 };
 
+/* Of all cycles: FACILE looks at blocks that have more.  It takes some ten microseconds each. */
+static const double HOT_SHARE = 1e-5;
+
 /* Finds rows by what identifies them: open addressing over row numbers. */
 struct index {
 	uint32_t *slots; /* owned: row + 1 */
@@ -29,6 +32,7 @@ struct maker {
 	struct tact_symbols *symbols;
 	struct index blocks, functions, lines;
 	double least; /* cycles of a block that has a row of its own */
+	double hot;   /* cycles of a block whose bound is worth the time */
 };
 
 static uint64_t hash_of(const struct tact_result_row *row)
@@ -214,12 +218,24 @@ static int add_functions(struct maker *m, const struct tact_cycles_block *b)
 	return end_run(m, b, &run, false);
 }
 
+/* Most code of most programs has none: then it need not be decoded. */
+static bool has_lines(struct maker *m, const struct tact_trace_block *b)
+{
+	const char *source;
+	int line;
+
+	return tact_symbols_line(m->symbols, m->trace, b, 0, &source, &line) ||
+	       tact_symbols_line(m->symbols, m->trace, b, b->last_offset, &source, &line);
+}
+
 static int add_lines(struct maker *m, const struct tact_cycles_block *b)
 {
 	struct run run = {0};
 	uint32_t offset = 0;
 	int status = 0;
 
+	if (!has_lines(m, b->block))
+		return 0;
 	if (tact_symbols_find(m->symbols, m->trace, b->block, 0, &run.place))
 		return -TACT_E_NOMEM;
 	for (unsigned i = 0; i < b->block->n_insns && !status; i++) {
@@ -309,14 +325,17 @@ static int add_blocks(struct maker *m, const struct tact_cycles *cycles, bool wi
 	struct tact_cycles_block b;
 	int status = find_least(m, cycles);
 
+	m->hot = HOT_SHARE * m->r->info.totals.cycles;
+
 	for (uint32_t i = 0; tact_trace_get_block(m->trace, i) && !status; i++) {
 		if (i >= cycles->n_codes || !cycles->codes[i].executions)
 			continue;
-		/* The bound takes time: only for those that are shown. */
-		if (cycles->codes[i].cycles >= m->least)
+		if (cycles->codes[i].cycles >= m->hot) {
 			tact_cycles_get_block(cycles, i, &b);
-		else
+		} else {
 			engine_fill_block(cycles, &cycles->codes[i], &b);
+			b.bound = b.cycles / (double)b.executions;
+		}
 		status = add_block(m, &b);
 		if (!status)
 			status = add_functions(m, &b);

@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "trace/symbols.h"
 
-enum { FORGET_LOOKS = 4096 };
+enum { FORGET_LOOKS = 1024 };
 
 /* Code that no symbol covers, cut when it is first asked for. */
 struct symbols_gap {
@@ -163,10 +163,13 @@ static bool is_same(const struct obj_file *obj, const struct spot *at,
 }
 
 /* What was looked at in a mapped file stays in memory that counts as ours: now and then it goes. */
-static void forget_pages(struct tact_symbols *s, struct symbols_file *f)
+static void forget_pages(struct tact_symbols *s)
 {
-	if (f->image && ++s->n_looks % FORGET_LOOKS == 0)
-		madvise(f->image, f->image_size, MADV_DONTNEED);
+	if (++s->n_looks % FORGET_LOOKS)
+		return;
+	for (size_t i = 0; i < s->n_files; i++)
+		if (s->files[i]->image)
+			madvise(s->files[i]->image, s->files[i]->image_size, MADV_DONTNEED);
 }
 
 /* True if the place is known in an object. */
@@ -174,8 +177,7 @@ static bool find_spot(struct tact_symbols *s, const struct tact_trace_module *m,
 		      const struct tact_trace_block *b, struct spot *spot)
 {
 	spot->file = symbols_file(s, m->path, NULL);
-	if (spot->file)
-		forget_pages(s, spot->file);
+	forget_pages(s);
 	return spot->file && locate(spot->file->obj, b->address - m->begin + m->offset, spot) &&
 	       is_same(spot->file->obj, spot, b);
 }

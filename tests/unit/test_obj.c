@@ -394,6 +394,106 @@ static void test_segments(void **state)
 	assert_int_equal(read_all((const uint8_t *)&file, sizeof(file)), -TACT_E_FORMAT);
 }
 
+/* Functions of a stripped file come from its unwind table: three of 16 bytes at 0x10, 0x20 and 0x40
+ * of the code, whose bytes call nothing.
+ */
+struct unwound {
+	Elf64_Ehdr header;
+	Elf64_Phdr segment[2];
+	uint8_t code[96];
+	struct {
+		uint8_t version, pointer, count, table;
+		int32_t frame;
+		uint32_t n;
+		int32_t row[3][2];
+	} hdr;
+	struct {
+		uint32_t length, common;
+		int32_t begin;
+		uint32_t size;
+	} frame[3];
+};
+
+static void make_unwound(struct unwound *file)
+{
+	const uint64_t code = offsetof(struct unwound, code), hdr = offsetof(struct unwound, hdr);
+	static const int32_t begins[] = {0x10, 0x20, 0x40};
+
+	*file = (struct unwound){
+		.header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+			   .e_type = ET_EXEC,
+			   .e_machine = EM_X86_64,
+			   .e_version = EV_CURRENT,
+			   .e_phoff = sizeof(Elf64_Ehdr),
+			   .e_ehsize = sizeof(Elf64_Ehdr),
+			   .e_phentsize = sizeof(Elf64_Phdr),
+			   .e_phnum = 2},
+		.segment = {{.p_type = PT_LOAD,
+			     .p_flags = PF_X | PF_R,
+			     .p_offset = code,
+			     .p_vaddr = 0x401000,
+			     .p_filesz = sizeof(file->code),
+			     .p_memsz = sizeof(file->code)},
+			    {.p_type = PT_GNU_EH_FRAME,
+			     .p_offset = hdr,
+			     .p_vaddr = 0x401000 + hdr - code,
+			     .p_filesz = sizeof(file->hdr)}},
+		.hdr = {1, 0x1b, 0x03, 0x3b, 0, 3, {{0}}},
+	};
+	memset(file->code, 0x90, sizeof(file->code));
+	for (unsigned i = 0; i < 3; i++) {
+		const int32_t entry = (int32_t)(offsetof(struct unwound, frame[i]) - hdr);
+
+		file->hdr.row[i][0] = begins[i] - (int32_t)(hdr - code);
+		file->hdr.row[i][1] = entry;
+		file->frame[i].length = 12;
+		file->frame[i].begin = file->hdr.row[i][0] - entry - 8;
+		file->frame[i].size = 0x10;
+	}
+}
+
+static void check_starts(const struct unwound *file, const size_t *expected, long n)
+{
+	struct obj_file *obj;
+	size_t *starts;
+
+	assert_int_equal(obj_open_uncut(&obj, file, sizeof(*file), -1, NULL), 0);
+	assert_int_equal(obj->n_functions, 1);
+	assert_int_equal(obj_cut_gap(obj, &obj->functions[0], &starts), n);
+	for (long i = 0; i < n; i++)
+		assert_int_equal(starts[i], expected[i]);
+	free(starts);
+	obj_close(obj);
+}
+
+static void test_unwind(void **state)
+{
+	const size_t all[] = {0, 0x10, 0x20, 0x30, 0x40, 0x50}, no_ends[] = {0, 0x10, 0x20, 0x40},
+		     none[] = {0}, two[] = {0, 0x10, 0x20, 0x30};
+	struct unwound file;
+
+	(void)state;
+	make_unwound(&file);
+	check_starts(&file, all, 6);
+	for (unsigned i = 0; i < 3; i++)
+		file.frame[i].begin++; /* in another encoding, so to speak */
+	check_starts(&file, no_ends, 4);
+	make_unwound(&file);
+	file.hdr.n = UINT32_MAX; /* what there is */
+	check_starts(&file, all, 6);
+	file.hdr.row[2][0] = INT32_MAX;
+	check_starts(&file, two, 4);
+	for (unsigned i = 0; i < 3; i++)
+		file.hdr.row[i][1] = INT32_MIN;
+	check_starts(&file, no_ends, 3);
+	make_unwound(&file);
+	file.hdr.table = 0xff; /* there is none */
+	check_starts(&file, none, 1);
+	make_unwound(&file);
+	file.segment[1].p_offset = UINT64_MAX - 4;
+	check_starts(&file, none, 1);
+}
+
 /* Dominators against the definition: a dominates b if b is not reached without a. */
 static void mark_reached(const struct cfg *cfg, uint32_t block, uint32_t without, uint8_t *reached)
 {
@@ -489,13 +589,13 @@ static int clean(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loops),	   cmocka_unit_test(test_relocated_branch),
-		cmocka_unit_test(test_labels),	   cmocka_unit_test(test_single_block),
-		cmocka_unit_test(test_choice),	   cmocka_unit_test(test_sections),
-		cmocka_unit_test(test_markers),	   cmocka_unit_test(test_c_object),
-		cmocka_unit_test(test_cut),	   cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_headers),	   cmocka_unit_test(test_segments),
-		cmocka_unit_test(test_dominators),
+		cmocka_unit_test(test_loops),	cmocka_unit_test(test_relocated_branch),
+		cmocka_unit_test(test_labels),	cmocka_unit_test(test_single_block),
+		cmocka_unit_test(test_choice),	cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_markers), cmocka_unit_test(test_c_object),
+		cmocka_unit_test(test_cut),	cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_headers), cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_unwind),	cmocka_unit_test(test_dominators),
 	};
 
 	return cmocka_run_group_tests(tests, compile, clean);
