@@ -27,14 +27,13 @@ int tact_cycles_create(struct tact_cycles **out, const struct tact_arch *arch,
 	if (!c)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	c->arch = arch;
-	engine_init_powers(c->powers);
 	status = tact_read_options(&c->opt, sizeof(c->opt), opt);
 	if (status >= 0)
 		status = tact_block_create(&c->block, arch, &unrolled, diag);
 	if (status >= 0)
 		status = tact_stream_open(&c->stream, diag);
-	for (unsigned i = 0; i < ENGINE_SIZES && status >= 0; i++)
-		status = memo_init(&c->memo[i]);
+	if (status >= 0)
+		status = memo_init(&c->memo);
 	if (status < 0) {
 		tact_cycles_destroy(c);
 		return status;
@@ -76,8 +75,7 @@ void tact_cycles_destroy(struct tact_cycles *c)
 	free(c->threads);
 	tact_stream_destroy(c->stream);
 	tact_block_destroy(c->block);
-	for (unsigned i = 0; i < ENGINE_SIZES; i++)
-		memo_fini(&c->memo[i]);
+	memo_fini(&c->memo);
 	free(c->watch);
 	free(c->codes);
 	free(c->accesses);
@@ -164,6 +162,22 @@ static int load_block(struct tact_cycles *c, const struct tact_trace_block *b, e
 	return status;
 }
 
+/* What a block may take that the pipeline has not seen: without chains, because what is around it
+ * is executed at the same time.
+ */
+static int guess_cycles(struct tact_cycles *c, struct engine_code *code)
+{
+	const struct tact_predict_options opt = {.size = sizeof(opt),
+						 .bounds = 1u << TACT_BOUND_ISSUE |
+							   1u << TACT_BOUND_PORTS |
+							   1u << TACT_BOUND_DIVIDER};
+	struct tact_prediction p;
+	int status = tact_predict(c->block, &opt, &p);
+
+	code->bound = status < 0 ? 0 : (float)p.cycles_per_iteration;
+	return status == -TACT_E_NOMEM ? status : 0;
+}
+
 /* What is known of a block that is executed for the first time. */
 static int look_at(struct tact_cycles *c, struct engine_code *code,
 		   const struct tact_trace_block *b)
@@ -185,7 +199,7 @@ static int look_at(struct tact_cycles *c, struct engine_code *code,
 	if (!tact_block_insn(c->block, n - 1, &last))
 		code->branch = branch_of(&last);
 	code->is_known = n == b->n_insns;
-	return 0;
+	return code->is_known ? guess_cycles(c, code) : 0;
 }
 
 /* The pipelines hold so many blocks at most; with more they run dry, and begin anew.  What they saw
@@ -305,7 +319,7 @@ int tact_cycles_finish(struct tact_cycles *c, struct tact_diag *diag)
 /* ---- results ---- */
 
 /* What the pipelines saw of a block, for all executions. */
-void engine_fill_block(const struct tact_cycles *c, const struct engine_code *code,
+bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *code,
 		       struct tact_cycles_block *out)
 {
 	struct tact_stream_block now = {.executions = 0};
@@ -321,18 +335,49 @@ void engine_fill_block(const struct tact_cycles *c, const struct engine_code *co
 		tact_stream_block(c->stream, code->number, &now);
 	seen += now.executions;
 	if (!seen)
-		return;
+		return false;
 	share = (double)code->executions / (double)seen;
 	for (unsigned p = 0; p < 16; p++)
 		out->uops[p] = share * ((double)code->uops[p] + (double)now.uops[p]);
 	for (unsigned s = 0; s < TACT_N_STALLS; s++)
 		out->stalls[s] = share * ((double)code->stalls[s] + (double)now.stalls[s]);
+	return true;
+}
+
+/* Uops and stalls of all blocks together.  Those that the pipelines never saw are taken to be as
+ * the others: for a cycle of theirs so many of each.
+ */
+static void add_blocks(const struct tact_cycles *c, struct tact_cycles_totals *out)
+{
+	double all = 0, seen = 0, scale;
+
+	for (size_t i = 0; i < c->n_codes; i++) {
+		struct tact_cycles_block b;
+
+		if (!c->codes[i].executions)
+			continue;
+		all += c->codes[i].cycles;
+		if (engine_fill_block(c, &c->codes[i], &b))
+			seen += c->codes[i].cycles;
+		out->executions += b.executions;
+		out->unknown += b.executions * b.unknown;
+		for (unsigned p = 0; p < 16; p++)
+			out->uops[p] += b.uops[p];
+		for (unsigned s = 0; s < TACT_N_STALLS; s++)
+			out->stalls[s] += b.stalls[s];
+	}
+	scale = seen > 0 ? all / seen : 1;
+	for (unsigned p = 0; p < 16; p++)
+		out->uops[p] *= scale;
+	for (unsigned s = 0; s < TACT_N_STALLS; s++)
+		out->stalls[s] *= scale;
 }
 
 void tact_cycles_get_totals(const struct tact_cycles *c, struct tact_cycles_totals *out)
 {
 	*out = (struct tact_cycles_totals){.size = sizeof(*out),
 					   .n_threads = (uint32_t)c->n_threads,
+					   .simulated = c->simulated,
 					   .accesses = c->accesses_seen,
 					   .branches = c->branches,
 					   .mispredicted = c->mistakes};
@@ -342,7 +387,6 @@ void tact_cycles_get_totals(const struct tact_cycles *c, struct tact_cycles_tota
 
 		out->cycles += t->cycles;
 		out->instructions += t->instructions;
-		out->simulated += t->simulated;
 		if (t->predictor) {
 			out->branches += t->predictor->branches;
 			out->mispredicted += t->predictor->mistakes;
@@ -350,19 +394,7 @@ void tact_cycles_get_totals(const struct tact_cycles *c, struct tact_cycles_tota
 		for (unsigned k = 0; k < CACHE_LEVELS && t->caches; k++)
 			out->misses[k] += t->caches->misses[k];
 	}
-	for (size_t i = 0; i < c->n_codes; i++) {
-		struct tact_cycles_block b;
-
-		if (!c->codes[i].executions)
-			continue;
-		engine_fill_block(c, &c->codes[i], &b);
-		out->executions += b.executions;
-		out->unknown += b.executions * b.unknown;
-		for (unsigned p = 0; p < 16; p++)
-			out->uops[p] += b.uops[p];
-		for (unsigned s = 0; s < TACT_N_STALLS; s++)
-			out->stalls[s] += b.stalls[s];
-	}
+	add_blocks(c, out);
 }
 
 int tact_cycles_get_thread(const struct tact_cycles *c, uint32_t thread, double *cycles,
@@ -381,20 +413,34 @@ int tact_cycles_get_thread(const struct tact_cycles *c, uint32_t thread, double 
 	return found ? 0 : -TACT_E_INVAL;
 }
 
+/* Uops of a block that the pipelines never saw: each goes to its ports evenly. */
+static void spread_uops(const struct tact_block *block, double executions, double *uops)
+{
+	for (size_t i = 0; i < block->n_insns; i++)
+		for (const struct arch_port_use *u = block->insns[i].lowered->ports; u->count; u++)
+			for (unsigned p = 0; p < 16; p++)
+				if (u->mask >> p & 1)
+					uops[p] +=
+						executions * u->count / __builtin_popcount(u->mask);
+}
+
 int tact_cycles_get_block(const struct tact_cycles *c, uint32_t number,
 			  struct tact_cycles_block *out)
 {
 	struct tact_prediction p;
+	bool was_seen;
 
 	if (!c || !out || number >= c->n_codes || !c->codes[number].executions)
 		return -TACT_E_INVAL;
-	engine_fill_block(c, &c->codes[number], out);
+	was_seen = engine_fill_block(c, &c->codes[number], out);
 	/* As a loop: what runs often comes from the DSB, not from the decoders. */
 	if (c->codes[number].is_known &&
 	    load_block((struct tact_cycles *)c, c->codes[number].block, TACT_MODE_LOOP) >= 0 &&
 	    tact_predict(c->block, NULL, &p) >= 0) {
 		out->bound = p.cycles_per_iteration;
 		out->bottlenecks = p.bottlenecks;
+		if (!was_seen)
+			spread_uops(c->block, (double)out->executions, out->uops);
 	}
 	return 0;
 }

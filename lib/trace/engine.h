@@ -21,31 +21,38 @@ struct engine_code {
 	uint32_t unknown;		      /* instructions without data */
 	enum branch_kind branch;	      /* that it ends with */
 	uint64_t branch_address, end;
-	uint64_t executions, simulated;
+	uint64_t executions;
 	double cycles;
+	float bound; /* cycles, if only issue, ports and divider count */
 	/* What the pipelines saw of it before they forgot it. */
 	uint64_t seen;
 	float uops[16], stalls[TACT_N_STALLS];
 };
 
 enum {
-	ENGINE_CONTEXT = 16, /* blocks before an execution that are its context */
-	ENGINE_MEDIUM = 6,   /* and smaller ones, for contexts that are new */
-	ENGINE_SHORT = 2,
-	ENGINE_SIZES = 3,
-	ENGINE_MEETING = 32,  /* executions back that a store may still be forwarded from */
-	ENGINE_RECENT = 128,  /* blocks that are remembered, to fill the pipeline again */
-	ENGINE_STORES = 4096, /* eight bytes each, whose last store is remembered */
-	ENGINE_PENDING = 4096 /* executions in flight: as many as a stream takes */
+	ENGINE_LESSONS = 1024, /* executions of a window; longer ones are learned in pieces */
+	ENGINE_PENDING = 4096  /* executions in flight: as many as a stream takes */
 };
 
 /* An execution that is in the pipeline. */
 struct engine_pending {
-	uint64_t key[ENGINE_SIZES]; /* of its contexts, the largest first */
+	uint64_t key;
 	uint32_t code;
+	float recalled; /* cycles that memory said */
+	bool is_new;	/* memory knew nothing of it: they are FACILE's */
 	bool is_counted;
-	bool is_new; /* the first execution of its block that is simulated */
 };
+
+/* What the pipeline took, and what memory had said, for the same executions. */
+struct engine_correction {
+	double simulated, recalled;
+	uint64_t n;
+};
+
+/* What becomes of an execution: the pipeline counts it, or it only fills the pipeline, before the
+ * first one that is counted and until the last one has retired, or the pipeline does not see it.
+ */
+enum engine_state { ENGINE_COUNTING, ENGINE_COOLING, ENGINE_SKIPPING, ENGINE_WARMING };
 
 /* A thread of the program. */
 struct engine_thread {
@@ -56,37 +63,27 @@ struct engine_thread {
 	struct caches *caches;	     /* owned; NULL: not asked for */
 	struct predictor *predictor; /* likewise */
 	double cycles;
-	uint64_t instructions, simulated;
+	uint64_t instructions;
 
-	/* What was executed last, as numbers of codes and where. */
-	struct {
-		uint32_t code;
-		uint64_t address;
-	} recent[ENGINE_RECENT];
+	uint32_t last; /* that was executed, as number of a code */
 	uint64_t n_executed;
-	uint64_t context[ENGINE_CONTEXT]; /* hashes of the last blocks */
-	uint64_t rolling[ENGINE_SIZES];	  /* of so many of them together */
-
-	/* What was stored last, by granule of eight bytes. */
-	struct {
-		uint64_t address, execution; /* from 1 */
-		uint16_t insn;
-		uint8_t size;
-	} stores[ENGINE_STORES];
+	uint64_t context; /* hash of the last block */
 
 	/* The pipeline. */
 	struct engine_pending pending[ENGINE_PENDING];
 	uint64_t n_fed, n_retired;
 	uint64_t last_cycle; /* of a retirement */
 
-	/* Without it. */
-	bool is_skipping;
-	unsigned calm;	  /* executions in a row whose context is known */
-	unsigned sampled; /* executions since the pipeline was entered */
-	uint64_t skip_limit;
-	uint64_t skipped;	      /* since the pipeline was left */
-	double new_cycles, new_insns; /* of blocks that were simulated for the first time */
-	double debt;		      /* contexts that were new, the older the less */
+	/* The window. */
+	enum engine_state state;
+	unsigned left;	       /* executions of the state */
+	uint64_t last_counted; /* executions fed up to its end */
+	uint64_t random;
+	struct {
+		uint64_t key;
+		float cycles;
+	} lessons[ENGINE_LESSONS];
+	unsigned n_lessons;
 };
 
 /* Somebody wants to see uops of the first thread. */
@@ -111,9 +108,11 @@ struct tact_cycles {
 	struct engine_thread **threads; /* owned */
 	size_t n_threads, thread_capacity;
 	struct engine_thread *last; /* that an event was for */
-	struct memo memo[ENGINE_SIZES];
-	uint64_t powers[ENGINE_SIZES];	     /* for keys */
-	struct tact_stream_access *accesses; /* owned; of the execution at hand */
+	struct memo memo;
+	struct engine_correction corrections[2]; /* of what memory knew, and did not know */
+	uint64_t instructions, simulated;	 /* of all threads */
+	uint64_t resume_at;			 /* instructions before the next window */
+	struct tact_stream_access *accesses;	 /* owned; of the execution at hand */
 	size_t access_capacity;
 	struct engine_watch *watch; /* owned; NULL: nobody watches */
 	uint64_t accesses_seen, misses[CACHE_LEVELS], branches, mistakes;
@@ -122,16 +121,16 @@ struct tact_cycles {
 /* A block is executed.  Returns 0, -TACT_E_NOMEM. */
 int engine_execute(struct engine_thread *t, uint32_t code, const struct tact_trace_event *event);
 
-void engine_init_powers(uint64_t *powers);
-
 /* Lets the pipelines have a block that they have forgotten.  Returns 0 or -TACT_E_NOMEM. */
 int engine_add_code(struct tact_cycles *c, struct engine_code *code);
 
 /* For tact_stream_on_retire, with the thread. */
 void engine_retired(void *thread, uint64_t cycle);
 
-/* What a block took, without FACILE's bound. */
-void engine_fill_block(const struct tact_cycles *c, const struct engine_code *code,
+/* What a block took, without FACILE's bound.  False: the pipelines never saw it, so that nothing is
+ * known of its uops and stalls.
+ */
+bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *code,
 		       struct tact_cycles_block *out);
 
 /* The thread is the one to watch, if there was none before. */

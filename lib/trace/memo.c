@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a block took, in the context of those before it: a table of means.  It grows up to a limit;
- * beyond that, contexts that were seen once make room.
+ * What a block took behind another one: a table of means.  It grows up to a limit; beyond that,
+ * keys that were seen once make room.
  */
 #include "trace/memo.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <tact/status.h>
 
-enum { FIRST_ENTRIES = 1 << 14, MOST_ENTRIES = 1 << 19 /* 12 MiB */ };
+enum {
+	FIRST_ENTRIES = 1 << 14,
+	MOST_ENTRIES = 1 << 20, /* 16 MiB */
+	MOST_SAMPLES = 256 /* that count for a mean: beyond, the old ones fade, so that it follows
+			      the program */
+};
 
 int memo_init(struct memo *memo)
 {
@@ -33,15 +40,23 @@ static struct memo_entry *place_of(struct memo_entry *entries, size_t mask, uint
 	return &entries[at];
 }
 
-/* Into a larger table, or without those that were seen once.  Without memory it stays as it is. */
+static void forget_all(struct memo *memo)
+{
+	memset(memo->entries, 0, (memo->mask + 1) * sizeof(*memo->entries));
+	memo->n = 0;
+}
+
+/* Into a larger table, or into one without those that were seen once. */
 static void make_room(struct memo *memo)
 {
 	size_t size = memo->mask + 1, n = 0;
 	bool full = size >= MOST_ENTRIES;
 	struct memo_entry *entries = calloc(full ? size : 2 * size, sizeof(*entries));
 
-	if (!entries)
+	if (!entries) {
+		forget_all(memo);
 		return;
+	}
 	if (!full)
 		size *= 2;
 	for (size_t i = 0; i <= memo->mask; i++) {
@@ -52,49 +67,36 @@ static void make_room(struct memo *memo)
 		*place_of(entries, size - 1, e->key) = *e;
 		n++;
 	}
-	/* All of them were seen more often: then none is worth more than another. */
-	if (full && n > size / 2) {
-		for (size_t i = 0; i < size; i++)
-			entries[i] = (struct memo_entry){.key = 0};
-		n = 0;
-	}
 	free(memo->entries);
 	memo->entries = entries;
 	memo->mask = size - 1;
 	memo->n = n;
+	/* All of them were seen more often: then none is worth more than another. */
+	if (full && n > size / 2)
+		forget_all(memo);
 }
 
-struct memo_entry *memo_find(struct memo *memo, uint64_t key)
+const struct memo_entry *memo_find(const struct memo *memo, uint64_t key)
+{
+	const struct memo_entry *e = place_of(memo->entries, memo->mask, key | 1);
+
+	return e->key ? e : NULL;
+}
+
+void memo_add(struct memo *memo, uint64_t key, float cycles)
 {
 	struct memo_entry *e;
 
 	key |= 1; /* 0 is a free one */
 	e = place_of(memo->entries, memo->mask, key);
-	if (e->key)
-		return e;
-	if (memo->n >= memo->mask / 4 * 3) {
-		make_room(memo);
-		if (memo->n >= memo->mask - memo->mask / 8) { /* no memory: forget all */
-			for (size_t i = 0; i <= memo->mask; i++)
-				memo->entries[i].key = 0;
-			memo->n = 0;
+	if (!e->key) {
+		if (memo->n >= memo->mask / 4 * 3) {
+			make_room(memo);
+			e = place_of(memo->entries, memo->mask, key);
 		}
-		e = place_of(memo->entries, memo->mask, key);
+		*e = (struct memo_entry){.key = key};
+		memo->n++;
 	}
-	*e = (struct memo_entry){.key = key};
-	memo->n++;
-	return e;
-}
-
-void memo_add(struct memo_entry *e, double cycles)
-{
-	float before = (float)cycles - e->mean, weight;
-
-	/* Beyond so many the old ones fade, so that the mean follows the program. */
-	if (e->n >= MEMO_MOST_SAMPLES)
-		e->squares -= e->squares / MEMO_MOST_SAMPLES;
 	e->n += e->n < UINT32_MAX;
-	weight = (float)(e->n < MEMO_MOST_SAMPLES ? e->n : MEMO_MOST_SAMPLES);
-	e->mean += before / weight;
-	e->squares += before * ((float)cycles - e->mean);
+	e->mean += (cycles - e->mean) / (float)(e->n < MOST_SAMPLES ? e->n : MOST_SAMPLES);
 }
