@@ -68,8 +68,8 @@ static const char *take_cache(void *target, const char *value)
 const struct option_spec trace_model_specs[] = {
 	{.name = "exact",
 	 FLAG(is_exact),
-	 .help = "simulate every execution of every block; the default remembers what a block "
-		 "took in a state of the pipeline that comes again"},
+	 .help = "simulate every execution of every block; the default simulates "
+		 "samples, and remembers from them what a block takes"},
 	{.name = "cache",
 	 .argument = "SIZES",
 	 .is_optional = true,

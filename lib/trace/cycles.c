@@ -308,11 +308,9 @@ int tact_cycles_finish(struct tact_cycles *c, struct tact_diag *diag)
 			return tact_fail(diag, TACT_E_LIMIT, "the pipeline is stuck");
 	if (c->n_added > MANY_CODES && forget_codes(c) < 0)
 		return tact_fail(diag, TACT_E_LIMIT, "the pipeline is stuck");
-	for (unsigned i = 0; i < ENGINE_SIZES; i++) {
-		memo_fini(&c->memo[i]);
-		if (memo_init(&c->memo[i]) < 0)
-			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	}
+	memo_fini(&c->memo);
+	if (memo_init(&c->memo) < 0)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	return 0;
 }
 
