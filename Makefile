@@ -18,7 +18,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
-ARCHS := SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL ICX TGL RKL
+ARCHS := SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL ICX TGL RKL ZEN4
 
 VERSION := $(shell sed -n 's/^.define TACT_VERSION_[A-Z]* \([0-9]*\)/\1/p' include/tact/version.h | paste -sd.)
 SOVERSION := $(firstword $(subst ., ,$(VERSION)))

@@ -46,6 +46,8 @@ static const struct option_spec specs[] = {
 };
 /* clang-format on */
 
+enum { MANY_PORTS = 10 /* more do not fit the column */ };
+
 static void add_ports(struct text *out, unsigned ports)
 {
 	for (bool first = true; ports; ports &= ports - 1, first = false)
@@ -70,7 +72,10 @@ static void list(const struct archs *a, struct text *out)
 		}
 		text_printf(out, "%-4s  %-14s  %5u  ", tact_arch_name(arch),
 			    tact_arch_llvm_name(arch), archlist_param(arch, "issue_width"));
-		add_ports(out, tact_arch_ports(arch));
+		if (__builtin_popcount(tact_arch_ports(arch)) > MANY_PORTS)
+			text_printf(out, "0-%d", 31 - __builtin_clz(tact_arch_ports(arch)));
+		else
+			add_ports(out, tact_arch_ports(arch));
 		text_pad(out, 49, start);
 		text_printf(out, "%7u  %s\n", tact_arch_form_count(arch),
 			    tact_arch_full_name(arch));

@@ -83,8 +83,11 @@ const struct tact_arch *tact_arch_host(void)
 {
 	unsigned eax, ebx, ecx, edx, family, model;
 
-	/* "GenuineIntel" in ebx, edx, ecx: other vendors use the same family numbers. */
-	if (!__get_cpuid(0, &eax, &ebx, &ecx, &edx) || ebx != 0x756e6547 || edx != 0x49656e69)
+	/* "GenuineIntel" or "AuthenticAMD" in ebx, edx, ecx: other vendors use the same numbers,
+	 * and these two have none of our families and models in common.
+	 */
+	if (!__get_cpuid(0, &eax, &ebx, &ecx, &edx) ||
+	    !((ebx == 0x756e6547 && edx == 0x49656e69) || (ebx == 0x68747541 && edx == 0x69746e65)))
 		return NULL;
 	if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx))
 		return NULL;

@@ -254,6 +254,23 @@ int addresses_init(struct address_walk *w, struct tact_block *block)
 	return stores_reserve(&block->stores, LAST_PASS * stores, LAST_PASS * granules);
 }
 
+/* Code that runs once tells that two accesses meet by the words of their addresses; code that
+ * repeats is learned (experiments on Zen 4: unrolled and as a loop, with other registers of the
+ * same value).
+ */
+static bool has_same_words(const struct address_walk *w, const struct block_insn *load,
+			   const struct tact_operand *from, const struct block_store *store)
+{
+	const struct block_insn *bi = &w->block->insns[store->insn];
+	const struct tact_operand *to = &bi->insn->operand[bi->lowered->out[store->output].operand];
+
+	if (w->block->mode == TACT_MODE_LOOP ||
+	    (from->base == TACT_REG_RSP && to->base == TACT_REG_RSP))
+		return true;
+	return from->base == to->base && from->index == to->index && from->scale == to->scale &&
+	       load->constants.displacement == bi->constants.displacement;
+}
+
 /* The store that a memory input meets, if any. */
 static void meet_store(struct address_walk *w, struct block_node *node, const struct block_insn *bi)
 {
@@ -272,6 +289,9 @@ static void meet_store(struct address_walk *w, struct block_node *node, const st
 	node->iterations = (uint8_t)(w->pass - store->pass);
 	node->is_blocked = !is_whole;
 	node->distance = (int8_t)(store->address.offset - a.offset);
+	node->is_renamed = is_whole && !node->distance && bi->lowered->takes_stored &&
+			   w->block->insns[store->insn].lowered->leaves_stored &&
+			   has_same_words(w, bi, o, store);
 }
 
 /* The last iteration that brings values into their steady state meets stores; the one behind it

@@ -43,6 +43,9 @@ struct block_lowered {
 	uint16_t gpr_written,
 		gpr_in_addresses;   /* bit r: general register r, rsp by push and pop too */
 	bool names_rsp, writes_rsp; /* explicitly: not as push and pop do */
+	/* Of a core that renames memory: its load takes a register that was stored; its store
+	 * leaves one. */
+	bool takes_stored, leaves_stored;
 	const struct arch_port_use *ports;
 	/* In the block's arena: n_in and n_out values; n_in rows of n_out latencies. */
 	const struct lowered_value *in, *out;
@@ -76,6 +79,7 @@ struct block_node {
 	uint8_t output;	    /* index into lowered->out of the producer */
 	uint8_t iterations; /* 0: produced in the same iteration; 1: in the one before */
 	bool is_blocked;    /* memory: the store does not hold all that is loaded */
+	bool is_renamed;    /* memory: what was stored is there at once */
 	int8_t distance;    /* memory: from where it is loaded to where the store begins, bytes */
 };
 
@@ -174,7 +178,10 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 	if (!*latency)
 		return false;
 	*latency += blocked;
-	if (producer->fast_load && source->kind == VALUE_ADDRESS)
+	if (forwarding && source->kind == VALUE_MEMORY &&
+	    block_nodes(block)[producer->first_node + in].is_renamed)
+		*latency -= (unsigned)block->arch->params.store_forward;
+	else if (producer->fast_load && source->kind == VALUE_ADDRESS)
 		--*latency;
 	else if (producer->stack_sync && to->insn == p && source->kind <= VALUE_ADDRESS &&
 		 source->key == TACT_REG_RSP && !source->is_stack)

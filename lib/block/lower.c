@@ -232,7 +232,8 @@ static void lower_decoding(struct draft *d, const struct arch_variant *v)
 	const struct arch_params *p = &d->arch->params;
 	struct block_lowered *l = d->l;
 
-	l->complex_decoder = v->complex_decoder || v->ms || v->mite + v->ms > 1;
+	l->complex_decoder =
+		p->decoders_alike ? v->ms != 0 : v->complex_decoder || v->ms || v->mite + v->ms > 1;
 	l->simple_beside = v->simple_beside != 0xff ? v->simple_beside : (uint8_t)p->decoders;
 	if (d->insn->attributes & TACT_INSN_POP_REG4) {
 		l->complex_decoder |= p->pop_rsp_complex != 0;
@@ -300,6 +301,27 @@ static void forward_row(const struct draft *d, unsigned k, uint16_t *row)
 		if (row[o] < cycles)
 			row[o] = (uint16_t)cycles;
 	}
+}
+
+/* A load of 32 or 64 bits that is a macro-op of its own, and a store of a general register
+ * (experiments: mov, pop, cmov and read-modify-write; not add r, m, nor movsxd, nor bytes).
+ */
+static void lower_renaming(struct draft *d)
+{
+	struct block_lowered *l = d->l;
+	const struct tact_insn *insn = d->insn;
+	unsigned bits = 0;
+
+	if (!d->arch->params.store_renamed || insn->attributes & TACT_INSN_VECTOR)
+		return;
+	for (unsigned i = 0; i < insn->n_operands; i++)
+		if (insn->operand[i].kind == TACT_OPERAND_MEM)
+			bits = insn->operand[i].bits;
+	if (bits != 32 && bits != 64)
+		return;
+	l->leaves_stored = l->n_stores == 1;
+	l->takes_stored = l->n_loads == 1 && (l->uops == 1 || l->fused > 1) &&
+			  !strstr(tact_form_name(insn->form), "MOVSX");
 }
 
 /* Copies the lists to the arena. */
@@ -386,6 +408,7 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 		lower_register_inputs(&d);
 		lower_flag_inputs(&d);
 		lower_memory_inputs(&d);
+		lower_renaming(&d);
 		summarise(&d);
 	}
 	if (finish(&d, arena) < 0)

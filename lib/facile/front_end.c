@@ -28,6 +28,34 @@ static bool has_small_loops(const struct arch_params *p)
 	return false;
 }
 
+/* Lines that an iteration is read from, where each cycle reads one: those of a window, up to the
+ * branch at the end.
+ */
+static unsigned count_lines(const struct tact_block *block)
+{
+	const struct arch_params *p = &block->arch->params;
+	unsigned window = ~0u, slots = 0, lines = 0;
+
+	for (size_t i = 0; i < block->n_insns; i++) {
+		const struct block_insn *bi = &block->insns[i];
+		unsigned here = (block->opt.alignment + bi->offset) / (unsigned)p->dsb_window;
+
+		if (bi->fused_prev)
+			continue;
+		if (here != window || slots >= (unsigned)p->dsb_width) {
+			lines++;
+			slots = 0;
+		}
+		window = here;
+		slots += bi->lowered->mite + block_extra_slots(block, i);
+		while (slots > (unsigned)p->dsb_width) {
+			lines++;
+			slots -= (unsigned)p->dsb_width;
+		}
+	}
+	return lines;
+}
+
 /* A loop of n slots. */
 static double dsb_cycles(const struct tact_block *block, unsigned n)
 {
@@ -35,6 +63,8 @@ static double dsb_cycles(const struct tact_block *block, unsigned n)
 	unsigned width = (unsigned)p->dsb_width, start = block->opt.alignment,
 		 last = block->insns[block->n_insns - 1].offset + start;
 
+	if (p->dsb_line_a_cycle)
+		return count_lines(block);
 	if (has_small_loops(p) && !block->opt.paper)
 		return n < PARAMS_UNROLL_MAX && p->dsb_small_loop[n] ? p->dsb_small_loop[n] / 100.0
 								     : (double)n / width;

@@ -312,6 +312,9 @@ static bool stays_in_window(const struct sim_state *s, uint64_t last)
 	const struct sim_program *p = sim_program_of(s, last);
 	uint64_t start, end, next = (sim_iteration(last) + 1) << SIM_NUMBER_BITS;
 
+	if (s->params->dsb_line_a_cycle) /* whatever the window, if the branch is taken */
+		return s->stream ? !is_fed(s, next) || !sim_feed_of(s, next)->is_contiguous
+				 : s->block->mode == TACT_MODE_LOOP;
 	if (s->params->dsb_window != 32)
 		return false;
 	if (s->stream && (!is_fed(s, next) || sim_feed_of(s, next)->is_contiguous))
@@ -321,10 +324,20 @@ static bool stays_in_window(const struct sim_state *s, uint64_t last)
 	return (end + p->raws[p->n_raws - 1].offset) / 32 == start / 32;
 }
 
+/* The window that an instruction begins in. */
+static uint64_t window_of(const struct sim_state *s, uint64_t id)
+{
+	const struct sim_program *p = sim_program_of(s, id);
+	uint64_t start = s->stream ? sim_feed_of(s, id)->address : s->block->opt.alignment;
+
+	return (start + p->raws[p->insns[sim_number(id)].insn].offset) /
+	       (unsigned)s->params->dsb_window;
+}
+
 static void read_dsb(struct sim_state *s)
 {
 	unsigned left = (unsigned)s->params->dsb_width, wide = 0;
-	uint64_t before;
+	uint64_t before, window = UINT64_MAX;
 
 	while (left) {
 		const struct sim_insn *insn;
@@ -333,6 +346,13 @@ static void read_dsb(struct sim_state *s)
 		if (first && (s->next_iteration_at > s->clock * 100ll + 99 ||
 			      !comes_from(s, s->next_fetch, BLOCK_FROM_DSB)))
 			return;
+		if (s->params->dsb_line_a_cycle) {
+			uint64_t here = window_of(s, s->next_fetch);
+
+			if (window != UINT64_MAX && here != window)
+				return;
+			window = here;
+		}
 		insn = sim_insn_of(s, s->next_fetch);
 		if (insn->extra_slots && s->params->dsb_wide_limit &&
 		    wide++ == (unsigned)s->params->dsb_wide_limit)

@@ -528,6 +528,8 @@ static void build_insn(struct sim_program *p, const struct tact_block *block, si
 				  .names_rsp = l->names_rsp,
 				  .writes_rsp = l->writes_rsp,
 				  .changes_stack = l->stack_change != 0,
+				  .takes_stored = l->takes_stored,
+				  .leaves_stored = l->leaves_stored,
 				  .cycles = l->cycles,
 				  .serializes = (l->attributes & TACT_INSN_SERIALIZING) != 0,
 				  .eliminated = l->eliminated && !bi->fused_next,

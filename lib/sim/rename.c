@@ -124,6 +124,8 @@ static unsigned bind(struct sim_state *s, struct issue *issue, uint16_t mask)
 
 	if (!(mask & (mask - 1)))
 		return (unsigned)__builtin_ctz(mask);
+	if (s->params->port_binding)
+		return (unsigned)__builtin_ctz(mask); /* until it is ready */
 	port = alternate(s, mask);
 	if (port >= 0)
 		return (unsigned)port;
@@ -196,6 +198,7 @@ static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_in
 		sim_moves_write(s, insn);
 	inst->sync_key = sync_key;
 	inst->stored = inst->retired = -1;
+	inst->data = (struct sim_value){.ready = SIM_NEVER};
 	inst->extra = 0;
 	inst->stores_left = insn->n_store_uops;
 	inst->has_accesses = false;
@@ -236,8 +239,8 @@ static void issue_uop(struct sim_state *s, struct issue *issue, struct sim_insta
 		record = sim_watch_issue(s, inst, uop, slot, (int)port, issue->delivered);
 		s->rob[rob].n_records++;
 	}
-	s->port_use[port]++;
-	sim_schedule_add(s, inst, uop, port, rob, record);
+	s->port_use[port] += !s->params->port_binding;
+	sim_schedule_add(s, inst, uop, port, mask, rob, record);
 }
 
 /* The last instruction of a block of a stream, and the next block is elsewhere. */

@@ -9,6 +9,8 @@
 
 enum { ISSUE_DELAY = 5 /* cycles from issue to the earliest dispatch (uiCA) */ };
 
+static void announce_data(struct sim_state *s, const struct sim_entry *e);
+
 /* A source that becomes ready around the earliest dispatch is seen a cycle later: the wake-up is
  * missed once (uiCA).
  */
@@ -29,6 +31,8 @@ static void plan(struct sim_state *s, uint16_t index)
 	}
 	e->next = s->calendar[ready & (SIM_CALENDAR - 1)];
 	s->calendar[ready & (SIM_CALENDAR - 1)] = index;
+	if (s->params->store_renamed)
+		announce_data(s, e);
 }
 
 static void wait_for(struct sim_state *s, uint16_t index, uint16_t *list, int latency)
@@ -80,6 +84,15 @@ static void learn(struct sim_state *s, uint16_t *list, int32_t cycle, uint32_t p
 		if (!--e->unknown)
 			plan(s, w.entry);
 	}
+}
+
+/* Memory that is renamed: who loads what is stored here has it when the store has. */
+static void announce_data(struct sim_state *s, const struct sim_entry *e)
+{
+	if (e->u->kind != SIM_STORE_DATA || !e->inst->insn->leaves_stored)
+		return;
+	e->inst->data.ready = e->ready;
+	learn(s, &e->inst->data.waiter, e->ready, e->inst->insn->insn);
 }
 
 /* The instance and the output that a value comes from, through an eliminated move; NULL: none that
@@ -190,7 +203,7 @@ static uint16_t take_entry(struct sim_state *s)
 }
 
 void sim_schedule_add(struct sim_state *s, struct sim_instance *inst, unsigned uop, unsigned port,
-		      uint16_t rob, uint16_t record)
+		      uint16_t ports, uint16_t rob, uint16_t record)
 {
 	static const struct sim_uop sync = {.kind = SIM_ALU, .latency = 1};
 	uint16_t index = take_entry(s);
@@ -205,6 +218,7 @@ void sim_schedule_add(struct sim_state *s, struct sim_instance *inst, unsigned u
 		.age = s->age++,
 		.uop = (uint8_t)uop,
 		.port = (uint8_t)port,
+		.ports = ports,
 		.rob = rob,
 		.issued = s->clock,
 		.is_live = true,
@@ -278,10 +292,12 @@ static void produce(struct sim_state *s, const struct sim_entry *e, int32_t from
 static void finish_load(struct sim_state *s, uint16_t index, int32_t data)
 {
 	struct sim_entry *e = &s->rs[index];
-	int32_t forwarded = data + e->inst->insn->forward - e->u->latency;
+	int32_t forwarded = data + (e->is_renamed ? 0 : e->inst->insn->forward) - e->u->latency;
 
 	e->is_load_pending = false;
-	produce(s, e, forwarded > e->ready ? forwarded : e->ready, forwarded > e->ready);
+	/* Of renamed memory not even the load's own time counts. */
+	produce(s, e, e->is_renamed || forwarded > e->ready ? forwarded : e->ready,
+		forwarded > e->ready);
 	free_entry(s, index);
 }
 
@@ -341,7 +357,8 @@ static bool waits_for_store(struct sim_state *s, uint16_t index)
 		e->producer = store->insn->insn;
 		if (origin.is_blocked)
 			return waits_for_retirement(s, index, store);
-		value = &store->output[origin.output];
+		e->is_renamed = origin.is_renamed;
+		value = e->is_renamed ? &store->data : &store->output[origin.output];
 		if (value->ready != SIM_NEVER) {
 			finish_load(s, index, value->ready);
 			return true;
@@ -391,10 +408,31 @@ static struct sim_entry *ready_entry(struct sim_state *s, uint64_t key)
 	return &s->rs[key & UINT16_MAX];
 }
 
+/* Where a uop may wait until it runs: the port of its set that fewest are ready for. */
+static unsigned shortest_queue(const struct sim_state *s, unsigned mask)
+{
+	unsigned best = 0, shortest = ~0u;
+
+	for (; mask; mask &= mask - 1) {
+		unsigned p = (unsigned)__builtin_ctz(mask), n = s->ready_end[p] - s->ready_begin[p];
+
+		if (n < shortest) {
+			shortest = n;
+			best = p;
+		}
+	}
+	return best;
+}
+
 static void enqueue(struct sim_state *s, uint16_t index)
 {
-	unsigned port = s->rs[index].port, begin = s->ready_begin[port], k;
-	uint64_t *queue = s->ready[port], key = s->rs[index].age << 16 | index;
+	unsigned port = s->rs[index].port, begin, k;
+	uint64_t *queue, key = s->rs[index].age << 16 | index;
+
+	if (s->params->port_binding)
+		s->rs[index].port = (uint8_t)(port = shortest_queue(s, s->rs[index].ports));
+	begin = s->ready_begin[port];
+	queue = s->ready[port];
 
 	if (s->ready_end[port] == SIM_RS) {
 		memmove(queue, queue + begin, (SIM_RS - begin) * sizeof(*queue));
@@ -470,17 +508,29 @@ static void dispatch(struct sim_state *s, unsigned port)
 
 void sim_schedule(struct sim_state *s)
 {
-	uint16_t *today = &s->calendar[s->clock & (SIM_CALENDAR - 1)], index = *today;
+	uint16_t *today = &s->calendar[s->clock & (SIM_CALENDAR - 1)], index = *today, wide = 0;
 
 	*today = 0;
 	while (index) {
 		uint16_t next = s->rs[index].next;
 
-		enqueue(s, index);
+		/* Those that have little choice first. */
+		if (s->params->port_binding && __builtin_popcount(s->rs[index].ports) > 2) {
+			s->rs[index].next = wide;
+			wide = index;
+		} else {
+			enqueue(s, index);
+		}
 		index = next;
 	}
+	while (wide) {
+		uint16_t next = s->rs[wide].next;
+
+		enqueue(s, wide);
+		wide = next;
+	}
 	/* The counter of a port goes down a cycle after its uop has left (uiCA). */
-	for (unsigned left = s->dispatched; left; left &= left - 1)
+	for (unsigned left = s->params->port_binding ? 0 : s->dispatched; left; left &= left - 1)
 		s->port_use[__builtin_ctz(left)]--;
 	s->dispatched = 0;
 	s->data_ports = s->next_data_ports;

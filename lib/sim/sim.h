@@ -114,7 +114,8 @@ struct sim_insn {
 	uint16_t output_latency[LOWERED_MAX_OUT]; /* from the dispatch of the uop that makes them */
 	bool serializes; /* Intel SDM, volume 3, 9.3; lfence: waits for all, and all wait for it */
 	bool eliminated, is_pair, names_rsp, writes_rsp, changes_stack;
-	bool stack_sync; /* if the block repeats */
+	bool stack_sync;		  /* if the block repeats */
+	bool takes_stored, leaves_stored; /* as in struct block_lowered */
 
 	bool complex_decoder, is_branch, fusible;
 	uint8_t simple_beside;
@@ -195,6 +196,7 @@ struct sim_origin {
 	uint16_t slot; /* of the instance, if it is still there */
 	uint8_t output;
 	bool is_blocked; /* memory: the store does not hold all that is loaded */
+	bool is_renamed; /* memory: what was stored is there at once */
 };
 #define SIM_NO_ID UINT64_MAX
 
@@ -216,9 +218,10 @@ struct sim_instance {
 	struct sim_value sync;	  /* of its SIM_SYNC likewise */
 	int32_t stored;		  /* last dispatch of its stores' uops */
 	int32_t retired;
-	uint16_t extra;	     /* cycles that its loads take longer */
-	uint8_t stores_left; /* those that are not dispatched */
-	uint8_t sync_key;    /* register that its SIM_SYNC makes, or SIM_NO_KEY */
+	struct sim_value data; /* what it stores, for loads that take that at once */
+	uint16_t extra;	       /* cycles that its loads take longer */
+	uint8_t stores_left;   /* those that are not dispatched */
+	uint8_t sync_key;      /* register that its SIM_SYNC makes, or SIM_NO_KEY */
 	bool is_alias, is_eliminated;
 	bool has_accesses; /* `loaded` says what its loads meet */
 	struct sim_value few[SIM_FEW_UOPS];
@@ -240,8 +243,10 @@ struct sim_entry {
 	uint16_t next;	  /* in the calendar or in the list of free ones */
 	uint8_t uop;	  /* of the instruction */
 	uint8_t port;
+	uint16_t ports; /* that it may go to, where it is bound when it is ready */
 	bool is_live;
 	bool is_load_pending; /* dispatched; waits for the data of a store */
+	bool is_renamed;      /* which it has at once */
 };
 
 struct sim_rob_entry {
@@ -306,6 +311,7 @@ struct sim_stream {
 		uint16_t size;
 		uint16_t slot;
 		uint8_t output;
+		bool leaves_stored;
 	} stores[SIM_GRANULES];
 	/* Of the instance that was renamed last: where its inputs come from, and what its SIM_SYNC
 	 * makes rsp of.
@@ -418,9 +424,11 @@ void sim_rename(struct sim_state *s);
 void sim_schedule(struct sim_state *s);
 void sim_retire(struct sim_state *s);
 
-/* Enters a uop of an instance into the reservation station; its port is chosen. */
+/* Enters a uop of an instance into the reservation station; its port is chosen, unless that is done
+ * when it is ready.
+ */
 void sim_schedule_add(struct sim_state *s, struct sim_instance *inst, unsigned uop, unsigned port,
-		      uint16_t rob, uint16_t record);
+		      uint16_t ports, uint16_t rob, uint16_t record);
 
 /* Whether the renamer executes a move now; if not, sim_moves_write is to be called, as for every
  * other instruction.
@@ -480,6 +488,7 @@ static inline bool sim_origin_of(const struct sim_state *s, uint64_t id,
 	origin->slot = (uint16_t)sim_slot(s, origin->id);
 	origin->output = node->output;
 	origin->is_blocked = node->is_blocked;
+	origin->is_renamed = node->is_renamed;
 	return true;
 }
 

@@ -27,7 +27,7 @@ static unsigned count_granules(const struct sim_access *a)
 }
 
 /* The youngest store to any byte's granule; `found` stays if there is none younger. */
-static void find_store(const struct sim_stream *t, const struct sim_access *a,
+static void find_store(const struct sim_stream *t, const struct sim_access *a, bool takes_stored,
 		       struct sim_origin *found)
 {
 	uint64_t granule = a->address / GRANULE;
@@ -48,11 +48,13 @@ static void find_store(const struct sim_stream *t, const struct sim_access *a,
 					    .output = g->output,
 					    .is_blocked = address > a->address ||
 							  address + g->size < a->address + a->size};
+		found->is_renamed = takes_stored && g->leaves_stored && !found->is_blocked &&
+				    address == a->address;
 	}
 }
 
 static void remember_store(struct sim_stream *t, const struct sim_access *a,
-			   const struct sim_origin *store)
+			   const struct sim_origin *store, bool leaves_stored)
 {
 	uint64_t granule = a->address / GRANULE;
 
@@ -63,7 +65,8 @@ static void remember_store(struct sim_stream *t, const struct sim_access *a,
 					     .offset = (int16_t)(a->address - granule * GRANULE),
 					     .size = a->size,
 					     .slot = store->slot,
-					     .output = store->output};
+					     .output = store->output,
+					     .leaves_stored = leaves_stored};
 }
 
 /* Accesses of an instruction; they are in the ring in the order of instructions. */
@@ -88,11 +91,11 @@ static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
 		if (a->insn < insn->insn)
 			continue;
 		if (!a->is_store) {
-			find_store(t, a, &inst->loaded);
+			find_store(t, a, insn->takes_stored, &inst->loaded);
 			if (a->extra > inst->extra)
 				inst->extra = a->extra;
 		} else if (insn->memory_outputs) {
-			remember_store(t, a, &self);
+			remember_store(t, a, &self, insn->leaves_stored);
 		}
 	}
 }
@@ -228,6 +231,7 @@ void sim_stream_rebase(struct sim_state *s, int32_t by)
 			move_back(&inst->result[u].ready, by);
 		move_back(&inst->sync.ready, by);
 		move_back(&inst->stored, by);
+		move_back(&inst->data.ready, by);
 		move_back(&inst->retired, by);
 	}
 }

@@ -106,6 +106,7 @@ void sim_watch_dispatch(struct sim_state *s, const struct sim_entry *e, int32_t 
 {
 	struct tact_sim_uop *r = record_at(s, e->record);
 
+	r->port = (int8_t)e->port;
 	r->ready = ready;
 	r->dispatched = s->clock;
 	if (e->ready >= ready && e->ready > e->issued) {
@@ -121,7 +122,8 @@ void sim_watch_finish(struct sim_state *s, const struct sim_entry *e, int32_t re
 {
 	struct tact_sim_uop *r = record_at(s, e->record);
 
-	r->executed = result;
+	/* Renamed memory has its value before the load runs. */
+	r->executed = result > r->dispatched ? result : r->dispatched + 1;
 	if (waited_for_store) {
 		r->operand_wait = TACT_WAIT_STORE;
 		r->wait_insn = e->producer;

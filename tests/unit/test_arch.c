@@ -10,13 +10,13 @@
 #include "arch/arch.h"
 #include "support.h"
 
-enum { N_ARCHS = 13 };
+enum { N_ARCHS = 14 };
 
 static void all_are_found(void **state)
 {
 	static const char *const order[N_ARCHS] = {
 		"SNB", "IVB", "HSW", "BDW", "SKL", "SKX", "KBL",
-		"CFL", "CLX", "ICL", "ICX", "TGL", "RKL",
+		"CFL", "CLX", "ICL", "ICX", "TGL", "RKL", "ZEN4",
 	};
 	const struct tact_arch *arch = NULL;
 	unsigned n = 0;
@@ -60,6 +60,7 @@ static void known_names(void **state)
 		{"broadwell", "BDW"},	{"skylake", "SKL"},	   {"skylake-avx512", "SKX"},
 		{"cascadelake", "CLX"}, {"icelake-client", "ICL"}, {"icelake-server", "ICX"},
 		{"tigerlake", "TGL"},	{"rocketlake", "RKL"},	   {"SkyLake", "SKL"},
+		{"znver4", "ZEN4"},	{"Zen 4", "ZEN4"},
 	};
 
 	(void)state;
@@ -135,6 +136,9 @@ static void well_known_facts(void **state)
 		{"HSW", "lsd", "1"},
 		{"SKL", "rob_size", "224"},
 		{"ICL", "rob_size", "352"},
+		{"ZEN4", "issue_width", "6"},
+		{"ZEN4", "rob_size", "320"},
+		{"ZEN4", "lsd", "0"},
 	};
 
 	(void)state;
