@@ -14,11 +14,12 @@
 #include <string.h>
 
 enum {
-	WINDOW = 256,  /* executions, on average; from half to one and a half */
-	WARMING = 96,  /* executions before it that fill the pipeline: more than it holds */
-	FADING = 8192, /* executions after which what corrects memory has lost half its weight */
-	REP_BYTES = 32 /* that a repeated string instruction moves a cycle: a round figure, the
-			  width of a path to the cache; not measured */
+	WINDOW = 256,	  /* executions, on average; from half to one and a half */
+	WARMING = 96,	  /* executions before it that fill the pipeline: more than it holds */
+	FADING = 512,	  /* executions after which what corrects memory has lost half its weight */
+	RARE_FADING = 64, /* the same for executions that wait for a branch or a miss */
+	REP_BYTES = 32	  /* that a repeated string instruction moves a cycle: a round figure, the
+			     width of a path to the cache; not measured */
 };
 
 /* How much of a program goes through the pipeline: all of the first instructions, then less. */
@@ -56,29 +57,49 @@ static void count(struct engine_thread *t, uint32_t code, double cycles)
 
 /* ---- memory ---- */
 
-/* What memory says of an execution, not corrected. */
-static void recall(struct engine_thread *t, struct engine_pending *p)
+/* How far away is what a load waits for. */
+static enum engine_source source_of_miss(const struct arch_params *params, unsigned extra)
+{
+	int latency = params->load_latency + (int)extra;
+
+	return latency >= params->memory_latency ? ENGINE_NEW_MEMORY
+	       : latency >= params->l3_latency	 ? ENGINE_NEW_L3
+						 : ENGINE_NEW_L2;
+}
+
+/* What memory says of an execution, not corrected; `longest` cycles are lost by a load. */
+static void recall(struct engine_thread *t, struct engine_pending *p, bool is_mispredicted,
+		   unsigned longest)
 {
 	const struct memo_entry *e = memo_find(&t->owner->memo, p->key);
 
-	p->is_new = !e;
-	p->recalled = e ? e->mean : t->owner->codes[p->code].bound;
+	if (e) {
+		p->source = ENGINE_KNOWN;
+		p->recalled = e->mean;
+		return;
+	}
+	p->source = is_mispredicted ? ENGINE_NEW_BRANCH
+		    : longest	    ? source_of_miss(&t->owner->arch->params, longest)
+				    : ENGINE_NEW;
+	p->recalled = t->owner->codes[p->code].bound + (float)longest;
+	if (is_mispredicted)
+		p->recalled += (float)t->owner->arch->params.branch_penalty;
 }
 
 static double corrected(const struct engine_thread *t, const struct engine_pending *p)
 {
-	const struct engine_correction *k = &t->owner->corrections[p->is_new];
+	const struct engine_correction *k = &t->owner->corrections[p->source];
 
 	return (double)p->recalled * (k->recalled > 0 ? k->simulated / k->recalled : 1);
 }
 
 static void compare(struct engine_thread *t, const struct engine_pending *p, double cycles)
 {
-	struct engine_correction *k = &t->owner->corrections[p->is_new];
+	struct engine_correction *k = &t->owner->corrections[p->source];
 
 	k->simulated += cycles;
 	k->recalled += (double)p->recalled;
-	if (++k->n % FADING == 0) {
+	if (++k->n % (p->source <= ENGINE_NEW ? FADING : RARE_FADING) == 0) {
 		k->simulated /= 2;
 		k->recalled /= 2;
 	}
@@ -204,9 +225,10 @@ static bool is_mispredicted(struct engine_thread *t, uint64_t address)
 }
 
 /* Takes the accesses through the caches: cycles that each load takes longer are left in
- * owner->accesses.  Returns what is special about them.
+ * owner->accesses, the most of them in *longest.  Returns what is special about them.
  */
-static uint64_t pass_caches(struct engine_thread *t, const struct tact_trace_event *event)
+static uint64_t pass_caches(struct engine_thread *t, const struct tact_trace_event *event,
+			    unsigned *longest)
 {
 	struct tact_cycles *c = t->owner;
 	uint64_t special = 0;
@@ -216,8 +238,10 @@ static uint64_t pass_caches(struct engine_thread *t, const struct tact_trace_eve
 		unsigned extra = caches_access(t->caches, a->address, a->size);
 
 		c->accesses[i].extra = (uint16_t)extra;
-		if (extra && !a->is_store)
+		if (extra && !a->is_store) {
 			special = mix(special, (uint64_t)a->insn << 16 | extra);
+			*longest = extra > *longest ? extra : *longest;
+		}
 	}
 	return special;
 }
@@ -261,7 +285,8 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	struct tact_stream_execution x = {.address = event->block->address,
 					  .accesses = t->owner->accesses,
 					  .was_executed = code->executions > 0};
-	uint64_t special = t->caches ? pass_caches(t, event) : 0;
+	unsigned longest = 0;
+	uint64_t special = t->caches ? pass_caches(t, event, &longest) : 0;
 	int status = 0;
 
 	code->executions++;
@@ -277,7 +302,7 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 		      (double)event->block->n_insns / t->owner->arch->params.issue_width);
 	} else {
 		if (!t->owner->opt.exact) {
-			recall(t, &pending);
+			recall(t, &pending, x.is_mispredicted, longest);
 			advance(t);
 			pending.is_counted = t->state == ENGINE_COUNTING;
 		}

@@ -34,12 +34,25 @@ enum {
 	ENGINE_PENDING = 4096  /* executions in flight: as many as a stream takes */
 };
 
+/* Where the cycles come from that memory says: what was seen before, or FACILE; a branch that was
+ * predicted wrongly and loads that miss a cache are corrected apart.
+ */
+enum engine_source {
+	ENGINE_KNOWN,
+	ENGINE_NEW,
+	ENGINE_NEW_BRANCH,
+	ENGINE_NEW_L2,
+	ENGINE_NEW_L3,
+	ENGINE_NEW_MEMORY,
+	ENGINE_SOURCES
+};
+
 /* An execution that is in the pipeline. */
 struct engine_pending {
 	uint64_t key;
 	uint32_t code;
 	float recalled; /* cycles that memory said */
-	bool is_new;	/* memory knew nothing of it: they are FACILE's */
+	enum engine_source source;
 	bool is_counted;
 };
 
@@ -109,10 +122,10 @@ struct tact_cycles {
 	size_t n_threads, thread_capacity;
 	struct engine_thread *last; /* that an event was for */
 	struct memo memo;
-	struct engine_correction corrections[2]; /* of what memory knew, and did not know */
-	uint64_t instructions, simulated;	 /* of all threads */
-	uint64_t resume_at;			 /* instructions before the next window */
-	struct tact_stream_access *accesses;	 /* owned; of the execution at hand */
+	struct engine_correction corrections[ENGINE_SOURCES];
+	uint64_t instructions, simulated;    /* of all threads */
+	uint64_t resume_at;		     /* instructions before the next window */
+	struct tact_stream_access *accesses; /* owned; of the execution at hand */
 	size_t access_capacity;
 	struct engine_watch *watch; /* owned; NULL: nobody watches */
 	uint64_t accesses_seen, misses[CACHE_LEVELS], branches, mistakes;
