@@ -23,6 +23,7 @@ struct tracer {
 	int by, format;
 	bool has_window;
 	uint64_t first, last;
+	uint32_t watched; /* thread */
 };
 
 static const struct option_choice formats[] = {
@@ -39,9 +40,12 @@ static const struct option_choice parts[] = {
 	{NULL, 0},
 };
 
+/* A-B, or A-B@THREAD. */
 static const char *take_window(void *target, const char *value)
 {
-	static const char why[] = "two cycles are needed, such as 5000-5200, 1000 apart at most";
+	static const char why[] =
+		"two cycles are needed, such as 5000-5200, 1000 apart at most, and "
+		"perhaps @ and the number of a thread";
 	struct tracer *p = target;
 	char *end;
 
@@ -51,6 +55,14 @@ static const char *take_window(void *target, const char *value)
 		return why;
 	p->last = strtoull(end + 1, &end, 10);
 	p->has_window = true;
+	p->watched = TACT_CYCLES_FIRST;
+	if (*end == '@' && end[1] >= '0' && end[1] <= '9') {
+		unsigned long long thread = strtoull(end + 1, &end, 10);
+
+		if (thread >= TACT_CYCLES_FIRST)
+			return why;
+		p->watched = (uint32_t)thread;
+	}
 	return *end || errno || p->last < p->first || p->last - p->first >= MAX_WINDOW ? why : NULL;
 }
 
@@ -105,11 +117,11 @@ static const struct option_spec output_specs[] = {
 	 FIELD(top, unsigned),
 	 .help = "how many of them (default: 15 in text, all in CSV; JSON always has all)"},
 	{.name = "timeline",
-	 .argument = "A-B",
+	 .argument = "A-B[@THREAD]",
 	 .type = OPTION_CALL,
 	 .call = take_window,
-	 .help = "also show what every uop does from cycle A to cycle B of the first thread "
-		 "(means --exact)"},
+	 .help = "also show what every uop does from cycle A to cycle B of the first thread, or of "
+		 "the one with this number (means --exact)"},
 	{.name = "perfetto",
 	 .argument = "FILE",
 	 .type = OPTION_TEXT,
@@ -225,7 +237,7 @@ static int write_result(const struct tracer *p, const struct tact_result *result
 	else if (p->format == FORMAT_JSON)
 		trace_print_json(result, &text, out);
 	else
-		trace_print_text(result, p->by, p->top, &text);
+		trace_print_text(result, p->by, p->top, trace_width(p->output), &text);
 	if (job->watch && p->format == FORMAT_TEXT)
 		trace_watch_print(job->watch, &text);
 	output_write(out, &text);
@@ -257,7 +269,7 @@ static int analyse(struct tracer *p)
 	if (p->perfetto)
 		job.samples = trace_samples_create();
 	if (p->has_window)
-		job.watch = trace_watch_create(p->first, p->last);
+		job.watch = trace_watch_create(p->watched, p->first, p->last);
 	code = trace_analyse(&p->setup, &job, &result);
 	if (result)
 		written = write_result(p, result, &job, &out);

@@ -21,6 +21,15 @@ int trace_exit_code(int status)
 
 /* ---- programs ---- */
 
+static int complain(const char *option, const char *text, long status, const struct tact_diag *diag)
+{
+	if (status == -TACT_E_INVAL)
+		cli_message("%s %s: %s", option, text, diag->text);
+	else
+		cli_message("%s", diag->text);
+	return trace_exit_code((int)status);
+}
+
 static int resolve(struct trace_run *run, const char *option, const char *text,
 		   const struct tact_trace_options *opt, struct tact_trace_region *out)
 {
@@ -28,13 +37,27 @@ static int resolve(struct trace_run *run, const char *option, const char *text,
 	const int status =
 		tact_symbols_region(run->symbols, text, run->job->words[0], opt->path, out, &diag);
 
-	if (!status)
-		return CLI_GOOD;
-	if (status == -TACT_E_INVAL)
-		cli_message("%s %s: %s", option, text, diag.text);
-	else
-		cli_message("%s", diag.text);
-	return trace_exit_code(status);
+	return status ? complain(option, text, status, &diag) : CLI_GOOD;
+}
+
+/* A function may stand for several, of which the program uses one. */
+static int add_regions(struct trace_run *run, const struct trace_region_option *r,
+		       const struct tact_trace_options *opt)
+{
+	struct tact_trace_region found[TRACE_MAX_CHOICES];
+	struct tact_diag diag = {0};
+	const long n = tact_symbols_regions(run->symbols, r->text, run->job->words[0], opt->path,
+					    found, TRACE_MAX_CHOICES, &diag);
+
+	if (n < 0)
+		return complain(r->is_excluded ? "--exclude" : "--region", r->text, n, &diag);
+	run->regions =
+		cli_realloc(run->regions, (run->n_regions + (size_t)n) * sizeof(*run->regions));
+	for (long i = 0; i < n; i++) {
+		found[i].is_excluded = r->is_excluded;
+		run->regions[run->n_regions++] = (struct trace_run_region){found[i], r};
+	}
+	return CLI_GOOD;
 }
 
 static int resolve_regions(struct trace_run *run, struct tact_trace_options *opt)
@@ -42,16 +65,13 @@ static int resolve_regions(struct trace_run *run, struct tact_trace_options *opt
 	const struct trace_setup *s = run->setup;
 	int code = CLI_GOOD;
 
-	run->regions = cli_alloc((s->n_regions + 1) * sizeof(*run->regions));
-	for (size_t i = 0; i < s->n_regions && !code; i++) {
-		const struct trace_region_option *r = &s->regions[i];
-
-		code = resolve(run, r->is_excluded ? "--exclude" : "--region", r->text, opt,
-			       &run->regions[i]);
-		run->regions[i].is_excluded = r->is_excluded;
-	}
-	opt->regions = run->regions;
-	opt->n_regions = s->n_regions;
+	for (size_t i = 0; i < s->n_regions && !code; i++)
+		code = add_regions(run, &s->regions[i], opt);
+	run->plain = cli_alloc((run->n_regions + 1) * sizeof(*run->plain));
+	for (size_t i = 0; i < run->n_regions; i++)
+		run->plain[i] = run->regions[i].region;
+	opt->regions = run->plain;
+	opt->n_regions = run->n_regions;
 	if (s->from && !code) {
 		code = resolve(run, "--from", s->from, opt, &run->from);
 		opt->from = &run->from;
@@ -218,6 +238,17 @@ void trace_run_fini(struct trace_run *run)
 	tact_trace_close(run->trace);
 	tact_symbols_destroy(run->symbols);
 	free(run->regions);
+	free(run->plain);
+}
+
+/* Whether any of what the option stands for was executed. */
+static bool has_run(const struct trace_run *run, const struct trace_region_option *r)
+{
+	for (size_t i = 0; i < run->n_regions; i++)
+		if (run->regions[i].option == r &&
+		    tact_trace_has_region(run->trace, &run->regions[i].region))
+			return true;
+	return false;
 }
 
 bool trace_run_complain(const struct trace_run *run, uint64_t instructions)
@@ -226,8 +257,7 @@ bool trace_run_complain(const struct trace_run *run, uint64_t instructions)
 	bool is_missing = false;
 
 	for (size_t i = 0; run->is_program && i < s->n_regions; i++) {
-		if (s->regions[i].is_excluded ||
-		    tact_trace_has_region(run->trace, &run->regions[i]))
+		if (s->regions[i].is_excluded || has_run(run, &s->regions[i]))
 			continue;
 		cli_message("--region %s: it was never executed%s", s->regions[i].text,
 			    s->from ? ", or not behind --from" : "");

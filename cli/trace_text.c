@@ -12,7 +12,10 @@
 #include "cli.h"
 #include "tracer.h"
 
-enum { DEFAULT_TOP = 15, MAX_THREADS = 16, MAX_INSNS = 12, LIMITS_WIDTH = 34 };
+enum { DEFAULT_TOP = 15, MAX_THREADS = 16, MAX_INSNS = 12 };
+
+/* Columns: numbers, what limits, the place.  80 are enough; with more there is more to read. */
+enum { NUMBERS_WIDTH = 32, LIMITS_WIDTH = 23, MOST_LIMITS = 36 };
 
 double trace_ratio(double a, double b)
 {
@@ -44,14 +47,23 @@ bool trace_add_bounds(struct text *out, uint32_t bits)
 	return n > 0;
 }
 
-void trace_add_limits(struct text *out, const struct tact_result_row *row)
+/* "loads 45%" */
+static void stall_text(const struct tact_result_row *row, unsigned stall, char text[32])
 {
+	snprintf(text, 32, "%s %.0f%%", tact_stall_name((enum tact_stall)stall),
+		 100 * row->stalls[stall] / row->cycles);
+}
+
+void trace_add_limits(struct text *out, const struct tact_result_row *row, size_t width)
+{
+	const size_t start = out->size;
 	bool is_said[TACT_N_STALLS] = {false};
 	const bool has_bound = trace_add_bounds(out, row->bottlenecks);
 	unsigned n = 0;
 
 	for (; n < 2 && row->cycles > 0; n++) {
 		unsigned best = TACT_N_STALLS;
+		char text[32];
 
 		for (unsigned i = 0; i < TACT_N_STALLS; i++)
 			if (!is_said[i] &&
@@ -60,14 +72,12 @@ void trace_add_limits(struct text *out, const struct tact_result_row *row)
 		if (best == TACT_N_STALLS || row->stalls[best] < 0.1 * row->cycles)
 			break;
 		is_said[best] = true;
-		text_printf(out, "%s%s %.0f%%",
-			    n		? ", "
-			    : has_bound ? "; "
-					: "",
-			    tact_stall_name((enum tact_stall)best),
-			    100 * row->stalls[best] / row->cycles);
+		stall_text(row, best, text);
+		if (width && out->size - start + 2 + strlen(text) > width && out->size > start)
+			break;
+		text_printf(out, "%s%s", n ? ", " : has_bound ? "; " : "", text);
 	}
-	if (!n && !has_bound)
+	if (out->size == start)
 		text_add(out, "-");
 }
 
@@ -95,6 +105,37 @@ void trace_add_place(struct text *out, const struct tact_result_row *row, int by
 		text_printf(out, " (%s)", base_name(row->module));
 }
 
+/* The place in so many columns: what is too long loses the file, then the middle of its name. */
+static void add_place(struct text *out, const struct tact_result_row *row, int by, const char *name,
+		      size_t width)
+{
+	struct tact_result_row shown = *row;
+	struct text whole = {0}, rest = {0};
+
+	shown.function = name;
+	trace_add_place(&whole, &shown, by);
+	if (whole.size <= width) {
+		text_add_bytes(out, whole.data, whole.size);
+	} else if (by == BY_LINE) {
+		text_printf(&rest, "%s:%d", base_name(row->source), row->line);
+		text_add_bytes(out, rest.data, rest.size);
+		if (width >= rest.size + 12) {
+			text_add(out, " (");
+			trace_add_short(out, name, width - rest.size - 3);
+			text_add(out, ")");
+		}
+	} else {
+		if (by == BY_BLOCK && row->code_size)
+			text_printf(&rest, " 0x%" PRIx64, row->address);
+		else if (by == BY_BLOCK)
+			text_add(&rest, ", the rest");
+		trace_add_short(out, name, width > rest.size + 8 ? width - rest.size : 8);
+		text_add_bytes(out, rest.data, rest.size);
+	}
+	text_free(&whole);
+	text_free(&rest);
+}
+
 /* ---- totals ---- */
 
 static void add_ports(const struct tact_result_info *info, struct text *out)
@@ -118,18 +159,16 @@ static void add_stalls(const struct tact_cycles_totals *t, struct text *out)
 {
 	double rest = t->cycles;
 
-	text_add(out, "\nStalls, share of cycles:");
-	for (unsigned i = 0; i < TACT_N_STALLS; i++) {
-		/* Three of them fit a line of a terminal. */
-		text_printf(out, "%s %s %.1f%%",
-			    !i	     ? ""
-			    : i == 3 ? ",\n                        "
-				     : ",",
+	for (unsigned i = 0; i < TACT_N_STALLS; i++)
+		rest -= t->stalls[i];
+	text_printf(out, "\nStalls, share of cycles: none %.1f%%",
+		    rest > 0 ? 100 * trace_ratio(rest, t->cycles) : 0);
+	for (unsigned i = 0; i < TACT_N_STALLS; i++)
+		/* Three of them fit the rest of the line. */
+		text_printf(out, "%s %s %.1f%%", i == 3 ? ",\n   " : ",",
 			    tact_stall_name((enum tact_stall)i),
 			    100 * trace_ratio(t->stalls[i], t->cycles));
-		rest -= t->stalls[i];
-	}
-	text_printf(out, "; no stall %.1f%%\n", rest > 0 ? 100 * trace_ratio(rest, t->cycles) : 0);
+	text_add(out, "\n");
 }
 
 static void add_memory(const struct tact_result_info *info, struct text *out)
@@ -227,35 +266,82 @@ static void add_bound(const struct tact_result_row *row, struct text *out)
 		    trace_ratio(row->bound, (double)row->executions));
 }
 
-static void add_part(const struct tact_result_row *row, int by, double cycles, struct text *out)
+/* 999,999, then 12.34M. */
+static void add_short_count(struct text *out, double n, int width)
+{
+	if (n < 999999.5)
+		trace_add_count(out, n, width);
+	else if (n < 1e10)
+		text_printf(out, "%*.2fM", width - 1, n / 1e6);
+	else
+		text_printf(out, "%*.2fG", width - 1, n / 1e9);
+}
+
+struct view {
+	int by;
+	double cycles; /* of all */
+	size_t limits_width, place_width;
+};
+
+static void add_part(const struct tact_result_row *row, const char *name, const struct view *view,
+		     struct text *out)
 {
 	size_t start;
 
-	text_printf(out, "%6.1f%%", 100 * trace_ratio(row->cycles, cycles));
-	trace_add_count(out, row->cycles, 16);
-	trace_add_count(out, (double)row->instructions, 16);
+	text_printf(out, "%5.1f%%", 100 * trace_ratio(row->cycles, view->cycles));
+	add_short_count(out, row->cycles, 9);
 	text_printf(out, "%6.2f", trace_ratio((double)row->instructions, row->cycles));
-	trace_add_count(out, (double)row->executions, 13);
+	add_short_count(out, (double)row->executions, 9);
 	text_add(out, "  ");
 	start = out->size;
-	trace_add_limits(out, row);
+	trace_add_limits(out, row, view->limits_width);
 	text_add(out, "  ");
-	text_pad(out, LIMITS_WIDTH, start);
-	trace_add_place(out, row, by);
+	text_pad(out, view->limits_width + 2, start);
+	add_place(out, row, view->by, name, view->place_width);
 	text_add(out, "\n");
-	if (by != BY_BLOCK || !row->code_size)
+	if (view->by != BY_BLOCK || !row->code_size)
 		return;
 	add_bound(row, out);
 	add_code(row, out);
 }
 
-void trace_print_text(const struct tact_result *r, int by, size_t top, struct text *out)
+/* Columns that what limits them takes, up to that. */
+static size_t widest_limits(const struct tact_result_row *rows, size_t n, size_t most)
+{
+	size_t widest = strlen("Limited by");
+	struct text text = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		text.size = 0;
+		trace_add_limits(&text, &rows[i], most);
+		if (text.size > widest)
+			widest = text.size;
+	}
+	text_free(&text);
+	return widest;
+}
+
+static void add_parts(const struct tact_result_row *rows, size_t n, const struct view *view,
+		      struct text *out)
 {
 	static const char *const titles[] = {
 		[BY_FUNCTION] = "Function", [BY_BLOCK] = "Block", [BY_LINE] = "Source line"};
+	char **names = trace_names_create(rows, n);
+
+	text_printf(out, "\n%6s%9s%6s%9s  %-*s%s\n", "Share", "Cycles", "IPC",
+		    view->by == BY_FUNCTION ? "Calls" : "Times", (int)view->limits_width + 2,
+		    "Limited by", titles[view->by]);
+	for (size_t i = 0; i < n; i++)
+		add_part(&rows[i], names[i] ? names[i] : rows[i].function, view, out);
+	trace_names_destroy(names, n);
+}
+
+void trace_print_text(const struct tact_result *r, int by, size_t top, int width, struct text *out)
+{
 	const struct tact_result_info *info = tact_result_get_info(r);
+	struct view view = {.by = by, .cycles = info->totals.cycles};
 	const struct tact_result_row *rows;
-	size_t n;
+	size_t n, shown, most;
 
 	add_totals(info, out);
 	add_ports(info, out);
@@ -267,12 +353,11 @@ void trace_print_text(const struct tact_result *r, int by, size_t top, struct te
 			      "are not here.\n");
 		return;
 	}
-	text_printf(out, "\n%7s%16s%16s%6s%13s  %-*s%s\n", "Share", "Cycles", "Instructions", "IPC",
-		    by == BY_FUNCTION ? "Calls" : "Executions", LIMITS_WIDTH, "Limited by",
-		    titles[by]);
-	for (size_t i = 0; i < n && i < (top ? top : DEFAULT_TOP); i++)
-		add_part(&rows[i], by, info->totals.cycles, out);
-	if (n > (top ? top : DEFAULT_TOP))
-		text_printf(out, "        ... and %zu more (--top %zu shows all)\n",
-			    n - (top ? top : DEFAULT_TOP), n);
+	shown = n < (top ? top : DEFAULT_TOP) ? n : (top ? top : DEFAULT_TOP);
+	most = LIMITS_WIDTH + (size_t)(width - 80) / 2;
+	view.limits_width = widest_limits(rows, shown, most < MOST_LIMITS ? most : MOST_LIMITS);
+	view.place_width = (size_t)width - NUMBERS_WIDTH - view.limits_width - 2;
+	add_parts(rows, shown, &view, out);
+	if (n > shown)
+		text_printf(out, "        ... and %zu more (--top %zu shows all)\n", n - shown, n);
 }

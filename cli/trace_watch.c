@@ -21,6 +21,7 @@ struct watched {
 };
 
 struct trace_watch {
+	uint32_t thread;
 	uint64_t first, last;
 	struct watched *uops; /* owned */
 	size_t n, capacity;
@@ -28,11 +29,11 @@ struct trace_watch {
 	struct text chart;
 };
 
-struct trace_watch *trace_watch_create(uint64_t first, uint64_t last)
+struct trace_watch *trace_watch_create(uint32_t thread, uint64_t first, uint64_t last)
 {
 	struct trace_watch *w = cli_alloc(sizeof(*w));
 
-	*w = (struct trace_watch){.first = first, .last = last};
+	*w = (struct trace_watch){.thread = thread, .first = first, .last = last};
 	return w;
 }
 
@@ -75,7 +76,7 @@ static void on_uop(void *arg, const struct tact_trace_block *block, const struct
 
 void trace_watch_start(struct trace_watch *w, struct tact_cycles *cycles)
 {
-	if (tact_cycles_watch(cycles, w->first, w->last, on_uop, w))
+	if (tact_cycles_watch(cycles, w->thread, w->first, w->last, on_uop, w))
 		cli_out_of_memory();
 }
 
@@ -160,9 +161,15 @@ void trace_watch_draw(struct trace_watch *w, struct tact_symbols *symbols,
 
 void trace_watch_print(const struct trace_watch *w, struct text *out)
 {
-	text_printf(out, "\nTimeline of cycles %" PRIu64 " to %" PRIu64 "\n\n", w->first, w->last);
+	const bool is_first = w->thread == TACT_CYCLES_FIRST;
+
+	text_printf(out, "\nTimeline of cycles %" PRIu64 " to %" PRIu64, w->first, w->last);
+	if (!is_first)
+		text_printf(out, " of thread %" PRIu32, w->thread);
+	text_add(out, "\n\n");
 	if (w->n)
 		text_add_bytes(out, w->chart.data, w->chart.size);
 	else
-		text_add(out, "  there is none: the run has no such cycles\n");
+		text_printf(out, "  there is none: the %s has no such cycles\n",
+			    is_first ? "run" : "thread, if it ran,");
 }

@@ -66,12 +66,21 @@ int trace_record_to(struct trace_setup *setup, const struct trace_job *job, cons
 
 /* ---- trace_start.c: where events come from ---- */
 
+enum { TRACE_MAX_CHOICES = 64 }; /* functions that a name may stand for */
+
+struct trace_run_region {
+	struct tact_trace_region region;
+	const struct trace_region_option *option; /* that it comes from */
+};
+
 struct trace_run {
 	struct trace_setup *setup;
 	const struct trace_job *job;
 	struct tact_trace *trace;
 	struct tact_symbols *symbols;
-	struct tact_trace_region *regions; /* owned */
+	struct trace_run_region *regions; /* owned */
+	size_t n_regions;
+	struct tact_trace_region *plain; /* owned: those of them, in the same order */
 	struct tact_trace_region from, until;
 	const char *name; /* for messages */
 	bool is_program;
@@ -113,7 +122,8 @@ void trace_samples_perfetto(const struct trace_samples *samples, struct text *ou
 
 /* ---- trace_watch.c: uops of a window ---- */
 
-struct trace_watch *trace_watch_create(uint64_t first, uint64_t last);
+/* thread: TACT_CYCLES_FIRST, or its number. */
+struct trace_watch *trace_watch_create(uint32_t thread, uint64_t first, uint64_t last);
 void trace_watch_destroy(struct trace_watch *watch); /* NULL is allowed */
 void trace_watch_start(struct trace_watch *watch, struct tact_cycles *cycles);
 /* Makes the chart, while the trace is there. */
@@ -129,7 +139,9 @@ enum {
 	BY_LINE = TACT_RESULT_LINE
 };
 
-void trace_print_text(const struct tact_result *result, int by, size_t top, struct text *out);
+/* `width` columns wide, 80 at least, as far as names go. */
+void trace_print_text(const struct tact_result *result, int by, size_t top, int width,
+		      struct text *out);
 /* These write to `to` as they go. */
 void trace_print_csv(const struct tact_result *result, int by, size_t top, struct text *out,
 		     struct output *to);
@@ -139,10 +151,10 @@ enum { TRACE_WRITE_SIZE = 1 << 16 };
 /* "Ports, Issue": bounds by their bits; false if there is none. */
 bool trace_add_bounds(struct text *out, uint32_t bits);
 
-/* "Dependencies; loads 45%, ports 12%": the bottlenecks, and stalls that take a tenth of the cycles or
- * more.
+/* "Dependencies; loads 45%, ports 12%": the bottlenecks, and stalls that take a tenth of the cycles
+ * or more, as far as they fit in so many columns (0: all).
  */
-void trace_add_limits(struct text *out, const struct tact_result_row *row);
+void trace_add_limits(struct text *out, const struct tact_result_row *row, size_t width);
 
 /* 1234567 -> "1,234,567" */
 void trace_add_count(struct text *out, double value, int width);
@@ -150,5 +162,17 @@ double trace_ratio(double a, double b); /* 0 if b is */
 
 /* "file.c:12", "gzip:0x4a20" */
 void trace_add_place(struct text *out, const struct tact_result_row *row, int by);
+
+/* ---- trace_names.c: names for people ---- */
+
+/* Columns of the terminal that the result goes to; 80 if it does not go to one. */
+int trace_width(const char *output);
+
+/* Names of functions as in the source, where they are mangled; NULL for all others.  */
+char **trace_names_create(const struct tact_result_row *rows, size_t n);
+void trace_names_destroy(char **names, size_t n);
+
+/* The name, without its middle if it is wider than that. */
+void trace_add_short(struct text *out, const char *name, size_t width);
 
 #endif /* TACT_TRACER_H */

@@ -59,11 +59,13 @@ struct tact_cycles_totals {
 };
 void tact_cycles_get_totals(const struct tact_cycles *cycles, struct tact_cycles_totals *out);
 
-/* Uops of the first thread that are in its pipeline from cycle `first` to cycle `last` go to the
- * callback, in order of retirement; their cycles are those of the run, `iteration` counts executions.
+/* Uops of a thread that are in its pipeline from its cycle `first` to its cycle `last` go to the
+ * callback, in order of retirement; `iteration` counts executions.  thread: as in the events;
+ * TACT_CYCLES_FIRST is the one that executes first.
  * For runs with exact, before the first event.  Returns -TACT_E_INVAL, -TACT_E_NOMEM.
  */
-int tact_cycles_watch(struct tact_cycles *cycles, uint64_t first, uint64_t last,
+#define TACT_CYCLES_FIRST UINT32_MAX
+int tact_cycles_watch(struct tact_cycles *cycles, uint32_t thread, uint64_t first, uint64_t last,
 		      void (*on_uop)(void *arg, const struct tact_trace_block *block,
 				     const struct tact_sim_uop *uop),
 		      void *arg);
@@ -82,6 +84,9 @@ struct tact_cycles_block {
 	double cycles, uops[16], stalls[TACT_N_STALLS];
 	double bound;              /* FACILE's throughput of the block alone, for comparison */
 	uint32_t bottlenecks;      /* of that: bits of enum tact_bound */
+	uint32_t limits;           /* bounds that say what the executions took: the largest of those that they
+				      did not beat, if it is within 5% of it, or if they hardly stalled; 0:
+				      what stalled them is the reason */
 	uint32_t unknown;          /* instructions without data */
 };
 int tact_cycles_get_block(const struct tact_cycles *cycles, uint32_t number,

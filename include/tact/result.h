@@ -44,8 +44,9 @@ struct tact_result_row {
 	double cycles, uops[16], stalls[TACT_N_STALLS];
 	double bound;         /* cycles if all executions took what FACILE says of the block alone; of a block
 				 with less than 1/100,000 of all cycles: its cycles */
-	uint32_t bottlenecks; /* bits of enum tact_bound, for the block alone; of a function or line: of its
-				 block with most cycles */
+	uint32_t bottlenecks; /* bits of enum tact_bound: FACILE's bound where the block ran at about it, or
+				 hardly stalled (see tact/cycles.h); of a function or line: those of most of
+				 its cycles, a quarter at least.  0: what stalled it is the reason */
 	uint64_t unknown;     /* executed instructions without data */
 };
 

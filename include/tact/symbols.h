@@ -58,6 +58,14 @@ bool tact_symbols_line(struct tact_symbols *symbols, const struct tact_trace *tr
 int tact_symbols_region(struct tact_symbols *symbols, const char *text, const char *program,
 			const char *path, struct tact_trace_region *out, struct tact_diag *diag);
 
+/* The same, of what may be several regions: a function that is chosen when the program starts
+ * (memcpy and its like) stands for all that it is chosen from.  Fills up to `capacity` and returns how
+ * many it filled, or as above; tact_symbols_region does not take such a function.
+ */
+long tact_symbols_regions(struct tact_symbols *symbols, const char *text, const char *program,
+			  const char *path, struct tact_trace_region *out, size_t capacity,
+			  struct tact_diag *diag);
+
 /* Whether a block of the trace begins in the region. */
 bool tact_trace_has_region(const struct tact_trace *trace, const struct tact_trace_region *region);
 

@@ -330,6 +330,7 @@ static int add_symbol(struct loader *load, const GElf_Shdr *strings, size_t i)
 		.order = i,
 		.is_function = type != STT_NOTYPE,
 		.is_global = ELF64_ST_BIND(symbol.st_info) != STB_LOCAL,
+		.is_indirect = type == STT_GNU_IFUNC,
 	};
 	if (out->size > section->size - out->offset)
 		out->size = section->size - out->offset;

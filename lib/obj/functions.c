@@ -224,13 +224,11 @@ const struct obj_function *obj_function_at(const struct obj_file *obj, size_t se
 	return &obj->functions[low];
 }
 
-int obj_function_find(const struct obj_file *obj, const char *name, struct obj_range *range,
-		      struct tact_diag *diag)
+const struct obj_symbol *obj_symbol_find(const struct obj_file *obj, const char *name)
 {
 	const struct obj_symbol *best = NULL;
-	size_t i, end;
 
-	for (i = 0; i < obj->n_symbols; i++) {
+	for (size_t i = 0; i < obj->n_symbols; i++) {
 		const struct obj_symbol *symbol = &obj->symbols[i];
 
 		if (strcmp(symbol->name, name))
@@ -238,6 +236,15 @@ int obj_function_find(const struct obj_file *obj, const char *name, struct obj_r
 		if (!best || (symbol->is_function && !best->is_function))
 			best = symbol;
 	}
+	return best;
+}
+
+int obj_function_find(const struct obj_file *obj, const char *name, struct obj_range *range,
+		      struct tact_diag *diag)
+{
+	const struct obj_symbol *best = obj_symbol_find(obj, name);
+	size_t end;
+
 	if (!best)
 		return tact_fail(diag, TACT_E_INVAL, "there is no function '%s'", name);
 	end = entry_end(obj, (size_t)(best - obj->symbols));

@@ -47,7 +47,8 @@ struct obj_symbol {
 	size_t size;   /* 0: unknown; never past the end of the section */
 	size_t order;  /* place in the symbol table */
 	bool is_function;
-	bool is_global; /* or weak */
+	bool is_global;	  /* or weak */
+	bool is_indirect; /* its code chooses the function when the program starts */
 };
 
 /* All executable code, cut at the symbols that start a function.  Sorted by section and begin;
@@ -107,6 +108,9 @@ size_t obj_unwind_from(const struct obj_unwind *unwind,
 /* Function that covers an offset; never NULL for an offset inside a section. */
 const struct obj_function *obj_function_at(const struct obj_file *obj, size_t section,
 					   size_t offset);
+
+/* The symbol of this name: a function if there is one, else any label in code.  NULL: none. */
+const struct obj_symbol *obj_symbol_find(const struct obj_file *obj, const char *name);
 
 /* Range of the function of this name: a function symbol if there is one, else any label in code.
  * Returns 0, or -TACT_E_INVAL if there is none.

@@ -12,15 +12,24 @@ static const struct sim_feed *next_feed(const struct sim_state *s)
 	return sim_iteration(next) < s->stream->n_feeds ? sim_feed_of(s, next) : NULL;
 }
 
+/* Uops of loads come before those of what is done with them. */
 static enum sim_stall stall_of(const struct sim_state *s, const struct sim_rob_entry *head)
 {
 	const struct sim_entry *e = &s->rs[head->entry];
+	const struct sim_instance *inst = &s->slots[head->slot];
+	const struct sim_uop *u = inst->program->uops + inst->insn->first_uop;
 
-	if (!head->entry || e->inst != &s->slots[head->slot])
-		return SIM_STALL_EXECUTION;
+	if (!head->entry || e->inst != inst) /* all are under way */
+		return inst->insn->n_uops && u[inst->insn->n_uops - 1].kind == SIM_LOAD
+			       ? SIM_STALL_LOADS
+			       : SIM_STALL_EXECUTION;
 	if (!e->is_live || e->is_load_pending)
 		return e->u->kind == SIM_LOAD ? SIM_STALL_LOADS : SIM_STALL_EXECUTION;
-	return e->unknown || e->ready > s->clock ? SIM_STALL_OPERANDS : SIM_STALL_PORTS;
+	if (!e->unknown && e->ready <= s->clock)
+		return SIM_STALL_PORTS;
+	/* For the load of its own instruction, or for something else? */
+	return !e->unknown && u->kind == SIM_LOAD && e->u != u ? SIM_STALL_LOADS
+							       : SIM_STALL_OPERANDS;
 }
 
 /* A cycle in which nothing retires. */

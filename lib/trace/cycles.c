@@ -13,6 +13,9 @@
 /* Blocks that the pipelines hold: at most, and so many that their memory counts. */
 enum { MOST_CODES = 1 << 13, MANY_CODES = 1 << 10 };
 
+/* How near to a bound a block is at it, and the share of its cycles that counts as no stall. */
+static const double ABOUT = 0.05, HARDLY = 0.1;
+
 int tact_cycles_create(struct tact_cycles **out, const struct tact_arch *arch,
 		       const struct tact_cycles_options *opt, struct tact_diag *diag)
 {
@@ -422,6 +425,32 @@ static void spread_uops(const struct tact_block *block, double executions, doubl
 						executions * u->count / __builtin_popcount(u->mask);
 }
 
+/* Which of FACILE's bounds the executions kept to.  Those that they beat are none for this run: a
+ * chain from one iteration to the next does not bind a block that is no loop.  Of the others the
+ * largest one limits if it is about what an execution took, or if the pipeline hardly stalled, so
+ * that nothing else held it up.
+ */
+static uint32_t limits_of(const struct tact_prediction *p, const struct tact_cycles_block *b,
+			  bool was_seen)
+{
+	const double each = b->cycles / (double)b->executions;
+	double largest = 0, stalled = 0;
+	uint32_t bits = 0;
+
+	for (unsigned i = 0; i < TACT_N_STALLS; i++)
+		stalled += b->stalls[i];
+	for (unsigned i = 0; i < TACT_N_BOUNDS; i++)
+		if (p->applies >> i & 1 && p->bound[i] <= (1 + ABOUT) * each &&
+		    p->bound[i] > largest)
+			largest = p->bound[i];
+	if (largest < (1 - ABOUT) * each && (!was_seen || stalled >= HARDLY * b->cycles))
+		return 0;
+	for (unsigned i = 0; i < TACT_N_BOUNDS; i++)
+		if (p->applies >> i & 1 && p->bound[i] == largest)
+			bits |= 1u << i;
+	return bits;
+}
+
 int tact_cycles_get_block(const struct tact_cycles *c, uint32_t number,
 			  struct tact_cycles_block *out)
 {
@@ -439,6 +468,7 @@ int tact_cycles_get_block(const struct tact_cycles *c, uint32_t number,
 		out->bottlenecks = p.bottlenecks;
 		if (!was_seen)
 			spread_uops(c->block, (double)out->executions, out->uops);
+		out->limits = limits_of(&p, out, was_seen);
 	}
 	return 0;
 }

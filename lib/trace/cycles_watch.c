@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "trace/engine.h"
 
-int tact_cycles_watch(struct tact_cycles *c, uint64_t first, uint64_t last,
+int tact_cycles_watch(struct tact_cycles *c, uint32_t thread, uint64_t first, uint64_t last,
 		      void (*on_uop)(void *arg, const struct tact_trace_block *block,
 				     const struct tact_sim_uop *uop),
 		      void *arg)
@@ -18,7 +18,7 @@ int tact_cycles_watch(struct tact_cycles *c, uint64_t first, uint64_t last,
 		c->watch = calloc(1, sizeof(*c->watch));
 	if (!c->watch)
 		return -TACT_E_NOMEM;
-	*c->watch = (struct engine_watch){NULL, first, last, on_uop, arg};
+	*c->watch = (struct engine_watch){NULL, thread, first, last, on_uop, arg};
 	return 0;
 }
 
@@ -61,7 +61,7 @@ void engine_watch(struct engine_thread *t)
 {
 	struct engine_watch *w = t->owner->watch;
 
-	if (!w || w->thread)
+	if (!w || w->thread || (w->id != TACT_CYCLES_FIRST && w->id != t->id))
 		return;
 	w->thread = t;
 	tact_stream_watch(t->stream, on_retired, w);

@@ -99,9 +99,10 @@ struct engine_thread {
 	unsigned n_lessons;
 };
 
-/* Somebody wants to see uops of the first thread. */
+/* Somebody wants to see uops of a thread. */
 struct engine_watch {
 	struct engine_thread *thread; /* borrowed; NULL: there is none yet */
+	uint32_t id;		      /* TACT_CYCLES_FIRST: the first one */
 	uint64_t first, last;
 	void (*on_uop)(void *arg, const struct tact_trace_block *block,
 		       const struct tact_sim_uop *uop);
@@ -146,7 +147,7 @@ void engine_retired(void *thread, uint64_t cycle);
 bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *code,
 		       struct tact_cycles_block *out);
 
-/* The thread is the one to watch, if there was none before. */
+/* The thread is the one to watch, if it is the one that is asked for. */
 void engine_watch(struct engine_thread *t);
 
 /* All that is in flight retires. */

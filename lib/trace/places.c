@@ -279,25 +279,40 @@ static int region_of_addresses(const struct symbols_file *f, uint64_t begin, uin
 			 (unsigned long long)begin);
 }
 
-static bool find_symbol(const struct closure *c, const char *name, struct tact_trace_region *out)
+/* The first file that has the symbol; the number of its regions, several if it is chosen when the
+ * program starts.  0: none has it, < 0: it is chosen from what is not known.
+ */
+static long find_symbol(const struct closure *c, const char *name, struct tact_trace_region *out,
+			size_t capacity, struct tact_diag *diag)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const struct obj_file *obj = c->files[i]->obj;
 		const struct obj_section *x;
 		struct obj_range range;
 		uint64_t offset;
+		size_t n;
 
 		if (!obj || obj_function_find(obj, name, &range, NULL))
 			continue;
 		x = &obj->sections[range.section];
 		if (x->owned)
 			continue;
+		if (obj_symbol_find(obj, name)->is_indirect) {
+			n = symbols_candidates(c->files[i], &range, out, capacity);
+			if (n)
+				return (long)n;
+			return tact_fail(diag, TACT_E_INVAL,
+					 "%s chooses this function when the program starts, and it "
+					 "cannot be seen from what; without a region the result "
+					 "shows which code runs: name its addresses",
+					 c->files[i]->shown);
+		}
 		offset = (uint64_t)(x->data - obj->image);
 		*out = (struct tact_trace_region){offset + range.begin, offset + range.end,
 						  c->files[i]->path, false};
-		return true;
+		return 1;
 	}
-	return false;
+	return 0;
 }
 
 /* A symbol that begins with the name: gcc's parse.constprop.0, C++'s mangled names. */
@@ -315,13 +330,15 @@ static const char *similar(const struct closure *c, const char *name)
 	return NULL;
 }
 
-static int region_of_symbol(const struct closure *c, const char *name,
-			    struct tact_trace_region *out, struct tact_diag *diag)
+static long regions_of_symbol(const struct closure *c, const char *name,
+			      struct tact_trace_region *out, size_t capacity,
+			      struct tact_diag *diag)
 {
+	const long n = find_symbol(c, name, out, capacity, diag);
 	const char *near;
 
-	if (find_symbol(c, name, out))
-		return 0;
+	if (n)
+		return n;
 	near = similar(c, name);
 	return tact_fail(diag, TACT_E_INVAL, "there is no function '%s' in %s%s%s%s%s", name,
 			 c->files[0]->shown,
@@ -330,8 +347,9 @@ static int region_of_symbol(const struct closure *c, const char *name,
 			 near || c->files[0]->obj ? "" : ", which cannot be read");
 }
 
-int tact_symbols_region(struct tact_symbols *s, const char *text, const char *program,
-			const char *path, struct tact_trace_region *out, struct tact_diag *diag)
+long tact_symbols_regions(struct tact_symbols *s, const char *text, const char *program,
+			  const char *path, struct tact_trace_region *out, size_t capacity,
+			  struct tact_diag *diag)
 {
 	const char *colon = strchr(text, ':'), *what = colon ? colon + 1 : text;
 	struct closure c = {.n = 0};
@@ -339,6 +357,8 @@ int tact_symbols_region(struct tact_symbols *s, const char *text, const char *pr
 	const bool is_range = read_addresses(what, &begin, &end);
 	int status;
 
+	if (!capacity)
+		return tact_fail(diag, TACT_E_INVAL, "no room for a region");
 	/* A C++ name with :: is not a module. */
 	if (colon && (colon[1] == ':' || colon == text)) {
 		what = text;
@@ -348,14 +368,31 @@ int tact_symbols_region(struct tact_symbols *s, const char *text, const char *pr
 		return tact_fail(diag, TACT_E_INVAL, *what ? "an empty range" : "no name");
 	if (colon && is_range && !strncmp(text, "memory:", 7)) {
 		*out = (struct tact_trace_region){begin, end, NULL, false};
-		return 0;
+		return 1;
 	}
 	status = open_program(s, program, path, &c, diag);
 	if (!status && colon)
 		status = choose_module(s, &c, text, (size_t)(colon - text), diag);
 	if (status)
 		return status;
-	if (is_range)
-		return region_of_addresses(c.files[0], begin, end, out, diag);
-	return region_of_symbol(&c, what, out, diag);
+	if (!is_range)
+		return regions_of_symbol(&c, what, out, capacity, diag);
+	status = region_of_addresses(c.files[0], begin, end, out, diag);
+	return status ? status : 1;
+}
+
+int tact_symbols_region(struct tact_symbols *s, const char *text, const char *program,
+			const char *path, struct tact_trace_region *out, struct tact_diag *diag)
+{
+	struct tact_trace_region found[2];
+	const long n = tact_symbols_regions(s, text, program, path, found, 2, diag);
+
+	if (n > 1)
+		return tact_fail(
+			diag, TACT_E_INVAL,
+			"one of several functions, chosen when the program starts: name the "
+			"address of one");
+	if (n == 1)
+		*out = found[0];
+	return n < 0 ? (int)n : 0;
 }

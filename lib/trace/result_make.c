@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <tact/insn.h>
+#include <tact/predict.h>
 
 #include "base/base.h"
 #include "trace/engine.h"
@@ -17,13 +18,18 @@ enum { MAX_BLOCKS = 1 << 15 };
 /* Of all cycles: FACILE looks at blocks that have more.  It takes some ten microseconds each. */
 static const double HOT_SHARE = 1e-5;
 
+/* Cycles of blocks that ran at a bound, by bound. */
+struct at_bound {
+	float cycles[TACT_N_BOUNDS];
+};
+
 /* Finds rows by what identifies them: open addressing over row numbers. */
 struct index {
 	uint32_t *slots; /* owned: row + 1 */
 	size_t size, n;
 	enum tact_result_kind kind;
-	double *best; /* owned: by row, most cycles of a block of it */
-	size_t best_capacity;
+	struct at_bound *at_bound; /* owned: by row */
+	size_t at_bound_capacity;
 };
 
 struct maker {
@@ -101,9 +107,10 @@ static struct tact_result_row *find(struct maker *m, struct index *x,
 		memcpy(code, like->code, like->code_size);
 	}
 	row = result_add(m->r, x->kind);
-	if (!row || tact_grow(&x->best, &x->best_capacity, m->r->rows[x->kind].n, sizeof(*x->best)))
+	if (!row || tact_grow(&x->at_bound, &x->at_bound_capacity, m->r->rows[x->kind].n,
+			      sizeof(*x->at_bound)))
 		return NULL;
-	x->best[m->r->rows[x->kind].n - 1] = 0;
+	x->at_bound[m->r->rows[x->kind].n - 1] = (struct at_bound){{0}};
 	row->module = like->module;
 	row->function = like->function;
 	row->source = like->source;
@@ -126,6 +133,33 @@ static void add_share(struct tact_result_row *row, const struct tact_cycles_bloc
 		row->stalls[i] += b->stalls[i] * share;
 }
 
+static void add_limits(struct at_bound *to, uint32_t limits, double cycles)
+{
+	for (unsigned i = 0; i < TACT_N_BOUNDS; i++)
+		if (limits >> i & 1)
+			to->cycles[i] += (float)cycles;
+}
+
+/* Bounds of most of a row's cycles: the largest, and those that are about as large. */
+static void set_bottlenecks(struct maker *m, const struct index *x)
+{
+	const double least = 0.25, about = 0.9;
+	struct result_rows *rows = &m->r->rows[x->kind];
+
+	for (size_t k = 0; k < rows->n; k++) {
+		const float *cycles = x->at_bound[k].cycles;
+		float most = 0;
+
+		for (unsigned i = 0; i < TACT_N_BOUNDS; i++)
+			most = cycles[i] > most ? cycles[i] : most;
+		if (most < least * rows->items[k].cycles || most <= 0)
+			continue;
+		for (unsigned i = 0; i < TACT_N_BOUNDS; i++)
+			if (cycles[i] >= about * (double)most)
+				rows->items[k].bottlenecks |= 1u << i;
+	}
+}
+
 /* Instructions from `first` on, n of them, are of one function or line. */
 struct run {
 	unsigned first, n;
@@ -140,7 +174,6 @@ static int end_run(struct maker *m, const struct tact_cycles_block *b, const str
 	const double share = (double)run->n / (double)b->block->n_insns;
 	struct tact_result_row like = {.source = ""}, *row;
 	struct index *x = is_line ? &m->lines : &m->functions;
-	double *best;
 
 	like.module = result_string(m->r, run->place.module);
 	like.function = result_string(m->r, run->place.function);
@@ -157,11 +190,7 @@ static int end_run(struct maker *m, const struct tact_cycles_block *b, const str
 		return -TACT_E_NOMEM;
 	add_share(row, b, share);
 	row->instructions += run->n * b->executions;
-	best = &x->best[row - m->r->rows[x->kind].items];
-	if (b->cycles * share > *best) {
-		*best = b->cycles * share;
-		row->bottlenecks = b->bottlenecks;
-	}
+	add_limits(&x->at_bound[row - m->r->rows[x->kind].items], b->limits, b->cycles * share);
 	if (is_line ? !run->first : run->place.address == run->place.begin)
 		row->executions += b->executions;
 	/* Which of the instructions are unknown is not known here. */
@@ -287,7 +316,8 @@ static int add_block(struct maker *m, const struct tact_cycles_block *b)
 	add_share(row, b, 1);
 	row->executions += b->executions;
 	row->instructions += b->block->n_insns * b->executions;
-	row->bottlenecks |= b->bottlenecks;
+	add_limits(&m->blocks.at_bound[row - m->r->rows[m->blocks.kind].items], b->limits,
+		   b->cycles);
 	row->unknown += b->unknown * b->executions;
 	return 0;
 }
@@ -348,7 +378,7 @@ static int add_blocks(struct maker *m, const struct tact_cycles *cycles, bool wi
 static void fini_index(struct index *x)
 {
 	free(x->slots);
-	free(x->best);
+	free(x->at_bound);
 }
 
 static int copy_info(struct tact_result *r, const struct tact_result_info *info,
@@ -380,6 +410,11 @@ int tact_result_create(struct tact_result **out, const struct tact_result_info *
 	status = m.r ? copy_info(m.r, info, cycles) : -TACT_E_NOMEM;
 	if (!status)
 		status = add_blocks(&m, cycles, with_lines);
+	if (!status) {
+		set_bottlenecks(&m, &m.blocks);
+		set_bottlenecks(&m, &m.functions);
+		set_bottlenecks(&m, &m.lines);
+	}
 	fini_index(&m.blocks);
 	fini_index(&m.functions);
 	fini_index(&m.lines);

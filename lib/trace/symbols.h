@@ -31,4 +31,8 @@ struct tact_symbols {
 struct symbols_file *symbols_file(struct tact_symbols *symbols, const char *path,
 				  struct tact_diag *diag);
 
+/* Functions whose addresses this code takes, up to `capacity`.  Returns how many there are. */
+size_t symbols_candidates(const struct symbols_file *file, const struct obj_range *chooser,
+			  struct tact_trace_region *out, size_t capacity);
+
 #endif /* TACT_TRACE_SYMBOLS_H */

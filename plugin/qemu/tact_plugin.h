@@ -103,6 +103,9 @@ void modules_forget(void); /* mappings have changed */
 const struct module *modules_find(uint64_t host_address);
 int read_text(const char *path, char **text, size_t *size);
 
+/* plugin_guard.c */
+bool is_helped(const uint8_t *code, size_t size); /* QEMU has a function that accesses its memory */
+
 /* plugin_exec.c */
 void exec_prepare(unsigned n_kept);
 void exec_follow(struct vcpu *v, uint64_t path, uint64_t argv, uint64_t envp);

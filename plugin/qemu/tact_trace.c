@@ -89,6 +89,12 @@ static void on_access(unsigned index, qemu_plugin_meminfo_t info, uint64_t addre
 		stream_put(v, word);
 }
 
+/* See plugin_guard.c. */
+static void on_guarded(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
+{
+	(void)index, (void)info, (void)address, (void)userdata;
+}
+
 static void on_count(unsigned index, void *userdata)
 {
 	const uint64_t number = (uintptr_t)userdata;
@@ -324,6 +330,20 @@ static struct block *find_block(struct qemu_plugin_tb *tb)
 	return add_block(&like, bytes);
 }
 
+/* Code that is not traced, while other code is. */
+static void guard(struct qemu_plugin_tb *tb)
+{
+	const size_t n = qemu_plugin_tb_n_insns(tb);
+
+	for (size_t i = 0; i < n && !plugin.is_counting; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+
+		if (is_helped(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
+			qemu_plugin_register_vcpu_mem_cb(insn, on_guarded, QEMU_PLUGIN_CB_NO_REGS,
+							 QEMU_PLUGIN_MEM_RW, NULL);
+	}
+}
+
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	qemu_plugin_vcpu_udata_cb_t callback = on_window;
@@ -336,8 +356,11 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	pthread_mutex_unlock(&plugin.lock);
 	if (!b) {
 		__atomic_add_fetch(&plugin.header->lost_blocks, 1, __ATOMIC_RELAXED);
+		guard(tb);
 		return;
 	}
+	if (!b->is_inside)
+		guard(tb);
 	if (!b->is_inside && !b->is_from && !b->is_until)
 		return;
 	if (!plugin.has_window && plugin.is_counting)
