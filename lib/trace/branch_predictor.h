@@ -18,17 +18,48 @@ enum branch_kind {
 	BRANCH_RETURN
 };
 
-enum { PREDICTOR_COUNTERS = 1 << 15, PREDICTOR_TARGETS = 1 << 12, PREDICTOR_RETURNS = 16 };
+enum {
+	PREDICTOR_BASE_BITS = 15, /* directions by address alone: 2^15 */
+	PREDICTOR_TABLES = 7,	  /* directions by address and more and more history */
+	PREDICTOR_TABLE_BITS = 12,
+	PREDICTOR_TARGETS = 4, /* the same for targets */
+	PREDICTOR_TARGET_BITS = 10,
+	PREDICTOR_TAG_BITS = 11,
+	PREDICTOR_HISTORY = 256, /* bits, at least as many as the longest history has */
+	PREDICTOR_RETURNS = 32
+};
+
+/* The last so many bits of history, folded to the width of an index and of a tag. */
+struct predictor_fold {
+	uint32_t index, tag, tag_too; /* the latter one bit narrower, against collisions */
+};
+
+struct predictor_direction {
+	uint16_t tag;
+	int8_t counter; /* from -4 to 3; 0 and more: taken */
+	uint8_t useful; /* from 0 to 3; 0: others may have the place */
+};
+
+struct predictor_target {
+	uint64_t target;
+	uint16_t tag;
+	uint8_t confidence, useful; /* from 0 to 3 */
+};
 
 /* All zero is a good start. */
 struct predictor {
-	uint8_t by_address[PREDICTOR_COUNTERS]; /* counters of two bits */
-	uint8_t by_history[PREDICTOR_COUNTERS];
-	uint8_t choice[PREDICTOR_COUNTERS]; /* 2 and 3: by history */
-	uint64_t targets[PREDICTOR_TARGETS];
+	int8_t base[1 << PREDICTOR_BASE_BITS]; /* from -2 to 1; 0 and more: taken */
+	struct predictor_direction directions[PREDICTOR_TABLES][1 << PREDICTOR_TABLE_BITS];
+	uint64_t last_targets[1 << PREDICTOR_TARGET_BITS];
+	struct predictor_target targets[PREDICTOR_TARGETS][1 << PREDICTOR_TARGET_BITS];
+	uint8_t history[PREDICTOR_HISTORY]; /* a ring of bits */
+	unsigned newest;
+	struct predictor_fold direction_folds[PREDICTOR_TABLES], target_folds[PREDICTOR_TARGETS];
+	int8_t trust_new;    /* 0 and more: entries that have proved nothing are not believed */
+	uint32_t random;     /* where to put what is new */
+	uint64_t until_aged; /* conditional branches */
 	uint64_t returns[PREDICTOR_RETURNS];
 	unsigned top;
-	uint64_t history;
 	uint64_t branches, mistakes;
 };
 

@@ -83,6 +83,35 @@ static void predictor_learns(void **state)
 		wrong += !predictor_branch(&p, BRANCH_CONDITIONAL, 0x400100, 0x400106,
 					   i % 5 == 4 ? 0x400106 : 0x400000);
 	assert_true(wrong < 100);
+	/* a long pattern that comes again, one half of it taken */
+	memset(&p, 0, sizeof(p));
+	wrong = 0;
+	for (unsigned i = 0; i < 100000; i++) {
+		unsigned x = i % 1000 * 2654435761u >> 16 & 1;
+
+		wrong += !predictor_branch(&p, BRANCH_CONDITIONAL, 0x400100, 0x400106,
+					   x ? 0x400106 : 0x400000);
+	}
+	assert_true(wrong < 5000);
+	/* nobody knows what is random */
+	memset(&p, 0, sizeof(p));
+	wrong = 0;
+	for (unsigned i = 0, x = 1; i < 100000; i++) {
+		x = x * 1103515245 + 12345;
+		wrong += !predictor_branch(&p, BRANCH_CONDITIONAL, 0x400100, 0x400106,
+					   x >> 30 & 1 ? 0x400106 : 0x400000);
+	}
+	assert_true(wrong > 45000 && wrong < 55000);
+	/* an interpreter's jump, whose targets follow each other in a pattern */
+	memset(&p, 0, sizeof(p));
+	wrong = 0;
+	for (unsigned i = 0; i < 10000; i++)
+		wrong += !predictor_branch(&p, BRANCH_INDIRECT, 0x400100, 0x400106,
+					   0x500000 + (i % 12 * 7 % 5) * 0x140);
+	assert_true(wrong < 500);
+	memset(&p, 0, sizeof(p));
+	for (unsigned i = 0; i < 1000; i++)
+		predictor_branch(&p, BRANCH_CONDITIONAL, 0x400100, 0x400106, 0x400106);
 	assert_true(predictor_branch(&p, BRANCH_CALL, 0x400200, 0x400205, 0x500000));
 	assert_true(predictor_branch(&p, BRANCH_CALL, 0x500010, 0x500015, 0x600000));
 	assert_true(predictor_branch(&p, BRANCH_RETURN, 0x600020, 0x600021, 0x500015));
@@ -105,7 +134,7 @@ static struct tact_trace_block blocks[] = {
 	 .n_insns = 4,
 	 .last_offset = 11,
 	 .number = 0},
-	{.address = 0x402000,
+	{.address = 0x401000 + sizeof(body), /* where it goes on */
 	 .code = other,
 	 .code_size = sizeof(other),
 	 .n_insns = 3,
