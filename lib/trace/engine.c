@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-	WINDOW = 256,	  /* executions, on average; from half to one and a half */
-	WARMING = 96,	  /* executions before it that fill the pipeline: more than it holds */
+	WINDOW = 1536,	  /* instructions, on average; from half to one and a half */
+	WARMING = 3,	  /* reorder buffers full of instructions before it, to fill the pipeline */
 	FADING = 512,	  /* executions after which what corrects memory has lost half its weight */
 	RARE_FADING = 64, /* the same for executions that wait for a branch or a miss */
 	REP_BYTES = 32	  /* that a repeated string instruction moves a cycle: a round figure, the
@@ -168,7 +168,8 @@ static void turn_window(struct engine_thread *t)
 		   : c->instructions >= c->resume_at ? ENGINE_COUNTING
 		   : t->n_retired < t->n_fed	     ? ENGINE_COOLING
 						     : ENGINE_SKIPPING;
-	t->left = t->state == ENGINE_WARMING ? WARMING : window_length(t);
+	t->left = t->state == ENGINE_WARMING ? WARMING * (unsigned)c->arch->params.rob_size
+					     : window_length(t);
 	t->last_counted = t->n_fed;
 }
 
@@ -309,7 +310,8 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 		if (!pending.is_counted)
 			count(t, number, corrected(t, &pending));
 		if (t->state != ENGINE_SKIPPING) {
-			t->left -= t->left > 0;
+			t->left -=
+				t->left < event->block->n_insns ? t->left : event->block->n_insns;
 			x.n_accesses = copy_accesses(t, event);
 			status = feed(t, &pending, &x);
 		}

@@ -89,7 +89,7 @@ struct engine_thread {
 
 	/* The window. */
 	enum engine_state state;
-	unsigned left;	       /* executions of the state */
+	unsigned left;	       /* instructions of the state */
 	uint64_t last_counted; /* executions fed up to its end */
 	uint64_t random;
 	struct {
