@@ -155,9 +155,12 @@ static int load_block(struct tact_cycles *c, const struct tact_trace_block *b, e
 {
 	const struct tact_block_options opt = {
 		.size = sizeof(opt), .mode = mode, .alignment = (unsigned)(b->address % 64)};
-	int status = tact_block_rebind(c->block, NULL, &opt);
+	int status;
 
+	/* What is loaded so far need not be lowered again. */
+	c->block->n_insns = 0;
 	c->loaded = NULL;
+	status = tact_block_rebind(c->block, NULL, &opt);
 	if (status >= 0)
 		status = tact_block_load(c->block, b->code, b->code_size, NULL);
 	if (status >= 0 && mode == TACT_MODE_UNROLL)
