@@ -34,10 +34,8 @@ static const struct option_choice formats[] = {
 };
 
 static const struct option_choice parts[] = {
-	{"function", BY_FUNCTION},
-	{"block", BY_BLOCK},
-	{"line", BY_LINE},
-	{NULL, 0},
+	{"function", BY_FUNCTION}, {"block", BY_BLOCK}, {"line", BY_LINE},
+	{"insn", BY_INSN},	   {NULL, 0},
 };
 
 /* A-B, or A-B@THREAD. */
@@ -107,8 +105,9 @@ static const struct option_spec output_specs[] = {
 	 .type = OPTION_CHOICE,
 	 .choices = parts,
 	 FIELD(by, int),
-	 .help = "what the cycles are shared out to: function (default), block, or line of the "
-		 "source"},
+	 .help = "what the cycles are shared out to: function (default), block, line of the "
+		 "source, "
+		 "or insn: the instructions of blocks"},
 	{.name = "top",
 	 .argument = "N",
 	 .type = OPTION_NUMBER,
@@ -255,7 +254,9 @@ static int analyse(struct tracer *p)
 		.listen = p->listen,
 		.iterations = p->iterations,
 		.program_output = p->output ? -1 : STDERR_FILENO,
-		.with_lines = p->by == BY_LINE || p->format == FORMAT_JSON,
+		.parts = (p->by == BY_LINE || p->format == FORMAT_JSON ? TACT_RESULT_WITH_LINES
+								       : 0) |
+			 (p->by == BY_INSN ? TACT_RESULT_WITH_INSNS : 0),
 	};
 	struct tact_result *result;
 	struct output out;
@@ -313,7 +314,7 @@ int cmd_trace(int argc, char **argv)
 			 "[ARGUMENT...]\n",
 		.description =
 			"Runs a program under QEMU's user mode and says how many cycles it would "
-			"take on a CPU, by function, block and source line, and what they wait "
+			"take on a CPU, by function, block, source line and instruction, and what they wait "
 			"for: all that it executes goes through a simulated pipeline.",
 		.epilogue = epilogue,
 		.groups = groups,

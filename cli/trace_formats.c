@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <tact/insn.h>
 #include <tact/predict.h>
 
 #include "cli.h"
@@ -30,6 +31,49 @@ static void add_csv_numbers(struct text *out, uint64_t executions, uint64_t inst
 	text_add(out, "\n");
 }
 
+static void add_csv_place(struct text *out, const char *kind, const struct tact_result_row *row,
+			  uint64_t address, const uint8_t *code, size_t size)
+{
+	text_printf(out, "%s,", kind);
+	add_csv_text(out, row->module);
+	add_csv_text(out, row->function);
+	add_csv_text(out, row->source);
+	if (row->line)
+		text_printf(out, "%d", row->line);
+	text_add(out, ",");
+	if (address)
+		text_printf(out, "0x%" PRIx64, address);
+	text_add(out, ",");
+	if (size) {
+		put_hex(text_reserve(out, 2 * size), code, size);
+		out->size += 2 * size;
+	}
+	text_add(out, ",");
+}
+
+/* A row for each instruction of a block; of its ports and stalls nothing is known. */
+static void add_csv_insns(struct text *out, const struct tact_result_row *row, double all)
+{
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < row->n_insns && at < row->code_size; i++) {
+		struct tact_insn insn;
+		const int n = tact_decode(&insn, row->code + at, row->code_size - at);
+
+		if (n <= 0)
+			return;
+		add_csv_place(out, "insn", row, row->address + at, row->code + at, (size_t)n);
+		text_printf(out, "%" PRIu64 ",%" PRIu64 ",%.2f,%.6f,%.4f", row->executions,
+			    row->executions, (double)row->insns[i],
+			    trace_ratio((double)row->insns[i], all),
+			    trace_ratio((double)row->executions, (double)row->insns[i]));
+		for (unsigned k = 0; k < TACT_N_STALLS + 16; k++)
+			text_add(out, ",");
+		text_add(out, "\n");
+		at += (size_t)n;
+	}
+}
+
 void trace_print_csv(const struct tact_result *r, int by, size_t top, struct text *out,
 		     struct output *to)
 {
@@ -47,27 +91,19 @@ void trace_print_csv(const struct tact_result *r, int by, size_t top, struct tex
 	text_add(out, "\ntotal,,,,,,,");
 	add_csv_numbers(out, t->executions, t->instructions, t->cycles, t->cycles, t->uops,
 			t->stalls);
-	rows = tact_result_rows(r, (enum tact_result_kind)by, &n);
+	rows = tact_result_rows(r, by == BY_INSN ? TACT_RESULT_BLOCK : (enum tact_result_kind)by,
+				&n);
 	for (size_t i = 0; i < n && (!top || i < top); i++) {
 		const struct tact_result_row *row = &rows[i];
 
-		text_printf(out, "%s,", names[by]);
-		add_csv_text(out, row->module);
-		add_csv_text(out, row->function);
-		add_csv_text(out, row->source);
-		if (row->line)
-			text_printf(out, "%d", row->line);
-		text_add(out, ",");
-		if (row->address)
-			text_printf(out, "0x%" PRIx64, row->address);
-		text_add(out, ",");
-		if (row->code_size) {
-			put_hex(text_reserve(out, 2 * row->code_size), row->code, row->code_size);
-			out->size += 2 * row->code_size;
+		if (by == BY_INSN && row->insns) {
+			add_csv_insns(out, row, t->cycles);
+		} else {
+			add_csv_place(out, by == BY_INSN ? "block" : names[by], row, row->address,
+				      row->code, row->code_size);
+			add_csv_numbers(out, row->executions, row->instructions, row->cycles,
+					t->cycles, row->uops, row->stalls);
 		}
-		text_add(out, ",");
-		add_csv_numbers(out, row->executions, row->instructions, row->cycles, t->cycles,
-				row->uops, row->stalls);
 		if (out->size >= TRACE_WRITE_SIZE)
 			output_write(to, out);
 	}
@@ -167,6 +203,16 @@ static void add_bottlenecks(const struct tact_result_row *row, struct text *out)
 	text_add(out, "]");
 }
 
+static void add_insns(const struct tact_result_row *row, struct text *out)
+{
+	text_add(out, ",\"insns\":[");
+	for (uint32_t i = 0; i < row->n_insns; i++) {
+		text_add(out, i ? "," : "");
+		text_number(out, (double)row->insns[i]);
+	}
+	text_add(out, "]");
+}
+
 static void add_row(const struct tact_result_row *row, enum tact_result_kind kind, double all,
 		    struct text *out)
 {
@@ -204,6 +250,8 @@ static void add_row(const struct tact_result_row *row, enum tact_result_kind kin
 			add_count(out, "unknown", row->unknown);
 		add_uops(out, row->uops, row->stalls);
 	}
+	if (row->insns)
+		add_insns(row, out);
 	text_add(out, "}\n");
 }
 

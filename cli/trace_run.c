@@ -52,6 +52,7 @@ static int create_cycles(struct analysis *a)
 		.exact = s->is_exact || a->run.job->watch,
 		.caches = s->has_caches,
 		.branches = s->has_branches,
+		.insns = a->run.job->parts != 0,
 	};
 	int status;
 
@@ -116,7 +117,7 @@ static struct tact_result *make_result(struct analysis *a, bool is_partial)
 	add_command(&command, a->run.job);
 	info.command = command.data;
 	if (tact_result_create(&result, &info, a->cycles, a->run.trace, a->run.symbols,
-			       a->run.job->with_lines, &a->diag))
+			       a->run.job->parts, &a->diag))
 		cli_out_of_memory();
 	text_free(&command);
 	for (size_t i = 0; i < a->n_threads; i++) {

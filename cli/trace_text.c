@@ -12,7 +12,7 @@
 #include "cli.h"
 #include "tracer.h"
 
-enum { DEFAULT_TOP = 15, MAX_THREADS = 16, MAX_INSNS = 12 };
+enum { DEFAULT_TOP = 15, DEFAULT_BLOCKS = 5, MAX_THREADS = 16, MAX_INSNS = 12 };
 
 /* Columns: numbers, what limits, the place.  80 are enough; with more there is more to read. */
 enum { NUMBERS_WIDTH = 32, LIMITS_WIDTH = 23, MOST_LIMITS = 36 };
@@ -259,6 +259,27 @@ static void add_code(const struct tact_result_row *row, struct text *out)
 	}
 }
 
+/* All instructions, each with its cycles an execution and its share of the block's. */
+static void add_insns(const struct tact_result_row *row, struct text *out)
+{
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < row->n_insns && at < row->code_size; i++) {
+		char text[160];
+		struct tact_insn insn;
+		const int n = tact_decode(&insn, row->code + at, row->code_size - at);
+
+		if (n <= 0 || tact_format(row->code + at, (size_t)n, row->address + at, text,
+					  sizeof(text)) < 0)
+			return;
+		text_printf(out, "%15.2f%7.1f%%  0x%-8" PRIx64 "  %s\n",
+			    trace_ratio((double)row->insns[i], (double)row->executions),
+			    100 * trace_ratio((double)row->insns[i], row->cycles),
+			    row->address + at, text);
+		at += (size_t)n;
+	}
+}
+
 static void add_bound(const struct tact_result_row *row, struct text *out)
 {
 	text_printf(out, "%12s%.2f cycles an execution; alone, repeated: %.2f\n", "",
@@ -302,7 +323,10 @@ static void add_part(const struct tact_result_row *row, const char *name, const 
 	if (view->by != BY_BLOCK || !row->code_size)
 		return;
 	add_bound(row, out);
-	add_code(row, out);
+	if (row->insns)
+		add_insns(row, out);
+	else
+		add_code(row, out);
 }
 
 /* Columns that what limits them takes, up to that. */
@@ -339,7 +363,7 @@ static void add_parts(const struct tact_result_row *rows, size_t n, const struct
 void trace_print_text(const struct tact_result *r, int by, size_t top, int width, struct text *out)
 {
 	const struct tact_result_info *info = tact_result_get_info(r);
-	struct view view = {.by = by, .cycles = info->totals.cycles};
+	struct view view = {.by = by == BY_INSN ? BY_BLOCK : by, .cycles = info->totals.cycles};
 	const struct tact_result_row *rows;
 	size_t n, shown, most;
 
@@ -347,13 +371,14 @@ void trace_print_text(const struct tact_result *r, int by, size_t top, int width
 	add_ports(info, out);
 	add_stalls(&info->totals, out);
 	add_threads(r, out);
-	rows = tact_result_rows(r, (enum tact_result_kind)by, &n);
+	rows = tact_result_rows(r, (enum tact_result_kind)view.by, &n);
 	if (!n) {
 		text_add(out, "\nNo source lines: the code was built without -g, or its files "
 			      "are not here.\n");
 		return;
 	}
-	shown = n < (top ? top : DEFAULT_TOP) ? n : (top ? top : DEFAULT_TOP);
+	shown = top ? top : by == BY_INSN ? DEFAULT_BLOCKS : DEFAULT_TOP;
+	shown = n < shown ? n : shown;
 	most = LIMITS_WIDTH + (size_t)(width - 80) / 2;
 	view.limits_width = widest_limits(rows, shown, most < MOST_LIMITS ? most : MOST_LIMITS);
 	view.place_width = (size_t)width - NUMBERS_WIDTH - view.limits_width - 2;

@@ -44,12 +44,12 @@ struct trace_watch;
 
 /* A run that is to be analysed.  One of `words`, `path` and `listen` is there. */
 struct trace_job {
-	char **words;	     /* program and arguments */
-	const char *path;    /* of a trace, or of text */
-	const char *listen;  /* HOST:PORT */
-	unsigned iterations; /* of text */
-	int program_output;  /* where the program's standard output goes; -1: to ours */
-	bool with_lines;
+	char **words;		       /* program and arguments */
+	const char *path;	       /* of a trace, or of text */
+	const char *listen;	       /* HOST:PORT */
+	unsigned iterations;	       /* of text */
+	int program_output;	       /* where the program's standard output goes; -1: to ours */
+	unsigned parts;		       /* of the result: enum tact_result_part */
 	struct trace_samples *samples; /* NULL: none are taken */
 	struct trace_watch *watch;     /* NULL: no timeline */
 };
@@ -136,7 +136,8 @@ void trace_watch_print(const struct trace_watch *watch, struct text *out);
 enum {
 	BY_FUNCTION = TACT_RESULT_FUNCTION,
 	BY_BLOCK = TACT_RESULT_BLOCK,
-	BY_LINE = TACT_RESULT_LINE
+	BY_LINE = TACT_RESULT_LINE,
+	BY_INSN = TACT_N_RESULT_KINDS /* blocks, with their instructions */
 };
 
 /* `width` columns wide, 80 at least, as far as names go. */

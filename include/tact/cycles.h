@@ -25,6 +25,7 @@ struct tact_cycles_options {
 	bool caches;       /* loads and stores go through caches with the sizes of the architecture */
 	bool branches;     /* a branch predictor, and what its mistakes cost */
 	uint64_t cache_bytes[3]; /* L1, L2, L3 instead of the architecture's; 0: as it says */
+	bool insns;        /* cycles by instruction are kept, too: see tact_cycles_get_insns */
 };
 
 struct tact_cycles; /* one thread at a time */
@@ -91,6 +92,13 @@ struct tact_cycles_block {
 };
 int tact_cycles_get_block(const struct tact_cycles *cycles, uint32_t number,
 			  struct tact_cycles_block *out);
+
+/* The cycles of a block by instruction, of which there are block->n_insns: those from the retirement of
+ * the one before it to its own, as the pipelines saw it, scaled to all executions; of a macro-fused pair
+ * the first has all.  Evenly, if they did not see the block, or if opt.insns was not set.
+ * Returns -TACT_E_INVAL for a block that was never executed.
+ */
+int tact_cycles_get_insns(const struct tact_cycles *cycles, uint32_t number, double *out);
 
 #ifdef __cplusplus
 }

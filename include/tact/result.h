@@ -38,6 +38,8 @@ struct tact_result_row {
 	uint64_t address;     /* of a block in its file, or of a function's first byte */
 	const uint8_t *code;  /* of a block */
 	uint32_t code_size;
+	const float *insns;   /* of a block: cycles by instruction (see tact_cycles_get_insns); NULL: not asked for */
+	uint32_t n_insns;
 	uint32_t thread, process; /* of a thread: numbers in this run */
 	uint64_t executions;  /* of a function: how often it was entered at its first byte */
 	uint64_t instructions;
@@ -61,16 +63,18 @@ struct tact_result_info {
 
 struct tact_result; /* immutable once it is made */
 
+enum tact_result_part { TACT_RESULT_WITH_LINES = 1, TACT_RESULT_WITH_INSNS = 2 };
+
 /* Made of a run whose events have all been given to `cycles`, which has been finished.  Strings of
  * the info are copied; its totals are taken from `cycles`.  Everything is copied: trace, cycles and
- * symbols may go.  Lines are rather slow to find: only `with_lines`.
- * Cycles of a block are shared out evenly among its instructions, to find those of lines, and of
- * functions that share a block.
+ * symbols may go.  parts: bits of enum tact_result_part, for what takes time or memory.
+ * Cycles of lines, and of functions that share a block, are those of their instructions: see
+ * tact_cycles_get_insns.
  * Returns -TACT_E_INVAL, -TACT_E_NOMEM.
  */
 int tact_result_create(struct tact_result **out, const struct tact_result_info *info,
 		       const struct tact_cycles *cycles, const struct tact_trace *trace,
-		       struct tact_symbols *symbols, bool with_lines, struct tact_diag *diag);
+		       struct tact_symbols *symbols, unsigned parts, struct tact_diag *diag);
 
 /* Adds a thread.  Rows of threads that were asked for before are gone. */
 int tact_result_add_thread(struct tact_result *result, uint32_t process, uint32_t thread,

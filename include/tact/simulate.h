@@ -34,6 +34,8 @@ struct tact_sim_insn {
 	double port[16];                  /* executed uops by port */
 	double divider;                   /* cycles */
 	double wait_operand, wait_port;   /* cycles that its uops waited */
+	double spent;                     /* cycles from the retirement of the instruction before it to its own;
+					     of a macro-fused pair the first has all */
 };
 
 struct tact_simulation {

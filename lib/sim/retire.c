@@ -58,6 +58,10 @@ void sim_retire(struct sim_state *s)
 		}
 		if (s->watch)
 			sim_watch_retire(s, e);
+		if (e->ends_insn && s->last_retired != s->clock) {
+			s->slots[e->slot].stats->spent += (uint64_t)(s->clock - s->last_retired);
+			s->last_retired = s->clock;
+		}
 		if (e->ends_store)
 			sim_schedule_unblock(s, &s->slots[e->slot]);
 		if (e->ends_block)

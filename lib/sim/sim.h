@@ -268,6 +268,7 @@ struct sim_waiter {
 struct sim_stats {
 	uint32_t port[SIM_MAX_PORTS]; /* uops; does not go beyond its largest value */
 	uint64_t divider, wait_operand, wait_port;
+	uint64_t spent; /* cycles from the retirement of the instruction before it to its own */
 };
 
 /* An access to memory, of an instruction of the block. */
@@ -387,8 +388,9 @@ struct sim_state {
 	uint16_t next_record;
 	bool stop; /* it has seen enough */
 
-	uint64_t retired; /* iterations */
-	bool overflow;	  /* a ring was too small: the result is void */
+	uint64_t retired;     /* iterations */
+	int32_t last_retired; /* cycle in which an instruction did */
+	bool overflow;	      /* a ring was too small: the result is void */
 
 	uint16_t calendar[SIM_CALENDAR];
 	uint64_t slot_id[SIM_SLOTS]; /* instance in each slot */

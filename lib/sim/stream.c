@@ -201,6 +201,7 @@ static void move_back(int32_t *cycle, int32_t by)
 void sim_stream_rebase(struct sim_state *s, int32_t by)
 {
 	s->clock -= by;
+	s->last_retired -= by;
 	s->next_iteration_at = 0;
 	move_back(&s->rob_full, by);
 	move_back(&s->rs_full, by);

@@ -370,6 +370,7 @@ int tact_stream_insn(const struct tact_stream *t, uint32_t number, size_t i,
 	out->divider = (double)stats->divider;
 	out->wait_operand = (double)stats->wait_operand;
 	out->wait_port = (double)stats->wait_port;
+	out->spent = (double)stats->spent;
 	return 0;
 }
 

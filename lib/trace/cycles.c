@@ -79,6 +79,8 @@ void tact_cycles_destroy(struct tact_cycles *c)
 	tact_stream_destroy(c->stream);
 	tact_block_destroy(c->block);
 	memo_fini(&c->memo);
+	for (size_t i = 0; i < c->n_codes; i++)
+		free(c->codes[i].past);
 	free(c->watch);
 	free(c->codes);
 	free(c->accesses);
@@ -184,6 +186,16 @@ static int guess_cycles(struct tact_cycles *c, struct engine_code *code)
 	return status == -TACT_E_NOMEM ? status : 0;
 }
 
+/* Cycles of an instruction of a block that the pipelines have. */
+static double spent_by(const struct tact_cycles *c, const struct engine_code *code, uint32_t i)
+{
+	struct tact_sim_insn insn;
+	uint64_t executions;
+
+	return tact_stream_insn(c->stream, code->number, i, &insn, &executions) < 0 ? 0
+										    : insn.spent;
+}
+
 /* What is known of a block that is executed for the first time. */
 static int look_at(struct tact_cycles *c, struct engine_code *code,
 		   const struct tact_trace_block *b)
@@ -208,6 +220,31 @@ static int look_at(struct tact_cycles *c, struct engine_code *code,
 	return code->is_known ? guess_cycles(c, code) : 0;
 }
 
+/* What the pipelines saw of a block that they are about to forget. */
+static int keep_past(const struct tact_cycles *c, struct engine_code *code)
+{
+	const uint32_t n = c->opt.insns ? code->block->n_insns : 0;
+	struct tact_stream_block seen;
+	struct engine_past *past = code->past;
+
+	tact_stream_block(c->stream, code->number, &seen);
+	if (!seen.executions)
+		return 0;
+	if (!past)
+		past = calloc(1, sizeof(*past) + n * sizeof(*past->spent));
+	if (!past)
+		return -TACT_E_NOMEM;
+	code->past = past;
+	past->seen += seen.executions;
+	for (unsigned p = 0; p < 16; p++)
+		past->uops[p] += (float)seen.uops[p];
+	for (unsigned s = 0; s < TACT_N_STALLS; s++)
+		past->stalls[s] += (float)seen.stalls[s];
+	for (uint32_t i = 0; i < n; i++)
+		past->spent[i] += (float)spent_by(c, code, i);
+	return 0;
+}
+
 /* The pipelines hold so many blocks at most; with more they run dry, and begin anew.  What they saw
  * is kept.
  */
@@ -218,16 +255,9 @@ static int forget_codes(struct tact_cycles *c)
 			return -TACT_E_LIMIT;
 	for (size_t i = 0; i < c->n_codes; i++) {
 		struct engine_code *code = &c->codes[i];
-		struct tact_stream_block seen;
 
-		if (!code->is_added)
-			continue;
-		tact_stream_block(c->stream, code->number, &seen);
-		code->seen += seen.executions;
-		for (unsigned p = 0; p < 16; p++)
-			code->uops[p] += (float)seen.uops[p];
-		for (unsigned s = 0; s < TACT_N_STALLS; s++)
-			code->stalls[s] += (float)seen.stalls[s];
+		if (code->is_added && keep_past(c, code) < 0)
+			return -TACT_E_NOMEM;
 		code->is_added = false;
 	}
 	tact_stream_forget(c->stream);
@@ -326,8 +356,10 @@ int tact_cycles_finish(struct tact_cycles *c, struct tact_diag *diag)
 bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *code,
 		       struct tact_cycles_block *out)
 {
+	static const struct engine_past none;
+	const struct engine_past *past = code->past ? code->past : &none;
 	struct tact_stream_block now = {.executions = 0};
-	uint64_t seen = code->seen;
+	uint64_t seen = past->seen;
 	double share;
 
 	*out = (struct tact_cycles_block){.size = sizeof(*out),
@@ -342,9 +374,9 @@ bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *co
 		return false;
 	share = (double)code->executions / (double)seen;
 	for (unsigned p = 0; p < 16; p++)
-		out->uops[p] = share * ((double)code->uops[p] + (double)now.uops[p]);
+		out->uops[p] = share * ((double)past->uops[p] + (double)now.uops[p]);
 	for (unsigned s = 0; s < TACT_N_STALLS; s++)
-		out->stalls[s] = share * ((double)code->stalls[s] + (double)now.stalls[s]);
+		out->stalls[s] = share * ((double)past->stalls[s] + (double)now.stalls[s]);
 	return true;
 }
 
@@ -452,6 +484,27 @@ static uint32_t limits_of(const struct tact_prediction *p, const struct tact_cyc
 		if (p->applies >> i & 1 && p->bound[i] == largest)
 			bits |= 1u << i;
 	return bits;
+}
+
+int tact_cycles_get_insns(const struct tact_cycles *c, uint32_t number, double *out)
+{
+	const struct engine_code *code;
+	double sum = 0;
+	uint32_t n;
+
+	if (!c || !out || number >= c->n_codes || !c->codes[number].executions)
+		return -TACT_E_INVAL;
+	code = &c->codes[number];
+	n = code->block->n_insns;
+	for (uint32_t i = 0; i < n; i++) {
+		out[i] = c->opt.insns && code->is_added ? spent_by(c, code, i) : 0;
+		if (c->opt.insns && code->past)
+			out[i] += (double)code->past->spent[i];
+		sum += out[i];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		out[i] = sum > 0 ? out[i] * code->cycles / sum : code->cycles / n;
+	return 0;
 }
 
 int tact_cycles_get_block(const struct tact_cycles *c, uint32_t number,

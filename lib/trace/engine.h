@@ -12,6 +12,13 @@
 #include "trace/caches.h"
 #include "trace/memo.h"
 
+/* What the pipelines saw of a block before they forgot it. */
+struct engine_past {
+	uint64_t seen; /* executions */
+	float uops[16], stalls[TACT_N_STALLS];
+	float spent[]; /* cycles by instruction, if they are asked for */
+};
+
 /* A block of the trace. */
 struct engine_code {
 	const struct tact_trace_block *block; /* NULL: not executed so far */
@@ -23,10 +30,8 @@ struct engine_code {
 	uint64_t branch_address, end;
 	uint64_t executions;
 	double cycles;
-	float bound; /* cycles, if only issue, ports and divider count */
-	/* What the pipelines saw of it before they forgot it. */
-	uint64_t seen;
-	float uops[16], stalls[TACT_N_STALLS];
+	float bound;		  /* cycles, if only issue, ports and divider count */
+	struct engine_past *past; /* owned; NULL: the pipelines have forgotten nothing */
 };
 
 enum {

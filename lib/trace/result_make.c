@@ -37,6 +37,9 @@ struct maker {
 	const struct tact_trace *trace;
 	struct tact_symbols *symbols;
 	struct index blocks, functions, lines;
+	unsigned parts; /* enum tact_result_part */
+	double *insns;	/* owned: cycles of the block at hand, by instruction */
+	size_t insns_capacity;
 	double least; /* cycles of a block that has a row of its own */
 	double hot;   /* cycles of a block whose bound is worth the time */
 };
@@ -123,14 +126,28 @@ static struct tact_result_row *find(struct maker *m, struct index *x,
 	return row;
 }
 
-static void add_share(struct tact_result_row *row, const struct tact_cycles_block *b, double share)
+/* share: of its instructions; time: of its cycles. */
+static void add_share(struct tact_result_row *row, const struct tact_cycles_block *b, double share,
+		      double time)
 {
-	row->cycles += b->cycles * share;
-	row->bound += b->bound * (double)b->executions * share;
+	row->cycles += b->cycles * time;
+	row->bound += b->bound * (double)b->executions * time;
 	for (unsigned i = 0; i < 16; i++)
 		row->uops[i] += b->uops[i] * share;
 	for (unsigned i = 0; i < TACT_N_STALLS; i++)
-		row->stalls[i] += b->stalls[i] * share;
+		row->stalls[i] += b->stalls[i] * time;
+}
+
+static double share_of_time(const struct maker *m, const struct tact_cycles_block *b,
+			    unsigned first, unsigned n)
+{
+	double sum = 0;
+
+	if (b->cycles <= 0 || n == b->block->n_insns)
+		return (double)n / (double)b->block->n_insns;
+	for (unsigned i = first; i < first + n; i++)
+		sum += m->insns[i];
+	return sum / b->cycles;
 }
 
 static void add_limits(struct at_bound *to, uint32_t limits, double cycles)
@@ -172,6 +189,7 @@ static int end_run(struct maker *m, const struct tact_cycles_block *b, const str
 		   bool is_line)
 {
 	const double share = (double)run->n / (double)b->block->n_insns;
+	const double time = share_of_time(m, b, run->first, run->n);
 	struct tact_result_row like = {.source = ""}, *row;
 	struct index *x = is_line ? &m->lines : &m->functions;
 
@@ -188,9 +206,9 @@ static int end_run(struct maker *m, const struct tact_cycles_block *b, const str
 	row = find(m, x, &like);
 	if (!row)
 		return -TACT_E_NOMEM;
-	add_share(row, b, share);
+	add_share(row, b, share, time);
 	row->instructions += run->n * b->executions;
-	add_limits(&x->at_bound[row - m->r->rows[x->kind].items], b->limits, b->cycles * share);
+	add_limits(&x->at_bound[row - m->r->rows[x->kind].items], b->limits, b->cycles * time);
 	if (is_line ? !run->first : run->place.address == run->place.begin)
 		row->executions += b->executions;
 	/* Which of the instructions are unknown is not known here. */
@@ -286,6 +304,24 @@ static int add_lines(struct maker *m, const struct tact_cycles_block *b)
 	return status || !run.line ? status : end_run(m, b, &run, true);
 }
 
+/* Cycles by instruction, of all blocks that are one row. */
+static int add_insns(struct maker *m, struct tact_result_row *row, uint32_t n)
+{
+	float *to = (float *)(uintptr_t)row->insns; /* it is ours */
+
+	if (!to) {
+		to = result_memory(m->r, n * sizeof(*to));
+		if (!to)
+			return -TACT_E_NOMEM;
+		memset(to, 0, n * sizeof(*to));
+		row->insns = to;
+		row->n_insns = n;
+	}
+	for (uint32_t i = 0; i < n && i < row->n_insns; i++)
+		to[i] += (float)m->insns[i];
+	return 0;
+}
+
 static int add_block(struct maker *m, const struct tact_cycles_block *b)
 {
 	const bool is_alone = b->cycles >= m->least;
@@ -313,7 +349,9 @@ static int add_block(struct maker *m, const struct tact_cycles_block *b)
 	row = find(m, &m->blocks, &like);
 	if (!row)
 		return -TACT_E_NOMEM;
-	add_share(row, b, 1);
+	add_share(row, b, 1, 1);
+	if (is_alone && m->parts & TACT_RESULT_WITH_INSNS && add_insns(m, row, b->block->n_insns))
+		return -TACT_E_NOMEM;
 	row->executions += b->executions;
 	row->instructions += b->block->n_insns * b->executions;
 	add_limits(&m->blocks.at_bound[row - m->r->rows[m->blocks.kind].items], b->limits,
@@ -350,7 +388,7 @@ static int find_least(struct maker *m, const struct tact_cycles *cycles)
 	return 0;
 }
 
-static int add_blocks(struct maker *m, const struct tact_cycles *cycles, bool with_lines)
+static int add_blocks(struct maker *m, const struct tact_cycles *cycles)
 {
 	struct tact_cycles_block b;
 	int status = find_least(m, cycles);
@@ -366,10 +404,15 @@ static int add_blocks(struct maker *m, const struct tact_cycles *cycles, bool wi
 			engine_fill_block(cycles, &cycles->codes[i], &b);
 			b.bound = b.cycles / (double)b.executions;
 		}
+		status = tact_grow(&m->insns, &m->insns_capacity, b.block->n_insns,
+				   sizeof(*m->insns));
+		if (status)
+			break;
+		tact_cycles_get_insns(cycles, i, m->insns);
 		status = add_block(m, &b);
 		if (!status)
 			status = add_functions(m, &b);
-		if (!status && with_lines)
+		if (!status && m->parts & TACT_RESULT_WITH_LINES)
 			status = add_lines(m, &b);
 	}
 	return status;
@@ -395,9 +438,10 @@ static int copy_info(struct tact_result *r, const struct tact_result_info *info,
 
 int tact_result_create(struct tact_result **out, const struct tact_result_info *info,
 		       const struct tact_cycles *cycles, const struct tact_trace *trace,
-		       struct tact_symbols *symbols, bool with_lines, struct tact_diag *diag)
+		       struct tact_symbols *symbols, unsigned parts, struct tact_diag *diag)
 {
 	struct maker m = {.trace = trace,
+			  .parts = parts,
 			  .symbols = symbols,
 			  .blocks = {.kind = TACT_RESULT_BLOCK},
 			  .functions = {.kind = TACT_RESULT_FUNCTION},
@@ -409,7 +453,7 @@ int tact_result_create(struct tact_result **out, const struct tact_result_info *
 	m.r = result_new();
 	status = m.r ? copy_info(m.r, info, cycles) : -TACT_E_NOMEM;
 	if (!status)
-		status = add_blocks(&m, cycles, with_lines);
+		status = add_blocks(&m, cycles);
 	if (!status) {
 		set_bottlenecks(&m, &m.blocks);
 		set_bottlenecks(&m, &m.functions);
@@ -418,6 +462,7 @@ int tact_result_create(struct tact_result **out, const struct tact_result_info *
 	fini_index(&m.blocks);
 	fini_index(&m.functions);
 	fini_index(&m.lines);
+	free(m.insns);
 	if (status) {
 		tact_result_destroy(m.r);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");

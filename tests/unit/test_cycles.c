@@ -142,10 +142,32 @@ static struct tact_trace_block blocks[] = {
 	 .number = 1},
 };
 
+/* Cycles of instructions add up to those of the block; without being asked for they are equal. */
+static void check_insns(const struct tact_cycles *c, const struct tact_cycles_block *b, bool asked)
+{
+	const uint32_t n = b->block->n_insns;
+	bool is_even = true;
+	double each[8], sum = 0;
+
+	assert_true(n <= 8);
+	assert_int_equal(tact_cycles_get_insns(c, b->block->number, each), 0);
+	assert_int_equal(tact_cycles_get_insns(c, 7, each), -TACT_E_INVAL);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_true(each[i] >= 0);
+		sum += each[i];
+		is_even &= fabs(each[i] - each[0]) < 1e-9 * b->cycles;
+	}
+	assert_true(fabs(sum - b->cycles) < 1e-6 * b->cycles);
+	assert_int_equal(is_even, !asked);
+}
+
 static struct tact_cycles_totals run(bool exact, bool full, uint32_t threads, uint64_t rounds)
 {
-	const struct tact_cycles_options opt = {
-		.size = sizeof(opt), .exact = exact, .caches = full, .branches = full};
+	const struct tact_cycles_options opt = {.size = sizeof(opt),
+						.exact = exact,
+						.caches = full,
+						.branches = full,
+						.insns = exact};
 	struct tact_trace_access access = {.address = 0x7fff0000, .insn = 1, .size = 8};
 	struct tact_cycles_totals totals;
 	struct tact_cycles *c;
@@ -179,6 +201,7 @@ static struct tact_cycles_totals run(bool exact, bool full, uint32_t threads, ui
 		assert_true(fabs(b.uops[1] - (double)b.executions) < 0.01 * (double)b.executions);
 		assert_true(b.bound >= 3 && b.cycles > 2.5 * (double)b.executions);
 		assert_int_equal(tact_cycles_get_block(c, 7, &b), -TACT_E_INVAL);
+		check_insns(c, &b, exact);
 	}
 	tact_cycles_destroy(c);
 	return totals;
