@@ -199,11 +199,6 @@ static void start_microcode(struct sim_state *s, uint64_t id, const struct sim_i
 	s->ms_after = after;
 }
 
-static unsigned decoded_from_mite(const struct sim_insn *insn)
-{
-	return insn->mite < insn->n_decoded ? insn->mite : insn->n_decoded;
-}
-
 static void decode(struct sim_state *s)
 {
 	int left = s->params->decoders, n = 0;
@@ -212,7 +207,6 @@ static void decode(struct sim_state *s)
 		uint64_t raw = s->iq[s->iq_head].raw, id;
 		const struct sim_raw *bi = raw_insn(s, raw);
 		const struct sim_insn *insn;
-		unsigned mite;
 
 		if (bi->fused_prev) {
 			drop(s);
@@ -227,12 +221,11 @@ static void decode(struct sim_state *s)
 		     (!is_decodable(s, 1) && (!s->stream || continues(s, behind(s, raw))))))
 			break;
 		drop(s);
-		mite = decoded_from_mite(insn);
-		for (unsigned u = 0; u < mite; u++)
+		for (unsigned u = 0; u < insn->n_direct; u++)
 			deliver(s, id, insn, u);
 		n++;
-		if (insn->n_decoded > mite) {
-			start_microcode(s, id, insn, mite, 1, 1);
+		if (insn->n_decoded > insn->n_direct) {
+			start_microcode(s, id, insn, insn->n_direct, 1, 1);
 			break;
 		}
 		left = insn->complex_decoder && insn->simple_beside < left - 1 ? insn->simple_beside
@@ -297,11 +290,9 @@ static void end_iteration(struct sim_state *s, uint64_t last)
 	int64_t cost = n < PARAMS_UNROLL_MAX ? s->params->dsb_small_loop[n] : 0;
 	int64_t begun = s->next_iteration_at;
 
-	if (s->stream && !repeats(s, last))
+	if (!cost || (s->stream && !repeats(s, last)))
 		return;
-	if (cost)
-		s->next_iteration_at =
-			(begun + cost > s->clock * 100ll ? begun + cost : s->clock * 100ll);
+	s->next_iteration_at = begun + cost > s->clock * 100ll ? begun + cost : s->clock * 100ll;
 }
 
 /* A jump from the last instruction of a block to where it, or the next one, begins: on cores whose
@@ -337,10 +328,10 @@ static uint64_t window_of(const struct sim_state *s, uint64_t id)
 static void read_dsb(struct sim_state *s)
 {
 	unsigned left = (unsigned)s->params->dsb_width, wide = 0;
+	const struct sim_insn *insn = NULL;
 	uint64_t before, window = UINT64_MAX;
 
 	while (left) {
-		const struct sim_insn *insn;
 		bool first = !sim_number(s->next_fetch) && !s->fetch_uop;
 
 		if (first && (s->next_iteration_at > s->clock * 100ll + 99 ||
@@ -353,15 +344,16 @@ static void read_dsb(struct sim_state *s)
 				return;
 			window = here;
 		}
-		insn = sim_insn_of(s, s->next_fetch);
+		if (!insn)
+			insn = sim_insn_of(s, s->next_fetch);
 		if (insn->extra_slots && s->params->dsb_wide_limit &&
 		    wide++ == (unsigned)s->params->dsb_wide_limit)
 			return;
-		if (s->fetch_uop < decoded_from_mite(insn)) {
+		if (s->fetch_uop < insn->n_direct) {
 			deliver(s, s->next_fetch, insn, s->fetch_uop++);
 			left -= 1 + (left > insn->extra_slots ? insn->extra_slots : left - 1);
 		}
-		if (s->fetch_uop < decoded_from_mite(insn))
+		if (s->fetch_uop < insn->n_direct)
 			continue;
 		if (insn->n_decoded > s->fetch_uop) {
 			start_microcode(s, s->next_fetch, insn, s->fetch_uop,
@@ -370,7 +362,8 @@ static void read_dsb(struct sim_state *s)
 		}
 		s->fetch_uop = 0;
 		before = s->next_fetch++;
-		if (insn->is_last) {
+		if (insn++->is_last) {
+			insn = NULL;
 			s->next_fetch = (sim_iteration(before) + 1) << SIM_NUMBER_BITS;
 			end_iteration(s, before);
 			if (stays_in_window(s, before))

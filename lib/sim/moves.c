@@ -25,13 +25,13 @@ static void leave(struct sim_state *s, unsigned reg)
 	if (!set)
 		return;
 	s->moves.set[reg] = 0;
-	s->moves.n_shared--;
+	s->moves.shared &= ~(1ull << reg);
 	if (--s->moves.members[set] > 1)
 		return;
 	for (unsigned r = 0; r < TACT_REG_MASK0; r++)
 		if (s->moves.set[r] == set) {
 			s->moves.set[r] = 0;
-			s->moves.n_shared--;
+			s->moves.shared &= ~(1ull << r);
 		}
 	s->moves.members[set] = 0;
 }
@@ -45,7 +45,7 @@ static unsigned open_set(struct sim_state *s, unsigned reg, unsigned file)
 		if (!s->moves.members[set]) {
 			s->moves.members[set] = 1;
 			s->moves.set[reg] = (uint8_t)set;
-			s->moves.n_shared++;
+			s->moves.shared |= 1ull << reg;
 			return set;
 		}
 	return 0;
@@ -72,13 +72,14 @@ bool sim_moves_eliminate(struct sim_state *s, const struct sim_program *p,
 		return false;
 	s->moves.set[to] = (uint8_t)set;
 	s->moves.members[set]++;
-	s->moves.n_shared++;
+	s->moves.shared |= 1ull << to;
 	return true;
 }
 
 void sim_moves_write(struct sim_state *s, const struct sim_insn *insn)
 {
-	for (unsigned o = 0; o < insn->n_outputs && s->moves.n_shared; o++)
-		if (!(insn->memory_outputs >> o & 1) && insn->output_key[o] < TACT_REG_MASK0)
+	_Static_assert(TACT_REG_MASK0 <= 64, "a bit for each register");
+	for (unsigned o = 0; o < insn->n_outputs && s->moves.shared; o++)
+		if (insn->output_key[o] < TACT_REG_MASK0)
 			leave(s, insn->output_key[o]);
 }

@@ -25,6 +25,8 @@ void sim_init(struct sim_state *s, const struct arch_params *params)
 {
 	memset(s, 0, offsetof(struct sim_state, iq));
 	memset(s->slot_id, 0xff, sizeof(s->slot_id));
+	for (unsigned p = 0; p < SIM_MAX_PORTS; p++)
+		s->ready[p][0] = 0;
 	s->params = params;
 	s->n_ports = (unsigned)__builtin_popcount(params->ports);
 	s->rob_size = (unsigned)params->rob_size < SIM_ROB ? (unsigned)params->rob_size : SIM_ROB;

@@ -8,7 +8,6 @@
  * the last makes the results and waits for the sources with the least latency; the others take the
  * slower sources and hand a value on.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/sim.h"
@@ -26,23 +25,6 @@ struct draft {
 	uint32_t late_inputs; /* bit k: only some outputs wait for input k, */
 	uint8_t late_outputs; /* bit o: and these are they */
 };
-
-/* Room for one more instruction, whatever it is. */
-static int reserve(struct sim_program *p)
-{
-	if (tact_grow(&p->insns, &p->insn_capacity, p->n_insns + 1, sizeof(*p->insns)) < 0 ||
-	    tact_grow(&p->uops, &p->uop_capacity, p->n_uops + SIM_MAX_UOPS, sizeof(*p->uops)) < 0 ||
-	    tact_grow(&p->sources, &p->source_capacity,
-		      p->n_sources + SIM_MAX_UOPS * (LOWERED_MAX_IN + 4),
-		      sizeof(*p->sources)) < 0 ||
-	    tact_grow(&p->groups, &p->group_capacity, p->n_groups + SIM_MAX_UOPS, 1) < 0 ||
-	    tact_grow(&p->inputs, &p->input_capacity, p->n_inputs + LOWERED_MAX_IN,
-		      sizeof(*p->inputs)) < 0 ||
-	    tact_grow(&p->nodes, &p->node_capacity, p->n_inputs + LOWERED_MAX_IN,
-		      sizeof(*p->nodes)) < 0)
-		return -TACT_E_NOMEM;
-	return 0;
-}
 
 /* Registers, and the two groups of flags behind them. */
 static uint8_t key_of(const struct lowered_value *v)
@@ -468,10 +450,15 @@ static void add_values(struct draft *d)
 								    .key = key_of(&l->in[k]),
 								    .is_stack = l->in[k].is_stack};
 	}
+	memset(d->insn->output_key, SIM_KEY_NONE, sizeof(d->insn->output_key));
 	for (unsigned o = 0; o < l->n_out; o++) {
-		d->insn->output_key[o] = key_of(&l->out[o]);
-		if (l->out[o].kind == VALUE_MEMORY)
+		if (l->out[o].kind == VALUE_MEMORY) {
 			d->insn->memory_outputs |= (uint8_t)(1u << o);
+			continue;
+		}
+		d->insn->output_key[o] = key_of(&l->out[o]);
+		if (d->insn->output_key[o] < TACT_REG_MASK0)
+			d->insn->written_moves |= 1ull << d->insn->output_key[o];
 	}
 }
 
@@ -497,9 +484,11 @@ static void finish_uops(struct draft *d)
 {
 	uint8_t registers = (uint8_t)(((1u << d->insn->n_outputs) - 1) & ~d->insn->memory_outputs);
 
+	d->insn->uses_memory = d->insn->memory_outputs != 0;
 	for (unsigned k = 0; k < d->insn->n_uops; k++) {
 		struct sim_uop *u = &d->p->uops[d->insn->first_uop + k];
 
+		d->insn->uses_memory |= u->kind != SIM_ALU;
 		u->makes &= registers;
 		u->need = u->divider		  ? SIM_NEEDS_DIVIDER
 			  : d->insn->cycles && !k ? SIM_NEEDS_SOLITUDE
@@ -507,8 +496,8 @@ static void finish_uops(struct draft *d)
 	}
 }
 
-static void build_insn(struct sim_program *p, const struct tact_block *block, size_t i,
-		       bool for_stream)
+void sim_program_add(struct sim_program *p, const struct tact_block *block, size_t i,
+		     bool for_stream)
 {
 	const struct block_insn *bi = &block->insns[i];
 	const struct block_lowered *l = bi->lowered;
@@ -540,7 +529,6 @@ static void build_insn(struct sim_program *p, const struct tact_block *block, si
 				  .is_last = i + 1 + bi->fused_next == block->n_insns,
 				  .stack_sync = bi->stack_sync,
 				  .extra_slots = (uint8_t)block_extra_slots(block, i),
-				  .sync_node = {.producer = BLOCK_NO_PRODUCER},
 				  .merge_key = SIM_NO_KEY};
 	taken = !for_stream && block->mode == TACT_MODE_LOOP && insn->is_last;
 	insn->is_branch = bi->fused_next || l->attributes & TACT_INSN_BRANCH;
@@ -564,37 +552,5 @@ static void build_insn(struct sim_program *p, const struct tact_block *block, si
 	finish_uops(&d);
 	insn->n_decoded =
 		(uint16_t)(l->mite + l->ms < insn->n_fused ? l->mite + l->ms : insn->n_fused);
-}
-
-int sim_program_build(struct sim_program *p, const struct tact_block *block, bool for_stream)
-{
-	p->n_insns = p->n_uops = p->n_sources = p->n_groups = p->n_inputs = 0;
-	p->n_raws = block->n_insns;
-	p->n_decoded = p->n_slots = 0;
-	p->code_size = (uint32_t)block->code_size;
-	if (tact_grow(&p->raws, &p->raw_capacity, block->n_insns, sizeof(*p->raws)) < 0)
-		return -TACT_E_NOMEM;
-	for (size_t i = 0; i < block->n_insns; i++) {
-		const struct block_insn *bi = &block->insns[i];
-
-		p->raws[i] =
-			(struct sim_raw){.insn = (uint32_t)p->n_insns - bi->fused_prev,
-					 .offset = bi->offset,
-					 .length = bi->lowered->length,
-					 .opcode_offset = bi->lowered->opcode_offset,
-					 .has_lcp = (bi->lowered->attributes & TACT_INSN_LCP) != 0,
-					 .fused_prev = bi->fused_prev};
-		if (bi->fused_prev)
-			continue;
-		if (reserve(p) < 0)
-			return -TACT_E_NOMEM;
-		build_insn(p, block, i, for_stream);
-		p->n_decoded += p->insns[p->n_insns - 1].n_decoded;
-		p->n_slots +=
-			p->insns[p->n_insns - 1].n_decoded + p->insns[p->n_insns - 1].extra_slots;
-	}
-	if (!for_stream && block->has_stack_change)
-		sim_connect_stack(p);
-	sim_find_merges(p, block, for_stream);
-	return 0;
+	insn->n_direct = l->mite < insn->n_decoded ? l->mite : insn->n_decoded;
 }

@@ -1,61 +1,127 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs of blocks as objects: a copy that takes no more memory than it needs, and their end.
+ * Programs of blocks as objects: how they are made, a copy in one piece of memory, and their end.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/sim.h"
 
+/* Room for one more instruction, whatever it is. */
+static int reserve(struct sim_program *p)
+{
+	if (tact_grow(&p->insns, &p->insn_capacity, p->n_insns + 1, sizeof(*p->insns)) < 0 ||
+	    tact_grow(&p->sync_nodes, &p->sync_capacity, p->n_insns + 1, sizeof(*p->sync_nodes)) <
+		    0 ||
+	    tact_grow(&p->uops, &p->uop_capacity, p->n_uops + SIM_MAX_UOPS, sizeof(*p->uops)) < 0 ||
+	    tact_grow(&p->sources, &p->source_capacity,
+		      p->n_sources + SIM_MAX_UOPS * (LOWERED_MAX_IN + 4),
+		      sizeof(*p->sources)) < 0 ||
+	    tact_grow(&p->groups, &p->group_capacity, p->n_groups + SIM_MAX_UOPS, 1) < 0 ||
+	    tact_grow(&p->inputs, &p->input_capacity, p->n_inputs + LOWERED_MAX_IN,
+		      sizeof(*p->inputs)) < 0 ||
+	    tact_grow(&p->nodes, &p->node_capacity, p->n_inputs + LOWERED_MAX_IN,
+		      sizeof(*p->nodes)) < 0)
+		return -TACT_E_NOMEM;
+	return 0;
+}
+
+int sim_program_build(struct sim_program *p, const struct tact_block *block, bool for_stream)
+{
+	p->n_insns = p->n_uops = p->n_sources = p->n_groups = p->n_inputs = 0;
+	p->n_raws = block->n_insns;
+	p->n_decoded = p->n_slots = 0;
+	p->code_size = (uint32_t)block->code_size;
+	if (tact_grow(&p->raws, &p->raw_capacity, block->n_insns, sizeof(*p->raws)) < 0)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < block->n_insns; i++) {
+		const struct block_insn *bi = &block->insns[i];
+
+		p->raws[i] =
+			(struct sim_raw){.insn = (uint32_t)p->n_insns - bi->fused_prev,
+					 .offset = bi->offset,
+					 .length = bi->lowered->length,
+					 .opcode_offset = bi->lowered->opcode_offset,
+					 .has_lcp = (bi->lowered->attributes & TACT_INSN_LCP) != 0,
+					 .fused_prev = bi->fused_prev};
+		if (bi->fused_prev)
+			continue;
+		if (reserve(p) < 0)
+			return -TACT_E_NOMEM;
+		p->sync_nodes[p->n_insns] = (struct block_node){.producer = BLOCK_NO_PRODUCER};
+		sim_program_add(p, block, i, for_stream);
+		p->n_decoded += p->insns[p->n_insns - 1].n_decoded;
+		p->n_slots +=
+			p->insns[p->n_insns - 1].n_decoded + p->insns[p->n_insns - 1].extra_slots;
+	}
+	if (!for_stream && block->has_stack_change)
+		sim_connect_stack(p);
+	sim_find_merges(p, block, for_stream);
+	return 0;
+}
+
 void sim_program_fini(struct sim_program *p)
 {
-	free(p->insns);
-	free(p->uops);
-	free(p->sources);
-	free(p->groups);
-	free(p->inputs);
-	free(p->nodes);
-	free(p->raws);
+	free(p->memory);
+	if (!p->memory) {
+		free(p->insns);
+		free(p->sync_nodes);
+		free(p->uops);
+		free(p->sources);
+		free(p->groups);
+		free(p->inputs);
+		free(p->nodes);
+		free(p->raws);
+	}
 	memset(p, 0, sizeof(*p));
 }
 
-static int copy_array(void *out, size_t *capacity, const void *from, size_t n, size_t size)
+/* A part of the memory; what it holds is aligned for anything. */
+static size_t take(size_t *used, size_t size)
 {
-	void *copy = malloc(n ? n * size : 1);
+	size_t at = *used;
 
-	if (!copy)
-		return -TACT_E_NOMEM;
-	if (n)
-		memcpy(copy, from, n * size);
-	memcpy(out, &copy, sizeof(copy));
-	*capacity = n;
-	return 0;
+	*used += (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+	return at;
+}
+
+static void *copy_at(char *memory, size_t at, const void *from, size_t size)
+{
+	return size ? memcpy(memory + at, from, size) : memory + at;
 }
 
 int sim_program_copy(struct sim_program *to, const struct sim_program *from)
 {
-	*to = (struct sim_program){.n_insns = from->n_insns,
-				   .n_uops = from->n_uops,
-				   .n_sources = from->n_sources,
-				   .n_groups = from->n_groups,
-				   .n_inputs = from->n_inputs,
-				   .n_raws = from->n_raws,
-				   .n_decoded = from->n_decoded,
-				   .n_slots = from->n_slots,
-				   .code_size = from->code_size};
-	if (copy_array(&to->insns, &to->insn_capacity, from->insns, from->n_insns,
-		       sizeof(*to->insns)) < 0 ||
-	    copy_array(&to->uops, &to->uop_capacity, from->uops, from->n_uops, sizeof(*to->uops)) <
-		    0 ||
-	    copy_array(&to->sources, &to->source_capacity, from->sources, from->n_sources,
-		       sizeof(*to->sources)) < 0 ||
-	    copy_array(&to->groups, &to->group_capacity, from->groups, from->n_groups, 1) < 0 ||
-	    copy_array(&to->inputs, &to->input_capacity, from->inputs, from->n_inputs,
-		       sizeof(*to->inputs)) < 0 ||
-	    copy_array(&to->nodes, &to->node_capacity, from->nodes, from->n_inputs,
-		       sizeof(*to->nodes)) < 0 ||
-	    copy_array(&to->raws, &to->raw_capacity, from->raws, from->n_raws, sizeof(*to->raws)) <
-		    0)
+	const size_t insns = from->n_insns * sizeof(*from->insns),
+		     uops = from->n_uops * sizeof(*from->uops),
+		     inputs = from->n_inputs * sizeof(*from->inputs),
+		     sources = from->n_sources * sizeof(*from->sources),
+		     nodes = from->n_inputs * sizeof(*from->nodes),
+		     raws = from->n_raws * sizeof(*from->raws);
+	size_t used = 0;
+	/* What every execution needs lies together, so that it can be asked for ahead. */
+	const size_t insns_at = take(&used, insns), uops_at = take(&used, uops),
+		     sources_at = take(&used, sources), inputs_at = take(&used, inputs),
+		     groups_at = take(&used, from->n_groups),
+		     stats_at = take(&used, from->n_insns * sizeof(struct sim_stats)), hot = used,
+		     nodes_at = take(&used, nodes), raws_at = take(&used, raws);
+	char *memory = malloc(used);
+
+	*to = *from;
+	to->memory = memory;
+	if (!memory) {
+		memset(to, 0, sizeof(*to));
 		return -TACT_E_NOMEM;
+	}
+	to->hot_size = hot;
+	to->insns = copy_at(memory, insns_at, from->insns, insns);
+	to->uops = copy_at(memory, uops_at, from->uops, uops);
+	to->sources = copy_at(memory, sources_at, from->sources, sources);
+	to->inputs = copy_at(memory, inputs_at, from->inputs, inputs);
+	to->groups = copy_at(memory, groups_at, from->groups, from->n_groups);
+	to->nodes = copy_at(memory, nodes_at, from->nodes, nodes);
+	to->raws = copy_at(memory, raws_at, from->raws, raws);
+	to->sync_nodes = NULL; /* of blocks that repeat: these do not */
+	to->stats = memset(memory + stats_at, 0, from->n_insns * sizeof(*to->stats));
 	return 0;
 }

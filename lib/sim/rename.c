@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/wake.h"
 
 /* Ports of a mask by use; of equal ones the higher number first.  Returns how many. */
 static unsigned sort_ports(const uint8_t *use, unsigned mask, uint8_t *ports, bool high_first)
@@ -64,20 +64,18 @@ static unsigned bind_wide(struct sim_state *s, uint16_t mask, unsigned slot, uns
 static unsigned bind_eight(struct sim_state *s, uint16_t mask, unsigned slot)
 {
 	const uint8_t *use = s->use_before[0];
-	unsigned first = (unsigned)__builtin_ctz(mask), second = first;
+	unsigned first = UINT16_MAX, second = UINT16_MAX;
 
-	/* The two least used; of equal ones the higher number. */
-	for (mask &= (uint16_t)(mask - 1); mask; mask &= (uint16_t)(mask - 1)) {
-		unsigned p = (unsigned)__builtin_ctz(mask);
+	/* The two least used, as numbers: use << 4 | 15 - port.  Of equal ones the higher port. */
+	for (; mask; mask &= (uint16_t)(mask - 1)) {
+		unsigned p = (unsigned)__builtin_ctz(mask), key = use[p] * 16u + 15 - p,
+			 larger = key > first ? key : first;
 
-		if (use[p] <= use[first]) {
-			second = first;
-			first = p;
-		} else if (second == first || use[p] <= use[second]) {
-			second = p;
-		}
+		first = key < first ? key : first;
+		second = larger < second ? larger : second;
 	}
-	return slot % 2 == 0 || use[second] >= use[first] + 3 ? first : second;
+	first = slot % 2 == 0 || second / 16 >= first / 16 + 3 ? first : second;
+	return 15 - first % 16;
 }
 
 /* Cores of six: similar, with a pattern for uops of ports 0, 1 and 5. */
@@ -142,41 +140,47 @@ static unsigned bind(struct sim_state *s, struct issue *issue, uint16_t mask)
 /* ---- instances ---- */
 
 /* The output of an eliminated move is that of the instruction which made the value. */
-static void follow_move(struct sim_state *s, struct sim_instance *inst, unsigned slot)
+static void follow_move(struct sim_state *s, struct sim_instance *inst)
 {
 	const struct sim_instance *source;
 	struct sim_origin origin;
 
 	if (inst->sync_key == inst->program->inputs[inst->insn->first_input].key) {
 		inst->is_alias = true;
-		inst->alias = (struct sim_origin){
-			.id = inst->id, .slot = (uint16_t)slot, .output = SIM_SYNC_OUTPUT};
+		inst->from = (struct sim_origin){
+			.id = inst->id, .slot = inst->slot, .output = SIM_SYNC_OUTPUT};
 		return;
 	}
 	if (!sim_producer(s, inst, 0, &origin) || !sim_is_there(s, &origin))
 		return; /* long ago */
 	source = &s->slots[origin.slot];
-	inst->alias = source->is_alias && origin.output != SIM_SYNC_OUTPUT ? source->alias : origin;
+	inst->from = source->is_alias && origin.output != SIM_SYNC_OUTPUT ? source->from : origin;
 	/* A ring of moves goes round for ever: the value is long there. */
-	inst->is_alias = sim_is_there(s, &inst->alias);
+	inst->is_alias = sim_is_there(s, &inst->from);
 }
 
-static void clear_values(struct sim_value *values, unsigned n)
+/* Nothing is known of its values.  Setting all is cheaper than seeing how many there are. */
+static void begin_values(struct sim_state *s, struct sim_instance *inst)
 {
-	for (unsigned i = 0; i < n; i++)
-		values[i] = (struct sim_value){.ready = SIM_NEVER};
-}
-
-static void begin_values(const struct sim_state *s, struct sim_instance *inst)
-{
+	static const struct sim_value never[LOWERED_MAX_OUT] = {
+		{SIM_NEVER, 0}, {SIM_NEVER, 0}, {SIM_NEVER, 0}, {SIM_NEVER, 0},
+		{SIM_NEVER, 0}, {SIM_NEVER, 0}, {SIM_NEVER, 0}, {SIM_NEVER, 0}};
 	const struct sim_insn *insn = inst->insn;
-	unsigned known = !insn->n_uops || inst->is_eliminated ? ~0u : insn->unmade_outputs;
 
+	inst->sync = never[0];
+	memcpy(inst->few, never, sizeof(inst->few));
+	memcpy(inst->output, never, sizeof(inst->output));
+	inst->result = inst->few;
+	if (insn->n_uops > SIM_FEW_UOPS) {
+		inst->result = s->many[inst->slot];
+		for (unsigned u = 0; u < insn->n_uops; u++)
+			inst->result[u] = never[0];
+	}
+	if (insn->n_uops && !inst->is_eliminated && !insn->unmade_outputs)
+		return;
 	for (unsigned o = 0; o < insn->n_outputs; o++)
-		inst->output[o] =
-			(struct sim_value){.ready = known >> o & 1 ? s->clock : SIM_NEVER};
-	clear_values(inst->result, insn->n_uops);
-	clear_values(&inst->sync, 1);
+		if (!insn->n_uops || inst->is_eliminated || insn->unmade_outputs >> o & 1)
+			inst->output[o].ready = s->clock;
 }
 
 static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_insn *insn,
@@ -188,13 +192,14 @@ static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_in
 	s->renamed = inst;
 	s->slot_id[slot] = id;
 	inst->id = id;
+	inst->slot = (uint16_t)slot;
+	inst->number = insn->insn;
 	inst->program = sim_program_of(s, id);
 	inst->insn = insn;
 	inst->stats = sim_stats_of(s, id);
-	inst->result = insn->n_uops <= SIM_FEW_UOPS ? inst->few : s->many[slot];
 	inst->is_alias = false;
 	inst->is_eliminated = insn->eliminated && sim_moves_eliminate(s, inst->program, insn);
-	if (!inst->is_eliminated && s->moves.n_shared)
+	if (!inst->is_eliminated && s->moves.shared & insn->written_moves)
 		sim_moves_write(s, insn);
 	inst->sync_key = sync_key;
 	inst->stored = inst->retired = -1;
@@ -206,31 +211,170 @@ static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_in
 		sim_stream_connect(s, inst);
 	begin_values(s, inst);
 	if (inst->is_eliminated)
-		follow_move(s, inst, slot);
+		follow_move(s, inst);
+}
+
+/* ---- what a uop waits for ---- */
+
+static void need(struct sim_state *s, struct sim_entry *e, struct sim_value *value, int latency,
+		 uint32_t producer)
+{
+	if (value->ready == SIM_NEVER)
+		wait_for(s, e, &value->waiter, latency);
+	else
+		take(e, value->ready + latency, producer);
+}
+
+/* What a uop of the stack engine, or one that joins a register, has made. */
+static void need_sync(struct sim_state *s, struct sim_entry *e, struct sim_instance *inst)
+{
+	need(s, e, &inst->sync, 1, e->inst->number);
+}
+
+static inline void need_output(struct sim_state *s, struct sim_entry *e, struct sim_origin *origin)
+{
+	struct sim_instance *inst = find_instance(s, origin);
+
+	if (!inst)
+		return;
+	if (origin->output == SIM_SYNC_OUTPUT)
+		need_sync(s, e, inst);
+	else
+		need(s, e, &inst->output[origin->output], 0, inst->number);
+}
+
+static void need_input(struct sim_state *s, struct sim_entry *e, struct sim_instance *inst,
+		       unsigned k)
+{
+	struct sim_origin origin;
+
+	if (sim_producer(s, inst, k, &origin))
+		need_output(s, e, &origin);
+}
+
+static bool reads(const struct sim_input *in, uint8_t key)
+{
+	return in->kind <= VALUE_ADDRESS && in->key == key && !in->is_stack;
+}
+
+/* A uop that makes a register waits for it. */
+static void need_register(struct sim_state *s, struct sim_entry *e, struct sim_instance *inst)
+{
+	const struct sim_input *in = inst->program->inputs + inst->insn->first_input;
+	struct sim_origin origin;
+
+	if (inst->sync_key == TACT_REG_RSP) {
+		if (sim_sync_producer(s, inst, &origin))
+			need_output(s, e, &origin);
+		return;
+	}
+	for (unsigned k = 0; k < inst->insn->n_inputs; k++)
+		if (reads(&in[k], inst->sync_key))
+			need_input(s, e, inst, k);
+}
+
+static inline void need_sources(struct sim_state *s, struct sim_entry *e, struct sim_instance *inst)
+{
+	const struct sim_input *in = inst->program->inputs + inst->insn->first_input;
+	const struct sim_uop *u = e->u;
+	const struct sim_source *source = inst->program->sources + u->first_source;
+
+	for (unsigned i = 0; i < u->n_sources; i++, source++) {
+		if (source->kind == SIM_FROM_UOP)
+			need(s, e, &inst->result[source->index], source->latency, inst->number);
+		else if (source->kind == SIM_FROM_MEMORY)
+			continue; /* once it is dispatched: waits_for_store */
+		else if (inst->sync_key != SIM_NO_KEY && reads(&in[source->index], inst->sync_key))
+			/* Where a uop that makes a register goes first, it comes from that. */
+			need_sync(s, e, inst);
+		else
+			need_input(s, e, inst, source->index);
+	}
+}
+
+static uint16_t take_entry(struct sim_state *s)
+{
+	uint16_t index = s->rs_free;
+
+	if (index)
+		s->rs_free = s->rs[index].next;
+	else if (s->rs_used + 1 < SIM_RS)
+		index = ++s->rs_used;
+	else
+		s->overflow = true;
+	return index;
+}
+
+/* Enters a uop of an instance into the reservation station; its port is chosen, unless that is done
+ * when it is ready.
+ */
+static inline void add_entry(struct sim_state *s, struct sim_instance *inst,
+			     const struct sim_uop *u, unsigned uop, unsigned port, uint16_t ports,
+			     uint16_t rob, uint16_t record)
+{
+	uint16_t index = take_entry(s);
+	struct sim_entry *e = &s->rs[index];
+
+	if (!index)
+		return;
+	s->rs_count++;
+	e->index = index;
+	e->inst = inst;
+	e->stats = inst->stats;
+	e->u = u;
+	e->age = s->age++;
+	e->ready = 0;
+	e->issued = s->clock;
+	e->producer = 0;
+	e->rob = rob;
+	e->unknown = 0;
+	e->record = record;
+	e->uop = (uint8_t)uop;
+	e->port = (uint8_t)port;
+	e->ports = ports;
+	e->kind = u->kind;
+	e->need = u->need;
+	e->makes = u->makes;
+	e->is_double = u->is_double;
+	e->is_live = true;
+	e->is_load_pending = false;
+	e->is_renamed = false;
+	s->rob[rob].entry = index;
+	if (uop == SIM_SYNC)
+		need_register(s, e, inst);
+	else
+		need_sources(s, e, inst);
+	if (!e->unknown)
+		plan(s, e);
 }
 
 /* ---- the cycle ---- */
 
-static uint16_t add_rob(struct sim_state *s, const struct sim_instance *inst, unsigned uops,
-			bool ends)
+static inline uint16_t add_rob(struct sim_state *s, const struct sim_instance *inst, unsigned uops,
+			       bool ends)
 {
 	unsigned at = (s->rob_head + s->rob_count++) & (SIM_ROB - 1);
+	struct sim_rob_entry *e = &s->rob[at];
 
 	if (s->rob_count > SIM_ROB)
 		s->overflow = true;
-	s->rob[at] = (struct sim_rob_entry){.id = inst->id,
-					    .slot = (uint16_t)(inst - s->slots),
-					    .remaining = (uint16_t)uops,
-					    .finish = s->clock,
-					    .ends_insn = ends,
-					    .ends_store = ends && inst->insn->memory_outputs,
-					    .ends_block = ends && inst->insn->is_last,
-					    .first_record = s->next_record};
+	e->id = inst->id;
+	e->finish = s->clock;
+	e->slot = inst->slot;
+	e->entry = 0;
+	e->remaining = (uint16_t)uops;
+	e->first_record = s->next_record;
+	e->n_records = 0;
+	e->ends_insn = ends;
+	e->ends_store = ends & (inst->insn->memory_outputs != 0);
+	e->ends_block = ends & inst->insn->is_last;
 	return (uint16_t)at;
 }
 
-static void issue_uop(struct sim_state *s, struct issue *issue, struct sim_instance *inst,
-		      unsigned uop, unsigned slot, uint16_t mask, uint16_t rob)
+/* `uop` is the number of `u` within the instruction, `slot` that of its fused uop. */
+static inline void issue_uop(struct sim_state *s, struct issue *issue, struct sim_instance *inst,
+			     const struct sim_uop *u, unsigned uop, unsigned slot, uint16_t mask,
+			     uint16_t rob)
 {
 	unsigned port = bind(s, issue, mask);
 	uint16_t record = 0;
@@ -240,7 +384,7 @@ static void issue_uop(struct sim_state *s, struct issue *issue, struct sim_insta
 		s->rob[rob].n_records++;
 	}
 	s->port_use[port] += !s->params->port_binding;
-	sim_schedule_add(s, inst, uop, port, mask, rob, record);
+	add_entry(s, inst, u, uop, port, mask, rob, record);
 }
 
 /* The last instruction of a block of a stream, and the next block is elsewhere. */
@@ -267,11 +411,12 @@ static void issue_groups(struct sim_state *s, struct issue *issue, struct sim_in
 		unsigned n = inst->is_eliminated ? 0 : group[g];
 		uint16_t rob = add_rob(s, inst, n, g + 1 == insn->n_fused);
 
-		for (unsigned u = 0; u < n; u++, uop++)
-			issue_uop(s, issue, inst, uop, g,
-				  taken && uops[uop].taken_ports ? uops[uop].taken_ports
-								 : uops[uop].ports,
-				  rob);
+		for (unsigned last = uop + n; uop < last; uop++) {
+			const struct sim_uop *u = &uops[uop];
+
+			issue_uop(s, issue, inst, u, uop, g,
+				  taken && u->taken_ports ? u->taken_ports : u->ports, rob);
+		}
 		if (!n && s->watch) {
 			sim_watch_issue(s, inst, uop, g, -1, issue->delivered);
 			s->rob[rob].n_records++;
@@ -288,9 +433,11 @@ static uint8_t needs_sync(const struct sim_state *s, const struct sim_insn *insn
 }
 
 /* Issues the uop that makes it; false: not in this cycle. */
-static bool issue_sync(struct sim_state *s, struct issue *issue, uint64_t id,
-		       const struct sim_insn *insn, uint8_t key)
+__attribute__((noinline)) static bool issue_sync(struct sim_state *s, struct issue *issue,
+						 uint64_t id, const struct sim_insn *insn,
+						 uint8_t key)
 {
+	static const struct sim_uop sync = {.kind = SIM_ALU, .latency = 1};
 	unsigned width = (unsigned)s->params->issue_width;
 	bool alone = key != TACT_REG_RSP;
 
@@ -298,7 +445,7 @@ static bool issue_sync(struct sim_state *s, struct issue *issue, uint64_t id,
 		return false;
 	begin_instance(s, id, insn, key);
 	issue->delivered = s->idq[s->idq_head].at;
-	issue_uop(s, issue, s->renamed, SIM_SYNC, 0, s->params->alu_ports,
+	issue_uop(s, issue, s->renamed, &sync, SIM_SYNC, 0, s->params->alu_ports,
 		  add_rob(s, s->renamed, 1, false));
 	issue->slot = alone ? width : issue->slot + 1;
 	s->sync_pending = 1;
@@ -347,10 +494,12 @@ void sim_rename(struct sim_state *s)
 		if (!uop && !s->sync_pending)
 			begin_instance(s, id, insn, SIM_NO_KEY);
 		if (!uop && s->stream)
-			sim_stream_pass_stack(s, insn);
+			sim_stream_pass_stack(s->stream, insn);
 		s->sync_pending = 0;
 		issue.delivered = s->idq[s->idq_head].at;
 		issue_groups(s, &issue, s->renamed, first, end);
+		if (s->stream && uop + 1 == insn->n_decoded)
+			sim_stream_write(s->stream, s->renamed);
 		s->idq_head = (s->idq_head + 1) & (SIM_IDQ - 1);
 		s->idq_count--;
 		s->is_serializing = insn->serializes && uop + 1 == insn->n_decoded;

@@ -24,7 +24,7 @@ static enum sim_stall stall_of(const struct sim_state *s, const struct sim_rob_e
 			       ? SIM_STALL_LOADS
 			       : SIM_STALL_EXECUTION;
 	if (!e->is_live || e->is_load_pending)
-		return e->u->kind == SIM_LOAD ? SIM_STALL_LOADS : SIM_STALL_EXECUTION;
+		return e->kind == SIM_LOAD ? SIM_STALL_LOADS : SIM_STALL_EXECUTION;
 	if (!e->unknown && e->ready <= s->clock)
 		return SIM_STALL_PORTS;
 	/* For the load of its own instruction, or for something else? */
@@ -64,8 +64,7 @@ void sim_retire(struct sim_state *s)
 		}
 		if (e->ends_store)
 			sim_schedule_unblock(s, &s->slots[e->slot]);
-		if (e->ends_block)
-			s->retired = sim_iteration(e->id) + 1;
+		s->retired = e->ends_block ? sim_iteration(e->id) + 1 : s->retired;
 		s->rob_head = (s->rob_head + 1) & (SIM_ROB - 1);
 		s->rob_count--;
 	}

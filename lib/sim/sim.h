@@ -4,12 +4,13 @@
  * fetch last.
  *
  *   program.c    what each instruction of the block becomes: uops with their sources and results
- *   program_copy.c  a copy of it that takes no more memory than it needs
+ *   program_copy.c  all instructions of a block, and a copy of them in one piece of memory
  *   fetch.c      predecoder, instruction queue, decoders, microcode sequencer, DSB, LSD -> IDQ
  *   rename.c     IDQ -> reorder buffer and reservation station: idioms, moves, binding to ports
  *   high_byte.c  which instructions need a register whose high byte is apart
  *   stack.c      where rsp comes from if the stack engine makes it
  *   moves.c      which moves the renamer eliminates
+ *   wake.h       what renamer and scheduler share: uops that wait for values
  *   schedule.c   reservation station -> ports; results
  *   retire.c     in order, out of the reorder buffer
  *   pipeline.c   the cycle; one block for ever, and its steady state
@@ -41,6 +42,7 @@ enum {
 	SIM_KEYS = TACT_N_REGS + 2, /* registers and two groups of flags */
 	SIM_KEY_CARRY = TACT_N_REGS,
 	SIM_KEY_OTHER_FLAGS,
+	SIM_KEY_NONE, /* of outputs that are none, or go to memory: nobody reads it */
 	SIM_NO_KEY = 255,
 	SIM_SYNC_OUTPUT = 254, /* what SIM_SYNC makes, as an output */
 	SIM_NEVER = 0x3fffffff,
@@ -102,7 +104,8 @@ struct sim_insn {
 	uint32_t first_uop;
 	uint32_t first_group; /* in the program's list: number of unfused uops of each fused one */
 	uint32_t first_input;
-	uint16_t n_uops, n_fused, n_decoded, mite;
+	uint16_t n_uops, n_fused, n_decoded;
+	uint16_t n_direct; /* of the decoded ones: not from the microcode sequencer */
 	uint8_t n_inputs, n_outputs;
 	uint8_t memory_outputs; /* bit o: goes to memory */
 	uint8_t unmade_outputs; /* bit o: no uop that is followed makes it */
@@ -110,19 +113,19 @@ struct sim_insn {
 	uint8_t extra_slots; /* in its line of the DSB */
 	uint8_t merge_key;   /* register that is joined with its high byte first, or SIM_NO_KEY */
 	bool is_last;	     /* of the block */
-	uint8_t output_key[LOWERED_MAX_OUT];
+	uint8_t output_key[LOWERED_MAX_OUT];	  /* also of those that there are not */
 	uint16_t output_latency[LOWERED_MAX_OUT]; /* from the dispatch of the uop that makes them */
 	bool serializes; /* Intel SDM, volume 3, 9.3; lfence: waits for all, and all wait for it */
-	bool eliminated, is_pair, names_rsp, writes_rsp, changes_stack;
-	bool stack_sync;		  /* if the block repeats */
-	bool takes_stored, leaves_stored; /* as in struct block_lowered */
+	bool eliminated, is_pair, names_rsp, writes_rsp, changes_stack, uses_memory;
+	bool stack_sync;	/* if the block repeats */
+	uint64_t written_moves; /* bit r: writes register r, of those that moves.c knows */
 
+	bool takes_stored, leaves_stored; /* as in struct block_lowered */
 	bool complex_decoder, is_branch, fusible;
 	uint8_t simple_beside;
-	uint16_t ms;
+	uint16_t mite, ms;
 	uint16_t cycles;  /* measured throughput, where nothing else explains it; 0: none */
 	uint16_t forward; /* cycles from a store's data to the result of the load that takes it */
-	struct block_node sync_node; /* what rsp is made of if the block repeats */
 };
 
 /* What the front end sees of an instruction of the block. */
@@ -131,6 +134,13 @@ struct sim_raw {
 	uint32_t offset; /* in the code */
 	uint8_t length, opcode_offset;
 	bool has_lcp, fused_prev;
+};
+
+/* What an instruction of the program did since the statistics began. */
+struct sim_stats {
+	uint32_t port[SIM_MAX_PORTS]; /* uops; does not go beyond its largest value */
+	uint64_t divider, wait_operand, wait_port;
+	uint64_t spent; /* cycles from the retirement of the instruction before it to its own */
 };
 
 struct sim_program {
@@ -148,9 +158,17 @@ struct sim_program {
 	size_t node_capacity;
 	struct sim_raw *raws; /* one an instruction of the block */
 	size_t n_raws, raw_capacity;
+	struct block_node
+		*sync_nodes; /* of insns: what SIM_SYNC makes rsp of if the block repeats */
+	size_t sync_capacity;
 	unsigned n_decoded; /* uops of all instructions */
 	unsigned n_slots;   /* of the DSB that they take */
 	uint32_t code_size;
+
+	/* Of a copy: all is in one piece, its first bytes are what every execution needs. */
+	void *memory;
+	size_t hot_size;
+	struct sim_stats *stats; /* one an instruction */
 };
 
 /* For a stream it is open whether the last branch is taken.  The program does not refer to the
@@ -165,8 +183,12 @@ void sim_connect_stack(struct sim_program *p);
 /* Fills merge_key of the instructions; the rest is there. */
 void sim_find_merges(struct sim_program *p, const struct tact_block *block, bool for_stream);
 
-/* One that takes no more memory than it needs.  After -TACT_E_NOMEM, too, `to` is to be given to
- * sim_program_fini.
+/* Adds instruction i of the block, and the one behind it if they are macro-fused. */
+void sim_program_add(struct sim_program *p, const struct tact_block *block, size_t i,
+		     bool for_stream);
+
+/* One for a stream, in one piece of memory and with statistics, which are zero.  After
+ * -TACT_E_NOMEM, too, `to` may be given to sim_program_fini.
  */
 int sim_program_copy(struct sim_program *to, const struct sim_program *from);
 
@@ -207,7 +229,7 @@ struct sim_value {
 };
 
 /* An instance of an instruction, from the renamer on.  It knows its instruction and what belongs to
- * it, so that nobody has to look for them; the first two lines of the cache do for most.
+ * it, so that nobody has to look for them; the first 128 bytes do for most.
  */
 struct sim_instance {
 	uint64_t id;
@@ -216,37 +238,42 @@ struct sim_instance {
 	struct sim_stats *stats;
 	struct sim_value *result; /* of its uops for each other: cycle of dispatch */
 	struct sim_value sync;	  /* of its SIM_SYNC likewise */
-	int32_t stored;		  /* last dispatch of its stores' uops */
-	int32_t retired;
-	struct sim_value data; /* what it stores, for loads that take that at once */
-	uint16_t extra;	       /* cycles that its loads take longer */
-	uint8_t stores_left;   /* those that are not dispatched */
-	uint8_t sync_key;      /* register that its SIM_SYNC makes, or SIM_NO_KEY */
-	bool is_alias, is_eliminated;
-	bool has_accesses; /* `loaded` says what its loads meet */
+	uint32_t number;	  /* of the instruction in the block */
+	int32_t retired;	  /* cycle, or -1 */
+	uint16_t slot;
+	uint16_t extra;	     /* cycles that its loads take longer */
+	uint8_t stores_left; /* those that are not dispatched */
+	uint8_t sync_key;    /* register that its SIM_SYNC makes, or SIM_NO_KEY */
+	bool is_alias : 1, is_eliminated : 1;
+	bool has_accesses : 1; /* `from` says what its loads meet */
 	struct sim_value few[SIM_FEW_UOPS];
 	struct sim_value output[LOWERED_MAX_OUT];
-	struct sim_origin loaded;
-	struct sim_origin alias; /* eliminated: where its output comes from */
+	struct sim_origin from; /* of an alias its output, or the store that its loads meet */
+	struct sim_value data;	/* what it stores, for loads that take that at once */
+	int32_t stored;		/* last dispatch of its stores' uops */
 };
 
 /* A uop in the reservation station. */
 struct sim_entry {
 	struct sim_instance *inst;
+	struct sim_stats *stats;
 	const struct sim_uop *u;
 	uint64_t age;
 	int32_t ready, issued;
 	uint32_t producer; /* instruction of the block whose result came last */
+	uint16_t index;	   /* its own */
 	uint16_t rob;
+	uint16_t ports;	  /* that it may go to, where it is bound when it is ready */
 	uint16_t unknown; /* sources that are not known yet */
 	uint16_t record;  /* for those who watch */
 	uint16_t next;	  /* in the calendar or in the list of free ones */
 	uint8_t uop;	  /* of the instruction */
 	uint8_t port;
-	uint16_t ports; /* that it may go to, where it is bound when it is ready */
-	bool is_live;
-	bool is_load_pending; /* dispatched; waits for the data of a store */
-	bool is_renamed;      /* which it has at once */
+	uint8_t kind, need, makes; /* of `u`, which may be far away by now */
+	bool is_double : 1;
+	bool is_live : 1;
+	bool is_load_pending : 1; /* dispatched; waits for the data of a store */
+	bool is_renamed : 1;	  /* which it has at once */
 };
 
 struct sim_rob_entry {
@@ -261,14 +288,7 @@ struct sim_rob_entry {
 
 struct sim_waiter {
 	uint16_t entry, next;
-	uint16_t latency;
-};
-
-/* What an instruction of the program did since the statistics began. */
-struct sim_stats {
-	uint32_t port[SIM_MAX_PORTS]; /* uops; does not go beyond its largest value */
-	uint64_t divider, wait_operand, wait_port;
-	uint64_t spent; /* cycles from the retirement of the instruction before it to its own */
+	int32_t latency; /* added to when the value is there */
 };
 
 /* An access to memory, of an instruction of the block. */
@@ -304,7 +324,7 @@ struct sim_stream {
 	bool is_closed;	  /* nothing follows */
 	bool rsp_changed; /* by push or pop, since it was last written back */
 	struct sim_feed feeds[SIM_FEEDS];
-	struct sim_origin writer[SIM_KEYS];
+	struct sim_origin writer[SIM_KEYS + 1];
 	struct sim_granule {
 		uint64_t granule; /* address / 8 */
 		uint64_t id;	  /* of the store, SIM_NO_ID: none */
@@ -314,10 +334,7 @@ struct sim_stream {
 		uint8_t output;
 		bool leaves_stored;
 	} stores[SIM_GRANULES];
-	/* Of the instance that was renamed last: where its inputs come from, and what its SIM_SYNC
-	 * makes rsp of.
-	 */
-	struct sim_origin origin[LOWERED_MAX_IN], sync_origin;
+	struct sim_origin sync_origin;	  /* what SIM_SYNC of the last instance makes rsp of */
 	struct sim_access *accesses;	  /* ring; owned */
 	size_t access_capacity;		  /* a power of two */
 	uint64_t n_accesses, next_access; /* ever entered; the first that is not yet looked at */
@@ -359,7 +376,7 @@ struct sim_state {
 	struct {
 		uint8_t set[TACT_REG_MASK0]; /* of registers that share a physical one; 0: none */
 		uint8_t members[2 * SIM_MOVE_SLOTS + 1];
-		unsigned n_shared; /* registers in sets */
+		uint64_t shared; /* bit r: register r is in a set */
 	} moves;
 	uint64_t age;
 	bool is_serializing;		       /* nothing is issued before all has retired */
@@ -372,8 +389,8 @@ struct sim_state {
 	uint16_t rs_free, rs_used; /* list of free entries; entries that were ever used */
 	uint16_t waiter_free, waiters_used;
 	unsigned ready_begin[SIM_MAX_PORTS], ready_end[SIM_MAX_PORTS];
-	unsigned ready_ports; /* bit p: something is ready for port p */
-	unsigned dispatched;  /* bit p: port p took a uop in this cycle */
+	unsigned ready_ports;		   /* bit p: something is ready for port p */
+	uint8_t dispatched[SIM_MAX_PORTS]; /* uops that each port took in this cycle: 0 or 1 */
 	/* Bit p: a 256-bit access still moves data through port p; from the next cycle on. */
 	unsigned data_ports, next_data_ports;
 	int32_t divider_free;
@@ -408,7 +425,8 @@ struct sim_state {
 	} idq[SIM_IDQ]; /* decoded uops */
 	struct sim_rob_entry rob[SIM_ROB];
 	struct sim_entry rs[SIM_RS];
-	uint64_t ready[SIM_MAX_PORTS][SIM_RS]; /* by age: age << 16 | entry */
+	/* By age: age << 16 | entry, behind ready_begin and up to ready_end; a zero before. */
+	uint64_t ready[SIM_MAX_PORTS][SIM_RS + 1];
 	struct {
 		const struct sim_instance *store;
 		uint16_t entry;
@@ -426,18 +444,15 @@ void sim_rename(struct sim_state *s);
 void sim_schedule(struct sim_state *s);
 void sim_retire(struct sim_state *s);
 
-/* Enters a uop of an instance into the reservation station; its port is chosen, unless that is done
- * when it is ready.
- */
-void sim_schedule_add(struct sim_state *s, struct sim_instance *inst, unsigned uop, unsigned port,
-		      uint16_t ports, uint16_t rob, uint16_t record);
-
 /* Whether the renamer executes a move now; if not, sim_moves_write is to be called, as for every
- * other instruction.
+ * other instruction that writes a shared register.
  */
 bool sim_moves_eliminate(struct sim_state *s, const struct sim_program *p,
 			 const struct sim_insn *insn);
 void sim_moves_write(struct sim_state *s, const struct sim_insn *insn);
+
+/* Memory that is renamed: who loads what a uop stores has it when that has. */
+void sim_schedule_stored(struct sim_state *s, const struct sim_entry *e);
 
 /* An instruction retires: loads that its store blocked go on. */
 void sim_schedule_unblock(struct sim_state *s, struct sim_instance *inst);
@@ -494,14 +509,14 @@ static inline bool sim_origin_of(const struct sim_state *s, uint64_t id,
 	return true;
 }
 
-/* What makes input k, no memory, of the instance that was renamed last. */
+/* What makes input k, no memory, of the instance that is being renamed. */
 static inline bool sim_producer(const struct sim_state *s, const struct sim_instance *inst,
 				unsigned k, struct sim_origin *origin)
 {
 	if (!s->stream)
 		return sim_origin_of(s, inst->id,
 				     &inst->program->nodes[inst->insn->first_input + k], origin);
-	*origin = s->stream->origin[k];
+	*origin = s->stream->writer[inst->program->inputs[inst->insn->first_input + k].key];
 	return origin->id != SIM_NO_ID;
 }
 
@@ -510,7 +525,8 @@ static inline bool sim_sync_producer(const struct sim_state *s, const struct sim
 				     struct sim_origin *origin)
 {
 	if (!s->stream)
-		return sim_origin_of(s, inst->id, &inst->insn->sync_node, origin);
+		return sim_origin_of(s, inst->id, &inst->program->sync_nodes[sim_number(inst->id)],
+				     origin);
 	*origin = s->stream->sync_origin;
 	return origin->id != SIM_NO_ID;
 }
@@ -522,7 +538,7 @@ static inline bool sim_store_of(const struct sim_state *s, const struct sim_inst
 	const struct block_node *node = &inst->program->nodes[inst->insn->first_input + k];
 
 	if (inst->has_accesses) {
-		*origin = inst->loaded;
+		*origin = inst->from;
 		return origin->id != SIM_NO_ID;
 	}
 	/* Of a stream without addresses: the store of the same execution of the block. */
@@ -540,23 +556,49 @@ uint64_t sim_state_hash(const struct sim_state *s, uint64_t iteration, uint64_t 
 
 /* ---- stream.c ---- */
 
-/* An instance of a stream is renamed: finds where its inputs come from, and remembers what it
- * writes.
+/* An instance of a stream is renamed: finds the stores that its loads meet.  Where its other inputs
+ * come from is told by the writers until all its uops are issued; then they are to know what it has
+ * written.
  */
 void sim_stream_connect(struct sim_state *s, struct sim_instance *inst);
+void sim_stream_write(struct sim_stream *t, const struct sim_instance *inst);
 
 /* Whether push or pop have changed rsp behind this instruction. */
-void sim_stream_pass_stack(struct sim_state *s, const struct sim_insn *insn);
+static inline void sim_stream_pass_stack(struct sim_stream *t, const struct sim_insn *insn)
+{
+	t->rsp_changed =
+		insn->changes_stack | (t->rsp_changed & !(insn->names_rsp | insn->writes_rsp));
+}
 
 void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct arch_params *params);
 
-/* Another block.  The caller sees to it that sim_stream_has_room.  Returns 0 or -TACT_E_NOMEM. */
-bool sim_stream_has_room(const struct sim_state *s);
-int sim_stream_feed(struct sim_state *s, const struct sim_feed *feed,
-		    const struct sim_access *accesses);
+/* Another block.  The caller sees to it that sim_stream_has_room, and has filled as many accesses
+ * as the block has: sim_stream_reserve makes room for n of them and returns 0 or -TACT_E_NOMEM,
+ * sim_stream_access names them.
+ */
+enum { SIM_LOOK_AHEAD = 64 /* blocks that wait to be fetched: more than a cycle can take */ };
+
+static inline bool sim_stream_has_room(const struct sim_state *s)
+{
+	uint64_t next = s->source == BLOCK_FROM_MITE ? s->next_raw : s->next_fetch;
+
+	return s->stream->n_feeds < sim_iteration(next) + SIM_LOOK_AHEAD;
+}
+
+int sim_stream_reserve(struct sim_stream *t, size_t n);
+
+static inline struct sim_access *sim_stream_access(struct sim_stream *t, size_t i)
+{
+	return &t->accesses[(t->n_accesses + i) & (t->access_capacity - 1)];
+}
+
+void sim_stream_feed(struct sim_stream *t, const struct sim_feed *feed);
 
 /* Everything that was fed has retired. */
-bool sim_stream_is_empty(const struct sim_state *s);
+static inline bool sim_stream_is_empty(const struct sim_state *s)
+{
+	return s->retired == s->stream->n_feeds;
+}
 
 /* Moves the clock back by a multiple of SIM_CALENDAR: it has 32 bits, a stream may be longer. */
 void sim_stream_rebase(struct sim_state *s, int32_t by);

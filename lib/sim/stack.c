@@ -38,7 +38,7 @@ static void pass_insn(struct sim_program *p, struct sim_insn *insn, struct defin
 			continue;
 		from_engine(d, pass, &node[k]);
 		if (insn->stack_sync && !in[k].is_stack)
-			insn->sync_node = node[k];
+			p->sync_nodes[insn - p->insns] = node[k];
 	}
 	if (insn->stack_sync)
 		*d = (struct definition){insn->insn, pass};

@@ -69,7 +69,7 @@ static uint64_t rename_hash(const struct sim_state *s)
 	memcpy(words + SIM_MAX_PORTS / 8, s->use_before, 2 * SIM_MAX_PORTS);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		h = mix(h, words[i]);
-	for (unsigned r = 0; r < TACT_REG_MASK0 && s->moves.n_shared; r++)
+	for (unsigned r = 0; r < TACT_REG_MASK0 && s->moves.shared; r++)
 		if (s->moves.set[r])
 			h = mix(h, (uint64_t)r << 8 | s->moves.set[r]);
 	return h;
@@ -123,6 +123,10 @@ uint64_t sim_outline_hash(const struct sim_state *s, uint64_t iteration)
 uint64_t sim_state_hash(const struct sim_state *s, uint64_t iteration, uint64_t outline)
 {
 	uint64_t first = iteration << SIM_NUMBER_BITS, h = mix(outline, rob_hash(s, first));
+	unsigned dispatched = 0;
 
-	return mix(mix(h, (uint64_t)s->next_data_ports << 32 | s->dispatched), rs_hash(s, first));
+	for (unsigned p = 0; p < SIM_MAX_PORTS; p++)
+		dispatched |= (unsigned)s->dispatched[p] << p;
+
+	return mix(mix(h, (uint64_t)s->next_data_ports << 32 | dispatched), rs_hash(s, first));
 }

@@ -10,8 +10,7 @@
 
 enum {
 	GRANULE = 8,
-	MAX_GRANULES = 64, /* of one access; longer ones are cut */
-	LOOK_AHEAD = 64	   /* blocks that wait to be fetched: more than a cycle can take */
+	MAX_GRANULES = 64 /* of one access; longer ones are cut */
 };
 
 static unsigned store_slot(uint64_t granule)
@@ -71,13 +70,14 @@ static void remember_store(struct sim_stream *t, const struct sim_access *a,
 
 /* Accesses of an instruction; they are in the ring in the order of instructions. */
 static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
-			     struct sim_instance *inst, struct sim_origin self)
+			     struct sim_instance *inst)
 {
 	uint64_t end = feed->first_access + feed->n_accesses;
 	const struct sim_insn *insn = inst->insn;
+	struct sim_origin self = {.id = inst->id, .slot = inst->slot};
 
 	inst->has_accesses = true;
-	inst->loaded.id = SIM_NO_ID;
+	inst->from.id = SIM_NO_ID;
 	if (t->next_access < feed->first_access)
 		t->next_access = feed->first_access;
 	if (insn->memory_outputs)
@@ -91,9 +91,8 @@ static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
 		if (a->insn < insn->insn)
 			continue;
 		if (!a->is_store) {
-			find_store(t, a, insn->takes_stored, &inst->loaded);
-			if (a->extra > inst->extra)
-				inst->extra = a->extra;
+			find_store(t, a, insn->takes_stored, &inst->from);
+			inst->extra = a->extra > inst->extra ? a->extra : inst->extra;
 		} else if (insn->memory_outputs) {
 			remember_store(t, a, &self, insn->leaves_stored);
 		}
@@ -104,33 +103,34 @@ void sim_stream_connect(struct sim_state *s, struct sim_instance *inst)
 {
 	struct sim_stream *t = s->stream;
 	const struct sim_feed *feed = sim_feed_of(s, inst->id);
-	const struct sim_insn *insn = inst->insn;
-	const struct sim_input *in = inst->program->inputs + insn->first_input;
-	struct sim_origin self = {.id = inst->id, .slot = (uint16_t)(inst - s->slots)};
 
-	if (feed->has_accesses)
-		connect_accesses(t, feed, inst, self);
+	if (inst->insn->uses_memory && feed->has_accesses)
+		connect_accesses(t, feed, inst);
 	if (inst->sync_key == TACT_REG_RSP) {
 		t->sync_origin = t->writer[TACT_REG_RSP];
-		t->writer[TACT_REG_RSP] = self;
-		t->writer[TACT_REG_RSP].output = SIM_SYNC_OUTPUT;
+		t->writer[TACT_REG_RSP] = (struct sim_origin){
+			.id = inst->id, .slot = inst->slot, .output = SIM_SYNC_OUTPUT};
 	}
-	for (unsigned k = 0; k < insn->n_inputs; k++)
-		if (in[k].kind != VALUE_MEMORY)
-			t->origin[k] = t->writer[in[k].key];
-	for (unsigned o = 0; o < insn->n_outputs; o++)
-		if (!(insn->memory_outputs >> o & 1)) {
-			self.output = (uint8_t)o;
-			t->writer[insn->output_key[o]] = self;
-		}
 }
 
-void sim_stream_pass_stack(struct sim_state *s, const struct sim_insn *insn)
+void sim_stream_write(struct sim_stream *t, const struct sim_instance *inst)
 {
-	if (insn->names_rsp || insn->writes_rsp)
-		s->stream->rsp_changed = false;
-	if (insn->changes_stack)
-		s->stream->rsp_changed = true;
+	enum { FEW = 3 }; /* most have no more: a register and flags */
+	const struct sim_insn *insn = inst->insn;
+	struct sim_origin self = {.id = inst->id, .slot = inst->slot};
+
+	if (inst->is_alias) {
+		t->writer[insn->output_key[0]] = inst->from;
+		return;
+	}
+	for (unsigned o = 0; o < FEW; o++) {
+		self.output = (uint8_t)o;
+		t->writer[insn->output_key[o]] = self;
+	}
+	for (unsigned o = FEW; o < insn->n_outputs; o++) {
+		self.output = (uint8_t)o;
+		t->writer[insn->output_key[o]] = self;
+	}
 }
 
 void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct arch_params *params)
@@ -138,53 +138,54 @@ void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct arc
 	sim_init(s, params);
 	s->stream = t;
 	s->source = BLOCK_FROM_DSB;
-	for (unsigned k = 0; k < SIM_KEYS; k++)
+	for (unsigned k = 0; k <= SIM_KEYS; k++)
 		t->writer[k].id = SIM_NO_ID;
 	for (unsigned i = 0; i < SIM_GRANULES; i++)
 		t->stores[i].id = SIM_NO_ID;
 }
 
-bool sim_stream_has_room(const struct sim_state *s)
+int sim_stream_reserve(struct sim_stream *t, size_t n)
 {
-	uint64_t next = s->source == BLOCK_FROM_MITE ? s->next_raw : s->next_fetch;
+	size_t capacity = t->access_capacity ? t->access_capacity : 64,
+	       needed = (size_t)(t->n_accesses - t->next_access) + n;
+	struct sim_access *ring;
 
-	return s->stream->n_feeds < sim_iteration(next) + LOOK_AHEAD;
+	if (needed <= t->access_capacity)
+		return 0;
+	while (capacity < needed)
+		capacity *= 2;
+	ring = calloc(capacity, sizeof(*ring));
+	if (!ring)
+		return -TACT_E_NOMEM;
+	for (uint64_t a = t->next_access; a < t->n_accesses; a++)
+		ring[a & (capacity - 1)] = t->accesses[a & (t->access_capacity - 1)];
+	free(t->accesses);
+	t->accesses = ring;
+	t->access_capacity = capacity;
+	return 0;
 }
 
-bool sim_stream_is_empty(const struct sim_state *s)
+/* The blocks of a large program do not stay in the caches near the CPU: what this one needs is
+ * fetched while those in front of it run.  Of a long one the first part.
+ */
+static void fetch_ahead(const struct sim_program *p)
 {
-	return s->retired == s->stream->n_feeds;
+	enum { LINE = 64, MOST = 4096 };
+
+	for (size_t at = 0; at < p->hot_size && at < MOST; at += LINE)
+		__builtin_prefetch((const char *)p->memory + at, 1, 2);
 }
 
-int sim_stream_feed(struct sim_state *s, const struct sim_feed *feed,
-		    const struct sim_access *accesses)
+void sim_stream_feed(struct sim_stream *t, const struct sim_feed *feed)
 {
-	struct sim_stream *t = s->stream;
-	struct sim_feed *f = &t->feeds[t->n_feeds & (SIM_FEEDS - 1)];
+	struct sim_feed *f = &t->feeds[t->n_feeds++ & (SIM_FEEDS - 1)];
 
-	if (t->n_accesses + feed->n_accesses - t->next_access > t->access_capacity) {
-		size_t capacity = t->access_capacity ? t->access_capacity : 64;
-		struct sim_access *ring;
-
-		while (capacity < t->n_accesses + feed->n_accesses - t->next_access)
-			capacity *= 2;
-		ring = calloc(capacity, sizeof(*ring));
-		if (!ring)
-			return -TACT_E_NOMEM;
-		for (uint64_t a = t->next_access; a < t->n_accesses; a++)
-			ring[a & (capacity - 1)] = t->accesses[a & (t->access_capacity - 1)];
-		free(t->accesses);
-		t->accesses = ring;
-		t->access_capacity = capacity;
-	}
+	fetch_ahead(feed->program);
 	*f = *feed;
 	f->first_access = t->n_accesses;
 	f->first_instance = t->n_instances;
-	for (uint32_t a = 0; a < feed->n_accesses; a++)
-		t->accesses[t->n_accesses++ & (t->access_capacity - 1)] = accesses[a];
+	t->n_accesses += feed->n_accesses;
 	t->n_instances += (uint32_t)feed->program->n_insns;
-	t->n_feeds++;
-	return 0;
 }
 
 /* ---- long streams ---- */

@@ -22,7 +22,6 @@ enum {
 /* A block as it was added. */
 struct stream_code {
 	struct sim_program program;
-	struct sim_stats *stats;
 	uint64_t executions, stalls[SIM_N_STALLS];
 	enum block_source source; /* once it has run; as a loop, once it has repeated */
 
@@ -49,8 +48,6 @@ struct tact_stream {
 	const struct stream_code *last; /* fed; with the addresses where it begins and ends */
 	uint64_t begin, end, repeats;	/* times that it was fed again and again */
 	bool is_void;			/* the pipeline's memory was too small */
-	struct sim_access *accesses;	/* of the block that is being fed */
-	size_t access_capacity;
 
 	int (*on_uop)(void *arg, const struct tact_sim_uop *uop);
 	void *on_uop_arg;
@@ -116,7 +113,6 @@ static void destroy_code(struct stream_code *code)
 	if (!code)
 		return;
 	sim_program_fini(&code->program);
-	free(code->stats);
 	free(code->bytes);
 	free(code);
 }
@@ -136,7 +132,6 @@ void tact_stream_destroy(struct tact_stream *t)
 	forget_codes(t);
 	sim_program_fini(&t->draft);
 	free(t->codes);
-	free(t->accesses);
 	free(t->by_hash);
 	free(t->stream.accesses);
 	free(t);
@@ -158,8 +153,7 @@ int tact_stream_add(struct tact_stream *t, const struct tact_block *block, uint3
 	if (!code)
 		return -TACT_E_NOMEM;
 	if (sim_program_build(&t->draft, block, true) < 0 ||
-	    sim_program_copy(&code->program, &t->draft) < 0 ||
-	    !(code->stats = calloc(code->program.n_insns, sizeof(*code->stats)))) {
+	    sim_program_copy(&code->program, &t->draft) < 0) {
 		destroy_code(code);
 		return -TACT_E_NOMEM;
 	}
@@ -213,20 +207,22 @@ static int advance(struct tact_stream *t, bool drain)
 	return 0;
 }
 
+/* Behind those of the blocks that were fed; they count with the block. */
 static int copy_accesses(struct tact_stream *t, const struct stream_code *code,
 			 const struct tact_stream_access *accesses, size_t n)
 {
-	if (tact_grow(&t->accesses, &t->access_capacity, n, sizeof(*t->accesses)) < 0)
+	if (sim_stream_reserve(&t->stream, n) < 0)
 		return -TACT_E_NOMEM;
 	for (size_t i = 0; i < n; i++) {
 		if (accesses[i].insn >= code->program.n_raws ||
 		    (i && accesses[i].insn < accesses[i - 1].insn))
 			return -TACT_E_INVAL;
-		t->accesses[i] = (struct sim_access){.address = accesses[i].address,
-						     .insn = accesses[i].insn,
-						     .size = accesses[i].size,
-						     .extra = accesses[i].extra,
-						     .is_store = accesses[i].is_store};
+		*sim_stream_access(&t->stream, i) =
+			(struct sim_access){.address = accesses[i].address,
+					    .insn = accesses[i].insn,
+					    .size = accesses[i].size,
+					    .extra = accesses[i].extra,
+					    .is_store = accesses[i].is_store};
 	}
 	return 0;
 }
@@ -259,11 +255,9 @@ static int feed_code(struct tact_stream *t, struct stream_code *code, struct sim
 		return status;
 	feed->stalls = code->stalls;
 	feed->program = &code->program;
-	feed->stats = code->stats;
+	feed->stats = code->program.stats;
 	feed->is_contiguous = t->stream.n_feeds && feed->address == t->end;
-	status = sim_stream_feed(&t->state, feed, t->accesses);
-	if (status < 0)
-		return status;
+	sim_stream_feed(&t->stream, feed);
 	t->repeats = is_repeated(t, code, feed->address) ? t->repeats + 1 : 0;
 	t->last = code;
 	t->begin = feed->address;
@@ -362,7 +356,7 @@ int tact_stream_insn(const struct tact_stream *t, uint32_t number, size_t i,
 	*executions = code->executions;
 	if (code->program.raws[i].fused_prev)
 		return 0; /* the first of the pair has it all */
-	stats = &code->stats[code->program.raws[i].insn];
+	stats = &code->program.stats[code->program.raws[i].insn];
 	for (unsigned p = 0; p < SIM_MAX_PORTS; p++)
 		out->port[p] = (double)stats->port[p];
 	out->issued =
@@ -384,7 +378,7 @@ int tact_stream_block(const struct tact_stream *t, uint32_t number, struct tact_
 	*out = (struct tact_stream_block){.size = sizeof(*out), .executions = code->executions};
 	for (size_t i = 0; i < code->program.n_insns; i++)
 		for (unsigned p = 0; p < SIM_MAX_PORTS; p++)
-			out->uops[p] += code->stats[i].port[p];
+			out->uops[p] += code->program.stats[i].port[p];
 	_Static_assert((int)SIM_N_STALLS == (int)TACT_N_STALLS, "one is the other's public side");
 	memcpy(out->stalls, code->stalls, sizeof(out->stalls));
 	return 0;

@@ -158,7 +158,7 @@ static void goes_on_when_the_clock_is_moved_back(void **state)
 				}
 				sim_cycle(s);
 			}
-			assert_int_equal(sim_stream_feed(s, &feed, NULL), 0);
+			sim_stream_feed(t, &feed);
 		}
 		t->is_closed = true;
 		while (!sim_stream_is_empty(s))
