@@ -5,7 +5,7 @@
 usage: trace_accuracy.py [--tact PROGRAM] [-a ARCH] [--runs N] [--into FILE] [PAIR...]
 
 The measured ratio is that of CPU time on this machine (user and system, the median of N runs of each
-version in turns, pinned to one core); it is only a check of the prediction if this machine's CPU is
+version in turns, pinned to one core; for the kernels of pairs.c without the program's start); it is only a check of the prediction if this machine's CPU is
 ARCH (default: this one, else SKL), and the table says which it is.  The native side runs with glibc's AVX-512
 routines switched off, because QEMU has none.  Each version is also run with --exact.
 
@@ -45,30 +45,41 @@ PROGRAMS = (
     ('zstd -1, -3', 'zstd --single-thread -q -1 -c text', 'zstd --single-thread -q -3 -c text'),
 )
 TEXT_SIZE = 400000
+NATIVE_ROUNDS = 100  # times as many as are traced, so that the clock's resolution does not matter
 MARKERS = '<!-- trace: written by bench/trace_accuracy.py -->\n', '<!-- trace: end -->\n'
 
 
 class Version:
-    """Words to trace, and words with more rounds to measure."""
+    """Words to trace, words with more rounds to measure, and words without any round: what the program takes to start,
+    which is no part of the comparison (None for real programs, where it is)."""
 
-    def __init__(self, directory, trace, native):
-        self.directory, self.trace, self.native, self.times = directory, trace, native, []
+    def __init__(self, directory, trace, native, empty=None):
+        self.directory, self.trace, self.native, self.empty, self.times = directory, trace, native, empty, []
 
-    def measure(self):
+    def time(self, words):
         env = dict(os.environ, GLIBC_TUNABLES=TUNABLES)
         cores = os.sched_getaffinity(0)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         os.sched_setaffinity(0, {max(cores)})
-        subprocess.run(self.native, cwd=self.directory, env=env, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(words, cwd=self.directory, env=env, stdout=subprocess.DEVNULL, check=True)
         os.sched_setaffinity(0, cores)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    def predict(self, tact, arch, *options):
+    def measure(self):
+        self.times.append(self.time(self.native) - (self.time(self.empty) if self.empty else 0))
+
+    def run(self, words, tact, arch, options):
         out = os.path.join(self.directory, 'r.json')
-        subprocess.run([tact, 'trace', '-q', '-a', arch, *options, '-o', out, '--', *self.trace], cwd=self.directory,
+        subprocess.run([tact, 'trace', '-q', '-a', arch, *options, '-o', out, '--', *words], cwd=self.directory,
                        stdout=subprocess.DEVNULL, check=True)
         return json.loads(open(out).readline())
+
+    def predict(self, tact, arch, *options):
+        """Totals of the program; `net` is without its start."""
+        whole = self.run(self.trace, tact, arch, options)
+        whole['net'] = whole['cycles'] - (self.run(self.empty, tact, arch, options)['cycles'] if self.empty else 0)
+        return whole
 
 
 def build(directory, kernel, command, name):
@@ -88,7 +99,7 @@ def pairs(directory, wanted):
             continue
         if shutil.which(a.split()[0]) and shutil.which(b.split()[0]):
             versions = [build(directory, kernel, c, 'v%d' % i) for i, c in enumerate((a, b))]
-            yield name, [Version(directory, [v, str(rounds)], [v, str(20 * rounds)]) for v in versions]
+            yield name, [Version(directory, [v, str(rounds)], [v, str(NATIVE_ROUNDS * rounds)], [v, '0']) for v in versions]
         else:
             print('skip %s: no such compiler' % name, file=sys.stderr)
     for name, a, b in PROGRAMS:
@@ -130,8 +141,8 @@ def table(args, tact, arch, host):
             plain = [v.predict(tact, arch) for v in versions]
             full = [v.predict(tact, arch, '--full') for v in versions]
             exact = [v.predict(tact, arch, '--exact') for v in versions]
-            ratio = plain[1]['cycles'] / plain[0]['cycles']
-            ratio_full = full[1]['cycles'] / full[0]['cycles']
+            ratio = plain[1]['net'] / plain[0]['net']
+            ratio_full = full[1]['net'] / full[0]['net']
             apart = max(abs(p['cycles'] / e['cycles'] - 1) for p, e in zip(plain, exact))
             errors.append(abs(math.log(ratio / measured)))
             full_errors.append(abs(math.log(ratio_full / measured)))
