@@ -144,15 +144,21 @@ static void add_ports(const struct tact_result_info *info, struct text *out)
 	const unsigned ports = arch ? tact_arch_ports(arch) : 0xffff;
 	const struct tact_cycles_totals *t = &info->totals;
 
-	text_add(out, "\nPort            ");
-	for (unsigned i = 0; i < 16; i++)
-		if (ports >> i & 1)
-			text_printf(out, "%7u", i);
-	text_add(out, "\nUops a cycle    ");
-	for (unsigned i = 0; i < 16; i++)
-		if (ports >> i & 1)
-			text_printf(out, "%7.2f", trace_ratio(t->uops[i], t->cycles));
-	text_add(out, "\n");
+	/* Cores with more ports than fit a line have two. */
+	for (unsigned first = 0, wide = __builtin_popcount(ports) > 10; ports >> first;) {
+		unsigned end = wide ? first + 8 : 16;
+
+		text_add(out, first ? "Port            " : "\nPort            ");
+		for (unsigned i = first; i < end; i++)
+			if (ports >> i & 1)
+				text_printf(out, "%6u", i);
+		text_add(out, "\nUops a cycle    ");
+		for (unsigned i = first; i < end; i++)
+			if (ports >> i & 1)
+				text_printf(out, "%6.2f", trace_ratio(t->uops[i], t->cycles));
+		text_add(out, "\n");
+		first = end;
+	}
 }
 
 static void add_stalls(const struct tact_cycles_totals *t, struct text *out)
@@ -206,7 +212,7 @@ static void add_totals(const struct tact_result_info *info, struct text *out)
 		    arch ? tact_arch_full_name(arch) : "", arch ? ")" : "");
 	text_printf(out, "Through the pipeline: %.2f%% of the instructions%s\n",
 		    100 * trace_ratio((double)t->simulated, (double)t->instructions),
-		    info->is_exact ? "" : "; the rest is remembered");
+		    info->is_exact ? "" : "; the rest follows from them");
 	if (t->unknown)
 		text_printf(out, "Without data:       %.4f%% of the instructions\n",
 			    100 * trace_ratio((double)t->unknown, (double)t->instructions));

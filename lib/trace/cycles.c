@@ -510,6 +510,10 @@ int tact_cycles_get_insns(const struct tact_cycles *c, uint32_t number, double *
 int tact_cycles_get_block(const struct tact_cycles *c, uint32_t number,
 			  struct tact_cycles_block *out)
 {
+	/* Which of its addresses are the same is not known here. */
+	const struct tact_predict_options opt = {
+		.size = sizeof(opt),
+		.bounds = ~(1u << TACT_BOUND_FORWARDING | 1u << TACT_BOUND_BLOCKED)};
 	struct tact_prediction p;
 	bool was_seen;
 
@@ -519,7 +523,7 @@ int tact_cycles_get_block(const struct tact_cycles *c, uint32_t number,
 	/* As a loop: what runs often comes from the DSB, not from the decoders. */
 	if (c->codes[number].is_known &&
 	    load_block((struct tact_cycles *)c, c->codes[number].block, TACT_MODE_LOOP) >= 0 &&
-	    tact_predict(c->block, NULL, &p) >= 0) {
+	    tact_predict(c->block, &opt, &p) >= 0) {
 		out->bound = p.cycles_per_iteration;
 		out->bottlenecks = p.bottlenecks;
 		if (!was_seen)
