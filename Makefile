@@ -164,6 +164,12 @@ bench-mix: deps
 	@$(MAKE) --no-print-directory build
 	python3 bench/mix_accuracy.py --tact $(BUILD)/tact --write doc/accuracy.md
 
+# How good measurements are on this machine; against those of others where there are any of this CPU.
+.PHONY: bench-measure
+bench-measure: deps
+	@$(MAKE) --no-print-directory build
+	python3 bench/measure_quality.py --tact $(BUILD)/tact
+
 # ---- installation ----
 
 MAN := $(wildcard man/*.1)

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How good tact measure is on this machine: yield, repeatability, rate, and agreement with measurements of others.
+
+usage: measure_quality.py [--tact PROGRAM] [--data DIR] [--sample N] [--seed N] [--truth N]
+
+Takes N blocks of BHive (default: 5000) at random and measures them twice in both modes.  If DIR has measurements of this kind
+of CPU that another harness made, up to --truth of their blocks are measured and compared as well (default: all); on other CPUs
+that part is left out, and the report says so.  The exit status is 1 if a goal is missed.
+"""
+import argparse
+import csv
+import glob
+import io
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# family and model of the CPUs whose measurements there are; the files' names begin so
+TRUTH = {(6, 106): 'icl', (6, 108): 'icl', (6, 207): 'emr'}
+
+
+def this_cpu():
+    fields = {}
+    for line in open('/proc/cpuinfo'):
+        key, _, value = line.partition(':')
+        fields.setdefault(key.strip(), value.strip())
+    return int(fields.get('cpu family', 0)), int(fields.get('model', 0)), fields.get('model name', 'an unknown CPU')
+
+
+def measure(tact, mode, blocks):
+    """Rows of tact measure by hex, and seconds."""
+    with tempfile.NamedTemporaryFile('w', suffix='.txt') as f:
+        f.write('\n'.join(blocks) + '\n')
+        f.flush()
+        start = time.monotonic()
+        p = subprocess.run([tact, 'measure', '-q', '-m', mode, '--init', 'same', '-f', 'csv', f.name], capture_output=True, text=True)
+        seconds = time.monotonic() - start
+    if p.returncode not in (0, 1):
+        sys.exit(p.stderr)
+    return {row['hex']: row for row in csv.DictReader(io.StringIO(p.stdout))}, seconds
+
+
+def cycles(row):
+    return float(row['cycles_per_iteration']) if row and row['status'] == 'ok' else None
+
+
+def quantile(values, share):
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))] if values else float('nan')
+
+
+class Report:
+    def __init__(self):
+        self.missed = 0
+
+    def line(self, name, value, goal, is_met):
+        self.missed += not is_met
+        print('| %s | %s | %s | %s |' % (name, value, goal, 'yes' if is_met else '**no**'), flush=True)
+
+
+def sample_part(report, tact, mode, blocks):
+    (first, seconds), (second, _) = measure(tact, mode, blocks), measure(tact, mode, blocks)
+    numbers = [cycles(first.get(b)) for b in blocks]
+    # what ran and was then rejected for its spread ran all the same
+    ran = sum(b in first and (cycles(first[b]) is not None or first[b]['status'] == 'unstable') for b in blocks)
+    reasons = sum(b in first and (cycles(first[b]) is not None or first[b]['reason'] != '') for b in blocks)
+    apart = [abs(cycles(second.get(b)) / cycles(first[b]) - 1) for b in blocks if cycles(first.get(b)) and cycles(second.get(b))]
+    share = len([n for n in numbers if n is not None]) / len(blocks)
+    report.line('%s: executed' % mode, '%.1f%%' % (100 * ran / len(blocks)), '97%', ran >= 0.97 * len(blocks))
+    report.line('%s: with a number' % mode, '%.1f%%' % (100 * share), '90%', share >= 0.9)
+    report.line('%s: number or reason' % mode, '%.1f%%' % (100 * reasons / len(blocks)), '100%', reasons == len(blocks))
+    report.line('%s: two runs apart, median' % mode, '%.2f%%' % (100 * quantile(apart, 0.5)), '0.5%', quantile(apart, 0.5) < 0.005)
+    report.line('%s: two runs apart, 95th percentile' % mode, '%.2f%%' % (100 * quantile(apart, 0.95)), '4%', quantile(apart, 0.95) < 0.04)
+    report.line('%s: blocks a second' % mode, '%.0f' % (len(blocks) / seconds), '20', len(blocks) / seconds >= 20)
+
+
+def truth_part(report, tact, path, mode, limit):
+    with open(path) as f:
+        rows = [r for r in csv.DictReader(f) if r['clean'] == '1']
+    rows = rows[:limit] if limit else rows
+    measured, _ = measure(tact, mode, [r['hex'] for r in rows])
+    apart = [abs(cycles(measured[r['hex']]) / float(r['cycles']) - 1) for r in rows if cycles(measured.get(r['hex']))]
+    within = sum(a <= 0.05 for a in apart) / max(1, len(apart))
+    name = '%s, %d blocks' % (os.path.basename(path), len(apart))
+    report.line(name + ': apart, median', '%.2f%%' % (100 * statistics.median(apart)), '1%', statistics.median(apart) < 0.01)
+    report.line(name + ': within 5%', '%.1f%%' % (100 * within), '90%', within >= 0.9)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument('--tact', default=os.path.join(ROOT, 'build/tact'))
+    parser.add_argument('--data', default=os.path.join(ROOT, '../shared/data'))
+    parser.add_argument('--sample', type=int, default=5000)
+    parser.add_argument('--seed', type=int, default=3)
+    parser.add_argument('--truth', type=int, default=0)
+    args = parser.parse_args()
+    family, model, name = this_cpu()
+    blocks = sorted({line.split(',')[0] for path in glob.glob(os.path.join(args.data, 'bhive/*.csv')) for line in open(path)} - {'', 'hex'})
+    if not blocks:
+        sys.exit('no blocks in %s: give --data DIR, with bhive/*.csv in it' % args.data)
+    report = Report()
+    print('%s (family %d, model %d)\n\n| what | here | goal | met |\n|---|---|---|---|' % (name, family, model))
+    chosen = random.Random(args.seed).sample(blocks, min(args.sample, len(blocks)))
+    for mode in 'unroll', 'loop':
+        sample_part(report, args.tact, mode, chosen)
+    kind = TRUTH.get((family, model))
+    if kind:
+        for mode in 'unroll', 'loop':
+            truth_part(report, args.tact, os.path.join(args.data, 'truth/%s_%s.csv' % (kind, mode[0])), mode, args.truth)
+    else:
+        print('\nNo measurements of this CPU by others: that comparison needs an Ice Lake or Emerald Rapids server.')
+    return 1 if report.missed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
