@@ -12,6 +12,11 @@
 
 #include "sim/sim.h"
 
+/* Ports of the uops of an instruction, by what they do. */
+struct draft_ports {
+	uint16_t load[SIM_MAX_UOPS], sta[SIM_MAX_UOPS], std[SIM_MAX_UOPS], alu[SIM_MAX_UOPS];
+};
+
 struct draft {
 	struct sim_program *p;
 	const struct tact_block *block;
@@ -19,7 +24,7 @@ struct draft {
 	const struct block_lowered *l;
 	struct sim_insn *insn;
 	bool for_stream;
-	uint16_t load[SIM_MAX_UOPS], sta[SIM_MAX_UOPS], std[SIM_MAX_UOPS], alu[SIM_MAX_UOPS];
+	uint16_t *load, *sta, *std, *alu; /* as many as are told here */
 	unsigned n_load, n_sta, n_std, n_alu;
 	bool full;
 	uint32_t late_inputs; /* bit k: only some outputs wait for input k, */
@@ -502,8 +507,17 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 	const struct block_insn *bi = &block->insns[i];
 	const struct block_lowered *l = bi->lowered;
 	struct sim_insn *insn = &p->insns[p->n_insns++];
-	struct draft d = {
-		.p = p, .block = block, .bi = bi, .l = l, .insn = insn, .for_stream = for_stream};
+	struct draft_ports ports; /* large, and not to be cleared for each instruction */
+	struct draft d = {.p = p,
+			  .block = block,
+			  .bi = bi,
+			  .l = l,
+			  .insn = insn,
+			  .for_stream = for_stream,
+			  .load = ports.load,
+			  .sta = ports.sta,
+			  .std = ports.std,
+			  .alu = ports.alu};
 	bool taken;
 	int computes = -1;
 

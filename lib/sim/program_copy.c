@@ -7,15 +7,23 @@
 
 #include "sim/sim.h"
 
+enum { MAX_SOURCES = SIM_MAX_UOPS * (LOWERED_MAX_IN + 4) /* of an instruction */ };
+
 /* Room for one more instruction, whatever it is. */
 static int reserve(struct sim_program *p)
 {
+	if (p->n_insns < p->insn_capacity && p->n_insns < p->sync_capacity &&
+	    p->n_uops + SIM_MAX_UOPS <= p->uop_capacity &&
+	    p->n_sources + MAX_SOURCES <= p->source_capacity &&
+	    p->n_groups + SIM_MAX_UOPS <= p->group_capacity &&
+	    p->n_inputs + LOWERED_MAX_IN <= p->input_capacity &&
+	    p->n_inputs + LOWERED_MAX_IN <= p->node_capacity)
+		return 0; /* nearly always: it was there for the block before */
 	if (tact_grow(&p->insns, &p->insn_capacity, p->n_insns + 1, sizeof(*p->insns)) < 0 ||
 	    tact_grow(&p->sync_nodes, &p->sync_capacity, p->n_insns + 1, sizeof(*p->sync_nodes)) <
 		    0 ||
 	    tact_grow(&p->uops, &p->uop_capacity, p->n_uops + SIM_MAX_UOPS, sizeof(*p->uops)) < 0 ||
-	    tact_grow(&p->sources, &p->source_capacity,
-		      p->n_sources + SIM_MAX_UOPS * (LOWERED_MAX_IN + 4),
+	    tact_grow(&p->sources, &p->source_capacity, p->n_sources + MAX_SOURCES,
 		      sizeof(*p->sources)) < 0 ||
 	    tact_grow(&p->groups, &p->group_capacity, p->n_groups + SIM_MAX_UOPS, 1) < 0 ||
 	    tact_grow(&p->inputs, &p->input_capacity, p->n_inputs + LOWERED_MAX_IN,
