@@ -7,23 +7,6 @@
 
 #include "sim/wake.h"
 
-/* Ports of a mask by use; of equal ones the higher number first.  Returns how many. */
-static unsigned sort_ports(const uint8_t *use, unsigned mask, uint8_t *ports, bool high_first)
-{
-	unsigned n = 0;
-
-	for (; mask; mask &= mask - 1) {
-		unsigned p = (unsigned)__builtin_ctz(mask), k;
-
-		for (k = n++; k && (use[p] < use[ports[k - 1]] ||
-				    (high_first && use[p] == use[ports[k - 1]]));
-		     k--)
-			ports[k] = ports[k - 1];
-		ports[k] = (uint8_t)p;
-	}
-	return n;
-}
-
 /* Loads, store addresses and store data take their two ports in turn. */
 void sim_rename_init(struct sim_state *s)
 {
@@ -42,55 +25,6 @@ static int alternate(struct sim_state *s, uint16_t mask)
 			return s->alternate[r] ? __builtin_ctz(mask) : 31 - __builtin_clz(mask);
 		}
 	return -1;
-}
-
-/* Cores of ten ports: the counters of one cycle before; uops of the same ports are spread. */
-static unsigned bind_wide(struct sim_state *s, uint16_t mask, unsigned slot, unsigned same)
-{
-	const uint8_t *use = s->use_before[1];
-	uint8_t ports[SIM_MAX_PORTS] = {0};
-	unsigned n = sort_ports(use, mask, ports, true), usable = 0;
-
-	while (usable < n && use[ports[usable]] < use[ports[0]] + 5)
-		usable++;
-	if (slot == 4)
-		return ports[0];
-	if (slot == 3 && !same && usable > 1)
-		return ports[1];
-	return ports[same % usable];
-}
-
-/* Cores of eight: even slots take the least used port, odd ones the second. */
-static unsigned bind_eight(struct sim_state *s, uint16_t mask, unsigned slot)
-{
-	const uint8_t *use = s->use_before[0];
-	unsigned first = UINT16_MAX, second = UINT16_MAX;
-
-	/* The two least used, as numbers: use << 4 | 15 - port.  Of equal ones the higher port. */
-	for (; mask; mask &= (uint16_t)(mask - 1)) {
-		unsigned p = (unsigned)__builtin_ctz(mask), key = use[p] * 16u + 15 - p,
-			 larger = key > first ? key : first;
-
-		first = key < first ? key : first;
-		second = larger < second ? larger : second;
-	}
-	first = slot % 2 == 0 || second / 16 >= first / 16 + 3 ? first : second;
-	return 15 - first % 16;
-}
-
-/* Cores of six: similar, with a pattern for uops of ports 0, 1 and 5. */
-static unsigned bind_six(struct sim_state *s, uint16_t mask, unsigned slot)
-{
-	static const uint8_t pattern[3][4] = {{0, 5, 1, 0}, {1, 5, 0, 1}, {5, 1, 0, 5}};
-	const uint8_t *use = s->use_before[0];
-	uint8_t ports[SIM_MAX_PORTS] = {0};
-	unsigned n = sort_ports(use, mask, ports, false);
-
-	if (use[ports[n - 1]] - use[ports[0]] >= 3)
-		return ports[0];
-	if (mask == ((1u << 0) | (1u << 1) | (1u << 5)))
-		return pattern[ports[0] == 0 ? 0 : ports[0] == 1 ? 1 : 2][slot & 3];
-	return slot % 2 == 0 ? ports[0] : ports[n - 1];
 }
 
 /* What is being issued in this cycle. */
@@ -116,6 +50,92 @@ static unsigned same_before(struct issue *issue, uint16_t mask)
 	return 0;
 }
 
+/* A port as a number: use << 4 | 15 - port.  The least used has the least; of equal ones that with
+ * the higher number.
+ */
+static unsigned port_key(const uint8_t *use, unsigned port)
+{
+	return use[port] * 16u + 15 - port;
+}
+
+static unsigned port_of(unsigned key)
+{
+	return 15 - key % 16;
+}
+
+static unsigned least_used(const uint8_t *use, unsigned mask)
+{
+	unsigned least = UINT16_MAX;
+
+	for (; mask; mask &= mask - 1) {
+		unsigned key = port_key(use, (unsigned)__builtin_ctz(mask));
+
+		least = key < least ? key : least;
+	}
+	return port_of(least);
+}
+
+/* Cores of ten ports: the counters of one cycle before; uops of the same ports are spread. */
+static unsigned bind_wide(struct sim_state *s, struct issue *issue, uint16_t mask)
+{
+	const uint8_t *use = s->use_before[1];
+	unsigned keys[SIM_MAX_PORTS], n = 0, usable = 0, same = same_before(issue, mask);
+
+	if (issue->slot == 4 || (!same && issue->slot != 3))
+		return least_used(use, mask);
+	for (; mask; mask &= (uint16_t)(mask - 1)) {
+		unsigned key = port_key(use, (unsigned)__builtin_ctz(mask)), k;
+
+		for (k = n++; k && key < keys[k - 1]; k--)
+			keys[k] = keys[k - 1];
+		keys[k] = key;
+	}
+	while (usable < n && keys[usable] / 16 < keys[0] / 16 + 5)
+		usable++;
+	if (issue->slot == 3 && !same && usable > 1)
+		return port_of(keys[1]);
+	return port_of(keys[same < usable ? same : same % usable]);
+}
+
+/* Cores of eight: even slots take the least used port, odd ones the second. */
+static unsigned bind_eight(struct sim_state *s, uint16_t mask, unsigned slot)
+{
+	const uint8_t *use = s->use_before[0];
+	unsigned first = UINT16_MAX, second = UINT16_MAX;
+
+	for (; mask; mask &= (uint16_t)(mask - 1)) {
+		unsigned key = port_key(use, (unsigned)__builtin_ctz(mask)),
+			 larger = key > first ? key : first;
+
+		first = key < first ? key : first;
+		second = larger < second ? larger : second;
+	}
+	first = slot % 2 == 0 || second / 16 >= first / 16 + 3 ? first : second;
+	return port_of(first);
+}
+
+/* Cores of six: similar, with a pattern for uops of ports 0, 1 and 5.  The most used port is the
+ * other choice; of equal ones the lower is the least used, the higher the most.
+ */
+static unsigned bind_six(struct sim_state *s, uint16_t mask, unsigned slot)
+{
+	static const uint8_t pattern[3][4] = {{0, 5, 1, 0}, {1, 5, 0, 1}, {5, 1, 0, 5}};
+	const uint8_t *use = s->use_before[0];
+	unsigned least = UINT16_MAX, most = 0;
+
+	for (unsigned left = mask; left; left &= left - 1) {
+		unsigned p = (unsigned)__builtin_ctz(left), key = use[p] * 16u + p;
+
+		least = key < least ? key : least;
+		most = key > most ? key : most;
+	}
+	if (most / 16 >= least / 16 + 3)
+		return least % 16;
+	if (mask == ((1u << 0) | (1u << 1) | (1u << 5)))
+		return pattern[least % 16 == 0 ? 0 : least % 16 == 1 ? 1 : 2][slot & 3];
+	return (slot % 2 == 0 ? least : most) % 16;
+}
+
 static unsigned bind(struct sim_state *s, struct issue *issue, uint16_t mask)
 {
 	int port;
@@ -133,7 +153,7 @@ static unsigned bind(struct sim_state *s, struct issue *issue, uint16_t mask)
 	case 8:
 		return bind_eight(s, mask, issue->slot);
 	default:
-		return bind_wide(s, mask, issue->slot, same_before(issue, mask));
+		return bind_wide(s, issue, mask);
 	}
 }
 

@@ -48,14 +48,14 @@ static void count_stall(struct sim_state *s)
 
 void sim_retire(struct sim_state *s)
 {
-	for (int n = 0; n < s->params->retire_width; n++) {
-		const struct sim_rob_entry *e = &s->rob[s->rob_head];
+	unsigned width = (unsigned)s->params->retire_width, head = s->rob_head, done = 0,
+		 most = s->rob_count < width ? s->rob_count : width;
 
-		if (!s->rob_count || e->remaining || e->finish >= s->clock) {
-			if (!n && s->stream)
-				count_stall(s);
-			return;
-		}
+	for (; done < most; done++) {
+		const struct sim_rob_entry *e = &s->rob[head];
+
+		if (e->remaining || e->finish >= s->clock)
+			break;
 		if (s->watch)
 			sim_watch_retire(s, e);
 		if (e->ends_insn && s->last_retired != s->clock) {
@@ -65,7 +65,10 @@ void sim_retire(struct sim_state *s)
 		if (e->ends_store)
 			sim_schedule_unblock(s, &s->slots[e->slot]);
 		s->retired = e->ends_block ? sim_iteration(e->id) + 1 : s->retired;
-		s->rob_head = (s->rob_head + 1) & (SIM_ROB - 1);
-		s->rob_count--;
+		head = (head + 1) & (SIM_ROB - 1);
 	}
+	if (!done && s->stream)
+		count_stall(s);
+	s->rob_head = head;
+	s->rob_count -= done;
 }

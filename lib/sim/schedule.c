@@ -227,7 +227,7 @@ static unsigned shortest_queue(const struct sim_state *s, unsigned mask)
 	return best;
 }
 
-static void enqueue(struct sim_state *s, const struct sim_entry *e)
+static inline void enqueue(struct sim_state *s, const struct sim_entry *e)
 {
 	unsigned port = e->port, begin = s->ready_begin[port], k;
 	uint64_t *queue = s->ready[port], key = e->age << 16 | e->index;
