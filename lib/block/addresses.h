@@ -20,7 +20,7 @@ struct address_walk {
 
 	uint64_t offset_before[16]; /* of the general registers, before the last iteration */
 	struct address last_line;   /* of the last store, its offset in lines */
-	bool lone_store;	    /* the last store has its cycle to itself so far */
+	unsigned run;		    /* stores that leave with the last one so far; 0: it is alone */
 	unsigned commit_cycles;
 };
 

@@ -150,7 +150,8 @@ static int lower(struct tact_block *block)
 		bi->lowered = l;
 		if (!l->made && block_lower(l, bi->insn, block->arch, &block->arena) < 0)
 			return -TACT_E_NOMEM;
-		bi->fused_prev = bi->fused_next = bi->jcc = bi->fast_load = bi->stack_sync = false;
+		bi->fused_prev = bi->fused_next = bi->jcc = bi->fast_load = bi->stack_sync =
+			bi->is_met = false;
 		block->n_known += l->known;
 		block->n_inputs += l->n_in;
 		block->has_stack_change |= l->stack_change != 0;
@@ -191,6 +192,20 @@ static void fuse(struct tact_block *block)
 	}
 }
 
+/* A nop shares the slot of the instruction before it, if that is neither a branch nor of vectors
+ * and has none yet (experiments on Zen 4).
+ */
+static void fuse_nops(struct tact_block *block)
+{
+	for (size_t i = 1; i < block->n_insns; i++) {
+		struct block_insn *bi = &block->insns[i];
+
+		bi->fused_prev |=
+			bi->lowered->is_nop && !bi[-1].fused_prev &&
+			!(bi[-1].lowered->attributes & (TACT_INSN_BRANCH | TACT_INSN_VECTOR));
+	}
+}
+
 /* A jump, or a fused pair, that crosses or ends on a 32-byte boundary (Intel 341810). */
 static void mark_jcc_erratum(struct tact_block *block)
 {
@@ -222,6 +237,8 @@ static int prepare(struct tact_block *block)
 		fuse(block);
 		mark_jcc_erratum(block);
 	}
+	if (block->arch->params.nop_fusion)
+		fuse_nops(block);
 	return block_depend(block);
 }
 

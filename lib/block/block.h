@@ -33,7 +33,7 @@ struct block_lowered {
 	uint8_t length, opcode_offset, condition, value_effect, immediate_bits;
 	int8_t stack_change;
 	uint32_t attributes;
-	bool known, eliminated, complex_decoder, idiom;
+	bool known, eliminated, complex_decoder, idiom, is_nop;
 	uint8_t simple_beside;
 	uint16_t uops, fused, mite, ms, divider, cycles, fuse;
 	uint8_t n_in, n_out, n_loads, n_stores;
@@ -69,6 +69,7 @@ struct block_insn {
 	uint32_t first_node; /* of its inputs in the dependence graph */
 	uint64_t producers;  /* bit p: waits for insns[p]; only of the first 64 */
 	bool fused_prev, fused_next, jcc, fast_load, stack_sync;
+	bool is_met; /* its store has a register that a load takes */
 };
 
 /* An input of an instruction: where its value comes from. */

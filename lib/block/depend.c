@@ -196,6 +196,24 @@ static void note_stores(struct tact_block *block)
 	}
 }
 
+/* Stores whose register a plain load takes; true if there are any. */
+static bool note_met_stores(struct tact_block *block)
+{
+	bool any = false;
+
+	for (size_t v = 0; v < block->n_nodes && block->arch->params.store_renamed; v++) {
+		const struct block_node *node = &block->nodes[v];
+		const struct block_lowered *l = block->insns[node->insn].lowered;
+
+		if (l->in[node->input].kind != VALUE_MEMORY ||
+		    node->producer == BLOCK_NO_PRODUCER || !node->is_renamed || l->n_stores)
+			continue;
+		block->insns[node->producer].is_met = true;
+		any = true;
+	}
+	return any;
+}
+
 /* First with all that is known; if the paper would see it differently, so too. */
 static int connect_memory(struct tact_block *block)
 {
@@ -206,6 +224,9 @@ static int connect_memory(struct tact_block *block)
 	if (!w.is_needed)
 		return 0;
 	addresses_connect(&w, block->opt.paper);
+	/* How stores leave depends on which of them are met: once more. */
+	if (note_met_stores(block))
+		addresses_connect(&w, block->opt.paper);
 	note_stores(block);
 	if (block->opt.paper || !w.differs)
 		return 0;

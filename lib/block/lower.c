@@ -410,6 +410,7 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 		lower_memory_inputs(&d);
 		lower_renaming(&d);
 		summarise(&d);
+		l->is_nop = !strncmp(tact_form_name(insn->form), "NOP", 3);
 	}
 	if (finish(&d, arena) < 0)
 		return -TACT_E_NOMEM;

@@ -55,7 +55,7 @@ static double run(const struct tact_block *block, unsigned *first_round, unsigne
 		for (size_t i = 0; i < block->n_insns; i++) {
 			const struct block_insn *bi = &block->insns[i];
 
-			if (bi->fused_prev)
+			if (bi->fused_prev && !bi->lowered->is_nop)
 				continue;
 			cycles += assign(&d, bi);
 			if (i)
@@ -79,7 +79,7 @@ static double simple(const struct tact_block *block)
 	double even;
 
 	for (size_t i = 0; i < block->n_insns; i++) {
-		if (block->insns[i].fused_prev)
+		if (block->insns[i].fused_prev && !block->insns[i].lowered->is_nop)
 			continue;
 		n++;
 		complex_ones += block->insns[i].lowered->complex_decoder;
@@ -113,7 +113,7 @@ int tact_explain_decoder(struct tact_block *block, struct tact_front_end_group *
 			      .fusible_on_last = p->fusible_on_last_decoder != 0};
 	for (unsigned round = 0; round < last; round++) {
 		for (size_t i = 0; i < block->n_insns; i++) {
-			if (block->insns[i].fused_prev) {
+			if (block->insns[i].fused_prev && !block->insns[i].lowered->is_nop) {
 				if (round >= first && n && n <= capacity)
 					groups[n - 1].n_insns++;
 				continue;

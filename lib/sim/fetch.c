@@ -209,6 +209,7 @@ static void decode(struct sim_state *s)
 		const struct sim_insn *insn;
 
 		if (bi->fused_prev) {
+			left -= bi->is_nop; /* in the same slot, but decoded */
 			drop(s);
 			continue;
 		}

@@ -125,7 +125,8 @@ static bool has_filled(const struct checkpoint *from, const struct checkpoint *t
 /* At the end of an iteration; true if the last stretches agree. */
 static bool has_settled(const struct sim_state *s, struct settling *t, uint64_t iteration)
 {
-	const struct checkpoint now = {iteration, s->clock, s->rs_count, s->rob_count};
+	const struct checkpoint now = {iteration, s->clock,
+				       s->rs_count + s->vec_count + s->vec_queued, s->rob_count};
 	struct checkpoint *last = t->last;
 	double all;
 

@@ -501,6 +501,15 @@ static void finish_uops(struct draft *d)
 	}
 }
 
+/* The instruction behind this one and those that are fused with it. */
+static size_t end_of(const struct tact_block *block, size_t i)
+{
+	do
+		i++;
+	while (i < block->n_insns && block->insns[i].fused_prev);
+	return i;
+}
+
 void sim_program_add(struct sim_program *p, const struct tact_block *block, size_t i,
 		     bool for_stream)
 {
@@ -540,7 +549,7 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 				  .simple_beside = l->simple_beside,
 				  .fusible = l->fuse != 0,
 				  .is_pair = bi->fused_next,
-				  .is_last = i + 1 + bi->fused_next == block->n_insns,
+				  .is_last = end_of(block, i) == block->n_insns,
 				  .stack_sync = bi->stack_sync,
 				  .extra_slots = (uint8_t)block_extra_slots(block, i),
 				  .merge_key = SIM_NO_KEY};

@@ -51,7 +51,8 @@ int sim_program_build(struct sim_program *p, const struct tact_block *block, boo
 					 .length = bi->lowered->length,
 					 .opcode_offset = bi->lowered->opcode_offset,
 					 .has_lcp = (bi->lowered->attributes & TACT_INSN_LCP) != 0,
-					 .fused_prev = bi->fused_prev};
+					 .fused_prev = bi->fused_prev,
+					 .is_nop = bi->lowered->is_nop};
 		if (bi->fused_prev)
 			continue;
 		if (reserve(p) < 0)

@@ -211,22 +211,6 @@ static struct sim_entry *ready_entry(struct sim_state *s, uint64_t key)
 	return &s->rs[key & UINT16_MAX];
 }
 
-/* Where a uop may wait until it runs: the port of its set that fewest are ready for. */
-static unsigned shortest_queue(const struct sim_state *s, unsigned mask)
-{
-	unsigned best = 0, shortest = ~0u;
-
-	for (; mask; mask &= mask - 1) {
-		unsigned p = (unsigned)__builtin_ctz(mask), n = s->ready_end[p] - s->ready_begin[p];
-
-		if (n < shortest) {
-			shortest = n;
-			best = p;
-		}
-	}
-	return best;
-}
-
 static inline void enqueue(struct sim_state *s, const struct sim_entry *e)
 {
 	unsigned port = e->port, begin = s->ready_begin[port], k;
@@ -300,30 +284,22 @@ static void dispatch(struct sim_state *s, unsigned port)
 	e = ready_entry(s, queue[k]);
 	dequeue(s, port, k);
 	s->dispatched[port] = 1;
-	s->rs_count--;
+	s->rs_count -= !e->is_vector;
+	s->vec_count -= e->is_vector;
 	execute(s, e);
 }
 
-/* Uops whose port is chosen when they are ready; those that have little choice first. */
-static void bind_ready(struct sim_state *s, uint16_t index)
+/* From the queue of vectors into their station. */
+static void leave_queue(struct sim_state *s)
 {
-	uint16_t wide = 0;
+	while (s->vec_queued && s->vec_count < (unsigned)s->params->vec_rs_size) {
+		struct sim_entry *e = &s->rs[s->vec_queue[s->vec_head]];
 
-	while (index) {
-		struct sim_entry *e = &s->rs[index];
-
-		index = e->next;
-		if (__builtin_popcount(e->ports) > 2) {
-			e->next = wide;
-			wide = e->index;
-			continue;
-		}
-		e->port = (uint8_t)shortest_queue(s, e->ports);
-		enqueue(s, e);
-	}
-	for (; wide; wide = s->rs[wide].next) {
-		s->rs[wide].port = (uint8_t)shortest_queue(s, s->rs[wide].ports);
-		enqueue(s, &s->rs[wide]);
+		s->vec_head = (s->vec_head + 1) & (SIM_RS - 1);
+		s->vec_queued--;
+		s->vec_count++;
+		if (!--e->unknown)
+			plan(s, e);
 	}
 }
 
@@ -332,10 +308,7 @@ void sim_schedule(struct sim_state *s)
 	uint16_t *today = &s->calendar[s->clock & (SIM_CALENDAR - 1)], index = *today;
 
 	*today = 0;
-	if (s->params->port_binding) {
-		bind_ready(s, index);
-		index = 0;
-	}
+	leave_queue(s);
 	while (index) {
 		struct sim_entry *e = &s->rs[index];
 
@@ -343,7 +316,7 @@ void sim_schedule(struct sim_state *s)
 		enqueue(s, e);
 	}
 	/* The counter of a port goes down a cycle after its uop has left (uiCA). */
-	for (unsigned p = 0; p < SIM_MAX_PORTS && !s->params->port_binding; p++)
+	for (unsigned p = 0; p < SIM_MAX_PORTS; p++)
 		s->port_use[p] -= s->dispatched[p];
 	memset(s->dispatched, 0, sizeof(s->dispatched));
 	s->data_ports = s->next_data_ports;

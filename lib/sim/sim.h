@@ -133,7 +133,7 @@ struct sim_raw {
 	uint32_t insn;	 /* of the program */
 	uint32_t offset; /* in the code */
 	uint8_t length, opcode_offset;
-	bool has_lcp, fused_prev;
+	bool has_lcp, fused_prev, is_nop;
 };
 
 /* What an instruction of the program did since the statistics began. */
@@ -263,7 +263,6 @@ struct sim_entry {
 	uint32_t producer; /* instruction of the block whose result came last */
 	uint16_t index;	   /* its own */
 	uint16_t rob;
-	uint16_t ports;	  /* that it may go to, where it is bound when it is ready */
 	uint16_t unknown; /* sources that are not known yet */
 	uint16_t record;  /* for those who watch */
 	uint16_t next;	  /* in the calendar or in the list of free ones */
@@ -274,6 +273,7 @@ struct sim_entry {
 	bool is_live : 1;
 	bool is_load_pending : 1; /* dispatched; waits for the data of a store */
 	bool is_renamed : 1;	  /* which it has at once */
+	bool is_vector : 1;	  /* in the station of vectors */
 };
 
 struct sim_rob_entry {
@@ -367,7 +367,7 @@ struct sim_state {
 
 	/* rename */
 	uint8_t port_use[SIM_MAX_PORTS], use_before[2][SIM_MAX_PORTS]; /* uops bound to each port */
-	unsigned n_ports;
+	unsigned n_ports, next_port;
 	struct sim_instance *renamed; /* the last one */
 	uint16_t turns[3];	      /* ports of those that take two in turn; 0: they do not */
 	uint8_t alternate[3];	      /* loads, store addresses, store data: which one next */
@@ -386,6 +386,8 @@ struct sim_state {
 	unsigned rob_head, rob_count;
 	unsigned rob_size; /* at most SIM_ROB */
 	unsigned rs_count;
+	/* Of vectors, where they have a station of their own: in it and in the queue before it. */
+	unsigned vec_count, vec_head, vec_queued;
 	uint16_t rs_free, rs_used; /* list of free entries; entries that were ever used */
 	uint16_t waiter_free, waiters_used;
 	unsigned ready_begin[SIM_MAX_PORTS], ready_end[SIM_MAX_PORTS];
@@ -425,6 +427,7 @@ struct sim_state {
 	} idq[SIM_IDQ]; /* decoded uops */
 	struct sim_rob_entry rob[SIM_ROB];
 	struct sim_entry rs[SIM_RS];
+	uint16_t vec_queue[SIM_RS]; /* ring of entries */
 	/* By age: age << 16 | entry, behind ready_begin and up to ready_end; a zero before. */
 	uint64_t ready[SIM_MAX_PORTS][SIM_RS + 1];
 	struct {

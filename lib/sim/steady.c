@@ -61,8 +61,9 @@ static uint64_t fetch_hash(const struct sim_state *s, uint64_t iteration)
 
 static uint64_t rename_hash(const struct sim_state *s)
 {
-	uint64_t h = (uint64_t)s->is_serializing << 9 | (uint64_t)s->sync_pending << 8 |
-		     s->alternate[0] << 2 | s->alternate[1] << 1 | s->alternate[2];
+	uint64_t h = (uint64_t)s->next_port << 16 | (uint64_t)s->is_serializing << 9 |
+		     (uint64_t)s->sync_pending << 8 | s->alternate[0] << 2 | s->alternate[1] << 1 |
+		     s->alternate[2];
 	uint64_t words[3 * SIM_MAX_PORTS / 8];
 
 	memcpy(words, s->port_use, SIM_MAX_PORTS);
@@ -97,7 +98,7 @@ static uint64_t rob_hash(const struct sim_state *s, uint64_t first)
 /* The order of entries in the pool is of no importance: a sum. */
 static uint64_t rs_hash(const struct sim_state *s, uint64_t first)
 {
-	uint64_t sum = s->rs_count;
+	uint64_t sum = s->rs_count + s->vec_count + s->vec_queued;
 
 	for (unsigned i = 1; i <= s->rs_used; i++) {
 		const struct sim_entry *e = &s->rs[i];
@@ -117,7 +118,7 @@ uint64_t sim_outline_hash(const struct sim_state *s, uint64_t iteration)
 {
 	uint64_t h = mix(fetch_hash(s, iteration), rename_hash(s));
 
-	return mix(h, (uint64_t)s->rob_count << 32 | s->rs_count);
+	return mix(h, (uint64_t)s->rob_count << 32 | (s->rs_count + s->vec_count + s->vec_queued));
 }
 
 uint64_t sim_state_hash(const struct sim_state *s, uint64_t iteration, uint64_t outline)
