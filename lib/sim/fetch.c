@@ -97,21 +97,25 @@ static bool continues(const struct sim_state *s, uint64_t raw)
 	return s->block->mode != TACT_MODE_LOOP;
 }
 
-/* Does it begin in the block that ends at `end`, too? */
-static bool begins_in(const struct sim_state *s, uint64_t raw, uint64_t end)
+/* Does one that would begin here, behind the one before, begin in the current block, too? */
+static bool begins_in(const struct sim_state *s, uint64_t raw, uint64_t address)
 {
-	return continues(s, raw) && raw_address(s, raw) < end;
+	return address < s->block_end && continues(s, raw);
 }
 
-static void open_block(struct sim_state *s, uint64_t raw)
+static void open_block(struct sim_state *s, uint64_t raw, uint64_t address)
 {
 	unsigned width = (unsigned)s->params->predecode_block;
 	int lcps = 0, hidden = s->block_cycles > 0 ? s->block_cycles - 1 : 0, stall;
 
-	s->block_end = raw_address(s, raw) / width * width + width;
-	do
-		lcps += raw_insn(s, raw)->has_lcp;
-	while (begins_in(s, raw = behind(s, raw), s->block_end));
+	s->block_end = address / width * width + width;
+	do {
+		const struct sim_raw *bi = raw_insn(s, raw);
+
+		lcps += bi->has_lcp;
+		address += bi->length;
+		raw = behind(s, raw);
+	} while (begins_in(s, raw, address));
 	stall = s->params->lcp_stall * lcps - hidden;
 	s->stall = stall > 0 ? stall : 0;
 	s->block_cycles = 0;
@@ -120,36 +124,36 @@ static void open_block(struct sim_state *s, uint64_t raw)
 static void predecode_block(struct sim_state *s)
 {
 	unsigned width = (unsigned)s->params->predecode_width, n = s->has_partial;
-	const struct sim_raw *bi;
-	uint64_t raw = n ? behind(s, s->next_raw) : s->next_raw;
+	uint64_t raw = n ? behind(s, s->next_raw) : s->next_raw, address;
+	bool is_within; /* the one behind */
 
 	s->has_partial = false;
 	s->held = n;
 	if (n && !continues(s, raw))
 		return; /* a jump crossed into this block: nothing else of it is of use */
+	address = raw_address(s, raw);
 	if (!s->block_end)
-		open_block(s, raw);
-	for (;;) {
-		uint64_t address = raw_address(s, raw);
+		open_block(s, raw, address);
+	do {
+		const struct sim_raw *bi = raw_insn(s, raw);
 
-		bi = raw_insn(s, raw);
 		if (address + bi->length > s->block_end) {
 			/* Crosses the border: counts here only if its opcode is here. */
-			if (n < width || address + bi->opcode_offset >= s->block_end) {
-				s->has_partial = true;
-				raw = behind(s, raw);
-			}
+			s->has_partial = n < width || address + bi->opcode_offset >= s->block_end;
+			is_within = !s->has_partial && continues(s, raw);
 			break;
 		}
-		if (n == width)
+		if (n == width) {
+			is_within = continues(s, raw);
 			break;
+		}
 		n++;
+		address += bi->length;
 		raw = behind(s, raw);
-		if (!begins_in(s, raw, s->block_end))
-			break;
-	}
+		is_within = begins_in(s, raw, address);
+	} while (is_within);
 	s->block_cycles++;
-	if (!begins_in(s, raw, s->block_end) || s->has_partial)
+	if (!is_within)
 		s->block_end = 0;
 	s->held = n;
 }
