@@ -314,7 +314,8 @@ int cmd_trace(int argc, char **argv)
 			 "[ARGUMENT...]\n",
 		.description =
 			"Runs a program under QEMU's user mode and says how many cycles it would "
-			"take on a CPU, by function, block, source line and instruction, and what they wait "
+			"take on a CPU, by function, block, source line and instruction, and what "
+			"they wait "
 			"for: all that it executes goes through a simulated pipeline.",
 		.epilogue = epilogue,
 		.groups = groups,

@@ -99,9 +99,13 @@ static void watch(struct trace_shared *shared, pid_t program, const sigset_t *si
 	}
 }
 
+/* A program may send a signal to its whole process group: not to us.  But one that may read from
+ * the terminal has to be in the group that the terminal belongs to.
+ */
 static void run_program(struct trace_shared *shared, char *const *words, const sigset_t *mask,
-			pid_t keeper)
+			pid_t keeper, pid_t group)
 {
+	setpgid(0, isatty(STDIN_FILENO) ? group : 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != keeper)
 		leave(127);
@@ -115,9 +119,10 @@ static void run_program(struct trace_shared *shared, char *const *words, const s
 static void keep(struct trace_shared *shared, char *const *words, const sigset_t *mask,
 		 const sigset_t *signals, pid_t parent)
 {
-	const pid_t self = getpid();
+	const pid_t self = getpid(), group = getpgrp();
 	pid_t program;
 
+	setpgid(0, 0); /* so that it is left to end the others, whoever is killed */
 	prctl(PR_SET_PDEATHSIG, SIGUSR1);
 	prctl(PR_SET_NAME, "tact-keeper");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -125,7 +130,7 @@ static void keep(struct trace_shared *shared, char *const *words, const sigset_t
 		leave(1);
 	program = fork();
 	if (!program)
-		run_program(shared, words, mask, self);
+		run_program(shared, words, mask, self, group);
 	if (program > 0)
 		watch(shared, program, signals);
 	else

@@ -109,6 +109,9 @@ static int read_end(struct trace_reader *r, struct tact_diag *diag)
 			return tact_fail(diag, TACT_E_FORMAT, "the trace is cut short");
 		r->in = (ZSTD_inBuffer){r->buffer, (size_t)n, 0};
 	}
+	if (r->in.pos < r->in.size)
+		return tact_fail(diag, TACT_E_FORMAT,
+				 "damaged trace: there is more behind its end");
 	return 0;
 }
 

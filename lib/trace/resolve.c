@@ -142,6 +142,9 @@ static int resolve_once(struct trace_command *c, struct tact_diag *diag)
 				 "with #!",
 				 c->words[2]);
 	name = interpreter_of(head, size, &argument);
+	if (access(name, X_OK))
+		return tact_fail(diag, TACT_E_IO, "%s: its interpreter %s cannot be run: %s",
+				 c->words[2], *name ? name : "(none)", strerror(errno));
 	status = *argument ? add_word(c, 2, argument) : 0;
 	if (!status)
 		status = add_word(c, 2, name);
@@ -159,6 +162,8 @@ int trace_command_resolve(struct trace_command *command, const char *path, char 
 	char *program = trace_find_program(argv[0], path);
 	int status, depth = 0;
 
+	if (!program && !*argv[0])
+		return tact_fail(diag, TACT_E_IO, "the name of the program is empty");
 	if (!program)
 		return tact_fail(diag, TACT_E_IO, "%s: there is no such program in PATH", argv[0]);
 	status = add_word(&c, 0, "-0");
