@@ -131,9 +131,7 @@ static struct sim_uop *add_uop(struct draft *d, enum sim_kind kind, uint16_t por
 static void add_source(struct draft *d, struct sim_uop *u, bool internal, unsigned index,
 		       unsigned latency)
 {
-	enum sim_source_kind kind = internal				   ? SIM_FROM_UOP
-				    : d->l->in[index].kind == VALUE_MEMORY ? SIM_FROM_MEMORY
-									   : SIM_FROM_INPUT;
+	enum sim_source_kind kind = internal ? SIM_FROM_UOP : SIM_FROM_INPUT;
 
 	d->p->sources[d->p->n_sources++] =
 		(struct sim_source){(uint8_t)kind, (uint8_t)index, (uint16_t)latency};
@@ -185,6 +183,17 @@ static bool is_data_input(const struct draft *d, unsigned k)
 	       (kind == VALUE_ADDRESS && !d->n_load && !d->n_sta);
 }
 
+/* What it loads; it does not wait for that. */
+static void add_memory(struct draft *d, struct sim_uop *u)
+{
+	for (unsigned k = 0; k < d->l->n_in; k++)
+		if (d->l->in[k].kind == VALUE_MEMORY) {
+			d->p->sources[d->p->n_sources++] =
+				(struct sim_source){SIM_FROM_INPUT, (uint8_t)k, 0};
+			u->n_memory++;
+		}
+}
+
 static void add_loads(struct draft *d)
 {
 	unsigned latency = load_latency(d);
@@ -194,8 +203,9 @@ static void add_loads(struct draft *d)
 
 		u->latency = (uint16_t)(latency - d->bi->fast_load);
 		for (unsigned k = 0; k < d->l->n_in; k++)
-			if (d->l->in[k].kind == VALUE_ADDRESS || d->l->in[k].kind == VALUE_MEMORY)
+			if (d->l->in[k].kind == VALUE_ADDRESS)
 				add_source(d, u, false, k, 0);
+		add_memory(d, u);
 		if (d->n_alu || i + 1 < d->n_load)
 			continue;
 		/* A plain load: its results come from the table. */

@@ -118,7 +118,7 @@ static unsigned bind_eight(struct sim_state *s, uint16_t mask, unsigned slot)
 		first = key < first ? key : first;
 		second = larger < second ? larger : second;
 	}
-	first = slot % 2 == 0 || second / 16 >= first / 16 + 3 ? first : second;
+	first = (slot % 2 == 0) | (second / 16 >= first / 16 + 3) ? first : second;
 	return port_of(first);
 }
 
@@ -335,8 +335,6 @@ static inline void need_sources(struct sim_state *s, struct sim_entry *e, struct
 	for (unsigned i = 0; i < u->n_sources; i++, source++) {
 		if (source->kind == SIM_FROM_UOP)
 			need(s, e, &inst->result[source->index], source->latency, inst->number);
-		else if (source->kind == SIM_FROM_MEMORY)
-			continue; /* once it is dispatched: waits_for_store */
 		else if (inst->sync_key != SIM_NO_KEY && reads(&in[source->index], inst->sync_key))
 			/* Where a uop that makes a register goes first, it comes from that. */
 			need_sync(s, e, inst);

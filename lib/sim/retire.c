@@ -64,7 +64,7 @@ void sim_retire(struct sim_state *s)
 		}
 		if (e->ends_store)
 			sim_schedule_unblock(s, &s->slots[e->slot]);
-		s->retired = e->ends_block ? sim_iteration(e->id) + 1 : s->retired;
+		s->retired += (sim_iteration(e->id) + 1 - s->retired) * e->ends_block;
 		head = (head + 1) & (SIM_ROB - 1);
 	}
 	if (!done && s->stream)

@@ -148,15 +148,15 @@ void sim_schedule_unblock(struct sim_state *s, struct sim_instance *inst)
 /* The store that a load takes its data from; true if the load has to wait for it. */
 static bool waits_for_store(struct sim_state *s, struct sim_entry *e)
 {
-	const struct sim_source *source = e->inst->program->sources + e->u->first_source;
+	const struct sim_source *source =
+		e->inst->program->sources + e->u->first_source + e->u->n_sources;
 
-	for (unsigned i = 0; i < e->u->n_sources; i++) {
+	for (unsigned i = 0; i < e->u->n_memory; i++) {
 		struct sim_instance *store;
 		struct sim_origin origin;
 		struct sim_value *value;
 
-		if (source[i].kind != SIM_FROM_MEMORY ||
-		    !sim_store_of(s, e->inst, source[i].index, &origin) ||
+		if (!sim_store_of(s, e->inst, source[i].index, &origin) ||
 		    !(store = find_instance(s, &origin)))
 			continue;
 		e->ready = s->clock;
@@ -232,14 +232,14 @@ static void dequeue(struct sim_state *s, unsigned port, unsigned k)
 {
 	uint64_t *queue = s->ready[port];
 	unsigned begin = s->ready_begin[port] + 1, end = s->ready_end[port];
-	bool is_empty = begin == end;
+	unsigned is_empty = begin == end, kept = is_empty - 1; /* all bits, or none */
 
 	for (; k > begin; k--)
 		queue[k] = queue[k - 1];
 	queue[begin] = 0;
-	s->ready_begin[port] = is_empty ? 0 : begin;
-	s->ready_end[port] = is_empty ? 0 : end;
-	s->ready_ports &= ~((unsigned)is_empty << port);
+	s->ready_begin[port] = begin & kept;
+	s->ready_end[port] = end & kept;
+	s->ready_ports &= ~(is_empty << port);
 }
 
 /* Does an older uop need the same, perhaps on another port? */

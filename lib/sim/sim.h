@@ -69,7 +69,7 @@ enum sim_kind { SIM_ALU, SIM_LOAD, SIM_STORE_ADDRESS, SIM_STORE_DATA };
 enum sim_need { SIM_NEEDS_NOTHING, SIM_NEEDS_DIVIDER, SIM_NEEDS_SOLITUDE };
 
 /* Where a uop gets a value from: another uop of the instruction, or an input of it. */
-enum sim_source_kind { SIM_FROM_UOP, SIM_FROM_INPUT, SIM_FROM_MEMORY };
+enum sim_source_kind { SIM_FROM_UOP, SIM_FROM_INPUT };
 struct sim_source {
 	uint8_t kind;	  /* enum sim_source_kind */
 	uint8_t index;	  /* of the input, or of the uop */
@@ -90,7 +90,8 @@ struct sim_uop {
 	uint16_t latency; /* from its dispatch to what other uops of the instruction get from it */
 	uint32_t first_source; /* in the program's list */
 	uint8_t kind;	       /* enum sim_kind */
-	uint8_t n_sources;
+	uint8_t n_sources;     /* that it waits for before it can run */
+	uint8_t n_memory;      /* of a load: inputs from memory, in the list behind those */
 	uint8_t makes;	/* bit o: its dispatch decides when output o is ready; none of memory */
 	uint8_t need;	/* enum sim_need */
 	bool is_double; /* holds its port twice as long for others of its kind */

@@ -170,10 +170,12 @@ int sim_stream_reserve(struct sim_stream *t, size_t n)
  */
 static void fetch_ahead(const struct sim_program *p)
 {
-	enum { LINE = 64, MOST = 4096 };
+	enum { LINE = 64, LINES = 8, MOST = 4096 };
 
-	for (size_t at = 0; at < p->hot_size && at < MOST; at += LINE)
-		__builtin_prefetch((const char *)p->memory + at, 1, 2);
+	/* Eight lines at a time: how often is easier to predict, and a few too many do no harm. */
+	for (size_t at = 0; at < p->hot_size && at < MOST; at += LINES * LINE)
+		for (size_t i = 0; i < LINES; i++)
+			__builtin_prefetch((const char *)p->memory + at + i * LINE, 1, 2);
 }
 
 void sim_stream_feed(struct sim_stream *t, const struct sim_feed *feed)

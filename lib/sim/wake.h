@@ -54,7 +54,9 @@ static inline void wait_for(struct sim_state *s, struct sim_entry *e, uint16_t *
 /* A source of an entry, made by an instruction of the block, is ready in this cycle. */
 static inline void take(struct sim_entry *e, int32_t ready, uint32_t producer)
 {
-	e->producer = ready > e->ready ? producer : e->producer;
+	uint32_t later = -(uint32_t)(ready > e->ready); /* all bits, or none: no branch */
+
+	e->producer ^= (e->producer ^ producer) & later;
 	e->ready = ready > e->ready ? ready : e->ready;
 }
 
