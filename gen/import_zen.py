@@ -41,6 +41,7 @@ form	uops	fused	mite	ms	dec	ports	div	tp	lat	rf	wf	fuse	indexed	same	src
 TEMPLATES = ('RKL', 'ICL', 'SKX', 'SKL', 'HSW', 'SNB')  # later ones only for forms that are not in earlier ones
 LOADS, STORE_ADDRESSES, STORE_DATA = ('23',), ('78', '237'), ('49', '4')
 LOAD_LATENCY, LOAD_LATENCY_VEC = 4, 6
+MOST_ACCESSES = 64  # of microcode, whose counts in the templates are those of other cores
 MOST_DECODED = 8  # macro-ops; no sign of the microcode sequencer up to there (shld, pcmpistri, cmpxchg)
 TO_INTEGER, TO_VECTOR = 3, 4  # experiments: movq there and back takes 7; a vector load and movq 9
 
@@ -135,6 +136,9 @@ class Form:
             memory = [o for o in self.operands if re.match(r'M\d', o)]
             self.stores = int(bool(memory) and self.operands[0] in memory)
             self.loads = int(bool(memory) and not self.stores)
+        if 'PREFETCH' in name:
+            self.loads, self.stores = 1, 0
+        self.loads, self.stores = min(self.loads, MOST_ACCESSES), min(self.stores, MOST_ACCESSES)
         self.is_vector = bool(row['ports']) or re.search(r'\b[XYZ]?MM\b', name) is not None
 
     # ---- ports ----
@@ -168,8 +172,12 @@ class Form:
         n = self.ops - (1 if self.stores and self.ops > 1 else 0)
         if self.mnemonic in ('NOP', 'PAUSE', 'LFENCE', 'MFENCE', 'SFENCE', 'CLC', 'VZEROUPPER') or 'PREFETCH' in self.mnemonic:
             return []
+        if self.mnemonic == 'MOV' and self.loads and re.match(r'(R8|R16|AL|AX)', self.operands[0]):
+            return [(1, ALU)]  # what is loaded is merged into the register
         if self.mnemonic in ('MOV', 'MOVNTI', 'POP', 'PUSH') and (self.loads or self.stores):
             return []
+        if self.mnemonic.startswith('SET') and self.stores:
+            return [(2, SELECT)]
         if self.mnemonic in ('MOVZX', 'MOVSX', 'MOVSXD', 'MOVBE') and self.loads and self.ops == 1:
             return []
         if self.mnemonic in ('CALL', 'RET'):
@@ -278,7 +286,8 @@ class Form:
     def is_plain_load(self):
         return self.loads == 1 and not self.stores and \
             re.match(r'V?(MOV|LDDQU$|POP$|P?BROADCAST)', self.mnemonic) is not None and ', K' not in self.name \
-            and not re.match(r'V?MOV([HL]P|S[XHL]|SXD)', self.mnemonic)
+            and not re.match(r'V?MOV([HL]P|S[XHL]|SXD)', self.mnemonic) \
+            and not (self.mnemonic == 'MOV' and re.match(r'(R8|R16|AL|AX)', self.operands[0]))
 
     def address_cycles(self, kind):
         if self.zen3:
@@ -334,6 +343,8 @@ class Form:
             alone = str(round(self.tp))
         if self.eliminated():
             ports, lat = [], re.sub(r':\d+', ':0', lat)
+        elif self.mnemonic == 'VZEROUPPER':
+            ports = [(1, '7')]  # one a cycle; where is not known
         elif not ports and self.mnemonic not in ('NOP', 'CLC', 'LFENCE', 'MFENCE', 'SFENCE', 'PAUSE', 'VZEROUPPER'):
             ports = [(1, '89AB' if self.is_vector else ALU)]
         ms = self.ops - 1 if self.ops > MOST_DECODED else 0

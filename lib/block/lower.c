@@ -146,6 +146,9 @@ static void lower_flag_inputs(struct draft *d)
 {
 	uint8_t id = flags_operand_id(d->insn);
 
+	/* Shifts by cl that leave them as they were; where no result waits for that. */
+	if (id != ARCH_OP_END && d->l->n_out && breaks_dependence(d, id))
+		return;
 	for (uint8_t group = TACT_FLAGS_C; group <= TACT_FLAGS_SPAZO; group <<= 1)
 		if (d->insn->flags_read & group)
 			add_input(d, id,
