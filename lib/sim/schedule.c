@@ -176,6 +176,20 @@ static bool waits_for_store(struct sim_state *s, struct sim_entry *e)
 	return false;
 }
 
+/* A store in flight that has the low bits of a load's address holds it up, and such loads one
+ * another (experiments on Zen 4).  Returns how long.
+ */
+static int32_t held_by_alias(struct sim_state *s, const struct sim_instance *inst)
+{
+	int32_t begin = s->alias_free > s->clock ? s->alias_free : s->clock;
+
+	if (!inst->has_accesses || inst->beside.id == SIM_NO_ID ||
+	    !sim_is_there(s, &inst->beside) || s->slots[inst->beside.slot].retired >= 0)
+		return 0;
+	s->alias_free = begin + s->params->alias_cycles;
+	return begin - s->clock + s->params->alias_latency;
+}
+
 /* A uop goes to its port. */
 static void execute(struct sim_state *s, struct sim_entry *e)
 {
@@ -199,6 +213,8 @@ static void execute(struct sim_state *s, struct sim_entry *e)
 		if (waits_for_store(s, e))
 			return;
 		extra = e->inst->extra;
+		if (s->params->alias_cycles)
+			extra += held_by_alias(s, e->inst);
 	}
 	produce(s, e, s->clock + extra, false);
 	free_entry(s, e);

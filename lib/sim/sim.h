@@ -38,6 +38,7 @@ enum {
 	SIM_RECORDS = 8192,  /* uops in flight, for those who watch */
 	SIM_FEEDS = 2048,    /* of a stream: more than can wait and be in flight */
 	SIM_GRANULES = 4096, /* of memory, eight bytes each, whose last store is remembered */
+	SIM_LOW = 512,	     /* of a page of 4096 bytes */
 	SIM_MOVE_SLOTS = 64, /* of a register file: what params.def allows */
 	SIM_KEYS = TACT_N_REGS + 2, /* registers and two groups of flags */
 	SIM_KEY_CARRY = TACT_N_REGS,
@@ -249,9 +250,10 @@ struct sim_instance {
 	bool has_accesses : 1; /* `from` says what its loads meet */
 	struct sim_value few[SIM_FEW_UOPS];
 	struct sim_value output[LOWERED_MAX_OUT];
-	struct sim_origin from; /* of an alias its output, or the store that its loads meet */
-	struct sim_value data;	/* what it stores, for loads that take that at once */
-	int32_t stored;		/* last dispatch of its stores' uops */
+	struct sim_origin from;	  /* of an alias its output, or the store that its loads meet */
+	struct sim_origin beside; /* a store elsewhere, with the low bits of a load's address */
+	struct sim_value data;	  /* what it stores, for loads that take that at once */
+	int32_t stored;		  /* last dispatch of its stores' uops */
 };
 
 /* A uop in the reservation station. */
@@ -335,6 +337,11 @@ struct sim_stream {
 		uint8_t output;
 		bool leaves_stored;
 	} stores[SIM_GRANULES];
+	struct sim_low {
+		uint64_t id, address; /* of the last store with such low bits; SIM_NO_ID: none */
+		uint16_t size, slot;
+	} low[SIM_LOW];
+	bool follows_low;
 	struct sim_origin sync_origin;	  /* what SIM_SYNC of the last instance makes rsp of */
 	struct sim_access *accesses;	  /* ring; owned */
 	size_t access_capacity;		  /* a power of two */
@@ -398,6 +405,7 @@ struct sim_state {
 	unsigned data_ports, next_data_ports;
 	int32_t divider_free;
 	uint16_t n_blocked; /* loads that wait for a store to retire: their entries */
+	int32_t alias_free; /* end of the last load that a store elsewhere held up */
 	int32_t alone_free; /* end of an instruction that does not overlap with its like */
 
 	/* those who watch */

@@ -52,11 +52,26 @@ static void find_store(const struct sim_stream *t, const struct sim_access *a, b
 	}
 }
 
+/* The store with the low bits of this load's address, if it is elsewhere. */
+static void find_beside(const struct sim_stream *t, const struct sim_access *a,
+			struct sim_origin *beside)
+{
+	const struct sim_low *low = &t->low[a->address / GRANULE & (SIM_LOW - 1)];
+	uint64_t page = GRANULE * SIM_LOW, from = a->address % page, begin = low->address % page;
+
+	if (low->id != SIM_NO_ID && low->address / page != a->address / page &&
+	    begin < from + a->size && from < begin + low->size)
+		*beside = (struct sim_origin){.id = low->id, .slot = low->slot};
+}
+
 static void remember_store(struct sim_stream *t, const struct sim_access *a,
 			   const struct sim_origin *store, bool leaves_stored)
 {
 	uint64_t granule = a->address / GRANULE;
 
+	if (t->follows_low)
+		t->low[granule & (SIM_LOW - 1)] =
+			(struct sim_low){store->id, a->address, a->size, store->slot};
 	for (unsigned n = count_granules(a); n--; granule++)
 		t->stores[store_slot(granule)] =
 			(struct sim_granule){.granule = granule,
@@ -77,7 +92,7 @@ static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
 	struct sim_origin self = {.id = inst->id, .slot = inst->slot};
 
 	inst->has_accesses = true;
-	inst->from.id = SIM_NO_ID;
+	inst->from.id = inst->beside.id = SIM_NO_ID;
 	if (t->next_access < feed->first_access)
 		t->next_access = feed->first_access;
 	if (insn->memory_outputs)
@@ -92,6 +107,8 @@ static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
 			continue;
 		if (!a->is_store) {
 			find_store(t, a, insn->takes_stored, &inst->from);
+			if (t->follows_low && inst->from.id == SIM_NO_ID)
+				find_beside(t, a, &inst->beside);
 			inst->extra = a->extra > inst->extra ? a->extra : inst->extra;
 		} else if (insn->memory_outputs) {
 			remember_store(t, a, &self, insn->leaves_stored);
@@ -142,6 +159,9 @@ void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct arc
 		t->writer[k].id = SIM_NO_ID;
 	for (unsigned i = 0; i < SIM_GRANULES; i++)
 		t->stores[i].id = SIM_NO_ID;
+	for (unsigned i = 0; i < SIM_LOW; i++)
+		t->low[i].id = SIM_NO_ID;
+	t->follows_low = params->alias_cycles > 0;
 }
 
 int sim_stream_reserve(struct sim_stream *t, size_t n)
@@ -211,6 +231,7 @@ void sim_stream_rebase(struct sim_state *s, int32_t by)
 	move_back(&s->serialized, by);
 	move_back(&s->divider_free, by);
 	move_back(&s->alone_free, by);
+	move_back(&s->alias_free, by);
 	for (unsigned i = 0; i < SIM_FEEDS; i++)
 		if (s->stream->feeds[i].resume_at)
 			move_back(&s->stream->feeds[i].resume_at, by);
