@@ -5,7 +5,7 @@
 usage: trace_accuracy.py [--tact PROGRAM] [-a ARCH] [--runs N] [--into FILE] [PAIR...]
 
 The measured ratio is that of CPU time on this machine (user and system, the median of N runs of each
-version in turns, pinned to one core; for the kernels of pairs.c without the program's start); it is only a check of the prediction if this machine's CPU is
+version in turns, pinned to one core), without what the program takes to start, there and here; it is only a check of the prediction if this machine's CPU is
 ARCH (default: this one, else SKL), and the table says which it is.  The native side runs with glibc's AVX-512
 routines switched off, because QEMU has none.  Each version is also run with --exact.
 
@@ -38,11 +38,12 @@ KERNELS = (
     ('polynomial: gcc -O2, -O2 -mfma', 'polynomial', 300, 'gcc -O2', 'gcc -O2 -mfma'),
     ('divide: gcc -O1, clang -O3', 'divide', 300, 'gcc -O1', 'clang-14 -O3'),
 )
-# name, commands; gzip and pigz look back 32 KiB, so that ten times the same text measures the same thing
+# name, commands; gzip and pigz look back 32 KiB, so that ten times the same text measures the same thing; zstd looks back
+# farther, and is traced on as much as it is measured on
 PROGRAMS = (
     ('gzip -6, pigz -p1 -6', 'gzip -6 -c text', 'pigz -p1 -6 -c text'),
     ('gzip -1, -6', 'gzip -1 -c text', 'gzip -6 -c text'),
-    ('zstd -1, -3', 'zstd --single-thread -q -1 -c text', 'zstd --single-thread -q -3 -c text'),
+    ('zstd -1, -3', 'zstd --single-thread -q -1 -c project', 'zstd --single-thread -q -3 -c project'),
 )
 TEXT_SIZE = 400000
 NATIVE_ROUNDS = 100  # times as many as are traced, so that the clock's resolution does not matter
@@ -50,10 +51,10 @@ MARKERS = '<!-- trace: written by bench/trace_accuracy.py -->\n', '<!-- trace: e
 
 
 class Version:
-    """Words to trace, words with more rounds to measure, and words without any round: what the program takes to start,
-    which is no part of the comparison (None for real programs, where it is)."""
+    """Words to trace, words with more work to measure, and words without any: what the program takes to start, which is no
+    part of the comparison."""
 
-    def __init__(self, directory, trace, native, empty=None):
+    def __init__(self, directory, trace, native, empty):
         self.directory, self.trace, self.native, self.empty, self.times = directory, trace, native, empty, []
 
     def time(self, words):
@@ -67,7 +68,7 @@ class Version:
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     def measure(self):
-        self.times.append(self.time(self.native) - (self.time(self.empty) if self.empty else 0))
+        self.times.append(self.time(self.native) - self.time(self.empty))
 
     def run(self, words, tact, arch, options):
         out = os.path.join(self.directory, 'r.json')
@@ -78,7 +79,7 @@ class Version:
     def predict(self, tact, arch, *options):
         """Totals of the program; `net` is without its start."""
         whole = self.run(self.trace, tact, arch, options)
-        whole['net'] = whole['cycles'] - (self.run(self.empty, tact, arch, options)['cycles'] if self.empty else 0)
+        whole['net'] = whole['cycles'] - self.run(self.empty, tact, arch, options)['cycles']
         return whole
 
 
@@ -91,7 +92,10 @@ def build(directory, kernel, command, name):
 def pairs(directory, wanted):
     sources = sorted(glob.glob(os.path.join(ROOT, 'lib/*/*.c')))
     data = b''.join(open(p, 'rb').read() for p in sources)[:TEXT_SIZE]
-    for name, content in (('text', data), ('long', data * 10)):
+    texts = sorted(p for d in ('lib', 'cli', 'tests', 'doc', 'bench', 'man', 'include', 'plugin')
+                   for p in glob.glob(os.path.join(ROOT, d, '**'), recursive=True) if os.path.isfile(p))
+    project = b''.join(open(p, 'rb').read() for p in texts)
+    for name, content in (('text', data), ('long', data * 10), ('project', project), ('empty', b'')):
         with open(os.path.join(directory, name), 'wb') as f:
             f.write(content)
     for name, kernel, rounds, a, b in KERNELS:
@@ -106,8 +110,8 @@ def pairs(directory, wanted):
         if wanted and not any(w in name for w in wanted):
             continue
         if shutil.which(a.split()[0]) and shutil.which(b.split()[0]):
-            yield name, [Version(directory, c.split(), c.split() if 'zstd' in name else c.replace(' text', ' long').split())
-                         for c in (a, b)]
+            yield name, [Version(directory, c.split(), c.replace(' text', ' long').split(),
+                                 c.replace(' text', ' empty').replace(' project', ' empty').split()) for c in (a, b)]
         else:
             print('skip %s: not installed' % name, file=sys.stderr)
 
@@ -158,7 +162,7 @@ def table(args, tact, arch, host):
     return '\n'.join([
         '## Whole programs: pairs of versions', '',
         'Written by `bench/trace_accuracy.py --into doc/accuracy.md`. Ratio of the cycles of version B to those of version A: predicted by '
-        '`tact trace`, without and with `--full`, and measured (CPU time, median of %d runs of each in turns, pinned, without AVX-512 routines of the C library). %s' %
+        '`tact trace`, without and with `--full`, and measured (CPU time, median of %d runs of each in turns, pinned, without AVX-512 routines of the C library), both without what the program takes to start. %s' %
         (args.runs, note), '',
         '| pair A, B | million instructions | measured | predicted | off | predicted, --full | off | memoised and --exact apart |',
         '|---|---|---|---|---|---|---|---|', *lines, '',
