@@ -36,6 +36,9 @@ void *result_memory(struct tact_result *r, size_t size);
 /* A new row, all zero but its strings, which are "".  NULL: out of memory. */
 struct tact_result_row *result_add(struct tact_result *r, enum tact_result_kind kind);
 
+/* Room for so many rows.  Returns 0 or -TACT_E_NOMEM. */
+int result_reserve(struct tact_result *r, enum tact_result_kind kind, size_t n);
+
 /* Puts the rows in order. */
 void result_sort(struct tact_result *r);
 

@@ -28,7 +28,7 @@ struct index {
 	uint32_t *slots; /* owned: row + 1 */
 	size_t size, n;
 	enum tact_result_kind kind;
-	struct at_bound *at_bound; /* owned: by row */
+	struct at_bound *at_bound; /* owned: by row; none for blocks */
 	size_t at_bound_capacity;
 };
 
@@ -110,10 +110,14 @@ static struct tact_result_row *find(struct maker *m, struct index *x,
 		memcpy(code, like->code, like->code_size);
 	}
 	row = result_add(m->r, x->kind);
-	if (!row || tact_grow(&x->at_bound, &x->at_bound_capacity, m->r->rows[x->kind].n,
-			      sizeof(*x->at_bound)))
+	if (!row)
 		return NULL;
-	x->at_bound[m->r->rows[x->kind].n - 1] = (struct at_bound){{0}};
+	if (x->kind != TACT_RESULT_BLOCK) {
+		if (tact_grow(&x->at_bound, &x->at_bound_capacity, m->r->rows[x->kind].n,
+			      sizeof(*x->at_bound)))
+			return NULL;
+		x->at_bound[m->r->rows[x->kind].n - 1] = (struct at_bound){{0}};
+	}
 	row->module = like->module;
 	row->function = like->function;
 	row->source = like->source;
@@ -354,8 +358,7 @@ static int add_block(struct maker *m, const struct tact_cycles_block *b)
 		return -TACT_E_NOMEM;
 	row->executions += b->executions;
 	row->instructions += b->block->n_insns * b->executions;
-	add_limits(&m->blocks.at_bound[row - m->r->rows[m->blocks.kind].items], b->limits,
-		   b->cycles);
+	row->bottlenecks |= b->limits;
 	row->unknown += b->unknown * b->executions;
 	return 0;
 }
@@ -385,7 +388,9 @@ static int find_least(struct maker *m, const struct tact_cycles *cycles)
 			m->least = nextafter(m->least, INFINITY);
 	}
 	free(all);
-	return 0;
+	/* Most of them, and some for the rest: what grows leaves holes behind. */
+	n = n < MAX_BLOCKS ? n : MAX_BLOCKS;
+	return result_reserve(m->r, TACT_RESULT_BLOCK, n + n / 2);
 }
 
 static int add_blocks(struct maker *m, const struct tact_cycles *cycles)
@@ -455,7 +460,6 @@ int tact_result_create(struct tact_result **out, const struct tact_result_info *
 	if (!status)
 		status = add_blocks(&m, cycles);
 	if (!status) {
-		set_bottlenecks(&m, &m.blocks);
 		set_bottlenecks(&m, &m.functions);
 		set_bottlenecks(&m, &m.lines);
 	}

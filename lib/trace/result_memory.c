@@ -116,6 +116,21 @@ const char *result_string(struct tact_result *r, const char *text)
 	return copy;
 }
 
+int result_reserve(struct tact_result *r, enum tact_result_kind kind, size_t n)
+{
+	struct result_rows *rows = &r->rows[kind];
+	struct tact_result_row *grown;
+
+	if (n <= rows->capacity)
+		return 0;
+	grown = realloc(rows->items, n * sizeof(*rows->items));
+	if (!grown)
+		return -TACT_E_NOMEM;
+	rows->items = grown;
+	rows->capacity = n;
+	return 0;
+}
+
 struct tact_result_row *result_add(struct tact_result *r, enum tact_result_kind kind)
 {
 	struct result_rows *rows = &r->rows[kind];
