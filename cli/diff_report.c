@@ -52,23 +52,51 @@ static void add_signed(struct text *out, double value)
 	trace_add_count(out, value < 0 ? -value : value, 0);
 }
 
+/* What limits one side: bounds that it runs at, or what stalls it most, a tenth of its cycles at
+ * least. */
+static void add_limit(struct text *out, const struct tact_result_row *row)
+{
+	unsigned most = 0;
+
+	if (trace_add_bounds(out, row->bottlenecks))
+		return;
+	for (unsigned i = 1; i < TACT_N_STALLS; i++)
+		if (row->stalls[i] > row->stalls[most])
+			most = i;
+	if (row->cycles > 0 && row->stalls[most] >= 0.1 * row->cycles)
+		text_add(out, tact_stall_name((enum tact_stall)most));
+}
+
+/* "loads -> Ports", or what is the same on both sides; false if nothing is known. */
+static bool add_limits(struct text *out, const struct tact_diff_row *row)
+{
+	const size_t start = out->size;
+	struct text before = {0}, behind = {0};
+
+	if (!row->a || !row->b) /* the stalls follow */
+		return trace_add_bounds(out, (row->a ? row->a : row->b)->bottlenecks);
+	add_limit(&before, row->a);
+	add_limit(&behind, row->b);
+	text_add_bytes(out, before.data, before.size);
+	if (before.size != behind.size ||
+	    (before.size && memcmp(before.data, behind.data, before.size))) {
+		if (before.size && behind.size)
+			text_add(out, " -> ");
+		text_add_bytes(out, behind.data, behind.size);
+	}
+	text_free(&before);
+	text_free(&behind);
+	return out->size > start;
+}
+
 void diff_add_cause(struct text *out, const struct tact_diff_row *row)
 {
 	const double change = row->cycles[1] - row->cycles[0];
 	const enum tact_stall cause = diff_cause(row->stalls, change);
-	const uint32_t before = row->a ? row->a->bottlenecks : 0;
-	const uint32_t behind = row->b ? row->b->bottlenecks : 0;
 	const double stall =
 		cause == TACT_N_STALLS ? 0 : row->stalls[1][cause] - row->stalls[0][cause];
-	bool is_said = false;
+	bool is_said = add_limits(out, row);
 
-	if (before != behind && before && behind) {
-		trace_add_bounds(out, before);
-		text_add(out, " -> ");
-		is_said = trace_add_bounds(out, behind);
-	} else {
-		is_said = trace_add_bounds(out, before | behind);
-	}
 	/* Stalls that explain a tenth of the change. */
 	if (cause != TACT_N_STALLS && (is_said ? stall / change >= 0.1 : true)) {
 		text_printf(out, "%s%s ", is_said ? "; " : "", tact_stall_name(cause));
