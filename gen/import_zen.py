@@ -61,7 +61,7 @@ WITHOUT_CARRY = 'L,LE,NL,NLE,NO,NP,NS,NZ,O,P,S,Z'
 IDIOMS = (r'V?(PXOR[DQ]?|XORPS|XORPD|PSUB[BWDQ]|PSUBU?S[BW]|PCMPGT[BWDQ]|PCMPEQ[BWDQ]|PANDN[DQ]?|ANDNPS|ANDNPD)'
           r'(_EVEX)? \((XMM|YMM|ZMM)(, (XMM|YMM|ZMM))+\)$')
 # The core knows that the upper part of a register is zero and does not merge then (vendor; experiment).
-MERGING = r'(CVT(SI2S[SD]|SS2SD|SD2SS)|SQRTS[SD]|ROUNDS[SD]|RCPSS|RSQRTSS|MOVLP[SD]|MOVS[SD]_\w+) \(XMM'
+MERGING = r'V?(CVT(SI2S[SD]|SS2SD|SD2SS)|SQRTS[SD]|ROUNDS[SD]|RCPSS|RSQRTSS|MOVLP[SD]|MOVS[SD]_\w+)(_EVEX)? \(XMM'
 GENERAL_IDIOMS = r'(XOR_31|XOR_33|SUB_29|SUB_2B) \((R32, R32|R64, R64)\)$'
 
 
@@ -145,10 +145,9 @@ class Form:
 
     def vector_ports(self):
         out = []
-        to_memory = self.stores or not re.search(r'\b(R\d+|[A-D]L|E?AX)\b', self.name)
         for n, pipes in uses(self.row['ports']):
             if pipes == '45':  # one of them stores, the other one moves to integer registers
-                pipes = 'D' if self.writes_integer() or not to_memory else 'C'
+                pipes = 'C' if self.stores and not self.writes_integer() else 'D'
                 if self.stores:
                     n = min(n, max(self.stores, 1)) if self.ops <= 4 else n
             else:
@@ -203,7 +202,7 @@ class Form:
         if self.loads:
             out.append((self.loads * wide, '45' if vector_memory else '456'))
         if self.stores:
-            out.append((self.stores * wide, '45'))
+            out.append((self.stores * wide, '456'))
             has_data = any(p == 'C' for _, p in out)
             if self.is_vector and has_data:
                 out = [(self.stores * wide if p == 'C' else n, p) for n, p in out]
@@ -236,7 +235,8 @@ class Form:
         elif ends and cycles:
             cycles = min(max(cycles, ends[0]), ends[1])
         bounded = '≤' in self.row['latency']
-        if re.match(MERGING, self.name) and source == target == 'r0':
+        merged = 'r1' if self.name[0] == 'V' else 'r0'
+        if re.match(MERGING, self.name) and ', K' not in self.name and source == merged and target == 'r0':
             cycles = 0
         if self.mnemonic == 'XCHG' and not cycles:
             cycles = 1
