@@ -69,12 +69,9 @@ static void leave_out_ports(struct insn_table *t)
 	width += 5 * (size_t)__builtin_popcount(t->sources) +
 		 5 * (size_t)__builtin_popcount(t->ports) + (t->total.divider > 0 ? 6 : 0) +
 		 (t->notes_width ? t->notes_width + 2 : 0) + (t->w->p->is_verbose ? 18 : 0);
-	for (unsigned p = 0; p < N_PORTS && width > WIDTH; p++) {
-		if (t->ports >> p & 1 && t->total.port[p] < 0.005) {
+	for (unsigned p = 0; p < N_PORTS && width > WIDTH; p++)
+		if (t->total.port[p] < 0.005)
 			t->ports &= ~(1u << p);
-			width -= 5;
-		}
-	}
 }
 
 static void add_header(const struct insn_table *t, struct text *out)
