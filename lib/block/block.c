@@ -242,13 +242,11 @@ static int prepare(struct tact_block *block)
 	return block_depend(block);
 }
 
-int tact_block_load(struct tact_block *block, const uint8_t *code, size_t size,
-		    struct tact_diag *diag)
+static int load(struct tact_block *block, const uint8_t *code, size_t size,
+		int (*finish)(struct tact_block *), struct tact_diag *diag)
 {
 	int status;
 
-	if (!block)
-		return tact_fail(diag, TACT_E_INVAL, "no block");
 	block->n_insns = block->n_nodes = block->code_size = 0;
 	if (!code || !size)
 		return tact_fail(diag, TACT_E_INVAL, "no code");
@@ -261,13 +259,25 @@ int tact_block_load(struct tact_block *block, const uint8_t *code, size_t size,
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	status = decode(block, diag);
 	if (status >= 0) {
-		status = prepare(block);
+		status = finish(block);
 		if (status < 0)
 			tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
 	if (status < 0)
 		block->n_insns = block->n_nodes = block->code_size = 0;
 	return status < 0 ? status : 0;
+}
+
+int tact_block_load(struct tact_block *block, const uint8_t *code, size_t size,
+		    struct tact_diag *diag)
+{
+	return block ? load(block, code, size, prepare, diag)
+		     : tact_fail(diag, TACT_E_INVAL, "no block");
+}
+
+int block_look_at(struct tact_block *block, const uint8_t *code, size_t size)
+{
+	return load(block, code, size, lower, NULL);
 }
 
 int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,

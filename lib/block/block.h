@@ -146,6 +146,11 @@ static inline const struct block_node *block_nodes(const struct tact_block *bloc
 	return block->has_better ? block->better : block->nodes;
 }
 
+/* Only decodes, and looks instructions up: for those who want to know what they are, and predict
+ * nothing.  Returns as tact_block_load.
+ */
+int block_look_at(struct tact_block *block, const uint8_t *code, size_t size);
+
 /* Requires insns with lowered, and clear flags in them; fills nodes, and first_node, producers,
  * fast_load and stack_sync of insns, and store_cycles.
  */

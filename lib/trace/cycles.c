@@ -170,22 +170,6 @@ static int load_block(struct tact_cycles *c, const struct tact_trace_block *b, e
 	return status;
 }
 
-/* What a block may take that the pipeline has not seen: without chains, because what is around it
- * is executed at the same time.
- */
-static int guess_cycles(struct tact_cycles *c, struct engine_code *code)
-{
-	const struct tact_predict_options opt = {.size = sizeof(opt),
-						 .bounds = 1u << TACT_BOUND_ISSUE |
-							   1u << TACT_BOUND_PORTS |
-							   1u << TACT_BOUND_DIVIDER};
-	struct tact_prediction p;
-	int status = tact_predict(c->block, &opt, &p);
-
-	code->bound = status < 0 ? 0 : (float)p.cycles_per_iteration;
-	return status == -TACT_E_NOMEM ? status : 0;
-}
-
 /* Cycles of an instruction of a block that the pipelines have. */
 static double spent_by(const struct tact_cycles *c, const struct engine_code *code, uint32_t i)
 {
@@ -200,10 +184,11 @@ static double spent_by(const struct tact_cycles *c, const struct engine_code *co
 static int look_at(struct tact_cycles *c, struct engine_code *code,
 		   const struct tact_trace_block *b)
 {
-	int status = load_block(c, b, TACT_MODE_UNROLL);
+	int status = block_look_at(c->block, b->code, b->code_size);
 	struct tact_insn last;
 	size_t n;
 
+	c->loaded = NULL;
 	if (status == -TACT_E_NOMEM)
 		return status;
 	*code = (struct engine_code){.block = b,
@@ -217,7 +202,7 @@ static int look_at(struct tact_cycles *c, struct engine_code *code,
 	if (!tact_block_insn(c->block, n - 1, &last))
 		code->branch = branch_of(&last);
 	code->is_known = n == b->n_insns;
-	return code->is_known ? guess_cycles(c, code) : 0;
+	return 0;
 }
 
 /* What the pipelines saw of a block that they are about to forget. */

@@ -5,8 +5,8 @@
  * An execution costs the cycles between the retirement of the one before it and its own.  The first
  * instructions of a program all go through the pipeline, later ones in windows of some hundred
  * executions, spread over the run.  In between, an execution costs what memory says: the mean of
- * its block behind the block before it, or, if the pipeline never saw that, what FACILE says of the
- * block.  How far memory is off shows in each window, and what it says is corrected by it.
+ * its block behind the block before it, or, if the pipeline never saw that, so much for each
+ * instruction.  How far memory is off shows in each window, and what it says is corrected by it.
  * All limits below were found by trying (doc/models/trace.md).
  */
 #include "trace/engine.h"
@@ -25,7 +25,7 @@ enum {
 /* How much of a program goes through the pipeline: all of the first instructions, then less. */
 static const struct {
 	double until, share;
-} BUDGET[] = {{1e6, 1}, {20e6, 0.2}, {100e6, 0.04}, {1e30, 0.02}};
+} BUDGET[] = {{1e6, 1}, {20e6, 0.12}, {100e6, 0.04}, {1e30, 0.02}};
 
 /* Instructions that must have been executed before there may be another window. */
 static uint64_t next_window(const struct tact_cycles *c)
@@ -81,7 +81,9 @@ static void recall(struct engine_thread *t, struct engine_pending *p, bool is_mi
 	p->source = is_mispredicted ? ENGINE_NEW_BRANCH
 		    : longest	    ? source_of_miss(&t->owner->arch->params, longest)
 				    : ENGINE_NEW;
-	p->recalled = t->owner->codes[p->code].bound + (float)longest;
+	p->recalled = (float)t->owner->codes[p->code].block->n_insns /
+			      (float)t->owner->arch->params.issue_width +
+		      (float)longest;
 	if (is_mispredicted)
 		p->recalled += (float)t->owner->arch->params.branch_penalty;
 }

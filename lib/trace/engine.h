@@ -30,7 +30,6 @@ struct engine_code {
 	uint64_t branch_address, end;
 	uint64_t executions;
 	double cycles;
-	float bound;		  /* cycles, if only issue, ports and divider count */
 	struct engine_past *past; /* owned; NULL: the pipelines have forgotten nothing */
 };
 
@@ -39,8 +38,9 @@ enum {
 	ENGINE_PENDING = 4096  /* executions in flight: as many as a stream takes */
 };
 
-/* Where the cycles come from that memory says: what was seen before, or FACILE; a branch that was
- * predicted wrongly and loads that miss a cache are corrected apart.
+/* Where the cycles come from that memory says: what was seen before, or nothing but the number of
+ * instructions; a branch that was predicted wrongly and loads that miss a cache are corrected
+ * apart.
  */
 enum engine_source {
 	ENGINE_KNOWN,
