@@ -22,13 +22,27 @@
 enum { MAX_ARCHS = 32, MAX_FORMS = 32768, MAX_LINE = 8192, N_COLUMNS = 16 };
 
 enum column {
-	C_FORM, C_UOPS, C_FUSED, C_MITE, C_MS, C_DEC, C_PORTS, C_DIV, C_TP, C_LAT, C_RF, C_WF,
-	C_FUSE, C_INDEXED, C_SAME, C_SRC
+	C_FORM,
+	C_UOPS,
+	C_FUSED,
+	C_MITE,
+	C_MS,
+	C_DEC,
+	C_PORTS,
+	C_DIV,
+	C_TP,
+	C_LAT,
+	C_RF,
+	C_WF,
+	C_FUSE,
+	C_INDEXED,
+	C_SAME,
+	C_SRC
 };
 
 static const char *const column_names[N_COLUMNS] = {
-	"form", "uops", "fused", "mite", "ms", "dec", "ports", "div", "tp", "lat", "rf", "wf",
-	"fuse", "indexed", "same", "src",
+	"form", "uops", "fused", "mite", "ms",	 "dec",	    "ports", "div",
+	"tp",	"lat",	"rf",	 "wf",	 "fuse", "indexed", "same",  "src",
 };
 
 /* Condition codes in the order of their encoding (Intel SDM vol. 1, appendix B). */
@@ -133,7 +147,7 @@ static int form_compare(const void *a, const void *b)
 
 static int form_find(const char *name)
 {
-	struct form key = { .name = (char *)name };
+	struct form key = {.name = (char *)name};
 	struct form *f = bsearch(&key, forms, n_forms, sizeof(forms[0]), form_compare);
 
 	return f ? (int)(f - forms) : -1;
@@ -210,7 +224,10 @@ static uint8_t parse_operand(const char **text, bool source)
 	if (source && (*text)[0] != 'r') {
 		if (p[0] != '.' || !strchr("bim", p[1]) || !p[1])
 			die("'%s': a memory source needs .b, .i or .m", *text);
-		op = (uint8_t)((p[1] == 'b' ? ARCH_OP_BASE : p[1] == 'i' ? ARCH_OP_INDEX : ARCH_OP_MEM) | n);
+		op = (uint8_t)((p[1] == 'b'   ? ARCH_OP_BASE
+				: p[1] == 'i' ? ARCH_OP_INDEX
+					      : ARCH_OP_MEM) |
+			       n);
 		p += 2;
 	}
 	*text = p;
@@ -502,7 +519,9 @@ static void write_form_hash(FILE *f)
 			s = (s + 1) % n;
 		slots[s] = (uint16_t)(i + 1);
 	}
-	fprintf(f, "enum { N_FORM_SLOTS = %zu };\nstatic const uint16_t form_slots[N_FORM_SLOTS] = {", n);
+	fprintf(f,
+		"enum { N_FORM_SLOTS = %zu };\nstatic const uint16_t form_slots[N_FORM_SLOTS] = {",
+		n);
 	for (size_t i = 0; i < n; i++)
 		fprintf(f, "%s%u,", i % 16 ? " " : "\n\t", slots[i]);
 	fprintf(f, "\n};\n");
@@ -518,7 +537,8 @@ static void write_forms(const char *dir)
 		fprintf(f, "\t\"%s\\0\"\n", forms[i].name);
 	fprintf(f, "\t;\nstatic const struct isa_form form_table[] = {\n");
 	for (unsigned i = 0; i < n_forms; i++) {
-		fprintf(f, "\t{ %u, %u, %u },\n", offset, forms[i].flags_read, forms[i].flags_written);
+		fprintf(f, "\t{ %u, %u, %u },\n", offset, forms[i].flags_read,
+			forms[i].flags_written);
 		offset += (unsigned)strlen(forms[i].name) + 1;
 	}
 	fprintf(f, "};\n");
@@ -546,7 +566,8 @@ static void write_pools(FILE *f)
 			v[i].simple_beside, v[i].ports, v[i].latency);
 	fprintf(f, "};\nstatic const struct arch_record records[] = {\n");
 	for (size_t i = 0; i < records.count; i++)
-		fprintf(f, "\t{ %u, %u, %u, 0x%x },\n", r[i].plain, r[i].indexed, r[i].same, r[i].fuse);
+		fprintf(f, "\t{ %u, %u, %u, 0x%x },\n", r[i].plain, r[i].indexed, r[i].same,
+			r[i].fuse);
 	fprintf(f, "};\n");
 }
 
@@ -559,7 +580,7 @@ static void write_param(FILE *f, const char *name, const char *value)
 	memset(&p, 0, sizeof(p));
 	if (params_set(&p, name, value, &diag) < 0)
 		die("%s", diag.text);
-#define WRITE_int(field) fprintf(f, ".%s = %d, ", name, p.field)
+#define WRITE_int(field)   fprintf(f, ".%s = %d, ", name, p.field)
 #define WRITE_ports(field) fprintf(f, ".%s = 0x%x, ", name, p.field)
 #define WRITE_unroll(field)                                                                        \
 	do {                                                                                       \
@@ -610,8 +631,8 @@ static void write_arch(FILE *f, const char *dir, const char *arch)
 			continue;
 		if (strpbrk(value, "\"\\"))
 			die("quotes and backslashes cannot stand in a value");
-		if (!strcmp(name, "name") || !strcmp(name, "full_name") || !strcmp(name, "llvm_name") ||
-		    !strcmp(name, "cpuid")) {
+		if (!strcmp(name, "name") || !strcmp(name, "full_name") ||
+		    !strcmp(name, "llvm_name") || !strcmp(name, "cpuid")) {
 			fprintf(f, ".%s = \"%s\", ", name, value);
 			continue;
 		}
@@ -648,8 +669,8 @@ static void write_archs(const char *dir, const char *data, int n_archs)
 int main(int argc, char **argv)
 {
 	bool check = argc > 1 && !strcmp(argv[1], "--check");
-	const struct arch_variant no_variant = { .simple_beside = 0xff };
-	const struct arch_record no_record = { 0 };
+	const struct arch_variant no_variant = {.simple_beside = 0xff};
+	const struct arch_record no_record = {0};
 	const char *data = argv[check ? 2 : 1];
 	int first = 3, n_archs = argc - first;
 
@@ -678,7 +699,8 @@ int main(int argc, char **argv)
 	}
 	if (ports.count > 0xffff)
 		die("too many port uses");
-	printf("%d architectures, %u forms, %zu records, %zu variants, %zu port uses, %zu latencies\n",
+	printf("%d architectures, %u forms, %zu records, %zu variants, %zu port uses, %zu "
+	       "latencies\n",
 	       n_archs, n_forms, records.count, variants.count, ports.count, latencies.count);
 	if (check)
 		return 0;

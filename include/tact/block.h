@@ -17,7 +17,8 @@
 extern "C" {
 #endif
 
-/* Which throughput: of the block unrolled (TP_U), or as a loop (TP_L; the block ends in its branch). */
+/* Which throughput: of the block unrolled (TP_U), or as a loop (TP_L; the block ends in its
+ * branch). */
 enum tact_mode {
 	TACT_MODE_AUTO, /* loop if the block ends in a branch to its start */
 	TACT_MODE_LOOP,
@@ -27,16 +28,16 @@ enum tact_mode {
 /* What registers hold at entry, for memory dependence. */
 enum tact_init {
 	TACT_INIT_STACK, /* the same value, but rsp and rbp have values of their own */
-	TACT_INIT_SAME,  /* all the same value */
-	TACT_INIT_DIFF   /* all different values */
+	TACT_INIT_SAME,	 /* all the same value */
+	TACT_INIT_DIFF	 /* all different values */
 };
 
 struct tact_block_options {
-	size_t size;         /* sizeof(struct tact_block_options) */
+	size_t size; /* sizeof(struct tact_block_options) */
 	enum tact_mode mode;
 	enum tact_init init;
-	unsigned alignment;  /* address of the first byte modulo 64 */
-	bool paper;          /* restrict the model to what the FACILE paper describes */
+	unsigned alignment; /* address of the first byte modulo 64 */
+	bool paper;	    /* restrict the model to what the FACILE paper describes */
 };
 
 /* Longer ones are refused with -TACT_E_LIMIT: no basic block of real code comes near. */
@@ -44,9 +45,9 @@ enum { TACT_BLOCK_MAX_BYTES = 1 << 16 };
 
 struct tact_block;
 
-/* An empty block, to be loaded as often as wanted.  It belongs to one thread at a time; it remembers
- * decoded instructions, so one that is used for many blocks becomes fast.  opt may be NULL.
- * Returns -TACT_E_INVAL, -TACT_E_NOMEM.
+/* An empty block, to be loaded as often as wanted.  It belongs to one thread at a time; it
+ * remembers decoded instructions, so one that is used for many blocks becomes fast.  opt may be
+ * NULL. Returns -TACT_E_INVAL, -TACT_E_NOMEM.
  */
 int tact_block_create(struct tact_block **out, const struct tact_arch *arch,
 		      const struct tact_block_options *opt, struct tact_diag *diag);
@@ -84,22 +85,24 @@ enum tact_note {
 	TACT_NOTE_ELIMINATED = 1 << 3, /* a move that the renamer may execute */
 	TACT_NOTE_IDIOM = 1 << 4,      /* needs no port and does not wait for its registers */
 	TACT_NOTE_MICROCODED = 1 << 5,
-	TACT_NOTE_JCC = 1 << 6,        /* keeps its window out of the DSB (JCC erratum) */
+	TACT_NOTE_JCC = 1 << 6, /* keeps its window out of the DSB (JCC erratum) */
 	TACT_NOTE_LCP = 1 << 7,
-	TACT_NOTE_COMPLEX = 1 << 8,    /* needs the complex decoder */
-	TACT_NOTE_UNLAMINATED = 1 << 9,/* more fused uops behind the renamer than in front of it */
-	TACT_NOTE_STACK_SYNC = 1 << 10 /* a uop in front of it writes the stack engine's offset back */
+	TACT_NOTE_COMPLEX = 1 << 8,	/* needs the complex decoder */
+	TACT_NOTE_UNLAMINATED = 1 << 9, /* more fused uops behind the renamer than in front of it */
+	TACT_NOTE_STACK_SYNC =
+		1 << 10 /* a uop in front of it writes the stack engine's offset back */
 };
 
 /* What an instruction costs in this block. */
 struct tact_insn_cost {
 	size_t size;
-	unsigned notes;    /* bits of enum tact_note */
-	unsigned uops;     /* unfused */
+	unsigned notes;	   /* bits of enum tact_note */
+	unsigned uops;	   /* unfused */
 	unsigned issued;   /* fused, after unlamination */
 	unsigned mite, ms; /* from decoders (or DSB, LSD) and from the microcode sequencer */
 	unsigned divider;  /* cycles */
-	double port[16];   /* uops by port, spread over the block so that the busiest port is as idle as possible */
+	double port[16]; /* uops by port, spread over the block so that the busiest port is as idle
+			    as possible */
 };
 
 int tact_block_cost(struct tact_block *block, size_t i, struct tact_insn_cost *cost);

@@ -21,10 +21,10 @@ extern "C" {
 
 enum {
 	TACT_CLASSIFY_MAX_TOPICS = 32,
-	TACT_CLASSIFY_MAX_WORDS = 256,     /* different port combinations */
-	TACT_CLASSIFY_MAX_BAGS = 1 << 24,  /* different bags */
+	TACT_CLASSIFY_MAX_WORDS = 256,	  /* different port combinations */
+	TACT_CLASSIFY_MAX_BAGS = 1 << 24, /* different bags */
 	TACT_CLASSIFY_NAME_SIZE = 32,
-	TACT_CLASSIFY_PORTS_SIZE = 20      /* "p0156", ports above 9 as letters */
+	TACT_CLASSIFY_PORTS_SIZE = 20 /* "p0156", ports above 9 as letters */
 };
 
 /* ---- bags ---- */
@@ -48,13 +48,13 @@ size_t tact_bags_count(const struct tact_bags *bags); /* different ones */
 /* ---- training ---- */
 
 struct tact_classify_options {
-	size_t size;     /* sizeof(struct tact_classify_options) */
+	size_t size;	 /* sizeof(struct tact_classify_options) */
 	unsigned topics; /* 0: 6 */
-	double alpha;    /* prior of a block's topics; 0: 1/6 */
-	double beta;     /* prior of a topic's port combinations; 0: 1/13 */
+	double alpha;	 /* prior of a block's topics; 0: 1/6 */
+	double beta;	 /* prior of a topic's port combinations; 0: 1/13 */
 	uint64_t seed;
 	unsigned starts; /* of which the best is taken; 0: 24 */
-	unsigned jobs;   /* threads; 0: 1.  The result does not depend on them */
+	unsigned jobs;	 /* threads; 0: 1.  The result does not depend on them */
 };
 
 struct tact_classifier; /* one thread at a time */
@@ -88,7 +88,7 @@ struct tact_classifier_info {
 	uint64_t seed;
 	unsigned starts;
 	uint64_t blocks, bags, uops; /* that it was trained on; bags: different ones */
-	double perplexity;           /* on them */
+	double perplexity;	     /* on them */
 };
 int tact_classifier_info(const struct tact_classifier *classifier,
 			 struct tact_classifier_info *out);
@@ -113,10 +113,10 @@ int tact_classifier_leading(const struct tact_classifier *classifier, unsigned t
 
 struct tact_label {
 	size_t size;
-	int topic;               /* the block's category; -1: no uop with a port */
-	uint64_t uops;           /* that have been looked at */
-	uint64_t unknown;        /* others: their combination is not in the model */
-	double log_likelihood;   /* of the uops that have been looked at: a lower bound */
+	int topic;	       /* the block's category; -1: no uop with a port */
+	uint64_t uops;	       /* that have been looked at */
+	uint64_t unknown;      /* others: their combination is not in the model */
+	double log_likelihood; /* of the uops that have been looked at: a lower bound */
 	double weight[TACT_CLASSIFY_MAX_TOPICS]; /* of topics in the block; sum 1 */
 };
 

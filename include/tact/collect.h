@@ -22,18 +22,19 @@ extern "C" {
 
 struct tact_collect_options {
 	size_t size;
-	bool no_branch; /* without the instruction that ends a block, if it is a branch, call, return or
-			   call of the kernel; a block that was nothing else is left out */
+	bool no_branch; /* without the instruction that ends a block, if it is a branch, call,
+			   return or call of the kernel; a block that was nothing else is left out
+			 */
 };
 
 struct tact_collect_block {
 	size_t size;
 	const uint8_t *code; /* owned by the collection until the sink returns, as are the names */
 	size_t code_size;
-	uint64_t address;    /* as the file has it; for code of no file, where it was in memory */
-	const char *module;  /* path of the file; "" if there is none */
-	const char *function;/* "" if no symbol covers it */
-	uint64_t count;	     /* how often it was executed; 0 if it comes from a file */
+	uint64_t address;     /* as the file has it; for code of no file, where it was in memory */
+	const char *module;   /* path of the file; "" if there is none */
+	const char *function; /* "" if no symbol covers it */
+	uint64_t count;	      /* how often it was executed; 0 if it comes from a file */
 };
 
 struct tact_collect; /* one thread at a time */
@@ -42,14 +43,14 @@ struct tact_collect; /* one thread at a time */
 int tact_collect_create(struct tact_collect **out, const struct tact_collect_options *opt);
 void tact_collect_destroy(struct tact_collect *collect); /* NULL is allowed */
 
-/* Takes what is left of a trace, of either mode.  Errors are those of tact_trace_next; what came before one
- * is collected.
+/* Takes what is left of a trace, of either mode.  Errors are those of tact_trace_next; what came
+ * before one is collected.
  */
 int tact_collect_trace(struct tact_collect *collect, struct tact_trace *trace,
 		       struct tact_diag *diag);
 
-/* All blocks of an ELF file: from its entry, symbols and unwind tables along branches and calls, then
- * from what lies between.  Returns -TACT_E_IO, -TACT_E_FORMAT, -TACT_E_NOMEM.
+/* All blocks of an ELF file: from its entry, symbols and unwind tables along branches and calls,
+ * then from what lies between.  Returns -TACT_E_IO, -TACT_E_FORMAT, -TACT_E_NOMEM.
  */
 int tact_collect_file(struct tact_collect *collect, const char *path, struct tact_diag *diag);
 
@@ -62,10 +63,10 @@ int tact_collect_finish(struct tact_collect *collect,
 
 struct tact_collect_summary {
 	size_t size;
-	uint64_t n_blocks;	 /* handed over */
-	uint64_t n_insns;	 /* in them */
+	uint64_t n_blocks; /* handed over */
+	uint64_t n_insns;  /* in them */
 	uint64_t executed_blocks, executed_insns;
-	uint64_t n_undecoded;	 /* places where code could not be decoded */
+	uint64_t n_undecoded; /* places where code could not be decoded */
 };
 
 /* After tact_collect_finish. */

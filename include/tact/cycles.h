@@ -21,11 +21,11 @@ extern "C" {
 
 struct tact_cycles_options {
 	size_t size;
-	bool exact;        /* every execution goes through the pipeline; nothing is remembered */
-	bool caches;       /* loads and stores go through caches with the sizes of the architecture */
-	bool branches;     /* a branch predictor, and what its mistakes cost */
+	bool exact;    /* every execution goes through the pipeline; nothing is remembered */
+	bool caches;   /* loads and stores go through caches with the sizes of the architecture */
+	bool branches; /* a branch predictor, and what its mistakes cost */
 	uint64_t cache_bytes[3]; /* L1, L2, L3 instead of the architecture's; 0: as it says */
-	bool insns;        /* cycles by instruction are kept, too: see tact_cycles_get_insns */
+	bool insns; /* cycles by instruction are kept, too: see tact_cycles_get_insns */
 };
 
 struct tact_cycles; /* one thread at a time */
@@ -41,21 +41,21 @@ void tact_cycles_destroy(struct tact_cycles *cycles); /* NULL is allowed */
 int tact_cycles_event(struct tact_cycles *cycles, const struct tact_trace_event *event,
 		      struct tact_diag *diag);
 
-/* Everything that is still in flight retires.  More events can follow, but what was learned so far is
- * forgotten.
+/* Everything that is still in flight retires.  More events can follow, but what was learned so far
+ * is forgotten.
  */
 int tact_cycles_finish(struct tact_cycles *cycles, struct tact_diag *diag);
 
 struct tact_cycles_totals {
 	size_t size;
-	double cycles;             /* of all threads together */
+	double cycles;			   /* of all threads together */
 	uint64_t instructions, executions; /* of blocks */
-	uint64_t simulated;        /* instructions that went through the pipeline */
-	uint64_t unknown;          /* instructions without data, executed */
+	uint64_t simulated;		   /* instructions that went through the pipeline */
+	uint64_t unknown;		   /* instructions without data, executed */
 	uint32_t n_threads;
-	double uops[16];           /* by port */
-	double stalls[TACT_N_STALLS]; /* cycles */
-	uint64_t accesses;         /* loads and stores */
+	double uops[16];			    /* by port */
+	double stalls[TACT_N_STALLS];		    /* cycles */
+	uint64_t accesses;			    /* loads and stores */
 	uint64_t branches, mispredicted, misses[3]; /* only if asked for */
 };
 void tact_cycles_get_totals(const struct tact_cycles *cycles, struct tact_cycles_totals *out);
@@ -83,20 +83,20 @@ struct tact_cycles_block {
 	const struct tact_trace_block *block; /* owned by the trace */
 	uint64_t executions;
 	double cycles, uops[16], stalls[TACT_N_STALLS];
-	double bound;              /* FACILE's throughput of the block alone, for comparison */
-	uint32_t bottlenecks;      /* of that: bits of enum tact_bound */
-	uint32_t limits;           /* bounds that say what the executions took: the largest of those that they
-				      did not beat, if it is within 5% of it, or if they hardly stalled; 0:
-				      what stalled them is the reason */
-	uint32_t unknown;          /* instructions without data */
+	double bound;	      /* FACILE's throughput of the block alone, for comparison */
+	uint32_t bottlenecks; /* of that: bits of enum tact_bound */
+	uint32_t limits; /* bounds that say what the executions took: the largest of those that they
+			    did not beat, if it is within 5% of it, or if they hardly stalled; 0:
+			    what stalled them is the reason */
+	uint32_t unknown; /* instructions without data */
 };
 int tact_cycles_get_block(const struct tact_cycles *cycles, uint32_t number,
 			  struct tact_cycles_block *out);
 
-/* The cycles of a block by instruction, of which there are block->n_insns: those from the retirement of
- * the one before it to its own, as the pipelines saw it, scaled to all executions; of a macro-fused pair
- * the first has all.  Evenly, if they did not see the block, or if opt.insns was not set.
- * Returns -TACT_E_INVAL for a block that was never executed.
+/* The cycles of a block by instruction, of which there are block->n_insns: those from the
+ * retirement of the one before it to its own, as the pipelines saw it, scaled to all executions; of
+ * a macro-fused pair the first has all.  Evenly, if they did not see the block, or if opt.insns was
+ * not set. Returns -TACT_E_INVAL for a block that was never executed.
  */
 int tact_cycles_get_insns(const struct tact_cycles *cycles, uint32_t number, double *out);
 

@@ -29,13 +29,13 @@ enum tact_store_flag {
  */
 struct tact_machine {
 	size_t size;
-	int64_t id;         /* in its store */
+	int64_t id; /* in its store */
 	char vendor[16];
 	char brand[64];
 	unsigned family, model, stepping;
 	char microcode[24]; /* "" if it could not be read */
 	bool is_virtual;
-	char arch[16];      /* tact's name of it; "": it is not modelled */
+	char arch[16]; /* tact's name of it; "": it is not modelled */
 };
 
 struct tact_store; /* one thread at a time */
@@ -73,8 +73,8 @@ int tact_store_has_measurement(struct tact_store *store, const uint8_t *code, si
 /* From here on the rows of tact_store_put_* are written in transactions of many: whatever ends the
  * process leaves a good store with all transactions but the last.  Rows of other processes wait for
  * the end of each.  Without this, each row is a transaction of its own.
- * The functions of this part return errors as tact_store_put_measurement does; -TACT_E_INVAL also for
- * a block or machine that the store does not have, and for a second begin without an end.
+ * The functions of this part return errors as tact_store_put_measurement does; -TACT_E_INVAL also
+ * for a block or machine that the store does not have, and for a second begin without an end.
  */
 int tact_store_begin(struct tact_store *store, struct tact_diag *diag);
 
@@ -86,8 +86,8 @@ int tact_store_end(struct tact_store *store, struct tact_diag *diag);
 /* Names of applications, categories, classifiers, models: up to 63 bytes, no control characters. */
 enum { TACT_STORE_NAME_MAX = 63 };
 
-/* A block without anything else.  *id, which may be NULL, is what the functions below take; it holds
- * for this store.  Returns 1 if the block is new, 0 if it was there.
+/* A block without anything else.  *id, which may be NULL, is what the functions below take; it
+ * holds for this store.  Returns 1 if the block is new, 0 if it was there.
  */
 int tact_store_put_block(struct tact_store *store, const uint8_t *code, size_t size, int64_t *id,
 			 struct tact_diag *diag);
@@ -98,15 +98,15 @@ int tact_store_put_block(struct tact_store *store, const uint8_t *code, size_t s
 int tact_store_put_source(struct tact_store *store, int64_t block, const char *app, double weight,
 			  struct tact_diag *diag);
 
-/* Between tact_store_begin and _end: the same, but weights that come for a block and application more
- * than once since the begin add up.  So a file that has a block several times can be imported, and
- * imported again.  -TACT_E_INVAL outside of them.
+/* Between tact_store_begin and _end: the same, but weights that come for a block and application
+ * more than once since the begin add up.  So a file that has a block several times can be imported,
+ * and imported again.  -TACT_E_INVAL outside of them.
  */
 int tact_store_add_source(struct tact_store *store, int64_t block, const char *app, double weight,
 			  struct tact_diag *diag);
 
-/* The category of the block by a classifier, for an architecture ("" if it needs none).  One row for
- * each block, classifier and architecture: the new label replaces the one before.
+/* The category of the block by a classifier, for an architecture ("" if it needs none).  One row
+ * for each block, classifier and architecture: the new label replaces the one before.
  */
 int tact_store_put_category(struct tact_store *store, int64_t block, const char *classifier,
 			    const char *arch, const char *label, struct tact_diag *diag);
@@ -126,14 +126,13 @@ struct tact_store_import {
 	const char *flags;	  /* letters; NULL: those of the measurement */
 	const uint8_t *loop_code; /* the loop that ran, with its branch; NULL: not known */
 	size_t loop_size;
-	int clean;	  /* 1, 0; < 0: not known */
-	bool has_spread;  /* the measurement's spread is known */
+	int clean;	 /* 1, 0; < 0: not known */
+	bool has_spread; /* the measurement's spread is known */
 };
 
 /* As tact_store_put_measurement, for any machine. */
-int tact_store_put_import(struct tact_store *store, int64_t block,
-			  const struct tact_measurement *m, const struct tact_store_import *import,
-			  struct tact_diag *diag);
+int tact_store_put_import(struct tact_store *store, int64_t block, const struct tact_measurement *m,
+			  const struct tact_store_import *import, struct tact_diag *diag);
 
 struct tact_store_prediction {
 	size_t size;
@@ -168,7 +167,7 @@ struct tact_store_category {
 /* Which rows.  All zero but size and init: all of them. */
 struct tact_store_filter {
 	size_t size;
-	const char *machine;    /* its brand; NULL: any */
+	const char *machine;	/* its brand; NULL: any */
 	const char *arch;	/* of the machine, or of the prediction; NULL: any */
 	enum tact_mode mode;	/* AUTO: any */
 	int init;		/* enum tact_init; < 0: any */
@@ -200,15 +199,14 @@ struct tact_store_row {
 
 struct tact_store_iter;
 
-/* Returns -TACT_E_INVAL, -TACT_E_NOMEM, and those of tact_store_open for a bad file.  Writing to the
- * store while it is walked is allowed; rows added meanwhile may or may not come up.
+/* Returns -TACT_E_INVAL, -TACT_E_NOMEM, and those of tact_store_open for a bad file.  Writing to
+ * the store while it is walked is allowed; rows added meanwhile may or may not come up.
  */
 int tact_store_iter_create(struct tact_store_iter **out, struct tact_store *store,
 			   struct tact_diag *diag);
 /* filter may be NULL */
 int tact_store_iter_create_filtered(struct tact_store_iter **out, struct tact_store *store,
-				    const struct tact_store_filter *filter,
-				    struct tact_diag *diag);
+				    const struct tact_store_filter *filter, struct tact_diag *diag);
 
 /* 1 with *row filled, 0 behind the last row, or < 0; -TACT_E_FORMAT for a row that no version of
  * tact writes.
@@ -238,8 +236,8 @@ int tact_store_blocks_next(struct tact_store_blocks *blocks, struct tact_store_b
 			   struct tact_diag *diag);
 void tact_store_blocks_destroy(struct tact_store_blocks *blocks); /* NULL is allowed */
 
-/* The code of one block.  1 with *size, 0 if the store has no such block; -TACT_E_LIMIT if `capacity`,
- * for which TACT_BLOCK_MAX_BYTES is always enough, is too small.
+/* The code of one block.  1 with *size, 0 if the store has no such block; -TACT_E_LIMIT if
+ * `capacity`, for which TACT_BLOCK_MAX_BYTES is always enough, is too small.
  */
 int tact_store_get_block(struct tact_store *store, int64_t id, uint8_t *code, size_t capacity,
 			 size_t *size, struct tact_diag *diag);
@@ -311,8 +309,8 @@ struct tact_csv_field {
 
 struct tact_csv; /* one thread at a time */
 
-/* Opens a CSV file; path "-" is standard input.  The separator is a comma, or, if the first line has
- * none, a tab or a semicolon.  A byte order mark, blank lines and lines that begin with # are
+/* Opens a CSV file; path "-" is standard input.  The separator is a comma, or, if the first line
+ * has none, a tab or a semicolon.  A byte order mark, blank lines and lines that begin with # are
  * skipped.  Memory is bounded whatever the file holds.
  * Returns -TACT_E_IO, -TACT_E_FORMAT for what is surely no CSV (with its reason), -TACT_E_NOMEM.
  */
@@ -348,9 +346,9 @@ struct tact_records_options {
 	enum tact_unit unit;
 	enum tact_mode mode; /* AUTO: loop if there is a column hex_loop, else unroll */
 	enum tact_init init;
-	const char *origin;	/* name of the file: where measurements come from, and, up to its dot, the
-				   application of weights; NULL: not known */
-	const char *app;	/* NULL: that of the weights, none for other rows */
+	const char *origin; /* name of the file: where measurements come from, and, up to its dot,
+			       the application of weights; NULL: not known */
+	const char *app;    /* NULL: that of the weights, none for other rows */
 	const char *classifier; /* of categories; NULL: "import" */
 	const char *arch;	/* of predictions and categories; NULL: none */
 	const char *model;	/* of predictions; NULL: "facile", where the columns show that */
@@ -377,10 +375,10 @@ struct tact_record {
 struct tact_records;
 
 /* Opens a list of hex strings or a CSV file.  opt may be NULL.  A header names the columns (case
- * aside; any order; others are ignored): doc/formats.md lists them.  Without one, the first column is
- * hex and the second a weight, if all of the first ones are below 1, or else cycles.
- * Returns the errors of tact_csv_open; -TACT_E_FORMAT if there is no hex; -TACT_E_INVAL for options that
- * the file does not go with.
+ * aside; any order; others are ignored): doc/formats.md lists them.  Without one, the first column
+ * is hex and the second a weight, if all of the first ones are below 1, or else cycles. Returns the
+ * errors of tact_csv_open; -TACT_E_FORMAT if there is no hex; -TACT_E_INVAL for options that the
+ * file does not go with.
  */
 int tact_records_open(struct tact_records **out, const char *path,
 		      const struct tact_records_options *opt, struct tact_diag *diag);
@@ -392,7 +390,8 @@ void tact_records_close(struct tact_records *records); /* NULL is allowed */
 int tact_records_next(struct tact_records *records, struct tact_record *record,
 		      struct tact_diag *diag);
 
-/* What was found and assumed, for people: "CSV: hex, cycles (for one iteration), app; ignored: x". */
+/* What was found and assumed, for people: "CSV: hex, cycles (for one iteration), app; ignored: x".
+ */
 const char *tact_records_description(const struct tact_records *records);
 
 /* Whether rows have measurements; predictions; an application; of which machine they are. */

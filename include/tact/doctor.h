@@ -17,18 +17,18 @@ extern "C" {
 
 /* The CPU that this program runs on, as it says itself. */
 struct tact_host {
-	size_t size;                    /* sizeof(struct tact_host) */
-	char vendor[16];                /* "GenuineIntel" */
-	char brand[64];                 /* "" if it has none */
+	size_t size;	 /* sizeof(struct tact_host) */
+	char vendor[16]; /* "GenuineIntel" */
+	char brand[64];	 /* "" if it has none */
 	unsigned family, model, stepping;
-	char microcode[24];             /* "0xd0003a5"; "" if it cannot be read */
-	bool is_virtual;                /* a hypervisor says that it is there */
-	char hypervisor[16];            /* "KVMKVMKVM"; "" if there is none or it has no name */
-	unsigned n_online, n_allowed;   /* CPUs of the system, CPUs that this process may use */
-	unsigned n_cores;               /* cores that the allowed CPUs belong to */
-	unsigned threads_per_core;      /* 2: with SMT; 0: unknown */
+	char microcode[24];	      /* "0xd0003a5"; "" if it cannot be read */
+	bool is_virtual;	      /* a hypervisor says that it is there */
+	char hypervisor[16];	      /* "KVMKVMKVM"; "" if there is none or it has no name */
+	unsigned n_online, n_allowed; /* CPUs of the system, CPUs that this process may use */
+	unsigned n_cores;	      /* cores that the allowed CPUs belong to */
+	unsigned threads_per_core;    /* 2: with SMT; 0: unknown */
 	bool has_invariant_tsc;
-	double tsc_hz;                  /* measured, to some 0.1% */
+	double tsc_hz; /* measured, to some 0.1% */
 };
 
 /* Returns -TACT_E_INVAL.  Takes some 10 ms for the frequency. */
@@ -74,7 +74,7 @@ const char *tact_check_state_name(enum tact_check_state state); /* "good", "degr
 struct tact_check {
 	size_t size;
 	enum tact_check_state state;
-	bool is_vital;      /* nothing can be measured if it is missing */
+	bool is_vital;	    /* nothing can be measured if it is missing */
 	const char *name;   /* "cycles": stable, for files; static */
 	const char *title;  /* "hardware cycles": for people; static */
 	char found[160];    /* what there is */

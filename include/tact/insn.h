@@ -17,18 +17,25 @@ extern "C" {
 
 enum { TACT_MAX_OPERANDS = 10, TACT_MAX_INSN_BYTES = 15 };
 
-/* Registers that are renamed as one.  Parts (al, ax, eax; xmm, ymm) have the number of the whole. */
+/* Registers that are renamed as one.  Parts (al, ax, eax; xmm, ymm) have the number of the whole.
+ */
 enum tact_reg {
-	TACT_REG_RAX, TACT_REG_RCX, TACT_REG_RDX, TACT_REG_RBX,
-	TACT_REG_RSP, TACT_REG_RBP, TACT_REG_RSI, TACT_REG_RDI, /* r8 to r15 follow */
-	TACT_REG_VEC0 = 16,     /* xmm0, ymm0, zmm0; 32 of them */
-	TACT_REG_MASK0 = 48,    /* k0 to k7 */
-	TACT_REG_MMX0 = 56,     /* mm0 to mm7 */
-	TACT_REG_X87 = 64,      /* the x87 stack, as one */
+	TACT_REG_RAX,
+	TACT_REG_RCX,
+	TACT_REG_RDX,
+	TACT_REG_RBX,
+	TACT_REG_RSP,
+	TACT_REG_RBP,
+	TACT_REG_RSI,
+	TACT_REG_RDI,		/* r8 to r15 follow */
+	TACT_REG_VEC0 = 16,	/* xmm0, ymm0, zmm0; 32 of them */
+	TACT_REG_MASK0 = 48,	/* k0 to k7 */
+	TACT_REG_MMX0 = 56,	/* mm0 to mm7 */
+	TACT_REG_X87 = 64,	/* the x87 stack, as one */
 	TACT_REG_SEGMENT0 = 65, /* es, cs, ss, ds, fs, gs */
-	TACT_REG_OTHER = 71,    /* control, debug, bound registers, mxcsr, ...: as one */
+	TACT_REG_OTHER = 71,	/* control, debug, bound registers, mxcsr, ...: as one */
 	TACT_REG_RIP = 72,
-	TACT_REG_FLAGS = 73,    /* as an operand; dependences use flag groups */
+	TACT_REG_FLAGS = 73, /* as an operand; dependences use flag groups */
 	TACT_N_REGS,
 	TACT_REG_NONE = 255
 };
@@ -51,66 +58,69 @@ enum tact_access {
 };
 
 struct tact_operand {
-	uint8_t kind;         /* enum tact_operand_kind */
-	uint8_t access;       /* bits of enum tact_access */
-	uint8_t number;       /* its number in the tables: rN or mN; TACT_REG_NONE: it has none */
-	bool explicit_operand;/* written in assembly text */
-	uint16_t bits;        /* width */
-	uint8_t reg;          /* enum tact_reg */
-	bool high_byte;       /* ah, ch, dh or bh */
-	bool implicit_stack;  /* rsp as changed by push, pop, call and ret, or an address based on it */
-	uint8_t base, index;  /* enum tact_reg or TACT_REG_NONE */
+	uint8_t kind;	       /* enum tact_operand_kind */
+	uint8_t access;	       /* bits of enum tact_access */
+	uint8_t number;	       /* its number in the tables: rN or mN; TACT_REG_NONE: it has none */
+	bool explicit_operand; /* written in assembly text */
+	uint16_t bits;	       /* width */
+	uint8_t reg;	       /* enum tact_reg */
+	bool high_byte;	       /* ah, ch, dh or bh */
+	bool implicit_stack; /* rsp as changed by push, pop, call and ret, or an address based on it
+			      */
+	uint8_t base, index; /* enum tact_reg or TACT_REG_NONE */
 	uint8_t scale, segment;
 };
 
 enum tact_insn_attribute {
-	TACT_INSN_BRANCH = 1 << 0,     /* changes rip */
+	TACT_INSN_BRANCH = 1 << 0, /* changes rip */
 	TACT_INSN_COND_BRANCH = 1 << 1,
 	TACT_INSN_CALL = 1 << 2,
 	TACT_INSN_RET = 1 << 3,
-	TACT_INSN_LOCKED = 1 << 4,     /* lock prefix, or xchg with memory */
-	TACT_INSN_LCP = 1 << 5,        /* length-changing prefix */
-	TACT_INSN_INDEXED = 1 << 6,    /* an address has an index register */
-	TACT_INSN_SAME_REG = 1 << 7,   /* two or more register operands, all of them the same one */
-	TACT_INSN_ZMM = 1 << 8,        /* has a 512-bit register */
-	TACT_INSN_VECTOR = 1 << 9,     /* has a vector or MMX register */
+	TACT_INSN_LOCKED = 1 << 4,   /* lock prefix, or xchg with memory */
+	TACT_INSN_LCP = 1 << 5,	     /* length-changing prefix */
+	TACT_INSN_INDEXED = 1 << 6,  /* an address has an index register */
+	TACT_INSN_SAME_REG = 1 << 7, /* two or more register operands, all of them the same one */
+	TACT_INSN_ZMM = 1 << 8,	     /* has a 512-bit register */
+	TACT_INSN_VECTOR = 1 << 9,   /* has a vector or MMX register */
 	TACT_INSN_RIP_RELATIVE = 1 << 10,
 	TACT_INSN_REP = 1 << 11,
 	TACT_INSN_SERIALIZING = 1 << 12,
 	TACT_INSN_LOAD = 1 << 13,
 	TACT_INSN_STORE = 1 << 14,
-	TACT_INSN_HIGH8_ALIAS = 1 << 15, /* its source register has the encoding of ah, ch, dh or bh: spl, r12b, ... */
-	TACT_INSN_POP_REG4 = 1 << 16,    /* pop rsp or pop r12 */
-	TACT_INSN_PAIR_SHORT = 1 << 17   /* load of 32 or 64 bits into a whole register: mov, movsxd, pop */
+	TACT_INSN_HIGH8_ALIAS = 1 << 15, /* its source register has the encoding of ah, ch, dh or
+					    bh: spl, r12b, ... */
+	TACT_INSN_POP_REG4 = 1 << 16,	 /* pop rsp or pop r12 */
+	TACT_INSN_PAIR_SHORT =
+		1 << 17 /* load of 32 or 64 bits into a whole register: mov, movsxd, pop */
 };
 
 /* What an instruction does to the symbolic value of the register that it writes. */
 enum tact_value_effect {
 	TACT_VALUE_UNKNOWN, /* a value of its own */
 	TACT_VALUE_COPY,    /* that of the first register read */
-	TACT_VALUE_ADD,     /* that plus the immediate */
-	TACT_VALUE_SUB,     /* that minus the immediate */
+	TACT_VALUE_ADD,	    /* that plus the immediate */
+	TACT_VALUE_SUB,	    /* that minus the immediate */
 	TACT_VALUE_INC,
 	TACT_VALUE_DEC,
-	TACT_VALUE_LEA,     /* that of the base plus the displacement */
+	TACT_VALUE_LEA,	    /* that of the base plus the displacement */
 	TACT_VALUE_LOAD,    /* what memory holds, all of it: 64 bits, or 32 zero-extended */
 	TACT_VALUE_CONSTANT /* the immediate */
 };
 
 struct tact_insn {
-	uint16_t form;          /* number of its form in the tables, TACT_FORM_NONE if it has none */
-	uint16_t mnemonic;      /* Zydis' number */
-	uint32_t attributes;    /* bits of enum tact_insn_attribute */
+	uint16_t form;	     /* number of its form in the tables, TACT_FORM_NONE if it has none */
+	uint16_t mnemonic;   /* Zydis' number */
+	uint32_t attributes; /* bits of enum tact_insn_attribute */
 	uint8_t length;
-	uint8_t opcode_offset;  /* of the opcode byte, behind prefixes and escapes */
-	uint8_t immediate_bits; /* encoded width; 0: none */
-	uint8_t condition;      /* of a conditional branch: its code, 0 to 15 */
+	uint8_t opcode_offset;		   /* of the opcode byte, behind prefixes and escapes */
+	uint8_t immediate_bits;		   /* encoded width; 0: none */
+	uint8_t condition;		   /* of a conditional branch: its code, 0 to 15 */
 	uint8_t flags_read, flags_written; /* bits of enum tact_flag_group */
-	uint8_t value_effect;   /* enum tact_value_effect */
+	uint8_t value_effect;		   /* enum tact_value_effect */
 	uint8_t n_operands;
-	int8_t stack_change;    /* of push, pop, call, ret: change of rsp in bytes */
-	int64_t displacement;   /* of the explicit memory operand */
-	int64_t immediate;      /* the first one, sign-extended; of a relative branch: its offset */
+	int8_t stack_change;  /* of push, pop, call, ret: change of rsp in bytes */
+	int64_t displacement; /* of the explicit memory operand */
+	int64_t immediate;    /* the first one, sign-extended; of a relative branch: its offset */
 	struct tact_operand operand[TACT_MAX_OPERANDS];
 };
 

@@ -21,23 +21,23 @@ extern "C" {
 /* How the number of executions of a block was found. */
 enum tact_mix_method {
 	TACT_MIX_HYBRID, /* by the rule: one of the next two for each block */
-	TACT_MIX_EBS,    /* samples in the block, divided by its length */
-	TACT_MIX_LBR,    /* streams between taken branches */
-	TACT_MIX_EXACT,  /* counted, not sampled */
+	TACT_MIX_EBS,	 /* samples in the block, divided by its length */
+	TACT_MIX_LBR,	 /* streams between taken branches */
+	TACT_MIX_EXACT,	 /* counted, not sampled */
 	TACT_N_MIX_METHODS
 };
 const char *tact_mix_method_name(enum tact_mix_method method); /* "hybrid", "ebs", "lbr", "exact" */
 
 /* What the machine gave, best first.  Values are stable: new ones go to the end. */
 enum tact_mix_rung {
-	TACT_MIX_RUNG_EXACT,     /* every execution was counted */
-	TACT_MIX_RUNG_LBR,       /* instructions and taken branches, both with branch stacks */
-	TACT_MIX_RUNG_STACKS,    /* branch stacks, taken by one event of another kind */
-	TACT_MIX_RUNG_AMD,       /* AMD's branch records */
-	TACT_MIX_RUNG_PRECISE,   /* instructions, precise, no branch stacks */
+	TACT_MIX_RUNG_EXACT,	    /* every execution was counted */
+	TACT_MIX_RUNG_LBR,	    /* instructions and taken branches, both with branch stacks */
+	TACT_MIX_RUNG_STACKS,	    /* branch stacks, taken by one event of another kind */
+	TACT_MIX_RUNG_AMD,	    /* AMD's branch records */
+	TACT_MIX_RUNG_PRECISE,	    /* instructions, precise, no branch stacks */
 	TACT_MIX_RUNG_INSTRUCTIONS, /* instructions, with skid */
-	TACT_MIX_RUNG_CYCLES,    /* time in cycles: not executions */
-	TACT_MIX_RUNG_CLOCK,     /* time by a clock: not executions */
+	TACT_MIX_RUNG_CYCLES,	    /* time in cycles: not executions */
+	TACT_MIX_RUNG_CLOCK,	    /* time by a clock: not executions */
 	TACT_MIX_RUNG_NONE,
 	TACT_N_MIX_RUNGS
 };
@@ -67,15 +67,15 @@ struct tact_mix_options {
 	size_t size;
 	enum tact_mix_method method;
 	const struct tact_mix_rule *rule; /* borrowed for the call; NULL: the paper's */
-	const char *root;                 /* files are looked for below this directory first; NULL: none */
-	const char *const *files;         /* n_files paths that stand for recorded ones of the same name or
-					     build-id; or RECORDED=PATH */
+	const char *root;	  /* files are looked for below this directory first; NULL: none */
+	const char *const *files; /* n_files paths that stand for recorded ones of the same name or
+				     build-id; or RECORDED=PATH */
 	size_t n_files;
 };
 
-/* Reads a recording of perf or of tact, or a file of exact counts; "-" is standard input.  opt may be NULL.
- * Returns -TACT_E_IO, -TACT_E_FORMAT, -TACT_E_VERSION, -TACT_E_NOMEM, -TACT_E_INVAL; -TACT_E_NO_DATA if it has no
- * samples.
+/* Reads a recording of perf or of tact, or a file of exact counts; "-" is standard input.  opt may
+ * be NULL. Returns -TACT_E_IO, -TACT_E_FORMAT, -TACT_E_VERSION, -TACT_E_NOMEM, -TACT_E_INVAL;
+ * -TACT_E_NO_DATA if it has no samples.
  */
 int tact_mix_open(struct tact_mix **out, const char *path, const struct tact_mix_options *opt,
 		  struct tact_diag *diag);
@@ -84,32 +84,36 @@ void tact_mix_destroy(struct tact_mix *mix); /* NULL is allowed */
 struct tact_mix_summary {
 	size_t size;
 	enum tact_mix_rung rung;
-	enum tact_mix_method method;    /* hybrid only if there are both */
+	enum tact_mix_method method; /* hybrid only if there are both */
 	uint64_t samples, ebs_samples, lbr_samples, branches;
 	uint64_t lost, throttled, unknown_records, bad_records;
-	uint64_t outside_samples;       /* of the instruction pointer: no known code there */
-	uint64_t streams, outside_streams, impossible_streams; /* and streams that no control flow allows */
-	double newest_impossible, other_impossible; /* share of impossible pairs, of the newest and of the others */
-	bool newest_dropped;            /* the newest pair of each stack was left out for that */
+	uint64_t outside_samples; /* of the instruction pointer: no known code there */
+	uint64_t streams, outside_streams,
+		impossible_streams; /* and streams that no control flow allows */
+	double newest_impossible,
+		other_impossible; /* share of impossible pairs, of the newest and of the others */
+	bool newest_dropped;	  /* the newest pair of each stack was left out for that */
 	size_t blocks, biased_blocks, modules, threads, missing_modules;
 	size_t blocks_by_lbr, blocks_by_ebs; /* as the rule chose */
-	double instructions;            /* executed, as estimated */
-	double instructions_by_lbr;     /* share of them from blocks that the rule gave to LBR */
-	bool is_relative;               /* only shares mean something: no event says how much it counts */
-	double flow_error;              /* sum of |in - out| over sum of in, blocks of LBR; < 0: unknown */
-	uint64_t flow_blocks, flow_outliers; /* blocks that were checked; beyond four standard errors */
-	uint64_t bytes;                 /* read */
-	const char *command;            /* as recorded; "" if not; owned by the mix */
+	double instructions;		     /* executed, as estimated */
+	double instructions_by_lbr; /* share of them from blocks that the rule gave to LBR */
+	bool is_relative;  /* only shares mean something: no event says how much it counts */
+	double flow_error; /* sum of |in - out| over sum of in, blocks of LBR; < 0: unknown */
+	uint64_t flow_blocks,
+		flow_outliers; /* blocks that were checked; beyond four standard errors */
+	uint64_t bytes;	       /* read */
+	const char *command;   /* as recorded; "" if not; owned by the mix */
 	const char *ebs_event, *lbr_event; /* names; "" if there is none */
 	uint64_t ebs_period, lbr_period;   /* 0: not fixed */
 };
 int tact_mix_summarize(const struct tact_mix *mix, struct tact_mix_summary *out);
 
-/* What is not there: modules whose code could not be read, number i; returns 0, or 1 behind the last. */
+/* What is not there: modules whose code could not be read, number i; returns 0, or 1 behind the
+ * last. */
 struct tact_mix_missing {
 	size_t size;
 	const char *path, *why; /* owned by the mix */
-	uint64_t samples;       /* of it, and ends of streams */
+	uint64_t samples;	/* of it, and ends of streams */
 };
 int tact_mix_missing_module(const struct tact_mix *mix, size_t i, struct tact_mix_missing *out);
 
@@ -117,17 +121,18 @@ int tact_mix_missing_module(const struct tact_mix *mix, size_t i, struct tact_mi
 struct tact_mix_block {
 	size_t size;
 	const char *module, *function;
-	uint64_t address;             /* in its file */
+	uint64_t address; /* in its file */
 	const uint8_t *code;
 	size_t code_size;
-	unsigned length;              /* instructions */
-	double executions, error;     /* error: relative, one standard deviation; < 0: unknown */
-	double ebs, lbr;              /* the two estimates; < 0: there is none */
+	unsigned length;	  /* instructions */
+	double executions, error; /* error: relative, one standard deviation; < 0: unknown */
+	double ebs, lbr;	  /* the two estimates; < 0: there is none */
 	uint64_t ebs_samples, lbr_streams;
-	double bias;                  /* share of its branch's records in the oldest entry */
-	enum tact_mix_method method;  /* the one that was chosen */
-	bool is_biased, is_loop;      /* loop: it can branch to its own start */
-	uint64_t next, target;        /* where it goes on, and where its branch leads to; 0: nowhere known */
+	double bias;		     /* share of its branch's records in the oldest entry */
+	enum tact_mix_method method; /* the one that was chosen */
+	bool is_biased, is_loop;     /* loop: it can branch to its own start */
+	uint64_t next,
+		target; /* where it goes on, and where its branch leads to; 0: nowhere known */
 };
 size_t tact_mix_block_count(const struct tact_mix *mix);
 int tact_mix_get_block(const struct tact_mix *mix, size_t i, struct tact_mix_block *out);
@@ -157,14 +162,16 @@ enum { TACT_MIX_MAX_KEYS = 6 };
 
 /* Groups of instructions that a user makes: lines of "GROUP: PATTERN...". */
 struct tact_mix_taxonomy;
-int tact_mix_taxonomy_load(struct tact_mix_taxonomy **out, const char *path, struct tact_diag *diag);
+int tact_mix_taxonomy_load(struct tact_mix_taxonomy **out, const char *path,
+			   struct tact_diag *diag);
 int tact_mix_taxonomy_parse(struct tact_mix_taxonomy **out, const char *text, size_t size,
 			    struct tact_diag *diag);
 void tact_mix_taxonomy_destroy(struct tact_mix_taxonomy *taxonomy); /* NULL is allowed */
 
 struct tact_mix_filter {
 	enum tact_mix_key key;
-	const char *pattern; /* * and ? as in the shell; letters of either case are the same; borrowed */
+	const char *pattern; /* * and ? as in the shell; letters of either case are the same;
+				borrowed */
 	bool is_negated;
 };
 
@@ -187,9 +194,9 @@ void tact_mix_pivot_destroy(struct tact_mix_pivot *pivot); /* NULL is allowed */
 struct tact_mix_row {
 	size_t size;
 	const char *key[TACT_MIX_MAX_KEYS]; /* owned by the pivot */
-	double executions;                  /* of instructions */
-	double share;                       /* of all that passed the filters */
-	double error;                       /* relative, one standard deviation; < 0: unknown */
+	double executions;		    /* of instructions */
+	double share;			    /* of all that passed the filters */
+	double error;			    /* relative, one standard deviation; < 0: unknown */
 };
 size_t tact_mix_pivot_rows(const struct tact_mix_pivot *pivot);
 int tact_mix_pivot_row(const struct tact_mix_pivot *pivot, size_t i, struct tact_mix_row *out);
@@ -198,17 +205,17 @@ int tact_mix_pivot_row(const struct tact_mix_pivot *pivot, size_t i, struct tact
 struct tact_mix_figures {
 	size_t size;
 	double instructions;
-	double vectorisation;       /* share of packed ones among scalar and packed */
+	double vectorisation; /* share of packed ones among scalar and packed */
 	double flops_per_instruction;
-	double branch_density;      /* branches, calls and returns an instruction */
+	double branch_density; /* branches, calls and returns an instruction */
 	double load_density, store_density;
 	double instructions_per_block;
 };
 int tact_mix_pivot_figures(const struct tact_mix_pivot *pivot, struct tact_mix_figures *out);
 
-/* Average weighted error of two mixes (HBBP paper, section VI): the sum over all keys of |reference -
- * measured|, divided by the sum of the reference.  Both pivots need the same keys.  is_scaled: the measured
- * one is brought to the reference's total first.
+/* Average weighted error of two mixes (HBBP paper, section VI): the sum over all keys of |reference
+ * - measured|, divided by the sum of the reference.  Both pivots need the same keys.  is_scaled:
+ * the measured one is brought to the reference's total first.
  */
 int tact_mix_compare(const struct tact_mix_pivot *reference, const struct tact_mix_pivot *measured,
 		     bool is_scaled, double *error);
@@ -218,13 +225,13 @@ int tact_mix_compare(const struct tact_mix_pivot *reference, const struct tact_m
 struct tact_mix_trainer;
 struct tact_mix_train_options {
 	size_t size;
-	unsigned max_leaves;  /* 0: 4 */
-	double min_weight;    /* of a leaf, as share of all; 0: 0.05 */
+	unsigned max_leaves; /* 0: 4 */
+	double min_weight;   /* of a leaf, as share of all; 0: 0.05 */
 };
 int tact_mix_trainer_create(struct tact_mix_trainer **out, struct tact_diag *diag);
 void tact_mix_trainer_destroy(struct tact_mix_trainer *trainer); /* NULL is allowed */
-/* Blocks of a sampled run, with exact counts of the same run.  Returns the number of blocks used, or
- * -TACT_E_INVAL, -TACT_E_NO_DATA if the sampled one has not both methods, -TACT_E_NOMEM.
+/* Blocks of a sampled run, with exact counts of the same run.  Returns the number of blocks used,
+ * or -TACT_E_INVAL, -TACT_E_NO_DATA if the sampled one has not both methods, -TACT_E_NOMEM.
  */
 long tact_mix_trainer_add(struct tact_mix_trainer *trainer, const struct tact_mix *sampled,
 			  const struct tact_mix *exact, struct tact_diag *diag);
@@ -236,30 +243,31 @@ int tact_mix_trainer_fit(const struct tact_mix_trainer *trainer,
 
 struct tact_mix_record_options {
 	size_t size;
-	const char *output;         /* path of the new file */
-	char *const *argv;          /* program to run; NULL: none */
-	int pid;                    /* > 0: a process that runs; argv is NULL then */
-	bool all_cpus;              /* the whole system; argv is run beside it if it is there */
+	const char *output; /* path of the new file */
+	char *const *argv;  /* program to run; NULL: none */
+	int pid;	    /* > 0: a process that runs; argv is NULL then */
+	bool all_cpus;	    /* the whole system; argv is run beside it if it is there */
 	uint64_t ebs_period, lbr_period; /* 0: by expected_seconds */
-	double expected_seconds;    /* 0: seconds */
+	double expected_seconds;	 /* 0: seconds */
 	bool user_only;
-	enum tact_mix_rung best;    /* rungs above it are not tried; 0: all */
-	bool (*stop)(void *arg);    /* asked now and then; NULL: until the program ends */
+	enum tact_mix_rung best; /* rungs above it are not tried; 0: all */
+	bool (*stop)(void *arg); /* asked now and then; NULL: until the program ends */
 	void *arg;
 };
 
 struct tact_mix_recorded {
 	size_t size;
 	enum tact_mix_rung rung;
-	bool user_only;             /* the kernel was not allowed to be sampled */
-	int exit_status;            /* of the program, as wait() gives it */
+	bool user_only;	 /* the kernel was not allowed to be sampled */
+	int exit_status; /* of the program, as wait() gives it */
 	uint64_t bytes, lost;
 	uint64_t ebs_period, lbr_period;
-	char why[TACT_N_MIX_RUNGS][120]; /* why a better rung is not there; "" if it was not tried */
+	char why[TACT_N_MIX_RUNGS]
+		[120]; /* why a better rung is not there; "" if it was not tried */
 };
 
-/* Returns 0; -TACT_E_NOT_MODELLED if no rung works here (diag says which setting or feature is missing), -TACT_E_IO
- * for the file or a program that cannot be run, -TACT_E_INVAL, -TACT_E_NOMEM.
+/* Returns 0; -TACT_E_NOT_MODELLED if no rung works here (diag says which setting or feature is
+ * missing), -TACT_E_IO for the file or a program that cannot be run, -TACT_E_INVAL, -TACT_E_NOMEM.
  */
 int tact_mix_record(const struct tact_mix_record_options *opt, struct tact_mix_recorded *out,
 		    struct tact_diag *diag);
@@ -275,20 +283,21 @@ int tact_mix_record(const struct tact_mix_record_options *opt, struct tact_mix_r
  */
 struct tact_mix_emulate_options {
 	size_t size;
-	const char *output;        /* path of the recording; NULL: none */
-	const char *exact;         /* path of the counts; NULL: none */
+	const char *output; /* path of the recording; NULL: none */
+	const char *exact;  /* path of the counts; NULL: none */
 	char *const *argv;
-	const struct tact_trace_options *run; /* how; its mode does not matter; borrowed for the call */
-	const struct tact_arch *arch;         /* whose pipeline; NULL: SKL */
+	const struct tact_trace_options
+		*run;		      /* how; its mode does not matter; borrowed for the call */
+	const struct tact_arch *arch; /* whose pipeline; NULL: SKL */
 	uint64_t seed;
 	uint64_t ebs_period, lbr_period; /* 0: 10007 and 1009 */
-	unsigned depth;            /* of the branch stack, 4 to 64; 0: 16 */
+	unsigned depth;			 /* of the branch stack, 4 to 64; 0: 16 */
 	/* Below 0: the default. */
-	int skid;                  /* cycles from an overflow to the sample */
-	int shadow;                /* percent of the precise samples that skid all the same */
-	int lost_newest;           /* percent of the stacks that lack a record */
-	int biased;                /* per mille of the branches that are too often the oldest record */
-	bool (*stop)(void *arg);   /* asked now and then; NULL: until the program ends */
+	int skid;	 /* cycles from an overflow to the sample */
+	int shadow;	 /* percent of the precise samples that skid all the same */
+	int lost_newest; /* percent of the stacks that lack a record */
+	int biased;	 /* per mille of the branches that are too often the oldest record */
+	bool (*stop)(void *arg); /* asked now and then; NULL: until the program ends */
 	void *arg;
 };
 
@@ -297,7 +306,7 @@ struct tact_mix_emulated {
 	uint64_t instructions, branches; /* executed; taken */
 	uint64_t ebs_samples, lbr_samples;
 	uint32_t blocks, simulated, threads, native;
-	int exit_status;           /* as wait() gives it */
+	int exit_status; /* as wait() gives it */
 };
 
 /* Returns 0; -TACT_E_NO_TOOL without QEMU or the plugin, -TACT_E_IO, -TACT_E_FORMAT if it is no

@@ -21,8 +21,9 @@ extern "C" {
 
 enum tact_result_kind {
 	TACT_RESULT_FUNCTION,
-	TACT_RESULT_BLOCK, /* as QEMU translated it: some overlap.  Of a run with more than 32768 those with
-			      the least cycles are one row for each function, without code */
+	TACT_RESULT_BLOCK, /* as QEMU translated it: some overlap.  Of a run with more than 32768
+			      those with the least cycles are one row for each function, without
+			      code */
 	TACT_RESULT_LINE,
 	TACT_RESULT_THREAD,
 	TACT_N_RESULT_KINDS
@@ -35,20 +36,22 @@ struct tact_result_row {
 	const char *function; /* as struct tact_place has it */
 	const char *source;   /* of a line: its file; of a block: that of its first instruction */
 	int line;
-	uint64_t address;     /* of a block in its file, or of a function's first byte */
-	const uint8_t *code;  /* of a block */
+	uint64_t address;    /* of a block in its file, or of a function's first byte */
+	const uint8_t *code; /* of a block */
 	uint32_t code_size;
-	const float *insns;   /* of a block: cycles by instruction (see tact_cycles_get_insns); NULL: not asked for */
+	const float *insns; /* of a block: cycles by instruction (see tact_cycles_get_insns); NULL:
+			       not asked for */
 	uint32_t n_insns;
 	uint32_t thread, process; /* of a thread: numbers in this run */
-	uint64_t executions;  /* of a function: how often it was entered at its first byte */
+	uint64_t executions;	  /* of a function: how often it was entered at its first byte */
 	uint64_t instructions;
 	double cycles, uops[16], stalls[TACT_N_STALLS];
-	double bound;         /* cycles if all executions took what FACILE says of the block alone; of a block
-				 with less than 1/100,000 of all cycles: its cycles */
-	uint32_t bottlenecks; /* bits of enum tact_bound: FACILE's bound where the block ran at about it, or
-				 hardly stalled (see tact/cycles.h); of a function or line: those of most of
-				 its cycles, a quarter at least.  0: what stalled it is the reason */
+	double bound; /* cycles if all executions took what FACILE says of the block alone; of a
+			 block with less than 1/100,000 of all cycles: its cycles */
+	uint32_t bottlenecks; /* bits of enum tact_bound: FACILE's bound where the block ran at
+				 about it, or hardly stalled (see tact/cycles.h); of a function or
+				 line: those of most of its cycles, a quarter at least.  0: what
+				 stalled it is the reason */
 	uint64_t unknown;     /* executed instructions without data */
 };
 
@@ -57,7 +60,7 @@ struct tact_result_info {
 	const char *arch;    /* "SKL" */
 	const char *command; /* what was run, or the name of the trace; "" if it is not known */
 	bool is_exact, has_caches, has_branches;
-	bool is_partial;     /* the trace was cut short, or the program was ended */
+	bool is_partial; /* the trace was cut short, or the program was ended */
 	struct tact_cycles_totals totals;
 };
 
@@ -102,9 +105,9 @@ const char *tact_stall_column(enum tact_stall stall);
 
 struct tact_diff; /* refers to both results, which have to stay */
 
-/* Functions are matched by name and file, then by name alone; those without a name by the content of
- * the block that takes most of their cycles.  Blocks of matched functions are matched by content:
- * addresses and displacements that only say where code or data lies do not count.
+/* Functions are matched by name and file, then by name alone; those without a name by the content
+ * of the block that takes most of their cycles.  Blocks of matched functions are matched by
+ * content: addresses and displacements that only say where code or data lies do not count.
  */
 int tact_diff_create(struct tact_diff **out, const struct tact_result *a,
 		     const struct tact_result *b, struct tact_diag *diag);
@@ -112,8 +115,9 @@ void tact_diff_destroy(struct tact_diff *diff); /* NULL is allowed */
 
 struct tact_diff_row {
 	size_t size;
-	const struct tact_result_row *a, *b; /* NULL: only in the other; blocks of the same content in one
-						function are summed up, and this is the first one */
+	const struct tact_result_row *a,
+		*b; /* NULL: only in the other; blocks of the same content in one
+		       function are summed up, and this is the first one */
 	double cycles[2];
 	uint64_t executions[2], instructions[2];
 	double stalls[2][TACT_N_STALLS];
@@ -121,8 +125,8 @@ struct tact_diff_row {
 };
 
 /* Rows of functions or blocks, those whose cycles changed most first. */
-const struct tact_diff_row *tact_diff_rows(const struct tact_diff *diff,
-					   enum tact_result_kind kind, size_t *n);
+const struct tact_diff_row *tact_diff_rows(const struct tact_diff *diff, enum tact_result_kind kind,
+					   size_t *n);
 
 /* Executed instructions of a function by mnemonic, those whose number changed most first.  row is a
  * row of functions; NULL: all.  Fills up to `capacity` and returns how many there are, or

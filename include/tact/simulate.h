@@ -21,21 +21,22 @@ extern "C" {
 
 struct tact_sim_options {
 	size_t size;
-	uint64_t max_cycles;     /* 0: enough to fill the reorder buffer and see some iterations */
+	uint64_t max_cycles;	 /* 0: enough to fill the reorder buffer and see some iterations */
 	uint64_t min_iterations; /* of what the sink sees; 0: as many as the steady state takes */
-	int (*on_uop)(void *arg, const struct tact_sim_uop *uop); /* in order of retirement; non-zero ends */
+	int (*on_uop)(void *arg,
+		      const struct tact_sim_uop *uop); /* in order of retirement; non-zero ends */
 	void *arg;
 };
 
 /* What an instruction of the block did, a mean over the steady state. */
 struct tact_sim_insn {
 	double by_source[TACT_N_SOURCES]; /* decoded uops an iteration */
-	double issued;                    /* fused uops */
-	double port[16];                  /* executed uops by port */
-	double divider;                   /* cycles */
-	double wait_operand, wait_port;   /* cycles that its uops waited */
-	double spent;                     /* cycles from the retirement of the instruction before it to its own;
-					     of a macro-fused pair the first has all */
+	double issued;			  /* fused uops */
+	double port[16];		  /* executed uops by port */
+	double divider;			  /* cycles */
+	double wait_operand, wait_port;	  /* cycles that its uops waited */
+	double spent; /* cycles from the retirement of the instruction before it to its own;
+			 of a macro-fused pair the first has all */
 };
 
 struct tact_simulation {
@@ -43,12 +44,12 @@ struct tact_simulation {
 	double cycles_per_iteration;
 	double coverage;
 	enum tact_mode mode;
-	bool repeats;            /* the state of the pipeline came again: the figure is exact for the model */
-	uint64_t period;         /* iterations after which it does */
+	bool repeats; /* the state of the pipeline came again: the figure is exact for the model */
+	uint64_t period;	     /* iterations after which it does */
 	uint64_t cycles, iterations; /* simulated */
 	enum tact_uop_source source; /* of most uops */
-	uint32_t bottlenecks;    /* bits of enum tact_bound within 2%; none of them: Scheduling */
-	bool scheduling;         /* the pipeline loses more than any single bound says */
+	uint32_t bottlenecks; /* bits of enum tact_bound within 2%; none of them: Scheduling */
+	bool scheduling;      /* the pipeline loses more than any single bound says */
 	struct tact_prediction bounds; /* FACILE's, for comparison */
 };
 
@@ -57,27 +58,28 @@ struct tact_simulator; /* the pipeline's state, some megabytes; one thread at a 
 int tact_simulator_create(struct tact_simulator **out, struct tact_diag *diag);
 void tact_simulator_destroy(struct tact_simulator *simulator); /* NULL is allowed */
 
-/* Simulates a loaded block.  opt may be NULL.  Returns -TACT_E_INVAL for an empty block, -TACT_E_NOMEM,
- * -TACT_E_LIMIT if not one iteration ended within max_cycles.
+/* Simulates a loaded block.  opt may be NULL.  Returns -TACT_E_INVAL for an empty block,
+ * -TACT_E_NOMEM, -TACT_E_LIMIT if not one iteration ended within max_cycles.
  */
 int tact_simulate(struct tact_simulator *simulator, struct tact_block *block,
 		  const struct tact_sim_options *opt, struct tact_simulation *out);
 
 /* Of the last call: what instruction i of the block did. */
-int tact_simulated_insn(const struct tact_simulator *simulator, size_t i, struct tact_sim_insn *out);
+int tact_simulated_insn(const struct tact_simulator *simulator, size_t i,
+			struct tact_sim_insn *out);
 
 /* ---- streams ----
  *
- * Different blocks pushed through one live pipeline.  A block is added once (what is needed of it is
- * copied) and fed, by its number, as often as it runs.  Memory depends on the blocks that were
+ * Different blocks pushed through one live pipeline.  A block is added once (what is needed of it
+ * is copied) and fed, by its number, as often as it runs.  Memory depends on the blocks that were
  * added, not on how many were fed.
  */
 struct tact_stream; /* one thread at a time */
 
 struct tact_stream_access {
 	uint64_t address;
-	uint32_t insn;  /* in the block */
-	uint16_t size;  /* bytes */
+	uint32_t insn;	/* in the block */
+	uint16_t size;	/* bytes */
 	uint16_t extra; /* cycles that a load takes longer than from the first-level cache */
 	bool is_store;
 };
@@ -89,7 +91,8 @@ struct tact_stream_execution {
 	const struct tact_stream_access *accesses; /* borrowed; NULL: unknown */
 	size_t n_accesses;
 	bool is_mispredicted; /* the branch in front of it was predicted to go elsewhere */
-	bool was_executed;    /* before, though not in this stream: it does not come from the decoders */
+	bool was_executed; /* before, though not in this stream: it does not come from the decoders
+			    */
 };
 
 /* Why nothing retires in a cycle: what the oldest uop waits for. */
@@ -133,8 +136,8 @@ int tact_stream_add(struct tact_stream *stream, const struct tact_block *block, 
 int tact_stream_feed(struct tact_stream *stream, uint32_t number, uint64_t address,
 		     const struct tact_stream_access *accesses, size_t n);
 
-/* Forgets all blocks: numbers begin anew, and sums at zero.  This stream and those beside it must have
- * been drained.
+/* Forgets all blocks: numbers begin anew, and sums at zero.  This stream and those beside it must
+ * have been drained.
  */
 void tact_stream_forget(struct tact_stream *stream);
 
@@ -148,8 +151,8 @@ void tact_stream_on_retire(struct tact_stream *stream, void (*retired)(void *arg
 /* Until all that was fed has retired.  More can be fed after that. */
 int tact_stream_drain(struct tact_stream *stream);
 
-/* From now on, or until NULL is given, every uop that retires is shown: its iteration is the number of its
- * block among those that were fed, from 0; a result other than 0 ends that.
+/* From now on, or until NULL is given, every uop that retires is shown: its iteration is the number
+ * of its block among those that were fed, from 0; a result other than 0 ends that.
  */
 int tact_stream_watch(struct tact_stream *stream,
 		      int (*on_uop)(void *arg, const struct tact_sim_uop *uop), void *arg);

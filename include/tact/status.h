@@ -14,17 +14,17 @@ extern "C" {
 enum tact_error {
 	TACT_OK = 0,
 	TACT_E_INTERNAL,     /* a bug in this library */
-	TACT_E_INVAL,        /* the caller broke the contract */
-	TACT_E_NOMEM,        /* out of memory */
-	TACT_E_IO,           /* a file could not be opened, read or written */
-	TACT_E_FORMAT,       /* malformed file or text */
-	TACT_E_VERSION,      /* a file of an incompatible version */
-	TACT_E_DECODE,       /* bytes are not an instruction */
-	TACT_E_NO_ARCH,      /* unknown microarchitecture */
-	TACT_E_NO_DATA,      /* instruction form not in this arch's tables */
+	TACT_E_INVAL,	     /* the caller broke the contract */
+	TACT_E_NOMEM,	     /* out of memory */
+	TACT_E_IO,	     /* a file could not be opened, read or written */
+	TACT_E_FORMAT,	     /* malformed file or text */
+	TACT_E_VERSION,	     /* a file of an incompatible version */
+	TACT_E_DECODE,	     /* bytes are not an instruction */
+	TACT_E_NO_ARCH,	     /* unknown microarchitecture */
+	TACT_E_NO_DATA,	     /* instruction form not in this arch's tables */
 	TACT_E_NOT_MODELLED, /* known, but outside the model */
-	TACT_E_NO_TOOL,      /* a program needed at run time is not installed */
-	TACT_E_LIMIT         /* a size or budget is exceeded */
+	TACT_E_NO_TOOL,	     /* a program needed at run time is not installed */
+	TACT_E_LIMIT	     /* a size or budget is exceeded */
 };
 
 /* Text for a status, with or without the minus sign; never NULL. */

@@ -21,18 +21,19 @@ struct tact_symbols; /* files that were opened; one thread at a time */
 int tact_symbols_create(struct tact_symbols **out);
 void tact_symbols_destroy(struct tact_symbols *symbols); /* NULL is allowed */
 
-/* Where an instruction of a block is.  The strings are owned by the symbols, the module's path by the
- * trace.
+/* Where an instruction of a block is.  The strings are owned by the symbols, the module's path by
+ * the trace.
  */
 struct tact_place {
 	size_t size;
-	const char *module;   /* path of its file; "" if it comes from none */
-	const char *function; /* its symbol.  "[gzip 0x4a20]", with the address of its first byte, for
-				 a function without one; "[gzip]" if the file cannot be read or is
-				 another one now; "[generated]" for code that comes from no file */
-	uint64_t address;     /* in the file, as objdump shows it; in memory if there is no file */
-	uint64_t begin;       /* of the function, likewise; 0 if it is not known */
-	bool is_named;        /* it has a symbol */
+	const char *module; /* path of its file; "" if it comes from none */
+	const char
+		*function; /* its symbol.  "[gzip 0x4a20]", with the address of its first byte, for
+			      a function without one; "[gzip]" if the file cannot be read or is
+			      another one now; "[generated]" for code that comes from no file */
+	uint64_t address;  /* in the file, as objdump shows it; in memory if there is no file */
+	uint64_t begin;	   /* of the function, likewise; 0 if it is not known */
+	bool is_named;	   /* it has a symbol */
 };
 
 /* `offset` is that of the instruction in the block.  Returns 0 or -TACT_E_NOMEM. */
@@ -59,8 +60,8 @@ int tact_symbols_region(struct tact_symbols *symbols, const char *text, const ch
 			const char *path, struct tact_trace_region *out, struct tact_diag *diag);
 
 /* The same, of what may be several regions: a function that is chosen when the program starts
- * (memcpy and its like) stands for all that it is chosen from.  Fills up to `capacity` and returns how
- * many it filled, or as above; tact_symbols_region does not take such a function.
+ * (memcpy and its like) stands for all that it is chosen from.  Fills up to `capacity` and returns
+ * how many it filled, or as above; tact_symbols_region does not take such a function.
  */
 long tact_symbols_regions(struct tact_symbols *symbols, const char *text, const char *program,
 			  const char *path, struct tact_trace_region *out, size_t capacity,

@@ -45,7 +45,7 @@ static int close_fixture(void **state)
 
 static void load(struct fixture *f, const char *arch, enum tact_mode mode, const char *hex)
 {
-	struct tact_block_options opt = { .size = sizeof(opt), .mode = mode };
+	struct tact_block_options opt = {.size = sizeof(opt), .mode = mode};
 	uint8_t code[4096];
 	size_t bad;
 	long n = tact_hex_decode(code, hex, strlen(hex), &bad);
@@ -64,37 +64,46 @@ static void known_blocks(void **state)
 		const char *hex;
 		double cycles;
 	} known[] = {
-		{ "SKL", TACT_MODE_UNROLL, "4801d8", 1.0 },     /* add rax, rbx: a chain */
-		{ "SKL", TACT_MODE_UNROLL, "480fafc3", 3.0 },   /* imul rax, rbx */
-		{ "SKL", TACT_MODE_UNROLL, "90", 0.25 },        /* nop: four decoders */
-		{ "SKL", TACT_MODE_UNROLL, "488b00", 4.0 },     /* mov rax, [rax]: fast pointer chasing */
-		{ "ICX", TACT_MODE_UNROLL, "488b00", 5.0 },     /* the same without */
-		{ "SKL", TACT_MODE_UNROLL, "01442410", 5.0 },   /* add [rsp+16], eax: forwarding 4, add 1 */
-		{ "HSW", TACT_MODE_UNROLL, "01442410", 6.0 },   /* BHive: 5.97 */
-		{ "SKL", TACT_MODE_UNROLL, "66051234", 3.25 },  /* add ax, imm16: a length-changing prefix */
-		{ "SKL", TACT_MODE_UNROLL, "f20f58c1", 4.0 },   /* addsd xmm0, xmm1 */
-		{ "SKL", TACT_MODE_UNROLL, "0faee8", 4.0 },     /* lfence: Agner Fog, tables */
-		{ "ICX", TACT_MODE_LOOP, "4883c20149ffcf75f7", 1.0 },         /* add rdx, 1 in a loop */
-		{ "ICX", TACT_MODE_LOOP, "90909090909090909049ffcf75f2", 2.0 }, /* nine nops: measured */
-		{ "ICX", TACT_MODE_UNROLL, "488904244889442440", 2.0 }, /* stores to two lines in turn */
-		/* lines A, B, A: the last one leaves together with the first of the next iteration */
-		{ "ICX", TACT_MODE_UNROLL, "48890424488944244048890424", 2.0 },
-		/* and dh, 127; cmp edx, 32: a uop that issues alone joins dh with edx; BHive: 2.01 */
-		{ "HSW", TACT_MODE_UNROLL, "410fb7571280e67f83fa20", 2.0 },
-		{ "ICX", TACT_MODE_UNROLL, "410fb7571280e67f83fa20", 0.75 }, /* dh is not apart */
-		{ "IVB", TACT_MODE_UNROLL, "c5f928d8", 0.75 }, /* vmovapd: one a cycle is eliminated */
-		/* push rbp; mov rbp, rsp; push rbx; ... sub rsp, 24: two uops of the stack engine and sub */
-		{ "ICX", TACT_MODE_UNROLL, "554889e5534889fbbf030000004883ec18", 3.0 },
-		{ "ICX", TACT_MODE_UNROLL, "4889c2488904244883c4105b", 2.0 },
-		/* shr rax, cl; and eax, 1: the register does not wait for the flags; measured 0.99 */
-		{ "ICX", TACT_MODE_UNROLL, "4889f048d3e883e001", 1.0 },
-		{ "IVB", TACT_MODE_UNROLL, "c5fc1008c5fc105020", 2.0 }, /* two 256-bit loads */
-		{ "ICX", TACT_MODE_UNROLL, "489949f7fb4889c54889e8", 15.0 }, /* cqo; idiv: measured */
+		{"SKL", TACT_MODE_UNROLL, "4801d8", 1.0},   /* add rax, rbx: a chain */
+		{"SKL", TACT_MODE_UNROLL, "480fafc3", 3.0}, /* imul rax, rbx */
+		{"SKL", TACT_MODE_UNROLL, "90", 0.25},	    /* nop: four decoders */
+		{"SKL", TACT_MODE_UNROLL, "488b00", 4.0}, /* mov rax, [rax]: fast pointer chasing */
+		{"ICX", TACT_MODE_UNROLL, "488b00", 5.0}, /* the same without */
+		{"SKL", TACT_MODE_UNROLL, "01442410",
+		 5.0}, /* add [rsp+16], eax: forwarding 4, add 1 */
+		{"HSW", TACT_MODE_UNROLL, "01442410", 6.0}, /* BHive: 5.97 */
+		{"SKL", TACT_MODE_UNROLL, "66051234",
+		 3.25}, /* add ax, imm16: a length-changing prefix */
+		{"SKL", TACT_MODE_UNROLL, "f20f58c1", 4.0},	    /* addsd xmm0, xmm1 */
+		{"SKL", TACT_MODE_UNROLL, "0faee8", 4.0},	    /* lfence: Agner Fog, tables */
+		{"ICX", TACT_MODE_LOOP, "4883c20149ffcf75f7", 1.0}, /* add rdx, 1 in a loop */
+		{"ICX", TACT_MODE_LOOP, "90909090909090909049ffcf75f2",
+		 2.0}, /* nine nops: measured */
+		{"ICX", TACT_MODE_UNROLL, "488904244889442440",
+		 2.0}, /* stores to two lines in turn */
+		/* lines A, B, A: the last one leaves together with the first of the next iteration
+		 */
+		{"ICX", TACT_MODE_UNROLL, "48890424488944244048890424", 2.0},
+		/* and dh, 127; cmp edx, 32: a uop that issues alone joins dh with edx; BHive: 2.01
+		 */
+		{"HSW", TACT_MODE_UNROLL, "410fb7571280e67f83fa20", 2.0},
+		{"ICX", TACT_MODE_UNROLL, "410fb7571280e67f83fa20", 0.75}, /* dh is not apart */
+		{"IVB", TACT_MODE_UNROLL, "c5f928d8",
+		 0.75}, /* vmovapd: one a cycle is eliminated */
+		/* push rbp; mov rbp, rsp; push rbx; ... sub rsp, 24: two uops of the stack engine
+		   and sub */
+		{"ICX", TACT_MODE_UNROLL, "554889e5534889fbbf030000004883ec18", 3.0},
+		{"ICX", TACT_MODE_UNROLL, "4889c2488904244883c4105b", 2.0},
+		/* shr rax, cl; and eax, 1: the register does not wait for the flags; measured 0.99
+		 */
+		{"ICX", TACT_MODE_UNROLL, "4889f048d3e883e001", 1.0},
+		{"IVB", TACT_MODE_UNROLL, "c5fc1008c5fc105020", 2.0},	   /* two 256-bit loads */
+		{"ICX", TACT_MODE_UNROLL, "489949f7fb4889c54889e8", 15.0}, /* cqo; idiv: measured */
 		/* stores that do not hold what is loaded; BHive and measurements: 13.0, 17.0 */
-		{ "SKL", TACT_MODE_UNROLL, "8902488b3b83c001", 13.0 },
-		{ "ICX", TACT_MODE_UNROLL, "c600014c8b20488d6810", 17.0 },
+		{"SKL", TACT_MODE_UNROLL, "8902488b3b83c001", 13.0},
+		{"ICX", TACT_MODE_UNROLL, "c600014c8b20488d6810", 17.0},
 		/* mov rbx, [rsp]; add [rbx], 1: the address is the same again; BHive: 6.00 */
-		{ "HSW", TACT_MODE_UNROLL, "488b1c2448830301", 6.0 },
+		{"HSW", TACT_MODE_UNROLL, "488b1c2448830301", 6.0},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
@@ -102,7 +111,8 @@ static void known_blocks(void **state)
 
 		load(*state, known[i].arch, known[i].mode, known[i].hex);
 		assert_int_equal(tact_simulate(((struct fixture *)*state)->simulator,
-					       ((struct fixture *)*state)->block, NULL, &s), 0);
+					       ((struct fixture *)*state)->block, NULL, &s),
+				 0);
 		if (fabs(s.cycles_per_iteration - known[i].cycles) > 0.021 * known[i].cycles)
 			fail_msg("%s on %s: %.4f instead of %.2f", known[i].hex, known[i].arch,
 				 s.cycles_per_iteration, known[i].cycles);
@@ -120,7 +130,8 @@ static int watch(void *arg, const struct tact_sim_uop *u)
 
 	w->seen++;
 	w->faults += u->issued < u->delivered || u->retired < u->issued || u->retired < u->executed;
-	w->faults += u->dispatched >= 0 && (u->dispatched < u->issued || u->executed < u->dispatched);
+	w->faults +=
+		u->dispatched >= 0 && (u->dispatched < u->issued || u->executed < u->dispatched);
 	w->faults += (uint64_t)u->retired < w->last_retired;
 	w->last_retired = (uint64_t)u->retired;
 	return 0;
@@ -135,18 +146,20 @@ static int stop_at_once(void *arg, const struct tact_sim_uop *u)
 /* Uops retire in order, and nothing happens to one before what comes earlier in the pipeline. */
 static void records_are_in_order(void **state)
 {
-	static const char *const blocks[] = { "4801d8480fafc388d8", "488b0348890348ffc3", "555bc9", "48f7f1",
-					      "4883c20149ffcf75f7" };
+	static const char *const blocks[] = {"4801d8480fafc388d8", "488b0348890348ffc3", "555bc9",
+					     "48f7f1", "4883c20149ffcf75f7"};
 	struct fixture *f = *state;
 	int count = 0;
-	struct tact_sim_options opt = { .size = sizeof(opt), .on_uop = stop_at_once, .arg = &count };
+	struct tact_sim_options opt = {.size = sizeof(opt), .on_uop = stop_at_once, .arg = &count};
 	struct tact_simulation s;
 
 	for (size_t i = 0; i < ARRAY_SIZE(blocks); i++) {
 		for (const struct tact_arch *a = NULL; (a = tact_arch_next(a));) {
-			struct watcher w = { 0, 0, 0 };
-			struct tact_sim_options o = { .size = sizeof(o), .min_iterations = 20, .on_uop = watch,
-						      .arg = &w };
+			struct watcher w = {0, 0, 0};
+			struct tact_sim_options o = {.size = sizeof(o),
+						     .min_iterations = 20,
+						     .on_uop = watch,
+						     .arg = &w};
 
 			load(f, tact_arch_name(a), TACT_MODE_AUTO, blocks[i]);
 			assert_int_equal(tact_simulate(f->simulator, f->block, &o, &s), 0);
@@ -162,8 +175,8 @@ static void records_are_in_order(void **state)
 static void is_deterministic(void **state)
 {
 	struct fixture *f = *state;
-	struct watcher w = { 0, 0, 0 };
-	struct tact_sim_options o = { .size = sizeof(o), .on_uop = watch, .arg = &w };
+	struct watcher w = {0, 0, 0};
+	struct tact_sim_options o = {.size = sizeof(o), .on_uop = watch, .arg = &w};
 	struct tact_simulation a, b;
 
 	load(f, "ICX", TACT_MODE_LOOP, "4883c2014883c60149ffcf75f3");
@@ -200,7 +213,7 @@ static void misuse(void **state)
 	struct fixture *f = *state;
 	struct tact_block *empty;
 	struct tact_simulation s;
-	struct tact_sim_options tiny = { .size = sizeof(tiny), .max_cycles = 1 };
+	struct tact_sim_options tiny = {.size = sizeof(tiny), .max_cycles = 1};
 
 	assert_int_equal(tact_block_create(&empty, tact_arch_find("SKL"), NULL, NULL), 0);
 	assert_int_equal(tact_simulate(f->simulator, empty, NULL, &s), -TACT_E_INVAL);
@@ -233,7 +246,7 @@ static void large_and_unknown(void **state)
 /* sim >= the largest bound less 2%, over the blocks of a file if there is one. */
 static void not_below_the_bounds(void **state)
 {
-	static const char *const archs[] = { "SKL", "HSW", "ICX", "IVB", "CLX" };
+	static const char *const archs[] = {"SKL", "HSW", "ICX", "IVB", "CLX"};
 	FILE *file = fopen("../shared/data/bhive/other.csv", "re");
 	struct fixture *f = *state;
 	static char line[1 << 16];
