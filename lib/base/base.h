@@ -24,6 +24,16 @@ int tact_fail_at(struct tact_diag *diag, enum tact_error error, uint64_t line, u
  */
 int tact_grow(void *array, size_t *capacity, size_t needed, size_t element_size);
 
+/* Memory that is given back all at once.  What was taken stays where it is, aligned as a pointer
+ * is. All zero is an empty one.
+ */
+struct tact_arena {
+	struct tact_arena_chunk *chunks; /* owned */
+	size_t used;			 /* of the first chunk */
+};
+void *tact_arena_take(struct tact_arena *arena, size_t size); /* NULL: out of memory */
+void tact_arena_reset(struct tact_arena *arena);
+
 /* Copies a caller's options of another size: what it lacks becomes zero, what we lack must be zero.
  * Both structs begin with their size; from == NULL gives all zeros.  Returns 0 or -TACT_E_INVAL.
  */

@@ -52,7 +52,7 @@ void tact_block_destroy(struct tact_block *block)
 	if (!block)
 		return;
 	isa_cache_fini(&block->cache);
-	block_arena_reset(&block->arena);
+	tact_arena_reset(&block->arena);
 	free(block->lowered);
 	free(block->code);
 	free(block->insns);
@@ -84,7 +84,7 @@ static int copy_code(struct tact_block *block, const uint8_t *code, size_t size)
 static void forget_lowered(struct tact_block *block)
 {
 	block->n_lowered = 0;
-	block_arena_reset(&block->arena);
+	tact_arena_reset(&block->arena);
 }
 
 static int decode(struct tact_block *block, struct tact_diag *diag)

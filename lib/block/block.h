@@ -54,12 +54,6 @@ struct block_lowered {
 		forwarded; /* the same with what store-to-load forwarding takes; may be `latency` */
 };
 
-/* Memory that is given back all at once.  What was taken stays where it is. */
-struct block_arena {
-	struct arena_chunk *chunks; /* owned */
-	size_t used;		    /* of the first chunk */
-};
-
 struct block_insn {
 	const struct tact_insn *insn;	     /* in the cache */
 	const struct block_lowered *lowered; /* in the block */
@@ -94,7 +88,7 @@ struct tact_block {
 	struct isa_cache cache;
 	struct block_lowered *lowered; /* owned; parallel to cache.entries */
 	size_t lowered_capacity, n_lowered;
-	struct block_arena arena;	      /* of what `lowered` points to */
+	struct tact_arena arena;	      /* of what `lowered` points to */
 	const struct tact_arch *lowered_arch; /* for which `lowered` was made */
 	unsigned lowered_revision;	      /* of it */
 
@@ -130,15 +124,13 @@ struct tact_block {
 
 /* Fills `lowered` for an instruction.  Returns 0 or -TACT_E_NOMEM. */
 int block_lower(struct block_lowered *lowered, const struct tact_insn *insn,
-		const struct tact_arch *arch, struct block_arena *arena);
+		const struct tact_arch *arch, struct tact_arena *arena);
 
 /* The operands by which the tables name the latency from an input to an output. */
 void block_latency_name(const struct tact_insn *insn, const struct block_lowered *lowered,
 			unsigned in, unsigned out, uint8_t *from, uint8_t *to);
 
 /* Bytes from the arena, aligned for a pointer; NULL if there is no memory. */
-void *block_arena_take(struct block_arena *arena, size_t size);
-void block_arena_reset(struct block_arena *arena);
 
 /* What is known of where inputs come from. */
 static inline const struct block_node *block_nodes(const struct tact_block *block)

@@ -328,12 +328,12 @@ static void lower_renaming(struct draft *d)
 }
 
 /* Copies the lists to the arena. */
-static int finish(struct draft *d, struct block_arena *arena)
+static int finish(struct draft *d, struct tact_arena *arena)
 {
 	struct block_lowered *l = d->l;
 	size_t values = (size_t)(l->n_in + l->n_out) * sizeof(struct lowered_value);
 	size_t n_latencies = (size_t)l->n_in * l->n_out;
-	struct lowered_value *in = block_arena_take(
+	struct lowered_value *in = tact_arena_take(
 		arena, values + (l->n_loads ? 2 : 1) * n_latencies * sizeof(uint16_t));
 	struct lowered_value *out;
 	uint16_t *latency, *forwarded;
@@ -388,7 +388,7 @@ static void choose_variant(struct draft *d, const struct arch_record *r)
 }
 
 int block_lower(struct block_lowered *l, const struct tact_insn *insn, const struct tact_arch *arch,
-		struct block_arena *arena)
+		struct tact_arena *arena)
 {
 	const struct arch_record *r = arch_record_of(arch, insn->form);
 	struct draft d = {.l = l, .arch = arch, .insn = insn};

@@ -35,13 +35,6 @@ struct collect_item {
 	uint64_t count;
 };
 
-/* Memory that does not move. */
-struct collect_chunk {
-	struct collect_chunk *next;
-	size_t used, size;
-	uint8_t data[];
-};
-
 struct collect_nodes;
 
 struct tact_collect {
@@ -50,15 +43,14 @@ struct tact_collect {
 	size_t n_files, files_capacity;
 	struct collect_item *items; /* owned */
 	size_t n_items, items_capacity;
-	struct collect_chunk *chunks; /* owned */
-	struct collect_nodes *nodes;  /* owned; NULL: nothing was executed */
+	struct tact_arena memory;    /* what does not move */
+	struct collect_nodes *nodes; /* owned; NULL: nothing was executed */
 	struct tact_collect_summary summary;
 };
 
 /* ---- collection.c ---- */
 
 int collect_add_item(struct tact_collect *c, const struct collect_item *item);
-uint8_t *collect_memory(struct tact_collect *c, size_t size); /* NULL: none left */
 
 /* ---- codefiles.c ---- */
 

@@ -7,8 +7,6 @@
 
 #include "collect/collect.h"
 
-enum { CHUNK_BYTES = 1 << 20 };
-
 int tact_collect_create(struct tact_collect **out, const struct tact_collect_options *opt)
 {
 	struct tact_collect_options o;
@@ -30,35 +28,11 @@ void tact_collect_destroy(struct tact_collect *c)
 		return;
 	for (size_t i = 0; i < c->n_files; i++)
 		collect_file_close(&c->files[i]);
-	while (c->chunks) {
-		struct collect_chunk *next = c->chunks->next;
-
-		free(c->chunks);
-		c->chunks = next;
-	}
+	tact_arena_reset(&c->memory);
 	collect_nodes_destroy(c->nodes);
 	free(c->files);
 	free(c->items);
 	free(c);
-}
-
-uint8_t *collect_memory(struct tact_collect *c, size_t size)
-{
-	struct collect_chunk *chunk = c->chunks;
-
-	if (!chunk || chunk->size - chunk->used < size) {
-		const size_t room = size > CHUNK_BYTES ? size : CHUNK_BYTES;
-
-		chunk = malloc(sizeof(*chunk) + room);
-		if (!chunk)
-			return NULL;
-		chunk->size = room;
-		chunk->used = 0;
-		chunk->next = c->chunks;
-		c->chunks = chunk;
-	}
-	chunk->used += size;
-	return chunk->data + chunk->used - size;
 }
 
 int collect_add_item(struct tact_collect *c, const struct collect_item *item)

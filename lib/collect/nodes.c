@@ -270,7 +270,7 @@ static int add_item(struct collect_nodes *n, struct tact_collect *c, const struc
 	}
 	if (!last)
 		return 0;
-	code = collect_memory(c, size);
+	code = tact_arena_take(&c->memory, size);
 	if (!code)
 		return -TACT_E_NOMEM;
 	item.code = code;

@@ -40,26 +40,6 @@ static uint8_t width_of(const struct tact_insn *insn)
 	return bits > 8 * PIECE && bits <= 512 ? (uint8_t)(bits / 8) : 0;
 }
 
-static void *take_memory(struct trace_events *e, size_t size)
-{
-	struct trace_arena *a = e->arena;
-
-	size = (size + 15) / 16 * 16;
-	if (!a || a->size - a->used < size) {
-		const size_t room = size > ARENA_BYTES ? size : ARENA_BYTES;
-
-		a = malloc(sizeof(*a) + room);
-		if (!a)
-			return NULL;
-		a->size = room;
-		a->used = 0;
-		a->next = e->arena;
-		e->arena = a;
-	}
-	a->used += size;
-	return a->data + a->used - size;
-}
-
 /* Few blocks have vector accesses: they are decoded when the first one comes. */
 const uint8_t *trace_find_widths(struct trace_events *e, struct trace_entry *entry)
 {
@@ -69,7 +49,7 @@ const uint8_t *trace_find_widths(struct trace_events *e, struct trace_entry *ent
 
 	if (entry->widths)
 		return entry->widths;
-	entry->widths = take_memory(e, b->n_insns);
+	entry->widths = tact_arena_take(&e->memory, b->n_insns);
 	if (!entry->widths)
 		return NULL;
 	memset(entry->widths, 0, b->n_insns);
@@ -160,7 +140,7 @@ static struct trace_entry *intern(struct trace_events *e, const struct tact_trac
 	if (grow_table(e) ||
 	    tact_grow(&e->blocks, &e->blocks_capacity, e->n_blocks + 1, sizeof(*e->blocks)))
 		return NULL;
-	x = take_memory(e, sizeof(*x) + like->code_size);
+	x = tact_arena_take(&e->memory, sizeof(*x) + like->code_size);
 	if (!x)
 		return NULL;
 	memcpy(x->code, like->code, like->code_size);

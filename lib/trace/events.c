@@ -45,12 +45,7 @@ void trace_events_destroy(struct trace_events *e)
 		return;
 	for (size_t i = 0; i < e->n_streams; i++)
 		destroy_stream(e->streams[i]);
-	while (e->arena) {
-		struct trace_arena *next = e->arena->next;
-
-		free(e->arena);
-		e->arena = next;
-	}
+	tact_arena_reset(&e->memory);
 	for (size_t i = 0; i < e->n_modules; i++)
 		free(e->modules[i].path);
 	free(e->streams);

@@ -16,7 +16,6 @@ enum {
 	MAX_ACCESSES = 1 << 20, /* of one execution: more only with a string instruction that runs
 				   backwards */
 	PIECE = 8,		/* bytes; QEMU splits larger accesses */
-	ARENA_BYTES = 1 << 17	/* blocks are allocated in pieces of so much */
 };
 
 /* A block, and what accesses of its instructions may be joined to.  Programs have hundreds of
@@ -33,13 +32,6 @@ struct trace_entry {
 struct trace_page {
 	struct trace_entry *entries[PAGE_BLOCKS];
 	uint64_t is_repeated[PAGE_BLOCKS / 64]; /* a bit each: nothing but a repeated instruction */
-};
-
-/* Memory that lives as long as the events. */
-struct trace_arena {
-	struct trace_arena *next;
-	size_t used, size;
-	_Alignas(16) uint8_t data[];
 };
 
 struct trace_stream {
@@ -73,7 +65,7 @@ struct trace_events {
 	size_t n_streams, streams_capacity;
 	uint32_t *table; /* owned; table_size lists: number of a block + 1 */
 	size_t table_size;
-	struct trace_arena *arena;   /* owned: the blocks */
+	struct tact_arena memory;    /* the blocks */
 	struct trace_entry **blocks; /* owned: by number; they are in the arena */
 	size_t n_blocks, blocks_capacity;
 	struct trace_module *modules; /* owned: number - 1 */

@@ -12,18 +12,11 @@ struct result_rows {
 	size_t n, capacity;
 };
 
-/* Memory that does not move. */
-struct result_chunk {
-	struct result_chunk *next;
-	size_t used, size;
-	char data[];
-};
-
 struct tact_result {
 	struct tact_result_info info;
 	struct result_rows rows[TACT_N_RESULT_KINDS];
-	struct result_chunk *chunks; /* owned: strings and code */
-	const char **strings;	     /* owned: table of those that are there, by hash */
+	struct tact_arena memory; /* strings and code */
+	const char **strings;	  /* owned: table of those that are there, by hash */
 	size_t n_strings, strings_size;
 };
 
@@ -31,7 +24,6 @@ struct tact_result *result_new(void); /* NULL: out of memory */
 
 /* A copy that lives as long as the result; equal strings are one.  NULL: out of memory. */
 const char *result_string(struct tact_result *r, const char *text);
-void *result_memory(struct tact_result *r, size_t size);
 
 /* A new row, all zero but its strings, which are "".  NULL: out of memory. */
 struct tact_result_row *result_add(struct tact_result *r, enum tact_result_kind kind);

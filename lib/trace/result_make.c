@@ -104,7 +104,7 @@ static struct tact_result_row *find(struct maker *m, struct index *x,
 			return row;
 	}
 	if (like->code_size) {
-		code = result_memory(m->r, like->code_size);
+		code = tact_arena_take(&m->r->memory, like->code_size);
 		if (!code)
 			return NULL;
 		memcpy(code, like->code, like->code_size);
@@ -314,7 +314,7 @@ static int add_insns(struct maker *m, struct tact_result_row *row, uint32_t n)
 	float *to = (float *)(uintptr_t)row->insns; /* it is ours */
 
 	if (!to) {
-		to = result_memory(m->r, n * sizeof(*to));
+		to = tact_arena_take(&m->r->memory, n * sizeof(*to));
 		if (!to)
 			return -TACT_E_NOMEM;
 		memset(to, 0, n * sizeof(*to));

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "trace/result.h"
 
-enum { CHUNK = 1 << 18, ALIGN = 8, FIRST_TABLE = 1024 };
+enum { FIRST_TABLE = 1024 };
 
 const char *tact_stall_column(enum tact_stall stall)
 {
@@ -38,34 +38,9 @@ void tact_result_destroy(struct tact_result *r)
 		return;
 	for (unsigned i = 0; i < TACT_N_RESULT_KINDS; i++)
 		free(r->rows[i].items);
-	while (r->chunks) {
-		struct result_chunk *next = r->chunks->next;
-
-		free(r->chunks);
-		r->chunks = next;
-	}
+	tact_arena_reset(&r->memory);
 	free(r->strings);
 	free(r);
-}
-
-void *result_memory(struct tact_result *r, size_t size)
-{
-	struct result_chunk *c = r->chunks;
-
-	size = (size + ALIGN - 1) / ALIGN * ALIGN;
-	if (!c || c->size - c->used < size) {
-		const size_t room = size > CHUNK ? size : CHUNK;
-
-		c = malloc(sizeof(*c) + room);
-		if (!c)
-			return NULL;
-		c->size = room;
-		c->used = 0;
-		c->next = r->chunks;
-		r->chunks = c;
-	}
-	c->used += size;
-	return c->data + c->used - size;
 }
 
 static int grow_strings(struct tact_result *r)
@@ -107,7 +82,7 @@ const char *result_string(struct tact_result *r, const char *text)
 	for (; r->strings[at]; at = (at + 1) & (r->strings_size - 1))
 		if (!strcmp(r->strings[at], text))
 			return r->strings[at];
-	copy = result_memory(r, length + 1);
+	copy = tact_arena_take(&r->memory, length + 1);
 	if (!copy)
 		return NULL;
 	memcpy(copy, text, length + 1);

@@ -164,7 +164,7 @@ static int read_code(struct reader *x, struct tact_result_row *row, const json_t
 		return 0;
 	if (size > 2 * (size_t)MAX_CODE)
 		return bad(x, "a block with too much code");
-	code = result_memory(x->r, size / 2 + 1);
+	code = tact_arena_take(&x->r->memory, size / 2 + 1);
 	if (!code)
 		return -TACT_E_NOMEM;
 	if (tact_hex_decode(code, hex, size, &wrong) < 0)

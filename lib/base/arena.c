@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
+#include <stddef.h>
 #include <stdlib.h>
 
-#include "block/block.h"
+#include "base/base.h"
 
 enum { CHUNK_BYTES = 1 << 16 };
 
-struct arena_chunk {
-	struct arena_chunk *next;
+struct tact_arena_chunk {
+	struct tact_arena_chunk *next;
 	max_align_t data[];
 };
 
-void *block_arena_take(struct block_arena *arena, size_t size)
+void *tact_arena_take(struct tact_arena *arena, size_t size)
 {
 	void *taken;
 
 	size = (size + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *);
 	if (!arena->chunks || arena->used + size > CHUNK_BYTES) {
-		struct arena_chunk *chunk =
+		struct tact_arena_chunk *chunk =
 			malloc(sizeof(*chunk) + (size > CHUNK_BYTES ? size : CHUNK_BYTES));
 
 		if (!chunk)
@@ -30,10 +31,10 @@ void *block_arena_take(struct block_arena *arena, size_t size)
 	return taken;
 }
 
-void block_arena_reset(struct block_arena *arena)
+void tact_arena_reset(struct tact_arena *arena)
 {
 	while (arena->chunks) {
-		struct arena_chunk *next = arena->chunks->next;
+		struct tact_arena_chunk *next = arena->chunks->next;
 
 		free(arena->chunks);
 		arena->chunks = next;
