@@ -167,6 +167,8 @@ static void add_totals(const struct tact_result_info *info, struct text *out)
 	begin(out, "totals");
 	add_count(out, "instructions", t->instructions);
 	add_number(out, "cycles", t->cycles);
+	if (t->error > 0)
+		add_number(out, "error", t->error);
 	add_number(out, "ipc", trace_ratio((double)t->instructions, t->cycles));
 	add_text(out, "arch", info->arch);
 	add_text(out, "command", info->command);

@@ -204,6 +204,9 @@ static void add_totals(const struct tact_result_info *info, struct text *out)
 
 	text_add(out, "Cycles:             ");
 	trace_add_count(out, t->cycles, 0);
+	if (t->error > 0)
+		text_printf(out, " (from samples, standard error %.2f%%)",
+			    100 * trace_ratio(t->error, t->cycles));
 	text_add(out, "\nInstructions:       ");
 	trace_add_count(out, (double)t->instructions, 0);
 	text_printf(out, "\nIPC:                %.2f\n",

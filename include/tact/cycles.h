@@ -57,6 +57,7 @@ struct tact_cycles_totals {
 	double stalls[TACT_N_STALLS];		    /* cycles */
 	uint64_t accesses;			    /* loads and stores */
 	uint64_t branches, mispredicted, misses[3]; /* only if asked for */
+	double error; /* standard error of `cycles`, as they come from samples; 0 with exact */
 };
 void tact_cycles_get_totals(const struct tact_cycles *cycles, struct tact_cycles_totals *out);
 

@@ -2,6 +2,7 @@
  *
  * Cycles of whole programs: threads, blocks, results.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -415,6 +416,9 @@ void tact_cycles_get_totals(const struct tact_cycles *c, struct tact_cycles_tota
 		for (unsigned k = 0; k < CACHE_LEVELS && t->caches; k++)
 			out->misses[k] += t->caches->misses[k];
 	}
+	/* Windows are samples: what memory was off in them adds up to nothing, but for chance. */
+	if (c->windows > 0)
+		out->error = sqrt(c->squares_off) / c->windows * c->recalled;
 	add_blocks(c, out);
 }
 

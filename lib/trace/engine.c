@@ -88,17 +88,22 @@ static void recall(struct engine_thread *t, struct engine_pending *p, bool is_mi
 		p->recalled += (float)t->owner->arch->params.branch_penalty;
 }
 
+static double factor(const struct engine_correction *k)
+{
+	return k->recalled > 0 ? k->simulated / k->recalled : 1;
+}
+
 static double corrected(const struct engine_thread *t, const struct engine_pending *p)
 {
-	const struct engine_correction *k = &t->owner->corrections[p->source];
-
-	return (double)p->recalled * (k->recalled > 0 ? k->simulated / k->recalled : 1);
+	return (double)p->recalled * factor(&t->owner->corrections[p->source]);
 }
 
 static void compare(struct engine_thread *t, const struct engine_pending *p, double cycles)
 {
 	struct engine_correction *k = &t->owner->corrections[p->source];
 
+	t->window.simulated += cycles;
+	t->window.recalled += (double)p->recalled * t->factors[p->source];
 	k->simulated += cycles;
 	k->recalled += (double)p->recalled;
 	if (++k->n % (p->source <= ENGINE_NEW ? FADING : RARE_FADING) == 0) {
@@ -113,6 +118,17 @@ static void learn(struct engine_thread *t)
 	for (unsigned i = 0; i < t->n_lessons; i++)
 		memo_add(&t->owner->memo, t->lessons[i].key, t->lessons[i].cycles);
 	t->n_lessons = 0;
+}
+
+/* How far off memory was, corrected as before the window, in the window as a whole. */
+static void judge(struct engine_thread *t)
+{
+	double off = t->window.simulated - t->window.recalled;
+
+	if (!t->window.n) /* the beginning of the program is no sample */
+		return;
+	t->owner->squares_off += off * off;
+	t->owner->windows += t->window.recalled;
 }
 
 /* ---- the pipeline ---- */
@@ -165,6 +181,11 @@ static void turn_window(struct engine_thread *t)
 	struct tact_cycles *c = t->owner;
 
 	learn(t);
+	if (t->state == ENGINE_SKIPPING) {
+		t->window = (struct engine_correction){.n = 1};
+		for (unsigned i = 0; i < ENGINE_SOURCES; i++)
+			t->factors[i] = factor(&c->corrections[i]);
+	}
 	c->resume_at = next_window(c);
 	t->state = t->state == ENGINE_SKIPPING	     ? ENGINE_WARMING
 		   : c->instructions >= c->resume_at ? ENGINE_COUNTING
@@ -196,6 +217,7 @@ static void advance(struct engine_thread *t)
 	case ENGINE_COOLING:
 		if (t->n_retired >= t->last_counted) {
 			learn(t);
+			judge(t);
 			t->state = ENGINE_SKIPPING;
 		}
 		break;
@@ -309,8 +331,10 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 			advance(t);
 			pending.is_counted = t->state == ENGINE_COUNTING;
 		}
-		if (!pending.is_counted)
+		if (!pending.is_counted) {
 			count(t, number, corrected(t, &pending));
+			t->owner->recalled += corrected(t, &pending);
+		}
 		if (t->state != ENGINE_SKIPPING) {
 			t->left -=
 				t->left < event->block->n_insns ? t->left : event->block->n_insns;

@@ -102,6 +102,8 @@ struct engine_thread {
 		float cycles;
 	} lessons[ENGINE_LESSONS];
 	unsigned n_lessons;
+	struct engine_correction window; /* its cycles, what memory, corrected, had said, and 1 */
+	double factors[ENGINE_SOURCES];	 /* by which it was corrected before the window */
 };
 
 /* Somebody wants to see uops of a thread. */
@@ -129,8 +131,10 @@ struct tact_cycles {
 	struct engine_thread *last; /* that an event was for */
 	struct memo memo;
 	struct engine_correction corrections[ENGINE_SOURCES];
-	uint64_t instructions, simulated;    /* of all threads */
-	uint64_t resume_at;		     /* instructions before the next window */
+	uint64_t instructions, simulated; /* of all threads */
+	double squares_off, windows; /* of windows: squares of what memory was off, and its sum */
+	double recalled;	     /* cycles that memory stands for */
+	uint64_t resume_at;	     /* instructions before the next window */
 	struct tact_stream_access *accesses; /* owned; of the execution at hand */
 	size_t access_capacity;
 	struct engine_watch *watch; /* owned; NULL: nobody watches */

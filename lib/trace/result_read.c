@@ -118,6 +118,7 @@ static int read_totals(struct reader *x, const json_t *o)
 	info->has_branches = flag(o, "branches");
 	info->is_partial = flag(o, "partial");
 	t->cycles = number(o, "cycles");
+	t->error = number(o, "error");
 	t->instructions = whole(o, "instructions");
 	t->executions = whole(o, "executions");
 	t->simulated = whole(o, "simulated");

@@ -23,6 +23,9 @@ def near(a, b):
 def check(path):
     totals, rows = read(path)
     assert near(totals['ipc'], totals['instructions'] / totals['cycles']), 'ipc'
+    sampled = totals['simulated'] < totals['instructions'] and not totals['exact']
+    assert totals.get('error', 0) <= 0.02 * totals['cycles'], ('error', totals['error'])
+    assert sampled or 'error' not in totals, 'an error without samples'
     for kind in ('function', 'block', 'thread'):
         part = [r for r in rows if r['kind'] == kind]
         for field in ('cycles', 'instructions'):
