@@ -181,10 +181,11 @@ static double spent_by(const struct tact_cycles *c, const struct engine_code *co
 										    : insn.spent;
 }
 
-/* What is known of a block that is executed for the first time. */
-static int look_at(struct tact_cycles *c, struct engine_code *code,
-		   const struct tact_trace_block *b)
+/* What the block's instructions are: wanted before it goes through a pipeline, and for its branch.
+ */
+int engine_look_at(struct tact_cycles *c, struct engine_code *code)
 {
+	const struct tact_trace_block *b = code->block;
 	int status = block_look_at(c->block, b->code, b->code_size);
 	struct tact_insn last;
 	size_t n;
@@ -192,10 +193,8 @@ static int look_at(struct tact_cycles *c, struct engine_code *code,
 	c->loaded = NULL;
 	if (status == -TACT_E_NOMEM)
 		return status;
-	*code = (struct engine_code){.block = b,
-				     .unknown = b->n_insns,
-				     .end = b->address + b->code_size,
-				     .branch_address = b->address + b->last_offset};
+	code->is_looked_at = true;
+	code->unknown = b->n_insns;
 	if (status < 0)
 		return 0; /* bytes that are no instructions to us */
 	n = tact_block_length(c->block);
@@ -268,6 +267,7 @@ int engine_add_code(struct tact_cycles *c, struct engine_code *code)
 
 static int find_code(struct tact_cycles *c, const struct tact_trace_block *b)
 {
+	struct engine_code *code;
 	size_t n = c->n_codes;
 
 	if (b->number >= n) {
@@ -276,7 +276,13 @@ static int find_code(struct tact_cycles *c, const struct tact_trace_block *b)
 		memset(c->codes + n, 0, (b->number + 1 - n) * sizeof(*c->codes));
 		c->n_codes = b->number + 1;
 	}
-	return c->codes[b->number].block ? 0 : look_at(c, &c->codes[b->number], b);
+	code = &c->codes[b->number];
+	if (code->block)
+		return 0;
+	*code = (struct engine_code){.block = b,
+				     .end = b->address + b->code_size,
+				     .branch_address = b->address + b->last_offset};
+	return c->opt.branches ? engine_look_at(c, code) : 0;
 }
 
 /* ---- events ---- */
@@ -510,7 +516,7 @@ int tact_cycles_get_block(const struct tact_cycles *c, uint32_t number,
 		return -TACT_E_INVAL;
 	was_seen = engine_fill_block(c, &c->codes[number], out);
 	/* As a loop: what runs often comes from the DSB, not from the decoders. */
-	if (c->codes[number].is_known &&
+	if ((c->codes[number].is_known || !c->codes[number].is_looked_at) &&
 	    load_block((struct tact_cycles *)c, c->codes[number].block, TACT_MODE_LOOP) >= 0 &&
 	    tact_predict(c->block, &opt, &p) >= 0) {
 		out->bound = p.cycles_per_iteration;

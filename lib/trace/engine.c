@@ -322,25 +322,20 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	make_key(t, number, special << 1 | x.is_mispredicted, &pending);
 	if (event->block->is_rep)
 		count(t, number, repeated(event));
-	if (!code->is_known) {
-		count(t, number,
-		      (double)event->block->n_insns / t->owner->arch->params.issue_width);
-	} else {
-		if (!t->owner->opt.exact) {
-			recall(t, &pending, x.is_mispredicted, longest);
-			advance(t);
-			pending.is_counted = t->state == ENGINE_COUNTING;
-		}
-		if (!pending.is_counted) {
-			count(t, number, corrected(t, &pending));
-			t->owner->recalled += corrected(t, &pending);
-		}
-		if (t->state != ENGINE_SKIPPING) {
-			t->left -=
-				t->left < event->block->n_insns ? t->left : event->block->n_insns;
-			x.n_accesses = copy_accesses(t, event);
-			status = feed(t, &pending, &x);
-		}
+	recall(t, &pending, x.is_mispredicted, longest);
+	if (!t->owner->opt.exact)
+		advance(t);
+	if (t->state != ENGINE_SKIPPING && !code->is_looked_at)
+		status = engine_look_at(t->owner, code);
+	pending.is_counted = t->state == ENGINE_COUNTING && code->is_known;
+	if (!pending.is_counted) {
+		count(t, number, corrected(t, &pending));
+		t->owner->recalled += corrected(t, &pending);
+	}
+	if (t->state != ENGINE_SKIPPING && code->is_known && status >= 0) {
+		t->left -= t->left < event->block->n_insns ? t->left : event->block->n_insns;
+		x.n_accesses = copy_accesses(t, event);
+		status = feed(t, &pending, &x);
 	}
 	t->last = number;
 	t->n_executed++;

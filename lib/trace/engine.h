@@ -22,6 +22,7 @@ struct engine_past {
 /* A block of the trace. */
 struct engine_code {
 	const struct tact_trace_block *block; /* NULL: not executed so far */
+	bool is_looked_at;		      /* the next ones are known */
 	bool is_known;			      /* its instructions could be decoded */
 	bool is_added;			      /* the pipelines have it */
 	uint32_t number;		      /* there */
@@ -143,6 +144,9 @@ struct tact_cycles {
 
 /* A block is executed.  Returns 0, -TACT_E_NOMEM. */
 int engine_execute(struct engine_thread *t, uint32_t code, const struct tact_trace_event *event);
+
+/* Returns 0 or -TACT_E_NOMEM. */
+int engine_look_at(struct tact_cycles *c, struct engine_code *code);
 
 /* Lets the pipelines have a block that they have forgotten.  Returns 0 or -TACT_E_NOMEM. */
 int engine_add_code(struct tact_cycles *c, struct engine_code *code);
