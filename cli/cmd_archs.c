@@ -217,13 +217,9 @@ int cmd_archs(int argc, char **argv)
 		.argument = source_add_path,
 		.argument_target = &a.source,
 	};
-	int status = options_parse(&command, argc, argv);
+	int status;
 
-	if (status == OPTIONS_HELP)
-		status = options_print_help(&command);
-	else if (status == OPTIONS_WRONG)
-		status = CLI_USAGE;
-	else
+	if (options_take(&command, argc, argv, &status))
 		status = run(&a);
 	source_options_fini(&a.source);
 	archlist_fini(&a.list);

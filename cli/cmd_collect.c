@@ -422,13 +422,9 @@ int cmd_collect(int argc, char **argv)
 		.argument = add_word,
 		.argument_target = &p,
 	};
-	int status = options_parse(&command, argc, argv);
+	int status;
 
-	if (status == OPTIONS_HELP)
-		status = options_print_help(&command);
-	else if (status == OPTIONS_WRONG)
-		status = CLI_USAGE;
-	else
+	if (options_take(&command, argc, argv, &status))
 		status = check(&p);
 	if (status == CLI_GOOD && p.n_words)
 		status = collect(&p);

@@ -355,13 +355,9 @@ int cmd_dataset(int argc, char **argv)
 		.argument = add_path,
 		.argument_target = &d,
 	};
-	int status = options_parse(&command, argc, argv);
+	int status;
 
-	if (status == OPTIONS_HELP)
-		status = options_print_help(&command);
-	else if (status == OPTIONS_WRONG)
-		status = CLI_USAGE;
-	else
+	if (options_take(&command, argc, argv, &status))
 		status = run(&d);
 	free(d.paths);
 	return status;

@@ -83,15 +83,6 @@ static const struct option_spec output_specs[] = {
 	 .help = "text (default), markdown (for a pull request), or json (one object a line)"},
 	{.name = NULL},
 };
-
-static const struct option_spec quiet_specs[] = {
-	{.letter = 'q',
-	 .name = "quiet",
-	 .type = OPTION_FLAG,
-	 .offset = OPTION_FIELD(trace_setup, is_quiet, bool),
-	 .help = "no remarks and no progress on standard error, only errors"},
-	{.name = NULL},
-};
 /* clang-format on */
 
 static const char epilogue[] =
@@ -351,7 +342,7 @@ int cmd_diff(int argc, char **argv)
 		{"Model", trace_model_specs, &p.setup},
 		{"Program", program_option_specs, &p.setup.program},
 		{"Output", output_specs, &p},
-		{"", quiet_specs, &p.setup},
+		{"", trace_quiet_specs, &p.setup},
 		{NULL, NULL, NULL},
 	};
 	const struct option_command command = {

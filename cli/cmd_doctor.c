@@ -268,9 +268,7 @@ int cmd_doctor(int argc, char **argv)
 		.groups = groups,
 		.argument = refuse,
 	};
-	int status = options_parse(&command, argc, argv);
+	int status;
 
-	if (status == OPTIONS_HELP)
-		return options_print_help(&command);
-	return status == OPTIONS_WRONG ? CLI_USAGE : run(&d);
+	return options_take(&command, argc, argv, &status) ? run(&d) : status;
 }

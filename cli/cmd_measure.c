@@ -341,13 +341,9 @@ int cmd_measure(int argc, char **argv)
 		.argument = source_add_path,
 		.argument_target = &p.source,
 	};
-	int status = options_parse(&command, argc, argv);
+	int status;
 
-	if (status == OPTIONS_HELP)
-		status = options_print_help(&command);
-	else if (status == OPTIONS_WRONG)
-		status = CLI_USAGE;
-	else
+	if (options_take(&command, argc, argv, &status))
 		status = run(&p);
 	source_options_fini(&p.source);
 	archlist_fini(&p.archs);

@@ -142,15 +142,6 @@ static const struct option_spec output_specs[] = {
 	 .help = "text (default), csv, or json (one object a line, the first with the totals)"},
 	{.name = NULL},
 };
-
-static const struct option_spec quiet_specs[] = {
-	{.letter = 'q',
-	 .name = "quiet",
-	 .type = OPTION_FLAG,
-	 .offset = OPTION_FIELD(trace_setup, is_quiet, bool),
-	 .help = "no remarks and no progress on standard error, only errors"},
-	{.name = NULL},
-};
 /* clang-format on */
 
 static const char epilogue[] =
@@ -303,7 +294,7 @@ int cmd_trace(int argc, char **argv)
 		{"Model", trace_model_specs, &p.setup},
 		{"Program", program_option_specs, &p.setup.program},
 		{"Output", output_specs, &p},
-		{"", quiet_specs, &p.setup},
+		{"", trace_quiet_specs, &p.setup},
 		{NULL, NULL, NULL},
 	};
 	const struct option_command command = {
@@ -315,20 +306,16 @@ int cmd_trace(int argc, char **argv)
 		.description =
 			"Runs a program under QEMU's user mode and says how many cycles it would "
 			"take on a CPU, by function, block, source line and instruction, and what "
-			"they wait "
-			"for: all that it executes goes through a simulated pipeline.",
+			"they wait for: its beginning, and samples of the rest, go through a "
+			"simulated pipeline.",
 		.epilogue = epilogue,
 		.groups = groups,
 		.argument = add_word,
 		.argument_target = &p,
 	};
-	int status = options_parse(&command, argc, argv);
+	int status;
 
-	if (status == OPTIONS_HELP)
-		status = options_print_help(&command);
-	else if (status == OPTIONS_WRONG)
-		status = CLI_USAGE;
-	else if (!(status = check(&p)))
+	if (options_take(&command, argc, argv, &status) && !(status = check(&p)))
 		status = run(&p);
 	trace_setup_fini(&p.setup);
 	free(p.words);

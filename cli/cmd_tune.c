@@ -509,13 +509,9 @@ int cmd_tune(int argc, char **argv)
 		.argument = add_input,
 		.argument_target = &p,
 	};
-	int status = options_parse(&command, argc, argv);
+	int status;
 
-	if (status == OPTIONS_HELP)
-		status = options_print_help(&command);
-	else if (status == OPTIONS_WRONG)
-		status = CLI_USAGE;
-	else
+	if (options_take(&command, argc, argv, &status))
 		status = run(&p);
 	tact_tuner_destroy(p.tuner);
 	tact_mca_params_destroy(p.start);

@@ -217,25 +217,36 @@ static void add_code(const struct tact_result_row *row, struct text *out)
 	}
 }
 
+/* What stands below a function. */
+enum { INDENT = 12 };
+
+static void add_below(struct text *out, struct text *words)
+{
+	text_add_bytes(words, "", 1);
+	text_wrap(out, words->data, INDENT, out->size);
+	text_free(words);
+}
+
 static void add_block(const struct diff_view *view, const struct tact_diff_row *row,
 		      struct text *out)
 {
 	const struct tact_result_row *some = diff_some(row);
+	struct text words = {0};
 
-	text_printf(out, "%12s%s 0x%" PRIx64, "",
+	text_printf(&words, "%s 0x%" PRIx64,
 		    !row->a   ? "only in B:"
 		    : !row->b ? "only in A:"
 			      : "in both:",
 		    some->address);
 	if (some->line)
-		text_printf(out, " %s:%d", base_name(some->source), some->line);
-	text_printf(out, ", %+.2f%%, executed ", weight(view, row));
-	trace_add_count(out, (double)row->executions[0], 0);
-	text_add(out, " and ");
-	trace_add_count(out, (double)row->executions[1], 0);
-	text_add(out, " times, limits: ");
-	diff_add_cause(out, row);
-	text_add(out, "\n");
+		text_printf(&words, " %s:%d", base_name(some->source), some->line);
+	text_printf(&words, ", %+.2f%%, executed ", weight(view, row));
+	trace_add_count(&words, (double)row->executions[0], 0);
+	text_add(&words, " and ");
+	trace_add_count(&words, (double)row->executions[1], 0);
+	text_add(&words, " times, cause: ");
+	diff_add_cause(&words, row);
+	add_below(out, &words);
 	add_code(some, out);
 }
 
@@ -259,24 +270,27 @@ static void add_blocks(const struct diff_view *view, const struct tact_diff_row 
 static void add_function(const struct diff_view *view, const struct tact_diff_row *row,
 			 struct text *out)
 {
-	size_t start = out->size;
+	enum { NAME_WIDTH = 33 };
+	struct text place = {0}, cause = {0}, insns = {0};
 
 	text_printf(out, "%+8.2f%%", weight(view, row));
-	trace_add_count(out, row->cycles[0], 16);
-	trace_add_count(out, row->cycles[1], 16);
+	trace_add_count(out, row->cycles[0], 14);
+	trace_add_count(out, row->cycles[1], 14);
 	add_row_ratio(out, row, 8);
 	text_add(out, "  ");
-	diff_add_cause(out, row);
-	text_add(out, "  ");
-	text_pad(out, 92, start);
-	trace_add_place(out, diff_some(row), BY_FUNCTION);
+	trace_add_place(&place, diff_some(row), BY_FUNCTION);
+	text_add_bytes(&place, "", 1);
+	trace_add_short(out, place.data, NAME_WIDTH);
 	text_add(out, "\n");
-	start = out->size;
-	text_printf(out, "%12sexecuted: ", "");
-	if (diff_add_insns(out, view, row, MAX_INSNS))
-		text_add(out, "\n");
+	text_free(&place);
+	text_add(&cause, "cause: ");
+	diff_add_cause(&cause, row);
+	add_below(out, &cause);
+	text_add(&insns, "executed: ");
+	if (diff_add_insns(&insns, view, row, MAX_INSNS))
+		add_below(out, &insns);
 	else
-		out->size = start;
+		text_free(&insns);
 	add_blocks(view, row, out);
 }
 
@@ -291,8 +305,8 @@ void diff_print_text(const struct diff_view *view, struct text *out)
 		text_add(out, "\nNo function differs by 0.01% of the cycles.\n");
 		return;
 	}
-	text_printf(out, "\n%9s%16s%16s%8s  %-41s%s\n", "Of all A", "Cycles A", "Cycles B", "Ratio",
-		    "Cause", "Function");
+	text_printf(out, "\n%9s%14s%14s%8s  %s\n", "Of all A", "Cycles A", "Cycles B", "Ratio",
+		    "Function");
 	for (size_t i = 0; i < changed && i < view->top; i++)
 		add_function(view, &rows[i], out);
 	if (changed > view->top)

@@ -259,31 +259,7 @@ int options_parse(const struct option_command *command, int argc, char **argv)
 	return status;
 }
 
-enum { HELP_COLUMN = 26, HELP_WIDTH = 79 };
-
-/* Words of a text from `column` on, broken at the width of a terminal. */
-static void add_wrapped(struct text *out, const char *words, size_t column, size_t line_start)
-{
-	text_pad(out, column, line_start);
-	while (*words) {
-		size_t n = strcspn(words, " ");
-
-		if (out->size - line_start + n > HELP_WIDTH && out->size - line_start > column) {
-			while (out->size && out->data[out->size - 1] == ' ')
-				out->size--;
-			text_add(out, "\n");
-			line_start = out->size;
-			text_pad(out, column, line_start);
-		}
-		text_add_bytes(out, words, n);
-		words += n;
-		if (*words) {
-			text_add(out, " ");
-			words++;
-		}
-	}
-	text_add(out, "\n");
-}
+enum { HELP_COLUMN = 26 };
 
 static void add_option(struct text *out, char letter, const char *name, const char *argument,
 		       bool is_optional, const char *help)
@@ -300,13 +276,13 @@ static void add_option(struct text *out, char letter, const char *name, const ch
 		text_add(out, "\n");
 		start = out->size;
 	}
-	add_wrapped(out, help, HELP_COLUMN, start);
+	text_wrap(out, help, HELP_COLUMN, start);
 }
 
 static void add_help(struct text *out, const struct option_command *command)
 {
 	text_printf(out, "%s\n", command->usage);
-	add_wrapped(out, command->description, 0, out->size);
+	text_wrap(out, command->description, 0, out->size);
 	for (const struct option_group *g = command->groups; g->title; g++) {
 		if (*g->title)
 			text_printf(out, "\n%s:\n", g->title);
@@ -329,4 +305,14 @@ int options_print_help(const struct option_command *command)
 	output_write(&out, &text);
 	text_free(&text);
 	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
+}
+
+bool options_take(const struct option_command *command, int argc, char **argv, int *status)
+{
+	int parsed = options_parse(command, argc, argv);
+
+	*status = parsed == OPTIONS_HELP    ? options_print_help(command)
+		  : parsed == OPTIONS_WRONG ? CLI_USAGE
+					    : CLI_GOOD;
+	return parsed == OPTIONS_GOOD;
 }

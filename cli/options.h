@@ -70,4 +70,7 @@ int options_parse(const struct option_command *command, int argc, char **argv);
 /* To standard output.  Returns an exit code. */
 int options_print_help(const struct option_command *command);
 
+/* Both, as most commands want it: true if the command is to run, else *status is its exit code. */
+bool options_take(const struct option_command *command, int argc, char **argv, int *status);
+
 #endif /* TACT_OPTIONS_H */

@@ -56,6 +56,31 @@ void text_pad(struct text *text, size_t column, size_t line_start)
 	}
 }
 
+void text_wrap(struct text *out, const char *words, size_t column, size_t line_start)
+{
+	enum { WIDTH = 79 };
+
+	text_pad(out, column, line_start);
+	while (*words) {
+		size_t n = strcspn(words, " ");
+
+		if (out->size - line_start + n > WIDTH && out->size - line_start > column) {
+			while (out->size && out->data[out->size - 1] == ' ')
+				out->size--;
+			text_add(out, "\n");
+			line_start = out->size;
+			text_pad(out, column, line_start);
+		}
+		text_add_bytes(out, words, n);
+		words += n;
+		if (*words) {
+			text_add(out, " ");
+			words++;
+		}
+	}
+	text_add(out, "\n");
+}
+
 void text_vprintf(struct text *text, const char *format, va_list args)
 {
 	va_list again;

@@ -27,6 +27,9 @@ char *text_reserve(struct text *text, size_t room);
 void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const void *data, size_t size);
 void text_pad(struct text *text, size_t column, size_t line_start); /* with blanks up to a column */
+
+/* Words from `column` on, broken at the width of a terminal, with a newline behind them. */
+void text_wrap(struct text *out, const char *words, size_t column, size_t line_start);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vprintf(struct text *text, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));

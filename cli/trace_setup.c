@@ -65,6 +65,14 @@ static const char *take_cache(void *target, const char *value)
 #define FLAG(field)	   .type = OPTION_FLAG, FIELD(field, bool)
 
 /* clang-format off: an option stays together */
+const struct option_spec trace_quiet_specs[] = {
+	{.letter = 'q',
+	 .name = "quiet",
+	 FLAG(is_quiet),
+	 .help = "no remarks and no progress on standard error, only errors"},
+	{.name = NULL},
+};
+
 const struct option_spec trace_model_specs[] = {
 	{.name = "exact",
 	 FLAG(is_exact),

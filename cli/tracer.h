@@ -30,7 +30,7 @@ struct trace_setup {
 	const char *from, *until;
 };
 
-extern const struct option_spec trace_model_specs[], trace_region_specs[];
+extern const struct option_spec trace_model_specs[], trace_region_specs[], trace_quiet_specs[];
 
 /* One architecture, and what --full means.  Returns 0, or an exit code with the message given. */
 int trace_setup_resolve(struct trace_setup *setup);

@@ -11,8 +11,6 @@
  */
 #include "trace/engine.h"
 
-#include <string.h>
-
 enum {
 	WINDOW = 1536,	  /* instructions, on average; from half to one and a half */
 	WARMING = 3,	  /* reorder buffers full of instructions before it, to fill the pipeline */
@@ -125,7 +123,7 @@ static void judge(struct engine_thread *t)
 {
 	double off = t->window.simulated - t->window.recalled;
 
-	if (!t->window.n) /* the beginning of the program is no sample */
+	if (!t->is_sample) /* the beginning of the program is no sample */
 		return;
 	t->owner->squares_off += off * off;
 	t->owner->windows += t->window.recalled;
@@ -182,7 +180,8 @@ static void turn_window(struct engine_thread *t)
 
 	learn(t);
 	if (t->state == ENGINE_SKIPPING) {
-		t->window = (struct engine_correction){.n = 1};
+		t->window = (struct engine_correction){.n = 0};
+		t->is_sample = true;
 		for (unsigned i = 0; i < ENGINE_SOURCES; i++)
 			t->factors[i] = factor(&c->corrections[i]);
 	}
@@ -329,8 +328,10 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 		status = engine_look_at(t->owner, code);
 	pending.is_counted = t->state == ENGINE_COUNTING && code->is_known;
 	if (!pending.is_counted) {
-		count(t, number, corrected(t, &pending));
-		t->owner->recalled += corrected(t, &pending);
+		double cycles = corrected(t, &pending);
+
+		count(t, number, cycles);
+		t->owner->recalled += cycles;
 	}
 	if (t->state != ENGINE_SKIPPING && code->is_known && status >= 0) {
 		t->left -= t->left < event->block->n_insns ? t->left : event->block->n_insns;

@@ -103,7 +103,8 @@ struct engine_thread {
 		float cycles;
 	} lessons[ENGINE_LESSONS];
 	unsigned n_lessons;
-	struct engine_correction window; /* its cycles, what memory, corrected, had said, and 1 */
+	bool is_sample;			 /* chosen at random */
+	struct engine_correction window; /* its cycles, and what memory, corrected, had said */
 	double factors[ENGINE_SOURCES];	 /* by which it was corrected before the window */
 };
 
