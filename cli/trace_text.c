@@ -3,6 +3,7 @@
  * The result of a run for people.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,11 +48,13 @@ bool trace_add_bounds(struct text *out, uint32_t bits)
 	return n > 0;
 }
 
-/* "loads 45%" */
+/* "loads 45%"; stalls that were seen in few executions stand for all, and may come to more than the
+ * cycles.
+ */
 static void stall_text(const struct tact_result_row *row, unsigned stall, char text[32])
 {
 	snprintf(text, 32, "%s %.0f%%", tact_stall_name((enum tact_stall)stall),
-		 100 * row->stalls[stall] / row->cycles);
+		 100 * fmin(1, row->stalls[stall] / row->cycles));
 }
 
 void trace_add_limits(struct text *out, const struct tact_result_row *row, size_t width)
@@ -313,6 +316,19 @@ struct view {
 	size_t limits_width, place_width;
 };
 
+/* Instructions that retire together with the one before them take no time: of lines that have only
+ * such ones there is no IPC that means anything.
+ */
+static void add_ipc(struct text *out, double ipc)
+{
+	enum { MOST = 16 /* more than any core retires a cycle */ };
+
+	if (ipc <= MOST)
+		text_printf(out, "%6.2f", ipc);
+	else
+		text_printf(out, "%6s", "-");
+}
+
 static void add_part(const struct tact_result_row *row, const char *name, const struct view *view,
 		     struct text *out)
 {
@@ -320,7 +336,7 @@ static void add_part(const struct tact_result_row *row, const char *name, const 
 
 	text_printf(out, "%5.1f%%", 100 * trace_ratio(row->cycles, view->cycles));
 	add_short_count(out, row->cycles, 9);
-	text_printf(out, "%6.2f", trace_ratio((double)row->instructions, row->cycles));
+	add_ipc(out, trace_ratio((double)row->instructions, row->cycles));
 	add_short_count(out, (double)row->executions, 9);
 	text_add(out, "  ");
 	start = out->size;
