@@ -28,13 +28,13 @@ OPT ?= -O3
 CFLAGS ?= -g
 WERROR ?= -Werror
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(OPT) -fPIC -fvisibility=default -pthread \
-	-Iinclude -Ilib -I$(BUILD)/gen $(CFLAGS)
+	-Iinclude -Ilib -Icli -I$(BUILD)/gen $(CFLAGS)
 LIBS := -lZydis -lZycore -ldw -lelf -lsqlite3 -lzstd -ljansson -ldnnl -lm -pthread
 SANITIZE := -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
-LIB_SRC := $(sort $(wildcard lib/*/*.c))
+LIB_SRC := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
-CLI_SRC := $(sort $(wildcard cli/*.c))
+CLI_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 GEN_SRC := gen/gen_tables.c lib/arch/params.c lib/base/status.c lib/base/memory.c
 TABLES := $(BUILD)/gen/forms.inc $(BUILD)/gen/archs.inc
@@ -203,7 +203,7 @@ uninstall:
 
 # ---- the rest ----
 
-FORMATTED = $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h cli/*.h include/tact/*.h \
+FORMATTED = $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/tact/*.h \
 	gen/*.c tests/*/*.h tests/fuzz/driver.c bench/*.c examples/*.c plugin/qemu/*.[ch])
 
 .PHONY: format format-check

@@ -8,8 +8,8 @@
 
 #include <tact/version.h>
 
-#include "cli.h"
-#include "output.h"
+#include "common/cli.h"
+#include "common/output.h"
 
 static const struct command commands[] = {
 	{"predict", "how many cycles a block of code takes, and why", cmd_predict},

@@ -94,7 +94,7 @@ def includes(path):
 
 def check_layers():
     problems = []
-    for path in sources('lib/*/*.[ch]'):
+    for path in sources('lib/*/*.[ch]', 'lib/*/*/*.[ch]'):
         module = relative(path).split('/')[1]
         if module not in MAY_INCLUDE:
             problems.append('%s: module %s is not in the table' % (relative(path), module))
@@ -116,11 +116,12 @@ def check_layers():
     problems = ['%s includes %s' % (relative(p), i) for p in sources('include/tact/*.h')
                 for i in includes(p) if not i.startswith(('tact/', 'std'))]
     check('public headers need only each other and libc', problems)
-    own = {os.path.basename(p) for p in sources('cli/*.h')}
-    problems = ['%s includes %s' % (relative(p), i) for p in sources('cli/*.[ch]') for i in includes(p)
-                if i not in own and ('/' in i and i.split('/')[0] in MAY_INCLUDE or
+    own = {os.path.basename(p) for p in sources('cli/*/*.h')}
+    problems = ['%s includes %s' % (relative(p), i) for p in sources('cli/*.[ch]', 'cli/*/*.[ch]') for i in includes(p)
+                if os.path.basename(i) not in own and
+                ('/' in i and i.split('/')[0] in MAY_INCLUDE and i.split('/')[0] != 'base' or
                                      i.startswith(('Zydis', 'elfutils', 'libelf', 'dwarf')))]
-    check('cli includes public headers only', problems)
+    check('cli includes public headers and base only', problems)
     own = {os.path.basename(p) for p in sources('plugin/qemu/*.h')}
     problems = ['%s includes %s' % (relative(p), i) for p in sources('plugin/qemu/*.[ch]', 'lib/trace/wire.h')
                 for i in includes(p)
@@ -130,7 +131,7 @@ def check_layers():
 
 def check_output():
     problems = []
-    for path in sources('lib/*/*.[ch]'):
+    for path in sources('lib/*/*.[ch]', 'lib/*/*/*.[ch]'):
         for n, line in enumerate(code_of(path).splitlines(), 1):
             if (STREAMS.search(line) or EXITING.search(line) or PRINTING.search(line)) and \
                     not re.search(r'\bfile\b.*\bFILE\b', line):
@@ -139,7 +140,7 @@ def check_output():
 
 
 def check_state(build):
-    objects = sorted(glob.glob(os.path.join(build, 'lib/*/*.o')))
+    objects = sorted(glob.glob(os.path.join(build, 'lib/**/*.o'), recursive=True))
     problems = [] if objects else ['no objects under %s' % build]
     for path in objects:
         out = subprocess.run(['nm', '-f', 'sysv', path], capture_output=True, text=True).stdout

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Training and application, from blocks to results.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <tact/version.h>
+
+#include "classifying.h"
+#include "common/archlist.h"
+#include "common/cli.h"
+
+enum { FLUSH_SIZE = 1 << 16 };
+
+/* What both need of the inputs. */
+struct classify_run {
+	struct classifying *p;
+	struct classify_feed feed;
+	struct classify_tally tally;
+	struct tact_block *block; /* owned */
+	size_t n_bad;		  /* blocks that are no code */
+	size_t n_partial;	  /* blocks with instructions that have no data */
+};
+
+static int run_init(struct classify_run *run, struct classifying *p)
+{
+	const struct tact_block_options opt = {.size = sizeof(opt), .mode = TACT_MODE_UNROLL};
+
+	*run = (struct classify_run){.p = p};
+	feed_init(&run->feed, p);
+	if (tact_block_create(&run->block, p->arch, &opt, NULL) < 0)
+		cli_out_of_memory();
+	return 0;
+}
+
+static void run_fini(struct classify_run *run)
+{
+	feed_fini(&run->feed);
+	tally_fini(&run->tally);
+	tact_block_destroy(run->block);
+}
+
+static int run_status(const struct classify_run *run)
+{
+	if (run->feed.is_unable)
+		return CLI_UNABLE;
+	return run->feed.n_failed || run->n_bad ? CLI_FAILED : CLI_GOOD;
+}
+
+/* Loads the next block into run->block.  Returns 1, 0 behind the last one, -1 for a block that is
+ * no code; the message was given.
+ */
+static int run_next(struct classify_run *run, struct classify_block *block)
+{
+	struct tact_diag diag = {0};
+
+	if (!feed_next(&run->feed, block))
+		return 0;
+	if (block->is_again)
+		return 1;
+	if (tact_block_load(run->block, block->code, block->code_size, &diag) < 0) {
+		feed_complain(block, diag.text);
+		run->n_bad++;
+		return -1;
+	}
+	run->n_partial += tact_block_coverage(run->block) < 1;
+	return 1;
+}
+
+static void say_partial(const struct classify_run *run)
+{
+	if (run->n_partial && !run->p->is_quiet)
+		cli_message("%zu blocks have instructions without data on %s; these were left out",
+			    run->n_partial, tact_arch_name(run->p->arch));
+}
+
+/* ---- training ---- */
+
+/* A list of blocks that was meant as an input is not overwritten. */
+static int check_target(const struct classifying *p)
+{
+	struct stat info;
+
+	if (stat(p->train, &info) || !S_ISREG(info.st_mode) || !info.st_size ||
+	    tact_classifier_is_model(p->train))
+		return CLI_GOOD;
+	cli_message("%s is not a model; --train does not overwrite it", p->train);
+	return CLI_USAGE;
+}
+
+static int read_bags(struct classify_run *run, struct tact_bags *bags)
+{
+	struct classify_block block;
+	struct tact_diag diag = {0};
+	int status;
+
+	while ((status = run_next(run, &block))) {
+		uint32_t bag;
+
+		if (status < 0)
+			continue;
+		status = tact_bags_add(bags, run->block, &bag, &diag);
+		if (status < 0) {
+			feed_complain(&block, diag.text);
+			return CLI_FAILED;
+		}
+		if (status)
+			tally_add_bag(&run->tally, &block, bag);
+		else
+			tally_add(&run->tally, &block, &(struct tact_label){.topic = -1});
+	}
+	return CLI_GOOD;
+}
+
+static int save(const struct classifying *p, const struct tact_classifier *classifier)
+{
+	struct text comment = {0};
+	struct tact_diag diag = {0};
+	int status;
+
+	text_printf(&comment,
+		    "Categories of blocks by port combinations; made by tact %d.%d.%d from",
+		    TACT_VERSION_MAJOR, TACT_VERSION_MINOR, TACT_VERSION_PATCH);
+	for (size_t i = 0; i < p->source.n_items; i++) {
+		const char *path = p->source.items[i].value, *slash = strrchr(path, '/');
+
+		/* Names, not places: the model goes to other machines. */
+		text_printf(&comment, "\n  %s",
+			    p->source.items[i].is_hex ? "-x"
+			    : slash		      ? slash + 1
+						      : path);
+	}
+	text_add_bytes(&comment, "", 1);
+	status = tact_classifier_save(classifier, p->train, comment.data, &diag);
+	text_free(&comment);
+	if (status >= 0)
+		return CLI_GOOD;
+	cli_message("%s: %s", p->train, diag.text);
+	return CLI_FAILED;
+}
+
+static int finish_training(struct classify_run *run, const struct tact_classifier *classifier,
+			   const struct tact_bags *bags, struct output *out)
+{
+	struct text text = {0};
+	int status = save(run->p, classifier);
+
+	if (status)
+		return status;
+	tally_label(&run->tally, classifier, bags);
+	tally_sort(&run->tally);
+	if (output_open(out, run->p->output))
+		return CLI_FAILED;
+	classify_summary(run->p, classifier, &run->tally, &text);
+	output_write(out, &text);
+	text_free(&text);
+	return run_status(run);
+}
+
+int classify_train(struct classifying *p, struct output *out)
+{
+	const struct tact_classify_options opt = {
+		.size = sizeof(opt),
+		.topics = p->topics,
+		.alpha = p->alpha,
+		.beta = p->beta,
+		.seed = p->seed,
+		.starts = p->starts,
+		.jobs = p->jobs ? p->jobs : cli_cores(),
+	};
+	struct tact_classifier *classifier = NULL;
+	struct tact_bags *bags = NULL;
+	struct tact_diag diag = {0};
+	struct classify_run run;
+	int status = check_target(p);
+
+	if (status)
+		return status;
+	run_init(&run, p);
+	if (tact_bags_create(&bags, p->arch, NULL) < 0)
+		cli_out_of_memory();
+	status = read_bags(&run, bags);
+	if (!status && !tact_bags_count(bags)) {
+		cli_message("there is no block to learn from");
+		status = CLI_FAILED;
+	}
+	if (!status) {
+		say_partial(&run);
+		if (tact_classifier_train(&classifier, bags, &opt, &diag) < 0) {
+			cli_message("%s", diag.text);
+			status = CLI_FAILED;
+		}
+	}
+	if (!status)
+		status = finish_training(&run, classifier, bags, out);
+	tact_classifier_destroy(classifier);
+	tact_bags_destroy(bags);
+	run_fini(&run);
+	return status;
+}
+
+/* ---- application ---- */
+
+static int store_category(struct classifying *p, const struct classify_result *r,
+			  const char *category)
+{
+	struct tact_diag diag = {0};
+	int64_t id;
+	int status =
+		tact_store_put_block(p->store, r->block->code, r->block->code_size, &id, &diag);
+
+	if (status >= 0)
+		status = tact_store_put_category(p->store, id, p->classifier_name,
+						 tact_arch_name(p->arch), category, &diag);
+	if (status >= 0)
+		return CLI_GOOD;
+	p->is_store_failed = true;
+	cli_message("%s: %s", p->store_path, diag.text);
+	return CLI_FAILED;
+}
+
+/* Labels the loaded block. */
+static int label(struct classify_run *run, struct tact_classifier *classifier,
+		 struct classify_result *r)
+{
+	struct tact_diag diag = {0};
+	struct tact_topic topic;
+
+	if (tact_classifier_apply(classifier, run->block, &r->label, &diag) < 0) {
+		feed_complain(r->block, diag.text);
+		return CLI_FAILED;
+	}
+	r->coverage = tact_block_coverage(run->block);
+	r->status = r->label.topic < 0 ? "no_uops" : "ok";
+	tally_add(&run->tally, r->block, &r->label);
+	if (!run->p->store || r->label.topic < 0 || r->block->is_again)
+		return CLI_GOOD;
+	tact_classifier_topic(classifier, (unsigned)r->label.topic, &topic);
+	return store_category(run->p, r, topic.name);
+}
+
+/* With text only blocks of the command line are shown one by one. */
+static void show(struct classify_run *run, const struct tact_classifier *classifier,
+		 const struct classify_result *r, struct text *text)
+{
+	struct tact_bags *bags = NULL;
+	uint32_t bag = 0;
+
+	if (run->p->format != FORMAT_TEXT) {
+		classify_row(run->p, classifier, r, text);
+		return;
+	}
+	if (!run->p->is_hex_only)
+		return;
+	if (tact_bags_create(&bags, run->p->arch, NULL) < 0)
+		cli_out_of_memory();
+	if (!strcmp(r->status, "ok") && tact_bags_add(bags, run->block, &bag, NULL) < 0)
+		cli_out_of_memory();
+	classify_explain(classifier, bags, bag, r, text);
+	tact_bags_destroy(bags);
+}
+
+static int label_all(struct classify_run *run, struct tact_classifier *classifier,
+		     struct output *out, struct text *text)
+{
+	struct classify_block block;
+	int status;
+
+	classify_header(run->p, classifier, text);
+	while ((status = run_next(run, &block)) && !out->failed) {
+		struct classify_result r = {.block = &block, .status = "decode_error"};
+
+		if (status > 0 && label(run, classifier, &r))
+			return CLI_FAILED;
+		show(run, classifier, &r, text);
+		if (text->size >= FLUSH_SIZE)
+			output_write(out, text);
+	}
+	return CLI_GOOD;
+}
+
+/* In the formats for programs the summary is a JSON object of its own, or a remark. */
+static void finish(struct classify_run *run, const struct tact_classifier *classifier,
+		   struct text *text)
+{
+	const struct classify_tally *tally = &run->tally;
+	struct classifying *p = run->p;
+
+	tally_sort(&run->tally);
+	say_partial(run);
+	if (p->format == FORMAT_JSON ||
+	    (p->format == FORMAT_TEXT && !p->is_hex_only && tally->blocks))
+		classify_summary(p, classifier, tally, text);
+	else if (p->format == FORMAT_CSV && tally->uops && !p->is_quiet)
+		cli_message("perplexity %.4f on these blocks", tally_perplexity(tally));
+}
+
+static int open_store(struct classifying *p)
+{
+	struct tact_diag diag = {0};
+
+	if (!p->store_path)
+		return CLI_GOOD;
+	if (tact_store_open(&p->store, p->store_path, TACT_STORE_CREATE, &diag) >= 0 &&
+	    tact_store_begin(p->store, &diag) >= 0)
+		return CLI_GOOD;
+	p->is_store_failed = true;
+	cli_message("%s: %s", p->store_path, diag.text);
+	return CLI_FAILED;
+}
+
+static int close_store(struct classifying *p, int status)
+{
+	struct tact_diag diag = {0};
+
+	/* Where a row could not be written, its transaction is gone, and the message was given. */
+	if (p->store && !p->is_store_failed && tact_store_end(p->store, &diag) < 0) {
+		cli_message("%s: %s", p->store_path, diag.text);
+		status = CLI_FAILED;
+	}
+	tact_store_close(p->store);
+	p->store = NULL;
+	return status;
+}
+
+static int load(struct classifying *p, struct tact_classifier **classifier)
+{
+	struct tact_classifier_info info;
+	struct tact_diag diag = {0};
+	struct text err = {0};
+
+	if (tact_classifier_load(classifier, p->apply, &diag) < 0) {
+		cli_place(&err, p->apply, diag.line, diag.text);
+		text_to_stderr(&err);
+		text_free(&err);
+		return CLI_FAILED;
+	}
+	tact_classifier_info(*classifier, &info);
+	if (p->arch && p->arch != info.arch) {
+		cli_message("%s is a model of %s, not of %s", p->apply, tact_arch_name(info.arch),
+			    tact_arch_name(p->arch));
+		return CLI_USAGE;
+	}
+	p->arch = info.arch;
+	return CLI_GOOD;
+}
+
+int classify_apply(struct classifying *p, struct output *out)
+{
+	struct tact_classifier *classifier = NULL;
+	struct classify_run run;
+	struct text text = {0};
+	int status = load(p, &classifier);
+
+	if (status)
+		goto out_classifier;
+	status = open_store(p);
+	if (status)
+		goto out_store;
+	if (output_open(out, p->output)) {
+		status = CLI_FAILED;
+		goto out_store;
+	}
+	run_init(&run, p);
+	status = label_all(&run, classifier, out, &text);
+	if (!status) {
+		finish(&run, classifier, &text);
+		output_write(out, &text);
+		status = run_status(&run);
+	}
+	run_fini(&run);
+	text_free(&text);
+out_store:
+	status = close_store(p, status);
+out_classifier:
+	tact_classifier_destroy(classifier);
+	return status;
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tact dataset: its actions and options.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/archlist.h"
+#include "common/cli.h"
+#include "common/options.h"
+#include "datasets.h"
+
+const char *const dataset_check_names[N_CHECKS] = {"decode", "weights", "duplicates",
+						   "units",  "bounds",	"alias"};
+
+static const struct option_choice units[] = {
+	{"auto", TACT_UNIT_AUTO},
+	{"iteration", TACT_UNIT_ITERATION},
+	{"hundred", TACT_UNIT_HUNDRED},
+	{NULL, 0},
+};
+
+static const struct option_choice modes[] = {
+	{"loop", TACT_MODE_LOOP},
+	{"unroll", TACT_MODE_UNROLL},
+	{NULL, 0},
+};
+
+static const struct option_choice inits[] = {
+	{"same", TACT_INIT_SAME},
+	{"stack", TACT_INIT_STACK},
+	{"diff", TACT_INIT_DIFF},
+	{NULL, 0},
+};
+
+static const struct option_choice records[] = {
+	{"block", RECORD_BLOCK},	   {"source", RECORD_SOURCE},
+	{"category", RECORD_CATEGORY},	   {"measurement", RECORD_MEASUREMENT},
+	{"prediction", RECORD_PREDICTION}, {NULL, 0},
+};
+
+static const struct option_choice formats[] = {
+	{"text", FORMAT_TEXT},
+	{"csv", FORMAT_CSV},
+	{"json", FORMAT_JSON},
+	{NULL, 0},
+};
+
+static const char *check_name(size_t i, const void *context)
+{
+	(void)context;
+	return dataset_check_names[i];
+}
+
+/* Names with commas between them. */
+static const char *set_checks(void *target, const char *value)
+{
+	struct dataset *d = target;
+
+	d->checks = 0;
+	while (*value) {
+		size_t size = strcspn(value, ","), i = 0;
+
+		while (i < N_CHECKS && (strlen(dataset_check_names[i]) != size ||
+					strncmp(dataset_check_names[i], value, size) != 0))
+			i++;
+		if (i == N_CHECKS) {
+			char word[40];
+			const char *near;
+
+			snprintf(word, sizeof(word), "%.*s", (int)(size < 39 ? size : 39), value);
+			near = cli_nearest(word, N_CHECKS, check_name, NULL);
+			snprintf(d->why, sizeof(d->why),
+				 "'%s' is none of decode, weights, duplicates, units, bounds, "
+				 "alias%s%s%s",
+				 word, near ? "; did you mean " : "", near ? near : "",
+				 near ? "?" : "");
+			return d->why;
+		}
+		d->checks |= 1u << i;
+		value += size + (value[size] == ',');
+	}
+	return NULL;
+}
+
+static const char *set_tolerance(void *target, const char *value)
+{
+	struct dataset *d = target;
+	char *end;
+	double percent = strtod(value, &end);
+
+	if (*value < '0' || *value > '9' || *end || !(percent < 100))
+		return "not a number from 0 up to, not including, 100";
+	d->tolerance = percent;
+	d->is_tolerance_given = true;
+	return NULL;
+}
+
+static const char *add_path(void *target, const char *path)
+{
+	struct dataset *d = target;
+
+	d->paths = cli_realloc(d->paths, (d->n_paths + 1) * sizeof(*d->paths));
+	d->paths[d->n_paths++] = path;
+	return NULL;
+}
+
+#define FIELD(field, type) .offset = OPTION_FIELD(dataset, field, type)
+#define FLAG(field)	   .type = OPTION_FLAG, FIELD(field, bool)
+#define TEXT(field)	   .type = OPTION_TEXT, FIELD(field, const char *)
+#define CHOICE(field, of)  .type = OPTION_CHOICE, .choices = of, FIELD(field, int)
+
+/* clang-format off: an option stays together */
+static const struct option_spec row_specs[] = {
+	{.name = "app", .argument = "NAME", TEXT(app), .help = "application that blocks come from"},
+	{.name = "machine",
+	 .argument = "NAME",
+	 TEXT(machine),
+	 .help = "machine of measurements; import: default is the name of the file up to its dot"},
+	{.letter = 'a',
+	 .name = "arch",
+	 .argument = "NAME",
+	 TEXT(arch),
+	 .help = "CPU of the machine, or of predictions: a name of 'tact archs'"},
+	{.letter = 'm',
+	 .name = "mode",
+	 .argument = "MODE",
+	 CHOICE(mode, modes),
+	 .help = "loop or unroll; import: default is loop with a column hex_loop or if a block "
+		 "ends "
+		 "in a branch to its start, else unroll"},
+	{.name = "init",
+	 .argument = "HOW",
+	 CHOICE(init, inits),
+	 .help = "what registers hold at entry: same, stack or diff; import: default is same"},
+	{.name = "classifier",
+	 .argument = "NAME",
+	 TEXT(classifier),
+	 .help = "who chose the categories; import: default is import"},
+	{.name = "model",
+	 .argument = "NAME",
+	 TEXT(model),
+	 .help = "model of predictions; import: default is facile where the columns show that"},
+	{.name = "model-version",
+	 .argument = "TEXT",
+	 TEXT(version),
+	 .help = "version of that model"},
+	{.name = NULL},
+};
+
+static const struct option_spec import_specs[] = {
+	{.name = "unit",
+	 .argument = "UNIT",
+	 CHOICE(unit, units),
+	 .help = "cycles are for one iteration (iteration) or for a hundred, as BHive's (hundred); "
+		 "auto (default): hundred for files without a header, which is said, else "
+		 "iteration"},
+	{.name = "weights",
+	 FLAG(is_second_weight),
+	 .help = "without a header the second column is a weight, also if it is not below 1"},
+	{.name = NULL},
+};
+
+static const struct option_spec export_specs[] = {
+	{.name = "record",
+	 .argument = "KIND",
+	 CHOICE(record, records),
+	 .help = "only records of this kind: block, source, category, measurement or prediction"},
+	{.name = NULL},
+};
+
+static const struct option_spec lint_specs[] = {
+	{.name = "check",
+	 .argument = "LIST",
+	 .type = OPTION_CALL,
+	 .call = set_checks,
+	 .help = "only these, with commas: decode, weights, duplicates, units, bounds, alias"},
+	{.name = "tolerance",
+	 .argument = "PERCENT",
+	 .type = OPTION_CALL,
+	 .call = set_tolerance,
+	 .help = "how far below a bound a measurement may be (default: 5)"},
+	{.name = "may-alias",
+	 .argument = "FILE",
+	 TEXT(may_alias),
+	 .help = "list of blocks that are suspected of aliasing"},
+	{.name = NULL},
+};
+
+static const struct option_spec output_specs[] = {
+	{.letter = 'f',
+	 .name = "format",
+	 .argument = "FORMAT",
+	 CHOICE(format, formats),
+	 .help = "text, csv or json (one object a line); default: text, export: csv"},
+	{.letter = 'o',
+	 .name = "output",
+	 .argument = "FILE",
+	 TEXT(output),
+	 .help = "write the results of export, stat and lint there"},
+	{.letter = 'q',
+	 .name = "quiet",
+	 FLAG(is_quiet),
+	 .help = "no remarks on standard error, only errors"},
+	{.letter = 'v',
+	 .name = "verbose",
+	 FLAG(is_verbose),
+	 .help = "say more: every bad line, every finding"},
+	{.name = NULL},
+};
+/* clang-format on */
+
+static const char epilogue[] =
+	"Actions:\n"
+	"  import   adds hex lists and CSV files; the same file again changes nothing.\n"
+	"           Without a header the columns are hex and weight, if all of the first\n"
+	"           ones are below 1, or hex and cycles\n"
+	"  export   writes all records as CSV, which import reads back, or as JSON\n"
+	"  merge    adds everything that other stores know; again changes nothing\n"
+	"  stat     counts rows by application, category, machine, mode, model, status\n"
+	"  lint     looks for what cannot be right; exits with 1 if it finds something\n\n"
+	"Examples:\n"
+	"  tact dataset import blocks.db gzip.csv openssl.csv\n"
+	"  tact dataset import --unit hundred --machine bhive -a HSW blocks.db hsw.csv\n"
+	"  tact dataset merge all.db hsw.db skl.db\n"
+	"  tact dataset export --record measurement -a HSW blocks.db > measured.csv\n"
+	"  tact dataset lint blocks.db\n";
+
+static const struct {
+	const char *name;
+	int (*run)(const struct dataset *d);
+	size_t min_paths, max_paths; /* with the action itself */
+	const char *needs;
+} actions[] = {
+	{"import", dataset_import, 3, SIZE_MAX,
+	 "a store and files to import, - for standard input"},
+	{"export", dataset_export, 2, 2, "one store"},
+	{"merge", dataset_merge, 3, SIZE_MAX, "a store and stores to merge into it"},
+	{"stat", dataset_stat, 2, 2, "one store"},
+	{"lint", dataset_lint, 2, 2, "one store"},
+};
+
+static const char *action_name(size_t i, const void *context)
+{
+	(void)context;
+	return actions[i].name;
+}
+
+/* Names are those that stores hold: "skylake" becomes "SKL". */
+static int check_arch(struct dataset *d)
+{
+	const struct tact_arch *arch;
+
+	if (!d->arch || tact_arch_find(d->arch)) {
+		arch = d->arch ? tact_arch_find(d->arch) : NULL;
+		d->arch = arch ? tact_arch_name(arch) : NULL;
+		return CLI_GOOD;
+	}
+	archlist_find(d->arch);
+	return CLI_USAGE;
+}
+
+/* An option that does nothing is a mistake. */
+static int check_options(const struct dataset *d, const char *action)
+{
+	const bool is_import = !strcmp(action, "import"), is_export = !strcmp(action, "export");
+	const bool is_lint = !strcmp(action, "lint"), is_merge = !strcmp(action, "merge");
+	const char *wrong = NULL;
+
+	if (!is_import && (d->unit || d->is_second_weight))
+		wrong = "--unit and --weights are for import";
+	else if (!is_export && d->record)
+		wrong = "--record is for export";
+	else if (!is_lint && (d->checks || d->may_alias || d->is_tolerance_given))
+		wrong = "--check, --tolerance and --may-alias are for lint";
+	else if ((is_import || is_merge) && (d->output || d->format >= 0))
+		wrong = "--format and --output are for export, stat and lint";
+	else if (!is_import && !is_export && !is_lint &&
+		 (d->app || d->machine || d->arch || d->mode >= 0 || d->init >= 0 ||
+		  d->classifier || d->model || d->version))
+		wrong = "stat and merge take all rows; export and lint can choose";
+	else if (is_import && d->machine &&
+		 (!*d->machine || strlen(d->machine) > TACT_STORE_NAME_MAX))
+		wrong = "--machine: a name has 1 to 63 bytes";
+	if (wrong)
+		cli_message("%s", wrong);
+	return wrong ? CLI_USAGE : CLI_GOOD;
+}
+
+/* Results must not take the place of what they are about. */
+static int check_output(const struct dataset *d)
+{
+	struct stat a, b;
+
+	if (!d->output || stat(d->output, &a) || stat(d->paths[1], &b) || a.st_dev != b.st_dev ||
+	    a.st_ino != b.st_ino)
+		return CLI_GOOD;
+	cli_message("-o %s is the store itself", d->output);
+	return CLI_USAGE;
+}
+
+static int run(struct dataset *d)
+{
+	const char *near;
+
+	if (!d->n_paths) {
+		cli_message("an action is missing: import, export, merge, stat or lint");
+		return CLI_USAGE;
+	}
+	if (check_arch(d))
+		return CLI_USAGE;
+	for (size_t i = 0; i < CLI_ARRAY_SIZE(actions); i++) {
+		if (strcmp(actions[i].name, d->paths[0]) != 0)
+			continue;
+		if (d->n_paths < actions[i].min_paths || d->n_paths > actions[i].max_paths) {
+			cli_message("%s takes %s", actions[i].name, actions[i].needs);
+			return CLI_USAGE;
+		}
+		if (check_options(d, actions[i].name) || check_output(d))
+			return CLI_USAGE;
+		return actions[i].run(d);
+	}
+	near = cli_nearest(d->paths[0], CLI_ARRAY_SIZE(actions), action_name, NULL);
+	cli_message("'%s' is none of import, export, merge, stat and lint%s%s%s", d->paths[0],
+		    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+	return CLI_USAGE;
+}
+
+int cmd_dataset(int argc, char **argv)
+{
+	struct dataset d = {.mode = -1, .init = -1, .format = -1, .tolerance = 5};
+	const struct option_group groups[] = {
+		{"Rows (import: what they do not say themselves; export and lint: only these)",
+		 row_specs, &d},
+		{"Import", import_specs, &d},
+		{"Export", export_specs, &d},
+		{"Lint", lint_specs, &d},
+		{"Output", output_specs, &d},
+		{NULL, NULL, NULL},
+	};
+	const struct option_command command = {
+		.usage = "usage: tact dataset import [OPTIONS] STORE FILE...\n"
+			 "       tact dataset export [OPTIONS] STORE\n"
+			 "       tact dataset merge [OPTIONS] STORE STORE...\n"
+			 "       tact dataset stat [OPTIONS] STORE\n"
+			 "       tact dataset lint [OPTIONS] STORE\n",
+		.description =
+			"Keeps blocks of code and what is known about them in a store, an SQLite "
+			"file: the applications that they come from, categories, measurements by "
+			"machine, predictions by model.",
+		.epilogue = epilogue,
+		.groups = groups,
+		.argument = add_path,
+		.argument_target = &d,
+	};
+	int status;
+
+	if (options_take(&command, argc, argv, &status))
+		status = run(&d);
+	free(d.paths);
+	return status;
+}
+
+/* ---- what the actions share ---- */
+
+struct tact_store *dataset_open(const char *path)
+{
+	struct tact_store *store = NULL;
+	struct tact_diag diag = {0};
+	int status = tact_store_open(&store, path, TACT_STORE_READONLY, &diag);
+
+	if (status == -TACT_E_VERSION)
+		status = tact_store_open(&store, path, 0, &diag);
+	if (status < 0) {
+		cli_message("%s: %s", path, diag.text);
+		return NULL;
+	}
+	return store;
+}
+
+const char *dataset_file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strcmp(path, "-") ? "stdin" : slash ? slash + 1 : path;
+}
+
+struct tact_store_filter dataset_filter(const struct dataset *d)
+{
+	return (struct tact_store_filter){
+		.size = sizeof(struct tact_store_filter),
+		.machine = d->machine,
+		.arch = d->arch,
+		.mode = d->mode < 0 ? TACT_MODE_AUTO : (enum tact_mode)d->mode,
+		.init = d->init,
+		.app = d->app,
+		.classifier = d->classifier,
+		.model = d->model,
+		.version = d->version,
+	};
+}
+
+void dataset_add_exact(struct text *out, double value)
+{
+	char digits[40];
+
+	snprintf(digits, sizeof(digits), "%.15g", value);
+	if (strtod(digits, NULL) != value)
+		snprintf(digits, sizeof(digits), "%.17g", value);
+	text_add(out, digits);
+}
+
+void dataset_add_string(struct text *out, const char *key, const char *value)
+{
+	text_printf(out, ",\"%s\":", key);
+	text_json_string(out, value, strlen(value));
+}
+
+const char *dataset_mode_name(enum tact_mode mode)
+{
+	return mode == TACT_MODE_LOOP ? "loop" : "unroll";
+}
+
+const char *dataset_init_name(enum tact_init init)
+{
+	for (const struct option_choice *c = inits; c->name; c++)
+		if (c->value == (int)init)
+			return c->name;
+	return "";
+}

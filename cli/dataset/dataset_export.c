@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tact dataset export: all that a store knows, block by block.
+ *
+ * Blocks, measurements and predictions are walked side by side, all in the order of the blocks.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "common/cli.h"
+#include "datasets.h"
+
+/* Columns of the CSV behind hex and record; import knows all of them. */
+enum column {
+	APP,
+	WEIGHT,
+	CATEGORY,
+	CLASSIFIER,
+	ARCH,
+	MODE,
+	INIT,
+	MODEL,
+	VERSION,
+	STATUS,
+	CYCLES,
+	COVERAGE,
+	BOTTLENECKS,
+	SPREAD,
+	KEPT,
+	DROPPED,
+	LOW,
+	HIGH,
+	RUNG,
+	FLAGS,
+	PAGES,
+	REASON,
+	CLEAN,
+	ORIGIN,
+	HEX_LOOP,
+	MACHINE,
+	VENDOR,
+	FAMILY,
+	CPU_MODEL,
+	STEPPING,
+	MICROCODE,
+	HYPERVISOR,
+	N_COLUMNS
+};
+
+static const char *const column_names[N_COLUMNS] = {
+	"app",
+	"weight",
+	"category",
+	"classifier",
+	"arch",
+	"mode",
+	"init",
+	"model",
+	"version",
+	"status",
+	"cycles_per_iteration",
+	"coverage",
+	"bottlenecks",
+	"spread",
+	"kept",
+	"dropped",
+	"low",
+	"high",
+	"rung",
+	"flags",
+	"pages",
+	"reason",
+	"clean",
+	"origin",
+	"hex_loop",
+	"machine",
+	"vendor",
+	"family",
+	"cpu_model",
+	"stepping",
+	"microcode",
+	"hypervisor",
+};
+
+/* A record that is being made. */
+struct record {
+	struct {
+		enum { NOTHING, TEXT, NUMBER, HEX } type;
+		const void *text;
+		size_t size; /* of hex: bytes */
+		double number;
+	} value[N_COLUMNS];
+};
+
+struct exporter {
+	const struct dataset *d;
+	struct output *out;
+	struct text text;
+	struct tact_store_blocks *blocks;	    /* owned */
+	struct tact_store_iter *rows;		    /* owned */
+	struct tact_store_predictions *predictions; /* owned */
+	struct tact_store_row row;
+	struct tact_store_prediction prediction;
+	int64_t prediction_block;
+	bool has_row, has_prediction; /* they are ahead of the blocks */
+	struct tact_diag diag;
+	int status;
+};
+
+/* ---- one record ---- */
+
+static void set_text(struct record *r, enum column column, const char *text)
+{
+	if (!*text)
+		return;
+	r->value[column].type = TEXT;
+	r->value[column].text = text;
+	r->value[column].size = strlen(text);
+}
+
+static void set_number(struct record *r, enum column column, double number)
+{
+	if (!isfinite(number))
+		return;
+	r->value[column].type = NUMBER;
+	r->value[column].number = number;
+}
+
+static void add_hex(struct text *out, const uint8_t *code, size_t size)
+{
+	char *p = text_reserve(out, 2 * size);
+
+	out->size += (size_t)(put_hex(p, code, size) - p);
+}
+
+static void write_csv(struct text *out, const struct tact_store_block *block, const char *kind,
+		      const struct record *r)
+{
+	add_hex(out, block->code, block->code_size);
+	text_printf(out, ",%s", kind);
+	for (size_t i = 0; i < N_COLUMNS; i++) {
+		text_add(out, ",");
+		if (r->value[i].type == TEXT)
+			text_csv_field(out, r->value[i].text, r->value[i].size, false);
+		else if (r->value[i].type == NUMBER)
+			dataset_add_exact(out, r->value[i].number);
+		else if (r->value[i].type == HEX)
+			add_hex(out, r->value[i].text, r->value[i].size);
+	}
+	text_add(out, "\n");
+}
+
+static void write_json(struct text *out, const struct tact_store_block *block, const char *kind,
+		       const struct record *r)
+{
+	text_add(out, "{\"schema\":\"tact.dataset/1\",\"hex\":\"");
+	add_hex(out, block->code, block->code_size);
+	text_printf(out, "\",\"record\":\"%s\"", kind);
+	for (size_t i = 0; i < N_COLUMNS; i++) {
+		if (r->value[i].type == NOTHING)
+			continue;
+		text_printf(out, ",\"%s\":", column_names[i]);
+		if (r->value[i].type == TEXT) {
+			text_json_string(out, r->value[i].text, r->value[i].size);
+		} else if (r->value[i].type == NUMBER) {
+			dataset_add_exact(out, r->value[i].number);
+		} else {
+			text_add(out, "\"");
+			add_hex(out, r->value[i].text, r->value[i].size);
+			text_add(out, "\"");
+		}
+	}
+	text_add(out, "}\n");
+}
+
+static void write_record(struct exporter *e, const struct tact_store_block *block, const char *kind,
+			 const struct record *r)
+{
+	if (e->d->format == FORMAT_JSON)
+		write_json(&e->text, block, kind, r);
+	else
+		write_csv(&e->text, block, kind, r);
+	if (e->text.size > 1 << 16)
+		output_write(e->out, &e->text);
+}
+
+/* ---- kinds ---- */
+
+static bool is_wanted(const struct exporter *e, int kind)
+{
+	return e->d->record == RECORD_ALL || e->d->record == kind;
+}
+
+static size_t write_sources(struct exporter *e, const struct tact_store_block *block)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < block->n_sources && is_wanted(e, RECORD_SOURCE); i++) {
+		struct record r = {0};
+
+		if (e->d->app && strcmp(e->d->app, block->sources[i].app) != 0)
+			continue;
+		set_text(&r, APP, block->sources[i].app);
+		set_number(&r, WEIGHT, block->sources[i].weight);
+		write_record(e, block, "source", &r);
+		n++;
+	}
+	return n;
+}
+
+static size_t write_categories(struct exporter *e, const struct tact_store_block *block)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < block->n_categories && is_wanted(e, RECORD_CATEGORY); i++) {
+		const struct tact_store_category *c = &block->categories[i];
+		struct record r = {0};
+
+		if (e->d->classifier && strcmp(e->d->classifier, c->classifier) != 0)
+			continue;
+		set_text(&r, CATEGORY, c->label);
+		set_text(&r, CLASSIFIER, c->classifier);
+		set_text(&r, ARCH, c->arch);
+		write_record(e, block, "category", &r);
+		n++;
+	}
+	return n;
+}
+
+static void set_machine(struct record *r, const struct tact_machine *machine)
+{
+	set_text(r, ARCH, machine->arch);
+	set_text(r, MACHINE, machine->brand);
+	set_text(r, VENDOR, machine->vendor);
+	set_number(r, FAMILY, machine->family);
+	set_number(r, CPU_MODEL, machine->model);
+	set_number(r, STEPPING, machine->stepping);
+	set_text(r, MICROCODE, machine->microcode);
+	set_number(r, HYPERVISOR, machine->is_virtual);
+}
+
+static void write_measurement(struct exporter *e, const struct tact_store_block *block)
+{
+	const struct tact_store_row *row = &e->row;
+	const struct tact_measurement *m = &row->measurement;
+	struct record r = {0};
+
+	set_text(&r, MODE, dataset_mode_name(m->mode));
+	set_text(&r, INIT, dataset_init_name(m->init));
+	set_text(&r, VERSION, row->version);
+	set_text(&r, STATUS, tact_measure_status_name(m->status));
+	if (m->status == TACT_MEASURE_OK)
+		set_number(&r, CYCLES, m->cycles_per_iteration);
+	if (row->has_spread)
+		set_number(&r, SPREAD, m->spread);
+	set_number(&r, KEPT, m->kept);
+	set_number(&r, DROPPED, m->dropped);
+	set_number(&r, LOW, m->low);
+	set_number(&r, HIGH, m->high);
+	set_text(&r, RUNG, tact_rung_name(m->rung));
+	set_text(&r, FLAGS, row->flags);
+	set_number(&r, PAGES, m->n_pages);
+	set_text(&r, REASON, m->reason);
+	if (row->clean >= 0)
+		set_number(&r, CLEAN, row->clean);
+	set_text(&r, ORIGIN, row->origin);
+	if (row->loop_code) {
+		r.value[HEX_LOOP].type = HEX;
+		r.value[HEX_LOOP].text = row->loop_code;
+		r.value[HEX_LOOP].size = row->loop_size;
+	}
+	set_machine(&r, row->machine);
+	write_record(e, block, "measurement", &r);
+}
+
+static void write_prediction(struct exporter *e, const struct tact_store_block *block)
+{
+	const struct tact_store_prediction *p = &e->prediction;
+	struct record r = {0};
+
+	set_text(&r, ARCH, p->arch);
+	set_text(&r, MODE, dataset_mode_name(p->mode));
+	set_text(&r, INIT, dataset_init_name(p->init));
+	set_text(&r, MODEL, p->model);
+	set_text(&r, VERSION, p->version);
+	set_text(&r, STATUS, p->status);
+	if (!strcmp(p->status, "ok")) {
+		set_number(&r, CYCLES, p->cycles_per_iteration);
+		set_number(&r, COVERAGE, p->coverage);
+	}
+	set_text(&r, BOTTLENECKS, p->bottlenecks);
+	write_record(e, block, "prediction", &r);
+}
+
+/* ---- walking ---- */
+
+static void next_row(struct exporter *e)
+{
+	int status = e->rows ? tact_store_iter_next(e->rows, &e->row, &e->diag) : 0;
+
+	e->has_row = status > 0;
+	if (status < 0)
+		e->status = status;
+}
+
+static void next_prediction(struct exporter *e)
+{
+	int status = 0;
+
+	if (e->predictions)
+		status = tact_store_predictions_next(e->predictions, &e->prediction_block, NULL,
+						     NULL, &e->prediction, &e->diag);
+	e->has_prediction = status > 0;
+	if (status < 0)
+		e->status = status;
+}
+
+static void write_block(struct exporter *e, const struct tact_store_block *block, bool is_alone)
+{
+	const struct record nothing = {0};
+	size_t n = write_sources(e, block) + write_categories(e, block);
+
+	/* what another process has added meanwhile has blocks behind ours */
+	for (; e->has_row && e->row.block <= block->id && !e->status; next_row(e), n++)
+		if (e->row.block == block->id)
+			write_measurement(e, block);
+	for (; e->has_prediction && e->prediction_block <= block->id && !e->status;
+	     next_prediction(e), n++)
+		if (e->prediction_block == block->id)
+			write_prediction(e, block);
+	if (e->d->record == RECORD_BLOCK || (is_alone && !n))
+		write_record(e, block, "block", &nothing);
+}
+
+static void walk(struct exporter *e)
+{
+	const struct dataset *d = e->d;
+	const bool is_alone = !d->record && !d->machine && !d->arch && d->mode < 0 && d->init < 0 &&
+			      !d->model && !d->classifier;
+	struct tact_store_block block;
+	int status;
+
+	next_row(e);
+	next_prediction(e);
+	while (!e->status && !e->out->failed &&
+	       (status = tact_store_blocks_next(e->blocks, &block, &e->diag))) {
+		if (status < 0)
+			e->status = status;
+		else
+			write_block(e, &block, is_alone);
+	}
+}
+
+static int open_walks(struct exporter *e, struct tact_store *store)
+{
+	struct tact_store_filter filter = dataset_filter(e->d);
+	int status = tact_store_blocks_create(&e->blocks, store, &filter, &e->diag);
+
+	if (status >= 0 && is_wanted(e, RECORD_MEASUREMENT))
+		status = tact_store_iter_create_filtered(&e->rows, store, &filter, &e->diag);
+	if (status >= 0 && is_wanted(e, RECORD_PREDICTION))
+		status = tact_store_predictions_create(&e->predictions, store, &filter, &e->diag);
+	return status;
+}
+
+static void add_header(struct exporter *e)
+{
+	text_add(&e->text, "hex,record");
+	for (size_t i = 0; i < N_COLUMNS; i++)
+		text_printf(&e->text, ",%s", column_names[i]);
+	text_add(&e->text, "\n");
+}
+
+int dataset_export(const struct dataset *d)
+{
+	struct output out;
+	struct exporter e = {.d = d, .out = &out};
+	struct tact_store *store;
+
+	if (d->format == FORMAT_TEXT) {
+		cli_message("export writes csv or json, not text");
+		return CLI_USAGE;
+	}
+	store = dataset_open(d->paths[1]);
+	if (!store)
+		return CLI_FAILED;
+	if (output_open(&out, d->output)) {
+		tact_store_close(store);
+		return CLI_FAILED;
+	}
+	if (d->format != FORMAT_JSON)
+		add_header(&e);
+	e.status = open_walks(&e, store);
+	if (e.status >= 0)
+		walk(&e);
+	if (e.status < 0)
+		cli_message("%s: %s", d->paths[1], e.diag.text);
+	output_write(&out, &e.text);
+	text_free(&e.text);
+	tact_store_predictions_destroy(e.predictions);
+	tact_store_iter_destroy(e.rows);
+	tact_store_blocks_destroy(e.blocks);
+	tact_store_close(store);
+	return output_close(&out) || e.status < 0 ? CLI_FAILED : CLI_GOOD;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of `tact dataset` share.
+ */
+#ifndef TACT_DATASETS_H
+#define TACT_DATASETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tact/dataset.h>
+
+#include "common/output.h"
+
+/* Checks of lint: bits. */
+enum dataset_check {
+	CHECK_DECODE = 1 << 0,
+	CHECK_WEIGHTS = 1 << 1,
+	CHECK_DUPLICATES = 1 << 2,
+	CHECK_UNITS = 1 << 3,
+	CHECK_BOUNDS = 1 << 4,
+	CHECK_ALIAS = 1 << 5,
+	CHECK_ALL = (1 << 6) - 1
+};
+enum { N_CHECKS = 6 };
+extern const char *const dataset_check_names[N_CHECKS];
+
+/* Kinds of records of export. */
+enum {
+	RECORD_ALL,
+	RECORD_BLOCK,
+	RECORD_SOURCE,
+	RECORD_CATEGORY,
+	RECORD_MEASUREMENT,
+	RECORD_PREDICTION
+};
+
+/* What the options say. */
+struct dataset {
+	const char **paths; /* owned; what they point to is argv's: the action, the store, files */
+	size_t n_paths;
+
+	const char *app, *machine, *arch, *classifier, *model, *version;
+	int mode, init; /* -1: not given */
+	int unit;
+	bool is_second_weight;
+
+	int record;
+	unsigned checks;  /* 0: all */
+	double tolerance; /* percent */
+	bool is_tolerance_given;
+	const char *may_alias;
+
+	int format; /* -1: not given */
+	const char *output;
+	bool is_quiet, is_verbose;
+	char why[160]; /* room for a message */
+};
+
+/* Opens a store for reading; one of an older version is brought up to date.  NULL: the message was
+ * given.
+ */
+struct tact_store *dataset_open(const char *path);
+
+/* What a path ends in. */
+const char *dataset_file_name(const char *path);
+
+/* The filter that the options make. */
+struct tact_store_filter dataset_filter(const struct dataset *d);
+
+/* A number that reads back as the same one. */
+void dataset_add_exact(struct text *out, double value);
+/* ,"key":"value" */
+void dataset_add_string(struct text *out, const char *key, const char *value);
+const char *dataset_mode_name(enum tact_mode mode);
+const char *dataset_init_name(enum tact_init init);
+
+/* The actions; they return an exit code. */
+int dataset_import(const struct dataset *d);
+int dataset_merge(const struct dataset *d);
+int dataset_export(const struct dataset *d);
+int dataset_stat(const struct dataset *d);
+int dataset_lint(const struct dataset *d);
+
+#endif /* TACT_DATASETS_H */

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Checks of lint that look at blocks: bytes that are no code, weights, the same instructions twice.
+ *
+ * To find what is there twice, blocks are remembered by a hash of their instructions.  The memory
+ * for that is fixed: a store that is too large for it is read several times, each time for a share
+ * of the hashes.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tact/insn.h>
+
+#include "common/cli.h"
+#include "linter.h"
+
+enum { MAX_SLOTS = 1 << 22, MAX_TEXT = 160, SHOWN_BYTES = 60 };
+
+struct seen {
+	uint64_t hash;
+	int64_t block; /* 0: a free slot */
+};
+
+struct block_pass {
+	struct linter *l;
+	struct tact_block *block; /* owned */
+	struct seen *slots;	  /* owned */
+	size_t n_slots;		  /* a power of two */
+	uint64_t part, parts;
+	uint8_t *other; /* owned: code of a block that looks the same */
+};
+
+static struct finding about(enum dataset_check check, const struct tact_store_block *block)
+{
+	return (struct finding){
+		.check = check,
+		.code = block->code,
+		.code_size = block->code_size,
+		.machine = "",
+		.arch = "",
+		.mode = "",
+		.origin = "",
+		.app = "",
+		.value = (double)NAN,
+		.bound = (double)NAN,
+	};
+}
+
+/* ---- the same instructions ---- */
+
+static uint64_t hash_insn(uint64_t hash, const struct tact_insn *insn)
+{
+	const uint32_t kinds = insn->attributes & (TACT_INSN_LOCKED | TACT_INSN_REP);
+
+	hash = linter_hash(hash, &insn->mnemonic, sizeof(insn->mnemonic));
+	hash = linter_hash(hash, &kinds, sizeof(kinds));
+	hash = linter_hash(hash, &insn->displacement, sizeof(insn->displacement));
+	hash = linter_hash(hash, &insn->immediate, sizeof(insn->immediate));
+	for (unsigned i = 0; i < insn->n_operands; i++) {
+		const struct tact_operand *op = &insn->operand[i];
+		const uint8_t bytes[] = {op->kind,    op->reg,		 op->high_byte,
+					 op->base,    op->index,	 op->scale,
+					 op->segment, (uint8_t)op->bits, (uint8_t)(op->bits >> 8)};
+
+		if (op->explicit_operand)
+			hash = linter_hash(hash, bytes, sizeof(bytes));
+	}
+	return hash;
+}
+
+static uint64_t hash_block(const struct tact_block *block)
+{
+	uint64_t hash = tact_block_length(block);
+	struct tact_insn insn;
+
+	for (size_t i = 0; i < tact_block_length(block); i++)
+		if (tact_block_insn(block, i, &insn) >= 0)
+			hash = hash_insn(hash, &insn);
+	return hash;
+}
+
+/* The hash leaves details out that few instructions have; the text tells for sure. */
+static bool same_text(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size)
+{
+	char a_text[MAX_TEXT], b_text[MAX_TEXT];
+	struct tact_insn insn;
+
+	while (a_size && b_size) {
+		int a_length = tact_decode(&insn, a, a_size);
+		int b_length = tact_decode(&insn, b, b_size);
+
+		if (a_length <= 0 || b_length <= 0 ||
+		    tact_format(a, a_size, 0, a_text, sizeof(a_text)) < 0 ||
+		    tact_format(b, b_size, 0, b_text, sizeof(b_text)) < 0 ||
+		    strcmp(a_text, b_text) != 0)
+			return false;
+		a += a_length;
+		a_size -= (size_t)a_length;
+		b += b_length;
+		b_size -= (size_t)b_length;
+	}
+	return a_size == b_size;
+}
+
+static int report_twin(struct block_pass *p, const struct tact_store_block *block, int64_t twin)
+{
+	struct finding f = about(CHECK_DUPLICATES, block);
+	char what[160];
+	size_t size;
+	int status = tact_store_get_block(p->l->store, twin, p->other, TACT_BLOCK_MAX_BYTES, &size,
+					  &p->l->diag);
+
+	if (status <= 0 || !same_text(block->code, block->code_size, p->other, size))
+		return status;
+	*put_hex(what + snprintf(what, sizeof(what), "the same instructions as "), p->other,
+		 size < SHOWN_BYTES ? size : SHOWN_BYTES) = '\0';
+	f.what = size <= SHOWN_BYTES ? what : strcat(what, "...");
+	f.todo = "keep one of them if each is to count once";
+	linter_report(p->l, &f);
+	return 0;
+}
+
+static int check_twins(struct block_pass *p, const struct tact_store_block *block)
+{
+	uint64_t hash = hash_block(p->block);
+	size_t i = (hash >> 8) & (p->n_slots - 1);
+
+	if (hash % p->parts != p->part)
+		return 0;
+	while (p->slots[i].block && p->slots[i].hash != hash)
+		i = (i + 1) & (p->n_slots - 1);
+	if (p->slots[i].block)
+		return report_twin(p, block, p->slots[i].block);
+	p->slots[i] = (struct seen){hash, block->id};
+	return 0;
+}
+
+/* ---- a pass ---- */
+
+static void check_weights(struct linter *l, const struct tact_store_block *block)
+{
+	for (size_t i = 0; i < block->n_sources; i++) {
+		struct finding f = about(CHECK_WEIGHTS, block);
+
+		if (!(block->sources[i].weight <= 0))
+			continue;
+		f.app = block->sources[i].app;
+		f.value = block->sources[i].weight;
+		f.what = "a weight that is not positive";
+		f.todo = "import it again with how often the block occurs, or without a weight";
+		linter_report(l, &f);
+	}
+}
+
+static int check_block(struct block_pass *p, const struct tact_store_block *block)
+{
+	struct linter *l = p->l;
+	struct tact_diag diag = {0};
+	int status;
+
+	if (!p->part && l->checks & CHECK_WEIGHTS)
+		check_weights(l, block);
+	if (!(l->checks & (CHECK_DECODE | CHECK_DUPLICATES)))
+		return 0;
+	status = tact_block_load(p->block, block->code, block->code_size, &diag);
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	if (status < 0) {
+		struct finding f = about(CHECK_DECODE, block);
+
+		f.what = diag.text;
+		f.todo = "take it out: it has no meaning, whatever was measured";
+		if (!p->part && l->checks & CHECK_DECODE)
+			linter_report(l, &f);
+		return 0;
+	}
+	return l->checks & CHECK_DUPLICATES ? check_twins(p, block) : 0;
+}
+
+static int pass(struct block_pass *p)
+{
+	struct linter *l = p->l;
+	struct tact_store_filter filter = dataset_filter(l->d);
+	struct tact_store_blocks *blocks;
+	struct tact_store_block block;
+	int status = tact_store_blocks_create(&blocks, l->store, &filter, &l->diag);
+
+	if (status < 0)
+		return status;
+	if (p->slots)
+		memset(p->slots, 0, p->n_slots * sizeof(*p->slots));
+	while (!l->out->failed && (status = tact_store_blocks_next(blocks, &block, &l->diag)) > 0) {
+		status = check_block(p, &block);
+		if (status < 0)
+			break;
+	}
+	tact_store_blocks_destroy(blocks);
+	return status;
+}
+
+static int take_count(void *context, const struct tact_count *count)
+{
+	*(uint64_t *)context = (uint64_t)count->n;
+	return 0;
+}
+
+int linter_check_blocks(struct linter *l)
+{
+	struct block_pass p = {.l = l, .n_slots = 1024, .parts = 1};
+	uint64_t n = 0;
+	int status;
+
+	if (!(l->checks & (CHECK_DECODE | CHECK_WEIGHTS | CHECK_DUPLICATES)))
+		return 0;
+	status = tact_store_count(l->store, TACT_COUNT_BLOCKS, take_count, &n, &l->diag);
+	if (status < 0)
+		return status;
+	if (tact_block_create(&p.block, tact_arch_next(NULL), NULL, NULL) < 0)
+		cli_out_of_memory();
+	if (l->checks & CHECK_DUPLICATES) {
+		while (p.n_slots < MAX_SLOTS && p.n_slots < 2 * n)
+			p.n_slots *= 2;
+		p.parts = 1 + 3 * n / (2 * p.n_slots); /* at most two thirds full */
+		p.slots = cli_alloc(p.n_slots * sizeof(*p.slots));
+		p.other = cli_alloc(TACT_BLOCK_MAX_BYTES);
+	}
+	for (; p.part < p.parts && status >= 0; p.part++)
+		status = pass(&p);
+	free(p.slots);
+	free(p.other);
+	tact_block_destroy(p.block);
+	return status;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tact diff: what a change costs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/cli.h"
+#include "common/options.h"
+#include "differ.h"
+
+struct side {
+	const char *text; /* borrowed from argv: a file or a command */
+	bool is_command;
+	char **words; /* owned, as is the first string, which holds all of them */
+	struct tact_result *result;
+};
+
+struct differ {
+	struct trace_setup setup;
+	struct side sides[2];
+	size_t n_sides;
+	bool is_command; /* -- was there */
+	const char *output;
+	unsigned top;
+	int format;
+	double threshold;
+};
+
+static const struct option_choice formats[] = {
+	{"text", FORMAT_TEXT},
+	{"markdown", FORMAT_MARKDOWN},
+	{"json", FORMAT_JSON},
+	{NULL, 0},
+};
+
+static const char *take_threshold(void *target, const char *value)
+{
+	struct differ *p = target;
+	char *end;
+	double percent;
+
+	errno = 0;
+	percent = strtod(value, &end);
+	if (end == value || errno || (*end && strcmp(end, "%") != 0) || !(percent >= -100) ||
+	    percent > 1e6)
+		return "a percentage is needed, such as 2%";
+	p->threshold = 1 + percent / 100;
+	return NULL;
+}
+
+#define FIELD(field, type) .offset = OPTION_FIELD(differ, field, type)
+
+/* clang-format off: an option stays together */
+static const struct option_spec output_specs[] = {
+	{.name = "fail-above",
+	 .argument = "PERCENT",
+	 .type = OPTION_CALL,
+	 .call = take_threshold,
+	 .help = "exit with status 4 if B takes so much more cycles than A, such as 2%"},
+	{.name = "top",
+	 .argument = "N",
+	 .type = OPTION_NUMBER,
+	 .low = 1,
+	 .high = 1000000000,
+	 FIELD(top, unsigned),
+	 .help = "how many functions, those that changed most first (default: 10; JSON has all)"},
+	{.letter = 'o',
+	 .name = "output",
+	 .argument = "FILE",
+	 .type = OPTION_TEXT,
+	 FIELD(output, const char *),
+	 .help = "write the result there (FILE.md: as Markdown, FILE.json: as JSON)"},
+	{.letter = 'f',
+	 .name = "format",
+	 .argument = "FORMAT",
+	 .type = OPTION_CHOICE,
+	 .choices = formats,
+	 FIELD(format, int),
+	 .help = "text (default), markdown (for a pull request), or json (one object a line)"},
+	{.name = NULL},
+};
+/* clang-format on */
+
+static const char epilogue[] =
+	"A and B are results ('tact trace -o FILE.json'), traces ('tact trace --record\n"
+	"FILE.tct') or assembly text; behind -- they are commands, a word each, with\n"
+	"quotes as in a shell. What the commands print is dropped.\n\n"
+	"Examples:\n"
+	"  tact diff old.json new.json\n"
+	"  tact diff -a SKL --fail-above 2% -- './old file' './new file'\n"
+	"  tact diff -a ICL -f markdown old.tct new.tct > comment.md\n";
+
+static const char *add_side(void *target, const char *word)
+{
+	struct differ *p = target;
+
+	if (p->n_sides == 2)
+		return "there are two already; put the words of a command in quotes";
+	if (!*word)
+		return "a file or a command is needed";
+	p->sides[p->n_sides++] = (struct side){.text = word, .is_command = p->is_command};
+	return NULL;
+}
+
+/* ---- sides ---- */
+
+/* Words of a command, with quotes and backslashes as in a shell, and nothing else of one. */
+static int split(struct side *s)
+{
+	char *copy = cli_alloc(strlen(s->text) + 2), *to = copy, quote = '\0';
+	const char *p = s->text;
+	size_t n = 0;
+	bool is_in = false;
+
+	s->words = cli_alloc((strlen(s->text) + 2) * sizeof(*s->words));
+	for (; *p; p++) {
+		if (!is_in && !strchr(" \t\n", *p)) {
+			s->words[n++] = to;
+			is_in = true;
+		}
+		if (!quote && strchr(" \t\n", *p)) {
+			if (is_in)
+				*to++ = '\0';
+			is_in = false;
+		} else if (quote ? *p == quote : (*p == '\'' || *p == '"')) {
+			quote = quote ? '\0' : *p;
+		} else if (!quote && strchr("|&;<>`$()", *p)) {
+			break;
+		} else {
+			if (*p == '\\' && quote != '\'' && p[1])
+				p++;
+			*to++ = *p;
+		}
+	}
+	*to = '\0';
+	s->words[n] = NULL;
+	if (!n)
+		s->words[0] = copy; /* to be freed */
+	if (*p)
+		cli_message("'%s': a command without a shell cannot have %c; use sh -c '...'",
+			    s->text, *p);
+	else if (quote || !n)
+		cli_message("'%s': %s", s->text, n ? "a quote is not closed" : "no command");
+	else
+		return CLI_GOOD;
+	return CLI_USAGE;
+}
+
+static bool is_stored(const char *path)
+{
+	const size_t n = strlen(path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char first = '\0';
+
+	if (fd >= 0) {
+		if (read(fd, &first, 1) != 1)
+			first = '\0';
+		close(fd);
+	}
+	return first == '{' || (n > 5 && !strcmp(path + n - 5, ".json"));
+}
+
+static int read_stored(struct side *s)
+{
+	struct tact_diag diag = {0};
+	struct text err = {0};
+	const int status = tact_result_open(&s->result, s->text, &diag);
+
+	if (status >= 0)
+		return CLI_GOOD;
+	cli_place(&err, s->text, diag.line, diag.text[0] ? diag.text : tact_strerror(status));
+	text_to_stderr(&err);
+	text_free(&err);
+	return CLI_FAILED;
+}
+
+static int analyse(struct differ *p, struct side *s)
+{
+	const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	const struct trace_job job = {
+		.words = s->words,
+		.path = s->words ? NULL : s->text,
+		.iterations = 1,
+		.program_output = null,
+	};
+	int code = trace_analyse(&p->setup, &job, &s->result);
+
+	if (null >= 0)
+		close(null);
+	return code || s->result ? code : CLI_FAILED;
+}
+
+/* What is stored says for which CPU; what still has to be analysed is for the same one. */
+static int load_sides(struct differ *p)
+{
+	int code = CLI_GOOD;
+	bool is_needed = false;
+
+	for (unsigned i = 0; i < 2 && !code; i++) {
+		struct side *s = &p->sides[i];
+
+		if (s->is_command)
+			code = split(s);
+		else if (is_stored(s->text))
+			code = read_stored(s);
+		if (!code && !s->result)
+			is_needed = true;
+	}
+	for (unsigned i = 0; i < 2 && !p->setup.archs.names; i++)
+		if (p->sides[i].result && *tact_result_get_info(p->sides[i].result)->arch)
+			p->setup.archs.names = tact_result_get_info(p->sides[i].result)->arch;
+	if (!code && is_needed)
+		code = trace_setup_resolve(&p->setup);
+	for (unsigned i = 0; i < 2 && !code; i++)
+		if (!p->sides[i].result)
+			code = analyse(p, &p->sides[i]);
+	return code;
+}
+
+/* What makes the comparison less than it seems. */
+static void remark(const struct differ *p)
+{
+	const struct tact_result_info *a = tact_result_get_info(p->sides[0].result);
+	const struct tact_result_info *b = tact_result_get_info(p->sides[1].result);
+
+	if (strcmp(a->arch, b->arch) != 0)
+		cli_message("the results are for two CPUs, %s and %s", a->arch, b->arch);
+	if (a->has_caches != b->has_caches || a->has_branches != b->has_branches)
+		cli_message("one of the results has caches or branches that the other has not");
+	if (a->is_partial || b->is_partial)
+		cli_message("%s is of a run that is not complete",
+			    p->sides[a->is_partial ? 0 : 1].text);
+}
+
+/* ---- output ---- */
+
+static int write_diff(const struct differ *p, const struct diff_view *view)
+{
+	struct text text = {0};
+	struct output out;
+
+	if (output_open(&out, p->output))
+		return CLI_FAILED;
+	if (p->format == FORMAT_MARKDOWN)
+		diff_print_markdown(view, &text);
+	else if (p->format == FORMAT_JSON)
+		diff_print_json(view, &text, &out);
+	else
+		diff_print_text(view, &text);
+	output_write(&out, &text);
+	text_free(&text);
+	if (output_close(&out))
+		return CLI_FAILED;
+	if (!diff_is_over(view))
+		return CLI_GOOD;
+	if (!p->setup.is_quiet)
+		cli_message("B takes %+.2f%% cycles, more than --fail-above allows",
+			    100 * (diff_ratio(view) - 1));
+	return CLI_OVER;
+}
+
+static int compare(const struct differ *p)
+{
+	struct tact_diff *diff;
+	struct diff_view view = {
+		.results = {p->sides[0].result, p->sides[1].result},
+		.names = {p->sides[0].text, p->sides[1].text},
+		.top = p->top,
+		.threshold = p->threshold,
+	};
+	int code;
+
+	if (!p->setup.is_quiet)
+		remark(p);
+	if (tact_diff_create(&diff, view.results[0], view.results[1], NULL))
+		cli_out_of_memory();
+	view.diff = diff;
+	code = write_diff(p, &view);
+	tact_diff_destroy(diff);
+	return code;
+}
+
+static bool ends_in(const char *name, const char *suffix)
+{
+	size_t n = strlen(name), k = strlen(suffix);
+
+	return n > k && !strcmp(name + n - k, suffix);
+}
+
+static int run(struct differ *p)
+{
+	int code;
+
+	if (p->n_sides < 2) {
+		cli_message("two runs are needed: files, or commands behind --");
+		return CLI_USAGE;
+	}
+	if (!p->sides[0].is_command && !p->sides[1].is_command &&
+	    trace_setup_has_regions(&p->setup)) {
+		cli_message("--region, --exclude, --from and --until choose while a program runs: "
+			    "not of what is recorded");
+		return CLI_USAGE;
+	}
+	if (p->format < 0)
+		p->format = p->output && ends_in(p->output, ".md")     ? FORMAT_MARKDOWN
+			    : p->output && ends_in(p->output, ".json") ? FORMAT_JSON
+								       : FORMAT_TEXT;
+	code = load_sides(p);
+	return code ? code : compare(p);
+}
+
+/* Files stand in front of --, commands behind it. */
+static int parse(struct differ *p, const struct option_command *command, int argc, char **argv)
+{
+	int n = 1, status;
+
+	while (n < argc && strcmp(argv[n], "--") != 0)
+		n++;
+	status = options_parse(command, n, argv);
+	p->is_command = true;
+	for (int i = n + 1; i < argc && status == OPTIONS_GOOD; i++) {
+		const char *why = add_side(p, argv[i]);
+
+		if (!why)
+			continue;
+		cli_message("%s: %s", argv[i], why);
+		status = OPTIONS_WRONG;
+	}
+	return status;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+	struct differ p = {.format = -1, .top = 10};
+	const struct option_group groups[] = {
+		{"CPU", archlist_option_specs, &p.setup.archs},
+		{"Code", trace_region_specs, &p.setup},
+		{"Model", trace_model_specs, &p.setup},
+		{"Program", program_option_specs, &p.setup.program},
+		{"Output", output_specs, &p},
+		{"", trace_quiet_specs, &p.setup},
+		{NULL, NULL, NULL},
+	};
+	const struct option_command command = {
+		.usage = "usage: tact diff [OPTIONS] A B\n"
+			 "       tact diff [OPTIONS] -- 'COMMAND A' 'COMMAND B'\n",
+		.description = "Compares the cycles of two runs: the ratio, which functions and "
+			       "blocks changed, which instructions came and went, and what the "
+			       "cycles wait for.",
+		.epilogue = epilogue,
+		.groups = groups,
+		.argument = add_side,
+		.argument_target = &p,
+	};
+	int status = parse(&p, &command, argc, argv);
+
+	if (status == OPTIONS_HELP)
+		status = options_print_help(&command);
+	else if (status == OPTIONS_WRONG)
+		status = CLI_USAGE;
+	else
+		status = run(&p);
+	trace_setup_fini(&p.setup);
+	for (unsigned i = 0; i < 2; i++) {
+		tact_result_destroy(p.sides[i].result);
+		if (p.sides[i].words)
+			free(p.sides[i].words[0]);
+		free(p.sides[i].words);
+	}
+	return status;
+}

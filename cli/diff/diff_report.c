@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Two runs side by side, for people: text, and Markdown for a pull request.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include <tact/insn.h>
+
+#include "common/cli.h"
+#include "differ.h"
+
+#define MIN_PERCENT 0.005 /* of the cycles of A; less is shown as 0.00% */
+
+enum { MAX_INSNS = 5, MAX_BLOCKS = 3, MAX_CODE = 10, MAX_LISTED = 64 };
+
+double diff_ratio(const struct diff_view *view)
+{
+	return trace_ratio(tact_result_get_info(view->results[1])->totals.cycles,
+			   tact_result_get_info(view->results[0])->totals.cycles);
+}
+
+bool diff_is_over(const struct diff_view *view)
+{
+	return view->threshold > 0 && diff_ratio(view) > view->threshold;
+}
+
+const struct tact_result_row *diff_some(const struct tact_diff_row *row)
+{
+	return row->b ? row->b : row->a;
+}
+
+enum tact_stall diff_cause(const double stalls[2][TACT_N_STALLS], double change)
+{
+	enum tact_stall best = TACT_N_STALLS;
+	double most = 0;
+
+	for (unsigned i = 0; i < TACT_N_STALLS; i++) {
+		const double x = stalls[1][i] - stalls[0][i];
+
+		if ((change < 0 ? -x : x) <= most)
+			continue;
+		most = change < 0 ? -x : x;
+		best = (enum tact_stall)i;
+	}
+	return best;
+}
+
+static void add_signed(struct text *out, double value)
+{
+	text_add(out, value < 0 ? "-" : "+");
+	trace_add_count(out, value < 0 ? -value : value, 0);
+}
+
+/* What limits one side: bounds that it runs at, or what stalls it most, a tenth of its cycles at
+ * least. */
+static void add_limit(struct text *out, const struct tact_result_row *row)
+{
+	unsigned most = 0;
+
+	if (trace_add_bounds(out, row->bottlenecks))
+		return;
+	for (unsigned i = 1; i < TACT_N_STALLS; i++)
+		if (row->stalls[i] > row->stalls[most])
+			most = i;
+	if (row->cycles > 0 && row->stalls[most] >= 0.1 * row->cycles)
+		text_add(out, tact_stall_name((enum tact_stall)most));
+}
+
+/* "loads -> Ports", or what is the same on both sides; false if nothing is known. */
+static bool add_limits(struct text *out, const struct tact_diff_row *row)
+{
+	const size_t start = out->size;
+	struct text before = {0}, behind = {0};
+
+	if (!row->a || !row->b) /* the stalls follow */
+		return trace_add_bounds(out, (row->a ? row->a : row->b)->bottlenecks);
+	add_limit(&before, row->a);
+	add_limit(&behind, row->b);
+	text_add_bytes(out, before.data, before.size);
+	if (before.size != behind.size ||
+	    (before.size && memcmp(before.data, behind.data, before.size))) {
+		if (before.size && behind.size)
+			text_add(out, " -> ");
+		text_add_bytes(out, behind.data, behind.size);
+	}
+	text_free(&before);
+	text_free(&behind);
+	return out->size > start;
+}
+
+void diff_add_cause(struct text *out, const struct tact_diff_row *row)
+{
+	const double change = row->cycles[1] - row->cycles[0];
+	const enum tact_stall cause = diff_cause(row->stalls, change);
+	const double stall =
+		cause == TACT_N_STALLS ? 0 : row->stalls[1][cause] - row->stalls[0][cause];
+	bool is_said = add_limits(out, row);
+
+	/* Stalls that explain a tenth of the change. */
+	if (cause != TACT_N_STALLS && (is_said ? stall / change >= 0.1 : true)) {
+		text_printf(out, "%s%s ", is_said ? "; " : "", tact_stall_name(cause));
+		add_signed(out, stall);
+		is_said = true;
+	}
+	if (!is_said)
+		text_add(out, "-");
+}
+
+bool diff_add_insns(struct text *out, const struct diff_view *view, const struct tact_diff_row *row,
+		    size_t n)
+{
+	struct tact_diff_insn insns[MAX_LISTED];
+	long found = tact_diff_insns(view->diff, row, insns, MAX_LISTED);
+	size_t said = 0;
+
+	if (found < 0)
+		cli_out_of_memory();
+	for (long i = 0; i < found && i < MAX_LISTED && said < n; i++) {
+		if (insns[i].executed[0] == insns[i].executed[1])
+			break;
+		text_printf(out, "%s%s ", said++ ? ", " : "", insns[i].mnemonic);
+		add_signed(out, (double)insns[i].executed[1] - (double)insns[i].executed[0]);
+	}
+	return said > 0;
+}
+
+static double total(const struct diff_view *view, unsigned side)
+{
+	return tact_result_get_info(view->results[side])->totals.cycles;
+}
+
+/* Cycles that came or went, as a share of those of A. */
+static double weight(const struct diff_view *view, const struct tact_diff_row *row)
+{
+	return 100 * trace_ratio(row->cycles[1] - row->cycles[0], total(view, 0));
+}
+
+static void add_row_ratio(struct text *out, const struct tact_diff_row *row, int width)
+{
+	if (!row->a || !row->b || row->cycles[0] <= 0)
+		text_printf(out, "%*s", width, !row->a ? "new" : !row->b ? "gone" : "-");
+	else
+		text_printf(out, "%*.3f", width, row->cycles[1] / row->cycles[0]);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Rows that changed by what is shown: the rest is not worth a line. */
+static size_t count_changed(const struct diff_view *view, const struct tact_diff_row *rows,
+			    size_t n)
+{
+	size_t k = 0;
+
+	while (k < n &&
+	       (weight(view, &rows[k]) >= MIN_PERCENT || weight(view, &rows[k]) <= -MIN_PERCENT))
+		k++;
+	return k;
+}
+
+/* ---- text ---- */
+
+static void add_totals(const struct diff_view *view, struct text *out)
+{
+	const struct tact_result_info *a = tact_result_get_info(view->results[0]);
+	const struct tact_result_info *b = tact_result_get_info(view->results[1]);
+
+	text_printf(out, "Ratio of cycles, B to A: %.4f (%+.2f%%)\n\n", diff_ratio(view),
+		    100 * (diff_ratio(view) - 1));
+	text_printf(out, "A: %s\nB: %s\nCPU: %s%s%s\n\n", view->names[0], view->names[1], a->arch,
+		    strcmp(a->arch, b->arch) ? ", " : "", strcmp(a->arch, b->arch) ? b->arch : "");
+	text_printf(out, "%-14s%18s%18s%9s\n", "", "A", "B", "Ratio");
+	text_printf(out, "%-14s", "Cycles");
+	trace_add_count(out, a->totals.cycles, 18);
+	trace_add_count(out, b->totals.cycles, 18);
+	text_printf(out, "%9.4f\n%-14s", diff_ratio(view), "Instructions");
+	trace_add_count(out, (double)a->totals.instructions, 18);
+	trace_add_count(out, (double)b->totals.instructions, 18);
+	text_printf(out, "%9.4f\n",
+		    trace_ratio((double)b->totals.instructions, (double)a->totals.instructions));
+	text_printf(out, "%-14s%18.3f%18.3f\n", "IPC",
+		    trace_ratio((double)a->totals.instructions, a->totals.cycles),
+		    trace_ratio((double)b->totals.instructions, b->totals.cycles));
+	text_add(out, "Stalls (cycles)\n");
+	for (unsigned i = 0; i < TACT_N_STALLS; i++) {
+		if (a->totals.stalls[i] <= 0 && b->totals.stalls[i] <= 0)
+			continue;
+		text_printf(out, "  %-12s", tact_stall_name((enum tact_stall)i));
+		trace_add_count(out, a->totals.stalls[i], 18);
+		trace_add_count(out, b->totals.stalls[i], 18);
+		text_add(out, "\n");
+	}
+}
+
+static void add_code(const struct tact_result_row *row, struct text *out)
+{
+	size_t at = 0;
+
+	for (unsigned i = 0; at < row->code_size; i++) {
+		char text[160];
+		struct tact_insn insn;
+		const int n = tact_decode(&insn, row->code + at, row->code_size - at);
+
+		if (n <= 0 || i == MAX_CODE ||
+		    tact_format(row->code + at, (size_t)n, row->address + at, text, sizeof(text)) <
+			    0) {
+			text_printf(out, "%16s... %zu bytes more\n", "", row->code_size - at);
+			return;
+		}
+		text_printf(out, "%16s%s\n", "", text);
+		at += (size_t)n;
+	}
+}
+
+/* What stands below a function. */
+enum { INDENT = 12 };
+
+static void add_below(struct text *out, struct text *words)
+{
+	text_add_bytes(words, "", 1);
+	text_wrap(out, words->data, INDENT, out->size);
+	text_free(words);
+}
+
+static void add_block(const struct diff_view *view, const struct tact_diff_row *row,
+		      struct text *out)
+{
+	const struct tact_result_row *some = diff_some(row);
+	struct text words = {0};
+
+	text_printf(&words, "%s 0x%" PRIx64,
+		    !row->a   ? "only in B:"
+		    : !row->b ? "only in A:"
+			      : "in both:",
+		    some->address);
+	if (some->line)
+		text_printf(&words, " %s:%d", base_name(some->source), some->line);
+	text_printf(&words, ", %+.2f%%, executed ", weight(view, row));
+	trace_add_count(&words, (double)row->executions[0], 0);
+	text_add(&words, " and ");
+	trace_add_count(&words, (double)row->executions[1], 0);
+	text_add(&words, " times, cause: ");
+	diff_add_cause(&words, row);
+	add_below(out, &words);
+	add_code(some, out);
+}
+
+static void add_blocks(const struct diff_view *view, const struct tact_diff_row *function,
+		       struct text *out)
+{
+	unsigned said = 0;
+	size_t n;
+	const struct tact_diff_row *rows = tact_diff_rows(view->diff, TACT_RESULT_BLOCK, &n);
+
+	for (size_t i = 0; i < n && said < MAX_BLOCKS; i++) {
+		if (rows[i].function != function->function)
+			continue;
+		if (weight(view, &rows[i]) < 0.1 && weight(view, &rows[i]) > -0.1)
+			break;
+		add_block(view, &rows[i], out);
+		said++;
+	}
+}
+
+static void add_function(const struct diff_view *view, const struct tact_diff_row *row,
+			 struct text *out)
+{
+	enum { NAME_WIDTH = 33 };
+	struct text place = {0}, cause = {0}, insns = {0};
+
+	text_printf(out, "%+8.2f%%", weight(view, row));
+	trace_add_count(out, row->cycles[0], 14);
+	trace_add_count(out, row->cycles[1], 14);
+	add_row_ratio(out, row, 8);
+	text_add(out, "  ");
+	trace_add_place(&place, diff_some(row), BY_FUNCTION);
+	text_add_bytes(&place, "", 1);
+	trace_add_short(out, place.data, NAME_WIDTH);
+	text_add(out, "\n");
+	text_free(&place);
+	text_add(&cause, "cause: ");
+	diff_add_cause(&cause, row);
+	add_below(out, &cause);
+	text_add(&insns, "executed: ");
+	if (diff_add_insns(&insns, view, row, MAX_INSNS))
+		add_below(out, &insns);
+	else
+		text_free(&insns);
+	add_blocks(view, row, out);
+}
+
+void diff_print_text(const struct diff_view *view, struct text *out)
+{
+	size_t n, changed;
+	const struct tact_diff_row *rows = tact_diff_rows(view->diff, TACT_RESULT_FUNCTION, &n);
+
+	add_totals(view, out);
+	changed = count_changed(view, rows, n);
+	if (!changed) {
+		text_add(out, "\nNo function differs by 0.01% of the cycles.\n");
+		return;
+	}
+	text_printf(out, "\n%9s%14s%14s%8s  %s\n", "Of all A", "Cycles A", "Cycles B", "Ratio",
+		    "Function");
+	for (size_t i = 0; i < changed && i < view->top; i++)
+		add_function(view, &rows[i], out);
+	if (changed > view->top)
+		text_printf(out, "        ... and %zu more (--top %zu shows all)\n",
+			    changed - view->top, changed);
+}
+
+/* ---- Markdown ---- */
+
+/* Text inside of `...`: nothing else has a meaning there, but the table's bar. */
+static void add_quoted(struct text *out, const char *text)
+{
+	text_add(out, "`");
+	for (; *text; text++) {
+		if (*text == '|')
+			text_add(out, "\\");
+		if (*text != '`' && *text != '\n')
+			text_add_bytes(out, text, 1);
+	}
+	text_add(out, "`");
+}
+
+static void add_markdown_row(const struct diff_view *view, const struct tact_diff_row *row,
+			     struct text *out)
+{
+	text_add(out, "| ");
+	add_quoted(out, diff_some(row)->function);
+	text_printf(out, " | %+.2f%% | ", weight(view, row));
+	trace_add_count(out, row->cycles[0], 0);
+	text_add(out, " | ");
+	trace_add_count(out, row->cycles[1], 0);
+	text_add(out, " | ");
+	add_row_ratio(out, row, 0);
+	text_add(out, " | ");
+	diff_add_cause(out, row);
+	text_add(out, " | ");
+	if (!diff_add_insns(out, view, row, MAX_INSNS))
+		text_add(out, "-");
+	text_add(out, " |\n");
+}
+
+static void add_markdown_totals(const struct diff_view *view, struct text *out)
+{
+	const struct tact_result_info *a = tact_result_get_info(view->results[0]);
+	const struct tact_result_info *b = tact_result_get_info(view->results[1]);
+
+	text_printf(out, "### Cycles: %+.2f%%%s\n\nPredicted for %s, of A ",
+		    100 * (diff_ratio(view) - 1),
+		    !view->threshold	 ? ""
+		    : diff_is_over(view) ? " (over the limit)"
+					 : " (within the limit)",
+		    a->arch);
+	add_quoted(out, view->names[0]);
+	text_add(out, " and B ");
+	add_quoted(out, view->names[1]);
+	text_add(out, ".\n\n| | A | B | B/A |\n|---|---:|---:|---:|\n| Cycles | ");
+	trace_add_count(out, a->totals.cycles, 0);
+	text_add(out, " | ");
+	trace_add_count(out, b->totals.cycles, 0);
+	text_printf(out, " | %.4f |\n| Instructions | ", diff_ratio(view));
+	trace_add_count(out, (double)a->totals.instructions, 0);
+	text_add(out, " | ");
+	trace_add_count(out, (double)b->totals.instructions, 0);
+	text_printf(out, " | %.4f |\n| IPC | %.3f | %.3f | |\n",
+		    trace_ratio((double)b->totals.instructions, (double)a->totals.instructions),
+		    trace_ratio((double)a->totals.instructions, a->totals.cycles),
+		    trace_ratio((double)b->totals.instructions, b->totals.cycles));
+}
+
+void diff_print_markdown(const struct diff_view *view, struct text *out)
+{
+	size_t n, changed;
+	const struct tact_diff_row *rows = tact_diff_rows(view->diff, TACT_RESULT_FUNCTION, &n);
+
+	add_markdown_totals(view, out);
+	changed = count_changed(view, rows, n);
+	if (!changed) {
+		text_add(out, "\nNo function differs by 0.01% of the cycles.\n");
+		return;
+	}
+	text_add(out, "\n| Function | Of all A | Cycles A | Cycles B | B/A | Cause (cycles) | "
+		      "Executed instructions |\n|---|---:|---:|---:|---:|---|---|\n");
+	for (size_t i = 0; i < changed && i < view->top; i++)
+		add_markdown_row(view, &rows[i], out);
+	if (changed > view->top)
+		text_printf(out, "\n%zu more functions changed.\n", changed - view->top);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tact doctor: what this machine can do.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <tact/arch.h>
+#include <tact/doctor.h>
+#include <tact/measure.h>
+
+#include "common/cli.h"
+#include "common/options.h"
+#include "common/output.h"
+
+struct doctor {
+	int format;
+	const char *output;
+	bool is_quiet;
+
+	struct tact_host host;
+	const struct tact_arch *arch; /* NULL: not modelled */
+	struct tact_check check[TACT_N_CHECKS];
+	bool can_measure;
+	const char *rung;
+	char trial[200]; /* what measuring a known block gave */
+};
+
+static const struct option_choice formats[] = {
+	{"text", FORMAT_TEXT},
+	{"json", FORMAT_JSON},
+	{NULL, 0},
+};
+
+/* clang-format off: an option stays together */
+static const struct option_spec specs[] = {
+	{.letter = 'f',
+	 .name = "format",
+	 .argument = "FORMAT",
+	 .type = OPTION_CHOICE,
+	 .choices = formats,
+	 .offset = OPTION_FIELD(doctor, format, int),
+	 .help = "text (default) or json (one object)"},
+	{.letter = 'o',
+	 .name = "output",
+	 .argument = "FILE",
+	 .type = OPTION_TEXT,
+	 .offset = OPTION_FIELD(doctor, output, const char *),
+	 .help = "write the report there"},
+	{.letter = 'q',
+	 .name = "quiet",
+	 .type = OPTION_FLAG,
+	 .offset = OPTION_FIELD(doctor, is_quiet, bool),
+	 .help = "only what is not good, and whether measuring works"},
+	{.name = NULL},
+};
+/* clang-format on */
+
+/* ---- a trial ---- */
+
+/* imul rax, rax: three cycles on every CPU of the last fifteen years. */
+static const uint8_t trial_code[] = {0x48, 0x0f, 0xaf, 0xc0};
+
+static void measure_trial(struct doctor *d, struct tact_harness *harness)
+{
+	struct tact_measurement m = {.size = sizeof(m)};
+	int status = tact_measure(harness, trial_code, sizeof(trial_code), &m);
+
+	d->rung = tact_rung_name(tact_harness_rung(harness));
+	if (status < 0) {
+		snprintf(d->trial, sizeof(d->trial), "the harness broke down: %s",
+			 tact_strerror(status));
+		return;
+	}
+	/* A number that is off, or none because it is too noisy now, still is a machine that can.
+	 */
+	d->can_measure = m.status == TACT_MEASURE_OK || m.status == TACT_MEASURE_UNSTABLE;
+	if (m.status != TACT_MEASURE_OK)
+		snprintf(d->trial, sizeof(d->trial), "a multiplication has no number: %s (%s)",
+			 tact_measure_status_name(m.status), m.reason);
+	else
+		snprintf(d->trial, sizeof(d->trial),
+			 "a multiplication takes %.2f cycles, spread %.1f%%, %u of %u samples kept",
+			 m.cycles_per_iteration, 100 * m.spread, m.kept, m.kept + m.dropped);
+}
+
+static void examine(struct doctor *d)
+{
+	struct tact_harness *harness = NULL;
+	struct tact_diag diag = {0};
+	int status;
+
+	tact_host_probe(&d->host);
+	d->arch = tact_arch_host();
+	for (int i = 0; i < TACT_N_CHECKS; i++)
+		tact_check_run((enum tact_check_id)i, &d->check[i]);
+	status = tact_harness_create(&harness, NULL, &diag);
+	if (status < 0)
+		snprintf(d->trial, sizeof(d->trial), "%.190s",
+			 diag.text[0] ? diag.text : tact_strerror(status));
+	else
+		measure_trial(d, harness);
+	tact_harness_destroy(harness);
+}
+
+/* ---- text ---- */
+
+enum { WIDTH = 100 };
+
+/* Words behind a key, wrapped. */
+static void add_advice(struct text *out, const char *key, const char *words)
+{
+	size_t start = out->size;
+
+	if (!*words)
+		return;
+	text_printf(out, "%14s%-8s", "", key);
+	while (*words) {
+		size_t n = strcspn(words, " ");
+
+		if (out->size - start + n > WIDTH) {
+			out->size--; /* the blank in front of it */
+			text_add(out, "\n");
+			start = out->size;
+			text_pad(out, 22, start);
+		}
+		text_add_bytes(out, words, n);
+		words += n;
+		if (*words) {
+			text_add(out, " ");
+			words++;
+		}
+	}
+	text_add(out, "\n");
+}
+
+static void add_check(struct text *out, const struct tact_check *c)
+{
+	text_printf(out, "%-10s  %-28s%s\n", tact_check_state_name(c->state), c->title, c->found);
+	add_advice(out, "effect:", c->effect);
+	add_advice(out, "fix:", c->fix);
+}
+
+static void add_cpu(struct text *out, const struct doctor *d)
+{
+	const struct tact_host *h = &d->host;
+
+	text_printf(out, "CPU: %s (%s, family %u, model %u, stepping %u%s%s)\n",
+		    h->brand[0] ? h->brand : "no name", h->vendor, h->family, h->model, h->stepping,
+		    h->microcode[0] ? ", microcode " : "", h->microcode);
+	if (d->arch)
+		text_printf(out, "Model: %s (%s)\n\n", tact_arch_name(d->arch),
+			    tact_arch_full_name(d->arch));
+	else
+		text_add(out, "Model: none; predictions without --arch are for SKL, and compare "
+			      "with it only roughly\n\n");
+}
+
+static void text_report(const struct doctor *d, struct text *out)
+{
+	size_t count[3] = {0};
+
+	if (!d->is_quiet)
+		add_cpu(out, d);
+	for (int i = 0; i < TACT_N_CHECKS; i++) {
+		count[d->check[i].state]++;
+		if (!d->is_quiet || d->check[i].state != TACT_CHECK_GOOD)
+			add_check(out, &d->check[i]);
+	}
+	text_printf(out, "\n%zu good, %zu degraded, %zu missing\n", count[TACT_CHECK_GOOD],
+		    count[TACT_CHECK_DEGRADED], count[TACT_CHECK_MISSING]);
+	if (d->can_measure)
+		text_printf(out, "Measuring works, with the rung %s: %s\n", d->rung, d->trial);
+	else
+		text_printf(out, "Measuring does not work: %s\n", d->trial);
+}
+
+/* ---- JSON ---- */
+
+static void add_string(struct text *out, const char *comma, const char *key, const char *value)
+{
+	text_printf(out, "%s\"%s\":", comma, key);
+	text_json_string(out, value, strlen(value));
+}
+
+static const char *truth(bool value)
+{
+	return value ? "true" : "false";
+}
+
+static void json_report(const struct doctor *d, struct text *out)
+{
+	const struct tact_host *h = &d->host;
+
+	text_add(out, "{\"schema\":\"tact.doctor/1\",\"cpu\":{");
+	add_string(out, "", "vendor", h->vendor);
+	add_string(out, ",", "brand", h->brand);
+	text_printf(out, ",\"family\":%u,\"model\":%u,\"stepping\":%u", h->family, h->model,
+		    h->stepping);
+	add_string(out, ",", "microcode", h->microcode);
+	if (d->arch)
+		add_string(out, ",", "arch", tact_arch_name(d->arch));
+	else
+		text_add(out, ",\"arch\":null");
+	text_printf(out, ",\"is_virtual\":%s", truth(h->is_virtual));
+	add_string(out, ",", "hypervisor", h->hypervisor);
+	text_printf(out,
+		    ",\"cpus_online\":%u,\"cpus_allowed\":%u,\"cores\":%u,\"threads_per_core\":%u"
+		    ",\"invariant_tsc\":%s,\"tsc_mhz\":%.0f},\"checks\":[",
+		    h->n_online, h->n_allowed, h->n_cores, h->threads_per_core,
+		    truth(h->has_invariant_tsc), h->tsc_hz / 1e6);
+	for (int i = 0; i < TACT_N_CHECKS; i++) {
+		const struct tact_check *c = &d->check[i];
+
+		add_string(out, i ? ",{" : "{", "name", c->name);
+		add_string(out, ",", "state", tact_check_state_name(c->state));
+		add_string(out, ",", "found", c->found);
+		add_string(out, ",", "effect", c->effect);
+		add_string(out, ",", "fix", c->fix);
+		text_printf(out, ",\"is_vital\":%s}", truth(c->is_vital));
+	}
+	text_printf(out, "],\"can_measure\":%s", truth(d->can_measure));
+	if (d->rung)
+		add_string(out, ",", "rung", d->rung);
+	add_string(out, ",", "trial", d->trial);
+	text_add(out, "}\n");
+}
+
+static int run(struct doctor *d)
+{
+	struct text text = {0};
+	struct output out;
+
+	if (output_open(&out, d->output))
+		return CLI_FAILED;
+	examine(d);
+	if (d->format == FORMAT_JSON)
+		json_report(d, &text);
+	else
+		text_report(d, &text);
+	output_write(&out, &text);
+	text_free(&text);
+	if (output_close(&out))
+		return CLI_FAILED;
+	return d->can_measure ? CLI_GOOD : CLI_UNABLE;
+}
+
+static const char *refuse(void *target, const char *value)
+{
+	(void)target;
+	(void)value;
+	return "doctor takes no input";
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct doctor d = {0};
+	const struct option_group groups[] = {
+		{"Output", specs, &d},
+		{NULL, NULL, NULL},
+	};
+	const struct option_command command = {
+		.usage = "usage: tact doctor [OPTIONS]\n",
+		.description =
+			"Looks at what this machine can do for tact: its CPU, counters, sandbox, "
+			"memory and tools; says what is worse than it could be, and what helps. "
+			"The exit status is 0 if blocks can be measured here, else 3.",
+		.groups = groups,
+		.argument = refuse,
+	};
+	int status;
+
+	return options_take(&command, argc, argv, &status) ? run(&d) : status;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs the models of tact evaluate over the rows, chunk by chunk on several threads.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tact/simulate.h>
+
+#include "common/cli.h"
+#include "evaluator.h"
+
+/* Rows in a chunk: enough that changing to another CPU pays, or else that threads end together. */
+enum { LARGE_CHUNK = 2048, SMALL_CHUNK = 128 };
+
+/* ---- threads ---- */
+
+struct pool {
+	void (*work)(void *context, unsigned thread, size_t chunk);
+	void *context;
+	size_t n_chunks;
+	atomic_size_t next;
+};
+
+struct pool_thread {
+	struct pool *pool;
+	unsigned number;
+	pthread_t id;
+	bool is_started;
+};
+
+static void *pool_run(void *argument)
+{
+	struct pool_thread *t = argument;
+	size_t chunk;
+
+	while ((chunk = atomic_fetch_add(&t->pool->next, 1)) < t->pool->n_chunks)
+		t->pool->work(t->pool->context, t->number, chunk);
+	return NULL;
+}
+
+unsigned evaluate_threads(const struct evaluator *p, size_t n_chunks)
+{
+	unsigned n = p->threads ? p->threads : cli_cores();
+
+	return n > n_chunks ? n_chunks ? (unsigned)n_chunks : 1 : n;
+}
+
+/* This thread is one of them, so that it works even if no other can be made. */
+void evaluate_parallel(unsigned threads, size_t n_chunks,
+		       void (*work)(void *context, unsigned thread, size_t chunk), void *context)
+{
+	struct pool pool = {.work = work, .context = context, .n_chunks = n_chunks};
+	struct pool_thread *t = cli_alloc(threads * sizeof(*t));
+
+	for (unsigned i = 0; i < threads; i++) {
+		t[i] = (struct pool_thread){.pool = &pool, .number = i};
+		if (i)
+			t[i].is_started = !pthread_create(&t[i].id, NULL, pool_run, &t[i]);
+	}
+	pool_run(&t[0]);
+	for (unsigned i = 1; i < threads; i++)
+		if (t[i].is_started)
+			pthread_join(t[i].id, NULL);
+	free(t);
+}
+
+/* ---- a block ---- */
+
+int evaluate_loader_init(struct evaluate_loader *l, const struct evaluator *p)
+{
+	*l = (struct evaluate_loader){
+		.p = p, .arch = p->arch[0], .options = {.size = sizeof(l->options)}};
+	return tact_block_create(&l->block, l->arch, &l->options, NULL);
+}
+
+void evaluate_loader_fini(struct evaluate_loader *l)
+{
+	tact_block_destroy(l->block);
+}
+
+static int bind(struct evaluate_loader *l, const struct tact_arch *arch,
+		const struct tact_block_options *options)
+{
+	if (arch == l->arch && options->mode == l->options.mode &&
+	    options->init == l->options.init && options->paper == l->options.paper)
+		return 0;
+	l->arch = arch;
+	l->options = *options;
+	return tact_block_rebind(l->block, arch, options);
+}
+
+int evaluate_rebind(struct evaluate_loader *l, const struct tact_arch *arch, bool paper)
+{
+	struct tact_block_options options = l->options;
+
+	options.paper = paper;
+	return bind(l, arch, &options);
+}
+
+int evaluate_load(struct evaluate_loader *l, size_t i)
+{
+	const struct evaluate_rows *rows = &l->p->rows;
+
+	return evaluate_load_for(l, i, l->p->arch[rows->set[rows->row[i].set].arch]);
+}
+
+int evaluate_load_for(struct evaluate_loader *l, size_t i, const struct tact_arch *arch)
+{
+	const struct evaluate_rows *rows = &l->p->rows;
+	const struct evaluate_row *row = &rows->row[i];
+	const struct evaluate_set *set = &rows->set[row->set];
+	const struct tact_block_options options = {
+		.size = sizeof(options), .mode = set->mode, .init = (enum tact_init)row->init};
+	int status = bind(l, arch, &options);
+
+	return status < 0 ? status
+			  : tact_block_load(l->block, evaluate_code(rows, i), row->size, NULL);
+}
+
+/* ---- our models ---- */
+
+struct tools {
+	struct evaluate_loader loader;
+	struct tact_simulator *simulator; /* owned; NULL until it is needed */
+	bool is_ready;
+};
+
+struct job {
+	struct evaluator *p;
+	size_t chunk;	     /* rows in one */
+	struct tools *tools; /* one a thread */
+	double *gains;	     /* [chunk][CPU][bound][2]: sums of logarithms and of weights */
+};
+
+static enum tact_outcome outcome_of(int status)
+{
+	switch (-status) {
+	case TACT_E_NOMEM:
+		cli_out_of_memory();
+	case TACT_E_DECODE:
+	case TACT_E_INVAL:
+		return TACT_OUTCOME_UNDECODABLE;
+	case TACT_E_LIMIT:
+		return TACT_OUTCOME_TIMEOUT;
+	default:
+		return TACT_OUTCOME_NO_NUMBER;
+	}
+}
+
+static int run_facile(struct tools *t, const struct evaluate_model *model,
+		      struct tact_estimate *out, bool *applies)
+{
+	struct tact_prediction x;
+	int status = tact_predict(t->loader.block, &model->options, &x);
+
+	*applies = x.applies != 0;
+	out->cycles_per_iteration = x.cycles_per_iteration;
+	out->coverage = x.coverage;
+	return status;
+}
+
+static int run_sim(struct tools *t, struct tact_estimate *out)
+{
+	struct tact_simulation s = {.size = sizeof(s)};
+	int status = 0;
+
+	if (!t->simulator)
+		status = tact_simulator_create(&t->simulator, NULL);
+	if (status >= 0)
+		status = tact_simulate(t->simulator, t->loader.block, NULL, &s);
+	out->cycles_per_iteration = s.cycles_per_iteration;
+	out->coverage = s.coverage;
+	return status;
+}
+
+static int run_mca(struct tools *t, const struct evaluate_model *model, struct tact_estimate *out)
+{
+	const struct tact_mca_options options = {.size = sizeof(options),
+						 .params = model->mca_params};
+
+	return tact_model_mca.estimate(&options, t->loader.block, out);
+}
+
+static enum tact_outcome predict(struct tools *t, const struct evaluate_model *model,
+				 double *cycles)
+{
+	struct tact_estimate x = {0};
+	bool applies = true;
+	int status = evaluate_rebind(&t->loader, t->loader.arch, model->paper);
+
+	if (status >= 0)
+		status = model->kind == EVALUATE_FACILE ? run_facile(t, model, &x, &applies)
+			 : model->kind == EVALUATE_SIM	? run_sim(t, &x)
+							: run_mca(t, model, &x);
+	if (status < 0)
+		return outcome_of(status);
+	if (!applies)
+		return TACT_OUTCOME_NOT_APPLICABLE;
+	if (x.coverage < 1)
+		return TACT_OUTCOME_NO_DATA;
+	if (!isfinite(x.cycles_per_iteration) || x.cycles_per_iteration < 0)
+		return TACT_OUTCOME_NO_NUMBER;
+	*cycles = x.cycles_per_iteration;
+	return TACT_OUTCOME_GOOD;
+}
+
+/* The largest of the other bounds: what is left if b were no limit. */
+static double without(const struct tact_prediction *x, unsigned b)
+{
+	double most = 0;
+
+	for (unsigned k = 0; k < TACT_N_BOUNDS; k++)
+		if (k != b && x->applies >> k & 1 && x->bound[k] > most)
+			most = x->bound[k];
+	return most;
+}
+
+/* What limits the rows from begin to end on one CPU.  gains: sums as in struct job. */
+static void look_at_bottlenecks(struct job *job, struct tools *t, size_t a, size_t begin,
+				size_t end, double *gains)
+{
+	const struct evaluator *p = job->p;
+	struct evaluate_bottlenecks *at = &p->bottlenecks[a];
+
+	for (size_t row = begin; row < end; row++) {
+		double weight = p->is_weighted ? p->rows.weight[row] : 1;
+		struct tact_prediction x;
+
+		if (evaluate_load_for(&t->loader, row, at->arch) < 0 ||
+		    tact_predict(t->loader.block, NULL, &x) < 0 || x.coverage < 1 || !x.bottlenecks)
+			continue;
+		at->kind[row] = (uint8_t)__builtin_ctz(x.bottlenecks);
+		for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
+			double rest = without(&x, b);
+
+			if (rest > 0) {
+				gains[2 * b] += weight * log(x.cycles_per_iteration / rest);
+				gains[2 * b + 1] += weight;
+			}
+		}
+	}
+}
+
+static void run_models(struct evaluator *p, struct tools *t, size_t i)
+{
+	int status = evaluate_load(&t->loader, i);
+
+	for (size_t m = 0; m < p->n_models; m++) {
+		struct evaluate_model *model = &p->models[m];
+
+		if (model->kind <= EVALUATE_MCA)
+			model->outcomes[i] =
+				(uint8_t)(status < 0 ? outcome_of(status)
+						     : predict(t, model, &model->predicted[i]));
+	}
+}
+
+/* CPU by CPU: a block forgets what it knows of instructions when it changes to another one. */
+static void work(void *context, unsigned thread, size_t chunk)
+{
+	struct job *job = context;
+	struct evaluator *p = job->p;
+	struct tools *t = &job->tools[thread];
+	size_t begin = chunk * job->chunk, end = begin + job->chunk;
+
+	if (!t->is_ready && evaluate_loader_init(&t->loader, p) < 0)
+		cli_out_of_memory();
+	t->is_ready = true;
+	if (end > p->rows.n)
+		end = p->rows.n;
+	for (size_t i = begin; i < end; i++)
+		run_models(p, t, i);
+	for (size_t a = 0; a < p->n_bottlenecks; a++)
+		look_at_bottlenecks(job, t, a, begin, end,
+				    job->gains +
+					    (chunk * p->n_bottlenecks + a) * TACT_N_BOUNDS * 2);
+}
+
+/* In the order of the chunks, so that the sum does not depend on the threads. */
+static void sum_gains(struct evaluator *p, const double *gains, size_t n_chunks)
+{
+	for (size_t c = 0; c < n_chunks; c++) {
+		for (size_t a = 0; a < p->n_bottlenecks; a++) {
+			for (unsigned b = 0; b < TACT_N_BOUNDS; b++, gains += 2) {
+				p->bottlenecks[a].gain[b] += gains[0];
+				p->bottlenecks[a].weight[b] += gains[1];
+			}
+		}
+	}
+}
+
+static void run_ours(struct evaluator *p)
+{
+	size_t chunk = p->n_bottlenecks ? LARGE_CHUNK : SMALL_CHUNK;
+	size_t n_chunks = (p->rows.n + chunk - 1) / chunk;
+	size_t n_gains = n_chunks * p->n_bottlenecks * TACT_N_BOUNDS * 2;
+	unsigned threads = evaluate_threads(p, n_chunks);
+	struct job job = {.p = p, .chunk = chunk};
+
+	job.tools = cli_alloc(threads * sizeof(*job.tools));
+	memset(job.tools, 0, threads * sizeof(*job.tools));
+	job.gains = cli_alloc(n_gains * sizeof(*job.gains));
+	memset(job.gains, 0, n_gains * sizeof(*job.gains));
+	evaluate_parallel(threads, n_chunks, work, &job);
+	sum_gains(p, job.gains, n_chunks);
+	for (unsigned i = 0; i < threads; i++) {
+		tact_simulator_destroy(job.tools[i].simulator);
+		evaluate_loader_fini(&job.tools[i].loader);
+	}
+	free(job.tools);
+	free(job.gains);
+}
+
+int evaluate_run(struct evaluator *p)
+{
+	int status = CLI_GOOD;
+
+	for (size_t m = 0; m < p->n_models; m++) {
+		struct evaluate_model *model = &p->models[m];
+
+		model->predicted = cli_alloc(p->rows.n * sizeof(*model->predicted));
+		memset(model->predicted, 0, p->rows.n * sizeof(*model->predicted));
+		model->outcomes = cli_alloc(p->rows.n);
+		memset(model->outcomes, TACT_OUTCOME_NO_NUMBER, p->rows.n);
+	}
+	for (size_t a = 0; a < p->n_bottlenecks; a++) {
+		p->bottlenecks[a].kind = cli_alloc(p->rows.n);
+		memset(p->bottlenecks[a].kind, TACT_N_BOUNDS, p->rows.n);
+	}
+	run_ours(p);
+	for (size_t m = 0; m < p->n_models; m++) {
+		struct evaluate_model *model = &p->models[m];
+		int one = model->kind == EVALUATE_LLVM	    ? evaluate_run_llvm(p, model)
+			  : model->kind == EVALUATE_COMMAND ? evaluate_run_command(p, model)
+			  : model->kind == EVALUATE_STORED  ? evaluate_run_stored(p, model)
+							    : CLI_GOOD;
+
+		if (one > status)
+			status = one;
+	}
+	return status;
+}

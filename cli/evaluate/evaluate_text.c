@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables of tact evaluate for people.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli.h"
+#include "evaluator.h"
+
+enum { MAX_NAME = 40 };
+
+static size_t name_width(const struct evaluator *p)
+{
+	size_t width = strlen("Model");
+
+	for (size_t m = 0; m < p->n_models; m++)
+		if (strlen(p->models[m].name) > width)
+			width = strlen(p->models[m].name);
+	return width < MAX_NAME ? width : MAX_NAME;
+}
+
+static size_t label_width(const struct evaluator *p, int kind, const char *title)
+{
+	const struct evaluate_grouping *g = &p->rows.by[kind];
+	size_t width = strlen(title);
+
+	for (size_t i = 0; i < g->n; i++)
+		if (strlen(g->group[i].label) > width)
+			width = strlen(g->group[i].label);
+	return width < MAX_NAME ? width : MAX_NAME;
+}
+
+/* A name in its column; what would command a terminal is shown as something else. */
+static void add_name(struct text *out, const char *name, size_t width)
+{
+	size_t start = out->size;
+
+	for (; *name && out->size - start < width; name++)
+		text_add_bytes(out, (unsigned char)*name < ' ' || *name == 127 ? "?" : name, 1);
+	text_pad(out, width + 1, start);
+}
+
+static void add_titles(struct text *out)
+{
+	text_printf(out, "%8s %8s %8s %8s %7s %7s %7s %7s\n", "Blocks", "MAPE", "Median", "Bias",
+		    "<= 5%", "<= 10%", "Tau", "Failed");
+}
+
+static void add_scores(struct text *out, const struct tact_scores *s)
+{
+	text_printf(out, "%8zu", s->n);
+	if (s->n)
+		text_printf(out, " %7.2f%% %7.2f%% %+7.2f%% %6.1f%% %6.1f%%", 100 * s->mape,
+			    100 * s->median, 100 * s->bias, 100 * s->within_5, 100 * s->within_10);
+	else
+		text_printf(out, " %8s %8s %8s %7s %7s", "-", "-", "-", "-", "-");
+	if (s->n && s->has_tau)
+		text_printf(out, " %7.4f", s->tau);
+	else
+		text_printf(out, " %7s", "-");
+	text_printf(out, " %7zu\n", evaluate_failed(s));
+}
+
+/* Why rows of a model have no number. */
+static void add_failures(struct text *out, const char *name, const struct tact_scores *s)
+{
+	const char *between = "";
+
+	if (!evaluate_failed(s))
+		return;
+	text_printf(out, "Failed with %s: ", name);
+	for (int i = TACT_OUTCOME_GOOD + 1; i < TACT_N_OUTCOMES; i++) {
+		const char *word = tact_outcome_name((enum tact_outcome)i);
+
+		if (!s->outcomes[i])
+			continue;
+		text_printf(out, "%s%zu ", between, s->outcomes[i]);
+		for (; *word; word++)
+			text_add_bytes(out, *word == '_' ? " " : word, 1);
+		between = ", ";
+	}
+	text_add(out, "\n");
+}
+
+static void add_table(const struct evaluator *p, int kind, uint32_t group, struct text *out)
+{
+	size_t width = name_width(p);
+
+	text_printf(out, "%-*s ", (int)width, "Model");
+	add_titles(out);
+	for (size_t m = 0; m < p->n_models; m++) {
+		add_name(out, p->models[m].name, width);
+		add_scores(out, &p->scores[kind][m][group]);
+	}
+	for (size_t m = 0; m < p->n_models; m++)
+		add_failures(out, p->models[m].name, &p->scores[kind][m][group]);
+}
+
+static void add_groups(const struct evaluator *p, int kind, uint32_t set, const char *title,
+		       struct text *out)
+{
+	size_t width = label_width(p, kind, title), models = name_width(p), n;
+	uint32_t *order;
+
+	n = evaluate_order(p, kind, set, &order);
+	if (n) {
+		text_printf(out, "\n%-*s %-*s ", (int)width, title, (int)models, "Model");
+		add_titles(out);
+	}
+	for (size_t i = 0; i < n; i++) {
+		for (size_t m = 0; m < p->n_models; m++) {
+			add_name(out, m ? "" : p->rows.by[kind].group[order[i]].label, width);
+			add_name(out, p->models[m].name, models);
+			add_scores(out, &p->scores[kind][m][order[i]]);
+		}
+	}
+	free(order);
+}
+
+/* ---- bottlenecks ---- */
+
+static void add_arch_titles(const struct evaluator *p, struct text *out)
+{
+	text_printf(out, "%-14s", "");
+	for (size_t a = 0; a < p->n_bottlenecks; a++)
+		text_printf(out, " %6s", tact_arch_name(p->bottlenecks[a].arch));
+	text_add(out, "\n");
+}
+
+static void add_share_table(const struct evaluator *p, struct text *out)
+{
+	double(*share)[EVALUATE_N_BOTTLENECKS] = cli_alloc(p->n_bottlenecks * sizeof(*share));
+
+	for (size_t a = 0; a < p->n_bottlenecks; a++)
+		evaluate_shares(p, a, share[a]);
+	text_add(out, "\nBottlenecks by FACILE, share of the blocks; of several the one closest to "
+		      "the front end\n");
+	add_arch_titles(p, out);
+	for (unsigned k = 0; k < EVALUATE_N_BOTTLENECKS; k++) {
+		double any = 0;
+
+		for (size_t a = 0; a < p->n_bottlenecks; a++)
+			any += share[a][k];
+		if (!(any > 0))
+			continue;
+		text_printf(out, "%-14s", evaluate_bottleneck_name(k));
+		for (size_t a = 0; a < p->n_bottlenecks; a++)
+			text_printf(out, " %5.1f%%", 100 * share[a][k]);
+		text_add(out, "\n");
+	}
+	free(share);
+}
+
+static void add_speedup_table(const struct evaluator *p, struct text *out)
+{
+	text_add(out, "\nSpeedup if one component were ideal, geometric mean over the blocks\n");
+	add_arch_titles(p, out);
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
+		bool any = false;
+
+		for (size_t a = 0; a < p->n_bottlenecks; a++)
+			any |= p->bottlenecks[a].gain[b] > 0;
+		if (!any)
+			continue;
+		text_printf(out, "%-14s", evaluate_bottleneck_name(b));
+		for (size_t a = 0; a < p->n_bottlenecks; a++)
+			text_printf(out, " %6.3f", evaluate_speedup(&p->bottlenecks[a], b));
+		text_add(out, "\n");
+	}
+}
+
+/* Moves from one bottleneck to another, largest first, as far as they matter. */
+struct move {
+	unsigned from, to;
+	double share;
+};
+
+static int by_share(const void *a, const void *b)
+{
+	const struct move *x = a, *y = b;
+
+	if (x->share != y->share)
+		return x->share < y->share ? 1 : -1;
+	return x->from != y->from ? (x->from < y->from ? -1 : 1)
+				  : (x->to > y->to) - (x->to < y->to);
+}
+
+static void add_flow(const struct evaluator *p, size_t i, struct text *out)
+{
+	enum { N = EVALUATE_N_BOTTLENECKS };
+	double flow[N * N], sum = 0, stay = 0;
+	struct move moves[N * N];
+	size_t n = 0;
+
+	evaluate_flow(p, i, flow);
+	for (unsigned k = 0; k < N * N; k++)
+		sum += flow[k];
+	for (unsigned from = 0; from < N; from++) {
+		stay += flow[from * N + from];
+		for (unsigned to = 0; to < N; to++)
+			if (from != to && flow[from * N + to] >= 0.001 * sum)
+				moves[n++] = (struct move){from, to, flow[from * N + to] / sum};
+	}
+	qsort(moves, n, sizeof(*moves), by_share);
+	text_printf(out, "\nFrom %s to %s, share of the blocks (at least 0.1%%)\n",
+		    tact_arch_name(p->bottlenecks[i].arch),
+		    tact_arch_name(p->bottlenecks[i + 1].arch));
+	text_printf(out, "%6.1f%%  unchanged\n", 100 * stay / sum);
+	for (size_t k = 0; k < n; k++)
+		text_printf(out, "%6.1f%%  %s to %s\n", 100 * moves[k].share,
+			    evaluate_bottleneck_name(moves[k].from),
+			    evaluate_bottleneck_name(moves[k].to));
+}
+
+void evaluate_text(const struct evaluator *p, struct text *out)
+{
+	const struct evaluate_rows *rows = &p->rows;
+
+	if (p->is_common)
+		text_printf(out, "Only blocks that every model predicts: %zu of %zu.\n",
+			    p->scores[BY_NOTHING][0][0].n, rows->n);
+	if (p->is_weighted)
+		text_add(out, "Weighted.\n");
+	for (uint32_t set = 0; set < rows->n_sets; set++) {
+		text_printf(out, "%s%s, %s: %zu measured block%s\n", out->size ? "\n" : "",
+			    tact_arch_name(p->arch[rows->set[set].arch]),
+			    evaluate_mode_name(rows->set[set].mode), rows->set[set].n,
+			    rows->set[set].n == 1 ? "" : "s");
+		add_table(p, BY_SET, set, out);
+		add_groups(p, BY_APP, set, "Application", out);
+		add_groups(p, BY_CATEGORY, set, "Category", out);
+	}
+	if (rows->n_sets > 1) {
+		text_printf(out, "\nAll together: %zu measured blocks\n", rows->n);
+		add_table(p, BY_NOTHING, 0, out);
+	}
+	if (!p->bottleneck_archs)
+		return;
+	add_share_table(p, out);
+	add_speedup_table(p, out);
+	for (size_t i = 0; i + 1 < p->n_bottlenecks; i++)
+		add_flow(p, i, out);
+}

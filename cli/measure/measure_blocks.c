@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The blocks that `tact measure` works on.  All of them are read first: measuring takes so much
+ * longer that it does not matter, and then it is known how many there are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli.h"
+#include "measurer.h"
+
+static char *put_copy(char **p, const char *data, size_t size)
+{
+	char *copy = *p;
+
+	if (size) /* a block that is none has no code */
+		memcpy(copy, data, size);
+	copy[size] = '\0';
+	*p += size + 1;
+	return copy;
+}
+
+static void add(struct measure_list *list, const struct source_block *from)
+{
+	const struct tact_region *r = &from->region;
+	const char *why = from->status < 0 ? from->diag.text : "";
+	size_t code_size = from->status < 0 ? 0 : r->code_size;
+	size_t room = code_size + r->text_size + strlen(r->name) + strlen(r->function) +
+		      strlen(r->source) + strlen(why) + 6;
+	struct measure_block *block;
+	char *p;
+
+	if (list->n == list->capacity) {
+		list->capacity = list->capacity ? 2 * list->capacity : 64;
+		list->block = cli_realloc(list->block, list->capacity * sizeof(*list->block));
+	}
+	block = &list->block[list->n++];
+	p = cli_alloc(room);
+	*block = (struct measure_block){
+		.path = from->path,
+		.line = r->line,
+		.address = r->address,
+		.memory = p,
+		.code_size = code_size,
+		.is_loop = r->is_loop,
+	};
+	block->code = (const uint8_t *)put_copy(&p, (const char *)r->code, code_size);
+	block->text = put_copy(&p, r->text, r->text_size);
+	block->name = put_copy(&p, r->name, strlen(r->name));
+	block->function = put_copy(&p, r->function, strlen(r->function));
+	block->source = put_copy(&p, r->source, strlen(r->source));
+	block->why = put_copy(&p, why, strlen(why));
+}
+
+void measure_list_read(struct measure_list *list, const struct measurer *p)
+{
+	struct source source;
+	struct source_block block = {0};
+	struct text err = {0};
+
+	source_init(&source, &p->source, p->is_quiet);
+	while (source_next(&source, &block)) {
+		if (block.status == -TACT_E_NOMEM)
+			cli_out_of_memory();
+		if (block.status < 0) {
+			source_complain(&err, &block, block.diag.text);
+			text_to_stderr(&err);
+		}
+		list->is_unable |= block.status == -TACT_E_NO_TOOL;
+		if (block.is_input)
+			list->n_failed++;
+		else
+			add(list, &block);
+	}
+	text_free(&err);
+	source_fini(&source);
+}
+
+void measure_list_fini(struct measure_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free(list->block[i].memory);
+	free(list->block);
+	*list = (struct measure_list){0};
+}
+
+/* SplitMix64 (Steele, Lea, Flood 2014): every seed is a good one, 0 too. */
+static uint64_t random_next(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+/* From 0 up to, not including, n: the high half of a product is fair enough for n below 2^32. */
+static size_t random_below(uint64_t *state, size_t n)
+{
+	return (size_t)((random_next(state) >> 32) * n >> 32);
+}
+
+/* Keeps `wanted` of the blocks in their order (Knuth, vol. 2, algorithm 3.4.2 S). */
+static void keep_sample(struct measure_list *list, size_t wanted, uint64_t *state)
+{
+	size_t kept = 0, n = list->n;
+
+	for (size_t i = 0; i < n; i++) {
+		if (random_below(state, n - i) < wanted - kept)
+			list->block[kept++] = list->block[i];
+		else
+			free(list->block[i].memory);
+	}
+	list->n = kept;
+}
+
+void measure_list_choose(struct measure_list *list, const struct measurer *p)
+{
+	uint64_t state = p->seed;
+
+	if (p->sample && p->sample < list->n)
+		keep_sample(list, p->sample, &state);
+	for (size_t i = list->n; p->is_shuffled && i > 1; i--) {
+		size_t k = random_below(&state, i);
+		struct measure_block swap = list->block[k];
+
+		list->block[k] = list->block[i - 1];
+		list->block[i - 1] = swap;
+	}
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of `tact measure` share.
+ */
+#ifndef TACT_MEASURER_H
+#define TACT_MEASURER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tact/dataset.h>
+#include <tact/measure.h>
+
+#include "common/archlist.h"
+#include "common/output.h"
+#include "common/source.h"
+
+/* A block of the input, or a line of it that is none. */
+struct measure_block {
+	const char *path; /* borrowed from argv; "-x" for hex of the command line */
+	uint64_t line;	  /* 0: none */
+	uint64_t address;
+	const uint8_t *code; /* all pointers from here on: into `memory` */
+	size_t code_size;
+	const char *name, *function, *source;
+	const char *text; /* hex digits as they stand in the input; "" if there are none */
+	const char *why;  /* not "": there is no block, and this is why */
+	void *memory;	  /* owned */
+	bool is_loop;	  /* ends in a branch to its start */
+};
+
+struct measure_list {
+	struct measure_block *block; /* owned */
+	size_t n, capacity;
+	size_t n_failed; /* inputs that could not be read; the messages were given */
+	bool is_unable;	 /* because a program is missing */
+};
+
+/* What the options say. */
+struct measurer {
+	struct source_options source;
+	struct archlist archs;
+
+	int mode, init, rung;
+	unsigned pages, max_pages, passes, samples, timeout_ms; /* 0: the library's default */
+	unsigned cpu;
+	bool is_cpu_given;
+	unsigned jobs; /* 0: one for each core */
+
+	unsigned limit, sample; /* 0: all */
+	unsigned seed;
+	bool is_shuffled, is_resumed, is_compared;
+
+	int format; /* -1: not given */
+	bool is_format_given, is_number_only, is_quiet, is_verbose;
+	const char *output;
+	char why[160]; /* room for a message */
+
+	/* made from the above */
+	bool is_store; /* `output` is one */
+	bool is_many;  /* more than one block */
+	struct tact_measure_options options;
+};
+
+/* Reads all inputs; complains about those that fail. */
+void measure_list_read(struct measure_list *list, const struct measurer *p);
+/* --sample and --shuffle. */
+void measure_list_choose(struct measure_list *list, const struct measurer *p);
+void measure_list_fini(struct measure_list *list);
+
+/* What became of the blocks. */
+struct measure_outcome {
+	struct measure_list *list; /* borrowed */
+	struct tact_measurement *
+		*results; /* one a block, NULL: not measured; owned with `is_kept` */
+	bool is_kept;	  /* results stay after they were printed */
+	size_t n_done, n_good, n_skipped, n_bad_lines;
+	size_t n_status[TACT_N_MEASURE_STATUS];
+	int signal; /* that ended it early; 0: none */
+	double seconds;
+};
+
+/* Measures all blocks of the list.  Returns an exit code. */
+int measure_run(const struct measurer *p, struct measure_outcome *o, struct output *out);
+
+/* A bar on a terminal. */
+struct measure_progress {
+	bool is_shown;
+	size_t n;
+	double start, last; /* seconds */
+};
+void progress_init(struct measure_progress *progress, const struct measurer *p, size_t n);
+void progress_show(struct measure_progress *progress, size_t done, size_t measured);
+void progress_clear(const struct measure_progress *progress);
+double progress_seconds(void); /* of a clock that only goes forward */
+
+/* Formats: what stands in front of everything, and one result; m is NULL for a line that is no
+ * block.
+ */
+void measure_header(const struct measurer *p, struct text *out);
+void measure_row(const struct measurer *p, const struct measure_block *block,
+		 const struct tact_measurement *m, struct text *out);
+
+/* Pieces of formats. */
+struct measure_flag {
+	uint32_t bit;
+	const char *name, *help;
+};
+extern const struct measure_flag measure_flags[]; /* bit 0 ends it */
+const char *measure_mode_name(enum tact_mode mode);
+const char *measure_init_name(enum tact_init init);
+void measure_add_hex(struct text *out, const uint8_t *code, size_t size);
+void measure_add_label(struct text *out, const char *name, const uint8_t *code, size_t size,
+		       size_t width);
+void measure_json_string(struct text *out, const char *key, const char *value);
+
+/* --compare: its CPU; then with what was measured now, or with a store.  These return an exit code.
+ */
+int measure_compare_check(struct measurer *p);
+int measure_compare_results(struct measurer *p, const struct measure_outcome *o,
+			    struct output *out);
+int measure_compare_store(struct measurer *p, const char *path, struct output *out);
+
+#endif /* TACT_MEASURER_H */

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of `tact mix` share.
+ */
+#ifndef TACT_MIXER_H
+#define TACT_MIXER_H
+
+#include <tact/mix.h>
+
+#include "common/archlist.h"
+#include "common/cli.h"
+#include "common/options.h"
+#include "common/output.h"
+
+enum { MIXER_MAX_FILES = 64, MIXER_MAX_FILTERS = 16 };
+
+/* A recording and how it is looked at: options of report, diff, train. */
+struct mixer_input {
+	int method;	       /* enum tact_mix_method */
+	const char *rule_path; /* NULL: the paper's */
+	const char *root;
+	const char *files[MIXER_MAX_FILES];
+	size_t n_files;
+	struct tact_mix_rule *rule; /* owned; loaded when needed */
+};
+
+/* What a table is made by. */
+struct mixer_table {
+	enum tact_mix_key keys[TACT_MIX_MAX_KEYS];
+	size_t n_keys;
+	struct tact_mix_filter filters[MIXER_MAX_FILTERS];
+	size_t n_filters;
+	unsigned top;
+	const char *taxonomy_path;
+	struct tact_mix_taxonomy *taxonomy; /* owned */
+	char why[160];			    /* message of the last option that was wrong */
+};
+
+struct mixer {
+	struct mixer_input input;
+	struct mixer_table table;
+	struct archlist archs;
+	const char *path, *output, *html;
+	int format;
+	bool is_quiet, cycles;
+	struct tact_mix *mix;
+	struct tact_mix_summary summary;
+	struct tact_mix_pivot *pivot;
+	struct tact_mix_figures figures;
+};
+
+extern const struct option_spec mixer_input_specs[], mixer_table_specs[];
+
+/* Open and make, with the message given on failure; return an exit code. */
+int mixer_open(struct mixer_input *input, const char *path, struct tact_mix **out);
+int mixer_pivot(struct mixer_table *table, struct tact_mix *mix, struct tact_mix_pivot **out);
+void mixer_input_fini(struct mixer_input *input);
+void mixer_table_fini(struct mixer_table *table);
+
+/* Rows that are shown: all, or the first ones. */
+size_t mixer_rows(const struct mixer *m);
+
+/* Views of a report. */
+void mix_text(const struct mixer *m, struct text *out);
+void mix_csv(const struct mixer *m, struct text *out);
+void mix_json(const struct mixer *m, struct text *out);
+void mix_html(const struct mixer *m, struct text *out);
+extern const char mix_page_head[], mix_page_script[];
+
+/* "1,234,567": for people. */
+void mix_put_count(struct text *out, double value, int width);
+
+/* What is to be known of a recording's quality, to standard error. */
+void mix_warn(const struct mixer *m);
+
+/* ---- cycles ---- */
+
+struct mix_cost {
+	struct tact_mix_block block;
+	double cycles;	      /* of one execution */
+	double total;	      /* of all */
+	double gain;	      /* cycles that would be saved if its bottlenecks were gone */
+	uint32_t bottlenecks; /* bits of enum tact_bound */
+	double coverage;
+	bool is_loop;
+	unsigned n_blocks; /* of a loop: on its usual way round */
+};
+
+struct mix_costs {
+	struct mix_cost *items; /* owned; most cycles first */
+	size_t n;
+	double total;
+	size_t failed; /* blocks without a prediction */
+};
+
+int mix_costs_make(const struct mixer *m, struct mix_costs *costs);
+void mix_costs_fini(struct mix_costs *costs);
+void mix_costs_text(const struct mixer *m, const struct mix_costs *costs, struct text *out);
+void mix_costs_csv(const struct mixer *m, const struct mix_costs *costs, struct text *out);
+void mix_costs_json(const struct mixer *m, const struct mix_costs *costs, struct text *out);
+
+int mix_report_main(int argc, char **argv);
+int mix_diff_main(int argc, char **argv);
+int mix_record_main(int argc, char **argv);
+int mix_exact_main(int argc, char **argv);
+int mix_train_main(int argc, char **argv);
+
+#endif /* TACT_MIXER_H */

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables of the text format: uops by port, architectures, alignments, ideal components, candidates.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/cli.h"
+#include "predictor.h"
+
+enum { N_PORTS = 16 };
+
+/* ---- uops by port ---- */
+
+struct cost_table {
+	struct predict_worker *w;
+	const struct listing *listing;
+	const char *source; /* "MITE", "DSB" or "LSD" */
+	unsigned ports;	    /* bit set of the CPU's */
+	bool has_ms;
+	size_t notes_width;
+	unsigned notes; /* those that occur */
+	struct tact_insn_cost total;
+};
+
+/* Where the uops come from; asked without --only, which hides bounds. */
+static const char *source_of(struct predict_worker *w)
+{
+	struct tact_prediction x;
+
+	if (tact_predict(w->block, NULL, &x) < 0)
+		return "MITE";
+	if (x.applies >> TACT_BOUND_LSD & 1)
+		return "LSD";
+	return x.applies >> TACT_BOUND_DSB & 1 ? "DSB" : "MITE";
+}
+
+static void add_to_total(struct tact_insn_cost *total, const struct tact_insn_cost *cost)
+{
+	total->uops += cost->uops;
+	total->issued += cost->issued;
+	total->mite += cost->mite;
+	total->ms += cost->ms;
+	for (unsigned p = 0; p < N_PORTS; p++)
+		total->port[p] += cost->port[p];
+}
+
+size_t predict_count_letters(unsigned notes)
+{
+	size_t n = 0;
+
+	for (const struct predict_note *note = predict_notes; note->bit; note++)
+		n += note->letter && notes & note->bit;
+	return n;
+}
+
+static void survey(struct cost_table *t)
+{
+	for (size_t i = 0; i < t->listing->n; i++) {
+		struct tact_insn_cost cost;
+
+		cost.size = sizeof(cost);
+		if (tact_block_cost(t->w->block, i, &cost) < 0)
+			continue;
+		add_to_total(&t->total, &cost);
+		t->has_ms |= cost.ms > 0;
+		t->notes |= cost.notes;
+		if (predict_count_letters(cost.notes) > t->notes_width)
+			t->notes_width = predict_count_letters(cost.notes);
+	}
+	if (t->notes_width && t->notes_width < strlen("Notes"))
+		t->notes_width = strlen("Notes");
+}
+
+/* If the table would not fit, ports that nothing uses are left out. */
+static void leave_out_ports(struct cost_table *t)
+{
+	enum { WIDTH = 100 };
+	size_t width = 5 + 5 + (t->has_ms ? 4 : 0) + 7 + 2 + t->listing->widest;
+
+	width += 5 * (size_t)__builtin_popcount(t->ports) +
+		 (t->notes_width ? t->notes_width + 2 : 0) + (t->w->p->is_verbose ? 18 : 0);
+	for (unsigned p = 0; p < N_PORTS && width > WIDTH; p++)
+		if (t->total.port[p] < 0.005)
+			t->ports &= ~(1u << p);
+}
+
+static void add_header(const struct cost_table *t, struct text *out)
+{
+	text_printf(out, "\n%s    # %4s", t->w->p->bold, t->source);
+	if (t->has_ms)
+		text_add(out, "  MS");
+	text_add(out, " Issued");
+	for (unsigned p = 0; p < N_PORTS; p++)
+		if (t->ports >> p & 1)
+			text_printf(out, "%*sp%u", p < 10 ? 3 : 2, "", p);
+	text_add(out, "  ");
+	if (t->notes_width)
+		text_printf(out, "%-*s  ", (int)t->notes_width, "Notes");
+	text_printf(out, "Instruction%s\n", t->w->p->plain);
+}
+
+void predict_share(struct text *out, double share)
+{
+	if (share < 0.005)
+		text_add(out, "     ");
+	else if (share < 9.995)
+		text_printf(out, " %4.2f", share);
+	else
+		text_printf(out, " %4.*f", share < 99.95 ? 1 : 0, share);
+}
+
+static void add_count(struct text *out, unsigned count, int width)
+{
+	if (count)
+		text_printf(out, "%*u", width, count);
+	else
+		text_printf(out, "%*s", width, "");
+}
+
+static void add_cost(const struct cost_table *t, const struct tact_insn_cost *cost,
+		     struct text *out)
+{
+	add_count(out, cost->mite, 5);
+	if (t->has_ms)
+		add_count(out, cost->ms, 4);
+	add_count(out, cost->issued, 7);
+	for (unsigned p = 0; p < N_PORTS; p++)
+		if (t->ports >> p & 1)
+			predict_share(out, cost->port[p]);
+	text_add(out, "  ");
+}
+
+void predict_letters(unsigned notes, size_t width, struct text *out)
+{
+	size_t start = out->size;
+
+	if (!width)
+		return;
+	for (const struct predict_note *note = predict_notes; note->bit; note++)
+		if (note->letter && notes & note->bit)
+			text_add_bytes(out, &note->letter, 1);
+	text_pad(out, width + 2, start);
+}
+
+void predict_bytes(const struct tact_block *block, size_t i, struct text *out)
+{
+	size_t size, begin = tact_block_offset(block, i), end = tact_block_offset(block, i + 1);
+	const uint8_t *code = tact_block_code(block, &size);
+	size_t start = out->size;
+
+	out->size =
+		(size_t)(put_hex(text_reserve(out, 2 * (end - begin)), code + begin, end - begin) -
+			 out->data);
+	text_pad(out, 16, start);
+	text_add(out, "  ");
+}
+
+static void add_row(const struct cost_table *t, size_t i, struct text *out)
+{
+	struct tact_insn_cost cost;
+
+	cost.size = sizeof(cost);
+	if (tact_block_cost(t->w->block, i, &cost) < 0)
+		return;
+	text_printf(out, "%5zu", i + 1);
+	add_cost(t, &cost, out);
+	predict_letters(cost.notes, t->notes_width, out);
+	if (t->w->p->is_verbose)
+		predict_bytes(t->w->block, i, out);
+	text_printf(out, "%s\n", t->listing->line[i]);
+}
+
+void predict_legend(unsigned notes, struct text *out)
+{
+	for (const struct predict_note *note = predict_notes; note->bit; note++)
+		if (note->letter && notes & note->bit)
+			text_printf(out, "  %c - %s\n", note->letter, note->help);
+}
+
+void predict_cost_table(struct predict_worker *w, const struct listing *listing, struct text *out)
+{
+	struct cost_table t = {.w = w, .listing = listing, .ports = tact_arch_ports(w->arch)};
+
+	t.source = source_of(w);
+	survey(&t);
+	leave_out_ports(&t);
+	add_header(&t, out);
+	for (size_t i = 0; i < listing->n; i++)
+		add_row(&t, i, out);
+	text_printf(out, "%sTotal", w->p->bold);
+	add_cost(&t, &t.total, out);
+	while (out->data[out->size - 1] == ' ')
+		out->size--;
+	text_printf(out, "%s\n", w->p->plain);
+	predict_legend(t.notes, out);
+}
+
+/* ---- architectures ---- */
+
+struct range {
+	double low, high;
+	uint32_t bottlenecks;
+	size_t n;
+};
+
+static void widen(struct range *r, const struct tact_prediction *x)
+{
+	if (!r->n || x->cycles_per_iteration < r->low)
+		r->low = x->cycles_per_iteration;
+	if (!r->n || x->cycles_per_iteration > r->high)
+		r->high = x->cycles_per_iteration;
+	r->bottlenecks |= x->bottlenecks;
+	r->n++;
+}
+
+void predict_arch_table(struct predict_worker *w, const struct source_block *block,
+			struct text *out)
+{
+	const struct archlist *archs = &w->p->archs;
+	unsigned alignment = predict_alignment(w->p, block, 0);
+	struct tact_prediction x[ARCHLIST_MAX];
+	struct range range = {0};
+
+	for (size_t a = 0; a < archs->n; a++) {
+		if (predict_at(w, a, alignment, &x[a]) < 0)
+			return;
+		widen(&range, &x[a]);
+	}
+	predict_headline(w->p, out, range.low, range.high, range.bottlenecks);
+	text_printf(out, "\n%sArch  Cycles  Mode    %-22s  CPU%s\n", w->p->bold, "Bottleneck",
+		    w->p->plain);
+	for (size_t a = 0; a < archs->n; a++) {
+		size_t start = out->size;
+
+		text_printf(out, "%-5s", tact_arch_name(archs->arch[a]));
+		text_cycles2(out, x[a].cycles_per_iteration, 7);
+		text_printf(out, "  %-6s  ", predict_mode_name(x[a].mode));
+		predict_names_within(out, x[a].bottlenecks, 22);
+		text_pad(out, 44, start);
+		text_printf(out, "  %s%s\n", tact_arch_full_name(archs->arch[a]),
+			    x[a].coverage < 1 ? "  (lower bound: instructions without data)" : "");
+	}
+	for (size_t a = 0; a < archs->n && w->p->is_idealized; a++) {
+		if (predict_at(w, a, alignment, &x[a]) < 0)
+			return;
+		text_printf(out, "\n%s", tact_arch_name(archs->arch[a]));
+		predict_idealize_table(w, &x[a], out);
+	}
+}
+
+/* ---- alignments ---- */
+
+static bool is_same(const struct tact_prediction *a, const struct tact_prediction *b)
+{
+	return a->cycles_per_iteration == b->cycles_per_iteration &&
+	       a->bottlenecks == b->bottlenecks;
+}
+
+void predict_alignment_table(struct predict_worker *w, size_t arch, struct text *out)
+{
+	enum { N = 64 };
+	struct tact_prediction x[N];
+	struct range range = {0};
+
+	for (unsigned k = 0; k < N; k++) {
+		if (predict_at(w, arch, k, &x[k]) < 0)
+			return;
+		widen(&range, &x[k]);
+	}
+	if (arch)
+		text_add(out, "\n");
+	predict_headline(w->p, out, range.low, range.high, range.bottlenecks);
+	text_printf(out, "%s (%s), %s, by offset of the first byte in a cache line\n\n",
+		    tact_arch_full_name(w->arch), tact_arch_name(w->arch),
+		    x[0].mode == TACT_MODE_LOOP ? "as a loop" : "unrolled");
+	text_printf(out, "%sOffset   Cycles  Bottleneck%s\n", w->p->bold, w->p->plain);
+	for (unsigned k = 0, end; k < N; k = end) {
+		for (end = k + 1; end < N && is_same(&x[k], &x[end]);)
+			end++;
+		if (end == k + 1)
+			text_printf(out, "%6u ", k);
+		else
+			text_printf(out, "%2u - %-2u", k, end - 1);
+		text_cycles2(out, x[k].cycles_per_iteration, 8);
+		text_add(out, "  ");
+		predict_names(out, x[k].bottlenecks, ", ");
+		text_add(out, "\n");
+	}
+}
+
+/* ---- ideal components ---- */
+
+void predict_idealize_table(struct predict_worker *w, const struct tact_prediction *x,
+			    struct text *out)
+{
+	text_printf(out, "\n%sIf one component were ideal   Cycles  Speedup%s\n", w->p->bold,
+		    w->p->plain);
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
+		double cycles;
+
+		if (!(x->applies >> b & 1) || x->bound[b] <= 0 || !predict_idealized(w, b, &cycles))
+			continue;
+		text_printf(out, "  %-26s", tact_bound_name((enum tact_bound)b));
+		text_cycles2(out, cycles, 8);
+		if (cycles > 0)
+			text_printf(out, "  %6.2fx\n", x->cycles_per_iteration / cycles);
+		else
+			text_add(out, "        -\n");
+	}
+}
+
+/* ---- candidates ---- */
+
+static void add_place(const struct source_block *block, struct text *out)
+{
+	const struct tact_region *r = &block->region;
+
+	text_add(out, r->name[0] ? r->name : "-");
+	if (r->function[0] && strncmp(r->name, r->function, strlen(r->function)))
+		text_printf(out, " in %s", r->function);
+	if (r->source[0])
+		text_printf(out, " (%s)", r->source);
+}
+
+static void add_candidate(struct predict_worker *w, const struct source_block *block, size_t arch,
+			  int status, struct text *out)
+{
+	enum { NAMES = 22 };
+	const struct tact_region *r = &block->region;
+	struct tact_prediction x;
+	size_t names;
+
+	text_printf(out, "%4zu  ", block->candidate);
+	if (block->is_elf)
+		text_printf(out, "0x%-8" PRIx64, r->address);
+	else
+		text_printf(out, "%6" PRIu64, r->line);
+	text_printf(out, " %6zu", r->code_size);
+	if (w->p->archs.n > 1)
+		text_printf(out, "  %-4s", tact_arch_name(w->p->archs.arch[arch]));
+	if (status >= 0)
+		status = predict_at(w, arch, predict_alignment(w->p, block, 0), &x);
+	if (status >= 0)
+		text_cycles2(out, x.cycles_per_iteration, 9);
+	else
+		text_add(out, "        -");
+	text_add(out, status >= 0 && x.coverage < 1 ? "+ " : "  ");
+	names = out->size;
+	if (status >= 0)
+		predict_names_within(out, x.bottlenecks, NAMES);
+	else
+		text_add(out, predict_status_name(status));
+	text_pad(out, NAMES + 2, names);
+	add_place(block, out);
+	text_add(out, "\n");
+}
+
+void predict_candidate(struct predict_worker *w, const struct source_block *block, struct text *out)
+{
+	int status = predict_load(w, block);
+
+	if (block->candidate == 1)
+		text_printf(out, "%s%s:\n   N  %s  Bytes%s   Cycles  %-22s  Place%s\n", w->p->bold,
+			    block->path, block->is_elf ? "Address   " : "  Line",
+			    w->p->archs.n > 1 ? "  Arch" : "", "Bottleneck", w->p->plain);
+	for (size_t a = 0; a < w->p->archs.n; a++)
+		add_candidate(w, block, a, status, out);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Predictions for people: the report on one block.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli.h"
+#include "predictor.h"
+
+enum { MAX_ASM_COLUMN = 48 };
+
+const struct predict_note predict_notes[] = {
+	{TACT_NOTE_FUSED_PREV, 'M', "fused_prev", "macro-fused with the instruction before"},
+	{TACT_NOTE_FUSED_NEXT, 0, "fused_next", "macro-fused with the instruction behind"},
+	{TACT_NOTE_ELIMINATED, 'E', "eliminated", "a move that the renamer may execute"},
+	{TACT_NOTE_IDIOM, 'I', "idiom", "needs no port and does not wait for its registers"},
+	{TACT_NOTE_JCC, 'J', "jcc_erratum", "keeps its window out of the DSB (JCC erratum)"},
+	{TACT_NOTE_COMPLEX, 'C', "complex", "needs the complex decoder"},
+	{TACT_NOTE_MICROCODED, 'S', "microcoded", "microcoded"},
+	{TACT_NOTE_LCP, 'L', "lcp", "length-changing prefix"},
+	{TACT_NOTE_UNLAMINATED, 'U', "unlaminated", "unlaminated: more uops behind the decoders"},
+	{TACT_NOTE_STACK_SYNC, 'Y', "stack_sync", "a stack synchronisation uop in front"},
+	{TACT_NOTE_UNKNOWN, 'X', "unknown", "no data: counted as one uop that needs no port"},
+	{0, 0, NULL, NULL},
+};
+
+const char *predict_mode_name(enum tact_mode mode)
+{
+	return mode == TACT_MODE_LOOP ? "loop" : "unroll";
+}
+
+/* ---- instructions ---- */
+
+void listing_init(struct listing *listing, const struct tact_block *block, uint64_t address)
+{
+	size_t code_size;
+	const uint8_t *code = tact_block_code(block, &code_size);
+
+	*listing = (struct listing){.n = tact_block_length(block)};
+	listing->line = cli_alloc(listing->n * sizeof(*listing->line));
+	for (size_t i = 0; i < listing->n; i++) {
+		size_t offset = tact_block_offset(block, i), length;
+
+		if (tact_format(code + offset, code_size - offset, address + offset,
+				listing->line[i], sizeof(listing->line[i])) < 0)
+			memcpy(listing->line[i], "?", 2);
+		length = strlen(listing->line[i]);
+		if (length > listing->widest)
+			listing->widest = length < MAX_ASM_COLUMN ? length : MAX_ASM_COLUMN;
+	}
+}
+
+void listing_fini(struct listing *listing)
+{
+	free(listing->line);
+}
+
+/* ---- the report's parts ---- */
+
+const char *predict_bottleneck_name(unsigned b)
+{
+	return b == PREDICT_SCHEDULING ? "Scheduling" : tact_bound_name((enum tact_bound)b);
+}
+
+void predict_names(struct text *out, uint32_t bounds, const char *separator)
+{
+	for (bool first = true; bounds; bounds &= bounds - 1, first = false)
+		text_printf(out, "%s%s", first ? "" : separator,
+			    predict_bottleneck_name((unsigned)__builtin_ctz(bounds)));
+}
+
+void predict_names_within(struct text *out, uint32_t bounds, size_t width)
+{
+	size_t start = out->size;
+
+	predict_names(out, bounds, ", ");
+	if (out->size - start <= width || !(bounds & (bounds - 1)))
+		return;
+	for (uint32_t shown = bounds; shown & (shown - 1);) {
+		shown &= ~(1u << (31 - __builtin_clz(shown))); /* the last one gives way */
+		out->size = start;
+		predict_names(out, shown, ", ");
+		text_printf(out, " +%d", __builtin_popcount(bounds & ~shown));
+		if (out->size - start <= width)
+			return;
+	}
+}
+
+void predict_headline(const struct predictor *p, struct text *out, double low, double high,
+		      uint32_t bottlenecks)
+{
+	text_printf(out, "Throughput (in cycles per iteration): %s", p->bold);
+	text_cycles2(out, low, 0);
+	if (high - low > 0.005) {
+		text_add(out, " - ");
+		text_cycles2(out, high, 0);
+	}
+	text_printf(out, "%s\nBottleneck%s: %s", p->plain,
+		    bottlenecks & (bottlenecks - 1) ? "s" : "", p->bold);
+	predict_names(out, bottlenecks, ", ");
+	text_printf(out, "%s%s\n", bottlenecks ? "" : "none", p->plain);
+}
+
+static void add_heading(const struct predictor *p, const struct source_block *block,
+			struct text *out)
+{
+	const struct tact_region *r = &block->region;
+
+	text_printf(out, "%s== %s", p->bold, block->path);
+	if (r->line && strcmp(block->path, "-x"))
+		text_printf(out, ":%" PRIu64, r->line);
+	if (r->name[0])
+		text_printf(out, ": %s", r->name);
+	if (r->function[0] && strncmp(r->name, r->function, strlen(r->function)))
+		text_printf(out, " in %s", r->function);
+	if (r->address)
+		text_printf(out, " at 0x%" PRIx64, r->address);
+	if (r->source[0])
+		text_printf(out, " (%s)", r->source);
+	if (r->text_size)
+		text_printf(out, ": %.*s%s", r->text_size > 48 ? 48 : (int)r->text_size, r->text,
+			    r->text_size > 48 ? "..." : "");
+	text_printf(out, " ==%s\n", p->plain);
+}
+
+void predict_properties(const struct predict_worker *w, const struct source_block *block,
+			enum tact_mode mode, struct text *out)
+{
+	const struct tact_region *r = &block->region;
+	size_t n = tact_block_length(w->block), bytes;
+
+	tact_block_code(w->block, &bytes);
+	text_printf(out, "%s (%s), %s, %zu instruction%s, %zu byte%s", tact_arch_full_name(w->arch),
+		    tact_arch_name(w->arch), mode == TACT_MODE_LOOP ? "as a loop" : "unrolled", n,
+		    n == 1 ? "" : "s", bytes, bytes == 1 ? "" : "s");
+	if (w->alignment)
+		text_printf(out, " at offset %u of a cache line", w->alignment);
+	if (r->name[0] && !w->p->is_many)
+		text_printf(out, "\nof %s%s%s%s", r->name, r->source[0] ? " (" : "", r->source,
+			    r->source[0] ? ")" : "");
+	text_add(out, "\n");
+}
+
+void predict_bound_list(const struct predictor *p, const struct tact_prediction *x,
+			const char *title, struct text *out)
+{
+	text_printf(out, "\n%s\n", title);
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
+		bool is_worst = x->bottlenecks >> b & 1;
+		const char *name = tact_bound_name((enum tact_bound)b);
+
+		/* A limit of nothing (no division, no store) is not worth a line. */
+		if (!(x->applies >> b & 1) || x->bound[b] <= 0)
+			continue;
+		text_printf(out, "  - %s%s:%*s", is_worst ? p->red : "", name,
+			    (int)(13 - strlen(name)), "");
+		text_cycles2(out, x->bound[b], 7);
+		text_printf(out, "%s\n", is_worst ? p->plain : "");
+	}
+}
+
+/* Nothing that has no data counts as free: say what is missing. */
+void predict_coverage(struct predict_worker *w, double coverage, const struct listing *listing,
+		      struct text *out)
+{
+	size_t unknown = 0;
+
+	if (coverage >= 1)
+		return;
+	for (size_t i = 0; i < listing->n; i++) {
+		struct tact_insn_cost cost;
+
+		cost.size = sizeof(cost);
+		if (tact_block_cost(w->block, i, &cost) < 0 || !(cost.notes & TACT_NOTE_UNKNOWN))
+			continue;
+		if (!unknown++)
+			text_printf(out,
+				    "\n%sThis is a lower bound%s: there are no data on %s for\n",
+				    w->p->bold, w->p->plain, tact_arch_name(w->arch));
+		text_printf(out, "  %3zu  %s\n", i + 1, listing->line[i]);
+	}
+}
+
+/* Whose the figures are, if they are not all FACILE's. */
+static void add_model(const struct predict_worker *w, struct text *out)
+{
+	if (w->p->model == MODEL_FACILE)
+		return;
+	text_printf(out, "by the model %s; %s FACILE's, which predicts ",
+		    predict_models[w->p->model].name,
+		    w->p->model == MODEL_SIM ? "the bounds are" : "bottlenecks and bounds are");
+	text_cycles2(out, w->facile_cycles, 0);
+	text_add(out, "\n");
+}
+
+void predict_report(struct predict_worker *w, const struct source_block *block,
+		    const struct tact_prediction *x, struct text *out)
+{
+	struct listing listing;
+
+	listing_init(&listing, w->block, block->region.address);
+	predict_headline(w->p, out, x->cycles_per_iteration, x->cycles_per_iteration,
+			 x->bottlenecks);
+	predict_properties(w, block, x->mode, out);
+	add_model(w, out);
+	predict_coverage(w, x->coverage, &listing, out);
+	predict_bound_list(w->p, x,
+			   "Throughput if the given property were the only bottleneck:", out);
+	predict_cost_table(w, &listing, out);
+	predict_explain(w, x, &listing, out);
+	if (w->p->is_idealized)
+		predict_idealize_table(w, x, out);
+	listing_fini(&listing);
+}
+
+/* ---- which report ---- */
+
+static void add_numbers(struct predict_worker *w, const struct source_block *block, int status,
+			struct text *out)
+{
+	for (size_t a = 0; a < w->p->archs.n; a++) {
+		for (unsigned k = 0; k < w->p->n_alignments; k++) {
+			struct tact_prediction x;
+			int failed;
+
+			if (status < 0)
+				text_add(out, predict_status_name(status));
+			else if ((failed = predict_at(w, a, predict_alignment(w->p, block, k),
+						      &x)) < 0)
+				text_add(out, predict_status_name(failed));
+			else
+				text_cycles2(out, x.cycles_per_iteration, 0);
+			text_add(out, "\n");
+		}
+	}
+}
+
+void predict_text(struct predict_worker *w, const struct source_block *block, struct text *out)
+{
+	const struct predictor *p = w->p;
+	struct tact_prediction x;
+	int status;
+
+	if (p->is_many && block->candidate && !p->is_number_only) {
+		predict_candidate(w, block, out);
+		return;
+	}
+	status = predict_load(w, block);
+	if (p->is_number_only && !block->is_input)
+		add_numbers(w, block, status, out);
+	if (status < 0 || p->is_number_only)
+		return;
+	if (p->is_many)
+		add_heading(p, block, out);
+	if (p->n_alignments > 1) {
+		for (size_t a = 0; a < p->archs.n; a++)
+			predict_alignment_table(w, a, out);
+	} else if (p->archs.n > 1) {
+		predict_arch_table(w, block, out);
+	} else if (predict_at(w, 0, predict_alignment(p, block, 0), &x) >= 0) {
+		p->command->report(w, block, &x, out);
+	}
+	if (p->is_many)
+		text_add(out, "\n");
+}

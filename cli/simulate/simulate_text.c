@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Simulations for people: the report on one block, with a table of what its instructions did.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli.h"
+#include "simulator.h"
+
+enum { N_PORTS = 16 };
+
+/* ---- the table ---- */
+
+struct insn_table {
+	struct predict_worker *w;
+	const struct listing *listing;
+	struct tact_sim_insn *insns; /* owned */
+	struct tact_sim_insn total;
+	unsigned sources; /* bits of those that deliver something */
+	unsigned ports;	  /* bits of those that are shown */
+	unsigned notes;
+	size_t notes_width;
+};
+
+static unsigned notes_of(const struct insn_table *t, size_t i)
+{
+	struct tact_insn_cost cost;
+
+	cost.size = sizeof(cost);
+	return tact_block_cost(t->w->block, i, &cost) < 0 ? 0 : cost.notes;
+}
+
+static void add_to_total(struct tact_sim_insn *total, const struct tact_sim_insn *insn)
+{
+	for (unsigned s = 0; s < TACT_N_SOURCES; s++)
+		total->by_source[s] += insn->by_source[s];
+	for (unsigned p = 0; p < N_PORTS; p++)
+		total->port[p] += insn->port[p];
+	total->issued += insn->issued;
+	total->divider += insn->divider;
+	total->wait_operand += insn->wait_operand;
+	total->wait_port += insn->wait_port;
+}
+
+static void survey(struct insn_table *t)
+{
+	for (size_t i = 0; i < t->listing->n; i++) {
+		unsigned notes = notes_of(t, i);
+
+		add_to_total(&t->total, &t->insns[i]);
+		t->notes |= notes;
+		if (predict_count_letters(notes) > t->notes_width)
+			t->notes_width = predict_count_letters(notes);
+	}
+	for (unsigned s = 0; s < TACT_N_SOURCES; s++)
+		t->sources |= (unsigned)(t->total.by_source[s] >= 0.005) << s;
+	if (t->notes_width && t->notes_width < strlen("Notes"))
+		t->notes_width = strlen("Notes");
+}
+
+/* If the table would not fit, ports that nothing uses are left out. */
+static void leave_out_ports(struct insn_table *t)
+{
+	enum { WIDTH = 100 };
+	size_t width = 5 + 7 + 6 + 14 + 2 + t->listing->widest;
+
+	width += 5 * (size_t)__builtin_popcount(t->sources) +
+		 5 * (size_t)__builtin_popcount(t->ports) + (t->total.divider > 0 ? 6 : 0) +
+		 (t->notes_width ? t->notes_width + 2 : 0) + (t->w->p->is_verbose ? 18 : 0);
+	for (unsigned p = 0; p < N_PORTS && width > WIDTH; p++)
+		if (t->total.port[p] < 0.005)
+			t->ports &= ~(1u << p);
+}
+
+static void add_header(const struct insn_table *t, struct text *out)
+{
+	text_printf(out, "\n%s    #", t->w->p->bold);
+	for (unsigned s = 0; s < TACT_N_SOURCES; s++)
+		if (t->sources >> s & 1)
+			text_printf(out, "%5s", tact_uop_source_name((enum tact_uop_source)s));
+	text_add(out, " Issued  Exec");
+	for (unsigned p = 0; p < N_PORTS; p++)
+		if (t->ports >> p & 1)
+			text_printf(out, "%*sp%u", p < 10 ? 3 : 2, "", p);
+	text_printf(out, "%s  Operand  Port  ", t->total.divider > 0 ? "   Div" : "");
+	if (t->notes_width)
+		text_printf(out, "%-*s  ", (int)t->notes_width, "Notes");
+	text_printf(out, "Instruction%s\n", t->w->p->plain);
+}
+
+static void add_values(const struct insn_table *t, const struct tact_sim_insn *x, struct text *out)
+{
+	double executed = 0;
+
+	for (unsigned s = 0; s < TACT_N_SOURCES; s++)
+		if (t->sources >> s & 1)
+			predict_share(out, x->by_source[s]);
+	text_add(out, "  ");
+	predict_share(out, x->issued);
+	for (unsigned p = 0; p < N_PORTS; p++)
+		executed += x->port[p];
+	text_add(out, " ");
+	predict_share(out, executed);
+	for (unsigned p = 0; p < N_PORTS; p++)
+		if (t->ports >> p & 1)
+			predict_share(out, x->port[p]);
+	if (t->total.divider > 0) {
+		text_add(out, " ");
+		predict_share(out, x->divider);
+	}
+}
+
+static void add_wait(double cycles, int width, struct text *out)
+{
+	if (cycles < 0.05)
+		text_printf(out, "%*s", width, "");
+	else
+		text_printf(out, "%*.1f", width, cycles);
+}
+
+static void add_row(const struct insn_table *t, size_t i, struct text *out)
+{
+	text_printf(out, "%5zu", i + 1);
+	add_values(t, &t->insns[i], out);
+	add_wait(t->insns[i].wait_operand, 9, out);
+	add_wait(t->insns[i].wait_port, 6, out);
+	text_add(out, "  ");
+	predict_letters(notes_of(t, i), t->notes_width, out);
+	if (t->w->p->is_verbose)
+		predict_bytes(t->w->block, i, out);
+	text_printf(out, "%s\n", t->listing->line[i]);
+}
+
+void simulate_table(struct predict_worker *w, const struct listing *listing, struct text *out)
+{
+	struct insn_table t = {.w = w,
+			       .listing = listing,
+			       .insns = simulate_insns(w),
+			       .ports = tact_arch_ports(w->arch)};
+
+	survey(&t);
+	leave_out_ports(&t);
+	add_header(&t, out);
+	for (size_t i = 0; i < listing->n; i++)
+		add_row(&t, i, out);
+	text_printf(out, "%sTotal", w->p->bold);
+	add_values(&t, &t.total, out);
+	while (out->data[out->size - 1] == ' ')
+		out->size--;
+	text_printf(out, "%s\n", w->p->plain);
+	predict_legend(t.notes, out);
+	free(t.insns);
+}
+
+/* ---- the report ---- */
+
+static void add_steady_state(const struct tact_simulation *s, struct text *out)
+{
+	if (s->repeats)
+		text_printf(out,
+			    "The state repeats after %" PRIu64 " iteration%s (%" PRIu64
+			    " cycles simulated)\n",
+			    s->period, s->period == 1 ? "" : "s", s->cycles);
+	else
+		text_printf(out,
+			    "The state did not repeat within %" PRIu64 " cycles (%" PRIu64
+			    " iterations): this is a mean\n",
+			    s->cycles, s->iterations);
+}
+
+static unsigned largest_bound(const struct tact_prediction *bounds)
+{
+	unsigned largest = 0;
+
+	for (unsigned b = 1; b < TACT_N_BOUNDS; b++)
+		if (bounds->applies >> b & 1 && (!(bounds->applies >> largest & 1) ||
+						 bounds->bound[b] > bounds->bound[largest]))
+			largest = b;
+	return largest;
+}
+
+static void explain_scheduling(struct predict_worker *w, struct text *out)
+{
+	const struct tact_simulation *s = &w->simulation;
+	unsigned b = largest_bound(&s->bounds);
+
+	text_printf(out, "\n%sScheduling%s: no single limit explains it; the largest is %s with ",
+		    w->p->bold, w->p->plain, tact_bound_name((enum tact_bound)b));
+	text_cycles2(out, s->bounds.bound[b], 0);
+	text_add(out, " cycles.\nThe rest is lost where limits meet; --timeline shows it.\n");
+}
+
+void simulate_report(struct predict_worker *w, const struct source_block *block,
+		     const struct tact_prediction *x, struct text *out)
+{
+	struct tact_prediction bounds = w->simulation.bounds;
+	struct listing listing;
+
+	listing_init(&listing, w->block, block->region.address);
+	predict_headline(w->p, out, x->cycles_per_iteration, x->cycles_per_iteration,
+			 x->bottlenecks);
+	predict_properties(w, block, x->mode, out);
+	add_steady_state(&w->simulation, out);
+	predict_coverage(w, x->coverage, &listing, out);
+	bounds.bottlenecks = x->bottlenecks;
+	predict_bound_list(w->p, &bounds, "For comparison, the bounds of FACILE:", out);
+	simulate_table(w, &listing, out);
+	if (w->simulation.scheduling)
+		explain_scheduling(w, out);
+	predict_explain(w, x, &listing, out);
+	if (w->p->is_timeline)
+		simulate_timeline(w, &listing, out);
+	listing_fini(&listing);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The timeline in a terminal: a row a uop, a column a cycle, and why a uop waits.  Stretches in
+ * which nothing begins or ends take one column, so that uops that wait for long fit on a page.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "common/cli.h"
+#include "simulator.h"
+
+enum {
+	PAGE_WIDTH = 100, /* a terminal may be wider */
+	LEFT_WIDTH = 24,  /* up to the first column of a cycle */
+	MIN_REASON = 24,  /* columns that are left for reasons, at least */
+	MIN_ROWS = 8,
+	MAX_ROWS = 120,
+	MIN_GAP = 3 /* a gap stands for at least so many cycles */
+};
+
+struct column {
+	int64_t cycle;
+	int64_t length; /* cycles that it stands for; more than one: a gap */
+};
+
+struct chart {
+	const struct predict_worker *w;
+	const struct timeline *t;
+	const struct listing *listing;
+	struct column *columns; /* owned */
+	size_t n_columns, n_all;
+	size_t n_rows, width;
+	bool occurs[TIMELINE_LETTERS];
+};
+
+/* Letters in the order of the legend, with colours of terminals. */
+static const struct letter {
+	char letter;
+	const char *color, *help;
+} letters[] = {
+	{'D', "36", "delivered to the IDQ"},
+	{'b', "33", "waits there: ROB full"},
+	{'r', "33", "waits there: RS full"},
+	{'.', "2", "on its way"},
+	{'I', "36", "issued"},
+	{'=', "33", "waits for an operand"},
+	{'p', "31", "port busy"},
+	{'d', "31", "divider busy"},
+	{'e', "1;32", "executes"},
+	{'s', "33", "waits for a store's data"},
+	{'E', "1;32", "executed"},
+	{'-', "2", "waits to retire"},
+	{'R', "36", "retired"},
+	{'~', "2", "some cycles more of the same"},
+};
+
+char timeline_letter(const struct tact_sim_uop *u, int64_t cycle)
+{
+	if (cycle < timeline_start(u) || cycle > u->retired)
+		return ' ';
+	if (cycle == u->retired)
+		return 'R';
+	if (cycle < u->issued) {
+		if (cycle == u->delivered)
+			return 'D';
+		return u->issue_wait == TACT_WAIT_ROB  ? 'b'
+		       : u->issue_wait == TACT_WAIT_RS ? 'r'
+						       : '.';
+	}
+	if (cycle == u->issued)
+		return 'I';
+	if (u->dispatched < 0)
+		return '-';
+	if (cycle < u->ready && cycle < u->dispatched)
+		return u->operand_wait == TACT_WAIT_OPERAND ? '=' : '.';
+	if (cycle < u->dispatched)
+		return u->port_wait == TACT_WAIT_DIVIDER ? 'd' : u->port_wait ? 'p' : '.';
+	if (cycle < u->executed)
+		return u->operand_wait == TACT_WAIT_STORE && cycle > u->dispatched ? 's' : 'e';
+	return cycle == u->executed ? 'E' : '-';
+}
+
+/* ---- columns ---- */
+
+static int compare(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void add_column(struct chart *c, int64_t cycle, int64_t length)
+{
+	c->columns[c->n_columns++] = (struct column){cycle, length};
+}
+
+/* From the cycles in which something happens to columns. */
+static void lay_out(struct chart *c)
+{
+	size_t n = 0;
+	int64_t *events = cli_alloc(c->n_rows * 6 * sizeof(*events)), next;
+
+	for (size_t i = 0; i < c->n_rows; i++) {
+		const struct tact_sim_uop *u = &c->t->uops[i];
+		const int64_t of[] = {timeline_start(u), u->issued,   u->ready,
+				      u->dispatched,	 u->executed, u->retired};
+
+		for (size_t k = 0; k < CLI_ARRAY_SIZE(of); k++)
+			if (of[k] >= c->t->begin)
+				events[n++] = of[k];
+	}
+	qsort(events, n, sizeof(*events), compare);
+	c->columns = cli_realloc(c->columns, (n * (MIN_GAP + 1) + 1) * sizeof(*c->columns));
+	c->n_columns = 0;
+	next = n ? events[0] : 0;
+	for (size_t i = 0; i < n; i++) {
+		if (events[i] < next)
+			continue;
+		if (events[i] - next >= MIN_GAP)
+			add_column(c, next, events[i] - next);
+		else
+			for (; next < events[i]; next++)
+				add_column(c, next, 1);
+		add_column(c, events[i], 1);
+		next = events[i] + 1;
+	}
+	free(events);
+}
+
+/* ---- drawing ---- */
+
+/* Numbers of cycles, from that of the first column on, wherever there is room. */
+static void add_scale(const struct chart *c, struct text *out)
+{
+	size_t start = out->size + LEFT_WIDTH, free_from = 0;
+
+	text_printf(out, "%*s", LEFT_WIDTH, "cycle ");
+	for (size_t i = 0; i < c->n_columns; i++) {
+		int64_t cycle = c->columns[i].cycle - c->t->begin;
+		bool is_break = !i || c->columns[i - 1].length > 1;
+
+		if (c->columns[i].length > 1 || (!is_break && cycle % 10) || i < free_from)
+			continue;
+		text_pad(out, i, start);
+		text_printf(out, "%" PRId64, cycle);
+		free_from = out->size - start + 1;
+	}
+	text_printf(out, "\n%4s%4s %-10s%-4s ", "Iter", "#", "Uop of", "Port");
+	for (size_t i = 0; i < c->n_columns; i++)
+		text_printf(out, "%c",
+			    c->columns[i].length > 1
+				    ? '~'
+				    : (char)('0' + (c->columns[i].cycle - c->t->begin) % 10));
+	text_add(out, "  Waits for (cycles)\n");
+}
+
+static const char *color_of(char letter)
+{
+	for (size_t i = 0; i < CLI_ARRAY_SIZE(letters); i++)
+		if (letters[i].letter == letter)
+			return letters[i].color;
+	return "";
+}
+
+static void add_cells(struct chart *c, const struct tact_sim_uop *u, struct text *out)
+{
+	bool in_color = c->w->p->bold[0];
+	const char *color = "";
+
+	for (size_t i = 0; i < c->n_columns; i++) {
+		char letter = timeline_letter(u, c->columns[i].cycle);
+		const char *wanted;
+
+		if (letter != ' ' && c->columns[i].length > 1)
+			letter = '~';
+		c->occurs[(unsigned char)letter] = true;
+		wanted = color_of(letter);
+		if (in_color && strcmp(wanted, color))
+			text_printf(out, "\033[0%s%sm", *wanted ? ";" : "", wanted);
+		color = wanted;
+		text_add_bytes(out, &letter, 1);
+	}
+	if (in_color && *color)
+		text_add(out, "\033[0m");
+}
+
+/* As many reasons as there is room for, the longest wait first. */
+static void add_reasons(const struct chart *c, const struct tact_sim_uop *u, struct text *out)
+{
+	struct reason reasons[MAX_REASONS];
+	unsigned n = timeline_reasons(u, reasons);
+	size_t room = LEFT_WIDTH + c->n_columns + 2, start = out->size, end;
+
+	room = room < c->width - MIN_REASON ? c->width - room : MIN_REASON;
+	for (unsigned i = 0; i < n; i++) {
+		end = out->size;
+		if (i)
+			text_add(out, ", ");
+		timeline_reason_text(&reasons[i], c->listing, out);
+		if (i && out->size - start + (i + 1 < n ? 3 : 0) > room && !c->w->p->is_verbose) {
+			out->size = end;
+			text_printf(out, " +%u", n - i);
+			return;
+		}
+	}
+}
+
+static void add_port(const struct tact_sim_uop *u, struct text *out)
+{
+	size_t start = out->size;
+
+	if (u->port >= 0)
+		text_printf(out, "p%d", u->port);
+	else
+		text_add(out, u->eliminated ? "elim" : "-");
+	text_pad(out, 4, start);
+}
+
+static void add_row(struct chart *c, size_t i, struct text *out)
+{
+	const struct tact_sim_uop *u = &c->t->uops[i];
+	size_t start = out->size;
+
+	if (!i || u->iteration != u[-1].iteration)
+		text_printf(out, "%4" PRIu64, u->iteration + 1);
+	text_pad(out, 4, start);
+	text_printf(out, "%4" PRIu32 " ", u->insn + 1);
+	timeline_mnemonic(c->listing, u->insn, out);
+	if (out->size - start > 18)
+		out->size = start + 18;
+	text_pad(out, 19, start);
+	add_port(u, out);
+	text_pad(out, LEFT_WIDTH, start);
+	add_cells(c, u, out);
+	text_add(out, "  ");
+	add_reasons(c, u, out);
+	while (out->data[out->size - 1] == ' ')
+		out->size--;
+	text_add(out, "\n");
+}
+
+void timeline_legend(const bool occurs[TIMELINE_LETTERS], struct text *out)
+{
+	size_t start = out->size;
+
+	text_add(out, "\n");
+	for (size_t i = 0; i < CLI_ARRAY_SIZE(letters); i++) {
+		const struct letter *l = &letters[i];
+
+		if (!occurs[(unsigned char)l->letter])
+			continue;
+		if (out->size - start + strlen(l->help) + 5 > PAGE_WIDTH) {
+			text_add(out, "\n");
+			start = out->size;
+		}
+		text_printf(out, "  %c %s", l->letter, l->help);
+	}
+	text_add(out, "\n");
+}
+
+/* Rows give way first, from the end, so that those which are shown are whole; then columns. */
+static void cut(struct chart *c)
+{
+	size_t room = c->width - LEFT_WIDTH - 2 - MIN_REASON;
+
+	c->n_rows = c->t->n;
+	if (!c->w->p->is_verbose && c->n_rows > MAX_ROWS)
+		c->n_rows = MAX_ROWS;
+	lay_out(c);
+	while (!c->w->p->is_verbose && c->n_columns > room && c->n_rows > MIN_ROWS) {
+		c->n_rows--;
+		lay_out(c);
+	}
+	c->n_all = c->n_columns;
+	if (!c->w->p->is_verbose && c->n_columns > room)
+		c->n_columns = room;
+}
+
+static void add_title(const struct chart *c, struct text *out)
+{
+	const struct predictor *p = c->w->p;
+
+	text_printf(out, "\n%sTimeline%s of iteration%s %" PRIu64, p->bold, p->plain,
+		    c->t->n_iterations == 1 ? "" : "s", c->t->first + 1);
+	if (c->t->n_iterations > 1)
+		text_printf(out, " to %" PRIu64, c->t->first + c->t->n_iterations);
+	text_printf(out, ", %s; cycle 0 is cycle %" PRId64 " of the simulation\n\n",
+		    p->from		       ? "as asked for"
+		    : c->w->simulation.repeats ? "in the steady state"
+					       : "behind the warm-up",
+		    c->t->begin);
+}
+
+static void add_notes(const struct chart *c, struct text *out)
+{
+	if (c->n_columns < c->n_all) {
+		const struct column *next = &c->columns[c->n_columns];
+
+		text_printf(out,
+			    "  cut at cycle %" PRId64 " of %" PRId64
+			    ": -v shows all, --html draws it\n",
+			    next->cycle - c->t->begin, c->t->end - c->t->begin);
+	}
+	if (c->n_rows < c->t->n)
+		text_printf(out, "  ... and %zu uops more: -v shows all, --html draws them\n",
+			    c->t->n - c->n_rows);
+}
+
+/* What goes elsewhere than to a terminal looks the same everywhere. */
+static size_t page_width(const struct predictor *p)
+{
+	struct winsize size;
+
+	if (p->output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ||
+	    size.ws_col < PAGE_WIDTH)
+		return PAGE_WIDTH;
+	return size.ws_col;
+}
+
+void simulate_timeline(struct predict_worker *w, const struct listing *listing, struct text *out)
+{
+	struct timeline t;
+	struct chart c = {.w = w, .t = &t, .listing = listing, .width = page_width(w->p)};
+	int status = timeline_record(w, timeline_iterations(w->p, TIMELINE_ITERATIONS), false, &t);
+
+	if (status < 0 || !t.n) {
+		text_printf(out, "\nThere is no timeline: %s\n",
+			    status < 0 ? predict_failure(status) : "no such iteration");
+	} else {
+		cut(&c);
+		add_title(&c, out);
+		add_scale(&c, out);
+		for (size_t i = 0; i < c.n_rows; i++)
+			add_row(&c, i, out);
+		add_notes(&c, out);
+		timeline_legend(c.occurs, out);
+		free(c.columns);
+	}
+	timeline_fini(&t);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Options of commands that analyse runs.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli.h"
+#include "tracer.h"
+
+enum { MAX_REGIONS = 512, MAX_CACHE = 1 << 30 };
+
+static const char *add_region(struct trace_setup *s, const char *value, bool is_excluded)
+{
+	if (!*value)
+		return "a symbol or a range of addresses is needed";
+	if (s->n_regions >= MAX_REGIONS)
+		return "there are too many of them";
+	s->regions = cli_realloc(s->regions, (s->n_regions + 1) * sizeof(*s->regions));
+	s->regions[s->n_regions++] = (struct trace_region_option){value, is_excluded};
+	return NULL;
+}
+
+static const char *take_region(void *target, const char *value)
+{
+	return add_region(target, value, false);
+}
+
+static const char *take_exclude(void *target, const char *value)
+{
+	return add_region(target, value, true);
+}
+
+/* "32K,1M,8M": L1 data, L2, L3; an empty one is as the architecture has it. */
+static const char *take_cache(void *target, const char *value)
+{
+	struct trace_setup *s = target;
+
+	s->has_caches = true;
+	for (unsigned i = 0; value && i < CLI_ARRAY_SIZE(s->cache_bytes); i++) {
+		char *end;
+		unsigned long long n;
+
+		errno = 0;
+		n = *value == ',' || !*value ? 0 : strtoull(value, &end, 10);
+		if (*value == ',' || !*value)
+			end = (char *)value;
+		else if (*value < '0' || *value > '9' || errno || !n)
+			return "sizes of L1, L2 and L3 are needed, such as 32K,1M,8M";
+		if (*end == 'K' || *end == 'k')
+			n <<= 10;
+		else if (*end == 'M' || *end == 'm')
+			n <<= 20;
+		end += *end && strchr("KkMm", *end);
+		if ((*end && *end != ',') || n > MAX_CACHE)
+			return "sizes of L1, L2 and L3 are needed, such as 32K,1M,8M";
+		s->cache_bytes[i] = n;
+		value = *end ? end + 1 : NULL;
+	}
+	return value ? "there are three caches at most" : NULL;
+}
+
+#define FIELD(field, type) .offset = OPTION_FIELD(trace_setup, field, type)
+#define FLAG(field)	   .type = OPTION_FLAG, FIELD(field, bool)
+
+/* clang-format off: an option stays together */
+const struct option_spec trace_quiet_specs[] = {
+	{.letter = 'q',
+	 .name = "quiet",
+	 FLAG(is_quiet),
+	 .help = "no remarks and no progress on standard error, only errors"},
+	{.name = NULL},
+};
+
+const struct option_spec trace_model_specs[] = {
+	{.name = "exact",
+	 FLAG(is_exact),
+	 .help = "simulate every execution of every block; the default simulates "
+		 "samples, and remembers from them what a block takes"},
+	{.name = "cache",
+	 .argument = "SIZES",
+	 .is_optional = true,
+	 .type = OPTION_CALL,
+	 .call = take_cache,
+	 .help = "loads and stores go through caches, with the sizes of the CPU or those given, "
+		 "such as 32K,1M,8M (default: all of them hit the first one)"},
+	{.name = "branches",
+	 FLAG(has_branches),
+	 .help = "a branch predictor, and what its mistakes cost (default: it makes none)"},
+	{.name = "full", FLAG(is_full), .help = "both: --cache --branches"},
+	{.name = NULL},
+};
+
+const struct option_spec trace_region_specs[] = {
+	{.name = "region",
+	 .argument = "CODE",
+	 .type = OPTION_CALL,
+	 .call = take_region,
+	 .help = "only this code: SYMBOL, MODULE:SYMBOL, or addresses as objdump shows them, "
+		 "ADDR-ADDR or MODULE:ADDR-ADDR; may be repeated"},
+	{.name = "exclude",
+	 .argument = "CODE",
+	 .type = OPTION_CALL,
+	 .call = take_exclude,
+	 .help = "not this code; may be repeated"},
+	{.name = "from",
+	 .argument = "CODE",
+	 .type = OPTION_TEXT,
+	 FIELD(from, const char *),
+	 .help = "nothing counts before this is reached"},
+	{.name = "until",
+	 .argument = "CODE",
+	 .type = OPTION_TEXT,
+	 FIELD(until, const char *),
+	 .help = "nothing counts from here on, until --from is reached again"},
+	{.name = NULL},
+};
+/* clang-format on */
+
+int trace_setup_resolve(struct trace_setup *s)
+{
+	int status;
+
+	if (s->is_full)
+		s->has_branches = s->has_caches = true;
+	status = archlist_resolve(&s->archs, NULL, s->is_quiet);
+	if (!status && s->archs.n != 1) {
+		cli_message("--arch: one CPU is needed, not %zu", s->archs.n);
+		status = CLI_USAGE;
+	}
+	return status;
+}
+
+bool trace_setup_has_regions(const struct trace_setup *s)
+{
+	return s->n_regions || s->from || s->until;
+}
+
+void trace_setup_fini(struct trace_setup *s)
+{
+	archlist_fini(&s->archs);
+	program_options_fini(&s->program);
+	free(s->regions);
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The result of a run for people.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <tact/insn.h>
+#include <tact/predict.h>
+
+#include "common/cli.h"
+#include "tracer.h"
+
+enum { DEFAULT_TOP = 15, DEFAULT_BLOCKS = 5, MAX_THREADS = 16, MAX_INSNS = 12 };
+
+/* Columns: numbers, what limits, the place.  80 are enough; with more there is more to read. */
+enum { NUMBERS_WIDTH = 32, LIMITS_WIDTH = 23, MOST_LIMITS = 36 };
+
+double trace_ratio(double a, double b)
+{
+	return b > 0 ? a / b : 0;
+}
+
+void trace_add_count(struct text *out, double value, int width)
+{
+	char digits[40], grouped[60];
+	int n = snprintf(digits, sizeof(digits), "%.0f", value + 1e-9), k = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0 && digits[i - 1] != '-')
+			grouped[k++] = ',';
+		grouped[k++] = digits[i];
+	}
+	grouped[k] = '\0';
+	text_printf(out, "%*s", width, grouped);
+}
+
+bool trace_add_bounds(struct text *out, uint32_t bits)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < TACT_N_BOUNDS; i++)
+		if (bits >> i & 1)
+			text_printf(out, "%s%s", n++ ? ", " : "",
+				    tact_bound_name((enum tact_bound)i));
+	return n > 0;
+}
+
+/* "loads 45%"; stalls that were seen in few executions stand for all, and may come to more than the
+ * cycles.
+ */
+static void stall_text(const struct tact_result_row *row, unsigned stall, char text[32])
+{
+	snprintf(text, 32, "%s %.0f%%", tact_stall_name((enum tact_stall)stall),
+		 100 * fmin(1, row->stalls[stall] / row->cycles));
+}
+
+void trace_add_limits(struct text *out, const struct tact_result_row *row, size_t width)
+{
+	const size_t start = out->size;
+	bool is_said[TACT_N_STALLS] = {false};
+	const bool has_bound = trace_add_bounds(out, row->bottlenecks);
+	unsigned n = 0;
+
+	for (; n < 2 && row->cycles > 0; n++) {
+		unsigned best = TACT_N_STALLS;
+		char text[32];
+
+		for (unsigned i = 0; i < TACT_N_STALLS; i++)
+			if (!is_said[i] &&
+			    (best == TACT_N_STALLS || row->stalls[i] > row->stalls[best]))
+				best = i;
+		if (best == TACT_N_STALLS || row->stalls[best] < 0.1 * row->cycles)
+			break;
+		is_said[best] = true;
+		stall_text(row, best, text);
+		if (width && out->size - start + 2 + strlen(text) > width && out->size > start)
+			break;
+		text_printf(out, "%s%s", n ? ", " : has_bound ? "; " : "", text);
+	}
+	if (out->size == start)
+		text_add(out, "-");
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+void trace_add_place(struct text *out, const struct tact_result_row *row, int by)
+{
+	if (by == BY_LINE) {
+		text_printf(out, "%s:%d (%s)", base_name(row->source), row->line, row->function);
+		return;
+	}
+	text_add(out, row->function);
+	if (by == BY_BLOCK && !row->code_size)
+		text_add(out, ", the rest");
+	else if (by == BY_BLOCK)
+		text_printf(out, " 0x%" PRIx64, row->address);
+	if (by == BY_BLOCK && row->line)
+		text_printf(out, " %s:%d", base_name(row->source), row->line);
+	else if (*row->module && row->function[0] != '[')
+		text_printf(out, " (%s)", base_name(row->module));
+}
+
+/* The place in so many columns: what is too long loses the file, then the middle of its name. */
+static void add_place(struct text *out, const struct tact_result_row *row, int by, const char *name,
+		      size_t width)
+{
+	struct tact_result_row shown = *row;
+	struct text whole = {0}, rest = {0};
+
+	shown.function = name;
+	trace_add_place(&whole, &shown, by);
+	if (whole.size <= width) {
+		text_add_bytes(out, whole.data, whole.size);
+	} else if (by == BY_LINE) {
+		text_printf(&rest, "%s:%d", base_name(row->source), row->line);
+		text_add_bytes(out, rest.data, rest.size);
+		if (width >= rest.size + 12) {
+			text_add(out, " (");
+			trace_add_short(out, name, width - rest.size - 3);
+			text_add(out, ")");
+		}
+	} else {
+		if (by == BY_BLOCK && row->code_size)
+			text_printf(&rest, " 0x%" PRIx64, row->address);
+		else if (by == BY_BLOCK)
+			text_add(&rest, ", the rest");
+		trace_add_short(out, name, width > rest.size + 8 ? width - rest.size : 8);
+		text_add_bytes(out, rest.data, rest.size);
+	}
+	text_free(&whole);
+	text_free(&rest);
+}
+
+/* ---- totals ---- */
+
+static void add_ports(const struct tact_result_info *info, struct text *out)
+{
+	const struct tact_arch *arch = tact_arch_find(info->arch);
+	const unsigned ports = arch ? tact_arch_ports(arch) : 0xffff;
+	const struct tact_cycles_totals *t = &info->totals;
+
+	/* Cores with more ports than fit a line have two. */
+	for (unsigned first = 0, wide = __builtin_popcount(ports) > 10; ports >> first;) {
+		unsigned end = wide ? first + 8 : 16;
+
+		text_add(out, first ? "Port            " : "\nPort            ");
+		for (unsigned i = first; i < end; i++)
+			if (ports >> i & 1)
+				text_printf(out, "%6u", i);
+		text_add(out, "\nUops a cycle    ");
+		for (unsigned i = first; i < end; i++)
+			if (ports >> i & 1)
+				text_printf(out, "%6.2f", trace_ratio(t->uops[i], t->cycles));
+		text_add(out, "\n");
+		first = end;
+	}
+}
+
+static void add_stalls(const struct tact_cycles_totals *t, struct text *out)
+{
+	double rest = t->cycles;
+
+	for (unsigned i = 0; i < TACT_N_STALLS; i++)
+		rest -= t->stalls[i];
+	text_printf(out, "\nStalls, share of cycles: none %.1f%%",
+		    rest > 0 ? 100 * trace_ratio(rest, t->cycles) : 0);
+	for (unsigned i = 0; i < TACT_N_STALLS; i++)
+		/* Three of them fit the rest of the line. */
+		text_printf(out, "%s %s %.1f%%", i == 3 ? ",\n   " : ",",
+			    tact_stall_name((enum tact_stall)i),
+			    100 * trace_ratio(t->stalls[i], t->cycles));
+	text_add(out, "\n");
+}
+
+static void add_memory(const struct tact_result_info *info, struct text *out)
+{
+	const struct tact_cycles_totals *t = &info->totals;
+
+	if (info->has_caches) {
+		text_add(out, "Loads and stores:   ");
+		trace_add_count(out, (double)t->accesses, 0);
+		for (unsigned i = 0; i < 3; i++)
+			text_printf(out, ", misses of L%u %.3f%%", i + 1,
+				    100 * trace_ratio((double)t->misses[i], (double)t->accesses));
+		text_add(out, "\n");
+	}
+	if (info->has_branches) {
+		text_add(out, "Branches:           ");
+		trace_add_count(out, (double)t->branches, 0);
+		text_printf(out, ", predicted wrongly %.3f%%\n",
+			    100 * trace_ratio((double)t->mispredicted, (double)t->branches));
+	}
+}
+
+static void add_totals(const struct tact_result_info *info, struct text *out)
+{
+	const struct tact_cycles_totals *t = &info->totals;
+	const struct tact_arch *arch = tact_arch_find(info->arch);
+
+	text_add(out, "Cycles:             ");
+	trace_add_count(out, t->cycles, 0);
+	if (t->error > 0)
+		text_printf(out, " (from samples, standard error %.2f%%)",
+			    100 * trace_ratio(t->error, t->cycles));
+	text_add(out, "\nInstructions:       ");
+	trace_add_count(out, (double)t->instructions, 0);
+	text_printf(out, "\nIPC:                %.2f\n",
+		    trace_ratio((double)t->instructions, t->cycles));
+	text_printf(out, "CPU:                %s%s%s%s\n", info->arch, arch ? " (" : "",
+		    arch ? tact_arch_full_name(arch) : "", arch ? ")" : "");
+	text_printf(out, "Through the pipeline: %.2f%% of the instructions%s\n",
+		    100 * trace_ratio((double)t->simulated, (double)t->instructions),
+		    info->is_exact ? "" : "; the rest follows from them");
+	if (t->unknown)
+		text_printf(out, "Without data:       %.4f%% of the instructions\n",
+			    100 * trace_ratio((double)t->unknown, (double)t->instructions));
+	add_memory(info, out);
+	if (info->is_partial)
+		text_add(out, "The run is not complete.\n");
+}
+
+static void add_threads(const struct tact_result *r, struct text *out)
+{
+	const struct tact_result_row *rows;
+	size_t n;
+
+	rows = tact_result_rows(r, TACT_RESULT_THREAD, &n);
+	if (n < 2)
+		return;
+	text_printf(out, "\n%8s%8s%18s%18s%7s\n", "Process", "Thread", "Cycles", "Instructions",
+		    "IPC");
+	for (size_t i = 0; i < n && i < MAX_THREADS; i++) {
+		text_printf(out, "%8u%8u", rows[i].process, rows[i].thread);
+		trace_add_count(out, rows[i].cycles, 18);
+		trace_add_count(out, (double)rows[i].instructions, 18);
+		text_printf(out, "%7.2f\n",
+			    trace_ratio((double)rows[i].instructions, rows[i].cycles));
+	}
+	if (n > MAX_THREADS)
+		text_printf(out, "     ... and %zu more\n", n - MAX_THREADS);
+}
+
+/* ---- parts ---- */
+
+static void add_code(const struct tact_result_row *row, struct text *out)
+{
+	size_t at = 0;
+
+	for (unsigned i = 0; at < row->code_size; i++) {
+		char text[160];
+		struct tact_insn insn;
+		const int n = tact_decode(&insn, row->code + at, row->code_size - at);
+
+		if (i == MAX_INSNS) {
+			text_printf(out, "%12s... %zu bytes more\n", "", row->code_size - at);
+			return;
+		}
+		if (n <= 0 || tact_format(row->code + at, (size_t)n, row->address + at, text,
+					  sizeof(text)) < 0)
+			return;
+		text_printf(out, "%12s%s\n", "", text);
+		at += (size_t)n;
+	}
+}
+
+/* All instructions, each with its cycles an execution and its share of the block's. */
+static void add_insns(const struct tact_result_row *row, struct text *out)
+{
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < row->n_insns && at < row->code_size; i++) {
+		char text[160];
+		struct tact_insn insn;
+		const int n = tact_decode(&insn, row->code + at, row->code_size - at);
+
+		if (n <= 0 || tact_format(row->code + at, (size_t)n, row->address + at, text,
+					  sizeof(text)) < 0)
+			return;
+		text_printf(out, "%15.2f%7.1f%%  0x%-8" PRIx64 "  %s\n",
+			    trace_ratio((double)row->insns[i], (double)row->executions),
+			    100 * trace_ratio((double)row->insns[i], row->cycles),
+			    row->address + at, text);
+		at += (size_t)n;
+	}
+}
+
+static void add_bound(const struct tact_result_row *row, struct text *out)
+{
+	text_printf(out, "%12s%.2f cycles an execution; alone, repeated: %.2f\n", "",
+		    trace_ratio(row->cycles, (double)row->executions),
+		    trace_ratio(row->bound, (double)row->executions));
+}
+
+/* 999,999, then 12.34M. */
+static void add_short_count(struct text *out, double n, int width)
+{
+	if (n < 999999.5)
+		trace_add_count(out, n, width);
+	else if (n < 1e10)
+		text_printf(out, "%*.2fM", width - 1, n / 1e6);
+	else
+		text_printf(out, "%*.2fG", width - 1, n / 1e9);
+}
+
+struct view {
+	int by;
+	double cycles; /* of all */
+	size_t limits_width, place_width;
+};
+
+/* Instructions that retire together with the one before them take no time: of lines that have only
+ * such ones there is no IPC that means anything.
+ */
+static void add_ipc(struct text *out, double ipc)
+{
+	enum { MOST = 16 /* more than any core retires a cycle */ };
+
+	if (ipc <= MOST)
+		text_printf(out, "%6.2f", ipc);
+	else
+		text_printf(out, "%6s", "-");
+}
+
+static void add_part(const struct tact_result_row *row, const char *name, const struct view *view,
+		     struct text *out)
+{
+	size_t start;
+
+	text_printf(out, "%5.1f%%", 100 * trace_ratio(row->cycles, view->cycles));
+	add_short_count(out, row->cycles, 9);
+	add_ipc(out, trace_ratio((double)row->instructions, row->cycles));
+	add_short_count(out, (double)row->executions, 9);
+	text_add(out, "  ");
+	start = out->size;
+	trace_add_limits(out, row, view->limits_width);
+	text_add(out, "  ");
+	text_pad(out, view->limits_width + 2, start);
+	add_place(out, row, view->by, name, view->place_width);
+	text_add(out, "\n");
+	if (view->by != BY_BLOCK || !row->code_size)
+		return;
+	add_bound(row, out);
+	if (row->insns)
+		add_insns(row, out);
+	else
+		add_code(row, out);
+}
+
+/* Columns that what limits them takes, up to that. */
+static size_t widest_limits(const struct tact_result_row *rows, size_t n, size_t most)
+{
+	size_t widest = strlen("Limited by");
+	struct text text = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		text.size = 0;
+		trace_add_limits(&text, &rows[i], most);
+		if (text.size > widest)
+			widest = text.size;
+	}
+	text_free(&text);
+	return widest;
+}
+
+static void add_parts(const struct tact_result_row *rows, size_t n, const struct view *view,
+		      struct text *out)
+{
+	static const char *const titles[] = {
+		[BY_FUNCTION] = "Function", [BY_BLOCK] = "Block", [BY_LINE] = "Source line"};
+	char **names = trace_names_create(rows, n);
+
+	text_printf(out, "\n%6s%9s%6s%9s  %-*s%s\n", "Share", "Cycles", "IPC",
+		    view->by == BY_FUNCTION ? "Calls" : "Times", (int)view->limits_width + 2,
+		    "Limited by", titles[view->by]);
+	for (size_t i = 0; i < n; i++)
+		add_part(&rows[i], names[i] ? names[i] : rows[i].function, view, out);
+	trace_names_destroy(names, n);
+}
+
+void trace_print_text(const struct tact_result *r, int by, size_t top, int width, struct text *out)
+{
+	const struct tact_result_info *info = tact_result_get_info(r);
+	struct view view = {.by = by == BY_INSN ? BY_BLOCK : by, .cycles = info->totals.cycles};
+	const struct tact_result_row *rows;
+	size_t n, shown, most;
+
+	add_totals(info, out);
+	add_ports(info, out);
+	add_stalls(&info->totals, out);
+	add_threads(r, out);
+	rows = tact_result_rows(r, (enum tact_result_kind)view.by, &n);
+	if (!n) {
+		text_add(out, "\nNo source lines: the code was built without -g, or its files "
+			      "are not here.\n");
+		return;
+	}
+	shown = top ? top : by == BY_INSN ? DEFAULT_BLOCKS : DEFAULT_TOP;
+	shown = n < shown ? n : shown;
+	most = LIMITS_WIDTH + (size_t)(width - 80) / 2;
+	view.limits_width = widest_limits(rows, shown, most < MOST_LIMITS ? most : MOST_LIMITS);
+	view.place_width = (size_t)width - NUMBERS_WIDTH - view.limits_width - 2;
+	add_parts(rows, shown, &view, out);
+	if (n > shown)
+		text_printf(out, "        ... and %zu more (--top %zu shows all)\n", n - shown, n);
+}

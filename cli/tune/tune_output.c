@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What tact tune found, as text, CSV and JSON.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tact/evaluate.h>
+#include <tact/insn.h>
+
+#include "common/cli.h"
+#include "tuning.h"
+
+enum { N_TABLES = 3, MAX_LABELS = 64, MAX_POINTS = 64 };
+static const char *const tables[N_TABLES] = {"default", "start", "learned"};
+static const char *const parts[TACT_TUNE_N_PARTS] = {"train", "validation", "test"};
+
+/* The rows as arrays, for scores. */
+struct rows {
+	size_t n;
+	double *measured, *predicted[N_TABLES]; /* owned */
+	uint32_t *group;			/* owned */
+	uint8_t *part;				/* owned */
+};
+
+static void rows_make(struct rows *r, const struct tuning *p)
+{
+	struct tact_tune_row row;
+
+	*r = (struct rows){.n = p->n_rows};
+	r->measured = cli_alloc(r->n * sizeof(*r->measured));
+	r->group = cli_alloc(r->n * sizeof(*r->group));
+	r->part = cli_alloc(r->n);
+	for (int t = 0; t < N_TABLES; t++)
+		r->predicted[t] = cli_alloc(r->n * sizeof(double));
+	for (size_t i = 0; i < r->n && tact_tuner_row(p->tuner, i, &row); i++) {
+		r->measured[i] = row.measured;
+		r->predicted[0][i] = row.defaults;
+		r->predicted[1][i] = row.start;
+		r->predicted[2][i] = row.learned;
+		r->part[i] = (uint8_t)row.part;
+	}
+}
+
+static void rows_free(struct rows *r)
+{
+	free(r->measured);
+	free(r->group);
+	free(r->part);
+	for (int t = 0; t < N_TABLES; t++)
+		free(r->predicted[t]);
+}
+
+static void score(const struct rows *r, int table, size_t n_groups, struct tact_scores *out)
+{
+	const struct tact_pairs pairs = {
+		.n = r->n, .predicted = r->predicted[table], .measured = r->measured};
+
+	for (size_t g = 0; g < n_groups; g++)
+		out[g] = (struct tact_scores){.size = sizeof(*out)};
+	if (tact_scores_by_group(&pairs, r->group, n_groups, out) == -TACT_E_NOMEM)
+		cli_out_of_memory();
+}
+
+/* ---- by application and category ---- */
+
+struct labels {
+	const char *name[MAX_LABELS];
+	size_t n;
+	struct tact_scores scores[N_TABLES][MAX_LABELS];
+};
+
+/* Test rows by label; those beyond the first labels, and those without, are left out. */
+static void by_label(struct labels *l, struct rows *r, char **of)
+{
+	l->n = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		size_t k = 0;
+
+		r->group[i] = TACT_NO_GROUP;
+		if (r->part[i] != TACT_TUNE_TEST || !of[i][0])
+			continue;
+		while (k < l->n && strcmp(l->name[k], of[i]))
+			k++;
+		if (k == l->n && l->n < MAX_LABELS)
+			l->name[l->n++] = of[i];
+		if (k < l->n)
+			r->group[i] = (uint32_t)k;
+	}
+	for (int t = 0; t < N_TABLES && l->n; t++)
+		score(r, t, l->n, l->scores[t]);
+}
+
+static void group_by_part(struct rows *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		r->group[i] = r->part[i];
+}
+
+/* ---- text ---- */
+
+static void text_tau(struct text *out, const struct tact_scores *s)
+{
+	if (s->has_tau)
+		text_printf(out, " %8.3f", s->tau);
+	else
+		text_printf(out, " %8s", "-");
+}
+
+static void text_scores(struct text *out, struct rows *r)
+{
+	struct tact_scores scores[TACT_TUNE_N_PARTS];
+
+	group_by_part(r);
+	text_printf(out, "\n%-12s %8s %11s %8s %8s %8s\n", "Mean error", "train", "validation",
+		    "test", "median", "tau");
+	for (int t = 0; t < N_TABLES; t++) {
+		score(r, t, TACT_TUNE_N_PARTS, scores);
+		text_printf(out, "%-12s %7.2f%% %10.2f%% %7.2f%% %7.2f%%", tables[t],
+			    100 * scores[0].mape, 100 * scores[1].mape, 100 * scores[2].mape,
+			    100 * scores[2].median);
+		text_tau(out, &scores[TACT_TUNE_TEST]);
+		text_add(out, "\n");
+	}
+}
+
+static void text_labels(struct text *out, const char *title, struct rows *r, char **of)
+{
+	struct labels *l = cli_alloc(sizeof(*l));
+
+	by_label(l, r, of);
+	if (l->n)
+		text_printf(out, "\n%-24s %8s %8s %8s %8s\n", title, "blocks", tables[0], tables[1],
+			    tables[2]);
+	for (size_t k = 0; k < l->n; k++)
+		text_printf(out, "%-24.24s %8zu %7.2f%% %7.2f%% %7.2f%%\n", l->name[k],
+			    l->scores[0][k].n, 100 * l->scores[0][k].mape,
+			    100 * l->scores[1][k].mape, 100 * l->scores[2][k].mape);
+	free(l);
+}
+
+static void add_hex(struct text *out, const struct tact_tune_row *row, size_t most)
+{
+	size_t n = row->code_size < most ? row->code_size : most;
+	char *end = put_hex(text_reserve(out, 2 * n), row->code, n);
+
+	out->size = (size_t)(end - out->data);
+	if (n < row->code_size)
+		text_add(out, "...");
+}
+
+static void text_changes(struct text *out, const struct tuning *p)
+{
+	struct tact_tune_change c;
+	struct tact_tune_row row;
+
+	if (!tact_tuner_change(p->tuner, 0, &c)) {
+		text_add(out, "\nNothing changed.\n");
+		return;
+	}
+	text_printf(out, "\n%-52s %8s    %-8s %7s %9s\n", "Change", "from", "to", "blocks",
+		    "saves");
+	for (size_t i = 0; i < p->n_changes && tact_tuner_change(p->tuner, i, &c); i++) {
+		text_printf(out, "%-52.52s %8s -> %-8s %7zu %9.2f\n", c.name, c.from, c.to,
+			    c.n_rows, c.saved);
+		for (size_t k = 0; k < c.n_proofs; k++) {
+			tact_tuner_row(p->tuner, c.proof[k], &row);
+			text_printf(out, "    %.2f measured, %.2f at the start, %.2f now: ",
+				    row.measured, row.start, row.learned);
+			add_hex(out, &row, 24);
+			text_add(out, "\n");
+		}
+	}
+	text_add(out, "\nblocks: of the training set, with the instruction; saves: relative error, "
+		      "summed over them,\nthat comes back if this change alone is undone.\n");
+}
+
+static void text_histograms(struct text *out, const struct tuning *p)
+{
+	struct tact_tune_histogram h;
+
+	text_add(out, "\nValues, number of parameters:\n");
+	for (size_t i = 0; tact_tuner_histogram(p->tuner, i, &h); i++) {
+		text_printf(out, "%-14s", h.kind);
+		for (int v = 0; v < TACT_TUNE_VALUES; v++)
+			text_printf(out, " %6d%s", v, v + 1 == TACT_TUNE_VALUES ? "+" : "");
+		text_add(out, "\n  default     ");
+		for (int v = 0; v < TACT_TUNE_VALUES; v++)
+			text_printf(out, " %6zu", h.defaults[v]);
+		text_add(out, "\n  learned     ");
+		for (int v = 0; v < TACT_TUNE_VALUES; v++)
+			text_printf(out, " %6zu", h.learned[v]);
+		text_add(out, "\n");
+	}
+}
+
+static int points(const struct tuning *p, struct tact_tune_point *out)
+{
+	return p->is_sensitivity ? tact_tuner_sensitivity(p->tuner, out, MAX_POINTS) : 0;
+}
+
+static void text_points(struct text *out, const struct tuning *p)
+{
+	struct tact_tune_point list[MAX_POINTS];
+	int n = points(p, list);
+
+	if (n > 0)
+		text_add(out, "\nTest error with other values of the machine:\n");
+	for (int i = 0; i < n; i++)
+		text_printf(out, "%-20s %6d %8.2f%%%s\n", list[i].name, list[i].value,
+			    100 * list[i].error, list[i].is_learned ? "  learned" : "");
+}
+
+static void print_text(struct tuning *p, struct rows *r, const struct tact_tune_summary *s,
+		       struct text *out)
+{
+	text_printf(out,
+		    "Model %s of %s, method %s: %zu blocks, %zu to learn from, %zu for "
+		    "validation, %zu for the test\n",
+		    tuning_models[p->model], tact_arch_name(p->archs.arch[0]),
+		    tuning_methods[p->method], r->n, s->n[0], s->n[1], s->n[2]);
+	text_printf(out, "%zu parameters of %zu instructions, %zu changed, %llu blocks evaluated\n",
+		    s->n_parameters, s->n_forms, s->n_changed, (unsigned long long)s->evaluations);
+	if (s->unit > 1)
+		text_printf(out, "Micro-ops, width and buffer are counted in parts: %u are one.\n",
+			    s->unit);
+	if (isfinite(s->surrogate))
+		text_printf(out, "The surrogate is %.2f%% off the model.\n", 100 * s->surrogate);
+	text_scores(out, r);
+	text_labels(out, "Application (test)", r, p->apps);
+	text_labels(out, "Category (test)", r, p->categories);
+	text_changes(out, p);
+	text_histograms(out, p);
+	text_points(out, p);
+}
+
+/* ---- CSV: one table, long form ---- */
+
+static void csv_row(struct text *out, const char *kind, const char *name, const char *table,
+		    const char *key, const char *value)
+{
+	const char *fields[] = {kind, name, table, key, value};
+
+	for (size_t i = 0; i < CLI_ARRAY_SIZE(fields); i++) {
+		if (i)
+			text_add(out, ",");
+		text_csv_field(out, fields[i], strlen(fields[i]), false);
+	}
+	text_add(out, "\n");
+}
+
+static void csv_number(struct text *out, const char *kind, const char *name, const char *table,
+		       const char *key, double value)
+{
+	struct text number = {0};
+
+	text_printf(&number, "%.6g", value);
+	text_add_bytes(&number, "", 1);
+	csv_row(out, kind, name, table, key, number.data);
+	text_free(&number);
+}
+
+static void csv_labels(struct text *out, const char *kind, struct rows *r, char **of)
+{
+	struct labels *l = cli_alloc(sizeof(*l));
+
+	by_label(l, r, of);
+	for (size_t k = 0; k < l->n; k++)
+		for (int t = 0; t < N_TABLES; t++)
+			csv_number(out, kind, l->name[k], tables[t], "mape", l->scores[t][k].mape);
+	free(l);
+}
+
+static void csv_changes(struct text *out, const struct tuning *p)
+{
+	struct tact_tune_change c;
+
+	for (size_t i = 0; tact_tuner_change(p->tuner, i, &c); i++) {
+		csv_row(out, "change", c.name, "start", "value", c.from);
+		csv_row(out, "change", c.name, "learned", "value", c.to);
+		csv_number(out, "change", c.name, "learned", "blocks", (double)c.n_rows);
+		csv_number(out, "change", c.name, "learned", "saves", c.saved);
+	}
+}
+
+static void print_csv(struct tuning *p, struct rows *r, struct text *out)
+{
+	struct tact_scores scores[TACT_TUNE_N_PARTS];
+	struct tact_tune_point list[MAX_POINTS];
+	struct tact_tune_histogram h;
+	int n;
+
+	text_add(out, "kind,name,table,key,value\n");
+	group_by_part(r);
+	for (int t = 0; t < N_TABLES; t++) {
+		score(r, t, TACT_TUNE_N_PARTS, scores);
+		for (int part = 0; part < TACT_TUNE_N_PARTS; part++) {
+			csv_number(out, "part", parts[part], tables[t], "blocks",
+				   (double)scores[part].n);
+			csv_number(out, "part", parts[part], tables[t], "mape", scores[part].mape);
+			if (scores[part].has_tau)
+				csv_number(out, "part", parts[part], tables[t], "tau",
+					   scores[part].tau);
+		}
+	}
+	csv_labels(out, "application", r, p->apps);
+	csv_labels(out, "category", r, p->categories);
+	csv_changes(out, p);
+	for (size_t i = 0; tact_tuner_histogram(p->tuner, i, &h); i++) {
+		for (int v = 0; v < TACT_TUNE_VALUES; v++) {
+			char value[16];
+
+			value[0] = (char)('0' + v / 10);
+			value[1] = (char)('0' + v % 10);
+			value[2] = 0;
+			csv_number(out, "values", h.kind, tables[0], value, (double)h.defaults[v]);
+			csv_number(out, "values", h.kind, tables[2], value, (double)h.learned[v]);
+		}
+	}
+	n = points(p, list);
+	for (int i = 0; i < n; i++) {
+		struct text value = {0};
+
+		text_printf(&value, "%d", list[i].value);
+		text_add_bytes(&value, "", 1);
+		csv_number(out, "sensitivity", list[i].name, tables[2], value.data, list[i].error);
+		text_free(&value);
+	}
+}
+
+/* ---- JSON ---- */
+
+static void json_text(struct text *out, const char *key, const char *value)
+{
+	text_printf(out, "\"%s\":", key);
+	text_json_string(out, value, strlen(value));
+}
+
+static void json_number(struct text *out, const char *key, double value)
+{
+	if (isfinite(value))
+		text_printf(out, ",\"%s\":%.6g", key, value);
+	else
+		text_printf(out, ",\"%s\":null", key);
+}
+
+static void json_labels(struct text *out, const char *key, struct rows *r, char **of)
+{
+	struct labels *l = cli_alloc(sizeof(*l));
+
+	by_label(l, r, of);
+	text_printf(out, ",\"%s\":[", key);
+	for (size_t k = 0; k < l->n; k++) {
+		text_add(out, k ? ",{" : "{");
+		json_text(out, "name", l->name[k]);
+		json_number(out, "blocks", (double)l->scores[0][k].n);
+		for (int t = 0; t < N_TABLES; t++)
+			json_number(out, tables[t], l->scores[t][k].mape);
+		text_add(out, "}");
+	}
+	text_add(out, "]");
+	free(l);
+}
+
+static void json_changes(struct text *out, const struct tuning *p)
+{
+	struct tact_tune_change c;
+	struct tact_tune_row row;
+
+	text_add(out, ",\"changes\":[");
+	for (size_t i = 0; tact_tuner_change(p->tuner, i, &c); i++) {
+		text_add(out, i ? ",{" : "{");
+		json_text(out, "name", c.name);
+		text_add(out, ",");
+		json_text(out, "from", c.from);
+		text_add(out, ",");
+		json_text(out, "to", c.to);
+		json_number(out, "blocks", (double)c.n_rows);
+		json_number(out, "saves", c.saved);
+		text_add(out, ",\"proofs\":[");
+		for (size_t k = 0; k < c.n_proofs; k++) {
+			tact_tuner_row(p->tuner, c.proof[k], &row);
+			text_add(out, k ? ",{\"hex\":\"" : "{\"hex\":\"");
+			add_hex(out, &row, SIZE_MAX);
+			text_add(out, "\"");
+			json_number(out, "measured", row.measured);
+			json_number(out, "start", row.start);
+			json_number(out, "learned", row.learned);
+			text_add(out, "}");
+		}
+		text_add(out, "]}");
+	}
+	text_add(out, "]");
+}
+
+static void json_histograms(struct text *out, const struct tuning *p)
+{
+	struct tact_tune_histogram h;
+
+	text_add(out, ",\"values\":[");
+	for (size_t i = 0; tact_tuner_histogram(p->tuner, i, &h); i++) {
+		text_add(out, i ? ",{" : "{");
+		json_text(out, "kind", h.kind);
+		text_add(out, ",\"default\":[");
+		for (int v = 0; v < TACT_TUNE_VALUES; v++)
+			text_printf(out, "%s%zu", v ? "," : "", h.defaults[v]);
+		text_add(out, "],\"learned\":[");
+		for (int v = 0; v < TACT_TUNE_VALUES; v++)
+			text_printf(out, "%s%zu", v ? "," : "", h.learned[v]);
+		text_add(out, "]}");
+	}
+	text_add(out, "]");
+}
+
+static void json_points(struct text *out, const struct tuning *p)
+{
+	struct tact_tune_point list[MAX_POINTS];
+	int n = points(p, list);
+
+	text_add(out, ",\"sensitivity\":[");
+	for (int i = 0; i < n; i++) {
+		text_add(out, i ? ",{" : "{");
+		json_text(out, "name", list[i].name);
+		json_number(out, "value", list[i].value);
+		json_number(out, "mape", list[i].error);
+		text_printf(out, ",\"learned\":%s}", list[i].is_learned ? "true" : "false");
+	}
+	text_add(out, "]");
+}
+
+static void print_json(struct tuning *p, struct rows *r, const struct tact_tune_summary *s,
+		       struct text *out)
+{
+	struct tact_scores scores[TACT_TUNE_N_PARTS];
+
+	text_add(out, "{\"schema\":\"tact.tune/1\",");
+	json_text(out, "arch", tact_arch_name(p->archs.arch[0]));
+	text_add(out, ",");
+	json_text(out, "model", tuning_models[p->model]);
+	text_add(out, ",");
+	json_text(out, "method", tuning_methods[p->method]);
+	json_number(out, "seed", p->seed);
+	json_number(out, "parameters", (double)s->n_parameters);
+	json_number(out, "instructions", (double)s->n_forms);
+	json_number(out, "changed", (double)s->n_changed);
+	json_number(out, "evaluations", (double)s->evaluations);
+	json_number(out, "surrogate_mape", s->surrogate);
+	json_number(out, "unit", s->unit);
+	group_by_part(r);
+	text_add(out, ",\"scores\":[");
+	for (int t = 0; t < N_TABLES; t++) {
+		score(r, t, TACT_TUNE_N_PARTS, scores);
+		for (int part = 0; part < TACT_TUNE_N_PARTS; part++) {
+			text_add(out, t || part ? ",{" : "{");
+			json_text(out, "table", tables[t]);
+			text_add(out, ",");
+			json_text(out, "part", parts[part]);
+			json_number(out, "blocks", (double)scores[part].n);
+			json_number(out, "mape", scores[part].mape);
+			json_number(out, "median", scores[part].median);
+			json_number(out, "tau", scores[part].has_tau ? scores[part].tau : NAN);
+			text_add(out, "}");
+		}
+	}
+	text_add(out, "]");
+	json_labels(out, "applications", r, p->apps);
+	json_labels(out, "categories", r, p->categories);
+	json_changes(out, p);
+	json_histograms(out, p);
+	json_points(out, p);
+	text_add(out, "}\n");
+}
+
+int tuning_print(struct tuning *p, struct text *out)
+{
+	struct tact_tune_summary s = {.size = sizeof(s)};
+	struct rows r;
+
+	tact_tuner_summary(p->tuner, &s);
+	rows_make(&r, p);
+	if (p->format == FORMAT_CSV)
+		print_csv(p, &r, out);
+	else if (p->format == FORMAT_JSON)
+		print_json(p, &r, &s, out);
+	else
+		print_text(p, &r, &s, out);
+	rows_free(&r);
+	return CLI_GOOD;
+}

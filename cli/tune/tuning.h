@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tact tune: options, rows, and what is printed.
+ */
+#ifndef TACT_TUNING_H
+#define TACT_TUNING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tact/tune.h>
+
+#include "common/archlist.h"
+#include "common/output.h"
+
+struct tuning {
+	/* options */
+	struct archlist archs;
+	const char **inputs; /* owned; borrowed strings */
+	size_t n_inputs;
+	const char *mca_params, *output, *checkpoint;
+	int model, method, mode, init, memory, format;
+	unsigned what, corrupt, seed, jobs, budget, min_gain, n_changes;
+	unsigned embedding, hidden, layers, batch, samples, epochs, table_epochs, rounds;
+	bool is_random_start, is_unbounded, is_clean, is_quiet, is_verbose, is_sensitivity;
+	char why[120]; /* room for a message */
+
+	/* the run */
+	struct tact_mca_params *start; /* owned */
+	struct tact_tuner *tuner;      /* owned */
+	struct tact_block *probe;      /* owned; tells loops from other code */
+	char **apps, **categories;     /* owned; by row, "" or a label */
+	size_t n_rows, row_capacity;
+	size_t n_twice, n_other_mode, n_other_arch, n_unmeasured, n_bad;
+	double last_shown;
+	bool is_bar;
+};
+
+enum { TUNING_MEMORY_AUTO = -1 };
+
+extern const char *const tuning_models[], *const tuning_methods[];
+
+/* Reads all inputs into the tuner.  Returns an exit code. */
+int tuning_read(struct tuning *p);
+void tuning_rows_fini(struct tuning *p);
+
+/* What came out, in the format of --format. */
+int tuning_print(struct tuning *p, struct text *out);
+
+/* A line or a bar for the library's progress. */
+int tuning_progress(void *context, const struct tact_tune_progress *progress);
+
+#endif /* TACT_TUNING_H */
