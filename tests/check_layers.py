@@ -29,7 +29,9 @@ MAY_INCLUDE = {
     'mca': ['base', 'isa', 'arch', 'block'],
     'simulate': ['base', 'isa', 'arch', 'block', 'facile', 'sim'],
     'measure': ['base', 'isa', 'pmu'],
-    'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure'],
+    'store': ['base', 'isa', 'arch', 'block', 'pmu', 'measure'],
+    'evaluate': ['base'],
+    'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure', 'store', 'evaluate'],
     'trace': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'sim', 'simulate'],
     'collect': ['base', 'isa', 'obj', 'trace'],
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca'],
@@ -40,7 +42,7 @@ MAY_INCLUDE = {
 PUBLIC = {
     'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch',
     'block.h': 'block', 'model.h': 'block', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset', 'classify.h': 'dataset',
-    'evaluate.h': 'dataset',
+    'store.h': 'store', 'evaluate.h': 'evaluate',
     'doctor.h': 'pmu', 'trace.h': 'trace', 'cycles.h': 'trace', 'symbols.h': 'trace', 'result.h': 'trace', 'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
 }
 # isa/assemble.h takes the syntax from there: an enumeration, no code.

@@ -9,6 +9,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/csv.h"
 #include "classifying.h"
 #include "common/cli.h"
 
@@ -77,17 +78,17 @@ static void set_stem(struct classify_feed *feed, const char *path)
 /* A header with a column hex, wherever it stands. */
 static bool has_hex_column(const char *path)
 {
-	const struct tact_csv_field *fields;
-	struct tact_csv *csv;
+	const struct csv_field *fields;
+	struct csv *csv;
 	bool found = false;
 	size_t n;
 
-	if (tact_csv_open(&csv, path, NULL) < 0)
+	if (csv_open(&csv, path, NULL) < 0)
 		return false;
-	if (tact_csv_next(csv, &fields, &n, NULL) > 0)
+	if (csv_next(csv, &fields, &n, NULL) > 0)
 		for (size_t i = 0; i < n && n > 1; i++)
 			found |= !strcasecmp(fields[i].text, "hex");
-	tact_csv_close(csv);
+	csv_close(csv);
 	return found;
 }
 

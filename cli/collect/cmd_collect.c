@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include <tact/collect.h>
-#include <tact/dataset.h>
+#include <tact/store.h>
 
 #include "common/cli.h"
 #include "common/options.h"

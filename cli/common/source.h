@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tact/dataset.h>
+#include <tact/store.h>
 #include <tact/input.h>
 
 #include "options.h"

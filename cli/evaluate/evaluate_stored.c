@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <tact/dataset.h>
+#include <tact/store.h>
 
 #include "common/cli.h"
 #include "evaluator.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tact/evaluate.h>
 #include <tact/predict.h>
 
 #include "common/cli.h"

@@ -110,6 +110,19 @@ int tact_scores_compute(const struct tact_pairs *pairs, struct tact_scores *out)
 int tact_scores_by_group(const struct tact_pairs *pairs, const uint32_t *group, size_t n_groups,
 			 struct tact_scores *out);
 
+/* How well predictions agree with measurements. */
+struct tact_agreement {
+	size_t size;
+	size_t n;
+	double mape;   /* mean of |predicted - measured| / measured */
+	double median; /* of the same */
+	double tau;    /* Kendall's tau-b; only if has_tau */
+	bool has_tau;  /* false for fewer than two pairs, or if all values of a side are the same */
+};
+
+/* Returns -TACT_E_INVAL if n is 0 or a measured value is not positive, -TACT_E_NOMEM. */
+int tact_agreement_compute(const double *predicted, const double *measured, size_t n,
+			   struct tact_agreement *out);
 /* ---- what pictures are drawn from ---- */
 
 enum { TACT_HEAT_BINS = 48, TACT_ERROR_BINS = 43 };

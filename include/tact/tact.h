@@ -24,6 +24,7 @@
 #include <tact/result.h>
 #include <tact/simulate.h>
 #include <tact/status.h>
+#include <tact/store.h>
 #include <tact/symbols.h>
 #include <tact/trace.h>
 #include <tact/tune.h>

@@ -66,10 +66,10 @@ static unsigned whole(struct row *row, enum column column, const char *what)
 	return 0;
 }
 
-static int fail_hex(const struct tact_records *r, const struct tact_csv_field *field, size_t at,
+static int fail_hex(const struct tact_records *r, const struct csv_field *field, size_t at,
 		    struct tact_diag *diag)
 {
-	uint64_t line = tact_csv_line(r->csv);
+	uint64_t line = csv_line(r->csv);
 
 	if (!field->size)
 		return tact_fail_at(diag, TACT_E_FORMAT, line, 0, "no hex digits");
@@ -86,8 +86,8 @@ static int fail_hex(const struct tact_records *r, const struct tact_csv_field *f
 static int read_hex(const struct tact_records *r, int at, uint8_t **code, size_t *capacity,
 		    size_t *size, struct tact_diag *diag)
 {
-	const struct tact_csv_field none = {"", 0};
-	struct tact_csv_field field = at >= 0 && (size_t)at < r->n_fields ? r->fields[at] : none;
+	const struct csv_field none = {"", 0};
+	struct csv_field field = at >= 0 && (size_t)at < r->n_fields ? r->fields[at] : none;
 	size_t wrong = 0;
 	long n;
 
@@ -96,7 +96,7 @@ static int read_hex(const struct tact_records *r, int at, uint8_t **code, size_t
 		field.size -= 2;
 	}
 	if (field.size / 2 > TACT_BLOCK_MAX_BYTES)
-		return tact_fail_at(diag, TACT_E_FORMAT, tact_csv_line(r->csv), 0,
+		return tact_fail_at(diag, TACT_E_FORMAT, csv_line(r->csv), 0,
 				    "a block of more than %d bytes", TACT_BLOCK_MAX_BYTES);
 	if (tact_grow(code, capacity, field.size / 2 + 1, 1) < 0)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
@@ -295,11 +295,11 @@ int tact_records_next(struct tact_records *r, struct tact_record *record, struct
 	if (!r || !record)
 		return tact_fail(diag, TACT_E_INVAL, "no records");
 	if (!r->is_pending)
-		status = tact_csv_next(r->csv, &r->fields, &r->n_fields, diag);
+		status = csv_next(r->csv, &r->fields, &r->n_fields, diag);
 	r->is_pending = false;
 	if (status <= 0)
 		return status;
-	*record = (struct tact_record){.size = sizeof(*record), .line = tact_csv_line(r->csv)};
+	*record = (struct tact_record){.size = sizeof(*record), .line = csv_line(r->csv)};
 	record->weight = (double)NAN;
 	record->app = record->category = record->classifier = record->category_arch = "";
 	status = read_hex(r, r->at[COL_HEX], &r->code, &r->capacity, &record->code_size, diag);

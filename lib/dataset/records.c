@@ -90,7 +90,7 @@ static int read_header(struct tact_records *r, struct tact_diag *diag)
 		int column = find_column(r->fields[i].text);
 
 		if (column >= 0 && r->at[column] >= 0)
-			return tact_fail_at(diag, TACT_E_FORMAT, tact_csv_line(r->csv), 0,
+			return tact_fail_at(diag, TACT_E_FORMAT, csv_line(r->csv), 0,
 					    "the header has two columns for %s", r->fields[i].text);
 		if (column < 0)
 			continue;
@@ -137,24 +137,23 @@ static int check_model(struct tact_records *r, struct tact_diag *diag)
 static bool all_below_one(struct tact_records *r)
 {
 	size_t size, rows = 0;
-	const char *data = tact_csv_peek(r->csv, &size);
+	const char *data = csv_peek(r->csv, &size);
 	const char *end = size ? memrchr(data, '\n', size) : NULL;
-	const struct tact_csv_field *fields;
-	struct tact_csv *sample;
+	const struct csv_field *fields;
+	struct csv *sample;
 	bool below = true;
 	size_t n;
 	int status;
 
 	if (r->n_fields > 1 && strtod(r->fields[1].text, NULL) >= 1)
 		return false;
-	if (!end || tact_csv_open_memory(&sample, data, (size_t)(end - data), NULL) < 0)
+	if (!end || csv_open_memory(&sample, data, (size_t)(end - data), NULL) < 0)
 		return below;
 	while (below && rows++ < SAMPLE_ROWS &&
-	       ((status = tact_csv_next(sample, &fields, &n, NULL)) > 0 ||
-		status == -TACT_E_FORMAT))
+	       ((status = csv_next(sample, &fields, &n, NULL)) > 0 || status == -TACT_E_FORMAT))
 		if (status > 0 && n > 1)
 			below = strtod(fields[1].text, NULL) < 1;
-	tact_csv_close(sample);
+	csv_close(sample);
 	return below;
 }
 
@@ -188,7 +187,7 @@ static bool is_hex_digits(const char *text)
 
 static int read_first(struct tact_records *r, struct tact_diag *diag)
 {
-	int status = tact_csv_next(r->csv, &r->fields, &r->n_fields, diag);
+	int status = csv_next(r->csv, &r->fields, &r->n_fields, diag);
 
 	if (status < 0)
 		return status;
@@ -200,7 +199,7 @@ static int read_first(struct tact_records *r, struct tact_diag *diag)
 			return status < 0 ? status : check_model(r, diag);
 		}
 	if (!is_hex_digits(r->fields[0].text))
-		return tact_fail_at(diag, TACT_E_FORMAT, tact_csv_line(r->csv), 0,
+		return tact_fail_at(diag, TACT_E_FORMAT, csv_line(r->csv), 0,
 				    "neither a header with a column 'hex' nor hex digits");
 	read_without_header(r);
 	return 0;
@@ -229,14 +228,14 @@ static int copy_strings(struct tact_records *r, struct tact_diag *diag)
 	return 0;
 }
 
-static int open_records(struct tact_records **out, struct tact_csv *csv,
+static int open_records(struct tact_records **out, struct csv *csv,
 			const struct tact_records_options *opt, struct tact_diag *diag)
 {
 	struct tact_records *r = calloc(1, sizeof(*r));
 	int status;
 
 	if (!r) {
-		tact_csv_close(csv);
+		csv_close(csv);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
 	r->csv = csv;
@@ -261,24 +260,24 @@ static int open_records(struct tact_records **out, struct tact_csv *csv,
 int tact_records_open(struct tact_records **out, const char *path,
 		      const struct tact_records_options *opt, struct tact_diag *diag)
 {
-	struct tact_csv *csv;
+	struct csv *csv;
 	int status;
 
 	if (!out)
 		return tact_fail(diag, TACT_E_INVAL, "nowhere to put it");
-	status = tact_csv_open(&csv, path, diag);
+	status = csv_open(&csv, path, diag);
 	return status < 0 ? status : open_records(out, csv, opt, diag);
 }
 
 int tact_records_open_memory(struct tact_records **out, const void *data, size_t size,
 			     const struct tact_records_options *opt, struct tact_diag *diag)
 {
-	struct tact_csv *csv;
+	struct csv *csv;
 	int status;
 
 	if (!out)
 		return tact_fail(diag, TACT_E_INVAL, "nowhere to put it");
-	status = tact_csv_open_memory(&csv, data, size, diag);
+	status = csv_open_memory(&csv, data, size, diag);
 	return status < 0 ? status : open_records(out, csv, opt, diag);
 }
 
@@ -286,7 +285,7 @@ void tact_records_close(struct tact_records *r)
 {
 	if (!r)
 		return;
-	tact_csv_close(r->csv);
+	csv_close(r->csv);
 	free(r->code);
 	free(r->loop_code);
 	free(r);

@@ -5,7 +5,10 @@
 #ifndef DATASET_RECORDS_H
 #define DATASET_RECORDS_H
 
-#include "dataset/dataset.h"
+#include <tact/dataset.h>
+
+#include "base/csv.h"
+#include "store/store.h"
 
 /* Columns that are known. */
 enum column {
@@ -49,7 +52,7 @@ enum column {
 enum { RECORDS_MAX_DESCRIPTION = 400 };
 
 struct tact_records {
-	struct tact_csv *csv;		 /* owned */
+	struct csv *csv;		 /* owned */
 	struct tact_records_options opt; /* strings copied to `strings` */
 	char strings[6][TACT_STORE_NAME_MAX + 1], weight_app[TACT_STORE_NAME_MAX + 1];
 	int at[N_COLUMNS]; /* where a column is; -1: nowhere */
@@ -58,7 +61,7 @@ struct tact_records {
 	char description[RECORDS_MAX_DESCRIPTION];
 	uint8_t *code, *loop_code; /* owned */
 	size_t capacity, loop_capacity;
-	const struct tact_csv_field *fields;
+	const struct csv_field *fields;
 	size_t n_fields;
 	bool is_pending; /* the first record is data, and was read */
 };

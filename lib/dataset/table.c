@@ -7,10 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include <tact/dataset.h>
 #include <tact/evaluate.h>
 
-#include "base/base.h"
+#include "base/csv.h"
 
 enum { MAX_LABEL = 255 };
 
@@ -44,9 +43,9 @@ static const struct {
 };
 
 struct tact_table {
-	struct tact_csv *csv; /* owned */
+	struct csv *csv;      /* owned */
 	int where[N_COLUMNS]; /* the column's place in the file, -1: it is not there */
-	const struct tact_csv_field *field;
+	const struct csv_field *field;
 	size_t n_fields;
 	uint8_t *code; /* owned; hex, and behind it hex_loop */
 	size_t capacity;
@@ -72,26 +71,26 @@ static int find_columns(struct tact_table *t, struct tact_diag *diag)
 			    t->where[names[k].column] < 0)
 				t->where[names[k].column] = (int)i;
 	if (t->where[HEX] < 0 || t->where[CYCLES] < 0)
-		return tact_fail_at(diag, TACT_E_FORMAT, tact_csv_line(t->csv), 0,
+		return tact_fail_at(diag, TACT_E_FORMAT, csv_line(t->csv), 0,
 				    "the header has no column '%s'",
 				    t->where[HEX] < 0 ? "hex" : "cycles");
 	if (t->where[BOTTLENECKS] >= 0 && t->where[RECORD] < 0)
-		return tact_fail_at(diag, TACT_E_FORMAT, tact_csv_line(t->csv), 0,
+		return tact_fail_at(diag, TACT_E_FORMAT, csv_line(t->csv), 0,
 				    "the columns are those of predictions: nothing is measured");
 	return 0;
 }
 
-static int open_table(struct tact_table **out, struct tact_csv *csv, struct tact_diag *diag)
+static int open_table(struct tact_table **out, struct csv *csv, struct tact_diag *diag)
 {
 	struct tact_table *t = calloc(1, sizeof(*t));
 	int status;
 
 	if (!t) {
-		tact_csv_close(csv);
+		csv_close(csv);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
 	t->csv = csv;
-	status = tact_csv_next(csv, &t->field, &t->n_fields, diag);
+	status = csv_next(csv, &t->field, &t->n_fields, diag);
 	if (!status)
 		status = tact_fail(diag, TACT_E_FORMAT, "the file is empty");
 	if (status > 0)
@@ -106,24 +105,24 @@ static int open_table(struct tact_table **out, struct tact_csv *csv, struct tact
 
 int tact_table_open(struct tact_table **out, const char *path, struct tact_diag *diag)
 {
-	struct tact_csv *csv;
+	struct csv *csv;
 	int status;
 
 	if (!out || !path)
 		return tact_fail(diag, TACT_E_INVAL, "no path");
-	status = tact_csv_open(&csv, path, diag);
+	status = csv_open(&csv, path, diag);
 	return status < 0 ? status : open_table(out, csv, diag);
 }
 
 int tact_table_open_memory(struct tact_table **out, const void *data, size_t size,
 			   struct tact_diag *diag)
 {
-	struct tact_csv *csv;
+	struct csv *csv;
 	int status;
 
 	if (!out || (!data && size))
 		return tact_fail(diag, TACT_E_INVAL, "no text");
-	status = tact_csv_open_memory(&csv, data, size, diag);
+	status = csv_open_memory(&csv, data, size, diag);
 	return status < 0 ? status : open_table(out, csv, diag);
 }
 
@@ -131,7 +130,7 @@ void tact_table_close(struct tact_table *table)
 {
 	if (!table)
 		return;
-	tact_csv_close(table->csv);
+	csv_close(table->csv);
 	free(table->code);
 	free(table);
 }
@@ -141,7 +140,7 @@ void tact_table_close(struct tact_table *table)
 static int bad(const struct tact_table *t, struct tact_diag *diag, const char *column,
 	       const char *what)
 {
-	return tact_fail_at(diag, TACT_E_FORMAT, tact_csv_line(t->csv), 0, "column %s: %s", column,
+	return tact_fail_at(diag, TACT_E_FORMAT, csv_line(t->csv), 0, "column %s: %s", column,
 			    what);
 }
 
@@ -167,7 +166,7 @@ static int read_code(struct tact_table *t, enum column column, size_t at, size_t
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	n = tact_hex_decode(t->code + at, text, length, &where);
 	if (n < 0 && where < length)
-		return tact_fail_at(diag, TACT_E_FORMAT, tact_csv_line(t->csv), where,
+		return tact_fail_at(diag, TACT_E_FORMAT, csv_line(t->csv), where,
 				    "column %s: position %zu is no hex digit", name, where + 1);
 	if (n < 0)
 		return bad(t, diag, name, "the number of hex digits is odd");
@@ -214,11 +213,10 @@ int tact_table_next(struct tact_table *t, struct tact_table_row *row, struct tac
 
 	if (!t || !row)
 		return tact_fail(diag, TACT_E_INVAL, "no table or row");
-	status = tact_csv_next(t->csv, &t->field, &t->n_fields, diag);
+	status = csv_next(t->csv, &t->field, &t->n_fields, diag);
 	if (status <= 0)
 		return status;
-	*row = (struct tact_table_row){
-		.size = sizeof(*row), .line = tact_csv_line(t->csv), .weight = 1};
+	*row = (struct tact_table_row){.size = sizeof(*row), .line = csv_line(t->csv), .weight = 1};
 	status = read_code(t, HEX, 0, &row->code_size, diag);
 	if (!status)
 		status = read_code(t, HEX_LOOP, row->code_size, &row->loop_size, diag);

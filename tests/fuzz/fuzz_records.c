@@ -4,6 +4,8 @@
 
 #include <tact/dataset.h>
 
+#include "base/csv.h"
+
 #include "base/base.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -12,22 +14,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct tact_records_options opt = {.size = sizeof(opt), .origin = "a.csv"};
-	const struct tact_csv_field *fields;
+	const struct csv_field *fields;
 	struct tact_records *records;
 	struct tact_record r;
-	struct tact_csv *csv;
+	struct csv *csv;
 	struct tact_diag diag;
 	uint64_t line = 0;
 	size_t n;
 	int status;
 
-	if (tact_csv_open_memory(&csv, data, size, &diag) < 0)
+	if (csv_open_memory(&csv, data, size, &diag) < 0)
 		return 0;
-	while ((status = tact_csv_next(csv, &fields, &n, &diag)))
+	while ((status = csv_next(csv, &fields, &n, &diag)))
 		for (size_t i = 0; status > 0 && i < n; i++)
 			if (strlen(fields[i].text) != fields[i].size)
 				__builtin_trap();
-	tact_csv_close(csv);
+	csv_close(csv);
 	if (tact_records_open_memory(&records, data, size, &opt, &diag) < 0)
 		return 0;
 	while ((status = tact_records_next(records, &r, &diag))) {

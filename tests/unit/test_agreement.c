@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include <tact/dataset.h>
+#include <tact/evaluate.h>
 
 #include "support.h"
 

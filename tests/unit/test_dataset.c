@@ -17,7 +17,7 @@
 
 #include <tact/dataset.h>
 
-#include "dataset/dataset.h"
+#include "store/store.h"
 #include "support.h"
 
 struct fixture {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * CSV files of all kinds, also hostile ones, and what their columns say about blocks.
+ * What the columns of CSV files say about blocks.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -13,160 +13,6 @@
 #include <tact/dataset.h>
 
 #include "support.h"
-
-/* ---- csv ---- */
-
-static struct tact_csv *open_csv(const char *data, size_t size)
-{
-	struct tact_csv *csv;
-
-	assert_int_equal(tact_csv_open_memory(&csv, data, size, NULL), 0);
-	return csv;
-}
-
-static void expect(struct tact_csv *csv, uint64_t line, size_t n, const char *const *expected)
-{
-	const struct tact_csv_field *fields;
-	size_t found;
-
-	assert_int_equal(tact_csv_next(csv, &fields, &found, NULL), 1);
-	assert_int_equal(tact_csv_line(csv), line);
-	assert_int_equal(found, n);
-	for (size_t i = 0; i < n; i++) {
-		assert_string_equal(fields[i].text, expected[i]);
-		assert_int_equal(fields[i].size, strlen(expected[i]));
-	}
-}
-
-static void expect_bad(struct tact_csv *csv, uint64_t line)
-{
-	const struct tact_csv_field *fields;
-	struct tact_diag diag;
-	size_t n;
-
-	assert_int_equal(tact_csv_next(csv, &fields, &n, &diag), -TACT_E_FORMAT);
-	assert_int_equal(diag.line, line);
-}
-
-static void expect_end(struct tact_csv *csv)
-{
-	const struct tact_csv_field *fields;
-	size_t n;
-
-	assert_int_equal(tact_csv_next(csv, &fields, &n, NULL), 0);
-	assert_int_equal(tact_csv_next(csv, &fields, &n, NULL), 0);
-	tact_csv_close(csv);
-}
-
-#define EXPECT(csv, line, ...)                                                                     \
-	expect(csv, line, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                  \
-	       (const char *[]){__VA_ARGS__})
-#define OPEN(text) open_csv(text, sizeof(text) - 1)
-
-static void plain_and_quoted(void **state)
-{
-	struct tact_csv *csv = OPEN("\357\273\277a,b,c\r\n"
-				    "# a remark, with commas\r\n"
-				    "\r\n"
-				    " 1 ,\"x,\"\"y\"\"\nz\", \"\" \n"
-				    "2,a\"b,\n"
-				    "\"\",,\"q\"rest\n"
-				    "last");
-
-	(void)state;
-	EXPECT(csv, 1, "a", "b", "c");
-	EXPECT(csv, 4, "1", "x,\"y\"\nz", "");
-	EXPECT(csv, 6, "2", "a\"b", "");
-	EXPECT(csv, 7, "", "", "q");
-	EXPECT(csv, 8, "last");
-	expect_end(csv);
-}
-
-static void separators(void **state)
-{
-	struct tact_csv *csv = OPEN("# no, separator\na\tb\n1,2\t3\n");
-
-	(void)state;
-	EXPECT(csv, 2, "a", "b");
-	EXPECT(csv, 3, "1,2", "3");
-	expect_end(csv);
-	csv = OPEN("a;b\n1;2\n");
-	EXPECT(csv, 1, "a", "b");
-	EXPECT(csv, 2, "1", "2");
-	expect_end(csv);
-}
-
-static void hostile(void **state)
-{
-	struct tact_csv *csv = OPEN("a,b\n1\0,2\n3,\"open\n4,5\n");
-	size_t size = 3 << 20;
-	char *data = malloc(size);
-
-	(void)state;
-	EXPECT(csv, 1, "a", "b");
-	expect_bad(csv, 2); /* NUL */
-	expect_bad(csv, 3); /* goes on behind the line, not behind the file */
-	EXPECT(csv, 4, "4", "5");
-	expect_end(csv);
-	/* a line of three mebibytes, and one behind it */
-	memset(data, '9', size);
-	memcpy(data + size - 5, "\n1,2\n", 5);
-	csv = open_csv(data, size);
-	expect_bad(csv, 1);
-	EXPECT(csv, 2, "1", "2");
-	expect_end(csv);
-	/* a quote that is open for three mebibytes */
-	data[0] = '"';
-	data[10] = '\n';
-	csv = open_csv(data, size);
-	expect_bad(csv, 1);
-	expect_bad(csv, 2);
-	EXPECT(csv, 3, "1", "2");
-	expect_end(csv);
-	/* commas only */
-	memset(data, ',', 1000);
-	csv = open_csv(data, 1000);
-	{
-		const struct tact_csv_field *fields;
-		size_t n;
-
-		assert_int_equal(tact_csv_next(csv, &fields, &n, NULL), 1);
-		assert_int_equal(n, 1001);
-	}
-	expect_end(csv);
-	expect_end(OPEN(""));
-	expect_end(OPEN("\n\n# nothing\n"));
-	free(data);
-}
-
-static void not_text(void **state)
-{
-	static const struct {
-		const char *data;
-		size_t size;
-		const char *why;
-	} files[] = {
-		{"\177ELF\2\1\1", 7, "ELF"},
-		{"SQLite format 3\0abc", 19, "SQLite"},
-		{"\037\213\010\0", 4, "compressed"},
-		{"\377\376h\0e\0x\0", 8, "UTF-16"},
-	};
-	struct tact_csv *csv;
-	struct tact_diag diag;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		assert_int_equal(tact_csv_open_memory(&csv, files[i].data, files[i].size, &diag),
-				 -TACT_E_FORMAT);
-		assert_non_null(strstr(diag.text, files[i].why));
-	}
-	assert_int_equal(tact_csv_open(&csv, "/nonexistent/x.csv", &diag), -TACT_E_IO);
-	assert_int_equal(tact_csv_open(&csv, "/", &diag), -TACT_E_IO);
-	assert_int_equal(tact_csv_open(NULL, "x", NULL), -TACT_E_INVAL);
-	assert_int_equal(tact_csv_open_memory(&csv, NULL, 1, NULL), -TACT_E_INVAL);
-	tact_csv_close(NULL);
-}
-
 /* ---- records ---- */
 
 static struct tact_records *open_records(const char *text, const struct tact_records_options *opt)
@@ -375,8 +221,6 @@ static void not_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_and_quoted), cmocka_unit_test(separators),
-		cmocka_unit_test(hostile),	    cmocka_unit_test(not_text),
 		cmocka_unit_test(hex_list),	    cmocka_unit_test(without_header),
 		cmocka_unit_test(measured_columns), cmocka_unit_test(own_formats),
 		cmocka_unit_test(not_records),

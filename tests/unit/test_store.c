@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <tact/dataset.h>
+#include <tact/store.h>
 
-#include "dataset/dataset.h"
+#include "store/store.h"
 #include "support.h"
 
 struct fixture {

@@ -2,7 +2,7 @@
  *
  * Rows that go into a store.
  */
-#include "dataset/dataset.h"
+#include "store/store.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * Blocks and predictions of a store, one after the other, and what all walks share.
  */
-#include "dataset/dataset.h"
+#include "store/store.h"
 
 #include <math.h>
 #include <stdio.h>

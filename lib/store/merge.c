@@ -5,7 +5,7 @@
  * The other store is attached, and SQLite copies: a range of its blocks at a time, with all that
  * belongs to them, is one transaction.  Blocks are the same if their code is; ids differ.
  */
-#include "dataset/dataset.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 #include <string.h>

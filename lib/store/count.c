@@ -2,7 +2,7 @@
  *
  * How many rows of a store are of which kind.
  */
-#include "dataset/dataset.h"
+#include "store/store.h"
 
 #include <math.h>
 

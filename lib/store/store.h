@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of the dataset module share.
+ * What the files of the store module share.
  */
-#ifndef DATASET_DATASET_H
-#define DATASET_DATASET_H
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
 
 #include <sqlite3.h>
 
-#include <tact/dataset.h>
+#include <tact/store.h>
 
 /* "tact" in the header of the file: what tells our databases from others. */
 enum { STORE_APPLICATION_ID = 0x74616374 };
@@ -128,4 +128,4 @@ bool store_read_status(const char *name, enum tact_measure_status *status);
 /* Letters that this version does not know are left out: they only say more about a number. */
 uint32_t store_read_flags(const char *letters);
 
-#endif /* DATASET_DATASET_H */
+#endif /* STORE_STORE_H */

@@ -7,7 +7,7 @@
  * (SQLite's manual, "Write-Ahead Logging", section 2.3).  Only the end of the whole machine may
  * lose the last ones, and even then the file is intact.
  */
-#include "dataset/dataset.h"
+#include "store/store.h"
 
 #include <fcntl.h>
 #include <stdio.h>

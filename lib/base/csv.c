@@ -12,26 +12,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <tact/dataset.h>
-
-#include "base/base.h"
+#include "base/csv.h"
 
 enum { READ_SIZE = 1 << 18, SAMPLE_SIZE = 1 << 16 };
 
-struct tact_csv {
+struct csv {
 	int fd; /* -1: everything is in data */
 	bool owns_fd, is_eof;
 	char *data; /* owned; has room for one more byte than `capacity` */
 	size_t capacity, begin, end;
-	uint64_t line, record_line;    /* of data[begin], of the record at hand; from 1 */
-	char separator;		       /* 0: not known yet */
-	struct tact_csv_field *fields; /* owned */
+	uint64_t line, record_line; /* of data[begin], of the record at hand; from 1 */
+	char separator;		    /* 0: not known yet */
+	struct csv_field *fields;   /* owned */
 	size_t n_fields, fields_capacity;
 };
 
 /* ---- bytes ---- */
 
-static int make_room(struct tact_csv *csv, size_t room, struct tact_diag *diag)
+static int make_room(struct csv *csv, size_t room, struct tact_diag *diag)
 {
 	char *grown;
 	size_t wanted;
@@ -53,7 +51,7 @@ static int make_room(struct tact_csv *csv, size_t room, struct tact_diag *diag)
 }
 
 /* Returns 1, 0 at the end of the file, or an error. */
-static int read_more(struct tact_csv *csv, struct tact_diag *diag)
+static int read_more(struct csv *csv, struct tact_diag *diag)
 {
 	ssize_t n;
 	int status;
@@ -75,13 +73,13 @@ static int read_more(struct tact_csv *csv, struct tact_diag *diag)
 
 /* ---- opening ---- */
 
-static bool begins(const struct tact_csv *csv, const char *magic, size_t size)
+static bool begins(const struct csv *csv, const char *magic, size_t size)
 {
 	return csv->end - csv->begin >= size && !memcmp(csv->data + csv->begin, magic, size);
 }
 
 /* What is surely no CSV gets one message instead of one for each line. */
-static int check_content(struct tact_csv *csv, struct tact_diag *diag)
+static int check_content(struct csv *csv, struct tact_diag *diag)
 {
 	if (begins(csv, "SQLite format 3", 16))
 		return tact_fail(diag, TACT_E_FORMAT, "an SQLite database, not text");
@@ -96,7 +94,7 @@ static int check_content(struct tact_csv *csv, struct tact_diag *diag)
 	return 0;
 }
 
-static int open_csv(struct tact_csv **out, struct tact_csv *csv, struct tact_diag *diag)
+static int open_csv(struct csv **out, struct csv *csv, struct tact_diag *diag)
 {
 	int status = 1;
 
@@ -105,7 +103,7 @@ static int open_csv(struct tact_csv **out, struct tact_csv *csv, struct tact_dia
 	if (status >= 0)
 		status = check_content(csv, diag);
 	if (status < 0) {
-		tact_csv_close(csv);
+		csv_close(csv);
 		return status;
 	}
 	csv->line = csv->record_line = 1;
@@ -113,9 +111,9 @@ static int open_csv(struct tact_csv **out, struct tact_csv *csv, struct tact_dia
 	return 0;
 }
 
-int tact_csv_open(struct tact_csv **out, const char *path, struct tact_diag *diag)
+int csv_open(struct csv **out, const char *path, struct tact_diag *diag)
 {
-	struct tact_csv *csv;
+	struct csv *csv;
 
 	if (!out || !path)
 		return tact_fail(diag, TACT_E_INVAL, "no path");
@@ -134,10 +132,9 @@ int tact_csv_open(struct tact_csv **out, const char *path, struct tact_diag *dia
 	return open_csv(out, csv, diag);
 }
 
-int tact_csv_open_memory(struct tact_csv **out, const void *data, size_t size,
-			 struct tact_diag *diag)
+int csv_open_memory(struct csv **out, const void *data, size_t size, struct tact_diag *diag)
 {
-	struct tact_csv *csv;
+	struct csv *csv;
 
 	if (!out || (!data && size))
 		return tact_fail(diag, TACT_E_INVAL, "no data");
@@ -155,7 +152,7 @@ int tact_csv_open_memory(struct tact_csv **out, const void *data, size_t size,
 	return open_csv(out, csv, diag);
 }
 
-void tact_csv_close(struct tact_csv *csv)
+void csv_close(struct csv *csv)
 {
 	if (!csv)
 		return;
@@ -166,12 +163,12 @@ void tact_csv_close(struct tact_csv *csv)
 	free(csv);
 }
 
-uint64_t tact_csv_line(const struct tact_csv *csv)
+uint64_t csv_line(const struct csv *csv)
 {
 	return csv ? csv->record_line : 0;
 }
 
-const char *tact_csv_peek(const struct tact_csv *csv, size_t *size)
+const char *csv_peek(const struct csv *csv, size_t *size)
 {
 	*size = csv->end - csv->begin;
 	return csv->data + csv->begin;
@@ -185,7 +182,7 @@ enum ending { BY_NEWLINE, BY_DATA, IN_QUOTES };
 /* Where the record at data[begin] ends, without its line's end: a newline outside of quotes, or the
  * end of what is there.
  */
-static enum ending find_end(const struct tact_csv *csv, size_t *end_at)
+static enum ending find_end(const struct csv *csv, size_t *end_at)
 {
 	const char *p = csv->data + csv->begin, *end = csv->data + csv->end;
 	const char *newline = memchr(p, '\n', (size_t)(end - p));
@@ -211,14 +208,14 @@ static enum ending find_end(const struct tact_csv *csv, size_t *end_at)
 /* Makes sure that a whole record is there.  Returns 1 with *end, 0 at the end, or an error; a
  * record without an end gives -TACT_E_LIMIT.
  */
-static int fetch(struct tact_csv *csv, size_t *end, struct tact_diag *diag)
+static int fetch(struct csv *csv, size_t *end, struct tact_diag *diag)
 {
 	enum ending ending;
 	int status;
 
 	for (;;) {
 		ending = find_end(csv, end);
-		if (*end - csv->begin > TACT_CSV_MAX_RECORD)
+		if (*end - csv->begin > CSV_MAX_RECORD)
 			return -TACT_E_LIMIT;
 		if (ending == BY_NEWLINE)
 			return 1;
@@ -233,7 +230,7 @@ static int fetch(struct tact_csv *csv, size_t *end, struct tact_diag *diag)
 }
 
 /* Goes behind the line at data[begin], however long it is. */
-static int skip_line(struct tact_csv *csv, struct tact_diag *diag)
+static int skip_line(struct csv *csv, struct tact_diag *diag)
 {
 	int status;
 
@@ -251,7 +248,7 @@ static int skip_line(struct tact_csv *csv, struct tact_diag *diag)
 	}
 }
 
-static void find_separator(struct tact_csv *csv)
+static void find_separator(struct csv *csv)
 {
 	const char *p = csv->data + csv->begin;
 	size_t size = csv->end - csv->begin;
@@ -271,9 +268,9 @@ static bool is_blank(char c)
 }
 
 /* The text of a field that begins behind an opening quote; *p goes behind its end. */
-static struct tact_csv_field unquote(char **p, const char *end)
+static struct csv_field unquote(char **p, const char *end)
 {
-	struct tact_csv_field field = {.text = *p};
+	struct csv_field field = {.text = *p};
 	char *to = *p, *from = *p;
 
 	while (from < end && (*from != '"' || (from + 1 < end && from[1] == '"'))) {
@@ -286,24 +283,24 @@ static struct tact_csv_field unquote(char **p, const char *end)
 	return field;
 }
 
-static struct tact_csv_field trim(char *text, char *end)
+static struct csv_field trim(char *text, char *end)
 {
 	while (text < end && is_blank(*text))
 		text++;
 	while (end > text && is_blank(end[-1]))
 		end--;
-	return (struct tact_csv_field){.text = text, .size = (size_t)(end - text)};
+	return (struct csv_field){.text = text, .size = (size_t)(end - text)};
 }
 
 /* Cuts the bytes into fields and puts a NUL behind each, over the newline if need be. */
-static int split(struct tact_csv *csv, size_t begin, size_t end_at, struct tact_diag *diag)
+static int split(struct csv *csv, size_t begin, size_t end_at, struct tact_diag *diag)
 {
 	char *p = csv->data + begin, *end = csv->data + end_at;
 	bool more = true;
 
 	csv->n_fields = 0;
 	while (more) {
-		struct tact_csv_field field;
+		struct csv_field field;
 		char *start, *stop;
 
 		if (tact_grow(&csv->fields, &csv->fields_capacity, csv->n_fields + 1,
@@ -329,7 +326,7 @@ static int split(struct tact_csv *csv, size_t begin, size_t end_at, struct tact_
 }
 
 /* Counts the lines of a record; quotes may hold some.  Its bytes stay until the next call. */
-static void go_behind(struct tact_csv *csv, size_t end)
+static void go_behind(struct csv *csv, size_t end)
 {
 	const char *p = csv->data + csv->begin, *stop = csv->data + end;
 
@@ -344,7 +341,7 @@ static void go_behind(struct tact_csv *csv, size_t end)
 	}
 }
 
-static bool is_skipped(const struct tact_csv *csv, size_t end)
+static bool is_skipped(const struct csv *csv, size_t end)
 {
 	size_t i = csv->begin;
 
@@ -353,7 +350,7 @@ static bool is_skipped(const struct tact_csv *csv, size_t end)
 	return i == end || csv->data[i] == '#';
 }
 
-static int bad_record(struct tact_csv *csv, const char *why, struct tact_diag *diag)
+static int bad_record(struct csv *csv, const char *why, struct tact_diag *diag)
 {
 	int status = skip_line(csv, diag);
 
@@ -363,8 +360,7 @@ static int bad_record(struct tact_csv *csv, const char *why, struct tact_diag *d
 	return tact_fail_at(diag, TACT_E_FORMAT, csv->record_line, 0, "%s", why);
 }
 
-int tact_csv_next(struct tact_csv *csv, const struct tact_csv_field **fields, size_t *n,
-		  struct tact_diag *diag)
+int csv_next(struct csv *csv, const struct csv_field **fields, size_t *n, struct tact_diag *diag)
 {
 	size_t begin, end;
 	int status;

@@ -2,7 +2,6 @@
  *
  * How well predictions agree with measurements, in short: what evaluate.c computes of all rows.
  */
-#include <tact/dataset.h>
 #include <tact/evaluate.h>
 
 int tact_agreement_compute(const double *predicted, const double *measured, size_t n,

@@ -2,7 +2,7 @@
  *
  * Tables of a store, and how an older store gets them.
  */
-#include "dataset/dataset.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <stdio.h>

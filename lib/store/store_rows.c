@@ -2,7 +2,7 @@
  *
  * The measurements of a store, one after the other.
  */
-#include "dataset/dataset.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
