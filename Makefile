@@ -29,7 +29,7 @@ CFLAGS ?= -g
 WERROR ?= -Werror
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(OPT) -fPIC -fvisibility=default -pthread \
 	-Iinclude -Ilib -Icli -I$(BUILD)/gen $(CFLAGS)
-LIBS := -lZydis -lZycore -ldw -lelf -lsqlite3 -lzstd -ljansson -ldnnl -lm -pthread
+LIBS := -lZydis -lZycore -ldw -lelf -lsqlite3 -lzstd -ljansson -lm -ldl -pthread
 SANITIZE := -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 LIB_SRC := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))

@@ -452,7 +452,7 @@ static int learn(struct tuning *p)
 		return complain(p->checkpoint ? p->checkpoint : "tune", &diag, status);
 	if (status < 0) {
 		cli_message("%s", diag.text[0] ? diag.text : tact_strerror(status));
-		return CLI_FAILED;
+		return status == -TACT_E_NO_TOOL ? CLI_UNABLE : CLI_FAILED;
 	}
 	status = save(p);
 	output_open(&out, NULL);

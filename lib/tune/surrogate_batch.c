@@ -157,7 +157,7 @@ int surrogate_network_shard(struct tune_worker *w, size_t item, void *context)
 	int status;
 
 	(void)w;
-	net_one_thread();
+	matrices_one_thread(&s->net.matrices);
 	slice(b, item, &first, &n);
 	h->loss = 0;
 	memset(h->gradient, 0, s->net.n_weights * sizeof(*h->gradient));
@@ -244,7 +244,7 @@ int surrogate_table_shard(struct tune_worker *w, size_t item, void *context)
 	size_t n;
 	int status;
 
-	net_one_thread();
+	matrices_one_thread(&s->net.matrices);
 	slice(b, item, &first, &n);
 	h->loss = 0;
 	memset(h->table_gradient, 0, s->t->n_params * sizeof(*h->table_gradient));

@@ -8,19 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <oneapi/dnnl/dnnl.h>
-
 #include "tune/tune.h"
 #include "tune/tune_net.h"
-
-/* oneDNN brings a threading library with it; our own threads do the work, each with one. */
-extern void omp_set_num_threads(int n) __attribute__((weak));
-
-void net_one_thread(void)
-{
-	if (omp_set_num_threads)
-		omp_set_num_threads(1);
-}
 
 static size_t take(size_t *next, size_t n)
 {
@@ -38,11 +27,11 @@ static void place_layer(struct net_layer *l, size_t *next, unsigned inputs, unsi
 	l->bias = take(next, 4 * (size_t)hidden);
 }
 
-void net_init(struct net *net, const struct net_shape *shape)
+void net_init(struct net *net, const struct net_shape *shape, const struct matrices *matrices)
 {
 	size_t next = 0;
 
-	*net = (struct net){.shape = *shape};
+	*net = (struct net){.shape = *shape, .matrices = *matrices};
 	net->embedding = take(&next, (size_t)shape->vocabulary * shape->embedding);
 	for (unsigned l = 0; l < shape->layers; l++) {
 		place_layer(&net->token[l], &next, l ? shape->hidden : shape->embedding,
@@ -222,18 +211,6 @@ static int grow_layer(struct layer_memory *m, size_t rows, unsigned inputs, unsi
 
 /* ---- arithmetic ---- */
 
-static int product(char transpose_a, char transpose_b, size_t m, size_t n, size_t k, const float *a,
-		   size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc)
-{
-	if (!m || !n || !k)
-		return 0;
-	return dnnl_sgemm(transpose_a, transpose_b, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k, 1,
-			  a, (dnnl_dim_t)lda, b, (dnnl_dim_t)ldb, beta, c,
-			  (dnnl_dim_t)ldc) == dnnl_success
-		       ? 0
-		       : -TACT_E_INTERNAL;
-}
-
 /* Lambert's continued fraction to the seventh order; off by less than 1e-4. */
 static inline float tanh_of(float x)
 {
@@ -291,15 +268,16 @@ static int layer_forward(const struct net *net, const struct net_layer *l, const
 
 	for (size_t r = 0; r < p->rows; r++)
 		memcpy(m->gates + r * 4 * h, w + l->bias, 4 * h * sizeof(*w));
-	status = product('N', 'N', p->rows, 4 * h, l->inputs, m->x, l->inputs, w + l->input, 4 * h,
-			 1, m->gates, 4 * h);
+	status = matrices_multiply(&net->matrices, 'N', 'N', p->rows, 4 * h, l->inputs, m->x,
+				   l->inputs, w + l->input, 4 * h, 1, m->gates, 4 * h);
 	for (size_t t = 0; t < p->steps && !status; t++) {
 		size_t at = p->offset[t], n = p->count[t], previous = t ? p->offset[t - 1] : 0;
 
 		if (t) {
 			memcpy(m->before + at * h, m->h + previous * h, n * h * sizeof(float));
-			status = product('N', 'N', n, 4 * h, h, m->before + at * h, h,
-					 w + l->hidden, 4 * h, 1, m->gates + at * 4 * h, 4 * h);
+			status = matrices_multiply(&net->matrices, 'N', 'N', n, 4 * h, h,
+						   m->before + at * h, h, w + l->hidden, 4 * h, 1,
+						   m->gates + at * 4 * h, 4 * h);
 		} else {
 			memset(m->before, 0, n * h * sizeof(float));
 		}
@@ -330,21 +308,23 @@ static int layer_backward(const struct net *net, const struct net_layer *l, cons
 				      t ? m->cell + (previous + j) * h : NULL, dh + (at + j) * h,
 				      carry + j * h, h);
 		if (t)
-			status = product('N', 'T', n, h, 4 * h, m->gates + at * 4 * h, 4 * h,
-					 w + l->hidden, 4 * h, 1, dh + previous * h, h);
+			status = matrices_multiply(&net->matrices, 'N', 'T', n, h, 4 * h,
+						   m->gates + at * 4 * h, 4 * h, w + l->hidden,
+						   4 * h, 1, dh + previous * h, h);
 	}
 	if (gradient && !status)
-		status = product('T', 'N', l->inputs, 4 * h, p->rows, m->x, l->inputs, m->gates,
-				 4 * h, 1, gradient + l->input, 4 * h);
+		status = matrices_multiply(&net->matrices, 'T', 'N', l->inputs, 4 * h, p->rows,
+					   m->x, l->inputs, m->gates, 4 * h, 1, gradient + l->input,
+					   4 * h);
 	if (gradient && !status)
-		status = product('T', 'N', h, 4 * h, p->rows, m->before, h, m->gates, 4 * h, 1,
-				 gradient + l->hidden, 4 * h);
+		status = matrices_multiply(&net->matrices, 'T', 'N', h, 4 * h, p->rows, m->before,
+					   h, m->gates, 4 * h, 1, gradient + l->hidden, 4 * h);
 	for (size_t r = 0; r < p->rows && gradient; r++)
 		for (unsigned i = 0; i < 4 * h; i++)
 			gradient[l->bias + i] += m->gates[r * 4 * h + i];
 	if (dx && !status)
-		status = product('N', 'T', p->rows, l->inputs, 4 * h, m->gates, 4 * h, w + l->input,
-				 4 * h, 0, dx, l->inputs);
+		status = matrices_multiply(&net->matrices, 'N', 'T', p->rows, l->inputs, 4 * h,
+					   m->gates, 4 * h, w + l->input, 4 * h, 0, dx, l->inputs);
 	return status;
 }
 

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tune/matrices.h"
+
 enum { NET_MAX_LAYERS = 4, NET_MAX_TOKENS = 32 };
 
 struct net_shape {
@@ -28,12 +30,13 @@ struct net_layer {
 
 struct net {
 	struct net_shape shape;
+	struct matrices matrices;
 	size_t n_weights;
 	size_t embedding, out; /* out: hidden numbers and a bias */
 	struct net_layer token[NET_MAX_LAYERS], block[NET_MAX_LAYERS];
 };
 
-void net_init(struct net *net, const struct net_shape *shape);
+void net_init(struct net *net, const struct net_shape *shape, const struct matrices *matrices);
 
 /* Random weights: uniform, smaller the more inputs there are (Glorot, Bengio, 2010); forget gates
  * start open.
@@ -77,8 +80,5 @@ int net_backward(const struct net *net, const float *weights, const struct net_b
 /* What the tokens of types first to first + n - 1 become. */
 int net_vectors(const struct net *net, const float *weights, const struct net_type *types, size_t n,
 		struct net_work *work, float *out);
-
-/* Threads of the library underneath: each of our threads calls it once. */
-void net_one_thread(void);
 
 #endif /* TACT_TUNE_NET_H */

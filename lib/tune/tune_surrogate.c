@@ -266,7 +266,7 @@ static int train_table(struct surrogate *s, struct tact_diag *diag)
 
 	free(s->vectors);
 	s->vectors = calloc(s->n_types, s->net.shape.hidden * sizeof(*s->vectors));
-	net_one_thread();
+	matrices_one_thread(&s->net.matrices);
 	if (list && s->vectors)
 		status = net_vectors(&s->net, s->weights, s->types, s->n_types, s->shards[0].work,
 				     s->vectors);
@@ -419,16 +419,21 @@ static int adam_init(struct adam *a, size_t n)
 	return a->m && a->v ? 0 : -TACT_E_NOMEM;
 }
 
-static int create(struct surrogate *s)
+static int create(struct surrogate *s, struct tact_diag *diag)
 {
 	const struct tact_tune_network *o = &s->t->opt.network;
+	struct matrices matrices;
 	size_t n = s->t->n_params;
-	int status = surrogate_tokens(s);
+	int status = matrices_load(&matrices, diag);
 
+	if (status >= 0)
+		status = surrogate_tokens(s);
 	if (status < 0)
 		return status;
-	net_init(&s->net, &(struct net_shape){s->vocabulary, o->embedding, o->hidden, o->layers,
-					      SURROGATE_INPUTS});
+	net_init(&s->net,
+		 &(struct net_shape){s->vocabulary, o->embedding, o->hidden, o->layers,
+				     SURROGATE_INPUTS},
+		 &matrices);
 	s->weights = calloc(s->net.n_weights, sizeof(*s->weights));
 	s->table = calloc(n, sizeof(*s->table));
 	s->rounded = calloc(n, sizeof(*s->rounded));
@@ -484,7 +489,7 @@ int tune_surrogate(struct tact_tuner *t, struct tact_diag *diag)
 {
 	struct surrogate s = {.t = t};
 	struct tact_diag why = {0};
-	int status = create(&s);
+	int status = create(&s, &why);
 
 	if (status >= 0 && t->opt.checkpoint)
 		status = surrogate_load(&s, t->opt.checkpoint, &why);

@@ -174,9 +174,12 @@ struct net_case {
 static void make_net(struct net_case *c, unsigned layers)
 {
 	struct rng rng = {7};
+	struct matrices matrices;
 
 	memset(c, 0, sizeof(*c));
-	net_init(&c->net, &(struct net_shape){6, 4, 5, layers, NET_INPUTS});
+	assert_int_equal(matrices_load(&matrices, NULL), 0);
+	matrices_one_thread(&matrices);
+	net_init(&c->net, &(struct net_shape){6, 4, 5, layers, NET_INPUTS}, &matrices);
 	assert_true(c->net.n_weights < ARRAY_SIZE(c->weights));
 	net_randomise(&c->net, c->weights, 3);
 	for (unsigned i = 0; i < ARRAY_SIZE(c->types); i++) {
@@ -230,7 +233,6 @@ static void gradients_of_the_network(void **state)
 	struct net_case *c = malloc(sizeof(*c));
 
 	(void)state;
-	net_one_thread();
 	for (unsigned layers = 1; layers <= 2; layers++) {
 		make_net(c, layers);
 		net_value(c);
