@@ -20,7 +20,8 @@ MAY_INCLUDE = {
     'base': [],
     'isa': ['base'],
     'obj': ['base'],
-    'input': ['base', 'isa', 'obj'],
+    'code': ['base', 'isa', 'obj'],
+    'input': ['base', 'isa', 'obj', 'code'],
     'arch': ['base', 'isa'],
     'block': ['base', 'isa', 'arch'],
     'pmu': ['base'],
@@ -32,11 +33,11 @@ MAY_INCLUDE = {
     'store': ['base', 'isa', 'arch', 'block', 'pmu', 'measure'],
     'evaluate': ['base'],
     'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure', 'store', 'evaluate'],
-    'trace': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'sim', 'simulate'],
-    'collect': ['base', 'isa', 'obj', 'trace'],
+    'trace': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'sim', 'simulate'],
+    'collect': ['base', 'isa', 'obj', 'code', 'trace'],
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca'],
     # arch, block and simulate for the virtual PMU's retirement, trace for what it samples
-    'mix': ['base', 'isa', 'obj', 'pmu', 'arch', 'block', 'facile', 'sim', 'simulate', 'trace'],
+    'mix': ['base', 'isa', 'obj', 'code', 'pmu', 'arch', 'block', 'facile', 'sim', 'simulate', 'trace'],
 }
 # Public headers are interfaces of a module as well.
 PUBLIC = {

@@ -65,8 +65,7 @@ int collect_file_open(struct collect_file *file, struct tact_diag *diag)
 	status = map_image(file, diag);
 	if (status)
 		return status;
-	/* Names only: code without one need not be cut. */
-	status = obj_open_uncut(&file->obj, file->image, file->image_size, -1, diag);
+	status = obj_open(&file->obj, file->image, file->image_size, -1, diag);
 	if (status) {
 		munmap(file->image, file->image_size);
 		file->image = NULL;

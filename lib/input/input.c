@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "code/code.h"
 #include "input/reader.h"
 
 /* Callers built with an older or a newer header: what is missing is zero, what is more must be. */
@@ -86,6 +87,15 @@ static int load_image(struct tact_input *in, struct tact_diag *diag)
 	return 0;
 }
 
+static int open_obj(struct tact_input *in, int fd, struct tact_diag *diag)
+{
+	const int status = obj_open(&in->obj, in->image, in->image_size, fd, diag);
+
+	if (status < 0)
+		return status;
+	return code_cut_functions(in->obj) ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : 0;
+}
+
 static int open_elf(struct tact_input *in, const struct tact_input_options *opt,
 		    struct tact_diag *diag)
 {
@@ -98,8 +108,7 @@ static int open_elf(struct tact_input *in, const struct tact_input_options *opt,
 
 	status = load_image(in, diag);
 	if (status >= 0)
-		status = obj_open(&in->obj, in->image, in->image_size,
-				  in->is_mapped ? in->reader.fd : -1, diag);
+		status = open_obj(in, in->is_mapped ? in->reader.fd : -1, diag);
 	if (status < 0)
 		return status;
 	in->description = descriptions[in->obj->type];
@@ -125,7 +134,7 @@ static int open_asm(struct tact_input *in, const struct tact_input_options *opt,
 								 : "assembly (AT&T syntax)";
 	status = asm_assemble(&in->source, &in->image, &in->image_size, diag);
 	if (status >= 0)
-		status = obj_open(&in->obj, in->image, in->image_size, -1, diag);
+		status = open_obj(in, -1, diag);
 	if (status < 0)
 		return status;
 	return input_choose_regions(in, opt, diag);

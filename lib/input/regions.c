@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "code/code.h"
 #include "input/reader.h"
 
 static int no_memory(struct tact_diag *diag)
@@ -28,8 +29,8 @@ static int add_region(struct tact_input *in, struct input_region region, struct 
 	return 0;
 }
 
-static int add_all(struct tact_input *in, const struct obj_ranges *ranges, enum input_naming naming,
-		   bool is_candidate, struct tact_diag *diag)
+static int add_all(struct tact_input *in, const struct code_ranges *ranges,
+		   enum input_naming naming, bool is_candidate, struct tact_diag *diag)
 {
 	size_t i;
 	int status = 0;
@@ -77,32 +78,32 @@ static int choose_addresses(struct tact_input *in, const struct tact_input_optio
 
 /* Loops of one function, or of all if range is NULL. */
 static int find_loops(const struct obj_file *obj, const struct obj_range *range,
-		      struct obj_ranges *loops, struct tact_diag *diag)
+		      struct code_ranges *loops, struct tact_diag *diag)
 {
 	size_t i;
 
 	if (range)
-		return obj_find_loops(obj, range, loops) ? no_memory(diag) : 0;
+		return code_find_loops(obj, range, loops) ? no_memory(diag) : 0;
 	for (i = 0; i < obj->n_functions; i++)
-		if (obj_find_loops(obj, &obj->functions[i].range, loops))
+		if (code_find_loops(obj, &obj->functions[i].range, loops))
 			return no_memory(diag);
 	return 0;
 }
 
-static int add_one_loop(struct tact_input *in, const struct obj_ranges *loops, int number,
+static int add_one_loop(struct tact_input *in, const struct code_ranges *loops, int number,
 			const char *function, struct tact_diag *diag)
 {
-	struct obj_ranges one;
+	struct code_ranges one;
 
 	if ((size_t)number > loops->count)
 		return tact_fail(diag, TACT_E_INVAL, "there is no loop %d%s%s: %zu found", number,
 				 function ? " in " : "", function ? function : "", loops->count);
-	one = (struct obj_ranges){.items = &loops->items[number - 1], .count = 1};
+	one = (struct code_ranges){.items = &loops->items[number - 1], .count = 1};
 	return add_all(in, &one, INPUT_NAME_PLACE, false, diag);
 }
 
 static int choose_function(struct tact_input *in, const struct tact_input_options *opt,
-			   struct obj_ranges *loops, struct tact_diag *diag)
+			   struct code_ranges *loops, struct tact_diag *diag)
 {
 	struct obj_range range;
 	int status;
@@ -180,12 +181,12 @@ static int add_comment_markers(struct tact_input *in, struct tact_diag *diag)
 
 static int choose_markers(struct tact_input *in, struct tact_diag *diag)
 {
-	struct obj_ranges ranges = {0};
+	struct code_ranges ranges = {0};
 	int status;
 
 	status = add_comment_markers(in, diag);
 	if (status >= 0)
-		status = obj_find_markers(in->obj, &ranges, diag);
+		status = code_find_markers(in->obj, &ranges, diag);
 	if (status >= 0)
 		status = add_all(in, &ranges, INPUT_NAME_NONE, false, diag);
 	free(ranges.items);
@@ -207,7 +208,7 @@ static const struct obj_function *find_single(const struct obj_file *obj)
 			return NULL;
 		single = &obj->functions[i];
 	}
-	return single && obj_is_block(obj, &single->range) ? single : NULL;
+	return single && code_is_block(obj, &single->range) ? single : NULL;
 }
 
 static int add_functions(struct tact_input *in, struct tact_diag *diag)
@@ -246,7 +247,7 @@ static int add_sections(struct tact_input *in, struct tact_diag *diag)
 }
 
 /* Nothing was asked for, and there are no markers. */
-static int choose_default(struct tact_input *in, struct obj_ranges *loops, struct tact_diag *diag)
+static int choose_default(struct tact_input *in, struct code_ranges *loops, struct tact_diag *diag)
 {
 	const struct obj_file *obj = in->obj;
 	const struct obj_function *single;
@@ -255,7 +256,7 @@ static int choose_default(struct tact_input *in, struct obj_ranges *loops, struc
 
 	if (in->kind == TACT_INPUT_ASM && obj->n_sections == 1) {
 		whole = (struct obj_range){0, 0, obj->sections[0].size};
-		if (obj_is_block(obj, &whole))
+		if (code_is_block(obj, &whole))
 			return add_sections(in, diag);
 	}
 	status = find_loops(obj, NULL, loops, diag);
@@ -277,7 +278,7 @@ static int choose_default(struct tact_input *in, struct obj_ranges *loops, struc
 int input_choose_regions(struct tact_input *in, const struct tact_input_options *opt,
 			 struct tact_diag *diag)
 {
-	struct obj_ranges loops = {0};
+	struct code_ranges loops = {0};
 	int status;
 
 	if (opt->addr_begin || opt->addr_end) {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "mix/mix.h"
-#include "obj/cfg.h"
+#include "code/cfg.h"
 
 /* Code that is decoded from its beginning to its end. */
 struct part {

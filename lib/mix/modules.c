@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "code/code.h"
 #include "mix/mix.h"
 
 static const char *base_name(const char *path)
@@ -290,6 +291,8 @@ int mix_module_load(struct mix_modules *m, struct mix_module *module)
 		return 0;
 	module->why[0] = '\0';
 	status = obj_open(&module->obj, module->image, module->image_size, module->fd, &diag);
+	if (status >= 0)
+		status = code_cut_functions(module->obj);
 	if (status == -TACT_E_NOMEM)
 		return status;
 	if (status < 0) {

@@ -463,8 +463,7 @@ static int load_file(struct loader *load)
 	return status;
 }
 
-static int open_file(struct obj_file **out, const void *image, size_t size, int fd, bool is_uncut,
-		     struct tact_diag *diag)
+int obj_open(struct obj_file **out, const void *image, size_t size, int fd, struct tact_diag *diag)
 {
 	struct obj_file *obj = calloc(1, sizeof(*obj));
 	struct loader load = {.obj = obj, .diag = diag};
@@ -475,7 +474,6 @@ static int open_file(struct obj_file **out, const void *image, size_t size, int 
 	obj->image = image;
 	obj->image_size = size;
 	obj->fd = fd;
-	obj->is_uncut = is_uncut;
 	status = load_file(&load);
 	if (status >= 0)
 		status = obj_cut_functions(obj);
@@ -489,17 +487,6 @@ static int open_file(struct obj_file **out, const void *image, size_t size, int 
 	}
 	*out = obj;
 	return 0;
-}
-
-int obj_open(struct obj_file **out, const void *image, size_t size, int fd, struct tact_diag *diag)
-{
-	return open_file(out, image, size, fd, false, diag);
-}
-
-int obj_open_uncut(struct obj_file **out, const void *image, size_t size, int fd,
-		   struct tact_diag *diag)
-{
-	return open_file(out, image, size, fd, true, diag);
 }
 
 void obj_close(struct obj_file *obj)

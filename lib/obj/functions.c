@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where functions begin and end, from symbols; from call targets where a file was stripped.
+ * Where functions begin and end, from symbols; from unwind information where a file was stripped.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "obj/cfg.h"
 #include "obj/obj.h"
 
 static int add_function(struct obj_file *obj, const char *name, size_t section, size_t begin,
@@ -19,44 +18,6 @@ static int add_function(struct obj_file *obj, const char *name, size_t section, 
 		return -TACT_E_NOMEM;
 	obj->functions[obj->n_functions++] = (struct obj_function){name, {section, begin, end}};
 	return 0;
-}
-
-struct calls {
-	uint8_t *is_target;
-	size_t size;
-};
-
-static int note_call(void *self, size_t offset, const struct cfg_insn *insn)
-{
-	const struct calls *calls = self;
-
-	(void)offset;
-	if (insn->is_call && insn->target > 0 && insn->target < (int64_t)calls->size)
-		calls->is_target[insn->target] = 1;
-	return 0;
-}
-
-/* Code without symbols: cut where it calls itself. */
-static long cut_at_calls(const struct obj_file *obj, const struct obj_range *r, size_t **starts)
-{
-	struct calls calls = {NULL, r->end - r->begin};
-	size_t n = 1, i;
-
-	calls.is_target = calloc(calls.size + 1, 1);
-	if (!calls.is_target)
-		return -TACT_E_NOMEM;
-	cfg_walk(obj->sections[r->section].data + r->begin, calls.size, false, note_call, &calls);
-	for (i = 1; i < calls.size; i++)
-		n += calls.is_target[i];
-	*starts = malloc(n * sizeof(**starts));
-	if (*starts) {
-		(*starts)[0] = r->begin;
-		for (n = 1, i = 1; i < calls.size; i++)
-			if (calls.is_target[i])
-				(*starts)[n++] = r->begin + i;
-	}
-	free(calls.is_target);
-	return *starts ? (long)n : -TACT_E_NOMEM;
 }
 
 struct starts {
@@ -75,10 +36,7 @@ static int add_start(struct starts *s, size_t offset)
 	return 0;
 }
 
-/* Where functions with unwind information begin, and what is left behind them.  Returns how many
- * there are, 0 if there is no such information, or -TACT_E_NOMEM.
- */
-static long cut_at_unwind(const struct obj_file *obj, const struct obj_range *r, size_t **starts)
+long obj_cut_at_unwind(const struct obj_file *obj, const struct obj_range *r, size_t **starts)
 {
 	const uint64_t base = obj->sections[r->section].address;
 	struct starts s = {NULL, 0, 0};
@@ -109,34 +67,6 @@ static long cut_at_unwind(const struct obj_file *obj, const struct obj_range *r,
 	}
 	*starts = s.items;
 	return (long)s.n;
-}
-
-long obj_cut_gap(const struct obj_file *obj, const struct obj_function *gap, size_t **starts)
-{
-	const long n = cut_at_unwind(obj, &gap->range, starts);
-
-	return n ? n : cut_at_calls(obj, &gap->range, starts);
-}
-
-/* In an object calls are not resolved yet, and its nameless code is small. */
-static int add_nameless(struct obj_file *obj, size_t section, size_t begin, size_t end)
-{
-	const struct obj_function gap = {"", {section, begin, end}};
-	size_t *starts;
-	long n;
-	int status = 0;
-
-	if (begin >= end)
-		return 0;
-	if (obj->type == OBJ_RELOCATABLE || obj->is_uncut)
-		return add_function(obj, "", section, begin, end);
-	n = obj_cut_gap(obj, &gap, &starts);
-	if (n < 0)
-		return (int)n;
-	for (long i = 0; i < n && status >= 0; i++)
-		status = add_function(obj, "", section, starts[i], i + 1 < n ? starts[i + 1] : end);
-	free(starts);
-	return status;
 }
 
 static bool is_private(const struct obj_symbol *symbol)
@@ -180,8 +110,7 @@ static int add_entry(struct obj_file *obj, size_t i, size_t *end)
 			return 0;
 		last->end = symbol->offset;
 	}
-	status = symbol->offset > *end ? add_nameless(obj, symbol->section, *end, symbol->offset)
-				       : 0;
+	status = add_function(obj, "", symbol->section, *end, symbol->offset);
 	*end = entry_end(obj, i);
 	if (status < 0)
 		return status;
@@ -201,7 +130,7 @@ int obj_cut_functions(struct obj_file *obj)
 			    obj->symbols[i].offset < obj->sections[section].size)
 				status = add_entry(obj, i, &end);
 		if (status >= 0)
-			status = add_nameless(obj, section, end, obj->sections[section].size);
+			status = add_function(obj, "", section, end, obj->sections[section].size);
 	}
 	return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ELF and DWARF: code ranges, symbols, source lines, loops, byte markers.
+ * ELF and DWARF: code ranges, symbols, source lines, unwind information.
  * Everything here survives hostile files: a length or an offset is checked before it is used.
  */
 #ifndef TACT_OBJ_H
@@ -24,12 +24,6 @@ struct obj_range {
 	size_t end;
 };
 
-struct obj_ranges {
-	struct obj_range *items; /* owned; free() it */
-	size_t count;
-	size_t capacity;
-};
-
 /* An executable section, or an executable segment of a file that has no section table. */
 struct obj_section {
 	const char *name;    /* in the image */
@@ -51,8 +45,8 @@ struct obj_symbol {
 	bool is_indirect; /* its code chooses the function when the program starts */
 };
 
-/* All executable code, cut at the symbols that start a function.  Sorted by section and begin;
- * the ranges do not overlap and leave nothing out.
+/* All executable code, cut at the symbols that start a function; between them, what no symbol
+ * covers is one.  Sorted by section and begin; the ranges do not overlap and leave nothing out.
  */
 struct obj_function {
 	const char *name; /* "" for code that no symbol covers */
@@ -65,8 +59,7 @@ struct obj_file {
 	enum obj_type type;
 	const uint8_t *image; /* the caller's */
 	size_t image_size;
-	int fd;	       /* the caller's open file of the same bytes; -1 if there is none */
-	bool is_uncut; /* code without symbols is one function for each gap */
+	int fd; /* the caller's open file of the same bytes; -1 if there is none */
 	struct obj_section *sections;
 	size_t n_sections, sections_capacity;
 	struct obj_symbol *symbols; /* sorted by section, offset */
@@ -82,16 +75,6 @@ struct obj_file {
 int obj_open(struct obj_file **out, const void *image, size_t size, int fd, struct tact_diag *diag);
 void obj_close(struct obj_file *obj); /* NULL is allowed */
 
-/* The same, but code that no symbol covers is not decoded: it is one nameless function for each gap
- * between symbols.  Large libraries open much faster so.  obj_cut_gap says where the functions of
- * one of them begin, in order, the first being that of the gap itself: *starts, offsets in the
- * section, is to be freed.  That is where unwind information says so; where there is none, where it
- * calls itself.  Returns how many there are, or -TACT_E_NOMEM.
- */
-int obj_open_uncut(struct obj_file **out, const void *image, size_t size, int fd,
-		   struct tact_diag *diag);
-long obj_cut_gap(const struct obj_file *obj, const struct obj_function *gap, size_t **starts);
-
 /* Functions that have unwind information, in order of address. */
 struct obj_unwind {
 	const struct obj_file *obj; /* borrowed */
@@ -104,6 +87,12 @@ uint64_t obj_unwind_begin(const struct obj_unwind *unwind, size_t i);	  /* an ad
 uint64_t obj_unwind_end(const struct obj_unwind *unwind, size_t i);	  /* 0: not known */
 size_t obj_unwind_from(const struct obj_unwind *unwind,
 		       uint64_t address); /* the first not before */
+
+/* Where functions with unwind information begin in a range of code, in order, and what is left
+ * behind them; the first is where the range begins: *starts, offsets in the section, is to be
+ * freed. Returns how many there are, 0 if there is no such information, or -TACT_E_NOMEM.
+ */
+long obj_cut_at_unwind(const struct obj_file *obj, const struct obj_range *range, size_t **starts);
 
 /* Function that covers an offset; never NULL for an offset inside a section. */
 const struct obj_function *obj_function_at(const struct obj_file *obj, size_t section,
@@ -125,25 +114,8 @@ const struct obj_symbol *obj_symbol_before(const struct obj_file *obj, size_t se
 /* Line table: sets *file (owned by obj, until obj_close) and *line.  False if nothing is known. */
 bool obj_line_at(struct obj_file *obj, size_t section, size_t offset, const char **file, int *line);
 
-/* Appends the innermost loops of a function's code that lie in one piece, in order of address.
- * Returns 0 or -TACT_E_NOMEM.
- */
-int obj_find_loops(const struct obj_file *obj, const struct obj_range *function,
-		   struct obj_ranges *loops);
-
-/* True if the range is one basic block: nothing but its last instruction leaves it. */
-bool obj_is_block(const struct obj_file *obj, const struct obj_range *range);
-
-/* Appends what stands between IACA/OSACA byte markers, over all sections.  A start that is met
- * again counts from the last one; an end without a start is passed over.
- * Returns 0, -TACT_E_NOMEM, or -TACT_E_FORMAT if there are markers but no start with an end.
- */
-int obj_find_markers(const struct obj_file *obj, struct obj_ranges *regions,
-		     struct tact_diag *diag);
-
 /* Used inside the module. */
 int obj_cut_functions(struct obj_file *obj); /* fills functions; 0 or -TACT_E_NOMEM */
-int obj_ranges_add(struct obj_ranges *ranges, size_t section, size_t begin, size_t end);
 void obj_lines_destroy(struct obj_lines *lines);
 
 #endif /* TACT_OBJ_H */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "code/code.h"
 #include "trace/symbols.h"
 
 enum { FORGET_LOOKS = 1024 };
@@ -84,7 +85,7 @@ static int open_image(struct symbols_file *f, struct tact_diag *diag)
 		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
 	f->image = image;
 	f->image_size = (size_t)st.st_size;
-	status = obj_open_uncut(&f->obj, image, f->image_size, f->fd, diag);
+	status = obj_open(&f->obj, image, f->image_size, f->fd, diag);
 	madvise(image, f->image_size, MADV_DONTNEED); /* see forget_pages */
 	return status;
 }
@@ -197,7 +198,7 @@ static struct symbols_gap *find_gap(struct symbols_file *f, const struct obj_fun
 	gap = calloc(1, sizeof(*gap));
 	if (!gap)
 		return NULL;
-	n = obj_cut_gap(f->obj, fn, &gap->starts);
+	n = code_cut_gap(f->obj, fn, &gap->starts);
 	gap->n = n > 0 ? (size_t)n : 0;
 	gap->names = calloc(gap->n + 1, sizeof(*gap->names));
 	if (n <= 0 || !gap->names) {

@@ -13,8 +13,9 @@
 
 #include <tact/input.h>
 
+#include "code/cfg.h"
+#include "code/code.h"
 #include "isa/assemble.h"
-#include "obj/cfg.h"
 #include "obj/obj.h"
 
 struct fixture {
@@ -457,9 +458,9 @@ static void check_starts(const struct unwound *file, const size_t *expected, lon
 	struct obj_file *obj;
 	size_t *starts;
 
-	assert_int_equal(obj_open_uncut(&obj, file, sizeof(*file), -1, NULL), 0);
+	assert_int_equal(obj_open(&obj, file, sizeof(*file), -1, NULL), 0);
 	assert_int_equal(obj->n_functions, 1);
-	assert_int_equal(obj_cut_gap(obj, &obj->functions[0], &starts), n);
+	assert_int_equal(code_cut_gap(obj, &obj->functions[0], &starts), n);
 	for (long i = 0; i < n; i++)
 		assert_int_equal(starts[i], expected[i]);
 	free(starts);

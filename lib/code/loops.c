@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "obj/cfg.h"
-#include "obj/obj.h"
+#include "code/cfg.h"
+#include "code/code.h"
 
 struct finder {
 	struct cfg cfg;
@@ -95,7 +95,8 @@ static int compare_ranges(const void *a, const void *b)
 	return (x->end > y->end) - (x->end < y->end);
 }
 
-static int collect_all(struct finder *f, const struct obj_range *function, struct obj_ranges *loops)
+static int collect_all(struct finder *f, const struct obj_range *function,
+		       struct code_ranges *loops)
 {
 	const size_t first = loops->count;
 	uint32_t header, low, high;
@@ -104,9 +105,9 @@ static int collect_all(struct finder *f, const struct obj_range *function, struc
 		if (!f->is_header[header] || !collect(f, header, &low, &high) ||
 		    !is_in_one_piece(f, low, high))
 			continue;
-		if (obj_ranges_add(loops, function->section,
-				   function->begin + f->cfg.blocks[low].begin,
-				   function->begin + f->cfg.blocks[high].end))
+		if (code_ranges_add(loops, function->section,
+				    function->begin + f->cfg.blocks[low].begin,
+				    function->begin + f->cfg.blocks[high].end))
 			return -TACT_E_NOMEM;
 	}
 	if (loops->count > first)
@@ -115,8 +116,8 @@ static int collect_all(struct finder *f, const struct obj_range *function, struc
 	return 0;
 }
 
-int obj_find_loops(const struct obj_file *obj, const struct obj_range *function,
-		   struct obj_ranges *loops)
+int code_find_loops(const struct obj_file *obj, const struct obj_range *function,
+		    struct code_ranges *loops)
 {
 	const uint8_t *code = obj->sections[function->section].data + function->begin;
 	struct finder f = {0};
@@ -152,7 +153,7 @@ static int stop_inside(void *self, size_t offset, const struct cfg_insn *insn)
 	return insn->flow != CFG_NEXT && offset + insn->length < *size;
 }
 
-bool obj_is_block(const struct obj_file *obj, const struct obj_range *range)
+bool code_is_block(const struct obj_file *obj, const struct obj_range *range)
 {
 	size_t size = range->end - range->begin;
 
@@ -160,7 +161,7 @@ bool obj_is_block(const struct obj_file *obj, const struct obj_range *range)
 			 obj->type == OBJ_RELOCATABLE, stop_inside, &size);
 }
 
-int obj_ranges_add(struct obj_ranges *ranges, size_t section, size_t begin, size_t end)
+int code_ranges_add(struct code_ranges *ranges, size_t section, size_t begin, size_t end)
 {
 	if (tact_grow(&ranges->items, &ranges->capacity, ranges->count + 1, sizeof(*ranges->items)))
 		return -TACT_E_NOMEM;

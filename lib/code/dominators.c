@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "obj/cfg.h"
+#include "code/cfg.h"
 
 /* Nodes are numbered in preorder of a depth-first search; 0 is a root of our own that leads to
  * the entry and to every block that nothing is seen to reach (jump tables, exception handlers).

@@ -5,7 +5,7 @@
 #include <Zydis/Zydis.h>
 
 #include "base/base.h"
-#include "obj/cfg.h"
+#include "code/cfg.h"
 
 enum { MAX_CODE = 1 << 30, RELOCATED_BITS = 32 };
 

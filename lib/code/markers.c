@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "obj/obj.h"
+#include "code/code.h"
 
 enum marker { MARKER_NONE, MARKER_START, MARKER_END };
 enum { START_VALUE = 111, END_VALUE = 222 };
@@ -35,7 +35,7 @@ struct scan {
 	uint64_t first; /* address of the first one */
 };
 
-static int scan_section(const struct obj_file *obj, size_t section, struct obj_ranges *regions,
+static int scan_section(const struct obj_file *obj, size_t section, struct code_ranges *regions,
 			struct scan *scan)
 {
 	const struct obj_section *s = &obj->sections[section];
@@ -54,14 +54,16 @@ static int scan_section(const struct obj_file *obj, size_t section, struct obj_r
 			scan->first = s->address + begin;
 		if (marker == MARKER_START)
 			start = nop + sizeof(marker_nop);
-		else if (is_open && begin > start && obj_ranges_add(regions, section, start, begin))
+		else if (is_open && begin > start &&
+			 code_ranges_add(regions, section, start, begin))
 			return -TACT_E_NOMEM;
 		is_open = marker == MARKER_START;
 	}
 	return 0;
 }
 
-int obj_find_markers(const struct obj_file *obj, struct obj_ranges *regions, struct tact_diag *diag)
+int code_find_markers(const struct obj_file *obj, struct code_ranges *regions,
+		      struct tact_diag *diag)
 {
 	const size_t before = regions->count;
 	struct scan scan = {0, 0};
