@@ -36,7 +36,7 @@ LIB_SRC := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
-GEN_SRC := gen/gen_tables.c lib/arch/params.c lib/base/status.c lib/base/memory.c
+GEN_SRC := $(sort $(wildcard gen/*.c lib/base/*.c)) lib/arch/params.c lib/arch/notation.c
 TABLES := $(BUILD)/gen/forms.inc $(BUILD)/gen/archs.inc
 DATA := $(wildcard data/arch/*.arch data/insn/*.tsv)
 
@@ -62,9 +62,9 @@ deps:
 
 # ---- library and program ----
 
-$(BUILD)/gen/gen_tables: $(GEN_SRC) lib/arch/table.h lib/arch/params.h lib/arch/params.def
+$(BUILD)/gen/gen_tables: $(GEN_SRC) gen/gen.h $(wildcard lib/base/*.h) $(addprefix lib/arch/,table.h notation.h params.h params.def)
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -Iinclude -Ilib -o $@ $(GEN_SRC)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -Iinclude -Ilib -Igen -o $@ $(GEN_SRC) -lm -pthread
 
 $(TABLES) &: $(BUILD)/gen/gen_tables $(DATA)
 	$(BUILD)/gen/gen_tables data $(BUILD)/gen $(ARCHS)
@@ -204,7 +204,7 @@ uninstall:
 # ---- the rest ----
 
 FORMATTED = $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/tact/*.h \
-	gen/*.c tests/*/*.h tests/fuzz/driver.c bench/*.c examples/*.c plugin/qemu/*.[ch])
+	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c bench/*.c examples/*.c plugin/qemu/*.[ch])
 
 .PHONY: format format-check
 format:

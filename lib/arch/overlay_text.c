@@ -15,6 +15,7 @@
 #include <tact/insn.h>
 
 #include "arch/arch.h"
+#include "arch/notation.h"
 
 static const char *const situations[ARCH_N_SITUATIONS] = {"plain", "indexed", "same"};
 
@@ -39,101 +40,6 @@ static int read_count(const char *key, const char *value, unsigned low, uint16_t
 	return 0;
 }
 
-static int read_port(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* 1*p0156+1*p23, or - */
-static int read_ports(struct arch_port_use *list, const char *text, struct tact_diag *diag)
-{
-	const char *all = text;
-	size_t n = 0;
-
-	if (!strcmp(text, "-"))
-		text = "";
-	while (*text) {
-		char *end;
-		unsigned long count = strtoul(text, &end, 10);
-		unsigned mask = 0;
-
-		if (!isdigit((unsigned char)*text) || end[0] != '*' || end[1] != 'p' || !count ||
-		    count > ARCH_COUNT_MAX || n + 1 >= ARCH_MAX_PORT_USES)
-			goto bad;
-		for (end += 2; *end && *end != '+'; end++) {
-			if (read_port(*end) < 0)
-				goto bad;
-			mask |= 1u << read_port(*end);
-		}
-		if (!mask || (*end && !end[1]))
-			goto bad;
-		list[n++] = (struct arch_port_use){(uint16_t)mask, (uint16_t)count};
-		text = *end ? end + 1 : end;
-	}
-	list[n] = (struct arch_port_use){0, 0};
-	return 0;
-bad:
-	return tact_fail(diag, TACT_E_FORMAT, "ports: '%.60s' is not written as 1*p0156+1*p23",
-			 all);
-}
-
-/* rN, mN, mN.b, mN.i, mN.m, a.b, a.i.  Returns its code or -1. */
-static int read_operand(const char **text, bool is_source)
-{
-	const char *p = *text;
-	int number, kind;
-
-	if (p[0] == 'a' && p[1] == '.') {
-		number = ARCH_OP_AGEN;
-		p++;
-	} else if ((p[0] == 'r' || p[0] == 'm') && isdigit((unsigned char)p[1])) {
-		number = p[1] - '0';
-		p += 2;
-	} else {
-		return -1;
-	}
-	kind = (*text)[0] == 'r' ? ARCH_OP_REG : ARCH_OP_MEM;
-	if (is_source && (*text)[0] != 'r') {
-		if (p[0] != '.' || !p[1] || !strchr("bim", p[1]))
-			return -1;
-		kind = p[1] == 'b' ? ARCH_OP_BASE : p[1] == 'i' ? ARCH_OP_INDEX : ARCH_OP_MEM;
-		p += 2;
-	}
-	*text = p;
-	return kind | number;
-}
-
-static int read_latencies(struct arch_latency *list, const char *text, struct tact_diag *diag)
-{
-	const char *all = text;
-	size_t n = 0;
-
-	if (!strcmp(text, "-"))
-		text = "";
-	while (*text) {
-		int from = read_operand(&text, true), to;
-		unsigned long cycles;
-		char *end;
-
-		if (from < 0 || *text++ != '>')
-			goto bad;
-		to = read_operand(&text, false);
-		if (to < 0 || *text++ != ':' || !isdigit((unsigned char)*text))
-			goto bad;
-		cycles = strtoul(text, &end, 10);
-		if (cycles > ARCH_COUNT_MAX || n + 1 >= ARCH_MAX_LATENCIES ||
-		    (*end && (*end != ',' || !end[1])))
-			goto bad;
-		list[n++] = (struct arch_latency){(uint8_t)from, (uint8_t)to, (uint16_t)cycles};
-		text = *end ? end + 1 : end;
-	}
-	list[n] = (struct arch_latency){.from = ARCH_OP_END};
-	return 0;
-bad:
-	return tact_fail(diag, TACT_E_FORMAT, "lat: '%.60s' is not written as r1>r0:1,m0.b>r0:5",
-			 all);
-}
-
 static int read_key(struct arch_own *own, char *key, struct tact_diag *diag)
 {
 	struct arch_variant *v = &own->variant;
@@ -154,9 +60,9 @@ static int read_key(struct arch_own *own, char *key, struct tact_diag *diag)
 		if (!strcmp(key, counts[i].name))
 			return read_count(key, value, counts[i].low, counts[i].field, diag);
 	if (!strcmp(key, "ports"))
-		return read_ports(own->ports, value, diag);
+		return notation_read_ports(own->ports, value, diag);
 	if (!strcmp(key, "lat"))
-		return read_latencies(own->latency, value, diag);
+		return notation_read_latencies(own->latency, value, diag);
 	return tact_fail(diag, TACT_E_FORMAT, "unknown key '%.40s'", key);
 }
 
@@ -214,7 +120,7 @@ static int put_ports(const struct arch_port_use *use, char *text, size_t size, s
 
 		for (unsigned p = 0; p < 16; p++)
 			if (use->mask >> p & 1)
-				piece[n++] = "0123456789ABCDEF"[p];
+				piece[n++] = notation_port(p);
 		piece[n] = 0;
 		status = put(text, size, used, piece);
 	}

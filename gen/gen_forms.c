@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tables as a whole: which forms there are, and the record of each on each CPU.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen.h"
+
+static const char *const column_names[N_COLUMNS] = {
+	"form", "uops", "fused", "mite", "ms",	 "dec",	    "ports", "div",
+	"tp",	"lat",	"rf",	 "wf",	 "fuse", "indexed", "same",  "src",
+};
+
+struct gen_form gen_forms[MAX_FORMS];
+unsigned gen_n_forms;
+
+static int form_compare(const void *a, const void *b)
+{
+	return strcmp(((const struct gen_form *)a)->name, ((const struct gen_form *)b)->name);
+}
+
+static int form_find(const char *name)
+{
+	struct gen_form key = {.name = (char *)name};
+	struct gen_form *f =
+		bsearch(&key, gen_forms, gen_n_forms, sizeof(gen_forms[0]), form_compare);
+
+	return f ? (int)(f - gen_forms) : -1;
+}
+
+static void split(char *line, char **columns)
+{
+	for (int i = 0; i < N_COLUMNS; i++) {
+		columns[i] = line;
+		line = strchr(line, '\t');
+		if (!line && i + 1 < N_COLUMNS)
+			gen_die("%d columns instead of %d", i + 1, N_COLUMNS);
+		if (line)
+			*line++ = 0;
+	}
+	if (line)
+		gen_die("more than %d columns", N_COLUMNS);
+	for (int i = 0; i < N_COLUMNS; i++)
+		if (!*columns[i])
+			gen_die("column '%s' is empty", column_names[i]);
+}
+
+/* Calls fn for every form of a table, the tables that it is based on first. */
+typedef void line_fn(char **columns, void *arg);
+
+static void read_table(const char *dir, const char *arch, line_fn *fn, void *arg, int depth)
+{
+	char path[MAX_PATH], line[MAX_LINE], previous[256] = "", *columns[N_COLUMNS], based_on[16];
+	const struct gen_place outer = gen_place;
+	unsigned number_of_line = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/insn/%s.tsv", dir, arch);
+	f = fopen(path, "r");
+	if (!f)
+		gen_die("cannot read %s", path);
+	if (depth > 4)
+		gen_die("tables are based on each other in a circle");
+	while (fgets(line, sizeof(line), f)) {
+		size_t n = strlen(line);
+
+		gen_place = (struct gen_place){path, ++number_of_line};
+		if (!n || line[n - 1] != '\n')
+			gen_die("line too long, or the last one without its end");
+		line[n - 1] = 0;
+		if (number_of_line == 1 && strcmp(line, "#tact-insn 1"))
+			gen_die("the first line of a table is '#tact-insn 1'");
+		if (sscanf(line, "#base %15s", based_on) == 1)
+			read_table(dir, based_on, fn, arg, depth + 1);
+		if (line[0] == '#' || !strncmp(line, "form\t", 5))
+			continue;
+		split(line, columns);
+		if (strcmp(previous, columns[C_FORM]) >= 0)
+			gen_die("'%s' is not in order behind '%s'", columns[C_FORM], previous);
+		snprintf(previous, sizeof(previous), "%s", columns[C_FORM]);
+		fn(columns, arg);
+	}
+	fclose(f);
+	gen_place = outer;
+}
+
+/* Forms that the sorted part does not have go behind it; merge_forms sorts them in. */
+static void collect_form(char **c, void *arg)
+{
+	unsigned *n_new = arg;
+	struct gen_form *f;
+
+	if (form_find(c[C_FORM]) >= 0)
+		return;
+	if (gen_n_forms + *n_new == MAX_FORMS)
+		gen_die("more than %d forms", MAX_FORMS);
+	f = &gen_forms[gen_n_forms + (*n_new)++];
+	f->name = strdup(c[C_FORM]);
+	f->flags_read = gen_insn_flags(c[C_RF]);
+	f->flags_written = gen_insn_flags(c[C_WF]);
+}
+
+static void merge_forms(unsigned n_new)
+{
+	gen_n_forms += n_new;
+	qsort(gen_forms, gen_n_forms, sizeof(gen_forms[0]), form_compare);
+	for (unsigned i = 1; i < gen_n_forms; i++)
+		if (!strcmp(gen_forms[i - 1].name, gen_forms[i].name))
+			gen_die("form '%s' stands twice in a table and its base",
+				gen_forms[i].name);
+}
+
+static void collect_record(char **c, void *arg)
+{
+	uint16_t *record_of_form = arg;
+	int form = form_find(c[C_FORM]);
+	unsigned record;
+
+	if (gen_insn_flags(c[C_RF]) != gen_forms[form].flags_read ||
+	    gen_insn_flags(c[C_WF]) != gen_forms[form].flags_written)
+		gen_die("'%s' has other flags than on another CPU", c[C_FORM]);
+	record = gen_insn_record(c);
+	if (record > 0xffff)
+		gen_die("too many records");
+	record_of_form[form] = (uint16_t)record;
+}
+
+void gen_forms_collect(const char *data, const char *arch)
+{
+	unsigned n_new = 0;
+
+	read_table(data, arch, collect_form, &n_new, 0);
+	merge_forms(n_new);
+}
+
+void gen_forms_records(const char *data, const char *arch, uint16_t *record_of_form)
+{
+	read_table(data, arch, collect_record, record_of_form, 0);
+}
