@@ -119,21 +119,23 @@ static int write_table(struct mixer *m, struct text *text)
 
 static int write_costs(struct mixer *m, struct text *text)
 {
-	struct mix_costs costs;
+	struct tact_mix_costs *costs;
+	struct tact_diag diag = {0};
 	int status = archlist_resolve(&m->archs, NULL, m->is_quiet);
 
 	if (status)
 		return status;
-	status = mix_costs_make(m, &costs);
-	if (status)
-		return status;
+	if (tact_mix_costs_create(&costs, m->mix, m->archs.arch[0], &diag) < 0) {
+		cli_message("%s", diag.text);
+		return CLI_FAILED;
+	}
 	if (m->format == FORMAT_CSV)
-		mix_costs_csv(m, &costs, text);
+		mix_costs_csv(m, costs, text);
 	else if (m->format == FORMAT_JSON)
-		mix_costs_json(m, &costs, text);
+		mix_costs_json(m, costs, text);
 	else
-		mix_costs_text(m, &costs, text);
-	mix_costs_fini(&costs);
+		mix_costs_text(m, costs, text);
+	tact_mix_costs_destroy(costs);
 	return CLI_GOOD;
 }
 

@@ -75,29 +75,9 @@ void mix_warn(const struct mixer *m);
 
 /* ---- cycles ---- */
 
-struct mix_cost {
-	struct tact_mix_block block;
-	double cycles;	      /* of one execution */
-	double total;	      /* of all */
-	double gain;	      /* cycles that would be saved if its bottlenecks were gone */
-	uint32_t bottlenecks; /* bits of enum tact_bound */
-	double coverage;
-	bool is_loop;
-	unsigned n_blocks; /* of a loop: on its usual way round */
-};
-
-struct mix_costs {
-	struct mix_cost *items; /* owned; most cycles first */
-	size_t n;
-	double total;
-	size_t failed; /* blocks without a prediction */
-};
-
-int mix_costs_make(const struct mixer *m, struct mix_costs *costs);
-void mix_costs_fini(struct mix_costs *costs);
-void mix_costs_text(const struct mixer *m, const struct mix_costs *costs, struct text *out);
-void mix_costs_csv(const struct mixer *m, const struct mix_costs *costs, struct text *out);
-void mix_costs_json(const struct mixer *m, const struct mix_costs *costs, struct text *out);
+void mix_costs_text(const struct mixer *m, const struct tact_mix_costs *costs, struct text *out);
+void mix_costs_csv(const struct mixer *m, const struct tact_mix_costs *costs, struct text *out);
+void mix_costs_json(const struct mixer *m, const struct tact_mix_costs *costs, struct text *out);
 
 int mix_report_main(int argc, char **argv);
 int mix_diff_main(int argc, char **argv);

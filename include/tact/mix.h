@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <tact/arch.h>
+#include <tact/predict.h>
 #include <tact/status.h>
 #include <tact/trace.h>
 
@@ -219,6 +220,70 @@ int tact_mix_pivot_figures(const struct tact_mix_pivot *pivot, struct tact_mix_f
  */
 int tact_mix_compare(const struct tact_mix_pivot *reference, const struct tact_mix_pivot *measured,
 		     bool is_scaled, double *error);
+
+/* ---- two tables side by side ---- */
+
+struct tact_mix_diff; /* refers to both pivots, which have to stay */
+
+struct tact_mix_diff_row {
+	size_t size;
+	const char *key[TACT_MIX_MAX_KEYS]; /* owned by the pivots */
+	double executions[2];		    /* 0: only in the other */
+};
+
+struct tact_mix_diff_totals {
+	size_t size;
+	double executions[2]; /* as they are, also of a second one that was scaled */
+	double error;	      /* tact_mix_compare of the two */
+};
+
+/* Rows of either pivot, those whose executions changed most first.  is_scaled: the second one is
+ * brought to the first one's total.  Returns -TACT_E_INVAL if the keys are not the same, or if
+ * nothing was executed in the first; -TACT_E_NOMEM.
+ */
+int tact_mix_diff_create(struct tact_mix_diff **out, const struct tact_mix_pivot *first,
+			 const struct tact_mix_pivot *second, bool is_scaled,
+			 struct tact_diag *diag);
+void tact_mix_diff_destroy(struct tact_mix_diff *diff); /* NULL is allowed */
+size_t tact_mix_diff_rows(const struct tact_mix_diff *diff);
+int tact_mix_diff_row(const struct tact_mix_diff *diff, size_t i, struct tact_mix_diff_row *out);
+int tact_mix_diff_totals(const struct tact_mix_diff *diff, struct tact_mix_diff_totals *out);
+
+/* ---- where the cycles go ---- */
+
+struct tact_mix_costs; /* refers to the mix, which has to stay */
+
+/* A block, or a loop of several blocks on its usual way round, which counts as one. */
+struct tact_mix_cost {
+	size_t size;
+	struct tact_mix_block block; /* of a loop: its first one, with the instructions of all and
+					the mean of their executions */
+	double cycles;		     /* of one execution */
+	double total;		     /* of all */
+	double gain;		     /* cycles of all that its bottlenecks cost */
+	uint32_t bottlenecks;	     /* bits of enum tact_bound */
+	double coverage;
+	bool is_loop;
+	unsigned n_blocks;
+};
+
+struct tact_mix_costs_totals {
+	size_t size;
+	double cycles;
+	size_t failed; /* blocks without a prediction */
+	/* A block with several bottlenecks counts for the first. */
+	double by_bound[TACT_N_BOUNDS], gain_by_bound[TACT_N_BOUNDS];
+};
+
+/* Executions times predicted cycles, without cache misses and mispredictions.  Rows come by cycles,
+ * most first.  Returns -TACT_E_INVAL, -TACT_E_NOMEM.
+ */
+int tact_mix_costs_create(struct tact_mix_costs **out, const struct tact_mix *mix,
+			  const struct tact_arch *arch, struct tact_diag *diag);
+void tact_mix_costs_destroy(struct tact_mix_costs *costs); /* NULL is allowed */
+size_t tact_mix_costs_rows(const struct tact_mix_costs *costs);
+int tact_mix_costs_row(const struct tact_mix_costs *costs, size_t i, struct tact_mix_cost *out);
+int tact_mix_costs_totals(const struct tact_mix_costs *costs, struct tact_mix_costs_totals *out);
 
 /* ---- learning a rule ---- */
 

@@ -15,7 +15,8 @@
  *   sampling.c   records a run; targets.c: of whom
  *   emulate.c    runs a program under QEMU: exact counts; virtual.c: and samples of it
  *   retirement.c when the instructions of a block retire
- *   pivot.c      tables; taxonomy.c: a user's groups
+ *   pivot.c      tables; taxonomy.c: a user's groups; pivot_diff.c: two of them side by side
+ *   costs.c      executions times predicted cycles
  */
 #ifndef MIX_MIX_H
 #define MIX_MIX_H

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Executions times predicted cycles: where the cycles go, and why.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <tact/block.h>
+#include <tact/predict.h>
+
+#include "mix/mix.h"
+
+struct tact_mix_costs {
+	struct tact_mix_cost *rows; /* owned; most cycles first */
+	size_t n;
+	struct tact_mix_costs_totals totals;
+};
+
+/* Code as it runs: a loop, or straight code as if it were repeated, one execution behind the other.
+ */
+static int predict(struct tact_block *block, const uint8_t *code, size_t size, uint64_t address,
+		   struct tact_mix_cost *cost)
+{
+	struct tact_block_options o = {.size = sizeof(o),
+				       .mode = cost->is_loop ? TACT_MODE_LOOP : TACT_MODE_UNROLL,
+				       .alignment = (unsigned)(address % 64)};
+	struct tact_predict_options without = {.size = sizeof(without)};
+	struct tact_prediction x = {.size = sizeof(x)}, y = {.size = sizeof(y)};
+
+	if (tact_block_rebind(block, NULL, &o) < 0 ||
+	    tact_block_load(block, code, size, NULL) < 0 || tact_predict(block, NULL, &x) < 0)
+		return -1;
+	without.bounds = x.applies & ~x.bottlenecks;
+	if (!without.bounds || tact_predict(block, &without, &y) < 0)
+		y.cycles_per_iteration = 0;
+	cost->cycles = x.cycles_per_iteration;
+	cost->total = x.cycles_per_iteration * cost->block.executions;
+	cost->gain = (x.cycles_per_iteration - y.cycles_per_iteration) * cost->block.executions;
+	cost->bottlenecks = x.bottlenecks;
+	cost->coverage = x.coverage;
+	return 0;
+}
+
+/* ---- loops of several blocks ---- */
+
+enum { MAX_WAY = 32 }; /* blocks of a loop */
+
+struct finder {
+	struct tact_block *block;
+	struct tact_mix_block *blocks; /* owned: that ran; by module and address */
+	size_t n;
+	uint8_t *is_done; /* owned: is in a loop that was found, or has a row */
+	size_t *order;	  /* owned: numbers of blocks, most executions first */
+	uint8_t *code;	  /* owned: of a loop */
+	size_t code_capacity;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct tact_mix_block *x = a, *y = b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* The block of the same module at an address that runs at least half as often as the first; n:
+ * none. */
+static size_t successor(const struct finder *f, const struct tact_mix_block *first,
+			uint64_t address)
+{
+	const struct tact_mix_block key = {.module = first->module, .address = address};
+	const struct tact_mix_block *found =
+		address ? bsearch(&key, f->blocks, f->n, sizeof(key), compare_places) : NULL;
+
+	if (!found || found->executions < first->executions / 2)
+		return f->n;
+	return (size_t)(found - f->blocks);
+}
+
+/* The way from a block back to itself, by the successors that run most often.  Returns its length,
+ * 0 if it does not come back.
+ */
+static unsigned find_way(const struct finder *f, size_t first, size_t way[MAX_WAY])
+{
+	size_t at = first;
+
+	for (unsigned n = 0; n < MAX_WAY; n++) {
+		const struct tact_mix_block *b = &f->blocks[at];
+		size_t next = successor(f, &f->blocks[first], b->next);
+		size_t target = successor(f, &f->blocks[first], b->target);
+
+		way[n] = at;
+		if (next == first || target == first)
+			return n + 1;
+		if (target < f->n &&
+		    (next == f->n || f->blocks[target].executions > f->blocks[next].executions))
+			next = target;
+		if (next == f->n || f->is_done[next])
+			return 0;
+		for (unsigned i = 0; i <= n; i++)
+			if (way[i] == next)
+				return 0;
+		at = next;
+	}
+	return 0;
+}
+
+static void add_cost(struct tact_mix_costs *costs, const struct tact_mix_cost *cost)
+{
+	costs->rows[costs->n++] = *cost;
+	costs->totals.cycles += cost->total;
+}
+
+/* A loop as one block; its executions are the mean of those of its instructions.  Returns 1 if it
+ * has a row now, 0 if it has no prediction, or -TACT_E_NOMEM.
+ */
+static int add_loop(struct finder *f, const size_t *way, unsigned n, struct tact_mix_costs *costs)
+{
+	struct tact_mix_cost cost = {
+		.size = sizeof(cost), .block = f->blocks[way[0]], .is_loop = true, .n_blocks = n};
+	size_t size = 0;
+	double sum = 0;
+
+	cost.block.length = 0;
+	for (unsigned i = 0; i < n; i++) {
+		const struct tact_mix_block *b = &f->blocks[way[i]];
+
+		if (tact_grow(&f->code, &f->code_capacity, size + b->code_size, 1))
+			return -TACT_E_NOMEM;
+		memcpy(f->code + size, b->code, b->code_size);
+		size += b->code_size;
+		cost.block.length += b->length;
+		sum += b->executions * b->length;
+	}
+	cost.block.executions = sum / cost.block.length;
+	if (predict(f->block, f->code, size, cost.block.address, &cost) < 0)
+		return 0;
+	for (unsigned i = 0; i < n; i++)
+		f->is_done[way[i]] = 1;
+	add_cost(costs, &cost);
+	return 1;
+}
+
+static int compare_executions(const void *a, const void *b, void *context)
+{
+	const struct tact_mix_block *blocks = context;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+	if (blocks[x].executions != blocks[y].executions)
+		return blocks[x].executions > blocks[y].executions ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static int add_block(struct finder *f, size_t number, struct tact_mix_costs *costs)
+{
+	const struct tact_mix_block *b = &f->blocks[number];
+	struct tact_mix_cost cost = {
+		.size = sizeof(cost), .block = *b, .is_loop = b->is_loop, .n_blocks = 1};
+	size_t way[MAX_WAY];
+	unsigned n;
+
+	if (f->is_done[number])
+		return 0;
+	n = b->is_loop ? 0 : find_way(f, number, way);
+	if (n) {
+		int status = add_loop(f, way, n, costs);
+
+		if (status)
+			return status < 0 ? status : 0;
+	}
+	f->is_done[number] = 1;
+	if (predict(f->block, b->code, b->code_size, b->address, &cost) < 0)
+		costs->totals.failed++;
+	else
+		add_cost(costs, &cost);
+	return 0;
+}
+
+static int finder_init(struct finder *f, const struct tact_mix *mix, const struct tact_arch *arch,
+		       struct tact_diag *diag)
+{
+	const size_t n = tact_mix_block_count(mix);
+	int status = tact_block_create(&f->block, arch, NULL, diag);
+
+	if (status < 0)
+		return status;
+	f->blocks = malloc((n + 1) * sizeof(*f->blocks));
+	f->is_done = calloc(n + 1, 1);
+	f->order = malloc((n + 1) * sizeof(*f->order));
+	if (!f->blocks || !f->is_done || !f->order)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		tact_mix_get_block(mix, i, &f->blocks[f->n]);
+		f->n += f->blocks[f->n].executions > 0;
+	}
+	qsort(f->blocks, f->n, sizeof(*f->blocks), compare_places);
+	for (size_t i = 0; i < f->n; i++)
+		f->order[i] = i;
+	qsort_r(f->order, f->n, sizeof(*f->order), compare_executions, f->blocks);
+	return 0;
+}
+
+static void finder_fini(struct finder *f)
+{
+	tact_block_destroy(f->block);
+	free(f->blocks);
+	free(f->is_done);
+	free(f->order);
+	free(f->code);
+}
+
+static int compare_costs(const void *a, const void *b)
+{
+	const struct tact_mix_cost *x = a, *y = b;
+
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return (x->block.address > y->block.address) - (x->block.address < y->block.address);
+}
+
+static void finish(struct tact_mix_costs *costs)
+{
+	qsort(costs->rows, costs->n, sizeof(*costs->rows), compare_costs);
+	for (size_t i = 0; i < costs->n; i++) {
+		const struct tact_mix_cost *c = &costs->rows[i];
+		const unsigned bound =
+			c->bottlenecks ? (unsigned)__builtin_ctz(c->bottlenecks) : TACT_BOUND_ISSUE;
+
+		costs->totals.by_bound[bound] += c->total;
+		costs->totals.gain_by_bound[bound] += c->gain;
+	}
+}
+
+static int fill(struct tact_mix_costs *costs, const struct tact_mix *mix,
+		const struct tact_arch *arch, struct tact_diag *diag)
+{
+	struct finder f = {0};
+	int status = finder_init(&f, mix, arch, diag);
+
+	if (!status) {
+		costs->rows = malloc((f.n + 1) * sizeof(*costs->rows));
+		if (!costs->rows)
+			status = -TACT_E_NOMEM;
+	}
+	/* Those that run most come first, so that inner loops are found before outer ones. */
+	for (size_t i = 0; i < f.n && !status; i++)
+		status = add_block(&f, f.order[i], costs);
+	finder_fini(&f);
+	if (status == -TACT_E_NOMEM)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (!status)
+		finish(costs);
+	return status;
+}
+
+int tact_mix_costs_create(struct tact_mix_costs **out, const struct tact_mix *mix,
+			  const struct tact_arch *arch, struct tact_diag *diag)
+{
+	struct tact_mix_costs *costs;
+	int status;
+
+	*out = NULL;
+	if (!mix || !arch)
+		return tact_fail(diag, TACT_E_INVAL, "a mix and an architecture are needed");
+	costs = calloc(1, sizeof(*costs));
+	if (!costs)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	costs->totals.size = sizeof(costs->totals);
+	status = fill(costs, mix, arch, diag);
+	if (status < 0)
+		tact_mix_costs_destroy(costs);
+	else
+		*out = costs;
+	return status;
+}
+
+void tact_mix_costs_destroy(struct tact_mix_costs *costs)
+{
+	if (costs)
+		free(costs->rows);
+	free(costs);
+}
+
+size_t tact_mix_costs_rows(const struct tact_mix_costs *costs)
+{
+	return costs->n;
+}
+
+int tact_mix_costs_row(const struct tact_mix_costs *costs, size_t i, struct tact_mix_cost *out)
+{
+	if (i >= costs->n)
+		return -TACT_E_INVAL;
+	*out = costs->rows[i];
+	return 0;
+}
+
+int tact_mix_costs_totals(const struct tact_mix_costs *costs, struct tact_mix_costs_totals *out)
+{
+	*out = costs->totals;
+	return 0;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Two tables side by side.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mix/mix.h"
+
+struct tact_mix_diff {
+	struct tact_mix_diff_row *rows; /* owned */
+	size_t n;
+	struct tact_mix_diff_totals totals;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct tact_mix_diff_row *x = a, *y = b;
+
+	for (unsigned k = 0; k < TACT_MIX_MAX_KEYS; k++) {
+		int c = strcmp(x->key[k], y->key[k]);
+
+		if (c)
+			return c;
+	}
+	return 0;
+}
+
+static double change(const struct tact_mix_diff_row *row)
+{
+	return fabs(row->executions[1] - row->executions[0]);
+}
+
+static int compare_changes(const void *a, const void *b)
+{
+	const double x = change(a), y = change(b);
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return compare_keys(a, b);
+}
+
+/* Rows of both, one behind the other. */
+static void append(struct tact_mix_diff *d, const struct tact_mix_pivot *pivot, unsigned side)
+{
+	for (size_t i = 0; i < tact_mix_pivot_rows(pivot); i++) {
+		struct tact_mix_diff_row *to = &d->rows[d->n++];
+		struct tact_mix_row row;
+
+		tact_mix_pivot_row(pivot, i, &row);
+		*to = (struct tact_mix_diff_row){.size = sizeof(*to)};
+		memcpy(to->key, row.key, sizeof(to->key));
+		to->executions[side] = row.executions;
+		d->totals.executions[side] += row.executions;
+	}
+}
+
+/* Those of the same keys become one. */
+static void join(struct tact_mix_diff *d, double scale)
+{
+	size_t kept = 0;
+
+	qsort(d->rows, d->n, sizeof(*d->rows), compare_keys);
+	for (size_t i = 0; i < d->n; i++) {
+		d->rows[i].executions[1] *= scale;
+		if (kept && !compare_keys(&d->rows[kept - 1], &d->rows[i])) {
+			d->rows[kept - 1].executions[0] += d->rows[i].executions[0];
+			d->rows[kept - 1].executions[1] += d->rows[i].executions[1];
+		} else {
+			d->rows[kept++] = d->rows[i];
+		}
+	}
+	d->n = kept;
+	qsort(d->rows, d->n, sizeof(*d->rows), compare_changes);
+}
+
+int tact_mix_diff_create(struct tact_mix_diff **out, const struct tact_mix_pivot *first,
+			 const struct tact_mix_pivot *second, bool is_scaled,
+			 struct tact_diag *diag)
+{
+	struct tact_mix_diff *d;
+	double error;
+
+	*out = NULL;
+	if (!first || !second)
+		return tact_fail(diag, TACT_E_INVAL, "two tables are needed");
+	if (tact_mix_compare(first, second, is_scaled, &error) < 0)
+		return tact_fail(diag, TACT_E_INVAL,
+				 "nothing was executed that passes the filters");
+	d = calloc(1, sizeof(*d));
+	if (d)
+		d->rows = malloc((tact_mix_pivot_rows(first) + tact_mix_pivot_rows(second) + 1) *
+				 sizeof(*d->rows));
+	if (!d || !d->rows) {
+		free(d);
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	}
+	d->totals = (struct tact_mix_diff_totals){.size = sizeof(d->totals), .error = error};
+	append(d, first, 0);
+	append(d, second, 1);
+	join(d, is_scaled && d->totals.executions[1] > 0
+			? d->totals.executions[0] / d->totals.executions[1]
+			: 1);
+	*out = d;
+	return 0;
+}
+
+void tact_mix_diff_destroy(struct tact_mix_diff *d)
+{
+	if (d)
+		free(d->rows);
+	free(d);
+}
+
+size_t tact_mix_diff_rows(const struct tact_mix_diff *d)
+{
+	return d->n;
+}
+
+int tact_mix_diff_row(const struct tact_mix_diff *d, size_t i, struct tact_mix_diff_row *out)
+{
+	if (i >= d->n)
+		return -TACT_E_INVAL;
+	*out = d->rows[i];
+	return 0;
+}
+
+int tact_mix_diff_totals(const struct tact_mix_diff *d, struct tact_mix_diff_totals *out)
+{
+	*out = d->totals;
+	return 0;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cycles of exact counts, and two tables side by side: the code is that of this very program.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "mix/mix.h"
+#include "support.h"
+
+/* A loop of two blocks, one of one block, and a block without a loop. */
+__asm__(".text\n"
+	".globl costs_way, costs_back, costs_self, costs_plain, costs_end\n"
+	".type costs_way, @function\n"
+	"costs_way:\n"
+	"	imul %rax, %rax\n"
+	"	test %rcx, %rcx\n"
+	"	jz costs_plain\n"
+	"costs_back:\n"
+	"	dec %rdx\n"
+	"	jnz costs_way\n"
+	"costs_self:\n"
+	"	imul %rax, %rax\n"
+	"	imul %rax, %rax\n"
+	"	dec %rdx\n"
+	"	jnz costs_self\n"
+	"costs_plain:\n"
+	"	add $1, %rbx\n"
+	"	ret\n"
+	"costs_end:\n"
+	".size costs_way, . - costs_way\n");
+extern const char costs_way[], costs_back[], costs_self[], costs_plain[], costs_end[];
+
+/* Where this code is in its file. */
+static uint64_t offset_of(const char *code)
+{
+	const uint64_t here = (uint64_t)(uintptr_t)code;
+	FILE *file = fopen("/proc/self/maps", "r");
+	uint64_t begin, end, offset, found = 0;
+	char line[4096];
+
+	assert_non_null(file);
+	while (!found && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &begin, &end, &offset) ==
+			    3 &&
+		    here >= begin && here < end)
+			found = here - begin + offset;
+	fclose(file);
+	assert_true(found > 0);
+	return found;
+}
+
+static void put_code(FILE *file, const char *begin, const char *end, unsigned times)
+{
+	if (times)
+		fprintf(file, "code %" PRIx64 " %x %u\n", offset_of(begin), (unsigned)(end - begin),
+			times);
+}
+
+/* How often each of the four ran. */
+static struct tact_mix *make(const unsigned times[4])
+{
+	char path[] = "/tmp/tact-costs-XXXXXX", self[3000];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct tact_diag diag = {0};
+	struct tact_mix *mix;
+	FILE *file;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0 && n > 0);
+	self[n] = '\0';
+	file = fdopen(fd, "w");
+	fprintf(file, "#tact.mix.counts/1\nmodule - %s\n", self);
+	put_code(file, costs_way, costs_back, times[0]);
+	put_code(file, costs_back, costs_self, times[1]);
+	put_code(file, costs_self, costs_plain, times[2]);
+	put_code(file, costs_plain, costs_end, times[3]);
+	fclose(file);
+	if (tact_mix_open(&mix, path, NULL, &diag) < 0)
+		fail_msg("%s", diag.text);
+	unlink(path);
+	return mix;
+}
+
+static void test_costs(void **state)
+{
+	static const unsigned times[4] = {1000, 900, 5000, 10};
+	struct tact_mix *mix = make(times);
+	struct tact_mix_costs_totals t;
+	struct tact_mix_costs *costs;
+	struct tact_mix_cost c;
+	double sum = 0, by_bound = 0;
+
+	(void)state;
+	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), NULL), 0);
+	assert_int_equal(tact_mix_costs_rows(costs), 3);
+	tact_mix_costs_totals(costs, &t);
+	assert_int_equal(t.failed, 0);
+
+	/* Two multiplications behind each other: the latency of both. */
+	assert_int_equal(tact_mix_costs_row(costs, 0, &c), 0);
+	assert_true(c.is_loop);
+	assert_int_equal(c.n_blocks, 1);
+	assert_true(fabs(c.cycles - 6) < 1e-9);
+	assert_true(fabs(c.total - 6 * 5000) < 1e-6);
+	assert_int_equal(c.bottlenecks, 1u << TACT_BOUND_PRECEDENCE);
+	assert_true(c.gain > 0 && c.gain < c.total);
+	sum += c.total;
+
+	/* Two blocks, one loop: five instructions, executions in between. */
+	assert_int_equal(tact_mix_costs_row(costs, 1, &c), 0);
+	assert_true(c.is_loop);
+	assert_int_equal(c.n_blocks, 2);
+	assert_int_equal(c.block.length, 5);
+	assert_true(fabs(c.block.executions - (3 * 1000 + 2 * 900) / 5.0) < 1e-6);
+	assert_true(fabs(c.cycles - 3) < 1e-9);
+	sum += c.total;
+
+	assert_int_equal(tact_mix_costs_row(costs, 2, &c), 0);
+	assert_false(c.is_loop);
+	assert_int_equal(c.block.length, 2);
+	sum += c.total;
+	assert_int_equal(tact_mix_costs_row(costs, 3, &c), -TACT_E_INVAL);
+
+	assert_true(fabs(sum - t.cycles) < 1e-6);
+	for (int i = 0; i < TACT_N_BOUNDS; i++)
+		by_bound += t.by_bound[i];
+	assert_true(fabs(by_bound - t.cycles) < 1e-6);
+	tact_mix_costs_destroy(costs);
+	tact_mix_destroy(mix);
+}
+
+/* A block that runs much less than the first is not on the usual way round. */
+static void test_rare_way(void **state)
+{
+	static const unsigned times[4] = {1000, 400, 0, 0};
+	struct tact_mix *mix = make(times);
+	struct tact_mix_costs *costs;
+	struct tact_mix_cost c;
+
+	(void)state;
+	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), NULL), 0);
+	assert_int_equal(tact_mix_costs_rows(costs), 2);
+	for (size_t i = 0; i < 2; i++) {
+		tact_mix_costs_row(costs, i, &c);
+		assert_int_equal(c.n_blocks, 1);
+	}
+	tact_mix_costs_destroy(costs);
+	tact_mix_destroy(mix);
+}
+
+static void test_bad_costs(void **state)
+{
+	static const unsigned times[4] = {0, 0, 0, 1};
+	struct tact_mix *mix = make(times);
+	struct tact_mix_costs *costs;
+	struct tact_diag diag = {0};
+
+	(void)state;
+	assert_int_equal(tact_mix_costs_create(&costs, NULL, tact_arch_find("SKL"), &diag),
+			 -TACT_E_INVAL);
+	assert_null(costs);
+	assert_int_equal(tact_mix_costs_create(&costs, mix, NULL, &diag), -TACT_E_INVAL);
+	assert_true(diag.text[0] != '\0');
+	tact_mix_costs_destroy(NULL);
+	tact_mix_destroy(mix);
+}
+
+static struct tact_mix_pivot *pivot_of(struct tact_mix *mix, size_t n_keys, const char *pattern)
+{
+	const struct tact_mix_filter filter = {TACT_MIX_BY_MNEMONIC, pattern, false};
+	const struct tact_mix_pivot_options o = {
+		.size = sizeof(o),
+		.keys = {TACT_MIX_BY_MNEMONIC, TACT_MIX_BY_BLOCK},
+		.n_keys = n_keys,
+		.filters = &filter,
+		.n_filters = pattern ? 1 : 0,
+	};
+	struct tact_mix_pivot *pivot;
+
+	assert_int_equal(tact_mix_pivot_create(&pivot, mix, &o, NULL), 0);
+	return pivot;
+}
+
+static void check_row(const struct tact_mix_diff *diff, size_t i, const char *key, double first,
+		      double second)
+{
+	struct tact_mix_diff_row row;
+
+	assert_int_equal(tact_mix_diff_row(diff, i, &row), 0);
+	assert_string_equal(row.key[0], key);
+	assert_true(fabs(row.executions[0] - first) < 1e-6);
+	assert_true(fabs(row.executions[1] - second) < 1e-6);
+}
+
+static void test_diff(void **state)
+{
+	static const unsigned before[4] = {0, 0, 100, 0}, after[4] = {0, 0, 300, 50};
+	struct tact_mix *mix[2] = {make(before), make(after)};
+	struct tact_mix_pivot *pivot[2] = {pivot_of(mix[0], 1, NULL), pivot_of(mix[1], 1, NULL)};
+	struct tact_mix_diff_totals t;
+	struct tact_mix_diff_row row;
+	struct tact_mix_diff *diff;
+
+	(void)state;
+	/* imul 200, dec 100, jnz 100; then imul 600, dec 300, jnz 300, add 50, ret 50. */
+	assert_int_equal(tact_mix_diff_create(&diff, pivot[0], pivot[1], false, NULL), 0);
+	assert_int_equal(tact_mix_diff_rows(diff), 5);
+	tact_mix_diff_totals(diff, &t);
+	assert_true(fabs(t.executions[0] - 400) < 1e-6);
+	assert_true(fabs(t.executions[1] - 1300) < 1e-6);
+	assert_true(fabs(t.error - 2) < 1e-9);
+	check_row(diff, 0, "imul", 200, 600);
+	check_row(diff, 1, "dec", 100, 300);
+	check_row(diff, 3, "add", 0, 50);
+	check_row(diff, 4, "ret", 0, 50);
+	assert_int_equal(tact_mix_diff_row(diff, 5, &row), -TACT_E_INVAL);
+	tact_mix_diff_destroy(diff);
+
+	assert_int_equal(tact_mix_diff_create(&diff, pivot[0], pivot[1], true, NULL), 0);
+	check_row(diff, 3, "dec", 100, 300 * 400.0 / 1300);
+	tact_mix_diff_destroy(diff);
+	for (int i = 0; i < 2; i++) {
+		tact_mix_pivot_destroy(pivot[i]);
+		tact_mix_destroy(mix[i]);
+	}
+}
+
+static void test_bad_diff(void **state)
+{
+	static const unsigned times[4] = {0, 0, 0, 10};
+	struct tact_mix *mix = make(times);
+	struct tact_mix_pivot *all = pivot_of(mix, 1, NULL), *none = pivot_of(mix, 1, "nothing*"),
+			      *two_keys = pivot_of(mix, 2, NULL);
+	struct tact_diag diag = {0};
+	struct tact_mix_diff *diff;
+
+	(void)state;
+	assert_int_equal(tact_mix_diff_create(&diff, NULL, all, true, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_mix_diff_create(&diff, all, NULL, true, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_mix_diff_create(&diff, none, all, true, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_mix_diff_create(&diff, all, two_keys, true, &diag), -TACT_E_INVAL);
+	assert_null(diff);
+	/* Nothing in the second one: all of the first is gone. */
+	assert_int_equal(tact_mix_diff_create(&diff, all, none, true, &diag), 0);
+	assert_int_equal(tact_mix_diff_rows(diff), 2);
+	check_row(diff, 0, "add", 10, 0);
+	tact_mix_diff_destroy(diff);
+	tact_mix_diff_destroy(NULL);
+	tact_mix_pivot_destroy(all);
+	tact_mix_pivot_destroy(none);
+	tact_mix_pivot_destroy(two_keys);
+	tact_mix_destroy(mix);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_costs),	  cmocka_unit_test(test_rare_way),
+		cmocka_unit_test(test_bad_costs), cmocka_unit_test(test_diff),
+		cmocka_unit_test(test_bad_diff),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
