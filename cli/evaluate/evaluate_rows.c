@@ -11,7 +11,6 @@
 
 #include "common/cli.h"
 #include "evaluator.h"
-#include "measure/loopcode.h"
 
 /* A row as it comes from wherever it comes from; all is borrowed. */
 struct incoming {
@@ -267,8 +266,8 @@ static size_t add_code(struct reader *r, const struct incoming *in, enum tact_mo
 		size = in->loop_size;
 		memcpy(add_bytes(rows, size), in->loop, size);
 	} else if (mode == TACT_MODE_LOOP && !is_loop(r, in->code, in->code_size)) {
-		to = add_bytes(rows, size + LOOPCODE_COUNTER_BYTES);
-		size = loopcode_add_counter(to, in->code, in->code_size);
+		to = add_bytes(rows, size + TACT_MEASURE_LOOP_BYTES);
+		size = tact_measure_loop(to, in->code, in->code_size);
 	} else {
 		memcpy(add_bytes(rows, size), in->code, size);
 	}

@@ -10,7 +10,6 @@
 #include <tact/predict.h>
 
 #include "common/cli.h"
-#include "loopcode.h"
 #include "measurer.h"
 
 enum { SHOWN_ROWS = 20 };
@@ -75,10 +74,10 @@ static int load(struct comparison *c, const struct row *row)
 	if (status < 0 || tact_block_mode(c->block) == row->mode)
 		return status;
 	if (row->mode == TACT_MODE_LOOP) {
-		looped = cli_alloc(row->code_size + LOOPCODE_COUNTER_BYTES);
-		status = tact_block_load(c->block, looped,
-					 loopcode_add_counter(looped, row->code, row->code_size),
-					 NULL);
+		looped = cli_alloc(row->code_size + TACT_MEASURE_LOOP_BYTES);
+		status =
+			tact_block_load(c->block, looped,
+					tact_measure_loop(looped, row->code, row->code_size), NULL);
 		free(looped);
 	}
 	options.mode = row->mode;

@@ -10,7 +10,6 @@
 #include <tact/evaluate.h>
 
 #include "common/cli.h"
-#include "measure/loopcode.h"
 #include "tuning.h"
 
 /* A row as it comes; all is borrowed. */
@@ -88,10 +87,10 @@ static int add_code(struct tuning *p, const struct incoming *in, struct tact_dia
 		return tact_tuner_add(p->tuner, in->code, in->code_size, in->cycles, in->app, diag);
 	if (in->loop_size)
 		return tact_tuner_add(p->tuner, in->loop, in->loop_size, in->cycles, in->app, diag);
-	looped = cli_alloc(in->code_size + LOOPCODE_COUNTER_BYTES);
-	status = tact_tuner_add(p->tuner, looped,
-				loopcode_add_counter(looped, in->code, in->code_size), in->cycles,
-				in->app, diag);
+	looped = cli_alloc(in->code_size + TACT_MEASURE_LOOP_BYTES);
+	status =
+		tact_tuner_add(p->tuner, looped, tact_measure_loop(looped, in->code, in->code_size),
+			       in->cycles, in->app, diag);
 	free(looped);
 	return status;
 }

@@ -152,19 +152,9 @@ static void put_body(struct buffer *b, const struct measure_plan *plan,
 	for (unsigned i = 0; i < plan->copies; i++)
 		put(b, plan->code, plan->size);
 	if (plan->loop && !plan->own_branch) {
-		int32_t back;
+		uint8_t counter[TACT_MEASURE_LOOP_BYTES];
 
-		/* dec counter; jnz body */
-		PUT(b, (uint8_t)(0x48 | plan->counter >> 3), 0xff,
-		    (uint8_t)(0xc8 | (plan->counter & 7)));
-		back = (int32_t)layout->body - (int32_t)(b->n + 2);
-		if (back >= -128) {
-			PUT(b, 0x75, (uint8_t)back);
-		} else {
-			back -= 4;
-			PUT(b, 0x0f, 0x85);
-			put32(b, (uint32_t)back);
-		}
+		put(b, counter, measure_put_counter(counter, plan->counter, b->n - layout->body));
 	}
 	layout->copy_size = (uint32_t)plan->size;
 	layout->end = (uint32_t)b->n;

@@ -331,15 +331,6 @@ static int order(struct job *job, enum measure_order what)
 	}
 }
 
-/* A register that the block does not use: from r15 downwards; rsp never. */
-static int free_register(uint16_t used)
-{
-	for (int r = 15; r >= 0; r--)
-		if (r != 4 && !(used >> r & 1))
-			return r;
-	return -1;
-}
-
 /* Sets the code and the entries of a plan up for the child. */
 static int emit(struct job *job, unsigned low, unsigned high)
 {
@@ -385,7 +376,7 @@ static int plan_block(struct job *job, const uint8_t *code, size_t size)
 	if (counter < 0) {
 		if (job->screen.is_loop)
 			job->plan.size -= job->screen.branch_size; /* our counter takes its place */
-		counter = free_register(job->screen.gpr_used);
+		counter = measure_free_register(job->screen.gpr_used);
 	}
 	if (counter < 0)
 		return fail(job, TACT_MEASURE_NO_COUNTER,

@@ -168,6 +168,16 @@ struct measure_layout {
 /* Fills the code area.  Returns 0, or -TACT_E_LIMIT if it does not fit. */
 int measure_emit(uint8_t *area, const struct measure_plan *plan, struct measure_layout *layout);
 
+/* ---- loop.c ---- */
+
+/* A register that the block does not use: from r15 downwards; rsp never.  -1: there is none. */
+int measure_free_register(uint16_t used);
+
+/* Writes what counts a register down and branches back to `distance` bytes in front of `to`, which
+ * has room for TACT_MEASURE_LOOP_BYTES.  Returns its size.
+ */
+size_t measure_put_counter(uint8_t *to, unsigned reg, size_t distance);
+
 /* ---- child.c ---- */
 
 struct measure_child_fds {

@@ -298,13 +298,33 @@ static void emits_until_full(void **state)
 	free(e.area);
 }
 
+/* What a prediction is made of: the last register that is free counts, near and far. */
+static void makes_loops(void **state)
+{
+	static const uint8_t near[] = {0x4d, 0x01, 0xff}; /* add r15, r15 */
+	static const uint8_t looped[] = {0x4d, 0x01, 0xff, 0x49, 0xff, 0xce, 0x75, 0xf8};
+	uint8_t far[200], to[sizeof(far) + TACT_MEASURE_LOOP_BYTES];
+	int32_t back;
+
+	(void)state;
+	assert_int_equal(tact_measure_loop(to, near, sizeof(near)), sizeof(looped));
+	assert_memory_equal(to, looped, sizeof(looped));
+	memset(far, 0x90, sizeof(far));
+	assert_int_equal(tact_measure_loop(to, far, sizeof(far)), sizeof(to));
+	memcpy(&back, to + sizeof(to) - 4, sizeof(back));
+	assert_int_equal(back, -(int32_t)sizeof(to));
+	assert_int_equal(measure_free_register(0), 15);
+	assert_int_equal(measure_free_register(0xfff0), 3);
+	assert_int_equal(measure_free_register(0xffff), -1);
+	assert_int_equal(measure_free_register(0xffef), -1); /* only rsp */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(emits_unrolled),
-		cmocka_unit_test(emits_loops),
-		cmocka_unit_test(emits_own_branch),
-		cmocka_unit_test(emits_until_full),
+		cmocka_unit_test(emits_unrolled),   cmocka_unit_test(emits_loops),
+		cmocka_unit_test(emits_own_branch), cmocka_unit_test(emits_until_full),
+		cmocka_unit_test(makes_loops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
