@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
 #
-# make            library and program under build/
+# make            library and program under build/; says what is missing, installs nothing
 # make demo       installs what is missing, builds, predicts the README's example for every CPU
 # make check      the same, and all tests; the last line says "N passed, M failed, K skipped"
 # make check-web  opens the pages that tact makes in headless Chromium; ends with such a line, too
+# make check-clang  tests again, built by clang, in build-clang/
 # make asan       tests again under AddressSanitizer and UBSan, in build-asan/
+# make tsan       what has threads again under ThreadSanitizer, in build-tsan/
+# make lint       clang-format, shellcheck, eslint and tidy: what they say of sources, scripts and pages
+# make check-fresh  make check in a bare Debian, made for it by debootstrap (root)
+# make ci         all of these but the last
 # make bench      blocks a second, next to Zydis alone and to llvm-mca
 # make bench-accuracy  writes doc/accuracy.md: errors on measured blocks, next to published figures
 # make bench-mix  its section on instruction mixes: ten programs under the virtual PMU
@@ -31,6 +36,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(OPT) -fPIC -fvisibilit
 	-Iinclude -Ilib -Icli -I$(BUILD)/gen $(CFLAGS)
 LIBS := -lZydis -lZycore -ldw -lelf -lsqlite3 -lzstd -ljansson -lm -ldl -pthread
 SANITIZE := -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+SANITIZE_THREADS := -g -fno-omit-frame-pointer -fsanitize=thread
 
 LIB_SRC := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
@@ -55,10 +61,13 @@ all: deps
 .PHONY: build
 build: $(BUILD)/tact $(BUILD)/libtact.a $(BUILD)/libtact.so $(BUILD)/tact_trace.so
 
-# Every target that compiles runs this first: it is silent when nothing is missing.
-.PHONY: deps
+# Every target that compiles runs one of these first: they are silent when nothing is missing.  Only
+# those that promise to do everything install what is.
+.PHONY: deps deps-installed
 deps:
 	@sh gen/setup.sh build
+deps-installed:
+	@sh gen/setup.sh --install build
 
 # ---- library and program ----
 
@@ -96,7 +105,7 @@ $(BUILD)/tact_trace.so: $(PLUGIN_SRC) $(wildcard plugin/qemu/*.h) lib/trace/wire
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_DEPS)
 
 .PHONY: demo
-demo: deps
+demo: deps-installed
 	@$(MAKE) --no-print-directory build
 	$(BUILD)/tact predict -a all examples/demo.s
 	$(BUILD)/tact predict -a SKL examples/demo.s
@@ -119,23 +128,50 @@ $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libt
 
 .PHONY: check
 check:
-	@sh gen/setup.sh check
+	@sh gen/setup.sh --install check
 	@$(MAKE) --no-print-directory build
 	@$(MAKE) --no-print-directory -k tests || echo 'what does not compile counts as failed'
 	@python3 tests/run.py --build $(BUILD) --cc '$(CC)'
 
 # Without a browser, and without a way to install one, it is skipped with the reason.
 .PHONY: check-web
-check-web: deps
+check-web: deps-installed
 	@$(MAKE) --no-print-directory build
-	@sh gen/setup.sh web || why='Chromium could not be installed'; \
+	@sh gen/setup.sh --install web || why='Chromium could not be installed'; \
 		python3 tests/web/check_page.py --tact $(BUILD)/tact $${why:+--skip "$$why"}
 
-.PHONY: asan
+# Other builds of the same tests.  Sanitizers make everything slower, so that nothing is timed.
+.PHONY: check-clang asan tsan
+check-clang:
+	@sh gen/setup.sh --install ci
+	@$(MAKE) --no-print-directory BUILD=build-clang CC=clang build tests
+	@python3 tests/run.py --build build-clang --cc clang layers unit cases cli example
+
 asan:
-	@sh gen/setup.sh check
+	@sh gen/setup.sh --install check
 	@$(MAKE) --no-print-directory BUILD=build-asan OPT=-O1 WERROR= CFLAGS='$(SANITIZE)' build tests
 	@python3 tests/run.py --build build-asan --slow unit fuzz cases cli
+
+# Its shadow memory does not go with random addresses of every kernel.
+tsan:
+	@sh gen/setup.sh --install ci
+	@$(MAKE) --no-print-directory BUILD=build-tsan OPT=-O1 WERROR= CFLAGS='$(SANITIZE_THREADS)' build tests
+	@setarch -R python3 tests/run.py --build build-tsan --slow unit threads
+
+# A bare Debian with git and make: what is installed by hand here cannot hide a missing step there.
+.PHONY: check-fresh
+check-fresh:
+	@sh tests/check_fresh.sh
+
+.PHONY: lint
+lint: format-check
+	@sh gen/setup.sh --install ci
+	@shellcheck $(SHELL_SRC)
+
+.PHONY: ci
+ci:
+	@sh gen/setup.sh --install ci
+	@$(MAKE) --no-print-directory lint check check-clang asan tsan check-web
 
 .PHONY: rebase
 rebase: build
@@ -211,9 +247,10 @@ format:
 	clang-format -i $(FORMATTED)
 
 format-check:
-	@if command -v clang-format >/dev/null; then clang-format --dry-run --Werror $(FORMATTED); \
-	else echo 'clang-format is not installed: nothing was checked'; fi
+	@clang-format --dry-run --Werror $(FORMATTED)
+
+SHELL_SRC = .ci/run $(wildcard gen/*.sh tests/*.sh tests/*/*.sh contrib/*/*.sh)
 
 .PHONY: clean
 clean:
-	rm -rf $(BUILD) build-asan
+	rm -rf $(BUILD) build-clang build-asan build-tsan

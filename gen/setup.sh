@@ -1,9 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Makes sure that what a step needs is installed: setup.sh build | check | web
-# Says what it installs and why, with sudo when not root; silent when nothing is missing.
+# What a step needs and the machine lacks.
+#
+# usage: setup.sh [--install] build|check|web|ci
+#
+# Silent when nothing is missing.  Otherwise it says what is missing, why, and the one command
+# that installs it, and exits with 1.  With --install it runs that command: at once when it is root,
+# after a question when there is a terminal, and never on its own with sudo.
 set -eu
+
+install=false
+if [ "${1:-}" = --install ]; then
+	install=true
+	shift
+fi
+step=${1:-build}
 
 packages=''
 why=''
@@ -21,46 +33,84 @@ header() { # header FILE PACKAGE REASON
 	need "test -e /usr/include/$1 || ls /usr/include/*/$1" "$2" "$3"
 }
 
-need 'command -v gcc || command -v clang' gcc 'compiles the C code'
-need 'test -e /usr/include/stdio.h' libc6-dev 'headers of the C library'
-need 'command -v as && command -v ar' binutils 'assembles text input, makes the library'
-need 'command -v pkg-config' pkg-config 'how programs find the library'
-header Zydis/Zydis.h libzydis-dev 'decodes x86 instructions'
-header elfutils/libdw.h libdw-dev 'reads ELF and DWARF'
-header libelf.h libelf-dev 'reads ELF'
-header sqlite3.h libsqlite3-dev 'stores blocks and measurements'
-header zstd.h libzstd-dev 'compresses traces'
-header jansson.h libjansson-dev 'reads stored results'
-case ${1:-build} in
-check)
+program() { # program NAME PACKAGE REASON
+	need "command -v $1" "$2" "$3"
+}
+
+for_build() {
+	need 'command -v gcc || command -v clang' gcc 'compiles the C code'
+	need 'test -e /usr/include/stdio.h' libc6-dev 'headers of the C library'
+	need 'command -v as && command -v ar' binutils 'assembles text input, makes the library'
+	program pkg-config pkg-config 'how programs find the library'
+	header Zydis/Zydis.h libzydis-dev 'decodes x86 instructions'
+	header elfutils/libdw.h libdw-dev 'reads ELF and DWARF'
+	header libelf.h libelf-dev 'reads ELF'
+	header sqlite3.h libsqlite3-dev 'stores blocks and measurements'
+	header zstd.h libzstd-dev 'compresses traces'
+	header jansson.h libjansson-dev 'reads stored results'
+}
+
+for_check() {
 	header cmocka.h libcmocka-dev 'runs the unit tests'
-	need 'command -v python3' python3 'drives the command-line tests'
-	need 'ls /usr/lib/*/libdnnl.so.[23] /usr/lib*/libdnnl.so.[23]' libdnnl-dev 'products of matrices, for tact tune'
-	need 'command -v qemu-x86_64' qemu-user 'runs the programs that tests collect blocks of'
-	;;
-web)
-	need 'command -v python3' python3 'drives the tests'
+	program python3 python3 'drives the command-line tests'
+	program qemu-x86_64 qemu-user 'runs the programs that tests collect blocks of'
+	need 'ls /usr/lib/*/libdnnl.so.[23] || ls /usr/lib*/libdnnl.so.[23]' libdnnl-dev \
+		'products of matrices, for tact tune'
+}
+
+for_web() {
+	program python3 python3 'drives the tests'
 	need 'command -v chromium || command -v chromium-browser' chromium 'opens pages'
+}
+
+for_ci() {
+	program clang clang 'the second compiler'
+	program clang-format clang-format 'the form of C sources'
+	program shellcheck shellcheck 'looks at shell scripts'
+	program eslint eslint 'looks at the scripts of pages'
+	program tidy tidy 'looks at the HTML of pages'
+	program setarch util-linux 'fixed addresses, for ThreadSanitizer'
+}
+
+case $step in
+build) for_build ;;
+check) for_build && for_check ;;
+web) for_build && for_web ;;
+ci) for_build && for_check && for_ci ;;
+*)
+	echo "setup.sh: '$step' is none of build, check, web and ci" >&2
+	exit 2
 	;;
 esac
 
 [ -n "$packages" ] || exit 0
 
-echo "Missing on this machine:$why"
-if ! command -v apt-get >/dev/null 2>&1; then
+echo "Missing on this machine:$why" >&2
+if ! sh -c 'command -v apt-get' >/dev/null 2>&1; then
 	echo "Please install these with your system's package manager (the names are Debian's)." >&2
 	exit 1
 fi
 sudo=''
-if [ "$(id -u)" != 0 ]; then
-	sudo=sudo
-	if ! command -v sudo >/dev/null 2>&1; then
-		echo "Not root and no sudo: please run: apt-get install$packages" >&2
+[ "$(id -u)" = 0 ] || sudo='sudo '
+line="${sudo}apt-get install --no-install-recommends$packages"
+if ! $install; then
+	echo "This installs it: $line" >&2
+	exit 1
+fi
+if [ -n "$sudo" ]; then
+	if ! [ -t 0 ]; then
+		echo "This installs it: $line" >&2
 		exit 1
 	fi
+	printf 'Run "%s" now? [y/N] ' "$line" >&2
+	read -r answer
+	case $answer in
+	y | Y | yes) ;;
+	*) exit 1 ;;
+	esac
 fi
-echo "Installing:$packages"
-export DEBIAN_FRONTEND=noninteractive
-$sudo apt-get update -qq >/dev/null || true
+echo "Installing:$packages" >&2
 # shellcheck disable=SC2086
-$sudo apt-get install -y -qq --no-install-recommends $packages >/dev/null
+${sudo} env DEBIAN_FRONTEND=noninteractive sh -c \
+	'apt-get update -qq >/dev/null || true; exec apt-get install -y -qq --no-install-recommends "$@" >/dev/null' \
+	sh $packages

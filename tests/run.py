@@ -4,7 +4,7 @@
 
 usage: run.py [--build DIR] [--cc CC] [--slow] [SUITE...]
 
-SUITE: unit hw cases cli fuzz example layers property accuracy (default: all).  The last line of the
+SUITE: unit hw cases cli fuzz threads example layers property accuracy (default: all).  The last line of the
 output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
 --slow: the build is instrumented, so that fewer mutations are tried and nothing is timed.
 """
@@ -13,6 +13,7 @@ import glob
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -171,14 +172,19 @@ def run_property(total, args):
     counted(total, 'property', [sys.executable, 'tests/property/check_bounds.py', '--tact', args.tact])
 
 
+def run_threads(total, args):
+    counted(total, 'threads', [sys.executable, 'tests/check_threads.py', '--tact', args.tact])
+
+
 def run_accuracy(total, args):
+    counted(total, 'accuracy sample', [sys.executable, 'tests/accuracy/check_sample.py', '--tact', args.tact])
     counted(total, 'accuracy', [sys.executable, 'tests/accuracy/check_accuracy.py', '--tact', args.tact])
     counted(total, 'accuracy', [sys.executable, 'tests/accuracy/check_classify.py', '--tact', args.tact])
     counted(total, 'accuracy tune', [sys.executable, 'tests/accuracy/check_tune.py', '--tact', args.tact])
 
 
 SUITES = {'layers': run_layers, 'unit': run_unit, 'hw': run_hw, 'cases': run_cases, 'cli': run_cli,
-          'fuzz': run_fuzz, 'example': run_example, 'property': run_property,
+          'fuzz': run_fuzz, 'threads': run_threads, 'example': run_example, 'property': run_property,
           'accuracy': run_accuracy}
 
 
@@ -189,6 +195,9 @@ def main():
     parser.add_argument('--slow', action='store_true')
     parser.add_argument('suites', nargs='*', choices=[*SUITES, []])
     args = parser.parse_args()
+    # Under nohup and in some jobs SIGINT is ignored, and programs that are started inherit that: tests
+    # that interrupt one would wait for ever.  A handler here means the default there.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     args.build = os.path.join(ROOT, args.build)
     args.tact = os.path.join(args.build, 'tact')
     total = Total()

@@ -29,6 +29,7 @@ import functools
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -174,6 +175,7 @@ def main():
     parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
     parser.add_argument('cases', nargs='*')
     args = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # cases must not inherit that it is ignored
     tact = os.path.abspath(args.tact)
     if not os.access(tact, os.X_OK):
         sys.exit('run.py: there is no program %s' % tact)

@@ -45,15 +45,18 @@ def run(tact, what):
 def end(tact, number, stop=False):
     p = subprocess.Popen([tact, 'trace', '-a', 'SKL', '-o', 'x.json', '--', './p', 'endless'],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for _ in range(2):  # the program and its child
-        p.stdout.readline()
-    assert len(processes()) >= 3, 'tact, the program and its child'
-    if stop:  # a reader that does not read: the program waits, and nothing is lost
-        p.send_signal(signal.SIGSTOP)
-        time.sleep(0.5)
-        p.send_signal(signal.SIGCONT)
-    p.send_signal(number)
-    err = p.communicate(timeout=30)[1]
+    try:
+        for _ in range(2):  # the program and its child
+            p.stdout.readline()
+        assert len(processes()) >= 3, 'tact, the program and its child'
+        if stop:  # a reader that does not read: the program waits, and nothing is lost
+            p.send_signal(signal.SIGSTOP)
+            time.sleep(0.5)
+            p.send_signal(signal.SIGCONT)
+        p.send_signal(number)
+        err = p.communicate(timeout=30)[1]
+    finally:  # whatever went wrong: an endless program does not outlive the test
+        p.kill()
     deadline = time.monotonic() + 10
     while processes() and time.monotonic() < deadline:
         time.sleep(0.02)
