@@ -28,13 +28,6 @@ static struct tact_topic topic_at(const struct tact_classifier *classifier, unsi
 	return topic;
 }
 
-static void add_hex(struct text *out, const uint8_t *code, size_t size)
-{
-	char *p = text_reserve(out, 2 * size);
-
-	out->size += (size_t)(put_hex(p, code, size) - p);
-}
-
 static void json_key(struct text *out, const char *key, const char *value)
 {
 	text_printf(out, ",\"%s\":", key);
@@ -60,7 +53,7 @@ static void csv_row(const struct tact_classifier *classifier, const struct class
 	const unsigned n_topics = topics_of(classifier);
 	const struct classify_block *b = r->block;
 
-	add_hex(out, b->code, b->code_size);
+	text_hex(out, b->code, b->code_size);
 	text_add(out, ",");
 	text_csv_field(out, b->app, strlen(b->app), false);
 	text_add(out, ",");
@@ -93,7 +86,7 @@ static void json_row(const struct tact_classifier *classifier, const struct clas
 	if (b->name[0])
 		json_key(out, "name", b->name);
 	text_add(out, ",\"hex\":\"");
-	add_hex(out, b->code, b->code_size);
+	text_hex(out, b->code, b->code_size);
 	text_add(out, "\"");
 	if (b->app[0])
 		json_key(out, "app", b->app);
@@ -130,7 +123,7 @@ void classify_explain(const struct tact_classifier *classifier, const struct tac
 	uint64_t count;
 	int topic;
 
-	add_hex(out, r->block->code, r->block->code_size);
+	text_hex(out, r->block->code, r->block->code_size);
 	if (strcmp(r->status, "ok") != 0) {
 		text_printf(out, "\nCategory: none (%s)\n\n",
 			    !strcmp(r->status, "no_uops") ? "no uop needs a port of the model"

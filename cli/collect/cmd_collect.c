@@ -125,19 +125,11 @@ static bool ends_in(const char *name, const char *suffix)
 
 /* ---- rows ---- */
 
-static void add_hex(struct text *text, const uint8_t *code, size_t size)
-{
-	char *p = text_reserve(text, 2 * size);
-
-	put_hex(p, code, size);
-	text->size += 2 * size;
-}
-
 static void add_csv(struct collector *p, const struct tact_collect_block *b)
 {
 	struct text *t = &p->text;
 
-	add_hex(t, b->code, b->code_size);
+	text_hex(t, b->code, b->code_size);
 	text_add(t, ",");
 	text_csv_field(t, p->app, strlen(p->app), false);
 	if (p->is_static)
@@ -156,7 +148,7 @@ static void add_json(struct collector *p, const struct tact_collect_block *b)
 	struct text *t = &p->text;
 
 	text_add(t, "{\"schema\":\"tact.collect/1\",\"hex\":\"");
-	add_hex(t, b->code, b->code_size);
+	text_hex(t, b->code, b->code_size);
 	text_add(t, "\",\"app\":");
 	text_json_string(t, p->app, strlen(p->app));
 	if (!p->is_static)

@@ -60,6 +60,24 @@ void *cli_realloc(void *old, size_t size)
 	return memory;
 }
 
+char *cli_string(struct text *text)
+{
+	char *string = text_string(text);
+
+	if (!string)
+		cli_out_of_memory();
+	return string;
+}
+
+char *cli_reserve(struct text *text, size_t room)
+{
+	char *p = text_reserve(text, room);
+
+	if (!p)
+		cli_out_of_memory();
+	return p;
+}
+
 void cli_fill_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

@@ -53,6 +53,14 @@ _Noreturn void cli_out_of_memory(void);
 void *cli_alloc(size_t size);
 void *cli_realloc(void *old, size_t size);
 
+/* A text as a string, which is there as long as the text is not touched; ends the program if
+ * memory ran out while it was made.
+ */
+char *cli_string(struct text *text);
+
+/* text_reserve that does not fail. */
+char *cli_reserve(struct text *text, size_t room);
+
 /* A descriptor of 0, 1 and 2 that is closed would be given to the next file that is opened, and
  * output meant for the user would land in it: fills the gaps with something that refuses.
  */

@@ -402,16 +402,6 @@ struct tact_store_filter dataset_filter(const struct dataset *d)
 	};
 }
 
-void dataset_add_exact(struct text *out, double value)
-{
-	char digits[40];
-
-	snprintf(digits, sizeof(digits), "%.15g", value);
-	if (strtod(digits, NULL) != value)
-		snprintf(digits, sizeof(digits), "%.17g", value);
-	text_add(out, digits);
-}
-
 void dataset_add_string(struct text *out, const char *key, const char *value)
 {
 	text_printf(out, ",\"%s\":", key);

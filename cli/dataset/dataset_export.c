@@ -126,26 +126,19 @@ static void set_number(struct record *r, enum column column, double number)
 	r->value[column].number = number;
 }
 
-static void add_hex(struct text *out, const uint8_t *code, size_t size)
-{
-	char *p = text_reserve(out, 2 * size);
-
-	out->size += (size_t)(put_hex(p, code, size) - p);
-}
-
 static void write_csv(struct text *out, const struct tact_store_block *block, const char *kind,
 		      const struct record *r)
 {
-	add_hex(out, block->code, block->code_size);
+	text_hex(out, block->code, block->code_size);
 	text_printf(out, ",%s", kind);
 	for (size_t i = 0; i < N_COLUMNS; i++) {
 		text_add(out, ",");
 		if (r->value[i].type == TEXT)
 			text_csv_field(out, r->value[i].text, r->value[i].size, false);
 		else if (r->value[i].type == NUMBER)
-			dataset_add_exact(out, r->value[i].number);
+			text_exact(out, r->value[i].number);
 		else if (r->value[i].type == HEX)
-			add_hex(out, r->value[i].text, r->value[i].size);
+			text_hex(out, r->value[i].text, r->value[i].size);
 	}
 	text_add(out, "\n");
 }
@@ -154,7 +147,7 @@ static void write_json(struct text *out, const struct tact_store_block *block, c
 		       const struct record *r)
 {
 	text_add(out, "{\"schema\":\"tact.dataset/1\",\"hex\":\"");
-	add_hex(out, block->code, block->code_size);
+	text_hex(out, block->code, block->code_size);
 	text_printf(out, "\",\"record\":\"%s\"", kind);
 	for (size_t i = 0; i < N_COLUMNS; i++) {
 		if (r->value[i].type == NOTHING)
@@ -163,10 +156,10 @@ static void write_json(struct text *out, const struct tact_store_block *block, c
 		if (r->value[i].type == TEXT) {
 			text_json_string(out, r->value[i].text, r->value[i].size);
 		} else if (r->value[i].type == NUMBER) {
-			dataset_add_exact(out, r->value[i].number);
+			text_exact(out, r->value[i].number);
 		} else {
 			text_add(out, "\"");
-			add_hex(out, r->value[i].text, r->value[i].size);
+			text_hex(out, r->value[i].text, r->value[i].size);
 			text_add(out, "\"");
 		}
 	}

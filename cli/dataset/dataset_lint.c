@@ -24,9 +24,7 @@ static void add_text(struct text *out, const struct finding *f)
 {
 	text_printf(out, "%s: ", dataset_check_names[check_index(f->check)]);
 	if (f->code) {
-		char *p = text_reserve(out, 2 * f->code_size);
-
-		out->size += (size_t)(put_hex(p, f->code, f->code_size) - p);
+		text_hex(out, f->code, f->code_size);
 		text_add(out, ": ");
 	}
 	if (*f->machine)
@@ -44,11 +42,8 @@ static void add_csv(struct text *out, const struct finding *f)
 	const char *const words[] = {f->what, f->todo};
 
 	text_printf(out, "%s,", dataset_check_names[check_index(f->check)]);
-	if (f->code) {
-		char *p = text_reserve(out, 2 * f->code_size);
-
-		out->size += (size_t)(put_hex(p, f->code, f->code_size) - p);
-	}
+	if (f->code)
+		text_hex(out, f->code, f->code_size);
 	for (size_t i = 0; i < CLI_ARRAY_SIZE(names); i++) {
 		text_add(out, ",");
 		text_csv_field(out, names[i], strlen(names[i]), false);
@@ -77,11 +72,8 @@ static void add_json(struct text *out, const struct finding *f)
 	text_printf(out, "{\"schema\":\"tact.dataset.lint/1\",\"check\":\"%s\"",
 		    dataset_check_names[check_index(f->check)]);
 	if (f->code) {
-		char *p;
-
 		text_add(out, ",\"hex\":\"");
-		p = text_reserve(out, 2 * f->code_size);
-		out->size += (size_t)(put_hex(p, f->code, f->code_size) - p);
+		text_hex(out, f->code, f->code_size);
 		text_add(out, "\"");
 	}
 	for (size_t i = 0; i < CLI_ARRAY_SIZE(names); i++)

@@ -108,7 +108,7 @@ static void add_csv(struct statistics *s, const struct tact_count *c)
 	}
 	text_printf(&s->text, ",%lld,", (long long)c->n);
 	if (isfinite(c->weight))
-		dataset_add_exact(&s->text, c->weight);
+		text_exact(&s->text, c->weight);
 	text_add(&s->text, "\n");
 }
 
@@ -125,7 +125,7 @@ static void add_json(struct statistics *s, const struct tact_count *c)
 	text_printf(&s->text, ",\"count\":%lld", (long long)c->n);
 	if (isfinite(c->weight)) {
 		text_add(&s->text, ",\"weight\":");
-		dataset_add_exact(&s->text, c->weight);
+		text_exact(&s->text, c->weight);
 	}
 	text_add(&s->text, "}\n");
 }

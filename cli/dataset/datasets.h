@@ -69,8 +69,6 @@ const char *dataset_file_name(const char *path);
 /* The filter that the options make. */
 struct tact_store_filter dataset_filter(const struct dataset *d);
 
-/* A number that reads back as the same one. */
-void dataset_add_exact(struct text *out, double value);
 /* ,"key":"value" */
 void dataset_add_string(struct text *out, const char *key, const char *value);
 const char *dataset_mode_name(enum tact_mode mode);

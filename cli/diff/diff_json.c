@@ -117,8 +117,7 @@ static void add_hex(const char *key, const struct tact_result_row *row, struct t
 	if (!row || !row->code_size)
 		return;
 	text_printf(out, ",\"%s\":\"", key);
-	put_hex(text_reserve(out, 2 * row->code_size), row->code, row->code_size);
-	out->size += 2 * row->code_size;
+	text_hex(out, row->code, row->code_size);
 	text_add(out, "\"");
 }
 

@@ -25,11 +25,9 @@ static void add_hex_lines(const struct evaluate_rows *rows, const struct batch *
 {
 	for (size_t i = b->done; i < b->n; i++) {
 		size_t row = b->row[i], size = rows->row[row].size;
-		char *p = text_reserve(input, 2 * size + 1);
 
-		p = put_hex(p, evaluate_code(rows, row), size);
-		*p++ = '\n';
-		input->size = (size_t)(p - input->data);
+		text_hex(input, evaluate_code(rows, row), size);
+		text_add(input, "\n");
 	}
 }
 

@@ -187,9 +187,8 @@ static void add_row(const struct evaluator *p, size_t i, struct text *out)
 {
 	const struct evaluate_row *row = &p->rows.row[i];
 	const struct evaluate_set *set = &p->rows.set[row->set];
-	char *to = text_reserve(out, 2 * row->size);
 
-	out->size = (size_t)(put_hex(to, evaluate_code(&p->rows, i), row->size) - out->data);
+	text_hex(out, evaluate_code(&p->rows, i), row->size);
 	text_printf(out, ",%s,%s,%.6g", tact_arch_name(p->arch[set->arch]),
 		    evaluate_mode_name(set->mode), p->rows.measured[i]);
 	for (size_t m = 0; m < p->n_models; m++) {

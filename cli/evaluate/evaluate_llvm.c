@@ -49,7 +49,7 @@ static const char *cpu_name(const struct tact_arch *arch)
 static void add_byte(struct text *out, unsigned byte)
 {
 	static const char digits[] = "0123456789abcdef";
-	char *p = text_reserve(out, 5);
+	char *p = cli_reserve(out, 5);
 
 	p[0] = '0';
 	p[1] = 'x';

@@ -207,9 +207,7 @@ static void add_block(const struct evaluator *p, struct evaluate_loader *l, size
 	struct text place = {0};
 
 	text_add(out, "{\"hex\":\"");
-	out->size = (size_t)(put_hex(text_reserve(out, 2 * row->size), evaluate_code(&p->rows, i),
-				     row->size) -
-			     out->data);
+	text_hex(out, evaluate_code(&p->rows, i), row->size);
 	text_add(out, "\"");
 	add_string(out, "arch", tact_arch_name(p->arch[set->arch]));
 	add_string(out, "mode", evaluate_mode_name(set->mode));

@@ -92,7 +92,7 @@ static void give(const struct exchange *x, struct pipes *p, size_t *given)
 static void take(const struct exchange *x, struct pipes *p)
 {
 	enum { ROOM = 1 << 16 };
-	ssize_t n = read(p->from, text_reserve(x->output, ROOM), ROOM);
+	ssize_t n = read(p->from, cli_reserve(x->output, ROOM), ROOM);
 
 	if (n > 0)
 		x->output->size += (size_t)n;

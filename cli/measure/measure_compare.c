@@ -175,7 +175,7 @@ static void csv_table(const struct comparison *c, struct text *out)
 	for (size_t i = 0; i < c->n; i++) {
 		const struct row *r = &c->rows[i];
 
-		measure_add_hex(out, r->code, r->code_size);
+		text_hex(out, r->code, r->code_size);
 		text_printf(out, ",%s,%s,%s,", measure_mode_name(r->mode),
 			    measure_init_name(r->init), tact_arch_name(r->arch));
 		text_number(out, r->measured);
@@ -197,7 +197,7 @@ static void json_table(const struct comparison *c, struct text *out)
 		const struct row *r = &c->rows[i];
 
 		text_add(out, "{\"schema\":\"tact.compare/1\",\"hex\":\"");
-		measure_add_hex(out, r->code, r->code_size);
+		text_hex(out, r->code, r->code_size);
 		text_add(out, "\"");
 		if (r->name[0])
 			measure_json_string(out, "name", r->name);

@@ -39,11 +39,6 @@ const char *measure_init_name(enum tact_init init)
 	return init == TACT_INIT_STACK ? "stack" : init == TACT_INIT_SAME ? "same" : "diff";
 }
 
-void measure_add_hex(struct text *out, const uint8_t *code, size_t size)
-{
-	out->size = (size_t)(put_hex(text_reserve(out, 2 * size + 1), code, size) - out->data);
-}
-
 void measure_json_string(struct text *out, const char *key, const char *value)
 {
 	text_printf(out, ",\"%s\":", key);
@@ -59,7 +54,7 @@ void measure_add_label(struct text *out, const char *name, const uint8_t *code, 
 		text_add(out, name);
 		return;
 	}
-	measure_add_hex(out, code, bytes);
+	text_hex(out, code, bytes);
 	if (bytes < size)
 		text_add(out, "...");
 }
@@ -74,7 +69,7 @@ static void csv_row(const struct measure_block *block, const struct tact_measure
 	if (block->text[0])
 		text_csv_field(out, block->text, strlen(block->text), true);
 	else
-		measure_add_hex(out, block->code, block->code_size);
+		text_hex(out, block->code, block->code_size);
 	if (!m) {
 		text_add(out, ",,bad_hex,,,,,,,");
 		text_csv_field(out, block->why, strlen(block->why), false);
@@ -127,7 +122,7 @@ static void json_row(const struct measure_block *block, const struct tact_measur
 		return;
 	}
 	text_add(out, ",\"hex\":\"");
-	measure_add_hex(out, block->code, block->code_size);
+	text_hex(out, block->code, block->code_size);
 	text_add(out, "\"");
 	measure_json_string(out, "mode", measure_mode_name(m->mode));
 	measure_json_string(out, "init", measure_init_name(m->init));

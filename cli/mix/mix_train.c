@@ -79,7 +79,7 @@ static int print(const struct tact_mix_rule *rule)
 	struct text text = {0};
 	struct output out;
 
-	tact_mix_rule_print(rule, text_reserve(&text, size), size);
+	tact_mix_rule_print(rule, cli_reserve(&text, size), size);
 	text.size = size - 1;
 	output_open(&out, NULL);
 	output_write(&out, &text);

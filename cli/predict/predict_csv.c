@@ -92,6 +92,8 @@ static void add_row(struct predict_worker *w, const struct source_block *block, 
 	char *p = text_reserve(out, region->text_size + 2 * region->code_size + ROW_ROOM +
 					    PREDICT_CSV_ROOM);
 
+	if (!p)
+		return;
 	p = put_digits(p, region);
 	*p++ = ',';
 	p = put(p, arch);
@@ -120,9 +122,7 @@ static void add_failure(const struct predictor *p, const struct source_block *bl
 	if (region->text_size)
 		text_csv_field(out, region->text, region->text_size, true);
 	else
-		out->size = (size_t)(put_hex(text_reserve(out, 2 * region->code_size), region->code,
-					     region->code_size) -
-				     out->data);
+		text_hex(out, region->code, region->code_size);
 	text_printf(out, ",%s,%s,", tact_arch_name(p->archs.arch[arch]), modes[p->mode]);
 	if (p->n_alignments > 1)
 		text_printf(out, "%u,", alignment);

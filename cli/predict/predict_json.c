@@ -25,7 +25,7 @@ void predict_json_number(struct text *out, const char *key, double value)
 void predict_json_hex(struct text *out, const uint8_t *code, size_t size)
 {
 	text_add(out, "\"");
-	out->size = (size_t)(put_hex(text_reserve(out, 2 * size), code, size) - out->data);
+	text_hex(out, code, size);
 	text_add(out, "\"");
 }
 

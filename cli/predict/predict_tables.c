@@ -149,9 +149,7 @@ void predict_bytes(const struct tact_block *block, size_t i, struct text *out)
 	const uint8_t *code = tact_block_code(block, &size);
 	size_t start = out->size;
 
-	out->size =
-		(size_t)(put_hex(text_reserve(out, 2 * (end - begin)), code + begin, end - begin) -
-			 out->data);
+	text_hex(out, code + begin, end - begin);
 	text_pad(out, 16, start);
 	text_add(out, "  ");
 }

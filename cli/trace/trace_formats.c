@@ -45,8 +45,7 @@ static void add_csv_place(struct text *out, const char *kind, const struct tact_
 		text_printf(out, "0x%" PRIx64, address);
 	text_add(out, ",");
 	if (size) {
-		put_hex(text_reserve(out, 2 * size), code, size);
-		out->size += 2 * size;
+		text_hex(out, code, size);
 	}
 	text_add(out, ",");
 }
@@ -231,8 +230,7 @@ static void add_row(const struct tact_result_row *row, enum tact_result_kind kin
 		text_printf(out, ",\"address\":\"0x%" PRIx64 "\"", row->address);
 	if (row->code_size) {
 		text_add(out, ",\"hex\":\"");
-		put_hex(text_reserve(out, 2 * row->code_size), row->code, row->code_size);
-		out->size += 2 * row->code_size;
+		text_hex(out, row->code, row->code_size);
 		text_add(out, "\"");
 	}
 	if (row->bottlenecks)

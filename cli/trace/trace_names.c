@@ -84,7 +84,7 @@ static bool read_all(int fd, struct text *text)
 
 	if (size <= 0)
 		return false;
-	n = pread(fd, text_reserve(text, (size_t)size), (size_t)size, 0);
+	n = pread(fd, cli_reserve(text, (size_t)size), (size_t)size, 0);
 	if (n != (ssize_t)size)
 		return false;
 	text->size += (size_t)size;

@@ -143,9 +143,8 @@ static void text_labels(struct text *out, const char *title, struct rows *r, cha
 static void add_hex(struct text *out, const struct tact_tune_row *row, size_t most)
 {
 	size_t n = row->code_size < most ? row->code_size : most;
-	char *end = put_hex(text_reserve(out, 2 * n), row->code, n);
 
-	out->size = (size_t)(end - out->data);
+	text_hex(out, row->code, n);
 	if (n < row->code_size)
 		text_add(out, "...");
 }

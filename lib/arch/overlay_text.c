@@ -16,6 +16,7 @@
 
 #include "arch/arch.h"
 #include "arch/notation.h"
+#include "base/text.h"
 
 static const char *const situations[ARCH_N_SITUATIONS] = {"plain", "indexed", "same"};
 
@@ -177,20 +178,18 @@ int arch_view_print(const struct arch_view *view, char *text, size_t size)
 }
 
 /* Parameters that are not those of `base`. */
-static void save_params(struct tact_text *t, const struct tact_arch *arch,
-			const struct tact_arch *base)
+static void save_params(struct text *t, const struct tact_arch *arch, const struct tact_arch *base)
 {
 	struct tact_param mine, its;
 
 	for (size_t i = 0; tact_arch_param(arch, i, &mine); i++) {
 		tact_arch_param(base, i, &its);
 		if (strcmp(mine.value, its.value))
-			tact_text_put(t, "%s = %s\n", mine.name, mine.value);
+			text_printf(t, "%s = %s\n", mine.name, mine.value);
 	}
 }
 
-static void save_forms(struct tact_text *t, const struct tact_arch *arch,
-		       const struct tact_arch *base)
+static void save_forms(struct text *t, const struct tact_arch *arch, const struct tact_arch *base)
 {
 	char mine[4096], its[4096];
 	struct arch_view view;
@@ -206,8 +205,8 @@ static void save_forms(struct tact_text *t, const struct tact_arch *arch,
 			if (arch_view_of(base, form, s, &view))
 				arch_view_print(&view, its, sizeof(its));
 			if (strcmp(mine, its))
-				tact_text_put(t, "%s\t%s\t%s\n", tact_form_name(form),
-					      situations[k], mine);
+				text_printf(t, "%s\t%s\t%s\n", tact_form_name(form), situations[k],
+					    mine);
 		}
 	}
 }
@@ -216,17 +215,17 @@ int tact_arch_save(const struct tact_arch *arch, const char *path, const char *c
 		   struct tact_diag *diag)
 {
 	const struct tact_arch *base = arch ? tact_arch_find(arch->name) : NULL;
-	struct tact_text text = {0};
+	struct text text = {0};
 	int status;
 
 	if (!base || !path)
 		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
-	tact_text_comment(&text, comment);
+	text_comment(&text, comment);
 	save_params(&text, arch, base);
 	if (arch->overlay)
 		save_forms(&text, arch, base);
 	status = text.failed ? tact_fail(diag, TACT_E_NOMEM, "out of memory")
 			     : tact_file_write(path, text.data, text.size, diag);
-	tact_text_fini(&text);
+	text_free(&text);
 	return status;
 }

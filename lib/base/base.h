@@ -47,17 +47,6 @@ uint64_t tact_hash_bytes(const void *data, size_t size);
  */
 long tact_hex_decode(uint8_t *out, const char *text, size_t size, size_t *bad);
 
-/* Text that is made piece by piece.  All zero is an empty one; what fails shows in `failed`. */
-struct tact_text {
-	char *data; /* owned */
-	size_t size, capacity;
-	bool failed; /* out of memory: the text is not whole */
-};
-void tact_text_put(struct tact_text *text, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-void tact_text_comment(struct tact_text *text, const char *comment); /* lines behind "# " */
-void tact_text_fini(struct tact_text *text);
-
 /* Writes a file, in place or, so that there always is a whole one, by way of PATH.new.
  * Return -TACT_E_IO.
  */

@@ -1,52 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text that is made piece by piece, and files that are written as a whole.
+ * Files that are written as a whole.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"
-
-void tact_text_put(struct tact_text *t, const char *format, ...)
-{
-	va_list args;
-	int n;
-
-	if (t->failed)
-		return;
-	va_start(args, format);
-	n = vsnprintf(NULL, 0, format, args);
-	va_end(args);
-	if (n < 0 || tact_grow(&t->data, &t->capacity, t->size + (size_t)n + 1, 1) < 0) {
-		t->failed = true;
-		return;
-	}
-	va_start(args, format);
-	vsnprintf(t->data + t->size, (size_t)n + 1, format, args);
-	va_end(args);
-	t->size += (size_t)n;
-}
-
-void tact_text_comment(struct tact_text *t, const char *comment)
-{
-	while (comment && *comment) {
-		size_t n = strcspn(comment, "\n");
-
-		tact_text_put(t, "# %.*s\n", (int)n, comment);
-		comment += n + (comment[n] == '\n');
-	}
-}
-
-void tact_text_fini(struct tact_text *t)
-{
-	free(t->data);
-	*t = (struct tact_text){0};
-}
 
 static int write_all(int fd, const char *data, size_t size)
 {
