@@ -44,6 +44,7 @@ CLI_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 GEN_SRC := $(sort $(wildcard gen/*.c lib/base/*.c)) lib/arch/params.c lib/arch/notation.c
 TABLES := $(BUILD)/gen/forms.inc $(BUILD)/gen/archs.inc
+ISAS := $(sort $(notdir $(patsubst %/,%,$(wildcard lib/isa/*/))))
 DATA := $(wildcard data/arch/*.arch data/insn/*.tsv)
 
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
@@ -78,11 +79,18 @@ $(BUILD)/gen/gen_tables: $(GEN_SRC) gen/gen.h $(wildcard lib/base/*.h) $(addpref
 $(TABLES) &: $(BUILD)/gen/gen_tables $(DATA)
 	$(BUILD)/gen/gen_tables data $(BUILD)/gen $(ARCHS)
 
-$(BUILD)/%.o: %.c | $(TABLES)
+# An instruction set is a folder of lib/isa; one that can be measured is a folder of lib/measure, too.
+$(BUILD)/gen/isas.inc: $(wildcard lib/isa/*/)
+	@mkdir -p $(@D)
+	@{ printf 'extern const struct tact_isa isa_%s;\n' $(ISAS); \
+	   echo "#define ISA_LIST $(ISAS:%=&isa_%,)"; } > $@.new
+	@if cmp -s $@.new $@; then touch $@; else mv $@.new $@; fi
+
+$(BUILD)/%.o: %.c | $(TABLES) $(BUILD)/gen/isas.inc
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/lib/isa/form.o $(BUILD)/lib/arch/arch.o: $(TABLES)
+$(BUILD)/lib/isa/x86/form.o $(BUILD)/lib/arch/arch.o: $(TABLES)
 
 $(BUILD)/libtact.a: $(LIB_OBJ)
 	rm -f $@

@@ -46,6 +46,7 @@ void gen_cpu_write(FILE *f, const char *data, const struct gen_cpu *cpu)
 {
 	char path[MAX_PATH], line[MAX_LINE], *name, *value;
 	int n_params = 0, status;
+	bool has_isa = false;
 	FILE *in;
 
 	snprintf(path, sizeof(path), "%s/arch/%s.arch", data, cpu->name);
@@ -70,11 +71,18 @@ void gen_cpu_write(FILE *f, const char *data, const struct gen_cpu *cpu)
 			fprintf(f, ".%s = \"%s\", ", name, value);
 			continue;
 		}
+		if (!strcmp(name, "isa")) {
+			fprintf(f, ".isa = &isa_%s, ", value);
+			has_isa = true;
+			continue;
+		}
 		if (!n_params++)
 			fprintf(f, ".params = { ");
 		write_param(f, name, value);
 	}
 	fprintf(f, "} },\n");
+	if (!has_isa)
+		gen_die("'isa = NAME' is missing");
 	if (n_params != count_params())
 		gen_die("%d parameters instead of %d", n_params, count_params());
 	fclose(in);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact/insn.h>
 #include <tact/status.h>
 
 #ifdef __cplusplus
@@ -30,6 +31,9 @@ const struct tact_arch *tact_arch_host(void);
 const char *tact_arch_name(const struct tact_arch *arch);      /* "SKL" */
 const char *tact_arch_full_name(const struct tact_arch *arch); /* "Skylake" */
 const char *tact_arch_llvm_name(const struct tact_arch *arch); /* "skylake" */
+
+/* The instruction set that it executes. */
+const struct tact_isa *tact_arch_isa(const struct tact_arch *arch);
 
 /* Number of instruction forms with data, and whether there is data for one of them. */
 unsigned tact_arch_form_count(const struct tact_arch *arch);

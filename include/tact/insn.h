@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One decoded x86-64 instruction, with everything that a model needs to know about it.
+ * Instruction sets, and one decoded instruction with everything that a model needs to know about
+ * it.
  */
 #ifndef TACT_INSN_H
 #define TACT_INSN_H
@@ -107,9 +108,20 @@ enum tact_value_effect {
 	TACT_VALUE_CONSTANT /* the immediate */
 };
 
+/* Where execution goes behind an instruction. */
+enum tact_flow {
+	TACT_FLOW_NEXT,
+	TACT_FLOW_BRANCH, /* to the target or on, whatever decides that */
+	TACT_FLOW_JUMP,
+	TACT_FLOW_CALL,
+	TACT_FLOW_RETURN,
+	TACT_FLOW_KERNEL, /* a system call: comes back behind it, as a rule */
+	TACT_FLOW_STOP	  /* does not go on */
+};
+
 struct tact_insn {
 	uint16_t form;	     /* number of its form in the tables, TACT_FORM_NONE if it has none */
-	uint16_t mnemonic;   /* Zydis' number */
+	uint16_t mnemonic;   /* the set's number of it */
 	uint32_t attributes; /* bits of enum tact_insn_attribute */
 	uint8_t length;
 	uint8_t opcode_offset;		   /* of the opcode byte, behind prefixes and escapes */
@@ -118,6 +130,7 @@ struct tact_insn {
 	uint8_t flags_read, flags_written; /* bits of enum tact_flag_group */
 	uint8_t value_effect;		   /* enum tact_value_effect */
 	uint8_t n_operands;
+	uint8_t flow;	      /* enum tact_flow */
 	int8_t stack_change;  /* of push, pop, call, ret: change of rsp in bytes */
 	int64_t displacement; /* of the explicit memory operand */
 	int64_t immediate;    /* the first one, sign-extended; of a relative branch: its offset */
@@ -125,6 +138,38 @@ struct tact_insn {
 };
 
 #define TACT_FORM_NONE 0xffff
+
+/* An instruction set; all of them live as long as the program. */
+struct tact_isa;
+
+/* By its name, as in .arch files; NULL: there is none. */
+const struct tact_isa *tact_isa_find(const char *name);
+
+/* The sets that this library was built with; NULL gives the first one, the last one gives NULL. */
+const struct tact_isa *tact_isa_next(const struct tact_isa *previous);
+
+const char *tact_isa_name(const struct tact_isa *isa);	/* as in .arch files */
+const char *tact_isa_title(const struct tact_isa *isa); /* for people */
+
+/* Decodes one instruction.  Returns its length, or -TACT_E_DECODE.  Does not allocate. */
+int tact_isa_decode(const struct tact_isa *isa, struct tact_insn *insn, const uint8_t *code,
+		    size_t size);
+
+/* Writes assembly text; relative targets are given as if code[0] were at `address`.
+ * Returns the length of the text (less than size), or -TACT_E_DECODE.
+ */
+int tact_isa_format(const struct tact_isa *isa, const uint8_t *code, size_t code_size,
+		    uint64_t address, char *text, size_t size);
+
+/* Number of forms that the tables of the set know, the name of one ("ADD (R64, I8)"), and the
+ * number of a name or TACT_FORM_NONE.
+ */
+unsigned tact_isa_form_count(const struct tact_isa *isa);
+const char *tact_isa_form_name(const struct tact_isa *isa, unsigned form);
+unsigned tact_isa_form_find(const struct tact_isa *isa, const char *name);
+
+/* Name of a renamed register; "none" for numbers that are none. */
+const char *tact_isa_reg_name(const struct tact_isa *isa, unsigned reg);
 
 /* Decodes one instruction.  Returns its length, or -TACT_E_DECODE.  Does not allocate. */
 int tact_decode(struct tact_insn *insn, const uint8_t *code, size_t size);

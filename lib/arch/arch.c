@@ -10,6 +10,8 @@
 
 #include "arch/arch.h"
 
+#include "isas.inc" /* of which one stands in each entry of archs */
+
 #include "archs.inc"
 
 enum { MAX_LINE = 4096 };
@@ -116,6 +118,11 @@ const char *tact_arch_llvm_name(const struct tact_arch *arch)
 	return arch->llvm_name;
 }
 
+const struct tact_isa *tact_arch_isa(const struct tact_arch *arch)
+{
+	return arch->isa;
+}
+
 bool tact_arch_has_form(const struct tact_arch *arch, unsigned form)
 {
 	return arch_record_of(arch, form) != NULL;
@@ -169,7 +176,8 @@ static int read_params(struct tact_arch *arch, FILE *f, struct tact_diag *diag)
 		if (status < 0)
 			return tact_fail_at(diag, TACT_E_FORMAT, n, 0, "'name = value' expected");
 		if (!status || !strcmp(name, "name") || !strcmp(name, "full_name") ||
-		    !strcmp(name, "llvm_name") || !strcmp(name, "cpuid"))
+		    !strcmp(name, "llvm_name") || !strcmp(name, "cpuid") ||
+		    !strcmp(name, "isa"))
 			continue;
 		status = params_set(&arch->params, name, value, diag);
 		if (status < 0) {

@@ -10,8 +10,10 @@
 #include "arch/params.h"
 #include "arch/table.h"
 #include "base/base.h"
+#include "isa/isa.h"
 
 struct tact_arch {
+	const struct tact_isa *isa;
 	const char *name, *full_name, *llvm_name;
 	const char *cpuid; /* "6-85:5-7 6-106": family-model:first stepping-last stepping */
 	struct arch_params params;

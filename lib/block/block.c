@@ -9,6 +9,7 @@
 
 enum {
 	PADDING = 16,
+	LAYOUTS = 32,
 	/* Above this many remembered instructions the cache starts anew: bounds memory at some 35
 	 * MB whatever the input.  BHive's 230,000 blocks have 50,000 different heads.
 	 */
@@ -39,7 +40,7 @@ int tact_block_create(struct tact_block **out, const struct tact_arch *arch,
 		free(block);
 		return tact_fail(diag, TACT_E_INVAL, "options that this library does not know");
 	}
-	if (isa_cache_init(&block->cache) < 0) {
+	if (isa_cache_init(&block->cache, arch->isa) < 0) {
 		free(block);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
@@ -89,6 +90,10 @@ static void forget_lowered(struct tact_block *block)
 
 static int decode(struct tact_block *block, struct tact_diag *diag)
 {
+	/* Of the instructions from `offset` on: one call of the set for most blocks. */
+	struct isa_layout layouts[LAYOUTS];
+	size_t n = 0, at = 0;
+
 	if (block->cache.n_entries > CACHE_LIMIT) {
 		isa_cache_flush(&block->cache);
 		forget_lowered(block);
@@ -103,7 +108,12 @@ static int decode(struct tact_block *block, struct tact_diag *diag)
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 		bi = &block->insns[block->n_insns];
 		memset(bi, 0, sizeof(*bi));
-		entry = isa_cache_decode(&block->cache, block->code + offset,
+		if (at == n) {
+			n = block->cache.isa->lay_out(layouts, LAYOUTS, block->code + offset,
+						      block->code_size - offset);
+			at = 0;
+		}
+		entry = isa_cache_decode(&block->cache, &layouts[at], block->code + offset,
 					 block->code_size - offset, &bi->constants);
 		if (entry == -TACT_E_NOMEM)
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
@@ -119,6 +129,8 @@ static int decode(struct tact_block *block, struct tact_diag *diag)
 		bi->offset = (uint32_t)offset;
 		offset += bi->constants.length;
 		block->n_insns++;
+		if (bi->constants.length != layouts[at++].length)
+			at = n;
 	}
 	return 0;
 }

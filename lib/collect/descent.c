@@ -10,6 +10,7 @@
 
 #include "collect/collect.h"
 #include "isa/isa.h"
+#include "isa/x86/x86.h"
 
 /* What is known of a byte of code. */
 enum {

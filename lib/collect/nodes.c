@@ -134,6 +134,12 @@ static int length_at(const uint8_t *code, size_t size, struct tact_insn *insn)
 	return length > 0 ? length : 0;
 }
 
+/* The length as far as it can be told without decoding, or 0. */
+static int lay_out_one(struct isa_layout *layout, const uint8_t *code, size_t size)
+{
+	return tact_isa_next(NULL)->lay_out(layout, 1, code, size) ? layout->length : 0;
+}
+
 /* Whether a layer has other code where this would go. */
 static bool conflicts(const struct collect_nodes *n, uint32_t layer, uint32_t space, uint64_t place,
 		      const uint8_t *code, size_t size)
@@ -143,7 +149,7 @@ static bool conflicts(const struct collect_nodes *n, uint32_t layer, uint32_t sp
 	size_t at = 0;
 
 	while (at < size) {
-		int length = isa_layout_of(&layout, code + at, size - at);
+		int length = lay_out_one(&layout, code + at, size - at);
 		const struct node *x;
 
 		if (!length)

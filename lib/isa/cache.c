@@ -10,9 +10,10 @@ enum {
 	ZERO_IMMEDIATE = 16 /* in the key's last byte: forms with an immediate of 0 are their own */
 };
 
-int isa_cache_init(struct isa_cache *cache)
+int isa_cache_init(struct isa_cache *cache, const struct tact_isa *isa)
 {
 	memset(cache, 0, sizeof(*cache));
+	cache->isa = isa;
 	cache->n_slots = FIRST_SLOTS;
 	cache->slots = calloc(cache->n_slots, sizeof(*cache->slots));
 	return cache->slots ? 0 : -TACT_E_NOMEM;
@@ -111,7 +112,7 @@ static long decode_entry(struct isa_cache *cache, const uint8_t *code, size_t si
 	if (tact_grow(&cache->entries, &cache->capacity, cache->n_entries + 1,
 		      sizeof(*cache->entries)) < 0)
 		return -TACT_E_NOMEM;
-	if (tact_decode(&cache->entries[cache->n_entries], code, size) < 0)
+	if (cache->isa->decode(&cache->entries[cache->n_entries], code, size) < 0)
 		return -TACT_E_DECODE;
 	return (long)cache->n_entries++;
 }
@@ -122,27 +123,26 @@ static void take_decoded(struct isa_instance *instance, const struct tact_insn *
 	*instance = (struct isa_instance){insn->displacement, insn->immediate, insn->length};
 }
 
-long isa_cache_decode(struct isa_cache *cache, const uint8_t *code, size_t size,
-		      struct isa_instance *instance)
+long isa_cache_decode(struct isa_cache *cache, const struct isa_layout *layout, const uint8_t *code,
+		      size_t size, struct isa_instance *instance)
 {
-	struct isa_layout layout;
 	struct isa_slot *slot;
 	const uint8_t *p;
 	uint64_t key[2];
 	long n;
 
-	if (!isa_layout_of(&layout, code, size) || layout.head > MAX_HEAD) {
+	if (!layout->length || layout->head > MAX_HEAD) {
 		/* Rare encodings are decoded anew each time. */
 		n = decode_entry(cache, code, size);
 		if (n >= 0)
 			take_decoded(instance, &cache->entries[n]);
 		return n;
 	}
-	load_key(key, code, layout.head);
-	((uint8_t *)key)[15] = layout.head;
-	if (layout.imm_is_register)
-		((uint8_t *)key)[14] = code[layout.head + layout.disp_size];
-	if (layout.imm_size == 1 && !code[layout.head + layout.disp_size])
+	load_key(key, code, layout->head);
+	((uint8_t *)key)[15] = layout->head;
+	if (layout->imm_is_register)
+		((uint8_t *)key)[14] = code[layout->head + layout->disp_size];
+	if (layout->imm_size == 1 && !code[layout->head + layout->disp_size])
 		((uint8_t *)key)[15] |= ZERO_IMMEDIATE;
 	slot = find(cache, key);
 	if (!slot->entry) {
@@ -151,7 +151,7 @@ long isa_cache_decode(struct isa_cache *cache, const uint8_t *code, size_t size,
 			return n;
 		take_decoded(instance, &cache->entries[n]);
 		/* Where we and the decoder do not agree on the length, the decoder is right. */
-		if (instance->length == layout.length && make_room(cache) >= 0) {
+		if (instance->length == layout->length && make_room(cache) >= 0) {
 			slot = find(cache, key);
 			memcpy(slot->key, key, sizeof(key));
 			slot->entry = (uint32_t)n + 1;
@@ -160,13 +160,13 @@ long isa_cache_decode(struct isa_cache *cache, const uint8_t *code, size_t size,
 		return n;
 	}
 	n = (long)slot->entry - 1;
-	p = code + layout.head;
-	instance->length = layout.length;
-	instance->displacement = load_signed(p, layout.disp_size);
-	instance->immediate = load_signed(p + layout.disp_size, layout.imm_size);
-	if (layout.disp_in_head)
+	p = code + layout->head;
+	instance->length = layout->length;
+	instance->displacement = load_signed(p, layout->disp_size);
+	instance->immediate = load_signed(p + layout->disp_size, layout->imm_size);
+	if (layout->disp_in_head)
 		instance->displacement = cache->entries[n].displacement;
-	if (layout.imm_is_register)
+	if (layout->imm_is_register)
 		instance->immediate = cache->entries[n].immediate;
 	return n;
 }

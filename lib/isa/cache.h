@@ -15,6 +15,7 @@ struct isa_slot {
 };
 
 struct isa_cache {
+	const struct tact_isa *isa;
 	struct tact_insn *entries; /* owned; what is remembered, by number */
 	size_t n_entries, capacity;
 	struct isa_slot *slots; /* owned; n_slots is a power of two */
@@ -28,15 +29,17 @@ struct isa_instance {
 };
 
 /* Returns -TACT_E_NOMEM. */
-int isa_cache_init(struct isa_cache *cache);
+int isa_cache_init(struct isa_cache *cache, const struct tact_isa *isa);
 void isa_cache_fini(struct isa_cache *cache);
 void isa_cache_flush(struct isa_cache *cache);
 
-/* Decodes the instruction at code; 16 bytes behind code[size] must be readable.
+/* Decodes the instruction at code, whose layout the set's lay_out has told; 16 bytes behind
+ * code[size] must be readable.  If instance->length then is not that of the layout, layouts of what
+ * is behind it do not hold.
  * Returns the number of its entry, -TACT_E_DECODE or -TACT_E_NOMEM.  Numbers stay valid until
  * isa_cache_flush, pointers to entries until the next call.
  */
-long isa_cache_decode(struct isa_cache *cache, const uint8_t *code, size_t size,
-		      struct isa_instance *instance);
+long isa_cache_decode(struct isa_cache *cache, const struct isa_layout *layout, const uint8_t *code,
+		      size_t size, struct isa_instance *instance);
 
 #endif /* TACT_ISA_CACHE_H */

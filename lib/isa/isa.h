@@ -1,57 +1,178 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layer 1: bytes to instructions, on Zydis.
+ * Layer 1: what an instruction set is.
+ *
+ * A set is one folder here with one constant, `const struct tact_isa isa_<folder>`, and, if its
+ * code can be measured, one in lib/measure; the build lists both from the folders.  Everything
+ * else asks the set, or what the set has filled into struct tact_insn; no other place knows
+ * opcodes, register names or mnemonics.
+ *
+ * Registers are numbers below n_registers, at most ISA_MAX_REGISTERS of them: the general ones
+ * from 0 on, at most ISA_MAX_GENERAL; behind them the vector registers, from first_vector up to
+ * end_vector; then all others, in any order.  What is renamed as one has one number: parts (al, ax;
+ * w0; s0, d0, q0) have that of the whole.  A register that always reads as zero has no number at
+ * all: it is TACT_REG_NONE in addresses and no operand elsewhere.  Flags are no registers but
+ * groups of them, bits of tact_insn.flags_read and flags_written (one group for NZCV).
  */
-#ifndef TACT_ISA_H
-#define TACT_ISA_H
-
-#include <Zydis/Zydis.h>
+#ifndef TACT_ISA_PRIVATE_H
+#define TACT_ISA_PRIVATE_H
 
 #include <tact/insn.h>
 
 #include "base/base.h"
 
-/* Number of the table's form for a decoded instruction, or TACT_FORM_NONE. */
-unsigned isa_form_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops);
+enum { ISA_MAX_REGISTERS = 128, ISA_MAX_GENERAL = 32, ISA_MAX_FLAG_GROUPS = 4 };
 
-/* Flag groups of a form: what uops.info says, which counts flags that may be left as they were
- * (shifts by cl) as read.
- */
-void isa_form_flags(unsigned form, uint8_t *flags_read, uint8_t *flags_written);
+struct isa_registers {
+	uint8_t n;
+	uint8_t n_general;
+	uint8_t first_vector, end_vector;
+	uint8_t stack_pointer, frame_pointer;
+	uint8_t n_flag_groups;
+	const char *const *names; /* of the whole registers */
+	/* What people call a vector register, where that is not its name here; may be NULL. */
+	const char *const *vector_names;
+};
 
-/* The parts of an instruction that are found without tables of mnemonics: the head (prefixes,
- * opcode, ModRM, SIB), a displacement and immediates.
+/* The parts of an instruction that can be told apart without decoding it: what identifies it, its
+ * head, and constants behind it, a displacement and immediates, which the decode cache takes from
+ * the bytes.  A set of fixed length has a head and nothing else.
  */
 struct isa_layout {
-	uint8_t length;
-	uint8_t head; /* bytes of prefixes, opcode, ModRM and SIB (and EVEX's 8-bit displacement) */
-	uint8_t disp_size; /* 0, 1, 4, 8 bytes behind the head */
-	uint8_t imm_size;  /* all immediates together, behind the displacement */
-	bool disp_in_head;
-	bool imm_is_register; /* the immediate's high half names a register (vblendvps, ...) */
+	uint8_t length; /* 0: this encoding is left to the decoder, and not remembered */
+	uint8_t head;
+	uint8_t disp_size;    /* 0, 1, 4, 8 bytes behind the head */
+	uint8_t imm_size;     /* all immediates together, behind the displacement */
+	bool disp_in_head;    /* the displacement is part of the head: take the decoder's */
+	bool imm_is_register; /* the immediate names a register: it belongs to the head, too */
 };
 
-/* Returns the length, or 0 if the bytes are cut short or the encoding is not one of the regular
- * ones (3DNow!, XOP, ...), which the caller then leaves to Zydis.
- */
-int isa_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size);
+/* One instruction as those see it who only want to know where execution goes. */
+struct isa_step {
+	uint8_t length; /* of bytes that are no instruction: as many as are to be skipped */
+	uint8_t flow;	/* enum tact_flow */
+	bool is_valid;
+	bool is_direct; /* `target` holds */
+	/* A target that is still to be filled in by the linker, if the code is of an object file.
+	 */
+	bool may_be_relocated;
+	int64_t target; /* of a direct transfer, relative to the first byte of the instruction */
+};
 
-/* Where execution goes behind an instruction. */
+/* What an instruction is, for tables by properties (HBBP paper, section V.B). */
+enum isa_packing { ISA_PACKING_NONE, ISA_PACKING_SCALAR, ISA_PACKING_PACKED };
+
+struct isa_properties {
+	const char *mnemonic_name; /* small letters; "(bad)" if it is no instruction */
+	const char *extension;	   /* of the set */
+	const char *category;
+	uint16_t mnemonic; /* the set's number of it */
+	uint16_t form;
+	uint16_t width; /* of the widest operand, bits; 0: none */
+	uint16_t flops;
+	uint8_t length; /* 0: no instruction */
+	uint8_t packing;
+	bool loads, stores, is_branch, is_locked, is_long_latency;
+};
+
+/* Forms of instructions, as the tables number them. */
+struct isa_forms {
+	unsigned n;
+	const char *(*name)(unsigned form); /* form < n */
+	unsigned (*find)(const char *name); /* TACT_FORM_NONE: there is none */
+};
+
+/* A marker of code to be looked at, as bytes: `prefix`, a value of value_size bytes, `suffix`. */
+struct isa_marker {
+	const uint8_t *prefix, *suffix;
+	uint8_t prefix_size, value_size, suffix_size;
+	uint32_t begin_value, end_value;
+};
+
+struct tact_isa {
+	const char *name;  /* as in "isa = NAME" of an .arch file */
+	const char *title; /* for people */
+
+	/* ---- files and programs ---- */
+	uint16_t elf_machine;
+	uint8_t elf_class, elf_data; /* ELFCLASS64, ELFDATA2LSB, ... */
+	const char *elf_other;	     /* what a file of another class may be: "x32" */
+	const char *multiarch;	     /* of Debian: part of the path of libraries */
+	const char *kernel_name;     /* `uname -m` */
+	const char *llvm_triple;
+	const char *qemu; /* user mode; QEMU's own name of the machine is qemu_target */
+	const char *qemu_target;
+	const char *qemu_cpu; /* for -cpu: what gives the traces of a real CPU */
+
+	struct isa_registers registers;
+
+	/* ---- instructions ---- */
+
+	/* As tact_isa_decode, with arguments that were checked. */
+	int (*decode)(struct tact_insn *insn, const uint8_t *code, size_t size);
+	/* As tact_isa_format. */
+	int (*format)(const uint8_t *code, size_t code_size, uint64_t address, char *text,
+		      size_t size);
+	/* The layouts of up to max instructions one behind the other; ends behind one that it
+	 * leaves to the decoder, whose length is 0.  Returns how many; at least 1 if size and max
+	 * are.
+	 */
+	size_t (*lay_out)(struct isa_layout *layouts, size_t max, const uint8_t *code, size_t size);
+	/* The same for what follows behind each instruction. */
+	size_t (*scan)(struct isa_step *steps, size_t max, const uint8_t *code, size_t size);
+	/* Of the instruction at code; unknown ones have properties too: see struct isa_properties.
+	 */
+	void (*describe)(struct isa_properties *out, const uint8_t *code, size_t size);
+
+	const struct isa_forms *forms;
+
+	/* ---- text and markers ---- */
+	const struct isa_assembler *assembler; /* assemble.h; NULL: there is none */
+	const struct isa_marker *markers;
+	size_t n_markers;
+};
+
+/* By the machine of an ELF file; NULL: none of ours. */
+const struct tact_isa *isa_of_machine(unsigned elf_machine);
+
+static inline bool isa_is_general(const struct tact_isa *isa, unsigned reg)
+{
+	return reg < isa->registers.n_general;
+}
+
+static inline bool isa_is_vector(const struct tact_isa *isa, unsigned reg)
+{
+	return reg >= isa->registers.first_vector && reg < isa->registers.end_vector;
+}
+
+/* ---- names of before ---- */
 enum isa_flow {
-	ISA_FLOW_NEXT,
-	ISA_FLOW_BRANCH, /* to the target or on; loop, jrcxz and xbegin, too */
-	ISA_FLOW_JUMP,
-	ISA_FLOW_CALL,
-	ISA_FLOW_RETURN,
-	ISA_FLOW_KERNEL, /* syscall, int: comes back behind it, as a rule */
-	ISA_FLOW_STOP	 /* ud2, hlt, int3, iret: does not go on */
+	ISA_FLOW_NEXT = TACT_FLOW_NEXT,
+	ISA_FLOW_BRANCH = TACT_FLOW_BRANCH,
+	ISA_FLOW_JUMP = TACT_FLOW_JUMP,
+	ISA_FLOW_CALL = TACT_FLOW_CALL,
+	ISA_FLOW_RETURN = TACT_FLOW_RETURN,
+	ISA_FLOW_KERNEL = TACT_FLOW_KERNEL,
+	ISA_FLOW_STOP = TACT_FLOW_STOP
 };
 
-enum isa_flow isa_flow_of(const struct tact_insn *insn);
+static inline enum isa_flow isa_flow_of(const struct tact_insn *insn)
+{
+	return (enum isa_flow)insn->flow;
+}
 
 /* Target of a direct branch or call, relative to the instruction's first byte.  False if there is
  * none.
  */
-bool isa_flow_target(const struct tact_insn *insn, int64_t *offset);
+static inline bool isa_flow_target(const struct tact_insn *insn, int64_t *offset)
+{
+	/* Indirect ones have a register or memory, and no immediate. */
+	if ((insn->flow != TACT_FLOW_BRANCH && insn->flow != TACT_FLOW_JUMP &&
+	     insn->flow != TACT_FLOW_CALL) ||
+	    !insn->immediate_bits)
+		return false;
+	*offset = insn->length + insn->immediate;
+	return true;
+}
 
-#endif /* TACT_ISA_H */
+#endif /* TACT_ISA_PRIVATE_H */

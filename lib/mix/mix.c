@@ -54,7 +54,7 @@ void mix_features(const struct tact_mix *mix, const struct mix_profile *p,
 {
 	const struct mix_code *code = &mix->modules.items[p->module].codes[p->code];
 	const struct mix_block *b = &code->blocks[p->block];
-	struct mix_properties q;
+	struct isa_properties q;
 
 	memset(features, 0, MIX_N_FEATURES * sizeof(*features));
 	features[MIX_FEATURE_LENGTH] = b->length;
@@ -64,7 +64,7 @@ void mix_features(const struct tact_mix *mix, const struct mix_profile *p,
 	features[MIX_FEATURE_LBR_STREAMS] = (double)p->lbr_hits;
 	features[MIX_FEATURE_BYTES] = b->end - b->begin;
 	for (uint32_t at = b->begin; at < b->end; at += q.length ? q.length : 1) {
-		mix_properties_of(code->data + at, b->end - at, &q);
+		mix_describe(&q, code->data + at, b->end - at);
 		features[MIX_FEATURE_LONG_LATENCY] += q.is_long_latency;
 		features[MIX_FEATURE_LOADS] += q.loads;
 		features[MIX_FEATURE_STORES] += q.stores;

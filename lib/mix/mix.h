@@ -11,7 +11,6 @@
  *   balance.c    streams, balanced by what is known of control flow
  *   counts.c     files of exact counts
  *   rule.c       decision trees; rule_train.c learns them
- *   properties.c what an instruction is
  *   sampling.c   records a run; targets.c: of whom
  *   emulate.c    runs a program under QEMU: exact counts; virtual.c: and samples of it
  *   retirement.c when the instructions of a block retire
@@ -29,6 +28,7 @@
 #include <tact/mix.h>
 
 #include "base/base.h"
+#include "isa/isa.h"
 #include "obj/obj.h"
 #include "pmu/perfdata.h"
 
@@ -312,21 +312,13 @@ const char *mix_feature_name(enum mix_feature feature);
 
 /* ---- properties of instructions ---- */
 
-enum mix_packing { MIX_PACKING_NONE, MIX_PACKING_SCALAR, MIX_PACKING_PACKED };
-
-struct mix_properties {
-	uint16_t mnemonic, form;
-	const char *mnemonic_name, *extension, *category; /* static */
-	uint8_t packing;
-	uint16_t width; /* bits of the widest operand; 0: none */
-	uint16_t flops;
-	uint8_t length; /* bytes; 0: no instruction */
-	bool loads, stores, is_branch, is_locked, is_long_latency;
-};
-void mix_properties_of(const uint8_t *code, size_t size, struct mix_properties *out);
+static inline void mix_describe(struct isa_properties *out, const uint8_t *code, size_t size)
+{
+	tact_isa_next(NULL)->describe(out, code, size);
+}
 
 /* The group of an instruction; MIX_NONE: none. */
-uint32_t mix_taxonomy_group(const struct tact_mix_taxonomy *t, const struct mix_properties *p);
+uint32_t mix_taxonomy_group(const struct tact_mix_taxonomy *t, const struct isa_properties *p);
 const char *mix_taxonomy_name(const struct tact_mix_taxonomy *t, uint32_t group);
 bool mix_glob(const char *pattern, const char *text);
 

@@ -48,7 +48,7 @@ struct item {
 	struct mix_module *module;
 	const struct mix_code *code;
 	uint32_t thread, offset;
-	struct mix_properties properties;
+	struct isa_properties properties;
 	const struct tact_mix_taxonomy *taxonomy;
 };
 
@@ -187,7 +187,7 @@ static const char *value_of(const struct item *x, enum tact_mix_key key, char *t
 {
 	static const char *const packing[] = {"none", "scalar", "packed"};
 	static const char *const memory[] = {"none", "read", "write", "read+write"};
-	const struct mix_properties *q = &x->properties;
+	const struct isa_properties *q = &x->properties;
 
 	switch (key) {
 	case TACT_MIX_BY_THREAD:
@@ -248,12 +248,12 @@ static bool passes(const struct item *x, const struct tact_mix_pivot_options *o)
 
 /* ---- filling ---- */
 
-static void add_figures(struct tact_mix_figures *f, const struct mix_properties *q, double n,
+static void add_figures(struct tact_mix_figures *f, const struct isa_properties *q, double n,
 			double sums[2])
 {
 	f->instructions += n;
-	sums[0] += q->packing == MIX_PACKING_PACKED ? n : 0;
-	sums[1] += q->packing != MIX_PACKING_NONE ? n : 0;
+	sums[0] += q->packing == ISA_PACKING_PACKED ? n : 0;
+	sums[1] += q->packing != ISA_PACKING_NONE ? n : 0;
 	f->flops_per_instruction += n * q->flops;
 	f->branch_density += q->is_branch ? n : 0;
 	f->load_density += q->loads ? n : 0;
@@ -323,7 +323,7 @@ static int add_block(struct filler *f, struct item *x, double n)
 	if (!(n > 0))
 		return 0;
 	for (x->offset = b->begin; x->offset < b->end && !status;) {
-		mix_properties_of(x->code->data + x->offset, b->end - x->offset, &x->properties);
+		mix_describe(&x->properties, x->code->data + x->offset, b->end - x->offset);
 		status = add_item(f, x, n);
 		x->offset += x->properties.length ? x->properties.length : 1;
 	}

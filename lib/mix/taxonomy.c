@@ -209,7 +209,7 @@ int tact_mix_taxonomy_load(struct tact_mix_taxonomy **out, const char *path, str
 	return status;
 }
 
-static bool fits(const struct pattern *p, const struct mix_properties *x)
+static bool fits(const struct pattern *p, const struct isa_properties *x)
 {
 	static const char *const packing[] = {"none", "scalar", "packed"};
 	char number[8];
@@ -237,7 +237,7 @@ static bool fits(const struct pattern *p, const struct mix_properties *x)
 	}
 }
 
-uint32_t mix_taxonomy_group(const struct tact_mix_taxonomy *t, const struct mix_properties *x)
+uint32_t mix_taxonomy_group(const struct tact_mix_taxonomy *t, const struct isa_properties *x)
 {
 	for (size_t i = 0; i < t->n_patterns;) {
 		size_t begin = i;

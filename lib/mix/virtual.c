@@ -247,10 +247,10 @@ static int find_offsets(struct mix_vblock *b)
 	if (!b->offsets)
 		return -TACT_E_NOMEM;
 	for (size_t i = 0; i < x->n_insns; i++) {
-		struct mix_properties q;
+		struct isa_properties q;
 
 		b->offsets[i] = (uint16_t)at;
-		mix_properties_of(x->code + at, x->code_size - at, &q);
+		mix_describe(&q, x->code + at, x->code_size - at);
 		at += q.length ? q.length : 1;
 		if (at >= x->code_size)
 			at = x->last_offset;

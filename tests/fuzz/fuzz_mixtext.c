@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	double features[MIX_N_FEATURES] = {19, 1, 5, 5, 60, 1, 1, 1};
 	struct tact_mix_taxonomy *taxonomy;
 	struct tact_mix_rule *rule, *again;
-	struct mix_properties properties;
+	struct isa_properties properties;
 	struct tact_mix *mix;
 	struct tact_diag diag;
 	char path[40];
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	mix_properties_of(code, sizeof(code), &properties);
+	mix_describe(&properties, code, sizeof(code));
 	if (tact_mix_taxonomy_parse(&taxonomy, (const char *)data, size, &diag) >= 0) {
 		mix_taxonomy_name(taxonomy, mix_taxonomy_group(taxonomy, &properties));
 		tact_mix_taxonomy_destroy(taxonomy);

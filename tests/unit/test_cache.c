@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "isa/cache.h"
+#include "isa/x86/x86.h"
 #include "support.h"
 
 static unsigned zydis_length(const uint8_t *code, size_t size)
@@ -43,7 +44,7 @@ static void compare_length(const uint8_t *code, size_t size, unsigned long *n, u
 	if (!zydis)
 		return;
 	++*n;
-	ours = isa_layout_of(&layout, code, size);
+	ours = x86_layout_of(&layout, code, size);
 	if (!ours)
 		return;
 	if ((unsigned)ours == zydis && layout.length == zydis &&
@@ -124,9 +125,9 @@ static void layout_stays_within_the_code(void **state)
 		cut = malloc(n ? n : 1);
 		assert_non_null(cut);
 		memcpy(cut, code, n);
-		if (isa_layout_of(&layout, cut, n))
+		if (x86_layout_of(&layout, cut, n))
 			show("a cut instruction has a layout", code, length);
-		assert_int_equal(isa_layout_of(&layout, cut, n), 0);
+		assert_int_equal(x86_layout_of(&layout, cut, n), 0);
 		free(cut);
 	}
 }
@@ -350,6 +351,15 @@ static void cache_agrees_on_real_code(void **state)
 	assert_int_equal(c.wrong, 0);
 }
 
+static long decode_one(struct isa_cache *cache, const uint8_t *code, size_t size,
+		       struct isa_instance *constants)
+{
+	struct isa_layout layout;
+
+	assert_int_equal(isa_x86.lay_out(&layout, 1, code, size), 1);
+	return isa_cache_decode(cache, &layout, code, size, constants);
+}
+
 static void flushed_cache_starts_anew(void **state)
 {
 	const uint8_t code[32] = {0x48, 0x01, 0xd8}, other[32] = {0x48, 0x29, 0xd8};
@@ -357,16 +367,16 @@ static void flushed_cache_starts_anew(void **state)
 	struct isa_cache cache;
 
 	(void)state;
-	assert_int_equal(isa_cache_init(&cache), 0);
-	assert_int_equal(isa_cache_decode(&cache, code, 3, &constants), 0);
-	assert_int_equal(isa_cache_decode(&cache, other, 3, &constants), 1);
-	assert_int_equal(isa_cache_decode(&cache, code, 3, &constants), 0);
+	assert_int_equal(isa_cache_init(&cache, &isa_x86), 0);
+	assert_int_equal(decode_one(&cache, code, 3, &constants), 0);
+	assert_int_equal(decode_one(&cache, other, 3, &constants), 1);
+	assert_int_equal(decode_one(&cache, code, 3, &constants), 0);
 	assert_int_equal(cache.n_entries, 2);
 	isa_cache_flush(&cache);
 	assert_int_equal(cache.n_entries, 0);
-	assert_int_equal(isa_cache_decode(&cache, other, 3, &constants), 0);
+	assert_int_equal(decode_one(&cache, other, 3, &constants), 0);
 	assert_string_equal(tact_form_name(cache.entries[0].form), "SUB_29 (R64, R64)");
-	assert_int_equal(isa_cache_decode(&cache, code, 2, &constants), -TACT_E_DECODE);
+	assert_int_equal(decode_one(&cache, code, 2, &constants), -TACT_E_DECODE);
 	isa_cache_fini(&cache);
 }
 
@@ -378,12 +388,12 @@ static void cache_grows(void **state)
 	struct rng rng = {3};
 
 	(void)state;
-	assert_int_equal(isa_cache_init(&cache), 0);
+	assert_int_equal(isa_cache_init(&cache, &isa_x86), 0);
 	for (unsigned i = 0; i < 20000; i++) {
 		uint8_t code[32] = {0};
 		struct tact_insn insn;
 		size_t length = random_insn(&rng, code, &insn);
-		long first = isa_cache_decode(&cache, code, length, &constants);
+		long first = decode_one(&cache, code, length, &constants);
 
 		assert_true(first >= 0);
 		assert_int_equal(cache.entries[first].form, insn.form);

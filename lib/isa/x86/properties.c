@@ -4,8 +4,7 @@
  */
 #include <string.h>
 
-#include "isa/isa.h"
-#include "mix/mix.h"
+#include "isa/x86/x86.h"
 
 static bool begins(const char *text, const char *prefix)
 {
@@ -39,23 +38,23 @@ static bool is_vector(const ZydisDecodedOperand *op)
 /* Scalar forms of vector instructions carry it in their names: addss, vfmadd213sd, vcvttss2si;
  * moves of a single element too.  x87 works on one number at a time.
  */
-static enum mix_packing packing_of(const ZydisDecodedInstruction *zi,
+static enum isa_packing packing_of(const ZydisDecodedInstruction *zi,
 				   const ZydisDecodedOperand *ops, const char *name)
 {
 	bool vector = false;
 
 	if (zi->meta.isa_ext == ZYDIS_ISA_EXT_X87)
-		return MIX_PACKING_SCALAR;
+		return ISA_PACKING_SCALAR;
 	for (unsigned i = 0; i < zi->operand_count_visible; i++)
 		vector |= is_vector(&ops[i]);
 	if (!vector)
-		return MIX_PACKING_NONE;
+		return ISA_PACKING_NONE;
 	if (ends(name, "SS") || ends(name, "SD") || ends(name, "SH") || begins(name, "CVTSI2S") ||
 	    begins(name, "VCVTSI2S") || begins(name, "VCVTUSI2S") || strstr(name, "SS2SI") ||
 	    strstr(name, "SD2SI") || !strcmp(name, "MOVD") || !strcmp(name, "MOVQ") ||
 	    !strcmp(name, "VMOVD") || !strcmp(name, "VMOVQ"))
-		return MIX_PACKING_SCALAR;
-	return MIX_PACKING_PACKED;
+		return ISA_PACKING_SCALAR;
+	return ISA_PACKING_PACKED;
 }
 
 /* Operations on floating-point numbers that count: adds, multiplications, divisions, roots; two for
@@ -81,19 +80,19 @@ static unsigned x87_operations(const char *name)
 }
 
 static unsigned flops_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
-			 const char *name, enum mix_packing packing)
+			 const char *name, enum isa_packing packing)
 {
 	unsigned lanes = 1, n;
 
 	if (zi->meta.isa_ext == ZYDIS_ISA_EXT_X87)
 		return x87_operations(name);
-	if (packing == MIX_PACKING_NONE ||
+	if (packing == ISA_PACKING_NONE ||
 	    !(ends(name, "SS") || ends(name, "SD") || ends(name, "PS") || ends(name, "PD")))
 		return 0;
 	n = operations(name);
 	if (!n)
 		return 0;
-	if (packing == MIX_PACKING_PACKED && zi->operand_count_visible &&
+	if (packing == ISA_PACKING_PACKED && zi->operand_count_visible &&
 	    is_float(ops[0].element_type))
 		lanes = ops[0].element_count;
 	return n * lanes;
@@ -130,7 +129,7 @@ static bool is_long(const ZydisDecodedInstruction *zi, const char *name, bool is
 
 /* What the name tells; Zydis writes it in small letters. */
 static void name_properties(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
-			    struct mix_properties *out)
+			    struct isa_properties *out)
 {
 	char name[40];
 	size_t n = strnlen(out->mnemonic_name, sizeof(name) - 1);
@@ -142,17 +141,17 @@ static void name_properties(const ZydisDecodedInstruction *zi, const ZydisDecode
 	}
 	name[n] = '\0';
 	out->packing = (uint8_t)packing_of(zi, ops, name);
-	out->flops = (uint16_t)flops_of(zi, ops, name, (enum mix_packing)out->packing);
+	out->flops = (uint16_t)flops_of(zi, ops, name, (enum isa_packing)out->packing);
 	out->is_long_latency = is_long(zi, name, out->is_locked);
 }
 
-void mix_properties_of(const uint8_t *code, size_t size, struct mix_properties *out)
+void x86_describe(struct isa_properties *out, const uint8_t *code, size_t size)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction zi;
 	ZydisDecoder decoder;
 
-	*out = (struct mix_properties){.form = TACT_FORM_NONE,
+	*out = (struct isa_properties){.form = TACT_FORM_NONE,
 				       .mnemonic_name = "(bad)",
 				       .extension = "(none)",
 				       .category = "(none)"};
@@ -161,7 +160,7 @@ void mix_properties_of(const uint8_t *code, size_t size, struct mix_properties *
 		return;
 	out->length = zi.length;
 	out->mnemonic = (uint16_t)zi.mnemonic;
-	out->form = (uint16_t)isa_form_of(&zi, ops);
+	out->form = (uint16_t)x86_form_of(&zi, ops);
 	out->mnemonic_name = ZydisMnemonicGetString(zi.mnemonic);
 	out->extension = ZydisISAExtGetString(zi.meta.isa_ext);
 	out->category = ZydisCategoryGetString(zi.meta.category);

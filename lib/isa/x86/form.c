@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "isa/isa.h"
+#include "isa/x86/x86.h"
 
 /* Properties of a form that hold on every CPU; flags as bits of enum tact_flag_group. */
 struct isa_form {
@@ -22,14 +22,9 @@ struct isa_form {
 
 _Static_assert(N_FORMS < TACT_FORM_NONE, "forms are numbered with 16 bits");
 
-unsigned tact_form_count(void)
+static const char *form_name(unsigned form)
 {
-	return N_FORMS;
-}
-
-const char *tact_form_name(unsigned form)
-{
-	return form < N_FORMS ? form_names + form_table[form].name : "unknown";
+	return form_names + form_table[form].name;
 }
 
 static unsigned find_name(const char *name, size_t length)
@@ -42,12 +37,14 @@ static unsigned find_name(const char *name, size_t length)
 	return TACT_FORM_NONE;
 }
 
-unsigned tact_form_find(const char *name)
+static unsigned find_form(const char *name)
 {
-	return name ? find_name(name, strlen(name)) : TACT_FORM_NONE;
+	return find_name(name, strlen(name));
 }
 
-void isa_form_flags(unsigned form, uint8_t *flags_read, uint8_t *flags_written)
+const struct isa_forms x86_forms = {N_FORMS, form_name, find_form};
+
+void x86_form_flags(unsigned form, uint8_t *flags_read, uint8_t *flags_written)
 {
 	*flags_read = form_table[form].flags_read;
 	*flags_written = form_table[form].flags_written;
@@ -429,7 +426,7 @@ static unsigned evex_form(const ZydisDecodedInstruction *zi, const ZydisDecodedO
 	return form;
 }
 
-unsigned isa_form_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops)
+unsigned x86_form_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops)
 {
 	struct text parts = {.n = 0};
 	char suffix[24];

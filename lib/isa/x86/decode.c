@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "isa/isa.h"
+#include "isa/x86/x86.h"
 
 static uint8_t canonical_reg(ZydisRegister reg)
 {
@@ -344,7 +344,7 @@ static void fill_flags(struct tact_insn *insn, const ZydisDecodedInstruction *zi
 	ZydisAccessedFlagsMask written;
 
 	if (insn->form != TACT_FORM_NONE) {
-		isa_form_flags(insn->form, &insn->flags_read, &insn->flags_written);
+		x86_form_flags(insn->form, &insn->flags_read, &insn->flags_written);
 		return;
 	}
 	if (!f)
@@ -369,14 +369,12 @@ static int64_t sign_extend(uint64_t value, unsigned bits)
 	return (int64_t)(value << unused) >> unused;
 }
 
-int tact_decode(struct tact_insn *insn, const uint8_t *code, size_t size)
+int x86_decode(struct tact_insn *insn, const uint8_t *code, size_t size)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction zi;
 	ZydisDecoder decoder;
 
-	if (!insn || (!code && size))
-		return -TACT_E_INVAL;
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, size, &zi, ops)))
 		return -TACT_E_DECODE;
@@ -390,21 +388,20 @@ int tact_decode(struct tact_insn *insn, const uint8_t *code, size_t size)
 	if (insn->immediate_bits)
 		insn->immediate = sign_extend(zi.raw.imm[0].value.u, insn->immediate_bits);
 	insn->attributes |= general_attributes(insn, &zi, ops);
-	insn->form = (uint16_t)isa_form_of(&zi, ops);
+	insn->form = (uint16_t)x86_form_of(&zi, ops);
 	fill_flags(insn, &zi);
 	fill_value_effect(insn, &zi);
+	insn->flow = (uint8_t)x86_flow_of(insn);
 	return insn->length;
 }
 
-int tact_format(const uint8_t *code, size_t code_size, uint64_t address, char *text, size_t size)
+int x86_format(const uint8_t *code, size_t code_size, uint64_t address, char *text, size_t size)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction zi;
 	ZydisFormatter formatter;
 	ZydisDecoder decoder;
 
-	if (!text || !size || (!code && code_size))
-		return -TACT_E_INVAL;
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
 	ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_FORCE_SIZE, ZYAN_TRUE);
@@ -422,21 +419,4 @@ int tact_format(const uint8_t *code, size_t code_size, uint64_t address, char *t
 							  address, ZYAN_NULL)))
 		return -TACT_E_DECODE;
 	return (int)strlen(text);
-}
-
-const char *tact_reg_name(unsigned reg)
-{
-	static const char *const names[TACT_N_REGS] = {
-		"rax",	 "rcx",	  "rdx",   "rbx",   "rsp",   "rbp",   "rsi",   "rdi",	"r8",
-		"r9",	 "r10",	  "r11",   "r12",   "r13",   "r14",   "r15",   "vec0",	"vec1",
-		"vec2",	 "vec3",  "vec4",  "vec5",  "vec6",  "vec7",  "vec8",  "vec9",	"vec10",
-		"vec11", "vec12", "vec13", "vec14", "vec15", "vec16", "vec17", "vec18", "vec19",
-		"vec20", "vec21", "vec22", "vec23", "vec24", "vec25", "vec26", "vec27", "vec28",
-		"vec29", "vec30", "vec31", "k0",    "k1",    "k2",    "k3",    "k4",	"k5",
-		"k6",	 "k7",	  "mm0",   "mm1",   "mm2",   "mm3",   "mm4",   "mm5",	"mm6",
-		"mm7",	 "x87",	  "es",	   "cs",    "ss",    "ds",    "fs",    "gs",	"other",
-		"rip",	 "flags",
-	};
-
-	return reg < TACT_N_REGS ? names[reg] : "none";
 }

@@ -4,7 +4,7 @@
  * Intel SDM vol. 2, appendix A, for 64-bit mode.  The decode cache uses it to find an instruction
  * that it has seen with other constants; whatever is out of the ordinary is left to Zydis.
  */
-#include "isa/isa.h"
+#include "isa/x86/x86.h"
 
 /* What follows an opcode, a letter each:
  *   . nothing    m ModRM    b imm8    w imm16    z imm16/32    v imm16/32/64    r rel32
@@ -179,7 +179,7 @@ static unsigned immediate_bytes(const struct cursor *c, char what, unsigned reg_
 	}
 }
 
-int isa_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size)
+int x86_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size)
 {
 	struct cursor c = {.code = code,
 			   .size = size < TACT_MAX_INSN_BYTES ? size : TACT_MAX_INSN_BYTES};
@@ -225,4 +225,21 @@ int isa_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size)
 	layout->imm_size = (uint8_t)immediate;
 	layout->length = (uint8_t)(c.at + (size_t)displacement + immediate);
 	return layout->length;
+}
+
+size_t x86_lay_out(struct isa_layout *layouts, size_t max, const uint8_t *code, size_t size)
+{
+	size_t n = 0;
+
+	while (n < max && size) {
+		struct isa_layout *l = &layouts[n++];
+
+		if (!x86_layout_of(l, code, size)) {
+			l->length = 0;
+			break;
+		}
+		code += l->length;
+		size -= l->length;
+	}
+	return n;
 }

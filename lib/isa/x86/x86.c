@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The set itself.
+ */
+#include "isa/x86/x86.h"
+
+#include <elf.h>
+
+static const char *const register_names[TACT_N_REGS] = {
+	"rax",	 "rcx",	  "rdx",   "rbx",   "rsp",   "rbp",   "rsi",   "rdi",	"r8",	 "r9",
+	"r10",	 "r11",	  "r12",   "r13",   "r14",   "r15",   "vec0",  "vec1",	"vec2",	 "vec3",
+	"vec4",	 "vec5",  "vec6",  "vec7",  "vec8",  "vec9",  "vec10", "vec11", "vec12", "vec13",
+	"vec14", "vec15", "vec16", "vec17", "vec18", "vec19", "vec20", "vec21", "vec22", "vec23",
+	"vec24", "vec25", "vec26", "vec27", "vec28", "vec29", "vec30", "vec31", "k0",	 "k1",
+	"k2",	 "k3",	  "k4",	   "k5",    "k6",    "k7",    "mm0",   "mm1",	"mm2",	 "mm3",
+	"mm4",	 "mm5",	  "mm6",   "mm7",   "x87",   "es",    "cs",    "ss",	"ds",	 "fs",
+	"gs",	 "other", "rip",   "flags",
+};
+
+/* IACA and OSACA: mov ebx, 111 (begin) or 222 (end), in either encoding, then a nop that compilers
+ * never write (iacaMarks.h; OSACA, osaca/semantics/marker_utils.py).
+ */
+static const uint8_t marker_mov[] = {0xbb}, marker_long_mov[] = {0xc7, 0xc3},
+		     marker_nop[] = {0x64, 0x67, 0x90};
+
+static const struct isa_marker markers[] = {
+	{marker_mov, marker_nop, sizeof(marker_mov), 4, sizeof(marker_nop), 111, 222},
+	{marker_long_mov, marker_nop, sizeof(marker_long_mov), 4, sizeof(marker_nop), 111, 222},
+};
+
+const struct tact_isa isa_x86 = {
+	.name = "x86",
+	.title = "x86-64",
+	.elf_machine = EM_X86_64,
+	.elf_class = ELFCLASS64,
+	.elf_data = ELFDATA2LSB,
+	.elf_other = "x32",
+	.multiarch = "x86_64-linux-gnu",
+	.kernel_name = "x86_64",
+	.llvm_triple = "x86_64",
+	.qemu = "qemu-x86_64",
+	.qemu_target = "x86_64",
+	.qemu_cpu = "max,-erms",
+	.registers = {.n = TACT_N_REGS,
+		      .n_general = 16,
+		      .first_vector = TACT_REG_VEC0,
+		      .end_vector = TACT_REG_MASK0,
+		      .stack_pointer = TACT_REG_RSP,
+		      .frame_pointer = TACT_REG_RBP,
+		      .n_flag_groups = 2,
+		      .names = register_names},
+	.decode = x86_decode,
+	.format = x86_format,
+	.lay_out = x86_lay_out,
+	.scan = x86_scan,
+	.describe = x86_describe,
+	.forms = &x86_forms,
+	.markers = markers,
+	.n_markers = ARRAY_SIZE(markers),
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * x86-64, on Zydis.
+ */
+#ifndef TACT_ISA_X86_H
+#define TACT_ISA_X86_H
+
+#include <Zydis/Zydis.h>
+
+#include "isa/isa.h"
+
+extern const struct tact_isa isa_x86;
+
+/* Number of the table's form for a decoded instruction, or TACT_FORM_NONE. */
+unsigned x86_form_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops);
+
+/* Flag groups of a form: what uops.info says, which counts flags that may be left as they were
+ * (shifts by cl) as read.
+ */
+void x86_form_flags(unsigned form, uint8_t *flags_read, uint8_t *flags_written);
+
+extern const struct isa_forms x86_forms;
+
+/* Returns the length, or 0 if the bytes are cut short or the encoding is not one of the regular
+ * ones (3DNow!, XOP, ...), which the caller then leaves to Zydis.
+ */
+int x86_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size);
+size_t x86_lay_out(struct isa_layout *layouts, size_t max, const uint8_t *code, size_t size);
+
+/* Where execution goes behind an instruction that is decoded but for that. */
+enum tact_flow x86_flow_of(const struct tact_insn *insn);
+size_t x86_scan(struct isa_step *steps, size_t max, const uint8_t *code, size_t size);
+
+int x86_decode(struct tact_insn *insn, const uint8_t *code, size_t size);
+int x86_format(const uint8_t *code, size_t code_size, uint64_t address, char *text, size_t size);
+void x86_describe(struct isa_properties *out, const uint8_t *code, size_t size);
+
+#endif /* TACT_ISA_X86_H */
