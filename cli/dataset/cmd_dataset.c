@@ -380,13 +380,6 @@ struct tact_store *dataset_open(const char *path)
 	return store;
 }
 
-const char *dataset_file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return !strcmp(path, "-") ? "stdin" : slash ? slash + 1 : path;
-}
-
 struct tact_store_filter dataset_filter(const struct dataset *d)
 {
 	return (struct tact_store_filter){

@@ -63,9 +63,6 @@ struct dataset {
  */
 struct tact_store *dataset_open(const char *path);
 
-/* What a path ends in. */
-const char *dataset_file_name(const char *path);
-
 /* The filter that the options make. */
 struct tact_store_filter dataset_filter(const struct dataset *d);
 

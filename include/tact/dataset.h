@@ -84,6 +84,40 @@ bool tact_records_has_cycles(const struct tact_records *records);
 bool tact_records_has_predictions(const struct tact_records *records);
 bool tact_records_has_machines(const struct tact_records *records);
 
+/* ---- files into a store ---- */
+
+struct tact_import_options {
+	size_t size;
+	const struct tact_records_options *records; /* borrowed; NULL: defaults.  Its origin does
+						       not matter: it is the file's name */
+	const char *machine; /* of rows that name none; NULL: the file's name, up to its dot */
+
+	/* All may be NULL.  The records are open and nothing was read of them; `machine` is that of
+	 * rows that name none.  A line that is not taken, and why.
+	 */
+	void (*on_open)(void *arg, const struct tact_records *records,
+			const struct tact_machine *machine);
+	void (*on_bad_line)(void *arg, uint64_t line, const char *why);
+	void *arg;
+};
+
+struct tact_imported {
+	size_t size;
+	int64_t rows, blocks; /* blocks: new ones */
+	int64_t sources, categories, measurements, predictions;
+	int64_t bad;	      /* lines that were not taken */
+	bool is_opened;	      /* the file was read, not only looked for */
+	bool is_store_failed; /* what fails is the store, and not the file */
+};
+
+/* Adds a hex list or a CSV file, in transactions of many rows; the same file again changes nothing.
+ * Lines that are wrong are left out.  Returns 0, as tact_records_open, or as the store: what was
+ * written before is kept, and importing the file again completes it.
+ */
+int tact_store_import_file(struct tact_store *store, const char *path,
+			   const struct tact_import_options *opt, struct tact_imported *out,
+			   struct tact_diag *diag);
+
 #ifdef __cplusplus
 }
 #endif
