@@ -31,18 +31,19 @@ MAY_INCLUDE = {
     'simulate': ['base', 'isa', 'arch', 'block', 'facile', 'sim'],
     'measure': ['base', 'isa', 'pmu'],
     'store': ['base', 'isa', 'arch', 'block', 'pmu', 'measure'],
+    'model': ['base', 'isa', 'arch', 'block', 'facile', 'sim', 'mca', 'simulate'],
     'evaluate': ['base'],
     'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure', 'store', 'evaluate'],
     'trace': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'sim', 'simulate'],
     'collect': ['base', 'isa', 'obj', 'code', 'trace'],
-    'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca'],
+    'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca', 'model'],
     # arch, block and simulate for the virtual PMU's retirement, trace for what it samples
     'mix': ['base', 'isa', 'obj', 'code', 'pmu', 'arch', 'block', 'facile', 'sim', 'simulate', 'trace'],
 }
 # Public headers are interfaces of a module as well.
 PUBLIC = {
     'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch',
-    'block.h': 'block', 'model.h': 'block', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset', 'classify.h': 'dataset',
+    'block.h': 'block', 'model.h': 'model', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset', 'classify.h': 'dataset',
     'store.h': 'store', 'evaluate.h': 'evaluate',
     'doctor.h': 'pmu', 'trace.h': 'trace', 'cycles.h': 'trace', 'symbols.h': 'trace', 'result.h': 'trace', 'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/simulate.h>
+#include <tact/model.h>
 
 #include "common/cli.h"
 #include "evaluator.h"
@@ -125,8 +125,7 @@ int evaluate_load_for(struct evaluate_loader *l, size_t i, const struct tact_arc
 
 struct tools {
 	struct evaluate_loader loader;
-	struct tact_simulator *simulator; /* owned; NULL until it is needed */
-	bool is_ready;
+	struct tact_estimator **estimators; /* owned; one a model, NULL: it works on all rows */
 };
 
 struct job {
@@ -151,54 +150,14 @@ static enum tact_outcome outcome_of(int status)
 	}
 }
 
-static int run_facile(struct tools *t, const struct evaluate_model *model,
-		      struct tact_estimate *out, bool *applies)
+static enum tact_outcome predict(struct tools *t, size_t m, double *cycles)
 {
-	struct tact_prediction x;
-	int status = tact_predict(t->loader.block, &model->options, &x);
+	struct tact_estimate x = {.size = sizeof(x)};
+	int status = tact_model_estimate(t->estimators[m], t->loader.block, &x);
 
-	*applies = x.applies != 0;
-	out->cycles_per_iteration = x.cycles_per_iteration;
-	out->coverage = x.coverage;
-	return status;
-}
-
-static int run_sim(struct tools *t, struct tact_estimate *out)
-{
-	struct tact_simulation s = {.size = sizeof(s)};
-	int status = 0;
-
-	if (!t->simulator)
-		status = tact_simulator_create(&t->simulator, NULL);
-	if (status >= 0)
-		status = tact_simulate(t->simulator, t->loader.block, NULL, &s);
-	out->cycles_per_iteration = s.cycles_per_iteration;
-	out->coverage = s.coverage;
-	return status;
-}
-
-static int run_mca(struct tools *t, const struct evaluate_model *model, struct tact_estimate *out)
-{
-	const struct tact_mca_options options = {.size = sizeof(options),
-						 .params = model->mca_params};
-
-	return tact_model_mca.estimate(&options, t->loader.block, out);
-}
-
-static enum tact_outcome predict(struct tools *t, const struct evaluate_model *model,
-				 double *cycles)
-{
-	struct tact_estimate x = {0};
-	bool applies = true;
-	int status = evaluate_rebind(&t->loader, t->loader.arch, model->paper);
-
-	if (status >= 0)
-		status = model->kind == EVALUATE_FACILE ? run_facile(t, model, &x, &applies)
-			 : model->kind == EVALUATE_SIM	? run_sim(t, &x)
-							: run_mca(t, model, &x);
 	if (status < 0)
 		return outcome_of(status);
-	if (!applies)
+	if (x.bounds.size && !x.bounds.applies)
 		return TACT_OUTCOME_NOT_APPLICABLE;
 	if (x.coverage < 1)
 		return TACT_OUTCOME_NO_DATA;
@@ -255,8 +214,31 @@ static void run_models(struct evaluator *p, struct tools *t, size_t i)
 		if (model->kind <= EVALUATE_MCA)
 			model->outcomes[i] =
 				(uint8_t)(status < 0 ? outcome_of(status)
-						     : predict(t, model, &model->predicted[i]));
+						     : predict(t, m, &model->predicted[i]));
 	}
+}
+
+static void make_tools(struct tools *t, const struct evaluator *p)
+{
+	const struct tact_model_options options = {.size = sizeof(options),
+						   .arch = p->n_archs == 1 ? p->arch[0] : NULL};
+
+	t->estimators = cli_alloc((p->n_models + 1) * sizeof(*t->estimators));
+	memset(t->estimators, 0, p->n_models * sizeof(*t->estimators));
+	if (evaluate_loader_init(&t->loader, p) < 0)
+		cli_out_of_memory();
+	for (size_t m = 0; m < p->n_models; m++)
+		if (p->models[m].kind <= EVALUATE_MCA &&
+		    tact_model_open(&t->estimators[m], p->models[m].name, &options, NULL) < 0)
+			cli_out_of_memory();
+}
+
+static void free_tools(struct tools *t, const struct evaluator *p)
+{
+	for (size_t m = 0; m < p->n_models && t->estimators; m++)
+		tact_model_close(t->estimators[m]);
+	free(t->estimators);
+	evaluate_loader_fini(&t->loader);
 }
 
 /* CPU by CPU: a block forgets what it knows of instructions when it changes to another one. */
@@ -267,9 +249,8 @@ static void work(void *context, unsigned thread, size_t chunk)
 	struct tools *t = &job->tools[thread];
 	size_t begin = chunk * job->chunk, end = begin + job->chunk;
 
-	if (!t->is_ready && evaluate_loader_init(&t->loader, p) < 0)
-		cli_out_of_memory();
-	t->is_ready = true;
+	if (!t->estimators)
+		make_tools(t, p);
 	if (end > p->rows.n)
 		end = p->rows.n;
 	for (size_t i = begin; i < end; i++)
@@ -307,10 +288,8 @@ static void run_ours(struct evaluator *p)
 	memset(job.gains, 0, n_gains * sizeof(*job.gains));
 	evaluate_parallel(threads, n_chunks, work, &job);
 	sum_gains(p, job.gains, n_chunks);
-	for (unsigned i = 0; i < threads; i++) {
-		tact_simulator_destroy(job.tools[i].simulator);
-		evaluate_loader_fini(&job.tools[i].loader);
-	}
+	for (unsigned i = 0; i < threads; i++)
+		free_tools(&job.tools[i], p);
 	free(job.tools);
 	free(job.gains);
 }

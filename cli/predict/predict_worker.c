@@ -18,6 +18,14 @@ int predict_worker_init(struct predict_worker *w, const struct predictor *p)
 	status = tact_block_create(&w->block, w->arch, &p->block_options, &diag);
 	if (status >= 0 && (p->command->simulates || p->model == MODEL_SIM))
 		status = tact_simulator_create(&w->simulator, &diag);
+	if (status >= 0 && p->model == MODEL_MCA)
+		status = tact_model_open(
+			&w->mca, "mca",
+			&(struct tact_model_options){.size = sizeof(struct tact_model_options),
+						     .facile = &p->predict_options,
+						     .mca = &p->mca_options,
+						     .bounds = true},
+			&diag);
 	if (status < 0) {
 		predict_worker_fini(w);
 		cli_message("%s", diag.text[0] ? diag.text : tact_strerror(status));
@@ -29,6 +37,7 @@ int predict_worker_init(struct predict_worker *w, const struct predictor *p)
 void predict_worker_fini(struct predict_worker *w)
 {
 	tact_simulator_destroy(w->simulator);
+	tact_model_close(w->mca);
 	tact_block_destroy(w->block);
 	text_free(&w->err);
 }
@@ -85,7 +94,7 @@ static int simulate(struct predict_worker *w, struct tact_prediction *out)
 
 static int predict(struct predict_worker *w, struct tact_prediction *out)
 {
-	struct tact_estimate estimate;
+	struct tact_estimate estimate = {.size = sizeof(estimate)};
 	int status;
 
 	if (w->simulator) {
@@ -93,15 +102,16 @@ static int predict(struct predict_worker *w, struct tact_prediction *out)
 		w->facile_cycles = w->simulation.bounds.cycles_per_iteration;
 		return status;
 	}
-	status = tact_predict(w->block, &w->p->predict_options, out);
+	if (!w->mca) {
+		status = tact_predict(w->block, &w->p->predict_options, out);
+		w->facile_cycles = out->cycles_per_iteration;
+		return status;
+	}
+	status = tact_model_estimate(w->mca, w->block, &estimate);
 	if (status < 0)
 		return status;
+	*out = estimate.bounds;
 	w->facile_cycles = out->cycles_per_iteration;
-	if (w->p->model != MODEL_MCA)
-		return 0;
-	status = tact_model_mca.estimate(&w->p->mca_options, w->block, &estimate);
-	if (status < 0)
-		return status;
 	out->cycles_per_iteration = estimate.cycles_per_iteration;
 	out->coverage = estimate.coverage;
 	return 0;

@@ -11,6 +11,7 @@
 
 #include <tact/block.h>
 #include <tact/mca.h>
+#include <tact/model.h>
 #include <tact/predict.h>
 #include <tact/simulate.h>
 
@@ -69,6 +70,7 @@ struct predict_worker {
 	unsigned alignment;
 	struct tact_simulator *simulator;  /* owned; NULL: FACILE alone predicts */
 	struct tact_simulation simulation; /* the last one */
+	struct tact_estimator *mca;	   /* owned; NULL: it is not asked for */
 	double facile_cycles;		   /* of the last prediction, whatever the model */
 	const struct source_block *source; /* what was loaded last */
 	size_t n_blocks, n_failed, n_candidates;

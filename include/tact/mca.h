@@ -12,7 +12,6 @@
 
 #include <tact/arch.h>
 #include <tact/block.h>
-#include <tact/model.h>
 #include <tact/status.h>
 
 #ifdef __cplusplus
@@ -113,11 +112,17 @@ int tact_mca_create(struct tact_mca **out, const struct tact_mca_options *opt,
 		    struct tact_diag *diag);
 void tact_mca_destroy(struct tact_mca *machine); /* NULL is allowed */
 
+struct tact_mca_result {
+	size_t size;
+	double cycles_per_iteration;
+	double coverage; /* share of the instructions with data */
+};
+
 /* Cycles of a loaded block.  Allocates only while buffers grow to the largest block seen.
  * Returns -TACT_E_INVAL for an empty block, -TACT_E_NOMEM.
  */
 int tact_mca_estimate(struct tact_mca *machine, struct tact_block *block,
-		      struct tact_estimate *out);
+		      struct tact_mca_result *out);
 
 /* What the machine needs of a block, without the block: a few dozen bytes an instruction, for those
  * who evaluate many blocks under many parameters.  It belongs to the machine's kind of memory
@@ -135,17 +140,7 @@ unsigned tact_mca_code_form(const struct tact_mca_code *code, size_t i); /* may 
  * architecture; -TACT_E_NOMEM.
  */
 int tact_mca_run(struct tact_mca *machine, const struct tact_mca_code *code,
-		 struct tact_estimate *out);
-
-/* ---- behind the seam ---- */
-
-/* self: a struct tact_mca_options, or NULL.  It works in the block's memory, so one model serves
- * all threads.  In a stream memory dependences end with the block.
- */
-extern const struct tact_model tact_model_mca;
-
-/* Cycles until all that was fed to an open stream has been dispatched. */
-uint64_t tact_mca_stream_cycles(const void *stream);
+		 struct tact_mca_result *out);
 
 #ifdef __cplusplus
 }

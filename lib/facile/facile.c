@@ -5,8 +5,6 @@
  */
 #include <string.h>
 
-#include <tact/model.h>
-
 #include "facile/facile.h"
 
 /* When a bound applies: always, only if the uops come from this source, or not in the paper. */
@@ -93,21 +91,3 @@ int tact_predict(struct tact_block *block, const struct tact_predict_options *op
 			out->bottlenecks |= 1u << b;
 	return 0;
 }
-
-static int estimate(const void *self, struct tact_block *block, struct tact_estimate *out)
-{
-	struct tact_prediction prediction;
-	int status = tact_predict(block, self, &prediction);
-
-	if (status < 0)
-		return status;
-	out->cycles_per_iteration = prediction.cycles_per_iteration;
-	out->coverage = prediction.coverage;
-	return 0;
-}
-
-const struct tact_model tact_model_facile = {
-	.name = "facile",
-	.help = "analytical bounds of FACILE and more",
-	.estimate = estimate,
-};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machine behind the seam: one block repeated, or a stream of blocks.
+ * One block repeated on the machine.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,7 @@ static void make_plan(struct plan *plan, const struct tact_mca_options *opt,
 
 /* Runs code in memory that holds the machine and the writers. */
 static void simulate(const struct plan *plan, void *memory, const struct mca_code *code,
-		     const struct mca_form *forms, struct tact_estimate *out)
+		     const struct mca_form *forms, struct tact_mca_result *out)
 {
 	uint64_t *writer = (uint64_t *)((char *)memory + mca_machine_size(plan->reorder_buffer));
 	unsigned iterations = plan->opt->iterations, runs = plan->opt->steady ? 2 : 1;
@@ -99,12 +99,13 @@ static void simulate(const struct plan *plan, void *memory, const struct mca_cod
 	cycles = mca_machine_drain(&m);
 	if (plan->opt->steady)
 		cycles -= m.mark_at + 1;
+	out->size = sizeof(*out);
 	out->cycles_per_iteration = (double)cycles / iterations;
 	out->coverage = code->coverage;
 }
 
 static void estimate_in(const struct plan *plan, void *memory, const struct tact_block *block,
-			struct tact_estimate *out)
+			struct tact_mca_result *out)
 {
 	struct mca_code code;
 	const struct mca_form *forms;
@@ -112,7 +113,7 @@ static void estimate_in(const struct plan *plan, void *memory, const struct tact
 	code.insns = (struct mca_insn *)((char *)memory + mca_machine_size(plan->reorder_buffer) +
 					 plan->extent.n_keys * sizeof(uint64_t));
 	code.operands = (struct mca_operand *)(code.insns + plan->extent.n_insns);
-	mca_code_fill(&code, block, plan->opt->memory, true);
+	mca_code_fill(&code, block, plan->opt->memory);
 	if (plan->opt->params) {
 		forms = plan->opt->params->forms;
 	} else {
@@ -128,7 +129,8 @@ static void estimate_in(const struct plan *plan, void *memory, const struct tact
 	simulate(plan, memory, &code, forms, out);
 }
 
-int tact_mca_estimate(struct tact_mca *machine, struct tact_block *block, struct tact_estimate *out)
+int tact_mca_estimate(struct tact_mca *machine, struct tact_block *block,
+		      struct tact_mca_result *out)
 {
 	struct plan plan;
 
@@ -142,7 +144,7 @@ int tact_mca_estimate(struct tact_mca *machine, struct tact_block *block, struct
 }
 
 int tact_mca_run(struct tact_mca *machine, const struct tact_mca_code *code,
-		 struct tact_estimate *out)
+		 struct tact_mca_result *out)
 {
 	const struct tact_mca_params *params = machine ? machine->opt.params : NULL;
 	struct plan plan;
@@ -159,147 +161,3 @@ int tact_mca_run(struct tact_mca *machine, const struct tact_mca_code *code,
 	simulate(&plan, machine->memory, &code->code, params->forms, out);
 	return 0;
 }
-
-static int estimate(const void *self, struct tact_block *block, struct tact_estimate *out)
-{
-	struct tact_mca_options options;
-	struct plan plan;
-	void *memory;
-
-	if (!block || !block->n_insns || !out || read_options(&options, self) < 0)
-		return -TACT_E_INVAL;
-	make_plan(&plan, &options, block);
-	memory = block_scratch(block, plan.size);
-	if (!memory)
-		return -TACT_E_NOMEM;
-	estimate_in(&plan, memory, block, out);
-	return 0;
-}
-
-/* ---- a stream ---- */
-
-struct mca_stream {
-	struct tact_mca_options opt;
-	struct tact_mca_params *derived; /* owned; if the options have none */
-	const struct tact_mca_params *params;
-	struct mca_machine machine;
-	void *memory; /* owned; of the machine; NULL before the first block */
-	struct mca_code code;
-	size_t insn_capacity, operand_capacity;
-	uint64_t *writer; /* owned */
-	size_t writer_capacity, n_keys;
-};
-
-static void destroy_stream(struct mca_stream *s)
-{
-	tact_mca_params_destroy(s->derived);
-	free(s->memory);
-	free(s->code.insns);
-	free(s->code.operands);
-	free(s->writer);
-	free(s);
-}
-
-static int stream_open(const void *self, void **stream)
-{
-	struct mca_stream *s;
-
-	if (!stream)
-		return -TACT_E_INVAL;
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return -TACT_E_NOMEM;
-	if (read_options(&s->opt, self) < 0) {
-		free(s);
-		return -TACT_E_INVAL;
-	}
-	s->params = s->opt.params;
-	*stream = s;
-	return 0;
-}
-
-/* Room for the code of a block and for its keys. */
-static int reserve(struct mca_stream *s, const struct tact_block *block)
-{
-	struct mca_extent e;
-
-	mca_code_extent(&e, block, s->opt.memory);
-	if (tact_grow(&s->code.insns, &s->insn_capacity, e.n_insns, sizeof(*s->code.insns)) < 0 ||
-	    tact_grow(&s->code.operands, &s->operand_capacity, e.n_operands,
-		      sizeof(*s->code.operands)) < 0 ||
-	    tact_grow(&s->writer, &s->writer_capacity, e.n_keys, sizeof(*s->writer)) < 0)
-		return -TACT_E_NOMEM;
-	s->machine.writer = s->writer;
-	if (e.n_keys > s->n_keys) {
-		memset(s->writer + s->n_keys, 0, (e.n_keys - s->n_keys) * sizeof(*s->writer));
-		s->n_keys = e.n_keys;
-	}
-	return 0;
-}
-
-/* The first block says for which architecture. */
-static int start(struct mca_stream *s, const struct tact_block *block)
-{
-	if (!s->params) {
-		int status = tact_mca_params_create(&s->derived, block->arch, NULL);
-
-		if (status < 0)
-			return status;
-		s->params = s->derived;
-	}
-	s->memory = malloc(mca_machine_size(s->params->reorder_buffer));
-	if (!s->memory)
-		return -TACT_E_NOMEM;
-	mca_machine_init(&s->machine, s->memory, s->params->dispatch_width,
-			 s->params->reorder_buffer, s->writer);
-	return 0;
-}
-
-static int stream_feed(void *stream, struct tact_block *block)
-{
-	struct mca_stream *s = stream;
-	int status;
-
-	if (!s || !block || !block->n_insns || (s->derived && s->derived->arch != block->arch))
-		return -TACT_E_INVAL;
-	status = reserve(s, block);
-	if (!status && !s->memory)
-		status = start(s, block);
-	if (status < 0)
-		return status;
-	/* The stores of another block have other addresses. */
-	memset(s->writer + MCA_KEY_STORES, 0, (s->n_keys - MCA_KEY_STORES) * sizeof(*s->writer));
-	mca_code_fill(&s->code, block, s->opt.memory, false);
-	mca_machine_feed(&s->machine, &s->code, s->params->forms);
-	return 0;
-}
-
-static int stream_close(void *stream, uint64_t *cycles)
-{
-	struct mca_stream *s = stream;
-	uint64_t total;
-
-	if (!s)
-		return -TACT_E_INVAL;
-	total = mca_machine_drain(&s->machine);
-	if (cycles)
-		*cycles = total;
-	destroy_stream(s);
-	return 0;
-}
-
-uint64_t tact_mca_stream_cycles(const void *stream)
-{
-	const struct mca_stream *s = stream;
-
-	return s && s->machine.tail ? s->machine.now + 1 : 0;
-}
-
-const struct tact_model tact_model_mca = {
-	.name = "mca",
-	.help = "the plain machine of llvm-mca, with parameters to tune",
-	.estimate = estimate,
-	.stream_open = stream_open,
-	.stream_feed = stream_feed,
-	.stream_close = stream_close,
-};

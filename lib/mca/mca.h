@@ -86,12 +86,11 @@ struct mca_extent {
 void mca_code_extent(struct mca_extent *extent, const struct tact_block *block,
 		     enum tact_mca_memory memory);
 
-/* Fills insns and operands, which must be large enough.  A closed block only meets itself:
- * registers that it does not write are constants, and memory dependences reach the iteration
- * before.
+/* Fills insns and operands, which must be large enough.  A block only meets itself: registers that
+ * it does not write are constants, and memory dependences reach the iteration before.
  */
 void mca_code_fill(struct mca_code *code, const struct tact_block *block,
-		   enum tact_mca_memory memory, bool closed);
+		   enum tact_mca_memory memory);
 
 /* ---- machine ---- */
 

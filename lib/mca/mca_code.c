@@ -51,12 +51,11 @@ static void mark_written(bool *written, const struct tact_block *block)
 /* Key of the store that a load meets, or 0.  The machine knows the last run of each store, so one
  * of the iteration before counts only if it has not run again since.
  */
-static uint16_t met_store(const struct block_node *node, size_t i, bool closed)
+static uint16_t met_store(const struct block_node *node, size_t i)
 {
 	bool before = node->producer < i;
 
-	if (node->producer == BLOCK_NO_PRODUCER || before != !node->iterations ||
-	    (node->iterations && !closed))
+	if (node->producer == BLOCK_NO_PRODUCER || before != !node->iterations)
 		return 0;
 	return store_key(node->producer);
 }
@@ -80,14 +79,13 @@ static struct mca_operand *fill_reads(struct mca_operand *to, struct mca_insn *i
 		unsigned key;
 
 		if (l->in[k].kind == VALUE_MEMORY) {
-			key = met_store(&block->nodes[block->insns[i].first_node + k], i,
-					written != NULL);
+			key = met_store(&block->nodes[block->insns[i].first_node + k], i);
 			if (memory == TACT_MCA_ADDRESSES && key)
 				to = add(to, insn, key, MCA_NO_ADVANCE);
 			continue;
 		}
 		key = key_of(&l->in[k]);
-		if (!written || written[key])
+		if (written[key])
 			to = add(to, insn, key, advance);
 		if (advance < MCA_NO_ADVANCE)
 			advance++;
@@ -115,14 +113,13 @@ static struct mca_operand *fill_writes(struct mca_operand *to, struct mca_insn *
 }
 
 void mca_code_fill(struct mca_code *code, const struct tact_block *block,
-		   enum tact_mca_memory memory, bool closed)
+		   enum tact_mca_memory memory)
 {
 	struct mca_operand *to = code->operands;
 	bool written[MCA_KEY_STORES];
 	unsigned n_forms = tact_form_count();
 
-	if (closed)
-		mark_written(written, block);
+	mark_written(written, block);
 	code->n_insns = (uint32_t)block->n_insns;
 	code->coverage = tact_block_coverage(block);
 	for (size_t i = 0; i < block->n_insns; i++) {
@@ -132,7 +129,7 @@ void mca_code_fill(struct mca_code *code, const struct tact_block *block,
 		insn->form = bi->insn->form < n_forms ? bi->insn->form : n_forms;
 		insn->first = (uint32_t)(to - code->operands);
 		insn->n_reads = 0;
-		to = fill_reads(to, insn, block, i, memory, closed ? written : NULL);
+		to = fill_reads(to, insn, block, i, memory, written);
 		to = fill_writes(to, insn, bi->lowered, i, memory);
 	}
 }
@@ -155,7 +152,7 @@ int tact_mca_code_create(struct tact_mca_code **out, const struct tact_block *bl
 	code->code.insns = code->insns;
 	code->code.operands = (struct mca_operand *)(code->insns + extent.n_insns);
 	code->n_keys = extent.n_keys;
-	mca_code_fill(&code->code, block, memory, true);
+	mca_code_fill(&code->code, block, memory);
 	*out = code;
 	return 0;
 }

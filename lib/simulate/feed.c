@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * The public side of streams: blocks are added once and fed by their number; behind the seam they
- * are known by their bytes.
+ * The public side of streams: blocks are added once and fed by their number.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/model.h>
 #include <tact/simulate.h>
 
 #include "sim/sim.h"
-#include "simulate/seam.h"
 
 enum {
-	REBASE_AT = 1 << 30,	 /* cycles */
-	LSD_AFTER = 2,		 /* repetitions of a block that is a loop; a guess */
-	STUCK_AFTER = 1 << 20,	 /* cycles without a block that retires */
-	SEAM_MAX_CODES = 1 << 16 /* blocks that the seam remembers at a time */
+	REBASE_AT = 1 << 30,  /* cycles */
+	LSD_AFTER = 2,	      /* repetitions of a block that is a loop; a guess */
+	STUCK_AFTER = 1 << 20 /* cycles without a block that retires */
 };
 
 /* A block as it was added. */
@@ -24,12 +20,6 @@ struct stream_code {
 	struct sim_program program;
 	uint64_t executions, stalls[SIM_N_STALLS];
 	enum block_source source; /* once it has run; as a loop, once it has repeated */
-
-	/* What the seam knows it by. */
-	uint64_t hash;
-	uint8_t *bytes;
-	unsigned alignment;
-	enum tact_mode mode;
 };
 
 struct tact_stream {
@@ -51,8 +41,6 @@ struct tact_stream {
 
 	int (*on_uop)(void *arg, const struct tact_sim_uop *uop);
 	void *on_uop_arg;
-
-	uint32_t *by_hash; /* of the seam: number + 1; 0: free */
 
 	struct sim_stream stream;
 	struct sim_state state;
@@ -113,7 +101,6 @@ static void destroy_code(struct stream_code *code)
 	if (!code)
 		return;
 	sim_program_fini(&code->program);
-	free(code->bytes);
 	free(code);
 }
 
@@ -132,7 +119,6 @@ void tact_stream_destroy(struct tact_stream *t)
 	forget_codes(t);
 	sim_program_fini(&t->draft);
 	free(t->codes);
-	free(t->by_hash);
 	free(t->stream.accesses);
 	free(t);
 }
@@ -388,109 +374,4 @@ void tact_stream_forget(struct tact_stream *t)
 {
 	forget_codes(t->owner);
 	t->owner->forgotten++;
-}
-
-/* ---- the seam ---- */
-
-static uint64_t hash_block(const struct tact_block *block)
-{
-	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-
-	for (size_t i = 0; i < block->code_size; i++)
-		h = (h ^ block->code[i]) * 0x100000001b3u;
-	return (h ^ (uint64_t)block->opt.alignment << 8 ^ (uint64_t)block->mode) * 0x100000001b3u;
-}
-
-static bool is_block(const struct stream_code *code, const struct tact_block *block, uint64_t hash)
-{
-	return code->hash == hash && code->program.code_size == block->code_size &&
-	       code->alignment == block->opt.alignment && code->mode == block->mode &&
-	       !memcmp(code->bytes, block->code, block->code_size);
-}
-
-/* The number of a block that was added before, or of a new one. */
-static int find_code(struct tact_stream *t, const struct tact_block *block, uint32_t *number)
-{
-	const uint32_t mask = 2 * SEAM_MAX_CODES - 1;
-	uint64_t hash = hash_block(block);
-	uint32_t at = (uint32_t)(hash >> 32) & mask;
-	struct stream_code *code;
-	int status;
-
-	for (; t->by_hash[at]; at = (at + 1) & mask) {
-		*number = t->by_hash[at] - 1;
-		if (is_block(t->codes[*number], block, hash))
-			return 0;
-	}
-	if (t->n_codes == SEAM_MAX_CODES) {
-		/* Memory stays bounded: the pipeline runs dry, and all begins anew. */
-		status = tact_stream_drain(t);
-		if (status < 0)
-			return status;
-		tact_stream_forget(t);
-		memset(t->by_hash, 0, (mask + 1) * sizeof(*t->by_hash));
-		at = (uint32_t)(hash >> 32) & mask;
-	}
-	status = tact_stream_add(t, block, number);
-	if (status < 0)
-		return status;
-	code = t->codes[*number];
-	code->hash = hash;
-	code->alignment = block->opt.alignment;
-	code->mode = block->mode;
-	code->bytes = malloc(block->code_size);
-	if (!code->bytes) {
-		destroy_code(t->codes[--t->n_codes]);
-		return -TACT_E_NOMEM;
-	}
-	memcpy(code->bytes, block->code, block->code_size);
-	t->by_hash[at] = *number + 1;
-	return 0;
-}
-
-int simulate_stream_open(const void *self, void **out)
-{
-	struct tact_stream *t;
-	int status = tact_stream_open(&t, NULL);
-
-	(void)self;
-	if (status < 0)
-		return status;
-	t->by_hash = calloc(2 * SEAM_MAX_CODES, sizeof(*t->by_hash));
-	if (!t->by_hash) {
-		tact_stream_destroy(t);
-		return -TACT_E_NOMEM;
-	}
-	*out = t;
-	return 0;
-}
-
-/* A loop lies where it says; what is unrolled follows on what came before and is always new. */
-int simulate_stream_feed(void *stream, struct tact_block *block)
-{
-	struct tact_stream *t = stream;
-	struct stream_code *code;
-	struct sim_feed feed = {.address = block->opt.alignment};
-	uint32_t number;
-	int status = t->is_void ? -TACT_E_LIMIT : find_code(t, block, &number);
-
-	if (status < 0)
-		return status;
-	code = t->codes[number];
-	if (block->mode == TACT_MODE_UNROLL && t->stream.n_feeds)
-		feed.address = t->end;
-	feed.source = block->mode == TACT_MODE_UNROLL ? BLOCK_FROM_MITE
-						      : source_of(t, code, feed.address, false);
-	return feed_code(t, code, &feed);
-}
-
-int simulate_stream_close(void *stream, uint64_t *cycles)
-{
-	struct tact_stream_totals totals;
-	int status = tact_stream_drain(stream);
-
-	tact_stream_snapshot(stream, &totals);
-	*cycles = totals.cycles;
-	tact_stream_destroy(stream);
-	return status;
 }

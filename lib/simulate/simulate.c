@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/model.h>
 #include <tact/simulate.h>
 
 #include "sim/sim.h"
-#include "simulate/seam.h"
 
 struct tact_simulator {
 	struct sim_program program;
@@ -137,32 +135,3 @@ int tact_simulated_insn(const struct tact_simulator *simulator, size_t i, struct
 	out->wait_port = (double)stats->wait_port / n;
 	return 0;
 }
-
-/* ---- the seam ---- */
-
-static int estimate(const void *self, struct tact_block *block, struct tact_estimate *out)
-{
-	struct tact_simulator *simulator;
-	struct tact_simulation result;
-	int status = tact_simulator_create(&simulator, NULL);
-
-	(void)self;
-	if (status < 0)
-		return status;
-	status = tact_simulate(simulator, block, NULL, &result);
-	tact_simulator_destroy(simulator);
-	if (status < 0)
-		return status;
-	out->cycles_per_iteration = result.cycles_per_iteration;
-	out->coverage = result.coverage;
-	return 0;
-}
-
-const struct tact_model tact_model_sim = {
-	.name = "sim",
-	.help = "cycle-level pipeline",
-	.estimate = estimate,
-	.stream_open = simulate_stream_open,
-	.stream_feed = simulate_stream_feed,
-	.stream_close = simulate_stream_close,
-};

@@ -11,6 +11,7 @@
 #define TACT_TUNE_PRIVATE_H
 
 #include <tact/insn.h>
+#include <tact/model.h>
 #include <tact/tune.h>
 
 #include "arch/arch.h"
@@ -138,10 +139,11 @@ int tune_corrupt(struct tact_tuner *t, struct tune_table *table, unsigned percen
 
 struct tune_worker {
 	struct tact_tuner *t;
-	struct tune_table table;  /* owned */
-	struct tact_mca *machine; /* owned; mca */
-	struct tact_block *block; /* owned; others */
-	double *errors, *trial;	  /* owned; of a site's rows */
+	struct tune_table table;		  /* owned */
+	struct tact_mca *machine;		  /* owned; mca */
+	struct tact_estimator *estimator, *bound; /* owned; others; FACILE where it does not end */
+	struct tact_block *block;		  /* owned; others */
+	double *errors, *trial;			  /* owned; of a site's rows */
 	int status;
 };
 

@@ -25,20 +25,20 @@ int tune_predict(struct tune_worker *w, uint32_t row, double *cycles)
 {
 	struct tact_tuner *t = w->t;
 	const struct tune_row *r = &t->rows.rows[row];
-	struct tact_estimate estimate = {0};
+	struct tact_estimate estimate = {.size = sizeof(estimate)};
+	struct tact_mca_result result = {.size = sizeof(result)};
 	int status;
 
 	if (w->machine) {
-		status = tact_mca_run(w->machine, t->codes[row], &estimate);
-	} else {
-		status = tact_block_load(w->block, t->rows.code + r->code, r->size, NULL);
-		if (status >= 0 && t->opt.model == TACT_TUNE_FACILE)
-			status = tact_model_facile.estimate(NULL, w->block, &estimate);
-		else if (status >= 0)
-			status = tact_model_sim.estimate(NULL, w->block, &estimate);
-		if (status == -TACT_E_LIMIT) /* the pipeline's state does not repeat */
-			status = tact_model_facile.estimate(NULL, w->block, &estimate);
+		status = tact_mca_run(w->machine, t->codes[row], &result);
+		*cycles = result.cycles_per_iteration;
+		return status;
 	}
+	status = tact_block_load(w->block, t->rows.code + r->code, r->size, NULL);
+	if (status >= 0)
+		status = tact_model_estimate(w->estimator, w->block, &estimate);
+	if (status == -TACT_E_LIMIT) /* the pipeline's state does not repeat */
+		status = tact_model_estimate(w->bound, w->block, &estimate);
 	*cycles = estimate.cycles_per_iteration;
 	return status;
 }

@@ -321,7 +321,12 @@ static int make_worker(struct tact_tuner *t, struct tune_worker *w)
 	options.params = w->table.mca;
 	if (t->opt.model == TACT_TUNE_MCA)
 		return tact_mca_create(&w->machine, &options, NULL);
-	return tact_block_create(&w->block, w->table.arch, &t->opt.block, NULL);
+	status = tact_model_open(&w->estimator, t->opt.model == TACT_TUNE_FACILE ? "facile" : "sim",
+				 NULL, NULL);
+	if (status >= 0)
+		status = tact_model_open(&w->bound, "facile", NULL, NULL);
+	return status < 0 ? status
+			  : tact_block_create(&w->block, w->table.arch, &t->opt.block, NULL);
 }
 
 int tune_space_create(struct tact_tuner *t, struct tact_diag *diag)

@@ -92,6 +92,8 @@ int tact_tuner_create(struct tact_tuner **out, const struct tact_tune_options *o
 static void free_worker(struct tune_worker *w)
 {
 	tact_mca_destroy(w->machine);
+	tact_model_close(w->estimator);
+	tact_model_close(w->bound);
 	tact_block_destroy(w->block);
 	tune_table_fini(&w->table);
 	free(w->errors);

@@ -211,7 +211,7 @@ static void mca_does_not_allocate(void **state)
 	struct tact_mca_options opt = {.size = sizeof(opt), .iterations = 5};
 	struct tact_mca *machine;
 	struct tact_block *block;
-	struct tact_estimate e;
+	struct tact_mca_result e;
 
 	(void)state;
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
@@ -228,7 +228,6 @@ static void mca_does_not_allocate(void **state)
 
 			assert_int_equal(tact_block_load(block, code, size, NULL), 0);
 			assert_int_equal(tact_mca_estimate(machine, block, &e), 0);
-			assert_int_equal(tact_model_mca.estimate(NULL, block, &e), 0);
 		}
 	}
 	assert_int_equal(n_allocations, 0);
@@ -257,27 +256,18 @@ static int mca_parameters(void *arg)
 	return status;
 }
 
-/* Both kinds of estimate and a stream; `arg` is a loaded block. */
+/* `arg` is a loaded block. */
 static int mca_estimates(void *arg)
 {
 	struct tact_mca_code *code = NULL;
 	struct tact_mca *machine = NULL;
-	struct tact_estimate e;
-	void *stream = NULL;
+	struct tact_mca_result e;
 	int status = tact_mca_create(&machine, NULL, NULL);
 
 	if (!status)
 		status = tact_mca_estimate(machine, arg, &e);
 	if (!status)
-		status = tact_model_mca.estimate(NULL, arg, &e);
-	if (!status)
 		status = tact_mca_code_create(&code, arg, TACT_MCA_ALIAS, NULL);
-	if (!status)
-		status = tact_model_mca.stream_open(NULL, &stream);
-	if (!status)
-		status = tact_model_mca.stream_feed(stream, arg);
-	if (stream)
-		assert_int_equal(tact_model_mca.stream_close(stream, NULL), 0);
 	tact_mca_code_destroy(code);
 	tact_mca_destroy(machine);
 	return status;
@@ -292,7 +282,69 @@ static void mca_may_fail(void **state)
 	assert_true(try_failures(mca_parameters, NULL) > 4);
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
 	assert_int_equal(tact_block_load(block, code, sizeof(code), NULL), 0);
-	assert_true(try_failures(mca_estimates, block) > 6);
+	assert_true(try_failures(mca_estimates, block) > 2);
+	tact_block_destroy(block);
+}
+
+/* ---- the registry ---- */
+
+/* A model keeps its memory: all blocks once, and once more without an allocation. */
+static void models_do_not_allocate(void **state)
+{
+	static const char *const names[] = {"facile", "facile:paper", "facile:only=ports", "sim",
+					    "mca"};
+	const struct tact_model_options opt = {.size = sizeof(opt), .bounds = true};
+	struct tact_estimate x = {.size = sizeof(x)};
+	struct tact_estimator *e;
+	struct tact_block *block;
+
+	(void)state;
+	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
+	for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
+		assert_int_equal(tact_model_open(&e, names[k], &opt, NULL), 0);
+		for (unsigned round = 0; round < 2; round++) {
+			struct rng rng = {7};
+
+			n_allocations = 0;
+			for (unsigned i = 0; i < BLOCKS / 5; i++) {
+				uint8_t code[BYTES];
+				size_t size = random_block(&rng, code, 12);
+
+				assert_int_equal(tact_block_load(block, code, size, NULL), 0);
+				assert_int_equal(tact_model_estimate(e, block, &x), 0);
+			}
+		}
+		assert_int_equal(n_allocations, 0);
+		tact_model_close(e);
+	}
+	tact_block_destroy(block);
+}
+
+static int all_models(void *arg)
+{
+	struct tact_estimate x = {.size = sizeof(x)};
+	struct tact_estimator *e;
+	int status = 0;
+
+	for (const struct tact_model *m = NULL; (m = tact_model_next(m)) && !status;) {
+		status = tact_model_open(&e, m->name, NULL, NULL);
+		if (status < 0)
+			break;
+		status = tact_model_estimate(e, arg, &x);
+		tact_model_close(e);
+	}
+	return status;
+}
+
+static void models_may_fail(void **state)
+{
+	static const uint8_t code[] = {0x48, 0x01, 0xd8, 0x01, 0x07};
+	struct tact_block *block;
+
+	(void)state;
+	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
+	assert_int_equal(tact_block_load(block, code, sizeof(code), NULL), 0);
+	assert_true(try_failures(all_models, block) > 5);
 	tact_block_destroy(block);
 }
 
@@ -306,6 +358,8 @@ int main(void)
 		cmocka_unit_test(batch_may_fail),
 		cmocka_unit_test(mca_does_not_allocate),
 		cmocka_unit_test(mca_may_fail),
+		cmocka_unit_test(models_do_not_allocate),
+		cmocka_unit_test(models_may_fail),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

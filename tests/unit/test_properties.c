@@ -485,27 +485,6 @@ static void costs_stay_on_ports(void **state)
 	for_all(check_costs, 3);
 }
 
-/* The seam says what the call says. */
-static void model_equals_call(void **state)
-{
-	struct tact_block *block = create("SKL", TACT_MODE_UNROLL, false);
-
-	(void)state;
-	assert_string_equal(tact_model_facile.name, "facile");
-	assert_null(tact_model_facile.stream_open);
-	for (size_t i = 0; i < n_samples; i += 10) {
-		struct tact_estimate e;
-		struct tact_prediction p;
-
-		load(block, &samples[i]);
-		p = predict(block, NULL);
-		assert_int_equal(tact_model_facile.estimate(tact_model_facile.self, block, &e), 0);
-		assert_true(e.cycles_per_iteration == p.cycles_per_iteration);
-		assert_true(e.coverage == p.coverage);
-	}
-	tact_block_destroy(block);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -521,7 +500,6 @@ int main(void)
 		cmocka_unit_test(explanations_explain),
 		cmocka_unit_test(front_end_groups_add_up),
 		cmocka_unit_test(costs_stay_on_ports),
-		cmocka_unit_test(model_equals_call),
 	};
 
 	return cmocka_run_group_tests(tests, make_samples, free_samples);

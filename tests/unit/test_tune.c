@@ -44,21 +44,24 @@ static size_t make_block(uint8_t *code, size_t capacity, struct rng *rng)
 static void add_blocks(struct tact_tuner *t, enum tact_tune_model model, unsigned n)
 {
 	const struct tact_block_options opt = {.size = sizeof(opt), .mode = TACT_MODE_UNROLL};
-	const struct tact_model *m = model == TACT_TUNE_MCA ? &tact_model_mca : &tact_model_facile;
+	struct tact_estimator *m;
 	struct rng rng = {12345};
 	struct tact_block *block;
 
+	assert_int_equal(tact_model_open(&m, model == TACT_TUNE_MCA ? "mca" : "facile", NULL, NULL),
+			 0);
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), &opt, NULL), 0);
 	for (unsigned i = 0; i < n; i++) {
-		struct tact_estimate e;
+		struct tact_estimate e = {.size = sizeof(e)};
 		uint8_t code[128];
 		size_t size = make_block(code, sizeof(code), &rng);
 
 		assert_int_equal(tact_block_load(block, code, size, NULL), 0);
-		assert_int_equal(m->estimate(NULL, block, &e), 0);
+		assert_int_equal(tact_model_estimate(m, block, &e), 0);
 		assert_true(tact_tuner_add(t, code, size, e.cycles_per_iteration,
 					   i % 2 ? "odd" : "even", NULL) >= 0);
 	}
+	tact_model_close(m);
 	tact_block_destroy(block);
 }
 

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The models in one table: a row a model.  Nowhere else is there a list of them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "model/model.h"
+
+/* The model's own name, with parts behind a colon if there are any. */
+static bool is_named(const struct model_entry *entry, const char *name, const char **parts)
+{
+	size_t n = strlen(entry->model.name);
+
+	if (strncmp(name, entry->model.name, n) != 0 || (name[n] && name[n] != ':'))
+		return false;
+	*parts = name[n] ? name + n + 1 : NULL;
+	return true;
+}
+
+static int no_parts(const char *parts, struct tact_diag *diag)
+{
+	return parts ? tact_fail(diag, TACT_E_INVAL, "nothing follows the name of this model") : 0;
+}
+
+static const struct model_entry registry[] = {
+	{{"facile", "facile[:PART]...", "analytical bounds of FACILE and more", 0},
+	 is_named,
+	 model_facile_check,
+	 model_facile_open,
+	 NULL,
+	 model_facile_estimate,
+	 model_facile_names},
+	{{"sim", "sim", "cycle-level pipeline", TACT_MODEL_STREAM},
+	 is_named,
+	 no_parts,
+	 model_sim_open,
+	 model_sim_close,
+	 model_sim_estimate,
+	 NULL},
+	{{"mca", "mca[:params=FILE]", "the plain machine of llvm-mca, with parameters to tune", 0},
+	 is_named,
+	 model_mca_check,
+	 model_mca_open,
+	 model_mca_close,
+	 model_mca_estimate,
+	 NULL},
+};
+
+/* "facile[:PART]..., sim, mca[:params=FILE]" */
+static int fail_unknown(const char *name, struct tact_diag *diag)
+{
+	struct text all = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(registry); i++)
+		text_printf(&all, "%s%s", i ? ", " : "", registry[i].model.form);
+	tact_fail(diag, TACT_E_INVAL, "'%.40s' is none of %s", name,
+		  text_string(&all) ? all.data : "the models");
+	text_free(&all);
+	return -TACT_E_INVAL;
+}
+
+const struct model_entry *model_entry_of(const char *name, const char **parts,
+					 struct tact_diag *diag)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(registry); i++)
+		if (registry[i].owns(&registry[i], name, parts))
+			return registry[i].check(*parts, diag) < 0 ? NULL : &registry[i];
+	fail_unknown(name, diag);
+	return NULL;
+}
+
+const struct tact_model *tact_model_find(const char *name, struct tact_diag *diag)
+{
+	const struct model_entry *entry;
+	const char *parts;
+
+	if (!name || !*name) {
+		tact_fail(diag, TACT_E_INVAL, "a name is empty");
+		return NULL;
+	}
+	entry = model_entry_of(name, &parts, diag);
+	return entry ? &entry->model : NULL;
+}
+
+const struct tact_model *tact_model_next(const struct tact_model *model)
+{
+	const struct model_entry *entry = (const struct model_entry *)(const void *)model;
+
+	entry = entry ? entry + 1 : registry;
+	return entry < registry + ARRAY_SIZE(registry) ? &entry->model : NULL;
+}
+
+/* ---- lists ---- */
+
+static int expand_one(const char *name, int (*add)(void *arg, const char *name), void *arg,
+		      struct tact_diag *diag)
+{
+	const struct model_entry *entry;
+	const char *const *names = NULL;
+	const char *parts;
+	int status = 0;
+
+	if (!*name)
+		return tact_fail(diag, TACT_E_INVAL, "a name is empty");
+	for (size_t i = 0; i < ARRAY_SIZE(registry) && !names; i++)
+		if (registry[i].names && registry[i].owns(&registry[i], name, &parts))
+			names = registry[i].names(parts);
+	if (names) {
+		while (*names && !status)
+			status = add(arg, *names++);
+		return status;
+	}
+	entry = model_entry_of(name, &parts, diag);
+	return entry ? add(arg, name) : -TACT_E_INVAL;
+}
+
+int tact_model_expand(const char *list, int (*add)(void *arg, const char *name), void *arg,
+		      struct tact_diag *diag)
+{
+	int status = 0;
+
+	if (!list || !add)
+		return tact_fail(diag, TACT_E_INVAL, "there is no list of models");
+	do {
+		size_t n = strcspn(list, ",");
+		char *name = strndup(list, n);
+
+		status = name ? expand_one(name, add, arg, diag)
+			      : tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		free(name);
+		list += n;
+	} while (!status && *list++ == ',');
+	return status;
+}
