@@ -32,8 +32,9 @@ MAY_INCLUDE = {
     'measure': ['base', 'isa', 'pmu'],
     'store': ['base', 'isa', 'arch', 'block', 'pmu', 'measure'],
     'model': ['base', 'isa', 'arch', 'block', 'facile', 'sim', 'mca', 'simulate'],
+    'rows': ['base', 'isa', 'arch', 'block', 'measure', 'store'],
     'evaluate': ['base'],
-    'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure', 'store', 'evaluate'],
+    'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure', 'store', 'rows', 'evaluate'],
     'trace': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'sim', 'simulate'],
     'collect': ['base', 'isa', 'obj', 'code', 'trace'],
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca', 'model'],
@@ -44,7 +45,7 @@ MAY_INCLUDE = {
 PUBLIC = {
     'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch',
     'block.h': 'block', 'model.h': 'model', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset', 'classify.h': 'dataset',
-    'store.h': 'store', 'evaluate.h': 'evaluate',
+    'store.h': 'store', 'rows.h': 'rows', 'evaluate.h': 'evaluate',
     'doctor.h': 'pmu', 'trace.h': 'trace', 'cycles.h': 'trace', 'symbols.h': 'trace', 'result.h': 'trace', 'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
 }
 # isa/assemble.h takes the syntax from there: an enumeration, no code.

@@ -117,7 +117,7 @@ def run_cli(total, args):
 
 def run_fuzz(total, args):
     mutations = {'fuzz_hex': 500000, 'fuzz_csv': 500000, 'fuzz_asm': 300000, 'fuzz_elf': 50000,
-                 'fuzz_block': 50000, 'fuzz_trace': 200000, 'fuzz_table': 200000,
+                 'fuzz_block': 50000, 'fuzz_trace': 200000, 'fuzz_rows': 200000,
                  'fuzz_records': 200000, 'fuzz_perfdata': 20000, 'fuzz_mixtext': 20000,
                  'fuzz_result': 50000}
     for source in sorted(glob.glob(os.path.join(ROOT, 'tests/fuzz/fuzz_*.c'))):

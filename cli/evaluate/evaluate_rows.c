@@ -2,36 +2,20 @@
  *
  * The measured rows of tact evaluate: from tables and stores, with their groups.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/dataset.h>
+#include <tact/rows.h>
 
 #include "common/cli.h"
+#include "common/measured.h"
 #include "evaluator.h"
-
-/* A row as it comes from wherever it comes from; all is borrowed. */
-struct incoming {
-	const uint8_t *code, *loop; /* loop_size 0: there is no loop's code */
-	size_t code_size, loop_size;
-	double cycles, weight;
-	bool has_cycles;
-	int clean;			    /* < 0: not known */
-	const char *arch, *mode, *category; /* "": nothing is said */
-	int init;			    /* < 0 */
-	const char *const *apps;	    /* with weights; without those the row's counts */
-	const double *app_weights;
-	size_t n_apps;
-	uint64_t line;
-	int64_t block; /* in its store */
-};
 
 struct reader {
 	struct evaluator *p;
 	uint32_t input;
-	struct tact_block *block; /* owned; tells loops from other code */
+	struct tact_ran *ran; /* owned */
 };
 
 const char *evaluate_mode_name(enum tact_mode mode)
@@ -187,59 +171,32 @@ static int default_arch(struct evaluator *p)
 	return p->default_arch;
 }
 
-static int choose_arch(struct reader *r, const struct incoming *in)
+static int choose_arch(struct reader *r, const struct tact_row *in)
 {
 	const char *given = r->p->inputs[r->input].setting.arch;
 	struct evaluate_rows *rows = &r->p->rows;
+	const char *said = *in->arch ? in->arch : in->machine;
 	int arch;
 
-	if (!given && !*in->arch)
+	if (!given && !*said)
 		return default_arch(r->p);
-	arch = evaluate_arch(r->p, given ? given : in->arch);
+	arch = evaluate_arch(r->p, given ? given : said);
 	if (arch < 0 && !rows->n_unknown_arch++)
-		snprintf(rows->unknown_arch, sizeof(rows->unknown_arch), "%s", in->arch);
+		snprintf(rows->unknown_arch, sizeof(rows->unknown_arch), "%s", said);
 	return arch;
 }
 
-/* Whether the last bytes can be a branch to the start; most code has none, and need not be decoded
- * for that.
- */
-static bool may_be_loop(const uint8_t *code, size_t size)
-{
-	int32_t back;
-
-	if (size >= 2 && size <= 128 && (int8_t)code[size - 1] == -(int)size)
-		return true;
-	if (size < 5)
-		return false;
-	memcpy(&back, code + size - 4, sizeof(back));
-	return back == -(int32_t)size;
-}
-
-static bool is_loop(struct reader *r, const uint8_t *code, size_t size)
-{
-	if (!may_be_loop(code, size))
-		return false;
-	if (!r->block &&
-	    tact_block_create(&r->block, tact_arch_next(NULL), NULL, NULL) == -TACT_E_NOMEM)
-		cli_out_of_memory();
-	return tact_block_load(r->block, code, size, NULL) >= 0 &&
-	       tact_block_mode(r->block) == TACT_MODE_LOOP;
-}
-
-static enum tact_mode choose_mode(struct reader *r, const struct incoming *in)
+static enum tact_mode choose_mode(struct reader *r, const struct tact_row *in)
 {
 	int given = r->p->inputs[r->input].setting.mode;
 
 	if (given == TACT_MODE_LOOP || given == TACT_MODE_UNROLL)
 		return (enum tact_mode)given;
-	if (!strcmp(in->mode, "loop"))
-		return TACT_MODE_LOOP;
-	if (!strcmp(in->mode, "unroll"))
-		return TACT_MODE_UNROLL;
-	if (in->loop_size)
-		return TACT_MODE_LOOP;
-	return is_loop(r, in->code, in->code_size) ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
+	if (in->mode != TACT_MODE_AUTO)
+		return in->mode;
+	return in->loop_size || tact_ran_is_loop(r->ran, in->code, in->code_size)
+		       ? TACT_MODE_LOOP
+		       : TACT_MODE_UNROLL;
 }
 
 static uint8_t *add_bytes(struct evaluate_rows *rows, size_t size)
@@ -255,22 +212,15 @@ static uint8_t *add_bytes(struct evaluate_rows *rows, size_t size)
 	return rows->bytes + rows->n_bytes;
 }
 
-/* The code that ran: as a loop it has its branch. */
-static size_t add_code(struct reader *r, const struct incoming *in, enum tact_mode mode)
+static size_t add_code(struct reader *r, const struct tact_row *in, enum tact_mode mode)
 {
 	struct evaluate_rows *rows = &r->p->rows;
-	size_t size = in->code_size;
-	uint8_t *to;
+	const uint8_t *code;
+	size_t size;
 
-	if (mode == TACT_MODE_LOOP && in->loop_size) {
-		size = in->loop_size;
-		memcpy(add_bytes(rows, size), in->loop, size);
-	} else if (mode == TACT_MODE_LOOP && !is_loop(r, in->code, in->code_size)) {
-		to = add_bytes(rows, size + TACT_MEASURE_LOOP_BYTES);
-		size = tact_measure_loop(to, in->code, in->code_size);
-	} else {
-		memcpy(add_bytes(rows, size), in->code, size);
-	}
+	if (tact_ran_code(r->ran, in, mode, &code, &size) < 0)
+		cli_out_of_memory();
+	memcpy(add_bytes(rows, size), code, size);
 	rows->n_bytes += size;
 	return size;
 }
@@ -295,22 +245,22 @@ static void grow_rows(struct evaluate_rows *rows)
 	rows->capacity = n;
 }
 
-static void add_groups(struct evaluate_rows *rows, const struct incoming *in, uint32_t set)
+static void add_groups(struct evaluate_rows *rows, const struct tact_row *in, uint32_t set)
 {
 	size_t row = rows->n;
 
 	add_member(&rows->by[BY_NOTHING], row, EVALUATE_NONE, NULL, in->weight);
 	add_member(&rows->by[BY_SET], row, set, NULL, in->weight);
-	for (size_t i = 0; i < in->n_apps; i++)
-		add_member(&rows->by[BY_APP], row, set, in->apps[i],
-			   in->app_weights ? in->app_weights[i] : in->weight);
+	for (size_t i = 0; i < in->n_sources; i++)
+		add_member(&rows->by[BY_APP], row, set, in->sources[i].app, in->sources[i].weight);
 	if (*in->category)
 		add_member(&rows->by[BY_CATEGORY], row, set, in->category, in->weight);
 }
 
 /* Takes the row, or counts why it does not. */
-static void add_row(struct reader *r, const struct incoming *in)
+static void add_row(void *context, const struct tact_row *in)
 {
+	struct reader *r = context;
 	const struct evaluate_setting *setting = &r->p->inputs[r->input].setting;
 	struct evaluate_rows *rows = &r->p->rows;
 	struct evaluate_row row = {
@@ -344,171 +294,6 @@ static void add_row(struct reader *r, const struct incoming *in)
 	rows->row[rows->n++] = row;
 }
 
-/* ---- tables ---- */
-
-static int init_of(const char *name)
-{
-	return !strcmp(name, "stack")  ? TACT_INIT_STACK
-	       : !strcmp(name, "same") ? TACT_INIT_SAME
-	       : !strcmp(name, "diff") ? TACT_INIT_DIFF
-				       : -1;
-}
-
-static void complain(const char *path, const struct tact_diag *diag, int status)
-{
-	struct text err = {0};
-
-	cli_place(&err, path, diag->line, diag->text[0] ? diag->text : tact_strerror(status));
-	text_to_stderr(&err);
-	text_free(&err);
-}
-
-static void add_table_row(struct reader *r, const struct tact_table_row *row)
-{
-	const struct incoming in = {
-		.code = row->code,
-		.code_size = row->code_size,
-		.loop = row->loop,
-		.loop_size = row->loop_size,
-		.cycles = row->cycles,
-		.has_cycles = row->has_cycles,
-		.weight = row->weight,
-		.clean = row->clean,
-		.arch = row->arch,
-		.mode = row->mode,
-		.init = init_of(row->init),
-		.category = row->category,
-		.apps = &row->app,
-		.n_apps = *row->app != '\0',
-		.line = row->line,
-	};
-
-	add_row(r, &in);
-}
-
-/* A bad row is reported and left out; after some of them only their number is. */
-static int read_table(struct reader *r, const char *path)
-{
-	enum { SHOWN = 5 };
-	struct tact_table *table;
-	struct tact_table_row row;
-	struct tact_diag diag = {0};
-	size_t n_bad = 0;
-	int status = tact_table_open(&table, path, &diag);
-
-	if (status < 0) {
-		complain(path, &diag, status);
-		return CLI_FAILED;
-	}
-	for (;;) {
-		diag = (struct tact_diag){0};
-		status = tact_table_next(table, &row, &diag);
-		if (status > 0) {
-			add_table_row(r, &row);
-			continue;
-		}
-		if (!status)
-			break;
-		if (n_bad++ < SHOWN)
-			complain(path, &diag, status);
-		if (status != -TACT_E_FORMAT)
-			break;
-	}
-	tact_table_close(table);
-	if (n_bad > SHOWN)
-		cli_message("%s: %zu more bad rows", path, n_bad - SHOWN);
-	r->p->rows.n_bad += n_bad;
-	return n_bad ? CLI_FAILED : CLI_GOOD;
-}
-
-/* ---- stores ---- */
-
-/* Applications of a block, with weights; the block's weight is their sum.  What is not known is 1.
- */
-struct sources {
-	const char **app; /* owned */
-	double *weight;	  /* owned */
-	size_t capacity;
-};
-
-static double take_sources(struct sources *s, const struct tact_store_row *row)
-{
-	double sum = 0;
-
-	if (row->n_sources > s->capacity) {
-		s->capacity = 2 * row->n_sources;
-		s->app = cli_realloc(s->app, s->capacity * sizeof(*s->app));
-		s->weight = cli_realloc(s->weight, s->capacity * sizeof(*s->weight));
-	}
-	for (size_t i = 0; i < row->n_sources; i++) {
-		double weight = row->sources[i].weight;
-
-		s->app[i] = row->sources[i].app;
-		s->weight[i] = weight > 0 && isfinite(weight) ? weight : 1;
-		sum += s->weight[i];
-	}
-	return sum > 0 ? sum : 1;
-}
-
-static void add_store_row(struct reader *r, const struct tact_store_row *row, struct sources *s)
-{
-	const struct tact_measurement *m = &row->measurement;
-	const struct tact_machine *machine = row->machine;
-	struct incoming in = {
-		.code = row->code,
-		.code_size = row->code_size,
-		.loop = row->loop_code,
-		.loop_size = row->loop_code ? row->loop_size : 0,
-		.cycles = m->cycles_per_iteration,
-		.has_cycles = m->status == TACT_MEASURE_OK,
-		.weight = take_sources(s, row),
-		.clean = row->clean,
-		.arch = machine->arch[0] ? machine->arch : machine->brand,
-		.mode = evaluate_mode_name(m->mode),
-		.category = row->category,
-		.init = (int)m->init,
-		.n_apps = row->n_sources,
-		.block = row->block,
-	};
-
-	in.apps = s->app;
-	in.app_weights = s->weight;
-	add_row(r, &in);
-}
-
-static int read_store_rows(struct reader *r, struct tact_store *store, struct tact_diag *diag)
-{
-	struct tact_store_iter *iter;
-	struct tact_store_row row = {.size = sizeof(row)};
-	struct sources sources = {0};
-	int status = tact_store_iter_create(&iter, store, diag);
-
-	if (status < 0)
-		return status;
-	while ((status = tact_store_iter_next(iter, &row, diag)) > 0)
-		add_store_row(r, &row, &sources);
-	tact_store_iter_destroy(iter);
-	free(sources.app);
-	free(sources.weight);
-	return status;
-}
-
-static int read_store(struct reader *r, const char *path)
-{
-	struct tact_diag diag = {0};
-	struct tact_store *store;
-	int status = tact_store_open(&store, path, TACT_STORE_READONLY, &diag);
-
-	if (status >= 0) {
-		status = read_store_rows(r, store, &diag);
-		tact_store_close(store);
-	}
-	if (status >= 0)
-		return CLI_GOOD;
-	complain(path, &diag, status);
-	return CLI_FAILED;
-}
-
 /* ---- all inputs ---- */
 
 static void remark(const struct evaluator *p)
@@ -535,16 +320,12 @@ int evaluate_read(struct evaluator *p)
 	struct reader r = {.p = p};
 	int status = CLI_GOOD;
 
-	for (size_t i = 0; i < p->n_inputs; i++) {
-		const char *path = p->inputs[i].path;
-		int one;
-
-		r.input = (uint32_t)i;
-		one = tact_store_is_store(path) ? read_store(&r, path) : read_table(&r, path);
-		if (one)
-			status = one;
-	}
-	tact_block_destroy(r.block);
+	if (tact_ran_create(&r.ran) < 0)
+		cli_out_of_memory();
+	for (; r.input < p->n_inputs; r.input++)
+		if (measured_read(p->inputs[r.input].path, add_row, &r))
+			status = CLI_FAILED;
+	tact_ran_destroy(r.ran);
 	if (p->is_params_bad)
 		return CLI_USAGE;
 	remark(p);

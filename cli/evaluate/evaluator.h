@@ -77,7 +77,7 @@ struct evaluate_rows {
 	struct evaluate_set *set;
 	size_t n_sets;
 	struct evaluate_grouping by[EVALUATE_KINDS];
-	size_t n_unmeasured, n_not_positive, n_unclean, n_unknown_arch, n_bad;
+	size_t n_unmeasured, n_not_positive, n_unclean, n_unknown_arch;
 	char unknown_arch[64]; /* the first one */
 };
 

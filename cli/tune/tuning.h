@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact/rows.h>
 #include <tact/tune.h>
 
 #include "common/archlist.h"
@@ -29,7 +30,7 @@ struct tuning {
 	/* the run */
 	struct tact_mca_params *start; /* owned */
 	struct tact_tuner *tuner;      /* owned */
-	struct tact_block *probe;      /* owned; tells loops from other code */
+	struct tact_ran *ran;	       /* owned */
 	char **apps, **categories;     /* owned; by row, "" or a label */
 	size_t n_rows, row_capacity;
 	size_t n_twice, n_other_mode, n_other_arch, n_unmeasured, n_bad;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How well predictions agree with measurements: tables of measured blocks, scores of all rows and
- * of groups of them, and what pictures are drawn from.
+ * How well predictions agree with measurements: scores of all rows and of groups of them, and what
+ * pictures are drawn from.
  */
 #ifndef TACT_EVALUATE_H
 #define TACT_EVALUATE_H
@@ -15,46 +15,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---- measured blocks as CSV ---- */
-
-/* A table has a header with at least the columns hex and cycles (or cycles_per_iteration, as tact
- * measure writes them); hex_loop, app, category, weight, clean, arch, mode, init and status are
- * read when they are there, in any order; other columns are skipped.
- */
-struct tact_table_row {
-	size_t size;
-	uint64_t line;
-	const uint8_t *
-		code; /* of the column hex; owned by the table until the next call, like all here */
-	size_t code_size;
-	const uint8_t *loop; /* of hex_loop: the code with its branch */
-	size_t loop_size;    /* 0: there is none */
-	double cycles;	     /* only if has_cycles */
-	bool has_cycles;     /* false: the field is empty, or the status is not ok */
-	double weight;	     /* 1 where nothing is said */
-	int clean;	     /* 1, 0, or -1 where nothing is said */
-	const char *app, *category, *arch, *mode, *init; /* "" where nothing is said */
-};
-
-struct tact_table;
-
-/* Path "-" is standard input.
- * Returns -TACT_E_IO if it cannot be read, -TACT_E_FORMAT without such a header, -TACT_E_INVAL,
- * -TACT_E_NOMEM.
- */
-int tact_table_open(struct tact_table **out, const char *path, struct tact_diag *diag);
-
-/* The same for text in memory, which must stay as long as the table. */
-int tact_table_open_memory(struct tact_table **out, const void *data, size_t size,
-			   struct tact_diag *diag);
-void tact_table_close(struct tact_table *table); /* NULL is allowed */
-
-/* Returns 1 with *row filled, 0 behind the last row, or -TACT_E_FORMAT for one bad row: diag has
- * its line and the reason, and the next call goes on behind it.  -TACT_E_IO and -TACT_E_NOMEM end
- * it.
- */
-int tact_table_next(struct tact_table *table, struct tact_table_row *row, struct tact_diag *diag);
 
 /* ---- scores ---- */
 

@@ -22,6 +22,7 @@
 #include <tact/pipeline.h>
 #include <tact/predict.h>
 #include <tact/result.h>
+#include <tact/rows.h>
 #include <tact/simulate.h>
 #include <tact/status.h>
 #include <tact/store.h>

@@ -18,15 +18,13 @@ struct row {
 	const char *bad, *bad_value;
 };
 
-static const char *text(const struct row *row, enum column column)
+static const char *text(const struct row *row, enum rows_column column)
 {
-	int at = row->r->at[column];
-
-	return at >= 0 && (size_t)at < row->r->n_fields ? row->r->fields[at].text : "";
+	return rows_field(&row->r->file, column);
 }
 
 /* The field, or what holds for the whole file if there is none. */
-static const char *text_or(const struct row *row, enum column column, const char *other)
+static const char *text_or(const struct row *row, enum rows_column column, const char *other)
 {
 	const char *value = text(row, column);
 
@@ -41,7 +39,7 @@ static void bad(struct row *row, const char *what, const char *value)
 	}
 }
 
-static double number_or(struct row *row, enum column column, double other, const char *what)
+static double number_or(struct row *row, enum rows_column column, double other, const char *what)
 {
 	const char *value = text(row, column);
 	double number;
@@ -56,7 +54,7 @@ static double number_or(struct row *row, enum column column, double other, const
 	return number;
 }
 
-static unsigned whole(struct row *row, enum column column, const char *what)
+static unsigned whole(struct row *row, enum rows_column column, const char *what)
 {
 	double number = number_or(row, column, 0, what);
 
@@ -69,7 +67,7 @@ static unsigned whole(struct row *row, enum column column, const char *what)
 static int fail_hex(const struct tact_records *r, const struct csv_field *field, size_t at,
 		    struct tact_diag *diag)
 {
-	uint64_t line = csv_line(r->csv);
+	uint64_t line = csv_line(r->file.csv);
 
 	if (!field->size)
 		return tact_fail_at(diag, TACT_E_FORMAT, line, 0, "no hex digits");
@@ -87,7 +85,8 @@ static int read_hex(const struct tact_records *r, int at, uint8_t **code, size_t
 		    size_t *size, struct tact_diag *diag)
 {
 	const struct csv_field none = {"", 0};
-	struct csv_field field = at >= 0 && (size_t)at < r->n_fields ? r->fields[at] : none;
+	struct csv_field field =
+		at >= 0 && (size_t)at < r->file.n_fields ? r->file.fields[at] : none;
 	size_t wrong = 0;
 	long n;
 
@@ -96,7 +95,7 @@ static int read_hex(const struct tact_records *r, int at, uint8_t **code, size_t
 		field.size -= 2;
 	}
 	if (field.size / 2 > TACT_BLOCK_MAX_BYTES)
-		return tact_fail_at(diag, TACT_E_FORMAT, csv_line(r->csv), 0,
+		return tact_fail_at(diag, TACT_E_FORMAT, csv_line(r->file.csv), 0,
 				    "a block of more than %d bytes", TACT_BLOCK_MAX_BYTES);
 	if (tact_grow(code, capacity, field.size / 2 + 1, 1) < 0)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
@@ -119,7 +118,7 @@ static enum tact_mode read_mode(struct row *row)
 		bad(row, "is neither loop nor unroll", name);
 	if (mode != TACT_MODE_AUTO)
 		return mode;
-	return r->at[COL_HEX_LOOP] >= 0 ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
+	return r->file.at[COL_HEX_LOOP] >= 0 ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
 }
 
 static enum tact_init read_init(struct row *row)
@@ -192,7 +191,7 @@ static void read_measurement(struct row *row, struct tact_record *record)
 	store_copy(m->reason, sizeof(m->reason), text(row, COL_REASON));
 	record->import = (struct tact_store_import){
 		.size = sizeof(record->import),
-		.origin = row->r->at[COL_ORIGIN] >= 0
+		.origin = row->r->file.at[COL_ORIGIN] >= 0
 				  ? text(row, COL_ORIGIN)
 				  : text_or(row, COL_ORIGIN, row->r->opt.origin),
 		.version = text(row, COL_VERSION),
@@ -234,7 +233,7 @@ static void read_source(struct row *row, struct tact_record *record)
 	const struct tact_records *r = row->r;
 
 	record->app = text_or(row, COL_APP, r->opt.app);
-	if (!*record->app && r->at[COL_WEIGHT] >= 0 && r->at[COL_APP] < 0)
+	if (!*record->app && r->file.at[COL_WEIGHT] >= 0 && r->file.at[COL_APP] < 0)
 		record->app = r->weight_app;
 	record->weight = number_or(row, COL_WEIGHT, (double)NAN, "is not a weight");
 	record->has_source = *record->app;
@@ -248,7 +247,7 @@ static void read_category(struct row *row, struct tact_record *record)
 	record->classifier =
 		text_or(row, COL_CLASSIFIER, r->opt.classifier ? r->opt.classifier : "import");
 	/* a CSV of measurements has the CPU's architecture there, not the classifier's */
-	if (r->at[COL_CLASSIFIER] >= 0)
+	if (r->file.at[COL_CLASSIFIER] >= 0)
 		record->category_arch = text(row, COL_ARCH);
 	else if (r->opt.classifier && r->opt.arch)
 		record->category_arch = r->opt.arch;
@@ -274,7 +273,7 @@ static void read_row(struct row *row, struct tact_record *record)
 {
 	const struct tact_records *r = row->r;
 
-	if (r->at[COL_RECORD] >= 0) {
+	if (r->file.at[COL_RECORD] >= 0) {
 		read_by_kind(row, text(row, COL_RECORD), record);
 		return;
 	}
@@ -295,20 +294,20 @@ int tact_records_next(struct tact_records *r, struct tact_record *record, struct
 	if (!r || !record)
 		return tact_fail(diag, TACT_E_INVAL, "no records");
 	if (!r->is_pending)
-		status = csv_next(r->csv, &r->fields, &r->n_fields, diag);
+		status = csv_next(r->file.csv, &r->file.fields, &r->file.n_fields, diag);
 	r->is_pending = false;
 	if (status <= 0)
 		return status;
-	*record = (struct tact_record){.size = sizeof(*record), .line = csv_line(r->csv)};
+	*record = (struct tact_record){.size = sizeof(*record), .line = csv_line(r->file.csv)};
 	record->weight = (double)NAN;
 	record->app = record->category = record->classifier = record->category_arch = "";
-	status = read_hex(r, r->at[COL_HEX], &r->code, &r->capacity, &record->code_size, diag);
+	status = read_hex(r, r->file.at[COL_HEX], &r->code, &r->capacity, &record->code_size, diag);
 	record->code = r->code;
 	if (status < 0)
 		return status;
 	read_row(&row, record);
 	if (record->has_measurement && *text(&row, COL_HEX_LOOP)) {
-		status = read_hex(r, r->at[COL_HEX_LOOP], &r->loop_code, &r->loop_capacity,
+		status = read_hex(r, r->file.at[COL_HEX_LOOP], &r->loop_code, &r->loop_capacity,
 				  &record->import.loop_size, diag);
 		record->import.loop_code = r->loop_code;
 	}

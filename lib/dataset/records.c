@@ -2,78 +2,17 @@
  *
  * Which columns a CSV file about blocks has.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/base.h"
 #include "dataset/records.h"
 
-static const struct {
-	const char *name;
-	enum column column;
-} column_names[] = {
-	{"hex", COL_HEX},
-	{"record", COL_RECORD},
-	{"app", COL_APP},
-	{"application", COL_APP},
-	{"weight", COL_WEIGHT},
-	{"count", COL_WEIGHT},
-	{"category", COL_CATEGORY},
-	{"classifier", COL_CLASSIFIER},
-	{"arch", COL_ARCH},
-	{"mode", COL_MODE},
-	{"init", COL_INIT},
-	{"model", COL_MODEL},
-	{"version", COL_VERSION},
-	{"status", COL_STATUS},
-	{"cycles", COL_CYCLES},
-	{"cycles_per_iteration", COL_CYCLES},
-	{"measured", COL_CYCLES},
-	{"measured_cycles_per_iteration", COL_CYCLES},
-	{"coverage", COL_COVERAGE},
-	{"bottlenecks", COL_BOTTLENECKS},
-	{"spread", COL_SPREAD},
-	{"cv", COL_SPREAD},
-	{"kept", COL_KEPT},
-	{"dropped", COL_DROPPED},
-	{"low", COL_LOW},
-	{"high", COL_HIGH},
-	{"rung", COL_RUNG},
-	{"flags", COL_FLAGS},
-	{"pages", COL_PAGES},
-	{"reason", COL_REASON},
-	{"clean", COL_CLEAN},
-	{"origin", COL_ORIGIN},
-	{"hex_loop", COL_HEX_LOOP},
-	{"machine", COL_MACHINE},
-	{"vendor", COL_VENDOR},
-	{"family", COL_FAMILY},
-	{"cpu_model", COL_CPU_MODEL},
-	{"stepping", COL_STEPPING},
-	{"microcode", COL_MICROCODE},
-	{"hypervisor", COL_HYPERVISOR},
-};
-
 enum { SAMPLE_ROWS = 1000 };
 
 /* ---- opening ---- */
-
-static bool same_word(const char *a, const char *b)
-{
-	for (; *a && tolower((unsigned char)*a) == *b; a++, b++)
-		;
-	return !*a && !*b;
-}
-
-static int find_column(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(column_names); i++)
-		if (same_word(name, column_names[i].name))
-			return (int)column_names[i].column;
-	return -1;
-}
 
 static void describe(struct tact_records *r, const char *format, const char *what)
 {
@@ -86,33 +25,34 @@ static int read_header(struct tact_records *r, struct tact_diag *diag)
 {
 	const char *between = "CSV: ";
 
-	for (size_t i = 0; i < r->n_fields; i++) {
-		int column = find_column(r->fields[i].text);
+	for (size_t i = 0; i < r->file.n_fields; i++) {
+		int column = rows_find_column(r->file.fields[i].text, true);
 
-		if (column >= 0 && r->at[column] >= 0)
-			return tact_fail_at(diag, TACT_E_FORMAT, csv_line(r->csv), 0,
-					    "the header has two columns for %s", r->fields[i].text);
+		if (column >= 0 && r->file.at[column] >= 0)
+			return tact_fail_at(diag, TACT_E_FORMAT, csv_line(r->file.csv), 0,
+					    "the header has two columns for %s",
+					    r->file.fields[i].text);
 		if (column < 0)
 			continue;
-		r->at[column] = (int)i;
+		r->file.at[column] = (int)i;
 		describe(r, "%s", between);
-		describe(r, "%s", r->fields[i].text);
+		describe(r, "%s", r->file.fields[i].text);
 		if (column == COL_CYCLES)
 			describe(r, "%s",
 				 r->opt.unit == TACT_UNIT_HUNDRED ? " (for 100 iterations)" : "");
 		between = ", ";
 	}
 	between = "; ignored: ";
-	for (size_t i = 0; i < r->n_fields; i++) {
-		if (find_column(r->fields[i].text) >= 0)
+	for (size_t i = 0; i < r->file.n_fields; i++) {
+		if (rows_find_column(r->file.fields[i].text, true) >= 0)
 			continue;
 		describe(r, "%s", between);
-		describe(r, "%.40s", r->fields[i].text);
+		describe(r, "%.40s", r->file.fields[i].text);
 		between = ", ";
 	}
 	r->iterations = r->opt.unit == TACT_UNIT_HUNDRED ? 100 : 1;
-	r->has_predictions =
-		r->at[COL_BOTTLENECKS] >= 0 && r->at[COL_COVERAGE] >= 0 && r->at[COL_RECORD] < 0;
+	r->has_predictions = r->file.at[COL_BOTTLENECKS] >= 0 && r->file.at[COL_COVERAGE] >= 0 &&
+			     r->file.at[COL_RECORD] < 0;
 	return 0;
 }
 
@@ -121,10 +61,10 @@ static int read_header(struct tact_records *r, struct tact_diag *diag)
  */
 static int check_model(struct tact_records *r, struct tact_diag *diag)
 {
-	if (!r->has_predictions || r->opt.model || r->at[COL_MODEL] >= 0)
+	if (!r->has_predictions || r->opt.model || r->file.at[COL_MODEL] >= 0)
 		return 0;
-	for (size_t i = 0; i < r->n_fields; i++)
-		if (same_word(r->fields[i].text, "facile_cycles_per_iteration"))
+	for (size_t i = 0; i < r->file.n_fields; i++)
+		if (!strcasecmp(r->file.fields[i].text, "facile_cycles_per_iteration"))
 			return tact_fail(diag, TACT_E_INVAL,
 					 "predictions of a model that the file does not name");
 	r->opt.model = "facile";
@@ -137,7 +77,7 @@ static int check_model(struct tact_records *r, struct tact_diag *diag)
 static bool all_below_one(struct tact_records *r)
 {
 	size_t size, rows = 0;
-	const char *data = csv_peek(r->csv, &size);
+	const char *data = csv_peek(r->file.csv, &size);
 	const char *end = size ? memrchr(data, '\n', size) : NULL;
 	const struct csv_field *fields;
 	struct csv *sample;
@@ -145,7 +85,7 @@ static bool all_below_one(struct tact_records *r)
 	size_t n;
 	int status;
 
-	if (r->n_fields > 1 && strtod(r->fields[1].text, NULL) >= 1)
+	if (r->file.n_fields > 1 && strtod(r->file.fields[1].text, NULL) >= 1)
 		return false;
 	if (!end || csv_open_memory(&sample, data, (size_t)(end - data), NULL) < 0)
 		return below;
@@ -162,14 +102,14 @@ static void read_without_header(struct tact_records *r)
 	bool is_weight;
 
 	r->is_pending = true;
-	r->at[COL_HEX] = 0;
+	r->file.at[COL_HEX] = 0;
 	r->iterations = r->opt.unit == TACT_UNIT_ITERATION ? 1 : 100;
-	if (r->n_fields < 2) {
+	if (r->file.n_fields < 2) {
 		describe(r, "%s", "hex list");
 		return;
 	}
 	is_weight = r->opt.is_second_weight || (r->opt.unit == TACT_UNIT_AUTO && all_below_one(r));
-	r->at[is_weight ? COL_WEIGHT : COL_CYCLES] = 1;
+	r->file.at[is_weight ? COL_WEIGHT : COL_CYCLES] = 1;
 	describe(r, "CSV without a header: hex, %s",
 		 is_weight			      ? "weight"
 		 : r->opt.unit == TACT_UNIT_ITERATION ? "cycles for one iteration"
@@ -187,19 +127,19 @@ static bool is_hex_digits(const char *text)
 
 static int read_first(struct tact_records *r, struct tact_diag *diag)
 {
-	int status = csv_next(r->csv, &r->fields, &r->n_fields, diag);
+	int status = csv_next(r->file.csv, &r->file.fields, &r->file.n_fields, diag);
 
 	if (status < 0)
 		return status;
 	if (!status)
 		return tact_fail(diag, TACT_E_FORMAT, "nothing in it");
-	for (size_t i = 0; i < r->n_fields; i++)
-		if (same_word(r->fields[i].text, "hex")) {
+	for (size_t i = 0; i < r->file.n_fields; i++)
+		if (!strcasecmp(r->file.fields[i].text, "hex")) {
 			status = read_header(r, diag);
 			return status < 0 ? status : check_model(r, diag);
 		}
-	if (!is_hex_digits(r->fields[0].text))
-		return tact_fail_at(diag, TACT_E_FORMAT, csv_line(r->csv), 0,
+	if (!is_hex_digits(r->file.fields[0].text))
+		return tact_fail_at(diag, TACT_E_FORMAT, csv_line(r->file.csv), 0,
 				    "neither a header with a column 'hex' nor hex digits");
 	read_without_header(r);
 	return 0;
@@ -238,9 +178,9 @@ static int open_records(struct tact_records **out, struct csv *csv,
 		csv_close(csv);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
-	r->csv = csv;
-	for (size_t i = 0; i < N_COLUMNS; i++)
-		r->at[i] = -1;
+	r->file.csv = csv;
+	for (size_t i = 0; i < ROWS_N_COLUMNS; i++)
+		r->file.at[i] = -1;
 	status = tact_read_options(&r->opt, sizeof(r->opt), opt);
 	if (status < 0 || (unsigned)r->opt.unit > TACT_UNIT_HUNDRED ||
 	    (unsigned)r->opt.mode > TACT_MODE_UNROLL || (unsigned)r->opt.init > TACT_INIT_DIFF)
@@ -285,7 +225,7 @@ void tact_records_close(struct tact_records *r)
 {
 	if (!r)
 		return;
-	csv_close(r->csv);
+	csv_close(r->file.csv);
 	free(r->code);
 	free(r->loop_code);
 	free(r);
@@ -298,7 +238,7 @@ const char *tact_records_description(const struct tact_records *r)
 
 bool tact_records_has_cycles(const struct tact_records *r)
 {
-	return r->at[COL_CYCLES] >= 0 && !r->has_predictions;
+	return r->file.at[COL_CYCLES] >= 0 && !r->has_predictions;
 }
 
 bool tact_records_has_predictions(const struct tact_records *r)
@@ -308,5 +248,5 @@ bool tact_records_has_predictions(const struct tact_records *r)
 
 bool tact_records_has_machines(const struct tact_records *r)
 {
-	return r->at[COL_MACHINE] >= 0;
+	return r->file.at[COL_MACHINE] >= 0;
 }

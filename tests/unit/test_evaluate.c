@@ -189,110 +189,6 @@ static void pictures(void **state)
 	assert_true(near(flow[1], 1) && near(flow[3], 1) && near(flow[2], 1) && near(flow[0], 0));
 }
 
-/* ---- tables ---- */
-
-static struct tact_table *open_table(const char *text, int expected, struct tact_diag *diag)
-{
-	struct tact_table *table = NULL;
-
-	*diag = (struct tact_diag){0};
-	assert_int_equal(tact_table_open_memory(&table, text, strlen(text), diag), expected);
-	return table;
-}
-
-static void a_table(void **state)
-{
-	struct tact_diag diag;
-	struct tact_table_row row;
-	struct tact_table *t =
-		open_table("\xef\xbb\xbf"
-			   "app,hex,x,cycles,clean,weight,hex_loop,category,status\r\n"
-			   "\"a, \"\"b\"\"\",4801d8,,1.25,1,2.5,4801d875fb,Ld,ok\r\n"
-			   "\n"
-			   "b,90,,,0\n"
-			   "c,9,,1\n"
-			   "d,90,,1.x\n"
-			   "e,90,,3,,,,,crashed\n"
-			   "f,90,,-1,2\n"
-			   "g,\"90,,1\n"
-			   ",,,1\n"
-			   "i,90,,2,,0\n"
-			   "j,90,,0x10\n"
-			   "last,90,,0",
-			   0, &diag);
-
-	(void)state;
-	assert_int_equal(tact_table_next(t, &row, &diag), 1);
-	assert_string_equal(row.app, "a, \"b\"");
-	assert_string_equal(row.category, "Ld");
-	assert_string_equal(row.arch, "");
-	assert_int_equal(row.line, 2);
-	assert_int_equal(row.code_size, 3);
-	assert_int_equal(row.loop_size, 5);
-	assert_memory_equal(row.loop, "\x48\x01\xd8\x75\xfb", 5);
-	assert_true(row.has_cycles && near(row.cycles, 1.25) && near(row.weight, 2.5));
-	assert_int_equal(row.clean, 1);
-	assert_int_equal(tact_table_next(t, &row, &diag),
-			 1); /* columns may be missing at the end */
-	assert_false(row.has_cycles);
-	assert_int_equal(row.clean, 0);
-	assert_true(near(row.weight, 1));
-	assert_int_equal(tact_table_next(t, &row, &diag), -TACT_E_FORMAT);
-	assert_int_equal(diag.line, 5);
-	assert_non_null(strstr(diag.text, "odd"));
-	assert_int_equal(tact_table_next(t, &row, &diag), -TACT_E_FORMAT);
-	assert_non_null(strstr(diag.text, "cycles"));
-	assert_int_equal(tact_table_next(t, &row, &diag), 1);
-	assert_false(row.has_cycles); /* its status is not ok */
-	for (int i = 0; i < 5; i++)
-		assert_int_equal(tact_table_next(t, &row, &diag), -TACT_E_FORMAT);
-	assert_int_equal(tact_table_next(t, &row, &diag), 1);
-	assert_string_equal(row.app, "last");
-	assert_true(row.has_cycles && near(row.cycles, 0));
-	assert_int_equal(tact_table_next(t, &row, &diag), 0);
-	tact_table_close(t);
-}
-
-static void bad_tables(void **state)
-{
-	struct tact_diag diag;
-	struct tact_table *table;
-
-	(void)state;
-	open_table("\n\n", -TACT_E_FORMAT, &diag);
-	open_table("90,1.00\n", -TACT_E_FORMAT, &diag);
-	assert_non_null(strstr(diag.text, "'hex'"));
-	open_table("hex,weight\n90,1\n", -TACT_E_FORMAT, &diag);
-	assert_non_null(strstr(diag.text, "'cycles'"));
-	assert_int_equal(tact_table_open_memory(&table, NULL, 0, &diag), -TACT_E_FORMAT);
-	assert_int_equal(tact_table_open(&table, "/nowhere/at/all", &diag), -TACT_E_IO);
-	assert_int_equal(tact_table_open(&table, "/", &diag), -TACT_E_IO);
-	assert_int_equal(tact_table_open(NULL, "x", &diag), -TACT_E_INVAL);
-	tact_table_close(NULL);
-}
-
-/* A line of any length is one bad row. */
-static void a_long_line(void **state)
-{
-	enum { LONG = 3 << 20 };
-	char *text = malloc(LONG + 64);
-	struct tact_diag diag;
-	struct tact_table_row row;
-	struct tact_table *t;
-	size_t n = (size_t)sprintf(text, "hex,cycles\n");
-
-	(void)state;
-	memset(text + n, '9', LONG);
-	strcpy(text + n + LONG, ",1\n90,1\n");
-	t = open_table(text, 0, &diag);
-	assert_int_equal(tact_table_next(t, &row, &diag), -TACT_E_FORMAT);
-	assert_int_equal(diag.line, 2);
-	assert_int_equal(tact_table_next(t, &row, &diag), 1);
-	assert_int_equal(tact_table_next(t, &row, &diag), 0);
-	tact_table_close(t);
-	free(text);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,9 +198,6 @@ int main(void)
 		cmocka_unit_test(weights_are_repetitions),
 		cmocka_unit_test(groups_are_alone),
 		cmocka_unit_test(pictures),
-		cmocka_unit_test(a_table),
-		cmocka_unit_test(bad_tables),
-		cmocka_unit_test(a_long_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <tact/evaluate.h>
+#include <tact/rows.h>
 
 #include "base/base.h"
 
@@ -11,14 +11,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Tables of measured blocks: what comes out is within its contract. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct tact_table *table;
-	struct tact_table_row row;
+	struct tact_rows *rows;
+	struct tact_row row;
 	struct tact_diag diag;
 	int status;
 
-	if (tact_table_open_memory(&table, data, size, &diag) < 0)
+	if (tact_rows_open_memory(&rows, data, size, &diag) < 0)
 		return 0;
-	while ((status = tact_table_next(table, &row, &diag))) {
+	while ((status = tact_rows_next(rows, &row, &diag))) {
 		if (status == -TACT_E_FORMAT)
 			continue;
 		if (status < 0)
@@ -31,9 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		/* Touch all of it. */
 		tact_hash_bytes(row.code, row.code_size);
 		tact_hash_bytes(row.loop, row.loop_size);
-		if (strlen(row.app) > 255 || strlen(row.category) > 255)
+		if ((row.n_sources && strlen(row.sources[0].app) > 255) ||
+		    strlen(row.category) > 255)
 			__builtin_trap();
 	}
-	tact_table_close(table);
+	tact_rows_close(rows);
 	return 0;
 }

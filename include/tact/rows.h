@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Measured rows: blocks and the cycles that they took, from CSV files and from stores.
+ */
+#ifndef TACT_ROWS_H
+#define TACT_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tact/store.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An application that the block comes from, and how much it counts there: above 0. */
+struct tact_row_source {
+	const char *app;
+	double weight;
+};
+
+/* All pointers are the reader's until its next call; strings are "" where nothing is said. */
+struct tact_row {
+	size_t size;
+	uint64_t line;	     /* in a CSV file; 0: it comes from a store */
+	int64_t block;	     /* in a store; 0: it comes from a file */
+	const uint8_t *code; /* never empty */
+	size_t code_size;
+	const uint8_t *loop; /* the loop that ran, with its branch */
+	size_t loop_size;    /* 0: it is not known */
+	double cycles;	     /* only if has_cycles */
+	bool has_cycles;     /* false: nothing was measured, or the status is not ok */
+	double weight;	     /* above 0; 1 where nothing is said */
+	int clean;	     /* 1, 0, or -1 where nothing is said */
+	enum tact_mode mode; /* AUTO where nothing is said */
+	int init;	     /* enum tact_init, or -1 where nothing is said */
+	uint32_t flags;	     /* of a store: enum tact_measure_flag */
+	const char *letters; /* of a store: the same, and letters that this version does not know */
+	const char *status;  /* "ok", or why there is no number */
+	const char *arch, *machine; /* names of the CPU: tact's, and its own */
+	const char *category;
+	const char *origin; /* of a store: the file that the row was imported from */
+	const struct tact_row_source *sources;
+	size_t n_sources;
+};
+
+struct tact_rows; /* one thread at a time */
+
+/* Opens a store, or a CSV file with a header: it has at least the columns hex and cycles (or
+ * cycles_per_iteration, as tact measure writes them); hex_loop, app, category, weight, clean, arch,
+ * mode, init and status are read when they are there, in any order; others are skipped.  Path "-"
+ * is standard input.
+ * Returns -TACT_E_IO if it cannot be read, -TACT_E_FORMAT without such a header, errors of
+ * tact_store_open, -TACT_E_INVAL, -TACT_E_NOMEM.
+ */
+int tact_rows_open(struct tact_rows **out, const char *path, struct tact_diag *diag);
+
+/* The same for the text of a CSV file, which must stay as long as the rows. */
+int tact_rows_open_memory(struct tact_rows **out, const void *data, size_t size,
+			  struct tact_diag *diag);
+
+/* Rows of a store that is open already, and stays so.  filter may be NULL. */
+int tact_rows_open_store(struct tact_rows **out, struct tact_store *store,
+			 const struct tact_store_filter *filter, struct tact_diag *diag);
+
+/* Returns 1 with *row filled, 0 behind the last row, or -TACT_E_FORMAT for one bad row of a file:
+ * diag has its line and the reason, and the next call goes on behind it.  Other errors, and any one
+ * of a store, end it: the next call returns 0.
+ */
+int tact_rows_next(struct tact_rows *rows, struct tact_row *row, struct tact_diag *diag);
+void tact_rows_close(struct tact_rows *rows); /* NULL is allowed */
+
+/* ---- the code that ran ---- */
+
+struct tact_ran; /* memory and a decoder for it; one thread at a time */
+
+int tact_ran_create(struct tact_ran **out);
+void tact_ran_destroy(struct tact_ran *ran); /* NULL is allowed */
+
+/* Whether code ends in a branch to its start. */
+bool tact_ran_is_loop(struct tact_ran *ran, const uint8_t *code, size_t size);
+
+/* The code as it ran in a mode, LOOP or UNROLL.  A loop has its branch: the row's loop if it is
+ * known, its code if that ends in a branch to its start, else the loop that the harness makes of it
+ * (tact_measure_loop).  *code is the row's, or ran's until the next call.
+ * Returns 0 or -TACT_E_NOMEM.
+ */
+int tact_ran_code(struct tact_ran *ran, const struct tact_row *row, enum tact_mode mode,
+		  const uint8_t **code, size_t *size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TACT_ROWS_H */

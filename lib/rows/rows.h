@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What readers of files about blocks share: columns by their names.
+ */
+#ifndef ROWS_ROWS_H
+#define ROWS_ROWS_H
+
+#include <tact/rows.h>
+
+#include "base/csv.h"
+
+/* Columns that are known. */
+enum rows_column {
+	COL_HEX,
+	COL_RECORD,
+	COL_APP,
+	COL_WEIGHT,
+	COL_CATEGORY,
+	COL_CLASSIFIER,
+	COL_ARCH,
+	COL_MODE,
+	COL_INIT,
+	COL_MODEL,
+	COL_VERSION,
+	COL_STATUS,
+	COL_CYCLES,
+	COL_COVERAGE,
+	COL_BOTTLENECKS,
+	COL_SPREAD,
+	COL_KEPT,
+	COL_DROPPED,
+	COL_LOW,
+	COL_HIGH,
+	COL_RUNG,
+	COL_FLAGS,
+	COL_PAGES,
+	COL_REASON,
+	COL_CLEAN,
+	COL_ORIGIN,
+	COL_HEX_LOOP,
+	COL_MACHINE,
+	COL_VENDOR,
+	COL_FAMILY,
+	COL_CPU_MODEL,
+	COL_STEPPING,
+	COL_MICROCODE,
+	COL_HYPERVISOR,
+	ROWS_N_COLUMNS
+};
+
+/* The column of a name, case aside; -1: none.  Files of other programs call some of them otherwise:
+ * that counts with `is_foreign`.
+ */
+int rows_find_column(const char *name, bool is_foreign);
+
+/* A file whose header was read. */
+struct rows_file {
+	struct csv *csv;	/* owned */
+	int at[ROWS_N_COLUMNS]; /* where a column is; -1: nowhere */
+	const struct csv_field *fields;
+	size_t n_fields;
+};
+
+/* The field of a column in the record at hand, "" where it is not there. */
+const char *rows_field(const struct rows_file *file, enum rows_column column);
+
+/* Measured rows of a CSV file.  rows_table_open takes the file over, whatever it returns. */
+struct rows_table;
+int rows_table_open(struct rows_table **out, struct csv *csv, struct tact_diag *diag);
+int rows_table_next(struct rows_table *table, struct tact_row *row, struct tact_diag *diag);
+void rows_table_close(struct rows_table *table);
+
+#endif /* ROWS_ROWS_H */
