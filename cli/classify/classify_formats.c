@@ -28,6 +28,14 @@ static struct tact_topic topic_at(const struct tact_classifier *classifier, unsi
 	return topic;
 }
 
+static struct tact_share share_at(const struct tact_shares *shares, size_t i)
+{
+	struct tact_share share;
+
+	tact_shares_get(shares, i, &share);
+	return share;
+}
+
 static void json_key(struct text *out, const char *key, const char *value)
 {
 	text_printf(out, ",\"%s\":", key);
@@ -182,8 +190,8 @@ static void share_line(const char *name, double total, const double *part, unsig
 	text_add(out, "\n");
 }
 
-static void text_shares(const struct tact_classifier *classifier,
-			const struct classify_tally *tally, bool by_weight, struct text *out)
+static void text_shares(const struct tact_classifier *classifier, const struct tact_shares *shares,
+			bool by_weight, struct text *out)
 {
 	double all[TACT_CLASSIFY_MAX_TOPICS] = {0}, sum = 0;
 	const unsigned n = topics_of(classifier);
@@ -192,28 +200,30 @@ static void text_shares(const struct tact_classifier *classifier,
 	for (unsigned k = 0; k < n; k++)
 		text_printf(out, " %11.11s", topic_at(classifier, k).name);
 	text_add(out, "\n");
-	for (size_t i = 0; i < tally->n_apps; i++) {
-		const struct classify_app *app = &tally->apps[i];
+	for (size_t i = 0; i < tact_shares_count(shares); i++) {
+		const struct tact_share app = share_at(shares, i);
 		double part[TACT_CLASSIFY_MAX_TOPICS], total = 0;
 
 		for (unsigned k = 0; k < n; k++) {
-			part[k] = by_weight ? app->by_weight[k] : (double)app->count[k];
+			part[k] = by_weight ? app.by_weight[k] : (double)app.count[k];
 			total += part[k];
 			all[k] += part[k];
 		}
 		sum += total;
-		share_line(app->name, total, part, n, by_weight, out);
+		share_line(app.app, total, part, n, by_weight, out);
 	}
 	/* Weights of different applications need not have the same unit. */
-	if (!by_weight && tally->n_apps > 1)
+	if (!by_weight && tact_shares_count(shares) > 1)
 		share_line("all", sum, all, n, false, out);
 }
 
 static void text_summary(const struct classifying *p, const struct tact_classifier *classifier,
-			 const struct classify_tally *tally, struct text *out)
+			 const struct tact_shares *shares, struct text *out)
 {
+	struct tact_shares_totals t;
 	struct tact_classifier_info info;
 
+	tact_shares_totals(shares, &t);
 	tact_classifier_info(classifier, &info);
 	text_printf(out,
 		    "Model:      %u topics of %u port combinations on %s; %" PRIu64
@@ -221,38 +231,41 @@ static void text_summary(const struct classifying *p, const struct tact_classifi
 		    info.topics, info.words, tact_arch_name(info.arch), info.blocks, info.bags,
 		    info.uops);
 	text_printf(out, "Perplexity: %.4f in training", info.perplexity);
-	if (p->apply && tally->uops)
-		text_printf(out, ", %.4f on these blocks", tally_perplexity(tally));
+	if (p->apply && t.uops)
+		text_printf(out, ", %.4f on these blocks", t.perplexity);
 	text_add(out, "\n\n");
 	text_topics(classifier, out);
-	text_shares(classifier, tally, false, out);
-	if (tally->has_weights)
-		text_shares(classifier, tally, true, out);
-	if (tally->unlabelled)
+	text_shares(classifier, shares, false, out);
+	if (t.has_weights)
+		text_shares(classifier, shares, true, out);
+	if (t.unlabelled)
 		text_printf(out,
 			    "\nBlocks without a category, as no uop needs a port: %" PRIu64 "\n",
-			    tally->unlabelled);
-	if (tally->unknown)
+			    t.unlabelled);
+	if (t.unknown)
 		text_printf(out,
 			    "\nUops whose port combination the model does not have: %" PRIu64 "\n",
-			    tally->unknown);
+			    t.unknown);
 }
 
 /* ---- summary: CSV and JSON ---- */
 
-static void csv_summary(const struct tact_classifier *classifier,
-			const struct classify_tally *tally, struct text *out)
+static void csv_summary(const struct tact_classifier *classifier, const struct tact_shares *shares,
+			struct text *out)
 {
+	struct tact_shares_totals t;
+
+	tact_shares_totals(shares, &t);
 	text_add(out, "app,category,blocks,weight\n");
-	for (size_t i = 0; i < tally->n_apps; i++) {
-		const struct classify_app *app = &tally->apps[i];
+	for (size_t i = 0; i < tact_shares_count(shares); i++) {
+		const struct tact_share app = share_at(shares, i);
 
 		for (unsigned k = 0; k < topics_of(classifier); k++) {
-			text_csv_field(out, app->name, strlen(app->name), false);
+			text_csv_field(out, app.app, strlen(app.app), false);
 			text_printf(out, ",%s,%" PRIu64 ",", topic_at(classifier, k).name,
-				    app->count[k]);
-			if (tally->has_weights)
-				text_printf(out, "%.9g", app->by_weight[k]);
+				    app.count[k]);
+			if (t.has_weights)
+				text_printf(out, "%.9g", app.by_weight[k]);
 			text_add(out, "\n");
 		}
 	}
@@ -278,10 +291,12 @@ static void json_topics(const struct tact_classifier *classifier, struct text *o
 }
 
 static void json_summary(const struct classifying *p, const struct tact_classifier *classifier,
-			 const struct classify_tally *tally, struct text *out)
+			 const struct tact_shares *shares, struct text *out)
 {
+	struct tact_shares_totals t;
 	struct tact_classifier_info info;
 
+	tact_shares_totals(shares, &t);
 	tact_classifier_info(classifier, &info);
 	text_printf(out,
 		    "{\"schema\":\"tact.classify.summary/1\",\"arch\":\"%s\",\"alpha\":%.9g,"
@@ -291,40 +306,39 @@ static void json_summary(const struct classifying *p, const struct tact_classifi
 		    tact_arch_name(info.arch), info.alpha, info.beta, info.seed, info.starts,
 		    info.blocks, info.bags, info.uops, info.perplexity);
 	json_topics(classifier, out);
-	text_printf(out, ",\"blocks\":%" PRIu64 ",\"unlabelled\":%" PRIu64, tally->blocks,
-		    tally->unlabelled);
+	text_printf(out, ",\"blocks\":%" PRIu64 ",\"unlabelled\":%" PRIu64, t.blocks, t.unlabelled);
 	if (p->apply) {
-		text_printf(out, ",\"uops\":%" PRIu64 ",\"unknown_uops\":%" PRIu64, tally->uops,
-			    tally->unknown);
-		if (tally->uops)
-			text_printf(out, ",\"perplexity\":%.6f", tally_perplexity(tally));
+		text_printf(out, ",\"uops\":%" PRIu64 ",\"unknown_uops\":%" PRIu64, t.uops,
+			    t.unknown);
+		if (t.uops)
+			text_printf(out, ",\"perplexity\":%.6f", t.perplexity);
 	}
 	text_add(out, ",\"applications\":[");
-	for (size_t i = 0; i < tally->n_apps; i++) {
-		const struct classify_app *app = &tally->apps[i];
+	for (size_t i = 0; i < tact_shares_count(shares); i++) {
+		const struct tact_share app = share_at(shares, i);
 
 		text_printf(out, "%s{\"app\":", i ? "," : "");
-		text_json_string(out, app->name, strlen(app->name));
-		text_printf(out, ",\"blocks\":%" PRIu64, app->blocks);
-		if (tally->has_weights)
-			text_printf(out, ",\"weight\":%.9g", app->weight);
+		text_json_string(out, app.app, strlen(app.app));
+		text_printf(out, ",\"blocks\":%" PRIu64, app.blocks);
+		if (t.has_weights)
+			text_printf(out, ",\"weight\":%.9g", app.weight);
 		text_add(out, ",\"categories\":{");
 		for (unsigned k = 0; k < info.topics; k++)
 			text_printf(out, "%s\"%s\":{\"blocks\":%" PRIu64 ",\"weight\":%.9g}",
-				    k ? "," : "", topic_at(classifier, k).name, app->count[k],
-				    app->by_weight[k]);
+				    k ? "," : "", topic_at(classifier, k).name, app.count[k],
+				    app.by_weight[k]);
 		text_add(out, "}}");
 	}
 	text_add(out, "]}\n");
 }
 
 void classify_summary(const struct classifying *p, const struct tact_classifier *classifier,
-		      const struct classify_tally *tally, struct text *out)
+		      const struct tact_shares *shares, struct text *out)
 {
 	if (p->format == FORMAT_JSON)
-		json_summary(p, classifier, tally, out);
+		json_summary(p, classifier, shares, out);
 	else if (p->format == FORMAT_CSV)
-		csv_summary(classifier, tally, out);
+		csv_summary(classifier, shares, out);
 	else
-		text_summary(p, classifier, tally, out);
+		text_summary(p, classifier, shares, out);
 }

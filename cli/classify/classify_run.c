@@ -18,10 +18,10 @@ enum { FLUSH_SIZE = 1 << 16 };
 struct classify_run {
 	struct classifying *p;
 	struct classify_feed feed;
-	struct classify_tally tally;
-	struct tact_block *block; /* owned */
-	size_t n_bad;		  /* blocks that are no code */
-	size_t n_partial;	  /* blocks with instructions that have no data */
+	struct tact_shares *shares; /* owned */
+	struct tact_block *block;   /* owned */
+	size_t n_bad;		    /* blocks that are no code */
+	size_t n_partial;	    /* blocks with instructions that have no data */
 };
 
 static int run_init(struct classify_run *run, struct classifying *p)
@@ -30,7 +30,8 @@ static int run_init(struct classify_run *run, struct classifying *p)
 
 	*run = (struct classify_run){.p = p};
 	feed_init(&run->feed, p);
-	if (tact_block_create(&run->block, p->arch, &opt, NULL) < 0)
+	if (tact_block_create(&run->block, p->arch, &opt, NULL) < 0 ||
+	    tact_shares_create(&run->shares) < 0)
 		cli_out_of_memory();
 	return 0;
 }
@@ -38,7 +39,7 @@ static int run_init(struct classify_run *run, struct classifying *p)
 static void run_fini(struct classify_run *run)
 {
 	feed_fini(&run->feed);
-	tally_fini(&run->tally);
+	tact_shares_destroy(run->shares);
 	tact_block_destroy(run->block);
 }
 
@@ -106,10 +107,11 @@ static int read_bags(struct classify_run *run, struct tact_bags *bags)
 			feed_complain(&block, diag.text);
 			return CLI_FAILED;
 		}
-		if (status)
-			tally_add_bag(&run->tally, &block, bag);
-		else
-			tally_add(&run->tally, &block, &(struct tact_label){.topic = -1});
+		status = status ? tact_shares_add_bag(run->shares, block.app, block.weight, bag)
+				: tact_shares_add(run->shares, block.app, block.weight,
+						  &(struct tact_label){.topic = -1});
+		if (status < 0)
+			cli_out_of_memory();
 	}
 	return CLI_GOOD;
 }
@@ -149,11 +151,12 @@ static int finish_training(struct classify_run *run, const struct tact_classifie
 
 	if (status)
 		return status;
-	tally_label(&run->tally, classifier, bags);
-	tally_sort(&run->tally);
+	if (tact_shares_label(run->shares, classifier, bags) < 0)
+		cli_out_of_memory();
+	tact_shares_finish(run->shares);
 	if (output_open(out, run->p->output))
 		return CLI_FAILED;
-	classify_summary(run->p, classifier, &run->tally, &text);
+	classify_summary(run->p, classifier, run->shares, &text);
 	output_write(out, &text);
 	text_free(&text);
 	return run_status(run);
@@ -234,7 +237,8 @@ static int label(struct classify_run *run, struct tact_classifier *classifier,
 	}
 	r->coverage = tact_block_coverage(run->block);
 	r->status = r->label.topic < 0 ? "no_uops" : "ok";
-	tally_add(&run->tally, r->block, &r->label);
+	if (tact_shares_add(run->shares, r->block->app, r->block->weight, &r->label) < 0)
+		cli_out_of_memory();
 	if (!run->p->store || r->label.topic < 0 || r->block->is_again)
 		return CLI_GOOD;
 	tact_classifier_topic(classifier, (unsigned)r->label.topic, &topic);
@@ -285,16 +289,16 @@ static int label_all(struct classify_run *run, struct tact_classifier *classifie
 static void finish(struct classify_run *run, const struct tact_classifier *classifier,
 		   struct text *text)
 {
-	const struct classify_tally *tally = &run->tally;
 	struct classifying *p = run->p;
+	struct tact_shares_totals t;
 
-	tally_sort(&run->tally);
+	tact_shares_finish(run->shares);
+	tact_shares_totals(run->shares, &t);
 	say_partial(run);
-	if (p->format == FORMAT_JSON ||
-	    (p->format == FORMAT_TEXT && !p->is_hex_only && tally->blocks))
-		classify_summary(p, classifier, tally, text);
-	else if (p->format == FORMAT_CSV && tally->uops && !p->is_quiet)
-		cli_message("perplexity %.4f on these blocks", tally_perplexity(tally));
+	if (p->format == FORMAT_JSON || (p->format == FORMAT_TEXT && !p->is_hex_only && t.blocks))
+		classify_summary(p, classifier, run->shares, text);
+	else if (p->format == FORMAT_CSV && t.uops && !p->is_quiet)
+		cli_message("perplexity %.4f on these blocks", t.perplexity);
 }
 
 static int open_store(struct classifying *p)

@@ -55,18 +55,11 @@ struct classify_feed {
 	struct classifying *p; /* borrowed */
 	size_t next_item;
 	const char *path;
-	char stem[TACT_STORE_NAME_MAX +
-		  1]; /* of the file's name: the application, if nothing else */
-
-	struct tact_records *records; /* owned, as those below; at most one is open */
-	struct tact_store *store;
-	struct tact_store_blocks *blocks;
+	struct tact_corpus *corpus; /* owned; NULL: `source` is open, or nothing */
 	struct source source;
-	struct source_options one; /* of `source`; its items are borrowed */
-	bool is_source_open, owns_store;
-
-	struct tact_store_block row; /* of the store */
-	size_t next_source;
+	struct source_options one;	   /* of `source`; its items are borrowed */
+	char app[TACT_STORE_NAME_MAX + 1]; /* of `source`: the file's name */
+	bool is_source_open;
 
 	size_t n_failed; /* lines and inputs; messages were given */
 	bool is_unable;	 /* because a program is missing */
@@ -80,48 +73,6 @@ bool feed_next(struct classify_feed *feed, struct classify_block *block);
 
 /* Complains about a block. */
 void feed_complain(const struct classify_block *block, const char *why);
-
-/* ---- blocks by application ---- */
-
-struct classify_app {
-	char *name; /* owned */
-	uint64_t blocks, unlabelled;
-	double weight;				  /* of those whose weight is known */
-	uint64_t count[TACT_CLASSIFY_MAX_TOPICS]; /* by topic */
-	double by_weight[TACT_CLASSIFY_MAX_TOPICS];
-};
-
-/* What a bag adds to an application, until its topic is known. */
-struct classify_cell {
-	uint32_t app, bag;
-	uint64_t blocks; /* 0: the slot is free */
-	double weight;
-};
-
-struct classify_tally {
-	struct classify_app *apps; /* owned; sorted by tally_sort */
-	size_t n_apps, apps_capacity;
-	uint32_t *slots; /* owned; hash table of apps + 1 */
-	size_t n_slots;
-	struct classify_cell *cells; /* owned; hash table */
-	size_t n_cells, n_cell_slots;
-
-	uint64_t uops, unknown; /* of labelled blocks */
-	double log_likelihood;
-	uint64_t blocks, unlabelled;
-	bool has_weights;
-};
-
-void tally_fini(struct classify_tally *tally);
-
-/* Adds a block whose bag is labelled later by tally_label, or one with its label. */
-void tally_add_bag(struct classify_tally *tally, const struct classify_block *block, uint32_t bag);
-void tally_add(struct classify_tally *tally, const struct classify_block *block,
-	       const struct tact_label *label);
-void tally_label(struct classify_tally *tally, const struct tact_classifier *classifier,
-		 const struct tact_bags *bags);
-void tally_sort(struct classify_tally *tally);
-double tally_perplexity(const struct classify_tally *tally); /* NAN: nothing was labelled */
 
 /* ---- formats ---- */
 
@@ -143,6 +94,6 @@ void classify_explain(const struct tact_classifier *classifier, const struct tac
 
 /* Topics, shares by application, perplexity. */
 void classify_summary(const struct classifying *p, const struct tact_classifier *classifier,
-		      const struct classify_tally *tally, struct text *out);
+		      const struct tact_shares *shares, struct text *out);
 
 #endif /* TACT_CLASSIFYING_H */

@@ -118,6 +118,46 @@ int tact_store_import_file(struct tact_store *store, const char *path,
 			   const struct tact_import_options *opt, struct tact_imported *out,
 			   struct tact_diag *diag);
 
+/* ---- blocks with the applications that they come from ---- */
+
+struct tact_corpus;
+
+/* Whether a file is a store, a hex list or a CSV file with a column hex; anything else is for
+ * tact_input_open.  Standard input and pipes, which can be looked at only once, are.
+ */
+bool tact_corpus_is_one(const char *path);
+
+/* Opens such a file.  `store` is one that is open already and was opened from `store_path`: if the
+ * path leads to the same file, its blocks are read through that handle; both may be NULL.
+ * The application of rows that name none is the name of the file without its suffix.
+ * Returns as tact_store_open or tact_records_open do.
+ */
+int tact_corpus_open(struct tact_corpus **out, const char *path, struct tact_store *store,
+		     const char *store_path, struct tact_diag *diag);
+void tact_corpus_close(struct tact_corpus *corpus); /* NULL is allowed */
+
+/* What was found in a list, for people; NULL for a store. */
+const char *tact_corpus_description(const struct tact_corpus *corpus);
+
+struct tact_corpus_block {
+	size_t size;
+	uint64_t line; /* 0: none */
+	const uint8_t *code;
+	size_t code_size;
+	const char *app; /* "" if none; all pointers hold until the next call */
+	double weight;	 /* NAN: not known */
+	bool is_again;	 /* of a store: the block of the call before, in another application */
+};
+
+/* Next block: 1 with it, 0 behind the last one; -TACT_E_FORMAT with line and reason for a row that
+ * is none: the next call goes on behind it.  Other errors end the file.
+ */
+int tact_corpus_next(struct tact_corpus *corpus, struct tact_corpus_block *block,
+		     struct tact_diag *diag);
+
+/* The name of a file without directory and suffix, as a store may hold it. */
+void tact_corpus_app(const char *path, char name[TACT_STORE_NAME_MAX + 1]);
+
 #ifdef __cplusplus
 }
 #endif
