@@ -86,17 +86,30 @@ void gen_forms_records(const char *data, const char *arch, uint16_t *record_of_f
 
 /* ---- CPUs (gen_cpus.c) ---- */
 
+enum { MAX_CPUS = 256 };
+
 struct gen_cpu {
-	const char *name;
+	char name[16];
+	enum { GEN_CPU_NEW, GEN_CPU_READING, GEN_CPU_READ } state;
+	long order;
+	char *text[PARAMS_N_KEYS]; /* owned */
+	struct arch_params params;
+	struct params_origin origin[PARAMS_COUNT];
 	uint16_t record_of_form[MAX_FORMS];
 };
+extern struct gen_cpu *gen_cpus[MAX_CPUS]; /* from old to new */
+extern int gen_n_cpus;
 
-/* One struct tact_arch. */
-void gen_cpu_write(FILE *f, const char *data, const struct gen_cpu *cpu);
+/* These, or with n == 0 all that there are. */
+void gen_cpus_read(const char *data, char **names, int n);
+
+/* One struct tact_arch, and what it points to. */
+void gen_cpu_write_origins(FILE *f, const struct gen_cpu *cpu);
+void gen_cpu_write(FILE *f, const struct gen_cpu *cpu);
 
 /* ---- output (gen_write.c) ---- */
 
 void gen_write_forms(const char *dir);
-void gen_write_archs(const char *dir, const char *data, const struct gen_cpu *cpus, int n);
+void gen_write_archs(const char *dir);
 
 #endif /* TACT_GEN_H */

@@ -61,7 +61,7 @@ static void read_table(const char *dir, const char *arch, line_fn *fn, void *arg
 	f = fopen(path, "r");
 	if (!f)
 		gen_die("cannot read %s", path);
-	if (depth > 4)
+	if (depth > MAX_CPUS)
 		gen_die("tables are based on each other in a circle");
 	while (fgets(line, sizeof(line), f)) {
 		size_t n = strlen(line);
@@ -102,14 +102,17 @@ static void collect_form(char **c, void *arg)
 	f->flags_written = gen_insn_flags(c[C_WF]);
 }
 
+/* A form that is new in a base and in what is based on it comes twice: one stays. */
 static void merge_forms(unsigned n_new)
 {
+	unsigned n = 0;
+
 	gen_n_forms += n_new;
 	qsort(gen_forms, gen_n_forms, sizeof(gen_forms[0]), form_compare);
-	for (unsigned i = 1; i < gen_n_forms; i++)
-		if (!strcmp(gen_forms[i - 1].name, gen_forms[i].name))
-			gen_die("form '%s' stands twice in a table and its base",
-				gen_forms[i].name);
+	for (unsigned i = 0; i < gen_n_forms; i++)
+		if (!n || strcmp(gen_forms[n - 1].name, gen_forms[i].name))
+			gen_forms[n++] = gen_forms[i];
+	gen_n_forms = n;
 }
 
 static void collect_record(char **c, void *arg)

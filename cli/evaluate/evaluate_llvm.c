@@ -36,14 +36,6 @@ struct llvm {
 	atomic_bool is_missing, is_timeout, is_any;
 };
 
-/* LLVM has no names of its own for two that are the same core. */
-static const char *cpu_name(const struct tact_arch *arch)
-{
-	const char *name = tact_arch_llvm_name(arch);
-
-	return !strcmp(name, "kabylake") || !strcmp(name, "coffeelake") ? "skylake" : name;
-}
-
 /* ---- bytes to text ---- */
 
 static void add_byte(struct text *out, unsigned byte)
@@ -189,7 +181,7 @@ static void analyse(struct llvm *l, const struct part *part, const struct text *
 		n++;
 	}
 	snprintf(cpu, sizeof(cpu), "-mcpu=%s",
-		 cpu_name(l->p->arch[l->p->rows.set[part->set].arch]));
+		 tact_arch_llvm_cpu(l->p->arch[l->p->rows.set[part->set].arch]));
 	snprintf(iterations, sizeof(iterations), "-iterations=%d", ITERATIONS);
 	if (n && !l->is_missing) {
 		status = run(l, argv, &input, &output);

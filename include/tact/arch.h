@@ -19,7 +19,9 @@ extern "C" {
 
 struct tact_arch; /* immutable; the built-in ones live as long as the program */
 
-/* By name (SKL), LLVM's name (skylake) or full name, in any case.  NULL: there is none. */
+/* By name (SKL), LLVM's name (skylake), full name or another one that its file lists, in any case.
+ * NULL: there is none.
+ */
 const struct tact_arch *tact_arch_find(const char *name);
 
 /* The built-in architectures from old to new; NULL gives the first one, the last one gives NULL. */
@@ -31,6 +33,9 @@ const struct tact_arch *tact_arch_host(void);
 const char *tact_arch_name(const struct tact_arch *arch);      /* "SKL" */
 const char *tact_arch_full_name(const struct tact_arch *arch); /* "Skylake" */
 const char *tact_arch_llvm_name(const struct tact_arch *arch); /* "skylake" */
+const char *tact_arch_llvm_cpu(const struct tact_arch *arch);  /* for LLVM's tools: -mcpu=skylake */
+const char *
+tact_arch_base(const struct tact_arch *arch); /* whose parameters it takes over, or "" */
 
 /* The instruction set that it executes. */
 const struct tact_isa *tact_arch_isa(const struct tact_arch *arch);

@@ -44,13 +44,26 @@ bool arch_view_of(const struct tact_arch *arch, unsigned form, enum arch_situati
 	return true;
 }
 
+/* Is it one of the words? */
+static bool is_listed(const char *words, const char *name)
+{
+	size_t length = strlen(name), n;
+
+	for (; *words; words += n + strspn(words + n, " ")) {
+		n = strcspn(words, " ");
+		if (n == length && !strncasecmp(words, name, n))
+			return true;
+	}
+	return false;
+}
+
 const struct tact_arch *tact_arch_find(const char *name)
 {
 	if (!name)
 		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(archs); i++)
 		if (!strcasecmp(name, archs[i].name) || !strcasecmp(name, archs[i].llvm_name) ||
-		    !strcasecmp(name, archs[i].full_name))
+		    !strcasecmp(name, archs[i].full_name) || is_listed(archs[i].names, name))
 			return &archs[i];
 	return NULL;
 }
@@ -118,9 +131,19 @@ const char *tact_arch_llvm_name(const struct tact_arch *arch)
 	return arch->llvm_name;
 }
 
+const char *tact_arch_llvm_cpu(const struct tact_arch *arch)
+{
+	return arch->llvm_cpu;
+}
+
 const struct tact_isa *tact_arch_isa(const struct tact_arch *arch)
 {
 	return arch->isa;
+}
+
+const char *tact_arch_base(const struct tact_arch *arch)
+{
+	return arch->base;
 }
 
 bool tact_arch_has_form(const struct tact_arch *arch, unsigned form)
@@ -153,9 +176,35 @@ bool tact_arch_param(const struct tact_arch *arch, size_t index, struct tact_par
 	return true;
 }
 
+/* A line that is no form: a parameter, or what a CPU's file says beside them. */
+static int read_param(struct tact_arch *arch, char *line, struct tact_diag *diag)
+{
+	const struct tact_arch *base;
+	char *name, *value;
+	int status = params_split_line(line, &name, &value);
+
+	if (status < 0)
+		return tact_fail(diag, TACT_E_FORMAT, "'name = value' expected");
+	if (!status)
+		return 0;
+	if (params_find_key(name) == PARAMS_KEY_BASE) {
+		base = tact_arch_find(value);
+		if (!base)
+			return tact_fail(diag, TACT_E_FORMAT, "base: there is no CPU '%s'", value);
+		arch->params = base->params;
+		memset(arch->is_from_file, true, sizeof(arch->is_from_file));
+	}
+	if (params_find_key(name) >= 0)
+		return 0;
+	if (params_set(&arch->params, name, value, diag) < 0)
+		return -TACT_E_FORMAT;
+	arch->is_from_file[params_find(name)] = true;
+	return 0;
+}
+
 static int read_params(struct tact_arch *arch, FILE *f, struct tact_diag *diag)
 {
-	char line[MAX_LINE], *name, *value;
+	char line[MAX_LINE];
 	uint64_t n = 0;
 
 	while (fgets(line, sizeof(line), f)) {
@@ -165,25 +214,12 @@ static int read_params(struct tact_arch *arch, FILE *f, struct tact_diag *diag)
 		if (!strchr(line, '\n') && !feof(f))
 			return tact_fail_at(diag, TACT_E_FORMAT, n, 0, "the line is too long");
 		status = overlay_read_line(arch, line, diag);
+		if (!status)
+			status = read_param(arch, line, diag);
 		if (status < 0) {
 			if (diag)
 				diag->line = n;
 			return status;
-		}
-		if (status)
-			continue;
-		status = params_split_line(line, &name, &value);
-		if (status < 0)
-			return tact_fail_at(diag, TACT_E_FORMAT, n, 0, "'name = value' expected");
-		if (!status || !strcmp(name, "name") || !strcmp(name, "full_name") ||
-		    !strcmp(name, "llvm_name") || !strcmp(name, "cpuid") ||
-		    !strcmp(name, "isa"))
-			continue;
-		status = params_set(&arch->params, name, value, diag);
-		if (status < 0) {
-			if (diag)
-				diag->line = n;
-			return -TACT_E_FORMAT;
 		}
 	}
 	return 0;

@@ -15,10 +15,15 @@
 struct tact_arch {
 	const struct tact_isa *isa;
 	const char *name, *full_name, *llvm_name;
-	const char *cpuid; /* "6-85:5-7 6-106": family-model:first stepping-last stepping */
+	const char *llvm_cpu; /* what LLVM's tools are asked for */
+	const char *names;    /* "skx skylake-sp": further ones, blanks between */
+	const char *cpuid;    /* "6-85:5-7 6-106": family-model:first stepping-last stepping */
+	const char *base;     /* the CPU whose parameters it takes over, or "" */
 	struct arch_params params;
-	const uint16_t *record_of_form; /* static; indexed by form */
-	struct arch_overlay *overlay;	/* owned; NULL: all data are those of the tables */
+	const struct params_origin *origins; /* static; indexed by parameter */
+	bool is_from_file[PARAMS_COUNT];     /* tact_arch_derive has set it */
+	const uint16_t *record_of_form;	     /* static; indexed by form */
+	struct arch_overlay *overlay;	     /* owned; NULL: all data are those of the tables */
 };
 
 /* Data of a form: NULL if there is none. */

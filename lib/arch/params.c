@@ -17,10 +17,10 @@ static const struct param {
 	const char *name;
 	size_t offset;
 	int low, high;
-	const char *help;
+	const char *preset, *help;
 } params_list[] = {
-#define PARAM(type, name, low, high, help)                                                         \
-	{TYPE_##type, #name, offsetof(struct arch_params, name), low, high, help},
+#define PARAM(type, name, low, high, preset, help)                                                 \
+	{TYPE_##type, #name, offsetof(struct arch_params, name), low, high, preset, help},
 #include "arch/params.def"
 #undef PARAM
 };
@@ -93,26 +93,43 @@ malformed:
 			 p->name);
 }
 
+int params_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(params_list); i++)
+		if (!strcmp(params_list[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+const char *params_name(size_t index)
+{
+	return params_list[index].name;
+}
+
+const char *params_preset(size_t index)
+{
+	return params_list[index].preset;
+}
+
 int params_set(struct arch_params *params, const char *name, const char *value,
 	       struct tact_diag *diag)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(params_list); i++) {
-		const struct param *p = &params_list[i];
-		void *field = (char *)params + p->offset;
+	int index = params_find(name);
+	const struct param *p = &params_list[index < 0 ? 0 : index];
+	void *field = (char *)params + p->offset;
 
-		if (strcmp(p->name, name))
-			continue;
-		switch (p->type) {
-		case TYPE_int:
-			return parse_int(p, field, value, diag);
-		case TYPE_ports:
-			return parse_ports(p, field, value, diag);
-		case TYPE_unroll:
-		case TYPE_cycles:
-			return parse_table(p, field, value, diag);
-		}
+	if (index < 0)
+		return tact_fail(diag, TACT_E_INVAL, "unknown parameter '%s'", name);
+	switch (p->type) {
+	case TYPE_int:
+		return parse_int(p, field, value, diag);
+	case TYPE_ports:
+		return parse_ports(p, field, value, diag);
+	case TYPE_unroll:
+	case TYPE_cycles:
+		break;
 	}
-	return tact_fail(diag, TACT_E_INVAL, "unknown parameter '%s'", name);
+	return parse_table(p, field, value, diag);
 }
 
 static void print_ports(params_ports mask, char *value, size_t size)
@@ -176,6 +193,68 @@ static char *trim(char *s)
 	for (n = strlen(s); n && isspace((unsigned char)s[n - 1]); n--)
 		s[n - 1] = 0;
 	return s;
+}
+
+int params_find_key(const char *name)
+{
+	static const char *const keys[PARAMS_N_KEYS] = {
+		[PARAMS_KEY_BASE] = "base",
+		[PARAMS_KEY_NAME] = "name",
+		[PARAMS_KEY_ISA] = "isa",
+		[PARAMS_KEY_FULL_NAME] = "full_name",
+		[PARAMS_KEY_LLVM_NAME] = "llvm_name",
+		[PARAMS_KEY_LLVM_CPU] = "llvm_cpu",
+		[PARAMS_KEY_NAMES] = "names",
+		[PARAMS_KEY_CPUID] = "cpuid",
+		[PARAMS_KEY_ORDER] = "order",
+	};
+
+	for (int i = 0; i < PARAMS_N_KEYS; i++)
+		if (!strcmp(keys[i], name))
+			return i;
+	return -1;
+}
+
+/* The words that a source begins with; data/SOURCES.md says what each means. */
+static const struct source {
+	const char *word;
+	bool is_measured;
+} sources[] = {
+	{"experiment", true}, {"BHive", true},	   {"uops.info", true},
+	{"uiCA", true},	      {"FACILE", true},	   {"vendor", true},
+	{"inferred", true},   {"reported", false}, {"unmeasured", false},
+};
+
+static const struct source *source_of(const char *text)
+{
+	size_t n = strcspn(text, " :;");
+
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
+		if (strlen(sources[i].word) == n && !strncmp(text, sources[i].word, n))
+			return &sources[i];
+	return NULL;
+}
+
+bool params_source_is_known(const char *source)
+{
+	return source_of(source) != NULL;
+}
+
+bool params_source_is_measured(const char *source)
+{
+	const struct source *s = source_of(source);
+
+	return s && s->is_measured;
+}
+
+char *params_cut_comment(char *line)
+{
+	char *comment = strchr(line, '#');
+
+	if (!comment)
+		return line + strlen(line);
+	*comment = 0;
+	return trim(comment + 1);
 }
 
 int params_split_line(char *line, char **name, char **value)

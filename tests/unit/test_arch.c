@@ -10,14 +10,12 @@
 #include "arch/arch.h"
 #include "support.h"
 
-enum { N_ARCHS = 14 };
-
+/* The list is the folder data/arch, which is not to be written down here again; some of it is old
+ * enough to be known.
+ */
 static void all_are_found(void **state)
 {
-	static const char *const order[N_ARCHS] = {
-		"SNB", "IVB", "HSW", "BDW", "SKL", "SKX", "KBL",
-		"CFL", "CLX", "ICL", "ICX", "TGL", "RKL", "ZEN4",
-	};
+	static const char *const oldest[] = {"SNB", "IVB", "HSW", "BDW", "SKL", "SKX", "KBL"};
 	const struct tact_arch *arch = NULL;
 	unsigned n = 0;
 
@@ -25,17 +23,21 @@ static void all_are_found(void **state)
 	while ((arch = tact_arch_next(arch))) {
 		char lower[32];
 
-		assert_true(n < N_ARCHS);
-		assert_string_equal(tact_arch_name(arch), order[n++]);
+		if (n < ARRAY_SIZE(oldest))
+			assert_string_equal(tact_arch_name(arch), oldest[n]);
+		n++;
 		assert_ptr_equal(tact_arch_find(tact_arch_name(arch)), arch);
 		assert_ptr_equal(tact_arch_find(tact_arch_full_name(arch)), arch);
 		assert_ptr_equal(tact_arch_find(tact_arch_llvm_name(arch)), arch);
+		assert_non_null(tact_arch_find(tact_arch_llvm_cpu(arch)));
+		assert_non_null(tact_arch_isa(arch));
+		assert_true(!tact_arch_base(arch)[0] || tact_arch_find(tact_arch_base(arch)));
 		for (size_t i = 0; i <= strlen(tact_arch_name(arch)); i++)
 			lower[i] = (char)(tact_arch_name(arch)[i] |
 					  (tact_arch_name(arch)[i] ? 0x20 : 0));
 		assert_ptr_equal(tact_arch_find(lower), arch);
 	}
-	assert_int_equal(n, N_ARCHS);
+	assert_true(n >= 14);
 }
 
 /* A name belongs to one core alone. */
@@ -60,7 +62,8 @@ static void known_names(void **state)
 		{"broadwell", "BDW"},	{"skylake", "SKL"},	   {"skylake-avx512", "SKX"},
 		{"cascadelake", "CLX"}, {"icelake-client", "ICL"}, {"icelake-server", "ICX"},
 		{"tigerlake", "TGL"},	{"rocketlake", "RKL"},	   {"SkyLake", "SKL"},
-		{"znver4", "ZEN4"},	{"Zen 4", "ZEN4"},
+		{"znver4", "ZEN4"},	{"Zen 4", "ZEN4"},	   {"skx", "SKX"},
+		{"core-avx2", "HSW"},
 	};
 
 	(void)state;
@@ -75,6 +78,11 @@ static void known_names(void **state)
 	assert_null(tact_arch_find(NULL));
 	assert_null(tact_arch_find("SKLX"));
 	assert_null(tact_arch_find("SK"));
+	assert_null(tact_arch_find("core-avx"));
+	assert_string_equal(tact_arch_llvm_cpu(tact_arch_find("KBL")), "skylake");
+	assert_string_equal(tact_arch_llvm_cpu(tact_arch_find("HSW")), "haswell");
+	assert_string_equal(tact_arch_base(tact_arch_find("SKX")), "SKL");
+	assert_string_equal(tact_isa_name(tact_arch_isa(tact_arch_find("SKX"))), "x86");
 }
 
 /* NULL, or one of ours; never anything else, and no crash on other vendors' machines. */
@@ -242,6 +250,10 @@ static void good_files_are_read(void **state)
 	assert_int_equal(arch->params.lsd_unroll[4], 5);
 	assert_int_equal(arch->params.dsb_width, tact_arch_find("SKL")->params.dsb_width);
 	tact_arch_destroy(arch);
+	assert_int_equal(derive(&arch, "base = icl\nfull_name = X\nissue_width = 6\n", NULL), 0);
+	assert_int_equal(arch->params.issue_width, 6);
+	assert_int_equal(arch->params.rob_size, tact_arch_find("ICL")->params.rob_size);
+	tact_arch_destroy(arch);
 	tact_arch_destroy(NULL);
 }
 
@@ -261,6 +273,7 @@ static void bad_files_are_refused(void **state)
 		{"= 4\n", 1},
 		{"issue_width = 99999999999999999999\n", 1},
 		{"issue_width = 4\nfrobs = 3\n", 2},
+		{"issue_width = 4\nbase = Z80\n", 2},
 		{"ports = 0,16\n", 1},
 		{"ports = 0;1\n", 1},
 		{"lsd_unroll = 1-2\n", 1},
