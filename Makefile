@@ -41,7 +41,7 @@ LIB_SRC := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
-GEN_SRC := $(sort $(wildcard gen/*.c lib/base/*.c)) lib/arch/params.c lib/arch/notation.c
+GEN_SRC := $(filter-out gen/gen_pages.c,$(sort $(wildcard gen/*.c lib/base/*.c))) lib/arch/params.c lib/arch/notation.c
 TABLES := $(BUILD)/gen/forms.inc $(BUILD)/gen/archs.inc
 ISAS := $(sort $(notdir $(patsubst %/,%,$(wildcard lib/isa/*/))))
 DATA := $(wildcard data/arch/*.arch data/insn/*.tsv)
@@ -85,6 +85,17 @@ $(BUILD)/gen/isas.inc: $(wildcard lib/isa/*/)
 	@{ printf 'extern const struct tact_isa isa_%s;\n' $(ISAS); \
 	   echo "#define ISA_LIST $(ISAS:%=&isa_%,)"; } > $@.new
 	@if cmp -s $@.new $@; then touch $@; else mv $@.new $@; fi
+
+# Pages for a browser: web/*.html with what they take in, as C strings.
+PAGES := $(patsubst web/%.html,%,$(sort $(wildcard web/*.html)))
+$(BUILD)/gen/gen_pages: gen/gen_pages.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARN) $(WERROR) -O1 -o $@ $<
+
+$(BUILD)/gen/pages.inc: $(BUILD)/gen/gen_pages $(wildcard web/*)
+	$(BUILD)/gen/gen_pages web $@ $(PAGES)
+
+$(BUILD)/cli/common/page.o: $(BUILD)/gen/pages.inc
 
 $(BUILD)/%.o: %.c | $(TABLES) $(BUILD)/gen/isas.inc
 	@mkdir -p $(@D)
@@ -175,6 +186,7 @@ check-fresh:
 lint: format-check
 	@sh gen/setup.sh --install ci
 	@shellcheck $(SHELL_SRC)
+	@sh tests/lint_pages.sh
 
 .PHONY: ci
 ci:

@@ -12,6 +12,7 @@
 #include <tact/version.h>
 
 #include "common/cli.h"
+#include "common/page.h"
 #include "evaluator.h"
 #include "predict/predictor.h"
 
@@ -394,21 +395,6 @@ static void add_data(const struct evaluator *p, struct text *out)
 	free(shown.row);
 }
 
-static void add_escaped(const struct text *json, struct text *out)
-{
-	const char *p = json->data, *end = json->data + json->size;
-
-	while (p < end) {
-		const char *less = memchr(p, '<', (size_t)(end - p));
-
-		text_add_bytes(out, p, (size_t)((less ? less : end) - p));
-		if (!less)
-			break;
-		text_add(out, "\\u003c");
-		p = less + 1;
-	}
-}
-
 int evaluate_write_report(struct evaluator *p)
 {
 	struct text path = {0}, json = {0}, page = {0};
@@ -421,10 +407,7 @@ int evaluate_write_report(struct evaluator *p)
 		cli_message("%s: %s", p->report, strerror(errno));
 	} else if (!output_open(&out, path.data)) {
 		add_data(p, &json);
-		text_add(&page, evaluate_page_head);
-		add_escaped(&json, &page);
-		text_add(&page, evaluate_page_charts);
-		text_add(&page, evaluate_page_script);
+		page_write(&page_evaluate, &json, &page);
 		output_write(&out, &page);
 		status = output_close(&out) ? CLI_FAILED : CLI_GOOD;
 	}

@@ -226,6 +226,5 @@ enum { EVALUATE_N_BOTTLENECKS = TACT_N_BOUNDS + 1 };
 
 /* --report.  Returns an exit code. */
 int evaluate_write_report(struct evaluator *p);
-extern const char evaluate_page_head[], evaluate_page_script[], evaluate_page_charts[];
 
 #endif /* TACT_EVALUATOR_H */

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "common/page.h"
 #include "mixer.h"
 
 static const struct option_choice formats[] = {
@@ -90,12 +91,14 @@ static const char *set_path(void *target, const char *value)
 
 static int write_page(const struct mixer *m)
 {
-	struct text text = {0};
+	struct text json = {0}, text = {0};
 	struct output out;
 
 	if (output_open(&out, m->html))
 		return CLI_FAILED;
-	mix_html(m, &text);
+	mix_json(m, &json);
+	page_write(&page_mix, &json, &text);
+	text_free(&json);
 	output_write(&out, &text);
 	text_free(&text);
 	return output_close(&out) ? CLI_FAILED : CLI_GOOD;

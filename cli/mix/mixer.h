@@ -64,8 +64,6 @@ size_t mixer_rows(const struct mixer *m);
 void mix_text(const struct mixer *m, struct text *out);
 void mix_csv(const struct mixer *m, struct text *out);
 void mix_json(const struct mixer *m, struct text *out);
-void mix_html(const struct mixer *m, struct text *out);
-extern const char mix_page_head[], mix_page_script[];
 
 /* "1,234,567": for people. */
 void mix_put_count(struct text *out, double value, int width);

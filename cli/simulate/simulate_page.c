@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The page of --html: its data.  They are JSON in a script element, where < would end it: every <
- * is written as \u003c, so that no text of a block can get out.
+ * The page of --html: its data.
  */
 #include <inttypes.h>
-#include <string.h>
 
+#include "common/page.h"
 #include "simulator.h"
 
 static void add_shares(struct text *out, const char *key, const double *values, unsigned n)
@@ -158,21 +157,6 @@ static void add_head(const struct simulate_view *v, struct text *out)
 	text_add(out, "]");
 }
 
-static void add_escaped(const struct text *json, struct text *out)
-{
-	const char *p = json->data, *end = json->data + json->size;
-
-	while (p < end) {
-		const char *less = memchr(p, '<', (size_t)(end - p));
-
-		text_add_bytes(out, p, (size_t)((less ? less : end) - p));
-		if (!less)
-			break;
-		text_add(out, "\\u003c");
-		p = less + 1;
-	}
-}
-
 void simulate_html(const struct simulate_view *view, struct text *out)
 {
 	struct text json = {0};
@@ -184,8 +168,6 @@ void simulate_html(const struct simulate_view *view, struct text *out)
 	add_uops(view, &json);
 	add_busy(view, &json);
 	text_add(&json, "}");
-	text_add(out, simulate_page_head);
-	add_escaped(&json, out);
-	text_add(out, simulate_page_script);
+	page_write(&page_simulate, &json, out);
 	text_free(&json);
 }

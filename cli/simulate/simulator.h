@@ -104,6 +104,5 @@ void simulate_konata(const struct simulate_view *view, struct text *out);
 int simulate_files(struct predict_worker *w, const struct source_block *block);
 
 /* The page, in front of and behind its data. */
-extern const char simulate_page_head[], simulate_page_script[];
 
 #endif /* TACT_SIMULATOR_H */
