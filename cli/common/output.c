@@ -33,20 +33,27 @@ static void fail(struct output *out)
 	out->failed = true;
 }
 
-void output_write(struct output *out, struct text *text)
+int output_sink(void *arg, const char *data, size_t size)
 {
+	struct output *out = arg;
 	size_t done = 0;
 
-	if (text->failed)
-		cli_out_of_memory();
-	while (done < text->size && !out->failed) {
-		ssize_t n = write(out->fd, text->data + done, text->size - done);
+	while (done < size && !out->failed) {
+		ssize_t n = write(out->fd, data + done, size - done);
 
 		if (n >= 0)
 			done += (size_t)n;
 		else if (errno != EINTR)
 			fail(out);
 	}
+	return out->failed;
+}
+
+void output_write(struct output *out, struct text *text)
+{
+	if (text->failed)
+		cli_out_of_memory();
+	output_sink(out, text->data, text->size);
 	text->size = 0;
 }
 

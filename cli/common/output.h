@@ -23,6 +23,9 @@ int output_open(struct output *out, const char *path);
 /* Writes the text and empties it.  Ends the program if memory ran out while it was made. */
 void output_write(struct output *out, struct text *text);
 
+/* For functions of the library that write to a sink: out is a struct output.  1 if it failed. */
+int output_sink(void *out, const char *data, size_t size);
+
 /* Returns 0, or -1 if anything of the output could not be written. */
 int output_close(struct output *out);
 

@@ -36,9 +36,9 @@ static const struct option_choice inits[] = {
 };
 
 static const struct option_choice records[] = {
-	{"block", RECORD_BLOCK},	   {"source", RECORD_SOURCE},
-	{"category", RECORD_CATEGORY},	   {"measurement", RECORD_MEASUREMENT},
-	{"prediction", RECORD_PREDICTION}, {NULL, 0},
+	{"block", TACT_EXPORT_BLOCK},		{"source", TACT_EXPORT_SOURCE},
+	{"category", TACT_EXPORT_CATEGORY},	{"measurement", TACT_EXPORT_MEASUREMENT},
+	{"prediction", TACT_EXPORT_PREDICTION}, {NULL, 0},
 };
 
 static const struct option_choice formats[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tact dataset import and merge: what goes into a store.
+ * tact dataset import, merge and export: what goes into a store, and what comes out of it.
  */
 #include <string.h>
 
@@ -179,4 +179,36 @@ int dataset_merge(const struct dataset *d)
 	}
 	tact_store_close(store);
 	return result;
+}
+
+int dataset_export(const struct dataset *d)
+{
+	const struct tact_store_filter filter = dataset_filter(d);
+	const struct tact_export_options opt = {
+		.size = sizeof(opt),
+		.filter = &filter,
+		.kind = (enum tact_export_kind)d->record,
+		.is_json = d->format == FORMAT_JSON,
+	};
+	struct tact_diag diag = {0};
+	struct tact_store *store;
+	struct output out;
+	int status;
+
+	if (d->format == FORMAT_TEXT) {
+		cli_message("export writes csv or json, not text");
+		return CLI_USAGE;
+	}
+	store = dataset_open(d->paths[1]);
+	if (!store)
+		return CLI_FAILED;
+	if (output_open(&out, d->output)) {
+		tact_store_close(store);
+		return CLI_FAILED;
+	}
+	status = tact_store_export(store, &opt, output_sink, &out, &diag);
+	if (status < 0)
+		cli_message("%s: %s", d->paths[1], diag.text);
+	tact_store_close(store);
+	return output_close(&out) || status < 0 ? CLI_FAILED : CLI_GOOD;
 }

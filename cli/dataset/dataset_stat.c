@@ -114,20 +114,20 @@ static void add_csv(struct statistics *s, const struct tact_count *c)
 
 static void add_json(struct statistics *s, const struct tact_count *c)
 {
+	struct json json = {.out = &s->text};
 	struct column keys[N_KEYS];
 
 	list_keys(c, keys);
-	text_printf(&s->text, "{\"schema\":\"tact.dataset.stat/1\",\"of\":\"%s\"",
-		    kind_names[s->kind]);
+	json_begin_object(&json, NULL);
+	json_put_string(&json, "schema", "tact.dataset.stat/1");
+	json_put_string(&json, "of", kind_names[s->kind]);
 	for (size_t i = 0; i < N_KEYS; i++)
 		if (*keys[i].value)
-			dataset_add_string(&s->text, keys[i].name, keys[i].value);
-	text_printf(&s->text, ",\"count\":%lld", (long long)c->n);
-	if (isfinite(c->weight)) {
-		text_add(&s->text, ",\"weight\":");
-		text_exact(&s->text, c->weight);
-	}
-	text_add(&s->text, "}\n");
+			json_put_string(&json, keys[i].name, keys[i].value);
+	json_put_integer(&json, "count", c->n);
+	if (isfinite(c->weight))
+		json_put_exact(&json, "weight", c->weight);
+	json_end_line(&json);
 }
 
 static int add(void *context, const struct tact_count *count)

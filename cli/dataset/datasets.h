@@ -26,16 +26,6 @@ enum dataset_check {
 enum { N_CHECKS = 6 };
 extern const char *const dataset_check_names[N_CHECKS];
 
-/* Kinds of records of export. */
-enum {
-	RECORD_ALL,
-	RECORD_BLOCK,
-	RECORD_SOURCE,
-	RECORD_CATEGORY,
-	RECORD_MEASUREMENT,
-	RECORD_PREDICTION
-};
-
 /* What the options say. */
 struct dataset {
 	const char **paths; /* owned; what they point to is argv's: the action, the store, files */
@@ -46,7 +36,7 @@ struct dataset {
 	int unit;
 	bool is_second_weight;
 
-	int record;
+	int record; /* enum tact_export_kind */
 	unsigned checks;  /* 0: all */
 	double tolerance; /* percent */
 	bool is_tolerance_given;

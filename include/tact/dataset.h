@@ -118,6 +118,33 @@ int tact_store_import_file(struct tact_store *store, const char *path,
 			   const struct tact_import_options *opt, struct tact_imported *out,
 			   struct tact_diag *diag);
 
+/* ---- a store into a file ---- */
+
+enum tact_export_kind {
+	TACT_EXPORT_ALL,
+	TACT_EXPORT_BLOCK,
+	TACT_EXPORT_SOURCE,
+	TACT_EXPORT_CATEGORY,
+	TACT_EXPORT_MEASUREMENT,
+	TACT_EXPORT_PREDICTION
+};
+
+struct tact_export_options {
+	size_t size;
+	const struct tact_store_filter *filter; /* borrowed; NULL: everything */
+	enum tact_export_kind kind;
+	bool is_json; /* an object a line (schema tact.dataset/1), or CSV with a header */
+};
+
+/* Writes a record for each thing that a store knows about a block, block by block; the CSV can be
+ * imported again.  `write` gets pieces of text; if it returns anything but 0, that is the end.  opt
+ * may be NULL.  Returns 0, -TACT_E_INVAL, -TACT_E_NOMEM, or errors of the store: what was read up
+ * to them has been written.
+ */
+int tact_store_export(struct tact_store *store, const struct tact_export_options *opt,
+		      int (*write)(void *arg, const char *data, size_t size), void *arg,
+		      struct tact_diag *diag);
+
 /* ---- blocks with the applications that they come from ---- */
 
 struct tact_corpus;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * tact dataset export: all that a store knows, block by block.
+ * All that a store knows, block by block, as CSV or JSON.
  *
  * Blocks, measurements and predictions are walked side by side, all in the order of the blocks.
  */
 #include <math.h>
 #include <string.h>
 
-#include "common/cli.h"
-#include "datasets.h"
+#include <tact/dataset.h>
+
+#include "base/base.h"
+#include "base/json.h"
+#include "store/store.h"
 
 /* Columns of the CSV behind hex and record; import knows all of them. */
 enum column {
@@ -93,8 +96,11 @@ struct record {
 };
 
 struct exporter {
-	const struct dataset *d;
-	struct output *out;
+	struct tact_export_options opt;
+	struct tact_store_filter filter;
+	int (*write)(void *arg, const char *data, size_t size);
+	void *arg;
+	bool is_stopped; /* by `write` */
 	struct text text;
 	struct tact_store_blocks *blocks;	    /* owned */
 	struct tact_store_iter *rows;		    /* owned */
@@ -103,7 +109,7 @@ struct exporter {
 	struct tact_store_prediction prediction;
 	int64_t prediction_block;
 	bool has_row, has_prediction; /* they are ahead of the blocks */
-	struct tact_diag diag;
+	struct tact_diag *diag;
 	int status;
 };
 
@@ -146,52 +152,58 @@ static void write_csv(struct text *out, const struct tact_store_block *block, co
 static void write_json(struct text *out, const struct tact_store_block *block, const char *kind,
 		       const struct record *r)
 {
-	text_add(out, "{\"schema\":\"tact.dataset/1\",\"hex\":\"");
-	text_hex(out, block->code, block->code_size);
-	text_printf(out, "\",\"record\":\"%s\"", kind);
+	struct json json = {.out = out};
+
+	json_begin_object(&json, NULL);
+	json_put_string(&json, "schema", "tact.dataset/1");
+	json_put_hex(&json, "hex", block->code, block->code_size);
+	json_put_string(&json, "record", kind);
 	for (size_t i = 0; i < N_COLUMNS; i++) {
-		if (r->value[i].type == NOTHING)
-			continue;
-		text_printf(out, ",\"%s\":", column_names[i]);
-		if (r->value[i].type == TEXT) {
-			text_json_string(out, r->value[i].text, r->value[i].size);
-		} else if (r->value[i].type == NUMBER) {
-			text_exact(out, r->value[i].number);
-		} else {
-			text_add(out, "\"");
-			text_hex(out, r->value[i].text, r->value[i].size);
-			text_add(out, "\"");
-		}
+		if (r->value[i].type == TEXT)
+			json_put_bytes(&json, column_names[i], r->value[i].text, r->value[i].size);
+		else if (r->value[i].type == NUMBER)
+			json_put_exact(&json, column_names[i], r->value[i].number);
+		else if (r->value[i].type == HEX)
+			json_put_hex(&json, column_names[i], r->value[i].text, r->value[i].size);
 	}
-	text_add(out, "}\n");
+	json_end_line(&json);
+}
+
+static void flush(struct exporter *e)
+{
+	if (e->text.failed)
+		e->status = tact_fail(e->diag, TACT_E_NOMEM, "out of memory");
+	else if (e->text.size && e->write(e->arg, e->text.data, e->text.size))
+		e->is_stopped = true;
+	text_reset(&e->text);
 }
 
 static void write_record(struct exporter *e, const struct tact_store_block *block, const char *kind,
 			 const struct record *r)
 {
-	if (e->d->format == FORMAT_JSON)
+	if (e->opt.is_json)
 		write_json(&e->text, block, kind, r);
 	else
 		write_csv(&e->text, block, kind, r);
 	if (e->text.size > 1 << 16)
-		output_write(e->out, &e->text);
+		flush(e);
 }
 
 /* ---- kinds ---- */
 
-static bool is_wanted(const struct exporter *e, int kind)
+static bool is_wanted(const struct exporter *e, enum tact_export_kind kind)
 {
-	return e->d->record == RECORD_ALL || e->d->record == kind;
+	return e->opt.kind == TACT_EXPORT_ALL || e->opt.kind == kind;
 }
 
 static size_t write_sources(struct exporter *e, const struct tact_store_block *block)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < block->n_sources && is_wanted(e, RECORD_SOURCE); i++) {
+	for (size_t i = 0; i < block->n_sources && is_wanted(e, TACT_EXPORT_SOURCE); i++) {
 		struct record r = {0};
 
-		if (e->d->app && strcmp(e->d->app, block->sources[i].app) != 0)
+		if (e->filter.app && strcmp(e->filter.app, block->sources[i].app) != 0)
 			continue;
 		set_text(&r, APP, block->sources[i].app);
 		set_number(&r, WEIGHT, block->sources[i].weight);
@@ -205,11 +217,11 @@ static size_t write_categories(struct exporter *e, const struct tact_store_block
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < block->n_categories && is_wanted(e, RECORD_CATEGORY); i++) {
+	for (size_t i = 0; i < block->n_categories && is_wanted(e, TACT_EXPORT_CATEGORY); i++) {
 		const struct tact_store_category *c = &block->categories[i];
 		struct record r = {0};
 
-		if (e->d->classifier && strcmp(e->d->classifier, c->classifier) != 0)
+		if (e->filter.classifier && strcmp(e->filter.classifier, c->classifier) != 0)
 			continue;
 		set_text(&r, CATEGORY, c->label);
 		set_text(&r, CLASSIFIER, c->classifier);
@@ -238,8 +250,8 @@ static void write_measurement(struct exporter *e, const struct tact_store_block 
 	const struct tact_measurement *m = &row->measurement;
 	struct record r = {0};
 
-	set_text(&r, MODE, dataset_mode_name(m->mode));
-	set_text(&r, INIT, dataset_init_name(m->init));
+	set_text(&r, MODE, store_mode_name(m->mode));
+	set_text(&r, INIT, store_init_name(m->init));
 	set_text(&r, VERSION, row->version);
 	set_text(&r, STATUS, tact_measure_status_name(m->status));
 	if (m->status == TACT_MEASURE_OK)
@@ -272,8 +284,8 @@ static void write_prediction(struct exporter *e, const struct tact_store_block *
 	struct record r = {0};
 
 	set_text(&r, ARCH, p->arch);
-	set_text(&r, MODE, dataset_mode_name(p->mode));
-	set_text(&r, INIT, dataset_init_name(p->init));
+	set_text(&r, MODE, store_mode_name(p->mode));
+	set_text(&r, INIT, store_init_name(p->init));
 	set_text(&r, MODEL, p->model);
 	set_text(&r, VERSION, p->version);
 	set_text(&r, STATUS, p->status);
@@ -289,7 +301,7 @@ static void write_prediction(struct exporter *e, const struct tact_store_block *
 
 static void next_row(struct exporter *e)
 {
-	int status = e->rows ? tact_store_iter_next(e->rows, &e->row, &e->diag) : 0;
+	int status = e->rows ? tact_store_iter_next(e->rows, &e->row, e->diag) : 0;
 
 	e->has_row = status > 0;
 	if (status < 0)
@@ -302,7 +314,7 @@ static void next_prediction(struct exporter *e)
 
 	if (e->predictions)
 		status = tact_store_predictions_next(e->predictions, &e->prediction_block, NULL,
-						     NULL, &e->prediction, &e->diag);
+						     NULL, &e->prediction, e->diag);
 	e->has_prediction = status > 0;
 	if (status < 0)
 		e->status = status;
@@ -321,22 +333,31 @@ static void write_block(struct exporter *e, const struct tact_store_block *block
 	     next_prediction(e), n++)
 		if (e->prediction_block == block->id)
 			write_prediction(e, block);
-	if (e->d->record == RECORD_BLOCK || (is_alone && !n))
+	if (e->opt.kind == TACT_EXPORT_BLOCK || (is_alone && !n))
 		write_record(e, block, "block", &nothing);
+}
+
+/* Whether blocks of which nothing is known have records of their own: not if only rows of some
+ * kind are asked for.
+ */
+static bool has_lone_blocks(const struct exporter *e)
+{
+	const struct tact_store_filter *f = &e->filter;
+
+	return e->opt.kind == TACT_EXPORT_ALL && !f->machine && !f->arch &&
+	       f->mode == TACT_MODE_AUTO && f->init < 0 && !f->model && !f->classifier;
 }
 
 static void walk(struct exporter *e)
 {
-	const struct dataset *d = e->d;
-	const bool is_alone = !d->record && !d->machine && !d->arch && d->mode < 0 && d->init < 0 &&
-			      !d->model && !d->classifier;
+	const bool is_alone = has_lone_blocks(e);
 	struct tact_store_block block;
 	int status;
 
 	next_row(e);
 	next_prediction(e);
-	while (!e->status && !e->out->failed &&
-	       (status = tact_store_blocks_next(e->blocks, &block, &e->diag))) {
+	while (!e->status && !e->is_stopped &&
+	       (status = tact_store_blocks_next(e->blocks, &block, e->diag))) {
 		if (status < 0)
 			e->status = status;
 		else
@@ -346,13 +367,12 @@ static void walk(struct exporter *e)
 
 static int open_walks(struct exporter *e, struct tact_store *store)
 {
-	struct tact_store_filter filter = dataset_filter(e->d);
-	int status = tact_store_blocks_create(&e->blocks, store, &filter, &e->diag);
+	int status = tact_store_blocks_create(&e->blocks, store, &e->filter, e->diag);
 
-	if (status >= 0 && is_wanted(e, RECORD_MEASUREMENT))
-		status = tact_store_iter_create_filtered(&e->rows, store, &filter, &e->diag);
-	if (status >= 0 && is_wanted(e, RECORD_PREDICTION))
-		status = tact_store_predictions_create(&e->predictions, store, &filter, &e->diag);
+	if (status >= 0 && is_wanted(e, TACT_EXPORT_MEASUREMENT))
+		status = tact_store_iter_create_filtered(&e->rows, store, &e->filter, e->diag);
+	if (status >= 0 && is_wanted(e, TACT_EXPORT_PREDICTION))
+		status = tact_store_predictions_create(&e->predictions, store, &e->filter, e->diag);
 	return status;
 }
 
@@ -364,35 +384,29 @@ static void add_header(struct exporter *e)
 	text_add(&e->text, "\n");
 }
 
-int dataset_export(const struct dataset *d)
+int tact_store_export(struct tact_store *store, const struct tact_export_options *opt,
+		      int (*write)(void *arg, const char *data, size_t size), void *arg,
+		      struct tact_diag *diag)
 {
-	struct output out;
-	struct exporter e = {.d = d, .out = &out};
-	struct tact_store *store;
+	struct exporter e = {.write = write, .arg = arg, .diag = diag};
 
-	if (d->format == FORMAT_TEXT) {
-		cli_message("export writes csv or json, not text");
-		return CLI_USAGE;
-	}
-	store = dataset_open(d->paths[1]);
-	if (!store)
-		return CLI_FAILED;
-	if (output_open(&out, d->output)) {
-		tact_store_close(store);
-		return CLI_FAILED;
-	}
-	if (d->format != FORMAT_JSON)
+	if (!store || !write || tact_read_options(&e.opt, sizeof(e.opt), opt) ||
+	    (unsigned)e.opt.kind > TACT_EXPORT_PREDICTION ||
+	    tact_read_options(&e.filter, sizeof(e.filter), e.opt.filter))
+		return tact_fail(diag, TACT_E_INVAL, "a store, a sink and good options are needed");
+	e.filter.size = sizeof(e.filter);
+	if (!e.opt.filter)
+		e.filter.init = -1;
+	if (!e.opt.is_json)
 		add_header(&e);
 	e.status = open_walks(&e, store);
 	if (e.status >= 0)
 		walk(&e);
-	if (e.status < 0)
-		cli_message("%s: %s", d->paths[1], e.diag.text);
-	output_write(&out, &e.text);
+	if (!e.is_stopped)
+		flush(&e);
 	text_free(&e.text);
 	tact_store_predictions_destroy(e.predictions);
 	tact_store_iter_destroy(e.rows);
 	tact_store_blocks_destroy(e.blocks);
-	tact_store_close(store);
-	return output_close(&out) || e.status < 0 ? CLI_FAILED : CLI_GOOD;
+	return e.status < 0 ? e.status : 0;
 }

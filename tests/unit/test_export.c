@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stores into files, and back.
+ */
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "support.h"
+
+static const char content[] =
+	"hex,record,app,weight,category,mode,init,model,arch,status,cycles_per_iteration,coverage,"
+	"machine\n"
+	"4801d8,source,zlib,2.5,,,,,,,,,\n"
+	"4801d8,category,,,scalar,,,,,,,,\n"
+	"4829d8,measurement,,,,unroll,same,,SKL,ok,1,,\"a machine, with a comma\"\n"
+	"4831d8,prediction,,,,loop,diff,facile,SKL,ok,1.25,1,\n"
+	"90,block,,,,,,,,,,,\n";
+
+static void make_path(char path[60], const char *suffix)
+{
+	snprintf(path, 60, "/tmp/tact-export-%d%s", (int)getpid(), suffix);
+	unlink(path);
+}
+
+static struct tact_store *make_store(const char *text, size_t size, const char *name)
+{
+	char csv[60], path[60];
+	struct tact_imported n;
+	struct tact_diag diag = {0};
+	struct tact_store *store;
+	FILE *file;
+
+	make_path(csv, ".csv");
+	make_path(path, name);
+	file = fopen(csv, "w");
+	fwrite(text, 1, size, file);
+	fclose(file);
+	assert_int_equal(tact_store_open(&store, path, TACT_STORE_CREATE, NULL), 0);
+	if (tact_store_import_file(store, csv, NULL, &n, &diag) < 0 || n.bad)
+		fail_msg("%s", diag.text);
+	unlink(csv);
+	unlink(path); /* it stays open */
+	return store;
+}
+
+static int collect(void *arg, const char *data, size_t size)
+{
+	text_add_bytes(arg, data, size);
+	return 0;
+}
+
+static size_t lines_of(struct text *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->size; i++)
+		n += t->data[i] == '\n';
+	return n;
+}
+
+static void export(struct tact_store *store, const struct tact_export_options *opt, struct text *to)
+{
+	struct tact_diag diag = {0};
+
+	text_reset(to);
+	if (tact_store_export(store, opt, collect, to, &diag))
+		fail_msg("%s", diag.text);
+	assert_non_null(text_string(to));
+}
+
+/* What comes out goes in again and comes out the same. */
+static void test_round(void **state)
+{
+	struct tact_store *store = make_store(content, sizeof(content) - 1, "a.db"), *again;
+	struct text first = {0}, second = {0};
+
+	(void)state;
+	export(store, NULL, &first);
+	/* A header, a source, a category, a measurement, a prediction, a block alone. */
+	assert_int_equal(lines_of(&first), 6);
+	assert_non_null(strstr(first.data, "4801d8,source,zlib,2.5"));
+	assert_non_null(strstr(first.data, "\"a machine, with a comma\""));
+	assert_non_null(strstr(first.data, "90,block,"));
+	again = make_store(first.data, first.size, "b.db");
+	export(again, NULL, &second);
+	assert_string_equal(first.data, second.data);
+	text_free(&first);
+	text_free(&second);
+	tact_store_close(store);
+	tact_store_close(again);
+}
+
+static void test_kinds(void **state)
+{
+	static const size_t wanted[] = {
+		[TACT_EXPORT_ALL] = 5,	       [TACT_EXPORT_BLOCK] = 4,
+		[TACT_EXPORT_SOURCE] = 1,      [TACT_EXPORT_CATEGORY] = 1,
+		[TACT_EXPORT_MEASUREMENT] = 1, [TACT_EXPORT_PREDICTION] = 1,
+	};
+	struct tact_store *store = make_store(content, sizeof(content) - 1, "a.db");
+	struct tact_store_filter filter = {.size = sizeof(filter), .init = -1, .arch = "ZEN4"};
+	struct tact_export_options opt = {.size = sizeof(opt), .is_json = true};
+	struct text text = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		opt.kind = (enum tact_export_kind)i;
+		export(store, &opt, &text);
+		assert_int_equal(lines_of(&text), wanted[i]);
+		assert_memory_equal(text.data, "{\"schema\":\"tact.dataset/1\",\"hex\":\"", 34);
+	}
+	/* Nothing is of that CPU; what is known of blocks besides stays. */
+	opt.kind = TACT_EXPORT_MEASUREMENT;
+	opt.filter = &filter;
+	export(store, &opt, &text);
+	assert_int_equal(text.size, 0);
+	text_free(&text);
+	tact_store_close(store);
+}
+
+static int stop(void *arg, const char *data, size_t size)
+{
+	(void)data;
+	(void)size;
+	++*(int *)arg;
+	return 1;
+}
+
+static void test_bad(void **state)
+{
+	struct tact_store *store = make_store(content, sizeof(content) - 1, "a.db");
+	struct tact_export_options opt = {.size = sizeof(opt), .kind = 99};
+	int calls = 0;
+
+	(void)state;
+	assert_int_equal(tact_store_export(NULL, NULL, stop, &calls, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_export(store, NULL, NULL, NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_export(store, &opt, stop, &calls, NULL), -TACT_E_INVAL);
+	assert_int_equal(calls, 0);
+	assert_int_equal(tact_store_export(store, NULL, stop, &calls, NULL), 0);
+	assert_int_equal(calls, 1);
+	tact_store_close(store);
+}
+
+static void test_empty(void **state)
+{
+	struct tact_store *store = make_store("hex\n", 4, "a.db");
+	struct text text = {0};
+
+	(void)state;
+	export(store, NULL, &text);
+	assert_int_equal(lines_of(&text), 1);
+	text_free(&text);
+	tact_store_close(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round),
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
