@@ -30,17 +30,7 @@ struct collector {
 	struct output out;
 	struct text text;
 	struct tact_store *store;
-	struct sum *sums; /* owned: for the store, which wants one weight a block */
-	size_t n_sums, sums_capacity;
 	struct tact_diag diag;
-};
-
-/* The same code at several places is one block of a store. */
-struct sum {
-	uint8_t *code; /* owned */
-	size_t size;
-	double weight;
-	size_t order;
 };
 
 static const struct option_choice formats[] = {
@@ -145,24 +135,20 @@ static void add_csv(struct collector *p, const struct tact_collect_block *b)
 
 static void add_json(struct collector *p, const struct tact_collect_block *b)
 {
-	struct text *t = &p->text;
+	struct json json = {.out = &p->text};
 
-	text_add(t, "{\"schema\":\"tact.collect/1\",\"hex\":\"");
-	text_hex(t, b->code, b->code_size);
-	text_add(t, "\",\"app\":");
-	text_json_string(t, p->app, strlen(p->app));
+	json_begin_object(&json, NULL);
+	json_put_string(&json, "schema", "tact.collect/1");
+	json_put_hex(&json, "hex", b->code, b->code_size);
+	json_put_string(&json, "app", p->app);
 	if (!p->is_static)
-		text_printf(t, ",\"count\":%llu", (unsigned long long)b->count);
-	text_printf(t, ",\"address\":\"0x%llx\"", (unsigned long long)b->address);
-	if (*b->module) {
-		text_add(t, ",\"module\":");
-		text_json_string(t, b->module, strlen(b->module));
-	}
-	if (*b->function) {
-		text_add(t, ",\"function\":");
-		text_json_string(t, b->function, strlen(b->function));
-	}
-	text_add(t, "}\n");
+		json_put_count(&json, "count", b->count);
+	json_printf_string(&json, "address", "0x%llx", (unsigned long long)b->address);
+	if (*b->module)
+		json_put_string(&json, "module", b->module);
+	if (*b->function)
+		json_put_string(&json, "function", b->function);
+	json_end_line(&json);
 }
 
 static int print_block(void *arg, const struct tact_collect_block *b)
@@ -178,84 +164,7 @@ static int print_block(void *arg, const struct tact_collect_block *b)
 	return p->out.failed;
 }
 
-/* ---- stores ---- */
-
-static int keep_block(void *arg, const struct tact_collect_block *b)
-{
-	struct collector *p = arg;
-	struct sum *sum;
-
-	if (p->n_sums == p->sums_capacity) {
-		p->sums_capacity = p->sums_capacity ? 2 * p->sums_capacity : 1024;
-		p->sums = cli_realloc(p->sums, p->sums_capacity * sizeof(*p->sums));
-	}
-	sum = &p->sums[p->n_sums];
-	*sum = (struct sum){cli_alloc(b->code_size), b->code_size,
-			    p->is_static ? NAN : (double)b->count, p->n_sums};
-	memcpy(sum->code, b->code, b->code_size);
-	p->n_sums++;
-	return 0;
-}
-
-static int compare_code(const void *a, const void *b)
-{
-	const struct sum *x = a, *y = b;
-	int order;
-
-	if (x->size != y->size)
-		return x->size < y->size ? -1 : 1;
-	order = memcmp(x->code, y->code, x->size);
-	return order ? order : (x->order > y->order) - (x->order < y->order);
-}
-
-static int compare_order(const void *a, const void *b)
-{
-	const struct sum *x = a, *y = b;
-
-	return (x->order > y->order) - (x->order < y->order);
-}
-
-static void add_up(struct collector *p)
-{
-	size_t n = 0;
-
-	if (!p->n_sums)
-		return;
-	qsort(p->sums, p->n_sums, sizeof(*p->sums), compare_code);
-	for (size_t i = 0; i < p->n_sums; i++) {
-		struct sum *x = &p->sums[i], *last = n ? &p->sums[n - 1] : NULL;
-
-		if (last && last->size == x->size && !memcmp(last->code, x->code, x->size)) {
-			last->weight += x->weight;
-			free(x->code);
-		} else {
-			p->sums[n++] = *x;
-		}
-	}
-	p->n_sums = n;
-	qsort(p->sums, n, sizeof(*p->sums), compare_order);
-}
-
-static int store_blocks(struct collector *p)
-{
-	int status = tact_store_begin(p->store, &p->diag);
-	int64_t id;
-
-	add_up(p);
-	for (size_t i = 0; i < p->n_sums && status >= 0; i++) {
-		status = tact_store_put_block(p->store, p->sums[i].code, p->sums[i].size, &id,
-					      &p->diag);
-		if (status >= 0)
-			status = tact_store_put_source(p->store, id, p->app, p->sums[i].weight,
-						       &p->diag);
-	}
-	if (status >= 0)
-		status = tact_store_end(p->store, &p->diag);
-	if (status >= 0)
-		return CLI_GOOD;
-	cli_message("%s: %s", p->output, p->diag.text);
-	return CLI_FAILED;
-}
+/* ---- results ---- */
 
 static int open_results(struct collector *p)
 {
@@ -271,19 +180,21 @@ static int open_results(struct collector *p)
 static int write_results(struct collector *p, struct tact_collect *c)
 {
 	struct tact_collect_summary s;
-	int status;
+	int status, code = CLI_GOOD;
 
 	if (!p->store && p->format != FORMAT_JSON)
 		text_add(&p->text, "hex,app,weight,address,module,function\n");
-	status = tact_collect_finish(c, p->store ? keep_block : print_block, p);
+	status = p->store ? tact_collect_store(c, p->store, p->app, !p->is_static, &p->diag)
+			  : tact_collect_finish(c, print_block, p);
 	if (status == -TACT_E_NOMEM)
 		cli_out_of_memory();
-	tact_collect_get_summary(c, &s);
-	status = CLI_GOOD;
-	if (p->store)
-		status = store_blocks(p);
-	else
+	if (!p->store) {
 		output_write(&p->out, &p->text);
+	} else if (status < 0) {
+		cli_message("%s: %s", p->output, p->diag.text);
+		code = CLI_FAILED;
+	}
+	tact_collect_get_summary(c, &s);
 	if (!p->is_quiet && p->is_static)
 		cli_message("%llu blocks, %llu instructions", (unsigned long long)s.n_blocks,
 			    (unsigned long long)s.n_insns);
@@ -293,7 +204,7 @@ static int write_results(struct collector *p, struct tact_collect *c)
 	if (!p->is_quiet && s.n_undecoded)
 		cli_message("at %llu places there is code that cannot be decoded; it was left out",
 			    (unsigned long long)s.n_undecoded);
-	return status;
+	return code;
 }
 
 /* ---- the two ways ---- */
@@ -420,9 +331,6 @@ int cmd_collect(int argc, char **argv)
 		status = check(&p);
 	if (status == CLI_GOOD && p.n_words)
 		status = collect(&p);
-	for (size_t i = 0; i < p.n_sums; i++)
-		free(p.sums[i].code);
-	free(p.sums);
 	free(p.words);
 	text_free(&p.text);
 	program_options_fini(&p.program);

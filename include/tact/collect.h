@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <tact/status.h>
+#include <tact/store.h>
 #include <tact/trace.h>
 
 #ifdef __cplusplus
@@ -61,6 +62,13 @@ int tact_collect_file(struct tact_collect *collect, const char *path, struct tac
 int tact_collect_finish(struct tact_collect *collect,
 			int (*sink)(void *arg, const struct tact_collect_block *block), void *arg);
 
+/* Instead of a sink: into a store, as blocks of an application.  The same code at several places is
+ * one block; its weight is the sum of all counts, or not known without has_counts (for files).
+ * Returns 0, -TACT_E_INVAL, -TACT_E_NOMEM, or errors of the store.
+ */
+int tact_collect_store(struct tact_collect *collect, struct tact_store *store, const char *app,
+		       bool has_counts, struct tact_diag *diag);
+
 struct tact_collect_summary {
 	size_t size;
 	uint64_t n_blocks; /* handed over */
@@ -69,7 +77,7 @@ struct tact_collect_summary {
 	uint64_t n_undecoded; /* places where code could not be decoded */
 };
 
-/* After tact_collect_finish. */
+/* After one of them. */
 void tact_collect_get_summary(const struct tact_collect *collect, struct tact_collect_summary *out);
 
 #ifdef __cplusplus

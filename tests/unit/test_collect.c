@@ -2,6 +2,8 @@
  *
  * What QEMU translated becomes basic blocks.
  */
+#include <unistd.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -214,13 +216,56 @@ static void test_misuse(void **state)
 	tact_collect_destroy(NULL);
 }
 
+/* The same code at two places is one block of a store. */
+static void test_store(void **state)
+{
+	char path[] = "/tmp/tact-collect-XXXXXX";
+	struct tact_store_blocks *blocks;
+	struct tact_store_block b;
+	struct tact_store *store;
+	struct tact_collect *c = begin(false);
+	struct tact_diag diag = {0};
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(tact_store_open(&store, path, TACT_STORE_CREATE, NULL), 0);
+	assert_int_equal(tact_collect_store(NULL, store, "x", true, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_collect_store(c, NULL, "x", true, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_collect_store(c, store, NULL, true, &diag), -TACT_E_INVAL);
+	add(c, 0x1000, "4801d8c3", 5);
+	add(c, 0x2000, "4829d8c3", 9);
+	add(c, 0x3000, "4801d8c3", 3);
+	assert_int_equal(tact_collect_store(c, store, "x", true, &diag), 0);
+	assert_int_equal(tact_store_blocks_create(&blocks, store, NULL, NULL), 0);
+	assert_int_equal(tact_store_blocks_next(blocks, &b, NULL), 1);
+	assert_int_equal(b.code[1], 0x29);
+	assert_int_equal(b.n_sources, 1);
+	assert_string_equal(b.sources[0].app, "x");
+	assert_int_equal((int)b.sources[0].weight, 9);
+	assert_int_equal(tact_store_blocks_next(blocks, &b, NULL), 1);
+	assert_int_equal((int)b.sources[0].weight, 8);
+	assert_int_equal(tact_store_blocks_next(blocks, &b, NULL), 0);
+	tact_store_blocks_destroy(blocks);
+	tact_collect_destroy(c);
+
+	/* Of files nobody knows how often. */
+	c = begin(false);
+	add(c, 0x1000, "4831d8c3", 1);
+	assert_int_equal(tact_collect_store(c, store, "y", false, &diag), 0);
+	tact_collect_destroy(c);
+	tact_store_close(store);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut_at_targets), cmocka_unit_test(test_join),
-		cmocka_unit_test(test_no_branch),      cmocka_unit_test(test_changed_code),
-		cmocka_unit_test(test_overlap),	       cmocka_unit_test(test_undecoded),
-		cmocka_unit_test(test_misuse),
+		cmocka_unit_test(test_store),	     cmocka_unit_test(test_cut_at_targets),
+		cmocka_unit_test(test_join),	     cmocka_unit_test(test_no_branch),
+		cmocka_unit_test(test_changed_code), cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_undecoded),    cmocka_unit_test(test_misuse),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
