@@ -377,7 +377,7 @@ static bool sample_one(const char *hex, size_t digits, void *arg)
 		int length = tact_decode(&insn, code + at, (size_t)(size - at));
 
 		if (length < 0 ||
-		    insn.attributes & (TACT_INSN_BRANCH | TACT_INSN_REP | TACT_INSN_RIP_RELATIVE))
+		    insn.attributes & (TACT_INSN_BRANCH | TACT_INSN_REP | TACT_INSN_PC_RELATIVE))
 			return false;
 		at += length;
 	}

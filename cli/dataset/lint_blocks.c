@@ -60,7 +60,7 @@ static uint64_t hash_insn(uint64_t hash, const struct tact_insn *insn)
 	hash = linter_hash(hash, &insn->immediate, sizeof(insn->immediate));
 	for (unsigned i = 0; i < insn->n_operands; i++) {
 		const struct tact_operand *op = &insn->operand[i];
-		const uint8_t bytes[] = {op->kind,    op->reg,		 op->high_byte,
+		const uint8_t bytes[] = {op->kind,    op->reg,		 op->first_byte,
 					 op->base,    op->index,	 op->scale,
 					 op->segment, (uint8_t)op->bits, (uint8_t)(op->bits >> 8)};
 

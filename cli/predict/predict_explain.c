@@ -77,32 +77,14 @@ static void explain_ports(const struct explanation *e, unsigned bound)
 		add_insn(e, c.insns[i]);
 }
 
-const char *predict_value_name(unsigned kind, unsigned reg)
+static void add_way(const struct explanation *e, const struct tact_chain_link *link)
 {
-	/* The registers that are renamed as one have a name that people know. */
-	static const char *const vectors[] = {
-		"xmm0",	 "xmm1",  "xmm2",  "xmm3",  "xmm4",  "xmm5",  "xmm6",  "xmm7",
-		"xmm8",	 "xmm9",  "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",
-		"xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23",
-		"xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31",
-	};
+	const struct tact_block *block = e->w->block;
 
-	switch (kind) {
-	case 2:
-		return "flags";
-	case 3:
-		return "memory";
-	}
-	if (reg >= TACT_REG_VEC0 && reg < TACT_REG_VEC0 + CLI_ARRAY_SIZE(vectors))
-		return vectors[reg - TACT_REG_VEC0];
-	return reg == TACT_REG_NONE ? "?" : tact_reg_name(reg);
-}
-
-static void add_way(struct text *out, const struct tact_chain_link *link)
-{
-	text_printf(out, "%s%s -> %s", predict_value_name(link->from_kind, link->from_reg),
+	text_printf(e->out, "%s%s -> %s",
+		    tact_explain_value(block, link->from_kind, link->from_reg),
 		    link->from_kind == 1 ? " (address)" : "",
-		    predict_value_name(link->to_kind, link->to_reg));
+		    tact_explain_value(block, link->to_kind, link->to_reg));
 }
 
 /* Columns: number, instruction, how the value comes in and goes out, cycles. */
@@ -114,7 +96,7 @@ static void add_links(const struct explanation *e, const struct tact_chain *chai
 		size_t start = e->out->size,
 		       length = strlen(e->listing->line[chain->links[i].insn]);
 
-		add_way(e->out, &chain->links[i]);
+		add_way(e, &chain->links[i]);
 		if (e->out->size - start > way_width)
 			way_width = e->out->size - start;
 		e->out->size = start;
@@ -127,7 +109,7 @@ static void add_links(const struct explanation *e, const struct tact_chain *chai
 
 		text_printf(e->out, "  %3u  %s", link->insn + 1, e->listing->line[link->insn]);
 		text_pad(e->out, 9 + insn_width, start);
-		add_way(e->out, link);
+		add_way(e, link);
 		text_pad(e->out, 9 + insn_width + way_width, start);
 		text_printf(e->out, "%4u cycle%s%s\n", link->latency, link->latency == 1 ? "" : "s",
 			    link->iterations ? ", to the next iteration" : "");

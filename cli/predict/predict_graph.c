@@ -48,7 +48,7 @@ static void collect_edges(struct graph *g, const struct tact_block *block)
 						    .latency = e.latency,
 						    .iterations = e.iterations};
 		}
-		add_value(edge, predict_value_name(e.kind, e.reg));
+		add_value(edge, tact_explain_value(block, e.kind, e.reg));
 	}
 }
 
@@ -72,7 +72,8 @@ static void mark_chain(struct graph *g, struct tact_block *block)
 
 			if (e->from != from->insn || e->to != to->insn ||
 			    e->iterations != from->iterations ||
-			    !strstr(e->label, predict_value_name(to->from_kind, to->from_reg)))
+			    !strstr(e->label,
+				    tact_explain_value(block, to->from_kind, to->from_reg)))
 				continue;
 			if (!best || e->latency == from->latency)
 				best = e;

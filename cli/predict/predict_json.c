@@ -218,8 +218,9 @@ static void add_chain(struct predict_worker *w, struct text *out)
 			"%s{\"instruction\":%u,\"latency\":%u,\"iterations\":%u,\"from\":\"%s\","
 			"\"from_kind\":\"%s\",\"to\":\"%s\",\"to_kind\":\"%s\"}",
 			i ? "," : "", l->insn, l->latency, l->iterations,
-			predict_value_name(l->from_kind, l->from_reg), kinds[l->from_kind & 3],
-			predict_value_name(l->to_kind, l->to_reg), kinds[l->to_kind & 3]);
+			tact_explain_value(w->block, l->from_kind, l->from_reg),
+			kinds[l->from_kind & 3],
+			tact_explain_value(w->block, l->to_kind, l->to_reg), kinds[l->to_kind & 3]);
 	}
 	text_add(out, "]}");
 }

@@ -217,9 +217,6 @@ struct predict_note {
 };
 extern const struct predict_note predict_notes[]; /* bit 0 ends it */
 
-/* Through what a value passes: "rax", "flags", "memory". */
-const char *predict_value_name(unsigned kind, unsigned reg);
-
 /* Draws the loaded block's dependence graph into p->graph.  Returns an exit code. */
 int predict_draw(struct predict_worker *w, const struct source_block *block);
 

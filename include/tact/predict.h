@@ -82,7 +82,7 @@ struct tact_chain_link {
 	unsigned iterations; /* 1 if the next link is in the next iteration */
 	uint8_t from_kind,
 		to_kind; /* how it enters and leaves: 0 register, 1 address, 2 flags, 3 memory */
-	uint8_t from_reg, to_reg; /* enum tact_reg */
+	uint8_t from_reg, to_reg; /* of registers and addresses, else TACT_REG_NONE */
 	uint8_t input, output;	  /* of the instruction, as the block numbers them */
 };
 struct tact_chain {
@@ -93,6 +93,9 @@ struct tact_chain {
 	size_t n_links;
 };
 int tact_explain_chain(struct tact_block *block, struct tact_chain *out);
+
+/* What people call the value of a link or an edge: a register, "flags" or "memory". */
+const char *tact_explain_value(const struct tact_block *block, unsigned kind, unsigned reg);
 
 /* Blocked: loads that need bytes which the last store to them does not hold all.  *cursor begins at
  * 0 and is advanced.  Returns 1, or 0 behind the last one.

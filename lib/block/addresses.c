@@ -18,17 +18,19 @@ enum { LAST_PASS = 4, FIRST_COUNTED_PASS = 3, LAST_MOVING_PASS = 18 };
 enum { LINE_BYTES = 64 };
 
 #define NO_SYMBOL UINT32_MAX
-enum { ENTRY_SYMBOL = 0, RSP_SYMBOL, RBP_SYMBOL, CONSTANT_SYMBOL, FIRST_FRESH = 64 };
+enum { ENTRY_SYMBOL = 0, STACK_SYMBOL, FRAME_SYMBOL, CONSTANT_SYMBOL, FIRST_FRESH = 64 };
 
 static void init_values(struct address_walk *w, enum tact_init init)
 {
-	for (unsigned r = 0; r < TACT_N_REGS; r++)
+	const struct isa_registers *registers = &w->block->arch->isa->registers;
+
+	for (unsigned r = 0; r < registers->n; r++)
 		w->value[r] = (struct symbol){init == TACT_INIT_DIFF ? r + 8 : ENTRY_SYMBOL, 0};
 	if (init == TACT_INIT_STACK) {
-		w->value[TACT_REG_RSP].base = RSP_SYMBOL;
-		w->value[TACT_REG_RBP].base = RBP_SYMBOL;
+		w->value[registers->stack_pointer].base = STACK_SYMBOL;
+		w->value[registers->frame_pointer].base = FRAME_SYMBOL;
 	}
-	w->next_symbol = FIRST_FRESH + TACT_N_REGS;
+	w->next_symbol = FIRST_FRESH + registers->n;
 	w->run = 0;
 	w->commit_cycles = 0;
 }
@@ -36,20 +38,18 @@ static void init_values(struct address_walk *w, enum tact_init init)
 static struct address address_of(const struct address_walk *w, const struct block_insn *bi,
 				 const struct tact_operand *o)
 {
-	struct address a = {.base = NO_SYMBOL,
-			    .index = NO_SYMBOL,
-			    .scale = 0,
-			    .segment = o->segment >= TACT_REG_SEGMENT0 + 4 ? o->segment : 0};
+	struct address a = {
+		.base = NO_SYMBOL, .index = NO_SYMBOL, .scale = 0, .segment = o->segment};
 
 	if (o->explicit_operand)
 		a.offset = (uint64_t)bi->constants.displacement;
-	else if (o->implicit_stack && bi->lowered->stack_change < 0 && !w->block->opt.paper)
-		a.offset = (uint64_t)bi->lowered->stack_change; /* push stores below rsp */
-	if (o->base != TACT_REG_NONE && o->base < TACT_N_REGS) {
+	else if (o->implicit_pointer && bi->lowered->pointer_change < 0 && !w->block->opt.paper)
+		a.offset = (uint64_t)bi->lowered->pointer_change; /* push stores below */
+	if (o->base != TACT_REG_NONE) {
 		a.base = w->value[o->base].base;
 		a.offset += w->value[o->base].offset;
 	}
-	if (o->index != TACT_REG_NONE && o->index < TACT_N_REGS) {
+	if (o->index != TACT_REG_NONE) {
 		a.index = w->value[o->index].base;
 		a.scale = o->scale;
 		a.offset += w->value[o->index].offset * o->scale;
@@ -98,7 +98,7 @@ static struct symbol stored_value(struct address_walk *w, const struct block_ins
 	const struct tact_operand *to = &bi->insn->operand[0], *from = &bi->insn->operand[1];
 
 	if (bi->lowered->value_effect == TACT_VALUE_COPY && to->kind == TACT_OPERAND_MEM &&
-	    from->kind == TACT_OPERAND_REG && from->bits == 64 && from->reg < TACT_N_REGS)
+	    from->kind == TACT_OPERAND_REG && from->bits == 64 && from->reg != TACT_REG_NONE)
 		return w->value[from->reg];
 	return (struct symbol){w->next_symbol++, 0};
 }
@@ -118,7 +118,7 @@ static bool further_result(struct address_walk *w, const struct block_insn *bi,
 	case TACT_VALUE_LOAD:
 		if (!loaded_value(w, bi, value))
 			return false;
-		w->differs |= (bi->lowered->gpr_written & w->in_addresses) != 0;
+		w->differs |= (bi->lowered->general_written & w->in_addresses) != 0;
 		return true;
 	default:
 		return false;
@@ -213,9 +213,9 @@ static void step(struct address_walk *w, uint32_t i)
 		if (l->out[o].kind == VALUE_REG)
 			w->value[l->out[o].key] =
 				n++ ? (struct symbol){w->next_symbol++, 0} : result;
-	/* The paper leaves the stack engine's changes of rsp aside. */
+	/* The paper leaves the stack engine's changes aside. */
 	if (!w->block->opt.paper)
-		w->value[TACT_REG_RSP].offset += (uint64_t)bi->lowered->stack_change;
+		w->value[l->pointer_reg].offset += (uint64_t)l->pointer_change;
 }
 
 static size_t count_granules(const struct block_insn *bi)
@@ -235,7 +235,7 @@ static size_t count_granules(const struct block_insn *bi)
 int addresses_init(struct address_walk *w, struct tact_block *block)
 {
 	size_t loads = 0, stores = 0, granules = 0;
-	unsigned written = 0, in_addresses = 0;
+	uint32_t written = 0, in_addresses = 0;
 
 	for (size_t i = 0; i < block->n_insns; i++) {
 		const struct block_lowered *l = block->insns[i].lowered;
@@ -244,8 +244,8 @@ int addresses_init(struct address_walk *w, struct tact_block *block)
 		stores += l->n_stores;
 		if (l->n_stores)
 			granules += count_granules(&block->insns[i]);
-		written |= l->gpr_written;
-		in_addresses |= l->gpr_in_addresses;
+		written |= l->general_written;
+		in_addresses |= l->general_in_addresses;
 	}
 	w->block = block;
 	w->in_addresses = in_addresses;
@@ -266,9 +266,10 @@ static bool has_same_words(const struct address_walk *w, const struct block_insn
 {
 	const struct block_insn *bi = &w->block->insns[store->insn];
 	const struct tact_operand *to = &bi->insn->operand[bi->lowered->out[store->output].operand];
+	const uint8_t stack_pointer = w->block->arch->isa->registers.stack_pointer;
 
 	if (w->block->mode == TACT_MODE_LOOP ||
-	    (from->base == TACT_REG_RSP && to->base == TACT_REG_RSP))
+	    (from->base == stack_pointer && to->base == stack_pointer))
 		return true;
 	return from->base == to->base && from->index == to->index && from->scale == to->scale &&
 	       load->constants.displacement == bi->constants.displacement;
@@ -328,7 +329,7 @@ static void count_stores(struct address_walk *w)
 
 	if (!block->arch->params.stores_one_line)
 		return;
-	for (unsigned r = 0; r < 16; r++)
+	for (unsigned r = 0; r < block->arch->isa->registers.n_general; r++)
 		moving |= w->value[r].offset != w->offset_before[r];
 	if (moving)
 		for (w->pass = LAST_PASS + 1; w->pass <= LAST_MOVING_PASS; w->pass++)
@@ -351,7 +352,7 @@ void addresses_connect(struct address_walk *w, bool is_exact)
 	for (w->pass = w->is_static ? LAST_PASS - 2 : 1; w->pass < LAST_PASS + confirms;
 	     w->pass++) {
 		if (w->pass == LAST_PASS)
-			for (unsigned r = 0; r < 16; r++)
+			for (unsigned r = 0; r < block->arch->isa->registers.n_general; r++)
 				w->offset_before[r] = w->value[r].offset;
 		for (uint32_t i = 0; i < block->n_insns; i++) {
 			if (w->pass >= LAST_PASS - 1)

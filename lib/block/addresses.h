@@ -9,18 +9,19 @@
 
 struct address_walk {
 	struct tact_block *block;
-	struct symbol value[TACT_N_REGS];
+	struct symbol value[ISA_MAX_REGISTERS];
 	uint32_t next_symbol;
 	bool is_needed; /* something depends on addresses */
 	bool is_static; /* no register of an address is written */
 	bool is_exact;	/* equal addresses are the same place, others are not (the paper) */
 	bool differs;	/* something was known that an exact walk does not know */
 	uint8_t pass;
-	unsigned in_addresses; /* bit r: general register r is part of one */
+	uint32_t in_addresses; /* bit r: general register r is part of one */
 
-	uint64_t offset_before[16]; /* of the general registers, before the last iteration */
-	struct address last_line;   /* of the last store, its offset in lines */
-	unsigned run;		    /* stores that leave with the last one so far; 0: it is alone */
+	uint64_t offset_before[ISA_MAX_GENERAL]; /* of the general registers, before the last
+						    iteration */
+	struct address last_line;		 /* of the last store, its offset in lines */
+	unsigned run; /* stores that leave with the last one so far; 0: it is alone */
 	unsigned commit_cycles;
 };
 

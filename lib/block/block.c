@@ -166,10 +166,10 @@ static int lower(struct tact_block *block)
 			bi->is_met = false;
 		block->n_known += l->known;
 		block->n_inputs += l->n_in;
-		block->has_stack_change |= l->stack_change != 0;
+		block->has_stack_change |= l->pointer_change != 0;
 		attributes |= l->attributes;
 	}
-	block->has_zmm = (attributes & TACT_INSN_ZMM) != 0;
+	block->has_widest = (attributes & TACT_INSN_WIDEST) != 0;
 	block->has_branch = (attributes & TACT_INSN_BRANCH) != 0;
 	return 0;
 }
@@ -379,7 +379,7 @@ unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_p
 			}
 		}
 	}
-	if (block->has_zmm && block->arch->params.zmm_blocks_port1 &&
+	if (block->has_widest && block->arch->params.zmm_blocks_port1 &&
 	    bi->lowered->attributes & TACT_INSN_VECTOR)
 		close_port_1(uses, n);
 	return n;

@@ -16,12 +16,19 @@ enum { LOWERED_MAX_IN = 16, LOWERED_MAX_OUT = 8 };
 
 enum value_kind { VALUE_REG, VALUE_ADDRESS, VALUE_FLAGS, VALUE_MEMORY };
 
+/* The stack pointer as a value. */
+enum value_stack {
+	STACK_NONE,
+	STACK_NAMED, /* by the instruction, as any register */
+	STACK_ENGINE /* of push, pop, call, ret: kept up to date by the stack engine */
+};
+
 /* A value that an instruction consumes or produces. */
 struct lowered_value {
-	uint8_t kind;	  /* enum value_kind */
-	uint8_t key;	  /* register; flag group of VALUE_FLAGS */
-	uint8_t operand;  /* index into tact_insn.operand; of flags TACT_REG_NONE */
-	uint8_t is_stack; /* rsp of push, pop, call, ret: kept up to date by the stack engine */
+	uint8_t kind;	 /* enum value_kind */
+	uint8_t key;	 /* register, or group of flags behind them: below ISA_MAX_KEYS */
+	uint8_t operand; /* index into tact_insn.operand; of flags TACT_REG_NONE */
+	uint8_t stack;	 /* enum value_stack */
 };
 
 /* An instruction form on one architecture, with the operands of one encoding: all that does not
@@ -31,7 +38,8 @@ struct block_lowered {
 	bool made; /* false: only its place is reserved so far */
 	/* From struct tact_insn, so that the models need not touch that. */
 	uint8_t length, opcode_offset, condition, value_effect, immediate_bits;
-	int8_t stack_change;
+	uint8_t pointer_reg;
+	int16_t pointer_change;
 	uint32_t attributes;
 	bool known, eliminated, complex_decoder, idiom, is_nop;
 	uint8_t simple_beside;
@@ -40,9 +48,9 @@ struct block_lowered {
 	uint8_t first_source; /* register of the first VALUE_REG among the inputs, or TACT_REG_NONE
 			       */
 	uint8_t load_operand; /* of the first load, or TACT_REG_NONE */
-	uint16_t gpr_written,
-		gpr_in_addresses;   /* bit r: general register r, rsp by push and pop too */
-	bool names_rsp, writes_rsp; /* explicitly: not as push and pop do */
+	/* Bit r: general register r, the stack pointer by push and pop too. */
+	uint32_t general_written, general_in_addresses;
+	bool names_stack, writes_stack; /* the stack pointer, not as push and pop do */
 	/* Of a core that renames memory: its load takes a register that was stored; its store
 	 * leaves one. */
 	bool takes_stored, leaves_stored;
@@ -117,7 +125,7 @@ struct tact_block {
 			      */
 	size_t n_inputs;     /* of all instructions */
 	unsigned n_known;
-	bool has_zmm, has_branch, has_stack_change, jcc_erratum;
+	bool has_widest, has_branch, has_stack_change, jcc_erratum;
 	bool has_forwarding; /* a load meets a store */
 	bool has_blocked;    /* a load meets one that does not hold all it needs */
 };
@@ -181,8 +189,7 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 		*latency -= (unsigned)block->arch->params.store_forward;
 	else if (producer->fast_load && source->kind == VALUE_ADDRESS)
 		--*latency;
-	else if (producer->stack_sync && to->insn == p && source->kind <= VALUE_ADDRESS &&
-		 source->key == TACT_REG_RSP && !source->is_stack)
+	else if (producer->stack_sync && to->insn == p && source->stack == STACK_NAMED)
 		++*latency; /* the stack engine's offset is written back first */
 	return true;
 }

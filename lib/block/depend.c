@@ -6,12 +6,9 @@
  * Registers and flags: the last instruction that wrote them.  Memory: the last store to the same
  * symbolic address (addresses.c).
  */
-#include <assert.h>
 #include <string.h>
 
 #include "block/addresses.h"
-
-enum { N_KEYS = TACT_N_REGS + 2, KEY_CARRY = TACT_N_REGS, KEY_OTHER_FLAGS = TACT_N_REGS + 1 };
 
 /* The last instruction that wrote a register or a group of flags in this iteration. */
 struct writer {
@@ -19,21 +16,13 @@ struct writer {
 	uint8_t output;
 };
 
-static unsigned key_of(const struct lowered_value *v)
-{
-	if (v->kind == VALUE_FLAGS)
-		return v->key == TACT_FLAGS_C ? KEY_CARRY : KEY_OTHER_FLAGS;
-	assert(v->key < TACT_N_REGS);
-	return v->key;
-}
-
 static void write_registers(struct writer *writers, const struct block_insn *bi, uint32_t i)
 {
 	const struct block_lowered *l = bi->lowered;
 
 	for (unsigned o = 0; o < l->n_out; o++)
 		if (l->out[o].kind != VALUE_MEMORY)
-			writers[key_of(&l->out[o])] = (struct writer){i, (uint8_t)o};
+			writers[l->out[o].key] = (struct writer){i, (uint8_t)o};
 }
 
 static void depend_on(struct block_insn *bi, uint32_t producer)
@@ -58,7 +47,7 @@ static void connect(struct tact_block *block, const struct writer *writers, uint
 		*node = (struct block_node){
 			.insn = i, .producer = BLOCK_NO_PRODUCER, .input = (uint8_t)k};
 		if (l->in[k].kind != VALUE_MEMORY) {
-			const struct writer *writer = &writers[key_of(&l->in[k])];
+			const struct writer *writer = &writers[l->in[k].key];
 
 			node->producer = writer->insn;
 			node->output = writer->output;
@@ -79,8 +68,8 @@ static void connect_to_previous(struct tact_block *block, const struct writer *l
 
 		if (node->producer != BLOCK_NO_PRODUCER || in->kind == VALUE_MEMORY)
 			continue;
-		node->producer = last[key_of(in)].insn;
-		node->output = last[key_of(in)].output;
+		node->producer = last[in->key].insn;
+		node->output = last[in->key].output;
 		node->iterations = 1;
 		depend_on(bi, node->producer);
 	}
@@ -151,18 +140,18 @@ static bool is_fast_load(const struct tact_block *block, const struct block_insn
 
 /* ---- the stack engine ---- */
 
-/* The stack engine adds what push, pop, call and ret change to rsp; an instruction that names rsp
- * makes it write the sum back first, with a uop of its own (Intel optimization manual, 2.5.2.1;
- * Agner Fog, Microarchitecture, 9.8).  Returns whether this one does.
+/* The stack engine adds what push, pop, call and ret change to the stack pointer; an instruction
+ * that names it makes it write the sum back first, with a uop of its own (Intel optimization
+ * manual, 2.5.2.1; Agner Fog, Microarchitecture, 9.8).  Returns whether this one does.
  */
 static bool synchronises_stack(const struct block_insn *bi, bool *implicitly_changed)
 {
 	const struct block_lowered *l = bi->lowered;
-	bool synchronises = *implicitly_changed && l->names_rsp;
+	bool synchronises = *implicitly_changed && l->names_stack;
 
-	if (l->names_rsp || l->writes_rsp)
+	if (l->names_stack || l->writes_stack)
 		*implicitly_changed = false;
-	if (bi->lowered->stack_change)
+	if (bi->lowered->pointer_change)
 		*implicitly_changed = true;
 	return synchronises;
 }
@@ -242,7 +231,7 @@ static int connect_memory(struct tact_block *block)
 
 int block_depend(struct tact_block *block)
 {
-	struct writer writers[N_KEYS];
+	struct writer writers[ISA_MAX_KEYS];
 
 	block->n_nodes = 0;
 	block->store_cycles = 0;
@@ -250,7 +239,8 @@ int block_depend(struct tact_block *block)
 	if (tact_grow(&block->nodes, &block->node_capacity, block->n_inputs,
 		      sizeof(*block->nodes)) < 0)
 		return -TACT_E_NOMEM;
-	memset(writers, 0xff, sizeof(writers)); /* BLOCK_NO_PRODUCER */
+	/* BLOCK_NO_PRODUCER */
+	memset(writers, 0xff, isa_n_keys(block->arch->isa) * sizeof(*writers));
 	for (uint32_t i = 0; i < block->n_insns; i++) {
 		connect(block, writers, i);
 		write_registers(writers, &block->insns[i], i);

@@ -35,19 +35,12 @@ static bool has_latency_from(const struct arch_latency *list, uint8_t from)
 	return false;
 }
 
-/* Registers that count as operands: no rip, no flags, not the stack engine's rsp, no k0 that only
- * says "unmasked".
+/* Registers that count as operands: those that are nothing else, and not what the stack engine
+ * keeps.
  */
-static bool is_data_register(const struct tact_insn *insn, const struct tact_operand *o)
+static bool is_data_register(const struct tact_operand *o)
 {
-	if (o->kind != TACT_OPERAND_REG || o->reg == TACT_REG_RIP || o->reg == TACT_REG_FLAGS)
-		return false;
-	if (o->implicit_stack)
-		return false;
-	if (o->reg == TACT_REG_MASK0 && o->access == TACT_ACCESS_READ && insn->operand[0].kind &&
-	    insn->attributes & TACT_INSN_VECTOR)
-		return false;
-	return true;
+	return o->kind == TACT_OPERAND_REG && o->role == TACT_ROLE_NONE && !o->implicit_pointer;
 }
 
 static uint8_t operand_id(const struct tact_operand *o)
@@ -61,9 +54,20 @@ static uint8_t flags_operand_id(const struct tact_insn *insn)
 {
 	for (unsigned i = 0; i < insn->n_operands; i++)
 		if (insn->operand[i].kind == TACT_OPERAND_REG &&
-		    insn->operand[i].reg == TACT_REG_FLAGS)
+		    insn->operand[i].role == TACT_ROLE_FLAGS)
 			return operand_id(&insn->operand[i]);
 	return ARCH_OP_END;
+}
+
+static uint8_t stack_of(const struct draft *d, enum value_kind kind, uint8_t key)
+{
+	return kind <= VALUE_ADDRESS && key == d->arch->isa->registers.stack_pointer ? STACK_NAMED
+										     : STACK_NONE;
+}
+
+static uint8_t flags_key(const struct draft *d, unsigned group)
+{
+	return (uint8_t)(d->arch->isa->registers.n + group);
 }
 
 static void add_output(struct draft *d, uint8_t id, enum value_kind kind, uint8_t key,
@@ -72,7 +76,8 @@ static void add_output(struct draft *d, uint8_t id, enum value_kind kind, uint8_
 	if (d->l->n_out == LOWERED_MAX_OUT)
 		return;
 	d->out_id[d->l->n_out] = id;
-	d->out[d->l->n_out++] = (struct lowered_value){(uint8_t)kind, key, (uint8_t)operand, 0};
+	d->out[d->l->n_out++] = (struct lowered_value){(uint8_t)kind, key, (uint8_t)operand,
+						       stack_of(d, kind, key)};
 }
 
 static void lower_outputs(struct draft *d)
@@ -84,13 +89,12 @@ static void lower_outputs(struct draft *d)
 	for (unsigned i = 0; i < insn->n_operands; i++) {
 		const struct tact_operand *o = &insn->operand[i];
 
-		if (is_data_register(insn, o) && o->access & writes)
+		if (is_data_register(o) && o->access & writes)
 			add_output(d, operand_id(o), VALUE_REG, o->reg, i);
 	}
-	if (insn->flags_written & TACT_FLAGS_C)
-		add_output(d, flags, VALUE_FLAGS, TACT_FLAGS_C, TACT_REG_NONE);
-	if (insn->flags_written & TACT_FLAGS_SPAZO)
-		add_output(d, flags, VALUE_FLAGS, TACT_FLAGS_SPAZO, TACT_REG_NONE);
+	for (unsigned g = 0; insn->flags_written >> g; g++)
+		if (insn->flags_written >> g & 1)
+			add_output(d, flags, VALUE_FLAGS, flags_key(d, g), TACT_REG_NONE);
 	for (unsigned i = 0; i < insn->n_operands; i++) {
 		const struct tact_operand *o = &insn->operand[i];
 
@@ -129,7 +133,7 @@ static void lower_register_inputs(struct draft *d)
 		const struct tact_operand *o = &d->insn->operand[i];
 		uint8_t id = operand_id(o);
 
-		if (!is_data_register(d->insn, o))
+		if (!is_data_register(o))
 			continue;
 		if (!(o->access & (TACT_ACCESS_READ | TACT_ACCESS_COND_READ)) &&
 		    !has_latency_from(d->list, id))
@@ -138,7 +142,9 @@ static void lower_register_inputs(struct draft *d)
 			d->l->idiom |= d->l->n_out && !d->l->n_stores;
 			continue;
 		}
-		add_input(d, id, (struct lowered_value){VALUE_REG, o->reg, (uint8_t)i, 0});
+		add_input(d, id,
+			  (struct lowered_value){VALUE_REG, o->reg, (uint8_t)i,
+						 stack_of(d, VALUE_REG, o->reg)});
 	}
 }
 
@@ -149,10 +155,11 @@ static void lower_flag_inputs(struct draft *d)
 	/* Shifts by cl that leave them as they were; where no result waits for that. */
 	if (id != ARCH_OP_END && d->l->n_out && breaks_dependence(d, id))
 		return;
-	for (uint8_t group = TACT_FLAGS_C; group <= TACT_FLAGS_SPAZO; group <<= 1)
-		if (d->insn->flags_read & group)
+	for (unsigned g = 0; d->insn->flags_read >> g; g++)
+		if (d->insn->flags_read >> g & 1)
 			add_input(d, id,
-				  (struct lowered_value){VALUE_FLAGS, group, TACT_REG_NONE, 0});
+				  (struct lowered_value){VALUE_FLAGS, flags_key(d, g),
+							 TACT_REG_NONE, 0});
 }
 
 static void lower_memory_inputs(struct draft *d)
@@ -172,17 +179,19 @@ static void lower_memory_inputs(struct draft *d)
 		const struct tact_operand *o = &d->insn->operand[i];
 		uint8_t number = o->kind == TACT_OPERAND_AGEN ? ARCH_OP_AGEN : o->number;
 		enum value_kind kind = o->kind == TACT_OPERAND_AGEN ? VALUE_REG : VALUE_ADDRESS;
-		uint8_t stack = o->implicit_stack;
 
 		if (o->kind != TACT_OPERAND_MEM && o->kind != TACT_OPERAND_AGEN)
 			continue;
 		if (o->base != TACT_REG_NONE)
-			add_input(
-				d, ARCH_OP_BASE | number,
-				(struct lowered_value){(uint8_t)kind, o->base, (uint8_t)i, stack});
+			add_input(d, ARCH_OP_BASE | number,
+				  (struct lowered_value){(uint8_t)kind, o->base, (uint8_t)i,
+							 o->implicit_pointer
+								 ? STACK_ENGINE
+								 : stack_of(d, kind, o->base)});
 		if (o->index != TACT_REG_NONE)
 			add_input(d, ARCH_OP_INDEX | number,
-				  (struct lowered_value){(uint8_t)kind, o->index, (uint8_t)i, 0});
+				  (struct lowered_value){(uint8_t)kind, o->index, (uint8_t)i,
+							 stack_of(d, kind, o->index)});
 	}
 }
 
@@ -193,7 +202,7 @@ static unsigned count_register_inputs(const struct tact_insn *insn, const struct
 	for (unsigned i = 0; i < insn->n_operands; i++) {
 		const struct tact_operand *o = &insn->operand[i];
 
-		if (is_data_register(insn, o) &&
+		if (is_data_register(o) &&
 		    (o->access & (TACT_ACCESS_READ | TACT_ACCESS_COND_READ) ||
 		     has_latency_from(list, operand_id(o))))
 			n++;
@@ -217,10 +226,10 @@ static unsigned count_register_outputs(const struct draft *d)
 static struct arch_view choose_eliminated(struct draft *d, struct arch_view v)
 {
 	const struct arch_latency *list = v.latency;
-	bool blocked = d->insn->attributes & TACT_INSN_HIGH8_ALIAS &&
+	bool blocked = d->insn->attributes & TACT_INSN_PART_ALIAS &&
 		       !d->arch->params.movzx_high8_alias_elim;
 
-	if (v.variant->uops || !strstr(tact_form_name(d->insn->form), "MOV"))
+	if (v.variant->uops || !(d->insn->attributes & TACT_INSN_MOVE))
 		return v;
 	if (!blocked &&
 	    (count_register_inputs(d->insn, list) != 1 || count_register_outputs(d) != 1))
@@ -238,7 +247,7 @@ static void lower_decoding(struct draft *d, const struct arch_variant *v)
 	l->complex_decoder =
 		p->decoders_alike ? v->ms != 0 : v->complex_decoder || v->ms || v->mite + v->ms > 1;
 	l->simple_beside = v->simple_beside != 0xff ? v->simple_beside : (uint8_t)p->decoders;
-	if (d->insn->attributes & TACT_INSN_POP_REG4) {
+	if (d->insn->attributes & TACT_INSN_POP_POINTER) {
 		l->complex_decoder |= p->pop_rsp_complex != 0;
 		if (p->pop_rsp_ends_group)
 			l->simple_beside = 0;
@@ -248,32 +257,38 @@ static void lower_decoding(struct draft *d, const struct arch_variant *v)
 /* What the dependence analysis asks again and again. */
 static void summarise(struct draft *d)
 {
+	const struct tact_isa *isa = d->arch->isa;
 	struct block_lowered *l = d->l;
 
 	for (unsigned k = l->n_in; k-- > 0;) {
-		if (d->in[k].kind == VALUE_ADDRESS && d->in[k].key < 16)
-			l->gpr_in_addresses |= (uint16_t)(1u << d->in[k].key);
+		if (d->in[k].kind == VALUE_ADDRESS && isa_is_general(isa, d->in[k].key))
+			l->general_in_addresses |= 1u << d->in[k].key;
 		if (d->in[k].kind == VALUE_MEMORY)
 			l->load_operand = d->in[k].operand;
 		if (d->in[k].kind == VALUE_REG)
 			l->first_source = d->in[k].key;
-		l->names_rsp |= d->in[k].kind <= VALUE_ADDRESS && d->in[k].key == TACT_REG_RSP &&
-				!d->in[k].is_stack;
+		l->names_stack |= d->in[k].stack == STACK_NAMED;
 	}
-	if (d->insn->stack_change)
-		l->gpr_written |= 1u << TACT_REG_RSP;
+	if (d->insn->pointer_change && isa_is_general(isa, d->insn->pointer_reg))
+		l->general_written |= 1u << d->insn->pointer_reg;
 	for (unsigned o = 0; o < l->n_out; o++) {
-		if (d->out[o].kind == VALUE_REG && d->out[o].key < 16)
-			l->gpr_written |= (uint16_t)(1u << d->out[o].key);
-		l->writes_rsp |= d->out[o].kind == VALUE_REG && d->out[o].key == TACT_REG_RSP;
+		if (d->out[o].kind == VALUE_REG && isa_is_general(isa, d->out[o].key))
+			l->general_written |= 1u << d->out[o].key;
+		l->writes_stack |= d->out[o].stack == STACK_NAMED;
 	}
+}
+
+/* Vector registers, and those that take as long: of masks, of the x87 stack, ... */
+static bool is_not_general(const struct draft *d, unsigned out)
+{
+	return d->out[out].kind == VALUE_REG && !isa_is_general(d->arch->isa, d->out[out].key);
 }
 
 /* Cycles that an instruction takes after its load: from the latency of its address. */
 static unsigned after_load(const struct draft *d, uint8_t memory_id, unsigned out)
 {
 	const struct arch_params *p = &d->arch->params;
-	bool vector = d->out[out].kind == VALUE_REG && d->out[out].key >= TACT_REG_VEC0;
+	bool vector = is_not_general(d, out);
 	int load = vector ? p->load_latency_vec : p->load_latency;
 	int whole =
 		find_latency(d->list, (uint8_t)(ARCH_OP_BASE | (memory_id & 15)), d->out_id[out]);
@@ -293,7 +308,7 @@ static void forward_row(const struct draft *d, unsigned k, uint16_t *row)
 	unsigned operation = 0;
 
 	for (unsigned o = 0; o < d->l->n_out; o++) {
-		bool vector = d->out[o].kind == VALUE_REG && d->out[o].key >= TACT_REG_VEC0;
+		bool vector = is_not_general(d, o);
 		unsigned after = after_load(d, id, o), cycles;
 
 		if (d->out[o].kind == VALUE_MEMORY)
@@ -324,7 +339,7 @@ static void lower_renaming(struct draft *d)
 		return;
 	l->leaves_stored = l->n_stores == 1;
 	l->takes_stored = l->n_loads == 1 && (l->uops == 1 || l->fused > 1) &&
-			  !strstr(tact_form_name(insn->form), "MOVSX");
+			  !(insn->attributes & TACT_INSN_SIGN_EXTEND);
 }
 
 /* Copies the lists to the arena. */
@@ -399,7 +414,8 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 	l->condition = insn->condition;
 	l->value_effect = insn->value_effect;
 	l->immediate_bits = insn->immediate_bits;
-	l->stack_change = insn->stack_change;
+	l->pointer_reg = insn->pointer_reg;
+	l->pointer_change = insn->pointer_change;
 	l->attributes = insn->attributes;
 	l->fused = l->mite = 1;
 	l->first_source = l->load_operand = TACT_REG_NONE;
@@ -413,7 +429,7 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 		lower_memory_inputs(&d);
 		lower_renaming(&d);
 		summarise(&d);
-		l->is_nop = !strncmp(tact_form_name(insn->form), "NOP", 3);
+		l->is_nop = insn->attributes & TACT_INSN_NOP;
 	}
 	if (finish(&d, arena) < 0)
 		return -TACT_E_NOMEM;

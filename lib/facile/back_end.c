@@ -21,13 +21,15 @@ double facile_issue(struct tact_block *block, const struct tact_predict_options 
 	return (double)issued_uops(block) / block->arch->params.issue_width;
 }
 
-/* Cycles from rsp to rsp through an instruction that writes it; 0: from elsewhere. */
-static unsigned rsp_latency(const struct block_lowered *l)
+/* Cycles from stack pointer to stack pointer through an instruction that writes it; 0: from
+ * elsewhere.
+ */
+static unsigned stack_latency(const struct block_lowered *l)
 {
 	for (unsigned k = 0; k < l->n_in; k++)
 		for (unsigned o = 0; o < l->n_out; o++)
-			if (l->in[k].kind == VALUE_REG && l->in[k].key == TACT_REG_RSP &&
-			    l->out[o].kind == VALUE_REG && l->out[o].key == TACT_REG_RSP)
+			if (l->in[k].kind == VALUE_REG && l->in[k].stack == STACK_NAMED &&
+			    l->out[o].stack == STACK_NAMED)
 				return l->latency[k * l->n_out + o];
 	return 0;
 }
@@ -46,10 +48,10 @@ double facile_stack_sync(struct tact_block *block, const struct tact_predict_opt
 		const struct block_lowered *l = block->insns[i].lowered;
 
 		n += block->insns[i].stack_sync;
-		if (!l->writes_rsp)
+		if (!l->writes_stack)
 			continue;
-		broken |= !rsp_latency(l);
-		chain += rsp_latency(l);
+		broken |= !stack_latency(l);
+		chain += stack_latency(l);
 	}
 	if (!n)
 		return 0;

@@ -316,9 +316,16 @@ double facile_forwarding(struct tact_block *block, const struct tact_predict_opt
 static void describe(const struct lowered_value *v, uint8_t *kind, uint8_t *reg)
 {
 	*kind = v->kind;
-	*reg = v->kind == VALUE_REG || v->kind == VALUE_ADDRESS ? v->key
-	       : v->kind == VALUE_FLAGS				? TACT_REG_FLAGS
-								: TACT_REG_NONE;
+	*reg = v->kind == VALUE_REG || v->kind == VALUE_ADDRESS ? v->key : TACT_REG_NONE;
+}
+
+const char *tact_explain_value(const struct tact_block *block, unsigned kind, unsigned reg)
+{
+	if (kind == VALUE_FLAGS)
+		return "flags";
+	if (kind == VALUE_MEMORY)
+		return "memory";
+	return reg == TACT_REG_NONE ? "?" : tact_isa_reg_name(block->arch->isa, reg);
 }
 
 int tact_explain_chain(struct tact_block *block, struct tact_chain *out)

@@ -108,8 +108,3 @@ unsigned tact_form_find(const char *name)
 {
 	return tact_isa_form_find(isas[0], name);
 }
-
-const char *tact_reg_name(unsigned reg)
-{
-	return tact_isa_reg_name(isas[0], reg);
-}

@@ -9,10 +9,11 @@
  *
  * Registers are numbers below n_registers, at most ISA_MAX_REGISTERS of them: the general ones
  * from 0 on, at most ISA_MAX_GENERAL; behind them the vector registers, from first_vector up to
- * end_vector; then all others, in any order.  What is renamed as one has one number: parts (al, ax;
- * w0; s0, d0, q0) have that of the whole.  A register that always reads as zero has no number at
- * all: it is TACT_REG_NONE in addresses and no operand elsewhere.  Flags are no registers but
- * groups of them, bits of tact_insn.flags_read and flags_written (one group for NZCV).
+ * end_vector, which is at most ISA_MAX_MOVED; then all others, in any order.  What is renamed as
+ * one has one number: parts (al, ax; w0; s0, d0, q0) have that of the whole.  A register that
+ * always reads as zero has no number at all: it is TACT_REG_NONE in addresses and no operand
+ * elsewhere.  Flags are no registers but groups of them, bits of tact_insn.flags_read and
+ * flags_written (one group for NZCV).
  */
 #ifndef TACT_ISA_PRIVATE_H
 #define TACT_ISA_PRIVATE_H
@@ -21,7 +22,10 @@
 
 #include "base/base.h"
 
-enum { ISA_MAX_REGISTERS = 128, ISA_MAX_GENERAL = 32, ISA_MAX_FLAG_GROUPS = 4 };
+enum { ISA_MAX_REGISTERS = 124, ISA_MAX_GENERAL = 32, ISA_MAX_MOVED = 64, ISA_MAX_FLAG_GROUPS = 4 };
+
+/* Registers and groups of flags as one: a group has the number of the registers plus its own. */
+enum { ISA_MAX_KEYS = ISA_MAX_REGISTERS + ISA_MAX_FLAG_GROUPS };
 
 struct isa_registers {
 	uint8_t n;
@@ -29,9 +33,7 @@ struct isa_registers {
 	uint8_t first_vector, end_vector;
 	uint8_t stack_pointer, frame_pointer;
 	uint8_t n_flag_groups;
-	const char *const *names; /* of the whole registers */
-	/* What people call a vector register, where that is not its name here; may be NULL. */
-	const char *const *vector_names;
+	const char *const *names; /* what people call each of them */
 };
 
 /* The parts of an instruction that can be told apart without decoding it: what identifies it, its
@@ -134,6 +136,11 @@ struct tact_isa {
 
 /* By the machine of an ELF file; NULL: none of ours. */
 const struct tact_isa *isa_of_machine(unsigned elf_machine);
+
+static inline unsigned isa_n_keys(const struct tact_isa *isa)
+{
+	return isa->registers.n + isa->registers.n_flag_groups;
+}
 
 static inline bool isa_is_general(const struct tact_isa *isa, unsigned reg)
 {

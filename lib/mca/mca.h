@@ -48,9 +48,7 @@ void mca_params_assign(struct tact_mca_params *to, const struct tact_mca_params 
 
 /* Values that instructions wait for: registers, flag groups, all memory, single stores. */
 enum {
-	MCA_KEY_CARRY = TACT_N_REGS,
-	MCA_KEY_OTHER_FLAGS,
-	MCA_KEY_MEMORY,
+	MCA_KEY_MEMORY = ISA_MAX_KEYS,
 	MCA_KEY_STORES, /* one for each store that a load of the block meets */
 	MCA_MAX_KEYS = UINT16_MAX
 };

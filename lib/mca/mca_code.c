@@ -22,13 +22,6 @@ void mca_code_extent(struct mca_extent *extent, const struct tact_block *block,
 		extent->n_keys = MCA_MAX_KEYS;
 }
 
-static uint16_t key_of(const struct lowered_value *v)
-{
-	if (v->kind == VALUE_FLAGS)
-		return v->key == TACT_FLAGS_C ? MCA_KEY_CARRY : MCA_KEY_OTHER_FLAGS;
-	return v->key;
-}
-
 /* The store's own key, or 0 if a block has more instructions than there are keys. */
 static uint16_t store_key(size_t insn)
 {
@@ -44,7 +37,7 @@ static void mark_written(bool *written, const struct tact_block *block)
 
 		for (unsigned o = 0; o < l->n_out; o++)
 			if (l->out[o].kind != VALUE_MEMORY)
-				written[key_of(&l->out[o])] = true;
+				written[l->out[o].key] = true;
 	}
 }
 
@@ -84,7 +77,7 @@ static struct mca_operand *fill_reads(struct mca_operand *to, struct mca_insn *i
 				to = add(to, insn, key, MCA_NO_ADVANCE);
 			continue;
 		}
-		key = key_of(&l->in[k]);
+		key = l->in[k].key;
 		if (written[key])
 			to = add(to, insn, key, advance);
 		if (advance < MCA_NO_ADVANCE)
@@ -103,7 +96,7 @@ static struct mca_operand *fill_writes(struct mca_operand *to, struct mca_insn *
 
 	for (unsigned o = 0; o < l->n_out; o++)
 		if (l->out[o].kind != VALUE_MEMORY)
-			*to++ = (struct mca_operand){key_of(&l->out[o]), 0};
+			*to++ = (struct mca_operand){l->out[o].key, 0};
 	if (memory == TACT_MCA_ALIAS && l->n_stores)
 		*to++ = (struct mca_operand){MCA_KEY_MEMORY, 0};
 	if (memory == TACT_MCA_ADDRESSES && l->n_stores && store_key(i))

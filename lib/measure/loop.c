@@ -12,7 +12,7 @@
 int measure_free_register(uint16_t used)
 {
 	for (int r = 15; r >= 0; r--)
-		if (r != TACT_REG_RSP && !(used >> r & 1))
+		if (r != 4 /* rsp */ && !(used >> r & 1))
 			return r;
 	return -1;
 }

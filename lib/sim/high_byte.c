@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cores that rename ah, ch, dh and bh apart from their registers join the two when the whole is
- * read: with a uop of its own, which issues alone (BHive: "and
- * dh, 127; cmp edx, 32" takes two cycles).
+ * Cores that rename the second byte of a register apart from it (ah, ch, dh, bh) join the two when
+ * the whole is read: with a uop of its own, which issues alone (BHive: "and dh, 127; cmp edx, 32"
+ * takes two cycles).
  */
 #include "sim/sim.h"
-
-enum { N_SPLIT = 4 /* rax, rcx, rdx, rbx */ };
 
 static bool is_read(const struct tact_operand *o, unsigned reg)
 {
@@ -16,43 +14,45 @@ static bool is_read(const struct tact_operand *o, unsigned reg)
 	       o->access & (TACT_ACCESS_READ | TACT_ACCESS_COND_READ);
 }
 
-/* The register that an instruction makes whole, or SIM_NO_KEY; `split` is what is apart. */
-static uint8_t pass(const struct block_insn *bi, bool *split)
+/* The register that an instruction makes whole, or SIM_NO_KEY; in `split` a bit is set for each
+ * general register that is apart.
+ */
+static uint8_t pass(const struct block_insn *bi, uint32_t *split)
 {
 	const struct tact_insn *insn = bi->insn;
 	uint8_t key = SIM_NO_KEY;
 
-	for (unsigned k = 0; k < insn->n_operands && !bi->lowered->idiom; k++)
-		for (uint8_t reg = 0; reg < N_SPLIT; reg++)
-			if (split[reg] && is_read(&insn->operand[k], reg)) {
-				split[reg] = false;
+	for (unsigned k = 0; k < insn->n_operands && *split && !bi->lowered->idiom; k++)
+		for (uint8_t reg = 0; *split >> reg; reg++)
+			if (*split >> reg & 1 && is_read(&insn->operand[k], reg)) {
+				*split &= ~(1u << reg);
 				key = reg;
 			}
 	for (unsigned k = 0; k < insn->n_operands; k++) {
 		const struct tact_operand *o = &insn->operand[k];
 
-		if (o->kind != TACT_OPERAND_REG || o->reg >= N_SPLIT ||
+		if (o->kind != TACT_OPERAND_REG || o->reg >= ISA_MAX_GENERAL ||
 		    !(o->access & TACT_ACCESS_WRITE))
 			continue;
-		if (o->high_byte)
-			split[o->reg] = true;
+		if (o->first_byte)
+			*split |= 1u << o->reg;
 		else if (o->bits > 8)
-			split[o->reg] = false;
+			*split &= ~(1u << o->reg);
 	}
 	return key;
 }
 
 void sim_find_merges(struct sim_program *p, const struct tact_block *block, bool for_stream)
 {
-	bool split[N_SPLIT] = {false};
+	uint32_t split = 0;
 
 	if (!block->arch->params.high8_renamed)
 		return;
 	/* Once to see what an iteration leaves to the next one. */
 	for (size_t i = 0; i < block->n_insns && !for_stream; i++)
-		pass(&block->insns[i], split);
+		pass(&block->insns[i], &split);
 	for (size_t i = 0; i < block->n_insns; i++) {
-		uint8_t key = pass(&block->insns[i], split);
+		uint8_t key = pass(&block->insns[i], &split);
 
 		if (key != SIM_NO_KEY)
 			p->insns[p->raws[i].insn].merge_key = key;

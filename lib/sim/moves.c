@@ -8,9 +8,9 @@
 
 enum { GENERAL, VECTOR };
 
-static unsigned file_of(unsigned reg)
+static unsigned file_of(const struct sim_state *s, unsigned reg)
 {
-	return reg >= TACT_REG_VEC0 ? VECTOR : GENERAL;
+	return reg >= s->registers->first_vector ? VECTOR : GENERAL;
 }
 
 static int slots_of(const struct sim_state *s, unsigned file)
@@ -28,7 +28,7 @@ static void leave(struct sim_state *s, unsigned reg)
 	s->moves.shared &= ~(1ull << reg);
 	if (--s->moves.members[set] > 1)
 		return;
-	for (unsigned r = 0; r < TACT_REG_MASK0; r++)
+	for (unsigned r = 0; r < s->registers->end_vector; r++)
 		if (s->moves.set[r] == set) {
 			s->moves.set[r] = 0;
 			s->moves.shared &= ~(1ull << r);
@@ -55,9 +55,9 @@ bool sim_moves_eliminate(struct sim_state *s, const struct sim_program *p,
 			 const struct sim_insn *insn)
 {
 	unsigned from = p->inputs[insn->first_input].key, to = insn->output_key[0], set;
-	unsigned file = file_of(to);
+	unsigned file = file_of(s, to);
 
-	if (from >= TACT_REG_MASK0 || to >= TACT_REG_MASK0)
+	if (from >= s->registers->end_vector || to >= s->registers->end_vector)
 		return true;
 	if (file == VECTOR && s->params->move_elim_vec_width &&
 	    s->n_vector_moves++ >= s->params->move_elim_vec_width)
@@ -78,8 +78,8 @@ bool sim_moves_eliminate(struct sim_state *s, const struct sim_program *p,
 
 void sim_moves_write(struct sim_state *s, const struct sim_insn *insn)
 {
-	_Static_assert(TACT_REG_MASK0 <= 64, "a bit for each register");
+	_Static_assert(ISA_MAX_MOVED <= 64, "a bit for each register");
 	for (unsigned o = 0; o < insn->n_outputs && s->moves.shared; o++)
-		if (insn->output_key[o] < TACT_REG_MASK0)
+		if (insn->output_key[o] < s->registers->end_vector)
 			leave(s, insn->output_key[o]);
 }

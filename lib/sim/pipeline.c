@@ -21,13 +21,16 @@ static void clear_stats(struct sim_state *s)
 	memset(s->stats, 0, s->program->n_insns * sizeof(*s->stats));
 }
 
-void sim_init(struct sim_state *s, const struct arch_params *params)
+void sim_init(struct sim_state *s, const struct tact_arch *arch)
 {
+	const struct arch_params *params = &arch->params;
+
 	memset(s, 0, offsetof(struct sim_state, iq));
 	memset(s->slot_id, 0xff, sizeof(s->slot_id));
 	for (unsigned p = 0; p < SIM_MAX_PORTS; p++)
 		s->ready[p][0] = 0;
 	s->params = params;
+	s->registers = &arch->isa->registers;
 	s->n_ports = (unsigned)__builtin_popcount(params->ports);
 	s->rob_size = (unsigned)params->rob_size < SIM_ROB ? (unsigned)params->rob_size : SIM_ROB;
 	sim_rename_init(s);
@@ -37,7 +40,7 @@ void sim_init(struct sim_state *s, const struct arch_params *params)
 static void init(struct sim_state *s, const struct tact_block *block,
 		 const struct sim_program *program, const struct sim_run_options *opt)
 {
-	sim_init(s, &block->arch->params);
+	sim_init(s, block->arch);
 	s->block = block;
 	s->program = program;
 	s->source = block_source_of(block);

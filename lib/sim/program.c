@@ -31,14 +31,6 @@ struct draft {
 	uint8_t late_outputs; /* bit o: and these are they */
 };
 
-/* Registers, and the two groups of flags behind them. */
-static uint8_t key_of(const struct lowered_value *v)
-{
-	if (v->kind == VALUE_FLAGS)
-		return v->key == TACT_FLAGS_C ? SIM_KEY_CARRY : SIM_KEY_OTHER_FLAGS;
-	return v->key;
-}
-
 static void push(struct draft *d, uint16_t *list, unsigned *n, uint16_t mask)
 {
 	unsigned all = d->n_load + d->n_sta + d->n_std + d->n_alu;
@@ -138,10 +130,10 @@ static void add_source(struct draft *d, struct sim_uop *u, bool internal, unsign
 	u->n_sources++;
 }
 
-static bool is_vector_output(const struct block_lowered *l, unsigned o)
+static bool is_vector_output(const struct draft *d, unsigned o)
 {
-	return l->out[o].kind == VALUE_REG && l->out[o].key >= TACT_REG_VEC0 &&
-	       l->out[o].key < TACT_REG_MASK0;
+	return d->l->out[o].kind == VALUE_REG &&
+	       isa_is_vector(d->block->arch->isa, d->l->out[o].key);
 }
 
 static unsigned load_latency(const struct draft *d)
@@ -149,7 +141,7 @@ static unsigned load_latency(const struct draft *d)
 	const struct arch_params *p = &d->block->arch->params;
 
 	for (unsigned o = 0; o < d->l->n_out; o++)
-		if (is_vector_output(d->l, o))
+		if (is_vector_output(d, o))
 			return (unsigned)p->load_latency_vec;
 	return (unsigned)p->load_latency;
 }
@@ -461,9 +453,8 @@ static void add_values(struct draft *d)
 	d->insn->first_input = (uint32_t)d->p->n_inputs;
 	for (unsigned k = 0; k < l->n_in; k++) {
 		d->p->nodes[d->p->n_inputs] = block_nodes(d->block)[d->bi->first_node + k];
-		d->p->inputs[d->p->n_inputs++] = (struct sim_input){.kind = l->in[k].kind,
-								    .key = key_of(&l->in[k]),
-								    .is_stack = l->in[k].is_stack};
+		d->p->inputs[d->p->n_inputs++] = (struct sim_input){
+			.kind = l->in[k].kind, .key = l->in[k].key, .stack = l->in[k].stack};
 	}
 	memset(d->insn->output_key, SIM_KEY_NONE, sizeof(d->insn->output_key));
 	for (unsigned o = 0; o < l->n_out; o++) {
@@ -471,8 +462,8 @@ static void add_values(struct draft *d)
 			d->insn->memory_outputs |= (uint8_t)(1u << o);
 			continue;
 		}
-		d->insn->output_key[o] = key_of(&l->out[o]);
-		if (d->insn->output_key[o] < TACT_REG_MASK0)
+		d->insn->output_key[o] = l->out[o].key;
+		if (d->insn->output_key[o] < d->block->arch->isa->registers.end_vector)
 			d->insn->written_moves |= 1ull << d->insn->output_key[o];
 	}
 }
@@ -547,9 +538,9 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 				  .ms = l->ms,
 				  .n_inputs = l->n_in,
 				  .n_outputs = l->n_out,
-				  .names_rsp = l->names_rsp,
-				  .writes_rsp = l->writes_rsp,
-				  .changes_stack = l->stack_change != 0,
+				  .names_stack = l->names_stack,
+				  .writes_stack = l->writes_stack,
+				  .changes_stack = l->pointer_change != 0,
 				  .takes_stored = l->takes_stored,
 				  .leaves_stored = l->leaves_stored,
 				  .cycles = l->cycles,

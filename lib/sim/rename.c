@@ -307,7 +307,7 @@ static void need_input(struct sim_state *s, struct sim_entry *e, struct sim_inst
 
 static bool reads(const struct sim_input *in, uint8_t key)
 {
-	return in->kind <= VALUE_ADDRESS && in->key == key && !in->is_stack;
+	return in->kind <= VALUE_ADDRESS && in->key == key && in->stack != STACK_ENGINE;
 }
 
 /* A uop that makes a register waits for it. */
@@ -316,7 +316,7 @@ static void need_register(struct sim_state *s, struct sim_entry *e, struct sim_i
 	const struct sim_input *in = inst->program->inputs + inst->insn->first_input;
 	struct sim_origin origin;
 
-	if (inst->sync_key == TACT_REG_RSP) {
+	if (inst->sync_key == s->registers->stack_pointer) {
 		if (sim_sync_producer(s, inst, &origin))
 			need_output(s, e, &origin);
 		return;
@@ -491,8 +491,8 @@ static void issue_groups(struct sim_state *s, struct issue *issue, struct sim_in
 /* The register that has to be made before this instruction can be issued, or SIM_NO_KEY. */
 static uint8_t needs_sync(const struct sim_state *s, const struct sim_insn *insn)
 {
-	if (s->stream ? s->stream->rsp_changed && insn->names_rsp : insn->stack_sync)
-		return TACT_REG_RSP;
+	if (s->stream ? s->stream->stack_changed && insn->names_stack : insn->stack_sync)
+		return s->registers->stack_pointer;
 	return insn->merge_key;
 }
 
@@ -503,7 +503,7 @@ __attribute__((noinline)) static bool issue_sync(struct sim_state *s, struct iss
 {
 	static const struct sim_uop sync = {.kind = SIM_ALU, .latency = 1};
 	unsigned width = (unsigned)s->params->issue_width;
-	bool alone = key != TACT_REG_RSP;
+	bool alone = key != s->registers->stack_pointer;
 
 	if (issue->slot == width || (alone && issue->slot))
 		return false;

@@ -8,7 +8,7 @@
  *   fetch.c      predecoder, instruction queue, decoders, microcode sequencer, DSB, LSD -> IDQ
  *   rename.c     IDQ -> reorder buffer and reservation station: idioms, moves, binding to ports
  *   high_byte.c  which instructions need a register whose high byte is apart
- *   stack.c      where rsp comes from if the stack engine makes it
+ *   stack.c      where the stack pointer comes from if the stack engine makes it
  *   moves.c      which moves the renamer eliminates
  *   wake.h       what renamer and scheduler share: uops that wait for values
  *   schedule.c   reservation station -> ports; results
@@ -40,10 +40,8 @@ enum {
 	SIM_GRANULES = 4096, /* of memory, eight bytes each, whose last store is remembered */
 	SIM_LOW = 512,	     /* of a page of 4096 bytes */
 	SIM_MOVE_SLOTS = 64, /* of a register file: what params.def allows */
-	SIM_KEYS = TACT_N_REGS + 2, /* registers and two groups of flags */
-	SIM_KEY_CARRY = TACT_N_REGS,
-	SIM_KEY_OTHER_FLAGS,
-	SIM_KEY_NONE, /* of outputs that are none, or go to memory: nobody reads it */
+	SIM_KEYS = ISA_MAX_KEYS,
+	SIM_KEY_NONE = SIM_KEYS, /* of outputs that are none, or go to memory: nobody reads it */
 	SIM_NO_KEY = 255,
 	SIM_SYNC_OUTPUT = 254, /* what SIM_SYNC makes, as an output */
 	SIM_NEVER = 0x3fffffff,
@@ -79,9 +77,9 @@ struct sim_source {
 
 /* A value that an instruction reads. */
 struct sim_input {
-	uint8_t kind; /* enum value_kind */
-	uint8_t key;  /* below SIM_KEYS */
-	bool is_stack;
+	uint8_t kind;  /* enum value_kind */
+	uint8_t key;   /* below SIM_KEYS */
+	uint8_t stack; /* enum value_stack */
 };
 
 /* An unfused uop of an instruction. */
@@ -118,7 +116,7 @@ struct sim_insn {
 	uint8_t output_key[LOWERED_MAX_OUT];	  /* also of those that there are not */
 	uint16_t output_latency[LOWERED_MAX_OUT]; /* from the dispatch of the uop that makes them */
 	bool serializes; /* Intel SDM, volume 3, 9.3; lfence: waits for all, and all wait for it */
-	bool eliminated, is_pair, names_rsp, writes_rsp, changes_stack, uses_memory;
+	bool eliminated, is_pair, names_stack, writes_stack, changes_stack, uses_memory;
 	bool stack_sync;	/* if the block repeats */
 	uint64_t written_moves; /* bit r: writes register r, of those that moves.c knows */
 
@@ -160,8 +158,8 @@ struct sim_program {
 	size_t node_capacity;
 	struct sim_raw *raws; /* one an instruction of the block */
 	size_t n_raws, raw_capacity;
-	struct block_node
-		*sync_nodes; /* of insns: what SIM_SYNC makes rsp of if the block repeats */
+	struct block_node *sync_nodes; /* of insns: what SIM_SYNC makes the stack pointer of if the
+					  block repeats */
 	size_t sync_capacity;
 	unsigned n_decoded; /* uops of all instructions */
 	unsigned n_slots;   /* of the DSB that they take */
@@ -179,7 +177,7 @@ struct sim_program {
 int sim_program_build(struct sim_program *p, const struct tact_block *block, bool for_stream);
 void sim_program_fini(struct sim_program *p);
 
-/* Lets what reads rsp wait for the stack engine's uops; for a block that repeats. */
+/* Lets what reads the stack pointer wait for the stack engine's uops; for a block that repeats. */
 void sim_connect_stack(struct sim_program *p);
 
 /* Fills merge_key of the instructions; the rest is there. */
@@ -324,8 +322,8 @@ struct sim_feed {
 /* What a stream needs beyond the pipeline of one block. */
 struct sim_stream {
 	uint64_t n_feeds;
-	bool is_closed;	  /* nothing follows */
-	bool rsp_changed; /* by push or pop, since it was last written back */
+	bool is_closed;	    /* nothing follows */
+	bool stack_changed; /* by push or pop, since it was last written back */
 	struct sim_feed feeds[SIM_FEEDS];
 	struct sim_origin writer[SIM_KEYS + 1];
 	struct sim_granule {
@@ -342,7 +340,7 @@ struct sim_stream {
 		uint16_t size, slot;
 	} low[SIM_LOW];
 	bool follows_low;
-	struct sim_origin sync_origin;	  /* what SIM_SYNC of the last instance makes rsp of */
+	struct sim_origin sync_origin;	  /* what SIM_SYNC of the last one is made of */
 	struct sim_access *accesses;	  /* ring; owned */
 	size_t access_capacity;		  /* a power of two */
 	uint64_t n_accesses, next_access; /* ever entered; the first that is not yet looked at */
@@ -352,6 +350,7 @@ struct sim_stream {
 struct sim_state {
 	const struct tact_block *block;
 	const struct arch_params *params;
+	const struct isa_registers *registers;
 	const struct sim_program *program; /* of the block that repeats */
 	struct sim_stream *stream;	   /* NULL: one block repeats */
 	int32_t clock;
@@ -382,7 +381,7 @@ struct sim_state {
 	int sync_pending;
 	int n_vector_moves; /* in this cycle */
 	struct {
-		uint8_t set[TACT_REG_MASK0]; /* of registers that share a physical one; 0: none */
+		uint8_t set[ISA_MAX_MOVED]; /* of registers that share a physical one; 0: none */
 		uint8_t members[2 * SIM_MOVE_SLOTS + 1];
 		uint64_t shared; /* bit r: register r is in a set */
 	} moves;
@@ -575,14 +574,14 @@ uint64_t sim_state_hash(const struct sim_state *s, uint64_t iteration, uint64_t 
 void sim_stream_connect(struct sim_state *s, struct sim_instance *inst);
 void sim_stream_write(struct sim_stream *t, const struct sim_instance *inst);
 
-/* Whether push or pop have changed rsp behind this instruction. */
+/* Whether push or pop have changed the stack pointer behind this instruction. */
 static inline void sim_stream_pass_stack(struct sim_stream *t, const struct sim_insn *insn)
 {
-	t->rsp_changed =
-		insn->changes_stack | (t->rsp_changed & !(insn->names_rsp | insn->writes_rsp));
+	t->stack_changed = insn->changes_stack |
+			   (t->stack_changed & !(insn->names_stack | insn->writes_stack));
 }
 
-void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct arch_params *params);
+void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct tact_arch *arch);
 
 /* Another block.  The caller sees to it that sim_stream_has_room, and has filled as many accesses
  * as the block has: sim_stream_reserve makes room for n of them and returns 0 or -TACT_E_NOMEM,
@@ -617,7 +616,7 @@ void sim_stream_rebase(struct sim_state *s, int32_t by);
 
 /* ---- pipeline.c ---- */
 
-void sim_init(struct sim_state *s, const struct arch_params *params);
+void sim_init(struct sim_state *s, const struct tact_arch *arch);
 void sim_cycle(struct sim_state *s);
 
 struct sim_result {

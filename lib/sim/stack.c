@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stack engine's uops make rsp: each waits for the one before it, or for the instruction that
- * wrote rsp since, and what reads rsp behind it waits for it.  So "push rbp; mov rbp, rsp" takes a
- * cycle (measured on Ice Lake server).
+ * The stack engine's uops make the stack pointer: each waits for the one before it, or for the
+ * instruction that wrote it since, and what reads it behind it waits for it.  So "push rbp; mov
+ * rbp, rsp" takes a cycle (measured on Ice Lake server).
  */
 #include "sim/sim.h"
 
 struct definition {
-	uint32_t insn; /* of the block; BLOCK_NO_PRODUCER: an instruction that wrote rsp, or none */
+	uint32_t insn; /* of the block; BLOCK_NO_PRODUCER: an instruction wrote it, or none */
 	unsigned pass;
 };
 
-static bool reads_rsp(const struct sim_input *in)
-{
-	return in->kind <= VALUE_ADDRESS && in->key == TACT_REG_RSP;
-}
-
-/* The last value of rsp as a source, if a uop of the stack engine made it. */
+/* The last value as a source, if a uop of the stack engine made it. */
 static bool from_engine(const struct definition *d, unsigned pass, struct block_node *node)
 {
 	if (d->insn == BLOCK_NO_PRODUCER)
@@ -34,15 +29,15 @@ static void pass_insn(struct sim_program *p, struct sim_insn *insn, struct defin
 	struct block_node *node = p->nodes + insn->first_input;
 
 	for (unsigned k = 0; k < insn->n_inputs; k++) {
-		if (!reads_rsp(&in[k]))
+		if (in[k].stack == STACK_NONE)
 			continue;
 		from_engine(d, pass, &node[k]);
-		if (insn->stack_sync && !in[k].is_stack)
+		if (insn->stack_sync && in[k].stack == STACK_NAMED)
 			p->sync_nodes[insn - p->insns] = node[k];
 	}
 	if (insn->stack_sync)
 		*d = (struct definition){insn->insn, pass};
-	if (insn->writes_rsp)
+	if (insn->writes_stack)
 		d->insn = BLOCK_NO_PRODUCER;
 }
 

@@ -70,7 +70,7 @@ static uint64_t rename_hash(const struct sim_state *s)
 	memcpy(words + SIM_MAX_PORTS / 8, s->use_before, 2 * SIM_MAX_PORTS);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		h = mix(h, words[i]);
-	for (unsigned r = 0; r < TACT_REG_MASK0 && s->moves.shared; r++)
+	for (unsigned r = 0; r < s->registers->end_vector && s->moves.shared; r++)
 		if (s->moves.set[r])
 			h = mix(h, (uint64_t)r << 8 | s->moves.set[r]);
 	return h;

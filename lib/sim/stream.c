@@ -123,9 +123,9 @@ void sim_stream_connect(struct sim_state *s, struct sim_instance *inst)
 
 	if (inst->insn->uses_memory && feed->has_accesses)
 		connect_accesses(t, feed, inst);
-	if (inst->sync_key == TACT_REG_RSP) {
-		t->sync_origin = t->writer[TACT_REG_RSP];
-		t->writer[TACT_REG_RSP] = (struct sim_origin){
+	if (inst->sync_key == s->registers->stack_pointer) {
+		t->sync_origin = t->writer[inst->sync_key];
+		t->writer[inst->sync_key] = (struct sim_origin){
 			.id = inst->id, .slot = inst->slot, .output = SIM_SYNC_OUTPUT};
 	}
 }
@@ -150,9 +150,9 @@ void sim_stream_write(struct sim_stream *t, const struct sim_instance *inst)
 	}
 }
 
-void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct arch_params *params)
+void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct tact_arch *arch)
 {
-	sim_init(s, params);
+	sim_init(s, arch);
 	s->stream = t;
 	s->source = BLOCK_FROM_DSB;
 	for (unsigned k = 0; k <= SIM_KEYS; k++)
@@ -161,7 +161,7 @@ void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct arc
 		t->stores[i].id = SIM_NO_ID;
 	for (unsigned i = 0; i < SIM_LOW; i++)
 		t->low[i].id = SIM_NO_ID;
-	t->follows_low = params->alias_cycles > 0;
+	t->follows_low = arch->params.alias_cycles > 0;
 }
 
 int sim_stream_reserve(struct sim_stream *t, size_t n)

@@ -91,7 +91,7 @@ static void come_to_life(struct tact_stream *t)
 		return;
 	}
 	t->known_forgotten = t->owner->forgotten;
-	sim_stream_init(&t->state, &t->stream, &t->owner->arch->params);
+	sim_stream_init(&t->state, &t->stream, t->owner->arch);
 	tact_stream_watch(t, t->on_uop, t->on_uop_arg);
 	t->is_live = true;
 }

@@ -31,8 +31,7 @@ static uint8_t width_of(const struct tact_insn *insn)
 
 		if (o->kind != TACT_OPERAND_MEM)
 			continue;
-		if (o->index != TACT_REG_NONE && o->index >= TACT_REG_VEC0 &&
-		    o->index < TACT_REG_MASK0)
+		if (isa_is_vector(tact_isa_next(NULL), o->index))
 			return 0;
 		if (o->bits > bits)
 			bits = o->bits;

@@ -48,7 +48,7 @@ static bool find_function(const struct symbols_file *f, uint64_t address,
 /* The address that an instruction takes; 0: none. */
 static uint64_t taken_by(const struct tact_insn *insn, uint64_t next)
 {
-	if (insn->mnemonic == ZYDIS_MNEMONIC_LEA && insn->attributes & TACT_INSN_RIP_RELATIVE)
+	if (insn->mnemonic == ZYDIS_MNEMONIC_LEA && insn->attributes & TACT_INSN_PC_RELATIVE)
 		return next + (uint64_t)insn->displacement;
 	if (insn->mnemonic == ZYDIS_MNEMONIC_MOV && insn->immediate_bits >= 32)
 		return (uint64_t)insn->immediate;

@@ -57,7 +57,7 @@ static uint64_t hash_insn(uint64_t h, const struct tact_insn *insn)
 				   (uint64_t)o->base << 32 | (uint64_t)o->index << 40 |
 				   (uint64_t)o->scale << 48);
 	}
-	if (!(insn->attributes & TACT_INSN_RIP_RELATIVE))
+	if (!(insn->attributes & TACT_INSN_PC_RELATIVE))
 		h = mix(h, (uint64_t)insn->displacement);
 	if (!(insn->attributes & TACT_INSN_BRANCH))
 		h = mix(h, (uint64_t)insn->immediate);

@@ -17,9 +17,13 @@ enum {
 	TOKEN_END,
 	TOKEN_MEMORY,
 	TOKEN_CONSTANT,
-	TOKEN_CARRY,
-	TOKEN_OTHER_FLAGS,
-	N_SPECIAL
+	TOKEN_FLAGS, /* one for each group of them */
+	N_SPECIAL = TOKEN_FLAGS + ISA_MAX_FLAG_GROUPS
+};
+
+struct writer {
+	struct net_type *type;
+	const struct tact_isa *isa;
 };
 
 static void put(struct net_type *type, unsigned token)
@@ -28,70 +32,84 @@ static void put(struct net_type *type, unsigned token)
 		type->token[type->n++] = (uint16_t)token;
 }
 
-static unsigned special(unsigned which)
+/* Forms come first, then special tokens, then registers. */
+static unsigned special(const struct writer *w, unsigned which)
 {
-	return tact_form_count() + TACT_N_REGS + which;
+	return tact_isa_form_count(w->isa) + which;
 }
 
-static void put_register(struct net_type *type, unsigned reg)
+static void put_special(struct writer *w, unsigned which)
 {
-	if (reg < TACT_N_REGS && reg != TACT_REG_FLAGS && reg != TACT_REG_RIP)
-		put(type, tact_form_count() + reg);
+	put(w->type, special(w, which));
 }
 
-static void put_flags(struct net_type *type, unsigned groups)
+static void put_register(struct writer *w, unsigned reg)
 {
-	if (groups & TACT_FLAGS_C)
-		put(type, special(TOKEN_CARRY));
-	if (groups & TACT_FLAGS_SPAZO)
-		put(type, special(TOKEN_OTHER_FLAGS));
+	if (reg != TACT_REG_NONE)
+		put_special(w, N_SPECIAL + reg);
 }
 
-static void put_sources(struct net_type *type, const struct tact_insn *insn)
+static void put_operand(struct writer *w, const struct tact_operand *o)
+{
+	if (!o->implicit_pointer && o->role != TACT_ROLE_FLAGS && o->role != TACT_ROLE_POINTER)
+		put_register(w, o->reg);
+}
+
+static void put_flags(struct writer *w, unsigned groups)
+{
+	for (unsigned g = 0; groups >> g; g++)
+		if (groups >> g & 1)
+			put_special(w, TOKEN_FLAGS + g);
+}
+
+static void put_sources(struct writer *w, const struct tact_insn *insn)
 {
 	for (unsigned k = 0; k < insn->n_operands; k++) {
 		const struct tact_operand *o = &insn->operand[k];
 		bool is_read = o->access & (TACT_ACCESS_READ | TACT_ACCESS_COND_READ);
 
 		if (o->kind == TACT_OPERAND_IMM)
-			put(type, special(TOKEN_CONSTANT));
-		else if (o->kind == TACT_OPERAND_REG && is_read && !o->implicit_stack)
-			put_register(type, o->reg);
+			put_special(w, TOKEN_CONSTANT);
+		else if (o->kind == TACT_OPERAND_REG && is_read)
+			put_operand(w, o);
 		else if (o->kind == TACT_OPERAND_MEM && is_read)
-			put(type, special(TOKEN_MEMORY));
+			put_special(w, TOKEN_MEMORY);
 		if ((o->kind == TACT_OPERAND_MEM || o->kind == TACT_OPERAND_AGEN) &&
-		    !o->implicit_stack) {
-			put_register(type, o->base);
-			put_register(type, o->index);
+		    !o->implicit_pointer) {
+			put_register(w, o->base);
+			put_register(w, o->index);
 		}
 	}
-	put_flags(type, insn->flags_read);
+	put_flags(w, insn->flags_read);
 }
 
-static void put_results(struct net_type *type, const struct tact_insn *insn)
+static void put_results(struct writer *w, const struct tact_insn *insn)
 {
 	for (unsigned k = 0; k < insn->n_operands; k++) {
 		const struct tact_operand *o = &insn->operand[k];
 
 		if (!(o->access & (TACT_ACCESS_WRITE | TACT_ACCESS_COND_WRITE)))
 			continue;
-		if (o->kind == TACT_OPERAND_REG && !o->implicit_stack)
-			put_register(type, o->reg);
+		if (o->kind == TACT_OPERAND_REG)
+			put_operand(w, o);
 		else if (o->kind == TACT_OPERAND_MEM)
-			put(type, special(TOKEN_MEMORY));
+			put_special(w, TOKEN_MEMORY);
 	}
-	put_flags(type, insn->flags_written);
+	put_flags(w, insn->flags_written);
 }
 
-static void describe(struct net_type *type, const struct tact_insn *insn)
+static void describe(struct net_type *type, const struct tact_isa *isa,
+		     const struct tact_insn *insn)
 {
+	struct writer w = {type, isa};
+
 	memset(type, 0, sizeof(*type));
-	put(type, insn->form < tact_form_count() ? insn->form : special(TOKEN_NO_FORM));
-	put(type, special(TOKEN_SOURCES));
-	put_sources(type, insn);
-	put(type, special(TOKEN_RESULTS));
-	put_results(type, insn);
-	put(type, special(TOKEN_END));
+	put(type, insn->form < tact_isa_form_count(isa) ? insn->form : special(&w, TOKEN_NO_FORM));
+	put_special(&w, TOKEN_SOURCES);
+	put_sources(&w, insn);
+	put_special(&w, TOKEN_RESULTS);
+	put_results(&w, insn);
+	put_special(&w, TOKEN_END);
 }
 
 struct table {
@@ -156,7 +174,7 @@ static int add_row(struct surrogate *s, struct table *table, size_t r)
 	for (size_t i = 0; i < t->decoder->n_insns; i++) {
 		long number;
 
-		describe(&type, t->decoder->insns[i].insn);
+		describe(&type, t->decoder->arch->isa, t->decoder->insns[i].insn);
 		number = find_type(s, table, &type);
 		if (number < 0)
 			return (int)number;
@@ -168,7 +186,8 @@ static int add_row(struct surrogate *s, struct table *table, size_t r)
 /* Tokens that occur get small numbers. */
 static int renumber(struct surrogate *s)
 {
-	unsigned all = tact_form_count() + TACT_N_REGS + N_SPECIAL;
+	const struct tact_isa *isa = s->t->decoder->arch->isa;
+	unsigned all = tact_isa_form_count(isa) + N_SPECIAL + isa->registers.n;
 	uint32_t *number = calloc(all, sizeof(*number));
 
 	if (!number)

@@ -95,7 +95,7 @@ static void add_forwarded(struct slopes *s, const struct tact_chain_link *link, 
 {
 	const struct block_insn *bi = &s->block->insns[link->insn];
 	const struct lowered_value *out = &bi->lowered->out[link->output];
-	bool vector = out->kind == VALUE_REG && out->key >= TACT_REG_VEC0;
+	bool vector = out->kind == VALUE_REG && !isa_is_general(s->block->arch->isa, out->key);
 	uint8_t from, to;
 	int index;
 

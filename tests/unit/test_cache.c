@@ -171,8 +171,8 @@ static bool operand_equal(const struct tact_operand *a, const struct tact_operan
 {
 	return a->kind == b->kind && a->access == b->access && a->number == b->number &&
 	       a->explicit_operand == b->explicit_operand && a->bits == b->bits &&
-	       a->reg == b->reg && a->high_byte == b->high_byte &&
-	       a->implicit_stack == b->implicit_stack && a->base == b->base &&
+	       a->reg == b->reg && a->first_byte == b->first_byte && a->role == b->role &&
+	       a->implicit_pointer == b->implicit_pointer && a->base == b->base &&
 	       a->index == b->index && a->scale == b->scale && a->segment == b->segment;
 }
 
@@ -189,8 +189,9 @@ static const char *difference(const struct tact_insn *a, const struct tact_insn 
 		return "length or opcode_offset";
 	if (a->immediate_bits != b->immediate_bits)
 		return "immediate_bits";
-	if (a->condition != b->condition || a->stack_change != b->stack_change)
-		return "condition or stack_change";
+	if (a->condition != b->condition || a->pointer_change != b->pointer_change ||
+	    a->flow != b->flow)
+		return "condition, flow or pointer_change";
 	if (a->flags_read != b->flags_read || a->flags_written != b->flags_written)
 		return "flags";
 	if (a->value_effect != b->value_effect)
@@ -316,7 +317,7 @@ static void register_in_the_immediate(void **state)
 
 		assert_int_equal(tact_block_load(block, code, sizeof(code), NULL), 0);
 		assert_int_equal(tact_block_insn(block, 0, &insn), 0);
-		assert_int_equal(insn.operand[3].reg, TACT_REG_VEC0 + reg);
+		assert_int_equal(insn.operand[3].reg, X86_REG_VEC0 + reg);
 	}
 	tact_block_destroy(block);
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "isa/x86/x86.h"
 #include "support.h"
 
 /* Short names for the table. */
@@ -18,8 +19,8 @@ enum {
 	W = TACT_ACCESS_WRITE,
 	RW = R | W,
 	CW = TACT_ACCESS_COND_WRITE,
-	C = TACT_FLAGS_C,
-	O = TACT_FLAGS_SPAZO,
+	C = X86_FLAGS_C,
+	O = X86_FLAGS_SPAZO,
 	A = C | O,
 	LOAD = TACT_INSN_LOAD,
 	STORE = TACT_INSN_STORE,
@@ -30,10 +31,10 @@ enum {
 	LOCK = TACT_INSN_LOCKED,
 	BR = TACT_INSN_BRANCH,
 	CBR = TACT_INSN_COND_BRANCH | BR,
-	RIP = TACT_INSN_RIP_RELATIVE,
+	RIP = TACT_INSN_PC_RELATIVE,
 	PAIR = TACT_INSN_PAIR_SHORT,
-	V = TACT_REG_VEC0,
-	K = TACT_REG_MASK0,
+	V = X86_REG_VEC0,
+	K = X86_REG_MASK0,
 };
 
 #define REG(r, a, b)                                                                               \
@@ -190,7 +191,7 @@ static const struct row {
 	{"0fb6c7", "MOVZX (R32, R8h)", 0, 1, 0, 0, 0, {REG(RAX, W, 32), REG(RBX, R, 8)}},
 	{"400fb6c6",
 	 "MOVZX (R32, R8l)",
-	 TACT_INSN_HIGH8_ALIAS,
+	 TACT_INSN_PART_ALIAS,
 	 2,
 	 0,
 	 0,
@@ -223,8 +224,8 @@ static const struct row {
 	{"6a05", "PUSH (I8)", STORE, 0, 0, 0, -8, {IMM}},
 	{"ff33", "PUSH (M64)", LOAD | STORE, 0, 0, 0, -8, {MEM(RBX, NONE, R, 64)}},
 	{"5b", "POP (R64)", LOAD | PAIR, 0, 0, 0, 8, {REG(RBX, W, 64)}},
-	{"415c", "POP (R64)", LOAD | PAIR | TACT_INSN_POP_REG4, 1, 0, 0, 8, {REG(R12, W, 64)}},
-	{"5c", "POP (R64)", LOAD | PAIR | TACT_INSN_POP_REG4, 0, 0, 0, 8, {REG(RSP, W, 64)}},
+	{"415c", "POP (R64)", LOAD | PAIR | TACT_INSN_POP_POINTER, 1, 0, 0, 8, {REG(R12, W, 64)}},
+	{"5c", "POP (R64)", LOAD | PAIR | TACT_INSN_POP_POINTER, 0, 0, 0, 8, {REG(RSP, W, 64)}},
 	{"e800000000", "CALL_NEAR (Rel32)", BR | TACT_INSN_CALL | STORE, 0, 0, 0, -8, {IMM}},
 	{"c3", "RET_NEAR", BR | TACT_INSN_RET | LOAD, 0, 0, 0, 8, {{0}}},
 	/* branches */
@@ -259,7 +260,7 @@ static const struct row {
 	 0,
 	 0,
 	 0,
-	 {REG(TACT_REG_MMX0, RW, 64), REG(TACT_REG_MMX0 + 1, R, 64)}},
+	 {REG(X86_REG_MMX0, RW, 64), REG(X86_REG_MMX0 + 1, R, 64)}},
 	{"c5e857d2",
 	 "VXORPS (XMM, XMM, XMM)",
 	 VEC | SAME,
@@ -300,11 +301,11 @@ static const struct row {
 	 0,
 	 0,
 	 0,
-	 {REG(TACT_REG_X87, RW, 80), REG(TACT_REG_X87, R, 80)}}, /* no x87 in the tables */
+	 {REG(X86_REG_X87, RW, 80), REG(X86_REG_X87, R, 80)}}, /* no x87 in the tables */
 	/* AVX-512 */
 	{"62f1744858c2",
 	 "VADDPS (ZMM, ZMM, ZMM)",
-	 VEC | TACT_INSN_ZMM,
+	 VEC | TACT_INSN_WIDEST,
 	 4,
 	 0,
 	 0,
@@ -312,7 +313,7 @@ static const struct row {
 	 {REG(V, W, 512)}},
 	{"62f1744958c2",
 	 "VADDPS (ZMM, K, ZMM, ZMM)",
-	 VEC | TACT_INSN_ZMM,
+	 VEC | TACT_INSN_WIDEST,
 	 4,
 	 0,
 	 0,
@@ -320,7 +321,7 @@ static const struct row {
 	 {REG(V, R | CW, 512), REG(K + 1, R, 0)}},
 	{"62f174c958c2",
 	 "VADDPS_Z (ZMM, K, ZMM, ZMM)",
-	 VEC | TACT_INSN_ZMM,
+	 VEC | TACT_INSN_WIDEST,
 	 4,
 	 0,
 	 0,
@@ -328,7 +329,7 @@ static const struct row {
 	 {REG(V, W, 512), REG(K + 1, R, 0)}},
 	{"62f174585803",
 	 "VADDPS (ZMM, ZMM, M32_1to16)",
-	 VEC | TACT_INSN_ZMM | LOAD,
+	 VEC | TACT_INSN_WIDEST | LOAD,
 	 4,
 	 0,
 	 0,
@@ -336,7 +337,7 @@ static const struct row {
 	 {REG(V, W, 512)}},
 	{"62f1741858c2",
 	 "VADDPS_ER (ZMM, ZMM, ZMM)",
-	 VEC | TACT_INSN_ZMM,
+	 VEC | TACT_INSN_WIDEST,
 	 4,
 	 0,
 	 0,
@@ -344,7 +345,7 @@ static const struct row {
 	 {REG(V, W, 512)}},
 	{"62e16c4858c2",
 	 "VADDPS (ZMM, ZMM, ZMM)",
-	 VEC | TACT_INSN_ZMM,
+	 VEC | TACT_INSN_WIDEST,
 	 4,
 	 0,
 	 0,
@@ -369,7 +370,7 @@ static void compare_operand(const char *hex, unsigned i, const struct tact_opera
 	if (wanted->kind != found->kind)
 		fail_msg("%s: operand %u is of kind %u", hex, i, found->kind);
 	if (wanted->kind == TACT_OPERAND_REG && wanted->reg != found->reg)
-		fail_msg("%s: operand %u is %s", hex, i, tact_reg_name(found->reg));
+		fail_msg("%s: operand %u is %s", hex, i, tact_isa_reg_name(&isa_x86, found->reg));
 	if (wanted->access && wanted->access != found->access)
 		fail_msg("%s: operand %u has access %u", hex, i, found->access);
 	if (wanted->bits && wanted->bits != found->bits)
@@ -377,8 +378,17 @@ static void compare_operand(const char *hex, unsigned i, const struct tact_opera
 	if (wanted->kind != TACT_OPERAND_MEM && wanted->kind != TACT_OPERAND_AGEN)
 		return;
 	if (wanted->base != found->base || wanted->index != found->index)
-		fail_msg("%s: operand %u has base %s, index %s", hex, i, tact_reg_name(found->base),
-			 tact_reg_name(found->index));
+		fail_msg("%s: operand %u has base %s, index %s", hex, i,
+			 tact_isa_reg_name(&isa_x86, found->base),
+			 tact_isa_reg_name(&isa_x86, found->index));
+}
+
+/* Those that a form's name shows. */
+static uint32_t named_attributes(const char *form)
+{
+	return (strstr(form, "MOV") ? TACT_INSN_MOVE : 0u) |
+	       (strstr(form, "MOVSX") ? TACT_INSN_SIGN_EXTEND : 0u) |
+	       (strncmp(form, "NOP", 3) ? 0u : TACT_INSN_NOP);
 }
 
 static void table_of_instructions(void **state)
@@ -394,16 +404,16 @@ static void table_of_instructions(void **state)
 			fail_msg("%s: length %u", row->hex, insn.length);
 		if (strcmp(tact_form_name(insn.form), row->form))
 			fail_msg("%s: %s", row->hex, tact_form_name(insn.form));
-		if (insn.attributes != row->attributes)
+		if (insn.attributes != (row->attributes | named_attributes(row->form)))
 			fail_msg("%s: attributes %x, not %x", row->hex, insn.attributes,
-				 row->attributes);
+				 row->attributes | named_attributes(row->form));
 		if (insn.opcode_offset != row->opcode_offset)
 			fail_msg("%s: opcode at %u", row->hex, insn.opcode_offset);
 		if (insn.flags_read != row->flags_read || insn.flags_written != row->flags_written)
 			fail_msg("%s: flags read %u, written %u", row->hex, insn.flags_read,
 				 insn.flags_written);
-		if (insn.stack_change != row->stack)
-			fail_msg("%s: rsp by %d", row->hex, insn.stack_change);
+		if (insn.pointer_change != row->stack)
+			fail_msg("%s: rsp by %d", row->hex, insn.pointer_change);
 		for (unsigned k = 0; k < 4 && row->operands[k].kind; k++)
 			compare_operand(row->hex, k, &row->operands[k], &insn.operand[k]);
 	}
@@ -541,11 +551,11 @@ static void implicit_stack_operands(void **state)
 			const struct tact_operand *o = &insn.operand[k];
 
 			pointer |=
-				o->kind == TACT_OPERAND_REG && o->reg == RSP && o->implicit_stack;
-			memory |=
-				o->kind == TACT_OPERAND_MEM && o->base == RSP && o->implicit_stack;
+				o->kind == TACT_OPERAND_REG && o->reg == RSP && o->implicit_pointer;
+			memory |= o->kind == TACT_OPERAND_MEM && o->base == RSP &&
+				  o->implicit_pointer;
 			if (o->explicit_operand)
-				assert_false(o->implicit_stack);
+				assert_false(o->implicit_pointer);
 		}
 		if (!pointer || !memory)
 			fail_msg("%s: rsp or its memory is not marked", codes[i]);
@@ -568,14 +578,15 @@ static void formatting(void **state)
 static void register_names(void **state)
 {
 	(void)state;
-	for (unsigned a = 0; a < TACT_N_REGS; a++)
+	for (unsigned a = 0; a < X86_N_REGS; a++)
 		for (unsigned b = 0; b < a; b++)
-			assert_string_not_equal(tact_reg_name(a), tact_reg_name(b));
-	assert_string_equal(tact_reg_name(TACT_REG_RSP), "rsp");
-	assert_string_equal(tact_reg_name(TACT_REG_VEC0 + 31), "vec31");
-	assert_string_equal(tact_reg_name(TACT_REG_MASK0 + 7), "k7");
-	assert_string_equal(tact_reg_name(TACT_REG_FLAGS), "flags");
-	assert_string_equal(tact_reg_name(TACT_REG_NONE), "none");
+			assert_string_not_equal(tact_isa_reg_name(&isa_x86, a),
+						tact_isa_reg_name(&isa_x86, b));
+	assert_string_equal(tact_isa_reg_name(&isa_x86, X86_REG_RSP), "rsp");
+	assert_string_equal(tact_isa_reg_name(&isa_x86, X86_REG_VEC0 + 31), "xmm31");
+	assert_string_equal(tact_isa_reg_name(&isa_x86, X86_REG_MASK0 + 7), "k7");
+	assert_string_equal(tact_isa_reg_name(&isa_x86, X86_REG_FLAGS), "flags");
+	assert_string_equal(tact_isa_reg_name(&isa_x86, TACT_REG_NONE), "none");
 }
 
 int main(void)

@@ -163,7 +163,7 @@ static void goes_on_when_the_clock_is_moved_back(void **state)
 		uint64_t before = 0;
 
 		assert_true(s && t && stats);
-		sim_stream_init(s, t, &tact_arch_find("HSW")->params);
+		sim_stream_init(s, t, tact_arch_find("HSW"));
 		for (unsigned i = 0; i < 1000; i++) {
 			while (!sim_stream_has_room(s)) {
 				if (run && s->clock > 2 * SIM_CALENDAR) {

@@ -25,22 +25,22 @@ static uint8_t canonical_reg(ZydisRegister reg)
 	case ZYDIS_REGCLASS_XMM:
 	case ZYDIS_REGCLASS_YMM:
 	case ZYDIS_REGCLASS_ZMM:
-		return (uint8_t)(TACT_REG_VEC0 + id);
+		return (uint8_t)(X86_REG_VEC0 + id);
 	case ZYDIS_REGCLASS_MASK:
-		return (uint8_t)(TACT_REG_MASK0 + id);
+		return (uint8_t)(X86_REG_MASK0 + id);
 	case ZYDIS_REGCLASS_MMX:
-		return (uint8_t)(TACT_REG_MMX0 + id);
+		return (uint8_t)(X86_REG_MMX0 + id);
 	case ZYDIS_REGCLASS_X87:
-		return TACT_REG_X87;
+		return X86_REG_X87;
 	case ZYDIS_REGCLASS_SEGMENT:
-		return (uint8_t)(TACT_REG_SEGMENT0 + id);
+		return (uint8_t)(X86_REG_SEGMENT0 + id);
 	case ZYDIS_REGCLASS_IP:
-		return TACT_REG_RIP;
+		return X86_REG_RIP;
 	case ZYDIS_REGCLASS_FLAGS:
-		return TACT_REG_FLAGS;
+		return X86_REG_FLAGS;
 	default:
 		/* mxcsr and a few others have no class */
-		return reg == ZYDIS_REGISTER_NONE ? TACT_REG_NONE : TACT_REG_OTHER;
+		return reg == ZYDIS_REGISTER_NONE ? TACT_REG_NONE : X86_REG_OTHER;
 	}
 }
 
@@ -49,7 +49,7 @@ static uint8_t address_reg(ZydisRegister reg)
 {
 	uint8_t r = canonical_reg(reg);
 
-	return r == TACT_REG_RIP ? TACT_REG_NONE : r;
+	return r == X86_REG_RIP ? TACT_REG_NONE : r;
 }
 
 static uint8_t access_of(const ZydisDecodedOperand *op)
@@ -84,7 +84,7 @@ static bool is_stack_insn(const ZydisDecodedInstruction *zi)
 	}
 }
 
-static int8_t stack_change_of(const ZydisDecodedInstruction *zi)
+static int16_t stack_change_of(const ZydisDecodedInstruction *zi)
 {
 	int bytes = zi->operand_width == 16 ? 2 : 8;
 
@@ -95,9 +95,9 @@ static int8_t stack_change_of(const ZydisDecodedInstruction *zi)
 	case ZYDIS_MNEMONIC_PUSHF:
 	case ZYDIS_MNEMONIC_PUSHFQ:
 	case ZYDIS_MNEMONIC_CALL:
-		return (int8_t)-bytes;
+		return (int16_t)-bytes;
 	default:
-		return (int8_t)bytes;
+		return (int16_t)bytes;
 	}
 }
 
@@ -109,7 +109,7 @@ static bool is_unnumbered(const ZydisDecodedInstruction *zi, const ZydisDecodedO
 	uint8_t reg = canonical_reg(op->reg.value);
 
 	return string && op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
-	       (reg == TACT_REG_RDI || reg == TACT_REG_RSI);
+	       (reg == X86_REG_RDI || reg == X86_REG_RSI);
 }
 
 static void fill_register(struct tact_insn *insn, struct tact_operand *o,
@@ -119,14 +119,17 @@ static void fill_register(struct tact_insn *insn, struct tact_operand *o,
 	o->kind = TACT_OPERAND_REG;
 	o->reg = canonical_reg(op->reg.value);
 	o->number = is_unnumbered(zi, op) ? TACT_REG_NONE : (*next_reg)++;
-	o->high_byte = op->reg.value >= ZYDIS_REGISTER_AH && op->reg.value <= ZYDIS_REGISTER_BH;
-	o->implicit_stack = o->reg == TACT_REG_RSP && is_stack_insn(zi) &&
-			    op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
-	if (o->reg == TACT_REG_RIP && o->access & (TACT_ACCESS_WRITE | TACT_ACCESS_COND_WRITE))
+	o->first_byte = op->reg.value >= ZYDIS_REGISTER_AH && op->reg.value <= ZYDIS_REGISTER_BH;
+	o->role = o->reg == X86_REG_RIP	    ? TACT_ROLE_POINTER
+		  : o->reg == X86_REG_FLAGS ? TACT_ROLE_FLAGS
+					    : TACT_ROLE_NONE;
+	o->implicit_pointer = o->reg == X86_REG_RSP && is_stack_insn(zi) &&
+			      op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
+	if (o->reg == X86_REG_RIP && o->access & (TACT_ACCESS_WRITE | TACT_ACCESS_COND_WRITE))
 		insn->attributes |= TACT_INSN_BRANCH;
 	switch (ZydisRegisterGetClass(op->reg.value)) {
 	case ZYDIS_REGCLASS_ZMM:
-		insn->attributes |= TACT_INSN_ZMM | TACT_INSN_VECTOR;
+		insn->attributes |= TACT_INSN_WIDEST | TACT_INSN_VECTOR;
 		break;
 	case ZYDIS_REGCLASS_XMM:
 	case ZYDIS_REGCLASS_YMM:
@@ -150,12 +153,15 @@ static void fill_memory(struct tact_insn *insn, struct tact_operand *o,
 	o->base = address_reg(op->mem.base);
 	o->index = address_reg(op->mem.index);
 	o->scale = op->mem.scale;
-	o->segment = canonical_reg(op->mem.segment);
-	o->implicit_stack = op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && is_stack_insn(zi);
+	/* The others begin at 0 (Intel SDM vol. 1, 3.4.2.1). */
+	if (op->mem.segment == ZYDIS_REGISTER_FS || op->mem.segment == ZYDIS_REGISTER_GS)
+		o->segment = canonical_reg(op->mem.segment);
+	o->implicit_pointer =
+		op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && is_stack_insn(zi);
 	if (o->index != TACT_REG_NONE)
 		insn->attributes |= TACT_INSN_INDEXED;
 	if (op->mem.base == ZYDIS_REGISTER_RIP || op->mem.base == ZYDIS_REGISTER_EIP)
-		insn->attributes |= TACT_INSN_RIP_RELATIVE;
+		insn->attributes |= TACT_INSN_PC_RELATIVE;
 	if (op->mem.disp.has_displacement)
 		insn->displacement = op->mem.disp.value;
 	if (agen)
@@ -192,6 +198,18 @@ static void fill_operands(struct tact_insn *insn, const ZydisDecodedInstruction 
 	}
 }
 
+/* k0 as the mask of a vector instruction stands for "no mask". */
+static void mark_unmasked(struct tact_insn *insn)
+{
+	for (unsigned i = 0; i < insn->n_operands; i++) {
+		struct tact_operand *o = &insn->operand[i];
+
+		if (o->kind == TACT_OPERAND_REG && o->reg == X86_REG_MASK0 &&
+		    o->access == TACT_ACCESS_READ && insn->attributes & TACT_INSN_VECTOR)
+			o->role = TACT_ROLE_UNMASKED;
+	}
+}
+
 /* Two or more general or vector registers among the operands, all of them the same. */
 static bool is_same_reg(const struct tact_insn *insn)
 {
@@ -201,9 +219,10 @@ static bool is_same_reg(const struct tact_insn *insn)
 	for (unsigned i = 0; i < insn->n_operands; i++) {
 		const struct tact_operand *o = &insn->operand[i];
 
-		if (o->kind != TACT_OPERAND_REG || o->implicit_stack || o->number == TACT_REG_NONE)
+		if (o->kind != TACT_OPERAND_REG || o->implicit_pointer ||
+		    o->number == TACT_REG_NONE)
 			continue;
-		if (o->reg >= TACT_REG_MASK0 && (o->reg < TACT_REG_MMX0 || o->reg >= TACT_REG_X87))
+		if (o->reg >= X86_REG_MASK0 && (o->reg < X86_REG_MMX0 || o->reg >= X86_REG_X87))
 			continue;
 		if (n++ && o->reg != first)
 			return false;
@@ -238,7 +257,7 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 	if (is_same_reg(insn))
 		a |= TACT_INSN_SAME_REG;
 	if (zi->mnemonic == ZYDIS_MNEMONIC_POP && (zi->opcode & 0xff) == 0x5c)
-		a |= TACT_INSN_POP_REG4;
+		a |= TACT_INSN_POP_POINTER;
 	/* Instruction names behind "fast pointer chasing": uiCA, from experiments. */
 	if ((zi->mnemonic == ZYDIS_MNEMONIC_MOV || zi->mnemonic == ZYDIS_MNEMONIC_MOVSXD ||
 	     zi->mnemonic == ZYDIS_MNEMONIC_POP) &&
@@ -246,8 +265,8 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 	    ops[0].size >= 32)
 		a |= TACT_INSN_PAIR_SHORT;
 	if (zi->mnemonic == ZYDIS_MNEMONIC_MOVZX && ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-	    ops[1].size == 8 && zi->raw.modrm.rm >= 4 && !insn->operand[1].high_byte)
-		a |= TACT_INSN_HIGH8_ALIAS;
+	    ops[1].size == 8 && zi->raw.modrm.rm >= 4 && !insn->operand[1].first_byte)
+		a |= TACT_INSN_PART_ALIAS;
 	switch (zi->mnemonic) {
 	case ZYDIS_MNEMONIC_LFENCE:
 	case ZYDIS_MNEMONIC_CPUID:
@@ -260,6 +279,21 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 	default:
 		break;
 	}
+	return a;
+}
+
+/* What the name of the form tells: MOV, CMOVB, MOVZX, VPMOVSXBW, ... */
+static uint32_t name_attributes(const struct tact_insn *insn)
+{
+	const char *name = tact_isa_form_name(&isa_x86, insn->form);
+	uint32_t a = 0;
+
+	if (strstr(name, "MOV"))
+		a |= TACT_INSN_MOVE;
+	if (strstr(name, "MOVSX"))
+		a |= TACT_INSN_SIGN_EXTEND;
+	if (insn->mnemonic == ZYDIS_MNEMONIC_NOP)
+		a |= TACT_INSN_NOP;
 	return a;
 }
 
@@ -351,15 +385,15 @@ static void fill_flags(struct tact_insn *insn, const ZydisDecodedInstruction *zi
 		return;
 	written = f->modified | f->set_0 | f->set_1 | f->undefined;
 	if (f->tested & ZYDIS_CPUFLAG_CF)
-		insn->flags_read |= TACT_FLAGS_C;
+		insn->flags_read |= X86_FLAGS_C;
 	if (f->tested & (ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF |
 			 ZYDIS_CPUFLAG_OF))
-		insn->flags_read |= TACT_FLAGS_SPAZO;
+		insn->flags_read |= X86_FLAGS_SPAZO;
 	if (written & ZYDIS_CPUFLAG_CF)
-		insn->flags_written |= TACT_FLAGS_C;
+		insn->flags_written |= X86_FLAGS_C;
 	if (written & (ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF |
 		       ZYDIS_CPUFLAG_OF))
-		insn->flags_written |= TACT_FLAGS_SPAZO;
+		insn->flags_written |= X86_FLAGS_SPAZO;
 }
 
 static int64_t sign_extend(uint64_t value, unsigned bits)
@@ -383,12 +417,15 @@ int x86_decode(struct tact_insn *insn, const uint8_t *code, size_t size)
 	insn->length = zi.length;
 	insn->opcode_offset = opcode_offset_of(&zi);
 	insn->condition = zi.opcode & 15;
-	insn->stack_change = stack_change_of(&zi);
+	insn->pointer_reg = X86_REG_RSP;
+	insn->pointer_change = stack_change_of(&zi);
 	fill_operands(insn, &zi, ops);
 	if (insn->immediate_bits)
 		insn->immediate = sign_extend(zi.raw.imm[0].value.u, insn->immediate_bits);
+	mark_unmasked(insn);
 	insn->attributes |= general_attributes(insn, &zi, ops);
 	insn->form = (uint16_t)x86_form_of(&zi, ops);
+	insn->attributes |= name_attributes(insn);
 	fill_flags(insn, &zi);
 	fill_value_effect(insn, &zi);
 	insn->flow = (uint8_t)x86_flow_of(insn);

@@ -6,12 +6,12 @@
 
 #include <elf.h>
 
-static const char *const register_names[TACT_N_REGS] = {
+static const char *const register_names[X86_N_REGS] = {
 	"rax",	 "rcx",	  "rdx",   "rbx",   "rsp",   "rbp",   "rsi",   "rdi",	"r8",	 "r9",
-	"r10",	 "r11",	  "r12",   "r13",   "r14",   "r15",   "vec0",  "vec1",	"vec2",	 "vec3",
-	"vec4",	 "vec5",  "vec6",  "vec7",  "vec8",  "vec9",  "vec10", "vec11", "vec12", "vec13",
-	"vec14", "vec15", "vec16", "vec17", "vec18", "vec19", "vec20", "vec21", "vec22", "vec23",
-	"vec24", "vec25", "vec26", "vec27", "vec28", "vec29", "vec30", "vec31", "k0",	 "k1",
+	"r10",	 "r11",	  "r12",   "r13",   "r14",   "r15",   "xmm0",  "xmm1",	"xmm2",	 "xmm3",
+	"xmm4",	 "xmm5",  "xmm6",  "xmm7",  "xmm8",  "xmm9",  "xmm10", "xmm11", "xmm12", "xmm13",
+	"xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23",
+	"xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k0",	 "k1",
 	"k2",	 "k3",	  "k4",	   "k5",    "k6",    "k7",    "mm0",   "mm1",	"mm2",	 "mm3",
 	"mm4",	 "mm5",	  "mm6",   "mm7",   "x87",   "es",    "cs",    "ss",	"ds",	 "fs",
 	"gs",	 "other", "rip",   "flags",
@@ -41,12 +41,12 @@ const struct tact_isa isa_x86 = {
 	.qemu = "qemu-x86_64",
 	.qemu_target = "x86_64",
 	.qemu_cpu = "max,-erms",
-	.registers = {.n = TACT_N_REGS,
+	.registers = {.n = X86_N_REGS,
 		      .n_general = 16,
-		      .first_vector = TACT_REG_VEC0,
-		      .end_vector = TACT_REG_MASK0,
-		      .stack_pointer = TACT_REG_RSP,
-		      .frame_pointer = TACT_REG_RBP,
+		      .first_vector = X86_REG_VEC0,
+		      .end_vector = X86_REG_MASK0,
+		      .stack_pointer = X86_REG_RSP,
+		      .frame_pointer = X86_REG_RBP,
 		      .n_flag_groups = 2,
 		      .names = register_names},
 	.decode = x86_decode,

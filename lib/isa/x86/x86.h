@@ -11,6 +11,32 @@
 
 extern const struct tact_isa isa_x86;
 
+/* Registers that are renamed as one.  Parts (al, ax, eax; xmm, ymm) have the number of the whole.
+ */
+enum x86_reg {
+	X86_REG_RAX,
+	X86_REG_RCX,
+	X86_REG_RDX,
+	X86_REG_RBX,
+	X86_REG_RSP,
+	X86_REG_RBP,
+	X86_REG_RSI,
+	X86_REG_RDI,	       /* r8 to r15 follow */
+	X86_REG_VEC0 = 16,     /* xmm0, ymm0, zmm0; 32 of them */
+	X86_REG_MASK0 = 48,    /* k0 to k7 */
+	X86_REG_MMX0 = 56,     /* mm0 to mm7 */
+	X86_REG_X87 = 64,      /* the x87 stack, as one */
+	X86_REG_SEGMENT0 = 65, /* es, cs, ss, ds, fs, gs */
+	X86_REG_FS = 69,
+	X86_REG_OTHER = 71, /* control, debug, bound registers, mxcsr, ...: as one */
+	X86_REG_RIP = 72,
+	X86_REG_FLAGS = 73, /* as an operand */
+	X86_N_REGS
+};
+
+/* Flags are renamed in two groups. */
+enum x86_flag_group { X86_FLAGS_C = 1, X86_FLAGS_SPAZO = 2 };
+
 /* Number of the table's form for a decoded instruction, or TACT_FORM_NONE. */
 unsigned x86_form_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops);
 
