@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     'code': ['base', 'isa', 'obj'],
     'input': ['base', 'isa', 'obj', 'code'],
     'arch': ['base', 'isa'],
-    'block': ['base', 'isa', 'arch'],
+    'block': ['base', 'isa', 'code', 'arch'],
     'pmu': ['base'],
     'facile': ['base', 'isa', 'arch', 'block'],
     'sim': ['base', 'isa', 'arch', 'block'],

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "block/block.h"
+#include "code/transfers.h"
 
 enum {
 	PADDING = 16,
@@ -179,9 +180,8 @@ static bool ends_in_loop(const struct tact_block *block)
 {
 	const struct block_insn *last = &block->insns[block->n_insns - 1];
 
-	return last->lowered->attributes & TACT_INSN_BRANCH && last->lowered->immediate_bits &&
-	       !(last->lowered->attributes & (TACT_INSN_CALL | TACT_INSN_RET)) &&
-	       (int64_t)block->code_size + last->constants.immediate == 0;
+	return code_leads_back((enum tact_flow)last->insn->flow, last->insn->immediate_bits != 0,
+			       last->constants.length + last->constants.immediate, last->offset);
 }
 
 /* A flag-writing instruction and the jump behind it, unless the jump starts a cache line

@@ -11,7 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "code/map.h"
+#include "isa/isa.h"
 #include "obj/obj.h"
+
+/* The instruction set of a file. */
+static inline const struct tact_isa *code_isa_of(const struct obj_file *obj)
+{
+	(void)obj; /* obj_open takes no other */
+	return tact_isa_next(NULL);
+}
 
 struct code_ranges {
 	struct obj_range *items; /* owned; free() it */
@@ -50,5 +59,46 @@ bool code_is_block(const struct obj_file *obj, const struct obj_range *range);
  */
 int code_find_markers(const struct obj_file *obj, struct code_ranges *regions,
 		      struct tact_diag *diag);
+
+/* ---- blocks ---- */
+
+/* All basic blocks of a file, section by section and in order of their beginnings: by recursive
+ * descent from where code is known to begin, then from what is left.  They may overlap.  Stops when
+ * visit returns non-zero.  Returns that, 0, -TACT_E_NOMEM, or -TACT_E_LIMIT for a section of 4 GiB
+ * and more; *n_bad counts places where code should be, and is none.
+ */
+int code_recover_blocks(const struct obj_file *obj,
+			int (*visit)(void *self, size_t section, const struct code_block *block),
+			void *self, uint64_t *n_bad);
+
+/* Straight code that was executed, from several places and in pieces, made into basic blocks: a
+ * block ends behind a transfer, in front of a target, and where the number of executions changes.
+ */
+struct code_nodes;
+
+int code_nodes_create(struct code_nodes **out, const struct tact_isa *isa);
+void code_nodes_destroy(struct code_nodes *nodes); /* NULL is allowed */
+
+/* Adds code that was executed `count` times.  Places are numbers of bytes in a space: a file, memory.
+ * Returns 0 or -TACT_E_NOMEM; *undecoded counts code that cannot be decoded.
+ */
+int code_nodes_add(struct code_nodes *nodes, uint32_t space, uint64_t place, const uint8_t *code,
+		   size_t size, uint64_t count, uint64_t *undecoded);
+
+struct code_run {
+	uint32_t space;
+	uint32_t n_insns;
+	uint64_t place, count;
+	const uint8_t *code; /* until visit returns */
+	uint32_t code_size;
+	uint32_t transfer_size; /* bytes of the transfer at the end; 0: there is none */
+};
+
+typedef int code_visit_run(void *self, const struct code_run *run);
+
+/* Visits the blocks of all that was added, in the order in which their first instructions were.
+ * Stops when visit returns non-zero.  Returns that, 0 or -TACT_E_NOMEM.
+ */
+int code_nodes_finish(struct code_nodes *nodes, code_visit_run *visit, void *self);
 
 #endif /* TACT_CODE_H */

@@ -7,38 +7,38 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "code/cfg.h"
+#include "code/graph.h"
 
 /* Nodes are numbered in preorder of a depth-first search; 0 is a root of our own that leads to
  * the entry and to every block that nothing is seen to reach (jump tables, exception handlers).
  */
 struct tree {
-	const struct cfg *cfg;
-	struct cfg_predecessors pred;
+	const struct code_graph *graph;
+	struct code_predecessors pred;
 	uint32_t n;	    /* nodes, our root included */
 	uint32_t *number;   /* of a block; 0: not reached yet */
 	uint32_t *block;    /* of a number */
 	uint32_t *parent;   /* in the depth-first tree */
 	uint32_t *semi;	    /* semidominator */
 	uint32_t *idom;	    /* immediate dominator */
-	uint32_t *ancestor; /* in the forest that is being linked; CFG_NONE: a root of it */
+	uint32_t *ancestor; /* in the forest that is being linked; CODE_NONE: a root of it */
 	uint32_t *best;	    /* node of least semidominator on the path to the ancestor */
-	uint32_t *bucket;   /* first node whose semidominator this is; CFG_NONE: none */
+	uint32_t *bucket;   /* first node whose semidominator this is; CODE_NONE: none */
 	uint32_t *chain;    /* next node of the same bucket */
 	uint32_t *stack;
 	void *memory;
 };
 
-static int tree_create(struct tree *tree, const struct cfg *cfg)
+static int tree_create(struct tree *tree, const struct code_graph *graph)
 {
-	const size_t n = cfg->n_blocks + 1;
+	const size_t n = graph->blocks.n + 1;
 	uint32_t **const arrays[] = {&tree->number, &tree->block,    &tree->parent, &tree->semi,
 				     &tree->idom,   &tree->ancestor, &tree->best,   &tree->bucket,
 				     &tree->chain,  &tree->stack};
 	uint32_t *memory;
 	size_t i;
 
-	*tree = (struct tree){.cfg = cfg, .n = 1};
+	*tree = (struct tree){.graph = graph, .n = 1};
 	/* The stack may hold each block once for each edge into it: two for each block. */
 	memory = calloc(n * (ARRAY_SIZE(arrays) + 2), sizeof(*memory));
 	if (!memory)
@@ -46,7 +46,7 @@ static int tree_create(struct tree *tree, const struct cfg *cfg)
 	tree->memory = memory;
 	for (i = 0; i < ARRAY_SIZE(arrays); i++)
 		*arrays[i] = memory + n * i;
-	if (cfg_predecessors_create(&tree->pred, cfg)) {
+	if (code_predecessors_create(&tree->pred, graph)) {
 		free(memory);
 		return -TACT_E_NOMEM;
 	}
@@ -55,7 +55,7 @@ static int tree_create(struct tree *tree, const struct cfg *cfg)
 
 static void tree_destroy(struct tree *tree)
 {
-	cfg_predecessors_destroy(&tree->pred);
+	code_predecessors_destroy(&tree->pred);
 	free(tree->memory);
 }
 
@@ -79,9 +79,9 @@ static void search_from(struct tree *tree, uint32_t root)
 		tree->block[number] = block;
 		tree->parent[number] = from[block];
 		for (s = 0; s < 2; s++) {
-			const uint32_t next = tree->cfg->blocks[block].successor[s];
+			const uint32_t next = tree->graph->successors[block][s];
 
-			if (next == CFG_NONE || tree->number[next])
+			if (next == CODE_NONE || tree->number[next])
 				continue;
 			from[next] = number;
 			stack[depth++] = next;
@@ -94,7 +94,7 @@ static void search_from(struct tree *tree, uint32_t root)
  */
 static void search(struct tree *tree)
 {
-	const size_t n = tree->cfg->n_blocks;
+	const size_t n = tree->graph->blocks.n;
 	size_t i;
 
 	if (n)
@@ -114,9 +114,9 @@ static uint32_t eval(struct tree *tree, uint32_t v)
 	uint32_t u = v;
 	size_t depth = 0;
 
-	if (ancestor[v] == CFG_NONE)
+	if (ancestor[v] == CODE_NONE)
 		return v;
-	while (ancestor[ancestor[u]] != CFG_NONE) {
+	while (ancestor[ancestor[u]] != CODE_NONE) {
 		tree->stack[depth++] = u;
 		u = ancestor[u];
 	}
@@ -136,7 +136,7 @@ static void solve(struct tree *tree)
 
 	for (w = 0; w < tree->n; w++) {
 		tree->semi[w] = tree->best[w] = w;
-		tree->ancestor[w] = tree->bucket[w] = tree->chain[w] = CFG_NONE;
+		tree->ancestor[w] = tree->bucket[w] = tree->chain[w] = CODE_NONE;
 	}
 	for (w = tree->n - 1; w > 0; w--) {
 		const uint32_t block = tree->block[w], up = tree->parent[w];
@@ -152,12 +152,12 @@ static void solve(struct tree *tree)
 		tree->chain[w] = tree->bucket[tree->semi[w]];
 		tree->bucket[tree->semi[w]] = w;
 		tree->ancestor[w] = up;
-		for (v = tree->bucket[up]; v != CFG_NONE; v = tree->chain[v]) {
+		for (v = tree->bucket[up]; v != CODE_NONE; v = tree->chain[v]) {
 			const uint32_t u = eval(tree, v);
 
 			tree->idom[v] = tree->semi[u] < tree->semi[v] ? u : up;
 		}
-		tree->bucket[up] = CFG_NONE;
+		tree->bucket[up] = CODE_NONE;
 	}
 	for (w = 1; w < tree->n; w++)
 		if (tree->idom[w] != tree->semi[w])
@@ -167,7 +167,7 @@ static void solve(struct tree *tree)
 /* Numbers the dominator tree in preorder without recursion: idom[w] < w, so sizes add up from
  * the back, and each node hands out places to its children from the front.
  */
-static void number_tree(struct tree *tree, struct cfg_dominators *dom)
+static void number_tree(struct tree *tree, struct code_dominators *dom)
 {
 	uint32_t *const size = tree->semi, *const place = tree->best, *const next = tree->bucket;
 	uint32_t w;
@@ -187,18 +187,18 @@ static void number_tree(struct tree *tree, struct cfg_dominators *dom)
 	}
 }
 
-int cfg_dominators_create(struct cfg_dominators *dom, const struct cfg *cfg)
+int code_dominators_create(struct code_dominators *dom, const struct code_graph *graph)
 {
 	struct tree tree;
 
-	if (tree_create(&tree, cfg))
+	if (tree_create(&tree, graph))
 		return -TACT_E_NOMEM;
-	dom->place = calloc(2 * cfg->n_blocks + 1, sizeof(*dom->place));
+	dom->place = calloc(2 * graph->blocks.n + 1, sizeof(*dom->place));
 	if (!dom->place) {
 		tree_destroy(&tree);
 		return -TACT_E_NOMEM;
 	}
-	dom->span = dom->place + cfg->n_blocks;
+	dom->span = dom->place + graph->blocks.n;
 	search(&tree);
 	solve(&tree);
 	number_tree(&tree, dom);
@@ -206,8 +206,8 @@ int cfg_dominators_create(struct cfg_dominators *dom, const struct cfg *cfg)
 	return 0;
 }
 
-void cfg_dominators_destroy(struct cfg_dominators *dom)
+void code_dominators_destroy(struct code_dominators *dom)
 {
 	free(dom->place);
-	*dom = (struct cfg_dominators){0};
+	*dom = (struct code_dominators){0};
 }

@@ -6,43 +6,44 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "code/cfg.h"
 #include "code/code.h"
+#include "code/transfers.h"
 
-struct calls {
-	uint8_t *is_target;
-	size_t size;
-};
-
-static int note_call(void *self, size_t offset, const struct cfg_insn *insn)
+static void mark_called(const struct tact_isa *isa, const uint8_t *code, size_t size,
+			uint8_t *is_called)
 {
-	const struct calls *calls = self;
+	const struct isa_step *step;
+	struct code_walk walk;
 
-	(void)offset;
-	if (insn->is_call && insn->target > 0 && insn->target < (int64_t)calls->size)
-		calls->is_target[insn->target] = 1;
-	return 0;
+	code_walk_init(&walk, isa, code, size);
+	while ((step = code_walk_next(&walk))) {
+		const int64_t target = (int64_t)walk.at + step->target;
+
+		if (step->flow == TACT_FLOW_CALL && step->is_direct && target > 0 &&
+		    target < (int64_t)size)
+			is_called[target] = 1;
+	}
 }
 
 static long cut_at_calls(const struct obj_file *obj, const struct obj_range *r, size_t **starts)
 {
-	struct calls calls = {NULL, r->end - r->begin};
+	const size_t size = r->end - r->begin;
+	uint8_t *is_called = calloc(size + 1, 1);
 	size_t n = 1, i;
 
-	calls.is_target = calloc(calls.size + 1, 1);
-	if (!calls.is_target)
+	if (!is_called)
 		return -TACT_E_NOMEM;
-	cfg_walk(obj->sections[r->section].data + r->begin, calls.size, false, note_call, &calls);
-	for (i = 1; i < calls.size; i++)
-		n += calls.is_target[i];
+	mark_called(code_isa_of(obj), obj->sections[r->section].data + r->begin, size, is_called);
+	for (i = 1; i < size; i++)
+		n += is_called[i];
 	*starts = malloc(n * sizeof(**starts));
 	if (*starts) {
 		(*starts)[0] = r->begin;
-		for (n = 1, i = 1; i < calls.size; i++)
-			if (calls.is_target[i])
+		for (n = 1, i = 1; i < size; i++)
+			if (is_called[i])
 				(*starts)[n++] = r->begin + i;
 	}
-	free(calls.is_target);
+	free(is_called);
 	return *starts ? (long)n : -TACT_E_NOMEM;
 }
 

@@ -6,13 +6,14 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "code/cfg.h"
 #include "code/code.h"
+#include "code/graph.h"
+#include "code/transfers.h"
 
 struct finder {
-	struct cfg cfg;
-	struct cfg_predecessors pred;
-	struct cfg_dominators dom;
+	struct code_graph graph;
+	struct code_predecessors pred;
+	struct code_dominators dom;
 	uint8_t *is_header;
 	uint32_t *mark;	 /* header + 1 of the loop in which a block was last seen */
 	uint32_t *stack; /* each block at most once for a loop */
@@ -20,7 +21,7 @@ struct finder {
 
 static bool is_back_edge(const struct finder *f, uint32_t from, uint32_t to)
 {
-	return to != CFG_NONE && cfg_dominates(&f->dom, to, from);
+	return to != CODE_NONE && code_dominates(&f->dom, to, from);
 }
 
 static void mark_headers(struct finder *f)
@@ -28,10 +29,10 @@ static void mark_headers(struct finder *f)
 	size_t i;
 	int s;
 
-	for (i = 0; i < f->cfg.n_blocks; i++)
+	for (i = 0; i < f->graph.blocks.n; i++)
 		for (s = 0; s < 2; s++)
-			if (is_back_edge(f, (uint32_t)i, f->cfg.blocks[i].successor[s]))
-				f->is_header[f->cfg.blocks[i].successor[s]] = 1;
+			if (is_back_edge(f, (uint32_t)i, f->graph.successors[i][s]))
+				f->is_header[f->graph.successors[i][s]] = 1;
 }
 
 static bool push(struct finder *f, uint32_t header, uint32_t block, size_t *depth)
@@ -78,10 +79,10 @@ static bool is_in_one_piece(const struct finder *f, uint32_t low, uint32_t high)
 {
 	uint32_t i;
 
-	if (f->cfg.blocks[high].successor[0] != low)
+	if (f->graph.successors[high][0] != low)
 		return false;
 	for (i = low; i <= high; i++)
-		if (f->cfg.blocks[i].flow == CFG_BAD)
+		if (f->graph.blocks.items[i].is_bad)
 			return false;
 	return true;
 }
@@ -101,13 +102,13 @@ static int collect_all(struct finder *f, const struct obj_range *function,
 	const size_t first = loops->count;
 	uint32_t header, low, high;
 
-	for (header = 0; header < f->cfg.n_blocks; header++) {
+	for (header = 0; header < f->graph.blocks.n; header++) {
 		if (!f->is_header[header] || !collect(f, header, &low, &high) ||
 		    !is_in_one_piece(f, low, high))
 			continue;
 		if (code_ranges_add(loops, function->section,
-				    function->begin + f->cfg.blocks[low].begin,
-				    function->begin + f->cfg.blocks[high].end))
+				    function->begin + f->graph.blocks.items[low].begin,
+				    function->begin + f->graph.blocks.items[high].end))
 			return -TACT_E_NOMEM;
 	}
 	if (loops->count > first)
@@ -123,42 +124,42 @@ int code_find_loops(const struct obj_file *obj, const struct obj_range *function
 	struct finder f = {0};
 	int status;
 
-	status = cfg_create(&f.cfg, code, function->end - function->begin,
+	status = code_graph_create(&f.graph, code_isa_of(obj), code, function->end - function->begin,
 			    obj->type == OBJ_RELOCATABLE);
 	if (status < 0)
 		return status == -TACT_E_LIMIT ? 0 : status;
 	status = -TACT_E_NOMEM;
-	f.is_header = calloc(f.cfg.n_blocks + 1, sizeof(*f.is_header));
-	f.mark = calloc(f.cfg.n_blocks + 1, sizeof(*f.mark));
-	f.stack = calloc(f.cfg.n_blocks + 1, sizeof(*f.stack));
-	if (!f.is_header || !f.mark || !f.stack || cfg_predecessors_create(&f.pred, &f.cfg) ||
-	    cfg_dominators_create(&f.dom, &f.cfg))
+	f.is_header = calloc(f.graph.blocks.n + 1, sizeof(*f.is_header));
+	f.mark = calloc(f.graph.blocks.n + 1, sizeof(*f.mark));
+	f.stack = calloc(f.graph.blocks.n + 1, sizeof(*f.stack));
+	if (!f.is_header || !f.mark || !f.stack || code_predecessors_create(&f.pred, &f.graph) ||
+	    code_dominators_create(&f.dom, &f.graph))
 		goto out_free;
 	mark_headers(&f);
 	status = collect_all(&f, function, loops);
 out_free:
-	cfg_dominators_destroy(&f.dom);
-	cfg_predecessors_destroy(&f.pred);
+	code_dominators_destroy(&f.dom);
+	code_predecessors_destroy(&f.pred);
 	free(f.stack);
 	free(f.mark);
 	free(f.is_header);
-	cfg_destroy(&f.cfg);
+	code_graph_destroy(&f.graph);
 	return status;
-}
-
-static int stop_inside(void *self, size_t offset, const struct cfg_insn *insn)
-{
-	const size_t *size = self;
-
-	return insn->flow != CFG_NEXT && offset + insn->length < *size;
 }
 
 bool code_is_block(const struct obj_file *obj, const struct obj_range *range)
 {
-	size_t size = range->end - range->begin;
+	const uint8_t *code = obj->sections[range->section].data + range->begin;
+	const size_t size = range->end - range->begin;
+	const struct isa_step *step;
+	struct code_walk walk;
 
-	return !cfg_walk(obj->sections[range->section].data + range->begin, size,
-			 obj->type == OBJ_RELOCATABLE, stop_inside, &size);
+	code_walk_init(&walk, code_isa_of(obj), code, size);
+	while ((step = code_walk_next(&walk)))
+		if (step->flow != TACT_FLOW_NEXT &&
+		    !code_comes_back((enum tact_flow)step->flow) && walk.next < size)
+			return false;
+	return true;
 }
 
 int code_ranges_add(struct code_ranges *ranges, size_t section, size_t begin, size_t end)

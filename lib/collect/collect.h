@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layer 6: basic blocks of programs.  nodes.c makes blocks of what was executed, descent.c of
- * files; both add items, which collection.c hands over.
+ * Layer 6: basic blocks of programs, of what was executed and of files.
  */
 #ifndef TACT_COLLECT_PRIV_H
 #define TACT_COLLECT_PRIV_H
@@ -13,7 +12,7 @@
 #include <tact/collect.h>
 
 #include "base/base.h"
-#include "obj/obj.h"
+#include "code/code.h"
 
 /* A file that code comes from. */
 struct collect_file {
@@ -35,24 +34,18 @@ struct collect_item {
 	uint64_t count;
 };
 
-struct collect_nodes;
-
 struct tact_collect {
 	bool no_branch;
 	struct collect_file *files; /* owned */
 	size_t n_files, files_capacity;
 	struct collect_item *items; /* owned */
 	size_t n_items, items_capacity;
-	struct tact_arena memory;    /* what does not move */
-	struct collect_nodes *nodes; /* owned; NULL: nothing was executed */
+	struct tact_arena memory; /* what does not move */
+	struct code_nodes *nodes; /* owned; NULL: nothing was executed */
 	struct tact_collect_summary summary;
 };
 
-/* ---- collection.c ---- */
-
-int collect_add_item(struct tact_collect *c, const struct collect_item *item);
-
-/* ---- codefiles.c ---- */
+/* codefiles.c */
 
 /* Number of a file, from 0, or -TACT_E_NOMEM. */
 int64_t collect_file_number(struct tact_collect *c, const char *path);
@@ -62,24 +55,5 @@ void collect_file_close(struct collect_file *file);
 /* Section and offset of a place in the file; false if no code of the object is there. */
 bool collect_file_locate(const struct collect_file *file, uint64_t file_offset, uint32_t *section,
 			 uint64_t *offset);
-
-/* ---- nodes.c ---- */
-
-int collect_nodes_create(struct collect_nodes **out);
-void collect_nodes_destroy(struct collect_nodes *nodes); /* NULL is allowed */
-
-/* Straight code that was executed `count` times.  space: file number + 1 with an offset in the
- * file, or 0 with an address.  Returns 0 or -TACT_E_NOMEM; *undecoded counts code that cannot be
- * decoded.
- */
-int collect_nodes_add(struct collect_nodes *nodes, uint32_t space, uint64_t place,
-		      const uint8_t *code, size_t size, uint64_t count, uint64_t *undecoded);
-
-/* Makes items of all that was added. */
-int collect_nodes_finish(struct collect_nodes *nodes, struct tact_collect *c);
-
-/* ---- descent.c ---- */
-
-int collect_descend(struct tact_collect *c, uint32_t file, struct tact_diag *diag);
 
 #endif /* TACT_COLLECT_PRIV_H */

@@ -29,13 +29,13 @@ void tact_collect_destroy(struct tact_collect *c)
 	for (size_t i = 0; i < c->n_files; i++)
 		collect_file_close(&c->files[i]);
 	tact_arena_reset(&c->memory);
-	collect_nodes_destroy(c->nodes);
+	code_nodes_destroy(c->nodes);
 	free(c->files);
 	free(c->items);
 	free(c);
 }
 
-int collect_add_item(struct tact_collect *c, const struct collect_item *item)
+static int add_item(struct tact_collect *c, const struct collect_item *item)
 {
 	if (tact_grow(&c->items, &c->items_capacity, c->n_items + 1, sizeof(*c->items)))
 		return -TACT_E_NOMEM;
@@ -79,8 +79,8 @@ static int add_block(struct tact_collect *c, struct tact_trace *trace,
 		space = (uint32_t)file + 1;
 		place = b->address - module.begin + module.offset;
 	}
-	return collect_nodes_add(c->nodes, space, place, b->code, b->code_size, n,
-				 &c->summary.n_undecoded);
+	return code_nodes_add(c->nodes, space, place, b->code, b->code_size, n,
+			      &c->summary.n_undecoded);
 }
 
 int tact_collect_trace(struct tact_collect *c, struct tact_trace *trace, struct tact_diag *diag)
@@ -89,7 +89,7 @@ int tact_collect_trace(struct tact_collect *c, struct tact_trace *trace, struct 
 	struct tact_trace_event event;
 	int status, added = 0;
 
-	if (!c->nodes && collect_nodes_create(&c->nodes))
+	if (!c->nodes && code_nodes_create(&c->nodes, tact_isa_next(NULL)))
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	while ((status = tact_trace_next(trace, &event, diag)) > 0 && !added) {
 		if (event.kind == TACT_TRACE_COUNTED)
@@ -107,17 +107,78 @@ int tact_collect_trace(struct tact_collect *c, struct tact_trace *trace, struct 
 	return status < 0 ? status : 0;
 }
 
+static int add_run(void *self, const struct code_run *run)
+{
+	struct tact_collect *c = self;
+	const uint32_t transfer = c->no_branch ? run->transfer_size : 0;
+	struct collect_item item = {
+		.code_size = run->code_size - transfer,
+		.n_insns = run->n_insns - (transfer != 0),
+		.count = run->count,
+		.file = run->space,
+		.section = UINT32_MAX,
+		.place = run->place,
+	};
+	uint8_t *code;
+
+	if (!item.code_size)
+		return 0;
+	code = tact_arena_take(&c->memory, item.code_size);
+	if (!code)
+		return -TACT_E_NOMEM;
+	memcpy(code, run->code, item.code_size);
+	item.code = code;
+	if (run->space) {
+		struct collect_file *file = &c->files[run->space - 1];
+
+		if (!file->is_tried)
+			collect_file_open(file, NULL);
+		collect_file_locate(file, run->place, &item.section, &item.place);
+	}
+	return add_item(c, &item);
+}
+
 /* ---- files ---- */
+
+struct file_blocks {
+	struct tact_collect *c;
+	uint32_t file;
+};
+
+static int add_file_block(void *self, size_t section, const struct code_block *block)
+{
+	const struct file_blocks *f = self;
+	const bool is_cut = f->c->no_branch && block->flow != TACT_FLOW_NEXT;
+	const uint32_t end = is_cut ? block->last : block->end;
+	const struct collect_item item = {
+		.code = f->c->files[f->file].obj->sections[section].data + block->begin,
+		.code_size = end - block->begin,
+		.n_insns = block->n_insns - is_cut,
+		.file = f->file + 1,
+		.section = (uint32_t)section,
+		.place = block->begin,
+	};
+
+	return item.code_size ? add_item(f->c, &item) : 0;
+}
 
 int tact_collect_file(struct tact_collect *c, const char *path, struct tact_diag *diag)
 {
 	const int64_t number = collect_file_number(c, path);
+	struct file_blocks blocks = {c, (uint32_t)number};
+	uint64_t n_bad = 0;
 	int status;
 
 	if (number < 0)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	status = collect_file_open(&c->files[number], diag);
-	return status ? status : collect_descend(c, (uint32_t)number, diag);
+	if (status)
+		return status;
+	status = code_recover_blocks(c->files[number].obj, add_file_block, &blocks, &n_bad);
+	c->summary.n_undecoded += n_bad;
+	if (status == -TACT_E_LIMIT)
+		return tact_fail(diag, TACT_E_LIMIT, "a section has 4 GiB of code or more");
+	return status ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : 0;
 }
 
 /* ---- the end ---- */
@@ -167,8 +228,8 @@ int tact_collect_finish(struct tact_collect *c,
 	int status = 0;
 
 	if (c->nodes) {
-		status = collect_nodes_finish(c->nodes, c);
-		collect_nodes_destroy(c->nodes);
+		status = code_nodes_finish(c->nodes, add_run, c);
+		code_nodes_destroy(c->nodes);
 		c->nodes = NULL;
 	}
 	if (status)

@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "code/code.h"
+#include "code/transfers.h"
 #include "input/reader.h"
 
 /* Callers built with an older or a newer header: what is missing is zero, what is more must be. */
@@ -303,7 +304,7 @@ static int raw_next(struct tact_input *in, struct tact_region *region)
 		return 0;
 	region->code = (const uint8_t *)reader->data + reader->begin;
 	region->code_size = reader->end - reader->begin;
-	region->is_loop = input_is_loop(region->code, region->code_size);
+	region->is_loop = code_is_loop(tact_isa_next(NULL), region->code, region->code_size);
 	reader->begin = reader->end;
 	return 1;
 }

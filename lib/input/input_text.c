@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "code/transfers.h"
 #include "input/reader.h"
 
 /* Large enough that system calls do not count, small enough for the second-level cache. */
@@ -66,29 +67,6 @@ int input_read_line(struct input_reader *reader, const char **line, size_t *size
 		if (status < 0 || (status == 0 && reader->begin == reader->end))
 			return status;
 	}
-}
-
-bool input_is_loop(const uint8_t *code, size_t size)
-{
-	int32_t distance;
-
-	/* A displacement that is the length of the code to the byte is no accident: the last
-	 * instruction need not be found by decoding all before it.
-	 */
-	if (size >= 2 && size <= 128 && (int8_t)code[size - 1] == -(int)size) {
-		const uint8_t opcode = code[size - 2];
-
-		if ((opcode >= 0x70 && opcode <= 0x7f) || (opcode >= 0xe0 && opcode <= 0xe3) ||
-		    opcode == 0xeb)
-			return true;
-	}
-	if (size < 5 || size > INT32_MAX)
-		return false;
-	memcpy(&distance, code + size - 4, sizeof(distance));
-	if (distance != -(int32_t)size)
-		return false;
-	return code[size - 5] == 0xe9 ||
-	       (size >= 6 && code[size - 6] == 0x0f && (code[size - 5] & 0xf0) == 0x80);
 }
 
 static bool is_blank(char c)
@@ -219,7 +197,7 @@ static int decode_line(struct tact_input *in, struct cell *cell, struct tact_reg
 		return fail_digit(in, cell, bad, diag);
 	region->code = in->code;
 	region->code_size = (size_t)size;
-	region->is_loop = input_is_loop(in->code, (size_t)size);
+	region->is_loop = code_is_loop(tact_isa_next(NULL), in->code, (size_t)size);
 	return 1;
 }
 

@@ -95,9 +95,6 @@ int input_detect(const char *data, size_t size, bool is_all, enum tact_input_kin
 /* True if there is a line that is neither blank nor a comment. */
 bool input_has_text(const char *data, size_t size);
 
-/* True if the code ends in a branch to its first byte. */
-bool input_is_loop(const uint8_t *code, size_t size);
-
 int input_text_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag);
 
 /* Fills regions from obj, as the options say. */

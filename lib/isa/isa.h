@@ -54,7 +54,9 @@ struct isa_step {
 	uint8_t length; /* of bytes that are no instruction: as many as are to be skipped */
 	uint8_t flow;	/* enum tact_flow */
 	bool is_valid;
-	bool is_direct; /* `target` holds */
+	bool is_direct;	 /* `target` holds */
+	bool is_padding; /* what compilers fill gaps with, between functions and in front of loops
+			  */
 	/* A target that is still to be filled in by the linker, if the code is of an object file.
 	 */
 	bool may_be_relocated;
@@ -122,6 +124,10 @@ struct tact_isa {
 	size_t (*lay_out)(struct isa_layout *layouts, size_t max, const uint8_t *code, size_t size);
 	/* The same for what follows behind each instruction. */
 	size_t (*scan)(struct isa_step *steps, size_t max, const uint8_t *code, size_t size);
+	/* Whether the last bytes can be a direct branch or jump to code[0]: a quick look, so that
+	 * most code need not be walked over.  size is not 0.  NULL: it always can.
+	 */
+	bool (*may_lead_back)(const uint8_t *code, size_t size);
 	/* Of the instruction at code; unknown ones have properties too: see struct isa_properties.
 	 */
 	void (*describe)(struct isa_properties *out, const uint8_t *code, size_t size);
@@ -150,22 +156,6 @@ static inline bool isa_is_general(const struct tact_isa *isa, unsigned reg)
 static inline bool isa_is_vector(const struct tact_isa *isa, unsigned reg)
 {
 	return reg >= isa->registers.first_vector && reg < isa->registers.end_vector;
-}
-
-/* ---- names of before ---- */
-enum isa_flow {
-	ISA_FLOW_NEXT = TACT_FLOW_NEXT,
-	ISA_FLOW_BRANCH = TACT_FLOW_BRANCH,
-	ISA_FLOW_JUMP = TACT_FLOW_JUMP,
-	ISA_FLOW_CALL = TACT_FLOW_CALL,
-	ISA_FLOW_RETURN = TACT_FLOW_RETURN,
-	ISA_FLOW_KERNEL = TACT_FLOW_KERNEL,
-	ISA_FLOW_STOP = TACT_FLOW_STOP
-};
-
-static inline enum isa_flow isa_flow_of(const struct tact_insn *insn)
-{
-	return (enum isa_flow)insn->flow;
 }
 
 /* Target of a direct branch or call, relative to the instruction's first byte.  False if there is

@@ -35,16 +35,16 @@ enum verdict { STREAM_GOOD, STREAM_OUTSIDE, STREAM_IMPOSSIBLE };
 
 long mix_profile_at(struct tact_mix *mix, uint32_t module, uint32_t code, uint32_t block)
 {
-	struct mix_block *b = &mix->modules.items[module].codes[code].blocks[block];
+	uint32_t *number = &mix->modules.items[module].codes[code].profiles[block];
 
-	if (b->profile)
-		return b->profile - 1;
+	if (*number)
+		return *number - 1;
 	if (mix->n_profiles >= MIX_NONE || tact_grow(&mix->profiles, &mix->profiles_capacity,
 						     mix->n_profiles + 1, sizeof(*mix->profiles)))
 		return -TACT_E_NOMEM;
 	mix->profiles[mix->n_profiles++] =
 		(struct mix_profile){.module = module, .code = code, .block = block};
-	b->profile = (uint32_t)mix->n_profiles;
+	*number = (uint32_t)mix->n_profiles;
 	return (long)mix->n_profiles - 1;
 }
 
@@ -170,11 +170,11 @@ static int load_modules(struct tact_mix *mix)
 static bool in_order(const struct mix_code *code, uint32_t first, uint32_t last)
 {
 	for (uint32_t b = first; b < last; b++) {
-		const struct mix_block *x = &code->blocks[b];
+		const struct code_block *x = &code->blocks.items[b];
 
-		if (x->flow == MIX_FLOW_JUMP || x->flow == MIX_FLOW_CALL || x->flow == MIX_FLOW_BAD)
+		if (x->flow != TACT_FLOW_NEXT && x->flow != TACT_FLOW_BRANCH)
 			return false;
-		if (x->end != code->blocks[b + 1].begin)
+		if (x->end != code->blocks.items[b + 1].begin)
 			return false;
 	}
 	return true;
@@ -199,9 +199,9 @@ static enum verdict locate(struct tact_mix *mix, const struct mix_tally_entry *e
 		return STREAM_IMPOSSIBLE;
 	at->begin = (uint32_t)(begin - at->code->file_offset);
 	at->end = (uint32_t)(end - at->code->file_offset);
-	at->first = mix_blockmap_find(at->code, at->begin);
-	at->last = mix_blockmap_find(at->code, at->end);
-	if (at->first == MIX_NONE || at->last == MIX_NONE ||
+	at->first = code_blocks_find(&at->code->blocks, at->begin);
+	at->last = code_blocks_find(&at->code->blocks, at->end);
+	if (at->first == CODE_NONE || at->last == CODE_NONE ||
 	    !in_order(at->code, at->first, at->last))
 		return STREAM_IMPOSSIBLE;
 	return STREAM_GOOD;
@@ -281,7 +281,7 @@ static int add_stream(struct tact_mix *mix, struct mix_balance *flow,
 	weights.completed = weights.lbr * mix_balance_factor(flow, e->key.epoch, begin_of(e));
 	first = at.first;
 	/* What goes on after an interrupt was counted when it began. */
-	if (is_resumed(e) && at.code->blocks[first].begin != at.begin)
+	if (is_resumed(e) && at.code->blocks.items[first].begin != at.begin)
 		first++;
 	for (uint32_t b = first; b <= at.last; b++)
 		if (add_block(mix, &at, b, e->key.thread, &weights, hits))
@@ -310,7 +310,7 @@ static int add_samples(struct tact_mix *mix)
 		struct mix_share share = {0};
 		struct place at = {0};
 		uint64_t offset;
-		uint32_t block = MIX_NONE;
+		uint32_t block = CODE_NONE;
 		long number;
 
 		if (!e->hits)
@@ -318,9 +318,9 @@ static int add_samples(struct tact_mix *mix)
 		at.module = module_at(mix, e->key.epoch, e->key.a, &offset);
 		at.code = at.module ? mix_module_code(at.module, offset) : NULL;
 		if (at.code)
-			block = mix_blockmap_find(at.code,
-						  (uint32_t)(offset - at.code->file_offset));
-		if (block == MIX_NONE) {
+			block = code_blocks_find(&at.code->blocks,
+						 (uint32_t)(offset - at.code->file_offset));
+		if (block == CODE_NONE) {
 			mix->summary.outside_samples += e->hits;
 			if (at.module)
 				at.module->outside += e->hits;
@@ -348,15 +348,16 @@ static struct mix_profile *find_profile(struct tact_mix *mix, uint32_t epoch, ui
 	struct mix_code *code = module ? mix_module_code(module, offset) : NULL;
 	uint32_t block, in_code;
 
-	if (!code || !code->marks)
+	if (!code || !code->profiles)
 		return NULL;
 	in_code = (uint32_t)(offset - code->file_offset);
-	block = mix_blockmap_find(code, in_code);
-	if (block == MIX_NONE || !code->blocks[block].profile)
+	block = code_blocks_find(&code->blocks, in_code);
+	if (block == CODE_NONE || !code->profiles[block])
 		return NULL;
-	if (in_code != (is_target ? code->blocks[block].begin : code->blocks[block].last))
+	if (in_code !=
+	    (is_target ? code->blocks.items[block].begin : code->blocks.items[block].last))
 		return NULL;
-	return &mix->profiles[code->blocks[block].profile - 1];
+	return &mix->profiles[code->profiles[block] - 1];
 }
 
 static void add_branches(struct tact_mix *mix)
@@ -441,7 +442,8 @@ static void scale(struct tact_mix *mix)
 	if (!mix->has_ebs || !mix->ebs_is_absolute)
 		return;
 	for (size_t i = 0; i < mix->n_profiles; i++)
-		instructions += mix->profiles[i].lbr * mix_block_of(mix, &mix->profiles[i])->length;
+		instructions +=
+			mix->profiles[i].lbr * mix_block_of(mix, &mix->profiles[i])->n_insns;
 	if (!(instructions > 0))
 		return;
 	factor = mix->ebs_total / instructions;

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "mix/mix.h"
-#include "code/cfg.h"
 
 /* Code that is decoded from its beginning to its end. */
 struct part {
@@ -26,59 +25,7 @@ struct sweep {
 	size_t n, capacity;
 	struct part *parts;
 	size_t n_parts, parts_capacity;
-	size_t base; /* of the part that is walked */
 };
-
-/* Prefixes do not change what an opcode does to the flow. */
-static size_t skip_prefixes(const uint8_t *p, size_t size)
-{
-	size_t i = 0;
-
-	while (i < size && (p[i] == 0x66 || p[i] == 0x67 || p[i] == 0xf2 || p[i] == 0xf3 ||
-			    p[i] == 0x2e || p[i] == 0x36 || p[i] == 0x3e || p[i] == 0x26 ||
-			    p[i] == 0x64 || p[i] == 0x65 || p[i] == 0xf0 || (p[i] & 0xf0) == 0x40))
-		i++;
-	return i;
-}
-
-/* cfg knows jumps and direct calls; calls through pointers and ways into the kernel are told by
- * their opcodes (Intel SDM, volume 2, appendix A): ff /2, ff /3, syscall, sysenter, int.
- */
-static bool leaves_and_returns(const uint8_t *p, size_t size, const struct cfg_insn *insn)
-{
-	size_t i;
-
-	if (insn->is_call)
-		return true;
-	if (insn->flow != CFG_NEXT || size < 2)
-		return false;
-	i = skip_prefixes(p, size);
-	if (i + 1 >= size)
-		return false;
-	if (p[i] == 0xff)
-		return (p[i + 1] >> 3 & 7) == 2 || (p[i + 1] >> 3 & 7) == 3;
-	if (p[i] == 0x0f)
-		return p[i + 1] == 0x05 || p[i + 1] == 0x34;
-	return p[i] == 0xcd;
-}
-
-static enum mix_flow flow_of(const uint8_t *p, const struct cfg_insn *insn)
-{
-	if (leaves_and_returns(p, insn->length, insn))
-		return MIX_FLOW_CALL;
-	switch (insn->flow) {
-	case CFG_NEXT:
-		return MIX_FLOW_NEXT;
-	case CFG_BRANCH:
-		return MIX_FLOW_BRANCH;
-	case CFG_BAD:
-		return MIX_FLOW_BAD;
-	default:
-		return MIX_FLOW_JUMP;
-	}
-}
-
-/* ---- where decoding starts ---- */
 
 static int add_offset(const struct mix_code *code, uint32_t **list, size_t *n, size_t *capacity,
 		      uint64_t offset)
@@ -212,107 +159,33 @@ static int find_parts(struct sweep *s)
 	return status;
 }
 
-/* ---- marks ---- */
-
-static int mark(void *self, size_t offset, const struct cfg_insn *insn)
+/* All parts are looked at before any is cut: one may lead into another. */
+static int cut_parts(const struct sweep *s, struct code_map *map)
 {
-	struct sweep *s = self;
-	uint8_t *marks = s->code->marks;
-	size_t at = s->base + offset;
-	enum mix_flow flow = flow_of(s->code->data + at, insn);
-
-	marks[at] |= MARK_START;
-	if (flow != MIX_FLOW_NEXT)
-		marks[at + insn->length] |= MARK_LEADER;
-	if (insn->target >= 0 || s->base) {
-		int64_t target = insn->target + (int64_t)s->base;
-
-		if ((insn->flow == CFG_BRANCH || insn->flow == CFG_JUMP || insn->is_call) &&
-		    target >= 0 && target < (int64_t)s->code->size)
-			marks[target] |= MARK_LEADER;
-	}
-	return 0;
-}
-
-/* ---- blocks ---- */
-
-struct cutter {
-	struct sweep *s;
-	struct mix_block block; /* being made */
-	size_t end;		/* of the last instruction */
-	bool is_open;
-};
-
-static int close_block(struct cutter *c, size_t end)
-{
-	struct mix_code *code = c->s->code;
-
-	if (!c->is_open)
-		return 0;
-	c->is_open = false;
-	c->block.end = (uint32_t)end;
-	if (tact_grow(&code->blocks, &code->blocks_capacity, code->n_blocks + 1,
-		      sizeof(*code->blocks)))
-		return -TACT_E_NOMEM;
-	code->blocks[code->n_blocks++] = c->block;
-	return 0;
-}
-
-static int cut(void *self, size_t offset, const struct cfg_insn *insn)
-{
-	struct cutter *c = self;
-	struct mix_code *code = c->s->code;
-	size_t at = c->s->base + offset;
-	int64_t target = insn->target + (int64_t)c->s->base;
-
-	/* A gap: a function that never ran. */
-	if (c->is_open && (code->marks[at] & MARK_LEADER || at != c->end) && close_block(c, c->end))
-		return -TACT_E_NOMEM;
-	c->end = at + insn->length;
-	if (!c->is_open) {
-		c->block = (struct mix_block){.begin = (uint32_t)at, .target = MIX_NONE};
-		c->is_open = true;
-	}
-	c->block.length++;
-	c->block.last = (uint32_t)at;
-	c->block.flow = (uint8_t)flow_of(code->data + at, insn);
-	if ((c->block.flow == MIX_FLOW_BRANCH || c->block.flow == MIX_FLOW_JUMP) &&
-	    insn->flow != CFG_STOP && target >= 0 && target < (int64_t)code->size)
-		c->block.target = (uint32_t)target;
-	return c->block.flow == MIX_FLOW_NEXT ? 0 : close_block(c, at + insn->length);
-}
-
-/* Calls visit for all instructions, part by part. */
-static int walk(struct sweep *s, int (*visit)(void *, size_t, const struct cfg_insn *), void *self)
-{
+	struct mix_code *code = s->code;
 	int status = 0;
 
-	for (size_t i = 0; i < s->n_parts && !status; i++) {
-		s->base = s->parts[i].begin;
-		status = cfg_walk(s->code->data + s->base, s->parts[i].end - s->base, false, visit,
-				  self);
-	}
-	return status;
+	for (size_t i = 0; i < s->n_parts; i++)
+		code_map_sweep(map, s->parts[i].begin, s->parts[i].end);
+	for (size_t i = 0; i < s->n_parts && !status; i++)
+		status = code_map_cut(map, s->parts[i].begin, s->parts[i].end, &code->blocks);
+	if (!status)
+		code->profiles = calloc(code->blocks.n + 1, sizeof(*code->profiles));
+	return status || code->profiles ? status : -TACT_E_NOMEM;
 }
 
 static int build(struct mix_module *module, struct mix_code *code)
 {
 	struct sweep s = {.module = module, .code = code};
-	struct cutter c = {.s = &s};
-	int status;
+	struct code_map map;
+	int status = code_map_create(&map, tact_isa_next(NULL), code->data, code->size);
 
-	code->marks = calloc(code->size + 16, 1);
-	if (!code->marks)
-		return -TACT_E_NOMEM;
-	status = find_parts(&s);
+	map.calls_end = true;
 	if (!status)
-		status = walk(&s, mark, &s);
-	for (size_t i = 0; i < s.n_parts && !status; i++)
-		code->marks[s.parts[i].begin] |= MARK_LEADER;
+		status = find_parts(&s);
 	if (!status)
-		status = walk(&s, cut, &c);
-	if (!status)
-		status = close_block(&c, c.end);
+		status = cut_parts(&s, &map);
+	code_map_destroy(&map);
 	free(s.starts);
 	free(s.syncs);
 	free(s.parts);
@@ -324,24 +197,7 @@ int mix_blockmap_build(struct mix_module *module)
 	int status = 0;
 
 	for (size_t i = 0; i < module->n_codes && !status; i++)
-		if (!module->codes[i].marks)
+		if (!module->codes[i].profiles)
 			status = build(module, &module->codes[i]);
 	return status;
-}
-
-uint32_t mix_blockmap_find(const struct mix_code *code, uint32_t offset)
-{
-	size_t low = 0, high = code->n_blocks;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->blocks[middle].begin <= offset)
-			low = middle;
-		else
-			high = middle;
-	}
-	if (!code->n_blocks || offset < code->blocks[low].begin || offset >= code->blocks[low].end)
-		return MIX_NONE;
-	return (uint32_t)low;
 }

@@ -163,9 +163,9 @@ static int add_span(struct tact_mix *mix, uint32_t number, uint64_t begin, uint6
 		mix->summary.outside_samples += count;
 		return 0;
 	}
-	b = mix_blockmap_find(code, (uint32_t)(begin - code->file_offset));
-	for (;
-	     b != MIX_NONE && b < code->n_blocks && code->blocks[b].begin + code->file_offset < end;
+	b = code_blocks_find(&code->blocks, begin - code->file_offset);
+	for (; b != CODE_NONE && b < code->blocks.n &&
+	       code->blocks.items[b].begin + code->file_offset < end;
 	     b++) {
 		long profile = mix_profile_at(mix, number, (uint32_t)(code - module->codes), b);
 
@@ -247,10 +247,10 @@ double mix_exact_at(const struct tact_mix *exact, const struct mix_module *modul
 
 		if (c->file_offset != code->file_offset)
 			continue;
-		b = mix_blockmap_find(c, offset);
-		if (b == MIX_NONE || !c->blocks[b].profile)
+		b = code_blocks_find(&c->blocks, offset);
+		if (b == CODE_NONE || !c->profiles[b])
 			return 0;
-		return exact->profiles[c->blocks[b].profile - 1].exact;
+		return exact->profiles[c->profiles[b] - 1].exact;
 	}
 	return -1;
 }

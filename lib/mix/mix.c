@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "code/transfers.h"
 #include "mix/mix.h"
 
 static const char *const method_names[TACT_N_MIX_METHODS] = {"hybrid", "ebs", "lbr", "exact"};
@@ -53,11 +54,11 @@ void mix_features(const struct tact_mix *mix, const struct mix_profile *p,
 		  double features[MIX_N_FEATURES])
 {
 	const struct mix_code *code = &mix->modules.items[p->module].codes[p->code];
-	const struct mix_block *b = &code->blocks[p->block];
+	const struct code_block *b = &code->blocks.items[p->block];
 	struct isa_properties q;
 
 	memset(features, 0, MIX_N_FEATURES * sizeof(*features));
-	features[MIX_FEATURE_LENGTH] = b->length;
+	features[MIX_FEATURE_LENGTH] = b->n_insns;
 	features[MIX_FEATURE_BIAS] =
 		p->branches ? (double)p->oldest * mix->stack_depth / (double)p->branches : 0;
 	features[MIX_FEATURE_EBS_SAMPLES] = (double)p->ebs_hits;
@@ -128,7 +129,7 @@ static void estimate_block(struct tact_mix *mix, struct mix_profile *p)
 		p->executions = p->exact;
 		break;
 	case TACT_MIX_EBS:
-		p->executions = p->ebs / mix_block_of(mix, p)->length;
+		p->executions = p->ebs / mix_block_of(mix, p)->n_insns;
 		break;
 	default:
 		p->executions = mix->is_plain ? p->lbr : p->completed;
@@ -145,7 +146,7 @@ static void match_total(struct tact_mix *mix)
 
 	for (size_t i = 0; i < mix->n_profiles; i++) {
 		const struct mix_profile *p = &mix->profiles[i];
-		double n = p->executions * mix_block_of(mix, p)->length;
+		double n = p->executions * mix_block_of(mix, p)->n_insns;
 
 		all += p->ebs;
 		*(p->method == TACT_MIX_EBS ? &by_ebs : &by_lbr) += n;
@@ -177,7 +178,7 @@ int mix_estimate(struct tact_mix *mix, const struct tact_mix_rule *rule,
 		match_total(mix);
 	for (size_t i = 0; i < mix->n_profiles; i++) {
 		const struct mix_profile *p = &mix->profiles[i];
-		double n = p->executions * mix_block_of(mix, p)->length;
+		double n = p->executions * mix_block_of(mix, p)->n_insns;
 
 		s->blocks += p->executions > 0;
 		s->blocks_by_lbr += p->method == TACT_MIX_LBR;
@@ -298,7 +299,7 @@ int tact_mix_get_block(const struct tact_mix *mix, size_t i, struct tact_mix_blo
 	const struct mix_profile *p;
 	const struct mix_module *module;
 	const struct mix_code *code;
-	const struct mix_block *b;
+	const struct code_block *b;
 	bool goes_on;
 
 	if (i >= mix->n_profiles)
@@ -306,8 +307,8 @@ int tact_mix_get_block(const struct tact_mix *mix, size_t i, struct tact_mix_blo
 	p = &mix->profiles[i];
 	module = &mix->modules.items[p->module];
 	code = &module->codes[p->code];
-	b = &code->blocks[p->block];
-	goes_on = b->flow != MIX_FLOW_JUMP && b->flow != MIX_FLOW_BAD;
+	b = &code->blocks.items[p->block];
+	goes_on = code_goes_on((enum tact_flow)b->flow);
 	*out = (struct tact_mix_block){
 		.size = sizeof(*out),
 		.module = module->path,
@@ -315,10 +316,10 @@ int tact_mix_get_block(const struct tact_mix *mix, size_t i, struct tact_mix_blo
 		.address = code->address + b->begin,
 		.code = code->data + b->begin,
 		.code_size = b->end - b->begin,
-		.length = b->length,
+		.length = b->n_insns,
 		.executions = p->executions,
 		.error = p->error,
-		.ebs = mix->has_ebs ? p->ebs / b->length : -1,
+		.ebs = mix->has_ebs ? p->ebs / b->n_insns : -1,
 		.lbr = mix->has_lbr ? p->lbr : -1,
 		.ebs_samples = p->ebs_hits,
 		.lbr_streams = p->lbr_hits,
@@ -327,7 +328,7 @@ int tact_mix_get_block(const struct tact_mix *mix, size_t i, struct tact_mix_blo
 		.is_biased = p->is_biased,
 		.is_loop = b->target == b->begin,
 		.next = goes_on ? code->address + b->end : 0,
-		.target = b->target != MIX_NONE ? code->address + b->target : 0,
+		.target = b->target != CODE_NONE ? code->address + b->target : 0,
 	};
 	return 0;
 }

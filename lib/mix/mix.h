@@ -28,8 +28,7 @@
 #include <tact/mix.h>
 
 #include "base/base.h"
-#include "isa/isa.h"
-#include "obj/obj.h"
+#include "code/code.h"
 #include "pmu/perfdata.h"
 
 #define MIX_NONE UINT32_MAX
@@ -120,23 +119,6 @@ static inline bool mix_is_kernel(uint64_t address)
 
 /* ---- code ---- */
 
-struct mix_block {
-	uint32_t begin, end; /* offsets in the section */
-	uint32_t length;     /* instructions */
-	uint32_t last;	     /* offset of the last one */
-	uint32_t target;     /* of a direct jump or branch in the section; MIX_NONE: none */
-	uint8_t flow;	     /* enum mix_flow of the last instruction */
-	uint32_t profile;    /* number of its counters plus one; 0: it has none */
-};
-
-enum mix_flow {
-	MIX_FLOW_NEXT,	 /* goes on */
-	MIX_FLOW_BRANCH, /* may */
-	MIX_FLOW_CALL,	 /* goes away and comes back; system calls too */
-	MIX_FLOW_JUMP,	 /* goes away */
-	MIX_FLOW_BAD	 /* no instruction */
-};
-
 /* A section of a module with its blocks. */
 struct mix_code {
 	const uint8_t *data;
@@ -144,12 +126,10 @@ struct mix_code {
 	uint64_t file_offset; /* of data[0], as recorded maps count; for the kernel: the address */
 	uint64_t address;
 	size_t section; /* of obj */
-	uint8_t *marks; /* MARK_* a byte */
-	struct mix_block *blocks;
-	size_t n_blocks, blocks_capacity;
+	struct code_blocks blocks;
+	uint32_t *profiles; /* owned; of blocks: number of the counters plus one, 0: it has none;
+			     * NULL until there are blocks */
 };
-
-enum { MARK_START = 1, MARK_LEADER = 2 };
 
 struct mix_module {
 	char *path; /* as recorded */
@@ -199,8 +179,6 @@ unsigned mix_build_id(const uint8_t *image, size_t size, uint8_t id[PMU_MAX_BUIL
 
 /* Cuts all code of a module into blocks; 0 or -TACT_E_NOMEM. */
 int mix_blockmap_build(struct mix_module *module);
-/* Number of the block that holds an offset; MIX_NONE: none. */
-uint32_t mix_blockmap_find(const struct mix_code *code, uint32_t offset);
 
 /* The kernel's live text. */
 struct mix_kernel *mix_kernel_create(void); /* NULL: it cannot be read */
@@ -267,10 +245,10 @@ int mix_read_counts(struct tact_mix *mix, const char *path, struct tact_diag *di
 double mix_exact_at(const struct tact_mix *exact, const struct mix_module *module,
 		    const struct mix_code *code, uint32_t offset);
 
-static inline const struct mix_block *mix_block_of(const struct tact_mix *mix,
-						   const struct mix_profile *p)
+static inline const struct code_block *mix_block_of(const struct tact_mix *mix,
+						    const struct mix_profile *p)
 {
-	return &mix->modules.items[p->module].codes[p->code].blocks[p->block];
+	return &mix->modules.items[p->module].codes[p->code].blocks.items[p->block];
 }
 
 /* ---- rules ---- */

@@ -46,8 +46,8 @@ void mix_modules_fini(struct mix_modules *m)
 		struct mix_module *module = &m->items[i];
 
 		for (size_t c = 0; c < module->n_codes; c++) {
-			free(module->codes[c].marks);
-			free(module->codes[c].blocks);
+			free(module->codes[c].profiles);
+			free(module->codes[c].blocks.items);
 		}
 		free(module->codes);
 		free(module->leaders);

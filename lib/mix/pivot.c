@@ -201,7 +201,7 @@ static const char *value_of(const struct item *x, enum tact_mix_key key, char *t
 	case TACT_MIX_BY_BLOCK:
 		snprintf(text, size, "%s+0x%llx", base_name(x->module->path),
 			 (unsigned long long)(x->code->address +
-					      x->code->blocks[x->profile->block].begin));
+					      x->code->blocks.items[x->profile->block].begin));
 		return text;
 	case TACT_MIX_BY_LINE:
 		line_name(x, text, size);
@@ -317,7 +317,7 @@ static int add_item(struct filler *f, const struct item *x, double n)
 
 static int add_block(struct filler *f, struct item *x, double n)
 {
-	const struct mix_block *b = &x->code->blocks[x->profile->block];
+	const struct code_block *b = &x->code->blocks.items[x->profile->block];
 	int status = 0;
 
 	if (!(n > 0))

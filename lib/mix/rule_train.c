@@ -45,8 +45,8 @@ void tact_mix_trainer_destroy(struct tact_mix_trainer *t)
 static int add_example(struct tact_mix_trainer *t, const struct tact_mix *mix,
 		       const struct mix_profile *p, double exact, double total)
 {
-	const struct mix_block *b = mix_block_of(mix, p);
-	double ebs = fabs(p->ebs / b->length - exact), lbr = fabs(p->completed - exact);
+	const struct code_block *b = mix_block_of(mix, p);
+	double ebs = fabs(p->ebs / b->n_insns - exact), lbr = fabs(p->completed - exact);
 	struct example *e;
 
 	if (ebs == lbr || !(total > 0))
@@ -56,7 +56,7 @@ static int add_example(struct tact_mix_trainer *t, const struct tact_mix *mix,
 	e = &t->examples[t->n++];
 	mix_features(mix, p, e->feature);
 	e->is_lbr = lbr < ebs;
-	e->weight = fabs(ebs - lbr) * b->length / total;
+	e->weight = fabs(ebs - lbr) * b->n_insns / total;
 	return 1;
 }
 
@@ -75,7 +75,8 @@ long tact_mix_trainer_add(struct tact_mix_trainer *t, const struct tact_mix *sam
 		const struct mix_profile *p = &sampled->profiles[i];
 		const struct mix_module *module = &sampled->modules.items[p->module];
 		const struct mix_code *code = &module->codes[p->code];
-		double count = mix_exact_at(exact, module, code, code->blocks[p->block].begin);
+		double count =
+			mix_exact_at(exact, module, code, code->blocks.items[p->block].begin);
 		int status;
 
 		if (count < 0)

@@ -222,30 +222,27 @@ static bool indirect(struct predictor *p, uint64_t address, uint64_t target)
 	return guess == target;
 }
 
-bool predictor_branch(struct predictor *p, enum branch_kind kind, uint64_t address, uint64_t next,
-		      uint64_t target)
+bool predictor_branch(struct predictor *p, enum tact_flow flow, bool is_direct, uint64_t address,
+		      uint64_t next, uint64_t target)
 {
 	bool known = true;
 
-	switch (kind) {
-	case BRANCH_NONE:
+	switch (flow) {
+	case TACT_FLOW_NEXT:
+	case TACT_FLOW_STOP:
 		return true;
-	case BRANCH_DIRECT:
-		break;
-	case BRANCH_CONDITIONAL:
+	case TACT_FLOW_BRANCH:
 		known = conditional(p, address, target != next);
 		break;
-	case BRANCH_INDIRECT:
-		known = indirect(p, address, target);
+	case TACT_FLOW_JUMP:
+	case TACT_FLOW_KERNEL:
+		known = is_direct || indirect(p, address, target);
 		break;
-	case BRANCH_INDIRECT_CALL:
-		known = indirect(p, address, target);
+	case TACT_FLOW_CALL:
+		known = is_direct || indirect(p, address, target);
 		p->returns[p->top++ % PREDICTOR_RETURNS] = next;
 		break;
-	case BRANCH_CALL:
-		p->returns[p->top++ % PREDICTOR_RETURNS] = next;
-		break;
-	case BRANCH_RETURN:
+	case TACT_FLOW_RETURN:
 		known = p->returns[--p->top % PREDICTOR_RETURNS] == target;
 		break;
 	}

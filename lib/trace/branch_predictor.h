@@ -8,15 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum branch_kind {
-	BRANCH_NONE,   /* goes on */
-	BRANCH_DIRECT, /* jump */
-	BRANCH_CONDITIONAL,
-	BRANCH_CALL,
-	BRANCH_INDIRECT,
-	BRANCH_INDIRECT_CALL,
-	BRANCH_RETURN
-};
+#include <tact/insn.h>
 
 enum {
 	PREDICTOR_BASE_BITS = 15, /* directions by address alone: 2^15 */
@@ -63,10 +55,10 @@ struct predictor {
 	uint64_t branches, mistakes;
 };
 
-/* A branch at this address, with `next` behind it, went to `target`.  Returns whether the predictor
- * would have known.
+/* An instruction at this address, with `next` behind it, went to `target`; is_direct: its bytes say
+ * where it can go.  Returns whether the predictor would have known.
  */
-bool predictor_branch(struct predictor *p, enum branch_kind kind, uint64_t address, uint64_t next,
-		      uint64_t target);
+bool predictor_branch(struct predictor *p, enum tact_flow flow, bool is_direct, uint64_t address,
+		      uint64_t next, uint64_t target);
 
 #endif /* TRACE_BRANCH_PREDICTOR_H */

@@ -136,24 +136,6 @@ static int find_thread(struct tact_cycles *c, uint32_t id, struct engine_thread 
 
 /* ---- blocks ---- */
 
-static enum branch_kind branch_of(const struct tact_insn *insn)
-{
-	bool direct = false;
-
-	for (unsigned k = 0; k < insn->n_operands; k++)
-		direct |= insn->operand[k].kind == TACT_OPERAND_IMM &&
-			  insn->operand[k].explicit_operand;
-	if (!(insn->attributes & TACT_INSN_BRANCH))
-		return BRANCH_NONE;
-	if (insn->attributes & TACT_INSN_COND_BRANCH)
-		return BRANCH_CONDITIONAL;
-	if (insn->attributes & TACT_INSN_RET)
-		return BRANCH_RETURN;
-	if (insn->attributes & TACT_INSN_CALL)
-		return direct ? BRANCH_CALL : BRANCH_INDIRECT_CALL;
-	return direct ? BRANCH_DIRECT : BRANCH_INDIRECT;
-}
-
 static int load_block(struct tact_cycles *c, const struct tact_trace_block *b, enum tact_mode mode)
 {
 	const struct tact_block_options opt = {
@@ -188,6 +170,7 @@ int engine_look_at(struct tact_cycles *c, struct engine_code *code)
 	const struct tact_trace_block *b = code->block;
 	int status = block_look_at(c->block, b->code, b->code_size);
 	struct tact_insn last;
+	int64_t target;
 	size_t n;
 
 	c->loaded = NULL;
@@ -199,8 +182,10 @@ int engine_look_at(struct tact_cycles *c, struct engine_code *code)
 		return 0; /* bytes that are no instructions to us */
 	n = tact_block_length(c->block);
 	code->unknown = (uint32_t)(n - c->block->n_known);
-	if (!tact_block_insn(c->block, n - 1, &last))
-		code->branch = branch_of(&last);
+	if (!tact_block_insn(c->block, n - 1, &last)) {
+		code->flow = last.flow;
+		code->is_direct = isa_flow_target(&last, &target);
+	}
 	code->is_known = n == b->n_insns;
 	return 0;
 }

@@ -63,28 +63,14 @@ const uint8_t *trace_find_widths(struct trace_events *e, struct trace_entry *ent
 	return entry->widths;
 }
 
-/* Jumps, calls and returns as compilers write them (Intel SDM, volume 2, appendix A), which most
- * blocks end in.
- */
-static bool is_plain_branch(const uint8_t *code, size_t size)
-{
-	const size_t i =
-		code[0] == 0xf2 || code[0] == 0xf3 || code[0] == 0x3e; /* bnd, rep, notrack */
-	const uint8_t c = i < size ? code[i] : 0, next = i + 1 < size ? code[i + 1] : 0;
-
-	return (c >= 0x70 && c <= 0x7f) || c == 0xe8 || c == 0xe9 || c == 0xeb || c == 0xc3 ||
-	       (c == 0x0f && next >= 0x80 && next <= 0x8f) ||
-	       (c == 0xff && (next >> 3 & 7) >= 2 && (next >> 3 & 7) <= 5);
-}
-
+/* QEMU ended it where no branch is, or behind what only QEMU knows. */
 static bool is_open(const struct tact_trace_block *b)
 {
-	struct tact_insn insn;
+	struct isa_step step;
 
-	if (is_plain_branch(b->code + b->last_offset, b->code_size - b->last_offset))
-		return false;
-	return tact_decode(&insn, b->code + b->last_offset, b->code_size - b->last_offset) <= 0 ||
-	       isa_flow_of(&insn) == ISA_FLOW_NEXT;
+	tact_isa_next(NULL)->scan(&step, 1, b->code + b->last_offset,
+				  b->code_size - b->last_offset);
+	return !step.is_valid || step.flow == TACT_FLOW_NEXT;
 }
 
 static int grow_table(struct trace_events *e)

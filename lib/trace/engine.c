@@ -244,8 +244,8 @@ static bool is_mispredicted(struct engine_thread *t, uint64_t address)
 	if (!t->predictor || !t->n_executed)
 		return false;
 	before = &t->owner->codes[t->last];
-	return !predictor_branch(t->predictor, before->branch, before->branch_address, before->end,
-				 address);
+	return !predictor_branch(t->predictor, (enum tact_flow)before->flow, before->is_direct,
+				 before->branch_address, before->end, address);
 }
 
 /* Takes the accesses through the caches: cycles that each load takes longer are left in

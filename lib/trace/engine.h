@@ -27,7 +27,8 @@ struct engine_code {
 	bool is_added;			      /* the pipelines have it */
 	uint32_t number;		      /* there */
 	uint32_t unknown;		      /* instructions without data */
-	enum branch_kind branch;	      /* that it ends with */
+	uint8_t flow;			      /* enum tact_flow of its last instruction */
+	bool is_direct;			      /* the instruction says where that goes */
 	uint64_t branch_address, end;
 	uint64_t executions;
 	double cycles;

@@ -9,7 +9,7 @@
 
 #include <tact/input.h>
 
-#include "isa/isa.h"
+#include "code/transfers.h"
 #include "trace/trace.h"
 
 enum {
@@ -102,29 +102,30 @@ static int add_module(struct trace_listing *l, const char *path, const struct ta
 	return status ? status : add_bytes(&l->head, name, (size_t)n);
 }
 
-/* Blocks end behind branches. */
+/* Blocks end behind transfers. */
 static int add_region(struct trace_listing *l, const char *path, const struct tact_region *r,
 		      uint64_t address, struct tact_diag *diag)
 {
-	size_t at = 0, begin = 0;
+	const struct isa_step *step;
+	struct code_walk walk;
+	size_t begin = 0;
 	unsigned n_insns = 0;
 	int status = add_module(l, path, r, address);
 
-	while (at < r->code_size && !status) {
-		struct tact_insn insn;
-		const int n = tact_decode(&insn, r->code + at, r->code_size - at);
-		const size_t last = at - begin;
+	code_walk_init(&walk, tact_isa_next(NULL), r->code, r->code_size);
+	while (!status && (step = code_walk_next(&walk))) {
+		const size_t end = walk.next;
 
-		if (n <= 0)
-			return tact_fail_at(diag, TACT_E_DECODE, r->line, at,
-					    "byte %zu of the code is no instruction", at);
-		at += (size_t)n;
+		if (!step->is_valid)
+			return tact_fail_at(diag, TACT_E_DECODE, r->line, walk.at,
+					    "byte %zu of the code is no instruction", walk.at);
 		n_insns++;
-		if (at < r->code_size && n_insns < MAX_INSNS &&
-		    at - begin < WIRE_MAX_BLOCK_BYTES - 16 && isa_flow_of(&insn) == ISA_FLOW_NEXT)
+		if (end < r->code_size && n_insns < MAX_INSNS &&
+		    end - begin < WIRE_MAX_BLOCK_BYTES - 16 && step->flow == TACT_FLOW_NEXT)
 			continue;
-		status = add_block(l, r->code + begin, at - begin, n_insns, last, address + begin);
-		begin = at;
+		status = add_block(l, r->code + begin, end - begin, n_insns, walk.at - begin,
+				   address + begin);
+		begin = end;
 		n_insns = 0;
 	}
 	return status ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : 0;

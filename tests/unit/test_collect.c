@@ -50,7 +50,7 @@ static struct tact_collect *begin(bool no_branch)
 	struct tact_collect *c;
 
 	assert_int_equal(tact_collect_create(&c, &opt), 0);
-	assert_int_equal(collect_nodes_create(&c->nodes), 0);
+	assert_int_equal(code_nodes_create(&c->nodes, tact_isa_next(NULL)), 0);
 	return c;
 }
 
@@ -61,9 +61,9 @@ static void add(struct tact_collect *c, uint64_t place, const char *hex, uint64_
 	long n = tact_hex_decode(code, hex, strlen(hex), &bad);
 
 	assert_true(n > 0);
-	assert_int_equal(collect_nodes_add(c->nodes, 0, place, code, (size_t)n, count,
-					   &c->summary.n_undecoded),
-			 0);
+	assert_int_equal(
+		code_nodes_add(c->nodes, 0, place, code, (size_t)n, count, &c->summary.n_undecoded),
+		0);
 }
 
 static void expect(struct tact_collect *c, const struct expected *blocks, size_t n)

@@ -80,7 +80,7 @@ static void predictor_learns(void **state)
 	(void)state;
 	memset(&p, 0, sizeof(p));
 	for (unsigned i = 0; i < 1000; i++) /* a loop of five iterations */
-		wrong += !predictor_branch(&p, BRANCH_CONDITIONAL, 0x400100, 0x400106,
+		wrong += !predictor_branch(&p, TACT_FLOW_BRANCH, true, 0x400100, 0x400106,
 					   i % 5 == 4 ? 0x400106 : 0x400000);
 	assert_true(wrong < 100);
 	/* a long pattern that comes again, one half of it taken */
@@ -89,7 +89,7 @@ static void predictor_learns(void **state)
 	for (unsigned i = 0; i < 100000; i++) {
 		unsigned x = i % 1000 * 2654435761u >> 16 & 1;
 
-		wrong += !predictor_branch(&p, BRANCH_CONDITIONAL, 0x400100, 0x400106,
+		wrong += !predictor_branch(&p, TACT_FLOW_BRANCH, true, 0x400100, 0x400106,
 					   x ? 0x400106 : 0x400000);
 	}
 	assert_true(wrong < 5000);
@@ -98,7 +98,7 @@ static void predictor_learns(void **state)
 	wrong = 0;
 	for (unsigned i = 0, x = 1; i < 100000; i++) {
 		x = x * 1103515245 + 12345;
-		wrong += !predictor_branch(&p, BRANCH_CONDITIONAL, 0x400100, 0x400106,
+		wrong += !predictor_branch(&p, TACT_FLOW_BRANCH, true, 0x400100, 0x400106,
 					   x >> 30 & 1 ? 0x400106 : 0x400000);
 	}
 	assert_true(wrong > 45000 && wrong < 55000);
@@ -106,17 +106,17 @@ static void predictor_learns(void **state)
 	memset(&p, 0, sizeof(p));
 	wrong = 0;
 	for (unsigned i = 0; i < 10000; i++)
-		wrong += !predictor_branch(&p, BRANCH_INDIRECT, 0x400100, 0x400106,
+		wrong += !predictor_branch(&p, TACT_FLOW_JUMP, false, 0x400100, 0x400106,
 					   0x500000 + (i % 12 * 7 % 5) * 0x140);
 	assert_true(wrong < 500);
 	memset(&p, 0, sizeof(p));
 	for (unsigned i = 0; i < 1000; i++)
-		predictor_branch(&p, BRANCH_CONDITIONAL, 0x400100, 0x400106, 0x400106);
-	assert_true(predictor_branch(&p, BRANCH_CALL, 0x400200, 0x400205, 0x500000));
-	assert_true(predictor_branch(&p, BRANCH_CALL, 0x500010, 0x500015, 0x600000));
-	assert_true(predictor_branch(&p, BRANCH_RETURN, 0x600020, 0x600021, 0x500015));
-	assert_true(predictor_branch(&p, BRANCH_RETURN, 0x500020, 0x500021, 0x400205));
-	assert_false(predictor_branch(&p, BRANCH_RETURN, 0x500020, 0x500021, 0x123));
+		predictor_branch(&p, TACT_FLOW_BRANCH, true, 0x400100, 0x400106, 0x400106);
+	assert_true(predictor_branch(&p, TACT_FLOW_CALL, true, 0x400200, 0x400205, 0x500000));
+	assert_true(predictor_branch(&p, TACT_FLOW_CALL, true, 0x500010, 0x500015, 0x600000));
+	assert_true(predictor_branch(&p, TACT_FLOW_RETURN, false, 0x600020, 0x600021, 0x500015));
+	assert_true(predictor_branch(&p, TACT_FLOW_RETURN, false, 0x500020, 0x500021, 0x400205));
+	assert_false(predictor_branch(&p, TACT_FLOW_RETURN, false, 0x500020, 0x500021, 0x123));
 	assert_int_equal(p.branches, 1005);
 }
 

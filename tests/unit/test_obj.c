@@ -13,7 +13,6 @@
 
 #include <tact/input.h>
 
-#include "code/cfg.h"
 #include "code/code.h"
 #include "isa/assemble.h"
 #include "obj/obj.h"
@@ -495,63 +494,6 @@ static void test_unwind(void **state)
 	check_starts(&file, none, 1);
 }
 
-/* Dominators against the definition: a dominates b if b is not reached without a. */
-static void mark_reached(const struct cfg *cfg, uint32_t block, uint32_t without, uint8_t *reached)
-{
-	int s;
-
-	if (block == CFG_NONE || block == without || reached[block])
-		return;
-	reached[block] = 1;
-	for (s = 0; s < 2; s++)
-		mark_reached(cfg, cfg->blocks[block].successor[s], without, reached);
-}
-
-static void check_dominators(const struct cfg *cfg)
-{
-	struct cfg_dominators dom;
-	uint8_t from_entry[64] = {0};
-	uint32_t a, b;
-
-	assert_int_equal(cfg_dominators_create(&dom, cfg), 0);
-	mark_reached(cfg, 0, CFG_NONE, from_entry);
-	for (a = 0; a < cfg->n_blocks; a++) {
-		uint8_t reached[64] = {0};
-
-		mark_reached(cfg, 0, a, reached);
-		for (b = 0; b < cfg->n_blocks; b++)
-			if (from_entry[b] && from_entry[a])
-				assert_int_equal(cfg_dominates(&dom, a, b), !reached[b]);
-	}
-	cfg_dominators_destroy(&dom);
-}
-
-static void test_dominators(void **state)
-{
-	uint32_t random = 12345;
-	int round, i, s;
-
-	(void)state;
-	for (round = 0; round < 3000; round++) {
-		struct cfg_block blocks[40];
-		struct cfg cfg = {.blocks = blocks, .n_blocks = 1 + (size_t)round % 40};
-
-		for (i = 0; i < (int)cfg.n_blocks; i++) {
-			blocks[i] = (struct cfg_block){0};
-			for (s = 0; s < 2; s++) {
-				random = random * 1664525 + 1013904223;
-				blocks[i].successor[s] = (random >> 8) % (cfg.n_blocks + 3);
-				if (blocks[i].successor[s] >= cfg.n_blocks)
-					blocks[i].successor[s] = CFG_NONE;
-			}
-		}
-		/* Extra roots lead into the graph as well: only a single-rooted one compares. */
-		for (i = 1; i < (int)cfg.n_blocks; i++)
-			blocks[i - 1].successor[1] = (uint32_t)i;
-		check_dominators(&cfg);
-	}
-}
-
 /* Compilation costs a second: once for all tests. */
 static int compile(void **state)
 {
@@ -596,7 +538,7 @@ int main(void)
 		cmocka_unit_test(test_markers), cmocka_unit_test(test_c_object),
 		cmocka_unit_test(test_cut),	cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_headers), cmocka_unit_test(test_segments),
-		cmocka_unit_test(test_unwind),	cmocka_unit_test(test_dominators),
+		cmocka_unit_test(test_unwind),
 	};
 
 	return cmocka_run_group_tests(tests, compile, clean);

@@ -428,7 +428,7 @@ int x86_decode(struct tact_insn *insn, const uint8_t *code, size_t size)
 	insn->attributes |= name_attributes(insn);
 	fill_flags(insn, &zi);
 	fill_value_effect(insn, &zi);
-	insn->flow = (uint8_t)x86_flow_of(insn);
+	insn->flow = (uint8_t)x86_flow_of(&zi);
 	return insn->length;
 }
 

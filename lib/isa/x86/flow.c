@@ -5,45 +5,10 @@
  */
 #include "isa/x86/x86.h"
 
-enum tact_flow x86_flow_of(const struct tact_insn *insn)
-{
-	if (insn->attributes & TACT_INSN_RET)
-		return TACT_FLOW_RETURN;
-	if (insn->attributes & TACT_INSN_CALL)
-		return TACT_FLOW_CALL;
-	if (insn->attributes & TACT_INSN_COND_BRANCH)
-		return TACT_FLOW_BRANCH;
-	switch (insn->mnemonic) {
-	case ZYDIS_MNEMONIC_SYSCALL:
-	case ZYDIS_MNEMONIC_SYSENTER:
-	case ZYDIS_MNEMONIC_INT:
-		return TACT_FLOW_KERNEL;
-	case ZYDIS_MNEMONIC_UD0:
-	case ZYDIS_MNEMONIC_UD1:
-	case ZYDIS_MNEMONIC_UD2:
-	case ZYDIS_MNEMONIC_HLT:
-	case ZYDIS_MNEMONIC_INT3:
-	case ZYDIS_MNEMONIC_IRET:
-	case ZYDIS_MNEMONIC_IRETD:
-	case ZYDIS_MNEMONIC_IRETQ:
-	case ZYDIS_MNEMONIC_SYSRET:
-	case ZYDIS_MNEMONIC_SYSEXIT:
-		return TACT_FLOW_STOP;
-	case ZYDIS_MNEMONIC_LOOP:
-	case ZYDIS_MNEMONIC_LOOPE:
-	case ZYDIS_MNEMONIC_LOOPNE:
-	case ZYDIS_MNEMONIC_JCXZ:
-	case ZYDIS_MNEMONIC_JECXZ:
-	case ZYDIS_MNEMONIC_JRCXZ:
-	case ZYDIS_MNEMONIC_XBEGIN:
-		return TACT_FLOW_BRANCH;
-	default:
-		return insn->attributes & TACT_INSN_BRANCH ? TACT_FLOW_JUMP : TACT_FLOW_NEXT;
-	}
-}
+#include <string.h>
 
-/* The minimal mode of Zydis gives length, prefixes and raw parts only; so opcodes are told apart
- * here, by the opcode maps of the Intel SDM, volume 2, appendix A.
+/* By the opcode maps of the Intel SDM, volume 2, appendix A: the minimal mode of Zydis, which is
+ * enough for a walk over code, gives length, prefixes and raw parts only.
  */
 static enum tact_flow flow_of_one_byte(const ZydisDecodedInstruction *zi)
 {
@@ -69,11 +34,12 @@ static enum tact_flow flow_of_one_byte(const ZydisDecodedInstruction *zi)
 	case 0xc3:
 	case 0xca:
 	case 0xcb:
+	case 0xcf:
 		return TACT_FLOW_RETURN;
 	case 0xcd:
 		return TACT_FLOW_KERNEL;
-	case 0xcc: /* int3, iret, hlt */
-	case 0xcf:
+	case 0xcc: /* int3, int1, hlt */
+	case 0xf1:
 	case 0xf4:
 		return TACT_FLOW_STOP;
 	default:
@@ -98,15 +64,27 @@ static enum tact_flow flow_of_two_bytes(const ZydisDecodedInstruction *zi)
 	}
 }
 
+enum tact_flow x86_flow_of(const ZydisDecodedInstruction *zi)
+{
+	if (zi->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY) /* jkzd, jknzd: Knights Corner */
+		return zi->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX &&
+				       zi->opcode_map == ZYDIS_OPCODE_MAP_0F &&
+				       (zi->opcode & 0xfe) == 0x84
+			       ? TACT_FLOW_BRANCH
+			       : TACT_FLOW_NEXT;
+	if (zi->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
+		return flow_of_one_byte(zi);
+	return zi->opcode_map == ZYDIS_OPCODE_MAP_0F ? flow_of_two_bytes(zi) : TACT_FLOW_NEXT;
+}
+
 static void fill_step(struct isa_step *step, const ZydisDecodedInstruction *zi)
 {
-	*step = (struct isa_step){.length = zi->length, .is_valid = true};
-	if (zi->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
-		return;
-	if (zi->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
-		step->flow = (uint8_t)flow_of_one_byte(zi);
-	else if (zi->opcode_map == ZYDIS_OPCODE_MAP_0F)
-		step->flow = (uint8_t)flow_of_two_bytes(zi);
+	*step = (struct isa_step){.length = zi->length,
+				  .flow = (uint8_t)x86_flow_of(zi),
+				  .is_valid = true,
+				  .is_padding =
+					  zi->mnemonic == ZYDIS_MNEMONIC_NOP ||
+					  (zi->mnemonic == ZYDIS_MNEMONIC_INT3 && zi->length == 1)};
 	if (step->flow != TACT_FLOW_BRANCH && step->flow != TACT_FLOW_JUMP &&
 	    step->flow != TACT_FLOW_CALL)
 		return;
@@ -132,4 +110,23 @@ size_t x86_scan(struct isa_step *steps, size_t max, const uint8_t *code, size_t 
 			fill_step(&steps[n], &zi);
 	}
 	return n;
+}
+
+/* A displacement that is the length of the code to the byte is hardly an accident. */
+bool x86_may_lead_back(const uint8_t *code, size_t size)
+{
+	int32_t distance;
+
+	if (size >= 2 && size <= 128 && (int8_t)code[size - 1] == -(int)size) {
+		const uint8_t opcode = code[size - 2];
+
+		if ((opcode & 0xf0) == 0x70 || (opcode & 0xfc) == 0xe0 || opcode == 0xeb)
+			return true;
+	}
+	if (size < 5 || size > INT32_MAX)
+		return false;
+	memcpy(&distance, code + size - 4, sizeof(distance));
+	return distance == -(int32_t)size &&
+	       (code[size - 5] == 0xe9 || (code[size - 5] & 0xf0) == 0x80 ||
+		code[size - 5] == 0xf8); /* jmp, jcc, xbegin */
 }

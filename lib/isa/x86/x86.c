@@ -53,6 +53,7 @@ const struct tact_isa isa_x86 = {
 	.format = x86_format,
 	.lay_out = x86_lay_out,
 	.scan = x86_scan,
+	.may_lead_back = x86_may_lead_back,
 	.describe = x86_describe,
 	.forms = &x86_forms,
 	.markers = markers,

@@ -53,9 +53,10 @@ extern const struct isa_forms x86_forms;
 int x86_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size);
 size_t x86_lay_out(struct isa_layout *layouts, size_t max, const uint8_t *code, size_t size);
 
-/* Where execution goes behind an instruction that is decoded but for that. */
-enum tact_flow x86_flow_of(const struct tact_insn *insn);
+/* Where execution goes behind an instruction; it need not be decoded in full. */
+enum tact_flow x86_flow_of(const ZydisDecodedInstruction *zi);
 size_t x86_scan(struct isa_step *steps, size_t max, const uint8_t *code, size_t size);
+bool x86_may_lead_back(const uint8_t *code, size_t size);
 
 int x86_decode(struct tact_insn *insn, const uint8_t *code, size_t size);
 int x86_format(const uint8_t *code, size_t code_size, uint64_t address, char *text, size_t size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * From what QEMU translated to basic blocks.
+ * From what was executed to basic blocks.
  *
- * QEMU's blocks overlap, and end where no branch is: at the ends of pages, after a number of
+ * What QEMU translates overlaps, and ends where no branch is: at the ends of pages, after a number of
  * instructions.  So each instruction becomes a node with the sum of all executions that went
  * through it; consecutive nodes are one block unless something separates them: a branch, a target
  * of a branch, or a count that changes, which means that somebody came from elsewhere or did not go
@@ -14,19 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/collect.h"
-#include "isa/isa.h"
+#include "base/base.h"
+#include "code/code.h"
+#include "code/transfers.h"
 
 #define NO_NODE UINT32_MAX
 
-enum { MAX_LAYERS = 256 };
+enum { MAX_LAYERS = 256, LAYOUTS = 32 };
 
 struct node {
 	uint64_t place;
 	uint64_t count;
 	uint32_t space, layer;
 	uint8_t length;
-	uint8_t flow;	/* enum isa_flow */
+	uint8_t flow;	/* enum tact_flow */
 	bool is_target; /* a branch leads here */
 	uint8_t bytes[TACT_MAX_INSN_BYTES];
 };
@@ -36,7 +37,8 @@ struct target {
 	uint32_t space, layer;
 };
 
-struct collect_nodes {
+struct code_nodes {
+	const struct tact_isa *isa;
 	struct node *nodes; /* owned */
 	size_t n_nodes, capacity;
 	uint32_t *table; /* owned: node numbers by hash, NO_NODE: free; table_size is a power of two
@@ -45,11 +47,13 @@ struct collect_nodes {
 	struct target *targets; /* owned */
 	size_t n_targets, targets_capacity;
 	uint32_t n_layers;
+	uint8_t *code; /* owned: of the block that is being made */
+	size_t code_capacity;
 };
 
-int collect_nodes_create(struct collect_nodes **out)
+int code_nodes_create(struct code_nodes **out, const struct tact_isa *isa)
 {
-	struct collect_nodes *n = calloc(1, sizeof(*n));
+	struct code_nodes *n = calloc(1, sizeof(*n));
 
 	if (!n)
 		return -TACT_E_NOMEM;
@@ -60,18 +64,20 @@ int collect_nodes_create(struct collect_nodes **out)
 		return -TACT_E_NOMEM;
 	}
 	memset(n->table, 0xff, n->table_size * sizeof(*n->table));
+	n->isa = isa;
 	n->n_layers = 1;
 	*out = n;
 	return 0;
 }
 
-void collect_nodes_destroy(struct collect_nodes *n)
+void code_nodes_destroy(struct code_nodes *n)
 {
 	if (!n)
 		return;
 	free(n->nodes);
 	free(n->table);
 	free(n->targets);
+	free(n->code);
 	free(n);
 }
 
@@ -84,7 +90,7 @@ static size_t hash_of(uint32_t space, uint32_t layer, uint64_t place)
 }
 
 /* Place in the table of the node, or of the gap where it belongs. */
-static size_t slot_of(const struct collect_nodes *n, uint32_t space, uint32_t layer, uint64_t place)
+static size_t slot_of(const struct code_nodes *n, uint32_t space, uint32_t layer, uint64_t place)
 {
 	size_t i = hash_of(space, layer, place) & (n->table_size - 1);
 
@@ -97,7 +103,7 @@ static size_t slot_of(const struct collect_nodes *n, uint32_t space, uint32_t la
 	return i;
 }
 
-static struct node *find(const struct collect_nodes *n, uint32_t space, uint32_t layer,
+static struct node *find(const struct code_nodes *n, uint32_t space, uint32_t layer,
 			 uint64_t place)
 {
 	const uint32_t i = n->table[slot_of(n, space, layer, place)];
@@ -105,7 +111,7 @@ static struct node *find(const struct collect_nodes *n, uint32_t space, uint32_t
 	return i == NO_NODE ? NULL : &n->nodes[i];
 }
 
-static int grow_table(struct collect_nodes *n)
+static int grow_table(struct code_nodes *n)
 {
 	const size_t size = 4 * n->table_size;
 	uint32_t *larger;
@@ -127,44 +133,44 @@ static int grow_table(struct collect_nodes *n)
 	return 0;
 }
 
-static int length_at(const uint8_t *code, size_t size, struct tact_insn *insn)
+/* Whether an instruction of a layer begins here, and is another one than this code has. */
+static bool differs(const struct code_nodes *n, uint32_t layer, uint32_t space, uint64_t place,
+		    const uint8_t *code, size_t size)
 {
-	const int length = tact_decode(insn, code, size);
+	const struct node *x = find(n, space, layer, place);
 
-	return length > 0 ? length : 0;
-}
-
-/* The length as far as it can be told without decoding, or 0. */
-static int lay_out_one(struct isa_layout *layout, const uint8_t *code, size_t size)
-{
-	return tact_isa_next(NULL)->lay_out(layout, 1, code, size) ? layout->length : 0;
+	return x && (x->length > size || memcmp(x->bytes, code, x->length));
 }
 
 /* Whether a layer has other code where this would go. */
-static bool conflicts(const struct collect_nodes *n, uint32_t layer, uint32_t space, uint64_t place,
+static bool conflicts(const struct code_nodes *n, uint32_t layer, uint32_t space, uint64_t place,
 		      const uint8_t *code, size_t size)
 {
-	struct isa_layout layout;
-	struct tact_insn insn;
+	struct isa_layout layouts[LAYOUTS];
 	size_t at = 0;
 
 	while (at < size) {
-		int length = lay_out_one(&layout, code + at, size - at);
-		const struct node *x;
+		const size_t n_layouts = n->isa->lay_out(layouts, LAYOUTS, code + at, size - at);
 
-		if (!length)
-			length = length_at(code + at, size - at, &insn);
-		if (!length)
-			return false;
-		x = find(n, space, layer, place + at);
-		if (x && (x->length > size - at || memcmp(x->bytes, code + at, x->length)))
-			return true;
-		at += (size_t)length;
+		for (size_t i = 0; i < n_layouts; i++) {
+			size_t length = layouts[i].length;
+			struct isa_step step;
+
+			if (!length) {
+				n->isa->scan(&step, 1, code + at, size - at);
+				if (!step.is_valid)
+					return false;
+				length = step.length;
+			}
+			if (differs(n, layer, space, place + at, code + at, size - at))
+				return true;
+			at += length;
+		}
 	}
 	return false;
 }
 
-static uint32_t layer_for(struct collect_nodes *n, uint32_t space, uint64_t place,
+static uint32_t layer_for(struct code_nodes *n, uint32_t space, uint64_t place,
 			  const uint8_t *code, size_t size)
 {
 	uint32_t layer;
@@ -176,16 +182,14 @@ static uint32_t layer_for(struct collect_nodes *n, uint32_t space, uint64_t plac
 	return n->n_layers++;
 }
 
-static int add_node(struct collect_nodes *n, struct node *node, const struct tact_insn *insn)
+static int add_node(struct code_nodes *n, struct node *node, const struct isa_step *step)
 {
-	int64_t offset;
-
-	if (isa_flow_target(insn, &offset)) {
+	if (step->is_direct) {
 		if (tact_grow(&n->targets, &n->targets_capacity, n->n_targets + 1,
 			      sizeof(*n->targets)))
 			return -TACT_E_NOMEM;
 		n->targets[n->n_targets++] =
-			(struct target){node->place + (uint64_t)offset, node->space, node->layer};
+			(struct target){node->place + (uint64_t)step->target, node->space, node->layer};
 	}
 	if (n->n_nodes >= NO_NODE || grow_table(n) ||
 	    tact_grow(&n->nodes, &n->capacity, n->n_nodes + 1, sizeof(*n->nodes)))
@@ -195,35 +199,34 @@ static int add_node(struct collect_nodes *n, struct node *node, const struct tac
 	return 0;
 }
 
-int collect_nodes_add(struct collect_nodes *n, uint32_t space, uint64_t place, const uint8_t *code,
+int code_nodes_add(struct code_nodes *n, uint32_t space, uint64_t place, const uint8_t *code,
 		      size_t size, uint64_t count, uint64_t *undecoded)
 {
 	const uint32_t layer = layer_for(n, space, place, code, size);
-	struct tact_insn insn;
+	struct isa_step step;
 	size_t at = 0;
 
 	while (at < size) {
 		struct node *x = find(n, space, layer, place + at);
 		struct node new = {
 			.place = place + at, .count = count, .space = space, .layer = layer};
-		int length;
 
 		if (x) {
 			x->count += count;
 			at += x->length;
 			continue;
 		}
-		length = length_at(code + at, size - at, &insn);
-		if (!length) {
+		n->isa->scan(&step, 1, code + at, size - at);
+		if (!step.is_valid) {
 			++*undecoded;
 			return 0;
 		}
-		new.length = (uint8_t)length;
-		new.flow = (uint8_t)isa_flow_of(&insn);
-		memcpy(new.bytes, code + at, (size_t)length);
-		if (add_node(n, &new, &insn))
+		new.length = step.length;
+		new.flow = step.flow;
+		memcpy(new.bytes, code + at, step.length);
+		if (add_node(n, &new, &step))
 			return -TACT_E_NOMEM;
-		at += (size_t)length;
+		at += step.length;
 	}
 	return 0;
 }
@@ -231,17 +234,17 @@ int collect_nodes_add(struct collect_nodes *n, uint32_t space, uint64_t place, c
 /* ---- blocks ---- */
 
 /* The node that is one block with the one before it; NULL if a block ends here. */
-static struct node *next_of(const struct collect_nodes *n, const struct node *a)
+static struct node *next_of(const struct code_nodes *n, const struct node *a)
 {
 	struct node *b;
 
-	if (a->flow != ISA_FLOW_NEXT)
+	if (a->flow != TACT_FLOW_NEXT)
 		return NULL;
 	b = find(n, a->space, a->layer, a->place + a->length);
 	return b && !b->is_target && b->count == a->count ? b : NULL;
 }
 
-static void mark_targets(struct collect_nodes *n)
+static void mark_targets(struct code_nodes *n)
 {
 	for (size_t i = 0; i < n->n_targets; i++) {
 		struct node *x =
@@ -255,47 +258,26 @@ static void mark_targets(struct collect_nodes *n)
 	}
 }
 
-static int add_item(struct collect_nodes *n, struct tact_collect *c, const struct node *first)
+static int visit_block(struct code_nodes *n, const struct node *first, code_visit_run *visit,
+		       void *self)
 {
-	struct collect_item item = {
-		.count = first->count,
-		.file = first->space,
-		.section = UINT32_MAX,
-		.place = first->place,
-	};
-	const struct node *x, *last = NULL;
+	struct code_run run = {.space = first->space, .place = first->place, .count = first->count};
 	size_t size = 0;
-	uint8_t *code;
 
-	for (x = first; x; x = next_of(n, x)) {
-		if (c->no_branch && x->flow != ISA_FLOW_NEXT)
-			break;
+	for (const struct node *x = first; x; x = next_of(n, x)) {
+		if (tact_grow(&n->code, &n->code_capacity, size + x->length, 1))
+			return -TACT_E_NOMEM;
+		memcpy(n->code + size, x->bytes, x->length);
 		size += x->length;
-		item.n_insns++;
-		last = x;
+		run.n_insns++;
+		run.transfer_size = x->flow == TACT_FLOW_NEXT ? 0 : x->length;
 	}
-	if (!last)
-		return 0;
-	code = tact_arena_take(&c->memory, size);
-	if (!code)
-		return -TACT_E_NOMEM;
-	item.code = code;
-	item.code_size = (uint32_t)size;
-	for (x = first; code < item.code + size; x = next_of(n, x)) {
-		memcpy(code, x->bytes, x->length);
-		code += x->length;
-	}
-	if (first->space) {
-		struct collect_file *file = &c->files[first->space - 1];
-
-		if (!file->is_tried)
-			collect_file_open(file, NULL);
-		collect_file_locate(file, first->place, &item.section, &item.place);
-	}
-	return collect_add_item(c, &item);
+	run.code = n->code;
+	run.code_size = (uint32_t)size;
+	return visit(self, &run);
 }
 
-int collect_nodes_finish(struct collect_nodes *n, struct tact_collect *c)
+int code_nodes_finish(struct code_nodes *n, code_visit_run *visit, void *self)
 {
 	uint8_t *is_inner; /* not the first of its block */
 	int status = 0;
@@ -317,7 +299,7 @@ int collect_nodes_finish(struct collect_nodes *n, struct tact_collect *c)
 			is_inner[i] = 0;
 	for (size_t i = 0; i < n->n_nodes && !status; i++)
 		if (!is_inner[i])
-			status = add_item(n, c, &n->nodes[i]);
+			status = visit_block(n, &n->nodes[i], visit, self);
 	free(is_inner);
 	return status;
 }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "code/graph.h"
+
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "code/transfers.h"
+
+/* A target between two instructions, or outside of the function, is no successor. */
+static uint32_t block_at(const struct code_graph *graph, uint32_t target)
+{
+	const uint32_t number =
+		target == CODE_NONE ? CODE_NONE : code_blocks_find(&graph->blocks, target);
+
+	if (number == CODE_NONE || graph->blocks.items[number].begin != target)
+		return CODE_NONE;
+	return number;
+}
+
+static void connect(struct code_graph *graph)
+{
+	for (size_t i = 0; i < graph->blocks.n; i++) {
+		const struct code_block *block = &graph->blocks.items[i];
+		const bool goes_on = code_goes_on((enum tact_flow)block->flow);
+
+		graph->successors[i][0] = block_at(graph, block->target);
+		graph->successors[i][1] =
+			goes_on && i + 1 < graph->blocks.n ? (uint32_t)i + 1 : CODE_NONE;
+	}
+}
+
+int code_graph_create(struct code_graph *graph, const struct tact_isa *isa, const uint8_t *code,
+		      size_t size, bool is_relocatable)
+{
+	struct code_map map;
+	int status = code_map_create(&map, isa, code, size);
+
+	*graph = (struct code_graph){0};
+	if (status < 0)
+		return status;
+	map.is_relocatable = is_relocatable;
+	if (size)
+		code_map_sweep(&map, 0, size);
+	status = code_map_cut(&map, 0, size, &graph->blocks);
+	code_map_destroy(&map);
+	if (status >= 0) {
+		graph->successors = malloc((graph->blocks.n + 1) * sizeof(*graph->successors));
+		status = graph->successors ? 0 : -TACT_E_NOMEM;
+	}
+	if (status < 0)
+		code_graph_destroy(graph);
+	else
+		connect(graph);
+	return status;
+}
+
+void code_graph_destroy(struct code_graph *graph)
+{
+	free(graph->blocks.items);
+	free(graph->successors);
+	*graph = (struct code_graph){0};
+}
+
+int code_predecessors_create(struct code_predecessors *pred, const struct code_graph *graph)
+{
+	const size_t n = graph->blocks.n;
+	uint32_t *memory = calloc(n + 2 + 2 * n, sizeof(*memory));
+	size_t i;
+	int s;
+
+	if (!memory)
+		return -TACT_E_NOMEM;
+	pred->first = memory;
+	pred->list = memory + n + 2;
+	/* Counting sort; counts stand two places up, so that filling moves them down by one. */
+	for (i = 0; i < n; i++)
+		for (s = 0; s < 2; s++)
+			if (graph->successors[i][s] != CODE_NONE)
+				pred->first[graph->successors[i][s] + 2]++;
+	for (i = 2; i < n + 2; i++)
+		pred->first[i] += pred->first[i - 1];
+	for (i = 0; i < n; i++)
+		for (s = 0; s < 2; s++)
+			if (graph->successors[i][s] != CODE_NONE)
+				pred->list[pred->first[graph->successors[i][s] + 1]++] =
+					(uint32_t)i;
+	return 0;
+}
+
+void code_predecessors_destroy(struct code_predecessors *pred)
+{
+	free(pred->first);
+	*pred = (struct code_predecessors){0};
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Control flow of one function's code: basic blocks and where they lead.  Calls do not end a block.
+ */
+#ifndef TACT_GRAPH_H
+#define TACT_GRAPH_H
+
+#include "code/map.h"
+
+struct code_graph {
+	struct code_blocks blocks; /* sorted by address, covering all of the code */
+	/* Owned; of each block: its target, and the next one in memory; CODE_NONE if there is none.
+	 */
+	uint32_t (*successors)[2];
+};
+
+/* `is_relocatable`: targets that wait for the linker lead nowhere.
+ * Returns 0, -TACT_E_NOMEM, or -TACT_E_LIMIT for 4 GiB of code and more.
+ */
+int code_graph_create(struct code_graph *graph, const struct tact_isa *isa, const uint8_t *code,
+		      size_t size, bool is_relocatable);
+void code_graph_destroy(struct code_graph *graph);
+
+/* Dominator tree, in a form that answers "does a dominate b?" at once. */
+struct code_dominators {
+	uint32_t *place; /* owned: preorder place of each block in the dominator tree */
+	uint32_t
+		*span; /* number of blocks that it dominates, itself included; in the same memory */
+};
+
+/* Returns 0 or -TACT_E_NOMEM. */
+int code_dominators_create(struct code_dominators *dom, const struct code_graph *graph);
+void code_dominators_destroy(struct code_dominators *dom);
+
+static inline bool code_dominates(const struct code_dominators *dom, uint32_t a, uint32_t b)
+{
+	return dom->place[b] - dom->place[a] < dom->span[a];
+}
+
+/* Predecessors of all blocks: those of b are list[first[b]] .. list[first[b + 1] - 1]. */
+struct code_predecessors {
+	uint32_t *first; /* owned */
+	uint32_t *list;	 /* in the same memory */
+};
+
+int code_predecessors_create(struct code_predecessors *pred, const struct code_graph *graph);
+void code_predecessors_destroy(struct code_predecessors *pred);
+
+#endif /* TACT_GRAPH_H */

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "code/map.h"
+
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "code/transfers.h"
+
+int code_map_create(struct code_map *map, const struct tact_isa *isa, const uint8_t *code,
+		    size_t size)
+{
+	*map = (struct code_map){.isa = isa, .code = code, .size = size};
+	if (size >= CODE_NONE)
+		return -TACT_E_LIMIT;
+	map->marks = calloc(size + 1, 1);
+	return map->marks ? 0 : -TACT_E_NOMEM;
+}
+
+void code_map_destroy(struct code_map *map)
+{
+	free(map->marks);
+	*map = (struct code_map){0};
+}
+
+static bool ends_block(const struct code_map *map, const struct isa_step *step)
+{
+	if (step->flow == TACT_FLOW_NEXT)
+		return false;
+	return map->calls_end || !code_comes_back((enum tact_flow)step->flow);
+}
+
+bool code_map_note(struct code_map *map, size_t at, const struct isa_step *step)
+{
+	const bool ends = ends_block(map, step);
+
+	map->marks[at] |= (uint8_t)(step->length | (ends ? CODE_END : 0) |
+				    (step->is_valid ? 0 : CODE_BAD));
+	return ends;
+}
+
+bool code_map_target(const struct code_map *map, size_t at, const struct isa_step *step,
+		     int64_t *target)
+{
+	if (!step->is_direct || (map->is_relocatable && step->may_be_relocated))
+		return false;
+	*target = (int64_t)at + step->target;
+	return true;
+}
+
+static bool is_inside(const struct code_map *map, int64_t offset)
+{
+	return offset >= 0 && offset < (int64_t)map->size;
+}
+
+void code_map_sweep(struct code_map *map, size_t begin, size_t end)
+{
+	const struct isa_step *step;
+	struct code_walk walk;
+
+	map->marks[begin] |= CODE_LEADER;
+	code_walk_init(&walk, map->isa, map->code + begin, end - begin);
+	while ((step = code_walk_next(&walk))) {
+		const size_t at = begin + walk.at;
+		int64_t target;
+
+		if (!code_map_note(map, at, step))
+			continue;
+		map->marks[at + step->length] |= CODE_LEADER;
+		if (code_map_target(map, at, step, &target) && is_inside(map, target))
+			map->marks[target] |= CODE_LEADER;
+	}
+}
+
+/* Follows a block from its beginning.  False if it runs into what is no code. */
+static bool follow(const struct code_map *map, size_t end, struct code_block *block)
+{
+	size_t at = block->begin;
+
+	for (;;) {
+		const uint8_t here = map->marks[at];
+
+		block->last = (uint32_t)at;
+		block->n_insns++;
+		at += here & CODE_LENGTH;
+		block->end = (uint32_t)at;
+		if (here & CODE_END || at >= end)
+			return true;
+		if (!(map->marks[at] & CODE_LENGTH))
+			return false;
+		if (map->marks[at] & CODE_LEADER)
+			return true;
+	}
+}
+
+/* What the last instruction does, if it ends the block. */
+static void fill_transfer(const struct code_map *map, struct code_block *block)
+{
+	struct isa_step step;
+	int64_t target;
+
+	if (!(map->marks[block->last] & CODE_END))
+		return;
+	map->isa->scan(&step, 1, map->code + block->last, block->end - block->last);
+	block->flow = step.flow;
+	block->is_bad = !step.is_valid;
+	if ((step.flow == TACT_FLOW_BRANCH || step.flow == TACT_FLOW_JUMP) &&
+	    code_map_target(map, block->last, &step, &target) && is_inside(map, target))
+		block->target = (uint32_t)target;
+}
+
+int code_map_cut(const struct code_map *map, size_t begin, size_t end, struct code_blocks *blocks)
+{
+	for (size_t at = begin; at < end; at++) {
+		struct code_block block = {.begin = (uint32_t)at, .target = CODE_NONE};
+
+		if (!(map->marks[at] & CODE_LEADER) || !(map->marks[at] & CODE_LENGTH) ||
+		    !follow(map, end, &block))
+			continue;
+		fill_transfer(map, &block);
+		if (tact_grow(&blocks->items, &blocks->capacity, blocks->n + 1,
+			      sizeof(*blocks->items)))
+			return -TACT_E_NOMEM;
+		blocks->items[blocks->n++] = block;
+	}
+	return 0;
+}
+
+uint32_t code_blocks_find(const struct code_blocks *blocks, size_t offset)
+{
+	size_t low = 0, high = blocks->n;
+
+	while (high - low > 1) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (blocks->items[middle].begin <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (!blocks->n || offset < blocks->items[low].begin || offset >= blocks->items[low].end)
+		return CODE_NONE;
+	return (uint32_t)low;
+}
