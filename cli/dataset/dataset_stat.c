@@ -2,19 +2,9 @@
  *
  * tact dataset stat: how many rows of which kind.
  */
-#include <math.h>
-#include <string.h>
-
+#include "base/tabular.h"
 #include "common/cli.h"
 #include "datasets.h"
-
-struct statistics {
-	const struct dataset *d;
-	struct output *out;
-	struct text text;
-	enum tact_count_kind kind;
-	bool has_title;
-};
 
 static const char *const kind_names[TACT_N_COUNT_KINDS] = {
 	[TACT_COUNT_BLOCKS] = "blocks",		  [TACT_COUNT_APPS] = "applications",
@@ -22,122 +12,90 @@ static const char *const kind_names[TACT_N_COUNT_KINDS] = {
 	[TACT_COUNT_PREDICTIONS] = "predictions",
 };
 
-/* ---- text ---- */
-
-static void add_title(struct statistics *s)
-{
-	static const char *const titles[TACT_N_COUNT_KINDS] = {
-		[TACT_COUNT_APPS] = "Application                  Blocks        Weight\n",
-		[TACT_COUNT_CATEGORIES] = "Category                     Blocks  Classifier\n",
-		[TACT_COUNT_MEASUREMENTS] = "Machine                  CPU   Mode    Init   Status  "
-					    "      Measurements\n",
-		[TACT_COUNT_PREDICTIONS] = "Model                    CPU   Mode    Init   Status   "
-					   "      Predictions\n",
-	};
-
-	if (!s->has_title && titles[s->kind])
-		text_printf(&s->text, "\n%s", titles[s->kind]);
-	s->has_title = true;
-}
-
-static void add_text(struct statistics *s, const struct tact_count *c)
-{
-	struct text *out = &s->text;
-	const long long n = (long long)c->n;
-
-	add_title(s);
-	switch (s->kind) {
-	case TACT_COUNT_APPS:
-		text_printf(out, "%-24s %10lld", *c->app ? c->app : "(none)", n);
-		if (isfinite(c->weight))
-			text_printf(out, " %13.6g", c->weight);
-		text_add(out, "\n");
-		break;
-	case TACT_COUNT_CATEGORIES:
-		text_printf(out, "%-24s %10lld  %s%s%s\n", c->category, n, c->classifier,
-			    *c->arch ? " on " : "", c->arch);
-		break;
-	case TACT_COUNT_MEASUREMENTS:
-	case TACT_COUNT_PREDICTIONS: {
-		size_t start = out->size;
-
-		if (*c->model)
-			text_printf(out, "%s %s", c->model, c->version);
-		else
-			text_add(out, c->machine);
-		text_add(out, " ");
-		text_pad(out, 25, start);
-		text_printf(out, "%-5s %-7s %-6s %-13s %12lld\n", *c->arch ? c->arch : "-", c->mode,
-			    c->init, c->status, n);
-		break;
-	}
-	default:
-		text_printf(out, "Blocks: %lld\n", n);
-	}
-}
-
-/* ---- csv and json ---- */
-
-struct column {
-	const char *name, *value;
+struct statistics {
+	struct output *out;
+	struct text text;
+	struct table table;
+	enum tact_count_kind kind;
+	bool has_title;
 };
 
-enum { N_KEYS = 10 };
-
-static void list_keys(const struct tact_count *c, struct column *keys)
+static struct cell get_kind(const struct cell_at *at)
 {
-	const struct column all[N_KEYS] = {
-		{"app", c->app},	 {"category", c->category}, {"classifier", c->classifier},
-		{"machine", c->machine}, {"model", c->model},	    {"version", c->version},
-		{"arch", c->arch},	 {"mode", c->mode},	    {"init", c->init},
-		{"status", c->status},
-	};
+	const struct statistics *s = at->table->context;
 
-	memcpy(keys, all, sizeof(all));
+	return cell_string(kind_names[s->kind]);
 }
 
-static void add_csv(struct statistics *s, const struct tact_count *c)
+static struct cell get_classifier(const struct cell_at *at)
 {
-	struct column keys[N_KEYS];
+	const struct tact_count *c = at->row;
 
-	list_keys(c, keys);
-	text_add(&s->text, kind_names[s->kind]);
-	for (size_t i = 0; i < N_KEYS; i++) {
-		text_add(&s->text, ",");
-		text_csv_field(&s->text, keys[i].value, strlen(keys[i].value), false);
+	return cell_printf(at->table, "%s%s%s", c->classifier, *c->arch ? " on " : "", c->arch);
+}
+
+static struct cell get_model(const struct cell_at *at)
+{
+	const struct tact_count *c = at->row;
+
+	return cell_printf(at->table, "%s %s", c->model, c->version);
+}
+
+enum {
+	APPS = 1 << TACT_COUNT_APPS,
+	CATEGORIES = 1 << TACT_COUNT_CATEGORIES,
+	MEASUREMENTS = 1 << TACT_COUNT_MEASUREMENTS,
+	PREDICTIONS = 1 << TACT_COUNT_PREDICTIONS,
+	RESULTS = MEASUREMENTS | PREDICTIONS,
+};
+
+#define FIELD(member, kind) COLUMN_FIELD(struct tact_count, member, kind)
+#define STRING(member)	    FIELD(member, STRING), .flags = COLUMN_SKIP_EMPTY
+
+/* clang-format off: a column stays together */
+static const struct column columns[] = {
+	{NULL, "of", .get = get_kind},
+	{"Application", "app", STRING(app), .none = "(none)", .width = 24, .views = APPS},
+	{"Category", "category", STRING(category), .width = 24, .views = CATEGORIES},
+	{NULL, "classifier", STRING(classifier)},
+	{"Machine", "machine", STRING(machine), .width = 24, .views = MEASUREMENTS},
+	{"Model", NULL, .get = get_model, .width = 24, .views = PREDICTIONS},
+	{NULL, "model", STRING(model)},
+	{NULL, "version", STRING(version)},
+	{"CPU", "arch", STRING(arch), .none = "-", .width = 5, .gap = 1, .views = RESULTS},
+	{"Mode", "mode", STRING(mode), .width = 7, .gap = 1, .views = RESULTS},
+	{"Init", "init", STRING(init), .width = 6, .gap = 1, .views = RESULTS},
+	{"Status", "status", STRING(status), .width = 13, .gap = 1, .views = RESULTS},
+	{"Blocks", NULL, FIELD(n, INT64), .width = 10, .gap = 1, .views = APPS | CATEGORIES},
+	{"Measurements", NULL, FIELD(n, INT64), .width = 12, .gap = 1, .views = MEASUREMENTS},
+	{"Predictions", NULL, FIELD(n, INT64), .width = 12, .gap = 1, .views = PREDICTIONS},
+	{NULL, "count", FIELD(n, INT64)},
+	{"Weight", "weight", FIELD(weight, DOUBLE), .form = FORM_EXACT, .decimals = -6, .width = 13,
+	 .gap = 1, .views = APPS},
+	{"Classifier", NULL, .get = get_classifier, .views = CATEGORIES},
+};
+/* clang-format on */
+
+static void add_text(struct statistics *s, const struct tact_count *count)
+{
+	if (s->kind == TACT_COUNT_BLOCKS) {
+		text_printf(&s->text, "Blocks: %lld\n", (long long)count->n);
+		return;
 	}
-	text_printf(&s->text, ",%lld,", (long long)c->n);
-	if (isfinite(c->weight))
-		text_exact(&s->text, c->weight);
-	text_add(&s->text, "\n");
-}
-
-static void add_json(struct statistics *s, const struct tact_count *c)
-{
-	struct json json = {.out = &s->text};
-	struct column keys[N_KEYS];
-
-	list_keys(c, keys);
-	json_begin_object(&json, NULL);
-	json_put_string(&json, "schema", "tact.dataset.stat/1");
-	json_put_string(&json, "of", kind_names[s->kind]);
-	for (size_t i = 0; i < N_KEYS; i++)
-		if (*keys[i].value)
-			json_put_string(&json, keys[i].name, keys[i].value);
-	json_put_integer(&json, "count", c->n);
-	if (isfinite(c->weight))
-		json_put_exact(&json, "weight", c->weight);
-	json_end_line(&json);
+	if (!s->has_title) {
+		text_add(&s->text, "\n");
+		table_header(&s->table);
+	}
+	s->has_title = true;
+	table_row(&s->table, count);
 }
 
 static int add(void *context, const struct tact_count *count)
 {
 	struct statistics *s = context;
 
-	if (s->d->format == FORMAT_CSV)
-		add_csv(s, count);
-	else if (s->d->format == FORMAT_JSON)
-		add_json(s, count);
+	if (s->table.format == FORMAT_CSV || s->table.format == FORMAT_JSON)
+		table_row(&s->table, count);
 	else
 		add_text(s, count);
 	if (s->text.size > 1 << 16)
@@ -148,11 +106,17 @@ static int add(void *context, const struct tact_count *count)
 int dataset_stat(const struct dataset *d)
 {
 	struct output out;
-	struct statistics s = {.d = d, .out = &out};
+	struct statistics s = {.out = &out};
 	struct tact_store *store = dataset_open(d->paths[1]);
 	struct tact_diag diag = {0};
 	int status = 0;
 
+	s.table = (struct table){.columns = columns,
+				 .n_columns = CLI_ARRAY_SIZE(columns),
+				 .format = d->format,
+				 .out = &s.text,
+				 .schema = "tact.dataset.stat/1",
+				 .context = &s};
 	if (!store)
 		return CLI_FAILED;
 	if (output_open(&out, d->output)) {
@@ -160,16 +124,17 @@ int dataset_stat(const struct dataset *d)
 		return CLI_FAILED;
 	}
 	if (d->format == FORMAT_CSV)
-		text_add(&s.text, "of,app,category,classifier,machine,model,version,arch,mode,init,"
-				  "status,count,weight\n");
+		table_header(&s.table);
 	for (int kind = 0; kind < TACT_N_COUNT_KINDS && status >= 0; kind++) {
 		s.kind = (enum tact_count_kind)kind;
+		s.table.view = 1u << kind;
 		s.has_title = false;
 		status = tact_store_count(store, s.kind, add, &s, &diag);
 	}
 	if (status < 0)
 		cli_message("%s: %s", d->paths[1], diag.text);
 	output_write(&out, &s.text);
+	table_fini(&s.table);
 	text_free(&s.text);
 	tact_store_close(store);
 	return output_close(&out) || status < 0 ? CLI_FAILED : CLI_GOOD;

@@ -78,7 +78,7 @@ static void add_comma(struct json *json)
 }
 
 /* What stands in front of a value. */
-static void begin_value(struct json *json, const char *key)
+void json_begin_value(struct json *json, const char *key)
 {
 	const bool in_object = json->depth && json->objects >> (json->depth - 1) & 1;
 	size_t n;
@@ -106,7 +106,7 @@ static void begin(struct json *json, const char *key, bool is_object)
 {
 	uint64_t bit;
 
-	begin_value(json, key);
+	json_begin_value(json, key);
 	assert(json->depth < MAX_DEPTH);
 	bit = UINT64_C(1) << json->depth++;
 	json->commas &= ~bit;
@@ -149,7 +149,7 @@ void json_put_key(struct json *json, const char *key, size_t size)
 
 void json_put_bytes(struct json *json, const char *key, const char *string, size_t size)
 {
-	begin_value(json, key);
+	json_begin_value(json, key);
 	text_json_string(json->out, string, size);
 }
 
@@ -176,7 +176,7 @@ void json_printf_string(struct json *json, const char *key, const char *format, 
 
 void json_put_hex(struct json *json, const char *key, const uint8_t *bytes, size_t size)
 {
-	begin_value(json, key);
+	json_begin_value(json, key);
 	text_add_bytes(json->out, "\"", 1);
 	text_hex(json->out, bytes, size);
 	text_add_bytes(json->out, "\"", 1);
@@ -188,7 +188,7 @@ void json_put_number(struct json *json, const char *key, double value)
 		json_put_null(json, key);
 		return;
 	}
-	begin_value(json, key);
+	json_begin_value(json, key);
 	text_number(json->out, value);
 }
 
@@ -206,7 +206,7 @@ void json_put_exact(struct json *json, const char *key, double value)
 		json_put_null(json, key);
 		return;
 	}
-	begin_value(json, key);
+	json_begin_value(json, key);
 	text_exact(json->out, value);
 }
 
@@ -222,13 +222,13 @@ void json_put_count(struct json *json, const char *key, uint64_t value)
 
 void json_put_bool(struct json *json, const char *key, bool value)
 {
-	begin_value(json, key);
+	json_begin_value(json, key);
 	text_add(json->out, value ? "true" : "false");
 }
 
 void json_put_null(struct json *json, const char *key)
 {
-	begin_value(json, key);
+	json_begin_value(json, key);
 	text_add_bytes(json->out, "null", 4);
 }
 
@@ -236,7 +236,7 @@ void json_printf(struct json *json, const char *key, const char *format, ...)
 {
 	va_list args;
 
-	begin_value(json, key);
+	json_begin_value(json, key);
 	va_start(args, format);
 	text_vprintf(json->out, format, args);
 	va_end(args);

@@ -61,6 +61,9 @@ void json_put_count(struct json *json, const char *key, uint64_t value);
 void json_put_bool(struct json *json, const char *key, bool value);
 void json_put_null(struct json *json, const char *key);
 
+/* In front of a value that the caller adds to the text by himself. */
+void json_begin_value(struct json *json, const char *key);
+
 /* A value that printf makes, and that is JSON as it is: a number of a form of its own. */
 void json_printf(struct json *json, const char *key, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

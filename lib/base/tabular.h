@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables: one list of columns gives text for people, CSV and JSON.
+ *
+ *	static const struct column columns[] = {
+ *		{"Name", "name", COLUMN_FIELD(struct item, name, STRING), .width = 12},
+ *		{"Cycles", "cycles_per_iteration", COLUMN_FIELD(struct item, cycles, DOUBLE),
+ *		 .width = 10, .decimals = 2},
+ *		{"Share", "share", .get = get_share, .width = 7, .decimals = 1,
+ *		 .flags = COLUMN_PERCENT, .form = FORM_DECIMALS(6)},
+ *	};
+ *	struct table table = {.columns = columns, .n_columns = ARRAY_SIZE(columns),
+ *			      .format = format, .out = &text, .schema = "tact.items/1"};
+ *
+ *	table_header(&table);
+ *	for (...)
+ *		table_row(&table, &items[i]);
+ *	table_fini(&table);
+ *
+ * Text: titles and cells in columns, fields of strings flush left and of numbers flush right, no
+ * blanks at the end of a line; control characters are shown as '?'.  CSV: a header, and fields in
+ *quotes where they need them.  JSON: an object a line.  What a row does not have is `none` in text,
+ *an empty field, and no member.
+ */
+#ifndef TACT_BASE_TABULAR_H
+#define TACT_BASE_TABULAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "base/text.h"
+
+struct table;
+struct column;
+
+/* ---- values ---- */
+
+enum cell_type {
+	CELL_NONE,
+	CELL_STRING,
+	CELL_HEX,
+	CELL_INTEGER,
+	CELL_COUNT,
+	CELL_NUMBER,
+	CELL_BOOL, /* yes and no; true and false in JSON */
+};
+
+struct cell {
+	enum cell_type type;
+	union {
+		const char *string; /* not owned */
+		const uint8_t *bytes;
+		int64_t integer;
+		uint64_t count;
+		double number;
+		bool flag;
+	};
+	size_t size; /* of the string or of the bytes */
+};
+
+struct cell cell_none(void);
+struct cell cell_string(const char *string); /* NULL: none */
+struct cell cell_chars(const char *string, size_t size);
+struct cell cell_hex(const uint8_t *bytes, size_t size);
+struct cell cell_integer(int64_t value);
+struct cell cell_count(uint64_t value);
+struct cell cell_number(double value); /* not finite: none */
+struct cell cell_bool(bool value);
+/* A string that printf makes, until the table's next one. */
+struct cell cell_printf(struct table *table, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* ---- columns ---- */
+
+/* What a getter is asked for. */
+struct cell_at {
+	const void *row;
+	const struct column *column;
+	struct table *table;
+};
+
+/* What lies at a column's offset in a row. */
+enum column_field {
+	FIELD_NONE, /* nothing: the column has a getter */
+	FIELD_STRING,
+	FIELD_CHARS, /* an array of char in the row */
+	FIELD_INT,
+	FIELD_UNSIGNED,
+	FIELD_INT64,
+	FIELD_UINT64,
+	FIELD_SIZE,
+	FIELD_FLOAT,
+	FIELD_DOUBLE,
+	FIELD_BOOL,
+};
+#define COLUMN_FIELD(type, member, kind) .field = FIELD_##kind, .offset = offsetof(type, member)
+
+/* How CSV and JSON show a number: 0 as put_cycles does, else one of these. */
+#define FORM_DECIMALS(n) (1 + (n)) /* "%.nf" */
+#define FORM_DIGITS(n)	 (-(n))	   /* "%.ng" */
+#define FORM_EXACT	 (-100)	   /* reads back as the same number */
+
+enum {
+	COLUMN_RIGHT = 1 << 0,	    /* text: flush right, as numbers are; getters have to say it */
+	COLUMN_LEFT = 1 << 1,	    /* text: flush left, as strings are */
+	COLUMN_PERCENT = 1 << 2,    /* text: a number times 100, and a percent sign */
+	COLUMN_SIGNED = 1 << 3,	    /* text: a number with its sign, + too */
+	COLUMN_SEPARATED = 1 << 4,  /* text: commas between thousands */
+	COLUMN_CYCLES = 1 << 5,	    /* text: a number as text_cycles2 shows it */
+	COLUMN_NULL = 1 << 6,	    /* JSON: null for what the row does not have */
+	COLUMN_SKIP_EMPTY = 1 << 7, /* everywhere: the row does not have an empty string, */
+	COLUMN_SKIP_ZERO = 1 << 8,  /* and not a number that is 0 */
+	COLUMN_LOWER = 1 << 9,	    /* CSV: in lower case */
+};
+
+struct column {
+	const char *title; /* in text; NULL: the column is not there */
+	const char *name;  /* in CSV and JSON, with its unit; NULL: not there */
+	enum column_field field;
+	size_t offset;
+	struct cell (*get)(const struct cell_at *at);
+	unsigned argument; /* for the getter: which of several columns of a kind this is */
+	unsigned views;	   /* text: the table's views that have it, a bit for each; 0: all */
+	size_t width;	   /* text: 0 for the last column, which needs none */
+	size_t max;	   /* text: strings are cut there; 0: never */
+	int gap;	   /* text: blanks in front; 0 stands for two */
+	int decimals;	   /* text: of numbers; negative: so many digits, as %g does */
+	int form;	   /* CSV and JSON: of numbers, FORM_* */
+	unsigned flags;	   /* COLUMN_* */
+	const char *none;  /* text: what stands for a value that is not there; NULL: blanks */
+};
+
+struct table {
+	const struct column *columns; /* not owned */
+	size_t n_columns;
+	int format;	     /* FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON */
+	struct text *out;    /* not owned */
+	const char *schema;  /* JSON: the first member of each row; NULL: none */
+	const char *kind;    /* JSON: "kind", the second one; NULL: none */
+	unsigned view;	     /* text: a bit of column.views */
+	const void *context; /* for getters */
+	struct text scratch; /* owned; of cell_printf */
+};
+
+void table_header(struct table *table); /* the titles; nothing for JSON */
+void table_row(struct table *table, const void *row);
+void table_fini(struct table *table);
+
+/* The row's members or values, in a JSON object or array that the caller begins and ends. */
+void table_members(struct table *table, const void *row, struct json *json);
+void table_values(struct table *table, const void *row, struct json *json);
+
+/* Widens columns so that these rows fit, for text: those that have `max`, as far as that.  The
+ * table's columns are `columns`, which the caller may write.
+ */
+void table_fit(struct table *table, struct column *columns, const void *row);
+
+#endif /* TACT_BASE_TABULAR_H */
