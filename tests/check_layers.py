@@ -134,6 +134,65 @@ def check_layers():
     check('the plugin includes wire.h and nothing else of ours', problems)
 
 
+def symbols(*files):
+    """What nm says: (object, kind, name) of each global symbol."""
+    out = subprocess.run(['nm', '-A', '-g', *files], capture_output=True, text=True).stdout
+    for line in out.splitlines():
+        m = re.fullmatch(r'(.+?):([0-9a-f]{16})? *(\w) (\S+)', line)
+        if m:
+            yield m.group(1), m.group(3), m.group(4)
+
+
+def check_links(build):
+    """The same arrows from what is really linked: a declaration of one's own hides from includes."""
+    module_of = {os.path.basename(p)[:-2] + '.o': relative(p).split('/')[1]
+                 for p in sources('lib/*/*.c', 'lib/*/*/*.c')}
+    library = os.path.join(build, 'libtact.a')
+    found = [(module_of.get(o.split(':')[-1], '?'), o, kind, name) for o, kind, name in symbols(library)]
+    problems = [] if found else ['no symbols in %s' % library]
+    defined = {name: module for module, _, kind, name in found if kind not in 'Uw'}
+    for module, where, kind, name in found:
+        target = defined.get(name)
+        if kind in 'Uw' and target and target != module and target not in MAY_INCLUDE.get(module, []):
+            problems.append('%s (%s) uses %s of %s' % (where, module, name, target))
+    check('arrows only go down, by what is linked', problems)
+    declared = set(re.findall(r'\b(tact_\w+)\b', ' '.join(code_of(p) for p in sources('include/tact/*.h'))))
+    defined.pop('main', None)
+    objects = [os.path.join(build, relative(p)[:-2] + '.o') for p in sources('cli/*.c', 'cli/*/*.c')]
+    problems = ['%s uses %s of %s' % (o, name, defined[name]) for o, kind, name in symbols(*objects)
+                if kind == 'U' and defined.get(name, 'base') != 'base' and name not in declared]
+    check('cli uses what public headers declare, and base', problems)
+
+
+# Beyond this nobody sees a function at once.
+MAX_FUNCTION = 80
+
+
+def check_functions():
+    problems = []
+    for path in sources('lib/*/*.c', 'lib/*/*/*.c', 'cli/*.c', 'cli/*/*.c', 'plugin/*/*.c', 'gen/*.c'):
+        start = None
+        for n, line in enumerate(read(path).splitlines(), 1):
+            if line == '{':
+                start = n
+            elif line == '}' and start:
+                if n - start + 1 > MAX_FUNCTION:
+                    problems.append('%s:%d: %d lines' % (relative(path), start, n - start + 1))
+                start = None
+    check('no function has more than %d lines' % MAX_FUNCTION, problems)
+
+
+def check_unit_tests():
+    """A module has a test that looks at it: a file tests/unit/test_MODULE*.c, or one that names its header."""
+    tests = sources('tests/unit/test_*.c')
+    seen = set()
+    for path in tests:
+        name = os.path.basename(path)[5:-2]
+        seen.update(m for m in MAY_INCLUDE if name == m or name.startswith(m + '_'))
+    check('every module has a unit test of its own: tests/unit/test_MODULE*.c',
+          ['there is none for lib/%s' % m for m in MAY_INCLUDE if m not in seen])
+
+
 def check_output():
     problems = []
     for path in sources('lib/*/*.[ch]', 'lib/*/*/*.[ch]'):
@@ -250,6 +309,9 @@ def main():
     args = parser.parse_args()
     check_layers()
     check_output()
+    check_links(os.path.join(ROOT, args.build))
+    check_functions()
+    check_unit_tests()
     check_state(os.path.join(ROOT, args.build))
     check_exports(os.path.join(ROOT, args.build))
     check_names()
