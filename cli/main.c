@@ -35,16 +35,6 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-static int print(struct text *text)
-{
-	struct output out;
-
-	output_open(&out, NULL);
-	output_write(&out, text);
-	text_free(text);
-	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
-}
-
 static int first_screen(void)
 {
 	struct text text = {0};
@@ -69,7 +59,7 @@ static int first_screen(void)
 			"'tact help COMMAND' or 'tact COMMAND --help' says more; tact --version.\n"
 			"Exit status: 0 good, 1 some inputs failed, 2 wrong usage, 3 this machine\n"
 			"cannot do it, 4 'tact diff' is over its threshold.\n");
-	return print(&text);
+	return output_all(NULL, &text);
 }
 
 static int version(void)
@@ -78,7 +68,7 @@ static int version(void)
 
 	text_printf(&text, "tact %d.%d.%d\n", TACT_VERSION_MAJOR, TACT_VERSION_MINOR,
 		    TACT_VERSION_PATCH);
-	return print(&text);
+	return output_all(NULL, &text);
 }
 
 static const char *command_name(size_t i, const void *context)
@@ -121,10 +111,8 @@ int main(int argc, char **argv)
 			    tact_version() >> 16, TACT_VERSION_MAJOR);
 		return CLI_UNABLE;
 	}
-	if (!name) {
-		cli_message("a command is missing; 'tact --help' lists them");
-		return CLI_USAGE;
-	}
+	if (!name)
+		return cli_wrong("a command is missing; 'tact --help' lists them");
 	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
 		return first_screen();
 	if (!strcmp(name, "--version") || !strcmp(name, "-V"))

@@ -8,43 +8,45 @@
 #include "common/cli.h"
 #include "common/options.h"
 
-static const struct option_choice formats[] = {{"text", 0}, {"csv", 1}, {NULL, 0}};
+#define OPTION_HOLDER archs
 
-/* clang-format off: an option stays together */
 static const struct option_spec specs[] = {
-	{.name = "coverage",
-	 .type = OPTION_FLAG,
-	 .offset = OPTION_FIELD(archs, is_coverage, bool),
-	 .help = "report which instructions of the inputs have no data"},
-	{.name = "all",
-	 .type = OPTION_FLAG,
-	 .offset = OPTION_FIELD(archs, is_all, bool),
-	 .help = "with --coverage: all instructions without data, not only the most frequent 30"},
-	{.name = "validate",
-	 .type = OPTION_FLAG,
-	 .offset = OPTION_FIELD(archs, is_validation, bool),
-	 .help = "check the tables and the parameters"},
-	{.letter = 'f',
-	 .name = "format",
-	 .argument = "FORMAT",
-	 .type = OPTION_CHOICE,
-	 .choices = formats,
-	 .offset = OPTION_FIELD(archs, format, int),
-	 .help = "text (default) or csv"},
-	{.letter = 'o',
-	 .name = "output",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 .offset = OPTION_FIELD(archs, output, const char *),
-	 .help = "write the results there"},
-	{.letter = 'q',
-	 .name = "quiet",
-	 .type = OPTION_FLAG,
-	 .offset = OPTION_FIELD(archs, is_quiet, bool),
-	 .help = "no remarks on standard error, only errors"},
-	{.name = NULL},
+	OPTION_FLAG(0, "coverage", is_coverage,
+		    "report which instructions of the inputs have no data"),
+	OPTION_FLAG(
+		0, "all", is_all,
+		"with --coverage: all instructions without data, not only the most frequent 30"),
+	OPTION_FLAG(0, "validate", is_validation, "check the tables and the parameters"),
+	OPTION_FORMAT(format, OPTION_BIT(FORMAT_TEXT) | OPTION_BIT(FORMAT_CSV),
+		      "text (default) or csv"),
+	OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),
+	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
+	OPTION_END,
 };
-/* clang-format on */
+
+static const struct option_group groups[] = {
+	OPTION_GROUP("CPU", archlist_option_specs, list),
+	OPTION_GROUP("Input of --coverage", source_option_specs, source),
+	OPTION_OWN("Output", specs),
+	OPTION_ARGUMENTS(source_add_path, source),
+};
+
+static const char help[] =
+	"usage: tact archs [OPTIONS] [NAME...]\n"
+	"       tact archs --coverage [OPTIONS] INPUT...\n"
+	"       tact archs --validate [OPTIONS] [NAME...]\n\n"
+	"Lists the CPUs that tact knows, shows all parameters of those that are named, "
+	"reports which instructions of some code have no data, or checks the tables. "
+	"Without --arch: all of them.\n\n"
+	"{options}\n";
+
+static void fini(void *target)
+{
+	struct archs *p = target;
+
+	source_options_fini(&p->source);
+	archlist_fini(&p->list);
+}
 
 enum { MANY_PORTS = 10 /* more do not fit the column */ };
 
@@ -145,10 +147,8 @@ static int take_names(struct archs *a, struct text *names)
 	text_add_bytes(names, "", 1);
 	if (!a->source.n_items)
 		return CLI_GOOD;
-	if (a->list.names) {
-		cli_message("%s and --arch both name CPUs", a->source.items[0].value);
-		return CLI_USAGE;
-	}
+	if (a->list.names)
+		return cli_wrong("%s and --arch both name CPUs", a->source.items[0].value);
 	a->list.names = names->data;
 	return CLI_GOOD;
 }
@@ -168,17 +168,17 @@ static int report(struct archs *a, bool is_one, struct text *out)
 	return CLI_GOOD;
 }
 
-static int run(struct archs *a)
+static int run(void *target)
 {
+	struct archs *a = target;
 	struct text names = {0}, text = {0};
 	struct output out;
 	bool is_one;
 	int status = CLI_GOOD;
 
-	if (a->is_coverage && !a->source.n_items) {
-		cli_message("--coverage: no input: give -x HEX, a file, or - for standard input");
-		return CLI_USAGE;
-	}
+	if (a->is_coverage && !a->source.n_items)
+		return cli_wrong(
+			"--coverage: no input: give -x HEX, a file, or - for standard input");
 	if (!a->is_coverage)
 		status = take_names(a, &names);
 	is_one = a->list.names && strcmp(a->list.names, "all");
@@ -197,31 +197,11 @@ static int run(struct archs *a)
 	return status;
 }
 
+static const struct option_command command = {help, groups, run, fini};
+
 int cmd_archs(int argc, char **argv)
 {
 	struct archs a = {0};
-	const struct option_group groups[] = {
-		{"CPU", archlist_option_specs, &a.list},
-		{"Input of --coverage", source_option_specs, &a.source},
-		{"Output", specs, &a},
-		{NULL, NULL, NULL},
-	};
-	const struct option_command command = {
-		.usage = "usage: tact archs [OPTIONS] [NAME...]\n"
-			 "       tact archs --coverage [OPTIONS] INPUT...\n"
-			 "       tact archs --validate [OPTIONS] [NAME...]\n",
-		.description = "Lists the CPUs that tact knows, shows all parameters of those that "
-			       "are named, reports which instructions of some code have no data, "
-			       "or checks the tables. Without --arch: all of them.",
-		.groups = groups,
-		.argument = source_add_path,
-		.argument_target = &a.source,
-	};
-	int status;
 
-	if (options_take(&command, argc, argv, &status))
-		status = run(&a);
-	source_options_fini(&a.source);
-	archlist_fini(&a.list);
-	return status;
+	return option_command_run(&command, &a, argc, argv);
 }

@@ -18,8 +18,7 @@
 enum { WRITE_SIZE = 1 << 16 };
 
 struct collector {
-	char **words; /* owned: the program and its arguments, or files; the strings are argv's */
-	size_t n_words;
+	struct option_words words; /* the program and its arguments, or files */
 	const char *output, *app;
 	int format;
 	bool is_static, no_branch, is_quiet;
@@ -33,55 +32,41 @@ struct collector {
 	struct tact_diag diag;
 };
 
-static const struct option_choice formats[] = {
-	{"csv", FORMAT_CSV},
-	{"json", FORMAT_JSON},
-	{NULL, 0},
-};
+#define OPTION_HOLDER collector
 
-#define FIELD(field, type) .offset = OPTION_FIELD(collector, field, type)
-#define FLAG(field)	   .type = OPTION_FLAG, FIELD(field, bool)
-
-/* clang-format off: an option stays together */
 static const struct option_spec block_specs[] = {
-	{.name = "static",
-	 FLAG(is_static),
-	 .help = "all blocks of ELF files, without running them"},
-	{.name = "no-branch",
-	 FLAG(no_branch),
-	 .help = "without the branch, call, return or system call that ends a block"},
-	{.name = "app",
-	 .argument = "NAME",
-	 .type = OPTION_TEXT,
-	 FIELD(app, const char *),
-	 .help = "name of the application in the results (default: that of the program or file)"},
-	{.name = NULL},
+	OPTION_FLAG(0, "static", is_static, "all blocks of ELF files, without running them"),
+	OPTION_FLAG(0, "no-branch", no_branch,
+		    "without the branch, call, return or system call that ends a block"),
+	OPTION_TEXT(
+		0, "app", "NAME", app,
+		"name of the application in the results (default: that of the program or file)"),
+	OPTION_END,
 };
 
 static const struct option_spec output_specs[] = {
-	{.letter = 'o',
-	 .name = "output",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 FIELD(output, const char *),
-	 .help = "write the blocks there; FILE.db: into a store (SQLite). Needed when a program "
-		 "runs: standard output is the program's"},
-	{.letter = 'f',
-	 .name = "format",
-	 .argument = "FORMAT",
-	 .type = OPTION_CHOICE,
-	 .choices = formats,
-	 FIELD(format, int),
-	 .help = "csv (default) or json (one object a line)"},
-	{.letter = 'q',
-	 .name = "quiet",
-	 FLAG(is_quiet),
-	 .help = "no remarks on standard error, only errors"},
-	{.name = NULL},
+	OPTION_OUTPUT(output, "write the blocks there; FILE.db: into a store (SQLite). Needed when "
+			      "a program runs: standard output is the program's"),
+	OPTION_FORMAT(format, OPTION_BIT(FORMAT_CSV) | OPTION_BIT(FORMAT_JSON),
+		      "csv (default) or json (one object a line)"),
+	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
+	OPTION_END,
 };
-/* clang-format on */
 
-static const char epilogue[] =
+static const struct option_group groups[] = {
+	OPTION_OWN("Blocks", block_specs),
+	OPTION_GROUP("Program", program_option_specs, program),
+	OPTION_OWN("Output", output_specs),
+	OPTION_ARGUMENTS(option_words_add, words),
+};
+
+static const char help[] =
+	"usage: tact collect [OPTIONS] -o FILE -- PROGRAM [ARGUMENT...]\n"
+	"       tact collect --static [OPTIONS] FILE...\n\n"
+	"Collects the basic blocks that a program executes, each with how often, by "
+	"running it under QEMU's user mode; threads, children and programs that it starts "
+	"are followed. Or all blocks of ELF files.\n\n"
+	"{options}\n\n"
 	"Put -- in front of the program, so that its options are its own.\n\n"
 	"Examples:\n"
 	"  tact collect -o gzip.csv -- gzip -k file\n"
@@ -89,14 +74,13 @@ static const char epilogue[] =
 	"  tact collect --static /usr/bin/gzip > blocks.csv\n"
 	"  tact predict -f csv gzip.csv\n";
 
-static const char *add_word(void *target, const char *word)
+static void fini(void *target)
 {
 	struct collector *p = target;
 
-	p->words = cli_realloc(p->words, (p->n_words + 2) * sizeof(*p->words));
-	p->words[p->n_words++] = (char *)word;
-	p->words[p->n_words] = NULL;
-	return NULL;
+	option_words_fini(&p->words);
+	text_free(&p->text);
+	program_options_fini(&p->program);
 }
 
 static const char *base_name(const char *path)
@@ -104,13 +88,6 @@ static const char *base_name(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
-}
-
-static bool ends_in(const char *name, const char *suffix)
-{
-	size_t n = strlen(name), k = strlen(suffix);
-
-	return n > k && !strcmp(name + n - k, suffix);
 }
 
 /* ---- rows ---- */
@@ -168,7 +145,7 @@ static int print_block(void *arg, const struct tact_collect_block *b)
 
 static int open_results(struct collector *p)
 {
-	if (p->output && ends_in(p->output, ".db")) {
+	if (p->output && cli_has_suffix(p->output, ".db")) {
 		if (tact_store_open(&p->store, p->output, TACT_STORE_CREATE, &p->diag) >= 0)
 			return CLI_GOOD;
 		cli_message("%s: %s", p->output, p->diag.text);
@@ -221,7 +198,7 @@ static int run_program(struct collector *p, struct tact_collect *c)
 	int status, code, number;
 
 	program_options_apply(&p->program, &opt);
-	status = tact_trace_launch(&trace, &opt, p->words, &p->diag);
+	status = tact_trace_launch(&trace, &opt, p->words.list, &p->diag);
 	if (status < 0) {
 		cli_message("%s", p->diag.text);
 		return exit_code_of(status);
@@ -230,7 +207,7 @@ static int run_program(struct collector *p, struct tact_collect *c)
 	program_signals_catch(trace);
 	status = tact_collect_trace(c, trace, &p->diag);
 	number = program_signals_release();
-	code = program_report(trace, base_name(p->words[0]), p->is_quiet);
+	code = program_report(trace, base_name(p->words.list[0]), p->is_quiet);
 	if (status < 0) {
 		cli_message("%s", p->diag.text);
 		code = CLI_FAILED;
@@ -248,10 +225,10 @@ static int read_files(struct collector *p, struct tact_collect *c)
 	int code = CLI_GOOD;
 
 	p->is_started = true;
-	for (size_t i = 0; i < p->n_words; i++) {
-		if (tact_collect_file(c, p->words[i], &p->diag) >= 0)
+	for (size_t i = 0; i < p->words.n; i++) {
+		if (tact_collect_file(c, p->words.list[i], &p->diag) >= 0)
 			continue;
-		cli_message("%s: %s", p->words[i], p->diag.text);
+		cli_message("%s: %s", p->words.list[i], p->diag.text);
 		code = CLI_FAILED;
 	}
 	return code;
@@ -280,59 +257,37 @@ static int collect(struct collector *p)
 
 static int check(struct collector *p)
 {
-	if (!p->n_words) {
-		cli_message(p->is_static ? "no file: give one or more ELF files"
+	if (!p->words.n)
+		return cli_wrong(p->is_static
+					 ? "no file: give one or more ELF files"
 					 : "no program: give one behind --, or --static and files");
-		return CLI_USAGE;
-	}
-	if (!p->is_static && !p->output) {
-		cli_message("-o FILE is missing: standard output is the program's");
-		return CLI_USAGE;
-	}
+	if (!p->is_static && !p->output)
+		return cli_wrong("-o FILE is missing: standard output is the program's");
 	if (p->is_static &&
-	    (p->program.cpu || p->program.qemu || p->program.plugin || p->program.no_exec)) {
-		cli_message("--static runs nothing: --cpu, --no-exec, --qemu and --plugin have no "
-			    "meaning");
-		return CLI_USAGE;
-	}
+	    (p->program.cpu || p->program.qemu || p->program.plugin || p->program.no_exec))
+		return cli_wrong(
+			"--static runs nothing: --cpu, --no-exec, --qemu and --plugin have no "
+			"meaning");
 	if (!p->app)
-		p->app = base_name(p->words[0]);
-	if (!*p->app || strlen(p->app) > TACT_STORE_NAME_MAX) {
-		cli_message("--app: a name of 1 to %d bytes is needed", TACT_STORE_NAME_MAX);
-		return CLI_USAGE;
-	}
+		p->app = base_name(p->words.list[0]);
+	if (!*p->app || strlen(p->app) > TACT_STORE_NAME_MAX)
+		return cli_wrong("--app: a name of 1 to %d bytes is needed", TACT_STORE_NAME_MAX);
 	return CLI_GOOD;
 }
+
+static int run(void *target)
+{
+	struct collector *p = target;
+	const int status = check(p);
+
+	return status ? status : collect(p);
+}
+
+static const struct option_command command = {help, groups, run, fini};
 
 int cmd_collect(int argc, char **argv)
 {
 	struct collector p = {.format = FORMAT_CSV, .out = {.fd = -1}};
-	const struct option_group groups[] = {
-		{"Blocks", block_specs, &p},
-		{"Program", program_option_specs, &p.program},
-		{"Output", output_specs, &p},
-		{NULL, NULL, NULL},
-	};
-	const struct option_command command = {
-		.usage = "usage: tact collect [OPTIONS] -o FILE -- PROGRAM [ARGUMENT...]\n"
-			 "       tact collect --static [OPTIONS] FILE...\n",
-		.description = "Collects the basic blocks that a program executes, each with how "
-			       "often, by running it under QEMU's user mode; threads, children "
-			       "and programs that it starts are followed. Or all blocks of ELF "
-			       "files.",
-		.epilogue = epilogue,
-		.groups = groups,
-		.argument = add_word,
-		.argument_target = &p,
-	};
-	int status;
 
-	if (options_take(&command, argc, argv, &status))
-		status = check(&p);
-	if (status == CLI_GOOD && p.n_words)
-		status = collect(&p);
-	free(p.words);
-	text_free(&p.text);
-	program_options_fini(&p.program);
-	return status;
+	return option_command_run(&command, &p, argc, argv);
 }

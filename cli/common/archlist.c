@@ -10,22 +10,15 @@
 #include "cli.h"
 #include "output.h"
 
-/* clang-format off: an option stays together */
+#define OPTION_HOLDER archlist
+
 const struct option_spec archlist_option_specs[] = {
-	{.letter = 'a',
-	 .name = "arch",
-	 .argument = "NAME",
-	 .type = OPTION_TEXT,
-	 .offset = OPTION_FIELD(archlist, names, const char *),
-	 .help = "the CPU: a name of 'tact archs', several with commas, or all"},
-	{.name = "params",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 .offset = OPTION_FIELD(archlist, params, const char *),
-	 .help = "change the CPU's parameters: 'name = value' lines ('tact archs SKL' shows them)"},
-	{.name = NULL},
+	OPTION_ARCH(names, "the CPU: a name of 'tact archs', several with commas, or all"),
+	OPTION_PARAMS(
+		params,
+		"change the CPU's parameters: 'name = value' lines ('tact archs SKL' shows them)"),
+	OPTION_END,
 };
-/* clang-format on */
 
 /* Names in two forms, so that "skylak" is near to something. */
 static const char *any_name(size_t i, const void *context)

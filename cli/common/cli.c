@@ -13,20 +13,38 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <tact/status.h>
+
 #include "output.h"
 
-void cli_message(const char *format, ...)
+static void say(const char *format, va_list args)
 {
 	struct text line = {0};
-	va_list args;
 
-	va_start(args, format);
 	text_add(&line, "tact: ");
 	text_vprintf(&line, format, args);
 	text_add(&line, "\n");
-	va_end(args);
 	text_to_stderr(&line);
 	text_free(&line);
+}
+
+void cli_message(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+}
+
+int cli_wrong(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	return CLI_USAGE;
 }
 
 void cli_place(struct text *out, const char *path, uint64_t line, const char *text)
@@ -35,6 +53,23 @@ void cli_place(struct text *out, const char *path, uint64_t line, const char *te
 		text_printf(out, "tact: %s:%llu: %s\n", path, (unsigned long long)line, text);
 	else
 		text_printf(out, "tact: %s: %s\n", path, text);
+}
+
+int cli_complain(const char *path, const struct tact_diag *diag, int status, int exit_code)
+{
+	struct text text = {0};
+
+	cli_place(&text, path, diag->line, diag->text[0] ? diag->text : tact_strerror(status));
+	text_to_stderr(&text);
+	text_free(&text);
+	return exit_code;
+}
+
+bool cli_has_suffix(const char *name, const char *suffix)
+{
+	size_t n = strlen(name), k = strlen(suffix);
+
+	return n > k && !strcmp(name + n - k, suffix);
 }
 
 _Noreturn void cli_out_of_memory(void)

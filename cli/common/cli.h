@@ -5,6 +5,7 @@
 #ifndef TACT_CLI_H
 #define TACT_CLI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,18 @@ void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* "tact: PATH:LINE: text" into a buffer; line 0: without it. */
 void cli_place(struct text *out, const char *path, uint64_t line, const char *text);
+
+/* The same to standard error, for what a library function said about a file: its text, or else its
+ * status.  Returns `exit_code`.
+ */
+struct tact_diag;
+int cli_complain(const char *path, const struct tact_diag *diag, int status, int exit_code);
+
+/* Says what is wrong with the options.  Returns CLI_USAGE. */
+int cli_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whether a file's name ends in ".suffix". */
+bool cli_has_suffix(const char *name, const char *suffix);
 
 /* There is nothing that a command could do about it. */
 _Noreturn void cli_out_of_memory(void);

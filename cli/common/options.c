@@ -9,29 +9,61 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tact/block.h>
+
 #include "cli.h"
 #include "output.h"
 
 static const char help_text[] = "show this help";
 
-/* The arguments that are left, and the command that they are for. */
+enum { OPTIONS_GOOD, OPTIONS_HELP, OPTIONS_WRONG };
+
+const struct option_choice option_formats[] = {
+	{"text", FORMAT_TEXT}, {"csv", FORMAT_CSV}, {"markdown", FORMAT_MARKDOWN},
+	{"json", FORMAT_JSON}, {NULL, 0},
+};
+
+const struct option_choice option_modes[] = {
+	{"auto", TACT_MODE_AUTO},
+	{"loop", TACT_MODE_LOOP},
+	{"unroll", TACT_MODE_UNROLL},
+	{NULL, 0},
+};
+
+const struct option_choice option_inits[] = {
+	{"stack", TACT_INIT_STACK},
+	{"same", TACT_INIT_SAME},
+	{"diff", TACT_INIT_DIFF},
+	{NULL, 0},
+};
+
+const char *option_choice_name(const struct option_choice *choices, int value)
+{
+	for (const struct option_choice *c = choices; c->name; c++)
+		if (c->value == value)
+			return c->name;
+	return "";
+}
+
+/* The arguments that are left, the command that they are for, and its struct. */
 struct parser {
 	const struct option_command *command;
+	void *target;
 	const char *command_name;
 	int argc, next;
 	char **argv;
 };
 
-static const struct option_spec *find(const struct option_command *command, char letter,
-				      const char *name, size_t length, void **target)
+static const struct option_spec *find(const struct parser *p, char letter, const char *name,
+				      size_t length, void **target)
 {
-	for (const struct option_group *g = command->groups; g->title; g++) {
+	for (const struct option_group *g = p->command->groups; g->title; g++) {
 		for (const struct option_spec *s = g->specs; s->name; s++) {
 			if (letter ? s->letter != letter
 				   : strlen(s->name) != length ||
 					     memcmp(s->name, name, length) != 0)
 				continue;
-			*target = g->target;
+			*target = (char *)p->target + g->offset;
 			return s;
 		}
 	}
@@ -54,21 +86,39 @@ static const char *written(const struct option_spec *spec, char letter, char *bu
 	return buffer;
 }
 
-static const char *choice_name(size_t i, const void *choices)
+static bool is_allowed(unsigned allowed, const struct option_choice *choice)
 {
-	return ((const struct option_choice *)choices)[i].name;
+	return !allowed || (allowed & OPTION_BIT(choice->value));
 }
 
-static int wrong_choice(const struct option_spec *spec, const char *option, const char *value)
+static const char *choice_name(size_t i, const void *context)
+{
+	const struct option_spec *spec = context;
+
+	return is_allowed(spec->allowed, &spec->choices[i]) ? spec->choices[i].name : NULL;
+}
+
+static int set_choice(const struct option_spec *spec, int *field, const char *option,
+		      const char *value)
 {
 	struct text list = {0};
 	size_t n = 0;
 	const char *near;
 
-	for (; spec->choices[n].name; n++)
-		text_printf(&list, "%s%s", n ? ", " : "", spec->choices[n].name);
+	for (; spec->choices[n].name; n++) {
+		const struct option_choice *c = &spec->choices[n];
+
+		if (!is_allowed(spec->allowed, c))
+			continue;
+		if (!strcmp(c->name, value)) {
+			*field = c->value;
+			text_free(&list);
+			return OPTIONS_GOOD;
+		}
+		text_printf(&list, "%s%s", list.size ? ", " : "", c->name);
+	}
 	text_add_bytes(&list, "", 1);
-	near = cli_nearest(value, n, choice_name, spec->choices);
+	near = cli_nearest(value, n, choice_name, spec);
 	if (near)
 		cli_message("%s: '%s' is none of %s; did you mean %s?", option, value, list.data,
 			    near);
@@ -102,23 +152,17 @@ static int set(const struct option_spec *spec, void *target, const char *option,
 	const char *why;
 
 	switch (spec->type) {
-	case OPTION_FLAG:
+	case OPTION_IS_FLAG:
 		*(bool *)field = true;
 		return OPTIONS_GOOD;
-	case OPTION_TEXT:
+	case OPTION_IS_TEXT:
 		*(const char **)field = value;
 		return OPTIONS_GOOD;
-	case OPTION_NUMBER:
+	case OPTION_IS_NUMBER:
 		return set_number(spec, field, option, value);
-	case OPTION_CHOICE:
-		for (const struct option_choice *c = spec->choices; c->name; c++) {
-			if (!strcmp(c->name, value)) {
-				*(int *)field = c->value;
-				return OPTIONS_GOOD;
-			}
-		}
-		return wrong_choice(spec, option, value);
-	case OPTION_CALL:
+	case OPTION_IS_CHOICE:
+		return set_choice(spec, field, option, value);
+	case OPTION_IS_CALL:
 		why = spec->call(target, value);
 		if (!why)
 			return OPTIONS_GOOD;
@@ -180,7 +224,7 @@ static int parse_long(struct parser *p, const char *argument)
 	char option[64];
 	void *target;
 
-	spec = find(p->command, 0, argument + 2, length - 2, &target);
+	spec = find(p, 0, argument + 2, length - 2, &target);
 	if (!spec)
 		return unknown_option(p, argument, length);
 	written(spec, 0, option, sizeof(option));
@@ -207,7 +251,7 @@ static int parse_letters(struct parser *p, const char *argument)
 
 		if (*c == 'h')
 			return OPTIONS_HELP;
-		spec = find(p->command, *c, NULL, 0, &target);
+		spec = find(p, *c, NULL, 0, &target);
 		if (!spec) {
 			char shown[3] = {'-', *c, '\0'};
 
@@ -226,35 +270,43 @@ static int parse_letters(struct parser *p, const char *argument)
 	return OPTIONS_GOOD;
 }
 
-static int parse_argument(const struct parser *p, const char *argument)
+static int parse_argument(const struct parser *p, const char *argument, bool is_behind)
 {
-	const char *why = p->command->argument(p->command->argument_target, argument);
+	const struct option_group *last = p->command->groups;
+	const char *why;
 
+	while (last->title)
+		last++;
+	if (!last->argument) {
+		cli_message("%s: %s takes no input", argument, p->command_name);
+		return OPTIONS_WRONG;
+	}
+	why = (is_behind ? last->behind : last->argument)((char *)p->target + last->offset,
+							  argument);
 	if (!why)
 		return OPTIONS_GOOD;
 	cli_message("%s: %s", argument, why);
 	return OPTIONS_WRONG;
 }
 
-int options_parse(const struct option_command *command, int argc, char **argv)
+static int parse(struct parser *p)
 {
-	struct parser p = {command, argv[0], argc, 1, argv};
 	bool options_end = false;
 	int status = OPTIONS_GOOD;
 
-	while (p.next < argc && status == OPTIONS_GOOD) {
-		const char *argument = argv[p.next++];
+	while (p->next < p->argc && status == OPTIONS_GOOD) {
+		const char *argument = p->argv[p->next++];
 
 		if (options_end || argument[0] != '-' || !argument[1])
-			status = parse_argument(&p, argument);
+			status = parse_argument(p, argument, options_end);
 		else if (!strcmp(argument, "--"))
 			options_end = true;
 		else if (!strcmp(argument, "--help"))
 			status = OPTIONS_HELP;
 		else if (argument[1] == '-')
-			status = parse_long(&p, argument);
+			status = parse_long(p, argument);
 		else
-			status = parse_letters(&p, argument);
+			status = parse_letters(p, argument);
 	}
 	return status;
 }
@@ -279,40 +331,75 @@ static void add_option(struct text *out, char letter, const char *name, const ch
 	text_wrap(out, help, HELP_COLUMN, start);
 }
 
-static void add_help(struct text *out, const struct option_command *command)
+static void add_options(struct text *out, const struct option_group *groups)
 {
-	text_printf(out, "%s\n", command->usage);
-	text_wrap(out, command->description, 0, out->size);
-	for (const struct option_group *g = command->groups; g->title; g++) {
+	for (const struct option_group *g = groups; g->title; g++) {
 		if (*g->title)
-			text_printf(out, "\n%s:\n", g->title);
+			text_printf(out, "%s%s:\n", g == groups ? "" : "\n", g->title);
 		for (const struct option_spec *s = g->specs; s->name; s++)
 			add_option(out, s->letter, s->name, s->argument, s->is_optional, s->help);
 		if (!g[1].title)
 			add_option(out, 'h', "help", NULL, false, help_text);
 	}
-	if (command->epilogue)
-		text_printf(out, "\n%s", command->epilogue);
 }
 
-int options_print_help(const struct option_command *command)
+static void add_help(struct text *out, const struct option_command *command)
+{
+	static const char place[] = "{options}\n";
+	const char *paragraph = strstr(command->help, "\n\n") + 2;
+	const char *options = strstr(paragraph, place);
+	char *words = strndup(paragraph, (size_t)(options - paragraph) - 2);
+
+	if (!words)
+		cli_out_of_memory();
+	text_add_bytes(out, command->help, (size_t)(paragraph - command->help));
+	text_wrap(out, words, 0, out->size);
+	free(words);
+	text_add(out, "\n");
+	add_options(out, command->groups);
+	text_add(out, options + sizeof(place) - 1);
+}
+
+static int print_help(const struct option_command *command)
 {
 	struct text text = {0};
-	struct output out;
 
-	output_open(&out, NULL);
 	add_help(&text, command);
-	output_write(&out, &text);
-	text_free(&text);
-	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
+	return output_all(NULL, &text);
 }
 
-bool options_take(const struct option_command *command, int argc, char **argv, int *status)
+int option_command_run(const struct option_command *command, void *target, int argc, char **argv)
 {
-	int parsed = options_parse(command, argc, argv);
+	struct parser p = {command, target, argv[0], argc, 1, argv};
+	int status;
 
-	*status = parsed == OPTIONS_HELP    ? options_print_help(command)
-		  : parsed == OPTIONS_WRONG ? CLI_USAGE
-					    : CLI_GOOD;
-	return parsed == OPTIONS_GOOD;
+	switch (parse(&p)) {
+	case OPTIONS_HELP:
+		status = print_help(command);
+		break;
+	case OPTIONS_WRONG:
+		status = CLI_USAGE;
+		break;
+	default:
+		status = command->run(target);
+	}
+	if (command->fini)
+		command->fini(target);
+	return status;
+}
+
+const char *option_words_add(void *target, const char *word)
+{
+	struct option_words *words = target;
+
+	words->list = cli_realloc(words->list, (words->n + 2) * sizeof(*words->list));
+	words->list[words->n++] = (char *)word;
+	words->list[words->n] = NULL;
+	return NULL;
+}
+
+void option_words_fini(struct option_words *words)
+{
+	free(words->list);
+	*words = (struct option_words){NULL, 0};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Options of commands as tables.  A group of options fills one struct, so that commands share
- * groups; the help is made from the same tables.
+ * groups; the help is made from the same tables.  Options that many commands have are rows here.
  */
 #ifndef TACT_OPTIONS_H
 #define TACT_OPTIONS_H
@@ -9,12 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "output.h"
+
 enum option_type {
-	OPTION_FLAG,   /* bool */
-	OPTION_TEXT,   /* const char *: borrowed from argv */
-	OPTION_NUMBER, /* unsigned */
-	OPTION_CHOICE, /* int, one of `choices` */
-	OPTION_CALL    /* `call` takes the value */
+	OPTION_IS_FLAG,	  /* bool */
+	OPTION_IS_TEXT,	  /* const char *: borrowed from argv */
+	OPTION_IS_NUMBER, /* unsigned */
+	OPTION_IS_CHOICE, /* int, one of `choices` */
+	OPTION_IS_CALL	  /* `call` takes the value */
 };
 
 struct option_choice {
@@ -29,12 +31,13 @@ struct option_spec {
 	bool is_optional; /* the argument comes behind = or not at all; the value is NULL then */
 	const char *help;
 	enum option_type type;
-	size_t offset; /* of the field in the group's target: OPTION_FIELD */
+	size_t offset; /* of the field in the group's struct: OPTION_FIELD */
 	const struct option_choice *choices;
+	unsigned allowed;   /* bits of the values of choices that count; 0: all */
 	unsigned low, high; /* of a number */
 
-	/* Takes a value for the target.  Returns NULL, or why it does not (static or in a buffer of
-	 * the target).
+	/* Takes a value for the group's struct.  Returns NULL, or why it does not (static or in a
+	 * buffer of the struct).
 	 */
 	const char *(*call)(void *target, const char *value);
 };
@@ -43,34 +46,103 @@ struct option_spec {
 #define OPTION_FIELD(holder, field, type)                                                          \
 	_Generic(((struct holder *)0)->field, type : offsetof(struct holder, field))
 
+/* ---- rows of tables ---- */
+
+/* The file of a table defines OPTION_HOLDER, the name of the struct that its rows fill.  A row has
+ * its letter (0: none), name, name of the argument, field, and help behind what is its own.
+ */
+/* clang-format off */
+#define OPTION_ROW(l, n, a, t, f, of, h)                                                           \
+	.letter = l, .name = n, .argument = a, .type = OPTION_IS_##t, .help = h,                   \
+	.offset = OPTION_FIELD(OPTION_HOLDER, f, of)
+#define OPTION_FLAG(l, n, f, h)    {OPTION_ROW(l, n, NULL, FLAG, f, bool, h)}
+#define OPTION_TEXT(l, n, a, f, h) {OPTION_ROW(l, n, a, TEXT, f, const char *, h)}
+#define OPTION_NUMBER(l, n, a, f, from, to, h)                                                     \
+	{OPTION_ROW(l, n, a, NUMBER, f, unsigned, h), .low = from, .high = to}
+#define OPTION_CHOICE(l, n, a, f, list, h) OPTION_SOME_OF(l, n, a, f, list, 0, h)
+#define OPTION_SOME_OF(l, n, a, f, list, bits, h)                                                  \
+	{OPTION_ROW(l, n, a, CHOICE, f, int, h), .choices = list, .allowed = bits}
+#define OPTION_CALL(l, n, a, function, h)                                                          \
+	{.letter = l, .name = n, .argument = a, .type = OPTION_IS_CALL, .call = function, .help = h}
+#define OPTION_CALL_MAYBE(l, n, a, function, h) /* the argument is optional, behind = */            \
+	{.letter = l, .name = n, .argument = a, .type = OPTION_IS_CALL, .call = function,          \
+	 .is_optional = true, .help = h}
+#define OPTION_END {.name = NULL}
+/* clang-format on */
+
+/* Rows that many commands have; `bits` are what this one can do of the formats, modes or inits. */
+#define OPTION_BIT(value) (1u << (value))
+#define OPTION_FORMAT(f, bits, h)                                                                  \
+	OPTION_SOME_OF('f', "format", "FORMAT", f, option_formats, bits, h)
+#define OPTION_MODE(f, bits, h) OPTION_SOME_OF('m', "mode", "MODE", f, option_modes, bits, h)
+#define OPTION_INIT(f, bits, h) OPTION_SOME_OF(0, "init", "HOW", f, option_inits, bits, h)
+#define OPTION_ARCH(f, h)	OPTION_TEXT('a', "arch", "NAME", f, h)
+#define OPTION_PARAMS(f, h)	OPTION_TEXT(0, "params", "FILE", f, h)
+#define OPTION_JOBS(f, to, h)	OPTION_NUMBER('j', "jobs", "N", f, 0, to, h)
+#define OPTION_SEED(f, h)	OPTION_NUMBER(0, "seed", "N", f, 0, 4294967295u, h)
+#define OPTION_OUTPUT(f, h)	OPTION_TEXT('o', "output", "FILE", f, h)
+#define OPTION_QUIET(f, h)	OPTION_FLAG('q', "quiet", f, h)
+#define OPTION_VERBOSE(f, h)	OPTION_FLAG('v', "verbose", f, h)
+
+#define OPTION_FORMATS (OPTION_BIT(FORMAT_TEXT) | OPTION_BIT(FORMAT_CSV) | OPTION_BIT(FORMAT_JSON))
+
+/* What most of them say. */
+#define OPTION_FORMAT_HELP   "text (default), csv or json (one object a line)"
+#define OPTION_OUTPUT_HELP   "write the results there"
+#define OPTION_QUIET_HELP    "no remarks on standard error, only errors"
+#define OPTION_PROGRESS_HELP "no remarks and no progress on standard error, only errors"
+
+/* text, csv, markdown, json; auto, loop, unroll; stack, same, diff.  Each exists once. */
+extern const struct option_choice option_formats[], option_modes[], option_inits[];
+
+/* The name of a value; "" if it has none. */
+const char *option_choice_name(const struct option_choice *choices, int value);
+
+/* ---- commands ---- */
+
+/* A group of options, or, the last of a list, what takes the arguments that are not options. */
 struct option_group {
-	const char *title; /* NULL ends a list of groups; "": more of the group before */
+	const char *title; /* NULL: the last one; "": more of the group before */
 	const struct option_spec *specs;
-	void *target; /* borrowed */
+	size_t offset; /* of the struct that is filled, in that of the command */
+
+	/* Take an argument in front of and behind --, as `call` does; NULL: none is allowed. */
+	const char *(*argument)(void *target, const char *value);
+	const char *(*behind)(void *target, const char *value);
 };
+
+/* Rows of a list of groups: specs that fill a field of the holder, or the holder itself. */
+/* clang-format off */
+#define OPTION_GROUP(t, s, f) {.title = t, .specs = s, .offset = offsetof(struct OPTION_HOLDER, f)}
+#define OPTION_OWN(t, s)      {.title = t, .specs = s}
+#define OPTION_ARGUMENTS(take, f)                                                                  \
+	{.argument = take, .behind = take, .offset = offsetof(struct OPTION_HOLDER, f)}
+#define OPTION_OWN_ARGUMENTS(front, back) {.argument = front, .behind = back}
+#define OPTION_NO_ARGUMENTS   {.argument = NULL}
+/* clang-format on */
 
 struct option_command {
-	const char *usage;	 /* one line a form */
-	const char *description; /* a paragraph */
-	const char *epilogue;	 /* behind the options; may be NULL */
+	/* Usage, one line a form; an empty line; a paragraph, which is wrapped; an empty line;
+	 * "{options}"; and what stands behind the options, as it is.
+	 */
+	const char *help;
 	const struct option_group *groups;
-
-	/* Takes an argument that is not an option, as `call` does. */
-	const char *(*argument)(void *target, const char *value);
-	void *argument_target;
+	int (*run)(void *target);   /* returns an exit code */
+	void (*fini)(void *target); /* whether it has run or not; may be NULL */
 };
 
-enum { OPTIONS_GOOD = 0, OPTIONS_HELP = 1, OPTIONS_WRONG = 2 };
-
-/* Fills the targets from argv[1] on; of an option that comes twice the last one counts.  A message
- * was given if it returns OPTIONS_WRONG.
+/* A whole command: fills the struct `target` from argv[1] on, of an option that comes twice the
+ * last one counts; runs it, or shows the help, or says what is wrong; cleans up.  Returns an exit
+ * code.
  */
-int options_parse(const struct option_command *command, int argc, char **argv);
+int option_command_run(const struct option_command *command, void *target, int argc, char **argv);
 
-/* To standard output.  Returns an exit code. */
-int options_print_help(const struct option_command *command);
-
-/* Both, as most commands want it: true if the command is to run, else *status is its exit code. */
-bool options_take(const struct option_command *command, int argc, char **argv, int *status);
+/* Words of the command line, such as paths or a program and its arguments. */
+struct option_words {
+	char **list; /* owned, NULL behind the last one, or NULL; the strings are argv's */
+	size_t n;
+};
+const char *option_words_add(void *words, const char *word); /* for `argument` */
+void option_words_fini(struct option_words *words);
 
 #endif /* TACT_OPTIONS_H */

@@ -66,6 +66,19 @@ int output_close(struct output *out)
 	return out->failed ? -1 : 0;
 }
 
+int output_all(const char *path, struct text *text)
+{
+	struct output out;
+	int status = CLI_FAILED;
+
+	if (!output_open(&out, path)) {
+		output_write(&out, text);
+		status = output_close(&out) ? CLI_FAILED : CLI_GOOD;
+	}
+	text_free(text);
+	return status;
+}
+
 void text_to_stderr(struct text *text)
 {
 	size_t done = 0;

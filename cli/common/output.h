@@ -29,6 +29,9 @@ int output_sink(void *out, const char *data, size_t size);
 /* Returns 0, or -1 if anything of the output could not be written. */
 int output_close(struct output *out);
 
+/* A whole text, to a file or (path NULL) to standard output; frees it.  Returns an exit code. */
+int output_all(const char *path, struct text *text);
+
 /* Best effort: there is nowhere to complain. */
 void text_to_stderr(struct text *text);
 

@@ -14,33 +14,19 @@
 
 #include "cli.h"
 
-#define FIELD(field, type) .offset = OPTION_FIELD(program_options, field, type)
+#define OPTION_HOLDER program_options
 
-/* clang-format off: an option stays together */
 const struct option_spec program_option_specs[] = {
-	{.name = "cpu",
-	 .argument = "CPU",
-	 .type = OPTION_TEXT,
-	 FIELD(cpu, const char *),
-	 .help = "the CPU that QEMU offers to the program (default: max,-erms, which has AVX2 and "
-		 "no AVX-512)"},
-	{.name = "no-exec",
-	 .type = OPTION_FLAG,
-	 FIELD(no_exec, bool),
-	 .help = "programs that it starts with execve run natively and are not looked at"},
-	{.name = "qemu",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 FIELD(qemu, const char *),
-	 .help = "QEMU's user mode for x86-64 (default: qemu-x86_64)"},
-	{.name = "plugin",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 FIELD(plugin, const char *),
-	 .help = "tact's plugin for QEMU (default: tact_trace.so beside tact, or as installed)"},
-	{.name = NULL},
+	OPTION_TEXT(0, "cpu", "CPU", cpu,
+		    "the CPU that QEMU offers to the program (default: max,-erms, which has AVX2 "
+		    "and no AVX-512)"),
+	OPTION_FLAG(0, "no-exec", no_exec,
+		    "programs that it starts with execve run natively and are not looked at"),
+	OPTION_TEXT(0, "qemu", "FILE", qemu, "QEMU's user mode for x86-64 (default: qemu-x86_64)"),
+	OPTION_TEXT(0, "plugin", "FILE", plugin,
+		    "tact's plugin for QEMU (default: tact_trace.so beside tact, or as installed)"),
+	OPTION_END,
 };
-/* clang-format on */
 
 /* DIRECTORY/NAME, where DIRECTORY is that of this program. */
 static char *beside(const char *name)

@@ -57,44 +57,21 @@ static const struct option_choice syntaxes[] = {
 	{NULL, 0},
 };
 
-/* clang-format off: an option stays together */
+#define OPTION_HOLDER source_options
+
 const struct option_spec source_option_specs[] = {
-	{.letter = 'x',
-	 .name = "hex",
-	 .argument = "HEX",
-	 .type = OPTION_CALL,
-	 .call = add_hex,
-	 .help = "a block as hex digits; may be given again"},
-	{.name = "function",
-	 .argument = "NAME",
-	 .type = OPTION_TEXT,
-	 .offset = OPTION_FIELD(source_options, function, const char *),
-	 .help = "only this function of an object file or assembly text"},
-	{.name = "loop",
-	 .argument = "N",
-	 .type = OPTION_NUMBER,
-	 .low = 1,
-	 .high = 1000000000,
-	 .offset = OPTION_FIELD(source_options, loop, unsigned),
-	 .help = "only the N-th loop, as the list of loops numbers them"},
-	{.name = "addr",
-	 .argument = "A-B",
-	 .type = OPTION_CALL,
-	 .call = set_addresses,
-	 .help = "only the code from address A up to B (hexadecimal), as one block"},
-	{.name = "syntax",
-	 .argument = "SYNTAX",
-	 .type = OPTION_CHOICE,
-	 .choices = syntaxes,
-	 .offset = OPTION_FIELD(source_options, syntax, int),
-	 .help = "of assembly text: att, intel or auto (default)"},
-	{.name = "raw",
-	 .type = OPTION_FLAG,
-	 .offset = OPTION_FIELD(source_options, is_raw, bool),
-	 .help = "the bytes of the files are the code"},
-	{.name = NULL},
+	OPTION_CALL('x', "hex", "HEX", add_hex, "a block as hex digits; may be given again"),
+	OPTION_TEXT(0, "function", "NAME", function,
+		    "only this function of an object file or assembly text"),
+	OPTION_NUMBER(0, "loop", "N", loop, 1, 1000000000,
+		      "only the N-th loop, as the list of loops numbers them"),
+	OPTION_CALL(0, "addr", "A-B", set_addresses,
+		    "only the code from address A up to B (hexadecimal), as one block"),
+	OPTION_CHOICE(0, "syntax", "SYNTAX", syntax, syntaxes,
+		      "of assembly text: att, intel or auto (default)"),
+	OPTION_FLAG(0, "raw", is_raw, "the bytes of the files are the code"),
+	OPTION_END,
 };
-/* clang-format on */
 
 void source_options_fini(struct source_options *options)
 {

@@ -22,30 +22,10 @@ static const struct option_choice units[] = {
 	{NULL, 0},
 };
 
-static const struct option_choice modes[] = {
-	{"loop", TACT_MODE_LOOP},
-	{"unroll", TACT_MODE_UNROLL},
-	{NULL, 0},
-};
-
-static const struct option_choice inits[] = {
-	{"same", TACT_INIT_SAME},
-	{"stack", TACT_INIT_STACK},
-	{"diff", TACT_INIT_DIFF},
-	{NULL, 0},
-};
-
 static const struct option_choice records[] = {
 	{"block", TACT_EXPORT_BLOCK},		{"source", TACT_EXPORT_SOURCE},
 	{"category", TACT_EXPORT_CATEGORY},	{"measurement", TACT_EXPORT_MEASUREMENT},
 	{"prediction", TACT_EXPORT_PREDICTION}, {NULL, 0},
-};
-
-static const struct option_choice formats[] = {
-	{"text", FORMAT_TEXT},
-	{"csv", FORMAT_CSV},
-	{"json", FORMAT_JSON},
-	{NULL, 0},
 };
 
 static const char *check_name(size_t i, const void *context)
@@ -107,112 +87,83 @@ static const char *add_path(void *target, const char *path)
 	return NULL;
 }
 
-#define FIELD(field, type) .offset = OPTION_FIELD(dataset, field, type)
-#define FLAG(field)	   .type = OPTION_FLAG, FIELD(field, bool)
-#define TEXT(field)	   .type = OPTION_TEXT, FIELD(field, const char *)
-#define CHOICE(field, of)  .type = OPTION_CHOICE, .choices = of, FIELD(field, int)
+#define OPTION_HOLDER dataset
 
-/* clang-format off: an option stays together */
 static const struct option_spec row_specs[] = {
-	{.name = "app", .argument = "NAME", TEXT(app), .help = "application that blocks come from"},
-	{.name = "machine",
-	 .argument = "NAME",
-	 TEXT(machine),
-	 .help = "machine of measurements; import: default is the name of the file up to its dot"},
-	{.letter = 'a',
-	 .name = "arch",
-	 .argument = "NAME",
-	 TEXT(arch),
-	 .help = "CPU of the machine, or of predictions: a name of 'tact archs'"},
-	{.letter = 'm',
-	 .name = "mode",
-	 .argument = "MODE",
-	 CHOICE(mode, modes),
-	 .help = "loop or unroll; import: default is loop with a column hex_loop or if a block "
-		 "ends "
-		 "in a branch to its start, else unroll"},
-	{.name = "init",
-	 .argument = "HOW",
-	 CHOICE(init, inits),
-	 .help = "what registers hold at entry: same, stack or diff; import: default is same"},
-	{.name = "classifier",
-	 .argument = "NAME",
-	 TEXT(classifier),
-	 .help = "who chose the categories; import: default is import"},
-	{.name = "model",
-	 .argument = "NAME",
-	 TEXT(model),
-	 .help = "model of predictions; import: default is facile where the columns show that"},
-	{.name = "model-version",
-	 .argument = "TEXT",
-	 TEXT(version),
-	 .help = "version of that model"},
-	{.name = NULL},
+	OPTION_TEXT(0, "app", "NAME", app, "application that blocks come from"),
+	OPTION_TEXT(
+		0, "machine", "NAME", machine,
+		"machine of measurements; import: default is the name of the file up to its dot"),
+	OPTION_ARCH(arch, "CPU of the machine, or of predictions: a name of 'tact archs'"),
+	OPTION_MODE(mode, OPTION_BIT(TACT_MODE_LOOP) | OPTION_BIT(TACT_MODE_UNROLL),
+		    "loop or unroll; import: default is loop with a column hex_loop or if a block "
+		    "ends in a branch to its start, else unroll"),
+	OPTION_INIT(init, 0,
+		    "what registers hold at entry: same, stack or diff; import: default is same"),
+	OPTION_TEXT(0, "classifier", "NAME", classifier,
+		    "who chose the categories; import: default is import"),
+	OPTION_TEXT(0, "model", "NAME", model,
+		    "model of predictions; import: default is facile where the columns show that"),
+	OPTION_TEXT(0, "model-version", "TEXT", version, "version of that model"),
+	OPTION_END,
 };
 
 static const struct option_spec import_specs[] = {
-	{.name = "unit",
-	 .argument = "UNIT",
-	 CHOICE(unit, units),
-	 .help = "cycles are for one iteration (iteration) or for a hundred, as BHive's (hundred); "
-		 "auto (default): hundred for files without a header, which is said, else "
-		 "iteration"},
-	{.name = "weights",
-	 FLAG(is_second_weight),
-	 .help = "without a header the second column is a weight, also if it is not below 1"},
-	{.name = NULL},
+	OPTION_CHOICE(0, "unit", "UNIT", unit, units,
+		      "cycles are for one iteration (iteration) or for a hundred, as BHive's "
+		      "(hundred); auto (default): hundred for files without a header, which is "
+		      "said, else iteration"),
+	OPTION_FLAG(0, "weights", is_second_weight,
+		    "without a header the second column is a weight, also if it is not below 1"),
+	OPTION_END,
 };
 
 static const struct option_spec export_specs[] = {
-	{.name = "record",
-	 .argument = "KIND",
-	 CHOICE(record, records),
-	 .help = "only records of this kind: block, source, category, measurement or prediction"},
-	{.name = NULL},
+	OPTION_CHOICE(
+		0, "record", "KIND", record, records,
+		"only records of this kind: block, source, category, measurement or prediction"),
+	OPTION_END,
 };
 
 static const struct option_spec lint_specs[] = {
-	{.name = "check",
-	 .argument = "LIST",
-	 .type = OPTION_CALL,
-	 .call = set_checks,
-	 .help = "only these, with commas: decode, weights, duplicates, units, bounds, alias"},
-	{.name = "tolerance",
-	 .argument = "PERCENT",
-	 .type = OPTION_CALL,
-	 .call = set_tolerance,
-	 .help = "how far below a bound a measurement may be (default: 5)"},
-	{.name = "may-alias",
-	 .argument = "FILE",
-	 TEXT(may_alias),
-	 .help = "list of blocks that are suspected of aliasing"},
-	{.name = NULL},
+	OPTION_CALL(0, "check", "LIST", set_checks,
+		    "only these, with commas: decode, weights, duplicates, units, bounds, alias"),
+	OPTION_CALL(0, "tolerance", "PERCENT", set_tolerance,
+		    "how far below a bound a measurement may be (default: 5)"),
+	OPTION_TEXT(0, "may-alias", "FILE", may_alias,
+		    "list of blocks that are suspected of aliasing"),
+	OPTION_END,
 };
 
 static const struct option_spec output_specs[] = {
-	{.letter = 'f',
-	 .name = "format",
-	 .argument = "FORMAT",
-	 CHOICE(format, formats),
-	 .help = "text, csv or json (one object a line); default: text, export: csv"},
-	{.letter = 'o',
-	 .name = "output",
-	 .argument = "FILE",
-	 TEXT(output),
-	 .help = "write the results of export, stat and lint there"},
-	{.letter = 'q',
-	 .name = "quiet",
-	 FLAG(is_quiet),
-	 .help = "no remarks on standard error, only errors"},
-	{.letter = 'v',
-	 .name = "verbose",
-	 FLAG(is_verbose),
-	 .help = "say more: every bad line, every finding"},
-	{.name = NULL},
+	OPTION_FORMAT(format, OPTION_FORMATS,
+		      "text, csv or json (one object a line); default: text, export: csv"),
+	OPTION_OUTPUT(output, "write the results of export, stat and lint there"),
+	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
+	OPTION_VERBOSE(is_verbose, "say more: every bad line, every finding"),
+	OPTION_END,
 };
-/* clang-format on */
 
-static const char epilogue[] =
+static const struct option_group groups[] = {
+	OPTION_OWN("Rows (import: what they do not say themselves; export and lint: only these)",
+		   row_specs),
+	OPTION_OWN("Import", import_specs),
+	OPTION_OWN("Export", export_specs),
+	OPTION_OWN("Lint", lint_specs),
+	OPTION_OWN("Output", output_specs),
+	OPTION_OWN_ARGUMENTS(add_path, add_path),
+};
+
+static const char help[] =
+	"usage: tact dataset import [OPTIONS] STORE FILE...\n"
+	"       tact dataset export [OPTIONS] STORE\n"
+	"       tact dataset merge [OPTIONS] STORE STORE...\n"
+	"       tact dataset stat [OPTIONS] STORE\n"
+	"       tact dataset lint [OPTIONS] STORE\n\n"
+	"Keeps blocks of code and what is known about them in a store, an SQLite file: "
+	"the applications that they come from, categories, measurements by machine, "
+	"predictions by model.\n\n"
+	"{options}\n\n"
 	"Actions:\n"
 	"  import   adds hex lists and CSV files; the same file again changes nothing.\n"
 	"           Without a header the columns are hex and weight, if all of the first\n"
@@ -227,6 +178,13 @@ static const char epilogue[] =
 	"  tact dataset merge all.db hsw.db skl.db\n"
 	"  tact dataset export --record measurement -a HSW blocks.db > measured.csv\n"
 	"  tact dataset lint blocks.db\n";
+
+static void fini(void *target)
+{
+	struct dataset *p = target;
+
+	free(p->paths);
+}
 
 static const struct {
 	const char *name;
@@ -297,70 +255,39 @@ static int check_output(const struct dataset *d)
 	if (!d->output || stat(d->output, &a) || stat(d->paths[1], &b) || a.st_dev != b.st_dev ||
 	    a.st_ino != b.st_ino)
 		return CLI_GOOD;
-	cli_message("-o %s is the store itself", d->output);
-	return CLI_USAGE;
+	return cli_wrong("-o %s is the store itself", d->output);
 }
 
-static int run(struct dataset *d)
+static int run(void *target)
 {
+	struct dataset *d = target;
 	const char *near;
 
-	if (!d->n_paths) {
-		cli_message("an action is missing: import, export, merge, stat or lint");
-		return CLI_USAGE;
-	}
+	if (!d->n_paths)
+		return cli_wrong("an action is missing: import, export, merge, stat or lint");
 	if (check_arch(d))
 		return CLI_USAGE;
 	for (size_t i = 0; i < CLI_ARRAY_SIZE(actions); i++) {
 		if (strcmp(actions[i].name, d->paths[0]) != 0)
 			continue;
-		if (d->n_paths < actions[i].min_paths || d->n_paths > actions[i].max_paths) {
-			cli_message("%s takes %s", actions[i].name, actions[i].needs);
-			return CLI_USAGE;
-		}
+		if (d->n_paths < actions[i].min_paths || d->n_paths > actions[i].max_paths)
+			return cli_wrong("%s takes %s", actions[i].name, actions[i].needs);
 		if (check_options(d, actions[i].name) || check_output(d))
 			return CLI_USAGE;
 		return actions[i].run(d);
 	}
 	near = cli_nearest(d->paths[0], CLI_ARRAY_SIZE(actions), action_name, NULL);
-	cli_message("'%s' is none of import, export, merge, stat and lint%s%s%s", d->paths[0],
-		    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-	return CLI_USAGE;
+	return cli_wrong("'%s' is none of import, export, merge, stat and lint%s%s%s", d->paths[0],
+			 near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
+
+static const struct option_command command = {help, groups, run, fini};
 
 int cmd_dataset(int argc, char **argv)
 {
 	struct dataset d = {.mode = -1, .init = -1, .format = -1, .tolerance = 5};
-	const struct option_group groups[] = {
-		{"Rows (import: what they do not say themselves; export and lint: only these)",
-		 row_specs, &d},
-		{"Import", import_specs, &d},
-		{"Export", export_specs, &d},
-		{"Lint", lint_specs, &d},
-		{"Output", output_specs, &d},
-		{NULL, NULL, NULL},
-	};
-	const struct option_command command = {
-		.usage = "usage: tact dataset import [OPTIONS] STORE FILE...\n"
-			 "       tact dataset export [OPTIONS] STORE\n"
-			 "       tact dataset merge [OPTIONS] STORE STORE...\n"
-			 "       tact dataset stat [OPTIONS] STORE\n"
-			 "       tact dataset lint [OPTIONS] STORE\n",
-		.description =
-			"Keeps blocks of code and what is known about them in a store, an SQLite "
-			"file: the applications that they come from, categories, measurements by "
-			"machine, predictions by model.",
-		.epilogue = epilogue,
-		.groups = groups,
-		.argument = add_path,
-		.argument_target = &d,
-	};
-	int status;
 
-	if (options_take(&command, argc, argv, &status))
-		status = run(&d);
-	free(d.paths);
-	return status;
+	return option_command_run(&command, &d, argc, argv);
 }
 
 /* ---- what the actions share ---- */
@@ -408,8 +335,5 @@ const char *dataset_mode_name(enum tact_mode mode)
 
 const char *dataset_init_name(enum tact_init init)
 {
-	for (const struct option_choice *c = inits; c->name; c++)
-		if (c->value == (int)init)
-			return c->name;
-	return "";
+	return option_choice_name(option_inits, (int)init);
 }

@@ -23,18 +23,10 @@ struct differ {
 	struct trace_setup setup;
 	struct side sides[2];
 	size_t n_sides;
-	bool is_command; /* -- was there */
 	const char *output;
 	unsigned top;
 	int format;
 	double threshold;
-};
-
-static const struct option_choice formats[] = {
-	{"text", FORMAT_TEXT},
-	{"markdown", FORMAT_MARKDOWN},
-	{"json", FORMAT_JSON},
-	{NULL, 0},
 };
 
 static const char *take_threshold(void *target, const char *value)
@@ -52,40 +44,58 @@ static const char *take_threshold(void *target, const char *value)
 	return NULL;
 }
 
-#define FIELD(field, type) .offset = OPTION_FIELD(differ, field, type)
+static const char *add_side(struct differ *p, const char *word, bool is_command)
+{
+	if (p->n_sides == 2)
+		return "there are two already; put the words of a command in quotes";
+	if (!*word)
+		return "a file or a command is needed";
+	p->sides[p->n_sides++] = (struct side){.text = word, .is_command = is_command};
+	return NULL;
+}
 
-/* clang-format off: an option stays together */
+static const char *add_file(void *target, const char *word)
+{
+	return add_side(target, word, false);
+}
+
+static const char *add_command(void *target, const char *word)
+{
+	return add_side(target, word, true);
+}
+
+#define OPTION_HOLDER differ
+
 static const struct option_spec output_specs[] = {
-	{.name = "fail-above",
-	 .argument = "PERCENT",
-	 .type = OPTION_CALL,
-	 .call = take_threshold,
-	 .help = "exit with status 4 if B takes so much more cycles than A, such as 2%"},
-	{.name = "top",
-	 .argument = "N",
-	 .type = OPTION_NUMBER,
-	 .low = 1,
-	 .high = 1000000000,
-	 FIELD(top, unsigned),
-	 .help = "how many functions, those that changed most first (default: 10; JSON has all)"},
-	{.letter = 'o',
-	 .name = "output",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 FIELD(output, const char *),
-	 .help = "write the result there (FILE.md: as Markdown, FILE.json: as JSON)"},
-	{.letter = 'f',
-	 .name = "format",
-	 .argument = "FORMAT",
-	 .type = OPTION_CHOICE,
-	 .choices = formats,
-	 FIELD(format, int),
-	 .help = "text (default), markdown (for a pull request), or json (one object a line)"},
-	{.name = NULL},
+	OPTION_CALL(0, "fail-above", "PERCENT", take_threshold,
+		    "exit with status 4 if B takes so much more cycles than A, such as 2%"),
+	OPTION_NUMBER(
+		0, "top", "N", top, 1, 1000000000,
+		"how many functions, those that changed most first (default: 10; JSON has all)"),
+	OPTION_OUTPUT(output, "write the result there (FILE.md: as Markdown, FILE.json: as JSON)"),
+	OPTION_FORMAT(format,
+		      OPTION_BIT(FORMAT_TEXT) | OPTION_BIT(FORMAT_MARKDOWN) |
+			      OPTION_BIT(FORMAT_JSON),
+		      "text (default), markdown (for a pull request), or json (one object a line)"),
+	OPTION_END,
 };
-/* clang-format on */
 
-static const char epilogue[] =
+static const struct option_group groups[] = {
+	OPTION_GROUP("CPU", archlist_option_specs, setup.archs),
+	OPTION_GROUP("Code", trace_region_specs, setup),
+	OPTION_GROUP("Model", trace_model_specs, setup),
+	OPTION_GROUP("Program", program_option_specs, setup.program),
+	OPTION_OWN("Output", output_specs),
+	OPTION_GROUP("", trace_quiet_specs, setup),
+	OPTION_OWN_ARGUMENTS(add_file, add_command),
+};
+
+static const char help[] =
+	"usage: tact diff [OPTIONS] A B\n"
+	"       tact diff [OPTIONS] -- 'COMMAND A' 'COMMAND B'\n\n"
+	"Compares the cycles of two runs: the ratio, which functions and blocks changed, "
+	"which instructions came and went, and what the cycles wait for.\n\n"
+	"{options}\n\n"
 	"A and B are results ('tact trace -o FILE.json'), traces ('tact trace --record\n"
 	"FILE.tct') or assembly text; behind -- they are commands, a word each, with\n"
 	"quotes as in a shell. What the commands print is dropped.\n\n"
@@ -94,16 +104,17 @@ static const char epilogue[] =
 	"  tact diff -a SKL --fail-above 2% -- './old file' './new file'\n"
 	"  tact diff -a ICL -f markdown old.tct new.tct > comment.md\n";
 
-static const char *add_side(void *target, const char *word)
+static void fini(void *target)
 {
 	struct differ *p = target;
 
-	if (p->n_sides == 2)
-		return "there are two already; put the words of a command in quotes";
-	if (!*word)
-		return "a file or a command is needed";
-	p->sides[p->n_sides++] = (struct side){.text = word, .is_command = p->is_command};
-	return NULL;
+	trace_setup_fini(&p->setup);
+	for (unsigned i = 0; i < 2; i++) {
+		tact_result_destroy(p->sides[i].result);
+		if (p->sides[i].words)
+			free(p->sides[i].words[0]);
+		free(p->sides[i].words);
+	}
 }
 
 /* ---- sides ---- */
@@ -167,15 +178,9 @@ static bool is_stored(const char *path)
 static int read_stored(struct side *s)
 {
 	struct tact_diag diag = {0};
-	struct text err = {0};
 	const int status = tact_result_open(&s->result, s->text, &diag);
 
-	if (status >= 0)
-		return CLI_GOOD;
-	cli_place(&err, s->text, diag.line, diag.text[0] ? diag.text : tact_strerror(status));
-	text_to_stderr(&err);
-	text_free(&err);
-	return CLI_FAILED;
+	return status < 0 ? cli_complain(s->text, &diag, status, CLI_FAILED) : CLI_GOOD;
 }
 
 static int analyse(struct differ *p, struct side *s)
@@ -284,92 +289,31 @@ static int compare(const struct differ *p)
 	return code;
 }
 
-static bool ends_in(const char *name, const char *suffix)
+static int run(void *target)
 {
-	size_t n = strlen(name), k = strlen(suffix);
-
-	return n > k && !strcmp(name + n - k, suffix);
-}
-
-static int run(struct differ *p)
-{
+	struct differ *p = target;
 	int code;
 
-	if (p->n_sides < 2) {
-		cli_message("two runs are needed: files, or commands behind --");
-		return CLI_USAGE;
-	}
+	if (p->n_sides < 2)
+		return cli_wrong("two runs are needed: files, or commands behind --");
 	if (!p->sides[0].is_command && !p->sides[1].is_command &&
-	    trace_setup_has_regions(&p->setup)) {
-		cli_message("--region, --exclude, --from and --until choose while a program runs: "
-			    "not of what is recorded");
-		return CLI_USAGE;
-	}
+	    trace_setup_has_regions(&p->setup))
+		return cli_wrong(
+			"--region, --exclude, --from and --until choose while a program runs: "
+			"not of what is recorded");
 	if (p->format < 0)
-		p->format = p->output && ends_in(p->output, ".md")     ? FORMAT_MARKDOWN
-			    : p->output && ends_in(p->output, ".json") ? FORMAT_JSON
-								       : FORMAT_TEXT;
+		p->format = p->output && cli_has_suffix(p->output, ".md")     ? FORMAT_MARKDOWN
+			    : p->output && cli_has_suffix(p->output, ".json") ? FORMAT_JSON
+									      : FORMAT_TEXT;
 	code = load_sides(p);
 	return code ? code : compare(p);
 }
 
-/* Files stand in front of --, commands behind it. */
-static int parse(struct differ *p, const struct option_command *command, int argc, char **argv)
-{
-	int n = 1, status;
-
-	while (n < argc && strcmp(argv[n], "--") != 0)
-		n++;
-	status = options_parse(command, n, argv);
-	p->is_command = true;
-	for (int i = n + 1; i < argc && status == OPTIONS_GOOD; i++) {
-		const char *why = add_side(p, argv[i]);
-
-		if (!why)
-			continue;
-		cli_message("%s: %s", argv[i], why);
-		status = OPTIONS_WRONG;
-	}
-	return status;
-}
+static const struct option_command command = {help, groups, run, fini};
 
 int cmd_diff(int argc, char **argv)
 {
 	struct differ p = {.format = -1, .top = 10};
-	const struct option_group groups[] = {
-		{"CPU", archlist_option_specs, &p.setup.archs},
-		{"Code", trace_region_specs, &p.setup},
-		{"Model", trace_model_specs, &p.setup},
-		{"Program", program_option_specs, &p.setup.program},
-		{"Output", output_specs, &p},
-		{"", trace_quiet_specs, &p.setup},
-		{NULL, NULL, NULL},
-	};
-	const struct option_command command = {
-		.usage = "usage: tact diff [OPTIONS] A B\n"
-			 "       tact diff [OPTIONS] -- 'COMMAND A' 'COMMAND B'\n",
-		.description = "Compares the cycles of two runs: the ratio, which functions and "
-			       "blocks changed, which instructions came and went, and what the "
-			       "cycles wait for.",
-		.epilogue = epilogue,
-		.groups = groups,
-		.argument = add_side,
-		.argument_target = &p,
-	};
-	int status = parse(&p, &command, argc, argv);
 
-	if (status == OPTIONS_HELP)
-		status = options_print_help(&command);
-	else if (status == OPTIONS_WRONG)
-		status = CLI_USAGE;
-	else
-		status = run(&p);
-	trace_setup_fini(&p.setup);
-	for (unsigned i = 0; i < 2; i++) {
-		tact_result_destroy(p.sides[i].result);
-		if (p.sides[i].words)
-			free(p.sides[i].words[0]);
-		free(p.sides[i].words);
-	}
-	return status;
+	return option_command_run(&command, &p, argc, argv);
 }

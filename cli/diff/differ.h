@@ -7,8 +7,6 @@
 
 #include "trace/tracer.h"
 
-enum { FORMAT_MARKDOWN = FORMAT_JSON + 1 };
-
 struct diff_view {
 	const struct tact_diff *diff;
 	const struct tact_result *results[2];

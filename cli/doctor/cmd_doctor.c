@@ -26,35 +26,27 @@ struct doctor {
 	char trial[200]; /* what measuring a known block gave */
 };
 
-static const struct option_choice formats[] = {
-	{"text", FORMAT_TEXT},
-	{"json", FORMAT_JSON},
-	{NULL, 0},
+#define OPTION_HOLDER doctor
+
+static const struct option_spec specs[] = {
+	OPTION_FORMAT(format, OPTION_BIT(FORMAT_TEXT) | OPTION_BIT(FORMAT_JSON),
+		      "text (default) or json (one object)"),
+	OPTION_OUTPUT(output, "write the report there"),
+	OPTION_QUIET(is_quiet, "only what is not good, and whether measuring works"),
+	OPTION_END,
 };
 
-/* clang-format off: an option stays together */
-static const struct option_spec specs[] = {
-	{.letter = 'f',
-	 .name = "format",
-	 .argument = "FORMAT",
-	 .type = OPTION_CHOICE,
-	 .choices = formats,
-	 .offset = OPTION_FIELD(doctor, format, int),
-	 .help = "text (default) or json (one object)"},
-	{.letter = 'o',
-	 .name = "output",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 .offset = OPTION_FIELD(doctor, output, const char *),
-	 .help = "write the report there"},
-	{.letter = 'q',
-	 .name = "quiet",
-	 .type = OPTION_FLAG,
-	 .offset = OPTION_FIELD(doctor, is_quiet, bool),
-	 .help = "only what is not good, and whether measuring works"},
-	{.name = NULL},
+static const struct option_group groups[] = {
+	OPTION_OWN("Output", specs),
+	OPTION_NO_ARGUMENTS,
 };
-/* clang-format on */
+
+static const char help[] =
+	"usage: tact doctor [OPTIONS]\n\n"
+	"Looks at what this machine can do for tact: its CPU, counters, sandbox, memory "
+	"and tools; says what is worse than it could be, and what helps. The exit status "
+	"is 0 if blocks can be measured here, else 3.\n\n"
+	"{options}\n";
 
 /* ---- a trial ---- */
 
@@ -226,8 +218,9 @@ static void json_report(const struct doctor *d, struct text *out)
 	text_add(out, "}\n");
 }
 
-static int run(struct doctor *d)
+static int run(void *target)
 {
+	struct doctor *d = target;
 	struct text text = {0};
 	struct output out;
 
@@ -245,30 +238,11 @@ static int run(struct doctor *d)
 	return d->can_measure ? CLI_GOOD : CLI_UNABLE;
 }
 
-static const char *refuse(void *target, const char *value)
-{
-	(void)target;
-	(void)value;
-	return "doctor takes no input";
-}
+static const struct option_command command = {help, groups, run, NULL};
 
 int cmd_doctor(int argc, char **argv)
 {
 	struct doctor d = {0};
-	const struct option_group groups[] = {
-		{"Output", specs, &d},
-		{NULL, NULL, NULL},
-	};
-	const struct option_command command = {
-		.usage = "usage: tact doctor [OPTIONS]\n",
-		.description =
-			"Looks at what this machine can do for tact: its CPU, counters, sandbox, "
-			"memory and tools; says what is worse than it could be, and what helps. "
-			"The exit status is 0 if blocks can be measured here, else 3.",
-		.groups = groups,
-		.argument = refuse,
-	};
-	int status;
 
-	return options_take(&command, argc, argv, &status) ? run(&d) : status;
+	return option_command_run(&command, &d, argc, argv);
 }

@@ -11,19 +11,6 @@
 #include "common/options.h"
 #include "measurer.h"
 
-static const struct option_choice modes[] = {
-	{"auto", TACT_MODE_AUTO},
-	{"loop", TACT_MODE_LOOP},
-	{"unroll", TACT_MODE_UNROLL},
-	{NULL, 0},
-};
-
-static const struct option_choice inits[] = {
-	{"same", TACT_INIT_SAME},
-	{"stack", TACT_INIT_STACK},
-	{NULL, 0},
-};
-
 static const struct option_choice rungs[] = {
 	{"auto", TACT_RUNG_AUTO},   {"rdpmc", TACT_RUNG_RDPMC}, {"perf", TACT_RUNG_PERF},
 	{"aperf", TACT_RUNG_APERF}, {"tsc", TACT_RUNG_TSC},	{NULL, 0},
@@ -45,123 +32,75 @@ static const char *set_cpu(void *target, const char *value)
 	return NULL;
 }
 
-static const struct option_choice formats[] = {
-	{"text", FORMAT_TEXT},
-	{"csv", FORMAT_CSV},
-	{"json", FORMAT_JSON},
-	{NULL, 0},
-};
+#define OPTION_HOLDER measurer
 
-#define FIELD(field, type) .offset = OPTION_FIELD(measurer, field, type)
-#define FLAG(field)	   .type = OPTION_FLAG, FIELD(field, bool)
-#define CHOICE(field, of)  .type = OPTION_CHOICE, .choices = of, FIELD(field, int)
-#define NUMBER(field, from, to)                                                                    \
-	.type = OPTION_NUMBER, .low = from, .high = to, FIELD(field, unsigned)
-
-/* clang-format off: an option stays together */
 static const struct option_spec harness_specs[] = {
-	{.letter = 'm',
-	 .name = "mode",
-	 .argument = "MODE",
-	 CHOICE(mode, modes),
-	 .help = "the block as a loop (loop), unrolled (unroll), or auto (default): unrolled "
-		 "unless "
-		 "it ends in a branch to its start"},
-	{.name = "init",
-	 .argument = "HOW",
-	 CHOICE(init, inits),
-	 .help = "what registers hold at entry: all the same value (same, default), or rsp and rbp "
-		 "values of their own (stack)"},
-	{.name = "rung",
-	 .argument = "RUNG",
-	 CHOICE(rung, rungs),
-	 .help = "what counts cycles: rdpmc, perf, aperf, tsc, or auto (default): the first of "
-		 "them "
-		 "that works here"},
-	{.name = "pages",
-	 .argument = "N",
-	 NUMBER(pages, 1, 16),
-	 .help = "physical pages behind all virtual ones (default: 1)"},
-	{.name = "max-pages",
-	 .argument = "N",
-	 NUMBER(max_pages, 1, 256),
-	 .help = "virtual pages that a block may touch (default: 64)"},
-	{.name = "passes",
-	 .argument = "N",
-	 NUMBER(passes, 1, 64),
-	 .help = "repetitions of the whole measurement (default: 5)"},
-	{.name = "samples",
-	 .argument = "N",
-	 NUMBER(samples, 1, 512),
-	 .help = "samples in a pass (default: 32)"},
-	{.name = "timeout",
-	 .argument = "MS",
-	 NUMBER(timeout_ms, 1, 3600000),
-	 .help = "milliseconds for a block as a whole (default: 2000)"},
-	{.name = "cpu",
-	 .argument = "N",
-	 .type = OPTION_CALL,
-	 .call = set_cpu,
-	 .help = "measure on this CPU"},
-	{.letter = 'j',
-	 .name = "jobs",
-	 .argument = "N",
-	 NUMBER(jobs, 0, 256),
-	 .help = "workers, each on a core of its own (default: 1; 0: one for each core)"},
-	{.name = NULL},
+	OPTION_MODE(mode, 0,
+		    "the block as a loop (loop), unrolled (unroll), or auto (default): unrolled "
+		    "unless it ends in a branch to its start"),
+	OPTION_INIT(init, OPTION_BIT(TACT_INIT_SAME) | OPTION_BIT(TACT_INIT_STACK),
+		    "what registers hold at entry: all the same value (same, default), or rsp and "
+		    "rbp values of their own (stack)"),
+	OPTION_CHOICE(0, "rung", "RUNG", rung, rungs,
+		      "what counts cycles: rdpmc, perf, aperf, tsc, or auto (default): the first "
+		      "of them that works here"),
+	OPTION_NUMBER(0, "pages", "N", pages, 1, 16,
+		      "physical pages behind all virtual ones (default: 1)"),
+	OPTION_NUMBER(0, "max-pages", "N", max_pages, 1, 256,
+		      "virtual pages that a block may touch (default: 64)"),
+	OPTION_NUMBER(0, "passes", "N", passes, 1, 64,
+		      "repetitions of the whole measurement (default: 5)"),
+	OPTION_NUMBER(0, "samples", "N", samples, 1, 512, "samples in a pass (default: 32)"),
+	OPTION_NUMBER(0, "timeout", "MS", timeout_ms, 1, 3600000,
+		      "milliseconds for a block as a whole (default: 2000)"),
+	OPTION_CALL(0, "cpu", "N", set_cpu, "measure on this CPU"),
+	OPTION_JOBS(jobs, 256,
+		    "workers, each on a core of its own (default: 1; 0: one for each core)"),
+	OPTION_END,
 };
 
 static const struct option_spec choice_specs[] = {
-	{.name = "limit",
-	 .argument = "N",
-	 NUMBER(limit, 1, 1000000000),
-	 .help = "stop when N blocks were measured"},
-	{.name = "sample",
-	 .argument = "N",
-	 NUMBER(sample, 1, 1000000000),
-	 .help = "only N blocks of the input, chosen at random"},
-	{.name = "shuffle", FLAG(is_shuffled), .help = "in random order"},
-	{.name = "seed",
-	 .argument = "N",
-	 NUMBER(seed, 0, 4294967295u),
-	 .help = "another choice or order (default: 0; the same seed gives the same)"},
-	{.name = "resume",
-	 FLAG(is_resumed),
-	 .help = "with -o FILE.db: leave out what the store has for this machine, mode and init"},
-	{.name = NULL},
+	OPTION_NUMBER(0, "limit", "N", limit, 1, 1000000000, "stop when N blocks were measured"),
+	OPTION_NUMBER(0, "sample", "N", sample, 1, 1000000000,
+		      "only N blocks of the input, chosen at random"),
+	OPTION_FLAG(0, "shuffle", is_shuffled, "in random order"),
+	OPTION_SEED(seed, "another choice or order (default: 0; the same seed gives the same)"),
+	OPTION_FLAG(
+		0, "resume", is_resumed,
+		"with -o FILE.db: leave out what the store has for this machine, mode and init"),
+	OPTION_END,
 };
 
 static const struct option_spec output_specs[] = {
-	{.letter = 'f',
-	 .name = "format",
-	 .argument = "FORMAT",
-	 CHOICE(format, formats),
-	 .help = "text (default), csv or json (one object a line)"},
-	{.letter = 'o',
-	 .name = "output",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 FIELD(output, const char *),
-	 .help = "write the results there; FILE.db: into a store (SQLite), as they come"},
-	{.name = "compare",
-	 FLAG(is_compared),
-	 .help = "beside predictions, largest disagreement first; a FILE.db as INPUT is not "
-		 "measured again"},
-	{.name = "tp-only", FLAG(is_number_only), .help = "print the cycles and nothing else"},
-	{.letter = 'q',
-	 .name = "quiet",
-	 FLAG(is_quiet),
-	 .help = "no remarks and no progress on standard error, only errors"},
-	{.letter = 'v',
-	 .name = "verbose",
-	 FLAG(is_verbose),
-	 .help = "say more: a report for each of many blocks, all rows of --compare, how many "
-		 "blocks"},
-	{.name = NULL},
+	OPTION_FORMAT(format, OPTION_FORMATS, OPTION_FORMAT_HELP),
+	OPTION_OUTPUT(output,
+		      "write the results there; FILE.db: into a store (SQLite), as they come"),
+	OPTION_FLAG(0, "compare", is_compared,
+		    "beside predictions, largest disagreement first; a FILE.db as INPUT is not "
+		    "measured again"),
+	OPTION_FLAG(0, "tp-only", is_number_only, "print the cycles and nothing else"),
+	OPTION_QUIET(is_quiet, OPTION_PROGRESS_HELP),
+	OPTION_VERBOSE(is_verbose, "say more: a report for each of many blocks, all rows of "
+				   "--compare, how many blocks"),
+	OPTION_END,
 };
-/* clang-format on */
 
-static const char epilogue[] =
+static const struct option_group groups[] = {
+	OPTION_GROUP("Input", source_option_specs, source),
+	OPTION_OWN("Choice", choice_specs),
+	OPTION_OWN("Harness", harness_specs),
+	OPTION_OWN("Output", output_specs),
+	OPTION_GROUP("Predictions of --compare", archlist_option_specs, archs),
+	OPTION_ARGUMENTS(source_add_path, source),
+};
+
+static const char help[] =
+	"usage: tact measure [OPTIONS] [INPUT...]\n"
+	"       tact measure --compare [OPTIONS] FILE.db\n\n"
+	"Measures how many cycles an iteration of a block of x86-64 code takes in the "
+	"steady state on this machine, with registers and memory set up for it. 'tact "
+	"doctor' says how well that works here.\n\n"
+	"{options}\n\n"
 	"An INPUT is a file, or - for standard input: hex strings or a CSV whose first\n"
 	"column is hex, assembly text, an object file or an executable; the content\n"
 	"tells which. The code runs in a child process that can do nothing but compute.\n\n"
@@ -172,11 +111,12 @@ static const char epilogue[] =
 	"  tact measure -j 0 -o blocks.db --resume blocks.csv\n"
 	"  tact measure --compare blocks.db\n";
 
-static bool ends_in(const char *name, const char *suffix)
+static void fini(void *target)
 {
-	size_t n = strlen(name), k = strlen(suffix);
+	struct measurer *p = target;
 
-	return n > k && !strcmp(name + n - k, suffix);
+	source_options_fini(&p->source);
+	archlist_fini(&p->archs);
 }
 
 /* The one store among the inputs of --compare; NULL: blocks are to be measured. */
@@ -188,22 +128,17 @@ static int find_store(const struct measurer *p, const char **path)
 
 		if (item->is_hex || !tact_store_is_store(item->value))
 			continue;
-		if (!p->is_compared) {
-			cli_message("%s is a store; 'tact measure --compare %s' looks at it",
-				    item->value, item->value);
-			return CLI_USAGE;
-		}
+		if (!p->is_compared)
+			return cli_wrong("%s is a store; 'tact measure --compare %s' looks at it",
+					 item->value, item->value);
 		*path = item->value;
 	}
-	if (*path && p->source.n_items > 1) {
-		cli_message("--compare takes one store and nothing else, or blocks to measure");
-		return CLI_USAGE;
-	}
-	if (*path && p->is_store) {
-		cli_message("--compare %s measures nothing: there is nothing for -o %s", *path,
-			    p->output);
-		return CLI_USAGE;
-	}
+	if (*path && p->source.n_items > 1)
+		return cli_wrong(
+			"--compare takes one store and nothing else, or blocks to measure");
+	if (*path && p->is_store)
+		return cli_wrong("--compare %s measures nothing: there is nothing for -o %s", *path,
+				 p->output);
 	return CLI_GOOD;
 }
 
@@ -216,26 +151,16 @@ static bool is_allowed(unsigned cpu)
 
 static int check(const struct measurer *p)
 {
-	if (!p->source.n_items) {
-		cli_message("no input: give -x HEX, a file, or - for standard input");
-		return CLI_USAGE;
-	}
-	if (p->is_resumed && !p->is_store) {
-		cli_message("--resume needs a store to go on with: -o FILE.db");
-		return CLI_USAGE;
-	}
-	if (p->is_cpu_given && p->jobs != 1) {
-		cli_message("--cpu is for one worker; -j chooses a core for each");
-		return CLI_USAGE;
-	}
-	if (p->is_cpu_given && !is_allowed(p->cpu)) {
-		cli_message("--cpu: CPU %u is not one that this process may use", p->cpu);
-		return CLI_USAGE;
-	}
-	if ((p->archs.names || p->archs.params) && !p->is_compared) {
-		cli_message("--arch and --params are for the predictions of --compare");
-		return CLI_USAGE;
-	}
+	if (!p->source.n_items)
+		return cli_wrong("no input: give -x HEX, a file, or - for standard input");
+	if (p->is_resumed && !p->is_store)
+		return cli_wrong("--resume needs a store to go on with: -o FILE.db");
+	if (p->is_cpu_given && p->jobs != 1)
+		return cli_wrong("--cpu is for one worker; -j chooses a core for each");
+	if (p->is_cpu_given && !is_allowed(p->cpu))
+		return cli_wrong("--cpu: CPU %u is not one that this process may use", p->cpu);
+	if ((p->archs.names || p->archs.params) && !p->is_compared)
+		return cli_wrong("--arch and --params are for the predictions of --compare");
 	return CLI_GOOD;
 }
 
@@ -292,13 +217,14 @@ static int measure(struct measurer *p, struct output *out)
 	return status;
 }
 
-static int run(struct measurer *p)
+static int run(void *target)
 {
+	struct measurer *p = target;
 	struct output out = {.fd = -1};
 	const char *store;
 	int status;
 
-	p->is_store = p->output && ends_in(p->output, ".db");
+	p->is_store = p->output && cli_has_suffix(p->output, ".db");
 	status = check(p);
 	if (!status)
 		status = find_store(p, &store);
@@ -318,34 +244,11 @@ static int run(struct measurer *p)
 	return status;
 }
 
+static const struct option_command command = {help, groups, run, fini};
+
 int cmd_measure(int argc, char **argv)
 {
 	struct measurer p = {.init = TACT_INIT_SAME, .jobs = 1, .format = -1};
-	const struct option_group groups[] = {
-		{"Input", source_option_specs, &p.source},
-		{"Choice", choice_specs, &p},
-		{"Harness", harness_specs, &p},
-		{"Output", output_specs, &p},
-		{"Predictions of --compare", archlist_option_specs, &p.archs},
-		{NULL, NULL, NULL},
-	};
-	const struct option_command command = {
-		.usage = "usage: tact measure [OPTIONS] [INPUT...]\n"
-			 "       tact measure --compare [OPTIONS] FILE.db\n",
-		.description =
-			"Measures how many cycles an iteration of a block of x86-64 code takes in "
-			"the steady state on this machine, with registers and memory set up for "
-			"it. 'tact doctor' says how well that works here.",
-		.epilogue = epilogue,
-		.groups = groups,
-		.argument = source_add_path,
-		.argument_target = &p.source,
-	};
-	int status;
 
-	if (options_take(&command, argc, argv, &status))
-		status = run(&p);
-	source_options_fini(&p.source);
-	archlist_fini(&p.archs);
-	return status;
+	return option_command_run(&command, &p, argc, argv);
 }

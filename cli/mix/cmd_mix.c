@@ -23,7 +23,6 @@ static const char *name_of(size_t i, const void *context)
 static int help(void)
 {
 	struct text text = {0};
-	struct output out;
 
 	text_add(&text,
 		 "usage: tact mix SUBCOMMAND [OPTIONS]\n\n"
@@ -41,20 +40,15 @@ static int help(void)
 			"  tact mix record --virtual -o gzip.data -- gzip -9k file\n"
 			"\n"
 			"'tact mix SUBCOMMAND --help' says more.\n");
-	output_open(&out, NULL);
-	output_write(&out, &text);
-	text_free(&text);
-	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
+	return output_all(NULL, &text);
 }
 
 int cmd_mix(int argc, char **argv)
 {
 	const char *near;
 
-	if (argc < 2) {
-		cli_message("mix: a subcommand is missing; 'tact mix --help' lists them");
-		return CLI_USAGE;
-	}
+	if (argc < 2)
+		return cli_wrong("mix: a subcommand is missing; 'tact mix --help' lists them");
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return help();
 	for (size_t i = 0; i < CLI_ARRAY_SIZE(subcommands); i++)

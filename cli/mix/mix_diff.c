@@ -18,50 +18,50 @@ struct diff {
 	unsigned threshold; /* percent; 0: none */
 };
 
-static const struct option_choice formats[] = {
-	{"text", FORMAT_TEXT},
-	{"csv", FORMAT_CSV},
-	{"json", FORMAT_JSON},
-	{NULL, 0},
-};
+static const char *add_path(void *target, const char *value)
+{
+	struct diff *d = target;
 
-#define DIFF_FIELD(field, type) .offset = OPTION_FIELD(diff, field, type)
+	if (d->n_paths == 2)
+		return "more than two recordings";
+	d->path[d->n_paths++] = value;
+	return NULL;
+}
 
-/* clang-format off: an option stays together */
+#define OPTION_HOLDER diff
+
 static const struct option_spec output_specs[] = {
-	{.name = "absolute",
-	 .type = OPTION_FLAG,
-	 DIFF_FIELD(is_absolute, bool),
-	 .help = "compare executions; without it the second run is brought to the length of the "
-		 "first"},
-	{.name = "threshold",
-	 .argument = "PERCENT",
-	 .type = OPTION_NUMBER,
-	 .low = 1,
-	 .high = 1000,
-	 DIFF_FIELD(threshold, unsigned),
-	 .help = "exit with status 4 if the mixes differ by more than that"},
-	{.letter = 'f',
-	 .name = "format",
-	 .argument = "FORMAT",
-	 .type = OPTION_CHOICE,
-	 .choices = formats,
-	 DIFF_FIELD(format, int),
-	 .help = "text (default), csv or json (one object)"},
-	{.letter = 'o',
-	 .name = "output",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 DIFF_FIELD(output, const char *),
-	 .help = "write the results there"},
-	{.letter = 'q',
-	 .name = "quiet",
-	 .type = OPTION_FLAG,
-	 DIFF_FIELD(is_quiet, bool),
-	 .help = "no remarks on standard error, only errors"},
-	{.name = NULL},
+	OPTION_FLAG(0, "absolute", is_absolute,
+		    "compare executions; without it the second run is brought to the length of the "
+		    "first"),
+	OPTION_NUMBER(0, "threshold", "PERCENT", threshold, 1, 1000,
+		      "exit with status 4 if the mixes differ by more than that"),
+	OPTION_FORMAT(format, OPTION_FORMATS, "text (default), csv or json (one object)"),
+	OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),
+	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
+	OPTION_END,
 };
-/* clang-format on */
+
+static const struct option_group groups[] = {
+	OPTION_GROUP("Input", mixer_input_specs, input),
+	OPTION_GROUP("Table", mixer_table_specs, table),
+	OPTION_OWN("Output", output_specs),
+	OPTION_OWN_ARGUMENTS(add_path, add_path),
+};
+
+static const char help[] =
+	"usage: tact mix diff [OPTIONS] FIRST SECOND\n\n"
+	"Compares what two recordings executed; the rows that changed most come first. "
+	"One of them may be exact counts.\n\n"
+	"{options}\n";
+
+static void fini(void *target)
+{
+	struct diff *p = target;
+
+	mixer_input_fini(&p->input);
+	mixer_table_fini(&p->table);
+}
 
 enum { DIFF_OVER = 4 };
 
@@ -208,12 +208,15 @@ static int compare(const struct diff *d, const struct tact_mix_pivot *first,
 	return status;
 }
 
-static int run(struct diff *d)
+static int run(void *target)
 {
+	struct diff *d = target;
 	struct tact_mix *mix[2] = {NULL, NULL};
 	struct tact_mix_pivot *pivot[2] = {NULL, NULL};
 	int status = CLI_GOOD;
 
+	if (d->n_paths != 2)
+		return cli_wrong("mix diff needs two recordings");
 	for (unsigned i = 0; i < 2 && !status; i++) {
 		status = mixer_open(&d->input, d->path[i], &mix[i]);
 		if (!status)
@@ -228,44 +231,11 @@ static int run(struct diff *d)
 	return status;
 }
 
-static const char *add_path(void *target, const char *value)
-{
-	struct diff *d = target;
-
-	if (d->n_paths == 2)
-		return "more than two recordings";
-	d->path[d->n_paths++] = value;
-	return NULL;
-}
+static const struct option_command command = {help, groups, run, fini};
 
 int mix_diff_main(int argc, char **argv)
 {
 	struct diff d = {0};
-	const struct option_group groups[] = {
-		{"Input", mixer_input_specs, &d.input},
-		{"Table", mixer_table_specs, &d.table},
-		{"Output", output_specs, &d},
-		{NULL, NULL, NULL},
-	};
-	const struct option_command command = {
-		.usage = "usage: tact mix diff [OPTIONS] FIRST SECOND\n",
-		.description = "Compares what two recordings executed; the rows that changed most "
-			       "come first. "
-			       "One of them may be exact counts.",
-		.groups = groups,
-		.argument = add_path,
-		.argument_target = &d,
-	};
-	int status = options_parse(&command, argc, argv);
 
-	if (status == OPTIONS_HELP)
-		return options_print_help(&command);
-	if (status == OPTIONS_GOOD && d.n_paths != 2) {
-		cli_message("mix diff needs two recordings");
-		status = OPTIONS_WRONG;
-	}
-	status = status == OPTIONS_WRONG ? CLI_USAGE : run(&d);
-	mixer_input_fini(&d.input);
-	mixer_table_fini(&d.table);
-	return status;
+	return option_command_run(&command, &d, argc, argv);
 }

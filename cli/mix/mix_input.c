@@ -100,77 +100,39 @@ static const char *add_filter(void *target, const char *value)
 	return NULL;
 }
 
-#define INPUT_FIELD(field, type) .offset = OPTION_FIELD(mixer_input, field, type)
-#define TABLE_FIELD(field, type) .offset = OPTION_FIELD(mixer_table, field, type)
+#define OPTION_HOLDER mixer_input
 
-/* clang-format off: an option stays together */
 const struct option_spec mixer_input_specs[] = {
-	{.name = "method",
-	 .argument = "METHOD",
-	 .type = OPTION_CHOICE,
-	 .choices = methods,
-	 INPUT_FIELD(method, int),
-	 .help = "how blocks are counted: hybrid (default), ebs (samples) or lbr (branch stacks)"},
-	{.name = "rule",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 INPUT_FIELD(rule_path, const char *),
-	 .help = "rule of the hybrid, from tact mix train (default: lbr for up to 18 "
-		 "instructions)"},
-	{.name = "root",
-	 .argument = "DIR",
-	 .type = OPTION_TEXT,
-	 INPUT_FIELD(root, const char *),
-	 .help = "look for recorded programs and libraries below this directory first"},
-	{.name = "file",
-	 .argument = "PATH",
-	 .type = OPTION_CALL,
-	 .call = add_file,
-	 .help = "stands for a recorded file of the same name or build-id; RECORDED=PATH: for the "
-		 "one of "
-		 "that name (repeatable)"},
-	{.name = NULL},
+	OPTION_CHOICE(
+		0, "method", "METHOD", method, methods,
+		"how blocks are counted: hybrid (default), ebs (samples) or lbr (branch stacks)"),
+	OPTION_TEXT(
+		0, "rule", "FILE", rule_path,
+		"rule of the hybrid, from tact mix train (default: lbr for up to 18 instructions)"),
+	OPTION_TEXT(0, "root", "DIR", root,
+		    "look for recorded programs and libraries below this directory first"),
+	OPTION_CALL(0, "file", "PATH", add_file,
+		    "stands for a recorded file of the same name or build-id; RECORDED=PATH: for "
+		    "the one of that name (repeatable)"),
+	OPTION_END,
 };
+
+#undef OPTION_HOLDER
+#define OPTION_HOLDER mixer_table
 
 const struct option_spec mixer_table_specs[] = {
-	{.name = "by",
-	 .argument = "KEYS",
-	 .type = OPTION_CALL,
-	 .call = set_keys,
-	 .help = "properties, separated by commas: thread, module, function, block, line, mnemonic "
-		 "(default), form, extension, category, packing, width, memory, taxonomy, method"},
-	{.name = "filter",
-	 .argument = "KEY=PATTERN",
-	 .type = OPTION_CALL,
-	 .call = add_filter,
-	 .help = "only instructions whose property fits, with * and ?; KEY!=PATTERN: only the "
-		 "others "
-		 "(repeatable)"},
-	{.name = "top",
-	 .argument = "N",
-	 .type = OPTION_NUMBER,
-	 .low = 1,
-	 .high = 1000000000,
-	 TABLE_FIELD(top, unsigned),
-	 .help = "only the N rows with most executions"},
-	{.name = "taxonomy",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 TABLE_FIELD(taxonomy_path, const char *),
-	 .help = "groups of instructions: lines of GROUP: PATTERN..."},
-	{.name = NULL},
+	OPTION_CALL(
+		0, "by", "KEYS", set_keys,
+		"properties, separated by commas: thread, module, function, block, line, mnemonic "
+		"(default), form, extension, category, packing, width, memory, taxonomy, method"),
+	OPTION_CALL(0, "filter", "KEY=PATTERN", add_filter,
+		    "only instructions whose property fits, with * and ?; KEY!=PATTERN: only the "
+		    "others (repeatable)"),
+	OPTION_NUMBER(0, "top", "N", top, 1, 1000000000, "only the N rows with most executions"),
+	OPTION_TEXT(0, "taxonomy", "FILE", taxonomy_path,
+		    "groups of instructions: lines of GROUP: PATTERN..."),
+	OPTION_END,
 };
-/* clang-format on */
-
-static int fail(const char *path, int status, const struct tact_diag *diag)
-{
-	struct text text = {0};
-
-	cli_place(&text, path, diag->line, diag->text[0] ? diag->text : tact_strerror(status));
-	text_to_stderr(&text);
-	text_free(&text);
-	return CLI_FAILED;
-}
 
 int mixer_open(struct mixer_input *input, const char *path, struct tact_mix **out)
 {
@@ -187,11 +149,11 @@ int mixer_open(struct mixer_input *input, const char *path, struct tact_mix **ou
 	if (input->rule_path && !input->rule) {
 		status = tact_mix_rule_load(&input->rule, input->rule_path, &diag);
 		if (status < 0)
-			return fail(input->rule_path, status, &diag);
+			return cli_complain(input->rule_path, &diag, status, CLI_FAILED);
 	}
 	o.rule = input->rule;
 	status = tact_mix_open(out, path, &o, &diag);
-	return status < 0 ? fail(path, status, &diag) : CLI_GOOD;
+	return status < 0 ? cli_complain(path, &diag, status, CLI_FAILED) : CLI_GOOD;
 }
 
 int mixer_pivot(struct mixer_table *t, struct tact_mix *mix, struct tact_mix_pivot **out)
@@ -206,18 +168,14 @@ int mixer_pivot(struct mixer_table *t, struct tact_mix *mix, struct tact_mix_piv
 	if (t->taxonomy_path && !t->taxonomy) {
 		status = tact_mix_taxonomy_load(&t->taxonomy, t->taxonomy_path, &diag);
 		if (status < 0)
-			return fail(t->taxonomy_path, status, &diag);
+			return cli_complain(t->taxonomy_path, &diag, status, CLI_FAILED);
 	}
 	for (size_t i = 0; i < t->n_keys; i++)
-		if (t->keys[i] == TACT_MIX_BY_TAXONOMY && !t->taxonomy) {
-			cli_message("--by taxonomy needs --taxonomy FILE");
-			return CLI_USAGE;
-		}
+		if (t->keys[i] == TACT_MIX_BY_TAXONOMY && !t->taxonomy)
+			return cli_wrong("--by taxonomy needs --taxonomy FILE");
 	for (size_t i = 0; i < t->n_filters; i++)
-		if (t->filters[i].key == TACT_MIX_BY_TAXONOMY && !t->taxonomy) {
-			cli_message("--filter taxonomy=... needs --taxonomy FILE");
-			return CLI_USAGE;
-		}
+		if (t->filters[i].key == TACT_MIX_BY_TAXONOMY && !t->taxonomy)
+			return cli_wrong("--filter taxonomy=... needs --taxonomy FILE");
 	memcpy(o.keys, t->keys, sizeof(o.keys));
 	o.taxonomy = t->taxonomy;
 	status = tact_mix_pivot_create(out, mix, &o, &diag);

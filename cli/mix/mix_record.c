@@ -15,8 +15,7 @@
 #include "mixer.h"
 
 struct recorder {
-	char **argv; /* owned; NULL-terminated */
-	size_t n_args;
+	struct option_words words; /* the program and its arguments */
 	const char *output, *exact, *arch;
 	struct program_options program;
 	unsigned pid, ebs_period, lbr_period, seconds, seed, depth, skid, shadow, lost, biased;
@@ -35,7 +34,7 @@ static const struct option_choice rungs[] = {
 	{NULL, 0},
 };
 
-#define RECORD_FIELD(field, type) .offset = OPTION_FIELD(recorder, field, type)
+#define OPTION_HOLDER recorder
 
 static const char *set_number(const char *value, unsigned high, unsigned *number, bool *has)
 {
@@ -77,128 +76,80 @@ static const char *set_biased(void *target, const char *value)
 	return set_number(value, 1000, &r->biased, &r->has_biased);
 }
 
-/* clang-format off: an option stays together */
 static const struct option_spec output_specs[] = {
-	{.letter = 'o',
-	 .name = "output",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 RECORD_FIELD(output, const char *),
-	 .help = "the file to write"},
-	{.letter = 'q',
-	 .name = "quiet",
-	 .type = OPTION_FLAG,
-	 RECORD_FIELD(is_quiet, bool),
-	 .help = "no remarks on standard error, only errors"},
-	{.name = NULL},
+	OPTION_OUTPUT(output, "the file to write"),
+	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
+	OPTION_END,
 };
 
 static const struct option_spec target_specs[] = {
-	{.letter = 'p',
-	 .name = "pid",
-	 .argument = "PID",
-	 .type = OPTION_NUMBER,
-	 .low = 1,
-	 .high = 0x7fffffff,
-	 RECORD_FIELD(pid, unsigned),
-	 .help = "watch this process until it ends, or until an interrupt"},
-	{.letter = 'a',
-	 .name = "all-cpus",
-	 .type = OPTION_FLAG,
-	 RECORD_FIELD(all_cpus, bool),
-	 .help = "watch the whole system, while a program runs or until an interrupt"},
-	{.name = NULL},
+	OPTION_NUMBER('p', "pid", "PID", pid, 1, 0x7fffffff,
+		      "watch this process until it ends, or until an interrupt"),
+	OPTION_FLAG('a', "all-cpus", all_cpus,
+		    "watch the whole system, while a program runs or until an interrupt"),
+	OPTION_END,
 };
 
 static const struct option_spec sampling_specs[] = {
-	{.name = "time",
-	 .argument = "SECONDS",
-	 .type = OPTION_NUMBER,
-	 .low = 1,
-	 .high = 1000000,
-	 RECORD_FIELD(seconds, unsigned),
-	 .help = "expected time of the run, which the periods follow (default: some seconds)"},
-	{.name = "ebs-period",
-	 .argument = "N",
-	 .type = OPTION_NUMBER,
-	 .low = 100,
-	 .high = 0xffffffff,
-	 RECORD_FIELD(ebs_period, unsigned),
-	 .help = "instructions from sample to sample; primes are best"},
-	{.name = "lbr-period",
-	 .argument = "N",
-	 .type = OPTION_NUMBER,
-	 .low = 10,
-	 .high = 0xffffffff,
-	 RECORD_FIELD(lbr_period, unsigned),
-	 .help = "taken branches from branch stack to branch stack"},
-	{.name = "user",
-	 .type = OPTION_FLAG,
-	 RECORD_FIELD(user_only, bool),
-	 .help = "not the kernel"},
-	{.name = "rung",
-	 .argument = "RUNG",
-	 .type = OPTION_CHOICE,
-	 .choices = rungs,
-	 RECORD_FIELD(best, int),
-	 .help = "begin with this rung of the ladder: lbr, amd, precise, instructions, cycles, "
-		 "clock"},
-	{.name = NULL},
+	OPTION_NUMBER(0, "time", "SECONDS", seconds, 1, 1000000,
+		      "expected time of the run, which the periods follow (default: some seconds)"),
+	OPTION_NUMBER(0, "ebs-period", "N", ebs_period, 100, 0xffffffff,
+		      "instructions from sample to sample; primes are best"),
+	OPTION_NUMBER(0, "lbr-period", "N", lbr_period, 10, 0xffffffff,
+		      "taken branches from branch stack to branch stack"),
+	OPTION_FLAG(0, "user", user_only, "not the kernel"),
+	OPTION_CHOICE(0, "rung", "RUNG", best, rungs,
+		      "begin with this rung of the ladder: lbr, amd, precise, instructions, "
+		      "cycles, clock"),
+	OPTION_END,
 };
 
 static const struct option_spec virtual_specs[] = {
-	{.name = "virtual",
-	 .type = OPTION_FLAG,
-	 RECORD_FIELD(is_virtual, bool),
-	 .help = "run the program under QEMU and sample it with a simulated PMU"},
-	{.name = "exact",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 RECORD_FIELD(exact, const char *),
-	 .help = "also write exact counts of the same run, as tact mix exact does"},
-	{.name = "seed",
-	 .argument = "N",
-	 .type = OPTION_NUMBER,
-	 .low = 0,
-	 .high = 0xffffffff,
-	 RECORD_FIELD(seed, unsigned),
-	 .help = "of what is random (default: 0)"},
-	{.letter = 0,
-	 .name = "arch",
-	 .argument = "NAME",
-	 .type = OPTION_TEXT,
-	 RECORD_FIELD(arch, const char *),
-	 .help = "CPU whose pipeline says when instructions retire (default: SKL)"},
-	{.name = "depth",
-	 .argument = "N",
-	 .type = OPTION_NUMBER,
-	 .low = 4,
-	 .high = 64,
-	 RECORD_FIELD(depth, unsigned),
-	 .help = "entries of the branch stack (default: 16)"},
-	{.name = "skid",
-	 .argument = "CYCLES",
-	 .type = OPTION_CALL,
-	 .call = set_skid,
-	 .help = "from an overflow to the sample (default: 4)"},
-	{.name = "shadow",
-	 .argument = "PERCENT",
-	 .type = OPTION_CALL,
-	 .call = set_shadow,
-	 .help = "samples of instructions that skid, although they are precise (default: 25)"},
-	{.name = "lost-newest",
-	 .argument = "PERCENT",
-	 .type = OPTION_CALL,
-	 .call = set_lost,
-	 .help = "stacks that lack the record in front of the newest (default: 20)"},
-	{.name = "biased",
-	 .argument = "PERMILLE",
-	 .type = OPTION_CALL,
-	 .call = set_biased,
-	 .help = "branches that stand in the oldest entry half of the time (default: 10)"},
-	{.name = NULL},
+	OPTION_FLAG(0, "virtual", is_virtual,
+		    "run the program under QEMU and sample it with a simulated PMU"),
+	OPTION_TEXT(0, "exact", "FILE", exact,
+		    "also write exact counts of the same run, as tact mix exact does"),
+	OPTION_SEED(seed, "of what is random (default: 0)"),
+	OPTION_TEXT(0, "arch", "NAME", arch,
+		    "CPU whose pipeline says when instructions retire (default: SKL)"),
+	OPTION_NUMBER(0, "depth", "N", depth, 4, 64, "entries of the branch stack (default: 16)"),
+	OPTION_CALL(0, "skid", "CYCLES", set_skid, "from an overflow to the sample (default: 4)"),
+	OPTION_CALL(0, "shadow", "PERCENT", set_shadow,
+		    "samples of instructions that skid, although they are precise (default: 25)"),
+	OPTION_CALL(0, "lost-newest", "PERCENT", set_lost,
+		    "stacks that lack the record in front of the newest (default: 20)"),
+	OPTION_CALL(0, "biased", "PERMILLE", set_biased,
+		    "branches that stand in the oldest entry half of the time (default: 10)"),
+	OPTION_END,
 };
-/* clang-format on */
+
+static const struct option_group groups[] = {
+	OPTION_OWN("What", target_specs),	  OPTION_OWN("Sampling", sampling_specs),
+	OPTION_OWN("Virtual PMU", virtual_specs), OPTION_GROUP("", program_option_specs, program),
+	OPTION_OWN("Output", output_specs),	  OPTION_ARGUMENTS(option_words_add, words),
+};
+
+static const char help[] =
+	"usage: tact mix record [OPTIONS] -- PROGRAM [ARGUMENT...]\n"
+	"       tact mix record [OPTIONS] -p PID | -a\n\n"
+	"Runs a program, or watches what runs, and samples it with two events at once: "
+	"instructions, and taken branches with branch stacks. The file is perf's.\n\n"
+	"{options}\n\n"
+	"Where the machine has no branch stacks, or no PMU at all, what there is is\n"
+	"taken; the report says what that means. With --virtual nothing of the machine\n"
+	"is needed but QEMU.\n\n"
+	"Examples:\n"
+	"  tact mix record -- gzip -9k file\n"
+	"  tact mix record -o web.data -p 4711\n"
+	"  tact mix record --virtual --exact gzip.counts -o gzip.data -- gzip -9k file\n";
+
+static void fini(void *target)
+{
+	struct recorder *p = target;
+
+	program_options_fini(&p->program);
+	option_words_fini(&p->words);
+}
 
 static volatile sig_atomic_t interrupted;
 
@@ -221,24 +172,14 @@ static void catch_interrupts(void)
 	sigaction(SIGTERM, &action, NULL);
 }
 
-static const char *add_word(void *target, const char *value)
-{
-	struct recorder *r = target;
-
-	r->argv = cli_realloc(r->argv, (r->n_args + 2) * sizeof(*r->argv));
-	r->argv[r->n_args++] = (char *)(uintptr_t)value;
-	r->argv[r->n_args] = NULL;
-	return NULL;
-}
-
 static int say_exit(const struct recorder *r, int status)
 {
 	if (WIFSIGNALED(status)) {
-		cli_message("%s was ended by signal %d", r->argv[0], WTERMSIG(status));
+		cli_message("%s was ended by signal %d", r->words.list[0], WTERMSIG(status));
 		return CLI_FAILED;
 	}
 	if (WEXITSTATUS(status) && !r->is_quiet)
-		cli_message("%s exited with status %d", r->argv[0], WEXITSTATUS(status));
+		cli_message("%s exited with status %d", r->words.list[0], WEXITSTATUS(status));
 	return CLI_GOOD;
 }
 
@@ -251,7 +192,7 @@ static int emulate(struct recorder *r)
 		.size = sizeof(o),
 		.output = r->output,
 		.exact = r->exact,
-		.argv = r->argv,
+		.argv = r->words.list,
 		.run = &run,
 		.seed = r->seed,
 		.ebs_period = r->ebs_period,
@@ -298,7 +239,7 @@ static int sample(struct recorder *r)
 	struct tact_mix_record_options o = {
 		.size = sizeof(o),
 		.output = r->output,
-		.argv = r->argv,
+		.argv = r->words.list,
 		.pid = (int)r->pid,
 		.all_cpus = r->all_cpus,
 		.ebs_period = r->ebs_period,
@@ -334,104 +275,68 @@ static int sample(struct recorder *r)
 		if (out.lost)
 			cli_message("%" PRIu64 " samples were lost", out.lost);
 	}
-	return r->argv ? say_exit(r, out.exit_status) : CLI_GOOD;
+	return r->words.list ? say_exit(r, out.exit_status) : CLI_GOOD;
 }
 
 static int check(const struct recorder *r)
 {
-	if (r->is_virtual && (r->pid || r->all_cpus || !r->argv)) {
-		cli_message("--virtual needs a program to run, and nothing else");
-		return CLI_USAGE;
-	}
-	if (r->exact && !r->is_virtual) {
-		cli_message("--exact goes with --virtual; tact mix exact counts alone");
-		return CLI_USAGE;
-	}
-	if (!r->argv && !r->pid && !r->all_cpus) {
-		cli_message("mix record: what? A program behind --, -p PID, or -a");
-		return CLI_USAGE;
-	}
-	if (r->argv && r->pid) {
-		cli_message("mix record: a program or a process, not both");
-		return CLI_USAGE;
-	}
+	if (r->is_virtual && (r->pid || r->all_cpus || !r->words.list))
+		return cli_wrong("--virtual needs a program to run, and nothing else");
+	if (r->exact && !r->is_virtual)
+		return cli_wrong("--exact goes with --virtual; tact mix exact counts alone");
+	if (!r->words.list && !r->pid && !r->all_cpus)
+		return cli_wrong("mix record: what? A program behind --, -p PID, or -a");
+	if (r->words.list && r->pid)
+		return cli_wrong("mix record: a program or a process, not both");
 	return CLI_GOOD;
 }
 
-static const char record_epilogue[] =
-	"Where the machine has no branch stacks, or no PMU at all, what there is is\n"
-	"taken; the report says what that means. With --virtual nothing of the machine\n"
-	"is needed but QEMU.\n\n"
-	"Examples:\n"
-	"  tact mix record -- gzip -9k file\n"
-	"  tact mix record -o web.data -p 4711\n"
-	"  tact mix record --virtual --exact gzip.counts -o gzip.data -- gzip -9k file\n";
+static int run(void *target)
+{
+	struct recorder *r = target;
+	const int status = check(r);
+
+	return status ? status : r->is_virtual ? emulate(r) : sample(r);
+}
+
+static const struct option_command command = {help, groups, run, fini};
 
 int mix_record_main(int argc, char **argv)
 {
 	struct recorder r = {.output = "perf.data"};
-	const struct option_group groups[] = {
-		{"What", target_specs, &r},	    {"Sampling", sampling_specs, &r},
-		{"Virtual PMU", virtual_specs, &r}, {"", program_option_specs, &r.program},
-		{"Output", output_specs, &r},	    {NULL, NULL, NULL},
-	};
-	const struct option_command command = {
-		.usage = "usage: tact mix record [OPTIONS] -- PROGRAM [ARGUMENT...]\n"
-			 "       tact mix record [OPTIONS] -p PID | -a\n",
-		.description =
-			"Runs a program, or watches what runs, and samples it with two events at "
-			"once: instructions, and taken branches with branch stacks. The file is "
-			"perf's.",
-		.epilogue = record_epilogue,
-		.groups = groups,
-		.argument = add_word,
-		.argument_target = &r,
-	};
-	int status = options_parse(&command, argc, argv);
 
-	if (status == OPTIONS_HELP)
-		return options_print_help(&command);
-	status = status == OPTIONS_WRONG ? CLI_USAGE : check(&r);
-	if (!status)
-		status = r.is_virtual ? emulate(&r) : sample(&r);
-	program_options_fini(&r.program);
-	free(r.argv);
-	return status;
+	return option_command_run(&command, &r, argc, argv);
 }
 
 /* ---- exact ---- */
 
+static const struct option_group exact_groups[] = {
+	OPTION_GROUP("QEMU", program_option_specs, program),
+	OPTION_OWN("Output", output_specs),
+	OPTION_ARGUMENTS(option_words_add, words),
+};
+
+static const char exact_help[] =
+	"usage: tact mix exact [OPTIONS] -- PROGRAM [ARGUMENT...]\n\n"
+	"Runs a program under QEMU and counts every execution of every block: the truth, "
+	"for user mode, which tact mix report reads as a recording (default file: "
+	"mix.counts).\n\n"
+	"{options}\n";
+
+static int count(void *target)
+{
+	struct recorder *r = target;
+
+	r->exact = r->output;
+	r->output = NULL;
+	return r->words.list ? emulate(r) : cli_wrong("mix exact needs a program");
+}
+
+static const struct option_command exact = {exact_help, exact_groups, count, fini};
+
 int mix_exact_main(int argc, char **argv)
 {
 	struct recorder r = {.output = "mix.counts"};
-	const struct option_group groups[] = {
-		{"QEMU", program_option_specs, &r.program},
-		{"Output", output_specs, &r},
-		{NULL, NULL, NULL},
-	};
-	const struct option_command command = {
-		.usage = "usage: tact mix exact [OPTIONS] -- PROGRAM [ARGUMENT...]\n",
-		.description =
-			"Runs a program under QEMU and counts every execution of every block: the "
-			"truth, "
-			"for user mode, which tact mix report reads as a recording (default file: "
-			"mix.counts).",
-		.groups = groups,
-		.argument = add_word,
-		.argument_target = &r,
-	};
-	int status = options_parse(&command, argc, argv);
 
-	if (status == OPTIONS_HELP)
-		return options_print_help(&command);
-	if (status == OPTIONS_GOOD && !r.argv) {
-		cli_message("mix exact needs a program");
-		status = OPTIONS_WRONG;
-	}
-	r.exact = r.output;
-	r.output = NULL;
-	status = status == OPTIONS_WRONG ? CLI_USAGE : emulate(&r);
-	program_options_fini(&r.program);
-	free(r.argv);
-	return status;
+	return option_command_run(&exact, &r, argc, argv);
 }

@@ -7,78 +7,6 @@
 #include "common/page.h"
 #include "mixer.h"
 
-static const struct option_choice formats[] = {
-	{"text", FORMAT_TEXT},
-	{"csv", FORMAT_CSV},
-	{"json", FORMAT_JSON},
-	{NULL, 0},
-};
-
-#define MIXER_FIELD(field, type) .offset = OPTION_FIELD(mixer, field, type)
-
-/* clang-format off: an option stays together */
-static const struct option_spec path_specs[] = {
-	{.letter = 'i',
-	 .name = "input",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 MIXER_FIELD(path, const char *),
-	 .help = "a recording of tact or perf, or exact counts (default: perf.data); - is standard "
-		 "input"},
-	{.name = NULL},
-};
-
-static const struct option_spec output_specs[] = {
-	{.name = "cycles",
-	 .type = OPTION_FLAG,
-	 MIXER_FIELD(cycles, bool),
-	 .help = "where the cycles go: executions times predicted cycles of each block, the "
-		 "bottleneck, "
-		 "and what would be gained if it were gone"},
-	{.letter = 'f',
-	 .name = "format",
-	 .argument = "FORMAT",
-	 .type = OPTION_CHOICE,
-	 .choices = formats,
-	 MIXER_FIELD(format, int),
-	 .help = "text (default), csv or json (one object)"},
-	{.name = "html",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 MIXER_FIELD(html, const char *),
-	 .help = "also write the table as a page for a browser, sortable, which needs no network"},
-	{.letter = 'o',
-	 .name = "output",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 MIXER_FIELD(output, const char *),
-	 .help = "write the results there"},
-	{.letter = 'q',
-	 .name = "quiet",
-	 .type = OPTION_FLAG,
-	 MIXER_FIELD(is_quiet, bool),
-	 .help = "no remarks on standard error, only errors"},
-	{.name = NULL},
-};
-/* clang-format on */
-
-static const char epilogue[] =
-	"Executions are those of instructions, estimated; the error is one standard\n"
-	"deviation of counting, at most. The first lines say what the recording is\n"
-	"worth: the rung of the ladder that the machine offered, and its error.\n\n"
-	"Examples:\n"
-	"  tact mix report --by extension,packing\n"
-	"  tact mix report -i perf.data --by function --filter mnemonic='*div*'\n"
-	"  tact mix report --by taxonomy --taxonomy groups.txt\n"
-	"  tact mix report --cycles -a SKL --top 20\n";
-
-size_t mixer_rows(const struct mixer *m)
-{
-	size_t n = tact_mix_pivot_rows(m->pivot);
-
-	return m->table.top && m->table.top < n ? m->table.top : n;
-}
-
 static const char *set_path(void *target, const char *value)
 {
 	struct mixer *m = target;
@@ -89,19 +17,77 @@ static const char *set_path(void *target, const char *value)
 	return NULL;
 }
 
+#define OPTION_HOLDER mixer
+
+static const struct option_spec path_specs[] = {
+	OPTION_TEXT('i', "input", "FILE", path,
+		    "a recording of tact or perf, or exact counts (default: perf.data); - is "
+		    "standard input"),
+	OPTION_END,
+};
+
+static const struct option_spec output_specs[] = {
+	OPTION_FLAG(0, "cycles", cycles,
+		    "where the cycles go: executions times predicted cycles of each block, the "
+		    "bottleneck, and what would be gained if it were gone"),
+	OPTION_FORMAT(format, OPTION_FORMATS, "text (default), csv or json (one object)"),
+	OPTION_TEXT(
+		0, "html", "FILE", html,
+		"also write the table as a page for a browser, sortable, which needs no network"),
+	OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),
+	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
+	OPTION_END,
+};
+
+static const struct option_group groups[] = {
+	OPTION_OWN("Input", path_specs),
+	OPTION_GROUP("", mixer_input_specs, input),
+	OPTION_GROUP("Table", mixer_table_specs, table),
+	OPTION_GROUP("CPU of --cycles", archlist_option_specs, archs),
+	OPTION_OWN("Output", output_specs),
+	OPTION_OWN_ARGUMENTS(set_path, set_path),
+};
+
+static const char help[] =
+	"usage: tact mix report [OPTIONS] [FILE]\n\n"
+	"Estimates from a recording how often each basic block ran, and shows what was "
+	"executed, by any properties of instructions and of the code they are in.\n\n"
+	"{options}\n\n"
+	"Executions are those of instructions, estimated; the error is one standard\n"
+	"deviation of counting, at most. The first lines say what the recording is\n"
+	"worth: the rung of the ladder that the machine offered, and its error.\n\n"
+	"Examples:\n"
+	"  tact mix report --by extension,packing\n"
+	"  tact mix report -i perf.data --by function --filter mnemonic='*div*'\n"
+	"  tact mix report --by taxonomy --taxonomy groups.txt\n"
+	"  tact mix report --cycles -a SKL --top 20\n";
+
+static void fini(void *target)
+{
+	struct mixer *p = target;
+
+	tact_mix_pivot_destroy(p->pivot);
+	tact_mix_destroy(p->mix);
+	mixer_input_fini(&p->input);
+	mixer_table_fini(&p->table);
+	archlist_fini(&p->archs);
+}
+
+size_t mixer_rows(const struct mixer *m)
+{
+	size_t n = tact_mix_pivot_rows(m->pivot);
+
+	return m->table.top && m->table.top < n ? m->table.top : n;
+}
+
 static int write_page(const struct mixer *m)
 {
 	struct text json = {0}, text = {0};
-	struct output out;
 
-	if (output_open(&out, m->html))
-		return CLI_FAILED;
 	mix_json(m, &json);
 	page_write(&page_mix, &json, &text);
 	text_free(&json);
-	output_write(&out, &text);
-	text_free(&text);
-	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
+	return output_all(m->html, &text);
 }
 
 static int write_table(struct mixer *m, struct text *text)
@@ -142,16 +128,14 @@ static int write_costs(struct mixer *m, struct text *text)
 	return CLI_GOOD;
 }
 
-static int run(struct mixer *m)
+static int run(void *target)
 {
+	struct mixer *m = target;
 	struct text text = {0};
-	struct output out;
 	int status;
 
-	if (m->cycles && m->html) {
-		cli_message("--html is for the table, not for --cycles");
-		return CLI_USAGE;
-	}
+	if (m->cycles && m->html)
+		return cli_wrong("--html is for the table, not for --cycles");
 	status = mixer_open(&m->input, m->path ? m->path : "perf.data", &m->mix);
 	if (status)
 		return status;
@@ -159,47 +143,17 @@ static int run(struct mixer *m)
 	if (!m->is_quiet)
 		mix_warn(m);
 	status = m->cycles ? write_costs(m, &text) : write_table(m, &text);
-	if (!status && output_open(&out, m->output))
-		status = CLI_FAILED;
-	else if (!status) {
-		output_write(&out, &text);
-		status = output_close(&out) ? CLI_FAILED : CLI_GOOD;
-	}
+	if (!status)
+		return output_all(m->output, &text);
 	text_free(&text);
 	return status;
 }
 
+static const struct option_command command = {help, groups, run, fini};
+
 int mix_report_main(int argc, char **argv)
 {
 	struct mixer m = {0};
-	const struct option_group groups[] = {
-		{"Input", path_specs, &m},
-		{"", mixer_input_specs, &m.input},
-		{"Table", mixer_table_specs, &m.table},
-		{"CPU of --cycles", archlist_option_specs, &m.archs},
-		{"Output", output_specs, &m},
-		{NULL, NULL, NULL},
-	};
-	const struct option_command command = {
-		.usage = "usage: tact mix report [OPTIONS] [FILE]\n",
-		.description =
-			"Estimates from a recording how often each basic block ran, and shows what "
-			"was "
-			"executed, by any properties of instructions and of the code they are in.",
-		.epilogue = epilogue,
-		.groups = groups,
-		.argument = set_path,
-		.argument_target = &m,
-	};
-	int status = options_parse(&command, argc, argv);
 
-	if (status == OPTIONS_HELP)
-		return options_print_help(&command);
-	status = status == OPTIONS_WRONG ? CLI_USAGE : run(&m);
-	tact_mix_pivot_destroy(m.pivot);
-	tact_mix_destroy(m.mix);
-	mixer_input_fini(&m.input);
-	mixer_table_fini(&m.table);
-	archlist_fini(&m.archs);
-	return status;
+	return option_command_run(&command, &m, argc, argv);
 }

@@ -66,59 +66,53 @@ static const char *set_without(void *target, const char *value)
 	return read_bounds(p, value, &p->without);
 }
 
-/* clang-format off: an option stays together */
+#define OPTION_HOLDER predictor
+
 static const struct option_spec model_specs[] = {
-	{.name = "model",
-	 .argument = "NAME",
-	 PREDICT_CHOICE(model, predict_models),
-	 .help = "whose cycles: facile (default), sim (the pipeline of tact simulate) or mca (the "
-		 "plain machine of llvm-mca); the bounds are always FACILE's"},
-	{.name = "mca-params",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 PREDICT_FIELD(mca_params_path, const char *),
-	 .help = "parameters of the model mca for one CPU, such as learned ones"},
-	{.name = "paper",
-	 PREDICT_FLAG(paper),
-	 .help = "only what the FACILE paper describes, not what measurements added"},
-	{.name = "only",
-	 .argument = "LIST",
-	 .type = OPTION_CALL,
-	 .call = set_only,
-	 .help = "only these limits count: predec, dec, dsb, lsd, issue, ports, precedence, ... "
-		 "(the "
-		 "columns of -f csv)"},
-	{.name = "without",
-	 .argument = "LIST",
-	 .type = OPTION_CALL,
-	 .call = set_without,
-	 .help = "these limits do not count"},
-	{.name = "simple-predec",
-	 PREDICT_FLAG(simple_predecoder),
-	 .help = "the paper's SimplePredec: 16 bytes a cycle"},
-	{.name = "simple-dec",
-	 PREDICT_FLAG(simple_decoder),
-	 .help = "the paper's SimpleDec: instructions by decoders"},
-	{.name = "exact-ports",
-	 PREDICT_FLAG(exact_ports),
-	 .help = "look at all sets of ports instead of unions of two"},
-	{.name = NULL},
+	OPTION_CHOICE(0, "model", "NAME", model, predict_models,
+		      "whose cycles: facile (default), sim (the pipeline of tact simulate) or mca "
+		      "(the plain machine of llvm-mca); the bounds are always FACILE's"),
+	OPTION_TEXT(0, "mca-params", "FILE", mca_params_path,
+		    "parameters of the model mca for one CPU, such as learned ones"),
+	OPTION_FLAG(0, "paper", paper,
+		    "only what the FACILE paper describes, not what measurements added"),
+	OPTION_CALL(0, "only", "LIST", set_only,
+		    "only these limits count: predec, dec, dsb, lsd, issue, ports, precedence, ... "
+		    "(the columns of -f csv)"),
+	OPTION_CALL(0, "without", "LIST", set_without, "these limits do not count"),
+	OPTION_FLAG(0, "simple-predec", simple_predecoder,
+		    "the paper's SimplePredec: 16 bytes a cycle"),
+	OPTION_FLAG(0, "simple-dec", simple_decoder,
+		    "the paper's SimpleDec: instructions by decoders"),
+	OPTION_FLAG(0, "exact-ports", exact_ports,
+		    "look at all sets of ports instead of unions of two"),
+	OPTION_END,
 };
 
 static const struct option_spec output_specs[] = {
-	{.name = "idealize",
-	 PREDICT_FLAG(is_idealized),
-	 .help = "also: what would be gained if one component were ideal"},
-	{.name = "graph",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 PREDICT_FIELD(graph, const char *),
-	 .help = "also draw the block's dependence graph: FILE.svg, or FILE.dot for Graphviz"},
-	{.name = NULL},
+	OPTION_FLAG(0, "idealize", is_idealized,
+		    "also: what would be gained if one component were ideal"),
+	OPTION_TEXT(0, "graph", "FILE", graph,
+		    "also draw the block's dependence graph: FILE.svg, or FILE.dot for Graphviz"),
+	OPTION_END,
 };
-/* clang-format on */
 
-static const char epilogue[] =
+static const struct option_group groups[] = {
+	OPTION_GROUP("Input", source_option_specs, source),
+	OPTION_GROUP("CPU", archlist_option_specs, archs),
+	OPTION_OWN("Model", predict_mode_specs),
+	OPTION_OWN("", model_specs),
+	OPTION_OWN("Output", predict_output_specs),
+	OPTION_OWN("", output_specs),
+	OPTION_ARGUMENTS(source_add_path, source),
+};
+
+static const char help[] =
+	"usage: tact predict [OPTIONS] [INPUT...]\n\n"
+	"Predicts how many cycles an iteration of a block of x86-64 code takes in the "
+	"steady state, and says what limits it. Without --arch: on this CPU if it is one "
+	"that tact knows, else on SKL.\n\n"
+	"{options}\n\n"
 	"An INPUT is a file, or - for standard input: hex strings or a CSV whose first\n"
 	"column is hex, assembly text, an object file or an executable; the content\n"
 	"tells which. Markers in it (LLVM-MCA, OSACA, IACA) choose the code; without\n"
@@ -144,36 +138,23 @@ static const char *facile_option(const struct predictor *p)
 
 static int check_model(const struct predictor *p)
 {
-	if (p->model != MODEL_FACILE && facile_option(p)) {
-		cli_message("%s is for --model facile", facile_option(p));
-		return CLI_USAGE;
-	}
-	if (p->mca_params_path && p->model != MODEL_MCA) {
-		cli_message("--mca-params is for --model mca");
-		return CLI_USAGE;
-	}
-	if (p->mca_params_path && p->archs.n > 1) {
-		cli_message("--mca-params is for one CPU; --arch has %zu", p->archs.n);
-		return CLI_USAGE;
-	}
+	if (p->model != MODEL_FACILE && facile_option(p))
+		return cli_wrong("%s is for --model facile", facile_option(p));
+	if (p->mca_params_path && p->model != MODEL_MCA)
+		return cli_wrong("--mca-params is for --model mca");
+	if (p->mca_params_path && p->archs.n > 1)
+		return cli_wrong("--mca-params is for one CPU; --arch has %zu", p->archs.n);
 	return CLI_GOOD;
 }
 
 static int load_mca_params(struct predictor *p)
 {
 	struct tact_diag diag = {0};
-	struct text err = {0};
 	int status = tact_mca_params_create(&p->mca_params, p->archs.arch[0], &diag);
 
 	if (status >= 0)
 		status = tact_mca_params_load(p->mca_params, p->mca_params_path, &diag);
-	if (status >= 0)
-		return CLI_GOOD;
-	cli_place(&err, p->mca_params_path, diag.line,
-		  diag.text[0] ? diag.text : tact_strerror(status));
-	text_to_stderr(&err);
-	text_free(&err);
-	return CLI_USAGE;
+	return status < 0 ? cli_complain(p->mca_params_path, &diag, status, CLI_USAGE) : CLI_GOOD;
 }
 
 static int check(struct predictor *p)
@@ -182,14 +163,10 @@ static int check(struct predictor *p)
 
 	if (check_model(p))
 		return CLI_USAGE;
-	if (!predict_bounds(p)) {
-		cli_message("--only and --without leave no limit at all");
-		return CLI_USAGE;
-	}
-	if (p->graph && (!dot || (strcmp(dot, ".svg") && strcmp(dot, ".dot")))) {
-		cli_message("--graph: '%s' ends neither in .svg nor in .dot", p->graph);
-		return CLI_USAGE;
-	}
+	if (!predict_bounds(p))
+		return cli_wrong("--only and --without leave no limit at all");
+	if (p->graph && (!dot || (strcmp(dot, ".svg") && strcmp(dot, ".dot"))))
+		return cli_wrong("--graph: '%s' ends neither in .svg nor in .dot", p->graph);
 	return p->mca_params_path ? load_mca_params(p) : CLI_GOOD;
 }
 
@@ -210,29 +187,11 @@ static const struct predict_command predict_command = {
 	.make_files = predict_draw,
 };
 
+static const struct option_command command = {help, groups, predict_main, predict_fini};
+
 int cmd_predict(int argc, char **argv)
 {
 	struct predictor p = {.command = &predict_command};
-	const struct option_group groups[] = {
-		{"Input", source_option_specs, &p.source},
-		{"CPU", archlist_option_specs, &p.archs},
-		{"Model", predict_mode_specs, &p},
-		{"", model_specs, &p},
-		{"Output", predict_output_specs, &p},
-		{"", output_specs, &p},
-		{NULL, NULL, NULL},
-	};
-	const struct option_command command = {
-		.usage = "usage: tact predict [OPTIONS] [INPUT...]\n",
-		.description =
-			"Predicts how many cycles an iteration of a block of x86-64 code takes "
-			"in the steady state, and says what limits it. Without --arch: on this "
-			"CPU if it is one that tact knows, else on SKL.",
-		.epilogue = epilogue,
-		.groups = groups,
-		.argument = source_add_path,
-		.argument_target = &p.source,
-	};
 
-	return predict_main(&p, &command, argc, argv);
+	return option_command_run(&command, &p, argc, argv);
 }

@@ -11,27 +11,6 @@
 #include "common/options.h"
 #include "predictor.h"
 
-static const struct option_choice modes[] = {
-	{"auto", TACT_MODE_AUTO},
-	{"loop", TACT_MODE_LOOP},
-	{"unroll", TACT_MODE_UNROLL},
-	{NULL, 0},
-};
-
-static const struct option_choice inits[] = {
-	{"stack", TACT_INIT_STACK},
-	{"same", TACT_INIT_SAME},
-	{"diff", TACT_INIT_DIFF},
-	{NULL, 0},
-};
-
-static const struct option_choice formats[] = {
-	{"text", FORMAT_TEXT},
-	{"csv", FORMAT_CSV},
-	{"json", FORMAT_JSON},
-	{NULL, 0},
-};
-
 static const struct option_choice colors[] = {
 	{"auto", COLOR_AUTO},
 	{"always", COLOR_ALWAYS},
@@ -59,68 +38,33 @@ static const char *set_alignment(void *target, const char *value)
 	return NULL;
 }
 
-/* clang-format off: an option stays together */
+#define OPTION_HOLDER predictor
+
 const struct option_spec predict_mode_specs[] = {
-	{.letter = 'm',
-	 .name = "mode",
-	 .argument = "MODE",
-	 PREDICT_CHOICE(mode, modes),
-	 .help = "the block as a loop (loop), unrolled (unroll), or auto (default): loop if it "
-		 "ends "
-		 "in a branch to its start"},
-	{.name = "alignment",
-	 .argument = "N|all",
-	 .type = OPTION_CALL,
-	 .call = set_alignment,
-	 .help = "address of the first byte modulo 64, or all of them (default: as in the object "
-		 "file or executable, else 0)"},
-	{.name = "init",
-	 .argument = "HOW",
-	 PREDICT_CHOICE(init, inits),
-	 .help = "what registers hold at entry, for memory dependence: all the same but rsp and "
-		 "rbp "
-		 "(stack, default), the same, or different values (diff)"},
-	{.name = NULL},
+	OPTION_MODE(mode, 0,
+		    "the block as a loop (loop), unrolled (unroll), or auto (default): loop if it "
+		    "ends in a branch to its start"),
+	OPTION_CALL(0, "alignment", "N|all", set_alignment,
+		    "address of the first byte modulo 64, or all of them (default: as in the "
+		    "object file or executable, else 0)"),
+	OPTION_INIT(init, 0,
+		    "what registers hold at entry, for memory dependence: all the same but rsp and "
+		    "rbp (stack, default), the same, or different values (diff)"),
+	OPTION_END,
 };
 
 const struct option_spec predict_output_specs[] = {
-	{.letter = 'f',
-	 .name = "format",
-	 .argument = "FORMAT",
-	 PREDICT_CHOICE(format, formats),
-	 .help = "text (default), csv or json (one object a line)"},
-	{.letter = 'o',
-	 .name = "output",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 PREDICT_FIELD(output, const char *),
-	 .help = "write the results there"},
-	{.name = "tp-only",
-	 PREDICT_FLAG(is_number_only),
-	 .help = "print the cycles and nothing else"},
-	{.letter = 'j',
-	 .name = "jobs",
-	 .argument = "N",
-	 .type = OPTION_NUMBER,
-	 .low = 0,
-	 .high = 1024,
-	 PREDICT_FIELD(threads, unsigned),
-	 .help = "threads for many blocks (default: as many as there are cores)"},
-	{.name = "color",
-	 .argument = "WHEN",
-	 PREDICT_CHOICE(color, colors),
-	 .help = "auto (default: on a terminal), always or never; NO_COLOR is obeyed"},
-	{.letter = 'q',
-	 .name = "quiet",
-	 PREDICT_FLAG(is_quiet),
-	 .help = "no remarks on standard error, only errors"},
-	{.letter = 'v',
-	 .name = "verbose",
-	 PREDICT_FLAG(is_verbose),
-	 .help = "say more: the bytes of instructions, whole lists, how many blocks"},
-	{.name = NULL},
+	OPTION_FORMAT(format, OPTION_FORMATS, OPTION_FORMAT_HELP),
+	OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),
+	OPTION_FLAG(0, "tp-only", is_number_only, "print the cycles and nothing else"),
+	OPTION_JOBS(threads, 1024, "threads for many blocks (default: as many as there are cores)"),
+	OPTION_CHOICE(0, "color", "WHEN", color, colors,
+		      "auto (default: on a terminal), always or never; NO_COLOR is obeyed"),
+	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
+	OPTION_VERBOSE(is_verbose,
+		       "say more: the bytes of instructions, whole lists, how many blocks"),
+	OPTION_END,
 };
-/* clang-format on */
 
 static void set_colors(struct predictor *p)
 {
@@ -166,19 +110,16 @@ static int check(struct predictor *p)
 {
 	const char *option = p->command->file_option(p);
 
-	if (!p->source.n_items) {
-		cli_message("no input: give -x HEX, a file, or - for standard input");
-		return CLI_USAGE;
-	}
-	if (option && p->archs.n > 1) {
-		cli_message("%s draws for one CPU; --arch has %zu", option, p->archs.n);
-		return CLI_USAGE;
-	}
+	if (!p->source.n_items)
+		return cli_wrong("no input: give -x HEX, a file, or - for standard input");
+	if (option && p->archs.n > 1)
+		return cli_wrong("%s draws for one CPU; --arch has %zu", option, p->archs.n);
 	return p->command->check(p);
 }
 
-static int run(struct predictor *p)
+int predict_main(void *target)
 {
+	struct predictor *p = target;
 	struct output out;
 	int status = archlist_resolve(&p->archs, NULL, p->is_quiet || !p->source.n_items);
 
@@ -195,18 +136,11 @@ static int run(struct predictor *p)
 	return status;
 }
 
-int predict_main(struct predictor *p, const struct option_command *command, int argc, char **argv)
+void predict_fini(void *target)
 {
-	int status = options_parse(command, argc, argv);
+	struct predictor *p = target;
 
-	if (status == OPTIONS_HELP)
-		status = options_print_help(command);
-	else if (status == OPTIONS_WRONG)
-		status = CLI_USAGE;
-	else
-		status = run(p);
 	tact_mca_params_destroy(p->mca_params);
 	source_options_fini(&p->source);
 	archlist_fini(&p->archs);
-	return status;
 }

@@ -317,12 +317,10 @@ static int make_files(struct predict_worker *w, const struct batch *first, bool 
 {
 	int status = CLI_GOOD;
 
-	if (more || first->n != 1) {
-		cli_message("%s draws one block, and there are more; choose one with --loop, "
-			    "--function or --addr",
-			    option);
-		return CLI_USAGE;
-	}
+	if (more || first->n != 1)
+		return cli_wrong("%s draws one block, and there are more; choose one with --loop, "
+				 "--function or --addr",
+				 option);
 	if (first->rows[0].status >= 0 && predict_load(w, &first->rows[0]) >= 0)
 		status = w->p->command->make_files(w, &first->rows[0]);
 	/* The block comes again with the results, and so do messages. */

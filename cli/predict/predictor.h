@@ -155,12 +155,9 @@ extern const struct option_spec predict_mode_specs[], predict_output_specs[];
 extern const struct option_choice predict_models[];
 
 /* Such rows: a field of a type, a flag, one of several words. */
-#define PREDICT_FIELD(field, type) .offset = OPTION_FIELD(predictor, field, type)
-#define PREDICT_FLAG(field)	   .type = OPTION_FLAG, PREDICT_FIELD(field, bool)
-#define PREDICT_CHOICE(field, of)  .type = OPTION_CHOICE, .choices = of, PREDICT_FIELD(field, int)
-
-/* All that a command does once its tables stand.  Returns an exit code. */
-int predict_main(struct predictor *p, const struct option_command *command, int argc, char **argv);
+/* All that a command does once its options are taken, and behind it; the target is a predictor. */
+int predict_main(void *target);
+void predict_fini(void *target);
 
 /* Reads all blocks and writes all results.  Returns an exit code. */
 int predict_run(struct predictor *p, struct output *out);

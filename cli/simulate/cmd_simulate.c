@@ -8,57 +8,47 @@
 #include "common/options.h"
 #include "simulator.h"
 
-/* clang-format off: an option stays together */
+#define OPTION_HOLDER predictor
+
 static const struct option_spec model_specs[] = {
-	{.name = "max-cycles",
-	 .argument = "N",
-	 .type = OPTION_NUMBER,
-	 .low = 1,
-	 .high = 1000000000,
-	 PREDICT_FIELD(max_cycles, unsigned),
-	 .help = "give up if the state of the pipeline has not repeated after so many cycles "
-		 "(default: 500 and 16 times what predict says)"},
-	{.name = NULL},
+	OPTION_NUMBER(0, "max-cycles", "N", max_cycles, 1, 1000000000,
+		      "give up if the state of the pipeline has not repeated after so many cycles "
+		      "(default: 500 and 16 times what predict says)"),
+	OPTION_END,
 };
 
 static const struct option_spec timeline_specs[] = {
-	{.name = "timeline",
-	 PREDICT_FLAG(is_timeline),
-	 .help = "also show what every uop does in each cycle, and why it waits"},
-	{.name = "iterations",
-	 .argument = "N",
-	 .type = OPTION_NUMBER,
-	 .low = 1,
-	 .high = 100000,
-	 PREDICT_FIELD(iterations, unsigned),
-	 .help = "how many iterations of it (default: 3, in files 12)"},
-	{.name = "from",
-	 .argument = "N",
-	 .type = OPTION_NUMBER,
-	 .low = 1,
-	 .high = 1000000000,
-	 PREDICT_FIELD(from, unsigned),
-	 .help = "begin with the N-th iteration, 1 is the first (default: in the steady state)"},
-	{.name = "html",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 PREDICT_FIELD(html, const char *),
-	 .help = "also write the timeline as a page for a browser, which needs no network"},
-	{.name = "perfetto",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 PREDICT_FIELD(perfetto, const char *),
-	 .help = "also write it as a trace for Perfetto (Chrome's JSON)"},
-	{.name = "konata",
-	 .argument = "FILE",
-	 .type = OPTION_TEXT,
-	 PREDICT_FIELD(konata, const char *),
-	 .help = "also write it as a log for the viewer Konata"},
-	{.name = NULL},
+	OPTION_FLAG(0, "timeline", is_timeline,
+		    "also show what every uop does in each cycle, and why it waits"),
+	OPTION_NUMBER(0, "iterations", "N", iterations, 1, 100000,
+		      "how many iterations of it (default: 3, in files 12)"),
+	OPTION_NUMBER(
+		0, "from", "N", from, 1, 1000000000,
+		"begin with the N-th iteration, 1 is the first (default: in the steady state)"),
+	OPTION_TEXT(0, "html", "FILE", html,
+		    "also write the timeline as a page for a browser, which needs no network"),
+	OPTION_TEXT(0, "perfetto", "FILE", perfetto,
+		    "also write it as a trace for Perfetto (Chrome's JSON)"),
+	OPTION_TEXT(0, "konata", "FILE", konata, "also write it as a log for the viewer Konata"),
+	OPTION_END,
 };
-/* clang-format on */
 
-static const char epilogue[] =
+static const struct option_group groups[] = {
+	OPTION_GROUP("Input", source_option_specs, source),
+	OPTION_GROUP("CPU", archlist_option_specs, archs),
+	OPTION_OWN("Model", predict_mode_specs),
+	OPTION_OWN("", model_specs),
+	OPTION_OWN("Timeline", timeline_specs),
+	OPTION_OWN("Output", predict_output_specs),
+	OPTION_ARGUMENTS(source_add_path, source),
+};
+
+static const char help[] =
+	"usage: tact simulate [OPTIONS] [INPUT...]\n\n"
+	"Simulates the pipeline of a CPU cycle by cycle until its state repeats, and says "
+	"how many cycles an iteration of a block of x86-64 code takes, what its "
+	"instructions wait for, and, uop by uop, when and why.\n\n"
+	"{options}\n\n"
 	"An INPUT is a file, or - for standard input: hex strings or a CSV whose first\n"
 	"column is hex, assembly text, an object file or an executable; the content\n"
 	"tells which. Markers in it (LLVM-MCA, OSACA, IACA) choose the code; without\n"
@@ -76,10 +66,8 @@ static const char *file_option(const struct predictor *p)
 
 static int check(struct predictor *p)
 {
-	if (file_option(p) && p->is_all_alignments) {
-		cli_message("%s draws for one alignment, not for all", file_option(p));
-		return CLI_USAGE;
-	}
+	if (file_option(p) && p->is_all_alignments)
+		return cli_wrong("%s draws for one alignment, not for all", file_option(p));
 	return CLI_GOOD;
 }
 
@@ -146,29 +134,11 @@ int simulate_files(struct predict_worker *w, const struct source_block *block)
 	return status;
 }
 
+static const struct option_command command = {help, groups, predict_main, predict_fini};
+
 int cmd_simulate(int argc, char **argv)
 {
 	struct predictor p = {.command = &simulate_command};
-	const struct option_group groups[] = {
-		{"Input", source_option_specs, &p.source},
-		{"CPU", archlist_option_specs, &p.archs},
-		{"Model", predict_mode_specs, &p},
-		{"", model_specs, &p},
-		{"Timeline", timeline_specs, &p},
-		{"Output", predict_output_specs, &p},
-		{NULL, NULL, NULL},
-	};
-	const struct option_command command = {
-		.usage = "usage: tact simulate [OPTIONS] [INPUT...]\n",
-		.description =
-			"Simulates the pipeline of a CPU cycle by cycle until its state repeats, "
-			"and says how many cycles an iteration of a block of x86-64 code takes, "
-			"what its instructions wait for, and, uop by uop, when and why.",
-		.epilogue = epilogue,
-		.groups = groups,
-		.argument = source_add_path,
-		.argument_target = &p.source,
-	};
 
-	return predict_main(&p, &command, argc, argv);
+	return option_command_run(&command, &p, argc, argv);
 }

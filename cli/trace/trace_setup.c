@@ -61,62 +61,36 @@ static const char *take_cache(void *target, const char *value)
 	return value ? "there are three caches at most" : NULL;
 }
 
-#define FIELD(field, type) .offset = OPTION_FIELD(trace_setup, field, type)
-#define FLAG(field)	   .type = OPTION_FLAG, FIELD(field, bool)
+#define OPTION_HOLDER trace_setup
 
-/* clang-format off: an option stays together */
 const struct option_spec trace_quiet_specs[] = {
-	{.letter = 'q',
-	 .name = "quiet",
-	 FLAG(is_quiet),
-	 .help = "no remarks and no progress on standard error, only errors"},
-	{.name = NULL},
+	OPTION_QUIET(is_quiet, OPTION_PROGRESS_HELP),
+	OPTION_END,
 };
 
 const struct option_spec trace_model_specs[] = {
-	{.name = "exact",
-	 FLAG(is_exact),
-	 .help = "simulate every execution of every block; the default simulates "
-		 "samples, and remembers from them what a block takes"},
-	{.name = "cache",
-	 .argument = "SIZES",
-	 .is_optional = true,
-	 .type = OPTION_CALL,
-	 .call = take_cache,
-	 .help = "loads and stores go through caches, with the sizes of the CPU or those given, "
-		 "such as 32K,1M,8M (default: all of them hit the first one)"},
-	{.name = "branches",
-	 FLAG(has_branches),
-	 .help = "a branch predictor, and what its mistakes cost (default: it makes none)"},
-	{.name = "full", FLAG(is_full), .help = "both: --cache --branches"},
-	{.name = NULL},
+	OPTION_FLAG(0, "exact", is_exact,
+		    "simulate every execution of every block; the default simulates samples, and "
+		    "remembers from them what a block takes"),
+	OPTION_CALL_MAYBE(0, "cache", "SIZES", take_cache,
+			  "loads and stores go through caches, with the sizes of the CPU or those "
+			  "given, such as 32K,1M,8M (default: all of them hit the first one)"),
+	OPTION_FLAG(0, "branches", has_branches,
+		    "a branch predictor, and what its mistakes cost (default: it makes none)"),
+	OPTION_FLAG(0, "full", is_full, "both: --cache --branches"),
+	OPTION_END,
 };
 
 const struct option_spec trace_region_specs[] = {
-	{.name = "region",
-	 .argument = "CODE",
-	 .type = OPTION_CALL,
-	 .call = take_region,
-	 .help = "only this code: SYMBOL, MODULE:SYMBOL, or addresses as objdump shows them, "
-		 "ADDR-ADDR or MODULE:ADDR-ADDR; may be repeated"},
-	{.name = "exclude",
-	 .argument = "CODE",
-	 .type = OPTION_CALL,
-	 .call = take_exclude,
-	 .help = "not this code; may be repeated"},
-	{.name = "from",
-	 .argument = "CODE",
-	 .type = OPTION_TEXT,
-	 FIELD(from, const char *),
-	 .help = "nothing counts before this is reached"},
-	{.name = "until",
-	 .argument = "CODE",
-	 .type = OPTION_TEXT,
-	 FIELD(until, const char *),
-	 .help = "nothing counts from here on, until --from is reached again"},
-	{.name = NULL},
+	OPTION_CALL(0, "region", "CODE", take_region,
+		    "only this code: SYMBOL, MODULE:SYMBOL, or addresses as objdump shows them, "
+		    "ADDR-ADDR or MODULE:ADDR-ADDR; may be repeated"),
+	OPTION_CALL(0, "exclude", "CODE", take_exclude, "not this code; may be repeated"),
+	OPTION_TEXT(0, "from", "CODE", from, "nothing counts before this is reached"),
+	OPTION_TEXT(0, "until", "CODE", until,
+		    "nothing counts from here on, until --from is reached again"),
+	OPTION_END,
 };
-/* clang-format on */
 
 int trace_setup_resolve(struct trace_setup *s)
 {

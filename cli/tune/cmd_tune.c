@@ -26,20 +26,11 @@ static const struct option_choice methods[] = {
 	{"simple", TACT_TUNE_SIMPLE}, {"random", TACT_TUNE_RANDOM},
 	{"bandit", TACT_TUNE_BANDIT}, {NULL, 0}};
 
-static const struct option_choice modes[] = {
-	{"unroll", TACT_MODE_UNROLL}, {"loop", TACT_MODE_LOOP}, {NULL, 0}};
-
-static const struct option_choice inits[] = {
-	{"stack", TACT_INIT_STACK}, {"same", TACT_INIT_SAME}, {"diff", TACT_INIT_DIFF}, {NULL, 0}};
-
 static const struct option_choice memories[] = {{"none", TACT_MCA_NO_ALIAS},
 						{"all", TACT_MCA_ALIAS},
 						{"addresses", TACT_MCA_ADDRESSES},
 						{"learn", TUNING_MEMORY_AUTO},
 						{NULL, 0}};
-
-static const struct option_choice formats[] = {
-	{"text", FORMAT_TEXT}, {"csv", FORMAT_CSV}, {"json", FORMAT_JSON}, {NULL, 0}};
 
 static const char *add_input(void *target, const char *path)
 {
@@ -75,173 +66,109 @@ static const char *set_what(void *target, const char *value)
 	return p->what ? NULL : "a list such as latency,ports is needed";
 }
 
-#define FIELD(field, type) .offset = OPTION_FIELD(tuning, field, type)
-#define FLAG(field)	   .type = OPTION_FLAG, FIELD(field, bool)
-#define TEXT(field)	   .type = OPTION_TEXT, FIELD(field, const char *)
-#define CHOICE(field, of)  .type = OPTION_CHOICE, .choices = of, FIELD(field, int)
-#define NUMBER(field, from, to)                                                                    \
-	.type = OPTION_NUMBER, .low = from, .high = to, FIELD(field, unsigned)
+#define OPTION_HOLDER tuning
 
-/* clang-format off: an option stays together */
 static const struct option_spec input_specs[] = {
-	{.name = "from",
-	 .argument = "FILE",
-	 .type = OPTION_CALL,
-	 .call = add_input,
-	 .help = "measured blocks: a CSV with the columns hex and cycles, or a store of tact "
-		 "measure; may be given again, and is the same as an INPUT"},
-	{.letter = 'm',
-	 .name = "mode",
-	 .argument = "MODE",
-	 CHOICE(mode, modes),
-	 .help = "how the blocks were measured: unroll (default) or loop; rows that say otherwise "
-		 "are left out"},
-	{.name = "init",
-	 .argument = "HOW",
-	 CHOICE(init, inits),
-	 .help = "what registers held at entry: stack (default), same or diff"},
-	{.name = "clean", FLAG(is_clean), .help = "only rows whose column clean is 1"},
-	{.name = NULL},
+	OPTION_CALL(0, "from", "FILE", add_input,
+		    "measured blocks: a CSV with the columns hex and cycles, or a store of tact "
+		    "measure; may be given again, and is the same as an INPUT"),
+	OPTION_MODE(mode, OPTION_BIT(TACT_MODE_LOOP) | OPTION_BIT(TACT_MODE_UNROLL),
+		    "how the blocks were measured: unroll (default) or loop; rows that say "
+		    "otherwise are left out"),
+	OPTION_INIT(init, 0, "what registers held at entry: stack (default), same or diff"),
+	OPTION_FLAG(0, "clean", is_clean, "only rows whose column clean is 1"),
+	OPTION_END,
 };
 
 static const struct option_spec model_specs[] = {
-	{.name = "model",
-	 .argument = "MODEL",
-	 CHOICE(model, models),
-	 .help = "whose parameters: mca (default), or the instruction tables as facile or sim see "
-		 "them"},
-	{.name = "mca-params",
-	 .argument = "FILE",
-	 TEXT(mca_params),
-	 .help = "mca: start with these parameters; --params is the start of the others"},
-	{.name = "random-start",
-	 FLAG(is_random_start),
-	 .help = "mca: start with random parameters, from the distributions that DiffTune samples"},
-	{.name = "corrupt",
-	 .argument = "PERCENT",
-	 NUMBER(corrupt, 1, 100),
-	 .help = "facile, sim: first make so many of the latencies and ports wrong, to see what "
-		 "comes back"},
-	{.name = "learn",
-	 .argument = "LIST",
-	 .type = OPTION_CALL,
-	 .call = set_what,
-	 .help = "what to learn, of latency,uops,ports,advance,globals (default: all)"},
-	{.name = "memory",
-	 .argument = "HOW",
-	 CHOICE(memory, memories),
-	 .help = "mca: what loads wait for: none, all, addresses (stores to the same one), or "
-		 "learn: "
-		 "what fits best at the start (default; with --method surrogate none)"},
-	{.name = NULL},
+	OPTION_CHOICE(0, "model", "MODEL", model, models,
+		      "whose parameters: mca (default), or the instruction tables as facile or sim "
+		      "see them"),
+	OPTION_TEXT(0, "mca-params", "FILE", mca_params,
+		    "mca: start with these parameters; --params is the start of the others"),
+	OPTION_FLAG(
+		0, "random-start", is_random_start,
+		"mca: start with random parameters, from the distributions that DiffTune samples"),
+	OPTION_NUMBER(0, "corrupt", "PERCENT", corrupt, 1, 100,
+		      "facile, sim: first make so many of the latencies and ports wrong, to see "
+		      "what comes back"),
+	OPTION_CALL(0, "learn", "LIST", set_what,
+		    "what to learn, of latency,uops,ports,advance,globals (default: all)"),
+	OPTION_CHOICE(0, "memory", "HOW", memory, memories,
+		      "mca: what loads wait for: none, all, addresses (stores to the same one), or "
+		      "learn: what fits best at the start (default; with --method surrogate none)"),
+	OPTION_END,
 };
 
 static const struct option_spec method_specs[] = {
-	{.name = "method",
-	 .argument = "METHOD",
-	 CHOICE(method, methods),
-	 .help = "direct (default), surrogate (DiffTune), or a baseline: simple, random, bandit"},
-	{.name = "budget",
-	 .argument = "N",
-	 NUMBER(budget, 1, 4000000000u),
-	 .help = "stop after so many thousand evaluations of blocks"},
-	{.name = "min-gain",
-	 .argument = "N",
-	 NUMBER(min_gain, 1, 100000),
-	 .help = "direct: percent of error, summed over blocks, that a change has to save "
-		 "(default: "
-		 "50)"},
-	{.name = "seed",
-	 .argument = "N",
-	 NUMBER(seed, 0, 4294967295u),
-	 .help = "another split and other random numbers (default: 0; the same seed gives the "
-		 "same)"},
-	{.letter = 'j',
-	 .name = "jobs",
-	 .argument = "N",
-	 NUMBER(jobs, 0, 256),
-	 .help = "threads (default: one for each core); the result does not depend on it"},
-	{.name = NULL},
+	OPTION_CHOICE(
+		0, "method", "METHOD", method, methods,
+		"direct (default), surrogate (DiffTune), or a baseline: simple, random, bandit"),
+	OPTION_NUMBER(0, "budget", "N", budget, 1, 4000000000u,
+		      "stop after so many thousand evaluations of blocks"),
+	OPTION_NUMBER(0, "min-gain", "N", min_gain, 1, 100000,
+		      "direct: percent of error, summed over blocks, that a change has to save "
+		      "(default: 50)"),
+	OPTION_SEED(seed, "another split and other random numbers (default: 0; the same seed gives "
+			  "the same)"),
+	OPTION_JOBS(jobs, 256,
+		    "threads (default: one for each core); the result does not depend on it"),
+	OPTION_END,
 };
 
 static const struct option_spec surrogate_specs[] = {
-	{.name = "embedding",
-	 .argument = "N",
-	 NUMBER(embedding, 1, 1024),
-	 .help = "numbers that a token becomes (default: 32)"},
-	{.name = "hidden",
-	 .argument = "N",
-	 NUMBER(hidden, 1, 1024),
-	 .help = "width of the LSTMs (default: 64)"},
-	{.name = "layers",
-	 .argument = "N",
-	 NUMBER(layers, 1, 4),
-	 .help = "LSTMs on top of each other (default: 1)"},
-	{.name = "batch",
-	 .argument = "N",
-	 NUMBER(batch, 1, 65536),
-	 .help = "blocks for one step (default: 256)"},
-	{.name = "samples",
-	 .argument = "N",
-	 NUMBER(samples, 1, 1000),
-	 .help = "simulated blocks for each measured one (default: 10)"},
-	{.name = "epochs",
-	 .argument = "N",
-	 NUMBER(epochs, 1, 1000),
-	 .help = "passes over the simulated blocks (default: 4)"},
-	{.name = "table-epochs",
-	 .argument = "N",
-	 NUMBER(table_epochs, 1, 1000),
-	 .help = "passes over the measured blocks (default: 16)"},
-	{.name = "rounds",
-	 .argument = "N",
-	 NUMBER(rounds, 1, 20),
-	 .help = "how often: all but the first train again around what was learned (default: 2; "
-		 "the "
-		 "paper has 1)"},
-	{.name = "no-bounds",
-	 FLAG(is_unbounded),
-	 .help = "the network alone, as in the paper; else it learns how far the machine is above "
-		 "what dispatch, ports and chains allow"},
-	{.name = "checkpoint",
-	 .argument = "FILE",
-	 TEXT(checkpoint),
-	 .help = "keep the state there, and go on with it if there is one"},
-	{.name = NULL},
+	OPTION_NUMBER(0, "embedding", "N", embedding, 1, 1024,
+		      "numbers that a token becomes (default: 32)"),
+	OPTION_NUMBER(0, "hidden", "N", hidden, 1, 1024, "width of the LSTMs (default: 64)"),
+	OPTION_NUMBER(0, "layers", "N", layers, 1, 4, "LSTMs on top of each other (default: 1)"),
+	OPTION_NUMBER(0, "batch", "N", batch, 1, 65536, "blocks for one step (default: 256)"),
+	OPTION_NUMBER(0, "samples", "N", samples, 1, 1000,
+		      "simulated blocks for each measured one (default: 10)"),
+	OPTION_NUMBER(0, "epochs", "N", epochs, 1, 1000,
+		      "passes over the simulated blocks (default: 4)"),
+	OPTION_NUMBER(0, "table-epochs", "N", table_epochs, 1, 1000,
+		      "passes over the measured blocks (default: 16)"),
+	OPTION_NUMBER(0, "rounds", "N", rounds, 1, 20,
+		      "how often: all but the first train again around what was learned (default: "
+		      "2; the paper has 1)"),
+	OPTION_FLAG(0, "no-bounds", is_unbounded,
+		    "the network alone, as in the paper; else it learns how far the machine is "
+		    "above what dispatch, ports and chains allow"),
+	OPTION_TEXT(0, "checkpoint", "FILE", checkpoint,
+		    "keep the state there, and go on with it if there is one"),
+	OPTION_END,
 };
 
 static const struct option_spec output_specs[] = {
-	{.letter = 'o',
-	 .name = "output",
-	 .argument = "PARAMS",
-	 TEXT(output),
-	 .help = "write the learned parameters there, for --mca-params or --params of tact "
-		 "predict"},
-	{.letter = 'f',
-	 .name = "format",
-	 .argument = "FORMAT",
-	 CHOICE(format, formats),
-	 .help = "of the report: text (default), csv or json"},
-	{.name = "changes",
-	 .argument = "N",
-	 NUMBER(n_changes, 1, 1000000),
-	 .help = "show so many changes (default: 20)"},
-	{.name = "sensitivity",
-	 FLAG(is_sensitivity),
-	 .help = "also the error with other values of the parameters of the machine"},
-	{.letter = 'q',
-	 .name = "quiet",
-	 FLAG(is_quiet),
-	 .help = "no remarks and no progress on standard error, only errors"},
-	{.letter = 'v',
-	 .name = "verbose",
-	 FLAG(is_verbose),
-	 .help = "say more about rows left out"},
-	{.name = NULL},
+	OPTION_TEXT(
+		'o', "output", "PARAMS", output,
+		"write the learned parameters there, for --mca-params or --params of tact predict"),
+	OPTION_FORMAT(format, OPTION_FORMATS, "of the report: text (default), csv or json"),
+	OPTION_NUMBER(0, "changes", "N", n_changes, 1, 1000000,
+		      "show so many changes (default: 20)"),
+	OPTION_FLAG(0, "sensitivity", is_sensitivity,
+		    "also the error with other values of the parameters of the machine"),
+	OPTION_QUIET(is_quiet, OPTION_PROGRESS_HELP),
+	OPTION_VERBOSE(is_verbose, "say more about rows left out"),
+	OPTION_END,
 };
-/* clang-format on */
 
-static const char epilogue[] =
+static const struct option_group groups[] = {
+	OPTION_OWN("Input", input_specs),
+	OPTION_GROUP("CPU", archlist_option_specs, archs),
+	OPTION_OWN("Model", model_specs),
+	OPTION_OWN("Method", method_specs),
+	OPTION_OWN("Surrogate", surrogate_specs),
+	OPTION_OWN("Output", output_specs),
+	OPTION_OWN_ARGUMENTS(add_input, add_input),
+};
+
+static const char help[] =
+	"usage: tact tune [OPTIONS] --from FILE\n\n"
+	"Learns the parameters of a model from measured blocks alone, says how much "
+	"better it predicts blocks that it has not seen, and which parameters changed, "
+	"from what to what, and which blocks prove it.\n\n"
+	"{options}\n\n"
 	"Four fifths of the blocks are learned from, a tenth stops the search, a tenth is\n"
 	"only for the figures (test). No block is in two of these parts.\n\n"
 	"Examples:\n"
@@ -250,6 +177,16 @@ static const char epilogue[] =
 	"  tact tune -a ICX --model facile --from blocks.db -o icx.params\n"
 	"  tact tune -a HSW --method surrogate --random-start --checkpoint run.ckpt \\\n"
 	"       --from measured.csv -o hsw.params\n";
+
+static void fini(void *target)
+{
+	struct tuning *p = target;
+
+	tact_tuner_destroy(p->tuner);
+	tact_mca_params_destroy(p->start);
+	tuning_rows_fini(p);
+	archlist_fini(&p->archs);
+}
 
 /* ---- progress ---- */
 
@@ -303,37 +240,17 @@ static void clear_bar(const struct tuning *p)
 
 static int check(struct tuning *p)
 {
-	if (!p->n_inputs) {
-		cli_message("no measured blocks: give --from FILE");
-		return CLI_USAGE;
-	}
-	if (p->archs.n > 1) {
-		cli_message("parameters are learned for one CPU; --arch has %zu", p->archs.n);
-		return CLI_USAGE;
-	}
-	if (p->mca_params && p->model != TACT_TUNE_MCA) {
-		cli_message("--mca-params is for --model mca");
-		return CLI_USAGE;
-	}
-	if (p->mca_params && p->is_random_start) {
-		cli_message("--mca-params and --random-start are two starts");
-		return CLI_USAGE;
-	}
-	if (p->checkpoint && p->method != TACT_TUNE_SURROGATE) {
-		cli_message("--checkpoint is for --method surrogate; the others take minutes");
-		return CLI_USAGE;
-	}
+	if (!p->n_inputs)
+		return cli_wrong("no measured blocks: give --from FILE");
+	if (p->archs.n > 1)
+		return cli_wrong("parameters are learned for one CPU; --arch has %zu", p->archs.n);
+	if (p->mca_params && p->model != TACT_TUNE_MCA)
+		return cli_wrong("--mca-params is for --model mca");
+	if (p->mca_params && p->is_random_start)
+		return cli_wrong("--mca-params and --random-start are two starts");
+	if (p->checkpoint && p->method != TACT_TUNE_SURROGATE)
+		return cli_wrong("--checkpoint is for --method surrogate; the others take minutes");
 	return CLI_GOOD;
-}
-
-static int complain(const char *path, const struct tact_diag *diag, int status)
-{
-	struct text err = {0};
-
-	cli_place(&err, path, diag->line, diag->text[0] ? diag->text : tact_strerror(status));
-	text_to_stderr(&err);
-	text_free(&err);
-	return CLI_FAILED;
 }
 
 static int load_start(struct tuning *p)
@@ -346,10 +263,7 @@ static int load_start(struct tuning *p)
 	status = tact_mca_params_create(&p->start, p->archs.arch[0], &diag);
 	if (status >= 0)
 		status = tact_mca_params_load(p->start, p->mca_params, &diag);
-	if (status >= 0)
-		return CLI_GOOD;
-	complain(p->mca_params, &diag, status);
-	return CLI_USAGE;
+	return status < 0 ? cli_complain(p->mca_params, &diag, status, CLI_USAGE) : CLI_GOOD;
 }
 
 static int create(struct tuning *p)
@@ -395,8 +309,7 @@ static int create(struct tuning *p)
 		tact_mca_params_memory(p->start, &options.memory);
 	if (tact_tuner_create(&p->tuner, &options, &diag) >= 0)
 		return CLI_GOOD;
-	cli_message("%s", diag.text);
-	return CLI_USAGE;
+	return cli_wrong("%s", diag.text);
 }
 
 /* What the parameters were learned from goes to the top of their file. */
@@ -435,13 +348,12 @@ static int save(const struct tuning *p)
 	describe(p, &comment);
 	status = tact_tuner_save(p->tuner, p->output, comment.data, &diag);
 	text_free(&comment);
-	return status < 0 ? complain(p->output, &diag, status) : CLI_GOOD;
+	return status < 0 ? cli_complain(p->output, &diag, status, CLI_FAILED) : CLI_GOOD;
 }
 
 static int learn(struct tuning *p)
 {
 	struct tact_diag diag = {0};
-	struct output out;
 	struct text text = {0};
 	int status = tact_tuner_run(p->tuner, &diag), printed;
 
@@ -449,23 +361,22 @@ static int learn(struct tuning *p)
 	if (status == -TACT_E_NOMEM)
 		cli_out_of_memory();
 	if (status == -TACT_E_IO || status == -TACT_E_FORMAT || status == -TACT_E_VERSION)
-		return complain(p->checkpoint ? p->checkpoint : "tune", &diag, status);
+		return cli_complain(p->checkpoint ? p->checkpoint : "tune", &diag, status,
+				    CLI_FAILED);
 	if (status < 0) {
 		cli_message("%s", diag.text[0] ? diag.text : tact_strerror(status));
 		return status == -TACT_E_NO_TOOL ? CLI_UNABLE : CLI_FAILED;
 	}
 	status = save(p);
-	output_open(&out, NULL);
 	printed = tuning_print(p, &text);
-	output_write(&out, &text);
-	text_free(&text);
-	if (output_close(&out) || printed)
+	if (output_all(NULL, &text) || printed)
 		status = CLI_FAILED;
 	return status;
 }
 
-static int run(struct tuning *p)
+static int run(void *target)
 {
+	struct tuning *p = target;
 	int status, read;
 
 	status = p->n_inputs ? archlist_resolve(&p->archs, NULL, p->is_quiet) : CLI_GOOD;
@@ -485,37 +396,11 @@ static int run(struct tuning *p)
 	return status ? status : read;
 }
 
+static const struct option_command command = {help, groups, run, fini};
+
 int cmd_tune(int argc, char **argv)
 {
 	struct tuning p = {.mode = TACT_MODE_UNROLL, .memory = TUNING_MEMORY_AUTO, .n_changes = 20};
-	const struct option_group groups[] = {
-		{"Input", input_specs, &p},
-		{"CPU", archlist_option_specs, &p.archs},
-		{"Model", model_specs, &p},
-		{"Method", method_specs, &p},
-		{"Surrogate", surrogate_specs, &p},
-		{"Output", output_specs, &p},
-		{NULL, NULL, NULL},
-	};
-	const struct option_command command = {
-		.usage = "usage: tact tune [OPTIONS] --from FILE\n",
-		.description =
-			"Learns the parameters of a model from measured blocks alone, says how "
-			"much "
-			"better it predicts blocks that it has not seen, and which parameters "
-			"changed, from what to what, and which blocks prove it.",
-		.epilogue = epilogue,
-		.groups = groups,
-		.argument = add_input,
-		.argument_target = &p,
-	};
-	int status;
 
-	if (options_take(&command, argc, argv, &status))
-		status = run(&p);
-	tact_tuner_destroy(p.tuner);
-	tact_mca_params_destroy(p.start);
-	tuning_rows_fini(&p);
-	archlist_fini(&p.archs);
-	return status;
+	return option_command_run(&command, &p, argc, argv);
 }

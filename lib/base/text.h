@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Forms of results. */
-enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
+enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_MARKDOWN };
 
 /* All zero is an empty one.  Nothing below reports that memory ran out: pieces that do not fit are
  * left out and `failed` stays set, so that whoever uses the text at the end looks once.
