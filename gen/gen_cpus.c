@@ -275,6 +275,7 @@ static void write_table(FILE *f, const char *name, const uint16_t *table)
 static void write_params(FILE *f, const struct arch_params *p)
 {
 #define WRITE_int(field)			    fprintf(f, ".%s = %d, ", #field, p->field);
+#define WRITE_choice(field)			    WRITE_int(field)
 #define WRITE_ports(field)			    fprintf(f, ".%s = 0x%x, ", #field, p->field);
 #define WRITE_unroll(field)			    write_table(f, #field, p->field);
 #define WRITE_cycles(field)			    write_table(f, #field, p->field);

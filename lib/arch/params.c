@@ -10,7 +10,7 @@
 #include "arch/params.h"
 #include "base/base.h"
 
-enum param_type { TYPE_int, TYPE_ports, TYPE_unroll, TYPE_cycles };
+enum param_type { TYPE_int, TYPE_choice, TYPE_ports, TYPE_unroll, TYPE_cycles };
 
 static const struct param {
 	enum param_type type;
@@ -18,11 +18,15 @@ static const struct param {
 	size_t offset;
 	int low, high;
 	const char *preset, *help;
+	const char *words; /* of a choice, with blanks between */
 } params_list[] = {
 #define PARAM(type, name, low, high, preset, help)                                                 \
-	{TYPE_##type, #name, offsetof(struct arch_params, name), low, high, preset, help},
+	{TYPE_##type, #name, offsetof(struct arch_params, name), low, high, preset, help, NULL},
+#define CHOICE(name, words, preset, help)                                                          \
+	{TYPE_choice, #name, offsetof(struct arch_params, name), 0, 0, preset, help, words},
 #include "arch/params.def"
 #undef PARAM
+#undef CHOICE
 };
 
 static int parse_int(const struct param *p, params_int *out, const char *value,
@@ -40,11 +44,29 @@ static int parse_int(const struct param *p, params_int *out, const char *value,
 	return 0;
 }
 
+static int parse_choice(const struct param *p, params_choice *out, const char *value,
+			struct tact_diag *diag)
+{
+	const char *word = p->words;
+	size_t n;
+
+	for (int i = 0; *word; i++, word += n + (word[n] != 0)) {
+		n = strcspn(word, " ");
+		if (strlen(value) != n || strncmp(word, value, n))
+			continue;
+		*out = i;
+		return 0;
+	}
+	return tact_fail(diag, TACT_E_FORMAT, "%s: '%s' is none of: %s", p->name, value, p->words);
+}
+
 static int parse_ports(const struct param *p, params_ports *out, const char *value,
 		       struct tact_diag *diag)
 {
 	unsigned mask = 0;
 
+	if (!strcmp(value, "none"))
+		value = "";
 	while (*value) {
 		char *end;
 		unsigned long port = strtoul(value, &end, 10);
@@ -55,7 +77,7 @@ static int parse_ports(const struct param *p, params_ports *out, const char *val
 		mask |= 1u << port;
 		value = *end ? end + 1 : end;
 	}
-	if (!mask)
+	if (__builtin_popcount(mask) < p->low)
 		return tact_fail(diag, TACT_E_FORMAT, "%s: at least one port is needed", p->name);
 	*out = (params_ports)mask;
 	return 0;
@@ -123,6 +145,8 @@ int params_set(struct arch_params *params, const char *name, const char *value,
 	switch (p->type) {
 	case TYPE_int:
 		return parse_int(p, field, value, diag);
+	case TYPE_choice:
+		return parse_choice(p, field, value, diag);
 	case TYPE_ports:
 		return parse_ports(p, field, value, diag);
 	case TYPE_unroll:
@@ -132,11 +156,20 @@ int params_set(struct arch_params *params, const char *name, const char *value,
 	return parse_table(p, field, value, diag);
 }
 
+static void print_choice(const struct param *p, int choice, char *value, size_t size)
+{
+	const char *word = p->words;
+
+	while (choice--)
+		word += strcspn(word, " ") + 1;
+	snprintf(value, size, "%.*s", (int)strcspn(word, " "), word);
+}
+
 static void print_ports(params_ports mask, char *value, size_t size)
 {
 	size_t n = 0;
 
-	value[0] = 0;
+	snprintf(value, size, "none");
 	for (unsigned i = 0; i < 16; i++)
 		if (mask >> i & 1 && n < size)
 			n += (size_t)snprintf(value + n, size - n, "%s%u", n ? "," : "", i);
@@ -172,6 +205,9 @@ bool params_get(const struct arch_params *params, size_t index, char *name, size
 	switch (p->type) {
 	case TYPE_int:
 		snprintf(value, value_size, "%d", *(const params_int *)field);
+		break;
+	case TYPE_choice:
+		print_choice(p, *(const params_choice *)field, value, value_size);
 		break;
 	case TYPE_ports:
 		print_ports(*(const params_ports *)field, value, value_size);

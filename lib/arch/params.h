@@ -14,6 +14,7 @@
 enum { PARAMS_UNROLL_MAX = 64 };
 
 typedef int params_int;
+typedef int params_choice;			   /* number of the word */
 typedef uint16_t params_ports;			   /* bit p: port p */
 typedef uint16_t params_unroll[PARAMS_UNROLL_MAX]; /* copies by number of uops; 0 means 1 */
 typedef uint16_t params_cycles[PARAMS_UNROLL_MAX]; /* cycles/100 by number of uops; 0: not listed */
@@ -29,6 +30,14 @@ enum {
 #include "arch/params.def"
 #undef PARAM
 	PARAMS_COUNT
+};
+
+/* Choices, in the order of their words. */
+enum params_port_binding {
+	PARAMS_PORT_BINDING_SIX,
+	PARAMS_PORT_BINDING_EIGHT,
+	PARAMS_PORT_BINDING_WIDE,
+	PARAMS_PORT_BINDING_LEAST
 };
 
 /* Sets one parameter from text.  Returns 0, -TACT_E_INVAL for an unknown name, -TACT_E_FORMAT for a

@@ -350,12 +350,12 @@ double tact_block_coverage(const struct tact_block *block)
 	return block->n_insns ? (double)block->n_known / (double)block->n_insns : 0;
 }
 
-/* With 512-bit instructions in flight port 1 takes no vector uops that could go elsewhere. */
-static void close_port_1(struct arch_port_use *uses, unsigned n)
+/* Takes ports away from uops that can go elsewhere. */
+static void close_ports(struct arch_port_use *uses, unsigned n, params_ports closed)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (uses[i].mask & 2 && uses[i].mask != 2)
-			uses[i].mask &= (uint16_t)~2;
+		if (uses[i].mask & ~closed)
+			uses[i].mask &= (params_ports)~closed;
 }
 
 unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_port_use *uses)
@@ -379,9 +379,8 @@ unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_p
 			}
 		}
 	}
-	if (block->has_widest && block->arch->params.zmm_blocks_port1 &&
-	    bi->lowered->attributes & TACT_INSN_VECTOR)
-		close_port_1(uses, n);
+	if (block->has_widest && bi->lowered->attributes & TACT_INSN_VECTOR)
+		close_ports(uses, n, block->arch->params.zmm_blocked_ports);
 	return n;
 }
 

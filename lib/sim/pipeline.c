@@ -31,7 +31,6 @@ void sim_init(struct sim_state *s, const struct tact_arch *arch)
 		s->ready[p][0] = 0;
 	s->params = params;
 	s->registers = &arch->isa->registers;
-	s->n_ports = (unsigned)__builtin_popcount(params->ports);
 	s->rob_size = (unsigned)params->rob_size < SIM_ROB ? (unsigned)params->rob_size : SIM_ROB;
 	sim_rename_init(s);
 	s->rob_full = s->rs_full = s->serialized = -1;

@@ -175,15 +175,15 @@ static unsigned bind(struct sim_state *s, struct issue *issue, uint16_t mask)
 
 	if (!(mask & (mask - 1)))
 		return (unsigned)__builtin_ctz(mask);
-	if (s->params->port_binding)
+	if (s->params->port_binding == PARAMS_PORT_BINDING_LEAST)
 		return bind_least(s, issue, mask);
 	port = alternate(s, mask);
 	if (port >= 0)
 		return (unsigned)port;
-	switch (s->n_ports) {
-	case 6:
+	switch (s->params->port_binding) {
+	case PARAMS_PORT_BINDING_SIX:
 		return bind_six(s, mask, issue->slot);
-	case 8:
+	case PARAMS_PORT_BINDING_EIGHT:
 		return bind_eight(s, mask, issue->slot);
 	default:
 		return bind_wide(s, issue, mask);

@@ -374,7 +374,7 @@ struct sim_state {
 
 	/* rename */
 	uint8_t port_use[SIM_MAX_PORTS], use_before[2][SIM_MAX_PORTS]; /* uops bound to each port */
-	unsigned n_ports, next_port;
+	unsigned next_port;
 	struct sim_instance *renamed; /* the last one */
 	uint16_t turns[3];	      /* ports of those that take two in turn; 0: they do not */
 	uint8_t alternate[3];	      /* loads, store addresses, store data: which one next */

@@ -144,6 +144,12 @@ static void well_known_facts(void **state)
 		{"HSW", "lsd", "1"},
 		{"SKL", "rob_size", "224"},
 		{"ICL", "rob_size", "352"},
+		{"SNB", "port_binding", "six"},
+		{"SKL", "port_binding", "eight"},
+		{"RKL", "port_binding", "wide"},
+		{"ZEN4", "port_binding", "least"},
+		{"SKL", "zmm_blocked_ports", "none"},
+		{"SKX", "zmm_blocked_ports", "1"},
 		{"ZEN4", "issue_width", "6"},
 		{"ZEN4", "rob_size", "320"},
 		{"ZEN4", "lsd", "0"},
@@ -250,6 +256,10 @@ static void good_files_are_read(void **state)
 	assert_int_equal(arch->params.lsd_unroll[4], 5);
 	assert_int_equal(arch->params.dsb_width, tact_arch_find("SKL")->params.dsb_width);
 	tact_arch_destroy(arch);
+	assert_int_equal(derive(&arch, "port_binding = least\nzmm_blocked_ports = 1,5\n", NULL), 0);
+	assert_int_equal(arch->params.port_binding, PARAMS_PORT_BINDING_LEAST);
+	assert_int_equal(arch->params.zmm_blocked_ports, 0x22);
+	tact_arch_destroy(arch);
 	assert_int_equal(derive(&arch, "base = icl\nfull_name = X\nissue_width = 6\n", NULL), 0);
 	assert_int_equal(arch->params.issue_width, 6);
 	assert_int_equal(arch->params.rob_size, tact_arch_find("ICL")->params.rob_size);
@@ -274,6 +284,10 @@ static void bad_files_are_refused(void **state)
 		{"issue_width = 99999999999999999999\n", 1},
 		{"issue_width = 4\nfrobs = 3\n", 2},
 		{"issue_width = 4\nbase = Z80\n", 2},
+		{"ports = none\n", 1},
+		{"port_binding = 1\n", 1},
+		{"port_binding = sixes\n", 1},
+		{"port_binding = si\n", 1},
 		{"ports = 0,16\n", 1},
 		{"ports = 0;1\n", 1},
 		{"lsd_unroll = 1-2\n", 1},

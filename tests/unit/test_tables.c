@@ -58,7 +58,8 @@ static void make_folder(const char *dir, const char *name)
 	"dsb_width = 4 # uiCA\ndsb_window = 32 # uiCA\ndsb_lines = 3 # uiCA\n"                     \
 	"dsb_line_uops = 6 # uiCA\nidq_size = 64 # uiCA\nissue_width = 4 # vendor\n"               \
 	"rob_size = 200 # vendor\nrs_size = 90 # vendor\nretire_width = 4 # vendor\n"              \
-	"load_latency = 5 # uiCA\nload_latency_vec = 6 # uiCA\nstore_forward = 4 # uiCA\n"         \
+	"port_binding = eight # uiCA\nload_latency = 5 # uiCA\nload_latency_vec = 6 # "            \
+	"uiCA\nstore_forward = 4 # uiCA\n"                                                         \
 	"store_blocked = 13 # uiCA\nstore_forward_vec = 5 # uiCA\nbranch_penalty = 16 # "          \
 	"reported\n"                                                                               \
 	"l1_kib = 32 # vendor\nl1_ways = 8 # vendor\nl2_kib = 256 # vendor\nl2_ways = 4 # "        \
@@ -83,6 +84,7 @@ static void make_data(char *dir, const char *table)
 static void remove_data(const char *dir)
 {
 	static const char *const names[] = {"XXX", "YYY", "ZZZ"};
+	static const char *const folders[] = {"insn", "arch"};
 	char path[128];
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -91,10 +93,10 @@ static void remove_data(const char *dir)
 		snprintf(path, sizeof(path), "arch/%s.arch", names[i]);
 		put_file(dir, path, NULL);
 	}
-	snprintf(path, sizeof(path), "%s/insn", dir);
-	rmdir(path);
-	snprintf(path, sizeof(path), "%s/arch", dir);
-	rmdir(path);
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, folders[i]);
+		rmdir(path);
+	}
 	rmdir(dir);
 }
 
@@ -278,6 +280,9 @@ static void bad_cpus_are_found(void **state)
 		 ": 2 is not in 0..1"},
 		{"a value out of range has its line", "#tact-arch 1\n\nissue_width = 99 # vendor\n",
 		 NULL, "XXX.arch:3: issue_width: 99"},
+		{"no such choice", "#tact-arch 1\nport_binding = 8 # uiCA\n", NULL,
+		 "XXX.arch:2: port_binding: '8' is none of: six eight"},
+		{"no ports", "#tact-arch 1\nports = none # uiCA\n", NULL, "at least one port"},
 		{"no number", "#tact-arch 1\nissue_width = four # vendor\n", NULL, "XXX.arch:2: "},
 		{"an unknown parameter", "#tact-arch 1\nfrobs = 4 # vendor\n", NULL, "'frobs'"},
 		{"no source", "#tact-arch 1\nissue_width = 4\n", NULL,
