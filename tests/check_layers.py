@@ -32,7 +32,7 @@ MAY_INCLUDE = {
     'measure': ['base', 'isa', 'pmu'],
     'store': ['base', 'isa', 'arch', 'block', 'pmu', 'measure'],
     'model': ['base', 'isa', 'arch', 'block', 'facile', 'sim', 'mca', 'simulate'],
-    'rows': ['base', 'isa', 'arch', 'block', 'measure', 'store'],
+    'rows': ['base', 'isa', 'code', 'arch', 'block', 'measure', 'store'],
     'evaluate': ['base'],
     'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure', 'store', 'rows', 'evaluate'],
     'trace': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'sim', 'simulate'],

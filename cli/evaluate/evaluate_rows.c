@@ -194,9 +194,8 @@ static enum tact_mode choose_mode(struct reader *r, const struct tact_row *in)
 		return (enum tact_mode)given;
 	if (in->mode != TACT_MODE_AUTO)
 		return in->mode;
-	return in->loop_size || tact_ran_is_loop(r->ran, in->code, in->code_size)
-		       ? TACT_MODE_LOOP
-		       : TACT_MODE_UNROLL;
+	return in->loop_size || tact_ran_is_loop(in->code, in->code_size) ? TACT_MODE_LOOP
+									  : TACT_MODE_UNROLL;
 }
 
 static uint8_t *add_bytes(struct evaluate_rows *rows, size_t size)

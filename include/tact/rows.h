@@ -74,13 +74,13 @@ void tact_rows_close(struct tact_rows *rows); /* NULL is allowed */
 
 /* ---- the code that ran ---- */
 
-struct tact_ran; /* memory and a decoder for it; one thread at a time */
+struct tact_ran; /* memory for it; one thread at a time */
 
 int tact_ran_create(struct tact_ran **out);
 void tact_ran_destroy(struct tact_ran *ran); /* NULL is allowed */
 
 /* Whether code ends in a branch to its start. */
-bool tact_ran_is_loop(struct tact_ran *ran, const uint8_t *code, size_t size);
+bool tact_ran_is_loop(const uint8_t *code, size_t size);
 
 /* The code as it ran in a mode, LOOP or UNROLL.  A loop has its branch: the row's loop if it is
  * known, its code if that ends in a branch to its start, else the loop that the harness makes of it

@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: MIT
  *
- * Byte markers of IACA and OSACA: mov ebx, 111 (start) or 222 (end), then the bytes 64 67 90, a
- * nop that compilers never write (iacaMarks.h; OSACA, osaca/semantics/marker_utils.py).
+ * Byte markers of IACA and OSACA: instructions that no compiler writes, as the set has them.
  */
 #include <string.h>
 
 #include "base/base.h"
 #include "code/code.h"
 
-enum marker { MARKER_NONE, MARKER_START, MARKER_END };
-enum { START_VALUE = 111, END_VALUE = 222 };
+enum marker { MARKER_NONE, MARKER_BEGIN, MARKER_END };
 
-static const uint8_t marker_nop[3] = {0x64, 0x67, 0x90};
-
-/* Which marker ends in the nop at data[nop]; *begin is where its mov begins. */
-static enum marker marker_at(const uint8_t *data, size_t nop, size_t *begin)
+/* Whether this marker ends with the suffix at data[at]; *begin is where it begins. */
+static enum marker match(const struct isa_marker *m, const uint8_t *data, size_t at, size_t *begin)
 {
-	uint32_t value;
+	const size_t size = (size_t)m->prefix_size + m->value_size;
+	uint32_t value = 0;
 
-	if (nop < 5)
+	if (at < size || memcmp(data + at - size, m->prefix, m->prefix_size))
 		return MARKER_NONE;
-	memcpy(&value, data + nop - 4, sizeof(value));
-	if (data[nop - 5] == 0xbb) /* mov ebx, imm32 */
-		*begin = nop - 5;
-	else if (nop >= 6 && data[nop - 6] == 0xc7 && data[nop - 5] == 0xc3) /* its long form */
-		*begin = nop - 6;
-	else
-		return MARKER_NONE;
-	return value == START_VALUE ? MARKER_START : value == END_VALUE ? MARKER_END : MARKER_NONE;
+	for (unsigned i = 0; i < m->value_size; i++)
+		value |= (uint32_t)data[at - m->value_size + i] << 8 * i;
+	*begin = at - size;
+	return value == m->begin_value ? MARKER_BEGIN
+	       : value == m->end_value ? MARKER_END
+				       : MARKER_NONE;
+}
+
+static enum marker marker_at(const struct tact_isa *isa, const uint8_t *data, size_t at,
+			     size_t *begin)
+{
+	enum marker marker = MARKER_NONE;
+
+	for (size_t i = 0; i < isa->n_markers && marker == MARKER_NONE; i++)
+		marker = match(&isa->markers[i], data, at, begin);
+	return marker;
 }
 
 struct scan {
@@ -38,26 +43,28 @@ struct scan {
 static int scan_section(const struct obj_file *obj, size_t section, struct code_ranges *regions,
 			struct scan *scan)
 {
+	const struct tact_isa *isa = code_isa_of(obj);
+	const struct isa_marker *any = isa->markers; /* all have the same suffix */
 	const struct obj_section *s = &obj->sections[section];
 	const uint8_t *p = s->data, *const end = s->data + s->size;
 	size_t begin = 0, start = 0;
 	bool is_open = false;
 
-	while (p < end && (p = memmem(p, (size_t)(end - p), marker_nop, sizeof(marker_nop)))) {
-		const size_t nop = (size_t)(p - s->data);
-		const enum marker marker = marker_at(s->data, nop, &begin);
+	while (p < end && (p = memmem(p, (size_t)(end - p), any->suffix, any->suffix_size))) {
+		const size_t at = (size_t)(p - s->data);
+		const enum marker marker = marker_at(isa, s->data, at, &begin);
 
-		p += sizeof(marker_nop);
+		p += any->suffix_size;
 		if (marker == MARKER_NONE)
 			continue;
 		if (!scan->n_markers++)
 			scan->first = s->address + begin;
-		if (marker == MARKER_START)
-			start = nop + sizeof(marker_nop);
+		if (marker == MARKER_BEGIN)
+			start = at + any->suffix_size;
 		else if (is_open && begin > start &&
 			 code_ranges_add(regions, section, start, begin))
 			return -TACT_E_NOMEM;
-		is_open = marker == MARKER_START;
+		is_open = marker == MARKER_BEGIN;
 	}
 	return 0;
 }
@@ -65,17 +72,19 @@ static int scan_section(const struct obj_file *obj, size_t section, struct code_
 int code_find_markers(const struct obj_file *obj, struct code_ranges *regions,
 		      struct tact_diag *diag)
 {
+	const struct tact_isa *isa = code_isa_of(obj);
 	const size_t before = regions->count;
 	struct scan scan = {0, 0};
 	size_t i;
 
-	for (i = 0; i < obj->n_sections; i++)
+	for (i = 0; i < obj->n_sections && isa->n_markers; i++)
 		if (scan_section(obj, i, regions, &scan))
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (scan.n_markers && regions->count == before)
 		return tact_fail(diag, TACT_E_FORMAT,
-				 "byte markers do not match: no start (111) with an end (222) and "
+				 "byte markers do not match: no start (%u) with an end (%u) and "
 				 "code between them; the first marker is at 0x%llx",
+				 isa->markers->begin_value, isa->markers->end_value,
 				 (unsigned long long)scan.first);
 	return 0;
 }

@@ -86,7 +86,9 @@ struct isa_forms {
 	unsigned (*find)(const char *name); /* TACT_FORM_NONE: there is none */
 };
 
-/* A marker of code to be looked at, as bytes: `prefix`, a value of value_size bytes, `suffix`. */
+/* A marker of code to be looked at, as bytes: `prefix`, a value of value_size bytes, at most 4,
+ * lowest first, `suffix`.  All markers of a set have the same suffix.
+ */
 struct isa_marker {
 	const uint8_t *prefix, *suffix;
 	uint8_t prefix_size, value_size, suffix_size;

@@ -3,7 +3,6 @@
  * Functions that are chosen when a program starts (STT_GNU_IFUNC, such as memcpy): the symbol names
  * the code that chooses.  What it chooses from are the functions whose addresses it takes.
  */
-#include <Zydis/Zydis.h>
 #include <string.h>
 
 #include <tact/insn.h>
@@ -48,9 +47,10 @@ static bool find_function(const struct symbols_file *f, uint64_t address,
 /* The address that an instruction takes; 0: none. */
 static uint64_t taken_by(const struct tact_insn *insn, uint64_t next)
 {
-	if (insn->mnemonic == ZYDIS_MNEMONIC_LEA && insn->attributes & TACT_INSN_PC_RELATIVE)
+	if (insn->attributes & TACT_INSN_PC_RELATIVE && insn->operand[0].kind == TACT_OPERAND_REG &&
+	    insn->operand[1].kind == TACT_OPERAND_AGEN)
 		return next + (uint64_t)insn->displacement;
-	if (insn->mnemonic == ZYDIS_MNEMONIC_MOV && insn->immediate_bits >= 32)
+	if (insn->value_effect == TACT_VALUE_CONSTANT && insn->immediate_bits >= 32)
 		return (uint64_t)insn->immediate;
 	return 0;
 }

@@ -237,10 +237,10 @@ static void code_as_it_ran(void **state)
 	(void)state;
 	assert_int_equal(tact_ran_create(NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_ran_create(&ran), 0);
-	assert_false(tact_ran_is_loop(ran, add, sizeof(add)));
-	assert_true(tact_ran_is_loop(ran, own, sizeof(own)));
-	assert_false(tact_ran_is_loop(ran, accident, sizeof(accident)));
-	assert_false(tact_ran_is_loop(ran, add, 0));
+	assert_false(tact_ran_is_loop(add, sizeof(add)));
+	assert_true(tact_ran_is_loop(own, sizeof(own)));
+	assert_false(tact_ran_is_loop(accident, sizeof(accident)));
+	assert_false(tact_ran_is_loop(add, 0));
 	assert_int_equal(tact_ran_code(ran, &row, TACT_MODE_UNROLL, &code, &size), 0);
 	assert_true(code == add && size == sizeof(add));
 	assert_int_equal(tact_ran_code(ran, &row, TACT_MODE_LOOP, &code, &size), 0);
