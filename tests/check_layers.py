@@ -34,7 +34,7 @@ MAY_INCLUDE = {
     'model': ['base', 'isa', 'arch', 'block', 'facile', 'sim', 'mca', 'simulate'],
     'rows': ['base', 'isa', 'code', 'arch', 'block', 'measure', 'store'],
     'evaluate': ['base'],
-    'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure', 'store', 'rows', 'evaluate'],
+    'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure', 'facile', 'store', 'rows', 'evaluate'],
     'trace': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'sim', 'simulate'],
     'collect': ['base', 'isa', 'obj', 'code', 'trace', 'store'],
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca', 'model'],
@@ -44,7 +44,7 @@ MAY_INCLUDE = {
 # Public headers are interfaces of a module as well.
 PUBLIC = {
     'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch',
-    'block.h': 'block', 'model.h': 'model', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset', 'classify.h': 'dataset',
+    'block.h': 'block', 'model.h': 'model', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'classify.h': 'dataset',
     'store.h': 'store', 'rows.h': 'rows', 'evaluate.h': 'evaluate',
     'doctor.h': 'pmu', 'trace.h': 'trace', 'cycles.h': 'trace', 'symbols.h': 'trace', 'result.h': 'trace', 'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
 }

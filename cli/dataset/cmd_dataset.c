@@ -7,13 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <tact/lint.h>
+
 #include "common/archlist.h"
 #include "common/cli.h"
 #include "common/options.h"
 #include "datasets.h"
-
-const char *const dataset_check_names[N_CHECKS] = {"decode", "weights", "duplicates",
-						   "units",  "bounds",	"alias"};
 
 static const struct option_choice units[] = {
 	{"auto", TACT_UNIT_AUTO},
@@ -31,7 +30,7 @@ static const struct option_choice records[] = {
 static const char *check_name(size_t i, const void *context)
 {
 	(void)context;
-	return dataset_check_names[i];
+	return tact_lint_name((unsigned)i);
 }
 
 /* Names with commas between them. */
@@ -43,15 +42,15 @@ static const char *set_checks(void *target, const char *value)
 	while (*value) {
 		size_t size = strcspn(value, ","), i = 0;
 
-		while (i < N_CHECKS && (strlen(dataset_check_names[i]) != size ||
-					strncmp(dataset_check_names[i], value, size) != 0))
+		while (i < TACT_N_LINT_CHECKS && (strlen(check_name(i, NULL)) != size ||
+						  strncmp(check_name(i, NULL), value, size) != 0))
 			i++;
-		if (i == N_CHECKS) {
+		if (i == TACT_N_LINT_CHECKS) {
 			char word[40];
 			const char *near;
 
 			snprintf(word, sizeof(word), "%.*s", (int)(size < 39 ? size : 39), value);
-			near = cli_nearest(word, N_CHECKS, check_name, NULL);
+			near = cli_nearest(word, TACT_N_LINT_CHECKS, check_name, NULL);
 			snprintf(d->why, sizeof(d->why),
 				 "'%s' is none of decode, weights, duplicates, units, bounds, "
 				 "alias%s%s%s",
@@ -320,20 +319,4 @@ struct tact_store_filter dataset_filter(const struct dataset *d)
 		.model = d->model,
 		.version = d->version,
 	};
-}
-
-void dataset_add_string(struct text *out, const char *key, const char *value)
-{
-	text_printf(out, ",\"%s\":", key);
-	text_json_string(out, value, strlen(value));
-}
-
-const char *dataset_mode_name(enum tact_mode mode)
-{
-	return mode == TACT_MODE_LOOP ? "loop" : "unroll";
-}
-
-const char *dataset_init_name(enum tact_init init)
-{
-	return option_choice_name(option_inits, (int)init);
 }

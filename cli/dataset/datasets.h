@@ -13,19 +13,6 @@
 
 #include "common/output.h"
 
-/* Checks of lint: bits. */
-enum dataset_check {
-	CHECK_DECODE = 1 << 0,
-	CHECK_WEIGHTS = 1 << 1,
-	CHECK_DUPLICATES = 1 << 2,
-	CHECK_UNITS = 1 << 3,
-	CHECK_BOUNDS = 1 << 4,
-	CHECK_ALIAS = 1 << 5,
-	CHECK_ALL = (1 << 6) - 1
-};
-enum { N_CHECKS = 6 };
-extern const char *const dataset_check_names[N_CHECKS];
-
 /* What the options say. */
 struct dataset {
 	const char **paths; /* owned; what they point to is argv's: the action, the store, files */
@@ -36,8 +23,8 @@ struct dataset {
 	int unit;
 	bool is_second_weight;
 
-	int record; /* enum tact_export_kind */
-	unsigned checks;  /* 0: all */
+	int record;	  /* enum tact_export_kind */
+	unsigned checks;  /* enum tact_lint_check; 0: all */
 	double tolerance; /* percent */
 	bool is_tolerance_given;
 	const char *may_alias;
@@ -55,11 +42,6 @@ struct tact_store *dataset_open(const char *path);
 
 /* The filter that the options make. */
 struct tact_store_filter dataset_filter(const struct dataset *d);
-
-/* ,"key":"value" */
-void dataset_add_string(struct text *out, const char *key, const char *value);
-const char *dataset_mode_name(enum tact_mode mode);
-const char *dataset_init_name(enum tact_init init);
 
 /* The actions; they return an exit code. */
 int dataset_import(const struct dataset *d);

@@ -22,8 +22,7 @@ static const char *arch_of(const struct evaluator *p, const struct evaluate_grou
 
 static const char *mode_of(const struct evaluator *p, const struct evaluate_group *group)
 {
-	return group->set == EVALUATE_NONE ? "all"
-					   : evaluate_mode_name(p->rows.set[group->set].mode);
+	return group->set == EVALUATE_NONE ? "all" : tact_mode_name(p->rows.set[group->set].mode);
 }
 
 /* Calls add for all groups and models, in the order of the text. */
@@ -190,7 +189,7 @@ static void add_row(const struct evaluator *p, size_t i, struct text *out)
 
 	text_hex(out, evaluate_code(&p->rows, i), row->size);
 	text_printf(out, ",%s,%s,%.6g", tact_arch_name(p->arch[set->arch]),
-		    evaluate_mode_name(set->mode), p->rows.measured[i]);
+		    tact_mode_name(set->mode), p->rows.measured[i]);
 	for (size_t m = 0; m < p->n_models; m++) {
 		const struct evaluate_model *model = &p->models[m];
 

@@ -211,7 +211,7 @@ static void add_block(const struct evaluator *p, struct evaluate_loader *l, size
 	text_hex(out, evaluate_code(&p->rows, i), row->size);
 	text_add(out, "\"");
 	add_string(out, "arch", tact_arch_name(p->arch[set->arch]));
-	add_string(out, "mode", evaluate_mode_name(set->mode));
+	add_string(out, "mode", tact_mode_name(set->mode));
 	text_printf(&place, row->line ? "%s:%u" : "%s", p->inputs[row->input].path, row->line);
 	text_add(out, ",\"place\":");
 	text_json_string(out, place.data, place.size);
@@ -303,7 +303,7 @@ static void add_sets(const struct evaluator *p, struct text *out)
 		text_printf(out, "%s\n{\"n\":%zu", i ? "," : "", set->n);
 		add_string(out, "arch", tact_arch_name(p->arch[set->arch]));
 		add_string(out, "cpu", tact_arch_full_name(p->arch[set->arch]));
-		add_string(out, "mode", evaluate_mode_name(set->mode));
+		add_string(out, "mode", tact_mode_name(set->mode));
 		add_score_list(p, BY_SET, i, out);
 		add_groups(p, BY_APP, i, "apps", out);
 		add_groups(p, BY_CATEGORY, i, "categories", out);

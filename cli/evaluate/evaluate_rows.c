@@ -18,11 +18,6 @@ struct reader {
 	struct tact_ran *ran; /* owned */
 };
 
-const char *evaluate_mode_name(enum tact_mode mode)
-{
-	return mode == TACT_MODE_LOOP ? "loop" : "unroll";
-}
-
 const uint8_t *evaluate_code(const struct evaluate_rows *rows, size_t i)
 {
 	return rows->bytes + rows->row[i].at;

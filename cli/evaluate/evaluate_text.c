@@ -225,7 +225,7 @@ void evaluate_text(const struct evaluator *p, struct text *out)
 	for (uint32_t set = 0; set < rows->n_sets; set++) {
 		text_printf(out, "%s%s, %s: %zu measured block%s\n", out->size ? "\n" : "",
 			    tact_arch_name(p->arch[rows->set[set].arch]),
-			    evaluate_mode_name(rows->set[set].mode), rows->set[set].n,
+			    tact_mode_name(rows->set[set].mode), rows->set[set].n,
 			    rows->set[set].n == 1 ? "" : "s");
 		add_table(p, BY_SET, set, out);
 		add_groups(p, BY_APP, set, "Application", out);

@@ -147,7 +147,7 @@ int evaluate_arch(struct evaluator *p, const char *name);
 int evaluate_read(struct evaluator *p);
 void evaluate_rows_fini(struct evaluate_rows *rows);
 const uint8_t *evaluate_code(const struct evaluate_rows *rows, size_t i);
-const char *evaluate_mode_name(enum tact_mode mode);
+#define evaluate_mode_name tact_mode_name
 
 /* --model: adds what a value names.  Returns NULL, or why it does not. */
 const char *evaluate_add_models(void *evaluator, const char *value);

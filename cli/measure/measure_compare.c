@@ -153,7 +153,7 @@ static void text_table(const struct comparison *c, struct text *out)
 		text_cycles2(out, r->measured, 9);
 		text_cycles2(out, r->predicted, 10);
 		text_printf(out, "%s %+7.1f%%  %-6s %-4s %-5s ", r->coverage < 1 ? "+" : " ",
-			    100 * r->error, measure_mode_name(r->mode), tact_arch_name(r->arch),
+			    100 * r->error, tact_mode_name(r->mode), tact_arch_name(r->arch),
 			    tact_measure_flags_text(r->flags, flags));
 		start = out->size;
 		add_bottlenecks(out, r->bottlenecks & -r->bottlenecks, "");
@@ -176,8 +176,8 @@ static void csv_table(const struct comparison *c, struct text *out)
 		const struct row *r = &c->rows[i];
 
 		text_hex(out, r->code, r->code_size);
-		text_printf(out, ",%s,%s,%s,", measure_mode_name(r->mode),
-			    measure_init_name(r->init), tact_arch_name(r->arch));
+		text_printf(out, ",%s,%s,%s,", tact_mode_name(r->mode), tact_init_name(r->init),
+			    tact_arch_name(r->arch));
 		text_number(out, r->measured);
 		text_add(out, ",");
 		text_number(out, r->predicted);
@@ -201,8 +201,8 @@ static void json_table(const struct comparison *c, struct text *out)
 		text_add(out, "\"");
 		if (r->name[0])
 			measure_json_string(out, "name", r->name);
-		measure_json_string(out, "mode", measure_mode_name(r->mode));
-		measure_json_string(out, "init", measure_init_name(r->init));
+		measure_json_string(out, "mode", tact_mode_name(r->mode));
+		measure_json_string(out, "init", tact_init_name(r->init));
 		measure_json_string(out, "arch", tact_arch_name(r->arch));
 		text_add(out, ",\"measured_cycles_per_iteration\":");
 		text_number(out, r->measured);

@@ -29,16 +29,6 @@ static const char *const rung_help[] = {
 	[TACT_RUNG_TSC] = "time stamps, with a chain of known latency as the clock",
 };
 
-const char *measure_mode_name(enum tact_mode mode)
-{
-	return mode == TACT_MODE_LOOP ? "loop" : "unroll";
-}
-
-const char *measure_init_name(enum tact_init init)
-{
-	return init == TACT_INIT_STACK ? "stack" : init == TACT_INIT_SAME ? "same" : "diff";
-}
-
 void measure_json_string(struct text *out, const char *key, const char *value)
 {
 	text_printf(out, ",\"%s\":", key);
@@ -76,8 +66,7 @@ static void csv_row(const struct measure_block *block, const struct tact_measure
 		text_add(out, ",,,,\n");
 		return;
 	}
-	text_printf(out, ",%s,%s,", measure_mode_name(m->mode),
-		    tact_measure_status_name(m->status));
+	text_printf(out, ",%s,%s,", tact_mode_name(m->mode), tact_measure_status_name(m->status));
 	if (m->status == TACT_MEASURE_OK) {
 		text_number(out, m->cycles_per_iteration);
 		text_printf(out, ",%.5f", m->spread);
@@ -87,7 +76,7 @@ static void csv_row(const struct measure_block *block, const struct tact_measure
 	text_printf(out, ",%u,%u,%s,%s,", m->kept, m->dropped, tact_rung_name(m->rung),
 		    tact_measure_flags_text(m->flags, flags));
 	text_csv_field(out, m->reason, strlen(m->reason), false);
-	text_printf(out, ",%s,%u,%u,%u\n", measure_init_name(m->init), m->low, m->high, m->n_pages);
+	text_printf(out, ",%s,%u,%u,%u\n", tact_init_name(m->init), m->low, m->high, m->n_pages);
 }
 
 /* ---- JSON ---- */
@@ -124,8 +113,8 @@ static void json_row(const struct measure_block *block, const struct tact_measur
 	text_add(out, ",\"hex\":\"");
 	text_hex(out, block->code, block->code_size);
 	text_add(out, "\"");
-	measure_json_string(out, "mode", measure_mode_name(m->mode));
-	measure_json_string(out, "init", measure_init_name(m->init));
+	measure_json_string(out, "mode", tact_mode_name(m->mode));
+	measure_json_string(out, "init", tact_init_name(m->init));
 	measure_json_string(out, "status", tact_measure_status_name(m->status));
 	if (m->status == TACT_MEASURE_OK) {
 		text_add(out, ",\"cycles_per_iteration\":");
@@ -175,11 +164,11 @@ static void text_report(const struct tact_measurement *m, struct text *out)
 	if (m->status != TACT_MEASURE_OK)
 		text_printf(out, "\nStatus:  %s\nReason:  %s", tact_measure_status_name(m->status),
 			    m->reason[0] ? m->reason : "not known");
-	text_printf(out, "\nMode:    %s", measure_mode_name(m->mode));
+	text_printf(out, "\nMode:    %s", tact_mode_name(m->mode));
 	if (m->high)
 		text_printf(out, ", %u and %u %s", m->low, m->high,
 			    m->mode == TACT_MODE_LOOP ? "iterations" : "copies");
-	text_printf(out, "\nInit:    %s\nRung:    %s", measure_init_name(m->init),
+	text_printf(out, "\nInit:    %s\nRung:    %s", tact_init_name(m->init),
 		    tact_rung_name(m->rung));
 	if (rung_help[m->rung][0])
 		text_printf(out, " (%s)", rung_help[m->rung]);
@@ -205,7 +194,7 @@ static void text_line(const struct measure_block *block, const struct tact_measu
 	} else {
 		text_printf(out, "%10s  %6s", "-", "");
 	}
-	text_printf(out, "  %-6s  %-5s  ", measure_mode_name(m->mode),
+	text_printf(out, "  %-6s  %-5s  ", tact_mode_name(m->mode),
 		    tact_measure_flags_text(m->flags, flags));
 	measure_add_label(out, block->name, block->code, block->code_size, 48);
 	if (m->status != TACT_MEASURE_OK)

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tact/store.h>
 #include <tact/measure.h>
+#include <tact/store.h>
 
 #include "common/archlist.h"
 #include "common/output.h"
@@ -108,8 +108,6 @@ struct measure_flag {
 	const char *name, *help;
 };
 extern const struct measure_flag measure_flags[]; /* bit 0 ends it */
-const char *measure_mode_name(enum tact_mode mode);
-const char *measure_init_name(enum tact_init init);
 void measure_add_label(struct text *out, const char *name, const uint8_t *code, size_t size,
 		       size_t width);
 void measure_json_string(struct text *out, const char *key, const char *value);

@@ -32,6 +32,10 @@ enum tact_init {
 	TACT_INIT_DIFF	 /* all different values */
 };
 
+/* "loop" or "unroll"; "stack", "same" or "diff". */
+const char *tact_mode_name(enum tact_mode mode);
+const char *tact_init_name(enum tact_init init);
+
 struct tact_block_options {
 	size_t size; /* sizeof(struct tact_block_options) */
 	enum tact_mode mode;

@@ -15,6 +15,7 @@
 #include <tact/evaluate.h>
 #include <tact/input.h>
 #include <tact/insn.h>
+#include <tact/lint.h>
 #include <tact/mca.h>
 #include <tact/measure.h>
 #include <tact/mix.h>

@@ -250,8 +250,8 @@ static void write_measurement(struct exporter *e, const struct tact_store_block 
 	const struct tact_measurement *m = &row->measurement;
 	struct record r = {0};
 
-	set_text(&r, MODE, store_mode_name(m->mode));
-	set_text(&r, INIT, store_init_name(m->init));
+	set_text(&r, MODE, tact_mode_name(m->mode));
+	set_text(&r, INIT, tact_init_name(m->init));
 	set_text(&r, VERSION, row->version);
 	set_text(&r, STATUS, tact_measure_status_name(m->status));
 	if (m->status == TACT_MEASURE_OK)
@@ -284,8 +284,8 @@ static void write_prediction(struct exporter *e, const struct tact_store_block *
 	struct record r = {0};
 
 	set_text(&r, ARCH, p->arch);
-	set_text(&r, MODE, store_mode_name(p->mode));
-	set_text(&r, INIT, store_init_name(p->init));
+	set_text(&r, MODE, tact_mode_name(p->mode));
+	set_text(&r, INIT, tact_init_name(p->init));
 	set_text(&r, MODEL, p->model);
 	set_text(&r, VERSION, p->version);
 	set_text(&r, STATUS, p->status);

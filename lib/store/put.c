@@ -221,8 +221,8 @@ int tact_store_put_prediction(struct tact_store *store, int64_t block,
 	put = store->stmt[STORE_PUT_PREDICTION];
 	sqlite3_bind_int64(put, 1, block);
 	store_bind(put, 2, p->arch);
-	store_bind(put, 3, store_mode_name(p->mode));
-	store_bind(put, 4, store_init_name(p->init));
+	store_bind(put, 3, tact_mode_name(p->mode));
+	store_bind(put, 4, tact_init_name(p->init));
 	store_bind(put, 5, p->model);
 	store_bind(put, 6, p->version);
 	store_bind(put, 7, p->status);
@@ -364,8 +364,8 @@ int store_put_measurement(struct tact_store *store, int64_t block, const struct 
 
 	sqlite3_bind_int64(put, 1, block);
 	sqlite3_bind_int64(put, 2, import->machine);
-	store_bind(put, 3, store_mode_name(m->mode));
-	store_bind(put, 4, store_init_name(m->init));
+	store_bind(put, 3, tact_mode_name(m->mode));
+	store_bind(put, 4, tact_init_name(m->init));
 	store_bind(put, 5, tact_rung_name(m->rung));
 	store_bind(put, 6, tact_measure_status_name(m->status));
 	if (m->status == TACT_MEASURE_OK) { /* NULL otherwise */

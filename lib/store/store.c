@@ -24,24 +24,6 @@
 
 enum { BUSY_MS = 5000 };
 
-const char *store_mode_name(enum tact_mode mode)
-{
-	return mode == TACT_MODE_LOOP ? "loop" : "unroll";
-}
-
-const char *store_init_name(enum tact_init init)
-{
-	switch (init) {
-	case TACT_INIT_STACK:
-		return "stack";
-	case TACT_INIT_SAME:
-		return "same";
-	case TACT_INIT_DIFF:
-		return "diff";
-	}
-	return "same";
-}
-
 /* ---- opening ---- */
 
 /* The first column of the first row of a query. */
@@ -427,8 +409,8 @@ int tact_store_has_measurement(struct tact_store *store, const uint8_t *code, si
 	if (result != SQLITE_OK)
 		return store_fail(store->db, result, diag);
 	sqlite3_bind_int64(has, 2, store->machine);
-	store_bind(has, 3, store_mode_name(mode));
-	store_bind(has, 4, store_init_name(init));
+	store_bind(has, 3, tact_mode_name(mode));
+	store_bind(has, 4, tact_init_name(init));
 	result = store_step_once(has, &one);
 	if (result == SQLITE_ROW)
 		return 1;

@@ -119,8 +119,6 @@ int store_read_hex(sqlite3_stmt *stmt, int i, uint8_t **code, size_t *capacity, 
 void store_copy(char *to, size_t size, const char *from);
 
 /* Names that the columns hold. */
-const char *store_mode_name(enum tact_mode mode); /* "loop", "unroll" */
-const char *store_init_name(enum tact_init init); /* "stack", "same", "diff" */
 bool store_read_mode(const char *name, enum tact_mode *mode);
 bool store_read_init(const char *name, enum tact_init *init);
 bool store_read_rung(const char *name, enum tact_rung *rung);

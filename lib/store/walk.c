@@ -28,14 +28,14 @@ void store_copy(char *to, size_t size, const char *from)
 bool store_read_mode(const char *name, enum tact_mode *mode)
 {
 	*mode = strcmp(name, "loop") ? TACT_MODE_UNROLL : TACT_MODE_LOOP;
-	return !strcmp(name, store_mode_name(*mode));
+	return !strcmp(name, tact_mode_name(*mode));
 }
 
 bool store_read_init(const char *name, enum tact_init *init)
 {
 	for (int i = TACT_INIT_STACK; i <= (int)TACT_INIT_DIFF; i++) {
 		*init = (enum tact_init)i;
-		if (!strcmp(name, store_init_name(*init)))
+		if (!strcmp(name, tact_init_name(*init)))
 			return true;
 	}
 	return false;
@@ -81,8 +81,8 @@ void store_bind_filter(sqlite3_stmt *stmt, const struct tact_store_filter *filte
 	const char *const values[] = {
 		filter->machine,
 		filter->arch,
-		filter->mode == TACT_MODE_AUTO ? NULL : store_mode_name(filter->mode),
-		filter->init < 0 ? NULL : store_init_name((enum tact_init)filter->init),
+		filter->mode == TACT_MODE_AUTO ? NULL : tact_mode_name(filter->mode),
+		filter->init < 0 ? NULL : tact_init_name((enum tact_init)filter->init),
 		filter->app,
 		filter->classifier,
 		filter->model,

@@ -5,15 +5,15 @@
  * Rows of a machine, mode and init are a group.  Units are looked at first, file by file: where all
  * numbers are off by a hundred, nothing is said about each of them.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <tact/arch.h>
 #include <tact/predict.h>
+#include <tact/rows.h>
 
-#include "common/cli.h"
-#include "linter.h"
+#include "dataset/lint.h"
 
 /* A factor of a hundred, give or take three: farther than a model is off. */
 enum { HUNDRED_LOW = 30, HUNDRED_HIGH = 300, ENOUGH_ROWS = 10 };
@@ -38,98 +38,105 @@ struct row_pass {
 	const struct tact_arch *arch; /* NULL: not known */
 	struct tact_block *block;     /* owned */
 	struct file_units *files;     /* owned */
-	size_t n_files;
+	size_t n_files, capacity;
 };
 
 struct group_list {
 	struct group *group; /* owned */
-	size_t n;
+	size_t n, capacity;
 };
 
-static struct finding about(const struct row_pass *p, enum dataset_check check,
-			    const struct tact_store_row *row)
+/* row NULL: about the whole group. */
+static struct tact_finding about(const struct row_pass *p, enum tact_lint_check check,
+				 const struct tact_row *row)
 {
-	return (struct finding){
-		.check = check,
-		.code = row ? row->code : NULL,
-		.code_size = row ? row->code_size : 0,
-		.machine = p->group->machine,
-		.arch = p->group->arch,
-		.mode = dataset_mode_name(p->group->mode),
-		.origin = row ? row->origin : "",
-		.app = "",
-		.value = row ? row->measurement.cycles_per_iteration : (double)NAN,
-		.bound = (double)NAN,
-	};
+	struct tact_finding f = lint_about(check, row ? row->code : NULL, row ? row->code_size : 0);
+
+	f.machine = p->group->machine;
+	f.arch = p->group->arch;
+	f.mode = tact_mode_name(p->group->mode);
+	if (row) {
+		f.origin = row->origin;
+		f.value = row->cycles;
+	}
+	return f;
 }
 
 /* ---- predictions ---- */
 
 /* The loop that ran if it is known; else the block unrolled, whose bounds on issue and ports hold
- * for the loop as well: its counter only adds to them.
+ * for the loop as well: its counter only adds to them.  Returns 1, 0 if there is no prediction, or
+ * -TACT_E_NOMEM.
  */
-static bool predict(struct row_pass *p, const struct tact_store_row *row, struct tact_prediction *x)
+static int predict(struct row_pass *p, const struct tact_row *row, struct tact_prediction *x)
 {
 	const struct tact_block_options options = {
 		.size = sizeof(options), .mode = TACT_MODE_AUTO, .init = p->group->init};
 	int status = 0;
 
 	if (!p->arch)
-		return false;
+		return 0;
 	if (!p->block)
 		status = tact_block_create(&p->block, p->arch, &options, NULL);
-	if (status >= 0 && row->loop_code)
-		status = tact_block_load(p->block, row->loop_code, row->loop_size, NULL);
+	if (status >= 0 && row->loop_size)
+		status = tact_block_load(p->block, row->loop, row->loop_size, NULL);
 	else if (status >= 0)
 		status = tact_block_load(p->block, row->code, row->code_size, NULL);
 	x->size = sizeof(*x);
 	if (status >= 0)
 		status = tact_predict(p->block, NULL, x);
 	if (status == -TACT_E_NOMEM)
-		cli_out_of_memory();
+		return tact_fail(p->l->diag, TACT_E_NOMEM, "out of memory");
 	return status >= 0;
 }
 
 /* ---- units ---- */
 
+/* NULL: out of memory. */
 static struct file_units *find_file(struct row_pass *p, const char *origin)
 {
 	for (size_t i = p->n_files; i-- > 0;)
 		if (!strcmp(p->files[i].origin, origin))
 			return &p->files[i];
-	p->files = cli_realloc(p->files, (p->n_files + 1) * sizeof(*p->files));
+	if (tact_grow(&p->files, &p->capacity, p->n_files + 1, sizeof(*p->files)) < 0) {
+		tact_fail(p->l->diag, TACT_E_NOMEM, "out of memory");
+		return NULL;
+	}
 	p->files[p->n_files] = (struct file_units){.n = 0};
 	snprintf(p->files[p->n_files].origin, sizeof(p->files->origin), "%s", origin);
 	return &p->files[p->n_files++];
 }
 
-static void count_unit(struct row_pass *p, const struct tact_store_row *row)
+static int count_unit(struct row_pass *p, const struct tact_row *row)
 {
 	struct file_units *file;
 	struct tact_prediction x;
 	double ratio;
+	int status = row->has_cycles ? predict(p, row, &x) : 0;
 
-	if (row->measurement.status != TACT_MEASURE_OK || !predict(p, row, &x) ||
-	    !(x.cycles_per_iteration > 0))
-		return;
+	if (status <= 0 || !(x.cycles_per_iteration > 0))
+		return status < 0 ? status : 0;
 	file = find_file(p, row->origin);
-	ratio = row->measurement.cycles_per_iteration / x.cycles_per_iteration;
+	if (!file)
+		return -TACT_E_NOMEM;
+	ratio = row->cycles / x.cycles_per_iteration;
 	file->n++;
 	file->too_large += ratio >= HUNDRED_LOW && ratio <= HUNDRED_HIGH;
 	file->too_small += ratio <= 1.0 / HUNDRED_LOW && ratio >= 1.0 / HUNDRED_HIGH;
+	return 0;
 }
 
 static void report_units(struct row_pass *p)
 {
 	for (size_t i = 0; i < p->n_files; i++) {
 		struct file_units *file = &p->files[i];
-		struct finding f = about(p, CHECK_UNITS, NULL);
+		struct tact_finding f = about(p, TACT_LINT_UNITS, NULL);
 		bool is_large = 2 * file->too_large > file->n;
 		char what[120];
 
 		file->is_off =
 			file->n >= ENOUGH_ROWS && (is_large || 2 * file->too_small > file->n);
-		if (!file->is_off || !(p->l->checks & CHECK_UNITS))
+		if (!file->is_off || !(p->l->opt.checks & TACT_LINT_UNITS))
 			continue;
 		snprintf(what, sizeof(what),
 			 "%zu of %zu measurements are about a hundred times %s than predicted",
@@ -139,99 +146,106 @@ static void report_units(struct row_pass *p)
 		f.what = what;
 		f.todo = is_large ? "import the file again with --unit hundred"
 				  : "import the file again with --unit iteration";
-		linter_report(p->l, &f);
+		lint_report(p->l, &f);
 	}
 }
 
 /* ---- rows ---- */
 
-static void check_bounds(struct row_pass *p, const struct tact_store_row *row)
+static int check_bounds(struct row_pass *p, const struct tact_row *row)
 {
 	static const enum tact_bound bounds[] = {TACT_BOUND_ISSUE, TACT_BOUND_PORTS};
-	const double cycles = row->measurement.cycles_per_iteration;
-	struct finding f = about(p, CHECK_BOUNDS, row);
+	struct tact_finding f = about(p, TACT_LINT_BOUNDS, row);
 	enum tact_bound largest = TACT_BOUND_ISSUE;
+	const struct file_units *file;
 	struct tact_prediction x;
 	char what[160];
+	int status;
 
-	if (row->measurement.status != TACT_MEASURE_OK || find_file(p, row->origin)->is_off ||
-	    !predict(p, row, &x))
-		return;
+	if (!row->has_cycles)
+		return 0;
+	file = find_file(p, row->origin);
+	if (!file)
+		return -TACT_E_NOMEM;
+	status = file->is_off ? 0 : predict(p, row, &x);
+	if (status <= 0)
+		return status;
 	f.bound = 0;
-	for (size_t i = 0; i < CLI_ARRAY_SIZE(bounds); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(bounds); i++)
 		if (x.applies >> bounds[i] & 1 && x.bound[bounds[i]] > f.bound) {
 			largest = bounds[i];
 			f.bound = x.bound[bounds[i]];
 		}
-	if (cycles >= f.bound * (100 - p->l->d->tolerance) / 100)
-		return;
-	snprintf(what, sizeof(what), "%.2f cycles measured, but %s needs %.2f on %s", cycles,
+	if (row->cycles >= f.bound * (100 - p->l->opt.tolerance) / 100)
+		return 0;
+	snprintf(what, sizeof(what), "%.2f cycles measured, but %s needs %.2f on %s", row->cycles,
 		 tact_bound_name(largest), f.bound, tact_arch_name(p->arch));
 	f.what = what;
 	f.todo = "measure it again, or leave it out";
-	linter_report(p->l, &f);
+	lint_report(p->l, &f);
+	return 0;
 }
 
 /* X: another virtual page; M: another expression, which other programs tell apart. */
-static void check_alias(struct row_pass *p, const struct tact_store_row *row)
+static void check_alias(struct row_pass *p, const struct tact_row *row)
 {
-	struct finding f = about(p, CHECK_ALIAS, row);
-	const bool is_listed = block_set_has(&p->l->suspects, row->code, row->code_size);
+	struct tact_finding f = about(p, TACT_LINT_ALIAS, row);
+	const bool is_listed = tact_block_set_has(p->l->opt.suspects, row->code, row->code_size);
 
-	if (row->measurement.status != TACT_MEASURE_OK || row->clean == 0)
+	if (!row->has_cycles || row->clean == 0)
 		return;
-	if (!is_listed && !strpbrk(row->flags, "XM"))
+	if (!is_listed && !strpbrk(row->letters, "XM"))
 		return;
 	f.what = is_listed ? "on the list of blocks suspected of aliasing"
 			   : "loads what it stored through another address: all pages are one";
 	f.todo = "leave it out, or mark it with clean = 0";
-	linter_report(p->l, &f);
+	lint_report(p->l, &f);
 }
 
-static void check_row(struct row_pass *p, const struct tact_store_row *row)
+static int check_row(struct row_pass *p, const struct tact_row *row)
 {
-	if (p->l->checks & CHECK_BOUNDS)
-		check_bounds(p, row);
-	if (p->l->checks & CHECK_ALIAS)
+	int status = p->l->opt.checks & TACT_LINT_BOUNDS ? check_bounds(p, row) : 0;
+
+	if (status >= 0 && p->l->opt.checks & TACT_LINT_ALIAS)
 		check_alias(p, row);
+	return status;
 }
 
-static int walk(struct row_pass *p, void (*each)(struct row_pass *, const struct tact_store_row *))
+static int walk(struct row_pass *p, int (*each)(struct row_pass *, const struct tact_row *))
 {
 	struct linter *l = p->l;
-	struct tact_store_filter filter = dataset_filter(l->d);
-	struct tact_store_iter *iter;
-	struct tact_store_row row;
+	struct tact_store_filter filter = l->opt.filter;
+	struct tact_rows *rows;
+	struct tact_row row;
 	int status;
 
 	filter.machine = p->group->machine;
 	filter.arch = *p->group->arch ? p->group->arch : NULL;
 	filter.mode = p->group->mode;
 	filter.init = (int)p->group->init;
-	status = tact_store_iter_create_filtered(&iter, l->store, &filter, &l->diag);
+	status = tact_rows_open_store(&rows, l->store, &filter, l->diag);
 	if (status < 0)
 		return status;
-	while (!l->out->failed && (status = tact_store_iter_next(iter, &row, &l->diag)) > 0)
-		each(p, &row);
-	tact_store_iter_destroy(iter);
+	while (status >= 0 && !l->is_over && (status = tact_rows_next(rows, &row, l->diag)) > 0)
+		status = each(p, &row);
+	tact_rows_close(rows);
 	return status;
 }
 
 static int check_group(struct linter *l, const struct group *group)
 {
+	const bool is_predicted = l->opt.checks & (TACT_LINT_UNITS | TACT_LINT_BOUNDS);
 	struct row_pass p = {.l = l, .group = group};
 	int status = 0;
 
 	p.arch = *group->arch ? tact_arch_find(group->arch) : NULL;
-	if (!p.arch && l->checks & (CHECK_UNITS | CHECK_BOUNDS) && !l->d->is_quiet)
-		cli_message("%s: the architecture of '%s' (%s) is not known: units and bounds are "
-			    "not checked",
-			    l->d->paths[1], group->machine, dataset_mode_name(group->mode));
-	if (p.arch && l->checks & (CHECK_UNITS | CHECK_BOUNDS)) {
+	if (!p.arch && is_predicted && l->opt.unknown)
+		l->opt.unknown(l->opt.context, group->machine, group->mode);
+	if (p.arch && is_predicted) {
 		status = walk(&p, count_unit);
 		report_units(&p);
 	}
-	if (status >= 0 && l->checks & (CHECK_BOUNDS | CHECK_ALIAS))
+	if (status >= 0 && l->opt.checks & (TACT_LINT_BOUNDS | TACT_LINT_ALIAS))
 		status = walk(&p, check_row);
 	tact_block_destroy(p.block);
 	free(p.files);
@@ -249,7 +263,7 @@ static int add_group(void *context, const struct tact_count *count)
 	snprintf(g.machine, sizeof(g.machine), "%s", count->machine);
 	snprintf(g.arch, sizeof(g.arch), "%s", count->arch);
 	for (int i = TACT_INIT_STACK; i <= (int)TACT_INIT_DIFF; i++)
-		if (!strcmp(count->init, dataset_init_name((enum tact_init)i)))
+		if (!strcmp(count->init, tact_init_name((enum tact_init)i)))
 			g.init = (enum tact_init)i;
 	/* once for each status, and for each of several machines of the same name */
 	for (size_t i = 0; i < list->n; i++)
@@ -257,29 +271,31 @@ static int add_group(void *context, const struct tact_count *count)
 		    !strcmp(list->group[i].arch, g.arch) && list->group[i].mode == g.mode &&
 		    list->group[i].init == g.init)
 			return 0;
-	list->group = cli_realloc(list->group, (list->n + 1) * sizeof(*list->group));
+	if (tact_grow(&list->group, &list->capacity, list->n + 1, sizeof(*list->group)) < 0)
+		return -TACT_E_NOMEM;
 	list->group[list->n++] = g;
 	return 0;
 }
 
-static bool is_chosen(const struct dataset *d, const struct group *g)
+static bool is_chosen(const struct tact_store_filter *filter, const struct group *g)
 {
-	return (!d->machine || !strcmp(d->machine, g->machine)) &&
-	       (!d->arch || !strcmp(d->arch, g->arch)) &&
-	       (d->mode < 0 || d->mode == (int)g->mode) && (d->init < 0 || d->init == (int)g->init);
+	return (!filter->machine || !strcmp(filter->machine, g->machine)) &&
+	       (!filter->arch || !strcmp(filter->arch, g->arch)) &&
+	       (filter->mode == TACT_MODE_AUTO || filter->mode == g->mode) &&
+	       (filter->init < 0 || filter->init == (int)g->init);
 }
 
-int linter_check_rows(struct linter *l)
+int lint_check_rows(struct linter *l)
 {
 	struct group_list list = {0};
 	int status;
 
-	if (!(l->checks & (CHECK_UNITS | CHECK_BOUNDS | CHECK_ALIAS)))
+	if (!(l->opt.checks & (TACT_LINT_UNITS | TACT_LINT_BOUNDS | TACT_LINT_ALIAS)))
 		return 0;
-	status = tact_store_count(l->store, TACT_COUNT_MEASUREMENTS, add_group, &list, &l->diag);
-	for (size_t i = 0; i < list.n && status >= 0; i++)
-		if (is_chosen(l->d, &list.group[i]))
+	status = tact_store_count(l->store, TACT_COUNT_MEASUREMENTS, add_group, &list, l->diag);
+	for (size_t i = 0; i < list.n && status >= 0 && !l->is_over; i++)
+		if (is_chosen(&l->opt.filter, &list.group[i]))
 			status = check_group(l, &list.group[i]);
 	free(list.group);
-	return status;
+	return status < 0 ? status : 0;
 }

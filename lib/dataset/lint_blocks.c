@@ -6,15 +6,15 @@
  * for that is fixed: a store that is too large for it is read several times, each time for a share
  * of the hashes.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <tact/arch.h>
 #include <tact/insn.h>
 
-#include "common/cli.h"
-#include "linter.h"
+#include "base/text.h"
+#include "dataset/lint.h"
 
 enum { MAX_SLOTS = 1 << 22, MAX_TEXT = 160, SHOWN_BYTES = 60 };
 
@@ -32,20 +32,9 @@ struct block_pass {
 	uint8_t *other; /* owned: code of a block that looks the same */
 };
 
-static struct finding about(enum dataset_check check, const struct tact_store_block *block)
+static struct tact_finding about(enum tact_lint_check check, const struct tact_store_block *block)
 {
-	return (struct finding){
-		.check = check,
-		.code = block->code,
-		.code_size = block->code_size,
-		.machine = "",
-		.arch = "",
-		.mode = "",
-		.origin = "",
-		.app = "",
-		.value = (double)NAN,
-		.bound = (double)NAN,
-	};
+	return lint_about(check, block->code, block->code_size);
 }
 
 /* ---- the same instructions ---- */
@@ -54,10 +43,10 @@ static uint64_t hash_insn(uint64_t hash, const struct tact_insn *insn)
 {
 	const uint32_t kinds = insn->attributes & (TACT_INSN_LOCKED | TACT_INSN_REP);
 
-	hash = linter_hash(hash, &insn->mnemonic, sizeof(insn->mnemonic));
-	hash = linter_hash(hash, &kinds, sizeof(kinds));
-	hash = linter_hash(hash, &insn->displacement, sizeof(insn->displacement));
-	hash = linter_hash(hash, &insn->immediate, sizeof(insn->immediate));
+	hash = lint_hash(hash, &insn->mnemonic, sizeof(insn->mnemonic));
+	hash = lint_hash(hash, &kinds, sizeof(kinds));
+	hash = lint_hash(hash, &insn->displacement, sizeof(insn->displacement));
+	hash = lint_hash(hash, &insn->immediate, sizeof(insn->immediate));
 	for (unsigned i = 0; i < insn->n_operands; i++) {
 		const struct tact_operand *op = &insn->operand[i];
 		const uint8_t bytes[] = {op->kind,    op->reg,		 op->first_byte,
@@ -65,7 +54,7 @@ static uint64_t hash_insn(uint64_t hash, const struct tact_insn *insn)
 					 op->segment, (uint8_t)op->bits, (uint8_t)(op->bits >> 8)};
 
 		if (op->explicit_operand)
-			hash = linter_hash(hash, bytes, sizeof(bytes));
+			hash = lint_hash(hash, bytes, sizeof(bytes));
 	}
 	return hash;
 }
@@ -106,11 +95,11 @@ static bool same_text(const uint8_t *a, size_t a_size, const uint8_t *b, size_t 
 
 static int report_twin(struct block_pass *p, const struct tact_store_block *block, int64_t twin)
 {
-	struct finding f = about(CHECK_DUPLICATES, block);
+	struct tact_finding f = about(TACT_LINT_DUPLICATES, block);
 	char what[160];
 	size_t size;
 	int status = tact_store_get_block(p->l->store, twin, p->other, TACT_BLOCK_MAX_BYTES, &size,
-					  &p->l->diag);
+					  p->l->diag);
 
 	if (status <= 0 || !same_text(block->code, block->code_size, p->other, size))
 		return status;
@@ -118,7 +107,7 @@ static int report_twin(struct block_pass *p, const struct tact_store_block *bloc
 		 size < SHOWN_BYTES ? size : SHOWN_BYTES) = '\0';
 	f.what = size <= SHOWN_BYTES ? what : strcat(what, "...");
 	f.todo = "keep one of them if each is to count once";
-	linter_report(p->l, &f);
+	lint_report(p->l, &f);
 	return 0;
 }
 
@@ -142,7 +131,7 @@ static int check_twins(struct block_pass *p, const struct tact_store_block *bloc
 static void check_weights(struct linter *l, const struct tact_store_block *block)
 {
 	for (size_t i = 0; i < block->n_sources; i++) {
-		struct finding f = about(CHECK_WEIGHTS, block);
+		struct tact_finding f = about(TACT_LINT_WEIGHTS, block);
 
 		if (!(block->sources[i].weight <= 0))
 			continue;
@@ -150,7 +139,7 @@ static void check_weights(struct linter *l, const struct tact_store_block *block
 		f.value = block->sources[i].weight;
 		f.what = "a weight that is not positive";
 		f.todo = "import it again with how often the block occurs, or without a weight";
-		linter_report(l, &f);
+		lint_report(l, &f);
 	}
 }
 
@@ -160,38 +149,38 @@ static int check_block(struct block_pass *p, const struct tact_store_block *bloc
 	struct tact_diag diag = {0};
 	int status;
 
-	if (!p->part && l->checks & CHECK_WEIGHTS)
+	if (!p->part && l->opt.checks & TACT_LINT_WEIGHTS)
 		check_weights(l, block);
-	if (!(l->checks & (CHECK_DECODE | CHECK_DUPLICATES)))
+	if (!(l->opt.checks & (TACT_LINT_DECODE | TACT_LINT_DUPLICATES)))
 		return 0;
 	status = tact_block_load(p->block, block->code, block->code_size, &diag);
 	if (status == -TACT_E_NOMEM)
-		cli_out_of_memory();
+		return tact_fail(l->diag, TACT_E_NOMEM, "out of memory");
 	if (status < 0) {
-		struct finding f = about(CHECK_DECODE, block);
+		struct tact_finding f = about(TACT_LINT_DECODE, block);
 
 		f.what = diag.text;
 		f.todo = "take it out: it has no meaning, whatever was measured";
-		if (!p->part && l->checks & CHECK_DECODE)
-			linter_report(l, &f);
+		if (!p->part && l->opt.checks & TACT_LINT_DECODE)
+			lint_report(l, &f);
 		return 0;
 	}
-	return l->checks & CHECK_DUPLICATES ? check_twins(p, block) : 0;
+	return l->opt.checks & TACT_LINT_DUPLICATES ? check_twins(p, block) : 0;
 }
 
 static int pass(struct block_pass *p)
 {
 	struct linter *l = p->l;
-	struct tact_store_filter filter = dataset_filter(l->d);
+	struct tact_store_filter filter = l->opt.filter;
 	struct tact_store_blocks *blocks;
 	struct tact_store_block block;
-	int status = tact_store_blocks_create(&blocks, l->store, &filter, &l->diag);
+	int status = tact_store_blocks_create(&blocks, l->store, &filter, l->diag);
 
 	if (status < 0)
 		return status;
 	if (p->slots)
 		memset(p->slots, 0, p->n_slots * sizeof(*p->slots));
-	while (!l->out->failed && (status = tact_store_blocks_next(blocks, &block, &l->diag)) > 0) {
+	while (!l->is_over && (status = tact_store_blocks_next(blocks, &block, l->diag)) > 0) {
 		status = check_block(p, &block);
 		if (status < 0)
 			break;
@@ -206,27 +195,28 @@ static int take_count(void *context, const struct tact_count *count)
 	return 0;
 }
 
-int linter_check_blocks(struct linter *l)
+int lint_check_blocks(struct linter *l)
 {
 	struct block_pass p = {.l = l, .n_slots = 1024, .parts = 1};
 	uint64_t n = 0;
 	int status;
 
-	if (!(l->checks & (CHECK_DECODE | CHECK_WEIGHTS | CHECK_DUPLICATES)))
+	if (!(l->opt.checks & (TACT_LINT_DECODE | TACT_LINT_WEIGHTS | TACT_LINT_DUPLICATES)))
 		return 0;
-	status = tact_store_count(l->store, TACT_COUNT_BLOCKS, take_count, &n, &l->diag);
+	status = tact_store_count(l->store, TACT_COUNT_BLOCKS, take_count, &n, l->diag);
 	if (status < 0)
 		return status;
-	if (tact_block_create(&p.block, tact_arch_next(NULL), NULL, NULL) < 0)
-		cli_out_of_memory();
-	if (l->checks & CHECK_DUPLICATES) {
+	status = tact_block_create(&p.block, tact_arch_next(NULL), NULL, l->diag);
+	if (l->opt.checks & TACT_LINT_DUPLICATES) {
 		while (p.n_slots < MAX_SLOTS && p.n_slots < 2 * n)
 			p.n_slots *= 2;
 		p.parts = 1 + 3 * n / (2 * p.n_slots); /* at most two thirds full */
-		p.slots = cli_alloc(p.n_slots * sizeof(*p.slots));
-		p.other = cli_alloc(TACT_BLOCK_MAX_BYTES);
+		p.slots = malloc(p.n_slots * sizeof(*p.slots));
+		p.other = malloc(TACT_BLOCK_MAX_BYTES);
+		if (!p.slots || !p.other)
+			status = tact_fail(l->diag, TACT_E_NOMEM, "out of memory");
 	}
-	for (; p.part < p.parts && status >= 0; p.part++)
+	for (; p.part < p.parts && status >= 0 && !l->is_over; p.part++)
 		status = pass(&p);
 	free(p.slots);
 	free(p.other);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What cannot be right in a store of blocks and measurements, or is suspect.
+ */
+#ifndef TACT_LINT_H
+#define TACT_LINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tact/store.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Checks: bits. */
+enum tact_lint_check {
+	TACT_LINT_DECODE = 1 << 0,     /* bytes that are no code */
+	TACT_LINT_WEIGHTS = 1 << 1,    /* weights that are not positive */
+	TACT_LINT_DUPLICATES = 1 << 2, /* the same instructions in other bytes */
+	TACT_LINT_UNITS = 1 << 3,      /* files whose numbers are off by a hundred */
+	TACT_LINT_BOUNDS = 1 << 4,     /* fewer cycles than the CPU can do */
+	TACT_LINT_ALIAS = 1 << 5,      /* loads of what was stored through another address */
+	TACT_LINT_ALL = (1 << 6) - 1
+};
+enum { TACT_N_LINT_CHECKS = 6 };
+
+/* Of the i-th bit: "decode", "weights", ...; NULL behind the last one. */
+const char *tact_lint_name(unsigned i);
+
+struct tact_finding {
+	size_t size;
+	enum tact_lint_check check;
+	const uint8_t *code; /* NULL: not about one block */
+	size_t code_size;
+	const char *machine, *arch, *mode, *origin, *app; /* "" where there is none */
+	double value, bound;				  /* NAN where there is none */
+	const char *what, *todo;
+};
+
+/* A set of blocks; all that is found in it is their own bytes. */
+struct tact_block_set;
+int tact_block_set_create(struct tact_block_set **out);
+void tact_block_set_destroy(struct tact_block_set *set); /* NULL is allowed */
+/* Returns 1 if it is new, 0 if it was there, -TACT_E_INVAL for no bytes, -TACT_E_NOMEM. */
+int tact_block_set_add(struct tact_block_set *set, const uint8_t *code, size_t size);
+bool tact_block_set_has(const struct tact_block_set *set, const uint8_t *code, size_t size);
+
+struct tact_lint_options {
+	size_t size;
+	unsigned checks;		       /* 0: all */
+	double tolerance;		       /* of bounds, in percent */
+	struct tact_store_filter filter;       /* which rows; its size is 0: all */
+	const struct tact_block_set *suspects; /* of aliasing; NULL: none are known */
+	/* Called for each finding; all that it points to is gone afterwards.  Other than 0 ends the
+	 * search, without an error.
+	 */
+	int (*report)(void *context, const struct tact_finding *finding);
+	/* Called for rows of a CPU that is not modelled: their units and bounds are not checked.
+	 * May be NULL.
+	 */
+	void (*unknown)(void *context, const char *machine, enum tact_mode mode);
+	void *context;
+};
+
+/* Blocks are checked first, then measurements by CPU and mode.
+ * Returns 0, whatever was found; errors of walking over a store; -TACT_E_INVAL, -TACT_E_NOMEM.
+ */
+int tact_lint(struct tact_store *store, const struct tact_lint_options *opt,
+	      struct tact_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TACT_LINT_H */

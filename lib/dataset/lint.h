@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the checks of lint share.
+ */
+#ifndef DATASET_LINT_H
+#define DATASET_LINT_H
+
+#include <tact/lint.h>
+
+#include "base/base.h"
+
+struct linter {
+	struct tact_lint_options opt;
+	struct tact_store *store;
+	bool is_over; /* report has had enough */
+	struct tact_diag *diag;
+};
+
+/* A finding with nothing in it yet. */
+struct tact_finding lint_about(enum tact_lint_check check, const uint8_t *code, size_t size);
+
+void lint_report(struct linter *l, const struct tact_finding *finding);
+
+/* Passes over blocks and over measurements.  Return 0, or -TACT_E_* with the diagnosis filled. */
+int lint_check_blocks(struct linter *l);
+int lint_check_rows(struct linter *l);
+
+/* For tables of blocks and instructions. */
+uint64_t lint_hash(uint64_t hash, const void *data, size_t size);
+
+#endif /* DATASET_LINT_H */
