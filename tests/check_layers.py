@@ -31,7 +31,7 @@ MAY_INCLUDE = {
     'simulate': ['base', 'isa', 'arch', 'block', 'facile', 'sim'],
     'measure': ['base', 'isa', 'pmu'],
     'store': ['base', 'isa', 'arch', 'block', 'pmu', 'measure'],
-    'model': ['base', 'isa', 'arch', 'block', 'facile', 'sim', 'mca', 'simulate'],
+    'model': ['base', 'isa', 'arch', 'block', 'facile', 'sim', 'mca', 'simulate', 'store'],
     'rows': ['base', 'isa', 'code', 'arch', 'block', 'measure', 'store'],
     'evaluate': ['base'],
     'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure', 'facile', 'store', 'rows', 'evaluate'],

@@ -212,13 +212,12 @@ static int run(void *target)
 	read = evaluate_read(p);
 	if (!p->rows.n || read == CLI_USAGE)
 		return read;
-	for (size_t m = 0; m < p->n_models && !status; m++)
-		status = evaluate_model_prepare(p, &p->models[m]);
-	if (!status)
-		status = find_bottleneck_archs(p);
+	status = find_bottleneck_archs(p);
 	if (status)
 		return status;
 	status = worse(read, evaluate_run(p));
+	if (status == CLI_USAGE)
+		return status;
 	if (evaluate_score(p))
 		return CLI_FAILED;
 	status = worse(status, print(p));

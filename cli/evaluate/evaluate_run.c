@@ -9,12 +9,13 @@
 #include <string.h>
 
 #include <tact/model.h>
+#include <tact/store.h>
 
 #include "common/cli.h"
 #include "evaluator.h"
 
-/* Rows in a chunk: enough that changing to another CPU pays, or else that threads end together. */
-enum { LARGE_CHUNK = 2048, SMALL_CHUNK = 128 };
+/* Rows in a chunk: enough that changing to another CPU pays. */
+enum { CHUNK = 2048 };
 
 /* ---- threads ---- */
 
@@ -93,14 +94,6 @@ static int bind(struct evaluate_loader *l, const struct tact_arch *arch,
 	return tact_block_rebind(l->block, arch, options);
 }
 
-int evaluate_rebind(struct evaluate_loader *l, const struct tact_arch *arch, bool paper)
-{
-	struct tact_block_options options = l->options;
-
-	options.paper = paper;
-	return bind(l, arch, &options);
-}
-
 int evaluate_load(struct evaluate_loader *l, size_t i)
 {
 	const struct evaluate_rows *rows = &l->p->rows;
@@ -121,25 +114,13 @@ int evaluate_load_for(struct evaluate_loader *l, size_t i, const struct tact_arc
 			  : tact_block_load(l->block, evaluate_code(rows, i), row->size, NULL);
 }
 
-/* ---- our models ---- */
+/* ---- models ---- */
 
-struct tools {
-	struct evaluate_loader loader;
-	struct tact_estimator **estimators; /* owned; one a model, NULL: it works on all rows */
-};
-
-struct job {
-	struct evaluator *p;
-	size_t chunk;	     /* rows in one */
-	struct tools *tools; /* one a thread */
-	double *gains;	     /* [chunk][CPU][bound][2]: sums of logarithms and of weights */
-};
-
-static enum tact_outcome outcome_of(int status)
+static enum tact_outcome outcome_of(int status, const struct tact_estimate *x)
 {
 	switch (-status) {
-	case TACT_E_NOMEM:
-		cli_out_of_memory();
+	case 0:
+		break;
 	case TACT_E_DECODE:
 	case TACT_E_INVAL:
 		return TACT_OUTCOME_UNDECODABLE;
@@ -148,24 +129,96 @@ static enum tact_outcome outcome_of(int status)
 	default:
 		return TACT_OUTCOME_NO_NUMBER;
 	}
-}
-
-static enum tact_outcome predict(struct tools *t, size_t m, double *cycles)
-{
-	struct tact_estimate x = {.size = sizeof(x)};
-	int status = tact_model_estimate(t->estimators[m], t->loader.block, &x);
-
-	if (status < 0)
-		return outcome_of(status);
-	if (x.bounds.size && !x.bounds.applies)
+	if (x->bounds.size && !x->bounds.applies)
 		return TACT_OUTCOME_NOT_APPLICABLE;
-	if (x.coverage < 1)
+	if (x->coverage < 1)
 		return TACT_OUTCOME_NO_DATA;
-	if (!isfinite(x.cycles_per_iteration) || x.cycles_per_iteration < 0)
+	if (!isfinite(x->cycles_per_iteration) || x->cycles_per_iteration < 0)
 		return TACT_OUTCOME_NO_NUMBER;
-	*cycles = x.cycles_per_iteration;
 	return TACT_OUTCOME_GOOD;
 }
+
+static void take(void *evaluator, size_t m, size_t row, int status, const struct tact_estimate *x)
+{
+	struct evaluate_model *model = &((struct evaluator *)evaluator)->models[m];
+
+	model->outcomes[row] = (uint8_t)outcome_of(status, x);
+	if (model->outcomes[row] == TACT_OUTCOME_GOOD)
+		model->predicted[row] = x->cycles_per_iteration;
+}
+
+static void say(void *arg, const char *text)
+{
+	(void)arg;
+	cli_message("%s", text);
+}
+
+/* The rows as models want them, and the inputs that are stores.  Owned by the caller. */
+static struct tact_model_row *make_rows(const struct evaluator *p, const char **stores,
+					size_t *n_stores)
+{
+	struct tact_model_row *rows = cli_alloc(p->rows.n * sizeof(*rows));
+	uint32_t *store_of = cli_alloc((p->n_inputs + 1) * sizeof(*store_of));
+
+	*n_stores = 0;
+	for (size_t i = 0; i < p->n_inputs; i++) {
+		store_of[i] = 0;
+		if (tact_store_is_store(p->inputs[i].path)) {
+			stores[(*n_stores)++] = p->inputs[i].path;
+			store_of[i] = (uint32_t)*n_stores;
+		}
+	}
+	for (size_t i = 0; i < p->rows.n; i++) {
+		const struct evaluate_row *row = &p->rows.row[i];
+		const struct evaluate_set *set = &p->rows.set[row->set];
+
+		rows[i] = (struct tact_model_row){.code = evaluate_code(&p->rows, i),
+						  .code_size = row->size,
+						  .arch = p->arch[set->arch],
+						  .mode = set->mode,
+						  .init = (enum tact_init)row->init,
+						  .store = store_of[row->input],
+						  .block = row->block};
+	}
+	free(store_of);
+	return rows;
+}
+
+static int run_models(struct evaluator *p)
+{
+	const char **names = cli_alloc((p->n_models + 1) * sizeof(*names));
+	const char **stores = cli_alloc((p->n_inputs + 1) * sizeof(*stores));
+	struct tact_model_options options = {.size = sizeof(options),
+					     .threads = p->threads,
+					     .timeout = p->timeout,
+					     .stores = stores,
+					     .say = say};
+	struct tact_model_row *rows = make_rows(p, stores, &options.n_stores);
+	struct tact_diag diag = {0};
+	int status;
+
+	for (size_t m = 0; m < p->n_models; m++)
+		names[m] = p->models[m].model;
+	status = tact_model_run(names, p->n_models, rows, p->rows.n, &options, take, p, &diag);
+	free(rows);
+	free(stores);
+	free(names);
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	if (diag.text[0]) {
+		cli_message("%s", diag.text);
+		return CLI_USAGE;
+	}
+	return status == -TACT_E_NO_TOOL ? CLI_UNABLE : status < 0 ? CLI_FAILED : CLI_GOOD;
+}
+
+/* ---- bottlenecks ---- */
+
+struct job {
+	struct evaluator *p;
+	struct evaluate_loader *loaders; /* one a thread */
+	double *gains; /* [chunk][CPU][bound][2]: sums of logarithms and of weights */
+};
 
 /* The largest of the other bounds: what is left if b were no limit. */
 static double without(const struct tact_prediction *x, unsigned b)
@@ -179,7 +232,7 @@ static double without(const struct tact_prediction *x, unsigned b)
 }
 
 /* What limits the rows from begin to end on one CPU.  gains: sums as in struct job. */
-static void look_at_bottlenecks(struct job *job, struct tools *t, size_t a, size_t begin,
+static void look_at_bottlenecks(struct job *job, struct evaluate_loader *l, size_t a, size_t begin,
 				size_t end, double *gains)
 {
 	const struct evaluator *p = job->p;
@@ -189,8 +242,8 @@ static void look_at_bottlenecks(struct job *job, struct tools *t, size_t a, size
 		double weight = p->is_weighted ? p->rows.weight[row] : 1;
 		struct tact_prediction x;
 
-		if (evaluate_load_for(&t->loader, row, at->arch) < 0 ||
-		    tact_predict(t->loader.block, NULL, &x) < 0 || x.coverage < 1 || !x.bottlenecks)
+		if (evaluate_load_for(l, row, at->arch) < 0 ||
+		    tact_predict(l->block, NULL, &x) < 0 || x.coverage < 1 || !x.bottlenecks)
 			continue;
 		at->kind[row] = (uint8_t)__builtin_ctz(x.bottlenecks);
 		for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
@@ -204,59 +257,18 @@ static void look_at_bottlenecks(struct job *job, struct tools *t, size_t a, size
 	}
 }
 
-static void run_models(struct evaluator *p, struct tools *t, size_t i)
-{
-	int status = evaluate_load(&t->loader, i);
-
-	for (size_t m = 0; m < p->n_models; m++) {
-		struct evaluate_model *model = &p->models[m];
-
-		if (model->kind <= EVALUATE_MCA)
-			model->outcomes[i] =
-				(uint8_t)(status < 0 ? outcome_of(status)
-						     : predict(t, m, &model->predicted[i]));
-	}
-}
-
-static void make_tools(struct tools *t, const struct evaluator *p)
-{
-	const struct tact_model_options options = {.size = sizeof(options),
-						   .arch = p->n_archs == 1 ? p->arch[0] : NULL};
-
-	t->estimators = cli_alloc((p->n_models + 1) * sizeof(*t->estimators));
-	memset(t->estimators, 0, p->n_models * sizeof(*t->estimators));
-	if (evaluate_loader_init(&t->loader, p) < 0)
-		cli_out_of_memory();
-	for (size_t m = 0; m < p->n_models; m++)
-		if (p->models[m].kind <= EVALUATE_MCA &&
-		    tact_model_open(&t->estimators[m], p->models[m].name, &options, NULL) < 0)
-			cli_out_of_memory();
-}
-
-static void free_tools(struct tools *t, const struct evaluator *p)
-{
-	for (size_t m = 0; m < p->n_models && t->estimators; m++)
-		tact_model_close(t->estimators[m]);
-	free(t->estimators);
-	evaluate_loader_fini(&t->loader);
-}
-
 /* CPU by CPU: a block forgets what it knows of instructions when it changes to another one. */
 static void work(void *context, unsigned thread, size_t chunk)
 {
 	struct job *job = context;
 	struct evaluator *p = job->p;
-	struct tools *t = &job->tools[thread];
-	size_t begin = chunk * job->chunk, end = begin + job->chunk;
+	struct evaluate_loader *l = &job->loaders[thread];
+	size_t begin = chunk * CHUNK, end = begin + CHUNK < p->rows.n ? begin + CHUNK : p->rows.n;
 
-	if (!t->estimators)
-		make_tools(t, p);
-	if (end > p->rows.n)
-		end = p->rows.n;
-	for (size_t i = begin; i < end; i++)
-		run_models(p, t, i);
+	if (!l->block && evaluate_loader_init(l, p) < 0)
+		cli_out_of_memory();
 	for (size_t a = 0; a < p->n_bottlenecks; a++)
-		look_at_bottlenecks(job, t, a, begin, end,
+		look_at_bottlenecks(job, l, a, begin, end,
 				    job->gains +
 					    (chunk * p->n_bottlenecks + a) * TACT_N_BOUNDS * 2);
 }
@@ -274,30 +286,31 @@ static void sum_gains(struct evaluator *p, const double *gains, size_t n_chunks)
 	}
 }
 
-static void run_ours(struct evaluator *p)
+static void find_bottlenecks(struct evaluator *p)
 {
-	size_t chunk = p->n_bottlenecks ? LARGE_CHUNK : SMALL_CHUNK;
-	size_t n_chunks = (p->rows.n + chunk - 1) / chunk;
+	size_t n_chunks = (p->rows.n + CHUNK - 1) / CHUNK;
 	size_t n_gains = n_chunks * p->n_bottlenecks * TACT_N_BOUNDS * 2;
 	unsigned threads = evaluate_threads(p, n_chunks);
-	struct job job = {.p = p, .chunk = chunk};
+	struct job job = {.p = p};
 
-	job.tools = cli_alloc(threads * sizeof(*job.tools));
-	memset(job.tools, 0, threads * sizeof(*job.tools));
+	for (size_t a = 0; a < p->n_bottlenecks; a++) {
+		p->bottlenecks[a].kind = cli_alloc(p->rows.n);
+		memset(p->bottlenecks[a].kind, TACT_N_BOUNDS, p->rows.n);
+	}
+	job.loaders = cli_alloc(threads * sizeof(*job.loaders));
+	memset(job.loaders, 0, threads * sizeof(*job.loaders));
 	job.gains = cli_alloc(n_gains * sizeof(*job.gains));
 	memset(job.gains, 0, n_gains * sizeof(*job.gains));
 	evaluate_parallel(threads, n_chunks, work, &job);
 	sum_gains(p, job.gains, n_chunks);
 	for (unsigned i = 0; i < threads; i++)
-		free_tools(&job.tools[i], p);
-	free(job.tools);
+		evaluate_loader_fini(&job.loaders[i]);
+	free(job.loaders);
 	free(job.gains);
 }
 
 int evaluate_run(struct evaluator *p)
 {
-	int status = CLI_GOOD;
-
 	for (size_t m = 0; m < p->n_models; m++) {
 		struct evaluate_model *model = &p->models[m];
 
@@ -306,20 +319,7 @@ int evaluate_run(struct evaluator *p)
 		model->outcomes = cli_alloc(p->rows.n);
 		memset(model->outcomes, TACT_OUTCOME_NO_NUMBER, p->rows.n);
 	}
-	for (size_t a = 0; a < p->n_bottlenecks; a++) {
-		p->bottlenecks[a].kind = cli_alloc(p->rows.n);
-		memset(p->bottlenecks[a].kind, TACT_N_BOUNDS, p->rows.n);
-	}
-	run_ours(p);
-	for (size_t m = 0; m < p->n_models; m++) {
-		struct evaluate_model *model = &p->models[m];
-		int one = model->kind == EVALUATE_LLVM	    ? evaluate_run_llvm(p, model)
-			  : model->kind == EVALUATE_COMMAND ? evaluate_run_command(p, model)
-			  : model->kind == EVALUATE_STORED  ? evaluate_run_stored(p, model)
-							    : CLI_GOOD;
-
-		if (one > status)
-			status = one;
-	}
-	return status;
+	if (p->n_bottlenecks)
+		find_bottlenecks(p);
+	return run_models(p);
 }

@@ -11,7 +11,6 @@
 
 #include <tact/block.h>
 #include <tact/evaluate.h>
-#include <tact/mca.h>
 #include <tact/predict.h>
 
 #include "common/archlist.h"
@@ -83,25 +82,11 @@ struct evaluate_rows {
 
 /* ---- models ---- */
 
-enum evaluate_model_kind {
-	EVALUATE_FACILE,
-	EVALUATE_SIM,
-	EVALUATE_MCA,
-	EVALUATE_LLVM,
-	EVALUATE_COMMAND,
-	EVALUATE_STORED
-};
-
 struct evaluate_model {
-	char *name; /* owned */
-	enum evaluate_model_kind kind;
-	struct tact_predict_options options;
-	bool paper;
-	char *command;			    /* owned: a shell's line, a program, a name, a file */
-	struct tact_mca_params *mca_params; /* owned; NULL: the defaults */
-	double *predicted;		    /* owned; one a row */
-	uint8_t *outcomes;		    /* likewise */
-	bool is_broken; /* an external one that could not do its work; the message was given */
+	char *name;	   /* owned; in tables */
+	char *model;	   /* owned; its name in the registry */
+	double *predicted; /* owned; one a row */
+	uint8_t *outcomes; /* likewise */
 };
 
 /* ---- bottlenecks ---- */
@@ -125,7 +110,7 @@ struct evaluator {
 	int format;
 	bool is_clean, is_weighted, is_common, is_rounded, is_quiet, is_verbose;
 	unsigned threads, timeout, worst;
-	char why[200];
+	char why[sizeof(((struct tact_diag *)0)->text)];
 
 	/* made from them */
 	const struct tact_arch *arch[EVALUATE_MAX_ARCHS];
@@ -152,14 +137,9 @@ const uint8_t *evaluate_code(const struct evaluate_rows *rows, size_t i);
 /* --model: adds what a value names.  Returns NULL, or why it does not. */
 const char *evaluate_add_models(void *evaluator, const char *value);
 void evaluate_model_fini(struct evaluate_model *model);
-/* The parameters of mca are read when the CPUs are known.  Returns an exit code. */
-int evaluate_model_prepare(struct evaluator *p, struct evaluate_model *model);
 
 /* Runs all models over all rows.  Returns an exit code. */
 int evaluate_run(struct evaluator *p);
-int evaluate_run_command(struct evaluator *p, struct evaluate_model *model);
-int evaluate_run_stored(struct evaluator *p, struct evaluate_model *model);
-int evaluate_run_llvm(struct evaluator *p, struct evaluate_model *model);
 
 /* A thread's tool: loads row i for its CPU, or for another one.  Returns 0 or -TACT_E_*. */
 struct evaluate_loader {
@@ -172,28 +152,11 @@ int evaluate_loader_init(struct evaluate_loader *l, const struct evaluator *p);
 void evaluate_loader_fini(struct evaluate_loader *l);
 int evaluate_load(struct evaluate_loader *l, size_t i);
 int evaluate_load_for(struct evaluate_loader *l, size_t i, const struct tact_arch *arch);
-int evaluate_rebind(struct evaluate_loader *l, const struct tact_arch *arch, bool paper);
 
 /* Calls work(context, thread's number, chunk) for all chunks, on the threads asked for. */
 void evaluate_parallel(unsigned threads, size_t n_chunks,
 		       void (*work)(void *context, unsigned thread, size_t chunk), void *context);
 unsigned evaluate_threads(const struct evaluator *p, size_t n_chunks);
-
-/* Another program: gets `input`, gives `output`.  Returns 0, or -1 if it could not be started. */
-struct exchange {
-	const char *const *argv;	/* found in PATH */
-	const char *const *environment; /* "NAME=value", NULL ends it; may be NULL */
-	const char *input;
-	size_t input_size;
-	unsigned timeout;    /* seconds without output */
-	size_t max_output;   /* what prints more is ended */
-	struct text *output; /* grows */
-	bool is_timeout, is_flood;
-	bool is_quiet; /* its standard error goes nowhere */
-	int status;    /* as of waitpid */
-};
-int exchange_run(struct exchange *x);
-void exchange_describe(const struct exchange *x, char *text, size_t size);
 
 /* Scores of all groups.  Returns an exit code. */
 int evaluate_score(struct evaluator *p);

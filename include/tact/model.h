@@ -4,7 +4,8 @@
  *
  * A name may carry parts: `facile`, `facile:only=predec+ports`, `facile:without=lsd`,
  * `facile:simple-predec:simple-dec`, `facile:exact-ports`, `facile:paper`, `sim`, `mca`,
- * `mca:params=FILE`.
+ * `mca:params=FILE`, `llvm-mca`, `llvm-mca-19`, `stored:NAME`, `stored:NAME@VERSION`,
+ * `NAME=COMMAND`.
  */
 #ifndef TACT_MODEL_H
 #define TACT_MODEL_H
@@ -24,7 +25,9 @@ extern "C" {
 /* ---- the registry ---- */
 
 enum tact_model_trait {
-	TACT_MODEL_STREAM = 1 << 0 /* takes a stream of different blocks, too */
+	TACT_MODEL_STREAM = 1 << 0, /* takes a stream of different blocks, too */
+	TACT_MODEL_BATCH = 1 << 1,  /* many blocks at once cost it hardly more than one */
+	TACT_MODEL_PROGRAM = 1 << 2 /* another program does the work */
 };
 
 /* A row of it. */
@@ -43,9 +46,13 @@ const struct tact_model *tact_model_find(const char *name, struct tact_diag *dia
 /* All of them: the one behind `model`, or the first one behind NULL; NULL ends. */
 const struct tact_model *tact_model_next(const struct tact_model *model);
 
-/* Names with commas between them, of which some stand for several: `facile:ablations` for the
- * variants of Table 3 of the FACILE paper.  Calls add for each one; what add returns ends it if it
- * is not 0.  Returns 0, what add returned, or -TACT_E_INVAL with the reason in diag.
+/* Characters of a name that stand for it in tables: of NAME=COMMAND only NAME. */
+size_t tact_model_title(const char *name);
+
+/* Names with commas between them, or one NAME=COMMAND; of names some stand for several:
+ * `facile:ablations` for the variants of Table 3 of the FACILE paper.  Calls add for each one; what
+ * add returns ends it if it is not 0.  Returns 0, what add returned, or -TACT_E_INVAL with the
+ * reason in diag.
  */
 int tact_model_expand(const char *list, int (*add)(void *arg, const char *name), void *arg,
 		      struct tact_diag *diag);
@@ -60,7 +67,14 @@ struct tact_model_options {
 	bool bounds; /* FACILE's bounds are wanted, even of a model that does not need them */
 	const struct tact_predict_options *facile; /* to which the parts of a name add; or NULL */
 	const struct tact_mca_options *mca;	   /* copied, but for its parameters; or NULL */
-	uint64_t max_cycles; /* that sim may take for a block; 0: its default */
+	uint64_t max_cycles;	   /* that sim may take for a block; 0: its default */
+	unsigned timeout;	   /* seconds that a program may print nothing; 0: 300 */
+	unsigned threads;	   /* for many blocks; 0: as many as there are cores */
+	const char *const *stores; /* files with the predictions of stored:NAME */
+	size_t n_stores;
+	/* What a program or a store did wrong, in a sentence with the name in it.  May be NULL. */
+	void (*say)(void *arg, const char *text);
+	void *say_arg;
 };
 
 struct tact_estimate {
@@ -87,10 +101,38 @@ void tact_model_close(struct tact_estimator *estimator); /* NULL is allowed */
 
 /* The steady state of a loaded block that repeats.  out->size says how much of it is wanted: all,
  * or less than `bounds`.  Returns -TACT_E_INVAL for an empty block, -TACT_E_NOMEM, -TACT_E_LIMIT if
- * sim does not come to an end.
+ * the model does not come to an end, -TACT_E_FORMAT if it gives no number, -TACT_E_DECODE if
+ * another program does not know the code, -TACT_E_NO_TOOL if that program is not there.
  */
 int tact_model_estimate(struct tact_estimator *estimator, struct tact_block *block,
 			struct tact_estimate *out);
+
+/* ---- many blocks ---- */
+
+/* All pointers are borrowed. */
+struct tact_model_row {
+	const uint8_t *code;
+	size_t code_size;
+	const struct tact_arch *arch;
+	enum tact_mode mode;
+	enum tact_init init;
+	uint32_t
+		store; /* 1 + number of the store, of opt->stores, that the row is in; 0: in none */
+	int64_t block; /* there */
+};
+
+/* Lets n_models models, by their names, estimate n rows on several threads; whichever they are, the
+ * caller sees no difference.  opt may be NULL; its arch is taken from the rows.  take is called
+ * once for every model and row, from several threads at once: estimate is NULL if status is not 0,
+ * as of tact_block_load or tact_model_estimate.  Returns 0; errors of tact_model_open with the
+ * reason in diag, and nothing was called then; or, if a model could not do its work, and all others
+ * did, -TACT_E_NO_TOOL if a program is not there, else -TACT_E_FORMAT: then opt->say has heard why.
+ */
+int tact_model_run(const char *const *names, size_t n_models, const struct tact_model_row *rows,
+		   size_t n, const struct tact_model_options *opt,
+		   void (*take)(void *arg, size_t model, size_t row, int status,
+				const struct tact_estimate *estimate),
+		   void *arg, struct tact_diag *diag);
 
 #ifdef __cplusplus
 }

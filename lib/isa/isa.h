@@ -95,6 +95,15 @@ struct isa_marker {
 	uint32_t begin_value, end_value;
 };
 
+/* An instruction that does nothing but carry a number of 32 bits, least byte first, behind these
+ * bytes; and what LLVM prints in front of the number and behind it.
+ */
+struct isa_carrier {
+	const uint8_t *bytes;
+	uint8_t size;
+	const char *front, *back;
+};
+
 struct tact_isa {
 	const char *name;  /* as in "isa = NAME" of an .arch file */
 	const char *title; /* for people */
@@ -140,6 +149,7 @@ struct tact_isa {
 	const struct isa_assembler *assembler; /* assemble.h; NULL: there is none */
 	const struct isa_marker *markers;
 	size_t n_markers;
+	const struct isa_carrier *carrier; /* to tell pieces of code apart; NULL: there is none */
 };
 
 /* By the machine of an ELF file; NULL: none of ours. */

@@ -2,11 +2,27 @@
  *
  * A model at work, whichever it is.
  */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "block/block.h"
 #include "model/model.h"
+
+enum { TIMEOUT = 300 }; /* seconds */
+
+static int read_options(struct tact_estimator *e, const struct tact_model_options *opt,
+			struct tact_diag *diag)
+{
+	if (tact_read_options(&e->opt, sizeof(e->opt), opt) < 0 ||
+	    tact_read_options(&e->facile, sizeof(e->facile), e->opt.facile) < 0)
+		return tact_fail(diag, TACT_E_INVAL, "options that this library does not know");
+	e->facile.size = sizeof(e->facile);
+	if (!e->opt.timeout)
+		e->opt.timeout = TIMEOUT;
+	return 0;
+}
 
 int tact_model_open(struct tact_estimator **out, const char *name,
 		    const struct tact_model_options *opt, struct tact_diag *diag)
@@ -25,14 +41,13 @@ int tact_model_open(struct tact_estimator **out, const char *name,
 	if (!e)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	e->entry = entry;
-	status = tact_read_options(&e->opt, sizeof(e->opt), opt);
-	if (status >= 0)
-		status = tact_read_options(&e->facile, sizeof(e->facile), e->opt.facile);
-	e->facile.size = sizeof(e->facile);
-	if (status < 0)
-		tact_fail(diag, TACT_E_INVAL, "options that this library does not know");
-	else
-		status = entry->open(e, parts, diag);
+	status = read_options(e, opt, diag);
+	e->name = strdup(name);
+	e->parts = parts && e->name ? e->name + (parts - name) : NULL;
+	if (status >= 0 && !e->name)
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (status >= 0 && entry->open)
+		status = entry->open(e, e->parts, diag);
 	if (status < 0) {
 		tact_model_close(e);
 		return status;
@@ -47,7 +62,42 @@ void tact_model_close(struct tact_estimator *e)
 		return;
 	if (e->entry->close)
 		e->entry->close(e);
+	free(e->name);
 	free(e);
+}
+
+void model_say(const struct tact_estimator *e, const char *format, ...)
+{
+	struct text text = {0};
+	va_list args;
+
+	if (!e->opt.say)
+		return;
+	text_printf(&text, "%.*s: ", (int)tact_model_title(e->name), e->name);
+	va_start(args, format);
+	text_vprintf(&text, format, args);
+	va_end(args);
+	if (text_string(&text))
+		e->opt.say(e->opt.say_arg, text.data);
+	text_free(&text);
+}
+
+/* A batch of one. */
+static int estimate_alone(struct tact_estimator *e, struct tact_block *block,
+			  struct tact_estimate *out)
+{
+	struct tact_model_row row = {.code = block->code,
+				     .code_size = block->code_size,
+				     .arch = block->arch,
+				     .mode = block->mode,
+				     .init = block->opt.init};
+	struct model_answer answer = {.status = -TACT_E_FORMAT};
+	int status = e->entry->estimate_many(
+		e, &(struct model_batch){.rows = &row, .answers = &answer, .n = 1});
+
+	out->cycles_per_iteration = answer.cycles;
+	out->coverage = answer.coverage;
+	return status < 0 ? status : answer.status;
 }
 
 static int fill(struct tact_estimator *e, struct tact_block *block, struct tact_estimate *out)
@@ -58,7 +108,8 @@ static int fill(struct tact_estimator *e, struct tact_block *block, struct tact_
 	out->bottlenecks = 0;
 	out->scheduling = false;
 	out->bounds.size = 0;
-	status = e->entry->estimate(e, block, out);
+	status = e->entry->estimate ? e->entry->estimate(e, block, out)
+				    : estimate_alone(e, block, out);
 	if (status < 0 || !e->opt.bounds || out->bounds.size)
 		return status;
 	status = tact_predict(block, &e->facile, &out->bounds);

@@ -11,6 +11,18 @@
 
 #include "base/base.h"
 
+/* What becomes of a row. */
+struct model_answer {
+	int status; /* 0 or -TACT_E_* */
+	double cycles, coverage;
+};
+
+struct model_batch {
+	const struct tact_model_row *rows; /* borrowed */
+	struct model_answer *answers;	   /* one a row; borrowed */
+	size_t n;
+};
+
 /* A row of the registry: what is public of it, and what it does. */
 struct model_entry {
 	struct tact_model model;
@@ -25,9 +37,14 @@ struct model_entry {
 	int (*open)(struct tact_estimator *e, const char *parts, struct tact_diag *diag);
 	void (*close)(struct tact_estimator *e); /* NULL: there is nothing to do */
 
-	/* Fills all of `out`, which is empty, but for its size. */
+	/* Fills all of `out`, which is empty, but for its size.  NULL: it takes many blocks. */
 	int (*estimate)(struct tact_estimator *e, struct tact_block *block,
 			struct tact_estimate *out);
+
+	/* Fills the answers, which have -TACT_E_FORMAT at first.  Returns 0, -TACT_E_NOMEM, or
+	 * -TACT_E_* if it could not do its work, and then it has said why.
+	 */
+	int (*estimate_many)(struct tact_estimator *e, const struct model_batch *batch);
 
 	/* Names that a part stands for, NULL ends them; or NULL. */
 	const char *const *(*names)(const char *parts);
@@ -35,6 +52,8 @@ struct model_entry {
 
 struct tact_estimator {
 	const struct model_entry *entry;
+	char *name;	   /* owned */
+	const char *parts; /* of the name; NULL: none */
 	struct tact_model_options opt;
 	struct tact_predict_options facile; /* opt.facile with the parts of the name */
 	bool paper;			    /* blocks are restricted to what the paper describes */
@@ -46,6 +65,30 @@ struct tact_estimator {
 /* The row and the parts of a name; NULL with the reason in diag. */
 const struct model_entry *model_entry_of(const char *name, const char **parts,
 					 struct tact_diag *diag);
+
+/* Tells opt.say, with the model's title in front. */
+void model_say(const struct tact_estimator *e, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Calls work(context, thread's number, item) for all items, on several threads of which this is
+ * one: it works even if no other can be made.  Returns the first status below 0.
+ */
+unsigned model_threads(unsigned asked, size_t n_items);
+int model_parallel(unsigned threads, size_t n_items,
+		   int (*work)(void *context, unsigned thread, size_t item), void *context);
+
+/* Rows of one CPU and mode, ascending, in parts of at most `most`. */
+struct model_part {
+	const size_t *row; /* numbers; borrowed */
+	size_t n;
+};
+struct model_parts {
+	size_t *rows;		 /* owned */
+	struct model_part *part; /* owned */
+	size_t n;
+};
+int model_parts_make(struct model_parts *parts, const struct model_batch *batch, size_t most);
+void model_parts_free(struct model_parts *parts);
 
 /* FACILE (model_facile.c). */
 int model_facile_check(const char *parts, struct tact_diag *diag);
@@ -64,5 +107,12 @@ int model_mca_open(struct tact_estimator *e, const char *parts, struct tact_diag
 int model_mca_estimate(struct tact_estimator *e, struct tact_block *block,
 		       struct tact_estimate *out);
 void model_mca_close(struct tact_estimator *e);
+
+/* Other programs, and what they said earlier (model_llvm.c, model_command.c, model_stored.c). */
+int model_llvm_many(struct tact_estimator *e, const struct model_batch *batch);
+int model_command_check(const char *parts, struct tact_diag *diag);
+int model_command_many(struct tact_estimator *e, const struct model_batch *batch);
+int model_stored_check(const char *parts, struct tact_diag *diag);
+int model_stored_many(struct tact_estimator *e, const struct model_batch *batch);
 
 #endif /* TACT_MODEL_PRIVATE_H */

@@ -19,6 +19,24 @@ static bool is_named(const struct model_entry *entry, const char *name, const ch
 	return true;
 }
 
+/* llvm-mca, llvm-mca-19: as the programs are called. */
+static bool begins_so(const struct model_entry *entry, const char *name, const char **parts)
+{
+	*parts = NULL;
+	return !strncmp(name, entry->model.name, strlen(entry->model.name)) &&
+	       !strpbrk(name, ":=, /");
+}
+
+/* A name in front of = without a colon is that of a command. */
+static bool is_command(const struct model_entry *entry, const char *name, const char **parts)
+{
+	size_t n = strcspn(name, "=:,");
+
+	(void)entry;
+	*parts = name + n + 1;
+	return n && name[n] == '=';
+}
+
 static int no_parts(const char *parts, struct tact_diag *diag)
 {
 	return parts ? tact_fail(diag, TACT_E_INVAL, "nothing follows the name of this model") : 0;
@@ -31,6 +49,7 @@ static const struct model_entry registry[] = {
 	 model_facile_open,
 	 NULL,
 	 model_facile_estimate,
+	 NULL,
 	 model_facile_names},
 	{{"sim", "sim", "cycle-level pipeline", TACT_MODEL_STREAM},
 	 is_named,
@@ -38,6 +57,7 @@ static const struct model_entry registry[] = {
 	 model_sim_open,
 	 model_sim_close,
 	 model_sim_estimate,
+	 NULL,
 	 NULL},
 	{{"mca", "mca[:params=FILE]", "the plain machine of llvm-mca, with parameters to tune", 0},
 	 is_named,
@@ -45,6 +65,34 @@ static const struct model_entry registry[] = {
 	 model_mca_open,
 	 model_mca_close,
 	 model_mca_estimate,
+	 NULL,
+	 NULL},
+	{{"llvm-mca", "llvm-mca[-VERSION]", "LLVM's analyser, as it is installed",
+	  TACT_MODEL_BATCH | TACT_MODEL_PROGRAM},
+	 begins_so,
+	 no_parts,
+	 NULL,
+	 NULL,
+	 NULL,
+	 model_llvm_many,
+	 NULL},
+	{{"stored", "stored:NAME[@VERSION]", "predictions that a store has", TACT_MODEL_BATCH},
+	 is_named,
+	 model_stored_check,
+	 NULL,
+	 NULL,
+	 NULL,
+	 model_stored_many,
+	 NULL},
+	{{"command", "NAME=COMMAND",
+	  "a shell's command line that reads hex strings, one a line, and prints a number for each",
+	  TACT_MODEL_BATCH | TACT_MODEL_PROGRAM},
+	 is_command,
+	 model_command_check,
+	 NULL,
+	 NULL,
+	 NULL,
+	 model_command_many,
 	 NULL},
 };
 
@@ -92,6 +140,14 @@ const struct tact_model *tact_model_next(const struct tact_model *model)
 	return entry < registry + ARRAY_SIZE(registry) ? &entry->model : NULL;
 }
 
+/* Only of a command there is an = in front of any colon. */
+size_t tact_model_title(const char *name)
+{
+	size_t n = strcspn(name, "=:,");
+
+	return name[n] == '=' ? n : strlen(name);
+}
+
 /* ---- lists ---- */
 
 static int expand_one(const char *name, int (*add)(void *arg, const char *name), void *arg,
@@ -123,6 +179,8 @@ int tact_model_expand(const char *list, int (*add)(void *arg, const char *name),
 
 	if (!list || !add)
 		return tact_fail(diag, TACT_E_INVAL, "there is no list of models");
+	if (tact_model_title(list) < strlen(list))
+		return expand_one(list, add, arg, diag); /* a command may have commas */
 	do {
 		size_t n = strcspn(list, ",");
 		char *name = strndup(list, n);

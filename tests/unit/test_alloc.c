@@ -327,6 +327,8 @@ static int all_models(void *arg)
 	int status = 0;
 
 	for (const struct tact_model *m = NULL; (m = tact_model_next(m)) && !status;) {
+		if (m->traits & TACT_MODEL_BATCH)
+			continue;
 		status = tact_model_open(&e, m->name, NULL, NULL);
 		if (status < 0)
 			break;

@@ -28,6 +28,14 @@ static const struct isa_marker markers[] = {
 	{marker_long_mov, marker_nop, sizeof(marker_long_mov), 4, sizeof(marker_nop), 111, 222},
 };
 
+/* nop dword ptr [rax + rax + NUMBER] */
+static const struct isa_carrier long_nop = {
+	.bytes = (const uint8_t[]){0x0f, 0x1f, 0x84, 0x00},
+	.size = 4,
+	.front = "\tnopl\t",
+	.back = "(%rax,%rax)",
+};
+
 const struct tact_isa isa_x86 = {
 	.name = "x86",
 	.title = "x86-64",
@@ -58,4 +66,5 @@ const struct tact_isa isa_x86 = {
 	.forms = &x86_forms,
 	.markers = markers,
 	.n_markers = ARRAY_SIZE(markers),
+	.carrier = &long_nop,
 };

@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/cli.h"
-#include "evaluator.h"
+#include <tact/status.h>
+
+#include "model/exchange.h"
 
 struct pipes {
 	int to, from; /* our ends; -1: closed */
@@ -45,7 +47,8 @@ static _Noreturn void become(const struct exchange *x, int in, int out)
 	for (const char *const *e = x->environment; e && *e; e++)
 		putenv((char *)(uintptr_t)*e);
 	execvp(x->argv[0], (char *const *)(uintptr_t)x->argv);
-	_exit(errno == ENOENT ? 127 : 126);
+	syscall(SYS_exit_group, errno == ENOENT ? 127 : 126);
+	__builtin_unreachable();
 }
 
 static int start(const struct exchange *x, struct pipes *p)
@@ -92,7 +95,8 @@ static void give(const struct exchange *x, struct pipes *p, size_t *given)
 static void take(const struct exchange *x, struct pipes *p)
 {
 	enum { ROOM = 1 << 16 };
-	ssize_t n = read(p->from, cli_reserve(x->output, ROOM), ROOM);
+	char *room = text_reserve(x->output, ROOM);
+	ssize_t n = room ? read(p->from, room, ROOM) : 0;
 
 	if (n > 0)
 		x->output->size += (size_t)n;
@@ -146,7 +150,7 @@ int exchange_run(struct exchange *x)
 
 	x->is_timeout = x->is_flood = false;
 	if (start(x, &p))
-		return -1;
+		return -TACT_E_IO;
 	group = p.pid;
 	talk(x, &p);
 	close_end(&p.to);
@@ -161,7 +165,7 @@ int exchange_run(struct exchange *x)
 		kill(p.pid, SIGKILL);
 	while (p.pid && waitpid(p.pid, &x->status, 0) < 0 && errno == EINTR)
 		;
-	return 0;
+	return x->output->failed ? -TACT_E_NOMEM : 0;
 }
 
 void exchange_describe(const struct exchange *x, char *text, size_t size)

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Many blocks: models that take one block share its loading, on several threads; the others get all
+ * of them at once.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "block/block.h"
+#include "model/model.h"
+
+/* Rows that a thread takes at a time: few enough that threads end together. */
+enum { CHUNK = 128, MAX_THREADS = 1024 };
+
+/* ---- parts ---- */
+
+static bool is_same_part(const struct tact_model_row *a, const struct tact_model_row *b)
+{
+	return a->arch == b->arch && a->mode == b->mode;
+}
+
+/* Groups are found in the order of their first rows; there are few. */
+int model_parts_make(struct model_parts *parts, const struct model_batch *batch, size_t most)
+{
+	bool *is_done = calloc(batch->n + 1, sizeof(*is_done));
+	size_t n = 0, capacity = 0;
+
+	*parts = (struct model_parts){.rows = malloc((batch->n + 1) * sizeof(*parts->rows))};
+	if (!parts->rows || !is_done)
+		goto fail;
+	for (size_t first = 0; first < batch->n; first++) {
+		size_t begin = n;
+
+		for (size_t i = first; i < batch->n && !is_done[first]; i++)
+			if (!is_done[i] && is_same_part(&batch->rows[first], &batch->rows[i]))
+				parts->rows[n++] = i;
+		for (size_t i = begin; i < n; i++)
+			is_done[parts->rows[i]] = true;
+		for (; begin < n; begin += most) {
+			if (tact_grow(&parts->part, &capacity, parts->n + 1, sizeof(*parts->part)) <
+			    0)
+				goto fail;
+			parts->part[parts->n++] = (struct model_part){
+				parts->rows + begin, n - begin < most ? n - begin : most};
+		}
+	}
+	free(is_done);
+	return 0;
+fail:
+	free(is_done);
+	model_parts_free(parts);
+	return -TACT_E_NOMEM;
+}
+
+void model_parts_free(struct model_parts *parts)
+{
+	free(parts->rows);
+	free(parts->part);
+	*parts = (struct model_parts){.n = 0};
+}
+
+/* ---- threads ---- */
+
+struct pool {
+	int (*work)(void *context, unsigned thread, size_t item);
+	void *context;
+	size_t n_items;
+	atomic_size_t next;
+	atomic_int status;
+};
+
+struct pool_thread {
+	struct pool *pool;
+	unsigned number;
+	pthread_t id;
+	bool is_started;
+};
+
+static void *pool_run(void *argument)
+{
+	struct pool_thread *t = argument;
+	size_t item;
+
+	while (!t->pool->status &&
+	       (item = atomic_fetch_add(&t->pool->next, 1)) < t->pool->n_items) {
+		int status = t->pool->work(t->pool->context, t->number, item);
+
+		if (status < 0)
+			t->pool->status = status;
+	}
+	return NULL;
+}
+
+unsigned model_threads(unsigned asked, size_t n_items)
+{
+	long cores = asked ? (long)asked : sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned n = cores < 1 ? 1 : cores > MAX_THREADS ? MAX_THREADS : (unsigned)cores;
+
+	return n > n_items ? n_items ? (unsigned)n_items : 1 : n;
+}
+
+int model_parallel(unsigned threads, size_t n_items,
+		   int (*work)(void *context, unsigned thread, size_t item), void *context)
+{
+	struct pool pool = {.work = work, .context = context, .n_items = n_items};
+	struct pool_thread t[MAX_THREADS];
+
+	for (unsigned i = 0; i < threads; i++) {
+		t[i] = (struct pool_thread){.pool = &pool, .number = i};
+		if (i)
+			t[i].is_started = !pthread_create(&t[i].id, NULL, pool_run, &t[i]);
+	}
+	pool_run(&t[0]);
+	for (unsigned i = 1; i < threads; i++)
+		if (t[i].is_started)
+			pthread_join(t[i].id, NULL);
+	return pool.status;
+}
+
+/* ---- models that take one block ---- */
+
+/* One thread's. */
+struct tools {
+	struct tact_block *block; /* owned; NULL: nothing is open yet */
+	struct tact_block_options options;
+	const struct tact_arch *arch;
+	struct tact_estimator **estimators; /* owned; by model, NULL for one that takes many */
+};
+
+struct job {
+	const char *const *names;
+	size_t n_models;
+	struct model_batch batch;
+	struct tact_model_options opt;
+	void (*take)(void *arg, size_t model, size_t row, int status,
+		     const struct tact_estimate *estimate);
+	void *arg;
+	struct tools *tools; /* owned */
+	unsigned n_threads;
+};
+
+static void close_tools(const struct job *job, struct tools *t)
+{
+	for (size_t m = 0; m < job->n_models && t->estimators; m++)
+		tact_model_close(t->estimators[m]);
+	free(t->estimators);
+	tact_block_destroy(t->block);
+}
+
+static bool takes_many(const struct tact_estimator *e)
+{
+	return !e->entry->estimate;
+}
+
+/* Models that take many blocks are opened once, with the first tools. */
+static int open_tools(const struct job *job, struct tools *t, struct tact_diag *diag)
+{
+	int status;
+
+	t->options.size = sizeof(t->options);
+	t->arch = job->batch.rows[0].arch;
+	t->estimators = calloc(job->n_models, sizeof(struct tact_estimator *));
+	if (!t->estimators)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = tact_block_create(&t->block, t->arch, &t->options, diag);
+	for (size_t m = 0; m < job->n_models && status >= 0; m++)
+		if (t == job->tools || !takes_many(job->tools[0].estimators[m]))
+			status = tact_model_open(&t->estimators[m], job->names[m], &job->opt, diag);
+	return status;
+}
+
+static int load(struct tools *t, const struct tact_model_row *row)
+{
+	const struct tact_block_options options = {
+		.size = sizeof(options), .mode = row->mode, .init = row->init};
+
+	if (row->arch != t->arch || row->mode != t->options.mode || row->init != t->options.init) {
+		int status;
+
+		t->block->n_insns = 0; /* what is loaded so far need not be lowered again */
+		status = tact_block_rebind(t->block, row->arch, &options);
+		if (status < 0)
+			return status;
+		t->arch = row->arch;
+		t->options = options;
+	}
+	return tact_block_load(t->block, row->code, row->code_size, NULL);
+}
+
+static int run_row(const struct job *job, struct tools *t, size_t row)
+{
+	int loaded = load(t, &job->batch.rows[row]), status = loaded;
+
+	for (size_t m = 0; m < job->n_models && status != -TACT_E_NOMEM; m++) {
+		struct tact_estimate x = {.size = sizeof(x)};
+
+		if (takes_many(job->tools[0].estimators[m]))
+			continue;
+		status = loaded < 0 ? loaded : tact_model_estimate(t->estimators[m], t->block, &x);
+		job->take(job->arg, m, row, status < 0 ? status : 0, status < 0 ? NULL : &x);
+	}
+	return status == -TACT_E_NOMEM ? status : 0;
+}
+
+static int run_chunk(void *context, unsigned thread, size_t chunk)
+{
+	const struct job *job = context;
+	struct tools *t = &job->tools[thread];
+	size_t begin = chunk * CHUNK, end = begin + CHUNK;
+	int status = t->block ? 0 : open_tools(job, t, NULL);
+
+	for (size_t i = begin; i < end && i < job->batch.n && status >= 0; i++)
+		status = run_row(job, t, i);
+	return status;
+}
+
+/* ---- models that take many ---- */
+
+static int run_many(struct job *job, size_t m)
+{
+	struct tact_estimator *e = job->tools[0].estimators[m];
+	int status;
+
+	for (size_t i = 0; i < job->batch.n; i++)
+		job->batch.answers[i] = (struct model_answer){.status = -TACT_E_FORMAT};
+	status = e->entry->estimate_many(e, &job->batch);
+	for (size_t i = 0; i < job->batch.n && status != -TACT_E_NOMEM; i++) {
+		const struct model_answer *a = &job->batch.answers[i];
+		const struct tact_estimate x = {.size = sizeof(x),
+						.cycles_per_iteration = a->cycles,
+						.coverage = a->coverage};
+
+		job->take(job->arg, m, i, a->status, a->status < 0 ? NULL : &x);
+	}
+	return status;
+}
+
+/* A missing program outweighs one that fails. */
+static int worse(int a, int b)
+{
+	if (a == -TACT_E_NO_TOOL || b == -TACT_E_NO_TOOL)
+		return -TACT_E_NO_TOOL;
+	return a < 0 || b < 0 ? -TACT_E_FORMAT : 0;
+}
+
+static int run(struct job *job, struct tact_diag *diag)
+{
+	size_t n_chunks = (job->batch.n + CHUNK - 1) / CHUNK, n_single = 0;
+	int status = open_tools(job, &job->tools[0], diag), all = 0;
+
+	if (status < 0)
+		return status;
+	for (size_t m = 0; m < job->n_models; m++)
+		n_single += !takes_many(job->tools[0].estimators[m]);
+	if (n_single)
+		status = model_parallel(job->n_threads, n_chunks, run_chunk, job);
+	for (size_t m = 0; m < job->n_models && status != -TACT_E_NOMEM; m++)
+		if (takes_many(job->tools[0].estimators[m])) {
+			status = run_many(job, m);
+			all = worse(all, status);
+		}
+	return status == -TACT_E_NOMEM ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : all;
+}
+
+/* The CPU of all rows, or NULL if there are several. */
+static const struct tact_arch *arch_of(const struct tact_model_row *rows, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (rows[i].arch != rows[0].arch)
+			return NULL;
+	return n ? rows[0].arch : NULL;
+}
+
+int tact_model_run(const char *const *names, size_t n_models, const struct tact_model_row *rows,
+		   size_t n, const struct tact_model_options *opt,
+		   void (*take)(void *arg, size_t model, size_t row, int status,
+				const struct tact_estimate *estimate),
+		   void *arg, struct tact_diag *diag)
+{
+	struct job job = {.names = names, .n_models = n_models, .take = take, .arg = arg};
+	int status;
+
+	if ((n_models && !names) || (n && !rows) || !take ||
+	    tact_read_options(&job.opt, sizeof(job.opt), opt) < 0)
+		return tact_fail(diag, TACT_E_INVAL, "no models or no rows to run them on");
+	if (!n || !n_models)
+		return 0;
+	job.opt.size = sizeof(job.opt);
+	job.opt.arch = arch_of(rows, n);
+	job.n_threads = model_threads(job.opt.threads, (n + CHUNK - 1) / CHUNK);
+	job.tools = calloc(job.n_threads, sizeof(*job.tools));
+	job.batch = (struct model_batch){
+		.rows = rows, .n = n, .answers = malloc(n * sizeof(*job.batch.answers))};
+	status = job.tools && job.batch.answers ? run(&job, diag)
+						: tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	for (unsigned i = 0; i < job.n_threads && job.tools; i++)
+		close_tools(&job, &job.tools[i]);
+	free(job.tools);
+	free(job.batch.answers);
+	return status;
+}
