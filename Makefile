@@ -44,6 +44,7 @@ CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 GEN_SRC := $(filter-out gen/gen_pages.c,$(sort $(wildcard gen/*.c lib/base/*.c))) lib/arch/params.c lib/arch/notation.c
 TABLES := $(BUILD)/gen/forms.inc $(BUILD)/gen/archs.inc
 ISAS := $(sort $(notdir $(patsubst %/,%,$(wildcard lib/isa/*/))))
+MEASURES := $(sort $(notdir $(patsubst %/,%,$(wildcard lib/measure/*/))))
 DATA := $(wildcard data/arch/*.arch data/insn/*.tsv)
 
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
@@ -80,11 +81,15 @@ $(TABLES) &: $(BUILD)/gen/gen_tables data/arch data/insn $(DATA)
 	$(BUILD)/gen/gen_tables data $(BUILD)/gen
 
 # An instruction set is a folder of lib/isa; one that can be measured is a folder of lib/measure, too.
-$(BUILD)/gen/isas.inc: $(wildcard lib/isa/*/)
+$(BUILD)/gen/isas.inc: lib/isa $(wildcard lib/isa/*/)
 	@mkdir -p $(@D)
 	@{ printf 'extern const struct tact_isa isa_%s;\n' $(ISAS); \
-	   echo "#define ISA_LIST $(ISAS:%=&isa_%,)"; } > $@.new
-	@if cmp -s $@.new $@; then touch $@; else mv $@.new $@; fi
+	   echo "#define ISA_LIST $(ISAS:%=&isa_%,)"; } > $@
+
+$(BUILD)/gen/measures.inc: lib/measure $(wildcard lib/measure/*/)
+	@mkdir -p $(@D)
+	@{ printf 'extern const struct measure_set measure_%s;\n' $(MEASURES); \
+	   echo "#define MEASURE_LIST $(MEASURES:%=&measure_%,)"; } > $@
 
 # Pages for a browser: web/*.html with what they take in, as C strings.
 PAGES := $(patsubst web/%.html,%,$(sort $(wildcard web/*.html)))
@@ -97,7 +102,7 @@ $(BUILD)/gen/pages.inc: $(BUILD)/gen/gen_pages $(wildcard web/*)
 
 $(BUILD)/cli/common/page.o: $(BUILD)/gen/pages.inc
 
-$(BUILD)/%.o: %.c | $(TABLES) $(BUILD)/gen/isas.inc
+$(BUILD)/%.o: %.c | $(TABLES) $(BUILD)/gen/isas.inc $(BUILD)/gen/measures.inc
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 

@@ -75,9 +75,10 @@ static int load(struct comparison *c, const struct row *row)
 		return status;
 	if (row->mode == TACT_MODE_LOOP) {
 		looped = cli_alloc(row->code_size + TACT_MEASURE_LOOP_BYTES);
-		status =
-			tact_block_load(c->block, looped,
-					tact_measure_loop(looped, row->code, row->code_size), NULL);
+		status = tact_block_load(c->block, looped,
+					 tact_measure_loop(tact_arch_isa(row->arch), looped,
+							   row->code, row->code_size),
+					 NULL);
 		free(looped);
 	}
 	options.mode = row->mode;

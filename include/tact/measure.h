@@ -119,17 +119,19 @@ int tact_measure(struct tact_harness *harness, const uint8_t *code, size_t size,
 		 struct tact_measurement *out);
 
 /* Does not run anything: OK, or DECODE, TOO_LONG or REFUSED with the reason. */
-enum tact_measure_status tact_measure_check(const uint8_t *code, size_t size, enum tact_mode mode,
-					    char *reason, size_t reason_size);
+enum tact_measure_status tact_measure_check(const struct tact_isa *isa, const uint8_t *code,
+					    size_t size, enum tact_mode mode, char *reason,
+					    size_t reason_size);
 
 /* Bytes that a loop of a block may have more than the block. */
 enum { TACT_MEASURE_LOOP_BYTES = 9 };
 
 /* The loop that the harness makes of a block without a branch of its own: behind it stand a counter
  * in a register that the block does not use, and a branch to the start.  `to` has room for size +
- * TACT_MEASURE_LOOP_BYTES.  Returns the loop's size.
+ * TACT_MEASURE_LOOP_BYTES.  Returns the loop's size; that of the block if code of this set cannot
+ * be measured.
  */
-size_t tact_measure_loop(uint8_t *to, const uint8_t *code, size_t size);
+size_t tact_measure_loop(const struct tact_isa *isa, uint8_t *to, const uint8_t *code, size_t size);
 
 #ifdef __cplusplus
 }

@@ -2,11 +2,10 @@
  *
  * The child: runs what it is told and survives it.
  *
- * It lives without the C library: fs, and with it thread-local data, belongs to the blocks, and a
+ * It lives without the C library: thread-local data belongs to the blocks, and a
  * block may have written anywhere.  System calls go through one stub, and seccomp kills the process
  * for any call that comes from elsewhere or is not on the list.
  */
-#include <asm/prctl.h>
 #include <asm/unistd.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -21,80 +20,14 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
 #include <unistd.h>
 
-#include "measure/measure_priv.h"
+#include "measure/native.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 #define SA_RESTORER_FLAG 0x04000000ul /* the kernel's SA_RESTORER; libc hides it */
-
-#if defined(__has_attribute)
-#if __has_attribute(no_stack_protector)
-#define BARE __attribute__((no_stack_protector))
-#endif
-#endif
-#ifndef BARE
-#define BARE __attribute__((optimize("no-stack-protector")))
-#endif
-
-/* The only system call instructions that seccomp lets through, the way into a run, and the way out
- * of one that a signal has ended.
- */
-long measure_syscall(long number, long a, long b, long c, long d, long e, long f);
-extern const char measure_syscall_return[], measure_restorer_return[];
-void measure_restorer(void);
-void measure_enter(uint64_t entry);
-void measure_abort(void);
-
-__asm__(".text\n"
-	".globl measure_syscall, measure_syscall_return, measure_restorer, "
-	"measure_restorer_return\n"
-	".globl measure_enter, measure_abort\n"
-	".hidden measure_syscall, measure_syscall_return, measure_restorer, "
-	"measure_restorer_return\n"
-	".hidden measure_enter, measure_abort\n"
-	".type measure_syscall, @function\n"
-	"measure_syscall:\n"
-	"	mov %rdi, %rax\n"
-	"	mov %rsi, %rdi\n"
-	"	mov %rdx, %rsi\n"
-	"	mov %rcx, %rdx\n"
-	"	mov %r8, %r10\n"
-	"	mov %r9, %r8\n"
-	"	mov 8(%rsp), %r9\n"
-	"	syscall\n"
-	"measure_syscall_return:\n"
-	"	ret\n"
-	".type measure_restorer, @function\n"
-	"measure_restorer:\n"
-	"	mov $15, %eax\n" /* rt_sigreturn */
-	"	syscall\n"
-	"measure_restorer_return:\n"
-	"	ud2\n"
-	".type measure_enter, @function\n"
-	"measure_enter:\n"
-	"	push %rbx\n	push %rbp\n	push %r12\n	push %r13\n	push %r14\n	"
-	"push %r15\n"
-	"	call 1f\n" /* the emitted code returns here, with rsp as it is now */
-	"	jmp measure_abort\n"
-	"1:	movabs $" /* host.saved_rsp is the first field */
-	"0x3f0000000000, %rax\n"
-	"	mov %rsp, (%rax)\n"
-	"	jmp *%rdi\n"
-	".type measure_abort, @function\n"
-	"measure_abort:\n"
-	"	pushq $0x202\n	popfq\n" /* a block may have set any flag; NT would make the next
-					    iretq fault */
-	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbp\n	"
-	"pop %rbx\n"
-	"	ret\n");
-
-_Static_assert(MEASURE_HOST_BASE == 0x3f0000000000ull &&
-		       offsetof(struct measure_host, saved_rsp) == 0,
-	       "measure_enter knows the address of saved_rsp");
 
 static struct measure_host *const host = (struct measure_host *)MEASURE_HOST_BASE;
 
@@ -152,44 +85,24 @@ static BARE enum measure_outcome outcome_of(int signal, const siginfo_t *info)
 	}
 }
 
-/* Registers in front of the next instruction; in the order of their encoding. */
-static BARE void record_step(const ucontext_t *uc)
-{
-	static const uint8_t order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
-					  REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
-					  REG_R12, REG_R13, REG_R14, REG_R15};
-	struct measure_step *s = &host->step[host->n_steps++];
-
-	s->rip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
-	for (unsigned i = 0; i < 16; i++)
-		s->gpr[i] = (uint64_t)uc->uc_mcontext.gregs[order[i]];
-}
-
 static BARE void on_signal(int signal, siginfo_t *info, void *context)
 {
-	ucontext_t *uc = context;
-	greg_t *gregs = uc->uc_mcontext.gregs;
-	uint64_t rip = (uint64_t)gregs[REG_RIP];
+	const uint64_t pc = native_pc(context);
 
 	/* In the child itself, or on the way out of a block that has destroyed what that needs. */
-	if (!host->running || rip < MEASURE_CODE_BASE ||
-	    rip >= MEASURE_CODE_BASE + MEASURE_CODE_BYTES)
+	if (!host->running || pc < MEASURE_CODE_BASE ||
+	    pc >= MEASURE_CODE_BASE + MEASURE_CODE_BYTES)
 		measure_syscall(__NR_exit_group, 100 + signal, 0, 0, 0, 0, 0);
 	if (signal == SIGTRAP && host->stepping) {
 		if (host->n_steps < host->max_steps)
-			record_step(uc);
+			native_record_step(&host->step[host->n_steps++], context);
 		else
-			gregs[REG_EFL] &= ~0x100l; /* the rest at full speed */
+			native_stop_stepping(context);
 		return;
 	}
-	host->fault_rip = rip;
+	host->fault_pc = pc;
 	host->outcome = outcome_of(signal, info);
-	/* Out of the block, into measure_abort with the stack of measure_enter; trap, direction and
-	 * alignment-check flags clear, since it needs memory.
-	 */
-	gregs[REG_RIP] = (greg_t)(uintptr_t)measure_abort;
-	gregs[REG_RSP] = (greg_t)host->saved_rsp + 8;
-	gregs[REG_EFL] &= ~(0x100l | 0x400l | 0x40000l);
+	native_leave_block(context, host);
 }
 
 /* ---- runs ---- */
@@ -229,14 +142,11 @@ static BARE enum measure_outcome run(uint64_t body, uint64_t counter, bool step,
 
 	fill_data();
 	host->counter = counter;
-	host->mxcsr = MEASURE_MXCSR;
-	host->frame.rip = body;
-	host->frame.rsp = host->init_rsp;
-	host->frame.rflags = step ? 0x302 : 0x202;
+	native_begin_run(host, body, step);
 	host->outcome = OUTCOME_DONE;
 	host->stepping = step;
 	if (state->rung == TACT_RUNG_RDPMC)
-		host->rdpmc_index = perf_page()->index - 1u;
+		host->counter_index = perf_page()->index - 1u;
 	before = state->counter >= 0 && state->rung != TACT_RUNG_RDPMC ? read_perf() : 0;
 	host->running = true;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -363,7 +273,7 @@ static BARE bool install_filter(void)
 #define SIG_LOW ((uint32_t)(uintptr_t)measure_restorer_return)
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 17),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, native_audit_arch, 0, 17),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 			 offsetof(struct seccomp_data, instruction_pointer) + 4),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IP_HIGH, 0, 15),
@@ -579,8 +489,7 @@ BARE void measure_child_main(const struct measure_child_fds *fds)
 	block_signals(signals, sizeof(signals) / sizeof(signals[0]));
 	open_counter(fds);
 	close_files(fds);
-	measure_syscall(__NR_arch_prctl, ARCH_SET_FS, MEASURE_FS_BASE, 0, 0, 0, 0);
-	measure_syscall(__NR_arch_prctl, ARCH_SET_GS, MEASURE_FS_BASE, 0, 0, 0, 0);
+	native_move_thread_data();
 	if (!install_filter())
 		measure_syscall(__NR_exit_group, 91, 0, 0, 0, 0, 0);
 	measure_syscall(__NR_write, state->answer, (long)&byte, 1, 0, 0, 0);

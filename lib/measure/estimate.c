@@ -102,7 +102,7 @@ void measure_evaluate_pass(struct measure_pass *pass, const struct measure_sampl
 			   unsigned n, bool calibrated, unsigned quantum, double canary_floor)
 {
 	const double chain_cycles =
-		MEASURE_IMUL_CYCLES * (double)(MEASURE_CHAIN_LONG - MEASURE_CHAIN_SHORT);
+		measure_native->chain_cycles * (double)(MEASURE_CHAIN_LONG - MEASURE_CHAIN_SHORT);
 	double low[MEASURE_MAX_SAMPLES], high[MEASURE_MAX_SAMPLES], step = quantum, canary = 0;
 	unsigned kept = 0;
 

@@ -14,8 +14,8 @@ struct tact_harness {
 	struct tact_measure_options opt; /* with defaults filled in */
 	enum tact_rung rung;
 	unsigned aperf_type, aperf_config; /* of perf's msr device; type 0: there is none */
-	bool has_avx, has_avx512;
-	unsigned quantum;    /* step of the time stamp counter */
+	uint32_t features;		   /* of the CPU: bits of the set's own */
+	unsigned quantum;		   /* step of the time stamp counter */
 	double canary_floor; /* the fastest canary so far, in units of the clock's chain */
 	unsigned blocks_of_child;
 

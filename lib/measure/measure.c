@@ -8,7 +8,6 @@
  *   sample    passes of samples until enough of them agree
  *   trace     one run step by step, for the flags
  */
-#include <cpuid.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -17,9 +16,11 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include "measure/harness.h"
+#include "measure/native.h"
+
+#include "measures.inc" /* MEASURE_LIST, which the Makefile makes from the folders here */
 
 enum {
 	DEFAULT_PASSES = 5,
@@ -93,21 +94,40 @@ const char *tact_measure_flags_text(uint32_t flags, char *buf)
 	return buf;
 }
 
-/* ---- the harness ---- */
+/* ---- sets ---- */
 
-static void probe_vectors(struct tact_harness *h)
+static const struct measure_set *const sets[] = {MEASURE_LIST};
+
+const struct measure_set *measure_set_of(const struct tact_isa *isa)
 {
-	unsigned eax, ebx, ecx, edx, xcr0 = 0;
-
-	if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) && ecx >> 27 & 1) {
-		unsigned high;
-
-		__asm__("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
-		h->has_avx = ecx >> 28 & 1 && (xcr0 & 6) == 6;
-	}
-	if (h->has_avx && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx))
-		h->has_avx512 = ebx >> 16 & 1 && (xcr0 & 0xe6) == 0xe6;
+	for (size_t i = 0; i < ARRAY_SIZE(sets); i++)
+		if (sets[i]->isa == isa)
+			return sets[i];
+	return NULL;
 }
+
+enum tact_measure_status tact_measure_check(const struct tact_isa *isa, const uint8_t *code,
+					    size_t size, enum tact_mode mode, char *reason,
+					    size_t reason_size)
+{
+	const struct measure_set *set = measure_set_of(isa);
+	struct measure_screen s = {.status = TACT_MEASURE_REFUSED};
+	char text[160] = "code of this instruction set cannot be measured";
+
+	if (set)
+		set->screen(&s, code, code ? size : 0, mode != TACT_MODE_UNROLL, text,
+			    sizeof(text));
+	if (s.status == TACT_MEASURE_OK && size > MEASURE_MAX_BODY / 32) {
+		s.status = TACT_MEASURE_TOO_LONG;
+		snprintf(text, sizeof(text), "%zu bytes; at most %d can be measured", size,
+			 MEASURE_MAX_BODY / 32);
+	}
+	if (reason && reason_size)
+		snprintf(reason, reason_size, "%s", text);
+	return s.status;
+}
+
+/* ---- the harness ---- */
 
 /* Step of the time stamp counter: 1 or 2 on most CPUs; where it advances with a slower clock,
  * nearly all differences of readings are multiples of a step that is longer than a reading.
@@ -116,10 +136,10 @@ static unsigned probe_quantum(void)
 {
 	enum { N = 20000, MAX = 256 };
 	unsigned count[MAX] = {0}, common = 0, multiples = 0, all = 0;
-	uint64_t previous = __rdtsc();
+	uint64_t previous = native_clock();
 
 	for (int i = 0; i < N; i++) {
-		uint64_t now = __rdtsc(), d = now - previous;
+		uint64_t now = native_clock(), d = now - previous;
 
 		if (d && d < MAX)
 			count[d]++;
@@ -214,7 +234,7 @@ int tact_harness_create(struct tact_harness **out, const struct tact_measure_opt
 		error = tact_fail(diag, TACT_E_INVAL, "an option is out of range");
 		goto out_destroy;
 	}
-	probe_vectors(h);
+	h->features = native_features();
 	probe_aperf(h);
 	h->quantum = probe_quantum();
 	if (harness_create_areas(h) < 0) {
@@ -337,7 +357,7 @@ static int emit(struct job *job, unsigned low, unsigned high)
 	struct measure_host *host = job->h->host;
 
 	job->plan.copies = job->plan.loop ? 1 : high;
-	if (measure_emit(job->h->code, &job->plan, &job->layout) < 0)
+	if (measure_native->emit(job->h->code, &job->plan, &job->layout) < 0)
 		return fail(job, TACT_MEASURE_TOO_LONG, "%zu bytes do not fit", job->plan.size);
 	host->entry = MEASURE_CODE_BASE + job->layout.entry;
 	host->body_high = MEASURE_CODE_BASE + job->layout.body;
@@ -364,10 +384,9 @@ static int plan_block(struct job *job, const uint8_t *code, size_t size)
 	job->plan = (struct measure_plan){.code = code,
 					  .size = size,
 					  .loop = loop,
-					  .use_rdpmc = h->rung == TACT_RUNG_RDPMC,
+					  .reads_counter = h->rung == TACT_RUNG_RDPMC,
 					  .init = h->opt.init,
-					  .has_avx = h->has_avx,
-					  .has_avx512 = h->has_avx512};
+					  .features = h->features};
 	job->out->mode = loop ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
 	if (!loop)
 		return 0;
@@ -376,7 +395,7 @@ static int plan_block(struct job *job, const uint8_t *code, size_t size)
 	if (counter < 0) {
 		if (job->screen.is_loop)
 			job->plan.size -= job->screen.branch_size; /* our counter takes its place */
-		counter = measure_free_register(job->screen.gpr_used);
+		counter = measure_free_register(measure_native->isa, job->screen.used);
 	}
 	if (counter < 0)
 		return fail(job, TACT_MEASURE_NO_COUNTER,
@@ -440,7 +459,7 @@ static double cycles_per_tick(const struct job *job)
 {
 	if (job->h->rung != TACT_RUNG_TSC || !job->h->host->pilot_chain)
 		return 1;
-	return MEASURE_IMUL_CYCLES * (double)(MEASURE_CHAIN_LONG - MEASURE_CHAIN_SHORT) /
+	return measure_native->chain_cycles * (double)(MEASURE_CHAIN_LONG - MEASURE_CHAIN_SHORT) /
 	       (double)job->h->host->pilot_chain;
 }
 
@@ -576,7 +595,7 @@ static void trace(struct job *job)
 		return;
 	}
 	job->out->flags |=
-		measure_trace_flags(host, job->plan.code, job->plan.size,
+		measure_trace_flags(measure_native, host, job->plan.code, job->plan.size,
 				    MEASURE_CODE_BASE + job->layout.body, job->plan.loop);
 }
 
@@ -593,12 +612,12 @@ int tact_measure(struct tact_harness *harness, const uint8_t *code, size_t size,
 	out->rung = harness->rung;
 	out->init = harness->opt.init;
 	out->mode = harness->opt.mode == TACT_MODE_LOOP ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
-	out->status =
-		tact_measure_check(code, size, harness->opt.mode, out->reason, sizeof(out->reason));
+	out->status = tact_measure_check(measure_native->isa, code, size, harness->opt.mode,
+					 out->reason, sizeof(out->reason));
 	if (out->status != TACT_MEASURE_OK)
 		return 0;
-	measure_screen_block(&job.screen, code, size, harness->opt.mode != TACT_MODE_UNROLL,
-			     out->reason, sizeof(out->reason));
+	measure_native->screen(&job.screen, code, size, harness->opt.mode != TACT_MODE_UNROLL,
+			       out->reason, sizeof(out->reason));
 	out->flags = job.screen.flags;
 	if (!harness_has_child(harness) || harness->blocks_of_child++ >= BLOCKS_PER_CHILD)
 		harness_kill_child(harness);
@@ -607,12 +626,10 @@ int tact_measure(struct tact_harness *harness, const uint8_t *code, size_t size,
 	job.deadline = harness_deadline(harness);
 	host = harness->host;
 	host->init_value = MEASURE_INIT_VALUE;
-	host->init_rsp =
-		harness->opt.init == TACT_INIT_STACK ? MEASURE_INIT_RSP : MEASURE_INIT_VALUE;
+	host->init_stack =
+		harness->opt.init == TACT_INIT_STACK ? MEASURE_INIT_STACK : MEASURE_INIT_VALUE;
 	host->n_physical = harness->opt.pages;
 	host->max_pages = harness->opt.max_pages;
-	host->frame.cs = 0x33; /* Linux' user segments */
-	host->frame.ss = 0x2b;
 	if (plan_block(&job, code, size) < 0 || prepare(&job) < 0 || sample(&job) < 0)
 		return 0;
 	out->n_pages = host->n_pages;

@@ -18,16 +18,17 @@
 #include <tact/measure.h>
 
 #include "base/base.h"
+#include "isa/isa.h"
 
 /* Where the areas are in the child: far from each other and from everything else, so that addresses
- * relative to rip fall into free memory, and those relative to registers near them.
+ * relative to code fall into free memory, and those relative to registers near them.
  */
 #define MEASURE_CODE_BASE 0x200000000000ull
 #define MEASURE_HOST_BASE 0x3f0000000000ull
 #define MEASURE_DATA_BASE 0x3e0000000000ull /* the child's own view, for filling */
 #define MEASURE_PERF_BASE 0x3e8000000000ull /* the counter's page, with rdpmc */
-#define MEASURE_FS_BASE                                                                            \
-	0x2a000000ull /* fs and gs: thread-local data would otherwise be the child's */
+#define MEASURE_THREAD_BASE                                                                        \
+	0x2a000000ull /* where thread-local data is: it would otherwise be the child's */
 
 enum {
 	MEASURE_CODE_BYTES = 1 << 17,
@@ -37,13 +38,12 @@ enum {
 	MEASURE_MAX_PHYSICAL = 16,
 	MEASURE_MAX_SAMPLES = 512,
 	MEASURE_MAX_STEPS = 1024,
-	/* Dependent imul, 3 cycles each.  A shorter base leaves a bias; the difference takes some 3
+	/* Dependent multiplications.  A shorter base leaves a bias; the difference takes some 3
 	 * microseconds, since time stamps may advance in steps of 10 nanoseconds.
 	 */
 	MEASURE_CHAIN_SHORT = 256,
 	MEASURE_CHAIN_LONG = 4352,
 	MEASURE_CHAIN_UNROLL = 64,
-	MEASURE_IMUL_CYCLES = 3,
 	MEASURE_CANARY_NOPS = 8192,
 	MEASURE_CANARY_UNROLL = 16,
 	MEASURE_QUIET = 3 /* canaries behind the last run of a pass */
@@ -51,15 +51,14 @@ enum {
 
 /* Registers and memory at the start (BHive, section III-A). */
 #define MEASURE_INIT_VALUE 0x12345600ull
-#define MEASURE_INIT_RSP   0x12355a00ull /* with --init stack: pages and offsets of their own */
-#define MEASURE_INIT_RBP   0x12365200ull
-#define MEASURE_MXCSR	   0x9fc0u /* flush to zero, denormals are zero, all exceptions masked */
+#define MEASURE_INIT_STACK 0x12355a00ull /* with --init stack: pages and offsets of their own */
+#define MEASURE_INIT_FRAME 0x12365200ull
 
 enum measure_order {
 	ORDER_PREPARE, /* forget mapped pages, run once until it comes to its end, mapping as needed
 			*/
 	ORDER_SAMPLE,  /* take samples */
-	ORDER_STEP     /* run once with the trap flag, writing registers down */
+	ORDER_STEP     /* run once step by step, writing registers down */
 };
 
 /* How a run ended. */
@@ -98,23 +97,21 @@ struct measure_child_state {
 
 /* State in front of one instruction of a traced run. */
 struct measure_step {
-	uint64_t rip;
-	uint64_t gpr[16]; /* in the order of their encoding */
+	uint64_t pc;
+	uint64_t reg[ISA_MAX_GENERAL]; /* the general ones, by number */
 };
 
-/* What iretq takes from the stack. */
-struct measure_frame {
-	uint64_t rip, cs, rflags, rsp, ss;
-};
+/* What a set's code needs to enter a run; what it is, is the set's own. */
+enum { MEASURE_FRAME_WORDS = 8 };
 
 struct measure_host {
-	/* Addressed by emitted code: see emit.c. */
-	uint64_t saved_rsp;
+	/* Addressed by emitted code. */
+	uint64_t saved_stack;				   /* the child's own stack pointer */
 	uint32_t begin_low, begin_high, end_low, end_high; /* all that is written and read */
 	uint64_t counter;				   /* iterations of a loop */
-	uint64_t rdpmc_index;				   /* of the counter, for rdpmc */
-	uint32_t mxcsr, padding;
-	struct measure_frame frame;
+	uint64_t counter_index;				   /* of perf, for code that reads it */
+	uint32_t float_control, padding;		   /* modes of floating point */
+	uint64_t frame[MEASURE_FRAME_WORDS];
 
 	/* Orders. */
 	uint32_t order, n_samples;
@@ -122,14 +119,14 @@ struct measure_host {
 	uint64_t body_low, body_high; /* first instruction of the run with low, high copies */
 	uint64_t counter_low, counter_high;
 	uint64_t chain_short, chain_long, canary; /* entries of the clock and the canary */
-	uint64_t init_rsp, init_value;
+	uint64_t init_stack, init_value;
 	uint32_t n_physical, max_pages, max_steps;
 	bool calibrate; /* take the chains and the canary too */
 
 	/* Results. */
 	int32_t counter_error; /* errno of perf_event_open, or of what it needs; 0: it counts */
 	uint32_t outcome, n_pages;
-	uint64_t fault_address, fault_rip;
+	uint64_t fault_address, fault_pc;
 	uint64_t pilot_low, pilot_high, pilot_chain;
 	uint32_t n_steps;
 	uint64_t page[MEASURE_MAX_PAGES];
@@ -144,19 +141,19 @@ struct measure_host {
 	uint8_t signal_stack[1 << 16];
 };
 
-/* ---- emit.c ---- */
+/* ---- sets ---- */
 
 /* What the parent wants to run. */
 struct measure_plan {
 	const uint8_t *code;
 	size_t size; /* bytes of one copy */
 	bool loop;
-	unsigned copies; /* unroll: all copies; the low run enters later */
-	uint8_t counter; /* loop: number of the register that counts */
-	bool own_branch; /* loop: the block counts and branches itself */
-	bool use_rdpmc;
+	unsigned copies;    /* unroll: all copies; the low run enters later */
+	uint8_t counter;    /* loop: number of the register that counts */
+	bool own_branch;    /* loop: the block counts and branches itself */
+	bool reads_counter; /* perf's, not the clock */
 	enum tact_init init;
-	bool has_avx, has_avx512;
+	uint32_t features; /* of the CPU: bits of the set's own */
 };
 
 /* Offsets in the code area. */
@@ -165,18 +162,58 @@ struct measure_layout {
 	uint32_t copy_size; /* bytes of one iteration in the body */
 };
 
-/* Fills the code area.  Returns 0, or -TACT_E_LIMIT if it does not fit. */
-int measure_emit(uint8_t *area, const struct measure_plan *plan, struct measure_layout *layout);
+/* What is known of a block before it runs. */
+struct measure_screen {
+	enum tact_measure_status status; /* OK, DECODE or REFUSED */
+	uint32_t flags;			 /* R, F, V */
+	uint32_t used;			 /* bit r: general register r is read or written */
+	bool is_loop;			 /* ends in a branch to its start */
+	size_t branch_size;		 /* of that branch */
+	int own_counter; /* register that the block itself counts down to its branch, or -1 */
+	size_t n_insns;
+};
+
+/* A memory access of a traced run. */
+struct measure_access {
+	uint64_t address;
+	unsigned size; /* bytes */
+	bool is_load, is_store;
+};
+
+enum { MEASURE_MAX_ACCESSES = 16 };
+
+/* How code of an instruction set is measured: one constant in each folder here, measure_<folder>.
+ * What only runs in the child, on a machine of that set, is in native.h.
+ */
+struct measure_set {
+	const struct tact_isa *isa;
+	unsigned chain_cycles; /* of one multiplication in the clock's chain */
+
+	void (*screen)(struct measure_screen *s, const uint8_t *code, size_t size, bool loop,
+		       char *reason, size_t reason_size);
+	/* Fills the code area.  Returns 0, or -TACT_E_LIMIT if it does not fit. */
+	int (*emit)(uint8_t *area, const struct measure_plan *plan, struct measure_layout *layout);
+	/* Writes what counts a register down and branches back to `distance` bytes in front of
+	 * `to`, which has room for TACT_MEASURE_LOOP_BYTES.  Returns its size.
+	 */
+	size_t (*put_counter)(uint8_t *to, unsigned reg, size_t distance);
+	/* What the instruction at `code` accesses in a step; up to MEASURE_MAX_ACCESSES. */
+	unsigned (*accesses)(struct measure_access *out, const uint8_t *code, size_t size,
+			     const struct measure_step *step);
+};
+
+/* NULL: code of this set cannot be measured. */
+const struct measure_set *measure_set_of(const struct tact_isa *isa);
+
+/* That of the machine that this runs on. */
+extern const struct measure_set *const measure_native;
 
 /* ---- loop.c ---- */
 
-/* A register that the block does not use: from r15 downwards; rsp never.  -1: there is none. */
-int measure_free_register(uint16_t used);
-
-/* Writes what counts a register down and branches back to `distance` bytes in front of `to`, which
- * has room for TACT_MEASURE_LOOP_BYTES.  Returns its size.
+/* A general register that a block does not use (bit r of `used`: register r), from the last one
+ * downwards, never the stack pointer.  -1: there is none.
  */
-size_t measure_put_counter(uint8_t *to, unsigned reg, size_t distance);
+int measure_free_register(const struct tact_isa *isa, uint32_t used);
 
 /* ---- child.c ---- */
 
@@ -192,29 +229,13 @@ struct measure_child_fds {
 /* Becomes the child; does not return. */
 void measure_child_main(const struct measure_child_fds *fds) __attribute__((noreturn));
 
-/* ---- screen.c ---- */
-
-/* What is known of a block before it runs. */
-struct measure_screen {
-	enum tact_measure_status status; /* OK, DECODE or REFUSED */
-	uint32_t flags;			 /* R, F, V */
-	uint16_t gpr_used;		 /* bit r: register r is read or written */
-	bool is_loop;			 /* ends in a branch to its start */
-	size_t branch_size;		 /* of that branch */
-	int own_counter; /* register that the block itself counts down to its branch, or -1 */
-	size_t n_insns;
-};
-
-void measure_screen_block(struct measure_screen *s, const uint8_t *code, size_t size, bool loop,
-			  char *reason, size_t reason_size);
-
 /* ---- addresses of a traced run ---- */
 
 /* Flags L, X, D and S from the steps of a traced run whose body stands at `body`, in copies of
  * `size` bytes (the last one may be followed by the loop's counter).
  */
-uint32_t measure_trace_flags(const struct measure_host *host, const uint8_t *code, size_t size,
-			     uint64_t body, bool loop);
+uint32_t measure_trace_flags(const struct measure_set *set, const struct measure_host *host,
+			     const uint8_t *code, size_t size, uint64_t body, bool loop);
 
 /* ---- estimate.c ---- */
 

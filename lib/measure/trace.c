@@ -5,8 +5,6 @@
  */
 #include <string.h>
 
-#include <Zydis/Zydis.h>
-
 #include "measure/measure_priv.h"
 
 enum { LINE = 64, WINDOW = 64 /* stores that may still be in the store buffer */ };
@@ -21,21 +19,6 @@ struct tracer {
 	unsigned n; /* all that were seen; the last WINDOW are kept */
 	uint32_t flags;
 };
-
-static uint64_t register_value(const uint64_t *gpr, ZydisRegister reg, uint64_t next_rip)
-{
-	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
-	uint64_t value;
-
-	if (reg == ZYDIS_REGISTER_NONE)
-		return 0;
-	if (reg == ZYDIS_REGISTER_RIP || reg == ZYDIS_REGISTER_EIP)
-		return next_rip;
-	if (ZydisRegisterGetClass(whole) != ZYDIS_REGCLASS_GPR64)
-		return 0;
-	value = gpr[ZydisRegisterGetId(whole)];
-	return ZydisRegisterGetClass(reg) == ZYDIS_REGCLASS_GPR32 ? (uint32_t)value : value;
-}
 
 static bool overlap(uint64_t a, unsigned a_size, uint64_t b, unsigned b_size)
 {
@@ -65,68 +48,36 @@ static void load(struct tracer *t, uint64_t address, unsigned size)
 	}
 }
 
-static void access(struct tracer *t, const ZydisDecodedOperand *op, uint64_t address)
+static void note_access(struct tracer *t, const struct measure_access *a)
 {
-	unsigned size = op->size / 8u;
-
-	if (!size || size > 64)
+	if (!a->size || a->size > 64)
 		return;
-	if (address / LINE != (address + size - 1) / LINE)
+	if (a->address / LINE != (a->address + a->size - 1) / LINE)
 		t->flags |= TACT_MFLAG_CROSSES_LINE;
-	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
-		load(t, address, size);
-	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-		t->stores[t->n++ % WINDOW] = (struct store){address, size};
+	if (a->is_load)
+		load(t, a->address, a->size);
+	if (a->is_store)
+		t->stores[t->n++ % WINDOW] = (struct store){a->address, a->size};
 }
 
-static void step(struct tracer *t, const ZydisDecodedInstruction *zi,
-		 const ZydisDecodedOperand *ops, const uint64_t *gpr, uint64_t rip)
+uint32_t measure_trace_flags(const struct measure_set *set, const struct measure_host *host,
+			     const uint8_t *code, size_t size, uint64_t body, bool loop)
 {
-	/* Operands that nobody reads, or that wait for nothing. */
-	if (zi->meta.category == ZYDIS_CATEGORY_NOP ||
-	    zi->meta.category == ZYDIS_CATEGORY_WIDENOP ||
-	    zi->meta.category == ZYDIS_CATEGORY_PREFETCH)
-		return;
-	for (unsigned i = 0; i < zi->operand_count; i++) {
-		const ZydisDecodedOperandMem *mem = &ops[i].mem;
-		uint64_t address;
-
-		if (ops[i].type != ZYDIS_OPERAND_TYPE_MEMORY || mem->type != ZYDIS_MEMOP_TYPE_MEM)
-			continue;
-		address = register_value(gpr, mem->base, rip + zi->length) +
-			  register_value(gpr, mem->index, 0) * mem->scale +
-			  (mem->disp.has_displacement ? (uint64_t)mem->disp.value : 0);
-		if (mem->segment == ZYDIS_REGISTER_FS || mem->segment == ZYDIS_REGISTER_GS)
-			address += MEASURE_FS_BASE;
-		/* push stores below rsp */
-		if (ops[i].visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
-		    mem->base == ZYDIS_REGISTER_RSP &&
-		    ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-			address -= ops[i].size / 8u;
-		access(t, &ops[i], address);
-	}
-}
-
-uint32_t measure_trace_flags(const struct measure_host *host, const uint8_t *code, size_t size,
-			     uint64_t body, bool loop)
-{
-	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
-	ZydisDecodedInstruction zi;
+	struct measure_access accesses[MEASURE_MAX_ACCESSES];
 	struct tracer t = {.n = 0};
-	ZydisDecoder decoder;
 
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	for (uint32_t i = 0; i < host->n_steps && i < MEASURE_MAX_STEPS; i++) {
 		const struct measure_step *s = &host->step[i];
-		uint64_t offset = s->rip - body;
+		uint64_t offset = s->pc - body;
+		unsigned n;
 
 		if (!loop)
 			offset %= size;
-		if (s->rip < body || offset >= size)
+		if (s->pc < body || offset >= size)
 			continue; /* the loop's counter, the way out */
-		if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + offset, size - offset, &zi,
-							ops)))
-			step(&t, &zi, ops, s->gpr, s->rip);
+		n = set->accesses(accesses, code + offset, size - offset, s);
+		for (unsigned k = 0; k < n; k++)
+			note_access(&t, &accesses[k]);
 	}
 	return t.flags;
 }

@@ -22,6 +22,7 @@
 
 #include "base/base.h"
 #include "hw.h"
+#include "measure/x86/measure_x86.h"
 
 enum {
 	N_HARNESSES = 4, /* unrolled and as a loop, with both kinds of initial values */
@@ -264,22 +265,20 @@ static int run_bare(struct tact_harness *h, const uint8_t *code, size_t size)
 					  .size = size,
 					  .copies = 1,
 					  .init = TACT_INIT_SAME,
-					  .has_avx = h->has_avx};
+					  .features = h->features};
 	struct measure_host *host = h->host;
 	struct measure_layout layout;
 	int status;
 
-	assert_int_equal(measure_emit(h->code, &plan, &layout), 0);
+	assert_int_equal(measure_x86_emit(h->code, &plan, &layout), 0);
 	host->entry = MEASURE_CODE_BASE + layout.entry;
 	host->body_low = host->body_high = MEASURE_CODE_BASE + layout.body;
 	host->chain_short = MEASURE_CODE_BASE + layout.chain_short;
 	host->chain_long = MEASURE_CODE_BASE + layout.chain_long;
 	host->canary = MEASURE_CODE_BASE + layout.canary;
-	host->init_value = host->init_rsp = MEASURE_INIT_VALUE;
+	host->init_value = host->init_stack = MEASURE_INIT_VALUE;
 	host->n_physical = 1;
 	host->max_pages = 64;
-	host->frame.cs = 0x33;
-	host->frame.ss = 0x2b;
 	if (harness_order(h, ORDER_PREPARE, harness_deadline(h)) == 0)
 		return -1;
 	assert_int_equal(waitpid(h->child, &status, 0), h->child);
@@ -444,10 +443,10 @@ static void wild_jumps(void **state)
 		const struct measure_plan plan = {.code = cases[i].code,
 						  .size = cases[i].size,
 						  .copies = 1,
-						  .has_avx = h->has_avx};
+						  .features = h->features};
 		struct measure_layout layout;
 
-		assert_int_equal(measure_emit(h->code, &plan, &layout), 0);
+		assert_int_equal(measure_x86_emit(h->code, &plan, &layout), 0);
 		h->host->entry = MEASURE_CODE_BASE + layout.entry;
 		h->host->body_low = h->host->body_high = MEASURE_CODE_BASE + layout.body;
 		if (harness_order(h, ORDER_PREPARE, harness_deadline(h)) < 0)
@@ -667,7 +666,7 @@ static size_t random_insn(struct rng *rng, uint8_t *code)
 		}
 		random_bytes(rng, code + n, 15 - n);
 		if (ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code, 15, &zi)) &&
-		    tact_measure_check(code, zi.length, TACT_MODE_UNROLL, NULL, 0) ==
+		    tact_measure_check(&isa_x86, code, zi.length, TACT_MODE_UNROLL, NULL, 0) ==
 			    TACT_MEASURE_OK)
 			return zi.length;
 	}

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "measure/harness.h"
+#include "measure/x86/measure_x86.h"
 #include "support.h"
 
 /* ---- names ---- */
@@ -170,15 +171,16 @@ static void checks(void **state)
 		char reason[160] = "?", shorter[8];
 		uint8_t code[64];
 		size_t size = bytes_of(code, sizeof(code), cases[i].hex);
-		enum tact_measure_status status =
-			tact_measure_check(code, size, cases[i].mode, reason, sizeof(reason));
+		enum tact_measure_status status = tact_measure_check(
+			&isa_x86, code, size, cases[i].mode, reason, sizeof(reason));
 
 		if (status != cases[i].status || !strstr(reason, cases[i].reason))
 			fail_msg("%s: %s, '%s'", cases[i].hex, tact_measure_status_name(status),
 				 reason);
 		assert_int_equal(status == TACT_MEASURE_OK, !reason[0]);
-		assert_int_equal(tact_measure_check(code, size, cases[i].mode, NULL, 0), status);
-		tact_measure_check(code, size, cases[i].mode, shorter, sizeof(shorter));
+		assert_int_equal(tact_measure_check(&isa_x86, code, size, cases[i].mode, NULL, 0),
+				 status);
+		tact_measure_check(&isa_x86, code, size, cases[i].mode, shorter, sizeof(shorter));
 		assert_true(strlen(shorter) < sizeof(shorter));
 	}
 }
@@ -191,14 +193,16 @@ static void check_of_sizes(void **state)
 
 	(void)state;
 	memset(code, 0x90, sizeof(code));
-	assert_int_equal(tact_measure_check(code, MOST, TACT_MODE_UNROLL, NULL, 0),
+	assert_int_equal(tact_measure_check(&isa_x86, code, MOST, TACT_MODE_UNROLL, NULL, 0),
 			 TACT_MEASURE_OK);
-	assert_int_equal(tact_measure_check(code, MOST + 1, TACT_MODE_LOOP, reason, sizeof(reason)),
+	assert_int_equal(tact_measure_check(&isa_x86, code, MOST + 1, TACT_MODE_LOOP, reason,
+					    sizeof(reason)),
 			 TACT_MEASURE_TOO_LONG);
 	assert_non_null(strstr(reason, "769 bytes"));
-	assert_int_equal(tact_measure_check(NULL, 0, TACT_MODE_UNROLL, reason, sizeof(reason)),
-			 TACT_MEASURE_DECODE);
-	assert_int_equal(tact_measure_check(NULL, 5, TACT_MODE_UNROLL, NULL, 0),
+	assert_int_equal(
+		tact_measure_check(&isa_x86, NULL, 0, TACT_MODE_UNROLL, reason, sizeof(reason)),
+		TACT_MEASURE_DECODE);
+	assert_int_equal(tact_measure_check(&isa_x86, NULL, 5, TACT_MODE_UNROLL, NULL, 0),
 			 TACT_MEASURE_DECODE);
 }
 
@@ -242,15 +246,15 @@ static void screens(void **state)
 		uint8_t code[64];
 		size_t size = bytes_of(code, sizeof(code), cases[i].hex);
 
-		measure_screen_block(&s, code, size, true, reason, sizeof(reason));
+		measure_x86_screen(&s, code, size, true, reason, sizeof(reason));
 		if (s.status != TACT_MEASURE_OK || s.is_loop != cases[i].is_loop ||
 		    s.branch_size != cases[i].branch_size ||
-		    s.own_counter != cases[i].own_counter || s.gpr_used != cases[i].gpr_used ||
+		    s.own_counter != cases[i].own_counter || s.used != cases[i].gpr_used ||
 		    s.flags != cases[i].flags)
 			fail_msg("%s: status %d, loop %d, branch %zu, counter %d, registers %x, "
 				 "flags %x",
 				 cases[i].hex, (int)s.status, s.is_loop, s.branch_size,
-				 s.own_counter, s.gpr_used, s.flags);
+				 s.own_counter, s.used, s.flags);
 	}
 }
 

@@ -11,7 +11,7 @@
 
 #include <Zydis/Zydis.h>
 
-#include "measure/measure_priv.h"
+#include "measure/x86/measure_x86.h"
 #include "support.h"
 
 static const uint8_t add_rax_rbx[] = {0x48, 0x01, 0xd8};
@@ -29,7 +29,7 @@ static int emit_plan(struct emitted *e, const struct measure_plan *plan)
 	memset(e->area, 0xcc, MEASURE_CODE_BYTES);
 	memset(&e->layout, 0, sizeof(e->layout));
 	e->plan = *plan;
-	return measure_emit(e->area, plan, &e->layout);
+	return measure_x86_emit(e->area, plan, &e->layout);
 }
 
 static size_t decode_at(const struct emitted *e, size_t at, ZydisDecodedInstruction *zi,
@@ -133,7 +133,7 @@ static size_t walk(const struct emitted *e, size_t at, ZydisMnemonic until, stru
 static void check_layout(const struct emitted *e, struct seen *entry)
 {
 	const struct measure_layout *l = &e->layout;
-	unsigned reads = e->plan.use_rdpmc ? 0 : 1;
+	unsigned reads = e->plan.reads_counter ? 0 : 1;
 	size_t at, clocks[] = {l->chain_short, l->chain_long, l->canary};
 	struct seen s;
 
@@ -173,9 +173,9 @@ static void emits_unrolled(void **state)
 				.code = add_rax_rbx,
 				.size = 3,
 				.copies = copies[i],
-				.use_rdpmc = bits & 1,
-				.has_avx = bits & 2,
-				.has_avx512 = bits & 4,
+				.reads_counter = bits & 1,
+				.features = (bits & 2 ? X86_HAS_AVX : 0u) |
+					    (bits & 4 ? X86_HAS_AVX512 : 0u),
 				.init = bits & 8 ? TACT_INIT_STACK : TACT_INIT_SAME,
 			};
 			struct emitted e;
@@ -184,10 +184,10 @@ static void emits_unrolled(void **state)
 			assert_int_equal(emit_plan(&e, &plan), 0);
 			check_layout(&e, &entry);
 			assert_int_equal(e.layout.end, e.layout.body + 3 * copies[i]);
-			assert_int_equal(entry.vzeroall, plan.has_avx);
-			assert_int_equal(entry.xorps, plan.has_avx ? 0 : 16);
-			assert_int_equal(entry.vpxord, plan.has_avx512 ? 16 : 0);
-			assert_int_equal(entry.kxor, plan.has_avx512 ? 8 : 0);
+			assert_int_equal(entry.vzeroall, (plan.features & X86_HAS_AVX));
+			assert_int_equal(entry.xorps, (plan.features & X86_HAS_AVX) ? 0 : 16);
+			assert_int_equal(entry.vpxord, (plan.features & X86_HAS_AVX512) ? 16 : 0);
+			assert_int_equal(entry.kxor, (plan.features & X86_HAS_AVX512) ? 8 : 0);
 			assert_int_equal(entry.pxor, 8);
 			assert_int_equal(entry.fninit, 2);
 			assert_int_equal(entry.is_loaded, 0xffff);
@@ -198,7 +198,7 @@ static void emits_unrolled(void **state)
 					value = MEASURE_HOST_BASE +
 						offsetof(struct measure_host, frame);
 				else if (r == 5 && plan.init == TACT_INIT_STACK)
-					value = MEASURE_INIT_RBP;
+					value = MEASURE_INIT_FRAME;
 				assert_int_equal(entry.loaded[r], value);
 			}
 			free(e.area);
@@ -239,7 +239,7 @@ static void emits_loops(void **state)
 				.copies = 1,
 				.loop = true,
 				.counter = (uint8_t)r,
-				.has_avx = true,
+				.features = X86_HAS_AVX,
 				.init = TACT_INIT_SAME,
 			};
 			struct emitted e;
@@ -272,7 +272,7 @@ static void emits_own_branch(void **state)
 		.loop = true,
 		.counter = 1,
 		.own_branch = true,
-		.has_avx = true,
+		.features = X86_HAS_AVX,
 	};
 	struct emitted e;
 	struct seen entry;
@@ -307,16 +307,16 @@ static void makes_loops(void **state)
 	int32_t back;
 
 	(void)state;
-	assert_int_equal(tact_measure_loop(to, near, sizeof(near)), sizeof(looped));
+	assert_int_equal(tact_measure_loop(&isa_x86, to, near, sizeof(near)), sizeof(looped));
 	assert_memory_equal(to, looped, sizeof(looped));
 	memset(far, 0x90, sizeof(far));
-	assert_int_equal(tact_measure_loop(to, far, sizeof(far)), sizeof(to));
+	assert_int_equal(tact_measure_loop(&isa_x86, to, far, sizeof(far)), sizeof(to));
 	memcpy(&back, to + sizeof(to) - 4, sizeof(back));
 	assert_int_equal(back, -(int32_t)sizeof(to));
-	assert_int_equal(measure_free_register(0), 15);
-	assert_int_equal(measure_free_register(0xfff0), 3);
-	assert_int_equal(measure_free_register(0xffff), -1);
-	assert_int_equal(measure_free_register(0xffef), -1); /* only rsp */
+	assert_int_equal(measure_free_register(&isa_x86, 0), 15);
+	assert_int_equal(measure_free_register(&isa_x86, 0xfff0), 3);
+	assert_int_equal(measure_free_register(&isa_x86, 0xffff), -1);
+	assert_int_equal(measure_free_register(&isa_x86, 0xffef), -1); /* only rsp */
 }
 
 int main(void)

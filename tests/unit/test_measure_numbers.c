@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "measure/measure_priv.h"
+#include "measure/x86/measure_x86.h"
 #include "support.h"
 
 /* ---- from samples to a number ---- */
@@ -241,9 +241,9 @@ static struct measure_step *add_step(struct measure_host *host, uint64_t rip)
 {
 	struct measure_step *s = &host->step[host->n_steps++];
 
-	s->rip = rip;
+	s->pc = rip;
 	for (unsigned r = 0; r < 16; r++)
-		s->gpr[r] = 0x10000;
+		s->reg[r] = 0x10000;
 	return s;
 }
 
@@ -255,9 +255,9 @@ static uint32_t flags_of(const char *hex, size_t first_size, uint64_t store, uin
 	size_t size = bytes_of(code, sizeof(code), hex);
 	uint32_t flags;
 
-	add_step(host, BODY)->gpr[RSI] = store;
-	add_step(host, BODY + first_size)->gpr[RDI] = load;
-	flags = measure_trace_flags(host, code, size, BODY, false);
+	add_step(host, BODY)->reg[RSI] = store;
+	add_step(host, BODY + first_size)->reg[RDI] = load;
+	flags = measure_trace_flags(&measure_x86, host, code, size, BODY, false);
 	free(host);
 	return flags;
 }
@@ -297,13 +297,14 @@ static void flags_of_the_stack(void **state)
 	uint8_t code[] = {0x50, 0x5b}; /* push rax; pop rbx */
 
 	(void)state;
-	add_step(host, BODY)->gpr[RSP] = 0x10040;
-	add_step(host, BODY + 1)->gpr[RSP] = 0x10038;
-	assert_int_equal(measure_trace_flags(host, code, 2, BODY, false), TACT_MFLAG_FORWARDS);
-	host->step[1].gpr[RSP] = 0x10040;
-	assert_int_equal(measure_trace_flags(host, code, 2, BODY, false), 0);
-	host->step[0].gpr[RSP] = 0x10044;
-	assert_int_equal(measure_trace_flags(host, code, 2, BODY, false),
+	add_step(host, BODY)->reg[RSP] = 0x10040;
+	add_step(host, BODY + 1)->reg[RSP] = 0x10038;
+	assert_int_equal(measure_trace_flags(&measure_x86, host, code, 2, BODY, false),
+			 TACT_MFLAG_FORWARDS);
+	host->step[1].reg[RSP] = 0x10040;
+	assert_int_equal(measure_trace_flags(&measure_x86, host, code, 2, BODY, false), 0);
+	host->step[0].reg[RSP] = 0x10044;
+	assert_int_equal(measure_trace_flags(&measure_x86, host, code, 2, BODY, false),
 			 TACT_MFLAG_CROSSES_LINE | TACT_MFLAG_FORWARDS | TACT_MFLAG_PARTIAL);
 	free(host);
 }
@@ -315,19 +316,22 @@ static void places_of_steps(void **state)
 	uint8_t code[] = {0x48, 0x8b, 0x00}; /* mov rax, [rax] */
 
 	(void)state;
-	add_step(host, BODY + 3 * 50)->gpr[RAX] = 0x1003c;
-	assert_int_equal(measure_trace_flags(host, code, 3, BODY, false), TACT_MFLAG_CROSSES_LINE);
-	assert_int_equal(measure_trace_flags(host, code, 3, BODY, true), 0); /* behind the loop */
-	host->step[0].rip = BODY;
-	assert_int_equal(measure_trace_flags(host, code, 3, BODY, true), TACT_MFLAG_CROSSES_LINE);
-	host->step[0].rip = BODY - 1;
-	assert_int_equal(measure_trace_flags(host, code, 3, BODY, false), 0);
-	host->step[0].rip = 0;
-	assert_int_equal(measure_trace_flags(host, code, 3, BODY, false), 0);
+	add_step(host, BODY + 3 * 50)->reg[RAX] = 0x1003c;
+	assert_int_equal(measure_trace_flags(&measure_x86, host, code, 3, BODY, false),
+			 TACT_MFLAG_CROSSES_LINE);
+	assert_int_equal(measure_trace_flags(&measure_x86, host, code, 3, BODY, true),
+			 0); /* behind the loop */
+	host->step[0].pc = BODY;
+	assert_int_equal(measure_trace_flags(&measure_x86, host, code, 3, BODY, true),
+			 TACT_MFLAG_CROSSES_LINE);
+	host->step[0].pc = BODY - 1;
+	assert_int_equal(measure_trace_flags(&measure_x86, host, code, 3, BODY, false), 0);
+	host->step[0].pc = 0;
+	assert_int_equal(measure_trace_flags(&measure_x86, host, code, 3, BODY, false), 0);
 	host->n_steps = 0;
-	assert_int_equal(measure_trace_flags(host, code, 3, BODY, false), 0);
+	assert_int_equal(measure_trace_flags(&measure_x86, host, code, 3, BODY, false), 0);
 	host->n_steps = ~0u; /* a child whose memory was overwritten */
-	assert_int_equal(measure_trace_flags(host, code, 3, BODY, false), 0);
+	assert_int_equal(measure_trace_flags(&measure_x86, host, code, 3, BODY, false), 0);
 	free(host);
 }
 
@@ -359,7 +363,7 @@ static void other_addresses(void **state)
 		uint32_t flags;
 
 		add_step(host, BODY);
-		flags = measure_trace_flags(host, code, size, BODY, false);
+		flags = measure_trace_flags(&measure_x86, host, code, size, BODY, false);
 		if (flags != cases[i].flags)
 			fail_msg("%s: flags %x", cases[i].hex, flags);
 		free(host);

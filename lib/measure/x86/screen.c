@@ -7,7 +7,7 @@
 
 #include <Zydis/Zydis.h>
 
-#include "measure/measure_priv.h"
+#include "measure/x86/measure_x86.h"
 
 /* Why an instruction is not run; NULL: it is. */
 static const char *refusal_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops)
@@ -92,7 +92,7 @@ static void note_register(struct measure_screen *s, ZydisRegister reg)
 	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
 
 	if (ZydisRegisterGetClass(whole) == ZYDIS_REGCLASS_GPR64)
-		s->gpr_used |= (uint16_t)(1u << ZydisRegisterGetId(whole));
+		s->used |= 1u << ZydisRegisterGetId(whole);
 }
 
 static void note_operands(struct measure_screen *s, const ZydisDecodedInstruction *zi,
@@ -183,13 +183,13 @@ static void refuse(struct measure_screen *s, const uint8_t *code, size_t size, s
 {
 	char text[96] = "an instruction";
 
-	tact_format(code + at, size - at, at, text, sizeof(text));
+	tact_isa_format(&isa_x86, code + at, size - at, at, text, sizeof(text));
 	s->status = TACT_MEASURE_REFUSED;
 	snprintf(reason, reason_size, "%s %s", text, why);
 }
 
-void measure_screen_block(struct measure_screen *s, const uint8_t *code, size_t size, bool loop,
-			  char *reason, size_t reason_size)
+void measure_x86_screen(struct measure_screen *s, const uint8_t *code, size_t size, bool loop,
+			char *reason, size_t reason_size)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction zi;
@@ -231,22 +231,4 @@ void measure_screen_block(struct measure_screen *s, const uint8_t *code, size_t 
 		s->status = TACT_MEASURE_DECODE;
 		snprintf(reason, reason_size, "no code");
 	}
-}
-
-enum tact_measure_status tact_measure_check(const uint8_t *code, size_t size, enum tact_mode mode,
-					    char *reason, size_t reason_size)
-{
-	struct measure_screen s;
-	char text[160];
-
-	measure_screen_block(&s, code, code ? size : 0, mode != TACT_MODE_UNROLL, text,
-			     sizeof(text));
-	if (s.status == TACT_MEASURE_OK && size > MEASURE_MAX_BODY / 32) {
-		s.status = TACT_MEASURE_TOO_LONG;
-		snprintf(text, sizeof(text), "%zu bytes; at most %d can be measured", size,
-			 MEASURE_MAX_BODY / 32);
-	}
-	if (reason && reason_size)
-		snprintf(reason, reason_size, "%s", text);
-	return s.status;
 }

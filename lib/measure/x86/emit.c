@@ -5,14 +5,14 @@
  *
  *   entry:   vector and x87 state clean, MXCSR; counter -> host.begin; all registers; iretq from
  * host.frame body:    copies of the block, 64-byte aligned; for a loop the block and its counter
- *   end:     counter -> host.end; rsp from host.saved_rsp; ret
+ *   end:     counter -> host.end; rsp from host.saved_stack; ret
  *
  * iretq sets rip, rsp and flags at once and drains the front end, so that every run begins in the
  * same state (behind lfence the decode queue would be ahead by a varying amount).
  */
 #include <string.h>
 
-#include "measure/measure_priv.h"
+#include "measure/x86/measure_x86.h"
 
 struct buffer {
 	uint8_t *p;
@@ -44,6 +44,16 @@ static void put64(struct buffer *b, uint64_t v)
 static void put32(struct buffer *b, uint32_t v)
 {
 	put(b, &v, 4);
+}
+
+static bool has_avx(const struct measure_plan *plan)
+{
+	return plan->features & X86_HAS_AVX;
+}
+
+static bool has_avx512(const struct measure_plan *plan)
+{
+	return plan->features & X86_HAS_AVX512;
 }
 
 static void align(struct buffer *b, size_t to)
@@ -85,8 +95,8 @@ static void read_counter(struct buffer *b, const struct measure_plan *plan, uint
 			 uint64_t high)
 {
 	PUT(b, 0x0f, 0xae, 0xe8);
-	if (plan->use_rdpmc) {
-		load_rax(b, HOST(rdpmc_index));
+	if (plan->reads_counter) {
+		load_rax(b, HOST(counter_index));
 		PUT(b, 0x89, 0xc1, 0x0f, 0x33); /* mov ecx, eax; rdpmc */
 	} else {
 		PUT(b, 0x0f, 0x31);
@@ -100,7 +110,7 @@ static void read_counter(struct buffer *b, const struct measure_plan *plan, uint
 /* Every vector and mask register zero, upper halves clean; x87 empty. */
 static void clean_vectors(struct buffer *b, const struct measure_plan *plan)
 {
-	load_immediate(b, 0, HOST(mxcsr));
+	load_immediate(b, 0, HOST(float_control));
 	PUT(b, 0x0f, 0xae, 0x10); /* ldmxcsr [rax] */
 	/* fninit leaves the registers as they are, and those of MMX live there: zero them in
 	 * between. */
@@ -108,13 +118,13 @@ static void clean_vectors(struct buffer *b, const struct measure_plan *plan)
 	for (unsigned r = 0; r < 8; r++)
 		PUT(b, 0x0f, 0xef, (uint8_t)(0xc0 | r * 9)); /* pxor mm, mm */
 	PUT(b, 0xdb, 0xe3);
-	if (plan->has_avx)
+	if (has_avx(plan))
 		PUT(b, 0xc5, 0xfc, 0x77);		    /* vzeroall */
-	for (unsigned r = 0; r < 16 && !plan->has_avx; r++) /* xorps xmm, xmm */
+	for (unsigned r = 0; r < 16 && !has_avx(plan); r++) /* xorps xmm, xmm */
 		PUT(b, (uint8_t)(0x40 | (r >> 3) * 5), 0x0f, 0x57, (uint8_t)(0xc0 | (r & 7) * 9));
-	for (unsigned k = 0; k < 8 && plan->has_avx512; k++) /* kxorw k, k, k */
+	for (unsigned k = 0; k < 8 && has_avx512(plan); k++) /* kxorw k, k, k */
 		PUT(b, 0xc5, (uint8_t)(0x84 | (~k & 15) << 3), 0x47, (uint8_t)(0xc0 | k * 9));
-	for (unsigned r = 16; r < 32 && plan->has_avx512; r++) {
+	for (unsigned r = 16; r < 32 && has_avx512(plan); r++) {
 		/* vpxord zmm, zmm, zmm: R and B (bit 3), X and R' (bit 4), vvvv and V' are inverted
 		 */
 		unsigned x = r & 15;
@@ -136,12 +146,33 @@ static void set_registers(struct buffer *b, const struct measure_plan *plan)
 		uint64_t value = MEASURE_INIT_VALUE;
 
 		if (plan->init == TACT_INIT_STACK && r == 5)
-			value = MEASURE_INIT_RBP;
+			value = MEASURE_INIT_FRAME;
 		if (r == 4)
 			value = HOST(frame); /* iretq takes the real one from there */
 		if (!(plan->loop && r == plan->counter))
 			load_immediate(b, r, value);
 	}
+}
+
+size_t measure_x86_put_counter(uint8_t *to, unsigned reg, size_t distance)
+{
+	int32_t back = -(int32_t)(distance + 3 + 2);
+	uint8_t *p = to;
+
+	*p++ = (uint8_t)(0x48 | reg >> 3); /* dec reg */
+	*p++ = 0xff;
+	*p++ = (uint8_t)(0xc8 | (reg & 7));
+	if (back >= -128) { /* jnz */
+		*p++ = 0x75;
+		*p++ = (uint8_t)back;
+	} else {
+		back -= 4;
+		*p++ = 0x0f;
+		*p++ = 0x85;
+		memcpy(p, &back, sizeof(back));
+		p += sizeof(back);
+	}
+	return (size_t)(p - to);
 }
 
 static void put_body(struct buffer *b, const struct measure_plan *plan,
@@ -154,17 +185,18 @@ static void put_body(struct buffer *b, const struct measure_plan *plan,
 	if (plan->loop && !plan->own_branch) {
 		uint8_t counter[TACT_MEASURE_LOOP_BYTES];
 
-		put(b, counter, measure_put_counter(counter, plan->counter, b->n - layout->body));
+		put(b, counter,
+		    measure_x86_put_counter(counter, plan->counter, b->n - layout->body));
 	}
 	layout->copy_size = (uint32_t)plan->size;
 	layout->end = (uint32_t)b->n;
 }
 
-/* Returns to the child's measure_enter, whose return address is at saved_rsp. */
+/* Returns to the child's measure_enter, whose return address is at saved_stack. */
 static void put_end(struct buffer *b, const struct measure_plan *plan)
 {
 	read_counter(b, plan, HOST(end_low), HOST(end_high));
-	load_rax(b, HOST(saved_rsp));
+	load_rax(b, HOST(saved_stack));
 	PUT(b, 0x48, 0x89, 0xc4, 0xc3); /* mov rsp, rax; ret */
 }
 
@@ -212,13 +244,13 @@ static void put_canary(struct buffer *b, const struct measure_plan *plan, uint32
 	end_clock(b, plan);
 }
 
-int measure_emit(uint8_t *area, const struct measure_plan *plan, struct measure_layout *layout)
+int measure_x86_emit(uint8_t *area, const struct measure_plan *plan, struct measure_layout *layout)
 {
 	struct buffer b = {.p = area, .capacity = MEASURE_CODE_BYTES};
 	struct measure_plan tsc = *plan;
 
 	/* The clocks come first: always in the same place, whatever the block. */
-	tsc.use_rdpmc = false;
+	tsc.reads_counter = false;
 	put_chain(&b, &tsc, MEASURE_CHAIN_SHORT, &layout->chain_short);
 	put_chain(&b, &tsc, MEASURE_CHAIN_LONG, &layout->chain_long);
 	put_canary(&b, &tsc, &layout->canary);

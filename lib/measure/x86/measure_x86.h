@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How x86-64 code is measured.
+ */
+#ifndef TACT_MEASURE_X86_H
+#define TACT_MEASURE_X86_H
+
+#include "isa/x86/x86.h"
+#include "measure/measure_priv.h"
+
+/* Bits of measure_plan.features. */
+enum { X86_HAS_AVX = 1, X86_HAS_AVX512 = 2 };
+
+/* Words of measure_host.frame: what iretq takes from the stack. */
+enum { X86_FRAME_RIP, X86_FRAME_CS, X86_FRAME_RFLAGS, X86_FRAME_RSP, X86_FRAME_SS };
+
+extern const struct measure_set measure_x86;
+
+void measure_x86_screen(struct measure_screen *s, const uint8_t *code, size_t size, bool loop,
+			char *reason, size_t reason_size);
+int measure_x86_emit(uint8_t *area, const struct measure_plan *plan, struct measure_layout *layout);
+size_t measure_x86_put_counter(uint8_t *to, unsigned reg, size_t distance);
+unsigned measure_x86_accesses(struct measure_access *out, const uint8_t *code, size_t size,
+			      const struct measure_step *step);
+
+#endif /* TACT_MEASURE_X86_H */
