@@ -47,8 +47,8 @@ int tact_ran_code(struct tact_ran *ran, const struct tact_row *row, enum tact_mo
 		if (tact_grow(&ran->code, &ran->capacity, row->code_size + TACT_MEASURE_LOOP_BYTES,
 			      1) < 0)
 			return -TACT_E_NOMEM;
-		*size = tact_measure_loop(tact_arch_isa(tact_block_arch(ran->block)), ran->code,
-					  row->code, row->code_size);
+		*size = tact_measure_loop(tact_isa_next(NULL), ran->code, row->code,
+					  row->code_size);
 		*code = ran->code;
 	}
 	return 0;
