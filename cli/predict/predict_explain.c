@@ -52,7 +52,7 @@ static void add_ports(struct text *out, unsigned ports)
 	unsigned n = (unsigned)__builtin_popcount(ports), k = 0;
 
 	text_add(out, n == 1 ? "port " : "ports ");
-	for (unsigned p = 0; p < 16; p++) {
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++) {
 		if (!(ports >> p & 1))
 			continue;
 		text_printf(out, "%s%u", !k ? "" : k + 1 == n ? " and " : ", ", p);

@@ -121,7 +121,7 @@ static void add_cost(const struct tact_insn_cost *cost, struct text *out)
 	text_printf(out,
 		    ",\"uops\":%u,\"issued\":%u,\"mite\":%u,\"ms\":%u,\"divider\":%u,\"ports\":{",
 		    cost->uops, cost->issued, cost->mite, cost->ms, cost->divider);
-	for (unsigned p = 0; p < 16; p++) {
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++) {
 		if (cost->port[p] <= 0)
 			continue;
 		text_printf(out, "%s\"%u\":", comma, p);
@@ -186,7 +186,7 @@ static void add_contention(struct predict_worker *w, struct text *out)
 	if (tact_explain_ports(w->block, &c) < 0 || !c.ports)
 		return;
 	text_add(out, ",\"port_contention\":{\"ports\":[");
-	for (unsigned p = 0; p < 16; p++) {
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++) {
 		if (!(c.ports >> p & 1))
 			continue;
 		text_printf(out, "%s%u", comma, p);

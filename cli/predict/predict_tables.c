@@ -8,8 +8,6 @@
 #include "common/cli.h"
 #include "predictor.h"
 
-enum { N_PORTS = 16 };
-
 /* ---- uops by port ---- */
 
 struct cost_table {
@@ -41,7 +39,7 @@ static void add_to_total(struct tact_insn_cost *total, const struct tact_insn_co
 	total->issued += cost->issued;
 	total->mite += cost->mite;
 	total->ms += cost->ms;
-	for (unsigned p = 0; p < N_PORTS; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		total->port[p] += cost->port[p];
 }
 
@@ -80,7 +78,7 @@ static void leave_out_ports(struct cost_table *t)
 
 	width += 5 * (size_t)__builtin_popcount(t->ports) +
 		 (t->notes_width ? t->notes_width + 2 : 0) + (t->w->p->is_verbose ? 18 : 0);
-	for (unsigned p = 0; p < N_PORTS && width > WIDTH; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS && width > WIDTH; p++)
 		if (t->total.port[p] < 0.005)
 			t->ports &= ~(1u << p);
 }
@@ -91,7 +89,7 @@ static void add_header(const struct cost_table *t, struct text *out)
 	if (t->has_ms)
 		text_add(out, "  MS");
 	text_add(out, " Issued");
-	for (unsigned p = 0; p < N_PORTS; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		if (t->ports >> p & 1)
 			text_printf(out, "%*sp%u", p < 10 ? 3 : 2, "", p);
 	text_add(out, "  ");
@@ -125,7 +123,7 @@ static void add_cost(const struct cost_table *t, const struct tact_insn_cost *co
 	if (t->has_ms)
 		add_count(out, cost->ms, 4);
 	add_count(out, cost->issued, 7);
-	for (unsigned p = 0; p < N_PORTS; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		if (t->ports >> p & 1)
 			predict_share(out, cost->port[p]);
 	text_add(out, "  ");

@@ -40,7 +40,7 @@ static void add_ports(const struct tact_sim_insn *insn, struct text *out)
 	const char *comma = "";
 
 	text_add(out, ",\"ports\":{");
-	for (unsigned p = 0; p < 16; p++) {
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++) {
 		if (insn->port[p] <= 0)
 			continue;
 		text_printf(out, "%s\"%u\":", comma, p);

@@ -32,7 +32,7 @@ static void add_insns(const struct simulate_view *v, struct text *out)
 		predict_json_string(out, "text", v->listing->line[i]);
 		predict_json_number(out, "issued", insn->issued);
 		add_shares(out, "sources", insn->by_source, TACT_N_SOURCES);
-		add_shares(out, "ports", insn->port, 16);
+		add_shares(out, "ports", insn->port, TACT_MAX_PORTS);
 		predict_json_number(out, "divider", insn->divider);
 		predict_json_number(out, "wait_operand", insn->wait_operand);
 		predict_json_number(out, "wait_port", insn->wait_port);
@@ -144,7 +144,7 @@ static void add_head(const struct simulate_view *v, struct text *out)
 		    v->w->p->from ? "false" : "true");
 	text_printf(out, ",\"begin\":%" PRId64 ",\"end\":%" PRId64 ",\"ports\":[",
 		    v->timeline->begin, v->timeline->end);
-	for (unsigned p = 0; p < 16; p++) {
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++) {
 		if (!(ports >> p & 1))
 			continue;
 		text_printf(out, "%s%u", comma, p);

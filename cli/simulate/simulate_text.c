@@ -9,8 +9,6 @@
 #include "common/cli.h"
 #include "simulator.h"
 
-enum { N_PORTS = 16 };
-
 /* ---- the table ---- */
 
 struct insn_table {
@@ -36,7 +34,7 @@ static void add_to_total(struct tact_sim_insn *total, const struct tact_sim_insn
 {
 	for (unsigned s = 0; s < TACT_N_SOURCES; s++)
 		total->by_source[s] += insn->by_source[s];
-	for (unsigned p = 0; p < N_PORTS; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		total->port[p] += insn->port[p];
 	total->issued += insn->issued;
 	total->divider += insn->divider;
@@ -69,7 +67,7 @@ static void leave_out_ports(struct insn_table *t)
 	width += 5 * (size_t)__builtin_popcount(t->sources) +
 		 5 * (size_t)__builtin_popcount(t->ports) + (t->total.divider > 0 ? 6 : 0) +
 		 (t->notes_width ? t->notes_width + 2 : 0) + (t->w->p->is_verbose ? 18 : 0);
-	for (unsigned p = 0; p < N_PORTS && width > WIDTH; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS && width > WIDTH; p++)
 		if (t->total.port[p] < 0.005)
 			t->ports &= ~(1u << p);
 }
@@ -81,7 +79,7 @@ static void add_header(const struct insn_table *t, struct text *out)
 		if (t->sources >> s & 1)
 			text_printf(out, "%5s", tact_uop_source_name((enum tact_uop_source)s));
 	text_add(out, " Issued  Exec");
-	for (unsigned p = 0; p < N_PORTS; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		if (t->ports >> p & 1)
 			text_printf(out, "%*sp%u", p < 10 ? 3 : 2, "", p);
 	text_printf(out, "%s  Operand  Port  ", t->total.divider > 0 ? "   Div" : "");
@@ -99,11 +97,11 @@ static void add_values(const struct insn_table *t, const struct tact_sim_insn *x
 			predict_share(out, x->by_source[s]);
 	text_add(out, "  ");
 	predict_share(out, x->issued);
-	for (unsigned p = 0; p < N_PORTS; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		executed += x->port[p];
 	text_add(out, " ");
 	predict_share(out, executed);
-	for (unsigned p = 0; p < N_PORTS; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		if (t->ports >> p & 1)
 			predict_share(out, x->port[p]);
 	if (t->total.divider > 0) {

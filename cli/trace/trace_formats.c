@@ -26,7 +26,7 @@ static void add_csv_numbers(struct text *out, uint64_t executions, uint64_t inst
 		    trace_ratio(cycles, all), trace_ratio((double)instructions, cycles));
 	for (unsigned i = 0; i < TACT_N_STALLS; i++)
 		text_printf(out, ",%.2f", stalls[i]);
-	for (unsigned i = 0; i < 16; i++)
+	for (unsigned i = 0; i < TACT_MAX_PORTS; i++)
 		text_printf(out, ",%.2f", uops[i]);
 	text_add(out, "\n");
 }
@@ -85,7 +85,7 @@ void trace_print_csv(const struct tact_result *r, int by, size_t top, struct tex
 		      "cycles,share,ipc");
 	for (unsigned i = 0; i < TACT_N_STALLS; i++)
 		text_printf(out, ",stall_%s_cycles", tact_stall_column((enum tact_stall)i));
-	for (unsigned i = 0; i < 16; i++)
+	for (unsigned i = 0; i < TACT_MAX_PORTS; i++)
 		text_printf(out, ",uops_port%u", i);
 	text_add(out, "\ntotal,,,,,,,");
 	add_csv_numbers(out, t->executions, t->instructions, t->cycles, t->cycles, t->uops,
@@ -134,12 +134,13 @@ static void add_flag(struct text *out, const char *key, bool is)
 	text_printf(out, ",\"%s\":%s", key, is ? "true" : "false");
 }
 
-static void add_uops(struct text *out, const double uops[16], const double stalls[TACT_N_STALLS])
+static void add_uops(struct text *out, const double uops[TACT_MAX_PORTS],
+		     const double stalls[TACT_N_STALLS])
 {
 	bool is_first = true;
 
 	text_add(out, ",\"ports\":{");
-	for (unsigned i = 0; i < 16; i++) {
+	for (unsigned i = 0; i < TACT_MAX_PORTS; i++) {
 		if (uops[i] <= 0)
 			continue;
 		text_printf(out, "%s\"%u\":", is_first ? "" : ",", i);

@@ -17,6 +17,8 @@
 extern "C" {
 #endif
 
+enum { TACT_MAX_PORTS = 32 }; /* a set of ports is a mask of 32 bits */
+
 struct tact_arch; /* immutable; the built-in ones live as long as the program */
 
 /* By name (SKL), LLVM's name (skylake), full name or another one that its file lists, in any case.

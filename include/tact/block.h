@@ -105,8 +105,8 @@ struct tact_insn_cost {
 	unsigned issued;   /* fused, after unlamination */
 	unsigned mite, ms; /* from decoders (or DSB, LSD) and from the microcode sequencer */
 	unsigned divider;  /* cycles */
-	double port[16]; /* uops by port, spread over the block so that the busiest port is as idle
-			    as possible */
+	double port[TACT_MAX_PORTS]; /* uops by port, spread over the block so that the busiest port
+			    is as idle as possible */
 };
 
 int tact_block_cost(struct tact_block *block, size_t i, struct tact_insn_cost *cost);

@@ -23,8 +23,8 @@ enum {
 	TACT_CLASSIFY_MAX_TOPICS = 32,
 	TACT_CLASSIFY_MAX_WORDS = 256,	  /* different port combinations */
 	TACT_CLASSIFY_MAX_BAGS = 1 << 24, /* different bags */
-	TACT_CLASSIFY_NAME_SIZE = 32,
-	TACT_CLASSIFY_PORTS_SIZE = 20 /* "p0156", ports above 9 as letters */
+	TACT_CLASSIFY_NAME_SIZE = 64,
+	TACT_CLASSIFY_PORTS_SIZE = 36 /* "p0156", ports above 9 as letters */
 };
 
 /* ---- bags ---- */

@@ -53,7 +53,7 @@ struct tact_cycles_totals {
 	uint64_t simulated;		   /* instructions that went through the pipeline */
 	uint64_t unknown;		   /* instructions without data, executed */
 	uint32_t n_threads;
-	double uops[16];			    /* by port */
+	double uops[TACT_MAX_PORTS];		    /* by port */
 	double stalls[TACT_N_STALLS];		    /* cycles */
 	uint64_t accesses;			    /* loads and stores */
 	uint64_t branches, mispredicted, misses[3]; /* only if asked for */
@@ -83,7 +83,7 @@ struct tact_cycles_block {
 	size_t size;
 	const struct tact_trace_block *block; /* owned by the trace */
 	uint64_t executions;
-	double cycles, uops[16], stalls[TACT_N_STALLS];
+	double cycles, uops[TACT_MAX_PORTS], stalls[TACT_N_STALLS];
 	double bound;	      /* FACILE's throughput of the block alone, for comparison */
 	uint32_t bottlenecks; /* of that: bits of enum tact_bound */
 	uint32_t limits; /* bounds that say what the executions took: the largest of those that they

@@ -45,7 +45,7 @@ struct tact_result_row {
 	uint32_t thread, process; /* of a thread: numbers in this run */
 	uint64_t executions;	  /* of a function: how often it was entered at its first byte */
 	uint64_t instructions;
-	double cycles, uops[16], stalls[TACT_N_STALLS];
+	double cycles, uops[TACT_MAX_PORTS], stalls[TACT_N_STALLS];
 	double bound; /* cycles if all executions took what FACILE says of the block alone; of a
 			 block with less than 1/100,000 of all cycles: its cycles */
 	uint32_t bottlenecks; /* bits of enum tact_bound: FACILE's bound where the block ran at

@@ -32,7 +32,7 @@ struct tact_sim_options {
 struct tact_sim_insn {
 	double by_source[TACT_N_SOURCES]; /* decoded uops an iteration */
 	double issued;			  /* fused uops */
-	double port[16];		  /* executed uops by port */
+	double port[TACT_MAX_PORTS];	  /* executed uops by port */
 	double divider;			  /* cycles */
 	double wait_operand, wait_port;	  /* cycles that its uops waited */
 	double spent; /* cycles from the retirement of the instruction before it to its own;
@@ -167,7 +167,7 @@ int tact_stream_insn(const struct tact_stream *stream, uint32_t number, size_t i
 struct tact_stream_block {
 	size_t size;
 	uint64_t executions;
-	uint64_t uops[16], stalls[TACT_N_STALLS];
+	uint64_t uops[TACT_MAX_PORTS], stalls[TACT_N_STALLS];
 };
 int tact_stream_block(const struct tact_stream *stream, uint32_t number,
 		      struct tact_stream_block *out);

@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-static const char port_letters[] = "0123456789ABCDEF";
+static const char port_letters[] = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
 
 char notation_port(unsigned port)
 {
@@ -56,7 +56,7 @@ int notation_read_ports(struct arch_port_use *list, const char *text, struct tac
 		if (n + 1 >= ARCH_MAX_PORT_USES)
 			return tact_fail(diag, TACT_E_FORMAT, "ports: more than %d uses",
 					 ARCH_MAX_PORT_USES - 1);
-		list[n].mask = (uint16_t)mask;
+		list[n].mask = mask;
 		list[n++].count = clamp(count);
 		text += *text != 0;
 	}

@@ -119,7 +119,7 @@ static int put_ports(const struct arch_port_use *use, char *text, size_t size, s
 		int n = snprintf(piece, sizeof(piece), "%s%u*p", use == first ? "" : "+",
 				 use->count);
 
-		for (unsigned p = 0; p < 16; p++)
+		for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 			if (use->mask >> p & 1)
 				piece[n++] = notation_port(p);
 		piece[n] = 0;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tact/arch.h>
+
 #include "arch/params.h"
 #include "base/base.h"
 
@@ -71,7 +73,7 @@ static int parse_ports(const struct param *p, params_ports *out, const char *val
 		char *end;
 		unsigned long port = strtoul(value, &end, 10);
 
-		if (end == value || port > 15 || (*end && *end != ','))
+		if (end == value || port >= TACT_MAX_PORTS || (*end && *end != ','))
 			return tact_fail(diag, TACT_E_FORMAT, "%s: ports are written as 0,1,5",
 					 p->name);
 		mask |= 1u << port;
@@ -170,7 +172,7 @@ static void print_ports(params_ports mask, char *value, size_t size)
 	size_t n = 0;
 
 	snprintf(value, size, "none");
-	for (unsigned i = 0; i < 16; i++)
+	for (unsigned i = 0; i < TACT_MAX_PORTS; i++)
 		if (mask >> i & 1 && n < size)
 			n += (size_t)snprintf(value + n, size - n, "%s%u", n ? "," : "", i);
 }

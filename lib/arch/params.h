@@ -15,7 +15,7 @@ enum { PARAMS_UNROLL_MAX = 64 };
 
 typedef int params_int;
 typedef int params_choice;			   /* number of the word */
-typedef uint16_t params_ports;			   /* bit p: port p */
+typedef uint32_t params_ports;			   /* bit p: port p */
 typedef uint16_t params_unroll[PARAMS_UNROLL_MAX]; /* copies by number of uops; 0 means 1 */
 typedef uint16_t params_cycles[PARAMS_UNROLL_MAX]; /* cycles/100 by number of uops; 0: not listed */
 

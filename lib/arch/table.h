@@ -11,8 +11,8 @@
 
 /* uops that can go to any port of `mask`.  A list ends with count 0. */
 struct arch_port_use {
-	uint16_t mask;
-	uint16_t count;
+	uint32_t mask;
+	uint32_t count;
 };
 
 /* Operand of a latency: kind in the high bits, number in the low four. */

@@ -355,7 +355,7 @@ static void close_ports(struct arch_port_use *uses, unsigned n, params_ports clo
 {
 	for (unsigned i = 0; i < n; i++)
 		if (uses[i].mask & ~closed)
-			uses[i].mask &= (params_ports)~closed;
+			uses[i].mask &= ~closed;
 }
 
 unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_port_use *uses)

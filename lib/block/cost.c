@@ -7,12 +7,12 @@
 
 #include "block/block.h"
 
-enum { MAX_SETS = 64, N_PORTS = 16 };
+enum { MAX_SETS = 64, N_PORTS = TACT_MAX_PORTS };
 
 /* How the uops of each set of ports are spread over its ports. */
 struct block_spread {
 	unsigned n;
-	uint16_t mask[MAX_SETS];
+	params_ports mask[MAX_SETS];
 	double uops[MAX_SETS];
 	double share[MAX_SETS][N_PORTS]; /* of one uop */
 };
@@ -22,7 +22,7 @@ static bool needs_ports(const struct block_insn *bi)
 	return !bi->fused_prev && (!bi->lowered->eliminated || bi->fused_next);
 }
 
-static unsigned set_of(struct block_spread *s, uint16_t mask)
+static unsigned set_of(struct block_spread *s, params_ports mask)
 {
 	unsigned i;
 
@@ -38,7 +38,7 @@ static unsigned set_of(struct block_spread *s, uint16_t mask)
 }
 
 /* Pours `uops` into the ports of `mask` so that their levels become as even as they can. */
-static void pour(double *level, uint16_t mask, double uops, double *share)
+static void pour(double *level, params_ports mask, double uops, double *share)
 {
 	double total = uops;
 

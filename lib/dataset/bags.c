@@ -9,14 +9,14 @@
 #include "base/base.h"
 #include "dataset/classify.h"
 
-void classify_ports(uint16_t mask, char text[TACT_CLASSIFY_PORTS_SIZE])
+void classify_ports(params_ports mask, char text[TACT_CLASSIFY_PORTS_SIZE])
 {
 	char *p = text;
 
 	*p++ = 'p';
-	for (unsigned port = 0; port < 16; port++)
+	for (unsigned port = 0; port < TACT_MAX_PORTS; port++)
 		if (mask >> port & 1)
-			*p++ = "0123456789abcdef"[port];
+			*p++ = "0123456789abcdefghijklmnopqrstuv"[port];
 	*p = 0;
 }
 
@@ -30,7 +30,6 @@ int tact_bags_create(struct tact_bags **out, const struct tact_arch *arch, struc
 	if (!bags)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	bags->arch = arch;
-	memset(bags->word_of, -1, sizeof(bags->word_of));
 	bags->n_slots = 1024;
 	bags->slots = calloc(bags->n_slots, sizeof(*bags->slots));
 	if (!bags->slots ||
@@ -62,9 +61,9 @@ size_t tact_bags_count(const struct tact_bags *bags)
 
 /* Loads and stores go by their ports; a store's address can go to the ports of loads. */
 static enum uop_kind kind_of(const struct arch_params *params, const struct block_lowered *l,
-			     uint16_t mask)
+			     params_ports mask)
 {
-	const uint16_t store = params->store_address_ports | params->store_data_ports;
+	const params_ports store = params->store_address_ports | params->store_data_ports;
 
 	if (l->n_loads && !(mask & ~params->load_ports))
 		return UOP_LOAD;
@@ -73,13 +72,22 @@ static enum uop_kind kind_of(const struct arch_params *params, const struct bloc
 	return l->attributes & TACT_INSN_VECTOR ? UOP_VECTOR : UOP_SCALAR;
 }
 
-static int word_of(struct tact_bags *bags, uint16_t mask)
+int classify_word(const params_ports *words, unsigned n, params_ports mask)
 {
-	if (bags->word_of[mask] < 0 && bags->n_words < TACT_CLASSIFY_MAX_WORDS) {
-		bags->words[bags->n_words] = mask;
-		bags->word_of[mask] = (int16_t)bags->n_words++;
-	}
-	return bags->word_of[mask];
+	for (unsigned i = 0; i < n; i++)
+		if (words[i] == mask)
+			return (int)i;
+	return -1;
+}
+
+static int word_of(struct tact_bags *bags, params_ports mask)
+{
+	int word = classify_word(bags->words, bags->n_words, mask);
+
+	if (word >= 0 || bags->n_words == TACT_CLASSIFY_MAX_WORDS)
+		return word;
+	bags->words[bags->n_words] = mask;
+	return (int)bags->n_words++;
 }
 
 /* Counts uops by word and kind; returns their number, or -TACT_E_LIMIT. */

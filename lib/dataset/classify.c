@@ -58,16 +58,8 @@ void tact_classifier_destroy(struct tact_classifier *c)
 	free(c);
 }
 
-static void index_words(struct tact_classifier *c)
-{
-	memset(c->word_of, -1, sizeof(c->word_of));
-	for (unsigned w = 0; w < c->prior.n_words; w++)
-		c->word_of[c->words[w]] = (int16_t)w;
-}
-
 void classify_prepare(struct tact_classifier *c)
 {
-	index_words(c);
 	lda_expect(&c->prior, c->lambda, c->expected);
 }
 
@@ -195,6 +187,12 @@ void classify_name_topics(struct tact_classifier *c)
 
 /* ---- labels ---- */
 
+/* The model's number of a word of the bags; -1: it has none. */
+static int word_of(const struct tact_classifier *c, const struct tact_bags *bags, uint32_t word)
+{
+	return classify_word(c->words, c->prior.n_words, bags->words[word]);
+}
+
 /* A bag's terms as words of the model.  Returns their number; *unknown: uops without one. */
 static size_t translate(const struct tact_classifier *c, const struct tact_bags *bags, uint32_t bag,
 			struct lda_term *terms, struct tact_label *label)
@@ -203,7 +201,7 @@ static size_t translate(const struct tact_classifier *c, const struct tact_bags 
 
 	for (size_t i = bags->first[bag]; i < bags->first[bag + 1]; i++) {
 		const struct lda_term *term = &bags->terms[i];
-		int word = c->word_of[bags->words[term->word]];
+		int word = word_of(c, bags, term->word);
 
 		if (word < 0) {
 			label->unknown += term->count;
@@ -308,7 +306,7 @@ int tact_classifier_term(const struct tact_classifier *c, const struct tact_bags
 	if (i >= bags->first[bag + 1] - bags->first[bag])
 		return 0;
 	term = &bags->terms[bags->first[bag] + i];
-	word = c->word_of[bags->words[term->word]];
+	word = word_of(c, bags, term->word);
 	classify_ports(bags->words[term->word], ports);
 	*count = term->count;
 	*topic = -1;
@@ -365,7 +363,7 @@ int tact_classifier_apply(struct tact_classifier *c, const struct tact_block *bl
 
 static int by_mask(const void *a, const void *b)
 {
-	const uint16_t *p = a, *q = b;
+	const params_ports *p = a, *q = b;
 
 	return *p < *q ? -1 : *p > *q;
 }
@@ -384,7 +382,7 @@ static int run(struct tact_classifier *c, const struct tact_bags *bags, unsigned
 	if (!terms)
 		return -TACT_E_NOMEM;
 	for (size_t i = 0; i < bags->n_terms; i++) {
-		terms[i].word = (uint32_t)c->word_of[bags->words[bags->terms[i].word]];
+		terms[i].word = (uint32_t)word_of(c, bags, bags->terms[i].word);
 		terms[i].count = bags->terms[i].count;
 	}
 	corpus.terms = terms;
@@ -400,7 +398,7 @@ static void count_kinds(struct tact_classifier *c, const struct tact_bags *bags,
 	const unsigned n_topics = c->prior.n_topics;
 
 	for (size_t i = bags->first[bag]; i < bags->first[bag + 1]; i++) {
-		int word = c->word_of[bags->words[bags->terms[i].word]];
+		int word = word_of(c, bags, bags->terms[i].word);
 		const double *beta = c->expected + (size_t)word * n_topics;
 		double phi[LDA_MAX_TOPICS], sum = 0;
 
@@ -480,7 +478,6 @@ int tact_classifier_train(struct tact_classifier **out, const struct tact_bags *
 	c->starts = o.starts;
 	memcpy(c->words, bags->words, bags->n_words * sizeof(*c->words));
 	qsort(c->words, bags->n_words, sizeof(*c->words), by_mask);
-	index_words(c);
 	status = run(c, bags, o.jobs ? o.jobs : 1);
 	if (status < 0) {
 		tact_classifier_destroy(c);

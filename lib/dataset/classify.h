@@ -14,10 +14,9 @@
 enum uop_kind { UOP_LOAD, UOP_STORE, UOP_SCALAR, UOP_VECTOR, UOP_N_KINDS };
 
 struct tact_bags {
-	const struct tact_arch *arch;		 /* borrowed */
-	uint16_t words[TACT_CLASSIFY_MAX_WORDS]; /* port combinations: bit p is port p */
+	const struct tact_arch *arch;		     /* borrowed */
+	params_ports words[TACT_CLASSIFY_MAX_WORDS]; /* port combinations: bit p is port p */
 	unsigned n_words;
-	int16_t word_of[1 << 16]; /* by mask; -1: none */
 
 	struct lda_term *terms;		/* owned; of all bags, those of a bag sorted by word */
 	uint64_t (*kinds)[UOP_N_KINDS]; /* owned; of each term, in all blocks that have the bag */
@@ -36,8 +35,7 @@ struct tact_classifier {
 	uint64_t seed, blocks, n_bags, uops;
 	unsigned starts;
 	double perplexity;
-	uint16_t words[TACT_CLASSIFY_MAX_WORDS];	     /* sorted */
-	int16_t word_of[1 << 16];			     /* by mask; -1: none */
+	params_ports words[TACT_CLASSIFY_MAX_WORDS];	     /* sorted */
 	double kinds[TACT_CLASSIFY_MAX_TOPICS][UOP_N_KINDS]; /* expected uops of a topic by kind */
 	char names[TACT_CLASSIFY_MAX_TOPICS][TACT_CLASSIFY_NAME_SIZE];
 	double *lambda;	  /* owned; K * V */
@@ -50,12 +48,15 @@ struct tact_classifier {
 };
 
 /* "p0156"; ports above 9 are letters. */
-void classify_ports(uint16_t mask, char text[TACT_CLASSIFY_PORTS_SIZE]);
+void classify_ports(params_ports mask, char text[TACT_CLASSIFY_PORTS_SIZE]);
 
 /* Room for the parameters of prior; the rest is zero. */
 int classify_create(struct tact_classifier **out, const struct lda_prior *prior);
 
-/* Makes `expected` and `word_of` from lambda and the words. */
+/* Number of a combination in a list; -1: it is not there.  Lists are short. */
+int classify_word(const params_ports *words, unsigned n, params_ports mask);
+
+/* Makes `expected` from lambda and the words. */
 void classify_prepare(struct tact_classifier *c);
 
 /* Writes the text of a model to a file that is open.  Returns -TACT_E_IO, -TACT_E_NOMEM. */

@@ -181,9 +181,9 @@ static unsigned split(char *line, char **column, unsigned n)
 }
 
 /* "p0156": ports that the CPU has, in order, each once. */
-static int read_ports(struct model_reader *r, const char *text, uint16_t *mask)
+static int read_ports(struct model_reader *r, const char *text, params_ports *mask)
 {
-	static const char digits[] = "0123456789abcdef";
+	static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
 	const char *p = text;
 	uint32_t found = 0;
 
@@ -200,14 +200,14 @@ static int read_ports(struct model_reader *r, const char *text, uint16_t *mask)
 	if (found & ~tact_arch_ports(r->c->arch))
 		return FAIL(r, "'%.40s': %s does not have all of these ports", text,
 			    tact_arch_name(r->c->arch));
-	*mask = (uint16_t)found;
+	*mask = found;
 	return 0;
 }
 
 static int read_word(struct model_reader *r, char *line)
 {
 	char *column[2];
-	uint16_t word = 0;
+	params_ports word = 0;
 	int status;
 
 	if (split(line, column, ARRAY_SIZE(column)) != ARRAY_SIZE(column))

@@ -8,12 +8,12 @@
 enum { MAX_SETS = 64 };
 
 struct usage {
-	uint16_t mask[MAX_SETS];
+	params_ports mask[MAX_SETS];
 	unsigned count[MAX_SETS];
 	unsigned n;
 };
 
-static void add(struct usage *u, uint16_t mask, unsigned count)
+static void add(struct usage *u, params_ports mask, unsigned count)
 {
 	unsigned i;
 
@@ -58,15 +58,13 @@ static unsigned uops_within(const struct usage *u, unsigned mask)
 	return n;
 }
 
-/* Number of ports in a set; sets have at most 16.  (Without a CPU option the compiler's own way is
- * a function call.)
- */
+/* Number of ports in a set.  (Without a CPU option the compiler's own way is a function call.) */
 static unsigned set_size(unsigned mask)
 {
-	mask -= mask >> 1 & 0x5555;
-	mask = (mask & 0x3333) + (mask >> 2 & 0x3333);
-	mask = (mask + (mask >> 4)) & 0x0f0f;
-	return (mask + (mask >> 8)) & 31;
+	mask -= mask >> 1 & 0x55555555;
+	mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
+	mask = (mask + (mask >> 4)) & 0x0f0f0f0f;
+	return mask * 0x01010101 >> 24;
 }
 
 /* Keeps the larger of uops/ports in *best; compared without division. */
@@ -82,14 +80,50 @@ static void consider(const struct usage *u, unsigned mask, unsigned *best_uops,
 	}
 }
 
-static double worst_set(const struct usage *u, unsigned all_ports, bool exact, unsigned *mask)
+/* Ports that stand in the same sets are alike: the worst set has all of them or none.  Returns the
+ * number of such classes.
+ */
+static unsigned find_classes(const struct usage *u, params_ports *classes)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < u->n; i++) {
+		unsigned left = u->mask[i];
+
+		for (unsigned k = 0, before = n; k < before; k++) {
+			unsigned both = classes[k] & left;
+
+			if (both && both != classes[k]) {
+				classes[n++] = classes[k] & ~left;
+				classes[k] = both;
+			}
+			left &= ~both;
+		}
+		if (left)
+			classes[n++] = left;
+	}
+	return n;
+}
+
+/* All unions of classes, in the order of a Gray code: each differs by one class from the last. */
+static void consider_all(const struct usage *u, unsigned *uops, unsigned *ports, unsigned *mask)
+{
+	params_ports classes[TACT_MAX_PORTS], m = 0;
+	uint64_t n = (uint64_t)1 << find_classes(u, classes);
+
+	for (uint64_t i = 1; i < n; i++) {
+		m ^= classes[__builtin_ctzll(i)];
+		consider(u, m, uops, ports, mask);
+	}
+}
+
+static double worst_set(const struct usage *u, bool exact, unsigned *mask)
 {
 	unsigned uops = 0, ports = 1;
 
 	*mask = 0;
 	if (exact) {
-		for (unsigned m = all_ports; m; m = (m - 1) & all_ports)
-			consider(u, m, &uops, &ports, mask);
+		consider_all(u, &uops, &ports, mask);
 	} else {
 		for (unsigned i = 0; i < u->n; i++)
 			for (unsigned k = 0; k <= i; k++)
@@ -104,7 +138,7 @@ double facile_ports(struct tact_block *block, const struct tact_predict_options 
 	unsigned mask;
 
 	collect(block, &u);
-	return worst_set(&u, block->arch->params.ports, opt->exact_ports, &mask);
+	return worst_set(&u, opt->exact_ports, &mask);
 }
 
 int tact_explain_ports(struct tact_block *block, struct tact_port_contention *out)
@@ -121,7 +155,7 @@ int tact_explain_ports(struct tact_block *block, struct tact_port_contention *ou
 	if (!insns)
 		return -TACT_E_NOMEM;
 	collect(block, &u);
-	worst_set(&u, block->arch->params.ports, false, &mask);
+	worst_set(&u, false, &mask);
 	for (size_t i = 0; i < block->n_insns; i++) {
 		const struct block_insn *bi = &block->insns[i];
 		bool within = false;

@@ -27,7 +27,7 @@ void sim_init(struct sim_state *s, const struct tact_arch *arch)
 
 	memset(s, 0, offsetof(struct sim_state, iq));
 	memset(s->slot_id, 0xff, sizeof(s->slot_id));
-	for (unsigned p = 0; p < SIM_MAX_PORTS; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		s->ready[p][0] = 0;
 	s->params = params;
 	s->registers = &arch->isa->registers;

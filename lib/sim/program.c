@@ -14,7 +14,7 @@
 
 /* Ports of the uops of an instruction, by what they do. */
 struct draft_ports {
-	uint16_t load[SIM_MAX_UOPS], sta[SIM_MAX_UOPS], std[SIM_MAX_UOPS], alu[SIM_MAX_UOPS];
+	params_ports load[SIM_MAX_UOPS], sta[SIM_MAX_UOPS], std[SIM_MAX_UOPS], alu[SIM_MAX_UOPS];
 };
 
 struct draft {
@@ -24,14 +24,14 @@ struct draft {
 	const struct block_lowered *l;
 	struct sim_insn *insn;
 	bool for_stream;
-	uint16_t *load, *sta, *std, *alu; /* as many as are told here */
+	params_ports *load, *sta, *std, *alu; /* as many as are told here */
 	unsigned n_load, n_sta, n_std, n_alu;
 	bool full;
 	uint32_t late_inputs; /* bit k: only some outputs wait for input k, */
 	uint8_t late_outputs; /* bit o: and these are they */
 };
 
-static void push(struct draft *d, uint16_t *list, unsigned *n, uint16_t mask)
+static void push(struct draft *d, params_ports *list, unsigned *n, params_ports mask)
 {
 	unsigned all = d->n_load + d->n_sta + d->n_std + d->n_alu;
 
@@ -42,7 +42,7 @@ static void push(struct draft *d, uint16_t *list, unsigned *n, uint16_t mask)
 }
 
 /* Ports of a uop of a branch that is taken: fewer than of one that is not.  0: no such uop. */
-static uint16_t taken_ports(const struct draft *d, uint16_t mask)
+static params_ports taken_ports(const struct draft *d, params_ports mask)
 {
 	const struct arch_params *p = &d->block->arch->params;
 
@@ -56,12 +56,12 @@ static uint16_t taken_ports(const struct draft *d, uint16_t mask)
 static void sort_uops(struct draft *d, size_t i, bool taken)
 {
 	const struct arch_params *p = &d->block->arch->params;
-	uint16_t only_sta = (uint16_t)(p->store_address_ports & ~p->load_ports);
+	params_ports only_sta = p->store_address_ports & ~p->load_ports;
 	struct arch_port_use uses[BLOCK_MAX_PORT_USES];
 	unsigned n = block_port_uses(d->block, i, uses);
 
 	for (unsigned k = 0; k < n; k++) {
-		uint16_t mask = uses[k].mask;
+		params_ports mask = uses[k].mask;
 
 		if (taken && taken_ports(d, mask))
 			mask = taken_ports(d, mask);
@@ -79,7 +79,7 @@ static void sort_uops(struct draft *d, size_t i, bool taken)
 	/* The divider is behind one port: of several uops the one that has no choice divides. */
 	for (unsigned k = 1; k < d->n_alu && d->l->divider; k++)
 		if (!(d->alu[k] & (d->alu[k] - 1)) && d->alu[0] & (d->alu[0] - 1)) {
-			uint16_t swap = d->alu[0];
+			params_ports swap = d->alu[0];
 
 			d->alu[0] = d->alu[k];
 			d->alu[k] = swap;
@@ -106,7 +106,7 @@ static bool is_double(const struct draft *d, enum sim_kind kind)
 	return false;
 }
 
-static struct sim_uop *add_uop(struct draft *d, enum sim_kind kind, uint16_t ports)
+static struct sim_uop *add_uop(struct draft *d, enum sim_kind kind, params_ports ports)
 {
 	struct sim_uop *u = &d->p->uops[d->p->n_uops++];
 
@@ -309,7 +309,7 @@ static void find_late(struct draft *d)
 }
 
 /* The late uop: waits for the late inputs, and for the early one as long as it takes. */
-static void add_late(struct draft *d, unsigned early, uint16_t ports)
+static void add_late(struct draft *d, unsigned early, params_ports ports)
 {
 	struct sim_uop *u = add_uop(d, SIM_ALU, ports);
 	unsigned own = 1, all = 1;

@@ -10,14 +10,14 @@
 /* Loads, store addresses and store data take their two ports in turn. */
 void sim_rename_init(struct sim_state *s)
 {
-	const uint16_t roles[3] = {s->params->load_ports, s->params->store_address_ports,
-				   s->params->store_data_ports};
+	const params_ports roles[3] = {s->params->load_ports, s->params->store_address_ports,
+				       s->params->store_data_ports};
 
 	for (unsigned r = 0; r < 3; r++)
 		s->turns[r] = __builtin_popcount(roles[r]) == 2 ? roles[r] : 0;
 }
 
-static int alternate(struct sim_state *s, uint16_t mask)
+static int alternate(struct sim_state *s, params_ports mask)
 {
 	for (unsigned r = 0; r < 3; r++)
 		if (mask == s->turns[r]) {
@@ -37,13 +37,13 @@ static bool has_room(const struct sim_state *s, unsigned port)
 /* What is being issued in this cycle. */
 struct issue {
 	unsigned slot;
-	uint8_t taken[SIM_MAX_PORTS]; /* uops of each port, by bind_least */
-	int32_t delivered;	      /* of the uop that is being issued */
-	uint16_t mask[32];
+	uint8_t taken[TACT_MAX_PORTS]; /* uops of each port, by bind_least */
+	int32_t delivered;	       /* of the uop that is being issued */
+	params_ports mask[32];
 	unsigned count[32], n; /* uops of each set of ports so far in this cycle */
 };
 
-static unsigned same_before(struct issue *issue, uint16_t mask)
+static unsigned same_before(struct issue *issue, params_ports mask)
 {
 	unsigned i;
 
@@ -58,17 +58,17 @@ static unsigned same_before(struct issue *issue, uint16_t mask)
 	return 0;
 }
 
-/* A port as a number: use << 4 | 15 - port.  The least used has the least; of equal ones that with
+/* A port as a number: use << 5 | 31 - port.  The least used has the least; of equal ones that with
  * the higher number.
  */
 static unsigned port_key(const uint8_t *use, unsigned port)
 {
-	return use[port] * 16u + 15 - port;
+	return use[port] * (unsigned)TACT_MAX_PORTS + TACT_MAX_PORTS - 1 - port;
 }
 
 static unsigned port_of(unsigned key)
 {
-	return 15 - key % 16;
+	return TACT_MAX_PORTS - 1 - key % TACT_MAX_PORTS;
 }
 
 static unsigned least_used(const uint8_t *use, unsigned mask)
@@ -84,21 +84,21 @@ static unsigned least_used(const uint8_t *use, unsigned mask)
 }
 
 /* Cores of ten ports: the counters of one cycle before; uops of the same ports are spread. */
-static unsigned bind_wide(struct sim_state *s, struct issue *issue, uint16_t mask)
+static unsigned bind_wide(struct sim_state *s, struct issue *issue, params_ports mask)
 {
 	const uint8_t *use = s->use_before[1];
-	unsigned keys[SIM_MAX_PORTS], n = 0, usable = 0, same = same_before(issue, mask);
+	unsigned keys[TACT_MAX_PORTS], n = 0, usable = 0, same = same_before(issue, mask);
 
 	if (issue->slot == 4 || (!same && issue->slot != 3))
 		return least_used(use, mask);
-	for (; mask; mask &= (uint16_t)(mask - 1)) {
+	for (; mask; mask &= mask - 1) {
 		unsigned key = port_key(use, (unsigned)__builtin_ctz(mask)), k;
 
 		for (k = n++; k && key < keys[k - 1]; k--)
 			keys[k] = keys[k - 1];
 		keys[k] = key;
 	}
-	while (usable < n && keys[usable] / 16 < keys[0] / 16 + 5)
+	while (usable < n && keys[usable] / TACT_MAX_PORTS < keys[0] / TACT_MAX_PORTS + 5)
 		usable++;
 	if (issue->slot == 3 && !same && usable > 1)
 		return port_of(keys[1]);
@@ -106,58 +106,63 @@ static unsigned bind_wide(struct sim_state *s, struct issue *issue, uint16_t mas
 }
 
 /* Cores of eight: even slots take the least used port, odd ones the second. */
-static unsigned bind_eight(struct sim_state *s, uint16_t mask, unsigned slot)
+static unsigned bind_eight(struct sim_state *s, params_ports mask, unsigned slot)
 {
 	const uint8_t *use = s->use_before[0];
 	unsigned first = UINT16_MAX, second = UINT16_MAX;
 
-	for (; mask; mask &= (uint16_t)(mask - 1)) {
+	for (; mask; mask &= mask - 1) {
 		unsigned key = port_key(use, (unsigned)__builtin_ctz(mask)),
 			 larger = key > first ? key : first;
 
 		first = key < first ? key : first;
 		second = larger < second ? larger : second;
 	}
-	first = (slot % 2 == 0) | (second / 16 >= first / 16 + 3) ? first : second;
+	first = (slot % 2 == 0) | (second / TACT_MAX_PORTS >= first / TACT_MAX_PORTS + 3) ? first
+											  : second;
 	return port_of(first);
 }
 
 /* Cores of six: similar, with a pattern for uops of ports 0, 1 and 5.  The most used port is the
  * other choice; of equal ones the lower is the least used, the higher the most.
  */
-static unsigned bind_six(struct sim_state *s, uint16_t mask, unsigned slot)
+static unsigned bind_six(struct sim_state *s, params_ports mask, unsigned slot)
 {
 	static const uint8_t pattern[3][4] = {{0, 5, 1, 0}, {1, 5, 0, 1}, {5, 1, 0, 5}};
 	const uint8_t *use = s->use_before[0];
 	unsigned least = UINT16_MAX, most = 0;
 
 	for (unsigned left = mask; left; left &= left - 1) {
-		unsigned p = (unsigned)__builtin_ctz(left), key = use[p] * 16u + p;
+		unsigned p = (unsigned)__builtin_ctz(left),
+			 key = use[p] * (unsigned)TACT_MAX_PORTS + p;
 
 		least = key < least ? key : least;
 		most = key > most ? key : most;
 	}
-	if (most / 16 >= least / 16 + 3)
-		return least % 16;
+	if (most / TACT_MAX_PORTS >= least / TACT_MAX_PORTS + 3)
+		return least % TACT_MAX_PORTS;
 	if (mask == ((1u << 0) | (1u << 1) | (1u << 5)))
-		return pattern[least % 16 == 0 ? 0 : least % 16 == 1 ? 1 : 2][slot & 3];
-	return (slot % 2 == 0 ? least : most) % 16;
+		return pattern[least % TACT_MAX_PORTS == 0   ? 0
+			       : least % TACT_MAX_PORTS == 1 ? 1
+							     : 2][slot & 3];
+	return (slot % 2 == 0 ? least : most) % TACT_MAX_PORTS;
 }
 
 /* The port that has least to do: uops that wait, in steps of eight, and those of this cycle; of
  * equal ones in turn (experiments on Zen 4: instructions of two sets of ports in one loop are
  * spread well over them, but not perfectly).
  */
-static unsigned bind_least(struct sim_state *s, struct issue *issue, uint16_t mask)
+static unsigned bind_least(struct sim_state *s, struct issue *issue, params_ports mask)
 {
 	enum { STEP = 8 };
+	const params_ports behind = ~0u << s->next_port % TACT_MAX_PORTS;
 	unsigned best = 0, least = ~0u;
 
-	for (unsigned k = 0; k < SIM_MAX_PORTS; k++) {
-		unsigned p = (s->next_port + k) % SIM_MAX_PORTS, load;
+	while (mask) {
+		params_ports next = mask & behind ? mask & behind : mask;
+		unsigned p = (unsigned)__builtin_ctz(next), load;
 
-		if (!(mask >> p & 1))
-			continue;
+		mask &= ~(1u << p);
 		load = issue->taken[p] + s->port_use[p] / STEP;
 		if (has_room(s, p) ? load < least : least == ~0u) {
 			least = load;
@@ -169,7 +174,7 @@ static unsigned bind_least(struct sim_state *s, struct issue *issue, uint16_t ma
 	return best;
 }
 
-static unsigned bind(struct sim_state *s, struct issue *issue, uint16_t mask)
+static unsigned bind(struct sim_state *s, struct issue *issue, params_ports mask)
 {
 	int port;
 
@@ -437,8 +442,8 @@ static inline uint16_t add_rob(struct sim_state *s, const struct sim_instance *i
 
 /* `uop` is the number of `u` within the instruction, `slot` that of its fused uop. */
 static inline void issue_uop(struct sim_state *s, struct issue *issue, struct sim_instance *inst,
-			     const struct sim_uop *u, unsigned uop, unsigned slot, uint16_t mask,
-			     uint16_t rob)
+			     const struct sim_uop *u, unsigned uop, unsigned slot,
+			     params_ports mask, uint16_t rob)
 {
 	unsigned port = bind(s, issue, mask);
 	uint16_t record = 0;

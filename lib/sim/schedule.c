@@ -332,7 +332,7 @@ void sim_schedule(struct sim_state *s)
 		enqueue(s, e);
 	}
 	/* The counter of a port goes down a cycle after its uop has left (uiCA). */
-	for (unsigned p = 0; p < SIM_MAX_PORTS; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		s->port_use[p] -= s->dispatched[p];
 	memset(s->dispatched, 0, sizeof(s->dispatched));
 	s->data_ports = s->next_data_ports;

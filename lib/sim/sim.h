@@ -26,7 +26,6 @@
 enum {
 	SIM_MAX_UOPS =
 		192, /* uops of one instruction; of longer microcode only so many are followed */
-	SIM_MAX_PORTS = 16,
 	SIM_FEW_UOPS = 4, /* most instructions have no more */
 	SIM_SLOTS = 1024, /* instances of instructions that are remembered; a power of two */
 	SIM_ROB = 1024,	  /* rings: powers of two above what any core has */
@@ -84,7 +83,7 @@ struct sim_input {
 
 /* An unfused uop of an instruction. */
 struct sim_uop {
-	uint16_t ports, taken_ports; /* of a branch that is taken; 0: no difference */
+	uint32_t ports, taken_ports; /* of a branch that is taken; 0: no difference */
 	uint16_t divider;
 	uint16_t latency; /* from its dispatch to what other uops of the instruction get from it */
 	uint32_t first_source; /* in the program's list */
@@ -138,7 +137,7 @@ struct sim_raw {
 
 /* What an instruction of the program did since the statistics began. */
 struct sim_stats {
-	uint32_t port[SIM_MAX_PORTS]; /* uops; does not go beyond its largest value */
+	uint32_t port[TACT_MAX_PORTS]; /* uops; does not go beyond its largest value */
 	uint64_t divider, wait_operand, wait_port;
 	uint64_t spent; /* cycles from the retirement of the instruction before it to its own */
 };
@@ -373,7 +372,8 @@ struct sim_state {
 	unsigned idq_head, idq_count;
 
 	/* rename */
-	uint8_t port_use[SIM_MAX_PORTS], use_before[2][SIM_MAX_PORTS]; /* uops bound to each port */
+	uint8_t port_use[TACT_MAX_PORTS],
+		use_before[2][TACT_MAX_PORTS]; /* uops bound to each port */
 	unsigned next_port;
 	struct sim_instance *renamed; /* the last one */
 	uint16_t turns[3];	      /* ports of those that take two in turn; 0: they do not */
@@ -397,9 +397,9 @@ struct sim_state {
 	unsigned vec_count, vec_head, vec_queued;
 	uint16_t rs_free, rs_used; /* list of free entries; entries that were ever used */
 	uint16_t waiter_free, waiters_used;
-	unsigned ready_begin[SIM_MAX_PORTS], ready_end[SIM_MAX_PORTS];
-	unsigned ready_ports;		   /* bit p: something is ready for port p */
-	uint8_t dispatched[SIM_MAX_PORTS]; /* uops that each port took in this cycle: 0 or 1 */
+	unsigned ready_begin[TACT_MAX_PORTS], ready_end[TACT_MAX_PORTS];
+	unsigned ready_ports;		    /* bit p: something is ready for port p */
+	uint8_t dispatched[TACT_MAX_PORTS]; /* uops that each port took in this cycle: 0 or 1 */
 	/* Bit p: a 256-bit access still moves data through port p; from the next cycle on. */
 	unsigned data_ports, next_data_ports;
 	int32_t divider_free;
@@ -437,7 +437,7 @@ struct sim_state {
 	struct sim_entry rs[SIM_RS];
 	uint16_t vec_queue[SIM_RS]; /* ring of entries */
 	/* By age: age << 16 | entry, behind ready_begin and up to ready_end; a zero before. */
-	uint64_t ready[SIM_MAX_PORTS][SIM_RS + 1];
+	uint64_t ready[TACT_MAX_PORTS][SIM_RS + 1];
 	struct {
 		const struct sim_instance *store;
 		uint16_t entry;

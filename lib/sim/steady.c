@@ -59,17 +59,31 @@ static uint64_t fetch_hash(const struct sim_state *s, uint64_t iteration)
 	return mix(h, s->idq_count);
 }
 
+/* The counters of sixteen ports; few cores have more. */
+enum { HALF = TACT_MAX_PORTS / 2 };
+
+static uint64_t mix_uses(const struct sim_state *s, uint64_t h, unsigned first)
+{
+	uint64_t words[3][HALF / 8];
+
+	memcpy(words[0], s->port_use + first, HALF);
+	memcpy(words[1], s->use_before[0] + first, HALF);
+	memcpy(words[2], s->use_before[1] + first, HALF);
+	for (unsigned i = 0; i < 3; i++)
+		for (unsigned k = 0; k < HALF / 8; k++)
+			h = mix(h, words[i][k]);
+	return h;
+}
+
 static uint64_t rename_hash(const struct sim_state *s)
 {
 	uint64_t h = (uint64_t)s->next_port << 16 | (uint64_t)s->is_serializing << 9 |
 		     (uint64_t)s->sync_pending << 8 | s->alternate[0] << 2 | s->alternate[1] << 1 |
 		     s->alternate[2];
-	uint64_t words[3 * SIM_MAX_PORTS / 8];
 
-	memcpy(words, s->port_use, SIM_MAX_PORTS);
-	memcpy(words + SIM_MAX_PORTS / 8, s->use_before, 2 * SIM_MAX_PORTS);
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		h = mix(h, words[i]);
+	h = mix_uses(s, h, 0);
+	if (s->params->ports >> HALF)
+		h = mix_uses(s, h, HALF);
 	for (unsigned r = 0; r < s->registers->end_vector && s->moves.shared; r++)
 		if (s->moves.set[r])
 			h = mix(h, (uint64_t)r << 8 | s->moves.set[r]);
@@ -126,7 +140,7 @@ uint64_t sim_state_hash(const struct sim_state *s, uint64_t iteration, uint64_t 
 	uint64_t first = iteration << SIM_NUMBER_BITS, h = mix(outline, rob_hash(s, first));
 	unsigned dispatched = 0;
 
-	for (unsigned p = 0; p < SIM_MAX_PORTS; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		dispatched |= (unsigned)s->dispatched[p] << p;
 
 	return mix(mix(h, (uint64_t)s->next_data_ports << 32 | dispatched), rs_hash(s, first));

@@ -343,7 +343,7 @@ int tact_stream_insn(const struct tact_stream *t, uint32_t number, size_t i,
 	if (code->program.raws[i].fused_prev)
 		return 0; /* the first of the pair has it all */
 	stats = &code->program.stats[code->program.raws[i].insn];
-	for (unsigned p = 0; p < SIM_MAX_PORTS; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		out->port[p] = (double)stats->port[p];
 	out->issued =
 		(double)code->executions * code->program.insns[code->program.raws[i].insn].n_fused;
@@ -363,7 +363,7 @@ int tact_stream_block(const struct tact_stream *t, uint32_t number, struct tact_
 	code = t->owner->codes[number];
 	*out = (struct tact_stream_block){.size = sizeof(*out), .executions = code->executions};
 	for (size_t i = 0; i < code->program.n_insns; i++)
-		for (unsigned p = 0; p < SIM_MAX_PORTS; p++)
+		for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 			out->uops[p] += code->program.stats[i].port[p];
 	_Static_assert((int)SIM_N_STALLS == (int)TACT_N_STALLS, "one is the other's public side");
 	memcpy(out->stalls, code->stalls, sizeof(out->stalls));

@@ -128,7 +128,7 @@ int tact_simulated_insn(const struct tact_simulator *simulator, size_t i, struct
 	out->by_source[TACT_SOURCE_MS] = insn->ms;
 	out->by_source[TACT_SOURCE_SE] = insn->stack_sync;
 	out->issued = block->insns[i].lowered->fused + insn->stack_sync;
-	for (unsigned p = 0; p < SIM_MAX_PORTS; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		out->port[p] = (double)stats->port[p] / n;
 	out->divider = (double)stats->divider / n;
 	out->wait_operand = (double)stats->wait_operand / n;

@@ -206,7 +206,7 @@ static int keep_past(const struct tact_cycles *c, struct engine_code *code)
 		return -TACT_E_NOMEM;
 	code->past = past;
 	past->seen += seen.executions;
-	for (unsigned p = 0; p < 16; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		past->uops[p] += (float)seen.uops[p];
 	for (unsigned s = 0; s < TACT_N_STALLS; s++)
 		past->stalls[s] += (float)seen.stalls[s];
@@ -350,7 +350,7 @@ bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *co
 	if (!seen)
 		return false;
 	share = (double)code->executions / (double)seen;
-	for (unsigned p = 0; p < 16; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		out->uops[p] = share * ((double)past->uops[p] + (double)now.uops[p]);
 	for (unsigned s = 0; s < TACT_N_STALLS; s++)
 		out->stalls[s] = share * ((double)past->stalls[s] + (double)now.stalls[s]);
@@ -374,13 +374,13 @@ static void add_blocks(const struct tact_cycles *c, struct tact_cycles_totals *o
 			seen += c->codes[i].cycles;
 		out->executions += b.executions;
 		out->unknown += b.executions * b.unknown;
-		for (unsigned p = 0; p < 16; p++)
+		for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 			out->uops[p] += b.uops[p];
 		for (unsigned s = 0; s < TACT_N_STALLS; s++)
 			out->stalls[s] += b.stalls[s];
 	}
 	scale = seen > 0 ? all / seen : 1;
-	for (unsigned p = 0; p < 16; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		out->uops[p] *= scale;
 	for (unsigned s = 0; s < TACT_N_STALLS; s++)
 		out->stalls[s] *= scale;
@@ -434,7 +434,7 @@ static void spread_uops(const struct tact_block *block, double executions, doubl
 {
 	for (size_t i = 0; i < block->n_insns; i++)
 		for (const struct arch_port_use *u = block->insns[i].lowered->ports; u->count; u++)
-			for (unsigned p = 0; p < 16; p++)
+			for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 				if (u->mask >> p & 1)
 					uops[p] +=
 						executions * u->count / __builtin_popcount(u->mask);

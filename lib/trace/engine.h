@@ -15,7 +15,7 @@
 /* What the pipelines saw of a block before they forgot it. */
 struct engine_past {
 	uint64_t seen; /* executions */
-	float uops[16], stalls[TACT_N_STALLS];
+	float uops[TACT_MAX_PORTS], stalls[TACT_N_STALLS];
 	float spent[]; /* cycles by instruction, if they are asked for */
 };
 

@@ -136,7 +136,7 @@ static void add_share(struct tact_result_row *row, const struct tact_cycles_bloc
 {
 	row->cycles += b->cycles * time;
 	row->bound += b->bound * (double)b->executions * time;
-	for (unsigned i = 0; i < 16; i++)
+	for (unsigned i = 0; i < TACT_MAX_PORTS; i++)
 		row->uops[i] += b->uops[i] * share;
 	for (unsigned i = 0; i < TACT_N_STALLS; i++)
 		row->stalls[i] += b->stalls[i] * time;

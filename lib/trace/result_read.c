@@ -79,12 +79,12 @@ static uint64_t address(const json_t *object)
 	return !strncmp(s, "0x", 2) ? strtoull(s, NULL, 16) : 0;
 }
 
-static void read_ports(const json_t *object, double ports[16])
+static void read_ports(const json_t *object, double ports[TACT_MAX_PORTS])
 {
 	const json_t *of = json_object_get(object, "ports");
 	char key[4];
 
-	for (unsigned i = 0; i < 16; i++) {
+	for (unsigned i = 0; i < TACT_MAX_PORTS; i++) {
 		snprintf(key, sizeof(key), "%u", i);
 		ports[i] = number(of, key);
 	}

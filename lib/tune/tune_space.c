@@ -270,10 +270,10 @@ static void find_port_sets(struct tact_tuner *t)
 		for (const struct arch_port_use *use = view.ports; use->count; use++) {
 			unsigned i = 0;
 
-			while (i < t->n_port_sets && t->port_sets[i] != use->mask)
+			while (i < t->n_port_sets && t->port_sets[i] != (int)use->mask)
 				i++;
 			if (i == t->n_port_sets && i < ARRAY_SIZE(t->port_sets))
-				t->port_sets[t->n_port_sets++] = use->mask;
+				t->port_sets[t->n_port_sets++] = (int)use->mask;
 		}
 	}
 }

@@ -8,6 +8,7 @@
 
 #include <tact/insn.h>
 
+#include "arch/notation.h"
 #include "tune/tune.h"
 
 /* Parameters of a core that measurements of blocks tell something about. */
@@ -175,9 +176,9 @@ void tune_value_text(const struct tune_param *p, int value, char *text, size_t s
 		return;
 	}
 	snprintf(text, size, "p");
-	for (unsigned port = 0; port < 16 && n + 1 < size; port++)
+	for (unsigned port = 0; port < TACT_MAX_PORTS && n + 1 < size; port++)
 		if (value >> port & 1)
-			text[n++] = "0123456789ABCDEF"[port];
+			text[n++] = notation_port(port);
 	text[n] = 0;
 }
 

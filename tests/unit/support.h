@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <tact/tact.h>
 
@@ -96,6 +97,21 @@ MAYBE_UNUSED static size_t random_block(struct rng *rng, uint8_t *code, unsigned
 		size += length;
 	}
 	return size;
+}
+
+/* A CPU with what a parameter file of this text changes; status as that of tact_arch_derive. */
+MAYBE_UNUSED static int derive_from_text(struct tact_arch **out, const char *base, const char *text,
+					 struct tact_diag *diag)
+{
+	char path[] = "/tmp/tact_params_XXXXXX";
+	int fd = mkstemp(path), status;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+	status = tact_arch_derive(out, tact_arch_find(base), path, diag);
+	unlink(path);
+	return status;
 }
 
 /* 1, or a tenth under a sanitizer (TACT_SLOW=1). */

@@ -26,7 +26,7 @@ static void ports_are_read(void **state)
 	assert_int_equal(list[1].mask, 0x8004);
 	assert_int_equal(list[1].count, ARCH_COUNT_MAX);
 	assert_int_equal(list[2].count, 0);
-	for (unsigned port = 0; port < 16; port++) {
+	for (unsigned port = 0; port < TACT_MAX_PORTS; port++) {
 		const char text[] = {'3', '*', 'p', notation_port(port), 0};
 
 		assert_int_equal(notation_read_ports(list, text, NULL), 1);

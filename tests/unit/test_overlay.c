@@ -16,18 +16,9 @@
 
 static const char imul[] = "IMUL (R64, R64)";
 
-/* Derives Skylake from a text. */
 static int derive(struct tact_arch **arch, const char *text, struct tact_diag *diag)
 {
-	char path[] = "/tmp/tact_params_XXXXXX";
-	int fd = mkstemp(path), status;
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
-	status = tact_arch_derive(arch, tact_arch_find("SKL"), path, diag);
-	unlink(path);
-	return status;
+	return derive_from_text(arch, "SKL", text, diag);
 }
 
 static double cycles_of(const struct tact_arch *arch, const char *hex)

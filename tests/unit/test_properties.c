@@ -469,7 +469,7 @@ static void check_costs(struct tact_block *block, const struct sample *s)
 		struct tact_insn_cost cost = {.size = sizeof(cost)};
 
 		assert_int_equal(tact_block_cost(block, i, &cost), 0);
-		for (unsigned port = 0; port < 16; port++) {
+		for (unsigned port = 0; port < TACT_MAX_PORTS; port++) {
 			assert_true(isfinite(cost.port[port]) && cost.port[port] >= 0);
 			if (!(ports >> port & 1))
 				assert_true(cost.port[port] == 0);

@@ -199,10 +199,10 @@ static void ports_add_up(void **state)
 	load(f, "SKL", TACT_MODE_UNROLL, "488b034801d8"); /* mov rax, [rbx]; add rax, rbx */
 	assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &s), 0);
 	assert_int_equal(tact_simulated_insn(f->simulator, 0, &insn), 0);
-	for (unsigned p = 0; p < 16; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		loads += insn.port[p];
 	assert_int_equal(tact_simulated_insn(f->simulator, 1, &insn), 0);
-	for (unsigned p = 0; p < 16; p++)
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		alu += insn.port[p];
 	assert_true(fabs(loads - 1) < 0.1 && fabs(alu - 1) < 0.1);
 	assert_int_equal(tact_simulated_insn(f->simulator, 2, &insn), -TACT_E_INVAL);
