@@ -173,7 +173,8 @@ def run_property(total, args):
 
 
 def run_threads(total, args):
-    counted(total, 'threads', [sys.executable, 'tests/check_threads.py', '--tact', args.tact])
+    counted(total, 'threads', [sys.executable, 'tests/check_threads.py', '--tact', args.tact,
+                              *(['--slow'] if args.slow else [])])
 
 
 def run_accuracy(total, args):
@@ -198,6 +199,9 @@ def main():
     # Under nohup and in some jobs SIGINT is ignored, and programs that are started inherit that: tests
     # that interrupt one would wait for ever.  A handler here means the default there.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if args.slow:
+        global TIMEOUT
+        TIMEOUT *= 3
     args.build = os.path.join(ROOT, args.build)
     args.tact = os.path.join(args.build, 'tact')
     total = Total()
