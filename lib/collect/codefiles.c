@@ -2,12 +2,8 @@
  *
  * Files that code comes from, and the names in them.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "collect/collect.h"
@@ -25,36 +21,6 @@ int64_t collect_file_number(struct tact_collect *c, const char *path)
 	return (int64_t)c->n_files++;
 }
 
-static int map_image(struct collect_file *file, struct tact_diag *diag)
-{
-	int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	void *image = MAP_FAILED;
-
-	if (fd < 0 || fstat(fd, &st)) {
-		tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	} else if (!S_ISREG(st.st_mode)) {
-		tact_fail(diag, TACT_E_IO, "not a regular file");
-	} else if (!st.st_size) {
-		close(fd);
-		return tact_fail(diag, TACT_E_FORMAT, "the file is empty");
-	} else {
-		/* A copy that does not follow changes of the file; a file that shrinks is still a
-		 * danger, as with all programs that map.
-		 */
-		image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (image == MAP_FAILED)
-			tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	}
-	if (fd >= 0)
-		close(fd);
-	if (image == MAP_FAILED)
-		return -TACT_E_IO;
-	file->image = image;
-	file->image_size = (size_t)st.st_size;
-	return 0;
-}
-
 int collect_file_open(struct collect_file *file, struct tact_diag *diag)
 {
 	int status;
@@ -62,42 +28,20 @@ int collect_file_open(struct collect_file *file, struct tact_diag *diag)
 	if (file->obj)
 		return 0;
 	file->is_tried = true;
-	status = map_image(file, diag);
+	status = obj_image_map(&file->image, file->path, diag);
 	if (status)
 		return status;
-	status = obj_open(&file->obj, file->image, file->image_size, -1, diag);
-	if (status) {
-		munmap(file->image, file->image_size);
-		file->image = NULL;
-	}
+	close(file->image.fd); /* there may be many */
+	file->image.fd = -1;
+	status = obj_open(&file->obj, file->image.data, file->image.size, -1, diag);
+	if (status)
+		obj_image_unmap(&file->image);
 	return status;
 }
 
 void collect_file_close(struct collect_file *file)
 {
 	obj_close(file->obj);
-	if (file->image)
-		munmap(file->image, file->image_size);
+	obj_image_unmap(&file->image);
 	free(file->path);
-}
-
-bool collect_file_locate(const struct collect_file *file, uint64_t file_offset, uint32_t *section,
-			 uint64_t *offset)
-{
-	const struct obj_file *obj = file->obj;
-
-	for (size_t i = 0; obj && i < obj->n_sections; i++) {
-		const struct obj_section *s = &obj->sections[i];
-		uint64_t begin;
-
-		if (s->owned) /* relocated: of an object, which is not executed */
-			continue;
-		begin = (uint64_t)(s->data - obj->image);
-		if (file_offset < begin || file_offset - begin >= s->size)
-			continue;
-		*section = (uint32_t)i;
-		*offset = file_offset - begin;
-		return true;
-	}
-	return false;
 }

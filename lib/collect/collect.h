@@ -19,8 +19,7 @@ struct collect_file {
 	char *path; /* owned */
 	bool is_tried;
 	struct obj_file *obj; /* owned; NULL: not opened, or not readable */
-	void *image;	      /* mapped */
-	size_t image_size;
+	struct obj_image image;
 };
 
 /* A block. */
@@ -52,8 +51,5 @@ int64_t collect_file_number(struct tact_collect *c, const char *path);
 /* Opens it.  Returns -TACT_E_IO, -TACT_E_FORMAT, -TACT_E_NOMEM. */
 int collect_file_open(struct collect_file *file, struct tact_diag *diag);
 void collect_file_close(struct collect_file *file);
-/* Section and offset of a place in the file; false if no code of the object is there. */
-bool collect_file_locate(const struct collect_file *file, uint64_t file_offset, uint32_t *section,
-			 uint64_t *offset);
 
 #endif /* TACT_COLLECT_PRIV_H */

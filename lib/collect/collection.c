@@ -130,10 +130,14 @@ static int add_run(void *self, const struct code_run *run)
 	item.code = code;
 	if (run->space) {
 		struct collect_file *file = &c->files[run->space - 1];
+		size_t section, offset;
 
 		if (!file->is_tried)
 			collect_file_open(file, NULL);
-		collect_file_locate(file, run->place, &item.section, &item.place);
+		if (file->obj && obj_locate(file->obj, run->place, &section, &offset)) {
+			item.section = (uint32_t)section;
+			item.place = offset;
+		}
 	}
 	return add_item(c, &item);
 }

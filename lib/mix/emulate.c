@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mix/virtual.h"
@@ -36,25 +34,6 @@ struct emulation {
 	struct mix_tally known; /* processes and their modules whose maps are written */
 };
 
-static void read_build_id(const char *path, uint8_t id[PMU_MAX_BUILD_ID], unsigned *size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	void *image;
-
-	*size = 0;
-	if (fd < 0)
-		return;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size) {
-		image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (image != MAP_FAILED) {
-			*size = mix_build_id(image, (size_t)st.st_size, id);
-			munmap(image, (size_t)st.st_size);
-		}
-	}
-	close(fd);
-}
-
 /* ---- blocks ---- */
 
 static struct mix_vblock *add_block(struct emulation *e, struct tact_trace_block *block)
@@ -78,7 +57,7 @@ static void write_map(struct emulation *e, uint32_t pid, const struct tact_trace
 	struct pmu_map map;
 	unsigned size;
 
-	read_build_id(m->path, id, &size);
+	size = obj_build_id_of(m->path, id, sizeof(id));
 	map = (struct pmu_map){
 		.address = m->begin,
 		.size = m->end - m->begin,
@@ -200,7 +179,7 @@ static void say_module(struct lines *l, const struct tact_trace_module *m)
 	uint8_t id[PMU_MAX_BUILD_ID];
 	unsigned size;
 
-	read_build_id(m->path, id, &size);
+	size = obj_build_id_of(m->path, id, sizeof(id));
 	say(l, "module ");
 	for (unsigned i = 0; i < size; i++)
 		say(l, "%02x", id[i]);

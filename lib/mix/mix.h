@@ -140,9 +140,7 @@ struct mix_module {
 	char why[120];	      /* what went wrong; "" if nothing did */
 	uint64_t outside;     /* samples in it that found no code */
 	struct obj_file *obj; /* NULL for the kernel, too */
-	uint8_t *image;
-	size_t image_size;
-	int fd;
+	struct obj_image image;
 	struct mix_code *codes;
 	size_t n_codes;
 	uint64_t *leaders; /* file offsets of branch targets that were seen */
@@ -174,8 +172,6 @@ const char *mix_module_function(const struct mix_module *module, const struct mi
 				uint32_t offset);
 bool mix_module_line(struct mix_module *module, const struct mix_code *code, uint32_t offset,
 		     const char **file, int *line);
-/* The build-id in an ELF image; its size, 0: none. */
-unsigned mix_build_id(const uint8_t *image, size_t size, uint8_t id[PMU_MAX_BUILD_ID]);
 
 /* Cuts all code of a module into blocks; 0 or -TACT_E_NOMEM. */
 int mix_blockmap_build(struct mix_module *module);

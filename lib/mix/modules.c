@@ -3,14 +3,9 @@
  * Files whose code ran: found again by path, below a root, or among files that the user names;
  * a build-id that was recorded has to match.
  */
-#include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "code/code.h"
@@ -34,7 +29,7 @@ long mix_modules_find(struct mix_modules *m, const char *path, bool is_kernel)
 	if (m->n >= MIX_NONE || tact_grow(&m->items, &m->capacity, m->n + 1, sizeof(*m->items)))
 		return -TACT_E_NOMEM;
 	module = &m->items[m->n];
-	*module = (struct mix_module){.is_kernel = is_kernel, .fd = -1, .path = strdup(path)};
+	*module = (struct mix_module){.is_kernel = is_kernel, .path = strdup(path)};
 	if (!module->path)
 		return -TACT_E_NOMEM;
 	return (long)m->n++;
@@ -54,109 +49,29 @@ void mix_modules_fini(struct mix_modules *m)
 		free(module->touched);
 		obj_close(module->obj);
 		mix_kernel_destroy(module->kernel);
-		if (module->image)
-			munmap(module->image, module->image_size);
-		if (module->fd >= 0)
-			close(module->fd);
+		obj_image_unmap(&module->image);
 		free(module->path);
 	}
 	free(m->items);
 	*m = (struct mix_modules){0};
 }
 
-/* ---- build-ids ---- */
-
-/* A note of type 3 by GNU in any PT_NOTE. */
-static unsigned find_note(const uint8_t *p, size_t size, uint8_t id[PMU_MAX_BUILD_ID])
-{
-	while (size >= sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr n;
-		size_t name, desc;
-
-		memcpy(&n, p, sizeof(n));
-		name = ((size_t)n.n_namesz + 3) & ~(size_t)3;
-		desc = ((size_t)n.n_descsz + 3) & ~(size_t)3;
-		if (name > size - sizeof(n) || desc > size - sizeof(n) - name)
-			return 0;
-		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
-		    !memcmp(p + sizeof(n), "GNU", 4) && n.n_descsz &&
-		    n.n_descsz <= PMU_MAX_BUILD_ID) {
-			memcpy(id, p + sizeof(n) + name, n.n_descsz);
-			return n.n_descsz;
-		}
-		p += sizeof(n) + name + desc;
-		size -= sizeof(n) + name + desc;
-	}
-	return 0;
-}
-
-unsigned mix_build_id(const uint8_t *image, size_t size, uint8_t id[PMU_MAX_BUILD_ID])
-{
-	Elf64_Ehdr header;
-
-	if (size < sizeof(header))
-		return 0;
-	memcpy(&header, image, sizeof(header));
-	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64)
-		return 0;
-	for (unsigned i = 0; i < header.e_phnum; i++) {
-		uint64_t at = header.e_phoff + (uint64_t)i * sizeof(Elf64_Phdr);
-		Elf64_Phdr p;
-		unsigned found;
-
-		if (at > size || size - at < sizeof(p))
-			return 0;
-		memcpy(&p, image + at, sizeof(p));
-		if (p.p_type != PT_NOTE || p.p_offset > size || p.p_filesz > size - p.p_offset)
-			continue;
-		found = find_note(image + p.p_offset, (size_t)p.p_filesz, id);
-		if (found)
-			return found;
-	}
-	return 0;
-}
-
 /* ---- files ---- */
 
 static bool map_file(struct mix_module *module, const char *path)
 {
-	struct stat st;
-	void *image;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait */
+	struct tact_diag diag = {0};
 
-	if (fd < 0) {
-		snprintf(module->why, sizeof(module->why), "%s", strerror(errno));
-		return false;
-	}
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !st.st_size) {
-		snprintf(module->why, sizeof(module->why), "not a file");
-		close(fd);
-		return false;
-	}
-	image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (image == MAP_FAILED) {
-		snprintf(module->why, sizeof(module->why), "%s", strerror(errno));
-		close(fd);
-		return false;
-	}
-	module->image = image;
-	module->image_size = (size_t)st.st_size;
-	module->fd = fd;
-	return true;
-}
-
-static void unmap_file(struct mix_module *module)
-{
-	munmap(module->image, module->image_size);
-	close(module->fd);
-	module->image = NULL;
-	module->fd = -1;
+	if (!obj_image_map(&module->image, path, &diag))
+		return true;
+	snprintf(module->why, sizeof(module->why), "%.118s", diag.text);
+	return false;
 }
 
 static bool is_right(struct mix_module *module)
 {
 	uint8_t id[PMU_MAX_BUILD_ID] = {0};
-	unsigned size = mix_build_id(module->image, module->image_size, id);
+	unsigned size = obj_build_id(module->image.data, module->image.size, id, sizeof(id));
 
 	if (!module->build_id_size || !size)
 		return true;
@@ -174,7 +89,7 @@ static bool try_path(struct mix_module *module, const char *path)
 		return false;
 	if (is_right(module))
 		return true;
-	unmap_file(module);
+	obj_image_unmap(&module->image);
 	return false;
 }
 
@@ -207,10 +122,10 @@ static bool try_named(const struct mix_modules *m, struct mix_module *module)
 			continue;
 		if (!try_path(module, path))
 			continue;
-		size = mix_build_id(module->image, module->image_size, id);
+		size = obj_build_id(module->image.data, module->image.size, id, sizeof(id));
 		if (is_same_name || (size && !memcmp(id, module->build_id, size)))
 			return true;
-		unmap_file(module);
+		obj_image_unmap(&module->image);
 	}
 	return false;
 }
@@ -247,7 +162,7 @@ static int take_sections(struct mix_module *module)
 		module->codes[module->n_codes++] = (struct mix_code){
 			.data = s->data,
 			.size = s->size,
-			.file_offset = (uint64_t)(s->data - module->image),
+			.file_offset = (uint64_t)(s->data - (const uint8_t *)module->image.data),
 			.address = s->address,
 			.section = i,
 		};
@@ -290,7 +205,8 @@ int mix_module_load(struct mix_modules *m, struct mix_module *module)
 	if (!find_file(m, module))
 		return 0;
 	module->why[0] = '\0';
-	status = obj_open(&module->obj, module->image, module->image_size, module->fd, &diag);
+	status = obj_open(&module->obj, module->image.data, module->image.size, module->image.fd,
+			  &diag);
 	if (status >= 0)
 		status = code_cut_functions(module->obj);
 	if (status == -TACT_E_NOMEM)

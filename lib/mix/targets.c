@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mix/live.h"
@@ -193,23 +191,9 @@ void live_note_path(struct live *l, const char *path, size_t size)
 void live_write_build_ids(struct live *l)
 {
 	for (size_t i = 0; i < l->n_paths; i++) {
-		int fd = open(l->paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		uint8_t id[PMU_MAX_BUILD_ID];
-		struct stat st;
-		void *image;
-		unsigned size;
+		const unsigned size = obj_build_id_of(l->paths[i], id, sizeof(id));
 
-		if (fd < 0)
-			continue;
-		if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !st.st_size)
-			goto next;
-		image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (image == MAP_FAILED)
-			goto next;
-		size = mix_build_id(image, (size_t)st.st_size, id);
 		pmu_writer_build_id(l->writer, UINT32_MAX, PMU_MODE_USER, l->paths[i], id, size);
-		munmap(image, (size_t)st.st_size);
-	next:
-		close(fd);
 	}
 }

@@ -69,6 +69,23 @@ struct obj_file {
 	struct obj_lines *lines; /* made at the first question */
 };
 
+/* A file in memory. */
+struct obj_image {
+	void *data; /* mapped; NULL: none */
+	size_t size;
+	int fd; /* of data: open; -1: none */
+};
+
+/* Maps a file.  Returns -TACT_E_IO, or -TACT_E_FORMAT if it is empty; *out is untouched then. */
+int obj_image_map(struct obj_image *out, const char *path, struct tact_diag *diag);
+void obj_image_unmap(struct obj_image *image); /* one without data is allowed */
+
+/* The build-id in an ELF image, or in a file: its size, 0 if there is none or if it is longer than
+ * `most`.
+ */
+unsigned obj_build_id(const uint8_t *image, size_t size, uint8_t *id, size_t most);
+unsigned obj_build_id_of(const char *path, uint8_t *id, size_t most);
+
 /* Reads an ELF image, which must stay until obj_close; so must fd (-1: none, used for DWARF).
  * Returns -TACT_E_FORMAT if it is no x86-64 ELF file, is cut short, or has no code.
  */
@@ -87,6 +104,9 @@ uint64_t obj_unwind_begin(const struct obj_unwind *unwind, size_t i);	  /* an ad
 uint64_t obj_unwind_end(const struct obj_unwind *unwind, size_t i);	  /* 0: not known */
 size_t obj_unwind_from(const struct obj_unwind *unwind,
 		       uint64_t address); /* the first not before */
+
+/* Section and offset of a place in the file; false if no code is there. */
+bool obj_locate(const struct obj_file *obj, uint64_t file_offset, size_t *section, size_t *offset);
 
 /* Where functions with unwind information begin in a range of code, in order, and what is left
  * behind them; the first is where the range begins: *starts, offsets in the section, is to be

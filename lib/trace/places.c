@@ -46,16 +46,16 @@ struct dynamic {
 
 static const uint8_t *at_address(const struct symbols_file *f, uint64_t address, uint64_t *left)
 {
-	const Elf64_Ehdr *h = f->image;
-	const Elf64_Phdr *p = (const Elf64_Phdr *)((const uint8_t *)f->image + h->e_phoff);
+	const Elf64_Ehdr *h = f->image.data;
+	const Elf64_Phdr *p = (const Elf64_Phdr *)((const uint8_t *)f->image.data + h->e_phoff);
 
 	for (unsigned i = 0; i < h->e_phnum; i++) {
 		if (p[i].p_type != PT_LOAD || address < p[i].p_vaddr ||
-		    address - p[i].p_vaddr >= p[i].p_filesz || p[i].p_offset > f->image_size ||
-		    p[i].p_filesz > f->image_size - p[i].p_offset)
+		    address - p[i].p_vaddr >= p[i].p_filesz || p[i].p_offset > f->image.size ||
+		    p[i].p_filesz > f->image.size - p[i].p_offset)
 			continue;
 		*left = p[i].p_filesz - (address - p[i].p_vaddr);
-		return (const uint8_t *)f->image + p[i].p_offset + (address - p[i].p_vaddr);
+		return (const uint8_t *)f->image.data + p[i].p_offset + (address - p[i].p_vaddr);
 	}
 	return NULL;
 }
@@ -63,19 +63,19 @@ static const uint8_t *at_address(const struct symbols_file *f, uint64_t address,
 /* All of it is checked: a file may say anything. */
 static bool read_dynamic(const struct symbols_file *f, struct dynamic *d)
 {
-	const Elf64_Ehdr *h = f->image;
+	const Elf64_Ehdr *h = f->image.data;
 	const Elf64_Phdr *p;
 
 	*d = (struct dynamic){0};
-	if (f->image_size < sizeof(*h) || h->e_phentsize != sizeof(*p) || h->e_phoff % 8 ||
-	    h->e_phoff > f->image_size || h->e_phnum > (f->image_size - h->e_phoff) / sizeof(*p))
+	if (f->image.size < sizeof(*h) || h->e_phentsize != sizeof(*p) || h->e_phoff % 8 ||
+	    h->e_phoff > f->image.size || h->e_phnum > (f->image.size - h->e_phoff) / sizeof(*p))
 		return false;
-	p = (const Elf64_Phdr *)((const uint8_t *)f->image + h->e_phoff);
+	p = (const Elf64_Phdr *)((const uint8_t *)f->image.data + h->e_phoff);
 	for (unsigned i = 0; i < h->e_phnum; i++) {
 		if (p[i].p_type != PT_DYNAMIC || p[i].p_offset % 8 ||
-		    p[i].p_offset > f->image_size || p[i].p_filesz > f->image_size - p[i].p_offset)
+		    p[i].p_offset > f->image.size || p[i].p_filesz > f->image.size - p[i].p_offset)
 			continue;
-		d->items = (const Elf64_Dyn *)((const uint8_t *)f->image + p[i].p_offset);
+		d->items = (const Elf64_Dyn *)((const uint8_t *)f->image.data + p[i].p_offset);
 		d->n = p[i].p_filesz / sizeof(*d->items);
 	}
 	for (size_t i = 0; i < d->n; i++) {

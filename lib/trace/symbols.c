@@ -3,14 +3,10 @@
  * Names and lines of executed code.  A file is opened once; one that is gone, is no ELF file or has
  * changed since it was executed only costs the names.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "code/code.h"
@@ -50,10 +46,7 @@ static void close_file(struct symbols_file *f)
 		free_gap(f->gaps[i]);
 	free(f->gaps);
 	obj_close(f->obj);
-	if (f->image)
-		munmap(f->image, f->image_size);
-	if (f->fd >= 0)
-		close(f->fd);
+	obj_image_unmap(&f->image);
 	free(f->own_name);
 	free(f->path);
 	free(f);
@@ -69,24 +62,14 @@ void tact_symbols_destroy(struct tact_symbols *s)
 	free(s);
 }
 
-static int open_image(struct symbols_file *f, struct tact_diag *diag)
+static int open_file(struct symbols_file *f, struct tact_diag *diag)
 {
-	struct stat st;
-	void *image;
-	int status;
+	int status = obj_image_map(&f->image, f->path, diag);
 
-	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (f->fd < 0 || fstat(f->fd, &st))
-		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	if (!S_ISREG(st.st_mode) || !st.st_size)
-		return tact_fail(diag, TACT_E_FORMAT, "not an ELF file");
-	image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, f->fd, 0);
-	if (image == MAP_FAILED)
-		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	f->image = image;
-	f->image_size = (size_t)st.st_size;
-	status = obj_open(&f->obj, image, f->image_size, f->fd, diag);
-	madvise(image, f->image_size, MADV_DONTNEED); /* see forget_pages */
+	if (status)
+		return status;
+	status = obj_open(&f->obj, f->image.data, f->image.size, f->image.fd, diag);
+	madvise(f->image.data, f->image.size, MADV_DONTNEED); /* see forget_pages */
 	return status;
 }
 
@@ -99,7 +82,6 @@ static struct symbols_file *add_file(struct tact_symbols *s, const char *path,
 
 	if (!f)
 		return NULL;
-	f->fd = -1;
 	f->path = strdup(path);
 	slash = f->path ? strrchr(f->path, '/') : NULL;
 	f->shown = slash ? slash + 1 : f->path;
@@ -111,7 +93,7 @@ static struct symbols_file *add_file(struct tact_symbols *s, const char *path,
 		return NULL;
 	}
 	snprintf(f->own_name, size, "[%s]", f->shown);
-	if (open_image(f, diag))
+	if (open_file(f, diag))
 		f->obj = NULL;
 	s->files[s->n_files++] = f;
 	return f;
@@ -134,25 +116,6 @@ struct spot {
 	size_t section, offset;
 };
 
-/* Section and offset of a place in the file; false if no code of the object is there. */
-static bool locate(const struct obj_file *obj, uint64_t file_offset, struct spot *spot)
-{
-	for (size_t i = 0; obj && i < obj->n_sections; i++) {
-		const struct obj_section *x = &obj->sections[i];
-		uint64_t begin;
-
-		if (x->owned) /* relocated: of an object, which is not executed */
-			continue;
-		begin = (uint64_t)(x->data - obj->image);
-		if (file_offset < begin || file_offset - begin >= x->size)
-			continue;
-		spot->section = i;
-		spot->offset = (size_t)(file_offset - begin);
-		return true;
-	}
-	return false;
-}
-
 /* Whether the file still has what was executed. */
 static bool is_same(const struct obj_file *obj, const struct spot *at,
 		    const struct tact_trace_block *b)
@@ -169,8 +132,8 @@ static void forget_pages(struct tact_symbols *s)
 	if (++s->n_looks % FORGET_LOOKS)
 		return;
 	for (size_t i = 0; i < s->n_files; i++)
-		if (s->files[i]->image)
-			madvise(s->files[i]->image, s->files[i]->image_size, MADV_DONTNEED);
+		if (s->files[i]->image.data)
+			madvise(s->files[i]->image.data, s->files[i]->image.size, MADV_DONTNEED);
 }
 
 /* True if the place is known in an object. */
@@ -179,7 +142,9 @@ static bool find_spot(struct tact_symbols *s, const struct tact_trace_module *m,
 {
 	spot->file = symbols_file(s, m->path, NULL);
 	forget_pages(s);
-	return spot->file && locate(spot->file->obj, b->address - m->begin + m->offset, spot) &&
+	return spot->file && spot->file->obj &&
+	       obj_locate(spot->file->obj, b->address - m->begin + m->offset, &spot->section,
+			  &spot->offset) &&
 	       is_same(spot->file->obj, spot, b);
 }
 

@@ -13,9 +13,7 @@ struct symbols_file {
 	char *path;	      /* owned */
 	const char *shown;    /* its last part */
 	struct obj_file *obj; /* owned; NULL: it cannot be read */
-	void *image;	      /* mapped */
-	size_t image_size;
-	int fd;			   /* -1: none */
+	struct obj_image image;
 	struct symbols_gap **gaps; /* owned, as are they: by function, those without a symbol */
 	char *own_name;		   /* owned: "[gzip]" */
 };

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files in memory, their build-ids, and places in them.
+ */
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "obj/obj.h"
+#include "support.h"
+
+/* A file with one note, which is a build-id of four bytes. */
+struct noted {
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+	Elf64_Nhdr note;
+	char name[4];
+	uint8_t id[4];
+};
+
+static void make(struct noted *file)
+{
+	*file = (struct noted){
+		.header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+			   .e_phoff = offsetof(struct noted, segment),
+			   .e_phnum = 1},
+		.segment = {.p_type = PT_NOTE,
+			    .p_offset = offsetof(struct noted, note),
+			    .p_filesz = sizeof(*file) - offsetof(struct noted, note)},
+		.note = {.n_namesz = 4, .n_descsz = 4, .n_type = NT_GNU_BUILD_ID},
+		.name = "GNU",
+		.id = {1, 2, 3, 4},
+	};
+}
+
+static unsigned id_of(const struct noted *file, size_t size, uint8_t *id, size_t most)
+{
+	return obj_build_id((const uint8_t *)file, size, id, most);
+}
+
+static void test_build_id(void **state)
+{
+	struct noted file;
+	uint8_t id[20] = {0};
+
+	(void)state;
+	make(&file);
+	assert_int_equal(id_of(&file, sizeof(file), id, sizeof(id)), 4);
+	assert_memory_equal(id, file.id, 4);
+	/* Longer than the caller takes; of no length. */
+	assert_int_equal(id_of(&file, sizeof(file), id, 3), 0);
+	file.note.n_descsz = 0;
+	assert_int_equal(id_of(&file, sizeof(file), id, sizeof(id)), 0);
+	/* Another kind of note, and one that says it is longer than its segment. */
+	make(&file);
+	file.note.n_type = NT_GNU_ABI_TAG;
+	assert_int_equal(id_of(&file, sizeof(file), id, sizeof(id)), 0);
+	make(&file);
+	file.note.n_descsz = UINT32_MAX;
+	assert_int_equal(id_of(&file, sizeof(file), id, sizeof(id)), 0);
+	/* Cut short anywhere, and no ELF file at all. */
+	make(&file);
+	for (size_t size = 0; size < sizeof(file); size++)
+		assert_int_equal(id_of(&file, size, id, sizeof(id)), 0);
+	file.header.e_ident[0] = 0;
+	assert_int_equal(id_of(&file, sizeof(file), id, sizeof(id)), 0);
+}
+
+static void test_map(void **state)
+{
+	char path[] = "/tmp/tact-image-XXXXXX";
+	const int fd = mkstemp(path);
+	struct obj_image image = {NULL, 0, 0};
+	struct tact_diag diag = {0};
+	struct noted file;
+	uint8_t id[20];
+
+	(void)state;
+	assert_true(fd >= 0);
+	obj_image_unmap(&image); /* nothing, and standard input stays open */
+	assert_int_equal(obj_image_map(&image, path, &diag), -TACT_E_FORMAT);
+	assert_string_equal(diag.text, "the file is empty");
+	assert_int_equal(obj_build_id_of(path, id, sizeof(id)), 0);
+	make(&file);
+	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
+	close(fd);
+	assert_int_equal(obj_image_map(&image, path, &diag), 0);
+	assert_int_equal(image.size, sizeof(file));
+	assert_memory_equal(image.data, &file, sizeof(file));
+	assert_true(image.fd >= 0);
+	obj_image_unmap(&image);
+	assert_null(image.data);
+	obj_image_unmap(&image);
+	assert_int_equal(obj_build_id_of(path, id, sizeof(id)), 4);
+	unlink(path);
+	assert_int_equal(obj_image_map(&image, path, NULL), -TACT_E_IO);
+	assert_int_equal(obj_image_map(&image, "/", &diag), -TACT_E_IO);
+	assert_string_equal(diag.text, "not a regular file");
+}
+
+static void test_locate(void **state)
+{
+	static const uint8_t bytes[64];
+	uint8_t copy[8] = {0};
+	struct obj_section sections[] = {
+		{.data = bytes + 16, .size = 8},
+		{.data = copy, .owned = copy, .size = 8}, /* relocated: nowhere in the file */
+		{.data = bytes + 32, .size = 16},
+	};
+	const struct obj_file obj = {.image = bytes, .sections = sections, .n_sections = 3};
+	size_t section, offset;
+
+	(void)state;
+	assert_true(obj_locate(&obj, 16, &section, &offset));
+	assert_int_equal(section, 0);
+	assert_int_equal(offset, 0);
+	assert_true(obj_locate(&obj, 47, &section, &offset));
+	assert_int_equal(section, 2);
+	assert_int_equal(offset, 15);
+	assert_false(obj_locate(&obj, 15, &section, &offset));
+	assert_false(obj_locate(&obj, 24, &section, &offset));
+	assert_false(obj_locate(&obj, 48, &section, &offset));
+	assert_false(obj_locate(&obj, UINT64_MAX, &section, &offset));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_build_id),
+		cmocka_unit_test(test_map),
+		cmocka_unit_test(test_locate),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
