@@ -35,11 +35,11 @@ MAY_INCLUDE = {
     'rows': ['base', 'isa', 'code', 'arch', 'block', 'measure', 'store'],
     'evaluate': ['base'],
     'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure', 'facile', 'store', 'rows', 'evaluate'],
-    'trace': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'sim', 'simulate'],
+    'trace': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'sim', 'simulate', 'model'],
     'collect': ['base', 'isa', 'obj', 'code', 'trace', 'store'],
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca', 'model'],
     # arch, block and simulate for the virtual PMU's retirement, trace for what it samples
-    'mix': ['base', 'isa', 'obj', 'code', 'pmu', 'arch', 'block', 'facile', 'sim', 'simulate', 'trace'],
+    'mix': ['base', 'isa', 'obj', 'code', 'pmu', 'arch', 'block', 'facile', 'sim', 'simulate', 'model', 'trace'],
 }
 # Public headers are interfaces of a module as well.
 PUBLIC = {

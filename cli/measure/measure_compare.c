@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include <tact/evaluate.h>
-#include <tact/predict.h>
+#include <tact/model.h>
 
 #include "common/cli.h"
 #include "measurer.h"
@@ -37,7 +37,8 @@ struct comparison {
 	struct row *rows; /* owned */
 	size_t n, capacity;
 	size_t n_numberless, n_unpredicted;
-	struct tact_block *block; /* owned; NULL until there is a row */
+	struct tact_block *block;	  /* owned; NULL until there is a row */
+	struct tact_estimator *estimator; /* owned; likewise */
 };
 
 /* ---- prediction ---- */
@@ -87,11 +88,13 @@ static int load(struct comparison *c, const struct row *row)
 
 static bool predict(struct comparison *c, struct row *row)
 {
-	struct tact_prediction x = {.size = sizeof(x)};
+	struct tact_estimate x = {.size = sizeof(x)};
 	int status = load(c, row);
 
+	if (status >= 0 && !c->estimator)
+		status = tact_model_open(&c->estimator, "facile", NULL, NULL);
 	if (status >= 0)
-		status = tact_predict(c->block, NULL, &x);
+		status = tact_model_estimate(c->estimator, c->block, &x);
 	if (status == -TACT_E_NOMEM)
 		cli_out_of_memory();
 	if (status < 0)
@@ -338,6 +341,7 @@ static int end(struct comparison *c, struct output *out)
 	for (size_t i = 0; i < c->n; i++)
 		free(c->rows[i].own_code);
 	free(c->rows);
+	tact_model_close(c->estimator);
 	tact_block_destroy(c->block);
 	return status;
 }

@@ -114,7 +114,7 @@ static int write_costs(struct mixer *m, struct text *text)
 
 	if (status)
 		return status;
-	if (tact_mix_costs_create(&costs, m->mix, m->archs.arch[0], &diag) < 0) {
+	if (tact_mix_costs_create(&costs, m->mix, m->archs.arch[0], NULL, &diag) < 0) {
 		cli_message("%s", diag.text);
 		return CLI_FAILED;
 	}

@@ -15,11 +15,7 @@
 #include "common/options.h"
 #include "tuning.h"
 
-const char *const tuning_models[] = {"mca", "facile", "sim", NULL};
 const char *const tuning_methods[] = {"direct", "surrogate", "simple", "random", "bandit", NULL};
-
-static const struct option_choice models[] = {
-	{"mca", TACT_TUNE_MCA}, {"facile", TACT_TUNE_FACILE}, {"sim", TACT_TUNE_SIM}, {NULL, 0}};
 
 static const struct option_choice methods[] = {
 	{"direct", TACT_TUNE_DIRECT}, {"surrogate", TACT_TUNE_SURROGATE},
@@ -81,9 +77,9 @@ static const struct option_spec input_specs[] = {
 };
 
 static const struct option_spec model_specs[] = {
-	OPTION_CHOICE(0, "model", "MODEL", model, models,
-		      "whose parameters: mca (default), or the instruction tables as facile or sim "
-		      "see them"),
+	OPTION_TEXT(0, "model", "MODEL", model,
+		    "whose parameters: mca (default), or the instruction tables as facile or sim "
+		    "see them"),
 	OPTION_TEXT(0, "mca-params", "FILE", mca_params,
 		    "mca: start with these parameters; --params is the start of the others"),
 	OPTION_FLAG(
@@ -240,11 +236,17 @@ static void clear_bar(const struct tuning *p)
 
 static int check(struct tuning *p)
 {
+	const struct tact_model *model;
+	struct tact_diag diag = {0};
+
 	if (!p->n_inputs)
 		return cli_wrong("no measured blocks: give --from FILE");
 	if (p->archs.n > 1)
 		return cli_wrong("parameters are learned for one CPU; --arch has %zu", p->archs.n);
-	if (p->mca_params && p->model != TACT_TUNE_MCA)
+	model = tact_model_find(p->model, &diag);
+	if (!model)
+		return cli_wrong("--model: %s", diag.text);
+	if (p->mca_params && !(model->traits & TACT_MODEL_PARAMS))
 		return cli_wrong("--mca-params is for --model mca");
 	if (p->mca_params && p->is_random_start)
 		return cli_wrong("--mca-params and --random-start are two starts");
@@ -277,7 +279,7 @@ static int create(struct tuning *p)
 		.size = sizeof(options),
 		.arch = p->archs.arch[0],
 		.start = p->start,
-		.model = (enum tact_tune_model)p->model,
+		.model = p->model,
 		.method = (enum tact_tune_method)p->method,
 		.what = p->what,
 		.learn_memory = is_learned,
@@ -318,11 +320,11 @@ static void describe(const struct tuning *p, struct text *out)
 	struct tact_tune_summary s;
 
 	tact_tuner_summary(p->tuner, &s);
-	text_printf(
-		out, "Learned by tact tune %d.%d.%d: model %s, %s, method %s, mode %s, seed %u\n",
-		TACT_VERSION_MAJOR, TACT_VERSION_MINOR, TACT_VERSION_PATCH, tuning_models[p->model],
-		tact_arch_name(p->archs.arch[0]), tuning_methods[p->method],
-		p->mode == TACT_MODE_LOOP ? "loop" : "unroll", p->seed);
+	text_printf(out,
+		    "Learned by tact tune %d.%d.%d: model %s, %s, method %s, mode %s, seed %u\n",
+		    TACT_VERSION_MAJOR, TACT_VERSION_MINOR, TACT_VERSION_PATCH, p->model,
+		    tact_arch_name(p->archs.arch[0]), tuning_methods[p->method],
+		    p->mode == TACT_MODE_LOOP ? "loop" : "unroll", p->seed);
 	text_add(out, "from:");
 	for (size_t i = 0; i < p->n_inputs; i++) {
 		const char *slash = strrchr(p->inputs[i], '/');
@@ -400,7 +402,10 @@ static const struct option_command command = {help, groups, run, fini};
 
 int cmd_tune(int argc, char **argv)
 {
-	struct tuning p = {.mode = TACT_MODE_UNROLL, .memory = TUNING_MEMORY_AUTO, .n_changes = 20};
+	struct tuning p = {.model = "mca",
+			   .mode = TACT_MODE_UNROLL,
+			   .memory = TUNING_MEMORY_AUTO,
+			   .n_changes = 20};
 
 	return option_command_run(&command, &p, argc, argv);
 }

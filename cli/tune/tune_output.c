@@ -217,8 +217,8 @@ static void print_text(struct tuning *p, struct rows *r, const struct tact_tune_
 	text_printf(out,
 		    "Model %s of %s, method %s: %zu blocks, %zu to learn from, %zu for "
 		    "validation, %zu for the test\n",
-		    tuning_models[p->model], tact_arch_name(p->archs.arch[0]),
-		    tuning_methods[p->method], r->n, s->n[0], s->n[1], s->n[2]);
+		    p->model, tact_arch_name(p->archs.arch[0]), tuning_methods[p->method], r->n,
+		    s->n[0], s->n[1], s->n[2]);
 	text_printf(out, "%zu parameters of %zu instructions, %zu changed, %llu blocks evaluated\n",
 		    s->n_parameters, s->n_forms, s->n_changed, (unsigned long long)s->evaluations);
 	if (s->unit > 1)
@@ -436,7 +436,7 @@ static void print_json(struct tuning *p, struct rows *r, const struct tact_tune_
 	text_add(out, "{\"schema\":\"tact.tune/1\",");
 	json_text(out, "arch", tact_arch_name(p->archs.arch[0]));
 	text_add(out, ",");
-	json_text(out, "model", tuning_models[p->model]);
+	json_text(out, "model", p->model);
 	text_add(out, ",");
 	json_text(out, "method", tuning_methods[p->method]);
 	json_number(out, "seed", p->seed);

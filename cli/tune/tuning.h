@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact/model.h>
 #include <tact/rows.h>
 #include <tact/tune.h>
 
@@ -20,8 +21,8 @@ struct tuning {
 	struct archlist archs;
 	const char **inputs; /* owned; borrowed strings */
 	size_t n_inputs;
-	const char *mca_params, *output, *checkpoint;
-	int model, method, mode, init, memory, format;
+	const char *model, *mca_params, *output, *checkpoint;
+	int method, mode, init, memory, format;
 	unsigned what, corrupt, seed, jobs, budget, min_gain, n_changes;
 	unsigned embedding, hidden, layers, batch, samples, epochs, table_epochs, rounds;
 	bool is_random_start, is_unbounded, is_clean, is_quiet, is_verbose, is_sensitivity;
@@ -40,7 +41,7 @@ struct tuning {
 
 enum { TUNING_MEMORY_AUTO = -1 };
 
-extern const char *const tuning_models[], *const tuning_methods[];
+extern const char *const tuning_methods[];
 
 /* Reads all inputs into the tuner.  Returns an exit code. */
 int tuning_read(struct tuning *p);

@@ -25,7 +25,8 @@ struct tact_cycles_options {
 	bool caches;   /* loads and stores go through caches with the sizes of the architecture */
 	bool branches; /* a branch predictor, and what its mistakes cost */
 	uint64_t cache_bytes[3]; /* L1, L2, L3 instead of the architecture's; 0: as it says */
-	bool insns; /* cycles by instruction are kept, too: see tact_cycles_get_insns */
+	bool insns;	   /* cycles by instruction are kept, too: see tact_cycles_get_insns */
+	const char *model; /* one that takes a stream of blocks (tact/model.h); NULL: sim */
 };
 
 struct tact_cycles; /* one thread at a time */

@@ -275,11 +275,12 @@ struct tact_mix_costs_totals {
 	double by_bound[TACT_N_BOUNDS], gain_by_bound[TACT_N_BOUNDS];
 };
 
-/* Executions times predicted cycles, without cache misses and mispredictions.  Rows come by cycles,
- * most first.  Returns -TACT_E_INVAL, -TACT_E_NOMEM.
+/* Executions times predicted cycles, without cache misses and mispredictions, by a model of
+ * tact/model.h (NULL: facile).  Rows come by cycles, most first.  Returns -TACT_E_INVAL,
+ * -TACT_E_NOMEM.
  */
 int tact_mix_costs_create(struct tact_mix_costs **out, const struct tact_mix *mix,
-			  const struct tact_arch *arch, struct tact_diag *diag);
+			  const struct tact_arch *arch, const char *model, struct tact_diag *diag);
 void tact_mix_costs_destroy(struct tact_mix_costs *costs); /* NULL is allowed */
 size_t tact_mix_costs_rows(const struct tact_mix_costs *costs);
 int tact_mix_costs_row(const struct tact_mix_costs *costs, size_t i, struct tact_mix_cost *out);

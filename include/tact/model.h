@@ -25,9 +25,12 @@ extern "C" {
 /* ---- the registry ---- */
 
 enum tact_model_trait {
-	TACT_MODEL_STREAM = 1 << 0, /* takes a stream of different blocks, too */
-	TACT_MODEL_BATCH = 1 << 1,  /* many blocks at once cost it hardly more than one */
-	TACT_MODEL_PROGRAM = 1 << 2 /* another program does the work */
+	TACT_MODEL_STREAM = 1 << 0,  /* takes a stream of different blocks, too */
+	TACT_MODEL_BATCH = 1 << 1,   /* many blocks at once cost it hardly more than one */
+	TACT_MODEL_PROGRAM = 1 << 2, /* another program does the work */
+	TACT_MODEL_TABLES = 1 << 3,  /* works with the tables of a CPU, which --params changes */
+	TACT_MODEL_PARAMS = 1 << 4,  /* has parameters of its own: struct tact_mca_params */
+	TACT_MODEL_BOUNDS = 1 << 5   /* the largest of FACILE's bounds is its estimate */
 };
 
 /* A row of it. */
@@ -106,6 +109,16 @@ void tact_model_close(struct tact_estimator *estimator); /* NULL is allowed */
  */
 int tact_model_estimate(struct tact_estimator *estimator, struct tact_block *block,
 			struct tact_estimate *out);
+
+/* ---- streams ---- */
+
+struct tact_stream;
+
+/* A stream of different blocks through a model (TACT_MODEL_STREAM), to be driven by tact_stream_*
+ * of tact/simulate.h.  Returns -TACT_E_INVAL for a name that is not in the registry, or of a model
+ * that has a steady state only, and -TACT_E_NOMEM; diag has the reason.
+ */
+int tact_model_stream(struct tact_stream **out, const char *name, struct tact_diag *diag);
 
 /* ---- many blocks ---- */
 

@@ -18,11 +18,6 @@
 extern "C" {
 #endif
 
-/* Whose parameters: the plain machine's, or the instruction tables, seen through FACILE or through
- * the pipeline.
- */
-enum tact_tune_model { TACT_TUNE_MCA, TACT_TUNE_FACILE, TACT_TUNE_SIM };
-
 enum tact_tune_method {
 	TACT_TUNE_DIRECT,    /* exact changes of the error, instruction by instruction */
 	TACT_TUNE_SURROGATE, /* DiffTune: gradients through a network that imitates the model */
@@ -74,7 +69,10 @@ struct tact_tune_options {
 	size_t size;
 	const struct tact_arch *arch;	     /* borrowed, where the parameters start; required */
 	const struct tact_mca_params *start; /* borrowed; mca: start there; NULL: the defaults */
-	enum tact_tune_model model;
+	/* By its name in tact/model.h, borrowed: whose parameters.  One with parameters of its own,
+	 * as mca (NULL), or one that sees the instruction tables, as facile and sim.
+	 */
+	const char *model;
 	enum tact_tune_method method;
 	unsigned what;		     /* bits of enum tact_tune_what; 0: all */
 	enum tact_mca_memory memory; /* mca: what loads wait for */

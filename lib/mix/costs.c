@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <tact/block.h>
-#include <tact/predict.h>
+#include <tact/model.h>
 
 #include "mix/mix.h"
 
@@ -16,44 +16,54 @@ struct tact_mix_costs {
 	struct tact_mix_costs_totals totals;
 };
 
-/* Code as it runs: a loop, or straight code as if it were repeated, one execution behind the other.
- */
-static int predict(struct tact_block *block, const uint8_t *code, size_t size, uint64_t address,
-		   struct tact_mix_cost *cost)
-{
-	struct tact_block_options o = {.size = sizeof(o),
-				       .mode = cost->is_loop ? TACT_MODE_LOOP : TACT_MODE_UNROLL,
-				       .alignment = (unsigned)(address % 64)};
-	struct tact_predict_options without = {.size = sizeof(without)};
-	struct tact_prediction x = {.size = sizeof(x)}, y = {.size = sizeof(y)};
-
-	if (tact_block_rebind(block, NULL, &o) < 0 ||
-	    tact_block_load(block, code, size, NULL) < 0 || tact_predict(block, NULL, &x) < 0)
-		return -1;
-	without.bounds = x.applies & ~x.bottlenecks;
-	if (!without.bounds || tact_predict(block, &without, &y) < 0)
-		y.cycles_per_iteration = 0;
-	cost->cycles = x.cycles_per_iteration;
-	cost->total = x.cycles_per_iteration * cost->block.executions;
-	cost->gain = (x.cycles_per_iteration - y.cycles_per_iteration) * cost->block.executions;
-	cost->bottlenecks = x.bottlenecks;
-	cost->coverage = x.coverage;
-	return 0;
-}
-
 /* ---- loops of several blocks ---- */
 
 enum { MAX_WAY = 32 }; /* blocks of a loop */
 
 struct finder {
-	struct tact_block *block;
-	struct tact_mix_block *blocks; /* owned: that ran; by module and address */
+	struct tact_block *block;	  /* owned */
+	struct tact_estimator *estimator; /* owned */
+	struct tact_mix_block *blocks;	  /* owned: that ran; by module and address */
 	size_t n;
 	uint8_t *is_done; /* owned: is in a loop that was found, or has a row */
 	size_t *order;	  /* owned: numbers of blocks, most executions first */
 	uint8_t *code;	  /* owned: of a loop */
 	size_t code_capacity;
 };
+
+/* The largest of the other bounds: what is left if the bottlenecks were none. */
+static double without_bottlenecks(const struct tact_prediction *x)
+{
+	double most = 0;
+
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
+		if ((x->applies & ~x->bottlenecks) >> b & 1 && x->bound[b] > most)
+			most = x->bound[b];
+	return most;
+}
+
+/* Code as it runs: a loop, or straight code as if it were repeated, one execution behind the other.
+ */
+static int predict(const struct finder *f, const uint8_t *code, size_t size, uint64_t address,
+		   struct tact_mix_cost *cost)
+{
+	struct tact_block_options o = {.size = sizeof(o),
+				       .mode = cost->is_loop ? TACT_MODE_LOOP : TACT_MODE_UNROLL,
+				       .alignment = (unsigned)(address % 64)};
+	struct tact_estimate x = {.size = sizeof(x)};
+
+	if (tact_block_rebind(f->block, NULL, &o) < 0 ||
+	    tact_block_load(f->block, code, size, NULL) < 0 ||
+	    tact_model_estimate(f->estimator, f->block, &x) < 0)
+		return -1;
+	cost->cycles = x.cycles_per_iteration;
+	cost->total = x.cycles_per_iteration * cost->block.executions;
+	cost->gain = (x.bounds.cycles_per_iteration - without_bottlenecks(&x.bounds)) *
+		     cost->block.executions;
+	cost->bottlenecks = x.bottlenecks;
+	cost->coverage = x.coverage;
+	return 0;
+}
 
 static int compare_places(const void *a, const void *b)
 {
@@ -134,7 +144,7 @@ static int add_loop(struct finder *f, const size_t *way, unsigned n, struct tact
 		sum += b->executions * b->length;
 	}
 	cost.block.executions = sum / cost.block.length;
-	if (predict(f->block, f->code, size, cost.block.address, &cost) < 0)
+	if (predict(f, f->code, size, cost.block.address, &cost) < 0)
 		return 0;
 	for (unsigned i = 0; i < n; i++)
 		f->is_done[way[i]] = 1;
@@ -170,7 +180,7 @@ static int add_block(struct finder *f, size_t number, struct tact_mix_costs *cos
 			return status < 0 ? status : 0;
 	}
 	f->is_done[number] = 1;
-	if (predict(f->block, b->code, b->code_size, b->address, &cost) < 0)
+	if (predict(f, b->code, b->code_size, b->address, &cost) < 0)
 		costs->totals.failed++;
 	else
 		add_cost(costs, &cost);
@@ -178,10 +188,15 @@ static int add_block(struct finder *f, size_t number, struct tact_mix_costs *cos
 }
 
 static int finder_init(struct finder *f, const struct tact_mix *mix, const struct tact_arch *arch,
-		       struct tact_diag *diag)
+		       const char *model, struct tact_diag *diag)
 {
 	const size_t n = tact_mix_block_count(mix);
+	const struct tact_model_options options = {
+		.size = sizeof(options), .arch = arch, .bounds = true};
 	int status = tact_block_create(&f->block, arch, NULL, diag);
+
+	if (status >= 0)
+		status = tact_model_open(&f->estimator, model ? model : "facile", &options, diag);
 
 	if (status < 0)
 		return status;
@@ -203,6 +218,7 @@ static int finder_init(struct finder *f, const struct tact_mix *mix, const struc
 
 static void finder_fini(struct finder *f)
 {
+	tact_model_close(f->estimator);
 	tact_block_destroy(f->block);
 	free(f->blocks);
 	free(f->is_done);
@@ -233,10 +249,10 @@ static void finish(struct tact_mix_costs *costs)
 }
 
 static int fill(struct tact_mix_costs *costs, const struct tact_mix *mix,
-		const struct tact_arch *arch, struct tact_diag *diag)
+		const struct tact_arch *arch, const char *model, struct tact_diag *diag)
 {
 	struct finder f = {0};
-	int status = finder_init(&f, mix, arch, diag);
+	int status = finder_init(&f, mix, arch, model, diag);
 
 	if (!status) {
 		costs->rows = malloc((f.n + 1) * sizeof(*costs->rows));
@@ -255,7 +271,7 @@ static int fill(struct tact_mix_costs *costs, const struct tact_mix *mix,
 }
 
 int tact_mix_costs_create(struct tact_mix_costs **out, const struct tact_mix *mix,
-			  const struct tact_arch *arch, struct tact_diag *diag)
+			  const struct tact_arch *arch, const char *model, struct tact_diag *diag)
 {
 	struct tact_mix_costs *costs;
 	int status;
@@ -267,7 +283,7 @@ int tact_mix_costs_create(struct tact_mix_costs **out, const struct tact_mix *mi
 	if (!costs)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	costs->totals.size = sizeof(costs->totals);
-	status = fill(costs, mix, arch, diag);
+	status = fill(costs, mix, arch, model, diag);
 	if (status < 0)
 		tact_mix_costs_destroy(costs);
 	else

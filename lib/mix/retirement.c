@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <tact/block.h>
+#include <tact/model.h>
 #include <tact/simulate.h>
 
 #include "mix/virtual.h"
@@ -47,7 +48,7 @@ static int on_uop(void *arg, const struct tact_sim_uop *u)
 
 static int open_stream(struct mix_retirement *r, struct tact_diag *diag)
 {
-	int status = tact_stream_open(&r->stream, diag);
+	int status = tact_model_stream(&r->stream, "sim", diag);
 
 	if (status < 0)
 		return status;

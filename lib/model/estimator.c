@@ -133,3 +133,18 @@ int tact_model_estimate(struct tact_estimator *e, struct tact_block *block,
 	memcpy(out, &all, out->size);
 	return status;
 }
+
+int tact_model_stream(struct tact_stream **out, const char *name, struct tact_diag *diag)
+{
+	const struct model_entry *entry;
+	const char *parts;
+
+	if (!out || !name)
+		return tact_fail(diag, TACT_E_INVAL, "no model");
+	entry = model_entry_of(name, &parts, diag);
+	if (!entry)
+		return -TACT_E_INVAL;
+	if (!entry->stream)
+		return tact_fail(diag, TACT_E_INVAL, "%s has a steady state only", name);
+	return entry->stream(out, diag);
+}

@@ -46,6 +46,9 @@ struct model_entry {
 	 */
 	int (*estimate_many)(struct tact_estimator *e, const struct model_batch *batch);
 
+	/* A stream; NULL: there is none. */
+	int (*stream)(struct tact_stream **out, struct tact_diag *diag);
+
 	/* Names that a part stands for, NULL ends them; or NULL. */
 	const char *const *(*names)(const char *parts);
 };

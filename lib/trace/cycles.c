@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/predict.h>
+#include <tact/model.h>
 
 #include "base/base.h"
 #include "trace/engine.h"
@@ -16,6 +16,9 @@ enum { MOST_CODES = 1 << 13, MANY_CODES = 1 << 10 };
 
 /* How near to a bound a block is at it, and the share of its cycles that counts as no stall. */
 static const double ABOUT = 0.05, HARDLY = 0.1;
+
+/* What limits a block.  Which of its addresses are the same is not known here. */
+static const char BOUNDS[] = "facile:without=forwarding+blocked";
 
 int tact_cycles_create(struct tact_cycles **out, const struct tact_arch *arch,
 		       const struct tact_cycles_options *opt, struct tact_diag *diag)
@@ -35,7 +38,9 @@ int tact_cycles_create(struct tact_cycles **out, const struct tact_arch *arch,
 	if (status >= 0)
 		status = tact_block_create(&c->block, arch, &unrolled, diag);
 	if (status >= 0)
-		status = tact_stream_open(&c->stream, diag);
+		status = tact_model_stream(&c->stream, c->opt.model ? c->opt.model : "sim", diag);
+	if (status >= 0)
+		status = tact_model_open(&c->bounds, BOUNDS, NULL, diag);
 	if (status >= 0)
 		status = memo_init(&c->memo);
 	if (status < 0) {
@@ -78,6 +83,7 @@ void tact_cycles_destroy(struct tact_cycles *c)
 	}
 	free(c->threads);
 	tact_stream_destroy(c->stream);
+	tact_model_close(c->bounds);
 	tact_block_destroy(c->block);
 	memo_fini(&c->memo);
 	for (size_t i = 0; i < c->n_codes; i++)
@@ -490,11 +496,7 @@ int tact_cycles_get_insns(const struct tact_cycles *c, uint32_t number, double *
 int tact_cycles_get_block(const struct tact_cycles *c, uint32_t number,
 			  struct tact_cycles_block *out)
 {
-	/* Which of its addresses are the same is not known here. */
-	const struct tact_predict_options opt = {
-		.size = sizeof(opt),
-		.bounds = ~(1u << TACT_BOUND_FORWARDING | 1u << TACT_BOUND_BLOCKED)};
-	struct tact_prediction p;
+	struct tact_estimate x = {.size = sizeof(x)};
 	bool was_seen;
 
 	if (!c || !out || number >= c->n_codes || !c->codes[number].executions)
@@ -503,12 +505,12 @@ int tact_cycles_get_block(const struct tact_cycles *c, uint32_t number,
 	/* As a loop: what runs often comes from the DSB, not from the decoders. */
 	if ((c->codes[number].is_known || !c->codes[number].is_looked_at) &&
 	    load_block((struct tact_cycles *)c, c->codes[number].block, TACT_MODE_LOOP) >= 0 &&
-	    tact_predict(c->block, &opt, &p) >= 0) {
-		out->bound = p.cycles_per_iteration;
-		out->bottlenecks = p.bottlenecks;
+	    tact_model_estimate(c->bounds, c->block, &x) >= 0) {
+		out->bound = x.cycles_per_iteration;
+		out->bottlenecks = x.bottlenecks;
 		if (!was_seen)
 			spread_uops(c->block, (double)out->executions, out->uops);
-		out->limits = limits_of(&p, out, was_seen);
+		out->limits = limits_of(&x.bounds, out, was_seen);
 	}
 	return 0;
 }

@@ -124,9 +124,10 @@ struct tact_cycles {
 	struct tact_cycles_options opt;
 	struct tact_block *block; /* owned; for decoding */
 	const struct tact_trace_block
-		*loaded;	    /* that it holds, as the pipelines want it; NULL: none */
-	struct tact_stream *stream; /* owned; it has the blocks, and executes nothing */
-	struct engine_code *codes;  /* owned; by number of the trace */
+		*loaded;	       /* that it holds, as the pipelines want it; NULL: none */
+	struct tact_stream *stream;    /* owned; it has the blocks, and executes nothing */
+	struct tact_estimator *bounds; /* owned */
+	struct engine_code *codes;     /* owned; by number of the trace */
 	size_t n_codes, code_capacity;
 	size_t n_added;			/* that the pipelines have */
 	struct engine_thread **threads; /* owned */

@@ -149,6 +149,8 @@ struct tune_worker {
 
 struct tact_tuner {
 	struct tact_tune_options opt;
+	bool is_mca;	 /* the model has parameters of its own; else they are the tables' */
+	bool has_slopes; /* tune_gradient knows it */
 	struct tune_rows rows;
 	struct tact_mca_code **codes; /* owned; of rows; mca */
 	struct tact_block *decoder;   /* owned */

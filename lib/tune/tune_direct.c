@@ -396,7 +396,7 @@ static int run_sweeps(struct tact_tuner *t, struct sweep *s, int *best, double *
 	for (unsigned sweep = 0; sweep < MAX_SWEEPS && status >= 0; sweep++) {
 		double before = tune_error_of(t, TACT_TUNE_TRAIN), now;
 
-		if (t->opt.model == TACT_TUNE_FACILE) {
+		if (t->has_slopes) {
 			status = find_falls(t, fall);
 			s->fall = fall;
 		}
@@ -461,8 +461,7 @@ int tune_direct(struct tact_tuner *t, struct tact_diag *diag)
 		s->seen = calloc(t->n_site_rows + 1, sizeof(*s->seen));
 	if (s && s->seen && best && scratch && fall) {
 		s->min_gain = t->opt.min_gain;
-		if (t->opt.model == TACT_TUNE_MCA && t->opt.what & TACT_TUNE_UOPS &&
-		    t->opt.what & TACT_TUNE_GLOBALS)
+		if (t->is_mca && t->opt.what & TACT_TUNE_UOPS && t->opt.what & TACT_TUNE_GLOBALS)
 			refine(t);
 		status = run_sweeps(t, s, best, scratch, fall);
 		if (status >= 0)

@@ -188,11 +188,11 @@ int tune_gradient(struct tune_worker *w, uint32_t row, double *cycles, struct tu
 {
 	struct slopes s = {.t = w->t, .table = &w->table, .block = w->block, .list = list};
 	const struct tune_row *r = &w->t->rows.rows[row];
-	struct tact_prediction x = {.size = sizeof(x)};
+	struct tact_estimate x = {.size = sizeof(x)};
 	int status = tact_block_load(w->block, w->t->rows.code + r->code, r->size, NULL);
 
 	if (status >= 0)
-		status = tact_predict(w->block, NULL, &x);
+		status = tact_model_estimate(w->estimator, w->block, &x);
 	if (status < 0)
 		return status;
 	*cycles = x.cycles_per_iteration;

@@ -242,7 +242,7 @@ static int make_params(struct tact_tuner *t)
 	struct tune_param core;
 	int status = 0;
 
-	if (t->opt.model == TACT_TUNE_MCA)
+	if (t->is_mca)
 		status = add_mca_params(t, true, TACT_FORM_NONE);
 	else
 		for (unsigned i = 0; tune_core(i, &core) && !status; i++)
@@ -252,8 +252,8 @@ static int make_params(struct tact_tuner *t)
 		struct tune_site *site = &t->sites[s];
 
 		site->first_param = (uint32_t)t->n_params;
-		status = t->opt.model == TACT_TUNE_MCA ? add_mca_params(t, false, site->form)
-						       : add_table_params(t, site);
+		status = t->is_mca ? add_mca_params(t, false, site->form)
+				   : add_table_params(t, site);
 		site->n_params = (uint32_t)t->n_params - site->first_param;
 	}
 	return status;
@@ -284,7 +284,7 @@ static int make_start(struct tact_tuner *t)
 	struct tune_rng rng = {t->opt.seed ^ 0x57a47};
 	int status;
 
-	if (t->opt.model != TACT_TUNE_MCA) {
+	if (!t->is_mca) {
 		status = arch_copy(&t->defaults.arch, tact_arch_find(tact_arch_name(t->opt.arch)));
 		if (status >= 0)
 			status = arch_copy(&t->start.arch, t->opt.arch);
@@ -319,10 +319,9 @@ static int make_worker(struct tact_tuner *t, struct tune_worker *w)
 	if (!w->errors || !w->trial)
 		return -TACT_E_NOMEM;
 	options.params = w->table.mca;
-	if (t->opt.model == TACT_TUNE_MCA)
+	if (t->is_mca)
 		return tact_mca_create(&w->machine, &options, NULL);
-	status = tact_model_open(&w->estimator, t->opt.model == TACT_TUNE_FACILE ? "facile" : "sim",
-				 NULL, NULL);
+	status = tact_model_open(&w->estimator, t->opt.model, NULL, NULL);
 	if (status >= 0)
 		status = tact_model_open(&w->bound, "facile", NULL, NULL);
 	return status < 0 ? status
@@ -334,7 +333,7 @@ int tune_space_create(struct tact_tuner *t, struct tact_diag *diag)
 	struct uses uses = {0};
 	int status;
 
-	if (t->opt.model == TACT_TUNE_MCA) {
+	if (t->is_mca) {
 		t->codes = calloc(t->rows.n, sizeof(struct tact_mca_code *));
 		if (!t->codes)
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");

@@ -37,18 +37,23 @@ static void set_defaults(struct tact_tune_options *o)
 	n->table_rate = n->table_rate > 0 ? n->table_rate : 0.05;
 }
 
-static const char *fault_of(const struct tact_tune_options *o)
+static const char *fault_of(const struct tact_tune_options *o, const struct tact_model *model)
 {
+	bool is_mca = model->traits & TACT_MODEL_PARAMS;
+
 	if (!o->arch)
 		return "no architecture";
-	if ((unsigned)o->model > TACT_TUNE_SIM || (unsigned)o->method > TACT_TUNE_BANDIT)
-		return "a model or method that this library does not know";
-	if (o->model != TACT_TUNE_MCA &&
-	    (o->method == TACT_TUNE_SURROGATE || o->method == TACT_TUNE_SIMPLE))
+	if (!(model->traits & (TACT_MODEL_PARAMS | TACT_MODEL_TABLES)))
+		return "this model has no parameters to learn";
+	if (is_mca && strcmp(o->model, model->name) != 0)
+		return "a start with parameters of its own is not part of the model's name here";
+	if ((unsigned)o->method > TACT_TUNE_BANDIT)
+		return "a method that this library does not know";
+	if (!is_mca && (o->method == TACT_TUNE_SURROGATE || o->method == TACT_TUNE_SIMPLE))
 		return "this method is for the model mca";
-	if (o->model != TACT_TUNE_MCA && (o->random_start || o->start))
+	if (!is_mca && (o->random_start || o->start))
 		return "random and given starts of this kind are for the model mca";
-	if (o->model == TACT_TUNE_MCA && o->corrupt)
+	if (is_mca && o->corrupt)
 		return "corrupted tables are for the models facile and sim";
 	if (o->corrupt > 100)
 		return "more than 100 percent cannot be corrupted";
@@ -62,13 +67,19 @@ int tact_tuner_create(struct tact_tuner **out, const struct tact_tune_options *o
 		      struct tact_diag *diag)
 {
 	struct tact_tune_options options;
+	const struct tact_model *model;
 	struct tact_tuner *t;
 	int status;
 
 	if (!out || !opt || tact_read_options(&options, sizeof(options), opt) < 0)
 		return tact_fail(diag, TACT_E_INVAL, "options that this library does not know");
-	if (fault_of(&options))
-		return tact_fail(diag, TACT_E_INVAL, "%s", fault_of(&options));
+	if (!options.model)
+		options.model = "mca";
+	model = tact_model_find(options.model, diag);
+	if (!model)
+		return -TACT_E_INVAL;
+	if (fault_of(&options, model))
+		return tact_fail(diag, TACT_E_INVAL, "%s", fault_of(&options, model));
 	if (!options.block.size)
 		options.block.size = sizeof(options.block);
 	if (options.method == TACT_TUNE_SIMPLE)
@@ -78,6 +89,8 @@ int tact_tuner_create(struct tact_tuner **out, const struct tact_tune_options *o
 	if (!t)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	t->opt = options;
+	t->is_mca = model->traits & TACT_MODEL_PARAMS;
+	t->has_slopes = model->traits & TACT_MODEL_BOUNDS;
 	t->n_workers = options.threads;
 	t->surrogate_error = NAN;
 	status = tact_block_create(&t->decoder, options.arch, &options.block, diag);
@@ -299,7 +312,7 @@ int tact_tuner_save(const struct tact_tuner *t, const char *path, const char *co
 {
 	if (!t || !path || !t->workers)
 		return tact_fail(diag, TACT_E_INVAL, "nothing was learned");
-	if (t->opt.model == TACT_TUNE_MCA)
+	if (t->is_mca)
 		return tact_mca_params_save(t->workers[0].table.mca, path, comment, diag);
 	return tact_arch_save(t->workers[0].table.arch, path, comment, diag);
 }

@@ -100,7 +100,7 @@ static void test_costs(void **state)
 	double sum = 0, by_bound = 0;
 
 	(void)state;
-	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), NULL), 0);
+	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), NULL, NULL), 0);
 	assert_int_equal(tact_mix_costs_rows(costs), 3);
 	tact_mix_costs_totals(costs, &t);
 	assert_int_equal(t.failed, 0);
@@ -147,7 +147,7 @@ static void test_rare_way(void **state)
 	struct tact_mix_cost c;
 
 	(void)state;
-	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), NULL), 0);
+	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), NULL, NULL), 0);
 	assert_int_equal(tact_mix_costs_rows(costs), 2);
 	for (size_t i = 0; i < 2; i++) {
 		tact_mix_costs_row(costs, i, &c);
@@ -165,11 +165,14 @@ static void test_bad_costs(void **state)
 	struct tact_diag diag = {0};
 
 	(void)state;
-	assert_int_equal(tact_mix_costs_create(&costs, NULL, tact_arch_find("SKL"), &diag),
+	assert_int_equal(tact_mix_costs_create(&costs, NULL, tact_arch_find("SKL"), NULL, &diag),
 			 -TACT_E_INVAL);
 	assert_null(costs);
-	assert_int_equal(tact_mix_costs_create(&costs, mix, NULL, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_mix_costs_create(&costs, mix, NULL, NULL, &diag), -TACT_E_INVAL);
 	assert_true(diag.text[0] != '\0');
+	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), "none", &diag),
+			 -TACT_E_INVAL);
+	assert_non_null(strstr(diag.text, "'none' is none of"));
 	tact_mix_costs_destroy(NULL);
 	tact_mix_destroy(mix);
 }

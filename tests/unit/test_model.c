@@ -265,6 +265,34 @@ static void mca_takes_options(void **state)
 	tact_block_destroy(other);
 }
 
+static void streams_by_name(void **state)
+{
+	struct tact_block *block = load("SKL", TACT_MODE_UNROLL, CODE);
+	struct tact_stream_totals totals;
+	struct tact_stream *stream;
+	struct tact_diag diag = {0};
+	uint32_t number;
+
+	(void)state;
+	for (const struct tact_model *m = NULL; (m = tact_model_next(m));)
+		if (!(m->traits & (TACT_MODEL_STREAM | TACT_MODEL_BATCH))) {
+			assert_int_equal(tact_model_stream(&stream, m->name, &diag), -TACT_E_INVAL);
+			assert_non_null(strstr(diag.text, "a steady state only"));
+		}
+	assert_int_equal(tact_model_stream(&stream, "none", NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_model_stream(&stream, NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_model_stream(NULL, "sim", NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_model_stream(&stream, "sim", NULL), 0);
+	assert_int_equal(tact_stream_add(stream, block, &number), 0);
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(tact_stream_feed(stream, number, 0x1000, NULL, 0), 0);
+	assert_int_equal(tact_stream_drain(stream), 0);
+	assert_int_equal(tact_stream_snapshot(stream, &totals), 0);
+	assert_true(totals.cycles > 299 && totals.cycles < 400);
+	tact_stream_destroy(stream);
+	tact_block_destroy(block);
+}
+
 static void misuse(void **state)
 {
 	struct tact_block *block = load("SKL", TACT_MODE_UNROLL, CODE), *empty;
@@ -313,6 +341,7 @@ int main(void)
 		cmocka_unit_test(facile_has_parts),
 		cmocka_unit_test(sim_explains_itself),
 		cmocka_unit_test(mca_takes_options),
+		cmocka_unit_test(streams_by_name),
 		cmocka_unit_test(misuse),
 	};
 

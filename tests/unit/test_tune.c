@@ -41,15 +41,14 @@ static size_t make_block(uint8_t *code, size_t capacity, struct rng *rng)
 }
 
 /* Cycles by the model itself: the truth that parameters can be learned from without a rest. */
-static void add_blocks(struct tact_tuner *t, enum tact_tune_model model, unsigned n)
+static void add_blocks(struct tact_tuner *t, const char *model, unsigned n)
 {
 	const struct tact_block_options opt = {.size = sizeof(opt), .mode = TACT_MODE_UNROLL};
 	struct tact_estimator *m;
 	struct rng rng = {12345};
 	struct tact_block *block;
 
-	assert_int_equal(tact_model_open(&m, model == TACT_TUNE_MCA ? "mca" : "facile", NULL, NULL),
-			 0);
+	assert_int_equal(tact_model_open(&m, model, NULL, NULL), 0);
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), &opt, NULL), 0);
 	for (unsigned i = 0; i < n; i++) {
 		struct tact_estimate e = {.size = sizeof(e)};
@@ -65,7 +64,7 @@ static void add_blocks(struct tact_tuner *t, enum tact_tune_model model, unsigne
 	tact_block_destroy(block);
 }
 
-static struct tact_tune_options options_for(enum tact_tune_model model)
+static struct tact_tune_options options_for(const char *model)
 {
 	return (struct tact_tune_options){
 		.size = sizeof(struct tact_tune_options),
@@ -90,7 +89,7 @@ static struct tact_tuner *make(const struct tact_tune_options *opt, unsigned n)
 
 static void parts_are_disjoint(void **state)
 {
-	struct tact_tune_options opt = options_for(TACT_TUNE_FACILE);
+	struct tact_tune_options opt = options_for("facile");
 	struct tact_tuner *t = make(&opt, N_BLOCKS);
 	struct tact_tune_summary s;
 	size_t all = 0;
@@ -116,7 +115,7 @@ static void parts_are_disjoint(void **state)
  */
 static void subgradients_of_facile(void **state)
 {
-	struct tact_tune_options opt = options_for(TACT_TUNE_FACILE);
+	struct tact_tune_options opt = options_for("facile");
 	struct tact_tuner *t = make(&opt, N_BLOCKS);
 	struct tune_slope slopes[TUNE_MAX_SLOPES];
 	struct tune_worker *w;
@@ -266,7 +265,7 @@ static void gradients_of_the_network(void **state)
 /* Values in between, so that no two bounds are equal. */
 static void slopes_of_bounds(void **state)
 {
-	struct tact_tune_options opt = options_for(TACT_TUNE_MCA);
+	struct tact_tune_options opt = options_for("mca");
 	struct tact_tuner *t;
 	struct bound_memory memory = {NULL, 0};
 	struct rng rng = {99};
@@ -316,7 +315,7 @@ static void slopes_of_bounds(void **state)
 
 static void corrupted_tables_come_back(void **state)
 {
-	struct tact_tune_options opt = options_for(TACT_TUNE_FACILE);
+	struct tact_tune_options opt = options_for("facile");
 	struct tact_tune_summary s;
 	struct tact_tuner *t;
 
@@ -333,7 +332,7 @@ static void corrupted_tables_come_back(void **state)
 
 static void one_wrong_latency_is_found(void **state)
 {
-	struct tact_tune_options opt = options_for(TACT_TUNE_MCA);
+	struct tact_tune_options opt = options_for("mca");
 	unsigned form = tact_form_find("IMUL (R64, R64)");
 	struct tact_mca_params *start;
 	struct tact_tune_change change;
@@ -383,7 +382,7 @@ static void result_is_the_same(void **state)
 
 	(void)state;
 	for (unsigned m = 0; m < ARRAY_SIZE(methods); m++) {
-		struct tact_tune_options opt = options_for(TACT_TUNE_MCA);
+		struct tact_tune_options opt = options_for("mca");
 		char *a, *b;
 
 		opt.method = methods[m];
@@ -406,7 +405,7 @@ static void result_is_the_same(void **state)
 
 static struct tact_tune_options small_surrogate(void)
 {
-	struct tact_tune_options opt = options_for(TACT_TUNE_MCA);
+	struct tact_tune_options opt = options_for("mca");
 
 	opt.method = TACT_TUNE_SURROGATE;
 	opt.random_start = true;
@@ -537,7 +536,7 @@ static void bad_checkpoints_are_refused(void **state)
 
 static void poor_rows(void **state)
 {
-	struct tact_tune_options opt = options_for(TACT_TUNE_MCA);
+	struct tact_tune_options opt = options_for("mca");
 	struct tact_diag diag = {0};
 	struct tact_tuner *t;
 
@@ -567,7 +566,8 @@ static void poor_rows(void **state)
 
 static void poor_options(void **state)
 {
-	struct tact_tune_options opt = options_for(TACT_TUNE_FACILE);
+	static const char *const models[] = {"none", "llvm-mca", "x=true", "mca:params=x", "sim:x"};
+	struct tact_tune_options opt = options_for("facile");
 	struct tact_diag diag;
 	struct tact_tuner *t;
 
@@ -576,15 +576,19 @@ static void poor_options(void **state)
 	assert_int_equal(tact_tuner_create(&t, NULL, &diag), -TACT_E_INVAL);
 	opt.method = TACT_TUNE_SURROGATE;
 	assert_int_equal(tact_tuner_create(&t, &opt, &diag), -TACT_E_INVAL);
-	opt = options_for(TACT_TUNE_MCA);
+	opt = options_for("mca");
 	opt.corrupt = 10;
 	assert_int_equal(tact_tuner_create(&t, &opt, &diag), -TACT_E_INVAL);
-	opt = options_for(TACT_TUNE_MCA);
+	opt = options_for("mca");
 	opt.arch = NULL;
 	assert_int_equal(tact_tuner_create(&t, &opt, &diag), -TACT_E_INVAL);
-	opt = options_for(TACT_TUNE_MCA);
+	opt = options_for("mca");
 	opt.network.layers = 5;
 	assert_int_equal(tact_tuner_create(&t, &opt, &diag), -TACT_E_INVAL);
+	for (size_t i = 0; i < ARRAY_SIZE(models); i++) {
+		opt = options_for(models[i]);
+		assert_int_equal(tact_tuner_create(&t, &opt, &diag), -TACT_E_INVAL);
+	}
 	tact_tuner_destroy(NULL);
 }
 
