@@ -10,11 +10,10 @@
  * A start depends on the seed and on its number alone, and one thread does all of it: the result
  * does not depend on the number of threads.
  */
+#include "base/pool.h"
 #include "dataset/lda.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +52,7 @@ struct tournament {
 	double *cumulated;    /* weights up to and with each document; owned */
 	struct start *starts; /* owned */
 	unsigned stage, n_left, batch;
-	atomic_uint next;
-	atomic_bool failed;
+	struct worker *workers; /* owned, during a stage */
 };
 
 /* A thread's own memory. */
@@ -301,19 +299,15 @@ static int worker_init(struct worker *w, const struct tournament *t)
 	return w->gamma && w->batch && w->members && w->expected && w->stats ? 0 : -TACT_E_NOMEM;
 }
 
-static void *work(void *argument)
+static int work(void *context, unsigned thread, size_t start)
 {
-	struct tournament *t = argument;
-	struct worker w;
-	unsigned i;
+	struct tournament *t = context;
+	struct worker *w = &t->workers[thread];
 
-	if (worker_init(&w, t) < 0)
-		t->failed = true;
-	else
-		while ((i = t->next++) < t->n_left)
-			run_stage(t, &w, &t->starts[i]);
-	worker_fini(&w);
-	return NULL;
+	if (!w->gamma && worker_init(w, t) < 0)
+		return -TACT_E_NOMEM;
+	run_stage(t, w, &t->starts[start]);
+	return 0;
 }
 
 static int by_bound(const void *a, const void *b)
@@ -325,23 +319,19 @@ static int by_bound(const void *a, const void *b)
 	return p->index < q->index ? -1 : p->index > q->index;
 }
 
-/* This thread works too; one that cannot be had is done without. */
 static int run_threads(struct tournament *t)
 {
-	const unsigned wanted = t->how->jobs < t->n_left ? t->how->jobs : t->n_left;
-	pthread_t *threads = calloc(wanted, sizeof(*threads));
-	unsigned n = 0;
+	const unsigned n = pool_threads(t->how->jobs ? t->how->jobs : 1, t->n_left);
+	int status;
 
-	if (!threads)
+	t->workers = calloc(n, sizeof(*t->workers));
+	if (!t->workers)
 		return -TACT_E_NOMEM;
-	t->next = 0;
-	while (n + 1 < wanted && !pthread_create(&threads[n], NULL, work, t))
-		n++;
-	work(t);
-	while (n)
-		pthread_join(threads[--n], NULL);
-	free(threads);
-	return t->failed ? -TACT_E_NOMEM : 0;
+	status = pool_run(n, t->n_left, work, t);
+	for (unsigned i = 0; i < n; i++)
+		worker_fini(&t->workers[i]);
+	free(t->workers);
+	return status;
 }
 
 static int run_tournament(struct tournament *t)

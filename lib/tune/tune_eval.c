@@ -3,14 +3,13 @@
  * Rows under a table, on all cores.
  */
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include <tact/model.h>
 #include <tact/predict.h>
 
+#include "base/pool.h"
 #include "tune/tune.h"
 
 double tune_seconds(void)
@@ -47,52 +46,22 @@ int tune_predict(struct tune_worker *w, uint32_t row, double *cycles)
 
 struct job {
 	struct tact_tuner *t;
-	atomic_size_t next;
-	atomic_int status;
-	size_t n;
 	tune_item_fn *fn;
 	void *context;
 };
 
-struct thread {
-	struct job *job;
-	struct tune_worker *worker;
-	pthread_t id;
-	bool started;
-};
-
-static void *work(void *arg)
+static int work(void *context, unsigned thread, size_t item)
 {
-	struct thread *thread = arg;
-	struct job *job = thread->job;
-	size_t item;
+	struct job *job = context;
 
-	while ((item = atomic_fetch_add(&job->next, 1)) < job->n && !atomic_load(&job->status)) {
-		int status = job->fn(thread->worker, item, job->context);
-
-		if (status < 0)
-			atomic_store(&job->status, status);
-	}
-	return NULL;
+	return job->fn(&job->t->workers[thread], item, job->context);
 }
 
 int tune_parallel(struct tact_tuner *t, size_t n, tune_item_fn *fn, void *context)
 {
-	struct job job = {.t = t, .n = n, .fn = fn, .context = context};
-	struct thread threads[256];
-	unsigned n_threads = t->n_workers < n ? t->n_workers : (unsigned)n;
+	struct job job = {.t = t, .fn = fn, .context = context};
 
-	for (unsigned i = 0; i < n_threads; i++)
-		threads[i] = (struct thread){.job = &job, .worker = &t->workers[i]};
-	/* This thread works too; where no other can be started, it does everything. */
-	for (unsigned i = 1; i < n_threads; i++)
-		threads[i].started = !pthread_create(&threads[i].id, NULL, work, &threads[i]);
-	if (n_threads)
-		work(&threads[0]);
-	for (unsigned i = 1; i < n_threads; i++)
-		if (threads[i].started)
-			pthread_join(threads[i].id, NULL);
-	return atomic_load(&job.status);
+	return pool_run(t->n_workers, n, work, &job);
 }
 
 enum { SLICE = 128 };
