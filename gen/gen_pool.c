@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "gen.h"
 
 struct gen_place gen_place;
@@ -45,7 +46,7 @@ void gen_pool_init(struct gen_pool *p, size_t element)
 
 unsigned gen_pool_add(struct gen_pool *p, const void *list, size_t n)
 {
-	size_t b = tact_hash_bytes(list, n * p->element) % p->buckets;
+	size_t b = hash_bytes(list, n * p->element) % p->buckets;
 
 	for (; p->hash[b]; b = (b + 1) % p->buckets) {
 		unsigned l = p->hash[b] - 1;

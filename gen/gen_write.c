@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "gen.h"
 
 static FILE *create(const char *dir, const char *name)
@@ -26,14 +27,14 @@ static void close_output(FILE *f)
 		gen_die("cannot write the output");
 }
 
-/* Open addressing over tact_hash_bytes of the name; slots hold the number of a form plus one. */
+/* Open addressing over hash_bytes of the name; slots hold the number of a form plus one. */
 static void write_form_hash(FILE *f)
 {
 	static uint16_t slots[2 * MAX_FORMS];
 	const size_t n = 2 * MAX_FORMS;
 
 	for (unsigned i = 0; i < gen_n_forms; i++) {
-		size_t s = tact_hash_bytes(gen_forms[i].name, strlen(gen_forms[i].name)) % n;
+		size_t s = hash_bytes(gen_forms[i].name, strlen(gen_forms[i].name)) % n;
 
 		while (slots[s])
 			s = (s + 1) % n;

@@ -10,6 +10,7 @@
 #include <tact/collect.h>
 #include <tact/store.h>
 
+#include "base/file.h"
 #include "common/cli.h"
 #include "common/options.h"
 #include "common/output.h"
@@ -81,13 +82,6 @@ static void fini(void *target)
 	option_words_fini(&p->words);
 	text_free(&p->text);
 	program_options_fini(&p->program);
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 /* ---- rows ---- */
@@ -207,7 +201,7 @@ static int run_program(struct collector *p, struct tact_collect *c)
 	program_signals_catch(trace);
 	status = tact_collect_trace(c, trace, &p->diag);
 	number = program_signals_release();
-	code = program_report(trace, base_name(p->words.list[0]), p->is_quiet);
+	code = program_report(trace, file_base_name(p->words.list[0]), p->is_quiet);
 	if (status < 0) {
 		cli_message("%s", p->diag.text);
 		code = CLI_FAILED;
@@ -269,7 +263,7 @@ static int check(struct collector *p)
 			"--static runs nothing: --cpu, --no-exec, --qemu and --plugin have no "
 			"meaning");
 	if (!p->app)
-		p->app = base_name(p->words.list[0]);
+		p->app = file_base_name(p->words.list[0]);
 	if (!*p->app || strlen(p->app) > TACT_STORE_NAME_MAX)
 		return cli_wrong("--app: a name of 1 to %d bytes is needed", TACT_STORE_NAME_MAX);
 	return CLI_GOOD;

@@ -7,6 +7,7 @@
 
 #include <tact/insn.h>
 
+#include "base/file.h"
 #include "common/cli.h"
 #include "differ.h"
 
@@ -144,13 +145,6 @@ static void add_row_ratio(struct text *out, const struct tact_diff_row *row, int
 		text_printf(out, "%*.3f", width, row->cycles[1] / row->cycles[0]);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Rows that changed by what is shown: the rest is not worth a line. */
 static size_t count_changed(const struct diff_view *view, const struct tact_diff_row *rows,
 			    size_t n)
@@ -239,7 +233,7 @@ static void add_block(const struct diff_view *view, const struct tact_diff_row *
 			      : "in both:",
 		    some->address);
 	if (some->line)
-		text_printf(&words, " %s:%d", base_name(some->source), some->line);
+		text_printf(&words, " %s:%d", file_base_name(some->source), some->line);
 	text_printf(&words, ", %+.2f%%, executed ", weight(view, row));
 	trace_add_count(&words, (double)row->executions[0], 0);
 	text_add(&words, " and ");

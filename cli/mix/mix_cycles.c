@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "mixer.h"
 
 static size_t shown(const struct mixer *m, const struct tact_mix_costs *costs)
@@ -25,13 +26,6 @@ static void add_names(struct text *out, uint32_t bounds, const char *separator)
 			    tact_bound_name((enum tact_bound)__builtin_ctz(bounds)));
 		between = separator;
 	}
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 /* Cycles by bottleneck. */
@@ -90,7 +84,7 @@ void mix_costs_text(const struct mixer *m, const struct tact_mix_costs *costs, s
 		add_names(out, c.bottlenecks, ", ");
 		text_pad(out, 28, start);
 		text_printf(out, "%s+0x%" PRIx64 " %s (%u instruction%s%s",
-			    base_name(c.block.module), c.block.address, c.block.function,
+			    file_base_name(c.block.module), c.block.address, c.block.function,
 			    c.block.length, c.block.length == 1 ? "" : "s",
 			    c.is_loop ? ", loop" : "");
 		if (c.n_blocks > 1)

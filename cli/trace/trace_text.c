@@ -10,6 +10,7 @@
 #include <tact/insn.h>
 #include <tact/predict.h>
 
+#include "base/file.h"
 #include "common/cli.h"
 #include "tracer.h"
 
@@ -84,17 +85,11 @@ void trace_add_limits(struct text *out, const struct tact_result_row *row, size_
 		text_add(out, "-");
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 void trace_add_place(struct text *out, const struct tact_result_row *row, int by)
 {
 	if (by == BY_LINE) {
-		text_printf(out, "%s:%d (%s)", base_name(row->source), row->line, row->function);
+		text_printf(out, "%s:%d (%s)", file_base_name(row->source), row->line,
+			    row->function);
 		return;
 	}
 	text_add(out, row->function);
@@ -103,9 +98,9 @@ void trace_add_place(struct text *out, const struct tact_result_row *row, int by
 	else if (by == BY_BLOCK)
 		text_printf(out, " 0x%" PRIx64, row->address);
 	if (by == BY_BLOCK && row->line)
-		text_printf(out, " %s:%d", base_name(row->source), row->line);
+		text_printf(out, " %s:%d", file_base_name(row->source), row->line);
 	else if (*row->module && row->function[0] != '[')
-		text_printf(out, " (%s)", base_name(row->module));
+		text_printf(out, " (%s)", file_base_name(row->module));
 }
 
 /* The place in so many columns: what is too long loses the file, then the middle of its name. */
@@ -120,7 +115,7 @@ static void add_place(struct text *out, const struct tact_result_row *row, int b
 	if (whole.size <= width) {
 		text_add_bytes(out, whole.data, whole.size);
 	} else if (by == BY_LINE) {
-		text_printf(&rest, "%s:%d", base_name(row->source), row->line);
+		text_printf(&rest, "%s:%d", file_base_name(row->source), row->line);
 		text_add_bytes(out, rest.data, rest.size);
 		if (width >= rest.size + 12) {
 			text_add(out, " (");

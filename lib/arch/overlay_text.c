@@ -16,6 +16,7 @@
 
 #include "arch/arch.h"
 #include "arch/notation.h"
+#include "base/file.h"
 #include "base/text.h"
 
 static const char *const situations[ARCH_N_SITUATIONS] = {"plain", "indexed", "same"};
@@ -216,16 +217,12 @@ int tact_arch_save(const struct tact_arch *arch, const char *path, const char *c
 {
 	const struct tact_arch *base = arch ? tact_arch_find(arch->name) : NULL;
 	struct text text = {0};
-	int status;
 
 	if (!base || !path)
 		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
-	text_comment(&text, comment);
+	text_comment(&text, comment, SIZE_MAX);
 	save_params(&text, arch, base);
 	if (arch->overlay)
 		save_forms(&text, arch, base);
-	status = text.failed ? tact_fail(diag, TACT_E_NOMEM, "out of memory")
-			     : tact_file_write(path, text.data, text.size, diag);
-	text_free(&text);
-	return status;
+	return file_write_text(path, &text, diag);
 }

@@ -39,18 +39,9 @@ void tact_arena_reset(struct tact_arena *arena);
  */
 int tact_read_options(void *to, size_t to_size, const void *from);
 
-/* 64-bit mix of a string of bytes; for hash tables, not for secrets. */
-uint64_t tact_hash_bytes(const void *data, size_t size);
-
 /* Decodes hex digits.  Returns the number of bytes, or -1 with *bad set to the position of the
  * first character that is no hex digit, or to `size` if the number of digits is odd.
  */
 long tact_hex_decode(uint8_t *out, const char *text, size_t size, size_t *bad);
-
-/* Writes a file, in place or, so that there always is a whole one, by way of PATH.new.
- * Return -TACT_E_IO.
- */
-int tact_file_write(const char *path, const void *data, size_t size, struct tact_diag *diag);
-int tact_file_replace(const char *path, const void *data, size_t size, struct tact_diag *diag);
 
 #endif /* TACT_BASE_H */

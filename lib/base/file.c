@@ -1,60 +1,152 @@
-/* SPDX-License-Identifier: MIT
- *
- * Files that are written as a whole.
- */
+/* SPDX-License-Identifier: MIT */
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
 
-static int write_all(int fd, const char *data, size_t size)
+static int fail_errno(struct tact_diag *diag)
 {
+	return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+}
+
+const char *file_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+int file_read_all(int fd, size_t limit, struct text *out, struct tact_diag *diag)
+{
+	enum { CHUNK = 1 << 16 };
+	const size_t start = out->size;
+
+	for (;;) {
+		char *p = text_reserve(out, CHUNK);
+		ssize_t n = p ? read(fd, p, CHUNK) : 0;
+
+		if (!p)
+			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fail_errno(diag);
+		if (!n)
+			return 0;
+		out->size += (size_t)n;
+		if (out->size - start > limit)
+			return tact_fail(diag, TACT_E_FORMAT, "larger than %zu bytes", limit);
+	}
+}
+
+int file_read(const char *path, size_t limit, struct text *out, struct tact_diag *diag)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), status;
+
+	if (fd < 0)
+		return fail_errno(diag);
+	status = file_read_all(fd, limit, out, diag);
+	close(fd);
+	return status;
+}
+
+bool file_read_at(int fd, void *to, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+int file_write_all(int fd, const void *data, size_t size)
+{
+	const char *p = data;
+
 	while (size) {
-		ssize_t n = write(fd, data, size);
+		ssize_t n = write(fd, p, size);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return -1;
-		data += n;
+		p += n;
 		size -= (size_t)n;
 	}
 	return 0;
 }
 
-int tact_file_write(const char *path, const void *data, size_t size, struct tact_diag *diag)
+/* Opens, writes and closes; a file whose place matters reaches the disk. */
+static int write_file(const char *path, int flags, const void *data, size_t size,
+		      struct tact_diag *diag)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), status = 0;
+	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666), status = 0;
 
 	if (fd < 0)
-		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	if (write_all(fd, data, size) < 0)
-		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+		return fail_errno(diag);
+	if (file_write_all(fd, data, size) < 0 || (flags & O_EXCL && fsync(fd) < 0))
+		status = fail_errno(diag);
 	if (close(fd) < 0 && !status)
-		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+		status = fail_errno(diag);
 	return status;
 }
 
-int tact_file_replace(const char *path, const void *data, size_t size, struct tact_diag *diag)
+int file_write(const char *path, const void *data, size_t size, struct tact_diag *diag)
 {
-	char temporary[4096];
-	int fd, n = snprintf(temporary, sizeof(temporary), "%s.new", path), status = 0;
+	return write_file(path, O_CREAT | O_TRUNC, data, size, diag);
+}
 
-	if (n < 0 || (size_t)n >= sizeof(temporary))
-		return tact_fail(diag, TACT_E_IO, "%s", strerror(ENAMETOOLONG));
-	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	if (write_all(fd, data, size) < 0 || fsync(fd) < 0)
-		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	if (close(fd) < 0 && !status)
-		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	if (!status && rename(temporary, path) < 0)
-		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+int file_replace(const char *path, const void *data, size_t size, struct tact_diag *diag)
+{
+	struct stat info;
+	char *beside;
+	int status;
+
+	if (!stat(path, &info) && !S_ISREG(info.st_mode))
+		return write_file(path, 0, data, size, diag);
+	if (asprintf(&beside, "%s.%ld.tmp", path, (long)getpid()) < 0)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = write_file(beside, O_CREAT | O_EXCL, data, size, diag);
+	if (!status && rename(beside, path) < 0)
+		status = fail_errno(diag);
 	if (status < 0)
-		unlink(temporary);
+		unlink(beside);
+	free(beside);
 	return status;
+}
+
+static int give_text(const char *path, struct text *text,
+		     int (*give)(const char *path, const void *data, size_t size,
+				 struct tact_diag *diag),
+		     struct tact_diag *diag)
+{
+	int status = text->failed ? tact_fail(diag, TACT_E_NOMEM, "out of memory")
+				  : give(path, text->data, text->size, diag);
+
+	text_free(text);
+	return status;
+}
+
+int file_write_text(const char *path, struct text *text, struct tact_diag *diag)
+{
+	return give_text(path, text, file_write, diag);
+}
+
+int file_replace_text(const char *path, struct text *text, struct tact_diag *diag)
+{
+	return give_text(path, text, file_replace, diag);
 }

@@ -46,29 +46,6 @@ int tact_read_options(void *to, size_t to_size, const void *from)
 	return 0;
 }
 
-uint64_t tact_hash_bytes(const void *data, size_t size)
-{
-	/* Multiply and fold eight bytes at a time; the multiplier is 2^64 divided by the golden
-	 * ratio (Knuth, The Art of Computer Programming, vol. 3, 6.4).
-	 */
-	const uint64_t multiplier = 0x9e3779b97f4a7c15u;
-	const uint8_t *p = data;
-	uint64_t hash = size * multiplier, word;
-
-	for (; size >= 8; size -= 8, p += 8) {
-		memcpy(&word, p, 8);
-		hash = (hash ^ word) * multiplier;
-		hash ^= hash >> 32;
-	}
-	if (size) {
-		word = 0;
-		memcpy(&word, p, size);
-		hash = (hash ^ word) * multiplier;
-		hash ^= hash >> 32;
-	}
-	return hash;
-}
-
 /* Value of a hex digit plus one; 0 marks every other character. */
 static const uint8_t hex_value[256] = {
 	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,

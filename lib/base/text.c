@@ -95,13 +95,13 @@ void text_printf(struct text *text, const char *format, ...)
 	va_end(args);
 }
 
-void text_comment(struct text *text, const char *comment)
+void text_comment(struct text *text, const char *comment, size_t most)
 {
 	while (comment && *comment) {
 		size_t n = strcspn(comment, "\n");
 
 		text_add(text, "# ");
-		text_add_bytes(text, comment, n);
+		text_add_bytes(text, comment, n < most ? n : most);
 		text_add(text, "\n");
 		comment += n + (comment[n] == '\n');
 	}

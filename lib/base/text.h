@@ -44,7 +44,8 @@ void text_add_bytes(struct text *text, const void *data, size_t size);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vprintf(struct text *text, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
-void text_comment(struct text *text, const char *comment); /* lines behind "# "; NULL: none */
+/* Lines behind "# ", cut where they are longer than `most`; NULL: none. */
+void text_comment(struct text *text, const char *comment, size_t most);
 
 void text_pad(struct text *text, size_t column, size_t line_start); /* with blanks up to a column */
 void text_trim(struct text *text, size_t start); /* drops the blanks at the end, but none before */

@@ -2,8 +2,8 @@
  *
  * From what was executed to basic blocks.
  *
- * What QEMU translates overlaps, and ends where no branch is: at the ends of pages, after a number of
- * instructions.  So each instruction becomes a node with the sum of all executions that went
+ * What QEMU translates overlaps, and ends where no branch is: at the ends of pages, after a number
+ * of instructions.  So each instruction becomes a node with the sum of all executions that went
  * through it; consecutive nodes are one block unless something separates them: a branch, a target
  * of a branch, or a count that changes, which means that somebody came from elsewhere or did not go
  * on (a fault, the end of the program).
@@ -15,10 +15,9 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/hash.h"
 #include "code/code.h"
 #include "code/transfers.h"
-
-#define NO_NODE UINT32_MAX
 
 enum { MAX_LAYERS = 256, LAYOUTS = 32 };
 
@@ -41,9 +40,7 @@ struct code_nodes {
 	const struct tact_isa *isa;
 	struct node *nodes; /* owned */
 	size_t n_nodes, capacity;
-	uint32_t *table; /* owned: node numbers by hash, NO_NODE: free; table_size is a power of two
-			  */
-	size_t table_size;
+	struct hash index;	/* of nodes */
 	struct target *targets; /* owned */
 	size_t n_targets, targets_capacity;
 	uint32_t n_layers;
@@ -57,13 +54,6 @@ int code_nodes_create(struct code_nodes **out, const struct tact_isa *isa)
 
 	if (!n)
 		return -TACT_E_NOMEM;
-	n->table_size = 1 << 16;
-	n->table = malloc(n->table_size * sizeof(*n->table));
-	if (!n->table) {
-		free(n);
-		return -TACT_E_NOMEM;
-	}
-	memset(n->table, 0xff, n->table_size * sizeof(*n->table));
 	n->isa = isa;
 	n->n_layers = 1;
 	*out = n;
@@ -75,62 +65,30 @@ void code_nodes_destroy(struct code_nodes *n)
 	if (!n)
 		return;
 	free(n->nodes);
-	free(n->table);
+	hash_free(&n->index);
 	free(n->targets);
 	free(n->code);
 	free(n);
 }
 
-static size_t hash_of(uint32_t space, uint32_t layer, uint64_t place)
+static uint64_t hash_of(uint32_t space, uint32_t layer, uint64_t place)
 {
-	uint64_t h =
-		(place ^ (uint64_t)space << 48 ^ (uint64_t)layer << 40) * 0x9e3779b97f4a7c15ull;
-
-	return (size_t)(h ^ h >> 29);
+	return hash_number(place ^ (uint64_t)space << 48 ^ (uint64_t)layer << 40);
 }
 
-/* Place in the table of the node, or of the gap where it belongs. */
-static size_t slot_of(const struct code_nodes *n, uint32_t space, uint32_t layer, uint64_t place)
+static struct node *find(const struct code_nodes *n, uint32_t space, uint32_t layer, uint64_t place)
 {
-	size_t i = hash_of(space, layer, place) & (n->table_size - 1);
+	const uint64_t hash = hash_of(space, layer, place);
+	size_t at = 0;
+	uint32_t i;
 
-	for (; n->table[i] != NO_NODE; i = (i + 1) & (n->table_size - 1)) {
-		const struct node *x = &n->nodes[n->table[i]];
+	while ((i = hash_next(&n->index, hash, &at)) != HASH_NONE) {
+		struct node *x = &n->nodes[i];
 
 		if (x->place == place && x->space == space && x->layer == layer)
-			break;
+			return x;
 	}
-	return i;
-}
-
-static struct node *find(const struct code_nodes *n, uint32_t space, uint32_t layer,
-			 uint64_t place)
-{
-	const uint32_t i = n->table[slot_of(n, space, layer, place)];
-
-	return i == NO_NODE ? NULL : &n->nodes[i];
-}
-
-static int grow_table(struct code_nodes *n)
-{
-	const size_t size = 4 * n->table_size;
-	uint32_t *larger;
-
-	if (n->n_nodes * 2 < n->table_size)
-		return 0;
-	larger = malloc(size * sizeof(*larger));
-	if (!larger)
-		return -TACT_E_NOMEM;
-	memset(larger, 0xff, size * sizeof(*larger));
-	free(n->table);
-	n->table = larger;
-	n->table_size = size;
-	for (size_t i = 0; i < n->n_nodes; i++) {
-		const struct node *x = &n->nodes[i];
-
-		n->table[slot_of(n, x->space, x->layer, x->place)] = (uint32_t)i;
-	}
-	return 0;
+	return NULL;
 }
 
 /* Whether an instruction of a layer begins here, and is another one than this code has. */
@@ -170,8 +128,8 @@ static bool conflicts(const struct code_nodes *n, uint32_t layer, uint32_t space
 	return false;
 }
 
-static uint32_t layer_for(struct code_nodes *n, uint32_t space, uint64_t place,
-			  const uint8_t *code, size_t size)
+static uint32_t layer_for(struct code_nodes *n, uint32_t space, uint64_t place, const uint8_t *code,
+			  size_t size)
 {
 	uint32_t layer;
 
@@ -188,19 +146,20 @@ static int add_node(struct code_nodes *n, struct node *node, const struct isa_st
 		if (tact_grow(&n->targets, &n->targets_capacity, n->n_targets + 1,
 			      sizeof(*n->targets)))
 			return -TACT_E_NOMEM;
-		n->targets[n->n_targets++] =
-			(struct target){node->place + (uint64_t)step->target, node->space, node->layer};
+		n->targets[n->n_targets++] = (struct target){node->place + (uint64_t)step->target,
+							     node->space, node->layer};
 	}
-	if (n->n_nodes >= NO_NODE || grow_table(n) ||
-	    tact_grow(&n->nodes, &n->capacity, n->n_nodes + 1, sizeof(*n->nodes)))
+	if (n->n_nodes >= HASH_NONE ||
+	    tact_grow(&n->nodes, &n->capacity, n->n_nodes + 1, sizeof(*n->nodes)) ||
+	    hash_add(&n->index, hash_of(node->space, node->layer, node->place),
+		     (uint32_t)n->n_nodes))
 		return -TACT_E_NOMEM;
-	n->table[slot_of(n, node->space, node->layer, node->place)] = (uint32_t)n->n_nodes;
 	n->nodes[n->n_nodes++] = *node;
 	return 0;
 }
 
 int code_nodes_add(struct code_nodes *n, uint32_t space, uint64_t place, const uint8_t *code,
-		      size_t size, uint64_t count, uint64_t *undecoded)
+		   size_t size, uint64_t count, uint64_t *undecoded)
 {
 	const uint32_t layer = layer_for(n, space, place, code, size);
 	struct isa_step step;

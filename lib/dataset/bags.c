@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/hash.h"
 #include "dataset/classify.h"
 
 void classify_ports(params_ports mask, char text[TACT_CLASSIFY_PORTS_SIZE])
@@ -30,10 +31,7 @@ int tact_bags_create(struct tact_bags **out, const struct tact_arch *arch, struc
 	if (!bags)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	bags->arch = arch;
-	bags->n_slots = 1024;
-	bags->slots = calloc(bags->n_slots, sizeof(*bags->slots));
-	if (!bags->slots ||
-	    tact_grow(&bags->first, &bags->first_capacity, 1, sizeof(*bags->first))) {
+	if (tact_grow(&bags->first, &bags->first_capacity, 1, sizeof(*bags->first))) {
 		tact_bags_destroy(bags);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
@@ -50,7 +48,7 @@ void tact_bags_destroy(struct tact_bags *bags)
 	free(bags->kinds);
 	free(bags->first);
 	free(bags->blocks);
-	free(bags->slots);
+	hash_free(&bags->index);
 	free(bags);
 }
 
@@ -115,33 +113,6 @@ static int64_t count_words(struct tact_bags *bags, const struct tact_block *bloc
 	return total;
 }
 
-static uint64_t hash_of(const struct lda_term *terms, size_t n)
-{
-	return tact_hash_bytes(terms, n * sizeof(*terms));
-}
-
-static int grow_slots(struct tact_bags *bags)
-{
-	size_t n = bags->n_slots * 2;
-	uint32_t *slots = calloc(n, sizeof(*slots));
-
-	if (!slots)
-		return -TACT_E_NOMEM;
-	for (size_t b = 0; b < bags->n_bags; b++) {
-		size_t at =
-			hash_of(bags->terms + bags->first[b], bags->first[b + 1] - bags->first[b]) &
-			(n - 1);
-
-		while (slots[at])
-			at = (at + 1) & (n - 1);
-		slots[at] = (uint32_t)b + 1;
-	}
-	free(bags->slots);
-	bags->slots = slots;
-	bags->n_slots = n;
-	return 0;
-}
-
 /* Room for one more bag of n terms. */
 static int reserve(struct tact_bags *bags, size_t n, struct tact_diag *diag)
 {
@@ -156,7 +127,7 @@ static int reserve(struct tact_bags *bags, size_t n, struct tact_diag *diag)
 		      sizeof(*bags->first)) ||
 	    tact_grow(&bags->blocks, &bags->blocks_capacity, bags->n_bags + 1,
 		      sizeof(*bags->blocks)) ||
-	    (2 * bags->n_bags >= bags->n_slots && grow_slots(bags)))
+	    hash_reserve(&bags->index, bags->n_bags + 1))
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	return 0;
 }
@@ -165,15 +136,14 @@ static int reserve(struct tact_bags *bags, size_t n, struct tact_diag *diag)
 static int find(struct tact_bags *bags, const struct lda_term *terms, size_t n, uint32_t *bag,
 		struct tact_diag *diag)
 {
-	size_t at;
+	const uint64_t hash = hash_bytes(terms, n * sizeof(*terms));
 	int status = reserve(bags, n, diag);
+	size_t at = 0;
+	uint32_t b;
 
 	if (status < 0)
 		return status;
-	for (at = hash_of(terms, n) & (bags->n_slots - 1); bags->slots[at];
-	     at = (at + 1) & (bags->n_slots - 1)) {
-		uint32_t b = bags->slots[at] - 1;
-
+	while ((b = hash_next(&bags->index, hash, &at)) != HASH_NONE) {
 		if (bags->first[b + 1] - bags->first[b] == n &&
 		    !memcmp(bags->terms + bags->first[b], terms, n * sizeof(*terms))) {
 			*bag = b;
@@ -186,7 +156,7 @@ static int find(struct tact_bags *bags, const struct lda_term *terms, size_t n, 
 	bags->first[bags->n_bags + 1] = bags->n_terms;
 	bags->blocks[bags->n_bags] = 0;
 	*bag = (uint32_t)bags->n_bags++;
-	bags->slots[at] = *bag + 1;
+	hash_add(&bags->index, hash, *bag); /* there is room */
 	return 1;
 }
 

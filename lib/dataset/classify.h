@@ -7,6 +7,7 @@
 
 #include <tact/classify.h>
 
+#include "base/hash.h"
 #include "block/block.h"
 #include "dataset/lda.h"
 
@@ -25,8 +26,7 @@ struct tact_bags {
 	size_t first_capacity;
 	double *blocks; /* owned; that have the bag: what a corpus calls its weight */
 	size_t blocks_capacity, n_bags;
-	uint32_t *slots; /* owned; hash table of bags + 1 */
-	size_t n_slots;	 /* a power of two */
+	struct hash index; /* of bags, by their terms */
 };
 
 struct tact_classifier {
@@ -59,9 +59,9 @@ int classify_word(const params_ports *words, unsigned n, params_ports mask);
 /* Makes `expected` from lambda and the words. */
 void classify_prepare(struct tact_classifier *c);
 
-/* Writes the text of a model to a file that is open.  Returns -TACT_E_IO, -TACT_E_NOMEM. */
-int classify_write(const struct tact_classifier *c, int fd, const char *comment,
-		   struct tact_diag *diag);
+/* The text of a model. */
+struct text;
+void classify_print(const struct tact_classifier *c, const char *comment, struct text *out);
 
 /* Gives every topic a name, from what its uops do. */
 void classify_name_topics(struct tact_classifier *c);

@@ -4,16 +4,13 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
+#include "base/file.h"
 #include "dataset/classify.h"
 
 static const char magic[] = "#tact-classify";
@@ -410,150 +407,49 @@ bool tact_classifier_is_model(const char *path)
 
 /* ---- writing ---- */
 
-struct model_writer {
-	char *text; /* owned */
-	size_t length, capacity;
-	bool failed;
-};
-
-__attribute__((format(printf, 2, 3))) static void put(struct model_writer *w, const char *format,
-						      ...)
+void classify_print(const struct tact_classifier *c, const char *comment, struct text *out)
 {
-	enum { ROOM = 512 }; /* more than any single piece */
-	va_list args;
-	int n;
-
-	if (w->failed || tact_grow(&w->text, &w->capacity, w->length + ROOM, 1) < 0) {
-		w->failed = true;
-		return;
-	}
-	va_start(args, format);
-	n = vsnprintf(w->text + w->length, ROOM, format, args);
-	va_end(args);
-	w->failed = n < 0 || n >= ROOM;
-	if (!w->failed)
-		w->length += (size_t)n;
-}
-
-static void put_model(struct model_writer *w, const struct tact_classifier *c, const char *comment)
-{
-	put(w, "%s %d\n", magic, VERSION);
-	while (comment && *comment) {
-		size_t n = strcspn(comment, "\n");
-
-		put(w, "# %.*s\n", (int)(n < 400 ? n : 400), comment);
-		comment += n + (comment[n] == '\n');
-	}
-	put(w, "arch = %s\n", tact_arch_name(c->arch));
-	put(w, "topics = %u\n", c->prior.n_topics);
-	put(w, "words = %u\n", c->prior.n_words);
-	put(w, "alpha = %.17g\n", c->prior.alpha);
-	put(w, "beta = %.17g\n", c->prior.eta);
-	put(w, "seed = %llu\n", (unsigned long long)c->seed);
-	put(w, "starts = %u\n", c->starts);
-	put(w, "blocks = %llu\n", (unsigned long long)c->blocks);
-	put(w, "bags = %llu\n", (unsigned long long)c->n_bags);
-	put(w, "uops = %llu\n", (unsigned long long)c->uops);
-	put(w, "perplexity = %.17g\n", c->perplexity);
+	text_printf(out, "%s %d\n", magic, VERSION);
+	text_comment(out, comment, 400);
+	text_printf(out, "arch = %s\n", tact_arch_name(c->arch));
+	text_printf(out, "topics = %u\n", c->prior.n_topics);
+	text_printf(out, "words = %u\n", c->prior.n_words);
+	text_printf(out, "alpha = %.17g\n", c->prior.alpha);
+	text_printf(out, "beta = %.17g\n", c->prior.eta);
+	text_printf(out, "seed = %llu\n", (unsigned long long)c->seed);
+	text_printf(out, "starts = %u\n", c->starts);
+	text_printf(out, "blocks = %llu\n", (unsigned long long)c->blocks);
+	text_printf(out, "bags = %llu\n", (unsigned long long)c->n_bags);
+	text_printf(out, "uops = %llu\n", (unsigned long long)c->uops);
+	text_printf(out, "perplexity = %.17g\n", c->perplexity);
 	for (unsigned i = 0; i < c->prior.n_words; i++) {
 		char ports[TACT_CLASSIFY_PORTS_SIZE];
 
 		classify_ports(c->words[i], ports);
-		put(w, "word\t%s\n", ports);
+		text_printf(out, "word\t%s\n", ports);
 	}
-	put(w, "# topic\tname\tuops that load, store, are scalar, are vector\ta number for each "
-	       "word\n");
+	text_printf(
+		out,
+		"# topic\tname\tuops that load, store, are scalar, are vector\ta number for each "
+		"word\n");
 	for (unsigned k = 0; k < c->prior.n_topics; k++) {
-		put(w, "topic\t%s", c->names[k]);
+		text_printf(out, "topic\t%s", c->names[k]);
 		for (unsigned i = 0; i < UOP_N_KINDS; i++)
-			put(w, "\t%.17g", c->kinds[k][i]);
+			text_printf(out, "\t%.17g", c->kinds[k][i]);
 		for (unsigned i = 0; i < c->prior.n_words; i++)
-			put(w, "\t%.17g", c->lambda[(size_t)k * c->prior.n_words + i]);
-		put(w, "\n");
+			text_printf(out, "\t%.17g", c->lambda[(size_t)k * c->prior.n_words + i]);
+		text_printf(out, "\n");
 	}
-	put(w, "end\n");
-}
-
-static int write_all(int fd, const char *text, size_t length)
-{
-	while (length) {
-		ssize_t n = write(fd, text, length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		text += n;
-		length -= (size_t)n;
-	}
-	return 0;
-}
-
-int classify_write(const struct tact_classifier *c, int fd, const char *comment,
-		   struct tact_diag *diag)
-{
-	struct model_writer w = {0};
-	int status = 0, error;
-
-	put_model(&w, c, comment);
-	if (w.failed) {
-		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	} else {
-		error = -write_all(fd, w.text, w.length);
-		if (error)
-			status = tact_fail(diag, TACT_E_IO, "%s", strerror(error));
-	}
-	free(w.text);
-	return status;
-}
-
-/* A pipe or a device is written to; it cannot be replaced. */
-static bool is_special(const char *path)
-{
-	struct stat info;
-
-	return !stat(path, &info) && !S_ISREG(info.st_mode);
-}
-
-/* Writes beside the file, and takes its place when all is on the disk. */
-static int save_beside(const struct tact_classifier *c, const char *path, const char *beside,
-		       const char *comment, struct tact_diag *diag)
-{
-	int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), status;
-
-	if (fd < 0)
-		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	status = classify_write(c, fd, comment, diag);
-	if (!status && fsync(fd) < 0)
-		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	if (close(fd) < 0 && !status)
-		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	if (!status && rename(beside, path) < 0)
-		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	if (status < 0)
-		unlink(beside);
-	return status;
+	text_printf(out, "end\n");
 }
 
 int tact_classifier_save(const struct tact_classifier *c, const char *path, const char *comment,
 			 struct tact_diag *diag)
 {
-	char *beside;
-	int status, fd;
+	struct text text = {0};
 
 	if (!c || !path)
 		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
-	if (is_special(path)) {
-		fd = open(path, O_WRONLY | O_CLOEXEC);
-		if (fd < 0)
-			return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-		status = classify_write(c, fd, comment, diag);
-		close(fd);
-		return status;
-	}
-	if (asprintf(&beside, "%s.%ld.tmp", path, (long)getpid()) < 0)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	status = save_beside(c, path, beside, comment, diag);
-	free(beside);
-	return status;
+	classify_print(c, comment, &text);
+	return file_replace_text(path, &text, diag);
 }

@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "base/csv.h"
+#include "base/file.h"
 
 struct tact_corpus {
 	char stem[TACT_STORE_NAME_MAX + 1]; /* the application, if nothing else is said */
@@ -27,7 +28,7 @@ struct tact_corpus {
 /* BHive has a file for each application. */
 void tact_corpus_app(const char *path, char name[TACT_STORE_NAME_MAX + 1])
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *base = file_base_name(path);
 	const char *dot = strrchr(base, '.');
 	size_t n = dot && dot != base ? (size_t)(dot - base) : strlen(base);
 

@@ -9,6 +9,7 @@
 #include <tact/dataset.h>
 
 #include "base/base.h"
+#include "base/file.h"
 
 struct machine_id {
 	struct tact_machine machine;
@@ -28,12 +29,8 @@ struct importer {
 /* The file's name as a store may hold it. */
 static void set_origin(struct importer *in, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
 	snprintf(in->origin, sizeof(in->origin), "%s",
-		 !strcmp(path, "-") ? "stdin"
-		 : slash	    ? slash + 1
-				    : path);
+		 strcmp(path, "-") ? file_base_name(path) : "stdin");
 	for (char *p = in->origin; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = '?';

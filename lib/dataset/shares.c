@@ -9,9 +9,10 @@
 #include <tact/classify.h>
 
 #include "base/base.h"
+#include "base/hash.h"
 
 /* A column of names that is none is not kept: what comes later is counted under one name. */
-enum { MAX_APPS = 4096, N_SLOTS = 4 * MAX_APPS };
+enum { MAX_APPS = 4096 };
 static const char others[] = "(others)";
 
 struct app {
@@ -32,8 +33,9 @@ struct cell {
 struct tact_shares {
 	struct app *apps; /* owned */
 	size_t n_apps, apps_capacity;
-	uint32_t slots[N_SLOTS]; /* hash table of apps + 1 */
-	struct cell *cells;	 /* owned; hash table */
+	struct hash index; /* of apps */
+	/* Owned: a hash table of its own, as sums are made in the order of its slots. */
+	struct cell *cells;
 	size_t n_cells, n_cell_slots;
 	double log_likelihood;
 	struct tact_shares_totals totals;
@@ -52,6 +54,7 @@ void tact_shares_destroy(struct tact_shares *s)
 		free(s->apps[i].name);
 	if (s) {
 		free(s->apps);
+		hash_free(&s->index);
 		free(s->cells);
 	}
 	free(s);
@@ -60,22 +63,25 @@ void tact_shares_destroy(struct tact_shares *s)
 /* Number of the application, or -TACT_E_NOMEM. */
 static long find_app(struct tact_shares *s, const char *name)
 {
-	size_t at = tact_hash_bytes(name, strlen(name)) & (N_SLOTS - 1);
+	const uint64_t hash = hash_string(name);
 	struct app *app;
+	size_t at = 0;
+	uint32_t i;
 
-	for (; s->slots[at]; at = (at + 1) & (N_SLOTS - 1))
-		if (!strcmp(s->apps[s->slots[at] - 1].name, name))
-			return s->slots[at] - 1;
+	while ((i = hash_next(&s->index, hash, &at)) != HASH_NONE)
+		if (!strcmp(s->apps[i].name, name))
+			return i;
 	if (s->n_apps >= MAX_APPS && strcmp(name, others) != 0)
 		return find_app(s, others);
-	if (tact_grow(&s->apps, &s->apps_capacity, s->n_apps + 1, sizeof(*s->apps)))
+	if (tact_grow(&s->apps, &s->apps_capacity, s->n_apps + 1, sizeof(*s->apps)) ||
+	    hash_reserve(&s->index, s->n_apps + 1))
 		return -TACT_E_NOMEM;
 	app = &s->apps[s->n_apps];
 	*app = (struct app){.name = strdup(name)};
 	if (!app->name)
 		return -TACT_E_NOMEM;
-	s->slots[at] = (uint32_t)++s->n_apps;
-	return s->slots[at] - 1;
+	hash_add(&s->index, hash, (uint32_t)s->n_apps);
+	return (long)s->n_apps++;
 }
 
 /* Counts a block in; returns the number of its application. */

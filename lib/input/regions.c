@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/file.h"
 #include "code/code.h"
 #include "code/transfers.h"
 #include "input/reader.h"
@@ -379,7 +380,7 @@ static bool find_line(struct obj_file *obj, const struct obj_range *range, const
 static int print_source(struct tact_input *in, const struct obj_range *range,
 			struct tact_region *region)
 {
-	const char *file, *slash;
+	const char *file;
 	int line;
 
 	if (!find_line(in->obj, range, &file, &line))
@@ -389,8 +390,7 @@ static int print_source(struct tact_input *in, const struct obj_range *range,
 			region->line = (uint64_t)line;
 		return 0;
 	}
-	slash = strrchr(file, '/');
-	if (print(&in->source_place, "%s:%d", slash ? slash + 1 : file, line))
+	if (print(&in->source_place, "%s:%d", file_base_name(file), line))
 		return -TACT_E_NOMEM;
 	region->source = in->source_place.text;
 	return 0;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/file.h"
 #include "isa/assemble.h"
 
 extern char **environ;
@@ -34,45 +35,21 @@ static int fail_errno(const struct run *run, const char *what)
 	return tact_fail(run->diag, TACT_E_IO, "%s: %s", what, strerror(errno));
 }
 
-static int write_all(int fd, const char *text, size_t size)
-{
-	while (size) {
-		const ssize_t done = write(fd, text, size);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return -1;
-		text += done;
-		size -= (size_t)done;
-	}
-	return lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0;
-}
-
 /* All of a file in memory, with a NUL behind it. */
 static int read_all(const struct run *run, int fd, uint8_t **out, size_t *size)
 {
-	struct stat info;
-	uint8_t *data;
-	size_t done = 0;
+	struct text text = {0};
+	int status = lseek(fd, 0, SEEK_SET) < 0 ? fail_errno(run, "as")
+						: file_read_all(fd, SIZE_MAX, &text, run->diag);
 
-	if (fstat(fd, &info))
-		return fail_errno(run, "as");
-	data = malloc((size_t)info.st_size + 1);
-	if (!data)
-		return tact_fail(run->diag, TACT_E_NOMEM, "out of memory");
-	while (done < (size_t)info.st_size) {
-		const ssize_t n = pread(fd, data + done, (size_t)info.st_size - done, (off_t)done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
+	if (status >= 0 && !text_string(&text))
+		status = tact_fail(run->diag, TACT_E_NOMEM, "out of memory");
+	if (status < 0) {
+		text_free(&text);
+		return status;
 	}
-	data[done] = '\0';
-	*out = data;
-	*size = done;
+	*out = (uint8_t *)text.data;
+	*size = text.size;
 	return 0;
 }
 
@@ -222,7 +199,8 @@ int asm_assemble(const struct asm_source *source, uint8_t **image, size_t *size,
 		status = open_memory(&run, "tact-object", &run.object);
 	if (status >= 0)
 		status = open_memory(&run, "tact-messages", &run.messages);
-	if (status >= 0 && write_all(run.text, source->text, source->size))
+	if (status >= 0 && (file_write_all(run.text, source->text, source->size) < 0 ||
+			    lseek(run.text, 0, SEEK_SET) < 0))
 		status = fail_errno(&run, "memory file");
 	if (status >= 0)
 		status = run_as(&run, source);

@@ -35,7 +35,7 @@ void isa_cache_flush(struct isa_cache *cache)
 /* The slot of a key, or the free one where it belongs. */
 static struct isa_slot *find(const struct isa_cache *cache, const uint64_t *key)
 {
-	/* Two odd constants mix the halves (the first from Knuth, as in tact_hash_bytes; the second
+	/* Two odd constants mix the halves (the first from Knuth, as in hash_bytes; the second
 	 * from the finaliser of MurmurHash3).
 	 */
 	uint64_t h = (key[0] ^ (key[1] * 0xff51afd7ed558ccdu)) * 0x9e3779b97f4a7c15u;

@@ -4,13 +4,11 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "mca/mca.h"
 
 static const char magic[] = "#tact-mca";
@@ -227,108 +225,45 @@ int tact_mca_params_load(struct tact_mca_params *params, const char *path, struc
 
 /* ---- writing ---- */
 
-struct writer {
-	char *text; /* owned */
-	size_t length, capacity;
-	bool failed;
-};
-
-__attribute__((format(printf, 2, 3))) static void put(struct writer *w, const char *format, ...)
+static void put_form(struct text *out, const struct mca_form *f, unsigned form)
 {
-	va_list args;
-	int n;
-
-	/* More than any single piece that is put. */
-	if (w->failed || tact_grow(&w->text, &w->capacity, w->length + MAX_LINE, 1) < 0) {
-		w->failed = true;
-		return;
-	}
-	va_start(args, format);
-	n = vsnprintf(w->text + w->length, MAX_LINE, format, args);
-	va_end(args);
-	w->failed = n < 0 || n >= MAX_LINE;
-	if (!w->failed)
-		w->length += (size_t)n;
-}
-
-static void put_comment(struct writer *w, const char *comment)
-{
-	while (comment && *comment) {
-		size_t n = strcspn(comment, "\n"), shown = n < MAX_LINE - 4 ? n : MAX_LINE - 4;
-
-		put(w, "# %.*s\n", (int)shown, comment);
-		comment += n + (comment[n] == '\n');
-	}
-}
-
-static void put_form(struct writer *w, const struct mca_form *f, unsigned form)
-{
-	put(w, "%s\t%u\t%u", tact_form_name(form), f->micro_ops, f->latency);
+	text_printf(out, "%s\t%u\t%u", tact_form_name(form), f->micro_ops, f->latency);
 	for (unsigned i = 0; i < TACT_MCA_READS; i++)
-		put(w, "%c%u", i ? ',' : '\t', f->read_advance[i]);
+		text_printf(out, "%c%u", i ? ',' : '\t', f->read_advance[i]);
 	for (unsigned i = 0; i < TACT_MCA_PORTS; i++)
-		put(w, "%c%u", i ? ',' : '\t', f->port[i]);
-	put(w, "\n");
+		text_printf(out, "%c%u", i ? ',' : '\t', f->port[i]);
+	text_printf(out, "\n");
 }
 
-static void put_params(struct writer *w, const struct tact_mca_params *params, const char *comment)
+static void put_params(struct text *out, const struct tact_mca_params *params, const char *comment)
 {
-	put(w, "%s %d\n", magic, VERSION);
-	put_comment(w, comment);
-	put(w, "arch = %s\n", tact_arch_name(params->arch));
-	put(w, "%s = %u\n", tact_mca_info(TACT_MCA_DISPATCH_WIDTH)->name, params->dispatch_width);
-	put(w, "%s = %u\n", tact_mca_info(TACT_MCA_REORDER_BUFFER)->name, params->reorder_buffer);
+	text_printf(out, "%s %d\n", magic, VERSION);
+	text_comment(out, comment, MAX_LINE - 4);
+	text_printf(out, "arch = %s\n", tact_arch_name(params->arch));
+	text_printf(out, "%s = %u\n", tact_mca_info(TACT_MCA_DISPATCH_WIDTH)->name,
+		    params->dispatch_width);
+	text_printf(out, "%s = %u\n", tact_mca_info(TACT_MCA_REORDER_BUFFER)->name,
+		    params->reorder_buffer);
 	if (params->has_memory)
-		put(w, "memory = %s\n", mca_memory_names[params->memory]);
-	put(w,
-	    "# form\tmicro_ops\tlatency\tread_advance\tport_cycles; forms not listed: defaults\n");
+		text_printf(out, "memory = %s\n", mca_memory_names[params->memory]);
+	text_printf(out, "# form\tmicro_ops\tlatency\tread_advance\tport_cycles; forms not listed: "
+			 "defaults\n");
 	for (unsigned i = 0; i < params->n_forms; i++) {
 		struct mca_form derived;
 
 		mca_form_derive(&derived, params->arch, i);
 		if (!mca_form_equal(&params->forms[i], &derived))
-			put_form(w, &params->forms[i], i);
+			put_form(out, &params->forms[i], i);
 	}
-}
-
-static int write_all(int fd, const char *text, size_t length)
-{
-	while (length) {
-		ssize_t n = write(fd, text, length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		text += n;
-		length -= (size_t)n;
-	}
-	return 0;
 }
 
 int tact_mca_params_save(const struct tact_mca_params *params, const char *path,
 			 const char *comment, struct tact_diag *diag)
 {
-	struct writer w = {0};
-	int fd, status = 0;
+	struct text text = {0};
 
 	if (!params || !path)
 		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
-	put_params(&w, params, comment);
-	if (w.failed) {
-		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
-		goto out_free;
-	}
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0) {
-		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-		goto out_free;
-	}
-	if (write_all(fd, w.text, w.length) < 0)
-		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	if (close(fd) < 0 && !status)
-		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-out_free:
-	free(w.text);
-	return status;
+	put_params(&text, params, comment);
+	return file_write_text(path, &text, diag);
 }

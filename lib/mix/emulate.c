@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "mix/virtual.h"
 
 enum {
@@ -101,12 +102,10 @@ static uint32_t number_pid(struct emulation *e, uint32_t real)
 	if (!entry)
 		return 0;
 	if (!entry->newest_hits) {
-		const char *slash = strrchr(e->o->argv[0], '/');
-
 		entry->newest_hits = (uint32_t)e->pids.n;
 		/* What a child calls itself is not known. */
 		pmu_writer_comm(e->writer, entry->newest_hits, entry->newest_hits,
-				slash ? slash + 1 : e->o->argv[0], false,
+				file_base_name(e->o->argv[0]), false,
 				e->out->instructions - e->n_insns + 1);
 	}
 	e->real_pid = real;

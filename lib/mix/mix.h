@@ -28,6 +28,7 @@
 #include <tact/mix.h>
 
 #include "base/base.h"
+#include "base/hash.h"
 #include "code/code.h"
 #include "pmu/perfdata.h"
 
@@ -90,9 +91,8 @@ struct mix_spaces {
 	size_t n_processes, processes_capacity;
 	struct mix_thread *threads;
 	size_t n_threads, threads_capacity;
-	uint32_t *process_of, *thread_of; /* open hashes: number plus one */
-	size_t process_slots, thread_slots;
-	uint32_t kernel; /* its epoch */
+	struct hash process_of, thread_of; /* of the two */
+	uint32_t kernel;		   /* its epoch */
 };
 
 int mix_spaces_init(struct mix_spaces *s);

@@ -8,15 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "code/code.h"
 #include "mix/mix.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 long mix_modules_find(struct mix_modules *m, const char *path, bool is_kernel)
 {
@@ -99,11 +93,11 @@ static bool is_named(const char *file, const struct mix_module *module, const ch
 {
 	const char *equals = strchr(file, '=');
 	size_t n = equals ? (size_t)(equals - file) : 0;
-	const char *base = base_name(module->path);
+	const char *base = file_base_name(module->path);
 
 	*path = file;
 	if (!equals || access(file, F_OK) == 0)
-		return !strcmp(base_name(file), base);
+		return !strcmp(file_base_name(file), base);
 	*path = equals + 1;
 	return (strlen(base) == n && !memcmp(base, file, n)) ||
 	       (strlen(module->path) == n && !memcmp(module->path, file, n));
@@ -140,7 +134,7 @@ static bool find_file(const struct mix_modules *m, struct mix_module *module)
 		snprintf(path, sizeof(path), "%s/%s", m->root, module->path);
 		if (try_path(module, path))
 			return true;
-		snprintf(path, sizeof(path), "%s/%s", m->root, base_name(module->path));
+		snprintf(path, sizeof(path), "%s/%s", m->root, file_base_name(module->path));
 		if (try_path(module, path))
 			return true;
 	}

@@ -7,17 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/hash.h"
 #include "mix/mix.h"
 
 static const char *const key_names[TACT_N_MIX_KEYS] = {
 	"thread",    "module",	 "function", "block", "line",	"mnemonic", "form",
 	"extension", "category", "packing",  "width", "memory", "taxonomy", "method",
-};
-
-/* A text that is stored once. */
-struct word {
-	char *text;
-	uint64_t hash;
 };
 
 struct row {
@@ -29,14 +25,12 @@ struct row {
 struct tact_mix_pivot {
 	size_t n_keys;
 	enum tact_mix_key keys[TACT_MIX_MAX_KEYS];
-	struct word *words;
+	char **words; /* owned, each once */
 	size_t n_words, words_capacity;
-	uint32_t *word_of; /* open hash: number plus one */
-	size_t word_slots;
+	struct hash word_of;
 	struct row *rows;
 	size_t n_rows, rows_capacity;
-	uint32_t *row_of;
-	size_t row_slots;
+	struct hash row_of;
 	double total;
 	struct tact_mix_figures figures;
 };
@@ -61,89 +55,42 @@ const char *tact_mix_key_name(enum tact_mix_key key)
 
 static long intern(struct tact_mix_pivot *p, const char *text)
 {
-	const size_t length = strlen(text);
-	const uint64_t hash = tact_hash_bytes(text, length);
-	size_t at;
+	const uint64_t hash = hash_string(text);
+	size_t at = 0;
+	uint32_t i;
 
-	if (2 * (p->n_words + 1) > p->word_slots) {
-		size_t size = p->word_slots ? 2 * p->word_slots : 256;
-		uint32_t *bigger = calloc(size, sizeof(*bigger));
-
-		if (!bigger)
-			return -TACT_E_NOMEM;
-		for (uint32_t i = 0; i < p->n_words; i++) {
-			at = (size_t)p->words[i].hash;
-			while (bigger[at & (size - 1)])
-				at++;
-			bigger[at & (size - 1)] = i + 1;
-		}
-		free(p->word_of);
-		p->word_of = bigger;
-		p->word_slots = size;
-	}
-	for (at = (size_t)hash; p->word_of[at & (p->word_slots - 1)]; at++) {
-		uint32_t i = p->word_of[at & (p->word_slots - 1)] - 1;
-
-		if (p->words[i].hash == hash && !strcmp(p->words[i].text, text))
+	while ((i = hash_next(&p->word_of, hash, &at)) != HASH_NONE)
+		if (!strcmp(p->words[i], text))
 			return i;
-	}
-	if (tact_grow(&p->words, &p->words_capacity, p->n_words + 1, sizeof(*p->words)))
+	if (tact_grow(&p->words, &p->words_capacity, p->n_words + 1, sizeof(*p->words)) ||
+	    hash_reserve(&p->word_of, p->n_words + 1))
 		return -TACT_E_NOMEM;
-	p->words[p->n_words] = (struct word){strdup(text), hash};
-	if (!p->words[p->n_words].text)
+	p->words[p->n_words] = strdup(text);
+	if (!p->words[p->n_words])
 		return -TACT_E_NOMEM;
-	p->word_of[at & (p->word_slots - 1)] = (uint32_t)++p->n_words;
-	return (long)p->n_words - 1;
-}
-
-static size_t hash_key(const struct tact_mix_pivot *p, const uint32_t *key)
-{
-	return (size_t)tact_hash_bytes(key, p->n_keys * sizeof(*key));
+	hash_add(&p->word_of, hash, (uint32_t)p->n_words);
+	return (long)p->n_words++;
 }
 
 static struct row *find_row(struct tact_mix_pivot *p, const uint32_t *key)
 {
 	const size_t bytes = p->n_keys * sizeof(*key);
-	size_t at;
+	const uint64_t hash = hash_bytes(key, bytes);
+	size_t at = 0;
+	uint32_t i;
 
-	if (2 * (p->n_rows + 1) > p->row_slots) {
-		size_t size = p->row_slots ? 2 * p->row_slots : 256;
-		uint32_t *bigger = calloc(size, sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		for (uint32_t i = 0; i < p->n_rows; i++) {
-			at = hash_key(p, p->rows[i].key);
-			while (bigger[at & (size - 1)])
-				at++;
-			bigger[at & (size - 1)] = i + 1;
-		}
-		free(p->row_of);
-		p->row_of = bigger;
-		p->row_slots = size;
-	}
-	for (at = hash_key(p, key); p->row_of[at & (p->row_slots - 1)]; at++) {
-		struct row *r = &p->rows[p->row_of[at & (p->row_slots - 1)] - 1];
-
-		if (!memcmp(r->key, key, bytes))
-			return r;
-	}
-	if (tact_grow(&p->rows, &p->rows_capacity, p->n_rows + 1, sizeof(*p->rows)))
+	while ((i = hash_next(&p->row_of, hash, &at)) != HASH_NONE)
+		if (!memcmp(p->rows[i].key, key, bytes))
+			return &p->rows[i];
+	if (tact_grow(&p->rows, &p->rows_capacity, p->n_rows + 1, sizeof(*p->rows)) ||
+	    hash_add(&p->row_of, hash, (uint32_t)p->n_rows))
 		return NULL;
 	p->rows[p->n_rows] = (struct row){.executions = 0};
 	memcpy(p->rows[p->n_rows].key, key, bytes);
-	p->row_of[at & (p->row_slots - 1)] = (uint32_t)++p->n_rows;
-	return &p->rows[p->n_rows - 1];
+	return &p->rows[p->n_rows++];
 }
 
 /* ---- values of keys ---- */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 static void thread_name(const struct item *x, char *text, size_t size)
 {
@@ -167,7 +114,7 @@ static void function_name(const struct item *x, char *text, size_t size)
 		return;
 	}
 	f = obj_function_at(x->module->obj, x->code->section, x->offset);
-	snprintf(text, size, "%s+0x%llx", base_name(x->module->path),
+	snprintf(text, size, "%s+0x%llx", file_base_name(x->module->path),
 		 (unsigned long long)(x->code->address + f->range.begin));
 }
 
@@ -199,7 +146,7 @@ static const char *value_of(const struct item *x, enum tact_mix_key key, char *t
 		function_name(x, text, size);
 		return text;
 	case TACT_MIX_BY_BLOCK:
-		snprintf(text, size, "%s+0x%llx", base_name(x->module->path),
+		snprintf(text, size, "%s+0x%llx", file_base_name(x->module->path),
 			 (unsigned long long)(x->code->address +
 					      x->code->blocks.items[x->profile->block].begin));
 		return text;
@@ -237,8 +184,9 @@ static bool passes(const struct item *x, const struct tact_mix_pivot_options *o)
 	for (size_t i = 0; i < o->n_filters; i++) {
 		const struct tact_mix_filter *f = &o->filters[i];
 		const char *value = value_of(x, f->key, text, sizeof(text));
-		bool fits = mix_glob(f->pattern, value) || (f->key == TACT_MIX_BY_MODULE &&
-							    mix_glob(f->pattern, base_name(value)));
+		bool fits = mix_glob(f->pattern, value) ||
+			    (f->key == TACT_MIX_BY_MODULE &&
+			     mix_glob(f->pattern, file_base_name(value)));
 
 		if (fits == f->is_negated)
 			return false;
@@ -431,11 +379,11 @@ void tact_mix_pivot_destroy(struct tact_mix_pivot *p)
 	if (!p)
 		return;
 	for (size_t i = 0; i < p->n_words; i++)
-		free(p->words[i].text);
+		free(p->words[i]);
 	free(p->words);
-	free(p->word_of);
+	hash_free(&p->word_of);
 	free(p->rows);
-	free(p->row_of);
+	hash_free(&p->row_of);
 	free(p);
 }
 
@@ -453,7 +401,7 @@ int tact_mix_pivot_row(const struct tact_mix_pivot *p, size_t i, struct tact_mix
 	r = &p->rows[i];
 	*out = (struct tact_mix_row){.size = sizeof(*out), .executions = r->executions};
 	for (size_t k = 0; k < TACT_MIX_MAX_KEYS; k++)
-		out->key[k] = k < p->n_keys ? p->words[r->key[k]].text : "";
+		out->key[k] = k < p->n_keys ? p->words[r->key[k]] : "";
 	out->share = p->total > 0 ? r->executions / p->total : 0;
 	out->error = r->is_unknown || !(r->executions > 0) ? -1 : sqrt(r->variance) / r->executions;
 	return 0;
@@ -475,7 +423,7 @@ static const struct row *find_same(const struct tact_mix_pivot *p,
 		size_t k = 0;
 
 		while (k < p->n_keys &&
-		       !strcmp(p->words[p->rows[i].key[k]].text, from->words[row->key[k]].text))
+		       !strcmp(p->words[p->rows[i].key[k]], from->words[row->key[k]]))
 			k++;
 		if (k == p->n_keys)
 			return &p->rows[i];

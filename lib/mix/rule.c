@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "mix/mix.h"
 
 enum {
@@ -160,101 +161,65 @@ int tact_mix_rule_parse(struct tact_mix_rule **out, const char *text, size_t siz
 
 int tact_mix_rule_load(struct tact_mix_rule **out, const char *path, struct tact_diag *diag)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), status;
-	char *text;
-	size_t size = 0;
+	struct text text = {0};
+	int status = file_read(path, MAX_FILE, &text, diag);
 
-	if (fd < 0)
-		return tact_fail(diag, TACT_E_IO, "cannot be opened: %s", strerror(errno));
-	text = malloc(MAX_FILE);
-	while (text && size < MAX_FILE) {
-		ssize_t n = read(fd, text + size, MAX_FILE - size);
-
-		if (n <= 0)
-			break;
-		size += (size_t)n;
-	}
-	close(fd);
-	if (!text)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	status = tact_mix_rule_parse(out, text, size, diag);
-	free(text);
+	if (status >= 0)
+		status = tact_mix_rule_parse(out, text.data, text.size, diag);
+	text_free(&text);
 	return status;
 }
 
 int tact_mix_rule_save(const struct tact_mix_rule *rule, const char *path, struct tact_diag *diag)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	bool is_good = fd >= 0;
+	struct text text = {0};
 
-	if (!is_good)
-		return tact_fail(diag, TACT_E_IO, "cannot be written: %s", strerror(errno));
-	is_good = dprintf(fd, "%s\n", magic) > 0;
-	for (uint32_t i = 0; i < rule->n && is_good; i++) {
+	text_printf(&text, "%s\n", magic);
+	for (uint32_t i = 0; i < rule->n; i++) {
 		const struct mix_rule_node *x = &rule->nodes[i];
 
 		if (x->is_leaf)
-			is_good =
-				dprintf(fd, "%u leaf %s\n", i,
-					tact_mix_method_name((enum tact_mix_method)x->method)) > 0;
+			text_printf(&text, "%u leaf %s\n", i,
+				    tact_mix_method_name((enum tact_mix_method)x->method));
 		else
-			is_good =
-				dprintf(fd, "%u split %s %.9g %u %u\n", i,
-					feature_names[x->feature], x->limit, x->left, x->right) > 0;
+			text_printf(&text, "%u split %s %.9g %u %u\n", i, feature_names[x->feature],
+				    x->limit, x->left, x->right);
 	}
-	if (close(fd) || !is_good)
-		return tact_fail(diag, TACT_E_IO, "cannot be written: %s", strerror(errno));
-	return 0;
+	return file_write_text(path, &text, diag);
 }
 
 /* ---- for people ---- */
 
-struct printer {
-	char *text;
-	size_t size, used;
-};
-
-static void say(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct printer *p, const char *format, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(p->used < p->size ? p->text + p->used : NULL,
-		      p->used < p->size ? p->size - p->used : 0, format, args);
-	va_end(args);
-	p->used += n > 0 ? (size_t)n : 0;
-}
-
-static void print_node(struct printer *p, const struct tact_mix_rule *rule, uint32_t at, int depth)
+static void print_node(struct text *out, const struct tact_mix_rule *rule, uint32_t at, int depth)
 {
 	const struct mix_rule_node *x = &rule->nodes[at];
 
 	if (x->is_leaf) {
-		say(p, "%*s%s", 2 * depth, "",
-		    tact_mix_method_name((enum tact_mix_method)x->method));
+		text_printf(out, "%*s%s", 2 * depth, "",
+			    tact_mix_method_name((enum tact_mix_method)x->method));
 		if (x->samples)
-			say(p, "  (%llu blocks, weight %.3f, gini %.3f)",
-			    (unsigned long long)x->samples, x->weight, x->gini);
-		say(p, "\n");
+			text_printf(out, "  (%llu blocks, weight %.3f, gini %.3f)",
+				    (unsigned long long)x->samples, x->weight, x->gini);
+		text_printf(out, "\n");
 		return;
 	}
 	if (depth > 64)
 		return;
-	say(p, "%*s%s <= %.6g:\n", 2 * depth, "", feature_names[x->feature], x->limit);
-	print_node(p, rule, x->left, depth + 1);
-	say(p, "%*selse:\n", 2 * depth, "");
-	print_node(p, rule, x->right, depth + 1);
+	text_printf(out, "%*s%s <= %.6g:\n", 2 * depth, "", feature_names[x->feature], x->limit);
+	print_node(out, rule, x->left, depth + 1);
+	text_printf(out, "%*selse:\n", 2 * depth, "");
+	print_node(out, rule, x->right, depth + 1);
 }
 
 size_t tact_mix_rule_print(const struct tact_mix_rule *rule, char *text, size_t size)
 {
-	struct printer p = {text, size, 0};
+	struct text whole = {0};
+	size_t length;
 
+	print_node(&whole, rule, 0, 0);
+	length = whole.size;
 	if (size)
-		text[0] = '\0';
-	print_node(&p, rule, 0, 0);
-	return p.used;
+		snprintf(text, size, "%.*s", (int)length, length ? whole.data : "");
+	text_free(&whole);
+	return length;
 }

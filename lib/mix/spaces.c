@@ -41,61 +41,16 @@ void mix_spaces_fini(struct mix_spaces *s)
 	free(s->epochs);
 	free(s->processes);
 	free(s->threads);
-	free(s->process_of);
-	free(s->thread_of);
+	hash_free(&s->process_of);
+	hash_free(&s->thread_of);
 	*s = (struct mix_spaces){0};
 }
 
 /* ---- processes and threads ---- */
 
-static size_t hash32(uint64_t key)
+static uint64_t thread_hash(uint32_t pid, uint32_t tid)
 {
-	return (size_t)(key * 0x9e3779b97f4a7c15u >> 24);
-}
-
-static uint64_t process_key(const struct mix_spaces *s, uint32_t i)
-{
-	return s->processes[i].pid;
-}
-
-static uint64_t thread_key(const struct mix_spaces *s, uint32_t i)
-{
-	return (uint64_t)s->threads[i].pid << 32 | s->threads[i].tid;
-}
-
-/* Makes room for one more in an open hash of numbers, whose keys `key` tells. */
-static int reserve(const struct mix_spaces *s, uint32_t **slots, size_t *n_slots, size_t n,
-		   uint64_t (*key)(const struct mix_spaces *s, uint32_t i))
-{
-	size_t size = *n_slots ? 2 * *n_slots : 64;
-	uint32_t *bigger;
-
-	if (2 * (n + 1) <= *n_slots)
-		return 0;
-	bigger = calloc(size, sizeof(*bigger));
-	if (!bigger)
-		return -TACT_E_NOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		size_t at = hash32(key(s, i));
-
-		while (bigger[at & (size - 1)])
-			at++;
-		bigger[at & (size - 1)] = i + 1;
-	}
-	free(*slots);
-	*slots = bigger;
-	*n_slots = size;
-	return 0;
-}
-
-static uint32_t *slot_of(const struct mix_spaces *s, uint32_t *slots, size_t n_slots,
-			 uint64_t wanted, uint64_t (*key)(const struct mix_spaces *s, uint32_t i))
-{
-	size_t at = hash32(wanted);
-
-	while (slots[at & (n_slots - 1)] && key(s, slots[at & (n_slots - 1)] - 1) != wanted)
-		at++;
-	return &slots[at & (n_slots - 1)];
+	return hash_number((uint64_t)pid << 32 | tid);
 }
 
 static int push_epoch(struct mix_spaces *s, uint32_t process, uint64_t time)
@@ -114,40 +69,39 @@ static int push_epoch(struct mix_spaces *s, uint32_t process, uint64_t time)
 
 long mix_spaces_process(struct mix_spaces *s, uint32_t pid)
 {
-	uint32_t *slot;
+	size_t at = 0;
+	uint32_t i;
 
-	if (reserve(s, &s->process_of, &s->process_slots, s->n_processes, process_key))
-		return -TACT_E_NOMEM;
-	slot = slot_of(s, s->process_of, s->process_slots, pid, process_key);
-	if (*slot)
-		return *slot - 1;
+	while ((i = hash_next(&s->process_of, hash_number(pid), &at)) != HASH_NONE)
+		if (s->processes[i].pid == pid)
+			return i;
 	if (tact_grow(&s->processes, &s->processes_capacity, s->n_processes + 1,
-		      sizeof(*s->processes)))
+		      sizeof(*s->processes)) ||
+	    hash_reserve(&s->process_of, s->n_processes + 1))
 		return -TACT_E_NOMEM;
 	s->processes[s->n_processes] = (struct mix_process){.pid = pid};
 	if (push_epoch(s, (uint32_t)s->n_processes, 0))
 		return -TACT_E_NOMEM;
-	*slot = (uint32_t)++s->n_processes;
-	return (long)s->n_processes - 1;
+	hash_add(&s->process_of, hash_number(pid), (uint32_t)s->n_processes);
+	return (long)s->n_processes++;
 }
 
 long mix_spaces_thread(struct mix_spaces *s, uint32_t pid, uint32_t tid)
 {
 	long process = mix_spaces_process(s, pid);
-	uint32_t *slot;
+	size_t at = 0;
+	uint32_t i;
 
 	if (process < 0)
 		return process;
-	if (reserve(s, &s->thread_of, &s->thread_slots, s->n_threads, thread_key))
-		return -TACT_E_NOMEM;
-	slot = slot_of(s, s->thread_of, s->thread_slots, (uint64_t)pid << 32 | tid, thread_key);
-	if (*slot)
-		return *slot - 1;
-	if (tact_grow(&s->threads, &s->threads_capacity, s->n_threads + 1, sizeof(*s->threads)))
+	while ((i = hash_next(&s->thread_of, thread_hash(pid, tid), &at)) != HASH_NONE)
+		if (s->threads[i].pid == pid && s->threads[i].tid == tid)
+			return i;
+	if (tact_grow(&s->threads, &s->threads_capacity, s->n_threads + 1, sizeof(*s->threads)) ||
+	    hash_add(&s->thread_of, thread_hash(pid, tid), (uint32_t)s->n_threads))
 		return -TACT_E_NOMEM;
 	s->threads[s->n_threads] = (struct mix_thread){pid, tid, (uint32_t)process, ""};
-	*slot = (uint32_t)++s->n_threads;
-	return (long)s->n_threads - 1;
+	return (long)s->n_threads++;
 }
 
 int mix_spaces_comm(struct mix_spaces *s, uint32_t pid, uint32_t tid, const char *comm)

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "mix/mix.h"
 
 enum { MAX_FILE = 1 << 20, MAX_GROUPS = 1000, MAX_PATTERNS = 100000 };
@@ -187,25 +188,12 @@ int tact_mix_taxonomy_parse(struct tact_mix_taxonomy **out, const char *text, si
 
 int tact_mix_taxonomy_load(struct tact_mix_taxonomy **out, const char *path, struct tact_diag *diag)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), status;
-	size_t size = 0;
-	char *text;
+	struct text text = {0};
+	int status = file_read(path, MAX_FILE, &text, diag);
 
-	if (fd < 0)
-		return tact_fail(diag, TACT_E_IO, "cannot be opened: %s", strerror(errno));
-	text = malloc(MAX_FILE);
-	while (text && size < MAX_FILE) {
-		ssize_t n = read(fd, text + size, MAX_FILE - size);
-
-		if (n <= 0)
-			break;
-		size += (size_t)n;
-	}
-	close(fd);
-	if (!text)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	status = tact_mix_taxonomy_parse(out, text, size, diag);
-	free(text);
+	if (status >= 0)
+		status = tact_mix_taxonomy_parse(out, text.data, text.size, diag);
+	text_free(&text);
 	return status;
 }
 

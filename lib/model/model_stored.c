@@ -9,6 +9,7 @@
 
 #include <tact/store.h>
 
+#include "base/hash.h"
 #include "model/model.h"
 
 /* Rows by where they are in a store, or, of those that are in none, by a hash of their code. */
@@ -43,11 +44,10 @@ static int make_keys(struct stored *s)
 	for (size_t i = 0; i < s->batch->n; i++) {
 		const struct tact_model_row *r = &s->batch->rows[i];
 
-		s->keys[i] =
-			(struct key){.store = r->store,
-				     .value = r->store ? (uint64_t)r->block
-						       : tact_hash_bytes(r->code, r->code_size),
-				     .row = i};
+		s->keys[i] = (struct key){.store = r->store,
+					  .value = r->store ? (uint64_t)r->block
+							    : hash_bytes(r->code, r->code_size),
+					  .row = i};
 	}
 	qsort(s->keys, s->batch->n, sizeof(*s->keys), compare_keys);
 	return 0;
@@ -133,8 +133,7 @@ static int walk(struct stored *s, struct tact_store *store, uint32_t number, con
 	while ((status = tact_store_predictions_next(predictions, &block, &found.code,
 						     &found.code_size, &x, diag)) > 0) {
 		take(s, &(struct key){.store = number, .value = (uint64_t)block}, &found);
-		take(s, &(struct key){.value = tact_hash_bytes(found.code, found.code_size)},
-		     &found);
+		take(s, &(struct key){.value = hash_bytes(found.code, found.code_size)}, &found);
 	}
 	tact_store_predictions_destroy(predictions);
 	return status;

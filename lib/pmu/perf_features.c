@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/file.h"
 #include "pmu/perfdata_priv.h"
 
 enum {
@@ -50,40 +51,32 @@ int perfdata_add_attr(struct pmu_reader *r, const uint8_t *bytes, size_t size,
 	return 0;
 }
 
-static void put_id(struct pmu_reader *r, uint64_t id, uint32_t attr)
+struct perfdata_id *perfdata_find_id(const struct pmu_reader *r, uint64_t id)
 {
-	for (size_t i = (size_t)(id * 0x9e3779b97f4a7c15u >> 20);; i++) {
-		struct perfdata_id *slot = &r->ids[i & (r->ids_capacity - 1)];
+	size_t at = 0;
+	uint32_t i;
 
-		if (slot->id && slot->id != id)
-			continue;
-		r->n_ids += !slot->id;
-		*slot = (struct perfdata_id){id, attr};
-		return;
-	}
+	while ((i = hash_next(&r->id_index, hash_number(id), &at)) != HASH_NONE)
+		if (r->ids[i].id == id)
+			return &r->ids[i];
+	return NULL;
 }
 
+/* The last event that claims a number has it; 0 is none. */
 int perfdata_add_id(struct pmu_reader *r, uint64_t id, size_t attr)
 {
+	struct perfdata_id *known = perfdata_find_id(r, id);
+
 	if (!id)
 		return 0;
-	if (2 * (r->n_ids + 1) > r->ids_capacity) {
-		struct perfdata_id *old = r->ids;
-		size_t capacity = r->ids_capacity;
-
-		r->ids = calloc(capacity ? 2 * capacity : 64, sizeof(*r->ids));
-		if (!r->ids) {
-			r->ids = old;
-			return -TACT_E_NOMEM;
-		}
-		r->ids_capacity = capacity ? 2 * capacity : 64;
-		r->n_ids = 0;
-		for (size_t i = 0; i < capacity; i++)
-			if (old[i].id)
-				put_id(r, old[i].id, old[i].attr);
-		free(old);
+	if (known) {
+		known->attr = (uint32_t)attr;
+		return 0;
 	}
-	put_id(r, id, (uint32_t)attr);
+	if (tact_grow(&r->ids, &r->ids_capacity, r->n_ids + 1, sizeof(*r->ids)) ||
+	    hash_add(&r->id_index, hash_number(id), (uint32_t)r->n_ids))
+		return -TACT_E_NOMEM;
+	r->ids[r->n_ids++] = (struct perfdata_id){id, (uint32_t)attr};
 	return 0;
 }
 
@@ -231,22 +224,6 @@ int perfdata_feature(struct pmu_reader *r, unsigned feature, const uint8_t *data
 	}
 }
 
-static bool read_at(int fd, void *to, size_t size, uint64_t offset)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
-}
-
 /* A feature that cannot be read is no reason to give the samples up. */
 static int read_feature(struct pmu_reader *r, unsigned feature, uint64_t table)
 {
@@ -254,14 +231,14 @@ static int read_feature(struct pmu_reader *r, unsigned feature, uint64_t table)
 	uint8_t *data;
 	int status = 0;
 
-	if (!read_at(r->fd, &section, sizeof(section), table) || section.size > MAX_FEATURE ||
+	if (!file_read_at(r->fd, &section, sizeof(section), table) || section.size > MAX_FEATURE ||
 	    !section.size || section.offset > r->file_size ||
 	    section.size > r->file_size - section.offset)
 		return 0;
 	data = malloc((size_t)section.size);
 	if (!data)
 		return -TACT_E_NOMEM;
-	if (read_at(r->fd, data, (size_t)section.size, section.offset))
+	if (file_read_at(r->fd, data, (size_t)section.size, section.offset))
 		status = perfdata_feature(r, feature, data, (size_t)section.size);
 	free(data);
 	return status;

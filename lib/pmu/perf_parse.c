@@ -37,20 +37,6 @@ static void skip_words(struct cursor *c, uint64_t n)
 	skip(c, n > PMU_MAX_RECORD ? UINT64_MAX : 8 * n);
 }
 
-static const struct perfdata_id *find_id(const struct pmu_reader *r, uint64_t id)
-{
-	if (!r->ids_capacity || !id)
-		return NULL;
-	for (size_t i = (size_t)(id * 0x9e3779b97f4a7c15u >> 20);; i++) {
-		const struct perfdata_id *slot = &r->ids[i & (r->ids_capacity - 1)];
-
-		if (slot->id == id)
-			return slot;
-		if (!slot->id)
-			return NULL;
-	}
-}
-
 /* Which event a sample belongs to: its number stands at a place that all events agree on. */
 static const struct pmu_attr *find_attr(const struct pmu_reader *r, const struct cursor *c,
 					unsigned *number)
@@ -72,7 +58,7 @@ static const struct pmu_attr *find_attr(const struct pmu_reader *r, const struct
 	}
 	if ((size_t)(c->end - c->p) < at + 8)
 		return NULL;
-	id = find_id(r, perfdata_u64(c->p + at));
+	id = perfdata_find_id(r, perfdata_u64(c->p + at));
 	if (!id)
 		return NULL;
 	*number = id->attr;

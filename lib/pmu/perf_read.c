@@ -286,6 +286,7 @@ void pmu_reader_close(struct pmu_reader *r)
 	free(r->build_ids);
 	free(r->attrs);
 	free(r->ids);
+	hash_free(&r->id_index);
 	free(r->command);
 	free(r->file.data);
 	free(r->plain.data);

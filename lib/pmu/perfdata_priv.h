@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 #include <zstd.h>
 
+#include "base/hash.h"
 #include "pmu/perfdata.h"
 
 /* perf's own record types, behind the kernel's (tools/lib/perf/include/perf/event.h). */
@@ -76,10 +77,11 @@ struct pmu_reader {
 	struct pmu_attr *attrs;
 	size_t n_attrs, attrs_capacity;
 	struct perfdata_id {
-		uint64_t id; /* 0: none */
+		uint64_t id;
 		uint32_t attr;
-	} * ids; /* open hash, a power of two */
+	} * ids; /* owned */
 	size_t n_ids, ids_capacity;
+	struct hash id_index; /* of ids */
 	struct perfdata_build_id *build_ids;
 	size_t n_build_ids, build_ids_capacity;
 	char *command; /* owned */
@@ -89,6 +91,7 @@ struct pmu_reader {
 /* An event from the bytes of struct perf_event_attr, of whatever version. */
 int perfdata_add_attr(struct pmu_reader *r, const uint8_t *attr, size_t size,
 		      struct tact_diag *diag);
+struct perfdata_id *perfdata_find_id(const struct pmu_reader *r, uint64_t id); /* NULL: none */
 int perfdata_add_id(struct pmu_reader *r, uint64_t id, size_t attr);
 int perfdata_add_build_ids(struct pmu_reader *r, const uint8_t *data, size_t size);
 int perfdata_feature(struct pmu_reader *r, unsigned feature, const uint8_t *data, size_t size);

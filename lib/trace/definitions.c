@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "isa/isa.h"
 #include "trace/events.h"
 
@@ -73,56 +74,25 @@ static bool is_open(const struct tact_trace_block *b)
 	return !step.is_valid || step.flow == TACT_FLOW_NEXT;
 }
 
-static int grow_table(struct trace_events *e)
+static bool is_same(const struct tact_trace_block *a, const struct tact_trace_block *b)
 {
-	uint32_t *larger;
-
-	if (e->n_blocks < e->table_size)
-		return 0;
-	larger = calloc(4 * e->table_size, sizeof(*larger));
-	if (!larger)
-		return -TACT_E_NOMEM;
-	e->table_size *= 4;
-	for (size_t i = 0; i < e->n_blocks; i++) {
-		uint32_t *list = &larger[e->blocks[i]->hash & (e->table_size - 1)];
-
-		e->blocks[i]->next = *list;
-		*list = (uint32_t)i + 1;
-	}
-	free(e->table);
-	e->table = larger;
-	return 0;
-}
-
-static struct trace_entry *find_entry(const struct trace_events *e,
-				      const struct tact_trace_block *like, uint32_t hash)
-{
-	for (uint32_t at = e->table[hash & (e->table_size - 1)]; at;) {
-		struct trace_entry *x = e->blocks[at - 1];
-
-		if (x->hash == hash && x->block.address == like->address &&
-		    x->block.code_size == like->code_size && x->block.module == like->module &&
-		    x->block.n_insns == like->n_insns &&
-		    x->block.last_offset == like->last_offset &&
-		    !memcmp(x->block.code, like->code, like->code_size))
-			return x;
-		at = x->next;
-	}
-	return NULL;
+	return a->address == b->address && a->code_size == b->code_size && a->module == b->module &&
+	       a->n_insns == b->n_insns && a->last_offset == b->last_offset &&
+	       !memcmp(a->code, b->code, a->code_size);
 }
 
 /* The same code of several threads and processes is one block. */
 static struct trace_entry *intern(struct trace_events *e, const struct tact_trace_block *like)
 {
-	const uint64_t full = tact_hash_bytes(like->code, like->code_size) ^
-			      like->address * 0x9e3779b97f4a7c15ull;
-	const uint32_t hash = (uint32_t)(full ^ full >> 32);
-	struct trace_entry *x = find_entry(e, like, hash);
-	uint32_t *list;
+	const uint64_t hash = hash_bytes(like->code, like->code_size) ^ hash_number(like->address);
+	struct trace_entry *x;
+	size_t at = 0;
+	uint32_t i;
 
-	if (x)
-		return x;
-	if (grow_table(e) ||
+	while ((i = hash_next(&e->block_of, hash, &at)) != HASH_NONE)
+		if (is_same(&e->blocks[i]->block, like))
+			return e->blocks[i];
+	if (hash_reserve(&e->block_of, e->n_blocks + 1) ||
 	    tact_grow(&e->blocks, &e->blocks_capacity, e->n_blocks + 1, sizeof(*e->blocks)))
 		return NULL;
 	x = tact_arena_take(&e->memory, sizeof(*x) + like->code_size);
@@ -133,12 +103,9 @@ static struct trace_entry *intern(struct trace_events *e, const struct tact_trac
 	x->block.code = x->code;
 	x->block.number = (uint32_t)e->n_blocks;
 	x->block.is_open = e->mode == WIRE_TRACE && is_open(&x->block);
-	x->hash = hash;
 	x->widths = NULL;
+	hash_add(&e->block_of, hash, (uint32_t)e->n_blocks);
 	e->blocks[e->n_blocks++] = x;
-	list = &e->table[hash & (e->table_size - 1)];
-	x->next = *list;
-	*list = (uint32_t)e->n_blocks;
 	return x;
 }
 

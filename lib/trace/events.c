@@ -18,12 +18,6 @@ int trace_events_create(struct trace_events **out, enum wire_mode mode)
 	if (!e)
 		return -TACT_E_NOMEM;
 	e->mode = mode;
-	e->table_size = 4096;
-	e->table = calloc(e->table_size, sizeof(*e->table));
-	if (!e->table) {
-		free(e);
-		return -TACT_E_NOMEM;
-	}
 	*out = e;
 	return 0;
 }
@@ -49,7 +43,7 @@ void trace_events_destroy(struct trace_events *e)
 	for (size_t i = 0; i < e->n_modules; i++)
 		free(e->modules[i].path);
 	free(e->streams);
-	free(e->table);
+	hash_free(&e->block_of);
 	free(e->blocks);
 	free(e->modules);
 	free(e->joined);

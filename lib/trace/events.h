@@ -5,6 +5,7 @@
 #ifndef TACT_TRACE_EVENTS_H
 #define TACT_TRACE_EVENTS_H
 
+#include "base/hash.h"
 #include "trace/trace.h"
 
 enum {
@@ -23,8 +24,6 @@ enum {
  */
 struct trace_entry {
 	struct tact_trace_block block;
-	uint32_t hash;
-	uint32_t next;	 /* of the same hash: number + 1; 0: none */
 	uint8_t *widths; /* bytes, by instruction; NULL: not asked for so far */
 	uint8_t code[];
 };
@@ -63,8 +62,7 @@ struct trace_events {
 	enum wire_mode mode;
 	struct trace_stream **streams; /* owned */
 	size_t n_streams, streams_capacity;
-	uint32_t *table; /* owned; table_size lists: number of a block + 1 */
-	size_t table_size;
+	struct hash block_of;	     /* of blocks, by code and address */
 	struct tact_arena memory;    /* the blocks */
 	struct trace_entry **blocks; /* owned: by number; they are in the arena */
 	size_t n_blocks, blocks_capacity;

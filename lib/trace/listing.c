@@ -9,6 +9,7 @@
 
 #include <tact/input.h>
 
+#include "base/file.h"
 #include "code/transfers.h"
 #include "trace/trace.h"
 
@@ -76,10 +77,9 @@ static int add_module(struct trace_listing *l, const char *path, const struct ta
 		      uint64_t address)
 {
 	char name[WIRE_MAX_PATH];
-	const char *slash = strrchr(path, '/');
 	int status, n;
 
-	path = slash ? slash + 1 : path;
+	path = file_base_name(path);
 	if (*r->name)
 		n = snprintf(name, sizeof(name), "%s:%s", path, r->name);
 	else if (r->line)

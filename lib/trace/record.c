@@ -10,6 +10,7 @@
 
 #include <zstd.h>
 
+#include "base/file.h"
 #include "trace/trace.h"
 
 /* Level 1 keeps up with the plugin; higher ones gain some percent on words like these. */
@@ -210,20 +211,9 @@ void trace_reader_destroy(struct trace_reader *r)
 
 static int write_all(int fd, const void *data, size_t size, struct tact_diag *diag)
 {
-	const uint8_t *p = data;
-
-	while (size) {
-		ssize_t n = write(fd, p, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return tact_fail(diag, TACT_E_IO, "cannot write the trace: %s",
-					 strerror(errno));
-		p += n;
-		size -= (size_t)n;
-	}
-	return 0;
+	return file_write_all(fd, data, size) < 0
+		       ? tact_fail(diag, TACT_E_IO, "cannot write the trace: %s", strerror(errno))
+		       : 0;
 }
 
 static int compress(struct trace_writer *w, const void *data, size_t size, ZSTD_EndDirective end,

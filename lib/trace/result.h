@@ -7,6 +7,8 @@
 
 #include <tact/result.h>
 
+#include "base/hash.h"
+
 struct result_rows {
 	struct tact_result_row *items; /* owned */
 	size_t n, capacity;
@@ -16,8 +18,9 @@ struct tact_result {
 	struct tact_result_info info;
 	struct result_rows rows[TACT_N_RESULT_KINDS];
 	struct tact_arena memory; /* strings and code */
-	const char **strings;	  /* owned: table of those that are there, by hash */
-	size_t n_strings, strings_size;
+	const char **strings;	  /* owned: those that are there */
+	size_t n_strings, strings_capacity;
+	struct hash string_of;
 };
 
 struct tact_result *result_new(void); /* NULL: out of memory */

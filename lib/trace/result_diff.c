@@ -9,6 +9,8 @@
 #include <tact/insn.h>
 
 #include "base/base.h"
+#include "base/file.h"
+#include "base/hash.h"
 #include "trace/result.h"
 
 enum { NONE = -1 };
@@ -74,58 +76,50 @@ static uint64_t hash_code(const uint8_t *code, size_t size)
 		const int n = tact_decode(&insn, code + at, size - at);
 
 		if (n <= 0)
-			return mix(h, tact_hash_bytes(code + at, size - at));
+			return mix(h, hash_bytes(code + at, size - at));
 		h = hash_insn(h, &insn);
 		at += (size_t)n;
 	}
 	return h;
 }
 
-static uint64_t hash_text(const char *text)
-{
-	return tact_hash_bytes(text, strlen(text));
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* ---- sides ---- */
 
-/* Open addressing: key -> number + 1. */
+/* From keys to numbers + 1; as many keys as it was made for. */
 struct table {
-	uint32_t *slots; /* owned */
-	uint64_t *keys;	 /* owned */
-	size_t size;
+	struct hash index;
+	struct pair {
+		uint64_t key;
+		uint32_t value;
+	} * pairs; /* owned */
+	size_t n;
 };
 
 static int table_create(struct table *t, size_t n)
 {
-	for (t->size = 16; t->size < 2 * n + 2; t->size *= 2)
-		;
-	t->slots = calloc(t->size, sizeof(*t->slots));
-	t->keys = calloc(t->size, sizeof(*t->keys));
-	return t->slots && t->keys ? 0 : -TACT_E_NOMEM;
+	t->pairs = calloc(n + 1, sizeof(*t->pairs));
+	return t->pairs ? hash_reserve(&t->index, n + 1) : -TACT_E_NOMEM;
 }
 
 static void table_destroy(struct table *t)
 {
-	free(t->slots);
-	free(t->keys);
+	free(t->pairs);
+	hash_free(&t->index);
 }
 
-/* The slot of the key; empty if it is not there. */
+/* The value of the key; 0 if it is new. */
 static uint32_t *table_at(struct table *t, uint64_t key)
 {
-	size_t at = mix(3, key) & (t->size - 1);
+	const uint64_t hash = mix(3, key);
+	size_t at = 0;
+	uint32_t i;
 
-	while (t->slots[at] && t->keys[at] != key)
-		at = (at + 1) & (t->size - 1);
-	t->keys[at] = key;
-	return &t->slots[at];
+	while ((i = hash_next(&t->index, hash, &at)) != HASH_NONE)
+		if (t->pairs[i].key == key)
+			return &t->pairs[i].value;
+	hash_add(&t->index, hash, (uint32_t)t->n); /* there is room */
+	t->pairs[t->n].key = key;
+	return &t->pairs[t->n++].value;
 }
 
 static bool is_named(const struct tact_result_row *row)
@@ -135,7 +129,7 @@ static bool is_named(const struct tact_result_row *row)
 
 static uint64_t place_key(const struct tact_result_row *row)
 {
-	return mix(hash_text(row->function), hash_text(row->module));
+	return mix(hash_string(row->function), hash_string(row->module));
 }
 
 /* Content of functions without a name: that of their block with most cycles.  The rows are sorted,
@@ -177,8 +171,8 @@ static int load_side(struct side *s, const struct tact_result *r)
 			(struct part){&b[i], hash_code(b[i].code, b[i].code_size), 0, 0, NONE};
 	for (size_t i = 0; i < s->n_functions; i++)
 		s->functions[i] =
-			(struct part){&f[i], is_named(&f[i]) ? hash_text(f[i].function) : 0,
-				      hash_text(base_name(f[i].module)), 0, NONE};
+			(struct part){&f[i], is_named(&f[i]) ? hash_string(f[i].function) : 0,
+				      hash_string(file_base_name(f[i].module)), 0, NONE};
 	return find_content(s);
 }
 
@@ -211,7 +205,8 @@ static uint64_t key_of(const struct part *p, enum pass pass)
 {
 	switch (pass) {
 	case BY_NAME_AND_FILE:
-		return p->key ? mix(p->key, p->place) : mix(hash_text(p->row->function), p->place);
+		return p->key ? mix(p->key, p->place)
+			      : mix(hash_string(p->row->function), p->place);
 	case BY_NAME:
 		return p->key;
 	default:
@@ -224,7 +219,7 @@ static int match_functions(struct tact_diff *d, enum pass pass)
 {
 	struct side *a = &d->sides[0], *b = &d->sides[1];
 	struct table t = {0};
-	int status = table_create(&t, b->n_functions);
+	int status = table_create(&t, a->n_functions + b->n_functions);
 
 	for (size_t i = 0; i < b->n_functions && !status; i++) {
 		const uint64_t key =
@@ -295,7 +290,7 @@ static int name_table(struct table *t, const struct side *s)
 /* Blocks of one function with the same content become one row. */
 static int match_blocks(struct tact_diff *d)
 {
-	struct table rows = {0}, names[2] = {{0}, {0}};
+	struct table rows = {0}, names[2] = {{.n = 0}, {.n = 0}};
 	int status = table_create(&rows, d->sides[0].n_blocks + d->sides[1].n_blocks);
 
 	for (unsigned k = 0; k < 2 && !status; k++) {

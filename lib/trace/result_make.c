@@ -10,6 +10,7 @@
 #include <tact/predict.h>
 
 #include "base/base.h"
+#include "base/hash.h"
 #include "trace/engine.h"
 #include "trace/result.h"
 
@@ -23,10 +24,9 @@ struct at_bound {
 	float cycles[TACT_N_BOUNDS];
 };
 
-/* Finds rows by what identifies them: open addressing over row numbers. */
+/* Finds rows by what identifies them. */
 struct index {
-	uint32_t *slots; /* owned: row + 1 */
-	size_t size, n;
+	struct hash rows;
 	enum tact_result_kind kind;
 	struct at_bound *at_bound; /* owned: by row; none for blocks */
 	size_t at_bound_capacity;
@@ -51,7 +51,7 @@ static uint64_t hash_of(const struct tact_result_row *row)
 				(uintptr_t)row->source, (uint64_t)row->line,
 				row->address,		row->code_size};
 
-	return tact_hash_bytes(key, sizeof(key));
+	return hash_bytes(key, sizeof(key));
 }
 
 static bool is_same(const struct tact_result_row *a, const struct tact_result_row *b)
@@ -61,48 +61,23 @@ static bool is_same(const struct tact_result_row *a, const struct tact_result_ro
 	       (!a->code_size || !memcmp(a->code, b->code, a->code_size));
 }
 
-static int grow(struct index *x, const struct tact_result *r)
-{
-	const size_t size = x->size ? 4 * x->size : 4096;
-	uint32_t *larger;
-
-	if (2 * (x->n + 1) < x->size)
-		return 0;
-	larger = calloc(size, sizeof(*larger));
-	if (!larger)
-		return -TACT_E_NOMEM;
-	for (size_t i = 0; i < x->size; i++) {
-		size_t at;
-
-		if (!x->slots[i])
-			continue;
-		at = hash_of(&r->rows[x->kind].items[x->slots[i] - 1]) & (size - 1);
-		while (larger[at])
-			at = (at + 1) & (size - 1);
-		larger[at] = x->slots[i];
-	}
-	free(x->slots);
-	x->slots = larger;
-	x->size = size;
-	return 0;
-}
-
 /* The row that is like this one, or a new one.  NULL: out of memory. */
 static struct tact_result_row *find(struct maker *m, struct index *x,
 				    const struct tact_result_row *like)
 {
+	const uint64_t hash = hash_of(like);
 	struct tact_result_row *row;
 	uint8_t *code = NULL;
-	size_t at;
+	size_t at = 0;
+	uint32_t i;
 
-	if (grow(x, m->r))
-		return NULL;
-	at = hash_of(like) & (x->size - 1);
-	for (; x->slots[at]; at = (at + 1) & (x->size - 1)) {
-		row = &m->r->rows[x->kind].items[x->slots[at] - 1];
+	while ((i = hash_next(&x->rows, hash, &at)) != HASH_NONE) {
+		row = &m->r->rows[x->kind].items[i];
 		if (is_same(row, like))
 			return row;
 	}
+	if (hash_reserve(&x->rows, m->r->rows[x->kind].n + 1))
+		return NULL;
 	if (like->code_size) {
 		code = tact_arena_take(&m->r->memory, like->code_size);
 		if (!code)
@@ -125,8 +100,7 @@ static struct tact_result_row *find(struct maker *m, struct index *x,
 	row->address = like->address;
 	row->code = code;
 	row->code_size = like->code_size;
-	x->slots[at] = (uint32_t)m->r->rows[x->kind].n;
-	x->n++;
+	hash_add(&x->rows, hash, (uint32_t)m->r->rows[x->kind].n - 1);
 	return row;
 }
 
@@ -425,7 +399,7 @@ static int add_blocks(struct maker *m, const struct tact_cycles *cycles)
 
 static void fini_index(struct index *x)
 {
-	free(x->slots);
+	hash_free(&x->rows);
 	free(x->at_bound);
 }
 

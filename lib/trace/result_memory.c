@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/hash.h"
 #include "trace/result.h"
-
-enum { FIRST_TABLE = 1024 };
 
 const char *tact_stall_column(enum tact_stall stall)
 {
@@ -21,12 +20,6 @@ struct tact_result *result_new(void)
 
 	if (!r)
 		return NULL;
-	r->strings_size = FIRST_TABLE;
-	r->strings = calloc(r->strings_size, sizeof(*r->strings));
-	if (!r->strings) {
-		free(r);
-		return NULL;
-	}
 	r->info = (struct tact_result_info){.size = sizeof(r->info), .arch = "", .command = ""};
 	r->info.totals.size = sizeof(r->info.totals);
 	return r;
@@ -40,54 +33,32 @@ void tact_result_destroy(struct tact_result *r)
 		free(r->rows[i].items);
 	tact_arena_reset(&r->memory);
 	free(r->strings);
+	hash_free(&r->string_of);
 	free(r);
-}
-
-static int grow_strings(struct tact_result *r)
-{
-	const size_t size = 4 * r->strings_size;
-	const char **larger;
-
-	if (2 * r->n_strings < r->strings_size)
-		return 0;
-	larger = calloc(size, sizeof(*larger));
-	if (!larger)
-		return -TACT_E_NOMEM;
-	for (size_t i = 0; i < r->strings_size; i++) {
-		const char *text = r->strings[i];
-		size_t at = text ? tact_hash_bytes(text, strlen(text)) & (size - 1) : 0;
-
-		while (text && larger[at])
-			at = (at + 1) & (size - 1);
-		if (text)
-			larger[at] = text;
-	}
-	free(r->strings);
-	r->strings = larger;
-	r->strings_size = size;
-	return 0;
 }
 
 const char *result_string(struct tact_result *r, const char *text)
 {
 	const size_t length = strlen(text);
-	size_t at;
+	const uint64_t hash = hash_bytes(text, length);
+	size_t at = 0;
+	uint32_t i;
 	char *copy;
 
 	if (!length)
 		return "";
-	if (grow_strings(r))
+	while ((i = hash_next(&r->string_of, hash, &at)) != HASH_NONE)
+		if (!strcmp(r->strings[i], text))
+			return r->strings[i];
+	if (tact_grow(&r->strings, &r->strings_capacity, r->n_strings + 1, sizeof(*r->strings)) ||
+	    hash_reserve(&r->string_of, r->n_strings + 1))
 		return NULL;
-	at = tact_hash_bytes(text, length) & (r->strings_size - 1);
-	for (; r->strings[at]; at = (at + 1) & (r->strings_size - 1))
-		if (!strcmp(r->strings[at], text))
-			return r->strings[at];
 	copy = tact_arena_take(&r->memory, length + 1);
 	if (!copy)
 		return NULL;
 	memcpy(copy, text, length + 1);
-	r->strings[at] = copy;
-	r->n_strings++;
+	hash_add(&r->string_of, hash, (uint32_t)r->n_strings);
+	r->strings[r->n_strings++] = copy;
 	return copy;
 }
 

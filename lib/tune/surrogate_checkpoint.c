@@ -4,12 +4,12 @@
  * Simulated blocks are not in it: they are made again from the seed.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/file.h"
+#include "base/hash.h"
 #include "tune/surrogate.h"
 
 static const char magic[16] = "#tact-tune-state";
@@ -84,56 +84,24 @@ int surrogate_save(struct surrogate *s, const char *path, struct tact_diag *diag
 	h->table_steps = s->table_adam.steps;
 	h->seconds = s->seconds_before + tune_seconds() - s->t->start_seconds;
 	h->state = s->state;
-	h->hash = tact_hash_bytes(data + sizeof(*h), body);
-	status = tact_file_replace(path, data, sizeof(*h) + body, diag);
+	h->hash = hash_bytes(data + sizeof(*h), body);
+	status = file_replace(path, data, sizeof(*h) + body, diag);
 	free(data);
 	return status;
 }
 
-static int read_file(const char *path, char **out, size_t *size, struct tact_diag *diag)
+/* 1, or 0 if there is none. */
+static int read_checkpoint(const char *path, struct text *out, struct tact_diag *diag)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), status = 0;
 	struct stat info;
-	char *data = NULL;
-	size_t at = 0;
+	int status;
 
-	if (fd < 0 && errno == ENOENT)
-		return 0;
-	if (fd < 0 || fstat(fd, &info) < 0) {
-		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-		goto out_close;
-	}
-	if (!S_ISREG(info.st_mode) || info.st_size > (1ll << 32)) {
-		status = tact_fail(diag, TACT_E_FORMAT, "not a checkpoint of tact tune");
-		goto out_close;
-	}
-	data = malloc((size_t)info.st_size + 1);
-	if (!data) {
-		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
-		goto out_close;
-	}
-	while (at < (size_t)info.st_size) {
-		ssize_t n = read(fd, data + at, (size_t)info.st_size - at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-			goto out_close;
-		}
-		if (!n)
-			break;
-		at += (size_t)n;
-	}
-	*out = data;
-	*size = at;
-	data = NULL;
-	status = 1;
-out_close:
-	free(data);
-	if (fd >= 0)
-		close(fd);
-	return status;
+	if (stat(path, &info) < 0)
+		return errno == ENOENT ? 0 : tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	if (!S_ISREG(info.st_mode))
+		return tact_fail(diag, TACT_E_FORMAT, "not a checkpoint of tact tune");
+	status = file_read(path, (size_t)1 << 32, out, diag);
+	return status < 0 ? status : 1;
 }
 
 /* What is wrong with a file, before any of it is used. */
@@ -155,7 +123,7 @@ static int examine(const struct surrogate *s, const char *data, size_t size, siz
 				 "a checkpoint of another run: other blocks, options or seed; "
 				 "remove it to start anew");
 	if (h.header_size != sizeof(h) || size != sizeof(h) + body ||
-	    tact_hash_bytes(data + sizeof(h), body) != h.hash || h.state.phase > PHASE_DONE)
+	    hash_bytes(data + sizeof(h), body) != h.hash || h.state.phase > PHASE_DONE)
 		return tact_fail(diag, TACT_E_FORMAT,
 				 "the checkpoint is damaged or cut short; remove it to start anew");
 	return 0;
@@ -164,20 +132,20 @@ static int examine(const struct surrogate *s, const char *data, size_t size, siz
 int surrogate_load(struct surrogate *s, const char *path, struct tact_diag *diag)
 {
 	struct part parts[MAX_PARTS];
-	size_t n = list_parts(s, parts), body = body_size(parts, n), size = 0, at;
+	size_t n = list_parts(s, parts), body = body_size(parts, n), at;
 	struct header h;
-	char *data = NULL;
-	int status = read_file(path, &data, &size, diag);
+	struct text text = {0};
+	int status = read_checkpoint(path, &text, diag);
 
 	if (status <= 0)
-		return status;
-	status = examine(s, data, size, body, diag);
+		goto out_free;
+	status = examine(s, text.data, text.size, body, diag);
 	if (status < 0)
 		goto out_free;
-	memcpy(&h, data, sizeof(h));
+	memcpy(&h, text.data, sizeof(h));
 	at = sizeof(h);
 	for (size_t i = 0; i < n; i++) {
-		memcpy(parts[i].data, data + at, parts[i].size);
+		memcpy(parts[i].data, text.data + at, parts[i].size);
 		at += parts[i].size;
 	}
 	s->state = h.state;
@@ -186,6 +154,6 @@ int surrogate_load(struct surrogate *s, const char *path, struct tact_diag *diag
 	s->seconds_before = h.seconds;
 	status = 1;
 out_free:
-	free(data);
+	text_free(&text);
 	return status;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "block/block.h"
 #include "tune/surrogate.h"
 
@@ -112,53 +113,24 @@ static void describe(struct net_type *type, const struct tact_isa *isa,
 	put_special(&w, TOKEN_END);
 }
 
-struct table {
-	uint32_t *slots; /* owned; number of a type + 1 */
-	size_t n;
-};
-
-static int rehash(struct surrogate *s, struct table *table)
-{
-	size_t n = table->n ? 2 * table->n : 4096;
-	uint32_t *slots;
-
-	if (2 * (s->n_types + 1) < table->n)
-		return 0;
-	slots = calloc(n, sizeof(*slots));
-	if (!slots)
-		return -TACT_E_NOMEM;
-	for (size_t i = 0; i < s->n_types; i++) {
-		size_t at = tact_hash_bytes(&s->types[i], sizeof(s->types[i])) & (n - 1);
-
-		while (slots[at])
-			at = (at + 1) & (n - 1);
-		slots[at] = (uint32_t)i + 1;
-	}
-	free(table->slots);
-	table->slots = slots;
-	table->n = n;
-	return 0;
-}
-
 /* Number of a type, a new one if need be. */
-static long find_type(struct surrogate *s, struct table *table, const struct net_type *type)
+static long find_type(struct surrogate *s, struct hash *index, const struct net_type *type)
 {
-	size_t at;
+	const uint64_t hash = hash_bytes(type, sizeof(*type));
+	size_t at = 0;
+	uint32_t i;
 
-	if (rehash(s, table) < 0)
-		return -TACT_E_NOMEM;
-	at = tact_hash_bytes(type, sizeof(*type)) & (table->n - 1);
-	for (; table->slots[at]; at = (at + 1) & (table->n - 1))
-		if (!memcmp(&s->types[table->slots[at] - 1], type, sizeof(*type)))
-			return table->slots[at] - 1;
-	if (tact_grow(&s->types, &s->type_capacity, s->n_types + 1, sizeof(*s->types)) < 0)
+	while ((i = hash_next(index, hash, &at)) != HASH_NONE)
+		if (!memcmp(&s->types[i], type, sizeof(*type)))
+			return i;
+	if (tact_grow(&s->types, &s->type_capacity, s->n_types + 1, sizeof(*s->types)) < 0 ||
+	    hash_add(index, hash, (uint32_t)s->n_types) < 0)
 		return -TACT_E_NOMEM;
 	s->types[s->n_types] = *type;
-	table->slots[at] = (uint32_t)++s->n_types;
-	return (long)s->n_types - 1;
+	return (long)s->n_types++;
 }
 
-static int add_row(struct surrogate *s, struct table *table, size_t r)
+static int add_row(struct surrogate *s, struct hash *index, size_t r)
 {
 	struct tact_tuner *t = s->t;
 	const struct tune_row *row = &t->rows.rows[r];
@@ -175,7 +147,7 @@ static int add_row(struct surrogate *s, struct table *table, size_t r)
 		long number;
 
 		describe(&type, t->decoder->arch->isa, t->decoder->insns[i].insn);
-		number = find_type(s, table, &type);
+		number = find_type(s, index, &type);
 		if (number < 0)
 			return (int)number;
 		s->row_types[r][i] = (uint32_t)number;
@@ -208,7 +180,7 @@ static int renumber(struct surrogate *s)
 
 int surrogate_tokens(struct surrogate *s)
 {
-	struct table table = {0};
+	struct hash index = {0};
 	int status = 0;
 
 	s->row_types = calloc(s->t->rows.n, sizeof(uint32_t *));
@@ -217,10 +189,10 @@ int surrogate_tokens(struct surrogate *s)
 	if (!s->row_types || !s->row_length || !s->train)
 		return -TACT_E_NOMEM;
 	for (size_t r = 0; r < s->t->rows.n && status >= 0; r++) {
-		status = add_row(s, &table, r);
+		status = add_row(s, &index, r);
 		if (s->t->rows.rows[r].part == TACT_TUNE_TRAIN)
 			s->train[s->n_train++] = (uint32_t)r;
 	}
-	free(table.slots);
+	hash_free(&index);
 	return status < 0 ? status : renumber(s);
 }

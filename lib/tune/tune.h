@@ -16,6 +16,7 @@
 
 #include "arch/arch.h"
 #include "base/base.h"
+#include "base/hash.h"
 
 /* ---- random numbers ---- */
 
@@ -62,8 +63,7 @@ struct tune_rows {
 	size_t n, capacity;
 	uint8_t *code; /* owned */
 	size_t code_size, code_capacity;
-	uint32_t *slots; /* owned; hash table: number of a row + 1 */
-	size_t n_slots;
+	struct hash index;  /* of rows, by code */
 	char (*groups)[48]; /* owned; the first is "" */
 	size_t n_groups, group_capacity;
 	size_t n_part[TACT_TUNE_N_PARTS];

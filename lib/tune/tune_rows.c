@@ -5,37 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "tune/tune.h"
 
-static size_t slot_of(const struct tune_rows *r, const uint8_t *code, size_t size)
+static bool is_known(const struct tune_rows *r, uint64_t hash, const uint8_t *code, size_t size)
 {
-	size_t slot = tact_hash_bytes(code, size) & (r->n_slots - 1);
+	size_t at = 0;
+	uint32_t i;
 
-	for (; r->slots[slot]; slot = (slot + 1) & (r->n_slots - 1)) {
-		const struct tune_row *row = &r->rows[r->slots[slot] - 1];
-
-		if (row->size == size && !memcmp(r->code + row->code, code, size))
-			break;
-	}
-	return slot;
-}
-
-static int grow_slots(struct tune_rows *r)
-{
-	size_t n = r->n_slots ? 2 * r->n_slots : 1024;
-	uint32_t *slots;
-
-	if (2 * (r->n + 1) < r->n_slots)
-		return 0;
-	slots = calloc(n, sizeof(*slots));
-	if (!slots)
-		return -TACT_E_NOMEM;
-	free(r->slots);
-	r->slots = slots;
-	r->n_slots = n;
-	for (size_t i = 0; i < r->n; i++)
-		slots[slot_of(r, r->code + r->rows[i].code, r->rows[i].size)] = (uint32_t)i + 1;
-	return 0;
+	while ((i = hash_next(&r->index, hash, &at)) != HASH_NONE)
+		if (r->rows[i].size == size && !memcmp(r->code + r->rows[i].code, code, size))
+			return true;
+	return false;
 }
 
 /* Number of a group, a new one if need be; all beyond a limit share the nameless one. */
@@ -64,18 +45,18 @@ static int find_group(struct tune_rows *r, const char *name)
 int tune_rows_add(struct tune_rows *r, const uint8_t *code, size_t size, double cycles,
 		  const char *group)
 {
+	const uint64_t hash = hash_bytes(code, size);
 	int number = find_group(r, group);
-	size_t slot;
 
-	if (number < 0 || grow_slots(r) < 0)
+	if (number < 0)
 		return -TACT_E_NOMEM;
-	slot = slot_of(r, code, size);
-	if (r->slots[slot])
+	if (is_known(r, hash, code, size))
 		return 0;
 	if (r->code_size + size > UINT32_MAX || r->n >= UINT32_MAX - 1)
 		return -TACT_E_LIMIT;
 	if (tact_grow(&r->rows, &r->capacity, r->n + 1, sizeof(*r->rows)) < 0 ||
-	    tact_grow(&r->code, &r->code_capacity, r->code_size + size, 1) < 0)
+	    tact_grow(&r->code, &r->code_capacity, r->code_size + size, 1) < 0 ||
+	    hash_add(&r->index, hash, (uint32_t)r->n) < 0)
 		return -TACT_E_NOMEM;
 	memcpy(r->code + r->code_size, code, size);
 	r->rows[r->n] = (struct tune_row){.code = (uint32_t)r->code_size,
@@ -83,7 +64,7 @@ int tune_rows_add(struct tune_rows *r, const uint8_t *code, size_t size, double 
 					  .group = (uint16_t)number,
 					  .cycles = cycles};
 	r->code_size += size;
-	r->slots[slot] = (uint32_t)++r->n;
+	r->n++;
 	return 1;
 }
 
@@ -91,7 +72,7 @@ void tune_rows_fini(struct tune_rows *r)
 {
 	free(r->rows);
 	free(r->code);
-	free(r->slots);
+	hash_free(&r->index);
 	free(r->groups);
 }
 
@@ -117,7 +98,7 @@ int tune_rows_split(struct tune_rows *r, uint64_t seed)
 		return -TACT_E_NOMEM;
 	for (size_t i = 0; i < r->n; i++) {
 		const struct tune_row *row = &r->rows[i];
-		struct tune_rng rng = {tact_hash_bytes(r->code + row->code, row->size) ^ seed};
+		struct tune_rng rng = {hash_bytes(r->code + row->code, row->size) ^ seed};
 
 		tickets[i] = (struct ticket){tune_random(&rng), i};
 	}

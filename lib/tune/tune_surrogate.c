@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "tune/surrogate.h"
 
 enum {
@@ -381,26 +382,25 @@ static int make_graphs(struct surrogate *s)
 static uint64_t fingerprint(const struct surrogate *s)
 {
 	const struct tact_tune_options *o = &s->t->opt;
-	uint64_t parts[] = {
-		tact_hash_bytes(s->t->rows.code, s->t->rows.code_size),
-		tact_hash_bytes(tact_arch_name(o->arch), strlen(tact_arch_name(o->arch))),
-		o->seed,
-		o->what,
-		o->memory,
-		o->random_start,
-		o->network.embedding,
-		o->network.hidden,
-		o->network.layers,
-		o->network.batch,
-		o->network.samples,
-		o->network.epochs,
-		o->network.table_epochs,
-		o->network.rounds,
-		o->network.no_bounds,
-		(uint64_t)(o->network.rate * 1e9),
-		(uint64_t)(o->network.table_rate * 1e9),
-		0,
-		0};
+	uint64_t parts[] = {hash_bytes(s->t->rows.code, s->t->rows.code_size),
+			    hash_bytes(tact_arch_name(o->arch), strlen(tact_arch_name(o->arch))),
+			    o->seed,
+			    o->what,
+			    o->memory,
+			    o->random_start,
+			    o->network.embedding,
+			    o->network.hidden,
+			    o->network.layers,
+			    o->network.batch,
+			    o->network.samples,
+			    o->network.epochs,
+			    o->network.table_epochs,
+			    o->network.rounds,
+			    o->network.no_bounds,
+			    (uint64_t)(o->network.rate * 1e9),
+			    (uint64_t)(o->network.table_rate * 1e9),
+			    0,
+			    0};
 	size_t n = ARRAY_SIZE(parts);
 
 	for (size_t i = 0; i < s->t->rows.n; i++)
@@ -408,7 +408,7 @@ static uint64_t fingerprint(const struct surrogate *s)
 	for (size_t i = 0; i < s->t->n_params; i++)
 		parts[n - 1] =
 			parts[n - 1] * 31 + (uint64_t)tune_value(&s->t->start, &s->t->params[i]);
-	return tact_hash_bytes(parts, sizeof(parts));
+	return hash_bytes(parts, sizeof(parts));
 }
 
 static int adam_init(struct adam *a, size_t n)

@@ -7,6 +7,7 @@
 
 #include <tact/classify.h>
 
+#include "base/file.h"
 #include "dataset/classify.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,6 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tact_label label;
 	struct tact_diag diag;
 	char path[40], copy_path[40];
+	struct text text = {0};
 	size_t n;
 
 	if (fd < 0 || copy < 0)
@@ -29,7 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(copy_path, sizeof(copy_path), "/proc/self/fd/%d", copy);
 	if (write(fd, data, size) != (ssize_t)size || tact_classifier_load(&first, path, &diag) < 0)
 		goto out;
-	if (classify_write(first, copy, NULL, &diag) < 0 ||
+	classify_print(first, NULL, &text);
+	if (text.failed || file_write_all(copy, text.data, text.size) < 0 ||
 	    tact_classifier_load(&again, copy_path, &diag) < 0)
 		__builtin_trap();
 	n = (size_t)first->prior.n_topics * first->prior.n_words;
@@ -47,6 +50,7 @@ out:
 	tact_block_destroy(block);
 	tact_classifier_destroy(first);
 	tact_classifier_destroy(again);
+	text_free(&text);
 	close(fd);
 	close(copy);
 	return 0;

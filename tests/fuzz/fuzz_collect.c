@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/hash.h"
 
 #include <tact/collect.h>
 
@@ -14,8 +15,8 @@ static int touch(void *arg, const struct tact_collect_block *block)
 {
 	size_t *n = arg;
 
-	tact_hash_bytes(block->code, block->code_size);
-	tact_hash_bytes(block->function, strlen(block->function));
+	hash_bytes(block->code, block->code_size);
+	hash_bytes(block->function, strlen(block->function));
 	return ++*n == 100000;
 }
 

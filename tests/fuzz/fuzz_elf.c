@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/hash.h"
 #include "input/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -17,10 +18,10 @@ static void read_all(const uint8_t *data, size_t size, const struct tact_input_o
 		return;
 	while (tact_input_next(in, &region, &diag) > 0) {
 		/* Touch all of it. */
-		tact_hash_bytes(region.code, region.code_size);
-		tact_hash_bytes(region.name, strlen(region.name));
-		tact_hash_bytes(region.function, strlen(region.function));
-		tact_hash_bytes(region.source, strlen(region.source));
+		hash_bytes(region.code, region.code_size);
+		hash_bytes(region.name, strlen(region.name));
+		hash_bytes(region.function, strlen(region.function));
+		hash_bytes(region.source, strlen(region.source));
 		if (++n == 1000)
 			break;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/base.h"
+#include "base/hash.h"
 #include "input/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,8 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (status > 0 && region.code_size > region.text_size / 2)
 			__builtin_trap();
 		/* Touch all of it. */
-		tact_hash_bytes(region.code, region.code_size);
-		tact_hash_bytes(region.text, region.text_size);
+		hash_bytes(region.code, region.code_size);
+		hash_bytes(region.text, region.text_size);
 	}
 	tact_input_close(in);
 	return 0;

@@ -5,6 +5,7 @@
 #include <tact/dataset.h>
 
 #include "base/csv.h"
+#include "base/hash.h"
 
 #include "base/base.h"
 
@@ -42,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    (r.has_source && !*r.app))
 			__builtin_trap();
 		line = r.line;
-		tact_hash_bytes(r.code, r.code_size);
+		hash_bytes(r.code, r.code_size);
 	}
 	tact_records_close(records);
 	return 0;

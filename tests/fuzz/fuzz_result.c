@@ -4,6 +4,7 @@
 #include <tact/result.h>
 
 #include "base/base.h"
+#include "base/hash.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,10 +16,10 @@ static void touch(const struct tact_result *r)
 			tact_result_rows(r, (enum tact_result_kind)kind, &n);
 
 		for (size_t i = 0; i < n; i++) {
-			tact_hash_bytes(rows[i].function, strlen(rows[i].function));
-			tact_hash_bytes(rows[i].source, strlen(rows[i].source));
+			hash_bytes(rows[i].function, strlen(rows[i].function));
+			hash_bytes(rows[i].source, strlen(rows[i].source));
 			if (rows[i].code_size)
-				tact_hash_bytes(rows[i].code, rows[i].code_size);
+				hash_bytes(rows[i].code, rows[i].code_size);
 		}
 	}
 }

@@ -5,6 +5,7 @@
 #include <tact/rows.h>
 
 #include "base/base.h"
+#include "base/hash.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,8 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    row.clean < -1 || row.clean > 1)
 			__builtin_trap();
 		/* Touch all of it. */
-		tact_hash_bytes(row.code, row.code_size);
-		tact_hash_bytes(row.loop, row.loop_size);
+		hash_bytes(row.code, row.code_size);
+		hash_bytes(row.loop, row.loop_size);
 		if ((row.n_sources && strlen(row.sources[0].app) > 255) ||
 		    strlen(row.category) > 255)
 			__builtin_trap();

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/hash.h"
 #include "trace/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -9,10 +10,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void touch(const struct tact_trace_event *event)
 {
 	if (event->block)
-		tact_hash_bytes(event->block->code, event->block->code_size);
+		hash_bytes(event->block->code, event->block->code_size);
 	if (event->n_accesses)
-		tact_hash_bytes(event->accesses, event->n_accesses * sizeof(*event->accesses));
-	tact_hash_bytes(event->text, strlen(event->text));
+		hash_bytes(event->accesses, event->n_accesses * sizeof(*event->accesses));
+	hash_bytes(event->text, strlen(event->text));
 }
 
 /* As a record. */

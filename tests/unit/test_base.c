@@ -167,24 +167,6 @@ static void grow_refuses_overflow(void **state)
 	free(array);
 }
 
-static void hash_depends_on_every_byte(void **state)
-{
-	uint8_t data[40] = {0};
-
-	(void)state;
-	for (size_t size = 1; size <= sizeof(data); size++) {
-		uint64_t plain = tact_hash_bytes(data, size);
-
-		assert_true(plain == tact_hash_bytes(data, size));
-		assert_true(plain != tact_hash_bytes(data, size - 1));
-		for (size_t i = 0; i < size; i++) {
-			data[i] ^= 1;
-			assert_true(plain != tact_hash_bytes(data, size));
-			data[i] ^= 1;
-		}
-	}
-}
-
 static void version_is_that_of_the_header(void **state)
 {
 	(void)state;
@@ -203,7 +185,6 @@ int main(void)
 		cmocka_unit_test(hex_agrees_with_the_c_library),
 		cmocka_unit_test(grow_keeps_the_content),
 		cmocka_unit_test(grow_refuses_overflow),
-		cmocka_unit_test(hash_depends_on_every_byte),
 		cmocka_unit_test(version_is_that_of_the_header),
 	};
 

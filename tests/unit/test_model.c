@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "support.h"
 
 #include <tact/tact.h>
@@ -218,7 +219,7 @@ static void sim_explains_itself(void **state)
 
 static void write_file(const char *path, const char *text)
 {
-	assert_int_equal(tact_file_write(path, text, strlen(text), NULL), 0);
+	assert_int_equal(file_write(path, text, strlen(text), NULL), 0);
 }
 
 static void mca_takes_options(void **state)

@@ -33,8 +33,8 @@ static void nothing_gives_the_empty_string(void **state)
 	text_hex(&text, NULL, 0);
 	text_pad(&text, 0, 0);
 	text_trim(&text, 0);
-	text_comment(&text, NULL);
-	text_comment(&text, "");
+	text_comment(&text, NULL, 80);
+	text_comment(&text, "", 80);
 	expect(&text, "");
 	text_free(&text);
 	assert_null(text.data);
@@ -52,8 +52,8 @@ static void pieces_follow_each_other(void **state)
 	text_printf(&text, " %d ", 3);
 	text_hex(&text, bytes, sizeof(bytes));
 	expect(&text, "one two 3 009fff");
-	text_comment(&text, "first\n\nlast");
-	expect(&text, "# first\n# \n# last\n");
+	text_comment(&text, "first\n\nlast", 4);
+	expect(&text, "# firs\n# \n# last\n");
 	text_free(&text);
 }
 

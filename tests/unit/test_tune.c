@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "support.h"
 
 #include <tact/tune.h>
@@ -519,14 +520,14 @@ static void bad_checkpoints_are_refused(void **state)
 	n = fread(data, 1, 1 << 22, f);
 	fclose(f);
 	assert_true(n > 1000);
-	assert_int_equal(tact_file_write(path, data, n / 2, NULL), 0);
+	assert_int_equal(file_write(path, data, n / 2, NULL), 0);
 	expect_refused(&opt, -TACT_E_FORMAT, "damaged");
 	data[n - 5] ^= 1;
-	assert_int_equal(tact_file_write(path, data, n, NULL), 0);
+	assert_int_equal(file_write(path, data, n, NULL), 0);
 	expect_refused(&opt, -TACT_E_FORMAT, "damaged");
 	data[n - 5] ^= 1;
 	data[16] ^= 1;
-	assert_int_equal(tact_file_write(path, data, n, NULL), 0);
+	assert_int_equal(file_write(path, data, n, NULL), 0);
 	expect_refused(&opt, -TACT_E_VERSION, "version");
 	unlink(path);
 	free(data);

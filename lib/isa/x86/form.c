@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "isa/x86/x86.h"
 
 /* Properties of a form that hold on every CPU; flags as bits of enum tact_flag_group. */
@@ -29,7 +30,7 @@ static const char *form_name(unsigned form)
 
 static unsigned find_name(const char *name, size_t length)
 {
-	size_t s = tact_hash_bytes(name, length) % N_FORM_SLOTS;
+	size_t s = hash_bytes(name, length) % N_FORM_SLOTS;
 
 	for (; form_slots[s]; s = (s + 1) % N_FORM_SLOTS)
 		if (!strcmp(name, form_names + form_table[form_slots[s] - 1].name))

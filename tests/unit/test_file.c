@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files as a whole.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+/* after those above */
+#include <cmocka.h>
+
+#include "support.h"
+
+#include "base/file.h"
+
+static char folder[64];
+static char path[128];
+
+static int make_folder(void **state)
+{
+	(void)state;
+	snprintf(folder, sizeof(folder), "/tmp/tact-file-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/file", folder);
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	unlink(path);
+	return rmdir(folder); /* fails if anything else was left there */
+}
+
+static void expect(const char *content, size_t size)
+{
+	struct text text = {0};
+
+	assert_int_equal(file_read(path, size, &text, NULL), 0);
+	assert_int_equal(text.size, size);
+	if (size)
+		assert_memory_equal(text.data, content, size);
+	text_free(&text);
+}
+
+static void names_have_no_folder(void **state)
+{
+	(void)state;
+	assert_string_equal(file_base_name("/a/b.c"), "b.c");
+	assert_string_equal(file_base_name("b.c"), "b.c");
+	assert_string_equal(file_base_name(""), "");
+	assert_string_equal(file_base_name("a/"), "a/");
+	assert_string_equal(file_base_name("/"), "/");
+}
+
+static void what_was_written_is_read(void **state)
+{
+	enum { LARGE = 300000 };
+	char *large = malloc(LARGE);
+	struct tact_diag diag = {0};
+	struct text text = {0};
+
+	(void)state;
+	for (size_t i = 0; i < LARGE; i++)
+		large[i] = (char)(i * 7 >> 3);
+	assert_int_equal(file_write(path, large, LARGE, NULL), 0);
+	expect(large, LARGE);
+	assert_int_equal(file_read(path, LARGE - 1, &text, &diag), -TACT_E_FORMAT);
+	assert_string_equal(diag.text, "larger than 299999 bytes");
+	text_reset(&text);
+	text_add(&text, "new"); /* shorter: nothing of the old one stays */
+	assert_int_equal(file_write_text(path, &text, NULL), 0);
+	assert_null(text.data);
+	expect("new", 3);
+	assert_int_equal(file_write(path, NULL, 0, NULL), 0);
+	expect("", 0);
+	free(large);
+}
+
+static void replacing_leaves_one_file(void **state)
+{
+	struct text text = {0};
+
+	(void)state;
+	assert_int_equal(file_replace(path, "first", 5, NULL), 0);
+	expect("first", 5);
+	text_add(&text, "2nd");
+	assert_int_equal(file_replace_text(path, &text, NULL), 0);
+	expect("2nd", 3);
+	assert_int_equal(file_replace("/dev/null", "x", 1, NULL), 0);
+}
+
+static void texts_that_are_not_whole_are_refused(void **state)
+{
+	struct text text = {0};
+
+	(void)state;
+	assert_int_equal(file_write(path, "old", 3, NULL), 0);
+	text_add(&text, "half");
+	assert_null(text_reserve(&text, SIZE_MAX));
+	assert_int_equal(file_write_text(path, &text, NULL), -TACT_E_NOMEM);
+	expect("old", 3);
+}
+
+static void failures_have_a_reason(void **state)
+{
+	struct tact_diag diag = {0};
+	struct text text = {0};
+	char missing[160];
+
+	(void)state;
+	snprintf(missing, sizeof(missing), "%s/none/file", folder);
+	assert_int_equal(file_read(missing, 10, &text, &diag), -TACT_E_IO);
+	assert_string_equal(diag.text, "No such file or directory");
+	assert_int_equal(file_write(missing, "", 0, &diag), -TACT_E_IO);
+	assert_int_equal(file_replace(missing, "", 0, &diag), -TACT_E_IO);
+	assert_int_equal(file_read(folder, 10, &text, &diag), -TACT_E_IO);
+	assert_string_equal(diag.text, "Is a directory");
+	assert_int_equal(file_write_all(-1, "x", 1), -1);
+	text_free(&text);
+}
+
+static void places_are_read_exactly(void **state)
+{
+	FILE *file;
+	char part[4];
+
+	(void)state;
+	assert_int_equal(file_write(path, "0123456789", 10, NULL), 0);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_true(file_read_at(fileno(file), part, 4, 6));
+	assert_memory_equal(part, "6789", 4);
+	assert_false(file_read_at(fileno(file), part, 4, 7));
+	assert_true(file_read_at(fileno(file), part, 0, 100));
+	assert_false(file_read_at(-1, part, 1, 0));
+	fclose(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_have_no_folder),
+		cmocka_unit_test(what_was_written_is_read),
+		cmocka_unit_test(replacing_leaves_one_file),
+		cmocka_unit_test(texts_that_are_not_whole_are_refused),
+		cmocka_unit_test(failures_have_a_reason),
+		cmocka_unit_test(places_are_read_exactly),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
