@@ -19,6 +19,9 @@ struct archs {
 	const char *output;
 };
 
+/* The parameters of each of the CPUs. */
+void archs_show(const struct archs *a, struct text *out);
+
 /* Which instructions of the inputs have no data.  Returns an exit code. */
 int archs_coverage(const struct archs *a, struct text *out);
 

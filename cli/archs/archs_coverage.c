@@ -10,6 +10,7 @@
 #include <tact/insn.h>
 
 #include "archs.h"
+#include "base/tabular.h"
 #include "common/cli.h"
 
 enum { TOP = 30, NAME_SIZE = 96 };
@@ -189,25 +190,50 @@ static double share(const struct coverage *c, size_t missing)
 	return c->n_insns ? 100.0 * (double)(c->n_insns - missing) / (double)c->n_insns : 100.0;
 }
 
-static void print_csv(const struct coverage *c, struct text *out)
+/* What a CPU has data for, or a form that it has none for. */
+struct row {
+	const char *arch, *name, *example;
+	size_t count;
+	double percent;
+};
+
+static const struct column columns[] = {
+	{NULL, "arch", COLUMN_FIELD(struct row, arch, STRING)},
+	{NULL, "instruction", COLUMN_FIELD(struct row, name, STRING)},
+	{NULL, "count", COLUMN_FIELD(struct row, count, SIZE)},
+	{NULL, "percent_of_instructions", COLUMN_FIELD(struct row, percent, DOUBLE),
+	 .form = FORM_DECIMALS(4)},
+	{NULL, "example", COLUMN_FIELD(struct row, example, STRING)},
+};
+
+static void print_rows(const struct coverage *c, struct text *out)
 {
 	const struct archlist *list = &c->a->list;
+	struct table table = {.columns = columns,
+			      .n_columns = CLI_ARRAY_SIZE(columns),
+			      .format = c->a->format,
+			      .out = out,
+			      .schema = "tact.archs/1",
+			      .kind = "coverage"};
 
-	text_add(out, "arch,instruction,count,percent_of_instructions,example\n");
+	table_header(&table);
 	for (size_t a = 0; a < list->n; a++) {
-		const char *name = tact_arch_name(list->arch[a]);
+		struct row row = {.arch = tact_arch_name(list->arch[a]),
+				  .name = "covered",
+				  .count = c->n_insns - missing_on(c, a),
+				  .percent = share(c, missing_on(c, a))};
 
-		text_printf(out, "%s,covered,%zu,%.4f,\n", name, c->n_insns - missing_on(c, a),
-			    share(c, missing_on(c, a)));
+		table_row(&table, &row);
 		for (size_t i = 0; i < c->n_gaps; i++) {
-			if (!(c->gaps[i].missing >> a & 1))
-				continue;
-			text_printf(out, "%s,", name);
-			text_csv_field(out, c->gaps[i].name, strlen(c->gaps[i].name), false);
-			text_printf(out, ",%zu,%.4f,%s\n", c->gaps[i].count,
-				    100 - share(c, c->gaps[i].count), c->gaps[i].example);
+			const struct gap *gap = &c->gaps[i];
+
+			row = (struct row){row.arch, gap->name, gap->example, gap->count,
+					   100 - share(c, gap->count)};
+			if (gap->missing >> a & 1)
+				table_row(&table, &row);
 		}
 	}
+	table_fini(&table);
 }
 
 static void add_archs(const struct coverage *c, uint64_t missing, struct text *out)
@@ -266,7 +292,7 @@ int archs_coverage(const struct archs *a, struct text *out)
 	source_fini(&source);
 	find_gaps(&c);
 	if (a->format)
-		print_csv(&c, out);
+		print_rows(&c, out);
 	else
 		print_text(&c, out);
 	free(c.of_form);

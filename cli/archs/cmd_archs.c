@@ -2,9 +2,11 @@
  *
  * tact archs: the CPUs that there are data for.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "archs.h"
+#include "base/tabular.h"
 #include "common/cli.h"
 #include "common/options.h"
 
@@ -17,8 +19,7 @@ static const struct option_spec specs[] = {
 		0, "all", is_all,
 		"with --coverage: all instructions without data, not only the most frequent 30"),
 	OPTION_FLAG(0, "validate", is_validation, "check the tables and the parameters"),
-	OPTION_FORMAT(format, OPTION_BIT(FORMAT_TEXT) | OPTION_BIT(FORMAT_CSV),
-		      "text (default) or csv"),
+	OPTION_FORMAT(format, OPTION_FORMATS, OPTION_FORMAT_HELP),
 	OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),
 	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
 	OPTION_END,
@@ -35,7 +36,8 @@ static const char help[] =
 	"usage: tact archs [OPTIONS] [NAME...]\n"
 	"       tact archs --coverage [OPTIONS] INPUT...\n"
 	"       tact archs --validate [OPTIONS] [NAME...]\n\n"
-	"Lists the CPUs that tact knows, shows all parameters of those that are named, "
+	"Lists the CPUs that tact knows, shows all parameters of those that are named and "
+	"where each value comes from, "
 	"reports which instructions of some code have no data, or checks the tables. "
 	"Without --arch: all of them.\n\n"
 	"{options}\n";
@@ -50,92 +52,115 @@ static void fini(void *target)
 
 enum { MANY_PORTS = 10 /* more do not fit the column */ };
 
-static void add_ports(struct text *out, unsigned ports)
+/* ---- the list ---- */
+
+static struct cell get_name(const struct cell_at *at)
 {
-	for (bool first = true; ports; ports &= ports - 1, first = false)
-		text_printf(out, "%s%d", first ? "" : " ", __builtin_ctz(ports));
+	return cell_string(tact_arch_name(at->row));
 }
+
+static struct cell get_llvm_name(const struct cell_at *at)
+{
+	return cell_string(tact_arch_llvm_name(at->row));
+}
+
+static struct cell get_full_name(const struct cell_at *at)
+{
+	return cell_string(tact_arch_full_name(at->row));
+}
+
+static struct cell get_issue_width(const struct cell_at *at)
+{
+	return cell_count(archlist_param(at->row, "issue_width"));
+}
+
+static struct cell get_forms(const struct cell_at *at)
+{
+	return cell_count(tact_arch_form_count(at->row));
+}
+
+static struct cell get_ports(const struct cell_at *at)
+{
+	unsigned ports = tact_arch_ports(at->row);
+	char text[4 * TACT_MAX_PORTS];
+	size_t n = 0;
+
+	if (at->table->format == FORMAT_TEXT && __builtin_popcount(ports) > MANY_PORTS)
+		return cell_printf(at->table, "0-%d", 31 - __builtin_clz(ports));
+	for (; ports; ports &= ports - 1)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%d", n ? " " : "",
+				      __builtin_ctz(ports));
+	return cell_printf(at->table, "%s", text);
+}
+
+/* CSV and JSON have the full name in front. */
+static const struct column list_columns[] = {
+	{"Name", "name", .get = get_name, .width = 4},
+	{"LLVM's name", "llvm_name", .get = get_llvm_name, .width = 14},
+	{NULL, "full_name", .get = get_full_name},
+	{NULL, "ports", .get = get_ports},
+	{"Issue", "issue_width", .get = get_issue_width, .width = 5, .flags = COLUMN_RIGHT},
+	{"Ports", NULL, .get = get_ports, .width = 20},
+	{"Forms", "forms", .get = get_forms, .width = 5, .flags = COLUMN_RIGHT},
+	{"CPU", NULL, .get = get_full_name},
+};
 
 static void list(const struct archs *a, struct text *out)
 {
-	text_add(out, a->format ? "name,llvm_name,full_name,ports,issue_width,forms\n"
-				: "Name  LLVM's name     Issue  Ports                Forms  CPU\n");
-	for (size_t i = 0; i < a->list.n; i++) {
-		const struct tact_arch *arch = a->list.arch[i];
-		size_t start = out->size;
+	struct table table = {.columns = list_columns,
+			      .n_columns = CLI_ARRAY_SIZE(list_columns),
+			      .format = a->format,
+			      .out = out,
+			      .schema = "tact.archs/1",
+			      .kind = "cpu"};
 
-		if (a->format) {
-			text_printf(out, "%s,%s,%s,", tact_arch_name(arch),
-				    tact_arch_llvm_name(arch), tact_arch_full_name(arch));
-			add_ports(out, tact_arch_ports(arch));
-			text_printf(out, ",%u,%u\n", archlist_param(arch, "issue_width"),
-				    tact_arch_form_count(arch));
-			continue;
-		}
-		text_printf(out, "%-4s  %-14s  %5u  ", tact_arch_name(arch),
-			    tact_arch_llvm_name(arch), archlist_param(arch, "issue_width"));
-		if (__builtin_popcount(tact_arch_ports(arch)) > MANY_PORTS)
-			text_printf(out, "0-%d", 31 - __builtin_clz(tact_arch_ports(arch)));
-		else
-			add_ports(out, tact_arch_ports(arch));
-		text_pad(out, 49, start);
-		text_printf(out, "%7u  %s\n", tact_arch_form_count(arch),
-			    tact_arch_full_name(arch));
-	}
+	table_header(&table);
+	for (size_t i = 0; i < a->list.n; i++)
+		table_row(&table, a->list.arch[i]);
+	table_fini(&table);
 }
 
-static void show(const struct archs *a, const struct tact_arch *arch, struct text *out)
-{
-	struct tact_param param;
+/* ---- validation ---- */
 
-	if (a->format)
-		text_add(out, "arch,parameter,value,explanation\n");
-	else
-		text_printf(out, "# %s: %s, LLVM's %s; %u instruction forms\n",
-			    tact_arch_name(arch), tact_arch_full_name(arch),
-			    tact_arch_llvm_name(arch), tact_arch_form_count(arch));
-	for (size_t i = 0; tact_arch_param(arch, i, &param); i++) {
-		size_t start = out->size;
+struct verdict {
+	const char *arch;
+	int faults;
+	struct tact_diag diag;
+};
 
-		if (a->format) {
-			text_printf(out, "%s,%s,", tact_arch_name(arch), param.name);
-			text_csv_field(out, param.value, strlen(param.value), false);
-			text_add(out, ",");
-			text_csv_field(out, param.help, strlen(param.help), false);
-			text_add(out, "\n");
-			continue;
-		}
-		/* In the form that --params reads. */
-		text_printf(out, "%s = %s", param.name, param.value);
-		text_pad(out, 30, start);
-		text_printf(out, "  # %s\n", param.help);
-	}
-}
+static const struct column verdict_columns[] = {
+	{NULL, "arch", COLUMN_FIELD(struct verdict, arch, STRING)},
+	{NULL, "faults", COLUMN_FIELD(struct verdict, faults, INT)},
+	{NULL, "first", COLUMN_FIELD(struct verdict, diag.text, CHARS)},
+};
 
 static int validate(const struct archs *a, struct text *out)
 {
+	struct table table = {.columns = verdict_columns,
+			      .n_columns = CLI_ARRAY_SIZE(verdict_columns),
+			      .format = a->format,
+			      .out = out,
+			      .schema = "tact.archs/1",
+			      .kind = "validation"};
 	int status = CLI_GOOD;
 
 	if (a->format)
-		text_add(out, "arch,faults,first\n");
+		table_header(&table);
 	for (size_t i = 0; i < a->list.n; i++) {
-		struct tact_diag diag = {0};
-		int faults = tact_arch_validate(a->list.arch[i], &diag);
-		const char *name = tact_arch_name(a->list.arch[i]);
+		struct verdict v = {.arch = tact_arch_name(a->list.arch[i])};
 
-		if (faults)
+		v.faults = tact_arch_validate(a->list.arch[i], &v.diag);
+		if (v.faults)
 			status = CLI_FAILED;
-		if (a->format) {
-			text_printf(out, "%s,%d,", name, faults);
-			text_csv_field(out, diag.text, strlen(diag.text), false);
-			text_add(out, "\n");
-		} else if (faults) {
-			text_printf(out, "%-4s  %d fault%s; one is: %s\n", name, faults,
-				    faults == 1 ? "" : "s", diag.text);
-		} else {
-			text_printf(out, "%-4s  good\n", name);
-		}
+		if (a->format)
+			table_row(&table, &v);
+		else if (v.faults)
+			text_printf(out, "%-4s  %d fault%s; one is: %s\n", v.arch, v.faults,
+				    v.faults == 1 ? "" : "s", v.diag.text);
+		else
+			text_printf(out, "%-4s  good\n", v.arch);
 	}
+	table_fini(&table);
 	return status;
 }
 
@@ -163,8 +188,7 @@ static int report(struct archs *a, bool is_one, struct text *out)
 		list(a, out);
 		return CLI_GOOD;
 	}
-	for (size_t i = 0; i < a->list.n; i++)
-		show(a, a->list.arch[i], out);
+	archs_show(a, out);
 	return CLI_GOOD;
 }
 

@@ -64,11 +64,19 @@ int tact_arch_save(const struct tact_arch *arch, const char *path, const char *c
 		   struct tact_diag *diag);
 void tact_arch_destroy(struct tact_arch *arch); /* NULL is allowed; not for built-in ones */
 
-/* Walks the parameters: name, value as in a file, explanation.  Returns false behind the last. */
+/* Walks the parameters: name, value as in a file, explanation, where the value comes from.  Returns
+ * false behind the last.
+ */
 struct tact_param {
 	char name[40];
 	char value[120];
-	char help[120];
+	char help[160];
+	/* The CPU whose file has the value: this one or one that it is based on; "default" if no
+	 * file has it, "file" if tact_arch_derive has read it.
+	 */
+	char from[16];
+	char source[160];   /* what is behind it there: "vendor: four of 24"; see data/SOURCES.md */
+	bool is_unmeasured; /* nobody has measured it: it is only reported, or assumed */
 };
 bool tact_arch_param(const struct tact_arch *arch, size_t index, struct tact_param *out);
 

@@ -167,12 +167,18 @@ unsigned tact_arch_ports(const struct tact_arch *arch)
 
 bool tact_arch_param(const struct tact_arch *arch, size_t index, struct tact_param *out)
 {
+	static const struct params_origin file = {"file", ""};
+	const struct params_origin *origin;
 	const char *help;
 
 	if (!params_get(&arch->params, index, out->name, sizeof(out->name), out->value,
 			sizeof(out->value), &help))
 		return false;
+	origin = arch->is_from_file[index] ? &file : &arch->origins[index];
 	snprintf(out->help, sizeof(out->help), "%s", help);
+	snprintf(out->from, sizeof(out->from), "%s", origin->cpu ? origin->cpu : "default");
+	snprintf(out->source, sizeof(out->source), "%s", origin->source);
+	out->is_unmeasured = origin != &file && !params_source_is_measured(origin->source);
 	return true;
 }
 

@@ -176,6 +176,72 @@ static void well_known_facts(void **state)
 	assert_int_equal(tact_arch_ports(tact_arch_find("ICL")), 0x3ff);
 }
 
+static struct tact_param param_of(const struct tact_arch *arch, const char *name)
+{
+	struct tact_param p;
+
+	for (size_t i = 0; tact_arch_param(arch, i, &p); i++)
+		if (!strcmp(p.name, name))
+			return p;
+	fail_msg("there is no parameter %s", name);
+	return p;
+}
+
+/* Own values, those of bases, defaults, and what a file changed. */
+static void values_have_origins(void **state)
+{
+	static const struct {
+		const char *arch, *parameter, *from, *source;
+		bool is_unmeasured;
+	} rows[] = {
+		{"SKX", "l2_ways", "SKX", "vendor", false},
+		{"SKX", "iq_size", "SKL", "uiCA", false},
+		{"CLX", "iq_size", "SKL", "uiCA", false},
+		{"CLX", "lcp_stall", "default", "FACILE 4.3", false},
+		{"SNB", "l2_latency", "SNB", "reported", true},
+		{"SNB", "alias_cycles", "default", "unmeasured: not followed", true},
+	};
+	struct tact_arch *arch;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tact_param p = param_of(tact_arch_find(rows[i].arch), rows[i].parameter);
+
+		assert_string_equal(p.from, rows[i].from);
+		assert_string_equal(p.source, rows[i].source);
+		assert_int_equal(p.is_unmeasured, rows[i].is_unmeasured);
+	}
+	assert_int_equal(derive_from_text(&arch, "SKX", "l2_latency = 9\n", NULL), 0);
+	assert_string_equal(param_of(arch, "l2_latency").from, "file");
+	assert_string_equal(param_of(arch, "l2_latency").source, "");
+	assert_false(param_of(arch, "l2_latency").is_unmeasured);
+	assert_string_equal(param_of(arch, "l2_ways").from, "SKX");
+	tact_arch_destroy(arch);
+}
+
+/* Each value of each core has a source with a known first word, and nothing is cut off. */
+static void sources_are_known(void **state)
+{
+	struct tact_param p;
+
+	(void)state;
+	for (const struct tact_arch *arch = NULL; (arch = tact_arch_next(arch));) {
+		for (size_t i = 0; tact_arch_param(arch, i, &p); i++) {
+			assert_true(params_source_is_known(p.source));
+			assert_true(!strcmp(p.from, "default") || tact_arch_find(p.from));
+			assert_true(strlen(p.source) + 1 < sizeof(p.source));
+			assert_true(strlen(p.help) + 1 < sizeof(p.help));
+			assert_true(strlen(p.value) + 1 < sizeof(p.value));
+		}
+	}
+	assert_false(params_source_is_known(""));
+	assert_false(params_source_is_known("vendors"));
+	assert_false(params_source_is_known("ven"));
+	assert_true(params_source_is_known("vendor; experiment: both"));
+	assert_false(params_source_is_measured("unmeasured"));
+	assert_false(params_source_is_measured("hearsay"));
+}
+
 /* ---- parameter files ---- */
 
 static int derive(struct tact_arch **out, const char *text, struct tact_diag *diag)
@@ -327,6 +393,8 @@ int main(void)
 		cmocka_unit_test(tables_are_valid),
 		cmocka_unit_test(tables_have_their_size),
 		cmocka_unit_test(well_known_facts),
+		cmocka_unit_test(values_have_origins),
+		cmocka_unit_test(sources_are_known),
 		cmocka_unit_test(parameters_go_round),
 		cmocka_unit_test(good_files_are_read),
 		cmocka_unit_test(bad_files_are_refused),
