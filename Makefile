@@ -34,6 +34,9 @@ WERROR ?= -Werror
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(OPT) -fPIC -fvisibility=default -pthread \
 	-Iinclude -Ilib -Icli -I$(BUILD)/gen $(CFLAGS)
 LIBS := -lZydis -lZycore -ldw -lelf -lsqlite3 -lzstd -ljansson -lm -ldl -pthread
+# Those that build everything use all cores, whether -j was given or not.
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+ALL_CORES = $(MAKE) --no-print-directory -j$(JOBS)
 SANITIZE := -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 SANITIZE_THREADS := -g -fno-omit-frame-pointer -fsanitize=thread
 
@@ -153,14 +156,14 @@ $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libt
 .PHONY: check
 check:
 	@sh gen/setup.sh --install check
-	@$(MAKE) --no-print-directory build
-	@$(MAKE) --no-print-directory -k tests || echo 'what does not compile counts as failed'
+	@$(ALL_CORES) build
+	@$(ALL_CORES) -k tests || echo 'what does not compile counts as failed'
 	@python3 tests/run.py --build $(BUILD) --cc '$(CC)'
 
 # Without a browser, and without a way to install one, it is skipped with the reason.
 .PHONY: check-web
 check-web: deps-installed
-	@$(MAKE) --no-print-directory build
+	@$(ALL_CORES) build
 	@sh gen/setup.sh --install web || why='Chromium could not be installed'; \
 		python3 tests/web/check_page.py --tact $(BUILD)/tact $${why:+--skip "$$why"}
 
@@ -168,18 +171,18 @@ check-web: deps-installed
 .PHONY: check-clang asan tsan
 check-clang:
 	@sh gen/setup.sh --install ci
-	@$(MAKE) --no-print-directory BUILD=build-clang CC=clang build tests
+	@$(ALL_CORES) BUILD=build-clang CC=clang build tests
 	@python3 tests/run.py --build build-clang --cc clang layers unit cases cli example
 
 asan:
 	@sh gen/setup.sh --install check
-	@$(MAKE) --no-print-directory BUILD=build-asan OPT=-O1 WERROR= CFLAGS='$(SANITIZE)' build tests
+	@$(ALL_CORES) BUILD=build-asan OPT=-O1 WERROR= CFLAGS='$(SANITIZE)' build tests
 	@python3 tests/run.py --build build-asan --slow unit fuzz cases cli
 
 # Its shadow memory does not go with random addresses of every kernel.
 tsan:
 	@sh gen/setup.sh --install ci
-	@$(MAKE) --no-print-directory BUILD=build-tsan OPT=-O1 WERROR= CFLAGS='$(SANITIZE_THREADS)' build tests
+	@$(ALL_CORES) BUILD=build-tsan OPT=-O1 WERROR= CFLAGS='$(SANITIZE_THREADS)' build tests
 	@setarch -R python3 tests/run.py --build build-tsan --slow unit threads
 
 # A bare Debian with git and make: what is installed by hand here cannot hide a missing step there.
