@@ -173,13 +173,12 @@ static void add_bounds(struct text *out, const struct tact_prediction *x)
 /* What FACILE says about a block, whichever model is wrong. */
 static void add_explanation(struct evaluate_loader *l, struct text *out)
 {
-	const struct predictor settings = {.bold = "", .red = "", .plain = ""};
-	struct predict_worker worker = {.p = &settings, .block = l->block, .arch = l->arch};
 	struct tact_prediction x = {0};
-	struct listing listing;
+	const struct tact_view view = {
+		.size = sizeof(view), .block = l->block, .arch = l->arch, .prediction = &x};
+	struct tact_listing listing = predict_listing(l->block, 0);
 	struct text why = {0};
 
-	listing_init(&listing, l->block, 0);
 	text_add(out, ",\"listing\":[");
 	for (size_t i = 0; i < listing.n; i++) {
 		text_add(out, i ? "," : "");
@@ -191,13 +190,13 @@ static void add_explanation(struct evaluate_loader *l, struct text *out)
 			 x.bottlenecks & (x.bottlenecks - 1) ? "Bottlenecks: " : "Bottleneck: ");
 		predict_names(&why, x.bottlenecks, ", ");
 		text_add(&why, "\n");
-		predict_explain(&worker, &x, &listing, &why);
+		predict_view_add(&view, TACT_VIEW_EXPLANATION, &why);
 	}
 	add_bounds(out, &x);
 	text_add(out, ",\"why\":");
 	text_json_string(out, why.data, why.size);
 	text_free(&why);
-	listing_fini(&listing);
+	tact_listing_fini(&listing);
 }
 
 static void add_block(const struct evaluator *p, struct evaluate_loader *l, size_t i,

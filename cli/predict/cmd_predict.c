@@ -9,13 +9,6 @@
 #include "common/options.h"
 #include "predictor.h"
 
-const struct option_choice predict_models[] = {
-	{"facile", MODEL_FACILE},
-	{"sim", MODEL_SIM},
-	{"mca", MODEL_MCA},
-	{NULL, 0},
-};
-
 static int find_bound(const char *name, size_t length)
 {
 	for (int b = 0; b < TACT_N_BOUNDS; b++) {
@@ -69,9 +62,9 @@ static const char *set_without(void *target, const char *value)
 #define OPTION_HOLDER predictor
 
 static const struct option_spec model_specs[] = {
-	OPTION_CHOICE(0, "model", "NAME", model, predict_models,
-		      "whose cycles: facile (default), sim (the pipeline of tact simulate) or mca "
-		      "(the plain machine of llvm-mca); the bounds are always FACILE's"),
+	OPTION_TEXT(0, "model", "NAME", model,
+		    "whose cycles: facile (default), sim (the pipeline of tact simulate) or mca "
+		    "(the plain machine of llvm-mca); the bounds are always FACILE's"),
 	OPTION_TEXT(0, "mca-params", "FILE", mca_params_path,
 		    "parameters of the model mca for one CPU, such as learned ones"),
 	OPTION_FLAG(0, "paper", paper,
@@ -136,11 +129,21 @@ static const char *facile_option(const struct predictor *p)
 				      : NULL;
 }
 
-static int check_model(const struct predictor *p)
+static int check_model(struct predictor *p)
 {
-	if (p->model != MODEL_FACILE && facile_option(p))
+	struct tact_diag diag = {0};
+	const struct tact_model *model = tact_model_find(p->model, &diag);
+
+	if (!model)
+		return cli_wrong("--model: %s", diag.text);
+	if (model->traits & TACT_MODEL_BATCH)
+		return cli_wrong("--model: %s works on many blocks at once; 'tact evaluate' has it",
+				 model->name);
+	p->is_facile = model->traits & TACT_MODEL_BOUNDS;
+	p->has_own_bottlenecks = model->traits & TACT_MODEL_TABLES;
+	if (!p->is_facile && facile_option(p))
 		return cli_wrong("%s is for --model facile", facile_option(p));
-	if (p->mca_params_path && p->model != MODEL_MCA)
+	if (p->mca_params_path && !(model->traits & TACT_MODEL_PARAMS))
 		return cli_wrong("--mca-params is for --model mca");
 	if (p->mca_params_path && p->archs.n > 1)
 		return cli_wrong("--mca-params is for one CPU; --arch has %zu", p->archs.n);
@@ -181,8 +184,7 @@ static const struct predict_command predict_command = {
 	.csv_titles = predict_csv_titles,
 	.csv_values = predict_csv_values,
 	.csv_columns = predict_csv_columns,
-	.schema = "tact.predict/1",
-	.json_members = predict_json_members,
+	.json = TACT_VIEW_PREDICTION,
 	.file_option = file_option,
 	.make_files = predict_draw,
 };
@@ -191,7 +193,7 @@ static const struct option_command command = {help, groups, predict_main, predic
 
 int cmd_predict(int argc, char **argv)
 {
-	struct predictor p = {.command = &predict_command};
+	struct predictor p = {.command = &predict_command, .model = "facile"};
 
 	return option_command_run(&command, &p, argc, argv);
 }

@@ -18,7 +18,7 @@ void predict_csv_titles(const struct predictor *p, struct text *out)
 	text_add(out, ",bottlenecks");
 	for (unsigned b = 0; b < TACT_N_BOUNDS && p->is_idealized; b++)
 		text_printf(out, ",without_%s", tact_bound_column((enum tact_bound)b));
-	if (p->model != MODEL_FACILE)
+	if (!p->is_facile)
 		text_add(out, ",facile_cycles_per_iteration");
 }
 
@@ -52,7 +52,7 @@ char *predict_csv_names(char *p, uint32_t bounds)
 	for (; bounds; bounds &= bounds - 1) {
 		if (p != start)
 			*p++ = '+';
-		p = put(p, predict_bottleneck_name((unsigned)__builtin_ctz(bounds)));
+		p = put(p, tact_view_bottleneck_name((unsigned)__builtin_ctz(bounds)));
 	}
 	return p;
 }
@@ -70,10 +70,11 @@ char *predict_csv_values(struct predict_worker *w, const struct tact_prediction 
 		double cycles;
 
 		*p++ = ',';
-		if (x->applies >> b & 1 && predict_idealized(w, b, &cycles))
+		if (x->applies >> b & 1 &&
+		    tact_view_idealized(w->block, &w->p->predict_options, b, &cycles))
 			p = put_cycles(p, cycles);
 	}
-	if (w->p->model != MODEL_FACILE) {
+	if (!w->p->is_facile) {
 		*p++ = ',';
 		p = put_cycles(p, w->facile_cycles);
 	}
@@ -82,13 +83,14 @@ char *predict_csv_values(struct predict_worker *w, const struct tact_prediction 
 
 unsigned predict_csv_columns(const struct predictor *p)
 {
-	return TACT_N_BOUNDS * (p->is_idealized ? 2 : 1) + 1 + (p->model != MODEL_FACILE);
+	return TACT_N_BOUNDS * (p->is_idealized ? 2 : 1) + 1 + (!p->is_facile);
 }
 
-static void add_row(struct predict_worker *w, const struct source_block *block, const char *arch,
-		    unsigned alignment, const struct tact_prediction *x, struct text *out)
+static void add_row(struct predict_worker *w, const struct source_block *block,
+		    const struct predict_result *r, struct text *out)
 {
 	const struct tact_region *region = &block->region;
+	const struct tact_prediction *x = &r->x;
 	char *p = text_reserve(out, region->text_size + 2 * region->code_size + ROW_ROOM +
 					    PREDICT_CSV_ROOM);
 
@@ -96,12 +98,12 @@ static void add_row(struct predict_worker *w, const struct source_block *block, 
 		return;
 	p = put_digits(p, region);
 	*p++ = ',';
-	p = put(p, arch);
+	p = put(p, tact_arch_name(w->p->archs.arch[r->arch]));
 	p = put(p, x->mode == TACT_MODE_LOOP ? ",loop," : ",unroll,");
 	if (w->p->n_alignments > 1) {
-		if (alignment >= 10)
-			*p++ = (char)('0' + alignment / 10);
-		*p++ = (char)('0' + alignment % 10);
+		if (r->alignment >= 10)
+			*p++ = (char)('0' + r->alignment / 10);
+		*p++ = (char)('0' + r->alignment % 10);
 		*p++ = ',';
 	}
 	p = put(p, "ok,");
@@ -113,8 +115,8 @@ static void add_row(struct predict_worker *w, const struct source_block *block, 
 	out->size = (size_t)(p - out->data);
 }
 
-static void add_failure(const struct predictor *p, const struct source_block *block, size_t arch,
-			unsigned alignment, int status, struct text *out)
+static void add_failure(const struct predictor *p, const struct source_block *block,
+			const struct predict_result *r, struct text *out)
 {
 	const struct tact_region *region = &block->region;
 	static const char *const modes[] = {"", "loop", "unroll"};
@@ -123,35 +125,25 @@ static void add_failure(const struct predictor *p, const struct source_block *bl
 		text_csv_field(out, region->text, region->text_size, true);
 	else
 		text_hex(out, region->code, region->code_size);
-	text_printf(out, ",%s,%s,", tact_arch_name(p->archs.arch[arch]), modes[p->mode]);
+	text_printf(out, ",%s,%s,", tact_arch_name(p->archs.arch[r->arch]), modes[p->mode]);
 	if (p->n_alignments > 1)
-		text_printf(out, "%u,", alignment);
-	text_printf(out, "%s,,", predict_status_name(status));
+		text_printf(out, "%u,", r->alignment);
+	text_printf(out, "%s,,", predict_status_name(r->status));
 	for (unsigned n = p->command->csv_columns(p); n; n--)
 		text_add(out, ",");
 	text_add(out, "\n");
 }
 
+static void add_result(struct predict_worker *w, const struct source_block *block,
+		       const struct predict_result *r, struct text *out)
+{
+	if (r->status >= 0)
+		add_row(w, block, r, out);
+	else
+		add_failure(w->p, block, r, out);
+}
+
 void predict_csv(struct predict_worker *w, const struct source_block *block, struct text *out)
 {
-	const struct predictor *p = w->p;
-	int status = predict_load(w, block);
-
-	if (block->is_input)
-		return;
-	for (size_t a = 0; a < p->archs.n; a++) {
-		for (unsigned k = 0; k < p->n_alignments; k++) {
-			unsigned alignment = predict_alignment(p, block, k);
-			struct tact_prediction x;
-			int failed = status;
-
-			if (failed >= 0)
-				failed = predict_at(w, a, alignment, &x);
-			if (failed >= 0)
-				add_row(w, block, tact_arch_name(p->archs.arch[a]), alignment, &x,
-					out);
-			else
-				add_failure(p, block, a, alignment, failed, out);
-		}
-	}
+	predict_each(w, block, add_result, out);
 }

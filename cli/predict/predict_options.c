@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "common/cli.h"
@@ -78,6 +79,18 @@ static void set_colors(struct predictor *p)
 	p->plain = on ? "\033[0m" : "";
 }
 
+/* What goes elsewhere than to a terminal looks the same everywhere. */
+static size_t terminal_width(const struct predictor *p)
+{
+	enum { PAGE_WIDTH = 100 };
+	struct winsize size;
+
+	if (p->output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ||
+	    size.ws_col < PAGE_WIDTH)
+		return PAGE_WIDTH;
+	return size.ws_col;
+}
+
 static void prepare(struct predictor *p)
 {
 	uint32_t all = (1u << TACT_N_BOUNDS) - 1;
@@ -103,6 +116,7 @@ static void prepare(struct predictor *p)
 	};
 	if (p->is_number_only)
 		p->format = FORMAT_TEXT;
+	p->width = terminal_width(p);
 	set_colors(p);
 }
 

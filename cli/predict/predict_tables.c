@@ -12,7 +12,7 @@
 
 struct cost_table {
 	struct predict_worker *w;
-	const struct listing *listing;
+	const struct tact_listing *listing;
 	const char *source; /* "MITE", "DSB" or "LSD" */
 	unsigned ports;	    /* bit set of the CPU's */
 	bool has_ms;
@@ -47,7 +47,7 @@ size_t predict_count_letters(unsigned notes)
 {
 	size_t n = 0;
 
-	for (const struct predict_note *note = predict_notes; note->bit; note++)
+	for (const struct tact_view_note *note = tact_view_notes; note->bit; note++)
 		n += note->letter && notes & note->bit;
 	return n;
 }
@@ -135,7 +135,7 @@ void predict_letters(unsigned notes, size_t width, struct text *out)
 
 	if (!width)
 		return;
-	for (const struct predict_note *note = predict_notes; note->bit; note++)
+	for (const struct tact_view_note *note = tact_view_notes; note->bit; note++)
 		if (note->letter && notes & note->bit)
 			text_add_bytes(out, &note->letter, 1);
 	text_pad(out, width + 2, start);
@@ -169,12 +169,13 @@ static void add_row(const struct cost_table *t, size_t i, struct text *out)
 
 void predict_legend(unsigned notes, struct text *out)
 {
-	for (const struct predict_note *note = predict_notes; note->bit; note++)
+	for (const struct tact_view_note *note = tact_view_notes; note->bit; note++)
 		if (note->letter && notes & note->bit)
 			text_printf(out, "  %c - %s\n", note->letter, note->help);
 }
 
-void predict_cost_table(struct predict_worker *w, const struct listing *listing, struct text *out)
+void predict_cost_table(struct predict_worker *w, const struct tact_listing *listing,
+			struct text *out)
 {
 	struct cost_table t = {.w = w, .listing = listing, .ports = tact_arch_ports(w->arch)};
 
@@ -231,7 +232,7 @@ void predict_arch_table(struct predict_worker *w, const struct source_block *blo
 
 		text_printf(out, "%-5s", tact_arch_name(archs->arch[a]));
 		text_cycles2(out, x[a].cycles_per_iteration, 7);
-		text_printf(out, "  %-6s  ", predict_mode_name(x[a].mode));
+		text_printf(out, "  %-6s  ", option_choice_name(option_modes, (int)x[a].mode));
 		predict_names_within(out, x[a].bottlenecks, 22);
 		text_pad(out, 44, start);
 		text_printf(out, "  %s%s\n", tact_arch_full_name(archs->arch[a]),
@@ -295,7 +296,8 @@ void predict_idealize_table(struct predict_worker *w, const struct tact_predicti
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
 		double cycles;
 
-		if (!(x->applies >> b & 1) || x->bound[b] <= 0 || !predict_idealized(w, b, &cycles))
+		if (!(x->applies >> b & 1) || x->bound[b] <= 0 ||
+		    !tact_view_idealized(w->block, &w->p->predict_options, b, &cycles))
 			continue;
 		text_printf(out, "  %-26s", tact_bound_name((enum tact_bound)b));
 		text_cycles2(out, cycles, 8);

@@ -9,66 +9,11 @@
 #include "common/cli.h"
 #include "predictor.h"
 
-enum { MAX_ASM_COLUMN = 48 };
-
-const struct predict_note predict_notes[] = {
-	{TACT_NOTE_FUSED_PREV, 'M', "fused_prev", "macro-fused with the instruction before"},
-	{TACT_NOTE_FUSED_NEXT, 0, "fused_next", "macro-fused with the instruction behind"},
-	{TACT_NOTE_ELIMINATED, 'E', "eliminated", "a move that the renamer may execute"},
-	{TACT_NOTE_IDIOM, 'I', "idiom", "needs no port and does not wait for its registers"},
-	{TACT_NOTE_JCC, 'J', "jcc_erratum", "keeps its window out of the DSB (JCC erratum)"},
-	{TACT_NOTE_COMPLEX, 'C', "complex", "needs the complex decoder"},
-	{TACT_NOTE_MICROCODED, 'S', "microcoded", "microcoded"},
-	{TACT_NOTE_LCP, 'L', "lcp", "length-changing prefix"},
-	{TACT_NOTE_UNLAMINATED, 'U', "unlaminated", "unlaminated: more uops behind the decoders"},
-	{TACT_NOTE_STACK_SYNC, 'Y', "stack_sync", "a stack synchronisation uop in front"},
-	{TACT_NOTE_UNKNOWN, 'X', "unknown", "no data: counted as one uop that needs no port"},
-	{0, 0, NULL, NULL},
-};
-
-const char *predict_mode_name(enum tact_mode mode)
-{
-	return mode == TACT_MODE_LOOP ? "loop" : "unroll";
-}
-
-/* ---- instructions ---- */
-
-void listing_init(struct listing *listing, const struct tact_block *block, uint64_t address)
-{
-	size_t code_size;
-	const uint8_t *code = tact_block_code(block, &code_size);
-
-	*listing = (struct listing){.n = tact_block_length(block)};
-	listing->line = cli_alloc(listing->n * sizeof(*listing->line));
-	for (size_t i = 0; i < listing->n; i++) {
-		size_t offset = tact_block_offset(block, i), length;
-
-		if (tact_format(code + offset, code_size - offset, address + offset,
-				listing->line[i], sizeof(listing->line[i])) < 0)
-			memcpy(listing->line[i], "?", 2);
-		length = strlen(listing->line[i]);
-		if (length > listing->widest)
-			listing->widest = length < MAX_ASM_COLUMN ? length : MAX_ASM_COLUMN;
-	}
-}
-
-void listing_fini(struct listing *listing)
-{
-	free(listing->line);
-}
-
-/* ---- the report's parts ---- */
-
-const char *predict_bottleneck_name(unsigned b)
-{
-	return b == PREDICT_SCHEDULING ? "Scheduling" : tact_bound_name((enum tact_bound)b);
-}
-
 void predict_names(struct text *out, uint32_t bounds, const char *separator)
 {
 	for (bool first = true; bounds; bounds &= bounds - 1, first = false)
 		text_printf(out, "%s%s", first ? "" : separator,
-			    predict_bottleneck_name((unsigned)__builtin_ctz(bounds)));
+			    tact_view_bottleneck_name((unsigned)__builtin_ctz(bounds)));
 }
 
 void predict_names_within(struct text *out, uint32_t bounds, size_t width)
@@ -162,7 +107,7 @@ void predict_bound_list(const struct predictor *p, const struct tact_prediction 
 }
 
 /* Nothing that has no data counts as free: say what is missing. */
-void predict_coverage(struct predict_worker *w, double coverage, const struct listing *listing,
+void predict_coverage(struct predict_worker *w, double coverage, const struct tact_listing *listing,
 		      struct text *out)
 {
 	size_t unknown = 0;
@@ -186,11 +131,10 @@ void predict_coverage(struct predict_worker *w, double coverage, const struct li
 /* Whose the figures are, if they are not all FACILE's. */
 static void add_model(const struct predict_worker *w, struct text *out)
 {
-	if (w->p->model == MODEL_FACILE)
+	if (w->p->is_facile)
 		return;
-	text_printf(out, "by the model %s; %s FACILE's, which predicts ",
-		    predict_models[w->p->model].name,
-		    w->p->model == MODEL_SIM ? "the bounds are" : "bottlenecks and bounds are");
+	text_printf(out, "by the model %s; %s FACILE's, which predicts ", w->p->model,
+		    w->p->has_own_bottlenecks ? "the bounds are" : "bottlenecks and bounds are");
 	text_cycles2(out, w->facile_cycles, 0);
 	text_add(out, "\n");
 }
@@ -198,9 +142,9 @@ static void add_model(const struct predict_worker *w, struct text *out)
 void predict_report(struct predict_worker *w, const struct source_block *block,
 		    const struct tact_prediction *x, struct text *out)
 {
-	struct listing listing;
+	struct tact_listing listing = predict_listing(w->block, block->region.address);
+	const struct tact_view view = predict_view(w, block, x);
 
-	listing_init(&listing, w->block, block->region.address);
 	predict_headline(w->p, out, x->cycles_per_iteration, x->cycles_per_iteration,
 			 x->bottlenecks);
 	predict_properties(w, block, x->mode, out);
@@ -209,48 +153,40 @@ void predict_report(struct predict_worker *w, const struct source_block *block,
 	predict_bound_list(w->p, x,
 			   "Throughput if the given property were the only bottleneck:", out);
 	predict_cost_table(w, &listing, out);
-	predict_explain(w, x, &listing, out);
+	predict_view_add(&view, TACT_VIEW_EXPLANATION, out);
 	if (w->p->is_idealized)
 		predict_idealize_table(w, x, out);
-	listing_fini(&listing);
+	tact_listing_fini(&listing);
 }
 
 /* ---- which report ---- */
 
-static void add_numbers(struct predict_worker *w, const struct source_block *block, int status,
-			struct text *out)
+static void add_number(struct predict_worker *w, const struct source_block *block,
+		       const struct predict_result *r, struct text *out)
 {
-	for (size_t a = 0; a < w->p->archs.n; a++) {
-		for (unsigned k = 0; k < w->p->n_alignments; k++) {
-			struct tact_prediction x;
-			int failed;
-
-			if (status < 0)
-				text_add(out, predict_status_name(status));
-			else if ((failed = predict_at(w, a, predict_alignment(w->p, block, k),
-						      &x)) < 0)
-				text_add(out, predict_status_name(failed));
-			else
-				text_cycles2(out, x.cycles_per_iteration, 0);
-			text_add(out, "\n");
-		}
-	}
+	(void)w;
+	(void)block;
+	if (r->status < 0)
+		text_add(out, predict_status_name(r->status));
+	else
+		text_cycles2(out, r->x.cycles_per_iteration, 0);
+	text_add(out, "\n");
 }
 
 void predict_text(struct predict_worker *w, const struct source_block *block, struct text *out)
 {
 	const struct predictor *p = w->p;
 	struct tact_prediction x;
-	int status;
 
-	if (p->is_many && block->candidate && !p->is_number_only) {
+	if (p->is_number_only) {
+		predict_each(w, block, add_number, out);
+		return;
+	}
+	if (p->is_many && block->candidate) {
 		predict_candidate(w, block, out);
 		return;
 	}
-	status = predict_load(w, block);
-	if (p->is_number_only && !block->is_input)
-		add_numbers(w, block, status, out);
-	if (status < 0 || p->is_number_only)
+	if (predict_load(w, block) < 0)
 		return;
 	if (p->is_many)
 		add_heading(p, block, out);

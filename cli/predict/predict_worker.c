@@ -10,22 +10,20 @@
 
 int predict_worker_init(struct predict_worker *w, const struct predictor *p)
 {
+	const struct tact_model_options options = {.size = sizeof(options),
+						   .facile = &p->predict_options,
+						   .mca = &p->mca_options,
+						   .bounds = true};
 	struct tact_diag diag = {0};
 	int status;
 
 	*w = (struct predict_worker){
 		.p = p, .arch = p->archs.arch[0], .alignment = p->block_options.alignment};
 	status = tact_block_create(&w->block, w->arch, &p->block_options, &diag);
-	if (status >= 0 && (p->command->simulates || p->model == MODEL_SIM))
+	if (status >= 0 && p->command->simulates)
 		status = tact_simulator_create(&w->simulator, &diag);
-	if (status >= 0 && p->model == MODEL_MCA)
-		status = tact_model_open(
-			&w->mca, "mca",
-			&(struct tact_model_options){.size = sizeof(struct tact_model_options),
-						     .facile = &p->predict_options,
-						     .mca = &p->mca_options,
-						     .bounds = true},
-			&diag);
+	else if (status >= 0)
+		status = tact_model_open(&w->estimator, p->model, &options, &diag);
 	if (status < 0) {
 		predict_worker_fini(w);
 		cli_message("%s", diag.text[0] ? diag.text : tact_strerror(status));
@@ -37,7 +35,7 @@ int predict_worker_init(struct predict_worker *w, const struct predictor *p)
 void predict_worker_fini(struct predict_worker *w)
 {
 	tact_simulator_destroy(w->simulator);
-	tact_model_close(w->mca);
+	tact_model_close(w->estimator);
 	tact_block_destroy(w->block);
 	text_free(&w->err);
 }
@@ -51,6 +49,8 @@ static int fail(struct predict_worker *w, const struct source_block *block, int 
 		w->is_unable = true;
 	w->n_failed++;
 	source_complain(&w->err, block, why);
+	if (why != w->why)
+		snprintf(w->why, sizeof(w->why), "%s", why);
 	return status;
 }
 
@@ -81,39 +81,29 @@ static int simulate(struct predict_worker *w, struct tact_prediction *out)
 	s->size = sizeof(*s);
 	status = tact_simulate(w->simulator, w->block, &options, s);
 	if (status < 0)
-		return status == -TACT_E_LIMIT ? -PREDICT_E_BUDGET : status;
+		return status;
 	*out = s->bounds;
 	out->cycles_per_iteration = s->cycles_per_iteration;
 	out->coverage = s->coverage;
 	out->mode = s->mode;
-	out->bottlenecks = s->bottlenecks;
-	if (s->scheduling)
-		out->bottlenecks |= 1u << PREDICT_SCHEDULING;
+	out->bottlenecks = s->bottlenecks | (uint32_t)s->scheduling << TACT_VIEW_SCHEDULING;
 	return 0;
 }
 
-static int predict(struct predict_worker *w, struct tact_prediction *out)
+static int estimate(struct predict_worker *w, struct tact_prediction *out)
 {
-	struct tact_estimate estimate = {.size = sizeof(estimate)};
+	struct tact_estimate e;
 	int status;
 
-	if (w->simulator) {
-		status = simulate(w, out);
-		w->facile_cycles = w->simulation.bounds.cycles_per_iteration;
-		return status;
-	}
-	if (!w->mca) {
-		status = tact_predict(w->block, &w->p->predict_options, out);
-		w->facile_cycles = out->cycles_per_iteration;
-		return status;
-	}
-	status = tact_model_estimate(w->mca, w->block, &estimate);
+	e.size = sizeof(e);
+	status = tact_model_estimate(w->estimator, w->block, &e);
 	if (status < 0)
 		return status;
-	*out = estimate.bounds;
+	*out = e.bounds;
 	w->facile_cycles = out->cycles_per_iteration;
-	out->cycles_per_iteration = estimate.cycles_per_iteration;
-	out->coverage = estimate.coverage;
+	out->cycles_per_iteration = e.cycles_per_iteration;
+	out->coverage = e.coverage;
+	out->bottlenecks = e.bottlenecks | (uint32_t)e.scheduling << TACT_VIEW_SCHEDULING;
 	return 0;
 }
 
@@ -148,8 +138,10 @@ int predict_at(struct predict_worker *w, size_t arch, unsigned alignment,
 		w->alignment = alignment;
 	}
 	if (status >= 0)
-		status = predict(w, out);
-	return status < 0 ? fail_at(w, status) : 0;
+		status = w->simulator ? simulate(w, out) : estimate(w, out);
+	if (status >= 0)
+		return 0;
+	return fail_at(w, status == -TACT_E_LIMIT ? -PREDICT_E_BUDGET : status);
 }
 
 unsigned predict_alignment(const struct predictor *p, const struct source_block *block, unsigned k)
@@ -186,14 +178,25 @@ uint32_t predict_bounds(const struct predictor *p)
 	return (p->only ? p->only : all) & ~p->without;
 }
 
-bool predict_idealized(struct predict_worker *w, unsigned b, double *cycles)
+void predict_each(struct predict_worker *w, const struct source_block *block, predict_row *row,
+		  struct text *out)
 {
-	struct tact_predict_options options = w->p->predict_options;
-	struct tact_prediction prediction;
+	const struct predictor *p = w->p;
+	const int status = predict_load(w, block);
+	struct predict_result r;
 
-	options.bounds = predict_bounds(w->p) & ~(1u << b);
-	if (!options.bounds || tact_predict(w->block, &options, &prediction) < 0)
-		return false;
-	*cycles = prediction.cycles_per_iteration;
-	return prediction.applies != 0;
+	if (block->is_input)
+		return;
+	for (r.arch = 0; r.arch < p->archs.n; r.arch++) {
+		for (unsigned k = 0; k < p->n_alignments; k++) {
+			r.alignment = predict_alignment(p, block, k);
+			r.status = status;
+			r.why = w->why;
+			if (status >= 0) {
+				r.status = predict_at(w, r.arch, r.alignment, &r.x);
+				r.why = predict_failure(r.status);
+			}
+			row(w, block, &r, out);
+		}
+	}
 }

@@ -6,6 +6,7 @@
 
 #include "common/cli.h"
 #include "common/options.h"
+#include "common/page.h"
 #include "simulator.h"
 
 #define OPTION_HOLDER predictor
@@ -71,6 +72,43 @@ static int check(struct predictor *p)
 	return CLI_GOOD;
 }
 
+/* ---- files ---- */
+
+static int write_file(const char *path, const struct tact_view *view, enum tact_view_kind kind)
+{
+	struct text json = {0}, text = {0};
+	int status;
+
+	if (!path)
+		return CLI_GOOD;
+	status = predict_view_add(view, kind, kind == TACT_VIEW_PAGE ? &json : &text);
+	if (status < 0) {
+		cli_message("the timeline: %s", predict_failure(status));
+		return CLI_FAILED;
+	}
+	if (kind == TACT_VIEW_PAGE)
+		page_write(&page_simulate, &json, &text);
+	text_free(&json);
+	return output_all(path, &text);
+}
+
+/* The page first: what it says of instructions is lost when the block is simulated again. */
+static int make_files(struct predict_worker *w, const struct source_block *block)
+{
+	const struct predictor *p = w->p;
+	struct tact_prediction x;
+	struct tact_view view;
+	int status;
+
+	if (predict_at(w, 0, predict_alignment(p, block, 0), &x) < 0)
+		return CLI_GOOD; /* the message comes with the results */
+	view = predict_view(w, block, &x);
+	status = write_file(p->html, &view, TACT_VIEW_PAGE);
+	if (!status)
+		status = write_file(p->perfetto, &view, TACT_VIEW_PERFETTO);
+	return status ? status : write_file(p->konata, &view, TACT_VIEW_KONATA);
+}
+
 static const struct predict_command simulate_command = {
 	.simulates = true,
 	.check = check,
@@ -78,61 +116,10 @@ static const struct predict_command simulate_command = {
 	.csv_titles = simulate_csv_titles,
 	.csv_values = simulate_csv_values,
 	.csv_columns = simulate_csv_columns,
-	.schema = "tact.simulate/1",
-	.json_members = simulate_json_members,
+	.json = TACT_VIEW_SIMULATION,
 	.file_option = file_option,
-	.make_files = simulate_files,
+	.make_files = make_files,
 };
-
-/* ---- files ---- */
-
-static int write_file(const char *path, const struct simulate_view *view,
-		      void (*make)(const struct simulate_view *view, struct text *out))
-{
-	struct text text = {0};
-	struct output out;
-
-	if (!path)
-		return CLI_GOOD;
-	if (output_open(&out, path))
-		return CLI_FAILED;
-	make(view, &text);
-	output_write(&out, &text);
-	text_free(&text);
-	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
-}
-
-int simulate_files(struct predict_worker *w, const struct source_block *block)
-{
-	const struct predictor *p = w->p;
-	struct tact_prediction x;
-	struct listing listing;
-	struct timeline timeline;
-	struct simulate_view view = {w, block, &x, &listing, NULL, &timeline};
-	struct tact_sim_insn *insns;
-	int status;
-
-	if (predict_at(w, 0, predict_alignment(p, block, 0), &x) < 0)
-		return CLI_GOOD; /* the message comes with the results */
-	view.insns = insns = simulate_insns(w);
-	listing_init(&listing, w->block, block->region.address);
-	status = timeline_record(w, timeline_iterations(p, TIMELINE_FILE_ITERATIONS), true,
-				 &timeline);
-	if (status < 0) {
-		cli_message("the timeline: %s", predict_failure(status));
-		status = CLI_FAILED;
-	}
-	if (!status)
-		status = write_file(p->html, &view, simulate_html);
-	if (!status)
-		status = write_file(p->perfetto, &view, simulate_perfetto);
-	if (!status)
-		status = write_file(p->konata, &view, simulate_konata);
-	timeline_fini(&timeline);
-	listing_fini(&listing);
-	free(insns);
-	return status;
-}
 
 static const struct option_command command = {help, groups, predict_main, predict_fini};
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Simulations for people: the report on one block, with a table of what its instructions did.
+ * Simulations for people: the report on one block, with a table of what its instructions did; and
+ * as CSV.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +15,7 @@
 
 struct insn_table {
 	struct predict_worker *w;
-	const struct listing *listing;
+	const struct tact_listing *listing;
 	struct tact_sim_insn *insns; /* owned */
 	struct tact_sim_insn total;
 	unsigned sources; /* bits of those that deliver something */
@@ -28,6 +30,17 @@ static unsigned notes_of(const struct insn_table *t, size_t i)
 
 	cost.size = sizeof(cost);
 	return tact_block_cost(t->w->block, i, &cost) < 0 ? 0 : cost.notes;
+}
+
+static struct tact_sim_insn *get_insns(const struct predict_worker *w)
+{
+	size_t n = tact_block_length(w->block);
+	struct tact_sim_insn *insns = cli_alloc(n * sizeof(*insns));
+
+	for (size_t i = 0; i < n; i++)
+		if (tact_simulated_insn(w->simulator, i, &insns[i]) < 0)
+			insns[i] = (struct tact_sim_insn){0};
+	return insns;
 }
 
 static void add_to_total(struct tact_sim_insn *total, const struct tact_sim_insn *insn)
@@ -131,11 +144,12 @@ static void add_row(const struct insn_table *t, size_t i, struct text *out)
 	text_printf(out, "%s\n", t->listing->line[i]);
 }
 
-void simulate_table(struct predict_worker *w, const struct listing *listing, struct text *out)
+static void add_table(struct predict_worker *w, const struct tact_listing *listing,
+		      struct text *out)
 {
 	struct insn_table t = {.w = w,
 			       .listing = listing,
-			       .insns = simulate_insns(w),
+			       .insns = get_insns(w),
 			       .ports = tact_arch_ports(w->arch)};
 
 	survey(&t);
@@ -190,13 +204,23 @@ static void explain_scheduling(struct predict_worker *w, struct text *out)
 	text_add(out, " cycles.\nThe rest is lost where limits meet; --timeline shows it.\n");
 }
 
+static void add_timeline(const struct tact_view *view, struct text *out)
+{
+	const int status = predict_view_add(view, TACT_VIEW_CHART, out);
+
+	if (status < 0)
+		text_printf(out, "\nThere is no timeline: %s\n",
+			    status == -TACT_E_LIMIT ? "no such iteration"
+						    : predict_failure(status));
+}
+
 void simulate_report(struct predict_worker *w, const struct source_block *block,
 		     const struct tact_prediction *x, struct text *out)
 {
 	struct tact_prediction bounds = w->simulation.bounds;
-	struct listing listing;
+	struct tact_listing listing = predict_listing(w->block, block->region.address);
+	const struct tact_view view = predict_view(w, block, x);
 
-	listing_init(&listing, w->block, block->region.address);
 	predict_headline(w->p, out, x->cycles_per_iteration, x->cycles_per_iteration,
 			 x->bottlenecks);
 	predict_properties(w, block, x->mode, out);
@@ -204,11 +228,36 @@ void simulate_report(struct predict_worker *w, const struct source_block *block,
 	predict_coverage(w, x->coverage, &listing, out);
 	bounds.bottlenecks = x->bottlenecks;
 	predict_bound_list(w->p, &bounds, "For comparison, the bounds of FACILE:", out);
-	simulate_table(w, &listing, out);
+	add_table(w, &listing, out);
 	if (w->simulation.scheduling)
 		explain_scheduling(w, out);
-	predict_explain(w, x, &listing, out);
+	predict_view_add(&view, TACT_VIEW_EXPLANATION, out);
 	if (w->p->is_timeline)
-		simulate_timeline(w, &listing, out);
-	listing_fini(&listing);
+		add_timeline(&view, out);
+	tact_listing_fini(&listing);
+}
+
+/* ---- CSV ---- */
+
+void simulate_csv_titles(const struct predictor *p, struct text *out)
+{
+	(void)p;
+	text_add(out, ",repeats,period,cycles,bottlenecks,facile_cycles_per_iteration");
+}
+
+unsigned simulate_csv_columns(const struct predictor *p)
+{
+	(void)p;
+	return 5;
+}
+
+char *simulate_csv_values(struct predict_worker *w, const struct tact_prediction *x, char *p)
+{
+	const struct tact_simulation *s = &w->simulation;
+
+	p += snprintf(p, 64, ",%s,%" PRIu64 ",%" PRIu64 ",", s->repeats ? "yes" : "no", s->period,
+		      s->cycles);
+	p = predict_csv_names(p, x->bottlenecks);
+	*p++ = ',';
+	return put_cycles(p, s->bounds.cycles_per_iteration);
 }

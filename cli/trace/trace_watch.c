@@ -9,8 +9,9 @@
 #include <tact/insn.h>
 #include <tact/pipeline.h>
 
+#include <tact/view.h>
+
 #include "common/cli.h"
-#include "simulate/simulator.h"
 #include "tracer.h"
 
 enum { MAX_UOPS = 20000, TEXT_WIDTH = 34 };
@@ -99,7 +100,7 @@ static void add_insn(const struct tact_trace_block *b, uint32_t number, struct t
 	text_printf(out, "  %-*s", TEXT_WIDTH, text);
 }
 
-static void add_row(struct trace_watch *w, const struct watched *x, bool occurs[TIMELINE_LETTERS],
+static void add_row(struct trace_watch *w, const struct watched *x, bool occurs[256],
 		    struct text *out)
 {
 	if (x->uop.uop)
@@ -111,7 +112,7 @@ static void add_row(struct trace_watch *w, const struct watched *x, bool occurs[
 	else
 		text_printf(out, " %-4s ", x->uop.eliminated ? "elim" : "-");
 	for (uint64_t c = w->first; c <= w->last; c++) {
-		const char letter = timeline_letter(&x->uop, (int64_t)c);
+		const char letter = tact_view_letter(&x->uop, (int64_t)c);
 
 		occurs[(unsigned char)letter] = true;
 		text_add_bytes(out, &letter, 1);
@@ -133,7 +134,7 @@ void trace_watch_draw(struct trace_watch *w, struct tact_symbols *symbols,
 		      const struct tact_trace *trace)
 {
 	const struct tact_trace_block *block = NULL;
-	bool occurs[TIMELINE_LETTERS] = {false};
+	bool occurs[256] = {false};
 	uint64_t iteration = 0;
 	struct tact_place place;
 
@@ -153,8 +154,14 @@ void trace_watch_draw(struct trace_watch *w, struct tact_symbols *symbols,
 	}
 	if (w->is_full)
 		text_printf(&w->chart, "  ... and more uops: a shorter window shows all\n");
-	if (w->n)
-		timeline_legend(occurs, &w->chart);
+	if (w->n) {
+		char *legend = tact_view_legend(occurs);
+
+		if (!legend)
+			cli_out_of_memory();
+		text_add(&w->chart, legend);
+		free(legend);
+	}
 	free(w->uops);
 	w->uops = NULL;
 }

@@ -31,5 +31,6 @@
 #include <tact/trace.h>
 #include <tact/tune.h>
 #include <tact/version.h>
+#include <tact/view.h>
 
 #endif /* TACT_TACT_H */

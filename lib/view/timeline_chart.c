@@ -6,14 +6,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#include "common/cli.h"
-#include "simulator.h"
+#include "view/view.h"
 
 enum {
-	PAGE_WIDTH = 100, /* a terminal may be wider */
+	PAGE_WIDTH = 100, /* of the legend */
 	LEFT_WIDTH = 24,  /* up to the first column of a cycle */
 	MIN_REASON = 24,  /* columns that are left for reasons, at least */
 	MIN_ROWS = 8,
@@ -21,19 +18,20 @@ enum {
 	MIN_GAP = 3 /* a gap stands for at least so many cycles */
 };
 
-struct column {
+struct chart_column {
 	int64_t cycle;
 	int64_t length; /* cycles that it stands for; more than one: a gap */
 };
 
 struct chart {
-	const struct predict_worker *w;
+	const struct tact_view *view;
 	const struct timeline *t;
-	const struct listing *listing;
-	struct column *columns; /* owned */
+	const struct tact_listing *listing;
+	int64_t *events;	      /* owned: room for six a row */
+	struct chart_column *columns; /* owned: room for all that become of these */
 	size_t n_columns, n_all;
 	size_t n_rows, width;
-	bool occurs[TIMELINE_LETTERS];
+	bool occurs[256];
 };
 
 /* Letters in the order of the legend, with colours of terminals. */
@@ -57,7 +55,7 @@ static const struct letter {
 	{'~', "2", "some cycles more of the same"},
 };
 
-char timeline_letter(const struct tact_sim_uop *u, int64_t cycle)
+char tact_view_letter(const struct tact_sim_uop *u, int64_t cycle)
 {
 	if (cycle < timeline_start(u) || cycle > u->retired)
 		return ' ';
@@ -94,26 +92,25 @@ static int compare(const void *a, const void *b)
 
 static void add_column(struct chart *c, int64_t cycle, int64_t length)
 {
-	c->columns[c->n_columns++] = (struct column){cycle, length};
+	c->columns[c->n_columns++] = (struct chart_column){cycle, length};
 }
 
 /* From the cycles in which something happens to columns. */
 static void lay_out(struct chart *c)
 {
+	int64_t *events = c->events, next;
 	size_t n = 0;
-	int64_t *events = cli_alloc(c->n_rows * 6 * sizeof(*events)), next;
 
 	for (size_t i = 0; i < c->n_rows; i++) {
 		const struct tact_sim_uop *u = &c->t->uops[i];
 		const int64_t of[] = {timeline_start(u), u->issued,   u->ready,
 				      u->dispatched,	 u->executed, u->retired};
 
-		for (size_t k = 0; k < CLI_ARRAY_SIZE(of); k++)
+		for (size_t k = 0; k < ARRAY_SIZE(of); k++)
 			if (of[k] >= c->t->begin)
 				events[n++] = of[k];
 	}
 	qsort(events, n, sizeof(*events), compare);
-	c->columns = cli_realloc(c->columns, (n * (MIN_GAP + 1) + 1) * sizeof(*c->columns));
 	c->n_columns = 0;
 	next = n ? events[0] : 0;
 	for (size_t i = 0; i < n; i++) {
@@ -127,7 +124,6 @@ static void lay_out(struct chart *c)
 		add_column(c, events[i], 1);
 		next = events[i] + 1;
 	}
-	free(events);
 }
 
 /* ---- drawing ---- */
@@ -159,19 +155,19 @@ static void add_scale(const struct chart *c, struct text *out)
 
 static const char *color_of(char letter)
 {
-	for (size_t i = 0; i < CLI_ARRAY_SIZE(letters); i++)
-		if (letters[i].letter == letter)
-			return letters[i].color;
+	for (const struct letter *l = letters; l < letters + ARRAY_SIZE(letters); l++)
+		if (l->letter == letter)
+			return l->color;
 	return "";
 }
 
 static void add_cells(struct chart *c, const struct tact_sim_uop *u, struct text *out)
 {
-	bool in_color = c->w->p->bold[0];
+	bool in_color = c->view->in_color;
 	const char *color = "";
 
 	for (size_t i = 0; i < c->n_columns; i++) {
-		char letter = timeline_letter(u, c->columns[i].cycle);
+		char letter = tact_view_letter(u, c->columns[i].cycle);
 		const char *wanted;
 
 		if (letter != ' ' && c->columns[i].length > 1)
@@ -200,7 +196,7 @@ static void add_reasons(const struct chart *c, const struct tact_sim_uop *u, str
 		if (i)
 			text_add(out, ", ");
 		timeline_reason_text(&reasons[i], c->listing, out);
-		if (i && out->size - start + (i + 1 < n ? 3 : 0) > room && !c->w->p->is_verbose) {
+		if (i && out->size - start + (i + 1 < n ? 3 : 0) > room && !c->view->is_whole) {
 			out->size = end;
 			text_printf(out, " +%u", n - i);
 			return;
@@ -242,14 +238,12 @@ static void add_row(struct chart *c, size_t i, struct text *out)
 	text_add(out, "\n");
 }
 
-void timeline_legend(const bool occurs[TIMELINE_LETTERS], struct text *out)
+static void add_legend(const bool occurs[256], struct text *out)
 {
 	size_t start = out->size;
 
 	text_add(out, "\n");
-	for (size_t i = 0; i < CLI_ARRAY_SIZE(letters); i++) {
-		const struct letter *l = &letters[i];
-
+	for (const struct letter *l = letters; l < letters + ARRAY_SIZE(letters); l++) {
 		if (!occurs[(unsigned char)l->letter])
 			continue;
 		if (out->size - start + strlen(l->help) + 5 > PAGE_WIDTH) {
@@ -261,43 +255,56 @@ void timeline_legend(const bool occurs[TIMELINE_LETTERS], struct text *out)
 	text_add(out, "\n");
 }
 
+char *tact_view_legend(const bool occurs[256])
+{
+	struct text text = {0};
+	char *string;
+
+	if (occurs)
+		add_legend(occurs, &text);
+	string = text_string(&text);
+	if (!string)
+		text_free(&text);
+	return string;
+}
+
 /* Rows give way first, from the end, so that those which are shown are whole; then columns. */
 static void cut(struct chart *c)
 {
 	size_t room = c->width - LEFT_WIDTH - 2 - MIN_REASON;
 
 	c->n_rows = c->t->n;
-	if (!c->w->p->is_verbose && c->n_rows > MAX_ROWS)
+	if (!c->view->is_whole && c->n_rows > MAX_ROWS)
 		c->n_rows = MAX_ROWS;
 	lay_out(c);
-	while (!c->w->p->is_verbose && c->n_columns > room && c->n_rows > MIN_ROWS) {
+	while (!c->view->is_whole && c->n_columns > room && c->n_rows > MIN_ROWS) {
 		c->n_rows--;
 		lay_out(c);
 	}
 	c->n_all = c->n_columns;
-	if (!c->w->p->is_verbose && c->n_columns > room)
+	if (!c->view->is_whole && c->n_columns > room)
 		c->n_columns = room;
 }
 
 static void add_title(const struct chart *c, struct text *out)
 {
-	const struct predictor *p = c->w->p;
+	const struct tact_view *v = c->view;
 
-	text_printf(out, "\n%sTimeline%s of iteration%s %" PRIu64, p->bold, p->plain,
+	text_printf(out, "\n%sTimeline%s of iteration%s %" PRIu64, v->bold, v->plain,
 		    c->t->n_iterations == 1 ? "" : "s", c->t->first + 1);
 	if (c->t->n_iterations > 1)
 		text_printf(out, " to %" PRIu64, c->t->first + c->t->n_iterations);
 	text_printf(out, ", %s; cycle 0 is cycle %" PRId64 " of the simulation\n\n",
-		    p->from		       ? "as asked for"
-		    : c->w->simulation.repeats ? "in the steady state"
-					       : "behind the warm-up",
+		    v->from		     ? "as asked for"
+		    : v->simulation->repeats ? "in the steady state"
+					     : "behind the warm-up",
 		    c->t->begin);
 }
 
 static void add_notes(const struct chart *c, struct text *out)
 {
 	if (c->n_columns < c->n_all) {
-		const struct column *next = &c->columns[c->n_columns];
+		const struct chart_column *next = &c->columns[c->n_columns];
 
 		text_printf(out,
 			    "  cut at cycle %" PRId64 " of %" PRId64
@@ -309,35 +316,34 @@ static void add_notes(const struct chart *c, struct text *out)
 			    c->t->n - c->n_rows);
 }
 
-/* What goes elsewhere than to a terminal looks the same everywhere. */
-static size_t page_width(const struct predictor *p)
+static int draw(struct chart *c, struct text *out)
 {
-	struct winsize size;
+	const size_t n = 6 * c->t->n;
 
-	if (p->output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ||
-	    size.ws_col < PAGE_WIDTH)
-		return PAGE_WIDTH;
-	return size.ws_col;
+	c->events = calloc(n + 1, sizeof(*c->events));
+	c->columns = calloc(n * (MIN_GAP + 1) + 1, sizeof(*c->columns));
+	if (!c->events || !c->columns)
+		return -TACT_E_NOMEM;
+	cut(c);
+	add_title(c, out);
+	add_scale(c, out);
+	for (size_t i = 0; i < c->n_rows; i++)
+		add_row(c, i, out);
+	add_notes(c, out);
+	add_legend(c->occurs, out);
+	return 0;
 }
 
-void simulate_timeline(struct predict_worker *w, const struct listing *listing, struct text *out)
+int view_chart(const struct maker *m)
 {
 	struct timeline t;
-	struct chart c = {.w = w, .t = &t, .listing = listing, .width = page_width(w->p)};
-	int status = timeline_record(w, timeline_iterations(w->p, TIMELINE_ITERATIONS), false, &t);
+	struct chart c = {.view = m->view, .t = &t, .listing = m->listing, .width = m->view->width};
+	int status = timeline_record(m->view, TIMELINE_ITERATIONS, false, &t);
 
-	if (status < 0 || !t.n) {
-		text_printf(out, "\nThere is no timeline: %s\n",
-			    status < 0 ? predict_failure(status) : "no such iteration");
-	} else {
-		cut(&c);
-		add_title(&c, out);
-		add_scale(&c, out);
-		for (size_t i = 0; i < c.n_rows; i++)
-			add_row(&c, i, out);
-		add_notes(&c, out);
-		timeline_legend(c.occurs, out);
-		free(c.columns);
-	}
+	if (status >= 0)
+		status = t.n ? draw(&c, m->out) : -TACT_E_LIMIT;
+	free(c.events);
+	free(c.columns);
 	timeline_fini(&t);
+	return status;
 }

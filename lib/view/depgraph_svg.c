@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/cli.h"
-#include "predict_graph.h"
+#include "view/depgraph.h"
 
 enum {
 	PIN = 15,	/* between the ends of two edges */
@@ -23,14 +22,14 @@ enum {
 };
 
 struct placed {
-	const struct graph_edge *edge;
+	const struct depgraph_edge *edge;
 	bool is_left;
 	int y_from, y_to;
 	unsigned lane;
 };
 
 struct drawing {
-	const struct graph *g;
+	const struct depgraph *g;
 	struct placed *edges;	 /* owned */
 	int *box_y, *box_height; /* owned */
 	unsigned *pins[2];	 /* owned: ends on the right and on the left of each box */
@@ -64,7 +63,7 @@ static void add_escaped(struct text *out, const char *string)
 /* Counts ends first, so that boxes are high enough for theirs. */
 static void place_boxes(struct drawing *d)
 {
-	const struct graph *g = d->g;
+	const struct depgraph *g = d->g;
 	int y = TOP;
 
 	for (size_t i = 0; i < g->n_edges; i++) {
@@ -161,7 +160,7 @@ static void place_columns(struct drawing *d)
 		if (strlen(d->g->listing->line[i]) > widest)
 			widest = strlen(d->g->listing->line[i]);
 	for (size_t i = 0; i < d->g->n_edges; i++) {
-		const struct graph_edge *e = &d->g->edges[i];
+		const struct depgraph_edge *e = &d->g->edges[i];
 		int width = (int)(strlen(e->label) + 4) * SMALL_CHAR;
 
 		if (width > d->label[e->iterations > 0])
@@ -194,7 +193,7 @@ static void draw_boxes(const struct drawing *d, struct text *out)
 /* Out of the box, along the lane, into the box; round corners. */
 static void draw_edge(const struct drawing *d, const struct placed *p, struct text *out)
 {
-	const struct graph_edge *e = p->edge;
+	const struct depgraph_edge *e = p->edge;
 	int side = p->is_left ? -1 : 1, x = p->is_left ? d->x_left : d->x_right;
 	int lane = x + side * (d->label[p->is_left] + LANE / 2 + (int)p->lane * LANE);
 	int down = p->y_to > p->y_from ? 1 : -1, corner = CORNER;
@@ -247,31 +246,34 @@ static void draw_head(const struct drawing *d, struct text *out)
 		    MARGIN);
 }
 
-void graph_write_svg(const struct graph *g, struct text *out)
+int depgraph_write_svg(const struct depgraph *g, struct text *out)
 {
-	size_t n = g->listing->n;
+	const size_t n = g->listing->n;
 	struct drawing d = {.g = g};
+	int status = -TACT_E_NOMEM;
 
-	d.edges = cli_alloc(g->n_edges * sizeof(*d.edges));
-	d.box_y = cli_alloc(2 * n * sizeof(*d.box_y));
+	d.edges = calloc(g->n_edges + 1, sizeof(*d.edges));
+	d.box_y = calloc(2 * n + 1, sizeof(*d.box_y));
+	d.pins[0] = calloc(2 * n + 1, sizeof(*d.pins[0]));
+	if (!d.edges || !d.box_y || !d.pins[0])
+		goto out_free;
 	d.box_height = d.box_y + n;
-	d.pins[0] = cli_alloc(2 * n * sizeof(*d.pins[0]));
-	memset(d.pins[0], 0, 2 * n * sizeof(*d.pins[0]));
 	d.pins[1] = d.pins[0] + n;
 	place_boxes(&d);
 	place_ends(&d);
 	place_lanes(&d);
 	place_columns(&d);
 	draw_head(&d, out);
-	for (size_t i = 0; i < g->n_edges; i++)
-		if (!d.edges[i].edge->is_critical)
-			draw_edge(&d, &d.edges[i], out);
-	for (size_t i = 0; i < g->n_edges; i++)
-		if (d.edges[i].edge->is_critical)
-			draw_edge(&d, &d.edges[i], out);
+	for (int critical = 0; critical < 2; critical++) /* these are on top */
+		for (size_t i = 0; i < g->n_edges; i++)
+			if (d.edges[i].edge->is_critical == critical)
+				draw_edge(&d, &d.edges[i], out);
 	draw_boxes(&d, out);
 	text_add(out, "</svg>\n");
+	status = 0;
+out_free:
 	free(d.edges);
 	free(d.box_y);
 	free(d.pins[0]);
+	return status;
 }

@@ -6,20 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "simulate/simulator.h"
+#include "view/view.h"
 
-const char *const phase_names[N_PHASES] = {
+const char *const timeline_phase_names[N_PHASES] = {
 	[PHASE_IDQ] = "in the IDQ",
 	[PHASE_RS] = "in the scheduler",
 	[PHASE_EXECUTE] = "executing",
 	[PHASE_RETIRE] = "waiting to retire",
 };
-
-unsigned timeline_iterations(const struct predictor *p, unsigned fallback)
-{
-	return p->iterations ? p->iterations : fallback;
-}
 
 /* ---- recording ---- */
 
@@ -52,10 +46,12 @@ static void record_port(struct timeline *t, const struct tact_sim_uop *u)
 	if (t->n_busy == t->busy_capacity) {
 		if (u->iteration < t->first)
 			forget(t, timeline_start(u));
-		if (t->n_busy >= t->busy_capacity / 2) {
-			t->busy_capacity = t->busy_capacity ? 2 * t->busy_capacity : 1024;
-			t->busy = cli_realloc(t->busy, t->busy_capacity * sizeof(*t->busy));
-		}
+		if (t->n_busy >= t->busy_capacity / 2 &&
+		    tact_grow(&t->busy, &t->busy_capacity, t->busy_capacity + 1, sizeof(*t->busy)) <
+			    0)
+			t->failed = true;
+		if (t->n_busy == t->busy_capacity)
+			return;
 	}
 	t->busy[t->n_busy++] = (struct timeline_busy){.cycle = u->dispatched,
 						      .iteration = u->iteration,
@@ -65,9 +61,9 @@ static void record_port(struct timeline *t, const struct tact_sim_uop *u)
 
 static void record_uop(struct timeline *t, const struct tact_sim_uop *u)
 {
-	if (t->n == t->capacity) {
-		t->capacity = t->capacity ? 2 * t->capacity : 256;
-		t->uops = cli_realloc(t->uops, t->capacity * sizeof(*t->uops));
+	if (tact_grow(&t->uops, &t->capacity, t->n + 1, sizeof(*t->uops)) < 0) {
+		t->failed = true;
+		return;
 	}
 	if (!t->n || timeline_start(u) < t->begin)
 		t->begin = timeline_start(u);
@@ -88,7 +84,7 @@ static int on_uop(void *arg, const struct tact_sim_uop *u)
 		record_port(t, u);
 	if (u->iteration >= t->first && u->iteration < t->first + r->wanted)
 		record_uop(t, u);
-	return 0;
+	return t->failed;
 }
 
 static bool is_within(const struct timeline *t, const struct timeline_busy *b)
@@ -109,26 +105,27 @@ static void trim_ports(struct timeline *t)
 /* Beyond the iterations wanted: what is in flight with them decides which ports are taken. */
 enum { MORE_ITERATIONS = 2048, MORE_CYCLES = 20000 };
 
-int timeline_record(struct predict_worker *w, unsigned iterations, bool with_ports,
+int timeline_record(const struct tact_view *view, unsigned iterations, bool with_ports,
 		    struct timeline *t)
 {
-	const struct tact_simulation *s = &w->simulation;
-	struct recorder recorder = {t, iterations, with_ports};
+	const struct tact_simulation *s = view->simulation;
+	const uint64_t wanted = view->iterations ? view->iterations : iterations;
+	struct recorder recorder = {t, wanted, with_ports};
 	struct tact_sim_options options = {
 		.size = sizeof(options), .on_uop = on_uop, .arg = &recorder};
 	struct tact_simulation again = {.size = sizeof(again)};
 	int status;
 
-	*t = (struct timeline){.first = w->p->from ? w->p->from - 1 : s->iterations};
-	options.min_iterations = t->first + iterations + (with_ports ? MORE_ITERATIONS : 0);
+	*t = (struct timeline){.first = view->from ? view->from - 1 : s->iterations};
+	options.min_iterations = t->first + wanted + (with_ports ? MORE_ITERATIONS : 0);
 	/* Enough for them at the pace that was found. */
-	options.max_cycles = s->cycles + MORE_CYCLES +
-			     (uint64_t)(2 * s->cycles_per_iteration *
-					(double)(t->first + 2 * (uint64_t)iterations));
-	status = tact_simulate(w->simulator, w->block, &options, &again);
-	if (status == -TACT_E_NOMEM)
-		cli_out_of_memory();
-	if (t->n)
+	options.max_cycles =
+		s->cycles + MORE_CYCLES +
+		(uint64_t)(2 * s->cycles_per_iteration * (double)(t->first + 2 * wanted));
+	status = tact_simulate(view->simulator, view->block, &options, &again);
+	if (t->failed)
+		return -TACT_E_NOMEM;
+	if (t->n && status != -TACT_E_NOMEM)
 		status = 0; /* the recorder ended it */
 	trim_ports(t);
 	return status < 0 ? status : 0;
@@ -226,7 +223,7 @@ unsigned timeline_reasons(const struct tact_sim_uop *u, struct reason reasons[MA
 	return n;
 }
 
-void timeline_mnemonic(const struct listing *listing, size_t insn, struct text *out)
+void timeline_mnemonic(const struct tact_listing *listing, size_t insn, struct text *out)
 {
 	const char *line = insn < listing->n ? listing->line[insn] : "?";
 
@@ -236,7 +233,8 @@ void timeline_mnemonic(const struct listing *listing, size_t insn, struct text *
 	text_add_bytes(out, line, strcspn(line, " "));
 }
 
-static void add_instruction(const struct reason *r, const struct listing *listing, struct text *out)
+static void add_instruction(const struct reason *r, const struct tact_listing *listing,
+			    struct text *out)
 {
 	text_add(out, r->wait == TACT_WAIT_STORE ? "store " : "");
 	if (!timeline_waits_for_insn(r->uop)) {
@@ -248,7 +246,8 @@ static void add_instruction(const struct reason *r, const struct listing *listin
 	text_add(out, ")");
 }
 
-void timeline_reason_text(const struct reason *r, const struct listing *listing, struct text *out)
+void timeline_reason_text(const struct reason *r, const struct tact_listing *listing,
+			  struct text *out)
 {
 	switch (r->wait) {
 	case TACT_WAIT_OPERAND:
@@ -280,7 +279,7 @@ void timeline_reason_text(const struct reason *r, const struct listing *listing,
 		text_printf(out, " %" PRId64, r->cycles);
 }
 
-void timeline_all_reasons(const struct tact_sim_uop *u, const struct listing *listing,
+void timeline_all_reasons(const struct tact_sim_uop *u, const struct tact_listing *listing,
 			  struct text *out)
 {
 	struct reason reasons[MAX_REASONS];
@@ -295,13 +294,13 @@ void timeline_all_reasons(const struct tact_sim_uop *u, const struct listing *li
 	}
 }
 
-struct tact_sim_insn *simulate_insns(struct predict_worker *w)
+struct tact_sim_insn *timeline_insns(const struct tact_view *view)
 {
-	size_t n = tact_block_length(w->block);
-	struct tact_sim_insn *insns = cli_alloc(n * sizeof(*insns));
+	size_t n = tact_block_length(view->block);
+	struct tact_sim_insn *insns = calloc(n ? n : 1, sizeof(*insns));
 
-	for (size_t i = 0; i < n; i++)
-		if (tact_simulated_insn(w->simulator, i, &insns[i]) < 0)
+	for (size_t i = 0; insns && i < n; i++)
+		if (tact_simulated_insn(view->simulator, i, &insns[i]) < 0)
 			insns[i] = (struct tact_sim_insn){0};
 	return insns;
 }

@@ -5,41 +5,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/cli.h"
-#include "predictor.h"
+#include "arch/arch.h"
+#include "view/view.h"
 
 /* A list of more than this many is cut short unless everything was asked for. */
 enum { SHORT_LIST = 12 };
 
-struct explanation {
-	struct predict_worker *w;
-	const struct tact_prediction *x;
-	const struct listing *listing;
-	struct text *out;
-};
-
-static void add_title(const struct explanation *e, unsigned bound)
+static void add_title(const struct maker *e, unsigned bound)
 {
-	text_printf(e->out, "\n%s%s%s: ", e->w->p->bold, tact_bound_name((enum tact_bound)bound),
-		    e->w->p->plain);
+	text_printf(e->out, "\n%s%s%s: ", e->view->bold, tact_bound_name((enum tact_bound)bound),
+		    e->view->plain);
 }
 
 /* True if the i-th line of n is to be printed; says how many are left where it stops. */
-static bool add_more(const struct explanation *e, size_t i, size_t n)
+static bool add_more(const struct maker *e, size_t i, size_t n)
 {
-	if (e->w->p->is_verbose || n <= SHORT_LIST + 1 || i < SHORT_LIST)
+	if (e->view->is_whole || n <= SHORT_LIST + 1 || i < SHORT_LIST)
 		return true;
 	if (i == SHORT_LIST)
 		text_printf(e->out, "       ... and %zu more (-v shows all)\n", n - SHORT_LIST);
 	return false;
 }
 
-static void add_insn(const struct explanation *e, size_t i)
+static void add_insn(const struct maker *e, size_t i)
 {
 	text_printf(e->out, "  %3zu  %s\n", i + 1, e->listing->line[i]);
 }
 
-static void add_ratio(const struct explanation *e, double total, unsigned by, double result)
+static void add_ratio(const struct maker *e, double total, unsigned by, double result)
 {
 	text_printf(e->out, "%g / %u = ", total, by);
 	text_cycles2(e->out, result, 0);
@@ -60,11 +53,11 @@ static void add_ports(struct text *out, unsigned ports)
 	}
 }
 
-static void explain_ports(const struct explanation *e, unsigned bound)
+static void explain_ports(const struct maker *e, unsigned bound)
 {
 	struct tact_port_contention c;
 
-	if (tact_explain_ports(e->w->block, &c) < 0 || !c.n_insns || !c.ports)
+	if (tact_explain_ports(e->view->block, &c) < 0 || !c.n_insns || !c.ports)
 		return;
 	add_title(e, bound);
 	text_printf(e->out, "%g uop%s can only go to ", c.uops, c.uops == 1 ? "" : "s");
@@ -77,9 +70,9 @@ static void explain_ports(const struct explanation *e, unsigned bound)
 		add_insn(e, c.insns[i]);
 }
 
-static void add_way(const struct explanation *e, const struct tact_chain_link *link)
+static void add_way(const struct maker *e, const struct tact_chain_link *link)
 {
-	const struct tact_block *block = e->w->block;
+	const struct tact_block *block = e->view->block;
 
 	text_printf(e->out, "%s%s -> %s",
 		    tact_explain_value(block, link->from_kind, link->from_reg),
@@ -88,7 +81,7 @@ static void add_way(const struct explanation *e, const struct tact_chain_link *l
 }
 
 /* Columns: number, instruction, how the value comes in and goes out, cycles. */
-static void add_links(const struct explanation *e, const struct tact_chain *chain)
+static void add_links(const struct maker *e, const struct tact_chain *chain)
 {
 	size_t insn_width = 0, way_width = 0;
 
@@ -116,11 +109,11 @@ static void add_links(const struct explanation *e, const struct tact_chain *chai
 	}
 }
 
-static void explain_chain(const struct explanation *e, unsigned bound)
+static void explain_chain(const struct maker *e, unsigned bound)
 {
 	struct tact_chain c;
 
-	if (tact_explain_chain(e->w->block, &c) < 0 || !c.n_links || !c.iterations)
+	if (tact_explain_chain(e->view->block, &c) < 0 || !c.n_links || !c.iterations)
 		return;
 	add_title(e, bound);
 	text_printf(e->out, "a chain that takes %u cycle%s for %u iteration%s", c.latency,
@@ -134,7 +127,7 @@ static void explain_chain(const struct explanation *e, unsigned bound)
 	add_links(e, &c);
 }
 
-static void explain_divider(const struct explanation *e, unsigned bound)
+static void explain_divider(const struct maker *e, unsigned bound)
 {
 	add_title(e, bound);
 	text_add(e->out, "these occupy the divider, which takes one at a time:\n");
@@ -143,7 +136,7 @@ static void explain_divider(const struct explanation *e, unsigned bound)
 		size_t start = e->out->size;
 
 		cost.size = sizeof(cost);
-		if (tact_block_cost(e->w->block, i, &cost) < 0 || !cost.divider)
+		if (tact_block_cost(e->view->block, i, &cost) < 0 || !cost.divider)
 			continue;
 		text_printf(e->out, "  %3zu  %s", i + 1, e->listing->line[i]);
 		text_pad(e->out, 9 + e->listing->widest, start);
@@ -151,14 +144,14 @@ static void explain_divider(const struct explanation *e, unsigned bound)
 	}
 }
 
-static void explain_stores(const struct explanation *e, unsigned bound)
+static void explain_stores(const struct maker *e, unsigned bound)
 {
 	add_title(e, bound);
 	text_add(e->out, "stores to different cache lines leave the store buffer one a cycle:\n");
 	for (size_t i = 0; i < e->listing->n; i++) {
 		struct tact_insn insn;
 
-		if (tact_block_insn(e->w->block, i, &insn) >= 0 &&
+		if (tact_block_insn(e->view->block, i, &insn) >= 0 &&
 		    insn.attributes & TACT_INSN_STORE)
 			add_insn(e, i);
 	}
@@ -167,7 +160,7 @@ static void explain_stores(const struct explanation *e, unsigned bound)
 /* ---- front end ---- */
 
 /* "3 to 7"; of unrolled code a group may reach into the next iterations. */
-static void add_span(const struct explanation *e, const struct tact_front_end_group *g)
+static void add_span(const struct maker *e, const struct tact_front_end_group *g)
 {
 	size_t n = e->listing->n, first = g->first_insn, end = first + g->n_insns;
 
@@ -190,8 +183,8 @@ static const char *plural(unsigned n)
 	return n == 1 ? "" : "s";
 }
 
-static void add_blocks(const struct explanation *e, const struct tact_front_end_group *groups,
-		       size_t n, unsigned bytes)
+static void add_blocks(const struct maker *e, const struct tact_front_end_group *groups, size_t n,
+		       unsigned bytes)
 {
 	size_t n_slow = 0, shown = 0;
 
@@ -215,16 +208,20 @@ static void add_blocks(const struct explanation *e, const struct tact_front_end_
 	}
 }
 
-static void explain_predecoder(const struct explanation *e, unsigned bound)
+static void explain_predecoder(const struct maker *e, unsigned bound)
 {
-	unsigned iterations = 1, cycles = 0, bytes = archlist_param(e->w->arch, "predecode_block");
-	int n = tact_explain_predecoder(e->w->block, NULL, 0, &iterations);
+	unsigned iterations = 1, cycles = 0, bytes = e->view->arch->params.predecode_block;
+	int n = tact_explain_predecoder(e->view->block, NULL, 0, &iterations);
 	struct tact_front_end_group *groups;
 
 	if (n <= 0)
 		return;
-	groups = cli_alloc((size_t)n * sizeof(*groups));
-	tact_explain_predecoder(e->w->block, groups, (size_t)n, &iterations);
+	groups = calloc((size_t)n, sizeof(*groups));
+	if (!groups) {
+		e->out->failed = true;
+		return;
+	}
+	tact_explain_predecoder(e->view->block, groups, (size_t)n, &iterations);
 	for (int i = 0; i < n; i++)
 		cycles += groups[i].cycles;
 	add_title(e, bound);
@@ -238,20 +235,24 @@ static void explain_predecoder(const struct explanation *e, unsigned bound)
 	free(groups);
 }
 
-static void explain_decoder(const struct explanation *e, unsigned bound)
+static void explain_decoder(const struct maker *e, unsigned bound)
 {
 	unsigned iterations = 1;
-	int n = tact_explain_decoder(e->w->block, NULL, 0, &iterations);
+	int n = tact_explain_decoder(e->view->block, NULL, 0, &iterations);
 	struct tact_front_end_group *groups;
 
 	if (n <= 0)
 		return;
-	groups = cli_alloc((size_t)n * sizeof(*groups));
-	tact_explain_decoder(e->w->block, groups, (size_t)n, &iterations);
+	groups = calloc((size_t)n, sizeof(*groups));
+	if (!groups) {
+		e->out->failed = true;
+		return;
+	}
+	tact_explain_decoder(e->view->block, groups, (size_t)n, &iterations);
 	add_title(e, bound);
 	text_printf(e->out, "%u iteration%s keep%s the %u decoders busy for %d cycle%s (",
 		    iterations, plural(iterations), iterations == 1 ? "s" : "",
-		    archlist_param(e->w->arch, "decoders"), n, plural((unsigned)n));
+		    e->view->arch->params.decoders, n, plural((unsigned)n));
 	add_ratio(e, n, iterations, (double)n / iterations);
 	text_add(e->out, "):\n");
 	for (int i = 0; i < n && add_more(e, (size_t)i, (size_t)n); i++) {
@@ -263,17 +264,16 @@ static void explain_decoder(const struct explanation *e, unsigned bound)
 }
 
 /* DSB, LSD, Issue: so many uops, so many a cycle. */
-static void explain_width(const struct explanation *e, unsigned bound)
+static void explain_width(const struct maker *e, unsigned bound)
 {
-	unsigned uops = 0,
-		 width = archlist_param(e->w->arch,
-					bound == TACT_BOUND_DSB ? "dsb_width" : "issue_width");
+	unsigned uops = 0, width = bound == TACT_BOUND_DSB ? e->view->arch->params.dsb_width
+							   : e->view->arch->params.issue_width;
 
 	for (size_t i = 0; i < e->listing->n; i++) {
 		struct tact_insn_cost cost;
 
 		cost.size = sizeof(cost);
-		if (tact_block_cost(e->w->block, i, &cost) < 0)
+		if (tact_block_cost(e->view->block, i, &cost) < 0)
 			continue;
 		uops += bound == TACT_BOUND_ISSUE ? cost.issued
 			: bound == TACT_BOUND_DSB ? cost.mite
@@ -282,12 +282,13 @@ static void explain_width(const struct explanation *e, unsigned bound)
 	add_title(e, bound);
 	text_printf(e->out, "%u fused uop%s an iteration, at most %u a cycle", uops, plural(uops),
 		    width);
-	if (bound != TACT_BOUND_ISSUE && e->x->bound[bound] > (double)uops / width + 0.005)
+	if (bound != TACT_BOUND_ISSUE &&
+	    e->view->prediction->bound[bound] > (double)uops / width + 0.005)
 		text_add(e->out, ", and a cycle ends with the loop");
 	text_add(e->out, ".\n");
 }
 
-static void explain_stack_sync(const struct explanation *e, unsigned bound)
+static void explain_stack_sync(const struct maker *e, unsigned bound)
 {
 	add_title(e, bound);
 	text_add(e->out,
@@ -298,13 +299,13 @@ static void explain_stack_sync(const struct explanation *e, unsigned bound)
 		struct tact_insn_cost cost;
 
 		cost.size = sizeof(cost);
-		if (tact_block_cost(e->w->block, i, &cost) >= 0 &&
+		if (tact_block_cost(e->view->block, i, &cost) >= 0 &&
 		    cost.notes & TACT_NOTE_STACK_SYNC)
 			add_insn(e, i);
 	}
 }
 
-static void explain_blocked(const struct explanation *e, unsigned bound)
+static void explain_blocked(const struct maker *e, unsigned bound)
 {
 	struct tact_blocked_load blocked;
 
@@ -312,8 +313,8 @@ static void explain_blocked(const struct explanation *e, unsigned bound)
 	text_printf(e->out,
 		    "these loads need bytes that the last store to them does not hold all, and "
 		    "wait\nuntil it has left the store buffer, %u cycles:\n",
-		    archlist_param(e->w->arch, "store_blocked"));
-	for (size_t cursor = 0; tact_explain_blocked(e->w->block, &cursor, &blocked) == 1;) {
+		    e->view->arch->params.store_blocked);
+	for (size_t cursor = 0; tact_explain_blocked(e->view->block, &cursor, &blocked) == 1;) {
 		add_insn(e, blocked.load);
 		text_printf(e->out, "       behind the store of instruction %u%s\n",
 			    blocked.store + 1, blocked.iterations ? ", an iteration before" : "");
@@ -321,7 +322,7 @@ static void explain_blocked(const struct explanation *e, unsigned bound)
 }
 
 /* One row a bound; a bound without one has no story to tell. */
-static void (*const explainers[TACT_N_BOUNDS])(const struct explanation *e, unsigned bound) = {
+static void (*const explainers[TACT_N_BOUNDS])(const struct maker *e, unsigned bound) = {
 	[TACT_BOUND_PREDECODE] = explain_predecoder,
 	[TACT_BOUND_DECODE] = explain_decoder,
 	[TACT_BOUND_DSB] = explain_width,
@@ -336,12 +337,12 @@ static void (*const explainers[TACT_N_BOUNDS])(const struct explanation *e, unsi
 	[TACT_BOUND_BLOCKED] = explain_blocked,
 };
 
-void predict_explain(struct predict_worker *w, const struct tact_prediction *x,
-		     const struct listing *listing, struct text *out)
+int view_explanation(const struct maker *m)
 {
-	const struct explanation e = {w, x, listing, out};
+	const uint32_t bottlenecks = m->view->prediction->bottlenecks;
 
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
-		if (x->bottlenecks >> b & 1 && explainers[b])
-			explainers[b](&e, b);
+		if (bottlenecks >> b & 1 && explainers[b])
+			explainers[b](m, b);
+	return 0;
 }

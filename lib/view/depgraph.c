@@ -2,18 +2,16 @@
  *
  * The dependence graph of a block: collects it, and writes it for Graphviz.
  */
-#include "predict_graph.h"
+#include "view/depgraph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/cli.h"
-
 /* Several values between the same two instructions that take the same time are one edge. */
-static struct graph_edge *find_edge(struct graph *g, const struct tact_edge *e)
+static struct depgraph_edge *find_edge(struct depgraph *g, const struct tact_edge *e)
 {
 	for (size_t i = 0; i < g->n_edges; i++) {
-		struct graph_edge *known = &g->edges[i];
+		struct depgraph_edge *known = &g->edges[i];
 
 		if (known->from == e->from && known->to == e->to &&
 		    known->iterations == e->iterations && known->latency == e->latency)
@@ -22,7 +20,7 @@ static struct graph_edge *find_edge(struct graph *g, const struct tact_edge *e)
 	return NULL;
 }
 
-static void add_value(struct graph_edge *edge, const char *name)
+static void add_value(struct depgraph_edge *edge, const char *name)
 {
 	size_t have = strlen(edge->label), more = strlen(name);
 
@@ -33,29 +31,32 @@ static void add_value(struct graph_edge *edge, const char *name)
 	memcpy(edge->label + have, name, more + 1);
 }
 
-static void collect_edges(struct graph *g, const struct tact_block *block)
+static int collect_edges(struct depgraph *g, const struct tact_block *block)
 {
 	struct tact_edge e;
 
 	for (size_t cursor = 0; tact_block_edge(block, &cursor, &e) > 0;) {
-		struct graph_edge *edge = find_edge(g, &e);
+		struct depgraph_edge *edge = find_edge(g, &e);
 
 		if (!edge) {
-			g->edges = cli_realloc(g->edges, (g->n_edges + 1) * sizeof(*g->edges));
+			if (tact_grow(&g->edges, &g->capacity, g->n_edges + 1, sizeof(*g->edges)) <
+			    0)
+				return -TACT_E_NOMEM;
 			edge = &g->edges[g->n_edges++];
-			*edge = (struct graph_edge){.from = e.from,
-						    .to = e.to,
-						    .latency = e.latency,
-						    .iterations = e.iterations};
+			*edge = (struct depgraph_edge){.from = e.from,
+						       .to = e.to,
+						       .latency = e.latency,
+						       .iterations = e.iterations};
 		}
 		add_value(edge, tact_explain_value(block, e.kind, e.reg));
 	}
+	return 0;
 }
 
 /* A chain's link leads to the next one's instruction.  Of several edges the one with the link's
  * latency is meant; an edge shows the slowest path, which may be longer than the chain's.
  */
-static void mark_chain(struct graph *g, struct tact_block *block)
+static void mark_chain(struct depgraph *g, struct tact_block *block)
 {
 	struct tact_chain chain;
 
@@ -64,11 +65,11 @@ static void mark_chain(struct graph *g, struct tact_block *block)
 	for (size_t i = 0; i < chain.n_links; i++) {
 		const struct tact_chain_link *from = &chain.links[i];
 		const struct tact_chain_link *to = &chain.links[(i + 1) % chain.n_links];
-		struct graph_edge *best = NULL;
+		struct depgraph_edge *best = NULL;
 
 		g->is_critical[from->insn] = true;
 		for (size_t k = 0; k < g->n_edges; k++) {
-			struct graph_edge *e = &g->edges[k];
+			struct depgraph_edge *e = &g->edges[k];
 
 			if (e->from != from->insn || e->to != to->insn ||
 			    e->iterations != from->iterations ||
@@ -95,7 +96,7 @@ static void add_escaped(struct text *out, const char *string)
 	}
 }
 
-static void write_dot(const struct graph *g, struct text *out)
+static int write_dot(const struct depgraph *g, struct text *out)
 {
 	text_add(out, "digraph block {\n\tnode [shape=box, fontname=\"monospace\", fontsize=11];\n"
 		      "\tedge [fontname=\"monospace\", fontsize=9];\n\tlabel=\"");
@@ -107,7 +108,7 @@ static void write_dot(const struct graph *g, struct text *out)
 		text_printf(out, "\"%s];\n", g->is_critical[i] ? ", color=red" : "");
 	}
 	for (size_t i = 0; i < g->n_edges; i++) {
-		const struct graph_edge *e = &g->edges[i];
+		const struct depgraph_edge *e = &g->edges[i];
 
 		text_printf(out, "\ti%u -> i%u [label=\"%s %u\"", e->from, e->to, e->label,
 			    e->latency);
@@ -118,46 +119,38 @@ static void write_dot(const struct graph *g, struct text *out)
 		text_add(out, "];\n");
 	}
 	text_add(out, "}\n");
+	return 0;
 }
 
-static int write_file(const char *path, struct text *text)
+static int make(const struct maker *m, int (*write)(const struct depgraph *g, struct text *out))
 {
-	struct output out;
+	const struct tact_view *v = m->view;
+	struct depgraph g = {.listing = m->listing};
+	struct text title = {0};
+	int status = -TACT_E_NOMEM;
 
-	if (output_open(&out, path))
-		return CLI_FAILED;
-	output_write(&out, text);
-	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
-}
-
-int predict_draw(struct predict_worker *w, const struct source_block *block)
-{
-	struct tact_prediction x;
-	struct listing listing;
-	struct graph g = {.listing = &listing};
-	struct text title = {0}, text = {0};
-	int status;
-
-	if (predict_at(w, 0, predict_alignment(w->p, block, 0), &x) < 0)
-		return CLI_FAILED;
-	listing_init(&listing, w->block, block->region.address);
-	g.is_critical = cli_alloc(listing.n);
-	memset(g.is_critical, 0, listing.n);
-	collect_edges(&g, w->block);
-	mark_chain(&g, w->block);
-	text_printf(&title, "%s, %s: dependencies allow %.2f cycles per iteration",
-		    tact_arch_name(w->arch), predict_mode_name(x.mode), g.cycles);
-	text_add_bytes(&title, "", 1);
-	g.title = title.data;
-	if (!strcmp(strrchr(w->p->graph, '.'), ".svg"))
-		graph_write_svg(&g, &text);
-	else
-		write_dot(&g, &text);
-	status = write_file(w->p->graph, &text);
-	text_free(&text);
+	g.is_critical = calloc(m->listing->n ? m->listing->n : 1, sizeof(*g.is_critical));
+	if (g.is_critical)
+		status = collect_edges(&g, v->block);
+	if (status >= 0) {
+		mark_chain(&g, v->block);
+		text_printf(&title, "%s, %s: dependencies allow %.2f cycles per iteration",
+			    tact_arch_name(v->arch), view_mode_name(v->prediction->mode), g.cycles);
+		g.title = text_string(&title);
+		status = g.title ? write(&g, m->out) : -TACT_E_NOMEM;
+	}
 	text_free(&title);
 	free(g.is_critical);
 	free(g.edges);
-	listing_fini(&listing);
 	return status;
+}
+
+int view_graph_svg(const struct maker *m)
+{
+	return make(m, depgraph_write_svg);
+}
+
+int view_graph_dot(const struct maker *m)
+{
+	return make(m, write_dot);
 }

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Results that the library draws: JSON, explanations, graphs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli.h"
+#include "predictor.h"
+
+struct tact_view predict_view(struct predict_worker *w, const struct source_block *block,
+			      const struct tact_prediction *x)
+{
+	const struct predictor *p = w->p;
+
+	return (struct tact_view){
+		.size = sizeof(struct tact_view),
+		.block = w->block,
+		.arch = w->arch,
+		.alignment = w->alignment,
+		.prediction = x,
+		.region = &block->region,
+		.file = block->path,
+		.loop = block->candidate,
+		.model = p->model,
+		.facile_cycles = w->facile_cycles,
+		.idealization = p->is_idealized ? &p->predict_options : NULL,
+		.simulator = w->simulator,
+		.simulation = w->simulator ? &w->simulation : NULL,
+		.iterations = p->iterations,
+		.from = p->from,
+		.with_timeline = p->is_timeline,
+		.is_whole = p->is_verbose,
+		.in_color = p->bold[0],
+		.width = p->width,
+		.bold = p->bold,
+		.plain = p->plain,
+	};
+}
+
+int predict_view_add(const struct tact_view *view, enum tact_view_kind kind, struct text *out)
+{
+	char *text;
+	size_t size;
+	const int status = tact_view_make(view, kind, &text, &size);
+
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	if (status < 0)
+		return status;
+	text_add_bytes(out, text, size);
+	free(text);
+	return 0;
+}
+
+struct tact_listing predict_listing(const struct tact_block *block, uint64_t address)
+{
+	struct tact_listing listing;
+
+	if (tact_listing_init(&listing, block, address) < 0)
+		cli_out_of_memory();
+	return listing;
+}
+
+/* ---- JSON ---- */
+
+static void add_result(struct predict_worker *w, const struct source_block *block,
+		       const struct predict_result *r, struct text *out)
+{
+	struct tact_view view = predict_view(w, block, &r->x);
+
+	view.arch = w->p->archs.arch[r->arch];
+	view.alignment = r->alignment;
+	if (r->status < 0) {
+		view.status = predict_status_name(r->status);
+		view.error = r->why;
+	}
+	predict_view_add(&view, w->p->command->json, out);
+}
+
+void predict_json(struct predict_worker *w, const struct source_block *block, struct text *out)
+{
+	predict_each(w, block, add_result, out);
+}
+
+/* ---- the graph ---- */
+
+int predict_draw(struct predict_worker *w, const struct source_block *block)
+{
+	const bool is_svg = cli_has_suffix(w->p->graph, ".svg");
+	struct tact_prediction x;
+	struct tact_view view;
+	struct text text = {0};
+
+	if (predict_at(w, 0, predict_alignment(w->p, block, 0), &x) < 0)
+		return CLI_FAILED;
+	view = predict_view(w, block, &x);
+	predict_view_add(&view, is_svg ? TACT_VIEW_GRAPH_SVG : TACT_VIEW_GRAPH_DOT, &text);
+	return output_all(w->p->graph, &text);
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Views of results: JSON, explanations, graphs and timelines of small blocks.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tact/arch.h>
+#include <tact/view.h>
+
+#include "view/view.h"
+
+/* imul rax, rbx; add rax, rbx: a chain of four cycles. */
+static const uint8_t chain[] = {0x48, 0x0f, 0xaf, 0xc3, 0x48, 0x01, 0xd8};
+
+struct fixture {
+	struct tact_block *block;
+	struct tact_simulator *simulator;
+	struct tact_prediction prediction;
+	struct tact_simulation simulation;
+	struct tact_view view;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	const struct tact_arch *arch = tact_arch_find("SKL");
+
+	assert_non_null(f);
+	assert_int_equal(tact_block_create(&f->block, arch, NULL, NULL), 0);
+	assert_int_equal(tact_block_load(f->block, chain, sizeof(chain), NULL), 0);
+	assert_true(tact_predict(f->block, NULL, &f->prediction) >= 0);
+	assert_int_equal(tact_simulator_create(&f->simulator, NULL), 0);
+	f->simulation.size = sizeof(f->simulation);
+	assert_true(tact_simulate(f->simulator, f->block, NULL, &f->simulation) >= 0);
+	f->view = (struct tact_view){.size = sizeof(f->view),
+				     .block = f->block,
+				     .arch = arch,
+				     .prediction = &f->prediction,
+				     .simulator = f->simulator,
+				     .simulation = &f->simulation};
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	tact_simulator_destroy(f->simulator);
+	tact_block_destroy(f->block);
+	free(f);
+	return 0;
+}
+
+static char *make(const struct tact_view *view, enum tact_view_kind kind)
+{
+	char *text = NULL;
+	size_t size = 0;
+
+	assert_int_equal(tact_view_make(view, kind, &text, &size), 0);
+	assert_non_null(text);
+	assert_int_equal(strlen(text), size);
+	return text;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("there is no '%s' in: %.400s", part, text);
+}
+
+static void test_prediction(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_region region = {.code = chain,
+				     .code_size = sizeof(chain),
+				     .name = "kernel",
+				     .function = "",
+				     .source = "a.c:3",
+				     .text = ""};
+	struct tact_predict_options all = {.size = sizeof(all)};
+	char *text = make(&f->view, TACT_VIEW_PREDICTION);
+
+	assert_has(text, "{\"schema\":\"tact.predict/1\",\"arch\":\"SKL\",\"mode\":\"unroll\","
+			 "\"alignment\":0,\"status\":\"ok\",\"cycles_per_iteration\":4.00,");
+	assert_has(text, "\"model\":\"facile\",\"bottlenecks\":[\"Dependencies\"],\"bounds\":{");
+	assert_has(text, "\"hex\":\"480fafc3\",\"text\":\"imul rax, rbx\"");
+	assert_has(text, "\"chain\":{\"latency\":4,\"iterations\":1,");
+	assert_null(strstr(text, "idealized"));
+	assert_null(strstr(text, "facile_cycles"));
+	assert_string_equal(text + strlen(text) - 2, "}\n");
+	free(text);
+
+	f->view.region = &region;
+	f->view.file = "a.s";
+	f->view.model = "mca";
+	f->view.facile_cycles = 2.5;
+	f->view.idealization = &all;
+	text = make(&f->view, TACT_VIEW_PREDICTION);
+	assert_has(text, "\"file\":\"a.s\",\"name\":\"kernel\",\"source\":\"a.c:3\","
+			 "\"hex\":\"480fafc34801d8\",\"arch\"");
+	assert_has(text, "\"facile_cycles_per_iteration\":2.50");
+	assert_has(text, "\"idealized\":{");
+	free(text);
+}
+
+static void test_failure(void **state)
+{
+	struct fixture *f = *state;
+	char *text;
+
+	f->view.prediction = NULL;
+	f->view.simulation = NULL;
+	f->view.status = "decode_error";
+	f->view.error = "a \"bad\" byte";
+	text = make(&f->view, TACT_VIEW_PREDICTION);
+	assert_string_equal(text,
+			    "{\"schema\":\"tact.predict/1\",\"arch\":\"SKL\","
+			    "\"status\":\"decode_error\",\"error\":\"a \\\"bad\\\" byte\"}\n");
+	free(text);
+	text = make(&f->view, TACT_VIEW_SIMULATION);
+	assert_has(text, "\"schema\":\"tact.simulate/1\"");
+	free(text);
+}
+
+static void test_simulation(void **state)
+{
+	struct fixture *f = *state;
+	char *text;
+
+	f->view.with_timeline = true;
+	f->view.iterations = 2;
+	text = make(&f->view, TACT_VIEW_SIMULATION);
+	assert_has(text, "\"schema\":\"tact.simulate/1\"");
+	assert_has(text, "\"period\":");
+	assert_has(text, "\"timeline\":[{\"iteration\":");
+	assert_has(text, "\"waits_for\":");
+	free(text);
+}
+
+static void test_page(void **state)
+{
+	struct fixture *f = *state;
+	char *text = make(&f->view, TACT_VIEW_PAGE);
+
+	assert_has(text, "{\"schema\":\"tact.simulate.page/1\",\"file\":\"\",\"name\":\"\"");
+	assert_has(text, "\"uops\":[\n[");
+	assert_has(text, "\"steady\":true");
+	assert_int_equal(text[strlen(text) - 1], '}');
+	free(text);
+}
+
+static void test_explanation(void **state)
+{
+	struct fixture *f = *state;
+	char *text;
+
+	f->view.bold = "<";
+	f->view.plain = ">";
+	text = make(&f->view, TACT_VIEW_EXPLANATION);
+	assert_has(text, "<Dependencies>: a chain that takes 4 cycles for 1 iteration");
+	assert_has(text, "imul rax, rbx");
+	free(text);
+	f->prediction.bottlenecks = 0;
+	text = make(&f->view, TACT_VIEW_EXPLANATION);
+	assert_string_equal(text, "");
+	free(text);
+}
+
+static void test_graph(void **state)
+{
+	struct fixture *f = *state;
+	char *text = make(&f->view, TACT_VIEW_GRAPH_DOT);
+
+	assert_has(text, "digraph block {");
+	assert_has(text, "SKL, unroll: dependencies allow 4.00 cycles per iteration");
+	assert_has(text, "i0 -> i1 [label=\"rax 3\"");
+	assert_has(text, "color=red");
+	free(text);
+	text = make(&f->view, TACT_VIEW_GRAPH_SVG);
+	assert_has(text, "<svg xmlns=");
+	assert_has(text, "class=\"edge critical\"");
+	assert_string_equal(text + strlen(text) - 7, "</svg>\n");
+	free(text);
+}
+
+static void test_timelines(void **state)
+{
+	struct fixture *f = *state;
+	char *text = make(&f->view, TACT_VIEW_CHART);
+
+	assert_has(text, "Timeline of iterations ");
+	assert_has(text, "#2 (add)");
+	assert_has(text, "E executed");
+	assert_null(strstr(text, "\033["));
+	free(text);
+	f->view.in_color = true;
+	f->view.from = 1;
+	text = make(&f->view, TACT_VIEW_CHART);
+	assert_has(text, "of iterations 1 to 3, as asked for");
+	assert_has(text, "\033[0;");
+	free(text);
+	text = make(&f->view, TACT_VIEW_PERFETTO);
+	assert_has(text, "{\"displayTimeUnit\":\"ns\"");
+	assert_has(text, "\n{\"ph\":\"X\",\"name\":\"executing\"");
+	assert_has(text, "{\"ph\":\"f\",\"bp\":\"e\"");
+	assert_string_equal(text + strlen(text) - 4, "\n]}\n");
+	free(text);
+	text = make(&f->view, TACT_VIEW_KONATA);
+	assert_int_equal(strncmp(text, "Kanata\t0004\n", 12), 0);
+	assert_has(text, "\nR\t0\t0\t0\n");
+	free(text);
+}
+
+/* What is missing is refused, and nothing is written. */
+static void test_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_view none = {.size = sizeof(none)};
+	char *text = NULL;
+
+	assert_int_equal(tact_view_make(NULL, TACT_VIEW_CHART, &text, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_view_make(&none, TACT_VIEW_CHART, &text, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_view_make(&f->view, TACT_N_VIEWS, &text, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_view_make(&f->view, TACT_VIEW_CHART, NULL, NULL), -TACT_E_INVAL);
+	f->view.simulation = NULL;
+	assert_int_equal(tact_view_make(&f->view, TACT_VIEW_KONATA, &text, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_view_make(&f->view, TACT_VIEW_SIMULATION, &text, NULL),
+			 -TACT_E_INVAL);
+	f->view.prediction = NULL;
+	assert_int_equal(tact_view_make(&f->view, TACT_VIEW_GRAPH_SVG, &text, NULL), -TACT_E_INVAL);
+	assert_null(text);
+}
+
+static void test_idealized(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_predict_options only = {.size = sizeof(only),
+					    .bounds = 1u << TACT_BOUND_PRECEDENCE};
+	double cycles = 0;
+
+	assert_true(tact_view_idealized(f->block, NULL, TACT_BOUND_PRECEDENCE, &cycles));
+	assert_true(cycles > 0 && cycles < 4);
+	assert_true(tact_view_idealized(f->block, NULL, TACT_BOUND_PORTS, &cycles));
+	assert_true(cycles == 4);
+	assert_false(tact_view_idealized(f->block, &only, TACT_BOUND_PRECEDENCE, &cycles));
+	assert_false(tact_view_idealized(f->block, NULL, TACT_N_BOUNDS, &cycles));
+	assert_false(tact_view_idealized(NULL, NULL, TACT_BOUND_PORTS, &cycles));
+}
+
+static void test_listing(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_listing listing;
+
+	assert_int_equal(tact_listing_init(&listing, f->block, 0x1000), 0);
+	assert_int_equal(listing.n, 2);
+	assert_string_equal(listing.line[1], "add rax, rbx");
+	assert_int_equal(listing.widest, strlen("imul rax, rbx"));
+	tact_listing_fini(&listing);
+	assert_null(listing.line);
+	assert_string_equal(tact_view_bottleneck_name(TACT_VIEW_SCHEDULING), "Scheduling");
+	assert_string_equal(tact_view_bottleneck_name(TACT_BOUND_PORTS), "Ports");
+}
+
+/* A uop that is delivered at 10, issued at 12, ready at 14, runs from 15 to 18, retires at 20. */
+static void test_letters(void **state)
+{
+	const struct tact_sim_uop u = {.delivered = 10,
+				       .issued = 12,
+				       .ready = 14,
+				       .dispatched = 15,
+				       .executed = 18,
+				       .retired = 20,
+				       .port = 1,
+				       .operand_wait = TACT_WAIT_OPERAND,
+				       .port_wait = TACT_WAIT_PORT,
+				       .wait_insn = UINT32_MAX};
+	bool occurs[256] = {['I'] = true, ['R'] = true};
+	char row[13] = {0}, *legend;
+	int64_t begin, end;
+	struct reason reasons[MAX_REASONS];
+
+	(void)state;
+	for (int64_t c = 9; c < 21; c++)
+		row[c - 9] = tact_view_letter(&u, c);
+	assert_string_equal(row, " D.I=peeeE-R");
+	assert_true(timeline_phase(&u, PHASE_RS, &begin, &end));
+	assert_true(begin == 12 && end == 15);
+	assert_int_equal(timeline_reasons(&u, reasons), 2);
+	assert_int_equal(reasons[0].wait, TACT_WAIT_OPERAND);
+	assert_int_equal(reasons[0].cycles, 2);
+	assert_false(timeline_waits_for_insn(&u));
+	legend = tact_view_legend(occurs);
+	assert_string_equal(legend, "\n  I issued  R retired\n");
+	free(legend);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_prediction), TEST(test_failure),     TEST(test_simulation),
+		TEST(test_page),       TEST(test_explanation), TEST(test_graph),
+		TEST(test_timelines),  TEST(test_refused),     TEST(test_idealized),
+		TEST(test_listing),    TEST(test_letters),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
