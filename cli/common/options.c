@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <tact/block.h>
+#include <tact/model.h>
 
 #include "cli.h"
 #include "output.h"
@@ -313,6 +314,16 @@ static int parse(struct parser *p)
 
 enum { HELP_COLUMN = 26 };
 
+/* Behind what is explained, or, if that is long, below it. */
+static void add_explanation(struct text *out, size_t start, const char *help)
+{
+	if (out->size - start > HELP_COLUMN - 2) {
+		text_add(out, "\n");
+		start = out->size;
+	}
+	text_wrap(out, help, HELP_COLUMN, start);
+}
+
 static void add_option(struct text *out, char letter, const char *name, const char *argument,
 		       bool is_optional, const char *help)
 {
@@ -324,11 +335,7 @@ static void add_option(struct text *out, char letter, const char *name, const ch
 		text_printf(out, "      --%s", name);
 	if (argument)
 		text_printf(out, is_optional ? "[=%s]" : " %s", argument);
-	if (out->size - start > HELP_COLUMN - 2) {
-		text_add(out, "\n");
-		start = out->size;
-	}
-	text_wrap(out, help, HELP_COLUMN, start);
+	add_explanation(out, start, help);
 }
 
 static void add_options(struct text *out, const struct option_group *groups)
@@ -341,6 +348,32 @@ static void add_options(struct text *out, const struct option_group *groups)
 		if (!g[1].title)
 			add_option(out, 'h', "help", NULL, false, help_text);
 	}
+}
+
+/* The registry's rows. */
+static void add_models(struct text *out)
+{
+	text_add(out, "Names of models:\n");
+	for (const struct tact_model *m = NULL; (m = tact_model_next(m));) {
+		size_t start = out->size;
+
+		text_printf(out, "  %s", m->form);
+		add_explanation(out, start, m->help);
+	}
+}
+
+/* What stands behind the options, with the models where they are asked for. */
+static void add_epilogue(struct text *out, const char *text)
+{
+	static const char place[] = "{models}\n";
+	const char *models = strstr(text, place);
+
+	if (models) {
+		text_add_bytes(out, text, (size_t)(models - text));
+		add_models(out);
+		text = models + sizeof(place) - 1;
+	}
+	text_add(out, text);
 }
 
 static void add_help(struct text *out, const struct option_command *command)
@@ -357,7 +390,7 @@ static void add_help(struct text *out, const struct option_command *command)
 	free(words);
 	text_add(out, "\n");
 	add_options(out, command->groups);
-	text_add(out, options + sizeof(place) - 1);
+	add_epilogue(out, options + sizeof(place) - 1);
 }
 
 static int print_help(const struct option_command *command)

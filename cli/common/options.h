@@ -123,7 +123,8 @@ struct option_group {
 
 struct option_command {
 	/* Usage, one line a form; an empty line; a paragraph, which is wrapped; an empty line;
-	 * "{options}"; and what stands behind the options, as it is.
+	 * "{options}"; and what stands behind the options, as it is, but for a line "{models}",
+	 * which becomes the list of them.
 	 */
 	const char *help;
 	const struct option_group *groups;

@@ -56,10 +56,7 @@ static const struct option_spec input_specs[] = {
 
 static const struct option_spec model_specs[] = {
 	OPTION_CALL(0, "model", "LIST", evaluate_add_models,
-		    "facile (default), sim, mca, mca:params=FILE, llvm-mca, llvm-mca-19, "
-		    "stored:NAME (predictions that a store has), parts of FACILE "
-		    "(facile:only=predec+ports, facile:without=dsb, facile:simple-predec, "
-		    "facile:simple-dec, facile:paper, facile:ablations: all of these); repeatable"),
+		    "models, as below, with commas between them (default: facile); repeatable"),
 	OPTION_PARAMS(
 		params,
 		"change the CPUs' parameters: 'name = value' lines ('tact archs SKL' shows them)"),
@@ -112,9 +109,9 @@ static const char help[] =
 	"An INPUT is a CSV with a header and the columns hex and cycles (one iteration),\n"
 	"or a store of tact measure; - is standard input. Columns app, category, weight,\n"
 	"clean, hex_loop, arch, mode, init and status are used when they are there.\n"
-	"--model NAME=COMMAND: a shell's command line that reads hex strings, one a line,\n"
-	"and prints a number for each, or anything else for a block that it cannot do;\n"
-	"TACT_ARCH and TACT_MODE in its environment say for what.\n\n"
+	"\n"
+	"{models}\n"
+	"\n"
 	"Examples:\n"
 	"  tact evaluate -a SKL --model facile,sim blocks.csv\n"
 	"  tact evaluate -a HSW hsw.csv -a SKL skl.csv -f csv\n"

@@ -44,7 +44,10 @@ static int no_parts(const char *parts, struct tact_diag *diag)
 
 /* clang-format off: a row a model */
 static const struct model_entry registry[] = {
-	{{"facile", "facile[:PART]...", "analytical bounds of FACILE and more",
+	{{"facile", "facile[:PART]...",
+	  "analytical bounds of FACILE and more; PART is only=LIST or without=LIST of bounds (the "
+	  "columns of 'tact predict -f csv', with + between them), simple-predec, simple-dec, "
+	  "exact-ports, paper, or ablations: all variants of the paper's Table 3",
 	  TACT_MODEL_TABLES | TACT_MODEL_BOUNDS},
 	 .owns = is_named,
 	 .check = model_facile_check,
@@ -58,7 +61,8 @@ static const struct model_entry registry[] = {
 	 .close = model_sim_close,
 	 .estimate = model_sim_estimate,
 	 .stream = tact_stream_open},
-	{{"mca", "mca[:params=FILE]", "the plain machine of llvm-mca, with parameters to tune",
+	{{"mca", "mca[:params=FILE]",
+	  "the plain machine of llvm-mca, with the parameters that 'tact tune' learns",
 	  TACT_MODEL_PARAMS},
 	 .owns = is_named,
 	 .check = model_mca_check,
@@ -75,7 +79,9 @@ static const struct model_entry registry[] = {
 	 .check = model_stored_check,
 	 .estimate_many = model_stored_many},
 	{{"command", "NAME=COMMAND",
-	  "a shell's command line that reads hex strings, one a line, and prints a number for each",
+	  "a shell's command line that reads hex strings, one a line, and prints a number for "
+	  "each, or anything else for a block that it cannot do; TACT_ARCH and TACT_MODE in its "
+	  "environment say for what",
 	  TACT_MODEL_BATCH | TACT_MODEL_PROGRAM},
 	 .owns = is_command,
 	 .check = model_command_check,
