@@ -73,13 +73,6 @@ const struct model_entry *model_entry_of(const char *name, const char **parts,
 void model_say(const struct tact_estimator *e, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Calls work(context, thread's number, item) for all items, on several threads of which this is
- * one: it works even if no other can be made.  Returns the first status below 0.
- */
-unsigned model_threads(unsigned asked, size_t n_items);
-int model_parallel(unsigned threads, size_t n_items,
-		   int (*work)(void *context, unsigned thread, size_t item), void *context);
-
 /* Rows of one CPU and mode, ascending, in parts of at most `most`. */
 struct model_part {
 	const size_t *row; /* numbers; borrowed */

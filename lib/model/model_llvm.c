@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "arch/arch.h"
+#include "base/pool.h"
 #include "model/exchange.h"
 #include "model/model.h"
 
@@ -280,8 +281,7 @@ int model_llvm_many(struct tact_estimator *e, const struct model_batch *batch)
 	if (status >= 0 && !l.disassembler)
 		status = -TACT_E_NOMEM;
 	if (status >= 0)
-		status = model_parallel(model_threads(e->opt.threads, l.parts.n), l.parts.n, work,
-					&l);
+		status = pool_run(pool_threads(e->opt.threads, l.parts.n), l.parts.n, work, &l);
 	if (status >= 0)
 		status = conclude(&l);
 	model_parts_free(&l.parts);

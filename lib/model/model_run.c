@@ -3,16 +3,14 @@
  * Many blocks: models that take one block share its loading, on several threads; the others get all
  * of them at once.
  */
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "base/pool.h"
 #include "block/block.h"
 #include "model/model.h"
 
 /* Rows that a thread takes at a time: few enough that threads end together. */
-enum { CHUNK = 128, MAX_THREADS = 1024 };
+enum { CHUNK = 128 };
 
 /* ---- parts ---- */
 
@@ -59,64 +57,6 @@ void model_parts_free(struct model_parts *parts)
 	free(parts->rows);
 	free(parts->part);
 	*parts = (struct model_parts){.n = 0};
-}
-
-/* ---- threads ---- */
-
-struct pool {
-	int (*work)(void *context, unsigned thread, size_t item);
-	void *context;
-	size_t n_items;
-	atomic_size_t next;
-	atomic_int status;
-};
-
-struct pool_thread {
-	struct pool *pool;
-	unsigned number;
-	pthread_t id;
-	bool is_started;
-};
-
-static void *pool_run(void *argument)
-{
-	struct pool_thread *t = argument;
-	size_t item;
-
-	while (!t->pool->status &&
-	       (item = atomic_fetch_add(&t->pool->next, 1)) < t->pool->n_items) {
-		int status = t->pool->work(t->pool->context, t->number, item);
-
-		if (status < 0)
-			t->pool->status = status;
-	}
-	return NULL;
-}
-
-unsigned model_threads(unsigned asked, size_t n_items)
-{
-	long cores = asked ? (long)asked : sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned n = cores < 1 ? 1 : cores > MAX_THREADS ? MAX_THREADS : (unsigned)cores;
-
-	return n > n_items ? n_items ? (unsigned)n_items : 1 : n;
-}
-
-int model_parallel(unsigned threads, size_t n_items,
-		   int (*work)(void *context, unsigned thread, size_t item), void *context)
-{
-	struct pool pool = {.work = work, .context = context, .n_items = n_items};
-	struct pool_thread t[MAX_THREADS];
-
-	for (unsigned i = 0; i < threads; i++) {
-		t[i] = (struct pool_thread){.pool = &pool, .number = i};
-		if (i)
-			t[i].is_started = !pthread_create(&t[i].id, NULL, pool_run, &t[i]);
-	}
-	pool_run(&t[0]);
-	for (unsigned i = 1; i < threads; i++)
-		if (t[i].is_started)
-			pthread_join(t[i].id, NULL);
-	return pool.status;
 }
 
 /* ---- models that take one block ---- */
@@ -255,7 +195,7 @@ static int run(struct job *job, struct tact_diag *diag)
 	for (size_t m = 0; m < job->n_models; m++)
 		n_single += !takes_many(job->tools[0].estimators[m]);
 	if (n_single)
-		status = model_parallel(job->n_threads, n_chunks, run_chunk, job);
+		status = pool_run(job->n_threads, n_chunks, run_chunk, job);
 	for (size_t m = 0; m < job->n_models && status != -TACT_E_NOMEM; m++)
 		if (takes_many(job->tools[0].estimators[m])) {
 			status = run_many(job, m);
@@ -289,7 +229,7 @@ int tact_model_run(const char *const *names, size_t n_models, const struct tact_
 		return 0;
 	job.opt.size = sizeof(job.opt);
 	job.opt.arch = arch_of(rows, n);
-	job.n_threads = model_threads(job.opt.threads, (n + CHUNK - 1) / CHUNK);
+	job.n_threads = pool_threads(job.opt.threads, (n + CHUNK - 1) / CHUNK);
 	job.tools = calloc(job.n_threads, sizeof(*job.tools));
 	job.batch = (struct model_batch){
 		.rows = rows, .n = n, .answers = malloc(n * sizeof(*job.batch.answers))};
