@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "common/cli.h"
 #include "measurer.h"
 
@@ -82,22 +83,6 @@ void measure_list_fini(struct measure_list *list)
 		free(list->block[i].memory);
 	free(list->block);
 	*list = (struct measure_list){0};
-}
-
-/* SplitMix64 (Steele, Lea, Flood 2014): every seed is a good one, 0 too. */
-static uint64_t random_next(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
-/* From 0 up to, not including, n: the high half of a product is fair enough for n below 2^32. */
-static size_t random_below(uint64_t *state, size_t n)
-{
-	return (size_t)((random_next(state) >> 32) * n >> 32);
 }
 
 /* Keeps `wanted` of the blocks in their order (Knuth, vol. 2, algorithm 3.4.2 S). */

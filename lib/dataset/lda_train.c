@@ -11,6 +11,7 @@
  * does not depend on the number of threads.
  */
 #include "base/pool.h"
+#include "base/random.h"
 #include "dataset/lda.h"
 
 #include <math.h>
@@ -63,20 +64,10 @@ struct worker {
 	double *expected, *stats;
 };
 
-/* splitmix64 (Steele, Lea and Flood 2014) */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
 /* Uniform in (0, 1). */
 static double next_unit(uint64_t *state)
 {
-	return ((double)(next_random(state) >> 11) + 0.5) * 0x1p-53;
+	return ((double)(random_next(state) >> 11) + 0.5) * 0x1p-53;
 }
 
 /* A document, with the probability of its weight. */
@@ -237,8 +228,8 @@ static void begin(const struct tournament *t, struct worker *w, struct start *s)
 	uint64_t state = t->how->seed;
 
 	/* Streams of different seeds and starts must not run into each other. */
-	state = next_random(&state) ^ (uint64_t)s->index << 32;
-	state = next_random(&state);
+	state = random_next(&state) ^ (uint64_t)s->index << 32;
+	state = random_next(&state);
 	if (s->index % 2)
 		start_anywhere(t, s->lambda, &state);
 	else

@@ -62,7 +62,7 @@ void surrogate_reach(const struct surrogate *s, size_t i, int *low, int *high)
  * distribution, or in later rounds near what was learned.
  */
 static void sample_around(struct surrogate *s, struct tact_mca_params *params, size_t first,
-			  size_t n, double rate, struct tune_rng *rng)
+			  size_t n, double rate, uint64_t *rng)
 {
 	for (size_t i = first; i < first + n; i++) {
 		const struct tune_param *p = &s->t->params[i];
@@ -70,15 +70,15 @@ static void sample_around(struct surrogate *s, struct tact_mca_params *params, s
 		int low, high, value = s->centre[i];
 
 		surrogate_reach(s, i, &low, &high);
-		if (tune_random_unit(rng) < share)
-			value = tune_random_in(rng, low, high);
+		if (random_unit(rng) < share)
+			value = random_in(rng, low, high);
 		tact_mca_set(params, p->form == TACT_FORM_NONE ? 0 : p->form, p->kind, p->index,
 			     value);
 	}
 }
 
 static void sample_form(struct surrogate *s, struct tact_mca_params *params, unsigned form,
-			double rate, struct tune_rng *rng)
+			double rate, uint64_t *rng)
 {
 	const struct tune_site *site = tune_site_of(s->t, form, ARCH_PLAIN);
 
@@ -89,7 +89,7 @@ static void sample_form(struct surrogate *s, struct tact_mca_params *params, uns
 }
 
 static void sample_globals(struct surrogate *s, struct tact_mca_params *params, double rate,
-			   struct tune_rng *rng)
+			   uint64_t *rng)
 {
 	if (s->state.round) {
 		sample_around(s, params, 0, s->t->n_globals, rate, rng);
@@ -174,14 +174,14 @@ static int simulate(struct tune_worker *w, size_t sample, void *context)
 	struct surrogate *s = context;
 	struct tact_mca_params *params = w->table.mca;
 	uint32_t row = surrogate_row(s, sample);
-	struct tune_rng rng = {s->t->opt.seed ^ (sample + 1) * 0x9e3779b97f4a7c15u ^
-			       (uint64_t)s->state.round << 56};
+	uint64_t rng = s->t->opt.seed ^ (sample + 1) * 0x9e3779b97f4a7c15u ^
+		       (uint64_t)s->state.round << 56;
 	struct saved saved = {.n = 0};
 	double cycles = 1, rate;
 	int status;
 
-	tune_random(&rng);
-	rate = rates[tune_random_below(&rng, ARRAY_SIZE(rates))];
+	random_next(&rng);
+	rate = rates[random_below(&rng, ARRAY_SIZE(rates))];
 	tact_mca_get(params, 0, TACT_MCA_DISPATCH_WIDTH, 0, &saved.width);
 	tact_mca_get(params, 0, TACT_MCA_REORDER_BUFFER, 0, &saved.buffer);
 	sample_globals(s, params, rate, &rng);

@@ -17,37 +17,7 @@
 #include "arch/arch.h"
 #include "base/base.h"
 #include "base/hash.h"
-
-/* ---- random numbers ---- */
-
-struct tune_rng {
-	uint64_t state;
-};
-
-/* SplitMix64 (Steele, Lea, Flood, 2014). */
-static inline uint64_t tune_random(struct tune_rng *rng)
-{
-	uint64_t z = rng->state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
-static inline unsigned tune_random_below(struct tune_rng *rng, unsigned n)
-{
-	return (unsigned)((tune_random(rng) >> 32) * n >> 32);
-}
-
-static inline int tune_random_in(struct tune_rng *rng, int low, int high)
-{
-	return low + (int)tune_random_below(rng, (unsigned)(high - low + 1));
-}
-
-static inline double tune_random_unit(struct tune_rng *rng)
-{
-	return (double)(tune_random(rng) >> 11) * 0x1p-53;
-}
+#include "base/random.h"
 
 /* ---- rows ---- */
 
@@ -127,10 +97,9 @@ unsigned tune_kind_what(unsigned kind); /* bit of enum tact_tune_what */
 /* The paper's distribution (section V-A) for every parameter of mca, forms outside of the rows
  * too; bits of `what` that are 0 stay as they are.
  */
-void tune_sample(struct tact_mca_params *params, unsigned what, struct tune_rng *rng);
-void tune_sample_form(struct tact_mca_params *params, unsigned form, unsigned what,
-		      struct tune_rng *rng);
-int tune_sample_value(unsigned kind, struct tune_rng *rng);
+void tune_sample(struct tact_mca_params *params, unsigned what, uint64_t *rng);
+void tune_sample_form(struct tact_mca_params *params, unsigned form, unsigned what, uint64_t *rng);
+int tune_sample_value(unsigned kind, uint64_t *rng);
 
 /* A percentage of latencies and sets of ports becomes wrong. */
 int tune_corrupt(struct tact_tuner *t, struct tune_table *table, unsigned percent);

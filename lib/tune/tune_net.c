@@ -43,14 +43,14 @@ void net_init(struct net *net, const struct net_shape *shape, const struct matri
 	net->n_weights = next;
 }
 
-static void fill(float *to, size_t n, double width, struct tune_rng *rng)
+static void fill(float *to, size_t n, double width, uint64_t *rng)
 {
 	for (size_t i = 0; i < n; i++)
-		to[i] = (float)(width * (2 * tune_random_unit(rng) - 1));
+		to[i] = (float)(width * (2 * random_unit(rng) - 1));
 }
 
 static void randomise_layer(const struct net *net, const struct net_layer *l, float *w,
-			    struct tune_rng *rng)
+			    uint64_t *rng)
 {
 	unsigned h = net->shape.hidden;
 
@@ -63,7 +63,7 @@ static void randomise_layer(const struct net *net, const struct net_layer *l, fl
 void net_randomise(const struct net *net, float *w, uint64_t seed)
 {
 	const struct net_shape *s = &net->shape;
-	struct tune_rng rng = {seed};
+	uint64_t rng = seed;
 
 	fill(w + net->embedding, (size_t)s->vocabulary * s->embedding, 1, &rng);
 	for (unsigned l = 0; l < s->layers; l++) {

@@ -98,9 +98,9 @@ int tune_rows_split(struct tune_rows *r, uint64_t seed)
 		return -TACT_E_NOMEM;
 	for (size_t i = 0; i < r->n; i++) {
 		const struct tune_row *row = &r->rows[i];
-		struct tune_rng rng = {hash_bytes(r->code + row->code, row->size) ^ seed};
+		uint64_t rng = hash_bytes(r->code + row->code, row->size) ^ seed;
 
-		tickets[i] = (struct ticket){tune_random(&rng), i};
+		tickets[i] = (struct ticket){random_next(&rng), i};
 	}
 	qsort(tickets, r->n, sizeof(*tickets), by_hash);
 	memset(r->n_part, 0, sizeof(r->n_part));

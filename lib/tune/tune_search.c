@@ -40,7 +40,7 @@ int tune_simple(struct tact_tuner *t, struct tact_diag *diag)
 
 struct search {
 	struct tact_tuner *t;
-	struct tune_rng rng;
+	uint64_t rng;
 	int *best, *candidate, *elite; /* owned; elite: POOL vectors */
 	double error, elite_error[8];
 	unsigned n_elite;
@@ -57,14 +57,14 @@ static int random_value(struct search *s, size_t i)
 		/* The range that the paper gives OpenTuner for ports (section V-C) but mostly
 		 * unused, as in its own distribution.
 		 */
-		if (p->kind == TACT_MCA_PORT_CYCLES && tune_random_below(&s->rng, 10))
+		if (p->kind == TACT_MCA_PORT_CYCLES && random_below(&s->rng, 10))
 			return 0;
 		return tune_sample_value(p->kind, &s->rng);
 	}
 	if (p->kind == TUNE_PORT_SET)
-		return t->port_sets[tune_random_below(&s->rng, t->n_port_sets)];
+		return t->port_sets[random_below(&s->rng, t->n_port_sets)];
 	value = tune_value(&t->start, p);
-	value = tune_random_in(&s->rng, value / 2, 2 * value + 2);
+	value = random_in(&s->rng, value / 2, 2 * value + 2);
 	return value < p->low ? p->low : value > p->high ? p->high : value;
 }
 
@@ -79,7 +79,7 @@ static void mutate(struct search *s, double share)
 {
 	memcpy(s->candidate, s->best, s->t->n_params * sizeof(*s->best));
 	for (size_t i = 0; i < s->t->n_params; i++)
-		if (tune_random_unit(&s->rng) < share)
+		if (random_unit(&s->rng) < share)
 			s->candidate[i] = random_value(s, i);
 }
 
@@ -98,9 +98,9 @@ static void propose_step(struct search *s)
 {
 	memcpy(s->candidate, s->best, s->t->n_params * sizeof(*s->best));
 	for (unsigned k = 0; k < 16; k++) {
-		size_t i = tune_random_below(&s->rng, (unsigned)s->t->n_params);
+		size_t i = random_below(&s->rng, (unsigned)s->t->n_params);
 		const struct tune_param *p = &s->t->params[i];
-		int value = s->candidate[i] + (tune_random(&s->rng) & 1 ? 1 : -1);
+		int value = s->candidate[i] + (random_next(&s->rng) & 1 ? 1 : -1);
 
 		if (p->kind != TUNE_PORT_SET && value >= p->low && value <= p->high)
 			s->candidate[i] = value;
@@ -111,10 +111,10 @@ static void propose_step(struct search *s)
 static void propose_cross(struct search *s)
 {
 	size_t n = s->t->n_params;
-	const int *a = s->n_elite ? s->elite + n * tune_random_below(&s->rng, s->n_elite) : s->best;
+	const int *a = s->n_elite ? s->elite + n * random_below(&s->rng, s->n_elite) : s->best;
 
 	for (size_t i = 0; i < n; i++)
-		s->candidate[i] = tune_random(&s->rng) & 1 ? s->best[i] : a[i];
+		s->candidate[i] = random_next(&s->rng) & 1 ? s->best[i] : a[i];
 }
 
 static void (*const proposals[])(struct search *) = {propose_few, propose_step, propose_many,
@@ -217,7 +217,7 @@ static int run(struct search *s, bool is_bandit)
 
 static int search(struct tact_tuner *t, bool is_bandit, struct tact_diag *diag)
 {
-	struct search s = {.t = t, .rng = {t->opt.seed ^ 0xba2d17}};
+	struct search s = {.t = t, .rng = t->opt.seed ^ 0xba2d17};
 	int status = -TACT_E_NOMEM;
 
 	s.best = calloc(t->n_params, sizeof(*s.best));

@@ -281,7 +281,7 @@ static void find_port_sets(struct tact_tuner *t)
 /* The start, with data of its own for everything that is learned. */
 static int make_start(struct tact_tuner *t)
 {
-	struct tune_rng rng = {t->opt.seed ^ 0x57a47};
+	uint64_t rng = t->opt.seed ^ 0x57a47;
 	int status;
 
 	if (!t->is_mca) {

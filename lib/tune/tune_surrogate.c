@@ -30,11 +30,11 @@ static uint64_t epoch_seed(const struct surrogate *s)
  */
 static void round_table(struct surrogate *s, double share)
 {
-	struct tune_rng rng = {epoch_seed(s) + s->state.batch};
+	uint64_t rng = epoch_seed(s) + s->state.batch;
 
-	tune_random(&rng);
+	random_next(&rng);
 	for (size_t i = 0; i < s->t->n_params; i++) {
-		double noise = (tune_random_unit(&rng) - 0.5) * (1 - share);
+		double noise = (random_unit(&rng) - 0.5) * (1 - share);
 
 		if (s->state.round)
 			noise /= 2; /* it is near the answer already */
@@ -94,11 +94,11 @@ static double add_shards(struct surrogate *s, bool is_table)
 
 static void shuffle(uint32_t *list, size_t n, uint64_t seed)
 {
-	struct tune_rng rng = {seed};
+	uint64_t rng = seed;
 
-	tune_random(&rng);
+	random_next(&rng);
 	for (size_t i = n; i > 1; i--) {
-		size_t k = tune_random(&rng) % i;
+		size_t k = random_next(&rng) % i;
 		uint32_t swap = list[i - 1];
 
 		list[i - 1] = list[k];

@@ -230,42 +230,41 @@ void tune_param_name(const struct tune_table *table, const struct tune_param *p,
  * sample_ports), ReadAdvanceCycles 0 to 5, NumMicroOps 1 to 10, DispatchWidth 1 to 10,
  * ReorderBufferSize 50 to 250; with only latencies to learn (section VI-B) 0 to 10.
  */
-int tune_sample_value(unsigned kind, struct tune_rng *rng)
+int tune_sample_value(unsigned kind, uint64_t *rng)
 {
 	switch (kind) {
 	case TACT_MCA_MICRO_OPS:
 	case TACT_MCA_DISPATCH_WIDTH:
-		return tune_random_in(rng, 1, 10);
+		return random_in(rng, 1, 10);
 	case TACT_MCA_LATENCY:
 	case TACT_MCA_READ_ADVANCE:
-		return tune_random_in(rng, 0, 5);
+		return random_in(rng, 0, 5);
 	case TACT_MCA_REORDER_BUFFER:
-		return tune_random_in(rng, 50, 250);
+		return random_in(rng, 50, 250);
 	default:
-		return tune_random_in(rng, 0, 2);
+		return random_in(rng, 0, 2);
 	}
 }
 
-static void sample_ports(struct tact_mca_params *params, unsigned form, struct tune_rng *rng)
+static void sample_ports(struct tact_mca_params *params, unsigned form, uint64_t *rng)
 {
-	unsigned n = tune_random_below(rng, 3);
+	unsigned n = random_below(rng, 3);
 
 	for (unsigned p = 0; p < TACT_MCA_PORTS; p++)
 		tact_mca_set(params, form, TACT_MCA_PORT_CYCLES, p, 0);
 	for (unsigned k = 0; k < n; k++)
-		tact_mca_set(params, form, TACT_MCA_PORT_CYCLES,
-			     tune_random_below(rng, TACT_MCA_PORTS), tune_random_in(rng, 0, 2));
+		tact_mca_set(params, form, TACT_MCA_PORT_CYCLES, random_below(rng, TACT_MCA_PORTS),
+			     random_in(rng, 0, 2));
 }
 
-void tune_sample_form(struct tact_mca_params *params, unsigned form, unsigned what,
-		      struct tune_rng *rng)
+void tune_sample_form(struct tact_mca_params *params, unsigned form, unsigned what, uint64_t *rng)
 {
 	if (what & TACT_TUNE_UOPS)
 		tact_mca_set(params, form, TACT_MCA_MICRO_OPS, 0,
 			     tune_sample_value(TACT_MCA_MICRO_OPS, rng));
 	if (what & TACT_TUNE_LATENCY)
 		tact_mca_set(params, form, TACT_MCA_LATENCY, 0,
-			     tune_random_in(rng, 0, what == TACT_TUNE_LATENCY ? 10 : 5));
+			     random_in(rng, 0, what == TACT_TUNE_LATENCY ? 10 : 5));
 	for (unsigned i = 0; i < TACT_MCA_READS && what & TACT_TUNE_ADVANCE; i++)
 		tact_mca_set(params, form, TACT_MCA_READ_ADVANCE, i,
 			     tune_sample_value(TACT_MCA_READ_ADVANCE, rng));
@@ -273,7 +272,7 @@ void tune_sample_form(struct tact_mca_params *params, unsigned form, unsigned wh
 		sample_ports(params, form, rng);
 }
 
-void tune_sample(struct tact_mca_params *params, unsigned what, struct tune_rng *rng)
+void tune_sample(struct tact_mca_params *params, unsigned what, uint64_t *rng)
 {
 	for (unsigned form = 0; form < tact_form_count(); form++)
 		tune_sample_form(params, form, what, rng);
@@ -287,20 +286,20 @@ void tune_sample(struct tact_mca_params *params, unsigned what, struct tune_rng 
 
 int tune_corrupt(struct tact_tuner *t, struct tune_table *table, unsigned percent)
 {
-	struct tune_rng rng = {t->opt.seed ^ 0xc0ffee};
+	uint64_t rng = t->opt.seed ^ 0xc0ffee;
 
 	for (size_t i = t->n_globals; i < t->n_params; i++) {
 		const struct tune_param *p = &t->params[i];
 		int old = tune_value(table, p), value = old;
 
 		if ((p->kind != TUNE_LATENCY && p->kind != TUNE_PORT_SET) ||
-		    tune_random_below(&rng, 100) >= percent)
+		    random_below(&rng, 100) >= percent)
 			continue;
 		/* A latency up to twice as long and three more, another set of ports. */
 		for (unsigned k = 0; k < 100 && value == old; k++)
 			value = p->kind == TUNE_LATENCY
-					? tune_random_in(&rng, 1, 2 * old + 3)
-					: t->port_sets[tune_random_below(&rng, t->n_port_sets)];
+					? random_in(&rng, 1, 2 * old + 3)
+					: t->port_sets[random_below(&rng, t->n_port_sets)];
 		tune_assign(table, p, value);
 	}
 	return 0;

@@ -94,12 +94,7 @@ int tact_tuner_create(struct tact_tuner **out, const struct tact_tune_options *o
 	t->n_workers = options.threads;
 	t->surrogate_error = NAN;
 	status = tact_block_create(&t->decoder, options.arch, &options.block, diag);
-	if (status < 0) {
-		free(t);
-		return status;
-	}
-	*out = t;
-	return 0;
+	return HAND_OVER(out, t, status, free);
 }
 
 static void free_worker(struct tune_worker *w)
