@@ -271,12 +271,7 @@ int arch_copy(struct tact_arch **out, const struct tact_arch *base)
 	*arch = *base;
 	if (base->overlay)
 		status = overlay_copy(&arch->overlay, base->overlay);
-	if (status < 0) {
-		free(arch);
-		return status;
-	}
-	*out = arch;
-	return 0;
+	return HAND_OVER(out, arch, status, free);
 }
 
 void tact_arch_destroy(struct tact_arch *arch)

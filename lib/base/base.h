@@ -19,6 +19,10 @@ int tact_fail(struct tact_diag *diag, enum tact_error error, const char *format,
 int tact_fail_at(struct tact_diag *diag, enum tact_error error, uint64_t line, uint64_t offset,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* The end of a function that makes something, by its status: hands it over, or destroys it. */
+#define HAND_OVER(out, made, status, destroy)                                                      \
+	((status) < 0 ? (destroy(made), (status)) : (*(out) = (made), 0))
+
 /* Grows *array (of *capacity elements of element_size) so that it holds at least `needed`.
  * Returns 0, or -TACT_E_NOMEM with the array as it was.
  */

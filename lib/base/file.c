@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/file.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,6 +22,23 @@ const char *file_base_name(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
+}
+
+int file_check_magic(const char *line, const char *magic, int version, const char *what,
+		     struct tact_diag *diag)
+{
+	const size_t n = strlen(magic);
+	char expected[32];
+
+	snprintf(expected, sizeof(expected), "%s %d", magic, version);
+	if (!strcmp(line, expected))
+		return 0;
+	if (!strncmp(line, magic, n) && line[n] == ' ' && isdigit((unsigned char)line[n + 1]))
+		return tact_fail_at(diag, TACT_E_VERSION, 1, 0,
+				    "version %.20s; this library reads version %d", line + n + 1,
+				    version);
+	return tact_fail_at(diag, TACT_E_FORMAT, 1, 0, "'%s' expected: this is not %s", expected,
+			    what);
 }
 
 int file_read_all(int fd, size_t limit, struct text *out, struct tact_diag *diag)
@@ -57,12 +75,15 @@ int file_read(const char *path, size_t limit, struct text *out, struct tact_diag
 	return status;
 }
 
-bool file_read_at(int fd, void *to, size_t size, uint64_t offset)
+/* At an offset, or, below 0, wherever the file is. */
+static bool read_exactly(int fd, void *to, size_t size, int64_t offset)
 {
 	size_t done = 0;
 
 	while (done < size) {
-		ssize_t n = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
+		char *p = (char *)to + done;
+		ssize_t n = offset < 0 ? read(fd, p, size - done)
+				       : pread(fd, p, size - done, (off_t)offset + (off_t)done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -71,6 +92,16 @@ bool file_read_at(int fd, void *to, size_t size, uint64_t offset)
 		done += (size_t)n;
 	}
 	return true;
+}
+
+bool file_read_exactly(int fd, void *to, size_t size)
+{
+	return read_exactly(fd, to, size, -1);
+}
+
+bool file_read_at(int fd, void *to, size_t size, uint64_t offset)
+{
+	return offset <= INT64_MAX && read_exactly(fd, to, size, (int64_t)offset);
 }
 
 int file_write_all(int fd, const void *data, size_t size)

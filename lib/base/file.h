@@ -13,6 +13,13 @@
 
 #include "base/text.h"
 
+/* The first line of our text files, without its end: the magic word, a blank, the version.
+ * Returns 0, or -TACT_E_VERSION for another version, -TACT_E_FORMAT for another word, with line 1
+ * and `what` the file is not.
+ */
+int file_check_magic(const char *line, const char *magic, int version, const char *what,
+		     struct tact_diag *diag);
+
 /* What stands behind the last slash; the path itself if that is nothing. */
 const char *file_base_name(const char *path);
 
@@ -22,7 +29,9 @@ const char *file_base_name(const char *path);
 int file_read_all(int fd, size_t limit, struct text *out, struct tact_diag *diag);
 int file_read(const char *path, size_t limit, struct text *out, struct tact_diag *diag);
 
-/* Exactly `size` bytes from a place in a file; false: it is shorter, or cannot be read. */
+/* Exactly `size` bytes, from where a file is or from a place in it; false: it is shorter, or cannot
+ * be read. */
+bool file_read_exactly(int fd, void *to, size_t size);
 bool file_read_at(int fd, void *to, size_t size, uint64_t offset);
 
 /* All of it, whatever signals and short writes there are.  Returns 0, or -1 with errno. */

@@ -184,12 +184,11 @@ void json_put_hex(struct json *json, const char *key, const uint8_t *bytes, size
 
 void json_put_number(struct json *json, const char *key, double value)
 {
-	if (!isfinite(value)) {
-		json_put_null(json, key);
-		return;
-	}
 	json_begin_value(json, key);
-	text_number(json->out, value);
+	if (isfinite(value))
+		text_number(json->out, value);
+	else
+		text_add(json->out, "null");
 }
 
 void json_put_fixed(struct json *json, const char *key, double value, int decimals)
@@ -202,12 +201,12 @@ void json_put_fixed(struct json *json, const char *key, double value, int decima
 
 void json_put_exact(struct json *json, const char *key, double value)
 {
-	if (!isfinite(value)) {
+	if (isfinite(value)) {
+		json_begin_value(json, key);
+		text_exact(json->out, value);
+	} else {
 		json_put_null(json, key);
-		return;
 	}
-	json_begin_value(json, key);
-	text_exact(json->out, value);
 }
 
 void json_put_integer(struct json *json, const char *key, int64_t value)

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { POOL_MAX_THREADS = 256 };
+enum { POOL_MAX_THREADS = 1024 };
 
 /* How many threads are useful for so many chunks: those that are wanted, 0 for one a core; at
  * least one.

@@ -166,35 +166,34 @@ static void show_number(struct text *out, const struct column *column, double va
 		text_add(out, "%");
 }
 
+/* What text and CSV show alike. */
+static void add_plain(struct text *out, const struct cell *cell)
+{
+	if (cell->type == CELL_HEX)
+		text_hex(out, cell->bytes, cell->size);
+	else if (cell->type == CELL_INTEGER)
+		text_printf(out, "%lld", (long long)cell->integer);
+	else if (cell->type == CELL_COUNT)
+		text_printf(out, "%llu", (unsigned long long)cell->count);
+	else if (cell->type == CELL_BOOL)
+		text_add(out, cell->flag ? "yes" : "no");
+}
+
 static void add_shown(struct text *out, const struct column *column, const struct cell *cell)
 {
 	size_t start = out->size;
 
-	switch (cell->type) {
-	case CELL_NONE:
+	if (cell->type == CELL_NONE)
 		text_add(out, column->none ? column->none : "");
-		return;
-	case CELL_STRING:
+	else if (cell->type == CELL_STRING)
 		add_clean(out, cell->string,
 			  column->max && cell->size > column->max ? column->max : cell->size);
-		return;
-	case CELL_HEX:
-		text_hex(out, cell->bytes, cell->size);
-		return;
-	case CELL_INTEGER:
-		text_printf(out, column->flags & COLUMN_SIGNED ? "%+lld" : "%lld",
-			    (long long)cell->integer);
-		break;
-	case CELL_COUNT:
-		text_printf(out, "%llu", (unsigned long long)cell->count);
-		break;
-	case CELL_NUMBER:
+	else if (cell->type == CELL_NUMBER)
 		show_number(out, column, cell->number);
-		break;
-	case CELL_BOOL:
-		text_add(out, cell->flag ? "yes" : "no");
-		return;
-	}
+	else if (cell->type == CELL_INTEGER && column->flags & COLUMN_SIGNED)
+		text_printf(out, "%+lld", (long long)cell->integer);
+	else
+		add_plain(out, cell);
 	if (column->flags & COLUMN_SEPARATED)
 		separate_thousands(out, start);
 }
@@ -289,28 +288,12 @@ static void add_number(struct text *out, const struct column *column, double val
 
 static void csv_cell(struct text *out, const struct column *column, const struct cell *cell)
 {
-	switch (cell->type) {
-	case CELL_NONE:
-		break;
-	case CELL_STRING:
+	if (cell->type == CELL_STRING)
 		text_csv_field(out, cell->string, cell->size, column->flags & COLUMN_LOWER);
-		break;
-	case CELL_HEX:
-		text_hex(out, cell->bytes, cell->size);
-		break;
-	case CELL_INTEGER:
-		text_printf(out, "%lld", (long long)cell->integer);
-		break;
-	case CELL_COUNT:
-		text_printf(out, "%llu", (unsigned long long)cell->count);
-		break;
-	case CELL_NUMBER:
+	else if (cell->type == CELL_NUMBER)
 		add_number(out, column, cell->number);
-		break;
-	case CELL_BOOL:
-		text_add(out, cell->flag ? "yes" : "no");
-		break;
-	}
+	else
+		add_plain(out, cell);
 }
 
 static void csv_line(struct table *table, const void *row)

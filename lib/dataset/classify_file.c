@@ -291,21 +291,6 @@ static int begin_lines(struct model_reader *r)
 	return 0;
 }
 
-static int read_magic(struct model_reader *r, const char *line)
-{
-	const size_t n = sizeof(magic) - 1;
-	char expected[32];
-
-	snprintf(expected, sizeof(expected), "%s %d", magic, VERSION);
-	if (!strcmp(line, expected))
-		return 0;
-	if (!strncmp(line, magic, n) && line[n] == ' ' && isdigit((unsigned char)line[n + 1]))
-		return tact_fail_at(r->diag, TACT_E_VERSION, r->line, 0,
-				    "version %.20s; this library reads version %d", line + n + 1,
-				    VERSION);
-	return FAIL(r, "'%s' expected: this is not a model of tact classify", expected);
-}
-
 /* A number that was cut short would still be one; this line would not be there. */
 static int read_end(struct model_reader *r)
 {
@@ -321,7 +306,7 @@ static int read_line(struct model_reader *r, char *line)
 
 	line[strcspn(line, "\r\n")] = 0;
 	if (r->line == 1)
-		return read_magic(r, line);
+		return file_check_magic(line, magic, VERSION, "a model of tact classify", r->diag);
 	if (*line == '#' || !line[strspn(line, " \t")])
 		return 0;
 	if (r->is_ended)

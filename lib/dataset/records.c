@@ -189,12 +189,7 @@ static int open_records(struct tact_records **out, struct csv *csv,
 		status = copy_strings(r, diag);
 	if (status >= 0)
 		status = read_first(r, diag);
-	if (status < 0) {
-		tact_records_close(r);
-		return status;
-	}
-	*out = r;
-	return 0;
+	return HAND_OVER(out, r, status, tact_records_close);
 }
 
 int tact_records_open(struct tact_records **out, const char *path,

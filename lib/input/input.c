@@ -257,12 +257,7 @@ int tact_input_open(struct tact_input **out, const char *path, const struct tact
 	status = open_path(&in->reader, path, diag);
 	if (status >= 0)
 		status = open_reader(in, &options, diag);
-	if (status < 0) {
-		tact_input_close(in);
-		return status;
-	}
-	*out = in;
-	return 0;
+	return HAND_OVER(out, in, status, tact_input_close);
 }
 
 int tact_input_open_memory(struct tact_input **out, const void *data, size_t size,

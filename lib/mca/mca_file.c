@@ -151,26 +151,12 @@ static int read_global(struct reader *r, char *line)
 	return FAIL(r, "unknown parameter '%.40s'", name);
 }
 
-static int read_magic(struct reader *r, const char *line)
-{
-	size_t n = sizeof(magic) - 1;
-	char expected[32];
-
-	snprintf(expected, sizeof(expected), "%s %d", magic, VERSION);
-	if (!strcmp(line, expected))
-		return 0;
-	if (!strncmp(line, magic, n) && line[n] == ' ' && isdigit((unsigned char)line[n + 1]))
-		return tact_fail_at(r->diag, TACT_E_VERSION, r->line, 0,
-				    "version %.20s; this library reads version %d", line + n + 1,
-				    VERSION);
-	return FAIL(r, "'%s' expected", expected);
-}
-
 static int read_line(struct reader *r, char *line)
 {
 	line[strcspn(line, "\r\n")] = 0;
 	if (r->line == 1)
-		return read_magic(r, line);
+		return file_check_magic(line, magic, VERSION, "parameters of the model mca",
+					r->diag);
 	if (*line == '#' || !line[strspn(line, " \t")])
 		return 0;
 	return strchr(line, '\t') ? read_form(r, line) : read_global(r, line);

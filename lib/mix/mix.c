@@ -240,12 +240,7 @@ int tact_mix_open(struct tact_mix **out, const char *path, const struct tact_mix
 	if (status >= 0)
 		status = load(mix, path, &o, o.rule ? o.rule : paper, diag);
 	tact_mix_rule_destroy(paper);
-	if (status < 0) {
-		tact_mix_destroy(mix);
-		return status;
-	}
-	*out = mix;
-	return 0;
+	return HAND_OVER(out, mix, status, tact_mix_destroy);
 }
 
 void tact_mix_destroy(struct tact_mix *mix)

@@ -74,12 +74,7 @@ int mix_retirement_create(struct mix_retirement **out, const struct tact_arch *a
 		tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (status >= 0)
 		status = open_stream(r, diag);
-	if (status < 0) {
-		mix_retirement_destroy(r);
-		return status;
-	}
-	*out = r;
-	return 0;
+	return HAND_OVER(out, r, status, mix_retirement_destroy);
 }
 
 void mix_retirement_destroy(struct mix_retirement *r)

@@ -151,12 +151,7 @@ int tact_mix_rule_parse(struct tact_mix_rule **out, const char *text, size_t siz
 	if (!rule)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	status = parse(rule, text, size, diag);
-	if (status < 0) {
-		free(rule);
-		return status;
-	}
-	*out = rule;
-	return 0;
+	return HAND_OVER(out, rule, status, free);
 }
 
 int tact_mix_rule_load(struct tact_mix_rule **out, const char *path, struct tact_diag *diag)

@@ -178,12 +178,7 @@ int tact_mix_taxonomy_parse(struct tact_mix_taxonomy **out, const char *text, si
 	}
 	if (status >= 0 && !t->n_groups)
 		status = tact_fail(diag, TACT_E_FORMAT, "a taxonomy without groups");
-	if (status < 0) {
-		tact_mix_taxonomy_destroy(t);
-		return status;
-	}
-	*out = t;
-	return 0;
+	return HAND_OVER(out, t, status, tact_mix_taxonomy_destroy);
 }
 
 int tact_mix_taxonomy_load(struct tact_mix_taxonomy **out, const char *path, struct tact_diag *diag)

@@ -48,12 +48,7 @@ int tact_model_open(struct tact_estimator **out, const char *name,
 		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (status >= 0 && entry->open)
 		status = entry->open(e, e->parts, diag);
-	if (status < 0) {
-		tact_model_close(e);
-		return status;
-	}
-	*out = e;
-	return 0;
+	return HAND_OVER(out, e, status, tact_model_close);
 }
 
 void tact_model_close(struct tact_estimator *e)

@@ -481,12 +481,7 @@ int obj_open(struct obj_file **out, const void *image, size_t size, int fd, stru
 		tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	elf_end(load.elf);
 	free(load.section_of);
-	if (status < 0) {
-		obj_close(obj);
-		return status;
-	}
-	*out = obj;
-	return 0;
+	return HAND_OVER(out, obj, status, obj_close);
 }
 
 void obj_close(struct obj_file *obj)

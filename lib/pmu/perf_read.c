@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/file.h"
 #include "pmu/perfdata_priv.h"
 
 enum {
@@ -80,22 +81,6 @@ static int pass_over(struct pmu_reader *r, uint64_t bytes, struct tact_diag *dia
 }
 
 /* ---- opening ---- */
-
-static bool read_whole(int fd, void *to, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = read(fd, (char *)to + done, size - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
-}
 
 static bool section_fits(const struct pmu_reader *r, const struct perfdata_section *s)
 {
@@ -226,7 +211,7 @@ static int open_any(struct pmu_reader *r, struct tact_diag *diag)
 			"a directory: recordings of perf record --threads are not supported");
 	r->is_seekable = S_ISREG(st.st_mode);
 	r->file_size = r->is_seekable ? (uint64_t)st.st_size : UINT64_MAX;
-	if (!read_whole(r->fd, &r->header, 16))
+	if (!file_read_exactly(r->fd, &r->header, 16))
 		return tact_fail(diag, TACT_E_FORMAT, "not a recording of perf");
 	status = check_magic(r->header.magic, diag);
 	if (status < 0)
@@ -238,7 +223,7 @@ static int open_any(struct pmu_reader *r, struct tact_diag *diag)
 		return 0;
 	}
 	if (r->header.size < sizeof(r->header) ||
-	    !read_whole(r->fd, (char *)&r->header + 16, sizeof(r->header) - 16))
+	    !file_read_exactly(r->fd, (char *)&r->header + 16, sizeof(r->header) - 16))
 		return tact_fail(diag, TACT_E_FORMAT, "its header is malformed or cut short");
 	return open_file(r, diag);
 }
@@ -259,12 +244,7 @@ int pmu_reader_open_fd(struct pmu_reader **out, int fd, struct tact_diag *diag)
 		tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	else
 		status = open_any(r, diag);
-	if (status < 0) {
-		pmu_reader_close(r);
-		return status;
-	}
-	*out = r;
-	return 0;
+	return HAND_OVER(out, r, status, pmu_reader_close);
 }
 
 int pmu_reader_open(struct pmu_reader **out, const char *path, struct tact_diag *diag)

@@ -34,12 +34,7 @@ static int open_table(struct tact_rows **out, struct csv *csv, struct tact_diag 
 		return status;
 	}
 	status = rows_table_open(&rows->table, csv, diag);
-	if (status < 0) {
-		tact_rows_close(rows);
-		return status;
-	}
-	*out = rows;
-	return 0;
+	return HAND_OVER(out, rows, status, tact_rows_close);
 }
 
 int tact_rows_open_store(struct tact_rows **out, struct tact_store *store,
@@ -54,12 +49,7 @@ int tact_rows_open_store(struct tact_rows **out, struct tact_store *store,
 	if (status < 0)
 		return status;
 	status = tact_store_iter_create_filtered(&rows->iter, store, filter, diag);
-	if (status < 0) {
-		tact_rows_close(rows);
-		return status;
-	}
-	*out = rows;
-	return 0;
+	return HAND_OVER(out, rows, status, tact_rows_close);
 }
 
 static int open_store(struct tact_rows **out, const char *path, struct tact_diag *diag)

@@ -56,12 +56,7 @@ int rows_table_open(struct rows_table **out, struct csv *csv, struct tact_diag *
 		status = tact_fail(diag, TACT_E_FORMAT, "the file is empty");
 	if (status > 0)
 		status = find_columns(&t->file, diag);
-	if (status < 0) {
-		rows_table_close(t);
-		return status;
-	}
-	*out = t;
-	return 0;
+	return HAND_OVER(out, t, status, rows_table_close);
 }
 
 void rows_table_close(struct rows_table *table)

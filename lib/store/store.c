@@ -209,12 +209,7 @@ int tact_store_open(struct tact_store **out, const char *path, unsigned flags,
 		if (code != SQLITE_OK)
 			status = store_fail(store->db, code, diag);
 	}
-	if (status < 0) {
-		tact_store_close(store);
-		return status;
-	}
-	*out = store;
-	return 0;
+	return HAND_OVER(out, store, status, tact_store_close);
 }
 
 void tact_store_close(struct tact_store *store)

@@ -109,6 +109,13 @@ int store_read_filter(struct tact_store_filter *to, const struct tact_store_filt
  */
 void store_bind_filter(sqlite3_stmt *stmt, const struct tact_store_filter *filter);
 
+/* A statement that walks over the rows that a filter lets through, and what is told of blocks
+ * beside them (details NULL: nothing).  Returns -TACT_E_INVAL, -TACT_E_NOMEM, -TACT_E_IO,
+ * -TACT_E_FORMAT.
+ */
+int store_select(struct tact_store *store, const char *sql, const struct tact_store_filter *filter,
+		 sqlite3_stmt **stmt, struct store_details *details, struct tact_diag *diag);
+
 /* Text of a column, "" for NULL. */
 const char *store_column(sqlite3_stmt *stmt, int i);
 /* Hex digits of a column as bytes in a buffer that grows.  Returns 0, -TACT_E_NOMEM,

@@ -69,29 +69,20 @@ int tact_store_iter_create_filtered(struct tact_store_iter **out, struct tact_st
 {
 	struct tact_store_filter f;
 	struct tact_store_iter *iter;
-	int code;
+	int status;
 
 	if (!out || !store)
 		return tact_fail(diag, TACT_E_INVAL, "no store");
-	code = store_read_filter(&f, filter, diag);
-	if (code < 0)
-		return code;
+	status = store_read_filter(&f, filter, diag); /* by the caller's size */
+	if (status < 0)
+		return status;
 	iter = calloc(1, sizeof(*iter));
 	if (!iter)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	iter->store = store;
 	store_copy(iter->classifier, sizeof(iter->classifier), f.classifier ? f.classifier : "");
-	code = sqlite3_prepare_v2(store->db, rows_sql, -1, &iter->stmt, NULL);
-	if (code == SQLITE_OK) {
-		store_bind_filter(iter->stmt, &f);
-		code = store_details_init(&iter->details, store->db);
-	}
-	if (code != SQLITE_OK) {
-		tact_store_iter_destroy(iter);
-		return store_fail(store->db, code == SQLITE_ERROR ? SQLITE_CORRUPT : code, diag);
-	}
-	*out = iter;
-	return 0;
+	status = store_select(store, rows_sql, filter, &iter->stmt, &iter->details, diag);
+	return HAND_OVER(out, iter, status, tact_store_iter_destroy);
 }
 
 int tact_store_iter_create(struct tact_store_iter **out, struct tact_store *store,

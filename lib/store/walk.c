@@ -212,6 +212,24 @@ int store_details_read(struct store_details *details, int64_t block)
 
 /* ---- blocks ---- */
 
+int store_select(struct tact_store *store, const char *sql, const struct tact_store_filter *filter,
+		 sqlite3_stmt **stmt, struct store_details *details, struct tact_diag *diag)
+{
+	struct tact_store_filter f;
+	int code = store_read_filter(&f, filter, diag);
+
+	if (code < 0)
+		return code;
+	code = sqlite3_prepare_v2(store->db, sql, -1, stmt, NULL);
+	if (code == SQLITE_OK) {
+		store_bind_filter(*stmt, &f);
+		code = details ? store_details_init(details, store->db) : SQLITE_OK;
+	}
+	if (code == SQLITE_OK)
+		return 0;
+	return store_fail(store->db, code == SQLITE_ERROR ? SQLITE_CORRUPT : code, diag);
+}
+
 struct tact_store_blocks {
 	struct tact_store *store; /* borrowed */
 	sqlite3_stmt *stmt;	  /* owned */
@@ -227,29 +245,16 @@ int tact_store_blocks_create(struct tact_store_blocks **out, struct tact_store *
 				  " EXISTS(SELECT 1 FROM source WHERE block = id AND app = ?5)"
 				  " ORDER BY id";
 	struct tact_store_blocks *blocks;
-	struct tact_store_filter f;
-	int code;
+	int status;
 
 	if (!out || !store)
 		return tact_fail(diag, TACT_E_INVAL, "no store");
-	code = store_read_filter(&f, filter, diag);
-	if (code < 0)
-		return code;
 	blocks = calloc(1, sizeof(*blocks));
 	if (!blocks)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	blocks->store = store;
-	code = sqlite3_prepare_v2(store->db, sql, -1, &blocks->stmt, NULL);
-	if (code == SQLITE_OK) {
-		store_bind_filter(blocks->stmt, &f);
-		code = store_details_init(&blocks->details, store->db);
-	}
-	if (code != SQLITE_OK) {
-		tact_store_blocks_destroy(blocks);
-		return store_fail(store->db, code == SQLITE_ERROR ? SQLITE_CORRUPT : code, diag);
-	}
-	*out = blocks;
-	return 0;
+	status = store_select(store, sql, filter, &blocks->stmt, &blocks->details, diag);
+	return HAND_OVER(out, blocks, status, tact_store_blocks_destroy);
 }
 
 int tact_store_blocks_next(struct tact_store_blocks *blocks, struct tact_store_block *block,
@@ -344,26 +349,16 @@ int tact_store_predictions_create(struct tact_store_predictions **out, struct ta
 		" AND (?7 IS NULL OR model = ?7) AND (?8 IS NULL OR version = ?8)"
 		" ORDER BY block, arch, mode, init, model, version";
 	struct tact_store_predictions *iter;
-	struct tact_store_filter f;
-	int code;
+	int status;
 
 	if (!out || !store)
 		return tact_fail(diag, TACT_E_INVAL, "no store");
-	code = store_read_filter(&f, filter, diag);
-	if (code < 0)
-		return code;
 	iter = calloc(1, sizeof(*iter));
 	if (!iter)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	iter->store = store;
-	code = sqlite3_prepare_v2(store->db, sql, -1, &iter->stmt, NULL);
-	if (code != SQLITE_OK) {
-		tact_store_predictions_destroy(iter);
-		return store_fail(store->db, code == SQLITE_ERROR ? SQLITE_CORRUPT : code, diag);
-	}
-	store_bind_filter(iter->stmt, &f);
-	*out = iter;
-	return 0;
+	status = store_select(store, sql, filter, &iter->stmt, NULL, diag);
+	return HAND_OVER(out, iter, status, tact_store_predictions_destroy);
 }
 
 int tact_store_predictions_next(struct tact_store_predictions *iter, int64_t *block,

@@ -43,12 +43,7 @@ int tact_cycles_create(struct tact_cycles **out, const struct tact_arch *arch,
 		status = tact_model_open(&c->bounds, BOUNDS, NULL, diag);
 	if (status >= 0)
 		status = memo_init(&c->memo);
-	if (status < 0) {
-		tact_cycles_destroy(c);
-		return status;
-	}
-	*out = c;
-	return 0;
+	return HAND_OVER(out, c, status, tact_cycles_destroy);
 }
 
 static void close_thread(struct engine_thread *t)

@@ -178,12 +178,7 @@ int trace_listing_create(struct trace_listing **out, const char *path,
 	if (status >= 0)
 		status = read_regions(l, path, in, diag);
 	tact_input_close(in);
-	if (status < 0) {
-		trace_listing_destroy(l);
-		return status;
-	}
-	*out = l;
-	return 0;
+	return HAND_OVER(out, l, status, trace_listing_destroy);
 }
 
 void trace_listing_destroy(struct trace_listing *l)

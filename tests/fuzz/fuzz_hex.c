@@ -1,30 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/base.h"
-#include "base/hash.h"
-#include "input/reader.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz_lines.h"
 
 /* Lists of hex strings, and telling what a file is. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct tact_input_options opt = {.size = sizeof(opt), .kind = TACT_INPUT_HEX};
-	enum tact_input_kind kind;
-	struct tact_input *in;
-	struct tact_region region;
-	struct tact_diag diag;
-	int status;
-
-	input_detect((const char *)data, size, size & 1, &kind, &diag);
-	if (tact_input_open_memory(&in, data, size, &opt, &diag) < 0)
-		return 0;
-	while ((status = tact_input_next(in, &region, &diag))) {
-		if (status > 0 && region.code_size > region.text_size / 2)
-			__builtin_trap();
-		/* Touch all of it. */
-		hash_bytes(region.code, region.code_size);
-		hash_bytes(region.text, region.text_size);
-	}
-	tact_input_close(in);
-	return 0;
+	return fuzz_lines(data, size, TACT_INPUT_HEX);
 }

@@ -126,6 +126,22 @@ static void failures_have_a_reason(void **state)
 	text_free(&text);
 }
 
+static void the_first_line_says_what_it_is(void **state)
+{
+	struct tact_diag diag = {0};
+
+	(void)state;
+	assert_int_equal(file_check_magic("#tact-x 2", "#tact-x", 2, "an x", &diag), 0);
+	assert_int_equal(file_check_magic("#tact-x 3", "#tact-x", 2, "an x", &diag),
+			 -TACT_E_VERSION);
+	assert_string_equal(diag.text, "version 3; this library reads version 2");
+	assert_int_equal(file_check_magic("#tact-xy 2", "#tact-x", 2, "an x", &diag),
+			 -TACT_E_FORMAT);
+	assert_string_equal(diag.text, "'#tact-x 2' expected: this is not an x");
+	assert_int_equal(diag.line, 1);
+	assert_int_equal(file_check_magic("", "#tact-x", 2, "an x", NULL), -TACT_E_FORMAT);
+}
+
 static void places_are_read_exactly(void **state)
 {
 	FILE *file;
@@ -140,6 +156,11 @@ static void places_are_read_exactly(void **state)
 	assert_false(file_read_at(fileno(file), part, 4, 7));
 	assert_true(file_read_at(fileno(file), part, 0, 100));
 	assert_false(file_read_at(-1, part, 1, 0));
+	assert_false(file_read_at(fileno(file), part, 1, UINT64_MAX));
+	assert_true(file_read_exactly(fileno(file), part, 4));
+	assert_memory_equal(part, "0123", 4);
+	assert_true(file_read_exactly(fileno(file), part, 4));
+	assert_false(file_read_exactly(fileno(file), part, 4));
 	fclose(file);
 }
 
@@ -151,6 +172,7 @@ int main(void)
 		cmocka_unit_test(replacing_leaves_one_file),
 		cmocka_unit_test(texts_that_are_not_whole_are_refused),
 		cmocka_unit_test(failures_have_a_reason),
+		cmocka_unit_test(the_first_line_says_what_it_is),
 		cmocka_unit_test(places_are_read_exactly),
 	};
 

@@ -37,7 +37,7 @@ static int work(void *context, unsigned thread, size_t chunk)
 
 static void every_chunk_is_done_once(void **state)
 {
-	static const unsigned threads[] = {1, 2, 7, POOL_MAX_THREADS};
+	static const unsigned threads[] = {1, 2, 7, 64};
 	static const size_t chunks[] = {0, 1, 2, 5, MAX_CHUNKS};
 
 	(void)state;
