@@ -81,7 +81,8 @@ struct tact_param {
 bool tact_arch_param(const struct tact_arch *arch, size_t index, struct tact_param *out);
 
 /* Checks what no single line of the tables shows: ports that the CPU lacks, ports without uops,
- * more decoders than there are.  Returns the number of faults; the first goes into diag.
+ * too many sets of ports, more decoders than there are.  Returns the number of faults; the first
+ * goes into diag.
  */
 int tact_arch_validate(const struct tact_arch *arch, struct tact_diag *diag);
 

@@ -324,20 +324,41 @@ static int check_form(const struct tact_arch *arch, unsigned form, struct tact_d
 		if (!arch_view_of(arch, form, (enum arch_situation)k, &view))
 			continue;
 		fault = fault_of(arch, &view);
-		if (!fault)
-			continue;
-		tact_fail(diag, TACT_E_FORMAT, "%s: %s %s", arch->name, tact_form_name(form),
-			  fault);
-		faults++;
+		if (fault && !faults++)
+			tact_fail(diag, TACT_E_FORMAT, "%s: %s %s", arch->name,
+				  tact_form_name(form), fault);
 	}
 	return faults;
+}
+
+/* Adds the sets of ports of a form to a list that holds one more than there may be. */
+static unsigned add_sets(const struct tact_arch *arch, unsigned form, params_ports *sets,
+			 unsigned n)
+{
+	struct arch_view view;
+
+	for (unsigned k = 0; k < ARCH_N_SITUATIONS; k++) {
+		if (!arch_view_of(arch, form, (enum arch_situation)k, &view))
+			continue;
+		for (const struct arch_port_use *use = view.ports; use->count; use++) {
+			unsigned i = 0;
+
+			while (i < n && sets[i] != use->mask)
+				i++;
+			if (i == n && n <= ARCH_MAX_PORT_SETS)
+				sets[n++] = use->mask;
+		}
+	}
+	return n;
 }
 
 int tact_arch_validate(const struct tact_arch *arch, struct tact_diag *diag)
 {
 	const struct arch_params *p = &arch->params;
-	unsigned roles = p->alu_ports | p->load_ports | p->store_address_ports |
-			 p->store_data_ports | p->taken_branch_ports;
+	unsigned roles = p->alu_ports | p->vec_ports | p->load_ports | p->store_address_ports |
+			 p->store_data_ports | p->taken_branch_ports | p->zmm_blocked_ports;
+	params_ports sets[ARCH_MAX_PORT_SETS + 1];
+	unsigned n_sets = 0;
 	int faults = 0;
 
 	if (roles & ~(unsigned)p->ports) {
@@ -345,7 +366,12 @@ int tact_arch_validate(const struct tact_arch *arch, struct tact_diag *diag)
 			  arch->name);
 		faults++;
 	}
-	for (unsigned i = 0; i < N_FORMS; i++)
-		faults += check_form(arch, i, diag);
+	for (unsigned i = 0; i < N_FORMS; i++) {
+		faults += check_form(arch, i, faults ? NULL : diag);
+		n_sets = add_sets(arch, i, sets, n_sets);
+	}
+	if (n_sets > ARCH_MAX_PORT_SETS && !faults++)
+		tact_fail(diag, TACT_E_FORMAT, "%s: more than %d sets of ports", arch->name,
+			  ARCH_MAX_PORT_SETS);
 	return faults;
 }

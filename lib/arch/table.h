@@ -53,6 +53,7 @@ struct arch_record {
 	uint16_t fuse; /* bit c: macro-fuses with the jump of condition code c */
 };
 
+enum { ARCH_MAX_PORT_SETS = 64 };			    /* different ones of a CPU */
 enum { ARCH_MAX_PORT_USES = 32, ARCH_MAX_LATENCIES = 128 }; /* of a list, its end included */
 
 #endif /* TACT_ARCH_TABLE_H */

@@ -7,7 +7,7 @@
 
 #include "block/block.h"
 
-enum { MAX_SETS = 64, N_PORTS = TACT_MAX_PORTS };
+enum { MAX_SETS = ARCH_MAX_PORT_SETS, N_PORTS = TACT_MAX_PORTS };
 
 /* How the uops of each set of ports are spread over its ports. */
 struct block_spread {

@@ -5,7 +5,7 @@
  */
 #include "facile/facile.h"
 
-enum { MAX_SETS = 64 };
+enum { MAX_SETS = ARCH_MAX_PORT_SETS };
 
 struct usage {
 	params_ports mask[MAX_SETS];

@@ -132,7 +132,8 @@ struct tact_tuner {
 	uint32_t *site_of;   /* owned; by form * ARCH_N_SITUATIONS + situation: number + 1 */
 	uint32_t *site_rows; /* owned */
 	size_t n_site_rows, site_row_capacity;
-	int port_sets[64]; /* as values of parameters: masks that the architecture's tables have */
+	int port_sets[ARCH_MAX_PORT_SETS]; /* as values of parameters: masks that the architecture's
+					      tables have */
 	unsigned n_port_sets;
 
 	struct tune_worker *workers; /* owned; the first one's table is the present one */

@@ -142,12 +142,42 @@ static void files_go_round(void **state)
 	tact_arch_destroy(arch);
 }
 
+/* Blocks count uops by set of ports, in lists that are long enough for every valid core. */
+static void too_many_sets_are_found(void **state)
+{
+	static char text[16384];
+	struct tact_diag diag = {.text = ""};
+	struct tact_arch *arch;
+	size_t used = 0;
+	unsigned n = 0;
+
+	(void)state;
+	for (unsigned form = 0; form < tact_form_count() && n < 64; form++) {
+		struct arch_view view;
+
+		if (!arch_view_of(tact_arch_find("ICL"), form, ARCH_PLAIN, &view) ||
+		    !view.variant->uops || !view.ports->count)
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s\tplain\tports=1*p%c%c%c\n", tact_form_name(form),
+					 "0123"[n / 16], "4567"[n / 4 % 4], "89AB"[n % 4]);
+		n++;
+	}
+	snprintf(text + used, sizeof(text) - used, "ports = 0,1,2,3,4,5,6,7,8,9,10,11\n");
+	assert_int_equal(derive_from_text(&arch, "ICL", text, NULL), 0);
+	assert_int_equal(tact_arch_validate(arch, &diag), 1);
+	assert_non_null(strstr(diag.text, "sets of ports"));
+	assert_int_equal(tact_arch_validate(arch, NULL), 1);
+	tact_arch_destroy(arch);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bounds_know_high_ports),
 		cmocka_unit_test(pipeline_uses_high_ports),
 		cmocka_unit_test(files_go_round),
+		cmocka_unit_test(too_many_sets_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
