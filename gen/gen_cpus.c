@@ -120,6 +120,16 @@ static void read_line(const char *data, struct gen_cpu *cpu, char *line, bool is
 		set_param(cpu, name, value, source, cpu->name);
 }
 
+/* LLVM knows a core by its name there, or it is taken for its base. */
+static char *llvm_cpu_of(struct gen_cpu *cpu)
+{
+	if (cpu->text[PARAMS_KEY_LLVM_NAME])
+		return cpu->text[PARAMS_KEY_LLVM_NAME];
+	if (cpu->text[PARAMS_KEY_BASE])
+		return cpu_of(cpu->text[PARAMS_KEY_BASE])->text[PARAMS_KEY_LLVM_CPU];
+	return cpu->name;
+}
+
 static void finish(struct gen_cpu *cpu)
 {
 	static const enum params_key needed[] = {PARAMS_KEY_ISA, PARAMS_KEY_FULL_NAME,
@@ -136,10 +146,10 @@ static void finish(struct gen_cpu *cpu)
 	cpu->order = strtol(cpu->text[PARAMS_KEY_ORDER], &end, 10);
 	if (*end)
 		gen_die("order: '%s' is not a number", cpu->text[PARAMS_KEY_ORDER]);
+	if (!cpu->text[PARAMS_KEY_LLVM_CPU])
+		cpu->text[PARAMS_KEY_LLVM_CPU] = llvm_cpu_of(cpu);
 	if (!cpu->text[PARAMS_KEY_LLVM_NAME])
 		cpu->text[PARAMS_KEY_LLVM_NAME] = cpu->name;
-	if (!cpu->text[PARAMS_KEY_LLVM_CPU])
-		cpu->text[PARAMS_KEY_LLVM_CPU] = cpu->text[PARAMS_KEY_LLVM_NAME];
 	for (int key = 0; key < PARAMS_N_KEYS; key++)
 		if (!cpu->text[key])
 			cpu->text[key] = keep("");
