@@ -192,8 +192,12 @@ static int analyse(struct differ *p, struct side *s)
 		.iterations = 1,
 		.program_output = null,
 	};
-	int code = trace_analyse(&p->setup, &job, &s->result);
+	struct trace_run run;
+	int code = trace_analyse(&run, &p->setup, &job);
 
+	s->result = run.result;
+	run.result = NULL;
+	trace_run_fini(&run);
 	if (null >= 0)
 		close(null);
 	return code || s->result ? code : CLI_FAILED;

@@ -155,48 +155,53 @@ static int check(const struct tracer *p)
 	return CLI_GOOD;
 }
 
-static int write_perfetto(const char *path, const struct trace_samples *samples)
+static int write_perfetto(const char *path, struct tact_analysis *analysis)
 {
-	struct text text = {0};
+	struct output out;
 
-	trace_samples_perfetto(samples, &text);
-	return output_all(path, &text);
+	if (output_open(&out, path))
+		return CLI_FAILED;
+	if (tact_analysis_perfetto(analysis, output_sink, &out) < 0)
+		cli_out_of_memory();
+	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
 }
 
-static int write_result(const struct tracer *p, const struct tact_result *result,
-			const struct trace_job *job, struct output *out)
+static int write_result(const struct tracer *p, const struct trace_run *run, struct output *out)
 {
 	struct text text = {0};
-	int code = CLI_GOOD;
 
 	if (p->format == FORMAT_CSV)
-		trace_print_csv(result, p->by, p->top, &text, out);
-	else if (p->format == FORMAT_JSON)
-		trace_print_json(result, &text, out);
-	else
-		trace_print_text(result, p->by, p->top, trace_width(p->output), &text);
-	if (job->watch && p->format == FORMAT_TEXT)
-		trace_watch_print(job->watch, &text);
+		trace_print_csv(run->result, p->by, p->top, &text, out);
+	else if (p->format == FORMAT_JSON && tact_result_write(run->result, output_sink, out) < 0)
+		cli_out_of_memory();
+	else if (p->format == FORMAT_TEXT)
+		trace_print_text(run->result, p->by, p->top, p->output, &text);
+	if (p->has_window && p->format == FORMAT_TEXT)
+		trace_print_window(run, &text);
 	output_write(out, &text);
 	text_free(&text);
-	if (job->samples)
-		code = write_perfetto(p->perfetto, job->samples);
-	return code;
+	return p->perfetto ? write_perfetto(p->perfetto, run->analysis) : CLI_GOOD;
 }
 
 static int analyse(struct tracer *p)
 {
-	struct trace_job job = {
+	const struct trace_job job = {
 		.words = p->words.list,
 		.path = p->input,
 		.listen = p->listen,
 		.iterations = p->iterations,
 		.program_output = p->output ? -1 : STDERR_FILENO,
-		.parts = (p->by == BY_LINE || p->format == FORMAT_JSON ? TACT_RESULT_WITH_LINES
-								       : 0) |
-			 (p->by == BY_INSN ? TACT_RESULT_WITH_INSNS : 0),
+		.how = {.parts = (p->by == BY_LINE || p->format == FORMAT_JSON
+					  ? TACT_RESULT_WITH_LINES
+					  : 0) |
+				 (p->by == BY_INSN ? TACT_RESULT_WITH_INSNS : 0),
+			.samples = p->perfetto != NULL,
+			.has_window = p->has_window,
+			.window_thread = p->watched,
+			.window_first = p->first,
+			.window_last = p->last},
 	};
-	struct tact_result *result;
+	struct trace_run run;
 	struct output out;
 	int code, written = CLI_GOOD;
 
@@ -205,18 +210,12 @@ static int analyse(struct tracer *p)
 		return code;
 	if (output_open(&out, p->output))
 		return CLI_FAILED;
-	if (p->perfetto)
-		job.samples = trace_samples_create();
-	if (p->has_window)
-		job.watch = trace_watch_create(p->watched, p->first, p->last);
-	code = trace_analyse(&p->setup, &job, &result);
-	if (result)
-		written = write_result(p, result, &job, &out);
+	code = trace_analyse(&run, &p->setup, &job);
+	if (run.result)
+		written = write_result(p, &run, &out);
 	if (output_close(&out))
 		written = CLI_FAILED;
-	tact_result_destroy(result);
-	trace_samples_destroy(job.samples);
-	trace_watch_destroy(job.watch);
+	trace_run_fini(&run);
 	return code ? code : written;
 }
 

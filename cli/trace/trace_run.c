@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A run from its first event to its result.
+ * A run: where its events come from, its analysis, or its record.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,188 +11,273 @@
 #include "common/cli.h"
 #include "tracer.h"
 
-enum { LOOK_EVENTS = 1 << 16 }; /* how often the clock is looked at */
-
-struct thread {
-	uint32_t thread, pid, process; /* number, from 1: the kernel's are others every time */
-};
-
-struct analysis {
-	struct trace_run run;
-	struct tact_cycles *cycles;
-	struct thread *threads; /* owned */
-	size_t n_threads, threads_capacity;
-	struct trace_progress progress;
-	struct tact_diag diag;
-};
-
-static void add_thread(struct analysis *a, const struct tact_trace_event *event)
+static int exit_code(int status)
 {
-	uint32_t process = 0;
-
-	for (size_t i = 0; i < a->n_threads; i++)
-		if (a->threads[i].process > process)
-			process = a->threads[i].process;
-	if (a->n_threads == a->threads_capacity) {
-		a->threads_capacity = a->threads_capacity ? 2 * a->threads_capacity : 16;
-		a->threads = cli_realloc(a->threads, a->threads_capacity * sizeof(*a->threads));
-	}
-	a->threads[a->n_threads] = (struct thread){event->thread, event->pid, process + 1};
-	for (size_t i = 0; i < a->n_threads; i++)
-		if (a->threads[i].pid == event->pid)
-			a->threads[a->n_threads].process = a->threads[i].process;
-	a->n_threads++;
+	if (status == -TACT_E_NO_TOOL)
+		return CLI_UNABLE;
+	return status == -TACT_E_INVAL ? CLI_USAGE : CLI_FAILED;
 }
 
-static int create_cycles(struct analysis *a)
-{
-	const struct trace_setup *s = a->run.setup;
-	struct tact_cycles_options opt = {
-		.size = sizeof(opt),
-		.exact = s->is_exact || a->run.job->watch,
-		.caches = s->has_caches,
-		.branches = s->has_branches,
-		.insns = a->run.job->parts != 0,
-	};
-	int status;
+/* ---- programs ---- */
 
-	memcpy(opt.cache_bytes, s->cache_bytes, sizeof(opt.cache_bytes));
-	status = tact_cycles_create(&a->cycles, s->archs.arch[0], &opt, &a->diag);
-	if (status < 0) {
-		cli_message("%s", a->diag.text);
-		return CLI_FAILED;
-	}
-	if (a->run.job->watch)
-		trace_watch_start(a->run.job->watch, a->cycles);
-	return CLI_GOOD;
+/* The option that a text comes from. */
+static const char *option_of(const struct trace_setup *s, const char *text)
+{
+	if (text == s->from)
+		return "--from";
+	if (text == s->until)
+		return "--until";
+	for (size_t i = 0; i < s->n_regions; i++)
+		if (s->regions[i].text == text && s->regions[i].is_excluded)
+			return "--exclude";
+	return "--region";
 }
 
-/* All events.  Returns a status of the library. */
-static int read_events(struct analysis *a)
+static int choose(struct trace_run *run, struct tact_trace_options *opt)
 {
-	struct trace_samples *samples = a->run.job->samples;
-	struct tact_trace_event event;
-	unsigned n = 0;
-	int status;
+	const struct trace_setup *s = run->setup;
+	struct tact_diag diag = {0};
+	const char *wrong;
+	int status = tact_choice_create(&run->choice, run->symbols, run->job->words[0], opt->path,
+					s->regions, s->n_regions, s->from, s->until, &wrong, &diag);
 
-	while ((status = tact_trace_next(a->run.trace, &event, &a->diag)) > 0) {
-		if (event.kind == TACT_TRACE_BEGIN)
-			add_thread(a, &event);
-		status = tact_cycles_event(a->cycles, &event, &a->diag);
-		if (status < 0)
-			break;
-		if (samples && event.kind == TACT_TRACE_EXEC)
-			trace_samples_add(samples, a->cycles, &event);
-		if (++n % LOOK_EVENTS == 0)
-			trace_progress_show(&a->progress, a->cycles);
+	if (!status) {
+		tact_choice_apply(run->choice, opt);
+		return CLI_GOOD;
 	}
-	if (status == -TACT_E_NOMEM)
-		cli_out_of_memory();
+	if (status == -TACT_E_INVAL)
+		cli_message("%s %s: %s", option_of(s, wrong), wrong, diag.text);
+	else
+		cli_message("%s", diag.text);
+	return exit_code(status);
+}
+
+/* The program inherits descriptor 1 as it is while it is started. */
+static int launch(struct trace_run *run, const struct tact_trace_options *opt,
+		  struct tact_diag *diag)
+{
+	const int to = run->job->program_output;
+	int kept = -1, status;
+
+	if (to >= 0) {
+		kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		dup2(to, STDOUT_FILENO);
+	}
+	status = tact_trace_launch(&run->trace, opt, run->job->words, diag);
+	if (kept >= 0) {
+		dup2(kept, STDOUT_FILENO);
+		close(kept);
+	}
 	return status;
 }
 
-static void add_command(struct text *out, const struct trace_job *job)
+static int open_program(struct trace_run *run)
 {
-	for (char **w = job->words; w && *w; w++)
-		text_printf(out, "%s%s", w == job->words ? "" : " ", *w);
-	if (!job->words)
-		text_add(out, job->path ? job->path : job->listen);
-	text_add_bytes(out, "", 1);
-}
+	struct tact_trace_options opt = {.size = sizeof(opt), .mode = TACT_TRACE_FULL};
+	struct tact_diag diag = {0};
+	const char *slash = strrchr(run->job->words[0], '/');
+	int code, status;
 
-static struct tact_result *make_result(struct analysis *a, bool is_partial)
-{
-	const struct trace_setup *s = a->run.setup;
-	struct text command = {0};
-	struct tact_result *result;
-	struct tact_result_info info = {
-		.size = sizeof(info),
-		.arch = tact_arch_name(s->archs.arch[0]),
-		.is_exact = s->is_exact || a->run.job->watch,
-		.has_caches = s->has_caches,
-		.has_branches = s->has_branches,
-		.is_partial = is_partial,
-	};
-
-	add_command(&command, a->run.job);
-	info.command = command.data;
-	if (tact_result_create(&result, &info, a->cycles, a->run.trace, a->run.symbols,
-			       a->run.job->parts, &a->diag))
-		cli_out_of_memory();
-	text_free(&command);
-	for (size_t i = 0; i < a->n_threads; i++) {
-		uint64_t instructions;
-		double cycles;
-
-		if (!tact_cycles_get_thread(a->cycles, a->threads[i].thread, &cycles,
-					    &instructions) &&
-		    instructions &&
-		    tact_result_add_thread(result, a->threads[i].process, a->threads[i].thread,
-					   cycles, instructions))
-			cli_out_of_memory();
+	run->is_program = true;
+	run->name = slash ? slash + 1 : run->job->words[0];
+	program_options_apply(&run->setup->program, &opt);
+	code = choose(run, &opt);
+	if (code)
+		return code;
+	status = launch(run, &opt, &diag);
+	if (status < 0) {
+		cli_message("%s", diag.text);
+		return status == -TACT_E_NO_TOOL ? CLI_UNABLE : CLI_FAILED;
 	}
-	return result;
+	return CLI_GOOD;
 }
 
-static int finish(struct analysis *a, int status, int number, struct tact_result **result)
+/* ---- files and connections ---- */
+
+static int open_file(struct trace_run *run)
 {
-	struct tact_cycles_totals totals = {.size = sizeof(totals)};
+	const char *path = run->name = run->job->path;
+	struct tact_diag diag = {0};
+	struct text err = {0};
+	int status = tact_trace_open_any(&run->trace, path, run->job->iterations, &diag);
+
+	if (status >= 0)
+		return CLI_GOOD;
+	cli_place(&err, path, diag.line, diag.text[0] ? diag.text : tact_strerror(status));
+	text_to_stderr(&err);
+	text_free(&err);
+	return status == -TACT_E_NO_TOOL ? CLI_UNABLE : CLI_FAILED;
+}
+
+static int open_connection(struct trace_run *run)
+{
+	const char *address = run->name = run->job->listen;
+	struct tact_diag diag = {0};
+	int listener = tact_trace_listen(address, &diag), fd = -1, status = listener;
+
+	if (listener >= 0) {
+		/* A port of 0 is one that is free: it has to be said. */
+		if (!run->setup->is_quiet && tact_trace_port(listener) >= 0)
+			cli_message("waiting for a trace on %.*s:%d",
+				    (int)(strrchr(address, ':') - address), address,
+				    tact_trace_port(listener));
+		status = fd = tact_trace_accept(listener, &diag);
+		close(listener);
+	}
+	if (fd >= 0)
+		status = tact_trace_open_fd(&run->trace, fd, &diag);
+	if (status >= 0)
+		return CLI_GOOD;
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 || !strstr(diag.text, address))
+		cli_message("%s: %s", address, diag.text);
+	else
+		cli_message("%s", diag.text);
+	return exit_code(status);
+}
+
+static int open_run(struct trace_run *run)
+{
+	const struct trace_job *job = run->job;
+	int code;
+
+	if (tact_symbols_create(&run->symbols))
+		cli_out_of_memory();
+	if (job->words)
+		code = open_program(run);
+	else
+		code = job->path ? open_file(run) : open_connection(run);
+	if (!code && tact_trace_get_mode(run->trace) != TACT_TRACE_FULL) {
+		cli_message("%s: a trace that only counts blocks says nothing about cycles",
+			    run->name);
+		code = CLI_FAILED;
+	}
+	return code;
+}
+
+void trace_run_fini(struct trace_run *run)
+{
+	tact_result_destroy(run->result);
+	tact_analysis_destroy(run->analysis);
+	tact_trace_close(run->trace);
+	tact_choice_destroy(run->choice);
+	tact_symbols_destroy(run->symbols);
+	text_free(&run->command);
+}
+
+/* ---- analysis ---- */
+
+/* Says of regions that never ran; true if there is one. */
+static bool complain(const struct trace_run *run, uint64_t instructions)
+{
+	const struct trace_setup *s = run->setup;
+	bool is_missing = false;
+
+	for (size_t i = 0; run->is_program && i < s->n_regions; i++) {
+		if (s->regions[i].is_excluded || tact_choice_has_run(run->choice, i, run->trace))
+			continue;
+		cli_message("--region %s: it was never executed%s", s->regions[i].text,
+			    s->from ? ", or not behind --from" : "");
+		is_missing = true;
+	}
+	if (is_missing || instructions)
+		return is_missing;
+	if (run->is_program && s->from)
+		cli_message("--from %s was never reached: there is nothing to show", s->from);
+	else
+		cli_message("%s: nothing was executed: there is nothing to show", run->name);
+	return true;
+}
+
+static const char *command_of(struct trace_run *run)
+{
+	const struct trace_job *job = run->job;
+
+	for (char **w = job->words; w && *w; w++)
+		text_printf(&run->command, "%s%s", w == job->words ? "" : " ", *w);
+	if (!job->words)
+		text_add(&run->command, job->path ? job->path : job->listen);
+	return text_string(&run->command);
+}
+
+static void on_progress(void *arg, const struct tact_cycles *cycles)
+{
+	trace_progress_show(arg, cycles);
+}
+
+static int create_analysis(struct trace_run *run, struct trace_progress *progress)
+{
+	const struct trace_setup *s = run->setup;
+	struct tact_analysis_options opt = run->job->how;
+	struct tact_diag diag = {0};
+
+	opt.size = sizeof(opt);
+	opt.arch = s->archs.arch[0];
+	opt.exact = s->is_exact;
+	opt.caches = s->has_caches;
+	opt.branches = s->has_branches;
+	memcpy(opt.cache_bytes, s->cache_bytes, sizeof(opt.cache_bytes));
+	opt.command = command_of(run);
+	opt.on_progress = on_progress;
+	opt.arg = progress;
+	if (tact_analysis_create(&run->analysis, run->trace, run->symbols, &opt, &diag) >= 0)
+		return CLI_GOOD;
+	cli_message("%s", diag.text);
+	return CLI_FAILED;
+}
+
+/* status and diag are those of the events, number is that of a signal. */
+static int finish(struct trace_run *run, int status, struct tact_diag *diag, int number)
+{
+	struct tact_cycles_totals totals;
 	int code = CLI_GOOD;
 
-	if (a->run.is_program)
-		code = program_report(a->run.trace, a->run.name, a->run.setup->is_quiet);
+	if (run->is_program)
+		code = program_report(run->trace, run->name, run->setup->is_quiet);
 	if (status < 0) {
-		cli_message("%s%s%s; what came before it counts",
-			    a->run.is_program ? "" : a->run.name, a->run.is_program ? "" : ": ",
-			    a->diag.text);
+		cli_message("%s%s%s; what came before it counts", run->is_program ? "" : run->name,
+			    run->is_program ? "" : ": ", diag->text);
 		code = CLI_FAILED;
 	}
 	if (number) {
 		cli_message("interrupted: what was executed up to here counts");
 		code = 128 + number;
 	}
-	status = tact_cycles_finish(a->cycles, &a->diag);
-	if (status < 0) {
-		cli_message("%s", a->diag.text);
+	if (tact_analysis_finish(run->analysis, &totals, diag) < 0) {
+		cli_message("%s", diag->text);
 		code = CLI_FAILED;
 	}
-	tact_cycles_get_totals(a->cycles, &totals);
-	if (trace_run_complain(&a->run, totals.instructions) && !code)
+	if (complain(run, totals.instructions) && !code)
 		code = CLI_FAILED;
-	if (!totals.instructions)
-		return code;
-	*result = make_result(a, code != CLI_GOOD);
-	if (a->run.job->samples)
-		trace_samples_name(a->run.job->samples, a->run.symbols, a->run.trace);
-	if (a->run.job->watch)
-		trace_watch_draw(a->run.job->watch, a->run.symbols, a->run.trace);
+	if (totals.instructions &&
+	    tact_analysis_result(run->analysis, code != CLI_GOOD, &run->result, diag) < 0)
+		cli_out_of_memory();
 	return code;
 }
 
-int trace_analyse(struct trace_setup *setup, const struct trace_job *job,
-		  struct tact_result **result)
+int trace_analyse(struct trace_run *run, struct trace_setup *setup, const struct trace_job *job)
 {
-	struct analysis a = {0};
+	struct trace_progress progress;
+	struct tact_diag diag = {0};
 	int code, status, number = 0;
 
-	*result = NULL;
-	code = trace_run_open(&a.run, setup, job);
+	*run = (struct trace_run){.setup = setup, .job = job};
+	code = open_run(run);
 	if (!code)
-		code = create_cycles(&a);
-	if (!code) {
-		trace_progress_init(&a.progress, setup->is_quiet);
-		if (a.run.is_program)
-			program_signals_catch(a.run.trace);
-		status = read_events(&a);
-		if (a.run.is_program)
-			number = program_signals_release();
-		trace_progress_clear(&a.progress);
-		code = finish(&a, status, number, result);
-	}
-	tact_cycles_destroy(a.cycles);
-	trace_run_fini(&a.run);
-	free(a.threads);
-	return code;
+		code = create_analysis(run, &progress);
+	if (code)
+		return code;
+	trace_progress_init(&progress, setup->is_quiet);
+	if (run->is_program)
+		program_signals_catch(run->trace);
+	status = tact_analysis_run(run->analysis, &diag);
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	if (run->is_program)
+		number = program_signals_release();
+	trace_progress_clear(&progress);
+	return finish(run, status, &diag, number);
 }
 
 /* ---- recording ---- */
@@ -230,8 +315,8 @@ static int record(struct trace_run *run, int fd, const char *name)
 int trace_record_to(struct trace_setup *setup, const struct trace_job *job, const char *path,
 		    const char *connect)
 {
+	struct trace_run run = {.setup = setup, .job = job};
 	struct tact_diag diag = {0};
-	struct trace_run run;
 	int fd, code;
 
 	/* Before the program runs: there must be somewhere to write to. */
@@ -240,9 +325,9 @@ int trace_record_to(struct trace_setup *setup, const struct trace_job *job, cons
 	if (fd < 0) {
 		cli_message("%s%s%s", path ? path : "", path ? ": " : "",
 			    path ? strerror(errno) : diag.text);
-		return path ? CLI_FAILED : trace_exit_code(fd);
+		return path ? CLI_FAILED : exit_code(fd);
 	}
-	code = trace_run_open(&run, setup, job);
+	code = open_run(&run);
 	if (!code)
 		code = record(&run, fd, path ? path : connect);
 	trace_run_fini(&run);

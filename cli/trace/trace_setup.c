@@ -18,7 +18,7 @@ static const char *add_region(struct trace_setup *s, const char *value, bool is_
 	if (s->n_regions >= MAX_REGIONS)
 		return "there are too many of them";
 	s->regions = cli_realloc(s->regions, (s->n_regions + 1) * sizeof(*s->regions));
-	s->regions[s->n_regions++] = (struct trace_region_option){value, is_excluded};
+	s->regions[s->n_regions++] = (struct tact_chosen){value, is_excluded};
 	return NULL;
 }
 

@@ -5,7 +5,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <tact/insn.h>
 #include <tact/predict.h>
@@ -101,6 +104,22 @@ void trace_add_place(struct text *out, const struct tact_result_row *row, int by
 		text_printf(out, " %s:%d", file_base_name(row->source), row->line);
 	else if (*row->module && row->function[0] != '[')
 		text_printf(out, " (%s)", file_base_name(row->module));
+}
+
+void trace_add_short(struct text *out, const char *name, size_t width)
+{
+	const size_t size = strlen(name);
+	size_t head, tail;
+
+	if (size <= width || width < 8) {
+		text_add(out, name);
+		return;
+	}
+	tail = (width - 3) / 2;
+	head = width - 3 - tail;
+	text_add_bytes(out, name, head);
+	text_add(out, "...");
+	text_add(out, name + size - tail);
 }
 
 /* The place in so many columns: what is too long loses the file, then the middle of its name. */
@@ -365,25 +384,54 @@ static size_t widest_limits(const struct tact_result_row *rows, size_t n, size_t
 	return widest;
 }
 
+/* Names of functions as in the source, where they are mangled; NULL for all others. */
+static char **demangle(const struct tact_result_row *rows, size_t n)
+{
+	const char **mangled = cli_alloc((n + 1) * sizeof(*mangled));
+	char **names;
+
+	for (size_t i = 0; i < n; i++)
+		mangled[i] = rows[i].function;
+	names = tact_demangle(mangled, n);
+	if (!names)
+		cli_out_of_memory();
+	free(mangled);
+	return names;
+}
+
 static void add_parts(const struct tact_result_row *rows, size_t n, const struct view *view,
 		      struct text *out)
 {
 	static const char *const titles[] = {
 		[BY_FUNCTION] = "Function", [BY_BLOCK] = "Block", [BY_LINE] = "Source line"};
-	char **names = trace_names_create(rows, n);
+	char **names = demangle(rows, n);
 
 	text_printf(out, "\n%6s%9s%6s%9s  %-*s%s\n", "Share", "Cycles", "IPC",
 		    view->by == BY_FUNCTION ? "Calls" : "Times", (int)view->limits_width + 2,
 		    "Limited by", titles[view->by]);
 	for (size_t i = 0; i < n; i++)
 		add_part(&rows[i], names[i] ? names[i] : rows[i].function, view, out);
-	trace_names_destroy(names, n);
+	tact_demangle_free(names, n);
 }
 
-void trace_print_text(const struct tact_result *r, int by, size_t top, int width, struct text *out)
+/* Columns of the terminal that the result goes to; 80 if it does not go to one. */
+static int width_of(const char *output)
+{
+	enum { LEAST = 80, MOST = 400 };
+	struct winsize size;
+
+	if (output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ||
+	    size.ws_col < LEAST)
+		return LEAST;
+	return size.ws_col < MOST ? size.ws_col : MOST;
+}
+
+void trace_print_text(const struct tact_result *r, int by, size_t top, const char *output,
+		      struct text *out)
 {
 	const struct tact_result_info *info = tact_result_get_info(r);
 	struct view view = {.by = by == BY_INSN ? BY_BLOCK : by, .cycles = info->totals.cycles};
+	const int width = width_of(output);
 	const struct tact_result_row *rows;
 	size_t n, shown, most;
 

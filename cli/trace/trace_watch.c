@@ -6,112 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/insn.h>
-#include <tact/pipeline.h>
-
 #include <tact/view.h>
 
 #include "common/cli.h"
 #include "tracer.h"
 
-enum { MAX_UOPS = 20000, TEXT_WIDTH = 34 };
+enum { TEXT_WIDTH = 34 };
 
-struct watched {
-	struct tact_sim_uop uop;
-	const struct tact_trace_block *block; /* the trace's */
-};
-
-struct trace_watch {
-	uint32_t thread;
-	uint64_t first, last;
-	struct watched *uops; /* owned */
-	size_t n, capacity;
-	bool is_full; /* there were more */
-	struct text chart;
-};
-
-struct trace_watch *trace_watch_create(uint32_t thread, uint64_t first, uint64_t last)
+static void add_row(const struct tact_analysis_options *how, const struct tact_window_uop *x,
+		    bool occurs[256], struct text *out)
 {
-	struct trace_watch *w = cli_alloc(sizeof(*w));
+	const bool is_long = strlen(x->text) > TEXT_WIDTH;
 
-	*w = (struct trace_watch){.thread = thread, .first = first, .last = last};
-	return w;
-}
-
-void trace_watch_destroy(struct trace_watch *w)
-{
-	if (!w)
-		return;
-	free(w->uops);
-	text_free(&w->chart);
-	free(w);
-}
-
-/* Uops to which nothing happens in the window are not worth a row. */
-static bool is_busy(const struct trace_watch *w, const struct tact_sim_uop *u)
-{
-	const int64_t of[] = {u->delivered, u->dispatched, u->executed, u->retired};
-
-	for (size_t i = 0; i < CLI_ARRAY_SIZE(of); i++)
-		if (of[i] >= (int64_t)w->first && of[i] <= (int64_t)w->last)
-			return true;
-	return false;
-}
-
-static void on_uop(void *arg, const struct tact_trace_block *block, const struct tact_sim_uop *uop)
-{
-	struct trace_watch *w = arg;
-
-	if (!is_busy(w, uop))
-		return;
-	if (w->n == MAX_UOPS) {
-		w->is_full = true;
-		return;
-	}
-	if (w->n == w->capacity) {
-		w->capacity = w->capacity ? 2 * w->capacity : 256;
-		w->uops = cli_realloc(w->uops, w->capacity * sizeof(*w->uops));
-	}
-	w->uops[w->n++] = (struct watched){*uop, block};
-}
-
-void trace_watch_start(struct trace_watch *w, struct tact_cycles *cycles)
-{
-	if (tact_cycles_watch(cycles, w->thread, w->first, w->last, on_uop, w))
-		cli_out_of_memory();
-}
-
-/* Text of an instruction of a block. */
-static void add_insn(const struct tact_trace_block *b, uint32_t number, struct text *out)
-{
-	char text[160] = "?";
-	struct tact_insn insn;
-	size_t at = 0;
-	int n;
-
-	for (uint32_t i = 0; i < number && at < b->code_size; i++) {
-		n = tact_decode(&insn, b->code + at, b->code_size - at);
-		at += n > 0 ? (size_t)n : 1;
-	}
-	if (at < b->code_size)
-		tact_format(b->code + at, b->code_size - at, b->address + at, text, sizeof(text));
-	if (strlen(text) > TEXT_WIDTH)
-		memcpy(text + TEXT_WIDTH - 3, "...", 4);
-	text_printf(out, "  %-*s", TEXT_WIDTH, text);
-}
-
-static void add_row(struct trace_watch *w, const struct watched *x, bool occurs[256],
-		    struct text *out)
-{
-	if (x->uop.uop)
-		text_printf(out, "  %-*s", TEXT_WIDTH, "");
-	else
-		add_insn(x->block, x->uop.insn, out);
+	text_printf(out, "  %-*.*s%s", is_long ? 0 : TEXT_WIDTH,
+		    is_long ? TEXT_WIDTH - 3 : TEXT_WIDTH, x->text, is_long ? "..." : "");
 	if (x->uop.port >= 0)
 		text_printf(out, " p%-3d ", x->uop.port);
 	else
 		text_printf(out, " %-4s ", x->uop.eliminated ? "elim" : "-");
-	for (uint64_t c = w->first; c <= w->last; c++) {
+	for (uint64_t c = how->window_first; c <= how->window_last; c++) {
 		const char letter = tact_view_letter(&x->uop, (int64_t)c);
 
 		occurs[(unsigned char)letter] = true;
@@ -122,60 +35,47 @@ static void add_row(struct trace_watch *w, const struct watched *x, bool occurs[
 	text_add(out, "\n");
 }
 
-static void add_scale(const struct trace_watch *w, struct text *out)
+static void add_chart(const struct tact_analysis_options *how, const struct tact_window_uop *uops,
+		      size_t n, bool is_cut, struct text *out)
 {
+	bool occurs[256] = {false};
+	char *legend;
+
 	text_printf(out, "  %-*s Port ", TEXT_WIDTH, "");
-	for (uint64_t c = w->first; c <= w->last; c++)
+	for (uint64_t c = how->window_first; c <= how->window_last; c++)
 		text_printf(out, "%c", c % 10 ? '.' : (char)('0' + c / 10 % 10));
 	text_add(out, "\n");
+	for (size_t i = 0; i < n; i++) {
+		if (uops[i].begins)
+			text_printf(out, "%s 0x%" PRIx64 "\n", uops[i].function, uops[i].address);
+		add_row(how, &uops[i], occurs, out);
+	}
+	if (is_cut)
+		text_add(out, "  ... and more uops: a shorter window shows all\n");
+	legend = tact_view_legend(occurs);
+	if (!legend)
+		cli_out_of_memory();
+	text_add(out, legend);
+	free(legend);
 }
 
-void trace_watch_draw(struct trace_watch *w, struct tact_symbols *symbols,
-		      const struct tact_trace *trace)
+void trace_print_window(const struct trace_run *run, struct text *out)
 {
-	const struct tact_trace_block *block = NULL;
-	bool occurs[256] = {false};
-	uint64_t iteration = 0;
-	struct tact_place place;
+	const struct tact_analysis_options *how = &run->job->how;
+	const bool is_first = how->window_thread == TACT_CYCLES_FIRST;
+	const struct tact_window_uop *uops;
+	bool is_cut;
+	const long n = tact_analysis_window(run->analysis, &uops, &is_cut);
 
-	if (w->n)
-		add_scale(w, &w->chart);
-	for (size_t i = 0; i < w->n; i++) {
-		const struct watched *x = &w->uops[i];
-
-		if (x->block != block || x->uop.iteration != iteration) {
-			block = x->block;
-			iteration = x->uop.iteration;
-			if (tact_symbols_find(symbols, trace, block, 0, &place))
-				cli_out_of_memory();
-			text_printf(&w->chart, "%s 0x%" PRIx64 "\n", place.function, place.address);
-		}
-		add_row(w, x, occurs, &w->chart);
-	}
-	if (w->is_full)
-		text_printf(&w->chart, "  ... and more uops: a shorter window shows all\n");
-	if (w->n) {
-		char *legend = tact_view_legend(occurs);
-
-		if (!legend)
-			cli_out_of_memory();
-		text_add(&w->chart, legend);
-		free(legend);
-	}
-	free(w->uops);
-	w->uops = NULL;
-}
-
-void trace_watch_print(const struct trace_watch *w, struct text *out)
-{
-	const bool is_first = w->thread == TACT_CYCLES_FIRST;
-
-	text_printf(out, "\nTimeline of cycles %" PRIu64 " to %" PRIu64, w->first, w->last);
+	if (n < 0)
+		cli_out_of_memory();
+	text_printf(out, "\nTimeline of cycles %" PRIu64 " to %" PRIu64, how->window_first,
+		    how->window_last);
 	if (!is_first)
-		text_printf(out, " of thread %" PRIu32, w->thread);
+		text_printf(out, " of thread %" PRIu32, how->window_thread);
 	text_add(out, "\n\n");
-	if (w->n)
-		text_add_bytes(out, w->chart.data, w->chart.size);
+	if (n)
+		add_chart(how, uops, (size_t)n, is_cut, out);
 	else
 		text_printf(out, "  there is none: the %s has no such cycles\n",
 			    is_first ? "run" : "thread, if it ran,");

@@ -92,6 +92,12 @@ int tact_result_open_memory(struct tact_result **out, const void *data, size_t s
 			    struct tact_diag *diag);
 void tact_result_destroy(struct tact_result *result); /* NULL is allowed */
 
+/* Writes the stored form.  `write` gets pieces of text; if it returns anything but 0, that is the
+ * end.  Returns 0, -TACT_E_INVAL, -TACT_E_NOMEM.
+ */
+int tact_result_write(const struct tact_result *result,
+		      int (*write)(void *arg, const char *data, size_t size), void *arg);
+
 const struct tact_result_info *tact_result_get_info(const struct tact_result *result);
 
 /* Rows of a kind: *n of them, those with most cycles first. */

@@ -67,6 +67,12 @@ long tact_symbols_regions(struct tact_symbols *symbols, const char *text, const 
 			  const char *path, struct tact_trace_region *out, size_t capacity,
 			  struct tact_diag *diag);
 
+/* Names of functions as in the source, where they are mangled (C++, Rust), without parameters; NULL
+ * for all others, and for all if c++filt is not installed.  Returns NULL if there is no memory.
+ */
+char **tact_demangle(const char *const *names, size_t n);
+void tact_demangle_free(char **names, size_t n); /* NULL is allowed */
+
 /* Whether a block of the trace begins in the region. */
 bool tact_trace_has_region(const struct tact_trace *trace, const struct tact_trace_region *region);
 

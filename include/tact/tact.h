@@ -5,6 +5,7 @@
 #ifndef TACT_TACT_H
 #define TACT_TACT_H
 
+#include <tact/analysis.h>
 #include <tact/arch.h>
 #include <tact/block.h>
 #include <tact/classify.h>

@@ -129,6 +129,9 @@ int tact_trace_connect(const char *address, struct tact_diag *diag);
 int tact_trace_listen(const char *address, struct tact_diag *diag);
 int tact_trace_accept(int listener, struct tact_diag *diag);
 
+/* The port that a listener has: of port 0 one that is free.  Returns -TACT_E_IO. */
+int tact_trace_port(int listener);
+
 /* Opens assembly text or hex (see tact/input.h) as a trace: each of its regions, in their order, as
  * often as `iterations` says, from its first byte to its last one; what its loads and stores access
  * is not known.  opt may be NULL. Returns as tact_input_open does, -TACT_E_DECODE, -TACT_E_FORMAT

@@ -98,3 +98,16 @@ int tact_trace_accept(int listener, struct tact_diag *diag)
 		return tact_fail(diag, TACT_E_IO, "no connection: %s", strerror(errno));
 	return fd;
 }
+
+int tact_trace_port(int listener)
+{
+	struct sockaddr_storage name;
+	socklen_t size = sizeof(name);
+	char port[16];
+
+	if (getsockname(listener, (struct sockaddr *)&name, &size) ||
+	    getnameinfo((struct sockaddr *)&name, size, NULL, 0, port, sizeof(port),
+			NI_NUMERICSERV))
+		return -TACT_E_IO;
+	return (int)strtol(port, NULL, 10);
+}

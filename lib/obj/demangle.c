@@ -1,34 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of functions for people: C++ and Rust as they are written in the source, by way of c++filt
- * (binutils) where there is one, and as long as there is room.
+ * Names of functions as in the source: C++ and Rust, by way of c++filt (binutils) where there is
+ * one.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/cli.h"
-#include "tracer.h"
-
-enum { DEFAULT_WIDTH = 80, LEAST_WIDTH = 80, MOST_WIDTH = 400 };
+#include "base/text.h"
+#include "obj/obj.h"
 
 extern char **environ;
-
-int trace_width(const char *output)
-{
-	struct winsize size;
-
-	if (output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ||
-	    size.ws_col < LEAST_WIDTH)
-		return DEFAULT_WIDTH;
-	return size.ws_col < MOST_WIDTH ? size.ws_col : MOST_WIDTH;
-}
 
 static bool is_mangled(const char *name)
 {
@@ -80,81 +67,58 @@ static bool write_all(int fd, const struct text *text)
 static bool read_all(int fd, struct text *text)
 {
 	const off_t size = lseek(fd, 0, SEEK_END);
-	ssize_t n;
+	char *room = size > 0 ? text_reserve(text, (size_t)size) : NULL;
 
-	if (size <= 0)
-		return false;
-	n = pread(fd, cli_reserve(text, (size_t)size), (size_t)size, 0);
-	if (n != (ssize_t)size)
+	if (!room || pread(fd, room, (size_t)size, 0) != (ssize_t)size)
 		return false;
 	text->size += (size_t)size;
 	return text->data[text->size - 1] == '\n';
 }
 
-/* A line of the answer for each mangled name. */
-static void take_answer(const struct tact_result_row *rows, size_t n, const struct text *answer,
-			char **names)
+/* A line of the answer for each mangled name.  Without memory names stay as they are. */
+static void take_answer(const char *const *names, size_t n, const struct text *answer, char **out)
 {
 	const char *at = answer->data, *end = answer->data + answer->size;
 
 	for (size_t i = 0; i < n && at < end; i++) {
 		const char *line = at;
 
-		if (!is_mangled(rows[i].function))
+		if (!is_mangled(names[i]))
 			continue;
 		at = memchr(line, '\n', (size_t)(end - line));
-		names[i] = cli_alloc((size_t)(at - line) + 1);
-		memcpy(names[i], line, (size_t)(at - line));
-		names[i][at - line] = '\0';
+		out[i] = strndup(line, (size_t)(at - line));
 		at++;
 	}
 }
 
-char **trace_names_create(const struct tact_result_row *rows, size_t n)
+char **tact_demangle(const char *const *names, size_t n)
 {
-	char **names = cli_alloc((n + 1) * sizeof(*names));
+	char **out = calloc(n + 1, sizeof(*out));
 	struct text question = {0}, answer = {0};
-	int from, to;
+	int from = -1, to = -1;
 
-	memset(names, 0, (n + 1) * sizeof(*names));
-	for (size_t i = 0; i < n; i++)
-		if (is_mangled(rows[i].function))
-			text_printf(&question, "%s\n", rows[i].function);
-	if (!question.size)
-		return names;
-	from = memfd_create("names", MFD_CLOEXEC);
-	to = memfd_create("names", MFD_CLOEXEC);
+	for (size_t i = 0; out && i < n; i++)
+		if (is_mangled(names[i]))
+			text_printf(&question, "%s\n", names[i]);
+	if (question.size && !question.failed) {
+		from = memfd_create("names", MFD_CLOEXEC);
+		to = memfd_create("names", MFD_CLOEXEC);
+	}
 	if (from >= 0 && to >= 0 && write_all(from, &question) && run_filter(from, to) &&
 	    read_all(to, &answer))
-		take_answer(rows, n, &answer, names);
+		take_answer(names, n, &answer, out);
 	if (from >= 0)
 		close(from);
 	if (to >= 0)
 		close(to);
 	text_free(&question);
 	text_free(&answer);
-	return names;
+	return out;
 }
 
-void trace_names_destroy(char **names, size_t n)
+void tact_demangle_free(char **names, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; names && i < n; i++)
 		free(names[i]);
 	free(names);
-}
-
-void trace_add_short(struct text *out, const char *name, size_t width)
-{
-	const size_t size = strlen(name);
-	size_t head, tail;
-
-	if (size <= width || width < 8) {
-		text_add(out, name);
-		return;
-	}
-	tail = (width - 3) / 2;
-	head = width - 3 - tail;
-	text_add_bytes(out, name, head);
-	text_add(out, "...");
-	text_add(out, name + size - tail);
 }

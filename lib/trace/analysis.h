@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files that analyse a run share.
+ */
+#ifndef TRACE_ANALYSIS_H
+#define TRACE_ANALYSIS_H
+
+#include <tact/analysis.h>
+
+#include "base/base.h"
+
+/* ---- samples.c: which function ran when ---- */
+
+struct samples;
+
+int samples_create(struct samples **out);
+void samples_destroy(struct samples *samples); /* NULL is allowed */
+/* Counts an execution of a block; asks for cycles now and then.  Returns 0 or -TACT_E_NOMEM. */
+int samples_add(struct samples *samples, const struct tact_cycles *cycles,
+		const struct tact_trace_event *event);
+/* As tact_analysis_perfetto. */
+int samples_write(const struct samples *samples, struct tact_symbols *symbols,
+		  const struct tact_trace *trace,
+		  int (*write)(void *arg, const char *data, size_t size), void *arg);
+
+/* ---- window.c: uops of a window ---- */
+
+struct window;
+
+/* Takes what the cycles tell of the window. */
+int window_create(struct window **out, const struct tact_analysis_options *opt,
+		  struct tact_cycles *cycles);
+void window_destroy(struct window *window); /* NULL is allowed */
+/* As tact_analysis_window. */
+long window_uops(struct window *window, struct tact_symbols *symbols,
+		 const struct tact_trace *trace, const struct tact_window_uop **uops, bool *is_cut);
+
+#endif /* TRACE_ANALYSIS_H */

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is traced: a file, or code that was chosen by name.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/analysis.h"
+
+/* ---- files ---- */
+
+int tact_trace_open_any(struct tact_trace **out, const char *path, uint64_t iterations,
+			struct tact_diag *diag)
+{
+	static const char magic[8] = "TTRACE\x1a\n";
+	const size_t length = path ? strlen(path) : 0;
+	char head[8];
+	ssize_t n = 0;
+	int fd;
+
+	*out = NULL;
+	if (!path)
+		return tact_fail(diag, TACT_E_INVAL, "a file is needed");
+	if (!strcmp(path, "-"))
+		return tact_trace_open(out, path, diag);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, head, sizeof(head));
+		close(fd);
+	}
+	if (n > 0 && head[0] == '{')
+		return tact_fail(diag, TACT_E_FORMAT,
+				 "a result, not a trace: 'tact diff' compares such files");
+	if ((n == sizeof(head) && !memcmp(head, magic, sizeof(head))) ||
+	    (length > 4 && !strcmp(path + length - 4, ".tct")))
+		return tact_trace_open(out, path, diag);
+	return tact_trace_open_text(out, path, NULL, iterations, diag);
+}
+
+/* ---- code ---- */
+
+enum { MAX_CHOICES = 64 }; /* functions that a name may stand for */
+
+struct tact_choice {
+	struct tact_trace_region *regions; /* owned */
+	size_t *of;			   /* owned: number of the text that each comes from */
+	size_t n, regions_capacity, of_capacity;
+	struct tact_trace_region from, until;
+	bool has_from, has_until;
+};
+
+/* What the texts are resolved in. */
+struct resolver {
+	struct tact_symbols *symbols;
+	const char *program, *path;
+	struct tact_diag *diag;
+};
+
+/* A function may stand for several, of which the program uses one. */
+static int add(struct tact_choice *c, const struct resolver *r, const struct tact_chosen *chosen,
+	       size_t number)
+{
+	struct tact_trace_region found[MAX_CHOICES];
+	const long n = tact_symbols_regions(r->symbols, chosen->text, r->program, r->path, found,
+					    MAX_CHOICES, r->diag);
+
+	if (n < 0)
+		return (int)n;
+	if (tact_grow(&c->regions, &c->regions_capacity, c->n + (size_t)n, sizeof(*c->regions)) ||
+	    tact_grow(&c->of, &c->of_capacity, c->n + (size_t)n, sizeof(*c->of)))
+		return tact_fail(r->diag, TACT_E_NOMEM, "out of memory");
+	for (long i = 0; i < n; i++) {
+		found[i].is_excluded = chosen->is_excluded;
+		c->regions[c->n] = found[i];
+		c->of[c->n++] = number;
+	}
+	return 0;
+}
+
+static int add_point(const struct resolver *r, const char *text, struct tact_trace_region *out,
+		     bool *has)
+{
+	*has = text != NULL;
+	return text ? tact_symbols_region(r->symbols, text, r->program, r->path, out, r->diag) : 0;
+}
+
+/* *at is the text that it is about. */
+static int resolve(struct tact_choice *c, const struct resolver *r,
+		   const struct tact_chosen *chosen, size_t n, const char *from, const char *until,
+		   const char **at)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < n && !status; i++) {
+		*at = chosen[i].text;
+		status = add(c, r, &chosen[i], i);
+	}
+	if (!status) {
+		*at = from;
+		status = add_point(r, from, &c->from, &c->has_from);
+	}
+	if (!status) {
+		*at = until;
+		status = add_point(r, until, &c->until, &c->has_until);
+	}
+	return status;
+}
+
+int tact_choice_create(struct tact_choice **out, struct tact_symbols *symbols, const char *program,
+		       const char *path, const struct tact_chosen *chosen, size_t n,
+		       const char *from, const char *until, const char **wrong,
+		       struct tact_diag *diag)
+{
+	const struct resolver r = {symbols, program, path, diag};
+	struct tact_choice *c;
+	const char *at = NULL;
+	int status;
+
+	*out = NULL;
+	if (!symbols || !program || (n && !chosen))
+		return tact_fail(diag, TACT_E_INVAL, "symbols and a program are needed");
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = resolve(c, &r, chosen, n, from, until, &at);
+	if (wrong)
+		*wrong = status ? at : NULL;
+	if (status)
+		tact_choice_destroy(c);
+	else
+		*out = c;
+	return status;
+}
+
+void tact_choice_destroy(struct tact_choice *c)
+{
+	if (!c)
+		return;
+	free(c->regions);
+	free(c->of);
+	free(c);
+}
+
+void tact_choice_apply(const struct tact_choice *c, struct tact_trace_options *opt)
+{
+	opt->regions = c->regions;
+	opt->n_regions = c->n;
+	opt->from = c->has_from ? &c->from : NULL;
+	opt->until = c->has_until ? &c->until : NULL;
+}
+
+bool tact_choice_has_run(const struct tact_choice *c, size_t i, const struct tact_trace *trace)
+{
+	for (size_t k = 0; k < c->n; k++)
+		if (c->of[k] == i && tact_trace_has_region(trace, &c->regions[k]))
+			return true;
+	return false;
+}

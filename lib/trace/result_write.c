@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The stored form of a result: JSON, an object a line (doc/formats.md).
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <tact/predict.h>
+
+#include "base/base.h"
+#include "base/json.h"
+#include "trace/result.h"
+
+enum { WRITE_SIZE = 1 << 16 };
+
+static double ratio(double a, double b)
+{
+	return b > 0 ? a / b : 0;
+}
+
+static void begin(struct json *json, const char *kind)
+{
+	json_begin_object(json, NULL);
+	json_put_string(json, "schema", "tact.trace/1");
+	json_put_string(json, "kind", kind);
+}
+
+/* What is not known is left out. */
+static void put_known(struct json *json, const char *key, const char *text)
+{
+	if (*text)
+		json_put_string(json, key, text);
+}
+
+static void put_uops(struct json *json, const double uops[16], const double stalls[TACT_N_STALLS])
+{
+	json_begin_object(json, "ports");
+	for (unsigned i = 0; i < 16; i++) {
+		char port[12];
+
+		if (uops[i] <= 0)
+			continue;
+		snprintf(port, sizeof(port), "%u", i);
+		json_put_number(json, port, uops[i]);
+	}
+	json_end(json);
+	json_begin_object(json, "stalls");
+	for (unsigned i = 0; i < TACT_N_STALLS; i++)
+		json_put_number(json, tact_stall_column((enum tact_stall)i), stalls[i]);
+	json_end(json);
+}
+
+static void put_totals(struct json *json, const struct tact_result_info *info)
+{
+	const struct tact_cycles_totals *t = &info->totals;
+
+	begin(json, "totals");
+	json_put_count(json, "instructions", t->instructions);
+	json_put_number(json, "cycles", t->cycles);
+	if (t->error > 0)
+		json_put_number(json, "error", t->error);
+	json_put_number(json, "ipc", ratio((double)t->instructions, t->cycles));
+	put_known(json, "arch", info->arch);
+	put_known(json, "command", info->command);
+	json_put_bool(json, "exact", info->is_exact);
+	json_put_bool(json, "caches", info->has_caches);
+	json_put_bool(json, "branches", info->has_branches);
+	json_put_bool(json, "partial", info->is_partial);
+	json_put_count(json, "threads", t->n_threads);
+	json_put_count(json, "executions", t->executions);
+	json_put_count(json, "simulated", t->simulated);
+	json_put_count(json, "unknown", t->unknown);
+	json_put_count(json, "accesses", t->accesses);
+	if (info->has_caches) {
+		json_begin_array(json, "misses");
+		for (unsigned i = 0; i < 3; i++)
+			json_put_count(json, NULL, t->misses[i]);
+		json_end(json);
+	}
+	if (info->has_branches) {
+		json_put_count(json, "executed_branches", t->branches);
+		json_put_count(json, "mispredicted", t->mispredicted);
+	}
+	put_uops(json, t->uops, t->stalls);
+	json_end_line(json);
+}
+
+static void put_place(struct json *json, const struct tact_result_row *row)
+{
+	put_known(json, "module", row->module);
+	put_known(json, "function", row->function);
+	put_known(json, "source", row->source);
+	if (row->line)
+		json_put_integer(json, "line", row->line);
+	if (row->address)
+		json_printf_string(json, "address", "0x%" PRIx64, row->address);
+	if (row->code_size)
+		json_put_hex(json, "hex", row->code, row->code_size);
+	if (!row->bottlenecks)
+		return;
+	json_begin_array(json, "bottlenecks");
+	for (unsigned i = 0; i < TACT_N_BOUNDS; i++)
+		if (row->bottlenecks >> i & 1)
+			json_put_string(json, NULL, tact_bound_name((enum tact_bound)i));
+	json_end(json);
+}
+
+static void put_row(struct json *json, const struct tact_result_row *row,
+		    enum tact_result_kind kind, double all)
+{
+	static const char *const names[TACT_N_RESULT_KINDS] = {"function", "block", "line",
+							       "thread"};
+
+	begin(json, names[kind]);
+	put_place(json, row);
+	if (kind == TACT_RESULT_THREAD) {
+		json_put_count(json, "process", row->process);
+		json_put_count(json, "thread", row->thread);
+	} else {
+		json_put_count(json, "executions", row->executions);
+	}
+	json_put_count(json, "instructions", row->instructions);
+	json_put_number(json, "cycles", row->cycles);
+	json_put_fixed(json, "share", ratio(row->cycles, all), 6);
+	if (kind != TACT_RESULT_THREAD) {
+		json_put_number(json, "bound", row->bound);
+		if (row->unknown)
+			json_put_count(json, "unknown", row->unknown);
+		put_uops(json, row->uops, row->stalls);
+	}
+	if (row->insns) {
+		json_begin_array(json, "insns");
+		for (uint32_t i = 0; i < row->n_insns; i++)
+			json_put_number(json, NULL, (double)row->insns[i]);
+		json_end(json);
+	}
+	json_end_line(json);
+}
+
+/* Returns 0, 1 if the sink has enough, -TACT_E_NOMEM. */
+static int flush(struct text *text, int (*write)(void *arg, const char *data, size_t size),
+		 void *arg)
+{
+	const int status = text->failed ? -TACT_E_NOMEM : write(arg, text->data, text->size) != 0;
+
+	text_reset(text);
+	return status;
+}
+
+int tact_result_write(const struct tact_result *r,
+		      int (*write)(void *arg, const char *data, size_t size), void *arg)
+{
+	static const enum tact_result_kind order[] = {TACT_RESULT_THREAD, TACT_RESULT_FUNCTION,
+						      TACT_RESULT_LINE, TACT_RESULT_BLOCK};
+	struct text text = {0};
+	struct json json = {.out = &text};
+	int status = 0;
+
+	if (!r || !write)
+		return -TACT_E_INVAL;
+	put_totals(&json, tact_result_get_info(r));
+	for (size_t k = 0; k < ARRAY_SIZE(order) && !status; k++) {
+		size_t n;
+		const struct tact_result_row *rows = tact_result_rows(r, order[k], &n);
+
+		for (size_t i = 0; i < n && !status; i++) {
+			put_row(&json, &rows[i], order[k], r->info.totals.cycles);
+			if (text.size >= WRITE_SIZE)
+				status = flush(&text, write, arg);
+		}
+	}
+	if (!status)
+		status = flush(&text, write, arg);
+	text_free(&text);
+	return status < 0 ? status : 0;
+}

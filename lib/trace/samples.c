@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which function ran when: a sample of each thread now and then.  Memory is bounded: when there are
+ * too many samples every second one goes, and the next come half as often.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "trace/analysis.h"
+
+enum { MAX_SAMPLES = 4096, FIRST_STEP = 64, MAX_THREADS = 1024 };
+
+struct sample {
+	double cycles;
+	uint64_t instructions;
+	const struct tact_trace_block *block; /* the trace's */
+};
+
+struct sampled_thread {
+	uint32_t thread, pid, process; /* number, from 1 */
+	unsigned left;		       /* executions up to the next sample */
+	unsigned step;
+	struct sample *samples; /* owned */
+	size_t n;
+};
+
+struct samples {
+	struct sampled_thread *threads; /* owned */
+	size_t n, capacity, last;
+};
+
+int samples_create(struct samples **out)
+{
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -TACT_E_NOMEM;
+}
+
+void samples_destroy(struct samples *s)
+{
+	for (size_t i = 0; s && i < s->n; i++)
+		free(s->threads[i].samples);
+	if (s)
+		free(s->threads);
+	free(s);
+}
+
+/* NULL: there are too many threads, or there is no memory, which *status says. */
+static struct sampled_thread *add_thread(struct samples *s, const struct tact_trace_event *event,
+					 int *status)
+{
+	uint32_t last = 0, known = 0;
+	struct sample *samples;
+
+	if (s->n >= MAX_THREADS)
+		return NULL;
+	samples = malloc(MAX_SAMPLES * sizeof(*samples));
+	if (!samples || tact_grow(&s->threads, &s->capacity, s->n + 1, sizeof(*s->threads))) {
+		free(samples);
+		*status = -TACT_E_NOMEM;
+		return NULL;
+	}
+	for (size_t i = 0; i < s->n; i++) {
+		last = s->threads[i].process > last ? s->threads[i].process : last;
+		known = s->threads[i].pid == event->pid ? s->threads[i].process : known;
+	}
+	s->threads[s->n] = (struct sampled_thread){
+		.thread = event->thread,
+		.pid = event->pid,
+		.process = known ? known : last + 1,
+		.step = FIRST_STEP,
+		.samples = samples,
+	};
+	return &s->threads[s->n++];
+}
+
+static struct sampled_thread *find(struct samples *s, const struct tact_trace_event *event,
+				   int *status)
+{
+	if (s->last < s->n && s->threads[s->last].thread == event->thread)
+		return &s->threads[s->last];
+	for (s->last = 0; s->last < s->n; s->last++)
+		if (s->threads[s->last].thread == event->thread)
+			return &s->threads[s->last];
+	return add_thread(s, event, status);
+}
+
+int samples_add(struct samples *s, const struct tact_cycles *cycles,
+		const struct tact_trace_event *event)
+{
+	int status = 0;
+	struct sampled_thread *t = find(s, event, &status);
+	struct sample *x;
+
+	if (!t || t->left--)
+		return status;
+	if (t->n == MAX_SAMPLES) {
+		for (size_t i = 0; i < MAX_SAMPLES / 2; i++)
+			t->samples[i] = t->samples[2 * i];
+		t->n = MAX_SAMPLES / 2;
+		t->step *= 2;
+	}
+	t->left = t->step - 1;
+	x = &t->samples[t->n];
+	*x = (struct sample){.block = event->block};
+	if (!tact_cycles_get_thread(cycles, t->thread, &x->cycles, &x->instructions))
+		t->n++;
+	return 0;
+}
+
+/* ---- Chrome's trace format ---- */
+
+struct writer {
+	struct text text;
+	struct json json; /* of an event */
+	struct tact_symbols *symbols;
+	const struct tact_trace *trace;
+	bool has_event, is_nameless; /* out of memory */
+};
+
+/* Events are elements of an array, each on a line of its own. */
+static void begin(struct writer *w, const char *phase)
+{
+	text_add(&w->text, w->has_event ? ",\n" : "\n");
+	w->has_event = true;
+	w->json = (struct json){.out = &w->text};
+	json_begin_object(&w->json, NULL);
+	json_put_string(&w->json, "ph", phase);
+}
+
+static const char *name_of(struct writer *w, const struct sample *x)
+{
+	struct tact_place place;
+
+	if (!tact_symbols_find(w->symbols, w->trace, x->block, 0, &place))
+		return place.function;
+	w->is_nameless = true;
+	return "";
+}
+
+static void put_thread(struct writer *w, const struct sampled_thread *t)
+{
+	begin(w, "M");
+	json_put_string(&w->json, "name", "thread_name");
+	json_put_count(&w->json, "pid", t->process);
+	json_put_count(&w->json, "tid", t->thread);
+	json_begin_object(&w->json, "args");
+	json_printf_string(&w->json, "name", "thread %u", t->thread);
+	json_end(&w->json);
+	json_end(&w->json);
+}
+
+static void put_slice(struct writer *w, const struct sampled_thread *t, const char *name,
+		      double begins, double ends)
+{
+	begin(w, "X");
+	json_put_string(&w->json, "name", name);
+	json_put_count(&w->json, "pid", t->process);
+	json_put_count(&w->json, "tid", t->thread);
+	json_put_fixed(&w->json, "ts", begins, 0);
+	json_put_fixed(&w->json, "dur", ends - begins, 0);
+	json_end(&w->json);
+}
+
+static void put_ipc(struct writer *w, const struct sampled_thread *t, const struct sample *x)
+{
+	const double cycles = x[1].cycles - x->cycles;
+
+	begin(w, "C");
+	json_printf_string(&w->json, "name", "IPC of thread %u", t->thread);
+	json_put_count(&w->json, "pid", t->process);
+	json_put_fixed(&w->json, "ts", x->cycles, 0);
+	json_begin_object(&w->json, "args");
+	json_put_fixed(&w->json, "IPC",
+		       cycles > 0 ? (double)(x[1].instructions - x->instructions) / cycles : 0, 3);
+	json_end(&w->json);
+	json_end(&w->json);
+}
+
+/* Samples of the same function that follow each other are one slice. */
+static void put_samples(struct writer *w, const struct sampled_thread *t)
+{
+	const char *name = t->n ? name_of(w, &t->samples[0]) : "";
+	size_t first = 0;
+
+	for (size_t i = 1; i < t->n; i++) {
+		const char *next = name_of(w, &t->samples[i]);
+
+		put_ipc(w, t, &t->samples[i - 1]);
+		if (i + 1 < t->n && !strcmp(next, name))
+			continue;
+		put_slice(w, t, name, t->samples[first].cycles, t->samples[i].cycles);
+		first = i;
+		name = next;
+	}
+}
+
+int samples_write(const struct samples *s, struct tact_symbols *symbols,
+		  const struct tact_trace *trace,
+		  int (*write)(void *arg, const char *data, size_t size), void *arg)
+{
+	struct writer w = {.symbols = symbols, .trace = trace};
+	bool is_over = false;
+	int status = 0;
+
+	text_add(&w.text, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"unit\":\"1 us is one "
+			  "cycle\"},\"traceEvents\":[");
+	for (size_t i = 0; i <= s->n && !status && !is_over; i++) {
+		if (i < s->n) {
+			put_thread(&w, &s->threads[i]);
+			put_samples(&w, &s->threads[i]);
+		} else {
+			text_add(&w.text, "\n]}\n");
+		}
+		status = w.text.failed || w.is_nameless ? -TACT_E_NOMEM : 0;
+		is_over = !status && write(arg, w.text.data, w.text.size);
+		text_reset(&w.text);
+	}
+	text_free(&w.text);
+	return status;
+}

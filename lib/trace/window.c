@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The uops of a window of a run.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <tact/insn.h>
+
+#include "trace/analysis.h"
+
+enum { MAX_UOPS = 20000 };
+
+struct window {
+	uint64_t first, last;
+	struct tact_window_uop *uops;		/* owned */
+	const struct tact_trace_block **blocks; /* owned: of each of them; the trace's */
+	size_t n, uops_capacity, blocks_capacity;
+	bool is_cut, is_failed, is_named;
+	struct tact_arena texts;
+};
+
+/* Uops to which nothing happens in the window are not worth a row. */
+static bool is_busy(const struct window *w, const struct tact_sim_uop *u)
+{
+	const int64_t of[] = {u->delivered, u->dispatched, u->executed, u->retired};
+
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++)
+		if (of[i] >= (int64_t)w->first && of[i] <= (int64_t)w->last)
+			return true;
+	return false;
+}
+
+static void on_uop(void *arg, const struct tact_trace_block *block, const struct tact_sim_uop *uop)
+{
+	struct window *w = arg;
+
+	if (!is_busy(w, uop))
+		return;
+	if (w->n == MAX_UOPS) {
+		w->is_cut = true;
+		return;
+	}
+	if (tact_grow(&w->uops, &w->uops_capacity, w->n + 1, sizeof(*w->uops)) ||
+	    tact_grow(&w->blocks, &w->blocks_capacity, w->n + 1, sizeof(*w->blocks))) {
+		w->is_failed = true;
+		return;
+	}
+	w->uops[w->n] = (struct tact_window_uop){.uop = *uop, .function = "", .text = ""};
+	w->blocks[w->n++] = block;
+}
+
+int window_create(struct window **out, const struct tact_analysis_options *opt,
+		  struct tact_cycles *cycles)
+{
+	struct window *w = calloc(1, sizeof(*w));
+
+	*out = w;
+	if (!w)
+		return -TACT_E_NOMEM;
+	w->first = opt->window_first;
+	w->last = opt->window_last;
+	return tact_cycles_watch(cycles, opt->window_thread, w->first, w->last, on_uop, w);
+}
+
+void window_destroy(struct window *w)
+{
+	if (!w)
+		return;
+	free(w->uops);
+	free(w->blocks);
+	tact_arena_reset(&w->texts);
+	free(w);
+}
+
+/* Text of an instruction of a block; NULL: out of memory. */
+static const char *text_of(struct window *w, const struct tact_trace_block *b, uint32_t number)
+{
+	char text[160] = "?", *copy;
+	struct tact_insn insn;
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < number && at < b->code_size; i++) {
+		int n = tact_decode(&insn, b->code + at, b->code_size - at);
+
+		at += n > 0 ? (size_t)n : 1;
+	}
+	if (at < b->code_size)
+		tact_format(b->code + at, b->code_size - at, b->address + at, text, sizeof(text));
+	copy = tact_arena_take(&w->texts, strlen(text) + 1);
+	return copy ? strcpy(copy, text) : NULL;
+}
+
+static int name_all(struct window *w, struct tact_symbols *symbols, const struct tact_trace *trace)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		struct tact_window_uop *x = &w->uops[i];
+		struct tact_place place;
+
+		x->begins = !i || w->blocks[i] != w->blocks[i - 1] ||
+			    x->uop.iteration != x[-1].uop.iteration;
+		if (x->begins) {
+			if (tact_symbols_find(symbols, trace, w->blocks[i], 0, &place))
+				return -TACT_E_NOMEM;
+			x->function = place.function;
+			x->address = place.address;
+		}
+		if (!x->uop.uop)
+			x->text = text_of(w, w->blocks[i], x->uop.insn);
+		if (!x->text)
+			return -TACT_E_NOMEM;
+	}
+	return 0;
+}
+
+long window_uops(struct window *w, struct tact_symbols *symbols, const struct tact_trace *trace,
+		 const struct tact_window_uop **uops, bool *is_cut)
+{
+	if (w->is_failed || (!w->is_named && name_all(w, symbols, trace)))
+		return -TACT_E_NOMEM;
+	w->is_named = true;
+	*uops = w->uops;
+	*is_cut = w->is_cut;
+	return (long)w->n;
+}

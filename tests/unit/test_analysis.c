@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A run from its events to its result, its samples and its window; and what a run is of.
+ */
+#include <math.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "support.h"
+
+/* imul rax, rax; add rbx, 1 */
+static const char code[] = "480fafc04883c301\n";
+
+struct world {
+	struct tact_trace *trace;
+	struct tact_symbols *symbols;
+	struct tact_analysis *analysis;
+};
+
+static void open_world(struct world *w, uint64_t iterations,
+		       const struct tact_analysis_options *opt)
+{
+	char path[] = "/tmp/tact-analysis-XXXXXX";
+	struct tact_diag diag = {0};
+	int fd = mkstemp(path);
+
+	assert_int_equal(write(fd, code, sizeof(code) - 1), sizeof(code) - 1);
+	close(fd);
+	if (tact_trace_open_any(&w->trace, path, iterations, &diag))
+		fail_msg("%s", diag.text);
+	unlink(path);
+	assert_int_equal(tact_symbols_create(&w->symbols), 0);
+	if (tact_analysis_create(&w->analysis, w->trace, w->symbols, opt, &diag))
+		fail_msg("%s", diag.text);
+}
+
+static void close_world(struct world *w)
+{
+	tact_analysis_destroy(w->analysis);
+	tact_symbols_destroy(w->symbols);
+	tact_trace_close(w->trace);
+}
+
+static int collect(void *arg, const char *data, size_t size)
+{
+	text_add_bytes(arg, data, size);
+	return 0;
+}
+
+static int stop(void *arg, const char *data, size_t size)
+{
+	(void)data;
+	(void)size;
+	++*(int *)arg;
+	return 1;
+}
+
+static void count_progress(void *arg, const struct tact_cycles *cycles)
+{
+	assert_non_null(cycles);
+	++*(int *)arg;
+}
+
+static void test_result(void **state)
+{
+	int seen = 0;
+	const struct tact_analysis_options opt = {
+		.size = sizeof(opt),
+		.arch = tact_arch_find("SKL"),
+		.parts = TACT_RESULT_WITH_INSNS,
+		.command = "a test",
+		.on_progress = count_progress,
+		.arg = &seen,
+	};
+	struct tact_cycles_totals totals;
+	const struct tact_result_row *rows;
+	struct tact_result *result, *again;
+	struct text text = {0};
+	struct tact_diag diag = {0};
+	struct world w;
+	size_t n;
+
+	(void)state;
+	open_world(&w, 100000, &opt);
+	assert_int_equal(tact_analysis_run(w.analysis, &diag), 0);
+	assert_int_equal(tact_analysis_finish(w.analysis, &totals, &diag), 0);
+	assert_int_equal(totals.instructions, 200000);
+	assert_true(fabs(totals.cycles / 300000 - 1) < 0.02);
+	assert_true(seen > 0);
+	assert_int_equal(tact_analysis_result(w.analysis, true, &result, &diag), 0);
+	assert_string_equal(tact_result_get_info(result)->command, "a test");
+	assert_true(tact_result_get_info(result)->is_partial);
+	rows = tact_result_rows(result, TACT_RESULT_THREAD, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(rows[0].process, 1);
+	close_world(&w); /* the result stays */
+
+	/* What is written is what is read. */
+	assert_int_equal(tact_result_write(result, collect, &text), 0);
+	assert_int_equal(tact_result_open_memory(&again, text.data, text.size, &diag), 0);
+	assert_int_equal(tact_result_get_info(again)->totals.instructions, 200000);
+	assert_true(tact_result_get_info(again)->is_partial);
+	for (int kind = 0; kind < TACT_N_RESULT_KINDS; kind++) {
+		size_t a, b;
+
+		tact_result_rows(result, (enum tact_result_kind)kind, &a);
+		tact_result_rows(again, (enum tact_result_kind)kind, &b);
+		assert_int_equal(a, b);
+	}
+	rows = tact_result_rows(again, TACT_RESULT_BLOCK, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(rows[0].code_size, 8);
+	rows = tact_result_rows(result, TACT_RESULT_BLOCK, &n);
+	assert_int_equal(rows[0].n_insns, 2);
+	seen = 0;
+	assert_int_equal(tact_result_write(result, stop, &seen), 0);
+	assert_int_equal(seen, 1);
+	assert_int_equal(tact_result_write(NULL, collect, &text), -TACT_E_INVAL);
+	assert_int_equal(tact_result_write(result, NULL, NULL), -TACT_E_INVAL);
+	text_free(&text);
+	tact_result_destroy(result);
+	tact_result_destroy(again);
+}
+
+static void test_samples(void **state)
+{
+	const struct tact_analysis_options opt = {
+		.size = sizeof(opt), .arch = tact_arch_find("SKL"), .samples = true};
+	struct tact_cycles_totals totals;
+	struct text text = {0};
+	struct world w;
+	size_t events = 0;
+
+	(void)state;
+	/* More than there is room for: they get further apart. */
+	open_world(&w, 1000000, &opt);
+	assert_int_equal(tact_analysis_run(w.analysis, NULL), 0);
+	assert_int_equal(tact_analysis_finish(w.analysis, &totals, NULL), 0);
+	assert_int_equal(tact_analysis_perfetto(w.analysis, collect, &text), 0);
+	assert_non_null(text_string(&text));
+	assert_memory_equal(text.data, "{\"displayTimeUnit\":\"ms\"", 23);
+	assert_non_null(strstr(text.data, "{\"ph\":\"M\",\"name\":\"thread_name\""));
+	assert_non_null(strstr(text.data, "{\"ph\":\"X\",\"name\":\"[tact-analysis-"));
+	assert_string_equal(text.data + text.size - 4, "\n]}\n");
+	for (const char *p = text.data; (p = strstr(p, "\"ph\":\"C\"")); p++)
+		events++;
+	assert_true(events > 1000 && events < 4096);
+	text_free(&text);
+	close_world(&w);
+}
+
+static void test_window(void **state)
+{
+	const struct tact_analysis_options opt = {
+		.size = sizeof(opt),
+		.arch = tact_arch_find("SKL"),
+		.has_window = true,
+		.window_thread = TACT_CYCLES_FIRST,
+		.window_first = 100,
+		.window_last = 120,
+	};
+	struct tact_cycles_totals totals;
+	const struct tact_window_uop *uops;
+	struct text text = {0};
+	struct world w;
+	size_t begins = 0, texts = 0;
+	bool is_cut;
+	long n;
+
+	(void)state;
+	open_world(&w, 1000, &opt);
+	assert_int_equal(tact_analysis_run(w.analysis, NULL), 0);
+	assert_int_equal(tact_analysis_finish(w.analysis, &totals, NULL), 0);
+	n = tact_analysis_window(w.analysis, &uops, &is_cut);
+	assert_true(n > 10);
+	assert_false(is_cut);
+	for (long i = 0; i < n; i++) {
+		assert_true(uops[i].uop.retired >= 100);
+		begins += uops[i].begins;
+		texts += uops[i].text[0] != '\0';
+		if (uops[i].begins)
+			assert_memory_equal(uops[i].function, "[tact-analysis-", 15);
+	}
+	assert_true(begins > 5);
+	assert_true(texts > begins);
+	assert_true(strstr(uops[0].text, "imul") || strstr(uops[0].text, "add"));
+	/* There were no samples. */
+	assert_int_equal(tact_analysis_perfetto(w.analysis, collect, &text), -TACT_E_INVAL);
+	close_world(&w);
+}
+
+static void test_no_window(void **state)
+{
+	struct tact_analysis_options opt = {.size = sizeof(opt), .arch = tact_arch_find("SKL")};
+	const struct tact_window_uop *uops;
+	struct tact_analysis *a;
+	struct tact_diag diag = {0};
+	struct world w;
+	bool is_cut;
+
+	(void)state;
+	open_world(&w, 1, &opt);
+	assert_int_equal(tact_analysis_window(w.analysis, &uops, &is_cut), 0);
+	opt.has_window = true;
+	opt.window_first = 5;
+	opt.window_last = 4;
+	assert_int_equal(tact_analysis_create(&a, w.trace, w.symbols, &opt, &diag), -TACT_E_INVAL);
+	assert_null(a);
+	opt.arch = NULL;
+	assert_int_equal(tact_analysis_create(&a, w.trace, w.symbols, &opt, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_analysis_create(&a, NULL, w.symbols, &opt, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_analysis_create(&a, w.trace, NULL, &opt, &diag), -TACT_E_INVAL);
+	tact_analysis_destroy(NULL);
+	close_world(&w);
+}
+
+static void test_files(void **state)
+{
+	char path[] = "/tmp/tact-analysis-XXXXXX";
+	struct tact_diag diag = {0};
+	struct tact_trace *trace;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_int_equal(write(fd, "{\"schema\"", 9), 9);
+	close(fd);
+	assert_int_equal(tact_trace_open_any(&trace, path, 1, &diag), -TACT_E_FORMAT);
+	assert_non_null(strstr(diag.text, "a result, not a trace"));
+	unlink(path);
+	assert_int_equal(tact_trace_open_any(&trace, path, 1, &diag), -TACT_E_IO);
+	assert_int_equal(tact_trace_open_any(&trace, NULL, 1, &diag), -TACT_E_INVAL);
+	assert_null(trace);
+}
+
+/* Code of this very program. */
+static void test_choice(void **state)
+{
+	const struct tact_chosen good[] = {{"main", false}, {"exit_group_is_nowhere", true}};
+	struct tact_trace_options opt = {.size = sizeof(opt)};
+	struct tact_symbols *symbols;
+	struct tact_choice *choice;
+	struct tact_diag diag = {0};
+	const char *wrong, *self = "/proc/self/exe";
+
+	(void)state;
+	assert_int_equal(tact_symbols_create(&symbols), 0);
+	assert_int_equal(tact_choice_create(&choice, symbols, self, NULL, good, 1, "main",
+					    "test_choice", &wrong, &diag),
+			 0);
+	assert_null(wrong);
+	tact_choice_apply(choice, &opt);
+	assert_int_equal(opt.n_regions, 1);
+	assert_false(opt.regions[0].is_excluded);
+	assert_int_equal(opt.from->begin, opt.regions[0].begin);
+	assert_true(opt.until->begin != opt.from->begin);
+	tact_choice_destroy(choice);
+
+	assert_int_equal(tact_choice_create(&choice, symbols, self, NULL, good, 2, NULL, NULL,
+					    &wrong, &diag),
+			 -TACT_E_INVAL);
+	assert_ptr_equal(wrong, good[1].text);
+	assert_null(choice);
+	assert_int_equal(tact_choice_create(&choice, symbols, self, NULL, good, 1, NULL,
+					    "nowhere_else", &wrong, &diag),
+			 -TACT_E_INVAL);
+	assert_string_equal(wrong, "nowhere_else");
+	assert_int_equal(
+		tact_choice_create(&choice, symbols, NULL, NULL, NULL, 0, NULL, NULL, NULL, &diag),
+		-TACT_E_INVAL);
+
+	/* Nothing is chosen: everything. */
+	assert_int_equal(
+		tact_choice_create(&choice, symbols, self, NULL, NULL, 0, NULL, NULL, NULL, &diag),
+		0);
+	tact_choice_apply(choice, &opt);
+	assert_int_equal(opt.n_regions, 0);
+	assert_null(opt.from);
+	tact_choice_destroy(choice);
+	tact_choice_destroy(NULL);
+	tact_symbols_destroy(symbols);
+}
+
+static void test_demangle(void **state)
+{
+	const char *const names[] = {"main", "_ZN3foo3barEv", "", "_Znonsense"};
+	char **out = tact_demangle(names, ARRAY_SIZE(names));
+
+	(void)state;
+	assert_non_null(out);
+	assert_null(out[0]);
+	assert_null(out[2]);
+	if (out[1]) { /* c++filt is there */
+		assert_string_equal(out[1], "foo::bar");
+		assert_string_equal(out[3], "_Znonsense");
+	}
+	tact_demangle_free(out, ARRAY_SIZE(names));
+	out = tact_demangle(NULL, 0);
+	assert_non_null(out);
+	tact_demangle_free(out, 0);
+	tact_demangle_free(NULL, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_result),	 cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_window),	 cmocka_unit_test(test_no_window),
+		cmocka_unit_test(test_files),	 cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_demangle),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
