@@ -3,9 +3,9 @@
  * tact mix report --cycles: where the cycles go, and why.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "mixer.h"
 
 static size_t shown(const struct mixer *m, const struct tact_mix_costs *costs)
@@ -17,16 +17,88 @@ static size_t shown(const struct mixer *m, const struct tact_mix_costs *costs)
 	return top < n ? top : n;
 }
 
-static void add_names(struct text *out, uint32_t bounds, const char *separator)
+/* Names of bounds, one behind the other. */
+static struct cell get_bounds(const struct cell_at *at)
 {
-	const char *between = "";
+	const struct tact_mix_cost *c = at->row;
+	const char *separator = at->table->format == FORMAT_CSV ? "+" : ", ";
+	struct text names = {0};
+	struct cell cell;
 
-	for (; bounds; bounds &= bounds - 1) {
-		text_printf(out, "%s%s", between,
+	for (uint32_t bounds = c->bottlenecks; bounds; bounds &= bounds - 1)
+		text_printf(&names, "%s%s", names.size ? separator : "",
 			    tact_bound_name((enum tact_bound)__builtin_ctz(bounds)));
-		between = separator;
-	}
+	cell = cell_printf(at->table, "%.*s", (int)names.size, names.data ? names.data : "");
+	text_free(&names);
+	return cell;
 }
+
+static double share_of(const struct cell_at *at, double cycles)
+{
+	const struct tact_mix_costs_totals *t = at->table->context;
+
+	return t->cycles > 0 ? cycles / t->cycles : 0;
+}
+
+static struct cell get_share(const struct cell_at *at)
+{
+	return cell_number(share_of(at, ((const struct tact_mix_cost *)at->row)->total));
+}
+
+static struct cell get_gain(const struct cell_at *at)
+{
+	return cell_number(share_of(at, ((const struct tact_mix_cost *)at->row)->gain));
+}
+
+static struct cell get_address(const struct cell_at *at)
+{
+	const struct tact_mix_cost *c = at->row;
+
+	return cell_printf(at->table, "0x%" PRIx64, c->block.address);
+}
+
+static struct cell get_loop(const struct cell_at *at)
+{
+	return cell_integer(((const struct tact_mix_cost *)at->row)->is_loop);
+}
+
+static struct cell get_place(const struct cell_at *at)
+{
+	const struct tact_mix_cost *c = at->row;
+	const char *slash = strrchr(c->block.module, '/');
+	char blocks[32] = "";
+
+	if (c->n_blocks > 1)
+		snprintf(blocks, sizeof(blocks), " of %u blocks", c->n_blocks);
+	return cell_printf(at->table, "%s+0x%" PRIx64 " %s (%u instruction%s%s%s%s)",
+			   slash && slash[1] ? slash + 1 : c->block.module, c->block.address,
+			   c->block.function, c->block.length, c->block.length == 1 ? "" : "s",
+			   c->is_loop ? ", loop" : "", blocks, c->coverage < 1 ? ", at least" : "");
+}
+
+#define COST(member, kind) COLUMN_FIELD(struct tact_mix_cost, member, kind)
+
+/* clang-format off: a column stays together */
+static const struct column columns[] = {
+	{NULL, "module", COST(block.module, STRING)},
+	{NULL, "function", COST(block.function, STRING)},
+	{NULL, "address", .get = get_address},
+	{NULL, "instructions", COST(block.length, UNSIGNED)},
+	{NULL, "is_loop", .get = get_loop},
+	{NULL, "blocks", COST(n_blocks, UNSIGNED)},
+	{"cycles", NULL, .get = get_share, .width = 8, .decimals = 2, .flags = COLUMN_PERCENT},
+	{"executions", "executions", COST(block.executions, DOUBLE), .width = 16,
+	 .flags = COLUMN_SEPARATED, .form = FORM_DECIMALS(0)},
+	{"each", "cycles_per_execution", COST(cycles, DOUBLE), .width = 7, .decimals = 2},
+	{NULL, "cycles", COST(total, DOUBLE), .form = FORM_DECIMALS(0)},
+	{NULL, "share", .get = get_share, .form = FORM_DECIMALS(6)},
+	{"gain", "gain", .get = get_gain, .width = 8, .decimals = 2, .flags = COLUMN_PERCENT,
+	 .form = FORM_DECIMALS(6)},
+	{"bottleneck", "bottlenecks", .get = get_bounds, .width = 26},
+	{NULL, "coverage", COST(coverage, DOUBLE), .form = FORM_DECIMALS(4)},
+	{"block", NULL, .get = get_place},
+};
+/* clang-format on */
 
 /* Cycles by bottleneck. */
 static void add_bottlenecks(const struct tact_mix_costs_totals *t, struct text *out)
@@ -52,102 +124,98 @@ static void add_bottlenecks(const struct tact_mix_costs_totals *t, struct text *
 	text_add(out, "\n");
 }
 
-void mix_costs_text(const struct mixer *m, const struct tact_mix_costs *costs, struct text *out)
+static void add_rows(const struct mixer *m, const struct tact_mix_costs *costs,
+		     const struct tact_mix_costs_totals *totals, struct text *out)
+{
+	struct table table = {.columns = columns,
+			      .n_columns = CLI_ARRAY_SIZE(columns),
+			      .format = m->format,
+			      .out = out,
+			      .context = totals};
+	struct tact_mix_cost cost;
+
+	table_header(&table);
+	for (size_t i = 0; i < shown(m, costs); i++) {
+		tact_mix_costs_row(costs, i, &cost);
+		table_row(&table, &cost);
+	}
+	table_fini(&table);
+}
+
+static void add_text(const struct mixer *m, const struct tact_mix_costs *costs,
+		     const struct tact_mix_costs_totals *t, struct text *out)
 {
 	const size_t n = tact_mix_costs_rows(costs);
-	struct tact_mix_costs_totals t;
 
-	tact_mix_costs_totals(costs, &t);
 	text_printf(out, "CPU: %s; rung: %s; error to expect of executions: %s\n",
 		    tact_arch_name(m->archs.arch[0]), tact_mix_rung_name(m->summary.rung),
 		    tact_mix_rung_error(m->summary.rung));
 	text_add(out, m->summary.is_relative ? "Cycles (relative): " : "Cycles: ");
-	mix_put_count(out, t.cycles, 0);
+	mix_put_count(out, t->cycles, 0);
 	text_printf(out, " of %zu blocks, without cache misses and mispredictions", n);
-	if (t.failed)
-		text_printf(out, "; %zu blocks have no prediction", t.failed);
+	if (t->failed)
+		text_printf(out, "; %zu blocks have no prediction", t->failed);
 	text_add(out, "\n\n");
-	if (!(t.cycles > 0))
+	if (!(t->cycles > 0))
 		return;
-	add_bottlenecks(&t, out);
-	text_printf(out, "%8s  %16s  %7s  %8s  %-26s  %s\n", "cycles", "executions", "each", "gain",
-		    "bottleneck", "block");
-	for (size_t i = 0; i < shown(m, costs); i++) {
-		struct tact_mix_cost c;
-		size_t start;
-
-		tact_mix_costs_row(costs, i, &c);
-		text_printf(out, "%7.2f%%  ", 100 * c.total / t.cycles);
-		mix_put_count(out, c.block.executions, 16);
-		text_printf(out, "  %7.2f  %7.2f%%  ", c.cycles, 100 * c.gain / t.cycles);
-		start = out->size;
-		add_names(out, c.bottlenecks, ", ");
-		text_pad(out, 28, start);
-		text_printf(out, "%s+0x%" PRIx64 " %s (%u instruction%s%s",
-			    file_base_name(c.block.module), c.block.address, c.block.function,
-			    c.block.length, c.block.length == 1 ? "" : "s",
-			    c.is_loop ? ", loop" : "");
-		if (c.n_blocks > 1)
-			text_printf(out, " of %u blocks", c.n_blocks);
-		text_printf(out, "%s)\n", c.coverage < 1 ? ", at least" : "");
-	}
+	add_bottlenecks(t, out);
+	add_rows(m, costs, t, out);
 	if (shown(m, costs) < n)
 		text_printf(out, "(%zu more blocks)\n", n - shown(m, costs));
 }
 
-void mix_costs_csv(const struct mixer *m, const struct tact_mix_costs *costs, struct text *out)
+static void add_json_row(const struct tact_mix_cost *c, struct json *json)
 {
-	struct tact_mix_costs_totals t;
-
-	tact_mix_costs_totals(costs, &t);
-	text_add(out, "module,function,address,instructions,is_loop,blocks,executions,cycles_per_"
-		      "execution,"
-		      "cycles,share,gain,bottlenecks,coverage\n");
-	for (size_t i = 0; i < shown(m, costs); i++) {
-		struct tact_mix_cost c;
-
-		tact_mix_costs_row(costs, i, &c);
-		text_csv_field(out, c.block.module, strlen(c.block.module), false);
-		text_add(out, ",");
-		text_csv_field(out, c.block.function, strlen(c.block.function), false);
-		text_printf(out, ",0x%" PRIx64 ",%u,%d,%u,%.0f,", c.block.address, c.block.length,
-			    c.is_loop, c.n_blocks, c.block.executions);
-		text_number(out, c.cycles);
-		text_printf(out, ",%.0f,%.6f,%.6f,", c.total, t.cycles > 0 ? c.total / t.cycles : 0,
-			    t.cycles > 0 ? c.gain / t.cycles : 0);
-		add_names(out, c.bottlenecks, "+");
-		text_printf(out, ",%.4f\n", c.coverage);
-	}
+	json_begin_object(json, NULL);
+	json_put_string(json, "module", c->block.module);
+	json_put_string(json, "function", c->block.function);
+	json_printf_string(json, "address", "0x%" PRIx64, c->block.address);
+	json_put_count(json, "instructions", c->block.length);
+	json_put_bool(json, "is_loop", c->is_loop);
+	json_put_count(json, "blocks", c->n_blocks);
+	json_put_fixed(json, "executions", c->block.executions, 0);
+	json_put_number(json, "cycles_per_execution", c->cycles);
+	json_put_fixed(json, "cycles", c->total, 0);
+	json_put_fixed(json, "gain", c->gain, 0);
+	json_begin_array(json, "bottlenecks");
+	for (uint32_t bounds = c->bottlenecks; bounds; bounds &= bounds - 1)
+		json_put_string(json, NULL,
+				tact_bound_name((enum tact_bound)__builtin_ctz(bounds)));
+	json_end(json);
+	json_put_fixed(json, "coverage", c->coverage, 4);
+	json_end(json);
 }
 
-void mix_costs_json(const struct mixer *m, const struct tact_mix_costs *costs, struct text *out)
+static void add_json(const struct mixer *m, const struct tact_mix_costs *costs,
+		     const struct tact_mix_costs_totals *t, struct text *out)
+{
+	struct json json = {.out = out};
+	struct tact_mix_cost cost;
+
+	json_begin_object(&json, NULL);
+	json_put_string(&json, "schema", "tact.mix.cycles/1");
+	json_put_string(&json, "arch", tact_arch_name(m->archs.arch[0]));
+	json_put_string(&json, "rung", tact_mix_rung_name(m->summary.rung));
+	json_put_bool(&json, "is_relative", m->summary.is_relative);
+	json_put_fixed(&json, "cycles", t->cycles, 0);
+	json_put_count(&json, "failed_blocks", t->failed);
+	json_begin_array(&json, "blocks");
+	for (size_t i = 0; i < shown(m, costs); i++) {
+		tact_mix_costs_row(costs, i, &cost);
+		add_json_row(&cost, &json);
+	}
+	json_end_line(&json);
+}
+
+void mix_print_costs(const struct mixer *m, const struct tact_mix_costs *costs, struct text *out)
 {
 	struct tact_mix_costs_totals t;
 
 	tact_mix_costs_totals(costs, &t);
-	text_printf(out,
-		    "{\"schema\":\"tact.mix.cycles/1\",\"arch\":\"%s\",\"rung\":\"%s\","
-		    "\"is_relative\":%s,\"cycles\":%.0f,\"failed_blocks\":%zu,\"blocks\":[",
-		    tact_arch_name(m->archs.arch[0]), tact_mix_rung_name(m->summary.rung),
-		    m->summary.is_relative ? "true" : "false", t.cycles, t.failed);
-	for (size_t i = 0; i < shown(m, costs); i++) {
-		struct tact_mix_cost c;
-
-		tact_mix_costs_row(costs, i, &c);
-		text_printf(out, "%s{\"module\":", i ? "," : "");
-		text_json_string(out, c.block.module, strlen(c.block.module));
-		text_add(out, ",\"function\":");
-		text_json_string(out, c.block.function, strlen(c.block.function));
-		text_printf(out,
-			    ",\"address\":\"0x%" PRIx64 "\",\"instructions\":%u,\"is_loop\":%s,"
-			    "\"blocks\":%u,\"executions\":%.0f,\"cycles_per_execution\":",
-			    c.block.address, c.block.length, c.is_loop ? "true" : "false",
-			    c.n_blocks, c.block.executions);
-		text_number(out, c.cycles);
-		text_printf(out, ",\"cycles\":%.0f,\"gain\":%.0f,\"bottlenecks\":[\"", c.total,
-			    c.gain);
-		add_names(out, c.bottlenecks, "\",\"");
-		text_printf(out, "\"],\"coverage\":%.4f}", c.coverage);
-	}
-	text_add(out, "]}\n");
+	if (m->format == FORMAT_CSV)
+		add_rows(m, costs, &t, out);
+	else if (m->format == FORMAT_JSON)
+		add_json(m, costs, &t, out);
+	else
+		add_text(m, costs, &t, out);
 }

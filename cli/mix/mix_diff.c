@@ -63,136 +63,102 @@ static void fini(void *target)
 	mixer_table_fini(&p->table);
 }
 
-enum { DIFF_OVER = 4 };
-
 /* What is shown, one row after the other. */
 struct pairs {
 	const struct tact_mix_diff *diff;
 	struct tact_mix_diff_totals totals;
-	size_t n_keys, n;
+	size_t n;
+	struct mixer_columns columns;
+	struct table table;
 };
 
-static double change(const struct tact_mix_diff_row *x)
+static struct cell get_executions(const struct cell_at *at)
 {
-	return x->executions[0] > 0 ? (x->executions[1] - x->executions[0]) / x->executions[0]
-				    : INFINITY;
+	const struct tact_mix_diff_row *x = at->row;
+
+	return cell_number(x->executions[at->column->argument]);
 }
 
-static double share_of_change(const struct pairs *p, const struct tact_mix_diff_row *x)
+static struct cell get_change(const struct cell_at *at)
 {
-	return (x->executions[1] - x->executions[0]) / p->totals.executions[0];
+	const struct tact_mix_diff_row *x = at->row;
+
+	return cell_number(x->executions[0] > 0
+				   ? (x->executions[1] - x->executions[0]) / x->executions[0]
+				   : INFINITY);
 }
 
-static const char *title(const struct diff *d, size_t k)
+static struct cell get_share(const struct cell_at *at)
 {
-	return tact_mix_key_name(d->table.n_keys ? d->table.keys[k] : TACT_MIX_BY_MNEMONIC);
+	const struct tact_mix_diff_row *x = at->row;
+	const struct pairs *p = at->table->context;
+
+	return cell_number((x->executions[1] - x->executions[0]) / p->totals.executions[0]);
 }
 
-static void add_text(const struct diff *d, const struct pairs *p, struct text *out)
+/* clang-format off: a column stays together */
+static const struct column rest[] = {
+	{"first", "first", .get = get_executions, .width = 18, .flags = COLUMN_SEPARATED,
+	 .form = FORM_DECIMALS(0)},
+	{"second", "second", .get = get_executions, .argument = 1, .width = 18,
+	 .flags = COLUMN_SEPARATED, .form = FORM_DECIMALS(0)},
+	{"change", NULL, .get = get_change, .width = 9, .decimals = 1,
+	 .flags = COLUMN_PERCENT | COLUMN_SIGNED, .none = "new"},
+	{"of all", "share_of_change", .get = get_share, .width = 8, .decimals = 2,
+	 .flags = COLUMN_PERCENT | COLUMN_SIGNED, .form = FORM_DECIMALS(6)},
+};
+/* clang-format on */
+
+static void add_rows(const struct diff *d, struct pairs *p, struct text *out)
 {
-	size_t width[TACT_MIX_MAX_KEYS];
+	struct tact_mix_diff_row x;
 
-	text_printf(out, "Average weighted error of the second against the first: %.2f%%%s\n\n",
-		    100 * p->totals.error, d->is_absolute ? "" : " (brought to the same length)");
-	for (size_t k = 0; k < p->n_keys; k++) {
-		width[k] = strlen(title(d, k));
-		for (size_t i = 0; i < p->n; i++) {
-			struct tact_mix_diff_row x;
-
-			tact_mix_diff_row(p->diff, i, &x);
-			if (strlen(x.key[k]) > width[k])
-				width[k] = strlen(x.key[k]);
-		}
-		text_printf(out, "%-*s  ", (int)width[k], title(d, k));
-	}
-	text_printf(out, "%18s  %18s  %9s  %8s\n", "first", "second", "change", "of all");
-	for (size_t i = 0; i < p->n; i++) {
-		struct tact_mix_diff_row x;
-
+	if (d->format == FORMAT_TEXT)
+		text_printf(out,
+			    "Average weighted error of the second against the first: %.2f%%%s\n\n",
+			    100 * p->totals.error,
+			    d->is_absolute ? "" : " (brought to the same length)");
+	for (size_t i = 0; i < p->n && d->format == FORMAT_TEXT; i++) {
 		tact_mix_diff_row(p->diff, i, &x);
-		for (size_t k = 0; k < p->n_keys; k++)
-			text_printf(out, "%-*s  ", (int)width[k], x.key[k]);
-		mix_put_count(out, x.executions[0], 18);
-		text_add(out, "  ");
-		mix_put_count(out, x.executions[1], 18);
-		if (isfinite(change(&x)))
-			text_printf(out, "  %+8.1f%%", 100 * change(&x));
-		else
-			text_printf(out, "  %9s", "new");
-		text_printf(out, "  %+7.2f%%\n", 100 * share_of_change(p, &x));
+		table_fit(&p->table, p->columns.items, &x);
 	}
-	if (p->n < tact_mix_diff_rows(p->diff))
+	table_header(&p->table);
+	for (size_t i = 0; i < p->n; i++) {
+		tact_mix_diff_row(p->diff, i, &x);
+		table_row(&p->table, &x);
+	}
+	if (d->format == FORMAT_TEXT && p->n < tact_mix_diff_rows(p->diff))
 		text_printf(out, "(%zu more rows)\n", tact_mix_diff_rows(p->diff) - p->n);
 }
 
-static void add_csv(const struct diff *d, const struct pairs *p, struct text *out)
+static void add_json(const struct diff *d, struct pairs *p, struct text *out)
 {
-	for (size_t k = 0; k < p->n_keys; k++)
-		text_printf(out, "%s,", title(d, k));
-	text_add(out, "first,second,share_of_change\n");
+	struct json json = {.out = out};
+	struct tact_mix_diff_row x;
+
+	p->table.n_columns--; /* without the share */
+	json_begin_object(&json, NULL);
+	json_put_string(&json, "schema", "tact.mix.diff/1");
+	json_put_bool(&json, "is_absolute", d->is_absolute);
+	json_put_fixed(&json, "average_weighted_error", p->totals.error, 6);
+	mixer_columns_json(&p->columns, &json);
+	json_begin_array(&json, "rows");
 	for (size_t i = 0; i < p->n; i++) {
-		struct tact_mix_diff_row x;
-
 		tact_mix_diff_row(p->diff, i, &x);
-		for (size_t k = 0; k < p->n_keys; k++) {
-			text_csv_field(out, x.key[k], strlen(x.key[k]), false);
-			text_add(out, ",");
-		}
-		text_printf(out, "%.0f,%.0f,%.6f\n", x.executions[0], x.executions[1],
-			    share_of_change(p, &x));
+		json_begin_array(&json, NULL);
+		table_values(&p->table, &x, &json);
+		json_end(&json);
 	}
-}
-
-static void add_json(const struct diff *d, const struct pairs *p, struct text *out)
-{
-	text_printf(out,
-		    "{\"schema\":\"tact.mix.diff/1\",\"is_absolute\":%s,"
-		    "\"average_weighted_error\":%.6f,\"keys\":[",
-		    d->is_absolute ? "true" : "false", p->totals.error);
-	for (size_t k = 0; k < p->n_keys; k++)
-		text_printf(out, "%s\"%s\"", k ? "," : "", title(d, k));
-	text_add(out, "],\"rows\":[");
-	for (size_t i = 0; i < p->n; i++) {
-		struct tact_mix_diff_row x;
-
-		tact_mix_diff_row(p->diff, i, &x);
-		text_add(out, i ? ",[" : "[");
-		for (size_t k = 0; k < p->n_keys; k++) {
-			text_json_string(out, x.key[k], strlen(x.key[k]));
-			text_add(out, ",");
-		}
-		text_printf(out, "%.0f,%.0f]", x.executions[0], x.executions[1]);
-	}
-	text_add(out, "]}\n");
-}
-
-static int print(const struct diff *d, const struct pairs *p)
-{
-	struct text text = {0};
-	struct output out;
-
-	if (output_open(&out, d->output))
-		return CLI_FAILED;
-	if (d->format == FORMAT_CSV)
-		add_csv(d, p, &text);
-	else if (d->format == FORMAT_JSON)
-		add_json(d, p, &text);
-	else
-		add_text(d, p, &text);
-	output_write(&out, &text);
-	text_free(&text);
-	if (output_close(&out))
-		return CLI_FAILED;
-	return d->threshold && 100 * p->totals.error > d->threshold ? DIFF_OVER : CLI_GOOD;
+	json_end_line(&json);
 }
 
 static int compare(const struct diff *d, const struct tact_mix_pivot *first,
 		   const struct tact_mix_pivot *second)
 {
-	struct pairs p = {.n_keys = d->table.n_keys ? d->table.n_keys : 1};
+	struct pairs p;
 	struct tact_mix_diff *diff;
 	struct tact_diag diag = {0};
-	int status;
+	struct text text = {0};
 
 	if (tact_mix_diff_create(&diff, first, second, !d->is_absolute, &diag) < 0) {
 		cli_message("%s: %s", d->path[0], diag.text);
@@ -203,9 +169,24 @@ static int compare(const struct diff *d, const struct tact_mix_pivot *first,
 	if (d->table.top && d->table.top < p.n)
 		p.n = d->table.top;
 	tact_mix_diff_totals(diff, &p.totals);
-	status = print(d, &p);
+	mixer_columns_init(&p.columns, &d->table, offsetof(struct tact_mix_diff_row, key), rest,
+			   CLI_ARRAY_SIZE(rest));
+	for (size_t k = 0; k < p.columns.n_keys; k++)
+		p.columns.items[k].max = SIZE_MAX;
+	p.table = (struct table){.columns = p.columns.items,
+				 .n_columns = p.columns.n,
+				 .format = d->format,
+				 .out = &text,
+				 .context = &p};
+	if (d->format == FORMAT_JSON)
+		add_json(d, &p, &text);
+	else
+		add_rows(d, &p, &text);
+	table_fini(&p.table);
 	tact_mix_diff_destroy(diff);
-	return status;
+	if (output_all(d->output, &text))
+		return CLI_FAILED;
+	return d->threshold && 100 * p.totals.error > d->threshold ? CLI_OVER : CLI_GOOD;
 }
 
 static int run(void *target)

@@ -118,12 +118,7 @@ static int write_costs(struct mixer *m, struct text *text)
 		cli_message("%s", diag.text);
 		return CLI_FAILED;
 	}
-	if (m->format == FORMAT_CSV)
-		mix_costs_csv(m, costs, text);
-	else if (m->format == FORMAT_JSON)
-		mix_costs_json(m, costs, text);
-	else
-		mix_costs_text(m, costs, text);
+	mix_print_costs(m, costs, text);
 	tact_mix_costs_destroy(costs);
 	return CLI_GOOD;
 }

@@ -130,161 +130,160 @@ static void add_figures(const struct mixer *m, struct text *out)
 		    100 * f->load_density, 100 * f->store_density, f->instructions_per_block);
 }
 
-enum { MAX_COLUMN = 60 };
+/* ---- the table ---- */
 
-/* Widths of the key columns, from the rows that are shown. */
-static void measure_columns(const struct mixer *m, size_t n_keys, size_t *width)
+void mixer_columns_init(struct mixer_columns *c, const struct mixer_table *t, size_t offset,
+			const struct column *rest, size_t n)
 {
+	c->n_keys = t->n_keys ? t->n_keys : 1;
+	for (size_t k = 0; k < c->n_keys; k++) {
+		const char *name = tact_mix_key_name(t->n_keys ? t->keys[k] : TACT_MIX_BY_MNEMONIC);
+
+		c->items[k] = (struct column){.title = name,
+					      .name = name,
+					      .field = FIELD_STRING,
+					      .offset = offset + k * sizeof(const char *),
+					      .width = strlen(name),
+					      .max = MIXER_MAX_COLUMN};
+	}
+	memcpy(c->items + c->n_keys, rest, n * sizeof(*rest));
+	c->n = c->n_keys + n;
+}
+
+void mixer_columns_json(const struct mixer_columns *c, struct json *json)
+{
+	json_begin_array(json, "keys");
+	for (size_t k = 0; k < c->n_keys; k++)
+		json_put_string(json, NULL, c->items[k].name);
+	json_end(json);
+}
+
+static struct cell get_error(const struct cell_at *at)
+{
+	const struct tact_mix_row *row = at->row;
+
+	return row->error >= 0 ? cell_number(row->error) : cell_none();
+}
+
+#define ROW_FIELD(member, kind) COLUMN_FIELD(struct tact_mix_row, member, kind)
+
+/* clang-format off: a column stays together */
+static const struct column row_columns[] = {
+	{"executions", "executions", ROW_FIELD(executions, DOUBLE), .width = 18,
+	 .flags = COLUMN_SEPARATED, .form = FORM_DECIMALS(0)},
+	{"share", "share", ROW_FIELD(share, DOUBLE), .width = 7, .decimals = 2,
+	 .flags = COLUMN_PERCENT, .form = FORM_DECIMALS(6)},
+	{"error", "relative_error", .get = get_error, .width = 6, .decimals = 1,
+	 .flags = COLUMN_PERCENT, .form = FORM_DECIMALS(4), .none = "?"},
+};
+/* clang-format on */
+
+static void add_rows(const struct mixer *m, int format, struct text *out)
+{
+	struct mixer_columns c;
+	struct table table = {.columns = c.items, .format = format, .out = out};
 	struct tact_mix_row row;
 
-	for (size_t k = 0; k < n_keys; k++)
-		width[k] = strlen(tact_mix_key_name(m->table.n_keys ? m->table.keys[k]
-								    : TACT_MIX_BY_MNEMONIC));
+	mixer_columns_init(&c, &m->table, offsetof(struct tact_mix_row, key), row_columns,
+			   CLI_ARRAY_SIZE(row_columns));
+	table.n_columns = c.n;
+	for (size_t i = 0; i < mixer_rows(m) && format == FORMAT_TEXT; i++) {
+		tact_mix_pivot_row(m->pivot, i, &row);
+		table_fit(&table, c.items, &row);
+	}
+	table_header(&table);
 	for (size_t i = 0; i < mixer_rows(m); i++) {
 		tact_mix_pivot_row(m->pivot, i, &row);
-		for (size_t k = 0; k < n_keys; k++) {
-			size_t n = strlen(row.key[k]);
-
-			if (n > width[k])
-				width[k] = n < MAX_COLUMN ? n : MAX_COLUMN;
-		}
+		table_row(&table, &row);
 	}
+	table_fini(&table);
 }
 
 void mix_text(const struct mixer *m, struct text *out)
 {
-	size_t n_keys = m->table.n_keys ? m->table.n_keys : 1, width[TACT_MIX_MAX_KEYS];
-	struct tact_mix_row row;
-
 	add_summary(m, out);
 	add_figures(m, out);
 	text_add(out, "\n");
-	measure_columns(m, n_keys, width);
-	for (size_t k = 0; k < n_keys; k++)
-		text_printf(out, "%-*s  ", (int)width[k],
-			    tact_mix_key_name(m->table.n_keys ? m->table.keys[k]
-							      : TACT_MIX_BY_MNEMONIC));
-	text_printf(out, "%18s  %7s  %6s\n", "executions", "share", "error");
-	for (size_t i = 0; i < mixer_rows(m); i++) {
-		tact_mix_pivot_row(m->pivot, i, &row);
-		for (size_t k = 0; k < n_keys; k++)
-			text_printf(out, "%-*.*s  ", (int)width[k], MAX_COLUMN, row.key[k]);
-		mix_put_count(out, row.executions, 18);
-		text_printf(out, "  %6.2f%%", 100 * row.share);
-		if (row.error >= 0)
-			text_printf(out, "  %5.1f%%\n", 100 * row.error);
-		else
-			text_add(out, "       ?\n");
-	}
+	add_rows(m, FORMAT_TEXT, out);
 	if (mixer_rows(m) < tact_mix_pivot_rows(m->pivot))
 		text_printf(out, "(%zu more rows)\n",
 			    tact_mix_pivot_rows(m->pivot) - mixer_rows(m));
 }
 
-/* ---- CSV ---- */
-
 void mix_csv(const struct mixer *m, struct text *out)
 {
-	size_t n_keys = m->table.n_keys ? m->table.n_keys : 1;
-	struct tact_mix_row row;
-
-	for (size_t k = 0; k < n_keys; k++)
-		text_printf(out, "%s,",
-			    tact_mix_key_name(m->table.n_keys ? m->table.keys[k]
-							      : TACT_MIX_BY_MNEMONIC));
-	text_add(out, "executions,share,relative_error\n");
-	for (size_t i = 0; i < mixer_rows(m); i++) {
-		tact_mix_pivot_row(m->pivot, i, &row);
-		for (size_t k = 0; k < n_keys; k++) {
-			text_csv_field(out, row.key[k], strlen(row.key[k]), false);
-			text_add(out, ",");
-		}
-		text_printf(out, "%.0f,%.6f,", row.executions, row.share);
-		if (row.error >= 0)
-			text_printf(out, "%.4f", row.error);
-		text_add(out, "\n");
-	}
+	add_rows(m, FORMAT_CSV, out);
 }
 
 /* ---- JSON ---- */
 
-static void add_string(struct text *out, const char *key, const char *value)
+static void json_summary(const struct tact_mix_summary *s, struct json *json)
 {
-	text_printf(out, ",\"%s\":", key);
-	text_json_string(out, value, strlen(value));
+	json_put_string(json, "rung", tact_mix_rung_name(s->rung));
+	json_put_string(json, "expected_error", tact_mix_rung_error(s->rung));
+	json_put_string(json, "method", tact_mix_method_name(s->method));
+	json_put_string(json, "command", s->command);
+	json_put_string(json, "ebs_event", s->ebs_event);
+	json_put_string(json, "lbr_event", s->lbr_event);
+	json_put_count(json, "samples", s->samples);
+	json_put_count(json, "ebs_samples", s->ebs_samples);
+	json_put_count(json, "lbr_samples", s->lbr_samples);
+	json_put_count(json, "lost", s->lost);
+	json_put_count(json, "unknown_records", s->unknown_records);
+	json_put_count(json, "bad_records", s->bad_records);
+	json_put_count(json, "outside_samples", s->outside_samples);
+	json_put_count(json, "streams", s->streams);
+	json_put_count(json, "outside_streams", s->outside_streams);
+	json_put_count(json, "impossible_streams", s->impossible_streams);
+	json_put_fixed(json, "newest_impossible", s->newest_impossible, 6);
+	json_put_fixed(json, "other_impossible", s->other_impossible, 6);
+	json_put_bool(json, "newest_dropped", s->newest_dropped);
+	json_put_count(json, "blocks", s->blocks);
+	json_put_count(json, "biased_blocks", s->biased_blocks);
+	json_put_count(json, "blocks_by_lbr", s->blocks_by_lbr);
+	json_put_count(json, "blocks_by_ebs", s->blocks_by_ebs);
+	json_put_fixed(json, "instructions", s->instructions, 0);
+	json_put_bool(json, "is_relative", s->is_relative);
+	if (s->flow_error < 0)
+		return;
+	json_put_fixed(json, "flow_error", s->flow_error, 6);
+	json_put_count(json, "flow_blocks", s->flow_blocks);
+	json_put_count(json, "flow_outliers", s->flow_outliers);
 }
 
-static void json_summary(const struct mixer *m, struct text *out)
+static void json_figures(const struct tact_mix_figures *f, struct json *json)
 {
-	const struct tact_mix_summary *s = &m->summary;
-
-	add_string(out, "rung", tact_mix_rung_name(s->rung));
-	add_string(out, "expected_error", tact_mix_rung_error(s->rung));
-	add_string(out, "method", tact_mix_method_name(s->method));
-	add_string(out, "command", s->command);
-	add_string(out, "ebs_event", s->ebs_event);
-	add_string(out, "lbr_event", s->lbr_event);
-	text_printf(out,
-		    ",\"samples\":%" PRIu64 ",\"ebs_samples\":%" PRIu64 ",\"lbr_samples\":%" PRIu64
-		    ",\"lost\":%" PRIu64 ",\"unknown_records\":%" PRIu64 ",\"bad_records\":%" PRIu64
-		    ",\"outside_samples\":%" PRIu64 ",\"streams\":%" PRIu64
-		    ",\"outside_streams\":%" PRIu64 ",\"impossible_streams\":%" PRIu64,
-		    s->samples, s->ebs_samples, s->lbr_samples, s->lost, s->unknown_records,
-		    s->bad_records, s->outside_samples, s->streams, s->outside_streams,
-		    s->impossible_streams);
-	text_printf(
-		out,
-		",\"newest_impossible\":%.6f,\"other_impossible\":%.6f,\"newest_dropped\":%s"
-		",\"blocks\":%zu,\"biased_blocks\":%zu,\"blocks_by_lbr\":%zu,\"blocks_by_ebs\":%zu"
-		",\"instructions\":%.0f,\"is_relative\":%s",
-		s->newest_impossible, s->other_impossible, s->newest_dropped ? "true" : "false",
-		s->blocks, s->biased_blocks, s->blocks_by_lbr, s->blocks_by_ebs, s->instructions,
-		s->is_relative ? "true" : "false");
-	if (s->flow_error >= 0)
-		text_printf(out,
-			    ",\"flow_error\":%.6f,\"flow_blocks\":%" PRIu64
-			    ",\"flow_outliers\":%" PRIu64,
-			    s->flow_error, s->flow_blocks, s->flow_outliers);
-}
-
-static void json_figures(const struct mixer *m, struct text *out)
-{
-	const struct tact_mix_figures *f = &m->figures;
-
-	text_printf(out,
-		    ",\"figures\":{\"vectorisation\":%.6f,\"flops_per_instruction\":%.6f,"
-		    "\"branch_density\":%.6f,\"load_density\":%.6f,\"store_density\":%.6f,"
-		    "\"instructions_per_block\":%.4f}",
-		    f->vectorisation, f->flops_per_instruction, f->branch_density, f->load_density,
-		    f->store_density, f->instructions_per_block);
+	json_begin_object(json, "figures");
+	json_put_fixed(json, "vectorisation", f->vectorisation, 6);
+	json_put_fixed(json, "flops_per_instruction", f->flops_per_instruction, 6);
+	json_put_fixed(json, "branch_density", f->branch_density, 6);
+	json_put_fixed(json, "load_density", f->load_density, 6);
+	json_put_fixed(json, "store_density", f->store_density, 6);
+	json_put_fixed(json, "instructions_per_block", f->instructions_per_block, 4);
+	json_end(json);
 }
 
 void mix_json(const struct mixer *m, struct text *out)
 {
-	size_t n_keys = m->table.n_keys ? m->table.n_keys : 1;
+	struct json json = {.out = out};
+	struct mixer_columns c;
+	struct table table = {.columns = c.items};
 	struct tact_mix_row row;
 
-	text_add(out, "{\"schema\":\"tact.mix/1\"");
-	json_summary(m, out);
-	json_figures(m, out);
-	text_add(out, ",\"keys\":[");
-	for (size_t k = 0; k < n_keys; k++)
-		text_printf(out, "%s\"%s\"", k ? "," : "",
-			    tact_mix_key_name(m->table.n_keys ? m->table.keys[k]
-							      : TACT_MIX_BY_MNEMONIC));
-	text_add(out, "],\"rows\":[");
+	mixer_columns_init(&c, &m->table, offsetof(struct tact_mix_row, key), row_columns,
+			   CLI_ARRAY_SIZE(row_columns));
+	table.n_columns = c.n;
+	json_begin_object(&json, NULL);
+	json_put_string(&json, "schema", "tact.mix/1");
+	json_summary(&m->summary, &json);
+	json_figures(&m->figures, &json);
+	mixer_columns_json(&c, &json);
+	json_begin_array(&json, "rows");
 	for (size_t i = 0; i < mixer_rows(m); i++) {
 		tact_mix_pivot_row(m->pivot, i, &row);
-		text_add(out, i ? ",[" : "[");
-		for (size_t k = 0; k < n_keys; k++) {
-			text_json_string(out, row.key[k], strlen(row.key[k]));
-			text_add(out, ",");
-		}
-		text_printf(out, "%.0f,%.6f,", row.executions, row.share);
-		if (row.error >= 0)
-			text_printf(out, "%.4f]", row.error);
-		else
-			text_add(out, "null]");
+		json_begin_array(&json, NULL);
+		table_values(&table, &row, &json);
+		json_end(&json);
 	}
-	text_add(out, "]}\n");
+	json_end_line(&json);
 }

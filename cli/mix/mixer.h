@@ -7,6 +7,7 @@
 
 #include <tact/mix.h>
 
+#include "base/tabular.h"
 #include "common/archlist.h"
 #include "common/cli.h"
 #include "common/options.h"
@@ -60,6 +61,17 @@ void mixer_table_fini(struct mixer_table *table);
 /* Rows that are shown: all, or the first ones. */
 size_t mixer_rows(const struct mixer *m);
 
+/* Columns of a table: its keys, and what follows them. */
+enum { MIXER_MAX_COLUMN = 60, MIXER_MAX_COLUMNS = TACT_MIX_MAX_KEYS + 4 };
+struct mixer_columns {
+	struct column items[MIXER_MAX_COLUMNS];
+	size_t n, n_keys;
+};
+/* offset: of the keys in a row. */
+void mixer_columns_init(struct mixer_columns *columns, const struct mixer_table *table,
+			size_t offset, const struct column *rest, size_t n);
+void mixer_columns_json(const struct mixer_columns *columns, struct json *json); /* the keys */
+
 /* Views of a report. */
 void mix_text(const struct mixer *m, struct text *out);
 void mix_csv(const struct mixer *m, struct text *out);
@@ -71,11 +83,8 @@ void mix_put_count(struct text *out, double value, int width);
 /* What is to be known of a recording's quality, to standard error. */
 void mix_warn(const struct mixer *m);
 
-/* ---- cycles ---- */
-
-void mix_costs_text(const struct mixer *m, const struct tact_mix_costs *costs, struct text *out);
-void mix_costs_csv(const struct mixer *m, const struct tact_mix_costs *costs, struct text *out);
-void mix_costs_json(const struct mixer *m, const struct tact_mix_costs *costs, struct text *out);
+/* A report of --cycles. */
+void mix_print_costs(const struct mixer *m, const struct tact_mix_costs *costs, struct text *out);
 
 int mix_report_main(int argc, char **argv);
 int mix_diff_main(int argc, char **argv);
