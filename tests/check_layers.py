@@ -39,6 +39,7 @@ MAY_INCLUDE = {
     'trace': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'sim', 'simulate', 'model'],
     'collect': ['base', 'isa', 'obj', 'code', 'trace', 'store'],
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca', 'model'],
+    'report': ['base', 'isa', 'obj', 'arch', 'facile', 'simulate', 'trace'],
     # arch, block and simulate for the virtual PMU's retirement, trace for what it samples
     'mix': ['base', 'isa', 'obj', 'code', 'pmu', 'arch', 'block', 'facile', 'sim', 'simulate', 'model', 'trace'],
 }
@@ -47,7 +48,7 @@ PUBLIC = {
     'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch',
     'block.h': 'block', 'model.h': 'model', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'classify.h': 'dataset',
     'store.h': 'store', 'rows.h': 'rows', 'view.h': 'view', 'evaluate.h': 'evaluate',
-    'doctor.h': 'pmu', 'trace.h': 'trace', 'cycles.h': 'trace', 'symbols.h': 'trace', 'result.h': 'trace', 'analysis.h': 'trace', 'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
+    'doctor.h': 'pmu', 'trace.h': 'trace', 'cycles.h': 'trace', 'symbols.h': 'trace', 'result.h': 'trace', 'analysis.h': 'trace', 'report.h': 'report', 'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
 }
 # isa/assemble.h takes the syntax from there: an enumeration, no code.
 PUBLIC_EXCEPTIONS = {('isa', 'input.h'), ('obj', 'input.h')}

@@ -10,12 +10,12 @@
 
 #include "common/cli.h"
 #include "common/options.h"
-#include "differ.h"
+#include "trace/tracer.h"
 
 struct side {
 	const char *text; /* borrowed from argv: a file or a command */
 	bool is_command;
-	char **words; /* owned, as is the first string, which holds all of them */
+	char **words; /* owned */
 	struct tact_result *result;
 };
 
@@ -111,68 +111,20 @@ static void fini(void *target)
 	trace_setup_fini(&p->setup);
 	for (unsigned i = 0; i < 2; i++) {
 		tact_result_destroy(p->sides[i].result);
-		if (p->sides[i].words)
-			free(p->sides[i].words[0]);
 		free(p->sides[i].words);
 	}
 }
 
 /* ---- sides ---- */
 
-/* Words of a command, with quotes and backslashes as in a shell, and nothing else of one. */
 static int split(struct side *s)
 {
-	char *copy = cli_alloc(strlen(s->text) + 2), *to = copy, quote = '\0';
-	const char *p = s->text;
-	size_t n = 0;
-	bool is_in = false;
+	struct tact_diag diag = {0};
 
-	s->words = cli_alloc((strlen(s->text) + 2) * sizeof(*s->words));
-	for (; *p; p++) {
-		if (!is_in && !strchr(" \t\n", *p)) {
-			s->words[n++] = to;
-			is_in = true;
-		}
-		if (!quote && strchr(" \t\n", *p)) {
-			if (is_in)
-				*to++ = '\0';
-			is_in = false;
-		} else if (quote ? *p == quote : (*p == '\'' || *p == '"')) {
-			quote = quote ? '\0' : *p;
-		} else if (!quote && strchr("|&;<>`$()", *p)) {
-			break;
-		} else {
-			if (*p == '\\' && quote != '\'' && p[1])
-				p++;
-			*to++ = *p;
-		}
-	}
-	*to = '\0';
-	s->words[n] = NULL;
-	if (!n)
-		s->words[0] = copy; /* to be freed */
-	if (*p)
-		cli_message("'%s': a command without a shell cannot have %c; use sh -c '...'",
-			    s->text, *p);
-	else if (quote || !n)
-		cli_message("'%s': %s", s->text, n ? "a quote is not closed" : "no command");
-	else
+	if (!tact_trace_split(&s->words, s->text, &diag))
 		return CLI_GOOD;
+	cli_message("'%s': %s", s->text, diag.text);
 	return CLI_USAGE;
-}
-
-static bool is_stored(const char *path)
-{
-	const size_t n = strlen(path);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char first = '\0';
-
-	if (fd >= 0) {
-		if (read(fd, &first, 1) != 1)
-			first = '\0';
-		close(fd);
-	}
-	return first == '{' || (n > 5 && !strcmp(path + n - 5, ".json"));
 }
 
 static int read_stored(struct side *s)
@@ -214,7 +166,7 @@ static int load_sides(struct differ *p)
 
 		if (s->is_command)
 			code = split(s);
-		else if (is_stored(s->text))
+		else if (tact_result_is_one(s->text))
 			code = read_stored(s);
 		if (!code && !s->result)
 			is_needed = true;
@@ -247,50 +199,38 @@ static void remark(const struct differ *p)
 
 /* ---- output ---- */
 
-static int write_diff(const struct differ *p, const struct diff_view *view)
-{
-	struct text text = {0};
-	struct output out;
-
-	if (output_open(&out, p->output))
-		return CLI_FAILED;
-	if (p->format == FORMAT_MARKDOWN)
-		diff_print_markdown(view, &text);
-	else if (p->format == FORMAT_JSON)
-		diff_print_json(view, &text, &out);
-	else
-		diff_print_text(view, &text);
-	output_write(&out, &text);
-	text_free(&text);
-	if (output_close(&out))
-		return CLI_FAILED;
-	if (!diff_is_over(view))
-		return CLI_GOOD;
-	if (!p->setup.is_quiet)
-		cli_message("B takes %+.2f%% cycles, more than --fail-above allows",
-			    100 * (diff_ratio(view) - 1));
-	return CLI_OVER;
-}
-
 static int compare(const struct differ *p)
 {
-	struct tact_diff *diff;
-	struct diff_view view = {
-		.results = {p->sides[0].result, p->sides[1].result},
+	struct tact_diff_report report = {
+		.size = sizeof(report),
 		.names = {p->sides[0].text, p->sides[1].text},
+		.format = (enum tact_format)p->format,
 		.top = p->top,
 		.threshold = p->threshold,
 	};
-	int code;
+	struct tact_diff *diff;
+	struct output out;
+	double ratio;
 
 	if (!p->setup.is_quiet)
 		remark(p);
-	if (tact_diff_create(&diff, view.results[0], view.results[1], NULL))
+	if (output_open(&out, p->output))
+		return CLI_FAILED;
+	if (tact_diff_create(&diff, p->sides[0].result, p->sides[1].result, NULL))
 		cli_out_of_memory();
-	view.diff = diff;
-	code = write_diff(p, &view);
+	report.diff = diff;
+	if (tact_report_diff(&report, output_sink, &out) < 0)
+		cli_out_of_memory();
+	ratio = tact_diff_ratio(diff);
 	tact_diff_destroy(diff);
-	return code;
+	if (output_close(&out))
+		return CLI_FAILED;
+	if (!(p->threshold > 0) || ratio <= p->threshold)
+		return CLI_GOOD;
+	if (!p->setup.is_quiet)
+		cli_message("B takes %+.2f%% cycles, more than --fail-above allows",
+			    100 * (ratio - 1));
+	return CLI_OVER;
 }
 
 static int run(void *target)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "common/cli.h"
@@ -26,8 +27,11 @@ struct tracer {
 };
 
 static const struct option_choice parts[] = {
-	{"function", BY_FUNCTION}, {"block", BY_BLOCK}, {"line", BY_LINE},
-	{"insn", BY_INSN},	   {NULL, 0},
+	{"function", TACT_RESULT_FUNCTION},
+	{"block", TACT_RESULT_BLOCK},
+	{"line", TACT_RESULT_LINE},
+	{"insn", TACT_REPORT_INSNS},
+	{NULL, 0},
 };
 
 /* A-B, or A-B@THREAD. */
@@ -166,16 +170,31 @@ static int write_perfetto(const char *path, struct tact_analysis *analysis)
 	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
 }
 
+/* Columns of the terminal that the result goes to; 0 if it does not go to one. */
+static int width_of(const char *output)
+{
+	enum { MOST = 400 };
+	struct winsize size;
+
+	if (output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col < MOST ? size.ws_col : MOST;
+}
+
 static int write_result(const struct tracer *p, const struct trace_run *run, struct output *out)
 {
+	const struct tact_run_report report = {
+		.size = sizeof(report),
+		.result = run->result,
+		.format = (enum tact_format)p->format,
+		.by = p->by,
+		.top = p->top,
+		.width = width_of(p->output),
+	};
 	struct text text = {0};
 
-	if (p->format == FORMAT_CSV)
-		trace_print_csv(run->result, p->by, p->top, &text, out);
-	else if (p->format == FORMAT_JSON && tact_result_write(run->result, output_sink, out) < 0)
+	if (tact_report_run(&report, output_sink, out) < 0)
 		cli_out_of_memory();
-	else if (p->format == FORMAT_TEXT)
-		trace_print_text(run->result, p->by, p->top, p->output, &text);
 	if (p->has_window && p->format == FORMAT_TEXT)
 		trace_print_window(run, &text);
 	output_write(out, &text);
@@ -191,10 +210,10 @@ static int analyse(struct tracer *p)
 		.listen = p->listen,
 		.iterations = p->iterations,
 		.program_output = p->output ? -1 : STDERR_FILENO,
-		.how = {.parts = (p->by == BY_LINE || p->format == FORMAT_JSON
+		.how = {.parts = (p->by == TACT_RESULT_LINE || p->format == FORMAT_JSON
 					  ? TACT_RESULT_WITH_LINES
 					  : 0) |
-				 (p->by == BY_INSN ? TACT_RESULT_WITH_INSNS : 0),
+				 (p->by == TACT_REPORT_INSNS ? TACT_RESULT_WITH_INSNS : 0),
 			.samples = p->perfetto != NULL,
 			.has_window = p->has_window,
 			.window_thread = p->watched,
@@ -239,7 +258,7 @@ static const struct option_command command = {help, groups, run, fini};
 
 int cmd_trace(int argc, char **argv)
 {
-	struct tracer p = {.iterations = 1, .format = -1, .by = BY_FUNCTION};
+	struct tracer p = {.iterations = 1, .format = -1, .by = TACT_RESULT_FUNCTION};
 
 	return option_command_run(&command, &p, argc, argv);
 }

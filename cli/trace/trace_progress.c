@@ -45,7 +45,7 @@ void trace_progress_show(struct trace_progress *p, const struct tact_cycles *cyc
 	text_printf(&line, "\r\033[K%.1f million instructions, %.1f million a second, IPC %.2f",
 		    (double)t.instructions / 1e6,
 		    (double)(t.instructions - p->shown) / 1e6 / (now - p->last),
-		    trace_ratio((double)t.instructions, t.cycles));
+		    t.cycles > 0 ? (double)t.instructions / t.cycles : 0);
 	text_to_stderr(&line);
 	text_free(&line);
 	p->last = now;

@@ -6,6 +6,7 @@
 #define TACT_TRACER_H
 
 #include <tact/analysis.h>
+#include <tact/report.h>
 
 #include "common/archlist.h"
 #include "common/options.h"
@@ -77,42 +78,7 @@ void trace_progress_show(struct trace_progress *p, const struct tact_cycles *cyc
 void trace_progress_words(struct trace_progress *p, uint64_t words); /* while recording */
 void trace_progress_clear(struct trace_progress *p);
 
-/* ---- formats ---- */
-
-enum {
-	BY_FUNCTION = TACT_RESULT_FUNCTION,
-	BY_BLOCK = TACT_RESULT_BLOCK,
-	BY_LINE = TACT_RESULT_LINE,
-	BY_INSN = TACT_N_RESULT_KINDS /* blocks, with their instructions */
-};
-
-/* As wide as the terminal that it goes to, 80 columns at least, as far as names go. */
-void trace_print_text(const struct tact_result *result, int by, size_t top, const char *output,
-		      struct text *out);
-/* Writes to `to` as it goes. */
-void trace_print_csv(const struct tact_result *result, int by, size_t top, struct text *out,
-		     struct output *to);
-enum { TRACE_WRITE_SIZE = 1 << 16 };
-
 /* The uops of the window, as a chart. */
 void trace_print_window(const struct trace_run *run, struct text *out);
-
-/* "Ports, Issue": bounds by their bits; false if there is none. */
-bool trace_add_bounds(struct text *out, uint32_t bits);
-
-/* "Dependencies; loads 45%, ports 12%": the bottlenecks, and stalls that take a tenth of the cycles
- * or more, as far as they fit in so many columns (0: all).
- */
-void trace_add_limits(struct text *out, const struct tact_result_row *row, size_t width);
-
-/* 1234567 -> "1,234,567" */
-void trace_add_count(struct text *out, double value, int width);
-double trace_ratio(double a, double b); /* 0 if b is */
-
-/* "file.c:12", "gzip:0x4a20" */
-void trace_add_place(struct text *out, const struct tact_result_row *row, int by);
-
-/* The name, without its middle if it is wider than that. */
-void trace_add_short(struct text *out, const char *name, size_t width);
 
 #endif /* TACT_TRACER_H */

@@ -90,6 +90,8 @@ int tact_result_add_thread(struct tact_result *result, uint32_t process, uint32_
 int tact_result_open(struct tact_result **out, const char *path, struct tact_diag *diag);
 int tact_result_open_memory(struct tact_result **out, const void *data, size_t size,
 			    struct tact_diag *diag);
+/* Whether a file is one, by its first byte or its name. */
+bool tact_result_is_one(const char *path);
 void tact_result_destroy(struct tact_result *result); /* NULL is allowed */
 
 /* Writes the stored form.  `write` gets pieces of text; if it returns anything but 0, that is the
@@ -118,6 +120,10 @@ struct tact_diff; /* refers to both results, which have to stay */
 int tact_diff_create(struct tact_diff **out, const struct tact_result *a,
 		     const struct tact_result *b, struct tact_diag *diag);
 void tact_diff_destroy(struct tact_diff *diff); /* NULL is allowed */
+
+const struct tact_result *tact_diff_side(const struct tact_diff *diff, unsigned side); /* 0: A */
+double
+tact_diff_ratio(const struct tact_diff *diff); /* cycles of B over those of A; 0: none in A */
 
 struct tact_diff_row {
 	size_t size;

@@ -23,6 +23,7 @@
 #include <tact/model.h>
 #include <tact/pipeline.h>
 #include <tact/predict.h>
+#include <tact/report.h>
 #include <tact/result.h>
 #include <tact/rows.h>
 #include <tact/simulate.h>

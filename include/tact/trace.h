@@ -111,6 +111,12 @@ struct tact_trace; /* one thread at a time */
 int tact_trace_launch(struct tact_trace **out, const struct tact_trace_options *opt,
 		      char *const argv[], struct tact_diag *diag);
 
+/* Words of a command, for tact_trace_launch: blanks, quotes and backslashes as in a shell.  *out is
+ * one piece of memory, which the caller frees.  Returns -TACT_E_INVAL for what needs a shell,
+ * quotes that are not closed, and no words; -TACT_E_NOMEM.
+ */
+int tact_trace_split(char ***out, const char *command, struct tact_diag *diag);
+
 /* Opens a record; "-" is standard input.  Or one that comes through a descriptor, such as a socket,
  * which is closed with the trace.
  * Returns -TACT_E_IO, -TACT_E_FORMAT if it is not one, -TACT_E_VERSION, -TACT_E_NOMEM.

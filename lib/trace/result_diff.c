@@ -532,3 +532,15 @@ long tact_diff_insns(const struct tact_diff *d, const struct tact_diff_row *row,
 	free(x.items);
 	return n;
 }
+
+const struct tact_result *tact_diff_side(const struct tact_diff *d, unsigned side)
+{
+	return side < 2 ? d->results[side] : NULL;
+}
+
+double tact_diff_ratio(const struct tact_diff *d)
+{
+	const double before = d->results[0]->info.totals.cycles;
+
+	return before > 0 ? d->results[1]->info.totals.cycles / before : 0;
+}

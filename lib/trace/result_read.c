@@ -312,3 +312,17 @@ int tact_result_open(struct tact_result **out, const char *path, struct tact_dia
 	fclose(file);
 	return finish(&x, status, out);
 }
+
+bool tact_result_is_one(const char *path)
+{
+	const size_t n = strlen(path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char first = '\0';
+
+	if (fd >= 0) {
+		if (read(fd, &first, 1) != 1)
+			first = '\0';
+		close(fd);
+	}
+	return first == '{' || (n > 5 && !strcmp(path + n - 5, ".json"));
+}

@@ -32,10 +32,11 @@ static void put_known(struct json *json, const char *key, const char *text)
 		json_put_string(json, key, text);
 }
 
-static void put_uops(struct json *json, const double uops[16], const double stalls[TACT_N_STALLS])
+static void put_uops(struct json *json, const double uops[TACT_MAX_PORTS],
+		     const double stalls[TACT_N_STALLS])
 {
 	json_begin_object(json, "ports");
-	for (unsigned i = 0; i < 16; i++) {
+	for (unsigned i = 0; i < TACT_MAX_PORTS; i++) {
 		char port[12];
 
 		if (uops[i] <= 0)

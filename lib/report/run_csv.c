@@ -7,8 +7,7 @@
 
 #include <tact/insn.h>
 
-#include "common/cli.h"
-#include "tracer.h"
+#include "report/report.h"
 
 static void add_csv_text(struct text *out, const char *text)
 {
@@ -16,14 +15,34 @@ static void add_csv_text(struct text *out, const char *text)
 	text_add(out, ",");
 }
 
-static void add_csv_numbers(struct text *out, uint64_t executions, uint64_t instructions,
-			    double cycles, double all, const double *uops, const double *stalls)
+/* What all rows share. */
+struct csv_rows {
+	struct text *out;
+	double all;	  /* cycles */
+	unsigned n_ports; /* columns of them: 16 at least */
+};
+
+static unsigned count_ports(const char *name)
 {
+	const struct tact_arch *arch = tact_arch_find(name);
+	const uint32_t ports = arch ? tact_arch_ports(arch) : 0;
+	unsigned n = 16;
+
+	while (n < TACT_MAX_PORTS && ports >> n)
+		n++;
+	return n;
+}
+
+static void add_csv_numbers(const struct csv_rows *csv, uint64_t executions, uint64_t instructions,
+			    double cycles, const double *uops, const double *stalls)
+{
+	struct text *out = csv->out;
+
 	text_printf(out, "%" PRIu64 ",%" PRIu64 ",%.2f,%.6f,%.4f", executions, instructions, cycles,
-		    trace_ratio(cycles, all), trace_ratio((double)instructions, cycles));
+		    report_ratio(cycles, csv->all), report_ratio((double)instructions, cycles));
 	for (unsigned i = 0; i < TACT_N_STALLS; i++)
 		text_printf(out, ",%.2f", stalls[i]);
-	for (unsigned i = 0; i < 16; i++)
+	for (unsigned i = 0; i < csv->n_ports; i++)
 		text_printf(out, ",%.2f", uops[i]);
 	text_add(out, "\n");
 }
@@ -41,15 +60,14 @@ static void add_csv_place(struct text *out, const char *kind, const struct tact_
 	if (address)
 		text_printf(out, "0x%" PRIx64, address);
 	text_add(out, ",");
-	if (size) {
-		text_hex(out, code, size);
-	}
+	text_hex(out, code, size);
 	text_add(out, ",");
 }
 
 /* A row for each instruction of a block; of its ports and stalls nothing is known. */
-static void add_csv_insns(struct text *out, const struct tact_result_row *row, double all)
+static void add_csv_insns(const struct csv_rows *csv, const struct tact_result_row *row)
 {
+	struct text *out = csv->out;
 	size_t at = 0;
 
 	for (uint32_t i = 0; i < row->n_insns && at < row->code_size; i++) {
@@ -61,46 +79,46 @@ static void add_csv_insns(struct text *out, const struct tact_result_row *row, d
 		add_csv_place(out, "insn", row, row->address + at, row->code + at, (size_t)n);
 		text_printf(out, "%" PRIu64 ",%" PRIu64 ",%.2f,%.6f,%.4f", row->executions,
 			    row->executions, (double)row->insns[i],
-			    trace_ratio((double)row->insns[i], all),
-			    trace_ratio((double)row->executions, (double)row->insns[i]));
-		for (unsigned k = 0; k < TACT_N_STALLS + 16; k++)
+			    report_ratio((double)row->insns[i], csv->all),
+			    report_ratio((double)row->executions, (double)row->insns[i]));
+		for (unsigned k = 0; k < TACT_N_STALLS + csv->n_ports; k++)
 			text_add(out, ",");
 		text_add(out, "\n");
 		at += (size_t)n;
 	}
 }
 
-void trace_print_csv(const struct tact_result *r, int by, size_t top, struct text *out,
-		     struct output *to)
+void report_run_csv(struct report *report, const struct tact_run_report *r)
 {
 	static const char *const names[] = {"function", "block", "line"};
-	const struct tact_cycles_totals *t = &tact_result_get_info(r)->totals;
+	const bool by_insn = r->by == TACT_REPORT_INSNS;
+	const struct tact_cycles_totals *t = &tact_result_get_info(r->result)->totals;
 	const struct tact_result_row *rows;
+	struct text *out = &report->text;
+	const struct csv_rows csv = {out, t->cycles,
+				     count_ports(tact_result_get_info(r->result)->arch)};
 	size_t n;
 
 	text_add(out, "kind,module,function,source,line,address,hex,executions,instructions,"
 		      "cycles,share,ipc");
 	for (unsigned i = 0; i < TACT_N_STALLS; i++)
 		text_printf(out, ",stall_%s_cycles", tact_stall_column((enum tact_stall)i));
-	for (unsigned i = 0; i < 16; i++)
+	for (unsigned i = 0; i < csv.n_ports; i++)
 		text_printf(out, ",uops_port%u", i);
 	text_add(out, "\ntotal,,,,,,,");
-	add_csv_numbers(out, t->executions, t->instructions, t->cycles, t->cycles, t->uops,
-			t->stalls);
-	rows = tact_result_rows(r, by == BY_INSN ? TACT_RESULT_BLOCK : (enum tact_result_kind)by,
-				&n);
-	for (size_t i = 0; i < n && (!top || i < top); i++) {
+	add_csv_numbers(&csv, t->executions, t->instructions, t->cycles, t->uops, t->stalls);
+	rows = tact_result_rows(r->result,
+				by_insn ? TACT_RESULT_BLOCK : (enum tact_result_kind)r->by, &n);
+	for (size_t i = 0; i < n && (!r->top || i < r->top) && report_flush(report); i++) {
 		const struct tact_result_row *row = &rows[i];
 
-		if (by == BY_INSN && row->insns) {
-			add_csv_insns(out, row, t->cycles);
-		} else {
-			add_csv_place(out, by == BY_INSN ? "block" : names[by], row, row->address,
-				      row->code, row->code_size);
-			add_csv_numbers(out, row->executions, row->instructions, row->cycles,
-					t->cycles, row->uops, row->stalls);
+		if (by_insn && row->insns) {
+			add_csv_insns(&csv, row);
+			continue;
 		}
-		if (out->size >= TRACE_WRITE_SIZE)
-			output_write(to, out);
+		add_csv_place(out, by_insn ? "block" : names[r->by], row, row->address, row->code,
+			      row->code_size);
+		add_csv_numbers(&csv, row->executions, row->instructions, row->cycles, row->uops,
+				row->stalls);
 	}
 }

@@ -5,39 +5,30 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <tact/insn.h>
-
-#include "base/file.h"
-#include "common/cli.h"
-#include "differ.h"
+#include "report/report.h"
 
 #define MIN_PERCENT 0.005 /* of the cycles of A; less is shown as 0.00% */
 
 enum { MAX_INSNS = 5, MAX_BLOCKS = 3, MAX_CODE = 10, MAX_LISTED = 64 };
 
-double diff_ratio(const struct diff_view *view)
+bool report_diff_is_over(const struct tact_diff_report *r)
 {
-	return trace_ratio(tact_result_get_info(view->results[1])->totals.cycles,
-			   tact_result_get_info(view->results[0])->totals.cycles);
+	return r->threshold > 0 && tact_diff_ratio(r->diff) > r->threshold;
 }
 
-bool diff_is_over(const struct diff_view *view)
-{
-	return view->threshold > 0 && diff_ratio(view) > view->threshold;
-}
-
-const struct tact_result_row *diff_some(const struct tact_diff_row *row)
+const struct tact_result_row *report_diff_some(const struct tact_diff_row *row)
 {
 	return row->b ? row->b : row->a;
 }
 
-enum tact_stall diff_cause(const double stalls[2][TACT_N_STALLS], double change)
+enum tact_stall report_diff_cause(const struct tact_diff_row *row)
 {
+	const double change = row->cycles[1] - row->cycles[0];
 	enum tact_stall best = TACT_N_STALLS;
 	double most = 0;
 
 	for (unsigned i = 0; i < TACT_N_STALLS; i++) {
-		const double x = stalls[1][i] - stalls[0][i];
+		const double x = row->stalls[1][i] - row->stalls[0][i];
 
 		if ((change < 0 ? -x : x) <= most)
 			continue;
@@ -50,7 +41,7 @@ enum tact_stall diff_cause(const double stalls[2][TACT_N_STALLS], double change)
 static void add_signed(struct text *out, double value)
 {
 	text_add(out, value < 0 ? "-" : "+");
-	trace_add_count(out, value < 0 ? -value : value, 0);
+	report_count(out, value < 0 ? -value : value, 0);
 }
 
 /* What limits one side: bounds that it runs at, or what stalls it most, a tenth of its cycles at
@@ -59,7 +50,7 @@ static void add_limit(struct text *out, const struct tact_result_row *row)
 {
 	unsigned most = 0;
 
-	if (trace_add_bounds(out, row->bottlenecks))
+	if (report_bounds(out, row->bottlenecks))
 		return;
 	for (unsigned i = 1; i < TACT_N_STALLS; i++)
 		if (row->stalls[i] > row->stalls[most])
@@ -75,7 +66,7 @@ static bool add_limits(struct text *out, const struct tact_diff_row *row)
 	struct text before = {0}, behind = {0};
 
 	if (!row->a || !row->b) /* the stalls follow */
-		return trace_add_bounds(out, (row->a ? row->a : row->b)->bottlenecks);
+		return report_bounds(out, (row->a ? row->a : row->b)->bottlenecks);
 	add_limit(&before, row->a);
 	add_limit(&behind, row->b);
 	text_add_bytes(out, before.data, before.size);
@@ -90,10 +81,11 @@ static bool add_limits(struct text *out, const struct tact_diff_row *row)
 	return out->size > start;
 }
 
-void diff_add_cause(struct text *out, const struct tact_diff_row *row)
+/* In words: "Ports -> Dependencies; loads +1,234". */
+static void add_cause(struct text *out, const struct tact_diff_row *row)
 {
 	const double change = row->cycles[1] - row->cycles[0];
-	const enum tact_stall cause = diff_cause(row->stalls, change);
+	const enum tact_stall cause = report_diff_cause(row);
 	const double stall =
 		cause == TACT_N_STALLS ? 0 : row->stalls[1][cause] - row->stalls[0][cause];
 	bool is_said = add_limits(out, row);
@@ -108,15 +100,16 @@ void diff_add_cause(struct text *out, const struct tact_diff_row *row)
 		text_add(out, "-");
 }
 
-bool diff_add_insns(struct text *out, const struct diff_view *view, const struct tact_diff_row *row,
-		    size_t n)
+/* "imul +100,000, lea -50,000": up to `n` mnemonics whose number changed; false if none did. */
+static bool add_insns(struct text *out, const struct tact_diff_report *view,
+		      const struct tact_diff_row *row, size_t n)
 {
 	struct tact_diff_insn insns[MAX_LISTED];
 	long found = tact_diff_insns(view->diff, row, insns, MAX_LISTED);
 	size_t said = 0;
 
 	if (found < 0)
-		cli_out_of_memory();
+		out->failed = true;
 	for (long i = 0; i < found && i < MAX_LISTED && said < n; i++) {
 		if (insns[i].executed[0] == insns[i].executed[1])
 			break;
@@ -126,15 +119,15 @@ bool diff_add_insns(struct text *out, const struct diff_view *view, const struct
 	return said > 0;
 }
 
-static double total(const struct diff_view *view, unsigned side)
+static double total(const struct tact_diff_report *view, unsigned side)
 {
-	return tact_result_get_info(view->results[side])->totals.cycles;
+	return tact_result_get_info(tact_diff_side(view->diff, side))->totals.cycles;
 }
 
 /* Cycles that came or went, as a share of those of A. */
-static double weight(const struct diff_view *view, const struct tact_diff_row *row)
+static double weight(const struct tact_diff_report *view, const struct tact_diff_row *row)
 {
-	return 100 * trace_ratio(row->cycles[1] - row->cycles[0], total(view, 0));
+	return 100 * report_ratio(row->cycles[1] - row->cycles[0], total(view, 0));
 }
 
 static void add_row_ratio(struct text *out, const struct tact_diff_row *row, int width)
@@ -146,7 +139,7 @@ static void add_row_ratio(struct text *out, const struct tact_diff_row *row, int
 }
 
 /* Rows that changed by what is shown: the rest is not worth a line. */
-static size_t count_changed(const struct diff_view *view, const struct tact_diff_row *rows,
+static size_t count_changed(const struct tact_diff_report *view, const struct tact_diff_row *rows,
 			    size_t n)
 {
 	size_t k = 0;
@@ -159,72 +152,54 @@ static size_t count_changed(const struct diff_view *view, const struct tact_diff
 
 /* ---- text ---- */
 
-static void add_totals(const struct diff_view *view, struct text *out)
+static void add_totals(const struct tact_diff_report *view, struct text *out)
 {
-	const struct tact_result_info *a = tact_result_get_info(view->results[0]);
-	const struct tact_result_info *b = tact_result_get_info(view->results[1]);
+	const struct tact_result_info *a = tact_result_get_info(tact_diff_side(view->diff, 0));
+	const struct tact_result_info *b = tact_result_get_info(tact_diff_side(view->diff, 1));
 
-	text_printf(out, "Ratio of cycles, B to A: %.4f (%+.2f%%)\n\n", diff_ratio(view),
-		    100 * (diff_ratio(view) - 1));
+	text_printf(out, "Ratio of cycles, B to A: %.4f (%+.2f%%)\n\n", tact_diff_ratio(view->diff),
+		    100 * (tact_diff_ratio(view->diff) - 1));
 	text_printf(out, "A: %s\nB: %s\nCPU: %s%s%s\n\n", view->names[0], view->names[1], a->arch,
 		    strcmp(a->arch, b->arch) ? ", " : "", strcmp(a->arch, b->arch) ? b->arch : "");
 	text_printf(out, "%-14s%18s%18s%9s\n", "", "A", "B", "Ratio");
 	text_printf(out, "%-14s", "Cycles");
-	trace_add_count(out, a->totals.cycles, 18);
-	trace_add_count(out, b->totals.cycles, 18);
-	text_printf(out, "%9.4f\n%-14s", diff_ratio(view), "Instructions");
-	trace_add_count(out, (double)a->totals.instructions, 18);
-	trace_add_count(out, (double)b->totals.instructions, 18);
+	report_count(out, a->totals.cycles, 18);
+	report_count(out, b->totals.cycles, 18);
+	text_printf(out, "%9.4f\n%-14s", tact_diff_ratio(view->diff), "Instructions");
+	report_count(out, (double)a->totals.instructions, 18);
+	report_count(out, (double)b->totals.instructions, 18);
 	text_printf(out, "%9.4f\n",
-		    trace_ratio((double)b->totals.instructions, (double)a->totals.instructions));
+		    report_ratio((double)b->totals.instructions, (double)a->totals.instructions));
 	text_printf(out, "%-14s%18.3f%18.3f\n", "IPC",
-		    trace_ratio((double)a->totals.instructions, a->totals.cycles),
-		    trace_ratio((double)b->totals.instructions, b->totals.cycles));
+		    report_ratio((double)a->totals.instructions, a->totals.cycles),
+		    report_ratio((double)b->totals.instructions, b->totals.cycles));
 	text_add(out, "Stalls (cycles)\n");
 	for (unsigned i = 0; i < TACT_N_STALLS; i++) {
 		if (a->totals.stalls[i] <= 0 && b->totals.stalls[i] <= 0)
 			continue;
 		text_printf(out, "  %-12s", tact_stall_name((enum tact_stall)i));
-		trace_add_count(out, a->totals.stalls[i], 18);
-		trace_add_count(out, b->totals.stalls[i], 18);
+		report_count(out, a->totals.stalls[i], 18);
+		report_count(out, b->totals.stalls[i], 18);
 		text_add(out, "\n");
 	}
 }
 
-static void add_code(const struct tact_result_row *row, struct text *out)
-{
-	size_t at = 0;
-
-	for (unsigned i = 0; at < row->code_size; i++) {
-		char text[160];
-		struct tact_insn insn;
-		const int n = tact_decode(&insn, row->code + at, row->code_size - at);
-
-		if (n <= 0 || i == MAX_CODE ||
-		    tact_format(row->code + at, (size_t)n, row->address + at, text, sizeof(text)) <
-			    0) {
-			text_printf(out, "%16s... %zu bytes more\n", "", row->code_size - at);
-			return;
-		}
-		text_printf(out, "%16s%s\n", "", text);
-		at += (size_t)n;
-	}
-}
-
 /* What stands below a function. */
-enum { INDENT = 12 };
+enum { INDENT = 12, CODE_INDENT = 16 };
 
 static void add_below(struct text *out, struct text *words)
 {
-	text_add_bytes(words, "", 1);
-	text_wrap(out, words->data, INDENT, out->size);
+	if (text_string(words))
+		text_wrap(out, words->data, INDENT, out->size);
+	else
+		out->failed = true;
 	text_free(words);
 }
 
-static void add_block(const struct diff_view *view, const struct tact_diff_row *row,
+static void add_block(const struct tact_diff_report *view, const struct tact_diff_row *row,
 		      struct text *out)
 {
-	const struct tact_result_row *some = diff_some(row);
+	const struct tact_result_row *some = report_diff_some(row);
 	struct text words = {0};
 
 	text_printf(&words, "%s 0x%" PRIx64,
@@ -233,18 +208,18 @@ static void add_block(const struct diff_view *view, const struct tact_diff_row *
 			      : "in both:",
 		    some->address);
 	if (some->line)
-		text_printf(&words, " %s:%d", file_base_name(some->source), some->line);
+		text_printf(&words, " %s:%d", report_file_name(some->source), some->line);
 	text_printf(&words, ", %+.2f%%, executed ", weight(view, row));
-	trace_add_count(&words, (double)row->executions[0], 0);
+	report_count(&words, (double)row->executions[0], 0);
 	text_add(&words, " and ");
-	trace_add_count(&words, (double)row->executions[1], 0);
+	report_count(&words, (double)row->executions[1], 0);
 	text_add(&words, " times, cause: ");
-	diff_add_cause(&words, row);
+	add_cause(&words, row);
 	add_below(out, &words);
-	add_code(some, out);
+	report_code(out, some, CODE_INDENT, MAX_CODE);
 }
 
-static void add_blocks(const struct diff_view *view, const struct tact_diff_row *function,
+static void add_blocks(const struct tact_diff_report *view, const struct tact_diff_row *function,
 		       struct text *out)
 {
 	unsigned said = 0;
@@ -261,35 +236,35 @@ static void add_blocks(const struct diff_view *view, const struct tact_diff_row 
 	}
 }
 
-static void add_function(const struct diff_view *view, const struct tact_diff_row *row,
+static void add_function(const struct tact_diff_report *view, const struct tact_diff_row *row,
 			 struct text *out)
 {
 	enum { NAME_WIDTH = 33 };
 	struct text place = {0}, cause = {0}, insns = {0};
 
 	text_printf(out, "%+8.2f%%", weight(view, row));
-	trace_add_count(out, row->cycles[0], 14);
-	trace_add_count(out, row->cycles[1], 14);
+	report_count(out, row->cycles[0], 14);
+	report_count(out, row->cycles[1], 14);
 	add_row_ratio(out, row, 8);
 	text_add(out, "  ");
-	trace_add_place(&place, diff_some(row), BY_FUNCTION);
-	text_add_bytes(&place, "", 1);
-	trace_add_short(out, place.data, NAME_WIDTH);
+	report_place(&place, report_diff_some(row), TACT_RESULT_FUNCTION);
+	report_short(out, text_string(&place) ? place.data : "", NAME_WIDTH);
 	text_add(out, "\n");
 	text_free(&place);
 	text_add(&cause, "cause: ");
-	diff_add_cause(&cause, row);
+	add_cause(&cause, row);
 	add_below(out, &cause);
 	text_add(&insns, "executed: ");
-	if (diff_add_insns(&insns, view, row, MAX_INSNS))
+	if (add_insns(&insns, view, row, MAX_INSNS))
 		add_below(out, &insns);
 	else
 		text_free(&insns);
 	add_blocks(view, row, out);
 }
 
-void diff_print_text(const struct diff_view *view, struct text *out)
+void report_diff_text(struct report *report, const struct tact_diff_report *view)
 {
+	struct text *out = &report->text;
 	size_t n, changed;
 	const struct tact_diff_row *rows = tact_diff_rows(view->diff, TACT_RESULT_FUNCTION, &n);
 
@@ -323,55 +298,56 @@ static void add_quoted(struct text *out, const char *text)
 	text_add(out, "`");
 }
 
-static void add_markdown_row(const struct diff_view *view, const struct tact_diff_row *row,
+static void add_markdown_row(const struct tact_diff_report *view, const struct tact_diff_row *row,
 			     struct text *out)
 {
 	text_add(out, "| ");
-	add_quoted(out, diff_some(row)->function);
+	add_quoted(out, report_diff_some(row)->function);
 	text_printf(out, " | %+.2f%% | ", weight(view, row));
-	trace_add_count(out, row->cycles[0], 0);
+	report_count(out, row->cycles[0], 0);
 	text_add(out, " | ");
-	trace_add_count(out, row->cycles[1], 0);
+	report_count(out, row->cycles[1], 0);
 	text_add(out, " | ");
 	add_row_ratio(out, row, 0);
 	text_add(out, " | ");
-	diff_add_cause(out, row);
+	add_cause(out, row);
 	text_add(out, " | ");
-	if (!diff_add_insns(out, view, row, MAX_INSNS))
+	if (!add_insns(out, view, row, MAX_INSNS))
 		text_add(out, "-");
 	text_add(out, " |\n");
 }
 
-static void add_markdown_totals(const struct diff_view *view, struct text *out)
+static void add_markdown_totals(const struct tact_diff_report *view, struct text *out)
 {
-	const struct tact_result_info *a = tact_result_get_info(view->results[0]);
-	const struct tact_result_info *b = tact_result_get_info(view->results[1]);
+	const struct tact_result_info *a = tact_result_get_info(tact_diff_side(view->diff, 0));
+	const struct tact_result_info *b = tact_result_get_info(tact_diff_side(view->diff, 1));
 
 	text_printf(out, "### Cycles: %+.2f%%%s\n\nPredicted for %s, of A ",
-		    100 * (diff_ratio(view) - 1),
-		    !view->threshold	 ? ""
-		    : diff_is_over(view) ? " (over the limit)"
-					 : " (within the limit)",
+		    100 * (tact_diff_ratio(view->diff) - 1),
+		    !view->threshold		? ""
+		    : report_diff_is_over(view) ? " (over the limit)"
+						: " (within the limit)",
 		    a->arch);
 	add_quoted(out, view->names[0]);
 	text_add(out, " and B ");
 	add_quoted(out, view->names[1]);
 	text_add(out, ".\n\n| | A | B | B/A |\n|---|---:|---:|---:|\n| Cycles | ");
-	trace_add_count(out, a->totals.cycles, 0);
+	report_count(out, a->totals.cycles, 0);
 	text_add(out, " | ");
-	trace_add_count(out, b->totals.cycles, 0);
-	text_printf(out, " | %.4f |\n| Instructions | ", diff_ratio(view));
-	trace_add_count(out, (double)a->totals.instructions, 0);
+	report_count(out, b->totals.cycles, 0);
+	text_printf(out, " | %.4f |\n| Instructions | ", tact_diff_ratio(view->diff));
+	report_count(out, (double)a->totals.instructions, 0);
 	text_add(out, " | ");
-	trace_add_count(out, (double)b->totals.instructions, 0);
+	report_count(out, (double)b->totals.instructions, 0);
 	text_printf(out, " | %.4f |\n| IPC | %.3f | %.3f | |\n",
-		    trace_ratio((double)b->totals.instructions, (double)a->totals.instructions),
-		    trace_ratio((double)a->totals.instructions, a->totals.cycles),
-		    trace_ratio((double)b->totals.instructions, b->totals.cycles));
+		    report_ratio((double)b->totals.instructions, (double)a->totals.instructions),
+		    report_ratio((double)a->totals.instructions, a->totals.cycles),
+		    report_ratio((double)b->totals.instructions, b->totals.cycles));
 }
 
-void diff_print_markdown(const struct diff_view *view, struct text *out)
+void report_diff_markdown(struct report *report, const struct tact_diff_report *view)
 {
+	struct text *out = &report->text;
 	size_t n, changed;
 	const struct tact_diff_row *rows = tact_diff_rows(view->diff, TACT_RESULT_FUNCTION, &n);
 

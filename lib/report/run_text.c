@@ -7,50 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <tact/insn.h>
 #include <tact/predict.h>
+#include <tact/symbols.h>
 
-#include "base/file.h"
-#include "common/cli.h"
-#include "tracer.h"
+#include "report/report.h"
 
-enum { DEFAULT_TOP = 15, DEFAULT_BLOCKS = 5, MAX_THREADS = 16, MAX_INSNS = 12 };
+enum { DEFAULT_TOP = 15, DEFAULT_BLOCKS = 5, MAX_THREADS = 16, MAX_INSNS = 12, CODE_INDENT = 12 };
 
 /* Columns: numbers, what limits, the place.  80 are enough; with more there is more to read. */
-enum { NUMBERS_WIDTH = 32, LIMITS_WIDTH = 23, MOST_LIMITS = 36 };
-
-double trace_ratio(double a, double b)
-{
-	return b > 0 ? a / b : 0;
-}
-
-void trace_add_count(struct text *out, double value, int width)
-{
-	char digits[40], grouped[60];
-	int n = snprintf(digits, sizeof(digits), "%.0f", value + 1e-9), k = 0;
-
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0 && digits[i - 1] != '-')
-			grouped[k++] = ',';
-		grouped[k++] = digits[i];
-	}
-	grouped[k] = '\0';
-	text_printf(out, "%*s", width, grouped);
-}
-
-bool trace_add_bounds(struct text *out, uint32_t bits)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < TACT_N_BOUNDS; i++)
-		if (bits >> i & 1)
-			text_printf(out, "%s%s", n++ ? ", " : "",
-				    tact_bound_name((enum tact_bound)i));
-	return n > 0;
-}
+enum { LEAST_WIDTH = 80, NUMBERS_WIDTH = 32, LIMITS_WIDTH = 23, MOST_LIMITS = 36 };
 
 /* "loads 45%"; stalls that were seen in few executions stand for all, and may come to more than the
  * cycles.
@@ -61,11 +28,14 @@ static void stall_text(const struct tact_result_row *row, unsigned stall, char t
 		 100 * fmin(1, row->stalls[stall] / row->cycles));
 }
 
-void trace_add_limits(struct text *out, const struct tact_result_row *row, size_t width)
+/* "Dependencies; loads 45%, ports 12%": the bottlenecks, and stalls that take a tenth of the cycles
+ * or more, as far as they fit in so many columns (0: all).
+ */
+static void add_limits(struct text *out, const struct tact_result_row *row, size_t width)
 {
 	const size_t start = out->size;
 	bool is_said[TACT_N_STALLS] = {false};
-	const bool has_bound = trace_add_bounds(out, row->bottlenecks);
+	const bool has_bound = report_bounds(out, row->bottlenecks);
 	unsigned n = 0;
 
 	for (; n < 2 && row->cycles > 0; n++) {
@@ -88,38 +58,22 @@ void trace_add_limits(struct text *out, const struct tact_result_row *row, size_
 		text_add(out, "-");
 }
 
-void trace_add_place(struct text *out, const struct tact_result_row *row, int by)
+void report_place(struct text *out, const struct tact_result_row *row, int by)
 {
-	if (by == BY_LINE) {
-		text_printf(out, "%s:%d (%s)", file_base_name(row->source), row->line,
+	if (by == TACT_RESULT_LINE) {
+		text_printf(out, "%s:%d (%s)", report_file_name(row->source), row->line,
 			    row->function);
 		return;
 	}
 	text_add(out, row->function);
-	if (by == BY_BLOCK && !row->code_size)
+	if (by == TACT_RESULT_BLOCK && !row->code_size)
 		text_add(out, ", the rest");
-	else if (by == BY_BLOCK)
+	else if (by == TACT_RESULT_BLOCK)
 		text_printf(out, " 0x%" PRIx64, row->address);
-	if (by == BY_BLOCK && row->line)
-		text_printf(out, " %s:%d", file_base_name(row->source), row->line);
+	if (by == TACT_RESULT_BLOCK && row->line)
+		text_printf(out, " %s:%d", report_file_name(row->source), row->line);
 	else if (*row->module && row->function[0] != '[')
-		text_printf(out, " (%s)", file_base_name(row->module));
-}
-
-void trace_add_short(struct text *out, const char *name, size_t width)
-{
-	const size_t size = strlen(name);
-	size_t head, tail;
-
-	if (size <= width || width < 8) {
-		text_add(out, name);
-		return;
-	}
-	tail = (width - 3) / 2;
-	head = width - 3 - tail;
-	text_add_bytes(out, name, head);
-	text_add(out, "...");
-	text_add(out, name + size - tail);
+		text_printf(out, " (%s)", report_file_name(row->module));
 }
 
 /* The place in so many columns: what is too long loses the file, then the middle of its name. */
@@ -130,23 +84,23 @@ static void add_place(struct text *out, const struct tact_result_row *row, int b
 	struct text whole = {0}, rest = {0};
 
 	shown.function = name;
-	trace_add_place(&whole, &shown, by);
+	report_place(&whole, &shown, by);
 	if (whole.size <= width) {
 		text_add_bytes(out, whole.data, whole.size);
-	} else if (by == BY_LINE) {
-		text_printf(&rest, "%s:%d", file_base_name(row->source), row->line);
+	} else if (by == TACT_RESULT_LINE) {
+		text_printf(&rest, "%s:%d", report_file_name(row->source), row->line);
 		text_add_bytes(out, rest.data, rest.size);
 		if (width >= rest.size + 12) {
 			text_add(out, " (");
-			trace_add_short(out, name, width - rest.size - 3);
+			report_short(out, name, width - rest.size - 3);
 			text_add(out, ")");
 		}
 	} else {
-		if (by == BY_BLOCK && row->code_size)
+		if (by == TACT_RESULT_BLOCK && row->code_size)
 			text_printf(&rest, " 0x%" PRIx64, row->address);
-		else if (by == BY_BLOCK)
+		else if (by == TACT_RESULT_BLOCK)
 			text_add(&rest, ", the rest");
-		trace_add_short(out, name, width > rest.size + 8 ? width - rest.size : 8);
+		report_short(out, name, width > rest.size + 8 ? width - rest.size : 8);
 		text_add_bytes(out, rest.data, rest.size);
 	}
 	text_free(&whole);
@@ -158,12 +112,13 @@ static void add_place(struct text *out, const struct tact_result_row *row, int b
 static void add_ports(const struct tact_result_info *info, struct text *out)
 {
 	const struct tact_arch *arch = tact_arch_find(info->arch);
-	const unsigned ports = arch ? tact_arch_ports(arch) : 0xffff;
+	const uint32_t ports = arch ? tact_arch_ports(arch) : 0xffff;
 	const struct tact_cycles_totals *t = &info->totals;
 
-	/* Cores with more ports than fit a line have two. */
-	for (unsigned first = 0, wide = __builtin_popcount(ports) > 10; ports >> first;) {
-		unsigned end = wide ? first + 8 : 16;
+	/* Cores with more ports than fit a line have more lines. */
+	for (unsigned first = 0, wide = __builtin_popcount(ports) > 10;
+	     first < TACT_MAX_PORTS && ports >> first;) {
+		unsigned end = wide ? first + 8 : TACT_MAX_PORTS;
 
 		text_add(out, first ? "Port            " : "\nPort            ");
 		for (unsigned i = first; i < end; i++)
@@ -172,7 +127,7 @@ static void add_ports(const struct tact_result_info *info, struct text *out)
 		text_add(out, "\nUops a cycle    ");
 		for (unsigned i = first; i < end; i++)
 			if (ports >> i & 1)
-				text_printf(out, "%6.2f", trace_ratio(t->uops[i], t->cycles));
+				text_printf(out, "%6.2f", report_ratio(t->uops[i], t->cycles));
 		text_add(out, "\n");
 		first = end;
 	}
@@ -185,12 +140,12 @@ static void add_stalls(const struct tact_cycles_totals *t, struct text *out)
 	for (unsigned i = 0; i < TACT_N_STALLS; i++)
 		rest -= t->stalls[i];
 	text_printf(out, "\nStalls, share of cycles: none %.1f%%",
-		    rest > 0 ? 100 * trace_ratio(rest, t->cycles) : 0);
+		    rest > 0 ? 100 * report_ratio(rest, t->cycles) : 0);
 	for (unsigned i = 0; i < TACT_N_STALLS; i++)
 		/* Three of them fit the rest of the line. */
 		text_printf(out, "%s %s %.1f%%", i == 3 ? ",\n   " : ",",
 			    tact_stall_name((enum tact_stall)i),
-			    100 * trace_ratio(t->stalls[i], t->cycles));
+			    100 * report_ratio(t->stalls[i], t->cycles));
 	text_add(out, "\n");
 }
 
@@ -200,17 +155,17 @@ static void add_memory(const struct tact_result_info *info, struct text *out)
 
 	if (info->has_caches) {
 		text_add(out, "Loads and stores:   ");
-		trace_add_count(out, (double)t->accesses, 0);
+		report_count(out, (double)t->accesses, 0);
 		for (unsigned i = 0; i < 3; i++)
 			text_printf(out, ", misses of L%u %.3f%%", i + 1,
-				    100 * trace_ratio((double)t->misses[i], (double)t->accesses));
+				    100 * report_ratio((double)t->misses[i], (double)t->accesses));
 		text_add(out, "\n");
 	}
 	if (info->has_branches) {
 		text_add(out, "Branches:           ");
-		trace_add_count(out, (double)t->branches, 0);
+		report_count(out, (double)t->branches, 0);
 		text_printf(out, ", predicted wrongly %.3f%%\n",
-			    100 * trace_ratio((double)t->mispredicted, (double)t->branches));
+			    100 * report_ratio((double)t->mispredicted, (double)t->branches));
 	}
 }
 
@@ -220,22 +175,22 @@ static void add_totals(const struct tact_result_info *info, struct text *out)
 	const struct tact_arch *arch = tact_arch_find(info->arch);
 
 	text_add(out, "Cycles:             ");
-	trace_add_count(out, t->cycles, 0);
+	report_count(out, t->cycles, 0);
 	if (t->error > 0)
 		text_printf(out, " (from samples, standard error %.2f%%)",
-			    100 * trace_ratio(t->error, t->cycles));
+			    100 * report_ratio(t->error, t->cycles));
 	text_add(out, "\nInstructions:       ");
-	trace_add_count(out, (double)t->instructions, 0);
+	report_count(out, (double)t->instructions, 0);
 	text_printf(out, "\nIPC:                %.2f\n",
-		    trace_ratio((double)t->instructions, t->cycles));
+		    report_ratio((double)t->instructions, t->cycles));
 	text_printf(out, "CPU:                %s%s%s%s\n", info->arch, arch ? " (" : "",
 		    arch ? tact_arch_full_name(arch) : "", arch ? ")" : "");
 	text_printf(out, "Through the pipeline: %.2f%% of the instructions%s\n",
-		    100 * trace_ratio((double)t->simulated, (double)t->instructions),
+		    100 * report_ratio((double)t->simulated, (double)t->instructions),
 		    info->is_exact ? "" : "; the rest follows from them");
 	if (t->unknown)
 		text_printf(out, "Without data:       %.4f%% of the instructions\n",
-			    100 * trace_ratio((double)t->unknown, (double)t->instructions));
+			    100 * report_ratio((double)t->unknown, (double)t->instructions));
 	add_memory(info, out);
 	if (info->is_partial)
 		text_add(out, "The run is not complete.\n");
@@ -253,10 +208,10 @@ static void add_threads(const struct tact_result *r, struct text *out)
 		    "IPC");
 	for (size_t i = 0; i < n && i < MAX_THREADS; i++) {
 		text_printf(out, "%8u%8u", rows[i].process, rows[i].thread);
-		trace_add_count(out, rows[i].cycles, 18);
-		trace_add_count(out, (double)rows[i].instructions, 18);
+		report_count(out, rows[i].cycles, 18);
+		report_count(out, (double)rows[i].instructions, 18);
 		text_printf(out, "%7.2f\n",
-			    trace_ratio((double)rows[i].instructions, rows[i].cycles));
+			    report_ratio((double)rows[i].instructions, rows[i].cycles));
 	}
 	if (n > MAX_THREADS)
 		text_printf(out, "     ... and %zu more\n", n - MAX_THREADS);
@@ -264,7 +219,8 @@ static void add_threads(const struct tact_result *r, struct text *out)
 
 /* ---- parts ---- */
 
-static void add_code(const struct tact_result_row *row, struct text *out)
+void report_code(struct text *out, const struct tact_result_row *row, unsigned indent,
+		 unsigned most)
 {
 	size_t at = 0;
 
@@ -273,14 +229,14 @@ static void add_code(const struct tact_result_row *row, struct text *out)
 		struct tact_insn insn;
 		const int n = tact_decode(&insn, row->code + at, row->code_size - at);
 
-		if (i == MAX_INSNS) {
-			text_printf(out, "%12s... %zu bytes more\n", "", row->code_size - at);
+		if (n <= 0 || i == most ||
+		    tact_format(row->code + at, (size_t)n, row->address + at, text, sizeof(text)) <
+			    0) {
+			text_printf(out, "%*s... %zu bytes more\n", indent, "",
+				    row->code_size - at);
 			return;
 		}
-		if (n <= 0 || tact_format(row->code + at, (size_t)n, row->address + at, text,
-					  sizeof(text)) < 0)
-			return;
-		text_printf(out, "%12s%s\n", "", text);
+		text_printf(out, "%*s%s\n", indent, "", text);
 		at += (size_t)n;
 	}
 }
@@ -299,8 +255,8 @@ static void add_insns(const struct tact_result_row *row, struct text *out)
 					  sizeof(text)) < 0)
 			return;
 		text_printf(out, "%15.2f%7.1f%%  0x%-8" PRIx64 "  %s\n",
-			    trace_ratio((double)row->insns[i], (double)row->executions),
-			    100 * trace_ratio((double)row->insns[i], row->cycles),
+			    report_ratio((double)row->insns[i], (double)row->executions),
+			    100 * report_ratio((double)row->insns[i], row->cycles),
 			    row->address + at, text);
 		at += (size_t)n;
 	}
@@ -309,15 +265,15 @@ static void add_insns(const struct tact_result_row *row, struct text *out)
 static void add_bound(const struct tact_result_row *row, struct text *out)
 {
 	text_printf(out, "%12s%.2f cycles an execution; alone, repeated: %.2f\n", "",
-		    trace_ratio(row->cycles, (double)row->executions),
-		    trace_ratio(row->bound, (double)row->executions));
+		    report_ratio(row->cycles, (double)row->executions),
+		    report_ratio(row->bound, (double)row->executions));
 }
 
 /* 999,999, then 12.34M. */
 static void add_short_count(struct text *out, double n, int width)
 {
 	if (n < 999999.5)
-		trace_add_count(out, n, width);
+		report_count(out, n, width);
 	else if (n < 1e10)
 		text_printf(out, "%*.2fM", width - 1, n / 1e6);
 	else
@@ -348,24 +304,24 @@ static void add_part(const struct tact_result_row *row, const char *name, const 
 {
 	size_t start;
 
-	text_printf(out, "%5.1f%%", 100 * trace_ratio(row->cycles, view->cycles));
+	text_printf(out, "%5.1f%%", 100 * report_ratio(row->cycles, view->cycles));
 	add_short_count(out, row->cycles, 9);
-	add_ipc(out, trace_ratio((double)row->instructions, row->cycles));
+	add_ipc(out, report_ratio((double)row->instructions, row->cycles));
 	add_short_count(out, (double)row->executions, 9);
 	text_add(out, "  ");
 	start = out->size;
-	trace_add_limits(out, row, view->limits_width);
+	add_limits(out, row, view->limits_width);
 	text_add(out, "  ");
 	text_pad(out, view->limits_width + 2, start);
 	add_place(out, row, view->by, name, view->place_width);
 	text_add(out, "\n");
-	if (view->by != BY_BLOCK || !row->code_size)
+	if (view->by != TACT_RESULT_BLOCK || !row->code_size)
 		return;
 	add_bound(row, out);
 	if (row->insns)
 		add_insns(row, out);
 	else
-		add_code(row, out);
+		report_code(out, row, CODE_INDENT, MAX_INSNS);
 }
 
 /* Columns that what limits them takes, up to that. */
@@ -376,7 +332,7 @@ static size_t widest_limits(const struct tact_result_row *rows, size_t n, size_t
 
 	for (size_t i = 0; i < n; i++) {
 		text.size = 0;
-		trace_add_limits(&text, &rows[i], most);
+		add_limits(&text, &rows[i], most);
 		if (text.size > widest)
 			widest = text.size;
 	}
@@ -384,17 +340,17 @@ static size_t widest_limits(const struct tact_result_row *rows, size_t n, size_t
 	return widest;
 }
 
-/* Names of functions as in the source, where they are mangled; NULL for all others. */
+/* Names of functions as in the source, where they are mangled; NULL for all others.  NULL: out of
+ * memory.
+ */
 static char **demangle(const struct tact_result_row *rows, size_t n)
 {
-	const char **mangled = cli_alloc((n + 1) * sizeof(*mangled));
+	const char **mangled = malloc((n + 1) * sizeof(*mangled));
 	char **names;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; mangled && i < n; i++)
 		mangled[i] = rows[i].function;
-	names = tact_demangle(mangled, n);
-	if (!names)
-		cli_out_of_memory();
+	names = mangled ? tact_demangle(mangled, n) : NULL;
 	free(mangled);
 	return names;
 }
@@ -402,52 +358,42 @@ static char **demangle(const struct tact_result_row *rows, size_t n)
 static void add_parts(const struct tact_result_row *rows, size_t n, const struct view *view,
 		      struct text *out)
 {
-	static const char *const titles[] = {
-		[BY_FUNCTION] = "Function", [BY_BLOCK] = "Block", [BY_LINE] = "Source line"};
+	static const char *const titles[] = {[TACT_RESULT_FUNCTION] = "Function",
+					     [TACT_RESULT_BLOCK] = "Block",
+					     [TACT_RESULT_LINE] = "Source line"};
 	char **names = demangle(rows, n);
 
 	text_printf(out, "\n%6s%9s%6s%9s  %-*s%s\n", "Share", "Cycles", "IPC",
-		    view->by == BY_FUNCTION ? "Calls" : "Times", (int)view->limits_width + 2,
-		    "Limited by", titles[view->by]);
+		    view->by == TACT_RESULT_FUNCTION ? "Calls" : "Times",
+		    (int)view->limits_width + 2, "Limited by", titles[view->by]);
 	for (size_t i = 0; i < n; i++)
-		add_part(&rows[i], names[i] ? names[i] : rows[i].function, view, out);
+		add_part(&rows[i], names && names[i] ? names[i] : rows[i].function, view, out);
 	tact_demangle_free(names, n);
 }
 
-/* Columns of the terminal that the result goes to; 80 if it does not go to one. */
-static int width_of(const char *output)
+void report_run_text(struct report *report, const struct tact_run_report *r)
 {
-	enum { LEAST = 80, MOST = 400 };
-	struct winsize size;
-
-	if (output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ||
-	    size.ws_col < LEAST)
-		return LEAST;
-	return size.ws_col < MOST ? size.ws_col : MOST;
-}
-
-void trace_print_text(const struct tact_result *r, int by, size_t top, const char *output,
-		      struct text *out)
-{
-	const struct tact_result_info *info = tact_result_get_info(r);
-	struct view view = {.by = by == BY_INSN ? BY_BLOCK : by, .cycles = info->totals.cycles};
-	const int width = width_of(output);
+	const struct tact_result_info *info = tact_result_get_info(r->result);
+	struct view view = {.by = r->by == TACT_REPORT_INSNS ? TACT_RESULT_BLOCK : r->by,
+			    .cycles = info->totals.cycles};
+	const int width = r->width < LEAST_WIDTH ? LEAST_WIDTH : r->width;
 	const struct tact_result_row *rows;
+	struct text *out = &report->text;
 	size_t n, shown, most;
 
 	add_totals(info, out);
 	add_ports(info, out);
 	add_stalls(&info->totals, out);
-	add_threads(r, out);
-	rows = tact_result_rows(r, (enum tact_result_kind)view.by, &n);
+	add_threads(r->result, out);
+	rows = tact_result_rows(r->result, (enum tact_result_kind)view.by, &n);
 	if (!n) {
 		text_add(out, "\nNo source lines: the code was built without -g, or its files "
 			      "are not here.\n");
 		return;
 	}
-	shown = top ? top : by == BY_INSN ? DEFAULT_BLOCKS : DEFAULT_TOP;
+	shown = r->top ? r->top : r->by == TACT_REPORT_INSNS ? DEFAULT_BLOCKS : DEFAULT_TOP;
 	shown = n < shown ? n : shown;
-	most = LIMITS_WIDTH + (size_t)(width - 80) / 2;
+	most = LIMITS_WIDTH + (size_t)(width - LEAST_WIDTH) / 2;
 	view.limits_width = widest_limits(rows, shown, most < MOST_LIMITS ? most : MOST_LIMITS);
 	view.place_width = (size_t)width - NUMBERS_WIDTH - view.limits_width - 2;
 	add_parts(rows, shown, &view, out);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What reports share: where they go, and how numbers and names look.
+ */
+#include "report/report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <tact/predict.h>
+
+enum { WRITE_SIZE = 1 << 16 };
+
+_Static_assert((int)TACT_FORMAT_TEXT == FORMAT_TEXT && (int)TACT_FORMAT_CSV == FORMAT_CSV &&
+		       (int)TACT_FORMAT_JSON == FORMAT_JSON &&
+		       (int)TACT_FORMAT_MARKDOWN == FORMAT_MARKDOWN,
+	       "formats are those of base");
+
+static void hand_over(struct report *r)
+{
+	if (r->text.failed)
+		r->status = -TACT_E_NOMEM;
+	if (!r->status && !r->is_over && r->text.size)
+		r->is_over = r->write(r->arg, r->text.data, r->text.size) != 0;
+	text_reset(&r->text);
+}
+
+bool report_flush(struct report *r)
+{
+	if (r->text.size >= WRITE_SIZE || r->text.failed)
+		hand_over(r);
+	return !r->status && !r->is_over;
+}
+
+int report_end(struct report *r)
+{
+	hand_over(r);
+	text_free(&r->text);
+	return r->status;
+}
+
+void report_count(struct text *out, double value, int width)
+{
+	char digits[40], grouped[60];
+	int n = snprintf(digits, sizeof(digits), "%.0f", value + 1e-9), k = 0;
+
+	for (int i = 0; i < n && i < 40; i++) {
+		if (i && (n - i) % 3 == 0 && digits[i - 1] != '-')
+			grouped[k++] = ',';
+		grouped[k++] = digits[i];
+	}
+	grouped[k] = '\0';
+	text_printf(out, "%*s", width, grouped);
+}
+
+double report_ratio(double a, double b)
+{
+	return b > 0 ? a / b : 0;
+}
+
+const char *report_file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+void report_short(struct text *out, const char *name, size_t width)
+{
+	const size_t size = strlen(name);
+	size_t head, tail;
+
+	if (size <= width || width < 8) {
+		text_add(out, name);
+		return;
+	}
+	tail = (width - 3) / 2;
+	head = width - 3 - tail;
+	text_add_bytes(out, name, head);
+	text_add(out, "...");
+	text_add(out, name + size - tail);
+}
+
+bool report_bounds(struct text *out, uint32_t bits)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < TACT_N_BOUNDS; i++)
+		if (bits >> i & 1)
+			text_printf(out, "%s%s", n++ ? ", " : "",
+				    tact_bound_name((enum tact_bound)i));
+	return n > 0;
+}
+
+/* ---- which one ---- */
+
+int tact_report_run(const struct tact_run_report *opt,
+		    int (*write)(void *arg, const char *data, size_t size), void *arg)
+{
+	struct report report = {.write = write, .arg = arg};
+	struct tact_run_report r;
+
+	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.result || r.by < 0 ||
+	    r.by > TACT_REPORT_INSNS || r.by == TACT_RESULT_THREAD)
+		return -TACT_E_INVAL;
+	if (r.format == TACT_FORMAT_JSON)
+		return tact_result_write(r.result, write, arg);
+	if (r.format == TACT_FORMAT_CSV)
+		report_run_csv(&report, &r);
+	else
+		report_run_text(&report, &r);
+	return report_end(&report);
+}
+
+int tact_report_diff(const struct tact_diff_report *opt,
+		     int (*write)(void *arg, const char *data, size_t size), void *arg)
+{
+	struct report report = {.write = write, .arg = arg};
+	struct tact_diff_report r;
+
+	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.diff || !r.names[0] ||
+	    !r.names[1])
+		return -TACT_E_INVAL;
+	if (r.format == TACT_FORMAT_JSON)
+		report_diff_json(&report, &r);
+	else if (r.format == TACT_FORMAT_MARKDOWN)
+		report_diff_markdown(&report, &r);
+	else
+		report_diff_text(&report, &r);
+	return report_end(&report);
+}

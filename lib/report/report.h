@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Layer 8: results as text, CSV, JSON and Markdown.
+ *
+ *   run_text.c, run_csv.c     a traced run
+ *   diff_text.c, diff_json.c  two of them
+ */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include <tact/report.h>
+
+#include "base/base.h"
+#include "base/json.h"
+#include "base/text.h"
+
+/* Where a report goes, and what of it waits there. */
+struct report {
+	int (*write)(void *arg, const char *data, size_t size);
+	void *arg;
+	struct text text; /* owned */
+	bool is_over;	  /* the sink has enough */
+	int status;
+};
+
+/* Hands over what waits, if it is much.  Returns false if nothing more is wanted. */
+bool report_flush(struct report *report);
+/* Hands over the rest; returns the status. */
+int report_end(struct report *report);
+
+/* 1234567 -> "1,234,567" */
+void report_count(struct text *out, double value, int width);
+double report_ratio(double a, double b);	/* 0 if b is */
+const char *report_file_name(const char *path); /* behind the last slash */
+
+/* The name, without its middle if it is wider than that. */
+void report_short(struct text *out, const char *name, size_t width);
+
+/* "Ports, Issue": bounds by their bits; false if there is none. */
+bool report_bounds(struct text *out, uint32_t bits);
+
+/* ---- runs ---- */
+
+void report_run_text(struct report *report, const struct tact_run_report *r);
+void report_run_csv(struct report *report, const struct tact_run_report *r);
+
+/* "file.c:12 (f)", "f 0x4a20 (gzip)" */
+void report_place(struct text *out, const struct tact_result_row *row, int by);
+
+/* Instructions of a block, up to `most`, and how many bytes follow. */
+void report_code(struct text *out, const struct tact_result_row *row, unsigned indent,
+		 unsigned most);
+
+/* ---- two of them ---- */
+
+void report_diff_text(struct report *report, const struct tact_diff_report *r);
+void report_diff_markdown(struct report *report, const struct tact_diff_report *r);
+void report_diff_json(struct report *report, const struct tact_diff_report *r);
+
+bool report_diff_is_over(const struct tact_diff_report *r);
+const struct tact_result_row *report_diff_some(const struct tact_diff_row *row); /* of B, or of A */
+
+/* The reason whose stalls changed most in the direction of the cycles; TACT_N_STALLS: none did. */
+enum tact_stall report_diff_cause(const struct tact_diff_row *row);
+
+#endif /* REPORT_REPORT_H */

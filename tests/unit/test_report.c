@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Results as text, CSV, JSON and Markdown.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "report/report.h"
+#include "support.h"
+
+static int collect(void *arg, const char *data, size_t size)
+{
+	text_add_bytes(arg, data, size);
+	return 0;
+}
+
+static int stop(void *arg, const char *data, size_t size)
+{
+	(void)data;
+	(void)size;
+	++*(int *)arg;
+	return 1;
+}
+
+static bool has(struct text *text, const char *what)
+{
+	return strstr(text_string(text), what) != NULL;
+}
+
+/* ---- what reports share ---- */
+
+static void test_words(void **state)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} counts[] = {{0, "0"}, {999, "999"}, {1000, "1,000"}, {-123456, "-123,456"}};
+	struct text text = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		text_reset(&text);
+		report_count(&text, counts[i].value, 0);
+		assert_string_equal(text_string(&text), counts[i].text);
+	}
+	text_reset(&text);
+	report_short(&text, "abcdefghijklmnop", 11);
+	assert_string_equal(text_string(&text), "abcd...mnop");
+	text_reset(&text);
+	report_short(&text, "short", 11);
+	assert_string_equal(text_string(&text), "short");
+	text_reset(&text);
+	assert_false(report_bounds(&text, 0));
+	assert_true(report_bounds(&text, 1u << TACT_BOUND_PORTS | 1u << TACT_BOUND_PRECEDENCE));
+	assert_string_equal(text_string(&text), "Ports, Dependencies");
+	assert_string_equal(report_file_name("/a/b.c"), "b.c");
+	assert_string_equal(report_file_name("b.c"), "b.c");
+	text_free(&text);
+}
+
+/* ---- runs ---- */
+
+#define FUNCTION(name, cycles)                                                                     \
+	"{\"schema\":\"tact.trace/1\",\"kind\":\"function\",\"module\":\"/bin/x\",\"function\":"   \
+	"\"" name "\",\"executions\":3,\"instructions\":5,\"cycles\":" cycles                      \
+	",\"stalls\":{\"loads\":2}}\n"
+#define BLOCK(name, cycles)                                                                        \
+	"{\"schema\":\"tact.trace/1\",\"kind\":\"block\",\"module\":\"/bin/"                       \
+	"x\",\"function\":\"" name                                                                 \
+	"\",\"address\":\"0x1000\",\"hex\":\"4801d84829d8\",\"executions\":3,"                     \
+	"\"instructions\":6,\"cycles\":" cycles "}\n"
+#define TOTALS(cycles)                                                                             \
+	"{\"schema\":\"tact.trace/1\",\"kind\":\"totals\",\"arch\":\"SKL\",\"instructions\":10,"   \
+	"\"cycles\":" cycles "}\n"
+
+static struct tact_result *read_result(const char *text)
+{
+	struct tact_diag diag = {0};
+	struct tact_result *r;
+
+	if (tact_result_open_memory(&r, text, strlen(text), &diag))
+		fail_msg("%s", diag.text);
+	return r;
+}
+
+static void test_run(void **state)
+{
+	struct tact_result *r = read_result(TOTALS("5") FUNCTION("main", "4") FUNCTION(
+		"_ZN3foo3barEv", "1") BLOCK("main", "4"));
+	struct tact_run_report report = {.size = sizeof(report), .result = r};
+	struct text text = {0};
+	int calls = 0;
+
+	(void)state;
+	assert_int_equal(tact_report_run(&report, collect, &text), 0);
+	assert_true(has(&text, "Cycles:             5\n"));
+	assert_true(has(&text, "CPU:                SKL (Skylake)\n"));
+	assert_true(has(&text, " 80.0%"));
+	assert_true(has(&text, "loads 50%"));
+	assert_true(has(&text, "main (x)\n"));
+
+	report.by = TACT_RESULT_BLOCK;
+	report.top = 1;
+	text_reset(&text);
+	assert_int_equal(tact_report_run(&report, collect, &text), 0);
+	assert_true(has(&text, "add rax, rbx"));
+	report.by = TACT_RESULT_LINE;
+	text_reset(&text);
+	assert_int_equal(tact_report_run(&report, collect, &text), 0);
+	assert_true(has(&text, "No source lines"));
+
+	report.by = TACT_RESULT_FUNCTION;
+	report.format = TACT_FORMAT_CSV;
+	text_reset(&text);
+	assert_int_equal(tact_report_run(&report, collect, &text), 0);
+	assert_true(has(&text, "\nfunction,/bin/x,main,,,,,3,5,4.00,0.800000,1.2500,"));
+	report.format = TACT_FORMAT_JSON;
+	text_reset(&text);
+	assert_int_equal(tact_report_run(&report, collect, &text), 0);
+	assert_memory_equal(text.data, "{\"schema\":\"tact.trace/1\"", 24);
+
+	assert_int_equal(tact_report_run(&report, stop, &calls), 0);
+	assert_int_equal(calls, 1);
+	report.by = TACT_RESULT_THREAD;
+	assert_int_equal(tact_report_run(&report, collect, &text), -TACT_E_INVAL);
+	report.by = 0;
+	assert_int_equal(tact_report_run(&report, NULL, NULL), -TACT_E_INVAL);
+	report.result = NULL;
+	assert_int_equal(tact_report_run(&report, collect, &text), -TACT_E_INVAL);
+	assert_int_equal(tact_report_run(NULL, collect, &text), -TACT_E_INVAL);
+	text_free(&text);
+	tact_result_destroy(r);
+}
+
+static void test_diff(void **state)
+{
+	struct tact_result *a = read_result(TOTALS("5") FUNCTION("main", "4")),
+			   *b = read_result(TOTALS("10") FUNCTION("main", "9"));
+	struct tact_diff_report report = {
+		.size = sizeof(report), .names = {"old|one", "new"}, .top = 10, .threshold = 1.5};
+	struct text text = {0};
+	struct tact_diff *diff;
+
+	(void)state;
+	assert_int_equal(tact_diff_create(&diff, a, b, NULL), 0);
+	assert_ptr_equal(tact_diff_side(diff, 0), a);
+	assert_ptr_equal(tact_diff_side(diff, 1), b);
+	assert_null(tact_diff_side(diff, 2));
+	assert_true(tact_diff_ratio(diff) > 1.999 && tact_diff_ratio(diff) < 2.001);
+	assert_int_equal(tact_report_diff(&report, collect, &text), -TACT_E_INVAL);
+	report.diff = diff;
+	assert_int_equal(tact_report_diff(&report, collect, &text), 0);
+	assert_true(has(&text, "Ratio of cycles, B to A: 2.0000 (+100.00%)\n"));
+	assert_true(has(&text, "+100.00%             4             9   2.250  main (x)\n"));
+
+	report.format = TACT_FORMAT_MARKDOWN;
+	text_reset(&text);
+	assert_int_equal(tact_report_diff(&report, collect, &text), 0);
+	assert_true(has(&text, "### Cycles: +100.00% (over the limit)\n"));
+	assert_true(has(&text, "`old\\|one`"));
+	report.format = TACT_FORMAT_JSON;
+	text_reset(&text);
+	assert_int_equal(tact_report_diff(&report, collect, &text), 0);
+	assert_true(has(&text, "\"ratio\":2.000000,\"cycles\":[5.00,10.00]"));
+	assert_true(has(&text, "\"threshold\":1.500000,\"over\":true"));
+	text_free(&text);
+	tact_diff_destroy(diff);
+	tact_result_destroy(a);
+	tact_result_destroy(b);
+}
+
+/* ---- commands ---- */
+
+static void test_split(void **state)
+{
+	static const char *const bad[] = {"", "  ", "a 'b", "a | b", "a $(b)"};
+	struct tact_diag diag = {0};
+	char **words;
+
+	(void)state;
+	assert_int_equal(tact_trace_split(&words, " a 'b c' \"d\\\"e\" f\\ g '' ", &diag), 0);
+	assert_string_equal(words[0], "a");
+	assert_string_equal(words[1], "b c");
+	assert_string_equal(words[2], "d\"e");
+	assert_string_equal(words[3], "f g");
+	assert_string_equal(words[4], "");
+	assert_null(words[5]);
+	free(words);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_int_equal(tact_trace_split(&words, bad[i], &diag), -TACT_E_INVAL);
+		assert_null(words);
+	}
+	assert_int_equal(tact_trace_split(&words, NULL, &diag), -TACT_E_INVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_run),
+		cmocka_unit_test(test_diff),
+		cmocka_unit_test(test_split),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
