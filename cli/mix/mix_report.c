@@ -2,6 +2,7 @@
  *
  * tact mix report: options, and the way from a recording to its views.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "common/page.h"
@@ -73,18 +74,65 @@ static void fini(void *target)
 	archlist_fini(&p->archs);
 }
 
-size_t mixer_rows(const struct mixer *m)
+static const char *plural(uint64_t n)
 {
-	size_t n = tact_mix_pivot_rows(m->pivot);
+	return n == 1 ? "" : "s";
+}
 
-	return m->table.top && m->table.top < n ? m->table.top : n;
+static void warn_modules(const struct mixer *m)
+{
+	struct tact_mix_missing missing;
+
+	for (size_t i = 0; !tact_mix_missing_module(m->mix, i, &missing); i++)
+		if (missing.samples)
+			cli_message("%s: %s; %" PRIu64 " samples and streams in it are not counted",
+				    missing.path, missing.why, missing.samples);
+}
+
+/* What is to be known of a recording's quality. */
+static void warn(const struct mixer *m)
+{
+	const struct tact_mix_summary *s = &m->summary;
+
+	warn_modules(m);
+	if (s->unknown_records)
+		cli_message("%" PRIu64 " record%s of an unknown type skipped", s->unknown_records,
+			    plural(s->unknown_records));
+	if (s->bad_records)
+		cli_message("%" PRIu64 " malformed record%s skipped", s->bad_records,
+			    plural(s->bad_records));
+	if (s->lost)
+		cli_message("%" PRIu64
+			    " sample%s lost while recording: larger buffers or periods help",
+			    s->lost, plural(s->lost));
+	if (s->is_relative && !m->is_quiet)
+		cli_message("no event of the recording counts instructions or taken branches: only "
+			    "shares mean something");
+}
+
+static int to_text(void *arg, const char *data, size_t size)
+{
+	text_add_bytes(arg, data, size);
+	return 0;
+}
+
+static void add_table(const struct mixer *m, int format, struct text *out)
+{
+	const struct tact_mix_report report = {.size = sizeof(report),
+					       .mix = m->mix,
+					       .pivot = m->pivot,
+					       .format = (enum tact_format)format,
+					       .top = m->table.top};
+
+	if (tact_report_mix(&report, to_text, out) < 0)
+		cli_out_of_memory();
 }
 
 static int write_page(const struct mixer *m)
 {
 	struct text json = {0}, text = {0};
 
-	mix_json(m, &json);
+	add_table(m, FORMAT_JSON, &json);
 	page_write(&page_mix, &json, &text);
 	text_free(&json);
 	return output_all(m->html, &text);
@@ -96,29 +144,30 @@ static int write_table(struct mixer *m, struct text *text)
 
 	if (status)
 		return status;
-	tact_mix_pivot_figures(m->pivot, &m->figures);
-	if (m->format == FORMAT_CSV)
-		mix_csv(m, text);
-	else if (m->format == FORMAT_JSON)
-		mix_json(m, text);
-	else
-		mix_text(m, text);
+	add_table(m, m->format, text);
 	return m->html ? write_page(m) : CLI_GOOD;
 }
 
 static int write_costs(struct mixer *m, struct text *text)
 {
+	struct tact_mix_costs_report report = {.size = sizeof(report),
+					       .mix = m->mix,
+					       .format = (enum tact_format)m->format,
+					       .top = m->table.top};
 	struct tact_mix_costs *costs;
 	struct tact_diag diag = {0};
 	int status = archlist_resolve(&m->archs, NULL, m->is_quiet);
 
 	if (status)
 		return status;
-	if (tact_mix_costs_create(&costs, m->mix, m->archs.arch[0], NULL, &diag) < 0) {
+	report.arch = m->archs.arch[0];
+	if (tact_mix_costs_create(&costs, m->mix, report.arch, NULL, &diag) < 0) {
 		cli_message("%s", diag.text);
 		return CLI_FAILED;
 	}
-	mix_print_costs(m, costs, text);
+	report.costs = costs;
+	if (tact_report_mix_costs(&report, to_text, text) < 0)
+		cli_out_of_memory();
 	tact_mix_costs_destroy(costs);
 	return CLI_GOOD;
 }
@@ -136,7 +185,7 @@ static int run(void *target)
 		return status;
 	tact_mix_summarize(m->mix, &m->summary);
 	if (!m->is_quiet)
-		mix_warn(m);
+		warn(m);
 	status = m->cycles ? write_costs(m, &text) : write_table(m, &text);
 	if (!status)
 		return output_all(m->output, &text);

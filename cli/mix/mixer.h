@@ -6,8 +6,8 @@
 #define TACT_MIXER_H
 
 #include <tact/mix.h>
+#include <tact/report.h>
 
-#include "base/tabular.h"
 #include "common/archlist.h"
 #include "common/cli.h"
 #include "common/options.h"
@@ -47,7 +47,6 @@ struct mixer {
 	struct tact_mix *mix;
 	struct tact_mix_summary summary;
 	struct tact_mix_pivot *pivot;
-	struct tact_mix_figures figures;
 };
 
 extern const struct option_spec mixer_input_specs[], mixer_table_specs[];
@@ -57,34 +56,6 @@ int mixer_open(struct mixer_input *input, const char *path, struct tact_mix **ou
 int mixer_pivot(struct mixer_table *table, struct tact_mix *mix, struct tact_mix_pivot **out);
 void mixer_input_fini(struct mixer_input *input);
 void mixer_table_fini(struct mixer_table *table);
-
-/* Rows that are shown: all, or the first ones. */
-size_t mixer_rows(const struct mixer *m);
-
-/* Columns of a table: its keys, and what follows them. */
-enum { MIXER_MAX_COLUMN = 60, MIXER_MAX_COLUMNS = TACT_MIX_MAX_KEYS + 4 };
-struct mixer_columns {
-	struct column items[MIXER_MAX_COLUMNS];
-	size_t n, n_keys;
-};
-/* offset: of the keys in a row. */
-void mixer_columns_init(struct mixer_columns *columns, const struct mixer_table *table,
-			size_t offset, const struct column *rest, size_t n);
-void mixer_columns_json(const struct mixer_columns *columns, struct json *json); /* the keys */
-
-/* Views of a report. */
-void mix_text(const struct mixer *m, struct text *out);
-void mix_csv(const struct mixer *m, struct text *out);
-void mix_json(const struct mixer *m, struct text *out);
-
-/* "1,234,567": for people. */
-void mix_put_count(struct text *out, double value, int width);
-
-/* What is to be known of a recording's quality, to standard error. */
-void mix_warn(const struct mixer *m);
-
-/* A report of --cycles. */
-void mix_print_costs(const struct mixer *m, const struct tact_mix_costs *costs, struct text *out);
 
 int mix_report_main(int argc, char **argv);
 int mix_diff_main(int argc, char **argv);

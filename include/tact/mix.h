@@ -200,6 +200,9 @@ struct tact_mix_row {
 	double error;			    /* relative, one standard deviation; < 0: unknown */
 };
 size_t tact_mix_pivot_rows(const struct tact_mix_pivot *pivot);
+/* What they are by; returns how many keys there are. */
+size_t tact_mix_pivot_keys(const struct tact_mix_pivot *pivot,
+			   enum tact_mix_key keys[TACT_MIX_MAX_KEYS]);
 int tact_mix_pivot_row(const struct tact_mix_pivot *pivot, size_t i, struct tact_mix_row *out);
 
 /* Of what passed the filters. */
@@ -235,6 +238,7 @@ struct tact_mix_diff_totals {
 	size_t size;
 	double executions[2]; /* as they are, also of a second one that was scaled */
 	double error;	      /* tact_mix_compare of the two */
+	bool is_scaled;	      /* the second one was */
 };
 
 /* Rows of either pivot, those whose executions changed most first.  is_scaled: the second one is
@@ -246,6 +250,8 @@ int tact_mix_diff_create(struct tact_mix_diff **out, const struct tact_mix_pivot
 			 struct tact_diag *diag);
 void tact_mix_diff_destroy(struct tact_mix_diff *diff); /* NULL is allowed */
 size_t tact_mix_diff_rows(const struct tact_mix_diff *diff);
+size_t tact_mix_diff_keys(const struct tact_mix_diff *diff,
+			  enum tact_mix_key keys[TACT_MIX_MAX_KEYS]);
 int tact_mix_diff_row(const struct tact_mix_diff *diff, size_t i, struct tact_mix_diff_row *out);
 int tact_mix_diff_totals(const struct tact_mix_diff *diff, struct tact_mix_diff_totals *out);
 

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact/arch.h>
+#include <tact/mix.h>
 #include <tact/result.h>
 #include <tact/status.h>
 
@@ -49,6 +51,38 @@ struct tact_diff_report {
 };
 int tact_report_diff(const struct tact_diff_report *report,
 		     int (*write)(void *arg, const char *data, size_t size), void *arg);
+
+/* ---- mixes ---- */
+
+struct tact_mix_report {
+	size_t size;
+	const struct tact_mix *mix;
+	const struct tact_mix_pivot *pivot; /* of it */
+	enum tact_format format;
+	size_t top; /* rows; 0: all */
+};
+int tact_report_mix(const struct tact_mix_report *report,
+		    int (*write)(void *arg, const char *data, size_t size), void *arg);
+
+struct tact_mix_costs_report {
+	size_t size;
+	const struct tact_mix *mix;
+	const struct tact_mix_costs *costs; /* of it */
+	const struct tact_arch *arch;
+	enum tact_format format;
+	size_t top; /* rows; 0: some in text, else all */
+};
+int tact_report_mix_costs(const struct tact_mix_costs_report *report,
+			  int (*write)(void *arg, const char *data, size_t size), void *arg);
+
+struct tact_mix_diff_report {
+	size_t size;
+	const struct tact_mix_diff *diff;
+	enum tact_format format;
+	size_t top; /* rows; 0: all */
+};
+int tact_report_mix_diff(const struct tact_mix_diff_report *report,
+			 int (*write)(void *arg, const char *data, size_t size), void *arg);
 
 #ifdef __cplusplus
 }

@@ -392,6 +392,13 @@ size_t tact_mix_pivot_rows(const struct tact_mix_pivot *p)
 	return p->n_rows;
 }
 
+size_t tact_mix_pivot_keys(const struct tact_mix_pivot *p,
+			   enum tact_mix_key keys[TACT_MIX_MAX_KEYS])
+{
+	memcpy(keys, p->keys, p->n_keys * sizeof(*keys));
+	return p->n_keys;
+}
+
 int tact_mix_pivot_row(const struct tact_mix_pivot *p, size_t i, struct tact_mix_row *out)
 {
 	const struct row *r;

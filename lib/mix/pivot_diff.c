@@ -12,6 +12,7 @@ struct tact_mix_diff {
 	struct tact_mix_diff_row *rows; /* owned */
 	size_t n;
 	struct tact_mix_diff_totals totals;
+	const struct tact_mix_pivot *first;
 };
 
 static int compare_keys(const void *a, const void *b)
@@ -96,7 +97,9 @@ int tact_mix_diff_create(struct tact_mix_diff **out, const struct tact_mix_pivot
 		free(d);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
-	d->totals = (struct tact_mix_diff_totals){.size = sizeof(d->totals), .error = error};
+	d->totals = (struct tact_mix_diff_totals){
+		.size = sizeof(d->totals), .error = error, .is_scaled = is_scaled};
+	d->first = first;
 	append(d, first, 0);
 	append(d, second, 1);
 	join(d, is_scaled && d->totals.executions[1] > 0
@@ -116,6 +119,12 @@ void tact_mix_diff_destroy(struct tact_mix_diff *d)
 size_t tact_mix_diff_rows(const struct tact_mix_diff *d)
 {
 	return d->n;
+}
+
+size_t tact_mix_diff_keys(const struct tact_mix_diff *d,
+			  enum tact_mix_key keys[TACT_MIX_MAX_KEYS])
+{
+	return tact_mix_pivot_keys(d->first, keys);
 }
 
 int tact_mix_diff_row(const struct tact_mix_diff *d, size_t i, struct tact_mix_diff_row *out)

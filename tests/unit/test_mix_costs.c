@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "mix/mix.h"
 #include "support.h"
 
@@ -177,6 +178,27 @@ static void test_bad_costs(void **state)
 	tact_mix_destroy(mix);
 }
 
+/* Any model of the registry will do. */
+static void test_models(void **state)
+{
+	static const unsigned times[4] = {0, 0, 100, 0};
+	static const char *const names[] = {"facile", "sim", "mca"};
+	const struct tact_arch *arch = tact_arch_find("SKL");
+	struct tact_mix *mix = make(times);
+	struct tact_mix_costs *costs;
+	struct tact_mix_cost c;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		assert_int_equal(tact_mix_costs_create(&costs, mix, arch, names[i], NULL), 0);
+		assert_int_equal(tact_mix_costs_row(costs, 0, &c), 0);
+		assert_true(fabs(c.cycles - 6) < 0.05);
+		assert_true(c.gain >= 0);
+		tact_mix_costs_destroy(costs);
+	}
+	tact_mix_destroy(mix);
+}
+
 static struct tact_mix_pivot *pivot_of(struct tact_mix *mix, size_t n_keys, const char *pattern)
 {
 	const struct tact_mix_filter filter = {TACT_MIX_BY_MNEMONIC, pattern, false};
@@ -264,12 +286,90 @@ static void test_bad_diff(void **state)
 	tact_mix_destroy(mix);
 }
 
+/* ---- as text ---- */
+
+static int to_text(void *arg, const char *data, size_t size)
+{
+	text_add_bytes(arg, data, size);
+	return 0;
+}
+
+static bool has(struct text *text, const char *what)
+{
+	return strstr(text_string(text), what) != NULL;
+}
+
+static void test_reports(void **state)
+{
+	static const unsigned before[4] = {0, 0, 100, 0}, after[4] = {0, 0, 300, 50};
+	struct tact_mix *mix[2] = {make(before), make(after)};
+	struct tact_mix_pivot *pivot[2] = {pivot_of(mix[0], 1, NULL), pivot_of(mix[1], 1, NULL)};
+	struct tact_mix_report table = {.size = sizeof(table), .mix = mix[0], .pivot = pivot[0]};
+	struct tact_mix_diff_report changes = {.size = sizeof(changes), .top = 1};
+	struct tact_mix_costs_report cycles = {
+		.size = sizeof(cycles), .mix = mix[0], .arch = tact_arch_find("SKL")};
+	struct tact_mix_costs *costs;
+	struct tact_mix_diff *diff;
+	struct text text = {0};
+
+	(void)state;
+	assert_int_equal(tact_report_mix(&table, to_text, &text), 0);
+	assert_true(has(&text, "Instructions: 400 in 1 blocks of 1 files\n"));
+	assert_true(has(&text, "\nimul                     200   50.00%    0.0%\n"));
+	table.format = TACT_FORMAT_CSV;
+	table.top = 1;
+	text_reset(&text);
+	assert_int_equal(tact_report_mix(&table, to_text, &text), 0);
+	assert_string_equal(text_string(&text), "mnemonic,executions,share,relative_error\n"
+						"imul,200,0.500000,0.0000\n");
+	table.format = TACT_FORMAT_JSON;
+	text_reset(&text);
+	assert_int_equal(tact_report_mix(&table, to_text, &text), 0);
+	assert_true(
+		has(&text, "\"keys\":[\"mnemonic\"],\"rows\":[[\"imul\",200,0.500000,0.0000]]}\n"));
+
+	assert_int_equal(tact_mix_diff_create(&diff, pivot[0], pivot[1], false, NULL), 0);
+	changes.diff = diff;
+	text_reset(&text);
+	assert_int_equal(tact_report_mix_diff(&changes, to_text, &text), 0);
+	assert_true(has(&text, "(4 more rows)\n"));
+	changes.format = TACT_FORMAT_CSV;
+	text_reset(&text);
+	assert_int_equal(tact_report_mix_diff(&changes, to_text, &text), 0);
+	assert_string_equal(text_string(&text), "mnemonic,first,second,share_of_change\n"
+						"imul,200,600,1.000000\n");
+	tact_mix_diff_destroy(diff);
+
+	assert_int_equal(tact_mix_costs_create(&costs, mix[0], cycles.arch, NULL, NULL), 0);
+	cycles.costs = costs;
+	text_reset(&text);
+	assert_int_equal(tact_report_mix_costs(&cycles, to_text, &text), 0);
+	assert_true(has(&text, "Cycles: 600 of 1 blocks"));
+	assert_true(has(&text, "(4 instructions, loop)\n"));
+	cycles.format = TACT_FORMAT_JSON;
+	text_reset(&text);
+	assert_int_equal(tact_report_mix_costs(&cycles, to_text, &text), 0);
+	assert_true(has(&text, "\"cycles\":600,\"failed_blocks\":0"));
+	tact_mix_costs_destroy(costs);
+
+	assert_int_equal(tact_report_mix(NULL, to_text, &text), -TACT_E_INVAL);
+	assert_int_equal(tact_report_mix(&table, NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_report_mix_diff(NULL, to_text, &text), -TACT_E_INVAL);
+	assert_int_equal(tact_report_mix_costs(NULL, to_text, &text), -TACT_E_INVAL);
+	text_free(&text);
+	for (int i = 0; i < 2; i++) {
+		tact_mix_pivot_destroy(pivot[i]);
+		tact_mix_destroy(mix[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_costs),	  cmocka_unit_test(test_rare_way),
-		cmocka_unit_test(test_bad_costs), cmocka_unit_test(test_diff),
-		cmocka_unit_test(test_bad_diff),
+		cmocka_unit_test(test_bad_costs), cmocka_unit_test(test_models),
+		cmocka_unit_test(test_diff),	  cmocka_unit_test(test_bad_diff),
+		cmocka_unit_test(test_reports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

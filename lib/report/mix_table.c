@@ -3,60 +3,11 @@
  * A report as text, CSV and JSON.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "mixer.h"
-
-void mix_put_count(struct text *out, double value, int width)
-{
-	char digits[40], shown[56];
-	int n = snprintf(digits, sizeof(digits), "%.0f", value > 0 && value < 1e18 ? value : 0),
-	    k = 0;
-
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			shown[k++] = ',';
-		shown[k++] = digits[i];
-	}
-	shown[k] = '\0';
-	text_printf(out, "%*s", width, shown);
-}
-
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
-static void warn_modules(const struct mixer *m)
-{
-	struct tact_mix_missing missing;
-
-	for (size_t i = 0; !tact_mix_missing_module(m->mix, i, &missing); i++)
-		if (missing.samples)
-			cli_message("%s: %s; %" PRIu64 " samples and streams in it are not counted",
-				    missing.path, missing.why, missing.samples);
-}
-
-void mix_warn(const struct mixer *m)
-{
-	const struct tact_mix_summary *s = &m->summary;
-
-	warn_modules(m);
-	if (s->unknown_records)
-		cli_message("%" PRIu64 " record%s of an unknown type skipped", s->unknown_records,
-			    plural(s->unknown_records));
-	if (s->bad_records)
-		cli_message("%" PRIu64 " malformed record%s skipped", s->bad_records,
-			    plural(s->bad_records));
-	if (s->lost)
-		cli_message("%" PRIu64
-			    " sample%s lost while recording: larger buffers or periods help",
-			    s->lost, plural(s->lost));
-	if (s->is_relative && !m->is_quiet)
-		cli_message("no event of the recording counts instructions or taken branches: only "
-			    "shares mean something");
-}
+#include "report/mix_report.h"
 
 /* ---- text ---- */
 
@@ -98,10 +49,8 @@ static void add_quality(const struct tact_mix_summary *s, struct text *out)
 			100 * s->flow_error, s->flow_outliers, s->flow_blocks);
 }
 
-static void add_summary(const struct mixer *m, struct text *out)
+static void add_summary(const struct tact_mix_summary *s, struct text *out)
 {
-	const struct tact_mix_summary *s = &m->summary;
-
 	text_printf(out, "Rung: %s; error to expect: %s\n", tact_mix_rung_name(s->rung),
 		    tact_mix_rung_error(s->rung));
 	text_printf(out, "Method: %s", tact_mix_method_name(s->method));
@@ -115,14 +64,12 @@ static void add_summary(const struct mixer *m, struct text *out)
 		text_printf(out, "Command: %s\n", s->command);
 	add_quality(s, out);
 	text_add(out, s->is_relative ? "Instructions (relative): " : "Instructions: ");
-	mix_put_count(out, s->instructions, 0);
+	report_count(out, rint(s->instructions), 0);
 	text_printf(out, " in %zu blocks of %zu files\n", s->blocks, s->modules);
 }
 
-static void add_figures(const struct mixer *m, struct text *out)
+static void add_figures(const struct tact_mix_figures *f, struct text *out)
 {
-	const struct tact_mix_figures *f = &m->figures;
-
 	text_printf(out,
 		    "Vectorisation: %.1f%%   FLOP/instruction: %.3f   branches: %.1f%%   loads: "
 		    "%.1f%%   stores: %.1f%%   block: %.2f instructions\n",
@@ -132,25 +79,27 @@ static void add_figures(const struct mixer *m, struct text *out)
 
 /* ---- the table ---- */
 
-void mixer_columns_init(struct mixer_columns *c, const struct mixer_table *t, size_t offset,
-			const struct column *rest, size_t n)
+enum { MAX_WIDTH = 60 };
+
+void mix_columns_init(struct mix_columns *c, const enum tact_mix_key *keys, size_t n_keys,
+		      size_t offset, const struct column *rest, size_t n)
 {
-	c->n_keys = t->n_keys ? t->n_keys : 1;
-	for (size_t k = 0; k < c->n_keys; k++) {
-		const char *name = tact_mix_key_name(t->n_keys ? t->keys[k] : TACT_MIX_BY_MNEMONIC);
+	c->n_keys = n_keys;
+	for (size_t k = 0; k < n_keys; k++) {
+		const char *name = tact_mix_key_name(keys[k]);
 
 		c->items[k] = (struct column){.title = name,
 					      .name = name,
 					      .field = FIELD_STRING,
 					      .offset = offset + k * sizeof(const char *),
 					      .width = strlen(name),
-					      .max = MIXER_MAX_COLUMN};
+					      .max = MAX_WIDTH};
 	}
-	memcpy(c->items + c->n_keys, rest, n * sizeof(*rest));
-	c->n = c->n_keys + n;
+	memcpy(c->items + n_keys, rest, n * sizeof(*rest));
+	c->n = n_keys + n;
 }
 
-void mixer_columns_json(const struct mixer_columns *c, struct json *json)
+void mix_columns_json(const struct mix_columns *c, struct json *json)
 {
 	json_begin_array(json, "keys");
 	for (size_t k = 0; k < c->n_keys; k++)
@@ -178,41 +127,20 @@ static const struct column row_columns[] = {
 };
 /* clang-format on */
 
-static void add_rows(const struct mixer *m, int format, struct text *out)
+static void add_rows(struct report *report, const struct tact_mix_report *r, struct table *table,
+		     struct mix_columns *columns)
 {
-	struct mixer_columns c;
-	struct table table = {.columns = c.items, .format = format, .out = out};
 	struct tact_mix_row row;
 
-	mixer_columns_init(&c, &m->table, offsetof(struct tact_mix_row, key), row_columns,
-			   CLI_ARRAY_SIZE(row_columns));
-	table.n_columns = c.n;
-	for (size_t i = 0; i < mixer_rows(m) && format == FORMAT_TEXT; i++) {
-		tact_mix_pivot_row(m->pivot, i, &row);
-		table_fit(&table, c.items, &row);
+	for (size_t i = 0; i < r->top && table->format == FORMAT_TEXT; i++) {
+		tact_mix_pivot_row(r->pivot, i, &row);
+		table_fit(table, columns->items, &row);
 	}
-	table_header(&table);
-	for (size_t i = 0; i < mixer_rows(m); i++) {
-		tact_mix_pivot_row(m->pivot, i, &row);
-		table_row(&table, &row);
+	table_header(table);
+	for (size_t i = 0; i < r->top && report_flush(report); i++) {
+		tact_mix_pivot_row(r->pivot, i, &row);
+		table_row(table, &row);
 	}
-	table_fini(&table);
-}
-
-void mix_text(const struct mixer *m, struct text *out)
-{
-	add_summary(m, out);
-	add_figures(m, out);
-	text_add(out, "\n");
-	add_rows(m, FORMAT_TEXT, out);
-	if (mixer_rows(m) < tact_mix_pivot_rows(m->pivot))
-		text_printf(out, "(%zu more rows)\n",
-			    tact_mix_pivot_rows(m->pivot) - mixer_rows(m));
-}
-
-void mix_csv(const struct mixer *m, struct text *out)
-{
-	add_rows(m, FORMAT_CSV, out);
 }
 
 /* ---- JSON ---- */
@@ -263,27 +191,76 @@ static void json_figures(const struct tact_mix_figures *f, struct json *json)
 	json_end(json);
 }
 
-void mix_json(const struct mixer *m, struct text *out)
+static void add_json(struct report *report, const struct tact_mix_report *r, struct table *table,
+		     const struct mix_columns *columns)
 {
-	struct json json = {.out = out};
-	struct mixer_columns c;
-	struct table table = {.columns = c.items};
+	struct json json = {.out = &report->text};
+	struct tact_mix_summary summary;
+	struct tact_mix_figures figures;
 	struct tact_mix_row row;
 
-	mixer_columns_init(&c, &m->table, offsetof(struct tact_mix_row, key), row_columns,
-			   CLI_ARRAY_SIZE(row_columns));
-	table.n_columns = c.n;
+	tact_mix_summarize(r->mix, &summary);
+	tact_mix_pivot_figures(r->pivot, &figures);
 	json_begin_object(&json, NULL);
 	json_put_string(&json, "schema", "tact.mix/1");
-	json_summary(&m->summary, &json);
-	json_figures(&m->figures, &json);
-	mixer_columns_json(&c, &json);
+	json_summary(&summary, &json);
+	json_figures(&figures, &json);
+	mix_columns_json(columns, &json);
 	json_begin_array(&json, "rows");
-	for (size_t i = 0; i < mixer_rows(m); i++) {
-		tact_mix_pivot_row(m->pivot, i, &row);
+	for (size_t i = 0; i < r->top && report_flush(report); i++) {
+		tact_mix_pivot_row(r->pivot, i, &row);
 		json_begin_array(&json, NULL);
-		table_values(&table, &row, &json);
+		table_values(table, &row, &json);
 		json_end(&json);
 	}
 	json_end_line(&json);
+}
+
+/* ---- all of it ---- */
+
+static void add_text(struct report *report, const struct tact_mix_report *r, struct table *table,
+		     struct mix_columns *columns)
+{
+	const size_t n = tact_mix_pivot_rows(r->pivot);
+	struct text *out = &report->text;
+	struct tact_mix_summary summary;
+	struct tact_mix_figures figures;
+
+	tact_mix_summarize(r->mix, &summary);
+	tact_mix_pivot_figures(r->pivot, &figures);
+	add_summary(&summary, out);
+	add_figures(&figures, out);
+	text_add(out, "\n");
+	add_rows(report, r, table, columns);
+	if (r->top < n)
+		text_printf(out, "(%zu more rows)\n", n - r->top);
+}
+
+int tact_report_mix(const struct tact_mix_report *opt,
+		    int (*write)(void *arg, const char *data, size_t size), void *arg)
+{
+	struct report report = {.write = write, .arg = arg};
+	enum tact_mix_key keys[TACT_MIX_MAX_KEYS];
+	struct tact_mix_report r;
+	struct mix_columns columns;
+	struct table table;
+
+	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.mix || !r.pivot)
+		return -TACT_E_INVAL;
+	if (!r.top || r.top > tact_mix_pivot_rows(r.pivot))
+		r.top = tact_mix_pivot_rows(r.pivot);
+	mix_columns_init(&columns, keys, tact_mix_pivot_keys(r.pivot, keys),
+			 offsetof(struct tact_mix_row, key), row_columns, ARRAY_SIZE(row_columns));
+	table = (struct table){.columns = columns.items,
+			       .n_columns = columns.n,
+			       .format = (int)r.format,
+			       .out = &report.text};
+	if (r.format == TACT_FORMAT_CSV)
+		add_rows(&report, &r, &table, &columns);
+	else if (r.format == TACT_FORMAT_JSON)
+		add_json(&report, &r, &table, &columns);
+	else
+		add_text(&report, &r, &table, &columns);
+	table_fini(&table);
+	return report_end(&report);
 }

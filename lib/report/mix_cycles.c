@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * tact mix report --cycles: where the cycles go, and why.
+ * Where the cycles of a mix go, and why.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "mixer.h"
+#include "report/mix_report.h"
 
-static size_t shown(const struct mixer *m, const struct tact_mix_costs *costs)
-{
-	size_t n = tact_mix_costs_rows(costs), top = m->table.top;
-
-	if (!top)
-		top = m->format == FORMAT_TEXT ? 30 : n;
-	return top < n ? top : n;
-}
+enum { DEFAULT_TOP = 30 };
 
 /* Names of bounds, one behind the other. */
 static struct cell get_bounds(const struct cell_at *at)
@@ -65,14 +58,14 @@ static struct cell get_loop(const struct cell_at *at)
 static struct cell get_place(const struct cell_at *at)
 {
 	const struct tact_mix_cost *c = at->row;
-	const char *slash = strrchr(c->block.module, '/');
+	const char *file = report_file_name(c->block.module);
 	char blocks[32] = "";
 
 	if (c->n_blocks > 1)
 		snprintf(blocks, sizeof(blocks), " of %u blocks", c->n_blocks);
 	return cell_printf(at->table, "%s+0x%" PRIx64 " %s (%u instruction%s%s%s%s)",
-			   slash && slash[1] ? slash + 1 : c->block.module, c->block.address,
-			   c->block.function, c->block.length, c->block.length == 1 ? "" : "s",
+			   *file ? file : c->block.module, c->block.address, c->block.function,
+			   c->block.length, c->block.length == 1 ? "" : "s",
 			   c->is_loop ? ", loop" : "", blocks, c->coverage < 1 ? ", at least" : "");
 }
 
@@ -124,34 +117,37 @@ static void add_bottlenecks(const struct tact_mix_costs_totals *t, struct text *
 	text_add(out, "\n");
 }
 
-static void add_rows(const struct mixer *m, const struct tact_mix_costs *costs,
-		     const struct tact_mix_costs_totals *totals, struct text *out)
+static void add_rows(struct report *report, const struct tact_mix_costs_report *r,
+		     const struct tact_mix_costs_totals *totals)
 {
 	struct table table = {.columns = columns,
-			      .n_columns = CLI_ARRAY_SIZE(columns),
-			      .format = m->format,
-			      .out = out,
+			      .n_columns = ARRAY_SIZE(columns),
+			      .format = (int)r->format,
+			      .out = &report->text,
 			      .context = totals};
 	struct tact_mix_cost cost;
 
 	table_header(&table);
-	for (size_t i = 0; i < shown(m, costs); i++) {
-		tact_mix_costs_row(costs, i, &cost);
+	for (size_t i = 0; i < r->top && report_flush(report); i++) {
+		tact_mix_costs_row(r->costs, i, &cost);
 		table_row(&table, &cost);
 	}
 	table_fini(&table);
 }
 
-static void add_text(const struct mixer *m, const struct tact_mix_costs *costs,
-		     const struct tact_mix_costs_totals *t, struct text *out)
+static void add_text(struct report *report, const struct tact_mix_costs_report *r,
+		     const struct tact_mix_costs_totals *t)
 {
-	const size_t n = tact_mix_costs_rows(costs);
+	const size_t n = tact_mix_costs_rows(r->costs);
+	struct text *out = &report->text;
+	struct tact_mix_summary s;
 
+	tact_mix_summarize(r->mix, &s);
 	text_printf(out, "CPU: %s; rung: %s; error to expect of executions: %s\n",
-		    tact_arch_name(m->archs.arch[0]), tact_mix_rung_name(m->summary.rung),
-		    tact_mix_rung_error(m->summary.rung));
-	text_add(out, m->summary.is_relative ? "Cycles (relative): " : "Cycles: ");
-	mix_put_count(out, t->cycles, 0);
+		    tact_arch_name(r->arch), tact_mix_rung_name(s.rung),
+		    tact_mix_rung_error(s.rung));
+	text_add(out, s.is_relative ? "Cycles (relative): " : "Cycles: ");
+	report_count(out, rint(t->cycles), 0);
 	text_printf(out, " of %zu blocks, without cache misses and mispredictions", n);
 	if (t->failed)
 		text_printf(out, "; %zu blocks have no prediction", t->failed);
@@ -159,9 +155,9 @@ static void add_text(const struct mixer *m, const struct tact_mix_costs *costs,
 	if (!(t->cycles > 0))
 		return;
 	add_bottlenecks(t, out);
-	add_rows(m, costs, t, out);
-	if (shown(m, costs) < n)
-		text_printf(out, "(%zu more blocks)\n", n - shown(m, costs));
+	add_rows(report, r, t);
+	if (r->top < n)
+		text_printf(out, "(%zu more blocks)\n", n - r->top);
 }
 
 static void add_json_row(const struct tact_mix_cost *c, struct json *json)
@@ -186,36 +182,48 @@ static void add_json_row(const struct tact_mix_cost *c, struct json *json)
 	json_end(json);
 }
 
-static void add_json(const struct mixer *m, const struct tact_mix_costs *costs,
-		     const struct tact_mix_costs_totals *t, struct text *out)
+static void add_json(struct report *report, const struct tact_mix_costs_report *r,
+		     const struct tact_mix_costs_totals *t)
 {
-	struct json json = {.out = out};
+	struct json json = {.out = &report->text};
+	struct tact_mix_summary s;
 	struct tact_mix_cost cost;
 
+	tact_mix_summarize(r->mix, &s);
 	json_begin_object(&json, NULL);
 	json_put_string(&json, "schema", "tact.mix.cycles/1");
-	json_put_string(&json, "arch", tact_arch_name(m->archs.arch[0]));
-	json_put_string(&json, "rung", tact_mix_rung_name(m->summary.rung));
-	json_put_bool(&json, "is_relative", m->summary.is_relative);
+	json_put_string(&json, "arch", tact_arch_name(r->arch));
+	json_put_string(&json, "rung", tact_mix_rung_name(s.rung));
+	json_put_bool(&json, "is_relative", s.is_relative);
 	json_put_fixed(&json, "cycles", t->cycles, 0);
 	json_put_count(&json, "failed_blocks", t->failed);
 	json_begin_array(&json, "blocks");
-	for (size_t i = 0; i < shown(m, costs); i++) {
-		tact_mix_costs_row(costs, i, &cost);
+	for (size_t i = 0; i < r->top && report_flush(report); i++) {
+		tact_mix_costs_row(r->costs, i, &cost);
 		add_json_row(&cost, &json);
 	}
 	json_end_line(&json);
 }
 
-void mix_print_costs(const struct mixer *m, const struct tact_mix_costs *costs, struct text *out)
+int tact_report_mix_costs(const struct tact_mix_costs_report *opt,
+			  int (*write)(void *arg, const char *data, size_t size), void *arg)
 {
+	struct report report = {.write = write, .arg = arg};
+	struct tact_mix_costs_report r;
 	struct tact_mix_costs_totals t;
 
-	tact_mix_costs_totals(costs, &t);
-	if (m->format == FORMAT_CSV)
-		add_rows(m, costs, &t, out);
-	else if (m->format == FORMAT_JSON)
-		add_json(m, costs, &t, out);
+	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.mix || !r.costs || !r.arch)
+		return -TACT_E_INVAL;
+	tact_mix_costs_totals(r.costs, &t);
+	if (!r.top)
+		r.top = r.format == TACT_FORMAT_TEXT ? DEFAULT_TOP : SIZE_MAX;
+	if (r.top > tact_mix_costs_rows(r.costs))
+		r.top = tact_mix_costs_rows(r.costs);
+	if (r.format == TACT_FORMAT_CSV)
+		add_rows(&report, &r, &t);
+	else if (r.format == TACT_FORMAT_JSON)
+		add_json(&report, &r, &t);
 	else
-		add_text(m, costs, &t, out);
+		add_text(&report, &r, &t);
+	return report_end(&report);
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What reports of mixes share.
+ */
+#ifndef REPORT_MIX_REPORT_H
+#define REPORT_MIX_REPORT_H
+
+#include <tact/mix.h>
+
+#include "base/tabular.h"
+#include "report/report.h"
+
+/* Columns of a table: its keys, and what follows them. */
+enum { MIX_MAX_COLUMNS = TACT_MIX_MAX_KEYS + 4 };
+struct mix_columns {
+	struct column items[MIX_MAX_COLUMNS];
+	size_t n, n_keys;
+};
+
+/* offset: of the keys in a row. */
+void mix_columns_init(struct mix_columns *columns, const enum tact_mix_key *keys, size_t n_keys,
+		      size_t offset, const struct column *rest, size_t n);
+void mix_columns_json(const struct mix_columns *columns, struct json *json); /* the keys */
+
+#endif /* REPORT_MIX_REPORT_H */
