@@ -45,7 +45,7 @@ static void complain(struct classify_feed *feed, const struct tact_diag *diag, i
 
 void feed_complain(const struct classify_block *block, const char *why)
 {
-	complain_at(block->path, block->line, why);
+	complain_at(block->row.file, block->row.line, why);
 }
 
 /* ---- opening ---- */
@@ -94,11 +94,11 @@ static int next_in_corpus(struct classify_feed *feed, struct classify_block *blo
 		complain(feed, &diag, status);
 	if (status <= 0)
 		return status;
-	block->line = b.line;
-	block->code = b.code;
-	block->code_size = b.code_size;
-	block->app = b.app;
-	block->weight = b.weight;
+	block->row.line = b.line;
+	block->row.code = b.code;
+	block->row.code_size = b.code_size;
+	block->row.app = b.app;
+	block->row.weight = b.weight;
 	block->is_again = b.is_again;
 	return 1;
 }
@@ -119,11 +119,11 @@ static int next_region(struct classify_feed *feed, struct classify_block *block)
 		feed->is_unable |= region.status == -TACT_E_NO_TOOL;
 		return -1;
 	}
-	block->line = region.region.line;
-	block->code = region.region.code;
-	block->code_size = region.region.code_size;
-	block->name = region.region.name;
-	block->app = feed->app;
+	block->row.line = region.region.line;
+	block->row.code = region.region.code;
+	block->row.code_size = region.region.code_size;
+	block->row.name = region.region.name;
+	block->row.app = feed->app;
 	return 1;
 }
 
@@ -138,8 +138,11 @@ bool feed_next(struct classify_feed *feed, struct classify_block *block)
 			open_item(feed);
 			continue;
 		}
-		*block = (struct classify_block){
-			.path = feed->path, .name = "", .app = "", .weight = NAN};
+		*block = (struct classify_block){.row = {.size = sizeof(block->row),
+							 .file = feed->path,
+							 .name = "",
+							 .app = "",
+							 .weight = NAN}};
 		status = feed->corpus ? next_in_corpus(feed, block) : next_region(feed, block);
 		if (status > 0)
 			return true;

@@ -12,8 +12,6 @@
 #include "common/archlist.h"
 #include "common/cli.h"
 
-enum { FLUSH_SIZE = 1 << 16 };
-
 /* What both need of the inputs. */
 struct classify_run {
 	struct classifying *p;
@@ -61,7 +59,7 @@ static int run_next(struct classify_run *run, struct classify_block *block)
 		return 0;
 	if (block->is_again)
 		return 1;
-	if (tact_block_load(run->block, block->code, block->code_size, &diag) < 0) {
+	if (tact_block_load(run->block, block->row.code, block->row.code_size, &diag) < 0) {
 		feed_complain(block, diag.text);
 		run->n_bad++;
 		return -1;
@@ -107,8 +105,9 @@ static int read_bags(struct classify_run *run, struct tact_bags *bags)
 			feed_complain(&block, diag.text);
 			return CLI_FAILED;
 		}
-		status = status ? tact_shares_add_bag(run->shares, block.app, block.weight, bag)
-				: tact_shares_add(run->shares, block.app, block.weight,
+		status = status ? tact_shares_add_bag(run->shares, block.row.app, block.row.weight,
+						      bag)
+				: tact_shares_add(run->shares, block.row.app, block.row.weight,
 						  &(struct tact_label){.topic = -1});
 		if (status < 0)
 			cli_out_of_memory();
@@ -143,10 +142,28 @@ static int save(const struct classifying *p, const struct tact_classifier *class
 	return CLI_FAILED;
 }
 
+/* Where results go, when there is something to say. */
+static struct tact_class_report *open_report(const struct classifying *p, struct output *out,
+					     const struct tact_classifier *classifier)
+{
+	struct tact_class_report *report;
+
+	if (tact_class_report_create(&report, classifier, (enum tact_format)p->format, output_sink,
+				     out) < 0)
+		cli_out_of_memory();
+	return report;
+}
+
+static void finish_report(struct tact_class_report *report)
+{
+	if (tact_class_report_finish(report) < 0)
+		cli_out_of_memory();
+}
+
 static int finish_training(struct classify_run *run, const struct tact_classifier *classifier,
 			   const struct tact_bags *bags, struct output *out)
 {
-	struct text text = {0};
+	struct tact_class_report *report;
 	int status = save(run->p, classifier);
 
 	if (status)
@@ -156,9 +173,9 @@ static int finish_training(struct classify_run *run, const struct tact_classifie
 	tact_shares_finish(run->shares);
 	if (output_open(out, run->p->output))
 		return CLI_FAILED;
-	classify_summary(run->p, classifier, run->shares, &text);
-	output_write(out, &text);
-	text_free(&text);
+	report = open_report(run->p, out, classifier);
+	tact_class_report_summary(report, run->shares, false);
+	finish_report(report);
 	return run_status(run);
 }
 
@@ -206,13 +223,12 @@ int classify_train(struct classifying *p, struct output *out)
 
 /* ---- application ---- */
 
-static int store_category(struct classifying *p, const struct classify_result *r,
+static int store_category(struct classifying *p, const struct tact_class_row *row,
 			  const char *category)
 {
 	struct tact_diag diag = {0};
 	int64_t id;
-	int status =
-		tact_store_put_block(p->store, r->block->code, r->block->code_size, &id, &diag);
+	int status = tact_store_put_block(p->store, row->code, row->code_size, &id, &diag);
 
 	if (status >= 0)
 		status = tact_store_put_category(p->store, id, p->classifier_name,
@@ -226,68 +242,65 @@ static int store_category(struct classifying *p, const struct classify_result *r
 
 /* Labels the loaded block. */
 static int label(struct classify_run *run, struct tact_classifier *classifier,
-		 struct classify_result *r)
+		 struct classify_block *block)
 {
+	struct tact_class_row *row = &block->row;
 	struct tact_diag diag = {0};
 	struct tact_topic topic;
 
-	if (tact_classifier_apply(classifier, run->block, &r->label, &diag) < 0) {
-		feed_complain(r->block, diag.text);
+	if (tact_classifier_apply(classifier, run->block, &row->label, &diag) < 0) {
+		feed_complain(block, diag.text);
 		return CLI_FAILED;
 	}
-	r->coverage = tact_block_coverage(run->block);
-	r->status = r->label.topic < 0 ? "no_uops" : "ok";
-	if (tact_shares_add(run->shares, r->block->app, r->block->weight, &r->label) < 0)
+	row->coverage = tact_block_coverage(run->block);
+	row->status = row->label.topic < 0 ? "no_uops" : "ok";
+	if (tact_shares_add(run->shares, row->app, row->weight, &row->label) < 0)
 		cli_out_of_memory();
-	if (!run->p->store || r->label.topic < 0 || r->block->is_again)
+	if (!run->p->store || row->label.topic < 0 || block->is_again)
 		return CLI_GOOD;
-	tact_classifier_topic(classifier, (unsigned)r->label.topic, &topic);
-	return store_category(run->p, r, topic.name);
+	tact_classifier_topic(classifier, (unsigned)row->label.topic, &topic);
+	return store_category(run->p, row, topic.name);
 }
 
 /* With text only blocks of the command line are shown one by one. */
-static void show(struct classify_run *run, const struct tact_classifier *classifier,
-		 const struct classify_result *r, struct text *text)
+static void show(struct classify_run *run, struct tact_class_report *report,
+		 const struct tact_class_row *row)
 {
 	struct tact_bags *bags = NULL;
 	uint32_t bag = 0;
 
 	if (run->p->format != FORMAT_TEXT) {
-		classify_row(run->p, classifier, r, text);
+		tact_class_report_row(report, row);
 		return;
 	}
 	if (!run->p->is_hex_only)
 		return;
 	if (tact_bags_create(&bags, run->p->arch, NULL) < 0)
 		cli_out_of_memory();
-	if (!strcmp(r->status, "ok") && tact_bags_add(bags, run->block, &bag, NULL) < 0)
+	if (!strcmp(row->status, "ok") && tact_bags_add(bags, run->block, &bag, NULL) < 0)
 		cli_out_of_memory();
-	classify_explain(classifier, bags, bag, r, text);
+	tact_class_report_explain(report, row, bags, bag);
 	tact_bags_destroy(bags);
 }
 
 static int label_all(struct classify_run *run, struct tact_classifier *classifier,
-		     struct output *out, struct text *text)
+		     struct tact_class_report *report, const struct output *out)
 {
 	struct classify_block block;
 	int status;
 
-	classify_header(run->p, classifier, text);
+	tact_class_report_header(report);
 	while ((status = run_next(run, &block)) && !out->failed) {
-		struct classify_result r = {.block = &block, .status = "decode_error"};
-
-		if (status > 0 && label(run, classifier, &r))
+		block.row.status = "decode_error";
+		if (status > 0 && label(run, classifier, &block))
 			return CLI_FAILED;
-		show(run, classifier, &r, text);
-		if (text->size >= FLUSH_SIZE)
-			output_write(out, text);
+		show(run, report, &block.row);
 	}
 	return CLI_GOOD;
 }
 
 /* In the formats for programs the summary is a JSON object of its own, or a remark. */
-static void finish(struct classify_run *run, const struct tact_classifier *classifier,
-		   struct text *text)
+static void finish(struct classify_run *run, struct tact_class_report *report)
 {
 	struct classifying *p = run->p;
 	struct tact_shares_totals t;
@@ -296,7 +309,7 @@ static void finish(struct classify_run *run, const struct tact_classifier *class
 	tact_shares_totals(run->shares, &t);
 	say_partial(run);
 	if (p->format == FORMAT_JSON || (p->format == FORMAT_TEXT && !p->is_hex_only && t.blocks))
-		classify_summary(p, classifier, run->shares, text);
+		tact_class_report_summary(report, run->shares, true);
 	else if (p->format == FORMAT_CSV && t.uops && !p->is_quiet)
 		cli_message("perplexity %.4f on these blocks", t.perplexity);
 }
@@ -351,34 +364,35 @@ static int load(struct classifying *p, struct tact_classifier **classifier)
 	return CLI_GOOD;
 }
 
+static int apply(struct classifying *p, struct tact_classifier *classifier, struct output *out)
+{
+	struct tact_class_report *report = open_report(p, out, classifier);
+	struct classify_run run;
+	int status;
+
+	run_init(&run, p);
+	status = label_all(&run, classifier, report, out);
+	if (!status) {
+		finish(&run, report);
+		status = run_status(&run);
+	}
+	finish_report(report);
+	run_fini(&run);
+	return status;
+}
+
 int classify_apply(struct classifying *p, struct output *out)
 {
 	struct tact_classifier *classifier = NULL;
-	struct classify_run run;
-	struct text text = {0};
 	int status = load(p, &classifier);
 
-	if (status)
-		goto out_classifier;
-	status = open_store(p);
-	if (status)
-		goto out_store;
-	if (output_open(out, p->output)) {
-		status = CLI_FAILED;
-		goto out_store;
-	}
-	run_init(&run, p);
-	status = label_all(&run, classifier, out, &text);
 	if (!status) {
-		finish(&run, classifier, &text);
-		output_write(out, &text);
-		status = run_status(&run);
+		status = open_store(p);
+		if (!status)
+			status = output_open(out, p->output) ? CLI_FAILED
+							     : apply(p, classifier, out);
+		status = close_store(p, status);
 	}
-	run_fini(&run);
-	text_free(&text);
-out_store:
-	status = close_store(p, status);
-out_classifier:
 	tact_classifier_destroy(classifier);
 	return status;
 }

@@ -11,6 +11,7 @@
 
 #include <tact/classify.h>
 #include <tact/dataset.h>
+#include <tact/report.h>
 
 #include "common/output.h"
 #include "common/source.h"
@@ -41,14 +42,8 @@ int classify_apply(struct classifying *p, struct output *out);
 /* ---- blocks of all inputs ---- */
 
 struct classify_block {
-	const char *path; /* for messages; "-x" for hex of the command line */
-	uint64_t line;	  /* 0: none */
-	const uint8_t *code;
-	size_t code_size;
-	const char *name; /* "" if none */
-	const char *app;  /* "" if none; all pointers hold until the next call */
-	double weight;	  /* NAN: not known */
-	bool is_again;	  /* the block of the call before, in another application */
+	struct tact_class_row row; /* without its label; pointers hold until the next call */
+	bool is_again;		   /* the block of the call before, in another application */
 };
 
 struct classify_feed {
@@ -73,27 +68,5 @@ bool feed_next(struct classify_feed *feed, struct classify_block *block);
 
 /* Complains about a block. */
 void feed_complain(const struct classify_block *block, const char *why);
-
-/* ---- formats ---- */
-
-struct classify_result {
-	const struct classify_block *block;
-	const char *status;	 /* "ok", "no_uops", "decode_error" */
-	struct tact_label label; /* if the status is "ok" */
-	double coverage;
-};
-
-void classify_header(const struct classifying *p, const struct tact_classifier *classifier,
-		     struct text *out);
-void classify_row(const struct classifying *p, const struct tact_classifier *classifier,
-		  const struct classify_result *result, struct text *out);
-
-/* One block for people: its category, and the topic of each port combination. */
-void classify_explain(const struct tact_classifier *classifier, const struct tact_bags *bags,
-		      uint32_t bag, const struct classify_result *result, struct text *out);
-
-/* Topics, shares by application, perplexity. */
-void classify_summary(const struct classifying *p, const struct tact_classifier *classifier,
-		      const struct tact_shares *shares, struct text *out);
 
 #endif /* TACT_CLASSIFYING_H */

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <tact/arch.h>
+#include <tact/classify.h>
 #include <tact/mix.h>
 #include <tact/result.h>
 #include <tact/status.h>
@@ -83,6 +84,46 @@ struct tact_mix_diff_report {
 };
 int tact_report_mix_diff(const struct tact_mix_diff_report *report,
 			 int (*write)(void *arg, const char *data, size_t size), void *arg);
+
+/* ---- categories of blocks ---- */
+
+/* A block, and what it was labelled with.  Everything is borrowed for the call. */
+struct tact_class_row {
+	size_t size;
+	const char *file; /* "-x" for hex of a command line */
+	uint64_t line;	  /* 0: none */
+	const char *name; /* "" if none */
+	const uint8_t *code;
+	size_t code_size;
+	const char *app;	 /* "" if none */
+	double weight;		 /* NAN: not known */
+	const char *status;	 /* "ok", "no_uops", "decode_error" */
+	struct tact_label label; /* if the status is "ok" */
+	double coverage;
+};
+
+struct tact_class_report; /* refers to the classifier */
+
+int tact_class_report_create(struct tact_class_report **out,
+			     const struct tact_classifier *classifier, enum tact_format format,
+			     int (*write)(void *arg, const char *data, size_t size), void *arg);
+
+/* A row for each block, in CSV and JSON; text has none.  The header comes before all of them. */
+void tact_class_report_header(struct tact_class_report *report);
+void tact_class_report_row(struct tact_class_report *report, const struct tact_class_row *row);
+
+/* One block for people: its category, and the topic of each port combination of its bag. */
+void tact_class_report_explain(struct tact_class_report *report, const struct tact_class_row *row,
+			       const struct tact_bags *bags, uint32_t bag);
+
+/* Topics, shares by application, perplexity; is_applied: of other blocks than those it was trained
+ * on.
+ */
+void tact_class_report_summary(struct tact_class_report *report, const struct tact_shares *shares,
+			       bool is_applied);
+
+/* Writes the rest and destroys it.  Returns -TACT_E_NOMEM if anything is missing for that. */
+int tact_class_report_finish(struct tact_class_report *report); /* NULL is allowed */
 
 #ifdef __cplusplus
 }

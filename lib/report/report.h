@@ -5,6 +5,7 @@
  *   run_text.c, run_csv.c     a traced run
  *   diff_text.c, diff_json.c  two of them
  *   mix_table.c, mix_cycles.c, mix_changes.c  mixes
+ *   classes.c                 categories of blocks
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H

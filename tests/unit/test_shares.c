@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "support.h"
 
 /* ---- shares ---- */
@@ -164,6 +165,102 @@ static void test_bags(void **state)
 	tact_block_destroy(block);
 }
 
+/* ---- as text ---- */
+
+static int to_text(void *arg, const char *data, size_t size)
+{
+	text_add_bytes(arg, data, size);
+	return 0;
+}
+
+/* A classifier of four blocks, and the bags that it was trained on. */
+static struct tact_classifier *train(struct tact_bags **bags, struct tact_block **block)
+{
+	static const char *const code[] = {"4801d8", "0f58c1", "488b03", "48890b"};
+	const struct tact_arch *arch = tact_arch_find("HSW");
+	const struct tact_block_options how = {.size = sizeof(how), .mode = TACT_MODE_UNROLL};
+	const struct tact_classify_options opt = {.size = sizeof(opt), .topics = 2, .starts = 1};
+	struct tact_classifier *classifier;
+	uint32_t bag;
+
+	assert_int_equal(tact_block_create(block, arch, &how, NULL), 0);
+	assert_int_equal(tact_bags_create(bags, arch, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(code); i++) {
+		uint8_t bytes[16];
+		size_t n = bytes_of(bytes, sizeof(bytes), code[i]);
+
+		assert_true(tact_block_load(*block, bytes, n, NULL) >= 0);
+		assert_int_equal(tact_bags_add(*bags, *block, &bag, NULL), 1);
+	}
+	assert_int_equal(tact_classifier_train(&classifier, *bags, &opt, NULL), 0);
+	return classifier;
+}
+
+static void check_report(const struct tact_classifier *classifier, const struct tact_bags *bags,
+			 const struct tact_shares *shares, const struct tact_class_row *row,
+			 enum tact_format format, const char *wanted)
+{
+	struct tact_class_report *report;
+	struct text text = {0};
+
+	assert_int_equal(tact_class_report_create(&report, classifier, format, to_text, &text), 0);
+	tact_class_report_header(report);
+	tact_class_report_row(report, row);
+	if (format == TACT_FORMAT_TEXT)
+		tact_class_report_explain(report, row, bags, 0);
+	tact_class_report_summary(report, shares, true);
+	assert_int_equal(tact_class_report_finish(report), 0);
+	if (!strstr(text_string(&text), wanted))
+		fail_msg("'%s' is not in: %s", wanted, text.data);
+	text_free(&text);
+}
+
+static void test_report(void **state)
+{
+	static const uint8_t code[] = {0x48, 0x01, 0xd8};
+	struct tact_class_row row = {.size = sizeof(row),
+				     .file = "f.csv",
+				     .line = 7,
+				     .name = "",
+				     .code = code,
+				     .code_size = sizeof(code),
+				     .app = "a,b",
+				     .weight = 2.5,
+				     .status = "ok",
+				     .coverage = 1};
+	struct tact_class_report *report;
+	struct tact_classifier *classifier;
+	struct tact_shares *shares;
+	struct tact_block *block;
+	struct tact_bags *bags;
+
+	(void)state;
+	classifier = train(&bags, &block);
+	assert_int_equal(tact_classifier_label(classifier, bags, 0, &row.label, NULL), 0);
+	assert_int_equal(tact_shares_create(&shares), 0);
+	assert_int_equal(tact_shares_add(shares, row.app, row.weight, &row.label), 0);
+	tact_shares_finish(shares);
+	check_report(classifier, bags, shares, &row, TACT_FORMAT_CSV, "4801d8,\"a,b\",2.5,ok,");
+	check_report(classifier, bags, shares, &row, TACT_FORMAT_JSON,
+		     "\"file\":\"f.csv\",\"line\":7,\"hex\":\"4801d8\",\"app\":\"a,b\"");
+	check_report(classifier, bags, shares, &row, TACT_FORMAT_JSON,
+		     "\"schema\":\"tact.classify.summary/1\",\"arch\":\"HSW\"");
+	check_report(classifier, bags, shares, &row, TACT_FORMAT_TEXT, "4801d8\nCategory: ");
+	check_report(classifier, bags, shares, &row, TACT_FORMAT_TEXT,
+		     "\na,b                          2.5");
+	row.status = "decode_error";
+	check_report(classifier, bags, shares, &row, TACT_FORMAT_CSV,
+		     "4801d8,\"a,b\",2.5,decode_error,,,,,\n");
+	assert_int_equal(tact_class_report_create(&report, NULL, TACT_FORMAT_CSV, to_text, NULL),
+			 -TACT_E_INVAL);
+	assert_null(report);
+	assert_int_equal(tact_class_report_finish(NULL), 0);
+	tact_shares_destroy(shares);
+	tact_classifier_destroy(classifier);
+	tact_bags_destroy(bags);
+	tact_block_destroy(block);
+}
+
 /* ---- corpora ---- */
 
 static void make_file(char path[60], const char *suffix, const char *content)
@@ -271,7 +368,7 @@ int main(void)
 		cmocka_unit_test(test_shares),	  cmocka_unit_test(test_bad_shares),
 		cmocka_unit_test(test_many_apps), cmocka_unit_test(test_bags),
 		cmocka_unit_test(test_list),	  cmocka_unit_test(test_store),
-		cmocka_unit_test(test_no_corpus),
+		cmocka_unit_test(test_no_corpus), cmocka_unit_test(test_report),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
