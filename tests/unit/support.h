@@ -15,6 +15,7 @@
 #include <tact/tact.h>
 
 #include "base/base.h"
+#include "base/text.h"
 
 #define MAYBE_UNUSED __attribute__((unused))
 
@@ -153,6 +154,28 @@ for_each_bhive_block(void (*visit)(const uint8_t *code, size_t size, void *arg),
 	}
 	closedir(dir);
 	return true;
+}
+
+/* Sinks for what writes to one: into a struct text, and one that has enough at once and counts how
+ * often it is asked all the same.
+ */
+MAYBE_UNUSED static int collect_text(void *text, const char *data, size_t size)
+{
+	text_add_bytes(text, data, size);
+	return 0;
+}
+
+MAYBE_UNUSED static int stop_at_once(void *calls, const char *data, size_t size)
+{
+	(void)data;
+	(void)size;
+	++*(int *)calls;
+	return 1;
+}
+
+MAYBE_UNUSED static bool text_has(struct text *text, const char *what)
+{
+	return strstr(text_string(text), what) != NULL;
 }
 
 #endif /* TESTS_SUPPORT_H */

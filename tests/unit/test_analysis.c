@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "base/text.h"
 #include "support.h"
 
 /* imul rax, rax; add rbx, 1 */
@@ -46,20 +45,6 @@ static void close_world(struct world *w)
 	tact_analysis_destroy(w->analysis);
 	tact_symbols_destroy(w->symbols);
 	tact_trace_close(w->trace);
-}
-
-static int collect(void *arg, const char *data, size_t size)
-{
-	text_add_bytes(arg, data, size);
-	return 0;
-}
-
-static int stop(void *arg, const char *data, size_t size)
-{
-	(void)data;
-	(void)size;
-	++*(int *)arg;
-	return 1;
 }
 
 static void count_progress(void *arg, const struct tact_cycles *cycles)
@@ -103,7 +88,7 @@ static void test_result(void **state)
 	close_world(&w); /* the result stays */
 
 	/* What is written is what is read. */
-	assert_int_equal(tact_result_write(result, collect, &text), 0);
+	assert_int_equal(tact_result_write(result, collect_text, &text), 0);
 	assert_int_equal(tact_result_open_memory(&again, text.data, text.size, &diag), 0);
 	assert_int_equal(tact_result_get_info(again)->totals.instructions, 200000);
 	assert_true(tact_result_get_info(again)->is_partial);
@@ -120,9 +105,9 @@ static void test_result(void **state)
 	rows = tact_result_rows(result, TACT_RESULT_BLOCK, &n);
 	assert_int_equal(rows[0].n_insns, 2);
 	seen = 0;
-	assert_int_equal(tact_result_write(result, stop, &seen), 0);
+	assert_int_equal(tact_result_write(result, stop_at_once, &seen), 0);
 	assert_int_equal(seen, 1);
-	assert_int_equal(tact_result_write(NULL, collect, &text), -TACT_E_INVAL);
+	assert_int_equal(tact_result_write(NULL, collect_text, &text), -TACT_E_INVAL);
 	assert_int_equal(tact_result_write(result, NULL, NULL), -TACT_E_INVAL);
 	text_free(&text);
 	tact_result_destroy(result);
@@ -143,7 +128,7 @@ static void test_samples(void **state)
 	open_world(&w, 1000000, &opt);
 	assert_int_equal(tact_analysis_run(w.analysis, NULL), 0);
 	assert_int_equal(tact_analysis_finish(w.analysis, &totals, NULL), 0);
-	assert_int_equal(tact_analysis_perfetto(w.analysis, collect, &text), 0);
+	assert_int_equal(tact_analysis_perfetto(w.analysis, collect_text, &text), 0);
 	assert_non_null(text_string(&text));
 	assert_memory_equal(text.data, "{\"displayTimeUnit\":\"ms\"", 23);
 	assert_non_null(strstr(text.data, "{\"ph\":\"M\",\"name\":\"thread_name\""));
@@ -192,7 +177,7 @@ static void test_window(void **state)
 	assert_true(texts > begins);
 	assert_true(strstr(uops[0].text, "imul") || strstr(uops[0].text, "add"));
 	/* There were no samples. */
-	assert_int_equal(tact_analysis_perfetto(w.analysis, collect, &text), -TACT_E_INVAL);
+	assert_int_equal(tact_analysis_perfetto(w.analysis, collect_text, &text), -TACT_E_INVAL);
 	close_world(&w);
 }
 

@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "base/text.h"
 #include "support.h"
 
 static const char content[] =
@@ -50,12 +49,6 @@ static struct tact_store *make_store(const char *text, size_t size, const char *
 	return store;
 }
 
-static int collect(void *arg, const char *data, size_t size)
-{
-	text_add_bytes(arg, data, size);
-	return 0;
-}
-
 static size_t lines_of(struct text *t)
 {
 	size_t n = 0;
@@ -70,7 +63,7 @@ static void export(struct tact_store *store, const struct tact_export_options *o
 	struct tact_diag diag = {0};
 
 	text_reset(to);
-	if (tact_store_export(store, opt, collect, to, &diag))
+	if (tact_store_export(store, opt, collect_text, to, &diag))
 		fail_msg("%s", diag.text);
 	assert_non_null(text_string(to));
 }
@@ -125,14 +118,6 @@ static void test_kinds(void **state)
 	tact_store_close(store);
 }
 
-static int stop(void *arg, const char *data, size_t size)
-{
-	(void)data;
-	(void)size;
-	++*(int *)arg;
-	return 1;
-}
-
 static void test_bad(void **state)
 {
 	struct tact_store *store = make_store(content, sizeof(content) - 1, "a.db");
@@ -140,11 +125,11 @@ static void test_bad(void **state)
 	int calls = 0;
 
 	(void)state;
-	assert_int_equal(tact_store_export(NULL, NULL, stop, &calls, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_export(NULL, NULL, stop_at_once, &calls, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_store_export(store, NULL, NULL, NULL, NULL), -TACT_E_INVAL);
-	assert_int_equal(tact_store_export(store, &opt, stop, &calls, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_export(store, &opt, stop_at_once, &calls, NULL), -TACT_E_INVAL);
 	assert_int_equal(calls, 0);
-	assert_int_equal(tact_store_export(store, NULL, stop, &calls, NULL), 0);
+	assert_int_equal(tact_store_export(store, NULL, stop_at_once, &calls, NULL), 0);
 	assert_int_equal(calls, 1);
 	tact_store_close(store);
 }

@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "base/text.h"
 #include "mix/mix.h"
 #include "support.h"
 
@@ -288,17 +287,6 @@ static void test_bad_diff(void **state)
 
 /* ---- as text ---- */
 
-static int to_text(void *arg, const char *data, size_t size)
-{
-	text_add_bytes(arg, data, size);
-	return 0;
-}
-
-static bool has(struct text *text, const char *what)
-{
-	return strstr(text_string(text), what) != NULL;
-}
-
 static void test_reports(void **state)
 {
 	static const unsigned before[4] = {0, 0, 100, 0}, after[4] = {0, 0, 300, 50};
@@ -313,29 +301,29 @@ static void test_reports(void **state)
 	struct text text = {0};
 
 	(void)state;
-	assert_int_equal(tact_report_mix(&table, to_text, &text), 0);
-	assert_true(has(&text, "Instructions: 400 in 1 blocks of 1 files\n"));
-	assert_true(has(&text, "\nimul                     200   50.00%    0.0%\n"));
+	assert_int_equal(tact_report_mix(&table, collect_text, &text), 0);
+	assert_true(text_has(&text, "Instructions: 400 in 1 blocks of 1 files\n"));
+	assert_true(text_has(&text, "\nimul                     200   50.00%    0.0%\n"));
 	table.format = TACT_FORMAT_CSV;
 	table.top = 1;
 	text_reset(&text);
-	assert_int_equal(tact_report_mix(&table, to_text, &text), 0);
+	assert_int_equal(tact_report_mix(&table, collect_text, &text), 0);
 	assert_string_equal(text_string(&text), "mnemonic,executions,share,relative_error\n"
 						"imul,200,0.500000,0.0000\n");
 	table.format = TACT_FORMAT_JSON;
 	text_reset(&text);
-	assert_int_equal(tact_report_mix(&table, to_text, &text), 0);
-	assert_true(
-		has(&text, "\"keys\":[\"mnemonic\"],\"rows\":[[\"imul\",200,0.500000,0.0000]]}\n"));
+	assert_int_equal(tact_report_mix(&table, collect_text, &text), 0);
+	assert_true(text_has(
+		&text, "\"keys\":[\"mnemonic\"],\"rows\":[[\"imul\",200,0.500000,0.0000]]}\n"));
 
 	assert_int_equal(tact_mix_diff_create(&diff, pivot[0], pivot[1], false, NULL), 0);
 	changes.diff = diff;
 	text_reset(&text);
-	assert_int_equal(tact_report_mix_diff(&changes, to_text, &text), 0);
-	assert_true(has(&text, "(4 more rows)\n"));
+	assert_int_equal(tact_report_mix_diff(&changes, collect_text, &text), 0);
+	assert_true(text_has(&text, "(4 more rows)\n"));
 	changes.format = TACT_FORMAT_CSV;
 	text_reset(&text);
-	assert_int_equal(tact_report_mix_diff(&changes, to_text, &text), 0);
+	assert_int_equal(tact_report_mix_diff(&changes, collect_text, &text), 0);
 	assert_string_equal(text_string(&text), "mnemonic,first,second,share_of_change\n"
 						"imul,200,600,1.000000\n");
 	tact_mix_diff_destroy(diff);
@@ -343,19 +331,19 @@ static void test_reports(void **state)
 	assert_int_equal(tact_mix_costs_create(&costs, mix[0], cycles.arch, NULL, NULL), 0);
 	cycles.costs = costs;
 	text_reset(&text);
-	assert_int_equal(tact_report_mix_costs(&cycles, to_text, &text), 0);
-	assert_true(has(&text, "Cycles: 600 of 1 blocks"));
-	assert_true(has(&text, "(4 instructions, loop)\n"));
+	assert_int_equal(tact_report_mix_costs(&cycles, collect_text, &text), 0);
+	assert_true(text_has(&text, "Cycles: 600 of 1 blocks"));
+	assert_true(text_has(&text, "(4 instructions, loop)\n"));
 	cycles.format = TACT_FORMAT_JSON;
 	text_reset(&text);
-	assert_int_equal(tact_report_mix_costs(&cycles, to_text, &text), 0);
-	assert_true(has(&text, "\"cycles\":600,\"failed_blocks\":0"));
+	assert_int_equal(tact_report_mix_costs(&cycles, collect_text, &text), 0);
+	assert_true(text_has(&text, "\"cycles\":600,\"failed_blocks\":0"));
 	tact_mix_costs_destroy(costs);
 
-	assert_int_equal(tact_report_mix(NULL, to_text, &text), -TACT_E_INVAL);
+	assert_int_equal(tact_report_mix(NULL, collect_text, &text), -TACT_E_INVAL);
 	assert_int_equal(tact_report_mix(&table, NULL, NULL), -TACT_E_INVAL);
-	assert_int_equal(tact_report_mix_diff(NULL, to_text, &text), -TACT_E_INVAL);
-	assert_int_equal(tact_report_mix_costs(NULL, to_text, &text), -TACT_E_INVAL);
+	assert_int_equal(tact_report_mix_diff(NULL, collect_text, &text), -TACT_E_INVAL);
+	assert_int_equal(tact_report_mix_costs(NULL, collect_text, &text), -TACT_E_INVAL);
 	text_free(&text);
 	for (int i = 0; i < 2; i++) {
 		tact_mix_pivot_destroy(pivot[i]);

@@ -12,25 +12,6 @@
 #include "report/report.h"
 #include "support.h"
 
-static int collect(void *arg, const char *data, size_t size)
-{
-	text_add_bytes(arg, data, size);
-	return 0;
-}
-
-static int stop(void *arg, const char *data, size_t size)
-{
-	(void)data;
-	(void)size;
-	++*(int *)arg;
-	return 1;
-}
-
-static bool has(struct text *text, const char *what)
-{
-	return strstr(text_string(text), what) != NULL;
-}
-
 /* ---- what reports share ---- */
 
 static void test_words(void **state)
@@ -96,42 +77,42 @@ static void test_run(void **state)
 	int calls = 0;
 
 	(void)state;
-	assert_int_equal(tact_report_run(&report, collect, &text), 0);
-	assert_true(has(&text, "Cycles:             5\n"));
-	assert_true(has(&text, "CPU:                SKL (Skylake)\n"));
-	assert_true(has(&text, " 80.0%"));
-	assert_true(has(&text, "loads 50%"));
-	assert_true(has(&text, "main (x)\n"));
+	assert_int_equal(tact_report_run(&report, collect_text, &text), 0);
+	assert_true(text_has(&text, "Cycles:             5\n"));
+	assert_true(text_has(&text, "CPU:                SKL (Skylake)\n"));
+	assert_true(text_has(&text, " 80.0%"));
+	assert_true(text_has(&text, "loads 50%"));
+	assert_true(text_has(&text, "main (x)\n"));
 
 	report.by = TACT_RESULT_BLOCK;
 	report.top = 1;
 	text_reset(&text);
-	assert_int_equal(tact_report_run(&report, collect, &text), 0);
-	assert_true(has(&text, "add rax, rbx"));
+	assert_int_equal(tact_report_run(&report, collect_text, &text), 0);
+	assert_true(text_has(&text, "add rax, rbx"));
 	report.by = TACT_RESULT_LINE;
 	text_reset(&text);
-	assert_int_equal(tact_report_run(&report, collect, &text), 0);
-	assert_true(has(&text, "No source lines"));
+	assert_int_equal(tact_report_run(&report, collect_text, &text), 0);
+	assert_true(text_has(&text, "No source lines"));
 
 	report.by = TACT_RESULT_FUNCTION;
 	report.format = TACT_FORMAT_CSV;
 	text_reset(&text);
-	assert_int_equal(tact_report_run(&report, collect, &text), 0);
-	assert_true(has(&text, "\nfunction,/bin/x,main,,,,,3,5,4.00,0.800000,1.2500,"));
+	assert_int_equal(tact_report_run(&report, collect_text, &text), 0);
+	assert_true(text_has(&text, "\nfunction,/bin/x,main,,,,,3,5,4.00,0.800000,1.2500,"));
 	report.format = TACT_FORMAT_JSON;
 	text_reset(&text);
-	assert_int_equal(tact_report_run(&report, collect, &text), 0);
+	assert_int_equal(tact_report_run(&report, collect_text, &text), 0);
 	assert_memory_equal(text.data, "{\"schema\":\"tact.trace/1\"", 24);
 
-	assert_int_equal(tact_report_run(&report, stop, &calls), 0);
+	assert_int_equal(tact_report_run(&report, stop_at_once, &calls), 0);
 	assert_int_equal(calls, 1);
 	report.by = TACT_RESULT_THREAD;
-	assert_int_equal(tact_report_run(&report, collect, &text), -TACT_E_INVAL);
+	assert_int_equal(tact_report_run(&report, collect_text, &text), -TACT_E_INVAL);
 	report.by = 0;
 	assert_int_equal(tact_report_run(&report, NULL, NULL), -TACT_E_INVAL);
 	report.result = NULL;
-	assert_int_equal(tact_report_run(&report, collect, &text), -TACT_E_INVAL);
-	assert_int_equal(tact_report_run(NULL, collect, &text), -TACT_E_INVAL);
+	assert_int_equal(tact_report_run(&report, collect_text, &text), -TACT_E_INVAL);
+	assert_int_equal(tact_report_run(NULL, collect_text, &text), -TACT_E_INVAL);
 	text_free(&text);
 	tact_result_destroy(r);
 }
@@ -151,22 +132,22 @@ static void test_diff(void **state)
 	assert_ptr_equal(tact_diff_side(diff, 1), b);
 	assert_null(tact_diff_side(diff, 2));
 	assert_true(tact_diff_ratio(diff) > 1.999 && tact_diff_ratio(diff) < 2.001);
-	assert_int_equal(tact_report_diff(&report, collect, &text), -TACT_E_INVAL);
+	assert_int_equal(tact_report_diff(&report, collect_text, &text), -TACT_E_INVAL);
 	report.diff = diff;
-	assert_int_equal(tact_report_diff(&report, collect, &text), 0);
-	assert_true(has(&text, "Ratio of cycles, B to A: 2.0000 (+100.00%)\n"));
-	assert_true(has(&text, "+100.00%             4             9   2.250  main (x)\n"));
+	assert_int_equal(tact_report_diff(&report, collect_text, &text), 0);
+	assert_true(text_has(&text, "Ratio of cycles, B to A: 2.0000 (+100.00%)\n"));
+	assert_true(text_has(&text, "+100.00%             4             9   2.250  main (x)\n"));
 
 	report.format = TACT_FORMAT_MARKDOWN;
 	text_reset(&text);
-	assert_int_equal(tact_report_diff(&report, collect, &text), 0);
-	assert_true(has(&text, "### Cycles: +100.00% (over the limit)\n"));
-	assert_true(has(&text, "`old\\|one`"));
+	assert_int_equal(tact_report_diff(&report, collect_text, &text), 0);
+	assert_true(text_has(&text, "### Cycles: +100.00% (over the limit)\n"));
+	assert_true(text_has(&text, "`old\\|one`"));
 	report.format = TACT_FORMAT_JSON;
 	text_reset(&text);
-	assert_int_equal(tact_report_diff(&report, collect, &text), 0);
-	assert_true(has(&text, "\"ratio\":2.000000,\"cycles\":[5.00,10.00]"));
-	assert_true(has(&text, "\"threshold\":1.500000,\"over\":true"));
+	assert_int_equal(tact_report_diff(&report, collect_text, &text), 0);
+	assert_true(text_has(&text, "\"ratio\":2.000000,\"cycles\":[5.00,10.00]"));
+	assert_true(text_has(&text, "\"threshold\":1.500000,\"over\":true"));
 	text_free(&text);
 	tact_diff_destroy(diff);
 	tact_result_destroy(a);

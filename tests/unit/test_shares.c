@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "base/text.h"
 #include "support.h"
 
 /* ---- shares ---- */
@@ -167,12 +166,6 @@ static void test_bags(void **state)
 
 /* ---- as text ---- */
 
-static int to_text(void *arg, const char *data, size_t size)
-{
-	text_add_bytes(arg, data, size);
-	return 0;
-}
-
 /* A classifier of four blocks, and the bags that it was trained on. */
 static struct tact_classifier *train(struct tact_bags **bags, struct tact_block **block)
 {
@@ -203,7 +196,8 @@ static void check_report(const struct tact_classifier *classifier, const struct 
 	struct tact_class_report *report;
 	struct text text = {0};
 
-	assert_int_equal(tact_class_report_create(&report, classifier, format, to_text, &text), 0);
+	assert_int_equal(tact_class_report_create(&report, classifier, format, collect_text, &text),
+			 0);
 	tact_class_report_header(report);
 	tact_class_report_row(report, row);
 	if (format == TACT_FORMAT_TEXT)
@@ -251,8 +245,9 @@ static void test_report(void **state)
 	row.status = "decode_error";
 	check_report(classifier, bags, shares, &row, TACT_FORMAT_CSV,
 		     "4801d8,\"a,b\",2.5,decode_error,,,,,\n");
-	assert_int_equal(tact_class_report_create(&report, NULL, TACT_FORMAT_CSV, to_text, NULL),
-			 -TACT_E_INVAL);
+	assert_int_equal(
+		tact_class_report_create(&report, NULL, TACT_FORMAT_CSV, collect_text, NULL),
+		-TACT_E_INVAL);
 	assert_null(report);
 	assert_int_equal(tact_class_report_finish(NULL), 0);
 	tact_shares_destroy(shares);
