@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "obj/obj.h"
 
@@ -46,22 +47,6 @@ static bool run_filter(int from, int to)
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) && !WEXITSTATUS(status);
-}
-
-static bool write_all(int fd, const struct text *text)
-{
-	size_t done = 0;
-
-	while (done < text->size) {
-		ssize_t n = write(fd, text->data + done, text->size - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return lseek(fd, 0, SEEK_SET) == 0;
 }
 
 static bool read_all(int fd, struct text *text)
@@ -104,8 +89,8 @@ char **tact_demangle(const char *const *names, size_t n)
 		from = memfd_create("names", MFD_CLOEXEC);
 		to = memfd_create("names", MFD_CLOEXEC);
 	}
-	if (from >= 0 && to >= 0 && write_all(from, &question) && run_filter(from, to) &&
-	    read_all(to, &answer))
+	if (from >= 0 && to >= 0 && file_write_all(from, question.data, question.size) >= 0 &&
+	    lseek(from, 0, SEEK_SET) == 0 && run_filter(from, to) && read_all(to, &answer))
 		take_answer(names, n, &answer, out);
 	if (from >= 0)
 		close(from);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "report/report.h"
 
 #define MIN_PERCENT 0.005 /* of the cycles of A; less is shown as 0.00% */
@@ -208,7 +209,7 @@ static void add_block(const struct tact_diff_report *view, const struct tact_dif
 			      : "in both:",
 		    some->address);
 	if (some->line)
-		text_printf(&words, " %s:%d", report_file_name(some->source), some->line);
+		text_printf(&words, " %s:%d", file_base_name(some->source), some->line);
 	text_printf(&words, ", %+.2f%%, executed ", weight(view, row));
 	report_count(&words, (double)row->executions[0], 0);
 	text_add(&words, " and ");

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/file.h"
 #include "report/mix_report.h"
 
 enum { DEFAULT_TOP = 30 };
@@ -58,7 +59,7 @@ static struct cell get_loop(const struct cell_at *at)
 static struct cell get_place(const struct cell_at *at)
 {
 	const struct tact_mix_cost *c = at->row;
-	const char *file = report_file_name(c->block.module);
+	const char *file = file_base_name(c->block.module);
 	char blocks[32] = "";
 
 	if (c->n_blocks > 1)

@@ -58,13 +58,6 @@ double report_ratio(double a, double b)
 	return b > 0 ? a / b : 0;
 }
 
-const char *report_file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 void report_short(struct text *out, const char *name, size_t width)
 {
 	const size_t size = strlen(name);

@@ -32,8 +32,7 @@ int report_end(struct report *report);
 
 /* 1234567 -> "1,234,567" */
 void report_count(struct text *out, double value, int width);
-double report_ratio(double a, double b);	/* 0 if b is */
-const char *report_file_name(const char *path); /* behind the last slash */
+double report_ratio(double a, double b); /* 0 if b is */
 
 /* The name, without its middle if it is wider than that. */
 void report_short(struct text *out, const char *name, size_t width);

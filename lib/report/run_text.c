@@ -12,6 +12,7 @@
 #include <tact/predict.h>
 #include <tact/symbols.h>
 
+#include "base/file.h"
 #include "report/report.h"
 
 enum { DEFAULT_TOP = 15, DEFAULT_BLOCKS = 5, MAX_THREADS = 16, MAX_INSNS = 12, CODE_INDENT = 12 };
@@ -61,7 +62,7 @@ static void add_limits(struct text *out, const struct tact_result_row *row, size
 void report_place(struct text *out, const struct tact_result_row *row, int by)
 {
 	if (by == TACT_RESULT_LINE) {
-		text_printf(out, "%s:%d (%s)", report_file_name(row->source), row->line,
+		text_printf(out, "%s:%d (%s)", file_base_name(row->source), row->line,
 			    row->function);
 		return;
 	}
@@ -71,9 +72,9 @@ void report_place(struct text *out, const struct tact_result_row *row, int by)
 	else if (by == TACT_RESULT_BLOCK)
 		text_printf(out, " 0x%" PRIx64, row->address);
 	if (by == TACT_RESULT_BLOCK && row->line)
-		text_printf(out, " %s:%d", report_file_name(row->source), row->line);
+		text_printf(out, " %s:%d", file_base_name(row->source), row->line);
 	else if (*row->module && row->function[0] != '[')
-		text_printf(out, " (%s)", report_file_name(row->module));
+		text_printf(out, " (%s)", file_base_name(row->module));
 }
 
 /* The place in so many columns: what is too long loses the file, then the middle of its name. */
@@ -88,7 +89,7 @@ static void add_place(struct text *out, const struct tact_result_row *row, int b
 	if (whole.size <= width) {
 		text_add_bytes(out, whole.data, whole.size);
 	} else if (by == TACT_RESULT_LINE) {
-		text_printf(&rest, "%s:%d", report_file_name(row->source), row->line);
+		text_printf(&rest, "%s:%d", file_base_name(row->source), row->line);
 		text_add_bytes(out, rest.data, rest.size);
 		if (width >= rest.size + 12) {
 			text_add(out, " (");
