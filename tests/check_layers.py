@@ -39,7 +39,7 @@ MAY_INCLUDE = {
     'trace': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'sim', 'simulate', 'model'],
     'collect': ['base', 'isa', 'obj', 'code', 'trace', 'store'],
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca', 'model'],
-    'report': ['base', 'isa', 'obj', 'arch', 'facile', 'simulate', 'trace', 'mix', 'dataset', 'block'],
+    'report': ['base', 'isa', 'obj', 'arch', 'facile', 'simulate', 'trace', 'mix', 'dataset', 'block', 'sim', 'view'],
     # arch, block and simulate for the virtual PMU's retirement, trace for what it samples
     'mix': ['base', 'isa', 'obj', 'code', 'pmu', 'arch', 'block', 'facile', 'sim', 'simulate', 'model', 'trace'],
 }

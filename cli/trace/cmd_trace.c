@@ -191,14 +191,19 @@ static int write_result(const struct tracer *p, const struct trace_run *run, str
 		.top = p->top,
 		.width = width_of(p->output),
 	};
-	struct text text = {0};
+	const struct tact_window_report window = {
+		.size = sizeof(window),
+		.analysis = run->analysis,
+		.thread = p->watched,
+		.first = p->first,
+		.last = p->last,
+	};
 
 	if (tact_report_run(&report, output_sink, out) < 0)
 		cli_out_of_memory();
-	if (p->has_window && p->format == FORMAT_TEXT)
-		trace_print_window(run, &text);
-	output_write(out, &text);
-	text_free(&text);
+	if (p->has_window && p->format == FORMAT_TEXT &&
+	    tact_report_window(&window, output_sink, out) < 0)
+		cli_out_of_memory();
 	return p->perfetto ? write_perfetto(p->perfetto, run->analysis) : CLI_GOOD;
 }
 

@@ -78,7 +78,4 @@ void trace_progress_show(struct trace_progress *p, const struct tact_cycles *cyc
 void trace_progress_words(struct trace_progress *p, uint64_t words); /* while recording */
 void trace_progress_clear(struct trace_progress *p);
 
-/* The uops of the window, as a chart. */
-void trace_print_window(const struct trace_run *run, struct text *out);
-
 #endif /* TACT_TRACER_H */

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact/analysis.h>
 #include <tact/arch.h>
 #include <tact/classify.h>
 #include <tact/mix.h>
@@ -39,6 +40,16 @@ struct tact_run_report {
 };
 int tact_report_run(const struct tact_run_report *report,
 		    int (*write)(void *arg, const char *data, size_t size), void *arg);
+
+/* The uops of a window of a run, as a chart: a row a uop, a column a cycle. */
+struct tact_window_report {
+	size_t size;
+	struct tact_analysis *analysis; /* whose window it is */
+	uint32_t thread;		/* as in its options, as are the cycles */
+	uint64_t first, last;
+};
+int tact_report_window(const struct tact_window_report *report,
+		       int (*write)(void *arg, const char *data, size_t size), void *arg);
 
 /* ---- two runs ---- */
 

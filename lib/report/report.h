@@ -2,7 +2,7 @@
  *
  * Layer 8: results as text, CSV, JSON and Markdown.
  *
- *   run_text.c, run_csv.c     a traced run
+ *   run_text.c, run_csv.c     a traced run; run_window.c: some of its uops
  *   diff_text.c, diff_json.c  two of them
  *   mix_table.c, mix_cycles.c, mix_changes.c  mixes
  *   classes.c                 categories of blocks

@@ -153,6 +153,8 @@ static void test_window(void **state)
 	};
 	struct tact_cycles_totals totals;
 	const struct tact_window_uop *uops;
+	struct tact_window_report report = {
+		.size = sizeof(report), .thread = TACT_CYCLES_FIRST, .first = 100, .last = 120};
 	struct text text = {0};
 	struct world w;
 	size_t begins = 0, texts = 0;
@@ -176,6 +178,12 @@ static void test_window(void **state)
 	assert_true(begins > 5);
 	assert_true(texts > begins);
 	assert_true(strstr(uops[0].text, "imul") || strstr(uops[0].text, "add"));
+	report.analysis = w.analysis;
+	assert_int_equal(tact_report_window(&report, collect_text, &text), 0);
+	assert_true(text_has(&text, "\nTimeline of cycles 100 to 120\n\n"));
+	assert_true(text_has(&text, "\n  imul rax, rax                      p1 "));
+	assert_int_equal(tact_report_window(NULL, collect_text, &text), -TACT_E_INVAL);
+	text_free(&text);
 	/* There were no samples. */
 	assert_int_equal(tact_analysis_perfetto(w.analysis, collect_text, &text), -TACT_E_INVAL);
 	close_world(&w);
