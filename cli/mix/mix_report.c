@@ -31,6 +31,9 @@ static const struct option_spec output_specs[] = {
 	OPTION_FLAG(0, "cycles", cycles,
 		    "where the cycles go: executions times predicted cycles of each block, the "
 		    "bottleneck, and what would be gained if it were gone"),
+	OPTION_TEXT(0, "model", "NAME", model,
+		    "whose cycles: facile (default), sim, mca, or another name of 'tact predict "
+		    "--model'"),
 	OPTION_FORMAT(format, OPTION_FORMATS, "text (default), csv or json (one object)"),
 	OPTION_TEXT(
 		0, "html", "FILE", html,
@@ -161,7 +164,7 @@ static int write_costs(struct mixer *m, struct text *text)
 	if (status)
 		return status;
 	report.arch = m->archs.arch[0];
-	if (tact_mix_costs_create(&costs, m->mix, report.arch, NULL, &diag) < 0) {
+	if (tact_mix_costs_create(&costs, m->mix, report.arch, m->model, &diag) < 0) {
 		cli_message("%s", diag.text);
 		return CLI_FAILED;
 	}
@@ -180,6 +183,8 @@ static int run(void *target)
 
 	if (m->cycles && m->html)
 		return cli_wrong("--html is for the table, not for --cycles");
+	if (m->model && !m->cycles)
+		return cli_wrong("--model is for --cycles");
 	status = mixer_open(&m->input, m->path ? m->path : "perf.data", &m->mix);
 	if (status)
 		return status;

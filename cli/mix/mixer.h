@@ -41,7 +41,7 @@ struct mixer {
 	struct mixer_input input;
 	struct mixer_table table;
 	struct archlist archs;
-	const char *path, *output, *html;
+	const char *path, *output, *html, *model;
 	int format;
 	bool is_quiet, cycles;
 	struct tact_mix *mix;
