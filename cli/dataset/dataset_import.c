@@ -135,16 +135,25 @@ static int import_file(const struct dataset *d, struct tact_store *store, const 
 	return status < 0 || n.bad ? CLI_FAILED : CLI_GOOD;
 }
 
-int dataset_import(const struct dataset *d)
+/* NULL: the message was given. */
+static struct tact_store *open_target(const struct dataset *d)
 {
 	struct tact_store *store;
 	struct tact_diag diag = {0};
+
+	if (tact_store_open(&store, d->paths[1], TACT_STORE_CREATE, &diag) >= 0)
+		return store;
+	cli_message("%s: %s", d->paths[1], diag.text);
+	return NULL;
+}
+
+int dataset_import(const struct dataset *d)
+{
+	struct tact_store *store = open_target(d);
 	int result = CLI_GOOD;
 
-	if (tact_store_open(&store, d->paths[1], TACT_STORE_CREATE, &diag) < 0) {
-		cli_message("%s: %s", d->paths[1], diag.text);
+	if (!store)
 		return CLI_FAILED;
-	}
 	for (size_t i = 2; i < d->n_paths; i++)
 		if (import_file(d, store, d->paths[i]))
 			result = CLI_FAILED;
@@ -154,14 +163,12 @@ int dataset_import(const struct dataset *d)
 
 int dataset_merge(const struct dataset *d)
 {
-	struct tact_store *store;
+	struct tact_store *store = open_target(d);
 	struct tact_diag diag = {0};
 	int result = CLI_GOOD;
 
-	if (tact_store_open(&store, d->paths[1], TACT_STORE_CREATE, &diag) < 0) {
-		cli_message("%s: %s", d->paths[1], diag.text);
+	if (!store)
 		return CLI_FAILED;
-	}
 	for (size_t i = 2; i < d->n_paths; i++) {
 		struct tact_merge merge = {.size = sizeof(merge)};
 

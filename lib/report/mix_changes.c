@@ -43,28 +43,15 @@ static const struct column rest[] = {
 };
 /* clang-format on */
 
-static void add_rows(struct report *report, const struct tact_mix_diff_report *r,
-		     struct table *table, struct mix_columns *columns)
+static void get_row(const void *of, size_t i, void *row)
 {
-	struct tact_mix_diff_row x;
-
-	for (size_t i = 0; i < r->top && table->format == FORMAT_TEXT; i++) {
-		tact_mix_diff_row(r->diff, i, &x);
-		table_fit(table, columns->items, &x);
-	}
-	table_header(table);
-	for (size_t i = 0; i < r->top && report_flush(report); i++) {
-		tact_mix_diff_row(r->diff, i, &x);
-		table_row(table, &x);
-	}
+	tact_mix_diff_row(of, i, row);
 }
 
-static void add_json(struct report *report, const struct tact_mix_diff_report *r,
-		     struct table *table, const struct mix_columns *columns,
-		     const struct tact_mix_diff_totals *t)
+static void add_json(struct report *report, const struct mix_rows *rows, struct table *table,
+		     const struct mix_columns *columns, const struct tact_mix_diff_totals *t)
 {
 	struct json json = {.out = &report->text};
-	struct tact_mix_diff_row x;
 
 	table->n_columns--; /* without the share */
 	json_begin_object(&json, NULL);
@@ -72,28 +59,21 @@ static void add_json(struct report *report, const struct tact_mix_diff_report *r
 	json_put_bool(&json, "is_absolute", !t->is_scaled);
 	json_put_fixed(&json, "average_weighted_error", t->error, 6);
 	mix_columns_json(columns, &json);
-	json_begin_array(&json, "rows");
-	for (size_t i = 0; i < r->top && report_flush(report); i++) {
-		tact_mix_diff_row(r->diff, i, &x);
-		json_begin_array(&json, NULL);
-		table_values(table, &x, &json);
-		json_end(&json);
-	}
+	mix_rows_json(report, rows, table, &json);
 	json_end_line(&json);
 }
 
-static void add_text(struct report *report, const struct tact_mix_diff_report *r,
-		     struct table *table, struct mix_columns *columns,
-		     const struct tact_mix_diff_totals *t)
+static void add_text(struct report *report, const struct mix_rows *rows, struct table *table,
+		     struct mix_columns *columns, const struct tact_mix_diff_totals *t)
 {
-	const size_t n = tact_mix_diff_rows(r->diff);
+	const size_t n = tact_mix_diff_rows(rows->of);
 
 	text_printf(&report->text,
 		    "Average weighted error of the second against the first: %.2f%%%s\n\n",
 		    100 * t->error, t->is_scaled ? " (brought to the same length)" : "");
-	add_rows(report, r, table, columns);
-	if (r->top < n)
-		text_printf(&report->text, "(%zu more rows)\n", n - r->top);
+	mix_rows_write(report, rows, table, columns);
+	if (rows->n < n)
+		text_printf(&report->text, "(%zu more rows)\n", n - rows->n);
 }
 
 int tact_report_mix_diff(const struct tact_mix_diff_report *opt,
@@ -101,6 +81,7 @@ int tact_report_mix_diff(const struct tact_mix_diff_report *opt,
 {
 	struct report report = {.write = write, .arg = arg};
 	enum tact_mix_key keys[TACT_MIX_MAX_KEYS];
+	struct mix_rows rows = {.get = get_row};
 	struct tact_mix_diff_totals totals;
 	struct tact_mix_diff_report r;
 	struct mix_columns columns;
@@ -108,8 +89,10 @@ int tact_report_mix_diff(const struct tact_mix_diff_report *opt,
 
 	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.diff)
 		return -TACT_E_INVAL;
-	if (!r.top || r.top > tact_mix_diff_rows(r.diff))
-		r.top = tact_mix_diff_rows(r.diff);
+	rows.of = r.diff;
+	rows.n = tact_mix_diff_rows(r.diff);
+	if (r.top && r.top < rows.n)
+		rows.n = r.top;
 	tact_mix_diff_totals(r.diff, &totals);
 	mix_columns_init(&columns, keys, tact_mix_diff_keys(r.diff, keys),
 			 offsetof(struct tact_mix_diff_row, key), rest, ARRAY_SIZE(rest));
@@ -121,11 +104,11 @@ int tact_report_mix_diff(const struct tact_mix_diff_report *opt,
 			       .out = &report.text,
 			       .context = &totals};
 	if (r.format == TACT_FORMAT_JSON)
-		add_json(&report, &r, &table, &columns, &totals);
+		add_json(&report, &rows, &table, &columns, &totals);
 	else if (r.format == TACT_FORMAT_CSV)
-		add_rows(&report, &r, &table, &columns);
+		mix_rows_write(&report, &rows, &table, &columns);
 	else
-		add_text(&report, &r, &table, &columns, &totals);
+		add_text(&report, &rows, &table, &columns, &totals);
 	table_fini(&table);
 	return report_end(&report);
 }

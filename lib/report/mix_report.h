@@ -22,4 +22,17 @@ void mix_columns_init(struct mix_columns *columns, const enum tact_mix_key *keys
 		      size_t offset, const struct column *rest, size_t n);
 void mix_columns_json(const struct mix_columns *columns, struct json *json); /* the keys */
 
+/* Rows of either kind. */
+struct mix_rows {
+	const void *of; /* a pivot, or two of them */
+	void (*get)(const void *of, size_t i, void *row);
+	size_t n;
+};
+
+/* All of them, as text with its columns as wide as they need, or as CSV. */
+void mix_rows_write(struct report *report, const struct mix_rows *rows, struct table *table,
+		    struct mix_columns *columns);
+void mix_rows_json(struct report *report, const struct mix_rows *rows, struct table *table,
+		   struct json *json); /* "rows": an array of arrays */
+
 #endif /* REPORT_MIX_REPORT_H */

@@ -127,20 +127,45 @@ static const struct column row_columns[] = {
 };
 /* clang-format on */
 
-static void add_rows(struct report *report, const struct tact_mix_report *r, struct table *table,
-		     struct mix_columns *columns)
+static void get_row(const void *of, size_t i, void *row)
 {
-	struct tact_mix_row row;
+	tact_mix_pivot_row(of, i, row);
+}
 
-	for (size_t i = 0; i < r->top && table->format == FORMAT_TEXT; i++) {
-		tact_mix_pivot_row(r->pivot, i, &row);
+union mix_row {
+	struct tact_mix_row of_pivot;
+	struct tact_mix_diff_row of_diff;
+};
+
+void mix_rows_write(struct report *report, const struct mix_rows *rows, struct table *table,
+		    struct mix_columns *columns)
+{
+	union mix_row row;
+
+	for (size_t i = 0; i < rows->n && table->format == FORMAT_TEXT; i++) {
+		rows->get(rows->of, i, &row);
 		table_fit(table, columns->items, &row);
 	}
 	table_header(table);
-	for (size_t i = 0; i < r->top && report_flush(report); i++) {
-		tact_mix_pivot_row(r->pivot, i, &row);
+	for (size_t i = 0; i < rows->n && report_flush(report); i++) {
+		rows->get(rows->of, i, &row);
 		table_row(table, &row);
 	}
+}
+
+void mix_rows_json(struct report *report, const struct mix_rows *rows, struct table *table,
+		   struct json *json)
+{
+	union mix_row row;
+
+	json_begin_array(json, "rows");
+	for (size_t i = 0; i < rows->n && report_flush(report); i++) {
+		rows->get(rows->of, i, &row);
+		json_begin_array(json, NULL);
+		table_values(table, &row, json);
+		json_end(json);
+	}
+	json_end(json);
 }
 
 /* ---- JSON ---- */
@@ -191,13 +216,13 @@ static void json_figures(const struct tact_mix_figures *f, struct json *json)
 	json_end(json);
 }
 
-static void add_json(struct report *report, const struct tact_mix_report *r, struct table *table,
+static void add_json(struct report *report, const struct tact_mix_report *r,
+		     const struct mix_rows *rows, struct table *table,
 		     const struct mix_columns *columns)
 {
 	struct json json = {.out = &report->text};
 	struct tact_mix_summary summary;
 	struct tact_mix_figures figures;
-	struct tact_mix_row row;
 
 	tact_mix_summarize(r->mix, &summary);
 	tact_mix_pivot_figures(r->pivot, &figures);
@@ -206,20 +231,14 @@ static void add_json(struct report *report, const struct tact_mix_report *r, str
 	json_summary(&summary, &json);
 	json_figures(&figures, &json);
 	mix_columns_json(columns, &json);
-	json_begin_array(&json, "rows");
-	for (size_t i = 0; i < r->top && report_flush(report); i++) {
-		tact_mix_pivot_row(r->pivot, i, &row);
-		json_begin_array(&json, NULL);
-		table_values(table, &row, &json);
-		json_end(&json);
-	}
+	mix_rows_json(report, rows, table, &json);
 	json_end_line(&json);
 }
 
 /* ---- all of it ---- */
 
-static void add_text(struct report *report, const struct tact_mix_report *r, struct table *table,
-		     struct mix_columns *columns)
+static void add_text(struct report *report, const struct tact_mix_report *r,
+		     const struct mix_rows *rows, struct table *table, struct mix_columns *columns)
 {
 	const size_t n = tact_mix_pivot_rows(r->pivot);
 	struct text *out = &report->text;
@@ -231,9 +250,9 @@ static void add_text(struct report *report, const struct tact_mix_report *r, str
 	add_summary(&summary, out);
 	add_figures(&figures, out);
 	text_add(out, "\n");
-	add_rows(report, r, table, columns);
-	if (r->top < n)
-		text_printf(out, "(%zu more rows)\n", n - r->top);
+	mix_rows_write(report, rows, table, columns);
+	if (rows->n < n)
+		text_printf(out, "(%zu more rows)\n", n - rows->n);
 }
 
 int tact_report_mix(const struct tact_mix_report *opt,
@@ -241,14 +260,17 @@ int tact_report_mix(const struct tact_mix_report *opt,
 {
 	struct report report = {.write = write, .arg = arg};
 	enum tact_mix_key keys[TACT_MIX_MAX_KEYS];
+	struct mix_rows rows = {.get = get_row};
 	struct tact_mix_report r;
 	struct mix_columns columns;
 	struct table table;
 
 	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.mix || !r.pivot)
 		return -TACT_E_INVAL;
-	if (!r.top || r.top > tact_mix_pivot_rows(r.pivot))
-		r.top = tact_mix_pivot_rows(r.pivot);
+	rows.of = r.pivot;
+	rows.n = tact_mix_pivot_rows(r.pivot);
+	if (r.top && r.top < rows.n)
+		rows.n = r.top;
 	mix_columns_init(&columns, keys, tact_mix_pivot_keys(r.pivot, keys),
 			 offsetof(struct tact_mix_row, key), row_columns, ARRAY_SIZE(row_columns));
 	table = (struct table){.columns = columns.items,
@@ -256,11 +278,11 @@ int tact_report_mix(const struct tact_mix_report *opt,
 			       .format = (int)r.format,
 			       .out = &report.text};
 	if (r.format == TACT_FORMAT_CSV)
-		add_rows(&report, &r, &table, &columns);
+		mix_rows_write(&report, &rows, &table, &columns);
 	else if (r.format == TACT_FORMAT_JSON)
-		add_json(&report, &r, &table, &columns);
+		add_json(&report, &r, &rows, &table, &columns);
 	else
-		add_text(&report, &r, &table, &columns);
+		add_text(&report, &r, &rows, &table, &columns);
 	table_fini(&table);
 	return report_end(&report);
 }
