@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +19,13 @@ struct recorder {
 	struct option_words words; /* the program and its arguments */
 	const char *output, *exact, *arch;
 	struct program_options program;
-	unsigned pid, ebs_period, lbr_period, seconds, seed, depth, skid, shadow, lost, biased;
+	unsigned pid, ebs_period, lbr_period, seconds, seed, depth;
+	unsigned skid, shadow, lost, biased; /* UINT_MAX, which is -1: the default */
 	bool all_cpus, user_only, is_virtual, is_quiet;
-	bool has_skid, has_shadow, has_lost, has_biased;
 	int best;
 };
+
+#define NOT_GIVEN .skid = UINT_MAX, .shadow = UINT_MAX, .lost = UINT_MAX, .biased = UINT_MAX
 
 static const struct option_choice rungs[] = {
 	{"lbr", TACT_MIX_RUNG_LBR},
@@ -35,46 +38,6 @@ static const struct option_choice rungs[] = {
 };
 
 #define OPTION_HOLDER recorder
-
-static const char *set_number(const char *value, unsigned high, unsigned *number, bool *has)
-{
-	char *end;
-	unsigned long n = strtoul(value, &end, 10);
-
-	if (*value < '0' || *value > '9' || *end || n > high)
-		return "not a number in its range";
-	*number = (unsigned)n;
-	*has = true;
-	return NULL;
-}
-
-static const char *set_skid(void *target, const char *value)
-{
-	struct recorder *r = target;
-
-	return set_number(value, 1000, &r->skid, &r->has_skid);
-}
-
-static const char *set_shadow(void *target, const char *value)
-{
-	struct recorder *r = target;
-
-	return set_number(value, 100, &r->shadow, &r->has_shadow);
-}
-
-static const char *set_lost(void *target, const char *value)
-{
-	struct recorder *r = target;
-
-	return set_number(value, 100, &r->lost, &r->has_lost);
-}
-
-static const char *set_biased(void *target, const char *value)
-{
-	struct recorder *r = target;
-
-	return set_number(value, 1000, &r->biased, &r->has_biased);
-}
 
 static const struct option_spec output_specs[] = {
 	OPTION_OUTPUT(output, "the file to write"),
@@ -113,13 +76,14 @@ static const struct option_spec virtual_specs[] = {
 	OPTION_TEXT(0, "arch", "NAME", arch,
 		    "CPU whose pipeline says when instructions retire (default: SKL)"),
 	OPTION_NUMBER(0, "depth", "N", depth, 4, 64, "entries of the branch stack (default: 16)"),
-	OPTION_CALL(0, "skid", "CYCLES", set_skid, "from an overflow to the sample (default: 4)"),
-	OPTION_CALL(0, "shadow", "PERCENT", set_shadow,
-		    "samples of instructions that skid, although they are precise (default: 25)"),
-	OPTION_CALL(0, "lost-newest", "PERCENT", set_lost,
-		    "stacks that lack the record in front of the newest (default: 20)"),
-	OPTION_CALL(0, "biased", "PERMILLE", set_biased,
-		    "branches that stand in the oldest entry half of the time (default: 10)"),
+	OPTION_NUMBER(0, "skid", "CYCLES", skid, 0, 1000,
+		      "from an overflow to the sample (default: 4)"),
+	OPTION_NUMBER(0, "shadow", "PERCENT", shadow, 0, 100,
+		      "samples of instructions that skid, although they are precise (default: 25)"),
+	OPTION_NUMBER(0, "lost-newest", "PERCENT", lost, 0, 100,
+		      "stacks that lack the record in front of the newest (default: 20)"),
+	OPTION_NUMBER(0, "biased", "PERMILLE", biased, 0, 1000,
+		      "branches that stand in the oldest entry half of the time (default: 10)"),
 	OPTION_END,
 };
 
@@ -198,10 +162,10 @@ static int emulate(struct recorder *r)
 		.ebs_period = r->ebs_period,
 		.lbr_period = r->lbr_period,
 		.depth = r->depth,
-		.skid = r->has_skid ? (int)r->skid : -1,
-		.shadow = r->has_shadow ? (int)r->shadow : -1,
-		.lost_newest = r->has_lost ? (int)r->lost : -1,
-		.biased = r->has_biased ? (int)r->biased : -1,
+		.skid = (int)r->skid,
+		.shadow = (int)r->shadow,
+		.lost_newest = (int)r->lost,
+		.biased = (int)r->biased,
 		.stop = should_stop,
 	};
 	struct tact_mix_emulated out = {.size = sizeof(out)};
@@ -303,7 +267,7 @@ static const struct option_command command = {help, groups, run, fini};
 
 int mix_record_main(int argc, char **argv)
 {
-	struct recorder r = {.output = "perf.data"};
+	struct recorder r = {NOT_GIVEN, .output = "perf.data"};
 
 	return option_command_run(&command, &r, argc, argv);
 }
@@ -336,7 +300,7 @@ static const struct option_command exact = {exact_help, exact_groups, count, fin
 
 int mix_exact_main(int argc, char **argv)
 {
-	struct recorder r = {.output = "mix.counts"};
+	struct recorder r = {NOT_GIVEN, .output = "mix.counts"};
 
 	return option_command_run(&exact, &r, argc, argv);
 }
