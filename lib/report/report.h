@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layer 8: results as text, CSV, JSON and Markdown.
+ * Layer 9: results as text, CSV, JSON and Markdown.
  *
  *   run_text.c, run_csv.c     a traced run; run_window.c: some of its uops
  *   diff_text.c, diff_json.c  two of them
