@@ -34,7 +34,7 @@ MAY_INCLUDE = {
     'model': ['base', 'isa', 'arch', 'block', 'facile', 'sim', 'mca', 'simulate', 'store'],
     'rows': ['base', 'isa', 'code', 'arch', 'block', 'measure', 'store'],
     'view': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'sim', 'simulate'],
-    'evaluate': ['base'],
+    'evaluate': ['base', 'isa', 'arch', 'block', 'facile', 'model', 'measure', 'store', 'rows'],
     'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure', 'facile', 'store', 'rows', 'evaluate'],
     'trace': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'sim', 'simulate', 'model'],
     'collect': ['base', 'isa', 'obj', 'code', 'trace', 'store'],

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tact/model.h>
+
 #include "common/cli.h"
+#include "common/measured.h"
 #include "common/options.h"
 #include "evaluator.h"
 
@@ -30,8 +33,31 @@ static const char *add_input(void *target, const char *path)
 	p->current.mode = p->last.mode >= 0 ? p->last.mode : p->current.mode;
 	p->current.init = p->last.init >= 0 ? p->last.init : p->current.init;
 	p->inputs = cli_realloc(p->inputs, (p->n_inputs + 1) * sizeof(*p->inputs));
-	p->inputs[p->n_inputs++] = (struct evaluate_input){path, p->current};
+	p->inputs[p->n_inputs++] = (struct tact_evaluation_input){path, p->current.arch,
+								  p->current.mode, p->current.init};
 	p->last = (struct evaluate_setting){NULL, -1, -1};
+	return NULL;
+}
+
+/* Names are looked at when they are given, and become models when there are rows. */
+static int look_at_name(void *arg, const char *name)
+{
+	(void)arg;
+	(void)name;
+	return 0;
+}
+
+static const char *add_models(void *target, const char *value)
+{
+	struct evaluator *p = target;
+	struct tact_diag diag = {0};
+
+	if (tact_model_expand(value, look_at_name, NULL, &diag) < 0) {
+		snprintf(p->why, sizeof(p->why), "%s", diag.text);
+		return p->why;
+	}
+	p->models = cli_realloc(p->models, (p->n_models + 1) * sizeof(*p->models));
+	p->models[p->n_models++] = value;
 	return NULL;
 }
 
@@ -55,7 +81,7 @@ static const struct option_spec input_specs[] = {
 };
 
 static const struct option_spec model_specs[] = {
-	OPTION_CALL(0, "model", "LIST", evaluate_add_models,
+	OPTION_CALL(0, "model", "LIST", add_models,
 		    "models, as below, with commas between them (default: facile); repeatable"),
 	OPTION_PARAMS(
 		params,
@@ -123,15 +149,8 @@ static void fini(void *target)
 {
 	struct evaluator *p = target;
 
-	evaluate_score_fini(p);
-	for (size_t m = 0; m < p->n_models; m++)
-		evaluate_model_fini(&p->models[m]);
-	for (size_t a = 0; a < p->n_bottlenecks; a++)
-		free(p->bottlenecks[a].kind);
-	for (unsigned a = 0; a < p->n_archs; a++)
-		tact_arch_destroy(p->derived[a]);
-	evaluate_rows_fini(&p->rows);
-	free(p->bottlenecks);
+	tact_evaluation_destroy(p->e);
+	archlist_fini(&p->default_arch);
 	free(p->models);
 	free(p->inputs);
 }
@@ -142,7 +161,7 @@ static void fini(void *target)
 static int settle(struct evaluator *p)
 {
 	for (size_t i = 0; i < p->n_inputs; i++) {
-		struct evaluate_setting *s = &p->inputs[i].setting;
+		struct tact_evaluation_input *s = &p->inputs[i];
 
 		s->arch = s->arch ? s->arch : p->last.arch;
 		s->mode = s->mode >= 0 ? s->mode : p->last.mode;
@@ -156,6 +175,107 @@ static int settle(struct evaluator *p)
 	return CLI_GOOD;
 }
 
+/* That of this machine, which is said. */
+static const char *default_arch(void *context)
+{
+	struct evaluator *p = context;
+
+	archlist_resolve(&p->default_arch, NULL, p->is_quiet);
+	return tact_arch_name(p->default_arch.arch[0]);
+}
+
+static void say(void *context, const char *text)
+{
+	(void)context;
+	cli_message("%s", text);
+}
+
+static int add_model(void *evaluator, const char *name)
+{
+	if (tact_evaluation_add_model(((struct evaluator *)evaluator)->e, name) == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	return 0;
+}
+
+static void create(struct evaluator *p)
+{
+	const struct tact_evaluation_options options = {
+		.size = sizeof(options),
+		.inputs = p->inputs,
+		.n_inputs = p->n_inputs,
+		.params = p->params,
+		.is_clean = p->is_clean,
+		.is_weighted = p->is_weighted,
+		.is_common = p->is_common,
+		.is_rounded = p->is_rounded,
+		.threads = p->threads,
+		.timeout = p->timeout,
+		.default_arch = default_arch,
+		.say = say,
+		.context = p,
+	};
+
+	if (tact_evaluation_create(&p->e, &options) < 0)
+		cli_out_of_memory();
+	for (size_t i = 0; i < p->n_models; i++)
+		tact_model_expand(p->models[i], add_model, p, NULL);
+	if (!p->n_models)
+		add_model(p, "facile");
+}
+
+/* Says only once what is wrong with the parameters. */
+static void add_row(void *context, const struct tact_row *row)
+{
+	struct evaluator *p = context;
+	struct tact_diag diag = {0};
+	struct text err = {0};
+	int status = tact_evaluation_add_row(p->e, p->input, row, &diag);
+
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	if (status >= 0 || p->is_params_bad)
+		return;
+	p->is_params_bad = true;
+	cli_place(&err, p->params, diag.line, diag.text[0] ? diag.text : tact_strerror(status));
+	text_to_stderr(&err);
+	text_free(&err);
+}
+
+static void remark(const struct evaluator *p)
+{
+	const struct tact_evaluation *e = p->e;
+
+	if (e->n_unknown_arch)
+		cli_message("%zu rows of a CPU that tact has no tables of (%s) were left out; "
+			    "'tact archs' lists those it has",
+			    e->n_unknown_arch, e->unknown_arch);
+	if (p->is_quiet)
+		return;
+	if (e->n_unmeasured)
+		cli_message("%zu rows without a measured number were left out", e->n_unmeasured);
+	if (e->n_not_positive)
+		cli_message("%zu rows whose measured cycles are not above 0 were left out",
+			    e->n_not_positive);
+	if (e->n_unclean && p->is_verbose)
+		cli_message("%zu rows that are not clean were left out", e->n_unclean);
+}
+
+static int read_rows(struct evaluator *p)
+{
+	int status = CLI_GOOD;
+
+	for (p->input = 0; p->input < p->n_inputs; p->input++)
+		if (measured_read(p->inputs[p->input].path, add_row, p))
+			status = CLI_FAILED;
+	if (p->is_params_bad)
+		return CLI_USAGE;
+	remark(p);
+	if (p->e->n)
+		return status;
+	cli_message("there is no measured row to compare with");
+	return CLI_FAILED;
+}
+
 static int find_bottleneck_archs(struct evaluator *p)
 {
 	struct archlist list = {.names = p->bottleneck_archs, .params = p->params};
@@ -167,16 +287,26 @@ static int find_bottleneck_archs(struct evaluator *p)
 	if (!list.names)
 		return CLI_GOOD;
 	status = archlist_resolve(&list, NULL, p->is_quiet);
-	p->bottlenecks = cli_alloc(list.n * sizeof(*p->bottlenecks));
-	for (size_t i = 0; i < list.n && !status; i++) {
-		int arch = evaluate_arch(p, tact_arch_name(list.arch[i]));
-
-		if (arch >= 0)
-			p->bottlenecks[p->n_bottlenecks++] =
-				(struct evaluate_bottlenecks){.arch = p->arch[arch]};
-	}
+	for (size_t i = 0; i < list.n && !status; i++)
+		if (tact_evaluation_add_bottlenecks(p->e, tact_arch_name(list.arch[i]), NULL) ==
+		    -TACT_E_NOMEM)
+			cli_out_of_memory();
 	archlist_fini(&list);
 	return status;
+}
+
+static int evaluate(struct evaluator *p)
+{
+	struct tact_diag diag = {0};
+	int status = tact_evaluation_run(p->e, &diag);
+
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	if (diag.text[0]) {
+		cli_message("%s", diag.text);
+		return CLI_USAGE;
+	}
+	return status == -TACT_E_NO_TOOL ? CLI_UNABLE : status < 0 ? CLI_FAILED : CLI_GOOD;
 }
 
 static int print(struct evaluator *p)
@@ -202,21 +332,19 @@ static int run(void *target)
 	struct evaluator *p = target;
 	int status = settle(p), read;
 
-	if (!status && !p->n_models)
-		evaluate_add_models(p, "facile");
 	if (status)
 		return status;
-	read = evaluate_read(p);
-	if (!p->rows.n || read == CLI_USAGE)
+	create(p);
+	read = read_rows(p);
+	if (!p->e->n || read == CLI_USAGE)
 		return read;
 	status = find_bottleneck_archs(p);
 	if (status)
 		return status;
-	status = worse(read, evaluate_run(p));
+	status = evaluate(p);
 	if (status == CLI_USAGE)
 		return status;
-	if (evaluate_score(p))
-		return CLI_FAILED;
+	status = worse(read, status);
 	status = worse(status, print(p));
 	if (p->rows_path)
 		status = worse(status, evaluate_write_rows(p));
@@ -229,11 +357,8 @@ static const struct option_command command = {help, groups, run, fini};
 
 int cmd_evaluate(int argc, char **argv)
 {
-	struct evaluator p = {.current = {NULL, -1, -1},
-			      .last = {NULL, -1, -1},
-			      .timeout = 300,
-			      .worst = 25,
-			      .default_arch = -1};
+	struct evaluator p = {
+		.current = {NULL, -1, -1}, .last = {NULL, -1, -1}, .timeout = 300, .worst = 25};
 
 	return option_command_run(&command, &p, argc, argv);
 }

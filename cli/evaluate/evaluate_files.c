@@ -5,41 +5,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "common/cli.h"
 #include "evaluator.h"
 
-const char *evaluate_kind_name(int kind)
+const char *evaluate_kind_name(enum tact_grouping kind)
 {
-	return kind == BY_APP ? "app" : kind == BY_CATEGORY ? "category" : "all";
+	return kind == TACT_BY_APP ? "app" : kind == TACT_BY_CATEGORY ? "category" : "all";
 }
 
 /* What a group is called: CPU and mode, or "all" for all of them together. */
-static const char *arch_of(const struct evaluator *p, const struct evaluate_group *group)
+static const char *arch_of(const struct evaluator *p, const struct tact_evaluated_group *group)
 {
-	return group->set == EVALUATE_NONE ? "all"
-					   : tact_arch_name(p->arch[p->rows.set[group->set].arch]);
+	return group->set == TACT_ALL_SETS ? "all" : tact_arch_name(p->e->set[group->set].arch);
 }
 
-static const char *mode_of(const struct evaluator *p, const struct evaluate_group *group)
+static const char *mode_of(const struct evaluator *p, const struct tact_evaluated_group *group)
 {
-	return group->set == EVALUATE_NONE ? "all" : tact_mode_name(p->rows.set[group->set].mode);
+	return group->set == TACT_ALL_SETS ? "all" : tact_mode_name(p->e->set[group->set].mode);
 }
 
 /* Calls add for all groups and models, in the order of the text. */
 static void walk(const struct evaluator *p, struct text *out,
-		 void (*add)(const struct evaluator *p, int kind, size_t model, uint32_t group,
-			     struct text *out))
+		 void (*add)(const struct evaluator *p, enum tact_grouping kind, size_t model,
+			     uint32_t group, struct text *out))
 {
-	for (int step = BY_SET; step <= EVALUATE_KINDS; step++) {
-		int kind = step == EVALUATE_KINDS ? BY_NOTHING : step;
+	for (int step = TACT_BY_SET; step <= TACT_N_GROUPINGS; step++) {
+		enum tact_grouping kind =
+			step == TACT_N_GROUPINGS ? TACT_BY_NOTHING : (enum tact_grouping)step;
 		uint32_t *order;
 		size_t n;
 
-		if (kind == BY_NOTHING && p->rows.n_sets < 2)
+		if (kind == TACT_BY_NOTHING && p->e->n_sets < 2)
 			continue; /* the same as its only set */
-		n = evaluate_order(p, kind, EVALUATE_NONE, &order);
+		n = evaluate_order(p, kind, TACT_ALL_SETS, &order);
 		for (size_t i = 0; i < n; i++)
-			for (size_t m = 0; m < p->n_models; m++)
+			for (size_t m = 0; m < p->e->n_models; m++)
 				add(p, kind, m, order[i], out);
 		free(order);
 	}
@@ -47,12 +48,12 @@ static void walk(const struct evaluator *p, struct text *out,
 
 /* ---- CSV ---- */
 
-static void add_csv(const struct evaluator *p, int kind, size_t model, uint32_t number,
-		    struct text *out)
+static void add_csv(const struct evaluator *p, enum tact_grouping kind, size_t model,
+		    uint32_t number, struct text *out)
 {
-	const struct evaluate_group *group = &p->rows.by[kind].group[number];
-	const struct tact_scores *s = &p->scores[kind][model][number];
-	const char *name = p->models[model].name, *label = group->label ? group->label : "";
+	const struct tact_evaluated_group *group = &p->e->by[kind].group[number];
+	const struct tact_scores *s = &p->e->model[model].scores[kind][number];
+	const char *name = p->e->model[model].name, *label = group->label ? group->label : "";
 
 	text_csv_field(out, name, strlen(name), false);
 	text_printf(out, ",%s,%s,%s,", arch_of(p, group), mode_of(p, group),
@@ -66,7 +67,7 @@ static void add_csv(const struct evaluator *p, int kind, size_t model, uint32_t 
 		text_add(out, ",,,,,,");
 	if (s->n && s->has_tau)
 		text_printf(out, "%.6f", s->tau);
-	text_printf(out, ",%zu", evaluate_failed(s));
+	text_printf(out, ",%zu", tact_scores_failed(s));
 	for (int i = TACT_OUTCOME_GOOD + 1; i < TACT_N_OUTCOMES; i++)
 		text_printf(out, ",%zu", s->outcomes[i]);
 	text_add(out, "\n");
@@ -85,87 +86,85 @@ void evaluate_csv(const struct evaluator *p, struct text *out)
 
 /* ---- JSON ---- */
 
-static void add_string(struct text *out, const char *key, const char *value)
+static void begin(struct json *json, const char *kind)
 {
-	text_printf(out, ",\"%s\":", key);
-	text_json_string(out, value, strlen(value));
+	json_begin_object(json, NULL);
+	json_put_string(json, "schema", "tact.evaluate/1");
+	json_put_string(json, "kind", kind);
 }
 
-static void begin(struct text *out, const char *kind)
+static void add_json(const struct evaluator *p, enum tact_grouping kind, size_t model,
+		     uint32_t number, struct text *out)
 {
-	text_printf(out, "{\"schema\":\"tact.evaluate/1\",\"kind\":\"%s\"", kind);
-}
+	const struct tact_evaluated_group *group = &p->e->by[kind].group[number];
+	const struct tact_scores *s = &p->e->model[model].scores[kind][number];
+	struct json json = {.out = out};
 
-static void add_json(const struct evaluator *p, int kind, size_t model, uint32_t number,
-		     struct text *out)
-{
-	const struct evaluate_group *group = &p->rows.by[kind].group[number];
-	const struct tact_scores *s = &p->scores[kind][model][number];
-
-	begin(out, "scores");
-	add_string(out, "model", p->models[model].name);
-	add_string(out, "arch", arch_of(p, group));
-	add_string(out, "mode", mode_of(p, group));
-	add_string(out, "by", evaluate_kind_name(kind));
+	begin(&json, "scores");
+	json_put_string(&json, "model", p->e->model[model].name);
+	json_put_string(&json, "arch", arch_of(p, group));
+	json_put_string(&json, "mode", mode_of(p, group));
+	json_put_string(&json, "by", evaluate_kind_name(kind));
 	if (group->label)
-		add_string(out, "name", group->label);
-	text_printf(out, ",\"blocks\":%zu", s->n);
-	if (s->n)
-		text_printf(out,
-			    ",\"weight\":%.9g,\"mape\":%.6f,\"median_error\":%.6f,\"bias\":%.6f,"
-			    "\"within_5_percent\":%.6f,\"within_10_percent\":%.6f",
-			    s->weight, s->mape, s->median, s->bias, s->within_5, s->within_10);
+		json_put_string(&json, "name", group->label);
+	json_put_count(&json, "blocks", s->n);
+	if (s->n) {
+		json_printf(&json, "weight", "%.9g", s->weight);
+		json_put_fixed(&json, "mape", s->mape, 6);
+		json_put_fixed(&json, "median_error", s->median, 6);
+		json_put_fixed(&json, "bias", s->bias, 6);
+		json_put_fixed(&json, "within_5_percent", s->within_5, 6);
+		json_put_fixed(&json, "within_10_percent", s->within_10, 6);
+	}
 	if (s->n && s->has_tau)
-		text_printf(out, ",\"kendall_tau\":%.6f", s->tau);
-	text_printf(out, ",\"failed\":%zu", evaluate_failed(s));
+		json_put_fixed(&json, "kendall_tau", s->tau, 6);
+	json_put_count(&json, "failed", tact_scores_failed(s));
 	for (int i = TACT_OUTCOME_GOOD + 1; i < TACT_N_OUTCOMES; i++)
 		if (s->outcomes[i])
-			text_printf(out, ",\"%s\":%zu", tact_outcome_name((enum tact_outcome)i),
-				    s->outcomes[i]);
-	text_add(out, "}\n");
+			json_put_count(&json, tact_outcome_name((enum tact_outcome)i),
+				       s->outcomes[i]);
+	json_end_line(&json);
 }
 
-static void add_json_bottlenecks(const struct evaluator *p, size_t a, struct text *out)
+static void add_json_bottlenecks(const struct tact_evaluated_bottlenecks *at, struct text *out)
 {
-	const struct evaluate_bottlenecks *at = &p->bottlenecks[a];
-	double share[EVALUATE_N_BOTTLENECKS];
+	struct json json = {.out = out};
 
-	evaluate_shares(p, a, share);
-	begin(out, "bottlenecks");
-	add_string(out, "arch", tact_arch_name(at->arch));
-	text_add(out, ",\"shares\":{");
-	for (unsigned k = 0; k < EVALUATE_N_BOTTLENECKS; k++)
-		text_printf(out, "%s\"%s\":%.6f", k ? "," : "", evaluate_bottleneck_name(k),
-			    share[k]);
-	text_add(out, "},\"ideal_speedups\":{");
+	begin(&json, "bottlenecks");
+	json_put_string(&json, "arch", tact_arch_name(at->arch));
+	json_begin_object(&json, "shares");
+	for (unsigned k = 0; k < TACT_N_BOTTLENECKS; k++)
+		json_put_fixed(&json, tact_bottleneck_name(k), at->share[k], 6);
+	json_end(&json);
+	json_begin_object(&json, "ideal_speedups");
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
-		text_printf(out, "%s\"%s\":%.6f", b ? "," : "", evaluate_bottleneck_name(b),
-			    evaluate_speedup(at, b));
-	text_add(out, "}}\n");
+		json_put_fixed(&json, tact_bottleneck_name(b), at->speedup[b], 6);
+	json_end_line(&json);
 }
 
 static void add_json_flow(const struct evaluator *p, size_t a, struct text *out)
 {
-	enum { N = EVALUATE_N_BOTTLENECKS };
+	enum { N = TACT_N_BOTTLENECKS };
+	struct json json = {.out = out};
 	double flow[N * N], sum = 0;
-	const char *comma = "";
 
-	evaluate_flow(p, a, flow);
+	tact_evaluation_flow(p->e, a, flow);
 	for (unsigned k = 0; k < N * N; k++)
 		sum += flow[k];
-	begin(out, "flow");
-	add_string(out, "from_arch", tact_arch_name(p->bottlenecks[a].arch));
-	add_string(out, "to_arch", tact_arch_name(p->bottlenecks[a + 1].arch));
-	text_add(out, ",\"flows\":[");
+	begin(&json, "flow");
+	json_put_string(&json, "from_arch", tact_arch_name(p->e->bottlenecks[a].arch));
+	json_put_string(&json, "to_arch", tact_arch_name(p->e->bottlenecks[a + 1].arch));
+	json_begin_array(&json, "flows");
 	for (unsigned k = 0; k < N * N; k++) {
 		if (!(flow[k] > 0))
 			continue;
-		text_printf(out, "%s{\"from\":\"%s\",\"to\":\"%s\",\"share\":%.6f}", comma,
-			    evaluate_bottleneck_name(k / N), evaluate_bottleneck_name(k % N),
-			    flow[k] / sum);
-		comma = ",";
+		json_begin_object(&json, NULL);
+		json_put_string(&json, "from", tact_bottleneck_name(k / N));
+		json_put_string(&json, "to", tact_bottleneck_name(k % N));
+		json_put_fixed(&json, "share", flow[k] / sum, 6);
+		json_end(&json);
 	}
-	text_add(out, "]}\n");
+	json_end_line(&json);
 }
 
 void evaluate_json(const struct evaluator *p, struct text *out)
@@ -173,9 +172,9 @@ void evaluate_json(const struct evaluator *p, struct text *out)
 	walk(p, out, add_json);
 	if (!p->bottleneck_archs)
 		return;
-	for (size_t a = 0; a < p->n_bottlenecks; a++)
-		add_json_bottlenecks(p, a, out);
-	for (size_t a = 0; a + 1 < p->n_bottlenecks; a++)
+	for (size_t a = 0; a < p->e->n_bottlenecks; a++)
+		add_json_bottlenecks(&p->e->bottlenecks[a], out);
+	for (size_t a = 0; a + 1 < p->e->n_bottlenecks; a++)
 		add_json_flow(p, a, out);
 }
 
@@ -184,14 +183,14 @@ void evaluate_json(const struct evaluator *p, struct text *out)
 /* The i-th row: the columns that tact evaluate reads itself, then every model's. */
 static void add_row(const struct evaluator *p, size_t i, struct text *out)
 {
-	const struct evaluate_row *row = &p->rows.row[i];
-	const struct evaluate_set *set = &p->rows.set[row->set];
+	const struct tact_evaluated_row *row = &p->e->row[i];
+	const struct tact_evaluated_set *set = &p->e->set[row->set];
 
-	text_hex(out, evaluate_code(&p->rows, i), row->size);
-	text_printf(out, ",%s,%s,%.6g", tact_arch_name(p->arch[set->arch]),
-		    tact_mode_name(set->mode), p->rows.measured[i]);
-	for (size_t m = 0; m < p->n_models; m++) {
-		const struct evaluate_model *model = &p->models[m];
+	text_hex(out, p->e->row[i].code, row->code_size);
+	text_printf(out, ",%s,%s,%.6g", tact_arch_name(set->arch), tact_mode_name(set->mode),
+		    p->e->measured[i]);
+	for (size_t m = 0; m < p->e->n_models; m++) {
+		const struct tact_evaluated_model *model = &p->e->model[m];
 
 		text_add(out, ",");
 		if (model->outcomes[i] == TACT_OUTCOME_GOOD)
@@ -211,12 +210,12 @@ int evaluate_write_rows(const struct evaluator *p)
 	if (output_open(&out, p->rows_path))
 		return CLI_FAILED;
 	text_add(&text, "hex,arch,mode,cycles");
-	for (size_t m = 0; m < p->n_models; m++) {
+	for (size_t m = 0; m < p->e->n_models; m++) {
 		text_add(&text, ",");
-		text_csv_field(&text, p->models[m].name, strlen(p->models[m].name), false);
+		text_csv_field(&text, p->e->model[m].name, strlen(p->e->model[m].name), false);
 	}
 	text_add(&text, "\n");
-	for (size_t i = 0; i < p->rows.n; i++) {
+	for (size_t i = 0; i < p->e->n; i++) {
 		add_row(p, i, &text);
 		if (text.size > WRITE_AT)
 			output_write(&out, &text);

@@ -27,7 +27,7 @@ static void add_scores(struct text *out, const struct tact_scores *s)
 	const char *between = "";
 	struct text why = {0};
 
-	text_printf(out, "{\"n\":%zu,\"failed\":%zu", s->n, evaluate_failed(s));
+	text_printf(out, "{\"n\":%zu,\"failed\":%zu", s->n, tact_scores_failed(s));
 	if (s->n)
 		text_printf(out,
 			    ",\"mape\":%.6f,\"median\":%.6f,\"bias\":%.6f,\"within5\":%.6f,"
@@ -62,10 +62,10 @@ static int by_value(const void *a, const void *b)
 /* From where to where the maps go: nearly all measured values, to powers of two. */
 static void find_range(const struct evaluator *p, double *low, double *high)
 {
-	size_t n = p->rows.n;
+	size_t n = p->e->n;
 	double *values = cli_alloc(n * sizeof(*values));
 
-	memcpy(values, p->rows.measured, n * sizeof(*values));
+	memcpy(values, p->e->measured, n * sizeof(*values));
 	qsort(values, n, sizeof(*values), by_value);
 	*low = exp2(floor(log2(values[n / 1000]) + 1e-9));
 	*high = exp2(ceil(log2(values[n - 1 - n / 500]) - 1e-9));
@@ -134,17 +134,17 @@ static size_t show(struct shown *shown, size_t row)
 	return shown->n++;
 }
 
-static void add_worst(const struct evaluator *p, const struct evaluate_model *model,
+static void add_worst(const struct evaluator *p, const struct tact_evaluated_model *model,
 		      struct shown *shown, struct text *out)
 {
-	struct bad_block *bad = cli_alloc(p->rows.n * sizeof(*bad));
+	struct bad_block *bad = cli_alloc(p->e->n * sizeof(*bad));
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->rows.n; i++) {
+	for (size_t i = 0; i < p->e->n; i++) {
 		if (model->outcomes[i] != TACT_OUTCOME_GOOD)
 			continue;
-		bad[n++] = (struct bad_block){i, fabs(model->predicted[i] - p->rows.measured[i]) /
-							 p->rows.measured[i]};
+		bad[n++] = (struct bad_block){i, fabs(model->predicted[i] - p->e->measured[i]) /
+							 p->e->measured[i]};
 	}
 	qsort(bad, n, sizeof(*bad), by_error);
 	text_add(out, ",\"worst\":[");
@@ -171,12 +171,13 @@ static void add_bounds(struct text *out, const struct tact_prediction *x)
 }
 
 /* What FACILE says about a block, whichever model is wrong. */
-static void add_explanation(struct evaluate_loader *l, struct text *out)
+static void add_explanation(struct tact_block *block, const struct tact_arch *arch,
+			    struct text *out)
 {
 	struct tact_prediction x = {0};
 	const struct tact_view view = {
-		.size = sizeof(view), .block = l->block, .arch = l->arch, .prediction = &x};
-	struct tact_listing listing = predict_listing(l->block, 0);
+		.size = sizeof(view), .block = block, .arch = arch, .prediction = &x};
+	struct tact_listing listing = predict_listing(block, 0);
 	struct text why = {0};
 
 	text_add(out, ",\"listing\":[");
@@ -185,7 +186,7 @@ static void add_explanation(struct evaluate_loader *l, struct text *out)
 		text_json_string(out, listing.line[i], strlen(listing.line[i]));
 	}
 	text_add(out, "]");
-	if (tact_predict(l->block, NULL, &x) >= 0) {
+	if (tact_predict(block, NULL, &x) >= 0) {
 		text_add(&why,
 			 x.bottlenecks & (x.bottlenecks - 1) ? "Bottlenecks: " : "Bottleneck: ");
 		predict_names(&why, x.bottlenecks, ", ");
@@ -199,35 +200,35 @@ static void add_explanation(struct evaluate_loader *l, struct text *out)
 	tact_listing_fini(&listing);
 }
 
-static void add_block(const struct evaluator *p, struct evaluate_loader *l, size_t i,
+static void add_block(const struct evaluator *p, struct tact_block *block, size_t i,
 		      struct text *out)
 {
-	const struct evaluate_row *row = &p->rows.row[i];
-	const struct evaluate_set *set = &p->rows.set[row->set];
+	const struct tact_evaluated_row *row = &p->e->row[i];
+	const struct tact_evaluated_set *set = &p->e->set[row->set];
 	struct text place = {0};
 
 	text_add(out, "{\"hex\":\"");
-	text_hex(out, evaluate_code(&p->rows, i), row->size);
+	text_hex(out, p->e->row[i].code, row->code_size);
 	text_add(out, "\"");
-	add_string(out, "arch", tact_arch_name(p->arch[set->arch]));
+	add_string(out, "arch", tact_arch_name(set->arch));
 	add_string(out, "mode", tact_mode_name(set->mode));
 	text_printf(&place, row->line ? "%s:%u" : "%s", p->inputs[row->input].path, row->line);
 	text_add(out, ",\"place\":");
 	text_json_string(out, place.data, place.size);
 	text_free(&place);
 	text_add(out, ",\"measured\":");
-	text_number(out, p->rows.measured[i]);
+	text_number(out, p->e->measured[i]);
 	text_add(out, ",\"predicted\":[");
-	for (size_t m = 0; m < p->n_models; m++) {
+	for (size_t m = 0; m < p->e->n_models; m++) {
 		text_add(out, m ? "," : "");
-		if (p->models[m].outcomes[i] == TACT_OUTCOME_GOOD)
-			text_number(out, p->models[m].predicted[i]);
+		if (p->e->model[m].outcomes[i] == TACT_OUTCOME_GOOD)
+			text_number(out, p->e->model[m].predicted[i]);
 		else
 			text_add(out, "null");
 	}
 	text_add(out, "]");
-	if (evaluate_load(l, i) >= 0)
-		add_explanation(l, out);
+	if (tact_evaluation_load(p->e, i, block) >= 0)
+		add_explanation(block, set->arch, out);
 	else
 		text_add(out, ",\"listing\":[],\"bounds\":[],\"why\":\"\"");
 	text_add(out, "}");
@@ -242,47 +243,49 @@ static void add_models(const struct evaluator *p, struct shown *shown, struct te
 
 	find_range(p, &low, &high);
 	text_add(out, ",\"models\":[");
-	for (size_t m = 0; m < p->n_models; m++) {
+	for (size_t m = 0; m < p->e->n_models; m++) {
 		struct tact_pairs pairs;
 		struct tact_errors errors;
 		void *memory;
 
-		evaluate_pairs(p, m, &pairs, &memory);
+		if (tact_evaluation_pairs(p->e, m, &pairs, &memory) < 0)
+			cli_out_of_memory();
 		text_add(out, m ? ",\n{\"name\":" : "\n{\"name\":");
-		text_json_string(out, p->models[m].name, strlen(p->models[m].name));
+		text_json_string(out, p->e->model[m].name, strlen(p->e->model[m].name));
 		text_add(out, ",\"scores\":");
-		add_scores(out, &p->scores[BY_NOTHING][m][0]);
+		add_scores(out, &p->e->model[m].scores[TACT_BY_NOTHING][0]);
 		if (tact_heatmap_compute(&pairs, low, high, map) >= 0)
 			add_map(out, map);
 		if (tact_errors_compute(&pairs, &errors) >= 0)
 			add_errors(out, &errors);
-		add_worst(p, &p->models[m], shown, out);
+		add_worst(p, &p->e->model[m], shown, out);
 		text_add(out, "}");
-		evaluate_pairs_free(memory);
+		free(memory);
 	}
 	text_add(out, "]");
 	free(map);
 }
 
-static void add_score_list(const struct evaluator *p, int kind, uint32_t group, struct text *out)
+static void add_score_list(const struct evaluator *p, enum tact_grouping kind, uint32_t group,
+			   struct text *out)
 {
 	text_add(out, ",\"scores\":[");
-	for (size_t m = 0; m < p->n_models; m++) {
+	for (size_t m = 0; m < p->e->n_models; m++) {
 		text_add(out, m ? "," : "");
-		add_scores(out, &p->scores[kind][m][group]);
+		add_scores(out, &p->e->model[m].scores[kind][group]);
 	}
 	text_add(out, "]");
 }
 
-static void add_groups(const struct evaluator *p, int kind, uint32_t set, const char *key,
-		       struct text *out)
+static void add_groups(const struct evaluator *p, enum tact_grouping kind, uint32_t set,
+		       const char *key, struct text *out)
 {
 	uint32_t *order;
 	size_t n = evaluate_order(p, kind, set, &order);
 
 	text_printf(out, ",\"%s\":[", key);
 	for (size_t i = 0; i < n; i++) {
-		const char *label = p->rows.by[kind].group[order[i]].label;
+		const char *label = p->e->by[kind].group[order[i]].label;
 
 		text_add(out, i ? ",{\"name\":" : "{\"name\":");
 		text_json_string(out, label, strlen(label));
@@ -296,16 +299,16 @@ static void add_groups(const struct evaluator *p, int kind, uint32_t set, const 
 static void add_sets(const struct evaluator *p, struct text *out)
 {
 	text_add(out, ",\"sets\":[");
-	for (uint32_t i = 0; i < p->rows.n_sets; i++) {
-		const struct evaluate_set *set = &p->rows.set[i];
+	for (uint32_t i = 0; i < p->e->n_sets; i++) {
+		const struct tact_evaluated_set *set = &p->e->set[i];
 
 		text_printf(out, "%s\n{\"n\":%zu", i ? "," : "", set->n);
-		add_string(out, "arch", tact_arch_name(p->arch[set->arch]));
-		add_string(out, "cpu", tact_arch_full_name(p->arch[set->arch]));
+		add_string(out, "arch", tact_arch_name(set->arch));
+		add_string(out, "cpu", tact_arch_full_name(set->arch));
 		add_string(out, "mode", tact_mode_name(set->mode));
-		add_score_list(p, BY_SET, i, out);
-		add_groups(p, BY_APP, i, "apps", out);
-		add_groups(p, BY_CATEGORY, i, "categories", out);
+		add_score_list(p, TACT_BY_SET, i, out);
+		add_groups(p, TACT_BY_APP, i, "apps", out);
+		add_groups(p, TACT_BY_CATEGORY, i, "categories", out);
 		text_add(out, "}");
 	}
 	text_add(out, "]");
@@ -313,22 +316,18 @@ static void add_sets(const struct evaluator *p, struct text *out)
 
 static void add_stages(const struct evaluator *p, struct text *out)
 {
-	double share[EVALUATE_N_BOTTLENECKS];
-
 	text_add(out, ",\"bottlenecks\":[");
-	for (unsigned k = 0; k < EVALUATE_N_BOTTLENECKS; k++)
-		text_printf(out, "%s\"%s\"", k ? "," : "", evaluate_bottleneck_name(k));
+	for (unsigned k = 0; k < TACT_N_BOTTLENECKS; k++)
+		text_printf(out, "%s\"%s\"", k ? "," : "", tact_bottleneck_name(k));
 	text_add(out, "],\"stages\":[");
-	for (size_t a = 0; a < p->n_bottlenecks; a++) {
-		evaluate_shares(p, a, share);
+	for (size_t a = 0; a < p->e->n_bottlenecks; a++) {
 		text_printf(out, "%s{\"arch\":\"%s\",\"shares\":[", a ? "," : "",
-			    tact_arch_name(p->bottlenecks[a].arch));
-		for (unsigned k = 0; k < EVALUATE_N_BOTTLENECKS; k++)
-			text_printf(out, "%s%.6f", k ? "," : "", share[k]);
+			    tact_arch_name(p->e->bottlenecks[a].arch));
+		for (unsigned k = 0; k < TACT_N_BOTTLENECKS; k++)
+			text_printf(out, "%s%.6f", k ? "," : "", p->e->bottlenecks[a].share[k]);
 		text_add(out, "],\"ideal\":[");
 		for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
-			text_printf(out, "%s%.4f", b ? "," : "",
-				    evaluate_speedup(&p->bottlenecks[a], b));
+			text_printf(out, "%s%.4f", b ? "," : "", p->e->bottlenecks[a].speedup[b]);
 		text_add(out, "]}");
 	}
 	text_add(out, "]");
@@ -336,15 +335,15 @@ static void add_stages(const struct evaluator *p, struct text *out)
 
 static void add_flows(const struct evaluator *p, struct text *out)
 {
-	enum { N = EVALUATE_N_BOTTLENECKS };
+	enum { N = TACT_N_BOTTLENECKS };
 	double flow[N * N];
 
 	text_add(out, ",\"flows\":[");
-	for (size_t a = 0; a + 1 < p->n_bottlenecks; a++) {
+	for (size_t a = 0; a + 1 < p->e->n_bottlenecks; a++) {
 		const char *comma = "";
 		double sum = 0;
 
-		evaluate_flow(p, a, flow);
+		tact_evaluation_flow(p->e, a, flow);
 		for (unsigned k = 0; k < N * N; k++)
 			sum += flow[k];
 		text_add(out, a ? ",[" : "[");
@@ -361,13 +360,13 @@ static void add_flows(const struct evaluator *p, struct text *out)
 
 static void add_data(const struct evaluator *p, struct text *out)
 {
-	struct evaluate_loader loader;
+	struct tact_block *block;
 	struct shown shown = {0};
 
 	text_printf(out,
 		    "{\"schema\":\"tact.evaluate.page/1\",\"version\":\"%d.%d.%d\",\"rows\":%zu,"
 		    "\"weighted\":%s,\"common\":%s,\"clean\":%s,\"rounded\":%s,\"files\":[",
-		    TACT_VERSION_MAJOR, TACT_VERSION_MINOR, TACT_VERSION_PATCH, p->rows.n,
+		    TACT_VERSION_MAJOR, TACT_VERSION_MINOR, TACT_VERSION_PATCH, p->e->n,
 		    p->is_weighted ? "true" : "false", p->is_common ? "true" : "false",
 		    p->is_clean ? "true" : "false", p->is_rounded ? "true" : "false");
 	for (size_t i = 0; i < p->n_inputs; i++) {
@@ -382,15 +381,15 @@ static void add_data(const struct evaluator *p, struct text *out)
 	add_sets(p, out);
 	add_stages(p, out);
 	add_flows(p, out);
-	if (evaluate_loader_init(&loader, p) < 0)
+	if (tact_block_create(&block, p->e->set[0].arch, NULL, NULL) < 0)
 		cli_out_of_memory();
 	text_add(out, ",\"blocks\":[");
 	for (size_t i = 0; i < shown.n; i++) {
 		text_add(out, i ? ",\n" : "\n");
-		add_block(p, &loader, shown.row[i], out);
+		add_block(p, block, shown.row[i], out);
 	}
 	text_add(out, "]}\n");
-	evaluate_loader_fini(&loader);
+	tact_block_destroy(block);
 	free(shown.row);
 }
 

@@ -14,15 +14,15 @@ static size_t name_width(const struct evaluator *p)
 {
 	size_t width = strlen("Model");
 
-	for (size_t m = 0; m < p->n_models; m++)
-		if (strlen(p->models[m].name) > width)
-			width = strlen(p->models[m].name);
+	for (size_t m = 0; m < p->e->n_models; m++)
+		if (strlen(p->e->model[m].name) > width)
+			width = strlen(p->e->model[m].name);
 	return width < MAX_NAME ? width : MAX_NAME;
 }
 
-static size_t label_width(const struct evaluator *p, int kind, const char *title)
+static size_t label_width(const struct evaluator *p, enum tact_grouping kind, const char *title)
 {
-	const struct evaluate_grouping *g = &p->rows.by[kind];
+	const struct tact_evaluated_groups *g = &p->e->by[kind];
 	size_t width = strlen(title);
 
 	for (size_t i = 0; i < g->n; i++)
@@ -59,7 +59,7 @@ static void add_scores(struct text *out, const struct tact_scores *s)
 		text_printf(out, " %7.4f", s->tau);
 	else
 		text_printf(out, " %7s", "-");
-	text_printf(out, " %7zu\n", evaluate_failed(s));
+	text_printf(out, " %7zu\n", tact_scores_failed(s));
 }
 
 /* Why rows of a model have no number. */
@@ -67,7 +67,7 @@ static void add_failures(struct text *out, const char *name, const struct tact_s
 {
 	const char *between = "";
 
-	if (!evaluate_failed(s))
+	if (!tact_scores_failed(s))
 		return;
 	text_printf(out, "Failed with %s: ", name);
 	for (int i = TACT_OUTCOME_GOOD + 1; i < TACT_N_OUTCOMES; i++) {
@@ -83,22 +83,33 @@ static void add_failures(struct text *out, const char *name, const struct tact_s
 	text_add(out, "\n");
 }
 
-static void add_table(const struct evaluator *p, int kind, uint32_t group, struct text *out)
+static void add_table(const struct evaluator *p, enum tact_grouping kind, uint32_t group,
+		      struct text *out)
 {
 	size_t width = name_width(p);
 
 	text_printf(out, "%-*s ", (int)width, "Model");
 	add_titles(out);
-	for (size_t m = 0; m < p->n_models; m++) {
-		add_name(out, p->models[m].name, width);
-		add_scores(out, &p->scores[kind][m][group]);
+	for (size_t m = 0; m < p->e->n_models; m++) {
+		add_name(out, p->e->model[m].name, width);
+		add_scores(out, &p->e->model[m].scores[kind][group]);
 	}
-	for (size_t m = 0; m < p->n_models; m++)
-		add_failures(out, p->models[m].name, &p->scores[kind][m][group]);
+	for (size_t m = 0; m < p->e->n_models; m++)
+		add_failures(out, p->e->model[m].name, &p->e->model[m].scores[kind][group]);
 }
 
-static void add_groups(const struct evaluator *p, int kind, uint32_t set, const char *title,
-		       struct text *out)
+size_t evaluate_order(const struct evaluator *p, enum tact_grouping kind, uint32_t set,
+		      uint32_t **order)
+{
+	long n = tact_evaluation_order(p->e, kind, set, order);
+
+	if (n < 0)
+		cli_out_of_memory();
+	return (size_t)n;
+}
+
+static void add_groups(const struct evaluator *p, enum tact_grouping kind, uint32_t set,
+		       const char *title, struct text *out)
 {
 	size_t width = label_width(p, kind, title), models = name_width(p), n;
 	uint32_t *order;
@@ -109,10 +120,10 @@ static void add_groups(const struct evaluator *p, int kind, uint32_t set, const 
 		add_titles(out);
 	}
 	for (size_t i = 0; i < n; i++) {
-		for (size_t m = 0; m < p->n_models; m++) {
-			add_name(out, m ? "" : p->rows.by[kind].group[order[i]].label, width);
-			add_name(out, p->models[m].name, models);
-			add_scores(out, &p->scores[kind][m][order[i]]);
+		for (size_t m = 0; m < p->e->n_models; m++) {
+			add_name(out, m ? "" : p->e->by[kind].group[order[i]].label, width);
+			add_name(out, p->e->model[m].name, models);
+			add_scores(out, &p->e->model[m].scores[kind][order[i]]);
 		}
 	}
 	free(order);
@@ -123,33 +134,28 @@ static void add_groups(const struct evaluator *p, int kind, uint32_t set, const 
 static void add_arch_titles(const struct evaluator *p, struct text *out)
 {
 	text_printf(out, "%-14s", "");
-	for (size_t a = 0; a < p->n_bottlenecks; a++)
-		text_printf(out, " %6s", tact_arch_name(p->bottlenecks[a].arch));
+	for (size_t a = 0; a < p->e->n_bottlenecks; a++)
+		text_printf(out, " %6s", tact_arch_name(p->e->bottlenecks[a].arch));
 	text_add(out, "\n");
 }
 
 static void add_share_table(const struct evaluator *p, struct text *out)
 {
-	double(*share)[EVALUATE_N_BOTTLENECKS] = cli_alloc(p->n_bottlenecks * sizeof(*share));
-
-	for (size_t a = 0; a < p->n_bottlenecks; a++)
-		evaluate_shares(p, a, share[a]);
 	text_add(out, "\nBottlenecks by FACILE, share of the blocks; of several the one closest to "
 		      "the front end\n");
 	add_arch_titles(p, out);
-	for (unsigned k = 0; k < EVALUATE_N_BOTTLENECKS; k++) {
+	for (unsigned k = 0; k < TACT_N_BOTTLENECKS; k++) {
 		double any = 0;
 
-		for (size_t a = 0; a < p->n_bottlenecks; a++)
-			any += share[a][k];
+		for (size_t a = 0; a < p->e->n_bottlenecks; a++)
+			any += p->e->bottlenecks[a].share[k];
 		if (!(any > 0))
 			continue;
-		text_printf(out, "%-14s", evaluate_bottleneck_name(k));
-		for (size_t a = 0; a < p->n_bottlenecks; a++)
-			text_printf(out, " %5.1f%%", 100 * share[a][k]);
+		text_printf(out, "%-14s", tact_bottleneck_name(k));
+		for (size_t a = 0; a < p->e->n_bottlenecks; a++)
+			text_printf(out, " %5.1f%%", 100 * p->e->bottlenecks[a].share[k]);
 		text_add(out, "\n");
 	}
-	free(share);
 }
 
 static void add_speedup_table(const struct evaluator *p, struct text *out)
@@ -159,13 +165,13 @@ static void add_speedup_table(const struct evaluator *p, struct text *out)
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
 		bool any = false;
 
-		for (size_t a = 0; a < p->n_bottlenecks; a++)
-			any |= p->bottlenecks[a].gain[b] > 0;
+		for (size_t a = 0; a < p->e->n_bottlenecks; a++)
+			any |= p->e->bottlenecks[a].has_gain[b];
 		if (!any)
 			continue;
-		text_printf(out, "%-14s", evaluate_bottleneck_name(b));
-		for (size_t a = 0; a < p->n_bottlenecks; a++)
-			text_printf(out, " %6.3f", evaluate_speedup(&p->bottlenecks[a], b));
+		text_printf(out, "%-14s", tact_bottleneck_name(b));
+		for (size_t a = 0; a < p->e->n_bottlenecks; a++)
+			text_printf(out, " %6.3f", p->e->bottlenecks[a].speedup[b]);
 		text_add(out, "\n");
 	}
 }
@@ -188,12 +194,12 @@ static int by_share(const void *a, const void *b)
 
 static void add_flow(const struct evaluator *p, size_t i, struct text *out)
 {
-	enum { N = EVALUATE_N_BOTTLENECKS };
+	enum { N = TACT_N_BOTTLENECKS };
 	double flow[N * N], sum = 0, stay = 0;
 	struct move moves[N * N];
 	size_t n = 0;
 
-	evaluate_flow(p, i, flow);
+	tact_evaluation_flow(p->e, i, flow);
 	for (unsigned k = 0; k < N * N; k++)
 		sum += flow[k];
 	for (unsigned from = 0; from < N; from++) {
@@ -204,41 +210,39 @@ static void add_flow(const struct evaluator *p, size_t i, struct text *out)
 	}
 	qsort(moves, n, sizeof(*moves), by_share);
 	text_printf(out, "\nFrom %s to %s, share of the blocks (at least 0.1%%)\n",
-		    tact_arch_name(p->bottlenecks[i].arch),
-		    tact_arch_name(p->bottlenecks[i + 1].arch));
+		    tact_arch_name(p->e->bottlenecks[i].arch),
+		    tact_arch_name(p->e->bottlenecks[i + 1].arch));
 	text_printf(out, "%6.1f%%  unchanged\n", 100 * stay / sum);
 	for (size_t k = 0; k < n; k++)
 		text_printf(out, "%6.1f%%  %s to %s\n", 100 * moves[k].share,
-			    evaluate_bottleneck_name(moves[k].from),
-			    evaluate_bottleneck_name(moves[k].to));
+			    tact_bottleneck_name(moves[k].from), tact_bottleneck_name(moves[k].to));
 }
 
 void evaluate_text(const struct evaluator *p, struct text *out)
 {
-	const struct evaluate_rows *rows = &p->rows;
+	const struct tact_evaluation *e = p->e;
 
 	if (p->is_common)
 		text_printf(out, "Only blocks that every model predicts: %zu of %zu.\n",
-			    p->scores[BY_NOTHING][0][0].n, rows->n);
+			    p->e->model[0].scores[TACT_BY_NOTHING][0].n, e->n);
 	if (p->is_weighted)
 		text_add(out, "Weighted.\n");
-	for (uint32_t set = 0; set < rows->n_sets; set++) {
+	for (uint32_t set = 0; set < e->n_sets; set++) {
 		text_printf(out, "%s%s, %s: %zu measured block%s\n", out->size ? "\n" : "",
-			    tact_arch_name(p->arch[rows->set[set].arch]),
-			    tact_mode_name(rows->set[set].mode), rows->set[set].n,
-			    rows->set[set].n == 1 ? "" : "s");
-		add_table(p, BY_SET, set, out);
-		add_groups(p, BY_APP, set, "Application", out);
-		add_groups(p, BY_CATEGORY, set, "Category", out);
+			    tact_arch_name(e->set[set].arch), tact_mode_name(e->set[set].mode),
+			    e->set[set].n, e->set[set].n == 1 ? "" : "s");
+		add_table(p, TACT_BY_SET, set, out);
+		add_groups(p, TACT_BY_APP, set, "Application", out);
+		add_groups(p, TACT_BY_CATEGORY, set, "Category", out);
 	}
-	if (rows->n_sets > 1) {
-		text_printf(out, "\nAll together: %zu measured blocks\n", rows->n);
-		add_table(p, BY_NOTHING, 0, out);
+	if (e->n_sets > 1) {
+		text_printf(out, "\nAll together: %zu measured blocks\n", e->n);
+		add_table(p, TACT_BY_NOTHING, 0, out);
 	}
 	if (!p->bottleneck_archs)
 		return;
 	add_share_table(p, out);
 	add_speedup_table(p, out);
-	for (size_t i = 0; i + 1 < p->n_bottlenecks; i++)
+	for (size_t i = 0; i + 1 < p->e->n_bottlenecks; i++)
 		add_flow(p, i, out);
 }

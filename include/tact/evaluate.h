@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How well predictions agree with measurements: scores of all rows and of groups of them, and what
- * pictures are drawn from.
+ * How well predictions agree with measurements: models beside measured rows, scores of all rows and
+ * of groups of them, and what pictures are drawn from.
  */
 #ifndef TACT_EVALUATE_H
 #define TACT_EVALUATE_H
@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact/block.h>
+#include <tact/predict.h>
+#include <tact/rows.h>
 #include <tact/status.h>
 
 #ifdef __cplusplus
@@ -114,6 +117,159 @@ int tact_errors_compute(const struct tact_pairs *pairs, struct tact_errors *out)
  */
 int tact_flow_compute(const uint8_t *from, const uint8_t *to, const double *weights, size_t n,
 		      unsigned n_kinds, double *flow);
+
+/* ---- models beside measured rows ---- */
+
+/* Where rows come from, and what is known of them that they do not say, or say wrongly. */
+struct tact_evaluation_input {
+	const char *path; /* a store among them can have predictions: stored:NAME */
+	const char *arch; /* that the rows were measured on; NULL: they say it */
+	int mode, init;	  /* < 0, or mode AUTO: likewise */
+};
+
+struct tact_evaluation_options {
+	size_t size;
+	const struct tact_evaluation_input *inputs; /* borrowed as long as the evaluation */
+	size_t n_inputs;
+	const char *params;	   /* a file that changes the CPUs' parameters; NULL: none */
+	bool is_clean;		   /* only rows that are known to be clean */
+	bool is_weighted;	   /* rows count with their weights */
+	bool is_common;		   /* only rows that all models predict are scored */
+	bool is_rounded;	   /* predictions to two digits, and for tau measurements, too */
+	unsigned threads, timeout; /* as of struct tact_model_options */
+	/* Which CPU rows are of that do not say it; called at most once.  NULL, or a name that
+	 * there is none of: they are left out.
+	 */
+	const char *(*default_arch)(void *context);
+	/* What a model did wrong, as of struct tact_model_options; may be NULL. */
+	void (*say)(void *context, const char *text);
+	void *context;
+};
+
+struct tact_evaluated_row {
+	const uint8_t *code; /* as it ran: a loop has its branch */
+	int64_t block;	     /* in its store */
+	uint32_t code_size;
+	uint32_t input, line; /* line 0: of a store */
+	uint32_t set;
+	uint8_t init; /* enum tact_init */
+};
+
+/* Rows of one CPU and mode. */
+struct tact_evaluated_set {
+	const struct tact_arch *arch;
+	enum tact_mode mode;
+	size_t n;
+};
+
+/* A row may belong to several groups of a kind: a block that two applications share. */
+enum tact_grouping {
+	TACT_BY_NOTHING,
+	TACT_BY_SET,
+	TACT_BY_APP,
+	TACT_BY_CATEGORY,
+	TACT_N_GROUPINGS
+};
+#define TACT_ALL_SETS UINT32_MAX
+
+struct tact_evaluated_group {
+	uint32_t set;	   /* or TACT_ALL_SETS */
+	const char *label; /* NULL: none */
+};
+
+struct tact_evaluated_groups {
+	struct tact_evaluated_group *group;
+	size_t n;
+};
+
+struct tact_evaluated_model {
+	const char *name;			      /* in tables */
+	const char *model;			      /* in the registry */
+	double *predicted;			      /* one a row */
+	uint8_t *outcomes;			      /* enum tact_outcome, likewise */
+	struct tact_scores *scores[TACT_N_GROUPINGS]; /* one a group */
+};
+
+/* FACILE's bottlenecks on one CPU, whatever the rows were measured on. */
+enum { TACT_N_BOTTLENECKS = TACT_N_BOUNDS + 1 };
+struct tact_evaluated_bottlenecks {
+	const struct tact_arch *arch;
+	uint8_t *kind; /* one a row: the first bottleneck, or TACT_N_BOUNDS: no data */
+	double share[TACT_N_BOTTLENECKS];
+	/* If a component were ideal: the geometric mean of the blocks' speed-ups, and whether any
+	 * block gains.
+	 */
+	double speedup[TACT_N_BOUNDS];
+	bool has_gain[TACT_N_BOUNDS];
+};
+
+/* What came of it: everything is the evaluation's, to be read and not written. */
+struct tact_evaluation {
+	size_t n; /* rows; with these: */
+	struct tact_evaluated_row *row;
+	double *measured, *weight;
+	struct tact_evaluated_set *set;
+	size_t n_sets;
+	struct tact_evaluated_groups by[TACT_N_GROUPINGS];
+	struct tact_evaluated_model *model;
+	size_t n_models;
+	struct tact_evaluated_bottlenecks *bottlenecks;
+	size_t n_bottlenecks;
+	/* rows that were left out */
+	size_t n_unmeasured, n_not_positive, n_unclean, n_unknown_arch;
+	char unknown_arch[64]; /* the first one */
+};
+
+/* opt may be NULL.  Returns -TACT_E_INVAL, -TACT_E_NOMEM. */
+int tact_evaluation_create(struct tact_evaluation **out, const struct tact_evaluation_options *opt);
+void tact_evaluation_destroy(struct tact_evaluation *e); /* NULL is allowed */
+
+/* Takes a row of the input with this number: 1; or 0, and counts why it does not.  Returns
+ * -TACT_E_NOMEM, or errors of tact_arch_derive for the file of parameters.
+ */
+int tact_evaluation_add_row(struct tact_evaluation *e, size_t input, const struct tact_row *row,
+			    struct tact_diag *diag);
+
+/* Adds a model of the registry, once.  Returns 1, 0 if it is there, -TACT_E_INVAL, -TACT_E_NOMEM.
+ */
+int tact_evaluation_add_model(struct tact_evaluation *e, const char *name);
+
+/* Asks for bottlenecks on a CPU.  Errors as of tact_evaluation_add_row; -TACT_E_INVAL if there is
+ * none of that name.
+ */
+int tact_evaluation_add_bottlenecks(struct tact_evaluation *e, const char *arch,
+				    struct tact_diag *diag);
+
+/* Runs all models over all rows on several threads, looks for bottlenecks, and computes all scores.
+ * Errors as of tact_model_run: with -TACT_E_NO_TOOL or -TACT_E_FORMAT and no reason in diag
+ * everything was done but what one model could not.
+ */
+int tact_evaluation_run(struct tact_evaluation *e, struct tact_diag *diag);
+
+/* All rows of a model as pairs, with predictions rounded and rows left out as the options say.
+ * *memory is to be freed.
+ */
+int tact_evaluation_pairs(const struct tact_evaluation *e, size_t model, struct tact_pairs *pairs,
+			  void **memory);
+
+/* Groups of a kind by set and label; of one set, or of TACT_ALL_SETS.  *order is to be freed.
+ * Returns how many there are, or -TACT_E_NOMEM.
+ */
+long tact_evaluation_order(const struct tact_evaluation *e, enum tact_grouping kind, uint32_t set,
+			   uint32_t **order);
+
+/* From the bottlenecks of the i-th CPU to those of the next one, as tact_flow_compute has it:
+ * TACT_N_BOTTLENECKS squared.
+ */
+void tact_evaluation_flow(const struct tact_evaluation *e, size_t i, double *flow);
+
+/* Loads a row into a block, which is bound to the row's CPU, mode and values. */
+int tact_evaluation_load(const struct tact_evaluation *e, size_t row, struct tact_block *block);
+
+/* Rows that are not good. */
+size_t tact_scores_failed(const struct tact_scores *scores);
+/* tact_bound_name, and "no data". */
+const char *tact_bottleneck_name(unsigned kind);
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,4 @@ void lint_report(struct linter *l, const struct tact_finding *finding);
 int lint_check_blocks(struct linter *l);
 int lint_check_rows(struct linter *l);
 
-/* For tables of blocks and instructions. */
-uint64_t lint_hash(uint64_t hash, const void *data, size_t size);
-
 #endif /* DATASET_LINT_H */

@@ -39,14 +39,28 @@ static struct tact_finding about(enum tact_lint_check check, const struct tact_s
 
 /* ---- the same instructions ---- */
 
+/* Multiplies and folds; the multiplier is 2^64 divided by the golden ratio (Knuth, The Art of
+ * Computer Programming, vol. 3, 6.4).
+ */
+static uint64_t mix(uint64_t hash, const void *data, size_t size)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < size; i++) {
+		hash = (hash ^ p[i]) * 0x9e3779b97f4a7c15u;
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
 static uint64_t hash_insn(uint64_t hash, const struct tact_insn *insn)
 {
 	const uint32_t kinds = insn->attributes & (TACT_INSN_LOCKED | TACT_INSN_REP);
 
-	hash = lint_hash(hash, &insn->mnemonic, sizeof(insn->mnemonic));
-	hash = lint_hash(hash, &kinds, sizeof(kinds));
-	hash = lint_hash(hash, &insn->displacement, sizeof(insn->displacement));
-	hash = lint_hash(hash, &insn->immediate, sizeof(insn->immediate));
+	hash = mix(hash, &insn->mnemonic, sizeof(insn->mnemonic));
+	hash = mix(hash, &kinds, sizeof(kinds));
+	hash = mix(hash, &insn->displacement, sizeof(insn->displacement));
+	hash = mix(hash, &insn->immediate, sizeof(insn->immediate));
 	for (unsigned i = 0; i < insn->n_operands; i++) {
 		const struct tact_operand *op = &insn->operand[i];
 		const uint8_t bytes[] = {op->kind,    op->reg,		 op->first_byte,
@@ -54,7 +68,7 @@ static uint64_t hash_insn(uint64_t hash, const struct tact_insn *insn)
 					 op->segment, (uint8_t)op->bits, (uint8_t)(op->bits >> 8)};
 
 		if (op->explicit_operand)
-			hash = lint_hash(hash, bytes, sizeof(bytes));
+			hash = mix(hash, bytes, sizeof(bytes));
 	}
 	return hash;
 }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of an evaluation share.
+ */
+#ifndef EVALUATE_EVALUATION_H
+#define EVALUATE_EVALUATION_H
+
+#include <tact/evaluate.h>
+
+#include "base/base.h"
+#include "base/hash.h"
+
+enum { EVALUATION_MAX_ARCHS = 64 };
+
+/* Members of the groups of one kind. */
+struct evaluation_members {
+	size_t group_capacity;
+	struct hash index;  /* of the groups */
+	uint32_t *row, *of; /* a row and its group; owned */
+	double *weight;	    /* of the row in the group; owned */
+	size_t n, capacity;
+};
+
+struct evaluation {
+	struct tact_evaluation view; /* first: callers see this; its arrays are owned */
+	struct tact_evaluation_options opt;
+	struct tact_arena arena; /* of code, labels and names */
+	struct tact_ran *ran;	 /* owned */
+	size_t capacity, set_capacity, model_capacity, bottlenecks_capacity;
+	struct evaluation_members by[TACT_N_GROUPINGS];
+	const struct tact_arch *arch[EVALUATION_MAX_ARCHS];
+	struct tact_arch *derived[EVALUATION_MAX_ARCHS]; /* owned; NULL: it is a built-in one */
+	unsigned n_archs;
+	const char *default_arch;
+	bool has_default;
+};
+
+static inline struct evaluation *evaluation_of(struct tact_evaluation *view)
+{
+	return (struct evaluation *)view;
+}
+
+static inline const struct evaluation *evaluation_of_const(const struct tact_evaluation *view)
+{
+	return (const struct evaluation *)view;
+}
+
+/* The CPU of a name, with the changed parameters.  Returns 1, 0 if there is none of that name or no
+ * room for more, or an error of tact_arch_derive.
+ */
+int evaluation_arch(struct evaluation *e, const char *name, const struct tact_arch **arch,
+		    struct tact_diag *diag);
+
+/* Puts a row into a group, which is made if it is new.  Returns 0 or -TACT_E_NOMEM. */
+int evaluation_join(struct evaluation *e, enum tact_grouping kind, size_t row, uint32_t set,
+		    const char *label, double weight);
+
+/* Steps of tact_evaluation_run. */
+int evaluation_find_bottlenecks(struct evaluation *e, struct tact_diag *diag);
+int evaluation_score(struct evaluation *e, struct tact_diag *diag);
+
+/* The rows as models want them, for an arch or, NULL, for their own; to be freed. */
+struct tact_model_row *evaluation_model_rows(const struct evaluation *e,
+					     const struct tact_arch *arch);
+
+#endif /* EVALUATE_EVALUATION_H */
