@@ -193,7 +193,7 @@ static void free_results(struct measure_outcome *o)
 static int measure(struct measurer *p, struct output *out)
 {
 	struct measure_list list = {0};
-	struct measure_outcome o = {.list = &list, .is_kept = p->is_compared};
+	struct measure_outcome o = {.list = &list};
 	int status = CLI_GOOD, compared;
 
 	measure_list_read(&list, p);

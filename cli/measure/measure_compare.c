@@ -2,13 +2,10 @@
  *
  * Predictions beside measurements, the largest disagreement first.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <tact/evaluate.h>
-#include <tact/model.h>
+#include <tact/rows.h>
 
+#include "base/json.h"
 #include "common/cli.h"
 #include "measurer.h"
 
@@ -20,116 +17,38 @@ enum {
 		    TACT_MFLAG_MANY_PAGES | TACT_MFLAG_MODES | TACT_MFLAG_SHORT
 };
 
-struct row {
-	const uint8_t *code; /* borrowed, or own_code */
-	size_t code_size;
-	const char *name;  /* borrowed */
-	uint8_t *own_code; /* owned; NULL: there is none */
-	enum tact_mode mode;
-	enum tact_init init;
-	uint32_t flags, bottlenecks;
-	double measured, predicted, coverage, error;
-	const struct tact_arch *arch;
-};
+/* ---- rows ---- */
 
-struct comparison {
-	struct measurer *p;
-	struct row *rows; /* owned */
-	size_t n, capacity;
-	size_t n_numberless, n_unpredicted;
-	struct tact_block *block;	  /* owned; NULL until there is a row */
-	struct tact_estimator *estimator; /* owned; likewise */
-};
+static struct tact_comparison *create(void)
+{
+	struct tact_comparison *c;
 
-/* ---- prediction ---- */
+	if (tact_comparison_create(&c, "facile", NULL) < 0)
+		cli_out_of_memory();
+	return c;
+}
 
 /* Of --arch, or of the machine that it was measured on; if that is not modelled, what a prediction
  * without --arch takes.
  */
-static const struct tact_arch *choose_arch(struct comparison *c, const char *machine_arch)
+static const struct tact_arch *choose_arch(struct measurer *p, const char *machine_arch)
 {
-	struct archlist *archs = &c->p->archs;
 	const struct tact_arch *arch = NULL;
 
-	if (!archs->names && !archs->params && *machine_arch)
+	if (!p->archs.names && !p->archs.params && *machine_arch)
 		arch = tact_arch_find(machine_arch);
-	if (!arch && !archs->n)
-		archlist_resolve(archs, NULL, c->p->is_quiet); /* says which one it is */
-	return arch ? arch : archs->arch[0];
+	if (!arch && !p->archs.n)
+		archlist_resolve(&p->archs, NULL, p->is_quiet); /* says which one it is */
+	return arch ? arch : p->archs.arch[0];
 }
 
-/* Loads the code as it ran.  A block that does not end in its branch shows by what auto says. */
-static int load(struct comparison *c, const struct row *row)
+static void add(struct measurer *p, struct tact_comparison *c, const struct tact_row *row,
+		const char *name)
 {
-	struct tact_block_options options = {
-		.size = sizeof(options), .mode = TACT_MODE_AUTO, .init = row->init};
-	uint8_t *looped;
-	int status;
+	const struct tact_arch *arch = tact_row_has_number(row) ? choose_arch(p, row->arch) : NULL;
 
-	if (c->block)
-		status = tact_block_rebind(c->block, row->arch, &options);
-	else
-		status = tact_block_create(&c->block, row->arch, &options, NULL);
-	if (status >= 0)
-		status = tact_block_load(c->block, row->code, row->code_size, NULL);
-	if (status < 0 || tact_block_mode(c->block) == row->mode)
-		return status;
-	if (row->mode == TACT_MODE_LOOP) {
-		looped = cli_alloc(row->code_size + TACT_MEASURE_LOOP_BYTES);
-		status = tact_block_load(c->block, looped,
-					 tact_measure_loop(tact_arch_isa(row->arch), looped,
-							   row->code, row->code_size),
-					 NULL);
-		free(looped);
-	}
-	options.mode = row->mode;
-	return status < 0 ? status : tact_block_rebind(c->block, row->arch, &options);
-}
-
-static bool predict(struct comparison *c, struct row *row)
-{
-	struct tact_estimate x = {.size = sizeof(x)};
-	int status = load(c, row);
-
-	if (status >= 0 && !c->estimator)
-		status = tact_model_open(&c->estimator, "facile", NULL, NULL);
-	if (status >= 0)
-		status = tact_model_estimate(c->estimator, c->block, &x);
-	if (status == -TACT_E_NOMEM)
+	if (tact_comparison_add(c, row, name, arch) == -TACT_E_NOMEM)
 		cli_out_of_memory();
-	if (status < 0)
-		return false;
-	row->predicted = x.cycles_per_iteration;
-	row->coverage = x.coverage;
-	row->bottlenecks = x.bottlenecks;
-	row->error = (row->predicted - row->measured) / row->measured;
-	return true;
-}
-
-/* Takes the row over, or counts why it does not. */
-static void add(struct comparison *c, struct row row, const struct tact_measurement *m,
-		const char *machine_arch)
-{
-	if (m->status != TACT_MEASURE_OK || !(m->cycles_per_iteration > 0)) {
-		c->n_numberless++;
-		free(row.own_code);
-		return;
-	}
-	row.mode = m->mode;
-	row.init = m->init;
-	row.flags = m->flags;
-	row.measured = m->cycles_per_iteration;
-	row.arch = choose_arch(c, machine_arch);
-	if (!predict(c, &row)) {
-		c->n_unpredicted++;
-		free(row.own_code);
-		return;
-	}
-	if (c->n == c->capacity) {
-		c->capacity = c->capacity ? 2 * c->capacity : 64;
-		c->rows = cli_realloc(c->rows, c->capacity * sizeof(*c->rows));
-	}
-	c->rows[c->n++] = row;
 }
 
 /* ---- output ---- */
@@ -143,15 +62,15 @@ static void add_bottlenecks(struct text *out, uint32_t bits, const char *separat
 			    tact_bound_name((enum tact_bound)__builtin_ctz(bits)));
 }
 
-static void text_table(const struct comparison *c, struct text *out)
+static void text_table(const struct measurer *p, const struct tact_comparison *c, struct text *out)
 {
-	size_t shown = c->p->is_verbose || c->n <= SHOWN_ROWS ? c->n : SHOWN_ROWS;
+	size_t shown = p->is_verbose || c->n <= SHOWN_ROWS ? c->n : SHOWN_ROWS;
 	char flags[16];
 
 	text_printf(out, "%9s %10s %8s  %-6s %-4s %-5s %-14s %s\n", "Measured", "Predicted",
 		    "Error", "Mode", "CPU", "Flags", "Bottleneck", "Block");
 	for (size_t i = 0; i < shown; i++) {
-		const struct row *r = &c->rows[i];
+		const struct tact_compared *r = &c->row[i];
 		size_t start;
 
 		text_cycles2(out, r->measured, 9);
@@ -170,14 +89,14 @@ static void text_table(const struct comparison *c, struct text *out)
 	text_add(out, "\n");
 }
 
-static void csv_table(const struct comparison *c, struct text *out)
+static void csv_table(const struct tact_comparison *c, struct text *out)
 {
 	char flags[16];
 
 	text_add(out, "hex,mode,init,arch,measured_cycles_per_iteration,"
 		      "predicted_cycles_per_iteration,relative_error,coverage,bottlenecks,flags\n");
 	for (size_t i = 0; i < c->n; i++) {
-		const struct row *r = &c->rows[i];
+		const struct tact_compared *r = &c->row[i];
 
 		text_hex(out, r->code, r->code_size);
 		text_printf(out, ",%s,%s,%s,", tact_mode_name(r->mode), tact_init_name(r->init),
@@ -193,74 +112,53 @@ static void csv_table(const struct comparison *c, struct text *out)
 	}
 }
 
-static void json_table(const struct comparison *c, struct text *out)
+static void json_row(const struct tact_compared *r, struct text *out)
 {
+	struct json json = {.out = out};
 	char flags[16];
 
-	for (size_t i = 0; i < c->n; i++) {
-		const struct row *r = &c->rows[i];
-
-		text_add(out, "{\"schema\":\"tact.compare/1\",\"hex\":\"");
-		text_hex(out, r->code, r->code_size);
-		text_add(out, "\"");
-		if (r->name[0])
-			measure_json_string(out, "name", r->name);
-		measure_json_string(out, "mode", tact_mode_name(r->mode));
-		measure_json_string(out, "init", tact_init_name(r->init));
-		measure_json_string(out, "arch", tact_arch_name(r->arch));
-		text_add(out, ",\"measured_cycles_per_iteration\":");
-		text_number(out, r->measured);
-		text_add(out, ",\"predicted_cycles_per_iteration\":");
-		text_number(out, r->predicted);
-		text_printf(out, ",\"relative_error\":%.5f,\"coverage\":", r->error);
-		text_number(out, r->coverage);
-		text_add(out, ",\"bottlenecks\":[");
-		if (r->bottlenecks) {
-			text_add(out, "\"");
-			add_bottlenecks(out, r->bottlenecks, "\",\"");
-			text_add(out, "\"");
-		}
-		text_printf(out, "],\"flags\":\"%s\"}\n", tact_measure_flags_text(r->flags, flags));
-	}
+	json_begin_object(&json, NULL);
+	json_put_string(&json, "schema", "tact.compare/1");
+	json_put_hex(&json, "hex", r->code, r->code_size);
+	if (r->name[0])
+		json_put_string(&json, "name", r->name);
+	json_put_string(&json, "mode", tact_mode_name(r->mode));
+	json_put_string(&json, "init", tact_init_name(r->init));
+	json_put_string(&json, "arch", tact_arch_name(r->arch));
+	json_put_number(&json, "measured_cycles_per_iteration", r->measured);
+	json_put_number(&json, "predicted_cycles_per_iteration", r->predicted);
+	json_put_fixed(&json, "relative_error", r->error, 5);
+	json_put_number(&json, "coverage", r->coverage);
+	json_begin_array(&json, "bottlenecks");
+	for (uint32_t bits = r->bottlenecks; bits; bits &= bits - 1)
+		json_put_string(&json, NULL, tact_bound_name((enum tact_bound)__builtin_ctz(bits)));
+	json_end(&json);
+	json_put_string(&json, "flags", tact_measure_flags_text(r->flags, flags));
+	json_end_line(&json);
 }
 
-/* Agreement of all rows, or of those without one of the flags. */
-static bool agreement(const struct comparison *c, uint32_t without, struct tact_agreement *a)
-{
-	double *predicted = cli_alloc(c->n * sizeof(double));
-	double *measured = cli_alloc(c->n * sizeof(double));
-	size_t n = 0;
-	int status;
-
-	for (size_t i = 0; i < c->n; i++) {
-		if (c->rows[i].flags & without)
-			continue;
-		predicted[n] = c->rows[i].predicted;
-		measured[n++] = c->rows[i].measured;
-	}
-	status = tact_agreement_compute(predicted, measured, n, a);
-	free(predicted);
-	free(measured);
-	if (status == -TACT_E_NOMEM)
-		cli_out_of_memory();
-	return status >= 0;
-}
-
-static void add_summary(const struct comparison *c, const char *name, uint32_t without,
-			struct text *out)
+/* Of all rows, or of those without one of the flags. */
+static void add_summary(const struct measurer *p, const struct tact_comparison *c, const char *name,
+			uint32_t without, struct text *out)
 {
 	struct tact_agreement a = {.size = sizeof(a)};
+	struct json json = {.out = out};
+	int status = tact_comparison_agreement(c, without, &a);
 
-	if (!agreement(c, without, &a))
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	if (status < 0)
 		return;
-	if (c->p->format == FORMAT_JSON) {
-		text_printf(out,
-			    "{\"schema\":\"tact.compare/1\",\"summary\":\"%s\",\"blocks\":%zu,"
-			    "\"mape\":%.5f,\"median_error\":%.5f",
-			    name, a.n, a.mape, a.median);
+	if (p->format == FORMAT_JSON) {
+		json_begin_object(&json, NULL);
+		json_put_string(&json, "schema", "tact.compare/1");
+		json_put_string(&json, "summary", name);
+		json_put_count(&json, "blocks", a.n);
+		json_put_fixed(&json, "mape", a.mape, 5);
+		json_put_fixed(&json, "median_error", a.median, 5);
 		if (a.has_tau)
-			text_printf(out, ",\"kendall_tau\":%.4f", a.tau);
-		text_add(out, "}\n");
+			json_put_fixed(&json, "kendall_tau", a.tau, 4);
+		json_end_line(&json);
 		return;
 	}
 	text_printf(out, "%-12s %7zu blocks  MAPE %.2f%%  median error %.2f%%  Kendall's tau ",
@@ -271,39 +169,22 @@ static void add_summary(const struct comparison *c, const char *name, uint32_t w
 		text_add(out, "-\n");
 }
 
-static int by_error(const void *a, const void *b)
-{
-	const struct row *r = a, *s = b;
-	double x = fabs(r->error), y = fabs(s->error);
-	size_t n = r->code_size < s->code_size ? r->code_size : s->code_size;
-	int order;
-
-	if (x != y)
-		return x < y ? 1 : -1;
-	order = memcmp(r->code, s->code, n); /* so that the order is always the same */
-	return order ? order : (r->code_size > s->code_size) - (r->code_size < s->code_size);
-}
-
-static void print(struct comparison *c, struct output *out)
+static void print(const struct measurer *p, struct tact_comparison *c, struct output *out)
 {
 	struct text text = {0}, summary = {0};
 
-	qsort(c->rows, c->n, sizeof(*c->rows), by_error);
-	switch (c->p->format) {
-	case FORMAT_CSV:
+	tact_comparison_sort(c);
+	if (p->format == FORMAT_CSV)
 		csv_table(c, &text);
-		break;
-	case FORMAT_JSON:
-		json_table(c, &text);
-		break;
-	default:
-		text_table(c, &text);
-	}
-	add_summary(c, "all", 0, &summary);
-	add_summary(c, "undisturbed", SET_APART, &summary);
-	if (c->p->format != FORMAT_CSV)
+	for (size_t i = 0; i < c->n && p->format == FORMAT_JSON; i++)
+		json_row(&c->row[i], &text);
+	if (p->format == FORMAT_TEXT)
+		text_table(p, c, &text);
+	add_summary(p, c, "all", 0, &summary);
+	add_summary(p, c, "undisturbed", SET_APART, &summary);
+	if (p->format != FORMAT_CSV)
 		text_add_bytes(&text, summary.data, summary.size);
-	else if (!c->p->is_quiet) /* a CSV file has rows of one kind */
+	else if (!p->is_quiet) /* a CSV file has rows of one kind */
 		text_to_stderr(&summary);
 	output_write(out, &text);
 	text_free(&text);
@@ -325,67 +206,66 @@ int measure_compare_check(struct measurer *p)
 	return status;
 }
 
-static int end(struct comparison *c, struct output *out)
+static int end(struct measurer *p, struct tact_comparison *c, struct output *out)
 {
 	int status = CLI_GOOD;
 
 	if (c->n) {
-		print(c, out);
+		print(p, c, out);
 	} else {
 		cli_message("there is no number to compare with");
 		status = CLI_FAILED;
 	}
-	if (!c->p->is_quiet && (c->n_numberless || c->n_unpredicted))
+	if (!p->is_quiet && (c->n_numberless || c->n_unpredicted))
 		cli_message("left out: %zu blocks without a number, %zu without a prediction",
 			    c->n_numberless, c->n_unpredicted);
-	for (size_t i = 0; i < c->n; i++)
-		free(c->rows[i].own_code);
-	free(c->rows);
-	tact_model_close(c->estimator);
-	tact_block_destroy(c->block);
+	tact_comparison_destroy(c);
 	return status;
 }
 
 int measure_compare_results(struct measurer *p, const struct measure_outcome *o, struct output *out)
 {
-	struct comparison c = {.p = p};
+	struct tact_comparison *c = create();
 
 	for (size_t i = 0; i < o->list->n; i++) {
 		const struct measure_block *b = &o->list->block[i];
+		const struct tact_measurement *m = o->results[i];
 
-		if (o->results[i])
-			add(&c,
-			    (struct row){
-				    .code = b->code, .code_size = b->code_size, .name = b->name},
-			    o->results[i], "");
+		if (m)
+			add(p, c,
+			    &(struct tact_row){.size = sizeof(struct tact_row),
+					       .code = b->code,
+					       .code_size = b->code_size,
+					       .cycles = m->cycles_per_iteration,
+					       .has_cycles = m->status == TACT_MEASURE_OK,
+					       .mode = m->mode,
+					       .init = (int)m->init,
+					       .flags = m->flags,
+					       .arch = ""},
+			    b->name);
 	}
-	return end(&c, out);
+	return end(p, c, out);
 }
 
-static int read_store(struct comparison *c, struct tact_store *store, struct tact_diag *diag)
+static int read_store(struct measurer *p, struct tact_comparison *c, struct tact_store *store,
+		      struct tact_diag *diag)
 {
-	struct tact_store_iter *iter;
-	struct tact_store_row from = {.size = sizeof(from)};
-	int status = tact_store_iter_create(&iter, store, diag);
+	struct tact_rows *rows;
+	struct tact_row row;
+	int status = tact_rows_open_store(&rows, store, NULL, diag);
 
 	if (status < 0)
 		return status;
-	while ((status = tact_store_iter_next(iter, &from, diag)) > 0) {
-		struct row row = {.code_size = from.code_size, .name = ""};
-
-		row.own_code = cli_alloc(from.code_size);
-		memcpy(row.own_code, from.code, from.code_size);
-		row.code = row.own_code;
-		add(c, row, &from.measurement, from.machine->arch);
-	}
-	tact_store_iter_destroy(iter);
+	while ((status = tact_rows_next(rows, &row, diag)) > 0)
+		add(p, c, &row, "");
+	tact_rows_close(rows);
 	return status;
 }
 
 int measure_compare_store(struct measurer *p, const char *path, struct output *out)
 {
 	struct tact_diag diag = {0};
-	struct comparison c = {.p = p};
+	struct tact_comparison *c;
 	struct tact_store *store;
 	int status = tact_store_open(&store, path, TACT_STORE_READONLY, &diag);
 
@@ -396,11 +276,12 @@ int measure_compare_store(struct measurer *p, const char *path, struct output *o
 		return CLI_FAILED;
 	}
 	status = CLI_GOOD;
-	if (read_store(&c, store, &diag) < 0) {
+	c = create();
+	if (read_store(p, c, store, &diag) < 0) {
 		cli_message("%s: %s", path, diag.text);
 		status = CLI_FAILED;
 	}
-	if (end(&c, out))
+	if (end(p, c, out))
 		status = CLI_FAILED;
 	tact_store_close(store);
 	return status;

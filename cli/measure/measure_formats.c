@@ -2,9 +2,9 @@
  *
  * Measurements as text, CSV and JSON (schema tact.measure/1).
  */
-#include <inttypes.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "measurer.h"
 
 const struct measure_flag measure_flags[] = {
@@ -28,12 +28,6 @@ static const char *const rung_help[] = {
 	[TACT_RUNG_APERF] = "APERF, read by a system call",
 	[TACT_RUNG_TSC] = "time stamps, with a chain of known latency as the clock",
 };
-
-void measure_json_string(struct text *out, const char *key, const char *value)
-{
-	text_printf(out, ",\"%s\":", key);
-	text_json_string(out, value, strlen(value));
-}
 
 void measure_add_label(struct text *out, const char *name, const uint8_t *code, size_t size,
 		       size_t width)
@@ -81,60 +75,62 @@ static void csv_row(const struct measure_block *block, const struct tact_measure
 
 /* ---- JSON ---- */
 
-static void json_origin(const struct measure_block *block, struct text *out)
+static void json_origin(const struct measure_block *block, struct json *json)
 {
-	text_add(out, "{\"schema\":\"tact.measure/1\"");
-	measure_json_string(out, "file", block->path);
+	json_begin_object(json, NULL);
+	json_put_string(json, "schema", "tact.measure/1");
+	json_put_string(json, "file", block->path);
 	if (block->line && strcmp(block->path, "-x"))
-		text_printf(out, ",\"line\":%" PRIu64, block->line);
+		json_put_count(json, "line", block->line);
 	if (block->name[0])
-		measure_json_string(out, "name", block->name);
+		json_put_string(json, "name", block->name);
 	if (block->function[0])
-		measure_json_string(out, "function", block->function);
+		json_put_string(json, "function", block->function);
 	if (block->source[0])
-		measure_json_string(out, "source", block->source);
+		json_put_string(json, "source", block->source);
 	if (block->address)
-		text_printf(out, ",\"address\":%" PRIu64, block->address);
+		json_put_count(json, "address", block->address);
+}
+
+static void json_number(const struct tact_measurement *m, struct json *json)
+{
+	json_put_string(json, "mode", tact_mode_name(m->mode));
+	json_put_string(json, "init", tact_init_name(m->init));
+	json_put_string(json, "status", tact_measure_status_name(m->status));
+	if (m->status == TACT_MEASURE_OK) {
+		json_put_number(json, "cycles_per_iteration", m->cycles_per_iteration);
+		json_put_fixed(json, "spread", m->spread, 5);
+	}
+	json_put_count(json, "kept", m->kept);
+	json_put_count(json, "dropped", m->dropped);
+	json_put_string(json, "rung", tact_rung_name(m->rung));
+	json_put_count(json, "low", m->low);
+	json_put_count(json, "high", m->high);
+	json_put_count(json, "pages", m->n_pages);
+	json_begin_array(json, "flags");
+	for (const struct measure_flag *f = measure_flags; f->bit; f++)
+		if (m->flags & f->bit)
+			json_put_string(json, NULL, f->name);
+	json_end(json);
+	if (m->reason[0])
+		json_put_string(json, "reason", m->reason);
 }
 
 static void json_row(const struct measure_block *block, const struct tact_measurement *m,
 		     struct text *out)
 {
-	const char *comma = "";
+	struct json json = {.out = out};
 
-	json_origin(block, out);
-	if (!m) {
-		measure_json_string(out, "hex", block->text);
-		measure_json_string(out, "status", "bad_hex");
-		measure_json_string(out, "reason", block->why);
-		text_add(out, "}\n");
-		return;
+	json_origin(block, &json);
+	if (m) {
+		json_put_hex(&json, "hex", block->code, block->code_size);
+		json_number(m, &json);
+	} else {
+		json_put_string(&json, "hex", block->text);
+		json_put_string(&json, "status", "bad_hex");
+		json_put_string(&json, "reason", block->why);
 	}
-	text_add(out, ",\"hex\":\"");
-	text_hex(out, block->code, block->code_size);
-	text_add(out, "\"");
-	measure_json_string(out, "mode", tact_mode_name(m->mode));
-	measure_json_string(out, "init", tact_init_name(m->init));
-	measure_json_string(out, "status", tact_measure_status_name(m->status));
-	if (m->status == TACT_MEASURE_OK) {
-		text_add(out, ",\"cycles_per_iteration\":");
-		text_number(out, m->cycles_per_iteration);
-		text_printf(out, ",\"spread\":%.5f", m->spread);
-	}
-	text_printf(out, ",\"kept\":%u,\"dropped\":%u", m->kept, m->dropped);
-	measure_json_string(out, "rung", tact_rung_name(m->rung));
-	text_printf(out, ",\"low\":%u,\"high\":%u,\"pages\":%u,\"flags\":[", m->low, m->high,
-		    m->n_pages);
-	for (const struct measure_flag *f = measure_flags; f->bit; f++) {
-		if (!(m->flags & f->bit))
-			continue;
-		text_printf(out, "%s\"%s\"", comma, f->name);
-		comma = ",";
-	}
-	text_add(out, "]");
-	if (m->reason[0])
-		measure_json_string(out, "reason", m->reason);
-	text_add(out, "}\n");
+	json_end_line(&json);
 }
 
 /* ---- text ---- */

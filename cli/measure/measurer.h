@@ -71,13 +71,9 @@ void measure_list_fini(struct measure_list *list);
 
 /* What became of the blocks. */
 struct measure_outcome {
-	struct measure_list *list; /* borrowed */
-	struct tact_measurement *
-		*results; /* one a block, NULL: not measured; owned with `is_kept` */
-	bool is_kept;	  /* results stay after they were printed */
-	size_t n_done, n_good, n_skipped, n_bad_lines;
-	size_t n_status[TACT_N_MEASURE_STATUS];
-	int signal; /* that ended it early; 0: none */
+	struct measure_list *list;	   /* borrowed */
+	struct tact_measurement **results; /* owned; with --compare one a block, NULL: none */
+	size_t n_done;
 	double seconds;
 };
 
@@ -110,7 +106,6 @@ struct measure_flag {
 extern const struct measure_flag measure_flags[]; /* bit 0 ends it */
 void measure_add_label(struct text *out, const char *name, const uint8_t *code, size_t size,
 		       size_t width);
-void measure_json_string(struct text *out, const char *key, const char *value);
 
 /* --compare: its CPU; then with what was measured now, or with a store.  These return an exit code.
  */

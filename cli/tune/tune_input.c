@@ -45,7 +45,7 @@ static bool fits(struct tuning *p, const struct tact_row *in)
 
 	if (p->is_clean && in->clean != 1)
 		return false;
-	if (!in->has_cycles || !(in->cycles > 0)) {
+	if (!tact_row_has_number(in)) {
 		p->n_unmeasured++;
 		return false;
 	}

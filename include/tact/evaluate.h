@@ -271,6 +271,45 @@ size_t tact_scores_failed(const struct tact_scores *scores);
 /* tact_bound_name, and "no data". */
 const char *tact_bottleneck_name(unsigned kind);
 
+/* ---- one model beside measurements, row by row ---- */
+
+struct tact_compared {
+	const uint8_t *code; /* the comparison's, as all here */
+	size_t code_size;
+	const char *name; /* "": none */
+	const struct tact_arch *arch;
+	enum tact_mode mode;
+	enum tact_init init;
+	uint32_t flags;	      /* enum tact_measure_flag */
+	uint32_t bottlenecks; /* enum tact_bound: bits, where the model tells them */
+	double measured, predicted, coverage;
+	double error; /* relative, signed */
+};
+
+/* To be read and not written. */
+struct tact_comparison {
+	struct tact_compared *row;
+	size_t n;
+	size_t n_numberless, n_unpredicted; /* rows that were left out */
+};
+
+/* A model of the registry that takes one block at a time.  Errors of tact_model_open. */
+int tact_comparison_create(struct tact_comparison **out, const char *model, struct tact_diag *diag);
+void tact_comparison_destroy(struct tact_comparison *comparison); /* NULL is allowed */
+
+/* Predicts a row, which says its mode, on a CPU: 1; or 0, and counts why not.  arch may be NULL if
+ * there is no number.  Returns -TACT_E_INVAL, -TACT_E_NOMEM.
+ */
+int tact_comparison_add(struct tact_comparison *comparison, const struct tact_row *row,
+			const char *name, const struct tact_arch *arch);
+
+/* The largest errors first. */
+void tact_comparison_sort(struct tact_comparison *comparison);
+
+/* Of the rows that have none of these flags; errors of tact_agreement_compute. */
+int tact_comparison_agreement(const struct tact_comparison *comparison, uint32_t without,
+			      struct tact_agreement *out);
+
 #ifdef __cplusplus
 }
 #endif

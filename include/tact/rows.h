@@ -46,6 +46,9 @@ struct tact_row {
 	size_t n_sources;
 };
 
+/* Whether there is a number to compare with: it is measured, and above 0. */
+bool tact_row_has_number(const struct tact_row *row);
+
 struct tact_rows; /* one thread at a time */
 
 /* Opens a store, or a CSV file with a header: it has at least the columns hex and cycles (or

@@ -8,6 +8,7 @@
 #include <tact/analysis.h>
 #include <tact/arch.h>
 #include <tact/block.h>
+#include <tact/campaign.h>
 #include <tact/classify.h>
 #include <tact/collect.h>
 #include <tact/cycles.h>

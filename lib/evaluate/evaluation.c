@@ -269,7 +269,7 @@ int tact_evaluation_add_row(struct tact_evaluation *view, size_t input, const st
 		view->n_unclean++;
 		return 0;
 	}
-	if (!row->has_cycles || !(row->cycles > 0)) {
+	if (!tact_row_has_number(row)) {
 		*(row->has_cycles ? &view->n_not_positive : &view->n_unmeasured) += 1;
 		return 0;
 	}

@@ -103,6 +103,11 @@ void tact_rows_close(struct tact_rows *rows)
 	free(rows);
 }
 
+bool tact_row_has_number(const struct tact_row *row)
+{
+	return row->has_cycles && row->cycles > 0;
+}
+
 /* ---- rows of a store ---- */
 
 /* The block's weight is the sum of those in its applications; what is not known is 1. */
