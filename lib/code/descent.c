@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * All basic blocks of an ELF file: recursive descent from where code is known to begin (entry, symbols,
- * unwind tables), along branches and calls; then the same from what is left in between, padding
- * apart: code that only jump tables and pointers lead to.
+ * All basic blocks of an ELF file: recursive descent from where code is known to begin (entry,
+ * symbols, unwind tables), along branches and calls; then the same from what is left in between,
+ * padding apart: code that only jump tables and pointers lead to.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -207,7 +207,7 @@ static int make_maps(struct descent *d)
 	for (size_t i = 0; i < obj->n_sections && !status; i++) {
 		status = code_map_create(&d->maps[i], code_isa_of(obj), obj->sections[i].data,
 					 obj->sections[i].size);
-		d->maps[i].calls_end = true;
+		d->maps[i].calls_end = d->maps[i].may_overlap = true;
 		d->maps[i].is_relocatable = obj->type == OBJ_RELOCATABLE;
 	}
 	return status;

@@ -40,8 +40,9 @@ int code_graph_create(struct code_graph *graph, const struct tact_isa *isa, cons
 		return status;
 	map.is_relocatable = is_relocatable;
 	if (size)
-		code_map_sweep(&map, 0, size);
-	status = code_map_cut(&map, 0, size, &graph->blocks);
+		status = code_map_sweep(&map, 0, size);
+	if (status >= 0)
+		status = code_map_cut(&map, 0, size, &graph->blocks);
 	code_map_destroy(&map);
 	if (status >= 0) {
 		graph->successors = malloc((graph->blocks.n + 1) * sizeof(*graph->successors));

@@ -124,8 +124,8 @@ int code_find_loops(const struct obj_file *obj, const struct obj_range *function
 	struct finder f = {0};
 	int status;
 
-	status = code_graph_create(&f.graph, code_isa_of(obj), code, function->end - function->begin,
-			    obj->type == OBJ_RELOCATABLE);
+	status = code_graph_create(&f.graph, code_isa_of(obj), code,
+				   function->end - function->begin, obj->type == OBJ_RELOCATABLE);
 	if (status < 0)
 		return status == -TACT_E_LIMIT ? 0 : status;
 	status = -TACT_E_NOMEM;
@@ -156,8 +156,8 @@ bool code_is_block(const struct obj_file *obj, const struct obj_range *range)
 
 	code_walk_init(&walk, code_isa_of(obj), code, size);
 	while ((step = code_walk_next(&walk)))
-		if (step->flow != TACT_FLOW_NEXT &&
-		    !code_comes_back((enum tact_flow)step->flow) && walk.next < size)
+		if (step->flow != TACT_FLOW_NEXT && !code_comes_back((enum tact_flow)step->flow) &&
+		    walk.next < size)
 			return false;
 	return true;
 }

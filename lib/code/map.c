@@ -18,6 +18,7 @@ int code_map_create(struct code_map *map, const struct tact_isa *isa, const uint
 
 void code_map_destroy(struct code_map *map)
 {
+	free(map->transfers);
 	free(map->marks);
 	*map = (struct code_map){0};
 }
@@ -33,8 +34,8 @@ bool code_map_note(struct code_map *map, size_t at, const struct isa_step *step)
 {
 	const bool ends = ends_block(map, step);
 
-	map->marks[at] |= (uint8_t)(step->length | (ends ? CODE_END : 0) |
-				    (step->is_valid ? 0 : CODE_BAD));
+	map->marks[at] |=
+		(uint8_t)(step->length | (ends ? CODE_END : 0) | (step->is_valid ? 0 : CODE_BAD));
 	return ends;
 }
 
@@ -52,7 +53,20 @@ static bool is_inside(const struct code_map *map, int64_t offset)
 	return offset >= 0 && offset < (int64_t)map->size;
 }
 
-void code_map_sweep(struct code_map *map, size_t begin, size_t end)
+/* The transfer at the end of a block. */
+static struct code_transfer transfer_of(const struct code_map *map, size_t at,
+					const struct isa_step *step)
+{
+	struct code_transfer t = {(uint32_t)at, CODE_NONE, step->flow, !step->is_valid};
+	int64_t target;
+
+	if ((step->flow == TACT_FLOW_BRANCH || step->flow == TACT_FLOW_JUMP) &&
+	    code_map_target(map, at, step, &target) && is_inside(map, target))
+		t.target = (uint32_t)target;
+	return t;
+}
+
+int code_map_sweep(struct code_map *map, size_t begin, size_t end)
 {
 	const struct isa_step *step;
 	struct code_walk walk;
@@ -68,7 +82,12 @@ void code_map_sweep(struct code_map *map, size_t begin, size_t end)
 		map->marks[at + step->length] |= CODE_LEADER;
 		if (code_map_target(map, at, step, &target) && is_inside(map, target))
 			map->marks[target] |= CODE_LEADER;
+		if (tact_grow(&map->transfers, &map->capacity, map->n_transfers + 1,
+			      sizeof(*map->transfers)))
+			return -TACT_E_NOMEM;
+		map->transfers[map->n_transfers++] = transfer_of(map, at, step);
 	}
+	return 0;
 }
 
 /* Follows a block from its beginning.  False if it runs into what is no code. */
@@ -92,35 +111,59 @@ static bool follow(const struct code_map *map, size_t end, struct code_block *bl
 	}
 }
 
-/* What the last instruction does, if it ends the block. */
-static void fill_transfer(const struct code_map *map, struct code_block *block)
+/* The first transfer that is not in front of an offset, if they are in order. */
+static size_t first_transfer(const struct code_map *map, size_t offset)
 {
+	size_t low = 0, high = map->n_transfers;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (map->transfers[middle].at < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* What the last instruction does, if it ends the block; *next is the transfer to look at. */
+static void fill_transfer(const struct code_map *map, struct code_block *block, size_t *next)
+{
+	struct code_transfer t;
 	struct isa_step step;
-	int64_t target;
 
 	if (!(map->marks[block->last] & CODE_END))
 		return;
-	map->isa->scan(&step, 1, map->code + block->last, block->end - block->last);
-	block->flow = step.flow;
-	block->is_bad = !step.is_valid;
-	if ((step.flow == TACT_FLOW_BRANCH || step.flow == TACT_FLOW_JUMP) &&
-	    code_map_target(map, block->last, &step, &target) && is_inside(map, target))
-		block->target = (uint32_t)target;
+	if (*next < map->n_transfers && map->transfers[*next].at == block->last) {
+		t = map->transfers[(*next)++];
+	} else {
+		map->isa->scan(&step, 1, map->code + block->last, block->end - block->last);
+		t = transfer_of(map, block->last, &step);
+	}
+	block->flow = t.flow;
+	block->is_bad = t.is_bad;
+	block->target = t.target;
 }
 
 int code_map_cut(const struct code_map *map, size_t begin, size_t end, struct code_blocks *blocks)
 {
-	for (size_t at = begin; at < end; at++) {
+	size_t next = first_transfer(map, begin);
+
+	for (size_t at = begin, after; at < end; at = after) {
 		struct code_block block = {.begin = (uint32_t)at, .target = CODE_NONE};
 
+		after = at + 1;
 		if (!(map->marks[at] & CODE_LEADER) || !(map->marks[at] & CODE_LENGTH) ||
 		    !follow(map, end, &block))
 			continue;
-		fill_transfer(map, &block);
+		fill_transfer(map, &block, &next);
 		if (tact_grow(&blocks->items, &blocks->capacity, blocks->n + 1,
 			      sizeof(*blocks->items)))
 			return -TACT_E_NOMEM;
 		blocks->items[blocks->n++] = block;
+		if (!map->may_overlap)
+			after = block.end;
 	}
 	return 0;
 }

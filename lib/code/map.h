@@ -39,16 +39,28 @@ enum code_mark {
 	CODE_BAD = 0x80	    /* no instruction */
 };
 
+/* What ends a block. */
+struct code_transfer {
+	uint32_t at;
+	uint32_t target; /* as in struct code_block */
+	uint8_t flow;
+	bool is_bad;
+};
+
 struct code_map {
 	const struct tact_isa *isa;
 	const uint8_t *code; /* the caller's */
 	size_t size;
-	uint8_t *marks;	     /* owned; enum code_mark, for each byte and one behind them */
+	uint8_t *marks; /* owned; enum code_mark, for each byte and one behind them */
+	struct code_transfer *transfers; /* owned; that sweeps have met, so that they need not be
+					  * decoded again */
+	size_t n_transfers, capacity;
 	bool calls_end;	     /* calls and system calls end a block, and their targets begin one */
 	bool is_relocatable; /* targets that wait for the linker lead nowhere */
+	bool may_overlap;    /* instructions were noted that begin in others: so may blocks */
 };
 
-/* Fills all but the two options, which are false.  Returns 0, -TACT_E_NOMEM, or -TACT_E_LIMIT for
+/* Fills all but the three options, which are false.  Returns 0, -TACT_E_NOMEM, or -TACT_E_LIMIT for
  * 4 GiB of code and more.
  */
 int code_map_create(struct code_map *map, const struct tact_isa *isa, const uint8_t *code,
@@ -58,16 +70,17 @@ void code_map_destroy(struct code_map *map);
 /* Marks an instruction at an offset.  Returns whether it ends a block. */
 bool code_map_note(struct code_map *map, size_t at, const struct isa_step *step);
 
-/* Where an instruction at an offset leads, if its bytes say so: the distance from code[0], which may
- * lie outside of the code.
+/* Where an instruction at an offset leads, if its bytes say so: the distance from code[0], which
+ * may lie outside of the code.
  */
 bool code_map_target(const struct code_map *map, size_t at, const struct isa_step *step,
 		     int64_t *target);
 
 /* A linear sweep over a part of the code: a block begins with it, and each byte that is no
- * instruction ends one.  Parts must not overlap.
+ * instruction ends one.  Parts must not overlap; in order of address they are cut faster.
+ * Returns 0 or -TACT_E_NOMEM.
  */
-void code_map_sweep(struct code_map *map, size_t begin, size_t end);
+int code_map_sweep(struct code_map *map, size_t begin, size_t end);
 
 /* Appends the blocks that begin in a part, in order, and end in it.  One that runs into bytes
  * where no instruction is known is left out.  Returns 0 or -TACT_E_NOMEM.

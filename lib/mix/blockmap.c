@@ -165,8 +165,8 @@ static int cut_parts(const struct sweep *s, struct code_map *map)
 	struct mix_code *code = s->code;
 	int status = 0;
 
-	for (size_t i = 0; i < s->n_parts; i++)
-		code_map_sweep(map, s->parts[i].begin, s->parts[i].end);
+	for (size_t i = 0; i < s->n_parts && !status; i++)
+		status = code_map_sweep(map, s->parts[i].begin, s->parts[i].end);
 	for (size_t i = 0; i < s->n_parts && !status; i++)
 		status = code_map_cut(map, s->parts[i].begin, s->parts[i].end, &code->blocks);
 	if (!status)
