@@ -11,6 +11,8 @@
 int predict_worker_init(struct predict_worker *w, const struct predictor *p)
 {
 	const struct tact_model_options options = {.size = sizeof(options),
+						   .arch = p->archs.n == 1 ? p->archs.arch[0]
+									   : NULL,
 						   .facile = &p->predict_options,
 						   .mca = &p->mca_options,
 						   .bounds = true};

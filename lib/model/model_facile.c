@@ -101,13 +101,6 @@ static int read_parts(struct parts *to, const char *parts, struct tact_diag *dia
 	return status;
 }
 
-int model_facile_check(const char *parts, struct tact_diag *diag)
-{
-	struct parts read = {.paper = false};
-
-	return read_parts(&read, parts, diag);
-}
-
 /* Rows of Table 3 of the FACILE paper. */
 const char *const *model_facile_names(const char *parts)
 {
@@ -135,6 +128,16 @@ const char *const *model_facile_names(const char *parts)
 	};
 
 	return parts && !strcmp(parts, "ablations") ? ablations : NULL;
+}
+
+int model_facile_check(const char *parts, struct tact_diag *diag)
+{
+	struct parts read = {.paper = false};
+
+	if (model_facile_names(parts))
+		return tact_fail(diag, TACT_E_INVAL,
+				 "facile:%s stands for several models: one is wanted here", parts);
+	return read_parts(&read, parts, diag);
 }
 
 /* ---- estimates ---- */

@@ -80,6 +80,7 @@ static void bad_names_say_what_is_wrong(void **state)
 		{"facil", "none of"},
 		{"faciles", "none of"},
 		{"facile:", "what follows facile:"},
+		{"facile:ablations", "stands for several models"},
 		{"facile:ablations:paper", "what follows facile:"},
 		{"facile:only=", "empty"},
 		{"facile:only=ports+nonsense", "'nonsense' is no limit"},
