@@ -29,7 +29,7 @@
 /* A file of the directory `dir`; text NULL: it goes away. */
 static void put_file(const char *dir, const char *name, const char *text)
 {
-	char path[128];
+	char path[512];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
