@@ -50,8 +50,6 @@ PUBLIC = {
     'store.h': 'store', 'rows.h': 'rows', 'view.h': 'view', 'evaluate.h': 'evaluate',
     'doctor.h': 'pmu', 'trace.h': 'trace', 'cycles.h': 'trace', 'symbols.h': 'trace', 'result.h': 'trace', 'analysis.h': 'trace', 'report.h': 'report', 'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
 }
-# isa/assemble.h takes the syntax from there: an enumeration, no code.
-PUBLIC_EXCEPTIONS = {('isa', 'input.h'), ('obj', 'input.h')}
 
 PRINTING = re.compile(r'\b(printf|puts|putchar|perror|vprintf|fputs|fputc|fprintf|vfprintf|fwrite|err|warn)'
                       r'\s*\(')
@@ -111,8 +109,6 @@ def check_layers():
             parts = name.split('/')
             if parts[0] == 'tact' and len(parts) == 2:
                 target = PUBLIC.get(parts[1], '?')
-                if (module, parts[1]) in PUBLIC_EXCEPTIONS:
-                    continue
             elif parts[0] in MAY_INCLUDE:
                 target = parts[0]
             else:

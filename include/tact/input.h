@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact/insn.h>
 #include <tact/status.h>
 
 #ifdef __cplusplus
@@ -25,8 +26,6 @@ enum tact_input_kind {
 	TACT_INPUT_ELF,	 /* object file, shared object or executable for x86-64 */
 	TACT_INPUT_RAW	 /* the file's bytes are the code; never detected, only asked for */
 };
-
-enum tact_syntax { TACT_SYNTAX_AUTO, TACT_SYNTAX_ATT, TACT_SYNTAX_INTEL };
 
 struct tact_input_options {
 	size_t size; /* sizeof(struct tact_input_options) */

@@ -134,6 +134,9 @@ struct tact_insn {
 
 #define TACT_FORM_NONE 0xffff
 
+/* Notations of assembly text, where a set has two. */
+enum tact_syntax { TACT_SYNTAX_AUTO, TACT_SYNTAX_ATT, TACT_SYNTAX_INTEL };
+
 /* An instruction set; all of them live as long as the program. */
 struct tact_isa;
 

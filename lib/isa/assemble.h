@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tact/input.h>
+#include <tact/insn.h>
 #include <tact/status.h>
 
 /* The label of marker number N is this prefix and N in decimal. */
