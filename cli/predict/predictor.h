@@ -74,7 +74,7 @@ struct predict_worker {
 	size_t n_blocks, n_failed, n_candidates;
 	bool is_unable;	 /* a program is missing */
 	struct text err; /* messages */
-	char why[160];	 /* the last failure */
+	char why[256];	 /* the last failure */
 };
 
 int predict_worker_init(struct predict_worker *w, const struct predictor *p);
