@@ -56,20 +56,21 @@ static const uint8_t hex_value[256] = {
 
 long tact_hex_decode(uint8_t *out, const char *text, size_t size, size_t *bad)
 {
+	unsigned all = 0;
 	size_t i;
 
+	/* The table has 0 for what is no digit, which becomes more than a byte. */
 	for (i = 0; i + 1 < size; i += 2) {
-		uint8_t high = hex_value[(uint8_t)text[i]], low = hex_value[(uint8_t)text[i + 1]];
+		unsigned byte = (hex_value[(uint8_t)text[i]] - 1u) << 4 |
+				(hex_value[(uint8_t)text[i + 1]] - 1u);
 
-		if (!high || !low) {
-			*bad = high ? i + 1 : i;
-			return -1;
-		}
-		out[i / 2] = (uint8_t)((high - 1) << 4 | (low - 1));
+		all |= byte;
+		out[i / 2] = (uint8_t)byte;
 	}
-	if (i < size) {
-		*bad = hex_value[(uint8_t)text[i]] ? size : i;
-		return -1;
-	}
-	return (long)(size / 2);
+	if (all <= UINT8_MAX && i == size)
+		return (long)(size / 2);
+	for (i = 0; i < size && hex_value[(uint8_t)text[i]];)
+		i++;
+	*bad = i;
+	return -1;
 }

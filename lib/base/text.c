@@ -231,6 +231,10 @@ char *put_cycles(char *p, double value)
 
 	if (!(value >= 0 && value < 1e14)) /* no model gives that; do not print nonsense */
 		return p + snprintf(p, PUT_CYCLES_ROOM, "%.4g", value);
+	if (value == 0) { /* most bounds of most blocks */
+		memcpy(p, "0.00", 4);
+		return p + 4;
+	}
 	scaled = (uint64_t)(value * 10000 + 0.5);
 	fraction = (unsigned)(scaled % 10000);
 	if (scaled < 100000)

@@ -56,6 +56,7 @@ struct text {
 	char s[96];
 	size_t n;
 	bool full;
+	bool has_zero; /* the form for an immediate of zero */
 };
 
 static void append(struct text *t, const char *s)
@@ -236,10 +237,12 @@ static void append_immediate(struct text *t, const ZydisDecodedInstruction *zi,
 		append_number(t, "", (unsigned)op->imm.value.u);
 	else if (op->imm.is_relative)
 		append_number(t, "Rel", bits);
-	else if (zero_form && bits == 8 && !op->imm.value.u)
+	else if (zero_form && bits == 8 && !op->imm.value.u) {
 		append(t, "0");
-	else
+		t->has_zero = true;
+	} else {
 		append_number(t, "I", bits);
+	}
 }
 
 static bool shown(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
@@ -342,6 +345,18 @@ static void append_mnemonic(struct text *t, const ZydisDecodedInstruction *zi)
 	}
 }
 
+/* Most instructions have such a suffix, so without printf. */
+static void put_opcode(char *suffix, const char *prefix, unsigned opcode)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	const size_t n = strlen(prefix);
+
+	memcpy(suffix, prefix, n);
+	suffix[n] = digits[opcode >> 4 & 15];
+	suffix[n + 1] = digits[opcode & 15];
+	suffix[n + 2] = '\0';
+}
+
 /* The suffix that tells two encodings of the same operands apart; NULL-terminated candidates. */
 static void encoding_suffix(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
 			    char *suffix, size_t size)
@@ -377,19 +392,22 @@ static void encoding_suffix(const ZydisDecodedInstruction *zi, const ZydisDecode
 		  zi->mnemonic == ZYDIS_MNEMONIC_LEAVE))
 		snprintf(suffix, size, "_W");
 	else if (is_vex(zi) || is_evex(zi) || zi->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
-		snprintf(suffix, size, "_%02X", zi->opcode);
+		put_opcode(suffix, "_", zi->opcode);
 	else if (zi->opcode_map == ZYDIS_OPCODE_MAP_0F)
-		snprintf(suffix, size, "_0F%02X", zi->opcode);
+		put_opcode(suffix, "_0F", zi->opcode);
 }
 
 static unsigned try_name(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
-			 const char *suffix, bool zero_form)
+			 const char *suffix, bool *zero_form)
 {
-	struct text t = {.n = 0};
+	struct text t;
 
+	t.n = 0;
+	t.full = t.has_zero = false;
 	append_mnemonic(&t, zi);
 	append(&t, suffix);
-	append_operands(&t, zi, ops, zero_form);
+	append_operands(&t, zi, ops, *zero_form);
+	*zero_form = t.has_zero;
 	return t.full ? TACT_FORM_NONE : find_name(t.s, t.n);
 }
 
@@ -397,9 +415,13 @@ static unsigned try_name(const ZydisDecodedInstruction *zi, const ZydisDecodedOp
 static unsigned try_suffix(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
 			   const char *suffix)
 {
-	unsigned form = try_name(zi, ops, suffix, true);
+	bool zero_form = true;
+	unsigned form = try_name(zi, ops, suffix, &zero_form);
 
-	return form != TACT_FORM_NONE ? form : try_name(zi, ops, suffix, false);
+	if (form != TACT_FORM_NONE || !zero_form)
+		return form;
+	zero_form = false;
+	return try_name(zi, ops, suffix, &zero_form);
 }
 
 static unsigned evex_form(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
