@@ -22,7 +22,7 @@ void predict_csv_titles(const struct predictor *p, struct text *out)
 		text_add(out, ",facile_cycles_per_iteration");
 }
 
-void predict_csv_header(const struct predictor *p, struct text *out)
+static void add_header(const struct predictor *p, struct text *out)
 {
 	text_printf(out, "hex,arch,mode,%sstatus,cycles_per_iteration,coverage",
 		    p->n_alignments > 1 ? "alignment," : "");
@@ -143,7 +143,4 @@ static void add_result(struct predict_worker *w, const struct source_block *bloc
 		add_failure(w->p, block, r, out);
 }
 
-void predict_csv(struct predict_worker *w, const struct source_block *block, struct text *out)
-{
-	predict_each(w, block, add_result, out);
-}
+const struct predict_shape predict_shape_csv = {add_header, add_result, NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Options that `tact predict` and `tact simulate` have in common, and what both do with them.
+ * Options that `tact predict` and `tact simulate` have in common, and what is made of them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static size_t terminal_width(const struct predictor *p)
 	return size.ws_col;
 }
 
-static void prepare(struct predictor *p)
+void predict_prepare(struct predictor *p)
 {
 	uint32_t all = (1u << TACT_N_BOUNDS) - 1;
 
@@ -120,36 +120,6 @@ static void prepare(struct predictor *p)
 	set_colors(p);
 }
 
-static int check(struct predictor *p)
-{
-	const char *option = p->command->file_option(p);
-
-	if (!p->source.n_items)
-		return cli_wrong("no input: give -x HEX, a file, or - for standard input");
-	if (option && p->archs.n > 1)
-		return cli_wrong("%s draws for one CPU; --arch has %zu", option, p->archs.n);
-	return p->command->check(p);
-}
-
-int predict_main(void *target)
-{
-	struct predictor *p = target;
-	struct output out;
-	int status = archlist_resolve(&p->archs, NULL, p->is_quiet || !p->source.n_items);
-
-	if (!status)
-		status = check(p);
-	if (status)
-		return status;
-	prepare(p);
-	if (output_open(&out, p->output))
-		return CLI_FAILED;
-	status = predict_run(p, &out);
-	if (output_close(&out) && !status)
-		status = CLI_FAILED;
-	return status;
-}
-
 void predict_fini(void *target)
 {
 	struct predictor *p = target;
@@ -157,4 +127,11 @@ void predict_fini(void *target)
 	tact_mca_params_destroy(p->mca_params);
 	source_options_fini(&p->source);
 	archlist_fini(&p->archs);
+}
+
+uint32_t predict_bounds(const struct predictor *p)
+{
+	uint32_t all = (1u << TACT_N_BOUNDS) - 1;
+
+	return (p->only ? p->only : all) & ~p->without;
 }

@@ -1,308 +1,228 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks in, results out, in the same order.
+ * What predict and simulate do: blocks in, results out, in the same order.
  *
  * The first batch is copied to see whether there is more than one block and whether threads are
- * worth their while.  With one thread everything behind it is done in place, without a copy; with
- * several, batches go round in a ring: this thread fills and writes them, the others work on them.
+ * worth their while.  With one thread everything behind it is done in place, without a copy.
  */
-#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/cli.h"
 #include "predictor.h"
 
 enum {
-	BATCH_ROWS = 512,
-	BATCH_BYTES = 1 << 20,	/* a batch of large blocks ends earlier */
 	FLUSH_BYTES = 64 << 10, /* text is written when there is that much of it */
 	MAX_THREADS = 256
 };
 
-typedef void format_block(struct predict_worker *w, const struct source_block *block,
-			  struct text *out);
+/* ---- one block ---- */
 
-static format_block *const formats[] = {
-	[FORMAT_TEXT] = predict_text,
-	[FORMAT_CSV] = predict_csv,
-	[FORMAT_JSON] = predict_json,
-};
-
-/* ---- a batch ---- */
-
-struct chunk {
-	struct chunk *next;
-	size_t size, capacity;
-	char data[];
-};
-
-struct batch {
-	struct source_block *rows; /* owned */
-	size_t n;
-	struct chunk *chunks; /* owned: what the rows point to */
-	struct text out, err;
-	bool is_done;
-};
-
-static void batch_init(struct batch *b)
+static void close_worker(struct predict_worker *w)
 {
-	*b = (struct batch){.rows = cli_alloc(BATCH_ROWS * sizeof(*b->rows))};
+	tact_simulator_destroy(w->simulator);
+	tact_model_close(w->estimator);
+	tact_block_destroy(w->block);
+	text_free(&w->err);
+	text_free(&w->later);
+	free(w->results);
 }
 
-static void batch_fini(struct batch *b)
+static int open_worker(struct predict_worker *w, const struct predictor *p)
 {
-	while (b->chunks) {
-		struct chunk *next = b->chunks->next;
+	const struct tact_model_options options = {.size = sizeof(options),
+						   .arch = p->archs.n == 1 ? p->archs.arch[0]
+									   : NULL,
+						   .facile = &p->predict_options,
+						   .mca = &p->mca_options,
+						   .bounds = true};
+	struct tact_diag diag = {0};
+	int status;
 
-		free(b->chunks);
-		b->chunks = next;
+	*w = (struct predict_worker){
+		.p = p, .arch = p->archs.arch[0], .alignment = p->block_options.alignment};
+	w->results = cli_alloc(p->archs.n * p->n_alignments * sizeof(*w->results));
+	status = tact_block_create(&w->block, w->arch, &p->block_options, &diag);
+	if (status >= 0 && p->command->simulates)
+		status = tact_simulator_create(&w->simulator, &diag);
+	else if (status >= 0)
+		status = tact_model_open(&w->estimator, p->model, &options, &diag);
+	if (status < 0) {
+		close_worker(w);
+		cli_message("%s", diag.text[0] ? diag.text : tact_strerror(status));
+		return CLI_FAILED;
 	}
-	text_free(&b->out);
-	text_free(&b->err);
-	free(b->rows);
+	return 0;
 }
 
-/* Memory that does not move while the batch lives; the first chunk is kept for the next filling. */
-static void *batch_copy(struct batch *b, const void *data, size_t size)
+static int fail(struct predict_worker *w, const struct source_block *block, int status,
+		const char *why)
 {
-	struct chunk *c = b->chunks;
-	char *copy;
-
-	if (!c || c->capacity - c->size < size) {
-		size_t capacity = size > FLUSH_BYTES ? size : FLUSH_BYTES;
-
-		c = cli_alloc(sizeof(*c) + capacity);
-		*c = (struct chunk){.next = b->chunks, .capacity = capacity};
-		b->chunks = c;
-	}
-	copy = c->data + c->size;
-	if (size)
-		memcpy(copy, data, size);
-	c->size += size;
-	return copy;
-}
-
-static const char *batch_string(struct batch *b, const char *string)
-{
-	return *string ? batch_copy(b, string, strlen(string) + 1) : "";
-}
-
-static void batch_clear(struct batch *b)
-{
-	while (b->chunks && b->chunks->next) {
-		struct chunk *next = b->chunks->next;
-
-		free(b->chunks);
-		b->chunks = next;
-	}
-	if (b->chunks)
-		b->chunks->size = 0;
-	b->n = 0;
-	b->is_done = false;
-}
-
-static size_t batch_add(struct batch *b, const struct source_block *block)
-{
-	struct source_block *row = &b->rows[b->n++];
-	const struct tact_region *r = &block->region;
-
-	row->path = block->path;
-	row->index = block->index;
-	row->candidate = block->candidate;
-	row->status = block->status;
-	row->is_input = block->is_input;
-	row->is_elf = block->is_elf;
-	if (block->status < 0)
-		row->diag = block->diag;
-	if (block->is_input) {
-		row->region =
-			(struct tact_region){.name = "", .function = "", .source = "", .text = ""};
-		return 0;
-	}
-	row->region = *r;
-	row->region.code = batch_copy(b, r->code, r->code_size);
-	row->region.text = batch_copy(b, r->text, r->text_size);
-	row->region.name = batch_string(b, r->name);
-	row->region.function = batch_string(b, r->function);
-	row->region.source = batch_string(b, r->source);
-	return r->code_size + r->text_size;
-}
-
-/* Returns false if the source has come to its end. */
-static bool batch_fill(struct batch *b, struct source *source)
-{
-	struct source_block block;
-	size_t bytes = 0;
-
-	batch_clear(b);
-	while (b->n < BATCH_ROWS && bytes < BATCH_BYTES) {
-		if (!source_next(source, &block))
-			return false;
-		bytes += batch_add(b, &block);
-	}
-	return true;
-}
-
-static void batch_work(struct batch *b, struct predict_worker *w)
-{
-	format_block *format = formats[w->p->format];
-
-	for (size_t i = 0; i < b->n; i++)
-		format(w, &b->rows[i], &b->out);
-	text_add_bytes(&b->err, w->err.data, w->err.size);
-	w->err.size = 0;
-}
-
-static void batch_write(struct batch *b, struct output *out)
-{
-	text_to_stderr(&b->err);
-	output_write(out, &b->out);
-}
-
-/* ---- threads ---- */
-
-struct pool {
-	pthread_mutex_t lock;
-	pthread_cond_t posted_one, done_one;
-	struct batch *batches; /* a ring */
-	size_t n_batches;
-	size_t posted, taken, written; /* counts; modulo n_batches they are places in the ring */
-	bool is_end;
-};
-
-struct pool_thread {
-	struct pool *pool;
-	struct predict_worker worker;
-	pthread_t thread;
-	bool is_running;
-};
-
-static void *thread_main(void *arg)
-{
-	struct pool_thread *t = arg;
-	struct pool *pool = t->pool;
-
-	pthread_mutex_lock(&pool->lock);
-	for (;;) {
-		struct batch *b;
-
-		while (pool->taken == pool->posted && !pool->is_end)
-			pthread_cond_wait(&pool->posted_one, &pool->lock);
-		if (pool->taken == pool->posted)
-			break;
-		b = &pool->batches[pool->taken++ % pool->n_batches];
-		pthread_mutex_unlock(&pool->lock);
-		batch_work(b, &t->worker);
-		pthread_mutex_lock(&pool->lock);
-		b->is_done = true;
-		pthread_cond_signal(&pool->done_one);
-	}
-	pthread_mutex_unlock(&pool->lock);
-	return NULL;
-}
-
-static void write_oldest(struct pool *pool, struct output *out)
-{
-	struct batch *b = &pool->batches[pool->written++ % pool->n_batches];
-
-	pthread_mutex_lock(&pool->lock);
-	while (!b->is_done)
-		pthread_cond_wait(&pool->done_one, &pool->lock);
-	pthread_mutex_unlock(&pool->lock);
-	batch_write(b, out);
-}
-
-static void post(struct pool *pool)
-{
-	pthread_mutex_lock(&pool->lock);
-	pool->posted++;
-	pthread_cond_signal(&pool->posted_one);
-	pthread_mutex_unlock(&pool->lock);
-}
-
-/* The first batch is filled already. */
-static void feed(struct pool *pool, struct source *source, struct output *out)
-{
-	bool more = true;
-
-	post(pool);
-	while (more && !out->failed) {
-		if (pool->posted - pool->written == pool->n_batches)
-			write_oldest(pool, out);
-		more = batch_fill(&pool->batches[pool->posted % pool->n_batches], source);
-		post(pool);
-	}
-	while (pool->written < pool->posted)
-		write_oldest(pool, out);
-}
-
-static void count(struct predict_worker *total, const struct predict_worker *w)
-{
-	total->n_blocks += w->n_blocks;
-	total->n_failed += w->n_failed;
-	total->n_candidates += w->n_candidates;
-	total->is_unable |= w->is_unable;
-}
-
-static int run_threads(const struct predictor *p, struct source *source, struct batch *first,
-		       unsigned n, struct output *out, struct predict_worker *total)
-{
-	struct pool pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
-			    .posted_one = PTHREAD_COND_INITIALIZER,
-			    .done_one = PTHREAD_COND_INITIALIZER,
-			    .n_batches = 2 * (size_t)n + 1};
-	struct pool_thread *threads = cli_alloc(n * sizeof(*threads));
-	unsigned n_ready = 0, n_running = 0;
-	int status = 0;
-
-	pool.batches = cli_alloc(pool.n_batches * sizeof(*pool.batches));
-	pool.batches[0] = *first;
-	for (size_t i = 1; i < pool.n_batches; i++)
-		batch_init(&pool.batches[i]);
-	for (; n_ready < n && !status; n_ready++) {
-		threads[n_ready].pool = &pool;
-		status = predict_worker_init(&threads[n_ready].worker, p);
-	}
-	for (unsigned i = 0; i < n && !status; i++) {
-		threads[i].is_running =
-			!pthread_create(&threads[i].thread, NULL, thread_main, &threads[i]);
-		n_running += threads[i].is_running;
-	}
-	if (!status && !n_running) {
-		cli_message("no thread could be started; try -j 1");
-		status = CLI_FAILED;
-	}
-	if (!status)
-		feed(&pool, source, out);
-	pthread_mutex_lock(&pool.lock);
-	pool.is_end = true;
-	pthread_cond_broadcast(&pool.posted_one);
-	pthread_mutex_unlock(&pool.lock);
-	for (unsigned i = 0; i < n_ready; i++) {
-		if (!status && threads[i].is_running)
-			pthread_join(threads[i].thread, NULL);
-		count(total, &threads[i].worker);
-		predict_worker_fini(&threads[i].worker);
-	}
-	for (size_t i = 1; i < pool.n_batches; i++)
-		batch_fini(&pool.batches[i]);
-	*first = pool.batches[0];
-	free(pool.batches);
-	free(threads);
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	if (status == -TACT_E_NO_TOOL)
+		w->is_unable = true;
+	w->n_failed++;
+	source_complain(&w->err, block, why);
+	if (why != w->why)
+		snprintf(w->why, sizeof(w->why), "%s", why);
 	return status;
 }
 
-/* ---- one thread ---- */
+static int load(struct predict_worker *w, const struct source_block *block)
+{
+	struct tact_diag diag;
+	int status;
+
+	w->source = block;
+	w->n_blocks += !block->is_input;
+	w->n_candidates += block->candidate > 0;
+	if (block->status < 0)
+		return fail(w, block, block->status, block->diag.text);
+	diag.text[0] = '\0';
+	status = tact_block_load(w->block, block->region.code, block->region.code_size, &diag);
+	if (status < 0)
+		return fail(w, block, status, diag.text[0] ? diag.text : tact_strerror(status));
+	return 0;
+}
+
+static int simulate(struct predict_worker *w, struct tact_prediction *out)
+{
+	struct tact_simulation *s = &w->simulation;
+	const struct tact_sim_options options = {.size = sizeof(options),
+						 .max_cycles = w->p->max_cycles};
+	int status;
+
+	s->size = sizeof(*s);
+	status = tact_simulate(w->simulator, w->block, &options, s);
+	if (status < 0)
+		return status;
+	*out = s->bounds;
+	out->cycles_per_iteration = s->cycles_per_iteration;
+	out->coverage = s->coverage;
+	out->mode = s->mode;
+	out->bottlenecks = s->bottlenecks | (uint32_t)s->scheduling << TACT_VIEW_SCHEDULING;
+	return 0;
+}
+
+static int estimate(struct predict_worker *w, struct tact_prediction *out)
+{
+	struct tact_estimate e;
+	int status;
+
+	e.size = sizeof(e);
+	status = tact_model_estimate(w->estimator, w->block, &e);
+	if (status < 0)
+		return status;
+	*out = e.bounds;
+	w->facile_cycles = out->cycles_per_iteration;
+	out->cycles_per_iteration = e.cycles_per_iteration;
+	out->coverage = e.coverage;
+	out->bottlenecks = e.bottlenecks | (uint32_t)e.scheduling << TACT_VIEW_SCHEDULING;
+	return 0;
+}
+
+const char *predict_failure(int status)
+{
+	return status == -PREDICT_E_BUDGET
+		       ? "no iteration ended within what simulate --max-cycles allows"
+		       : tact_strerror(status);
+}
+
+/* The block was loaded, so that what fails now has to do with this architecture. */
+static int fail_at(struct predict_worker *w, int status)
+{
+	char why[160];
+
+	snprintf(why, sizeof(why), "%s: %s", tact_arch_name(w->arch), predict_failure(status));
+	return fail(w, w->source, status, why);
+}
+
+static int predict(struct predict_worker *w, size_t arch, unsigned alignment,
+		   struct tact_prediction *out)
+{
+	const struct tact_arch *wanted = w->p->archs.arch[arch];
+	int status = 0;
+
+	if (w->arch != wanted || w->alignment != alignment) {
+		struct tact_block_options options = w->p->block_options;
+
+		options.alignment = alignment;
+		status = tact_block_rebind(w->block, wanted, &options);
+		w->arch = wanted;
+		w->alignment = alignment;
+	}
+	if (status >= 0)
+		status = w->simulator ? simulate(w, out) : estimate(w, out);
+	if (status >= 0)
+		return 0;
+	return fail_at(w, status == -TACT_E_LIMIT ? -PREDICT_E_BUDGET : status);
+}
+
+static unsigned alignment_of(const struct predictor *p, const struct source_block *block,
+			     unsigned k)
+{
+	if (p->is_alignment_given)
+		return p->block_options.alignment + k;
+	return block->is_elf ? (unsigned)(block->region.address % 64) : 0;
+}
+
+/* All results of a block, for its CPUs and alignments. */
+static void work(struct predict_worker *w, const struct source_block *block, struct text *out)
+{
+	const struct predictor *p = w->p;
+	const int status = load(w, block);
+	struct predict_result *r = w->results;
+
+	w->is_loaded = status >= 0;
+	if (block->is_input)
+		return;
+	for (size_t a = 0; a < p->archs.n; a++) {
+		for (unsigned k = 0; k < p->n_alignments; k++, r++) {
+			r->arch = a;
+			r->alignment = alignment_of(p, block, k);
+			r->status = status;
+			r->why = w->why;
+			if (status >= 0) {
+				r->status = predict(w, a, r->alignment, &r->x);
+				r->why = predict_failure(r->status);
+			}
+			p->shape->result(w, block, r, out);
+		}
+	}
+	if (p->shape->end)
+		p->shape->end(w, block, out);
+}
+
+const char *predict_status_name(int status)
+{
+	switch (status < 0 ? -status : status) {
+	case TACT_OK:
+		return "ok";
+	case TACT_E_FORMAT:
+		return "bad_hex";
+	case TACT_E_DECODE:
+		return "decode_error";
+	case TACT_E_LIMIT:
+		return "too_long";
+	case TACT_E_INVAL:
+		return "empty";
+	case PREDICT_E_BUDGET:
+		return "budget";
+	default:
+		return "error";
+	}
+}
+
+/* ---- all blocks ---- */
 
 static void run_in_place(struct predict_worker *w, struct source *source, bool more,
 			 struct output *out, struct text *text)
 {
-	format_block *format = formats[w->p->format];
 	struct source_block block;
 
 	while (more && !out->failed && (more = source_next(source, &block))) {
-		format(w, &block, text);
+		work(w, &block, text);
 		if (w->err.size)
 			text_to_stderr(&w->err);
 		if (text->size >= FLUSH_BYTES || w->p->format == FORMAT_TEXT)
@@ -312,17 +232,19 @@ static void run_in_place(struct predict_worker *w, struct source *source, bool m
 }
 
 /* Only a batch whose rest is known to be empty says how many blocks there are. */
-static int make_files(struct predict_worker *w, const struct batch *first, bool more,
+static int make_files(struct predict_worker *w, const struct predict_batch *first, bool more,
 		      const char *option)
 {
+	const struct source_block *block = &first->rows[0];
+	struct tact_prediction x;
 	int status = CLI_GOOD;
 
 	if (more || first->n != 1)
 		return cli_wrong("%s draws one block, and there are more; choose one with --loop, "
 				 "--function or --addr",
 				 option);
-	if (first->rows[0].status >= 0 && predict_load(w, &first->rows[0]) >= 0)
-		status = w->p->command->make_files(w, &first->rows[0]);
+	if (load(w, block) >= 0 && predict(w, 0, alignment_of(w->p, block, 0), &x) >= 0)
+		status = w->p->command->make_files(w, block, &x);
 	/* The block comes again with the results, and so do messages. */
 	w->n_blocks = w->n_failed = w->n_candidates = w->err.size = 0;
 	w->is_unable = false;
@@ -341,40 +263,77 @@ static int finish(const struct predictor *p, const struct predict_worker *total)
 	return total->n_failed ? CLI_FAILED : CLI_GOOD;
 }
 
-int predict_run(struct predictor *p, struct output *out)
+static const struct predict_crew crew = {open_worker, close_worker, work};
+
+static int run(struct predictor *p, struct output *out)
 {
 	struct predict_worker w;
 	struct source source;
-	struct batch first;
+	struct predict_batch first;
 	unsigned threads = p->threads ? p->threads : cli_cores();
 	bool more;
-	int status = predict_worker_init(&w, p);
+	int status = open_worker(&w, p);
 
 	if (status)
 		return status;
 	source_init(&source, &p->source, p->is_quiet);
-	batch_init(&first);
-	more = batch_fill(&first, &source);
+	predict_batch_init(&first);
+	more = predict_batch_fill(&first, &source);
 	p->is_many = more || first.n > 1;
 	if (p->command->file_option(p))
 		status = make_files(&w, &first, more, p->command->file_option(p));
 	if (status)
 		goto out_free;
-	if (p->format == FORMAT_CSV)
-		predict_csv_header(p, &first.out);
+	if (p->shape->begin)
+		p->shape->begin(p, &first.out);
 	if (more && threads > 1) {
-		status = run_threads(p, &source, &first,
-				     threads < MAX_THREADS ? threads : MAX_THREADS, out, &w);
+		status = predict_batches(p, &source, &first,
+					 threads < MAX_THREADS ? threads : MAX_THREADS, out, &w);
 	} else {
-		batch_work(&first, &w);
-		batch_write(&first, out);
+		predict_batch_work(&first, &w);
+		predict_batch_write(&first, out);
 		run_in_place(&w, &source, more, out, &first.out);
 	}
 	if (!status)
 		status = finish(p, &w);
 out_free:
-	batch_fini(&first);
+	predict_batch_fini(&first);
 	source_fini(&source);
-	predict_worker_fini(&w);
+	close_worker(&w);
+	return status;
+}
+
+static int check(struct predictor *p)
+{
+	const char *option = p->command->file_option(p);
+
+	if (!p->source.n_items)
+		return cli_wrong("no input: give -x HEX, a file, or - for standard input");
+	if (option && p->archs.n > 1)
+		return cli_wrong("%s draws for one CPU; --arch has %zu", option, p->archs.n);
+	return p->command->check(p);
+}
+
+int predict_main(void *target)
+{
+	struct predictor *p = target;
+	struct output out;
+	int status = archlist_resolve(&p->archs, NULL, p->is_quiet || !p->source.n_items);
+
+	if (!status)
+		status = check(p);
+	if (status)
+		return status;
+	predict_prepare(p);
+	if (output_open(&out, p->output))
+		return CLI_FAILED;
+	p->crew = &crew;
+	p->shape = p->is_number_only	      ? &predict_shape_numbers
+		   : p->format == FORMAT_CSV  ? &predict_shape_csv
+		   : p->format == FORMAT_JSON ? &predict_shape_json
+					      : &predict_shape_text;
+	status = run(p, &out);
+	if (output_close(&out) && !status)
+		status = CLI_FAILED;
 	return status;
 }

@@ -211,39 +211,42 @@ static void widen(struct range *r, const struct tact_prediction *x)
 	r->n++;
 }
 
-void predict_arch_table(struct predict_worker *w, const struct source_block *block,
-			struct text *out)
+/* False: one of them failed. */
+static bool widen_all(struct range *range, const struct predict_result *r, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (r[i].status < 0)
+			return false;
+		widen(range, &r[i].x);
+	}
+	return true;
+}
+
+void predict_arch_table(struct predict_worker *w, struct text *out)
 {
 	const struct archlist *archs = &w->p->archs;
-	unsigned alignment = predict_alignment(w->p, block, 0);
-	struct tact_prediction x[ARCHLIST_MAX];
+	const struct predict_result *r = w->results;
 	struct range range = {0};
 
-	for (size_t a = 0; a < archs->n; a++) {
-		if (predict_at(w, a, alignment, &x[a]) < 0)
-			return;
-		widen(&range, &x[a]);
-	}
+	if (!widen_all(&range, r, archs->n))
+		return;
 	predict_headline(w->p, out, range.low, range.high, range.bottlenecks);
 	text_printf(out, "\n%sArch  Cycles  Mode    %-22s  CPU%s\n", w->p->bold, "Bottleneck",
 		    w->p->plain);
 	for (size_t a = 0; a < archs->n; a++) {
+		const struct tact_prediction *x = &r[a].x;
 		size_t start = out->size;
 
 		text_printf(out, "%-5s", tact_arch_name(archs->arch[a]));
-		text_cycles2(out, x[a].cycles_per_iteration, 7);
-		text_printf(out, "  %-6s  ", option_choice_name(option_modes, (int)x[a].mode));
-		predict_names_within(out, x[a].bottlenecks, 22);
+		text_cycles2(out, x->cycles_per_iteration, 7);
+		text_printf(out, "  %-6s  ", option_choice_name(option_modes, (int)x->mode));
+		predict_names_within(out, x->bottlenecks, 22);
 		text_pad(out, 44, start);
 		text_printf(out, "  %s%s\n", tact_arch_full_name(archs->arch[a]),
-			    x[a].coverage < 1 ? "  (lower bound: instructions without data)" : "");
+			    x->coverage < 1 ? "  (lower bound: instructions without data)" : "");
 	}
-	for (size_t a = 0; a < archs->n && w->p->is_idealized; a++) {
-		if (predict_at(w, a, alignment, &x[a]) < 0)
-			return;
-		text_printf(out, "\n%s", tact_arch_name(archs->arch[a]));
-		predict_idealize_table(w, &x[a], out);
-	}
+	text_add_bytes(out, w->later.data, w->later.size);
+	text_reset(&w->later);
 }
 
 /* ---- alignments ---- */
@@ -254,36 +257,40 @@ static bool is_same(const struct tact_prediction *a, const struct tact_predictio
 	       a->bottlenecks == b->bottlenecks;
 }
 
-void predict_alignment_table(struct predict_worker *w, size_t arch, struct text *out)
+static void add_alignments(const struct predict_worker *w, const struct predict_result *r,
+			   struct text *out)
 {
-	enum { N = 64 };
-	struct tact_prediction x[N];
+	const struct tact_arch *arch = w->p->archs.arch[r->arch];
+	const unsigned n = w->p->n_alignments;
 	struct range range = {0};
 
-	for (unsigned k = 0; k < N; k++) {
-		if (predict_at(w, arch, k, &x[k]) < 0)
-			return;
-		widen(&range, &x[k]);
-	}
-	if (arch)
+	if (!widen_all(&range, r, n))
+		return;
+	if (r->arch)
 		text_add(out, "\n");
 	predict_headline(w->p, out, range.low, range.high, range.bottlenecks);
 	text_printf(out, "%s (%s), %s, by offset of the first byte in a cache line\n\n",
-		    tact_arch_full_name(w->arch), tact_arch_name(w->arch),
-		    x[0].mode == TACT_MODE_LOOP ? "as a loop" : "unrolled");
+		    tact_arch_full_name(arch), tact_arch_name(arch),
+		    r->x.mode == TACT_MODE_LOOP ? "as a loop" : "unrolled");
 	text_printf(out, "%sOffset   Cycles  Bottleneck%s\n", w->p->bold, w->p->plain);
-	for (unsigned k = 0, end; k < N; k = end) {
-		for (end = k + 1; end < N && is_same(&x[k], &x[end]);)
+	for (unsigned k = 0, end; k < n; k = end) {
+		for (end = k + 1; end < n && is_same(&r[k].x, &r[end].x);)
 			end++;
 		if (end == k + 1)
 			text_printf(out, "%6u ", k);
 		else
 			text_printf(out, "%2u - %-2u", k, end - 1);
-		text_cycles2(out, x[k].cycles_per_iteration, 8);
+		text_cycles2(out, r[k].x.cycles_per_iteration, 8);
 		text_add(out, "  ");
-		predict_names(out, x[k].bottlenecks, ", ");
+		predict_names(out, r[k].x.bottlenecks, ", ");
 		text_add(out, "\n");
 	}
+}
+
+void predict_alignment_table(struct predict_worker *w, struct text *out)
+{
+	for (size_t a = 0; a < w->p->archs.n; a++)
+		add_alignments(w, &w->results[a * w->p->n_alignments], out);
 }
 
 /* ---- ideal components ---- */
@@ -321,47 +328,39 @@ static void add_place(const struct source_block *block, struct text *out)
 		text_printf(out, " (%s)", r->source);
 }
 
-static void add_candidate(struct predict_worker *w, const struct source_block *block, size_t arch,
-			  int status, struct text *out)
+void predict_candidate(struct predict_worker *w, const struct source_block *block,
+		       const struct predict_result *result, struct text *out)
 {
 	enum { NAMES = 22 };
+	const struct predictor *p = w->p;
 	const struct tact_region *r = &block->region;
-	struct tact_prediction x;
+	const struct tact_prediction *x = &result->x;
+	const bool is_good = result->status >= 0;
 	size_t names;
 
+	if (block->candidate == 1 && result == w->results)
+		text_printf(out, "%s%s:\n   N  %s  Bytes%s   Cycles  %-22s  Place%s\n", p->bold,
+			    block->path, block->is_elf ? "Address   " : "  Line",
+			    p->archs.n > 1 ? "  Arch" : "", "Bottleneck", p->plain);
 	text_printf(out, "%4zu  ", block->candidate);
 	if (block->is_elf)
 		text_printf(out, "0x%-8" PRIx64, r->address);
 	else
 		text_printf(out, "%6" PRIu64, r->line);
 	text_printf(out, " %6zu", r->code_size);
-	if (w->p->archs.n > 1)
-		text_printf(out, "  %-4s", tact_arch_name(w->p->archs.arch[arch]));
-	if (status >= 0)
-		status = predict_at(w, arch, predict_alignment(w->p, block, 0), &x);
-	if (status >= 0)
-		text_cycles2(out, x.cycles_per_iteration, 9);
+	if (p->archs.n > 1)
+		text_printf(out, "  %-4s", tact_arch_name(p->archs.arch[result->arch]));
+	if (is_good)
+		text_cycles2(out, x->cycles_per_iteration, 9);
 	else
 		text_add(out, "        -");
-	text_add(out, status >= 0 && x.coverage < 1 ? "+ " : "  ");
+	text_add(out, is_good && x->coverage < 1 ? "+ " : "  ");
 	names = out->size;
-	if (status >= 0)
-		predict_names_within(out, x.bottlenecks, NAMES);
+	if (is_good)
+		predict_names_within(out, x->bottlenecks, NAMES);
 	else
-		text_add(out, predict_status_name(status));
+		text_add(out, predict_status_name(result->status));
 	text_pad(out, NAMES + 2, names);
 	add_place(block, out);
 	text_add(out, "\n");
-}
-
-void predict_candidate(struct predict_worker *w, const struct source_block *block, struct text *out)
-{
-	int status = predict_load(w, block);
-
-	if (block->candidate == 1)
-		text_printf(out, "%s%s:\n   N  %s  Bytes%s   Cycles  %-22s  Place%s\n", w->p->bold,
-			    block->path, block->is_elf ? "Address   " : "  Line",
-			    w->p->archs.n > 1 ? "  Arch" : "", "Bottleneck", w->p->plain);
-	for (size_t a = 0; a < w->p->archs.n; a++)
-		add_candidate(w, block, a, status, out);
 }

@@ -173,31 +173,52 @@ static void add_number(struct predict_worker *w, const struct source_block *bloc
 	text_add(out, "\n");
 }
 
-void predict_text(struct predict_worker *w, const struct source_block *block, struct text *out)
+const struct predict_shape predict_shape_numbers = {NULL, add_number, NULL};
+
+static bool is_table(const struct predictor *p)
+{
+	return p->archs.n > 1 || p->n_alignments > 1;
+}
+
+/* Loops that were found by searching are rows of a table; everything else is a report, or a table
+ * of results when all of them are there.
+ */
+static void add_result(struct predict_worker *w, const struct source_block *block,
+		       const struct predict_result *r, struct text *out)
 {
 	const struct predictor *p = w->p;
-	struct tact_prediction x;
 
-	if (p->is_number_only) {
-		predict_each(w, block, add_number, out);
-		return;
-	}
 	if (p->is_many && block->candidate) {
-		predict_candidate(w, block, out);
+		if ((size_t)(r - w->results) % p->n_alignments == 0)
+			predict_candidate(w, block, r, out);
 		return;
 	}
-	if (predict_load(w, block) < 0)
+	if (!w->is_loaded)
 		return;
-	if (p->is_many)
+	if (p->is_many && r == w->results)
 		add_heading(p, block, out);
-	if (p->n_alignments > 1) {
-		for (size_t a = 0; a < p->archs.n; a++)
-			predict_alignment_table(w, a, out);
-	} else if (p->archs.n > 1) {
-		predict_arch_table(w, block, out);
-	} else if (predict_at(w, 0, predict_alignment(p, block, 0), &x) >= 0) {
-		p->command->report(w, block, &x, out);
+	if (r->status < 0)
+		return;
+	if (!is_table(p))
+		p->command->report(w, block, &r->x, out);
+	else if (p->is_idealized && p->n_alignments == 1) {
+		text_printf(&w->later, "\n%s", tact_arch_name(w->arch));
+		predict_idealize_table(w, &r->x, &w->later);
 	}
+}
+
+static void end_block(struct predict_worker *w, const struct source_block *block, struct text *out)
+{
+	const struct predictor *p = w->p;
+
+	if ((p->is_many && block->candidate) || !w->is_loaded)
+		return;
+	if (p->n_alignments > 1)
+		predict_alignment_table(w, out);
+	else if (p->archs.n > 1)
+		predict_arch_table(w, out);
 	if (p->is_many)
 		text_add(out, "\n");
 }
+
+const struct predict_shape predict_shape_text = {NULL, add_result, end_block};

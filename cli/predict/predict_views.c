@@ -78,23 +78,17 @@ static void add_result(struct predict_worker *w, const struct source_block *bloc
 	predict_view_add(&view, w->p->command->json, out);
 }
 
-void predict_json(struct predict_worker *w, const struct source_block *block, struct text *out)
-{
-	predict_each(w, block, add_result, out);
-}
+const struct predict_shape predict_shape_json = {NULL, add_result, NULL};
 
 /* ---- the graph ---- */
 
-int predict_draw(struct predict_worker *w, const struct source_block *block)
+int predict_draw(struct predict_worker *w, const struct source_block *block,
+		 const struct tact_prediction *x)
 {
 	const bool is_svg = cli_has_suffix(w->p->graph, ".svg");
-	struct tact_prediction x;
-	struct tact_view view;
+	const struct tact_view view = predict_view(w, block, x);
 	struct text text = {0};
 
-	if (predict_at(w, 0, predict_alignment(w->p, block, 0), &x) < 0)
-		return CLI_FAILED;
-	view = predict_view(w, block, &x);
 	predict_view_add(&view, is_svg ? TACT_VIEW_GRAPH_SVG : TACT_VIEW_GRAPH_DOT, &text);
 	return output_all(w->p->graph, &text);
 }

@@ -29,6 +29,8 @@ struct predict_command;
 /* What the options say; nothing changes any more once blocks are read, so threads may share it. */
 struct predictor {
 	const struct predict_command *command;
+	const struct predict_shape *shape;
+	const struct predict_crew *crew;
 	struct source_options source;
 	struct archlist archs;
 
@@ -60,6 +62,15 @@ struct predictor {
 	bool is_many;			     /* more than one block: each has a heading */
 };
 
+/* A result for one architecture and alignment: a prediction, or a failure. */
+struct predict_result {
+	size_t arch;
+	unsigned alignment;
+	int status;	 /* 0 or -TACT_E_* */
+	const char *why; /* it failed */
+	struct tact_prediction x;
+};
+
 /* One thread's tools.  The block remembers decoded instructions, so it lives as long as the run. */
 struct predict_worker {
 	const struct predictor *p;
@@ -72,26 +83,32 @@ struct predict_worker {
 	double facile_cycles;		   /* of the last prediction, whatever the model */
 	const struct source_block *source; /* what was loaded last */
 	size_t n_blocks, n_failed, n_candidates;
-	bool is_unable;	 /* a program is missing */
-	struct text err; /* messages */
-	char why[256];	 /* the last failure */
+	bool is_loaded;			/* the last block could be */
+	bool is_unable;			/* a program is missing */
+	struct text err;		/* messages */
+	struct text later;		/* what a format puts behind a block's results */
+	struct predict_result *results; /* owned: of the last block, alignment by alignment */
+	char why[256];			/* the last failure */
 };
 
-int predict_worker_init(struct predict_worker *w, const struct predictor *p);
-void predict_worker_fini(struct predict_worker *w);
-
-/* Loads a block into w->block.  Returns 0, or its failure with the message in w->err. */
-int predict_load(struct predict_worker *w, const struct source_block *block);
-
-/* Predicts what is loaded, for the i-th architecture: cycles and, if the model tells them,
- * bottlenecks are the model's, everything else is FACILE's; or simulates it into w->simulation.
- * Returns 0, or a failure with the message in w->err.
+/* A form of results: what stands in front of all blocks, a result, what ends a block.  When a
+ * result is shown, the block is bound as it was for that; `begin` and `end` may be NULL.
  */
-int predict_at(struct predict_worker *w, size_t arch, unsigned alignment,
-	       struct tact_prediction *out);
+struct predict_shape {
+	void (*begin)(const struct predictor *p, struct text *out);
+	void (*result)(struct predict_worker *w, const struct source_block *block,
+		       const struct predict_result *r, struct text *out);
+	void (*end)(struct predict_worker *w, const struct source_block *block, struct text *out);
+};
+extern const struct predict_shape predict_shape_text, predict_shape_numbers, predict_shape_csv,
+	predict_shape_json;
 
-/* The k-th of p->n_alignments: as asked for, else where the block lies in its file. */
-unsigned predict_alignment(const struct predictor *p, const struct source_block *block, unsigned k);
+/* Those who work, for the threads. */
+struct predict_crew {
+	int (*init)(struct predict_worker *w, const struct predictor *p);
+	void (*fini)(struct predict_worker *w);
+	void (*work)(struct predict_worker *w, const struct source_block *block, struct text *out);
+};
 
 /* "decode_error", "bad_hex", ...: a failure in CSV and JSON; and what there is to say about one of
  * predict_at.
@@ -125,10 +142,11 @@ struct predict_command {
 	enum tact_view_kind json;
 
 	/* The option, if given, that makes a file about one block; and what makes it.  The block is
-	 * loaded.  Returns an exit code.
+	 * loaded and predicted.  Returns an exit code.
 	 */
 	const char *(*file_option)(const struct predictor *p);
-	int (*make_files)(struct predict_worker *w, const struct source_block *block);
+	int (*make_files)(struct predict_worker *w, const struct source_block *block,
+			  const struct tact_prediction *x);
 };
 enum { PREDICT_CSV_ROOM = 1024 + TACT_N_BOUNDS * 2 * PUT_CYCLES_ROOM };
 
@@ -139,23 +157,28 @@ extern const struct option_spec predict_mode_specs[], predict_output_specs[];
 int predict_main(void *target);
 void predict_fini(void *target);
 
-/* Reads all blocks and writes all results.  Returns an exit code. */
-int predict_run(struct predictor *p, struct output *out);
+/* Once: what is made from the options. */
+void predict_prepare(struct predictor *p);
 
-/* A result for one architecture and alignment: a prediction, or a failure. */
-struct predict_result {
-	size_t arch;
-	unsigned alignment;
-	int status;	 /* 0 or -TACT_E_* */
-	const char *why; /* it failed */
-	struct tact_prediction x;
+/* Copies of blocks, with their results. */
+struct predict_batch {
+	struct source_block *rows; /* owned */
+	size_t n;
+	struct predict_chunk *chunks; /* owned: what the rows point to */
+	struct text out, err;
+	bool is_done;
 };
-typedef void predict_row(struct predict_worker *w, const struct source_block *block,
-			 const struct predict_result *r, struct text *out);
+void predict_batch_init(struct predict_batch *b);
+void predict_batch_fini(struct predict_batch *b);
+bool predict_batch_fill(struct predict_batch *b, struct source *source); /* false: that is all */
+void predict_batch_work(struct predict_batch *b, struct predict_worker *w);
+void predict_batch_write(struct predict_batch *b, struct output *out);
 
-/* All results of a block, one after the other. */
-void predict_each(struct predict_worker *w, const struct source_block *block, predict_row *row,
-		  struct text *out);
+/* All that follows the first batch, which is filled, with n threads.  Adds what they count to
+ * total.  Returns 0, or an exit code with the message given.
+ */
+int predict_batches(const struct predictor *p, struct source *source, struct predict_batch *first,
+		    unsigned n, struct output *out, struct predict_worker *total);
 
 /* What a view of the last prediction is made from; and a view, behind the text.  Returns 0 or a
  * status.
@@ -165,12 +188,7 @@ struct tact_view predict_view(struct predict_worker *w, const struct source_bloc
 int predict_view_add(const struct tact_view *view, enum tact_view_kind kind, struct text *out);
 struct tact_listing predict_listing(const struct tact_block *block, uint64_t address);
 
-/* A format: what stands in front of everything, and a block's result. */
-void predict_csv_header(const struct predictor *p, struct text *out);
 char *predict_csv_names(char *p, uint32_t bounds);
-void predict_csv(struct predict_worker *w, const struct source_block *block, struct text *out);
-void predict_json(struct predict_worker *w, const struct source_block *block, struct text *out);
-void predict_text(struct predict_worker *w, const struct source_block *block, struct text *out);
 
 /* Pieces of the formats. */
 void predict_properties(const struct predict_worker *w, const struct source_block *block,
@@ -190,16 +208,16 @@ void predict_headline(const struct predictor *p, struct text *out, double low, d
 		      uint32_t bottlenecks);
 void predict_cost_table(struct predict_worker *w, const struct tact_listing *listing,
 			struct text *out);
-void predict_arch_table(struct predict_worker *w, const struct source_block *block,
-			struct text *out);
-void predict_alignment_table(struct predict_worker *w, size_t arch, struct text *out);
+void predict_arch_table(struct predict_worker *w, struct text *out);
+void predict_alignment_table(struct predict_worker *w, struct text *out);
 void predict_idealize_table(struct predict_worker *w, const struct tact_prediction *prediction,
 			    struct text *out);
 void predict_candidate(struct predict_worker *w, const struct source_block *block,
-		       struct text *out);
+		       const struct predict_result *r, struct text *out);
 
 /* Draws the loaded block's dependence graph into p->graph.  Returns an exit code. */
-int predict_draw(struct predict_worker *w, const struct source_block *block);
+int predict_draw(struct predict_worker *w, const struct source_block *block,
+		 const struct tact_prediction *x);
 
 /* The commands: predict in cmd_predict.c, simulate in cmd_simulate.c. */
 void predict_report(struct predict_worker *w, const struct source_block *block,

@@ -93,17 +93,13 @@ static int write_file(const char *path, const struct tact_view *view, enum tact_
 }
 
 /* The page first: what it says of instructions is lost when the block is simulated again. */
-static int make_files(struct predict_worker *w, const struct source_block *block)
+static int make_files(struct predict_worker *w, const struct source_block *block,
+		      const struct tact_prediction *x)
 {
 	const struct predictor *p = w->p;
-	struct tact_prediction x;
-	struct tact_view view;
-	int status;
+	const struct tact_view view = predict_view(w, block, x);
+	int status = write_file(p->html, &view, TACT_VIEW_PAGE);
 
-	if (predict_at(w, 0, predict_alignment(p, block, 0), &x) < 0)
-		return CLI_GOOD; /* the message comes with the results */
-	view = predict_view(w, block, &x);
-	status = write_file(p->html, &view, TACT_VIEW_PAGE);
 	if (!status)
 		status = write_file(p->perfetto, &view, TACT_VIEW_PERFETTO);
 	return status ? status : write_file(p->konata, &view, TACT_VIEW_KONATA);
