@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tact/store.h>
 #include <tact/input.h>
+#include <tact/store.h>
 
 #include "options.h"
 
@@ -30,6 +30,13 @@ struct source_options {
 	uint64_t addr_begin, addr_end;
 	char why[80]; /* room for a message */
 };
+
+/* What help texts say of inputs. */
+#define SOURCE_HELP                                                                                \
+	"An INPUT is a file, or - for standard input: hex strings or a CSV whose first\n"          \
+	"column is hex, assembly text, an object file or an executable; the content\n"             \
+	"tells which. Markers in it (LLVM-MCA, OSACA, IACA) choose the code; without\n"            \
+	"them the innermost loops are listed.\n\n"
 
 extern const struct option_spec source_option_specs[];
 

@@ -169,71 +169,68 @@ static void text_report(const struct doctor *d, struct text *out)
 
 /* ---- JSON ---- */
 
-static void add_string(struct text *out, const char *comma, const char *key, const char *value)
+static void put_cpu(const struct doctor *d, struct json *json)
 {
-	text_printf(out, "%s\"%s\":", comma, key);
-	text_json_string(out, value, strlen(value));
-}
+	const struct tact_host *h = &d->host;
 
-static const char *truth(bool value)
-{
-	return value ? "true" : "false";
+	json_begin_object(json, "cpu");
+	json_put_string(json, "vendor", h->vendor);
+	json_put_string(json, "brand", h->brand);
+	json_put_count(json, "family", h->family);
+	json_put_count(json, "model", h->model);
+	json_put_count(json, "stepping", h->stepping);
+	json_put_string(json, "microcode", h->microcode);
+	json_put_string(json, "arch", d->arch ? tact_arch_name(d->arch) : NULL);
+	json_put_bool(json, "is_virtual", h->is_virtual);
+	json_put_string(json, "hypervisor", h->hypervisor);
+	json_put_count(json, "cpus_online", h->n_online);
+	json_put_count(json, "cpus_allowed", h->n_allowed);
+	json_put_count(json, "cores", h->n_cores);
+	json_put_count(json, "threads_per_core", h->threads_per_core);
+	json_put_bool(json, "invariant_tsc", h->has_invariant_tsc);
+	json_put_fixed(json, "tsc_mhz", h->tsc_hz / 1e6, 0);
+	json_end(json);
 }
 
 static void json_report(const struct doctor *d, struct text *out)
 {
-	const struct tact_host *h = &d->host;
+	struct json json = {.out = out};
 
-	text_add(out, "{\"schema\":\"tact.doctor/1\",\"cpu\":{");
-	add_string(out, "", "vendor", h->vendor);
-	add_string(out, ",", "brand", h->brand);
-	text_printf(out, ",\"family\":%u,\"model\":%u,\"stepping\":%u", h->family, h->model,
-		    h->stepping);
-	add_string(out, ",", "microcode", h->microcode);
-	if (d->arch)
-		add_string(out, ",", "arch", tact_arch_name(d->arch));
-	else
-		text_add(out, ",\"arch\":null");
-	text_printf(out, ",\"is_virtual\":%s", truth(h->is_virtual));
-	add_string(out, ",", "hypervisor", h->hypervisor);
-	text_printf(out,
-		    ",\"cpus_online\":%u,\"cpus_allowed\":%u,\"cores\":%u,\"threads_per_core\":%u"
-		    ",\"invariant_tsc\":%s,\"tsc_mhz\":%.0f},\"checks\":[",
-		    h->n_online, h->n_allowed, h->n_cores, h->threads_per_core,
-		    truth(h->has_invariant_tsc), h->tsc_hz / 1e6);
+	json_begin_object(&json, NULL);
+	json_put_string(&json, "schema", "tact.doctor/1");
+	put_cpu(d, &json);
+	json_begin_array(&json, "checks");
 	for (int i = 0; i < TACT_N_CHECKS; i++) {
 		const struct tact_check *c = &d->check[i];
 
-		add_string(out, i ? ",{" : "{", "name", c->name);
-		add_string(out, ",", "state", tact_check_state_name(c->state));
-		add_string(out, ",", "found", c->found);
-		add_string(out, ",", "effect", c->effect);
-		add_string(out, ",", "fix", c->fix);
-		text_printf(out, ",\"is_vital\":%s}", truth(c->is_vital));
+		json_begin_object(&json, NULL);
+		json_put_string(&json, "name", c->name);
+		json_put_string(&json, "state", tact_check_state_name(c->state));
+		json_put_string(&json, "found", c->found);
+		json_put_string(&json, "effect", c->effect);
+		json_put_string(&json, "fix", c->fix);
+		json_put_bool(&json, "is_vital", c->is_vital);
+		json_end(&json);
 	}
-	text_printf(out, "],\"can_measure\":%s", truth(d->can_measure));
+	json_end(&json);
+	json_put_bool(&json, "can_measure", d->can_measure);
 	if (d->rung)
-		add_string(out, ",", "rung", d->rung);
-	add_string(out, ",", "trial", d->trial);
-	text_add(out, "}\n");
+		json_put_string(&json, "rung", d->rung);
+	json_put_string(&json, "trial", d->trial);
+	json_end_line(&json);
 }
 
 static int run(void *target)
 {
 	struct doctor *d = target;
 	struct text text = {0};
-	struct output out;
 
-	if (output_open(&out, d->output))
-		return CLI_FAILED;
 	examine(d);
 	if (d->format == FORMAT_JSON)
 		json_report(d, &text);
 	else
 		text_report(d, &text);
-	output_write(&out, &text);
-	text_free(&text);
-	if (output_close(&out))
+	if (output_all(d->output, &text))
 		return CLI_FAILED;
 	return d->can_measure ? CLI_GOOD : CLI_UNABLE;
 }

@@ -159,8 +159,7 @@ static void add_table(struct predict_worker *w, const struct tact_listing *listi
 		add_row(&t, i, out);
 	text_printf(out, "%sTotal", w->p->bold);
 	add_values(&t, &t.total, out);
-	while (out->data[out->size - 1] == ' ')
-		out->size--;
+	text_trim(out, 0);
 	text_printf(out, "%s\n", w->p->plain);
 	predict_legend(t.notes, out);
 	free(t.insns);

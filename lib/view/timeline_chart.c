@@ -233,8 +233,7 @@ static void add_row(struct chart *c, size_t i, struct text *out)
 	add_cells(c, u, out);
 	text_add(out, "  ");
 	add_reasons(c, u, out);
-	while (out->data[out->size - 1] == ' ')
-		out->size--;
+	text_trim(out, 0);
 	text_add(out, "\n");
 }
 

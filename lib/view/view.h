@@ -33,6 +33,17 @@ void view_json_set(struct json *json, const char *key, unsigned bits); /* [0,5] 
 int view_json_instruction(const struct maker *m, size_t i, struct tact_insn_cost *cost,
 			  struct json *json);
 
+/* ---- groups of the front end ---- */
+
+typedef int explain_groups(struct tact_block *block, struct tact_front_end_group *groups, size_t n,
+			   unsigned *iterations);
+
+/* What tact_explain_predecoder or tact_explain_decoder says: n groups, which the caller frees; NULL
+ * if there are none.
+ */
+struct tact_front_end_group *view_groups(const struct maker *m, explain_groups *explain, size_t *n,
+					 unsigned *iterations);
+
 /* ---- timelines ---- */
 
 /* A port that is taken, by a uop of the stretch or another. */

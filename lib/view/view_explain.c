@@ -208,55 +208,63 @@ static void add_blocks(const struct maker *e, const struct tact_front_end_group 
 	}
 }
 
+struct tact_front_end_group *view_groups(const struct maker *m, explain_groups *explain, size_t *n,
+					 unsigned *iterations)
+{
+	struct tact_front_end_group *groups;
+	int count;
+
+	*iterations = 1;
+	count = explain(m->view->block, NULL, 0, iterations);
+	*n = count > 0 ? (size_t)count : 0;
+	if (!*n)
+		return NULL;
+	groups = calloc(*n, sizeof(*groups));
+	if (groups)
+		explain(m->view->block, groups, *n, iterations);
+	else
+		m->out->failed = true;
+	return groups;
+}
+
 static void explain_predecoder(const struct maker *e, unsigned bound)
 {
-	unsigned iterations = 1, cycles = 0, bytes = e->view->arch->params.predecode_block;
-	int n = tact_explain_predecoder(e->view->block, NULL, 0, &iterations);
-	struct tact_front_end_group *groups;
+	unsigned iterations, cycles = 0, bytes = e->view->arch->params.predecode_block;
+	size_t n;
+	struct tact_front_end_group *groups =
+		view_groups(e, tact_explain_predecoder, &n, &iterations);
 
-	if (n <= 0)
+	if (!groups)
 		return;
-	groups = calloc((size_t)n, sizeof(*groups));
-	if (!groups) {
-		e->out->failed = true;
-		return;
-	}
-	tact_explain_predecoder(e->view->block, groups, (size_t)n, &iterations);
-	for (int i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		cycles += groups[i].cycles;
 	add_title(e, bound);
 	text_printf(e->out,
-		    "%u iteration%s fill%s %d block%s of %u bytes, which need%s %u cycle%s (",
+		    "%u iteration%s fill%s %zu block%s of %u bytes, which need%s %u cycle%s (",
 		    iterations, plural(iterations), iterations == 1 ? "s" : "", n,
 		    plural((unsigned)n), bytes, n == 1 ? "s" : "", cycles, plural(cycles));
 	add_ratio(e, cycles, iterations, (double)cycles / iterations);
 	text_add(e->out, ").\n");
-	add_blocks(e, groups, (size_t)n, bytes);
+	add_blocks(e, groups, n, bytes);
 	free(groups);
 }
 
 static void explain_decoder(const struct maker *e, unsigned bound)
 {
-	unsigned iterations = 1;
-	int n = tact_explain_decoder(e->view->block, NULL, 0, &iterations);
-	struct tact_front_end_group *groups;
+	unsigned iterations;
+	size_t n;
+	struct tact_front_end_group *groups = view_groups(e, tact_explain_decoder, &n, &iterations);
 
-	if (n <= 0)
+	if (!groups)
 		return;
-	groups = calloc((size_t)n, sizeof(*groups));
-	if (!groups) {
-		e->out->failed = true;
-		return;
-	}
-	tact_explain_decoder(e->view->block, groups, (size_t)n, &iterations);
 	add_title(e, bound);
-	text_printf(e->out, "%u iteration%s keep%s the %u decoders busy for %d cycle%s (",
+	text_printf(e->out, "%u iteration%s keep%s the %u decoders busy for %zu cycle%s (",
 		    iterations, plural(iterations), iterations == 1 ? "s" : "",
 		    e->view->arch->params.decoders, n, plural((unsigned)n));
-	add_ratio(e, n, iterations, (double)n / iterations);
+	add_ratio(e, (double)n, iterations, (double)n / iterations);
 	text_add(e->out, "):\n");
-	for (int i = 0; i < n && add_more(e, (size_t)i, (size_t)n); i++) {
-		text_printf(e->out, "  %3d  instruction%s ", i + 1, plural(groups[i].n_insns));
+	for (size_t i = 0; i < n && add_more(e, i, n); i++) {
+		text_printf(e->out, "  %3zu  instruction%s ", i + 1, plural(groups[i].n_insns));
 		add_span(e, &groups[i]);
 		text_add(e->out, "\n");
 	}

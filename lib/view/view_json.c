@@ -227,28 +227,19 @@ static void put_chain(const struct maker *m, struct json *json)
 	json_end(json);
 }
 
-typedef int explain_groups(struct tact_block *block, struct tact_front_end_group *groups, size_t n,
-			   unsigned *iterations);
-
 static void put_groups(const struct maker *m, const char *key, explain_groups *explain,
 		       struct json *json)
 {
-	unsigned iterations = 1;
-	int n = explain(m->view->block, NULL, 0, &iterations);
-	struct tact_front_end_group *groups;
+	unsigned iterations;
+	size_t n;
+	struct tact_front_end_group *groups = view_groups(m, explain, &n, &iterations);
 
-	if (n <= 0)
+	if (!groups)
 		return;
-	groups = calloc((size_t)n, sizeof(*groups));
-	if (!groups) {
-		m->out->failed = true;
-		return;
-	}
-	explain(m->view->block, groups, (size_t)n, &iterations);
 	json_begin_object(json, key);
 	json_put_count(json, "iterations", iterations);
 	json_begin_array(json, "groups");
-	for (int i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		json_begin_object(json, NULL);
 		json_put_count(json, "first", groups[i].first_insn);
 		json_put_count(json, "count", groups[i].n_insns);
