@@ -45,7 +45,7 @@ MAY_INCLUDE = {
 }
 # Public headers are interfaces of a module as well.
 PUBLIC = {
-    'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch',
+    'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch', 'coverage.h': 'arch',
     'block.h': 'block', 'model.h': 'model', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'campaign.h': 'dataset', 'classify.h': 'dataset',
     'store.h': 'store', 'rows.h': 'rows', 'view.h': 'view', 'evaluate.h': 'evaluate',
     'doctor.h': 'pmu', 'trace.h': 'trace', 'cycles.h': 'trace', 'symbols.h': 'trace', 'result.h': 'trace', 'analysis.h': 'trace', 'report.h': 'report', 'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,

@@ -11,6 +11,7 @@
 #include <tact/campaign.h>
 #include <tact/classify.h>
 #include <tact/collect.h>
+#include <tact/coverage.h>
 #include <tact/cycles.h>
 #include <tact/dataset.h>
 #include <tact/doctor.h>
