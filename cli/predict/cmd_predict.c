@@ -174,15 +174,8 @@ static const char *file_option(const struct predictor *p)
 }
 
 static const struct predict_command predict_command = {
-	.check = check,
-	.report = predict_report,
-	.csv_titles = predict_csv_titles,
-	.csv_values = predict_csv_values,
-	.csv_columns = predict_csv_columns,
-	.json = TACT_VIEW_PREDICTION,
-	.file_option = file_option,
-	.make_files = predict_draw,
-};
+	false,	     check,	  predict_report, &predict_columns, TACT_VIEW_PREDICTION,
+	file_option, predict_draw};
 
 static const struct option_command command = {help, groups, predict_main, predict_fini};
 

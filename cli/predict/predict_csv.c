@@ -11,7 +11,7 @@
  */
 enum { ROW_ROOM = 256 };
 
-void predict_csv_titles(const struct predictor *p, struct text *out)
+static void add_titles(const struct predictor *p, struct text *out)
 {
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
 		text_printf(out, ",%s", tact_bound_column((enum tact_bound)b));
@@ -26,7 +26,7 @@ static void add_header(const struct predictor *p, struct text *out)
 {
 	text_printf(out, "hex,arch,mode,%sstatus,cycles_per_iteration,coverage",
 		    p->n_alignments > 1 ? "alignment," : "");
-	p->command->csv_titles(p, out);
+	p->command->csv->titles(p, out);
 	text_add(out, "\n");
 }
 
@@ -57,7 +57,7 @@ char *predict_csv_names(char *p, uint32_t bounds)
 	return p;
 }
 
-char *predict_csv_values(struct predict_worker *w, const struct tact_prediction *x, char *p)
+static char *put_values(struct predict_worker *w, const struct tact_prediction *x, char *p)
 {
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
 		*p++ = ',';
@@ -81,10 +81,12 @@ char *predict_csv_values(struct predict_worker *w, const struct tact_prediction 
 	return p;
 }
 
-unsigned predict_csv_columns(const struct predictor *p)
+static unsigned count_columns(const struct predictor *p)
 {
 	return TACT_N_BOUNDS * (p->is_idealized ? 2 : 1) + 1 + (!p->is_facile);
 }
+
+const struct predict_columns predict_columns = {add_titles, put_values, count_columns};
 
 static void add_row(struct predict_worker *w, const struct source_block *block,
 		    const struct predict_result *r, struct text *out)
@@ -110,7 +112,7 @@ static void add_row(struct predict_worker *w, const struct source_block *block,
 	p = put_cycles(p, x->cycles_per_iteration);
 	*p++ = ',';
 	p = put_cycles(p, x->coverage);
-	p = w->p->command->csv_values(w, x, p);
+	p = w->p->command->csv->values(w, x, p);
 	*p++ = '\n';
 	out->size = (size_t)(p - out->data);
 }
@@ -129,7 +131,7 @@ static void add_failure(const struct predictor *p, const struct source_block *bl
 	if (p->n_alignments > 1)
 		text_printf(out, "%u,", r->alignment);
 	text_printf(out, "%s,,", predict_status_name(r->status));
-	for (unsigned n = p->command->csv_columns(p); n; n--)
+	for (unsigned n = p->command->csv->count(p); n; n--)
 		text_add(out, ",");
 	text_add(out, "\n");
 }

@@ -167,8 +167,11 @@ static void add_row(const struct cost_table *t, size_t i, struct text *out)
 	text_printf(out, "%s\n", t->listing->line[i]);
 }
 
-void predict_legend(unsigned notes, struct text *out)
+/* Behind the totals: what the letters mean. */
+void predict_end_table(const struct predictor *p, unsigned notes, struct text *out)
 {
+	text_trim(out, 0);
+	text_printf(out, "%s\n", p->plain);
 	for (const struct tact_view_note *note = tact_view_notes; note->bit; note++)
 		if (note->letter && notes & note->bit)
 			text_printf(out, "  %c - %s\n", note->letter, note->help);
@@ -187,9 +190,7 @@ void predict_cost_table(struct predict_worker *w, const struct tact_listing *lis
 		add_row(&t, i, out);
 	text_printf(out, "%sTotal", w->p->bold);
 	add_cost(&t, &t.total, out);
-	text_trim(out, 0);
-	text_printf(out, "%s\n", w->p->plain);
-	predict_legend(t.notes, out);
+	predict_end_table(w->p, t.notes, out);
 }
 
 /* ---- architectures ---- */

@@ -119,6 +119,14 @@ const char *predict_failure(int status);
 /* Bits of the bounds that count, `without` and `only` taken into account. */
 uint32_t predict_bounds(const struct predictor *p);
 
+/* Columns of CSV: titles, a row's values, how many there are.  p has PREDICT_CSV_ROOM bytes. */
+struct predict_columns {
+	void (*titles)(const struct predictor *p, struct text *out);
+	char *(*values)(struct predict_worker *w, const struct tact_prediction *x, char *p);
+	unsigned (*count)(const struct predictor *p);
+};
+extern const struct predict_columns predict_columns;
+
 /* What differs from command to command. */
 struct predict_command {
 	bool simulates;
@@ -132,12 +140,7 @@ struct predict_command {
 	void (*report)(struct predict_worker *w, const struct source_block *block,
 		       const struct tact_prediction *x, struct text *out);
 
-	/* CSV, behind the column `coverage`: titles, a row's values, how many there are.  p has
-	 * PREDICT_CSV_ROOM bytes.
-	 */
-	void (*csv_titles)(const struct predictor *p, struct text *out);
-	char *(*csv_values)(struct predict_worker *w, const struct tact_prediction *x, char *p);
-	unsigned (*csv_columns)(const struct predictor *p);
+	const struct predict_columns *csv; /* behind the column `coverage` */
 
 	enum tact_view_kind json;
 
@@ -200,7 +203,7 @@ void predict_bound_list(const struct predictor *p, const struct tact_prediction 
 void predict_share(struct text *out, double share); /* five columns; blank if it is nothing */
 size_t predict_count_letters(unsigned notes);
 void predict_letters(unsigned notes, size_t width, struct text *out); /* padded; width 0: nothing */
-void predict_legend(unsigned notes, struct text *out);
+void predict_end_table(const struct predictor *p, unsigned notes, struct text *out);
 void predict_bytes(const struct tact_block *block, size_t i, struct text *out);
 void predict_names(struct text *out, uint32_t bounds, const char *separator);
 void predict_names_within(struct text *out, uint32_t bounds, size_t width); /* "Ports, Issue +2" */
@@ -222,8 +225,5 @@ int predict_draw(struct predict_worker *w, const struct source_block *block,
 /* The commands: predict in cmd_predict.c, simulate in cmd_simulate.c. */
 void predict_report(struct predict_worker *w, const struct source_block *block,
 		    const struct tact_prediction *x, struct text *out);
-void predict_csv_titles(const struct predictor *p, struct text *out);
-char *predict_csv_values(struct predict_worker *w, const struct tact_prediction *x, char *p);
-unsigned predict_csv_columns(const struct predictor *p);
 
 #endif /* TACT_PREDICTOR_H */

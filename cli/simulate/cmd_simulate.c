@@ -101,16 +101,8 @@ static int make_files(struct predict_worker *w, const struct source_block *block
 }
 
 static const struct predict_command simulate_command = {
-	.simulates = true,
-	.check = check,
-	.report = simulate_report,
-	.csv_titles = simulate_csv_titles,
-	.csv_values = simulate_csv_values,
-	.csv_columns = simulate_csv_columns,
-	.json = TACT_VIEW_SIMULATION,
-	.file_option = file_option,
-	.make_files = make_files,
-};
+	true,	     check,	simulate_report, &simulate_columns, TACT_VIEW_SIMULATION,
+	file_option, make_files};
 
 static const struct option_command command = {help, groups, predict_main, predict_fini};
 

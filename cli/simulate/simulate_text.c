@@ -159,9 +159,7 @@ static void add_table(struct predict_worker *w, const struct tact_listing *listi
 		add_row(&t, i, out);
 	text_printf(out, "%sTotal", w->p->bold);
 	add_values(&t, &t.total, out);
-	text_trim(out, 0);
-	text_printf(out, "%s\n", w->p->plain);
-	predict_legend(t.notes, out);
+	predict_end_table(w->p, t.notes, out);
 	free(t.insns);
 }
 
@@ -238,19 +236,19 @@ void simulate_report(struct predict_worker *w, const struct source_block *block,
 
 /* ---- CSV ---- */
 
-void simulate_csv_titles(const struct predictor *p, struct text *out)
+static void add_titles(const struct predictor *p, struct text *out)
 {
 	(void)p;
 	text_add(out, ",repeats,period,cycles,bottlenecks,facile_cycles_per_iteration");
 }
 
-unsigned simulate_csv_columns(const struct predictor *p)
+static unsigned count_columns(const struct predictor *p)
 {
 	(void)p;
 	return 5;
 }
 
-char *simulate_csv_values(struct predict_worker *w, const struct tact_prediction *x, char *p)
+static char *put_values(struct predict_worker *w, const struct tact_prediction *x, char *p)
 {
 	const struct tact_simulation *s = &w->simulation;
 
@@ -260,3 +258,5 @@ char *simulate_csv_values(struct predict_worker *w, const struct tact_prediction
 	*p++ = ',';
 	return put_cycles(p, s->bounds.cycles_per_iteration);
 }
+
+const struct predict_columns simulate_columns = {add_titles, put_values, count_columns};
