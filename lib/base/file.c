@@ -37,8 +37,8 @@ int file_check_magic(const char *line, const char *magic, int version, const cha
 		return tact_fail_at(diag, TACT_E_VERSION, 1, 0,
 				    "version %.20s; this library reads version %d", line + n + 1,
 				    version);
-	return tact_fail_at(diag, TACT_E_FORMAT, 1, 0, "'%s' expected: this is not %s", expected,
-			    what);
+	return tact_fail_at(diag, TACT_E_FORMAT, 1, 0, "'%s' expected%s%s", expected,
+			    what ? ": this is not " : "", what ? what : "");
 }
 
 int file_read_all(int fd, size_t limit, struct text *out, struct tact_diag *diag)

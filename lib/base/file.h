@@ -15,7 +15,7 @@
 
 /* The first line of our text files, without its end: the magic word, a blank, the version.
  * Returns 0, or -TACT_E_VERSION for another version, -TACT_E_FORMAT for another word, with line 1
- * and `what` the file is not.
+ * and `what` the file is not (NULL: without that).
  */
 int file_check_magic(const char *line, const char *magic, int version, const char *what,
 		     struct tact_diag *diag);

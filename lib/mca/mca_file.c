@@ -155,8 +155,7 @@ static int read_line(struct reader *r, char *line)
 {
 	line[strcspn(line, "\r\n")] = 0;
 	if (r->line == 1)
-		return file_check_magic(line, magic, VERSION, "parameters of the model mca",
-					r->diag);
+		return file_check_magic(line, magic, VERSION, NULL, r->diag);
 	if (*line == '#' || !line[strspn(line, " \t")])
 		return 0;
 	return strchr(line, '\t') ? read_form(r, line) : read_global(r, line);

@@ -139,7 +139,8 @@ static void the_first_line_says_what_it_is(void **state)
 			 -TACT_E_FORMAT);
 	assert_string_equal(diag.text, "'#tact-x 2' expected: this is not an x");
 	assert_int_equal(diag.line, 1);
-	assert_int_equal(file_check_magic("", "#tact-x", 2, "an x", NULL), -TACT_E_FORMAT);
+	assert_int_equal(file_check_magic("", "#tact-x", 2, NULL, &diag), -TACT_E_FORMAT);
+	assert_string_equal(diag.text, "'#tact-x 2' expected");
 }
 
 static void places_are_read_exactly(void **state)
