@@ -2,12 +2,10 @@
  *
  * Agreement of predictions with measurements, on numbers that are known.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <math.h>
 
@@ -24,13 +22,12 @@ static struct tact_agreement agree(const double *predicted, const double *measur
 	return a;
 }
 
-static void agreement_of_known_numbers(void **state)
+TEST(agreement_of_known_numbers)
 {
 	const double measured[] = {1, 2, 3, 4}, reversed[] = {4, 3, 2, 1}, same[] = {1, 1, 1, 1};
 	const double ties[] = {1, 1, 2, 3}, zero[] = {0, 1, 2, 3};
 	struct tact_agreement a;
 
-	(void)state;
 	a = agree(measured, measured, 4);
 	assert_true(a.mape == 0 && a.median == 0 && a.has_tau && fabs(a.tau - 1) < 1e-12);
 	a = agree(reversed, measured, 4);
@@ -49,13 +46,12 @@ static void agreement_of_known_numbers(void **state)
 }
 
 /* The fast way to tau counts the same pairs as the slow one. */
-static void tau_by_definition(void **state)
+TEST(tau_by_definition)
 {
 	enum { N = 200 };
 	double x[N], y[N];
 	struct rng rng = {3};
 
-	(void)state;
 	for (unsigned round = 0; round < 20; round++) {
 		double agreeing = 0, x_pairs = 0, y_pairs = 0;
 		unsigned values = 2 + 10 * round;
@@ -78,12 +74,4 @@ static void tau_by_definition(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(agreement_of_known_numbers),
-		cmocka_unit_test(tau_by_definition),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

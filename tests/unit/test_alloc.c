@@ -3,12 +3,10 @@
  * Memory: predictions do not allocate, and every allocation may fail.  Linked with --wrap for
  * malloc, calloc and realloc.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "support.h"
 
@@ -59,7 +57,7 @@ static void explain(struct tact_block *block)
 }
 
 /* Predicting allocates for the first time at most; loading what was seen before does not either. */
-static void no_allocation_after_set_up(void **state)
+TEST(no_allocation_after_set_up)
 {
 	static uint8_t code[BLOCKS][BYTES];
 	static size_t size[BLOCKS];
@@ -67,7 +65,6 @@ static void no_allocation_after_set_up(void **state)
 	struct tact_block *block;
 	struct rng rng = {5};
 
-	(void)state;
 	for (unsigned i = 0; i < BLOCKS; i++)
 		size[i] = random_block(&rng, code[i], 12);
 	for (int mode = TACT_MODE_LOOP; mode <= (int)TACT_MODE_UNROLL; mode++) {
@@ -93,12 +90,11 @@ static void no_allocation_after_set_up(void **state)
 }
 
 /* A load allocates only while buffers grow: many small blocks of common code settle. */
-static void allocations_settle(void **state)
+TEST(allocations_settle)
 {
 	struct tact_prediction p;
 	struct tact_block *block;
 
-	(void)state;
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
 	for (unsigned round = 0; round < 3; round++) {
 		n_allocations = 0;
@@ -161,9 +157,8 @@ static int load_and_predict(void *arg)
 	return status;
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	assert_true(try_failures(load_and_predict, NULL) > 3);
 }
 
@@ -178,9 +173,8 @@ static int derive(void *arg)
 	return status;
 }
 
-static void derive_may_fail(void **state)
+TEST(derive_may_fail)
 {
-	(void)state;
 	assert_true(try_failures(derive, NULL) > 0);
 }
 
@@ -197,15 +191,14 @@ static int batch(void *arg)
 	return status > 0 ? jobs[0].status ? jobs[0].status : jobs[1].status : (int)status;
 }
 
-static void batch_may_fail(void **state)
+TEST(batch_may_fail)
 {
-	(void)state;
 	assert_true(try_failures(batch, NULL) > 0);
 }
 
 /* ---- the machine of llvm-mca ---- */
 
-static void mca_does_not_allocate(void **state)
+TEST(mca_does_not_allocate)
 {
 	struct tact_mca_params *params;
 	struct tact_mca_options opt = {.size = sizeof(opt), .iterations = 5};
@@ -213,7 +206,6 @@ static void mca_does_not_allocate(void **state)
 	struct tact_block *block;
 	struct tact_mca_result e;
 
-	(void)state;
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
 	assert_int_equal(tact_mca_params_create(&params, tact_arch_find("SKL"), NULL), 0);
 	opt.params = params;
@@ -273,12 +265,11 @@ static int mca_estimates(void *arg)
 	return status;
 }
 
-static void mca_may_fail(void **state)
+TEST(mca_may_fail)
 {
 	static const uint8_t code[] = {0x48, 0x01, 0xd8, 0x01, 0x07};
 	struct tact_block *block;
 
-	(void)state;
 	assert_true(try_failures(mca_parameters, NULL) > 4);
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
 	assert_int_equal(tact_block_load(block, code, sizeof(code), NULL), 0);
@@ -289,7 +280,7 @@ static void mca_may_fail(void **state)
 /* ---- the registry ---- */
 
 /* A model keeps its memory: all blocks once, and once more without an allocation. */
-static void models_do_not_allocate(void **state)
+TEST(models_do_not_allocate)
 {
 	static const char *const names[] = {"facile", "facile:paper", "facile:only=ports", "sim",
 					    "mca"};
@@ -298,7 +289,6 @@ static void models_do_not_allocate(void **state)
 	struct tact_estimator *e;
 	struct tact_block *block;
 
-	(void)state;
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
 	for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
 		assert_int_equal(tact_model_open(&e, names[k], &opt, NULL), 0);
@@ -338,31 +328,15 @@ static int all_models(void *arg)
 	return status;
 }
 
-static void models_may_fail(void **state)
+TEST(models_may_fail)
 {
 	static const uint8_t code[] = {0x48, 0x01, 0xd8, 0x01, 0x07};
 	struct tact_block *block;
 
-	(void)state;
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
 	assert_int_equal(tact_block_load(block, code, sizeof(code), NULL), 0);
 	assert_true(try_failures(all_models, block) > 5);
 	tact_block_destroy(block);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_allocation_after_set_up),
-		cmocka_unit_test(allocations_settle),
-		cmocka_unit_test(every_allocation_may_fail),
-		cmocka_unit_test(derive_may_fail),
-		cmocka_unit_test(batch_may_fail),
-		cmocka_unit_test(mca_does_not_allocate),
-		cmocka_unit_test(mca_may_fail),
-		cmocka_unit_test(models_do_not_allocate),
-		cmocka_unit_test(models_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <tact/version.h>
 
 #include "base/base.h"
 
 /* Every code has a text of its own, with either sign; what is no code has one too. */
-static void every_status_has_a_text(void **state)
+TEST(every_status_has_a_text)
 {
 	const char *seen[TACT_E_LIMIT + 1];
 
-	(void)state;
 	for (int e = 0; e <= TACT_E_LIMIT; e++) {
 		seen[e] = tact_strerror(-e);
 		assert_non_null(seen[e]);
@@ -35,9 +32,8 @@ static void every_status_has_a_text(void **state)
 }
 
 /* The values are part of the interface. */
-static void status_values_are_stable(void **state)
+TEST(status_values_are_stable)
 {
-	(void)state;
 	assert_int_equal(TACT_E_INTERNAL, 1);
 	assert_int_equal(TACT_E_INVAL, 2);
 	assert_int_equal(TACT_E_NOMEM, 3);
@@ -52,12 +48,11 @@ static void status_values_are_stable(void **state)
 	assert_int_equal(TACT_E_LIMIT, 12);
 }
 
-static void fail_fills_the_diagnostic(void **state)
+TEST(fail_fills_the_diagnostic)
 {
 	struct tact_diag diag = {.line = 9, .offset = 9};
 	char longer[400];
 
-	(void)state;
 	assert_int_equal(tact_fail(&diag, TACT_E_IO, "file %s", "x"), -TACT_E_IO);
 	assert_string_equal(diag.text, "file x");
 	assert_int_equal(diag.line, 0);
@@ -74,12 +69,11 @@ static void fail_fills_the_diagnostic(void **state)
 	assert_int_equal(strlen(diag.text), sizeof(diag.text) - 1);
 }
 
-static void hex_is_decoded(void **state)
+TEST(hex_is_decoded)
 {
 	uint8_t out[8];
 	size_t bad = 99;
 
-	(void)state;
 	assert_int_equal(tact_hex_decode(out, "", 0, &bad), 0);
 	assert_int_equal(tact_hex_decode(out, "00ff7fA0", 8, &bad), 4);
 	assert_memory_equal(out, "\x00\xff\x7f\xa0", 4);
@@ -90,7 +84,7 @@ static void hex_is_decoded(void **state)
 	assert_int_equal(tact_hex_decode(out, "12xx", 2, &bad), 1);
 }
 
-static void bad_hex_is_refused(void **state)
+TEST(bad_hex_is_refused)
 {
 	static const struct {
 		const char *text;
@@ -102,7 +96,6 @@ static void bad_hex_is_refused(void **state)
 	};
 	uint8_t out[8];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		size_t bad = 99;
 
@@ -113,9 +106,8 @@ static void bad_hex_is_refused(void **state)
 }
 
 /* Every pair of characters: right or refused. */
-static void hex_agrees_with_the_c_library(void **state)
+TEST(hex_agrees_with_the_c_library)
 {
-	(void)state;
 	for (unsigned a = 1; a < 256; a++) {
 		for (unsigned b = 1; b < 256; b++) {
 			const char text[3] = {(char)a, (char)b, 0};
@@ -131,12 +123,11 @@ static void hex_agrees_with_the_c_library(void **state)
 	}
 }
 
-static void grow_keeps_the_content(void **state)
+TEST(grow_keeps_the_content)
 {
 	uint32_t *array = NULL;
 	size_t capacity = 0;
 
-	(void)state;
 	assert_int_equal(tact_grow(&array, &capacity, 0, sizeof(*array)), 0);
 	assert_null(array);
 	for (uint32_t i = 0; i < 1000; i++) {
@@ -150,12 +141,11 @@ static void grow_keeps_the_content(void **state)
 }
 
 /* What cannot be had is refused, and array and capacity stay as they were. */
-static void grow_refuses_overflow(void **state)
+TEST(grow_refuses_overflow)
 {
 	uint32_t *array = NULL, *before;
 	size_t capacity = 0, capacity_before;
 
-	(void)state;
 	assert_int_equal(tact_grow(&array, &capacity, 4, sizeof(*array)), 0);
 	before = array;
 	capacity_before = capacity;
@@ -167,26 +157,10 @@ static void grow_refuses_overflow(void **state)
 	free(array);
 }
 
-static void version_is_that_of_the_header(void **state)
+TEST(version_is_that_of_the_header)
 {
-	(void)state;
 	assert_int_equal(tact_version(),
 			 TACT_VERSION_MAJOR << 16 | TACT_VERSION_MINOR << 8 | TACT_VERSION_PATCH);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_status_has_a_text),
-		cmocka_unit_test(status_values_are_stable),
-		cmocka_unit_test(fail_fills_the_diagnostic),
-		cmocka_unit_test(hex_is_decoded),
-		cmocka_unit_test(bad_hex_is_refused),
-		cmocka_unit_test(hex_agrees_with_the_c_library),
-		cmocka_unit_test(grow_keeps_the_content),
-		cmocka_unit_test(grow_refuses_overflow),
-		cmocka_unit_test(version_is_that_of_the_header),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -3,12 +3,10 @@
  * What a block is made of: instructions, fusion, where inputs come from, modes; and what is left of
  * it when something fails.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "support.h"
 
@@ -33,7 +31,7 @@ static int load(struct tact_block *block, const char *hex, struct tact_diag *dia
 /* cmp rdi, rsi; jne to the start */
 #define LOOP "4839f775fb"
 
-static void modes(void **state)
+TEST(modes)
 {
 	static const struct {
 		const char *hex;
@@ -49,7 +47,6 @@ static void modes(void **state)
 	};
 	struct tact_block *block = open_block("SKL", TACT_MODE_AUTO);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_int_equal(load(block, cases[i].hex, NULL), 0);
 		assert_int_equal(tact_block_mode(block), cases[i].mode);
@@ -62,12 +59,11 @@ static void modes(void **state)
 	tact_block_destroy(block);
 }
 
-static void fusion(void **state)
+TEST(fusion)
 {
 	struct tact_block *block = open_block("SKL", TACT_MODE_AUTO);
 	struct tact_insn_cost cost = {.size = sizeof(cost)};
 
-	(void)state;
 	assert_int_equal(load(block, LOOP, NULL), 0);
 	assert_int_equal(tact_block_length(block), 2);
 	assert_int_equal(tact_block_offset(block, 1), 3);
@@ -84,12 +80,11 @@ static void fusion(void **state)
 /* add rax, rbx; imul rcx, rax; add rbx, rcx: each waits for the one before, the first one for the
  * last one of the iteration before.
  */
-static void producers(void **state)
+TEST(producers)
 {
 	struct tact_block *block = open_block("SKL", TACT_MODE_UNROLL);
 	unsigned from_before = 0, from_here = 0;
 
-	(void)state;
 	assert_int_equal(load(block, "4801d8480fafc84801cb", NULL), 0);
 	assert_int_equal(tact_block_length(block), 3);
 	for (size_t i = 0; i < block->n_nodes; i++) {
@@ -111,11 +106,10 @@ static void producers(void **state)
 }
 
 /* A store and a load of the same address meet; of another one they do not. */
-static void memory(void **state)
+TEST(memory)
 {
 	struct tact_block *block = open_block("SKL", TACT_MODE_UNROLL);
 
-	(void)state;
 	assert_int_equal(load(block, "488947084c8b4708", NULL), 0); /* [rdi+8], [rdi+8] */
 	assert_true(block->has_forwarding);
 	assert_int_equal(load(block, "488947084c8b4710", NULL), 0); /* [rdi+8], [rdi+16] */
@@ -125,14 +119,13 @@ static void memory(void **state)
 	tact_block_destroy(block);
 }
 
-static void failures(void **state)
+TEST(failures)
 {
 	struct tact_block *block = open_block("SKL", TACT_MODE_AUTO);
 	struct tact_diag diag = {0};
 	struct tact_insn insn;
 	uint8_t *large = calloc(1, TACT_BLOCK_MAX_BYTES + 1);
 
-	(void)state;
 	assert_int_equal(load(block, "4801d806", &diag), -TACT_E_DECODE);
 	assert_int_equal(diag.offset, 3);
 	assert_int_equal(tact_block_length(block), 0);
@@ -151,11 +144,10 @@ static void failures(void **state)
 }
 
 /* Bound to another CPU, a block is what it would be if it had been loaded for it. */
-static void rebinding(void **state)
+TEST(rebinding)
 {
 	struct tact_block *block = open_block("SNB", TACT_MODE_AUTO), *fresh;
 
-	(void)state;
 	assert_int_equal(load(block, "4889d84801c848ffc94839f775f2", NULL), 0);
 	for (const struct tact_arch *arch = tact_arch_next(NULL); arch;
 	     arch = tact_arch_next(arch)) {
@@ -178,12 +170,4 @@ static void rebinding(void **state)
 	tact_block_destroy(block);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(modes),  cmocka_unit_test(fusion),   cmocka_unit_test(producers),
-		cmocka_unit_test(memory), cmocka_unit_test(failures), cmocka_unit_test(rebinding),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

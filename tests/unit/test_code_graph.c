@@ -2,12 +2,10 @@
  *
  * The graph of a function: edges, dominators, loops; markers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "code/code.h"
 #include "code/graph.h"
@@ -37,9 +35,8 @@ static void expect_edges(const char *hex, const char *expected)
 	code_graph_destroy(&graph);
 }
 
-static void test_edges(void **state)
+TEST(test_edges)
 {
-	(void)state;
 	expect_edges("", "");
 	expect_edges("90", "0>");
 	expect_edges("75 01 90 c3", "0>2,1, 1>2, 2>");
@@ -81,11 +78,10 @@ static void check_dominators(const struct code_graph *graph)
 	code_dominators_destroy(&dom);
 }
 
-static void test_dominators(void **state)
+TEST(test_dominators)
 {
 	uint32_t random = 12345;
 
-	(void)state;
 	for (int round = 0; round < 3000; round++) {
 		uint32_t successors[40][2];
 		const size_t n = 1 + (size_t)round % 40;
@@ -105,13 +101,12 @@ static void test_dominators(void **state)
 	}
 }
 
-static void test_no_blocks(void **state)
+TEST(test_no_blocks)
 {
 	const struct code_graph graph = {{NULL, 0, 0}, NULL};
 	struct code_predecessors pred;
 	struct code_dominators dom;
 
-	(void)state;
 	assert_int_equal(code_dominators_create(&dom, &graph), 0);
 	code_dominators_destroy(&dom);
 	assert_int_equal(code_predecessors_create(&pred, &graph), 0);
@@ -119,14 +114,13 @@ static void test_no_blocks(void **state)
 }
 
 /* Each of two blocks can be entered first: neither dominates the other. */
-static void test_irreducible(void **state)
+TEST(test_irreducible)
 {
 	uint32_t successors[][2] = {{1, 2}, {2, CODE_NONE}, {1, 3}, {CODE_NONE, CODE_NONE}};
 	const struct code_graph graph = {{NULL, 4, 0}, successors};
 	struct code_predecessors pred;
 	struct code_dominators dom;
 
-	(void)state;
 	check_dominators(&graph);
 	assert_int_equal(code_dominators_create(&dom, &graph), 0);
 	assert_false(code_dominates(&dom, 1, 2));
@@ -176,9 +170,8 @@ static void expect_loops(const char *hex, const char *expected)
 	free(loops.items);
 }
 
-static void test_loops(void **state)
+TEST(test_loops)
 {
-	(void)state;
 	expect_loops("", "");
 	expect_loops("90 c3", "");
 	expect_loops("75 fe", "0-2");
@@ -198,7 +191,7 @@ static void test_loops(void **state)
 	expect_loops("ff e0 ff c9 75 fc c3", "2-6");
 }
 
-static void test_is_block(void **state)
+TEST(test_is_block)
 {
 	static const struct {
 		const char *hex;
@@ -211,7 +204,6 @@ static void test_is_block(void **state)
 		{"", true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
 		struct obj_section section;
 		uint8_t code[32];
@@ -240,9 +232,8 @@ static void expect_markers(const char *hex, int status, const char *expected)
 	free(regions.items);
 }
 
-static void test_markers(void **state)
+TEST(test_markers)
 {
-	(void)state;
 	expect_markers("", 0, "");
 	expect_markers("90 90 90", 0, "");
 	expect_markers("64 67 90", 0, "");
@@ -256,14 +247,4 @@ static void test_markers(void **state)
 	expect_markers("bb 70 00 00 00 64 67 90", 0, "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_edges),	  cmocka_unit_test(test_dominators),
-		cmocka_unit_test(test_no_blocks), cmocka_unit_test(test_irreducible),
-		cmocka_unit_test(test_loops),	  cmocka_unit_test(test_is_block),
-		cmocka_unit_test(test_markers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

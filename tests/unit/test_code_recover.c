@@ -3,12 +3,10 @@
  * Blocks and functions of files that say little of themselves.
  */
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "code/code.h"
 #include "support.h"
@@ -60,11 +58,10 @@ static void expect_blocks(const struct file *f, const char *expected, uint64_t n
 	assert_int_equal(bad, n_bad);
 }
 
-static void test_descent(void **state)
+TEST(test_descent)
 {
 	struct file f;
 
-	(void)state;
 	make(&f, "");
 	expect_blocks(&f, "", 0);
 	/* Nothing says where it begins: what is left is tried, padding is none. */
@@ -93,11 +90,10 @@ static void test_descent(void **state)
 }
 
 /* The entry, an address; in an object it is none, and targets wait for the linker. */
-static void test_entry(void **state)
+TEST(test_entry)
 {
 	struct file f;
 
-	(void)state;
 	make(&f, "06 31 c0 c3");
 	f.header.e_entry = 0x1001;
 	expect_blocks(&f, "1-4:2", 1);
@@ -120,13 +116,12 @@ static int stop(void *self, size_t section, const struct code_block *block)
 	return --*(int *)self ? 0 : -TACT_E_IO;
 }
 
-static void test_stop(void **state)
+TEST(test_stop)
 {
 	struct file f;
 	uint64_t bad;
 	int left = 2;
 
-	(void)state;
 	make(&f, "c3 c3 c3");
 	assert_int_equal(code_recover_blocks(&f.obj, stop, &left, &bad), -TACT_E_IO);
 	assert_int_equal(left, 0);
@@ -153,11 +148,10 @@ static void expect_functions(struct file *f, const char *name, enum obj_type typ
 }
 
 /* Without unwind information: cut where it calls itself, and nowhere else. */
-static void test_functions(void **state)
+TEST(test_functions)
 {
 	struct file f;
 
-	(void)state;
 	make(&f, "e8 03 00 00 00 c3 90 90 c3 e8 f1 ff ff ff eb f6 e8 70 00 00 00");
 	expect_functions(&f, "", OBJ_EXECUTABLE, "0-8 8-21");
 	expect_functions(&f, "", OBJ_RELOCATABLE, "0-21");
@@ -166,14 +160,4 @@ static void test_functions(void **state)
 	expect_functions(&f, "", OBJ_SHARED, "0-2");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_descent),
-		cmocka_unit_test(test_entry),
-		cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_functions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

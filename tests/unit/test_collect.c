@@ -4,12 +4,10 @@
  */
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "collect/collect.h"
 #include "support.h"
@@ -82,11 +80,10 @@ static void expect(struct tact_collect *c, const struct expected *blocks, size_t
 	} while (0)
 
 /* nop; nop; jz 0x1005.  What follows is entered from both; a jump leads to the second nop. */
-static void test_cut_at_targets(void **state)
+TEST(test_cut_at_targets)
 {
 	struct tact_collect *c = begin(false);
 
-	(void)state;
 	add(c, 0x1000, "90907401", 5); /* up to the branch */
 	add(c, 0x1001, "907401", 3);   /* entered at the second one */
 	add(c, 0x1004, "90c3", 6);     /* not taken */
@@ -99,11 +96,10 @@ static void test_cut_at_targets(void **state)
 }
 
 /* QEMU ends its blocks at pages and sizes: equal counts without a branch are one block. */
-static void test_join(void **state)
+TEST(test_join)
 {
 	struct tact_collect *c = begin(false);
 
-	(void)state;
 	add(c, 0x1ffd, "909090", 7);
 	add(c, 0x2000, "90c3", 7);
 	EXPECT(c, {0x1ffd, "90909090c3", 7});
@@ -119,14 +115,13 @@ static void test_join(void **state)
 	EXPECT(c, {0x1000, "0f05", 2}, {0x1002, "c3", 2});
 }
 
-static void test_no_branch(void **state)
+TEST(test_no_branch)
 {
 	struct tact_collect *c = begin(true);
 	struct tact_collect_summary s;
 	struct check check;
 	const struct expected one = {0x1000, "90", 2};
 
-	(void)state;
 	add(c, 0x1000, "90c3", 2);
 	add(c, 0x2000, "eb0e", 2); /* nothing else: left out */
 	add(c, 0x2010, "e800000000", 1);
@@ -141,11 +136,10 @@ static void test_no_branch(void **state)
 }
 
 /* Other code at the same address is another block; the same code translated again is not. */
-static void test_changed_code(void **state)
+TEST(test_changed_code)
 {
 	struct tact_collect *c = begin(false);
 
-	(void)state;
 	add(c, 0x1000, "b80100000001f8c3", 10);
 	add(c, 0x1000, "b80200000001f8c3", 20);
 	add(c, 0x1000, "b80100000001f8c3", 1);
@@ -173,24 +167,22 @@ static void test_changed_code(void **state)
 }
 
 /* Jumps into instructions: two ways to read the same bytes. */
-static void test_overlap(void **state)
+TEST(test_overlap)
 {
 	struct tact_collect *c = begin(false);
 
-	(void)state;
 	add(c, 0x1000, "b890909090c3", 3); /* mov eax, 0x90909090; ret */
 	add(c, 0x1001, "90909090c3", 3);
 	EXPECT(c, {0x1005, "c3", 6}, {0x1000, "b890909090", 3}, {0x1001, "90909090", 3});
 }
 
-static void test_undecoded(void **state)
+TEST(test_undecoded)
 {
 	struct tact_collect *c = begin(false);
 	struct tact_collect_summary s;
 	const struct expected one = {0x1000, "90", 4};
 	struct check check = {&one, 1};
 
-	(void)state;
 	add(c, 0x1000, "9006", 4);
 	assert_int_equal(tact_collect_finish(c, check_block, &check), 0);
 	tact_collect_get_summary(c, &s);
@@ -198,13 +190,12 @@ static void test_undecoded(void **state)
 	tact_collect_destroy(c);
 }
 
-static void test_misuse(void **state)
+TEST(test_misuse)
 {
 	struct tact_collect_options opt = {.size = 1};
 	struct tact_collect *c;
 	struct tact_diag diag;
 
-	(void)state;
 	assert_int_equal(tact_collect_create(NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_collect_create(&c, &opt), -TACT_E_INVAL);
 	assert_int_equal(tact_collect_create(&c, NULL), 0);
@@ -217,7 +208,7 @@ static void test_misuse(void **state)
 }
 
 /* The same code at two places is one block of a store. */
-static void test_store(void **state)
+TEST(test_store)
 {
 	char path[] = "/tmp/tact-collect-XXXXXX";
 	struct tact_store_blocks *blocks;
@@ -227,7 +218,6 @@ static void test_store(void **state)
 	struct tact_diag diag = {0};
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(tact_store_open(&store, path, TACT_STORE_CREATE, NULL), 0);
@@ -259,14 +249,4 @@ static void test_store(void **state)
 	unlink(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_store),	     cmocka_unit_test(test_cut_at_targets),
-		cmocka_unit_test(test_join),	     cmocka_unit_test(test_no_branch),
-		cmocka_unit_test(test_changed_code), cmocka_unit_test(test_overlap),
-		cmocka_unit_test(test_undecoded),    cmocka_unit_test(test_misuse),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,12 +2,10 @@
  *
  * CSV files of all kinds, also hostile ones.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/csv.h"
 #include "support.h"
@@ -58,7 +56,7 @@ static void expect_end(struct csv *csv)
 	       (const char *[]){__VA_ARGS__})
 #define OPEN(text) open_csv(text, sizeof(text) - 1)
 
-static void plain_and_quoted(void **state)
+TEST(plain_and_quoted)
 {
 	struct csv *csv = OPEN("\357\273\277a,b,c\r\n"
 			       "# a remark, with commas\r\n"
@@ -68,7 +66,6 @@ static void plain_and_quoted(void **state)
 			       "\"\",,\"q\"rest\n"
 			       "last");
 
-	(void)state;
 	EXPECT(csv, 1, "a", "b", "c");
 	EXPECT(csv, 4, "1", "x,\"y\"\nz", "");
 	EXPECT(csv, 6, "2", "a\"b", "");
@@ -77,11 +74,10 @@ static void plain_and_quoted(void **state)
 	expect_end(csv);
 }
 
-static void separators(void **state)
+TEST(separators)
 {
 	struct csv *csv = OPEN("# no, separator\na\tb\n1,2\t3\n");
 
-	(void)state;
 	EXPECT(csv, 2, "a", "b");
 	EXPECT(csv, 3, "1,2", "3");
 	expect_end(csv);
@@ -91,13 +87,12 @@ static void separators(void **state)
 	expect_end(csv);
 }
 
-static void hostile(void **state)
+TEST(hostile)
 {
 	struct csv *csv = OPEN("a,b\n1\0,2\n3,\"open\n4,5\n");
 	size_t size = 3 << 20;
 	char *data = malloc(size);
 
-	(void)state;
 	EXPECT(csv, 1, "a", "b");
 	expect_bad(csv, 2); /* NUL */
 	expect_bad(csv, 3); /* goes on behind the line, not behind the file */
@@ -134,7 +129,7 @@ static void hostile(void **state)
 	free(data);
 }
 
-static void not_text(void **state)
+TEST(not_text)
 {
 	static const struct {
 		const char *data;
@@ -149,7 +144,6 @@ static void not_text(void **state)
 	struct csv *csv;
 	struct tact_diag diag;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		assert_int_equal(csv_open_memory(&csv, files[i].data, files[i].size, &diag),
 				 -TACT_E_FORMAT);
@@ -162,14 +156,4 @@ static void not_text(void **state)
 	csv_close(NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_and_quoted),
-		cmocka_unit_test(separators),
-		cmocka_unit_test(hostile),
-		cmocka_unit_test(not_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -3,15 +3,13 @@
  * Cycles of programs: means by context, caches, the branch predictor, and the engine on executions
  * that are made here.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <math.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <tact/cycles.h>
 
@@ -20,11 +18,10 @@
 #include "trace/caches.h"
 #include "trace/memo.h"
 
-static void means_are_remembered(void **state)
+TEST(means_are_remembered)
 {
 	struct memo memo;
 
-	(void)state;
 	assert_int_equal(memo_init(&memo), 0);
 	assert_null(memo_find(&memo, 4711));
 	for (unsigned i = 0; i < 8; i++)
@@ -47,14 +44,13 @@ static void means_are_remembered(void **state)
 	memo_fini(&memo);
 }
 
-static void caches_remember(void **state)
+TEST(caches_remember)
 {
 	const struct arch_params *p = &tact_arch_find("SKL")->params;
 	const unsigned l2 = (unsigned)(p->l2_latency - p->load_latency);
 	const uint64_t apart = 4096; /* the same set of the first level, another of the second */
 	struct caches c;
 
-	(void)state;
 	assert_int_equal(caches_init(&c, p, NULL), 0);
 	assert_int_equal(caches_access(&c, 0x1000, 8),
 			 (unsigned)(p->memory_latency - p->load_latency));
@@ -72,12 +68,11 @@ static void caches_remember(void **state)
 	caches_fini(&c);
 }
 
-static void predictor_learns(void **state)
+TEST(predictor_learns)
 {
 	static struct predictor p;
 	unsigned wrong = 0;
 
-	(void)state;
 	memset(&p, 0, sizeof(p));
 	for (unsigned i = 0; i < 1000; i++) /* a loop of five iterations */
 		wrong += !predictor_branch(&p, TACT_FLOW_BRANCH, true, 0x400100, 0x400106,
@@ -208,13 +203,12 @@ static struct tact_cycles_totals run(bool exact, bool full, uint32_t threads, ui
 }
 
 /* Three cycles an imul; the two adds hide behind them or lengthen the chain: through rax. */
-static void memory_equals_pipeline(void **state)
+TEST(memory_equals_pipeline)
 {
 	const uint64_t rounds = 1000000;
 	struct tact_cycles_totals exact = run(true, false, 1, rounds),
 				  memo = run(false, false, 1, rounds);
 
-	(void)state;
 	assert_int_equal(exact.instructions, memo.instructions);
 	assert_int_equal(exact.simulated, exact.instructions);
 	assert_true(memo.simulated < exact.simulated / 2);
@@ -225,24 +219,22 @@ static void memory_equals_pipeline(void **state)
 		assert_true(fabs(memo.uops[p] - exact.uops[p]) < 0.05 * (exact.uops[p] + 1000));
 }
 
-static void threads_have_pipelines(void **state)
+TEST(threads_have_pipelines)
 {
 	struct tact_cycles_totals one = run(false, false, 1, 50000),
 				  three = run(false, false, 3, 150000);
 
-	(void)state;
 	assert_int_equal(three.n_threads, 3);
 	assert_true(fabs(three.cycles / one.cycles - 3) < 0.05);
 }
 
-static void branches_and_caches_cost(void **state)
+TEST(branches_and_caches_cost)
 {
 	const uint64_t rounds = 500000;
 	struct tact_cycles_totals plain = run(true, false, 1, rounds),
 				  full = run(true, true, 1, rounds),
 				  memo = run(false, true, 1, rounds);
 
-	(void)state;
 	assert_true(full.branches > rounds / 20 * 19 && full.mispredicted > 0 &&
 		    full.misses[0] > 0);
 	assert_true(full.cycles > plain.cycles);
@@ -251,7 +243,7 @@ static void branches_and_caches_cost(void **state)
 	assert_int_equal(plain.branches, 0);
 }
 
-static void what_cannot_be_decoded(void **state)
+TEST(what_cannot_be_decoded)
 {
 	static const uint8_t bad[] = {0x06, 0x07, 0x0e};
 	struct tact_trace_block block = {
@@ -261,7 +253,6 @@ static void what_cannot_be_decoded(void **state)
 	struct tact_cycles_totals totals;
 	struct tact_cycles *c;
 
-	(void)state;
 	assert_int_equal(tact_cycles_create(&c, NULL, NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_cycles_create(&c, tact_arch_find("ICX"), NULL, NULL), 0);
 	for (unsigned i = 0; i < 10; i++)
@@ -273,17 +264,4 @@ static void what_cannot_be_decoded(void **state)
 	tact_cycles_destroy(c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(means_are_remembered),
-		cmocka_unit_test(caches_remember),
-		cmocka_unit_test(predictor_learns),
-		cmocka_unit_test(memory_equals_pipeline),
-		cmocka_unit_test(threads_have_pipelines),
-		cmocka_unit_test(branches_and_caches_cost),
-		cmocka_unit_test(what_cannot_be_decoded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <tact/evaluate.h>
 
@@ -21,7 +19,7 @@ static bool near(double a, double b)
 
 /* ---- scores ---- */
 
-static void scores_of_known_numbers(void **state)
+TEST(scores_of_known_numbers)
 {
 	const double measured[] = {1, 2, 4, 10, 5}, predicted[] = {1, 2.1, 4.4, 5, 77};
 	const uint8_t outcomes[] = {0, 0, 0, 0, TACT_OUTCOME_NO_DATA};
@@ -29,7 +27,6 @@ static void scores_of_known_numbers(void **state)
 		.n = 5, .predicted = predicted, .measured = measured, .outcomes = outcomes};
 	struct tact_scores s;
 
-	(void)state;
 	assert_int_equal(tact_scores_compute(&pairs, &s), 0);
 	assert_int_equal(s.n, 4);
 	assert_int_equal(s.outcomes[TACT_OUTCOME_GOOD], 4);
@@ -42,14 +39,13 @@ static void scores_of_known_numbers(void **state)
 	assert_true(s.has_tau && near(s.tau, 1));
 }
 
-static void nothing_good(void **state)
+TEST(nothing_good)
 {
 	const double zero[] = {0, 0};
 	const uint8_t bad[] = {TACT_OUTCOME_TIMEOUT, TACT_OUTCOME_TIMEOUT}, odd[] = {0, 200};
 	struct tact_pairs pairs = {.n = 2, .predicted = zero, .measured = zero, .outcomes = bad};
 	struct tact_scores s;
 
-	(void)state;
 	assert_int_equal(tact_scores_compute(&pairs, &s), 0);
 	assert_int_equal(s.n, 0);
 	assert_int_equal(s.outcomes[TACT_OUTCOME_TIMEOUT], 2);
@@ -83,13 +79,12 @@ static double slow_tau(const double *x, const double *y, const double *w, size_t
 	return agreeing / sqrt(x_pairs * y_pairs);
 }
 
-static void tau_with_ties_and_weights(void **state)
+TEST(tau_with_ties_and_weights)
 {
 	enum { N = 3000 };
 	static double x[N], y[N], w[N];
 	struct rng rng = {11};
 
-	(void)state;
 	for (unsigned round = 0; round < 8; round++) {
 		const unsigned values = (unsigned[]){2, 5, 20, 1000}[round % 4];
 		size_t n = round < 4 ? N : 1 + rng_below(&rng, N);
@@ -110,7 +105,7 @@ static void tau_with_ties_and_weights(void **state)
 }
 
 /* A weight of k is the same as k such rows; tau apart, where rows of the same kind would tie. */
-static void weights_are_repetitions(void **state)
+TEST(weights_are_repetitions)
 {
 	const double measured[] = {2, 4, 8}, predicted[] = {3, 4, 6}, weights[] = {1, 3, 2};
 	const double many_m[] = {2, 4, 4, 4, 8, 8}, many_p[] = {3, 4, 4, 4, 6, 6};
@@ -119,14 +114,13 @@ static void weights_are_repetitions(void **state)
 	const struct tact_pairs many = {.n = 6, .predicted = many_p, .measured = many_m};
 	struct tact_scores a, b;
 
-	(void)state;
 	assert_int_equal(tact_scores_compute(&few, &a), 0);
 	assert_int_equal(tact_scores_compute(&many, &b), 0);
 	assert_true(near(a.weight, 6) && near(a.mape, b.mape) && near(a.bias, b.bias));
 	assert_true(near(a.median, b.median) && near(a.within_5, b.within_5));
 }
 
-static void groups_are_alone(void **state)
+TEST(groups_are_alone)
 {
 	enum { N = 500, GROUPS = 7 };
 	double x[N], y[N], gx[N], gy[N];
@@ -135,7 +129,6 @@ static void groups_are_alone(void **state)
 	struct tact_scores out[GROUPS], one;
 	struct rng rng = {5};
 
-	(void)state;
 	for (unsigned i = 0; i < N; i++) {
 		x[i] = 1 + rng_below(&rng, 50);
 		y[i] = 1 + rng_below(&rng, 50);
@@ -162,7 +155,7 @@ static void groups_are_alone(void **state)
 
 /* ---- pictures ---- */
 
-static void pictures(void **state)
+TEST(pictures)
 {
 	const double measured[] = {1, 1, 1000, 0.001, 2}, predicted[] = {1, 1.1, 3000, 0, 0.2};
 	const struct tact_pairs pairs = {.n = 5, .predicted = predicted, .measured = measured};
@@ -171,7 +164,6 @@ static void pictures(void **state)
 	const uint8_t from[] = {0, 1, 1, 9}, to[] = {1, 1, 0, 0};
 	double flow[4], sum = 0;
 
-	(void)state;
 	assert_int_equal(tact_heatmap_compute(&pairs, 0.5, 8, &map), 0);
 	assert_true(near(map.count[TACT_HEAT_BINS - 1][TACT_HEAT_BINS - 1], 1)); /* clamped */
 	assert_true(near(map.count[0][0], 1));
@@ -189,16 +181,4 @@ static void pictures(void **state)
 	assert_true(near(flow[1], 1) && near(flow[3], 1) && near(flow[2], 1) && near(flow[0], 0));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scores_of_known_numbers),
-		cmocka_unit_test(nothing_good),
-		cmocka_unit_test(tau_with_ties_and_weights),
-		cmocka_unit_test(weights_are_repetitions),
-		cmocka_unit_test(groups_are_alone),
-		cmocka_unit_test(pictures),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

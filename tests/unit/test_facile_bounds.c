@@ -2,12 +2,10 @@
  *
  * Small blocks whose bounds can be worked out by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "support.h"
 
@@ -96,7 +94,7 @@ static void check_rows(const struct row *rows, size_t n)
 	}
 }
 
-static void unrolled_blocks(void **state)
+TEST(unrolled_blocks)
 {
 	static const struct row rows[] = {
 		/* add rax, rbx: 3 bytes.  16 copies fill three 16-byte blocks, in which end 5, 5
@@ -140,14 +138,13 @@ static void unrolled_blocks(void **state)
 		{"ICL", "0f58c1", ANY, 1 / 4., 1 / 5., 1 / 2., 4},
 	};
 
-	(void)state;
 	check_rows(rows, ARRAY_SIZE(rows));
 }
 
 /* A length-changing prefix costs three cycles: four of add ax, 0x1234 (4 bytes) in a block need
  * 1 cycle, and 3 * 4 more, less what the block before hides: 1 - 1 = 0.
  */
-static void length_changing_prefix(void **state)
+TEST(length_changing_prefix)
 {
 	static const struct row rows[] = {
 		{"SKL", "66053412", 13 / 4., 1 / 4., 1 / 4., 1 / 4., 1},
@@ -156,12 +153,11 @@ static void length_changing_prefix(void **state)
 		{"SKL", "6683c101", 1 / 4., 1 / 4., 1 / 4., 1 / 4., 1},
 	};
 
-	(void)state;
 	check_rows(rows, ARRAY_SIZE(rows));
 }
 
 /* dec rcx; jnz: one fused uop. */
-static void smallest_loop(void **state)
+TEST(smallest_loop)
 {
 	const struct setting skl = {"SKL", TACT_MODE_AUTO, 0, 0, true};
 	const struct setting hsw = {"HSW", TACT_MODE_AUTO, 0, 0, true};
@@ -169,7 +165,6 @@ static void smallest_loop(void **state)
 	const char *hex = "48ffc9 75fb";
 	struct tact_prediction p = predict(&skl, hex);
 
-	(void)state;
 	assert_int_equal(p.mode, TACT_MODE_LOOP);
 	/* Within one 32-byte window the DSB delivers an iteration a cycle: ceil(1 / 6). */
 	expect(&skl, hex, &p, DSB, 1);
@@ -187,13 +182,12 @@ static void smallest_loop(void **state)
 }
 
 /* 28 nops, dec ecx, jnz: 32 bytes, so that the pair ends on a 32-byte boundary. */
-static void jcc_erratum(void **state)
+TEST(jcc_erratum)
 {
 	const char *hex = NOPS_28 "ffc9 75e0";
 	struct setting s = {"SKL", TACT_MODE_AUTO, 0, 0, true};
 	struct tact_prediction p = predict(&s, hex);
 
-	(void)state;
 	/* Not in the DSB: 16 and 12 + 2 instructions in two blocks are 4 + 3 cycles of predecoding,
 	 * 29 instructions by fours 8 cycles of decoding.
 	 */
@@ -238,7 +232,7 @@ static unsigned notes_of(const struct setting *s, const char *hex, size_t i)
 }
 
 /* Which pairs fuse: Intel optimization manual, table "macro-fusible instructions". */
-static void macro_fusion(void **state)
+TEST(macro_fusion)
 {
 	static const struct {
 		const char *hex;
@@ -269,7 +263,6 @@ static void macro_fusion(void **state)
 		{"4839d8 e200", false},	   {"48c1e002 7400", false}, /* shl */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct setting s = {"SKL", TACT_MODE_UNROLL, 0, 0, false};
 
@@ -282,11 +275,10 @@ static void macro_fusion(void **state)
 }
 
 /* The jump may not start a cache line. */
-static void no_fusion_over_a_cache_line(void **state)
+TEST(no_fusion_over_a_cache_line)
 {
 	struct setting s = {"SKL", TACT_MODE_UNROLL, 0, 0, false};
 
-	(void)state;
 	for (s.alignment = 0; s.alignment < 64; s.alignment++) {
 		bool fused = notes_of(&s, "4839d8 7400", 0) & TACT_NOTE_FUSED_NEXT;
 
@@ -294,7 +286,7 @@ static void no_fusion_over_a_cache_line(void **state)
 	}
 }
 
-static void notes(void **state)
+TEST(notes)
 {
 	static const struct {
 		const char *arch, *hex;
@@ -333,7 +325,6 @@ static void notes(void **state)
 		{"SKX", "62f1744858c2", TACT_NOTE_UNKNOWN, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct setting s = {rows[i].arch, TACT_MODE_UNROLL, 0, 0, false};
 		unsigned found = notes_of(&s, rows[i].hex, 0);
@@ -344,13 +335,12 @@ static void notes(void **state)
 }
 
 /* add rax, [rbx+rcx]: SNB and IVB unlaminate it, HSW and later keep it as one. */
-static void unlamination(void **state)
+TEST(unlamination)
 {
 	const char *hex = "48033c0b";
 	struct setting s = {"SNB", TACT_MODE_UNROLL, 0, 0, false};
 	struct tact_prediction p = predict(&s, hex);
 
-	(void)state;
 	expect(&s, hex, &p, ISSUE, 2 / 4.);
 	assert_true(notes_of(&s, hex, 0) & TACT_NOTE_UNLAMINATED);
 	s.arch = "SKL";
@@ -360,12 +350,11 @@ static void unlamination(void **state)
 }
 
 /* mov rax, rbx; mov rbx, rax is a ring of moves that cost nothing where they are eliminated. */
-static void eliminated_moves_take_no_time(void **state)
+TEST(eliminated_moves_take_no_time)
 {
 	struct setting s = {"SKL", TACT_MODE_UNROLL, 0, 0, false};
 	struct tact_prediction p = predict(&s, "4889d8 4889c3");
 
-	(void)state;
 	expect(&s, "moves", &p, PREC, 0);
 	expect(&s, "moves", &p, PORTS, 0);
 	s.arch = "SNB";
@@ -377,7 +366,7 @@ static void eliminated_moves_take_no_time(void **state)
 /* ---- memory dependence ---- */
 
 /* Whether the load waits for the store: it makes the chain longer than nothing. */
-static void memory_dependence(void **state)
+TEST(memory_dependence)
 {
 	static const struct {
 		const char *hex;
@@ -392,7 +381,6 @@ static void memory_dependence(void **state)
 		{"48890c98 488b0c98", true, true, true},	/* mov [rax+4*rbx], rcx; and back */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const bool wanted[] = {rows[i].stack, rows[i].same, rows[i].diff};
 
@@ -410,7 +398,7 @@ static void memory_dependence(void **state)
 	}
 }
 
-static void modes(void **state)
+TEST(modes)
 {
 	static const struct {
 		const char *hex;
@@ -426,7 +414,6 @@ static void modes(void **state)
 		{"48ffc9 ffe0", TACT_MODE_UNROLL},	 /* nobody knows */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct setting s = {"SKL", TACT_MODE_AUTO, 0, 0, false};
 
@@ -439,7 +426,7 @@ static void modes(void **state)
 }
 
 /* What the papers measured on Haswell, unrolled, and how near the issue wants us. */
-static void known_answers(void **state)
+TEST(known_answers)
 {
 	static const struct {
 		const char *hex;
@@ -453,7 +440,6 @@ static void known_answers(void **state)
 		{"48339840420f00 4889d8 483301", 7.23 * 0.9, 7.23 * 1.1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct setting s = {"HSW", TACT_MODE_UNROLL, 0, 0, false};
 		double cycles = predict(&s, rows[i].hex).cycles_per_iteration;
@@ -464,19 +450,18 @@ static void known_answers(void **state)
 }
 
 /* The instruction counts as one uop without a port, and the result says so. */
-static void unknown_instructions_lower_the_coverage(void **state)
+TEST(unknown_instructions_lower_the_coverage)
 {
 	const struct setting s = {"SKL", TACT_MODE_UNROLL, 0, 0, false};
 	struct tact_prediction p = predict(&s, "4801d8 d8c1");
 
-	(void)state;
 	assert_true(p.coverage > 0.49 && p.coverage < 0.51);
 	expect(&s, "add, fadd", &p, ISSUE, 2 / 4.);
 	assert_true(predict(&s, "4801d8").coverage == 1);
 }
 
 /* SimplePredec: length / 16; SimpleDec: max(n / decoders, complex ones). */
-static void simple_variants(void **state)
+TEST(simple_variants)
 {
 	const struct setting s = {"SKL", TACT_MODE_UNROLL, 0, 0, true};
 	struct tact_predict_options opt = {
@@ -484,31 +469,10 @@ static void simple_variants(void **state)
 	struct tact_block *block = load(&s, "4801d8 1405 1405 90"); /* add; adc; adc; nop */
 	struct tact_prediction p;
 
-	(void)state;
 	assert_int_equal(tact_predict(block, &opt, &p), 0);
 	expect(&s, "simple", &p, PREDEC, 8 / 16.);
 	expect(&s, "simple", &p, DEC, 2);
 	tact_block_destroy(block);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unrolled_blocks),
-		cmocka_unit_test(length_changing_prefix),
-		cmocka_unit_test(smallest_loop),
-		cmocka_unit_test(jcc_erratum),
-		cmocka_unit_test(macro_fusion),
-		cmocka_unit_test(no_fusion_over_a_cache_line),
-		cmocka_unit_test(notes),
-		cmocka_unit_test(unlamination),
-		cmocka_unit_test(eliminated_moves_take_no_time),
-		cmocka_unit_test(memory_dependence),
-		cmocka_unit_test(modes),
-		cmocka_unit_test(known_answers),
-		cmocka_unit_test(unknown_instructions_lower_the_coverage),
-		cmocka_unit_test(simple_variants),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

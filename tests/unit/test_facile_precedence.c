@@ -5,12 +5,10 @@
  * must be (Lawler 1976).
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "block/block.h"
 #include "support.h"
@@ -81,12 +79,11 @@ static void check_ratio(struct tact_block *block)
 		  fmax(p.bound[TACT_BOUND_PRECEDENCE], p.bound[TACT_BOUND_FORWARDING]));
 }
 
-static void ratio_is_the_largest(void **state)
+TEST(ratio_is_the_largest)
 {
 	static const char *const archs[] = {"SNB", "HSW", "SKL", "ICL"};
 	unsigned long cyclic = 0, n = 0;
 
-	(void)state;
 	for (size_t a = 0; a < ARRAY_SIZE(archs); a++) {
 		struct rng rng = {31 + a};
 		struct tact_block *block;
@@ -111,12 +108,11 @@ static void ratio_is_the_largest(void **state)
 }
 
 /* Few registers make long chains: sums and moves among four of them. */
-static void dense_graphs(void **state)
+TEST(dense_graphs)
 {
 	struct rng rng = {8};
 	struct tact_block *block;
 
-	(void)state;
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SNB"), NULL, NULL), 0);
 	for (unsigned i = 0; i < rounds(3000); i++) {
 		uint8_t code[64 * 4];
@@ -149,12 +145,4 @@ static void dense_graphs(void **state)
 	tact_block_destroy(block);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ratio_is_the_largest),
-		cmocka_unit_test(dense_graphs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

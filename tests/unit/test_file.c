@@ -2,8 +2,6 @@
  *
  * Files as a whole.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-/* after those above */
-#include <cmocka.h>
+
+#include "testing.h"
 
 #include "support.h"
 
@@ -49,9 +47,8 @@ static void expect(const char *content, size_t size)
 	text_free(&text);
 }
 
-static void names_have_no_folder(void **state)
+TEST(names_have_no_folder)
 {
-	(void)state;
 	assert_string_equal(file_base_name("/a/b.c"), "b.c");
 	assert_string_equal(file_base_name("b.c"), "b.c");
 	assert_string_equal(file_base_name(""), "");
@@ -59,14 +56,13 @@ static void names_have_no_folder(void **state)
 	assert_string_equal(file_base_name("/"), "/");
 }
 
-static void what_was_written_is_read(void **state)
+TEST(what_was_written_is_read)
 {
 	enum { LARGE = 300000 };
 	char *large = malloc(LARGE);
 	struct tact_diag diag = {0};
 	struct text text = {0};
 
-	(void)state;
 	for (size_t i = 0; i < LARGE; i++)
 		large[i] = (char)(i * 7 >> 3);
 	assert_int_equal(file_write(path, large, LARGE, NULL), 0);
@@ -83,11 +79,10 @@ static void what_was_written_is_read(void **state)
 	free(large);
 }
 
-static void replacing_leaves_one_file(void **state)
+TEST(replacing_leaves_one_file)
 {
 	struct text text = {0};
 
-	(void)state;
 	assert_int_equal(file_replace(path, "first", 5, NULL), 0);
 	expect("first", 5);
 	text_add(&text, "2nd");
@@ -96,11 +91,10 @@ static void replacing_leaves_one_file(void **state)
 	assert_int_equal(file_replace("/dev/null", "x", 1, NULL), 0);
 }
 
-static void texts_that_are_not_whole_are_refused(void **state)
+TEST(texts_that_are_not_whole_are_refused)
 {
 	struct text text = {0};
 
-	(void)state;
 	assert_int_equal(file_write(path, "old", 3, NULL), 0);
 	text_add(&text, "half");
 	assert_null(text_reserve(&text, SIZE_MAX));
@@ -108,13 +102,12 @@ static void texts_that_are_not_whole_are_refused(void **state)
 	expect("old", 3);
 }
 
-static void failures_have_a_reason(void **state)
+TEST(failures_have_a_reason)
 {
 	struct tact_diag diag = {0};
 	struct text text = {0};
 	char missing[160];
 
-	(void)state;
 	snprintf(missing, sizeof(missing), "%s/none/file", folder);
 	assert_int_equal(file_read(missing, 10, &text, &diag), -TACT_E_IO);
 	assert_string_equal(diag.text, "No such file or directory");
@@ -126,11 +119,10 @@ static void failures_have_a_reason(void **state)
 	text_free(&text);
 }
 
-static void the_first_line_says_what_it_is(void **state)
+TEST(the_first_line_says_what_it_is)
 {
 	struct tact_diag diag = {0};
 
-	(void)state;
 	assert_int_equal(file_check_magic("#tact-x 2", "#tact-x", 2, "an x", &diag), 0);
 	assert_int_equal(file_check_magic("#tact-x 3", "#tact-x", 2, "an x", &diag),
 			 -TACT_E_VERSION);
@@ -143,12 +135,11 @@ static void the_first_line_says_what_it_is(void **state)
 	assert_string_equal(diag.text, "'#tact-x 2' expected");
 }
 
-static void places_are_read_exactly(void **state)
+TEST(places_are_read_exactly)
 {
 	FILE *file;
 	char part[4];
 
-	(void)state;
 	assert_int_equal(file_write(path, "0123456789", 10, NULL), 0);
 	file = fopen(path, "r");
 	assert_non_null(file);
@@ -165,17 +156,4 @@ static void places_are_read_exactly(void **state)
 	fclose(file);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_have_no_folder),
-		cmocka_unit_test(what_was_written_is_read),
-		cmocka_unit_test(replacing_leaves_one_file),
-		cmocka_unit_test(texts_that_are_not_whole_are_refused),
-		cmocka_unit_test(failures_have_a_reason),
-		cmocka_unit_test(the_first_line_says_what_it_is),
-		cmocka_unit_test(places_are_read_exactly),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -2,25 +2,22 @@
  *
  * The hash table of numbers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-/* after those above */
-#include <cmocka.h>
+
+#include "testing.h"
 
 #include <tact/status.h>
 
 #include "base/hash.h"
 
-static void an_empty_table_finds_nothing(void **state)
+TEST(an_empty_table_finds_nothing)
 {
 	struct hash table = {0};
 	size_t at = 0;
 
-	(void)state;
 	assert_int_equal(hash_next(&table, 1, &at), HASH_NONE);
 	hash_clear(&table);
 	hash_free(&table);
@@ -28,12 +25,11 @@ static void an_empty_table_finds_nothing(void **state)
 }
 
 /* Entries are found again, and only those of the same hash are offered. */
-static void entries_are_found_while_it_grows(void **state)
+TEST(entries_are_found_while_it_grows)
 {
 	enum { N = 5000 };
 	struct hash table = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < N; i++)
 		assert_int_equal(hash_add(&table, hash_number(i), i), 0);
 	assert_int_equal(table.n, N);
@@ -56,12 +52,11 @@ static void entries_are_found_while_it_grows(void **state)
 }
 
 /* All of the same hash: each is offered once, in the order in which they came. */
-static void equal_hashes_are_offered_in_order(void **state)
+TEST(equal_hashes_are_offered_in_order)
 {
 	struct hash table = {0};
 	size_t at = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 20; i++) {
 		assert_int_equal(hash_add(&table, 7, i), 0);
 		assert_int_equal(hash_add(&table, 8, 100 + i), 0);
@@ -73,12 +68,11 @@ static void equal_hashes_are_offered_in_order(void **state)
 }
 
 /* The last slot is followed by the first. */
-static void the_end_goes_on_at_the_beginning(void **state)
+TEST(the_end_goes_on_at_the_beginning)
 {
 	struct hash table = {0};
 	size_t at = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 5; i++)
 		assert_int_equal(hash_add(&table, UINT32_MAX, i), 0);
 	for (uint32_t i = 0; i < 5; i++)
@@ -87,12 +81,11 @@ static void the_end_goes_on_at_the_beginning(void **state)
 	hash_free(&table);
 }
 
-static void what_does_not_fit_is_refused(void **state)
+TEST(what_does_not_fit_is_refused)
 {
 	struct hash table = {0};
 	size_t at = 0;
 
-	(void)state;
 	assert_int_equal(hash_add(&table, 1, 5), 0);
 	assert_int_equal(hash_reserve(&table, SIZE_MAX), -TACT_E_NOMEM);
 	assert_int_equal(hash_reserve(&table, SIZE_MAX / 64), -TACT_E_NOMEM);
@@ -100,12 +93,11 @@ static void what_does_not_fit_is_refused(void **state)
 	hash_free(&table);
 }
 
-static void room_that_was_made_is_kept(void **state)
+TEST(room_that_was_made_is_kept)
 {
 	struct hash table = {0};
 	const struct hash_slot *slots;
 
-	(void)state;
 	assert_int_equal(hash_reserve(&table, 1000), 0);
 	slots = table.slots;
 	for (uint32_t i = 0; i < 1000; i++)
@@ -114,11 +106,10 @@ static void room_that_was_made_is_kept(void **state)
 	hash_free(&table);
 }
 
-static void bytes_depend_on_every_byte(void **state)
+TEST(bytes_depend_on_every_byte)
 {
 	uint8_t data[40] = {0};
 
-	(void)state;
 	for (size_t size = 1; size <= sizeof(data); size++) {
 		uint64_t plain = hash_bytes(data, size);
 
@@ -133,17 +124,4 @@ static void bytes_depend_on_every_byte(void **state)
 	assert_true(hash_string("") == hash_bytes(NULL, 0));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_table_finds_nothing),
-		cmocka_unit_test(entries_are_found_while_it_grows),
-		cmocka_unit_test(equal_hashes_are_offered_in_order),
-		cmocka_unit_test(the_end_goes_on_at_the_beginning),
-		cmocka_unit_test(what_does_not_fit_is_refused),
-		cmocka_unit_test(room_that_was_made_is_kept),
-		cmocka_unit_test(bytes_depend_on_every_byte),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

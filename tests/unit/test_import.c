@@ -5,12 +5,10 @@
 #include <math.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "support.h"
 
@@ -93,12 +91,11 @@ static int64_t count(struct world *w, enum tact_count_kind kind)
 	return n;
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
 	struct tact_imported n;
 	struct world w;
 
-	(void)state;
 	begin(&w, "zlib.v1.csv",
 	      "hex,app,weight,cycles_per_iteration\n"
 	      "4801d8,a,2,1.0\n"
@@ -137,12 +134,11 @@ static void test_rows(void **state)
 }
 
 /* Rows that name their machine: each is stored once. */
-static void test_machines(void **state)
+TEST(test_machines)
 {
 	struct tact_imported n;
 	struct world w;
 
-	(void)state;
 	begin(&w, "m.csv",
 	      "hex,mode,init,cycles_per_iteration,machine,vendor,family,cpu_model,stepping,arch\n"
 	      "4801d8,unroll,same,1,one,v,6,1,1,SKL\n"
@@ -154,12 +150,11 @@ static void test_machines(void **state)
 	end(&w);
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
 	struct tact_imported n;
 	struct world w;
 
-	(void)state;
 	begin(&w, "empty.csv", "hex,app,weight\n");
 	assert_int_equal(import(&w, NULL, NULL, &n), 0);
 	assert_int_equal(n.rows, 0);
@@ -167,13 +162,12 @@ static void test_empty(void **state)
 	end(&w);
 }
 
-static void test_bad(void **state)
+TEST(test_bad)
 {
 	struct tact_diag diag = {0};
 	struct tact_imported n;
 	struct world w;
 
-	(void)state;
 	begin(&w, "list.csv", "4801d8\n");
 	assert_int_equal(tact_store_import_file(NULL, w.file, NULL, &n, &diag), -TACT_E_INVAL);
 	assert_int_equal(tact_store_import_file(w.store, NULL, NULL, &n, &diag), -TACT_E_INVAL);
@@ -193,14 +187,4 @@ static void test_bad(void **state)
 	end(&w);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_machines),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_bad),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <tact/input.h>
 
@@ -75,12 +73,11 @@ static void expect_open_fails(const char *text, size_t size, enum tact_input_kin
 		fail_msg("'%s' does not have '%s'", diag.text, part);
 }
 
-static void test_null(void **state)
+TEST(test_null)
 {
 	struct tact_region region;
 	struct tact_input *in;
 
-	(void)state;
 	tact_input_close(NULL);
 	assert_string_equal(tact_input_description(NULL), "");
 	assert_int_equal(tact_input_get_kind(NULL), TACT_INPUT_AUTO);
@@ -91,7 +88,7 @@ static void test_null(void **state)
 	assert_int_equal(tact_input_open_memory(&in, NULL, 0, NULL, NULL), -TACT_E_FORMAT);
 }
 
-static void test_options(void **state)
+TEST(test_options)
 {
 	struct {
 		struct tact_input_options opt;
@@ -100,7 +97,6 @@ static void test_options(void **state)
 	struct tact_input_options opt = {0};
 	struct tact_input *in;
 
-	(void)state;
 	assert_int_equal(tact_input_open_memory(&in, "90", 2, &opt, NULL), -TACT_E_INVAL);
 	opt = (struct tact_input_options){.size = sizeof(opt), .loop = -1};
 	assert_int_equal(tact_input_open_memory(&in, "90", 2, &opt, NULL), -TACT_E_INVAL);
@@ -118,13 +114,12 @@ static void test_options(void **state)
 	tact_input_close(in);
 }
 
-static void test_hex(void **state)
+TEST(test_hex)
 {
 	static const char text[] =
 		"# first\n4801d8\r\n\n \t 0x90 \t\r\n0XcC\n  # c\n48 01 d8\nABcd";
 	struct tact_input *in = open_text(text, strlen(text), TACT_INPUT_AUTO);
 
-	(void)state;
 	assert_int_equal(tact_input_get_kind(in), TACT_INPUT_HEX);
 	assert_string_equal(tact_input_description(in), "hex list");
 	expect_code(in, 2, "4801d8");
@@ -135,26 +130,24 @@ static void test_hex(void **state)
 	expect_end(in);
 }
 
-static void test_hex_text(void **state)
+TEST(test_hex_text)
 {
 	struct tact_input *in = open_text(" 0x4801D8 \n", 11, TACT_INPUT_HEX);
 	struct tact_region region;
 
-	(void)state;
 	assert_int_equal(tact_input_next(in, &region, NULL), 1);
 	assert_int_equal(region.text_size, 6);
 	assert_memory_equal(region.text, "4801D8", 6);
 	expect_end(in);
 }
 
-static void test_bad_lines(void **state)
+TEST(test_bad_lines)
 {
 	static const char text[] =
 		"90\n4801d84801d84\n4801g8\n\x01\n0x\n90\n48 0\n90 9g\n90z\n90\n90\n90\n90\n90\n";
 	struct tact_input *in = open_text(text, strlen(text), TACT_INPUT_AUTO);
 	int i;
 
-	(void)state;
 	expect_code(in, 1, "90");
 	expect_error(in, 2, "odd number of hex digits (13)");
 	expect_error(in, 3, "'g' at column 5 is not a hex digit");
@@ -169,12 +162,11 @@ static void test_bad_lines(void **state)
 	expect_end(in);
 }
 
-static void test_error_keeps_text(void **state)
+TEST(test_error_keeps_text)
 {
 	struct tact_input *in = open_text("48zz\n", 5, TACT_INPUT_HEX);
 	struct tact_region region;
 
-	(void)state;
 	assert_int_equal(tact_input_next(in, &region, NULL), -TACT_E_FORMAT);
 	assert_int_equal(region.line, 1);
 	assert_int_equal(region.text_size, 4);
@@ -183,13 +175,12 @@ static void test_error_keeps_text(void **state)
 	expect_end(in);
 }
 
-static void test_csv(void **state)
+TEST(test_csv)
 {
 	static const char text[] = "hex,value\r\n4801d8,1.5\r\n\"90\",\"a,b\"\n\n# c\n cc , 3\n,4\n"
 				   "0x31c0,\nzz,1\n";
 	struct tact_input *in = open_text(text, strlen(text), TACT_INPUT_AUTO);
 
-	(void)state;
 	assert_int_equal(tact_input_get_kind(in), TACT_INPUT_CSV);
 	assert_string_equal(tact_input_description(in), "CSV");
 	expect_code(in, 2, "4801d8");
@@ -201,11 +192,10 @@ static void test_csv(void **state)
 	expect_end(in);
 }
 
-static void test_csv_forms(void **state)
+TEST(test_csv_forms)
 {
 	struct tact_input *in;
 
-	(void)state;
 	in = open_text("4801d8,\n", 8, TACT_INPUT_AUTO); /* BHive's files: no header */
 	assert_int_equal(tact_input_get_kind(in), TACT_INPUT_CSV);
 	expect_code(in, 1, "4801d8");
@@ -225,13 +215,12 @@ static void test_csv_forms(void **state)
 	expect_end(in);
 }
 
-static void test_no_code(void **state)
+TEST(test_no_code)
 {
 	struct tact_region region;
 	struct tact_diag diag = {0};
 	struct tact_input *in;
 
-	(void)state;
 	expect_open_fails("", 0, TACT_INPUT_AUTO, -TACT_E_FORMAT, "no code");
 	expect_open_fails("", 0, TACT_INPUT_RAW, -TACT_E_FORMAT, "no code");
 	expect_open_fails("\n \n# x\n", 7, TACT_INPUT_AUTO, -TACT_E_FORMAT, "no code");
@@ -242,9 +231,8 @@ static void test_no_code(void **state)
 	expect_end(in);
 }
 
-static void test_foreign(void **state)
+TEST(test_foreign)
 {
-	(void)state;
 	expect_open_fails("ab\0cd", 5, TACT_INPUT_AUTO, -TACT_E_FORMAT, "neither text nor an ELF");
 	expect_open_fails("!<arch>\nfoo", 11, TACT_INPUT_AUTO, -TACT_E_FORMAT, "archive");
 	expect_open_fails("\x1f\x8b\0\0", 4, TACT_INPUT_AUTO, -TACT_E_FORMAT, "gzip");
@@ -252,28 +240,26 @@ static void test_foreign(void **state)
 	expect_open_fails("90", 2, TACT_INPUT_ELF, -TACT_E_FORMAT, "not an ELF file");
 }
 
-static void test_byte_order_mark(void **state)
+TEST(test_byte_order_mark)
 {
 	struct tact_input *in = open_text("\xef\xbb\xbf"
 					  "90\n",
 					  6, TACT_INPUT_AUTO);
 
-	(void)state;
 	expect_code(in, 1, "90");
 	expect_end(in);
 }
 
-static void test_raw(void **state)
+TEST(test_raw)
 {
 	struct tact_input *in = open_text("\x48\x01\xd8", 3, TACT_INPUT_RAW);
 
-	(void)state;
 	assert_string_equal(tact_input_description(in), "raw bytes");
 	expect_code(in, 0, "4801d8");
 	expect_end(in);
 }
 
-static void test_is_loop(void **state)
+TEST(test_is_loop)
 {
 	static const struct {
 		const char *hex;
@@ -287,7 +273,6 @@ static void test_is_loop(void **state)
 	struct tact_region region;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tact_input *in =
 			open_text(cases[i].hex, strlen(cases[i].hex), TACT_INPUT_HEX);
@@ -332,7 +317,7 @@ static void read_long_list(struct tact_input *in)
 	expect_end(in);
 }
 
-static void test_long_list(void **state)
+TEST(test_long_list)
 {
 	static const struct tact_input_options opt = {.size = sizeof(opt), .kind = TACT_INPUT_HEX};
 	const char *directory = *state;
@@ -362,7 +347,7 @@ static void test_long_list(void **state)
 	pclose(pipe);
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
 	const char *directory = *state;
 	struct tact_diag diag = {0};
@@ -405,25 +390,4 @@ static int remove_directory(void **state)
 	return rmdir(*state);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_null),
-		cmocka_unit_test(test_options),
-		cmocka_unit_test(test_hex),
-		cmocka_unit_test(test_hex_text),
-		cmocka_unit_test(test_bad_lines),
-		cmocka_unit_test(test_error_keeps_text),
-		cmocka_unit_test(test_csv),
-		cmocka_unit_test(test_csv_forms),
-		cmocka_unit_test(test_no_code),
-		cmocka_unit_test(test_foreign),
-		cmocka_unit_test(test_byte_order_mark),
-		cmocka_unit_test(test_raw),
-		cmocka_unit_test(test_is_loop),
-		cmocka_unit_test(test_long_list),
-		cmocka_unit_test(test_files),
-	};
-
-	return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+RUN_TESTS(make_directory, remove_directory)

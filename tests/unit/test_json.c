@@ -3,17 +3,15 @@
  * The JSON writer; jansson reads what it wrote.
  */
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-/* after those above */
-#include <cmocka.h>
+
+#include "testing.h"
 
 #include <jansson.h>
 
@@ -31,13 +29,12 @@ static void expect(struct text *text, const char *expected)
 	text_reset(text);
 }
 
-static void every_kind_of_value_is_written(void **state)
+TEST(every_kind_of_value_is_written)
 {
 	static const uint8_t code[] = {0x48, 0x01, 0xc8};
 	struct text text = {0};
 	struct json json = {.out = &text};
 
-	(void)state;
 	json_begin_object(&json, NULL);
 	json_put_string(&json, "schema", "tact.test/1");
 	json_put_string(&json, "none", NULL);
@@ -63,12 +60,11 @@ static void every_kind_of_value_is_written(void **state)
 	text_free(&text);
 }
 
-static void what_is_not_finite_is_null(void **state)
+TEST(what_is_not_finite_is_null)
 {
 	struct text text = {0};
 	struct json json = {.out = &text};
 
-	(void)state;
 	json_begin_array(&json, NULL);
 	json_put_number(&json, NULL, NAN);
 	json_put_fixed(&json, NULL, INFINITY, 2);
@@ -78,12 +74,11 @@ static void what_is_not_finite_is_null(void **state)
 	text_free(&text);
 }
 
-static void commas_follow_the_nesting(void **state)
+TEST(commas_follow_the_nesting)
 {
 	struct text text = {0};
 	struct json json = {.out = &text};
 
-	(void)state;
 	json_begin_array(&json, NULL);
 	json_begin_array(&json, NULL);
 	json_end(&json);
@@ -108,7 +103,7 @@ static void commas_follow_the_nesting(void **state)
 	text_free(&text);
 }
 
-static void strings_are_escaped(void **state)
+TEST(strings_are_escaped)
 {
 	static const struct {
 		const char *from, *to;
@@ -129,7 +124,6 @@ static void strings_are_escaped(void **state)
 	};
 	struct text text = {0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		text_json_string(&text, cases[i].from, strlen(cases[i].from));
 		expect(&text, cases[i].to);
@@ -139,12 +133,11 @@ static void strings_are_escaped(void **state)
 	text_free(&text);
 }
 
-static void levels_go_deep(void **state)
+TEST(levels_go_deep)
 {
 	struct text text = {0};
 	struct json json = {.out = &text};
 
-	(void)state;
 	for (unsigned i = 0; i < 64; i++)
 		json_begin_array(&json, NULL);
 	json_end_line(&json);
@@ -176,12 +169,11 @@ static void key_without_value(struct json *json)
 	json_end(json);
 }
 
-static void misuse_is_asserted(void **state)
+TEST(misuse_is_asserted)
 {
 	void (*const misuses[])(struct json * json) = {key_in_array, no_key_in_object,
 						       end_without_begin, key_without_value};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
 		pid_t child = fork();
 		int status;
@@ -203,16 +195,4 @@ static void misuse_is_asserted(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_of_value_is_written),
-		cmocka_unit_test(what_is_not_finite_is_null),
-		cmocka_unit_test(commas_follow_the_nesting),
-		cmocka_unit_test(strings_are_escaped),
-		cmocka_unit_test(levels_go_deep),
-		cmocka_unit_test(misuse_is_asserted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

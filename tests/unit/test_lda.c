@@ -2,12 +2,10 @@
  *
  * Latent Dirichlet allocation: topics that are known are found again.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -18,12 +16,11 @@
 
 enum { N_TOPICS = 5, N_WORDS = 20, N_DOCS = 1000, DOC_LENGTH = 40 };
 
-static void digamma_of_known_numbers(void **state)
+TEST(digamma_of_known_numbers)
 {
 	/* -gamma, -gamma - 2 log 2, and H(9) - gamma */
 	const double euler = 0.57721566490153286;
 
-	(void)state;
 	assert_true(fabs(lda_digamma(1) + euler) < 1e-10);
 	assert_true(fabs(lda_digamma(0.5) + euler + 2 * log(2)) < 1e-10);
 	assert_true(fabs(lda_digamma(10) - (7129.0 / 2520 - euler)) < 1e-10);
@@ -144,9 +141,8 @@ static double worst_match(const struct synthetic *s, const double *lambda)
 	return worst;
 }
 
-static void known_topics_are_found(void **state)
+TEST(known_topics_are_found)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 2; seed++) {
 		struct synthetic *s = make_documents(seed * 77);
 		double lambda[N_TOPICS * N_WORDS], mass = INFINITY;
@@ -167,14 +163,13 @@ static void known_topics_are_found(void **state)
 }
 
 /* A mixture of a document is that of the words in it. */
-static void a_mixture_is_inferred(void **state)
+TEST(a_mixture_is_inferred)
 {
 	struct synthetic *s = make_documents(5);
 	const struct lda_term terms[] = {{3, 60}, {7, 20}}; /* words of topics 0 and 1 */
 	double lambda[N_TOPICS * N_WORDS], expected[N_TOPICS * N_WORDS], gamma[N_TOPICS];
 	double sum = 0, bound;
 
-	(void)state;
 	for (unsigned k = 0; k < N_TOPICS; k++)
 		for (unsigned w = 0; w < N_WORDS; w++)
 			lambda[k * N_WORDS + w] = prior.eta + 1e6 * s->topics[k][w];
@@ -190,12 +185,11 @@ static void a_mixture_is_inferred(void **state)
 	free(s);
 }
 
-static void threads_change_nothing(void **state)
+TEST(threads_change_nothing)
 {
 	struct synthetic *s = make_documents(9);
 	double one[N_TOPICS * N_WORDS], three[N_TOPICS * N_WORDS], other[N_TOPICS * N_WORDS];
 
-	(void)state;
 	assert_true(train(&s->corpus, 4, 1, one) == train(&s->corpus, 4, 3, three));
 	assert_memory_equal(one, three, sizeof(one));
 	train(&s->corpus, 5, 1, other);
@@ -204,7 +198,7 @@ static void threads_change_nothing(void **state)
 }
 
 /* A document of weight 3 is three documents. */
-static void weights_count_documents(void **state)
+TEST(weights_count_documents)
 {
 	const struct lda_term terms[] = {{0, 3}, {1, 1}, {2, 5}, {0, 3}, {1, 1}, {0, 3}, {1, 1}};
 	const size_t first_long[] = {0, 2, 3, 5, 7}, first_short[] = {0, 2, 3};
@@ -215,7 +209,6 @@ static void weights_count_documents(void **state)
 		{.n_docs = 4, .terms = terms, .first = first_long, .weight = ones},
 		{.n_docs = 2, .terms = terms, .first = first_short, .weight = weights}};
 
-	(void)state;
 	lda_expect(&small, lambda, expected);
 	for (unsigned c = 0; c < 2; c++) {
 		for (size_t d = 0; d < corpus[c].n_docs; d++) {
@@ -235,7 +228,7 @@ static void weights_count_documents(void **state)
 }
 
 /* One document, one word, and more topics than either. */
-static void smallest_corpora(void **state)
+TEST(smallest_corpora)
 {
 	const struct lda_term terms[] = {{0, 1}};
 	const size_t first[] = {0, 1};
@@ -247,22 +240,9 @@ static void smallest_corpora(void **state)
 	double lambda[6], bound;
 	unsigned passes;
 
-	(void)state;
 	assert_int_equal(lda_train(&corpus, &tiny, &how, lambda, &bound, &passes), 0);
 	for (unsigned k = 0; k < 6; k++)
 		assert_true(lambda[k] >= tiny.eta && isfinite(lambda[k]));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(digamma_of_known_numbers),
-		cmocka_unit_test(known_topics_are_found),
-		cmocka_unit_test(a_mixture_is_inferred),
-		cmocka_unit_test(threads_change_nothing),
-		cmocka_unit_test(weights_count_documents),
-		cmocka_unit_test(smallest_corpora),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,12 +2,10 @@
  *
  * Products of matrices against sums written out.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "support.h"
 
@@ -18,14 +16,13 @@ static float at(const float *matrix, char transpose, size_t row, size_t column, 
 	return transpose == 'T' ? matrix[column * width + row] : matrix[row * width + column];
 }
 
-static void products(void **state)
+TEST(products)
 {
 	static const char flags[] = {'N', 'T'};
 	enum { M = 3, N = 4, K = 5 };
 	struct matrices matrices;
 	float a[M * K], b[K * N], c[M * N], before[M * N];
 
-	(void)state;
 	assert_int_equal(matrices_load(&matrices, NULL), 0);
 	matrices_one_thread(&matrices);
 	for (size_t i = 0; i < ARRAY_SIZE(a); i++)
@@ -54,12 +51,11 @@ static void products(void **state)
 }
 
 /* oneDNN refuses some of these; there is nothing to do. */
-static void nothing_to_multiply(void **state)
+TEST(nothing_to_multiply)
 {
 	struct matrices matrices;
 	float c = 7;
 
-	(void)state;
 	assert_int_equal(matrices_load(&matrices, NULL), 0);
 	assert_int_equal(
 		matrices_multiply(&matrices, 'N', 'N', 0, 1, 1, NULL, 1, NULL, 1, 1, &c, 1), 0);
@@ -68,12 +64,4 @@ static void nothing_to_multiply(void **state)
 	assert_true(c == 7);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(products),
-		cmocka_unit_test(nothing_to_multiply),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

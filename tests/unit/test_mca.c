@@ -2,12 +2,10 @@
  *
  * The machine of llvm-mca: cases worked out by hand, and the seam.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "support.h"
 
@@ -85,11 +83,10 @@ static unsigned cycles_of(struct setting *s)
 	return (unsigned)(e.cycles_per_iteration * 100 + 0.5);
 }
 
-static void dependency_chain(void **state)
+TEST(dependency_chain)
 {
 	struct setting s;
 
-	(void)state;
 	set_up(&s, "4801c0"); /* add rax, rax */
 	/* Issues in 1 to 100, has executed in 101, retires in 102: llvm-mca says 103, too. */
 	set_form(&s, 0, 1, 1, -1, 0);
@@ -106,11 +103,10 @@ static void dependency_chain(void **state)
 	tear_down(&s);
 }
 
-static void no_latency_and_no_port(void **state)
+TEST(no_latency_and_no_port)
 {
 	struct setting s;
 
-	(void)state;
 	set_up(&s, "4801c0");
 	set_form(&s, 0, 1, 0, -1, 0); /* issues where it is dispatched: in 0 to 24 */
 	assert_int_equal(cycles_of(&s), 26);
@@ -122,11 +118,10 @@ static void no_latency_and_no_port(void **state)
 	tear_down(&s);
 }
 
-static void port_pressure(void **state)
+TEST(port_pressure)
 {
 	struct setting s;
 
-	(void)state;
 	set_up(&s, "486bca03");			      /* imul rcx, rdx, 3: on port 1 */
 	assert_int_equal(cycles_of(&s), 100 + 2 + 3); /* issues in 1 to 100 */
 	set_form(&s, 0, 1, 3, 1, 4); /* holds the port for four cycles: 1, 5, ..., 397 */
@@ -145,11 +140,10 @@ static void port_pressure(void **state)
 	tear_down(&s);
 }
 
-static void dispatch_limit(void **state)
+TEST(dispatch_limit)
 {
 	struct setting s;
 
-	(void)state;
 	set_up(&s, "b801000000");     /* mov eax, 1 */
 	set_form(&s, 0, 1, 1, -1, 0); /* four a cycle: the last in 24, retires in 27 */
 	assert_int_equal(cycles_of(&s), 28);
@@ -169,11 +163,10 @@ static void dispatch_limit(void **state)
 	tear_down(&s);
 }
 
-static void reorder_buffer_limit(void **state)
+TEST(reorder_buffer_limit)
 {
 	struct setting s;
 
-	(void)state;
 	set_up(&s, "b801000000");
 	set_form(&s, 0, 1, 10, -1, 0);
 	set_global(&s, TACT_MCA_REORDER_BUFFER, 4);
@@ -189,12 +182,11 @@ static void reorder_buffer_limit(void **state)
 	tear_down(&s);
 }
 
-static void read_advance(void **state)
+TEST(read_advance)
 {
 	struct setting s;
 	unsigned form;
 
-	(void)state;
 	set_up(&s, "4801c0");
 	form = form_of(&s, 0);
 	set_form(&s, 0, 1, 5, -1, 0);
@@ -216,7 +208,7 @@ static void read_advance(void **state)
 	tear_down(&s);
 }
 
-static void memory_dependence(void **state)
+TEST(memory_dependence)
 {
 	static const struct {
 		const char *hex;
@@ -233,7 +225,6 @@ static void memory_dependence(void **state)
 		{"8907 8b4708", TACT_MCA_ADDRESSES, 50 + 14}, /* another; the last store waits */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct setting s;
 
@@ -248,12 +239,11 @@ static void memory_dependence(void **state)
 	}
 }
 
-static void steady_state(void **state)
+TEST(steady_state)
 {
 	struct tact_mca_result e;
 	struct setting s;
 
-	(void)state;
 	set_up(&s, "4801c0");
 	set_form(&s, 0, 1, 5, -1, 0);
 	s.opt.steady = true;
@@ -271,14 +261,13 @@ static void steady_state(void **state)
 }
 
 /* Handle and code say the same, to the last bit, whatever the block. */
-static void all_ways_agree(void **state)
+TEST(all_ways_agree)
 {
 	struct tact_block *block;
 	uint8_t bytes[10 * TACT_MAX_INSN_BYTES];
 	struct rng rng = {21};
 	struct setting s;
 
-	(void)state;
 	set_up(&s, "90");
 	assert_int_equal(tact_block_create(&block, s.arch, NULL, NULL), 0);
 	for (unsigned n = rounds(500); n; n--) {
@@ -300,14 +289,13 @@ static void all_ways_agree(void **state)
 	tear_down(&s);
 }
 
-static void a_block_of_4000(void **state)
+TEST(a_block_of_4000)
 {
 	struct tact_mca_options opt = {.size = sizeof(opt)};
 	static uint8_t code[12000];
 	struct tact_mca_result e;
 	struct setting s;
 
-	(void)state;
 	set_up(&s, "4801c0");
 	for (size_t i = 0; i < sizeof(code); i += 3)
 		memcpy(code + i, "\x48\x01\xc0", 3);
@@ -324,13 +312,12 @@ static void a_block_of_4000(void **state)
 	tear_down(&s);
 }
 
-static void an_unknown_instruction(void **state)
+TEST(an_unknown_instruction)
 {
 	struct tact_mca_code *code;
 	struct tact_mca_result e;
 	struct setting s;
 
-	(void)state;
 	set_up(&s, "4801c0 d9c0"); /* add rax, rax; fld st(0) */
 	assert_int_equal(tact_mca_estimate(s.machine, s.block, &e), 0);
 	assert_true(e.coverage == 0.5);
@@ -345,7 +332,7 @@ static void an_unknown_instruction(void **state)
 	tear_down(&s);
 }
 
-static void misuse(void **state)
+TEST(misuse)
 {
 	struct tact_mca_options opt = {.size = sizeof(opt), .iterations = 1000001};
 	struct tact_mca *machine;
@@ -355,7 +342,6 @@ static void misuse(void **state)
 	struct tact_mca_result e;
 	struct setting s;
 
-	(void)state;
 	set_up(&s, "90");
 	assert_int_equal(tact_block_create(&empty, s.arch, NULL, NULL), 0);
 	assert_int_equal(tact_mca_estimate(s.machine, empty, &e), -TACT_E_INVAL);
@@ -388,16 +374,4 @@ static void misuse(void **state)
 	tear_down(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dependency_chain),	  cmocka_unit_test(no_latency_and_no_port),
-		cmocka_unit_test(port_pressure),	  cmocka_unit_test(dispatch_limit),
-		cmocka_unit_test(reorder_buffer_limit),	  cmocka_unit_test(read_advance),
-		cmocka_unit_test(memory_dependence),	  cmocka_unit_test(steady_state),
-		cmocka_unit_test(all_ways_agree),	  cmocka_unit_test(a_block_of_4000),
-		cmocka_unit_test(an_unknown_instruction), cmocka_unit_test(misuse),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

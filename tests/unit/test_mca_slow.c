@@ -2,12 +2,10 @@
  *
  * The machine of llvm-mca against one that looks at everything in every cycle.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "support.h"
 
@@ -169,7 +167,7 @@ static void random_code(struct rng *rng, struct mca_code *code)
 	}
 }
 
-static void the_slow_machine_agrees(void **state)
+TEST(the_slow_machine_agrees)
 {
 	static struct mca_insn insns[SLOW_INSNS];
 	static struct mca_operand operands[SLOW_INSNS * (SLOW_READS + 2)];
@@ -179,7 +177,6 @@ static void the_slow_machine_agrees(void **state)
 	void *memory = malloc(mca_machine_size(300));
 	struct rng rng = {11};
 
-	(void)state;
 	assert_non_null(memory);
 	for (unsigned n = rounds(3000); n; n--) {
 		unsigned width = 1 + rng_below(&rng, 6), buffer = 1 + rng_below(&rng, 300);
@@ -199,11 +196,4 @@ static void the_slow_machine_agrees(void **state)
 	free(memory);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_slow_machine_agrees),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

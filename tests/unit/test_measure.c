@@ -3,12 +3,10 @@
  * measure without running a block: names, what is refused, options; and that harnesses come and go
  * without leaving anything.  Numbers are the business of tests/hw.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <sys/wait.h>
 
@@ -18,7 +16,7 @@
 
 /* ---- names ---- */
 
-static void names_of_statuses(void **state)
+TEST(names_of_statuses)
 {
 	static const char *const names[] = {
 		"ok",	      "decode_error",	"too_long",   "refused",
@@ -27,7 +25,6 @@ static void names_of_statuses(void **state)
 		"crashed",    "no_counter",	"unstable",
 	};
 
-	(void)state;
 	assert_int_equal(ARRAY_SIZE(names), TACT_N_MEASURE_STATUS);
 	for (unsigned i = 0; i < TACT_N_MEASURE_STATUS; i++)
 		assert_string_equal(tact_measure_status_name((enum tact_measure_status)i),
@@ -36,9 +33,8 @@ static void names_of_statuses(void **state)
 	assert_string_equal(tact_measure_status_name((enum tact_measure_status) - 1), "unknown");
 }
 
-static void names_of_rungs(void **state)
+TEST(names_of_rungs)
 {
-	(void)state;
 	assert_string_equal(tact_rung_name(TACT_RUNG_AUTO), "auto");
 	assert_string_equal(tact_rung_name(TACT_RUNG_RDPMC), "rdpmc");
 	assert_string_equal(tact_rung_name(TACT_RUNG_PERF), "perf");
@@ -47,11 +43,10 @@ static void names_of_rungs(void **state)
 	assert_string_equal(tact_rung_name((enum tact_rung)99), "unknown");
 }
 
-static void text_of_flags(void **state)
+TEST(text_of_flags)
 {
 	char buf[16];
 
-	(void)state;
 	assert_string_equal(tact_measure_flags_text(0, buf), "-");
 	assert_string_equal(tact_measure_flags_text(TACT_MFLAG_CROSSES_LINE, buf), "L");
 	assert_string_equal(
@@ -64,7 +59,7 @@ static void text_of_flags(void **state)
 
 /* ---- what is refused ---- */
 
-static void checks(void **state)
+TEST(checks)
 {
 	static const struct {
 		const char *hex;
@@ -166,7 +161,6 @@ static void checks(void **state)
 		{"0fb9c0", TACT_MODE_UNROLL, TACT_MEASURE_REFUSED, "is undefined on purpose"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char reason[160] = "?", shorter[8];
 		uint8_t code[64];
@@ -185,13 +179,12 @@ static void checks(void **state)
 	}
 }
 
-static void check_of_sizes(void **state)
+TEST(check_of_sizes)
 {
 	enum { MOST = MEASURE_MAX_BODY / 32 };
 	uint8_t code[MOST + 1];
 	char reason[160];
 
-	(void)state;
 	memset(code, 0x90, sizeof(code));
 	assert_int_equal(tact_measure_check(&isa_x86, code, MOST, TACT_MODE_UNROLL, NULL, 0),
 			 TACT_MEASURE_OK);
@@ -207,7 +200,7 @@ static void check_of_sizes(void **state)
 }
 
 /* Which register counts, and what the screen notes. */
-static void screens(void **state)
+TEST(screens)
 {
 	static const struct {
 		const char *hex;
@@ -239,7 +232,6 @@ static void screens(void **state)
 		{"0f58c1", false, 0, -1, 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct measure_screen s;
 		char reason[160];
@@ -260,7 +252,7 @@ static void screens(void **state)
 
 /* ---- options, harnesses ---- */
 
-static void refuses_options(void **state)
+TEST(refuses_options)
 {
 	static const struct tact_measure_options bad[] = {
 		{.size = 1, .cpu = -1},
@@ -279,7 +271,6 @@ static void refuses_options(void **state)
 	struct tact_harness *h = NULL;
 	struct tact_diag diag;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		memset(&diag, 0, sizeof(diag));
 		if (tact_harness_create(&h, &bad[i], &diag) != -TACT_E_INVAL)
@@ -323,12 +314,11 @@ static struct tact_harness *create_or_say_why(const struct tact_measure_options 
 	return h;
 }
 
-static void harnesses_come_and_go(void **state)
+TEST(harnesses_come_and_go)
 {
 	unsigned descriptors = count_descriptors();
 	struct tact_harness *first = create_or_say_why(NULL);
 
-	(void)state;
 	if (!first)
 		skip();
 	tact_harness_destroy(first);
@@ -363,13 +353,12 @@ static void harnesses_come_and_go(void **state)
 }
 
 /* What tact_measure says without running anything. */
-static void measures_nothing(void **state)
+TEST(measures_nothing)
 {
 	struct tact_harness *h = create_or_say_why(NULL);
 	struct tact_measurement m;
 	uint8_t code[1000];
 
-	(void)state;
 	if (!h)
 		skip();
 	memset(code, 0x90, sizeof(code));
@@ -391,7 +380,7 @@ static void measures_nothing(void **state)
 }
 
 /* Options of a shorter struct, of an older program: the rest is zero. */
-static void shorter_options(void **state)
+TEST(shorter_options)
 {
 	const struct tact_measure_options opt = {
 		.size = offsetof(struct tact_measure_options, pages),
@@ -401,7 +390,6 @@ static void shorter_options(void **state)
 		.pages = 1000};
 	struct tact_harness *h = create_or_say_why(&opt);
 
-	(void)state;
 	if (!h)
 		skip();
 	assert_int_equal(h->opt.pages, 1);
@@ -410,15 +398,4 @@ static void shorter_options(void **state)
 	tact_harness_destroy(h);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_statuses), cmocka_unit_test(names_of_rungs),
-		cmocka_unit_test(text_of_flags),     cmocka_unit_test(checks),
-		cmocka_unit_test(check_of_sizes),    cmocka_unit_test(screens),
-		cmocka_unit_test(refuses_options),   cmocka_unit_test(harnesses_come_and_go),
-		cmocka_unit_test(measures_nothing),  cmocka_unit_test(shorter_options),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,12 +2,10 @@
  *
  * The code around a block: it decodes, and does what it should, for every kind of plan.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <Zydis/Zydis.h>
 
@@ -162,11 +160,10 @@ static void check_layout(const struct emitted *e, struct seen *entry)
 	assert_int_equal(s.from_rax, 1 << 4); /* rsp comes back */
 }
 
-static void emits_unrolled(void **state)
+TEST(emits_unrolled)
 {
 	static const unsigned copies[] = {1, 2, 100, 200, 7680};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(copies); i++) {
 		for (int bits = 0; bits < 16; bits++) {
 			const struct measure_plan plan = {
@@ -224,12 +221,11 @@ static void check_counter(const struct emitted *e)
 	assert_int_equal(zi.length, e->plan.size + 5 <= 128 ? 2 : 6);
 }
 
-static void emits_loops(void **state)
+TEST(emits_loops)
 {
 	static const size_t sizes[] = {0, 1, 3, 122, 123, 124, 125, 200, 768};
 	uint8_t code[768];
 
-	(void)state;
 	memset(code, 0x90, sizeof(code));
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		for (unsigned r = 0; r < 16; r++) {
@@ -262,7 +258,7 @@ static void emits_loops(void **state)
 }
 
 /* Nothing is added behind a block that counts and branches itself. */
-static void emits_own_branch(void **state)
+TEST(emits_own_branch)
 {
 	static const uint8_t code[] = {0x48, 0xff, 0xc9, 0x75, 0xfb};
 	const struct measure_plan plan = {
@@ -277,20 +273,18 @@ static void emits_own_branch(void **state)
 	struct emitted e;
 	struct seen entry;
 
-	(void)state;
 	assert_int_equal(emit_plan(&e, &plan), 0);
 	check_layout(&e, &entry);
 	assert_int_equal(e.layout.end, e.layout.body + sizeof(code));
 	free(e.area);
 }
 
-static void emits_until_full(void **state)
+TEST(emits_until_full)
 {
 	struct measure_plan plan = {
 		.code = add_rax_rbx, .size = 3, .copies = MEASURE_CODE_BYTES / 3};
 	struct emitted e;
 
-	(void)state;
 	assert_int_equal(emit_plan(&e, &plan), -TACT_E_LIMIT);
 	free(e.area);
 	plan.copies = MEASURE_MAX_BODY / 3;
@@ -299,14 +293,13 @@ static void emits_until_full(void **state)
 }
 
 /* What a prediction is made of: the last register that is free counts, near and far. */
-static void makes_loops(void **state)
+TEST(makes_loops)
 {
 	static const uint8_t near[] = {0x4d, 0x01, 0xff}; /* add r15, r15 */
 	static const uint8_t looped[] = {0x4d, 0x01, 0xff, 0x49, 0xff, 0xce, 0x75, 0xf8};
 	uint8_t far[200], to[sizeof(far) + TACT_MEASURE_LOOP_BYTES];
 	int32_t back;
 
-	(void)state;
 	assert_int_equal(tact_measure_loop(&isa_x86, to, near, sizeof(near)), sizeof(looped));
 	assert_memory_equal(to, looped, sizeof(looped));
 	memset(far, 0x90, sizeof(far));
@@ -319,13 +312,4 @@ static void makes_loops(void **state)
 	assert_int_equal(measure_free_register(&isa_x86, 0xffef), -1); /* only rsp */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(emits_unrolled),   cmocka_unit_test(emits_loops),
-		cmocka_unit_test(emits_own_branch), cmocka_unit_test(emits_until_full),
-		cmocka_unit_test(makes_loops),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,12 +2,10 @@
  *
  * From made-up samples to a number, and from a made-up trace to flags.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "measure/x86/measure_x86.h"
 #include "support.h"
@@ -49,13 +47,12 @@ static void assert_close(double value, double expected, double tolerance)
 		fail_msg("%.4f instead of %.4f", value, expected);
 }
 
-static void estimates_clean_samples(void **state)
+TEST(estimates_clean_samples)
 {
 	static const unsigned steps[] = {1, 2, STEP};
 	struct measure_sample s[N];
 	struct measure_pass pass;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		fill_samples(s, 2000, 10000, steps[i]);
 		measure_evaluate_pass(&pass, s, N, true, steps[i], 0);
@@ -69,12 +66,11 @@ static void estimates_clean_samples(void **state)
 }
 
 /* With a counter of cycles there is no clock to compare with. */
-static void estimates_counters(void **state)
+TEST(estimates_counters)
 {
 	struct measure_sample s[N] = {0};
 	struct measure_pass pass;
 
-	(void)state;
 	for (unsigned i = 0; i < N; i++) {
 		s[i].low = 300 + i % 2;
 		s[i].high = 600 + (i % 8 ? 0 : 10000); /* interrupts */
@@ -85,12 +81,11 @@ static void estimates_counters(void **state)
 	assert_close(pass.high, 600, 0.001);
 }
 
-static void outliers_do_not_count(void **state)
+TEST(outliers_do_not_count)
 {
 	struct measure_sample s[N];
 	struct measure_pass pass;
 
-	(void)state;
 	fill_samples(s, 2000, 10000, STEP);
 	for (unsigned i = 0; i < N; i += 4)
 		s[i].high += 5000; /* interrupts: in a quarter of them */
@@ -101,12 +96,11 @@ static void outliers_do_not_count(void **state)
 	assert_close(pass.high - pass.low, 8000, 0.005);
 }
 
-static void drifting_clock(void **state)
+TEST(drifting_clock)
 {
 	struct measure_sample s[N];
 	struct measure_pass pass;
 
-	(void)state;
 	fill_samples(s, 2000, 10000, 2);
 	for (unsigned i = 0; i < N; i += 3)
 		s[i].chain_after += s[i].chain_after / 50;
@@ -138,13 +132,12 @@ static void drifting_clock(void **state)
 	assert_int_equal(pass.dropped, N);
 }
 
-static void busy_sibling(void **state)
+TEST(busy_sibling)
 {
 	const double floor = (double)CANARY_TICKS / CHAIN_TICKS;
 	struct measure_sample s[N];
 	struct measure_pass pass;
 
-	(void)state;
 	/* For a third of the time: those samples go, the rest is good. */
 	fill_samples(s, 2000, 10000, STEP);
 	for (unsigned i = 0; i < N; i += 3) {
@@ -165,12 +158,11 @@ static void busy_sibling(void **state)
 	assert_true(pass.valid);
 }
 
-static void all_disturbed(void **state)
+TEST(all_disturbed)
 {
 	struct measure_sample s[N];
 	struct measure_pass pass;
 
-	(void)state;
 	for (int calibrated = 0; calibrated < 2; calibrated++) {
 		fill_samples(s, 2000, 10000, 2);
 		for (unsigned i = 0; i < N; i++)
@@ -196,14 +188,13 @@ static void all_disturbed(void **state)
 	assert_false(pass.valid);
 }
 
-static void floor_of_the_canary(void **state)
+TEST(floor_of_the_canary)
 {
 	struct measure_quiet quiet[MEASURE_QUIET] = {{CANARY_TICKS, CHAIN_TICKS},
 						     {CANARY_TICKS, CHAIN_TICKS},
 						     {CANARY_TICKS, CHAIN_TICKS}};
 	double level = (double)CANARY_TICKS / CHAIN_TICKS, floor = 0;
 
-	(void)state;
 	measure_lower_floor(&floor, quiet, STEP);
 	assert_close(floor, level, 1e-9);
 	for (unsigned i = 0; i < MEASURE_QUIET; i++)
@@ -262,13 +253,12 @@ static uint32_t flags_of(const char *hex, size_t first_size, uint64_t store, uin
 	return flags;
 }
 
-static void flags_of_stores_and_loads(void **state)
+TEST(flags_of_stores_and_loads)
 {
 	static const char same[] = "488906 488b07"; /* mov [rsi], rax; mov rax, [rdi] */
 	static const char wider[] = "8906 488b07";  /* mov [rsi], eax; mov rax, [rdi] */
 	static const char part[] = "488906 0fb607"; /* mov [rsi], rax; movzx eax, byte [rdi] */
 
-	(void)state;
 	assert_int_equal(flags_of(same, 3, 0x10000, 0x10008), 0);
 	assert_int_equal(flags_of(same, 3, 0x10000, 0x20008), 0);
 	assert_int_equal(flags_of(same, 3, 0x10000, 0x10000), TACT_MFLAG_FORWARDS);
@@ -291,12 +281,11 @@ static void flags_of_stores_and_loads(void **state)
 }
 
 /* push stores below rsp, pop loads at it. */
-static void flags_of_the_stack(void **state)
+TEST(flags_of_the_stack)
 {
 	struct measure_host *host = new_host();
 	uint8_t code[] = {0x50, 0x5b}; /* push rax; pop rbx */
 
-	(void)state;
 	add_step(host, BODY)->reg[RSP] = 0x10040;
 	add_step(host, BODY + 1)->reg[RSP] = 0x10038;
 	assert_int_equal(measure_trace_flags(&measure_x86, host, code, 2, BODY, false),
@@ -310,12 +299,11 @@ static void flags_of_the_stack(void **state)
 }
 
 /* Later copies, the loop's counter, what is outside, too many steps. */
-static void places_of_steps(void **state)
+TEST(places_of_steps)
 {
 	struct measure_host *host = new_host();
 	uint8_t code[] = {0x48, 0x8b, 0x00}; /* mov rax, [rax] */
 
-	(void)state;
 	add_step(host, BODY + 3 * 50)->reg[RAX] = 0x1003c;
 	assert_int_equal(measure_trace_flags(&measure_x86, host, code, 3, BODY, false),
 			 TACT_MFLAG_CROSSES_LINE);
@@ -335,7 +323,7 @@ static void places_of_steps(void **state)
 	free(host);
 }
 
-static void other_addresses(void **state)
+TEST(other_addresses)
 {
 	static const struct {
 		const char *hex;
@@ -355,7 +343,6 @@ static void other_addresses(void **state)
 		{"0f18483f", 0},				 /* prefetch of one byte */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct measure_host *host = new_host();
 		uint8_t code[64];
@@ -370,21 +357,4 @@ static void other_addresses(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(estimates_clean_samples),
-		cmocka_unit_test(estimates_counters),
-		cmocka_unit_test(outliers_do_not_count),
-		cmocka_unit_test(drifting_clock),
-		cmocka_unit_test(busy_sibling),
-		cmocka_unit_test(all_disturbed),
-		cmocka_unit_test(floor_of_the_canary),
-		cmocka_unit_test(flags_of_stores_and_loads),
-		cmocka_unit_test(flags_of_the_stack),
-		cmocka_unit_test(places_of_steps),
-		cmocka_unit_test(other_addresses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

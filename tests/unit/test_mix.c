@@ -8,12 +8,10 @@
 #include <math.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "mix/mix.h"
 #include "mix/virtual.h"
@@ -188,14 +186,13 @@ static void fill(struct recording *r)
 	stack(r, out, 25);
 }
 
-static void test_methods(void **state)
+TEST(test_methods)
 {
 	struct recording r;
 	struct tact_mix *mix;
 	struct tact_mix_block b;
 	struct tact_mix_summary s;
 
-	(void)state;
 	begin(&r, true);
 	fill(&r);
 	mix = end(&r, TACT_MIX_EBS);
@@ -244,7 +241,7 @@ static void test_methods(void **state)
 
 /* Samples elsewhere, streams that control flow does not allow, newest pairs that are worse than
  * others. */
-static void test_outside(void **state)
+TEST(test_outside)
 {
 	const struct pmu_branch back = {at(mix_test_branch), at(mix_test_code), 0};
 	const struct pmu_branch backwards = {at(mix_test_code), at(mix_test_code), 0};
@@ -260,7 +257,6 @@ static void test_outside(void **state)
 	struct recording r;
 	struct tact_mix *mix;
 
-	(void)state;
 	(void)backwards;
 	begin(&r, true);
 	fill(&r);
@@ -290,7 +286,7 @@ static void test_outside(void **state)
 	unlink(r.path);
 }
 
-static void test_bias(void **state)
+TEST(test_bias)
 {
 	const struct pmu_branch back = {at(mix_test_branch), at(mix_test_code), 0};
 	const struct pmu_branch around = {at(mix_test_jump), at(mix_test_code), 0};
@@ -299,7 +295,6 @@ static void test_bias(void **state)
 	struct recording r;
 	struct tact_mix *mix;
 
-	(void)state;
 	begin(&r, true);
 	fill(&r);
 	stack(&r, biased, 100);
@@ -337,7 +332,7 @@ static void check_pivot(struct tact_mix *mix, enum tact_mix_key key, const char 
 	tact_mix_pivot_destroy(p);
 }
 
-static void test_pivot(void **state)
+TEST(test_pivot)
 {
 	/* EBS: 10,000 executions of the loop, 3,000 of the long block. */
 	const double loop = 10000, out = 3000;
@@ -352,7 +347,6 @@ static void test_pivot(void **state)
 	struct tact_mix *mix;
 	double error;
 
-	(void)state;
 	begin(&r, true);
 	fill(&r);
 	mix = end(&r, TACT_MIX_EBS);
@@ -403,14 +397,13 @@ static void test_pivot(void **state)
 	unlink(r.path);
 }
 
-static void test_taxonomy(void **state)
+TEST(test_taxonomy)
 {
 	static const char *const bad[] = {"",	   "# nothing\n",  "no colon\n",
 					  ": x\n", "g: speed=x\n", "g: +\n"};
 	struct tact_mix_taxonomy *t;
 	struct tact_diag diag;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_int_equal(tact_mix_taxonomy_parse(&t, bad[i], strlen(bad[i]), &diag),
 				 -TACT_E_FORMAT);
@@ -423,7 +416,7 @@ static void test_taxonomy(void **state)
 	tact_mix_taxonomy_destroy(NULL);
 }
 
-static void test_rule(void **state)
+TEST(test_rule)
 {
 	static const char *const bad[] = {
 		"",
@@ -441,7 +434,6 @@ static void test_rule(void **state)
 	char path[] = "/tmp/tact-rule-XXXXXX", text[400];
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
@@ -465,7 +457,7 @@ static void test_rule(void **state)
 }
 
 /* Exact counts that say: samples are right for the long block, stacks for the short one. */
-static void test_train(void **state)
+TEST(test_train)
 {
 	char path[] = "/tmp/tact-counts-XXXXXX", self[3000];
 	const uint64_t loop_size = at(mix_test_long) - at(mix_test_code);
@@ -481,7 +473,6 @@ static void test_train(void **state)
 	struct pmu_map map;
 	int fd = mkstemp(path);
 
-	(void)state;
 	find_self(&map, self, sizeof(self));
 	dprintf(fd, "#tact.mix.counts/1\ncommand self test\nmodule - %s\n", self);
 	dprintf(fd, "code %" PRIx64 " %" PRIx64 " 10100\n",
@@ -522,7 +513,7 @@ static void test_train(void **state)
 	unlink(path);
 }
 
-static void test_bad_counts(void **state)
+TEST(test_bad_counts)
 {
 	static const char *const bad[] = {
 		"#tact.mix.counts/1\n",
@@ -536,7 +527,6 @@ static void test_bad_counts(void **state)
 	struct tact_mix *mix;
 	int fd = mkstemp(path);
 
-	(void)state;
 	close(fd);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		int status;
@@ -555,14 +545,13 @@ static void test_bad_counts(void **state)
 
 /* A map over an older one, a new program, a fork: each address is looked up in what was there then.
  */
-static void test_spaces(void **state)
+TEST(test_spaces)
 {
 	struct mix_spaces s;
 	const struct mix_map first = {0x1000, 0x3000, 0, 1}, second = {0x2000, 0x2800, 0x100, 2};
 	const struct mix_map kernel = {UINT64_C(0xffffffff80000000), UINT64_MAX, 0, 3};
 	long p;
 
-	(void)state;
 	assert_int_equal(mix_spaces_init(&s), 0);
 	assert_int_equal(mix_spaces_map(&s, 7, 10, &first, false), 0);
 	assert_int_equal(mix_spaces_map(&s, 7, 20, &second, false), 0);
@@ -589,7 +578,7 @@ static void test_spaces(void **state)
 }
 
 /* Recordings of real hardware, when they are there: read, and consistent with control flow. */
-static void test_recordings(void **state)
+TEST(test_recordings)
 {
 	static const struct {
 		const char *data, *file;
@@ -606,7 +595,6 @@ static void test_recordings(void **state)
 		 "../shared/data/lbr/hierarchical_discriminator_test.x86_64", 145, 0.8},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(recordings); i++) {
 		struct tact_mix_options o = {
 			.size = sizeof(o), .files = &recordings[i].file, .n_files = 1};
@@ -635,11 +623,10 @@ static void test_recordings(void **state)
 	}
 }
 
-static void test_periods(void **state)
+TEST(test_periods)
 {
 	uint64_t ebs, lbr;
 
-	(void)state;
 	tact_mix_periods(2, &ebs, &lbr);
 	assert_int_equal(ebs, 1000037);
 	assert_int_equal(lbr, 100003);
@@ -650,7 +637,7 @@ static void test_periods(void **state)
 }
 
 /* Where there is no PMU a clock is taken; where there is nothing, the reason is told. */
-static void test_ladder(void **state)
+TEST(test_ladder)
 {
 	char name[] = "true", *argv[] = {name, NULL}, nothing[] = "/nonexistent/program";
 	char *no_argv[] = {nothing, NULL};
@@ -660,7 +647,6 @@ static void test_ladder(void **state)
 	struct tact_diag diag = {0};
 	int fd = mkstemp(path), status;
 
-	(void)state;
 	close(fd);
 	status = tact_mix_record(&o, &out, &diag);
 	if (status < 0) {
@@ -685,16 +671,4 @@ static void test_ladder(void **state)
 	unlink(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_methods),	 cmocka_unit_test(test_outside),
-		cmocka_unit_test(test_bias),	 cmocka_unit_test(test_pivot),
-		cmocka_unit_test(test_taxonomy), cmocka_unit_test(test_rule),
-		cmocka_unit_test(test_train),	 cmocka_unit_test(test_bad_counts),
-		cmocka_unit_test(test_spaces),	 cmocka_unit_test(test_recordings),
-		cmocka_unit_test(test_periods),	 cmocka_unit_test(test_ladder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

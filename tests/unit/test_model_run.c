@@ -2,15 +2,13 @@
  *
  * Many blocks through models: all kinds side by side, programs that misbehave, stores.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "support.h"
 
@@ -81,14 +79,13 @@ static int run_one(const char *name, unsigned timeout, struct answers *a)
 	return run(&name, 1, timeout, a);
 }
 
-static void all_kinds_side_by_side(void **state)
+TEST(all_kinds_side_by_side)
 {
 	const char *const names[MODELS] = {
 		"facile", "x=while read h; do [ $h = 06 ] && echo none || echo 7; done", "sim",
 		"facile:only=lsd"};
 	struct answers a;
 
-	(void)state;
 	assert_int_equal(run(names, MODELS, 0, &a), 0);
 	assert_int_equal(a.n_said, 0);
 	assert_true(a.cycles[0][0] == 1 && a.cycles[0][2] == 3 && a.cycles[0][3] == 3);
@@ -102,11 +99,10 @@ static void all_kinds_side_by_side(void **state)
 
 /* ---- programs ---- */
 
-static void a_program_is_told_for_what(void **state)
+TEST(a_program_is_told_for_what)
 {
 	struct answers a;
 
-	(void)state;
 	assert_int_equal(run_one("x=while read h; do [ $TACT_ARCH.$TACT_MODE = HSW.unroll ] && "
 				 "echo 2 || echo 1; done",
 				 0, &a),
@@ -114,11 +110,10 @@ static void a_program_is_told_for_what(void **state)
 	assert_true(a.cycles[0][0] == 1 && a.cycles[0][2] == 1 && a.cycles[0][3] == 2);
 }
 
-static void a_program_prints_garbage(void **state)
+TEST(a_program_prints_garbage)
 {
 	struct answers a;
 
-	(void)state;
 	assert_int_equal(run_one("x=sed s/.*/garbage/", 0, &a), 0); /* so it knows no block */
 	for (unsigned i = 0; i < N; i++)
 		assert_int_equal(a.status[0][i], -TACT_E_FORMAT);
@@ -134,11 +129,10 @@ static void a_program_prints_garbage(void **state)
 	assert_non_null(strstr(a.said, "x: printed fewer lines"));
 }
 
-static void a_program_ends(void **state)
+TEST(a_program_ends)
 {
 	struct answers a;
 
-	(void)state;
 	assert_int_equal(run_one("x=exit 3", 0, &a), -TACT_E_FORMAT);
 	assert_non_null(strstr(a.said, "x: ended with exit code 3 after 0 of 3 blocks\n"));
 	assert_int_equal(a.status[0][0], -TACT_E_FORMAT);
@@ -150,36 +144,33 @@ static void a_program_ends(void **state)
 	assert_non_null(strstr(a.said, "was not found"));
 }
 
-static void a_program_hangs(void **state)
+TEST(a_program_hangs)
 {
 	struct answers a;
 
-	(void)state;
 	assert_int_equal(run_one("x=read h; echo 1; sleep 100", 1, &a), -TACT_E_FORMAT);
 	assert_non_null(strstr(a.said, "x: printed nothing for 1 seconds after 1 of 3 blocks"));
 	assert_true(a.cycles[0][0] == 1);
 	assert_int_equal(a.status[0][1], -TACT_E_LIMIT);
 }
 
-static void a_program_is_missing(void **state)
+TEST(a_program_is_missing)
 {
 	struct answers a;
 
-	(void)state;
 	assert_int_equal(run_one("llvm-mca-999", 0, &a), -TACT_E_NO_TOOL);
 	assert_non_null(strstr(a.said, "llvm-mca-999 or llvm-mc-999 is not installed"));
 	assert_int_equal(a.n_said, 1);
 	assert_int_equal(a.status[0][0], -TACT_E_FORMAT);
 }
 
-static void one_block_is_a_batch_too(void **state)
+TEST(one_block_is_a_batch_too)
 {
 	struct tact_estimate x = {.size = sizeof(x)};
 	struct tact_model_options opt = {.size = sizeof(opt), .bounds = true};
 	struct tact_estimator *e;
 	struct tact_block *block;
 
-	(void)state;
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
 	assert_int_equal(tact_block_load(block, imul, sizeof(imul), NULL), 0);
 	assert_int_equal(tact_model_open(&e, "x=read h; [ $h = 480fafc3 ] && echo 5", &opt, NULL),
@@ -217,7 +208,7 @@ static int64_t put(struct tact_store *store, const uint8_t *code, size_t size, c
 	return block;
 }
 
-static void stores_have_predictions(void **state)
+TEST(stores_have_predictions)
 {
 	char path[] = "/tmp/test_model_run_XXXXXX";
 	const char *const stores[] = {path}, *const names[] = {"stored:mine", "stored:mine@2",
@@ -229,7 +220,6 @@ static void stores_have_predictions(void **state)
 	struct tact_store *store;
 	int file = mkstemp(path);
 
-	(void)state;
 	assert_true(file >= 0);
 	close(file);
 	make_rows(rows);
@@ -254,14 +244,13 @@ static void stores_have_predictions(void **state)
 	assert_non_null(strstr(a.said, path));
 }
 
-static void misuse(void **state)
+TEST(misuse)
 {
 	const char *names[] = {"sim", "nonsense"}, *const params[] = {"mca:params=x"};
 	struct tact_model_row rows[N];
 	struct answers a = {.n = 0};
 	struct tact_diag diag = {0};
 
-	(void)state;
 	make_rows(rows);
 	assert_int_equal(tact_model_run(NULL, 0, NULL, 0, NULL, take, &a, NULL), 0);
 	assert_int_equal(tact_model_run(names, 1, NULL, 0, NULL, take, &a, NULL), 0);
@@ -275,19 +264,4 @@ static void misuse(void **state)
 	assert_int_equal(a.n, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_kinds_side_by_side),
-		cmocka_unit_test(a_program_is_told_for_what),
-		cmocka_unit_test(a_program_prints_garbage),
-		cmocka_unit_test(a_program_ends),
-		cmocka_unit_test(a_program_hangs),
-		cmocka_unit_test(a_program_is_missing),
-		cmocka_unit_test(one_block_is_a_batch_too),
-		cmocka_unit_test(stores_have_predictions),
-		cmocka_unit_test(misuse),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

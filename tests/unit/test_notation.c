@@ -2,21 +2,18 @@
  *
  * Ports and latencies as they are written in tables and parameter files.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "arch/notation.h"
 #include "support.h"
 
-static void ports_are_read(void **state)
+TEST(ports_are_read)
 {
 	struct arch_port_use list[ARCH_MAX_PORT_USES];
 
-	(void)state;
 	assert_int_equal(notation_read_ports(list, "-", NULL), 0);
 	assert_int_equal(list[0].count, 0);
 	assert_int_equal(notation_read_ports(list, "", NULL), 0);
@@ -45,24 +42,22 @@ static int read_many(size_t n, struct tact_diag *diag)
 	return notation_read_ports(list, text, diag);
 }
 
-static void lists_have_an_end(void **state)
+TEST(lists_have_an_end)
 {
 	struct tact_diag diag;
 
-	(void)state;
 	assert_int_equal(read_many(ARCH_MAX_PORT_USES - 1, NULL), ARCH_MAX_PORT_USES - 1);
 	assert_int_equal(read_many(ARCH_MAX_PORT_USES, &diag), -TACT_E_FORMAT);
 	assert_non_null(strstr(diag.text, "more than"));
 }
 
-static void bad_ports_are_refused(void **state)
+TEST(bad_ports_are_refused)
 {
 	static const char *const rows[] = {"p01", "0*p01", "1*p",    "1*p0x",  "x*p0",
 					   "1p0", "1*p0+", "+1*p0",  "1*p0++", "1*q0",
 					   "*p0", "-1*p0", "1*p0 p1"};
 	struct arch_port_use list[ARCH_MAX_PORT_USES];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct tact_diag diag = {.text = ""};
 
@@ -72,11 +67,10 @@ static void bad_ports_are_refused(void **state)
 	}
 }
 
-static void latencies_are_read(void **state)
+TEST(latencies_are_read)
 {
 	struct arch_latency list[ARCH_MAX_LATENCIES];
 
-	(void)state;
 	assert_int_equal(notation_read_latencies(list, "-", NULL), 0);
 	assert_int_equal(list[0].from, ARCH_OP_END);
 	assert_int_equal(
@@ -92,14 +86,13 @@ static void latencies_are_read(void **state)
 	assert_int_equal(list[4].from, ARCH_OP_END);
 }
 
-static void bad_latencies_are_refused(void **state)
+TEST(bad_latencies_are_refused)
 {
 	static const char *const rows[] = {
 		"r0",	     "r0>",	"r0>r0",    "r0>r0:",	       "r0>r0:x", "m0>r0:1",
 		"m0.x>r0:1", "x0>r0:1", "r0>r0:1,", "r0>r0:1;r1>r0:1", "r0<r0:1", "r>r0:1"};
 	struct arch_latency list[ARCH_MAX_LATENCIES];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct tact_diag diag = {.text = ""};
 
@@ -109,15 +102,4 @@ static void bad_latencies_are_refused(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ports_are_read),
-		cmocka_unit_test(lists_have_an_end),
-		cmocka_unit_test(bad_ports_are_refused),
-		cmocka_unit_test(latencies_are_read),
-		cmocka_unit_test(bad_latencies_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -3,13 +3,11 @@
  * Files in memory, their build-ids, and places in them.
  */
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "obj/obj.h"
 #include "support.h"
@@ -43,12 +41,11 @@ static unsigned id_of(const struct noted *file, size_t size, uint8_t *id, size_t
 	return obj_build_id((const uint8_t *)file, size, id, most);
 }
 
-static void test_build_id(void **state)
+TEST(test_build_id)
 {
 	struct noted file;
 	uint8_t id[20] = {0};
 
-	(void)state;
 	make(&file);
 	assert_int_equal(id_of(&file, sizeof(file), id, sizeof(id)), 4);
 	assert_memory_equal(id, file.id, 4);
@@ -71,7 +68,7 @@ static void test_build_id(void **state)
 	assert_int_equal(id_of(&file, sizeof(file), id, sizeof(id)), 0);
 }
 
-static void test_map(void **state)
+TEST(test_map)
 {
 	char path[] = "/tmp/tact-image-XXXXXX";
 	const int fd = mkstemp(path);
@@ -80,7 +77,6 @@ static void test_map(void **state)
 	struct noted file;
 	uint8_t id[20];
 
-	(void)state;
 	assert_true(fd >= 0);
 	obj_image_unmap(&image); /* nothing, and standard input stays open */
 	assert_int_equal(obj_image_map(&image, path, &diag), -TACT_E_FORMAT);
@@ -103,7 +99,7 @@ static void test_map(void **state)
 	assert_string_equal(diag.text, "not a regular file");
 }
 
-static void test_locate(void **state)
+TEST(test_locate)
 {
 	static const uint8_t bytes[64];
 	uint8_t copy[8] = {0};
@@ -115,7 +111,6 @@ static void test_locate(void **state)
 	const struct obj_file obj = {.image = bytes, .sections = sections, .n_sections = 3};
 	size_t section, offset;
 
-	(void)state;
 	assert_true(obj_locate(&obj, 16, &section, &offset));
 	assert_int_equal(section, 0);
 	assert_int_equal(offset, 0);
@@ -128,13 +123,4 @@ static void test_locate(void **state)
 	assert_false(obj_locate(&obj, UINT64_MAX, &section, &offset));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_build_id),
-		cmocka_unit_test(test_map),
-		cmocka_unit_test(test_locate),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -3,12 +3,10 @@
  * What the machine is asked: answers are complete and do not contradict each other, whatever
  * machine it is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,11 +15,10 @@
 
 #include "support.h"
 
-static void host(void **state)
+TEST(host)
 {
 	struct tact_host h = {.size = sizeof(h)};
 
-	(void)state;
 	assert_int_equal(tact_host_probe(NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_host_probe(&h), 0);
 	assert_int_equal(strlen(h.vendor), 12);
@@ -32,23 +29,21 @@ static void host(void **state)
 	assert_true(h.is_virtual || !h.hypervisor[0]);
 }
 
-static void cores(void **state)
+TEST(cores)
 {
 	int cpus[4096];
 	unsigned n = tact_host_cores(cpus, 4096);
 
-	(void)state;
 	assert_true(n >= 1 && n <= 4096);
 	for (unsigned i = 1; i < n; i++)
 		assert_true(cpus[i] > cpus[i - 1]);
 	assert_int_equal(tact_host_cores(NULL, 0), n);
 }
 
-static void every_check(void **state)
+TEST(every_check)
 {
 	const char *names[TACT_N_CHECKS];
 
-	(void)state;
 	for (int i = 0; i < TACT_N_CHECKS; i++) {
 		struct tact_check c = {.size = sizeof(c)};
 
@@ -64,22 +59,20 @@ static void every_check(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-static void misuse(void **state)
+TEST(misuse)
 {
 	struct tact_check c;
 
-	(void)state;
 	assert_int_equal(tact_check_run(TACT_CHECK_AS, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_check_run(TACT_N_CHECKS, &c), -TACT_E_INVAL);
 	assert_int_equal(tact_check_run((enum tact_check_id) - 1, &c), -TACT_E_INVAL);
 }
 
 /* No counters, no rdpmc: the one cannot be there without the other. */
-static void counters_are_consistent(void **state)
+TEST(counters_are_consistent)
 {
 	struct tact_check cycles, rdpmc, qemu, plugin;
 
-	(void)state;
 	tact_check_run(TACT_CHECK_CYCLES, &cycles);
 	tact_check_run(TACT_CHECK_RDPMC, &rdpmc);
 	if (cycles.state == TACT_CHECK_MISSING && !strstr(cycles.found, "does not count"))
@@ -90,15 +83,4 @@ static void counters_are_consistent(void **state)
 		assert_int_equal(plugin.state, TACT_CHECK_MISSING);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(host),
-		cmocka_unit_test(cores),
-		cmocka_unit_test(every_check),
-		cmocka_unit_test(misuse),
-		cmocka_unit_test(counters_are_consistent),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

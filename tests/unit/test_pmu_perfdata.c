@@ -11,12 +11,10 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "pmu/perfdata.h"
 #include "pmu/ring.h"
@@ -139,7 +137,7 @@ static int read_all(const char *path, unsigned count[8], struct tact_diag *diag)
 	return status;
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
 	struct file f;
 	struct pmu_reader *r;
@@ -147,7 +145,6 @@ static void test_round_trip(void **state)
 	struct pmu_branch b;
 	uint8_t id[PMU_MAX_BUILD_ID];
 
-	(void)state;
 	make(&f);
 	assert_int_equal(pmu_reader_open(&r, f.path, NULL), 0);
 	assert_int_equal(pmu_reader_attr_count(r), 2);
@@ -205,14 +202,13 @@ static void test_round_trip(void **state)
 }
 
 /* Cut anywhere: an error with words, or all that was whole. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	struct tact_diag diag;
 	unsigned count[8];
 	struct file f;
 	uint64_t end;
 
-	(void)state;
 	make(&f);
 	memcpy(&end, f.bytes + 40, 8); /* data.offset */
 	end += *(uint64_t *)(f.bytes + 48);
@@ -230,13 +226,12 @@ static void test_cut(void **state)
 }
 
 /* perf was killed: the header says that there are no data. */
-static void test_unfinished(void **state)
+TEST(test_unfinished)
 {
 	unsigned count[8];
 	struct file f;
 	uint64_t end, zero = 0;
 
-	(void)state;
 	make(&f);
 	memcpy(&end, f.bytes + 40, 8);
 	end += *(uint64_t *)(f.bytes + 48);
@@ -249,13 +244,12 @@ static void test_unfinished(void **state)
 	drop(&f);
 }
 
-static void test_foreign(void **state)
+TEST(test_foreign)
 {
 	struct tact_diag diag;
 	unsigned count[8];
 	struct file f;
 
-	(void)state;
 	make(&f);
 	memcpy(f.bytes, "2ELIFREP", 8);
 	write_bytes(&f, f.bytes, f.size);
@@ -325,9 +319,8 @@ static void make_pipe(const struct file *f, struct bytes *b, bool is_compressed)
 	add_record(b, 81, packed + n / 2, n - n / 2);
 }
 
-static void test_pipe(void **state)
+TEST(test_pipe)
 {
-	(void)state;
 	for (int is_compressed = 0; is_compressed < 2; is_compressed++) {
 		struct bytes b = {.size = 0};
 		struct pmu_reader *r;
@@ -354,14 +347,13 @@ static void test_pipe(void **state)
 	}
 }
 
-static void test_damaged_compression(void **state)
+TEST(test_damaged_compression)
 {
 	struct bytes b = {.size = 0};
 	struct tact_diag diag;
 	unsigned count[8];
 	struct file f;
 
-	(void)state;
 	make(&f);
 	make_pipe(&f, &b, true);
 	memset(b.data + b.size - 40, 0x5a, 30);
@@ -372,7 +364,7 @@ static void test_damaged_compression(void **state)
 
 /* A record of the other form of branch stacks: with an index in front, and events that cannot be
  * told apart. */
-static void test_forms(void **state)
+TEST(test_forms)
 {
 	struct pmu_attr other[2] = {attrs[1], attrs[1]};
 	const struct pmu_branch stack[2] = {{1, 2, 0}, {3, 4, 0}};
@@ -384,7 +376,6 @@ static void test_forms(void **state)
 	unsigned count[8];
 	struct file f = {.bytes = NULL};
 
-	(void)state;
 	make_path(&f);
 	other[0].branch_sample_type |= PERF_SAMPLE_BRANCH_HW_INDEX;
 	assert_int_equal(pmu_writer_create(&w, f.path, other, 1, ids, 1, NULL), 0);
@@ -405,13 +396,12 @@ static void test_forms(void **state)
 	drop(&f);
 }
 
-static void test_writer_fails(void **state)
+TEST(test_writer_fails)
 {
 	struct tact_diag diag;
 	struct pmu_writer *w;
 	struct pmu_sample s = {0};
 
-	(void)state;
 	assert_int_equal(pmu_writer_create(&w, "/nonexistent/x", attrs, 2, ids, 1, &diag),
 			 -TACT_E_IO);
 	assert_int_equal(pmu_writer_create(&w, "/dev/full", attrs, 0, ids, 1, &diag),
@@ -451,7 +441,7 @@ static void watch(void *arg, const struct perf_event_header *h)
 
 /* The records of a file, put into a ring so that one wraps around its end at every possible place.
  */
-static void test_ring(void **state)
+TEST(test_ring)
 {
 	uint64_t at, size, head;
 	const uint64_t ring_size = 1024;
@@ -459,7 +449,6 @@ static void test_ring(void **state)
 	struct taken t;
 	struct file f;
 
-	(void)state;
 	make(&f);
 	memcpy(&at, f.bytes + 40, 8);
 	memcpy(&size, f.bytes + 48, 8);
@@ -486,15 +475,4 @@ static void test_ring(void **state)
 	drop(&f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_unfinished), cmocka_unit_test(test_foreign),
-		cmocka_unit_test(test_pipe),	   cmocka_unit_test(test_damaged_compression),
-		cmocka_unit_test(test_forms),	   cmocka_unit_test(test_writer_fails),
-		cmocka_unit_test(test_ring),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,14 +2,12 @@
  *
  * Work on several threads.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-/* after those above */
-#include <cmocka.h>
+
+#include "testing.h"
 
 #include "base/pool.h"
 
@@ -35,12 +33,11 @@ static int work(void *context, unsigned thread, size_t chunk)
 	return chunk >= job->fails_at ? -3 : (int)chunk;
 }
 
-static void every_chunk_is_done_once(void **state)
+TEST(every_chunk_is_done_once)
 {
 	static const unsigned threads[] = {1, 2, 7, 64};
 	static const size_t chunks[] = {0, 1, 2, 5, MAX_CHUNKS};
 
-	(void)state;
 	for (size_t t = 0; t < sizeof(threads) / sizeof(threads[0]); t++) {
 		for (size_t c = 0; c < sizeof(chunks) / sizeof(chunks[0]); c++) {
 			struct job job = {.threads = threads[t], .fails_at = SIZE_MAX};
@@ -53,11 +50,10 @@ static void every_chunk_is_done_once(void **state)
 	}
 }
 
-static void a_failure_ends_it(void **state)
+TEST(a_failure_ends_it)
 {
 	struct job job = {.threads = 1, .fails_at = 10};
 
-	(void)state;
 	assert_int_equal(pool_run(1, MAX_CHUNKS, work, &job), -3);
 	assert_int_equal(atomic_load(&job.calls), 11);
 	job = (struct job){.threads = 8, .fails_at = 10};
@@ -65,9 +61,8 @@ static void a_failure_ends_it(void **state)
 	assert_true(atomic_load(&job.calls) < 10 + 2 * 8);
 }
 
-static void threads_are_as_many_as_are_useful(void **state)
+TEST(threads_are_as_many_as_are_useful)
 {
-	(void)state;
 	assert_int_equal(pool_threads(4, 100), 4);
 	assert_int_equal(pool_threads(4, 3), 3);
 	assert_int_equal(pool_threads(4, 0), 1);
@@ -76,13 +71,4 @@ static void threads_are_as_many_as_are_useful(void **state)
 	assert_int_equal(pool_threads(0, 1), 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_chunk_is_done_once),
-		cmocka_unit_test(a_failure_ends_it),
-		cmocka_unit_test(threads_are_as_many_as_are_useful),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

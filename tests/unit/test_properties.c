@@ -4,12 +4,10 @@
  */
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "support.h"
 
@@ -123,9 +121,8 @@ static void check_is_maximum(struct tact_block *block, const struct sample *s)
 	assert_int_equal(p.size, sizeof(p));
 }
 
-static void prediction_is_the_largest_bound(void **state)
+TEST(prediction_is_the_largest_bound)
 {
-	(void)state;
 	for_all(check_is_maximum, 2);
 }
 
@@ -153,9 +150,8 @@ static void check_without(struct tact_block *block, const struct sample *s)
 }
 
 /* A component left out never makes it slower; alone it says what it said before. */
-static void leaving_out_a_component(void **state)
+TEST(leaving_out_a_component)
 {
-	(void)state;
 	for_all(check_without, 8);
 }
 
@@ -174,9 +170,8 @@ static void check_ports(struct tact_block *block, const struct sample *s)
 }
 
 /* The paper's unions of pairs find the worst set almost always (section 4.8). */
-static void pairs_of_ports_suffice(void **state)
+TEST(pairs_of_ports_suffice)
 {
-	(void)state;
 	n_compared = n_equal = 0;
 	for_all(check_ports, 1);
 	print_message("%lu of %lu are equal\n", n_equal, n_compared);
@@ -184,11 +179,10 @@ static void pairs_of_ports_suffice(void **state)
 }
 
 /* Bounds beyond the paper do not apply there. */
-static void paper_has_seven_bounds(void **state)
+TEST(paper_has_seven_bounds)
 {
 	struct tact_block *block = create("SKL", TACT_MODE_UNROLL, true);
 
-	(void)state;
 	for (size_t i = 0; i < n_samples; i++) {
 		load(block, &samples[i]);
 		assert_int_equal(predict(block, NULL).applies >> (TACT_BOUND_PRECEDENCE + 1), 0);
@@ -197,7 +191,7 @@ static void paper_has_seven_bounds(void **state)
 }
 
 /* To another core and back, and through other options and back. */
-static void rebinding_goes_round(void **state)
+TEST(rebinding_goes_round)
 {
 	struct tact_block *block = create("SKL", TACT_MODE_UNROLL, false);
 	struct tact_block_options there = {.size = sizeof(there),
@@ -207,7 +201,6 @@ static void rebinding_goes_round(void **state)
 					   .paper = true};
 	struct tact_block_options back = {.size = sizeof(back), .mode = TACT_MODE_UNROLL};
 
-	(void)state;
 	for (size_t i = 0; i < n_samples; i++) {
 		const struct tact_arch *arch = NULL;
 		struct tact_prediction before, direct, after;
@@ -233,12 +226,11 @@ static void rebinding_goes_round(void **state)
 }
 
 /* Forwards, backwards, and each in a block of its own: what was loaded before does not matter. */
-static void order_does_not_matter(void **state)
+TEST(order_does_not_matter)
 {
 	struct tact_prediction *first = calloc(n_samples, sizeof(*first));
 	struct tact_block *block = create("ICL", TACT_MODE_UNROLL, false);
 
-	(void)state;
 	assert_non_null(first);
 	for (size_t i = 0; i < n_samples; i++) {
 		load(block, &samples[i]);
@@ -267,13 +259,12 @@ static void order_does_not_matter(void **state)
 }
 
 /* A failed load leaves nothing behind that a later one would see. */
-static void failures_leave_no_trace(void **state)
+TEST(failures_leave_no_trace)
 {
 	const uint8_t bad[] = {0x48, 0x01, 0xd8, 0x06};
 	struct tact_block *block = create("SKL", TACT_MODE_UNROLL, false);
 	struct tact_block *clean = create("SKL", TACT_MODE_UNROLL, false);
 
-	(void)state;
 	for (size_t i = 0; i < n_samples; i += 4) {
 		struct tact_prediction a, b;
 
@@ -313,11 +304,10 @@ static void *predict_all(void *arg)
 	return t;
 }
 
-static void threads_agree(void **state)
+TEST(threads_agree)
 {
 	struct thread threads[4];
 
-	(void)state;
 	for (size_t t = 0; t < ARRAY_SIZE(threads); t++) {
 		threads[t].results = calloc(n_samples, sizeof(struct tact_prediction));
 		assert_non_null(threads[t].results);
@@ -338,14 +328,13 @@ static void threads_agree(void **state)
 }
 
 /* The batch call says for every block what single calls say, with any number of threads. */
-static void batch_equals_single_calls(void **state)
+TEST(batch_equals_single_calls)
 {
 	static const uint8_t bad[] = {0x06};
 	const struct tact_block_options opt = {.size = sizeof(opt), .mode = TACT_MODE_UNROLL};
 	struct tact_block *block = create("HSW", TACT_MODE_UNROLL, false);
 	struct tact_job *jobs = calloc(n_samples, sizeof(*jobs));
 
-	(void)state;
 	assert_non_null(jobs);
 	for (unsigned threads = 0; threads < 4; threads++) {
 		unsigned failures = 0;
@@ -418,9 +407,8 @@ static void check_explanations(struct tact_block *block, const struct sample *s)
 }
 
 /* The reasons that are given add up to the bound. */
-static void explanations_explain(void **state)
+TEST(explanations_explain)
 {
-	(void)state;
 	for_all(check_explanations, 3);
 }
 
@@ -454,9 +442,8 @@ static void check_front_end(struct tact_block *block, const struct sample *s)
 	assert_int_equal(tact_explain_decoder(block, NULL, 0, &iterations), n);
 }
 
-static void front_end_groups_add_up(void **state)
+TEST(front_end_groups_add_up)
 {
-	(void)state;
 	for_all(check_front_end, 3);
 }
 
@@ -479,28 +466,9 @@ static void check_costs(struct tact_block *block, const struct sample *s)
 	}
 }
 
-static void costs_stay_on_ports(void **state)
+TEST(costs_stay_on_ports)
 {
-	(void)state;
 	for_all(check_costs, 3);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(prediction_is_the_largest_bound),
-		cmocka_unit_test(leaving_out_a_component),
-		cmocka_unit_test(pairs_of_ports_suffice),
-		cmocka_unit_test(paper_has_seven_bounds),
-		cmocka_unit_test(rebinding_goes_round),
-		cmocka_unit_test(order_does_not_matter),
-		cmocka_unit_test(failures_leave_no_trace),
-		cmocka_unit_test(threads_agree),
-		cmocka_unit_test(batch_equals_single_calls),
-		cmocka_unit_test(explanations_explain),
-		cmocka_unit_test(front_end_groups_add_up),
-		cmocka_unit_test(costs_stay_on_ports),
-	};
-
-	return cmocka_run_group_tests(tests, make_samples, free_samples);
-}
+RUN_TESTS(make_samples, free_samples)

@@ -2,32 +2,28 @@
  *
  * Random numbers that are the same everywhere.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* after those above */
-#include <cmocka.h>
+
+#include "testing.h"
 
 #include "base/random.h"
 
 /* The first numbers of the authors' own program for seed 0. */
-static void the_sequence_is_splitmix64(void **state)
+TEST(the_sequence_is_splitmix64)
 {
 	uint64_t rng = 0;
 
-	(void)state;
 	assert_true(random_next(&rng) == 0xe220a8397b1dcdafu);
 	assert_true(random_next(&rng) == 0x6e789e6aa1b965f4u);
 	assert_true(random_next(&rng) == 0x06c45d188009454fu);
 }
 
-static void numbers_stay_in_their_range(void **state)
+TEST(numbers_stay_in_their_range)
 {
 	unsigned seen[5] = {0};
 	uint64_t rng = 1;
 
-	(void)state;
 	for (unsigned i = 0; i < 1000; i++) {
 		int value = random_in(&rng, -2, 2);
 		double unit = random_unit(&rng);
@@ -42,12 +38,4 @@ static void numbers_stay_in_their_range(void **state)
 		assert_in_range(seen[i], 100, 300);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_sequence_is_splitmix64),
-		cmocka_unit_test(numbers_stay_in_their_range),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -3,12 +3,10 @@
  * What the columns of CSV files say about blocks.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <tact/dataset.h>
 
@@ -33,13 +31,12 @@ static void next(struct tact_records *records, struct tact_record *record)
 		fail_msg("%s", diag.text);
 }
 
-static void hex_list(void **state)
+TEST(hex_list)
 {
 	struct tact_records *records = open_records("4801d8\n0x90\n# x\n4\n90 90\n", NULL);
 	struct tact_record r;
 	struct tact_diag diag;
 
-	(void)state;
 	assert_string_equal(tact_records_description(records), "hex list");
 	next(records, &r);
 	assert_int_equal(r.code_size, 3);
@@ -54,13 +51,12 @@ static void hex_list(void **state)
 }
 
 /* Two columns without a header: weights, BHive's cycles, or cycles if that is said. */
-static void without_header(void **state)
+TEST(without_header)
 {
 	struct tact_records_options opt = {.size = sizeof(opt), .origin = "gzip.csv"};
 	struct tact_records *records = open_records("90,0.5\n4801d8,\n", &opt);
 	struct tact_record r;
 
-	(void)state;
 	next(records, &r);
 	assert_true(r.has_source && !r.has_measurement);
 	assert_string_equal(r.app, "gzip");
@@ -94,7 +90,7 @@ static void without_header(void **state)
 	tact_records_close(records);
 }
 
-static void measured_columns(void **state)
+TEST(measured_columns)
 {
 	struct tact_records *records =
 		open_records("app,HEX,hex_loop,cycles,cv,flags,clean,unknown\n"
@@ -109,7 +105,6 @@ static void measured_columns(void **state)
 			     NULL);
 	struct tact_record r;
 
-	(void)state;
 	assert_non_null(strstr(tact_records_description(records), "ignored: unknown"));
 	assert_true(tact_records_has_cycles(records));
 	next(records, &r);
@@ -135,7 +130,7 @@ static void measured_columns(void **state)
 	tact_records_close(records);
 }
 
-static void own_formats(void **state)
+TEST(own_formats)
 {
 	struct tact_records_options opt = {.size = sizeof(opt)};
 	struct tact_records *records =
@@ -148,7 +143,6 @@ static void own_formats(void **state)
 	struct tact_record r;
 	struct tact_diag diag;
 
-	(void)state;
 	next(records, &r);
 	assert_int_equal(r.measurement.mode, TACT_MODE_LOOP);
 	assert_int_equal(r.measurement.init, TACT_INIT_STACK);
@@ -192,7 +186,7 @@ static void own_formats(void **state)
 	tact_records_close(records);
 }
 
-static void not_records(void **state)
+TEST(not_records)
 {
 	static const char *const texts[] = {"",
 					    "# only a remark\n",
@@ -204,7 +198,6 @@ static void not_records(void **state)
 	struct tact_records *records;
 	char name[100];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		assert_int_equal(
 			tact_records_open_memory(&records, texts[i], strlen(texts[i]), NULL, NULL),
@@ -218,13 +211,4 @@ static void not_records(void **state)
 	tact_records_close(NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hex_list),	    cmocka_unit_test(without_header),
-		cmocka_unit_test(measured_columns), cmocka_unit_test(own_formats),
-		cmocka_unit_test(not_records),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

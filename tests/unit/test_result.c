@@ -2,12 +2,10 @@
  *
  * Results of runs: made of text as a trace, stored, read and compared; code by name.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,14 +82,13 @@ static double sum(const struct tact_result *r, enum tact_result_kind kind)
 	return all;
 }
 
-static void test_make(void **state)
+TEST(test_make)
 {
 	struct tact_result *r = run("4801d8\n480fafc3480fafc3\n", 100);
 	const struct tact_result_info *info = tact_result_get_info(r);
 	const struct tact_result_row *rows;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(info->totals.instructions, 300);
 	assert_string_equal(info->arch, "SKL");
 	assert_true(info->totals.cycles > 0);
@@ -109,7 +106,7 @@ static void test_make(void **state)
 	tact_result_destroy(NULL);
 }
 
-static void test_read(void **state)
+TEST(test_read)
 {
 	static const char *const bad[] = {
 		"",
@@ -129,7 +126,6 @@ static void test_read(void **state)
 	struct tact_result *r;
 	size_t n;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_int_equal(open_text(&r, bad[i], &diag), -TACT_E_FORMAT);
 	assert_int_equal(open_text(&r, "{\"schema\":\"tact.trace/9\",\"kind\":\"totals\"}", &diag),
@@ -170,7 +166,7 @@ static const struct tact_diff_row *find(const struct tact_diff *d, enum tact_res
 }
 
 /* The same names in other files, code that moved, functions without a name, new and gone ones. */
-static void test_match(void **state)
+TEST(test_match)
 {
 	static const char a[] =
 		TOTALS ROW("function", "/old/p", "f", "\"cycles\":4,\"executions\":2")
@@ -196,7 +192,6 @@ static void test_match(void **state)
 	struct tact_diff *d;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(open_text(&x, a, &diag), 0);
 	assert_int_equal(open_text(&y, b, &diag), 0);
 	assert_int_equal(tact_diff_create(&d, x, y, &diag), 0);
@@ -223,7 +218,7 @@ static void test_match(void **state)
 	tact_result_destroy(y);
 }
 
-static void test_regions(void **state)
+TEST(test_regions)
 {
 	static const char *const bad[] = {
 		"no_such_function", "", "x:", "/none:f", "5-4", "memory:"};
@@ -233,7 +228,6 @@ static void test_regions(void **state)
 	char self[4096], text[5000];
 	const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
-	(void)state;
 	assert_true(n > 0);
 	self[n] = '\0';
 	assert_int_equal(tact_symbols_create(&s), 0);
@@ -255,14 +249,4 @@ static void test_regions(void **state)
 	tact_symbols_destroy(NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_make),
-		cmocka_unit_test(test_read),
-		cmocka_unit_test(test_match),
-		cmocka_unit_test(test_regions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

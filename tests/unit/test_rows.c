@@ -3,8 +3,6 @@
  * Measured rows of files and stores, and the code that ran.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "rows/rows.h"
 #include "support.h"
@@ -33,7 +31,7 @@ static struct tact_rows *open_table(const char *text, int expected, struct tact_
 	return table;
 }
 
-static void a_table(void **state)
+TEST(a_table)
 {
 	struct tact_diag diag;
 	struct tact_row row;
@@ -54,7 +52,6 @@ static void a_table(void **state)
 			   "last,90,,0",
 			   0, &diag);
 
-	(void)state;
 	assert_int_equal(tact_rows_next(t, &row, &diag), 1);
 	assert_string_equal(row.sources[0].app, "a, \"b\"");
 	assert_string_equal(row.category, "Ld");
@@ -91,12 +88,11 @@ static void a_table(void **state)
 	tact_rows_close(t);
 }
 
-static void bad_tables(void **state)
+TEST(bad_tables)
 {
 	struct tact_diag diag;
 	struct tact_rows *table;
 
-	(void)state;
 	open_table("\n\n", -TACT_E_FORMAT, &diag);
 	open_table("90,1.00\n", -TACT_E_FORMAT, &diag);
 	assert_non_null(strstr(diag.text, "'hex'"));
@@ -111,7 +107,7 @@ static void bad_tables(void **state)
 }
 
 /* A line of any length is one bad row. */
-static void a_long_line(void **state)
+TEST(a_long_line)
 {
 	enum { LONG = 3 << 20 };
 	char *text = malloc(LONG + 64);
@@ -120,7 +116,6 @@ static void a_long_line(void **state)
 	struct tact_rows *t;
 	size_t n = (size_t)sprintf(text, "hex,cycles\n");
 
-	(void)state;
 	memset(text + n, '9', LONG);
 	strcpy(text + n + LONG, ",1\n90,1\n");
 	t = open_table(text, 0, &diag);
@@ -133,7 +128,7 @@ static void a_long_line(void **state)
 }
 
 /* What columns say: modes and values at entry by name, anything else is nothing. */
-static void columns(void **state)
+TEST(columns)
 {
 	struct tact_diag diag;
 	struct tact_row row;
@@ -142,7 +137,6 @@ static void columns(void **state)
 					 "90;1;Loop;x;;7\n",
 					 0, &diag);
 
-	(void)state;
 	assert_int_equal(tact_rows_next(t, &row, &diag), 1);
 	assert_int_equal(row.mode, TACT_MODE_LOOP);
 	assert_int_equal(row.init, TACT_INIT_DIFF);
@@ -184,7 +178,7 @@ static void put(struct tact_store *store, const char *app, double weight, double
 	assert_int_equal(tact_store_put_source(store, id, app, weight, NULL), 0);
 }
 
-static void a_store(void **state)
+TEST(a_store)
 {
 	char path[] = "/tmp/tact-rows-XXXXXX";
 	struct tact_diag diag;
@@ -193,7 +187,6 @@ static void a_store(void **state)
 	struct tact_row row;
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(tact_store_open(&store, path, TACT_STORE_CREATE, &diag), 0);
@@ -224,7 +217,7 @@ static void a_store(void **state)
 
 /* ---- the code that ran ---- */
 
-static void code_as_it_ran(void **state)
+TEST(code_as_it_ran)
 {
 	static const uint8_t add[] = {0x48, 0x01, 0xd8}, own[] = {0x48, 0x01, 0xd8, 0x75, 0xfb};
 	static const uint8_t made[] = {0x48, 0x01, 0xd8, 0x49, 0xff, 0xcf, 0x75, 0xf8};
@@ -234,7 +227,6 @@ static void code_as_it_ran(void **state)
 	const uint8_t *code;
 	size_t size;
 
-	(void)state;
 	assert_int_equal(tact_ran_create(NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_ran_create(&ran), 0);
 	assert_false(tact_ran_is_loop(add, sizeof(add)));
@@ -258,13 +250,4 @@ static void code_as_it_ran(void **state)
 	tact_ran_destroy(NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_table),     cmocka_unit_test(bad_tables),
-		cmocka_unit_test(a_long_line), cmocka_unit_test(columns),
-		cmocka_unit_test(a_store),     cmocka_unit_test(code_as_it_ran),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -4,15 +4,13 @@
  * addresses, long runs, bad input.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <tact/tact.h>
 
@@ -68,7 +66,7 @@ static double throughput(struct tact_block *block, unsigned n)
 }
 
 /* A block that is fed again and again takes as long as the steady state says. */
-static void agrees_with_steady_state(void **state)
+TEST(agrees_with_steady_state)
 {
 	static const char *const archs[] = {"SNB", "HSW", "SKL", "ICX", "RKL"};
 	static const char *const loops[] = {
@@ -87,7 +85,6 @@ static void agrees_with_steady_state(void **state)
 	struct tact_simulator *simulator;
 	struct tact_simulation result;
 
-	(void)state;
 	assert_int_equal(tact_simulator_create(&simulator, NULL), 0);
 	for (size_t a = 0; a < sizeof(archs) / sizeof(archs[0]); a++)
 		for (size_t i = 0; i < 14; i++) {
@@ -134,9 +131,8 @@ static double store_and_load(uint64_t store, uint64_t load_from, unsigned size)
 	return (double)totals.cycles / 2000;
 }
 
-static void takes_real_addresses(void **state)
+TEST(takes_real_addresses)
 {
-	(void)state;
 	assert_true(store_and_load(0x7000, 0x7000, 8) > 3.9); /* store-to-load forwarding */
 	assert_true(store_and_load(0x7000, 0x6ff9, 8) > 3.9); /* overlaps */
 	assert_true(store_and_load(0x7000, 0x8000, 8) < 1.3); /* elsewhere */
@@ -146,13 +142,12 @@ static void takes_real_addresses(void **state)
 }
 
 /* The clock has 32 bits: moved back in the middle of everything, it changes nothing. */
-static void goes_on_when_the_clock_is_moved_back(void **state)
+TEST(goes_on_when_the_clock_is_moved_back)
 {
 	struct tact_block *block = load("HSW", TACT_MODE_LOOP, "488b004801d831d2f7f149ffcf75f0");
 	struct sim_program program = {.n_insns = 0};
 	uint64_t cycles[2];
 
-	(void)state;
 	assert_int_equal(sim_program_build(&program, block, true), 0);
 	for (unsigned run = 0; run < 2; run++) {
 		struct sim_state *s = calloc(1, sizeof(*s));
@@ -190,7 +185,7 @@ static void goes_on_when_the_clock_is_moved_back(void **state)
 	tact_block_destroy(block);
 }
 
-static void counts_what_instructions_do(void **state)
+TEST(counts_what_instructions_do)
 {
 	struct tact_block *block = load("SKL", TACT_MODE_LOOP, "480fafc349ffcf75f7");
 	struct tact_sim_insn insn;
@@ -198,7 +193,6 @@ static void counts_what_instructions_do(void **state)
 	uint64_t executions;
 	uint32_t number;
 
-	(void)state;
 	assert_int_equal(tact_stream_open(&stream, NULL), 0);
 	assert_int_equal(tact_stream_add(stream, block, &number), 0);
 	for (unsigned i = 0; i < 500; i++)
@@ -215,7 +209,7 @@ static void counts_what_instructions_do(void **state)
 	tact_block_destroy(block);
 }
 
-static void refuses_bad_input(void **state)
+TEST(refuses_bad_input)
 {
 	struct tact_block *skl = load("SKL", TACT_MODE_UNROLL, "488907488b06");
 	struct tact_block *hsw = load("HSW", TACT_MODE_UNROLL, "90");
@@ -226,7 +220,6 @@ static void refuses_bad_input(void **state)
 	struct tact_stream *stream;
 	uint32_t number;
 
-	(void)state;
 	assert_int_equal(tact_stream_open(NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_stream_open(&stream, NULL), 0);
 	assert_int_equal(tact_stream_drain(stream), 0);
@@ -248,15 +241,4 @@ static void refuses_bad_input(void **state)
 	tact_block_destroy(hsw);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(agrees_with_steady_state),
-		cmocka_unit_test(takes_real_addresses),
-		cmocka_unit_test(goes_on_when_the_clock_is_moved_back),
-		cmocka_unit_test(counts_what_instructions_do),
-		cmocka_unit_test(refuses_bad_input),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

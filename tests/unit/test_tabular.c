@@ -3,13 +3,11 @@
  * Tables: one list of columns in three forms.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-/* after those above */
-#include <cmocka.h>
+
+#include "testing.h"
 
 #include "base/base.h"
 #include "base/tabular.h"
@@ -67,7 +65,7 @@ static void print(struct table *table, const struct column *columns, size_t n, i
 		table_row(table, &items[i]);
 }
 
-static void one_list_gives_three_forms(void **state)
+TEST(one_list_gives_three_forms)
 {
 	static const struct column columns[] = {
 		{"Name", "name", FIELD(name, STRING), .width = 8, .none = "(none)"},
@@ -82,7 +80,6 @@ static void one_list_gives_three_forms(void **state)
 	struct text text = {0};
 	struct table table = {.out = &text, .schema = "tact.test/1", .kind = "item"};
 
-	(void)state;
 	print(&table, columns, ARRAY_SIZE(columns), FORMAT_TEXT);
 	expect(&text, "Name       Cycles   Share       Runs  Code\n"
 		      "plain        1.06  +25.0%  1,234,567  480f\n"
@@ -106,7 +103,7 @@ static void one_list_gives_three_forms(void **state)
 	text_free(&text);
 }
 
-static void every_field_is_read(void **state)
+TEST(every_field_is_read)
 {
 	static const struct column columns[] = {
 		{"l", "l", FIELD(label, CHARS)},
@@ -123,7 +120,6 @@ static void every_field_is_read(void **state)
 	struct text text = {0};
 	struct table table = {.out = &text, .context = "here"};
 
-	(void)state;
 	print(&table, columns, ARRAY_SIZE(columns), FORMAT_TEXT);
 	expect(&text, "l  i  u  6  z  f  d  b  n  p\n"
 		      "a  -1  2  -3  4  0.5  1.0625  yes    here:7\n"
@@ -143,7 +139,7 @@ static void every_field_is_read(void **state)
 	text_free(&text);
 }
 
-static void views_and_names_select_columns(void **state)
+TEST(views_and_names_select_columns)
 {
 	static const struct column columns[] = {
 		{"One", NULL, FIELD(small, UNSIGNED), .width = 3, .views = 1},
@@ -155,7 +151,6 @@ static void views_and_names_select_columns(void **state)
 	struct table table = {
 		.out = &text, .columns = columns, .n_columns = ARRAY_SIZE(columns), .view = 1};
 
-	(void)state;
 	table_header(&table);
 	table_row(&table, &items[0]);
 	expect(&text, "One  Both\n  2  a\n");
@@ -170,7 +165,7 @@ static void views_and_names_select_columns(void **state)
 	text_free(&text);
 }
 
-static void columns_grow_as_far_as_they_may(void **state)
+TEST(columns_grow_as_far_as_they_may)
 {
 	struct column columns[] = {
 		{"Name", "name", FIELD(name, STRING), .max = 6},
@@ -181,7 +176,6 @@ static void columns_grow_as_far_as_they_may(void **state)
 	struct text text = {0};
 	struct table table = {.out = &text, .columns = columns, .n_columns = ARRAY_SIZE(columns)};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(items); i++)
 		table_fit(&table, columns, &items[i]);
 	assert_int_equal(text.size, 0);
@@ -193,7 +187,7 @@ static void columns_grow_as_far_as_they_may(void **state)
 	text_free(&text);
 }
 
-static void rows_nest_in_other_json(void **state)
+TEST(rows_nest_in_other_json)
 {
 	static const struct column columns[] = {
 		{"Name", "name", FIELD(name, STRING)},
@@ -204,7 +198,6 @@ static void rows_nest_in_other_json(void **state)
 	struct table table = {.out = &text, .columns = columns, .n_columns = ARRAY_SIZE(columns)};
 	struct json json = {.out = &text};
 
-	(void)state;
 	json_begin_object(&json, NULL);
 	json_begin_object(&json, "row");
 	table_members(&table, &items[2], &json);
@@ -216,12 +209,11 @@ static void rows_nest_in_other_json(void **state)
 	text_free(&text);
 }
 
-static void a_table_may_be_empty(void **state)
+TEST(a_table_may_be_empty)
 {
 	struct text text = {0};
 	struct table table = {.out = &text};
 
-	(void)state;
 	table_header(&table);
 	table_row(&table, &items[0]);
 	expect(&text, "\n\n");
@@ -234,16 +226,4 @@ static void a_table_may_be_empty(void **state)
 	text_free(&text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_list_gives_three_forms),
-		cmocka_unit_test(every_field_is_read),
-		cmocka_unit_test(views_and_names_select_columns),
-		cmocka_unit_test(columns_grow_as_far_as_they_may),
-		cmocka_unit_test(rows_nest_in_other_json),
-		cmocka_unit_test(a_table_may_be_empty),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,13 +2,11 @@
  *
  * The growing text.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-/* after the four above */
-#include <cmocka.h>
+
+#include "testing.h"
 
 #include "base/text.h"
 
@@ -23,11 +21,10 @@ static void expect(struct text *text, const char *expected)
 	text_reset(text);
 }
 
-static void nothing_gives_the_empty_string(void **state)
+TEST(nothing_gives_the_empty_string)
 {
 	struct text text = {0};
 
-	(void)state;
 	text_add(&text, "");
 	text_add_bytes(&text, NULL, 0);
 	text_hex(&text, NULL, 0);
@@ -41,12 +38,11 @@ static void nothing_gives_the_empty_string(void **state)
 	text_free(&text);
 }
 
-static void pieces_follow_each_other(void **state)
+TEST(pieces_follow_each_other)
 {
 	static const uint8_t bytes[] = {0x00, 0x9f, 0xff};
 	struct text text = {0};
 
-	(void)state;
 	text_add(&text, "one ");
 	text_add_bytes(&text, "two!", 3);
 	text_printf(&text, " %d ", 3);
@@ -57,12 +53,11 @@ static void pieces_follow_each_other(void **state)
 	text_free(&text);
 }
 
-static void long_pieces_are_whole(void **state)
+TEST(long_pieces_are_whole)
 {
 	char line[5001];
 	struct text text = {0};
 
-	(void)state;
 	memset(line, 'x', sizeof(line) - 1);
 	for (size_t n = 120; n < 140; n++) { /* around what is tried first */
 		line[n] = '\0';
@@ -79,11 +74,10 @@ static void long_pieces_are_whole(void **state)
 	text_free(&text);
 }
 
-static void what_does_not_fit_shows(void **state)
+TEST(what_does_not_fit_shows)
 {
 	struct text text = {0};
 
-	(void)state;
 	text_add(&text, "kept");
 	assert_null(text_reserve(&text, SIZE_MAX));
 	assert_null(text_reserve(&text, SIZE_MAX / 4));
@@ -95,11 +89,10 @@ static void what_does_not_fit_shows(void **state)
 	text_free(&text);
 }
 
-static void columns_are_padded_and_trimmed(void **state)
+TEST(columns_are_padded_and_trimmed)
 {
 	struct text text = {0};
 
-	(void)state;
 	text_add(&text, "line\nab");
 	text_pad(&text, 4, 5);
 	text_pad(&text, 2, 5);
@@ -114,12 +107,11 @@ static void columns_are_padded_and_trimmed(void **state)
 	text_free(&text);
 }
 
-static void words_are_wrapped(void **state)
+TEST(words_are_wrapped)
 {
 	struct text text = {0};
 	size_t line = 0;
 
-	(void)state;
 	text_add(&text, "-x");
 	text_wrap(&text,
 		  "words that are many enough to need a second line because the first is full "
@@ -139,11 +131,10 @@ static void words_are_wrapped(void **state)
 	text_free(&text);
 }
 
-static void csv_fields_are_quoted_when_they_must_be(void **state)
+TEST(csv_fields_are_quoted_when_they_must_be)
 {
 	struct text text = {0};
 
-	(void)state;
 	text_csv_field(&text, "", 0, false);
 	expect(&text, "");
 	text_csv_field(&text, "plain Text", 10, false);
@@ -157,7 +148,7 @@ static void csv_fields_are_quoted_when_they_must_be(void **state)
 	text_free(&text);
 }
 
-static void numbers_have_their_forms(void **state)
+TEST(numbers_have_their_forms)
 {
 	static const struct {
 		double value;
@@ -170,7 +161,6 @@ static void numbers_have_their_forms(void **state)
 	};
 	struct text text = {0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cycles) / sizeof(cycles[0]); i++) {
 		text_number(&text, cycles[i].value);
 		expect(&text, cycles[i].shown);
@@ -185,11 +175,10 @@ static void numbers_have_their_forms(void **state)
 }
 
 /* Against the plain way, at every length and for every character. */
-static void lower_case_agrees_with_the_plain_way(void **state)
+TEST(lower_case_agrees_with_the_plain_way)
 {
 	char from[40], to[48], *end;
 
-	(void)state;
 	for (size_t n = 0; n <= sizeof(from); n++) {
 		for (unsigned c = 0; c < 256; c++) {
 			for (size_t i = 0; i < n; i++)
@@ -204,19 +193,4 @@ static void lower_case_agrees_with_the_plain_way(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_gives_the_empty_string),
-		cmocka_unit_test(pieces_follow_each_other),
-		cmocka_unit_test(long_pieces_are_whole),
-		cmocka_unit_test(what_does_not_fit_shows),
-		cmocka_unit_test(columns_are_padded_and_trimmed),
-		cmocka_unit_test(words_are_wrapped),
-		cmocka_unit_test(csv_fields_are_quoted_when_they_must_be),
-		cmocka_unit_test(numbers_have_their_forms),
-		cmocka_unit_test(lower_case_agrees_with_the_plain_way),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

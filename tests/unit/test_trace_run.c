@@ -2,13 +2,11 @@
  *
  * A small program under QEMU: regions, windows, records, a slow reader, programs that are ended.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <arpa/inet.h>
 #include <elf.h>
@@ -194,7 +192,7 @@ static void expect_end(struct tact_trace *t)
 	assert_int_equal(s.lost_threads, 0);
 }
 
-static void test_count(void **state)
+TEST(test_count)
 {
 	struct tact_trace_options opt = {.mode = TACT_TRACE_COUNT};
 	struct fixture *f = *state;
@@ -207,7 +205,7 @@ static void test_count(void **state)
 	tact_trace_close(t);
 }
 
-static void test_full(void **state)
+TEST(test_full)
 {
 	struct tact_trace_options opt = {.mode = TACT_TRACE_FULL};
 	struct fixture *f = *state;
@@ -229,7 +227,7 @@ static void test_full(void **state)
 	tact_trace_close(t);
 }
 
-static void test_regions(void **state)
+TEST(test_regions)
 {
 	struct fixture *f = *state;
 	struct tact_trace_region r[2] = {{BASE + F, BASE + F + 1, NULL, false},
@@ -264,7 +262,7 @@ static void test_regions(void **state)
 	assert_int_equal(s.threads, 1);
 }
 
-static void test_window(void **state)
+TEST(test_window)
 {
 	struct fixture *f = *state;
 	struct tact_trace_region from = {.begin = BASE + G},
@@ -295,7 +293,7 @@ static void test_window(void **state)
 	assert_int_equal(s.insns, 1 + ROUNDS * 5 + 1 + 2);
 }
 
-static void test_record(void **state)
+TEST(test_record)
 {
 	struct tact_trace_options opt = {.mode = TACT_TRACE_FULL};
 	struct fixture *f = *state;
@@ -323,7 +321,7 @@ static void test_record(void **state)
 }
 
 /* The same through TCP. */
-static void test_socket(void **state)
+TEST(test_socket)
 {
 	struct tact_trace_options opt = {.mode = TACT_TRACE_FULL};
 	struct fixture *f = *state;
@@ -380,7 +378,7 @@ static double now(void)
 }
 
 /* Takes nothing for a while, so that the ring is full and the program waits; then ends it. */
-static void test_end(void **state)
+TEST(test_end)
 {
 	struct tact_trace_options opt = {.mode = TACT_TRACE_FULL};
 	struct fixture *f = *state;
@@ -411,14 +409,4 @@ static void test_end(void **state)
 	assert_true(now() - begin < 20);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_count),	cmocka_unit_test(test_full),
-		cmocka_unit_test(test_regions), cmocka_unit_test(test_window),
-		cmocka_unit_test(test_record),	cmocka_unit_test(test_socket),
-		cmocka_unit_test(test_end),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

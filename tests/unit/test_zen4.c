@@ -4,14 +4,12 @@
  * one thing that Intel's cores do otherwise.  Both models come within 6%.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <tact/tact.h>
 
@@ -50,12 +48,11 @@ static const struct {
 	{"stack engine", "4883c4085b", U, 2},
 };
 
-static void blocks_take_what_was_measured(void **state)
+TEST(blocks_take_what_was_measured)
 {
 	struct tact_simulator *simulator;
 	unsigned wrong = 0;
 
-	(void)state;
 	assert_int_equal(tact_simulator_create(&simulator, NULL), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(measured); i++) {
 		const struct tact_block_options opt = {.size = sizeof(opt),
@@ -88,11 +85,4 @@ static void blocks_take_what_was_measured(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(blocks_take_what_was_measured),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

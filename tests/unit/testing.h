@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A unit test says by its name what holds, and a file runs all that it has:
+ *
+ *	TEST(nothing_gives_the_empty_string)
+ *	{
+ *		...
+ *	}
+ *
+ *	RUN_TESTS(NULL, NULL)
+ *
+ * The two arguments are set-up and tear-down of the whole file.  Includes what cmocka.h needs.
+ */
+#ifndef TESTS_TESTING_H
+#define TESTS_TESTING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* after those above */
+#include <cmocka.h>
+
+static struct CMUnitTest all_tests[200];
+static size_t n_all_tests;
+
+/* Tests come in the order of the file. */
+#define TEST(name)                                                                                 \
+	static void name(void **state);                                                            \
+	__attribute__((constructor)) static void add_##name(void)                                  \
+	{                                                                                          \
+		if (n_all_tests < sizeof(all_tests) / sizeof(all_tests[0]))                        \
+			all_tests[n_all_tests++] = (struct CMUnitTest)cmocka_unit_test(name);      \
+	}                                                                                          \
+	static void name(void **state __attribute__((unused)))
+
+#define RUN_TESTS(set_up, tear_down)                                                               \
+	int main(void)                                                                             \
+	{                                                                                          \
+		return _cmocka_run_group_tests(__FILE__, all_tests, n_all_tests, set_up,           \
+					       tear_down);                                         \
+	}
+
+#endif /* TESTS_TESTING_H */
