@@ -19,6 +19,11 @@ int tact_fail(struct tact_diag *diag, enum tact_error error, const char *format,
 int tact_fail_at(struct tact_diag *diag, enum tact_error error, uint64_t line, uint64_t offset,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* Frees each of these pointers, which are all read before; NULL is allowed. */
+#define FREE_ALL(...)                                                                              \
+	tact_free_all((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+void tact_free_all(void *const *pointers, size_t n);
+
 /* The end of a function that makes something, by its status: hands it over, or destroys it. */
 #define HAND_OVER(out, made, status, destroy)                                                      \
 	((status) < 0 ? (destroy(made), (status)) : (*(out) = (made), 0))

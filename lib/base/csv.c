@@ -158,9 +158,7 @@ void csv_close(struct csv *csv)
 		return;
 	if (csv->owns_fd)
 		close(csv->fd);
-	free(csv->data);
-	free(csv->fields);
-	free(csv);
+	FREE_ALL(csv->data, csv->fields, csv);
 }
 
 uint64_t csv_line(const struct csv *csv)

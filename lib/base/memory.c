@@ -27,6 +27,12 @@ int tact_grow(void *array, size_t *capacity, size_t needed, size_t element_size)
 	return 0;
 }
 
+void tact_free_all(void *const *pointers, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(pointers[i]);
+}
+
 int tact_read_options(void *to, size_t to_size, const void *from)
 {
 	const uint8_t *bytes = from;

@@ -55,15 +55,9 @@ void tact_block_destroy(struct tact_block *block)
 		return;
 	isa_cache_fini(&block->cache);
 	tact_arena_reset(&block->arena);
-	free(block->lowered);
-	free(block->code);
-	free(block->insns);
-	free(block->nodes);
-	free(block->better);
+	FREE_ALL(block->lowered, block->code, block->insns, block->nodes, block->better);
 	stores_fini(&block->stores);
-	free(block->scratch);
-	free(block->spread);
-	free(block);
+	FREE_ALL(block->scratch, block->spread, block);
 }
 
 void *block_scratch(struct tact_block *block, size_t size)

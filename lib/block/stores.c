@@ -47,8 +47,7 @@ void stores_clear(struct block_stores *s)
 
 void stores_fini(struct block_stores *s)
 {
-	free(s->list);
-	free(s->slots);
+	FREE_ALL(s->list, s->slots);
 }
 
 /* The slot of this granule, or the free one where it belongs. */

@@ -44,10 +44,7 @@ void tact_bags_destroy(struct tact_bags *bags)
 {
 	if (!bags)
 		return;
-	free(bags->terms);
-	free(bags->kinds);
-	free(bags->first);
-	free(bags->blocks);
+	FREE_ALL(bags->terms, bags->kinds, bags->first, bags->blocks);
 	hash_free(&bags->index);
 	free(bags);
 }

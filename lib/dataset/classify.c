@@ -52,10 +52,7 @@ void tact_classifier_destroy(struct tact_classifier *c)
 	if (!c)
 		return;
 	tact_bags_destroy(c->bags);
-	free(c->labels);
-	free(c->lambda);
-	free(c->expected);
-	free(c);
+	FREE_ALL(c->labels, c->lambda, c->expected, c);
 }
 
 void classify_prepare(struct tact_classifier *c)

@@ -370,8 +370,7 @@ int tact_classifier_load(struct tact_classifier **out, const char *path, struct 
 	classify_prepare(r->c);
 	*out = r->c;
 out_free:
-	free(line);
-	free(r);
+	FREE_ALL(line, r);
 	fclose(file);
 	return status;
 }

@@ -268,11 +268,7 @@ static void run_stage(const struct tournament *t, struct worker *w, struct start
 
 static void worker_fini(struct worker *w)
 {
-	free(w->gamma);
-	free(w->batch);
-	free(w->members);
-	free(w->expected);
-	free(w->stats);
+	FREE_ALL(w->gamma, w->batch, w->members, w->expected, w->stats);
 }
 
 static int worker_init(struct worker *w, const struct tournament *t)
@@ -386,8 +382,6 @@ int lda_train(const struct lda_corpus *corpus, const struct lda_prior *prior,
 	*bound = t.starts[0].bound;
 	*passes = t.starts[0].passes;
 out_free:
-	free(lambdas);
-	free(t.cumulated);
-	free(t.starts);
+	FREE_ALL(lambdas, t.cumulated, t.starts);
 	return status;
 }

@@ -221,9 +221,7 @@ void tact_records_close(struct tact_records *r)
 	if (!r)
 		return;
 	csv_close(r->file.csv);
-	free(r->code);
-	free(r->loop_code);
-	free(r);
+	FREE_ALL(r->code, r->loop_code, r);
 }
 
 const char *tact_records_description(const struct tact_records *r)

@@ -202,8 +202,7 @@ int tact_shares_label(struct tact_shares *s, const struct tact_classifier *class
 		s->totals.uops += cell->blocks * label->uops;
 		s->log_likelihood += (double)cell->blocks * label->log_likelihood;
 	}
-	free(labels);
-	free(s->cells);
+	FREE_ALL(labels, s->cells);
 	s->cells = NULL;
 	s->n_cells = s->n_cell_slots = 0;
 	return status;

@@ -232,15 +232,13 @@ static int work_init(struct work *work, size_t n)
 		work->scratch = work->pairs + n;
 		return 0;
 	}
-	free(work->pairs);
-	free(work->errors);
+	FREE_ALL(work->pairs, work->errors);
 	return -TACT_E_NOMEM;
 }
 
 static void work_fini(struct work *work)
 {
-	free(work->pairs);
-	free(work->errors);
+	FREE_ALL(work->pairs, work->errors);
 }
 
 static void take(struct work *work, const struct tact_pairs *p, size_t i, struct tact_scores *out)
@@ -310,8 +308,7 @@ int tact_scores_by_group(const struct tact_pairs *pairs, const uint32_t *group, 
 			take(&work, pairs, order[i], &out[g]);
 		score(&work, &out[g]);
 	}
-	free(order);
-	free(first);
+	FREE_ALL(order, first);
 	work_fini(&work);
 	return status;
 }

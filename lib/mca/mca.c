@@ -47,8 +47,7 @@ void tact_mca_destroy(struct tact_mca *machine)
 {
 	if (!machine)
 		return;
-	free(machine->memory);
-	free(machine);
+	FREE_ALL(machine->memory, machine);
 }
 
 /* ---- one block repeated ---- */

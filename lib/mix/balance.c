@@ -189,10 +189,7 @@ void mix_balance_destroy(struct mix_balance *f)
 	if (!f)
 		return;
 	mix_tally_fini(&f->nodes);
-	free(f->streams.items);
-	free(f->edges.items);
-	free(f->start);
-	free(f);
+	FREE_ALL(f->streams.items, f->edges.items, f->start, f);
 }
 
 double mix_balance_factor(struct mix_balance *f, uint32_t epoch, uint64_t target)

@@ -220,10 +220,7 @@ static void finder_fini(struct finder *f)
 {
 	tact_model_close(f->estimator);
 	tact_block_destroy(f->block);
-	free(f->blocks);
-	free(f->is_done);
-	free(f->order);
-	free(f->code);
+	FREE_ALL(f->blocks, f->is_done, f->order, f->code);
 }
 
 static int compare_costs(const void *a, const void *b)

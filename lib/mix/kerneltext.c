@@ -133,9 +133,7 @@ void mix_kernel_destroy(struct mix_kernel *k)
 		return;
 	for (size_t i = 0; i < k->n; i++)
 		free(k->symbols[i].name);
-	free(k->symbols);
-	free(k->text);
-	free(k);
+	FREE_ALL(k->symbols, k->text, k);
 }
 
 const uint8_t *mix_kernel_text(const struct mix_kernel *k, uint64_t *address, size_t *size)

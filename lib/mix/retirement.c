@@ -83,9 +83,7 @@ void mix_retirement_destroy(struct mix_retirement *r)
 		return;
 	tact_stream_destroy(r->stream);
 	tact_block_destroy(r->block);
-	free(r->retired);
-	free(r->memo);
-	free(r);
+	FREE_ALL(r->retired, r->memo, r);
 }
 
 /* ---- one window ---- */

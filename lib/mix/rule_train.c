@@ -37,8 +37,7 @@ void tact_mix_trainer_destroy(struct tact_mix_trainer *t)
 {
 	if (!t)
 		return;
-	free(t->examples);
-	free(t);
+	FREE_ALL(t->examples, t);
 }
 
 /* All runs weigh the same, however long they were. */
@@ -293,9 +292,6 @@ int tact_mix_trainer_fit(const struct tact_mix_trainer *t, const struct tact_mix
 	packed = NULL;
 	status = 0;
 out_free:
-	free(g.examples);
-	free(g.sorted);
-	free(grown);
-	free(packed);
+	FREE_ALL(g.examples, g.sorted, grown, packed);
 	return status;
 }

@@ -38,9 +38,7 @@ void mix_spaces_fini(struct mix_spaces *s)
 		free(s->epochs[i].maps);
 	for (size_t i = 0; i < s->n_processes; i++)
 		free(s->processes[i].epochs);
-	free(s->epochs);
-	free(s->processes);
-	free(s->threads);
+	FREE_ALL(s->epochs, s->processes, s->threads);
 	hash_free(&s->process_of);
 	hash_free(&s->thread_of);
 	*s = (struct mix_spaces){0};

@@ -81,11 +81,7 @@ void live_fini(struct live *l)
 {
 	for (size_t i = 0; i < l->n_paths; i++)
 		free(l->paths[i]);
-	free(l->paths);
-	free(l->targets);
-	free(l->cpus);
-	free(l->fds);
-	free(l->rings);
+	FREE_ALL(l->paths, l->targets, l->cpus, l->fds, l->rings);
 }
 
 /* ---- what is there already ---- */

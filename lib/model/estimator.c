@@ -57,8 +57,7 @@ void tact_model_close(struct tact_estimator *e)
 		return;
 	if (e->entry->close)
 		e->entry->close(e);
-	free(e->name);
-	free(e);
+	FREE_ALL(e->name, e);
 }
 
 void model_say(const struct tact_estimator *e, const char *format, ...)

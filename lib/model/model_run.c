@@ -54,8 +54,7 @@ fail:
 
 void model_parts_free(struct model_parts *parts)
 {
-	free(parts->rows);
-	free(parts->part);
+	FREE_ALL(parts->rows, parts->part);
 	*parts = (struct model_parts){.n = 0};
 }
 
@@ -237,7 +236,6 @@ int tact_model_run(const char *const *names, size_t n_models, const struct tact_
 						: tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	for (unsigned i = 0; i < job.n_threads && job.tools; i++)
 		close_tools(&job, &job.tools[i]);
-	free(job.tools);
-	free(job.batch.answers);
+	FREE_ALL(job.tools, job.batch.answers);
 	return status;
 }

@@ -140,8 +140,7 @@ void obj_lines_destroy(struct obj_lines *lines)
 		return;
 	if (lines->dwfl)
 		dwfl_end(lines->dwfl);
-	free(lines->ranges);
-	free(lines);
+	FREE_ALL(lines->ranges, lines);
 }
 
 static struct unit_range *find_unit(const struct obj_lines *lines, Dwarf_Addr address)

@@ -99,8 +99,7 @@ void tact_rows_close(struct tact_rows *rows)
 	rows_table_close(rows->table);
 	tact_store_iter_destroy(rows->iter);
 	tact_store_close(rows->own_store);
-	free(rows->sources);
-	free(rows);
+	FREE_ALL(rows->sources, rows);
 }
 
 bool tact_row_has_number(const struct tact_row *row)

@@ -64,8 +64,7 @@ void rows_table_close(struct rows_table *table)
 	if (!table)
 		return;
 	csv_close(table->file.csv);
-	free(table->code);
-	free(table);
+	FREE_ALL(table->code, table);
 }
 
 /* ---- rows ---- */

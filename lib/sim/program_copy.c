@@ -73,14 +73,8 @@ void sim_program_fini(struct sim_program *p)
 {
 	free(p->memory);
 	if (!p->memory) {
-		free(p->insns);
-		free(p->sync_nodes);
-		free(p->uops);
-		free(p->sources);
-		free(p->groups);
-		free(p->inputs);
-		free(p->nodes);
-		free(p->raws);
+		FREE_ALL(p->insns, p->sync_nodes, p->uops, p->sources, p->groups, p->inputs,
+			 p->nodes, p->raws);
 	}
 	memset(p, 0, sizeof(*p));
 }

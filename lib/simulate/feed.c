@@ -118,9 +118,7 @@ void tact_stream_destroy(struct tact_stream *t)
 		return;
 	forget_codes(t);
 	sim_program_fini(&t->draft);
-	free(t->codes);
-	free(t->stream.accesses);
-	free(t);
+	FREE_ALL(t->codes, t->stream.accesses, t);
 }
 
 int tact_stream_add(struct tact_stream *t, const struct tact_block *block, uint32_t *number)

@@ -32,8 +32,7 @@ void tact_simulator_destroy(struct tact_simulator *simulator)
 	if (!simulator)
 		return;
 	sim_program_fini(&simulator->program);
-	free(simulator->stats);
-	free(simulator);
+	FREE_ALL(simulator->stats, simulator);
 }
 
 /* Cycles that are worth simulating: enough to fill the reorder buffer and to see some iterations.

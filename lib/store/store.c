@@ -228,8 +228,7 @@ void tact_store_close(struct tact_store *store)
 		sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
 	}
 	sqlite3_close(store->db);
-	free(store->hex);
-	free(store);
+	FREE_ALL(store->hex, store);
 }
 
 bool tact_store_is_store(const char *path)

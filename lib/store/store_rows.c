@@ -97,9 +97,7 @@ void tact_store_iter_destroy(struct tact_store_iter *iter)
 		return;
 	sqlite3_finalize(iter->stmt);
 	store_details_fini(&iter->details);
-	free(iter->code);
-	free(iter->loop_code);
-	free(iter);
+	FREE_ALL(iter->code, iter->loop_code, iter);
 }
 
 static const char *column(const struct tact_store_iter *iter, int i)

@@ -150,8 +150,7 @@ void store_details_fini(struct store_details *details)
 {
 	sqlite3_finalize(details->follow_sources.stmt);
 	sqlite3_finalize(details->follow_categories.stmt);
-	free(details->sources);
-	free(details->categories);
+	FREE_ALL(details->sources, details->categories);
 }
 
 static int read_sources(struct store_details *d, int64_t block)
@@ -292,8 +291,7 @@ void tact_store_blocks_destroy(struct tact_store_blocks *blocks)
 		return;
 	sqlite3_finalize(blocks->stmt);
 	store_details_fini(&blocks->details);
-	free(blocks->code);
-	free(blocks);
+	FREE_ALL(blocks->code, blocks);
 }
 
 int tact_store_get_block(struct tact_store *store, int64_t id, uint8_t *code, size_t capacity,
@@ -407,6 +405,5 @@ void tact_store_predictions_destroy(struct tact_store_predictions *iter)
 	if (!iter)
 		return;
 	sqlite3_finalize(iter->stmt);
-	free(iter->code);
-	free(iter);
+	FREE_ALL(iter->code, iter);
 }

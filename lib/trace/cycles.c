@@ -58,8 +58,7 @@ static void close_thread(struct engine_thread *t)
 		c->misses[i] += t->caches->misses[i];
 	if (t->caches)
 		caches_fini(t->caches);
-	free(t->caches);
-	free(t->predictor);
+	FREE_ALL(t->caches, t->predictor);
 	tact_stream_destroy(t->stream);
 	t->caches = NULL;
 	t->predictor = NULL;
@@ -83,10 +82,7 @@ void tact_cycles_destroy(struct tact_cycles *c)
 	memo_fini(&c->memo);
 	for (size_t i = 0; i < c->n_codes; i++)
 		free(c->codes[i].past);
-	free(c->watch);
-	free(c->codes);
-	free(c->accesses);
-	free(c);
+	FREE_ALL(c->watch, c->codes, c->accesses, c);
 }
 
 /* ---- threads ---- */

@@ -26,11 +26,7 @@ static void destroy_stream(struct trace_stream *s)
 {
 	for (size_t i = 0; i < s->n_pages; i++)
 		free(s->pages[i]);
-	free(s->pages);
-	free(s->modules);
-	free(s->accesses);
-	free(s->partial);
-	free(s);
+	FREE_ALL(s->pages, s->modules, s->accesses, s->partial, s);
 }
 
 void trace_events_destroy(struct trace_events *e)
@@ -44,10 +40,7 @@ void trace_events_destroy(struct trace_events *e)
 		free(e->modules[i].path);
 	free(e->streams);
 	hash_free(&e->block_of);
-	free(e->blocks);
-	free(e->modules);
-	free(e->joined);
-	free(e);
+	FREE_ALL(e->blocks, e->modules, e->joined, e);
 }
 
 /* ---- accesses ---- */

@@ -203,8 +203,7 @@ void trace_reader_destroy(struct trace_reader *r)
 	if (r->fd >= 0)
 		close(r->fd);
 	ZSTD_freeDStream(r->zstd);
-	free(r->words);
-	free(r);
+	FREE_ALL(r->words, r);
 }
 
 /* ---- writing ---- */

@@ -35,9 +35,7 @@ static void free_gap(struct symbols_gap *gap)
 		return;
 	for (size_t i = 0; gap->names && i < gap->n; i++)
 		free(gap->names[i]);
-	free(gap->names);
-	free(gap->starts);
-	free(gap);
+	FREE_ALL(gap->names, gap->starts, gap);
 }
 
 static void close_file(struct symbols_file *f)
@@ -47,9 +45,7 @@ static void close_file(struct symbols_file *f)
 	free(f->gaps);
 	obj_close(f->obj);
 	obj_image_unmap(&f->image);
-	free(f->own_name);
-	free(f->path);
-	free(f);
+	FREE_ALL(f->own_name, f->path, f);
 }
 
 void tact_symbols_destroy(struct tact_symbols *s)
@@ -58,8 +54,7 @@ void tact_symbols_destroy(struct tact_symbols *s)
 		return;
 	for (size_t i = 0; i < s->n_files; i++)
 		close_file(s->files[i]);
-	free(s->files);
-	free(s);
+	FREE_ALL(s->files, s);
 }
 
 static int open_file(struct symbols_file *f, struct tact_diag *diag)

@@ -23,14 +23,7 @@ static const int32_t *params_of(const struct surrogate *s, unsigned form)
 
 static void free_blocks(struct shard *h)
 {
-	free(h->length);
-	free(h->types);
-	free(h->inputs);
-	free(h->slopes);
-	free(h->out);
-	free(h->slope);
-	free(h->item);
-	free(h->bound);
+	FREE_ALL(h->length, h->types, h->inputs, h->slopes, h->out, h->slope, h->item, h->bound);
 }
 
 /* Room for n blocks; what was there is lost. */
@@ -299,13 +292,8 @@ void surrogate_shards_destroy(struct surrogate *s)
 
 		net_work_destroy(h->work);
 		free_blocks(h);
-		free(h->gradient);
-		free(h->table_gradient);
-		free(h->input);
-		free(h->slope_of_input);
-		free(h->raw);
-		free(h->bound_slope);
-		free(h->memory.data);
+		FREE_ALL(h->gradient, h->table_gradient, h->input, h->slope_of_input, h->raw,
+			 h->bound_slope, h->memory.data);
 	}
 	free(s->shards);
 }

@@ -98,8 +98,7 @@ void surrogate_graph_destroy(struct bound_graph *g)
 {
 	if (!g)
 		return;
-	free(g->first);
-	free(g);
+	FREE_ALL(g->first, g);
 }
 
 /* ---- chains ---- */

@@ -204,9 +204,7 @@ int surrogate_simulate(struct surrogate *s)
 	int status;
 
 	s->n_samples = s->n_train * s->t->opt.network.samples;
-	free(s->sampled);
-	free(s->sample_at);
-	free(s->simulated);
+	FREE_ALL(s->sampled, s->sample_at, s->simulated);
 	s->sample_at = calloc(s->n_samples, sizeof(*s->sample_at));
 	s->simulated = calloc(s->n_samples, sizeof(*s->simulated));
 	if (!s->sample_at || !s->simulated)

@@ -115,19 +115,12 @@ struct net_work *net_work_create(void)
 
 static void free_pack(struct pack *p)
 {
-	free(p->order);
-	free(p->count);
-	free(p->offset);
-	free(p->length);
+	FREE_ALL(p->order, p->count, p->offset, p->length);
 }
 
 static void free_layer(struct layer_memory *m)
 {
-	free(m->x);
-	free(m->gates);
-	free(m->cell);
-	free(m->h);
-	free(m->before);
+	FREE_ALL(m->x, m->gates, m->cell, m->h, m->before);
 }
 
 void net_work_destroy(struct net_work *w)
@@ -140,15 +133,8 @@ void net_work_destroy(struct net_work *w)
 		free_layer(&w->token[l]);
 		free_layer(&w->block[l]);
 	}
-	free(w->local);
-	free(w->used);
-	free(w->vectors);
-	free(w->slope);
-	free(w->carry);
-	free(w->below);
-	free(w->vector_slope);
-	free(w->lengths);
-	free(w);
+	FREE_ALL(w->local, w->used, w->vectors, w->slope, w->carry, w->below, w->vector_slope,
+		 w->lengths, w);
 }
 
 #define GROW(array, capacity, n) tact_grow(&(array), &(capacity), (n) + 1, sizeof(*(array)))

@@ -70,8 +70,7 @@ int tune_rows_add(struct tune_rows *r, const uint8_t *code, size_t size, double 
 
 void tune_rows_fini(struct tune_rows *r)
 {
-	free(r->rows);
-	free(r->code);
+	FREE_ALL(r->rows, r->code);
 	hash_free(&r->index);
 	free(r->groups);
 }

@@ -464,25 +464,10 @@ static void destroy(struct surrogate *s)
 		surrogate_graph_destroy(s->graphs[i]);
 	free(s->graphs);
 	surrogate_shards_destroy(s);
-	free(s->types);
-	free(s->row_types);
-	free(s->row_length);
-	free(s->train);
-	free(s->sampled);
-	free(s->sample_at);
-	free(s->simulated);
-	free(s->weights);
-	free(s->network_adam.m);
-	free(s->network_adam.v);
-	free(s->table_adam.m);
-	free(s->table_adam.v);
-	free(s->table);
-	free(s->rounded);
-	free(s->values);
-	free(s->best_values);
-	free(s->centre);
-	free(s->param_at);
-	free(s->vectors);
+	FREE_ALL(s->types, s->row_types, s->row_length, s->train, s->sampled, s->sample_at,
+		 s->simulated, s->weights, s->network_adam.m, s->network_adam.v, s->table_adam.m,
+		 s->table_adam.v, s->table, s->rounded, s->values, s->best_values, s->centre,
+		 s->param_at, s->vectors);
 }
 
 int tune_surrogate(struct tact_tuner *t, struct tact_diag *diag)

@@ -104,8 +104,7 @@ static void free_worker(struct tune_worker *w)
 	tact_model_close(w->bound);
 	tact_block_destroy(w->block);
 	tune_table_fini(&w->table);
-	free(w->errors);
-	free(w->trial);
+	FREE_ALL(w->errors, w->trial);
 }
 
 void tact_tuner_destroy(struct tact_tuner *t)
@@ -116,22 +115,13 @@ void tact_tuner_destroy(struct tact_tuner *t)
 		free_worker(&t->workers[i]);
 	for (size_t i = 0; t->codes && i < t->rows.n; i++)
 		tact_mca_code_destroy(t->codes[i]);
-	free(t->workers);
-	free(t->codes);
+	FREE_ALL(t->workers, t->codes);
 	tune_rows_fini(&t->rows);
 	tact_block_destroy(t->decoder);
 	tune_table_fini(&t->defaults);
 	tune_table_fini(&t->start);
-	free(t->params);
-	free(t->sites);
-	free(t->site_of);
-	free(t->site_rows);
-	free(t->predicted);
-	free(t->error);
-	free(t->by_default);
-	free(t->by_start);
-	free(t->changes);
-	free(t);
+	FREE_ALL(t->params, t->sites, t->site_of, t->site_rows, t->predicted, t->error,
+		 t->by_default, t->by_start, t->changes, t);
 }
 
 int tact_tuner_add(struct tact_tuner *t, const uint8_t *code, size_t size, double cycles,

@@ -140,8 +140,7 @@ static int make(const struct maker *m, int (*write)(const struct depgraph *g, st
 		status = g.title ? write(&g, m->out) : -TACT_E_NOMEM;
 	}
 	text_free(&title);
-	free(g.is_critical);
-	free(g.edges);
+	FREE_ALL(g.is_critical, g.edges);
 	return status;
 }
 

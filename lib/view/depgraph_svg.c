@@ -272,8 +272,6 @@ int depgraph_write_svg(const struct depgraph *g, struct text *out)
 	text_add(out, "</svg>\n");
 	status = 0;
 out_free:
-	free(d.edges);
-	free(d.box_y);
-	free(d.pins[0]);
+	FREE_ALL(d.edges, d.box_y, d.pins[0]);
 	return status;
 }

@@ -133,8 +133,7 @@ int timeline_record(const struct tact_view *view, unsigned iterations, bool with
 
 void timeline_fini(struct timeline *t)
 {
-	free(t->uops);
-	free(t->busy);
+	FREE_ALL(t->uops, t->busy);
 	*t = (struct timeline){0};
 }
 

@@ -341,8 +341,7 @@ int view_chart(const struct maker *m)
 
 	if (status >= 0)
 		status = t.n ? draw(&c, m->out) : -TACT_E_LIMIT;
-	free(c.events);
-	free(c.columns);
+	FREE_ALL(c.events, c.columns);
 	timeline_fini(&t);
 	return status;
 }
