@@ -314,7 +314,7 @@ static int print(struct evaluator *p)
 	struct text text = {0};
 
 	if (p->format == FORMAT_CSV)
-		evaluate_csv(p, &text);
+		evaluate_scores(p, &text);
 	else if (p->format == FORMAT_JSON)
 		evaluate_json(p, &text);
 	else

@@ -9,27 +9,13 @@
 #include "common/cli.h"
 #include "evaluator.h"
 
-const char *evaluate_kind_name(enum tact_grouping kind)
+/* All groups and models, in the order of the text. */
+void evaluate_scores(const struct evaluator *p, struct text *out)
 {
-	return kind == TACT_BY_APP ? "app" : kind == TACT_BY_CATEGORY ? "category" : "all";
-}
+	struct evaluate_table t;
 
-/* What a group is called: CPU and mode, or "all" for all of them together. */
-static const char *arch_of(const struct evaluator *p, const struct tact_evaluated_group *group)
-{
-	return group->set == TACT_ALL_SETS ? "all" : tact_arch_name(p->e->set[group->set].arch);
-}
-
-static const char *mode_of(const struct evaluator *p, const struct tact_evaluated_group *group)
-{
-	return group->set == TACT_ALL_SETS ? "all" : tact_mode_name(p->e->set[group->set].mode);
-}
-
-/* Calls add for all groups and models, in the order of the text. */
-static void walk(const struct evaluator *p, struct text *out,
-		 void (*add)(const struct evaluator *p, enum tact_grouping kind, size_t model,
-			     uint32_t group, struct text *out))
-{
+	evaluate_table_init(&t, p, p->format, out);
+	table_header(&t.table);
 	for (int step = TACT_BY_SET; step <= TACT_N_GROUPINGS; step++) {
 		enum tact_grouping kind =
 			step == TACT_N_GROUPINGS ? TACT_BY_NOTHING : (enum tact_grouping)step;
@@ -40,48 +26,10 @@ static void walk(const struct evaluator *p, struct text *out,
 			continue; /* the same as its only set */
 		n = evaluate_order(p, kind, TACT_ALL_SETS, &order);
 		for (size_t i = 0; i < n; i++)
-			for (size_t m = 0; m < p->e->n_models; m++)
-				add(p, kind, m, order[i], out);
+			evaluate_table_row(&t, kind, order[i]);
 		free(order);
 	}
-}
-
-/* ---- CSV ---- */
-
-static void add_csv(const struct evaluator *p, enum tact_grouping kind, size_t model,
-		    uint32_t number, struct text *out)
-{
-	const struct tact_evaluated_group *group = &p->e->by[kind].group[number];
-	const struct tact_scores *s = &p->e->model[model].scores[kind][number];
-	const char *name = p->e->model[model].name, *label = group->label ? group->label : "";
-
-	text_csv_field(out, name, strlen(name), false);
-	text_printf(out, ",%s,%s,%s,", arch_of(p, group), mode_of(p, group),
-		    evaluate_kind_name(kind));
-	text_csv_field(out, label, strlen(label), false);
-	text_printf(out, ",%zu,", s->n);
-	if (s->n)
-		text_printf(out, "%.9g,%.6f,%.6f,%.6f,%.6f,%.6f,", s->weight, s->mape, s->median,
-			    s->bias, s->within_5, s->within_10);
-	else
-		text_add(out, ",,,,,,");
-	if (s->n && s->has_tau)
-		text_printf(out, "%.6f", s->tau);
-	text_printf(out, ",%zu", tact_scores_failed(s));
-	for (int i = TACT_OUTCOME_GOOD + 1; i < TACT_N_OUTCOMES; i++)
-		text_printf(out, ",%zu", s->outcomes[i]);
-	text_add(out, "\n");
-}
-
-void evaluate_csv(const struct evaluator *p, struct text *out)
-{
-	text_add(out,
-		 "model,arch,mode,by,name,blocks,weight,mape,median_error,bias,within_5_percent,"
-		 "within_10_percent,kendall_tau,failed");
-	for (int i = TACT_OUTCOME_GOOD + 1; i < TACT_N_OUTCOMES; i++)
-		text_printf(out, ",%s", tact_outcome_name((enum tact_outcome)i));
-	text_add(out, "\n");
-	walk(p, out, add_csv);
+	table_fini(&t.table);
 }
 
 /* ---- JSON ---- */
@@ -91,39 +39,6 @@ static void begin(struct json *json, const char *kind)
 	json_begin_object(json, NULL);
 	json_put_string(json, "schema", "tact.evaluate/1");
 	json_put_string(json, "kind", kind);
-}
-
-static void add_json(const struct evaluator *p, enum tact_grouping kind, size_t model,
-		     uint32_t number, struct text *out)
-{
-	const struct tact_evaluated_group *group = &p->e->by[kind].group[number];
-	const struct tact_scores *s = &p->e->model[model].scores[kind][number];
-	struct json json = {.out = out};
-
-	begin(&json, "scores");
-	json_put_string(&json, "model", p->e->model[model].name);
-	json_put_string(&json, "arch", arch_of(p, group));
-	json_put_string(&json, "mode", mode_of(p, group));
-	json_put_string(&json, "by", evaluate_kind_name(kind));
-	if (group->label)
-		json_put_string(&json, "name", group->label);
-	json_put_count(&json, "blocks", s->n);
-	if (s->n) {
-		json_printf(&json, "weight", "%.9g", s->weight);
-		json_put_fixed(&json, "mape", s->mape, 6);
-		json_put_fixed(&json, "median_error", s->median, 6);
-		json_put_fixed(&json, "bias", s->bias, 6);
-		json_put_fixed(&json, "within_5_percent", s->within_5, 6);
-		json_put_fixed(&json, "within_10_percent", s->within_10, 6);
-	}
-	if (s->n && s->has_tau)
-		json_put_fixed(&json, "kendall_tau", s->tau, 6);
-	json_put_count(&json, "failed", tact_scores_failed(s));
-	for (int i = TACT_OUTCOME_GOOD + 1; i < TACT_N_OUTCOMES; i++)
-		if (s->outcomes[i])
-			json_put_count(&json, tact_outcome_name((enum tact_outcome)i),
-				       s->outcomes[i]);
-	json_end_line(&json);
 }
 
 static void add_json_bottlenecks(const struct tact_evaluated_bottlenecks *at, struct text *out)
@@ -169,7 +84,7 @@ static void add_json_flow(const struct evaluator *p, size_t a, struct text *out)
 
 void evaluate_json(const struct evaluator *p, struct text *out)
 {
-	walk(p, out, add_json);
+	evaluate_scores(p, out);
 	if (!p->bottleneck_archs)
 		return;
 	for (size_t a = 0; a < p->e->n_bottlenecks; a++)

@@ -8,60 +8,6 @@
 #include "common/cli.h"
 #include "evaluator.h"
 
-enum { MAX_NAME = 40 };
-
-static size_t name_width(const struct evaluator *p)
-{
-	size_t width = strlen("Model");
-
-	for (size_t m = 0; m < p->e->n_models; m++)
-		if (strlen(p->e->model[m].name) > width)
-			width = strlen(p->e->model[m].name);
-	return width < MAX_NAME ? width : MAX_NAME;
-}
-
-static size_t label_width(const struct evaluator *p, enum tact_grouping kind, const char *title)
-{
-	const struct tact_evaluated_groups *g = &p->e->by[kind];
-	size_t width = strlen(title);
-
-	for (size_t i = 0; i < g->n; i++)
-		if (strlen(g->group[i].label) > width)
-			width = strlen(g->group[i].label);
-	return width < MAX_NAME ? width : MAX_NAME;
-}
-
-/* A name in its column; what would command a terminal is shown as something else. */
-static void add_name(struct text *out, const char *name, size_t width)
-{
-	size_t start = out->size;
-
-	for (; *name && out->size - start < width; name++)
-		text_add_bytes(out, (unsigned char)*name < ' ' || *name == 127 ? "?" : name, 1);
-	text_pad(out, width + 1, start);
-}
-
-static void add_titles(struct text *out)
-{
-	text_printf(out, "%8s %8s %8s %8s %7s %7s %7s %7s\n", "Blocks", "MAPE", "Median", "Bias",
-		    "<= 5%", "<= 10%", "Tau", "Failed");
-}
-
-static void add_scores(struct text *out, const struct tact_scores *s)
-{
-	text_printf(out, "%8zu", s->n);
-	if (s->n)
-		text_printf(out, " %7.2f%% %7.2f%% %+7.2f%% %6.1f%% %6.1f%%", 100 * s->mape,
-			    100 * s->median, 100 * s->bias, 100 * s->within_5, 100 * s->within_10);
-	else
-		text_printf(out, " %8s %8s %8s %7s %7s", "-", "-", "-", "-", "-");
-	if (s->n && s->has_tau)
-		text_printf(out, " %7.4f", s->tau);
-	else
-		text_printf(out, " %7s", "-");
-	text_printf(out, " %7zu\n", tact_scores_failed(s));
-}
-
 /* Why rows of a model have no number. */
 static void add_failures(struct text *out, const char *name, const struct tact_scores *s)
 {
@@ -86,14 +32,12 @@ static void add_failures(struct text *out, const char *name, const struct tact_s
 static void add_table(const struct evaluator *p, enum tact_grouping kind, uint32_t group,
 		      struct text *out)
 {
-	size_t width = name_width(p);
+	struct evaluate_table t;
 
-	text_printf(out, "%-*s ", (int)width, "Model");
-	add_titles(out);
-	for (size_t m = 0; m < p->e->n_models; m++) {
-		add_name(out, p->e->model[m].name, width);
-		add_scores(out, &p->e->model[m].scores[kind][group]);
-	}
+	evaluate_table_init(&t, p, FORMAT_TEXT, out);
+	table_header(&t.table);
+	evaluate_table_row(&t, kind, group);
+	table_fini(&t.table);
 	for (size_t m = 0; m < p->e->n_models; m++)
 		add_failures(out, p->e->model[m].name, &p->e->model[m].scores[kind][group]);
 }
@@ -111,20 +55,18 @@ size_t evaluate_order(const struct evaluator *p, enum tact_grouping kind, uint32
 static void add_groups(const struct evaluator *p, enum tact_grouping kind, uint32_t set,
 		       const char *title, struct text *out)
 {
-	size_t width = label_width(p, kind, title), models = name_width(p), n;
+	struct evaluate_table t;
 	uint32_t *order;
+	size_t n = evaluate_order(p, kind, set, &order);
 
-	n = evaluate_order(p, kind, set, &order);
 	if (n) {
-		text_printf(out, "\n%-*s %-*s ", (int)width, title, (int)models, "Model");
-		add_titles(out);
-	}
-	for (size_t i = 0; i < n; i++) {
-		for (size_t m = 0; m < p->e->n_models; m++) {
-			add_name(out, m ? "" : p->e->by[kind].group[order[i]].label, width);
-			add_name(out, p->e->model[m].name, models);
-			add_scores(out, &p->e->model[m].scores[kind][order[i]]);
-		}
+		evaluate_table_init(&t, p, FORMAT_TEXT, out);
+		evaluate_table_group(&t, kind, title);
+		text_add(out, "\n");
+		table_header(&t.table);
+		for (size_t i = 0; i < n; i++)
+			evaluate_table_row(&t, kind, order[i]);
+		table_fini(&t.table);
 	}
 	free(order);
 }

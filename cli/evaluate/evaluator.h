@@ -12,6 +12,7 @@
 #include <tact/arch.h>
 #include <tact/evaluate.h>
 
+#include "base/tabular.h"
 #include "common/archlist.h"
 #include "common/output.h"
 
@@ -44,12 +45,38 @@ struct evaluator {
 size_t evaluate_order(const struct evaluator *p, enum tact_grouping kind, uint32_t set,
 		      uint32_t **order);
 
+/* Scores: a table in any format. */
+enum { EVALUATE_N_COLUMNS = 14 + TACT_N_OUTCOMES };
+enum { EVALUATE_MODELS = 1 << 0, EVALUATE_GROUPS = 1 << 1 }; /* views */
+
+struct evaluate_table {
+	const struct evaluator *p;
+	struct column columns[EVALUATE_N_COLUMNS];
+	struct table table;
+};
+
+/* A row of it: a model's scores of a group. */
+struct evaluate_line {
+	const struct evaluator *p;
+	enum tact_grouping kind;
+	const struct tact_evaluated_group *group;
+	const char *model;
+	const struct tact_scores *scores;
+	bool is_first; /* of its group */
+};
+
+void evaluate_table_init(struct evaluate_table *table, const struct evaluator *p, int format,
+			 struct text *out);
+/* From here on the text has a column of labels in front. */
+void evaluate_table_group(struct evaluate_table *table, enum tact_grouping kind, const char *title);
+/* A row for each model. */
+void evaluate_table_row(struct evaluate_table *table, enum tact_grouping kind, uint32_t group);
+
 /* Formats. */
 void evaluate_text(const struct evaluator *p, struct text *out);
-void evaluate_csv(const struct evaluator *p, struct text *out);
+void evaluate_scores(const struct evaluator *p, struct text *out); /* CSV and JSON */
 void evaluate_json(const struct evaluator *p, struct text *out);
 int evaluate_write_rows(const struct evaluator *p);
-const char *evaluate_kind_name(enum tact_grouping kind);
 
 /* --report.  Returns an exit code. */
 int evaluate_write_report(struct evaluator *p);

@@ -9,6 +9,7 @@
 #include <tact/evaluate.h>
 #include <tact/insn.h>
 
+#include "base/json.h"
 #include "common/cli.h"
 #include "tuning.h"
 
@@ -140,9 +141,10 @@ static void text_labels(struct text *out, const char *title, struct rows *r, cha
 	free(l);
 }
 
-static void add_hex(struct text *out, const struct tact_tune_row *row, size_t most)
+static void add_hex(struct text *out, const struct tact_tune_row *row)
 {
-	size_t n = row->code_size < most ? row->code_size : most;
+	enum { MOST = 24 };
+	size_t n = row->code_size < MOST ? row->code_size : MOST;
 
 	text_hex(out, row->code, n);
 	if (n < row->code_size)
@@ -167,7 +169,7 @@ static void text_changes(struct text *out, const struct tuning *p)
 			tact_tuner_row(p->tuner, c.proof[k], &row);
 			text_printf(out, "    %.2f measured, %.2f at the start, %.2f now: ",
 				    row.measured, row.start, row.learned);
-			add_hex(out, &row, 24);
+			add_hex(out, &row);
 			text_add(out, "\n");
 		}
 	}
@@ -330,145 +332,149 @@ static void print_csv(struct tuning *p, struct rows *r, struct text *out)
 
 /* ---- JSON ---- */
 
-static void json_text(struct text *out, const char *key, const char *value)
-{
-	text_printf(out, "\"%s\":", key);
-	text_json_string(out, value, strlen(value));
-}
-
-static void json_number(struct text *out, const char *key, double value)
+static void json_value(struct json *json, const char *key, double value)
 {
 	if (isfinite(value))
-		text_printf(out, ",\"%s\":%.6g", key, value);
+		json_printf(json, key, "%.6g", value);
 	else
-		text_printf(out, ",\"%s\":null", key);
+		json_put_null(json, key);
 }
 
-static void json_labels(struct text *out, const char *key, struct rows *r, char **of)
+static void json_scores(struct json *json, struct rows *r)
+{
+	struct tact_scores scores[TACT_TUNE_N_PARTS];
+
+	group_by_part(r);
+	json_begin_array(json, "scores");
+	for (int t = 0; t < N_TABLES; t++) {
+		score(r, t, TACT_TUNE_N_PARTS, scores);
+		for (int part = 0; part < TACT_TUNE_N_PARTS; part++) {
+			const struct tact_scores *s = &scores[part];
+
+			json_begin_object(json, NULL);
+			json_put_string(json, "table", tables[t]);
+			json_put_string(json, "part", parts[part]);
+			json_value(json, "blocks", (double)s->n);
+			json_value(json, "mape", s->mape);
+			json_value(json, "median", s->median);
+			json_value(json, "tau", s->has_tau ? s->tau : NAN);
+			json_end(json);
+		}
+	}
+	json_end(json);
+}
+
+static void json_labels(struct json *json, const char *key, struct rows *r, char **of)
 {
 	struct labels *l = cli_alloc(sizeof(*l));
 
 	by_label(l, r, of);
-	text_printf(out, ",\"%s\":[", key);
+	json_begin_array(json, key);
 	for (size_t k = 0; k < l->n; k++) {
-		text_add(out, k ? ",{" : "{");
-		json_text(out, "name", l->name[k]);
-		json_number(out, "blocks", (double)l->scores[0][k].n);
+		json_begin_object(json, NULL);
+		json_put_string(json, "name", l->name[k]);
+		json_value(json, "blocks", (double)l->scores[0][k].n);
 		for (int t = 0; t < N_TABLES; t++)
-			json_number(out, tables[t], l->scores[t][k].mape);
-		text_add(out, "}");
+			json_value(json, tables[t], l->scores[t][k].mape);
+		json_end(json);
 	}
-	text_add(out, "]");
+	json_end(json);
 	free(l);
 }
 
-static void json_changes(struct text *out, const struct tuning *p)
+static void json_changes(struct json *json, const struct tuning *p)
 {
 	struct tact_tune_change c;
 	struct tact_tune_row row;
 
-	text_add(out, ",\"changes\":[");
+	json_begin_array(json, "changes");
 	for (size_t i = 0; tact_tuner_change(p->tuner, i, &c); i++) {
-		text_add(out, i ? ",{" : "{");
-		json_text(out, "name", c.name);
-		text_add(out, ",");
-		json_text(out, "from", c.from);
-		text_add(out, ",");
-		json_text(out, "to", c.to);
-		json_number(out, "blocks", (double)c.n_rows);
-		json_number(out, "saves", c.saved);
-		text_add(out, ",\"proofs\":[");
+		json_begin_object(json, NULL);
+		json_put_string(json, "name", c.name);
+		json_put_string(json, "from", c.from);
+		json_put_string(json, "to", c.to);
+		json_value(json, "blocks", (double)c.n_rows);
+		json_value(json, "saves", c.saved);
+		json_begin_array(json, "proofs");
 		for (size_t k = 0; k < c.n_proofs; k++) {
 			tact_tuner_row(p->tuner, c.proof[k], &row);
-			text_add(out, k ? ",{\"hex\":\"" : "{\"hex\":\"");
-			add_hex(out, &row, SIZE_MAX);
-			text_add(out, "\"");
-			json_number(out, "measured", row.measured);
-			json_number(out, "start", row.start);
-			json_number(out, "learned", row.learned);
-			text_add(out, "}");
+			json_begin_object(json, NULL);
+			json_put_hex(json, "hex", row.code, row.code_size);
+			json_value(json, "measured", row.measured);
+			json_value(json, "start", row.start);
+			json_value(json, "learned", row.learned);
+			json_end(json);
 		}
-		text_add(out, "]}");
+		json_end(json);
+		json_end(json);
 	}
-	text_add(out, "]");
+	json_end(json);
 }
 
-static void json_histograms(struct text *out, const struct tuning *p)
+static void json_counts(struct json *json, const char *key, const size_t *counts)
+{
+	json_begin_array(json, key);
+	for (int v = 0; v < TACT_TUNE_VALUES; v++)
+		json_put_count(json, NULL, counts[v]);
+	json_end(json);
+}
+
+static void json_histograms(struct json *json, const struct tuning *p)
 {
 	struct tact_tune_histogram h;
 
-	text_add(out, ",\"values\":[");
+	json_begin_array(json, "values");
 	for (size_t i = 0; tact_tuner_histogram(p->tuner, i, &h); i++) {
-		text_add(out, i ? ",{" : "{");
-		json_text(out, "kind", h.kind);
-		text_add(out, ",\"default\":[");
-		for (int v = 0; v < TACT_TUNE_VALUES; v++)
-			text_printf(out, "%s%zu", v ? "," : "", h.defaults[v]);
-		text_add(out, "],\"learned\":[");
-		for (int v = 0; v < TACT_TUNE_VALUES; v++)
-			text_printf(out, "%s%zu", v ? "," : "", h.learned[v]);
-		text_add(out, "]}");
+		json_begin_object(json, NULL);
+		json_put_string(json, "kind", h.kind);
+		json_counts(json, "default", h.defaults);
+		json_counts(json, "learned", h.learned);
+		json_end(json);
 	}
-	text_add(out, "]");
+	json_end(json);
 }
 
-static void json_points(struct text *out, const struct tuning *p)
+static void json_points(struct json *json, const struct tuning *p)
 {
 	struct tact_tune_point list[MAX_POINTS];
 	int n = points(p, list);
 
-	text_add(out, ",\"sensitivity\":[");
+	json_begin_array(json, "sensitivity");
 	for (int i = 0; i < n; i++) {
-		text_add(out, i ? ",{" : "{");
-		json_text(out, "name", list[i].name);
-		json_number(out, "value", list[i].value);
-		json_number(out, "mape", list[i].error);
-		text_printf(out, ",\"learned\":%s}", list[i].is_learned ? "true" : "false");
+		json_begin_object(json, NULL);
+		json_put_string(json, "name", list[i].name);
+		json_value(json, "value", list[i].value);
+		json_value(json, "mape", list[i].error);
+		json_put_bool(json, "learned", list[i].is_learned);
+		json_end(json);
 	}
-	text_add(out, "]");
+	json_end(json);
 }
 
 static void print_json(struct tuning *p, struct rows *r, const struct tact_tune_summary *s,
 		       struct text *out)
 {
-	struct tact_scores scores[TACT_TUNE_N_PARTS];
+	struct json json = {.out = out};
 
-	text_add(out, "{\"schema\":\"tact.tune/1\",");
-	json_text(out, "arch", tact_arch_name(p->archs.arch[0]));
-	text_add(out, ",");
-	json_text(out, "model", p->model);
-	text_add(out, ",");
-	json_text(out, "method", tuning_methods[p->method]);
-	json_number(out, "seed", p->seed);
-	json_number(out, "parameters", (double)s->n_parameters);
-	json_number(out, "instructions", (double)s->n_forms);
-	json_number(out, "changed", (double)s->n_changed);
-	json_number(out, "evaluations", (double)s->evaluations);
-	json_number(out, "surrogate_mape", s->surrogate);
-	json_number(out, "unit", s->unit);
-	group_by_part(r);
-	text_add(out, ",\"scores\":[");
-	for (int t = 0; t < N_TABLES; t++) {
-		score(r, t, TACT_TUNE_N_PARTS, scores);
-		for (int part = 0; part < TACT_TUNE_N_PARTS; part++) {
-			text_add(out, t || part ? ",{" : "{");
-			json_text(out, "table", tables[t]);
-			text_add(out, ",");
-			json_text(out, "part", parts[part]);
-			json_number(out, "blocks", (double)scores[part].n);
-			json_number(out, "mape", scores[part].mape);
-			json_number(out, "median", scores[part].median);
-			json_number(out, "tau", scores[part].has_tau ? scores[part].tau : NAN);
-			text_add(out, "}");
-		}
-	}
-	text_add(out, "]");
-	json_labels(out, "applications", r, p->apps);
-	json_labels(out, "categories", r, p->categories);
-	json_changes(out, p);
-	json_histograms(out, p);
-	json_points(out, p);
-	text_add(out, "}\n");
+	json_begin_object(&json, NULL);
+	json_put_string(&json, "schema", "tact.tune/1");
+	json_put_string(&json, "arch", tact_arch_name(p->archs.arch[0]));
+	json_put_string(&json, "model", p->model);
+	json_put_string(&json, "method", tuning_methods[p->method]);
+	json_value(&json, "seed", p->seed);
+	json_value(&json, "parameters", (double)s->n_parameters);
+	json_value(&json, "instructions", (double)s->n_forms);
+	json_value(&json, "changed", (double)s->n_changed);
+	json_value(&json, "evaluations", (double)s->evaluations);
+	json_value(&json, "surrogate_mape", s->surrogate);
+	json_value(&json, "unit", s->unit);
+	json_scores(&json, r);
+	json_labels(&json, "applications", r, p->apps);
+	json_labels(&json, "categories", r, p->categories);
+	json_changes(&json, p);
+	json_histograms(&json, p);
+	json_points(&json, p);
+	json_end_line(&json);
 }
 
 int tuning_print(struct tuning *p, struct text *out)
