@@ -11,32 +11,31 @@
 
 #include <tact/version.h>
 
+#include "base/json.h"
 #include "common/cli.h"
 #include "common/page.h"
 #include "evaluator.h"
 #include "predict/predictor.h"
 
-static void add_string(struct text *out, const char *key, const char *value)
-{
-	text_printf(out, ",\"%s\":", key);
-	text_json_string(out, value, strlen(value));
-}
-
-static void add_scores(struct text *out, const struct tact_scores *s)
+static void add_scores(struct json *json, const char *key, const struct tact_scores *s)
 {
 	const char *between = "";
 	struct text why = {0};
 
-	text_printf(out, "{\"n\":%zu,\"failed\":%zu", s->n, tact_scores_failed(s));
-	if (s->n)
-		text_printf(out,
-			    ",\"mape\":%.6f,\"median\":%.6f,\"bias\":%.6f,\"within5\":%.6f,"
-			    "\"within10\":%.6f",
-			    s->mape, s->median, s->bias, s->within_5, s->within_10);
+	json_begin_object(json, key);
+	json_put_count(json, "n", s->n);
+	json_put_count(json, "failed", tact_scores_failed(s));
+	if (s->n) {
+		json_put_fixed(json, "mape", s->mape, 6);
+		json_put_fixed(json, "median", s->median, 6);
+		json_put_fixed(json, "bias", s->bias, 6);
+		json_put_fixed(json, "within5", s->within_5, 6);
+		json_put_fixed(json, "within10", s->within_10, 6);
+	}
 	if (s->n && s->has_tau)
-		text_printf(out, ",\"tau\":%.6f", s->tau);
+		json_put_fixed(json, "tau", s->tau, 6);
 	else
-		text_add(out, ",\"tau\":null");
+		json_put_null(json, "tau");
 	for (int i = TACT_OUTCOME_GOOD + 1; i < TACT_N_OUTCOMES; i++) {
 		if (!s->outcomes[i])
 			continue;
@@ -44,9 +43,8 @@ static void add_scores(struct text *out, const struct tact_scores *s)
 			    s->outcomes[i]);
 		between = ", ";
 	}
-	text_add(out, ",\"why\":");
-	text_json_string(out, why.data, why.size);
-	text_add(out, "}");
+	json_put_bytes(json, "why", why.size ? why.data : "", why.size);
+	json_end(json);
 	text_free(&why);
 }
 
@@ -74,29 +72,28 @@ static void find_range(const struct evaluator *p, double *low, double *high)
 		*high = 8 * *low;
 }
 
-static void add_map(struct text *out, const struct tact_heatmap *map)
+static void add_map(struct json *json, const struct tact_heatmap *map)
 {
-	const char *comma = "";
-
-	text_printf(out, ",\"map\":{\"bins\":%d,\"low\":%g,\"high\":%g,\"most\":%.6g,\"cells\":[",
-		    TACT_HEAT_BINS, map->low, map->high, map->most);
-	for (unsigned y = 0; y < TACT_HEAT_BINS; y++) {
-		for (unsigned x = 0; x < TACT_HEAT_BINS; x++) {
-			if (!(map->count[y][x] > 0))
-				continue;
-			text_printf(out, "%s[%u,%u,%.6g]", comma, x, y, map->count[y][x]);
-			comma = ",";
-		}
-	}
-	text_add(out, "]}");
+	json_begin_object(json, "map");
+	json_put_count(json, "bins", TACT_HEAT_BINS);
+	json_printf(json, "low", "%g", map->low);
+	json_printf(json, "high", "%g", map->high);
+	json_printf(json, "most", "%.6g", map->most);
+	json_begin_array(json, "cells");
+	for (unsigned y = 0; y < TACT_HEAT_BINS; y++)
+		for (unsigned x = 0; x < TACT_HEAT_BINS; x++)
+			if (map->count[y][x] > 0)
+				json_printf(json, NULL, "[%u,%u,%.6g]", x, y, map->count[y][x]);
+	json_end(json);
+	json_end(json);
 }
 
-static void add_errors(struct text *out, const struct tact_errors *errors)
+static void add_errors(struct json *json, const struct tact_errors *errors)
 {
-	text_add(out, ",\"errors\":[");
+	json_begin_array(json, "errors");
 	for (unsigned i = 0; i < TACT_ERROR_BINS; i++)
-		text_printf(out, "%s%.6g", i ? "," : "", errors->count[i]);
-	text_add(out, "]");
+		json_printf(json, NULL, "%.6g", errors->count[i]);
+	json_end(json);
 }
 
 /* ---- the largest disagreement ---- */
@@ -135,7 +132,7 @@ static size_t show(struct shown *shown, size_t row)
 }
 
 static void add_worst(const struct evaluator *p, const struct tact_evaluated_model *model,
-		      struct shown *shown, struct text *out)
+		      struct shown *shown, struct json *json)
 {
 	struct bad_block *bad = cli_alloc(p->e->n * sizeof(*bad));
 	size_t n = 0;
@@ -147,32 +144,30 @@ static void add_worst(const struct evaluator *p, const struct tact_evaluated_mod
 							 p->e->measured[i]};
 	}
 	qsort(bad, n, sizeof(*bad), by_error);
-	text_add(out, ",\"worst\":[");
+	json_begin_array(json, "worst");
 	for (size_t i = 0; i < n && i < p->worst; i++)
-		text_printf(out, "%s%zu", i ? "," : "", show(shown, bad[i].row));
-	text_add(out, "]");
+		json_put_count(json, NULL, show(shown, bad[i].row));
+	json_end(json);
 	free(bad);
 }
 
-static void add_bounds(struct text *out, const struct tact_prediction *x)
+static void add_bounds(struct json *json, const struct tact_prediction *x)
 {
-	const char *comma = "";
-
-	text_add(out, ",\"bounds\":[");
+	json_begin_array(json, "bounds");
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
 		if (!(x->applies >> b & 1) || !(x->bound[b] > 0))
 			continue;
-		text_printf(out, "%s[\"%s\",", comma, tact_bound_name((enum tact_bound)b));
-		text_number(out, x->bound[b]);
-		text_add(out, "]");
-		comma = ",";
+		json_begin_array(json, NULL);
+		json_put_string(json, NULL, tact_bound_name((enum tact_bound)b));
+		json_put_number(json, NULL, x->bound[b]);
+		json_end(json);
 	}
-	text_add(out, "]");
+	json_end(json);
 }
 
 /* What FACILE says about a block, whichever model is wrong. */
 static void add_explanation(struct tact_block *block, const struct tact_arch *arch,
-			    struct text *out)
+			    struct json *json)
 {
 	struct tact_prediction x = {0};
 	const struct tact_view view = {
@@ -180,12 +175,10 @@ static void add_explanation(struct tact_block *block, const struct tact_arch *ar
 	struct tact_listing listing = predict_listing(block, 0);
 	struct text why = {0};
 
-	text_add(out, ",\"listing\":[");
-	for (size_t i = 0; i < listing.n; i++) {
-		text_add(out, i ? "," : "");
-		text_json_string(out, listing.line[i], strlen(listing.line[i]));
-	}
-	text_add(out, "]");
+	json_begin_array(json, "listing");
+	for (size_t i = 0; i < listing.n; i++)
+		json_put_string(json, NULL, listing.line[i]);
+	json_end(json);
 	if (tact_predict(block, NULL, &x) >= 0) {
 		text_add(&why,
 			 x.bottlenecks & (x.bottlenecks - 1) ? "Bottlenecks: " : "Bottleneck: ");
@@ -193,56 +186,57 @@ static void add_explanation(struct tact_block *block, const struct tact_arch *ar
 		text_add(&why, "\n");
 		predict_view_add(&view, TACT_VIEW_EXPLANATION, &why);
 	}
-	add_bounds(out, &x);
-	text_add(out, ",\"why\":");
-	text_json_string(out, why.data, why.size);
+	add_bounds(json, &x);
+	json_put_bytes(json, "why", why.size ? why.data : "", why.size);
 	text_free(&why);
 	tact_listing_fini(&listing);
 }
 
 static void add_block(const struct evaluator *p, struct tact_block *block, size_t i,
-		      struct text *out)
+		      struct json *json)
 {
 	const struct tact_evaluated_row *row = &p->e->row[i];
 	const struct tact_evaluated_set *set = &p->e->set[row->set];
-	struct text place = {0};
+	const char *path = p->inputs[row->input].path;
 
-	text_add(out, "{\"hex\":\"");
-	text_hex(out, p->e->row[i].code, row->code_size);
-	text_add(out, "\"");
-	add_string(out, "arch", tact_arch_name(set->arch));
-	add_string(out, "mode", tact_mode_name(set->mode));
-	text_printf(&place, row->line ? "%s:%u" : "%s", p->inputs[row->input].path, row->line);
-	text_add(out, ",\"place\":");
-	text_json_string(out, place.data, place.size);
-	text_free(&place);
-	text_add(out, ",\"measured\":");
-	text_number(out, p->e->measured[i]);
-	text_add(out, ",\"predicted\":[");
-	for (size_t m = 0; m < p->e->n_models; m++) {
-		text_add(out, m ? "," : "");
-		if (p->e->model[m].outcomes[i] == TACT_OUTCOME_GOOD)
-			text_number(out, p->e->model[m].predicted[i]);
-		else
-			text_add(out, "null");
-	}
-	text_add(out, "]");
-	if (tact_evaluation_load(p->e, i, block) >= 0)
-		add_explanation(block, set->arch, out);
+	json_begin_object(json, NULL);
+	json_put_hex(json, "hex", row->code, row->code_size);
+	json_put_string(json, "arch", tact_arch_name(set->arch));
+	json_put_string(json, "mode", tact_mode_name(set->mode));
+	if (row->line)
+		json_printf_string(json, "place", "%s:%u", path, row->line);
 	else
-		text_add(out, ",\"listing\":[],\"bounds\":[],\"why\":\"\"");
-	text_add(out, "}");
+		json_put_string(json, "place", path);
+	json_put_number(json, "measured", p->e->measured[i]);
+	json_begin_array(json, "predicted");
+	for (size_t m = 0; m < p->e->n_models; m++) {
+		if (p->e->model[m].outcomes[i] == TACT_OUTCOME_GOOD)
+			json_put_number(json, NULL, p->e->model[m].predicted[i]);
+		else
+			json_put_null(json, NULL);
+	}
+	json_end(json);
+	if (tact_evaluation_load(p->e, i, block) >= 0) {
+		add_explanation(block, set->arch, json);
+	} else {
+		json_begin_array(json, "listing");
+		json_end(json);
+		json_begin_array(json, "bounds");
+		json_end(json);
+		json_put_string(json, "why", "");
+	}
+	json_end(json);
 }
 
 /* ---- the page ---- */
 
-static void add_models(const struct evaluator *p, struct shown *shown, struct text *out)
+static void add_models(const struct evaluator *p, struct shown *shown, struct json *json)
 {
 	struct tact_heatmap *map = cli_alloc(sizeof(*map));
 	double low, high;
 
 	find_range(p, &low, &high);
-	text_add(out, ",\"models\":[");
+	json_begin_array(json, "models");
 	for (size_t m = 0; m < p->e->n_models; m++) {
 		struct tact_pairs pairs;
 		struct tact_errors errors;
@@ -250,146 +244,152 @@ static void add_models(const struct evaluator *p, struct shown *shown, struct te
 
 		if (tact_evaluation_pairs(p->e, m, &pairs, &memory) < 0)
 			cli_out_of_memory();
-		text_add(out, m ? ",\n{\"name\":" : "\n{\"name\":");
-		text_json_string(out, p->e->model[m].name, strlen(p->e->model[m].name));
-		text_add(out, ",\"scores\":");
-		add_scores(out, &p->e->model[m].scores[TACT_BY_NOTHING][0]);
+		json_begin_object(json, NULL);
+		json_put_string(json, "name", p->e->model[m].name);
+		add_scores(json, "scores", &p->e->model[m].scores[TACT_BY_NOTHING][0]);
 		if (tact_heatmap_compute(&pairs, low, high, map) >= 0)
-			add_map(out, map);
+			add_map(json, map);
 		if (tact_errors_compute(&pairs, &errors) >= 0)
-			add_errors(out, &errors);
-		add_worst(p, &p->e->model[m], shown, out);
-		text_add(out, "}");
+			add_errors(json, &errors);
+		add_worst(p, &p->e->model[m], shown, json);
+		json_end(json);
 		free(memory);
 	}
-	text_add(out, "]");
+	json_end(json);
 	free(map);
 }
 
 static void add_score_list(const struct evaluator *p, enum tact_grouping kind, uint32_t group,
-			   struct text *out)
+			   struct json *json)
 {
-	text_add(out, ",\"scores\":[");
-	for (size_t m = 0; m < p->e->n_models; m++) {
-		text_add(out, m ? "," : "");
-		add_scores(out, &p->e->model[m].scores[kind][group]);
-	}
-	text_add(out, "]");
+	json_begin_array(json, "scores");
+	for (size_t m = 0; m < p->e->n_models; m++)
+		add_scores(json, NULL, &p->e->model[m].scores[kind][group]);
+	json_end(json);
 }
 
 static void add_groups(const struct evaluator *p, enum tact_grouping kind, uint32_t set,
-		       const char *key, struct text *out)
+		       const char *key, struct json *json)
 {
 	uint32_t *order;
 	size_t n = evaluate_order(p, kind, set, &order);
 
-	text_printf(out, ",\"%s\":[", key);
+	json_begin_array(json, key);
 	for (size_t i = 0; i < n; i++) {
-		const char *label = p->e->by[kind].group[order[i]].label;
-
-		text_add(out, i ? ",{\"name\":" : "{\"name\":");
-		text_json_string(out, label, strlen(label));
-		add_score_list(p, kind, order[i], out);
-		text_add(out, "}");
+		json_begin_object(json, NULL);
+		json_put_string(json, "name", p->e->by[kind].group[order[i]].label);
+		add_score_list(p, kind, order[i], json);
+		json_end(json);
 	}
-	text_add(out, "]");
+	json_end(json);
 	free(order);
 }
 
-static void add_sets(const struct evaluator *p, struct text *out)
+static void add_sets(const struct evaluator *p, struct json *json)
 {
-	text_add(out, ",\"sets\":[");
+	json_begin_array(json, "sets");
 	for (uint32_t i = 0; i < p->e->n_sets; i++) {
 		const struct tact_evaluated_set *set = &p->e->set[i];
 
-		text_printf(out, "%s\n{\"n\":%zu", i ? "," : "", set->n);
-		add_string(out, "arch", tact_arch_name(set->arch));
-		add_string(out, "cpu", tact_arch_full_name(set->arch));
-		add_string(out, "mode", tact_mode_name(set->mode));
-		add_score_list(p, TACT_BY_SET, i, out);
-		add_groups(p, TACT_BY_APP, i, "apps", out);
-		add_groups(p, TACT_BY_CATEGORY, i, "categories", out);
-		text_add(out, "}");
+		json_begin_object(json, NULL);
+		json_put_count(json, "n", set->n);
+		json_put_string(json, "arch", tact_arch_name(set->arch));
+		json_put_string(json, "cpu", tact_arch_full_name(set->arch));
+		json_put_string(json, "mode", tact_mode_name(set->mode));
+		add_score_list(p, TACT_BY_SET, i, json);
+		add_groups(p, TACT_BY_APP, i, "apps", json);
+		add_groups(p, TACT_BY_CATEGORY, i, "categories", json);
+		json_end(json);
 	}
-	text_add(out, "]");
+	json_end(json);
 }
 
-static void add_stages(const struct evaluator *p, struct text *out)
+static void add_stages(const struct evaluator *p, struct json *json)
 {
-	text_add(out, ",\"bottlenecks\":[");
+	json_begin_array(json, "bottlenecks");
 	for (unsigned k = 0; k < TACT_N_BOTTLENECKS; k++)
-		text_printf(out, "%s\"%s\"", k ? "," : "", tact_bottleneck_name(k));
-	text_add(out, "],\"stages\":[");
+		json_put_string(json, NULL, tact_bottleneck_name(k));
+	json_end(json);
+	json_begin_array(json, "stages");
 	for (size_t a = 0; a < p->e->n_bottlenecks; a++) {
-		text_printf(out, "%s{\"arch\":\"%s\",\"shares\":[", a ? "," : "",
-			    tact_arch_name(p->e->bottlenecks[a].arch));
+		const struct tact_evaluated_bottlenecks *at = &p->e->bottlenecks[a];
+
+		json_begin_object(json, NULL);
+		json_put_string(json, "arch", tact_arch_name(at->arch));
+		json_begin_array(json, "shares");
 		for (unsigned k = 0; k < TACT_N_BOTTLENECKS; k++)
-			text_printf(out, "%s%.6f", k ? "," : "", p->e->bottlenecks[a].share[k]);
-		text_add(out, "],\"ideal\":[");
+			json_put_fixed(json, NULL, at->share[k], 6);
+		json_end(json);
+		json_begin_array(json, "ideal");
 		for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
-			text_printf(out, "%s%.4f", b ? "," : "", p->e->bottlenecks[a].speedup[b]);
-		text_add(out, "]}");
+			json_put_fixed(json, NULL, at->speedup[b], 4);
+		json_end(json);
+		json_end(json);
 	}
-	text_add(out, "]");
+	json_end(json);
 }
 
-static void add_flows(const struct evaluator *p, struct text *out)
+static void add_flows(const struct evaluator *p, struct json *json)
 {
 	enum { N = TACT_N_BOTTLENECKS };
 	double flow[N * N];
 
-	text_add(out, ",\"flows\":[");
+	json_begin_array(json, "flows");
 	for (size_t a = 0; a + 1 < p->e->n_bottlenecks; a++) {
-		const char *comma = "";
 		double sum = 0;
 
 		tact_evaluation_flow(p->e, a, flow);
 		for (unsigned k = 0; k < N * N; k++)
 			sum += flow[k];
-		text_add(out, a ? ",[" : "[");
-		for (unsigned k = 0; k < N * N; k++) {
-			if (!(flow[k] > 0))
-				continue;
-			text_printf(out, "%s[%u,%u,%.6f]", comma, k / N, k % N, flow[k] / sum);
-			comma = ",";
-		}
-		text_add(out, "]");
+		json_begin_array(json, NULL);
+		for (unsigned k = 0; k < N * N; k++)
+			if (flow[k] > 0)
+				json_printf(json, NULL, "[%u,%u,%.6f]", k / N, k % N,
+					    flow[k] / sum);
+		json_end(json);
 	}
-	text_add(out, "]");
+	json_end(json);
+}
+
+static void add_blocks(const struct evaluator *p, const struct shown *shown, struct json *json)
+{
+	struct tact_block *block;
+
+	if (tact_block_create(&block, p->e->set[0].arch, NULL, NULL) < 0)
+		cli_out_of_memory();
+	json_begin_array(json, "blocks");
+	for (size_t i = 0; i < shown->n; i++)
+		add_block(p, block, shown->row[i], json);
+	tact_block_destroy(block);
 }
 
 static void add_data(const struct evaluator *p, struct text *out)
 {
-	struct tact_block *block;
+	struct json json = {.out = out};
 	struct shown shown = {0};
 
-	text_printf(out,
-		    "{\"schema\":\"tact.evaluate.page/1\",\"version\":\"%d.%d.%d\",\"rows\":%zu,"
-		    "\"weighted\":%s,\"common\":%s,\"clean\":%s,\"rounded\":%s,\"files\":[",
-		    TACT_VERSION_MAJOR, TACT_VERSION_MINOR, TACT_VERSION_PATCH, p->e->n,
-		    p->is_weighted ? "true" : "false", p->is_common ? "true" : "false",
-		    p->is_clean ? "true" : "false", p->is_rounded ? "true" : "false");
+	json_begin_object(&json, NULL);
+	json_put_string(&json, "schema", "tact.evaluate.page/1");
+	json_printf_string(&json, "version", "%d.%d.%d", TACT_VERSION_MAJOR, TACT_VERSION_MINOR,
+			   TACT_VERSION_PATCH);
+	json_put_count(&json, "rows", p->e->n);
+	json_put_bool(&json, "weighted", p->is_weighted);
+	json_put_bool(&json, "common", p->is_common);
+	json_put_bool(&json, "clean", p->is_clean);
+	json_put_bool(&json, "rounded", p->is_rounded);
+	json_begin_array(&json, "files");
 	for (size_t i = 0; i < p->n_inputs; i++) {
 		const char *slash = strrchr(p->inputs[i].path, '/');
-		const char *name = slash && slash[1] ? slash + 1 : p->inputs[i].path;
 
-		text_add(out, i ? "," : "");
-		text_json_string(out, name, strlen(name));
+		json_put_string(&json, NULL, slash && slash[1] ? slash + 1 : p->inputs[i].path);
 	}
-	text_add(out, "]");
-	add_models(p, &shown, out);
-	add_sets(p, out);
-	add_stages(p, out);
-	add_flows(p, out);
-	if (tact_block_create(&block, p->e->set[0].arch, NULL, NULL) < 0)
-		cli_out_of_memory();
-	text_add(out, ",\"blocks\":[");
-	for (size_t i = 0; i < shown.n; i++) {
-		text_add(out, i ? ",\n" : "\n");
-		add_block(p, block, shown.row[i], out);
-	}
-	text_add(out, "]}\n");
-	tact_block_destroy(block);
+	json_end(&json);
+	add_models(p, &shown, &json);
+	add_sets(p, &json);
+	add_stages(p, &json);
+	add_flows(p, &json);
+	add_blocks(p, &shown, &json);
+	json_end_line(&json);
 	free(shown.row);
 }
 
