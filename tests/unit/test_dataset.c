@@ -18,43 +18,16 @@
 #include <tact/dataset.h>
 
 #include "store/store.h"
-#include "support.h"
-
-struct fixture {
-	char directory[64], path[80], other[80];
-	struct tact_store *store;
-	struct tact_diag diag;
-};
+#include "store_fixture.h"
 
 static int set_up(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
+	struct fixture *f;
 
-	snprintf(f->directory, sizeof(f->directory), "/tmp/tact-dataset-XXXXXX");
-	if (!mkdtemp(f->directory))
+	if (make_directory(state) < 0)
 		return -1;
-	snprintf(f->path, sizeof(f->path), "%s/x.db", f->directory);
-	snprintf(f->other, sizeof(f->other), "%s/y.db", f->directory);
-	*state = f;
+	f = *state;
 	return tact_store_open(&f->store, f->path, TACT_STORE_CREATE, NULL);
-}
-
-static int tear_down(void **state)
-{
-	static const char *const names[] = {"x.db",	"x.db-wal", "x.db-shm", "y.db",
-					    "y.db-wal", "y.db-shm", "l.csv"};
-	struct fixture *f = *state;
-
-	tact_store_close(f->store);
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		char path[96];
-
-		snprintf(path, sizeof(path), "%s/%s", f->directory, names[i]);
-		unlink(path);
-	}
-	rmdir(f->directory);
-	free(f);
-	return 0;
 }
 
 static const uint8_t add_code[] = {0x48, 0x01, 0xd8}, nop_code[] = {0x90};
@@ -573,7 +546,7 @@ static void cut_short(void **state)
 			 -TACT_E_FORMAT);
 }
 
-#define STORE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define STORE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, remove_directory)
 
 int main(void)
 {

@@ -18,42 +18,7 @@
 #include <tact/store.h>
 
 #include "store/store.h"
-#include "support.h"
-
-struct fixture {
-	char directory[64], path[80];
-	struct tact_store *store;
-	struct tact_diag diag;
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	snprintf(f->directory, sizeof(f->directory), "/tmp/tact-store-XXXXXX");
-	if (!mkdtemp(f->directory))
-		return -1;
-	snprintf(f->path, sizeof(f->path), "%s/x.db", f->directory);
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	static const char *const names[] = {"x.db", "x.db-wal", "x.db-shm", "x.db-journal"};
-	struct fixture *f = *state;
-
-	tact_store_close(f->store);
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		char path[96];
-
-		snprintf(path, sizeof(path), "%s/%s", f->directory, names[i]);
-		unlink(path);
-	}
-	rmdir(f->directory);
-	free(f);
-	return 0;
-}
+#include "store_fixture.h"
 
 static const uint8_t add_code[] = {0x48, 0x01, 0xd8}, nop_code[] = {0x90};
 
@@ -577,7 +542,7 @@ static void new_store_is_current(void **state)
 	assert_int_equal(number_of(f->store->db, "PRAGMA application_id"), STORE_APPLICATION_ID);
 }
 
-#define STORE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define STORE_TEST(f) cmocka_unit_test_setup_teardown(f, make_directory, remove_directory)
 
 int main(void)
 {
