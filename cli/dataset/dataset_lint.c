@@ -2,13 +2,10 @@
  *
  * tact dataset lint: what cannot be right, where it is and what to do about it.
  */
-#include <math.h>
-#include <string.h>
-
 #include <tact/input.h>
 #include <tact/lint.h>
 
-#include "base/json.h"
+#include "base/tabular.h"
 #include "common/cli.h"
 #include "datasets.h"
 
@@ -18,6 +15,7 @@ struct printer {
 	const struct dataset *d;
 	struct output *out;
 	struct text text;
+	struct table table;
 	size_t found[TACT_N_LINT_CHECKS];
 };
 
@@ -38,62 +36,40 @@ static void add_text(struct text *out, const char *check, const struct tact_find
 	text_printf(out, "%s; %s\n", f->what, f->todo);
 }
 
-static void add_field(struct text *out, const char *value)
+static struct cell get_check(const struct cell_at *at)
 {
-	text_add(out, ",");
-	text_csv_field(out, value, strlen(value), false);
+	const struct tact_finding *f = at->row;
+
+	return cell_string(tact_lint_name((unsigned)__builtin_ctz(f->check)));
 }
 
-static void add_number(struct text *out, double value)
+static struct cell get_hex(const struct cell_at *at)
 {
-	text_add(out, ",");
-	if (isfinite(value))
-		text_number(out, value);
+	const struct tact_finding *f = at->row;
+
+	return f->code ? cell_hex(f->code, f->code_size) : cell_none();
 }
 
-static void add_csv(struct text *out, const char *check, const struct tact_finding *f)
-{
-	text_printf(out, "%s,", check);
-	if (f->code)
-		text_hex(out, f->code, f->code_size);
-	add_field(out, f->machine);
-	add_field(out, f->arch);
-	add_field(out, f->mode);
-	add_field(out, f->origin);
-	add_field(out, f->app);
-	add_number(out, f->value);
-	add_number(out, f->bound);
-	add_field(out, f->what);
-	add_field(out, f->todo);
-	text_add(out, "\n");
-}
+#define TEXT(name, member)                                                                         \
+	{                                                                                          \
+		NULL, name, COLUMN_FIELD(struct tact_finding, member, STRING),                     \
+			.flags = COLUMN_SKIP_EMPTY                                                 \
+	}
 
-static void add_json(struct text *out, const char *check, const struct tact_finding *f)
-{
-	struct json json = {.out = out};
-	const struct {
-		const char *key, *value;
-	} names[] = {
-		{"machine", f->machine}, {"arch", f->arch}, {"mode", f->mode},
-		{"origin", f->origin},	 {"app", f->app},
-	};
-
-	json_begin_object(&json, NULL);
-	json_put_string(&json, "schema", "tact.dataset.lint/1");
-	json_put_string(&json, "check", check);
-	if (f->code)
-		json_put_hex(&json, "hex", f->code, f->code_size);
-	for (size_t i = 0; i < CLI_ARRAY_SIZE(names); i++)
-		if (*names[i].value)
-			json_put_string(&json, names[i].key, names[i].value);
-	if (isfinite(f->value))
-		json_put_number(&json, "value", f->value);
-	if (isfinite(f->bound))
-		json_put_number(&json, "bound", f->bound);
-	json_put_string(&json, "what", f->what);
-	json_put_string(&json, "todo", f->todo);
-	json_end_line(&json);
-}
+/* For programs. */
+static const struct column columns[] = {
+	{NULL, "check", .get = get_check},
+	{NULL, "hex", .get = get_hex},
+	TEXT("machine", machine),
+	TEXT("arch", arch),
+	TEXT("mode", mode),
+	TEXT("origin", origin),
+	TEXT("app", app),
+	{NULL, "value", COLUMN_FIELD(struct tact_finding, value, DOUBLE)},
+	{NULL, "bound", COLUMN_FIELD(struct tact_finding, bound, DOUBLE)},
+	TEXT("what", what),
+	TEXT("todo", todo),
+};
 
 /* For people some of a kind are enough. */
 static bool is_cut(const struct dataset *d)
@@ -108,12 +84,10 @@ static int report(void *context, const struct tact_finding *f)
 
 	if (p->found[check]++ >= SHOWN_FINDINGS && is_cut(p->d))
 		return 0;
-	if (p->d->format == FORMAT_CSV)
-		add_csv(&p->text, tact_lint_name(check), f);
-	else if (p->d->format == FORMAT_JSON)
-		add_json(&p->text, tact_lint_name(check), f);
-	else
+	if (p->table.format == FORMAT_TEXT)
 		add_text(&p->text, tact_lint_name(check), f);
+	else
+		table_row(&p->table, f);
 	if (p->text.size > WRITE_AT)
 		output_write(p->out, &p->text);
 	return p->out->failed;
@@ -201,11 +175,16 @@ static int print_findings(struct printer *p, struct tact_store *store,
 
 	if (output_open(p->out, d->output))
 		return CLI_FAILED;
+	p->table = (struct table){.columns = columns,
+				  .n_columns = CLI_ARRAY_SIZE(columns),
+				  .format = d->format < 0 ? FORMAT_TEXT : d->format,
+				  .out = &p->text,
+				  .schema = "tact.dataset.lint/1"};
 	if (d->format == FORMAT_CSV)
-		text_add(&p->text,
-			 "check,hex,machine,arch,mode,origin,app,value,bound,what,todo\n");
+		table_header(&p->table);
 	status = tact_lint(store, &options, &diag);
 	output_write(p->out, &p->text);
+	table_fini(&p->table);
 	text_free(&p->text);
 	if (output_close(p->out))
 		return CLI_FAILED;
