@@ -57,6 +57,35 @@ static ssize_t read_some(struct trace_reader *r, void *to, size_t size, struct t
 	return n;
 }
 
+/* The next piece to decompress: 1, 0 at the end of the file, or < 0. */
+static int refill(struct trace_reader *r, struct tact_diag *diag)
+{
+	const ssize_t n = read_some(r, r->buffer, sizeof(r->buffer), diag);
+
+	if (n > 0)
+		r->in = (ZSTD_inBuffer){r->buffer, (size_t)n, 0};
+	return n > 0 ? 1 : (int)n;
+}
+
+static int decompress(struct trace_reader *r, ZSTD_outBuffer *out, struct tact_diag *diag)
+{
+	r->left = ZSTD_decompressStream(r->zstd, out, &r->in);
+	if (ZSTD_isError(r->left))
+		return tact_fail(diag, TACT_E_FORMAT, "damaged trace: %s",
+				 ZSTD_getErrorName(r->left));
+	return 0;
+}
+
+static int fail_short(struct tact_diag *diag)
+{
+	return tact_fail(diag, TACT_E_FORMAT, "the trace is cut short");
+}
+
+static int fail_long(struct tact_diag *diag)
+{
+	return tact_fail(diag, TACT_E_FORMAT, "damaged trace: there is more behind its end");
+}
+
 /* Exactly `size` decompressed bytes: 1, 0 if the file ends before the first of them, or < 0. */
 static int read_exact(struct trace_reader *r, void *to, size_t size, struct tact_diag *diag)
 {
@@ -64,23 +93,15 @@ static int read_exact(struct trace_reader *r, void *to, size_t size, struct tact
 
 	while (out.pos < out.size) {
 		const size_t before = out.pos, in_before = r->in.pos;
-		const size_t status = ZSTD_decompressStream(r->zstd, &out, &r->in);
-		ssize_t n;
+		int status = decompress(r, &out, diag);
 
-		if (ZSTD_isError(status))
-			return tact_fail(diag, TACT_E_FORMAT, "damaged trace: %s",
-					 ZSTD_getErrorName(status));
-		r->left = status;
+		if (status < 0)
+			return status;
 		if (out.pos != before || r->in.pos != in_before || r->in.pos < r->in.size)
 			continue;
-		n = read_some(r, r->buffer, sizeof(r->buffer), diag);
-		if (n < 0)
-			return (int)n;
-		if (!n && !out.pos)
-			return 0;
-		if (!n)
-			return tact_fail(diag, TACT_E_FORMAT, "the trace is cut short");
-		r->in = (ZSTD_inBuffer){r->buffer, (size_t)n, 0};
+		status = refill(r, diag);
+		if (status <= 0)
+			return status < 0 || !out.pos ? status : fail_short(diag);
 	}
 	return 1;
 }
@@ -91,29 +112,19 @@ static int read_end(struct trace_reader *r, struct tact_diag *diag)
 	ZSTD_outBuffer out = {NULL, 0, 0};
 
 	while (r->left) {
-		const size_t status = ZSTD_decompressStream(r->zstd, &out, &r->in);
-		ssize_t n;
+		int status = decompress(r, &out, diag);
 
-		if (ZSTD_isError(status))
-			return tact_fail(diag, TACT_E_FORMAT, "damaged trace: %s",
-					 ZSTD_getErrorName(status));
-		r->left = status;
-		if (!status)
+		if (status < 0)
+			return status;
+		if (!r->left)
 			break;
 		if (r->in.pos < r->in.size)
-			return tact_fail(diag, TACT_E_FORMAT,
-					 "damaged trace: there is more behind its end");
-		n = read_some(r, r->buffer, sizeof(r->buffer), diag);
-		if (n < 0)
-			return (int)n;
-		if (!n)
-			return tact_fail(diag, TACT_E_FORMAT, "the trace is cut short");
-		r->in = (ZSTD_inBuffer){r->buffer, (size_t)n, 0};
+			return fail_long(diag);
+		status = refill(r, diag);
+		if (status <= 0)
+			return status < 0 ? status : fail_short(diag);
 	}
-	if (r->in.pos < r->in.size)
-		return tact_fail(diag, TACT_E_FORMAT,
-				 "damaged trace: there is more behind its end");
-	return 0;
+	return r->in.pos < r->in.size ? fail_long(diag) : 0;
 }
 
 static int read_header(struct trace_reader *r, enum wire_mode *mode, struct tact_diag *diag)
@@ -175,7 +186,7 @@ int trace_reader_next(struct trace_reader *r, struct trace_piece *piece, struct 
 		return 0;
 	status = read_exact(r, &chunk, sizeof(chunk), diag);
 	if (!status)
-		return tact_fail(diag, TACT_E_FORMAT, "the trace is cut short");
+		return fail_short(diag);
 	if (status < 0)
 		return status;
 	if (chunk.stream == WIRE_LAST) {
@@ -189,7 +200,7 @@ int trace_reader_next(struct trace_reader *r, struct trace_piece *piece, struct 
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	status = chunk.n_words ? read_exact(r, r->words, chunk.n_words * 8, diag) : 1;
 	if (!status)
-		return tact_fail(diag, TACT_E_FORMAT, "the trace is cut short");
+		return fail_short(diag);
 	if (status < 0)
 		return status;
 	*piece = (struct trace_piece){chunk.stream, r->words, chunk.n_words};

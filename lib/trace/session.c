@@ -36,6 +36,16 @@ static int add_events(struct tact_trace *t, struct tact_diag *diag)
 		       : 0;
 }
 
+/* The trace if all went well; closes it otherwise. */
+static int give(struct tact_trace **out, struct tact_trace *t, int status)
+{
+	if (status)
+		tact_trace_close(t);
+	else
+		*out = t;
+	return status;
+}
+
 static int check_regions(const struct tact_trace_options *opt, struct tact_diag *diag)
 {
 	size_t n = 0;
@@ -74,12 +84,7 @@ int tact_trace_launch(struct tact_trace **out, const struct tact_trace_options *
 		trace_live_path(t->live, shm, sizeof(shm));
 		status = trace_child_start(&t->child, &o, shm, argv, diag);
 	}
-	if (status) {
-		tact_trace_close(t);
-		return status;
-	}
-	*out = t;
-	return 0;
+	return give(out, t, status);
 }
 
 static int open_reader(struct tact_trace **out, int fd, const void *data, size_t size,
@@ -91,14 +96,7 @@ static int open_reader(struct tact_trace **out, int fd, const void *data, size_t
 	if (status)
 		return status;
 	status = trace_reader_create(&t->reader, fd, data, size, &t->mode, diag);
-	if (!status)
-		status = add_events(t, diag);
-	if (status) {
-		tact_trace_close(t);
-		return status;
-	}
-	*out = t;
-	return 0;
+	return give(out, t, status ? status : add_events(t, diag));
 }
 
 int trace_open_memory(struct tact_trace **out, const void *data, size_t size,
@@ -143,14 +141,7 @@ int tact_trace_open_text(struct tact_trace **out, const char *path,
 		return status;
 	t->mode = WIRE_TRACE;
 	status = trace_listing_create(&t->listing, path, opt, iterations, diag);
-	if (!status)
-		status = add_events(t, diag);
-	if (status) {
-		tact_trace_close(t);
-		return status;
-	}
-	*out = t;
-	return 0;
+	return give(out, t, status ? status : add_events(t, diag));
 }
 
 /* 1 with a piece, 0 behind the last one, or < 0. */
