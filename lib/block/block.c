@@ -79,7 +79,11 @@ static int copy_code(struct tact_block *block, const uint8_t *code, size_t size)
 
 static void forget_lowered(struct tact_block *block)
 {
-	block->n_lowered = 0;
+	/* A number instead of a walk over all places: CPUs may change with every block. */
+	if (!++block->generation) {
+		block->generation = 1;
+		block->n_lowered = 0;
+	}
 	tact_arena_reset(&block->arena);
 }
 
@@ -144,7 +148,7 @@ static int lower(struct tact_block *block)
 	block->lowered_arch = block->arch;
 	block->lowered_revision = arch_revision(block->arch);
 	for (; block->n_lowered < block->cache.n_entries; block->n_lowered++)
-		block->lowered[block->n_lowered].made = false;
+		block->lowered[block->n_lowered].made = 0;
 	block->n_known = 0;
 	block->n_inputs = 0;
 	attributes = 0;
@@ -155,8 +159,11 @@ static int lower(struct tact_block *block)
 
 		bi->insn = &block->cache.entries[bi->entry];
 		bi->lowered = l;
-		if (!l->made && block_lower(l, bi->insn, block->arch, &block->arena) < 0)
-			return -TACT_E_NOMEM;
+		if (l->made != block->generation) {
+			if (block_lower(l, bi->insn, block->arch, &block->arena) < 0)
+				return -TACT_E_NOMEM;
+			l->made = block->generation;
+		}
 		bi->fused_prev = bi->fused_next = bi->jcc = bi->fast_load = bi->stack_sync =
 			bi->is_met = false;
 		block->n_known += l->known;

@@ -35,7 +35,7 @@ struct lowered_value {
  * depend on where it stands or on its constants.
  */
 struct block_lowered {
-	bool made; /* false: only its place is reserved so far */
+	uint8_t made; /* the block's generation then; another one: its place is only reserved */
 	/* From struct tact_insn, so that the models need not touch that. */
 	uint8_t length, opcode_offset, condition, value_effect, immediate_bits;
 	uint8_t pointer_reg;
@@ -99,6 +99,7 @@ struct tact_block {
 	struct tact_arena arena;	      /* of what `lowered` points to */
 	const struct tact_arch *lowered_arch; /* for which `lowered` was made */
 	unsigned lowered_revision;	      /* of it */
+	uint8_t generation;		      /* of what is made; never 0 behind the first */
 
 	uint8_t *code; /* owned; with 16 zero bytes behind it */
 	size_t code_size, code_capacity;

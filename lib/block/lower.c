@@ -433,7 +433,6 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 	}
 	if (finish(&d, arena) < 0)
 		return -TACT_E_NOMEM;
-	l->made = true;
 	return 0;
 }
 
