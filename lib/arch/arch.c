@@ -356,7 +356,8 @@ int tact_arch_validate(const struct tact_arch *arch, struct tact_diag *diag)
 {
 	const struct arch_params *p = &arch->params;
 	unsigned roles = p->alu_ports | p->vec_ports | p->load_ports | p->store_address_ports |
-			 p->store_data_ports | p->taken_branch_ports | p->zmm_blocked_ports;
+			 p->store_data_ports | p->taken_branch_ports | p->zmm_blocked_ports |
+			 p->ports_in_turn;
 	params_ports sets[ARCH_MAX_PORT_SETS + 1];
 	unsigned n_sets = 0;
 	int faults = 0;

@@ -7,23 +7,26 @@
 
 #include "sim/wake.h"
 
-/* Loads, store addresses and store data take their two ports in turn. */
 void sim_rename_init(struct sim_state *s)
 {
 	const params_ports roles[3] = {s->params->load_ports, s->params->store_address_ports,
 				       s->params->store_data_ports};
 
 	for (unsigned r = 0; r < 3; r++)
-		s->turns[r] = __builtin_popcount(roles[r]) == 2 ? roles[r] : 0;
+		s->turns[r] = roles[r] & ~s->params->ports_in_turn ? 0 : roles[r];
 }
 
-static int alternate(struct sim_state *s, params_ports mask)
+/* The next port of a role whose ports are taken in turn, from the lowest on; -1: it is none. */
+static int take_turn(struct sim_state *s, params_ports mask)
 {
-	for (unsigned r = 0; r < 3; r++)
-		if (mask == s->turns[r]) {
-			s->alternate[r] ^= 1;
-			return s->alternate[r] ? __builtin_ctz(mask) : 31 - __builtin_clz(mask);
-		}
+	for (unsigned r = 0; r < 3; r++) {
+		if (mask != s->turns[r])
+			continue;
+		for (unsigned k = s->turn[r]; k; k--)
+			mask &= mask - 1;
+		s->turn[r] = mask & (mask - 1) ? s->turn[r] + 1 : 0;
+		return __builtin_ctz(mask);
+	}
 	return -1;
 }
 
@@ -182,7 +185,7 @@ static unsigned bind(struct sim_state *s, struct issue *issue, params_ports mask
 		return (unsigned)__builtin_ctz(mask);
 	if (s->params->port_binding == PARAMS_PORT_BINDING_LEAST)
 		return bind_least(s, issue, mask);
-	port = alternate(s, mask);
+	port = take_turn(s, mask);
 	if (port >= 0)
 		return (unsigned)port;
 	switch (s->params->port_binding) {

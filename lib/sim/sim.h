@@ -376,8 +376,11 @@ struct sim_state {
 		use_before[2][TACT_MAX_PORTS]; /* uops bound to each port */
 	unsigned next_port;
 	struct sim_instance *renamed; /* the last one */
-	uint16_t turns[3];	      /* ports of those that take two in turn; 0: they do not */
-	uint8_t alternate[3];	      /* loads, store addresses, store data: which one next */
+	/* Loads, store addresses, store data: the ports that they take in turn, or 0; which of them
+	 * is next.
+	 */
+	params_ports turns[3];
+	uint8_t turn[3];
 	int sync_pending;
 	int n_vector_moves; /* in this cycle */
 	struct {

@@ -78,9 +78,10 @@ static uint64_t mix_uses(const struct sim_state *s, uint64_t h, unsigned first)
 static uint64_t rename_hash(const struct sim_state *s)
 {
 	uint64_t h = (uint64_t)s->next_port << 16 | (uint64_t)s->is_serializing << 9 |
-		     (uint64_t)s->sync_pending << 8 | s->alternate[0] << 2 | s->alternate[1] << 1 |
-		     s->alternate[2];
+		     (uint64_t)s->sync_pending << 8;
 
+	for (unsigned r = 0; r < 3; r++) /* a bit where there are two ports, as a rule */
+		h |= (s->turn[r] & 1u) << (2 - r) | (uint64_t)(s->turn[r] >> 1) << (32 + 8 * r);
 	h = mix_uses(s, h, 0);
 	if (s->params->ports >> HALF)
 		h = mix_uses(s, h, HALF);

@@ -117,6 +117,37 @@ static void pipeline_uses_high_ports(void **state)
 	}
 }
 
+/* Loads on three high ports, which are taken in turn. */
+static void turns_are_taken(void **state)
+{
+	static const char text[] = "ports = 0,1,2,3,4,5,6,7,8,9,17,18,31\nload_ports = 17,18,31\n"
+				   "ports_in_turn = 17,18,31\n"
+				   "MOV (R64, M64)\tplain\tports=1*pHIV\n";
+	const struct tact_block_options opt = {.size = sizeof(opt), .mode = TACT_MODE_UNROLL};
+	struct tact_simulation s = {.size = sizeof(s)};
+	struct tact_simulator *simulator;
+	struct tact_sim_insn insn;
+	struct tact_block *block;
+	struct tact_arch *arch;
+	uint8_t code[16];
+	size_t size = bytes_of(code, sizeof(code), "488b03 488b0b 488b13");
+
+	(void)state;
+	assert_int_equal(derive_from_text(&arch, "ICL", text, NULL), 0);
+	assert_int_equal(tact_block_create(&block, arch, &opt, NULL), 0);
+	assert_int_equal(tact_block_load(block, code, size, NULL), 0);
+	assert_int_equal(tact_simulator_create(&simulator, NULL), 0);
+	assert_int_equal(tact_simulate(simulator, block, NULL, &s), 0);
+	assert_true(fabs(s.cycles_per_iteration - 1) < 0.05);
+	for (size_t k = 0; k < 3; k++) {
+		assert_int_equal(tact_simulated_insn(simulator, k, &insn), 0);
+		assert_true(fabs(insn.port[k == 0 ? 17 : k == 1 ? 18 : 31] - 1) < 0.05);
+	}
+	tact_simulator_destroy(simulator);
+	tact_block_destroy(block);
+	tact_arch_destroy(arch);
+}
+
 /* What is written is read again. */
 static void files_go_round(void **state)
 {
@@ -176,6 +207,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bounds_know_high_ports),
 		cmocka_unit_test(pipeline_uses_high_ports),
+		cmocka_unit_test(turns_are_taken),
 		cmocka_unit_test(files_go_round),
 		cmocka_unit_test(too_many_sets_are_found),
 	};
