@@ -247,8 +247,6 @@ int code_recover_blocks(const struct obj_file *obj,
 	*n_bad = d.n_bad;
 	for (size_t i = 0; d.maps && i < obj->n_sections; i++)
 		code_map_destroy(&d.maps[i]);
-	free(d.maps);
-	free(d.stack);
-	free(blocks.items);
+	FREE_ALL(d.maps, d.stack, blocks.items);
 	return status;
 }

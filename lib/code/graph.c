@@ -57,8 +57,7 @@ int code_graph_create(struct code_graph *graph, const struct tact_isa *isa, cons
 
 void code_graph_destroy(struct code_graph *graph)
 {
-	free(graph->blocks.items);
-	free(graph->successors);
+	FREE_ALL(graph->blocks.items, graph->successors);
 	*graph = (struct code_graph){0};
 }
 

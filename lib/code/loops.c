@@ -140,9 +140,7 @@ int code_find_loops(const struct obj_file *obj, const struct obj_range *function
 out_free:
 	code_dominators_destroy(&f.dom);
 	code_predecessors_destroy(&f.pred);
-	free(f.stack);
-	free(f.mark);
-	free(f.is_header);
+	FREE_ALL(f.stack, f.mark, f.is_header);
 	code_graph_destroy(&f.graph);
 	return status;
 }

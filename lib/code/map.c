@@ -18,8 +18,7 @@ int code_map_create(struct code_map *map, const struct tact_isa *isa, const uint
 
 void code_map_destroy(struct code_map *map)
 {
-	free(map->transfers);
-	free(map->marks);
+	FREE_ALL(map->transfers, map->marks);
 	*map = (struct code_map){0};
 }
 

@@ -66,9 +66,7 @@ void code_nodes_destroy(struct code_nodes *n)
 		return;
 	free(n->nodes);
 	hash_free(&n->index);
-	free(n->targets);
-	free(n->code);
-	free(n);
+	FREE_ALL(n->targets, n->code, n);
 }
 
 static uint64_t hash_of(uint32_t space, uint32_t layer, uint64_t place)

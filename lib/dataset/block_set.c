@@ -34,8 +34,7 @@ void tact_block_set_destroy(struct tact_block_set *set)
 {
 	if (!set)
 		return;
-	free(set->data);
-	free(set->entries);
+	FREE_ALL(set->data, set->entries);
 	hash_free(&set->index);
 	free(set);
 }

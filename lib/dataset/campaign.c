@@ -305,8 +305,5 @@ void tact_campaign_destroy(struct tact_campaign *c)
 	tact_store_close(c->store);
 	pthread_cond_destroy(&c->changed);
 	pthread_mutex_destroy(&c->lock);
-	free(c->workers);
-	free(c->results);
-	free(c->state);
-	free(c);
+	FREE_ALL(c->workers, c->results, c->state, c);
 }

@@ -45,24 +45,17 @@ void tact_evaluation_destroy(struct tact_evaluation *view)
 			free(view->model[m].scores[kind]);
 		free(view->by[kind].group);
 		hash_free(&e->by[kind].index);
-		free(e->by[kind].row);
-		free(e->by[kind].of);
-		free(e->by[kind].weight);
+		FREE_ALL(e->by[kind].row, e->by[kind].of, e->by[kind].weight);
 	}
 	for (size_t m = 0; m < view->n_models; m++) {
-		free(view->model[m].predicted);
-		free(view->model[m].outcomes);
+		FREE_ALL(view->model[m].predicted, view->model[m].outcomes);
 	}
 	for (size_t a = 0; a < view->n_bottlenecks; a++)
 		free(view->bottlenecks[a].kind);
 	for (unsigned a = 0; a < e->n_archs; a++)
 		tact_arch_destroy(e->derived[a]);
-	free(view->model);
-	free(view->bottlenecks);
-	free(view->row);
-	free(view->measured);
-	free(view->weight);
-	free(view->set);
+	FREE_ALL(view->model, view->bottlenecks, view->row, view->measured, view->weight,
+		 view->set);
 	tact_arena_reset(&e->arena);
 	tact_ran_destroy(e->ran);
 	free(e);

@@ -105,10 +105,7 @@ static int run_models(struct evaluation *e, struct tact_diag *diag)
 	} else {
 		tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
-	free(rows);
-	free(store_of);
-	free(stores);
-	free(names);
+	FREE_ALL(rows, store_of, stores, names);
 	return status;
 }
 

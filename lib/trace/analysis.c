@@ -80,8 +80,7 @@ void tact_analysis_destroy(struct tact_analysis *a)
 	tact_cycles_destroy(a->cycles);
 	samples_destroy(a->samples);
 	window_destroy(a->window);
-	free(a->threads);
-	free(a);
+	FREE_ALL(a->threads, a);
 }
 
 /* ---- events ---- */

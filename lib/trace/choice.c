@@ -138,9 +138,7 @@ void tact_choice_destroy(struct tact_choice *c)
 {
 	if (!c)
 		return;
-	free(c->regions);
-	free(c->of);
-	free(c);
+	FREE_ALL(c->regions, c->of, c);
 }
 
 void tact_choice_apply(const struct tact_choice *c, struct tact_trace_options *opt)

@@ -5,12 +5,10 @@
 #include <math.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "support.h"
 
@@ -53,7 +51,7 @@ static void count_progress(void *arg, const struct tact_cycles *cycles)
 	++*(int *)arg;
 }
 
-static void test_result(void **state)
+TEST(test_result)
 {
 	int seen = 0;
 	const struct tact_analysis_options opt = {
@@ -72,7 +70,6 @@ static void test_result(void **state)
 	struct world w;
 	size_t n;
 
-	(void)state;
 	open_world(&w, 100000, &opt);
 	assert_int_equal(tact_analysis_run(w.analysis, &diag), 0);
 	assert_int_equal(tact_analysis_finish(w.analysis, &totals, &diag), 0);
@@ -114,7 +111,7 @@ static void test_result(void **state)
 	tact_result_destroy(again);
 }
 
-static void test_samples(void **state)
+TEST(test_samples)
 {
 	const struct tact_analysis_options opt = {
 		.size = sizeof(opt), .arch = tact_arch_find("SKL"), .samples = true};
@@ -123,7 +120,6 @@ static void test_samples(void **state)
 	struct world w;
 	size_t events = 0;
 
-	(void)state;
 	/* More than there is room for: they get further apart. */
 	open_world(&w, 1000000, &opt);
 	assert_int_equal(tact_analysis_run(w.analysis, NULL), 0);
@@ -141,7 +137,7 @@ static void test_samples(void **state)
 	close_world(&w);
 }
 
-static void test_window(void **state)
+TEST(test_window)
 {
 	const struct tact_analysis_options opt = {
 		.size = sizeof(opt),
@@ -161,7 +157,6 @@ static void test_window(void **state)
 	bool is_cut;
 	long n;
 
-	(void)state;
 	open_world(&w, 1000, &opt);
 	assert_int_equal(tact_analysis_run(w.analysis, NULL), 0);
 	assert_int_equal(tact_analysis_finish(w.analysis, &totals, NULL), 0);
@@ -189,7 +184,7 @@ static void test_window(void **state)
 	close_world(&w);
 }
 
-static void test_no_window(void **state)
+TEST(test_no_window)
 {
 	struct tact_analysis_options opt = {.size = sizeof(opt), .arch = tact_arch_find("SKL")};
 	const struct tact_window_uop *uops;
@@ -198,7 +193,6 @@ static void test_no_window(void **state)
 	struct world w;
 	bool is_cut;
 
-	(void)state;
 	open_world(&w, 1, &opt);
 	assert_int_equal(tact_analysis_window(w.analysis, &uops, &is_cut), 0);
 	opt.has_window = true;
@@ -214,14 +208,13 @@ static void test_no_window(void **state)
 	close_world(&w);
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
 	char path[] = "/tmp/tact-analysis-XXXXXX";
 	struct tact_diag diag = {0};
 	struct tact_trace *trace;
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_int_equal(write(fd, "{\"schema\"", 9), 9);
 	close(fd);
 	assert_int_equal(tact_trace_open_any(&trace, path, 1, &diag), -TACT_E_FORMAT);
@@ -233,7 +226,7 @@ static void test_files(void **state)
 }
 
 /* Code of this very program. */
-static void test_choice(void **state)
+TEST(test_choice)
 {
 	const struct tact_chosen good[] = {{"main", false}, {"exit_group_is_nowhere", true}};
 	struct tact_trace_options opt = {.size = sizeof(opt)};
@@ -242,7 +235,6 @@ static void test_choice(void **state)
 	struct tact_diag diag = {0};
 	const char *wrong, *self = "/proc/self/exe";
 
-	(void)state;
 	assert_int_equal(tact_symbols_create(&symbols), 0);
 	assert_int_equal(tact_choice_create(&choice, symbols, self, NULL, good, 1, "main",
 					    "test_choice", &wrong, &diag),
@@ -280,12 +272,11 @@ static void test_choice(void **state)
 	tact_symbols_destroy(symbols);
 }
 
-static void test_demangle(void **state)
+TEST(test_demangle)
 {
 	const char *const names[] = {"main", "_ZN3foo3barEv", "", "_Znonsense"};
 	char **out = tact_demangle(names, ARRAY_SIZE(names));
 
-	(void)state;
 	assert_non_null(out);
 	assert_null(out[0]);
 	assert_null(out[2]);
@@ -300,14 +291,4 @@ static void test_demangle(void **state)
 	tact_demangle_free(NULL, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_result),	 cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_window),	 cmocka_unit_test(test_no_window),
-		cmocka_unit_test(test_files),	 cmocka_unit_test(test_choice),
-		cmocka_unit_test(test_demangle),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

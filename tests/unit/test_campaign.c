@@ -2,8 +2,6 @@
  *
  * Many blocks on several workers, into a store and on from there.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <tact/campaign.h>
 
@@ -60,13 +58,12 @@ static struct tact_campaign *run(const struct tact_campaign_options *opt,
 	return c;
 }
 
-static void measures_all(void **state)
+TEST(measures_all)
 {
 	const struct tact_campaign_options opt = options(NULL);
 	struct tact_campaign_progress now;
 	struct tact_campaign *c = run(&opt, &now);
 
-	(void)state;
 	assert_int_equal(now.end, TACT_CAMPAIGN_NOT_STOPPED);
 	assert_int_equal(now.n_ready, ARRAY_SIZE(blocks));
 	assert_int_equal(now.n_done, 3);
@@ -83,14 +80,13 @@ static void measures_all(void **state)
 	tact_campaign_destroy(c);
 }
 
-static void resumes(void **state)
+TEST(resumes)
 {
 	char path[] = "/tmp/tact-campaign-XXXXXX";
 	struct tact_campaign_options opt = options(path);
 	struct tact_campaign_progress now;
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	opt.limit = 1;
@@ -107,13 +103,12 @@ static void resumes(void **state)
 	unlink(path);
 }
 
-static void ends_early(void **state)
+TEST(ends_early)
 {
 	struct tact_campaign_options opt = options("/nowhere/at/all.db");
 	struct tact_campaign_progress now;
 	const volatile int signal = 2;
 
-	(void)state;
 	tact_campaign_destroy(run(&opt, &now));
 	assert_int_equal(now.end, TACT_CAMPAIGN_FAILED);
 	assert_non_null(strstr(now.why, "/nowhere/at/all.db"));
@@ -125,12 +120,11 @@ static void ends_early(void **state)
 	assert_string_equal(now.why, "");
 }
 
-static void misuse(void **state)
+TEST(misuse)
 {
 	struct tact_campaign_options opt = options(NULL);
 	struct tact_campaign *c;
 
-	(void)state;
 	assert_int_equal(tact_campaign_create(NULL, blocks, 1, &opt), -TACT_E_INVAL);
 	assert_int_equal(tact_campaign_create(&c, blocks, 0, &opt), -TACT_E_INVAL);
 	assert_int_equal(tact_campaign_create(&c, blocks, 1, NULL), -TACT_E_INVAL);
@@ -139,14 +133,4 @@ static void misuse(void **state)
 	tact_campaign_destroy(NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(measures_all),
-		cmocka_unit_test(resumes),
-		cmocka_unit_test(ends_early),
-		cmocka_unit_test(misuse),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,12 +2,10 @@
  *
  * Code cut into basic blocks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "code/map.h"
 #include "support.h"
@@ -61,9 +59,8 @@ static void expect(const char *hex, struct options o, const char *expected)
 
 #define WITH(...) ((struct options){__VA_ARGS__})
 
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
-	(void)state;
 	expect("", WITH(0), "");
 	expect("90", WITH(0), "0-1:1n");
 	expect("c3", WITH(0), "0-1:1r");
@@ -80,9 +77,8 @@ static void test_blocks(void **state)
 	expect("ff e0 0f 0b f4", WITH(0), "0-2:1j 2-4:1s 4-5:1s");
 }
 
-static void test_middle(void **state)
+TEST(test_middle)
 {
-	(void)state;
 	/* Into the middle of an instruction: the target is known, and cuts nothing. */
 	expect("b8 01 00 00 00 eb fa", WITH(0), "0-7:2j>1");
 	/* Code that is cut short, and bytes that do not decode: each is an end. */
@@ -92,32 +88,29 @@ static void test_middle(void **state)
 	expect("90 b8 01 00 00 00 c3", WITH(.middle = 3), "0-2:2s! 2-3:1s! 3-7:2n");
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
-	(void)state;
 	expect("e8 01 00 00 00 90 c3", WITH(0), "0-7:3r");
 	expect("e8 01 00 00 00 90 c3", WITH(.calls_end = true), "0-5:1c 5-6:1n 6-7:1r");
 	expect("0f 05 ff d0 c3", WITH(0), "0-5:3r");
 	expect("0f 05 ff d0 c3", WITH(.calls_end = true), "0-2:1k 2-4:1c 4-5:1r");
 }
 
-static void test_relocatable(void **state)
+TEST(test_relocatable)
 {
-	(void)state;
 	expect("e9 00 00 00 00 c3", WITH(0), "0-5:1j>5 5-6:1r");
 	expect("e9 00 00 00 00 c3", WITH(.is_relocatable = true), "0-5:1j 5-6:1r");
 	expect("eb 00 c3", WITH(.is_relocatable = true), "0-2:1j>2 2-3:1r");
 }
 
 /* One part leads into the other; a block ends with its part. */
-static void test_parts(void **state)
+TEST(test_parts)
 {
-	(void)state;
 	expect("90 90 90 eb fc", WITH(.middle = 3), "0-1:1n 1-3:2n 3-5:1j>1");
 	expect("eb 02 90 90 90", WITH(.middle = 3), "0-2:1j>4 2-3:1n 3-4:1n 4-5:1n");
 }
 
-static void test_find(void **state)
+TEST(test_find)
 {
 	struct code_block items[] = {
 		{.begin = 2, .end = 5}, {.begin = 5, .end = 6}, {.begin = 9, .end = 12}};
@@ -125,18 +118,16 @@ static void test_find(void **state)
 	static const uint32_t expected[] = {CODE_NONE, CODE_NONE, 0, 0, 0, 1,	     CODE_NONE,
 					    CODE_NONE, CODE_NONE, 2, 2, 2, CODE_NONE};
 
-	(void)state;
 	assert_int_equal(code_blocks_find(&none, 0), CODE_NONE);
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
 		assert_int_equal(code_blocks_find(&blocks, i), expected[i]);
 	assert_int_equal(code_blocks_find(&blocks, SIZE_MAX), CODE_NONE);
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
 	struct code_map map;
 
-	(void)state;
 	assert_int_equal(code_map_create(&map, tact_isa_next(NULL), NULL, UINT32_MAX),
 			 -TACT_E_LIMIT);
 	code_map_destroy(&map);
@@ -145,11 +136,10 @@ static void test_limits(void **state)
 }
 
 /* Whatever the bytes: blocks cover the code, in order, and their lengths are right. */
-static void test_random(void **state)
+TEST(test_random)
 {
 	struct rng rng = {5};
 
-	(void)state;
 	for (unsigned round = 0; round < rounds(2000); round++) {
 		uint8_t code[200];
 		const size_t size = 1 + rng_below(&rng, sizeof(code));
@@ -176,14 +166,4 @@ static void test_random(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_blocks), cmocka_unit_test(test_middle),
-		cmocka_unit_test(test_calls),  cmocka_unit_test(test_relocatable),
-		cmocka_unit_test(test_parts),  cmocka_unit_test(test_find),
-		cmocka_unit_test(test_limits), cmocka_unit_test(test_random),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -3,13 +3,11 @@
  * One model beside measurements, row by row.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <tact/evaluate.h>
 
@@ -26,14 +24,13 @@ static struct tact_row row_of(const void *code, size_t size, double cycles)
 				 .init = TACT_INIT_SAME};
 }
 
-static void largest_first(void **state)
+TEST(largest_first)
 {
 	const struct tact_arch *skl = tact_arch_find("SKL");
 	struct tact_row row = row_of("\x48\x01\xd8", 3, 1); /* add rax, rbx */
 	struct tact_agreement a = {.size = sizeof(a)};
 	struct tact_comparison *c;
 
-	(void)state;
 	assert_int_equal(tact_comparison_create(&c, "facile", NULL), 0);
 	assert_int_equal(tact_comparison_add(c, &row, "right", skl), 1);
 	row.mode = TACT_MODE_LOOP;
@@ -61,13 +58,12 @@ static void largest_first(void **state)
 	tact_comparison_destroy(c);
 }
 
-static void misuse(void **state)
+TEST(misuse)
 {
 	struct tact_row row = row_of("\x90", 1, 1);
 	struct tact_agreement a = {.size = sizeof(a)};
 	struct tact_comparison *c;
 
-	(void)state;
 	assert_int_equal(tact_comparison_create(NULL, "facile", NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_comparison_create(&c, "no such model", NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_comparison_create(&c, "facile", NULL), 0);
@@ -80,12 +76,4 @@ static void misuse(void **state)
 	tact_comparison_destroy(NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(largest_first),
-		cmocka_unit_test(misuse),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -3,14 +3,12 @@
  * Models beside measured rows: sets, groups, scores, bottlenecks, and what is left out.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <tact/evaluate.h>
 
@@ -74,7 +72,7 @@ static const char *choose(void *context)
 }
 
 /* Every row is taken or counted. */
-static void what_is_taken(void **state)
+TEST(what_is_taken)
 {
 	unsigned asked = 0;
 	const struct tact_evaluation_options options = {
@@ -82,7 +80,6 @@ static void what_is_taken(void **state)
 	struct tact_evaluation *e = create(&options);
 	struct tact_row row = row_of(add, sizeof(add), 1);
 
-	(void)state;
 	add_row(e, 0, &row, 0); /* not known to be clean */
 	row.clean = 1;
 	add_row(e, 0, &row, 1);
@@ -114,7 +111,7 @@ static void what_is_taken(void **state)
 	tact_evaluation_destroy(e);
 }
 
-static void scores_and_groups(void **state)
+TEST(scores_and_groups)
 {
 	struct tact_evaluation *e = create(&(struct tact_evaluation_options){.is_common = true});
 	struct tact_row row = row_of(add, sizeof(add), 2);
@@ -123,7 +120,6 @@ static void scores_and_groups(void **state)
 	uint32_t *order;
 	void *memory;
 
-	(void)state;
 	row.category = "z";
 	row.sources = both;
 	row.n_sources = 2;
@@ -160,7 +156,7 @@ static void scores_and_groups(void **state)
 }
 
 /* Weights count; two digits are enough for those who want that. */
-static void weighted_and_rounded(void **state)
+TEST(weighted_and_rounded)
 {
 	const struct tact_evaluation_options options = {.is_weighted = true, .is_rounded = true};
 	struct tact_evaluation *e = create(&options);
@@ -168,7 +164,6 @@ static void weighted_and_rounded(void **state)
 	const struct tact_scores *s;
 	struct tact_diag diag = {0};
 
-	(void)state;
 	row.weight = 3;
 	add_row(e, 0, &row, 1);
 	row = row_of(add, sizeof(add), 2.001);
@@ -184,7 +179,7 @@ static void weighted_and_rounded(void **state)
 	tact_evaluation_destroy(e);
 }
 
-static void bottlenecks(void **state)
+TEST(bottlenecks)
 {
 	struct tact_evaluation *e = create(&(struct tact_evaluation_options){0});
 	double flow[TACT_N_BOTTLENECKS * TACT_N_BOTTLENECKS], sum = 0;
@@ -192,7 +187,6 @@ static void bottlenecks(void **state)
 	struct tact_block *block;
 	struct tact_diag diag = {0};
 
-	(void)state;
 	add_row(e, 0, &row, 1);
 	row = row_of(no_code, sizeof(no_code), 1);
 	add_row(e, 0, &row, 1);
@@ -225,13 +219,12 @@ static void bottlenecks(void **state)
 	tact_evaluation_destroy(e);
 }
 
-static void misuse(void **state)
+TEST(misuse)
 {
 	struct tact_evaluation *e;
 	struct tact_diag diag = {0};
 	struct tact_row row = row_of(add, sizeof(add), 1);
 
-	(void)state;
 	assert_int_equal(tact_evaluation_create(NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_evaluation_create(&e, NULL), 0);
 	add_row(e, 0, &row, -TACT_E_INVAL); /* no inputs */
@@ -249,15 +242,4 @@ static void misuse(void **state)
 	tact_evaluation_destroy(e);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_taken),
-		cmocka_unit_test(scores_and_groups),
-		cmocka_unit_test(weighted_and_rounded),
-		cmocka_unit_test(bottlenecks),
-		cmocka_unit_test(misuse),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -4,12 +4,10 @@
  */
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "support.h"
 
@@ -69,12 +67,11 @@ static void export(struct tact_store *store, const struct tact_export_options *o
 }
 
 /* What comes out goes in again and comes out the same. */
-static void test_round(void **state)
+TEST(test_round)
 {
 	struct tact_store *store = make_store(content, sizeof(content) - 1, "a.db"), *again;
 	struct text first = {0}, second = {0};
 
-	(void)state;
 	export(store, NULL, &first);
 	/* A header, a source, a category, a measurement, a prediction, a block alone. */
 	assert_int_equal(lines_of(&first), 6);
@@ -90,7 +87,7 @@ static void test_round(void **state)
 	tact_store_close(again);
 }
 
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
 	static const size_t wanted[] = {
 		[TACT_EXPORT_ALL] = 5,	       [TACT_EXPORT_BLOCK] = 4,
@@ -102,7 +99,6 @@ static void test_kinds(void **state)
 	struct tact_export_options opt = {.size = sizeof(opt), .is_json = true};
 	struct text text = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
 		opt.kind = (enum tact_export_kind)i;
 		export(store, &opt, &text);
@@ -118,13 +114,12 @@ static void test_kinds(void **state)
 	tact_store_close(store);
 }
 
-static void test_bad(void **state)
+TEST(test_bad)
 {
 	struct tact_store *store = make_store(content, sizeof(content) - 1, "a.db");
 	struct tact_export_options opt = {.size = sizeof(opt), .kind = 99};
 	int calls = 0;
 
-	(void)state;
 	assert_int_equal(tact_store_export(NULL, NULL, stop_at_once, &calls, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_store_export(store, NULL, NULL, NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_store_export(store, &opt, stop_at_once, &calls, NULL), -TACT_E_INVAL);
@@ -134,26 +129,15 @@ static void test_bad(void **state)
 	tact_store_close(store);
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
 	struct tact_store *store = make_store("hex\n", 4, "a.db");
 	struct text text = {0};
 
-	(void)state;
 	export(store, NULL, &text);
 	assert_int_equal(lines_of(&text), 1);
 	text_free(&text);
 	tact_store_close(store);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round),
-		cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_empty),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -6,12 +6,10 @@
 #include <math.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "mix/mix.h"
 #include "support.h"
@@ -90,7 +88,7 @@ static struct tact_mix *make(const unsigned times[4])
 	return mix;
 }
 
-static void test_costs(void **state)
+TEST(test_costs)
 {
 	static const unsigned times[4] = {1000, 900, 5000, 10};
 	struct tact_mix *mix = make(times);
@@ -99,7 +97,6 @@ static void test_costs(void **state)
 	struct tact_mix_cost c;
 	double sum = 0, by_bound = 0;
 
-	(void)state;
 	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), NULL, NULL), 0);
 	assert_int_equal(tact_mix_costs_rows(costs), 3);
 	tact_mix_costs_totals(costs, &t);
@@ -139,14 +136,13 @@ static void test_costs(void **state)
 }
 
 /* A block that runs much less than the first is not on the usual way round. */
-static void test_rare_way(void **state)
+TEST(test_rare_way)
 {
 	static const unsigned times[4] = {1000, 400, 0, 0};
 	struct tact_mix *mix = make(times);
 	struct tact_mix_costs *costs;
 	struct tact_mix_cost c;
 
-	(void)state;
 	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), NULL, NULL), 0);
 	assert_int_equal(tact_mix_costs_rows(costs), 2);
 	for (size_t i = 0; i < 2; i++) {
@@ -157,14 +153,13 @@ static void test_rare_way(void **state)
 	tact_mix_destroy(mix);
 }
 
-static void test_bad_costs(void **state)
+TEST(test_bad_costs)
 {
 	static const unsigned times[4] = {0, 0, 0, 1};
 	struct tact_mix *mix = make(times);
 	struct tact_mix_costs *costs;
 	struct tact_diag diag = {0};
 
-	(void)state;
 	assert_int_equal(tact_mix_costs_create(&costs, NULL, tact_arch_find("SKL"), NULL, &diag),
 			 -TACT_E_INVAL);
 	assert_null(costs);
@@ -178,7 +173,7 @@ static void test_bad_costs(void **state)
 }
 
 /* Any model of the registry will do. */
-static void test_models(void **state)
+TEST(test_models)
 {
 	static const unsigned times[4] = {0, 0, 100, 0};
 	static const char *const names[] = {"facile", "sim", "mca"};
@@ -187,7 +182,6 @@ static void test_models(void **state)
 	struct tact_mix_costs *costs;
 	struct tact_mix_cost c;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		assert_int_equal(tact_mix_costs_create(&costs, mix, arch, names[i], NULL), 0);
 		assert_int_equal(tact_mix_costs_row(costs, 0, &c), 0);
@@ -225,7 +219,7 @@ static void check_row(const struct tact_mix_diff *diff, size_t i, const char *ke
 	assert_true(fabs(row.executions[1] - second) < 1e-6);
 }
 
-static void test_diff(void **state)
+TEST(test_diff)
 {
 	static const unsigned before[4] = {0, 0, 100, 0}, after[4] = {0, 0, 300, 50};
 	struct tact_mix *mix[2] = {make(before), make(after)};
@@ -234,7 +228,6 @@ static void test_diff(void **state)
 	struct tact_mix_diff_row row;
 	struct tact_mix_diff *diff;
 
-	(void)state;
 	/* imul 200, dec 100, jnz 100; then imul 600, dec 300, jnz 300, add 50, ret 50. */
 	assert_int_equal(tact_mix_diff_create(&diff, pivot[0], pivot[1], false, NULL), 0);
 	assert_int_equal(tact_mix_diff_rows(diff), 5);
@@ -258,7 +251,7 @@ static void test_diff(void **state)
 	}
 }
 
-static void test_bad_diff(void **state)
+TEST(test_bad_diff)
 {
 	static const unsigned times[4] = {0, 0, 0, 10};
 	struct tact_mix *mix = make(times);
@@ -267,7 +260,6 @@ static void test_bad_diff(void **state)
 	struct tact_diag diag = {0};
 	struct tact_mix_diff *diff;
 
-	(void)state;
 	assert_int_equal(tact_mix_diff_create(&diff, NULL, all, true, &diag), -TACT_E_INVAL);
 	assert_int_equal(tact_mix_diff_create(&diff, all, NULL, true, &diag), -TACT_E_INVAL);
 	assert_int_equal(tact_mix_diff_create(&diff, none, all, true, &diag), -TACT_E_INVAL);
@@ -287,7 +279,7 @@ static void test_bad_diff(void **state)
 
 /* ---- as text ---- */
 
-static void test_reports(void **state)
+TEST(test_reports)
 {
 	static const unsigned before[4] = {0, 0, 100, 0}, after[4] = {0, 0, 300, 50};
 	struct tact_mix *mix[2] = {make(before), make(after)};
@@ -300,7 +292,6 @@ static void test_reports(void **state)
 	struct tact_mix_diff *diff;
 	struct text text = {0};
 
-	(void)state;
 	assert_int_equal(tact_report_mix(&table, collect_text, &text), 0);
 	assert_true(text_has(&text, "Instructions: 400 in 1 blocks of 1 files\n"));
 	assert_true(text_has(&text, "\nimul                     200   50.00%    0.0%\n"));
@@ -351,14 +342,4 @@ static void test_reports(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_costs),	  cmocka_unit_test(test_rare_way),
-		cmocka_unit_test(test_bad_costs), cmocka_unit_test(test_models),
-		cmocka_unit_test(test_diff),	  cmocka_unit_test(test_bad_diff),
-		cmocka_unit_test(test_reports),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,15 +2,13 @@
  *
  * The registry: every model is found, opens, estimates and closes; bad names say what is wrong.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/file.h"
 #include "support.h"
@@ -47,11 +45,10 @@ static const char CODE[] = "480fafc3 4801f9";
 
 /* ---- the registry ---- */
 
-static void every_entry_is_found(void **state)
+TEST(every_entry_is_found)
 {
 	unsigned n = 0;
 
-	(void)state;
 	for (const struct tact_model *m = NULL; (m = tact_model_next(m)); n++) {
 		assert_non_null(m->name);
 		assert_non_null(m->help);
@@ -69,7 +66,7 @@ static void every_entry_is_found(void **state)
 	assert_false(tact_model_find("facile", NULL)->traits & TACT_MODEL_STREAM);
 }
 
-static void bad_names_say_what_is_wrong(void **state)
+TEST(bad_names_say_what_is_wrong)
 {
 	static const struct {
 		const char *name, *why;
@@ -97,7 +94,6 @@ static void bad_names_say_what_is_wrong(void **state)
 	};
 	struct tact_estimator *e = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct tact_diag diag = {0};
 
@@ -122,12 +118,11 @@ static int add_name(void *arg, const char *name)
 	return ++names->n == names->stop ? 7 : 0;
 }
 
-static void lists_expand(void **state)
+TEST(lists_expand)
 {
 	struct names names = {.n = 0};
 	struct tact_diag diag = {0};
 
-	(void)state;
 	assert_int_equal(tact_model_expand("sim,facile:paper,mca", add_name, &names, &diag), 0);
 	assert_string_equal(names.text, "sim facile:paper mca ");
 	names = (struct names){.n = 0};
@@ -148,11 +143,10 @@ static void lists_expand(void **state)
 
 /* ---- estimates ---- */
 
-static void every_entry_estimates(void **state)
+TEST(every_entry_estimates)
 {
 	struct tact_block *block = load("SKL", TACT_MODE_UNROLL, CODE);
 
-	(void)state;
 	for (const struct tact_model *m = NULL; (m = tact_model_next(m));) {
 		struct tact_estimate x;
 
@@ -167,14 +161,13 @@ static void every_entry_estimates(void **state)
 }
 
 /* What a model says is what its own call says. */
-static void facile_has_parts(void **state)
+TEST(facile_has_parts)
 {
 	struct tact_block *block = load("SKL", TACT_MODE_UNROLL, CODE);
 	struct tact_predict_options opt = {.size = sizeof(opt)};
 	struct tact_estimate x = estimate("facile", block), y;
 	struct tact_prediction p;
 
-	(void)state;
 	assert_int_equal(tact_predict(block, NULL, &p), 0);
 	assert_memory_equal(&p, &x.bounds, sizeof(p));
 	assert_true(x.cycles_per_iteration == p.cycles_per_iteration);
@@ -195,7 +188,7 @@ static void facile_has_parts(void **state)
 	tact_block_destroy(block);
 }
 
-static void sim_explains_itself(void **state)
+TEST(sim_explains_itself)
 {
 	struct tact_block *block = load("SKL", TACT_MODE_LOOP, "4801d8 49ffcf 75f8");
 	struct tact_model_options opt = {.size = sizeof(opt), .max_cycles = 1};
@@ -204,7 +197,6 @@ static void sim_explains_itself(void **state)
 	struct tact_simulation s = {.size = sizeof(s)};
 	struct tact_estimator *e;
 
-	(void)state;
 	assert_int_equal(tact_simulator_create(&simulator, NULL), 0);
 	assert_int_equal(tact_simulate(simulator, block, NULL, &s), 0);
 	assert_true(x.cycles_per_iteration == s.cycles_per_iteration);
@@ -223,7 +215,7 @@ static void write_file(const char *path, const char *text)
 	assert_int_equal(file_write(path, text, strlen(text), NULL), 0);
 }
 
-static void mca_takes_options(void **state)
+TEST(mca_takes_options)
 {
 	struct tact_block *block = load("SKL", TACT_MODE_UNROLL, CODE);
 	struct tact_block *other = load("HSW", TACT_MODE_UNROLL, CODE);
@@ -236,7 +228,6 @@ static void mca_takes_options(void **state)
 	struct tact_mca_params *params;
 	int file = mkstemp(path);
 
-	(void)state;
 	assert_int_equal(tact_model_open(&e, "mca", &opt, NULL), 0);
 	assert_int_equal(tact_model_estimate(e, block, &x), 0);
 	assert_true(x.cycles_per_iteration > 4); /* there is a beginning and an end */
@@ -267,7 +258,7 @@ static void mca_takes_options(void **state)
 	tact_block_destroy(other);
 }
 
-static void streams_by_name(void **state)
+TEST(streams_by_name)
 {
 	struct tact_block *block = load("SKL", TACT_MODE_UNROLL, CODE);
 	struct tact_stream_totals totals;
@@ -275,7 +266,6 @@ static void streams_by_name(void **state)
 	struct tact_diag diag = {0};
 	uint32_t number;
 
-	(void)state;
 	for (const struct tact_model *m = NULL; (m = tact_model_next(m));)
 		if (!(m->traits & (TACT_MODEL_STREAM | TACT_MODEL_BATCH))) {
 			assert_int_equal(tact_model_stream(&stream, m->name, &diag), -TACT_E_INVAL);
@@ -295,7 +285,7 @@ static void streams_by_name(void **state)
 	tact_block_destroy(block);
 }
 
-static void misuse(void **state)
+TEST(misuse)
 {
 	struct tact_block *block = load("SKL", TACT_MODE_UNROLL, CODE), *empty;
 	struct tact_estimate x = {.size = sizeof(x)};
@@ -305,7 +295,6 @@ static void misuse(void **state)
 	} larger = {{.size = sizeof(larger)}, 1};
 	struct tact_estimator *e;
 
-	(void)state;
 	assert_int_equal(tact_model_open(NULL, "sim", NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_model_open(&e, NULL, NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_model_open(&e, "sim", &larger.opt, NULL), -TACT_E_INVAL);
@@ -333,19 +322,4 @@ static void misuse(void **state)
 	tact_block_destroy(empty);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_entry_is_found),
-		cmocka_unit_test(bad_names_say_what_is_wrong),
-		cmocka_unit_test(lists_expand),
-		cmocka_unit_test(every_entry_estimates),
-		cmocka_unit_test(facile_has_parts),
-		cmocka_unit_test(sim_explains_itself),
-		cmocka_unit_test(mca_takes_options),
-		cmocka_unit_test(streams_by_name),
-		cmocka_unit_test(misuse),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

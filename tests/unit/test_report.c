@@ -2,19 +2,17 @@
  *
  * Results as text, CSV, JSON and Markdown.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "report/report.h"
 #include "support.h"
 
 /* ---- what reports share ---- */
 
-static void test_words(void **state)
+TEST(test_words)
 {
 	static const struct {
 		double value;
@@ -22,7 +20,6 @@ static void test_words(void **state)
 	} counts[] = {{0, "0"}, {999, "999"}, {1000, "1,000"}, {-123456, "-123,456"}};
 	struct text text = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
 		text_reset(&text);
 		report_count(&text, counts[i].value, 0);
@@ -66,7 +63,7 @@ static struct tact_result *read_result(const char *text)
 	return r;
 }
 
-static void test_run(void **state)
+TEST(test_run)
 {
 	struct tact_result *r = read_result(TOTALS("5") FUNCTION("main", "4") FUNCTION(
 		"_ZN3foo3barEv", "1") BLOCK("main", "4"));
@@ -74,7 +71,6 @@ static void test_run(void **state)
 	struct text text = {0};
 	int calls = 0;
 
-	(void)state;
 	assert_int_equal(tact_report_run(&report, collect_text, &text), 0);
 	assert_true(text_has(&text, "Cycles:             5\n"));
 	assert_true(text_has(&text, "CPU:                SKL (Skylake)\n"));
@@ -115,7 +111,7 @@ static void test_run(void **state)
 	tact_result_destroy(r);
 }
 
-static void test_diff(void **state)
+TEST(test_diff)
 {
 	struct tact_result *a = read_result(TOTALS("5") FUNCTION("main", "4")),
 			   *b = read_result(TOTALS("10") FUNCTION("main", "9"));
@@ -124,7 +120,6 @@ static void test_diff(void **state)
 	struct text text = {0};
 	struct tact_diff *diff;
 
-	(void)state;
 	assert_int_equal(tact_diff_create(&diff, a, b, NULL), 0);
 	assert_ptr_equal(tact_diff_side(diff, 0), a);
 	assert_ptr_equal(tact_diff_side(diff, 1), b);
@@ -154,13 +149,12 @@ static void test_diff(void **state)
 
 /* ---- commands ---- */
 
-static void test_split(void **state)
+TEST(test_split)
 {
 	static const char *const bad[] = {"", "  ", "a 'b", "a | b", "a $(b)"};
 	struct tact_diag diag = {0};
 	char **words;
 
-	(void)state;
 	assert_int_equal(tact_trace_split(&words, " a 'b c' \"d\\\"e\" f\\ g '' ", &diag), 0);
 	assert_string_equal(words[0], "a");
 	assert_string_equal(words[1], "b c");
@@ -176,14 +170,4 @@ static void test_split(void **state)
 	assert_int_equal(tact_trace_split(&words, NULL, &diag), -TACT_E_INVAL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_words),
-		cmocka_unit_test(test_run),
-		cmocka_unit_test(test_diff),
-		cmocka_unit_test(test_split),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

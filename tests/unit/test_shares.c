@@ -5,12 +5,10 @@
 #include <math.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "support.h"
 
@@ -29,13 +27,12 @@ static void add(struct tact_shares *s, const char *app, double weight, int topic
 	assert_int_equal(tact_shares_add(s, app, weight, &label), 0);
 }
 
-static void test_shares(void **state)
+TEST(test_shares)
 {
 	struct tact_shares_totals t;
 	struct tact_share x;
 	struct tact_shares *s;
 
-	(void)state;
 	assert_int_equal(tact_shares_create(&s), 0);
 	tact_shares_totals(s, &t);
 	assert_int_equal(t.blocks, 0);
@@ -69,12 +66,11 @@ static void test_shares(void **state)
 	tact_shares_destroy(NULL);
 }
 
-static void test_bad_shares(void **state)
+TEST(test_bad_shares)
 {
 	struct tact_label label = label_of(TACT_CLASSIFY_MAX_TOPICS);
 	struct tact_shares *s;
 
-	(void)state;
 	assert_int_equal(tact_shares_create(&s), 0);
 	assert_int_equal(tact_shares_add(s, "a", 1, &label), -TACT_E_INVAL);
 	assert_int_equal(tact_shares_add(s, "a", 1, NULL), -TACT_E_INVAL);
@@ -88,14 +84,13 @@ static void test_bad_shares(void **state)
 }
 
 /* Names that are none, as of a column of numbers: memory is bounded. */
-static void test_many_apps(void **state)
+TEST(test_many_apps)
 {
 	struct tact_share x;
 	struct tact_shares *s;
 	char name[16];
 	uint64_t sum = 0;
 
-	(void)state;
 	assert_int_equal(tact_shares_create(&s), 0);
 	for (int i = 0; i < 5000; i++) {
 		snprintf(name, sizeof(name), "%d", i);
@@ -115,7 +110,7 @@ static void test_many_apps(void **state)
 }
 
 /* Bags that are labelled at the end give what labels would have given at once. */
-static void test_bags(void **state)
+TEST(test_bags)
 {
 	static const char *const code[] = {"4801d8", "0f58c1", "488b03", "48890b"};
 	const struct tact_arch *arch = tact_arch_find("HSW");
@@ -128,7 +123,6 @@ static void test_bags(void **state)
 	struct tact_bags *bags;
 	uint32_t bag[ARRAY_SIZE(code)];
 
-	(void)state;
 	assert_int_equal(tact_block_create(&block, arch, &how, NULL), 0);
 	assert_int_equal(tact_bags_create(&bags, arch, NULL), 0);
 	assert_int_equal(tact_shares_create(&late), 0);
@@ -209,7 +203,7 @@ static void check_report(const struct tact_classifier *classifier, const struct 
 	text_free(&text);
 }
 
-static void test_report(void **state)
+TEST(test_report)
 {
 	static const uint8_t code[] = {0x48, 0x01, 0xd8};
 	struct tact_class_row row = {.size = sizeof(row),
@@ -228,7 +222,6 @@ static void test_report(void **state)
 	struct tact_block *block;
 	struct tact_bags *bags;
 
-	(void)state;
 	classifier = train(&bags, &block);
 	assert_int_equal(tact_classifier_label(classifier, bags, 0, &row.label, NULL), 0);
 	assert_int_equal(tact_shares_create(&shares), 0);
@@ -268,14 +261,13 @@ static void make_file(char path[60], const char *suffix, const char *content)
 	fclose(file);
 }
 
-static void test_list(void **state)
+TEST(test_list)
 {
 	struct tact_corpus_block b;
 	struct tact_diag diag = {0};
 	struct tact_corpus *c;
 	char path[60], stem[TACT_STORE_NAME_MAX + 1];
 
-	(void)state;
 	make_file(path, ".csv", "app,hex,weight\nzlib,4801d8,2.5\nx,zz,1\n,4829d8,\n");
 	tact_corpus_app(path, stem);
 	assert_true(tact_corpus_is_one(path));
@@ -297,7 +289,7 @@ static void test_list(void **state)
 }
 
 /* A block of two applications comes twice. */
-static void test_store(void **state)
+TEST(test_store)
 {
 	static const uint8_t code[] = {0x48, 0x01, 0xd8};
 	struct tact_corpus_block b;
@@ -306,7 +298,6 @@ static void test_store(void **state)
 	char path[60];
 	int64_t id;
 
-	(void)state;
 	snprintf(path, sizeof(path), "/tmp/tact-corpus-%d.db", (int)getpid());
 	unlink(path);
 	assert_int_equal(tact_store_open(&store, path, TACT_STORE_CREATE, NULL), 0);
@@ -329,13 +320,12 @@ static void test_store(void **state)
 	unlink(path);
 }
 
-static void test_no_corpus(void **state)
+TEST(test_no_corpus)
 {
 	struct tact_diag diag = {0};
 	struct tact_corpus *c;
 	char path[60], name[TACT_STORE_NAME_MAX + 1], longer[200];
 
-	(void)state;
 	make_file(path, ".s", "add %rax, %rbx\n");
 	assert_false(tact_corpus_is_one(path));
 	unlink(path);
@@ -357,14 +347,4 @@ static void test_no_corpus(void **state)
 	assert_int_equal(strlen(name), TACT_STORE_NAME_MAX);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shares),	  cmocka_unit_test(test_bad_shares),
-		cmocka_unit_test(test_many_apps), cmocka_unit_test(test_bags),
-		cmocka_unit_test(test_list),	  cmocka_unit_test(test_store),
-		cmocka_unit_test(test_no_corpus), cmocka_unit_test(test_report),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

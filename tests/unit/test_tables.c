@@ -3,15 +3,13 @@
  * The generator's validator: our own tables pass, and each kind of damage is found.
  * Runs $TACT_BUILD/gen/gen_tables (default: build).
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "support.h"
 
@@ -117,23 +115,21 @@ static int check(const char *dir, const char *archs, char *output, size_t size)
 	return WEXITSTATUS(pclose(f));
 }
 
-static void our_tables_pass(void **state)
+TEST(our_tables_pass)
 {
 	char output[1024];
 
-	(void)state;
 	if (check("data", "", output, sizeof(output)))
 		fail_msg("%s", output);
 	if (check("data", "RKL SNB", output, sizeof(output)))
 		fail_msg("%s", output);
 }
 
-static void a_small_table_passes(void **state)
+TEST(a_small_table_passes)
 {
 	char dir[64], output[1024];
 	int status;
 
-	(void)state;
 	make_data(dir, FIRST "# a comment\n" COLUMNS ADD SUB);
 	status = check(dir, "XXX", output, sizeof(output));
 	remove_data(dir);
@@ -141,7 +137,7 @@ static void a_small_table_passes(void **state)
 		fail_msg("%s", output);
 }
 
-static void damage_is_found(void **state)
+TEST(damage_is_found)
 {
 	static const struct {
 		const char *what, *table, *message; /* a part of it */
@@ -203,7 +199,6 @@ static void damage_is_found(void **state)
 		{"a base in a circle", FIRST "#base XXX\n" COLUMNS ADD, "circle"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char dir[64], output[1024];
 		int status;
@@ -242,12 +237,11 @@ static int check_cpus(const char *x, const char *y, const char *z, char *output,
 }
 
 /* A file may be nothing but what differs, and its table nothing but the base. */
-static void a_cpu_is_based_on_another(void **state)
+TEST(a_cpu_is_based_on_another)
 {
 	char output[1024];
 	int status;
 
-	(void)state;
 	status = check_cpus(CPU, "#tact-arch 1\nbase = XXX\norder = 2\nfull_name = Y\n",
 			    "#tact-arch 1\n\n# ours\nbase = YYY\norder = 0\nfull_name = Z\n"
 			    "issue_width = 6 # experiment: more\nnames = zed z80\n",
@@ -256,7 +250,7 @@ static void a_cpu_is_based_on_another(void **state)
 		fail_msg("%d: %s", status, output);
 }
 
-static void bad_cpus_are_found(void **state)
+TEST(bad_cpus_are_found)
 {
 	static const struct {
 		const char *what, *x, *y, *message;
@@ -307,7 +301,6 @@ static void bad_cpus_are_found(void **state)
 		 "both called 'yyy'"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char output[1024];
 		int status = check_cpus(rows[i].x, rows[i].y, NULL, output, sizeof(output));
@@ -319,24 +312,14 @@ static void bad_cpus_are_found(void **state)
 	}
 }
 
-static void usage_is_checked(void **state)
+TEST(usage_is_checked)
 {
 	char output[1024];
 
-	(void)state;
 	assert_int_equal(check("/nonexistent", "SKL", output, sizeof(output)), 1);
 	assert_int_equal(check("/nonexistent", "", output, sizeof(output)), 1);
 	assert_int_equal(check("data", "QQQ", output, sizeof(output)), 1);
 	assert_int_equal(check("", "", output, sizeof(output)), 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(our_tables_pass),    cmocka_unit_test(a_small_table_passes),
-		cmocka_unit_test(damage_is_found),    cmocka_unit_test(a_cpu_is_based_on_another),
-		cmocka_unit_test(bad_cpus_are_found), cmocka_unit_test(usage_is_checked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)
