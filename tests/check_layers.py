@@ -39,14 +39,15 @@ MAY_INCLUDE = {
     'trace': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'sim', 'simulate', 'model'],
     'collect': ['base', 'isa', 'obj', 'code', 'trace', 'store'],
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca', 'model'],
-    'report': ['base', 'isa', 'obj', 'arch', 'facile', 'simulate', 'trace', 'mix', 'dataset', 'block', 'sim', 'view'],
+    'classify': ['base', 'isa', 'arch', 'block'],
+    'report': ['base', 'isa', 'obj', 'arch', 'facile', 'simulate', 'trace', 'mix', 'classify', 'block', 'sim', 'view'],
     # arch, block and simulate for the virtual PMU's retirement, trace for what it samples
     'mix': ['base', 'isa', 'obj', 'code', 'pmu', 'arch', 'block', 'facile', 'sim', 'simulate', 'model', 'trace'],
 }
 # Public headers are interfaces of a module as well.
 PUBLIC = {
     'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch', 'coverage.h': 'arch',
-    'block.h': 'block', 'model.h': 'model', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'campaign.h': 'dataset', 'classify.h': 'dataset',
+    'block.h': 'block', 'model.h': 'model', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'campaign.h': 'dataset', 'classify.h': 'classify',
     'store.h': 'store', 'rows.h': 'rows', 'view.h': 'view', 'evaluate.h': 'evaluate',
     'doctor.h': 'pmu', 'trace.h': 'trace', 'cycles.h': 'trace', 'symbols.h': 'trace', 'result.h': 'trace', 'analysis.h': 'trace', 'report.h': 'report', 'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
 }

@@ -8,7 +8,7 @@
 #include <tact/classify.h>
 
 #include "base/file.h"
-#include "dataset/classify.h"
+#include "classify/classify.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

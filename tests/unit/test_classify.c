@@ -14,7 +14,7 @@
 
 #include "support.h"
 
-#include "dataset/classify.h"
+#include "classify/classify.h"
 
 static const char load_hex[] = "488b07488b4f08488b5710488b7718";     /* four loads */
 static const char store_hex[] = "48890748894f0848895710";	     /* three stores */

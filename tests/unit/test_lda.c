@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset/lda.h"
+#include "classify/lda.h"
 
 enum { N_TOPICS = 5, N_WORDS = 20, N_DOCS = 1000, DOC_LENGTH = 40 };
 

@@ -2,14 +2,14 @@
  *
  * What the files of the classifier share.
  */
-#ifndef DATASET_CLASSIFY_H
-#define DATASET_CLASSIFY_H
+#ifndef CLASSIFY_CLASSIFY_H
+#define CLASSIFY_CLASSIFY_H
 
 #include <tact/classify.h>
 
 #include "base/hash.h"
 #include "block/block.h"
-#include "dataset/lda.h"
+#include "classify/lda.h"
 
 /* What a uop does. */
 enum uop_kind { UOP_LOAD, UOP_STORE, UOP_SCALAR, UOP_VECTOR, UOP_N_KINDS };
@@ -66,4 +66,4 @@ void classify_print(const struct tact_classifier *c, const char *comment, struct
 /* Gives every topic a name, from what its uops do. */
 void classify_name_topics(struct tact_classifier *c);
 
-#endif /* DATASET_CLASSIFY_H */
+#endif /* CLASSIFY_CLASSIFY_H */

@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 #include "base/file.h"
-#include "dataset/classify.h"
+#include "classify/classify.h"
 
 static const char magic[] = "#tact-classify";
 enum {

@@ -12,7 +12,7 @@
  */
 #include "base/pool.h"
 #include "base/random.h"
-#include "dataset/lda.h"
+#include "classify/lda.h"
 
 #include <math.h>
 #include <stdbool.h>

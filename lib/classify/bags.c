@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "base/hash.h"
-#include "dataset/classify.h"
+#include "classify/classify.h"
 
 void classify_ports(params_ports mask, char text[TACT_CLASSIFY_PORTS_SIZE])
 {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "dataset/classify.h"
+#include "classify/classify.h"
 
 /* BHive, section V.A. */
 enum { DEFAULT_TOPICS = 6 };

@@ -6,8 +6,8 @@
  * K topics are distributions over V words; a document mixes topics.  lambda[k * V + w] are the
  * parameters of topic k's Dirichlet distribution, gamma[k] those of a document's mixture.
  */
-#ifndef DATASET_LDA_H
-#define DATASET_LDA_H
+#ifndef CLASSIFY_LDA_H
+#define CLASSIFY_LDA_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -74,4 +74,4 @@ struct lda_training {
 int lda_train(const struct lda_corpus *corpus, const struct lda_prior *prior,
 	      const struct lda_training *how, double *lambda, double *bound, unsigned *passes);
 
-#endif /* DATASET_LDA_H */
+#endif /* CLASSIFY_LDA_H */

@@ -7,7 +7,7 @@
  * exp(E[log theta_k] + E[log beta_kw]) and is not stored; gamma_k = alpha + the sum of phi over the
  * document.
  */
-#include "dataset/lda.h"
+#include "classify/lda.h"
 
 #include <math.h>
 #include <string.h>
