@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <cpuid.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +17,11 @@ enum { MAX_LINE = 4096 };
 
 const struct arch_record *arch_record_of(const struct tact_arch *arch, unsigned form)
 {
-	unsigned record = form < N_FORMS ? arch->record_of_form[form] : 0;
+	unsigned record;
 
+	if (!arch->record_of_form)
+		return arch->overlay ? overlay_record(arch->overlay, form) : NULL;
+	record = form < tact_isa_form_count(arch->isa) ? arch->record_of_form[form] : 0;
 	return record ? &records[record] : NULL;
 }
 
@@ -75,43 +77,10 @@ const struct tact_arch *tact_arch_next(const struct tact_arch *previous)
 	return next < ARRAY_SIZE(archs) ? &archs[next] : NULL;
 }
 
-/* "6-85:5-7 6-106": does one of the entries hold this CPU? */
-static bool cpuid_matches(const char *list, unsigned family, unsigned model, unsigned stepping)
-{
-	while (*list) {
-		unsigned f, m, first = 0, last = 15;
-		int used = 0;
-
-		if (sscanf(list, "%u-%u%n", &f, &m, &used) != 2)
-			return false;
-		list += used;
-		if (*list == ':' && sscanf(list, ":%u-%u%n", &first, &last, &used) == 2)
-			list += used;
-		if (f == family && m == model && stepping >= first && stepping <= last)
-			return true;
-		list += strspn(list, " ");
-	}
-	return false;
-}
-
 const struct tact_arch *tact_arch_host(void)
 {
-	unsigned eax, ebx, ecx, edx, family, model;
-
-	/* "GenuineIntel" or "AuthenticAMD" in ebx, edx, ecx: other vendors use the same numbers,
-	 * and these two have none of our families and models in common.
-	 */
-	if (!__get_cpuid(0, &eax, &ebx, &ecx, &edx) ||
-	    !((ebx == 0x756e6547 && edx == 0x49656e69) || (ebx == 0x68747541 && edx == 0x69746e65)))
-		return NULL;
-	if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx))
-		return NULL;
-	family = eax >> 8 & 15;
-	model = (eax >> 4 & 15) | (eax >> 12 & 0xf0);
-	if (family == 15)
-		family += eax >> 20 & 255;
 	for (size_t i = 0; i < ARRAY_SIZE(archs); i++)
-		if (cpuid_matches(archs[i].cpuid, family, model, eax & 15))
+		if (archs[i].isa->is_host(archs[i].cpuid))
 			return &archs[i];
 	return NULL;
 }
@@ -155,8 +124,8 @@ unsigned tact_arch_form_count(const struct tact_arch *arch)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < N_FORMS; i++)
-		n += arch->record_of_form[i] != 0;
+	for (unsigned i = 0; i < tact_isa_form_count(arch->isa); i++)
+		n += tact_arch_has_form(arch, i);
 	return n;
 }
 
@@ -261,6 +230,65 @@ out_close:
 	return status;
 }
 
+/* Presets, and false for what the text must bring. */
+static int set_presets(struct tact_arch *arch, struct tact_diag *diag)
+{
+	for (size_t i = 0; i < PARAMS_COUNT; i++) {
+		const char *preset = params_preset(i);
+		char value[MAX_LINE];
+
+		arch->is_from_file[i] = false;
+		if (!preset)
+			continue;
+		snprintf(value, sizeof(value), "%s = %s", params_name(i), preset);
+		if (read_param(arch, value, diag) < 0)
+			return -TACT_E_FORMAT;
+	}
+	return 0;
+}
+
+static int read_text(struct tact_arch *arch, const char *text, struct tact_diag *diag)
+{
+	FILE *f = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+	int status;
+
+	if (!f)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = set_presets(arch, diag);
+	if (!status)
+		status = read_params(arch, f, diag);
+	fclose(f);
+	for (size_t i = 0; i < PARAMS_COUNT && !status; i++)
+		if (!arch->is_from_file[i])
+			status = tact_fail(diag, TACT_E_FORMAT, "%s is missing", params_name(i));
+	return status;
+}
+
+int arch_create(struct tact_arch **out, const char *name, const struct tact_isa *isa,
+		const char *text, struct tact_diag *diag)
+{
+	static const struct params_origin none[PARAMS_COUNT];
+	struct tact_arch *arch;
+	int status;
+
+	if (!out || !name || !isa || !text || !*text)
+		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
+	arch = calloc(1, sizeof(*arch));
+	if (!arch)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	arch->isa = isa;
+	arch->name = arch->full_name = name;
+	arch->llvm_name = arch->llvm_cpu = arch->names = arch->cpuid = arch->base = "";
+	arch->origins = none;
+	status = read_text(arch, text, diag);
+	if (status < 0) {
+		tact_arch_destroy(arch);
+		return status;
+	}
+	*out = arch;
+	return 0;
+}
+
 int arch_copy(struct tact_arch **out, const struct tact_arch *base)
 {
 	struct tact_arch *arch = malloc(sizeof(*arch));
@@ -326,7 +354,7 @@ static int check_form(const struct tact_arch *arch, unsigned form, struct tact_d
 		fault = fault_of(arch, &view);
 		if (fault && !faults++)
 			tact_fail(diag, TACT_E_FORMAT, "%s: %s %s", arch->name,
-				  tact_form_name(form), fault);
+				  tact_isa_form_name(arch->isa, form), fault);
 	}
 	return faults;
 }
@@ -367,7 +395,7 @@ int tact_arch_validate(const struct tact_arch *arch, struct tact_diag *diag)
 			  arch->name);
 		faults++;
 	}
-	for (unsigned i = 0; i < N_FORMS; i++) {
+	for (unsigned i = 0; i < tact_isa_form_count(arch->isa); i++) {
 		faults += check_form(arch, i, faults ? NULL : diag);
 		n_sets = add_sets(arch, i, sets, n_sets);
 	}

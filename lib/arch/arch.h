@@ -22,9 +22,17 @@ struct tact_arch {
 	struct arch_params params;
 	const struct params_origin *origins; /* static; indexed by parameter */
 	bool is_from_file[PARAMS_COUNT];     /* tact_arch_derive has set it */
-	const uint16_t *record_of_form;	     /* static; indexed by form */
+	const uint16_t *record_of_form;	     /* static; indexed by form; NULL: has no tables */
 	struct arch_overlay *overlay;	     /* owned; NULL: all data are those of the tables */
 };
+
+/* An architecture made of text alone, of any set: parameters and lines of forms, as
+ * tact_arch_derive reads them.  Parameters without a preset must be there; a form without a line
+ * has no data.  `name` and `isa` are the caller's and must live as long. Returns -TACT_E_FORMAT
+ * (diag has line and reason), -TACT_E_INVAL, -TACT_E_NOMEM.
+ */
+int arch_create(struct tact_arch **out, const char *name, const struct tact_isa *isa,
+		const char *text, struct tact_diag *diag);
 
 /* Data of a form: NULL if there is none. */
 const struct arch_record *arch_record_of(const struct tact_arch *arch, unsigned form);
@@ -63,6 +71,8 @@ struct arch_own *arch_own_of(struct tact_arch *arch, unsigned form, enum arch_si
 void arch_changed(struct tact_arch *arch);
 unsigned arch_revision(const struct tact_arch *arch);
 
+/* Of a form that has a line of its own, or NULL. */
+const struct arch_record *overlay_record(const struct arch_overlay *overlay, unsigned form);
 bool overlay_view(const struct arch_overlay *overlay, unsigned form, enum arch_situation situation,
 		  struct arch_view *out);
 int overlay_copy(struct arch_overlay **out, const struct arch_overlay *from);

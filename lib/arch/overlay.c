@@ -12,23 +12,26 @@
 
 struct patch {
 	struct arch_own *own[ARCH_N_SITUATIONS]; /* owned; NULL: as in the tables */
+	struct arch_record record;		 /* empty: of an architecture without tables */
 };
 
 struct arch_overlay {
 	uint16_t *slot_of_form; /* owned; 0: no patch, else its number + 1 */
 	struct patch *patches;	/* owned */
 	size_t n, capacity;
+	unsigned n_forms;
 	unsigned revision;
 };
 
-static struct arch_overlay *create(void)
+static struct arch_overlay *create(unsigned n_forms)
 {
 	struct arch_overlay *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return NULL;
 	o->revision = 1;
-	o->slot_of_form = calloc(tact_form_count(), sizeof(*o->slot_of_form));
+	o->n_forms = n_forms;
+	o->slot_of_form = calloc(n_forms, sizeof(*o->slot_of_form));
 	if (!o->slot_of_form) {
 		free(o);
 		return NULL;
@@ -59,13 +62,13 @@ static struct arch_own *copy_own(const struct arch_own *from)
 
 int overlay_copy(struct arch_overlay **out, const struct arch_overlay *from)
 {
-	struct arch_overlay *o = create();
+	struct arch_overlay *o = create(from->n_forms);
 
 	if (!o)
 		return -TACT_E_NOMEM;
 	if (from->n && tact_grow(&o->patches, &o->capacity, from->n, sizeof(*o->patches)) < 0)
 		goto fail;
-	memcpy(o->slot_of_form, from->slot_of_form, tact_form_count() * sizeof(*o->slot_of_form));
+	memcpy(o->slot_of_form, from->slot_of_form, from->n_forms * sizeof(*o->slot_of_form));
 	for (; o->n < from->n; o->n++) {
 		struct patch *to = &o->patches[o->n];
 
@@ -113,6 +116,11 @@ static struct patch *patch_of(struct arch_overlay *o, unsigned form)
 	return &o->patches[o->slot_of_form[form] - 1];
 }
 
+/* What a form is that has a line in an architecture without tables, but for what the line says. */
+static const struct arch_variant one_uop = {
+	.uops = 1, .fused = 1, .mite = 1, .simple_beside = 0xff};
+static const struct arch_latency no_latency[1] = {{.from = ARCH_OP_END}};
+
 static void fill(struct arch_own *own, const struct arch_view *view)
 {
 	size_t n;
@@ -126,15 +134,25 @@ static void fill(struct arch_own *own, const struct arch_view *view)
 	own->latency[n].from = ARCH_OP_END;
 }
 
+const struct arch_record *overlay_record(const struct arch_overlay *o, unsigned form)
+{
+	unsigned slot = form < o->n_forms ? o->slot_of_form[form] : 0;
+
+	return slot ? &o->patches[slot - 1].record : NULL;
+}
+
 struct arch_own *arch_own_of(struct tact_arch *arch, unsigned form, enum arch_situation situation)
 {
 	struct arch_view view;
 	struct patch *patch;
 
-	if (!arch_view_of(arch, form, situation, &view))
-		return NULL;
+	if (!arch_view_of(arch, form, situation, &view)) {
+		if (arch->record_of_form)
+			return NULL;
+		view = (struct arch_view){&one_uop, arch_no_ports, no_latency};
+	}
 	if (!arch->overlay)
-		arch->overlay = create();
+		arch->overlay = create(tact_isa_form_count(arch->isa));
 	patch = arch->overlay ? patch_of(arch->overlay, form) : NULL;
 	if (!patch)
 		return NULL;

@@ -84,7 +84,7 @@ int overlay_read_line(struct tact_arch *arch, char *line, struct tact_diag *diag
 	if (k == ARCH_N_SITUATIONS)
 		return 0;
 	*situation = *keys++ = 0;
-	form = tact_form_find(line);
+	form = tact_isa_form_find(arch->isa, line);
 	if (form == TACT_FORM_NONE)
 		return tact_fail(diag, TACT_E_FORMAT, "unknown form '%.80s'", line);
 	own = arch_own_of(arch, form, (enum arch_situation)k);
@@ -195,7 +195,7 @@ static void save_forms(struct text *t, const struct tact_arch *arch, const struc
 	char mine[4096], its[4096];
 	struct arch_view view;
 
-	for (unsigned form = 0; form < tact_form_count(); form++) {
+	for (unsigned form = 0; form < tact_isa_form_count(arch->isa); form++) {
 		for (unsigned k = 0; k < ARCH_N_SITUATIONS; k++) {
 			enum arch_situation s = (enum arch_situation)k;
 
@@ -206,8 +206,8 @@ static void save_forms(struct text *t, const struct tact_arch *arch, const struc
 			if (arch_view_of(base, form, s, &view))
 				arch_view_print(&view, its, sizeof(its));
 			if (strcmp(mine, its))
-				text_printf(t, "%s\t%s\t%s\n", tact_form_name(form), situations[k],
-					    mine);
+				text_printf(t, "%s\t%s\t%s\n", tact_isa_form_name(arch->isa, form),
+					    situations[k], mine);
 		}
 	}
 }

@@ -166,7 +166,7 @@ long isa_cache_decode(struct isa_cache *cache, const struct isa_layout *layout, 
 	instance->immediate = load_signed(p + layout->disp_size, layout->imm_size);
 	if (layout->disp_in_head)
 		instance->displacement = cache->entries[n].displacement;
-	if (layout->imm_is_register)
+	if (layout->imm_in_head)
 		instance->immediate = cache->entries[n].immediate;
 	return n;
 }

@@ -43,10 +43,11 @@ struct isa_registers {
 struct isa_layout {
 	uint8_t length; /* 0: this encoding is left to the decoder, and not remembered */
 	uint8_t head;
-	uint8_t disp_size;    /* 0, 1, 4, 8 bytes behind the head */
-	uint8_t imm_size;     /* all immediates together, behind the displacement */
-	bool disp_in_head;    /* the displacement is part of the head: take the decoder's */
-	bool imm_is_register; /* the immediate names a register: it belongs to the head, too */
+	uint8_t disp_size; /* 0, 1, 4, 8 bytes behind the head */
+	uint8_t imm_size;  /* all immediates together, behind the displacement */
+	/* They are part of the head: the decoder's are taken. */
+	bool disp_in_head, imm_in_head;
+	bool imm_is_register; /* the immediate behind the head names a register: so is that, too */
 };
 
 /* One instruction as those see it who only want to know where execution goes. */
@@ -118,6 +119,11 @@ struct tact_isa {
 	const char *qemu; /* user mode; QEMU's own name of the machine is qemu_target */
 	const char *qemu_target;
 	const char *qemu_cpu; /* for -cpu: what gives the traces of a real CPU */
+
+	/* Whether this program runs on one of the CPUs that an .arch file lists as `cpuid`, in
+	 * words that are the set's own.
+	 */
+	bool (*is_host)(const char *cpus);
 
 	struct isa_registers registers;
 

@@ -65,6 +65,7 @@ struct mca_insn {
 };
 
 struct mca_code {
+	unsigned n_forms; /* of the set; as the form of those that have none */
 	struct mca_insn *insns;
 	struct mca_operand *operands;
 	uint32_t n_insns;

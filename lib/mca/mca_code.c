@@ -110,9 +110,10 @@ void mca_code_fill(struct mca_code *code, const struct tact_block *block,
 {
 	struct mca_operand *to = code->operands;
 	bool written[MCA_KEY_STORES];
-	unsigned n_forms = tact_form_count();
+	unsigned n_forms = tact_isa_form_count(block->arch->isa);
 
 	mark_written(written, block);
+	code->n_forms = n_forms;
 	code->n_insns = (uint32_t)block->n_insns;
 	code->coverage = tact_block_coverage(block);
 	for (size_t i = 0; i < block->n_insns; i++) {
@@ -162,7 +163,7 @@ size_t tact_mca_code_length(const struct tact_mca_code *code)
 
 unsigned tact_mca_code_form(const struct tact_mca_code *code, size_t i)
 {
-	if (!code || i >= code->code.n_insns || code->insns[i].form >= tact_form_count())
+	if (!code || i >= code->code.n_insns || code->insns[i].form >= code->code.n_forms)
 		return TACT_FORM_NONE;
 	return code->insns[i].form;
 }

@@ -90,7 +90,7 @@ static int read_form(struct reader *r, char *line)
 			    "%u columns: form, micro_ops, latency, read_advance and port_cycles, "
 			    "separated by tabs, expected",
 			    n);
-	form = tact_form_find(column[0]);
+	form = tact_isa_form_find(r->params->arch->isa, column[0]);
 	if (form == TACT_FORM_NONE)
 		return FAIL(r, "unknown form '%.80s'", column[0]);
 	if (r->seen[form])
@@ -210,9 +210,12 @@ int tact_mca_params_load(struct tact_mca_params *params, const char *path, struc
 
 /* ---- writing ---- */
 
-static void put_form(struct text *out, const struct mca_form *f, unsigned form)
+static void put_form(struct text *out, const struct tact_mca_params *params, unsigned form)
 {
-	text_printf(out, "%s\t%u\t%u", tact_form_name(form), f->micro_ops, f->latency);
+	const struct mca_form *f = &params->forms[form];
+
+	text_printf(out, "%s	%u	%u", tact_isa_form_name(params->arch->isa, form), f->micro_ops,
+		    f->latency);
 	for (unsigned i = 0; i < TACT_MCA_READS; i++)
 		text_printf(out, "%c%u", i ? ',' : '\t', f->read_advance[i]);
 	for (unsigned i = 0; i < TACT_MCA_PORTS; i++)
@@ -238,7 +241,7 @@ static void put_params(struct text *out, const struct tact_mca_params *params, c
 
 		mca_form_derive(&derived, params->arch, i);
 		if (!mca_form_equal(&params->forms[i], &derived))
-			put_form(out, &params->forms[i], i);
+			put_form(out, params, i);
 	}
 }
 

@@ -160,11 +160,11 @@ int tact_mca_params_create(struct tact_mca_params **out, const struct tact_arch 
 
 	if (!out || !arch)
 		return tact_fail(diag, TACT_E_INVAL, "no architecture");
-	params = malloc(params_size(tact_form_count()));
+	params = malloc(params_size(tact_isa_form_count(arch->isa)));
 	if (!params)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	params->arch = arch;
-	params->n_forms = tact_form_count();
+	params->n_forms = tact_isa_form_count(arch->isa);
 	reset(params);
 	*out = params;
 	return 0;
@@ -220,10 +220,10 @@ void tact_mca_params_set_memory(struct tact_mca_params *params, enum tact_mca_me
 
 /* ---- single values ---- */
 
-static bool exists(unsigned form, unsigned kind, unsigned index)
+static bool exists(const struct tact_arch *arch, unsigned form, unsigned kind, unsigned index)
 {
 	return kind < TACT_MCA_N_KINDS && index < infos[kind].count &&
-	       (infos[kind].global || form < tact_form_count());
+	       (infos[kind].global || form < tact_isa_form_count(arch->isa));
 }
 
 static uint16_t *value_of(struct mca_form *f, unsigned kind, unsigned index)
@@ -245,7 +245,7 @@ int tact_mca_get(const struct tact_mca_params *params, unsigned form, unsigned k
 {
 	struct mca_form f;
 
-	if (!params || !value || !exists(form, kind, index))
+	if (!params || !value || !exists(params->arch, form, kind, index))
 		return -TACT_E_INVAL;
 	if (kind == TACT_MCA_DISPATCH_WIDTH) {
 		*value = (int)params->dispatch_width;
@@ -263,7 +263,7 @@ int tact_mca_set(struct tact_mca_params *params, unsigned form, unsigned kind, u
 {
 	struct mca_form *f;
 
-	if (!params || !exists(form, kind, index))
+	if (!params || !exists(params->arch, form, kind, index))
 		return -TACT_E_INVAL;
 	if (value < infos[kind].low || value > infos[kind].high)
 		return -TACT_E_LIMIT;
@@ -286,7 +286,7 @@ int tact_mca_default(const struct tact_arch *arch, unsigned form, unsigned kind,
 	unsigned width, buffer;
 	struct mca_form f;
 
-	if (!arch || !value || !exists(form, kind, index))
+	if (!arch || !value || !exists(arch, form, kind, index))
 		return -TACT_E_INVAL;
 	mca_globals_derive(arch, &width, &buffer);
 	if (kind == TACT_MCA_DISPATCH_WIDTH) {

@@ -79,6 +79,12 @@ struct tune_table {
 	struct tact_arch *arch;	     /* owned */
 };
 
+/* The instruction set of what it holds. */
+static inline const struct tact_isa *tune_isa(const struct tune_table *table)
+{
+	return tact_arch_isa(table->mca ? tact_mca_params_arch(table->mca) : table->arch);
+}
+
 int tune_table_copy(struct tune_table *out, const struct tune_table *from);
 void tune_table_fini(struct tune_table *table);
 int tune_value(const struct tune_table *table, const struct tune_param *param);

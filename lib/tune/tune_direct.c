@@ -426,13 +426,14 @@ static int run_sweeps(struct tact_tuner *t, struct sweep *s, int *best, double *
 static void multiply(struct tact_mca_params *params, int factor)
 {
 	static const unsigned globals[] = {TACT_MCA_DISPATCH_WIDTH, TACT_MCA_REORDER_BUFFER};
+	unsigned n_forms = tact_isa_form_count(tact_arch_isa(tact_mca_params_arch(params)));
 	int value = 0;
 
 	for (unsigned g = 0; g < ARRAY_SIZE(globals); g++) {
 		tact_mca_get(params, 0, globals[g], 0, &value);
 		tact_mca_set(params, 0, globals[g], 0, value * factor);
 	}
-	for (unsigned form = 0; form < tact_form_count(); form++) {
+	for (unsigned form = 0; form < n_forms; form++) {
 		tact_mca_get(params, form, TACT_MCA_MICRO_OPS, 0, &value);
 		tact_mca_set(params, form, TACT_MCA_MICRO_OPS, 0, value * factor);
 	}

@@ -21,10 +21,12 @@ static uint64_t budget_of(const struct tact_tuner *t)
 
 int tune_simple(struct tact_tuner *t, struct tact_diag *diag)
 {
+	unsigned n_forms = tact_isa_form_count(tune_isa(&t->defaults));
+
 	for (unsigned i = 0; i < t->n_workers; i++) {
 		struct tact_mca_params *p = t->workers[i].table.mca;
 
-		for (unsigned form = 0; form < tact_form_count(); form++) {
+		for (unsigned form = 0; form < n_forms; form++) {
 			tact_mca_set(p, form, TACT_MCA_LATENCY, 0, 1);
 			tact_mca_set(p, form, TACT_MCA_MICRO_OPS, 0, 1);
 			for (unsigned k = 0; k < TACT_MCA_READS; k++)

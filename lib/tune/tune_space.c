@@ -44,11 +44,15 @@ enum arch_situation tune_situation(const struct tact_arch *arch, const struct ta
 	return s;
 }
 
+static unsigned n_forms(const struct tact_tuner *t)
+{
+	return tact_isa_form_count(t->decoder->arch->isa);
+}
+
 const struct tune_site *tune_site_of(const struct tact_tuner *t, unsigned form,
 				     enum arch_situation situation)
 {
-	uint32_t number =
-		form < tact_form_count() ? t->site_of[form * ARCH_N_SITUATIONS + situation] : 0;
+	uint32_t number = form < n_forms(t) ? t->site_of[form * ARCH_N_SITUATIONS + situation] : 0;
 
 	return number ? &t->sites[number - 1] : NULL;
 }
@@ -84,7 +88,7 @@ static int find_uses(struct tact_tuner *t, struct uses *u)
 		for (size_t i = 0; i < b->n_insns && !status; i++) {
 			const struct tact_insn *insn = b->insns[i].insn;
 
-			if (insn->form >= tact_form_count())
+			if (insn->form >= n_forms(t))
 				continue;
 			status = t->codes ? add_use(u, insn->form, ARCH_PLAIN, r)
 					  : add_table_uses(u, t->opt.arch, insn, r);
@@ -155,7 +159,7 @@ static int make_sites(struct tact_tuner *t, struct uses *u)
 		site->n_rows++;
 	}
 	qsort(t->sites, t->n_sites, sizeof(*t->sites), by_rows);
-	t->site_of = calloc((size_t)tact_form_count() * ARCH_N_SITUATIONS, sizeof(*t->site_of));
+	t->site_of = calloc((size_t)n_forms(t) * ARCH_N_SITUATIONS, sizeof(*t->site_of));
 	if (!t->site_of)
 		return -TACT_E_NOMEM;
 	for (size_t i = 0; i < t->n_sites; i++)
@@ -264,7 +268,7 @@ static void find_port_sets(struct tact_tuner *t)
 {
 	struct arch_view view;
 
-	for (unsigned form = 0; form < tact_form_count(); form++) {
+	for (unsigned form = 0; form < n_forms(t); form++) {
 		if (!arch_view_of(t->opt.arch, form, ARCH_PLAIN, &view))
 			continue;
 		for (const struct arch_port_use *use = view.ports; use->count; use++) {

@@ -198,7 +198,8 @@ static void operand_name(uint8_t op, bool is_source, char *text, size_t size)
 void tune_param_name(const struct tune_table *table, const struct tune_param *p, char *text,
 		     size_t size)
 {
-	const char *form = p->form == TACT_FORM_NONE ? "" : tact_form_name(p->form);
+	const char *form =
+		p->form == TACT_FORM_NONE ? "" : tact_isa_form_name(tune_isa(table), p->form);
 	char situation[16] = "", from[8], to[8];
 	struct arch_view view;
 
@@ -274,7 +275,9 @@ void tune_sample_form(struct tact_mca_params *params, unsigned form, unsigned wh
 
 void tune_sample(struct tact_mca_params *params, unsigned what, uint64_t *rng)
 {
-	for (unsigned form = 0; form < tact_form_count(); form++)
+	unsigned n_forms = tact_isa_form_count(tact_arch_isa(tact_mca_params_arch(params)));
+
+	for (unsigned form = 0; form < n_forms; form++)
 		tune_sample_form(params, form, what, rng);
 	if (!(what & TACT_TUNE_GLOBALS))
 		return;

@@ -188,7 +188,7 @@ int x86_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size)
 	bool is_evex;
 	char what;
 
-	layout->disp_in_head = layout->imm_is_register = false;
+	layout->disp_in_head = layout->imm_in_head = layout->imm_is_register = false;
 	while (c.at < c.size && is_legacy_prefix(code[c.at])) {
 		c.operand_size |= code[c.at] == 0x66;
 		c.address_size |= code[c.at] == 0x67;
@@ -203,7 +203,7 @@ int x86_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size)
 		what = legacy_opcode(&c);
 	if (what == '?' || c.at > c.size)
 		return 0;
-	layout->imm_is_register = what == 'R';
+	layout->imm_is_register = layout->imm_in_head = what == 'R';
 	if (what == 'm' || what == 'B' || what == 'R' || what == 'Z' || what == 'g' || what == 'G')
 		displacement = address_bytes(&c, &reg_field);
 	else if (what == 'o')

@@ -57,6 +57,7 @@ const struct tact_isa isa_x86 = {
 		      .frame_pointer = X86_REG_RBP,
 		      .n_flag_groups = 2,
 		      .names = register_names},
+	.is_host = x86_is_host,
 	.decode = x86_decode,
 	.format = x86_format,
 	.lay_out = x86_lay_out,

@@ -60,6 +60,7 @@ bool x86_may_lead_back(const uint8_t *code, size_t size);
 
 int x86_decode(struct tact_insn *insn, const uint8_t *code, size_t size);
 int x86_format(const uint8_t *code, size_t code_size, uint64_t address, char *text, size_t size);
+bool x86_is_host(const char *cpus);
 void x86_describe(struct isa_properties *out, const uint8_t *code, size_t size);
 
 #endif /* TACT_ISA_X86_H */
