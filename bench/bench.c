@@ -127,7 +127,8 @@ static void add_own_code(struct blocks *b)
 
 	b->is_own = true;
 	while (at < size) {
-		int length = tact_decode(&insn, __executable_start + at, size - at);
+		int length = tact_isa_decode(tact_isa_default(), &insn, __executable_start + at,
+					     size - at);
 		bool ends = length < 0 || insn.attributes & TACT_INSN_BRANCH ||
 			    insn.form == TACT_FORM_NONE || at - begin > 200;
 
@@ -374,7 +375,8 @@ static bool sample_one(const char *hex, size_t digits, void *arg)
 		return false;
 	for (long at = 0; at < size;) {
 		struct tact_insn insn;
-		int length = tact_decode(&insn, code + at, (size_t)(size - at));
+		int length =
+			tact_isa_decode(tact_isa_default(), &insn, code + at, (size_t)(size - at));
 
 		if (length < 0 ||
 		    insn.attributes & (TACT_INSN_BRANCH | TACT_INSN_REP | TACT_INSN_PC_RELATIVE))
@@ -396,8 +398,9 @@ static void append_region(struct text *t, const struct region *r)
 		struct tact_insn insn;
 		char line[256];
 
-		tact_decode(&insn, code + at, (size_t)(size - at));
-		tact_format(code + at, (size_t)(size - at), 0, line, sizeof(line));
+		tact_isa_decode(tact_isa_default(), &insn, code + at, (size_t)(size - at));
+		tact_isa_format(tact_isa_default(), code + at, (size_t)(size - at), 0, line,
+				sizeof(line));
 		append(t, line, strlen(line));
 		append(t, "\n", 1);
 		at += insn.length;

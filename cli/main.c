@@ -40,7 +40,7 @@ static int first_screen(void)
 	struct text text = {0};
 
 	text_add(&text, "usage: tact COMMAND [OPTIONS] [INPUT...]\n\n"
-			"tact says how many cycles x86-64 machine code takes, and why.\n\n"
+			"tact says how many cycles machine code takes, and why.\n\n"
 			"Commands:\n");
 	for (size_t i = 0; i < CLI_ARRAY_SIZE(commands); i++)
 		text_printf(&text, "  %-10s%s\n", commands[i].name, commands[i].help);

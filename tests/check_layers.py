@@ -19,12 +19,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MAY_INCLUDE = {
     'base': [],
     'isa': ['base'],
-    'obj': ['base'],
+    'obj': ['base', 'isa'],
     'code': ['base', 'isa', 'obj'],
     'input': ['base', 'isa', 'obj', 'code'],
     'arch': ['base', 'isa'],
     'block': ['base', 'isa', 'code', 'arch'],
-    'pmu': ['base'],
+    'pmu': ['base', 'isa'],
     'facile': ['base', 'isa', 'arch', 'block'],
     'sim': ['base', 'isa', 'arch', 'block'],
     'mca': ['base', 'isa', 'arch', 'block'],
@@ -249,6 +249,33 @@ def is_text(path):
         return b'\0' not in f.read(4096)
 
 
+# Words of one instruction set: its libraries, its names, its registers.  They may stand in the folders of the set, in
+# data, and in comments, where they explain where a rule comes from.
+SET_WORDS = re.compile(r'(?i:zydis|zyan|(?<!0)x86|\bqemu-(?!user)[a-z])|\b(?:TACT_REG_(?!NONE\b)\w+|AVX\w*|SSE\d?|'
+                       r'[re](?:ax|bx|cx|dx|sp|bp|si|di)|[xyz]mm\d*|r(?:8|9|1[0-5])[dwb]?|'
+                       r'imul|iretq|jnz|lea|movzx|rdtsc|xgetbv)\b')
+SET_FOLDERS = ('lib/isa/x86/', 'lib/measure/x86/')
+
+
+def check_words():
+    """Neither an instruction set nor a CPU has its name outside of its folder and of data."""
+    sets, cpus = [], []
+    names = '|'.join(os.path.basename(p)[:-len('.arch')] for p in sources('data/arch/*.arch'))
+    for path in sources('lib/*/*.[ch]', 'lib/*/*/*.[ch]', 'lib/*/*.def', 'include/tact/*.h', 'cli/*.[ch]', 'cli/*/*.[ch]',
+                        'plugin/qemu/*.[ch]'):
+        name = relative(path)
+        if name.startswith(SET_FOLDERS):
+            continue
+        text = COMMENT.sub(lambda m: '\n' * m.group(0).count('\n') if m.group(0)[0] == '/' else m.group(0), read(path))
+        for n, line in enumerate(text.splitlines(), 1):
+            if SET_WORDS.search(line):
+                sets.append('%s:%d: %s' % (name, n, line.strip()[:80]))
+            if name.startswith('lib/') and re.search(r'\b(?:%s)\b' % names, line):
+                cpus.append('%s:%d: %s' % (name, n, line.strip()[:80]))
+    check('no word of an instruction set outside of its folders', sets)
+    check('no name of a CPU in lib', cpus)
+
+
 def check_names():
     # Headers of a module and of its public interface share a name by design.
     seen = {}
@@ -314,6 +341,7 @@ def main():
     check_state(os.path.join(ROOT, args.build))
     check_exports(os.path.join(ROOT, args.build))
     check_names()
+    check_words()
     check_form()
     check_paths()
     print('%d passed, %d failed, 0 skipped' % (passed, len(failures)))

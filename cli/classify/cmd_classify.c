@@ -97,7 +97,7 @@ static const struct option_group groups[] = {
 static const char help[] =
 	"usage: tact classify --train MODEL [OPTIONS] INPUT...\n"
 	"       tact classify --apply MODEL [OPTIONS] INPUT...\n\n"
-	"Sorts blocks of x86-64 code into categories by the resources that they use: each "
+	"Sorts blocks of machine code into categories by the resources that they use: each "
 	"block is a bag of port combinations, and latent Dirichlet allocation finds the "
 	"categories in many of them, as BHive's authors did.\n\n"
 	"{options}\n\n"

@@ -17,12 +17,13 @@
 #define OPTION_HOLDER program_options
 
 const struct option_spec program_option_specs[] = {
-	OPTION_TEXT(0, "cpu", "CPU", cpu,
-		    "the CPU that QEMU offers to the program (default: max,-erms, which has AVX2 "
-		    "and no AVX-512)"),
+	OPTION_TEXT(
+		0, "cpu", "CPU", cpu,
+		"the CPU that QEMU offers to the program (default: all that QEMU has, but for what "
+		"no compiler or library would choose there)"),
 	OPTION_FLAG(0, "no-exec", no_exec,
 		    "programs that it starts with execve run natively and are not looked at"),
-	OPTION_TEXT(0, "qemu", "FILE", qemu, "QEMU's user mode for x86-64 (default: qemu-x86_64)"),
+	OPTION_TEXT(0, "qemu", "FILE", qemu, "QEMU's user mode (default: the one for the program)"),
 	OPTION_TEXT(0, "plugin", "FILE", plugin,
 		    "tact's plugin for QEMU (default: tact_trace.so beside tact, or as installed)"),
 	OPTION_END,

@@ -74,7 +74,8 @@ static const struct option_spec input_specs[] = {
 		"how: as a loop (loop), unrolled (unroll), or auto (default): what their rows say, "
 		"a loop if there is a column hex_loop or the block ends in a branch to its start"),
 	OPTION_INIT(last.init, 0,
-		    "what registers held at entry: all the same but rsp and rbp (stack, default), "
+		    "what registers held at entry: all the same but stack and frame pointer "
+		    "(stack, default), "
 		    "the same, or different values (diff)"),
 	OPTION_FLAG(0, "clean", is_clean, "only rows whose column clean is 1"),
 	OPTION_END,

@@ -39,8 +39,8 @@ static const struct option_spec harness_specs[] = {
 		    "the block as a loop (loop), unrolled (unroll), or auto (default): unrolled "
 		    "unless it ends in a branch to its start"),
 	OPTION_INIT(init, OPTION_BIT(TACT_INIT_SAME) | OPTION_BIT(TACT_INIT_STACK),
-		    "what registers hold at entry: all the same value (same, default), or rsp and "
-		    "rbp values of their own (stack)"),
+		    "what registers hold at entry: all the same value (same, default), or stack "
+		    "and frame pointer values of their own (stack)"),
 	OPTION_CHOICE(0, "rung", "RUNG", rung, rungs,
 		      "what counts cycles: rdpmc, perf, aperf, tsc, or auto (default): the first "
 		      "of them that works here"),
@@ -97,7 +97,7 @@ static const struct option_group groups[] = {
 static const char help[] =
 	"usage: tact measure [OPTIONS] [INPUT...]\n"
 	"       tact measure --compare [OPTIONS] FILE.db\n\n"
-	"Measures how many cycles an iteration of a block of x86-64 code takes in the "
+	"Measures how many cycles an iteration of a block of machine code takes in the "
 	"steady state on this machine, with registers and memory set up for it. 'tact "
 	"doctor' says how well that works here.\n\n"
 	"{options}\n\n"

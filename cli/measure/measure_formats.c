@@ -12,7 +12,7 @@ const struct measure_flag measure_flags[] = {
 	{TACT_MFLAG_ALIAS_PAGE, "alias_page", "loads what was stored through another virtual page"},
 	{TACT_MFLAG_FORWARDS, "forwards", "loads what was stored at the same address"},
 	{TACT_MFLAG_PARTIAL, "partial", "loads partly what was stored"},
-	{TACT_MFLAG_RIP, "rip", "addresses relative to rip"},
+	{TACT_MFLAG_RIP, "rip", "addresses relative to the instruction"},
 	{TACT_MFLAG_X87, "x87", "x87 or MMX"},
 	{TACT_MFLAG_VEX, "vex", "VEX or EVEX"},
 	{TACT_MFLAG_MANY_PAGES, "many_pages", "touches many pages"},

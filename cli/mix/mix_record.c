@@ -172,7 +172,8 @@ static int emulate(struct recorder *r)
 	struct tact_diag diag = {0};
 	int status;
 
-	if (r->arch && !(o.arch = archlist_find(r->arch)))
+	o.arch = archlist_find(r->arch ? r->arch : "SKL");
+	if (!o.arch)
 		return CLI_USAGE;
 	program_options_apply(&r->program, &run);
 	catch_interrupts();

@@ -102,7 +102,7 @@ static const struct option_group groups[] = {
 
 static const char help[] =
 	"usage: tact predict [OPTIONS] [INPUT...]\n\n"
-	"Predicts how many cycles an iteration of a block of x86-64 code takes in the "
+	"Predicts how many cycles an iteration of a block of machine code takes in the "
 	"steady state, and says what limits it. Without --arch: on this CPU if it is one "
 	"that tact knows, else on SKL.\n\n"
 	"{options}\n\n" SOURCE_HELP "Examples:\n"

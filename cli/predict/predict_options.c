@@ -49,8 +49,8 @@ const struct option_spec predict_mode_specs[] = {
 		    "address of the first byte modulo 64, or all of them (default: as in the "
 		    "object file or executable, else 0)"),
 	OPTION_INIT(init, 0,
-		    "what registers hold at entry, for memory dependence: all the same but rsp and "
-		    "rbp (stack, default), the same, or different values (diff)"),
+		    "what registers hold at entry, for memory dependence: all the same but stack "
+		    "and frame pointer (stack, default), the same, or different values (diff)"),
 	OPTION_END,
 };
 

@@ -47,7 +47,7 @@ static const struct option_group groups[] = {
 static const char help[] =
 	"usage: tact simulate [OPTIONS] [INPUT...]\n\n"
 	"Simulates the pipeline of a CPU cycle by cycle until its state repeats, and says "
-	"how many cycles an iteration of a block of x86-64 code takes, what its "
+	"how many cycles an iteration of a block of machine code takes, what its "
 	"instructions wait for, and, uop by uop, when and why.\n\n"
 	"{options}\n\n" SOURCE_HELP "Examples:\n"
 	"  tact simulate -a SKL --timeline -x 480fafc34801d8\n"

@@ -27,7 +27,7 @@ enum tact_mode {
 
 /* What registers hold at entry, for memory dependence. */
 enum tact_init {
-	TACT_INIT_STACK, /* the same value, but rsp and rbp have values of their own */
+	TACT_INIT_STACK, /* the same value, but stack and frame pointer have values of their own */
 	TACT_INIT_SAME,	 /* all the same value */
 	TACT_INIT_DIFF	 /* all different values */
 };

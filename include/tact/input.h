@@ -23,7 +23,7 @@ enum tact_input_kind {
 			    skipped */
 	TACT_INPUT_CSV,	 /* first column is hex; a header line is recognised and skipped */
 	TACT_INPUT_ASM,	 /* assembly text, AT&T or Intel */
-	TACT_INPUT_ELF,	 /* object file, shared object or executable for x86-64 */
+	TACT_INPUT_ELF,	 /* object file, shared object or executable of a known instruction set */
 	TACT_INPUT_RAW	 /* the file's bytes are the code; never detected, only asked for */
 };
 
@@ -35,12 +35,15 @@ struct tact_input_options {
 	uint64_t addr_begin;	 /* ELF: the code from addr_begin up to, not including, addr_end, */
 	uint64_t addr_end;	 /*      as one region; both 0: not asked for */
 	int loop; /* ELF, asm: 0 not asked for; N > 0: the N-th innermost loop found (from 1) */
+	const struct tact_isa
+		*isa; /* of bytes and text; NULL: the default.  ELF files say theirs */
 };
 
 /* One block of code to look at.  The pointers are owned by the input and hold until the next
  * call of tact_input_next or tact_input_close.
  */
 struct tact_region {
+	const struct tact_isa *isa;
 	const uint8_t *code;
 	size_t code_size;
 	uint64_t address;     /* virtual address of code[0] in its file; 0 for text */

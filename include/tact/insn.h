@@ -146,6 +146,9 @@ const struct tact_isa *tact_isa_find(const char *name);
 /* The sets that this library was built with; NULL gives the first one, the last one gives NULL. */
 const struct tact_isa *tact_isa_next(const struct tact_isa *previous);
 
+/* That of code which does not say what it is: bytes, text, traces. */
+const struct tact_isa *tact_isa_default(void);
+
 const char *tact_isa_name(const struct tact_isa *isa);	/* as in .arch files */
 const char *tact_isa_title(const struct tact_isa *isa); /* for people */
 
@@ -166,15 +169,11 @@ unsigned tact_isa_form_count(const struct tact_isa *isa);
 const char *tact_isa_form_name(const struct tact_isa *isa, unsigned form);
 unsigned tact_isa_form_find(const struct tact_isa *isa, const char *name);
 
+/* The register that push and pop change. */
+unsigned tact_isa_stack_pointer(const struct tact_isa *isa);
+
 /* Name of a renamed register; "none" for numbers that are none. */
 const char *tact_isa_reg_name(const struct tact_isa *isa, unsigned reg);
-
-/* Of the first set. */
-int tact_decode(struct tact_insn *insn, const uint8_t *code, size_t size);
-int tact_format(const uint8_t *code, size_t code_size, uint64_t address, char *text, size_t size);
-unsigned tact_form_count(void);
-const char *tact_form_name(unsigned form);
-unsigned tact_form_find(const char *name);
 
 #ifdef __cplusplus
 }

@@ -60,7 +60,7 @@ enum tact_measure_flag {
 	TACT_MFLAG_ALIAS_PAGE = 1 << 1, /* X: loads what was stored through another virtual page */
 	TACT_MFLAG_FORWARDS = 1 << 2,	/* D: loads what was stored at the same address */
 	TACT_MFLAG_PARTIAL = 1 << 3,	/* S: loads partly what was stored */
-	TACT_MFLAG_RIP = 1 << 4,	/* R: addresses relative to rip */
+	TACT_MFLAG_RIP = 1 << 4,	/* R: addresses relative to the instruction */
 	TACT_MFLAG_X87 = 1 << 5,	/* F: x87 or MMX */
 	TACT_MFLAG_VEX = 1 << 6,	/* V: VEX or EVEX */
 	TACT_MFLAG_MANY_PAGES = 1 << 7, /* W: many pages */
@@ -74,7 +74,7 @@ struct tact_measure_options {
 	size_t size; /* sizeof(struct tact_measure_options) */
 	enum tact_mode
 		mode; /* LOOP, UNROLL; AUTO: loop if the block ends in a branch to its start */
-	enum tact_init init; /* SAME (the default of the paper) or STACK (rsp and rbp apart) */
+	enum tact_init init; /* SAME (the default of the paper) or STACK (its pointers apart) */
 	enum tact_rung rung; /* AUTO: the best that works */
 	int cpu;	     /* pins the child to this CPU; -1: not pinned */
 	unsigned pages;	     /* physical pages behind all virtual ones; 0: 1 */

@@ -360,7 +360,7 @@ struct tact_mix_emulate_options {
 	char *const *argv;
 	const struct tact_trace_options
 		*run;		      /* how; its mode does not matter; borrowed for the call */
-	const struct tact_arch *arch; /* whose pipeline; NULL: SKL */
+	const struct tact_arch *arch; /* whose pipeline */
 	uint64_t seed;
 	uint64_t ebs_period, lbr_period; /* 0: 10007 and 1009 */
 	unsigned depth;			 /* of the branch stack, 4 to 64; 0: 16 */
@@ -382,7 +382,7 @@ struct tact_mix_emulated {
 };
 
 /* Returns 0; -TACT_E_NO_TOOL without QEMU or the plugin, -TACT_E_IO, -TACT_E_FORMAT if it is no
- * program for x86-64, -TACT_E_INVAL, -TACT_E_NOMEM.
+ * program of a known instruction set, -TACT_E_INVAL, -TACT_E_NOMEM.
  */
 int tact_mix_emulate(const struct tact_mix_emulate_options *opt, struct tact_mix_emulated *out,
 		     struct tact_diag *diag);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <tact/cycles.h>
+#include <tact/insn.h>
 #include <tact/status.h>
 #include <tact/symbols.h>
 #include <tact/trace.h>
@@ -36,8 +37,9 @@ struct tact_result_row {
 	const char *function; /* as struct tact_place has it */
 	const char *source;   /* of a line: its file; of a block: that of its first instruction */
 	int line;
-	uint64_t address;    /* of a block in its file, or of a function's first byte */
-	const uint8_t *code; /* of a block */
+	uint64_t address;	    /* of a block in its file, or of a function's first byte */
+	const struct tact_isa *isa; /* of its code */
+	const uint8_t *code;	    /* of a block */
 	uint32_t code_size;
 	const float *insns; /* of a block: cycles by instruction (see tact_cycles_get_insns); NULL:
 			       not asked for */

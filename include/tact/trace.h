@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact/insn.h>
 #include <tact/status.h>
 
 #ifdef __cplusplus
@@ -33,7 +34,7 @@ struct tact_trace_options {
 	size_t size;
 	enum tact_trace_mode mode;
 	const char *plugin; /* path of tact_trace.so */
-	const char *qemu;   /* name or path; NULL: qemu-x86_64 */
+	const char *qemu;   /* name or path; NULL: the one for the program */
 	const char *cpu;    /* QEMU's -cpu; NULL: max,-erms */
 	const char *path;   /* directories to look for programs in, as in PATH; NULL: none */
 	const struct tact_trace_region *regions; /* none that is not excluded: everything */
@@ -48,6 +49,7 @@ struct tact_trace_options {
  * page, after 512 instructions, and at instructions that QEMU ends a block for.
  */
 struct tact_trace_block {
+	const struct tact_isa *isa;
 	uint64_t address;
 	const uint8_t *code; /* owned by the trace */
 	uint32_t code_size;
@@ -106,7 +108,8 @@ struct tact_trace; /* one thread at a time */
 /* Runs argv[0] with its arguments under QEMU.  The thread that calls this has to stay until the
  * trace is closed: the program ends when it does.
  * Returns -TACT_E_NO_TOOL if there is no QEMU or no plugin, -TACT_E_IO if the program is not found
- * or cannot be run, -TACT_E_FORMAT if it is not a program for x86-64, -TACT_E_INVAL, -TACT_E_NOMEM.
+ * or cannot be run, -TACT_E_FORMAT if it is no program of a known instruction set, -TACT_E_INVAL,
+ * -TACT_E_NOMEM.
  */
 int tact_trace_launch(struct tact_trace **out, const struct tact_trace_options *opt,
 		      char *const argv[], struct tact_diag *diag);

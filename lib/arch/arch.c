@@ -80,7 +80,7 @@ const struct tact_arch *tact_arch_next(const struct tact_arch *previous)
 const struct tact_arch *tact_arch_host(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(archs); i++)
-		if (archs[i].isa->is_host(archs[i].cpuid))
+		if (archs[i].isa->native && archs[i].isa->native->is_one_of(archs[i].cpuid))
 			return &archs[i];
 	return NULL;
 }

@@ -18,6 +18,7 @@ struct seen {
 };
 
 struct tact_coverage {
+	const struct tact_isa *isa; /* of the CPUs */
 	const struct tact_arch *arch[TACT_COVERAGE_MAX_ARCHS];
 	size_t n_archs, n_blocks, n_insns;
 	struct seen *forms;	  /* owned: by form */
@@ -37,13 +38,14 @@ int tact_coverage_create(struct tact_coverage **out, const struct tact_arch *con
 				 TACT_COVERAGE_MAX_ARCHS);
 	c = calloc(1, sizeof(*c));
 	if (c)
-		c->forms = calloc(tact_form_count(), sizeof(*c->forms));
+		c->forms = calloc(tact_isa_form_count(tact_arch_isa(archs[0])), sizeof(*c->forms));
 	if (!c || !c->forms) {
 		tact_coverage_destroy(c);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
 	memcpy(c->arch, archs, n * sizeof(*archs));
 	c->n_archs = n;
+	c->isa = tact_arch_isa(archs[0]);
 	*out = c;
 	return 0;
 }
@@ -74,14 +76,15 @@ static const char *operand_letter(const struct tact_operand *o)
 }
 
 /* "VPXX (R256, M256)" for what the tables have no name for. */
-static int name_unknown(const struct tact_insn *insn, const uint8_t *code, char *name, size_t size)
+static int name_unknown(const struct tact_isa *isa, const struct tact_insn *insn,
+			const uint8_t *code, char *name, size_t size)
 {
 	struct text text = {0};
 	char line[112] = "?", *p = line;
 	const char *string;
 	bool first = true;
 
-	tact_format(code, insn->length, 0, line, sizeof(line));
+	tact_isa_format(isa, code, insn->length, 0, line, sizeof(line));
 	for (; *p && *p != ' '; p++)
 		*p = (char)toupper((unsigned char)*p);
 	text_add_bytes(&text, line, (size_t)(p - line));
@@ -118,7 +121,7 @@ static int count_unknown(struct tact_coverage *c, const struct tact_insn *insn, 
 	struct tact_gap *gap;
 	char name[sizeof(gap->name)];
 
-	if (name_unknown(insn, code, name, sizeof(name)) < 0)
+	if (name_unknown(c->isa, insn, code, name, sizeof(name)) < 0)
 		return -TACT_E_NOMEM;
 	for (size_t i = 0; i < c->n_unknown; i++) {
 		if (!strcmp(c->unknown[i].name, name)) {
@@ -141,7 +144,7 @@ static int count_insn(struct tact_coverage *c, const struct tact_insn *insn, con
 	struct seen *seen;
 
 	c->n_insns++;
-	if (insn->form == TACT_FORM_NONE || insn->form >= tact_form_count())
+	if (insn->form == TACT_FORM_NONE || insn->form >= tact_isa_form_count(c->isa))
 		return count_unknown(c, insn, code);
 	seen = &c->forms[insn->form];
 	if (!seen->count++) {
@@ -159,7 +162,7 @@ int tact_coverage_add(struct tact_coverage *c, const uint8_t *code, size_t size,
 	if (!c || (!code && size))
 		return tact_fail(diag, TACT_E_INVAL, "no code");
 	for (size_t offset = 0; offset < size; offset += insn.length) {
-		if (tact_decode(&insn, code + offset, size - offset) < 0)
+		if (tact_isa_decode(c->isa, &insn, code + offset, size - offset) < 0)
 			return tact_fail(diag, TACT_E_DECODE,
 					 "no instruction, or one that is cut short, at byte %zu",
 					 offset);
@@ -194,7 +197,7 @@ static int by_count(const void *a, const void *b)
 static int add_form(struct tact_coverage *c, unsigned form)
 {
 	const struct seen *seen = &c->forms[form];
-	const char *name = tact_form_name(form);
+	const char *name = tact_isa_form_name(c->isa, form);
 	struct tact_gap *gap;
 	uint64_t missing = 0;
 
@@ -229,7 +232,7 @@ int tact_coverage_gaps(struct tact_coverage *c, const struct tact_gap **gaps, si
 		*gap = c->unknown[i];
 		gap->missing = UINT64_MAX >> (TACT_COVERAGE_MAX_ARCHS - c->n_archs);
 	}
-	for (unsigned form = 0; form < tact_form_count(); form++)
+	for (unsigned form = 0; form < tact_isa_form_count(c->isa); form++)
 		if (add_form(c, form) < 0)
 			return -TACT_E_NOMEM;
 	if (c->n_gaps)

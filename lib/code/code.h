@@ -18,8 +18,7 @@
 /* The instruction set of a file. */
 static inline const struct tact_isa *code_isa_of(const struct obj_file *obj)
 {
-	(void)obj; /* obj_open takes no other */
-	return tact_isa_next(NULL);
+	return obj->isa;
 }
 
 struct code_ranges {
@@ -79,8 +78,8 @@ struct code_nodes;
 int code_nodes_create(struct code_nodes **out, const struct tact_isa *isa);
 void code_nodes_destroy(struct code_nodes *nodes); /* NULL is allowed */
 
-/* Adds code that was executed `count` times.  Places are numbers of bytes in a space: a file, memory.
- * Returns 0 or -TACT_E_NOMEM; *undecoded counts code that cannot be decoded.
+/* Adds code that was executed `count` times.  Places are numbers of bytes in a space: a file,
+ * memory. Returns 0 or -TACT_E_NOMEM; *undecoded counts code that cannot be decoded.
  */
 int code_nodes_add(struct code_nodes *nodes, uint32_t space, uint64_t place, const uint8_t *code,
 		   size_t size, uint64_t count, uint64_t *undecoded);

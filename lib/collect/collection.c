@@ -89,7 +89,7 @@ int tact_collect_trace(struct tact_collect *c, struct tact_trace *trace, struct 
 	struct tact_trace_event event;
 	int status, added = 0;
 
-	if (!c->nodes && code_nodes_create(&c->nodes, tact_isa_next(NULL)))
+	if (!c->nodes && code_nodes_create(&c->nodes, tact_isa_default()))
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	while ((status = tact_trace_next(trace, &event, diag)) > 0 && !added) {
 		if (event.kind == TACT_TRACE_COUNTED)

@@ -88,15 +88,16 @@ static uint64_t hash_block(const struct tact_block *block)
 static bool same_text(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size)
 {
 	char a_text[MAX_TEXT], b_text[MAX_TEXT];
+	const struct tact_isa *isa = tact_isa_default();
 	struct tact_insn insn;
 
 	while (a_size && b_size) {
-		int a_length = tact_decode(&insn, a, a_size);
-		int b_length = tact_decode(&insn, b, b_size);
+		int a_length = tact_isa_decode(isa, &insn, a, a_size);
+		int b_length = tact_isa_decode(isa, &insn, b, b_size);
 
 		if (a_length <= 0 || b_length <= 0 ||
-		    tact_format(a, a_size, 0, a_text, sizeof(a_text)) < 0 ||
-		    tact_format(b, b_size, 0, b_text, sizeof(b_text)) < 0 ||
+		    tact_isa_format(isa, a, a_size, 0, a_text, sizeof(a_text)) < 0 ||
+		    tact_isa_format(isa, b, b_size, 0, b_text, sizeof(b_text)) < 0 ||
 		    strcmp(a_text, b_text) != 0)
 			return false;
 		a += a_length;

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -94,6 +95,7 @@ static int open_obj(struct tact_input *in, int fd, struct tact_diag *diag)
 
 	if (status < 0)
 		return status;
+	in->isa = in->obj->isa;
 	return code_cut_functions(in->obj) ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : 0;
 }
 
@@ -101,9 +103,9 @@ static int open_elf(struct tact_input *in, const struct tact_input_options *opt,
 		    struct tact_diag *diag)
 {
 	static const char *const descriptions[] = {
-		[OBJ_RELOCATABLE] = "ELF x86-64 object",
-		[OBJ_EXECUTABLE] = "ELF x86-64 executable",
-		[OBJ_SHARED] = "ELF x86-64 shared object",
+		[OBJ_RELOCATABLE] = "object",
+		[OBJ_EXECUTABLE] = "executable",
+		[OBJ_SHARED] = "shared object",
 	};
 	int status;
 
@@ -112,7 +114,9 @@ static int open_elf(struct tact_input *in, const struct tact_input_options *opt,
 		status = open_obj(in, in->is_mapped ? in->reader.fd : -1, diag);
 	if (status < 0)
 		return status;
-	in->description = descriptions[in->obj->type];
+	snprintf(in->elf_description, sizeof(in->elf_description), "ELF %s %s", in->obj->isa->title,
+		 descriptions[in->obj->type]);
+	in->description = in->elf_description;
 	return input_choose_regions(in, opt, diag);
 }
 
@@ -127,7 +131,7 @@ static int open_asm(struct tact_input *in, const struct tact_input_options *opt,
 		return status;
 	if (!input_has_text(reader->data + reader->begin, reader->end - reader->begin))
 		return tact_fail(diag, TACT_E_FORMAT, "no code: the input is empty");
-	status = asm_source_create(&in->source, reader->data + reader->begin,
+	status = asm_source_create(&in->source, in->isa, reader->data + reader->begin,
 				   reader->end - reader->begin, opt->syntax, diag);
 	if (status < 0)
 		return status;
@@ -185,6 +189,7 @@ static int open_reader(struct tact_input *in, const struct tact_input_options *o
 	if (status < 0)
 		return status;
 	in->kind = opt->kind;
+	in->isa = opt->isa ? opt->isa : tact_isa_default();
 	if (in->kind != TACT_INPUT_RAW && in->kind != TACT_INPUT_ELF)
 		skip_byte_order_mark(reader);
 	if (in->kind == TACT_INPUT_AUTO) {
@@ -299,7 +304,7 @@ static int raw_next(struct tact_input *in, struct tact_region *region)
 		return 0;
 	region->code = (const uint8_t *)reader->data + reader->begin;
 	region->code_size = reader->end - reader->begin;
-	region->is_loop = code_is_loop(tact_isa_next(NULL), region->code, region->code_size);
+	region->is_loop = code_is_loop(in->isa, region->code, region->code_size);
 	reader->begin = reader->end;
 	return 1;
 }
@@ -308,7 +313,8 @@ int tact_input_next(struct tact_input *in, struct tact_region *region, struct ta
 {
 	if (!in || !region)
 		return tact_fail(diag, TACT_E_INVAL, "no input");
-	*region = (struct tact_region){.name = "", .function = "", .source = "", .text = ""};
+	*region = (struct tact_region){
+		.isa = in->isa, .name = "", .function = "", .source = "", .text = ""};
 	if (in->is_done)
 		return 0;
 	switch (in->kind) {

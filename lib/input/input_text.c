@@ -197,7 +197,7 @@ static int decode_line(struct tact_input *in, struct cell *cell, struct tact_reg
 		return fail_digit(in, cell, bad, diag);
 	region->code = in->code;
 	region->code_size = (size_t)size;
-	region->is_loop = code_is_loop(tact_isa_next(NULL), in->code, (size_t)size);
+	region->is_loop = code_is_loop(in->isa, in->code, (size_t)size);
 	return 1;
 }
 

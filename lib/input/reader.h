@@ -54,7 +54,9 @@ struct input_buffer {
 
 struct tact_input {
 	enum tact_input_kind kind;
+	const struct tact_isa *isa; /* of the code */
 	const char *description;
+	char elf_description[64];
 	struct input_reader reader;
 
 	/* HEX, CSV, RAW */

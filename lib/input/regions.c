@@ -410,7 +410,7 @@ int input_region_next(struct tact_input *in, struct tact_region *region, struct 
 	region->address = in->kind == TACT_INPUT_ELF ? section->address + r->range.begin : 0;
 	region->line = r->line;
 	region->function = obj_function_at(in->obj, r->range.section, r->range.begin)->name;
-	region->is_loop = code_is_loop(tact_isa_next(NULL), region->code, region->code_size);
+	region->is_loop = code_is_loop(in->isa, region->code, region->code_size);
 	region->is_candidate = r->is_candidate;
 	if (print_name(in, r, region->function) || print_source(in, &r->range, region))
 		return no_memory(diag);

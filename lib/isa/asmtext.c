@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "isa/assemble.h"
+#include "isa/isa.h"
 
 struct scanner {
 	struct asm_source *out;
@@ -63,71 +64,6 @@ static bool word_is(const char *p, const char *end, const char *word)
 	return (size_t)(end - p) == strlen(word) && !strncasecmp(p, word, strlen(word));
 }
 
-/* A number below `limit` as the rest of a register name: xmm12, r9. */
-static bool is_number(const char *p, const char *end, int limit)
-{
-	int value = 0;
-
-	if (p == end || end - p > 2)
-		return false;
-	for (; p < end; p++) {
-		if (!isdigit((unsigned char)*p))
-			return false;
-		value = value * 10 + (*p - '0');
-	}
-	return value < limit;
-}
-
-static bool is_register(const char *p, const char *end)
-{
-	static const char *const names[] = {
-		"al",  "bl",  "cl",  "dl",  "ah",  "bh",  "ch",	 "dh",	"ax",  "bx",
-		"cx",  "dx",  "si",  "di",  "bp",  "sp",  "sil", "dil", "bpl", "spl",
-		"eax", "ebx", "ecx", "edx", "esi", "edi", "ebp", "esp", "rax", "rbx",
-		"rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "rip", "st",
-	};
-	const size_t size = (size_t)(end - p);
-	size_t i;
-
-	if (size < 2 || size > 5)
-		return false;
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (word_is(p, end, names[i]))
-			return true;
-	if (size > 3 && strchr("xyzXYZ", p[0]) && !strncasecmp(p + 1, "mm", 2))
-		return is_number(p + 3, end, 32);
-	if (!strncasecmp(p, "mm", 2) || p[0] == 'k' || p[0] == 'K')
-		return is_number(p + (p[0] == 'k' || p[0] == 'K' ? 1 : 2), end, 8);
-	if (p[0] != 'r' && p[0] != 'R')
-		return false;
-	return is_number(p + 1, end, 32) ||
-	       (strchr("bwdBWD", end[-1]) && is_number(p + 1, end - 1, 32));
-}
-
-/* Counts what only one of the syntaxes writes: % and $ against naked registers, [ and ptr. */
-static void weigh_insn(struct scanner *s, const char *p, const char *end)
-{
-	while (p < end) {
-		const char *word = p;
-
-		if (*p == '%' || *p == '$') {
-			s->att += 2;
-			p = skip_word(p + 1, end);
-		} else if (*p == '[') {
-			s->intel += 2;
-			p++;
-		} else if (is_word(*p)) {
-			p = skip_word(p, end);
-			if (word_is(word, p, "ptr"))
-				s->intel += 2;
-			else if (is_register(word, p))
-				s->intel++;
-		} else {
-			p++;
-		}
-	}
-}
-
 /* What clang writes and as does not know; none of it changes the code. */
 static bool is_foreign(const char *word, const char *end)
 {
@@ -149,6 +85,15 @@ static void blank_out(struct scanner *s, size_t from)
 			s->out->text[from] = ' ';
 }
 
+/* Is this the directive that begins a syntax? */
+static bool is_syntax(const struct scanner *s, enum tact_syntax syntax, const char *p,
+		      const char *end)
+{
+	const char *directive = s->out->assembler->directive[syntax];
+
+	return directive && word_is(p, end, directive);
+}
+
 static int read_directive(struct scanner *s, const char *p, const char *end)
 {
 	const char *word = p, *rest;
@@ -157,7 +102,7 @@ static int read_directive(struct scanner *s, const char *p, const char *end)
 
 	p = skip_word(p, end);
 	rest = skip_blanks(p, end);
-	is_intel = word_is(word, p, ".intel_syntax");
+	is_intel = is_syntax(s, TACT_SYNTAX_INTEL, word, p);
 	if (is_foreign(word, p)) {
 		blank_out(s, (size_t)(word - s->out->text));
 		return 0;
@@ -165,14 +110,14 @@ static int read_directive(struct scanner *s, const char *p, const char *end)
 	if (word_is(word, p, ".loc") ||
 	    (word_is(word, p, ".file") && rest < end && isdigit((unsigned char)*rest)))
 		s->out->has_lines = true;
-	if (!is_intel && !word_is(word, p, ".att_syntax"))
+	if (!is_intel && !is_syntax(s, TACT_SYNTAX_ATT, word, p))
 		return 0;
 	if (!s->saw_directive && !s->saw_insn)
 		s->out->syntax = is_intel ? TACT_SYNTAX_INTEL : TACT_SYNTAX_ATT;
 	s->saw_directive = true;
-	/* Alone it asks as for % before registers, LLVM not; with noprefix as takes both. */
 	if (is_intel && rest == end)
-		status = put(s, " noprefix", strlen(" noprefix"));
+		status = put(s, s->out->assembler->intel_argument,
+			     strlen(s->out->assembler->intel_argument));
 	s->statement = s->out->size;
 	return status;
 }
@@ -201,7 +146,8 @@ static int end_statement(struct scanner *s)
 		return read_directive(s, word, end);
 	if (!s->saw_directive) {
 		s->saw_insn = true;
-		weigh_insn(s, p, end);
+		if (s->out->assembler->weigh)
+			s->out->assembler->weigh(p, end, &s->att, &s->intel);
 	}
 	return 0;
 }
@@ -394,13 +340,13 @@ static int scan_one(struct scanner *s)
 	case ';':
 		status = scan_semicolon(s);
 		break;
-	case '#':
-		return scan_line_comment(s, 1);
 	case '"':
 	case '\'':
 		status = scan_quoted(s);
 		break;
 	default:
+		if (strchr(s->out->assembler->comments, *s->p))
+			return scan_line_comment(s, 1);
 		if (*s->p == '/' && has_next && s->p[1] == '/')
 			return scan_line_comment(s, 2);
 		if (*s->p == '/' && has_next && s->p[1] == '*')
@@ -516,8 +462,8 @@ static int match_markers(struct asm_source *source, struct tact_diag *diag)
 	return status;
 }
 
-int asm_source_create(struct asm_source *out, const char *text, size_t size,
-		      enum tact_syntax syntax, struct tact_diag *diag)
+int asm_source_create(struct asm_source *out, const struct tact_isa *isa, const char *text,
+		      size_t size, enum tact_syntax syntax, struct tact_diag *diag)
 {
 	struct scanner s = {
 		.out = out,
@@ -529,7 +475,9 @@ int asm_source_create(struct asm_source *out, const char *text, size_t size,
 	};
 	int status = 0;
 
-	*out = (struct asm_source){0};
+	*out = (struct asm_source){.assembler = isa->assembler};
+	if (!isa->assembler)
+		return tact_fail(diag, TACT_E_NO_TOOL, "there is no assembler for %s", isa->title);
 	while (s.p < s.end && status >= 0)
 		status = scan_one(&s);
 	if (status >= 0)

@@ -70,21 +70,30 @@ static int make_environment(struct run *run)
 	return 0;
 }
 
+enum { MAX_WORDS = 16 };
+
+static size_t add_options(const char **argv, size_t n, const char *const *options)
+{
+	while (options && *options && n + 1 < MAX_WORDS)
+		argv[n++] = *options++;
+	return n;
+}
+
 static int spawn(const struct run *run, const struct asm_source *source, pid_t *child)
 {
-	const char *argv[9] = {"as", "--64", "--no-warn", "-o", OBJECT_PATH};
+	const struct isa_assembler *assembler = source->assembler;
+	const char *argv[MAX_WORDS] = {assembler->program, "--no-warn", "-o", OBJECT_PATH};
 	posix_spawn_file_actions_t actions;
-	size_t n = 5;
+	size_t n = 4;
 	int error;
 
 	/* A line table of the text itself.  With a table of its own, clang needs version 5 too:
 	 * before that as takes no directory in .file.
 	 */
 	argv[n++] = "--gdwarf-5";
-	if (source->starts_intel) {
-		argv[n++] = "-msyntax=intel";
-		argv[n++] = "-mnaked-reg";
-	}
+	n = add_options(argv, n, assembler->options);
+	if (source->starts_intel)
+		n = add_options(argv, n, assembler->intel_options);
 	error = posix_spawn_file_actions_init(&actions);
 	if (error)
 		goto out_fail;
@@ -103,9 +112,11 @@ static int spawn(const struct run *run, const struct asm_source *source, pid_t *
 out_fail:
 	if (error == ENOENT)
 		return tact_fail(run->diag, TACT_E_NO_TOOL,
-				 "the assembler 'as' was not found; it is in the package binutils");
+				 "the assembler '%s' was not found; it is in the package %s",
+				 assembler->program, assembler->package);
 	if (error)
-		return tact_fail(run->diag, TACT_E_IO, "cannot run 'as': %s", strerror(error));
+		return tact_fail(run->diag, TACT_E_IO, "cannot run '%s': %s", assembler->program,
+				 strerror(error));
 	return 0;
 }
 

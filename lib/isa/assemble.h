@@ -17,6 +17,18 @@
 #include <tact/insn.h>
 #include <tact/status.h>
 
+/* How text of an instruction set is assembled: GNU as, or what takes its options. */
+struct isa_assembler {
+	const char *program, *package;	  /* its name, and where Debian has it */
+	const char *const *options;	  /* NULL-terminated, as all lists here */
+	const char *const *intel_options; /* more, for text that begins in that syntax */
+	const char *comments;		  /* characters that begin one, up to the end of the line */
+	const char *directive[TACT_SYNTAX_INTEL + 1]; /* that begin a syntax; NULL: there is none */
+	const char *intel_argument; /* what that directive needs behind it if it stands alone */
+	/* Counts signs of each syntax in an instruction behind its mnemonic; NULL: there is one. */
+	void (*weigh)(const char *p, const char *end, long *att, long *intel);
+};
+
 /* The label of marker number N is this prefix and N in decimal. */
 #define ASM_LABEL_PREFIX "__tact_marker_"
 
@@ -35,6 +47,7 @@ struct asm_region {
 };
 
 struct asm_source {
+	const struct isa_assembler *assembler;
 	char *text; /* for as; owned, as all arrays here */
 	size_t size, text_capacity;
 	struct asm_marker *markers;
@@ -48,9 +61,11 @@ struct asm_source {
 	bool has_lines;	   /* the text brings its own line table (.loc) */
 };
 
-/* Returns 0, -TACT_E_NOMEM, or -TACT_E_FORMAT for markers that do not match. */
-int asm_source_create(struct asm_source *out, const char *text, size_t size,
-		      enum tact_syntax syntax, struct tact_diag *diag);
+/* Returns 0, -TACT_E_NOMEM, -TACT_E_FORMAT for markers that do not match, or -TACT_E_NO_TOOL for a
+ * set without an assembler.
+ */
+int asm_source_create(struct asm_source *out, const struct tact_isa *isa, const char *text,
+		      size_t size, enum tact_syntax syntax, struct tact_diag *diag);
 void asm_source_destroy(struct asm_source *source);
 
 /* *image is the object file, to be freed with free().  Unless the text has one, the object has a

@@ -4,6 +4,8 @@
  */
 #include "isa/isa.h"
 
+#include <elf.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "isas.inc" /* ISA_LIST, which the Makefile makes from the folders here */
@@ -28,12 +30,46 @@ const struct tact_isa *tact_isa_next(const struct tact_isa *previous)
 	return next < ARRAY_SIZE(isas) ? isas[next] : NULL;
 }
 
+const struct tact_isa *tact_isa_default(void)
+{
+	return isas[0];
+}
+
 const struct tact_isa *isa_of_machine(unsigned elf_machine)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(isas); i++)
 		if (isas[i]->elf_machine == elf_machine)
 			return isas[i];
 	return NULL;
+}
+
+const struct tact_isa *isa_of_elf(const unsigned char *ident, unsigned machine)
+{
+	const struct tact_isa *isa = isa_of_machine(machine);
+
+	return isa && ident[EI_CLASS] == isa->elf_class && ident[EI_DATA] == isa->elf_data ? isa
+											   : NULL;
+}
+
+const struct tact_isa *isa_native(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(isas); i++)
+		if (isas[i]->native)
+			return isas[i];
+	return NULL;
+}
+
+const char *isa_titles(char *text, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(isas) && n < size; i++)
+		n += (size_t)snprintf(text + n, size - n, "%s%s",
+				      !i			 ? ""
+				      : i + 1 < ARRAY_SIZE(isas) ? ", "
+								 : " or ",
+				      isas[i]->title);
+	return text;
 }
 
 const char *tact_isa_name(const struct tact_isa *isa)
@@ -82,29 +118,7 @@ const char *tact_isa_reg_name(const struct tact_isa *isa, unsigned reg)
 	return reg < isa->registers.n ? isa->registers.names[reg] : "none";
 }
 
-/* ---- without a set: the first one ---- */
-
-int tact_decode(struct tact_insn *insn, const uint8_t *code, size_t size)
+unsigned tact_isa_stack_pointer(const struct tact_isa *isa)
 {
-	return tact_isa_decode(isas[0], insn, code, size);
-}
-
-int tact_format(const uint8_t *code, size_t code_size, uint64_t address, char *text, size_t size)
-{
-	return tact_isa_format(isas[0], code, code_size, address, text, size);
-}
-
-unsigned tact_form_count(void)
-{
-	return tact_isa_form_count(isas[0]);
-}
-
-const char *tact_form_name(unsigned form)
-{
-	return tact_isa_form_name(isas[0], form);
-}
-
-unsigned tact_form_find(const char *name)
-{
-	return tact_isa_form_find(isas[0], name);
+	return isa->registers.stack_pointer;
 }

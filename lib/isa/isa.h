@@ -71,7 +71,8 @@ struct isa_properties {
 	const char *mnemonic_name; /* small letters; "(bad)" if it is no instruction */
 	const char *extension;	   /* of the set */
 	const char *category;
-	uint16_t mnemonic; /* the set's number of it */
+	const char *form_name; /* "unknown" if it has no form */
+	uint16_t mnemonic;     /* the set's number of it */
 	uint16_t form;
 	uint16_t width; /* of the widest operand, bits; 0: none */
 	uint16_t flops;
@@ -105,6 +106,28 @@ struct isa_carrier {
 	const char *front, *back;
 };
 
+/* What a CPU says of itself. */
+struct isa_cpu {
+	char vendor[16], brand[64];
+	char hypervisor[16]; /* "": there is none, or it has no name */
+	unsigned family, model, stepping;
+	bool is_virtual, has_clock, has_steady_clock;
+};
+
+/* The machine that this program runs on. */
+struct isa_native {
+	/* Whether it is one of the CPUs that an .arch file lists as `cpuid`, in words that are the
+	 * set's own.
+	 */
+	bool (*is_one_of)(const char *cpus);
+	void (*identify)(struct isa_cpu *out);
+	/* Writes the vector extensions that CPU and kernel offer; true if it has all of them. */
+	bool (*list_vectors)(char *text, size_t size);
+	uint64_t (*read_clock)(void);
+	/* n dependent multiplications, a multiple of 16: some three cycles each. */
+	void (*run_chain)(uint64_t n);
+};
+
 struct tact_isa {
 	const char *name;  /* as in "isa = NAME" of an .arch file */
 	const char *title; /* for people */
@@ -120,10 +143,7 @@ struct tact_isa {
 	const char *qemu_target;
 	const char *qemu_cpu; /* for -cpu: what gives the traces of a real CPU */
 
-	/* Whether this program runs on one of the CPUs that an .arch file lists as `cpuid`, in
-	 * words that are the set's own.
-	 */
-	bool (*is_host)(const char *cpus);
+	const struct isa_native *native; /* NULL: this program was compiled for another set */
 
 	struct isa_registers registers;
 
@@ -134,6 +154,8 @@ struct tact_isa {
 	/* As tact_isa_format. */
 	int (*format)(const uint8_t *code, size_t code_size, uint64_t address, char *text,
 		      size_t size);
+	/* The mnemonic of such a text, with what belongs to it: "lock xadd". */
+	void (*cut_mnemonic)(char *out, size_t size, const char *text);
 	/* The layouts of up to max instructions one behind the other; ends behind one that it
 	 * leaves to the decoder, whose length is 0.  Returns how many; at least 1 if size and max
 	 * are.
@@ -151,6 +173,14 @@ struct tact_isa {
 
 	const struct isa_forms *forms;
 
+	/* ---- objects: branches within a section that still have a relocation ---- */
+
+	/* Bytes that a relocation of this type fills with the distance to the target; 0: it is none
+	 * of a branch.
+	 */
+	unsigned (*relocated_bytes)(unsigned type);
+	void (*relocate)(uint8_t *place, unsigned type, int64_t distance);
+
 	/* ---- text and markers ---- */
 	const struct isa_assembler *assembler; /* assemble.h; NULL: there is none */
 	const struct isa_marker *markers;
@@ -160,6 +190,15 @@ struct tact_isa {
 
 /* By the machine of an ELF file; NULL: none of ours. */
 const struct tact_isa *isa_of_machine(unsigned elf_machine);
+
+/* That of an ELF header; NULL: none of ours, or of another class or byte order. */
+const struct tact_isa *isa_of_elf(const unsigned char *ident, unsigned machine);
+
+/* That of the machine that this runs on; NULL: none of ours. */
+const struct tact_isa *isa_native(void);
+
+/* The titles of all of them, for messages: "A, B or C".  Returns text. */
+const char *isa_titles(char *text, size_t size);
 
 static inline unsigned isa_n_keys(const struct tact_isa *isa)
 {

@@ -178,7 +178,7 @@ static int build(struct mix_module *module, struct mix_code *code)
 {
 	struct sweep s = {.module = module, .code = code};
 	struct code_map map;
-	int status = code_map_create(&map, tact_isa_next(NULL), code->data, code->size);
+	int status = code_map_create(&map, code->isa, code->data, code->size);
 
 	map.calls_end = true;
 	if (!status)

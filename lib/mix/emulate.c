@@ -335,10 +335,11 @@ int tact_mix_emulate(const struct tact_mix_emulate_options *opt, struct tact_mix
 	int status;
 
 	if (!out || tact_read_options(&o, sizeof(o), opt) || !o.argv || !o.argv[0] || !o.run ||
-	    (!o.output && !o.exact) || (o.depth && (o.depth < 4 || o.depth > 64)))
+	    (!o.output && !o.exact) || (o.output && !o.arch) ||
+	    (o.depth && (o.depth < 4 || o.depth > 64)))
 		return tact_fail(
 			diag, TACT_E_INVAL,
-			"a program, a file to write, and a branch stack of 4 to 64 entries");
+			"a program, a file to write, a CPU, and a branch stack of 4 to 64 entries");
 	o.ebs_period = o.ebs_period ? o.ebs_period : EBS_PERIOD;
 	o.lbr_period = o.lbr_period ? o.lbr_period : LBR_PERIOD;
 	*out = (struct tact_mix_emulated){.size = sizeof(*out)};

@@ -65,7 +65,7 @@ void mix_features(const struct tact_mix *mix, const struct mix_profile *p,
 	features[MIX_FEATURE_LBR_STREAMS] = (double)p->lbr_hits;
 	features[MIX_FEATURE_BYTES] = b->end - b->begin;
 	for (uint32_t at = b->begin; at < b->end; at += q.length ? q.length : 1) {
-		mix_describe(&q, code->data + at, b->end - at);
+		code->isa->describe(&q, code->data + at, b->end - at);
 		features[MIX_FEATURE_LONG_LATENCY] += q.is_long_latency;
 		features[MIX_FEATURE_LOADS] += q.loads;
 		features[MIX_FEATURE_STORES] += q.stores;

@@ -121,6 +121,7 @@ static inline bool mix_is_kernel(uint64_t address)
 
 /* A section of a module with its blocks. */
 struct mix_code {
+	const struct tact_isa *isa;
 	const uint8_t *data;
 	size_t size;
 	uint64_t file_offset; /* of data[0], as recorded maps count; for the kernel: the address */
@@ -285,11 +286,6 @@ enum tact_mix_method mix_rule_choose(const struct tact_mix_rule *rule,
 const char *mix_feature_name(enum mix_feature feature);
 
 /* ---- properties of instructions ---- */
-
-static inline void mix_describe(struct isa_properties *out, const uint8_t *code, size_t size)
-{
-	tact_isa_next(NULL)->describe(out, code, size);
-}
 
 /* The group of an instruction; MIX_NONE: none. */
 uint32_t mix_taxonomy_group(const struct tact_mix_taxonomy *t, const struct isa_properties *p);

@@ -154,6 +154,7 @@ static int take_sections(struct mix_module *module)
 		if (s->owned || s->size >= MIX_NONE)
 			continue;
 		module->codes[module->n_codes++] = (struct mix_code){
+			.isa = obj->isa,
 			.data = s->data,
 			.size = s->size,
 			.file_offset = (uint64_t)(s->data - (const uint8_t *)module->image.data),
@@ -176,6 +177,7 @@ static int load_kernel(struct mix_module *module)
 	if (!module->codes)
 		return -TACT_E_NOMEM;
 	module->n_codes = 1;
+	module->codes[0].isa = tact_isa_default();
 	module->codes[0].data =
 		mix_kernel_text(module->kernel, &module->codes[0].address, &module->codes[0].size);
 	module->codes[0].file_offset = module->codes[0].address;

@@ -156,7 +156,8 @@ static const char *value_of(const struct item *x, enum tact_mix_key key, char *t
 	case TACT_MIX_BY_MNEMONIC:
 		return q->mnemonic_name;
 	case TACT_MIX_BY_FORM:
-		return q->form == TACT_FORM_NONE ? "(unknown)" : tact_form_name(q->form);
+		return q->form == TACT_FORM_NONE ? "(unknown)"
+						 : tact_isa_form_name(x->code->isa, q->form);
 	case TACT_MIX_BY_EXTENSION:
 		return q->extension;
 	case TACT_MIX_BY_CATEGORY:
@@ -271,7 +272,8 @@ static int add_block(struct filler *f, struct item *x, double n)
 	if (!(n > 0))
 		return 0;
 	for (x->offset = b->begin; x->offset < b->end && !status;) {
-		mix_describe(&x->properties, x->code->data + x->offset, b->end - x->offset);
+		x->code->isa->describe(&x->properties, x->code->data + x->offset,
+				       b->end - x->offset);
 		status = add_item(f, x, n);
 		x->offset += x->properties.length ? x->properties.length : 1;
 	}

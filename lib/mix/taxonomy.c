@@ -201,7 +201,7 @@ static bool fits(const struct pattern *p, const struct isa_properties *x)
 	case PROPERTY_MNEMONIC:
 		return mix_glob(p->text, x->mnemonic_name);
 	case PROPERTY_FORM:
-		return x->form != TACT_FORM_NONE && mix_glob(p->text, tact_form_name(x->form));
+		return x->form != TACT_FORM_NONE && mix_glob(p->text, x->form_name);
 	case PROPERTY_EXTENSION:
 		return mix_glob(p->text, x->extension);
 	case PROPERTY_CATEGORY:

@@ -113,8 +113,7 @@ int mix_vpmu_create(struct mix_vpmu **out, const struct tact_mix_emulate_options
 
 	if (!v)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	status = mix_retirement_create(&v->retirement, o->arch ? o->arch : tact_arch_find("SKL"),
-				       diag);
+	status = mix_retirement_create(&v->retirement, o->arch, diag);
 	if (status < 0) {
 		free(v);
 		return status;
@@ -250,7 +249,7 @@ static int find_offsets(struct mix_vblock *b)
 		struct isa_properties q;
 
 		b->offsets[i] = (uint16_t)at;
-		mix_describe(&q, x->code + at, x->code_size - at);
+		x->isa->describe(&q, x->code + at, x->code_size - at);
 		at += q.length ? q.length : 1;
 		if (at >= x->code_size)
 			at = x->last_offset;

@@ -60,23 +60,31 @@ static int check_machine(const struct loader *load)
 {
 	const unsigned char *ident = load->header.e_ident;
 	unsigned machine = load->header.e_machine;
+	const struct tact_isa *isa;
 	const char *name;
+	char titles[96];
 
 	/* The fields before e_entry lie at the same place in both classes. */
 	if (ident[EI_DATA] == ELFDATA2MSB)
 		machine = (machine & 0xff) << 8 | machine >> 8;
 	name = machine_name(machine);
-	if (name)
+	isa = isa_of_machine(machine);
+	if (!isa && name)
 		return tact_fail(load->diag, TACT_E_FORMAT,
-				 "ELF file for %s; only x86-64 code can be read", name);
-	if (machine != EM_X86_64)
+				 "ELF file for %s; only %s code can be read", name,
+				 isa_titles(titles, sizeof(titles)));
+	if (!isa)
 		return tact_fail(load->diag, TACT_E_FORMAT,
-				 "ELF file for machine number %u; only x86-64 code can be read",
-				 machine);
-	if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB)
-		return tact_fail(
-			load->diag, TACT_E_FORMAT,
-			"ELF file for x86-64, but not of 64-bit little-endian form (x32?)");
+				 "ELF file for machine number %u; only %s code can be read",
+				 machine, isa_titles(titles, sizeof(titles)));
+	if (ident[EI_CLASS] != isa->elf_class || ident[EI_DATA] != isa->elf_data)
+		return tact_fail(load->diag, TACT_E_FORMAT,
+				 "ELF file for %s, but not of %s-bit %s-endian form%s%s%s",
+				 isa->title, isa->elf_class == ELFCLASS64 ? "64" : "32",
+				 isa->elf_data == ELFDATA2LSB ? "little" : "big",
+				 isa->elf_other ? " (" : "", isa->elf_other ? isa->elf_other : "",
+				 isa->elf_other ? "?)" : "");
+	load->obj->isa = isa;
 	return 0;
 }
 
@@ -386,16 +394,17 @@ static int relocate(struct loader *load, struct obj_section *section, const uint
 {
 	Elf64_Rela rela;
 	Elf64_Sym symbol;
+	unsigned type, bytes;
 	size_t target;
-	uint32_t value;
 
 	memcpy(&rela, entry, sizeof(rela));
-	if (ELF64_R_TYPE(rela.r_info) != R_X86_64_PC32 &&
-	    ELF64_R_TYPE(rela.r_info) != R_X86_64_PLT32)
+	type = (unsigned)ELF64_R_TYPE(rela.r_info);
+	bytes = load->obj->isa->relocated_bytes(type);
+	if (!bytes)
 		return 0;
 	if (!get_symbol(load, ELF64_R_SYM(rela.r_info), &symbol, &target) ||
 	    target != section->index || rela.r_offset > section->size ||
-	    section->size - rela.r_offset < sizeof(value))
+	    section->size - rela.r_offset < bytes)
 		return 0;
 	if (!section->owned) {
 		section->owned = malloc(section->size);
@@ -404,8 +413,9 @@ static int relocate(struct loader *load, struct obj_section *section, const uint
 		memcpy(section->owned, section->data, section->size);
 		section->data = section->owned;
 	}
-	value = (uint32_t)(symbol.st_value + (uint64_t)rela.r_addend - rela.r_offset);
-	memcpy(section->owned + rela.r_offset, &value, sizeof(value));
+	load->obj->isa->relocate(
+		section->owned + rela.r_offset, type,
+		(int64_t)(symbol.st_value + (uint64_t)rela.r_addend - rela.r_offset));
 	return 0;
 }
 

@@ -12,6 +12,8 @@
 
 #include <tact/status.h>
 
+#include "isa/isa.h"
+
 /* Symbols that begin with this are ours (labels put at comment markers), not the user's. */
 #define OBJ_PRIVATE_PREFIX "__tact_"
 
@@ -57,7 +59,8 @@ struct obj_lines;
 
 struct obj_file {
 	enum obj_type type;
-	const uint8_t *image; /* the caller's */
+	const struct tact_isa *isa; /* of its code */
+	const uint8_t *image;	    /* the caller's */
 	size_t image_size;
 	int fd; /* the caller's open file of the same bytes; -1 if there is none */
 	struct obj_section *sections;
@@ -87,7 +90,8 @@ unsigned obj_build_id(const uint8_t *image, size_t size, uint8_t *id, size_t mos
 unsigned obj_build_id_of(const char *path, uint8_t *id, size_t most);
 
 /* Reads an ELF image, which must stay until obj_close; so must fd (-1: none, used for DWARF).
- * Returns -TACT_E_FORMAT if it is no x86-64 ELF file, is cut short, or has no code.
+ * Returns -TACT_E_FORMAT if it is no ELF file of an instruction set that is known, is cut short, or
+ * has no code.
  */
 int obj_open(struct obj_file **out, const void *image, size_t size, int fd, struct tact_diag *diag);
 void obj_close(struct obj_file *obj); /* NULL is allowed */

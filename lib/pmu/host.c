@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The CPU that this program runs on: what cpuid, /proc and /sys say about it.
+ * The CPU that this program runs on: what it says itself, and /proc and /sys about it.
  */
 #include "pmu/pmu.h"
 
-#include <cpuid.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
+
+#include "isa/isa.h"
 
 bool pmu_read_line(const char *path, char *line, size_t size)
 {
@@ -27,35 +27,7 @@ bool pmu_read_line(const char *path, char *line, size_t size)
 	return true;
 }
 
-/* Registers as a string, in the order in which cpuid spreads it. */
-static void put_registers(char *text, unsigned a, unsigned b, unsigned c)
-{
-	const unsigned words[3] = {a, b, c};
-
-	memcpy(text, words, sizeof(words));
-	text[sizeof(words)] = '\0';
-}
-
-static void read_brand(char *brand)
-{
-	unsigned words[12] = {0};
-	size_t start, n;
-
-	brand[0] = '\0';
-	for (unsigned i = 0; i < 3; i++)
-		if (!__get_cpuid(0x80000002 + i, &words[4 * i], &words[4 * i + 1],
-				 &words[4 * i + 2], &words[4 * i + 3]))
-			return;
-	memcpy(brand, words, sizeof(words));
-	brand[sizeof(words)] = '\0';
-	start = strspn(brand, " "); /* Intel's are right-aligned */
-	n = strlen(brand + start);
-	memmove(brand, brand + start, n + 1);
-	while (n && brand[n - 1] == ' ')
-		brand[--n] = '\0';
-}
-
-/* Cpuid has no leaf for it; reading the register takes the kernel. */
+/* Reading the register takes the kernel. */
 static void read_microcode(char *microcode, size_t size)
 {
 	FILE *file;
@@ -80,28 +52,20 @@ static void read_microcode(char *microcode, size_t size)
 
 static void identify_cpu(struct tact_host *host)
 {
-	unsigned a, b, c, d;
+	const struct tact_isa *isa = isa_native();
+	struct isa_cpu cpu;
 
-	if (__get_cpuid(0, &a, &b, &c, &d))
-		put_registers(host->vendor, b, d, c);
-	if (__get_cpuid(1, &a, &b, &c, &d)) {
-		host->family = a >> 8 & 15;
-		host->model = (a >> 4 & 15) | (a >> 12 & 0xf0);
-		host->stepping = a & 15;
-		if (host->family == 15)
-			host->family += a >> 20 & 255;
-		else if (host->family != 6)
-			host->model &= 15; /* the extended part counts for 6 and 15 only */
-		host->is_virtual = c >> 31;
+	if (isa) {
+		isa->native->identify(&cpu);
+		snprintf(host->vendor, sizeof(host->vendor), "%s", cpu.vendor);
+		snprintf(host->brand, sizeof(host->brand), "%s", cpu.brand);
+		snprintf(host->hypervisor, sizeof(host->hypervisor), "%s", cpu.hypervisor);
+		host->family = cpu.family;
+		host->model = cpu.model;
+		host->stepping = cpu.stepping;
+		host->is_virtual = cpu.is_virtual;
+		host->has_invariant_tsc = cpu.has_steady_clock;
 	}
-	if (host->is_virtual) {
-		/* Leaf 0x40000000 is the hypervisor's by convention; no manual of a CPU has it. */
-		__cpuid(0x40000000, a, b, c, d);
-		put_registers(host->hypervisor, b, c, d);
-	}
-	if (__get_cpuid(0x80000007, &a, &b, &c, &d))
-		host->has_invariant_tsc = d >> 8 & 1;
-	read_brand(host->brand);
 	read_microcode(host->microcode, sizeof(host->microcode));
 }
 
@@ -208,9 +172,11 @@ int tact_host_probe(struct tact_host *out)
 		return -TACT_E_INVAL;
 	pmu_host_identify(out);
 	start = monotonic_seconds();
-	ticks = __rdtsc();
+	if (!isa_native())
+		return 0;
+	ticks = isa_native()->native->read_clock();
 	nanosleep(&pause, NULL);
-	ticks = __rdtsc() - ticks;
+	ticks = isa_native()->native->read_clock() - ticks;
 	seconds = monotonic_seconds() - start;
 	out->tsc_hz = seconds > 0 ? (double)ticks / seconds : 0;
 	return 0;

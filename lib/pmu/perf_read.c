@@ -189,9 +189,8 @@ static int check_magic(const char *magic, struct tact_diag *diag)
 	if (!memcmp(magic, PERFDATA_MAGIC, 8))
 		return 0;
 	if (!memcmp(magic, PERFDATA_MAGIC_SWAPPED, 8))
-		return tact_fail(
-			diag, TACT_E_VERSION,
-			"recorded on a machine of the other byte order, which no x86-64 is");
+		return tact_fail(diag, TACT_E_VERSION,
+				 "recorded on a machine of the other byte order");
 	if (!memcmp(magic, PERFDATA_MAGIC_OLD, 8))
 		return tact_fail(diag, TACT_E_VERSION,
 				 "recorded by a perf of 2009, whose format is not supported");

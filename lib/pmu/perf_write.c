@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -402,13 +403,14 @@ static void add_names(struct pmu_writer *w, struct bytes *b)
 static void put_features(struct pmu_writer *w)
 {
 	struct bytes arch = {0}, names = {0};
+	struct utsname machine;
 	struct bytes *parts[] = {&w->build_ids, &arch, &w->command, &names, NULL};
 	const unsigned numbers[] = {PERFDATA_FEAT_BUILD_ID, PERFDATA_FEAT_ARCH,
 				    PERFDATA_FEAT_CMDLINE, PERFDATA_FEAT_EVENT_DESC};
 	uint64_t at = pmu_writer_size(w);
 	size_t n = 0;
 
-	add_text(w, &arch, "x86_64");
+	add_text(w, &arch, uname(&machine) ? "" : machine.machine);
 	add_names(w, &names);
 	for (size_t i = 0; parts[i]; i++)
 		n += parts[i]->size > 0;

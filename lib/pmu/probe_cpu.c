@@ -2,12 +2,12 @@
  *
  * Looks at the processor: hypervisor, SMT, clocks, vector instructions.
  */
-#include <cpuid.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/isa.h"
 #include "pmu/pmu.h"
 
 enum tact_check_state pmu_probe_hypervisor(char *found, size_t size)
@@ -44,10 +44,13 @@ enum tact_check_state pmu_probe_smt(char *found, size_t size)
 
 enum tact_check_state pmu_probe_tsc(char *found, size_t size)
 {
+	const struct tact_isa *isa = isa_native();
+	struct isa_cpu cpu = {.has_clock = false};
 	struct tact_host host;
-	unsigned a, b, c, d;
 
-	if (!__get_cpuid(1, &a, &b, &c, &d) || !(d >> 4 & 1)) {
+	if (isa)
+		isa->native->identify(&cpu);
+	if (!cpu.has_clock) {
 		snprintf(found, size, "none");
 		return TACT_CHECK_MISSING;
 	}
@@ -90,16 +93,9 @@ enum tact_check_state pmu_probe_frequency(char *found, size_t size)
 
 enum tact_check_state pmu_probe_vector(char *found, size_t size)
 {
-	bool avx, avx2, avx512;
+	const struct tact_isa *isa = isa_native();
 
-	/* These ask the operating system as well: cpuid and xgetbv. */
-	__builtin_cpu_init();
-	avx = __builtin_cpu_supports("avx");
-	avx2 = __builtin_cpu_supports("avx2");
-	avx512 = __builtin_cpu_supports("avx512f");
-	snprintf(found, size, "SSE2%s%s%s%s%s%s", __builtin_cpu_supports("sse4.2") ? " SSE4.2" : "",
-		 avx ? " AVX" : "", __builtin_cpu_supports("fma") ? " FMA" : "",
-		 avx2 ? " AVX2" : "", avx512 ? " AVX-512F" : "",
-		 __builtin_cpu_supports("avx512vl") ? " AVX-512VL" : "");
-	return avx && avx2 && avx512 ? TACT_CHECK_GOOD : TACT_CHECK_DEGRADED;
+	snprintf(found, size, "none");
+	return isa && isa->native->list_vectors(found, size) ? TACT_CHECK_GOOD
+							     : TACT_CHECK_DEGRADED;
 }

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "isa/isa.h"
 #include "pmu/pmu.h"
 
 static int open_event(struct perf_event_attr *attr)
@@ -60,30 +61,13 @@ static void say_errno(char *found, size_t size, int error)
 
 enum { CHAIN = 1 << 20 };
 
-/* A chain of CHAIN dependent multiplications: three cycles each on every CPU since 2008, with a
- * loop around them that fits beside.
- */
-static void run_chain(void)
-{
-	uint64_t value = 3, n = CHAIN / 16;
-
-	__asm__ volatile("1:\n\t"
-			 ".rept 16\n\t"
-			 "imul %0, %0\n\t"
-			 ".endr\n\t"
-			 "dec %1\n\t"
-			 "jnz 1b"
-			 : "+r"(value), "+r"(n)
-			 :
-			 : "cc");
-}
-
 /* What an event counts around the chain.  Returns 0 or an errno. */
 static int count_chain(int fd, uint64_t *count)
 {
 	if (ioctl(fd, PERF_EVENT_IOC_RESET, 0) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
 		return errno;
-	run_chain();
+	if (isa_native())
+		isa_native()->native->run_chain(CHAIN);
 	if (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0))
 		return errno;
 	return read(fd, count, sizeof(*count)) == (ssize_t)sizeof(*count) ? 0 : EIO;

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "isa/isa.h"
 #include "pmu/pmu.h"
 
 enum { TOOL_MS = 5000, ANSWER = 16384 };
@@ -126,7 +127,7 @@ static enum tact_check_state ask_version(const char *program, const char *word, 
 
 enum tact_check_state pmu_probe_qemu(char *found, size_t size)
 {
-	return ask_version("qemu-x86_64", "version", found, size);
+	return ask_version(tact_isa_default()->qemu, "version", found, size);
 }
 
 enum tact_check_state pmu_probe_qemu_plugin(char *found, size_t size)
@@ -135,7 +136,7 @@ enum tact_check_state pmu_probe_qemu_plugin(char *found, size_t size)
 	bool has_plugins;
 
 	if (pmu_probe_qemu(found, size) != TACT_CHECK_GOOD ||
-	    ask("qemu-x86_64", "-h", answer, sizeof(answer))) {
+	    ask(tact_isa_default()->qemu, "-h", answer, sizeof(answer))) {
 		snprintf(found, size, "no QEMU");
 		return TACT_CHECK_MISSING;
 	}

@@ -72,7 +72,7 @@ static void add_csv_insns(const struct csv_rows *csv, const struct tact_result_r
 
 	for (uint32_t i = 0; i < row->n_insns && at < row->code_size; i++) {
 		struct tact_insn insn;
-		const int n = tact_decode(&insn, row->code + at, row->code_size - at);
+		const int n = tact_isa_decode(row->isa, &insn, row->code + at, row->code_size - at);
 
 		if (n <= 0)
 			return;

@@ -228,11 +228,11 @@ void report_code(struct text *out, const struct tact_result_row *row, unsigned i
 	for (unsigned i = 0; at < row->code_size; i++) {
 		char text[160];
 		struct tact_insn insn;
-		const int n = tact_decode(&insn, row->code + at, row->code_size - at);
+		const int n = tact_isa_decode(row->isa, &insn, row->code + at, row->code_size - at);
 
 		if (n <= 0 || i == most ||
-		    tact_format(row->code + at, (size_t)n, row->address + at, text, sizeof(text)) <
-			    0) {
+		    tact_isa_format(row->isa, row->code + at, (size_t)n, row->address + at, text,
+				    sizeof(text)) < 0) {
 			text_printf(out, "%*s... %zu bytes more\n", indent, "",
 				    row->code_size - at);
 			return;
@@ -250,10 +250,10 @@ static void add_insns(const struct tact_result_row *row, struct text *out)
 	for (uint32_t i = 0; i < row->n_insns && at < row->code_size; i++) {
 		char text[160];
 		struct tact_insn insn;
-		const int n = tact_decode(&insn, row->code + at, row->code_size - at);
+		const int n = tact_isa_decode(row->isa, &insn, row->code + at, row->code_size - at);
 
-		if (n <= 0 || tact_format(row->code + at, (size_t)n, row->address + at, text,
-					  sizeof(text)) < 0)
+		if (n <= 0 || tact_isa_format(row->isa, row->code + at, (size_t)n,
+					      row->address + at, text, sizeof(text)) < 0)
 			return;
 		text_printf(out, "%15.2f%7.1f%%  0x%-8" PRIx64 "  %s\n",
 			    report_ratio((double)row->insns[i], (double)row->executions),

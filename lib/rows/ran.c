@@ -30,7 +30,7 @@ void tact_ran_destroy(struct tact_ran *ran)
 
 bool tact_ran_is_loop(const uint8_t *code, size_t size)
 {
-	return code_is_loop(tact_isa_next(NULL), code, size);
+	return code_is_loop(tact_isa_default(), code, size);
 }
 
 int tact_ran_code(struct tact_ran *ran, const struct tact_row *row, enum tact_mode mode,
@@ -47,8 +47,7 @@ int tact_ran_code(struct tact_ran *ran, const struct tact_row *row, enum tact_mo
 		if (tact_grow(&ran->code, &ran->capacity, row->code_size + TACT_MEASURE_LOOP_BYTES,
 			      1) < 0)
 			return -TACT_E_NOMEM;
-		*size = tact_measure_loop(tact_isa_next(NULL), ran->code, row->code,
-					  row->code_size);
+		*size = tact_measure_loop(tact_isa_default(), ran->code, row->code, row->code_size);
 		*code = ran->code;
 	}
 	return 0;

@@ -23,7 +23,7 @@ int trace_no_memory(struct tact_diag *diag)
 /* Bytes of a memory operand that QEMU accesses in pieces; 0 if it does not, or if the pieces are
  * accesses of their own (gathers have a vector register as index).
  */
-static uint8_t width_of(const struct tact_insn *insn)
+static uint8_t width_of(const struct tact_isa *isa, const struct tact_insn *insn)
 {
 	unsigned bits = 0;
 
@@ -32,7 +32,7 @@ static uint8_t width_of(const struct tact_insn *insn)
 
 		if (o->kind != TACT_OPERAND_MEM)
 			continue;
-		if (isa_is_vector(tact_isa_next(NULL), o->index))
+		if (isa_is_vector(isa, o->index))
 			return 0;
 		if (o->bits > bits)
 			bits = o->bits;
@@ -54,11 +54,11 @@ const uint8_t *trace_find_widths(struct trace_events *e, struct trace_entry *ent
 		return NULL;
 	memset(entry->widths, 0, b->n_insns);
 	for (uint32_t i = 0; i < b->n_insns && at < b->code_size; i++) {
-		const int n = tact_decode(&insn, b->code + at, b->code_size - at);
+		const int n = tact_isa_decode(b->isa, &insn, b->code + at, b->code_size - at);
 
 		if (n <= 0)
 			break; /* QEMU knows more than we do */
-		entry->widths[i] = width_of(&insn);
+		entry->widths[i] = width_of(b->isa, &insn);
 		at += (size_t)n;
 	}
 	return entry->widths;
@@ -69,8 +69,7 @@ static bool is_open(const struct tact_trace_block *b)
 {
 	struct isa_step step;
 
-	tact_isa_next(NULL)->scan(&step, 1, b->code + b->last_offset,
-				  b->code_size - b->last_offset);
+	b->isa->scan(&step, 1, b->code + b->last_offset, b->code_size - b->last_offset);
 	return !step.is_valid || step.flow == TACT_FLOW_NEXT;
 }
 
@@ -139,13 +138,13 @@ static void find_end(struct tact_trace_block *b)
 	int length = 1;
 
 	while (at < b->last_offset && length > 0) {
-		length = tact_decode(&insn, b->code + at, b->code_size - at);
+		length = tact_isa_decode(b->isa, &insn, b->code + at, b->code_size - at);
 		before = at;
 		at += length > 0 ? (size_t)length : 0;
 	}
 	if (at != b->last_offset || !at)
 		return; /* QEMU knows more than we do */
-	length = tact_decode(&insn, b->code + at, b->code_size - at);
+	length = tact_isa_decode(b->isa, &insn, b->code + at, b->code_size - at);
 	if (length > 0 && (b->address + at) % PAGE + (size_t)length <= PAGE) {
 		b->code_size = (uint32_t)at + (uint32_t)length;
 	} else if (b->n_insns > 1) {
@@ -163,6 +162,7 @@ int trace_define_block(struct trace_events *e, struct trace_stream *s, uint32_t 
 
 	if (n < WIRE_BLOCK_WORDS || number >= MAX_NUMBER)
 		return trace_bad(diag, "a block that is too short, or has an impossible number");
+	like.isa = tact_isa_default();
 	like.address = words[0];
 	like.code_size = words[1] & 0xffff;
 	like.n_insns = words[1] >> 16 & 0xffff;

@@ -66,7 +66,7 @@ size_t symbols_candidates(const struct symbols_file *f, const struct obj_range *
 	for (size_t at = chooser->begin; at < end && n < capacity;) {
 		struct tact_trace_region found;
 		struct tact_insn insn;
-		const int length = tact_decode(&insn, x->data + at, end - at);
+		const int length = tact_isa_decode(f->obj->isa, &insn, x->data + at, end - at);
 		bool is_new = true;
 
 		if (length <= 0)

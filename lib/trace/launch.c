@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "isa/isa.h"
 #include "trace/trace.h"
 
 /* QEMU -cpu CPU -plugin PLUGIN: what programs started by execve get, too. */
@@ -180,13 +181,15 @@ static int add_range(struct words *w, const char *key, const struct tact_trace_r
 }
 
 /* Path and arguments of the plugin, as QEMU's -plugin takes them. */
-static int plugin_argument(const struct tact_trace_options *opt, const char *shm, char **out)
+static int plugin_argument(const struct tact_trace_options *opt, const struct tact_isa *isa,
+			   const char *shm, char **out)
 {
 	struct words w = {0};
-	char keep_text[24];
+	char keep_text[96];
 	int status = add_text(&w, opt->plugin, true);
 
-	snprintf(keep_text, sizeof(keep_text), ",keep=%d", opt->no_exec ? 0 : N_KEPT);
+	snprintf(keep_text, sizeof(keep_text), ",keep=%d,target=%s,machine=%u",
+		 opt->no_exec ? 0 : N_KEPT, isa->qemu_target, isa->elf_machine);
 	if (!status)
 		status = add_text(&w, ",shm=", false);
 	if (!status)
@@ -229,9 +232,10 @@ static int start_keeper(struct trace_child *child, char *const *words, struct ta
 	return 0;
 }
 
-static int find_tools(const struct tact_trace_options *opt, char **qemu, struct tact_diag *diag)
+static int find_tools(const struct tact_trace_options *opt, const struct tact_isa *isa, char **qemu,
+		      struct tact_diag *diag)
 {
-	const char *name = opt->qemu ? opt->qemu : "qemu-x86_64";
+	const char *name = opt->qemu ? opt->qemu : isa->qemu;
 
 	*qemu = trace_find_program(name, opt->path);
 	if (!*qemu || access(*qemu, X_OK)) {
@@ -249,17 +253,17 @@ static int find_tools(const struct tact_trace_options *opt, char **qemu, struct 
 int trace_child_start(struct trace_child *child, const struct tact_trace_options *opt,
 		      const char *shm, char *const argv[], struct tact_diag *diag)
 {
-	char cpu_option[] = "-cpu", plugin_option[] = "-plugin", default_cpu[] = "max,-erms";
+	char cpu_option[] = "-cpu", plugin_option[] = "-plugin";
 	char *qemu = NULL, *plugin = NULL, **words = NULL;
 	struct trace_command command = {0};
 	int status;
 
-	status = find_tools(opt, &qemu, diag);
+	status = trace_command_resolve(&command, opt->path, argv, diag);
 	if (!status)
-		status = trace_command_resolve(&command, opt->path, argv, diag);
+		status = find_tools(opt, command.isa, &qemu, diag);
 	if (status)
 		goto out;
-	status = plugin_argument(opt, shm, &plugin);
+	status = plugin_argument(opt, command.isa, shm, &plugin);
 	words = calloc(N_KEPT + command.n_words + 1, sizeof(*words));
 	child->shared = mmap(NULL, sizeof(*child->shared), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -271,7 +275,7 @@ int trace_child_start(struct trace_child *child, const struct tact_trace_options
 	}
 	words[0] = qemu;
 	words[1] = cpu_option;
-	words[2] = opt->cpu ? (char *)opt->cpu : default_cpu;
+	words[2] = (char *)(uintptr_t)(opt->cpu ? opt->cpu : command.isa->qemu_cpu);
 	words[3] = plugin_option;
 	words[4] = plugin;
 	memcpy(words + N_KEPT, command.words, command.n_words * sizeof(*words));

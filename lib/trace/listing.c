@@ -112,7 +112,7 @@ static int add_region(struct trace_listing *l, const char *path, const struct ta
 	unsigned n_insns = 0;
 	int status = add_module(l, path, r, address);
 
-	code_walk_init(&walk, tact_isa_next(NULL), r->code, r->code_size);
+	code_walk_init(&walk, r->isa, r->code, r->code_size);
 	while (!status && (step = code_walk_next(&walk))) {
 		const size_t end = walk.next;
 

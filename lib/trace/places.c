@@ -21,13 +21,9 @@
 enum { MAX_FILES = 256 };
 
 /* Where libraries are on Debian and its relatives, and elsewhere (ld.so(8)). */
-static const char *const directories[] = {"/lib/x86_64-linux-gnu",
-					  "/usr/lib/x86_64-linux-gnu",
-					  "/lib64",
-					  "/usr/lib64",
-					  "/lib",
-					  "/usr/lib",
+static const char *const directories[] = {"/lib64", "/usr/lib64", "/lib", "/usr/lib",
 					  "/usr/local/lib"};
+static const char *const multiarch[] = {"/lib/", "/usr/lib/"};
 
 /* The program and its libraries, the program first. */
 struct closure {
@@ -149,6 +145,14 @@ static bool find_library(const struct symbols_file *of, const struct dynamic *d,
 		if (list && search_list(of, list, name, path))
 			return true;
 	}
+	for (size_t i = 0; of->obj && i < ARRAY_SIZE(multiarch); i++) {
+		char directory[64];
+		int n = snprintf(directory, sizeof(directory), "%s%s", multiarch[i],
+				 of->obj->isa->multiarch);
+
+		if (real_path(directory, (size_t)n, name, path))
+			return true;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
 		if (real_path(directories[i], strlen(directories[i]), name, path))
 			return true;
@@ -239,7 +243,8 @@ static int choose_module(struct tact_symbols *s, struct closure *c, const char *
 	if (!f)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (!f->obj)
-		return tact_fail(diag, TACT_E_FORMAT, "%s: not an x86-64 ELF file", path);
+		return tact_fail(diag, TACT_E_FORMAT, "%s: not an ELF file with code that is known",
+				 path);
 	c->files[0] = f;
 	c->n = 1;
 	return 0;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "isa/isa.h"
 #include "trace/trace.h"
 
 /* The kernel looks at 256 bytes, and follows interpreters four times. */
@@ -57,18 +58,20 @@ static int check_access(const char *path, struct tact_diag *diag)
 	return 0;
 }
 
-static int check_elf(const char *path, const char *head, size_t size, struct tact_diag *diag)
+static int check_elf(struct trace_command *c, const char *head, size_t size, struct tact_diag *diag)
 {
+	const char *path = c->words[2];
+	char titles[96];
 	Elf64_Ehdr e;
 
 	if (size < sizeof(e))
 		return tact_fail(diag, TACT_E_FORMAT, "%s: an ELF file that is cut short", path);
 	memcpy(&e, head, sizeof(e));
-	if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB ||
-	    e.e_machine != EM_X86_64)
+	c->isa = isa_of_elf(e.e_ident, e.e_machine);
+	if (!c->isa || !c->isa->qemu)
 		return tact_fail(diag, TACT_E_FORMAT,
-				 "%s: a program for another machine; only x86-64 code can be run",
-				 path);
+				 "%s: a program for another machine; only %s code can be run", path,
+				 isa_titles(titles, sizeof(titles)));
 	if (e.e_type != ET_EXEC && e.e_type != ET_DYN)
 		return tact_fail(diag, TACT_E_FORMAT, "%s: an ELF file, but not a program", path);
 	return 0;
@@ -125,7 +128,7 @@ static int read_head(const char *path, char *head, size_t *size, struct tact_dia
 /* words[2] is the program; a script's interpreter takes its place.  Returns 1 if it did. */
 static int resolve_once(struct trace_command *c, struct tact_diag *diag)
 {
-	char head[HEAD_BYTES], *name, *argument;
+	char head[HEAD_BYTES], titles[96], *name, *argument;
 	size_t size;
 	int status;
 
@@ -135,12 +138,12 @@ static int resolve_once(struct trace_command *c, struct tact_diag *diag)
 	if (status)
 		return status;
 	if (size >= SELFMAG && !memcmp(head, ELFMAG, SELFMAG))
-		return check_elf(c->words[2], head, size, diag);
+		return check_elf(c, head, size, diag);
 	if (size < 3 || head[0] != '#' || head[1] != '!')
 		return tact_fail(diag, TACT_E_FORMAT,
-				 "%s: neither an x86-64 program (ELF) nor a script that begins "
+				 "%s: neither a program for %s (ELF) nor a script that begins "
 				 "with #!",
-				 c->words[2]);
+				 c->words[2], isa_titles(titles, sizeof(titles)));
 	name = interpreter_of(head, size, &argument);
 	if (access(name, X_OK))
 		return tact_fail(diag, TACT_E_IO, "%s: its interpreter %s cannot be run: %s",

@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "isa/isa.h"
 #include "trace/result.h"
 
 enum { NONE = -1 };
@@ -48,7 +49,8 @@ static uint64_t mix(uint64_t h, uint64_t x)
 	return h ^ h >> 29;
 }
 
-/* Numbers that say where something lies: targets of branches, what is relative to rip. */
+/* Numbers that say where something lies: targets of branches, what is relative to the instruction.
+ */
 static uint64_t hash_insn(uint64_t h, const struct tact_insn *insn)
 {
 	h = mix(h, insn->mnemonic | (uint64_t)insn->form << 16 | (uint64_t)insn->condition << 32);
@@ -66,14 +68,14 @@ static uint64_t hash_insn(uint64_t h, const struct tact_insn *insn)
 	return h;
 }
 
-static uint64_t hash_code(const uint8_t *code, size_t size)
+static uint64_t hash_code(const struct tact_isa *isa, const uint8_t *code, size_t size)
 {
 	uint64_t h = size ? 1 : 0;
 	size_t at = 0;
 
 	while (at < size) {
 		struct tact_insn insn;
-		const int n = tact_decode(&insn, code + at, size - at);
+		const int n = tact_isa_decode(isa, &insn, code + at, size - at);
 
 		if (n <= 0)
 			return mix(h, hash_bytes(code + at, size - at));
@@ -167,8 +169,8 @@ static int load_side(struct side *s, const struct tact_result *r)
 	if (!s->functions || !s->blocks)
 		return -TACT_E_NOMEM;
 	for (size_t i = 0; i < s->n_blocks; i++)
-		s->blocks[i] =
-			(struct part){&b[i], hash_code(b[i].code, b[i].code_size), 0, 0, NONE};
+		s->blocks[i] = (struct part){&b[i], hash_code(b[i].isa, b[i].code, b[i].code_size),
+					     0, 0, NONE};
 	for (size_t i = 0; i < s->n_functions; i++)
 		s->functions[i] =
 			(struct part){&f[i], is_named(&f[i]) ? hash_string(f[i].function) : 0,
@@ -456,22 +458,6 @@ static int count_insn(struct insns *x, const char *mnemonic, unsigned side, uint
 	return 0;
 }
 
-/* "lock xadd [rdi], eax" -> "lock xadd" */
-static void mnemonic_of(const char *text, char *out, size_t size)
-{
-	static const char *const prefixes[] = {"lock",	"rep", "repe",	  "repne", "repz",
-					       "repnz", "bnd", "notrack", "data16"};
-	size_t n = strcspn(text, " ");
-
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (strlen(prefixes[i]) == n && !strncmp(text, prefixes[i], n) && text[n])
-			n += 1 + strcspn(text + n + 1, " ");
-	if (n >= size)
-		n = size - 1;
-	memcpy(out, text, n);
-	out[n] = '\0';
-}
-
 static int count_block(struct insns *x, const struct tact_result_row *row, unsigned side)
 {
 	char text[160], mnemonic[sizeof(((struct tact_diff_insn *)0)->mnemonic)];
@@ -479,11 +465,12 @@ static int count_block(struct insns *x, const struct tact_result_row *row, unsig
 
 	while (at < row->code_size) {
 		struct tact_insn insn;
-		const int n = tact_decode(&insn, row->code + at, row->code_size - at);
+		const int n = tact_isa_decode(row->isa, &insn, row->code + at, row->code_size - at);
 
-		if (n <= 0 || tact_format(row->code + at, (size_t)n, 0, text, sizeof(text)) < 0)
+		if (n <= 0 ||
+		    tact_isa_format(row->isa, row->code + at, (size_t)n, 0, text, sizeof(text)) < 0)
 			return 0;
-		mnemonic_of(text, mnemonic, sizeof(mnemonic));
+		row->isa->cut_mnemonic(mnemonic, sizeof(mnemonic), text);
 		if (count_insn(x, mnemonic, side, row->executions))
 			return -TACT_E_NOMEM;
 		at += (size_t)n;

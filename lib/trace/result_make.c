@@ -198,9 +198,9 @@ static int end_run(struct maker *m, const struct tact_cycles_block *b, const str
 static int length_at(const struct tact_trace_block *b, uint32_t offset)
 {
 	struct tact_insn insn;
-	const int n = offset < b->code_size
-			      ? tact_decode(&insn, b->code + offset, b->code_size - offset)
-			      : 0;
+	const int n = offset < b->code_size ? tact_isa_decode(b->isa, &insn, b->code + offset,
+							      b->code_size - offset)
+					    : 0;
 
 	return n > 0 ? n : 1;
 }

@@ -85,8 +85,11 @@ struct tact_result_row *result_add(struct tact_result *r, enum tact_result_kind 
 	if (tact_grow(&rows->items, &rows->capacity, rows->n + 1, sizeof(*rows->items)))
 		return NULL;
 	row = &rows->items[rows->n++];
-	*row = (struct tact_result_row){
-		.size = sizeof(*row), .module = "", .function = "", .source = ""};
+	*row = (struct tact_result_row){.size = sizeof(*row),
+					.module = "",
+					.function = "",
+					.source = "",
+					.isa = tact_isa_default()};
 	return row;
 }
 

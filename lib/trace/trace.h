@@ -64,6 +64,7 @@ void trace_child_finish(struct trace_child *child); /* ends what still runs */
 struct trace_command {
 	char **words; /* owned, as are the strings; NULL-terminated: -0 NAME PROGRAM ... */
 	size_t n_words;
+	const struct tact_isa *isa; /* of the program */
 };
 
 int trace_command_resolve(struct trace_command *command, const char *path, char *const argv[],

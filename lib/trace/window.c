@@ -81,12 +81,13 @@ static const char *text_of(struct window *w, const struct tact_trace_block *b, u
 	size_t at = 0;
 
 	for (uint32_t i = 0; i < number && at < b->code_size; i++) {
-		int n = tact_decode(&insn, b->code + at, b->code_size - at);
+		int n = tact_isa_decode(b->isa, &insn, b->code + at, b->code_size - at);
 
 		at += n > 0 ? (size_t)n : 1;
 	}
 	if (at < b->code_size)
-		tact_format(b->code + at, b->code_size - at, b->address + at, text, sizeof(text));
+		tact_isa_format(b->isa, b->code + at, b->code_size - at, b->address + at, text,
+				sizeof(text));
 	copy = tact_arena_take(&w->texts, strlen(text) + 1);
 	return copy ? strcpy(copy, text) : NULL;
 }

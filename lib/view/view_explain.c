@@ -298,11 +298,15 @@ static void explain_width(const struct maker *e, unsigned bound)
 
 static void explain_stack_sync(const struct maker *e, unsigned bound)
 {
+	const struct tact_isa *isa = tact_arch_isa(tact_block_arch(e->view->block));
+	const char *pointer = tact_isa_reg_name(isa, tact_isa_stack_pointer(isa));
+
 	add_title(e, bound);
-	text_add(e->out,
-		 "in front of these a uop brings rsp up to date, which push, pop, call\nand "
-		 "ret leave to the stack engine; each waits for the one before it, or for\nwhat "
-		 "wrote rsp since:\n");
+	text_printf(e->out,
+		    "in front of these a uop brings %s up to date, which push, pop, call\nand "
+		    "ret leave to the stack engine; each waits for the one before it, or for\nwhat "
+		    "wrote %s since:\n",
+		    pointer, pointer);
 	for (size_t i = 0; i < e->listing->n; i++) {
 		struct tact_insn_cost cost;
 

@@ -139,7 +139,9 @@ int view_json_instruction(const struct maker *m, size_t i, struct tact_insn_cost
 	json_put_hex(json, "hex", code + offset, insn.length);
 	json_put_string(json, "text", m->listing->line[i]);
 	if (insn.form != TACT_FORM_NONE)
-		json_put_string(json, "form", tact_form_name(insn.form));
+		json_put_string(
+			json, "form",
+			tact_isa_form_name(tact_arch_isa(tact_block_arch(block)), insn.form));
 	return 0;
 }
 

@@ -39,8 +39,9 @@ int tact_listing_init(struct tact_listing *listing, const struct tact_block *blo
 	for (size_t i = 0; i < listing->n; i++) {
 		size_t offset = tact_block_offset(block, i), length;
 
-		if (tact_format(code + offset, code_size - offset, address + offset,
-				listing->line[i], sizeof(listing->line[i])) < 0)
+		if (tact_isa_format(tact_arch_isa(tact_block_arch(block)), code + offset,
+				    code_size - offset, address + offset, listing->line[i],
+				    sizeof(listing->line[i])) < 0)
 			memcpy(listing->line[i], "?", 2);
 		length = strlen(listing->line[i]);
 		if (length > listing->widest)

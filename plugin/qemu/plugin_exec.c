@@ -110,7 +110,7 @@ static bool is_program(const char *head, ssize_t n)
 	const Elf64_Ehdr *e = (const Elf64_Ehdr *)head;
 
 	return n >= (ssize_t)sizeof(*e) && !memcmp(e->e_ident, ELFMAG, SELFMAG) &&
-	       e->e_ident[EI_CLASS] == ELFCLASS64 && e->e_machine == EM_X86_64 &&
+	       e->e_ident[EI_CLASS] == ELFCLASS64 && e->e_machine == plugin.machine &&
 	       (e->e_type == ET_EXEC || e->e_type == ET_DYN);
 }
 

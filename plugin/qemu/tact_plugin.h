@@ -69,6 +69,7 @@ struct state {
 	int pid;
 	uint64_t guest_base;
 	uint64_t max_blocks;
+	unsigned machine; /* of the programs, as ELF headers have it */
 	bool is_counting;
 	bool has_window; /* there is a `from` or an `until` */
 	bool is_on;	 /* between them */

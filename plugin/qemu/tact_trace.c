@@ -2,7 +2,8 @@
  *
  * A plugin for QEMU user mode: says which blocks a program executes and which memory they access.
  *
- *	qemu-x86_64 -plugin tact_trace.so,shm=PATH[,region=A-B[@FILE]][,exclude=A-B[@FILE]]
+ *	qemu-TARGET -plugin
+ *tact_trace.so,shm=PATH[,target=TARGET][,machine=N][,region=A-B[@FILE]][,exclude=A-B[@FILE]]
  *		[,from=A[@FILE]][,until=A[@FILE]][,keep=N] -0 NAME PROGRAM ARGUMENT...
  *
  * shm is a file laid out as lib/trace/wire.h says, which also says whether to count or to trace.
@@ -463,7 +464,7 @@ static int parse_range(struct range *r, char *text, bool is_single)
 	return *end == '@' || !*end ? 0 : -1;
 }
 
-static int take_argument(char *argument, const char **shm, unsigned *keep)
+static int take_argument(char *argument, const char **shm, const char **target, unsigned *keep)
 {
 	char *value = strchr(argument, '=');
 
@@ -472,6 +473,10 @@ static int take_argument(char *argument, const char **shm, unsigned *keep)
 	*value++ = '\0';
 	if (!strcmp(argument, "shm"))
 		*shm = value;
+	else if (!strcmp(argument, "target"))
+		*target = value;
+	else if (!strcmp(argument, "machine"))
+		plugin.machine = (unsigned)atoi(value);
 	else if (!strcmp(argument, "keep"))
 		*keep = (unsigned)atoi(value);
 	else if (!strcmp(argument, "region"))
@@ -502,18 +507,20 @@ static int complain(const char *what, const char *which)
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
 					   char **argv)
 {
-	const char *shm = NULL;
+	const char *shm = NULL, *target = NULL;
 	unsigned keep = 0;
 
 	if (info->version.min > QEMU_PLUGIN_INTERFACE)
 		return complain("this QEMU has another plugin interface", "");
-	if (info->system_emulation || strcmp(info->target_name, "x86_64"))
-		return complain("for user mode of x86_64, not for ", info->target_name);
+	if (info->system_emulation)
+		return complain("for user mode, not for a system of ", info->target_name);
 	for (int i = 0; i < argc; i++)
-		if (take_argument(argv[i], &shm, &keep))
+		if (take_argument(argv[i], &shm, &target, &keep))
 			return complain("cannot read the argument ", argv[i]);
 	if (!shm)
 		return complain("no shm=PATH", "");
+	if (target && strcmp(target, info->target_name))
+		return complain("for another machine than ", info->target_name);
 	plugin.pid = getpid();
 	plugin.has_window = has_from || has_until;
 	plugin.is_on = !has_from;

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tact_diag diag;
 	size_t i;
 
-	if (asm_source_create(&source, text, size, TACT_SYNTAX_AUTO, &diag) < 0)
+	if (asm_source_create(&source, tact_isa_default(), text, size, TACT_SYNTAX_AUTO, &diag) < 0)
 		return 0;
 	/* Lines must stay where they are, and regions must be made of markers. */
 	if (count_lines(source.text, source.size) != count_lines(text, size) + 1)

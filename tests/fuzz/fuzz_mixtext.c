@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	mix_describe(&properties, code, sizeof(code));
+	tact_isa_default()->describe(&properties, code, sizeof(code));
 	if (tact_mix_taxonomy_parse(&taxonomy, (const char *)data, size, &diag) >= 0) {
 		mix_taxonomy_name(taxonomy, mix_taxonomy_group(taxonomy, &properties));
 		tact_mix_taxonomy_destroy(taxonomy);

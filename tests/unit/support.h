@@ -77,7 +77,7 @@ MAYBE_UNUSED static size_t random_insn(struct rng *rng, uint8_t *code, struct ta
 			n++;
 		}
 		memcpy(code + n, random, TACT_MAX_INSN_BYTES - n);
-		length = tact_decode(insn, code, TACT_MAX_INSN_BYTES);
+		length = tact_isa_decode(tact_isa_default(), insn, code, TACT_MAX_INSN_BYTES);
 		if (length > 0 && insn->form != TACT_FORM_NONE)
 			return (size_t)length;
 	}

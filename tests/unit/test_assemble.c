@@ -279,13 +279,16 @@ static void test_source(void **state)
 	struct asm_source source;
 
 	(void)state;
-	assert_int_equal(asm_source_create(&source, "", 0, TACT_SYNTAX_AUTO, NULL), 0);
+	assert_int_equal(
+		asm_source_create(&source, tact_isa_default(), "", 0, TACT_SYNTAX_AUTO, NULL), 0);
 	assert_int_equal(source.n_markers, 0);
 	asm_source_destroy(&source);
-	assert_int_equal(asm_source_create(&source, text, strlen(text), TACT_SYNTAX_AUTO, NULL),
+	assert_int_equal(asm_source_create(&source, tact_isa_default(), text, strlen(text),
+					   TACT_SYNTAX_AUTO, NULL),
 			 -TACT_E_FORMAT);
-	assert_int_equal(
-		asm_source_create(&source, text + 6, strlen(text) - 6, TACT_SYNTAX_AUTO, NULL), 0);
+	assert_int_equal(asm_source_create(&source, tact_isa_default(), text + 6, strlen(text) - 6,
+					   TACT_SYNTAX_AUTO, NULL),
+			 0);
 	assert_int_equal(source.syntax, TACT_SYNTAX_ATT);
 	asm_source_destroy(&source);
 }

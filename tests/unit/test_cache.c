@@ -218,7 +218,7 @@ static void compare_insns(struct tact_block *block, const uint8_t *code, size_t 
 		const char *what;
 
 		assert_int_equal(tact_block_offset(block, i), at);
-		assert_true(tact_decode(&direct, code + at, size - at) > 0);
+		assert_true(tact_isa_decode(tact_isa_default(), &direct, code + at, size - at) > 0);
 		assert_int_equal(tact_block_insn(block, i, &cached), 0);
 		what = difference(&direct, &cached);
 		if (what && ((*wrong)++ < 20 || strcmp(what, "immediate")))
@@ -297,7 +297,7 @@ static void constants_come_from_the_bytes(void **state)
 		}
 		/* the form for an immediate of zero is its own */
 		assert_int_equal(tact_block_insn(block, 1, &insn), 0);
-		assert_string_equal(tact_form_name(insn.form),
+		assert_string_equal(tact_isa_form_name(tact_isa_default(), insn.form),
 				    d ? "ADD (R32, I8)" : "ADD (R32, 0)");
 	}
 	tact_block_destroy(block);
@@ -376,7 +376,8 @@ static void flushed_cache_starts_anew(void **state)
 	isa_cache_flush(&cache);
 	assert_int_equal(cache.n_entries, 0);
 	assert_int_equal(decode_one(&cache, other, 3, &constants), 0);
-	assert_string_equal(tact_form_name(cache.entries[0].form), "SUB_29 (R64, R64)");
+	assert_string_equal(tact_isa_form_name(tact_isa_default(), cache.entries[0].form),
+			    "SUB_29 (R64, R64)");
 	assert_int_equal(decode_one(&cache, code, 2, &constants), -TACT_E_DECODE);
 	isa_cache_fini(&cache);
 }

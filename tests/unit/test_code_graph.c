@@ -144,7 +144,10 @@ static struct obj_file file_of(struct obj_section *section, uint8_t *code, size_
 {
 	*section = (struct obj_section){.name = ".text", .data = code, .address = 0x1000};
 	section->size = bytes_of(code, capacity, hex);
-	return (struct obj_file){.type = OBJ_EXECUTABLE, .sections = section, .n_sections = 1};
+	return (struct obj_file){.isa = tact_isa_default(),
+				 .type = OBJ_EXECUTABLE,
+				 .sections = section,
+				 .n_sections = 1};
 }
 
 static void show_ranges(const struct code_ranges *ranges, char *text, size_t size)

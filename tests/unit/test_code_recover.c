@@ -25,7 +25,8 @@ static void make(struct file *f, const char *hex)
 	memset(f, 0, sizeof(*f));
 	f->section = (struct obj_section){.name = ".text", .data = f->code, .address = 0x1000};
 	f->section.size = bytes_of(f->code, sizeof(f->code), hex);
-	f->obj = (struct obj_file){.type = OBJ_EXECUTABLE,
+	f->obj = (struct obj_file){.isa = tact_isa_default(),
+				   .type = OBJ_EXECUTABLE,
 				   .image = (const uint8_t *)&f->header,
 				   .image_size = sizeof(f->header),
 				   .sections = &f->section,

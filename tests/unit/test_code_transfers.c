@@ -71,7 +71,7 @@ static void test_kinds(void **state)
 		assert_int_equal(step.is_direct, list[i].is_direct);
 		assert_int_equal(step.target, list[i].target);
 		/* The decoder says the same. */
-		assert_int_equal(tact_decode(&insn, code, n), n);
+		assert_int_equal(tact_isa_decode(tact_isa_default(), &insn, code, n), n);
 		assert_int_equal(insn.flow, list[i].flow);
 		assert_int_equal(isa_flow_target(&insn, &target), list[i].is_direct);
 	}

@@ -41,7 +41,7 @@ static void test_counts(void **state)
 	assert_int_equal(gaps[0].missing, 1);
 	assert_int_equal(gaps[0].example_size, sizeof(wide));
 	assert_memory_equal(gaps[0].example, wide, sizeof(wide));
-	assert_string_equal(gaps[0].name, tact_form_name(gaps[0].form));
+	assert_string_equal(gaps[0].name, tact_isa_form_name(tact_isa_default(), gaps[0].form));
 	assert_int_equal(tact_coverage_missing(c, 0), 2);
 	assert_int_equal(tact_coverage_missing(c, 1), 0);
 	assert_int_equal(tact_coverage_missing(c, 2), 0);

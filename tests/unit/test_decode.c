@@ -400,10 +400,12 @@ static void table_of_instructions(void **state)
 		uint8_t code[16];
 		size_t size = bytes_of(code, sizeof(code), row->hex);
 
-		if (tact_decode(&insn, code, size) != (int)size || insn.length != size)
+		if (tact_isa_decode(tact_isa_default(), &insn, code, size) != (int)size ||
+		    insn.length != size)
 			fail_msg("%s: length %u", row->hex, insn.length);
-		if (strcmp(tact_form_name(insn.form), row->form))
-			fail_msg("%s: %s", row->hex, tact_form_name(insn.form));
+		if (strcmp(tact_isa_form_name(tact_isa_default(), insn.form), row->form))
+			fail_msg("%s: %s", row->hex,
+				 tact_isa_form_name(tact_isa_default(), insn.form));
 		if (insn.attributes != (row->attributes | named_attributes(row->form)))
 			fail_msg("%s: attributes %x, not %x", row->hex, insn.attributes,
 				 row->attributes | named_attributes(row->form));
@@ -436,10 +438,11 @@ static void truncated_instructions_are_refused(void **state)
 
 			assert_non_null(cut);
 			memcpy(cut, code, n);
-			if (tact_decode(&insn, cut, n) != -TACT_E_DECODE)
+			if (tact_isa_decode(tact_isa_default(), &insn, cut, n) != -TACT_E_DECODE)
 				fail_msg("%s cut to %zu bytes is an instruction", table[i].hex, n);
-			assert_int_equal(tact_format(cut, n, 0, text, sizeof(text)),
-					 -TACT_E_DECODE);
+			assert_int_equal(
+				tact_isa_format(tact_isa_default(), cut, n, 0, text, sizeof(text)),
+				-TACT_E_DECODE);
 			free(cut);
 		}
 	}
@@ -460,12 +463,13 @@ static void what_is_no_instruction_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		assert_int_equal(tact_decode(&insn, code, bytes_of(code, sizeof(code), bad[i])),
+		assert_int_equal(tact_isa_decode(tact_isa_default(), &insn, code,
+						 bytes_of(code, sizeof(code), bad[i])),
 				 -TACT_E_DECODE);
 	/* 15 bytes are the most there can be. */
 	assert_int_equal(
-		tact_decode(&insn, code,
-			    bytes_of(code, sizeof(code), "6666666666666666666666666601d8")),
+		tact_isa_decode(tact_isa_default(), &insn, code,
+				bytes_of(code, sizeof(code), "6666666666666666666666666601d8")),
 		15);
 }
 
@@ -476,12 +480,13 @@ static void misuse_is_refused(void **state)
 	char text[32];
 
 	(void)state;
-	assert_int_equal(tact_decode(NULL, &nop, 1), -TACT_E_INVAL);
-	assert_int_equal(tact_decode(&insn, NULL, 1), -TACT_E_INVAL);
-	assert_int_equal(tact_decode(&insn, &nop, 0), -TACT_E_DECODE);
-	assert_int_equal(tact_format(&nop, 1, 0, NULL, 10), -TACT_E_INVAL);
-	assert_int_equal(tact_format(&nop, 1, 0, text, 0), -TACT_E_INVAL);
-	assert_int_equal(tact_format(NULL, 1, 0, text, sizeof(text)), -TACT_E_INVAL);
+	assert_int_equal(tact_isa_decode(tact_isa_default(), NULL, &nop, 1), -TACT_E_INVAL);
+	assert_int_equal(tact_isa_decode(tact_isa_default(), &insn, NULL, 1), -TACT_E_INVAL);
+	assert_int_equal(tact_isa_decode(tact_isa_default(), &insn, &nop, 0), -TACT_E_DECODE);
+	assert_int_equal(tact_isa_format(tact_isa_default(), &nop, 1, 0, NULL, 10), -TACT_E_INVAL);
+	assert_int_equal(tact_isa_format(tact_isa_default(), &nop, 1, 0, text, 0), -TACT_E_INVAL);
+	assert_int_equal(tact_isa_format(tact_isa_default(), NULL, 1, 0, text, sizeof(text)),
+			 -TACT_E_INVAL);
 }
 
 static void constants_are_read(void **state)
@@ -510,7 +515,7 @@ static void constants_are_read(void **state)
 		uint8_t code[16];
 		size_t size = bytes_of(code, sizeof(code), rows[i].hex);
 
-		assert_int_equal(tact_decode(&insn, code, size), size);
+		assert_int_equal(tact_isa_decode(tact_isa_default(), &insn, code, size), size);
 		if (insn.displacement != rows[i].displacement ||
 		    insn.immediate != rows[i].immediate ||
 		    insn.immediate_bits != rows[i].immediate_bits)
@@ -528,9 +533,9 @@ static void conditions_are_numbered(void **state)
 		const uint8_t near_jump[6] = {0x0f, (uint8_t)(0x80 | c)};
 		struct tact_insn insn;
 
-		assert_int_equal(tact_decode(&insn, short_jump, 2), 2);
+		assert_int_equal(tact_isa_decode(tact_isa_default(), &insn, short_jump, 2), 2);
 		assert_int_equal(insn.condition, c);
-		assert_int_equal(tact_decode(&insn, near_jump, 6), 6);
+		assert_int_equal(tact_isa_decode(tact_isa_default(), &insn, near_jump, 6), 6);
 		assert_int_equal(insn.condition, c);
 	}
 }
@@ -546,7 +551,8 @@ static void implicit_stack_operands(void **state)
 		struct tact_insn insn;
 		uint8_t code[16];
 
-		assert_true(tact_decode(&insn, code, bytes_of(code, sizeof(code), codes[i])) > 0);
+		assert_true(tact_isa_decode(tact_isa_default(), &insn, code,
+					    bytes_of(code, sizeof(code), codes[i])) > 0);
 		for (unsigned k = 0; k < insn.n_operands; k++) {
 			const struct tact_operand *o = &insn.operand[k];
 
@@ -568,11 +574,13 @@ static void formatting(void **state)
 	char text[64], small[4];
 
 	(void)state;
-	assert_int_equal(tact_format(add, 3, 0, text, sizeof(text)), strlen("add rax, rbx"));
+	assert_int_equal(tact_isa_format(tact_isa_default(), add, 3, 0, text, sizeof(text)),
+			 strlen("add rax, rbx"));
 	assert_string_equal(text, "add rax, rbx");
-	assert_true(tact_format(jump, 2, 0x1000, text, sizeof(text)) > 0);
+	assert_true(tact_isa_format(tact_isa_default(), jump, 2, 0x1000, text, sizeof(text)) > 0);
 	assert_string_equal(text, "jnz 0x1000");
-	assert_true(tact_format(add, 3, 0, small, sizeof(small)) < 0); /* does not fit */
+	assert_true(tact_isa_format(tact_isa_default(), add, 3, 0, small, sizeof(small)) <
+		    0); /* does not fit */
 }
 
 static void register_names(void **state)

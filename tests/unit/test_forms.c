@@ -46,7 +46,7 @@ static void try_code(const uint8_t *code, size_t size)
 {
 	struct tact_insn insn;
 
-	if (tact_decode(&insn, code, size) < 0)
+	if (tact_isa_decode(tact_isa_default(), &insn, code, size) < 0)
 		return;
 	n_decoded++;
 	if (insn.form != TACT_FORM_NONE)
@@ -248,7 +248,7 @@ static const char *reason(const char *form)
 
 static void every_form_is_reached(void **state)
 {
-	unsigned n = tact_form_count(), n_hit = 0, lost = 0, stale = 0;
+	unsigned n = tact_isa_form_count(tact_isa_default()), n_hit = 0, lost = 0, stale = 0;
 
 	(void)state;
 	hit = calloc(n, 1);
@@ -258,7 +258,7 @@ static void every_form_is_reached(void **state)
 	try_vex();
 	try_evex();
 	for (unsigned i = 0; i < n; i++) {
-		const char *name = tact_form_name(i), *why = reason(name);
+		const char *name = tact_isa_form_name(tact_isa_default(), i), *why = reason(name);
 
 		n_hit += hit[i];
 		if (!hit[i] && !why) {
@@ -280,12 +280,16 @@ static void every_form_is_reached(void **state)
 static void names_are_numbered(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < tact_form_count(); i++)
-		assert_int_equal(tact_form_find(tact_form_name(i)), i);
-	assert_int_equal(tact_form_find("FROB (R64)"), TACT_FORM_NONE);
-	assert_int_equal(tact_form_find(""), TACT_FORM_NONE);
-	assert_string_equal(tact_form_name(TACT_FORM_NONE), "unknown");
-	assert_string_equal(tact_form_name(tact_form_count()), "unknown");
+	for (unsigned i = 0; i < tact_isa_form_count(tact_isa_default()); i++)
+		assert_int_equal(tact_isa_form_find(tact_isa_default(),
+						    tact_isa_form_name(tact_isa_default(), i)),
+				 i);
+	assert_int_equal(tact_isa_form_find(tact_isa_default(), "FROB (R64)"), TACT_FORM_NONE);
+	assert_int_equal(tact_isa_form_find(tact_isa_default(), ""), TACT_FORM_NONE);
+	assert_string_equal(tact_isa_form_name(tact_isa_default(), TACT_FORM_NONE), "unknown");
+	assert_string_equal(
+		tact_isa_form_name(tact_isa_default(), tact_isa_form_count(tact_isa_default())),
+		"unknown");
 }
 
 int main(void)

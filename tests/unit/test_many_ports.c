@@ -167,7 +167,8 @@ static void files_go_round(void **state)
 		assert_true(tact_arch_param(again, i, &its));
 		assert_string_equal(mine.value, its.value);
 	}
-	assert_true(arch_view_of(again, tact_form_find("IMUL (R64, R64)"), ARCH_PLAIN, &view));
+	assert_true(arch_view_of(again, tact_isa_form_find(tact_isa_default(), "IMUL (R64, R64)"),
+				 ARCH_PLAIN, &view));
 	assert_int_equal(view.ports[0].mask, 3u << 15 | 1u << 31);
 	tact_arch_destroy(again);
 	tact_arch_destroy(arch);
@@ -183,14 +184,15 @@ static void too_many_sets_are_found(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	for (unsigned form = 0; form < tact_form_count() && n < 64; form++) {
+	for (unsigned form = 0; form < tact_isa_form_count(tact_isa_default()) && n < 64; form++) {
 		struct arch_view view;
 
 		if (!arch_view_of(tact_arch_find("ICL"), form, ARCH_PLAIN, &view) ||
 		    !view.variant->uops || !view.ports->count)
 			continue;
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 "%s\tplain\tports=1*p%c%c%c\n", tact_form_name(form),
+					 "%s\tplain\tports=1*p%c%c%c\n",
+					 tact_isa_form_name(tact_isa_default(), form),
 					 "0123"[n / 16], "4567"[n / 4 % 4], "89AB"[n % 4]);
 		n++;
 	}

@@ -30,7 +30,7 @@ static void defaults_are_within_bounds(void **state)
 		assert_ptr_equal(tact_mca_params_arch(params), arch);
 		for (unsigned kind = 0; kind < TACT_MCA_N_KINDS; kind++) {
 			const struct tact_mca_info *info = tact_mca_info(kind);
-			unsigned n = info->global ? 1 : tact_form_count();
+			unsigned n = info->global ? 1 : tact_isa_form_count(tact_isa_default());
 
 			for (unsigned at = 0; at < n * info->count; at++) {
 				unsigned form = at / info->count, index = at % info->count;
@@ -75,7 +75,7 @@ static void defaults_of_known_forms(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct mca_form f;
 
-		mca_form_derive(&f, arch, tact_form_find(cases[i].form));
+		mca_form_derive(&f, arch, tact_isa_form_find(tact_isa_default(), cases[i].form));
 		assert_int_equal(f.micro_ops, cases[i].micro_ops);
 		assert_int_equal(f.latency, cases[i].latency);
 		for (unsigned p = 0; p < TACT_MCA_PORTS; p++) {
@@ -108,7 +108,8 @@ static void values_out_of_bounds(void **state)
 		assert_int_equal(tact_mca_set(params, 7, kind, info->count, 1), -TACT_E_INVAL);
 		assert_int_equal(tact_mca_get(params, 7, kind, info->count, &value), -TACT_E_INVAL);
 	}
-	assert_int_equal(tact_mca_set(params, tact_form_count(), 0, 0, 1), -TACT_E_INVAL);
+	assert_int_equal(tact_mca_set(params, tact_isa_form_count(tact_isa_default()), 0, 0, 1),
+			 -TACT_E_INVAL);
 	assert_int_equal(tact_mca_get(params, TACT_FORM_NONE, 0, 0, &value), -TACT_E_INVAL);
 	assert_int_equal(tact_mca_get(params, 0, TACT_MCA_N_KINDS, 0, &value), -TACT_E_INVAL);
 	assert_int_equal(tact_mca_get(params, 0, 0, 0, NULL), -TACT_E_INVAL);
@@ -151,10 +152,12 @@ static void round_trip(void **state)
 		unsigned kind = rng_below(&rng, TACT_MCA_N_KINDS);
 		const struct tact_mca_info *info = tact_mca_info(kind);
 
-		assert_int_equal(tact_mca_set(params, rng_below(&rng, tact_form_count()), kind,
-					      rng_below(&rng, info->count),
-					      info->low + (int)rng_below(&rng, 200)),
-				 0);
+		assert_int_equal(
+			tact_mca_set(params,
+				     rng_below(&rng, tact_isa_form_count(tact_isa_default())), kind,
+				     rng_below(&rng, info->count),
+				     info->low + (int)rng_below(&rng, 200)),
+			0);
 	}
 	assert_int_equal(tact_mca_params_save(params, path, "trained on\nnothing", &diag), 0);
 	assert_int_equal(tact_mca_params_load(loaded, path, &diag), 0);

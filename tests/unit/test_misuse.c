@@ -239,7 +239,7 @@ static void code_is_copied(void **state)
 	assert_memory_equal(tact_block_code(block, &size), add, 3);
 	assert_int_equal(size, 3);
 	assert_int_equal(tact_block_insn(block, 0, &insn), 0);
-	assert_string_equal(tact_form_name(insn.form), "ADD_01 (R64, R64)");
+	assert_string_equal(tact_isa_form_name(tact_isa_default(), insn.form), "ADD_01 (R64, R64)");
 	assert_int_equal(tact_block_offset(block, 0), 0);
 	assert_int_equal(tact_block_offset(block, 1), 3); /* behind the last: the end */
 	tact_block_destroy(block);

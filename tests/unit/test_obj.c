@@ -29,7 +29,9 @@ static uint8_t *assemble(const char *text, size_t *size)
 	struct tact_diag diag = {0};
 	uint8_t *image = NULL;
 
-	assert_int_equal(asm_source_create(&source, text, strlen(text), TACT_SYNTAX_ATT, &diag), 0);
+	assert_int_equal(asm_source_create(&source, tact_isa_default(), text, strlen(text),
+					   TACT_SYNTAX_ATT, &diag),
+			 0);
 	source.has_lines = true;
 	if (asm_assemble(&source, &image, size, &diag) < 0)
 		fail_msg("%u: %s", (unsigned)diag.line, diag.text);

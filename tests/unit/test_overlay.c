@@ -105,8 +105,9 @@ static void files_come_back(void **state)
 	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(arch_copy(&arch, tact_arch_find("SKL")), 0);
-	assert_non_null(arch_own_of(arch, tact_form_find("NEG (R64)"), ARCH_PLAIN));
-	own = arch_own_of(arch, tact_form_find(imul), ARCH_PLAIN);
+	assert_non_null(
+		arch_own_of(arch, tact_isa_form_find(tact_isa_default(), "NEG (R64)"), ARCH_PLAIN));
+	own = arch_own_of(arch, tact_isa_form_find(tact_isa_default(), imul), ARCH_PLAIN);
 	assert_non_null(own);
 	own->latency[0].cycles = 11;
 	own->ports[0].mask = 0x61;
@@ -120,8 +121,9 @@ static void files_come_back(void **state)
 	assert_null(strstr(text, "NEG"));
 	assert_int_equal(tact_arch_derive(&again, tact_arch_find("SKL"), path, NULL), 0);
 	for (unsigned i = 0; i < 2; i++) {
-		assert_true(
-			arch_view_of(i ? again : arch, tact_form_find(imul), ARCH_PLAIN, &view));
+		assert_true(arch_view_of(i ? again : arch,
+					 tact_isa_form_find(tact_isa_default(), imul), ARCH_PLAIN,
+					 &view));
 		assert_int_equal(arch_view_print(&view, lists[i], sizeof(lists[i])), 0);
 	}
 	assert_string_equal(lists[0], lists[1]);
@@ -146,7 +148,8 @@ static void blocks_notice(void **state)
 	assert_int_equal(arch_copy(&arch, tact_arch_find("SKL")), 0);
 	assert_int_equal(tact_block_create(&block, arch, NULL, NULL), 0);
 	for (unsigned cycles = 3; cycles < 9; cycles++) {
-		struct arch_own *own = arch_own_of(arch, tact_form_find(imul), ARCH_PLAIN);
+		struct arch_own *own =
+			arch_own_of(arch, tact_isa_form_find(tact_isa_default(), imul), ARCH_PLAIN);
 
 		for (unsigned i = 0; own->latency[i].from != ARCH_OP_END; i++)
 			own->latency[i].cycles = (uint16_t)cycles;

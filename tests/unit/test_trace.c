@@ -309,7 +309,7 @@ static void test_misuse(void **state)
 {
 	struct tact_trace_options opt = {.size = sizeof(opt), .mode = TACT_TRACE_COUNT};
 	const struct tact_trace_region empty = {5, 5, NULL, false};
-	char name[] = "true", *argv[] = {name, NULL}, *none[] = {NULL};
+	char name[] = "/bin/true", *argv[] = {name, NULL}, *none[] = {NULL};
 	struct tact_trace *t;
 	struct tact_diag diag;
 

@@ -334,7 +334,7 @@ static void corrupted_tables_come_back(void **state)
 static void one_wrong_latency_is_found(void **state)
 {
 	struct tact_tune_options opt = options_for("mca");
-	unsigned form = tact_form_find("IMUL (R64, R64)");
+	unsigned form = tact_isa_form_find(tact_isa_default(), "IMUL (R64, R64)");
 	struct tact_mca_params *start;
 	struct tact_tune_change change;
 	struct tact_tuner *t;
@@ -348,7 +348,7 @@ static void one_wrong_latency_is_found(void **state)
 	t = make(&opt, N_BLOCKS);
 	assert_int_equal(tact_tuner_run(t, NULL), 0);
 	assert_true(tact_tuner_change(t, 0, &change));
-	snprintf(name, sizeof(name), "%s latency", tact_form_name(form));
+	snprintf(name, sizeof(name), "%s latency", tact_isa_form_name(tact_isa_default(), form));
 	assert_string_equal(change.name, name);
 	assert_string_equal(change.from, "9");
 	assert_string_equal(change.to, "3");

@@ -457,3 +457,19 @@ int x86_format(const uint8_t *code, size_t code_size, uint64_t address, char *te
 		return -TACT_E_DECODE;
 	return (int)strlen(text);
 }
+
+/* "lock xadd [rdi], eax" -> "lock xadd" */
+void x86_cut_mnemonic(char *out, size_t size, const char *text)
+{
+	static const char *const prefixes[] = {"lock",	"rep", "repe",	  "repne", "repz",
+					       "repnz", "bnd", "notrack", "data16"};
+	size_t n = strcspn(text, " ");
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (strlen(prefixes[i]) == n && !strncmp(text, prefixes[i], n) && text[n])
+			n += 1 + strcspn(text + n + 1, " ");
+	if (n >= size)
+		n = size - 1;
+	memcpy(out, text, n);
+	out[n] = '\0';
+}

@@ -154,13 +154,15 @@ void x86_describe(struct isa_properties *out, const uint8_t *code, size_t size)
 	*out = (struct isa_properties){.form = TACT_FORM_NONE,
 				       .mnemonic_name = "(bad)",
 				       .extension = "(none)",
-				       .category = "(none)"};
+				       .category = "(none)",
+				       .form_name = "unknown"};
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, size, &zi, ops)))
 		return;
 	out->length = zi.length;
 	out->mnemonic = (uint16_t)zi.mnemonic;
 	out->form = (uint16_t)x86_form_of(&zi, ops);
+	out->form_name = tact_isa_form_name(&isa_x86, out->form);
 	out->mnemonic_name = ZydisMnemonicGetString(zi.mnemonic);
 	out->extension = ZydisISAExtGetString(zi.meta.isa_ext);
 	out->category = ZydisCategoryGetString(zi.meta.category);

@@ -5,6 +5,7 @@
 #include "isa/x86/x86.h"
 
 #include <elf.h>
+#include <string.h>
 
 static const char *const register_names[X86_N_REGS] = {
 	"rax",	 "rcx",	  "rdx",   "rbx",   "rsp",   "rbp",   "rsi",   "rdi",	"r8",	 "r9",
@@ -36,6 +37,19 @@ static const struct isa_carrier long_nop = {
 	.back = "(%rax,%rax)",
 };
 
+static unsigned relocated_bytes(unsigned type)
+{
+	return type == R_X86_64_PC32 || type == R_X86_64_PLT32 ? 4 : 0;
+}
+
+static void relocate(uint8_t *place, unsigned type, int64_t distance)
+{
+	const uint32_t value = (uint32_t)distance;
+
+	(void)type;
+	memcpy(place, &value, sizeof(value));
+}
+
 const struct tact_isa isa_x86 = {
 	.name = "x86",
 	.title = "x86-64",
@@ -57,14 +71,20 @@ const struct tact_isa isa_x86 = {
 		      .frame_pointer = X86_REG_RBP,
 		      .n_flag_groups = 2,
 		      .names = register_names},
-	.is_host = x86_is_host,
+#ifdef __x86_64__
+	.native = &x86_native,
+#endif
 	.decode = x86_decode,
 	.format = x86_format,
+	.cut_mnemonic = x86_cut_mnemonic,
 	.lay_out = x86_lay_out,
 	.scan = x86_scan,
 	.may_lead_back = x86_may_lead_back,
 	.describe = x86_describe,
+	.relocated_bytes = relocated_bytes,
+	.relocate = relocate,
 	.forms = &x86_forms,
+	.assembler = &x86_assembler,
 	.markers = markers,
 	.n_markers = ARRAY_SIZE(markers),
 	.carrier = &long_nop,

@@ -46,6 +46,7 @@ unsigned x86_form_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperan
 void x86_form_flags(unsigned form, uint8_t *flags_read, uint8_t *flags_written);
 
 extern const struct isa_forms x86_forms;
+extern const struct isa_assembler x86_assembler;
 
 /* Returns the length, or 0 if the bytes are cut short or the encoding is not one of the regular
  * ones (3DNow!, XOP, ...), which the caller then leaves to Zydis.
@@ -60,7 +61,8 @@ bool x86_may_lead_back(const uint8_t *code, size_t size);
 
 int x86_decode(struct tact_insn *insn, const uint8_t *code, size_t size);
 int x86_format(const uint8_t *code, size_t code_size, uint64_t address, char *text, size_t size);
-bool x86_is_host(const char *cpus);
+void x86_cut_mnemonic(char *out, size_t size, const char *text);
+extern const struct isa_native x86_native; /* if this is compiled for it */
 void x86_describe(struct isa_properties *out, const uint8_t *code, size_t size);
 
 #endif /* TACT_ISA_X86_H */
