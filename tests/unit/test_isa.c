@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <elf.h>
+#include <string.h>
 
 #include "isa/x86/x86.h"
 #include "support.h"
@@ -26,6 +28,47 @@ static void sets_are_found(void **state)
 	assert_null(tact_isa_find("no such set"));
 	assert_null(tact_isa_find(NULL));
 	assert_null(isa_of_machine(0));
+}
+
+static void headers_tell_the_set(void **state)
+{
+	char text[8], long_text[128];
+
+	(void)state;
+	for (const struct tact_isa *isa = tact_isa_next(NULL); isa; isa = tact_isa_next(isa)) {
+		unsigned char ident[EI_NIDENT] = {
+			[EI_CLASS] = isa->elf_class, [EI_DATA] = isa->elf_data};
+
+		assert_ptr_equal(isa_of_elf(ident, isa->elf_machine), isa);
+		assert_null(isa_of_elf(ident, EM_NONE));
+		ident[EI_CLASS] = ELFCLASSNONE;
+		assert_null(isa_of_elf(ident, isa->elf_machine));
+		assert_non_null(strstr(isa_titles(long_text, sizeof(long_text)), isa->title));
+		assert_true(isa_is_general(isa, tact_isa_stack_pointer(isa)));
+	}
+	assert_ptr_equal(isa_titles(text, sizeof(text)), text);
+	assert_true(strlen(text) < sizeof(text));
+	assert_ptr_equal(tact_isa_default(), tact_isa_next(NULL));
+}
+
+/* What the CPU says of itself, if it is one of ours. */
+static void the_cpu_is_identified(void **state)
+{
+	const struct tact_isa *isa = isa_native();
+	struct isa_cpu cpu;
+	char text[128];
+
+	(void)state;
+	if (!isa)
+		skip();
+	isa->native->identify(&cpu);
+	assert_true(cpu.vendor[0] && strlen(cpu.vendor) < sizeof(cpu.vendor));
+	isa->native->list_vectors(text, sizeof(text));
+	assert_true(strlen(text) > 0);
+	assert_true(isa->native->read_clock() != isa->native->read_clock());
+	isa->native->run_chain(16);
+	assert_false(isa->native->is_one_of(""));
+	assert_false(isa->native->is_one_of("what is this"));
 }
 
 static void registers_have_limits_and_names(void **state)
@@ -119,6 +162,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sets_are_found),
+		cmocka_unit_test(headers_tell_the_set),
+		cmocka_unit_test(the_cpu_is_identified),
 		cmocka_unit_test(registers_have_limits_and_names),
 		cmocka_unit_test(arguments_are_checked),
 		cmocka_unit_test(scanned_flow_is_that_of_the_decoder),
