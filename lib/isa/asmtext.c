@@ -40,28 +40,11 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || c == '.';
-}
-
 static const char *skip_blanks(const char *p, const char *end)
 {
 	while (p < end && is_blank(*p))
 		p++;
 	return p;
-}
-
-static const char *skip_word(const char *p, const char *end)
-{
-	while (p < end && is_word(*p))
-		p++;
-	return p;
-}
-
-static bool word_is(const char *p, const char *end, const char *word)
-{
-	return (size_t)(end - p) == strlen(word) && !strncasecmp(p, word, strlen(word));
 }
 
 /* What clang writes and as does not know; none of it changes the code. */
@@ -72,7 +55,7 @@ static bool is_foreign(const char *word, const char *end)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (word_is(word, end, names[i]))
+		if (asm_word_is(word, end, names[i]))
 			return true;
 	return false;
 }
@@ -91,7 +74,7 @@ static bool is_syntax(const struct scanner *s, enum tact_syntax syntax, const ch
 {
 	const char *directive = s->out->assembler->directive[syntax];
 
-	return directive && word_is(p, end, directive);
+	return directive && asm_word_is(p, end, directive);
 }
 
 static int read_directive(struct scanner *s, const char *p, const char *end)
@@ -100,15 +83,15 @@ static int read_directive(struct scanner *s, const char *p, const char *end)
 	bool is_intel;
 	int status = 0;
 
-	p = skip_word(p, end);
+	p = asm_skip_word(p, end);
 	rest = skip_blanks(p, end);
 	is_intel = is_syntax(s, TACT_SYNTAX_INTEL, word, p);
 	if (is_foreign(word, p)) {
 		blank_out(s, (size_t)(word - s->out->text));
 		return 0;
 	}
-	if (word_is(word, p, ".loc") ||
-	    (word_is(word, p, ".file") && rest < end && isdigit((unsigned char)*rest)))
+	if (asm_word_is(word, p, ".loc") ||
+	    (asm_word_is(word, p, ".file") && rest < end && isdigit((unsigned char)*rest)))
 		s->out->has_lines = true;
 	if (!is_intel && !is_syntax(s, TACT_SYNTAX_ATT, word, p))
 		return 0;
@@ -135,7 +118,7 @@ static int end_statement(struct scanner *s)
 	for (;;) {
 		p = skip_blanks(p, end);
 		word = p;
-		p = skip_word(p, end);
+		p = asm_skip_word(p, end);
 		if (p == word || p == end || *p != ':')
 			break;
 		p++; /* a label; go on behind it */

@@ -10,9 +10,12 @@
 #ifndef TACT_ASSEMBLE_H
 #define TACT_ASSEMBLE_H
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <strings.h>
 
 #include <tact/insn.h>
 #include <tact/status.h>
@@ -28,6 +31,26 @@ struct isa_assembler {
 	/* Counts signs of each syntax in an instruction behind its mnemonic; NULL: there is one. */
 	void (*weigh)(const char *p, const char *end, long *att, long *intel);
 };
+
+/* ---- words of a text ---- */
+
+static inline bool asm_is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+static inline const char *asm_skip_word(const char *p, const char *end)
+{
+	while (p < end && asm_is_word(*p))
+		p++;
+	return p;
+}
+
+/* In any case of letters. */
+static inline bool asm_word_is(const char *p, const char *end, const char *word)
+{
+	return (size_t)(end - p) == strlen(word) && !strncasecmp(p, word, strlen(word));
+}
 
 /* The label of marker number N is this prefix and N in decimal. */
 #define ASM_LABEL_PREFIX "__tact_marker_"

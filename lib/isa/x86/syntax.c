@@ -9,23 +9,6 @@
 #include "isa/assemble.h"
 #include "isa/x86/x86.h"
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || c == '.';
-}
-
-static const char *skip_word(const char *p, const char *end)
-{
-	while (p < end && is_word(*p))
-		p++;
-	return p;
-}
-
-static bool word_is(const char *p, const char *end, const char *word)
-{
-	return (size_t)(end - p) == strlen(word) && !strncasecmp(p, word, strlen(word));
-}
-
 /* A number below `limit` as the rest of a register name: xmm12, r9. */
 static bool is_number(const char *p, const char *end, int limit)
 {
@@ -55,7 +38,7 @@ static bool is_register(const char *p, const char *end)
 	if (size < 2 || size > 5)
 		return false;
 	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (word_is(p, end, names[i]))
+		if (asm_word_is(p, end, names[i]))
 			return true;
 	if (size > 3 && strchr("xyzXYZ", p[0]) && !strncasecmp(p + 1, "mm", 2))
 		return is_number(p + 3, end, 32);
@@ -75,13 +58,13 @@ static void weigh(const char *p, const char *end, long *att, long *intel)
 
 		if (*p == '%' || *p == '$') {
 			*att += 2;
-			p = skip_word(p + 1, end);
+			p = asm_skip_word(p + 1, end);
 		} else if (*p == '[') {
 			*intel += 2;
 			p++;
-		} else if (is_word(*p)) {
-			p = skip_word(p, end);
-			if (word_is(word, p, "ptr"))
+		} else if (asm_is_word(*p)) {
+			p = asm_skip_word(p, end);
+			if (asm_word_is(word, p, "ptr"))
 				*intel += 2;
 			else if (is_register(word, p))
 				++*intel;
