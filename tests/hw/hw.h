@@ -17,16 +17,15 @@
 
 #include <tact/tact.h>
 
+#include "../unit/support.h"
 #include "measure/harness.h"
-
-#define UNUSED __attribute__((unused))
 
 struct hw_cpu {
 	char vendor[13];
 	unsigned family, model;
 };
 
-UNUSED static struct hw_cpu hw_cpu(void)
+MAYBE_UNUSED static struct hw_cpu hw_cpu(void)
 {
 	struct hw_cpu cpu = {.family = 0};
 	unsigned eax, ebx, ecx, edx;
@@ -41,14 +40,14 @@ UNUSED static struct hw_cpu hw_cpu(void)
 	return cpu;
 }
 
-UNUSED static void hw_sleep_ms(unsigned ms)
+MAYBE_UNUSED static void hw_sleep_ms(unsigned ms)
 {
 	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
 
 	nanosleep(&t, NULL);
 }
 
-UNUSED static double hw_now(void)
+MAYBE_UNUSED static double hw_now(void)
 {
 	struct timespec t;
 
@@ -57,8 +56,8 @@ UNUSED static double hw_now(void)
 }
 
 /* NULL if there is no harness here, with the reason said. */
-UNUSED static struct tact_harness *hw_harness(enum tact_mode mode, enum tact_init init,
-					      unsigned timeout_ms)
+MAYBE_UNUSED static struct tact_harness *hw_harness(enum tact_mode mode, enum tact_init init,
+						    unsigned timeout_ms)
 {
 	const struct tact_measure_options opt = {.size = sizeof(opt),
 						 .mode = mode,
@@ -111,8 +110,9 @@ static bool hw_is_quiet(void)
 /* Measures a block until the number is within 2% of what is expected, three times at most; noise
  * does not count as a try, but ends it after a while.
  */
-UNUSED static enum hw_answer hw_expect(struct tact_harness *h, const uint8_t *code, size_t size,
-				       double expected, struct tact_measurement *m)
+MAYBE_UNUSED static enum hw_answer hw_expect(struct tact_harness *h, const uint8_t *code,
+					     size_t size, double expected,
+					     struct tact_measurement *m)
 {
 	enum { TRIES = 3, NOISY_TRIES = 6 };
 	unsigned tries = 0, noisy = 0;
@@ -136,25 +136,6 @@ UNUSED static enum hw_answer hw_expect(struct tact_harness *h, const uint8_t *co
 		hw_sleep_ms(tries + noisy == 1 ? 50 : 400); /* noise comes in bursts */
 	}
 	return tries < TRIES ? HW_NOISY : HW_WRONG;
-}
-
-UNUSED static unsigned hw_count_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
-UNUSED static bool hw_has_children(void)
-{
-	siginfo_t info;
-
-	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 #endif /* TESTS_HW_H */

@@ -74,7 +74,7 @@ static void guard_check(const struct guard *g)
 	for (size_t i = 0; i < GUARD_BYTES; i++)
 		if (g->shared[i] != 0x5a || g->private[i] != 0xa5)
 			fail_msg("our memory has changed at offset %zu", i);
-	assert_int_equal(hw_count_descriptors(), g->descriptors);
+	assert_int_equal(count_descriptors(), g->descriptors);
 }
 
 static void guard_end(struct guard *g)
@@ -93,7 +93,7 @@ static bool suite_begin(struct suite *s, unsigned timeout_ms)
 		if (!s->harness[i])
 			return false;
 	}
-	s->guard.descriptors = hw_count_descriptors();
+	s->guard.descriptors = count_descriptors();
 	return true;
 }
 
@@ -102,7 +102,7 @@ static void suite_end(struct suite *s)
 	for (unsigned i = 0; i < N_HARNESSES; i++)
 		tact_harness_destroy(s->harness[i]);
 	guard_end(&s->guard);
-	assert_false(hw_has_children());
+	assert_false(has_children());
 }
 
 /* Few samples: it is not about the numbers. */
@@ -288,18 +288,6 @@ static int run_bare(struct tact_harness *h, const uint8_t *code, size_t size)
 	return status;
 }
 
-struct bytes {
-	uint8_t p[256];
-	size_t n;
-};
-
-static void put_bytes(struct bytes *b, const void *p, size_t n)
-{
-	assert_true(b->n + n <= sizeof(b->p));
-	memcpy(b->p + b->n, p, n);
-	b->n += n;
-}
-
 /* mov r64, value */
 static void put_move(struct bytes *b, unsigned reg, uint64_t value)
 {
@@ -312,7 +300,7 @@ static void put_move(struct bytes *b, unsigned reg, uint64_t value)
 static void is_killed_by(struct tact_harness *h, const struct bytes *b, int signal,
 			 const char *what)
 {
-	int status = run_bare(h, b->p, b->n);
+	int status = run_bare(h, b->data, b->size);
 
 	if (status < 0 || !WIFSIGNALED(status) || WTERMSIG(status) != signal)
 		fail_msg("%s: status %x instead of signal %d", what, (unsigned)status, signal);
@@ -332,7 +320,7 @@ static void system_calls_of_blocks(void **state)
 	if (!h)
 		skip();
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-		struct bytes b = {.n = 0};
+		struct bytes b = {.size = 0};
 
 		put_move(&b, 0, (uint64_t)numbers[i]);
 		put_bytes(&b, syscall_insn, 2);
@@ -340,12 +328,12 @@ static void system_calls_of_blocks(void **state)
 		is_killed_by(h, &b, SIGSYS, what);
 	}
 	for (long number = 1; number < 12; number += 5) {
-		struct bytes b = {.n = 0};
+		struct bytes b = {.size = 0};
 		int status;
 
 		put_move(&b, 0, (uint64_t)number);
 		put_bytes(&b, int_80, 2);
-		status = run_bare(h, b.p, b.n);
+		status = run_bare(h, b.data, b.size);
 		/* A kernel without 32-bit programs has no such interrupt: general protection. */
 		if (status < 0)
 			assert_int_equal(h->host->outcome, OUTCOME_PROTECTION);
@@ -354,7 +342,7 @@ static void system_calls_of_blocks(void **state)
 	}
 	assert_int_not_equal(hw_expect(h, imul, sizeof(imul), 3, &m), HW_WRONG);
 	tact_harness_destroy(h);
-	assert_false(hw_has_children());
+	assert_false(has_children());
 }
 
 /* System calls through the child's own stub, as a block might find it: only those on the list, and
@@ -382,14 +370,14 @@ static void system_calls_of_the_stub(void **state)
 		{15, 0, 0, 0, 0, "sigreturn"},
 	};
 	struct tact_harness *h = hw_harness(TACT_MODE_UNROLL, TACT_INIT_SAME, TIMEOUT_MS);
-	struct bytes leave = {.n = 0};
+	struct bytes leave = {.size = 0};
 	int status;
 
 	(void)state;
 	if (!h)
 		skip();
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
-		struct bytes b = {.n = 0};
+		struct bytes b = {.size = 0};
 
 		put_move(&b, 7, (uint64_t)calls[i].number);
 		put_move(&b, 6, (uint64_t)calls[i].a);
@@ -405,7 +393,7 @@ static void system_calls_of_the_stub(void **state)
 	put_move(&leave, 6, 7);
 	put_move(&leave, 0, (uint64_t)(uintptr_t)measure_syscall);
 	put_bytes(&leave, call_rax, 2);
-	status = run_bare(h, leave.p, leave.n);
+	status = run_bare(h, leave.data, leave.size);
 	assert_true(status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 7);
 	tact_harness_destroy(h);
 }
@@ -495,13 +483,13 @@ static void stores_to_the_harness(void **state)
 			continue;
 		for (size_t v = 0; v < ARRAY_SIZE(values); v++) {
 			struct tact_measurement m;
-			struct bytes b = {.n = 0};
+			struct bytes b = {.size = 0};
 			char what[64];
 
 			put_store(&b, address, values[v]);
 			snprintf(what, sizeof(what), "a store of %d to 0x%llx", values[v],
 				 (unsigned long long)address);
-			one_block(&s, v & 1, b.p, b.n, what);
+			one_block(&s, v & 1, b.data, b.size, what);
 			if (hw_expect(s.harness[v & 1], imul, sizeof(imul), 3, &m) == HW_WRONG)
 				fail_msg("after %s: %s, %.3f cycles; %s", what,
 					 tact_measure_status_name(m.status), m.cycles_per_iteration,
@@ -560,12 +548,12 @@ static void forged_canaries(void **state)
 		}
 	}
 	for (unsigned i = 0; i < N_HARNESSES; i++) {
-		uint8_t all[4 * sizeof(b->p)];
+		uint8_t all[4 * sizeof(b->data)];
 		size_t n = 0;
 
 		for (unsigned part = 0; part < 4; part++) {
-			memcpy(all + n, b[part].p, b[part].n);
-			n += b[part].n;
+			memcpy(all + n, b[part].data, b[part].size);
+			n += b[part].size;
 		}
 		one_block(&s, i, all, n, "forged canaries");
 	}
@@ -602,28 +590,10 @@ static void signals_to_the_child(void **state)
 	assert_int_equal(m.status, TACT_MEASURE_TIMEOUT);
 	assert_int_not_equal(hw_expect(h, imul, sizeof(imul), 3, &m), HW_WRONG);
 	tact_harness_destroy(h);
-	assert_false(hw_has_children());
+	assert_false(has_children());
 }
 
 /* ---- random ones ---- */
-
-struct rng {
-	uint64_t state;
-};
-
-/* xorshift64* (Vigna 2016) */
-static uint64_t rng_next(struct rng *rng)
-{
-	rng->state ^= rng->state >> 12;
-	rng->state ^= rng->state << 25;
-	rng->state ^= rng->state >> 27;
-	return rng->state * 0x2545f4914f6cdd1du;
-}
-
-static unsigned rng_below(struct rng *rng, unsigned limit)
-{
-	return (unsigned)((rng_next(rng) >> 32) % limit);
-}
 
 static void random_bytes(struct rng *rng, uint8_t *p, size_t n)
 {
@@ -640,7 +610,7 @@ static void describe(char *out, size_t capacity, const uint8_t *code, size_t siz
 }
 
 /* A valid instruction that is not refused: random bytes behind likely first ones. */
-static size_t random_insn(struct rng *rng, uint8_t *code)
+static size_t hostile_insn(struct rng *rng, uint8_t *code)
 {
 	static const uint8_t starts[][3] = {
 		{0},	      {0},	    {0x48},	  {0x4c},
@@ -688,7 +658,7 @@ static void run_random(unsigned n, bool valid)
 
 		if (valid) {
 			for (unsigned k = 1 + rng_below(&rng, 12); k; k--)
-				size += random_insn(&rng, code + size);
+				size += hostile_insn(&rng, code + size);
 		} else {
 			size = rng_below(&rng, 33);
 			random_bytes(&rng, code, size);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <tact/tact.h>
@@ -176,6 +177,39 @@ MAYBE_UNUSED static int stop_at_once(void *calls, const char *data, size_t size)
 MAYBE_UNUSED static bool text_has(struct text *text, const char *what)
 {
 	return strstr(text_string(text), what) != NULL;
+}
+
+/* What a test has open, and whether it has children: both as before when all is over. */
+MAYBE_UNUSED static unsigned count_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+MAYBE_UNUSED static bool has_children(void)
+{
+	siginfo_t info;
+
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/* Bytes of machine code, or of a file, put together piece by piece. */
+struct bytes {
+	uint8_t data[8192];
+	size_t size;
+};
+
+MAYBE_UNUSED static void put_bytes(struct bytes *b, const void *data, size_t size)
+{
+	assert_true(b->size + size <= sizeof(b->data));
+	memcpy(b->data + b->size, data, size);
+	b->size += size;
 }
 
 #endif /* TESTS_SUPPORT_H */

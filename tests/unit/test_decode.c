@@ -17,11 +17,9 @@
 enum {
 	R = TACT_ACCESS_READ,
 	W = TACT_ACCESS_WRITE,
-	RW = R | W,
 	CW = TACT_ACCESS_COND_WRITE,
 	C = X86_FLAGS_C,
 	O = X86_FLAGS_SPAZO,
-	A = C | O,
 	LOAD = TACT_INSN_LOAD,
 	STORE = TACT_INSN_STORE,
 	VEC = TACT_INSN_VECTOR,
@@ -30,11 +28,13 @@ enum {
 	LCP = TACT_INSN_LCP,
 	LOCK = TACT_INSN_LOCKED,
 	BR = TACT_INSN_BRANCH,
-	CBR = TACT_INSN_COND_BRANCH | BR,
 	RIP = TACT_INSN_PC_RELATIVE,
 	PAIR = TACT_INSN_PAIR_SHORT,
 	V = X86_REG_VEC0,
 	K = X86_REG_MASK0,
+	RW = R | W,
+	A = C | O,
+	CBR = TACT_INSN_COND_BRANCH | BR,
 };
 
 #define REG(r, a, b)                                                                               \

@@ -24,22 +24,15 @@ static bool near(double a, double b)
 
 static struct tact_row row_of(const uint8_t *code, size_t size, double cycles)
 {
-	return (struct tact_row){
-		.size = sizeof(struct tact_row),
-		.code = code,
-		.code_size = size,
-		.cycles = cycles,
-		.has_cycles = true,
-		.weight = 1,
-		.clean = -1,
-		.init = -1,
-		.letters = "",
-		.status = "ok",
-		.arch = "",
-		.machine = "",
-		.category = "",
-		.origin = "",
-	};
+	struct tact_row row = {.size = sizeof(row), .code = code, .code_size = size};
+
+	row.has_cycles = true;
+	row.cycles = cycles;
+	row.weight = 1;
+	row.clean = row.init = -1;
+	row.status = "ok";
+	row.letters = row.arch = row.machine = row.category = row.origin = "";
+	return row;
 }
 
 static struct tact_evaluation *create(const struct tact_evaluation_options *from)

@@ -207,7 +207,6 @@ static void what_files_may_say(void **state)
 		{MAGIC "\nreorder_buffer = 0\n", TACT_E_FORMAT, 3},
 		{MAGIC "reorder_buffer = 99999999999999999999\n", TACT_E_FORMAT, 2},
 		{MAGIC "latency = 4\n", TACT_E_FORMAT, 2},
-		{MAGIC GOOD GOOD, TACT_E_FORMAT, 3},
 		{MAGIC "NONE (R99)\t1\t1\t0,0,0\t0,0,0,0,0,0,0,0,0,0\n", TACT_E_FORMAT, 2},
 		{MAGIC "\t1\t1\t0,0,0\t0,0,0,0,0,0,0,0,0,0\n", TACT_E_FORMAT, 2},
 		{MAGIC ADD "\t0\t1\t0,0,0\t0,0,0,0,0,0,0,0,0,0\n", TACT_E_FORMAT, 2},
@@ -220,6 +219,7 @@ static void what_files_may_say(void **state)
 		{MAGIC ADD "\t1\t1\t0,0,0\t0,0,0,0,0,0,0,0,0,1.5\n", TACT_E_FORMAT, 2},
 		{MAGIC ADD "\t1\t1\t0,0,0\n", TACT_E_FORMAT, 2},
 		{MAGIC ADD "\t1\t1\t0,0,0\t0,0,0,0,0,0,0,0,0,0\t\n", TACT_E_FORMAT, 2},
+		{MAGIC GOOD GOOD, TACT_E_FORMAT, 3},
 	};
 	struct tact_mca_params *params;
 	char path[40];

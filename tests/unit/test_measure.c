@@ -284,25 +284,6 @@ TEST(refuses_options)
 	tact_harness_destroy(NULL);
 }
 
-static unsigned count_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
-static bool has_children(void)
-{
-	siginfo_t info;
-
-	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
-}
-
 /* NULL if this machine cannot do it, with the reason said. */
 static struct tact_harness *create_or_say_why(const struct tact_measure_options *opt)
 {

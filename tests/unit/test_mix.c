@@ -15,6 +15,7 @@
 
 #include "mix/mix.h"
 #include "mix/virtual.h"
+#include "perf_attrs.h"
 #include "support.h"
 
 /* Three blocks: a loop of 4 instructions, 20 instructions behind it that end in a jump back, and
@@ -41,10 +42,6 @@ __asm__(".text\n"
 	".size mix_test_code, . - mix_test_code\n");
 extern const char mix_test_code[], mix_test_branch[], mix_test_long[], mix_test_jump[],
 	mix_test_end[];
-
-#define TYPE                                                                                       \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
-	 PERF_SAMPLE_PERIOD)
 
 enum { EBS_PERIOD = 1000, LBR_PERIOD = 100, STACK = 5, PID = 42 };
 
@@ -79,22 +76,7 @@ static void find_self(struct pmu_map *map, char *path, size_t size)
 
 static void begin(struct recording *r, bool with_map)
 {
-	static const struct pmu_attr attrs[2] = {
-		{.type = PERF_TYPE_RAW,
-		 .config = 0x1c0,
-		 .period = EBS_PERIOD,
-		 .sample_type = TYPE,
-		 .sample_id_all = true,
-		 .precise = 3,
-		 .name = "inst_retired.prec_dist"},
-		{.type = PERF_TYPE_RAW,
-		 .config = 0x20c4,
-		 .period = LBR_PERIOD,
-		 .sample_type = TYPE | PERF_SAMPLE_BRANCH_STACK,
-		 .branch_sample_type = PERF_SAMPLE_BRANCH_ANY,
-		 .sample_id_all = true,
-		 .name = "br_inst_retired.near_taken"},
-	};
+	static const struct pmu_attr attrs[2] = PERF_ATTRS(EBS_PERIOD, LBR_PERIOD);
 	static const uint64_t ids[2] = {1, 2};
 	struct pmu_map map;
 	char path[3000];

@@ -357,6 +357,19 @@ static void test_headers(void **state)
 	expect_header(header, "PowerPC 64");
 }
 
+/* Of a program with segments right behind it, and no sections. */
+static Elf64_Ehdr program_header(uint16_t n_segments)
+{
+	return (Elf64_Ehdr){.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+			    .e_type = ET_EXEC,
+			    .e_machine = EM_X86_64,
+			    .e_version = EV_CURRENT,
+			    .e_phoff = sizeof(Elf64_Ehdr),
+			    .e_ehsize = sizeof(Elf64_Ehdr),
+			    .e_phentsize = sizeof(Elf64_Phdr),
+			    .e_phnum = n_segments};
+}
+
 /* A segment is enough for a program that lost its section table. */
 static void test_segments(void **state)
 {
@@ -365,14 +378,7 @@ static void test_segments(void **state)
 		Elf64_Phdr segment;
 		uint8_t code[5];
 	} file = {
-		.header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-			   .e_type = ET_EXEC,
-			   .e_machine = EM_X86_64,
-			   .e_version = EV_CURRENT,
-			   .e_phoff = sizeof(Elf64_Ehdr),
-			   .e_ehsize = sizeof(Elf64_Ehdr),
-			   .e_phentsize = sizeof(Elf64_Phdr),
-			   .e_phnum = 1},
+		.header = program_header(1),
 		.segment = {.p_type = PT_LOAD,
 			    .p_flags = PF_X | PF_R,
 			    .p_offset = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr),
@@ -422,14 +428,7 @@ static void make_unwound(struct unwound *file)
 	static const int32_t begins[] = {0x10, 0x20, 0x40};
 
 	*file = (struct unwound){
-		.header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-			   .e_type = ET_EXEC,
-			   .e_machine = EM_X86_64,
-			   .e_version = EV_CURRENT,
-			   .e_phoff = sizeof(Elf64_Ehdr),
-			   .e_ehsize = sizeof(Elf64_Ehdr),
-			   .e_phentsize = sizeof(Elf64_Phdr),
-			   .e_phnum = 2},
+		.header = program_header(2),
 		.segment = {{.p_type = PT_LOAD,
 			     .p_flags = PF_X | PF_R,
 			     .p_offset = code,

@@ -19,26 +19,10 @@
 #include "pmu/perfdata.h"
 #include "pmu/ring.h"
 
-#define TYPE                                                                                       \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
-	 PERF_SAMPLE_PERIOD)
+#include "perf_attrs.h"
+#include "support.h"
 
-static const struct pmu_attr attrs[2] = {
-	{.type = PERF_TYPE_RAW,
-	 .config = 0x1c0,
-	 .period = 1009,
-	 .sample_type = TYPE,
-	 .sample_id_all = true,
-	 .precise = 3,
-	 .name = "inst_retired.prec_dist"},
-	{.type = PERF_TYPE_RAW,
-	 .config = 0x20c4,
-	 .period = 101,
-	 .sample_type = TYPE | PERF_SAMPLE_BRANCH_STACK,
-	 .branch_sample_type = PERF_SAMPLE_BRANCH_ANY,
-	 .sample_id_all = true,
-	 .name = "br_inst_retired.near_taken"},
-};
+static const struct pmu_attr attrs[2] = PERF_ATTRS(1009, 101);
 static const uint64_t ids[2] = {11, 22};
 
 struct file {
@@ -268,24 +252,12 @@ TEST(test_foreign)
 
 /* ---- pipes, compressed records, records that nobody knows ---- */
 
-struct bytes {
-	uint8_t data[8192];
-	size_t size;
-};
-
-static void add(struct bytes *b, const void *data, size_t size)
-{
-	assert_true(b->size + size <= sizeof(b->data));
-	memcpy(b->data + b->size, data, size);
-	b->size += size;
-}
-
 static void add_record(struct bytes *b, uint32_t type, const void *body, size_t size)
 {
 	struct perf_event_header h = {.type = type, .size = (uint16_t)(sizeof(h) + size)};
 
-	add(b, &h, sizeof(h));
-	add(b, body, size);
+	put_bytes(b, &h, sizeof(h));
+	put_bytes(b, body, size);
 }
 
 /* The file's events and records in pipe form. */
@@ -300,7 +272,7 @@ static void make_pipe(const struct file *f, struct bytes *b, bool is_compressed)
 	memcpy(&attrs_at, f->bytes + 24, 8);
 	memcpy(&data_at, f->bytes + 40, 8);
 	memcpy(&data_size, f->bytes + 48, 8);
-	add(b, head, sizeof(head));
+	put_bytes(b, head, sizeof(head));
 	for (int i = 0; i < 2; i++) {
 		n = (size_t)entry - 16;
 		memcpy(attr, f->bytes + attrs_at + (size_t)i * entry, n);
@@ -309,7 +281,7 @@ static void make_pipe(const struct file *f, struct bytes *b, bool is_compressed)
 	}
 	add_record(b, 99, "nobody knows...", 16);
 	if (!is_compressed) {
-		add(b, f->bytes + data_at, (size_t)data_size);
+		put_bytes(b, f->bytes + data_at, (size_t)data_size);
 		return;
 	}
 	/* In two pieces: a record may be cut between them. */
