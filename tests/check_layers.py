@@ -181,13 +181,16 @@ def check_functions():
     check('no function has more than %d lines' % MAX_FUNCTION, problems)
 
 
-def check_unit_tests():
-    """A module has a test that looks at it: a file tests/unit/test_MODULE*.c, or one that names its header."""
+def check_modules():
+    """A module has its place in the documentation, and a test that looks at it: a file tests/unit/test_MODULE*.c, or one that names its header."""
     tests = sources('tests/unit/test_*.c')
     seen = set()
     for path in tests:
         name = os.path.basename(path)[5:-2]
         seen.update(m for m in MAY_INCLUDE if name == m or name.startswith(m + '_'))
+    rows = re.findall(r'^\| \d+ \| ([\w, ]+) \|', read(os.path.join(ROOT, 'doc/architecture.md')), re.M)
+    named = {m for row in rows for m in row.split(', ')} - {'cli'}
+    check('doc/architecture.md has the layer of every module', sorted(named ^ set(MAY_INCLUDE)))
     check('every module has a unit test of its own: tests/unit/test_MODULE*.c',
           ['there is none for lib/%s' % m for m in MAY_INCLUDE if m not in seen])
 
@@ -337,7 +340,7 @@ def main():
     check_output()
     check_links(os.path.join(ROOT, args.build))
     check_functions()
-    check_unit_tests()
+    check_modules()
     check_state(os.path.join(ROOT, args.build))
     check_exports(os.path.join(ROOT, args.build))
     check_names()
