@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <tact/mca.h>
 
+#include "fuzz_file.h"
 #include "mca/mca.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -13,15 +10,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tact_mca_params *params = NULL, *again = NULL;
-	int fd = memfd_create("params", MFD_CLOEXEC);
 	struct tact_diag diag;
 	char path[40];
+	int fd = fuzz_file_open(path, data, size);
 
 	if (fd < 0)
 		return 0;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (write(fd, data, size) != (ssize_t)size ||
-	    tact_mca_params_create(&params, tact_arch_find("HSW"), NULL) < 0 ||
+	if (tact_mca_params_create(&params, tact_arch_find("HSW"), NULL) < 0 ||
 	    tact_mca_params_create(&again, tact_arch_find("HSW"), NULL) < 0)
 		goto out;
 	if (tact_mca_params_load(params, path, &diag) < 0)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <tact/arch.h>
 #include <tact/block.h>
+
+#include "fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,16 +13,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint8_t code[] = {0x48, 0x0f, 0xaf, 0xc3, 0x48, 0x01, 0xd8, 0x48, 0x8b, 0x03};
 	struct tact_arch *arch = NULL, *again = NULL;
-	int fd = memfd_create("params", MFD_CLOEXEC);
 	struct tact_block *block = NULL;
 	struct tact_diag diag;
 	char path[40];
+	int fd = fuzz_file_open(path, data, size);
 
 	if (fd < 0)
 		return 0;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (write(fd, data, size) != (ssize_t)size ||
-	    tact_arch_derive(&arch, tact_arch_find("SKL"), path, &diag) < 0)
+	if (tact_arch_derive(&arch, tact_arch_find("SKL"), path, &diag) < 0)
 		goto out;
 	if (tact_block_create(&block, arch, NULL, NULL) < 0 ||
 	    tact_block_load(block, code, sizeof(code), NULL) < 0)

@@ -157,6 +157,24 @@ for_each_bhive_block(void (*visit)(const uint8_t *code, size_t size, void *arg),
 	return true;
 }
 
+/* A block for Skylake, and a simulator for it. */
+struct models {
+	struct tact_block *block;
+	struct tact_simulator *simulator;
+};
+
+MAYBE_UNUSED static void models_open(struct models *m)
+{
+	assert_int_equal(tact_block_create(&m->block, tact_arch_find("SKL"), NULL, NULL), 0);
+	assert_int_equal(tact_simulator_create(&m->simulator, NULL), 0);
+}
+
+MAYBE_UNUSED static void models_close(struct models *m)
+{
+	tact_simulator_destroy(m->simulator);
+	tact_block_destroy(m->block);
+}
+
 /* Sinks for what writes to one: into a struct text, and one that has enough at once and counts how
  * often it is asked all the same.
  */
@@ -173,6 +191,21 @@ MAYBE_UNUSED static int stop_at_once(void *calls, const char *data, size_t size)
 	++*(int *)calls;
 	return 1;
 }
+
+MAYBE_UNUSED static void expect_parts(struct text *text, const char *const *parts)
+{
+	for (; *parts; parts++)
+		if (!strstr(text_string(text), *parts))
+			fail_msg("'%s' is not in: %.1000s", *parts, text_string(text));
+}
+
+/* Makes a report anew, and looks for all of these in it. */
+#define EXPECT_REPORT(make, report, text, ...)                                                     \
+	do {                                                                                       \
+		text_reset(text);                                                                  \
+		assert_int_equal(make(report, collect_text, text), 0);                             \
+		expect_parts(text, (const char *const[]){__VA_ARGS__, NULL});                      \
+	} while (0)
 
 MAYBE_UNUSED static bool text_has(struct text *text, const char *what)
 {

@@ -196,7 +196,34 @@ TEST(batch_may_fail)
 	assert_true(try_failures(batch, NULL) > 0);
 }
 
+/* Estimates the same random blocks twice; returns how often the second round allocated. */
+static unsigned long
+allocations_of_second_round(uint64_t seed, unsigned n, struct tact_block *block,
+			    int (*estimate)(void *self, struct tact_block *block), void *self)
+{
+	for (unsigned round = 0; round < 2; round++) {
+		struct rng rng = {seed};
+
+		n_allocations = 0;
+		for (unsigned i = 0; i < n; i++) {
+			uint8_t code[BYTES];
+			size_t size = random_block(&rng, code, 12);
+
+			assert_int_equal(tact_block_load(block, code, size, NULL), 0);
+			assert_int_equal(estimate(self, block), 0);
+		}
+	}
+	return n_allocations;
+}
+
 /* ---- the machine of llvm-mca ---- */
+
+static int estimate_mca(void *machine, struct tact_block *block)
+{
+	struct tact_mca_result result;
+
+	return tact_mca_estimate(machine, block, &result);
+}
 
 TEST(mca_does_not_allocate)
 {
@@ -204,25 +231,12 @@ TEST(mca_does_not_allocate)
 	struct tact_mca_options opt = {.size = sizeof(opt), .iterations = 5};
 	struct tact_mca *machine;
 	struct tact_block *block;
-	struct tact_mca_result e;
 
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
 	assert_int_equal(tact_mca_params_create(&params, tact_arch_find("SKL"), NULL), 0);
 	opt.params = params;
 	assert_int_equal(tact_mca_create(&machine, &opt, NULL), 0);
-	for (unsigned round = 0; round < 2; round++) {
-		struct rng rng = {6};
-
-		n_allocations = 0;
-		for (unsigned i = 0; i < BLOCKS; i++) {
-			uint8_t code[BYTES];
-			size_t size = random_block(&rng, code, 12);
-
-			assert_int_equal(tact_block_load(block, code, size, NULL), 0);
-			assert_int_equal(tact_mca_estimate(machine, block, &e), 0);
-		}
-	}
-	assert_int_equal(n_allocations, 0);
+	assert_int_equal(allocations_of_second_round(6, BLOCKS, block, estimate_mca, machine), 0);
 	tact_mca_destroy(machine);
 	tact_mca_params_destroy(params);
 	tact_block_destroy(block);
@@ -279,32 +293,27 @@ TEST(mca_may_fail)
 
 /* ---- the registry ---- */
 
+static int estimate_model(void *e, struct tact_block *block)
+{
+	struct tact_estimate x = {.size = sizeof(x)};
+
+	return tact_model_estimate(e, block, &x);
+}
+
 /* A model keeps its memory: all blocks once, and once more without an allocation. */
 TEST(models_do_not_allocate)
 {
 	static const char *const names[] = {"facile", "facile:paper", "facile:only=ports", "sim",
 					    "mca"};
 	const struct tact_model_options opt = {.size = sizeof(opt), .bounds = true};
-	struct tact_estimate x = {.size = sizeof(x)};
 	struct tact_estimator *e;
 	struct tact_block *block;
 
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
 	for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
 		assert_int_equal(tact_model_open(&e, names[k], &opt, NULL), 0);
-		for (unsigned round = 0; round < 2; round++) {
-			struct rng rng = {7};
-
-			n_allocations = 0;
-			for (unsigned i = 0; i < BLOCKS / 5; i++) {
-				uint8_t code[BYTES];
-				size_t size = random_block(&rng, code, 12);
-
-				assert_int_equal(tact_block_load(block, code, size, NULL), 0);
-				assert_int_equal(tact_model_estimate(e, block, &x), 0);
-			}
-		}
-		assert_int_equal(n_allocations, 0);
+		assert_int_equal(
+			allocations_of_second_round(7, BLOCKS / 5, block, estimate_model, e), 0);
 		tact_model_close(e);
 	}
 	tact_block_destroy(block);

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <tact/input.h>
 
+#include "base/base.h"
 #include "isa/assemble.h"
 
 static struct tact_input *open_asm(const char *text, enum tact_syntax syntax)
@@ -49,13 +46,19 @@ static void expect_end(struct tact_input *in)
 	tact_input_close(in);
 }
 
-static void expect_whole(const char *text, const char *description, const char *hex)
+/* There is one region. */
+static void expect_region(const char *text, const char *description, uint64_t line, const char *hex)
 {
 	struct tact_input *in = open_asm(text, TACT_SYNTAX_AUTO);
 
 	assert_string_equal(tact_input_description(in), description);
-	expect(in, 1, "", hex);
+	expect(in, line, "", hex);
 	expect_end(in);
+}
+
+static void expect_whole(const char *text, const char *description, const char *hex)
+{
+	expect_region(text, description, 1, hex);
 }
 
 static void expect_fails(const char *text, int status, uint64_t line, const char *message)
@@ -70,9 +73,8 @@ static void expect_fails(const char *text, int status, uint64_t line, const char
 
 static const char att[] = "assembly (AT&T syntax)", intel[] = "assembly (Intel syntax)";
 
-static void test_syntax(void **state)
+TEST(test_syntax)
 {
-	(void)state;
 	expect_whole("add %rbx, %rax\nret\n", att, "4801d8c3");
 	expect_whole("add rax, rbx; ret", intel, "4801d8c3");
 	expect_whole("ADD RAX, RBX", intel, "4801d8");
@@ -86,35 +88,25 @@ static void test_syntax(void **state)
 	expect_whole("cqo; cdq", att, "489999");
 }
 
-static void test_syntax_directives(void **state)
+TEST(test_syntax_directives)
 {
 	struct tact_input *in;
 
-	(void)state;
-	in = open_asm(".intel_syntax noprefix\nmov eax, 1\n.att_syntax\nmov $1, %eax\n",
-		      TACT_SYNTAX_AUTO);
-	assert_string_equal(tact_input_description(in), intel);
-	expect(in, 2, "", "b801000000b801000000");
-	expect_end(in);
+	expect_region(".intel_syntax noprefix\nmov eax, 1\n.att_syntax\nmov $1, %eax\n", intel, 2,
+		      "b801000000b801000000");
 	/* without noprefix, as LLVM understands it */
-	in = open_asm(".intel_syntax # x\nmov eax, ebx\n", TACT_SYNTAX_AUTO);
-	expect(in, 2, "", "89d8");
-	expect_end(in);
+	expect_region(".intel_syntax # x\nmov eax, ebx\n", intel, 2, "89d8");
 	/* in the middle, as inline assembly has it */
-	in = open_asm(
-		"mov %eax, %ebx\n.intel_syntax noprefix\nmov eax, [rbx]\n.att_syntax prefix\n",
-		TACT_SYNTAX_AUTO);
-	assert_string_equal(tact_input_description(in), att);
-	expect(in, 1, "", "89c38b03");
-	expect_end(in);
+	expect_region(
+		"mov %eax, %ebx\n.intel_syntax noprefix\nmov eax, [rbx]\n.att_syntax prefix\n", att,
+		1, "89c38b03");
 	in = open_asm("push 5", TACT_SYNTAX_INTEL);
 	expect(in, 1, "", "6a05");
 	expect_end(in);
 }
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
-	(void)state;
 	expect_fails("nop\n\nfoo %rax\nbar\n", -TACT_E_FORMAT, 3,
 		     "no such instruction: `foo %rax'");
 	/* Line markers of inline assembly do not count, nor does anything left out. */
@@ -125,76 +117,57 @@ static void test_errors(void **state)
 		     "no code: the ELF file has no executable section");
 }
 
-static void test_mca_markers(void **state)
-{
-	struct tact_input *in;
-
-	(void)state;
-	in = open_asm("nop\n# LLVM-MCA-BEGIN foo bar\nadd rax, rbx\n#LLVM-MCA-END foo bar\nnop\n"
-		      "## LLVM-MCA-BEGIN\nret\n# LLVM-MCA-END\n# LLVM-MCA-LATENCY 3\n",
-		      TACT_SYNTAX_AUTO);
-	expect(in, 2, "foo bar", "4801d8");
-	expect(in, 6, "", "c3");
-	expect_end(in);
+/* Texts with markers, and the regions that they name. */
+static const struct marked {
+	const char *text;
+	struct {
+		unsigned line;
+		const char *name, *hex;
+	} regions[2];
+} marked[] = {
+	{"nop\n# LLVM-MCA-BEGIN foo bar\nadd rax, rbx\n#LLVM-MCA-END foo bar\nnop\n"
+	 "## LLVM-MCA-BEGIN\nret\n# LLVM-MCA-END\n# LLVM-MCA-LATENCY 3\n",
+	 {{2, "foo bar", "4801d8"}, {6, "", "c3"}}},
 	/* overlapping, in the order in which they begin; markers behind instructions */
-	in = open_asm("nop # LLVM-MCA-BEGIN a\nret\n// LLVM-MCA-BEGIN b\ncqo # LLVM-MCA-END a\n"
-		      "cdq ; LLVM-MCA-END b\nnop\n",
-		      TACT_SYNTAX_AUTO);
-	expect(in, 1, "a", "c34899");
-	expect(in, 3, "b", "489999");
-	expect_end(in);
+	{"nop # LLVM-MCA-BEGIN a\nret\n// LLVM-MCA-BEGIN b\ncqo # LLVM-MCA-END a\n"
+	 "cdq ; LLVM-MCA-END b\nnop\n",
+	 {{1, "a", "c34899"}, {3, "b", "489999"}}},
 	/* nested, without names */
-	in = open_asm("# LLVM-MCA-BEGIN\nnop\n# LLVM-MCA-BEGIN\nret\n# LLVM-MCA-END\nnop\n"
-		      "# LLVM-MCA-END\n",
-		      TACT_SYNTAX_AUTO);
-	expect(in, 1, "", "90c390");
-	expect(in, 3, "", "c3");
-	expect_end(in);
-	in = open_asm("/* LLVM-MCA-BEGIN x */ nop; /* LLVM-MCA-END x */ ret\n", TACT_SYNTAX_AUTO);
-	expect(in, 1, "x", "90");
-	expect_end(in);
-	in = open_asm("; LLVM-MCA-BEGIN\r\nnop\r\n; LLVM-MCA-END\r\n", TACT_SYNTAX_AUTO);
-	expect(in, 1, "", "90");
-	expect_end(in);
-}
-
-static void test_osaca_markers(void **state)
-{
-	struct tact_input *in = open_asm("nop\n# OSACA-BEGIN\nret\n# LLVM-MCA-BEGIN\nnop\n"
-					 "# OSACA-END\n# LLVM-MCA-END\n",
-					 TACT_SYNTAX_AUTO);
-
-	(void)state;
-	expect(in, 2, "", "c390");
-	expect(in, 4, "", "90");
-	expect_end(in);
-}
-
-static void test_duplicated_markers(void **state)
-{
-	struct tact_input *in;
-
-	(void)state;
+	{"# LLVM-MCA-BEGIN\nnop\n# LLVM-MCA-BEGIN\nret\n# LLVM-MCA-END\nnop\n"
+	 "# LLVM-MCA-END\n",
+	 {{1, "", "90c390"}, {3, "", "c3"}}},
+	{"/* LLVM-MCA-BEGIN x */ nop; /* LLVM-MCA-END x */ ret\n", {{1, "x", "90"}}},
+	{"; LLVM-MCA-BEGIN\r\nnop\r\n; LLVM-MCA-END\r\n", {{1, "", "90"}}},
+	{"nop\n# OSACA-BEGIN\nret\n# LLVM-MCA-BEGIN\nnop\n# OSACA-END\n# LLVM-MCA-END\n",
+	 {{2, "", "c390"}, {4, "", "90"}}},
 	/* A compiler copied the end, or the start, of a region. */
-	in = open_asm("# LLVM-MCA-BEGIN a\nnop\n# LLVM-MCA-END a\nret\n# LLVM-MCA-END a\n",
-		      TACT_SYNTAX_AUTO);
-	expect(in, 1, "a", "90");
-	expect_end(in);
-	in = open_asm("# LLVM-MCA-BEGIN a\nnop\n# LLVM-MCA-BEGIN a\nret\n# LLVM-MCA-END a\n",
-		      TACT_SYNTAX_AUTO);
-	expect(in, 3, "a", "c3");
-	expect_end(in);
-	in = open_asm("# LLVM-MCA-BEGIN a\nnop\n# LLVM-MCA-END\n# LLVM-MCA-BEGIN a\nret\n"
-		      "# LLVM-MCA-END a\n",
-		      TACT_SYNTAX_AUTO);
-	expect(in, 1, "a", "90");
-	expect(in, 4, "a", "c3");
-	expect_end(in);
+	{"# LLVM-MCA-BEGIN a\nnop\n# LLVM-MCA-END a\nret\n# LLVM-MCA-END a\n", {{1, "a", "90"}}},
+	{"# LLVM-MCA-BEGIN a\nnop\n# LLVM-MCA-BEGIN a\nret\n# LLVM-MCA-END a\n", {{3, "a", "c3"}}},
+	{"# LLVM-MCA-BEGIN a\nnop\n# LLVM-MCA-END\n# LLVM-MCA-BEGIN a\nret\n# LLVM-MCA-END a\n",
+	 {{1, "a", "90"}, {4, "a", "c3"}}},
+	/* the bytes of IACA */
+	{"nop\nmovl $111, %ebx\n.byte 100,103,144\n.L3: addq $1, %rax\njne .L3\n"
+	 "movl $222, %ebx\n.byte 100,103,144\n",
+	 {{4, "", "4883c00175fa"}}},
+	{"mov ebx, 111\n.byte 0x64, 0x67, 0x90\nadd rax, rbx\nmov ebx, 222\n"
+	 ".byte 0x64, 0x67, 0x90\n",
+	 {{3, "", "4801d8"}}},
+};
+
+TEST(test_markers)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(marked); i++) {
+		struct tact_input *in = open_asm(marked[i].text, TACT_SYNTAX_AUTO);
+
+		for (size_t k = 0; k < 2 && marked[i].regions[k].hex; k++)
+			expect(in, marked[i].regions[k].line, marked[i].regions[k].name,
+			       marked[i].regions[k].hex);
+		expect_end(in);
+	}
 }
 
-static void test_wrong_markers(void **state)
+TEST(test_wrong_markers)
 {
-	(void)state;
 	expect_fails("nop\n# LLVM-MCA-BEGIN x\nnop\n", -TACT_E_FORMAT, 2,
 		     "LLVM-MCA-BEGIN x has no END");
 	expect_fails("nop\n# OSACA-END\n", -TACT_E_FORMAT, 2, "OSACA-END has no BEGIN");
@@ -206,24 +179,7 @@ static void test_wrong_markers(void **state)
 	expect_whole("nop # LLVM-MCA-BEGINX\n.section .x\n.ascii \"# LLVM-MCA-END\"\n", att, "90");
 }
 
-static void test_byte_markers(void **state)
-{
-	struct tact_input *in;
-
-	(void)state;
-	in = open_asm("nop\nmovl $111, %ebx\n.byte 100,103,144\n.L3: addq $1, %rax\njne .L3\n"
-		      "movl $222, %ebx\n.byte 100,103,144\n",
-		      TACT_SYNTAX_AUTO);
-	expect(in, 4, "", "4883c00175fa");
-	expect_end(in);
-	in = open_asm("mov ebx, 111\n.byte 0x64, 0x67, 0x90\nadd rax, rbx\nmov ebx, 222\n"
-		      ".byte 0x64, 0x67, 0x90\n",
-		      TACT_SYNTAX_AUTO);
-	expect(in, 3, "", "4801d8");
-	expect_end(in);
-}
-
-static void test_loops(void **state)
+TEST(test_loops)
 {
 	static const char text[] = "\t.globl f\n\t.type f, @function\nf:\txorl %eax, %eax\n"
 				   ".L2:\taddl $1, %eax\n\tcmpl %eax, %edi\n\tjne .L2\n\tret\n";
@@ -231,7 +187,6 @@ static void test_loops(void **state)
 	struct tact_region region;
 	struct tact_input *in;
 
-	(void)state;
 	in = open_asm(text, TACT_SYNTAX_AUTO);
 	assert_int_equal(tact_input_next(in, &region, NULL), 1);
 	assert_true(region.is_candidate && region.is_loop);
@@ -253,7 +208,7 @@ static void test_loops(void **state)
 	expect_whole("jz 1f; nop; 1: ret", att, "740190c3");
 }
 
-static void test_compiler_output(void **state)
+TEST(test_compiler_output)
 {
 	struct tact_input *in = open_asm(
 		"\t.file\t\"a.c\"\n\t.text\n\t.p2align 4,,15\n\t.globl\tf\n\t.type\tf, @function\n"
@@ -265,7 +220,6 @@ static void test_compiler_output(void **state)
 
 	struct tact_region region;
 
-	(void)state;
 	assert_int_equal(tact_input_next(in, &region, NULL), 1);
 	assert_int_equal(region.code_size, 1);
 	assert_string_equal(region.source, "a.c:2");
@@ -273,12 +227,11 @@ static void test_compiler_output(void **state)
 	expect_end(in);
 }
 
-static void test_source(void **state)
+TEST(test_source)
 {
 	static const char text[] = "nop # LLVM-MCA-BEGIN\n/* 1\n2 */\n.addrsig\n'\n";
 	struct asm_source source;
 
-	(void)state;
 	assert_int_equal(
 		asm_source_create(&source, tact_isa_default(), "", 0, TACT_SYNTAX_AUTO, NULL), 0);
 	assert_int_equal(source.n_markers, 0);
@@ -293,13 +246,12 @@ static void test_source(void **state)
 	asm_source_destroy(&source);
 }
 
-static void test_no_assembler(void **state)
+TEST(test_no_assembler)
 {
 	char *path = strdup(getenv("PATH"));
 	struct tact_diag diag = {0};
 	struct tact_input *in;
 
-	(void)state;
 	setenv("PATH", "/nonexistent", 1);
 	assert_int_equal(tact_input_open_memory(&in, "nop", 3, NULL, &diag), -TACT_E_NO_TOOL);
 	assert_non_null(strstr(diag.text, "binutils"));
@@ -307,16 +259,4 @@ static void test_no_assembler(void **state)
 	free(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_syntax),	      cmocka_unit_test(test_syntax_directives),
-		cmocka_unit_test(test_errors),	      cmocka_unit_test(test_mca_markers),
-		cmocka_unit_test(test_osaca_markers), cmocka_unit_test(test_duplicated_markers),
-		cmocka_unit_test(test_wrong_markers), cmocka_unit_test(test_byte_markers),
-		cmocka_unit_test(test_loops),	      cmocka_unit_test(test_compiler_output),
-		cmocka_unit_test(test_source),	      cmocka_unit_test(test_no_assembler),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

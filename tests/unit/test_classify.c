@@ -2,13 +2,9 @@
  *
  * Bags of port combinations, categories of blocks, models as files.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <math.h>
 
@@ -34,10 +30,10 @@ static int set_up(void **state)
 
 	assert_non_null(f);
 	f->arch = tact_arch_find("HSW");
-	assert_int_equal(tact_block_create(&f->block, f->arch, NULL, NULL), 0);
-	assert_int_equal(tact_bags_create(&f->bags, f->arch, NULL), 0);
 	*state = f;
-	return 0;
+	if (tact_block_create(&f->block, f->arch, NULL, NULL) < 0)
+		return -1;
+	return tact_bags_create(&f->bags, f->arch, NULL);
 }
 
 static int tear_down(void **state)
@@ -98,7 +94,7 @@ static struct tact_classifier *train(struct fixture *f, uint64_t seed, unsigned 
 
 /* ---- bags ---- */
 
-static void equal_blocks_share_a_bag(void **state)
+TEST_WITH(equal_blocks_share_a_bag, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint32_t first = add(f, "4801d8"), bag = 99;
@@ -117,7 +113,7 @@ static void equal_blocks_share_a_bag(void **state)
 	assert_int_equal(tact_bags_add(f->bags, f->block, &bag, NULL), 0);
 }
 
-static void uops_have_kinds(void **state)
+TEST_WITH(uops_have_kinds, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t kinds[UOP_N_KINDS] = {0};
@@ -135,7 +131,7 @@ static void uops_have_kinds(void **state)
 }
 
 /* More bags than the hash table begins with. */
-static void many_bags(void **state)
+TEST_WITH(many_bags, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint32_t bags[1500];
@@ -159,7 +155,7 @@ static void many_bags(void **state)
 	}
 }
 
-static void misuse_of_bags(void **state)
+TEST_WITH(misuse_of_bags, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct tact_bags *other;
@@ -198,7 +194,7 @@ static const char *category(struct fixture *f, struct tact_classifier *c, const 
 	return topic.name;
 }
 
-static void categories_have_the_papers_names(void **state)
+TEST_WITH(categories_have_the_papers_names, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct tact_classifier *c = train(f, 1, 1);
@@ -236,7 +232,7 @@ static void categories_have_the_papers_names(void **state)
 	tact_classifier_destroy(c);
 }
 
-static void leading_combinations_come_in_order(void **state)
+TEST_WITH(leading_combinations_come_in_order, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct tact_classifier *c = train(f, 1, 1);
@@ -261,7 +257,7 @@ static void leading_combinations_come_in_order(void **state)
 }
 
 /* Half of the uops in each of two topics: the topic with more weight, whatever its number. */
-static void ties_do_not_depend_on_numbers(void **state)
+TEST_WITH(ties_do_not_depend_on_numbers, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct lda_prior prior = {.n_topics = 2, .n_words = 2, .alpha = 0.1, .eta = 0.1};
@@ -285,7 +281,7 @@ static void ties_do_not_depend_on_numbers(void **state)
 	}
 }
 
-static void threads_change_nothing(void **state)
+TEST_WITH(threads_change_nothing, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct tact_classifier *a = train(f, 3, 1), *b;
@@ -299,7 +295,7 @@ static void threads_change_nothing(void **state)
 	tact_classifier_destroy(b);
 }
 
-static void names_are_different(void **state)
+TEST_WITH(names_are_different, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct tact_classify_options opt = {.size = sizeof(opt), .topics = 8, .starts = 2};
@@ -313,7 +309,7 @@ static void names_are_different(void **state)
 	tact_classifier_destroy(c);
 }
 
-static void misuse_of_classifiers(void **state)
+TEST_WITH(misuse_of_classifiers, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct tact_classify_options opt = {.size = sizeof(opt)};
@@ -351,7 +347,7 @@ static void misuse_of_classifiers(void **state)
 
 /* ---- files ---- */
 
-static void a_model_reads_as_it_was_written(void **state)
+TEST_WITH(a_model_reads_as_it_was_written, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct tact_classifier *a = train(f, 1, 1), *b = NULL;
@@ -380,7 +376,7 @@ static void a_model_reads_as_it_was_written(void **state)
 	unlink(path);
 }
 
-static void a_full_disk_is_said(void **state)
+TEST_WITH(a_full_disk_is_said, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct tact_classifier *c = train(f, 1, 1);
@@ -415,7 +411,7 @@ static int read_text(const char *text, struct tact_diag *diag)
 	return status;
 }
 
-static void bad_models_are_refused(void **state)
+TEST(bad_models_are_refused)
 {
 	static const struct {
 		const char *text;
@@ -471,7 +467,6 @@ static void bad_models_are_refused(void **state)
 	};
 	struct tact_diag diag;
 
-	(void)state;
 	assert_int_equal(read_text(HEAD "# comment\n\n" KEYS WORDS TOPICS, &diag), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		int status = read_text(cases[i].text, &diag);
@@ -483,25 +478,4 @@ static void bad_models_are_refused(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(equal_blocks_share_a_bag, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(uops_have_kinds, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(many_bags, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(misuse_of_bags, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(categories_have_the_papers_names, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(leading_combinations_come_in_order, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(ties_do_not_depend_on_numbers, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(threads_change_nothing, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(names_are_different, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(misuse_of_classifiers, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_model_reads_as_it_was_written, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_full_disk_is_said, set_up, tear_down),
-		cmocka_unit_test(bad_models_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

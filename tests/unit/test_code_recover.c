@@ -61,33 +61,35 @@ static void expect_blocks(const struct file *f, const char *expected, uint64_t n
 
 TEST(test_descent)
 {
-	struct file f;
+	static const struct {
+		const char *hex;
+		bool has_symbol; /* at its beginning */
+		const char *blocks;
+		unsigned bad;
+	} cases[] = {
+		{"", false, "", 0},
+		/* Nothing says where it begins: what is left is tried, padding is none. */
+		{"cc 00 00 0f 1f 00 66 90 90 31 c0 c3 cc cc", false, "9-12:2", 0},
+		/* Data behind a jump is passed over if it is known where code goes on. */
+		{"eb 01 06 90 c3", true, "0-2:1 3-5:2", 1},
+		/* A jump into the middle of an instruction: both readings are blocks. */
+		{"75 01 b8 31 c0 c3 90 c3", true, "0-2:1 2-8:2 3-6:2", 0},
+		/* Calls end a block, and lead to another. */
+		{"e8 01 00 00 00 c3 90 c3", true, "0-5:1 5-6:1 6-8:2", 0},
+		/* What runs into bytes that are no instruction is none. */
+		{"90 90 06 c3", true, "3-4:1", 1},
+		/* Cut short. */
+		{"90 e9 00 00", true, "", 1},
+	};
 
-	make(&f, "");
-	expect_blocks(&f, "", 0);
-	/* Nothing says where it begins: what is left is tried, padding is none. */
-	make(&f, "cc 00 00 0f 1f 00 66 90 90 31 c0 c3 cc cc");
-	expect_blocks(&f, "9-12:2", 0);
-	/* Data behind a jump is passed over if it is known where code goes on. */
-	make(&f, "eb 01 06 90 c3");
-	add_symbol(&f, 0);
-	expect_blocks(&f, "0-2:1 3-5:2", 1);
-	/* A jump into the middle of an instruction: both readings are blocks. */
-	make(&f, "75 01 b8 31 c0 c3 90 c3");
-	add_symbol(&f, 0);
-	expect_blocks(&f, "0-2:1 2-8:2 3-6:2", 0);
-	/* Calls end a block, and lead to another. */
-	make(&f, "e8 01 00 00 00 c3 90 c3");
-	add_symbol(&f, 0);
-	expect_blocks(&f, "0-5:1 5-6:1 6-8:2", 0);
-	/* What runs into bytes that are no instruction is none. */
-	make(&f, "90 90 06 c3");
-	add_symbol(&f, 0);
-	expect_blocks(&f, "3-4:1", 1);
-	/* Cut short. */
-	make(&f, "90 e9 00 00");
-	add_symbol(&f, 0);
-	expect_blocks(&f, "", 1);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct file f;
+
+		make(&f, cases[i].hex);
+		if (cases[i].has_symbol)
+			add_symbol(&f, 0);
+		expect_blocks(&f, cases[i].blocks, cases[i].bad);
+	}
 }
 
 /* The entry, an address; in an object it is none, and targets wait for the linker. */

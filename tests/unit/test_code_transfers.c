@@ -2,17 +2,13 @@
  *
  * Where execution goes: transfers of each kind, walks, and code that leads back to its start.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "code/transfers.h"
 #include "support.h"
 
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
 	static const struct {
 		const char *hex;
@@ -27,19 +23,10 @@ static void test_kinds(void **state)
 		{"ff c0", TACT_FLOW_NEXT, false, 0},		 /* inc */
 		{"ff 30", TACT_FLOW_NEXT, false, 0},		 /* push */
 		{"c7 c0 00 00 00 00", TACT_FLOW_NEXT, false, 0}, /* mov */
-		{"75 fe", TACT_FLOW_BRANCH, true, 0},
-		{"3e 74 00", TACT_FLOW_BRANCH, true, 3},
-		{"0f 85 00 01 00 00", TACT_FLOW_BRANCH, true, 0x106},
-		{"e2 10", TACT_FLOW_BRANCH, true, 0x12},	  /* loop */
-		{"e3 10", TACT_FLOW_BRANCH, true, 0x12},	  /* jrcxz */
-		{"c7 f8 00 00 00 00", TACT_FLOW_BRANCH, true, 6}, /* xbegin */
-		{"eb 7f", TACT_FLOW_JUMP, true, 0x81},
-		{"e9 ff ff ff ff", TACT_FLOW_JUMP, true, 4},
 		{"ff e0", TACT_FLOW_JUMP, false, 0},
 		{"3e ff e0", TACT_FLOW_JUMP, false, 0}, /* notrack */
 		{"ff 25 00 00 00 00", TACT_FLOW_JUMP, false, 0},
 		{"ff 28", TACT_FLOW_JUMP, false, 0}, /* far */
-		{"e8 00 00 00 00", TACT_FLOW_CALL, true, 5},
 		{"ff d0", TACT_FLOW_CALL, false, 0},
 		{"41 ff 14 24", TACT_FLOW_CALL, false, 0},
 		{"ff 18", TACT_FLOW_CALL, false, 0}, /* far */
@@ -54,9 +41,17 @@ static void test_kinds(void **state)
 		{"f4", TACT_FLOW_STOP, false, 0},
 		{"cc", TACT_FLOW_STOP, false, 0},
 		{"48 0f 07", TACT_FLOW_STOP, false, 0},
+		{"75 fe", TACT_FLOW_BRANCH, true, 0},
+		{"3e 74 00", TACT_FLOW_BRANCH, true, 3},
+		{"0f 85 00 01 00 00", TACT_FLOW_BRANCH, true, 0x106},
+		{"e2 10", TACT_FLOW_BRANCH, true, 0x12},	  /* loop */
+		{"e3 10", TACT_FLOW_BRANCH, true, 0x12},	  /* jrcxz */
+		{"c7 f8 00 00 00 00", TACT_FLOW_BRANCH, true, 6}, /* xbegin */
+		{"eb 7f", TACT_FLOW_JUMP, true, 0x81},
+		{"e9 ff ff ff ff", TACT_FLOW_JUMP, true, 4},
+		{"e8 00 00 00 00", TACT_FLOW_CALL, true, 5},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
 		uint8_t code[16];
 		const size_t n = bytes_of(code, sizeof(code), list[i].hex);
@@ -77,9 +72,8 @@ static void test_kinds(void **state)
 	}
 }
 
-static void test_questions(void **state)
+TEST(test_questions)
 {
-	(void)state;
 	for (int flow = TACT_FLOW_NEXT; flow <= TACT_FLOW_STOP; flow++) {
 		const bool returns = flow == TACT_FLOW_CALL || flow == TACT_FLOW_KERNEL;
 
@@ -89,14 +83,13 @@ static void test_questions(void **state)
 	}
 }
 
-static void test_walk(void **state)
+TEST(test_walk)
 {
 	uint8_t code[3 * CODE_STEPS + 2];
 	const struct isa_step *step;
 	struct code_walk walk;
 	size_t n = 0;
 
-	(void)state;
 	code_walk_init(&walk, tact_isa_next(NULL), NULL, 0);
 	assert_null(code_walk_next(&walk));
 	/* More than one piece, an instruction that is cut short at the end. */
@@ -121,9 +114,8 @@ static bool is_loop(const char *hex)
 	return code_is_loop(tact_isa_next(NULL), code, bytes_of(code, sizeof(code), hex));
 }
 
-static void test_is_loop(void **state)
+TEST(test_is_loop)
 {
-	(void)state;
 	assert_true(is_loop("75 fe"));
 	assert_true(is_loop("ff c9 75 fc"));
 	assert_true(is_loop("ff c9 e2 fc")); /* loop */
@@ -153,11 +145,10 @@ static void test_is_loop(void **state)
 }
 
 /* As far back as a byte tells, and one further. */
-static void test_long_loop(void **state)
+TEST(test_long_loop)
 {
 	uint8_t code[256];
 
-	(void)state;
 	memset(code, 0x90, sizeof(code));
 	code[126] = 0x75;
 	code[127] = 0x80;
@@ -171,13 +162,4 @@ static void test_long_loop(void **state)
 	assert_true(code_is_loop(tact_isa_next(NULL), code, 256));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),	  cmocka_unit_test(test_questions),
-		cmocka_unit_test(test_walk),	  cmocka_unit_test(test_is_loop),
-		cmocka_unit_test(test_long_loop),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -3,16 +3,12 @@
  * Stores with something wrong in them, and sets of blocks.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <tact/lint.h>
 
@@ -114,7 +110,7 @@ static void expect(const struct fixture *f, size_t decode, size_t weights, size_
 		assert_int_equal(f->found[i], expected[i]);
 }
 
-static void an_empty_store(void **state)
+TEST_WITH(an_empty_store, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -122,7 +118,7 @@ static void an_empty_store(void **state)
 	expect(f, 0, 0, 0, 0, 0, 0);
 }
 
-static void bad_blocks(void **state)
+TEST_WITH(bad_blocks, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int64_t id;
@@ -143,7 +139,7 @@ static void bad_blocks(void **state)
 	assert_int_equal(f->found[0] + f->found[1] + f->found[2], 2);
 }
 
-static void bad_measurements(void **state)
+TEST_WITH(bad_measurements, set_up, tear_down)
 {
 	static const uint8_t add[] = {0x48, 0x01, 0xd8}, nop[] = {0x90};
 	struct fixture *f = *state;
@@ -161,7 +157,7 @@ static void bad_measurements(void **state)
 }
 
 /* Of a file whose numbers are all off nothing is said about each of them. */
-static void wrong_units(void **state)
+TEST_WITH(wrong_units, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -176,7 +172,7 @@ static void wrong_units(void **state)
 	assert_non_null(strstr(f->what, "smaller"));
 }
 
-static void an_unknown_cpu(void **state)
+TEST_WITH(an_unknown_cpu, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -188,7 +184,7 @@ static void an_unknown_cpu(void **state)
 	assert_int_equal(f->n_unknown, 0);
 }
 
-static void misuse(void **state)
+TEST_WITH(misuse, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct tact_lint_options none = {.size = sizeof(none)};
@@ -200,12 +196,11 @@ static void misuse(void **state)
 	assert_null(tact_lint_name(TACT_N_LINT_CHECKS));
 }
 
-static void sets(void **state)
+TEST(sets)
 {
 	enum { N = 5000 };
 	struct tact_block_set *set;
 
-	(void)state;
 	assert_int_equal(tact_block_set_create(NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_block_set_create(&set), 0);
 	assert_false(tact_block_set_has(set, (const uint8_t *)"", 1));
@@ -222,15 +217,4 @@ static void sets(void **state)
 	tact_block_set_destroy(NULL);
 }
 
-#define LINT_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		LINT_TEST(an_empty_store), LINT_TEST(bad_blocks),     LINT_TEST(bad_measurements),
-		LINT_TEST(wrong_units),	   LINT_TEST(an_unknown_cpu), LINT_TEST(misuse),
-		cmocka_unit_test(sets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -55,22 +55,12 @@ static void see(struct seen *s, const ZydisDecodedInstruction *zi, const ZydisDe
 	bool same = zi->operand_count_visible == 3 && ops[1].reg.value == first &&
 		    ops[2].reg.value == first;
 
+	s->rdtsc += zi->mnemonic == ZYDIS_MNEMONIC_RDTSC;
+	s->rdpmc += zi->mnemonic == ZYDIS_MNEMONIC_RDPMC;
+	s->lfence += zi->mnemonic == ZYDIS_MNEMONIC_LFENCE;
+	s->fninit += zi->mnemonic == ZYDIS_MNEMONIC_FNINIT;
+	s->vzeroall += zi->mnemonic == ZYDIS_MNEMONIC_VZEROALL;
 	switch (zi->mnemonic) {
-	case ZYDIS_MNEMONIC_RDTSC:
-		s->rdtsc++;
-		break;
-	case ZYDIS_MNEMONIC_RDPMC:
-		s->rdpmc++;
-		break;
-	case ZYDIS_MNEMONIC_LFENCE:
-		s->lfence++;
-		break;
-	case ZYDIS_MNEMONIC_FNINIT:
-		s->fninit++;
-		break;
-	case ZYDIS_MNEMONIC_VZEROALL:
-		s->vzeroall++;
-		break;
 	case ZYDIS_MNEMONIC_KXORW:
 		assert_true(same && first == (ZydisRegister)(ZYDIS_REGISTER_K0 + s->kxor));
 		s->kxor++;

@@ -51,20 +51,39 @@ TEST(lists_have_an_end)
 	assert_non_null(strstr(diag.text, "more than"));
 }
 
+static int read_ports(const char *text, struct tact_diag *diag)
+{
+	struct arch_port_use list[ARCH_MAX_PORT_USES];
+
+	return notation_read_ports(list, text, diag);
+}
+
+static int read_latencies(const char *text, struct tact_diag *diag)
+{
+	struct arch_latency list[ARCH_MAX_LATENCIES];
+
+	return notation_read_latencies(list, text, diag);
+}
+
+static void expect_refused(int (*read)(const char *text, struct tact_diag *diag),
+			   const char *const *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct tact_diag diag = {.text = ""};
+
+		if (read(rows[i], &diag) != -TACT_E_FORMAT)
+			fail_msg("accepted: %s", rows[i]);
+		assert_non_null(strstr(diag.text, rows[i]));
+	}
+}
+
 TEST(bad_ports_are_refused)
 {
 	static const char *const rows[] = {"p01", "0*p01", "1*p",    "1*p0x",  "x*p0",
 					   "1p0", "1*p0+", "+1*p0",  "1*p0++", "1*q0",
 					   "*p0", "-1*p0", "1*p0 p1"};
-	struct arch_port_use list[ARCH_MAX_PORT_USES];
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct tact_diag diag = {.text = ""};
-
-		if (notation_read_ports(list, rows[i], &diag) != -TACT_E_FORMAT)
-			fail_msg("accepted: %s", rows[i]);
-		assert_non_null(strstr(diag.text, rows[i]));
-	}
+	expect_refused(read_ports, rows, ARRAY_SIZE(rows));
 }
 
 TEST(latencies_are_read)
@@ -91,15 +110,8 @@ TEST(bad_latencies_are_refused)
 	static const char *const rows[] = {
 		"r0",	     "r0>",	"r0>r0",    "r0>r0:",	       "r0>r0:x", "m0>r0:1",
 		"m0.x>r0:1", "x0>r0:1", "r0>r0:1,", "r0>r0:1;r1>r0:1", "r0<r0:1", "r>r0:1"};
-	struct arch_latency list[ARCH_MAX_LATENCIES];
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct tact_diag diag = {.text = ""};
-
-		if (notation_read_latencies(list, rows[i], &diag) != -TACT_E_FORMAT)
-			fail_msg("accepted: %s", rows[i]);
-		assert_non_null(strstr(diag.text, rows[i]));
-	}
+	expect_refused(read_latencies, rows, ARRAY_SIZE(rows));
 }
 
 RUN_TESTS(NULL, NULL)

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <tact/input.h>
 
@@ -97,9 +93,8 @@ static const char nested[] = FUNCTION("f") "xorl %ecx, %ecx\n"		  /* 2 bytes */
 					   "addl $1, %ecx\ncmpl %ecx, %esi\njne 1b\nret\n" END("f")
 						   FUNCTION("g") "nop\nret\n" END("g");
 
-static void test_loops(void **state)
+TEST(test_loops)
 {
-	(void)state;
 	expect_regions(nested, NULL, "f+0x6:7*");
 	/* an if inside, two ways back */
 	expect_regions(FUNCTION("f") "1: testl %eax, %eax\nje 2f\ndecl %ecx\njne 1b\nret\n"
@@ -118,41 +113,37 @@ static void test_loops(void **state)
 		       NULL, "f:13*");
 }
 
-static void test_relocated_branch(void **state)
+TEST(test_relocated_branch)
 {
 	/* as keeps the relocation if it is told that a global symbol may be another one. */
 	const struct tact_input_options opt = {.size = sizeof(opt), .function = "f"};
 
-	(void)state;
 	expect_regions(".weak w\n" FUNCTION("f") "nop\nw: decl %ecx\njne w\nret\n" END("f"), &opt,
 		       "f+0x1:8");
 	/* A jump to another file is no jump to the next instruction. */
 	expect_regions(FUNCTION("f") "1: nop\njmp elsewhere\njne 1b\n" END("f"), &opt, "f:8");
 }
 
-static void test_labels(void **state)
+TEST(test_labels)
 {
-	(void)state;
 	/* Hand-written: no types, no sizes. */
 	expect_regions(".globl k\nk: nop\nloop: decl %ecx\njne loop\nret\n", NULL, "k+0x1:4*");
 	expect_regions("nop\nloop: decl %ecx\njne loop\nret\n", NULL, "loop:4*");
 	expect_regions("nop\n1: decl %ecx\njne 1b\nret\n", NULL, ".text+0x1:4*");
 }
 
-static void test_single_block(void **state)
+TEST(test_single_block)
 {
-	(void)state;
 	expect_regions(FUNCTION("f") "nop\nret\n" END("f"), NULL, "f:2");
 	expect_regions("nop\nnop\n", NULL, ":2");
 	expect_regions(FUNCTION("f") "nop\nret\n" END("f") FUNCTION("g") "ret\n" END("g"), NULL,
 		       "f:2* g:1*");
 }
 
-static void test_choice(void **state)
+TEST(test_choice)
 {
 	struct tact_input_options opt = {.size = sizeof(opt)};
 
-	(void)state;
 	opt.function = "f";
 	expect_regions(nested, &opt, "f+0x6:7");
 	opt.function = "g";
@@ -175,7 +166,7 @@ static void test_choice(void **state)
 		     "section");
 }
 
-static void test_sections(void **state)
+TEST(test_sections)
 {
 	static const char text[] =
 		".section .text.a,\"ax\"\n" FUNCTION("a") "1: nop\njne 1b\nret\n" END(
@@ -183,7 +174,6 @@ static void test_sections(void **state)
 								       "1b\nret\n" END("b");
 	struct tact_input_options opt = {.size = sizeof(opt), .addr_begin = 1, .addr_end = 2};
 
-	(void)state;
 	expect_regions(text, NULL, "a:3* b+0x1:3*");
 	opt.function = "b";
 	expect_regions(text, &opt, "0x1-0x2:1");
@@ -194,14 +184,13 @@ static void test_sections(void **state)
 #define START  "movl $111, %ebx\n.byte 100, 103, 144\n"
 #define FINISH "movl $222, %ebx\n.byte 100, 103, 144\n"
 
-static void test_markers(void **state)
+TEST(test_markers)
 {
 	static const char wrong[] =
 		"byte markers do not match: no start (111) with an end (222) and "
 		"code between them; the first marker is at 0x1";
 	const struct tact_input_options opt = {.size = sizeof(opt), .function = "f"};
 
-	(void)state;
 	expect_regions("nop\n" START "nop\nret\n" FINISH "ret\n" START "ret\n" FINISH, NULL,
 		       ":2 :1");
 	expect_regions(START "nop\n" START "ret\n" FINISH FINISH, NULL, ":1");
@@ -215,7 +204,7 @@ static void test_markers(void **state)
 	expect_regions(".byte 0xc7, 0xc3, 111, 0, 0, 0, 100, 103, 144\nnop\n" FINISH, NULL, ":1");
 }
 
-static void test_c_object(void **state)
+TEST(test_c_object)
 {
 	const struct fixture *fixture = *state;
 	struct tact_input_options opt = {.size = sizeof(opt), .function = "sum"};
@@ -276,7 +265,7 @@ static uint8_t *read_file(const char *path, size_t *size)
 	return data;
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	const struct fixture *fixture = *state;
 	size_t size, cut;
@@ -297,7 +286,7 @@ static void test_cut(void **state)
 	free(image);
 }
 
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
 	const struct fixture *fixture = *state;
 	size_t size, i;
@@ -325,7 +314,7 @@ static void expect_header(Elf64_Ehdr header, const char *message)
 		fail_msg("'%s' does not have '%s'", diag.text, message);
 }
 
-static void test_headers(void **state)
+TEST(test_headers)
 {
 	Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
 			     .e_type = ET_REL,
@@ -333,7 +322,6 @@ static void test_headers(void **state)
 			     .e_version = EV_CURRENT,
 			     .e_ehsize = sizeof(header)};
 
-	(void)state;
 	expect_header(header, "AArch64");
 	header.e_machine = EM_ARM;
 	expect_header(header, "ELF file for ARM;");
@@ -371,7 +359,7 @@ static Elf64_Ehdr program_header(uint16_t n_segments)
 }
 
 /* A segment is enough for a program that lost its section table. */
-static void test_segments(void **state)
+TEST(test_segments)
 {
 	struct {
 		Elf64_Ehdr header;
@@ -390,7 +378,6 @@ static void test_segments(void **state)
 	struct tact_region region;
 	struct tact_input *in;
 
-	(void)state;
 	in = open_image((const uint8_t *)&file, sizeof(file), NULL);
 	assert_string_equal(tact_input_description(in), "ELF x86-64 executable");
 	assert_int_equal(tact_input_next(in, &region, NULL), 1);
@@ -467,13 +454,12 @@ static void check_starts(const struct unwound *file, const size_t *expected, lon
 	obj_close(obj);
 }
 
-static void test_unwind(void **state)
+TEST(test_unwind)
 {
 	const size_t all[] = {0, 0x10, 0x20, 0x30, 0x40, 0x50}, no_ends[] = {0, 0x10, 0x20, 0x40},
 		     none[] = {0}, two[] = {0, 0x10, 0x20, 0x30};
 	struct unwound file;
 
-	(void)state;
 	make_unwound(&file);
 	check_starts(&file, all, 6);
 	for (unsigned i = 0; i < 3; i++)
@@ -530,17 +516,4 @@ static int clean(void **state)
 	return rmdir(fixture->directory);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loops),	cmocka_unit_test(test_relocated_branch),
-		cmocka_unit_test(test_labels),	cmocka_unit_test(test_single_block),
-		cmocka_unit_test(test_choice),	cmocka_unit_test(test_sections),
-		cmocka_unit_test(test_markers), cmocka_unit_test(test_c_object),
-		cmocka_unit_test(test_cut),	cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_headers), cmocka_unit_test(test_segments),
-		cmocka_unit_test(test_unwind),
-	};
-
-	return cmocka_run_group_tests(tests, compile, clean);
-}
+RUN_TESTS(compile, clean)

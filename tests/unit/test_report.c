@@ -71,28 +71,19 @@ TEST(test_run)
 	struct text text = {0};
 	int calls = 0;
 
-	assert_int_equal(tact_report_run(&report, collect_text, &text), 0);
-	assert_true(text_has(&text, "Cycles:             5\n"));
-	assert_true(text_has(&text, "CPU:                SKL (Skylake)\n"));
-	assert_true(text_has(&text, " 80.0%"));
-	assert_true(text_has(&text, "loads 50%"));
-	assert_true(text_has(&text, "main (x)\n"));
+	EXPECT_REPORT(tact_report_run, &report, &text, "Cycles:             5\n",
+		      "CPU:                SKL (Skylake)\n", " 80.0%", "loads 50%", "main (x)\n");
 
 	report.by = TACT_RESULT_BLOCK;
 	report.top = 1;
-	text_reset(&text);
-	assert_int_equal(tact_report_run(&report, collect_text, &text), 0);
-	assert_true(text_has(&text, "add rax, rbx"));
+	EXPECT_REPORT(tact_report_run, &report, &text, "add rax, rbx");
 	report.by = TACT_RESULT_LINE;
-	text_reset(&text);
-	assert_int_equal(tact_report_run(&report, collect_text, &text), 0);
-	assert_true(text_has(&text, "No source lines"));
+	EXPECT_REPORT(tact_report_run, &report, &text, "No source lines");
 
 	report.by = TACT_RESULT_FUNCTION;
 	report.format = TACT_FORMAT_CSV;
-	text_reset(&text);
-	assert_int_equal(tact_report_run(&report, collect_text, &text), 0);
-	assert_true(text_has(&text, "\nfunction,/bin/x,main,,,,,3,5,4.00,0.800000,1.2500,"));
+	EXPECT_REPORT(tact_report_run, &report, &text,
+		      "\nfunction,/bin/x,main,,,,,3,5,4.00,0.800000,1.2500,");
 	report.format = TACT_FORMAT_JSON;
 	text_reset(&text);
 	assert_int_equal(tact_report_run(&report, collect_text, &text), 0);
@@ -127,20 +118,17 @@ TEST(test_diff)
 	assert_true(tact_diff_ratio(diff) > 1.999 && tact_diff_ratio(diff) < 2.001);
 	assert_int_equal(tact_report_diff(&report, collect_text, &text), -TACT_E_INVAL);
 	report.diff = diff;
-	assert_int_equal(tact_report_diff(&report, collect_text, &text), 0);
-	assert_true(text_has(&text, "Ratio of cycles, B to A: 2.0000 (+100.00%)\n"));
-	assert_true(text_has(&text, "+100.00%             4             9   2.250  main (x)\n"));
+	EXPECT_REPORT(tact_report_diff, &report, &text,
+		      "Ratio of cycles, B to A: 2.0000 (+100.00%)\n",
+		      "+100.00%             4             9   2.250  main (x)\n");
 
 	report.format = TACT_FORMAT_MARKDOWN;
-	text_reset(&text);
-	assert_int_equal(tact_report_diff(&report, collect_text, &text), 0);
-	assert_true(text_has(&text, "### Cycles: +100.00% (over the limit)\n"));
-	assert_true(text_has(&text, "`old\\|one`"));
+	EXPECT_REPORT(tact_report_diff, &report, &text, "### Cycles: +100.00% (over the limit)\n",
+		      "`old\\|one`");
 	report.format = TACT_FORMAT_JSON;
-	text_reset(&text);
-	assert_int_equal(tact_report_diff(&report, collect_text, &text), 0);
-	assert_true(text_has(&text, "\"ratio\":2.000000,\"cycles\":[5.00,10.00]"));
-	assert_true(text_has(&text, "\"threshold\":1.500000,\"over\":true"));
+	EXPECT_REPORT(tact_report_diff, &report, &text,
+		      "\"ratio\":2.000000,\"cycles\":[5.00,10.00]",
+		      "\"threshold\":1.500000,\"over\":true");
 	text_free(&text);
 	tact_diff_destroy(diff);
 	tact_result_destroy(a);

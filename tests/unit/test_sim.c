@@ -3,47 +3,33 @@
  * The pipeline: known blocks, properties over many, records of uops.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <tact/tact.h>
 
 #include "base/base.h"
+#include "support.h"
 
-struct fixture {
-	struct tact_simulator *simulator;
-	struct tact_block *block;
-};
-
-static int open_fixture(void **state)
+static int open_models(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
+	static struct models models;
 
-	assert_non_null(f);
-	assert_int_equal(tact_simulator_create(&f->simulator, NULL), 0);
-	assert_int_equal(tact_block_create(&f->block, tact_arch_find("SKL"), NULL, NULL), 0);
-	*state = f;
+	models_open(&models);
+	*state = &models;
 	return 0;
 }
 
-static int close_fixture(void **state)
+static int close_models(void **state)
 {
-	struct fixture *f = *state;
-
-	tact_block_destroy(f->block);
-	tact_simulator_destroy(f->simulator);
-	free(f);
+	models_close(*state);
 	return 0;
 }
 
-static void load(struct fixture *f, const char *arch, enum tact_mode mode, const char *hex)
+static void load(struct models *f, const char *arch, enum tact_mode mode, const char *hex)
 {
 	struct tact_block_options opt = {.size = sizeof(opt), .mode = mode};
 	uint8_t code[4096];
@@ -56,7 +42,7 @@ static void load(struct fixture *f, const char *arch, enum tact_mode mode, const
 }
 
 /* Hand-computed, or measured on the core: within 2%. */
-static void known_blocks(void **state)
+TEST_WITH(known_blocks, open_models, close_models)
 {
 	static const struct {
 		const char *arch;
@@ -110,8 +96,8 @@ static void known_blocks(void **state)
 		struct tact_simulation s;
 
 		load(*state, known[i].arch, known[i].mode, known[i].hex);
-		assert_int_equal(tact_simulate(((struct fixture *)*state)->simulator,
-					       ((struct fixture *)*state)->block, NULL, &s),
+		assert_int_equal(tact_simulate(((struct models *)*state)->simulator,
+					       ((struct models *)*state)->block, NULL, &s),
 				 0);
 		if (fabs(s.cycles_per_iteration - known[i].cycles) > 0.021 * known[i].cycles)
 			fail_msg("%s on %s: %.4f instead of %.2f", known[i].hex, known[i].arch,
@@ -137,20 +123,20 @@ static int watch(void *arg, const struct tact_sim_uop *u)
 	return 0;
 }
 
-static int stop_at_once(void *arg, const struct tact_sim_uop *u)
+static int stop_at_first(void *arg, const struct tact_sim_uop *u)
 {
 	(void)u;
 	return ++*(int *)arg >= 5;
 }
 
 /* Uops retire in order, and nothing happens to one before what comes earlier in the pipeline. */
-static void records_are_in_order(void **state)
+TEST_WITH(records_are_in_order, open_models, close_models)
 {
 	static const char *const blocks[] = {"4801d8480fafc388d8", "488b0348890348ffc3", "555bc9",
 					     "48f7f1", "4883c20149ffcf75f7"};
-	struct fixture *f = *state;
+	struct models *f = *state;
 	int count = 0;
-	struct tact_sim_options opt = {.size = sizeof(opt), .on_uop = stop_at_once, .arg = &count};
+	struct tact_sim_options opt = {.size = sizeof(opt), .on_uop = stop_at_first, .arg = &count};
 	struct tact_simulation s;
 
 	for (size_t i = 0; i < ARRAY_SIZE(blocks); i++) {
@@ -172,9 +158,9 @@ static void records_are_in_order(void **state)
 }
 
 /* The same block gives the same result, whatever was simulated in between; with a watcher too. */
-static void is_deterministic(void **state)
+TEST_WITH(is_deterministic, open_models, close_models)
 {
-	struct fixture *f = *state;
+	struct models *f = *state;
 	struct watcher w = {0, 0, 0};
 	struct tact_sim_options o = {.size = sizeof(o), .on_uop = watch, .arg = &w};
 	struct tact_simulation a, b;
@@ -189,9 +175,9 @@ static void is_deterministic(void **state)
 	assert_int_equal(a.cycles, b.cycles);
 }
 
-static void ports_add_up(void **state)
+TEST_WITH(ports_add_up, open_models, close_models)
 {
-	struct fixture *f = *state;
+	struct models *f = *state;
 	struct tact_simulation s;
 	struct tact_sim_insn insn;
 	double alu = 0, loads = 0;
@@ -208,9 +194,9 @@ static void ports_add_up(void **state)
 	assert_int_equal(tact_simulated_insn(f->simulator, 2, &insn), -TACT_E_INVAL);
 }
 
-static void misuse(void **state)
+TEST_WITH(misuse, open_models, close_models)
 {
-	struct fixture *f = *state;
+	struct models *f = *state;
 	struct tact_block *empty;
 	struct tact_simulation s;
 	struct tact_sim_options tiny = {.size = sizeof(tiny), .max_cycles = 1};
@@ -226,9 +212,9 @@ static void misuse(void **state)
 }
 
 /* Four thousand instructions, and one that has no data. */
-static void large_and_unknown(void **state)
+TEST_WITH(large_and_unknown, open_models, close_models)
 {
-	struct fixture *f = *state;
+	struct models *f = *state;
 	struct tact_simulation s;
 	uint8_t code[12000];
 
@@ -244,11 +230,11 @@ static void large_and_unknown(void **state)
 }
 
 /* sim >= the largest bound less 2%, over the blocks of a file if there is one. */
-static void not_below_the_bounds(void **state)
+TEST_WITH(not_below_the_bounds, open_models, close_models)
 {
 	static const char *const archs[] = {"SKL", "HSW", "ICX", "IVB", "CLX"};
 	FILE *file = fopen("../shared/data/bhive/other.csv", "re");
-	struct fixture *f = *state;
+	struct models *f = *state;
 	static char line[1 << 16];
 	unsigned n = 0, below = 0;
 
@@ -274,17 +260,4 @@ static void not_below_the_bounds(void **state)
 	assert_true(n == 20000 && below * 200 < n);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(known_blocks, open_fixture, close_fixture),
-		cmocka_unit_test_setup_teardown(records_are_in_order, open_fixture, close_fixture),
-		cmocka_unit_test_setup_teardown(is_deterministic, open_fixture, close_fixture),
-		cmocka_unit_test_setup_teardown(ports_add_up, open_fixture, close_fixture),
-		cmocka_unit_test_setup_teardown(misuse, open_fixture, close_fixture),
-		cmocka_unit_test_setup_teardown(large_and_unknown, open_fixture, close_fixture),
-		cmocka_unit_test_setup_teardown(not_below_the_bounds, open_fixture, close_fixture),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -305,6 +305,10 @@ static void newer_and_older(void **state)
 
 static void damaged(void **state)
 {
+	/* rows that no version writes */
+	static const char *const rows[] = {
+		"UPDATE measurement SET status = 'fine'",
+		"UPDATE measurement SET status = 'ok'; UPDATE block SET hex = '4z'"};
 	struct fixture *f = *state;
 	struct tact_store_iter *iter;
 	struct tact_store_row row = {.size = sizeof(row)};
@@ -314,19 +318,14 @@ static void damaged(void **state)
 	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
 	put(f, add_code, 3, good_number(1));
 	close_store(f);
-	/* a row that no version writes */
-	execute(f, "UPDATE measurement SET status = 'fine'");
-	assert_int_equal(open_store(f, TACT_STORE_READONLY), 0);
-	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
-	assert_int_equal(tact_store_iter_next(iter, &row, &f->diag), -TACT_E_FORMAT);
-	tact_store_iter_destroy(iter);
-	close_store(f);
-	execute(f, "UPDATE measurement SET status = 'ok'; UPDATE block SET hex = '4z'");
-	assert_int_equal(open_store(f, TACT_STORE_READONLY), 0);
-	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
-	assert_int_equal(tact_store_iter_next(iter, &row, &f->diag), -TACT_E_FORMAT);
-	tact_store_iter_destroy(iter);
-	close_store(f);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		execute(f, rows[i]);
+		assert_int_equal(open_store(f, TACT_STORE_READONLY), 0);
+		assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
+		assert_int_equal(tact_store_iter_next(iter, &row, &f->diag), -TACT_E_FORMAT);
+		tact_store_iter_destroy(iter);
+		close_store(f);
+	}
 	/* a table that is not there */
 	execute(f, "DROP TABLE measurement");
 	assert_int_equal(open_store(f, 0), -TACT_E_FORMAT);

@@ -8,12 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #include "support.h"
 #include "trace/trace.h"
@@ -169,13 +164,12 @@ static void check_program(struct tact_trace *t)
 	assert_null(tact_trace_get_block(t, 3));
 }
 
-static void test_events(void **state)
+TEST(test_events)
 {
 	static const size_t pieces[] = {1, 2, 3, 5, 1000};
 	static uint8_t record[65536];
 	struct words w = {.n = 0};
 
-	(void)state;
 	make_program(&w);
 	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
 		size_t size = make_record(&w, WIRE_TRACE, record, sizeof(record), pieces[i], false);
@@ -205,14 +199,13 @@ static int read_all(const uint8_t *data, size_t size, struct tact_diag *diag)
 	return status;
 }
 
-static void test_cut_short(void **state)
+TEST(test_cut_short)
 {
 	static uint8_t record[65536];
 	struct words w = {.n = 0};
 	struct tact_diag diag;
 	size_t size;
 
-	(void)state;
 	make_program(&w);
 	size = make_record(&w, WIRE_TRACE, record, sizeof(record), 1000, false);
 	assert_int_equal(read_all(record, size, &diag), 0);
@@ -235,7 +228,7 @@ static int status_of(struct words *w)
 	return read_all(record, size, &diag);
 }
 
-static void test_impossible(void **state)
+TEST(test_impossible)
 {
 	static const struct {
 		size_t size, n_insns, last;
@@ -244,7 +237,6 @@ static void test_impossible(void **state)
 		      {6, 2, 6, 0}, {6, 2, 4, 1u << 26}, {9000, 1, 0, 0}};
 	struct words w;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
 		static char code[9000];
 
@@ -281,7 +273,7 @@ static void test_impossible(void **state)
 	assert_int_equal(status_of(&w), 0);
 }
 
-static void test_counts(void **state)
+TEST(test_counts)
 {
 	static uint8_t record[65536];
 	struct words w = {.n = 0};
@@ -289,7 +281,6 @@ static void test_counts(void **state)
 	struct tact_trace *t;
 	size_t size;
 
-	(void)state;
 	put_begin(&w, 1);
 	put_block(&w, 3, 0x1000, "\x90\xc3", 2, 2, 1, 0);
 	put(&w, wire_word(WIRE_COUNTED, 1, 3));
@@ -305,7 +296,7 @@ static void test_counts(void **state)
 	tact_trace_close(t);
 }
 
-static void test_misuse(void **state)
+TEST(test_misuse)
 {
 	struct tact_trace_options opt = {.size = sizeof(opt), .mode = TACT_TRACE_COUNT};
 	const struct tact_trace_region empty = {5, 5, NULL, false};
@@ -313,7 +304,6 @@ static void test_misuse(void **state)
 	struct tact_trace *t;
 	struct tact_diag diag;
 
-	(void)state;
 	assert_int_equal(tact_trace_launch(NULL, &opt, argv, &diag), -TACT_E_INVAL);
 	assert_int_equal(tact_trace_launch(&t, NULL, argv, &diag), -TACT_E_INVAL);
 	assert_int_equal(tact_trace_launch(&t, &opt, none, &diag), -TACT_E_INVAL);
@@ -336,14 +326,13 @@ static void write_file(const char *path, const char *text, mode_t mode)
 	chmod(path, mode);
 }
 
-static void test_resolve(void **state)
+TEST(test_resolve)
 {
 	char directory[] = "/tmp/tact-test-XXXXXX", script[64], loop[64], text[128];
 	char *argv[] = {(char *)"s", (char *)"one", NULL};
 	struct trace_command c;
 	struct tact_diag diag;
 
-	(void)state;
 	assert_non_null(mkdtemp(directory));
 	snprintf(script, sizeof(script), "%s/s", directory);
 	snprintf(loop, sizeof(loop), "%s/loop", directory);
@@ -374,13 +363,4 @@ static void test_resolve(void **state)
 	rmdir(directory);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_events),	   cmocka_unit_test(test_cut_short),
-		cmocka_unit_test(test_impossible), cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_misuse),	   cmocka_unit_test(test_resolve),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

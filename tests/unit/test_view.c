@@ -2,26 +2,22 @@
  *
  * Views of results: JSON, explanations, graphs and timelines of small blocks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include <tact/arch.h>
 #include <tact/view.h>
 
+#include "support.h"
 #include "view/view.h"
 
 /* imul rax, rbx; add rax, rbx: a chain of four cycles. */
 static const uint8_t chain[] = {0x48, 0x0f, 0xaf, 0xc3, 0x48, 0x01, 0xd8};
 
 struct fixture {
-	struct tact_block *block;
-	struct tact_simulator *simulator;
+	struct models models;
 	struct tact_prediction prediction;
 	struct tact_simulation simulation;
 	struct tact_view view;
@@ -29,21 +25,21 @@ struct fixture {
 
 static int setup(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-	const struct tact_arch *arch = tact_arch_find("SKL");
+	static struct fixture fixture;
+	struct fixture *f = &fixture;
+	struct models *m = &f->models;
 
-	assert_non_null(f);
-	assert_int_equal(tact_block_create(&f->block, arch, NULL, NULL), 0);
-	assert_int_equal(tact_block_load(f->block, chain, sizeof(chain), NULL), 0);
-	assert_true(tact_predict(f->block, NULL, &f->prediction) >= 0);
-	assert_int_equal(tact_simulator_create(&f->simulator, NULL), 0);
+	memset(f, 0, sizeof(*f));
+	models_open(m);
+	assert_int_equal(tact_block_load(m->block, chain, sizeof(chain), NULL), 0);
+	assert_true(tact_predict(m->block, NULL, &f->prediction) >= 0);
 	f->simulation.size = sizeof(f->simulation);
-	assert_true(tact_simulate(f->simulator, f->block, NULL, &f->simulation) >= 0);
+	assert_true(tact_simulate(m->simulator, m->block, NULL, &f->simulation) >= 0);
 	f->view = (struct tact_view){.size = sizeof(f->view),
-				     .block = f->block,
-				     .arch = arch,
+				     .block = m->block,
+				     .arch = tact_arch_find("SKL"),
 				     .prediction = &f->prediction,
-				     .simulator = f->simulator,
+				     .simulator = m->simulator,
 				     .simulation = &f->simulation};
 	*state = f;
 	return 0;
@@ -53,9 +49,7 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	tact_simulator_destroy(f->simulator);
-	tact_block_destroy(f->block);
-	free(f);
+	models_close(&f->models);
 	return 0;
 }
 
@@ -76,7 +70,7 @@ static void assert_has(const char *text, const char *part)
 		fail_msg("there is no '%s' in: %.400s", part, text);
 }
 
-static void test_prediction(void **state)
+TEST_WITH(test_prediction, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct tact_region region = {.code = chain,
@@ -111,7 +105,7 @@ static void test_prediction(void **state)
 	free(text);
 }
 
-static void test_failure(void **state)
+TEST_WITH(test_failure, setup, teardown)
 {
 	struct fixture *f = *state;
 	char *text;
@@ -130,97 +124,84 @@ static void test_failure(void **state)
 	free(text);
 }
 
-static void test_simulation(void **state)
+/* The text of a view begins and ends with these, and has all of the parts. */
+static void expect(const struct tact_view *view, enum tact_view_kind kind, const char *begin,
+		   const char *end, const char *const *parts)
+{
+	char *text = make(view, kind);
+
+	assert_int_equal(strncmp(text, begin, strlen(begin)), 0);
+	assert_true(strlen(text) >= strlen(end));
+	assert_string_equal(text + strlen(text) - strlen(end), end);
+	for (; *parts; parts++)
+		assert_has(text, *parts);
+	free(text);
+}
+
+#define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+TEST_WITH(test_simulation, setup, teardown)
 {
 	struct fixture *f = *state;
-	char *text;
 
 	f->view.with_timeline = true;
 	f->view.iterations = 2;
-	text = make(&f->view, TACT_VIEW_SIMULATION);
-	assert_has(text, "\"schema\":\"tact.simulate/1\"");
-	assert_has(text, "\"period\":");
-	assert_has(text, "\"timeline\":[{\"iteration\":");
-	assert_has(text, "\"waits_for\":");
-	free(text);
+	expect(&f->view, TACT_VIEW_SIMULATION, "", "",
+	       PARTS("\"schema\":\"tact.simulate/1\"",
+		     "\"period\":", "\"timeline\":[{\"iteration\":", "\"waits_for\":"));
+	expect(&f->view, TACT_VIEW_PAGE, "", "}",
+	       PARTS("{\"schema\":\"tact.simulate.page/1\",\"file\":\"\",\"name\":\"\"",
+		     "\"uops\":[\n[", "\"steady\":true"));
 }
 
-static void test_page(void **state)
-{
-	struct fixture *f = *state;
-	char *text = make(&f->view, TACT_VIEW_PAGE);
-
-	assert_has(text, "{\"schema\":\"tact.simulate.page/1\",\"file\":\"\",\"name\":\"\"");
-	assert_has(text, "\"uops\":[\n[");
-	assert_has(text, "\"steady\":true");
-	assert_int_equal(text[strlen(text) - 1], '}');
-	free(text);
-}
-
-static void test_explanation(void **state)
+TEST_WITH(test_explanation, setup, teardown)
 {
 	struct fixture *f = *state;
 	char *text;
 
 	f->view.bold = "<";
 	f->view.plain = ">";
-	text = make(&f->view, TACT_VIEW_EXPLANATION);
-	assert_has(text, "<Dependencies>: a chain that takes 4 cycles for 1 iteration");
-	assert_has(text, "imul rax, rbx");
-	free(text);
+	expect(&f->view, TACT_VIEW_EXPLANATION, "", "",
+	       PARTS("<Dependencies>: a chain that takes 4 cycles for 1 iteration",
+		     "imul rax, rbx"));
 	f->prediction.bottlenecks = 0;
 	text = make(&f->view, TACT_VIEW_EXPLANATION);
 	assert_string_equal(text, "");
 	free(text);
 }
 
-static void test_graph(void **state)
+TEST_WITH(test_graph, setup, teardown)
 {
 	struct fixture *f = *state;
-	char *text = make(&f->view, TACT_VIEW_GRAPH_DOT);
 
-	assert_has(text, "digraph block {");
-	assert_has(text, "SKL, unroll: dependencies allow 4.00 cycles per iteration");
-	assert_has(text, "i0 -> i1 [label=\"rax 3\"");
-	assert_has(text, "color=red");
-	free(text);
-	text = make(&f->view, TACT_VIEW_GRAPH_SVG);
-	assert_has(text, "<svg xmlns=");
-	assert_has(text, "class=\"edge critical\"");
-	assert_string_equal(text + strlen(text) - 7, "</svg>\n");
-	free(text);
+	expect(&f->view, TACT_VIEW_GRAPH_DOT, "", "",
+	       PARTS("digraph block {", "SKL, unroll: dependencies allow 4.00 cycles per iteration",
+		     "i0 -> i1 [label=\"rax 3\"", "color=red"));
+	expect(&f->view, TACT_VIEW_GRAPH_SVG, "", "</svg>\n",
+	       PARTS("<svg xmlns=", "class=\"edge critical\""));
 }
 
-static void test_timelines(void **state)
+TEST_WITH(test_timelines, setup, teardown)
 {
 	struct fixture *f = *state;
 	char *text = make(&f->view, TACT_VIEW_CHART);
 
-	assert_has(text, "Timeline of iterations ");
-	assert_has(text, "#2 (add)");
-	assert_has(text, "E executed");
 	assert_null(strstr(text, "\033["));
 	free(text);
+	expect(&f->view, TACT_VIEW_CHART, "", "",
+	       PARTS("Timeline of iterations ", "#2 (add)", "E executed"));
 	f->view.in_color = true;
 	f->view.from = 1;
-	text = make(&f->view, TACT_VIEW_CHART);
-	assert_has(text, "of iterations 1 to 3, as asked for");
-	assert_has(text, "\033[0;");
-	free(text);
-	text = make(&f->view, TACT_VIEW_PERFETTO);
-	assert_has(text, "{\"displayTimeUnit\":\"ns\"");
-	assert_has(text, "\n{\"ph\":\"X\",\"name\":\"executing\"");
-	assert_has(text, "{\"ph\":\"f\",\"bp\":\"e\"");
-	assert_string_equal(text + strlen(text) - 4, "\n]}\n");
-	free(text);
-	text = make(&f->view, TACT_VIEW_KONATA);
-	assert_int_equal(strncmp(text, "Kanata\t0004\n", 12), 0);
-	assert_has(text, "\nR\t0\t0\t0\n");
-	free(text);
+	expect(&f->view, TACT_VIEW_CHART, "", "",
+	       PARTS("of iterations 1 to 3, as asked for", "\033[0;"));
+	expect(&f->view, TACT_VIEW_PERFETTO, "", "\n]}\n",
+	       PARTS("{\"displayTimeUnit\":\"ns\"", "\n{\"ph\":\"X\",\"name\":\"executing\"",
+		     "{\"ph\":\"f\",\"bp\":\"e\""));
+	expect(&f->view, TACT_VIEW_KONATA, "Kanata\t0004\n", "", PARTS("\nR\t0\t0\t0\n"));
 }
 
 /* What is missing is refused, and nothing is written. */
-static void test_refused(void **state)
+TEST_WITH(test_refused, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct tact_view none = {.size = sizeof(none)};
@@ -239,28 +220,28 @@ static void test_refused(void **state)
 	assert_null(text);
 }
 
-static void test_idealized(void **state)
+TEST_WITH(test_idealized, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct tact_predict_options only = {.size = sizeof(only),
 					    .bounds = 1u << TACT_BOUND_PRECEDENCE};
 	double cycles = 0;
 
-	assert_true(tact_view_idealized(f->block, NULL, TACT_BOUND_PRECEDENCE, &cycles));
+	assert_true(tact_view_idealized(f->models.block, NULL, TACT_BOUND_PRECEDENCE, &cycles));
 	assert_true(cycles > 0 && cycles < 4);
-	assert_true(tact_view_idealized(f->block, NULL, TACT_BOUND_PORTS, &cycles));
+	assert_true(tact_view_idealized(f->models.block, NULL, TACT_BOUND_PORTS, &cycles));
 	assert_true(cycles == 4);
-	assert_false(tact_view_idealized(f->block, &only, TACT_BOUND_PRECEDENCE, &cycles));
-	assert_false(tact_view_idealized(f->block, NULL, TACT_N_BOUNDS, &cycles));
+	assert_false(tact_view_idealized(f->models.block, &only, TACT_BOUND_PRECEDENCE, &cycles));
+	assert_false(tact_view_idealized(f->models.block, NULL, TACT_N_BOUNDS, &cycles));
 	assert_false(tact_view_idealized(NULL, NULL, TACT_BOUND_PORTS, &cycles));
 }
 
-static void test_listing(void **state)
+TEST_WITH(test_listing, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct tact_listing listing;
 
-	assert_int_equal(tact_listing_init(&listing, f->block, 0x1000), 0);
+	assert_int_equal(tact_listing_init(&listing, f->models.block, 0x1000), 0);
 	assert_int_equal(listing.n, 2);
 	assert_string_equal(listing.line[1], "add rax, rbx");
 	assert_int_equal(listing.widest, strlen("imul rax, rbx"));
@@ -271,24 +252,23 @@ static void test_listing(void **state)
 }
 
 /* A uop that is delivered at 10, issued at 12, ready at 14, runs from 15 to 18, retires at 20. */
-static void test_letters(void **state)
+TEST_WITH(test_letters, setup, teardown)
 {
-	const struct tact_sim_uop u = {.delivered = 10,
-				       .issued = 12,
-				       .ready = 14,
-				       .dispatched = 15,
-				       .executed = 18,
-				       .retired = 20,
-				       .port = 1,
-				       .operand_wait = TACT_WAIT_OPERAND,
-				       .port_wait = TACT_WAIT_PORT,
-				       .wait_insn = UINT32_MAX};
+	struct tact_sim_uop u = {.delivered = 10,
+				 .issued = 12,
+				 .ready = 14,
+				 .dispatched = 15,
+				 .executed = 18,
+				 .retired = 20};
 	bool occurs[256] = {['I'] = true, ['R'] = true};
 	char row[13] = {0}, *legend;
 	int64_t begin, end;
 	struct reason reasons[MAX_REASONS];
 
-	(void)state;
+	u.port = 1;
+	u.operand_wait = TACT_WAIT_OPERAND;
+	u.port_wait = TACT_WAIT_PORT;
+	u.wait_insn = UINT32_MAX;
 	for (int64_t c = 9; c < 21; c++)
 		row[c - 9] = tact_view_letter(&u, c);
 	assert_string_equal(row, " D.I=peeeE-R");
@@ -303,15 +283,4 @@ static void test_letters(void **state)
 	free(legend);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_prediction), TEST(test_failure),     TEST(test_simulation),
-		TEST(test_page),       TEST(test_explanation), TEST(test_graph),
-		TEST(test_timelines),  TEST(test_refused),     TEST(test_idealized),
-		TEST(test_listing),    TEST(test_letters),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

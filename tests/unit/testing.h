@@ -24,13 +24,17 @@
 static struct CMUnitTest all_tests[200];
 static size_t n_all_tests;
 
-/* Tests come in the order of the file. */
-#define TEST(name)                                                                                 \
+/* Tests come in the order of the file.  TEST_WITH: with a set-up and a tear-down of its own. */
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+
+#define TEST_WITH(name, set_up, tear_down)                                                         \
 	static void name(void **state);                                                            \
 	__attribute__((constructor)) static void add_##name(void)                                  \
 	{                                                                                          \
 		if (n_all_tests < sizeof(all_tests) / sizeof(all_tests[0]))                        \
-			all_tests[n_all_tests++] = (struct CMUnitTest)cmocka_unit_test(name);      \
+			all_tests[n_all_tests++] =                                                 \
+				(struct CMUnitTest)cmocka_unit_test_setup_teardown(name, set_up,   \
+										   tear_down);     \
 	}                                                                                          \
 	static void name(void **state __attribute__((unused)))
 
