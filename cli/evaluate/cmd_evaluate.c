@@ -219,7 +219,8 @@ static void create(struct evaluator *p)
 	if (tact_evaluation_create(&p->e, &options) < 0)
 		cli_out_of_memory();
 	for (size_t i = 0; i < p->n_models; i++)
-		tact_model_expand(p->models[i], add_model, p, NULL);
+		if (tact_model_expand(p->models[i], add_model, p, NULL) < 0)
+			cli_out_of_memory(); /* the names were looked at before */
 	if (!p->n_models)
 		add_model(p, "facile");
 }

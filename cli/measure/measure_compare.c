@@ -183,7 +183,7 @@ static void print(const struct measurer *p, struct tact_comparison *c, struct ou
 	add_summary(p, c, "all", 0, &summary);
 	add_summary(p, c, "undisturbed", SET_APART, &summary);
 	if (p->format != FORMAT_CSV)
-		text_add_bytes(&text, summary.data, summary.size);
+		text_append(&text, &summary);
 	else if (!p->is_quiet) /* a CSV file has rows of one kind */
 		text_to_stderr(&summary);
 	output_write(out, &text);

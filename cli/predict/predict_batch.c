@@ -124,7 +124,7 @@ void predict_batch_work(struct predict_batch *b, struct predict_worker *w)
 {
 	for (size_t i = 0; i < b->n; i++)
 		w->p->crew->work(w, &b->rows[i], &b->out);
-	text_add_bytes(&b->err, w->err.data, w->err.size);
+	text_append(&b->err, &w->err);
 	w->err.size = 0;
 }
 

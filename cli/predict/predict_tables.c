@@ -245,7 +245,7 @@ void predict_arch_table(struct predict_worker *w, struct text *out)
 		text_printf(out, "  %s%s\n", tact_arch_full_name(archs->arch[a]),
 			    x->coverage < 1 ? "  (lower bound: instructions without data)" : "");
 	}
-	text_add_bytes(out, w->later.data, w->later.size);
+	text_append(out, &w->later);
 	text_reset(&w->later);
 }
 

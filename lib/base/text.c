@@ -61,6 +61,12 @@ void text_add_bytes(struct text *text, const void *data, size_t size)
 	text->size += size;
 }
 
+void text_append(struct text *text, const struct text *piece)
+{
+	text_add_bytes(text, piece->data, piece->size);
+	text->failed |= piece->failed;
+}
+
 void text_add(struct text *text, const char *string)
 {
 	text_add_bytes(text, string, strlen(string));

@@ -41,6 +41,8 @@ char *text_string(struct text *text);
 
 void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const void *data, size_t size);
+/* Another text; where that one is not whole, this one is not either. */
+void text_append(struct text *text, const struct text *piece);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vprintf(struct text *text, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));

@@ -70,12 +70,12 @@ static bool add_limits(struct text *out, const struct tact_diff_row *row)
 		return report_bounds(out, (row->a ? row->a : row->b)->bottlenecks);
 	add_limit(&before, row->a);
 	add_limit(&behind, row->b);
-	text_add_bytes(out, before.data, before.size);
+	text_append(out, &before);
 	if (before.size != behind.size ||
 	    (before.size && memcmp(before.data, behind.data, before.size))) {
 		if (before.size && behind.size)
 			text_add(out, " -> ");
-		text_add_bytes(out, behind.data, behind.size);
+		text_append(out, &behind);
 	}
 	text_free(&before);
 	text_free(&behind);
@@ -249,7 +249,9 @@ static void add_function(const struct tact_diff_report *view, const struct tact_
 	add_row_ratio(out, row, 8);
 	text_add(out, "  ");
 	report_place(&place, report_diff_some(row), TACT_RESULT_FUNCTION);
-	report_short(out, text_string(&place) ? place.data : "", NAME_WIDTH);
+	if (text_string(&place))
+		report_short(out, place.data, NAME_WIDTH);
+	out->failed |= place.failed;
 	text_add(out, "\n");
 	text_free(&place);
 	text_add(&cause, "cause: ");

@@ -23,6 +23,7 @@ static struct cell get_bounds(const struct cell_at *at)
 		text_printf(&names, "%s%s", names.size ? separator : "",
 			    tact_bound_name((enum tact_bound)__builtin_ctz(bounds)));
 	cell = cell_printf(at->table, "%.*s", (int)names.size, names.data ? names.data : "");
+	at->table->out->failed |= names.failed;
 	text_free(&names);
 	return cell;
 }

@@ -87,10 +87,10 @@ static void add_place(struct text *out, const struct tact_result_row *row, int b
 	shown.function = name;
 	report_place(&whole, &shown, by);
 	if (whole.size <= width) {
-		text_add_bytes(out, whole.data, whole.size);
+		text_append(out, &whole);
 	} else if (by == TACT_RESULT_LINE) {
 		text_printf(&rest, "%s:%d", file_base_name(row->source), row->line);
-		text_add_bytes(out, rest.data, rest.size);
+		text_append(out, &rest);
 		if (width >= rest.size + 12) {
 			text_add(out, " (");
 			report_short(out, name, width - rest.size - 3);
@@ -102,7 +102,7 @@ static void add_place(struct text *out, const struct tact_result_row *row, int b
 		else if (by == TACT_RESULT_BLOCK)
 			text_add(&rest, ", the rest");
 		report_short(out, name, width > rest.size + 8 ? width - rest.size : 8);
-		text_add_bytes(out, rest.data, rest.size);
+		text_append(out, &rest);
 	}
 	text_free(&whole);
 	text_free(&rest);

@@ -174,6 +174,25 @@ TEST(numbers_have_their_forms)
 	text_free(&text);
 }
 
+TEST(a_piece_that_is_not_whole_spoils_the_text)
+{
+	struct text text = {0}, piece = {0};
+
+	text_append(&text, &piece);
+	assert_int_equal(text.size, 0);
+	text_add(&text, "a");
+	text_add(&piece, "bc");
+	text_append(&text, &piece);
+	assert_false(text.failed);
+	assert_string_equal(text_string(&text), "abc");
+	piece.failed = true;
+	text_append(&text, &piece);
+	assert_true(text.failed);
+	assert_null(text_string(&text));
+	text_free(&piece);
+	text_free(&text);
+}
+
 /* Against the plain way, at every length and for every character. */
 TEST(lower_case_agrees_with_the_plain_way)
 {
