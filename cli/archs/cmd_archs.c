@@ -10,6 +10,16 @@
 #include "common/cli.h"
 #include "common/options.h"
 
+static const char help[] =
+	"usage: tact archs [OPTIONS] [NAME...]\n"
+	"       tact archs --coverage [OPTIONS] INPUT...\n"
+	"       tact archs --validate [OPTIONS] [NAME...]\n\n"
+	"Lists the CPUs that tact knows, shows all parameters of those that are named and "
+	"where each value comes from, "
+	"reports which instructions of some code have no data, or checks the tables. "
+	"Without --arch: all of them.\n\n"
+	"{options}\n";
+
 #define OPTION_HOLDER archs
 
 static const struct option_spec specs[] = {
@@ -26,29 +36,11 @@ static const struct option_spec specs[] = {
 };
 
 static const struct option_group groups[] = {
-	OPTION_GROUP("CPU", archlist_option_specs, list),
-	OPTION_GROUP("Input of --coverage", source_option_specs, source),
+	OPTION_GROUP("CPU", archlist_option_specs, list, archlist_fini),
+	OPTION_GROUP("Input of --coverage", source_option_specs, source, source_options_fini),
 	OPTION_OWN("Output", specs),
 	OPTION_ARGUMENTS(source_add_path, source),
 };
-
-static const char help[] =
-	"usage: tact archs [OPTIONS] [NAME...]\n"
-	"       tact archs --coverage [OPTIONS] INPUT...\n"
-	"       tact archs --validate [OPTIONS] [NAME...]\n\n"
-	"Lists the CPUs that tact knows, shows all parameters of those that are named and "
-	"where each value comes from, "
-	"reports which instructions of some code have no data, or checks the tables. "
-	"Without --arch: all of them.\n\n"
-	"{options}\n";
-
-static void fini(void *target)
-{
-	struct archs *p = target;
-
-	source_options_fini(&p->source);
-	archlist_fini(&p->list);
-}
 
 enum { MANY_PORTS = 10 /* more do not fit the column */ };
 
@@ -221,7 +213,7 @@ static int run(void *target)
 	return status;
 }
 
-static const struct option_command command = {help, groups, run, fini};
+static const struct option_command command = {help, groups, run, NULL};
 
 int cmd_archs(int argc, char **argv)
 {

@@ -13,6 +13,24 @@
 #include "common/cli.h"
 #include "common/options.h"
 
+static const char help[] =
+	"usage: tact classify --train MODEL [OPTIONS] INPUT...\n"
+	"       tact classify --apply MODEL [OPTIONS] INPUT...\n\n"
+	"Sorts blocks of machine code into categories by the resources that they use: each "
+	"block is a bag of port combinations, and latent Dirichlet allocation finds the "
+	"categories in many of them, as BHive's authors did.\n\n"
+	"{options}\n\n"
+	"An INPUT is a file, or - for standard input: hex strings or a CSV file (columns\n"
+	"hex, app and weight, or without a header hex and weight), a store of 'tact\n"
+	"dataset', assembly text, an object file or an executable; the content tells\n"
+	"which. Standard input is a list or a CSV file. Without a column app, the\n"
+	"application is the file's name.\n\n"
+	"Examples:\n"
+	"  tact classify --train ports.model gzip.csv openblas.csv sqlite.csv\n"
+	"  tact classify --apply ports.model -f csv blocks.csv > labels.csv\n"
+	"  tact classify --apply ports.model --store blocks.db blocks.db\n"
+	"  tact classify --apply ports.model -x c5fc58c1c5fc59c2\n";
+
 /* "0.25" or "1/6": the paper's priors are fractions. */
 static const char *read_prior(struct classifying *p, const char *value, double *out)
 {
@@ -88,36 +106,11 @@ static const struct option_spec output_specs[] = {
 
 static const struct option_group groups[] = {
 	OPTION_OWN("Model", model_specs),
-	OPTION_GROUP("Input", source_option_specs, source),
+	OPTION_GROUP("Input", source_option_specs, source, source_options_fini),
 	OPTION_OWN("Training", training_specs),
 	OPTION_OWN("Output", output_specs),
 	OPTION_ARGUMENTS(source_add_path, source),
 };
-
-static const char help[] =
-	"usage: tact classify --train MODEL [OPTIONS] INPUT...\n"
-	"       tact classify --apply MODEL [OPTIONS] INPUT...\n\n"
-	"Sorts blocks of machine code into categories by the resources that they use: each "
-	"block is a bag of port combinations, and latent Dirichlet allocation finds the "
-	"categories in many of them, as BHive's authors did.\n\n"
-	"{options}\n\n"
-	"An INPUT is a file, or - for standard input: hex strings or a CSV file (columns\n"
-	"hex, app and weight, or without a header hex and weight), a store of 'tact\n"
-	"dataset', assembly text, an object file or an executable; the content tells\n"
-	"which. Standard input is a list or a CSV file. Without a column app, the\n"
-	"application is the file's name.\n\n"
-	"Examples:\n"
-	"  tact classify --train ports.model gzip.csv openblas.csv sqlite.csv\n"
-	"  tact classify --apply ports.model -f csv blocks.csv > labels.csv\n"
-	"  tact classify --apply ports.model --store blocks.db blocks.db\n"
-	"  tact classify --apply ports.model -x c5fc58c1c5fc59c2\n";
-
-static void fini(void *target)
-{
-	struct classifying *p = target;
-
-	source_options_fini(&p->source);
-}
 
 static int check(struct classifying *p)
 {
@@ -158,7 +151,7 @@ static int run(void *target)
 	return status;
 }
 
-static const struct option_command command = {help, groups, run, fini};
+static const struct option_command command = {help, groups, run, NULL};
 
 int cmd_classify(int argc, char **argv)
 {

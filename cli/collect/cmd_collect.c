@@ -16,6 +16,20 @@
 #include "common/output.h"
 #include "common/program_options.h"
 
+static const char help[] =
+	"usage: tact collect [OPTIONS] -o FILE -- PROGRAM [ARGUMENT...]\n"
+	"       tact collect --static [OPTIONS] FILE...\n\n"
+	"Collects the basic blocks that a program executes, each with how often, by "
+	"running it under QEMU's user mode; threads, children and programs that it starts "
+	"are followed. Or all blocks of ELF files.\n\n"
+	"{options}\n\n"
+	"Put -- in front of the program, so that its options are its own.\n\n"
+	"Examples:\n"
+	"  tact collect -o gzip.csv -- gzip -k file\n"
+	"  tact collect --no-branch -o blocks.db -- python3 script.py\n"
+	"  tact collect --static /usr/bin/gzip > blocks.csv\n"
+	"  tact predict -f csv gzip.csv\n";
+
 enum { WRITE_SIZE = 1 << 16 };
 
 struct collector {
@@ -56,32 +70,16 @@ static const struct option_spec output_specs[] = {
 
 static const struct option_group groups[] = {
 	OPTION_OWN("Blocks", block_specs),
-	OPTION_GROUP("Program", program_option_specs, program),
+	OPTION_GROUP("Program", program_option_specs, program, program_options_fini),
 	OPTION_OWN("Output", output_specs),
-	OPTION_ARGUMENTS(option_words_add, words),
+	OPTION_WORDS(words),
 };
-
-static const char help[] =
-	"usage: tact collect [OPTIONS] -o FILE -- PROGRAM [ARGUMENT...]\n"
-	"       tact collect --static [OPTIONS] FILE...\n\n"
-	"Collects the basic blocks that a program executes, each with how often, by "
-	"running it under QEMU's user mode; threads, children and programs that it starts "
-	"are followed. Or all blocks of ELF files.\n\n"
-	"{options}\n\n"
-	"Put -- in front of the program, so that its options are its own.\n\n"
-	"Examples:\n"
-	"  tact collect -o gzip.csv -- gzip -k file\n"
-	"  tact collect --no-branch -o blocks.db -- python3 script.py\n"
-	"  tact collect --static /usr/bin/gzip > blocks.csv\n"
-	"  tact predict -f csv gzip.csv\n";
 
 static void fini(void *target)
 {
 	struct collector *p = target;
 
-	option_words_fini(&p->words);
 	text_free(&p->text);
-	program_options_fini(&p->program);
 }
 
 /* ---- rows ---- */

@@ -138,8 +138,10 @@ int archlist_resolve(struct archlist *list, const char *fallback, bool is_quiet)
 	return status;
 }
 
-void archlist_fini(struct archlist *list)
+void archlist_fini(void *target)
 {
+	struct archlist *list = target;
+
 	for (size_t i = 0; i < list->n; i++)
 		tact_arch_destroy(list->derived[i]);
 	list->n = 0;

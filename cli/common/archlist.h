@@ -27,7 +27,7 @@ extern const struct option_spec archlist_option_specs[];
  * Returns 0, or an exit code with the message given.
  */
 int archlist_resolve(struct archlist *list, const char *fallback, bool is_quiet);
-void archlist_fini(struct archlist *list);
+void archlist_fini(void *list); /* of a group */
 
 /* Finds one, or gives the message about an unknown one. */
 const struct tact_arch *archlist_find(const char *name);

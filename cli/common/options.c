@@ -401,6 +401,18 @@ static int print_help(const struct option_command *command)
 	return output_all(NULL, &text);
 }
 
+static void clean_up(const struct option_command *command, void *target)
+{
+	const struct option_group *g = command->groups;
+
+	if (command->fini)
+		command->fini(target);
+	do {
+		if (g->fini)
+			g->fini((char *)target + g->offset);
+	} while (g++->title);
+}
+
 int option_command_run(const struct option_command *command, void *target, int argc, char **argv)
 {
 	struct parser p = {command, target, argv[0], argc, 1, argv};
@@ -416,8 +428,7 @@ int option_command_run(const struct option_command *command, void *target, int a
 	default:
 		status = command->run(target);
 	}
-	if (command->fini)
-		command->fini(target);
+	clean_up(command, target);
 	return status;
 }
 
@@ -431,8 +442,10 @@ const char *option_words_add(void *target, const char *word)
 	return NULL;
 }
 
-void option_words_fini(struct option_words *words)
+void option_words_fini(void *target)
 {
+	struct option_words *words = target;
+
 	free(words->list);
 	*words = (struct option_words){NULL, 0};
 }

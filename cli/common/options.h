@@ -109,14 +109,21 @@ struct option_group {
 	/* Take an argument in front of and behind --, as `call` does; NULL: none is allowed. */
 	const char *(*argument)(void *target, const char *value);
 	const char *(*behind)(void *target, const char *value);
+
+	/* Frees what the options or arguments made, behind the command's own; may be NULL. */
+	void (*fini)(void *target);
 };
 
 /* Rows of a list of groups: specs that fill a field of the holder, or the holder itself. */
 /* clang-format off */
-#define OPTION_GROUP(t, s, f) {.title = t, .specs = s, .offset = offsetof(struct OPTION_HOLDER, f)}
+#define OPTION_GROUP(t, s, f, end)                                                                 \
+	{.title = t, .specs = s, .offset = offsetof(struct OPTION_HOLDER, f), .fini = end}
 #define OPTION_OWN(t, s)      {.title = t, .specs = s}
 #define OPTION_ARGUMENTS(take, f)                                                                  \
 	{.argument = take, .behind = take, .offset = offsetof(struct OPTION_HOLDER, f)}
+#define OPTION_WORDS(f) /* a struct option_words */                                                \
+	{.argument = option_words_add, .behind = option_words_add, .fini = option_words_fini,      \
+	 .offset = offsetof(struct OPTION_HOLDER, f)}
 #define OPTION_OWN_ARGUMENTS(front, back) {.argument = front, .behind = back}
 #define OPTION_NO_ARGUMENTS   {.argument = NULL}
 /* clang-format on */
@@ -129,7 +136,7 @@ struct option_command {
 	const char *help;
 	const struct option_group *groups;
 	int (*run)(void *target);   /* returns an exit code */
-	void (*fini)(void *target); /* whether it has run or not; may be NULL */
+	void (*fini)(void *target); /* whether it has run or not; may be NULL; groups have theirs */
 };
 
 /* A whole command: fills the struct `target` from argv[1] on, of an option that comes twice the
@@ -144,6 +151,6 @@ struct option_words {
 	size_t n;
 };
 const char *option_words_add(void *words, const char *word); /* for `argument` */
-void option_words_fini(struct option_words *words);
+void option_words_fini(void *words);
 
 #endif /* TACT_OPTIONS_H */

@@ -75,8 +75,10 @@ void program_options_apply(struct program_options *p, struct tact_trace_options 
 	to->path = getenv("PATH");
 }
 
-void program_options_fini(struct program_options *p)
+void program_options_fini(void *target)
 {
+	struct program_options *p = target;
+
 	free(p->plugin_path);
 }
 

@@ -24,7 +24,7 @@ extern const struct option_spec program_option_specs[];
  * installed.
  */
 void program_options_apply(struct program_options *p, struct tact_trace_options *to);
-void program_options_fini(struct program_options *p);
+void program_options_fini(void *p); /* of a group */
 
 /* While it is on, SIGINT, SIGTERM and SIGHUP end the program; what it did until then counts.  A
  * second signal ends this program at once.

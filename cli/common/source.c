@@ -73,8 +73,10 @@ const struct option_spec source_option_specs[] = {
 	OPTION_END,
 };
 
-void source_options_fini(struct source_options *options)
+void source_options_fini(void *target)
 {
+	struct source_options *options = target;
+
 	free(options->items);
 	options->items = NULL;
 }

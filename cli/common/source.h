@@ -43,7 +43,7 @@ extern const struct option_spec source_option_specs[];
 /* For struct option_command: takes a path. */
 const char *source_add_path(void *options, const char *path);
 
-void source_options_fini(struct source_options *options);
+void source_options_fini(void *options); /* of a group */
 
 /* A region, or why there is none. */
 struct source_block {

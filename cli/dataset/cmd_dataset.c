@@ -14,6 +14,31 @@
 #include "common/options.h"
 #include "datasets.h"
 
+static const char help[] =
+	"usage: tact dataset import [OPTIONS] STORE FILE...\n"
+	"       tact dataset export [OPTIONS] STORE\n"
+	"       tact dataset merge [OPTIONS] STORE STORE...\n"
+	"       tact dataset stat [OPTIONS] STORE\n"
+	"       tact dataset lint [OPTIONS] STORE\n\n"
+	"Keeps blocks of code and what is known about them in a store, an SQLite file: "
+	"the applications that they come from, categories, measurements by machine, "
+	"predictions by model.\n\n"
+	"{options}\n\n"
+	"Actions:\n"
+	"  import   adds hex lists and CSV files; the same file again changes nothing.\n"
+	"           Without a header the columns are hex and weight, if all of the first\n"
+	"           ones are below 1, or hex and cycles\n"
+	"  export   writes all records as CSV, which import reads back, or as JSON\n"
+	"  merge    adds everything that other stores know; again changes nothing\n"
+	"  stat     counts rows by application, category, machine, mode, model, status\n"
+	"  lint     looks for what cannot be right; exits with 1 if it finds something\n\n"
+	"Examples:\n"
+	"  tact dataset import blocks.db gzip.csv openssl.csv\n"
+	"  tact dataset import --unit hundred --machine bhive -a HSW blocks.db hsw.csv\n"
+	"  tact dataset merge all.db hsw.db skl.db\n"
+	"  tact dataset export --record measurement -a HSW blocks.db > measured.csv\n"
+	"  tact dataset lint blocks.db\n";
+
 static const struct option_choice units[] = {
 	{"auto", TACT_UNIT_AUTO},
 	{"iteration", TACT_UNIT_ITERATION},
@@ -152,31 +177,6 @@ static const struct option_group groups[] = {
 	OPTION_OWN("Output", output_specs),
 	OPTION_OWN_ARGUMENTS(add_path, add_path),
 };
-
-static const char help[] =
-	"usage: tact dataset import [OPTIONS] STORE FILE...\n"
-	"       tact dataset export [OPTIONS] STORE\n"
-	"       tact dataset merge [OPTIONS] STORE STORE...\n"
-	"       tact dataset stat [OPTIONS] STORE\n"
-	"       tact dataset lint [OPTIONS] STORE\n\n"
-	"Keeps blocks of code and what is known about them in a store, an SQLite file: "
-	"the applications that they come from, categories, measurements by machine, "
-	"predictions by model.\n\n"
-	"{options}\n\n"
-	"Actions:\n"
-	"  import   adds hex lists and CSV files; the same file again changes nothing.\n"
-	"           Without a header the columns are hex and weight, if all of the first\n"
-	"           ones are below 1, or hex and cycles\n"
-	"  export   writes all records as CSV, which import reads back, or as JSON\n"
-	"  merge    adds everything that other stores know; again changes nothing\n"
-	"  stat     counts rows by application, category, machine, mode, model, status\n"
-	"  lint     looks for what cannot be right; exits with 1 if it finds something\n\n"
-	"Examples:\n"
-	"  tact dataset import blocks.db gzip.csv openssl.csv\n"
-	"  tact dataset import --unit hundred --machine bhive -a HSW blocks.db hsw.csv\n"
-	"  tact dataset merge all.db hsw.db skl.db\n"
-	"  tact dataset export --record measurement -a HSW blocks.db > measured.csv\n"
-	"  tact dataset lint blocks.db\n";
 
 static void fini(void *target)
 {

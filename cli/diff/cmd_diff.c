@@ -12,6 +12,20 @@
 #include "common/options.h"
 #include "trace/tracer.h"
 
+static const char help[] =
+	"usage: tact diff [OPTIONS] A B\n"
+	"       tact diff [OPTIONS] -- 'COMMAND A' 'COMMAND B'\n\n"
+	"Compares the cycles of two runs: the ratio, which functions and blocks changed, "
+	"which instructions came and went, and what the cycles wait for.\n\n"
+	"{options}\n\n"
+	"A and B are results ('tact trace -o FILE.json'), traces ('tact trace --record\n"
+	"FILE.tct') or assembly text; behind -- they are commands, a word each, with\n"
+	"quotes as in a shell. What the commands print is dropped.\n\n"
+	"Examples:\n"
+	"  tact diff old.json new.json\n"
+	"  tact diff -a SKL --fail-above 2% -- './old file' './new file'\n"
+	"  tact diff -a ICL -f markdown old.tct new.tct > comment.md\n";
+
 struct side {
 	const char *text; /* borrowed from argv: a file or a command */
 	bool is_command;
@@ -81,34 +95,19 @@ static const struct option_spec output_specs[] = {
 };
 
 static const struct option_group groups[] = {
-	OPTION_GROUP("CPU", archlist_option_specs, setup.archs),
-	OPTION_GROUP("Code", trace_region_specs, setup),
-	OPTION_GROUP("Model", trace_model_specs, setup),
-	OPTION_GROUP("Program", program_option_specs, setup.program),
+	OPTION_GROUP("CPU", archlist_option_specs, setup.archs, archlist_fini),
+	OPTION_GROUP("Code", trace_region_specs, setup, trace_setup_fini),
+	OPTION_GROUP("Model", trace_model_specs, setup, NULL),
+	OPTION_GROUP("Program", program_option_specs, setup.program, program_options_fini),
 	OPTION_OWN("Output", output_specs),
-	OPTION_GROUP("", trace_quiet_specs, setup),
+	OPTION_GROUP("", trace_quiet_specs, setup, NULL),
 	OPTION_OWN_ARGUMENTS(add_file, add_command),
 };
-
-static const char help[] =
-	"usage: tact diff [OPTIONS] A B\n"
-	"       tact diff [OPTIONS] -- 'COMMAND A' 'COMMAND B'\n\n"
-	"Compares the cycles of two runs: the ratio, which functions and blocks changed, "
-	"which instructions came and went, and what the cycles wait for.\n\n"
-	"{options}\n\n"
-	"A and B are results ('tact trace -o FILE.json'), traces ('tact trace --record\n"
-	"FILE.tct') or assembly text; behind -- they are commands, a word each, with\n"
-	"quotes as in a shell. What the commands print is dropped.\n\n"
-	"Examples:\n"
-	"  tact diff old.json new.json\n"
-	"  tact diff -a SKL --fail-above 2% -- './old file' './new file'\n"
-	"  tact diff -a ICL -f markdown old.tct new.tct > comment.md\n";
 
 static void fini(void *target)
 {
 	struct differ *p = target;
 
-	trace_setup_fini(&p->setup);
 	for (unsigned i = 0; i < 2; i++) {
 		tact_result_destroy(p->sides[i].result);
 		free(p->sides[i].words);

@@ -13,6 +13,13 @@
 #include "common/options.h"
 #include "common/output.h"
 
+static const char help[] =
+	"usage: tact doctor [OPTIONS]\n\n"
+	"Looks at what this machine can do for tact: its CPU, counters, sandbox, memory "
+	"and tools; says what is worse than it could be, and what helps. The exit status "
+	"is 0 if blocks can be measured here, else 3.\n\n"
+	"{options}\n";
+
 struct doctor {
 	int format;
 	const char *output;
@@ -40,13 +47,6 @@ static const struct option_group groups[] = {
 	OPTION_OWN("Output", specs),
 	OPTION_NO_ARGUMENTS,
 };
-
-static const char help[] =
-	"usage: tact doctor [OPTIONS]\n\n"
-	"Looks at what this machine can do for tact: its CPU, counters, sandbox, memory "
-	"and tools; says what is worse than it could be, and what helps. The exit status "
-	"is 0 if blocks can be measured here, else 3.\n\n"
-	"{options}\n";
 
 /* ---- a trial ---- */
 

@@ -13,6 +13,26 @@
 #include "common/options.h"
 #include "evaluator.h"
 
+static const char help[] =
+	"usage: tact evaluate [OPTIONS] INPUT...\n"
+	"       tact evaluate -a ARCH INPUT... -a ARCH INPUT...\n\n"
+	"Compares models with measured cycles: mean and median error, Kendall's tau, by "
+	"CPU, application and category. A block that a model fails on is counted as that, "
+	"never as a number.\n\n"
+	"{options}\n\n"
+	"An INPUT is a CSV with a header and the columns hex and cycles (one iteration),\n"
+	"or a store of tact measure; - is standard input. Columns app, category, weight,\n"
+	"clean, hex_loop, arch, mode, init and status are used when they are there.\n"
+	"\n"
+	"{models}\n"
+	"\n"
+	"Examples:\n"
+	"  tact evaluate -a SKL --model facile,sim blocks.csv\n"
+	"  tact evaluate -a HSW hsw.csv -a SKL skl.csv -f csv\n"
+	"  tact evaluate -a ICX --clean --model facile:ablations --round icl_u.csv\n"
+	"  tact evaluate -a SKL --common --model facile --model 'other=./other.py' skl.csv\n"
+	"  tact evaluate --bottlenecks SNB,HSW,CLX,RKL -a SKL skl.csv\n";
+
 /* ---- options that hold for the inputs behind them ---- */
 
 static const char *set_arch(void *target, const char *value)
@@ -125,26 +145,6 @@ static const struct option_group groups[] = {
 	OPTION_OWN("Scores", score_specs),	    OPTION_OWN("Output", output_specs),
 	OPTION_OWN_ARGUMENTS(add_input, add_input),
 };
-
-static const char help[] =
-	"usage: tact evaluate [OPTIONS] INPUT...\n"
-	"       tact evaluate -a ARCH INPUT... -a ARCH INPUT...\n\n"
-	"Compares models with measured cycles: mean and median error, Kendall's tau, by "
-	"CPU, application and category. A block that a model fails on is counted as that, "
-	"never as a number.\n\n"
-	"{options}\n\n"
-	"An INPUT is a CSV with a header and the columns hex and cycles (one iteration),\n"
-	"or a store of tact measure; - is standard input. Columns app, category, weight,\n"
-	"clean, hex_loop, arch, mode, init and status are used when they are there.\n"
-	"\n"
-	"{models}\n"
-	"\n"
-	"Examples:\n"
-	"  tact evaluate -a SKL --model facile,sim blocks.csv\n"
-	"  tact evaluate -a HSW hsw.csv -a SKL skl.csv -f csv\n"
-	"  tact evaluate -a ICX --clean --model facile:ablations --round icl_u.csv\n"
-	"  tact evaluate -a SKL --common --model facile --model 'other=./other.py' skl.csv\n"
-	"  tact evaluate --bottlenecks SNB,HSW,CLX,RKL -a SKL skl.csv\n";
 
 static void fini(void *target)
 {

@@ -11,6 +11,23 @@
 #include "common/options.h"
 #include "measurer.h"
 
+static const char help[] =
+	"usage: tact measure [OPTIONS] [INPUT...]\n"
+	"       tact measure --compare [OPTIONS] FILE.db\n\n"
+	"Measures how many cycles an iteration of a block of machine code takes in the "
+	"steady state on this machine, with registers and memory set up for it. 'tact "
+	"doctor' says how well that works here.\n\n"
+	"{options}\n\n"
+	"An INPUT is a file, or - for standard input: hex strings or a CSV whose first\n"
+	"column is hex, assembly text, an object file or an executable; the content\n"
+	"tells which. The code runs in a child process that can do nothing but compute.\n\n"
+	"Examples:\n"
+	"  tact measure -x 480fafc34801d8\n"
+	"  tact measure -m loop -f csv blocks.csv > cycles.csv\n"
+	"  tact measure -j 0 -o blocks.db blocks.csv\n"
+	"  tact measure -j 0 -o blocks.db --resume blocks.csv\n"
+	"  tact measure --compare blocks.db\n";
+
 static const struct option_choice rungs[] = {
 	{"auto", TACT_RUNG_AUTO},   {"rdpmc", TACT_RUNG_RDPMC}, {"perf", TACT_RUNG_PERF},
 	{"aperf", TACT_RUNG_APERF}, {"tsc", TACT_RUNG_TSC},	{NULL, 0},
@@ -86,38 +103,13 @@ static const struct option_spec output_specs[] = {
 };
 
 static const struct option_group groups[] = {
-	OPTION_GROUP("Input", source_option_specs, source),
+	OPTION_GROUP("Input", source_option_specs, source, source_options_fini),
 	OPTION_OWN("Choice", choice_specs),
 	OPTION_OWN("Harness", harness_specs),
 	OPTION_OWN("Output", output_specs),
-	OPTION_GROUP("Predictions of --compare", archlist_option_specs, archs),
+	OPTION_GROUP("Predictions of --compare", archlist_option_specs, archs, archlist_fini),
 	OPTION_ARGUMENTS(source_add_path, source),
 };
-
-static const char help[] =
-	"usage: tact measure [OPTIONS] [INPUT...]\n"
-	"       tact measure --compare [OPTIONS] FILE.db\n\n"
-	"Measures how many cycles an iteration of a block of machine code takes in the "
-	"steady state on this machine, with registers and memory set up for it. 'tact "
-	"doctor' says how well that works here.\n\n"
-	"{options}\n\n"
-	"An INPUT is a file, or - for standard input: hex strings or a CSV whose first\n"
-	"column is hex, assembly text, an object file or an executable; the content\n"
-	"tells which. The code runs in a child process that can do nothing but compute.\n\n"
-	"Examples:\n"
-	"  tact measure -x 480fafc34801d8\n"
-	"  tact measure -m loop -f csv blocks.csv > cycles.csv\n"
-	"  tact measure -j 0 -o blocks.db blocks.csv\n"
-	"  tact measure -j 0 -o blocks.db --resume blocks.csv\n"
-	"  tact measure --compare blocks.db\n";
-
-static void fini(void *target)
-{
-	struct measurer *p = target;
-
-	source_options_fini(&p->source);
-	archlist_fini(&p->archs);
-}
 
 /* The one store among the inputs of --compare; NULL: blocks are to be measured. */
 static int find_store(const struct measurer *p, const char **path)
@@ -244,7 +236,7 @@ static int run(void *target)
 	return status;
 }
 
-static const struct option_command command = {help, groups, run, fini};
+static const struct option_command command = {help, groups, run, NULL};
 
 int cmd_measure(int argc, char **argv)
 {

@@ -4,6 +4,12 @@
  */
 #include "mixer.h"
 
+static const char help[] =
+	"usage: tact mix diff [OPTIONS] FIRST SECOND\n\n"
+	"Compares what two recordings executed; the rows that changed most come first. "
+	"One of them may be exact counts.\n\n"
+	"{options}\n";
+
 struct diff {
 	struct mixer_input input;
 	struct mixer_table table;
@@ -39,25 +45,11 @@ static const struct option_spec output_specs[] = {
 };
 
 static const struct option_group groups[] = {
-	OPTION_GROUP("Input", mixer_input_specs, input),
-	OPTION_GROUP("Table", mixer_table_specs, table),
+	OPTION_GROUP("Input", mixer_input_specs, input, mixer_input_fini),
+	OPTION_GROUP("Table", mixer_table_specs, table, mixer_table_fini),
 	OPTION_OWN("Output", output_specs),
 	OPTION_OWN_ARGUMENTS(add_path, add_path),
 };
-
-static const char help[] =
-	"usage: tact mix diff [OPTIONS] FIRST SECOND\n\n"
-	"Compares what two recordings executed; the rows that changed most come first. "
-	"One of them may be exact counts.\n\n"
-	"{options}\n";
-
-static void fini(void *target)
-{
-	struct diff *p = target;
-
-	mixer_input_fini(&p->input);
-	mixer_table_fini(&p->table);
-}
 
 static int compare(const struct diff *d, const struct tact_mix_pivot *first,
 		   const struct tact_mix_pivot *second)
@@ -108,7 +100,7 @@ static int run(void *target)
 	return status;
 }
 
-static const struct option_command command = {help, groups, run, fini};
+static const struct option_command command = {help, groups, run, NULL};
 
 int mix_diff_main(int argc, char **argv)
 {

@@ -184,12 +184,16 @@ int mixer_pivot(struct mixer_table *t, struct tact_mix *mix, struct tact_mix_piv
 	return status < 0 ? CLI_FAILED : CLI_GOOD;
 }
 
-void mixer_input_fini(struct mixer_input *input)
+void mixer_input_fini(void *target)
 {
+	struct mixer_input *input = target;
+
 	tact_mix_rule_destroy(input->rule);
 }
 
-void mixer_table_fini(struct mixer_table *table)
+void mixer_table_fini(void *target)
 {
+	struct mixer_table *table = target;
+
 	tact_mix_taxonomy_destroy(table->taxonomy);
 }

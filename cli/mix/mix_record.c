@@ -15,6 +15,20 @@
 #include "common/program_options.h"
 #include "mixer.h"
 
+static const char help[] =
+	"usage: tact mix record [OPTIONS] -- PROGRAM [ARGUMENT...]\n"
+	"       tact mix record [OPTIONS] -p PID | -a\n\n"
+	"Runs a program, or watches what runs, and samples it with two events at once: "
+	"instructions, and taken branches with branch stacks. The file is perf's.\n\n"
+	"{options}\n\n"
+	"Where the machine has no branch stacks, or no PMU at all, what there is is\n"
+	"taken; the report says what that means. With --virtual nothing of the machine\n"
+	"is needed but QEMU.\n\n"
+	"Examples:\n"
+	"  tact mix record -- gzip -9k file\n"
+	"  tact mix record -o web.data -p 4711\n"
+	"  tact mix record --virtual --exact gzip.counts -o gzip.data -- gzip -9k file\n";
+
 struct recorder {
 	struct option_words words; /* the program and its arguments */
 	const char *output, *exact, *arch;
@@ -88,32 +102,13 @@ static const struct option_spec virtual_specs[] = {
 };
 
 static const struct option_group groups[] = {
-	OPTION_OWN("What", target_specs),	  OPTION_OWN("Sampling", sampling_specs),
-	OPTION_OWN("Virtual PMU", virtual_specs), OPTION_GROUP("", program_option_specs, program),
-	OPTION_OWN("Output", output_specs),	  OPTION_ARGUMENTS(option_words_add, words),
+	OPTION_OWN("What", target_specs),
+	OPTION_OWN("Sampling", sampling_specs),
+	OPTION_OWN("Virtual PMU", virtual_specs),
+	OPTION_GROUP("", program_option_specs, program, program_options_fini),
+	OPTION_OWN("Output", output_specs),
+	OPTION_WORDS(words),
 };
-
-static const char help[] =
-	"usage: tact mix record [OPTIONS] -- PROGRAM [ARGUMENT...]\n"
-	"       tact mix record [OPTIONS] -p PID | -a\n\n"
-	"Runs a program, or watches what runs, and samples it with two events at once: "
-	"instructions, and taken branches with branch stacks. The file is perf's.\n\n"
-	"{options}\n\n"
-	"Where the machine has no branch stacks, or no PMU at all, what there is is\n"
-	"taken; the report says what that means. With --virtual nothing of the machine\n"
-	"is needed but QEMU.\n\n"
-	"Examples:\n"
-	"  tact mix record -- gzip -9k file\n"
-	"  tact mix record -o web.data -p 4711\n"
-	"  tact mix record --virtual --exact gzip.counts -o gzip.data -- gzip -9k file\n";
-
-static void fini(void *target)
-{
-	struct recorder *p = target;
-
-	program_options_fini(&p->program);
-	option_words_fini(&p->words);
-}
 
 static volatile sig_atomic_t interrupted;
 
@@ -264,7 +259,7 @@ static int run(void *target)
 	return status ? status : r->is_virtual ? emulate(r) : sample(r);
 }
 
-static const struct option_command command = {help, groups, run, fini};
+static const struct option_command command = {help, groups, run, NULL};
 
 int mix_record_main(int argc, char **argv)
 {
@@ -276,9 +271,9 @@ int mix_record_main(int argc, char **argv)
 /* ---- exact ---- */
 
 static const struct option_group exact_groups[] = {
-	OPTION_GROUP("QEMU", program_option_specs, program),
+	OPTION_GROUP("QEMU", program_option_specs, program, program_options_fini),
 	OPTION_OWN("Output", output_specs),
-	OPTION_ARGUMENTS(option_words_add, words),
+	OPTION_WORDS(words),
 };
 
 static const char exact_help[] =
@@ -297,7 +292,7 @@ static int count(void *target)
 	return r->words.list ? emulate(r) : cli_wrong("mix exact needs a program");
 }
 
-static const struct option_command exact = {exact_help, exact_groups, count, fini};
+static const struct option_command exact = {exact_help, exact_groups, count, NULL};
 
 int mix_exact_main(int argc, char **argv)
 {

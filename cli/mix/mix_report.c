@@ -8,6 +8,20 @@
 #include "common/page.h"
 #include "mixer.h"
 
+static const char help[] =
+	"usage: tact mix report [OPTIONS] [FILE]\n\n"
+	"Estimates from a recording how often each basic block ran, and shows what was "
+	"executed, by any properties of instructions and of the code they are in.\n\n"
+	"{options}\n\n"
+	"Executions are those of instructions, estimated; the error is one standard\n"
+	"deviation of counting, at most. The first lines say what the recording is\n"
+	"worth: the rung of the ladder that the machine offered, and its error.\n\n"
+	"Examples:\n"
+	"  tact mix report --by extension,packing\n"
+	"  tact mix report -i perf.data --by function --filter mnemonic='*div*'\n"
+	"  tact mix report --by taxonomy --taxonomy groups.txt\n"
+	"  tact mix report --cycles -a SKL --top 20\n";
+
 static const char *set_path(void *target, const char *value)
 {
 	struct mixer *m = target;
@@ -45,26 +59,12 @@ static const struct option_spec output_specs[] = {
 
 static const struct option_group groups[] = {
 	OPTION_OWN("Input", path_specs),
-	OPTION_GROUP("", mixer_input_specs, input),
-	OPTION_GROUP("Table", mixer_table_specs, table),
-	OPTION_GROUP("CPU of --cycles", archlist_option_specs, archs),
+	OPTION_GROUP("", mixer_input_specs, input, mixer_input_fini),
+	OPTION_GROUP("Table", mixer_table_specs, table, mixer_table_fini),
+	OPTION_GROUP("CPU of --cycles", archlist_option_specs, archs, archlist_fini),
 	OPTION_OWN("Output", output_specs),
 	OPTION_OWN_ARGUMENTS(set_path, set_path),
 };
-
-static const char help[] =
-	"usage: tact mix report [OPTIONS] [FILE]\n\n"
-	"Estimates from a recording how often each basic block ran, and shows what was "
-	"executed, by any properties of instructions and of the code they are in.\n\n"
-	"{options}\n\n"
-	"Executions are those of instructions, estimated; the error is one standard\n"
-	"deviation of counting, at most. The first lines say what the recording is\n"
-	"worth: the rung of the ladder that the machine offered, and its error.\n\n"
-	"Examples:\n"
-	"  tact mix report --by extension,packing\n"
-	"  tact mix report -i perf.data --by function --filter mnemonic='*div*'\n"
-	"  tact mix report --by taxonomy --taxonomy groups.txt\n"
-	"  tact mix report --cycles -a SKL --top 20\n";
 
 static void fini(void *target)
 {
@@ -72,9 +72,6 @@ static void fini(void *target)
 
 	tact_mix_pivot_destroy(p->pivot);
 	tact_mix_destroy(p->mix);
-	mixer_input_fini(&p->input);
-	mixer_table_fini(&p->table);
-	archlist_fini(&p->archs);
 }
 
 static const char *plural(uint64_t n)

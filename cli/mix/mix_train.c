@@ -7,6 +7,13 @@
 
 #include "mixer.h"
 
+static const char help[] =
+	"usage: tact mix train [OPTIONS] RECORDING EXACT [RECORDING EXACT]...\n\n"
+	"Learns when to trust samples and when branch stacks: a classification tree over "
+	"properties of blocks, from recordings and exact counts of the same runs. Prints "
+	"the tree.\n\n"
+	"{options}\n";
+
 struct train {
 	struct mixer_input input;
 	struct option_words paths; /* pairs */
@@ -28,25 +35,10 @@ static const struct option_spec specs[] = {
 };
 
 static const struct option_group groups[] = {
-	OPTION_GROUP("Input", mixer_input_specs, input),
+	OPTION_GROUP("Input", mixer_input_specs, input, mixer_input_fini),
 	OPTION_OWN("Training", specs),
-	OPTION_ARGUMENTS(option_words_add, paths),
+	OPTION_WORDS(paths),
 };
-
-static const char help[] =
-	"usage: tact mix train [OPTIONS] RECORDING EXACT [RECORDING EXACT]...\n\n"
-	"Learns when to trust samples and when branch stacks: a classification tree over "
-	"properties of blocks, from recordings and exact counts of the same runs. Prints "
-	"the tree.\n\n"
-	"{options}\n";
-
-static void fini(void *target)
-{
-	struct train *p = target;
-
-	mixer_input_fini(&p->input);
-	option_words_fini(&p->paths);
-}
 
 static int add_run(struct train *t, struct tact_mix_trainer *trainer, const char *sampled_path,
 		   const char *exact_path)
@@ -114,7 +106,7 @@ static int run(void *target)
 	return status;
 }
 
-static const struct option_command command = {help, groups, run, fini};
+static const struct option_command command = {help, groups, run, NULL};
 
 int mix_train_main(int argc, char **argv)
 {

@@ -54,8 +54,8 @@ extern const struct option_spec mixer_input_specs[], mixer_table_specs[];
 /* Open and make, with the message given on failure; return an exit code. */
 int mixer_open(struct mixer_input *input, const char *path, struct tact_mix **out);
 int mixer_pivot(struct mixer_table *table, struct tact_mix *mix, struct tact_mix_pivot **out);
-void mixer_input_fini(struct mixer_input *input);
-void mixer_table_fini(struct mixer_table *table);
+void mixer_input_fini(void *input);
+void mixer_table_fini(void *table);
 
 int mix_report_main(int argc, char **argv);
 int mix_diff_main(int argc, char **argv);

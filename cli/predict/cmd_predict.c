@@ -9,6 +9,17 @@
 #include "common/options.h"
 #include "predictor.h"
 
+static const char help[] =
+	"usage: tact predict [OPTIONS] [INPUT...]\n\n"
+	"Predicts how many cycles an iteration of a block of machine code takes in the "
+	"steady state, and says what limits it. Without --arch: on this CPU if it is one "
+	"that tact knows, else on SKL.\n\n"
+	"{options}\n\n" SOURCE_HELP "Examples:\n"
+	"  tact predict -x 480fafc34801d8\n"
+	"  tact predict -a SKL,ICL -m loop --idealize kernel.s\n"
+	"  tact predict --function main --loop 2 --graph loop.svg a.out\n"
+	"  tact predict -q -a HSW -m unroll -f csv blocks.csv > cycles.csv\n";
+
 static int find_bound(const char *name, size_t length)
 {
 	for (int b = 0; b < TACT_N_BOUNDS; b++) {
@@ -91,25 +102,14 @@ static const struct option_spec output_specs[] = {
 };
 
 static const struct option_group groups[] = {
-	OPTION_GROUP("Input", source_option_specs, source),
-	OPTION_GROUP("CPU", archlist_option_specs, archs),
+	OPTION_GROUP("Input", source_option_specs, source, source_options_fini),
+	OPTION_GROUP("CPU", archlist_option_specs, archs, archlist_fini),
 	OPTION_OWN("Model", predict_mode_specs),
 	OPTION_OWN("", model_specs),
 	OPTION_OWN("Output", predict_output_specs),
 	OPTION_OWN("", output_specs),
 	OPTION_ARGUMENTS(source_add_path, source),
 };
-
-static const char help[] =
-	"usage: tact predict [OPTIONS] [INPUT...]\n\n"
-	"Predicts how many cycles an iteration of a block of machine code takes in the "
-	"steady state, and says what limits it. Without --arch: on this CPU if it is one "
-	"that tact knows, else on SKL.\n\n"
-	"{options}\n\n" SOURCE_HELP "Examples:\n"
-	"  tact predict -x 480fafc34801d8\n"
-	"  tact predict -a SKL,ICL -m loop --idealize kernel.s\n"
-	"  tact predict --function main --loop 2 --graph loop.svg a.out\n"
-	"  tact predict -q -a HSW -m unroll -f csv blocks.csv > cycles.csv\n";
 
 /* The first option given that has a meaning for FACILE alone. */
 static const char *facile_option(const struct predictor *p)

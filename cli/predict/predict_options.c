@@ -125,8 +125,6 @@ void predict_fini(void *target)
 	struct predictor *p = target;
 
 	tact_mca_params_destroy(p->mca_params);
-	source_options_fini(&p->source);
-	archlist_fini(&p->archs);
 }
 
 uint32_t predict_bounds(const struct predictor *p)

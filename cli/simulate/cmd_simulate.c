@@ -9,6 +9,17 @@
 #include "common/page.h"
 #include "simulator.h"
 
+static const char help[] =
+	"usage: tact simulate [OPTIONS] [INPUT...]\n\n"
+	"Simulates the pipeline of a CPU cycle by cycle until its state repeats, and says "
+	"how many cycles an iteration of a block of machine code takes, what its "
+	"instructions wait for, and, uop by uop, when and why.\n\n"
+	"{options}\n\n" SOURCE_HELP "Examples:\n"
+	"  tact simulate -a SKL --timeline -x 480fafc34801d8\n"
+	"  tact simulate -a ICL --html loop.html kernel.s\n"
+	"  tact simulate --function main --loop 2 --perfetto loop.json a.out\n"
+	"  tact simulate -q -a HSW -m unroll -f csv blocks.csv > cycles.csv\n";
+
 #define OPTION_HOLDER predictor
 
 static const struct option_spec model_specs[] = {
@@ -35,25 +46,14 @@ static const struct option_spec timeline_specs[] = {
 };
 
 static const struct option_group groups[] = {
-	OPTION_GROUP("Input", source_option_specs, source),
-	OPTION_GROUP("CPU", archlist_option_specs, archs),
+	OPTION_GROUP("Input", source_option_specs, source, source_options_fini),
+	OPTION_GROUP("CPU", archlist_option_specs, archs, archlist_fini),
 	OPTION_OWN("Model", predict_mode_specs),
 	OPTION_OWN("", model_specs),
 	OPTION_OWN("Timeline", timeline_specs),
 	OPTION_OWN("Output", predict_output_specs),
 	OPTION_ARGUMENTS(source_add_path, source),
 };
-
-static const char help[] =
-	"usage: tact simulate [OPTIONS] [INPUT...]\n\n"
-	"Simulates the pipeline of a CPU cycle by cycle until its state repeats, and says "
-	"how many cycles an iteration of a block of machine code takes, what its "
-	"instructions wait for, and, uop by uop, when and why.\n\n"
-	"{options}\n\n" SOURCE_HELP "Examples:\n"
-	"  tact simulate -a SKL --timeline -x 480fafc34801d8\n"
-	"  tact simulate -a ICL --html loop.html kernel.s\n"
-	"  tact simulate --function main --loop 2 --perfetto loop.json a.out\n"
-	"  tact simulate -q -a HSW -m unroll -f csv blocks.csv > cycles.csv\n";
 
 static const char *file_option(const struct predictor *p)
 {

@@ -13,6 +13,24 @@
 #include "common/output.h"
 #include "tracer.h"
 
+static const char help[] =
+	"usage: tact trace [OPTIONS] -- PROGRAM [ARGUMENT...]\n"
+	"       tact trace [OPTIONS] --input FILE\n"
+	"       tact trace [OPTIONS] --listen HOST:PORT\n"
+	"       tact trace --record FILE | --connect HOST:PORT -- PROGRAM [ARGUMENT...]\n\n"
+	"Runs a program under QEMU's user mode and says how many cycles it would take on "
+	"a CPU, by function, block, source line and instruction, and what they wait for: "
+	"its beginning, and samples of the rest, go through a simulated pipeline.\n\n"
+	"{options}\n\n"
+	"Put -- in front of the program, so that its options are its own.\n\n"
+	"Examples:\n"
+	"  tact trace -a SKL -- gzip -k file\n"
+	"  tact trace -a ICL --full --by line --region parse -- ./server --once\n"
+	"  tact trace -a SKL -o old.json -- ./old; tact trace -a SKL -o new.json -- ./new\n"
+	"  tact diff old.json new.json\n"
+	"  tact trace --record run.tct -- ./program; tact trace -a HSW --input run.tct\n"
+	"  tact trace -a RKL --input kernel.s --iterations 1000\n";
+
 enum { MAX_WINDOW = 1000 };
 
 struct tracer {
@@ -98,40 +116,14 @@ static const struct option_spec output_specs[] = {
 
 static const struct option_group groups[] = {
 	OPTION_OWN("Input", input_specs),
-	OPTION_GROUP("Code", trace_region_specs, setup),
-	OPTION_GROUP("CPU", archlist_option_specs, setup.archs),
-	OPTION_GROUP("Model", trace_model_specs, setup),
-	OPTION_GROUP("Program", program_option_specs, setup.program),
+	OPTION_GROUP("Code", trace_region_specs, setup, trace_setup_fini),
+	OPTION_GROUP("CPU", archlist_option_specs, setup.archs, archlist_fini),
+	OPTION_GROUP("Model", trace_model_specs, setup, NULL),
+	OPTION_GROUP("Program", program_option_specs, setup.program, program_options_fini),
 	OPTION_OWN("Output", output_specs),
-	OPTION_GROUP("", trace_quiet_specs, setup),
-	OPTION_ARGUMENTS(option_words_add, words),
+	OPTION_GROUP("", trace_quiet_specs, setup, NULL),
+	OPTION_WORDS(words),
 };
-
-static const char help[] =
-	"usage: tact trace [OPTIONS] -- PROGRAM [ARGUMENT...]\n"
-	"       tact trace [OPTIONS] --input FILE\n"
-	"       tact trace [OPTIONS] --listen HOST:PORT\n"
-	"       tact trace --record FILE | --connect HOST:PORT -- PROGRAM [ARGUMENT...]\n\n"
-	"Runs a program under QEMU's user mode and says how many cycles it would take on "
-	"a CPU, by function, block, source line and instruction, and what they wait for: "
-	"its beginning, and samples of the rest, go through a simulated pipeline.\n\n"
-	"{options}\n\n"
-	"Put -- in front of the program, so that its options are its own.\n\n"
-	"Examples:\n"
-	"  tact trace -a SKL -- gzip -k file\n"
-	"  tact trace -a ICL --full --by line --region parse -- ./server --once\n"
-	"  tact trace -a SKL -o old.json -- ./old; tact trace -a SKL -o new.json -- ./new\n"
-	"  tact diff old.json new.json\n"
-	"  tact trace --record run.tct -- ./program; tact trace -a HSW --input run.tct\n"
-	"  tact trace -a RKL --input kernel.s --iterations 1000\n";
-
-static void fini(void *target)
-{
-	struct tracer *p = target;
-
-	trace_setup_fini(&p->setup);
-	option_words_fini(&p->words);
-}
 
 static int check(const struct tracer *p)
 {
@@ -259,7 +251,7 @@ static int run(void *target)
 	return analyse(p);
 }
 
-static const struct option_command command = {help, groups, run, fini};
+static const struct option_command command = {help, groups, run, NULL};
 
 int cmd_trace(int argc, char **argv)
 {

@@ -111,9 +111,9 @@ bool trace_setup_has_regions(const struct trace_setup *s)
 	return s->n_regions || s->from || s->until;
 }
 
-void trace_setup_fini(struct trace_setup *s)
+void trace_setup_fini(void *target)
 {
-	archlist_fini(&s->archs);
-	program_options_fini(&s->program);
+	struct trace_setup *s = target;
+
 	free(s->regions);
 }

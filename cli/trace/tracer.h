@@ -28,7 +28,7 @@ extern const struct option_spec trace_model_specs[], trace_region_specs[], trace
 
 /* One architecture, and what --full means.  Returns 0, or an exit code with the message given. */
 int trace_setup_resolve(struct trace_setup *setup);
-void trace_setup_fini(struct trace_setup *setup);
+void trace_setup_fini(void *setup); /* of trace_region_specs */
 
 /* Whether something was chosen by name or address. */
 bool trace_setup_has_regions(const struct trace_setup *setup);

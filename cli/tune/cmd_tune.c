@@ -15,6 +15,21 @@
 #include "common/options.h"
 #include "tuning.h"
 
+static const char help[] =
+	"usage: tact tune [OPTIONS] --from FILE\n\n"
+	"Learns the parameters of a model from measured blocks alone, says how much "
+	"better it predicts blocks that it has not seen, and which parameters changed, "
+	"from what to what, and which blocks prove it.\n\n"
+	"{options}\n\n"
+	"Four fifths of the blocks are learned from, a tenth stops the search, a tenth is\n"
+	"only for the figures (test). No block is in two of these parts.\n\n"
+	"Examples:\n"
+	"  tact tune -a SKL --from measured.csv -o skl.params\n"
+	"  tact predict -a SKL --model mca --mca-params skl.params -x 480fafc34801d8\n"
+	"  tact tune -a ICX --model facile --from blocks.db -o icx.params\n"
+	"  tact tune -a HSW --method surrogate --random-start --checkpoint run.ckpt \\\n"
+	"       --from measured.csv -o hsw.params\n";
+
 const char *const tuning_methods[] = {"direct", "surrogate", "simple", "random", "bandit", NULL};
 
 static const struct option_choice methods[] = {
@@ -151,28 +166,13 @@ static const struct option_spec output_specs[] = {
 
 static const struct option_group groups[] = {
 	OPTION_OWN("Input", input_specs),
-	OPTION_GROUP("CPU", archlist_option_specs, archs),
+	OPTION_GROUP("CPU", archlist_option_specs, archs, archlist_fini),
 	OPTION_OWN("Model", model_specs),
 	OPTION_OWN("Method", method_specs),
 	OPTION_OWN("Surrogate", surrogate_specs),
 	OPTION_OWN("Output", output_specs),
 	OPTION_OWN_ARGUMENTS(add_input, add_input),
 };
-
-static const char help[] =
-	"usage: tact tune [OPTIONS] --from FILE\n\n"
-	"Learns the parameters of a model from measured blocks alone, says how much "
-	"better it predicts blocks that it has not seen, and which parameters changed, "
-	"from what to what, and which blocks prove it.\n\n"
-	"{options}\n\n"
-	"Four fifths of the blocks are learned from, a tenth stops the search, a tenth is\n"
-	"only for the figures (test). No block is in two of these parts.\n\n"
-	"Examples:\n"
-	"  tact tune -a SKL --from measured.csv -o skl.params\n"
-	"  tact predict -a SKL --model mca --mca-params skl.params -x 480fafc34801d8\n"
-	"  tact tune -a ICX --model facile --from blocks.db -o icx.params\n"
-	"  tact tune -a HSW --method surrogate --random-start --checkpoint run.ckpt \\\n"
-	"       --from measured.csv -o hsw.params\n";
 
 static void fini(void *target)
 {
@@ -181,7 +181,6 @@ static void fini(void *target)
 	tact_tuner_destroy(p->tuner);
 	tact_mca_params_destroy(p->start);
 	tuning_rows_fini(p);
-	archlist_fini(&p->archs);
 }
 
 /* ---- progress ---- */
