@@ -9,6 +9,7 @@
 #include <tact/version.h>
 
 #include "common/cli.h"
+#include "common/commands.h"
 #include "common/output.h"
 
 static const struct command commands[] = {
@@ -27,40 +28,29 @@ static const struct command commands[] = {
 	{"doctor", "what this machine can do, and how to get more out of it", cmd_doctor},
 };
 
-static const struct command *find(const char *name)
-{
-	for (size_t i = 0; i < CLI_ARRAY_SIZE(commands); i++)
-		if (!strcmp(commands[i].name, name))
-			return &commands[i];
-	return NULL;
-}
-
-static int first_screen(void)
-{
-	struct text text = {0};
-
-	text_add(&text, "usage: tact COMMAND [OPTIONS] [INPUT...]\n\n"
-			"tact says how many cycles machine code takes, and why.\n\n"
-			"Commands:\n");
-	for (size_t i = 0; i < CLI_ARRAY_SIZE(commands); i++)
-		text_printf(&text, "  %-10s%s\n", commands[i].name, commands[i].help);
-	text_add(&text, "\n"
-			"Examples:\n"
-			"  tact predict -x 480fafc34801d8           hex digits\n"
-			"  tact predict -a all kernel.s             assembly text, every CPU\n"
-			"  tact predict --function main a.out       the loops of a function\n"
-			"  tact predict -f csv -a HSW blocks.csv    many blocks\n"
-			"  tact simulate --timeline kernel.s        what waits for what\n"
-			"  tact measure -x 480fafc34801d8           on this machine\n"
-			"  tact collect -o gzip.csv -- gzip -k x    what a program executes\n"
-			"  tact trace -a SKL -- gzip -k x           cycles of a whole program\n"
-			"  tact diff old.json new.json              what a change costs\n"
-			"\n"
-			"'tact help COMMAND' or 'tact COMMAND --help' says more; tact --version.\n"
-			"Exit status: 0 good, 1 some inputs failed, 2 wrong usage, 3 this machine\n"
-			"cannot do it, 4 'tact diff' is over its threshold.\n");
-	return output_all(NULL, &text);
-}
+static const struct command_list list = {
+	.owner = "",
+	.intro = "usage: tact COMMAND [OPTIONS] [INPUT...]\n\n"
+		 "tact says how many cycles machine code takes, and why.\n\n"
+		 "Commands:\n",
+	.outro = "\n"
+		 "Examples:\n"
+		 "  tact predict -x 480fafc34801d8           hex digits\n"
+		 "  tact predict -a all kernel.s             assembly text, every CPU\n"
+		 "  tact predict --function main a.out       the loops of a function\n"
+		 "  tact predict -f csv -a HSW blocks.csv    many blocks\n"
+		 "  tact simulate --timeline kernel.s        what waits for what\n"
+		 "  tact measure -x 480fafc34801d8           on this machine\n"
+		 "  tact collect -o gzip.csv -- gzip -k x    what a program executes\n"
+		 "  tact trace -a SKL -- gzip -k x           cycles of a whole program\n"
+		 "  tact diff old.json new.json              what a change costs\n"
+		 "\n"
+		 "'tact help COMMAND' or 'tact COMMAND --help' says more; tact --version.\n"
+		 "Exit status: 0 good, 1 some inputs failed, 2 wrong usage, 3 this machine\n"
+		 "cannot do it, 4 'tact diff' is over its threshold.\n",
+	.n = CLI_ARRAY_SIZE(commands),
+	.commands = commands,
+};
 
 static int version(void)
 {
@@ -71,30 +61,13 @@ static int version(void)
 	return output_all(NULL, &text);
 }
 
-static const char *command_name(size_t i, const void *context)
-{
-	(void)context;
-	return commands[i].name;
-}
-
-static int unknown_command(const char *name)
-{
-	const char *near = cli_nearest(name, CLI_ARRAY_SIZE(commands), command_name, NULL);
-
-	if (near)
-		cli_message("'%s' is not a command; did you mean %s?", name, near);
-	else
-		cli_message("'%s' is not a command; 'tact --help' lists them", name);
-	return CLI_USAGE;
-}
-
 static int help(const char *name)
 {
-	const struct command *command = find(name);
+	const struct command *command = commands_find(&list, name);
 	char help_option[] = "--help", *argv[] = {NULL, help_option, NULL};
 
 	if (!command)
-		return !strcmp(name, "help") ? first_screen() : unknown_command(name);
+		return !strcmp(name, "help") ? commands_help(&list) : commands_unknown(&list, name);
 	argv[0] = (char *)command->name;
 	return command->run(2, argv);
 }
@@ -112,15 +85,15 @@ int main(int argc, char **argv)
 		return CLI_UNABLE;
 	}
 	if (!name)
-		return cli_wrong("a command is missing; 'tact --help' lists them");
+		return commands_unknown(&list, NULL);
 	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
-		return first_screen();
+		return commands_help(&list);
 	if (!strcmp(name, "--version") || !strcmp(name, "-V"))
 		return version();
 	if (!strcmp(name, "help"))
-		return argc > 2 ? help(argv[2]) : first_screen();
-	command = find(name);
+		return argc > 2 ? help(argv[2]) : commands_help(&list);
+	command = commands_find(&list, name);
 	if (!command)
-		return unknown_command(name);
+		return commands_unknown(&list, name);
 	return command->run(argc - 1, argv + 1);
 }

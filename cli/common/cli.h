@@ -22,25 +22,6 @@ enum {
 
 #define CLI_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-struct command {
-	const char *name, *help;
-	int (*run)(int argc, char **argv); /* argv[0] is the command; returns an exit code */
-};
-
-int cmd_predict(int argc, char **argv);
-int cmd_simulate(int argc, char **argv);
-int cmd_dataset(int argc, char **argv);
-int cmd_collect(int argc, char **argv);
-int cmd_trace(int argc, char **argv);
-int cmd_diff(int argc, char **argv);
-int cmd_tune(int argc, char **argv);
-int cmd_archs(int argc, char **argv);
-int cmd_measure(int argc, char **argv);
-int cmd_evaluate(int argc, char **argv);
-int cmd_classify(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
-int cmd_mix(int argc, char **argv);
-
 /* "tact: " and the text and a newline, to standard error. */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "commands.h"
 #include "output.h"
 
 enum option_type {
@@ -91,6 +92,12 @@ struct option_spec {
 #define OPTION_OUTPUT_HELP   "write the results there"
 #define OPTION_QUIET_HELP    "no remarks on standard error, only errors"
 #define OPTION_PROGRESS_HELP "no remarks and no progress on standard error, only errors"
+
+/* Where results go: fields format, output and is_quiet. */
+#define OPTION_RESULTS(format_help)                                                                \
+	OPTION_FORMAT(format, OPTION_FORMATS, format_help),                                        \
+		OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),                                         \
+		OPTION_QUIET(is_quiet, OPTION_QUIET_HELP)
 
 /* text, csv, markdown, json; auto, loop, unroll; stack, same, diff.  Each exists once. */
 extern const struct option_choice option_formats[], option_modes[], option_inits[];

@@ -57,10 +57,6 @@ int mixer_pivot(struct mixer_table *table, struct tact_mix *mix, struct tact_mix
 void mixer_input_fini(void *input);
 void mixer_table_fini(void *table);
 
-int mix_report_main(int argc, char **argv);
-int mix_diff_main(int argc, char **argv);
-int mix_record_main(int argc, char **argv);
-int mix_exact_main(int argc, char **argv);
-int mix_train_main(int argc, char **argv);
+command_main mix_record_main, mix_report_main, mix_diff_main, mix_exact_main, mix_train_main;
 
 #endif /* TACT_MIXER_H */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A list of commands, or of subcommands of one: finding, and the first screen.
+ */
+#ifndef TACT_COMMANDS_H
+#define TACT_COMMANDS_H
+
+#include <stddef.h>
+
+typedef int command_main(int argc, char **argv); /* argv[0] is the command; returns an exit code */
+
+struct command {
+	const char *name, *help;
+	command_main *run;
+};
+
+struct command_list {
+	const char *owner; /* "" or "mix", whose subcommands they are */
+	const char *intro; /* in front of the list and behind it */
+	const char *outro;
+	size_t n;
+	const struct command *commands;
+};
+
+/* NULL: there is none. */
+const struct command *commands_find(const struct command_list *list, const char *name);
+
+/* Prints the first screen. */
+int commands_help(const struct command_list *list);
+
+/* Says that the name is missing (NULL) or is none of the list.  Returns CLI_USAGE. */
+int commands_unknown(const struct command_list *list, const char *name);
+
+command_main cmd_predict, cmd_simulate, cmd_measure, cmd_classify, cmd_evaluate, cmd_dataset,
+	cmd_collect, cmd_trace, cmd_diff, cmd_mix, cmd_tune, cmd_archs, cmd_doctor;
+
+#endif /* TACT_COMMANDS_H */
