@@ -181,15 +181,6 @@ static int finish_training(struct classify_run *run, const struct tact_classifie
 
 int classify_train(struct classifying *p, struct output *out)
 {
-	const struct tact_classify_options opt = {
-		.size = sizeof(opt),
-		.topics = p->topics,
-		.alpha = p->alpha,
-		.beta = p->beta,
-		.seed = p->seed,
-		.starts = p->starts,
-		.jobs = p->jobs ? p->jobs : cli_cores(),
-	};
 	struct tact_classifier *classifier = NULL;
 	struct tact_bags *bags = NULL;
 	struct tact_diag diag = {0};
@@ -198,6 +189,10 @@ int classify_train(struct classifying *p, struct output *out)
 
 	if (status)
 		return status;
+	p->training.size = sizeof(p->training);
+	p->training.seed = p->seed;
+	if (!p->training.jobs)
+		p->training.jobs = cli_cores();
 	run_init(&run, p);
 	if (tact_bags_create(&bags, p->arch, NULL) < 0)
 		cli_out_of_memory();
@@ -208,7 +203,7 @@ int classify_train(struct classifying *p, struct output *out)
 	}
 	if (!status) {
 		say_partial(&run);
-		if (tact_classifier_train(&classifier, bags, &opt, &diag) < 0) {
+		if (tact_classifier_train(&classifier, bags, &p->training, &diag) < 0) {
 			cli_message("%s", diag.text);
 			status = CLI_FAILED;
 		}

@@ -19,10 +19,10 @@
 /* What the options say. */
 struct classifying {
 	struct source_options source;
-	const char *train, *apply; /* paths of models */
-	const char *arch_name;	   /* NULL: HSW, or the model's */
-	unsigned topics, seed, starts, jobs;
-	double alpha, beta; /* 0: the library's default */
+	const char *train, *apply;	       /* paths of models */
+	const char *arch_name;		       /* NULL: HSW, or the model's */
+	struct tact_classify_options training; /* 0: the library's default */
+	unsigned seed;
 	const char *output, *store_path, *classifier_name;
 	int format;
 	bool is_quiet;

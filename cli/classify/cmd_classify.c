@@ -53,14 +53,14 @@ static const char *set_alpha(void *target, const char *value)
 {
 	struct classifying *p = target;
 
-	return read_prior(p, value, &p->alpha);
+	return read_prior(p, value, &p->training.alpha);
 }
 
 static const char *set_beta(void *target, const char *value)
 {
 	struct classifying *p = target;
 
-	return read_prior(p, value, &p->beta);
+	return read_prior(p, value, &p->training.beta);
 }
 
 #define OPTION_HOLDER classifying
@@ -76,16 +76,16 @@ static const struct option_spec model_specs[] = {
 static const struct option_spec training_specs[] = {
 	OPTION_ARCH(arch_name,
 		    "the CPU whose ports count (default: HSW; with --apply the model's)"),
-	OPTION_NUMBER(0, "topics", "N", topics, 2, TACT_CLASSIFY_MAX_TOPICS,
+	OPTION_NUMBER(0, "topics", "N", training.topics, 2, TACT_CLASSIFY_MAX_TOPICS,
 		      "number of categories (default: 6)"),
 	OPTION_CALL(0, "alpha", "X", set_alpha,
 		    "prior of a block's categories: a number or a fraction (default: 1/6)"),
 	OPTION_CALL(0, "beta", "X", set_beta,
 		    "prior of a category's port combinations (default: 1/13)"),
 	OPTION_SEED(seed, "another random start (default: 0; the same seed gives the same model)"),
-	OPTION_NUMBER(0, "starts", "N", starts, 1, 10000,
+	OPTION_NUMBER(0, "starts", "N", training.starts, 1, 10000,
 		      "independent starts, of which the best is taken (default: 24)"),
-	OPTION_JOBS(jobs, 256,
+	OPTION_JOBS(training.jobs, 256,
 		    "threads of the training (default: 0, one for each core); the model does not "
 		    "depend on them"),
 	OPTION_END,
@@ -118,7 +118,8 @@ static int check(struct classifying *p)
 		return cli_wrong("give either --train MODEL, which is written, or --apply MODEL");
 	if (!p->source.n_items)
 		return cli_wrong("no input: give -x HEX, a file, or - for standard input");
-	if (p->apply && (p->topics || p->alpha != 0 || p->beta != 0 || p->starts || p->seed))
+	if (p->apply && (p->training.topics || p->training.alpha != 0 || p->training.beta != 0 ||
+			 p->training.starts || p->seed))
 		return cli_wrong("--topics, --alpha, --beta, --seed and --starts are for --train");
 	if (p->store_path && !p->apply)
 		return cli_wrong("--store is for --apply: train first, then label");

@@ -97,7 +97,7 @@ static const struct option_spec input_specs[] = {
 		    "what registers held at entry: all the same but stack and frame pointer "
 		    "(stack, default), "
 		    "the same, or different values (diff)"),
-	OPTION_FLAG(0, "clean", is_clean, "only rows whose column clean is 1"),
+	OPTION_FLAG(0, "clean", options.is_clean, "only rows whose column clean is 1"),
 	OPTION_END,
 };
 
@@ -105,19 +105,19 @@ static const struct option_spec model_specs[] = {
 	OPTION_CALL(0, "model", "LIST", add_models,
 		    "models, as below, with commas between them (default: facile); repeatable"),
 	OPTION_PARAMS(
-		params,
+		options.params,
 		"change the CPUs' parameters: 'name = value' lines ('tact archs SKL' shows them)"),
-	OPTION_NUMBER(0, "timeout", "S", timeout, 1, 86400,
+	OPTION_NUMBER(0, "timeout", "S", options.timeout, 1, 86400,
 		      "seconds that another program may print nothing (default: 300)"),
-	OPTION_JOBS(threads, 1024, "threads (default: as many as there are cores)"),
+	OPTION_JOBS(options.threads, 1024, "threads (default: as many as there are cores)"),
 	OPTION_END,
 };
 
 static const struct option_spec score_specs[] = {
-	OPTION_FLAG(0, "weighted", is_weighted, "rows count with their column weight"),
-	OPTION_FLAG(0, "common", is_common,
+	OPTION_FLAG(0, "weighted", options.is_weighted, "rows count with their column weight"),
+	OPTION_FLAG(0, "common", options.is_common,
 		    "only rows that every model predicts: figures that can be compared"),
-	OPTION_FLAG(0, "round", is_rounded,
+	OPTION_FLAG(0, "round", options.is_rounded,
 		    "round predictions to two digits, as the papers do; for tau measurements, too"),
 	OPTION_TEXT(0, "bottlenecks", "ARCHS", bottleneck_archs,
 		    "also: what limits the blocks on these CPUs (or all), what an ideal component "
@@ -200,23 +200,13 @@ static int add_model(void *evaluator, const char *name)
 
 static void create(struct evaluator *p)
 {
-	const struct tact_evaluation_options options = {
-		.size = sizeof(options),
-		.inputs = p->inputs,
-		.n_inputs = p->n_inputs,
-		.params = p->params,
-		.is_clean = p->is_clean,
-		.is_weighted = p->is_weighted,
-		.is_common = p->is_common,
-		.is_rounded = p->is_rounded,
-		.threads = p->threads,
-		.timeout = p->timeout,
-		.default_arch = default_arch,
-		.say = say,
-		.context = p,
-	};
-
-	if (tact_evaluation_create(&p->e, &options) < 0)
+	p->options.size = sizeof(p->options);
+	p->options.inputs = p->inputs;
+	p->options.n_inputs = p->n_inputs;
+	p->options.default_arch = default_arch;
+	p->options.say = say;
+	p->options.context = p;
+	if (tact_evaluation_create(&p->e, &p->options) < 0)
 		cli_out_of_memory();
 	for (size_t i = 0; i < p->n_models; i++)
 		if (tact_model_expand(p->models[i], add_model, p, NULL) < 0)
@@ -238,7 +228,8 @@ static void add_row(void *context, const struct tact_row *row)
 	if (status >= 0 || p->is_params_bad)
 		return;
 	p->is_params_bad = true;
-	cli_place(&err, p->params, diag.line, diag.text[0] ? diag.text : tact_strerror(status));
+	cli_place(&err, p->options.params, diag.line,
+		  diag.text[0] ? diag.text : tact_strerror(status));
 	text_to_stderr(&err);
 	text_free(&err);
 }
@@ -280,7 +271,7 @@ static int read_rows(struct evaluator *p)
 
 static int find_bottleneck_archs(struct evaluator *p)
 {
-	struct archlist list = {.names = p->bottleneck_archs, .params = p->params};
+	struct archlist list = {.names = p->bottleneck_archs, .params = p->options.params};
 	int status;
 
 	if (!list.names && p->report)
@@ -359,8 +350,10 @@ static const struct option_command command = {help, groups, run, fini};
 
 int cmd_evaluate(int argc, char **argv)
 {
-	struct evaluator p = {
-		.current = {NULL, -1, -1}, .last = {NULL, -1, -1}, .timeout = 300, .worst = 25};
+	struct evaluator p = {.current = {NULL, -1, -1},
+			      .last = {NULL, -1, -1},
+			      .options.timeout = 300,
+			      .worst = 25};
 
 	return option_command_run(&command, &p, argc, argv);
 }

@@ -373,10 +373,10 @@ static void add_data(const struct evaluator *p, struct text *out)
 	json_printf_string(&json, "version", "%d.%d.%d", TACT_VERSION_MAJOR, TACT_VERSION_MINOR,
 			   TACT_VERSION_PATCH);
 	json_put_count(&json, "rows", p->e->n);
-	json_put_bool(&json, "weighted", p->is_weighted);
-	json_put_bool(&json, "common", p->is_common);
-	json_put_bool(&json, "clean", p->is_clean);
-	json_put_bool(&json, "rounded", p->is_rounded);
+	json_put_bool(&json, "weighted", p->options.is_weighted);
+	json_put_bool(&json, "common", p->options.is_common);
+	json_put_bool(&json, "clean", p->options.is_clean);
+	json_put_bool(&json, "rounded", p->options.is_rounded);
 	json_begin_array(&json, "files");
 	for (size_t i = 0; i < p->n_inputs; i++) {
 		const char *slash = strrchr(p->inputs[i].path, '/');

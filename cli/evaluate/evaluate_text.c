@@ -164,10 +164,10 @@ void evaluate_text(const struct evaluator *p, struct text *out)
 {
 	const struct tact_evaluation *e = p->e;
 
-	if (p->is_common)
+	if (p->options.is_common)
 		text_printf(out, "Only blocks that every model predicts: %zu of %zu.\n",
 			    p->e->model[0].scores[TACT_BY_NOTHING][0].n, e->n);
-	if (p->is_weighted)
+	if (p->options.is_weighted)
 		text_add(out, "Weighted.\n");
 	for (uint32_t set = 0; set < e->n_sets; set++) {
 		text_printf(out, "%s%s, %s: %zu measured block%s\n", out->size ? "\n" : "",

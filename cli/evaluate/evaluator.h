@@ -27,12 +27,13 @@ struct evaluator {
 	struct tact_evaluation_input *inputs; /* owned; strings are borrowed from argv */
 	size_t n_inputs;
 	struct evaluate_setting current, last; /* last: given behind the last input */
-	const char *params, *output, *rows_path, *report, *bottleneck_archs;
+	const char *output, *rows_path, *report, *bottleneck_archs;
 	const char **models; /* owned; borrowed from argv: values of --model */
 	size_t n_models;
 	int format;
-	bool is_clean, is_weighted, is_common, is_rounded, is_quiet, is_verbose;
-	unsigned threads, timeout, worst;
+	bool is_quiet, is_verbose;
+	unsigned worst;
+	struct tact_evaluation_options options; /* without the inputs until all are known */
 	char why[sizeof(((struct tact_diag *)0)->text)];
 
 	struct tact_evaluation *e; /* owned; what came of it */
