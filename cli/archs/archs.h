@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "base/tabular.h"
 #include "common/archlist.h"
 #include "common/output.h"
 #include "common/source.h"
@@ -18,6 +19,10 @@ struct archs {
 	int format;
 	const char *output;
 };
+
+/* An empty table of rows of this kind. */
+struct table archs_table(const struct archs *a, const struct column *columns, size_t n,
+			 const char *kind, struct text *out);
 
 /* The parameters of each of the CPUs. */
 void archs_show(const struct archs *a, struct text *out);

@@ -54,12 +54,7 @@ static const struct column columns[] = {
 static void print_rows(const struct counted *c, struct text *out)
 {
 	const struct archlist *list = &c->a->list;
-	struct table table = {.columns = columns,
-			      .n_columns = CLI_ARRAY_SIZE(columns),
-			      .format = c->a->format,
-			      .out = out,
-			      .schema = "tact.archs/1",
-			      .kind = "coverage"};
+	struct table table = archs_table(c->a, columns, CLI_ARRAY_SIZE(columns), "coverage", out);
 
 	table_header(&table);
 	for (size_t a = 0; a < list->n; a++) {

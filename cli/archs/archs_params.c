@@ -77,12 +77,7 @@ static void show_text(const struct tact_arch *arch, struct text *out)
 
 void archs_show(const struct archs *a, struct text *out)
 {
-	struct table table = {.columns = columns,
-			      .n_columns = CLI_ARRAY_SIZE(columns),
-			      .format = a->format,
-			      .out = out,
-			      .schema = "tact.archs/1",
-			      .kind = "parameter"};
+	struct table table = archs_table(a, columns, CLI_ARRAY_SIZE(columns), "parameter", out);
 
 	for (size_t i = 0; i < a->list.n; i++) {
 		struct row row = {.arch = tact_arch_name(a->list.arch[i])};

@@ -29,9 +29,7 @@ static const struct option_spec specs[] = {
 		0, "all", is_all,
 		"with --coverage: all instructions without data, not only the most frequent 30"),
 	OPTION_FLAG(0, "validate", is_validation, "check the tables and the parameters"),
-	OPTION_FORMAT(format, OPTION_FORMATS, OPTION_FORMAT_HELP),
-	OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),
-	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
+	OPTION_RESULTS(OPTION_FORMAT_HELP),
 	OPTION_END,
 };
 
@@ -43,6 +41,17 @@ static const struct option_group groups[] = {
 };
 
 enum { MANY_PORTS = 10 /* more do not fit the column */ };
+
+struct table archs_table(const struct archs *a, const struct column *columns, size_t n,
+			 const char *kind, struct text *out)
+{
+	return (struct table){.columns = columns,
+			      .n_columns = n,
+			      .format = a->format,
+			      .out = out,
+			      .schema = "tact.archs/1",
+			      .kind = kind};
+}
 
 /* ---- the list ---- */
 
@@ -99,12 +108,7 @@ static const struct column list_columns[] = {
 
 static void list(const struct archs *a, struct text *out)
 {
-	struct table table = {.columns = list_columns,
-			      .n_columns = CLI_ARRAY_SIZE(list_columns),
-			      .format = a->format,
-			      .out = out,
-			      .schema = "tact.archs/1",
-			      .kind = "cpu"};
+	struct table table = archs_table(a, list_columns, CLI_ARRAY_SIZE(list_columns), "cpu", out);
 
 	table_header(&table);
 	for (size_t i = 0; i < a->list.n; i++)
@@ -128,12 +132,8 @@ static const struct column verdict_columns[] = {
 
 static int validate(const struct archs *a, struct text *out)
 {
-	struct table table = {.columns = verdict_columns,
-			      .n_columns = CLI_ARRAY_SIZE(verdict_columns),
-			      .format = a->format,
-			      .out = out,
-			      .schema = "tact.archs/1",
-			      .kind = "validation"};
+	struct table table =
+		archs_table(a, verdict_columns, CLI_ARRAY_SIZE(verdict_columns), "validation", out);
 	int status = CLI_GOOD;
 
 	if (a->format)

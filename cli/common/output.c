@@ -93,3 +93,12 @@ void text_to_stderr(struct text *text)
 	}
 	text->size = 0;
 }
+
+void text_clear_line(void)
+{
+	struct text text = {0};
+
+	text_add(&text, "\r\033[K");
+	text_to_stderr(&text);
+	text_free(&text);
+}

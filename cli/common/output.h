@@ -35,4 +35,7 @@ int output_all(const char *path, struct text *text);
 /* Best effort: there is nowhere to complain. */
 void text_to_stderr(struct text *text);
 
+/* Removes the line of progress that stands on the terminal. */
+void text_clear_line(void);
+
 #endif /* TACT_OUTPUT_H */

@@ -64,11 +64,6 @@ void progress_show(struct measure_progress *progress, size_t done, size_t measur
 
 void progress_clear(const struct measure_progress *progress)
 {
-	struct text text = {0};
-
-	if (!progress->is_shown || !progress->last)
-		return;
-	text_add(&text, "\r\033[K");
-	text_to_stderr(&text);
-	text_free(&text);
+	if (progress->is_shown && progress->last)
+		text_clear_line();
 }

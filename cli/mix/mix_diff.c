@@ -38,9 +38,7 @@ static const struct option_spec output_specs[] = {
 		    "first"),
 	OPTION_NUMBER(0, "threshold", "PERCENT", threshold, 1, 1000,
 		      "exit with status 4 if the mixes differ by more than that"),
-	OPTION_FORMAT(format, OPTION_FORMATS, "text (default), csv or json (one object)"),
-	OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),
-	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
+	OPTION_RESULTS("text (default), csv or json (one object)"),
 	OPTION_END,
 };
 

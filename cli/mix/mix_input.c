@@ -8,13 +8,6 @@
 
 #include "mixer.h"
 
-static const struct option_choice methods[] = {
-	{"hybrid", TACT_MIX_HYBRID},
-	{"ebs", TACT_MIX_EBS},
-	{"lbr", TACT_MIX_LBR},
-	{NULL, 0},
-};
-
 static const char *add_file(void *target, const char *value)
 {
 	struct mixer_input *input = target;
@@ -99,6 +92,13 @@ static const char *add_filter(void *target, const char *value)
 	t->n_filters++;
 	return NULL;
 }
+
+static const struct option_choice methods[] = {
+	{"hybrid", TACT_MIX_HYBRID},
+	{"ebs", TACT_MIX_EBS},
+	{"lbr", TACT_MIX_LBR},
+	{NULL, 0},
+};
 
 #define OPTION_HOLDER mixer_input
 

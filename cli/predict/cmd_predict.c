@@ -102,9 +102,7 @@ static const struct option_spec output_specs[] = {
 };
 
 static const struct option_group groups[] = {
-	OPTION_GROUP("Input", source_option_specs, source, source_options_fini),
-	OPTION_GROUP("CPU", archlist_option_specs, archs, archlist_fini),
-	OPTION_OWN("Model", predict_mode_specs),
+	PREDICT_GROUPS,
 	OPTION_OWN("", model_specs),
 	OPTION_OWN("Output", predict_output_specs),
 	OPTION_OWN("", output_specs),

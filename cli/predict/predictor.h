@@ -156,6 +156,14 @@ enum { PREDICT_CSV_ROOM = 1024 + TACT_N_BOUNDS * 2 * PUT_CYCLES_ROOM };
 /* Rows of options that both commands have, for a group whose target is a struct predictor. */
 extern const struct option_spec predict_mode_specs[], predict_output_specs[];
 
+/* Groups that both begin with. */
+/* clang-format off */
+#define PREDICT_GROUPS                                                                             \
+	OPTION_GROUP("Input", source_option_specs, source, source_options_fini),                   \
+	OPTION_GROUP("CPU", archlist_option_specs, archs, archlist_fini),                          \
+	OPTION_OWN("Model", predict_mode_specs)
+/* clang-format on */
+
 /* All that a command does once its options are taken, and behind it; the target is a predictor. */
 int predict_main(void *target);
 void predict_fini(void *target);

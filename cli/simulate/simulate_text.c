@@ -144,6 +144,14 @@ static void add_row(const struct insn_table *t, size_t i, struct text *out)
 	text_printf(out, "%s\n", t->listing->line[i]);
 }
 
+static void add_rows(struct insn_table *t, struct text *out)
+{
+	leave_out_ports(t);
+	add_header(t, out);
+	for (size_t i = 0; i < t->listing->n; i++)
+		add_row(t, i, out);
+}
+
 static void add_table(struct predict_worker *w, const struct tact_listing *listing,
 		      struct text *out)
 {
@@ -153,10 +161,7 @@ static void add_table(struct predict_worker *w, const struct tact_listing *listi
 			       .ports = tact_arch_ports(w->arch)};
 
 	survey(&t);
-	leave_out_ports(&t);
-	add_header(&t, out);
-	for (size_t i = 0; i < listing->n; i++)
-		add_row(&t, i, out);
+	add_rows(&t, out);
 	text_printf(out, "%sTotal", w->p->bold);
 	add_values(&t, &t.total, out);
 	predict_end_table(w->p, t.notes, out);

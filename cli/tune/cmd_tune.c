@@ -220,17 +220,6 @@ int tuning_progress(void *context, const struct tact_tune_progress *x)
 	return 0;
 }
 
-static void clear_bar(const struct tuning *p)
-{
-	struct text text = {0};
-
-	if (!p->is_bar || !p->last_shown)
-		return;
-	text_add(&text, "\r\033[K");
-	text_to_stderr(&text);
-	text_free(&text);
-}
-
 /* ---- the run ---- */
 
 static int check(struct tuning *p)
@@ -358,7 +347,8 @@ static int learn(struct tuning *p)
 	struct text text = {0};
 	int status = tact_tuner_run(p->tuner, &diag), printed;
 
-	clear_bar(p);
+	if (p->is_bar && p->last_shown)
+		text_clear_line();
 	if (status == -TACT_E_NOMEM)
 		cli_out_of_memory();
 	if (status == -TACT_E_IO || status == -TACT_E_FORMAT || status == -TACT_E_VERSION)
