@@ -54,10 +54,7 @@ void tact_coverage_destroy(struct tact_coverage *c)
 {
 	if (!c)
 		return;
-	free(c->forms);
-	free(c->unknown);
-	free(c->gaps);
-	free(c);
+	FREE_ALL(c->forms, c->unknown, c->gaps, c);
 }
 
 /* ---- counting ---- */

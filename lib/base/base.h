@@ -13,6 +13,13 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
+/* The order of two numbers, for qsort: 2 * ORDER(..) + ORDER(..) has a second criterion. */
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* The name of an enumerator by an array of names, or another one if it has none there. */
+#define NAME_OF(names, i, other)                                                                   \
+	((size_t)(i) < ARRAY_SIZE(names) && (names)[i] ? (names)[i] : (other))
+
 /* Fills diag (NULL is allowed) and returns -error, so that it can stand in a return. */
 int tact_fail(struct tact_diag *diag, enum tact_error error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -23,6 +30,12 @@ int tact_fail_at(struct tact_diag *diag, enum tact_error error, uint64_t line, u
 #define FREE_ALL(...)                                                                              \
 	tact_free_all((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
 void tact_free_all(void *const *pointers, size_t n);
+
+/* The beginning of a function that makes something: *made becomes `size` bytes of zeros.
+ * Returns 0; -TACT_E_INVAL, which says what is missing, unless the arguments are valid;
+ * -TACT_E_NOMEM.
+ */
+int tact_new(void *made, size_t size, bool is_valid, const char *missing, struct tact_diag *diag);
 
 /* The end of a function that makes something, by its status: hands it over, or destroys it. */
 #define HAND_OVER(out, made, status, destroy)                                                      \

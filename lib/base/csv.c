@@ -114,12 +114,11 @@ static int open_csv(struct csv **out, struct csv *csv, struct tact_diag *diag)
 int csv_open(struct csv **out, const char *path, struct tact_diag *diag)
 {
 	struct csv *csv;
+	int status;
 
-	if (!out || !path)
-		return tact_fail(diag, TACT_E_INVAL, "no path");
-	csv = calloc(1, sizeof(*csv));
-	if (!csv)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = tact_new(&csv, sizeof(*csv), out && path, "no path", diag);
+	if (status < 0)
+		return status;
 	csv->fd = STDIN_FILENO;
 	if (strcmp(path, "-") != 0) {
 		csv->fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -17,6 +17,21 @@ static int fail_errno(struct tact_diag *diag)
 	return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
 }
 
+bool file_begins_with(const char *path, const char *start)
+{
+	const int fd = path && strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	const size_t size = strlen(start);
+	char found[64];
+	bool is_it;
+
+	if (fd < 0)
+		return false;
+	is_it = size <= sizeof(found) && file_read_exactly(fd, found, size) &&
+		!memcmp(found, start, size);
+	close(fd);
+	return is_it;
+}
+
 const char *file_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -20,6 +20,9 @@
 int file_check_magic(const char *line, const char *magic, int version, const char *what,
 		     struct tact_diag *diag);
 
+/* Whether there is a file that begins with these bytes; "-" is none, and is left alone. */
+bool file_begins_with(const char *path, const char *start);
+
 /* What stands behind the last slash; the path itself if that is nothing. */
 const char *file_base_name(const char *path);
 

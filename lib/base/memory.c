@@ -27,6 +27,19 @@ int tact_grow(void *array, size_t *capacity, size_t needed, size_t element_size)
 	return 0;
 }
 
+int tact_new(void *made, size_t size, bool is_valid, const char *missing, struct tact_diag *diag)
+{
+	void *memory;
+
+	if (!is_valid)
+		return tact_fail(diag, TACT_E_INVAL, "%s", missing);
+	memory = calloc(1, size);
+	if (!memory)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	memcpy(made, &memory, sizeof(memory));
+	return 0;
+}
+
 void tact_free_all(void *const *pointers, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -343,7 +343,7 @@ static void json_cell(struct json *json, const char *key, const struct column *c
 	}
 }
 
-void table_members(struct table *table, const void *row, struct json *json)
+static void json_cells(struct table *table, const void *row, struct json *json, bool has_keys)
 {
 	for (size_t i = 0; i < table->n_columns; i++) {
 		const struct column *column = &table->columns[i];
@@ -352,23 +352,20 @@ void table_members(struct table *table, const void *row, struct json *json)
 		if (!column->name)
 			continue;
 		cell = cell_of(table, column, row);
-		if (cell.type == CELL_NONE && !(column->flags & COLUMN_NULL))
+		if (has_keys && cell.type == CELL_NONE && !(column->flags & COLUMN_NULL))
 			continue;
-		json_cell(json, column->name, column, &cell);
+		json_cell(json, has_keys ? column->name : NULL, column, &cell);
 	}
+}
+
+void table_members(struct table *table, const void *row, struct json *json)
+{
+	json_cells(table, row, json, true);
 }
 
 void table_values(struct table *table, const void *row, struct json *json)
 {
-	for (size_t i = 0; i < table->n_columns; i++) {
-		const struct column *column = &table->columns[i];
-		struct cell cell;
-
-		if (!column->name)
-			continue;
-		cell = cell_of(table, column, row);
-		json_cell(json, NULL, column, &cell);
-	}
+	json_cells(table, row, json, false);
 }
 
 static void json_line(struct table *table, const void *row)

@@ -30,12 +30,11 @@ int tact_block_create(struct tact_block **out, const struct tact_arch *arch,
 		      const struct tact_block_options *opt, struct tact_diag *diag)
 {
 	struct tact_block *block;
+	int status;
 
-	if (!out || !arch)
-		return tact_fail(diag, TACT_E_INVAL, "no architecture");
-	block = calloc(1, sizeof(*block));
-	if (!block)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = tact_new(&block, sizeof(*block), out && arch, "no architecture", diag);
+	if (status < 0)
+		return status;
 	block->arch = arch;
 	if (read_options(&block->opt, opt) < 0) {
 		free(block);

@@ -4,6 +4,8 @@
  */
 #include <tact/block.h>
 
+#include "base/base.h"
+
 const char *tact_mode_name(enum tact_mode mode)
 {
 	return mode == TACT_MODE_LOOP ? "loop" : "unroll";
@@ -11,13 +13,8 @@ const char *tact_mode_name(enum tact_mode mode)
 
 const char *tact_init_name(enum tact_init init)
 {
-	switch (init) {
-	case TACT_INIT_STACK:
-		return "stack";
-	case TACT_INIT_SAME:
-		return "same";
-	case TACT_INIT_DIFF:
-		return "diff";
-	}
-	return "same";
+	static const char *const names[] = {
+		[TACT_INIT_STACK] = "stack", [TACT_INIT_SAME] = "same", [TACT_INIT_DIFF] = "diff"};
+
+	return NAME_OF(names, init, "same");
 }

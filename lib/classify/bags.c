@@ -24,12 +24,11 @@ void classify_ports(params_ports mask, char text[TACT_CLASSIFY_PORTS_SIZE])
 int tact_bags_create(struct tact_bags **out, const struct tact_arch *arch, struct tact_diag *diag)
 {
 	struct tact_bags *bags;
+	int status;
 
-	if (!out || !arch)
-		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
-	bags = calloc(1, sizeof(*bags));
-	if (!bags)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = tact_new(&bags, sizeof(*bags), out && arch, "an argument is missing", diag);
+	if (status < 0)
+		return status;
 	bags->arch = arch;
 	if (tact_grow(&bags->first, &bags->first_capacity, 1, sizeof(*bags->first))) {
 		tact_bags_destroy(bags);

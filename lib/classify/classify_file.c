@@ -377,16 +377,7 @@ out_free:
 
 bool tact_classifier_is_model(const char *path)
 {
-	char start[sizeof(magic)] = "";
-	FILE *file = path ? fopen(path, "re") : NULL;
-	bool is_model;
-
-	if (!file)
-		return false;
-	is_model = fread(start, 1, sizeof(magic) - 1, file) == sizeof(magic) - 1 &&
-		   !memcmp(start, magic, sizeof(magic) - 1);
-	fclose(file);
-	return is_model;
+	return file_begins_with(path, magic);
 }
 
 /* ---- writing ---- */

@@ -91,9 +91,7 @@ static int compare_ranges(const void *a, const void *b)
 {
 	const struct obj_range *x = a, *y = b;
 
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return (x->end > y->end) - (x->end < y->end);
+	return 2 * ORDER(x->begin, y->begin) + ORDER(x->end, y->end);
 }
 
 static int collect_all(struct finder *f, const struct obj_range *function,

@@ -24,10 +24,7 @@ struct tact_block_set {
 
 int tact_block_set_create(struct tact_block_set **out)
 {
-	if (!out)
-		return -TACT_E_INVAL;
-	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : -TACT_E_NOMEM;
+	return tact_new(out, sizeof(**out), out, "no place for the result", NULL);
 }
 
 void tact_block_set_destroy(struct tact_block_set *set)

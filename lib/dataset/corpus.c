@@ -115,11 +115,9 @@ int tact_corpus_open(struct tact_corpus **out, const char *path, struct tact_sto
 	int status;
 
 	*out = NULL;
-	if (!path)
-		return tact_fail(diag, TACT_E_INVAL, "a file is needed");
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = tact_new(&c, sizeof(*c), path, "a file is needed", diag);
+	if (status < 0)
+		return status;
 	tact_corpus_app(strcmp(path, "-") ? path : "", c->stem);
 	status = tact_store_is_store(path) ? open_store(c, path, store, store_path, diag)
 					   : open_list(c, path, diag);

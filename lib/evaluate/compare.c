@@ -24,11 +24,9 @@ int tact_comparison_create(struct tact_comparison **out, const char *model, stru
 	struct comparison *c;
 	int status;
 
-	if (!out || !model)
-		return tact_fail(diag, TACT_E_INVAL, "no model");
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = tact_new(&c, sizeof(*c), out && model, "no model", diag);
+	if (status < 0)
+		return status;
 	status = tact_ran_create(&c->ran);
 	if (status >= 0)
 		status = tact_model_open(&c->estimator, model, NULL, diag);

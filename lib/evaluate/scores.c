@@ -31,23 +31,14 @@ struct work {
 
 const char *tact_outcome_name(enum tact_outcome outcome)
 {
-	switch (outcome) {
-	case TACT_OUTCOME_GOOD:
-		return "good";
-	case TACT_OUTCOME_UNDECODABLE:
-		return "undecodable";
-	case TACT_OUTCOME_NO_DATA:
-		return "no_data";
-	case TACT_OUTCOME_NOT_APPLICABLE:
-		return "not_applicable";
-	case TACT_OUTCOME_NO_NUMBER:
-		return "no_number";
-	case TACT_OUTCOME_TIMEOUT:
-		return "timeout";
-	case TACT_N_OUTCOMES:
-		break;
-	}
-	return "?";
+	static const char *const names[] = {[TACT_OUTCOME_GOOD] = "good",
+					    [TACT_OUTCOME_UNDECODABLE] = "undecodable",
+					    [TACT_OUTCOME_NO_DATA] = "no_data",
+					    [TACT_OUTCOME_NOT_APPLICABLE] = "not_applicable",
+					    [TACT_OUTCOME_NO_NUMBER] = "no_number",
+					    [TACT_OUTCOME_TIMEOUT] = "timeout"};
+
+	return NAME_OF(names, outcome, "?");
 }
 
 static int by_pair(const void *a, const void *b)

@@ -13,7 +13,7 @@ enum applies { ALWAYS, FROM_MITE, FROM_DSB, FROM_LSD, BEYOND_PAPER };
 static const struct bound {
 	const char *name, *column;
 	enum applies applies;
-	double (*cycles)(struct tact_block *block, const struct tact_predict_options *opt);
+	facile_bound *cycles;
 } bounds[TACT_N_BOUNDS] = {
 	[TACT_BOUND_PREDECODE] = {"Predecoder", "predec", FROM_MITE, facile_predecode},
 	[TACT_BOUND_DECODE] = {"Decoder", "dec", FROM_MITE, facile_decode},

@@ -10,17 +10,11 @@
 
 #include "block/block.h"
 
-double facile_predecode(struct tact_block *block, const struct tact_predict_options *opt);
-double facile_decode(struct tact_block *block, const struct tact_predict_options *opt);
-double facile_dsb(struct tact_block *block, const struct tact_predict_options *opt);
-double facile_lsd(struct tact_block *block, const struct tact_predict_options *opt);
-double facile_issue(struct tact_block *block, const struct tact_predict_options *opt);
-double facile_ports(struct tact_block *block, const struct tact_predict_options *opt);
-double facile_precedence(struct tact_block *block, const struct tact_predict_options *opt);
-double facile_divider(struct tact_block *block, const struct tact_predict_options *opt);
-double facile_stack_sync(struct tact_block *block, const struct tact_predict_options *opt);
-double facile_forwarding(struct tact_block *block, const struct tact_predict_options *opt);
-double facile_blocked(struct tact_block *block, const struct tact_predict_options *opt);
-double facile_stores(struct tact_block *block, const struct tact_predict_options *opt);
+/* Cycles per iteration that a bound allows at the least. */
+typedef double facile_bound(struct tact_block *block, const struct tact_predict_options *opt);
+
+facile_bound facile_predecode, facile_decode, facile_dsb, facile_lsd, facile_issue, facile_ports,
+	facile_precedence, facile_divider, facile_stack_sync, facile_forwarding, facile_blocked,
+	facile_stores;
 
 #endif /* TACT_FACILE_H */

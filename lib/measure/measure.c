@@ -42,19 +42,13 @@ enum {
 
 const char *tact_rung_name(enum tact_rung rung)
 {
-	switch (rung) {
-	case TACT_RUNG_AUTO:
-		return "auto";
-	case TACT_RUNG_RDPMC:
-		return "rdpmc";
-	case TACT_RUNG_PERF:
-		return "perf";
-	case TACT_RUNG_APERF:
-		return "aperf";
-	case TACT_RUNG_TSC:
-		return "tsc";
-	}
-	return "unknown";
+	static const char *const names[] = {[TACT_RUNG_AUTO] = "auto",
+					    [TACT_RUNG_RDPMC] = "rdpmc",
+					    [TACT_RUNG_PERF] = "perf",
+					    [TACT_RUNG_APERF] = "aperf",
+					    [TACT_RUNG_TSC] = "tsc"};
+
+	return NAME_OF(names, rung, "unknown");
 }
 
 const char *tact_measure_status_name(enum tact_measure_status status)
@@ -224,11 +218,9 @@ int tact_harness_create(struct tact_harness **out, const struct tact_measure_opt
 	struct tact_harness *h;
 	int error;
 
-	if (!out)
-		return tact_fail(diag, TACT_E_INVAL, "no place for the result");
-	h = calloc(1, sizeof(*h));
-	if (!h)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	error = tact_new(&h, sizeof(*h), out, "no place for the result", diag);
+	if (error < 0)
+		return error;
 	h->order_fd = h->answer_fd = h->code_fd = h->host_fd = h->data_fd = -1;
 	if (fill_options(&h->opt, opt) < 0) {
 		error = tact_fail(diag, TACT_E_INVAL, "an option is out of range");

@@ -76,9 +76,7 @@ static int compare_shares(const void *a, const void *b)
 {
 	const struct mix_share *x = a, *y = b;
 
-	if (x->profile != y->profile)
-		return x->profile < y->profile ? -1 : 1;
-	return (x->thread > y->thread) - (x->thread < y->thread);
+	return 2 * ORDER(x->profile, y->profile) + ORDER(x->thread, y->thread);
 }
 
 int mix_shares_sort(struct tact_mix *mix)

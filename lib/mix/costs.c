@@ -69,9 +69,7 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct tact_mix_block *x = a, *y = b;
 
-	if (x->module != y->module)
-		return x->module < y->module ? -1 : 1;
-	return (x->address > y->address) - (x->address < y->address);
+	return 2 * ORDER(x->module, y->module) + ORDER(x->address, y->address);
 }
 
 /* The block of the same module at an address that runs at least half as often as the first; n:
@@ -274,11 +272,10 @@ int tact_mix_costs_create(struct tact_mix_costs **out, const struct tact_mix *mi
 	int status;
 
 	*out = NULL;
-	if (!mix || !arch)
-		return tact_fail(diag, TACT_E_INVAL, "a mix and an architecture are needed");
-	costs = calloc(1, sizeof(*costs));
-	if (!costs)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = tact_new(&costs, sizeof(*costs), mix && arch,
+			  "a mix and an architecture are needed", diag);
+	if (status < 0)
+		return status;
 	costs->totals.size = sizeof(costs->totals);
 	status = fill(costs, mix, arch, model, diag);
 	if (status < 0)

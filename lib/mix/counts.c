@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
+#include "base/file.h"
 #include "mix/mix.h"
 
 static const char magic[] = "#tact.mix.counts/1";
@@ -27,16 +29,7 @@ struct steps {
 
 bool mix_is_counts(const char *path)
 {
-	FILE *file = strcmp(path, "-") ? fopen(path, "re") : NULL;
-	char line[sizeof(magic)] = "";
-	bool is_it;
-
-	if (!file)
-		return false;
-	is_it = fread(line, 1, sizeof(magic) - 1, file) == sizeof(magic) - 1 &&
-		!memcmp(line, magic, sizeof(magic) - 1);
-	fclose(file);
-	return is_it;
+	return file_begins_with(path, magic);
 }
 
 static int add_step(struct steps *s, uint32_t module, uint64_t offset, int64_t by)
@@ -127,9 +120,7 @@ static int compare_steps(const void *a, const void *b)
 {
 	const struct step *x = a, *y = b;
 
-	if (x->module != y->module)
-		return x->module < y->module ? -1 : 1;
-	return (x->offset > y->offset) - (x->offset < y->offset);
+	return 2 * ORDER(x->module, y->module) + ORDER(x->offset, y->offset);
 }
 
 /* Every step starts a block, so that all of a block ran equally often. */

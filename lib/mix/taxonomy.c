@@ -81,10 +81,7 @@ void tact_mix_taxonomy_destroy(struct tact_mix_taxonomy *t)
 {
 	if (!t)
 		return;
-	free(t->groups);
-	free(t->patterns);
-	free(t->text);
-	free(t);
+	FREE_ALL(t->groups, t->patterns, t->text, t);
 }
 
 static int add_pattern(struct tact_mix_taxonomy *t, char *word, bool is_joined, uint64_t line,

@@ -29,11 +29,8 @@ static int compare_keys(const void *left, const void *right)
 {
 	const struct key *a = left, *b = right;
 
-	if (a->store != b->store)
-		return a->store < b->store ? -1 : 1;
-	if (a->value != b->value)
-		return a->value < b->value ? -1 : 1;
-	return a->row < b->row ? -1 : a->row > b->row;
+	return 4 * ORDER(a->store, b->store) + 2 * ORDER(a->value, b->value) +
+	       ORDER(a->row, b->row);
 }
 
 static int make_keys(struct stored *s)

@@ -74,9 +74,7 @@ static int compare_ranges(const void *a, const void *b)
 {
 	const struct unit_range *x = a, *y = b;
 
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return (x->end > y->end) - (x->end < y->end);
+	return 2 * ORDER(x->begin, y->begin) + ORDER(x->end, y->end);
 }
 
 /* Which unit has which code, from the units themselves: the table made for that question,

@@ -103,15 +103,11 @@ static const struct row rows[TACT_N_CHECKS] = {
 
 const char *tact_check_state_name(enum tact_check_state state)
 {
-	switch (state) {
-	case TACT_CHECK_GOOD:
-		return "good";
-	case TACT_CHECK_DEGRADED:
-		return "degraded";
-	case TACT_CHECK_MISSING:
-		return "missing";
-	}
-	return "unknown";
+	static const char *const names[] = {[TACT_CHECK_GOOD] = "good",
+					    [TACT_CHECK_DEGRADED] = "degraded",
+					    [TACT_CHECK_MISSING] = "missing"};
+
+	return NAME_OF(names, state, "unknown");
 }
 
 int tact_check_run(enum tact_check_id id, struct tact_check *out)

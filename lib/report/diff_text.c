@@ -265,18 +265,29 @@ static void add_function(const struct tact_diff_report *view, const struct tact_
 	add_blocks(view, row, out);
 }
 
+/* How many functions differ, which come first; says so if none does. */
+static size_t find_changed(const struct tact_diff_report *view, const struct tact_diff_row **rows,
+			   struct text *out)
+{
+	size_t n, changed;
+
+	*rows = tact_diff_rows(view->diff, TACT_RESULT_FUNCTION, &n);
+	changed = count_changed(view, *rows, n);
+	if (!changed)
+		text_add(out, "\nNo function differs by 0.01% of the cycles.\n");
+	return changed;
+}
+
 void report_diff_text(struct report *report, const struct tact_diff_report *view)
 {
 	struct text *out = &report->text;
-	size_t n, changed;
-	const struct tact_diff_row *rows = tact_diff_rows(view->diff, TACT_RESULT_FUNCTION, &n);
+	const struct tact_diff_row *rows;
+	size_t changed;
 
 	add_totals(view, out);
-	changed = count_changed(view, rows, n);
-	if (!changed) {
-		text_add(out, "\nNo function differs by 0.01% of the cycles.\n");
+	changed = find_changed(view, &rows, out);
+	if (!changed)
 		return;
-	}
 	text_printf(out, "\n%9s%14s%14s%8s  %s\n", "Of all A", "Cycles A", "Cycles B", "Ratio",
 		    "Function");
 	for (size_t i = 0; i < changed && i < view->top; i++)
@@ -351,15 +362,13 @@ static void add_markdown_totals(const struct tact_diff_report *view, struct text
 void report_diff_markdown(struct report *report, const struct tact_diff_report *view)
 {
 	struct text *out = &report->text;
-	size_t n, changed;
-	const struct tact_diff_row *rows = tact_diff_rows(view->diff, TACT_RESULT_FUNCTION, &n);
+	const struct tact_diff_row *rows;
+	size_t changed;
 
 	add_markdown_totals(view, out);
-	changed = count_changed(view, rows, n);
-	if (!changed) {
-		text_add(out, "\nNo function differs by 0.01% of the cycles.\n");
+	changed = find_changed(view, &rows, out);
+	if (!changed)
 		return;
-	}
 	text_add(out, "\n| Function | Of all A | Cycles A | Cycles B | B/A | Cause (cycles) | "
 		      "Executed instructions |\n|---|---:|---:|---:|---:|---|---|\n");
 	for (size_t i = 0; i < changed && i < view->top; i++)

@@ -14,10 +14,7 @@ struct tact_ran {
 
 int tact_ran_create(struct tact_ran **out)
 {
-	if (!out)
-		return -TACT_E_INVAL;
-	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : -TACT_E_NOMEM;
+	return tact_new(out, sizeof(**out), out, "no place for the result", NULL);
 }
 
 void tact_ran_destroy(struct tact_ran *ran)

@@ -55,6 +55,9 @@ int store_upgrade(sqlite3 *db, const char *const *steps, int n_steps, struct tac
  */
 int store_fail(sqlite3 *db, int code, struct tact_diag *diag);
 
+/* The next row of a statement: 1; 0 at its end; a failure as above. */
+int store_next(struct tact_store *store, sqlite3_stmt *stmt, struct tact_diag *diag);
+
 /* Around a row: a transaction, or a part of that of tact_store_begin.  store_finish takes the
  * result of SQLite, SQLITE_OK or SQLITE_DONE if it was good, and gives ours.
  */

@@ -223,11 +223,9 @@ int tact_store_iter_next(struct tact_store_iter *iter, struct tact_store_row *ro
 
 	if (!iter || !row)
 		return tact_fail(diag, TACT_E_INVAL, "no iterator or row");
-	code = sqlite3_step(iter->stmt);
-	if (code == SQLITE_DONE)
-		return 0;
-	if (code != SQLITE_ROW)
-		return store_fail(iter->store->db, code, diag);
+	code = store_next(iter->store, iter->stmt, diag);
+	if (code <= 0)
+		return code;
 	*row = (struct tact_store_row){
 		.size = sizeof(*row),
 		.block = sqlite3_column_int64(iter->stmt, BLOCK),

@@ -237,6 +237,15 @@ struct tact_store_blocks {
 	size_t capacity;
 };
 
+int store_next(struct tact_store *store, sqlite3_stmt *stmt, struct tact_diag *diag)
+{
+	int code = sqlite3_step(stmt);
+
+	if (code == SQLITE_DONE)
+		return 0;
+	return code == SQLITE_ROW ? 1 : store_fail(store->db, code, diag);
+}
+
 int tact_store_blocks_create(struct tact_store_blocks **out, struct tact_store *store,
 			     const struct tact_store_filter *filter, struct tact_diag *diag)
 {
@@ -246,11 +255,9 @@ int tact_store_blocks_create(struct tact_store_blocks **out, struct tact_store *
 	struct tact_store_blocks *blocks;
 	int status;
 
-	if (!out || !store)
-		return tact_fail(diag, TACT_E_INVAL, "no store");
-	blocks = calloc(1, sizeof(*blocks));
-	if (!blocks)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = tact_new(&blocks, sizeof(*blocks), out && store, "no store", diag);
+	if (status < 0)
+		return status;
 	blocks->store = store;
 	status = store_select(store, sql, filter, &blocks->stmt, &blocks->details, diag);
 	return HAND_OVER(out, blocks, status, tact_store_blocks_destroy);
@@ -263,11 +270,9 @@ int tact_store_blocks_next(struct tact_store_blocks *blocks, struct tact_store_b
 
 	if (!blocks || !block)
 		return tact_fail(diag, TACT_E_INVAL, "no iterator or block");
-	code = sqlite3_step(blocks->stmt);
-	if (code == SQLITE_DONE)
-		return 0;
-	if (code != SQLITE_ROW)
-		return store_fail(blocks->store->db, code, diag);
+	code = store_next(blocks->store, blocks->stmt, diag);
+	if (code <= 0)
+		return code;
 	*block = (struct tact_store_block){.size = sizeof(*block),
 					   .id = sqlite3_column_int64(blocks->stmt, 0)};
 	code = store_read_hex(blocks->stmt, 1, &blocks->code, &blocks->capacity, &block->code_size,

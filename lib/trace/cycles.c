@@ -28,11 +28,9 @@ int tact_cycles_create(struct tact_cycles **out, const struct tact_arch *arch,
 	struct tact_cycles *c;
 	int status;
 
-	if (!out || !arch)
-		return tact_fail(diag, TACT_E_INVAL, "no architecture");
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = tact_new(&c, sizeof(*c), out && arch, "no architecture", diag);
+	if (status < 0)
+		return status;
 	c->arch = arch;
 	status = tact_read_options(&c->opt, sizeof(c->opt), opt);
 	if (status >= 0)

@@ -84,9 +84,7 @@ static int by_hash(const void *a, const void *b)
 {
 	const struct ticket *x = a, *y = b;
 
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return (x->row > y->row) - (x->row < y->row);
+	return 2 * ORDER(x->hash, y->hash) + ORDER(x->row, y->row);
 }
 
 int tune_rows_split(struct tune_rows *r, uint64_t seed)

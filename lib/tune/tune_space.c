@@ -120,9 +120,7 @@ static int by_site(const void *a, const void *b)
 {
 	const struct use *x = a, *y = b;
 
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	return (x->row > y->row) - (x->row < y->row);
+	return 2 * ORDER(x->site, y->site) + ORDER(x->row, y->row);
 }
 
 static int by_rows(const void *a, const void *b)

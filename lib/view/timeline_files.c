@@ -219,11 +219,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct konata_event *x = a, *y = b;
 
-	if (x->cycle != y->cycle)
-		return x->cycle < y->cycle ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return (x->uop > y->uop) - (x->uop < y->uop);
+	return 4 * ORDER(x->cycle, y->cycle) + 2 * ORDER(x->kind, y->kind) + ORDER(x->uop, y->uop);
 }
 
 static size_t collect(const struct timeline *t, size_t i, struct konata_event *events)

@@ -163,4 +163,41 @@ TEST(version_is_that_of_the_header)
 			 TACT_VERSION_MAJOR << 16 | TACT_VERSION_MINOR << 8 | TACT_VERSION_PATCH);
 }
 
+TEST(what_is_made_is_zero)
+{
+	struct tact_diag diag = {0};
+	unsigned char *made = NULL;
+
+	assert_int_equal(tact_new(&made, 40, false, "a thing is missing", &diag), -TACT_E_INVAL);
+	assert_string_equal(diag.text, "a thing is missing");
+	assert_null(made);
+	assert_int_equal(tact_new(&made, 40, true, "", NULL), 0);
+	for (unsigned i = 0; i < 40; i++)
+		assert_int_equal(made[i], 0);
+	free(made);
+	made = NULL;
+	assert_int_equal(tact_new(&made, PTRDIFF_MAX, true, "", &diag), -TACT_E_NOMEM);
+	assert_null(made);
+}
+
+TEST(numbers_have_an_order)
+{
+	assert_int_equal(ORDER(1u, 2u), -1);
+	assert_int_equal(ORDER(UINT64_MAX, UINT64_C(1)), 1);
+	assert_int_equal(ORDER(-1.5, -1.5), 0);
+	assert_true(2 * ORDER(1, 2) + ORDER(4, 3) < 0);
+	assert_true(2 * ORDER(2, 2) + ORDER(4, 3) > 0);
+}
+
+TEST(enumerators_have_names)
+{
+	static const char *const names[] = {[0] = "zero", [2] = "two"};
+
+	assert_string_equal(NAME_OF(names, 0, "?"), "zero");
+	assert_string_equal(NAME_OF(names, 1, "?"), "?");
+	assert_string_equal(NAME_OF(names, 2, "?"), "two");
+	assert_string_equal(NAME_OF(names, 3, "?"), "?");
+	assert_string_equal(NAME_OF(names, -1, "?"), "?");
+}
+
 RUN_TESTS(NULL, NULL)

@@ -156,4 +156,23 @@ TEST(places_are_read_exactly)
 	fclose(file);
 }
 
+TEST(a_file_begins_with_its_magic)
+{
+	char name[] = "/tmp/tact-begins-XXXXXX";
+	int fd = mkstemp(name);
+
+	assert_true(fd >= 0);
+	assert_false(file_begins_with(name, "#tact"));
+	assert_int_equal(write(fd, "#tact", 5), 5);
+	close(fd);
+	assert_true(file_begins_with(name, ""));
+	assert_true(file_begins_with(name, "#tact"));
+	assert_false(file_begins_with(name, "#tax"));
+	assert_false(file_begins_with(name, "#tact "));
+	unlink(name);
+	assert_false(file_begins_with(name, "#tact"));
+	assert_false(file_begins_with("-", "#tact"));
+	assert_false(file_begins_with(NULL, "#tact"));
+}
+
 RUN_TESTS(make_folder, remove_folder)

@@ -105,6 +105,13 @@ static bool is_high_byte(ZydisRegister reg)
 	return reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH;
 }
 
+static void append_vector(struct text *t, ZydisRegisterClass class)
+{
+	append(t, class == ZYDIS_REGCLASS_XMM	? "XMM"
+		  : class == ZYDIS_REGCLASS_YMM ? "YMM"
+						: "ZMM");
+}
+
 static void append_register(struct text *t, const ZydisDecodedOperand *op)
 {
 	/* A register that the opcode implies is named, one that is encoded is shown by its class.
@@ -139,13 +146,9 @@ static void append_register(struct text *t, const ZydisDecodedOperand *op)
 		append(t, "MM");
 		break;
 	case ZYDIS_REGCLASS_XMM:
-		append(t, "XMM");
-		break;
 	case ZYDIS_REGCLASS_YMM:
-		append(t, "YMM");
-		break;
 	case ZYDIS_REGCLASS_ZMM:
-		append(t, "ZMM");
+		append_vector(t, ZydisRegisterGetClass(op->reg.value));
 		break;
 	case ZYDIS_REGCLASS_MASK:
 		append(t, "K");
@@ -193,16 +196,7 @@ static void append_memory(struct text *t, const ZydisDecodedInstruction *zi,
 
 	if (op->mem.type == ZYDIS_MEMOP_TYPE_VSIB) {
 		append(t, "VSIB_");
-		switch (ZydisRegisterGetClass(op->mem.index)) {
-		case ZYDIS_REGCLASS_XMM:
-			append(t, "XMM");
-			break;
-		case ZYDIS_REGCLASS_YMM:
-			append(t, "YMM");
-			break;
-		default:
-			append(t, "ZMM");
-		}
+		append_vector(t, ZydisRegisterGetClass(op->mem.index));
 		return;
 	}
 	if (op->encoding >= ZYDIS_OPERAND_ENCODING_DISP8 &&
