@@ -257,7 +257,7 @@ def is_text(path):
 SET_WORDS = re.compile(r'(?i:zydis|zyan|(?<!0)x86|\bqemu-(?!user)[a-z])|\b(?:TACT_REG_(?!NONE\b)\w+|AVX\w*|SSE\d?|'
                        r'[re](?:ax|bx|cx|dx|sp|bp|si|di)|[xyz]mm\d*|r(?:8|9|1[0-5])[dwb]?|'
                        r'imul|iretq|jnz|lea|movzx|rdtsc|xgetbv)\b')
-SET_FOLDERS = ('lib/isa/x86/', 'lib/measure/x86/')
+SET_FOLDERS = tuple(relative(p) + '/' for p in glob.glob(os.path.join(ROOT, 'lib', '*', '*', '')))
 
 
 def check_words():
