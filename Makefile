@@ -109,7 +109,7 @@ $(BUILD)/%.o: %.c | $(TABLES) $(BUILD)/gen/isas.inc $(BUILD)/gen/measures.inc
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/lib/isa/x86/form.o $(BUILD)/lib/arch/arch.o: $(TABLES)
+$(BUILD)/lib/isa/forms.o $(BUILD)/lib/arch/arch.o: $(TABLES)
 
 $(BUILD)/libtact.a: $(LIB_OBJ)
 	rm -f $@

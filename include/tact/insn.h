@@ -146,7 +146,9 @@ const struct tact_isa *tact_isa_find(const char *name);
 /* The sets that this library was built with; NULL gives the first one, the last one gives NULL. */
 const struct tact_isa *tact_isa_next(const struct tact_isa *previous);
 
-/* That of code which does not say what it is: bytes, text, traces. */
+/* That of code which does not say what it is: bytes, text, traces; the set
+ * of this machine, if it is one of them.
+ */
 const struct tact_isa *tact_isa_default(void);
 
 const char *tact_isa_name(const struct tact_isa *isa);	/* as in .arch files */

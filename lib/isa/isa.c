@@ -30,11 +30,6 @@ const struct tact_isa *tact_isa_next(const struct tact_isa *previous)
 	return next < ARRAY_SIZE(isas) ? isas[next] : NULL;
 }
 
-const struct tact_isa *tact_isa_default(void)
-{
-	return isas[0];
-}
-
 const struct tact_isa *isa_of_machine(unsigned elf_machine)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(isas); i++)
@@ -57,6 +52,13 @@ const struct tact_isa *isa_native(void)
 		if (isas[i]->native)
 			return isas[i];
 	return NULL;
+}
+
+const struct tact_isa *tact_isa_default(void)
+{
+	const struct tact_isa *native = isa_native();
+
+	return native ? native : isas[0];
 }
 
 const char *isa_titles(char *text, size_t size)

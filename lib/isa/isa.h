@@ -88,6 +88,15 @@ struct isa_forms {
 	unsigned (*find)(const char *name); /* TACT_FORM_NONE: there is none */
 };
 
+/* Those of data/insn, of all sets: one numbering, in which most sets find theirs by name. */
+extern const struct isa_forms isa_forms;
+unsigned isa_form_find(const char *name, size_t length);
+
+/* Groups of flags that a form reads and writes, as data/insn has them in rf and wf: flags that may
+ * be left as they were (shifts by a register) count as read.
+ */
+void isa_form_flags(unsigned form, uint8_t *flags_read, uint8_t *flags_written);
+
 /* A marker of code to be looked at, as bytes: `prefix`, a value of value_size bytes, at most 4,
  * lowest first, `suffix`.  All markers of a set have the same suffix.
  */

@@ -378,7 +378,7 @@ static void fill_flags(struct tact_insn *insn, const ZydisDecodedInstruction *zi
 	ZydisAccessedFlagsMask written;
 
 	if (insn->form != TACT_FORM_NONE) {
-		x86_form_flags(insn->form, &insn->flags_read, &insn->flags_written);
+		isa_form_flags(insn->form, &insn->flags_read, &insn->flags_written);
 		return;
 	}
 	if (!f)

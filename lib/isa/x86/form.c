@@ -10,46 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "isa/x86/x86.h"
-
-/* Properties of a form that hold on every CPU; flags as bits of enum tact_flag_group. */
-struct isa_form {
-	uint32_t name; /* offset into the names */
-	uint8_t flags_read, flags_written;
-};
-
-#include "forms.inc"
-
-_Static_assert(N_FORMS < TACT_FORM_NONE, "forms are numbered with 16 bits");
-
-static const char *form_name(unsigned form)
-{
-	return form_names + form_table[form].name;
-}
-
-static unsigned find_name(const char *name, size_t length)
-{
-	size_t s = hash_bytes(name, length) % N_FORM_SLOTS;
-
-	for (; form_slots[s]; s = (s + 1) % N_FORM_SLOTS)
-		if (!strcmp(name, form_names + form_table[form_slots[s] - 1].name))
-			return form_slots[s] - 1u;
-	return TACT_FORM_NONE;
-}
-
-static unsigned find_form(const char *name)
-{
-	return find_name(name, strlen(name));
-}
-
-const struct isa_forms x86_forms = {N_FORMS, form_name, find_form};
-
-void x86_form_flags(unsigned form, uint8_t *flags_read, uint8_t *flags_written)
-{
-	*flags_read = form_table[form].flags_read;
-	*flags_written = form_table[form].flags_written;
-}
 
 /* A bounded string under construction; `full` stays set once something did not fit. */
 struct text {
@@ -402,7 +363,7 @@ static unsigned try_name(const ZydisDecodedInstruction *zi, const ZydisDecodedOp
 	append(&t, suffix);
 	append_operands(&t, zi, ops, *zero_form);
 	*zero_form = t.has_zero;
-	return t.full ? TACT_FORM_NONE : find_name(t.s, t.n);
+	return t.full ? TACT_FORM_NONE : isa_form_find(t.s, t.n);
 }
 
 /* With and without the form for an immediate of zero. */

@@ -40,12 +40,6 @@ enum x86_flag_group { X86_FLAGS_C = 1, X86_FLAGS_SPAZO = 2 };
 /* Number of the table's form for a decoded instruction, or TACT_FORM_NONE. */
 unsigned x86_form_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops);
 
-/* Flag groups of a form: what uops.info says, which counts flags that may be left as they were
- * (shifts by cl) as read.
- */
-void x86_form_flags(unsigned form, uint8_t *flags_read, uint8_t *flags_written);
-
-extern const struct isa_forms x86_forms;
 extern const struct isa_assembler x86_assembler;
 
 /* Returns the length, or 0 if the bytes are cut short or the encoding is not one of the regular
