@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that a command's manual page and its --help list the same options.
+"""Checks that every command has a manual page, which lists the same options as its --help, and a place in tact.1.
 
 usage: help_man.py TACT MAN_DIRECTORY
 """
@@ -39,11 +39,18 @@ def options_of_page(path):
 
 def main():
     tact, man = sys.argv[1:]
-    for command in ('predict', 'simulate', 'measure', 'classify', 'evaluate', 'dataset', 'collect', 'trace', 'diff', 'mix', 'tune', 'archs', 'doctor'):
+    commands = re.findall(r'^  (\w+) ', help_of(tact).partition('Commands:')[2].partition('Examples:')[0], re.M)
+    first_page = open(os.path.join(man, 'tact.1')).read()
+    for command in commands:
+        page = os.path.join(man, 'tact-%s.1' % command)
         a = options_of_help(tact, command)
-        b = options_of_page(os.path.join(man, 'tact-%s.1' % command))
-        print('%s: %s' % (command, 'good' if a == b and a else
-                          'only in help %s, only in the page %s' % (sorted(a - b), sorted(b - a))))
+        b = options_of_page(page) if os.path.exists(page) else set()
+        if a != b or not a:
+            print('%s: only in help %s, only in the page %s' % (command, sorted(a - b), sorted(b - a)))
+        for line in ('.It Cm %s' % command, '.Xr tact-%s 1' % command):
+            if line + '\n' not in first_page:
+                print('tact.1 has no line "%s"' % line)
+    print('good' if len(commands) > 10 else 'no commands in the help')
 
 
 if __name__ == '__main__':
