@@ -197,6 +197,7 @@ static int run(void *target)
 			"--coverage: no input: give -x HEX, a file, or - for standard input");
 	if (!a->is_coverage)
 		status = take_names(a, &names);
+	a->list.is_any_set = !a->is_coverage;
 	is_one = a->list.names && strcmp(a->list.names, "all");
 	if (!status)
 		status = archlist_resolve(&a->list, "all", a->is_quiet);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tact/insn.h>
+
 #include "cli.h"
 #include "output.h"
 
@@ -57,6 +59,11 @@ static int add(struct archlist *list, const struct tact_arch *arch)
 	for (size_t i = 0; i < list->n; i++)
 		if (list->arch[i] == arch)
 			return 0;
+	if (list->n && !list->is_any_set && tact_arch_isa(arch) != tact_arch_isa(list->arch[0])) {
+		cli_message("%s and %s have different instruction sets",
+			    tact_arch_name(list->arch[0]), tact_arch_name(arch));
+		return CLI_USAGE;
+	}
 	if (list->n < ARCHLIST_MAX)
 		list->arch[list->n++] = arch;
 	return 0;
@@ -67,9 +74,12 @@ static int add_name(struct archlist *list, const char *name)
 	const struct tact_arch *arch;
 
 	if (!strcmp(name, "all")) {
-		for (arch = tact_arch_next(NULL); arch; arch = tact_arch_next(arch))
-			add(list, arch);
-		return 0;
+		int status = 0;
+
+		for (arch = tact_arch_next(NULL); arch && !status; arch = tact_arch_next(arch))
+			if (list->is_any_set || tact_arch_isa(arch) == tact_isa_default())
+				status = add(list, arch);
+		return status;
 	}
 	arch = archlist_find(name);
 	return arch ? add(list, arch) : CLI_USAGE;

@@ -65,7 +65,7 @@ int tact_block_load(struct tact_block *block, const uint8_t *code, size_t size,
 		    struct tact_diag *diag);
 
 /* Lowers the loaded code again, for another architecture or other options, without decoding it.
- * arch or opt may be NULL: as before.
+ * arch or opt may be NULL: as before.  Returns -TACT_E_INVAL if arch has another instruction set.
  */
 int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
 		      const struct tact_block_options *opt);

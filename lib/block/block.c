@@ -297,7 +297,7 @@ int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
 {
 	struct tact_block_options options;
 
-	if (!block)
+	if (!block || (arch && arch->isa != block->arch->isa))
 		return -TACT_E_INVAL;
 	if (opt) {
 		if (read_options(&options, opt) < 0)

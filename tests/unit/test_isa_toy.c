@@ -267,6 +267,9 @@ static void names_are_its_own(void **state)
 	assert_int_equal(chain.n_links, 1);
 	assert_string_equal(
 		tact_explain_value(block, chain.links[0].from_kind, chain.links[0].from_reg), "a");
+	/* What was decoded as one set is nothing to a CPU of another one. */
+	assert_int_equal(tact_block_rebind(block, tact_arch_find("SKL"), NULL), -TACT_E_INVAL);
+	assert_ptr_equal(tact_block_arch(block), arch);
 	tact_block_destroy(block);
 	tact_arch_destroy(arch);
 }
