@@ -173,7 +173,9 @@ bool source_next(struct source *source, struct source_block *block)
 	int status;
 
 	block->status = 0;
+	block->index = 0;
 	block->is_input = false;
+	block->is_elf = false;
 	block->candidate = 0;
 	for (;;) {
 		if (!source->input && !source->store) {
