@@ -113,6 +113,7 @@ static unsigned bind_eight(struct sim_state *s, params_ports mask, unsigned slot
 {
 	const uint8_t *use = s->use_before[0];
 	unsigned first = UINT16_MAX, second = UINT16_MAX;
+	bool is_first;
 
 	for (; mask; mask &= mask - 1) {
 		unsigned key = port_key(use, (unsigned)__builtin_ctz(mask)),
@@ -121,9 +122,8 @@ static unsigned bind_eight(struct sim_state *s, params_ports mask, unsigned slot
 		first = key < first ? key : first;
 		second = larger < second ? larger : second;
 	}
-	first = (slot % 2 == 0) | (second / TACT_MAX_PORTS >= first / TACT_MAX_PORTS + 3) ? first
-											  : second;
-	return port_of(first);
+	is_first = (slot % 2 == 0) | (second / TACT_MAX_PORTS >= first / TACT_MAX_PORTS + 3);
+	return port_of(is_first ? first : second);
 }
 
 /* Cores of six: similar, with a pattern for uops of ports 0, 1 and 5.  The most used port is the
