@@ -20,8 +20,8 @@ static inline bool code_goes_on(enum tact_flow flow)
 	return flow == TACT_FLOW_NEXT || flow == TACT_FLOW_BRANCH || code_comes_back(flow);
 }
 
-/* A direct jump or branch whose target is `distance` bytes from its own first byte, and which stands
- * `offset` bytes behind the beginning of its block: whether it leads back there.
+/* A direct jump or branch whose target is `distance` bytes from its own first byte, and which
+ * stands `offset` bytes behind the beginning of its block: whether it leads back there.
  */
 static inline bool code_leads_back(enum tact_flow flow, bool is_direct, int64_t distance,
 				   size_t offset)
@@ -64,9 +64,8 @@ static inline const struct isa_step *code_walk_next(struct code_walk *walk)
 	if (walk->i == walk->n) {
 		if (walk->next >= walk->size)
 			return NULL;
-		walk->n = (unsigned)walk->isa->scan(walk->steps, CODE_STEPS,
-						    walk->code + walk->next,
-						    walk->size - walk->next);
+		walk->n = (unsigned)walk->isa->scan(
+			walk->steps, CODE_STEPS, walk->code + walk->next, walk->size - walk->next);
 		walk->i = 0;
 	}
 	walk->at = walk->next;

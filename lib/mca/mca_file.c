@@ -214,8 +214,8 @@ static void put_form(struct text *out, const struct tact_mca_params *params, uns
 {
 	const struct mca_form *f = &params->forms[form];
 
-	text_printf(out, "%s	%u	%u", tact_isa_form_name(params->arch->isa, form), f->micro_ops,
-		    f->latency);
+	text_printf(out, "%s	%u	%u", tact_isa_form_name(params->arch->isa, form),
+		    f->micro_ops, f->latency);
 	for (unsigned i = 0; i < TACT_MCA_READS; i++)
 		text_printf(out, "%c%u", i ? ',' : '\t', f->read_advance[i]);
 	for (unsigned i = 0; i < TACT_MCA_PORTS; i++)

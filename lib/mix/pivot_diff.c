@@ -121,8 +121,7 @@ size_t tact_mix_diff_rows(const struct tact_mix_diff *d)
 	return d->n;
 }
 
-size_t tact_mix_diff_keys(const struct tact_mix_diff *d,
-			  enum tact_mix_key keys[TACT_MIX_MAX_KEYS])
+size_t tact_mix_diff_keys(const struct tact_mix_diff *d, enum tact_mix_key keys[TACT_MIX_MAX_KEYS])
 {
 	return tact_mix_pivot_keys(d->first, keys);
 }
