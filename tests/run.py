@@ -199,6 +199,9 @@ def main():
     # Under nohup and in some jobs SIGINT is ignored, and programs that are started inherit that: tests
     # that interrupt one would wait for ever.  A handler here means the default there.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Tests ask for more memory than there can be: sanitizers are to refuse it as malloc does.
+    for name in ('ASAN_OPTIONS', 'TSAN_OPTIONS'):
+        os.environ.setdefault(name, 'allocator_may_return_null=1')
     if args.slow:
         global TIMEOUT
         TIMEOUT *= 3
