@@ -56,7 +56,6 @@ PRINTING = re.compile(r'\b(printf|puts|putchar|perror|vprintf|fputs|fputc|fprint
                       r'\s*\(')
 STREAMS = re.compile(r'\bstd(out|err)\b')
 EXITING = re.compile(r'\b(exit|_exit|abort|getenv|secure_getenv|setenv)\s*\(')
-# Only these modules may run a program or write files, and none writes to the standard streams.
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 
 failures = []
@@ -182,7 +181,7 @@ def check_functions():
 
 
 def check_modules():
-    """A module has its place in the documentation, and a test that looks at it: a file tests/unit/test_MODULE*.c, or one that names its header."""
+    """A module has its place in the documentation, and a test with its name: tests/unit/test_MODULE*.c."""
     tests = sources('tests/unit/test_*.c')
     seen = set()
     for path in tests:

@@ -53,13 +53,6 @@ int hash_add(struct hash *table, uint64_t hash, uint32_t entry)
 	return 0;
 }
 
-void hash_clear(struct hash *table)
-{
-	if (table->n)
-		memset(table->slots, 0, table->n_slots * sizeof(*table->slots));
-	table->n = 0;
-}
-
 void hash_free(struct hash *table)
 {
 	free(table->slots);

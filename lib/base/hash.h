@@ -66,7 +66,6 @@ int hash_add(struct hash *table, uint64_t hash, uint32_t entry);
 /* Makes room, so that the next additions up to n entries in all cannot fail. */
 int hash_reserve(struct hash *table, size_t n);
 
-void hash_clear(struct hash *table); /* keeps its memory */
 void hash_free(struct hash *table);
 
 /* Hashes.  Of a number: a multiplication, enough for addresses and numbers of things. */

@@ -19,8 +19,8 @@
  *
  * Text: titles and cells in columns, fields of strings flush left and of numbers flush right, no
  * blanks at the end of a line; control characters are shown as '?'.  CSV: a header, and fields in
- *quotes where they need them.  JSON: an object a line.  What a row does not have is `none` in text,
- *an empty field, and no member.
+ * quotes where they need them.  JSON: an object a line.  What a row does not have is `none` in
+ * text, an empty field in CSV, and no member in JSON.
  */
 #ifndef TACT_BASE_TABULAR_H
 #define TACT_BASE_TABULAR_H

@@ -139,8 +139,6 @@ int block_lower(struct block_lowered *lowered, const struct tact_insn *insn,
 void block_latency_name(const struct tact_insn *insn, const struct block_lowered *lowered,
 			unsigned in, unsigned out, uint8_t *from, uint8_t *to);
 
-/* Bytes from the arena, aligned for a pointer; NULL if there is no memory. */
-
 /* What is known of where inputs come from. */
 static inline const struct block_node *block_nodes(const struct tact_block *block)
 {

@@ -283,7 +283,6 @@ void mix_features(const struct tact_mix *mix, const struct mix_profile *p,
 		  double features[MIX_N_FEATURES]);
 enum tact_mix_method mix_rule_choose(const struct tact_mix_rule *rule,
 				     const double features[MIX_N_FEATURES]);
-const char *mix_feature_name(enum mix_feature feature);
 
 /* ---- properties of instructions ---- */
 

@@ -24,11 +24,6 @@ static const char *const feature_names[MIX_N_FEATURES] = {
 	"length", "bias", "ebs_samples", "lbr_streams", "bytes", "long", "loads", "stores",
 };
 
-const char *mix_feature_name(enum mix_feature feature)
-{
-	return feature_names[feature];
-}
-
 int tact_mix_rule_create(struct tact_mix_rule **out, struct tact_diag *diag)
 {
 	struct tact_mix_rule *rule = calloc(1, sizeof(*rule));
