@@ -111,6 +111,11 @@ $(BUILD)/%.o: %.c | $(TABLES) $(BUILD)/gen/isas.inc $(BUILD)/gen/measures.inc
 
 $(BUILD)/lib/isa/forms.o $(BUILD)/lib/arch/arch.o: $(TABLES)
 
+# What the program and the tests link: all of the library, nothing hidden.
+$(BUILD)/libtact-all.a: $(LIB_OBJ)
+	rm -f $@
+	ar rcs $@ $^
+
 $(BUILD)/libtact.a: $(LIB_OBJ)
 	rm -f $@
 	ar rcs $@ $^
@@ -119,7 +124,7 @@ $(BUILD)/libtact.so: $(LIB_OBJ) gen/libtact.map
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libtact.so.$(SOVERSION) \
 		-Wl,--version-script=gen/libtact.map -o $@ $(LIB_OBJ) $(LIBS) $(LDFLAGS)
 
-$(BUILD)/tact: $(CLI_OBJ) $(BUILD)/libtact.a
+$(BUILD)/tact: $(CLI_OBJ) $(BUILD)/libtact-all.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS) $(LDFLAGS)
 
 # Loaded into QEMU: shares one header with the rest, and no code.  Sanitizers do not go in there.
@@ -145,13 +150,13 @@ tests: $(UNIT) $(HW) $(FUZZ) $(BUILD)/bench/bench
 # This one counts allocations, and lets them fail.
 $(BUILD)/tests/unit/test_alloc: TEST_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
-$(UNIT) $(HW): $(BUILD)/%: %.c $(BUILD)/libtact.a
+$(UNIT) $(HW): $(BUILD)/%: %.c $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact.a -lcmocka $(LIBS) $(TEST_LDFLAGS) $(LDFLAGS)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact-all.a -lcmocka $(LIBS) $(TEST_LDFLAGS) $(LDFLAGS)
 
-$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact.a
+$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact.a $(LIBS) $(LDFLAGS)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
 
 .PHONY: check
 check:
@@ -208,9 +213,9 @@ rebase: build
 
 # ---- speed ----
 
-$(BUILD)/bench/bench: bench/bench.c $(BUILD)/libtact.a
+$(BUILD)/bench/bench: bench/bench.c $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact.a $(LIBS) $(LDFLAGS)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
 
 .PHONY: bench
 bench: deps
@@ -267,7 +272,7 @@ uninstall:
 
 # ---- the rest ----
 
-FORMATTED = $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/tact/*.h \
+FORMATTED = $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
 	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c bench/*.c examples/*.c plugin/qemu/*.[ch])
 
 .PHONY: format format-check

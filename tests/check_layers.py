@@ -44,12 +44,18 @@ MAY_INCLUDE = {
     # arch, block and simulate for the virtual PMU's retirement, trace for what it samples
     'mix': ['base', 'isa', 'obj', 'code', 'pmu', 'arch', 'block', 'facile', 'sim', 'simulate', 'model', 'trace'],
 }
-# Public headers are interfaces of a module as well.
+# Public headers are interfaces of a module as well,
 PUBLIC = {
-    'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch', 'coverage.h': 'arch',
-    'block.h': 'block', 'model.h': 'model', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca', 'measure.h': 'measure', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'campaign.h': 'dataset', 'classify.h': 'classify',
-    'store.h': 'store', 'rows.h': 'rows', 'view.h': 'view', 'evaluate.h': 'evaluate',
-    'doctor.h': 'pmu', 'trace.h': 'trace', 'cycles.h': 'trace', 'symbols.h': 'trace', 'result.h': 'trace', 'analysis.h': 'trace', 'report.h': 'report', 'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
+    'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch', 'block.h': 'block',
+    'model.h': 'model', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca',
+    'measure.h': 'measure', 'classify.h': 'classify', 'store.h': 'store', 'view.h': 'view', 'doctor.h': 'pmu',
+    'trace.h': 'trace', 'cycles.h': 'trace', 'symbols.h': 'trace', 'result.h': 'trace', 'analysis.h': 'trace',
+    'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
+}
+# and so are those that only the program includes: they are not installed, and the libraries do not export them.
+PROGRAM = {
+    'coverage.h': 'arch', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'campaign.h': 'dataset', 'rows.h': 'rows',
+    'evaluate.h': 'evaluate', 'report.h': 'report', 'shares.h': 'classify', 'tracing.h': 'trace', 'program.h': None,
 }
 
 PRINTING = re.compile(r'\b(printf|puts|putchar|perror|vprintf|fputs|fputc|fprintf|vfprintf|fwrite|err|warn)'
@@ -107,8 +113,8 @@ def check_layers():
         allowed = MAY_INCLUDE[module] + [module]
         for name in includes(path):
             parts = name.split('/')
-            if parts[0] == 'tact' and len(parts) == 2:
-                target = PUBLIC.get(parts[1], '?')
+            if parts[0] in ('tact', 'tact-program') and len(parts) == 2:
+                target = (PUBLIC if parts[0] == 'tact' else PROGRAM).get(parts[1], '?')
             elif parts[0] in MAY_INCLUDE:
                 target = parts[0]
             else:
@@ -119,6 +125,9 @@ def check_layers():
     problems = ['%s includes %s' % (relative(p), i) for p in sources('include/tact/*.h')
                 for i in includes(p) if not i.startswith(('tact/', 'std'))]
     check('public headers need only each other and libc', problems)
+    problems = ['%s includes %s' % (relative(p), i) for p in sources('include/tact-program/*.h')
+                for i in includes(p) if not i.startswith(('tact/', 'tact-program/', 'std'))]
+    check("the program's headers need only public ones and libc", problems)
     own = {os.path.basename(p) for p in sources('cli/*/*.h')}
     problems = ['%s includes %s' % (relative(p), i) for p in sources('cli/*.[ch]', 'cli/*/*.[ch]') for i in includes(p)
                 if os.path.basename(i) not in own and
@@ -145,7 +154,7 @@ def check_links(build):
     """The same arrows from what is really linked: a declaration of one's own hides from includes."""
     module_of = {os.path.basename(p)[:-2] + '.o': relative(p).split('/')[1]
                  for p in sources('lib/*/*.c', 'lib/*/*/*.c')}
-    library = os.path.join(build, 'libtact.a')
+    library = os.path.join(build, 'libtact-all.a')
     found = [(module_of.get(o.split(':')[-1], '?'), o, kind, name) for o, kind, name in symbols(library)]
     problems = [] if found else ['no symbols in %s' % library]
     defined = {name: module for module, _, kind, name in found if kind not in 'Uw'}
@@ -263,7 +272,7 @@ def check_words():
     """Neither an instruction set nor a CPU has its name outside of its folder and of data."""
     sets, cpus = [], []
     names = '|'.join(os.path.basename(p)[:-len('.arch')] for p in sources('data/arch/*.arch'))
-    for path in sources('lib/*/*.[ch]', 'lib/*/*/*.[ch]', 'lib/*/*.def', 'include/tact/*.h', 'cli/*.[ch]', 'cli/*/*.[ch]',
+    for path in sources('lib/*/*.[ch]', 'lib/*/*/*.[ch]', 'lib/*/*.def', 'include/tact*/*.h', 'cli/*.[ch]', 'cli/*/*.[ch]',
                         'plugin/qemu/*.[ch]'):
         name = relative(path)
         if name.startswith(SET_FOLDERS):

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/coverage.h>
+#include <tact-program/coverage.h>
 
 #include "archs.h"
 #include "base/tabular.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <tact-program/shares.h>
 #include <tact/version.h>
 
 #include "classifying.h"
@@ -253,7 +254,7 @@ static int label(struct classify_run *run, struct tact_classifier *classifier,
 		cli_out_of_memory();
 	if (!run->p->store || row->label.topic < 0 || block->is_again)
 		return CLI_GOOD;
-	tact_classifier_topic(classifier, (unsigned)row->label.topic, &topic);
+	tact_classifier_get_topic(classifier, (unsigned)row->label.topic, &topic);
 	return store_category(run->p, row, topic.name);
 }
 
@@ -301,7 +302,7 @@ static void finish(struct classify_run *run, struct tact_class_report *report)
 	struct tact_shares_totals t;
 
 	tact_shares_finish(run->shares);
-	tact_shares_totals(run->shares, &t);
+	tact_shares_get_totals(run->shares, &t);
 	say_partial(run);
 	if (p->format == FORMAT_JSON || (p->format == FORMAT_TEXT && !p->is_hex_only && t.blocks))
 		tact_class_report_summary(report, run->shares, true);
@@ -349,7 +350,7 @@ static int load(struct classifying *p, struct tact_classifier **classifier)
 		text_free(&err);
 		return CLI_FAILED;
 	}
-	tact_classifier_info(*classifier, &info);
+	tact_classifier_get_info(*classifier, &info);
 	if (p->arch && p->arch != info.arch) {
 		cli_message("%s is a model of %s, not of %s", p->apply, tact_arch_name(info.arch),
 			    tact_arch_name(p->arch));

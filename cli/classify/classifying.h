@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact-program/dataset.h>
+#include <tact-program/report.h>
 #include <tact/classify.h>
-#include <tact/dataset.h>
-#include <tact/report.h>
 
 #include "common/output.h"
 #include "common/source.h"

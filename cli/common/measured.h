@@ -5,7 +5,7 @@
 #ifndef TACT_MEASURED_H
 #define TACT_MEASURED_H
 
-#include <tact/rows.h>
+#include <tact-program/rows.h>
 
 /* Calls take() for every row of a CSV file or a store.  A bad row is reported and left out; after
  * some of them only their number is.  Returns an exit code; messages were given.

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <tact/lint.h>
+#include <tact-program/lint.h>
 
 #include "common/archlist.h"
 #include "common/cli.h"

@@ -2,8 +2,8 @@
  *
  * tact dataset lint: what cannot be right, where it is and what to do about it.
  */
+#include <tact-program/lint.h>
 #include <tact/input.h>
-#include <tact/lint.h>
 
 #include "base/tabular.h"
 #include "common/cli.h"

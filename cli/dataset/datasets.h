@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tact/dataset.h>
+#include <tact-program/dataset.h>
 
 #include "common/output.h"
 

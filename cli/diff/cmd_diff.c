@@ -12,6 +12,8 @@
 #include "common/options.h"
 #include "trace/tracer.h"
 
+#include <tact-program/tracing.h>
+
 static const char help[] =
 	"usage: tact diff [OPTIONS] A B\n"
 	"       tact diff [OPTIONS] -- 'COMMAND A' 'COMMAND B'\n\n"
@@ -129,7 +131,7 @@ static int split(struct side *s)
 static int read_stored(struct side *s)
 {
 	struct tact_diag diag = {0};
-	const int status = tact_result_open(&s->result, s->text, &diag);
+	const int status = tact_result_load(&s->result, s->text, &diag);
 
 	return status < 0 ? cli_complain(s->text, &diag, status, CLI_FAILED) : CLI_GOOD;
 }

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact-program/evaluate.h>
 #include <tact/arch.h>
-#include <tact/evaluate.h>
 
 #include "base/tabular.h"
 #include "common/archlist.h"

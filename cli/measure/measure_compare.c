@@ -2,8 +2,8 @@
  *
  * Predictions beside measurements, the largest disagreement first.
  */
-#include <tact/evaluate.h>
-#include <tact/rows.h>
+#include <tact-program/evaluate.h>
+#include <tact-program/rows.h>
 
 #include "base/json.h"
 #include "common/cli.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/campaign.h>
+#include <tact-program/campaign.h>
 #include <tact/doctor.h>
 
 #include "common/cli.h"
@@ -40,7 +40,7 @@ static bool is_printed(const struct measurer *p)
 
 static void print_one(struct run *run, size_t i, struct text *text)
 {
-	enum tact_campaign_state state = tact_campaign_state(run->campaign, i);
+	enum tact_campaign_state state = tact_campaign_get_state(run->campaign, i);
 
 	if (is_printed(run->p) &&
 	    (state == TACT_CAMPAIGN_MEASURED || state == TACT_CAMPAIGN_NO_BLOCK))

@@ -64,7 +64,7 @@ static int compare(const struct diff *d, const struct tact_mix_pivot *first,
 		cli_message("%s: %s", d->path[0], diag.text);
 		return CLI_FAILED;
 	}
-	tact_mix_diff_totals(diff, &totals);
+	tact_mix_diff_get_totals(diff, &totals);
 	report.diff = diff;
 	status = output_open(&out, d->output);
 	if (!status && tact_report_mix_diff(&report, output_sink, &out) < 0)
@@ -93,7 +93,7 @@ static int run(void *target)
 		status = compare(d, pivot[0], pivot[1]);
 	for (unsigned i = 0; i < 2; i++) {
 		tact_mix_pivot_destroy(pivot[i]);
-		tact_mix_destroy(mix[i]);
+		tact_mix_close(mix[i]);
 	}
 	return status;
 }

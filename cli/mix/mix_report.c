@@ -71,7 +71,7 @@ static void fini(void *target)
 	struct mixer *p = target;
 
 	tact_mix_pivot_destroy(p->pivot);
-	tact_mix_destroy(p->mix);
+	tact_mix_close(p->mix);
 }
 
 static const char *plural(uint64_t n)
@@ -83,7 +83,7 @@ static void warn_modules(const struct mixer *m)
 {
 	struct tact_mix_missing missing;
 
-	for (size_t i = 0; !tact_mix_missing_module(m->mix, i, &missing); i++)
+	for (size_t i = 0; !tact_mix_get_missing(m->mix, i, &missing); i++)
 		if (missing.samples)
 			cli_message("%s: %s; %" PRIu64 " samples and streams in it are not counted",
 				    missing.path, missing.why, missing.samples);
@@ -185,7 +185,7 @@ static int run(void *target)
 	status = mixer_open(&m->input, m->path ? m->path : "perf.data", &m->mix);
 	if (status)
 		return status;
-	tact_mix_summarize(m->mix, &m->summary);
+	tact_mix_get_summary(m->mix, &m->summary);
 	if (!m->is_quiet)
 		warn(m);
 	status = m->cycles ? write_costs(m, &text) : write_table(m, &text);

@@ -59,8 +59,8 @@ static int add_run(struct train *t, struct tact_mix_trainer *trainer, const char
 			cli_message("%s: %ld blocks", sampled_path, n);
 		}
 	}
-	tact_mix_destroy(sampled);
-	tact_mix_destroy(exact);
+	tact_mix_close(sampled);
+	tact_mix_close(exact);
 	return status;
 }
 

@@ -5,8 +5,8 @@
 #ifndef TACT_MIXER_H
 #define TACT_MIXER_H
 
+#include <tact-program/report.h>
 #include <tact/mix.h>
-#include <tact/report.h>
 
 #include "common/archlist.h"
 #include "common/cli.h"

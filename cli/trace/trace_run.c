@@ -11,6 +11,8 @@
 #include "common/cli.h"
 #include "tracer.h"
 
+#include <tact-program/tracing.h>
+
 static int exit_code(int status)
 {
 	if (status == -TACT_E_NO_TOOL)

@@ -9,6 +9,8 @@
 #include "common/cli.h"
 #include "tracer.h"
 
+#include <tact-program/tracing.h>
+
 enum { MAX_REGIONS = 512, MAX_CACHE = 1 << 30 };
 
 static const char *add_region(struct trace_setup *s, const char *value, bool is_excluded)

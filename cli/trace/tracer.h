@@ -5,8 +5,9 @@
 #ifndef TACT_TRACER_H
 #define TACT_TRACER_H
 
+#include <tact-program/report.h>
+#include <tact-program/tracing.h>
 #include <tact/analysis.h>
-#include <tact/report.h>
 
 #include "common/archlist.h"
 #include "common/options.h"

@@ -307,7 +307,7 @@ static void describe(const struct tuning *p, struct text *out)
 {
 	struct tact_tune_summary s;
 
-	tact_tuner_summary(p->tuner, &s);
+	tact_tuner_get_summary(p->tuner, &s);
 	text_printf(out,
 		    "Learned by tact tune %d.%d.%d: model %s, %s, method %s, mode %s, seed %u\n",
 		    TACT_VERSION_MAJOR, TACT_VERSION_MINOR, TACT_VERSION_PATCH, p->model,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/evaluate.h>
+#include <tact-program/evaluate.h>
 #include <tact/insn.h>
 
 #include "base/json.h"
@@ -35,7 +35,7 @@ static void rows_make(struct rows *r, const struct tuning *p)
 	r->part = cli_alloc(r->n);
 	for (int t = 0; t < N_TABLES; t++)
 		r->predicted[t] = cli_alloc(r->n * sizeof(double));
-	for (size_t i = 0; i < r->n && tact_tuner_row(p->tuner, i, &row); i++) {
+	for (size_t i = 0; i < r->n && tact_tuner_get_row(p->tuner, i, &row); i++) {
 		r->measured[i] = row.measured;
 		r->predicted[0][i] = row.defaults;
 		r->predicted[1][i] = row.start;
@@ -156,17 +156,17 @@ static void text_changes(struct text *out, const struct tuning *p)
 	struct tact_tune_change c;
 	struct tact_tune_row row;
 
-	if (!tact_tuner_change(p->tuner, 0, &c)) {
+	if (!tact_tuner_get_change(p->tuner, 0, &c)) {
 		text_add(out, "\nNothing changed.\n");
 		return;
 	}
 	text_printf(out, "\n%-52s %8s    %-8s %7s %9s\n", "Change", "from", "to", "blocks",
 		    "saves");
-	for (size_t i = 0; i < p->n_changes && tact_tuner_change(p->tuner, i, &c); i++) {
+	for (size_t i = 0; i < p->n_changes && tact_tuner_get_change(p->tuner, i, &c); i++) {
 		text_printf(out, "%-52.52s %8s -> %-8s %7zu %9.2f\n", c.name, c.from, c.to,
 			    c.n_rows, c.saved);
 		for (size_t k = 0; k < c.n_proofs; k++) {
-			tact_tuner_row(p->tuner, c.proof[k], &row);
+			tact_tuner_get_row(p->tuner, c.proof[k], &row);
 			text_printf(out, "    %.2f measured, %.2f at the start, %.2f now: ",
 				    row.measured, row.start, row.learned);
 			add_hex(out, &row);
@@ -182,7 +182,7 @@ static void text_histograms(struct text *out, const struct tuning *p)
 	struct tact_tune_histogram h;
 
 	text_add(out, "\nValues, number of parameters:\n");
-	for (size_t i = 0; tact_tuner_histogram(p->tuner, i, &h); i++) {
+	for (size_t i = 0; tact_tuner_get_histogram(p->tuner, i, &h); i++) {
 		text_printf(out, "%-14s", h.kind);
 		for (int v = 0; v < TACT_TUNE_VALUES; v++)
 			text_printf(out, " %6d%s", v, v + 1 == TACT_TUNE_VALUES ? "+" : "");
@@ -277,7 +277,7 @@ static void csv_changes(struct text *out, const struct tuning *p)
 {
 	struct tact_tune_change c;
 
-	for (size_t i = 0; tact_tuner_change(p->tuner, i, &c); i++) {
+	for (size_t i = 0; tact_tuner_get_change(p->tuner, i, &c); i++) {
 		csv_row(out, "change", c.name, "start", "value", c.from);
 		csv_row(out, "change", c.name, "learned", "value", c.to);
 		csv_number(out, "change", c.name, "learned", "blocks", (double)c.n_rows);
@@ -308,7 +308,7 @@ static void print_csv(struct tuning *p, struct rows *r, struct text *out)
 	csv_labels(out, "application", r, p->apps);
 	csv_labels(out, "category", r, p->categories);
 	csv_changes(out, p);
-	for (size_t i = 0; tact_tuner_histogram(p->tuner, i, &h); i++) {
+	for (size_t i = 0; tact_tuner_get_histogram(p->tuner, i, &h); i++) {
 		for (int v = 0; v < TACT_TUNE_VALUES; v++) {
 			char value[16];
 
@@ -388,7 +388,7 @@ static void json_changes(struct json *json, const struct tuning *p)
 	struct tact_tune_row row;
 
 	json_begin_array(json, "changes");
-	for (size_t i = 0; tact_tuner_change(p->tuner, i, &c); i++) {
+	for (size_t i = 0; tact_tuner_get_change(p->tuner, i, &c); i++) {
 		json_begin_object(json, NULL);
 		json_put_string(json, "name", c.name);
 		json_put_string(json, "from", c.from);
@@ -397,7 +397,7 @@ static void json_changes(struct json *json, const struct tuning *p)
 		json_value(json, "saves", c.saved);
 		json_begin_array(json, "proofs");
 		for (size_t k = 0; k < c.n_proofs; k++) {
-			tact_tuner_row(p->tuner, c.proof[k], &row);
+			tact_tuner_get_row(p->tuner, c.proof[k], &row);
 			json_begin_object(json, NULL);
 			json_put_hex(json, "hex", row.code, row.code_size);
 			json_value(json, "measured", row.measured);
@@ -424,7 +424,7 @@ static void json_histograms(struct json *json, const struct tuning *p)
 	struct tact_tune_histogram h;
 
 	json_begin_array(json, "values");
-	for (size_t i = 0; tact_tuner_histogram(p->tuner, i, &h); i++) {
+	for (size_t i = 0; tact_tuner_get_histogram(p->tuner, i, &h); i++) {
 		json_begin_object(json, NULL);
 		json_put_string(json, "kind", h.kind);
 		json_counts(json, "default", h.defaults);
@@ -482,7 +482,7 @@ int tuning_print(struct tuning *p, struct text *out)
 	struct tact_tune_summary s = {.size = sizeof(s)};
 	struct rows r;
 
-	tact_tuner_summary(p->tuner, &s);
+	tact_tuner_get_summary(p->tuner, &s);
 	rows_make(&r, p);
 	if (p->format == FORMAT_CSV)
 		print_csv(p, &r, out);

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact-program/rows.h>
 #include <tact/model.h>
-#include <tact/rows.h>
 #include <tact/tune.h>
 
 #include "common/archlist.h"

@@ -86,38 +86,6 @@ struct tact_window_uop {
 long tact_analysis_window(struct tact_analysis *analysis, const struct tact_window_uop **uops,
 			  bool *is_cut);
 
-/* ---- what is analysed ---- */
-
-/* Opens a record, or assembly text that runs `iterations` times; "-" is a record from standard
- * input.  Returns as tact_trace_open and tact_trace_open_text do, -TACT_E_FORMAT for a result.
- */
-int tact_trace_open_any(struct tact_trace **out, const char *path, uint64_t iterations,
-			struct tact_diag *diag);
-
-/* Code that was chosen by name. */
-struct tact_chosen {
-	const char *text; /* as tact_symbols_region takes it */
-	bool is_excluded;
-};
-
-struct tact_choice; /* refers to the symbols and to the texts */
-
-/* Finds out what code is meant.  from and until may be NULL.  Returns 0, or as tact_symbols_region
- * with *wrong, which may be NULL, pointing to the text that it is about.
- */
-int tact_choice_create(struct tact_choice **out, struct tact_symbols *symbols, const char *program,
-		       const char *path, const struct tact_chosen *chosen, size_t n,
-		       const char *from, const char *until, const char **wrong,
-		       struct tact_diag *diag);
-void tact_choice_destroy(struct tact_choice *choice); /* NULL is allowed */
-
-/* Sets regions, from and until, which are the choice's. */
-void tact_choice_apply(const struct tact_choice *choice, struct tact_trace_options *opt);
-
-/* Whether any of what the i-th text stands for was executed. */
-bool tact_choice_has_run(const struct tact_choice *choice, size_t i,
-			 const struct tact_trace *trace);
-
 #ifdef __cplusplus
 }
 #endif

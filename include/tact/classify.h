@@ -90,8 +90,8 @@ struct tact_classifier_info {
 	uint64_t blocks, bags, uops; /* that it was trained on; bags: different ones */
 	double perplexity;	     /* on them */
 };
-int tact_classifier_info(const struct tact_classifier *classifier,
-			 struct tact_classifier_info *out);
+int tact_classifier_get_info(const struct tact_classifier *classifier,
+			     struct tact_classifier_info *out);
 
 /* What the uops of a topic do: shares with sum 1. */
 struct tact_topic {
@@ -100,8 +100,8 @@ struct tact_topic {
 	double share; /* of the uops that it was trained on */
 	double load, store, scalar, vector;
 };
-int tact_classifier_topic(const struct tact_classifier *classifier, unsigned topic,
-			  struct tact_topic *out);
+int tact_classifier_get_topic(const struct tact_classifier *classifier, unsigned topic,
+			      struct tact_topic *out);
 
 /* The port combination in place `rank` of a topic, from 0, and its probability there.
  * Returns 1, or 0 behind the last one.
@@ -137,47 +137,6 @@ int tact_classifier_label(const struct tact_classifier *classifier, const struct
 int tact_classifier_term(const struct tact_classifier *classifier, const struct tact_bags *bags,
 			 uint32_t bag, unsigned i, char ports[TACT_CLASSIFY_PORTS_SIZE],
 			 uint64_t *count, int *topic);
-
-/* ---- shares of categories by application ---- */
-
-/* Of more than 4096 applications those that come later are one, "(others)". */
-struct tact_shares;
-
-int tact_shares_create(struct tact_shares **out);
-void tact_shares_destroy(struct tact_shares *shares); /* NULL is allowed */
-
-/* Counts a block of an application ("": none) with its label; weight NAN: not known.
- * Or with its bag, which tact_shares_label labels when there is a classifier.
- * Return -TACT_E_INVAL, -TACT_E_NOMEM.
- */
-int tact_shares_add(struct tact_shares *shares, const char *app, double weight,
-		    const struct tact_label *label);
-int tact_shares_add_bag(struct tact_shares *shares, const char *app, double weight, uint32_t bag);
-int tact_shares_label(struct tact_shares *shares, const struct tact_classifier *classifier,
-		      const struct tact_bags *bags);
-
-/* Nothing more comes: applications are sorted by name. */
-void tact_shares_finish(struct tact_shares *shares);
-
-struct tact_share {
-	size_t size;
-	const char *app; /* owned by the shares, as are the next two */
-	uint64_t blocks;
-	double weight;		 /* of those whose weight is known */
-	const uint64_t *count;	 /* of blocks by topic */
-	const double *by_weight; /* their weights */
-};
-size_t tact_shares_count(const struct tact_shares *shares); /* applications */
-int tact_shares_get(const struct tact_shares *shares, size_t i, struct tact_share *out);
-
-struct tact_shares_totals {
-	size_t size;
-	uint64_t blocks, unlabelled;
-	uint64_t uops, unknown; /* of labelled blocks */
-	double perplexity;	/* on them; NAN: there is none */
-	bool has_weights;
-};
-void tact_shares_totals(const struct tact_shares *shares, struct tact_shares_totals *out);
 
 #ifdef __cplusplus
 }

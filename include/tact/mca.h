@@ -43,7 +43,7 @@ struct tact_mca_info {
 };
 
 /* NULL behind the last kind. */
-const struct tact_mca_info *tact_mca_info(unsigned kind);
+const struct tact_mca_info *tact_mca_get_info(unsigned kind);
 
 struct tact_mca_params; /* one value for each parameter; readers may share it between threads */
 

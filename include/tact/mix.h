@@ -53,8 +53,8 @@ struct tact_mix_rule;
 int tact_mix_rule_create(struct tact_mix_rule **out, struct tact_diag *diag);
 /* From a file of tact_mix_rule_save.  Returns -TACT_E_IO, -TACT_E_FORMAT, -TACT_E_NOMEM. */
 int tact_mix_rule_load(struct tact_mix_rule **out, const char *path, struct tact_diag *diag);
-int tact_mix_rule_parse(struct tact_mix_rule **out, const char *text, size_t size,
-			struct tact_diag *diag);
+int tact_mix_rule_load_memory(struct tact_mix_rule **out, const char *text, size_t size,
+			      struct tact_diag *diag);
 int tact_mix_rule_save(const struct tact_mix_rule *rule, const char *path, struct tact_diag *diag);
 void tact_mix_rule_destroy(struct tact_mix_rule *rule); /* NULL is allowed */
 /* The tree as text, indented, NUL-terminated.  Returns its length, or what it would need. */
@@ -80,7 +80,7 @@ struct tact_mix_options {
  */
 int tact_mix_open(struct tact_mix **out, const char *path, const struct tact_mix_options *opt,
 		  struct tact_diag *diag);
-void tact_mix_destroy(struct tact_mix *mix); /* NULL is allowed */
+void tact_mix_close(struct tact_mix *mix); /* NULL is allowed */
 
 struct tact_mix_summary {
 	size_t size;
@@ -107,7 +107,7 @@ struct tact_mix_summary {
 	const char *ebs_event, *lbr_event; /* names; "" if there is none */
 	uint64_t ebs_period, lbr_period;   /* 0: not fixed */
 };
-int tact_mix_summarize(const struct tact_mix *mix, struct tact_mix_summary *out);
+int tact_mix_get_summary(const struct tact_mix *mix, struct tact_mix_summary *out);
 
 /* What is not there: modules whose code could not be read, number i; returns 0, or 1 behind the
  * last. */
@@ -116,7 +116,7 @@ struct tact_mix_missing {
 	const char *path, *why; /* owned by the mix */
 	uint64_t samples;	/* of it, and ends of streams */
 };
-int tact_mix_missing_module(const struct tact_mix *mix, size_t i, struct tact_mix_missing *out);
+int tact_mix_get_missing(const struct tact_mix *mix, size_t i, struct tact_mix_missing *out);
 
 /* A block that ran.  Pointers are owned by the mix. */
 struct tact_mix_block {
@@ -165,8 +165,8 @@ enum { TACT_MIX_MAX_KEYS = 6 };
 struct tact_mix_taxonomy;
 int tact_mix_taxonomy_load(struct tact_mix_taxonomy **out, const char *path,
 			   struct tact_diag *diag);
-int tact_mix_taxonomy_parse(struct tact_mix_taxonomy **out, const char *text, size_t size,
-			    struct tact_diag *diag);
+int tact_mix_taxonomy_load_memory(struct tact_mix_taxonomy **out, const char *text, size_t size,
+				  struct tact_diag *diag);
 void tact_mix_taxonomy_destroy(struct tact_mix_taxonomy *taxonomy); /* NULL is allowed */
 
 struct tact_mix_filter {
@@ -203,7 +203,7 @@ size_t tact_mix_pivot_rows(const struct tact_mix_pivot *pivot);
 /* What they are by; returns how many keys there are. */
 size_t tact_mix_pivot_keys(const struct tact_mix_pivot *pivot,
 			   enum tact_mix_key keys[TACT_MIX_MAX_KEYS]);
-int tact_mix_pivot_row(const struct tact_mix_pivot *pivot, size_t i, struct tact_mix_row *out);
+int tact_mix_pivot_get_row(const struct tact_mix_pivot *pivot, size_t i, struct tact_mix_row *out);
 
 /* Of what passed the filters. */
 struct tact_mix_figures {
@@ -215,7 +215,7 @@ struct tact_mix_figures {
 	double load_density, store_density;
 	double instructions_per_block;
 };
-int tact_mix_pivot_figures(const struct tact_mix_pivot *pivot, struct tact_mix_figures *out);
+int tact_mix_pivot_get_figures(const struct tact_mix_pivot *pivot, struct tact_mix_figures *out);
 
 /* Average weighted error of two mixes (HBBP paper, section VI): the sum over all keys of |reference
  * - measured|, divided by the sum of the reference.  Both pivots need the same keys.  is_scaled:
@@ -252,8 +252,9 @@ void tact_mix_diff_destroy(struct tact_mix_diff *diff); /* NULL is allowed */
 size_t tact_mix_diff_rows(const struct tact_mix_diff *diff);
 size_t tact_mix_diff_keys(const struct tact_mix_diff *diff,
 			  enum tact_mix_key keys[TACT_MIX_MAX_KEYS]);
-int tact_mix_diff_row(const struct tact_mix_diff *diff, size_t i, struct tact_mix_diff_row *out);
-int tact_mix_diff_totals(const struct tact_mix_diff *diff, struct tact_mix_diff_totals *out);
+int tact_mix_diff_get_row(const struct tact_mix_diff *diff, size_t i,
+			  struct tact_mix_diff_row *out);
+int tact_mix_diff_get_totals(const struct tact_mix_diff *diff, struct tact_mix_diff_totals *out);
 
 /* ---- where the cycles go ---- */
 
@@ -289,8 +290,9 @@ int tact_mix_costs_create(struct tact_mix_costs **out, const struct tact_mix *mi
 			  const struct tact_arch *arch, const char *model, struct tact_diag *diag);
 void tact_mix_costs_destroy(struct tact_mix_costs *costs); /* NULL is allowed */
 size_t tact_mix_costs_rows(const struct tact_mix_costs *costs);
-int tact_mix_costs_row(const struct tact_mix_costs *costs, size_t i, struct tact_mix_cost *out);
-int tact_mix_costs_totals(const struct tact_mix_costs *costs, struct tact_mix_costs_totals *out);
+int tact_mix_costs_get_row(const struct tact_mix_costs *costs, size_t i, struct tact_mix_cost *out);
+int tact_mix_costs_get_totals(const struct tact_mix_costs *costs,
+			      struct tact_mix_costs_totals *out);
 
 /* ---- learning a rule ---- */
 

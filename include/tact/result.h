@@ -89,8 +89,8 @@ int tact_result_add_thread(struct tact_result *result, uint32_t process, uint32_
  * Returns -TACT_E_IO, -TACT_E_FORMAT (diag has the line), -TACT_E_VERSION, -TACT_E_LIMIT,
  * -TACT_E_NOMEM.
  */
-int tact_result_open(struct tact_result **out, const char *path, struct tact_diag *diag);
-int tact_result_open_memory(struct tact_result **out, const void *data, size_t size,
+int tact_result_load(struct tact_result **out, const char *path, struct tact_diag *diag);
+int tact_result_load_memory(struct tact_result **out, const void *data, size_t size,
 			    struct tact_diag *diag);
 /* Whether a file is one, by its first byte or its name. */
 bool tact_result_is_one(const char *path);

@@ -114,13 +114,13 @@ struct tact_stream_totals {
 	uint64_t blocks, blocks_retired;
 };
 
-int tact_stream_open(struct tact_stream **out, struct tact_diag *diag);
+int tact_stream_create(struct tact_stream **out, struct tact_diag *diag);
 
 /* A stream of its own with the blocks of another one, and those that are added to it: several
  * threads of a program.  What its blocks do adds up with the other's.  It has to go first.
  */
-int tact_stream_open_beside(struct tact_stream **out, struct tact_stream *owner,
-			    struct tact_diag *diag);
+int tact_stream_create_beside(struct tact_stream **out, struct tact_stream *owner,
+			      struct tact_diag *diag);
 void tact_stream_destroy(struct tact_stream *stream); /* NULL is allowed */
 
 /* All blocks of a stream are of one architecture.  Returns -TACT_E_INVAL, -TACT_E_NOMEM. */
@@ -157,11 +157,11 @@ int tact_stream_drain(struct tact_stream *stream);
 int tact_stream_watch(struct tact_stream *stream,
 		      int (*on_uop)(void *arg, const struct tact_sim_uop *uop), void *arg);
 
-int tact_stream_snapshot(const struct tact_stream *stream, struct tact_stream_totals *out);
+int tact_stream_get_totals(const struct tact_stream *stream, struct tact_stream_totals *out);
 
 /* Sums over all executions of a block: what its instruction i did.  by_source stays 0. */
-int tact_stream_insn(const struct tact_stream *stream, uint32_t number, size_t i,
-		     struct tact_sim_insn *out, uint64_t *executions);
+int tact_stream_get_insn(const struct tact_stream *stream, uint32_t number, size_t i,
+			 struct tact_sim_insn *out, uint64_t *executions);
 
 /* Sums over all executions of a block: uops by port, cycles in which nothing retired. */
 struct tact_stream_block {
@@ -169,8 +169,8 @@ struct tact_stream_block {
 	uint64_t executions;
 	uint64_t uops[TACT_MAX_PORTS], stalls[TACT_N_STALLS];
 };
-int tact_stream_block(const struct tact_stream *stream, uint32_t number,
-		      struct tact_stream_block *out);
+int tact_stream_get_block(const struct tact_stream *stream, uint32_t number,
+			  struct tact_stream_block *out);
 
 #ifdef __cplusplus
 }

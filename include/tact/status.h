@@ -2,7 +2,37 @@
 #ifndef TACT_STATUS_H
 #define TACT_STATUS_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+/* Structs that begin with `size` may grow in later versions.  The caller sets `size` to the sizeof
+ * of the struct, which TACT_SIZED and the TACT_*_INIT macros do:
+ *
+ *	struct tact_block_options options = TACT_BLOCK_OPTIONS_INIT;
+ *	struct tact_prediction prediction = TACT_PREDICTION_INIT;
+ *
+ * Options: fields that the caller's struct lacks are zero.  Fields that this library does not know
+ * must be zero, or the call fails with -TACT_E_INVAL.  NULL means the same as all zeros.
+ *
+ * Results: no more than `size` bytes are written, fields that this library does not know become
+ * zero, and `size` stays as it is.  A size of 0 is refused with -TACT_E_INVAL.
+ *
+ * Structs without `size` never change.
+ */
+#ifdef __cplusplus
+template <typename T> inline T tact_sized()
+{
+	T t = T();
+	t.size = sizeof(T);
+	return t;
+}
+#define TACT_SIZED(type) tact_sized<type>()
+#else
+#define TACT_SIZED(type)                                                                           \
+	{                                                                                          \
+		.size = sizeof(type)                                                               \
+	}
+#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -114,32 +114,12 @@ struct tact_trace; /* one thread at a time */
 int tact_trace_launch(struct tact_trace **out, const struct tact_trace_options *opt,
 		      char *const argv[], struct tact_diag *diag);
 
-/* Words of a command, for tact_trace_launch: blanks, quotes and backslashes as in a shell.  *out is
- * one piece of memory, which the caller frees.  Returns -TACT_E_INVAL for what needs a shell,
- * quotes that are not closed, and no words; -TACT_E_NOMEM.
- */
-int tact_trace_split(char ***out, const char *command, struct tact_diag *diag);
-
 /* Opens a record; "-" is standard input.  Or one that comes through a descriptor, such as a socket,
  * which is closed with the trace.
  * Returns -TACT_E_IO, -TACT_E_FORMAT if it is not one, -TACT_E_VERSION, -TACT_E_NOMEM.
  */
 int tact_trace_open(struct tact_trace **out, const char *path, struct tact_diag *diag);
 int tact_trace_open_fd(struct tact_trace **out, int fd, struct tact_diag *diag);
-
-/* TCP, for a record that goes to another machine while the program runs: tact_trace_record writes
- * to a descriptor of tact_trace_connect, and tact_trace_open_fd reads from one of
- * tact_trace_accept. An address is HOST:PORT, [HOST]:PORT, or :PORT, for listening on all
- * addresses.  What comes is not encrypted, and who sends is not asked: listen on an address that
- * only friends reach. Each returns a descriptor, or -TACT_E_INVAL for an address that is none,
- * -TACT_E_IO.  A signal ends tact_trace_accept with -TACT_E_IO.
- */
-int tact_trace_connect(const char *address, struct tact_diag *diag);
-int tact_trace_listen(const char *address, struct tact_diag *diag);
-int tact_trace_accept(int listener, struct tact_diag *diag);
-
-/* The port that a listener has: of port 0 one that is free.  Returns -TACT_E_IO. */
-int tact_trace_port(int listener);
 
 /* Opens assembly text or hex (see tact/input.h) as a trace: each of its regions, in their order, as
  * often as `iterations` says, from its first byte to its last one; what its loads and stores access

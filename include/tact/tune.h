@@ -130,7 +130,7 @@ struct tact_tune_summary {
 	double surrogate; /* mean relative error of the surrogate against the model; NaN: none */
 	unsigned unit;	  /* mca: so many micro-ops of the learned table are one of the default's */
 };
-void tact_tuner_summary(const struct tact_tuner *tuner, struct tact_tune_summary *out);
+void tact_tuner_get_summary(const struct tact_tuner *tuner, struct tact_tune_summary *out);
 
 /* Rows in the order in which they came; false behind the last one. */
 struct tact_tune_row {
@@ -141,7 +141,7 @@ struct tact_tune_row {
 	enum tact_tune_part part;
 	double measured, defaults, start, learned; /* cycles */
 };
-bool tact_tuner_row(const struct tact_tuner *tuner, size_t i, struct tact_tune_row *out);
+bool tact_tuner_get_row(const struct tact_tuner *tuner, size_t i, struct tact_tune_row *out);
 
 /* Parameters that changed, the one that saves most first; false behind the last one. */
 enum { TACT_TUNE_PROOFS = 3 };
@@ -154,7 +154,7 @@ struct tact_tune_change {
 	size_t n_proofs;
 	size_t proof[TACT_TUNE_PROOFS]; /* rows that prove it most */
 };
-bool tact_tuner_change(const struct tact_tuner *tuner, size_t i, struct tact_tune_change *out);
+bool tact_tuner_get_change(const struct tact_tuner *tuner, size_t i, struct tact_tune_change *out);
 
 /* How often a kind of parameter has a value: of the defaults and of what was learned, over the
  * forms in the rows.  value counts from 0 to TACT_TUNE_VALUES - 1, where larger ones are counted
@@ -166,8 +166,8 @@ struct tact_tune_histogram {
 	const char *kind;
 	size_t defaults[TACT_TUNE_VALUES], learned[TACT_TUNE_VALUES];
 };
-bool tact_tuner_histogram(const struct tact_tuner *tuner, size_t i,
-			  struct tact_tune_histogram *out);
+bool tact_tuner_get_histogram(const struct tact_tuner *tuner, size_t i,
+			      struct tact_tune_histogram *out);
 
 /* Mean relative error of the test rows if a global parameter had another value.  Fills up to
  * `capacity` and returns how many there are, or < 0.

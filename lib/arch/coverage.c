@@ -2,7 +2,7 @@
  *
  * Which instructions of some code the tables of CPUs have no data for.
  */
-#include <tact/coverage.h>
+#include <tact-program/coverage.h>
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -37,9 +37,11 @@ void tact_free_all(void *const *pointers, size_t n);
  */
 int tact_new(void *made, size_t size, bool is_valid, const char *missing, struct tact_diag *diag);
 
-/* The end of a function that makes something, by its status: hands it over, or destroys it. */
+/* The end of a function that makes something, by its status: hands it over, or destroys it and
+ * leaves NULL.
+ */
 #define HAND_OVER(out, made, status, destroy)                                                      \
-	((status) < 0 ? (destroy(made), (status)) : (*(out) = (made), 0))
+	((status) < 0 ? (destroy(made), *(out) = NULL, (status)) : (*(out) = (made), 0))
 
 /* Grows *array (of *capacity elements of element_size) so that it holds at least `needed`.
  * Returns 0, or -TACT_E_NOMEM with the array as it was.
@@ -60,6 +62,17 @@ void tact_arena_reset(struct tact_arena *arena);
  * Both structs begin with their size; from == NULL gives all zeros.  Returns 0 or -TACT_E_INVAL.
  */
 int tact_read_options(void *to, size_t to_size, const void *from);
+
+/* Hands a result to a caller whose struct may be shorter (older) or longer (newer) than ours:
+ * writes no more than its `size` says, zeroes what we do not know, and leaves `size` alone. Returns
+ * 0, or -TACT_E_INVAL if tact_can_fill says no.
+ */
+int tact_fill(void *out, const void *from, size_t from_size);
+
+/* Whether `out` is there and its `size` can be meant: at least the size itself, at most 64 KiB.  To
+ * be asked before the work is done.
+ */
+bool tact_can_fill(const void *out);
 
 /* Decodes hex digits.  Returns the number of bytes, or -1 with *bad set to the position of the
  * first character that is no hex digit, or to `size` if the number of digits is odd.

@@ -4,6 +4,9 @@
 
 #include "base/base.h"
 
+/* No struct of the interface comes near; a size beyond it was never set. */
+enum { MAX_STRUCT = 1 << 16 };
+
 int tact_grow(void *array, size_t *capacity, size_t needed, size_t element_size)
 {
 	void *old, *grown;
@@ -55,13 +58,38 @@ int tact_read_options(void *to, size_t to_size, const void *from)
 	if (!from)
 		return 0;
 	memcpy(&size, from, sizeof(size));
-	if (size < sizeof(size))
+	if (size < sizeof(size) || size > MAX_STRUCT)
 		return -TACT_E_INVAL;
 	for (size_t i = to_size; i < size; i++)
 		if (bytes[i])
 			return -TACT_E_INVAL;
 	memcpy(to, from, size < to_size ? size : to_size);
 	memcpy(to, &to_size, sizeof(to_size));
+	return 0;
+}
+
+bool tact_can_fill(const void *out)
+{
+	size_t size;
+
+	if (!out)
+		return false;
+	memcpy(&size, out, sizeof(size));
+	return size >= sizeof(size) && size <= MAX_STRUCT;
+}
+
+int tact_fill(void *out, const void *from, size_t from_size)
+{
+	const size_t head = sizeof(size_t); /* the caller's size stays */
+	uint8_t *bytes = out;
+	size_t size, known;
+
+	if (!tact_can_fill(out))
+		return -TACT_E_INVAL;
+	memcpy(&size, out, sizeof(size));
+	known = size < from_size ? size : from_size;
+	memcpy(bytes + head, (const uint8_t *)from + head, known - head);
+	memset(bytes + known, 0, size - known);
 	return 0;
 }
 

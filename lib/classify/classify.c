@@ -62,7 +62,7 @@ void classify_prepare(struct tact_classifier *c)
 
 /* ---- topics ---- */
 
-int tact_classifier_info(const struct tact_classifier *c, struct tact_classifier_info *out)
+int tact_classifier_get_info(const struct tact_classifier *c, struct tact_classifier_info *out)
 {
 	if (!c || !out)
 		return -TACT_E_INVAL;
@@ -92,7 +92,8 @@ static double mass_of(const struct tact_classifier *c, unsigned topic)
 	return sum;
 }
 
-int tact_classifier_topic(const struct tact_classifier *c, unsigned topic, struct tact_topic *out)
+int tact_classifier_get_topic(const struct tact_classifier *c, unsigned topic,
+			      struct tact_topic *out)
 {
 	const double *kinds;
 	double uops = 0, all = 0;
@@ -166,7 +167,7 @@ void classify_name_topics(struct tact_classifier *c)
 		const char *name;
 		double p;
 
-		tact_classifier_topic(c, k, &topic);
+		tact_classifier_get_topic(c, k, &topic);
 		tact_classifier_leading(c, k, 0, ports, &p);
 		name = paper_name(&topic);
 		snprintf(c->names[k], sizeof(c->names[k]), "%s", name);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tact-program/shares.h>
 #include <tact/classify.h>
 
 #include "base/base.h"
@@ -243,7 +244,7 @@ int tact_shares_get(const struct tact_shares *s, size_t i, struct tact_share *ou
 	return 0;
 }
 
-void tact_shares_totals(const struct tact_shares *s, struct tact_shares_totals *out)
+void tact_shares_get_totals(const struct tact_shares *s, struct tact_shares_totals *out)
 {
 	*out = s->totals;
 	out->size = sizeof(*out);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/lint.h>
+#include <tact-program/lint.h>
 
 #include "base/base.h"
 #include "base/hash.h"

@@ -6,7 +6,7 @@
  * may be bound to the thread that made it.  A result goes to the store as soon as it is there,
  * whatever the order, so that an end of any kind loses no more than the blocks in flight.
  */
-#include <tact/campaign.h>
+#include <tact-program/campaign.h>
 
 #include <pthread.h>
 #include <stdio.h>
@@ -274,7 +274,7 @@ void tact_campaign_stop(struct tact_campaign *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-enum tact_campaign_state tact_campaign_state(const struct tact_campaign *c, size_t i)
+enum tact_campaign_state tact_campaign_get_state(const struct tact_campaign *c, size_t i)
 {
 	return i < c->n ? (enum tact_campaign_state)c->state[i] : TACT_CAMPAIGN_PENDING;
 }

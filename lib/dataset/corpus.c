@@ -8,7 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include <tact/dataset.h>
+#include <tact-program/dataset.h>
 #include <tact/input.h>
 
 #include "base/base.h"

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <tact/dataset.h>
+#include <tact-program/dataset.h>
 
 #include "base/base.h"
 #include "base/json.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/dataset.h>
+#include <tact-program/dataset.h>
 
 #include "base/base.h"
 #include "base/file.h"

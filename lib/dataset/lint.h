@@ -5,7 +5,7 @@
 #ifndef DATASET_LINT_H
 #define DATASET_LINT_H
 
-#include <tact/lint.h>
+#include <tact-program/lint.h>
 
 #include "base/base.h"
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tact-program/rows.h>
 #include <tact/arch.h>
 #include <tact/predict.h>
-#include <tact/rows.h>
 
 #include "dataset/lint.h"
 

@@ -5,7 +5,7 @@
 #ifndef DATASET_RECORDS_H
 #define DATASET_RECORDS_H
 
-#include <tact/dataset.h>
+#include <tact-program/dataset.h>
 
 #include "rows/rows.h"
 #include "store/store.h"

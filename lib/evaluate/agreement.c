@@ -2,7 +2,7 @@
  *
  * How well predictions agree with measurements, in short: what evaluate.c computes of all rows.
  */
-#include <tact/evaluate.h>
+#include <tact-program/evaluate.h>
 
 int tact_agreement_compute(const double *predicted, const double *measured, size_t n,
 			   struct tact_agreement *out)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <tact/evaluate.h>
+#include <tact-program/evaluate.h>
 
 /* The bin of a position between 0 and 1. */
 static unsigned bin_of(double position, unsigned n)

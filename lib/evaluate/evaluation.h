@@ -5,7 +5,7 @@
 #ifndef EVALUATE_EVALUATION_H
 #define EVALUATE_EVALUATION_H
 
-#include <tact/evaluate.h>
+#include <tact-program/evaluate.h>
 
 #include "base/base.h"
 #include "base/hash.h"

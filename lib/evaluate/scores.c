@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/evaluate.h>
+#include <tact-program/evaluate.h>
 
 #include "base/base.h"
 

@@ -29,7 +29,7 @@ struct reader {
 /* A plain number of `length` digits. */
 static int read_number(struct reader *r, unsigned kind, const char *text, size_t length, int *value)
 {
-	const struct tact_mca_info *info = tact_mca_info(kind);
+	const struct tact_mca_info *info = tact_mca_get_info(kind);
 	long long n = 0;
 
 	if (!length)
@@ -50,7 +50,7 @@ static int read_number(struct reader *r, unsigned kind, const char *text, size_t
 /* As many numbers as the kind has, separated by commas. */
 static int read_values(struct reader *r, unsigned form, unsigned kind, const char *text)
 {
-	const struct tact_mca_info *info = tact_mca_info(kind);
+	const struct tact_mca_info *info = tact_mca_get_info(kind);
 
 	for (unsigned i = 0; i < info->count; i++) {
 		size_t length = strcspn(text, ",");
@@ -141,7 +141,7 @@ static int read_global(struct reader *r, char *line)
 	if (!strcmp(name, "memory"))
 		return read_memory(r, value);
 	for (unsigned kind = 0; kind < TACT_MCA_N_KINDS; kind++) {
-		if (!tact_mca_info(kind)->global || strcmp(name, tact_mca_info(kind)->name))
+		if (!tact_mca_get_info(kind)->global || strcmp(name, tact_mca_get_info(kind)->name))
 			continue;
 		if (r->global_seen[kind])
 			return FAIL(r, "%s appears twice", name);
@@ -228,9 +228,9 @@ static void put_params(struct text *out, const struct tact_mca_params *params, c
 	text_printf(out, "%s %d\n", magic, VERSION);
 	text_comment(out, comment, MAX_LINE - 4);
 	text_printf(out, "arch = %s\n", tact_arch_name(params->arch));
-	text_printf(out, "%s = %u\n", tact_mca_info(TACT_MCA_DISPATCH_WIDTH)->name,
+	text_printf(out, "%s = %u\n", tact_mca_get_info(TACT_MCA_DISPATCH_WIDTH)->name,
 		    params->dispatch_width);
-	text_printf(out, "%s = %u\n", tact_mca_info(TACT_MCA_REORDER_BUFFER)->name,
+	text_printf(out, "%s = %u\n", tact_mca_get_info(TACT_MCA_REORDER_BUFFER)->name,
 		    params->reorder_buffer);
 	if (params->has_memory)
 		text_printf(out, "memory = %s\n", mca_memory_names[params->memory]);

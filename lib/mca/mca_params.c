@@ -29,7 +29,7 @@ static const struct tact_mca_info infos[TACT_MCA_N_KINDS] = {
 				     MCA_MAX_REORDER_BUFFER},
 };
 
-const struct tact_mca_info *tact_mca_info(unsigned kind)
+const struct tact_mca_info *tact_mca_get_info(unsigned kind)
 {
 	return kind < TACT_MCA_N_KINDS ? &infos[kind] : NULL;
 }

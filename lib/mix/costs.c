@@ -297,7 +297,7 @@ size_t tact_mix_costs_rows(const struct tact_mix_costs *costs)
 	return costs->n;
 }
 
-int tact_mix_costs_row(const struct tact_mix_costs *costs, size_t i, struct tact_mix_cost *out)
+int tact_mix_costs_get_row(const struct tact_mix_costs *costs, size_t i, struct tact_mix_cost *out)
 {
 	if (i >= costs->n)
 		return -TACT_E_INVAL;
@@ -305,7 +305,7 @@ int tact_mix_costs_row(const struct tact_mix_costs *costs, size_t i, struct tact
 	return 0;
 }
 
-int tact_mix_costs_totals(const struct tact_mix_costs *costs, struct tact_mix_costs_totals *out)
+int tact_mix_costs_get_totals(const struct tact_mix_costs *costs, struct tact_mix_costs_totals *out)
 {
 	*out = costs->totals;
 	return 0;

@@ -240,10 +240,10 @@ int tact_mix_open(struct tact_mix **out, const char *path, const struct tact_mix
 	if (status >= 0)
 		status = load(mix, path, &o, o.rule ? o.rule : paper, diag);
 	tact_mix_rule_destroy(paper);
-	return HAND_OVER(out, mix, status, tact_mix_destroy);
+	return HAND_OVER(out, mix, status, tact_mix_close);
 }
 
-void tact_mix_destroy(struct tact_mix *mix)
+void tact_mix_close(struct tact_mix *mix)
 {
 	if (!mix)
 		return;
@@ -260,7 +260,7 @@ void tact_mix_destroy(struct tact_mix *mix)
 	free(mix);
 }
 
-int tact_mix_summarize(const struct tact_mix *mix, struct tact_mix_summary *out)
+int tact_mix_get_summary(const struct tact_mix *mix, struct tact_mix_summary *out)
 {
 	*out = mix->summary;
 	out->size = sizeof(*out);
@@ -270,7 +270,7 @@ int tact_mix_summarize(const struct tact_mix *mix, struct tact_mix_summary *out)
 	return 0;
 }
 
-int tact_mix_missing_module(const struct tact_mix *mix, size_t i, struct tact_mix_missing *out)
+int tact_mix_get_missing(const struct tact_mix *mix, size_t i, struct tact_mix_missing *out)
 {
 	for (size_t m = 0; m < mix->modules.n; m++) {
 		const struct mix_module *module = &mix->modules.items[m];

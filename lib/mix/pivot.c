@@ -401,7 +401,7 @@ size_t tact_mix_pivot_keys(const struct tact_mix_pivot *p,
 	return p->n_keys;
 }
 
-int tact_mix_pivot_row(const struct tact_mix_pivot *p, size_t i, struct tact_mix_row *out)
+int tact_mix_pivot_get_row(const struct tact_mix_pivot *p, size_t i, struct tact_mix_row *out)
 {
 	const struct row *r;
 
@@ -416,7 +416,7 @@ int tact_mix_pivot_row(const struct tact_mix_pivot *p, size_t i, struct tact_mix
 	return 0;
 }
 
-int tact_mix_pivot_figures(const struct tact_mix_pivot *p, struct tact_mix_figures *out)
+int tact_mix_pivot_get_figures(const struct tact_mix_pivot *p, struct tact_mix_figures *out)
 {
 	*out = p->figures;
 	out->size = sizeof(*out);

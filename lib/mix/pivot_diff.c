@@ -49,7 +49,7 @@ static void append(struct tact_mix_diff *d, const struct tact_mix_pivot *pivot, 
 		struct tact_mix_diff_row *to = &d->rows[d->n++];
 		struct tact_mix_row row;
 
-		tact_mix_pivot_row(pivot, i, &row);
+		tact_mix_pivot_get_row(pivot, i, &row);
 		*to = (struct tact_mix_diff_row){.size = sizeof(*to)};
 		memcpy(to->key, row.key, sizeof(to->key));
 		to->executions[side] = row.executions;
@@ -126,7 +126,7 @@ size_t tact_mix_diff_keys(const struct tact_mix_diff *d, enum tact_mix_key keys[
 	return tact_mix_pivot_keys(d->first, keys);
 }
 
-int tact_mix_diff_row(const struct tact_mix_diff *d, size_t i, struct tact_mix_diff_row *out)
+int tact_mix_diff_get_row(const struct tact_mix_diff *d, size_t i, struct tact_mix_diff_row *out)
 {
 	if (i >= d->n)
 		return -TACT_E_INVAL;
@@ -134,7 +134,7 @@ int tact_mix_diff_row(const struct tact_mix_diff *d, size_t i, struct tact_mix_d
 	return 0;
 }
 
-int tact_mix_diff_totals(const struct tact_mix_diff *d, struct tact_mix_diff_totals *out)
+int tact_mix_diff_get_totals(const struct tact_mix_diff *d, struct tact_mix_diff_totals *out)
 {
 	*out = d->totals;
 	return 0;

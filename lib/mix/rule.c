@@ -137,8 +137,8 @@ static int parse(struct tact_mix_rule *rule, const char *text, size_t size, stru
 	return 0;
 }
 
-int tact_mix_rule_parse(struct tact_mix_rule **out, const char *text, size_t size,
-			struct tact_diag *diag)
+int tact_mix_rule_load_memory(struct tact_mix_rule **out, const char *text, size_t size,
+			      struct tact_diag *diag)
 {
 	struct tact_mix_rule *rule = calloc(1, sizeof(*rule));
 	int status;
@@ -155,7 +155,7 @@ int tact_mix_rule_load(struct tact_mix_rule **out, const char *path, struct tact
 	int status = file_read(path, MAX_FILE, &text, diag);
 
 	if (status >= 0)
-		status = tact_mix_rule_parse(out, text.data, text.size, diag);
+		status = tact_mix_rule_load_memory(out, text.data, text.size, diag);
 	text_free(&text);
 	return status;
 }

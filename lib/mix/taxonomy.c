@@ -151,8 +151,8 @@ static int parse_line(struct tact_mix_taxonomy *t, char *line, uint64_t number,
 	return status;
 }
 
-int tact_mix_taxonomy_parse(struct tact_mix_taxonomy **out, const char *text, size_t size,
-			    struct tact_diag *diag)
+int tact_mix_taxonomy_load_memory(struct tact_mix_taxonomy **out, const char *text, size_t size,
+				  struct tact_diag *diag)
 {
 	struct tact_mix_taxonomy *t = calloc(1, sizeof(*t));
 	uint64_t number = 0;
@@ -184,7 +184,7 @@ int tact_mix_taxonomy_load(struct tact_mix_taxonomy **out, const char *path, str
 	int status = file_read(path, MAX_FILE, &text, diag);
 
 	if (status >= 0)
-		status = tact_mix_taxonomy_parse(out, text.data, text.size, diag);
+		status = tact_mix_taxonomy_load_memory(out, text.data, text.size, diag);
 	text_free(&text);
 	return status;
 }

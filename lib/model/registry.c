@@ -60,7 +60,7 @@ static const struct model_entry registry[] = {
 	 .open = model_sim_open,
 	 .close = model_sim_close,
 	 .estimate = model_sim_estimate,
-	 .stream = tact_stream_open},
+	 .stream = tact_stream_create},
 	{{"mca", "mca[:params=FILE]",
 	  "the plain machine of llvm-mca, with the parameters that 'tact tune' learns",
 	  TACT_MODEL_PARAMS},

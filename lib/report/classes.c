@@ -23,7 +23,7 @@ static unsigned topics_of(const struct tact_classifier *classifier)
 {
 	struct tact_classifier_info info;
 
-	tact_classifier_info(classifier, &info);
+	tact_classifier_get_info(classifier, &info);
 	return info.topics;
 }
 
@@ -31,7 +31,7 @@ static struct tact_topic topic_at(const struct tact_classifier *classifier, unsi
 {
 	struct tact_topic topic;
 
-	tact_classifier_topic(classifier, k, &topic);
+	tact_classifier_get_topic(classifier, k, &topic);
 	return topic;
 }
 
@@ -212,8 +212,8 @@ static void text_summary(const struct tact_classifier *classifier, const struct 
 	struct tact_shares_totals t;
 	struct tact_classifier_info info;
 
-	tact_shares_totals(shares, &t);
-	tact_classifier_info(classifier, &info);
+	tact_shares_get_totals(shares, &t);
+	tact_classifier_get_info(classifier, &info);
 	text_printf(out,
 		    "Model:      %u topics of %u port combinations on %s; %" PRIu64
 		    " blocks, %" PRIu64 " different bags, %" PRIu64 " uops\n",
@@ -244,7 +244,7 @@ static void csv_summary(const struct tact_classifier *classifier, const struct t
 {
 	struct tact_shares_totals t;
 
-	tact_shares_totals(shares, &t);
+	tact_shares_get_totals(shares, &t);
 	text_add(out, "app,category,blocks,weight\n");
 	for (size_t i = 0; i < tact_shares_count(shares); i++) {
 		const struct tact_share app = share_at(shares, i);
@@ -310,8 +310,8 @@ static void json_summary(const struct tact_classifier *classifier, const struct 
 	struct tact_classifier_info info;
 	struct tact_shares_totals t;
 
-	tact_shares_totals(shares, &t);
-	tact_classifier_info(classifier, &info);
+	tact_shares_get_totals(shares, &t);
+	tact_classifier_get_info(classifier, &info);
 	json_begin_object(&json, NULL);
 	json_put_string(&json, "schema", "tact.classify.summary/1");
 	json_put_string(&json, "arch", tact_arch_name(info.arch));

@@ -45,7 +45,7 @@ static const struct column rest[] = {
 
 static void get_row(const void *of, size_t i, void *row)
 {
-	tact_mix_diff_row(of, i, row);
+	tact_mix_diff_get_row(of, i, row);
 }
 
 static void add_json(struct report *report, const struct mix_rows *rows, struct table *table,
@@ -93,7 +93,7 @@ int tact_report_mix_diff(const struct tact_mix_diff_report *opt,
 	rows.n = tact_mix_diff_rows(r.diff);
 	if (r.top && r.top < rows.n)
 		rows.n = r.top;
-	tact_mix_diff_totals(r.diff, &totals);
+	tact_mix_diff_get_totals(r.diff, &totals);
 	mix_columns_init(&columns, keys, tact_mix_diff_keys(r.diff, keys),
 			 offsetof(struct tact_mix_diff_row, key), rest, ARRAY_SIZE(rest));
 	for (size_t k = 0; k < columns.n_keys; k++)

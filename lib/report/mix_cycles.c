@@ -131,7 +131,7 @@ static void add_rows(struct report *report, const struct tact_mix_costs_report *
 
 	table_header(&table);
 	for (size_t i = 0; i < r->top && report_flush(report); i++) {
-		tact_mix_costs_row(r->costs, i, &cost);
+		tact_mix_costs_get_row(r->costs, i, &cost);
 		table_row(&table, &cost);
 	}
 	table_fini(&table);
@@ -144,7 +144,7 @@ static void add_text(struct report *report, const struct tact_mix_costs_report *
 	struct text *out = &report->text;
 	struct tact_mix_summary s;
 
-	tact_mix_summarize(r->mix, &s);
+	tact_mix_get_summary(r->mix, &s);
 	text_printf(out, "CPU: %s; rung: %s; error to expect of executions: %s\n",
 		    tact_arch_name(r->arch), tact_mix_rung_name(s.rung),
 		    tact_mix_rung_error(s.rung));
@@ -191,7 +191,7 @@ static void add_json(struct report *report, const struct tact_mix_costs_report *
 	struct tact_mix_summary s;
 	struct tact_mix_cost cost;
 
-	tact_mix_summarize(r->mix, &s);
+	tact_mix_get_summary(r->mix, &s);
 	json_begin_object(&json, NULL);
 	json_put_string(&json, "schema", "tact.mix.cycles/1");
 	json_put_string(&json, "arch", tact_arch_name(r->arch));
@@ -201,7 +201,7 @@ static void add_json(struct report *report, const struct tact_mix_costs_report *
 	json_put_count(&json, "failed_blocks", t->failed);
 	json_begin_array(&json, "blocks");
 	for (size_t i = 0; i < r->top && report_flush(report); i++) {
-		tact_mix_costs_row(r->costs, i, &cost);
+		tact_mix_costs_get_row(r->costs, i, &cost);
 		add_json_row(&cost, &json);
 	}
 	json_end_line(&json);
@@ -216,7 +216,7 @@ int tact_report_mix_costs(const struct tact_mix_costs_report *opt,
 
 	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.mix || !r.costs || !r.arch)
 		return -TACT_E_INVAL;
-	tact_mix_costs_totals(r.costs, &t);
+	tact_mix_costs_get_totals(r.costs, &t);
 	if (!r.top)
 		r.top = r.format == TACT_FORMAT_TEXT ? DEFAULT_TOP : SIZE_MAX;
 	if (r.top > tact_mix_costs_rows(r.costs))

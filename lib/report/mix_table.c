@@ -129,7 +129,7 @@ static const struct column row_columns[] = {
 
 static void get_row(const void *of, size_t i, void *row)
 {
-	tact_mix_pivot_row(of, i, row);
+	tact_mix_pivot_get_row(of, i, row);
 }
 
 union mix_row {
@@ -224,8 +224,8 @@ static void add_json(struct report *report, const struct tact_mix_report *r,
 	struct tact_mix_summary summary;
 	struct tact_mix_figures figures;
 
-	tact_mix_summarize(r->mix, &summary);
-	tact_mix_pivot_figures(r->pivot, &figures);
+	tact_mix_get_summary(r->mix, &summary);
+	tact_mix_pivot_get_figures(r->pivot, &figures);
 	json_begin_object(&json, NULL);
 	json_put_string(&json, "schema", "tact.mix/1");
 	json_summary(&summary, &json);
@@ -245,8 +245,8 @@ static void add_text(struct report *report, const struct tact_mix_report *r,
 	struct tact_mix_summary summary;
 	struct tact_mix_figures figures;
 
-	tact_mix_summarize(r->mix, &summary);
-	tact_mix_pivot_figures(r->pivot, &figures);
+	tact_mix_get_summary(r->mix, &summary);
+	tact_mix_pivot_get_figures(r->pivot, &figures);
 	add_summary(&summary, out);
 	add_figures(&figures, out);
 	text_add(out, "\n");

@@ -10,7 +10,7 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
-#include <tact/report.h>
+#include <tact-program/report.h>
 
 #include "base/base.h"
 #include "base/json.h"

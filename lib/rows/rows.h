@@ -5,7 +5,7 @@
 #ifndef ROWS_ROWS_H
 #define ROWS_ROWS_H
 
-#include <tact/rows.h>
+#include <tact-program/rows.h>
 
 #include "base/csv.h"
 

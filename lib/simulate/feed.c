@@ -46,7 +46,7 @@ struct tact_stream {
 	struct sim_state state;
 };
 
-int tact_stream_open(struct tact_stream **out, struct tact_diag *diag)
+int tact_stream_create(struct tact_stream **out, struct tact_diag *diag)
 {
 	if (!out)
 		return tact_fail(diag, TACT_E_INVAL, "no place for the result");
@@ -57,14 +57,14 @@ int tact_stream_open(struct tact_stream **out, struct tact_diag *diag)
 	return 0;
 }
 
-int tact_stream_open_beside(struct tact_stream **out, struct tact_stream *owner,
-			    struct tact_diag *diag)
+int tact_stream_create_beside(struct tact_stream **out, struct tact_stream *owner,
+			      struct tact_diag *diag)
 {
 	int status;
 
 	if (!owner)
 		return tact_fail(diag, TACT_E_INVAL, "no stream to open it beside");
-	status = tact_stream_open(out, diag);
+	status = tact_stream_create(out, diag);
 	if (status >= 0)
 		(*out)->owner = owner->owner;
 	return status;
@@ -314,7 +314,7 @@ int tact_stream_watch(struct tact_stream *t,
 	return 0;
 }
 
-int tact_stream_snapshot(const struct tact_stream *t, struct tact_stream_totals *out)
+int tact_stream_get_totals(const struct tact_stream *t, struct tact_stream_totals *out)
 {
 	if (!t || !out)
 		return -TACT_E_INVAL;
@@ -326,8 +326,8 @@ int tact_stream_snapshot(const struct tact_stream *t, struct tact_stream_totals 
 	return 0;
 }
 
-int tact_stream_insn(const struct tact_stream *t, uint32_t number, size_t i,
-		     struct tact_sim_insn *out, uint64_t *executions)
+int tact_stream_get_insn(const struct tact_stream *t, uint32_t number, size_t i,
+			 struct tact_sim_insn *out, uint64_t *executions)
 {
 	const struct stream_code *code;
 	const struct sim_stats *stats;
@@ -352,7 +352,8 @@ int tact_stream_insn(const struct tact_stream *t, uint32_t number, size_t i,
 	return 0;
 }
 
-int tact_stream_block(const struct tact_stream *t, uint32_t number, struct tact_stream_block *out)
+int tact_stream_get_block(const struct tact_stream *t, uint32_t number,
+			  struct tact_stream_block *out)
 {
 	const struct stream_code *code;
 

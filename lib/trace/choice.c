@@ -9,6 +9,8 @@
 
 #include "trace/analysis.h"
 
+#include <tact-program/tracing.h>
+
 /* ---- files ---- */
 
 int tact_trace_open_any(struct tact_trace **out, const char *path, uint64_t iterations,

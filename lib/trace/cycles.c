@@ -96,7 +96,7 @@ static int add_thread(struct tact_cycles *c, uint32_t id, struct engine_thread *
 	}
 	t->id = id;
 	t->owner = c;
-	if (tact_stream_open_beside(&t->stream, c->stream, NULL) < 0 ||
+	if (tact_stream_create_beside(&t->stream, c->stream, NULL) < 0 ||
 	    (c->opt.branches && !(t->predictor = calloc(1, sizeof(*t->predictor)))) ||
 	    (c->opt.caches && !(t->caches = calloc(1, sizeof(*t->caches)))) ||
 	    (c->opt.caches && caches_init(t->caches, &c->arch->params, c->opt.cache_bytes) < 0)) {
@@ -154,8 +154,9 @@ static double spent_by(const struct tact_cycles *c, const struct engine_code *co
 	struct tact_sim_insn insn;
 	uint64_t executions;
 
-	return tact_stream_insn(c->stream, code->number, i, &insn, &executions) < 0 ? 0
-										    : insn.spent;
+	return tact_stream_get_insn(c->stream, code->number, i, &insn, &executions) < 0
+		       ? 0
+		       : insn.spent;
 }
 
 /* What the block's instructions are: wanted before it goes through a pipeline, and for its branch.
@@ -192,7 +193,7 @@ static int keep_past(const struct tact_cycles *c, struct engine_code *code)
 	struct tact_stream_block seen;
 	struct engine_past *past = code->past;
 
-	tact_stream_block(c->stream, code->number, &seen);
+	tact_stream_get_block(c->stream, code->number, &seen);
 	if (!seen.executions)
 		return 0;
 	if (!past)
@@ -340,7 +341,7 @@ bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *co
 					  .cycles = code->cycles,
 					  .unknown = code->unknown};
 	if (code->is_added)
-		tact_stream_block(c->stream, code->number, &now);
+		tact_stream_get_block(c->stream, code->number, &now);
 	seen += now.executions;
 	if (!seen)
 		return false;

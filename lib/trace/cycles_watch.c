@@ -38,7 +38,7 @@ static int on_retired(void *arg, const struct tact_sim_uop *uop)
 	struct tact_sim_uop u = *uop;
 	int64_t by, begin;
 
-	if (tact_stream_snapshot(t->stream, &totals))
+	if (tact_stream_get_totals(t->stream, &totals))
 		return 0;
 	by = (int64_t)totals.cycles - uop->retired;
 	begin = (uop->delivered >= 0 ? uop->delivered : uop->issued) + by;

@@ -268,7 +268,7 @@ static int finish(struct reader *x, int status, struct tact_result **out)
 	return 0;
 }
 
-int tact_result_open_memory(struct tact_result **out, const void *data, size_t size,
+int tact_result_load_memory(struct tact_result **out, const void *data, size_t size,
 			    struct tact_diag *diag)
 {
 	struct reader x = {.r = result_new(), .diag = diag};
@@ -285,7 +285,7 @@ int tact_result_open_memory(struct tact_result **out, const void *data, size_t s
 	return finish(&x, status, out);
 }
 
-int tact_result_open(struct tact_result **out, const char *path, struct tact_diag *diag)
+int tact_result_load(struct tact_result **out, const char *path, struct tact_diag *diag)
 {
 	const int fd =
 		strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(0, F_DUPFD_CLOEXEC, 3);

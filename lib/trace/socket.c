@@ -13,6 +13,8 @@
 
 #include "trace/trace.h"
 
+#include <tact-program/tracing.h>
+
 enum { MAX_ADDRESS = 300 };
 
 /* HOST:PORT, [HOST]:PORT or :PORT into addresses. */

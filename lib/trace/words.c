@@ -7,6 +7,8 @@
 
 #include "trace/trace.h"
 
+#include <tact-program/tracing.h>
+
 int tact_trace_split(char ***out, const char *command, struct tact_diag *diag)
 {
 	const size_t size = command ? strlen(command) : 0;

@@ -29,10 +29,10 @@ struct surrogate_input surrogate_input(unsigned k)
 int surrogate_value(const struct tact_mca_params *params, unsigned form, unsigned k)
 {
 	struct surrogate_input in = surrogate_input(k);
-	int value = tact_mca_info(in.kind)->low;
+	int value = tact_mca_get_info(in.kind)->low;
 
 	tact_mca_get(params, form, in.kind, in.index, &value);
-	return value - tact_mca_info(in.kind)->low;
+	return value - tact_mca_get_info(in.kind)->low;
 }
 
 /* ---- simulated blocks ---- */
@@ -141,7 +141,7 @@ static void put_back(const struct saved *saved, struct tact_mca_params *params)
 			struct surrogate_input in = surrogate_input(k);
 
 			tact_mca_set(params, saved->form[i], in.kind, in.index,
-				     saved->value[i][k] + tact_mca_info(in.kind)->low);
+				     saved->value[i][k] + tact_mca_get_info(in.kind)->low);
 		}
 	}
 	tact_mca_set(params, 0, TACT_MCA_DISPATCH_WIDTH, 0, saved->width);

@@ -116,7 +116,7 @@ int tune_changes_find(struct tact_tuner *t)
 	return status;
 }
 
-bool tact_tuner_change(const struct tact_tuner *t, size_t i, struct tact_tune_change *out)
+bool tact_tuner_get_change(const struct tact_tuner *t, size_t i, struct tact_tune_change *out)
 {
 	const struct tune_change *c;
 	const struct tune_param *p;
@@ -138,7 +138,7 @@ bool tact_tuner_change(const struct tact_tuner *t, size_t i, struct tact_tune_ch
 	return true;
 }
 
-bool tact_tuner_histogram(const struct tact_tuner *t, size_t i, struct tact_tune_histogram *out)
+bool tact_tuner_get_histogram(const struct tact_tuner *t, size_t i, struct tact_tune_histogram *out)
 {
 	bool found = false;
 	unsigned kind = 0;

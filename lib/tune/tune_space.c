@@ -186,7 +186,7 @@ static int add_mca_params(struct tact_tuner *t, bool is_global, unsigned form)
 	int status = 0;
 
 	for (unsigned kind = 0; kind < TACT_MCA_N_KINDS; kind++) {
-		const struct tact_mca_info *info = tact_mca_info(kind);
+		const struct tact_mca_info *info = tact_mca_get_info(kind);
 
 		if (info->global != is_global)
 			continue;

@@ -143,7 +143,7 @@ const char *tune_kind_name(unsigned kind)
 		"latency", "ports", "port_uops", "fused_uops", "hold", "core"};
 
 	if (kind < TACT_MCA_N_KINDS)
-		return tact_mca_info(kind)->name;
+		return tact_mca_get_info(kind)->name;
 	return names[kind - TACT_MCA_N_KINDS];
 }
 

@@ -314,7 +314,7 @@ static double mean_error(const struct tact_tuner *t, const double *predicted, un
 	return t->rows.n_part[part] ? sum / (double)t->rows.n_part[part] : NAN;
 }
 
-void tact_tuner_summary(const struct tact_tuner *t, struct tact_tune_summary *out)
+void tact_tuner_get_summary(const struct tact_tuner *t, struct tact_tune_summary *out)
 {
 	*out = (struct tact_tune_summary){.size = sizeof(*out), .surrogate = NAN};
 	if (!t || !t->has_run || !t->by_start)
@@ -333,7 +333,7 @@ void tact_tuner_summary(const struct tact_tuner *t, struct tact_tune_summary *ou
 	out->unit = t->unit ? t->unit : 1;
 }
 
-bool tact_tuner_row(const struct tact_tuner *t, size_t i, struct tact_tune_row *out)
+bool tact_tuner_get_row(const struct tact_tuner *t, size_t i, struct tact_tune_row *out)
 {
 	const struct tune_row *row;
 

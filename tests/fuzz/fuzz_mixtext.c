@@ -26,11 +26,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	tact_isa_default()->describe(&properties, code, sizeof(code));
-	if (tact_mix_taxonomy_parse(&taxonomy, (const char *)data, size, &diag) >= 0) {
+	if (tact_mix_taxonomy_load_memory(&taxonomy, (const char *)data, size, &diag) >= 0) {
 		mix_taxonomy_name(taxonomy, mix_taxonomy_group(taxonomy, &properties));
 		tact_mix_taxonomy_destroy(taxonomy);
 	}
-	if (tact_mix_rule_parse(&rule, (const char *)data, size, &diag) >= 0) {
+	if (tact_mix_rule_load_memory(&rule, (const char *)data, size, &diag) >= 0) {
 		if (tact_mix_rule_save(rule, path, &diag) < 0 ||
 		    tact_mix_rule_load(&again, path, &diag) < 0 ||
 		    mix_rule_choose(rule, features) != mix_rule_choose(again, features))
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (!ftruncate(fd, 0) && pwrite(fd, data, size, 0) == (ssize_t)size &&
 	    tact_mix_open(&mix, path, NULL, &diag) >= 0)
-		tact_mix_destroy(mix);
+		tact_mix_close(mix);
 	close(fd);
 	return 0;
 }

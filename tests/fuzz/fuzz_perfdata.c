@@ -50,7 +50,7 @@ static void report(const char *path)
 		return;
 	if (tact_mix_pivot_create(&pivot, mix, &o, &diag) >= 0)
 		tact_mix_pivot_destroy(pivot);
-	tact_mix_destroy(mix);
+	tact_mix_close(mix);
 }
 
 /* Recordings of perf: all bytes that a record gives are there, reading ends, and a report can be

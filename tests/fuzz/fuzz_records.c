@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <tact/dataset.h>
+#include <tact-program/dataset.h>
 
 #include "base/csv.h"
 #include "base/hash.h"

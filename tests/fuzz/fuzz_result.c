@@ -32,10 +32,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tact_diff *diff;
 	struct tact_diag diag;
 
-	if (tact_result_open_memory(&a, data, size, &diag) < 0)
+	if (tact_result_load_memory(&a, data, size, &diag) < 0)
 		return 0;
 	touch(a);
-	if (tact_result_open_memory(&b, data, size / 2, &diag) < 0)
+	if (tact_result_load_memory(&b, data, size / 2, &diag) < 0)
 		b = NULL;
 	if (!tact_diff_create(&diff, a, b ? b : a, &diag)) {
 		size_t n;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <tact/rows.h>
+#include <tact-program/rows.h>
 
 #include "base/base.h"
 #include "base/hash.h"

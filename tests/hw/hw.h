@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include <tact-program/program.h>
 #include <tact/tact.h>
 
 #include "../unit/support.h"

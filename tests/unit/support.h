@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <tact-program/program.h>
 #include <tact/tact.h>
 
 #include "base/base.h"

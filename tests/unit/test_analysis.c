@@ -12,6 +12,8 @@
 
 #include "support.h"
 
+#include <tact-program/program.h>
+
 /* imul rax, rax; add rbx, 1 */
 static const char code[] = "480fafc04883c301\n";
 
@@ -86,7 +88,7 @@ TEST(test_result)
 
 	/* What is written is what is read. */
 	assert_int_equal(tact_result_write(result, collect_text, &text), 0);
-	assert_int_equal(tact_result_open_memory(&again, text.data, text.size, &diag), 0);
+	assert_int_equal(tact_result_load_memory(&again, text.data, text.size, &diag), 0);
 	assert_int_equal(tact_result_get_info(again)->totals.instructions, 200000);
 	assert_true(tact_result_get_info(again)->is_partial);
 	for (int kind = 0; kind < TACT_N_RESULT_KINDS; kind++) {

@@ -48,6 +48,42 @@ TEST(status_values_are_stable)
 	assert_int_equal(TACT_E_LIMIT, 12);
 }
 
+struct result {
+	size_t size;
+	uint64_t a, b;
+};
+
+/* A caller's struct may be shorter or longer than ours. */
+TEST(results_go_to_older_and_newer_callers)
+{
+	const struct result made = {.size = sizeof(made), .a = 1, .b = 2};
+	struct result older = {.size = offsetof(struct result, b), .b = 77};
+	struct {
+		struct result r;
+		uint64_t later, not_mine;
+	} newer = {.r = {.size = sizeof(newer.r) + 8}, .later = 77, .not_mine = 77};
+	struct result none = {.size = 0, .a = 77}, wild = {.size = SIZE_MAX, .a = 77};
+	size_t only_size = sizeof(only_size);
+
+	assert_int_equal(tact_fill(&older, &made, sizeof(made)), 0);
+	assert_int_equal(older.size, offsetof(struct result, b));
+	assert_int_equal(older.a, 1);
+	assert_int_equal(older.b, 77);
+	assert_int_equal(tact_fill(&newer, &made, sizeof(made)), 0);
+	assert_int_equal(newer.r.size, sizeof(newer.r) + 8);
+	assert_int_equal(newer.r.b, 2);
+	assert_int_equal(newer.later, 0);
+	assert_int_equal(newer.not_mine, 77);
+	assert_int_equal(tact_fill(&only_size, &made, sizeof(made)), 0);
+	assert_int_equal(only_size, sizeof(only_size));
+	assert_int_equal(tact_fill(&none, &made, sizeof(made)), -TACT_E_INVAL);
+	assert_int_equal(tact_fill(&wild, &made, sizeof(made)), -TACT_E_INVAL);
+	assert_int_equal(tact_fill(NULL, &made, sizeof(made)), -TACT_E_INVAL);
+	assert_int_equal(none.a, 77);
+	assert_int_equal(wild.a, 77);
+	assert_int_equal(tact_read_options(&older, sizeof(older), &wild), -TACT_E_INVAL);
+}
+
 TEST(fail_fills_the_diagnostic)
 {
 	struct tact_diag diag = {.line = 9, .offset = 9};

@@ -11,7 +11,7 @@
 
 #include "testing.h"
 
-#include <tact/campaign.h>
+#include <tact-program/campaign.h>
 
 #include "support.h"
 
@@ -69,8 +69,8 @@ TEST(measures_all)
 	assert_int_equal(now.n_done, 3);
 	assert_int_equal(now.n_none, 1);
 	assert_true(now.n_status[TACT_MEASURE_DECODE] >= 1);
-	assert_int_equal(tact_campaign_state(c, 0), TACT_CAMPAIGN_MEASURED);
-	assert_int_equal(tact_campaign_state(c, 1), TACT_CAMPAIGN_NO_BLOCK);
+	assert_int_equal(tact_campaign_get_state(c, 0), TACT_CAMPAIGN_MEASURED);
+	assert_int_equal(tact_campaign_get_state(c, 1), TACT_CAMPAIGN_NO_BLOCK);
 	assert_null(tact_campaign_result(c, 1));
 	assert_int_equal(tact_campaign_result(c, 2)->status, TACT_MEASURE_DECODE);
 	tact_campaign_drop(c, 2);

@@ -190,7 +190,7 @@ static const char *category(struct fixture *f, struct tact_classifier *c, const 
 	for (unsigned k = 0; k < 4; k++)
 		sum += label.weight[k];
 	assert_true(fabs(sum - 1) < 1e-9);
-	assert_int_equal(tact_classifier_topic(c, (unsigned)label.topic, &topic), 0);
+	assert_int_equal(tact_classifier_get_topic(c, (unsigned)label.topic, &topic), 0);
 	return topic.name;
 }
 
@@ -214,7 +214,7 @@ TEST_WITH(categories_have_the_papers_names, set_up, tear_down)
 	load(f, "480fafc30fc8");
 	assert_int_equal(tact_classifier_apply(c, f->block, &label, NULL), 0);
 	assert_true(label.unknown > 0);
-	assert_int_equal(tact_classifier_info(c, &info), 0);
+	assert_int_equal(tact_classifier_get_info(c, &info), 0);
 	assert_ptr_equal(info.arch, f->arch);
 	assert_int_equal(info.blocks, 800);
 	assert_int_equal(info.topics, 4);
@@ -223,7 +223,7 @@ TEST_WITH(categories_have_the_papers_names, set_up, tear_down)
 	for (unsigned k = 0; k < 4; k++) {
 		struct tact_topic topic;
 
-		assert_int_equal(tact_classifier_topic(c, k, &topic), 0);
+		assert_int_equal(tact_classifier_get_topic(c, k, &topic), 0);
 		share += topic.share;
 		assert_true(fabs(topic.load + topic.store + topic.scalar + topic.vector - 1) <
 			    1e-9);
@@ -239,7 +239,7 @@ TEST_WITH(leading_combinations_come_in_order, set_up, tear_down)
 	char ports[TACT_CLASSIFY_PORTS_SIZE];
 	struct tact_classifier_info info;
 
-	tact_classifier_info(c, &info);
+	tact_classifier_get_info(c, &info);
 	for (unsigned k = 0; k < info.topics; k++) {
 		double before = 1, p, sum = 0;
 		unsigned n = 0;

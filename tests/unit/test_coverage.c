@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include <tact/coverage.h>
+#include <tact-program/coverage.h>
 
 /* vpaddd zmm0, zmm1, zmm2: in the tables, but not of CPUs without AVX-512. */
 static const uint8_t wide[] = {0x62, 0xf1, 0x75, 0x48, 0xfe, 0xc2};

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <tact/dataset.h>
+#include <tact-program/dataset.h>
 
 #include "store/store.h"
 #include "store_fixture.h"

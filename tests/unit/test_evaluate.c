@@ -8,7 +8,7 @@
 
 #include "testing.h"
 
-#include <tact/evaluate.h>
+#include <tact-program/evaluate.h>
 
 #include "support.h"
 

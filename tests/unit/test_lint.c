@@ -10,7 +10,7 @@
 
 #include "testing.h"
 
-#include <tact/lint.h>
+#include <tact-program/lint.h>
 
 #include "support.h"
 

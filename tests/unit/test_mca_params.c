@@ -29,7 +29,7 @@ static void defaults_are_within_bounds(void **state)
 		assert_int_equal(tact_mca_params_create(&params, arch, NULL), 0);
 		assert_ptr_equal(tact_mca_params_arch(params), arch);
 		for (unsigned kind = 0; kind < TACT_MCA_N_KINDS; kind++) {
-			const struct tact_mca_info *info = tact_mca_info(kind);
+			const struct tact_mca_info *info = tact_mca_get_info(kind);
 			unsigned n = info->global ? 1 : tact_isa_form_count(tact_isa_default());
 
 			for (unsigned at = 0; at < n * info->count; at++) {
@@ -48,7 +48,7 @@ static void defaults_are_within_bounds(void **state)
 		}
 		tact_mca_params_destroy(params);
 	}
-	assert_null(tact_mca_info(TACT_MCA_N_KINDS));
+	assert_null(tact_mca_get_info(TACT_MCA_N_KINDS));
 }
 
 static void defaults_of_known_forms(void **state)
@@ -93,7 +93,7 @@ static void values_out_of_bounds(void **state)
 	(void)state;
 	assert_int_equal(tact_mca_params_create(&params, tact_arch_find("SKL"), NULL), 0);
 	for (unsigned kind = 0; kind < TACT_MCA_N_KINDS; kind++) {
-		const struct tact_mca_info *info = tact_mca_info(kind);
+		const struct tact_mca_info *info = tact_mca_get_info(kind);
 
 		for (unsigned i = 0; i < info->count; i++) {
 			assert_int_equal(tact_mca_set(params, 7, kind, i, info->high), 0);
@@ -150,7 +150,7 @@ static void round_trip(void **state)
 		assert_true(mca_form_equal(&params->forms[i], &loaded->forms[i]));
 	for (unsigned n = 0; n < 5000; n++) {
 		unsigned kind = rng_below(&rng, TACT_MCA_N_KINDS);
-		const struct tact_mca_info *info = tact_mca_info(kind);
+		const struct tact_mca_info *info = tact_mca_get_info(kind);
 
 		assert_int_equal(
 			tact_mca_set(params,

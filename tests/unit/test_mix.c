@@ -186,7 +186,7 @@ TEST(test_methods)
 	b = block_at(mix, mix_test_long);
 	assert_int_equal(b.length, 20);
 	assert_true(fabs(b.executions - 60.0 * EBS_PERIOD / 20) < 1e-6);
-	tact_mix_destroy(mix);
+	tact_mix_close(mix);
 
 	/* 100 stacks of 4 streams, each of weight 1/4: 100 * 100 streams; all run through the
 	 * loop's block, one of four in a quarter of the stacks through the long one.
@@ -197,7 +197,7 @@ TEST(test_methods)
 	assert_int_equal(b.lbr_streams, 400);
 	b = block_at(mix, mix_test_long);
 	assert_true(fabs(b.executions - 25.0 * LBR_PERIOD / 4) < 1e-6);
-	tact_mix_destroy(mix);
+	tact_mix_close(mix);
 
 	/* The paper's rule: 4 instructions by stacks, 20 by samples; and the sum is that of the
 	 * samples. */
@@ -208,7 +208,7 @@ TEST(test_methods)
 	b = block_at(mix, mix_test_long);
 	assert_int_equal(b.method, TACT_MIX_EBS);
 	assert_true(fabs(b.executions - 60.0 * EBS_PERIOD / 20) < 1e-6);
-	assert_int_equal(tact_mix_summarize(mix, &s), 0);
+	assert_int_equal(tact_mix_get_summary(mix, &s), 0);
 	assert_int_equal(s.rung, TACT_MIX_RUNG_LBR);
 	assert_int_equal(s.ebs_samples, 100);
 	assert_int_equal(s.lbr_samples, 100);
@@ -217,7 +217,7 @@ TEST(test_methods)
 	assert_false(s.is_relative);
 	assert_int_equal(s.flow_outliers, 0);
 	assert_int_equal(s.threads, 2);
-	tact_mix_destroy(mix);
+	tact_mix_close(mix);
 	unlink(r.path);
 }
 
@@ -246,7 +246,7 @@ TEST(test_outside)
 	stack(&r, wrong, 20);
 	stack(&r, nowhere, 3);
 	mix = end(&r, TACT_MIX_HYBRID);
-	tact_mix_summarize(mix, &s);
+	tact_mix_get_summary(mix, &s);
 	assert_int_equal(s.outside_samples, 7);
 	assert_int_equal(s.outside_streams, 12);
 	/* to long, from code: the source is in front of the target */
@@ -254,17 +254,17 @@ TEST(test_outside)
 	assert_true(s.newest_impossible > 0.1);
 	assert_true(s.other_impossible == 0);
 	assert_true(s.newest_dropped);
-	tact_mix_destroy(mix);
+	tact_mix_close(mix);
 	unlink(r.path);
 
 	begin(&r, false);
 	fill(&r);
 	mix = end(&r, TACT_MIX_HYBRID);
-	tact_mix_summarize(mix, &s);
+	tact_mix_get_summary(mix, &s);
 	assert_int_equal(s.outside_samples, 100);
 	assert_int_equal(s.blocks, 0);
-	assert_int_equal(tact_mix_missing_module(mix, 0, &missing), 1);
-	tact_mix_destroy(mix);
+	assert_int_equal(tact_mix_get_missing(mix, 0, &missing), 1);
+	tact_mix_close(mix);
 	unlink(r.path);
 }
 
@@ -281,12 +281,12 @@ TEST(test_bias)
 	fill(&r);
 	stack(&r, biased, 100);
 	mix = end(&r, TACT_MIX_HYBRID);
-	tact_mix_summarize(mix, &s);
+	tact_mix_get_summary(mix, &s);
 	assert_int_equal(s.biased_blocks, 1);
 	assert_true(block_at(mix, mix_test_long).is_biased);
 	assert_true(block_at(mix, mix_test_long).bias > 0.7);
 	assert_false(block_at(mix, mix_test_code).is_biased);
-	tact_mix_destroy(mix);
+	tact_mix_close(mix);
 	unlink(r.path);
 }
 
@@ -295,7 +295,7 @@ static double executions(const struct tact_mix_pivot *p, const char *key)
 	struct tact_mix_row row;
 
 	for (size_t i = 0; i < tact_mix_pivot_rows(p); i++) {
-		assert_int_equal(tact_mix_pivot_row(p, i, &row), 0);
+		assert_int_equal(tact_mix_pivot_get_row(p, i, &row), 0);
 		if (!strcmp(row.key[0], key))
 			return row.executions;
 	}
@@ -346,7 +346,7 @@ TEST(test_pivot)
 	check_pivot(mix, TACT_MIX_BY_METHOD, "ebs", 4 * loop + 20 * out);
 
 	assert_int_equal(tact_mix_pivot_create(&p, mix, &o, NULL), 0);
-	assert_int_equal(tact_mix_pivot_figures(p, &f), 0);
+	assert_int_equal(tact_mix_pivot_get_figures(p, &f), 0);
 	assert_true(fabs(f.instructions - 100000) < 1e-6);
 	assert_true(fabs(f.flops_per_instruction - (loop + 18 * 8 * out) / 100000) < 1e-9);
 	assert_true(fabs(f.branch_density - (loop + out) / 100000) < 1e-9);
@@ -367,7 +367,7 @@ TEST(test_pivot)
 	o = (struct tact_mix_pivot_options){
 		.size = sizeof(o), .keys = {TACT_MIX_BY_TAXONOMY}, .n_keys = 1};
 	assert_int_equal(tact_mix_pivot_create(&p, mix, &o, NULL), -TACT_E_INVAL);
-	assert_int_equal(tact_mix_taxonomy_parse(&taxonomy, text, sizeof(text) - 1, NULL), 0);
+	assert_int_equal(tact_mix_taxonomy_load_memory(&taxonomy, text, sizeof(text) - 1, NULL), 0);
 	o.taxonomy = taxonomy;
 	assert_int_equal(tact_mix_pivot_create(&p, mix, &o, NULL), 0);
 	assert_true(fabs(executions(p, "float") - loop - 18 * out) < 1e-6);
@@ -375,7 +375,7 @@ TEST(test_pivot)
 	assert_true(fabs(executions(p, "other") - 2 * loop - out) < 1e-6);
 	tact_mix_pivot_destroy(p);
 	tact_mix_taxonomy_destroy(taxonomy);
-	tact_mix_destroy(mix);
+	tact_mix_close(mix);
 	unlink(r.path);
 }
 
@@ -387,7 +387,7 @@ TEST(test_taxonomy)
 	struct tact_diag diag;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		assert_int_equal(tact_mix_taxonomy_parse(&t, bad[i], strlen(bad[i]), &diag),
+		assert_int_equal(tact_mix_taxonomy_load_memory(&t, bad[i], strlen(bad[i]), &diag),
 				 -TACT_E_FORMAT);
 	assert_int_equal(tact_mix_taxonomy_load(&t, "/nonexistent", &diag), -TACT_E_IO);
 	assert_true(mix_glob("*d?v*", "IDIV"));
@@ -419,7 +419,7 @@ TEST(test_rule)
 	assert_true(fd >= 0);
 	close(fd);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		assert_int_equal(tact_mix_rule_parse(&rule, bad[i], strlen(bad[i]), &diag),
+		assert_int_equal(tact_mix_rule_load_memory(&rule, bad[i], strlen(bad[i]), &diag),
 				 -TACT_E_FORMAT);
 	assert_int_equal(tact_mix_rule_create(&rule, NULL), 0);
 	assert_int_equal(tact_mix_rule_save(rule, path, NULL), 0);
@@ -489,8 +489,8 @@ TEST(test_train)
 	}
 	tact_mix_rule_destroy(rule);
 	tact_mix_trainer_destroy(trainer);
-	tact_mix_destroy(exact);
-	tact_mix_destroy(mix);
+	tact_mix_close(exact);
+	tact_mix_close(mix);
 	unlink(r.path);
 	unlink(path);
 }
@@ -592,7 +592,7 @@ TEST(test_recordings)
 		}
 		if (tact_mix_open(&mix, path, &o, &diag) < 0)
 			fail_msg("%s: %s", path, diag.text);
-		tact_mix_summarize(mix, &s);
+		tact_mix_get_summary(mix, &s);
 		assert_int_equal(s.samples, recordings[i].samples);
 		assert_int_equal(s.unknown_records, 0);
 		assert_int_equal(s.bad_records, 0);
@@ -601,7 +601,7 @@ TEST(test_recordings)
 		assert_true(s.other_impossible < 0.0001);
 		assert_int_equal(s.flow_outliers, 0);
 		assert_true(s.flow_error < 0.03);
-		tact_mix_destroy(mix);
+		tact_mix_close(mix);
 	}
 }
 

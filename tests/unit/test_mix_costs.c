@@ -99,11 +99,11 @@ TEST(test_costs)
 
 	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), NULL, NULL), 0);
 	assert_int_equal(tact_mix_costs_rows(costs), 3);
-	tact_mix_costs_totals(costs, &t);
+	tact_mix_costs_get_totals(costs, &t);
 	assert_int_equal(t.failed, 0);
 
 	/* Two multiplications behind each other: the latency of both. */
-	assert_int_equal(tact_mix_costs_row(costs, 0, &c), 0);
+	assert_int_equal(tact_mix_costs_get_row(costs, 0, &c), 0);
 	assert_true(c.is_loop);
 	assert_int_equal(c.n_blocks, 1);
 	assert_true(fabs(c.cycles - 6) < 1e-9);
@@ -113,7 +113,7 @@ TEST(test_costs)
 	sum += c.total;
 
 	/* Two blocks, one loop: five instructions, executions in between. */
-	assert_int_equal(tact_mix_costs_row(costs, 1, &c), 0);
+	assert_int_equal(tact_mix_costs_get_row(costs, 1, &c), 0);
 	assert_true(c.is_loop);
 	assert_int_equal(c.n_blocks, 2);
 	assert_int_equal(c.block.length, 5);
@@ -121,18 +121,18 @@ TEST(test_costs)
 	assert_true(fabs(c.cycles - 3) < 1e-9);
 	sum += c.total;
 
-	assert_int_equal(tact_mix_costs_row(costs, 2, &c), 0);
+	assert_int_equal(tact_mix_costs_get_row(costs, 2, &c), 0);
 	assert_false(c.is_loop);
 	assert_int_equal(c.block.length, 2);
 	sum += c.total;
-	assert_int_equal(tact_mix_costs_row(costs, 3, &c), -TACT_E_INVAL);
+	assert_int_equal(tact_mix_costs_get_row(costs, 3, &c), -TACT_E_INVAL);
 
 	assert_true(fabs(sum - t.cycles) < 1e-6);
 	for (int i = 0; i < TACT_N_BOUNDS; i++)
 		by_bound += t.by_bound[i];
 	assert_true(fabs(by_bound - t.cycles) < 1e-6);
 	tact_mix_costs_destroy(costs);
-	tact_mix_destroy(mix);
+	tact_mix_close(mix);
 }
 
 /* A block that runs much less than the first is not on the usual way round. */
@@ -146,11 +146,11 @@ TEST(test_rare_way)
 	for (size_t i = 0; i < 2; i++) {
 		struct tact_mix_cost c;
 
-		assert_int_equal(tact_mix_costs_row(costs, i, &c), 0);
+		assert_int_equal(tact_mix_costs_get_row(costs, i, &c), 0);
 		assert_int_equal(c.n_blocks, 1);
 	}
 	tact_mix_costs_destroy(costs);
-	tact_mix_destroy(mix);
+	tact_mix_close(mix);
 }
 
 TEST(test_bad_costs)
@@ -169,7 +169,7 @@ TEST(test_bad_costs)
 			 -TACT_E_INVAL);
 	assert_non_null(strstr(diag.text, "'none' is none of"));
 	tact_mix_costs_destroy(NULL);
-	tact_mix_destroy(mix);
+	tact_mix_close(mix);
 }
 
 /* Any model of the registry will do. */
@@ -184,12 +184,12 @@ TEST(test_models)
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		assert_int_equal(tact_mix_costs_create(&costs, mix, arch, names[i], NULL), 0);
-		assert_int_equal(tact_mix_costs_row(costs, 0, &c), 0);
+		assert_int_equal(tact_mix_costs_get_row(costs, 0, &c), 0);
 		assert_true(fabs(c.cycles - 6) < 0.05);
 		assert_true(c.gain >= 0);
 		tact_mix_costs_destroy(costs);
 	}
-	tact_mix_destroy(mix);
+	tact_mix_close(mix);
 }
 
 static struct tact_mix_pivot *pivot_of(struct tact_mix *mix, size_t n_keys, const char *pattern)
@@ -213,7 +213,7 @@ static void check_row(const struct tact_mix_diff *diff, size_t i, const char *ke
 {
 	struct tact_mix_diff_row row;
 
-	assert_int_equal(tact_mix_diff_row(diff, i, &row), 0);
+	assert_int_equal(tact_mix_diff_get_row(diff, i, &row), 0);
 	assert_string_equal(row.key[0], key);
 	assert_true(fabs(row.executions[0] - first) < 1e-6);
 	assert_true(fabs(row.executions[1] - second) < 1e-6);
@@ -231,7 +231,7 @@ TEST(test_diff)
 	/* imul 200, dec 100, jnz 100; then imul 600, dec 300, jnz 300, add 50, ret 50. */
 	assert_int_equal(tact_mix_diff_create(&diff, pivot[0], pivot[1], false, NULL), 0);
 	assert_int_equal(tact_mix_diff_rows(diff), 5);
-	tact_mix_diff_totals(diff, &t);
+	tact_mix_diff_get_totals(diff, &t);
 	assert_true(fabs(t.executions[0] - 400) < 1e-6);
 	assert_true(fabs(t.executions[1] - 1300) < 1e-6);
 	assert_true(fabs(t.error - 2) < 1e-9);
@@ -239,7 +239,7 @@ TEST(test_diff)
 	check_row(diff, 1, "dec", 100, 300);
 	check_row(diff, 3, "add", 0, 50);
 	check_row(diff, 4, "ret", 0, 50);
-	assert_int_equal(tact_mix_diff_row(diff, 5, &row), -TACT_E_INVAL);
+	assert_int_equal(tact_mix_diff_get_row(diff, 5, &row), -TACT_E_INVAL);
 	tact_mix_diff_destroy(diff);
 
 	assert_int_equal(tact_mix_diff_create(&diff, pivot[0], pivot[1], true, NULL), 0);
@@ -247,7 +247,7 @@ TEST(test_diff)
 	tact_mix_diff_destroy(diff);
 	for (int i = 0; i < 2; i++) {
 		tact_mix_pivot_destroy(pivot[i]);
-		tact_mix_destroy(mix[i]);
+		tact_mix_close(mix[i]);
 	}
 }
 
@@ -274,7 +274,7 @@ TEST(test_bad_diff)
 	tact_mix_pivot_destroy(all);
 	tact_mix_pivot_destroy(none);
 	tact_mix_pivot_destroy(two_keys);
-	tact_mix_destroy(mix);
+	tact_mix_close(mix);
 }
 
 /* ---- as text ---- */
@@ -329,7 +329,7 @@ TEST(test_reports)
 	text_free(&text);
 	for (int i = 0; i < 2; i++) {
 		tact_mix_pivot_destroy(pivot[i]);
-		tact_mix_destroy(mix[i]);
+		tact_mix_close(mix[i]);
 	}
 }
 

@@ -281,7 +281,7 @@ TEST(streams_by_name)
 	for (unsigned i = 0; i < 100; i++)
 		assert_int_equal(tact_stream_feed(stream, number, 0x1000, NULL, 0), 0);
 	assert_int_equal(tact_stream_drain(stream), 0);
-	assert_int_equal(tact_stream_snapshot(stream, &totals), 0);
+	assert_int_equal(tact_stream_get_totals(stream, &totals), 0);
 	assert_true(totals.cycles > 299 && totals.cycles < 400);
 	tact_stream_destroy(stream);
 	tact_block_destroy(block);

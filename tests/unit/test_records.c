@@ -8,7 +8,7 @@
 
 #include "testing.h"
 
-#include <tact/dataset.h>
+#include <tact-program/dataset.h>
 
 #include "support.h"
 /* ---- records ---- */

@@ -58,7 +58,7 @@ static struct tact_result *read_result(const char *text)
 	struct tact_diag diag = {0};
 	struct tact_result *r;
 
-	if (tact_result_open_memory(&r, text, strlen(text), &diag))
+	if (tact_result_load_memory(&r, text, strlen(text), &diag))
 		fail_msg("%s", diag.text);
 	return r;
 }

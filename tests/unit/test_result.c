@@ -23,7 +23,7 @@
 
 static int open_text(struct tact_result **r, const char *text, struct tact_diag *diag)
 {
-	return tact_result_open_memory(r, text, strlen(text), diag);
+	return tact_result_load_memory(r, text, strlen(text), diag);
 }
 
 static void write_file(const char *path, const char *text)
@@ -130,8 +130,8 @@ TEST(test_read)
 		assert_int_equal(open_text(&r, bad[i], &diag), -TACT_E_FORMAT);
 	assert_int_equal(open_text(&r, "{\"schema\":\"tact.trace/9\",\"kind\":\"totals\"}", &diag),
 			 -TACT_E_VERSION);
-	assert_int_equal(tact_result_open(&r, "/nonexistent/file", &diag), -TACT_E_IO);
-	assert_int_equal(tact_result_open(&r, "/", &diag), -TACT_E_IO);
+	assert_int_equal(tact_result_load(&r, "/nonexistent/file", &diag), -TACT_E_IO);
+	assert_int_equal(tact_result_load(&r, "/", &diag), -TACT_E_IO);
 	assert_int_equal(
 		open_text(&r, TOTALS "\n{\"schema\":\"tact.trace/1\",\"kind\":\"x\"}", &diag), 0);
 	assert_int_equal(tact_result_get_info(r)->totals.instructions, 10);

@@ -12,6 +12,8 @@
 
 #include "support.h"
 
+#include <tact-program/shares.h>
+
 /* ---- shares ---- */
 
 static struct tact_label label_of(int topic)
@@ -34,7 +36,7 @@ TEST(test_shares)
 	struct tact_shares *s;
 
 	assert_int_equal(tact_shares_create(&s), 0);
-	tact_shares_totals(s, &t);
+	tact_shares_get_totals(s, &t);
 	assert_int_equal(t.blocks, 0);
 	assert_true(isnan(t.perplexity));
 	add(s, "zlib", 3, 1);
@@ -43,7 +45,7 @@ TEST(test_shares)
 	add(s, "zlib", NAN, 0);
 	add(s, "gzip", 1, -1);
 	tact_shares_finish(s);
-	tact_shares_totals(s, &t);
+	tact_shares_get_totals(s, &t);
 	assert_int_equal(t.blocks, 5);
 	assert_int_equal(t.unlabelled, 1);
 	assert_int_equal(t.uops, 8);
@@ -145,8 +147,8 @@ TEST(test_bags)
 		for (size_t k = 0; k <= i; k++)
 			assert_int_equal(tact_shares_add(now, "x", 1, &label), 0);
 	}
-	tact_shares_totals(late, &a);
-	tact_shares_totals(now, &b);
+	tact_shares_get_totals(late, &a);
+	tact_shares_get_totals(now, &b);
 	assert_int_equal(a.blocks, 10);
 	assert_int_equal(a.blocks, b.blocks);
 	assert_int_equal(a.uops, b.uops);

@@ -40,7 +40,7 @@ static void feed_again(struct tact_stream *stream, struct tact_block *block, uns
 
 	tact_block_code(block, &size);
 	for (unsigned i = 0; i < n; i++) {
-		assert_int_equal(tact_stream_snapshot(stream, &totals), 0);
+		assert_int_equal(tact_stream_get_totals(stream, &totals), 0);
 		number = 0;
 		if (tact_block_mode(block) == TACT_MODE_UNROLL || !totals.blocks)
 			assert_int_equal(tact_stream_add(stream, block, &number), 0);
@@ -54,11 +54,11 @@ static double throughput(struct tact_block *block, unsigned n)
 	struct tact_stream_totals half, whole;
 	struct tact_stream *stream;
 
-	assert_int_equal(tact_stream_open(&stream, NULL), 0);
+	assert_int_equal(tact_stream_create(&stream, NULL), 0);
 	feed_again(stream, block, n);
-	assert_int_equal(tact_stream_snapshot(stream, &half), 0);
+	assert_int_equal(tact_stream_get_totals(stream, &half), 0);
 	feed_again(stream, block, n);
-	assert_int_equal(tact_stream_snapshot(stream, &whole), 0);
+	assert_int_equal(tact_stream_get_totals(stream, &whole), 0);
 	tact_stream_destroy(stream);
 	assert_int_equal(whole.blocks, 2 * n);
 	return (double)(whole.cycles - half.cycles) /
@@ -114,7 +114,7 @@ static double store_and_load(uint64_t store, uint64_t load_from, unsigned size)
 	struct tact_stream *stream;
 	uint32_t a, b;
 
-	assert_int_equal(tact_stream_open(&stream, NULL), 0);
+	assert_int_equal(tact_stream_create(&stream, NULL), 0);
 	assert_int_equal(tact_stream_add(stream, first, &a), 0);
 	assert_int_equal(tact_stream_add(stream, second, &b), 0);
 	for (unsigned i = 0; i < 2000; i++) {
@@ -122,7 +122,7 @@ static double store_and_load(uint64_t store, uint64_t load_from, unsigned size)
 		assert_int_equal(tact_stream_feed(stream, b, 0x1003, &in, 1), 0);
 	}
 	assert_int_equal(tact_stream_drain(stream), 0);
-	assert_int_equal(tact_stream_snapshot(stream, &totals), 0);
+	assert_int_equal(tact_stream_get_totals(stream, &totals), 0);
 	assert_int_equal(totals.instructions, 4000);
 	assert_int_equal(totals.blocks_retired, 4000);
 	tact_stream_destroy(stream);
@@ -193,18 +193,19 @@ TEST(counts_what_instructions_do)
 	uint64_t executions;
 	uint32_t number;
 
-	assert_int_equal(tact_stream_open(&stream, NULL), 0);
+	assert_int_equal(tact_stream_create(&stream, NULL), 0);
 	assert_int_equal(tact_stream_add(stream, block, &number), 0);
 	for (unsigned i = 0; i < 500; i++)
 		assert_int_equal(tact_stream_feed(stream, number, 0x40, NULL, 0), 0);
 	assert_int_equal(tact_stream_drain(stream), 0);
-	assert_int_equal(tact_stream_insn(stream, number, 0, &insn, &executions), 0);
+	assert_int_equal(tact_stream_get_insn(stream, number, 0, &insn, &executions), 0);
 	assert_int_equal(executions, 500);
 	assert_true(insn.port[1] == 500); /* imul runs on port 1 */
 	assert_true(insn.wait_operand > 500);
-	assert_int_equal(tact_stream_insn(stream, number, 2, &insn, &executions), 0);
+	assert_int_equal(tact_stream_get_insn(stream, number, 2, &insn, &executions), 0);
 	assert_true(insn.port[6] == 0); /* jnz: the first of the pair has it */
-	assert_int_equal(tact_stream_insn(stream, number, 3, &insn, &executions), -TACT_E_INVAL);
+	assert_int_equal(tact_stream_get_insn(stream, number, 3, &insn, &executions),
+			 -TACT_E_INVAL);
 	tact_stream_destroy(stream);
 	tact_block_destroy(block);
 }
@@ -220,8 +221,8 @@ TEST(refuses_bad_input)
 	struct tact_stream *stream;
 	uint32_t number;
 
-	assert_int_equal(tact_stream_open(NULL, NULL), -TACT_E_INVAL);
-	assert_int_equal(tact_stream_open(&stream, NULL), 0);
+	assert_int_equal(tact_stream_create(NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_stream_create(&stream, NULL), 0);
 	assert_int_equal(tact_stream_drain(stream), 0);
 	assert_int_equal(tact_stream_feed(stream, 0, 0, NULL, 0), -TACT_E_INVAL);
 	assert_int_equal(tact_stream_add(stream, skl, &number), 0);

@@ -97,7 +97,7 @@ static void parts_are_disjoint(void **state)
 
 	(void)state;
 	assert_int_equal(tact_tuner_run(t, NULL), 0);
-	tact_tuner_summary(t, &s);
+	tact_tuner_get_summary(t, &s);
 	for (unsigned p = 0; p < TACT_TUNE_N_PARTS; p++)
 		all += s.n[p];
 	assert_true(all < N_BLOCKS); /* the same block twice is one row */
@@ -324,7 +324,7 @@ static void corrupted_tables_come_back(void **state)
 	opt.corrupt = 30;
 	t = make(&opt, N_BLOCKS);
 	assert_int_equal(tact_tuner_run(t, NULL), 0);
-	tact_tuner_summary(t, &s);
+	tact_tuner_get_summary(t, &s);
 	assert_true(s.start[TACT_TUNE_TEST] > 0.05);
 	assert_true(s.learned[TACT_TUNE_TRAIN] < 0.1 * s.start[TACT_TUNE_TRAIN]);
 	assert_true(s.learned[TACT_TUNE_TEST] < 0.2 * s.start[TACT_TUNE_TEST]);
@@ -347,13 +347,13 @@ static void one_wrong_latency_is_found(void **state)
 	opt.what = TACT_TUNE_LATENCY;
 	t = make(&opt, N_BLOCKS);
 	assert_int_equal(tact_tuner_run(t, NULL), 0);
-	assert_true(tact_tuner_change(t, 0, &change));
+	assert_true(tact_tuner_get_change(t, 0, &change));
 	snprintf(name, sizeof(name), "%s latency", tact_isa_form_name(tact_isa_default(), form));
 	assert_string_equal(change.name, name);
 	assert_string_equal(change.from, "9");
 	assert_string_equal(change.to, "3");
 	assert_true(change.saved > 1 && change.n_proofs > 0);
-	assert_false(tact_tuner_change(t, 1, &change));
+	assert_false(tact_tuner_get_change(t, 1, &change));
 	tact_tuner_destroy(t);
 	tact_mca_params_destroy(start);
 }
@@ -475,7 +475,7 @@ static void surrogate_learns(void **state)
 	opt.network.table_rate = 0.1;
 	t = make(&opt, N_BLOCKS);
 	assert_int_equal(tact_tuner_run(t, NULL), 0);
-	tact_tuner_summary(t, &s);
+	tact_tuner_get_summary(t, &s);
 	assert_true(s.surrogate > 0 && s.surrogate < 1);
 	assert_true(s.learned[TACT_TUNE_TEST] < 0.7 * s.start[TACT_TUNE_TEST]);
 	tact_tuner_destroy(t);

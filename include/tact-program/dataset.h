@@ -2,8 +2,8 @@
  *
  * Datasets of blocks: what CSV files say about them, for a store (tact/store.h).
  */
-#ifndef TACT_DATASET_H
-#define TACT_DATASET_H
+#ifndef TACT_PROGRAM_DATASET_H
+#define TACT_PROGRAM_DATASET_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -189,4 +189,4 @@ void tact_corpus_app(const char *path, char name[TACT_STORE_NAME_MAX + 1]);
 }
 #endif
 
-#endif /* TACT_DATASET_H */
+#endif /* TACT_PROGRAM_DATASET_H */

@@ -2,8 +2,8 @@
  *
  * Which instructions of some code the tables of CPUs have no data for.
  */
-#ifndef TACT_COVERAGE_H
-#define TACT_COVERAGE_H
+#ifndef TACT_PROGRAM_COVERAGE_H
+#define TACT_PROGRAM_COVERAGE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -54,4 +54,4 @@ size_t tact_coverage_missing(const struct tact_coverage *coverage, size_t i);
 }
 #endif
 
-#endif /* TACT_COVERAGE_H */
+#endif /* TACT_PROGRAM_COVERAGE_H */

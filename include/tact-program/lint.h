@@ -2,8 +2,8 @@
  *
  * What cannot be right in a store of blocks and measurements, or is suspect.
  */
-#ifndef TACT_LINT_H
-#define TACT_LINT_H
+#ifndef TACT_PROGRAM_LINT_H
+#define TACT_PROGRAM_LINT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,4 +75,4 @@ int tact_lint(struct tact_store *store, const struct tact_lint_options *opt,
 }
 #endif
 
-#endif /* TACT_LINT_H */
+#endif /* TACT_PROGRAM_LINT_H */

@@ -2,8 +2,8 @@
  *
  * Measured rows: blocks and the cycles that they took, from CSV files and from stores.
  */
-#ifndef TACT_ROWS_H
-#define TACT_ROWS_H
+#ifndef TACT_PROGRAM_ROWS_H
+#define TACT_PROGRAM_ROWS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,4 +97,4 @@ int tact_ran_code(struct tact_ran *ran, const struct tact_row *row, enum tact_mo
 }
 #endif
 
-#endif /* TACT_ROWS_H */
+#endif /* TACT_PROGRAM_ROWS_H */

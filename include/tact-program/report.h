@@ -6,13 +6,14 @@
  * `write` gets pieces of text; if it returns anything but 0, that is the end.  All functions return
  * 0, -TACT_E_NOMEM, or -TACT_E_INVAL if something is missing.
  */
-#ifndef TACT_REPORT_H
-#define TACT_REPORT_H
+#ifndef TACT_PROGRAM_REPORT_H
+#define TACT_PROGRAM_REPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact-program/shares.h>
 #include <tact/analysis.h>
 #include <tact/arch.h>
 #include <tact/classify.h>
@@ -140,4 +141,4 @@ int tact_class_report_finish(struct tact_class_report *report); /* NULL is allow
 }
 #endif
 
-#endif /* TACT_REPORT_H */
+#endif /* TACT_PROGRAM_REPORT_H */

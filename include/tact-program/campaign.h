@@ -2,8 +2,8 @@
  *
  * Measuring many blocks: several harnesses at a time, into a store, from where the last run ended.
  */
-#ifndef TACT_CAMPAIGN_H
-#define TACT_CAMPAIGN_H
+#ifndef TACT_PROGRAM_CAMPAIGN_H
+#define TACT_PROGRAM_CAMPAIGN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ void tact_campaign_stop(struct tact_campaign *campaign);
 /* Of one block that is through, or of any when nothing runs any more.  The result is NULL if it was
  * not measured; it may be dropped to save memory.
  */
-enum tact_campaign_state tact_campaign_state(const struct tact_campaign *campaign, size_t i);
+enum tact_campaign_state tact_campaign_get_state(const struct tact_campaign *campaign, size_t i);
 const struct tact_measurement *tact_campaign_result(const struct tact_campaign *campaign, size_t i);
 void tact_campaign_drop(struct tact_campaign *campaign, size_t i);
 
@@ -97,4 +97,4 @@ void tact_campaign_destroy(struct tact_campaign *campaign);
 }
 #endif
 
-#endif /* TACT_CAMPAIGN_H */
+#endif /* TACT_PROGRAM_CAMPAIGN_H */

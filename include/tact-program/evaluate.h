@@ -3,16 +3,16 @@
  * How well predictions agree with measurements: models beside measured rows, scores of all rows and
  * of groups of them, and what pictures are drawn from.
  */
-#ifndef TACT_EVALUATE_H
-#define TACT_EVALUATE_H
+#ifndef TACT_PROGRAM_EVALUATE_H
+#define TACT_PROGRAM_EVALUATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact-program/rows.h>
 #include <tact/block.h>
 #include <tact/predict.h>
-#include <tact/rows.h>
 #include <tact/status.h>
 
 #ifdef __cplusplus
@@ -314,4 +314,4 @@ int tact_comparison_agreement(const struct tact_comparison *comparison, uint32_t
 }
 #endif
 
-#endif /* TACT_EVALUATE_H */
+#endif /* TACT_PROGRAM_EVALUATE_H */
