@@ -14,6 +14,7 @@
 # make bench-accuracy  writes doc/accuracy.md: errors on measured blocks, next to published figures
 # make bench-mix  its section on instruction mixes: ten programs under the virtual PMU
 # make rebase     rewrites what the tests expect; look at the difference before you keep it
+# make symbols    rewrites gen/symbols.txt, the list of what the libraries export
 # make install PREFIX=/usr/local DESTDIR=        and make uninstall
 # make format     clang-format over all sources; make format-check only looks
 # make clean
@@ -23,16 +24,19 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
+OBJCOPY ?= objcopy
 
 VERSION := $(shell sed -n 's/^.define TACT_VERSION_[A-Z]* \([0-9]*\)/\1/p' include/tact/version.h | paste -sd.)
 SOVERSION := $(firstword $(subst ., ,$(VERSION)))
+SYMBOL_VERSION := TACT_$(basename $(VERSION))
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wwrite-strings -Wno-overlength-strings
 OPT ?= -O3
 CFLAGS ?= -g
 WERROR ?= -Werror
+# Sections of their own: what a program does not use does not get into it (-Wl,--gc-sections).
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(OPT) -fPIC -fvisibility=default -pthread \
-	-Iinclude -Ilib -Icli -I$(BUILD)/gen $(CFLAGS)
+	-ffunction-sections -fdata-sections -Iinclude -Ilib -Icli -I$(BUILD)/gen $(CFLAGS)
 LIBS := -lZydis -lZycore -ldw -lelf -lsqlite3 -lzstd -ljansson -lm -ldl -pthread
 # Those that build everything use all cores, whether -j was given or not.
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
@@ -44,7 +48,8 @@ LIB_SRC := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
-GEN_SRC := $(filter-out gen/gen_pages.c,$(sort $(wildcard gen/*.c lib/base/*.c))) lib/arch/params.c lib/arch/notation.c
+INTERFACE_SRC := gen/gen_interface.c gen/headers.c
+GEN_SRC := $(filter-out gen/gen_pages.c $(INTERFACE_SRC),$(sort $(wildcard gen/*.c lib/base/*.c))) lib/arch/params.c lib/arch/notation.c
 TABLES := $(BUILD)/gen/forms.inc $(BUILD)/gen/archs.inc
 ISAS := $(sort $(notdir $(patsubst %/,%,$(wildcard lib/isa/*/))))
 MEASURES := $(sort $(notdir $(patsubst %/,%,$(wildcard lib/measure/*/))))
@@ -116,13 +121,41 @@ $(BUILD)/libtact-all.a: $(LIB_OBJ)
 	rm -f $@
 	ar rcs $@ $^
 
-$(BUILD)/libtact.a: $(LIB_OBJ)
+# What others link: of the same objects, only what public headers declare can be seen.
+HEADERS := $(sort $(wildcard include/tact/*.h))
+$(BUILD)/gen/gen_interface: $(INTERFACE_SRC) gen/headers.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -Igen -o $@ $(INTERFACE_SRC)
+
+$(BUILD)/gen/public_names $(BUILD)/gen/public_roots: $(BUILD)/gen/public_%: $(BUILD)/gen/gen_interface include/tact $(HEADERS)
+	$(BUILD)/gen/gen_interface $* $(HEADERS) > $@.new
+	mv $@.new $@
+
+$(BUILD)/gen/libtact.map: $(BUILD)/gen/gen_interface gen/symbols.txt include/tact $(HEADERS) include/tact/version.h
+	$(BUILD)/gen/gen_interface map $(SYMBOL_VERSION) gen/symbols.txt $(HEADERS) > $@.new
+	mv $@.new $@
+
+# The checked-in list of what is exported.  Look at the difference: names that go away break programs.
+.PHONY: symbols
+symbols: $(BUILD)/gen/gen_interface
+	$(BUILD)/gen/gen_interface list $(SYMBOL_VERSION) gen/symbols.txt $(HEADERS) > $(BUILD)/gen/symbols.new
+	mv $(BUILD)/gen/symbols.new gen/symbols.txt
+
+# One object, without what only the program reaches, and with all other names made local.  Sections
+# stay apart, so that the linker can leave out what a program does not use.
+$(BUILD)/libtact.o: $(LIB_OBJ) $(BUILD)/gen/public_names $(BUILD)/gen/public_roots
+	$(LD) -r --gc-sections --unique=.text.* --unique=.rodata.* --unique=.data.rel.ro.* \
+		@$(BUILD)/gen/public_roots -o $@.all $(LIB_OBJ)
+	$(OBJCOPY) --keep-global-symbols=$(BUILD)/gen/public_names $@.all $@
+	rm -f $@.all
+
+$(BUILD)/libtact.a: $(BUILD)/libtact.o
 	rm -f $@
 	ar rcs $@ $^
 
-$(BUILD)/libtact.so: $(LIB_OBJ) gen/libtact.map
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libtact.so.$(SOVERSION) \
-		-Wl,--version-script=gen/libtact.map -o $@ $(LIB_OBJ) $(LIBS) $(LDFLAGS)
+$(BUILD)/libtact.so: $(LIB_OBJ) $(BUILD)/gen/libtact.map
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libtact.so.$(SOVERSION) -Wl,--gc-sections \
+		-Wl,--version-script=$(BUILD)/gen/libtact.map -o $@ $(LIB_OBJ) $(LIBS) $(LDFLAGS)
 
 $(BUILD)/tact: $(CLI_OBJ) $(BUILD)/libtact-all.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS) $(LDFLAGS)
@@ -242,7 +275,6 @@ bench-measure: deps
 # ---- installation ----
 
 MAN := $(wildcard man/*.1)
-HEADERS := $(wildcard include/tact/*.h)
 DEST = $(DESTDIR)$(PREFIX)
 
 .PHONY: install

@@ -40,7 +40,8 @@ program() { # program NAME PACKAGE REASON
 for_build() {
 	need 'command -v gcc || command -v clang' gcc 'compiles the C code'
 	need 'test -e /usr/include/stdio.h' libc6-dev 'headers of the C library'
-	need 'command -v as && command -v ar' binutils 'assembles text input, makes the library'
+	need 'command -v as && command -v ar && command -v ld && command -v objcopy' binutils \
+		'assembles text input, makes the library'
 	program pkg-config pkg-config 'how programs find the library'
 	header Zydis/Zydis.h libzydis-dev 'decodes x86 instructions'
 	header elfutils/libdw.h libdw-dev 'reads ELF and DWARF'
