@@ -97,7 +97,7 @@ static int simulate(struct predict_worker *w, struct tact_prediction *out)
 	status = tact_simulate(w->simulator, w->block, &options, s);
 	if (status < 0)
 		return status;
-	*out = s->bounds;
+	*out = *s->bounds;
 	out->cycles_per_iteration = s->cycles_per_iteration;
 	out->coverage = s->coverage;
 	out->mode = s->mode;
@@ -107,14 +107,12 @@ static int simulate(struct predict_worker *w, struct tact_prediction *out)
 
 static int estimate(struct predict_worker *w, struct tact_prediction *out)
 {
-	struct tact_estimate e;
-	int status;
+	struct tact_estimate e = TACT_ESTIMATE_INIT;
+	int status = tact_model_estimate(w->estimator, w->block, &e);
 
-	e.size = sizeof(e);
-	status = tact_model_estimate(w->estimator, w->block, &e);
 	if (status < 0)
 		return status;
-	*out = e.bounds;
+	*out = *e.bounds; /* they were asked for */
 	w->facile_cycles = out->cycles_per_iteration;
 	out->cycles_per_iteration = e.cycles_per_iteration;
 	out->coverage = e.coverage;

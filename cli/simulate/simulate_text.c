@@ -37,9 +37,10 @@ static struct tact_sim_insn *get_insns(const struct predict_worker *w)
 	size_t n = tact_block_length(w->block);
 	struct tact_sim_insn *insns = cli_alloc(n * sizeof(*insns));
 
-	for (size_t i = 0; i < n; i++)
-		if (tact_simulated_insn(w->simulator, i, &insns[i]) < 0)
-			insns[i] = (struct tact_sim_insn){0};
+	for (size_t i = 0; i < n; i++) {
+		insns[i] = (struct tact_sim_insn)TACT_SIM_INSN_INIT;
+		tact_simulated_insn(w->simulator, i, &insns[i]);
+	}
 	return insns;
 }
 
@@ -198,11 +199,11 @@ static unsigned largest_bound(const struct tact_prediction *bounds)
 static void explain_scheduling(struct predict_worker *w, struct text *out)
 {
 	const struct tact_simulation *s = &w->simulation;
-	unsigned b = largest_bound(&s->bounds);
+	unsigned b = largest_bound(s->bounds);
 
 	text_printf(out, "\n%sScheduling%s: no single limit explains it; the largest is %s with ",
 		    w->p->bold, w->p->plain, tact_bound_name((enum tact_bound)b));
-	text_cycles2(out, s->bounds.bound[b], 0);
+	text_cycles2(out, s->bounds->bound[b], 0);
 	text_add(out, " cycles.\nThe rest is lost where limits meet; --timeline shows it.\n");
 }
 
@@ -219,7 +220,7 @@ static void add_timeline(const struct tact_view *view, struct text *out)
 void simulate_report(struct predict_worker *w, const struct source_block *block,
 		     const struct tact_prediction *x, struct text *out)
 {
-	struct tact_prediction bounds = w->simulation.bounds;
+	struct tact_prediction bounds = *w->simulation.bounds;
 	struct tact_listing listing = predict_listing(w->block, block->region.address);
 	const struct tact_view view = predict_view(w, block, x);
 
@@ -261,7 +262,7 @@ static char *put_values(struct predict_worker *w, const struct tact_prediction *
 		      s->cycles);
 	p = predict_csv_names(p, x->bottlenecks);
 	*p++ = ',';
-	return put_cycles(p, s->bounds.cycles_per_iteration);
+	return put_cycles(p, s->bounds->cycles_per_iteration);
 }
 
 const struct predict_columns simulate_columns = {add_titles, put_values, count_columns};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the pipeline tells about a uop.
+ * What the pipeline tells about a uop.  These functions may be called from any thread.
  */
 #ifndef TACT_PIPELINE_H
 #define TACT_PIPELINE_H
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Where a uop came from. */
+/* Where a uop came from.  Values are stable; new ones go to the end. */
 enum tact_uop_source {
 	TACT_SOURCE_MITE, /* decoders */
 	TACT_SOURCE_DSB,
@@ -21,9 +21,18 @@ enum tact_uop_source {
 	TACT_SOURCE_SE, /* stack engine */
 	TACT_N_SOURCES
 };
-const char *tact_uop_source_name(enum tact_uop_source source); /* "MITE", ... */
 
-/* What a uop, or the uop that stands in front of it, waited for longest between two points. */
+/* Capacity of arrays that are indexed by enum tact_uop_source; entries from TACT_N_SOURCES on are
+ * 0.
+ */
+enum { TACT_MAX_SOURCES = 16 };
+
+/* Returns the name of a source ("MITE", ...), or "unknown". */
+const char *tact_uop_source_name(enum tact_uop_source source);
+
+/* What a uop, or the uop before it, waited for longest between two points.  Values are stable; new
+ * ones go to the end.
+ */
 enum tact_wait {
 	TACT_WAIT_NONE,
 	TACT_WAIT_PREDECODER, /* before it came into the IDQ */
@@ -31,26 +40,29 @@ enum tact_wait {
 	TACT_WAIT_DSB,
 	TACT_WAIT_LSD,
 	TACT_WAIT_MICROCODE,
-	TACT_WAIT_ISSUE,     /* in the IDQ: others in front of it, the width of the renamer */
+	TACT_WAIT_ISSUE,     /* in the IDQ: older uops, the width of the renamer */
 	TACT_WAIT_ROB,	     /* in the IDQ: the reorder buffer is full */
 	TACT_WAIT_RS,	     /* in the IDQ: the reservation station is full */
-	TACT_WAIT_SERIALIZE, /* in the IDQ: a fence or the like, before or behind which all retires
-			      */
-	TACT_WAIT_OPERAND,   /* in the reservation station: `insn` makes what it needs */
-	TACT_WAIT_STORE,     /* likewise: data of the store `insn` */
-	TACT_WAIT_PORT,	     /* ready, but port `port` is taken by older uops */
+	TACT_WAIT_SERIALIZE, /* in the IDQ: a fence or another instruction that serializes */
+	TACT_WAIT_OPERAND,   /* in the reservation station: `wait_insn` makes what it needs */
+	TACT_WAIT_STORE,     /* in the reservation station: data of the store `wait_insn` */
+	TACT_WAIT_PORT,	     /* ready, but older uops take its port */
 	TACT_WAIT_DIVIDER,
-	TACT_WAIT_RETIRE, /* executed; waits for older ones to retire */
+	TACT_WAIT_RETIRE, /* executed; waits for older uops to retire */
 	TACT_N_WAITS
 };
-const char *tact_wait_name(enum tact_wait wait); /* "operand", "port", ... */
 
-/* One uop of one instance, when it retires.  Cycles count from 0; -1: it did not pass there. */
+/* Returns the name of a reason to wait ("operand", "port", ...), or "unknown". */
+const char *tact_wait_name(enum tact_wait wait);
+
+/* One uop of one instance of an instruction, as it retires.  Cycles count from 0; -1 means that the
+ * uop did not pass there.  This struct never changes.
+ */
 struct tact_sim_uop {
 	uint64_t iteration;
-	uint32_t insn;	/* in the block; of a macro-fused pair the first */
-	uint8_t uop;	/* number within the instruction's unfused uops */
-	uint8_t slot;	/* number within the instruction's fused uops */
+	uint32_t insn;	/* in the block; the first one of a macro-fused pair */
+	uint8_t uop;	/* number among the instruction's unfused uops */
+	uint8_t slot;	/* number among the instruction's fused uops */
 	uint8_t source; /* enum tact_uop_source */
 	int8_t port;	/* -1: needs none */
 	bool eliminated;

@@ -26,7 +26,7 @@ static enum tact_outcome outcome_of(int status, const struct tact_estimate *x)
 	default:
 		return TACT_OUTCOME_NO_NUMBER;
 	}
-	if (x->bounds.size && !x->bounds.applies)
+	if (x->bounds && !x->bounds->applies)
 		return TACT_OUTCOME_NOT_APPLICABLE;
 	if (x->coverage < 1)
 		return TACT_OUTCOME_NO_DATA;
@@ -54,7 +54,8 @@ struct tact_model_row *evaluation_model_rows(const struct evaluation *e,
 		const struct tact_evaluated_row *row = &view->row[i];
 		const struct tact_evaluated_set *set = &view->set[row->set];
 
-		rows[i] = (struct tact_model_row){.code = row->code,
+		rows[i] = (struct tact_model_row){.size = sizeof(*rows),
+						  .code = row->code,
 						  .code_size = row->code_size,
 						  .arch = arch ? arch : set->arch,
 						  .mode = set->mode,
@@ -136,13 +137,13 @@ static void look(void *arg, size_t model, size_t row, int status, const struct t
 	struct looking *l = arg;
 
 	(void)model;
-	if (status < 0 || e->bounds.coverage < 1 || !e->bounds.bottlenecks)
+	if (status < 0 || e->bounds->coverage < 1 || !e->bounds->bottlenecks)
 		return;
-	l->at->kind[row] = (uint8_t)__builtin_ctz(e->bounds.bottlenecks);
+	l->at->kind[row] = (uint8_t)__builtin_ctz(e->bounds->bottlenecks);
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
-		double rest = without(&e->bounds, b);
+		double rest = without(e->bounds, b);
 
-		l->gain[row][b] = rest > 0 ? log(e->bounds.cycles_per_iteration / rest) : NAN;
+		l->gain[row][b] = rest > 0 ? log(e->bounds->cycles_per_iteration / rest) : NAN;
 	}
 }
 

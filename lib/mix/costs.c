@@ -58,7 +58,7 @@ static int predict(const struct finder *f, const uint8_t *code, size_t size, uin
 		return -1;
 	cost->cycles = x.cycles_per_iteration;
 	cost->total = x.cycles_per_iteration * cost->block.executions;
-	cost->gain = (x.bounds.cycles_per_iteration - without_bottlenecks(&x.bounds)) *
+	cost->gain = (x.bounds->cycles_per_iteration - without_bottlenecks(x.bounds)) *
 		     cost->block.executions;
 	cost->bottlenecks = x.bottlenecks;
 	cost->coverage = x.coverage;

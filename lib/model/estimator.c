@@ -32,6 +32,8 @@ int tact_model_open(struct tact_estimator **out, const char *name,
 	const char *parts;
 	int status;
 
+	if (out)
+		*out = NULL;
 	if (!out || !name)
 		return tact_fail(diag, TACT_E_INVAL, "no model");
 	entry = model_entry_of(name, &parts, diag);
@@ -80,7 +82,8 @@ void model_say(const struct tact_estimator *e, const char *format, ...)
 static int estimate_alone(struct tact_estimator *e, struct tact_block *block,
 			  struct tact_estimate *out)
 {
-	struct tact_model_row row = {.code = block->code,
+	struct tact_model_row row = {.size = sizeof(row),
+				     .code = block->code,
 				     .code_size = block->code_size,
 				     .arch = block->arch,
 				     .mode = block->mode,
@@ -98,16 +101,15 @@ static int fill(struct tact_estimator *e, struct tact_block *block, struct tact_
 {
 	int status;
 
-	out->cycles_per_iteration = out->coverage = 0;
-	out->bottlenecks = 0;
-	out->scheduling = false;
-	out->bounds.size = 0;
+	e->bounds.size = sizeof(e->bounds);
+	*out = (struct tact_estimate){.size = sizeof(*out)};
 	status = e->entry->estimate ? e->entry->estimate(e, block, out)
 				    : estimate_alone(e, block, out);
-	if (status < 0 || !e->opt.bounds || out->bounds.size)
+	if (status < 0 || !e->opt.bounds || out->bounds)
 		return status;
-	status = tact_predict(block, &e->facile, &out->bounds);
-	out->bottlenecks = out->bounds.bottlenecks;
+	status = tact_predict(block, &e->facile, &e->bounds);
+	out->bounds = &e->bounds;
+	out->bottlenecks = e->bounds.bottlenecks;
 	return status;
 }
 
@@ -117,15 +119,13 @@ int tact_model_estimate(struct tact_estimator *e, struct tact_block *block,
 	struct tact_estimate all;
 	int status;
 
-	if (!e || !block || !block->n_insns || !out ||
-	    out->size < offsetof(struct tact_estimate, bottlenecks))
+	if (!e || !block || !block->n_insns || !tact_can_fill(out))
 		return -TACT_E_INVAL;
-	if (out->size >= sizeof(all))
-		return fill(e, block, out);
-	all.size = out->size;
 	status = fill(e, block, &all);
-	memcpy(out, &all, out->size);
-	return status;
+	if (status < 0)
+		return status;
+	tact_fill(out, &all, sizeof(all));
+	return 0;
 }
 
 int tact_model_stream(struct tact_stream **out, const char *name, struct tact_diag *diag)
@@ -133,6 +133,8 @@ int tact_model_stream(struct tact_stream **out, const char *name, struct tact_di
 	const struct model_entry *entry;
 	const char *parts;
 
+	if (out)
+		*out = NULL;
 	if (!out || !name)
 		return tact_fail(diag, TACT_E_INVAL, "no model");
 	entry = model_entry_of(name, &parts, diag);

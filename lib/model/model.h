@@ -37,7 +37,8 @@ struct model_entry {
 	int (*open)(struct tact_estimator *e, const char *parts, struct tact_diag *diag);
 	void (*close)(struct tact_estimator *e); /* NULL: there is nothing to do */
 
-	/* Fills all of `out`, which is empty, but for its size.  NULL: it takes many blocks. */
+	/* Fills all of `out`, which is empty; e->bounds may be used.  NULL: it takes many blocks.
+	 */
 	int (*estimate)(struct tact_estimator *e, struct tact_block *block,
 			struct tact_estimate *out);
 
@@ -59,6 +60,7 @@ struct tact_estimator {
 	const char *parts; /* of the name; NULL: none */
 	struct tact_model_options opt;
 	struct tact_predict_options facile; /* opt.facile with the parts of the name */
+	struct tact_prediction bounds;	    /* of the last estimate, if the simulator has none */
 	bool paper;			    /* blocks are restricted to what the paper describes */
 	struct tact_simulator *simulator;   /* owned; sim */
 	struct tact_mca *machine;	    /* owned; mca */

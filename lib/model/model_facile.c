@@ -173,7 +173,7 @@ static int estimate_as_paper(struct tact_estimator *e, struct tact_block *block,
 int model_facile_estimate(struct tact_estimator *e, struct tact_block *block,
 			  struct tact_estimate *out)
 {
-	struct tact_prediction *x = &out->bounds;
+	struct tact_prediction *x = &e->bounds;
 	int status = e->paper && !block->opt.paper ? estimate_as_paper(e, block, x)
 						   : tact_predict(block, &e->facile, x);
 
@@ -182,5 +182,6 @@ int model_facile_estimate(struct tact_estimator *e, struct tact_block *block,
 	out->cycles_per_iteration = x->cycles_per_iteration;
 	out->coverage = x->coverage;
 	out->bottlenecks = x->bottlenecks;
+	out->bounds = x;
 	return 0;
 }

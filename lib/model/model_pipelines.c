@@ -24,7 +24,7 @@ int model_sim_estimate(struct tact_estimator *e, struct tact_block *block,
 {
 	const struct tact_sim_options options = {.size = sizeof(options),
 						 .max_cycles = e->opt.max_cycles};
-	struct tact_simulation s = {.size = sizeof(s)};
+	struct tact_simulation s = TACT_SIMULATION_INIT;
 	int status = tact_simulate(e->simulator, block, &options, &s);
 
 	if (status < 0)

@@ -133,7 +133,7 @@ static int run_row(const struct job *job, struct tools *t, size_t row)
 	int loaded = load(t, &job->batch.rows[row]), status = loaded;
 
 	for (size_t m = 0; m < job->n_models && status != -TACT_E_NOMEM; m++) {
-		struct tact_estimate x = {.size = sizeof(x)};
+		struct tact_estimate x = TACT_ESTIMATE_INIT;
 
 		if (takes_many(job->tools[0].estimators[m]))
 			continue;
@@ -212,6 +212,39 @@ static const struct tact_arch *arch_of(const struct tact_model_row *rows, size_t
 	return n ? rows[0].arch : NULL;
 }
 
+static bool is_good_row(const struct tact_model_row *row, const struct tact_model_options *opt)
+{
+	return row->arch && (unsigned)row->mode <= TACT_MODE_UNROLL &&
+	       (unsigned)row->init <= TACT_INIT_DIFF && row->store <= opt->n_stores &&
+	       (row->code || !row->code_size);
+}
+
+/* The rows as this library knows them: the caller's own, or copies of them in *copies. */
+static int read_rows(struct job *job, const struct tact_model_row *rows, size_t n,
+		     struct tact_model_row **copies, struct tact_diag *diag)
+{
+	const size_t stride = rows->size;
+	int status = tact_can_fill(rows) ? 0 : -TACT_E_INVAL;
+
+	job->batch.rows = rows;
+	if (status >= 0 && stride != sizeof(*rows)) {
+		job->batch.rows = *copies = calloc(n, sizeof(**copies));
+		if (!*copies)
+			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		for (size_t i = 0; i < n && status >= 0; i++) {
+			const struct tact_model_row *row =
+				(const void *)((const char *)rows + i * stride);
+
+			status = row->size == stride
+					 ? tact_read_options(&(*copies)[i], sizeof(**copies), row)
+					 : -TACT_E_INVAL;
+		}
+	}
+	for (size_t i = 0; i < n && status >= 0; i++)
+		status = is_good_row(&job->batch.rows[i], &job->opt) ? 0 : -TACT_E_INVAL;
+	return status < 0 ? tact_fail(diag, TACT_E_INVAL, "a row is not as it should be") : 0;
+}
+
 int tact_model_run(const char *const *names, size_t n_models, const struct tact_model_row *rows,
 		   size_t n, const struct tact_model_options *opt,
 		   void (*take)(void *arg, size_t model, size_t row, int status,
@@ -219,23 +252,31 @@ int tact_model_run(const char *const *names, size_t n_models, const struct tact_
 		   void *arg, struct tact_diag *diag)
 {
 	struct job job = {.names = names, .n_models = n_models, .take = take, .arg = arg};
+	struct tact_model_row *copies = NULL;
 	int status;
 
 	if ((n_models && !names) || (n && !rows) || !take ||
 	    tact_read_options(&job.opt, sizeof(job.opt), opt) < 0)
 		return tact_fail(diag, TACT_E_INVAL, "no models or no rows to run them on");
+	for (size_t i = 0; i < n_models; i++)
+		if (!names[i])
+			return tact_fail(diag, TACT_E_INVAL, "a model has no name");
 	if (!n || !n_models)
 		return 0;
-	job.opt.size = sizeof(job.opt);
-	job.opt.arch = arch_of(rows, n);
-	job.n_threads = pool_threads(job.opt.threads, (n + CHUNK - 1) / CHUNK);
-	job.tools = calloc(job.n_threads, sizeof(*job.tools));
-	job.batch = (struct model_batch){
-		.rows = rows, .n = n, .answers = malloc(n * sizeof(*job.batch.answers))};
-	status = job.tools && job.batch.answers ? run(&job, diag)
-						: tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = read_rows(&job, rows, n, &copies, diag);
+	if (status >= 0) {
+		job.opt.size = sizeof(job.opt);
+		job.opt.arch = arch_of(job.batch.rows, n);
+		job.n_threads = pool_threads(job.opt.threads, (n + CHUNK - 1) / CHUNK);
+		job.tools = calloc(job.n_threads, sizeof(*job.tools));
+		job.batch.n = n;
+		job.batch.answers = malloc(n * sizeof(*job.batch.answers));
+		status = job.tools && job.batch.answers
+				 ? run(&job, diag)
+				 : tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	}
 	for (unsigned i = 0; i < job.n_threads && job.tools; i++)
 		close_tools(&job, &job.tools[i]);
-	FREE_ALL(job.tools, job.batch.answers);
+	FREE_ALL(job.tools, job.batch.answers, copies);
 	return status;
 }

@@ -43,8 +43,9 @@ static int no_parts(const char *parts, struct tact_diag *diag)
 }
 
 /* clang-format off: a row a model */
+#define SIZE sizeof(struct tact_model)
 static const struct model_entry registry[] = {
-	{{"facile", "facile[:PART]...",
+	{{SIZE, "facile", "facile[:PART]...",
 	  "analytical bounds of FACILE and more; PART is only=LIST or without=LIST of bounds (the "
 	  "columns of 'tact predict -f csv', with + between them), simple-predec, simple-dec, "
 	  "exact-ports, paper, or ablations: all variants of the paper's Table 3",
@@ -54,14 +55,14 @@ static const struct model_entry registry[] = {
 	 .open = model_facile_open,
 	 .estimate = model_facile_estimate,
 	 .names = model_facile_names},
-	{{"sim", "sim", "cycle-level pipeline", TACT_MODEL_TABLES | TACT_MODEL_STREAM},
+	{{SIZE, "sim", "sim", "cycle-level pipeline", TACT_MODEL_TABLES | TACT_MODEL_STREAM},
 	 .owns = is_named,
 	 .check = no_parts,
 	 .open = model_sim_open,
 	 .close = model_sim_close,
 	 .estimate = model_sim_estimate,
 	 .stream = tact_stream_create},
-	{{"mca", "mca[:params=FILE]",
+	{{SIZE, "mca", "mca[:params=FILE]",
 	  "the plain machine of llvm-mca, with the parameters that 'tact tune' learns",
 	  TACT_MODEL_PARAMS},
 	 .owns = is_named,
@@ -69,16 +70,17 @@ static const struct model_entry registry[] = {
 	 .open = model_mca_open,
 	 .close = model_mca_close,
 	 .estimate = model_mca_estimate},
-	{{"llvm-mca", "llvm-mca[-VERSION]", "LLVM's analyser, as it is installed",
+	{{SIZE, "llvm-mca", "llvm-mca[-VERSION]", "LLVM's analyser, as it is installed",
 	  TACT_MODEL_BATCH | TACT_MODEL_PROGRAM},
 	 .owns = begins_so,
 	 .check = no_parts,
 	 .estimate_many = model_llvm_many},
-	{{"stored", "stored:NAME[@VERSION]", "predictions that a store has", TACT_MODEL_BATCH},
+	{{SIZE, "stored", "stored:NAME[@VERSION]", "predictions that a store has",
+	  TACT_MODEL_BATCH},
 	 .owns = is_named,
 	 .check = model_stored_check,
 	 .estimate_many = model_stored_many},
-	{{"command", "NAME=COMMAND",
+	{{SIZE, "command", "NAME=COMMAND",
 	  "a shell's command line that reads hex strings, one a line, and prints a number for "
 	  "each, or anything else for a block that it cannot do; TACT_ARCH and TACT_MODE in its "
 	  "environment say for what",
@@ -127,16 +129,21 @@ const struct tact_model *tact_model_find(const char *name, struct tact_diag *dia
 
 const struct tact_model *tact_model_next(const struct tact_model *model)
 {
-	const struct model_entry *entry = (const struct model_entry *)(const void *)model;
+	size_t next = 0;
 
-	entry = entry ? entry + 1 : registry;
-	return entry < registry + ARRAY_SIZE(registry) ? &entry->model : NULL;
+	while (model && next < ARRAY_SIZE(registry))
+		if (&registry[next++].model == model)
+			break;
+	return next < ARRAY_SIZE(registry) ? &registry[next].model : NULL;
 }
 
 /* Only of a command there is an = in front of any colon. */
 size_t tact_model_title(const char *name)
 {
-	size_t n = strcspn(name, "=:,");
+	size_t n = name ? strcspn(name, "=:,") : 0;
+
+	if (!name)
+		return 0;
 
 	return name[n] == '=' ? n : strlen(name);
 }

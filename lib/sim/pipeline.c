@@ -16,11 +16,6 @@ void sim_cycle(struct sim_state *s)
 	s->clock++;
 }
 
-static void clear_stats(struct sim_state *s)
-{
-	memset(s->stats, 0, s->program->n_insns * sizeof(*s->stats));
-}
-
 void sim_init(struct sim_state *s, const struct tact_arch *arch)
 {
 	const struct arch_params *params = &arch->params;
@@ -47,13 +42,14 @@ static void init(struct sim_state *s, const struct tact_block *block,
 	s->watch = opt->on_uop != NULL;
 	s->on_uop = opt->on_uop;
 	s->on_uop_arg = opt->arg;
-	clear_stats(s);
+	memset(s->stats, 0, SIM_STATS * program->n_insns * sizeof(*s->stats));
 }
 
 /* The state to compare with, at the end of an iteration.  It moves on to the present one when twice
  * as many iterations have passed (Brent's way of finding a cycle), or when the outline of the state
  * was there before and had its time to come again: states themselves cost too much to remember
- * them all.
+ * them all.  The statistics as they were then, and at the reference before, are kept: the
+ * difference from those of the end is what happened since.
  */
 enum { OUTLINES = 512 };
 
@@ -61,10 +57,27 @@ struct reference {
 	uint64_t outline, state, iteration;
 	uint64_t period; /* iterations after which its outline should come again */
 	int32_t clock;
+	struct sim_stats *stats; /* borrowed */
+	struct {
+		struct sim_stats *stats; /* borrowed */
+		uint64_t iteration;
+	} before;
 	struct {
 		uint64_t outline, iteration;
 	} seen[OUTLINES];
 };
+
+static void move_reference(const struct sim_state *s, struct reference *r, uint64_t iteration)
+{
+	struct sim_stats *oldest = r->before.stats;
+
+	r->before.stats = r->stats;
+	r->before.iteration = r->iteration;
+	r->stats = oldest;
+	memcpy(r->stats, s->stats, s->program->n_insns * sizeof(*s->stats));
+	r->iteration = iteration;
+	r->clock = s->clock;
+}
 
 /* Iterations since this outline was last there; 0: not remembered. */
 static uint64_t outline_period(struct reference *r, uint64_t outline, uint64_t iteration)
@@ -89,9 +102,7 @@ static bool repeats(struct sim_state *s, struct reference *r, uint64_t iteration
 		r->period = period ? period : iteration;
 		r->outline = outline;
 		r->state = sim_state_hash(s, iteration, outline);
-		r->iteration = iteration;
-		r->clock = s->clock;
-		clear_stats(s); /* they are those since here */
+		move_reference(s, r, iteration);
 	}
 	return false;
 }
@@ -149,46 +160,118 @@ static bool has_settled(const struct sim_state *s, struct settling *t, uint64_t 
 	return true;
 }
 
+/* A run from its beginning to its result. */
+struct run {
+	struct sim_state *s;
+	const struct sim_run_options *opt;
+	struct sim_result *out;
+	struct reference reference; /* no outline is 0 before the first */
+	struct settling settling;
+	uint64_t iteration; /* that ended last */
+	int32_t end;	    /* clock then */
+	struct {
+		uint64_t iteration;
+		int32_t clock;
+	} half; /* the first end of an iteration in the second half of the budget */
+};
+
+/* What the instructions did from `from` on, in its place. */
+static void count_since(struct run *run, struct sim_stats *from, uint64_t iteration)
+{
+	const struct sim_stats *now = run->s->stats;
+
+	for (size_t i = 0; i < run->s->program->n_insns; i++) {
+		for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
+			from[i].port[p] = now[i].port[p] - from[i].port[p];
+		from[i].divider = now[i].divider - from[i].divider;
+		from[i].wait_operand = now[i].wait_operand - from[i].wait_operand;
+		from[i].wait_port = now[i].wait_port - from[i].wait_port;
+		from[i].spent = now[i].spent - from[i].spent;
+	}
+	run->out->stats = from;
+	run->out->counted = run->iteration - iteration;
+}
+
+/* The figure is found; what is simulated after that is for the sink. */
+static void conclude(struct run *run, uint64_t from_iteration, int32_t from_clock)
+{
+	struct reference *r = &run->reference;
+	struct sim_result *out = run->out;
+
+	if (run->iteration <= from_iteration)
+		return;
+	out->is_known = true;
+	out->period = run->iteration - from_iteration;
+	out->cycles_per_iteration = (double)(run->end - from_clock) / (double)out->period;
+	/* A reference that was moved just now has seen nothing yet. */
+	if (out->repeats || run->iteration >= r->iteration + STRETCH_ITERATIONS)
+		count_since(run, r->stats, r->iteration);
+	else
+		count_since(run, r->before.stats, r->before.iteration);
+}
+
+/* At the end of an iteration. */
+static void look_for_steady_state(struct run *run)
+{
+	const struct checkpoint *settled = &run->settling.last[0];
+
+	if (repeats(run->s, &run->reference, run->iteration)) {
+		run->out->repeats = true;
+		conclude(run, run->reference.iteration, run->reference.clock);
+	} else if (has_settled(run->s, &run->settling, run->iteration)) {
+		conclude(run, settled->iteration, settled->clock);
+	} else if (!run->half.clock && (uint64_t)run->s->clock > run->opt->max_cycles / 2) {
+		run->half.clock = run->s->clock;
+		run->half.iteration = run->iteration;
+	}
+}
+
+/* Iterations for the sink take as long as they take, unless the caller has set the budget. */
+static bool wants_more(const struct run *run)
+{
+	enum { STUCK_AFTER = 1 << 20 /* cycles without the end of an iteration */ };
+
+	return run->iteration < run->opt->min_iterations && !run->opt->is_strict &&
+	       run->s->clock < SIM_MAX_CLOCK && run->s->clock - run->end < STUCK_AFTER;
+}
+
+static bool goes_on(struct run *run)
+{
+	if (run->s->overflow || run->s->stop)
+		return false;
+	if ((uint64_t)run->s->clock < run->opt->max_cycles)
+		return !run->out->is_known || run->iteration < run->opt->min_iterations;
+	if (!run->out->is_known && run->half.clock)
+		conclude(run, run->half.iteration, run->half.clock);
+	return run->out->is_known && wants_more(run);
+}
+
 int sim_run(struct sim_state *s, const struct tact_block *block, const struct sim_program *program,
 	    const struct sim_run_options *opt, struct sim_result *out)
 {
-	struct reference reference = {.iteration = 0}; /* no outline is 0 before the first */
-	struct settling settling = {.n = 0};
-	uint64_t iteration = 0, half_iteration = 0;
-	int32_t half_clock = 0, end_clock = 0; /* at the ends of iterations */
+	struct run run = {.s = s, .opt = opt, .out = out};
 
 	memset(out, 0, sizeof(*out));
 	init(s, block, program, opt);
-	while ((uint64_t)s->clock < opt->max_cycles && !s->overflow && !s->stop) {
+	run.reference.stats = s->stats + program->n_insns;
+	run.reference.before.stats = s->stats + 2 * program->n_insns;
+	while (goes_on(&run)) {
 		sim_cycle(s);
-		if (s->retired == iteration)
+		if (s->retired == run.iteration)
 			continue;
-		iteration = s->retired;
-		end_clock = s->clock;
-		if (repeats(s, &reference, iteration) && iteration >= opt->min_iterations) {
-			out->repeats = true;
-			break;
-		}
-		if (has_settled(s, &settling, iteration) && iteration >= opt->min_iterations) {
-			half_clock = settling.last[0].clock;
-			half_iteration = settling.last[0].iteration;
-			break;
-		}
-		if (!half_clock && (uint64_t)s->clock > opt->max_cycles / 2) {
-			half_clock = s->clock;
-			half_iteration = iteration;
-		}
+		run.iteration = s->retired;
+		run.end = s->clock;
+		if (!out->is_known)
+			look_for_steady_state(&run);
 	}
 	out->cycles = (uint64_t)s->clock;
-	out->iterations = iteration;
-	out->counted = iteration - reference.iteration;
-	if (!out->repeats) {
-		reference.iteration = half_iteration;
-		reference.clock = half_clock;
-	}
-	if (iteration <= reference.iteration)
+	out->iterations = run.iteration;
+	out->is_stopped = s->stop;
+	if (!out->is_known && !s->stop && run.half.clock)
+		conclude(&run, run.half.iteration, run.half.clock);
+	if (s->stop)
+		return 0;
+	if (run.iteration < opt->min_iterations && !opt->is_strict)
 		return -TACT_E_LIMIT;
-	out->period = iteration - reference.iteration;
-	out->cycles_per_iteration = (double)(end_clock - reference.clock) / (double)out->period;
-	return 0;
+	return out->is_known ? 0 : -TACT_E_LIMIT;
 }

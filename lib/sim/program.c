@@ -534,6 +534,7 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 	*insn = (struct sim_insn){.insn = (uint32_t)i,
 				  .first_uop = (uint32_t)p->n_uops,
 				  .n_fused = l->fused,
+				  .fused = l->fused,
 				  .mite = l->mite,
 				  .ms = l->ms,
 				  .n_inputs = l->n_in,

@@ -122,8 +122,8 @@ struct sim_insn {
 	bool takes_stored, leaves_stored; /* as in struct block_lowered */
 	bool complex_decoder, is_branch, fusible;
 	uint8_t simple_beside;
-	uint16_t mite, ms;
-	uint16_t cycles;  /* measured throughput, where nothing else explains it; 0: none */
+	uint16_t mite, ms, fused; /* all of them: n_fused has a limit */
+	uint16_t cycles;	  /* measured throughput, where nothing else explains it; 0: none */
 	uint16_t forward; /* cycles from a store's data to the result of the load that takes it */
 };
 
@@ -622,20 +622,32 @@ void sim_stream_rebase(struct sim_state *s, int32_t by);
 void sim_init(struct sim_state *s, const struct tact_arch *arch);
 void sim_cycle(struct sim_state *s);
 
+/* Values of the clock stay below SIM_NEVER with room for what lies ahead. */
+enum { SIM_MAX_CLOCK = 1 << 29 };
+
+/* Statistics that a run needs, as a multiple of the program's instructions. */
+enum { SIM_STATS = 3 };
+
 struct sim_result {
+	bool is_known; /* a figure was found; otherwise the sink has ended the run before */
+	bool is_stopped;
+	bool repeats; /* the state was there before; otherwise it is an average */
 	double cycles_per_iteration;
-	bool repeats; /* the state was there before; otherwise an average of the second half */
 	uint64_t period;
 	uint64_t cycles, iterations;
-	uint64_t counted; /* iterations that the statistics are of */
+	const struct sim_stats *stats; /* of the instructions, in the memory of the options */
+	uint64_t counted;	       /* iterations that the statistics are of; not 0 */
 };
 struct sim_run_options {
-	uint64_t max_cycles;
-	int (*on_uop)(void *arg, const struct tact_sim_uop *uop); /* NULL: nobody watches */
+	uint64_t max_cycles; /* at most SIM_MAX_CLOCK */
+	bool is_strict;	     /* max_cycles counts more than min_iterations */
+	int (*on_uop)(void *arg, const struct tact_sim_uop *uop); /* NULL: no sink */
 	void *arg;
 	uint64_t min_iterations; /* that are simulated even if the state repeats earlier */
-	struct sim_stats *stats;
+	struct sim_stats *stats; /* SIM_STATS for each instruction of the program */
 };
+
+/* Returns 0; -TACT_E_LIMIT if there is no figure, or fewer iterations than were asked for. */
 int sim_run(struct sim_state *s, const struct tact_block *block, const struct sim_program *program,
 	    const struct sim_run_options *opt, struct sim_result *out);
 

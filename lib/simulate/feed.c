@@ -48,13 +48,15 @@ struct tact_stream {
 
 int tact_stream_create(struct tact_stream **out, struct tact_diag *diag)
 {
+	int status;
+
 	if (!out)
 		return tact_fail(diag, TACT_E_INVAL, "no place for the result");
-	*out = calloc(1, sizeof(**out));
-	if (!*out)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	(*out)->owner = *out;
-	return 0;
+	*out = NULL;
+	status = tact_new(out, sizeof(**out), true, "", diag);
+	if (status >= 0)
+		(*out)->owner = *out;
+	return status;
 }
 
 int tact_stream_create_beside(struct tact_stream **out, struct tact_stream *owner,
@@ -62,6 +64,8 @@ int tact_stream_create_beside(struct tact_stream **out, struct tact_stream *owne
 {
 	int status;
 
+	if (out)
+		*out = NULL;
 	if (!owner)
 		return tact_fail(diag, TACT_E_INVAL, "no stream to open it beside");
 	status = tact_stream_create(out, diag);
@@ -160,6 +164,8 @@ static void tell_retired(struct tact_stream *t, uint64_t from)
 void tact_stream_on_retire(struct tact_stream *t, void (*retired)(void *arg, uint64_t cycle),
 			   void *arg)
 {
+	if (!t)
+		return;
 	t->on_retire = retired;
 	t->on_retire_arg = arg;
 }
@@ -254,19 +260,32 @@ static int feed_code(struct tact_stream *t, struct stream_code *code, struct sim
 int tact_stream_feed(struct tact_stream *t, uint32_t number, uint64_t address,
 		     const struct tact_stream_access *accesses, size_t n)
 {
-	const struct tact_stream_execution execution = {
-		.number = number, .address = address, .accesses = accesses, .n_accesses = n};
+	const struct tact_stream_execution execution = {.size = sizeof(execution),
+							.number = number,
+							.address = address,
+							.accesses = accesses,
+							.n_accesses = n};
 
 	return tact_stream_execute(t, &execution);
 }
 
-int tact_stream_execute(struct tact_stream *t, const struct tact_stream_execution *x)
+int tact_stream_execute(struct tact_stream *t, const struct tact_stream_execution *execution)
 {
+	struct tact_stream_execution copy;
+	const struct tact_stream_execution *x = execution;
 	struct stream_code *code;
 	struct sim_feed feed;
 	int status;
 
-	if (!t || !x || x->number >= t->owner->n_codes || x->n_accesses > UINT32_MAX)
+	if (!t || !x)
+		return -TACT_E_INVAL;
+	if (x->size != sizeof(copy)) {
+		if (tact_read_options(&copy, sizeof(copy), execution) < 0)
+			return -TACT_E_INVAL;
+		x = &copy;
+	}
+	if (x->number >= t->owner->n_codes || x->n_accesses > UINT32_MAX ||
+	    (x->n_accesses && !x->accesses))
 		return -TACT_E_INVAL;
 	if (t->is_void)
 		return -TACT_E_LIMIT;
@@ -316,61 +335,66 @@ int tact_stream_watch(struct tact_stream *t,
 
 int tact_stream_get_totals(const struct tact_stream *t, struct tact_stream_totals *out)
 {
-	if (!t || !out)
+	struct tact_stream_totals all = {.size = sizeof(all)};
+
+	if (!t)
 		return -TACT_E_INVAL;
-	*out = (struct tact_stream_totals){.size = sizeof(*out),
-					   .cycles = t->cycles_before + (uint64_t)t->state.clock,
-					   .instructions = t->instructions,
-					   .blocks = t->stream.n_feeds,
-					   .blocks_retired = t->state.retired};
-	return 0;
+	all.cycles = t->cycles_before + (uint64_t)t->state.clock;
+	all.instructions = t->instructions;
+	all.blocks = t->stream.n_feeds;
+	all.blocks_retired = t->state.retired;
+	return tact_fill(out, &all, sizeof(all));
 }
 
 int tact_stream_get_insn(const struct tact_stream *t, uint32_t number, size_t i,
 			 struct tact_sim_insn *out, uint64_t *executions)
 {
+	struct tact_sim_insn all = {.size = sizeof(all)};
 	const struct stream_code *code;
 	const struct sim_stats *stats;
+	const struct sim_raw *raw;
 
-	if (!t || !out || !executions || number >= t->owner->n_codes ||
-	    i >= t->owner->codes[number]->program.n_raws)
+	if (!t || !executions || number >= t->owner->n_codes ||
+	    i >= t->owner->codes[number]->program.n_raws || !tact_can_fill(out))
 		return -TACT_E_INVAL;
 	code = t->owner->codes[number];
-	memset(out, 0, sizeof(*out));
+	raw = &code->program.raws[i];
 	*executions = code->executions;
-	if (code->program.raws[i].fused_prev)
-		return 0; /* the first of the pair has it all */
-	stats = &code->program.stats[code->program.raws[i].insn];
+	if (raw->fused_prev) /* the first of the pair has it all */
+		return tact_fill(out, &all, sizeof(all));
+	stats = &code->program.stats[raw->insn];
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
-		out->port[p] = (double)stats->port[p];
-	out->issued =
-		(double)code->executions * code->program.insns[code->program.raws[i].insn].n_fused;
-	out->divider = (double)stats->divider;
-	out->wait_operand = (double)stats->wait_operand;
-	out->wait_port = (double)stats->wait_port;
-	out->spent = (double)stats->spent;
-	return 0;
+		all.port[p] = (double)stats->port[p];
+	all.issued = (double)code->executions * code->program.insns[raw->insn].n_fused;
+	all.divider = (double)stats->divider;
+	all.wait_operand = (double)stats->wait_operand;
+	all.wait_port = (double)stats->wait_port;
+	all.spent = (double)stats->spent;
+	return tact_fill(out, &all, sizeof(all));
 }
 
 int tact_stream_get_block(const struct tact_stream *t, uint32_t number,
 			  struct tact_stream_block *out)
 {
+	struct tact_stream_block all = {.size = sizeof(all)};
 	const struct stream_code *code;
 
-	if (!t || !out || number >= t->owner->n_codes)
+	if (!t || number >= t->owner->n_codes || !tact_can_fill(out))
 		return -TACT_E_INVAL;
 	code = t->owner->codes[number];
-	*out = (struct tact_stream_block){.size = sizeof(*out), .executions = code->executions};
+	all.executions = code->executions;
 	for (size_t i = 0; i < code->program.n_insns; i++)
 		for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
-			out->uops[p] += code->program.stats[i].port[p];
+			all.uops[p] += code->program.stats[i].port[p];
 	_Static_assert((int)SIM_N_STALLS == (int)TACT_N_STALLS, "one is the other's public side");
-	memcpy(out->stalls, code->stalls, sizeof(out->stalls));
-	return 0;
+	memcpy(all.stalls, code->stalls, sizeof(code->stalls));
+	return tact_fill(out, &all, sizeof(all));
 }
 
 void tact_stream_forget(struct tact_stream *t)
 {
+	if (!t)
+		return;
 	forget_codes(t->owner);
 	t->owner->forgotten++;
 }

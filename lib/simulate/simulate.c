@@ -3,8 +3,8 @@
  * The public side of the pipeline: simulates a block, and says which of FACILE's bounds explains
  * the result, if any.
  */
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <tact/simulate.h>
 
@@ -12,9 +12,16 @@
 
 struct tact_simulator {
 	struct sim_program program;
-	struct sim_stats *stats; /* owned; one an instruction of the program */
+	struct sim_stats *stats; /* owned; SIM_STATS for each instruction of the program */
 	size_t stats_capacity;
-	const struct tact_block *block; /* of the last call; borrowed */
+
+	/* Of the last call. */
+	bool has_figure;
+	double cycles; /* per iteration */
+	double spent;  /* of all instructions, as the statistics have it */
+	size_t n_stores;
+	enum tact_uop_source source;
+	struct tact_prediction bounds;
 	struct sim_result result;
 	struct sim_state state;
 };
@@ -23,8 +30,8 @@ int tact_simulator_create(struct tact_simulator **out, struct tact_diag *diag)
 {
 	if (!out)
 		return tact_fail(diag, TACT_E_INVAL, "no place for the result");
-	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	*out = NULL;
+	return tact_new(out, sizeof(**out), true, "", diag);
 }
 
 void tact_simulator_destroy(struct tact_simulator *simulator)
@@ -37,11 +44,13 @@ void tact_simulator_destroy(struct tact_simulator *simulator)
 
 /* Cycles that are worth simulating: enough to fill the reorder buffer and to see some iterations.
  */
-static uint64_t budget(const struct tact_simulation *out, uint64_t asked)
+static uint64_t budget(const struct tact_prediction *bounds, uint64_t asked)
 {
 	enum { FILL = 500, ITERATIONS = 16 };
+	uint64_t cycles =
+		asked ? asked : FILL + (uint64_t)(ITERATIONS * bounds->cycles_per_iteration);
 
-	return asked ? asked : FILL + (uint64_t)(ITERATIONS * out->bounds.cycles_per_iteration);
+	return cycles < SIM_MAX_CLOCK ? cycles : SIM_MAX_CLOCK;
 }
 
 /* Which bounds the result is near; none: the pipeline loses more than any of them says. */
@@ -50,87 +59,142 @@ static void find_bottlenecks(struct tact_simulation *out)
 	const double near = 0.98;
 
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
-		if (out->bounds.applies >> b & 1 &&
-		    out->bounds.bound[b] >= near * out->cycles_per_iteration)
+		if (out->bounds->applies >> b & 1 &&
+		    out->bounds->bound[b] >= near * out->cycles_per_iteration)
 			out->bottlenecks |= 1u << b;
 	out->scheduling = !out->bottlenecks;
+}
+
+static int run(struct tact_simulator *simulator, struct tact_block *block,
+	       const struct tact_sim_options *opt)
+{
+	struct sim_run_options options = {.max_cycles = budget(&simulator->bounds, opt->max_cycles),
+					  .is_strict = opt->max_cycles != 0,
+					  .min_iterations = opt->min_iterations,
+					  .on_uop = opt->on_uop,
+					  .arg = opt->arg};
+	int status = sim_program_build(&simulator->program, block, false);
+
+	if (status < 0)
+		return status;
+	if (tact_grow(&simulator->stats, &simulator->stats_capacity,
+		      SIM_STATS * simulator->program.n_insns, sizeof(*simulator->stats)) < 0)
+		return -TACT_E_NOMEM;
+	options.stats = simulator->stats;
+	return sim_run(&simulator->state, block, &simulator->program, &options, &simulator->result);
+}
+
+static void describe(const struct tact_simulator *simulator, const struct tact_block *block,
+		     struct tact_simulation *out)
+{
+	const struct sim_result *result = &simulator->result;
+
+	*out = (struct tact_simulation){.size = sizeof(*out),
+					.cycles_per_iteration = simulator->cycles,
+					.coverage = tact_block_coverage(block),
+					.mode = block->mode,
+					.repeats = result->repeats,
+					.period = result->period,
+					.cycles = result->cycles,
+					.iterations = result->iterations,
+					.source = simulator->source,
+					.bounds = &simulator->bounds,
+					.stopped = result->is_stopped};
+	if (result->is_known)
+		find_bottlenecks(out);
+}
+
+/* What tact_simulated_insn needs: the block may change or go. */
+static void remember(struct tact_simulator *simulator, const struct tact_block *block)
+{
+	static const enum tact_uop_source sources[] = {[BLOCK_FROM_MITE] = TACT_SOURCE_MITE,
+						       [BLOCK_FROM_LSD] = TACT_SOURCE_LSD,
+						       [BLOCK_FROM_DSB] = TACT_SOURCE_DSB};
+	const struct sim_result *result = &simulator->result;
+
+	simulator->source = sources[block_source_of(block)];
+	simulator->cycles = NAN;
+	simulator->has_figure = result->is_known;
+	if (!result->is_known)
+		return;
+	simulator->cycles = result->cycles_per_iteration;
+	/* Leaving the store buffer comes after retirement: a limit of its own. */
+	if (block->store_cycles > simulator->cycles)
+		simulator->cycles = block->store_cycles;
+	simulator->spent = 0;
+	simulator->n_stores = 0;
+	for (size_t i = 0; i < simulator->program.n_insns; i++) {
+		simulator->spent += (double)result->stats[i].spent;
+		simulator->n_stores += simulator->program.insns[i].memory_outputs != 0;
+	}
 }
 
 int tact_simulate(struct tact_simulator *simulator, struct tact_block *block,
 		  const struct tact_sim_options *opt, struct tact_simulation *out)
 {
-	static const enum tact_uop_source sources[] = {[BLOCK_FROM_MITE] = TACT_SOURCE_MITE,
-						       [BLOCK_FROM_LSD] = TACT_SOURCE_LSD,
-						       [BLOCK_FROM_DSB] = TACT_SOURCE_DSB};
 	struct tact_sim_options options;
-	struct sim_run_options run = {.max_cycles = 0};
-	struct sim_result *result;
+	struct tact_simulation all;
 	int status;
 
-	if (!simulator || !block || !block->n_insns || !out ||
+	if (!simulator || !block || !block->n_insns || !tact_can_fill(out) ||
 	    tact_read_options(&options, sizeof(options), opt) < 0)
 		return -TACT_E_INVAL;
-	memset(out, 0, sizeof(*out));
-	out->size = sizeof(*out);
-	simulator->block = NULL;
-	status = tact_predict(block, NULL, &out->bounds);
+	simulator->has_figure = false;
+	simulator->bounds.size = sizeof(simulator->bounds);
+	status = tact_predict(block, NULL, &simulator->bounds);
 	if (status >= 0)
-		status = sim_program_build(&simulator->program, block, false);
+		status = run(simulator, block, &options);
 	if (status < 0)
 		return status;
-	if (tact_grow(&simulator->stats, &simulator->stats_capacity, simulator->program.n_insns,
-		      sizeof(*simulator->stats)) < 0)
-		return -TACT_E_NOMEM;
-	run.stats = simulator->stats;
-	run.max_cycles = budget(out, options.max_cycles);
-	run.min_iterations = options.min_iterations;
-	run.on_uop = options.on_uop;
-	run.arg = options.arg;
-	result = &simulator->result;
-	status = sim_run(&simulator->state, block, &simulator->program, &run, result);
-	if (status < 0)
-		return status;
-	simulator->block = block;
-	out->cycles_per_iteration = result->cycles_per_iteration;
-	/* Leaving the store buffer comes behind retirement: a limit of its own. */
-	if (block->store_cycles > out->cycles_per_iteration)
-		out->cycles_per_iteration = block->store_cycles;
-	out->coverage = tact_block_coverage(block);
-	out->mode = block->mode;
-	out->repeats = result->repeats;
-	out->period = result->period;
-	out->cycles = result->cycles;
-	out->iterations = result->iterations;
-	out->source = sources[block_source_of(block)];
-	find_bottlenecks(out);
-	return 0;
+	remember(simulator, block);
+	describe(simulator, block, &all);
+	return tact_fill(out, &all, sizeof(all));
+}
+
+/* ---- instructions ---- */
+
+/* Cycles from the retirement of the previous instruction to its own.  They add up to the figure: if
+ * the figure is an average over other iterations than the statistics, they are scaled to it.
+ */
+static double spent(const struct tact_simulator *simulator, size_t i)
+{
+	const struct sim_result *result = &simulator->result;
+	double cycles = result->cycles_per_iteration;
+
+	cycles *= simulator->spent > 0 ? (double)result->stats[i].spent / simulator->spent
+				       : 1 / (double)simulator->program.n_insns;
+	if (simulator->program.insns[i].memory_outputs)
+		cycles += (simulator->cycles - result->cycles_per_iteration) /
+			  (double)simulator->n_stores;
+	return cycles;
 }
 
 int tact_simulated_insn(const struct tact_simulator *simulator, size_t i, struct tact_sim_insn *out)
 {
-	const struct tact_block *block = simulator ? simulator->block : NULL;
+	struct tact_sim_insn all = {.size = sizeof(all)};
 	const struct sim_insn *insn;
 	const struct sim_stats *stats;
+	size_t number;
 	double n;
 
-	if (!block || !out || i >= block->n_insns)
+	if (!simulator || !simulator->has_figure || i >= simulator->program.n_raws ||
+	    !tact_can_fill(out))
 		return -TACT_E_INVAL;
-	memset(out, 0, sizeof(*out));
-	if (block->insns[i].fused_prev)
-		return 0; /* the first of the pair has it all */
-	insn = &simulator->program.insns[simulator->program.raws[i].insn];
-	stats = &simulator->stats[simulator->program.raws[i].insn];
-	n = simulator->result.counted ? (double)simulator->result.counted : 1;
-	out->by_source[block_source_of(block) == BLOCK_FROM_LSD	  ? TACT_SOURCE_LSD
-		       : block_source_of(block) == BLOCK_FROM_DSB ? TACT_SOURCE_DSB
-								  : TACT_SOURCE_MITE] = insn->mite;
-	out->by_source[TACT_SOURCE_MS] = insn->ms;
-	out->by_source[TACT_SOURCE_SE] = insn->stack_sync;
-	out->issued = block->insns[i].lowered->fused + insn->stack_sync;
+	if (simulator->program.raws[i].fused_prev) /* the first of the pair has it all */
+		return tact_fill(out, &all, sizeof(all));
+	number = simulator->program.raws[i].insn;
+	insn = &simulator->program.insns[number];
+	stats = &simulator->result.stats[number];
+	n = (double)simulator->result.counted;
+	all.by_source[simulator->source] = insn->mite;
+	all.by_source[TACT_SOURCE_MS] = insn->ms;
+	all.by_source[TACT_SOURCE_SE] = insn->stack_sync;
+	all.issued = insn->fused + insn->stack_sync;
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
-		out->port[p] = (double)stats->port[p] / n;
-	out->divider = (double)stats->divider / n;
-	out->wait_operand = (double)stats->wait_operand / n;
-	out->wait_port = (double)stats->wait_port / n;
-	return 0;
+		all.port[p] = (double)stats->port[p] / n;
+	all.divider = (double)stats->divider / n;
+	all.wait_operand = (double)stats->wait_operand / n;
+	all.wait_port = (double)stats->wait_port / n;
+	all.spent = spent(simulator, number);
+	return tact_fill(out, &all, sizeof(all));
 }

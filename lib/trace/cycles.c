@@ -151,7 +151,7 @@ static int load_block(struct tact_cycles *c, const struct tact_trace_block *b, e
 /* Cycles of an instruction of a block that the pipelines have. */
 static double spent_by(const struct tact_cycles *c, const struct engine_code *code, uint32_t i)
 {
-	struct tact_sim_insn insn;
+	struct tact_sim_insn insn = TACT_SIM_INSN_INIT;
 	uint64_t executions;
 
 	return tact_stream_get_insn(c->stream, code->number, i, &insn, &executions) < 0
@@ -190,7 +190,7 @@ int engine_look_at(struct tact_cycles *c, struct engine_code *code)
 static int keep_past(const struct tact_cycles *c, struct engine_code *code)
 {
 	const uint32_t n = c->opt.insns ? code->block->n_insns : 0;
-	struct tact_stream_block seen;
+	struct tact_stream_block seen = TACT_STREAM_BLOCK_INIT;
 	struct engine_past *past = code->past;
 
 	tact_stream_get_block(c->stream, code->number, &seen);
@@ -331,7 +331,7 @@ bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *co
 {
 	static const struct engine_past none;
 	const struct engine_past *past = code->past ? code->past : &none;
-	struct tact_stream_block now = {.executions = 0};
+	struct tact_stream_block now = TACT_STREAM_BLOCK_INIT;
 	uint64_t seen = past->seen;
 	double share;
 
@@ -500,7 +500,7 @@ int tact_cycles_get_block(const struct tact_cycles *c, uint32_t number,
 		out->bottlenecks = x.bottlenecks;
 		if (!was_seen)
 			spread_uops(c->block, (double)out->executions, out->uops);
-		out->limits = limits_of(&x.bounds, out, was_seen);
+		out->limits = limits_of(x.bounds, out, was_seen);
 	}
 	return 0;
 }

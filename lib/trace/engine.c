@@ -306,7 +306,8 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 {
 	struct engine_code *code = &t->owner->codes[number];
 	struct engine_pending pending;
-	struct tact_stream_execution x = {.address = event->block->address,
+	struct tact_stream_execution x = {.size = sizeof(x),
+					  .address = event->block->address,
 					  .accesses = t->owner->accesses,
 					  .was_executed = code->executions > 0};
 	unsigned longest = 0;

@@ -298,8 +298,9 @@ struct tact_sim_insn *timeline_insns(const struct tact_view *view)
 	size_t n = tact_block_length(view->block);
 	struct tact_sim_insn *insns = calloc(n ? n : 1, sizeof(*insns));
 
-	for (size_t i = 0; insns && i < n; i++)
-		if (tact_simulated_insn(view->simulator, i, &insns[i]) < 0)
-			insns[i] = (struct tact_sim_insn){0};
+	for (size_t i = 0; insns && i < n; i++) {
+		insns[i].size = sizeof(insns[i]);
+		tact_simulated_insn(view->simulator, i, &insns[i]);
+	}
 	return insns;
 }

@@ -127,8 +127,8 @@ int view_simulation(const struct maker *m)
 		put_steady_state(s, &json);
 		json_put_string(&json, "uop_source", tact_uop_source_name(s->source));
 		json_put_number(&json, "facile_cycles_per_iteration",
-				s->bounds.cycles_per_iteration);
-		view_json_bounds(&json, &s->bounds);
+				s->bounds->cycles_per_iteration);
+		view_json_bounds(&json, s->bounds);
 		status = put_instructions(m, &json);
 		if (status >= 0 && m->view->with_timeline)
 			status = put_timeline(m, &json);
@@ -280,7 +280,7 @@ int view_page(const struct maker *m)
 	if (status >= 0) {
 		json_begin_object(&json, NULL);
 		put_head(m, &t, &json);
-		put_legends(&m->view->simulation->bounds, &json);
+		put_legends(m->view->simulation->bounds, &json);
 		put_page_insns(m, insns, &json);
 		put_page_uops(m, &t, &json);
 		put_busy(&t, &json);

@@ -95,7 +95,7 @@ static void pipeline_uses_high_ports(void **state)
 		struct tact_block *block = load(arch);
 		struct tact_simulation s = {.size = sizeof(s)};
 		struct tact_simulator *simulator;
-		struct tact_sim_insn insn;
+		struct tact_sim_insn insn = TACT_SIM_INSN_INIT;
 		double low = 0, high[2] = {0};
 
 		assert_int_equal(tact_simulator_create(&simulator, NULL), 0);
@@ -126,7 +126,7 @@ static void turns_are_taken(void **state)
 	const struct tact_block_options opt = {.size = sizeof(opt), .mode = TACT_MODE_UNROLL};
 	struct tact_simulation s = {.size = sizeof(s)};
 	struct tact_simulator *simulator;
-	struct tact_sim_insn insn;
+	struct tact_sim_insn insn = TACT_SIM_INSN_INIT;
 	struct tact_block *block;
 	struct tact_arch *arch;
 	uint8_t code[16];

@@ -29,6 +29,8 @@ static struct tact_block *load(const char *arch, enum tact_mode mode, const char
 
 static struct tact_estimate estimate(const char *name, struct tact_block *block)
 {
+	static struct tact_prediction bounds[4]; /* of the last estimates */
+	static unsigned n;
 	struct tact_estimate out = {.size = sizeof(out)};
 	struct tact_estimator *e;
 	struct tact_diag diag = {0};
@@ -36,6 +38,10 @@ static struct tact_estimate estimate(const char *name, struct tact_block *block)
 	if (tact_model_open(&e, name, NULL, &diag) < 0)
 		fail_msg("%s: %s", name, diag.text);
 	assert_int_equal(tact_model_estimate(e, block, &out), 0);
+	if (out.bounds) {
+		bounds[++n % ARRAY_SIZE(bounds)] = *out.bounds;
+		out.bounds = &bounds[n % ARRAY_SIZE(bounds)];
+	}
 	tact_model_close(e);
 	return out;
 }
@@ -168,25 +174,26 @@ TEST(facile_has_parts)
 	struct tact_block *block = load("SKL", TACT_MODE_UNROLL, CODE);
 	struct tact_predict_options opt = {.size = sizeof(opt)};
 	struct tact_estimate x = estimate("facile", block), y;
-	struct tact_prediction p;
+	struct tact_prediction p = {.size = sizeof(p)};
 
 	assert_int_equal(tact_predict(block, NULL, &p), 0);
-	assert_memory_equal(&p, &x.bounds, sizeof(p));
+	assert_memory_equal(&p, x.bounds, sizeof(p));
 	assert_true(x.cycles_per_iteration == p.cycles_per_iteration);
 	assert_int_equal(x.bottlenecks, 1u << TACT_BOUND_PRECEDENCE);
 	opt.bounds = 1u << TACT_BOUND_PORTS | 1u << TACT_BOUND_ISSUE;
 	assert_int_equal(tact_predict(block, &opt, &p), 0);
 	y = estimate("facile:only=Ports+issue", block);
-	assert_memory_equal(&p, &y.bounds, sizeof(p));
+	assert_memory_equal(&p, y.bounds, sizeof(p));
 	y = estimate("facile:without=precedence:without=Predecoder", block);
 	assert_true(y.cycles_per_iteration < x.cycles_per_iteration);
-	assert_false(y.bounds.applies >> TACT_BOUND_PREDECODE & 1);
+	assert_false(y.bounds->applies >> TACT_BOUND_PREDECODE & 1);
 	y = estimate("facile:only=lsd", block);
-	assert_int_equal(y.bounds.applies, 0);
+	assert_int_equal(y.bounds->applies, 0);
 	y = estimate("facile:paper", block);
-	assert_false(y.bounds.applies >> TACT_BOUND_DIVIDER & 1);
+	assert_false(y.bounds->applies >> TACT_BOUND_DIVIDER & 1);
 	y = estimate("facile", block); /* the block is as it was */
-	assert_memory_equal(&x, &y, sizeof(x));
+	assert_true(x.cycles_per_iteration == y.cycles_per_iteration);
+	assert_int_equal(x.bottlenecks, y.bottlenecks);
 	tact_block_destroy(block);
 }
 
@@ -204,7 +211,7 @@ TEST(sim_explains_itself)
 	assert_true(x.cycles_per_iteration == s.cycles_per_iteration);
 	assert_int_equal(x.bottlenecks, s.bottlenecks);
 	assert_int_equal(x.scheduling, s.scheduling);
-	assert_memory_equal(&x.bounds, &s.bounds, sizeof(s.bounds));
+	assert_memory_equal(x.bounds, s.bounds, sizeof(*s.bounds));
 	assert_int_equal(tact_model_open(&e, "sim", &opt, NULL), 0);
 	assert_int_equal(tact_model_estimate(e, block, &x), -TACT_E_LIMIT);
 	tact_model_close(e);
@@ -233,7 +240,7 @@ TEST(mca_takes_options)
 	assert_int_equal(tact_model_open(&e, "mca", &opt, NULL), 0);
 	assert_int_equal(tact_model_estimate(e, block, &x), 0);
 	assert_true(x.cycles_per_iteration > 4); /* there is a beginning and an end */
-	assert_true(x.bounds.cycles_per_iteration == 3);
+	assert_true(x.bounds->cycles_per_iteration == 3);
 	assert_int_equal(x.bottlenecks, 1u << TACT_BOUND_PRECEDENCE);
 	tact_model_close(e);
 	assert_true(file >= 0);
@@ -263,7 +270,7 @@ TEST(mca_takes_options)
 TEST(streams_by_name)
 {
 	struct tact_block *block = load("SKL", TACT_MODE_UNROLL, CODE);
-	struct tact_stream_totals totals;
+	struct tact_stream_totals totals = TACT_STREAM_TOTALS_INIT;
 	struct tact_stream *stream;
 	struct tact_diag diag = {0};
 	uint32_t number;

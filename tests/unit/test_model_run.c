@@ -28,6 +28,7 @@ static void make_rows(struct tact_model_row *rows)
 
 	for (unsigned i = 0; i < N; i++) {
 		rows[i] = all[i];
+		rows[i].size = sizeof(rows[i]);
 		rows[i].mode = TACT_MODE_UNROLL;
 	}
 }
@@ -188,7 +189,7 @@ TEST(one_block_is_a_batch_too)
 			 0);
 	assert_int_equal(tact_model_estimate(e, block, &x), 0);
 	assert_true(x.cycles_per_iteration == 5 && x.coverage == 1);
-	assert_true(x.bounds.cycles_per_iteration == 3);
+	assert_true(x.bounds->cycles_per_iteration == 3);
 	tact_model_close(e);
 	assert_int_equal(tact_model_open(&e, "llvm-mca-999", NULL, NULL), 0);
 	assert_int_equal(tact_model_estimate(e, block, &x), -TACT_E_NO_TOOL);

@@ -93,7 +93,7 @@ TEST_WITH(known_blocks, open_models, close_models)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		struct tact_simulation s;
+		struct tact_simulation s = TACT_SIMULATION_INIT;
 
 		load(*state, known[i].arch, known[i].mode, known[i].hex);
 		assert_int_equal(tact_simulate(((struct models *)*state)->simulator,
@@ -137,7 +137,7 @@ TEST_WITH(records_are_in_order, open_models, close_models)
 	struct models *f = *state;
 	int count = 0;
 	struct tact_sim_options opt = {.size = sizeof(opt), .on_uop = stop_at_first, .arg = &count};
-	struct tact_simulation s;
+	struct tact_simulation s = TACT_SIMULATION_INIT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(blocks); i++) {
 		for (const struct tact_arch *a = NULL; (a = tact_arch_next(a));) {
@@ -163,7 +163,7 @@ TEST_WITH(is_deterministic, open_models, close_models)
 	struct models *f = *state;
 	struct watcher w = {0, 0, 0};
 	struct tact_sim_options o = {.size = sizeof(o), .on_uop = watch, .arg = &w};
-	struct tact_simulation a, b;
+	struct tact_simulation a = TACT_SIMULATION_INIT, b = TACT_SIMULATION_INIT;
 
 	load(f, "ICX", TACT_MODE_LOOP, "4883c2014883c60149ffcf75f3");
 	assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &a), 0);
@@ -178,8 +178,8 @@ TEST_WITH(is_deterministic, open_models, close_models)
 TEST_WITH(ports_add_up, open_models, close_models)
 {
 	struct models *f = *state;
-	struct tact_simulation s;
-	struct tact_sim_insn insn;
+	struct tact_simulation s = TACT_SIMULATION_INIT;
+	struct tact_sim_insn insn = TACT_SIM_INSN_INIT;
 	double alu = 0, loads = 0;
 
 	load(f, "SKL", TACT_MODE_UNROLL, "488b034801d8"); /* mov rax, [rbx]; add rax, rbx */
@@ -194,11 +194,251 @@ TEST_WITH(ports_add_up, open_models, close_models)
 	assert_int_equal(tact_simulated_insn(f->simulator, 2, &insn), -TACT_E_INVAL);
 }
 
+/* ---- what each instruction spent ---- */
+
+static double sum_of_spent(struct models *f)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < tact_block_length(f->block); i++) {
+		struct tact_sim_insn insn = TACT_SIM_INSN_INIT;
+
+		assert_int_equal(tact_simulated_insn(f->simulator, i, &insn), 0);
+		assert_true(insn.spent >= 0);
+		sum += insn.spent;
+	}
+	return sum;
+}
+
+TEST_WITH(spent_adds_up, open_models, close_models)
+{
+	static const struct {
+		const char *arch, *hex;
+		enum tact_mode mode;
+	} blocks[] = {
+		{"SKL", "4801d8480fafc388d8", TACT_MODE_UNROLL},
+		{"SKL", "4883c20149ffcf75f7", TACT_MODE_LOOP},	 /* a macro-fused pair */
+		{"ICX", "488904244889442440", TACT_MODE_UNROLL}, /* the store buffer is the limit */
+		{"HSW", "31d2f7f1488b0348890348ffc3", TACT_MODE_UNROLL},
+		{"SKL", "0fa2", TACT_MODE_UNROLL}, /* cpuid: a long one of microcode */
+	};
+	struct models *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(blocks); i++) {
+		struct tact_simulation s = TACT_SIMULATION_INIT;
+
+		load(f, blocks[i].arch, blocks[i].mode, blocks[i].hex);
+		assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &s), 0);
+		if (fabs(sum_of_spent(f) - s.cycles_per_iteration) > 1e-9 * s.cycles_per_iteration)
+			fail_msg("%s: %.4f of %.4f cycles", blocks[i].hex, sum_of_spent(f),
+				 s.cycles_per_iteration);
+	}
+}
+
+/* Whatever ends the search for the steady state, each instruction has its uops and its cycles. */
+TEST_WITH(statistics_are_of_something, open_models, close_models)
+{
+	struct models *f = *state;
+	struct rng rng = {11};
+
+	for (unsigned n = 0; n < 2000; n++) {
+		uint8_t code[12 * TACT_MAX_INSN_BYTES];
+		size_t size = random_block(&rng, code, 12);
+		struct tact_simulation s = TACT_SIMULATION_INIT;
+		double executed = 0, cost_of_all = 0;
+
+		assert_int_equal(tact_block_load(f->block, code, size, NULL), 0);
+		if (tact_simulate(f->simulator, f->block, NULL, &s) < 0)
+			continue;
+		assert_true(fabs(sum_of_spent(f) - s.cycles_per_iteration) <=
+			    1e-9 * s.cycles_per_iteration);
+		for (size_t i = 0; i < tact_block_length(f->block); i++) {
+			struct tact_sim_insn insn = TACT_SIM_INSN_INIT;
+			struct tact_insn_cost cost = {.size = sizeof(cost)};
+
+			assert_int_equal(tact_simulated_insn(f->simulator, i, &insn), 0);
+			assert_int_equal(tact_block_cost(f->block, i, &cost), 0);
+			for (unsigned p = 0; p < TACT_MAX_PORTS; p++) {
+				executed += insn.port[p];
+				cost_of_all += cost.port[p];
+			}
+		}
+		if (cost_of_all > 0)
+			assert_true(executed > 0);
+	}
+}
+
+/* imul rax, rbx; add rcx, rdx: the chain through imul is what everything waits for. */
+TEST_WITH(spent_is_where_the_time_goes, open_models, close_models)
+{
+	struct models *f = *state;
+	struct tact_simulation s = TACT_SIMULATION_INIT;
+	struct tact_sim_insn imul = TACT_SIM_INSN_INIT, jump = TACT_SIM_INSN_INIT;
+
+	load(f, "SKL", TACT_MODE_LOOP, "480fafc34801d149ffcf75f4");
+	assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &s), 0);
+	assert_int_equal(tact_simulated_insn(f->simulator, 0, &imul), 0);
+	assert_int_equal(tact_simulated_insn(f->simulator, 3, &jump), 0);
+	assert_true(imul.spent > 2.5);
+	assert_true(jump.spent == 0); /* fused with dec */
+}
+
+/* ---- how long ---- */
+
+static int count_iterations(void *arg, const struct tact_sim_uop *u)
+{
+	*(uint64_t *)arg = u->iteration + 1;
+	return 0;
+}
+
+/* The default budget of cycles does not cut what was asked for, and the figure stays the same. */
+TEST_WITH(min_iterations_are_simulated, open_models, close_models)
+{
+	static const char *const blocks[] = {"4801d8", "480fafc3", "31d2f7f1", "90"};
+	struct models *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(blocks); i++) {
+		uint64_t seen = 0;
+		struct tact_sim_options opt = {.size = sizeof(opt),
+					       .min_iterations = 5000,
+					       .on_uop = count_iterations,
+					       .arg = &seen};
+		struct tact_simulation s = TACT_SIMULATION_INIT, plain = TACT_SIMULATION_INIT;
+
+		load(f, "SKL", TACT_MODE_UNROLL, blocks[i]);
+		assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &plain), 0);
+		assert_int_equal(tact_simulate(f->simulator, f->block, &opt, &s), 0);
+		assert_true(s.iterations >= 5000 && seen >= 5000);
+		assert_true(s.cycles_per_iteration == plain.cycles_per_iteration);
+		assert_int_equal(s.repeats, plain.repeats);
+		assert_int_equal(s.period, plain.period);
+		assert_true(fabs(sum_of_spent(f) - s.cycles_per_iteration) < 1e-9);
+		opt.max_cycles = 2000; /* the caller's own budget does */
+		assert_int_equal(tact_simulate(f->simulator, f->block, &opt, &s), 0);
+		assert_true(s.cycles <= 2000);
+		assert_true(s.cycles_per_iteration == plain.cycles_per_iteration);
+	}
+}
+
+struct stopper {
+	uint64_t at; /* iteration */
+	uint64_t calls;
+};
+
+static int stop_at(void *arg, const struct tact_sim_uop *u)
+{
+	struct stopper *t = arg;
+
+	t->calls++;
+	return u->iteration >= t->at;
+}
+
+/* A sink that stops too early leaves no figure; one that stops later leaves the right one. */
+TEST_WITH(a_stopped_run_has_no_figure, open_models, close_models)
+{
+	struct models *f = *state;
+	struct tact_simulation plain = TACT_SIMULATION_INIT;
+
+	load(f, "SKL", TACT_MODE_UNROLL, "480fafc34801d8");
+	assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &plain), 0);
+	assert_false(plain.stopped);
+	for (uint64_t at = 0; at < 200; at++) {
+		struct stopper t = {.at = at};
+		struct tact_sim_options opt = {
+			.size = sizeof(opt), .min_iterations = 1000, .on_uop = stop_at, .arg = &t};
+		struct tact_simulation s = TACT_SIMULATION_INIT;
+		struct tact_sim_insn insn = TACT_SIM_INSN_INIT;
+
+		assert_int_equal(tact_simulate(f->simulator, f->block, &opt, &s), 0);
+		assert_true(s.stopped);
+		assert_true(t.calls <= 4 * (at + 1));
+		if (at < 2)
+			assert_true(isnan(s.cycles_per_iteration));
+		if (at > 150)
+			assert_true(s.cycles_per_iteration == plain.cycles_per_iteration);
+		if (isnan(s.cycles_per_iteration)) {
+			assert_int_equal(s.bottlenecks, 0);
+			assert_false(s.scheduling);
+			assert_false(s.repeats);
+			assert_int_equal(s.period, 0);
+			assert_int_equal(tact_simulated_insn(f->simulator, 0, &insn),
+					 -TACT_E_INVAL);
+		} else {
+			assert_true(s.cycles_per_iteration == plain.cycles_per_iteration);
+			assert_int_equal(tact_simulated_insn(f->simulator, 0, &insn), 0);
+		}
+	}
+}
+
+/* ---- callers of other versions ---- */
+
+struct newer_simulation {
+	struct tact_simulation s;
+	char more[24];
+};
+struct newer_insn {
+	struct tact_sim_insn insn;
+	char more[8];
+};
+
+TEST_WITH(sizes_are_honoured, open_models, close_models)
+{
+	struct models *f = *state;
+	struct newer_simulation newer;
+	struct newer_insn insn;
+	struct tact_simulation *s = &newer.s;
+
+	load(f, "SKL", TACT_MODE_UNROLL, "480fafc3");
+	for (size_t size = 0; size <= sizeof(newer); size++) {
+		memset(&newer, 0x77, sizeof(newer));
+		s->size = size;
+		assert_int_equal(tact_simulate(f->simulator, f->block, NULL, s),
+				 size < sizeof(size_t) ? -TACT_E_INVAL : 0);
+		assert_int_equal(s->size, size);
+		for (size_t i = size > sizeof(size_t) ? size : sizeof(size_t); i < sizeof(newer);
+		     i++)
+			assert_int_equal(((uint8_t *)&newer)[i], 0x77);
+		for (size_t i = sizeof(*s); i < size; i++)
+			assert_int_equal(((uint8_t *)&newer)[i], 0);
+		if (size >= 2 * sizeof(double))
+			assert_true(s->cycles_per_iteration == 3);
+	}
+	for (size_t size = 0; size <= sizeof(insn); size++) {
+		memset(&insn, 0x77, sizeof(insn));
+		insn.insn.size = size;
+		assert_int_equal(tact_simulated_insn(f->simulator, 0, &insn.insn),
+				 size < sizeof(size_t) ? -TACT_E_INVAL : 0);
+		for (size_t i = size > sizeof(size_t) ? size : sizeof(size_t); i < sizeof(insn);
+		     i++)
+			assert_int_equal(((uint8_t *)&insn)[i], 0x77);
+		for (size_t i = sizeof(insn.insn); i < size; i++)
+			assert_int_equal(((uint8_t *)&insn)[i], 0);
+	}
+}
+
+/* What is asked after a simulation does not need its block. */
+TEST_WITH(the_block_may_go, open_models, close_models)
+{
+	struct models *f = *state;
+	struct tact_simulation s = TACT_SIMULATION_INIT;
+	struct tact_sim_insn insn = TACT_SIM_INSN_INIT;
+	struct tact_block *block;
+
+	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
+	assert_int_equal(tact_block_load(block, (const uint8_t *)"\x48\x01\xd8", 3, NULL), 0);
+	assert_int_equal(tact_simulate(f->simulator, block, NULL, &s), 0);
+	tact_block_destroy(block);
+	assert_int_equal(tact_simulated_insn(f->simulator, 0, &insn), 0);
+	assert_true(insn.spent == 1 && insn.issued == 1);
+	assert_true(s.bounds->cycles_per_iteration == 1);
+}
+
 TEST_WITH(misuse, open_models, close_models)
 {
 	struct models *f = *state;
 	struct tact_block *empty;
-	struct tact_simulation s;
+	struct tact_simulation s = TACT_SIMULATION_INIT;
+	struct tact_sim_insn insn = TACT_SIM_INSN_INIT;
 	struct tact_sim_options tiny = {.size = sizeof(tiny), .max_cycles = 1};
 
 	assert_int_equal(tact_block_create(&empty, tact_arch_find("SKL"), NULL, NULL), 0);
@@ -207,6 +447,12 @@ TEST_WITH(misuse, open_models, close_models)
 	tact_block_destroy(empty);
 	load(f, "SKL", TACT_MODE_UNROLL, "4801d8");
 	assert_int_equal(tact_simulate(f->simulator, f->block, &tiny, &s), -TACT_E_LIMIT);
+	assert_int_equal(tact_simulate(f->simulator, NULL, NULL, &s), -TACT_E_INVAL);
+	assert_int_equal(tact_simulate(f->simulator, f->block, NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_simulated_insn(f->simulator, 0, &insn), -TACT_E_INVAL);
+	assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &s), 0);
+	assert_int_equal(tact_simulated_insn(f->simulator, 0, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_simulated_insn(NULL, 0, &insn), -TACT_E_INVAL);
 	assert_int_equal(tact_simulator_create(NULL, NULL), -TACT_E_INVAL);
 	tact_simulator_destroy(NULL);
 }
@@ -215,7 +461,7 @@ TEST_WITH(misuse, open_models, close_models)
 TEST_WITH(large_and_unknown, open_models, close_models)
 {
 	struct models *f = *state;
-	struct tact_simulation s;
+	struct tact_simulation s = TACT_SIMULATION_INIT;
 	uint8_t code[12000];
 
 	for (size_t i = 0; i < sizeof(code); i += 3)
@@ -245,14 +491,14 @@ TEST_WITH(not_below_the_bounds, open_models, close_models)
 	while (fgets(line, sizeof(line), file) && n < 20000) {
 		const char *arch = archs[n % ARRAY_SIZE(archs)];
 		enum tact_mode mode = n / ARRAY_SIZE(archs) % 2 ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
-		struct tact_simulation s;
+		struct tact_simulation s = TACT_SIMULATION_INIT;
 
 		line[strcspn(line, ",\r\n")] = 0;
 		if (!line[0] || strlen(line) > 2000)
 			continue;
 		load(f, arch, mode, line);
 		assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &s), 0);
-		below += s.cycles_per_iteration < 0.98 * s.bounds.cycles_per_iteration;
+		below += s.cycles_per_iteration < 0.98 * s.bounds->cycles_per_iteration;
 		n++;
 	}
 	fclose(file);

@@ -34,7 +34,7 @@ static struct tact_block *load(const char *arch, enum tact_mode mode, const char
  */
 static void feed_again(struct tact_stream *stream, struct tact_block *block, unsigned n)
 {
-	struct tact_stream_totals totals;
+	struct tact_stream_totals totals = TACT_STREAM_TOTALS_INIT;
 	size_t size;
 	uint32_t number;
 
@@ -51,7 +51,7 @@ static void feed_again(struct tact_stream *stream, struct tact_block *block, uns
 /* Cycles a block in the second half of 2n. */
 static double throughput(struct tact_block *block, unsigned n)
 {
-	struct tact_stream_totals half, whole;
+	struct tact_stream_totals half = TACT_STREAM_TOTALS_INIT, whole = TACT_STREAM_TOTALS_INIT;
 	struct tact_stream *stream;
 
 	assert_int_equal(tact_stream_create(&stream, NULL), 0);
@@ -83,7 +83,7 @@ TEST(agrees_with_steady_state)
 		"90", "4801d8", "66051234", "480fafc3", "488d0440488d0c49", "c5fc58c1c5fc59d3",
 	};
 	struct tact_simulator *simulator;
-	struct tact_simulation result;
+	struct tact_simulation result = TACT_SIMULATION_INIT;
 
 	assert_int_equal(tact_simulator_create(&simulator, NULL), 0);
 	for (size_t a = 0; a < sizeof(archs) / sizeof(archs[0]); a++)
@@ -110,7 +110,7 @@ static double store_and_load(uint64_t store, uint64_t load_from, unsigned size)
 	struct tact_block *second = load("SKL", TACT_MODE_UNROLL, "488b06");
 	struct tact_stream_access out = {.address = store, .size = 8, .is_store = true};
 	struct tact_stream_access in = {.address = load_from, .size = (uint16_t)size};
-	struct tact_stream_totals totals;
+	struct tact_stream_totals totals = TACT_STREAM_TOTALS_INIT;
 	struct tact_stream *stream;
 	uint32_t a, b;
 
@@ -188,7 +188,7 @@ TEST(goes_on_when_the_clock_is_moved_back)
 TEST(counts_what_instructions_do)
 {
 	struct tact_block *block = load("SKL", TACT_MODE_LOOP, "480fafc349ffcf75f7");
-	struct tact_sim_insn insn;
+	struct tact_sim_insn insn = TACT_SIM_INSN_INIT;
 	struct tact_stream *stream;
 	uint64_t executions;
 	uint32_t number;

@@ -59,7 +59,7 @@ TEST(blocks_take_what_was_measured)
 						       .mode = (enum tact_mode)measured[i].mode,
 						       .init = TACT_INIT_SAME};
 		struct tact_prediction facile;
-		struct tact_simulation sim;
+		struct tact_simulation sim = TACT_SIMULATION_INIT;
 		struct tact_block *block;
 		uint8_t code[256];
 		size_t bad;
