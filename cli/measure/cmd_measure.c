@@ -56,8 +56,8 @@ static const struct option_spec harness_specs[] = {
 		    "the block as a loop (loop), unrolled (unroll), or auto (default): unrolled "
 		    "unless it ends in a branch to its start"),
 	OPTION_INIT(init, OPTION_BIT(TACT_INIT_SAME) | OPTION_BIT(TACT_INIT_STACK),
-		    "what registers hold at entry: all the same value (same, default), or stack "
-		    "and frame pointer values of their own (stack)"),
+		    "what registers hold at entry: stack and frame pointer values of their own "
+		    "(stack, default), or all the same value (same, as in BHive)"),
 	OPTION_CHOICE(0, "rung", "RUNG", rung, rungs,
 		      "what counts cycles: rdpmc, perf, aperf, tsc, or auto (default): the first "
 		      "of them that works here"),
@@ -166,7 +166,6 @@ static void prepare(struct measurer *p)
 		.mode = (enum tact_mode)p->mode,
 		.init = (enum tact_init)p->init,
 		.rung = (enum tact_rung)p->rung,
-		.cpu = -1,
 		.pages = p->pages,
 		.max_pages = p->max_pages,
 		.passes = p->passes,
@@ -240,7 +239,7 @@ static const struct option_command command = {help, groups, run, NULL};
 
 int cmd_measure(int argc, char **argv)
 {
-	struct measurer p = {.init = TACT_INIT_SAME, .jobs = 1, .format = -1};
+	struct measurer p = {.init = TACT_INIT_STACK, .jobs = 1, .format = -1};
 
 	return option_command_run(&command, &p, argc, argv);
 }

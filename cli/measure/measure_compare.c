@@ -65,7 +65,7 @@ static void add_bottlenecks(struct text *out, uint32_t bits, const char *separat
 static void text_table(const struct measurer *p, const struct tact_comparison *c, struct text *out)
 {
 	size_t shown = p->is_verbose || c->n <= SHOWN_ROWS ? c->n : SHOWN_ROWS;
-	char flags[16];
+	char flags[TACT_MEASURE_FLAGS_SIZE];
 
 	text_printf(out, "%9s %10s %8s  %-6s %-4s %-5s %-14s %s\n", "Measured", "Predicted",
 		    "Error", "Mode", "CPU", "Flags", "Bottleneck", "Block");
@@ -91,7 +91,7 @@ static void text_table(const struct measurer *p, const struct tact_comparison *c
 
 static void csv_table(const struct tact_comparison *c, struct text *out)
 {
-	char flags[16];
+	char flags[TACT_MEASURE_FLAGS_SIZE];
 
 	text_add(out, "hex,mode,init,arch,measured_cycles_per_iteration,"
 		      "predicted_cycles_per_iteration,relative_error,coverage,bottlenecks,flags\n");
@@ -115,7 +115,7 @@ static void csv_table(const struct tact_comparison *c, struct text *out)
 static void json_row(const struct tact_compared *r, struct text *out)
 {
 	struct json json = {.out = out};
-	char flags[16];
+	char flags[TACT_MEASURE_FLAGS_SIZE];
 
 	json_begin_object(&json, NULL);
 	json_put_string(&json, "schema", "tact.compare/1");

@@ -48,7 +48,7 @@ void measure_add_label(struct text *out, const char *name, const uint8_t *code, 
 static void csv_row(const struct measure_block *block, const struct tact_measurement *m,
 		    struct text *out)
 {
-	char flags[16];
+	char flags[TACT_MEASURE_FLAGS_SIZE];
 
 	if (block->text[0])
 		text_csv_field(out, block->text, strlen(block->text), true);
@@ -140,7 +140,7 @@ static void text_flags(const struct tact_measurement *m, struct text *out)
 	const char *key = "Flags:";
 
 	for (const struct measure_flag *f = measure_flags; f->bit; f++) {
-		char letter[16];
+		char letter[TACT_MEASURE_FLAGS_SIZE];
 
 		if (!(m->flags & f->bit))
 			continue;
@@ -178,7 +178,7 @@ static void text_report(const struct tact_measurement *m, struct text *out)
 static void text_line(const struct measure_block *block, const struct tact_measurement *m,
 		      struct text *out)
 {
-	char flags[16];
+	char flags[TACT_MEASURE_FLAGS_SIZE];
 
 	if (!m) { /* the message was given */
 		text_printf(out, "%10s  %6s  %-6s  %-5s  %.48s\n", "-", "", "", "", block->text);

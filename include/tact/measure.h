@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cycles of a basic block on this very CPU.
+ * Measures how many cycles a basic block takes on the CPU that this program runs on.
  *
  * A block is taken out of its program: registers and memory get known values, every page that it
- * touches is mapped on demand, and it runs unrolled or as a loop in a child process that survives
- * or is replaced, whatever the block does.
+ * touches is mapped on demand, and it runs unrolled or as a loop in a child process.  Whatever the
+ * block does, the caller survives; the child survives too or is replaced.
+ *
+ * A harness belongs to one thread at a time; different harnesses may be used by different threads
+ * at once.  The functions that take no harness may be called by any thread at any time.
  */
 #ifndef TACT_MEASURE_H
 #define TACT_MEASURE_H
@@ -20,73 +23,94 @@
 extern "C" {
 #endif
 
-/* What counts cycles, best first. */
+/* ---- names ---- */
+
+/* What counts cycles, best first.  Values are stable. */
 enum tact_rung {
-	TACT_RUNG_AUTO,
+	TACT_RUNG_AUTO,	 /* as an option: the best one that works; in a result: not known */
 	TACT_RUNG_RDPMC, /* core cycles, read in user mode right at the block */
 	TACT_RUNG_PERF,	 /* core cycles, read by a system call around the block */
-	TACT_RUNG_APERF, /* APERF through perf's msr device, likewise */
-	TACT_RUNG_TSC	 /* time stamps, with a chain of known latency as the clock right before and
-			    after */
+	TACT_RUNG_APERF, /* APERF, read through perf's msr device around the block */
+	TACT_RUNG_TSC	 /* time stamps; a chain of known latency, run right before and right after
+			    the block, converts them to cycles */
 };
-const char *tact_rung_name(enum tact_rung rung); /* "rdpmc", "perf", "aperf", "tsc" */
 
-/* Why there is a number, or none.  Values are stable; the names are what files hold. */
+/* Returns the name of a rung: "auto", "rdpmc", "perf", "aperf" or "tsc"; "unknown" for any other
+ * value.  The string is static.
+ */
+const char *tact_rung_name(enum tact_rung rung);
+
+/* Why a block has a number, or why it has none.  Values are stable; files hold the names. */
 enum tact_measure_status {
 	TACT_MEASURE_OK,
-	TACT_MEASURE_DECODE,	 /* bytes that are no instruction */
+	TACT_MEASURE_DECODE,	 /* the bytes are not instructions */
 	TACT_MEASURE_TOO_LONG,	 /* does not fit the code area at the smallest unroll factor */
-	TACT_MEASURE_REFUSED,	 /* has an instruction that is not run: system call, privileged,
-				    random, branch */
+	TACT_MEASURE_REFUSED,	 /* has an instruction that is never run: system call, privileged,
+				    random number, branch */
 	TACT_MEASURE_UNMAPPABLE, /* touches an address that cannot be mapped */
 	TACT_MEASURE_PAGES,	 /* touches too many pages */
 	TACT_MEASURE_PROTECTION, /* general protection: misaligned vector access, non-canonical
 				    address */
-	TACT_MEASURE_ILLEGAL,	 /* an instruction that this CPU does not have */
+	TACT_MEASURE_ILLEGAL,	 /* has an instruction that this CPU does not have */
 	TACT_MEASURE_ARITHMETIC, /* division by zero or overflow, unmasked floating point */
 	TACT_MEASURE_TRAP,	 /* breakpoint, trap flag, alignment check */
-	TACT_MEASURE_OWN_CODE,	 /* writes to its own code, or to what belongs to the harness */
-	TACT_MEASURE_TIMEOUT,	 /* did not come to its end */
-	TACT_MEASURE_CRASHED,	 /* took the child process with it */
-	TACT_MEASURE_NO_COUNTER, /* loop: no register is free to count */
-	TACT_MEASURE_UNSTABLE,	 /* ran, but no two passes agree */
+	TACT_MEASURE_OWN_CODE,	 /* writes to its own code, or to memory of the harness */
+	TACT_MEASURE_TIMEOUT,	 /* did not finish in time */
+	TACT_MEASURE_CRASHED,	 /* killed the child process */
+	TACT_MEASURE_NO_COUNTER, /* as a loop: no register is free to count iterations */
+	TACT_MEASURE_UNSTABLE,	 /* ran, but the passes disagree */
 	TACT_N_MEASURE_STATUS
 };
-const char *tact_measure_status_name(enum tact_measure_status status); /* "ok", "refused", ... */
 
-/* What may make a number differ from the ideal machine's. */
+/* Returns the name of a status, such as "ok" or "refused"; "unknown" for any other value.  The
+ * string is static.
+ */
+const char *tact_measure_status_name(enum tact_measure_status status);
+
+/* Reasons why a number may differ from that of an ideal machine.  New flags get new bits. */
 enum tact_measure_flag {
 	TACT_MFLAG_CROSSES_LINE = 1 << 0, /* L: an access crosses a cache line */
 	TACT_MFLAG_ALIAS_PAGE = 1 << 1, /* X: loads what was stored through another virtual page */
 	TACT_MFLAG_FORWARDS = 1 << 2,	/* D: loads what was stored at the same address */
-	TACT_MFLAG_PARTIAL = 1 << 3,	/* S: loads partly what was stored */
+	TACT_MFLAG_PARTIAL = 1 << 3,	/* S: a load overlaps an earlier store only in part */
 	TACT_MFLAG_RIP = 1 << 4,	/* R: addresses relative to the instruction */
 	TACT_MFLAG_X87 = 1 << 5,	/* F: x87 or MMX */
 	TACT_MFLAG_VEX = 1 << 6,	/* V: VEX or EVEX */
-	TACT_MFLAG_MANY_PAGES = 1 << 7, /* W: many pages */
-	TACT_MFLAG_MODES = 1 << 8,	/* B: several steady states */
+	TACT_MFLAG_MANY_PAGES = 1 << 7, /* W: touches many pages */
+	TACT_MFLAG_MODES = 1 << 8,	/* B: has several steady states */
 	TACT_MFLAG_SHORT = 1 << 9	/* T: fewer iterations than wanted fit */
 };
-/* "L", "LX", "-": the letters above; buf holds at least 16. */
-const char *tact_measure_flags_text(uint32_t flags, char *buf);
+
+/* Room for the letters of any set of flags, with the final NUL. */
+enum { TACT_MEASURE_FLAGS_SIZE = 33 };
+
+/* Writes the letters of flags, "LX" for example, to `buf`; "-" if there are none.  Bits that have
+ * no letter are skipped.  Returns buf, or "" if buf is NULL.
+ */
+const char *tact_measure_flags_text(uint32_t flags, char buf[TACT_MEASURE_FLAGS_SIZE]);
+
+/* ---- measuring ---- */
 
 struct tact_measure_options {
-	size_t size; /* sizeof(struct tact_measure_options) */
-	enum tact_mode
-		mode; /* LOOP, UNROLL; AUTO: loop if the block ends in a branch to its start */
-	enum tact_init init; /* SAME (the default of the paper) or STACK (its pointers apart) */
-	enum tact_rung rung; /* AUTO: the best that works */
-	int cpu;	     /* pins the child to this CPU; -1: not pinned */
-	unsigned pages;	     /* physical pages behind all virtual ones; 0: 1 */
+	size_t size;	     /* sizeof(struct tact_measure_options) */
+	enum tact_mode mode; /* LOOP or UNROLL; AUTO: a loop if the block ends in a branch to its
+				start */
+	enum tact_init init; /* STACK: rsp and rbp have values of their own; SAME: all registers
+				have the same value, as in BHive; DIFF is refused */
+	enum tact_rung rung; /* AUTO: the best one that works */
+	bool pin;	/* the child runs on `cpu` only; otherwise where the scheduler puts it */
+	int cpu;	/* 0 to 1023; must be 0 unless `pin` is set */
+	unsigned pages; /* physical pages that back all virtual ones; 0: 1 */
 	unsigned max_pages;  /* virtual pages that a block may touch; 0: 64 */
 	unsigned passes;     /* 0: 5 */
-	unsigned samples;    /* in a pass; 0: 32 */
+	unsigned samples;    /* per pass; 0: 32 */
 	unsigned timeout_ms; /* for a block as a whole; 0: 2000 */
-	double max_spread;   /* coefficient of variation of what is kept; 0: 0.10 */
+	double max_spread;   /* largest accepted coefficient of variation; 0: 0.10 */
 };
+#define TACT_MEASURE_OPTIONS_INIT TACT_SIZED(struct tact_measure_options)
 
 struct tact_measurement {
-	size_t size;
+	size_t size; /* sizeof(struct tact_measurement) */
 	enum tact_measure_status status;
 	double cycles_per_iteration; /* only if status is OK */
 	double spread;		     /* coefficient of variation of the passes */
@@ -95,41 +119,56 @@ struct tact_measurement {
 	enum tact_mode mode; /* LOOP or UNROLL */
 	enum tact_init init;
 	uint32_t flags;	    /* bits of enum tact_measure_flag */
-	unsigned low, high; /* unroll factors or numbers of iterations */
+	unsigned low, high; /* unroll factors or numbers of iterations of the two runs */
 	unsigned n_pages;   /* virtual pages that were mapped */
-	char reason[160];   /* for people, if there is no number; "" otherwise */
+	char reason[160];   /* explains to people why there is no number; "" if there is one */
 };
+#define TACT_MEASUREMENT_INIT TACT_SIZED(struct tact_measurement)
 
-struct tact_harness; /* owns a child process; one thread at a time */
+struct tact_harness; /* owns a child process */
 
-/* opt may be NULL.  Returns -TACT_E_IO with the reason if the child cannot be set up,
- * -TACT_E_INVAL. */
+/* Creates a harness and starts its child process.  opt may be NULL, which means the same as all
+ * zeros.  The caller destroys *out; it is NULL on failure.
+ * -TACT_E_INVAL: out is NULL, or an option is out of range.
+ * -TACT_E_NOMEM: out of memory.
+ * -TACT_E_IO: the child process or the rung cannot be set up on this machine; diag has the reason.
+ */
 int tact_harness_create(struct tact_harness **out, const struct tact_measure_options *opt,
 			struct tact_diag *diag);
-void tact_harness_destroy(struct tact_harness *harness); /* NULL is allowed */
 
-/* The rung that the harness uses. */
+/* Ends the child process and destroys the harness.  NULL is allowed. */
+void tact_harness_destroy(struct tact_harness *harness);
+
+/* Returns the rung that the harness uses; TACT_RUNG_AUTO for NULL. */
 enum tact_rung tact_harness_rung(const struct tact_harness *harness);
 
-/* Measures a block.  Returns 0 whenever out says what happened, good or bad; < 0 only if the
- * harness itself is broken and could not be set up again.  A hanging or crashing block costs its
- * child; the next call has a new one.
+/* Measures a block.  Returns 0 whenever out->status says what happened, good or bad.  A block that
+ * hangs or crashes costs the harness its child process; the next call starts a new one.
+ * -TACT_E_INVAL: harness or out is NULL, code is NULL and size is not 0, or out->size is 0.
+ * -TACT_E_NOMEM, -TACT_E_IO: the harness has lost its child and cannot start a new one.
  */
 int tact_measure(struct tact_harness *harness, const uint8_t *code, size_t size,
 		 struct tact_measurement *out);
 
-/* Does not run anything: OK, or DECODE, TOO_LONG or REFUSED with the reason. */
+/* ---- without running anything ---- */
+
+/* Says whether a harness would run a block: returns OK, DECODE, TOO_LONG or REFUSED.  The reason,
+ * "" if it is OK, goes to `reason`, which may be NULL, and is cut to reason_size bytes.  Without
+ * an instruction set that can be measured (or with isa NULL), or with an unknown mode, the block is
+ * REFUSED; no code (NULL or size 0) is DECODE.
+ */
 enum tact_measure_status tact_measure_check(const struct tact_isa *isa, const uint8_t *code,
 					    size_t size, enum tact_mode mode, char *reason,
 					    size_t reason_size);
 
-/* Bytes that a loop of a block may have more than the block. */
+/* Bytes by which tact_measure_loop may lengthen a block. */
 enum { TACT_MEASURE_LOOP_BYTES = 9 };
 
-/* The loop that the harness makes of a block without a branch of its own: behind it stand a counter
+/* Writes the loop that a harness makes of a block without a branch of its own: the block, a counter
  * in a register that the block does not use, and a branch to the start.  `to` has room for size +
- * TACT_MEASURE_LOOP_BYTES.  Returns the loop's size; that of the block if code of this set cannot
- * be measured.
+ * TACT_MEASURE_LOOP_BYTES.  Returns the size of the loop; the size of the block, which is then
+ * copied as it is, if code of this instruction set cannot be measured; 0 if isa, to or code is
+ * NULL.
  */
 size_t tact_measure_loop(const struct tact_isa *isa, uint8_t *to, const uint8_t *code, size_t size);
 

@@ -158,7 +158,8 @@ static void *worker_main(void *arg)
 	struct tact_diag diag = {0};
 	int status;
 
-	options.cpu = w->cpu;
+	options.pin = w->cpu >= 0;
+	options.cpu = options.pin ? w->cpu : 0;
 	status = tact_harness_create(&harness, &options, &diag);
 	pthread_mutex_lock(&c->lock);
 	if (status == -TACT_E_INVAL)

@@ -126,7 +126,7 @@ int harness_start_child(struct tact_harness *h)
 					 .code = h->code_fd,
 					 .host = h->host_fd,
 					 .data = h->data_fd,
-					 .cpu = h->opt.cpu,
+					 .cpu = h->opt.pin ? h->opt.cpu : -1,
 					 .n_physical = h->opt.pages,
 					 .rung = h->rung,
 					 .aperf_type = h->aperf_type,

@@ -43,11 +43,15 @@ static uint32_t used_registers(const struct tact_isa *isa, const uint8_t *code, 
 
 size_t tact_measure_loop(const struct tact_isa *isa, uint8_t *to, const uint8_t *code, size_t size)
 {
-	const struct measure_set *set = measure_set_of(isa);
-	int reg = measure_free_register(isa, used_registers(isa, code, size));
+	const struct measure_set *set;
+	int reg;
 
+	if (!isa || !to || !code)
+		return 0;
+	set = measure_set_of(isa);
 	memcpy(to, code, size);
 	if (!set)
 		return size;
+	reg = measure_free_register(isa, used_registers(isa, code, size));
 	return size + set->put_counter(to + size, reg < 0 ? 0 : (unsigned)reg, size);
 }

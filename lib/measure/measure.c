@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,8 @@ enum {
 		8000,	/* difference of the two runs: some hundred steps of the coarsest clock */
 	MIN_LOOP = 512, /* iterations before a loop is in its steady state */
 	MAX_LOOP = 1 << 16,
-	MANY_PAGES = 8
+	MANY_PAGES = 8,
+	MAX_CPUS = 1024 /* of a cpu_set_t */
 };
 
 /* ---- names ---- */
@@ -74,11 +76,13 @@ const char *tact_measure_status_name(enum tact_measure_status status)
 	return (unsigned)status < TACT_N_MEASURE_STATUS ? names[status] : "unknown";
 }
 
-const char *tact_measure_flags_text(uint32_t flags, char *buf)
+const char *tact_measure_flags_text(uint32_t flags, char buf[TACT_MEASURE_FLAGS_SIZE])
 {
 	static const char letters[] = "LXDSRFVWBT"; /* in the order of enum tact_measure_flag */
 	size_t n = 0;
 
+	if (!buf)
+		return "";
 	for (size_t i = 0; letters[i]; i++)
 		if (flags >> i & 1)
 			buf[n++] = letters[i];
@@ -108,7 +112,9 @@ enum tact_measure_status tact_measure_check(const struct tact_isa *isa, const ui
 	struct measure_screen s = {.status = TACT_MEASURE_REFUSED};
 	char text[160] = "code of this instruction set cannot be measured";
 
-	if (set)
+	if ((unsigned)mode > TACT_MODE_UNROLL)
+		snprintf(text, sizeof(text), "no such mode");
+	else if (set)
 		set->screen(&s, code, code ? size : 0, mode != TACT_MODE_UNROLL, text,
 			    sizeof(text));
 	if (s.status == TACT_MEASURE_OK && size > MEASURE_MAX_BODY / 32) {
@@ -193,23 +199,43 @@ static int fill_options(struct tact_measure_options *opt, const struct tact_meas
 {
 	if (tact_read_options(opt, sizeof(*opt), from) < 0)
 		return -1;
-	if (!from) {
-		opt->cpu = -1;
-		opt->init = TACT_INIT_SAME;
-	}
 	opt->pages = opt->pages ? opt->pages : 1;
 	opt->max_pages = opt->max_pages ? opt->max_pages : DEFAULT_MAX_PAGES;
 	opt->passes = opt->passes ? opt->passes : DEFAULT_PASSES;
 	opt->samples = opt->samples ? opt->samples : DEFAULT_SAMPLES;
 	opt->timeout_ms = opt->timeout_ms ? opt->timeout_ms : DEFAULT_TIMEOUT_MS;
+	if (!(opt->max_spread >= 0))
+		return -1;
 	opt->max_spread = opt->max_spread > 0 ? opt->max_spread : 0.10;
 	if (opt->pages > MEASURE_MAX_PHYSICAL || opt->max_pages > MEASURE_MAX_PAGES ||
 	    opt->samples > MEASURE_MAX_SAMPLES || opt->passes > MAX_PASSES ||
-	    opt->mode > TACT_MODE_UNROLL || opt->init == TACT_INIT_DIFF ||
-	    opt->init > TACT_INIT_DIFF || opt->rung > TACT_RUNG_TSC || opt->cpu < -1 ||
-	    opt->cpu >= 1024)
+	    (unsigned)opt->mode > TACT_MODE_UNROLL ||
+	    (opt->init != TACT_INIT_STACK && opt->init != TACT_INIT_SAME) ||
+	    (unsigned)opt->rung > TACT_RUNG_TSC || opt->cpu < 0 || opt->cpu >= MAX_CPUS ||
+	    (opt->cpu && !opt->pin))
 		return -1;
 	return 0;
+}
+
+/* The kernel leaves the child where it is if it does not let it run on that CPU. */
+static bool is_pinned(const struct tact_harness *h)
+{
+	cpu_set_t set;
+
+	return !h->opt.pin || (!sched_getaffinity(h->child, sizeof(set), &set) &&
+			       CPU_COUNT(&set) == 1 && CPU_ISSET(h->opt.cpu, &set));
+}
+
+/* Why the harness has no child. */
+static int fail_child(const struct tact_harness *h, int error, struct tact_diag *diag)
+{
+	if (error == ENOMEM)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (h->opt.rung != TACT_RUNG_AUTO)
+		return tact_fail(diag, TACT_E_IO, "this machine does not offer '%s'",
+				 tact_rung_name(h->opt.rung));
+	return tact_fail(diag, TACT_E_IO,
+			 "the child process cannot be set up (seccomp, memory maps)");
 }
 
 int tact_harness_create(struct tact_harness **out, const struct tact_measure_options *opt,
@@ -218,6 +244,8 @@ int tact_harness_create(struct tact_harness **out, const struct tact_measure_opt
 	struct tact_harness *h;
 	int error;
 
+	if (out)
+		*out = NULL;
 	error = tact_new(&h, sizeof(*h), out, "no place for the result", diag);
 	if (error < 0)
 		return error;
@@ -230,17 +258,18 @@ int tact_harness_create(struct tact_harness **out, const struct tact_measure_opt
 	probe_aperf(h);
 	h->quantum = probe_quantum();
 	if (harness_create_areas(h) < 0) {
-		error = tact_fail(diag, TACT_E_IO, "shared memory: %s", strerror(errno));
+		error = tact_fail(diag, errno == ENOMEM ? TACT_E_NOMEM : TACT_E_IO,
+				  "shared memory: %s", strerror(errno));
 		goto out_destroy;
 	}
+	errno = 0;
 	if (choose_rung(h) < 0) {
-		if (h->opt.rung == TACT_RUNG_AUTO)
-			error = tact_fail(
-				diag, TACT_E_IO,
-				"the child process cannot be set up (seccomp, memory maps)");
-		else
-			error = tact_fail(diag, TACT_E_IO, "this machine does not offer '%s'",
-					  tact_rung_name(h->opt.rung));
+		error = fail_child(h, errno, diag);
+		goto out_destroy;
+	}
+	if (!is_pinned(h)) {
+		error = tact_fail(diag, TACT_E_IO, "the child process may not run on CPU %d",
+				  h->opt.cpu);
 		goto out_destroy;
 	}
 	*out = h;
@@ -262,7 +291,7 @@ void tact_harness_destroy(struct tact_harness *harness)
 
 enum tact_rung tact_harness_rung(const struct tact_harness *harness)
 {
-	return harness->rung;
+	return harness ? harness->rung : TACT_RUNG_AUTO;
 }
 
 /* ---- one block ---- */
@@ -591,42 +620,51 @@ static void trace(struct job *job)
 				    MEASURE_CODE_BASE + job->layout.body, job->plan.loop);
 }
 
+/* Runs the block of a job that has passed the screen. */
+static int run_block(struct job *job, const uint8_t *code, size_t size)
+{
+	struct tact_harness *h = job->h;
+	struct measure_host *host = h->host;
+
+	if (!harness_has_child(h) || h->blocks_of_child++ >= BLOCKS_PER_CHILD)
+		harness_kill_child(h);
+	errno = 0;
+	if (!h->child && harness_start_child(h) < 0)
+		return errno == ENOMEM ? -TACT_E_NOMEM : -TACT_E_IO;
+	job->deadline = harness_deadline(h);
+	host->init_value = MEASURE_INIT_VALUE;
+	host->init_stack = h->opt.init == TACT_INIT_STACK ? MEASURE_INIT_STACK : MEASURE_INIT_VALUE;
+	host->n_physical = h->opt.pages;
+	host->max_pages = h->opt.max_pages;
+	if (plan_block(job, code, size) < 0 || prepare(job) < 0 || sample(job) < 0)
+		return 0;
+	job->out->n_pages = host->n_pages;
+	if (job->out->n_pages > MANY_PAGES)
+		job->out->flags |= TACT_MFLAG_MANY_PAGES;
+	trace(job);
+	return 0;
+}
+
 int tact_measure(struct tact_harness *harness, const uint8_t *code, size_t size,
 		 struct tact_measurement *out)
 {
-	struct job job = {.h = harness, .out = out};
-	struct measure_host *host;
+	struct tact_measurement m = {.size = sizeof(m)};
+	struct job job = {.h = harness, .out = &m};
+	int status = 0;
 
-	if (!harness || !out || (!code && size))
+	if (!harness || !tact_can_fill(out) || (!code && size))
 		return -TACT_E_INVAL;
-	memset(out, 0, sizeof(*out));
-	out->size = sizeof(*out);
-	out->rung = harness->rung;
-	out->init = harness->opt.init;
-	out->mode = harness->opt.mode == TACT_MODE_LOOP ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
-	out->status = tact_measure_check(measure_native->isa, code, size, harness->opt.mode,
-					 out->reason, sizeof(out->reason));
-	if (out->status != TACT_MEASURE_OK)
-		return 0;
-	measure_native->screen(&job.screen, code, size, harness->opt.mode != TACT_MODE_UNROLL,
-			       out->reason, sizeof(out->reason));
-	out->flags = job.screen.flags;
-	if (!harness_has_child(harness) || harness->blocks_of_child++ >= BLOCKS_PER_CHILD)
-		harness_kill_child(harness);
-	if (!harness->child && harness_start_child(harness) < 0)
-		return -TACT_E_IO;
-	job.deadline = harness_deadline(harness);
-	host = harness->host;
-	host->init_value = MEASURE_INIT_VALUE;
-	host->init_stack =
-		harness->opt.init == TACT_INIT_STACK ? MEASURE_INIT_STACK : MEASURE_INIT_VALUE;
-	host->n_physical = harness->opt.pages;
-	host->max_pages = harness->opt.max_pages;
-	if (plan_block(&job, code, size) < 0 || prepare(&job) < 0 || sample(&job) < 0)
-		return 0;
-	out->n_pages = host->n_pages;
-	if (out->n_pages > MANY_PAGES)
-		out->flags |= TACT_MFLAG_MANY_PAGES;
-	trace(&job);
-	return 0;
+	m.rung = harness->rung;
+	m.init = harness->opt.init;
+	m.mode = harness->opt.mode == TACT_MODE_LOOP ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
+	m.status = tact_measure_check(measure_native->isa, code, size, harness->opt.mode, m.reason,
+				      sizeof(m.reason));
+	if (m.status == TACT_MEASURE_OK) {
+		measure_native->screen(&job.screen, code, size,
+				       harness->opt.mode != TACT_MODE_UNROLL, m.reason,
+				       sizeof(m.reason));
+		m.flags = job.screen.flags;
+		status = run_block(&job, code, size);
+	}
+	return status < 0 ? status : tact_fill(out, &m, sizeof(m));
 }

@@ -359,7 +359,7 @@ int store_put_measurement(struct tact_store *store, int64_t block, const struct 
 			  const struct tact_store_import *import)
 {
 	sqlite3_stmt *put = store->stmt[STORE_PUT_MEASUREMENT];
-	char flags[16];
+	char flags[TACT_MEASURE_FLAGS_SIZE];
 	int code;
 
 	sqlite3_bind_int64(put, 1, block);

@@ -138,7 +138,7 @@ uint32_t store_read_flags(const char *letters)
 	uint32_t flags = 0;
 
 	for (unsigned bit = 0; bit < 16; bit++) {
-		char one[16];
+		char one[TACT_MEASURE_FLAGS_SIZE];
 
 		tact_measure_flags_text(1u << bit, one);
 		if (one[0] && one[0] != '-' && strchr(letters, one[0]))

@@ -60,11 +60,8 @@ MAYBE_UNUSED static double hw_now(void)
 MAYBE_UNUSED static struct tact_harness *hw_harness(enum tact_mode mode, enum tact_init init,
 						    unsigned timeout_ms)
 {
-	const struct tact_measure_options opt = {.size = sizeof(opt),
-						 .mode = mode,
-						 .init = init,
-						 .cpu = -1,
-						 .timeout_ms = timeout_ms};
+	const struct tact_measure_options opt = {
+		.size = sizeof(opt), .mode = mode, .init = init, .timeout_ms = timeout_ms};
 	struct tact_diag diag = {0};
 	struct tact_harness *h = NULL;
 

@@ -119,7 +119,7 @@ static void one_block(struct suite *s, unsigned which, const uint8_t *code, size
 		      const char *what)
 {
 	struct tact_harness *h = s->harness[which];
-	struct tact_measurement m;
+	struct tact_measurement m = TACT_MEASUREMENT_INIT;
 	double seconds = hw_now();
 
 	memset(&m, 0xff, sizeof(m));
@@ -149,7 +149,7 @@ static void one_block(struct suite *s, unsigned which, const uint8_t *code, size
 static void still_right(struct suite *s, const char *after)
 {
 	for (unsigned i = 0; i < N_HARNESSES && s->n_unchecked < MAX_UNCHECKED; i++) {
-		struct tact_measurement m;
+		struct tact_measurement m = TACT_MEASUREMENT_INIT;
 		enum hw_answer answer = hw_expect(s->harness[i], imul, sizeof(imul), 3, &m);
 
 		if (answer == HW_WRONG)
@@ -313,7 +313,7 @@ static void system_calls_of_blocks(void **state)
 	static const long numbers[] = {0,  1,  2,  9,  11,  15,	 39,	     56,	 57,
 				       59, 60, 61, 62, 231, 425, 0x40000001, 0x4000003c, -1};
 	struct tact_harness *h = hw_harness(TACT_MODE_UNROLL, TACT_INIT_SAME, TIMEOUT_MS);
-	struct tact_measurement m;
+	struct tact_measurement m = TACT_MEASUREMENT_INIT;
 	char what[64];
 
 	(void)state;
@@ -426,7 +426,7 @@ static void wild_jumps(void **state)
 	if (!h)
 		skip();
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct tact_measurement m;
+		struct tact_measurement m = TACT_MEASUREMENT_INIT;
 		double seconds = hw_now();
 		const struct measure_plan plan = {.code = cases[i].code,
 						  .size = cases[i].size,
@@ -482,7 +482,7 @@ static void stores_to_the_harness(void **state)
 		if (is_array && address % 4096 >= 16)
 			continue;
 		for (size_t v = 0; v < ARRAY_SIZE(values); v++) {
-			struct tact_measurement m;
+			struct tact_measurement m = TACT_MEASUREMENT_INIT;
 			struct bytes b = {.size = 0};
 			char what[64];
 
@@ -509,8 +509,8 @@ static void stores_to_shared_memory(void **state)
 	uint8_t code[] = {0x48, 0xb8, 0,   0, 0, 0, 0, 0, 0, 0, /* mov rax, address */
 			  0xc6, 0x00, 0x55};			/* mov byte [rax], 0x55 */
 	uint8_t *page = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct tact_measure_options opt = {.size = sizeof(opt), .cpu = -1};
-	struct tact_measurement m;
+	struct tact_measure_options opt = {.size = sizeof(opt)};
+	struct tact_measurement m = TACT_MEASUREMENT_INIT;
 	struct tact_harness *h;
 	uint64_t address = (uint64_t)page;
 
@@ -568,7 +568,7 @@ static void signals_to_the_child(void **state)
 	static const int signals[] = {SIGHUP,  SIGINT,	SIGQUIT, SIGTERM,
 				      SIGALRM, SIGUSR1, SIGTSTP, SIGXCPU};
 	struct tact_harness *h = hw_harness(TACT_MODE_UNROLL, TACT_INIT_SAME, TIMEOUT_MS);
-	struct tact_measurement m;
+	struct tact_measurement m = TACT_MEASUREMENT_INIT;
 	pid_t child;
 
 	(void)state;

@@ -121,7 +121,7 @@ static struct tact_harness *harness[2]; /* of modes U and L */
 
 static void measure_one(const struct known *k, struct tact_harness *h, const char *mode)
 {
-	struct tact_measurement m;
+	struct tact_measurement m = TACT_MEASUREMENT_INIT;
 	uint8_t code[64];
 	size_t bad;
 	long size = tact_hex_decode(code, k->hex, strlen(k->hex), &bad);

@@ -29,7 +29,6 @@ static struct tact_campaign_options options(const char *store)
 		.measure = {.size = sizeof(struct tact_measure_options),
 			    .mode = TACT_MODE_UNROLL,
 			    .init = TACT_INIT_SAME,
-			    .cpu = -1,
 			    .passes = 2,
 			    .samples = 8},
 		.cpus = cpus,

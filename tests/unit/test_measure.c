@@ -8,7 +8,10 @@
 
 #include "testing.h"
 
+#include <math.h>
+#include <sched.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "measure/harness.h"
 #include "measure/x86/measure_x86.h"
@@ -45,8 +48,9 @@ TEST(names_of_rungs)
 
 TEST(text_of_flags)
 {
-	char buf[16];
+	char buf[TACT_MEASURE_FLAGS_SIZE];
 
+	assert_string_equal(tact_measure_flags_text(~0u, NULL), "");
 	assert_string_equal(tact_measure_flags_text(0, buf), "-");
 	assert_string_equal(tact_measure_flags_text(TACT_MFLAG_CROSSES_LINE, buf), "L");
 	assert_string_equal(
@@ -197,6 +201,19 @@ TEST(check_of_sizes)
 		TACT_MEASURE_DECODE);
 	assert_int_equal(tact_measure_check(&isa_x86, NULL, 5, TACT_MODE_UNROLL, NULL, 0),
 			 TACT_MEASURE_DECODE);
+	assert_int_equal(
+		tact_measure_check(&isa_x86, code, 1, (enum tact_mode)7, reason, sizeof(reason)),
+		TACT_MEASURE_REFUSED);
+	assert_non_null(strstr(reason, "mode"));
+	assert_int_equal(tact_measure_check(NULL, code, 1, TACT_MODE_UNROLL, NULL, 0),
+			 TACT_MEASURE_REFUSED);
+	assert_int_equal(
+		tact_measure_check(&isa_x86, code, 1, TACT_MODE_UNROLL, reason, sizeof(reason)),
+		TACT_MEASURE_OK);
+	assert_string_equal(reason, "");
+	assert_int_equal(tact_measure_loop(NULL, code, code, 1), 0);
+	assert_int_equal(tact_measure_loop(&isa_x86, NULL, code, 1), 0);
+	assert_int_equal(tact_measure_loop(&isa_x86, code, NULL, 1), 0);
 }
 
 /* Which register counts, and what the screen notes. */
@@ -255,24 +272,29 @@ TEST(screens)
 TEST(refuses_options)
 {
 	static const struct tact_measure_options bad[] = {
-		{.size = 1, .cpu = -1},
-		{.size = sizeof(bad[0]), .cpu = -2},
-		{.size = sizeof(bad[0]), .cpu = 1024},
-		{.size = sizeof(bad[0]), .cpu = -1, .mode = (enum tact_mode)3},
-		{.size = sizeof(bad[0]), .cpu = -1, .init = TACT_INIT_DIFF},
-		{.size = sizeof(bad[0]), .cpu = -1, .init = (enum tact_init)9},
-		{.size = sizeof(bad[0]), .cpu = -1, .rung = (enum tact_rung)5},
-		{.size = sizeof(bad[0]), .cpu = -1, .pages = MEASURE_MAX_PHYSICAL + 1},
-		{.size = sizeof(bad[0]), .cpu = -1, .max_pages = MEASURE_MAX_PAGES + 1},
-		{.size = sizeof(bad[0]), .cpu = -1, .passes = 65},
-		{.size = sizeof(bad[0]), .cpu = -1, .samples = MEASURE_MAX_SAMPLES + 1},
-		{.size = sizeof(bad[0]), .cpu = -1, .samples = ~0u},
+		{.size = 1},
+		{.size = sizeof(bad[0]), .pin = true, .cpu = -1},
+		{.size = sizeof(bad[0]), .pin = true, .cpu = 1024},
+		{.size = sizeof(bad[0]), .cpu = -1},
+		{.size = sizeof(bad[0]), .cpu = 1},
+		{.size = sizeof(bad[0]), .mode = (enum tact_mode)3},
+		{.size = sizeof(bad[0]), .init = TACT_INIT_DIFF},
+		{.size = sizeof(bad[0]), .init = (enum tact_init)9},
+		{.size = sizeof(bad[0]), .rung = (enum tact_rung)5},
+		{.size = sizeof(bad[0]), .pages = MEASURE_MAX_PHYSICAL + 1},
+		{.size = sizeof(bad[0]), .max_pages = MEASURE_MAX_PAGES + 1},
+		{.size = sizeof(bad[0]), .passes = 65},
+		{.size = sizeof(bad[0]), .samples = MEASURE_MAX_SAMPLES + 1},
+		{.size = sizeof(bad[0]), .samples = ~0u},
+		{.size = sizeof(bad[0]), .max_spread = -1},
+		{.size = sizeof(bad[0]), .max_spread = NAN},
 	};
 	struct tact_harness *h = NULL;
 	struct tact_diag diag;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		memset(&diag, 0, sizeof(diag));
+		h = (struct tact_harness *)&diag;
 		if (tact_harness_create(&h, &bad[i], &diag) != -TACT_E_INVAL)
 			fail_msg("options %zu were taken, or refused for another reason", i);
 		assert_null(h);
@@ -318,8 +340,8 @@ TEST(harnesses_come_and_go)
 	}
 	/* A rung that is not there, or is: nothing is left either way. */
 	for (int rung = TACT_RUNG_RDPMC; rung <= (int)TACT_RUNG_TSC; rung++) {
-		const struct tact_measure_options opt = {
-			.size = sizeof(opt), .cpu = -1, .rung = (enum tact_rung)rung};
+		const struct tact_measure_options opt = {.size = sizeof(opt),
+							 .rung = (enum tact_rung)rung};
 		struct tact_diag diag = {0};
 		struct tact_harness *h = NULL;
 		int error = tact_harness_create(&h, &opt, &diag);
@@ -337,7 +359,7 @@ TEST(harnesses_come_and_go)
 TEST(measures_nothing)
 {
 	struct tact_harness *h = create_or_say_why(NULL);
-	struct tact_measurement m;
+	struct tact_measurement m = TACT_MEASUREMENT_INIT;
 	uint8_t code[1000];
 
 	if (!h)
@@ -349,7 +371,7 @@ TEST(measures_nothing)
 	assert_int_equal(tact_measure(h, NULL, 0, &m), 0);
 	assert_int_equal(m.status, TACT_MEASURE_DECODE);
 	assert_int_equal(m.size, sizeof(m));
-	assert_int_equal(m.init, TACT_INIT_SAME);
+	assert_int_equal(m.init, TACT_INIT_STACK);
 	assert_int_equal(m.rung, tact_harness_rung(h));
 	assert_true(m.reason[0]);
 	assert_int_equal(tact_measure(h, code, sizeof(code), &m), 0);
@@ -360,14 +382,88 @@ TEST(measures_nothing)
 	tact_harness_destroy(h);
 }
 
+/* Zero is the default of every option, and that of predict where both have it. */
+TEST(no_options_are_zeroed_options)
+{
+	const struct tact_measure_options zeros = TACT_MEASURE_OPTIONS_INIT;
+	struct tact_harness *none = create_or_say_why(NULL), *all;
+
+	if (!none)
+		skip();
+	all = create_or_say_why(&zeros);
+	assert_non_null(all);
+	none->opt.size = all->opt.size;
+	assert_memory_equal(&none->opt, &all->opt, sizeof(all->opt));
+	assert_false(none->opt.pin);
+	assert_int_equal(none->opt.init, ((struct tact_block_options){.size = 0}).init);
+	tact_harness_destroy(none);
+	tact_harness_destroy(all);
+}
+
+TEST(pins_the_child)
+{
+	struct tact_measure_options opt = TACT_MEASURE_OPTIONS_INIT;
+	struct tact_harness *h = create_or_say_why(&opt);
+	struct tact_diag diag;
+	cpu_set_t own, set;
+
+	if (!h || sched_getaffinity(0, sizeof(own), &own))
+		skip();
+	assert_int_equal(sched_getaffinity(h->child, sizeof(set), &set), 0);
+	assert_true(CPU_EQUAL(&own, &set));
+	tact_harness_destroy(h);
+	while (!CPU_ISSET(opt.cpu, &own))
+		opt.cpu++;
+	opt.pin = true;
+	assert_int_equal(tact_harness_create(&h, &opt, NULL), 0);
+	assert_int_equal(sched_getaffinity(h->child, sizeof(set), &set), 0);
+	assert_true(CPU_COUNT(&set) == 1 && CPU_ISSET(opt.cpu, &set));
+	tact_harness_destroy(h);
+	if (sysconf(_SC_NPROCESSORS_CONF) > 1023)
+		return;
+	opt.cpu = 1023;
+	assert_int_equal(tact_harness_create(&h, &opt, &diag), -TACT_E_IO);
+	assert_null(h);
+	assert_non_null(strstr(diag.text, "1023"));
+}
+
+/* Results for an older caller, a newer one, and one that set no size. */
+TEST(results_of_any_size)
+{
+	static const uint8_t syscall_code[] = {0x0f, 0x05};
+	struct tact_harness *h = create_or_say_why(NULL);
+	struct {
+		struct tact_measurement m;
+		uint64_t newer[4];
+	} x;
+
+	if (!h)
+		skip();
+	assert_int_equal(tact_harness_rung(NULL), TACT_RUNG_AUTO);
+	memset(&x, 0xa5, sizeof(x));
+	x.m.size = 0;
+	assert_int_equal(tact_measure(h, syscall_code, 2, &x.m), -TACT_E_INVAL);
+	x.m.size = offsetof(struct tact_measurement, rung);
+	assert_int_equal(tact_measure(h, syscall_code, 2, &x.m), 0);
+	assert_int_equal(x.m.size, offsetof(struct tact_measurement, rung));
+	assert_int_equal(x.m.status, TACT_MEASURE_REFUSED);
+	assert_int_equal(x.m.kept, 0);
+	assert_int_equal((unsigned)x.m.rung, 0xa5a5a5a5);
+	x.m.size = sizeof(x);
+	assert_int_equal(tact_measure(h, syscall_code, 2, &x.m), 0);
+	assert_int_equal(x.m.size, sizeof(x));
+	assert_int_equal(x.m.rung, tact_harness_rung(h));
+	assert_int_equal(x.newer[0] | x.newer[3], 0);
+	tact_harness_destroy(h);
+}
+
 /* Options of a shorter struct, of an older program: the rest is zero. */
 TEST(shorter_options)
 {
 	const struct tact_measure_options opt = {
 		.size = offsetof(struct tact_measure_options, pages),
 		.mode = TACT_MODE_LOOP,
-		.init = TACT_INIT_STACK,
-		.cpu = -1,
+		.init = TACT_INIT_SAME,
 		.pages = 1000};
 	struct tact_harness *h = create_or_say_why(&opt);
 
