@@ -13,6 +13,8 @@
 # make bench      blocks a second, next to Zydis alone and to llvm-mca
 # make bench-accuracy  writes doc/accuracy.md: errors on measured blocks, next to published figures
 # make bench-mix  its section on instruction mixes: ten programs under the virtual PMU
+# make figures    measures speeds and sizes (doc/figures.json) and puts them into the documents
+# make pictures   draws the pictures of the README from what the program prints
 # make rebase     rewrites what the tests expect; look at the difference before you keep it
 # make symbols    rewrites gen/symbols.txt, the list of what the libraries export
 # make install PREFIX=/usr/local DESTDIR=        and make uninstall
@@ -250,6 +252,8 @@ $(BUILD)/bench/bench: bench/bench.c $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
 
+FIGURE_PROGRAMS = $(BUILD)/bench/bench $(if $(wildcard bench/embed.c),$(BUILD)/bench/embed)
+
 .PHONY: bench
 bench: deps
 	@$(MAKE) --no-print-directory build $(BUILD)/bench/bench
@@ -258,13 +262,23 @@ bench: deps
 .PHONY: bench-accuracy
 bench-accuracy: deps
 	@$(MAKE) --no-print-directory build
-	python3 bench/write_accuracy.py --tact $(BUILD)/tact -o doc/accuracy.md
+	python3 bench/write_accuracy.py --tact $(BUILD)/tact measure
 
 # Ten programs under the virtual PMU: some minutes.
 .PHONY: bench-mix
 bench-mix: deps
 	@$(MAKE) --no-print-directory build
-	python3 bench/mix_accuracy.py --tact $(BUILD)/tact --write doc/accuracy.md
+	python3 bench/mix_accuracy.py --tact $(BUILD)/tact --write
+
+# Speeds and sizes for doc/figures.json, and all figures into the documents.
+.PHONY: figures
+figures: deps
+	@$(MAKE) --no-print-directory build $(FIGURE_PROGRAMS)
+	python3 bench/figures.py --build $(BUILD) measure
+
+.PHONY: pictures
+pictures: build
+	python3 gen/draw_terminal.py --tact $(BUILD)/tact
 
 # How good measurements are on this machine; against those of others where there are any of this CPU.
 .PHONY: bench-measure

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Errors of instruction mixes from samples, against exact counts: real programs under the virtual PMU.
 
-usage: mix_accuracy.py [--tact PATH] [--keep DIR] [--seed N] [--write FILE] [--only NAME[,NAME]] [-- OPTION...]
+usage: mix_accuracy.py [--tact PATH] [--keep DIR] [--seed N] [--write] [--only NAME[,NAME]] [-- OPTION...]
 
 Each program runs once under QEMU, sampled by the virtual PMU and counted at the same time.  The error is
 the average weighted error of mnemonics (HBBP paper, section VI): absolute, not scaled.  Rules are
 trained on one half of the programs and judged on the other, so that no program is judged by a rule that has seen it.
---write puts the table into FILE between its markers.  Options behind -- go to tact mix record.
+--write puts the figures into doc/accuracy.json and doc/accuracy.md.  Options after -- go to tact mix record.
 """
 import argparse
 import json
@@ -17,9 +17,10 @@ import subprocess
 import sys
 import tempfile
 
+import write_accuracy
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
-MARKERS = ('<!-- mix: written by bench/mix_accuracy.py -->', '<!-- mix: end -->')
 
 
 def text(n, seed=1):
@@ -134,7 +135,7 @@ def train(args, work, runs):
 
 
 def table(runs):
-    lines = ['| program | million instructions | instructions a block | samples | stacks | EBS | LBR | hybrid, paper\'s rule '
+    lines = ['| program | million instructions | instructions per block | samples | stacks | EBS | LBR | hybrid, paper\'s rule '
              '| hybrid, trained rule |', '|---|---|---|---|---|---|---|---|---|']
     percent = lambda x: '-' if x is None else '%.2f%%' % (100 * x)
     for r in runs:
@@ -148,27 +149,16 @@ def table(runs):
     return '\n'.join(lines) + '\n'
 
 
-def write(path, body):
-    """Puts the section between its markers, at the end if they are not there."""
-    old = open(path).read() if os.path.exists(path) else '# Accuracy\n'
-    section = '%s\n%s%s\n' % (MARKERS[0], body, MARKERS[1])
-    begin, end = old.find(MARKERS[0]), old.find(MARKERS[1])
-    if begin >= 0 and end > begin:
-        new = old[:begin] + section + old[end + len(MARKERS[1]) + 1:]
-    else:
-        new = old.rstrip('\n') + '\n\n' + section
-    with open(path, 'w') as f:
-        f.write(new)
-
-
-SECTION = '''## Instruction mixes from samples
-
-Average weighted error of the mix of mnemonics (HBBP paper, section VI), of samples against exact counts of the same run. The programs run
-under QEMU; the samples are those of the virtual PMU (`doc/models/mix.md`), seed %d. The rules of the last column were
-trained by `tact mix train` on one half of the programs each, and are judged on the other. Written by `bench/mix_accuracy.py --write doc/accuracy.md`.
-
-%s
-'''
+def section(runs, seed):
+    """What doc/accuracy.json keeps."""
+    percent = lambda x: None if x is None else round(100 * x, 2)
+    methods = ('ebs', 'lbr', 'hybrid', 'trained')
+    return {'seed': seed,
+            'runs': [{'name': r['name'], 'million': round(r['instructions'] / 1e6), 'block': round(r['block'], 1),
+                      'samples': r['samples'], 'stacks': r['stacks'], **{m: percent(r[m]) for m in methods}}
+                     for r in runs],
+            'average': {m: percent(sum(r[m] for r in runs) / len(runs))
+                        if all(r[m] is not None for r in runs) else None for m in methods}}
 
 
 def main():
@@ -177,7 +167,7 @@ def main():
     parser.add_argument('--keep')
     parser.add_argument('--reuse', action='store_true')
     parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--write')
+    parser.add_argument('--write', action='store_true')
     parser.add_argument('--only')
     parser.add_argument('options', nargs='*')
     args = parser.parse_args()
@@ -192,7 +182,7 @@ def main():
         body = table(runs)
         print(body, end='')
         if args.write:
-            write(args.write, SECTION % (args.seed, body))
+            write_accuracy.save('mix', section(runs, args.seed))
     finally:
         if not args.keep:
             shutil.rmtree(work)

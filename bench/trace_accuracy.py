@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Pairs of versions of programs: the ratio of cycles that tact trace predicts, and the measured one.
 
-usage: trace_accuracy.py [--tact PROGRAM] [-a ARCH] [--runs N] [--into FILE] [PAIR...]
+usage: trace_accuracy.py [--tact PROGRAM] [-a ARCH] [--runs N] [--write] [PAIR...]
 
 The measured ratio is that of CPU time on this machine (user and system, the median of N runs of each
 version in turns, pinned to one core), without what the program takes to start, there and here; it is only a check of the prediction if this machine's CPU is
 ARCH (default: this one, else SKL), and the table says which it is.  The native side runs with glibc's AVX-512
 routines switched off, because QEMU has none.  Each version is also run with --exact.
 
---into FILE replaces the section between the script's markers in FILE (doc/accuracy.md).
+--write puts the figures into doc/accuracy.json and doc/accuracy.md; otherwise they go to standard output.
 """
 import argparse
 import glob
@@ -23,6 +23,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+import write_accuracy
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TUNABLES = 'glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ,-ERMS'
@@ -47,7 +49,6 @@ PROGRAMS = (
 )
 TEXT_SIZE = 400000
 NATIVE_ROUNDS = 100  # times as many as are traced, so that the clock's resolution does not matter
-MARKERS = '<!-- trace: written by bench/trace_accuracy.py -->\n', '<!-- trace: end -->\n'
 
 
 class Version:
@@ -134,8 +135,9 @@ def geometric(errors):
     return math.exp(statistics.mean(errors)) - 1 if errors else 0
 
 
-def table(args, tact, arch, host):
-    lines, errors, full_errors, exact_apart = [], [], [], []
+def section(args, tact, arch, host):
+    """What doc/accuracy.json keeps."""
+    rows, errors, full_errors = [], [], []
     with tempfile.TemporaryDirectory() as directory:
         for name, versions in pairs(directory, args.pairs):
             for _ in range(args.runs):
@@ -147,27 +149,24 @@ def table(args, tact, arch, host):
             exact = [v.predict(tact, arch, '--exact') for v in versions]
             ratio = plain[1]['net'] / plain[0]['net']
             ratio_full = full[1]['net'] / full[0]['net']
-            apart = max(abs(p['cycles'] / e['cycles'] - 1) for p, e in zip(plain, exact))
             errors.append(abs(math.log(ratio / measured)))
             full_errors.append(abs(math.log(ratio_full / measured)))
-            exact_apart.append(apart)
-            lines.append('| %s | %.1f, %.1f | %.3f | %.3f | %+.1f%% | %.3f | %+.1f%% | %.2f%% |' % (
-                name, plain[0]['instructions'] / 1e6, plain[1]['instructions'] / 1e6, measured, ratio,
-                100 * (ratio / measured - 1), ratio_full, 100 * (ratio_full / measured - 1), 100 * apart))
-            print(lines[-1], file=sys.stderr)
-    note = ('This machine\'s CPU is %s, so that measured and predicted ratios are of the same core.' % arch if host == arch else
-            'The measured ratios are of another core: this machine has %s, which tact has no tables for; the prediction is for %s. '
-            'So the differences below are those of two cores and the errors of the model together, and no error of the model '
-            'can be read from them.' % (model_name(), arch))
-    return '\n'.join([
-        '## Whole programs: pairs of versions', '',
-        'Written by `bench/trace_accuracy.py --into doc/accuracy.md`. Ratio of the cycles of version B to those of version A: predicted by '
-        '`tact trace`, without and with `--full`, and measured (CPU time, median of %d runs of each in turns, pinned, without AVX-512 routines of the C library), both without what the program takes to start. %s' %
-        (args.runs, note), '',
-        '| pair A, B | million instructions | measured | predicted | off | predicted, --full | off | memoised and --exact apart |',
-        '|---|---|---|---|---|---|---|---|', *lines, '',
-        'Geometric mean of the differences: %.1f%%, with `--full` %.1f%%. Memoised and exact cycles are at most %.2f%% apart.' % (
-            100 * geometric(errors), 100 * geometric(full_errors), 100 * max(exact_apart, default=0)), ''])
+            rows.append({
+                'pair': name, 'million': [round(p['instructions'] / 1e6, 1) for p in plain],
+                'measured': round(measured, 3), 'predicted': round(ratio, 3),
+                'off': round(100 * (ratio / measured - 1), 1), 'full': round(ratio_full, 3),
+                'full_off': round(100 * (ratio_full / measured - 1), 1),
+                'apart': round(100 * max(abs(p['cycles'] / e['cycles'] - 1)
+                                         for p, e in zip(plain, exact)), 2)})
+            print(rows[-1], file=sys.stderr)
+    if host == arch:
+        note = 'The measurements and the predictions are for the same core, %s.' % arch
+    else:
+        note = ('The measurements are for another core than the predictions: this machine has %s, for which '
+                'tact has no tables, and the predictions are for %s. So the differences below mix two cores '
+                'with the errors of the model.' % (model_name(), arch))
+    return {'runs': args.runs, 'note': note, 'mean': round(100 * geometric(errors), 1),
+            'full_mean': round(100 * geometric(full_errors), 1), 'pairs': rows}
 
 
 def main():
@@ -175,24 +174,18 @@ def main():
     parser.add_argument('--tact', default=os.path.join(ROOT, 'build/tact'))
     parser.add_argument('-a', dest='arch')
     parser.add_argument('--runs', type=int, default=15)
-    parser.add_argument('--into')
+    parser.add_argument('--write', action='store_true')
     parser.add_argument('pairs', nargs='*')
     args = parser.parse_args()
     tact = os.path.abspath(args.tact)
     host = this_cpu(tact)
-    text = table(args, tact, args.arch or host or 'SKL', host)
-    if not args.into:
-        print(text)
-        return 0
-    with open(args.into) as f:
-        old = f.read()
-    section = MARKERS[0] + text + MARKERS[1]
-    if MARKERS[0] in old:
-        new = old[:old.index(MARKERS[0])] + section + old[old.index(MARKERS[1]) + len(MARKERS[1]):]
+    found = section(args, tact, args.arch or host or 'SKL', host)
+    if args.write:
+        write_accuracy.save('trace', found)
     else:
-        new = old.rstrip('\n') + '\n\n' + section
-    with open(args.into, 'w') as f:
-        f.write(new)
+        text = write_accuracy.Text()
+        write_accuracy.render_trace(text, found)
+        print('\n'.join(text.lines))
     return 0
 
 

@@ -1,14 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes doc/accuracy.md: every model on measured blocks, next to published figures.
+"""Measures how accurate the models are, and writes doc/accuracy.md.
 
-usage: write_accuracy.py [--tact PROGRAM] [--data DIR] [--llvm NAME|none] [-o FILE]
+usage: write_accuracy.py [--tact PROGRAM] [--data DIR] [--models NAMES] [--llvm NAME|none] measure [SECTION...]
+       write_accuracy.py render
+       write_accuracy.py check
        write_accuracy.py --lookup PREDICTIONS COLUMN TRUTH
 
-DIR (default ../shared/data beside the project) has truth/*.csv, measured cycles; facile/pred_*.csv,
-what other programs predict for the same blocks; bhive/*.csv, the applications of blocks.  All figures
-come from `tact evaluate`.  NAME is the llvm-mca to run (default: the newest installed).  Without
--o the text goes to standard output.  Without the data nothing is written but the reason.
+measure  runs `tact evaluate` for the sections that are named (overview peers ablations ideal applications;
+         default: all), puts what it says into doc/accuracy.json, and renders
+render   writes doc/accuracy.md from doc/accuracy.json
+check    fails if doc/accuracy.md is anything else than that
+
+DIR (default: ../shared/data beside the project) has truth/*.csv, measured cycles; facile/pred_*.csv, what
+other programs predict for the same blocks; bhive/*.csv, the blocks of each application.  Without the data
+nothing is measured.  NAMES are the models of the overview (default: facile,sim,mca and the newest llvm-mca
+installed): rows of models that are not run now stay as they are.  bench/mix_accuracy.py and
+bench/trace_accuracy.py write the sections on mixes and on whole programs.
 
 With --lookup it is a model for tact evaluate: hex lines in, numbers of a table out.
 """
@@ -16,6 +24,7 @@ import argparse
 import collections
 import csv
 import glob
+import json
 import os
 import re
 import shlex
@@ -23,8 +32,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FIGURES = os.path.join(ROOT, 'doc/accuracy.json')
+DOCUMENT = os.path.join(ROOT, 'doc/accuracy.md')
 
 # name of the files, CPU, what was measured, what registers hold at entry, rows known to be clean
 Set = collections.namedtuple('Set', 'name arch title init has_clean')
@@ -99,7 +111,7 @@ FACILE_TABLE_4 = {
 
 
 def lookup(predictions, column, truth):
-    """Answers from a table; of loops tact gives the code with the branch, tables have it without."""
+    """Answers from a table.  tact asks for a loop with its branch; the tables have it without."""
     with open(predictions, newline='') as f:
         known = {r['hex'].lower(): r[column] for r in csv.DictReader(f)}
     with open(truth, newline='') as f:
@@ -110,10 +122,11 @@ def lookup(predictions, column, truth):
         print(known.get(line.strip(), '') or '-')
 
 
-class Tables:
+class Measuring:
+    """Runs tact evaluate and returns what it says, ready for doc/accuracy.json."""
+
     def __init__(self, args):
         self.args = args
-        self.out = []
 
     def path(self, *parts):
         return os.path.join(self.args.data, *parts)
@@ -130,7 +143,7 @@ class Tables:
     def input(self, s):
         return ['-a', s.arch, '--init', s.init, self.path('truth', s.name + '.csv')]
 
-    def peers(self, s, names):
+    def peer_options(self, s, names):
         options = []
         for name, column in PEERS:
             if name in names:
@@ -140,163 +153,297 @@ class Tables:
                 options += ['--model', '%s=%s' % (name, command)]
         return options
 
-    def text(self, *lines):
-        self.out += list(lines)
+    def overview(self, old):
+        models = self.args.models.split(',') + ([self.args.llvm] if self.args.llvm != 'none' else [])
+        found = {(r['set'], r['clean'], r['model']): r for r in old.get('rows', [])}
+        for s in SETS:
+            for clean in (False, True):
+                if clean and not s.has_clean:
+                    continue
+                for r in self.evaluate(*(['--clean'] if clean else []), '--model', ','.join(models),
+                                       *self.input(s)):
+                    if r['by'] == 'all':
+                        found[s.name, clean, r['model']] = {
+                            'set': s.name, 'clean': clean, 'model': r['model'],
+                            'blocks': int(r['blocks']), 'mape': percent(r['mape'], 2),
+                            'median': percent(r['median_error'], 2), 'bias': percent(r['bias'], 2),
+                            'within5': percent(r['within_5_percent'], 1),
+                            'within10': percent(r['within_10_percent'], 1),
+                            'tau': round(float(r['kendall_tau']), 4), 'failed': int(r['failed'])}
+        order = [s.name for s in SETS]
+        rank = ['facile', 'sim', 'mca']
+        return {'rows': sorted(found.values(), key=lambda r: (
+            order.index(r['set']), r['clean'],
+            rank.index(r['model']) if r['model'] in rank else len(rank), r['model']))}
+
+    def peers(self, _):
+        rows = []
+        every = [name for name, _ in PEERS]
+        for s in SETS:
+            if not os.path.exists(self.path('facile', 'pred_%s.csv' % s.name)):
+                continue
+            for names in (every[:-1], every):
+                scores = self.evaluate('--common', *(['--clean'] if s.has_clean else []), '--model',
+                                       'facile,sim,mca', *self.peer_options(s, names), *self.input(s))
+                scores = {r['model']: r for r in scores if r['by'] == 'all'}
+                rows.append({'set': s.name, 'clean': s.has_clean, 'blocks': int(scores['facile']['blocks']),
+                             'scores': {m: score(r) for m, r in scores.items()}})
+        return {'rows': rows}
+
+    def ablations(self, _):
+        found = {}
+        for s in SETS:
+            if s.name not in ABLATED:
+                continue
+            for r in self.evaluate('--clean', '--model', 'facile:ablations', *self.input(s)):
+                if r['by'] == 'all' and r['mape']:
+                    part = [int(r['blocks'])] if r['failed'] != '0' else []
+                    found.setdefault(r['model'], {})[s.name] = score(r) + part
+        return found
+
+    def ideal(self, _):
+        s = next(s for s in SETS if s.name == 'bhive_skl_u')
+        p = subprocess.run([self.args.tact, 'evaluate', '-q', '-f', 'json', '--clean', '--bottlenecks',
+                            ','.join(FACILE_TABLE_4), *self.input(s)], capture_output=True, text=True)
+        found = {}
+        for line in p.stdout.splitlines():
+            r = json.loads(line)
+            if r['kind'] == 'bottlenecks':
+                found[r['arch']] = {
+                    'speedups': {p: round(r['ideal_speedups'][o], 2) for o, p in IDEAL},
+                    'shares': {p: round(100 * r['shares'].get(o, 0), 1) for o, p in IDEAL}}
+        return found
+
+    def applications(self, old):
+        """BHive's rows have no application; the lists of blocks by application have."""
+        apps = collections.defaultdict(list)
+        for path in sorted(glob.glob(self.path('bhive', '*.csv'))):
+            with open(path, newline='') as f:
+                for r in csv.reader(f):
+                    apps[r[0].lower()].append(os.path.basename(path)[:-4])
+        if not apps:
+            return old
+        found = {}
+        for s in SETS:
+            with tempfile.NamedTemporaryFile('w', suffix='.csv') as f:
+                with open(self.path('truth', s.name + '.csv'), newline='') as truth:
+                    f.write('app,hex,hex_loop,cycles\n')
+                    for r in csv.DictReader(truth):
+                        for app in apps.get(r['hex'].lower(), []):
+                            f.write('%s,%s,%s,%s\n' % (app, r['hex'], r.get('hex_loop') or '',
+                                                       r['cycles']))
+                f.flush()
+                for r in self.evaluate('--model', 'facile', '-a', s.arch, '--init', s.init, f.name):
+                    if r['by'] == 'app':
+                        found.setdefault(r['name'], {})[s.name] = score(r) + [int(r['blocks'])]
+        return found
+
+
+SECTIONS = ('overview', 'peers', 'ablations', 'ideal', 'applications')
+ABLATED = ('bhive_skl_u', 'icl_u', 'icl_l')
+
+
+def percent(text, digits):
+    return round(100 * float(text), digits)
+
+
+def score(r):
+    """MAPE in per cent, tau."""
+    return [percent(r['mape'], 2), round(float(r['kendall_tau'] or 0), 4)]
+
+
+# ---- the document ----
+
+class Text:
+    def __init__(self):
+        self.lines = []
+
+    def add(self, *paragraphs):
+        for p in paragraphs:
+            self.lines += textwrap.wrap(p, 100, break_long_words=False, break_on_hyphens=False) + ['']
+
+    def title(self, text):
+        self.lines += [text, '']
 
     def table(self, titles, rows):
-        self.text('| ' + ' | '.join(titles) + ' |', '|' + '---|' * len(titles))
-        self.text(*('| ' + ' | '.join(str(c) for c in row) + ' |' for row in rows))
-        self.text('')
+        self.lines += ['| ' + ' | '.join(titles) + ' |', '|' + '---|' * len(titles)]
+        self.lines += ['| ' + ' | '.join(str(c) for c in row) + ' |' for row in rows]
+        self.lines.append('')
 
 
-def short(row):
-    """MAPE in per cent and tau."""
-    if not row or not row['mape']:
+def title_of(name, clean=False):
+    return next(s.title for s in SETS if s.name == name) + (', clean' if clean else '')
+
+
+def short(pair):
+    """MAPE / tau, and the number of blocks where it is given."""
+    if not pair:
         return '-'
-    tau = '%.4f' % float(row['kendall_tau']) if row['kendall_tau'] else '-'
-    return '%.2f / %s' % (100 * float(row['mape']), tau.replace('0.', '.', 1))
+    text = '%.2f / %s' % (pair[0], ('%.4f' % pair[1]).replace('0.', '.', 1))
+    return text + (' (%s)' % thousands(pair[2]) if len(pair) > 2 else '')
 
 
 def thousands(n):
     return format(int(n), ',')
 
 
-def add_overview(t, models):
-    t.text('## All measured rows', '',
-           'Clean rows are those without known trouble: for BHive those that the authors of uiCA '
-           'kept, for ours those without aliasing, partial overlap and unsteady runs.', '')
-    rows = []
-    for s in SETS:
-        for clean in (False, True):
-            if clean and not s.has_clean:
-                continue
-            scores = t.evaluate(*(['--clean'] if clean else []), '--model', ','.join(models),
-                                *t.input(s))
-            for r in scores:
-                if r['by'] == 'all':
-                    rows.append((s.title + (', clean' if clean else ''), r['model'],
-                                 thousands(r['blocks']), '%.2f' % (100 * float(r['mape'])),
-                                 '%.2f' % (100 * float(r['median_error'])),
-                                 '%+.2f' % (100 * float(r['bias'])),
-                                 '%.1f' % (100 * float(r['within_5_percent'])),
-                                 '%.1f' % (100 * float(r['within_10_percent'])),
-                                 '%.4f' % float(r['kendall_tau']), r['failed']))
-    t.table(('measured', 'model', 'blocks', 'MAPE %', 'median %', 'bias %', 'within 5%',
-             'within 10%', 'tau', 'failed'), rows)
+def render_head(t):
+    t.title('# How accurate the models are')
+    t.add('This document says how far each model is from measured cycles, so that you can decide how much '
+          'to trust a prediction. It is written by `bench/write_accuracy.py` from `doc/accuracy.json`, '
+          'which holds what `tact evaluate` printed. Do not edit it by hand.',
+          'How to read the tables:')
+    t.lines += [
+        '- **MAPE** is the mean of |predicted - measured| / measured.',
+        '- **Bias** is the same mean with its sign. Below 0, predictions are too optimistic.',
+        '- **tau** is Kendall\'s tau-b: 1 means that the model puts all blocks in the right order.',
+        '- **Failed** blocks have no prediction. They count nowhere else.',
+        '- `facile` is `tact predict`. `sim` is `tact simulate`. `mca` is our version of llvm-mca\'s machine,',
+        '  with our tables.', '']
+    t.add('Predictions are rounded to two digits, as in the papers; for tau, measurements are rounded too.',
+          'The measurements for Ivy Bridge, Haswell and Skylake are the ones that BHive published. Those for '
+          'Ice Lake server are our own, taken on a core without performance counters. Measurements may be '
+          'wrong as well: BHive\'s contain blocks whose memory accesses alias and blocks that ran from '
+          'another part of the front end than an unrolled block should.')
 
 
-def add_peers(t, models):
-    t.text('## Next to facile.py, llvm-mca and uiCA', '',
-           'MAPE in per cent / Kendall\'s tau-b. All figures of a line are on the same rows: those '
-           'that every model of the line predicts. The other programs ran on samples of the rows, '
-           'uiCA on a smaller one.', '')
-    lines = []
-    every = [name for name, _ in PEERS]
-    for s in SETS:
-        if not os.path.exists(t.path('facile', 'pred_%s.csv' % s.name)):
-            continue
-        for names in (every[:-1], every):
-            scores = t.evaluate('--common', *(['--clean'] if s.has_clean else []), '--model',
-                                ','.join(models), *t.peers(s, names), *t.input(s))
-            all_rows = {r['model']: r for r in scores if r['by'] == 'all'}
-            lines.append((s.title + (', clean' if s.has_clean else ''),
-                          thousands(all_rows['facile']['blocks']),
-                          *(short(all_rows[m]) if m in all_rows else ''
-                            for m in (*models, *every))))
-    t.table(('measured', 'blocks', *models, *every), lines)
+def render_overview(t, data):
+    t.title('## All measured blocks')
+    t.add('Clean rows have no known defect. For BHive, these are the rows that the authors of uiCA kept. For '
+          'our own measurements, these are the rows without aliasing, partial overlap or unsteady runs.')
+    t.table(('measured', 'model', 'blocks', 'MAPE %', 'median %', 'bias %', 'within 5%', 'within 10%', 'tau',
+             'failed'),
+            [(title_of(r['set'], r['clean']), r['model'], thousands(r['blocks']), '%.2f' % r['mape'],
+              '%.2f' % r['median'], '%+.2f' % r['bias'], '%.1f' % r['within5'], '%.1f' % r['within10'],
+              '%.4f' % r['tau'], r['failed']) for r in data['rows']])
 
 
-def add_published(t):
-    t.text('## Published figures', '',
-           'From the papers, on their own rows: not the same blocks and not the same measurements '
-           'as above. MAPE in per cent / Kendall\'s tau.', '',
-           'FACILE paper, Table 2: the part of BHive that fits the assumptions, measured again by '
-           'its authors (BHive_U unrolled, BHive_L as loops); a predictor that fails counts as zero '
-           'there. ICL is the client core.', '')
+def render_peers(t, data):
+    models = ['facile', 'sim', 'mca', *(name for name, _ in PEERS)]
+    t.title('## Compared with facile.py, llvm-mca and uiCA')
+    t.add('Each cell is MAPE in per cent / tau. All figures of a line are for the same blocks: those that '
+          'every model of the line predicts. The other programs ran on samples of the blocks; the sample '
+          'for uiCA is smaller.')
+    t.table(('measured', 'blocks', *models),
+            [(title_of(r['set'], r['clean']), thousands(r['blocks']),
+              *(short(r['scores'].get(m)) if m in r['scores'] else '' for m in models))
+             for r in data['rows']])
+
+
+def render_published(t):
+    t.title('## Published figures')
+    t.add('These figures come from the papers. They are for other blocks and other measurements than those '
+          'above, so compare orders of magnitude only. Each cell is MAPE in per cent / tau.',
+          'FACILE paper, Table 2. The authors measured the part of BHive that fits their assumptions again '
+          '(BHive_U unrolled, BHive_L as loops). A predictor that fails counts as having predicted zero. ICL '
+          'is the client core.')
     t.table(('CPU', 'predictor', 'BHive_U', 'BHive_L'),
-            [(arch, name, ('%.2f / %.4f' % (u, tu)).replace(' 0.', ' .'),
-              ('%.2f / %.4f' % (l, tl)).replace(' 0.', ' .'))
+            [(arch, name, short((u, tu)), short((l, tl)))
              for arch, rows in FACILE_TABLE_2.items() for name, u, tu, l, tl in rows])
-    t.text('BHive paper, Table IV: all blocks, unrolled, their own measurements (the same as the '
-           'BHive rows above, before suspects of aliasing were dropped).', '')
+    t.add('BHive paper, Table IV. All blocks, unrolled, measured by the authors. These are the BHive rows '
+          'above, before suspected aliasing was removed.')
     t.table(('CPU', 'predictor', 'error / tau'),
-            [(arch, name, ('%.2f / %.4f' % (100 * e, tau)).replace(' 0.', ' .'))
-             for arch, rows in BHIVE_TABLE_4.items() for name, e, tau in rows])
+            [(arch, name, short((100 * e, tau))) for arch, rows in BHIVE_TABLE_4.items()
+             for name, e, tau in rows])
 
 
-def add_ablations(t):
-    sets = [s for s in SETS if s.name in ('bhive_skl_u', 'icl_u', 'icl_l')]
-    ours = []
-    for s in sets:
-        scores = t.evaluate('--clean', '--model', 'facile:ablations', *t.input(s))
-        ours.append({r['model']: r for r in scores if r['by'] == 'all'})
-    t.text('## Parts of FACILE', '',
-           'Clean rows, MAPE in per cent / tau, next to Table 3 of the FACILE paper (Rocket Lake, '
-           'its own rows). What a limit does not apply to is left out here (with the number of '
-           'blocks that remain) and counts as zero there; `facile` here has limits beyond the '
-           'paper\'s, which stay in "without".', '')
-
-    def cell(r):
-        part = '' if not r or r['failed'] == '0' or not r['mape'] else \
-            ' (%s)' % thousands(r['blocks'])
-        return short(r) + part
+def render_ablations(t, data):
+    t.title('## Parts of FACILE')
+    t.add('How much each bound contributes: clean rows, MAPE in per cent / tau, next to Table 3 of the FACILE '
+          'paper (Rocket Lake, its own blocks). Where a bound does not apply to a block, the block is left '
+          'out here, and the number of remaining blocks follows in parentheses; in the paper it counts as '
+          'zero. Our `facile` has bounds beyond the paper\'s, which stay active in the "without" rows.')
+    sets = [s for s in SETS if s.name in ABLATED]
     t.table(('variant', *(s.title for s in sets), 'paper, RKL, BHive_U', 'paper, RKL, BHive_L'),
-            [(name, *(cell(o.get(model)) for o in ours), u, l) for model, name, u, l in ABLATIONS])
+            [(name, *(short(data.get(model, {}).get(s.name)) for s in sets), u, l)
+             for model, name, u, l in ABLATIONS])
 
 
-def add_ideal(t):
-    s = next(s for s in SETS if s.name == 'bhive_skl_u')
-    p = subprocess.run([t.args.tact, 'evaluate', '-q', '-f', 'json', '--clean', '--bottlenecks',
-                        ','.join(FACILE_TABLE_4), *t.input(s)], capture_output=True, text=True)
-    found = {m.group(1): line for line in p.stdout.splitlines()
-             for m in [re.search(r'"kind":"bottlenecks","arch":"(\w+)"', line)] if m}
-
-    def value(arch, key, name):
-        part = found[arch].partition('"%s":{' % key)[2]
-        return float(re.search(r'"%s":([\d.]+)' % name, part).group(1))
-    t.text('## Ideal components and bottlenecks', '',
-           'Speedup if one component were ideal, geometric mean over the clean blocks of '
-           'BHive (Skylake\'s rows) on each CPU / Table 4 of the FACILE paper.', '')
-    t.table(('CPU', *(paper for _, paper in IDEAL)),
-            [(arch, *('%.2f / %.2f' % (value(arch, 'ideal_speedups', ours), published)
-                      for (ours, _), published in zip(IDEAL, row)))
-             for arch, row in FACILE_TABLE_4.items()])
-    t.text('Share of the same blocks by bottleneck, in per cent; of several the one closest to the '
-           'front end. The paper shows this as a picture (Figure 6): the share of the predecoder '
-           'rises from CPU to CPU, that of the ports falls.', '')
-    t.table(('CPU', *(paper for _, paper in IDEAL)),
-            [(arch, *('%.1f' % (100 * value(arch, 'shares', ours)) for ours, _ in IDEAL))
-             for arch in FACILE_TABLE_4])
+def render_ideal(t, data):
+    columns = [paper for _, paper in IDEAL]
+    t.title('## Ideal components and bottlenecks')
+    t.add('The first table says how much faster code would be if one component were ideal: the geometric '
+          'mean over the clean blocks of BHive (Skylake\'s rows) on each CPU / Table 4 of the FACILE paper.')
+    t.table(('CPU', *columns),
+            [(arch, *('%.2f / %.2f' % (data[arch]['speedups'][c], published)
+                      for c, published in zip(columns, row))) for arch, row in FACILE_TABLE_4.items()])
+    t.add('The second table says which component limits the same blocks, in per cent. If several limit a '
+          'block, the one closest to the front end counts. The paper shows this as a picture (Figure 6): '
+          'from one CPU to the next, the predecoder limits more blocks and the ports limit fewer.')
+    t.table(('CPU', *columns),
+            [(arch, *('%.1f' % data[arch]['shares'][c] for c in columns)) for arch in FACILE_TABLE_4])
 
 
-def add_applications(t, models):
-    """BHive's rows have no application; the lists of blocks by application have."""
-    apps = collections.defaultdict(list)
-    for path in sorted(glob.glob(t.path('bhive', '*.csv'))):
-        with open(path, newline='') as f:
-            for r in csv.reader(f):
-                apps[r[0].lower()].append(os.path.basename(path)[:-4])
-    if not apps:
-        return
-    t.text('## By application', '',
-           'Model `%s`, MAPE in per cent / tau (blocks); a block of several applications counts for '
-           'each of them.' % models[0], '')
-    columns = []
-    for s in SETS:
-        with tempfile.NamedTemporaryFile('w', suffix='.csv') as f:
-            with open(t.path('truth', s.name + '.csv'), newline='') as truth:
-                f.write('app,hex,hex_loop,cycles\n')
-                for r in csv.DictReader(truth):
-                    for app in apps.get(r['hex'].lower(), []):
-                        f.write('%s,%s,%s,%s\n' % (app, r['hex'], r.get('hex_loop') or '',
-                                                   r['cycles']))
-            f.flush()
-            scores = t.evaluate('--model', models[0], '-a', s.arch, '--init', s.init, f.name)
-        columns.append({r['name']: r for r in scores if r['by'] == 'app'})
-    names = sorted({n for c in columns for n in c})
+def render_applications(t, data):
+    t.title('## By application')
+    t.add('Model `facile`, MAPE in per cent / tau (blocks). A block that occurs in several applications '
+          'counts for each of them.')
     t.table(('application', *(s.title for s in SETS)),
-            [(n, *('%s (%s)' % (short(c[n]), thousands(c[n]['blocks'])) if n in c else ''
-                   for c in columns)) for n in names])
+            [(name, *(short(row.get(s.name)) if s.name in row else '' for s in SETS))
+             for name, row in sorted(data.items())])
+
+
+def render_mix(t, data):
+    t.title('## Instruction mixes from samples')
+    t.add('Average weighted error of the mix of mnemonics (HBBP paper, section VI): samples against exact '
+          'counts of the same run. The programs run under QEMU, and the virtual PMU takes the samples '
+          '(`doc/models/mix.md`), seed %d. So this tests the method, not a real PMU. `tact mix train` '
+          'learned the rules of the last column on one half of the programs; each is judged on the other '
+          'half. `bench/mix_accuracy.py` measures this section.' % data['seed'])
+    cell = lambda x: '-' if x is None else '%.2f%%' % x
+    methods = ('ebs', 'lbr', 'hybrid', 'trained')
+    rows = [(r['name'], r['million'], '%.1f' % r['block'], r['samples'], r['stacks'],
+             *(cell(r[m]) for m in methods)) for r in data['runs']]
+    rows.append(('**average**', '', '', '', '', *(cell(data['average'][m]) for m in methods)))
+    t.table(('program', 'million instructions', 'instructions per block', 'samples', 'stacks', 'EBS', 'LBR',
+             'hybrid, paper\'s rule', 'hybrid, trained rule'), rows)
+
+
+def render_trace(t, data):
+    t.title('## Whole programs: pairs of versions')
+    t.add('A change makes a program faster or slower; does `tact trace` predict by how much? Each line has the '
+          'cycles of version B divided by those of version A: measured, and predicted without and with '
+          '`--full`. Measured means CPU time, the median of %d alternating runs, pinned to a core, without '
+          'the AVX-512 routines of the C library. Start-up is subtracted on both sides. The last column says '
+          'how far sampling is from `--exact`. %s `bench/trace_accuracy.py` measures this section.'
+          % (data['runs'], data['note']))
+    t.table(('pair A, B', 'million instructions', 'measured', 'predicted', 'off', 'predicted, --full', 'off',
+             'sampled and --exact apart'),
+            [(r['pair'], '%.1f, %.1f' % tuple(r['million']), '%.3f' % r['measured'], '%.3f' % r['predicted'],
+              '%+.1f%%' % r['off'], '%.3f' % r['full'], '%+.1f%%' % r['full_off'], '%.2f%%' % r['apart'])
+             for r in data['pairs']])
+    t.add('Geometric mean of the differences: %.1f%%, with `--full` %.1f%%. Sampled and exact cycles are at '
+          'most %.2f%% apart.' % (data['mean'], data['full_mean'], max(r['apart'] for r in data['pairs'])))
+
+
+def render(data):
+    t = Text()
+    render_head(t)
+    render_overview(t, data['overview'])
+    render_peers(t, data['peers'])
+    render_published(t)
+    render_ablations(t, data['ablations'])
+    render_ideal(t, data['ideal'])
+    render_applications(t, data['applications'])
+    render_mix(t, data['mix'])
+    render_trace(t, data['trace'])
+    return '\n'.join(t.lines).rstrip() + '\n'
+
+
+def load():
+    with open(FIGURES, encoding='utf-8') as f:
+        return json.load(f)
+
+
+def save(section, content):
+    """Replaces one section of doc/accuracy.json and renders the document."""
+    data = load()
+    data[section] = content
+    with open(FIGURES, 'w', encoding='utf-8') as f:
+        json.dump(data, f, indent=1)
+        f.write('\n')
+    with open(DOCUMENT, 'w', encoding='utf-8') as f:
+        f.write(render(data))
 
 
 def newest_llvm():
@@ -312,41 +459,24 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument('--tact', default=os.path.join(ROOT, 'build/tact'))
     parser.add_argument('--data', default=os.path.join(ROOT, '../shared/data'))
+    parser.add_argument('--models', default='facile,sim,mca')
     parser.add_argument('--llvm', default=newest_llvm())
-    parser.add_argument('-o', dest='output')
+    parser.add_argument('action', choices=('measure', 'render', 'check'))
+    parser.add_argument('sections', nargs='*', choices=[*SECTIONS, []])
     args = parser.parse_args()
-    if not os.path.isdir(os.path.join(args.data, 'truth')):
+    if args.action == 'check':
+        with open(DOCUMENT, encoding='utf-8') as f:
+            if f.read() != render(load()):
+                sys.exit('write_accuracy.py: doc/accuracy.md is not what doc/accuracy.json says: '
+                         'bench/write_accuracy.py render')
+    elif args.action == 'render':
+        with open(DOCUMENT, 'w', encoding='utf-8') as f:
+            f.write(render(load()))
+    elif not os.path.isdir(os.path.join(args.data, 'truth')):
         print('write_accuracy.py: there are no measurements in %s' % os.path.relpath(args.data))
-        return 0
-    models = ['facile', 'sim', 'mca']
-    t = Tables(args)
-    t.text('# How accurate the models are', '',
-           'Written by `bench/write_accuracy.py` (`make bench-accuracy`) from the output of `tact '
-           'evaluate`: change that, not this. Predictions are rounded to two digits, as in the '
-           'papers, and for tau measurements, too. What a model has no number for is counted as failed and '
-           'nowhere else.', '',
-           'MAPE is the mean of |predicted - measured| / measured, bias the same with its sign '
-           '(below 0: too optimistic), tau is Kendall\'s tau-b. `facile` is `tact predict`, `sim` '
-           '`tact simulate`, `mca` our copy of llvm-mca\'s machine with our tables.', '',
-           'Measurements: BHive\'s published ones for Ivy Bridge, Haswell and Skylake; our own on '
-           'an Ice Lake server core without performance counters. There are also measurements on '
-           'Emerald Rapids; tact has no tables for that core, so nothing is predicted for it.', '')
-    add_overview(t, models + ([args.llvm] if args.llvm != 'none' else []))
-    add_peers(t, models)
-    add_published(t)
-    add_ablations(t)
-    add_ideal(t)
-    add_applications(t, models)
-    text = '\n'.join(t.out).rstrip() + '\n'
-    if args.output:
-        if os.path.exists(args.output):  # what other scripts keep between their markers stays
-            with open(args.output) as f:
-                text += ''.join('\n' + part for part in re.findall(
-                    r'<!-- \w+: written by .*?<!-- \w+: end -->\n', f.read(), re.S))
-        with open(args.output, 'w') as f:
-            f.write(text)
     else:
-        sys.stdout.write(text)
+        for section in args.sections or SECTIONS:
+            save(section, getattr(Measuring(args), section)(load().get(section, {})))
     return 0
 
 
