@@ -4,7 +4,7 @@
 
 usage: run.py [--build DIR] [--cc CC] [--slow] [SUITE...]
 
-SUITE: unit hw cases cli fuzz threads example layers property accuracy (default: all).  The last line of the
+SUITE: layers unit hw cases cli fuzz threads example docs property accuracy (default: all).  The last line of the
 output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
 --slow: the build is instrumented, so that fewer mutations are tried and nothing is timed.
 """
@@ -184,8 +184,14 @@ def run_accuracy(total, args):
     counted(total, 'accuracy tune', [sys.executable, 'tests/accuracy/check_tune.py', '--tact', args.tact])
 
 
+def run_docs(total, args):
+    counted(total, 'docs', [sys.executable, 'tests/docs/check_docs.py', '--tact', args.tact])
+    counted(total, 'docs examples', [sys.executable, 'tests/docs/check_examples.py', '--tact', args.tact,
+                                     '--build', args.build, '--cc', args.cc])
+
+
 SUITES = {'layers': run_layers, 'unit': run_unit, 'hw': run_hw, 'cases': run_cases, 'cli': run_cli,
-          'fuzz': run_fuzz, 'threads': run_threads, 'example': run_example, 'property': run_property,
+          'fuzz': run_fuzz, 'threads': run_threads, 'example': run_example, 'docs': run_docs, 'property': run_property,
           'accuracy': run_accuracy}
 
 
