@@ -39,6 +39,9 @@ WERROR ?= -Werror
 # Sections of their own: what a program does not use does not get into it (-Wl,--gc-sections).
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(OPT) -fPIC -fvisibility=default -pthread \
 	-ffunction-sections -fdata-sections -Iinclude -Ilib -Icli -I$(BUILD)/gen $(CFLAGS)
+# Those that pkg-config knows by name, and what it does not.
+PC_REQUIRES := libdw libelf sqlite3 libzstd jansson
+PC_LIBS := -lZydis -lZycore -lm -ldl -pthread
 LIBS := -lZydis -lZycore -ldw -lelf -lsqlite3 -lzstd -ljansson -lm -ldl -pthread
 # Those that build everything use all cores, whether -j was given or not.
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
@@ -117,6 +120,9 @@ $(BUILD)/%.o: %.c | $(TABLES) $(BUILD)/gen/isas.inc $(BUILD)/gen/measures.inc
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/lib/isa/forms.o $(BUILD)/lib/arch/arch.o: $(TABLES)
+
+# Where the plugin for QEMU is when it is not near the library.
+$(BUILD)/lib/trace/find_plugin.o: ALL_CFLAGS += -DTACT_PLUGIN_DIR='"$(PREFIX)/lib/tact"'
 
 # What the program and the tests link: all of the library, nothing hidden.
 $(BUILD)/libtact-all.a: $(LIB_OBJ)
@@ -303,8 +309,8 @@ install: deps
 	install -d $(DEST)/lib/tact
 	install -m 755 $(BUILD)/tact_trace.so $(DEST)/lib/tact
 	install -m 644 $(HEADERS) $(DEST)/include/tact
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' \
-		gen/tact.pc.in > $(DEST)/lib/pkgconfig/tact.pc
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(PC_LIBS)|' \
+		-e 's|@REQUIRES@|$(PC_REQUIRES)|' gen/tact.pc.in > $(DEST)/lib/pkgconfig/tact.pc
 	$(if $(MAN),install -m 644 $(MAN) $(DEST)/share/man/man1)
 
 .PHONY: uninstall

@@ -70,7 +70,7 @@ static const struct option_spec output_specs[] = {
 
 static const struct option_group groups[] = {
 	OPTION_OWN("Blocks", block_specs),
-	OPTION_GROUP("Program", program_option_specs, program, program_options_fini),
+	OPTION_GROUP("Program", program_option_specs, program, NULL),
 	OPTION_OWN("Output", output_specs),
 	OPTION_WORDS(words),
 };

@@ -4,13 +4,11 @@
  */
 #include "program_options.h"
 
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "cli.h"
 
@@ -29,57 +27,13 @@ const struct option_spec program_option_specs[] = {
 	OPTION_END,
 };
 
-/* DIRECTORY/NAME, where DIRECTORY is that of this program. */
-static char *beside(const char *name)
+void program_options_apply(const struct program_options *p, struct tact_trace_options *to)
 {
-	char self[PATH_MAX], *slash;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	size_t size;
-	char *path;
-
-	if (n <= 0)
-		return NULL;
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	if (!slash)
-		return NULL;
-	slash[1] = '\0';
-	size = strlen(self) + strlen(name) + 1;
-	path = cli_alloc(size);
-	snprintf(path, size, "%s%s", self, name);
-	return path;
-}
-
-static char *find_plugin(void)
-{
-	static const char *const places[] = {"tact_trace.so", "../lib/tact/tact_trace.so"};
-	char *path = NULL;
-
-	for (size_t i = 0; i < CLI_ARRAY_SIZE(places); i++) {
-		free(path);
-		path = beside(places[i]);
-		if (path && !access(path, R_OK))
-			break;
-	}
-	return path; /* the last one, if there is none: the message names it */
-}
-
-void program_options_apply(struct program_options *p, struct tact_trace_options *to)
-{
-	if (!p->plugin && !p->plugin_path)
-		p->plugin_path = find_plugin();
 	to->cpu = p->cpu;
 	to->qemu = p->qemu;
-	to->plugin = p->plugin ? p->plugin : p->plugin_path;
+	to->plugin = p->plugin;
 	to->no_exec = p->no_exec;
 	to->path = getenv("PATH");
-}
-
-void program_options_fini(void *target)
-{
-	struct program_options *p = target;
-
-	free(p->plugin_path);
 }
 
 /* ---- signals ---- */

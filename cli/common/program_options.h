@@ -14,17 +14,12 @@
 struct program_options {
 	const char *cpu, *qemu, *plugin; /* NULL: the default */
 	bool no_exec;
-	char *plugin_path; /* owned */
 };
 
 extern const struct option_spec program_option_specs[];
 
-/* Fills those fields of the options that come from the command line and from the environment.  The
- * plugin is looked for beside the program, where it was built, then in ../lib/tact, where it was
- * installed.
- */
-void program_options_apply(struct program_options *p, struct tact_trace_options *to);
-void program_options_fini(void *p); /* of a group */
+/* Fills those fields of the options that come from the command line and from the environment. */
+void program_options_apply(const struct program_options *p, struct tact_trace_options *to);
 
 /* While it is on, SIGINT, SIGTERM and SIGHUP end the program; what it did until then counts.  A
  * second signal ends this program at once.

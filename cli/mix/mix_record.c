@@ -105,7 +105,7 @@ static const struct option_group groups[] = {
 	OPTION_OWN("What", target_specs),
 	OPTION_OWN("Sampling", sampling_specs),
 	OPTION_OWN("Virtual PMU", virtual_specs),
-	OPTION_GROUP("", program_option_specs, program, program_options_fini),
+	OPTION_GROUP("", program_option_specs, program, NULL),
 	OPTION_OWN("Output", output_specs),
 	OPTION_WORDS(words),
 };
@@ -271,7 +271,7 @@ int mix_record_main(int argc, char **argv)
 /* ---- exact ---- */
 
 static const struct option_group exact_groups[] = {
-	OPTION_GROUP("QEMU", program_option_specs, program, program_options_fini),
+	OPTION_GROUP("QEMU", program_option_specs, program, NULL),
 	OPTION_OWN("Output", output_specs),
 	OPTION_WORDS(words),
 };

@@ -119,7 +119,7 @@ static const struct option_group groups[] = {
 	OPTION_GROUP("Code", trace_region_specs, setup, trace_setup_fini),
 	OPTION_GROUP("CPU", archlist_option_specs, setup.archs, archlist_fini),
 	OPTION_GROUP("Model", trace_model_specs, setup, NULL),
-	OPTION_GROUP("Program", program_option_specs, setup.program, program_options_fini),
+	OPTION_GROUP("Program", program_option_specs, setup.program, NULL),
 	OPTION_OWN("Output", output_specs),
 	OPTION_GROUP("", trace_quiet_specs, setup, NULL),
 	OPTION_WORDS(words),

@@ -33,7 +33,7 @@ struct tact_trace_region {
 struct tact_trace_options {
 	size_t size;
 	enum tact_trace_mode mode;
-	const char *plugin; /* path of tact_trace.so */
+	const char *plugin; /* path of tact_trace.so; NULL: as tact_trace_plugin says */
 	const char *qemu;   /* name or path; NULL: the one for the program */
 	const char *cpu;    /* QEMU's -cpu; NULL: max,-erms */
 	const char *path;   /* directories to look for programs in, as in PATH; NULL: none */
@@ -102,6 +102,14 @@ struct tact_trace_event {
 	size_t n_accesses;
 	const char *text; /* "" if there is none */
 };
+
+/* Finds tact_trace.so, the plugin for QEMU, and writes its path to `path`, which holds `size`
+ * bytes. Looks in the directory of the library (or of the program, if it is linked statically), in
+ * tact/ and ../lib/tact/ below that directory, and in the directory that the library was built to
+ * be installed in. Returns 0; -TACT_E_NO_TOOL if it is in none of them; -TACT_E_LIMIT if the path
+ * needs more than `size` bytes; -TACT_E_INVAL.  On failure *path is "".
+ */
+int tact_trace_plugin(char *path, size_t size);
 
 struct tact_trace; /* one thread at a time */
 

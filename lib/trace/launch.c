@@ -182,11 +182,11 @@ static int add_range(struct words *w, const char *key, const struct tact_trace_r
 
 /* Path and arguments of the plugin, as QEMU's -plugin takes them. */
 static int plugin_argument(const struct tact_trace_options *opt, const struct tact_isa *isa,
-			   const char *shm, char **out)
+			   const char *path, const char *shm, char **out)
 {
 	struct words w = {0};
 	char keep_text[96];
-	int status = add_text(&w, opt->plugin, true);
+	int status = add_text(&w, path, true);
 
 	snprintf(keep_text, sizeof(keep_text), ",keep=%d,target=%s,machine=%u",
 		 opt->no_exec ? 0 : N_KEPT, isa->qemu_target, isa->elf_machine);
@@ -232,8 +232,9 @@ static int start_keeper(struct trace_child *child, char *const *words, struct ta
 	return 0;
 }
 
+/* `plugin`, of PATH_MAX bytes, is filled if the options name none. */
 static int find_tools(const struct tact_trace_options *opt, const struct tact_isa *isa, char **qemu,
-		      struct tact_diag *diag)
+		      char *plugin, struct tact_diag *diag)
 {
 	const char *name = opt->qemu ? opt->qemu : isa->qemu;
 
@@ -244,9 +245,13 @@ static int find_tools(const struct tact_trace_options *opt, const struct tact_is
 		return tact_fail(diag, TACT_E_NO_TOOL,
 				 "%s is not installed; Debian's package is qemu-user", name);
 	}
-	if (!opt->plugin || access(opt->plugin, R_OK))
+	if (!opt->plugin && tact_trace_plugin(plugin, PATH_MAX) < 0)
+		return tact_fail(diag, TACT_E_NO_TOOL,
+				 "tact_trace.so, the plugin for QEMU, is neither near the library "
+				 "nor where it would be installed");
+	if (opt->plugin && access(opt->plugin, R_OK))
 		return tact_fail(diag, TACT_E_NO_TOOL, "there is no plugin %s for QEMU",
-				 opt->plugin ? opt->plugin : "");
+				 opt->plugin);
 	return 0;
 }
 
@@ -254,16 +259,16 @@ int trace_child_start(struct trace_child *child, const struct tact_trace_options
 		      const char *shm, char *const argv[], struct tact_diag *diag)
 {
 	char cpu_option[] = "-cpu", plugin_option[] = "-plugin";
-	char *qemu = NULL, *plugin = NULL, **words = NULL;
+	char *qemu = NULL, *plugin = NULL, **words = NULL, path[PATH_MAX] = "";
 	struct trace_command command = {0};
 	int status;
 
 	status = trace_command_resolve(&command, opt->path, argv, diag);
 	if (!status)
-		status = find_tools(opt, command.isa, &qemu, diag);
+		status = find_tools(opt, command.isa, &qemu, path, diag);
 	if (status)
 		goto out;
-	status = plugin_argument(opt, command.isa, shm, &plugin);
+	status = plugin_argument(opt, command.isa, opt->plugin ? opt->plugin : path, shm, &plugin);
 	words = calloc(N_KEPT + command.n_words + 1, sizeof(*words));
 	child->shared = mmap(NULL, sizeof(*child->shared), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
