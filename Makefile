@@ -188,8 +188,8 @@ demo: deps-installed
 .PHONY: tests
 tests: $(UNIT) $(HW) $(FUZZ) $(BUILD)/bench/bench
 
-# This one counts allocations, and lets them fail.
-$(BUILD)/tests/unit/test_alloc: TEST_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+# These count allocations, and let them fail.
+$(BUILD)/tests/unit/test_alloc $(BUILD)/tests/unit/test_alloc_run: TEST_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 $(UNIT) $(HW): $(BUILD)/%: %.c $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)

@@ -93,7 +93,7 @@ static int report_status(const struct tact_trace_summary *s, const char *name, b
 
 int program_report(const struct tact_trace *trace, const char *name, bool is_quiet)
 {
-	struct tact_trace_summary s;
+	struct tact_trace_summary s = TACT_TRACE_SUMMARY_INIT;
 	int status;
 
 	tact_trace_get_summary(trace, &s);

@@ -172,9 +172,12 @@ static int load_sides(struct differ *p)
 		if (!code && !s->result)
 			is_needed = true;
 	}
-	for (unsigned i = 0; i < 2 && !p->setup.archs.names; i++)
-		if (p->sides[i].result && *tact_result_get_info(p->sides[i].result)->arch)
-			p->setup.archs.names = tact_result_get_info(p->sides[i].result)->arch;
+	for (unsigned i = 0; i < 2 && !p->setup.archs.names; i++) {
+		struct tact_result_info info = TACT_RESULT_INFO_INIT;
+
+		if (!tact_result_get_info(p->sides[i].result, &info) && *info.arch)
+			p->setup.archs.names = info.arch;
+	}
 	if (!code && is_needed)
 		code = trace_setup_resolve(&p->setup);
 	for (unsigned i = 0; i < 2 && !code; i++)
@@ -186,16 +189,18 @@ static int load_sides(struct differ *p)
 /* What makes the comparison less than it seems. */
 static void remark(const struct differ *p)
 {
-	const struct tact_result_info *a = tact_result_get_info(p->sides[0].result);
-	const struct tact_result_info *b = tact_result_get_info(p->sides[1].result);
+	struct tact_result_info a = TACT_RESULT_INFO_INIT, b = TACT_RESULT_INFO_INIT;
 
-	if (strcmp(a->arch, b->arch) != 0)
-		cli_message("the results are for two CPUs, %s and %s", a->arch, b->arch);
-	if (a->has_caches != b->has_caches || a->has_branches != b->has_branches)
+	if (tact_result_get_info(p->sides[0].result, &a) ||
+	    tact_result_get_info(p->sides[1].result, &b))
+		return;
+	if (strcmp(a.arch, b.arch) != 0)
+		cli_message("the results are for two CPUs, %s and %s", a.arch, b.arch);
+	if (a.has_caches != b.has_caches || a.has_branches != b.has_branches)
 		cli_message("one of the results has caches or branches that the other has not");
-	if (a->is_partial || b->is_partial)
+	if (a.is_partial || b.is_partial)
 		cli_message("%s is of a run that is not complete",
-			    p->sides[a->is_partial ? 0 : 1].text);
+			    p->sides[a.is_partial ? 0 : 1].text);
 }
 
 /* ---- output ---- */

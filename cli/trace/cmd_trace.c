@@ -67,11 +67,11 @@ static const char *take_window(void *target, const char *value)
 		return why;
 	p->last = strtoull(end + 1, &end, 10);
 	p->has_window = true;
-	p->watched = TACT_CYCLES_FIRST;
+	p->watched = TACT_TRACE_FIRST_THREAD;
 	if (*end == '@' && end[1] >= '0' && end[1] <= '9') {
 		unsigned long long thread = strtoull(end + 1, &end, 10);
 
-		if (thread >= TACT_CYCLES_FIRST)
+		if (thread >= TACT_TRACE_FIRST_THREAD)
 			return why;
 		p->watched = (uint32_t)thread;
 	}
@@ -207,15 +207,15 @@ static int analyse(struct tracer *p)
 		.listen = p->listen,
 		.iterations = p->iterations,
 		.program_output = p->output ? -1 : STDERR_FILENO,
-		.how = {.parts = (p->by == TACT_RESULT_LINE || p->format == FORMAT_JSON
-					  ? TACT_RESULT_WITH_LINES
-					  : 0) |
-				 (p->by == TACT_REPORT_INSNS ? TACT_RESULT_WITH_INSNS : 0),
-			.samples = p->perfetto != NULL,
-			.has_window = p->has_window,
-			.window_thread = p->watched,
-			.window_first = p->first,
-			.window_last = p->last},
+		.parts = (p->by == TACT_RESULT_LINE || p->format == FORMAT_JSON
+				  ? TACT_RESULT_WITH_LINES
+				  : 0) |
+			 (p->by == TACT_REPORT_INSNS ? TACT_RESULT_WITH_INSNS : 0),
+		.samples = p->perfetto != NULL,
+		.has_window = p->has_window,
+		.window_thread = p->watched,
+		.window_first = p->first,
+		.window_last = p->last,
 	};
 	struct trace_run run;
 	struct output out;

@@ -35,7 +35,7 @@ static bool is_due(struct trace_progress *p, double *now)
 
 void trace_progress_show(struct trace_progress *p, const struct tact_cycles *cycles)
 {
-	struct tact_cycles_totals t = {.size = sizeof(t)};
+	struct tact_cycles_totals t = TACT_CYCLES_TOTALS_INIT;
 	struct text line = {0};
 	double now;
 

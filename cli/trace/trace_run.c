@@ -211,28 +211,37 @@ static void on_progress(void *arg, const struct tact_cycles *cycles)
 static int create_analysis(struct trace_run *run, struct trace_progress *progress)
 {
 	const struct trace_setup *s = run->setup;
-	struct tact_analysis_options opt = run->job->how;
+	const struct trace_job *job = run->job;
+	struct tact_analysis_options opt = {
+		.size = sizeof(opt),
+		.arch = s->archs.arch[0],
+		.exact = s->is_exact || job->has_window,
+		.caches = s->has_caches,
+		.branches = s->has_branches,
+		.parts = job->parts,
+		.command = command_of(run),
+		.on_progress = on_progress,
+		.arg = progress,
+	};
 	struct tact_diag diag = {0};
 
-	opt.size = sizeof(opt);
-	opt.arch = s->archs.arch[0];
-	opt.exact = s->is_exact;
-	opt.caches = s->has_caches;
-	opt.branches = s->has_branches;
 	memcpy(opt.cache_bytes, s->cache_bytes, sizeof(opt.cache_bytes));
-	opt.command = command_of(run);
-	opt.on_progress = on_progress;
-	opt.arg = progress;
-	if (tact_analysis_create(&run->analysis, run->trace, run->symbols, &opt, &diag) >= 0)
-		return CLI_GOOD;
-	cli_message("%s", diag.text);
-	return CLI_FAILED;
+	if (tact_analysis_create(&run->analysis, run->trace, run->symbols, &opt, &diag) < 0) {
+		cli_message("%s", diag.text);
+		return CLI_FAILED;
+	}
+	if (job->samples && tact_analysis_keep_samples(run->analysis) < 0)
+		cli_out_of_memory();
+	if (job->has_window && tact_analysis_keep_window(run->analysis, job->window_thread,
+							 job->window_first, job->window_last) < 0)
+		cli_out_of_memory();
+	return CLI_GOOD;
 }
 
 /* status and diag are those of the events, number is that of a signal. */
 static int finish(struct trace_run *run, int status, struct tact_diag *diag, int number)
 {
-	struct tact_cycles_totals totals;
+	struct tact_cycles_totals totals = TACT_CYCLES_TOTALS_INIT;
 	int code = CLI_GOOD;
 
 	if (run->is_program)

@@ -41,7 +41,11 @@ struct trace_job {
 	const char *listen;  /* HOST:PORT */
 	unsigned iterations; /* of text */
 	int program_output;  /* where the program's standard output goes; -1: to ours */
-	struct tact_analysis_options how; /* parts, samples and window; the setup says the rest */
+	unsigned parts;	     /* of the result: bits of enum tact_result_part */
+	bool samples;	     /* which function runs when is sampled */
+	bool has_window;     /* uops of a window are kept; means exact */
+	uint32_t window_thread;
+	uint64_t window_first, window_last;
 };
 
 struct trace_run {

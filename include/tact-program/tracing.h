@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the program traces: chosen code, commands, records from files and from other machines.
+ * Tracing as the program does it: code chosen by name, commands as text, recordings from files and
+ * from other machines, samples, and the uops of a window of cycles.
  */
 #ifndef TACT_PROGRAM_TRACING_H
 #define TACT_PROGRAM_TRACING_H
@@ -9,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact/analysis.h>
+#include <tact/pipeline.h>
 #include <tact/symbols.h>
 #include <tact/trace.h>
 
@@ -16,31 +19,50 @@
 extern "C" {
 #endif
 
-/* Words of a command, for tact_trace_launch: blanks, quotes and backslashes as in a shell.  *out is
- * one piece of memory, which the caller frees.  Returns -TACT_E_INVAL for what needs a shell,
- * quotes that are not closed, and no words; -TACT_E_NOMEM.
+/* ---- where traces come from ---- */
+
+/* Splits a command into words for tact_trace_launch: blanks, quotes and backslashes work as in a
+ * shell.  *out is one piece of memory, which the caller frees.  Returns 0, -TACT_E_INVAL for
+ * anything that needs a shell, unclosed quotes, and no words at all; -TACT_E_NOMEM.
  */
 int tact_trace_split(char ***out, const char *command, struct tact_diag *diag);
 
-/* TCP, for a record that goes to another machine while the program runs: tact_trace_record writes
- * to a descriptor of tact_trace_connect, and tact_trace_open_fd reads from one of
- * tact_trace_accept. An address is HOST:PORT, [HOST]:PORT, or :PORT, for listening on all
- * addresses.  What comes is not encrypted, and who sends is not asked: listen on an address that
- * only friends reach. Each returns a descriptor, or -TACT_E_INVAL for an address that is none,
- * -TACT_E_IO.  A signal ends tact_trace_accept with -TACT_E_IO.
+/* TCP, for a recording that goes to another machine while the program runs: tact_trace_record
+ * writes to a descriptor of tact_trace_connect, and tact_trace_open_fd reads from one of
+ * tact_trace_accept.  An address is HOST:PORT, [HOST]:PORT, or :PORT, for listening on all
+ * addresses.  Nothing is encrypted, and nobody is authenticated: listen on an address that only
+ * trusted machines can reach.  Each returns a descriptor, which the caller closes, -TACT_E_INVAL
+ * for a malformed address, or -TACT_E_IO.  A signal ends tact_trace_accept with -TACT_E_IO.
  */
 int tact_trace_connect(const char *address, struct tact_diag *diag);
 int tact_trace_listen(const char *address, struct tact_diag *diag);
 int tact_trace_accept(int listener, struct tact_diag *diag);
 
-/* The port that a listener has: of port 0 one that is free.  Returns -TACT_E_IO. */
+/* Returns the port of a listener, which for port 0 is a free one; or -TACT_E_IO. */
 int tact_trace_port(int listener);
 
-/* Opens a record, or assembly text that runs `iterations` times; "-" is a record from standard
- * input.  Returns as tact_trace_open and tact_trace_open_text do, -TACT_E_FORMAT for a result.
+/* Opens a recording, or assembly text that runs `iterations` times; "-" is a recording from
+ * standard input.  Returns as tact_trace_open and tact_trace_open_text do, -TACT_E_FORMAT for a
+ * stored result.
  */
 int tact_trace_open_any(struct tact_trace **out, const char *path, uint64_t iterations,
 			struct tact_diag *diag);
+
+/* Returns whether a file is a stored result, by its first byte or its name. */
+bool tact_result_is_one(const char *path);
+
+/* ---- code by name ---- */
+
+/* Finds code as tact_symbols_region does, but also a function that is selected when the program
+ * starts (memcpy and the like), which stands for all functions that it is selected from.  Fills up
+ * to `capacity` and returns how many regions it filled, or errors of tact_symbols_region.
+ */
+long tact_symbols_regions(struct tact_symbols *symbols, const char *text, const char *program,
+			  const char *path, struct tact_trace_region *out, size_t capacity,
+			  struct tact_diag *diag);
+
+/* Returns whether a block of the trace begins in the region. */
+bool tact_trace_has_region(const struct tact_trace *trace, const struct tact_trace_region *region);
 
 /* Code that was chosen by name. */
 struct tact_chosen {
@@ -48,10 +70,10 @@ struct tact_chosen {
 	bool is_excluded;
 };
 
-struct tact_choice; /* refers to the symbols and to the texts */
+struct tact_choice; /* borrows the symbols and the texts */
 
-/* Finds out what code is meant.  from and until may be NULL.  Returns 0, or as tact_symbols_region
- * with *wrong, which may be NULL, pointing to the text that it is about.
+/* Finds the code that is meant.  from and until may be NULL.  Returns 0, or errors of
+ * tact_symbols_region with *wrong, which may be NULL, pointing to the text that caused them.
  */
 int tact_choice_create(struct tact_choice **out, struct tact_symbols *symbols, const char *program,
 		       const char *path, const struct tact_chosen *chosen, size_t n,
@@ -59,12 +81,56 @@ int tact_choice_create(struct tact_choice **out, struct tact_symbols *symbols, c
 		       struct tact_diag *diag);
 void tact_choice_destroy(struct tact_choice *choice); /* NULL is allowed */
 
-/* Sets regions, from and until, which are the choice's. */
+/* Sets regions, from and until, which the choice owns. */
 void tact_choice_apply(const struct tact_choice *choice, struct tact_trace_options *opt);
 
-/* Whether any of what the i-th text stands for was executed. */
+/* Returns whether any code that the i-th text stands for was executed. */
 bool tact_choice_has_run(const struct tact_choice *choice, size_t i,
 			 const struct tact_trace *trace);
+
+/* ---- samples: which function ran when ---- */
+
+/* Asks for samples, before tact_analysis_run.  Memory is bounded: in a long run, samples are
+ * further apart.  Returns 0, -TACT_E_INVAL without an analysis, -TACT_E_NOMEM.
+ */
+int tact_analysis_keep_samples(struct tact_analysis *analysis);
+
+/* Writes the samples as a trace for Perfetto (Chrome's JSON), in which a microsecond is a cycle:
+ * which function ran when, and the instructions per cycle.  `write` gets the text in pieces; it
+ * ends the writing by returning anything but 0.  Returns 0, -TACT_E_INVAL if there are no samples
+ * or a pointer is missing, -TACT_E_NOMEM.
+ */
+int tact_analysis_perfetto(struct tact_analysis *analysis,
+			   int (*write)(void *arg, const char *data, size_t size), void *arg);
+
+/* ---- a window: every uop of some cycles ---- */
+
+#define TACT_TRACE_FIRST_THREAD UINT32_MAX /* the thread that executes first */
+
+/* Asks for the uops of a thread from its cycle `first` to its cycle `last`, before
+ * tact_analysis_run; thread is a number as in the events, or TACT_TRACE_FIRST_THREAD.  Returns 0,
+ * -TACT_E_INVAL if the analysis is not exact or has a window already, if the window is empty, or
+ * without an analysis; -TACT_E_NOMEM.
+ */
+int tact_analysis_keep_window(struct tact_analysis *analysis, uint32_t thread, uint64_t first,
+			      uint64_t last);
+
+/* A uop to which something happens in the window. */
+struct tact_window_uop {
+	struct tact_sim_uop uop; /* cycles are those of the thread */
+	bool begins;		 /* it is the first one of an execution of a block, */
+	const char *function;	 /* which is in this function; owned by the symbols */
+	uint64_t address;	 /* and has this address in its file */
+	const char *text; /* of its instruction, if it is the first uop of that; else ""; owned by
+			     the analysis */
+};
+
+/* Gets the uops of the window in order of retirement.  *uops is owned by the analysis; *is_cut says
+ * that there were too many.  Returns how many there are, 0 without a window, -TACT_E_INVAL if a
+ * pointer is missing, -TACT_E_NOMEM.
+ */
+long tact_analysis_window(struct tact_analysis *analysis, const struct tact_window_uop **uops,
+			  bool *is_cut);
 
 #ifdef __cplusplus
 }

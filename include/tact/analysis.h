@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * A traced run from its first event to its result; and what can be kept of it besides: which
- * function ran when, and all uops of a window of cycles.
+ * Analyses a traced run, from its first event to its result:
+ *
+ *	tact_trace_launch(&trace, ...);  tact_symbols_create(&symbols);
+ *	tact_analysis_create(&analysis, trace, symbols, &options, &diag);
+ *	tact_analysis_run(analysis, &diag);
+ *	tact_analysis_finish(analysis, NULL, &diag);
+ *	tact_analysis_result(analysis, false, &result, &diag);
+ *
+ * A handle, its trace and its symbols belong to one thread at a time; different handles with
+ * different traces and symbols may be used by different threads at once.
  */
 #ifndef TACT_ANALYSIS_H
 #define TACT_ANALYSIS_H
@@ -11,7 +19,6 @@
 #include <stdint.h>
 
 #include <tact/cycles.h>
-#include <tact/pipeline.h>
 #include <tact/result.h>
 #include <tact/status.h>
 #include <tact/symbols.h>
@@ -23,68 +30,50 @@ extern "C" {
 
 struct tact_analysis_options {
 	size_t size;
-	const struct tact_arch *arch;
+	const struct tact_arch *arch; /* required; borrowed, must outlive the analysis */
 	bool exact, caches, branches; /* see struct tact_cycles_options */
-	uint64_t cache_bytes[3];
-	unsigned parts;		/* of the result: bits of enum tact_result_part */
-	const char *command;	/* borrowed; what was run, for the result; NULL: not known */
-	bool samples;		/* which function runs when is sampled */
-	bool has_window;	/* uops of a window are kept; means exact */
-	uint32_t window_thread; /* as in the events, or TACT_CYCLES_FIRST */
-	uint64_t window_first, window_last; /* cycles of that thread */
-
-	/* Called now and then; may be NULL. */
-	void (*on_progress)(void *arg, const struct tact_cycles *cycles);
-	void *arg;
+	uint64_t cache_bytes[3];      /* see struct tact_cycles_options */
+	unsigned parts;		      /* of the result: bits of enum tact_result_part */
+	const char *command;	      /* what is run, for the result; borrowed, must outlive the
+					 analysis; NULL: unknown */
+	void (*on_progress)(void *arg, const struct tact_cycles *cycles); /* called now and then
+									     during the run; NULL */
+	void *arg;							  /* for on_progress */
 };
+#define TACT_ANALYSIS_OPTIONS_INIT TACT_SIZED(struct tact_analysis_options)
 
-/* Refers to the trace and the symbols, which have to stay. */
 struct tact_analysis;
 
-/* The trace is of TACT_TRACE_FULL.  Returns -TACT_E_INVAL, -TACT_E_NOMEM. */
+/* Creates the analysis of a trace of mode TACT_TRACE_FULL.  The trace and the symbols must outlive
+ * it.  Returns 0 with a handle for tact_analysis_destroy, -TACT_E_INVAL without a trace, symbols or
+ * an architecture, for another mode and for unknown parts, -TACT_E_NOMEM.
+ */
 int tact_analysis_create(struct tact_analysis **out, struct tact_trace *trace,
 			 struct tact_symbols *symbols, const struct tact_analysis_options *opt,
 			 struct tact_diag *diag);
-void tact_analysis_destroy(struct tact_analysis *analysis); /* NULL is allowed */
 
-/* All events.  Returns 0, or errors of tact_trace_next and tact_cycles_event: what came before one
- * counts.
+/* Destroys an analysis; its trace and symbols stay.  NULL is allowed. */
+void tact_analysis_destroy(struct tact_analysis *analysis);
+
+/* Reads all events of the trace.  Returns 0, -TACT_E_INVAL without an analysis, or errors of
+ * tact_trace_next and tact_cycles_event; everything before an error counts.
  */
 int tact_analysis_run(struct tact_analysis *analysis, struct tact_diag *diag);
 
-/* Everything that is in flight retires.  Returns as tact_cycles_finish; *totals is filled in any
- * case.
+/* Lets everything that is still in flight retire.  Fills *totals, which may be NULL, even if that
+ * fails.  Returns as tact_cycles_finish does, -TACT_E_INVAL without an analysis or totals->size.
  */
 int tact_analysis_finish(struct tact_analysis *analysis, struct tact_cycles_totals *totals,
 			 struct tact_diag *diag);
 
-/* The result, of a run that was finished.  Returns -TACT_E_NOMEM. */
+/* Makes the result of a run that was finished; is_partial says that the run was not complete.  The
+ * result needs neither the analysis nor the trace nor the symbols.  Cycles of lines, and of
+ * functions that share a block, are those of their instructions: see tact_cycles_get_insns.
+ * Returns 0 with a result for tact_result_destroy, -TACT_E_INVAL without an analysis or `out`,
+ * -TACT_E_NOMEM.
+ */
 int tact_analysis_result(struct tact_analysis *analysis, bool is_partial, struct tact_result **out,
 			 struct tact_diag *diag);
-
-/* Samples as a trace for Perfetto (Chrome's JSON), in which a microsecond is a cycle: which
- * function ran when, and the instructions a cycle.  Memory is bounded: of a long run samples are
- * further apart.  `write` gets pieces of text; if it returns anything but 0, that is the end.
- * Returns 0, -TACT_E_NOMEM, -TACT_E_INVAL if there are no samples.
- */
-int tact_analysis_perfetto(struct tact_analysis *analysis,
-			   int (*write)(void *arg, const char *data, size_t size), void *arg);
-
-/* A uop to which something happens in the window. */
-struct tact_window_uop {
-	struct tact_sim_uop uop; /* cycles are those of the thread */
-	bool begins;		 /* it is the first one of an execution of a block, */
-	const char *function;	 /* which is in this function; owned by the symbols */
-	uint64_t address;	 /* and has this address in its file */
-	const char *text; /* of its instruction, if it is its first uop; else ""; owned by the
-			     analysis */
-};
-
-/* The window, in order of retirement: fills *uops and returns how many there are, or -TACT_E_NOMEM.
- * *is_cut: there were too many.
- */
-long tact_analysis_window(struct tact_analysis *analysis, const struct tact_window_uop **uops,
-			  bool *is_cut);
 
 #ifdef __cplusplus
 }

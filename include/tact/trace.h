@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a program executes: a program that is run under QEMU user mode with tact's plugin, or the
- * record of such a run (.tct).  doc/formats.md describes the record.
+ * Traces: what a program executes, block by block.  A trace comes from a program that runs under
+ * QEMU's user mode with tact's plugin, from a recording of such a run (.tct, see doc/formats.md),
+ * or from assembly text.
+ *
+ * A trace belongs to one thread at a time; different traces may be used by different threads at
+ * once.  tact_trace_stop is the exception.
  */
 #ifndef TACT_TRACE_H
 #define TACT_TRACE_H
@@ -22,31 +26,35 @@ enum tact_trace_mode {
 	TACT_TRACE_COUNT = 2 /* how often each block was executed */
 };
 
-/* Code to trace, or not to. */
+/* A range of code to trace, or to leave out.  This struct never changes. */
 struct tact_trace_region {
-	uint64_t begin, end; /* from begin up to, not including, end */
-	const char *file;    /* NULL: addresses of the program; else offsets in this file (its real
-				path) */
-	bool is_excluded;    /* not this; wins over those that are not excluded */
+	uint64_t begin, end; /* from begin up to, but not including, end */
+	const char *file;    /* NULL: addresses in the program's memory; else offsets in this file,
+				given by its real path */
+	bool is_excluded;    /* leave this range out; wins over ranges to trace */
 };
 
+/* How a program is run and what of it is traced.  All pointers are borrowed for the call. */
 struct tact_trace_options {
 	size_t size;
-	enum tact_trace_mode mode;
-	const char *plugin; /* path of tact_trace.so; NULL: as tact_trace_plugin says */
-	const char *qemu;   /* name or path; NULL: the one for the program */
-	const char *cpu;    /* QEMU's -cpu; NULL: max,-erms */
-	const char *path;   /* directories to look for programs in, as in PATH; NULL: none */
-	const struct tact_trace_region *regions; /* none that is not excluded: everything */
-	size_t n_regions;			 /* 256 at most of each kind */
-	const struct tact_trace_region *from,
-		*until; /* NULL: none.  Nothing counts before a block that
-			   holds from->begin, and from one with until->begin on */
-	bool no_exec;	/* programs started by execve run natively */
+	enum tact_trace_mode mode; /* 0: TACT_TRACE_FULL */
+	const char *plugin;	   /* path of tact_trace.so; NULL: as tact_trace_plugin finds it */
+	const char *qemu;	   /* name or path; NULL: the one for the program */
+	const char *cpu;	   /* QEMU's -cpu; NULL: max,-erms */
+	const char *path; /* directories in which programs are searched, as in PATH; NULL: none */
+	const struct tact_trace_region *regions; /* without one to trace: everything is traced */
+	size_t n_regions;			 /* at most 256 to trace, and 256 to leave out */
+	const struct tact_trace_region *from; /* NULL: from the start.  Else tracing starts with the
+						 first block that contains from->begin */
+	const struct tact_trace_region *until; /* NULL: to the end.  Else tracing stops with the
+						  first block that contains until->begin */
+	bool no_exec; /* programs started by execve run natively and are not traced */
 };
+#define TACT_TRACE_OPTIONS_INIT TACT_SIZED(struct tact_trace_options)
 
-/* A piece of straight code as QEMU translated it: it ends behind a branch, but also at the end of a
- * page, after 512 instructions, and at instructions that QEMU ends a block for.
+/* Straight code as QEMU translated it.  It ends after a branch, but also at the end of a page,
+ * after 512 instructions, and at instructions that make QEMU end a block.  Only traces make these
+ * structs, and hand them out by pointer; later versions may add members at the end.
  */
 struct tact_trace_block {
 	const struct tact_isa *isa;
@@ -54,47 +62,51 @@ struct tact_trace_block {
 	const uint8_t *code; /* owned by the trace */
 	uint32_t code_size;
 	uint32_t n_insns;
-	uint32_t last_offset; /* of the last instruction */
-	uint32_t number;      /* in its trace: from 0, without gaps; the same code of several
-				 threads and processes has the same number */
-	uint32_t module;      /* tact_trace_module; 0: none */
-	bool is_open; /* does not end in a branch or a call of the kernel: goes on at its end;
-			 not known when counting */
+	uint32_t last_offset; /* offset of the last instruction */
+	uint32_t number;      /* counts from 0 without gaps; the same code in several threads and
+				 processes has the same number */
+	uint32_t module;      /* for tact_trace_get_module; 0: none */
+	bool is_open; /* ends in neither a branch nor a system call: execution continues right
+			 after it; unknown when counting */
 	bool is_rep;  /* begins with a repeated string instruction */
-	void *user;   /* the caller's; NULL at first */
+	void *user;   /* for the caller; NULL at first */
 };
 
-/* A mapping of a file that holds code. */
+/* A mapping of a file that contains code. */
 struct tact_trace_module {
 	size_t size;
-	uint64_t begin, end, offset; /* of begin in the file */
-	const char *path;	     /* owned by the trace */
+	uint64_t begin, end; /* addresses in memory */
+	uint64_t offset;     /* of begin in the file */
+	const char *path;    /* owned by the trace */
 };
+#define TACT_TRACE_MODULE_INIT TACT_SIZED(struct tact_trace_module)
 
+/* A load or a store.  Accesses that QEMU splits into pieces of 8 bytes are joined again, and so are
+ * those of a repeated string instruction in ascending order.  This struct never changes.
+ */
 struct tact_trace_access {
 	uint64_t address;
-	uint16_t insn; /* in its block */
+	uint16_t insn; /* number of the instruction in its block */
 	bool is_store;
-	uint32_t size; /* bytes; what QEMU splits into pieces of 8 is one again, and so is what a
-			  repeated string instruction accesses in ascending order */
+	uint32_t size; /* bytes accessed */
 };
 
 enum tact_trace_event_kind {
 	TACT_TRACE_BEGIN = 1, /* a thread begins */
-	TACT_TRACE_EXEC,    /* a block was executed; a repeated string instruction is one execution,
-			       however often it repeats */
-	TACT_TRACE_COUNTED, /* a block was executed `count` times; one event for block and thread */
-	TACT_TRACE_NATIVE,  /* the process goes on with a program that is not traced: `text` */
-	TACT_TRACE_ON,	    /* `from` or `until` was reached */
-	TACT_TRACE_OFF,
-	TACT_TRACE_END /* the thread has ended, in whatever way */
+	TACT_TRACE_EXEC,      /* a block was executed; a repeated string instruction counts as one
+				 execution, however often it repeats */
+	TACT_TRACE_COUNTED, /* a block was executed `count` times; one event per block and thread */
+	TACT_TRACE_NATIVE,  /* the process continues with `text`, a program that is not traced */
+	TACT_TRACE_ON,	    /* the block of options.from was reached */
+	TACT_TRACE_OFF,	    /* the block of options.until was reached */
+	TACT_TRACE_END	    /* the thread has ended, for whatever reason */
 };
 
-/* The pointers hold until the next call; blocks until the trace is closed. */
+/* Pointers are valid until the next call for this trace, blocks until the trace is closed. */
 struct tact_trace_event {
 	size_t size;
 	enum tact_trace_event_kind kind;
-	uint32_t thread; /* a number of its own, never used again */
+	uint32_t thread; /* a number of its own, never used again in this trace */
 	uint32_t pid, parent, vcpu;
 	struct tact_trace_block *block;
 	uint64_t count;
@@ -102,90 +114,134 @@ struct tact_trace_event {
 	size_t n_accesses;
 	const char *text; /* "" if there is none */
 };
+#define TACT_TRACE_EVENT_INIT TACT_SIZED(struct tact_trace_event)
+
+struct tact_trace;
+
+/* ---- opening and closing ---- */
 
 /* Finds tact_trace.so, the plugin for QEMU, and writes its path to `path`, which holds `size`
- * bytes. Looks in the directory of the library (or of the program, if it is linked statically), in
- * tact/ and ../lib/tact/ below that directory, and in the directory that the library was built to
- * be installed in. Returns 0; -TACT_E_NO_TOOL if it is in none of them; -TACT_E_LIMIT if the path
- * needs more than `size` bytes; -TACT_E_INVAL.  On failure *path is "".
+ * bytes. Looks in the directory of the library (of the program, if it is linked statically), in
+ * tact/ and
+ * ../lib/tact/ below that directory, and in the directory that the library was built to be
+ * installed in.  Any number of threads may call it at once.  Returns 0, or, with "" in *path:
+ *   -TACT_E_INVAL    no path, or a size of 0
+ *   -TACT_E_NO_TOOL  the plugin is in none of these directories
+ *   -TACT_E_LIMIT    the path needs more than `size` bytes
  */
 int tact_trace_plugin(char *path, size_t size);
 
-struct tact_trace; /* one thread at a time */
-
-/* Runs argv[0] with its arguments under QEMU.  The thread that calls this has to stay until the
- * trace is closed: the program ends when it does.
- * Returns -TACT_E_NO_TOOL if there is no QEMU or no plugin, -TACT_E_IO if the program is not found
- * or cannot be run, -TACT_E_FORMAT if it is no program of a known instruction set, -TACT_E_INVAL,
- * -TACT_E_NOMEM.
+/* Runs argv[0] with its arguments under QEMU.  opt may be NULL.  The calling thread must outlive
+ * the trace: the program is killed when that thread ends.  Returns 0 with a trace for
+ * tact_trace_close, or:
+ *   -TACT_E_INVAL    no program, unknown mode, empty region or too many regions
+ *   -TACT_E_NO_TOOL  QEMU or the plugin was not found
+ *   -TACT_E_IO       the program was not found or cannot be run
+ *   -TACT_E_FORMAT   the program is not one for a known instruction set
+ *   -TACT_E_NOMEM
  */
 int tact_trace_launch(struct tact_trace **out, const struct tact_trace_options *opt,
 		      char *const argv[], struct tact_diag *diag);
 
-/* Opens a record; "-" is standard input.  Or one that comes through a descriptor, such as a socket,
- * which is closed with the trace.
- * Returns -TACT_E_IO, -TACT_E_FORMAT if it is not one, -TACT_E_VERSION, -TACT_E_NOMEM.
+/* Opens a recording; the path "-" means standard input.  Returns 0 with a trace for
+ * tact_trace_close, or:
+ *   -TACT_E_INVAL    no path
+ *   -TACT_E_IO       the file cannot be opened or read
+ *   -TACT_E_FORMAT   not a recording
+ *   -TACT_E_VERSION  a recording of another version
+ *   -TACT_E_NOMEM
  */
 int tact_trace_open(struct tact_trace **out, const char *path, struct tact_diag *diag);
+
+/* Opens a recording that comes through a descriptor, such as a socket.  On success the trace owns
+ * the descriptor and closes it; on failure it stays the caller's.  Returns as tact_trace_open does,
+ * -TACT_E_INVAL for a negative descriptor.
+ */
 int tact_trace_open_fd(struct tact_trace **out, int fd, struct tact_diag *diag);
 
-/* Opens assembly text or hex (see tact/input.h) as a trace: each of its regions, in their order, as
- * often as `iterations` says, from its first byte to its last one; what its loads and stores access
- * is not known.  opt may be NULL. Returns as tact_input_open does, -TACT_E_DECODE, -TACT_E_FORMAT
- * for an ELF file.
+/* Opens assembly text or hex (see tact/input.h) as a trace: each of its regions, in order, runs
+ * `iterations` times from its first byte to its last.  The addresses of its accesses are unknown.
+ * opt may be NULL and is borrowed for the call.  Returns 0 with a trace for tact_trace_close,
+ * errors of tact_input_open, or:
+ *   -TACT_E_INVAL   no path, or no iterations
+ *   -TACT_E_FORMAT  an ELF file
+ *   -TACT_E_DECODE  bytes that are not an instruction
+ *   -TACT_E_NOMEM
  */
 struct tact_input_options;
 int tact_trace_open_text(struct tact_trace **out, const char *path,
 			 const struct tact_input_options *opt, uint64_t iterations,
 			 struct tact_diag *diag);
 
-/* Next event.  Returns 1, 0 behind the last one, or -TACT_E_FORMAT if the record is damaged or cut
- * short (what was before it has been delivered), -TACT_E_IO, -TACT_E_NOMEM.
+/* Closes a trace and frees what it owns.  Kills the program if it is still running.  NULL is
+ * allowed.
+ */
+void tact_trace_close(struct tact_trace *trace);
+
+/* ---- reading ---- */
+
+/* Gets the next event; waits for it if the program is running.  Returns 1, 0 after the last event,
+ * or:
+ *   -TACT_E_INVAL   no trace, no event, or no event->size
+ *   -TACT_E_FORMAT  the recording is damaged or cut short; everything before was delivered
+ *   -TACT_E_IO      the recording cannot be read
+ *   -TACT_E_NOMEM
+ * A trace that failed returns the same error from then on.
  */
 int tact_trace_next(struct tact_trace *trace, struct tact_trace_event *event,
 		    struct tact_diag *diag);
 
-/* Writes all that comes to a descriptor, as a record, instead of delivering it.  `progress`, which
- * may be NULL, is called now and then with the number of words so far; a result other than 0 stops
- * the program. Returns 0, or as tact_trace_next; -TACT_E_IO if it cannot be written.
+/* Writes everything that is left of a trace to a descriptor, as a recording, instead of delivering
+ * it.  The descriptor stays the caller's.  `progress`, which may be NULL, is called now and then
+ * with the number of words so far; if it does not return 0, the program is stopped.  Returns 0,
+ * errors of tact_trace_next, or:
+ *   -TACT_E_INVAL  no trace, or a negative descriptor
+ *   -TACT_E_IO     the recording cannot be written
  */
-int tact_trace_record(struct tact_trace *trace, int fd, int (*progress)(void *, uint64_t words),
+int tact_trace_record(struct tact_trace *trace, int fd, int (*progress)(void *arg, uint64_t words),
 		      void *arg, struct tact_diag *diag);
 
-/* Ends the program and all its processes, which get SIGTERM first; what they did until then is
- * still delivered.  May be called from a signal handler.
+/* Ends the program and all its processes, which get SIGTERM first.  What they did until then is
+ * still delivered.  May be called from any thread and from a signal handler while the trace is
+ * open.  Does nothing for NULL and for a trace that runs no program.
  */
 void tact_trace_stop(struct tact_trace *trace);
 
+/* ---- what is known of a trace ---- */
+
+/* Returns the mode of a trace; 0 for NULL. */
 enum tact_trace_mode tact_trace_get_mode(const struct tact_trace *trace);
 
-/* A module by its number.  Returns 0, or -TACT_E_INVAL if there is none. */
+/* Gets a module by its number, as blocks have it.  Returns 0, or -TACT_E_INVAL if there is no such
+ * module, no trace, or no out->size.
+ */
 int tact_trace_get_module(const struct tact_trace *trace, uint32_t number,
 			  struct tact_trace_module *out);
 
-/* Block by number, NULL behind the last one. */
+/* Returns a block by its number, NULL past the last one so far and for a trace of NULL.  The block
+ * is valid until the trace is closed.
+ */
 struct tact_trace_block *tact_trace_get_block(const struct tact_trace *trace, uint32_t number);
 
+/* What is known so far.  For a recording, only the members up to n_native are. */
 struct tact_trace_summary {
 	size_t size;
 	uint64_t words; /* that came from the plugin */
 	uint32_t n_blocks, n_threads;
-	uint32_t n_programs;   /* processes, and programs started by execve in them */
-	uint32_t n_native;     /* processes that went on natively after execve */
-	uint32_t lost_threads; /* more at once than there is room for: not traced */
-	uint64_t lost_blocks;  /* more than can be told apart: not traced */
+	uint32_t n_programs;   /* processes, and programs that they started by execve */
+	uint32_t n_native;     /* processes that continued natively after execve */
+	uint32_t lost_threads; /* not traced: too many at the same time */
+	uint64_t lost_blocks;  /* not traced: no number was left for them */
 	bool is_attached;      /* the plugin was loaded; if not, QEMU could not run the program */
-	bool has_ended;	       /* the program has, and the next is meaningful */
+	bool has_ended;	       /* the program has ended, and wait_status is valid */
 	int wait_status;       /* of the program, as waitpid gives it */
 };
+#define TACT_TRACE_SUMMARY_INIT TACT_SIZED(struct tact_trace_summary)
 
-/* What is known so far: blocks, threads and programs as far as they were delivered.  Of a record
- * only the numbers up to n_native.
+/* Gets the summary of what was delivered so far.  Returns 0, or -TACT_E_INVAL without a trace or
+ * out->size.
  */
-void tact_trace_get_summary(const struct tact_trace *trace, struct tact_trace_summary *out);
-
-/* Ends a program that still runs.  NULL is allowed. */
-void tact_trace_close(struct tact_trace *trace);
+int tact_trace_get_summary(const struct tact_trace *trace, struct tact_trace_summary *out);
 
 #ifdef __cplusplus
 }

@@ -67,7 +67,7 @@ static int count(struct counts *counts, uint32_t number, uint64_t n)
 static int add_block(struct tact_collect *c, struct tact_trace *trace,
 		     const struct tact_trace_block *b, uint64_t n)
 {
-	struct tact_trace_module module;
+	struct tact_trace_module module = TACT_TRACE_MODULE_INIT;
 	uint64_t place = b->address;
 	uint32_t space = 0;
 
@@ -86,7 +86,7 @@ static int add_block(struct tact_collect *c, struct tact_trace *trace,
 int tact_collect_trace(struct tact_collect *c, struct tact_trace *trace, struct tact_diag *diag)
 {
 	struct counts counts = {0};
-	struct tact_trace_event event;
+	struct tact_trace_event event = TACT_TRACE_EVENT_INIT;
 	int status, added = 0;
 
 	if (!c->nodes && code_nodes_create(&c->nodes, tact_isa_default()))

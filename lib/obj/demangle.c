@@ -76,7 +76,7 @@ static void take_answer(const char *const *names, size_t n, const struct text *a
 	}
 }
 
-char **tact_demangle(const char *const *names, size_t n)
+char **obj_demangle(const char *const *names, size_t n)
 {
 	char **out = calloc(n + 1, sizeof(*out));
 	struct text question = {0}, answer = {0};
@@ -101,7 +101,7 @@ char **tact_demangle(const char *const *names, size_t n)
 	return out;
 }
 
-void tact_demangle_free(char **names, size_t n)
+void obj_demangle_free(char **names, size_t n)
 {
 	for (size_t i = 0; names && i < n; i++)
 		free(names[i]);

@@ -138,6 +138,12 @@ const struct obj_symbol *obj_symbol_before(const struct obj_file *obj, size_t se
 /* Line table: sets *file (owned by obj, until obj_close) and *line.  False if nothing is known. */
 bool obj_line_at(struct obj_file *obj, size_t section, size_t offset, const char **file, int *line);
 
+/* Names of functions as in the source, where they are mangled (C++, Rust), without parameters; NULL
+ * for all others, and for all if c++filt is not installed.  Returns NULL if there is no memory.
+ */
+char **obj_demangle(const char *const *names, size_t n);
+void obj_demangle_free(char **names, size_t n); /* NULL is allowed */
+
 /* Used inside the module. */
 int obj_cut_functions(struct obj_file *obj); /* fills functions; 0 or -TACT_E_NOMEM */
 void obj_lines_destroy(struct obj_lines *lines);

@@ -44,14 +44,14 @@ static void put_stalls(struct json *json, const double *a, const double *b)
 {
 	json_begin_object(json, "stalls");
 	for (unsigned i = 0; i < TACT_N_STALLS; i++)
-		put_numbers(json, tact_stall_column((enum tact_stall)i), a[i], b[i]);
+		put_numbers(json, result_stall_column((enum tact_stall)i), a[i], b[i]);
 	json_end(json);
 }
 
 static void put_totals(struct json *json, const struct tact_diff_report *r)
 {
-	const struct tact_result_info *a = tact_result_get_info(tact_diff_side(r->diff, 0));
-	const struct tact_result_info *b = tact_result_get_info(tact_diff_side(r->diff, 1));
+	const struct tact_result *a = tact_diff_side(r->diff, 0);
+	const struct tact_result *b = tact_diff_side(r->diff, 1);
 
 	begin(json, "totals");
 	json_put_fixed(json, "ratio", tact_diff_ratio(r->diff), 6);
@@ -59,7 +59,7 @@ static void put_totals(struct json *json, const struct tact_diff_report *r)
 	put_counts(json, "instructions", a->totals.instructions, b->totals.instructions);
 	put_numbers(json, "ipc", report_ratio((double)a->totals.instructions, a->totals.cycles),
 		    report_ratio((double)b->totals.instructions, b->totals.cycles));
-	put_strings(json, "arch", a->arch, b->arch);
+	put_strings(json, "arch", a->info.arch, b->info.arch);
 	json_put_string(json, "a", r->names[0]);
 	json_put_string(json, "b", r->names[1]);
 	if (r->threshold > 0) {
@@ -71,10 +71,10 @@ static void put_totals(struct json *json, const struct tact_diff_report *r)
 }
 
 static void put_insns(struct json *json, const struct tact_diff_report *r,
-		      const struct tact_diff_row *row)
+		      const struct diff_row *row)
 {
 	struct tact_diff_insn insns[MAX_INSNS];
-	const long n = tact_diff_insns(r->diff, row, insns, MAX_INSNS);
+	const long n = tact_diff_get_insns(r->diff, row->function, insns, MAX_INSNS);
 
 	if (n < 0)
 		json->out->failed = true;
@@ -88,7 +88,7 @@ static void put_insns(struct json *json, const struct tact_diff_report *r,
 	json_end(json);
 }
 
-static void put_bottlenecks(struct json *json, const struct tact_diff_row *row)
+static void put_bottlenecks(struct json *json, const struct diff_row *row)
 {
 	struct text names[2] = {{0}, {0}};
 
@@ -106,8 +106,8 @@ static void put_bottlenecks(struct json *json, const struct tact_diff_row *row)
 	text_free(&names[1]);
 }
 
-static void put_row(struct json *json, const struct tact_diff_report *r,
-		    const struct tact_diff_row *row, bool is_block, bool with_insns)
+static void put_row(struct json *json, const struct tact_diff_report *r, const struct diff_row *row,
+		    bool is_block, bool with_insns)
 {
 	const struct tact_result_row *some = report_diff_some(row);
 	const enum tact_stall cause = report_diff_cause(row);
@@ -122,7 +122,7 @@ static void put_row(struct json *json, const struct tact_diff_report *r,
 	put_counts(json, "executions", row->executions[0], row->executions[1]);
 	put_counts(json, "instructions", row->instructions[0], row->instructions[1]);
 	if (cause != TACT_N_STALLS)
-		json_put_string(json, "cause", tact_stall_column(cause));
+		json_put_string(json, "cause", result_stall_column(cause));
 	put_bottlenecks(json, row);
 	put_stalls(json, row->stalls[0], row->stalls[1]);
 	if (is_block && row->a && row->a->code_size)
@@ -138,14 +138,14 @@ void report_diff_json(struct report *report, const struct tact_diff_report *r)
 {
 	struct json json = {.out = &report->text};
 	size_t n;
-	const struct tact_diff_row *rows = tact_diff_rows(r->diff, TACT_RESULT_FUNCTION, &n);
+	const struct diff_row *rows = diff_rows(r->diff, TACT_RESULT_FUNCTION, &n);
 
 	put_totals(&json, r);
 	/* Of the instructions only where it matters: they are counted anew for each function. */
 	for (size_t i = 0; i < n && report_flush(report); i++)
 		put_row(&json, r, &rows[i], false,
 			i < r->top && rows[i].cycles[0] != rows[i].cycles[1]);
-	rows = tact_diff_rows(r->diff, TACT_RESULT_BLOCK, &n);
+	rows = diff_rows(r->diff, TACT_RESULT_BLOCK, &n);
 	for (size_t i = 0; i < n && report_flush(report); i++)
 		put_row(&json, r, &rows[i], true, false);
 }

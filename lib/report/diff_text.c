@@ -17,12 +17,12 @@ bool report_diff_is_over(const struct tact_diff_report *r)
 	return r->threshold > 0 && tact_diff_ratio(r->diff) > r->threshold;
 }
 
-const struct tact_result_row *report_diff_some(const struct tact_diff_row *row)
+const struct tact_result_row *report_diff_some(const struct diff_row *row)
 {
 	return row->b ? row->b : row->a;
 }
 
-enum tact_stall report_diff_cause(const struct tact_diff_row *row)
+enum tact_stall report_diff_cause(const struct diff_row *row)
 {
 	const double change = row->cycles[1] - row->cycles[0];
 	enum tact_stall best = TACT_N_STALLS;
@@ -61,7 +61,7 @@ static void add_limit(struct text *out, const struct tact_result_row *row)
 }
 
 /* "loads -> Ports", or what is the same on both sides; false if nothing is known. */
-static bool add_limits(struct text *out, const struct tact_diff_row *row)
+static bool add_limits(struct text *out, const struct diff_row *row)
 {
 	const size_t start = out->size;
 	struct text before = {0}, behind = {0};
@@ -83,7 +83,7 @@ static bool add_limits(struct text *out, const struct tact_diff_row *row)
 }
 
 /* In words: "Ports -> Dependencies; loads +1,234". */
-static void add_cause(struct text *out, const struct tact_diff_row *row)
+static void add_cause(struct text *out, const struct diff_row *row)
 {
 	const double change = row->cycles[1] - row->cycles[0];
 	const enum tact_stall cause = report_diff_cause(row);
@@ -103,10 +103,10 @@ static void add_cause(struct text *out, const struct tact_diff_row *row)
 
 /* "imul +100,000, lea -50,000": up to `n` mnemonics whose number changed; false if none did. */
 static bool add_insns(struct text *out, const struct tact_diff_report *view,
-		      const struct tact_diff_row *row, size_t n)
+		      const struct diff_row *row, size_t n)
 {
 	struct tact_diff_insn insns[MAX_LISTED];
-	long found = tact_diff_insns(view->diff, row, insns, MAX_LISTED);
+	long found = tact_diff_get_insns(view->diff, row->function, insns, MAX_LISTED);
 	size_t said = 0;
 
 	if (found < 0)
@@ -122,16 +122,16 @@ static bool add_insns(struct text *out, const struct tact_diff_report *view,
 
 static double total(const struct tact_diff_report *view, unsigned side)
 {
-	return tact_result_get_info(tact_diff_side(view->diff, side))->totals.cycles;
+	return tact_diff_side(view->diff, side)->totals.cycles;
 }
 
 /* Cycles that came or went, as a share of those of A. */
-static double weight(const struct tact_diff_report *view, const struct tact_diff_row *row)
+static double weight(const struct tact_diff_report *view, const struct diff_row *row)
 {
 	return 100 * report_ratio(row->cycles[1] - row->cycles[0], total(view, 0));
 }
 
-static void add_row_ratio(struct text *out, const struct tact_diff_row *row, int width)
+static void add_row_ratio(struct text *out, const struct diff_row *row, int width)
 {
 	if (!row->a || !row->b || row->cycles[0] <= 0)
 		text_printf(out, "%*s", width, !row->a ? "new" : !row->b ? "gone" : "-");
@@ -140,7 +140,7 @@ static void add_row_ratio(struct text *out, const struct tact_diff_row *row, int
 }
 
 /* Rows that changed by what is shown: the rest is not worth a line. */
-static size_t count_changed(const struct tact_diff_report *view, const struct tact_diff_row *rows,
+static size_t count_changed(const struct tact_diff_report *view, const struct diff_row *rows,
 			    size_t n)
 {
 	size_t k = 0;
@@ -155,13 +155,14 @@ static size_t count_changed(const struct tact_diff_report *view, const struct ta
 
 static void add_totals(const struct tact_diff_report *view, struct text *out)
 {
-	const struct tact_result_info *a = tact_result_get_info(tact_diff_side(view->diff, 0));
-	const struct tact_result_info *b = tact_result_get_info(tact_diff_side(view->diff, 1));
+	const struct tact_result *a = tact_diff_side(view->diff, 0);
+	const struct tact_result *b = tact_diff_side(view->diff, 1);
 
 	text_printf(out, "Ratio of cycles, B to A: %.4f (%+.2f%%)\n\n", tact_diff_ratio(view->diff),
 		    100 * (tact_diff_ratio(view->diff) - 1));
-	text_printf(out, "A: %s\nB: %s\nCPU: %s%s%s\n\n", view->names[0], view->names[1], a->arch,
-		    strcmp(a->arch, b->arch) ? ", " : "", strcmp(a->arch, b->arch) ? b->arch : "");
+	text_printf(out, "A: %s\nB: %s\nCPU: %s%s%s\n\n", view->names[0], view->names[1],
+		    a->info.arch, strcmp(a->info.arch, b->info.arch) ? ", " : "",
+		    strcmp(a->info.arch, b->info.arch) ? b->info.arch : "");
 	text_printf(out, "%-14s%18s%18s%9s\n", "", "A", "B", "Ratio");
 	text_printf(out, "%-14s", "Cycles");
 	report_count(out, a->totals.cycles, 18);
@@ -197,7 +198,7 @@ static void add_below(struct text *out, struct text *words)
 	text_free(words);
 }
 
-static void add_block(const struct tact_diff_report *view, const struct tact_diff_row *row,
+static void add_block(const struct tact_diff_report *view, const struct diff_row *row,
 		      struct text *out)
 {
 	const struct tact_result_row *some = report_diff_some(row);
@@ -220,12 +221,12 @@ static void add_block(const struct tact_diff_report *view, const struct tact_dif
 	report_code(out, some, CODE_INDENT, MAX_CODE);
 }
 
-static void add_blocks(const struct tact_diff_report *view, const struct tact_diff_row *function,
+static void add_blocks(const struct tact_diff_report *view, const struct diff_row *function,
 		       struct text *out)
 {
 	unsigned said = 0;
 	size_t n;
-	const struct tact_diff_row *rows = tact_diff_rows(view->diff, TACT_RESULT_BLOCK, &n);
+	const struct diff_row *rows = diff_rows(view->diff, TACT_RESULT_BLOCK, &n);
 
 	for (size_t i = 0; i < n && said < MAX_BLOCKS; i++) {
 		if (rows[i].function != function->function)
@@ -237,7 +238,7 @@ static void add_blocks(const struct tact_diff_report *view, const struct tact_di
 	}
 }
 
-static void add_function(const struct tact_diff_report *view, const struct tact_diff_row *row,
+static void add_function(const struct tact_diff_report *view, const struct diff_row *row,
 			 struct text *out)
 {
 	enum { NAME_WIDTH = 33 };
@@ -266,12 +267,12 @@ static void add_function(const struct tact_diff_report *view, const struct tact_
 }
 
 /* How many functions differ, which come first; says so if none does. */
-static size_t find_changed(const struct tact_diff_report *view, const struct tact_diff_row **rows,
+static size_t find_changed(const struct tact_diff_report *view, const struct diff_row **rows,
 			   struct text *out)
 {
 	size_t n, changed;
 
-	*rows = tact_diff_rows(view->diff, TACT_RESULT_FUNCTION, &n);
+	*rows = diff_rows(view->diff, TACT_RESULT_FUNCTION, &n);
 	changed = count_changed(view, *rows, n);
 	if (!changed)
 		text_add(out, "\nNo function differs by 0.01% of the cycles.\n");
@@ -281,7 +282,7 @@ static size_t find_changed(const struct tact_diff_report *view, const struct tac
 void report_diff_text(struct report *report, const struct tact_diff_report *view)
 {
 	struct text *out = &report->text;
-	const struct tact_diff_row *rows;
+	const struct diff_row *rows;
 	size_t changed;
 
 	add_totals(view, out);
@@ -312,7 +313,7 @@ static void add_quoted(struct text *out, const char *text)
 	text_add(out, "`");
 }
 
-static void add_markdown_row(const struct tact_diff_report *view, const struct tact_diff_row *row,
+static void add_markdown_row(const struct tact_diff_report *view, const struct diff_row *row,
 			     struct text *out)
 {
 	text_add(out, "| ");
@@ -333,15 +334,15 @@ static void add_markdown_row(const struct tact_diff_report *view, const struct t
 
 static void add_markdown_totals(const struct tact_diff_report *view, struct text *out)
 {
-	const struct tact_result_info *a = tact_result_get_info(tact_diff_side(view->diff, 0));
-	const struct tact_result_info *b = tact_result_get_info(tact_diff_side(view->diff, 1));
+	const struct tact_result *a = tact_diff_side(view->diff, 0);
+	const struct tact_result *b = tact_diff_side(view->diff, 1);
 
 	text_printf(out, "### Cycles: %+.2f%%%s\n\nPredicted for %s, of A ",
 		    100 * (tact_diff_ratio(view->diff) - 1),
 		    !view->threshold		? ""
 		    : report_diff_is_over(view) ? " (over the limit)"
 						: " (within the limit)",
-		    a->arch);
+		    a->info.arch);
 	add_quoted(out, view->names[0]);
 	text_add(out, " and B ");
 	add_quoted(out, view->names[1]);
@@ -362,7 +363,7 @@ static void add_markdown_totals(const struct tact_diff_report *view, struct text
 void report_diff_markdown(struct report *report, const struct tact_diff_report *view)
 {
 	struct text *out = &report->text;
-	const struct tact_diff_row *rows;
+	const struct diff_row *rows;
 	size_t changed;
 
 	add_markdown_totals(view, out);

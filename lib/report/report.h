@@ -15,6 +15,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "trace/result.h"
 
 /* Where a report goes, and what of it waits there. */
 struct report {
@@ -59,9 +60,9 @@ void report_diff_markdown(struct report *report, const struct tact_diff_report *
 void report_diff_json(struct report *report, const struct tact_diff_report *r);
 
 bool report_diff_is_over(const struct tact_diff_report *r);
-const struct tact_result_row *report_diff_some(const struct tact_diff_row *row); /* of B, or of A */
+const struct tact_result_row *report_diff_some(const struct diff_row *row); /* of B, or of A */
 
 /* The reason whose stalls changed most in the direction of the cycles; TACT_N_STALLS: none did. */
-enum tact_stall report_diff_cause(const struct tact_diff_row *row);
+enum tact_stall report_diff_cause(const struct diff_row *row);
 
 #endif /* REPORT_REPORT_H */

@@ -92,23 +92,22 @@ void report_run_csv(struct report *report, const struct tact_run_report *r)
 {
 	static const char *const names[] = {"function", "block", "line"};
 	const bool by_insn = r->by == TACT_REPORT_INSNS;
-	const struct tact_cycles_totals *t = &tact_result_get_info(r->result)->totals;
+	const struct tact_cycles_totals *t = &r->result->totals;
 	const struct tact_result_row *rows;
 	struct text *out = &report->text;
-	const struct csv_rows csv = {out, t->cycles,
-				     count_ports(tact_result_get_info(r->result)->arch)};
+	const struct csv_rows csv = {out, t->cycles, count_ports(r->result->info.arch)};
 	size_t n;
 
 	text_add(out, "kind,module,function,source,line,address,hex,executions,instructions,"
 		      "cycles,share,ipc");
 	for (unsigned i = 0; i < TACT_N_STALLS; i++)
-		text_printf(out, ",stall_%s_cycles", tact_stall_column((enum tact_stall)i));
+		text_printf(out, ",stall_%s_cycles", result_stall_column((enum tact_stall)i));
 	for (unsigned i = 0; i < csv.n_ports; i++)
 		text_printf(out, ",uops_port%u", i);
 	text_add(out, "\ntotal,,,,,,,");
 	add_csv_numbers(&csv, t->executions, t->instructions, t->cycles, t->uops, t->stalls);
-	rows = tact_result_rows(r->result,
-				by_insn ? TACT_RESULT_BLOCK : (enum tact_result_kind)r->by, &n);
+	rows = result_rows(r->result, by_insn ? TACT_RESULT_BLOCK : (enum tact_result_kind)r->by,
+			   &n);
 	for (size_t i = 0; i < n && (!r->top || i < r->top) && report_flush(report); i++) {
 		const struct tact_result_row *row = &rows[i];
 

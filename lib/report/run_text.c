@@ -10,9 +10,9 @@
 
 #include <tact/insn.h>
 #include <tact/predict.h>
-#include <tact/symbols.h>
 
 #include "base/file.h"
+#include "obj/obj.h"
 #include "report/report.h"
 
 enum { DEFAULT_TOP = 15, DEFAULT_BLOCKS = 5, MAX_THREADS = 16, MAX_INSNS = 12, CODE_INDENT = 12 };
@@ -110,11 +110,11 @@ static void add_place(struct text *out, const struct tact_result_row *row, int b
 
 /* ---- totals ---- */
 
-static void add_ports(const struct tact_result_info *info, struct text *out)
+static void add_ports(const struct tact_result *r, struct text *out)
 {
-	const struct tact_arch *arch = tact_arch_find(info->arch);
+	const struct tact_arch *arch = tact_arch_find(r->info.arch);
 	const uint32_t ports = arch ? tact_arch_ports(arch) : 0xffff;
-	const struct tact_cycles_totals *t = &info->totals;
+	const struct tact_cycles_totals *t = &r->totals;
 
 	/* Cores with more ports than fit a line have more lines. */
 	for (unsigned first = 0, wide = __builtin_popcount(ports) > 10;
@@ -150,11 +150,11 @@ static void add_stalls(const struct tact_cycles_totals *t, struct text *out)
 	text_add(out, "\n");
 }
 
-static void add_memory(const struct tact_result_info *info, struct text *out)
+static void add_memory(const struct tact_result *r, struct text *out)
 {
-	const struct tact_cycles_totals *t = &info->totals;
+	const struct tact_cycles_totals *t = &r->totals;
 
-	if (info->has_caches) {
+	if (r->info.has_caches) {
 		text_add(out, "Loads and stores:   ");
 		report_count(out, (double)t->accesses, 0);
 		for (unsigned i = 0; i < 3; i++)
@@ -162,7 +162,7 @@ static void add_memory(const struct tact_result_info *info, struct text *out)
 				    100 * report_ratio((double)t->misses[i], (double)t->accesses));
 		text_add(out, "\n");
 	}
-	if (info->has_branches) {
+	if (r->info.has_branches) {
 		text_add(out, "Branches:           ");
 		report_count(out, (double)t->branches, 0);
 		text_printf(out, ", predicted wrongly %.3f%%\n",
@@ -170,9 +170,10 @@ static void add_memory(const struct tact_result_info *info, struct text *out)
 	}
 }
 
-static void add_totals(const struct tact_result_info *info, struct text *out)
+static void add_totals(const struct tact_result *r, struct text *out)
 {
-	const struct tact_cycles_totals *t = &info->totals;
+	const struct tact_result_info *info = &r->info;
+	const struct tact_cycles_totals *t = &r->totals;
 	const struct tact_arch *arch = tact_arch_find(info->arch);
 
 	text_add(out, "Cycles:             ");
@@ -192,7 +193,7 @@ static void add_totals(const struct tact_result_info *info, struct text *out)
 	if (t->unknown)
 		text_printf(out, "Without data:       %.4f%% of the instructions\n",
 			    100 * report_ratio((double)t->unknown, (double)t->instructions));
-	add_memory(info, out);
+	add_memory(r, out);
 	if (info->is_partial)
 		text_add(out, "The run is not complete.\n");
 }
@@ -202,7 +203,7 @@ static void add_threads(const struct tact_result *r, struct text *out)
 	const struct tact_result_row *rows;
 	size_t n;
 
-	rows = tact_result_rows(r, TACT_RESULT_THREAD, &n);
+	rows = result_rows(r, TACT_RESULT_THREAD, &n);
 	if (n < 2)
 		return;
 	text_printf(out, "\n%8s%8s%18s%18s%7s\n", "Process", "Thread", "Cycles", "Instructions",
@@ -351,7 +352,7 @@ static char **demangle(const struct tact_result_row *rows, size_t n)
 
 	for (size_t i = 0; mangled && i < n; i++)
 		mangled[i] = rows[i].function;
-	names = mangled ? tact_demangle(mangled, n) : NULL;
+	names = mangled ? obj_demangle(mangled, n) : NULL;
 	free(mangled);
 	return names;
 }
@@ -369,24 +370,23 @@ static void add_parts(const struct tact_result_row *rows, size_t n, const struct
 		    (int)view->limits_width + 2, "Limited by", titles[view->by]);
 	for (size_t i = 0; i < n; i++)
 		add_part(&rows[i], names && names[i] ? names[i] : rows[i].function, view, out);
-	tact_demangle_free(names, n);
+	obj_demangle_free(names, n);
 }
 
 void report_run_text(struct report *report, const struct tact_run_report *r)
 {
-	const struct tact_result_info *info = tact_result_get_info(r->result);
 	struct view view = {.by = r->by == TACT_REPORT_INSNS ? TACT_RESULT_BLOCK : r->by,
-			    .cycles = info->totals.cycles};
+			    .cycles = r->result->totals.cycles};
 	const int width = r->width < LEAST_WIDTH ? LEAST_WIDTH : r->width;
 	const struct tact_result_row *rows;
 	struct text *out = &report->text;
 	size_t n, shown, most;
 
-	add_totals(info, out);
-	add_ports(info, out);
-	add_stalls(&info->totals, out);
+	add_totals(r->result, out);
+	add_ports(r->result, out);
+	add_stalls(&r->result->totals, out);
 	add_threads(r->result, out);
-	rows = tact_result_rows(r->result, (enum tact_result_kind)view.by, &n);
+	rows = result_rows(r->result, (enum tact_result_kind)view.by, &n);
 	if (!n) {
 		text_add(out, "\nNo source lines: the code was built without -g, or its files "
 			      "are not here.\n");

@@ -10,6 +10,8 @@
 
 #include "report/report.h"
 
+#include <tact-program/tracing.h>
+
 enum { TEXT_WIDTH = 34 };
 
 static void add_row(const struct tact_window_report *r, const struct tact_window_uop *x,
@@ -74,7 +76,7 @@ int tact_report_window(const struct tact_window_report *opt,
 	n = tact_analysis_window(r.analysis, &uops, &is_cut);
 	if (n < 0)
 		return (int)n;
-	is_first = r.thread == TACT_CYCLES_FIRST;
+	is_first = r.thread == TACT_TRACE_FIRST_THREAD;
 	text_printf(out, "\nTimeline of cycles %" PRIu64 " to %" PRIu64, r.first, r.last);
 	if (!is_first)
 		text_printf(out, " of thread %" PRIu32, r.thread);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/result.h"
+
 enum { LOOK_EVENTS = 1 << 16 }; /* how often there may be progress */
 
 struct thread {
@@ -24,53 +26,47 @@ struct tact_analysis {
 	struct window *window;	 /* NULL: there is none */
 };
 
-static int make_parts(struct tact_analysis *a, struct tact_diag *diag)
+static int create_cycles(struct tact_analysis *a, struct tact_diag *diag)
 {
 	const struct tact_analysis_options *o = &a->opt;
 	struct tact_cycles_options opt = {
 		.size = sizeof(opt),
-		.exact = o->exact || o->has_window,
+		.exact = o->exact,
 		.caches = o->caches,
 		.branches = o->branches,
 		.insns = o->parts != 0,
 	};
-	int status;
 
 	memcpy(opt.cache_bytes, o->cache_bytes, sizeof(opt.cache_bytes));
-	status = tact_cycles_create(&a->cycles, o->arch, &opt, diag);
-	if (status < 0)
-		return status;
-	if (o->has_window)
-		status = window_create(&a->window, o, a->cycles);
-	if (!status && o->samples)
-		status = samples_create(&a->samples);
-	if (status == -TACT_E_NOMEM)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	return status ? tact_fail(diag, TACT_E_INVAL, "not a window") : 0;
+	return tact_cycles_create(&a->cycles, o->arch, &opt, diag);
 }
 
 int tact_analysis_create(struct tact_analysis **out, struct tact_trace *trace,
 			 struct tact_symbols *symbols, const struct tact_analysis_options *opt,
 			 struct tact_diag *diag)
 {
-	struct tact_analysis *a = calloc(1, sizeof(*a));
+	const unsigned all = TACT_RESULT_WITH_LINES | TACT_RESULT_WITH_INSNS;
+	struct tact_analysis_options o;
+	struct tact_analysis *a;
 	int status;
 
-	*out = NULL;
-	if (!a)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	if (!trace || !symbols || tact_read_options(&a->opt, sizeof(a->opt), opt) || !a->opt.arch) {
-		free(a);
+	if (out)
+		*out = NULL;
+	if (!out || !trace || !symbols || tact_read_options(&o, sizeof(o), opt) || !o.arch)
 		return tact_fail(diag, TACT_E_INVAL, "a trace, symbols and a CPU are needed");
-	}
+	if (o.parts & ~all)
+		return tact_fail(diag, TACT_E_INVAL, "unknown parts of a result");
+	if (tact_trace_get_mode(trace) != TACT_TRACE_FULL)
+		return tact_fail(diag, TACT_E_INVAL,
+				 "a trace that only counts blocks says nothing about cycles");
+	status = tact_new(&a, sizeof(*a), true, "", diag);
+	if (status < 0)
+		return status;
+	a->opt = o;
 	a->trace = trace;
 	a->symbols = symbols;
-	status = make_parts(a, diag);
-	if (status < 0)
-		tact_analysis_destroy(a);
-	else
-		*out = a;
-	return status;
+	status = create_cycles(a, diag);
+	return HAND_OVER(out, a, status, tact_analysis_destroy);
 }
 
 void tact_analysis_destroy(struct tact_analysis *a)
@@ -104,10 +100,12 @@ static int add_thread(struct tact_analysis *a, const struct tact_trace_event *ev
 
 int tact_analysis_run(struct tact_analysis *a, struct tact_diag *diag)
 {
-	struct tact_trace_event event;
+	struct tact_trace_event event = TACT_TRACE_EVENT_INIT;
 	unsigned n = 0;
 	int status;
 
+	if (!a)
+		return tact_fail(diag, TACT_E_INVAL, "no analysis");
 	while ((status = tact_trace_next(a->trace, &event, diag)) > 0) {
 		if (event.kind == TACT_TRACE_BEGIN && add_thread(a, &event))
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
@@ -126,10 +124,13 @@ int tact_analysis_run(struct tact_analysis *a, struct tact_diag *diag)
 int tact_analysis_finish(struct tact_analysis *a, struct tact_cycles_totals *totals,
 			 struct tact_diag *diag)
 {
-	const int status = tact_cycles_finish(a->cycles, diag);
+	int status;
 
-	totals->size = sizeof(*totals);
-	tact_cycles_get_totals(a->cycles, totals);
+	if (!a || (totals && !tact_can_fill(totals)))
+		return tact_fail(diag, TACT_E_INVAL, "no analysis, or totals of no size");
+	status = tact_cycles_finish(a->cycles, diag);
+	if (totals)
+		tact_cycles_get_totals(a->cycles, totals);
 	return status;
 }
 
@@ -144,7 +145,7 @@ static int add_threads(const struct tact_analysis *a, struct tact_result *result
 
 		if (!tact_cycles_get_thread(a->cycles, t->thread, &cycles, &instructions) &&
 		    instructions &&
-		    tact_result_add_thread(result, t->process, t->thread, cycles, instructions))
+		    result_add_thread(result, t->process, t->thread, cycles, instructions))
 			return -TACT_E_NOMEM;
 	}
 	return 0;
@@ -153,31 +154,46 @@ static int add_threads(const struct tact_analysis *a, struct tact_result *result
 int tact_analysis_result(struct tact_analysis *a, bool is_partial, struct tact_result **out,
 			 struct tact_diag *diag)
 {
-	const struct tact_result_info info = {
-		.size = sizeof(info),
-		.arch = tact_arch_name(a->opt.arch),
-		.command = a->opt.command ? a->opt.command : "",
-		.is_exact = a->opt.exact || a->opt.has_window,
-		.has_caches = a->opt.caches,
-		.has_branches = a->opt.branches,
-		.is_partial = is_partial,
-	};
-	int status =
-		tact_result_create(out, &info, a->cycles, a->trace, a->symbols, a->opt.parts, diag);
+	struct tact_result_info info = {.size = sizeof(info), .is_partial = is_partial};
+	struct tact_result *made;
+	int status;
 
+	if (out)
+		*out = NULL;
+	if (!out || !a)
+		return tact_fail(diag, TACT_E_INVAL, "no analysis");
+	info.arch = tact_arch_name(a->opt.arch);
+	info.command = a->opt.command;
+	info.is_exact = a->opt.exact;
+	info.has_caches = a->opt.caches;
+	info.has_branches = a->opt.branches;
+	status = result_make(&made, &info, a->cycles, a->trace, a->symbols, a->opt.parts, diag);
 	if (status < 0)
 		return status;
-	if (!add_threads(a, *out))
-		return 0;
-	tact_result_destroy(*out);
-	*out = NULL;
-	return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (add_threads(a, made))
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	return HAND_OVER(out, made, status, tact_result_destroy);
+}
+
+/* ---- samples and windows ---- */
+
+int tact_analysis_keep_samples(struct tact_analysis *a)
+{
+	if (!a)
+		return -TACT_E_INVAL;
+	return a->samples ? 0 : samples_create(&a->samples);
+}
+
+int tact_analysis_keep_window(struct tact_analysis *a, uint32_t thread, uint64_t first,
+			      uint64_t last)
+{
+	return a ? window_create(&a->window, a->cycles, thread, first, last) : -TACT_E_INVAL;
 }
 
 int tact_analysis_perfetto(struct tact_analysis *a,
 			   int (*write)(void *arg, const char *data, size_t size), void *arg)
 {
-	if (!a->samples || !write)
+	if (!a || !a->samples || !write)
 		return -TACT_E_INVAL;
 	return samples_write(a->samples, a->symbols, a->trace, write, arg);
 }
@@ -185,6 +201,8 @@ int tact_analysis_perfetto(struct tact_analysis *a,
 long tact_analysis_window(struct tact_analysis *a, const struct tact_window_uop **uops,
 			  bool *is_cut)
 {
+	if (!a || !uops || !is_cut)
+		return -TACT_E_INVAL;
 	*uops = NULL;
 	*is_cut = false;
 	return a->window ? window_uops(a->window, a->symbols, a->trace, uops, is_cut) : 0;

@@ -5,6 +5,7 @@
 #ifndef TRACE_ANALYSIS_H
 #define TRACE_ANALYSIS_H
 
+#include <tact-program/tracing.h>
 #include <tact/analysis.h>
 
 #include "base/base.h"
@@ -27,9 +28,9 @@ int samples_write(const struct samples *samples, struct tact_symbols *symbols,
 
 struct window;
 
-/* Takes what the cycles tell of the window. */
-int window_create(struct window **out, const struct tact_analysis_options *opt,
-		  struct tact_cycles *cycles);
+/* Takes what the cycles show of the window.  Returns 0, -TACT_E_INVAL, -TACT_E_NOMEM. */
+int window_create(struct window **out, struct tact_cycles *cycles, uint32_t thread, uint64_t first,
+		  uint64_t last);
 void window_destroy(struct window *window); /* NULL is allowed */
 /* As tact_analysis_window. */
 long window_uops(struct window *window, struct tact_symbols *symbols,

@@ -22,8 +22,9 @@ int tact_trace_open_any(struct tact_trace **out, const char *path, uint64_t iter
 	ssize_t n = 0;
 	int fd;
 
-	*out = NULL;
-	if (!path)
+	if (out)
+		*out = NULL;
+	if (!out || !path)
 		return tact_fail(diag, TACT_E_INVAL, "a file is needed");
 	if (!strcmp(path, "-"))
 		return tact_trace_open(out, path, diag);
@@ -120,8 +121,9 @@ int tact_choice_create(struct tact_choice **out, struct tact_symbols *symbols, c
 	const char *at = NULL;
 	int status;
 
-	*out = NULL;
-	if (!symbols || !program || (n && !chosen))
+	if (out)
+		*out = NULL;
+	if (!out || !symbols || !program || (n && !chosen))
 		return tact_fail(diag, TACT_E_INVAL, "symbols and a program are needed");
 	c = calloc(1, sizeof(*c));
 	if (!c)
@@ -145,6 +147,8 @@ void tact_choice_destroy(struct tact_choice *c)
 
 void tact_choice_apply(const struct tact_choice *c, struct tact_trace_options *opt)
 {
+	if (!c || !opt)
+		return;
 	opt->regions = c->regions;
 	opt->n_regions = c->n;
 	opt->from = c->has_from ? &c->from : NULL;
@@ -153,7 +157,7 @@ void tact_choice_apply(const struct tact_choice *c, struct tact_trace_options *o
 
 bool tact_choice_has_run(const struct tact_choice *c, size_t i, const struct tact_trace *trace)
 {
-	for (size_t k = 0; k < c->n; k++)
+	for (size_t k = 0; c && k < c->n; k++)
 		if (c->of[k] == i && tact_trace_has_region(trace, &c->regions[k]))
 			return true;
 	return false;

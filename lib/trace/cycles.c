@@ -28,11 +28,14 @@ int tact_cycles_create(struct tact_cycles **out, const struct tact_arch *arch,
 	struct tact_cycles *c;
 	int status;
 
+	if (out)
+		*out = NULL;
 	status = tact_new(&c, sizeof(*c), out && arch, "no architecture", diag);
 	if (status < 0)
 		return status;
 	c->arch = arch;
-	status = tact_read_options(&c->opt, sizeof(c->opt), opt);
+	if (tact_read_options(&c->opt, sizeof(c->opt), opt) < 0)
+		status = tact_fail(diag, TACT_E_INVAL, "options of an unknown version");
 	if (status >= 0)
 		status = tact_block_create(&c->block, arch, &unrolled, diag);
 	if (status >= 0)
@@ -283,11 +286,20 @@ static int execute(struct tact_cycles *c, const struct tact_trace_event *event)
 int tact_cycles_event(struct tact_cycles *c, const struct tact_trace_event *event,
 		      struct tact_diag *diag)
 {
+	struct tact_trace_event whole;
 	struct engine_thread *t;
 	int status = 0;
 
-	if (!c || !event)
+	if (!c || !tact_can_fill(event))
 		return tact_fail(diag, TACT_E_INVAL, "no event");
+	if (event->size < sizeof(*event)) { /* of an older caller */
+		memset(&whole, 0, sizeof(whole));
+		memcpy(&whole, event, event->size);
+		event = &whole;
+	}
+	if (event->kind == TACT_TRACE_EXEC &&
+	    (!event->block || (event->n_accesses && !event->accesses)))
+		return tact_fail(diag, TACT_E_INVAL, "an execution without its block");
 	if (event->kind == TACT_TRACE_EXEC) {
 		status = execute(c, event);
 	} else if (event->kind == TACT_TRACE_END) {
@@ -310,12 +322,17 @@ int tact_cycles_event(struct tact_cycles *c, const struct tact_trace_event *even
 /* What was learned goes with it: results want the memory. */
 int tact_cycles_finish(struct tact_cycles *c, struct tact_diag *diag)
 {
+	int status;
+
 	if (!c)
 		return tact_fail(diag, TACT_E_INVAL, "nothing to finish");
 	for (size_t i = 0; i < c->n_threads; i++)
 		if (!c->threads[i]->is_over && engine_drain(c->threads[i]) < 0)
 			return tact_fail(diag, TACT_E_LIMIT, "the pipeline is stuck");
-	if (c->n_added > MANY_CODES && forget_codes(c) < 0)
+	status = c->n_added > MANY_CODES ? forget_codes(c) : 0;
+	if (status == -TACT_E_NOMEM)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (status < 0)
 		return tact_fail(diag, TACT_E_LIMIT, "the pipeline is stuck");
 	memo_fini(&c->memo);
 	if (memo_init(&c->memo) < 0)
@@ -382,7 +399,7 @@ static void add_blocks(const struct tact_cycles *c, struct tact_cycles_totals *o
 		out->stalls[s] *= scale;
 }
 
-void tact_cycles_get_totals(const struct tact_cycles *c, struct tact_cycles_totals *out)
+static void add_up(const struct tact_cycles *c, struct tact_cycles_totals *out)
 {
 	*out = (struct tact_cycles_totals){.size = sizeof(*out),
 					   .n_threads = (uint32_t)c->n_threads,
@@ -409,20 +426,36 @@ void tact_cycles_get_totals(const struct tact_cycles *c, struct tact_cycles_tota
 	add_blocks(c, out);
 }
 
+int tact_cycles_get_totals(const struct tact_cycles *c, struct tact_cycles_totals *out)
+{
+	struct tact_cycles_totals totals;
+
+	if (!c || !tact_can_fill(out))
+		return -TACT_E_INVAL;
+	add_up(c, &totals);
+	return tact_fill(out, &totals, sizeof(totals));
+}
+
 int tact_cycles_get_thread(const struct tact_cycles *c, uint32_t thread, double *cycles,
 			   uint64_t *instructions)
 {
 	bool found = false;
+	double sum = 0;
+	uint64_t n = 0;
 
-	*cycles = 0;
-	*instructions = 0;
-	for (size_t i = 0; i < c->n_threads; i++)
+	for (size_t i = 0; c && i < c->n_threads; i++)
 		if (c->threads[i]->id == thread) {
-			*cycles += c->threads[i]->cycles;
-			*instructions += c->threads[i]->instructions;
+			sum += c->threads[i]->cycles;
+			n += c->threads[i]->instructions;
 			found = true;
 		}
-	return found ? 0 : -TACT_E_INVAL;
+	if (!found)
+		return -TACT_E_INVAL;
+	if (cycles)
+		*cycles = sum;
+	if (instructions)
+		*instructions = n;
+	return 0;
 }
 
 /* Uops of a block that the pipelines never saw: each goes to its ports evenly. */
@@ -487,20 +520,27 @@ int tact_cycles_get_block(const struct tact_cycles *c, uint32_t number,
 			  struct tact_cycles_block *out)
 {
 	struct tact_estimate x = {.size = sizeof(x)};
+	struct tact_cycles_block b;
 	bool was_seen;
+	int status;
 
-	if (!c || !out || number >= c->n_codes || !c->codes[number].executions)
+	if (!c || !tact_can_fill(out) || number >= c->n_codes || !c->codes[number].executions)
 		return -TACT_E_INVAL;
-	was_seen = engine_fill_block(c, &c->codes[number], out);
+	was_seen = engine_fill_block(c, &c->codes[number], &b);
+	if (!c->codes[number].is_known && c->codes[number].is_looked_at)
+		return tact_fill(out, &b, sizeof(b));
 	/* As a loop: what runs often comes from the DSB, not from the decoders. */
-	if ((c->codes[number].is_known || !c->codes[number].is_looked_at) &&
-	    load_block((struct tact_cycles *)c, c->codes[number].block, TACT_MODE_LOOP) >= 0 &&
-	    tact_model_estimate(c->bounds, c->block, &x) >= 0) {
-		out->bound = x.cycles_per_iteration;
-		out->bottlenecks = x.bottlenecks;
+	status = load_block((struct tact_cycles *)c, c->codes[number].block, TACT_MODE_LOOP);
+	if (status >= 0)
+		status = tact_model_estimate(c->bounds, c->block, &x);
+	if (status == -TACT_E_NOMEM)
+		return status;
+	if (status >= 0) {
+		b.bound = x.cycles_per_iteration;
+		b.bottlenecks = x.bottlenecks;
 		if (!was_seen)
-			spread_uops(c->block, (double)out->executions, out->uops);
-		out->limits = limits_of(x.bounds, out, was_seen);
+			spread_uops(c->block, (double)b.executions, b.uops);
+		b.limits = limits_of(x.bounds, &b, was_seen);
 	}
-	return 0;
+	return tact_fill(out, &b, sizeof(b));
 }

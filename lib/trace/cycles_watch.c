@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Uops of a window of a run, for those who want to see them.
+ * Shows the uops of a window of a run.
  */
 #include <stdlib.h>
 
 #include "base/base.h"
 #include "trace/engine.h"
 
-int tact_cycles_watch(struct tact_cycles *c, uint32_t thread, uint64_t first, uint64_t last,
+#include <tact-program/tracing.h>
+
+int engine_watch_uops(struct tact_cycles *c, uint32_t thread, uint64_t first, uint64_t last,
 		      void (*on_uop)(void *arg, const struct tact_trace_block *block,
 				     const struct tact_sim_uop *uop),
 		      void *arg)
 {
-	if (!c || !on_uop || last < first || !c->opt.exact || c->n_threads)
+	if (last < first || !c->opt.exact || c->n_threads || c->watch)
 		return -TACT_E_INVAL;
-	if (!c->watch)
-		c->watch = calloc(1, sizeof(*c->watch));
+	c->watch = calloc(1, sizeof(*c->watch));
 	if (!c->watch)
 		return -TACT_E_NOMEM;
 	*c->watch = (struct engine_watch){NULL, thread, first, last, on_uop, arg};
@@ -61,7 +62,7 @@ void engine_watch(struct engine_thread *t)
 {
 	struct engine_watch *w = t->owner->watch;
 
-	if (!w || w->thread || (w->id != TACT_CYCLES_FIRST && w->id != t->id))
+	if (!w || w->thread || (w->id != TACT_TRACE_FIRST_THREAD && w->id != t->id))
 		return;
 	w->thread = t;
 	tact_stream_watch(t->stream, on_retired, w);

@@ -112,7 +112,7 @@ struct engine_thread {
 /* Somebody wants to see uops of a thread. */
 struct engine_watch {
 	struct engine_thread *thread; /* borrowed; NULL: there is none yet */
-	uint32_t id;		      /* TACT_CYCLES_FIRST: the first one */
+	uint32_t id;		      /* TACT_TRACE_FIRST_THREAD: the first one */
 	uint64_t first, last;
 	void (*on_uop)(void *arg, const struct tact_trace_block *block,
 		       const struct tact_sim_uop *uop);
@@ -163,7 +163,17 @@ void engine_retired(void *thread, uint64_t cycle);
 bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *code,
 		       struct tact_cycles_block *out);
 
-/* The thread is the one to watch, if it is the one that is asked for. */
+/* Shows uops of a thread that are in its pipeline from its cycle `first` to its cycle `last`, in
+ * order of retirement; their iteration counts executions.  thread: as in the events, or
+ * TACT_TRACE_FIRST_THREAD.  Before the first event.  Returns 0, -TACT_E_INVAL if the run is not
+ * exact, the window is empty, or there is one already; -TACT_E_NOMEM.
+ */
+int engine_watch_uops(struct tact_cycles *c, uint32_t thread, uint64_t first, uint64_t last,
+		      void (*on_uop)(void *arg, const struct tact_trace_block *block,
+				     const struct tact_sim_uop *uop),
+		      void *arg);
+
+/* Watches the thread, if it is the one that is asked for. */
 void engine_watch(struct engine_thread *t);
 
 /* All that is in flight retires. */

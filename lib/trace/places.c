@@ -18,6 +18,8 @@
 #include "trace/symbols.h"
 #include "trace/trace.h"
 
+#include <tact-program/tracing.h>
+
 enum { MAX_FILES = 256 };
 
 /* Where libraries are on Debian and its relatives, and elsewhere (ld.so(8)). */
@@ -356,14 +358,17 @@ long tact_symbols_regions(struct tact_symbols *s, const char *text, const char *
 			  const char *path, struct tact_trace_region *out, size_t capacity,
 			  struct tact_diag *diag)
 {
-	const char *colon = strchr(text, ':'), *what = colon ? colon + 1 : text;
+	const char *colon, *what;
 	struct closure c = {.n = 0};
 	uint64_t begin = 0, end = 0;
-	const bool is_range = read_addresses(what, &begin, &end);
+	bool is_range;
 	int status;
 
-	if (!capacity)
-		return tact_fail(diag, TACT_E_INVAL, "no room for a region");
+	if (!s || !text || !program || !out || !capacity)
+		return tact_fail(diag, TACT_E_INVAL, "no name, no program, or no room");
+	colon = strchr(text, ':');
+	what = colon ? colon + 1 : text;
+	is_range = read_addresses(what, &begin, &end);
 	/* A C++ name with :: is not a module. */
 	if (colon && (colon[1] == ':' || colon == text)) {
 		what = text;
@@ -390,7 +395,8 @@ int tact_symbols_region(struct tact_symbols *s, const char *text, const char *pr
 			const char *path, struct tact_trace_region *out, struct tact_diag *diag)
 {
 	struct tact_trace_region found[2];
-	const long n = tact_symbols_regions(s, text, program, path, found, 2, diag);
+	const long n = out ? tact_symbols_regions(s, text, program, path, found, 2, diag)
+			   : tact_fail(diag, TACT_E_INVAL, "nowhere to put the region");
 
 	if (n > 1)
 		return tact_fail(

@@ -30,15 +30,15 @@ struct side {
 	size_t n_functions, n_blocks;
 };
 
-struct diff_rows {
-	struct tact_diff_row *items; /* owned */
+struct diff_table {
+	struct diff_row *items; /* owned */
 	size_t n, capacity;
 };
 
 struct tact_diff {
 	const struct tact_result *results[2];
 	struct side sides[2];
-	struct diff_rows functions, blocks;
+	struct diff_table functions, blocks;
 };
 
 /* ---- content ---- */
@@ -160,9 +160,8 @@ static int find_content(struct side *s)
 
 static int load_side(struct side *s, const struct tact_result *r)
 {
-	const struct tact_result_row *f =
-		tact_result_rows(r, TACT_RESULT_FUNCTION, &s->n_functions);
-	const struct tact_result_row *b = tact_result_rows(r, TACT_RESULT_BLOCK, &s->n_blocks);
+	const struct tact_result_row *f = result_rows(r, TACT_RESULT_FUNCTION, &s->n_functions);
+	const struct tact_result_row *b = result_rows(r, TACT_RESULT_BLOCK, &s->n_blocks);
 
 	s->functions = calloc(s->n_functions + 1, sizeof(*s->functions));
 	s->blocks = calloc(s->n_blocks + 1, sizeof(*s->blocks));
@@ -180,15 +179,15 @@ static int load_side(struct side *s, const struct tact_result *r)
 
 /* ---- matching ---- */
 
-static int64_t add_row(struct diff_rows *rows)
+static int64_t add_row(struct diff_table *rows)
 {
 	if (tact_grow(&rows->items, &rows->capacity, rows->n + 1, sizeof(*rows->items)))
 		return -TACT_E_NOMEM;
-	rows->items[rows->n] = (struct tact_diff_row){.size = sizeof(*rows->items)};
+	rows->items[rows->n] = (struct diff_row){.a = NULL};
 	return (int64_t)rows->n++;
 }
 
-static void add_part(struct tact_diff_row *to, const struct tact_result_row *row, unsigned side)
+static void add_part(struct diff_row *to, const struct tact_result_row *row, unsigned side)
 {
 	const struct tact_result_row **first = side ? &to->b : &to->a;
 
@@ -327,7 +326,7 @@ static int match_blocks(struct tact_diff *d)
 
 /* ---- order ---- */
 
-static double change(const struct tact_diff_row *row)
+static double change(const struct diff_row *row)
 {
 	const double x = row->cycles[1] - row->cycles[0];
 
@@ -336,7 +335,7 @@ static double change(const struct tact_diff_row *row)
 
 static int compare(const void *a, const void *b)
 {
-	const struct tact_diff_row *x = a, *y = b;
+	const struct diff_row *x = a, *y = b;
 	const struct tact_result_row *p = x->b ? x->b : x->a, *q = y->b ? y->b : y->a;
 	int order;
 
@@ -387,8 +386,10 @@ int tact_diff_create(struct tact_diff **out, const struct tact_result *a,
 	struct tact_diff *d;
 	int status;
 
+	if (out)
+		*out = NULL;
 	if (!out || !a || !b)
-		return tact_fail(diag, TACT_E_INVAL, "no results");
+		return tact_fail(diag, TACT_E_INVAL, "two results are needed");
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
@@ -426,13 +427,45 @@ void tact_diff_destroy(struct tact_diff *d)
 	free(d);
 }
 
-const struct tact_diff_row *tact_diff_rows(const struct tact_diff *d, enum tact_result_kind kind,
-					   size_t *n)
+const struct diff_row *diff_rows(const struct tact_diff *d, enum tact_result_kind kind, size_t *n)
 {
-	const struct diff_rows *rows = kind == TACT_RESULT_BLOCK ? &d->blocks : &d->functions;
+	const struct diff_table *rows = kind == TACT_RESULT_BLOCK ? &d->blocks : &d->functions;
 
 	*n = rows->n;
 	return rows->items;
+}
+
+size_t tact_diff_count(const struct tact_diff *d, enum tact_result_kind kind)
+{
+	size_t n;
+
+	if (!d || (kind != TACT_RESULT_FUNCTION && kind != TACT_RESULT_BLOCK))
+		return 0;
+	diff_rows(d, kind, &n);
+	return n;
+}
+
+int tact_diff_get_row(const struct tact_diff *d, enum tact_result_kind kind, size_t i,
+		      struct tact_diff_row *out)
+{
+	struct tact_diff_row row = {.size = sizeof(row)};
+	const struct diff_row *x;
+	size_t n;
+
+	if (i >= tact_diff_count(d, kind))
+		return -TACT_E_INVAL;
+	x = &diff_rows(d, kind, &n)[i];
+	for (unsigned k = 0; k < 2; k++) {
+		const struct tact_result_row *of = k ? x->b : x->a;
+
+		row.row[k] = of ? (size_t)(of - result_rows(d->results[k], kind, &n)) : TACT_NO_ROW;
+		row.cycles[k] = x->cycles[k];
+		row.executions[k] = x->executions[k];
+		row.instructions[k] = x->instructions[k];
+		memcpy(row.stalls[k], x->stalls[k], sizeof(x->stalls[k]));
+	}
+	row.function = x->function;
+	return tact_fill(out, &row, sizeof(row));
 }
 
 /* ---- instructions ---- */
@@ -493,17 +526,19 @@ static int compare_insns(const void *a, const void *b)
 	return strcmp(x->mnemonic, y->mnemonic);
 }
 
-long tact_diff_insns(const struct tact_diff *d, const struct tact_diff_row *row,
-		     struct tact_diff_insn *out, size_t capacity)
+long tact_diff_get_insns(const struct tact_diff *d, size_t function, struct tact_diff_insn *out,
+			 size_t capacity)
 {
 	struct insns x = {0};
 	long n;
 
+	if (!d || (function != TACT_NO_ROW && function >= d->functions.n) || (capacity && !out))
+		return -TACT_E_INVAL;
 	for (unsigned k = 0; k < 2; k++) {
 		for (size_t i = 0; i < d->sides[k].n_blocks; i++) {
 			const struct part *p = &d->sides[k].blocks[i];
 
-			if (row && p->match != row->function)
+			if (function != TACT_NO_ROW && p->match != (int64_t)function)
 				continue;
 			if (count_block(&x, p->row, k)) {
 				free(x.items);
@@ -522,12 +557,12 @@ long tact_diff_insns(const struct tact_diff *d, const struct tact_diff_row *row,
 
 const struct tact_result *tact_diff_side(const struct tact_diff *d, unsigned side)
 {
-	return side < 2 ? d->results[side] : NULL;
+	return d && side < 2 ? d->results[side] : NULL;
 }
 
 double tact_diff_ratio(const struct tact_diff *d)
 {
-	const double before = d->results[0]->info.totals.cycles;
+	const double before = d ? d->results[0]->totals.cycles : 0;
 
-	return before > 0 ? d->results[1]->info.totals.cycles / before : 0;
+	return before > 0 ? d->results[1]->totals.cycles / before : 0;
 }

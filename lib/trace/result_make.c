@@ -208,12 +208,12 @@ static int length_at(const struct tact_trace_block *b, uint32_t offset)
 /* Instruction by instruction, for a block that runs from one function into the next one. */
 static int add_several(struct maker *m, const struct tact_cycles_block *b)
 {
-	struct run run = {0};
+	struct run run = {.place = TACT_PLACE_INIT};
 	uint32_t offset = 0;
 	int status = 0;
 
 	for (unsigned i = 0; i < b->block->n_insns && !status; i++) {
-		struct tact_place place;
+		struct tact_place place = TACT_PLACE_INIT;
 
 		if (tact_symbols_find(m->symbols, m->trace, b->block, offset, &place))
 			return -TACT_E_NOMEM;
@@ -232,8 +232,8 @@ static int add_several(struct maker *m, const struct tact_cycles_block *b)
 
 static int add_functions(struct maker *m, const struct tact_cycles_block *b)
 {
-	struct run run = {.n = b->block->n_insns};
-	struct tact_place last;
+	struct run run = {.n = b->block->n_insns, .place = TACT_PLACE_INIT};
+	struct tact_place last = TACT_PLACE_INIT;
 
 	if (tact_symbols_find(m->symbols, m->trace, b->block, 0, &run.place) ||
 	    tact_symbols_find(m->symbols, m->trace, b->block, b->block->last_offset, &last))
@@ -255,7 +255,7 @@ static bool has_lines(struct maker *m, const struct tact_trace_block *b)
 
 static int add_lines(struct maker *m, const struct tact_cycles_block *b)
 {
-	struct run run = {0};
+	struct run run = {.place = TACT_PLACE_INIT};
 	uint32_t offset = 0;
 	int status = 0;
 
@@ -304,7 +304,7 @@ static int add_block(struct maker *m, const struct tact_cycles_block *b)
 {
 	const bool is_alone = b->cycles >= m->least;
 	struct tact_result_row like = {0}, *row;
-	struct tact_place place;
+	struct tact_place place = TACT_PLACE_INIT;
 	const char *source;
 
 	if (tact_symbols_find(m->symbols, m->trace, b->block, 0, &place))
@@ -369,16 +369,18 @@ static int find_least(struct maker *m, const struct tact_cycles *cycles)
 
 static int add_blocks(struct maker *m, const struct tact_cycles *cycles)
 {
-	struct tact_cycles_block b;
+	struct tact_cycles_block b = TACT_CYCLES_BLOCK_INIT;
 	int status = find_least(m, cycles);
 
-	m->hot = HOT_SHARE * m->r->info.totals.cycles;
+	m->hot = HOT_SHARE * m->r->totals.cycles;
 
 	for (uint32_t i = 0; tact_trace_get_block(m->trace, i) && !status; i++) {
 		if (i >= cycles->n_codes || !cycles->codes[i].executions)
 			continue;
 		if (cycles->codes[i].cycles >= m->hot) {
-			tact_cycles_get_block(cycles, i, &b);
+			status = tact_cycles_get_block(cycles, i, &b);
+			if (status)
+				break;
 		} else {
 			engine_fill_block(cycles, &cycles->codes[i], &b);
 			b.bound = b.cycles / (double)b.executions;
@@ -406,18 +408,18 @@ static void fini_index(struct index *x)
 static int copy_info(struct tact_result *r, const struct tact_result_info *info,
 		     const struct tact_cycles *cycles)
 {
+	int status;
+
 	r->info = *info;
-	r->info.size = sizeof(r->info);
 	r->info.arch = result_string(r, info->arch ? info->arch : "");
 	r->info.command = result_string(r, info->command ? info->command : "");
-	r->info.totals = (struct tact_cycles_totals){.size = sizeof(r->info.totals)};
-	tact_cycles_get_totals(cycles, &r->info.totals);
-	return r->info.arch && r->info.command ? 0 : -TACT_E_NOMEM;
+	status = tact_cycles_get_totals(cycles, &r->totals);
+	return r->info.arch && r->info.command ? status : -TACT_E_NOMEM;
 }
 
-int tact_result_create(struct tact_result **out, const struct tact_result_info *info,
-		       const struct tact_cycles *cycles, const struct tact_trace *trace,
-		       struct tact_symbols *symbols, unsigned parts, struct tact_diag *diag)
+int result_make(struct tact_result **out, const struct tact_result_info *info,
+		const struct tact_cycles *cycles, const struct tact_trace *trace,
+		struct tact_symbols *symbols, unsigned parts, struct tact_diag *diag)
 {
 	struct maker m = {.trace = trace,
 			  .parts = parts,
@@ -427,8 +429,6 @@ int tact_result_create(struct tact_result **out, const struct tact_result_info *
 			  .lines = {.kind = TACT_RESULT_LINE}};
 	int status;
 
-	if (!out || !info || info->size != sizeof(*info) || !cycles || !trace || !symbols)
-		return tact_fail(diag, TACT_E_INVAL, "no run");
 	m.r = result_new();
 	status = m.r ? copy_info(m.r, info, cycles) : -TACT_E_NOMEM;
 	if (!status)

@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "trace/result.h"
 
-const char *tact_stall_column(enum tact_stall stall)
+const char *result_stall_column(enum tact_stall stall)
 {
 	return stall == TACT_STALL_FRONT_END ? "front_end" : tact_stall_name(stall);
 }
@@ -21,7 +21,7 @@ struct tact_result *result_new(void)
 	if (!r)
 		return NULL;
 	r->info = (struct tact_result_info){.size = sizeof(r->info), .arch = "", .command = ""};
-	r->info.totals.size = sizeof(r->info.totals);
+	r->totals.size = sizeof(r->totals);
 	return r;
 }
 
@@ -93,10 +93,10 @@ struct tact_result_row *result_add(struct tact_result *r, enum tact_result_kind 
 	return row;
 }
 
-int tact_result_add_thread(struct tact_result *r, uint32_t process, uint32_t thread, double cycles,
-			   uint64_t instructions)
+int result_add_thread(struct tact_result *r, uint32_t process, uint32_t thread, double cycles,
+		      uint64_t instructions)
 {
-	struct tact_result_row *row = r ? result_add(r, TACT_RESULT_THREAD) : NULL;
+	struct tact_result_row *row = result_add(r, TACT_RESULT_THREAD);
 
 	if (!row)
 		return -TACT_E_NOMEM;
@@ -141,14 +141,34 @@ void result_sort(struct tact_result *r)
 			qsort(r->rows[i].items, r->rows[i].n, sizeof(*r->rows[i].items), compare);
 }
 
-const struct tact_result_info *tact_result_get_info(const struct tact_result *r)
+/* ---- reading ---- */
+
+int tact_result_get_info(const struct tact_result *r, struct tact_result_info *out)
 {
-	return &r->info;
+	return r ? tact_fill(out, &r->info, sizeof(r->info)) : -TACT_E_INVAL;
 }
 
-const struct tact_result_row *tact_result_rows(const struct tact_result *r,
-					       enum tact_result_kind kind, size_t *n)
+int tact_result_get_totals(const struct tact_result *r, struct tact_cycles_totals *out)
+{
+	return r ? tact_fill(out, &r->totals, sizeof(r->totals)) : -TACT_E_INVAL;
+}
+
+const struct tact_result_row *result_rows(const struct tact_result *r, enum tact_result_kind kind,
+					  size_t *n)
 {
 	*n = r->rows[kind].n;
 	return r->rows[kind].items;
+}
+
+size_t tact_result_count(const struct tact_result *r, enum tact_result_kind kind)
+{
+	return r && (unsigned)kind < TACT_N_RESULT_KINDS ? r->rows[kind].n : 0;
+}
+
+int tact_result_get_row(const struct tact_result *r, enum tact_result_kind kind, size_t i,
+			struct tact_result_row *out)
+{
+	if (i >= tact_result_count(r, kind))
+		return -TACT_E_INVAL;
+	return tact_fill(out, &r->rows[kind].items[i], sizeof(r->rows[kind].items[i]));
 }

@@ -18,6 +18,8 @@
 #include "base/base.h"
 #include "trace/result.h"
 
+#include <tact-program/tracing.h>
+
 enum { MAX_LINE = 1 << 20, MAX_ROWS = 1 << 22, MAX_CODE = 1 << 16 };
 
 static const char schema[] = "tact.trace/1";
@@ -95,7 +97,7 @@ static void read_stalls(const json_t *object, double stalls[TACT_N_STALLS])
 	const json_t *of = json_object_get(object, "stalls");
 
 	for (unsigned i = 0; i < TACT_N_STALLS; i++)
-		stalls[i] = number(of, tact_stall_column((enum tact_stall)i));
+		stalls[i] = number(of, result_stall_column((enum tact_stall)i));
 }
 
 /* ---- objects ---- */
@@ -103,7 +105,7 @@ static void read_stalls(const json_t *object, double stalls[TACT_N_STALLS])
 static int read_totals(struct reader *x, const json_t *o)
 {
 	struct tact_result_info *info = &x->r->info;
-	struct tact_cycles_totals *t = &info->totals;
+	struct tact_cycles_totals *t = &x->r->totals;
 	const json_t *misses = json_object_get(o, "misses");
 
 	if (x->has_totals)
@@ -229,6 +231,30 @@ static int read_object(struct reader *x, const json_t *o)
 	return 0; /* of a later version */
 }
 
+/* jansson has codes of its own for what is valid syntax and still refused; without memory, it has
+ * none that can be relied on.
+ */
+static bool is_refused(const json_error_t *error)
+{
+	switch (json_error_code(error)) {
+	case json_error_stack_overflow:
+	case json_error_invalid_utf8:
+	case json_error_null_character:
+	case json_error_numeric_overflow:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int not_an_object(struct reader *x, const char *line, size_t size, bool is_refused)
+{
+	if (!is_refused && result_is_json(line, size))
+		return tact_fail(x->diag, TACT_E_NOMEM, "out of memory");
+	return bad(x, x->has_totals ? "not a JSON object; is the file cut short?"
+				    : "not a result of tact trace");
+}
+
 static int read_line(struct reader *x, const char *line, size_t size)
 {
 	json_error_t error;
@@ -244,9 +270,9 @@ static int read_line(struct reader *x, const char *line, size_t size)
 		return bad(x, "the line is too long");
 	o = json_loadb(line, size, 0, &error);
 	if (!json_is_object(o)) {
+		status = not_an_object(x, line, size, o || is_refused(&error));
 		json_decref(o);
-		return bad(x, x->has_totals ? "not a JSON object; is the file cut short?"
-					    : "not a result of tact trace");
+		return status;
 	}
 	status = read_object(x, o);
 	json_decref(o);
@@ -271,10 +297,17 @@ static int finish(struct reader *x, int status, struct tact_result **out)
 int tact_result_load_memory(struct tact_result **out, const void *data, size_t size,
 			    struct tact_diag *diag)
 {
-	struct reader x = {.r = result_new(), .diag = diag};
-	const char *p = data, *end = p + size;
-	int status = x.r ? 0 : tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	struct reader x = {.diag = diag};
+	const char *p = data, *end;
+	int status;
 
+	if (out)
+		*out = NULL;
+	if (!out || (size && !data))
+		return tact_fail(diag, TACT_E_INVAL, "no text");
+	x.r = result_new();
+	status = x.r ? 0 : tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	end = size ? p + size : p;
 	while (p < end && !status) {
 		const char *next = memchr(p, '\n', (size_t)(end - p));
 
@@ -285,38 +318,62 @@ int tact_result_load_memory(struct tact_result **out, const void *data, size_t s
 	return finish(&x, status, out);
 }
 
-int tact_result_load(struct tact_result **out, const char *path, struct tact_diag *diag)
+/* As errno says: an error of the file, or no memory to read it. */
+static int fail_errno(struct tact_diag *diag)
 {
-	const int fd =
-		strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(0, F_DUPFD_CLOEXEC, 3);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-	struct reader x = {.diag = diag};
-	char *line = NULL;
+	return tact_fail(diag, errno == ENOMEM ? TACT_E_NOMEM : TACT_E_IO, "%s", strerror(errno));
+}
+
+static int read_lines(struct reader *x, FILE *file)
+{
 	size_t capacity = 0;
-	ssize_t n;
+	char *line = NULL;
 	int status = 0;
 
+	for (;;) {
+		ssize_t n;
+
+		errno = 0;
+		n = getline(&line, &capacity, file);
+		if (n <= 0 && (ferror(file) || !feof(file)))
+			status = fail_errno(x->diag);
+		if (n > 0)
+			status = read_line(x, line, (size_t)n);
+		if (n <= 0 || status)
+			break;
+	}
+	free(line);
+	return status;
+}
+
+int tact_result_load(struct tact_result **out, const char *path, struct tact_diag *diag)
+{
+	struct reader x = {.diag = diag};
+	FILE *file;
+	int fd, status;
+
+	if (out)
+		*out = NULL;
+	if (!out || !path)
+		return tact_fail(diag, TACT_E_INVAL, "no path");
+	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(0, F_DUPFD_CLOEXEC, 3);
+	file = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!file) {
+		status = fail_errno(diag);
 		if (fd >= 0)
 			close(fd);
-		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+		return status;
 	}
 	x.r = result_new();
-	if (!x.r)
-		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	while (!status && (n = getline(&line, &capacity, file)) > 0)
-		status = read_line(&x, line, (size_t)n);
-	if (!status && ferror(file))
-		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	free(line);
+	status = x.r ? read_lines(&x, file) : tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	fclose(file);
 	return finish(&x, status, out);
 }
 
 bool tact_result_is_one(const char *path)
 {
-	const size_t n = strlen(path);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const size_t n = path ? strlen(path) : 0;
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	char first = '\0';
 
 	if (fd >= 0) {

@@ -47,13 +47,14 @@ static void put_uops(struct json *json, const double uops[TACT_MAX_PORTS],
 	json_end(json);
 	json_begin_object(json, "stalls");
 	for (unsigned i = 0; i < TACT_N_STALLS; i++)
-		json_put_number(json, tact_stall_column((enum tact_stall)i), stalls[i]);
+		json_put_number(json, result_stall_column((enum tact_stall)i), stalls[i]);
 	json_end(json);
 }
 
-static void put_totals(struct json *json, const struct tact_result_info *info)
+static void put_totals(struct json *json, const struct tact_result *r)
 {
-	const struct tact_cycles_totals *t = &info->totals;
+	const struct tact_result_info *info = &r->info;
+	const struct tact_cycles_totals *t = &r->totals;
 
 	begin(json, "totals");
 	json_put_count(json, "instructions", t->instructions);
@@ -159,13 +160,13 @@ int tact_result_write(const struct tact_result *r,
 
 	if (!r || !write)
 		return -TACT_E_INVAL;
-	put_totals(&json, tact_result_get_info(r));
+	put_totals(&json, r);
 	for (size_t k = 0; k < ARRAY_SIZE(order) && !status; k++) {
 		size_t n;
-		const struct tact_result_row *rows = tact_result_rows(r, order[k], &n);
+		const struct tact_result_row *rows = result_rows(r, order[k], &n);
 
 		for (size_t i = 0; i < n && !status; i++) {
-			put_row(&json, &rows[i], order[k], r->info.totals.cycles);
+			put_row(&json, &rows[i], order[k], r->totals.cycles);
 			if (text.size >= WRITE_SIZE)
 				status = flush(&text, write, arg);
 		}

@@ -130,7 +130,7 @@ static void begin(struct writer *w, const char *phase)
 
 static const char *name_of(struct writer *w, const struct sample *x)
 {
-	struct tact_place place;
+	struct tact_place place = TACT_PLACE_INIT;
 
 	if (!tact_symbols_find(w->symbols, w->trace, x->block, 0, &place))
 		return place.function;

@@ -23,10 +23,10 @@ struct tact_trace {
 	int failure; /* a status that ended it */
 };
 
-static int create(struct tact_trace **out, struct tact_diag *diag)
+static int create(struct tact_trace **made, struct tact_diag *diag)
 {
-	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	*made = calloc(1, sizeof(**made));
+	return *made ? 0 : tact_fail(diag, TACT_E_NOMEM, "out of memory");
 }
 
 static int add_events(struct tact_trace *t, struct tact_diag *diag)
@@ -50,6 +50,8 @@ static int check_regions(const struct tact_trace_options *opt, struct tact_diag 
 {
 	size_t n = 0;
 
+	if (opt->n_regions && !opt->regions)
+		return tact_fail(diag, TACT_E_INVAL, "no regions");
 	for (size_t i = 0; i < opt->n_regions; i++) {
 		if (opt->regions[i].begin >= opt->regions[i].end)
 			return tact_fail(diag, TACT_E_INVAL, "an empty region");
@@ -68,9 +70,14 @@ int tact_trace_launch(struct tact_trace **out, const struct tact_trace_options *
 	char shm[64];
 	int status;
 
-	if (!out || !opt || !argv || !argv[0] || tact_read_options(&o, sizeof(o), opt) ||
-	    (o.mode != TACT_TRACE_FULL && o.mode != TACT_TRACE_COUNT))
+	if (out)
+		*out = NULL;
+	if (!out || !argv || !argv[0] || tact_read_options(&o, sizeof(o), opt))
 		return tact_fail(diag, TACT_E_INVAL, "no program, or options that make no sense");
+	if (!o.mode)
+		o.mode = TACT_TRACE_FULL;
+	if (o.mode != TACT_TRACE_FULL && o.mode != TACT_TRACE_COUNT)
+		return tact_fail(diag, TACT_E_INVAL, "an unknown mode of tracing");
 	status = check_regions(&o, diag);
 	if (!status)
 		status = create(&t, diag);
@@ -107,6 +114,8 @@ int trace_open_memory(struct tact_trace **out, const void *data, size_t size,
 
 int tact_trace_open_fd(struct tact_trace **out, int fd, struct tact_diag *diag)
 {
+	if (out)
+		*out = NULL;
 	if (!out || fd < 0)
 		return tact_fail(diag, TACT_E_INVAL, "no descriptor");
 	return open_reader(out, fd, NULL, 0, diag);
@@ -116,6 +125,8 @@ int tact_trace_open(struct tact_trace **out, const char *path, struct tact_diag 
 {
 	int fd, status;
 
+	if (out)
+		*out = NULL;
 	if (!out || !path)
 		return tact_fail(diag, TACT_E_INVAL, "no path");
 	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(0, F_DUPFD_CLOEXEC, 3);
@@ -134,6 +145,8 @@ int tact_trace_open_text(struct tact_trace **out, const char *path,
 	struct tact_trace *t;
 	int status;
 
+	if (out)
+		*out = NULL;
 	if (!out || !path || !iterations)
 		return tact_fail(diag, TACT_E_INVAL, "no path, or no iteration");
 	status = create(&t, diag);
@@ -160,7 +173,8 @@ static int next_piece(struct tact_trace *t, struct trace_piece *piece, struct ta
 	}
 }
 
-int tact_trace_next(struct tact_trace *t, struct tact_trace_event *event, struct tact_diag *diag)
+/* For an event of our own size. */
+static int next_event(struct tact_trace *t, struct tact_trace_event *event, struct tact_diag *diag)
 {
 	struct trace_piece piece;
 	int status;
@@ -184,7 +198,22 @@ int tact_trace_next(struct tact_trace *t, struct tact_trace_event *event, struct
 	return status;
 }
 
-int tact_trace_record(struct tact_trace *t, int fd, int (*progress)(void *, uint64_t words),
+int tact_trace_next(struct tact_trace *t, struct tact_trace_event *event, struct tact_diag *diag)
+{
+	struct tact_trace_event whole = TACT_TRACE_EVENT_INIT;
+	int status;
+
+	if (!t || !tact_can_fill(event))
+		return tact_fail(diag, TACT_E_INVAL, "no trace, or no event");
+	if (event->size == sizeof(*event))
+		return next_event(t, event, diag);
+	status = next_event(t, &whole, diag);
+	if (status > 0)
+		tact_fill(event, &whole, sizeof(whole));
+	return status;
+}
+
+int tact_trace_record(struct tact_trace *t, int fd, int (*progress)(void *arg, uint64_t words),
 		      void *arg, struct tact_diag *diag)
 {
 	struct trace_writer *writer;
@@ -193,6 +222,8 @@ int tact_trace_record(struct tact_trace *t, int fd, int (*progress)(void *, uint
 	unsigned n = 0;
 	int status, finished;
 
+	if (!t || fd < 0)
+		return tact_fail(diag, TACT_E_INVAL, "no trace, or no descriptor");
 	status = trace_writer_create(&writer, fd, t->mode, diag);
 	if (status)
 		return status;
@@ -211,37 +242,39 @@ int tact_trace_record(struct tact_trace *t, int fd, int (*progress)(void *, uint
 
 void tact_trace_stop(struct tact_trace *t)
 {
-	trace_child_stop(&t->child);
+	if (t)
+		trace_child_stop(&t->child);
 }
 
 enum tact_trace_mode tact_trace_get_mode(const struct tact_trace *t)
 {
-	return (enum tact_trace_mode)t->mode;
+	return t ? (enum tact_trace_mode)t->mode : (enum tact_trace_mode)0;
 }
 
 int tact_trace_get_module(const struct tact_trace *t, uint32_t number,
 			  struct tact_trace_module *out)
 {
-	const struct tact_trace_module *m = trace_events_module(t->events, number);
+	const struct tact_trace_module *m = t ? trace_events_module(t->events, number) : NULL;
 
-	if (!m)
-		return -TACT_E_INVAL;
-	*out = *m;
-	return 0;
+	return m ? tact_fill(out, m, sizeof(*m)) : -TACT_E_INVAL;
 }
 
 struct tact_trace_block *tact_trace_get_block(const struct tact_trace *t, uint32_t number)
 {
-	return trace_events_block(t->events, number);
+	return t ? trace_events_block(t->events, number) : NULL;
 }
 
-void tact_trace_get_summary(const struct tact_trace *t, struct tact_trace_summary *out)
+int tact_trace_get_summary(const struct tact_trace *t, struct tact_trace_summary *out)
 {
-	*out = (struct tact_trace_summary){.size = sizeof(*out)};
-	trace_events_summary(t->events, out);
+	struct tact_trace_summary s = TACT_TRACE_SUMMARY_INIT;
+
+	if (!t)
+		return -TACT_E_INVAL;
+	trace_events_summary(t->events, &s);
 	if (t->live)
-		trace_live_summary(t->live, out);
-	trace_child_summary(&t->child, out);
+		trace_live_summary(t->live, &s);
+	trace_child_summary(&t->child, &s);
+	return tact_fill(out, &s, sizeof(s));
 }
 
 void tact_trace_close(struct tact_trace *t)

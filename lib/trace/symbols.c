@@ -12,6 +12,8 @@
 #include "code/code.h"
 #include "trace/symbols.h"
 
+#include <tact-program/tracing.h>
+
 enum { FORGET_LOOKS = 1024 };
 
 /* Code that no symbol covers, cut when it is first asked for. */
@@ -200,12 +202,13 @@ static const char *nameless(struct symbols_file *f, const struct obj_function *f
 	return text;
 }
 
-int tact_symbols_find(struct tact_symbols *s, const struct tact_trace *trace,
+/* For a place of our own size. */
+static int find_place(struct tact_symbols *s, const struct tact_trace *trace,
 		      const struct tact_trace_block *b, uint32_t offset, struct tact_place *out)
 {
+	struct tact_trace_module m = TACT_TRACE_MODULE_INIT;
 	const struct obj_function *fn;
 	const struct obj_section *x;
-	struct tact_trace_module m;
 	struct spot spot;
 	size_t begin;
 
@@ -235,15 +238,27 @@ int tact_symbols_find(struct tact_symbols *s, const struct tact_trace *trace,
 	return out->function ? 0 : -TACT_E_NOMEM;
 }
 
+int tact_symbols_find(struct tact_symbols *s, const struct tact_trace *trace,
+		      const struct tact_trace_block *b, uint32_t offset, struct tact_place *out)
+{
+	struct tact_place place;
+	int status;
+
+	if (!s || !trace || !b || !tact_can_fill(out))
+		return -TACT_E_INVAL;
+	status = find_place(s, trace, b, offset, &place);
+	return status ? status : tact_fill(out, &place, sizeof(place));
+}
+
 bool tact_symbols_line(struct tact_symbols *s, const struct tact_trace *trace,
 		       const struct tact_trace_block *b, uint32_t offset, const char **file,
 		       int *line)
 {
-	struct tact_trace_module m;
+	struct tact_trace_module m = TACT_TRACE_MODULE_INIT;
 	struct spot spot;
 
-	if (!b->module || tact_trace_get_module(trace, b->module, &m) ||
-	    !find_spot(s, &m, b, &spot))
+	if (!s || !trace || !b || !file || !line || !b->module ||
+	    tact_trace_get_module(trace, b->module, &m) || !find_spot(s, &m, b, &spot))
 		return false;
 	if (offset >= spot.file->obj->sections[spot.section].size - spot.offset)
 		return false;
@@ -254,8 +269,8 @@ bool tact_trace_has_region(const struct tact_trace *trace, const struct tact_tra
 {
 	const struct tact_trace_block *b;
 
-	for (uint32_t i = 0; (b = tact_trace_get_block(trace, i)); i++) {
-		struct tact_trace_module m;
+	for (uint32_t i = 0; r && (b = tact_trace_get_block(trace, i)); i++) {
+		struct tact_trace_module m = TACT_TRACE_MODULE_INIT;
 		uint64_t at = b->address;
 
 		if (r->file) {

@@ -8,6 +8,7 @@
 #include <tact/insn.h>
 
 #include "trace/analysis.h"
+#include "trace/engine.h"
 
 enum { MAX_UOPS = 20000 };
 
@@ -50,17 +51,22 @@ static void on_uop(void *arg, const struct tact_trace_block *block, const struct
 	w->blocks[w->n++] = block;
 }
 
-int window_create(struct window **out, const struct tact_analysis_options *opt,
-		  struct tact_cycles *cycles)
+int window_create(struct window **out, struct tact_cycles *cycles, uint32_t thread, uint64_t first,
+		  uint64_t last)
 {
 	struct window *w = calloc(1, sizeof(*w));
+	int status;
 
-	*out = w;
 	if (!w)
 		return -TACT_E_NOMEM;
-	w->first = opt->window_first;
-	w->last = opt->window_last;
-	return tact_cycles_watch(cycles, opt->window_thread, w->first, w->last, on_uop, w);
+	w->first = first;
+	w->last = last;
+	status = engine_watch_uops(cycles, thread, first, last, on_uop, w);
+	if (status < 0)
+		free(w);
+	else
+		*out = w;
+	return status;
 }
 
 void window_destroy(struct window *w)
@@ -96,7 +102,7 @@ static int name_all(struct window *w, struct tact_symbols *symbols, const struct
 {
 	for (size_t i = 0; i < w->n; i++) {
 		struct tact_window_uop *x = &w->uops[i];
-		struct tact_place place;
+		struct tact_place place = TACT_PLACE_INIT;
 
 		x->begins = !i || w->blocks[i] != w->blocks[i - 1] ||
 			    x->uop.iteration != x[-1].uop.iteration;

@@ -11,15 +11,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void touch(const struct tact_result *r)
 {
 	for (unsigned kind = 0; kind < TACT_N_RESULT_KINDS; kind++) {
-		size_t n;
-		const struct tact_result_row *rows =
-			tact_result_rows(r, (enum tact_result_kind)kind, &n);
+		struct tact_result_row row = TACT_RESULT_ROW_INIT;
 
-		for (size_t i = 0; i < n; i++) {
-			hash_bytes(rows[i].function, strlen(rows[i].function));
-			hash_bytes(rows[i].source, strlen(rows[i].source));
-			if (rows[i].code_size)
-				hash_bytes(rows[i].code, rows[i].code_size);
+		for (size_t i = 0; !tact_result_get_row(r, (enum tact_result_kind)kind, i, &row);
+		     i++) {
+			hash_bytes(row.function, strlen(row.function));
+			hash_bytes(row.source, strlen(row.source));
+			if (row.code_size)
+				hash_bytes(row.code, row.code_size);
 		}
 	}
 }
@@ -38,10 +37,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (tact_result_load_memory(&b, data, size / 2, &diag) < 0)
 		b = NULL;
 	if (!tact_diff_create(&diff, a, b ? b : a, &diag)) {
-		size_t n;
-		const struct tact_diff_row *rows = tact_diff_rows(diff, TACT_RESULT_FUNCTION, &n);
+		const size_t n = tact_diff_count(diff, TACT_RESULT_FUNCTION);
 
-		tact_diff_insns(diff, n ? rows : NULL, insns, ARRAY_SIZE(insns));
+		tact_diff_get_insns(diff, n ? 0 : TACT_NO_ROW, insns, ARRAY_SIZE(insns));
 		tact_diff_destroy(diff);
 	}
 	tact_result_destroy(a);

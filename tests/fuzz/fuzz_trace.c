@@ -19,7 +19,7 @@ static void touch(const struct tact_trace_event *event)
 /* As a record. */
 static void read_record(const uint8_t *data, size_t size)
 {
-	struct tact_trace_event event;
+	struct tact_trace_event event = TACT_TRACE_EVENT_INIT;
 	struct tact_trace *trace;
 	struct tact_diag diag;
 	int n = 0;
@@ -36,7 +36,7 @@ static void read_words(const uint8_t *data, size_t size, enum wire_mode mode)
 {
 	static uint64_t words[8192];
 	const size_t n_words = size / 8 < ARRAY_SIZE(words) ? size / 8 : ARRAY_SIZE(words);
-	struct tact_trace_event event;
+	struct tact_trace_event event = TACT_TRACE_EVENT_INIT;
 	struct trace_events *events;
 	struct tact_diag diag;
 	size_t at = 0, n;

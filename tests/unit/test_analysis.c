@@ -10,6 +10,7 @@
 
 #include "testing.h"
 
+#include "obj/obj.h"
 #include "support.h"
 
 #include <tact-program/program.h>
@@ -64,13 +65,13 @@ TEST(test_result)
 		.on_progress = count_progress,
 		.arg = &seen,
 	};
-	struct tact_cycles_totals totals;
-	const struct tact_result_row *rows;
+	struct tact_cycles_totals totals = TACT_CYCLES_TOTALS_INIT;
+	struct tact_result_info info = TACT_RESULT_INFO_INIT;
+	struct tact_result_row row = TACT_RESULT_ROW_INIT;
 	struct tact_result *result, *again;
 	struct text text = {0};
 	struct tact_diag diag = {0};
 	struct world w;
-	size_t n;
 
 	open_world(&w, 100000, &opt);
 	assert_int_equal(tact_analysis_run(w.analysis, &diag), 0);
@@ -79,30 +80,29 @@ TEST(test_result)
 	assert_true(fabs(totals.cycles / 300000 - 1) < 0.02);
 	assert_true(seen > 0);
 	assert_int_equal(tact_analysis_result(w.analysis, true, &result, &diag), 0);
-	assert_string_equal(tact_result_get_info(result)->command, "a test");
-	assert_true(tact_result_get_info(result)->is_partial);
-	rows = tact_result_rows(result, TACT_RESULT_THREAD, &n);
-	assert_int_equal(n, 1);
-	assert_int_equal(rows[0].process, 1);
+	assert_int_equal(tact_result_get_info(result, &info), 0);
+	assert_string_equal(info.command, "a test");
+	assert_true(info.is_partial);
+	assert_int_equal(tact_result_count(result, TACT_RESULT_THREAD), 1);
+	assert_int_equal(tact_result_get_row(result, TACT_RESULT_THREAD, 0, &row), 0);
+	assert_int_equal(row.process, 1);
 	close_world(&w); /* the result stays */
 
 	/* What is written is what is read. */
 	assert_int_equal(tact_result_write(result, collect_text, &text), 0);
 	assert_int_equal(tact_result_load_memory(&again, text.data, text.size, &diag), 0);
-	assert_int_equal(tact_result_get_info(again)->totals.instructions, 200000);
-	assert_true(tact_result_get_info(again)->is_partial);
-	for (int kind = 0; kind < TACT_N_RESULT_KINDS; kind++) {
-		size_t a, b;
-
-		tact_result_rows(result, (enum tact_result_kind)kind, &a);
-		tact_result_rows(again, (enum tact_result_kind)kind, &b);
-		assert_int_equal(a, b);
-	}
-	rows = tact_result_rows(again, TACT_RESULT_BLOCK, &n);
-	assert_int_equal(n, 1);
-	assert_int_equal(rows[0].code_size, 8);
-	rows = tact_result_rows(result, TACT_RESULT_BLOCK, &n);
-	assert_int_equal(rows[0].n_insns, 2);
+	assert_int_equal(tact_result_get_totals(again, &totals), 0);
+	assert_int_equal(totals.instructions, 200000);
+	assert_int_equal(tact_result_get_info(again, &info), 0);
+	assert_true(info.is_partial);
+	for (int kind = 0; kind < TACT_N_RESULT_KINDS; kind++)
+		assert_int_equal(tact_result_count(result, (enum tact_result_kind)kind),
+				 tact_result_count(again, (enum tact_result_kind)kind));
+	assert_int_equal(tact_result_count(again, TACT_RESULT_BLOCK), 1);
+	assert_int_equal(tact_result_get_row(again, TACT_RESULT_BLOCK, 0, &row), 0);
+	assert_int_equal(row.code_size, 8);
+	assert_int_equal(tact_result_get_row(result, TACT_RESULT_BLOCK, 0, &row), 0);
+	assert_int_equal(row.n_insns, 2);
 	seen = 0;
 	assert_int_equal(tact_result_write(result, stop_at_once, &seen), 0);
 	assert_int_equal(seen, 1);
@@ -115,17 +115,19 @@ TEST(test_result)
 
 TEST(test_samples)
 {
-	const struct tact_analysis_options opt = {
-		.size = sizeof(opt), .arch = tact_arch_find("SKL"), .samples = true};
-	struct tact_cycles_totals totals;
+	const struct tact_analysis_options opt = {.size = sizeof(opt),
+						  .arch = tact_arch_find("SKL")};
 	struct text text = {0};
 	struct world w;
 	size_t events = 0;
 
 	/* More than there is room for: they get further apart. */
 	open_world(&w, 1000000, &opt);
+	assert_int_equal(tact_analysis_keep_samples(w.analysis), 0);
+	assert_int_equal(tact_analysis_keep_samples(w.analysis), 0); /* once is enough */
+	assert_int_equal(tact_analysis_keep_samples(NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_analysis_run(w.analysis, NULL), 0);
-	assert_int_equal(tact_analysis_finish(w.analysis, &totals, NULL), 0);
+	assert_int_equal(tact_analysis_finish(w.analysis, NULL, NULL), 0);
 	assert_int_equal(tact_analysis_perfetto(w.analysis, collect_text, &text), 0);
 	assert_non_null(text_string(&text));
 	assert_memory_equal(text.data, "{\"displayTimeUnit\":\"ms\"", 23);
@@ -142,17 +144,12 @@ TEST(test_samples)
 TEST(test_window)
 {
 	const struct tact_analysis_options opt = {
-		.size = sizeof(opt),
-		.arch = tact_arch_find("SKL"),
-		.has_window = true,
-		.window_thread = TACT_CYCLES_FIRST,
-		.window_first = 100,
-		.window_last = 120,
-	};
-	struct tact_cycles_totals totals;
+		.size = sizeof(opt), .arch = tact_arch_find("SKL"), .exact = true};
 	const struct tact_window_uop *uops;
-	struct tact_window_report report = {
-		.size = sizeof(report), .thread = TACT_CYCLES_FIRST, .first = 100, .last = 120};
+	struct tact_window_report report = {.size = sizeof(report),
+					    .thread = TACT_TRACE_FIRST_THREAD,
+					    .first = 100,
+					    .last = 120};
 	struct text text = {0};
 	struct world w;
 	size_t begins = 0, texts = 0;
@@ -160,8 +157,12 @@ TEST(test_window)
 	long n;
 
 	open_world(&w, 1000, &opt);
+	assert_int_equal(tact_analysis_keep_window(w.analysis, TACT_TRACE_FIRST_THREAD, 100, 120),
+			 0);
+	assert_int_equal(tact_analysis_keep_window(w.analysis, TACT_TRACE_FIRST_THREAD, 1, 2),
+			 -TACT_E_INVAL); /* there is one already */
 	assert_int_equal(tact_analysis_run(w.analysis, NULL), 0);
-	assert_int_equal(tact_analysis_finish(w.analysis, &totals, NULL), 0);
+	assert_int_equal(tact_analysis_finish(w.analysis, NULL, NULL), 0);
 	n = tact_analysis_window(w.analysis, &uops, &is_cut);
 	assert_true(n > 10);
 	assert_false(is_cut);
@@ -197,11 +198,16 @@ TEST(test_no_window)
 
 	open_world(&w, 1, &opt);
 	assert_int_equal(tact_analysis_window(w.analysis, &uops, &is_cut), 0);
-	opt.has_window = true;
-	opt.window_first = 5;
-	opt.window_last = 4;
+	/* Not every uop goes through the pipeline. */
+	assert_int_equal(tact_analysis_keep_window(w.analysis, 0, 4, 5), -TACT_E_INVAL);
+	opt.exact = true;
+	assert_int_equal(tact_analysis_create(&a, w.trace, w.symbols, &opt, &diag), 0);
+	assert_int_equal(tact_analysis_keep_window(a, 0, 5, 4), -TACT_E_INVAL);
+	tact_analysis_destroy(a);
+	opt.parts = 4;
 	assert_int_equal(tact_analysis_create(&a, w.trace, w.symbols, &opt, &diag), -TACT_E_INVAL);
 	assert_null(a);
+	opt.parts = 0;
 	opt.arch = NULL;
 	assert_int_equal(tact_analysis_create(&a, w.trace, w.symbols, &opt, &diag), -TACT_E_INVAL);
 	assert_int_equal(tact_analysis_create(&a, NULL, w.symbols, &opt, &diag), -TACT_E_INVAL);
@@ -277,7 +283,7 @@ TEST(test_choice)
 TEST(test_demangle)
 {
 	const char *const names[] = {"main", "_ZN3foo3barEv", "", "_Znonsense"};
-	char **out = tact_demangle(names, ARRAY_SIZE(names));
+	char **out = obj_demangle(names, ARRAY_SIZE(names));
 
 	assert_non_null(out);
 	assert_null(out[0]);
@@ -286,11 +292,11 @@ TEST(test_demangle)
 		assert_string_equal(out[1], "foo::bar");
 		assert_string_equal(out[3], "_Znonsense");
 	}
-	tact_demangle_free(out, ARRAY_SIZE(names));
-	out = tact_demangle(NULL, 0);
+	obj_demangle_free(out, ARRAY_SIZE(names));
+	out = obj_demangle(NULL, 0);
 	assert_non_null(out);
-	tact_demangle_free(out, 0);
-	tact_demangle_free(NULL, 0);
+	obj_demangle_free(out, 0);
+	obj_demangle_free(NULL, 0);
 }
 
 RUN_TESTS(NULL, NULL)

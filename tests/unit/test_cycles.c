@@ -164,7 +164,7 @@ static struct tact_cycles_totals run(bool exact, bool full, uint32_t threads, ui
 						.branches = full,
 						.insns = exact};
 	struct tact_trace_access access = {.address = 0x7fff0000, .insn = 1, .size = 8};
-	struct tact_cycles_totals totals;
+	struct tact_cycles_totals totals = TACT_CYCLES_TOTALS_INIT;
 	struct tact_cycles *c;
 
 	assert_int_equal(tact_cycles_create(&c, tact_arch_find("SKL"), &opt, NULL), 0);
@@ -189,7 +189,7 @@ static struct tact_cycles_totals run(bool exact, bool full, uint32_t threads, ui
 	assert_int_equal(tact_cycles_finish(c, NULL), 0);
 	tact_cycles_get_totals(c, &totals);
 	if (rounds > 5) {
-		struct tact_cycles_block b;
+		struct tact_cycles_block b = TACT_CYCLES_BLOCK_INIT;
 
 		assert_int_equal(tact_cycles_get_block(c, 0, &b), 0);
 		assert_int_equal(b.executions, rounds / 5 * 4);
@@ -250,7 +250,7 @@ TEST(what_cannot_be_decoded)
 		.address = 0x1000, .code = bad, .code_size = sizeof(bad), .n_insns = 3};
 	struct tact_trace_event event = {
 		.size = sizeof(event), .kind = TACT_TRACE_EXEC, .block = &block};
-	struct tact_cycles_totals totals;
+	struct tact_cycles_totals totals = TACT_CYCLES_TOTALS_INIT;
 	struct tact_cycles *c;
 
 	assert_int_equal(tact_cycles_create(&c, NULL, NULL, NULL), -TACT_E_INVAL);

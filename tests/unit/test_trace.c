@@ -130,8 +130,8 @@ static void next(struct tact_trace *t, struct tact_trace_event *event,
 
 static void check_program(struct tact_trace *t)
 {
-	struct tact_trace_summary summary;
-	struct tact_trace_event e;
+	struct tact_trace_summary summary = TACT_TRACE_SUMMARY_INIT;
+	struct tact_trace_event e = TACT_TRACE_EVENT_INIT;
 
 	next(t, &e, TACT_TRACE_BEGIN);
 	assert_int_equal(e.pid, 42);
@@ -185,7 +185,7 @@ TEST(test_events)
 /* Status of the last call when all of a record is read. */
 static int read_all(const uint8_t *data, size_t size, struct tact_diag *diag)
 {
-	struct tact_trace_event e;
+	struct tact_trace_event e = TACT_TRACE_EVENT_INIT;
 	struct tact_trace *t;
 	int status = trace_open_memory(&t, data, size, diag);
 
@@ -277,7 +277,7 @@ TEST(test_counts)
 {
 	static uint8_t record[65536];
 	struct words w = {.n = 0};
-	struct tact_trace_event e;
+	struct tact_trace_event e = TACT_TRACE_EVENT_INIT;
 	struct tact_trace *t;
 	size_t size;
 
@@ -305,14 +305,20 @@ TEST(test_misuse)
 	struct tact_diag diag;
 
 	assert_int_equal(tact_trace_launch(NULL, &opt, argv, &diag), -TACT_E_INVAL);
-	assert_int_equal(tact_trace_launch(&t, NULL, argv, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_trace_launch(&t, NULL, none, &diag), -TACT_E_INVAL);
 	assert_int_equal(tact_trace_launch(&t, &opt, none, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_trace_launch(&t, &opt, NULL, &diag), -TACT_E_INVAL);
 	assert_int_equal(tact_trace_launch(&t, &opt, argv, &diag), -TACT_E_NO_TOOL);
-	opt.regions = &empty;
 	opt.n_regions = 1;
+	assert_int_equal(tact_trace_launch(&t, &opt, argv, &diag), -TACT_E_INVAL);
+	opt.regions = &empty;
 	assert_int_equal(tact_trace_launch(&t, &opt, argv, &diag), -TACT_E_INVAL);
 	assert_int_equal(tact_trace_open(&t, "/nonexistent", &diag), -TACT_E_IO);
 	assert_int_equal(tact_trace_open_fd(&t, -1, &diag), -TACT_E_INVAL);
+	opt = (struct tact_trace_options){.size = sizeof(opt), .mode = (enum tact_trace_mode)3};
+	assert_int_equal(tact_trace_launch(&t, &opt, argv, &diag), -TACT_E_INVAL);
+	opt = (struct tact_trace_options){.size = 0};
+	assert_int_equal(tact_trace_launch(&t, &opt, argv, &diag), -TACT_E_INVAL);
 	tact_trace_close(NULL);
 }
 

@@ -144,7 +144,7 @@ struct seen {
 
 static void take(struct tact_trace *t, struct seen *s)
 {
-	struct tact_trace_event e;
+	struct tact_trace_event e = TACT_TRACE_EVENT_INIT;
 	struct tact_diag diag;
 	int status;
 
@@ -181,7 +181,7 @@ static void expect_all(const struct seen *s)
 
 static void expect_end(struct tact_trace *t)
 {
-	struct tact_trace_summary s;
+	struct tact_trace_summary s = TACT_TRACE_SUMMARY_INIT;
 
 	tact_trace_get_summary(t, &s);
 	assert_true(s.is_attached);
@@ -210,7 +210,7 @@ TEST(test_full)
 	struct tact_trace_options opt = {.mode = TACT_TRACE_FULL};
 	struct fixture *f = *state;
 	struct tact_trace *t = start(f, &opt, f->program);
-	struct tact_trace_module m;
+	struct tact_trace_module m = TACT_TRACE_MODULE_INIT;
 	struct seen s;
 
 	take(t, &s);
@@ -383,8 +383,8 @@ TEST(test_end)
 	struct tact_trace_options opt = {.mode = TACT_TRACE_FULL};
 	struct fixture *f = *state;
 	struct tact_trace *t = start(f, &opt, f->endless);
-	struct tact_trace_summary summary;
-	struct tact_trace_event e;
+	struct tact_trace_summary summary = TACT_TRACE_SUMMARY_INIT;
+	struct tact_trace_event e = TACT_TRACE_EVENT_INIT;
 	double begin;
 	int status, n = 0;
 

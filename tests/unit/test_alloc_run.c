@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every allocation may fail while a run is traced, analysed, stored, loaded and compared, and the
+ * status says so.  Linked with --wrap for malloc, calloc and realloc.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "testing.h"
+
+#include <jansson.h>
+
+#include "support.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+static long fail_after = -1; /* this many succeed, the next one fails; -1: none fails */
+static bool is_exhausted;    /* nothing is left for jansson */
+
+static bool must_fail(void)
+{
+	return fail_after >= 0 && fail_after-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return must_fail() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return must_fail() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return must_fail() ? NULL : __real_realloc(p, size);
+}
+
+/* jansson's own allocations.  It passes over one that fails in the middle of a string: for it there
+ * is nothing from then on, as there is in earnest.
+ */
+static void *allocate_for_json(size_t size)
+{
+	is_exhausted |= must_fail();
+	return is_exhausted ? NULL : __real_malloc(size);
+}
+
+/* Lets the n-th allocation fail, for every n until all is well; returns how many failed. */
+static unsigned try_failures(int (*run)(void *arg), void *arg)
+{
+	for (long n = 0;; n++) {
+		int status;
+
+		fail_after = n;
+		is_exhausted = false;
+		status = run(arg);
+		if (fail_after >= 0) { /* it needed fewer than that */
+			fail_after = -1;
+			assert_int_equal(status, 0);
+			return (unsigned)n;
+		}
+		fail_after = -1;
+		is_exhausted = false;
+		if (status != -TACT_E_NOMEM)
+			fail_msg("allocation %ld failed: %s", n, tact_strerror(status));
+	}
+}
+
+/* ---- a run ---- */
+
+static char path[] = "/tmp/tact-alloc-XXXXXX";
+
+static int set_up(void **state)
+{
+	static const char code[] = "480fafc04883c301\n4801d8\n";
+	const int fd = mkstemp(path);
+
+	(void)state;
+	if (write(fd, code, sizeof(code) - 1) != sizeof(code) - 1)
+		return -1;
+	close(fd);
+	/* The library's own allocations are wrapped by the linker, jansson's are not. */
+	json_set_alloc_funcs(allocate_for_json, free);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+struct run {
+	struct tact_analysis_options opt;
+	struct text *stored; /* NULL: do not store it */
+};
+
+static int analyse(void *arg)
+{
+	const struct run *run = arg;
+	struct tact_analysis *analysis = NULL;
+	struct tact_symbols *symbols = NULL;
+	struct tact_result *result = NULL;
+	struct tact_trace *trace = NULL;
+	int status, n = 0;
+
+	status = tact_trace_open_text(&trace, path, NULL, 100, NULL);
+	if (status)
+		assert_null(trace);
+	if (!status)
+		status = tact_symbols_create(&symbols);
+	if (!status)
+		status = tact_analysis_create(&analysis, trace, symbols, &run->opt, NULL);
+	if (!status)
+		status = tact_analysis_keep_samples(analysis);
+	if (!status && run->opt.exact)
+		status = tact_analysis_keep_window(analysis, TACT_TRACE_FIRST_THREAD, 10, 20);
+	if (!status)
+		status = tact_analysis_run(analysis, NULL);
+	if (!status)
+		status = tact_analysis_finish(analysis, NULL, NULL);
+	if (!status && run->opt.exact) {
+		const struct tact_window_uop *uops;
+		bool is_cut;
+		const long found = tact_analysis_window(analysis, &uops, &is_cut);
+
+		assert_true(found != 0);
+		status = found < 0 ? (int)found : 0;
+	}
+	if (!status)
+		status = tact_analysis_perfetto(analysis, stop_at_once, &n);
+	if (!status)
+		status = tact_analysis_result(analysis, false, &result, NULL);
+	if (status)
+		assert_null(result);
+	if (!status && run->stored)
+		status = tact_result_write(result, collect_text, run->stored);
+	tact_result_destroy(result);
+	tact_analysis_destroy(analysis);
+	tact_symbols_destroy(symbols);
+	tact_trace_close(trace);
+	return status;
+}
+
+TEST(analyses_may_fail)
+{
+	struct run run = {.opt = {.size = sizeof(run.opt), .arch = tact_arch_find("SKL")}};
+
+	assert_true(try_failures(analyse, &run) > 20);
+	run.opt.caches = run.opt.branches = run.opt.exact = true;
+	run.opt.parts = TACT_RESULT_WITH_INSNS | TACT_RESULT_WITH_LINES;
+	assert_true(try_failures(analyse, &run) > 20);
+}
+
+/* ---- results ---- */
+
+static int load(void *arg)
+{
+	const struct text *text = arg;
+	struct tact_result *result;
+	const int status = tact_result_load_memory(&result, text->data, text->size, NULL);
+
+	if (status)
+		assert_null(result);
+	tact_result_destroy(result);
+	return status;
+}
+
+static int compare(void *arg)
+{
+	struct tact_diff *diff;
+	struct tact_diff_insn insns[4];
+	long status = tact_diff_create(&diff, arg, arg, NULL);
+
+	if (status)
+		assert_null(diff);
+	else
+		status = tact_diff_get_insns(diff, TACT_NO_ROW, insns, ARRAY_SIZE(insns));
+	tact_diff_destroy(diff);
+	return status < 0 ? (int)status : 0;
+}
+
+static int store(void *arg)
+{
+	int n = 0;
+
+	return tact_result_write(arg, stop_at_once, &n);
+}
+
+TEST(results_may_fail)
+{
+	struct text text = {0};
+	struct run run = {.opt = {.size = sizeof(run.opt),
+				  .arch = tact_arch_find("SKL"),
+				  .parts = TACT_RESULT_WITH_INSNS},
+			  .stored = &text};
+	struct tact_result *result;
+
+	assert_int_equal(analyse(&run), 0);
+	assert_true(try_failures(load, &text) > 20);
+	assert_int_equal(tact_result_load_memory(&result, text.data, text.size, NULL), 0);
+	assert_true(try_failures(compare, result) > 5);
+	assert_true(try_failures(store, result) > 0);
+	tact_result_destroy(result);
+	text_free(&text);
+}
+
+RUN_TESTS(set_up, tear_down)
