@@ -325,7 +325,7 @@ uninstall:
 # ---- the rest ----
 
 FORMATTED = $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
-	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c bench/*.c examples/*.c plugin/qemu/*.[ch])
+	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/embed/*.c bench/*.c examples/*.c plugin/qemu/*.[ch])
 
 .PHONY: format format-check
 format:

@@ -164,6 +164,10 @@ def run_example(total, args):
         shutil.rmtree(place)
 
 
+def run_embed(total, args):
+    counted(total, 'embed', [sys.executable, 'tests/embed/run.py', '--build', args.build, '--cc', args.cc])
+
+
 def run_layers(total, args):
     counted(total, 'layers', [sys.executable, 'tests/check_layers.py', '--build', args.build])
 
