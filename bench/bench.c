@@ -177,7 +177,7 @@ static size_t for_all(const struct blocks *b,
 static bool predict_one(const char *hex, size_t digits, void *arg)
 {
 	struct tact_block *block = arg;
-	struct tact_prediction p;
+	struct tact_prediction p = TACT_PREDICTION_INIT;
 	uint8_t code[MAX_CODE];
 	size_t bad;
 	long size = tact_hex_decode(code, hex, digits, &bad);

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 {
 	uint8_t code[4096];
 	struct tact_block *block = NULL;
-	struct tact_prediction prediction;
+	struct tact_prediction prediction = TACT_PREDICTION_INIT;
 	struct tact_diag diag = {0};
 	const struct tact_arch *arch;
 	size_t size;

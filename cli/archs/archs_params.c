@@ -47,7 +47,7 @@ static void show_param(const struct row *row, struct text *out)
 
 static void show_unmeasured(const struct tact_arch *arch, struct text *out)
 {
-	struct tact_param param;
+	struct tact_param param = TACT_PARAM_INIT;
 	bool is_any = false;
 
 	for (size_t i = 0; tact_arch_param(arch, i, &param); i++) {
@@ -61,7 +61,7 @@ static void show_unmeasured(const struct tact_arch *arch, struct text *out)
 
 static void show_text(const struct tact_arch *arch, struct text *out)
 {
-	struct row row = {.arch = tact_arch_name(arch)};
+	struct row row = {.arch = tact_arch_name(arch), .param.size = sizeof(row.param)};
 	const char *base = tact_arch_base(arch);
 
 	text_printf(out, "# %s: %s, LLVM's %s; %u instruction forms\n", tact_arch_name(arch),
@@ -80,7 +80,8 @@ void archs_show(const struct archs *a, struct text *out)
 	struct table table = archs_table(a, columns, CLI_ARRAY_SIZE(columns), "parameter", out);
 
 	for (size_t i = 0; i < a->list.n; i++) {
-		struct row row = {.arch = tact_arch_name(a->list.arch[i])};
+		struct row row = {.arch = tact_arch_name(a->list.arch[i]),
+				  .param.size = sizeof(row.param)};
 
 		if (a->format == FORMAT_TEXT) {
 			show_text(a->list.arch[i], out);

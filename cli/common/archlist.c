@@ -159,7 +159,7 @@ void archlist_fini(void *target)
 
 unsigned archlist_param(const struct tact_arch *arch, const char *name)
 {
-	struct tact_param param;
+	struct tact_param param = TACT_PARAM_INIT;
 
 	for (size_t i = 0; tact_arch_param(arch, i, &param); i++)
 		if (!strcmp(param.name, name))

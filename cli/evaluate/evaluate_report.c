@@ -169,7 +169,7 @@ static void add_bounds(struct json *json, const struct tact_prediction *x)
 static void add_explanation(struct tact_block *block, const struct tact_arch *arch,
 			    struct json *json)
 {
-	struct tact_prediction x = {0};
+	struct tact_prediction x = TACT_PREDICTION_INIT;
 	const struct tact_view view = {
 		.size = sizeof(view), .block = block, .arch = arch, .prediction = &x};
 	struct tact_listing listing = predict_listing(block, 0);

@@ -234,7 +234,7 @@ static int make_files(struct predict_worker *w, const struct predict_batch *firs
 		      const char *option)
 {
 	const struct source_block *block = &first->rows[0];
-	struct tact_prediction x;
+	struct tact_prediction x = TACT_PREDICTION_INIT;
 	int status = CLI_GOOD;
 
 	if (more || first->n != 1)

@@ -24,7 +24,7 @@ struct cost_table {
 /* Where the uops come from; asked without --only, which hides bounds. */
 static const char *source_of(struct predict_worker *w)
 {
-	struct tact_prediction x;
+	struct tact_prediction x = TACT_PREDICTION_INIT;
 
 	if (tact_predict(w->block, NULL, &x) < 0)
 		return "MITE";
@@ -55,7 +55,7 @@ size_t predict_count_letters(unsigned notes)
 static void survey(struct cost_table *t)
 {
 	for (size_t i = 0; i < t->listing->n; i++) {
-		struct tact_insn_cost cost;
+		struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 
 		cost.size = sizeof(cost);
 		if (tact_block_cost(t->w->block, i, &cost) < 0)
@@ -154,7 +154,7 @@ void predict_bytes(const struct tact_block *block, size_t i, struct text *out)
 
 static void add_row(const struct cost_table *t, size_t i, struct text *out)
 {
-	struct tact_insn_cost cost;
+	struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 
 	cost.size = sizeof(cost);
 	if (tact_block_cost(t->w->block, i, &cost) < 0)

@@ -115,7 +115,7 @@ void predict_coverage(struct predict_worker *w, double coverage, const struct ta
 	if (coverage >= 1)
 		return;
 	for (size_t i = 0; i < listing->n; i++) {
-		struct tact_insn_cost cost;
+		struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 
 		cost.size = sizeof(cost);
 		if (tact_block_cost(w->block, i, &cost) < 0 || !(cost.notes & TACT_NOTE_UNKNOWN))

@@ -26,7 +26,7 @@ struct insn_table {
 
 static unsigned notes_of(const struct insn_table *t, size_t i)
 {
-	struct tact_insn_cost cost;
+	struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 
 	cost.size = sizeof(cost);
 	return tact_block_cost(t->w->block, i, &cost) < 0 ? 0 : cost.notes;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A basic block on one architecture: decoded, fused, lowered to uops, with its dependence graph.
+ * A basic block on one microarchitecture: decoded, fused, lowered to uops, with its dependence
+ * graph.
+ *
+ * A block belongs to one thread at a time; different blocks may be used by different threads at
+ * once, also if they share a microarchitecture.
  */
 #ifndef TACT_BLOCK_H
 #define TACT_BLOCK_H
@@ -17,98 +21,159 @@
 extern "C" {
 #endif
 
-/* Which throughput: of the block unrolled (TP_U), or as a loop (TP_L; the block ends in its
- * branch). */
+/* Which throughput is meant: that of the block unrolled (TP_U), or as a loop (TP_L), in which case
+ * the block ends in the branch of the loop.
+ */
 enum tact_mode {
-	TACT_MODE_AUTO, /* loop if the block ends in a branch to its start */
+	TACT_MODE_AUTO, /* loop if the block ends in a branch to its start, else unrolled */
 	TACT_MODE_LOOP,
 	TACT_MODE_UNROLL
 };
 
-/* What registers hold at entry, for memory dependence. */
+/* What registers hold at entry, for dependences through memory. */
 enum tact_init {
 	TACT_INIT_STACK, /* the same value, but stack and frame pointer have values of their own */
 	TACT_INIT_SAME,	 /* all the same value */
 	TACT_INIT_DIFF	 /* all different values */
 };
 
-/* "loop" or "unroll"; "stack", "same" or "diff". */
+/* Return the name of a value, as options and files spell it: "auto", "loop" or "unroll"; "stack",
+ * "same" or "diff".  Other values give "unknown".
+ */
 const char *tact_mode_name(enum tact_mode mode);
 const char *tact_init_name(enum tact_init init);
 
 struct tact_block_options {
-	size_t size; /* sizeof(struct tact_block_options) */
+	size_t size; /* sizeof(struct tact_block_options), set by the caller */
 	enum tact_mode mode;
 	enum tact_init init;
-	unsigned alignment; /* address of the first byte modulo 64 */
+	unsigned alignment; /* address of the first byte; only its value modulo 64 counts */
 	bool paper;	    /* restrict the model to what the FACILE paper describes */
 };
+#define TACT_BLOCK_OPTIONS_INIT TACT_SIZED(struct tact_block_options)
 
-/* Longer ones are refused with -TACT_E_LIMIT: no basic block of real code comes near. */
+/* The longest code that is accepted; no basic block of real code comes near. */
 enum { TACT_BLOCK_MAX_BYTES = 1 << 16 };
 
 struct tact_block;
 
-/* An empty block, to be loaded as often as wanted.  It belongs to one thread at a time; it
- * remembers decoded instructions, so one that is used for many blocks becomes fast.  opt may be
- * NULL. Returns -TACT_E_INVAL, -TACT_E_NOMEM.
+/* ---- making and loading one ---- */
+
+/* Creates an empty block, which may be loaded any number of times.  It remembers decoded
+ * instructions, so a block that is reused becomes fast: create one per thread, not one per load.
+ * opt may be NULL, which means the same as all zeros; it is copied.
+ *
+ * The block borrows arch: one that tact_arch_derive or tact_arch_copy made must outlive the block,
+ * or the block must be bound to another one (tact_block_rebind) before it is destroyed.
+ *
+ * The caller owns *out and gives it to tact_block_destroy.  Returns 0, or with *out set to NULL:
+ *   -TACT_E_INVAL  out or arch is NULL, or opt has values that this library does not know
+ *   -TACT_E_NOMEM  out of memory
  */
 int tact_block_create(struct tact_block **out, const struct tact_arch *arch,
 		      const struct tact_block_options *opt, struct tact_diag *diag);
-void tact_block_destroy(struct tact_block *block); /* NULL is allowed */
 
-/* Decodes and lowers code.  Allocates only while buffers grow to the largest block seen.
- * Returns -TACT_E_DECODE (diag->offset says where), -TACT_E_LIMIT, -TACT_E_INVAL for no code,
- * -TACT_E_NOMEM.  After a failure the block is empty.
+/* Destroys a block, and with it everything that functions have said the block owns.  NULL is
+ * allowed.
+ */
+void tact_block_destroy(struct tact_block *block);
+
+/* Decodes and lowers `size` bytes of code, which are copied.  Allocates only while buffers grow to
+ * the largest block seen.
+ *
+ * Returns 0, or with the block left empty:
+ *   -TACT_E_INVAL   block or code is NULL, or size is 0
+ *   -TACT_E_LIMIT   there are more than TACT_BLOCK_MAX_BYTES
+ *   -TACT_E_DECODE  some bytes are not an instruction; diag->offset says where they begin
+ *   -TACT_E_NOMEM   out of memory
  */
 int tact_block_load(struct tact_block *block, const uint8_t *code, size_t size,
 		    struct tact_diag *diag);
 
-/* Lowers the loaded code again, for another architecture or other options, without decoding it.
- * arch or opt may be NULL: as before.  Returns -TACT_E_INVAL if arch has another instruction set.
+/* Lowers the loaded code again for another microarchitecture or with other options, without
+ * decoding it.  NULL for arch or opt leaves that one as it was.  An empty block stays empty and is
+ * loaded with the new settings later.  The block borrows arch as in tact_block_create, and does not
+ * refer to its previous one any more.
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL  block is NULL, arch has another instruction set, or opt has values that this
+ *                  library does not know; the block is as it was
+ *   -TACT_E_NOMEM  out of memory; the block is empty, with the new settings
  */
 int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
 		      const struct tact_block_options *opt);
 
-const struct tact_arch *tact_block_arch(const struct tact_block *block);
-enum tact_mode tact_block_mode(const struct tact_block *block); /* LOOP or UNROLL, never AUTO */
+/* ---- what is in it ---- */
 
-/* Instructions: their number, one of them with its constants filled in, its offset in the code. */
+/* Returns the microarchitecture that the block is bound to.  NULL gives NULL. */
+const struct tact_arch *tact_block_arch(const struct tact_block *block);
+
+/* Returns how the loaded code is taken: TACT_MODE_LOOP or TACT_MODE_UNROLL.  NULL and an empty
+ * block give TACT_MODE_AUTO.
+ */
+enum tact_mode tact_block_mode(const struct tact_block *block);
+
+/* Returns the number of instructions; 0 for NULL and for an empty block. */
 size_t tact_block_length(const struct tact_block *block);
+
+/* Fills *insn with instruction i, its constants included.  Returns 0, or -TACT_E_INVAL if an
+ * argument is NULL or there is no instruction i.
+ */
 int tact_block_insn(const struct tact_block *block, size_t i, struct tact_insn *insn);
+
+/* Returns the offset of instruction i in the code; past the last one, the size of the code.  NULL
+ * gives 0.
+ */
 size_t tact_block_offset(const struct tact_block *block, size_t i);
+
+/* Returns the loaded code, which the block owns and which is valid until it is loaded, changed or
+ * destroyed, and stores its size in *size unless size is NULL.  NULL and an empty block give NULL
+ * and a size of 0.
+ */
 const uint8_t *tact_block_code(const struct tact_block *block, size_t *size);
 
-/* Share of the instructions that the tables have data for. */
+/* Returns the share of the instructions that the tables have data for, from 0 to 1.  NULL and an
+ * empty block give 0.
+ */
 double tact_block_coverage(const struct tact_block *block);
 
+/* ---- what it costs ---- */
+
 enum tact_note {
-	TACT_NOTE_UNKNOWN = 1 << 0,    /* no data: counted as one uop that needs no port */
-	TACT_NOTE_FUSED_PREV = 1 << 1, /* macro-fused with the instruction before */
-	TACT_NOTE_FUSED_NEXT = 1 << 2,
-	TACT_NOTE_ELIMINATED = 1 << 3, /* a move that the renamer may execute */
-	TACT_NOTE_IDIOM = 1 << 4,      /* needs no port and does not wait for its registers */
-	TACT_NOTE_MICROCODED = 1 << 5,
-	TACT_NOTE_JCC = 1 << 6, /* keeps its window out of the DSB (JCC erratum) */
-	TACT_NOTE_LCP = 1 << 7,
+	TACT_NOTE_UNKNOWN = 1 << 0,	/* no data: counted as one uop that needs no port */
+	TACT_NOTE_FUSED_PREV = 1 << 1,	/* macro-fused with the instruction before */
+	TACT_NOTE_FUSED_NEXT = 1 << 2,	/* macro-fused with the instruction after */
+	TACT_NOTE_ELIMINATED = 1 << 3,	/* a move that the renamer may execute */
+	TACT_NOTE_IDIOM = 1 << 4,	/* needs no port and does not wait for its registers */
+	TACT_NOTE_MICROCODED = 1 << 5,	/* some uops come from the microcode sequencer */
+	TACT_NOTE_JCC = 1 << 6,		/* keeps its window out of the DSB (JCC erratum) */
+	TACT_NOTE_LCP = 1 << 7,		/* has a length-changing prefix */
 	TACT_NOTE_COMPLEX = 1 << 8,	/* needs the complex decoder */
-	TACT_NOTE_UNLAMINATED = 1 << 9, /* more fused uops behind the renamer than in front of it */
-	TACT_NOTE_STACK_SYNC =
-		1 << 10 /* a uop in front of it writes the stack engine's offset back */
+	TACT_NOTE_UNLAMINATED = 1 << 9, /* more fused uops after the renamer than before it */
+	TACT_NOTE_STACK_SYNC = 1 << 10	/* a uop before it writes the stack engine's offset back */
 };
 
-/* What an instruction costs in this block. */
+/* What an instruction costs in its block.  For a macro-fused pair, the first instruction is charged
+ * with everything.
+ */
 struct tact_insn_cost {
-	size_t size;
+	size_t size;	   /* sizeof(struct tact_insn_cost), set by the caller */
 	unsigned notes;	   /* bits of enum tact_note */
 	unsigned uops;	   /* unfused */
 	unsigned issued;   /* fused, after unlamination */
 	unsigned mite, ms; /* from decoders (or DSB, LSD) and from the microcode sequencer */
 	unsigned divider;  /* cycles */
 	double port[TACT_MAX_PORTS]; /* uops by port, spread over the block so that the busiest port
-			    is as idle as possible */
+					is as idle as possible */
 };
+#define TACT_INSN_COST_INIT TACT_SIZED(struct tact_insn_cost)
 
+/* Fills *cost for instruction i.  Allocates on the first call for a block.
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL  an argument is NULL, there is no instruction i, or cost->size is not set
+ *   -TACT_E_NOMEM  out of memory
+ */
 int tact_block_cost(struct tact_block *block, size_t i, struct tact_insn_cost *cost);
 
 #ifdef __cplusplus

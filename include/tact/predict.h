@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Analytical throughput prediction: FACILE's bounds, and some that measurements ask for.
+ *
+ * The functions that take a block follow its rule: one thread at a time.
  */
 #ifndef TACT_PREDICT_H
 #define TACT_PREDICT_H
@@ -30,101 +32,149 @@ enum tact_bound {
 	TACT_BOUND_STACK_SYNC,
 	TACT_BOUND_FORWARDING,
 	TACT_BOUND_BLOCKED,
-	TACT_N_BOUNDS
+	TACT_N_BOUNDS /* those that this version knows */
 };
 
-/* "Predecoder", "Decoder", ...: for people; "predec", "dec", ...: columns and options. */
+/* The room for bounds in structs: more than there are, so that a later version can add some. */
+enum { TACT_MAX_BOUNDS = 32 };
+
+/* Return the name of a bound: for people ("Predecoder", "Decoder", ...), and as columns and options
+ * spell it ("predec", "dec", ...).  Other values give "unknown".
+ */
 const char *tact_bound_name(enum tact_bound bound);
 const char *tact_bound_column(enum tact_bound bound);
 
+/* ---- predicting a block ---- */
+
 struct tact_predict_options {
-	size_t size;
-	uint32_t bounds;	/* bit per enum tact_bound: those that count; 0: all */
+	size_t size;		/* sizeof(struct tact_predict_options), set by the caller */
+	uint32_t bounds;	/* bit b: enum tact_bound b counts; 0: all of them */
 	bool simple_predecoder; /* SimplePredec and SimpleDec of the paper, for comparison */
 	bool simple_decoder;
 	bool exact_ports; /* all sets of ports instead of the unions of pairs */
 };
+#define TACT_PREDICT_OPTIONS_INIT TACT_SIZED(struct tact_predict_options)
 
 struct tact_prediction {
-	size_t size;
-	double cycles_per_iteration;
-	double coverage;      /* share of the instructions with data; below 1 the cycles are a lower
-				 bound */
-	enum tact_mode mode;  /* LOOP or UNROLL */
-	uint32_t applies;     /* bit per bound: it was computed and counts */
-	uint32_t bottlenecks; /* bits of the bounds that equal the maximum */
-	double bound[TACT_N_BOUNDS]; /* cycles per iteration if this were the only limit */
+	size_t size;		     /* sizeof(struct tact_prediction), set by the caller */
+	double cycles_per_iteration; /* the largest bound that applies */
+	double coverage;     /* share of the instructions with data; below 1, the cycles are a lower
+				bound */
+	enum tact_mode mode; /* LOOP or UNROLL */
+	uint32_t applies;    /* bit b: bound b was computed and counts */
+	uint32_t bottlenecks;	       /* bit b: bound b equals the maximum */
+	double bound[TACT_MAX_BOUNDS]; /* cycles per iteration if this were the only limit */
 };
+#define TACT_PREDICTION_INIT TACT_SIZED(struct tact_prediction)
 
-/* Predicts a loaded block.  opt may be NULL.  Does not allocate once the block's buffers have
- * grown. Returns -TACT_E_INVAL for an empty block, -TACT_E_NOMEM.
+/* Predicts a loaded block.  opt may be NULL, which means the same as all zeros.  Does not allocate
+ * once the block's buffers have grown.
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL  block or out is NULL, the block is empty, out->size is not set, or opt has
+ * values that this library does not know, such as bits of unknown bounds -TACT_E_NOMEM  out of
+ * memory
  */
 int tact_predict(struct tact_block *block, const struct tact_predict_options *opt,
 		 struct tact_prediction *out);
 
 /* ---- why ---- */
 
-/* Ports: the set of ports whose uops are the bottleneck, and the instructions that they belong to.
- */
+/* Ports: the set of ports whose uops are the bottleneck, and the instructions they belong to. */
 struct tact_port_contention {
+	size_t size;	       /* sizeof(struct tact_port_contention), set by the caller */
 	unsigned ports;	       /* bit p: port p */
-	double uops;	       /* that can go nowhere else */
-	const uint32_t *insns; /* owned by the block, valid until the next call for it */
+	double uops;	       /* uops per iteration that can go nowhere else */
+	const uint32_t *insns; /* owned by the block, valid until its next call */
 	size_t n_insns;
 };
+#define TACT_PORT_CONTENTION_INIT TACT_SIZED(struct tact_port_contention)
+
+/* Explains the Ports bound of a loaded block.
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL  an argument is NULL, the block is empty, or out->size is not set
+ *   -TACT_E_NOMEM  out of memory
+ */
 int tact_explain_ports(struct tact_block *block, struct tact_port_contention *out);
 
-/* Dependencies, and through memory Forwarding: the cycle in the dependence graph with the largest
- * ratio. */
+/* One step of a chain of dependences. */
 struct tact_chain_link {
-	uint32_t insn;	     /* that the value passes through */
+	uint32_t insn;	     /* the instruction that the value passes through */
 	unsigned latency;    /* cycles from its input to its output */
 	unsigned iterations; /* 1 if the next link is in the next iteration */
 	uint8_t from_kind,
 		to_kind; /* how it enters and leaves: 0 register, 1 address, 2 flags, 3 memory */
-	uint8_t from_reg, to_reg; /* of registers and addresses, else TACT_REG_NONE */
+	uint8_t from_reg, to_reg; /* the register, or that of the address; else TACT_REG_NONE */
 	uint8_t input, output;	  /* of the instruction, as the block numbers them */
 };
+
+/* Dependencies, and through memory Forwarding: the cycle in the dependence graph with the largest
+ * ratio of latency to iterations.
+ */
 struct tact_chain {
-	double cycles_per_iteration;
+	size_t size;		     /* sizeof(struct tact_chain), set by the caller */
+	double cycles_per_iteration; /* 0: there is no cycle, and no link */
 	unsigned latency, iterations;
-	const struct tact_chain_link
-		*links; /* owned by the block, valid until the next call for it */
+	const struct tact_chain_link *links; /* owned by the block, valid until its next call */
 	size_t n_links;
 };
+#define TACT_CHAIN_INIT TACT_SIZED(struct tact_chain)
+
+/* Explains the Dependencies and Forwarding bounds of a loaded block.
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL  an argument is NULL, the block is empty, or out->size is not set
+ *   -TACT_E_NOMEM  out of memory
+ */
 int tact_explain_chain(struct tact_block *block, struct tact_chain *out);
 
-/* What people call the value of a link or an edge: a register, "flags" or "memory". */
+/* Returns what people call the value of a link or an edge: the name of a register, "flags",
+ * "memory", or "?" if there is none.  `kind` and `reg` are those of struct tact_chain_link or
+ * struct tact_edge.  The text is a constant.
+ */
 const char *tact_explain_value(const struct tact_block *block, unsigned kind, unsigned reg);
 
-/* Blocked: loads that need bytes which the last store to them does not hold all.  *cursor begins at
- * 0 and is advanced.  Returns 1, or 0 behind the last one.
- */
+/* A load that needs bytes which the last store to them does not hold in full. */
 struct tact_blocked_load {
 	uint32_t load, store; /* instructions */
 	unsigned iterations;  /* 1: the store is in the iteration before */
 };
+
+/* Walks the loads that the Blocked bound counts: *cursor begins at 0 and is advanced.  Returns 1
+ * with *out filled, 0 after the last one, or -TACT_E_INVAL if an argument is NULL.
+ */
 int tact_explain_blocked(const struct tact_block *block, size_t *cursor,
 			 struct tact_blocked_load *out);
 
-/* Edges of the dependence graph, for drawing: *cursor begins at 0 and is advanced.  Returns 1, or 0
- * behind the last one.
- */
+/* An edge of the dependence graph. */
 struct tact_edge {
-	uint32_t from, to; /* instructions */
-	unsigned latency;  /* of `from` to the value, on its slowest path */
-	unsigned iterations;
-	uint8_t kind, reg; /* of the value: as in struct tact_chain_link */
+	uint32_t from, to;   /* instructions */
+	unsigned latency;    /* of `from` to the value, on its slowest path */
+	unsigned iterations; /* 1: `to` is in the next iteration */
+	uint8_t kind, reg;   /* of the value: as in struct tact_chain_link */
 };
+
+/* Walks the edges of the dependence graph: *cursor begins at 0 and is advanced.  Returns 1 with
+ * *out filled, 0 after the last one, or -TACT_E_INVAL if an argument is NULL.
+ */
 int tact_block_edge(const struct tact_block *block, size_t *cursor, struct tact_edge *out);
 
-/* Front end: one 16-byte block of the predecoder, or one group of the decoders. */
+/* One 16-byte block of the predecoder, or one group of the decoders.  Instructions are counted in
+ * the order of the (unrolled) code, modulo the block's length.
+ */
 struct tact_front_end_group {
-	uint32_t first_insn,
-		n_insns; /* in the order of the (unrolled) code, modulo the block's length */
-	unsigned cycles, lcp_cycles;
+	uint32_t first_insn, n_insns;
+	unsigned cycles, lcp_cycles; /* lcp_cycles: those that length-changing prefixes cost */
 };
-/* Fills up to `capacity` groups and returns how many there are in the steady state. */
+
+/* Explain the Predecoder and the Decoder bound: fill up to `capacity` groups of the steady state,
+ * and store in *iterations how many iterations they span.  groups may be NULL if capacity is 0.
+ *
+ * Return the number of groups, which may exceed capacity, or:
+ *   -TACT_E_INVAL  another argument is NULL, or the block is empty
+ *   -TACT_E_NOMEM  out of memory
+ */
 int tact_explain_predecoder(struct tact_block *block, struct tact_front_end_group *groups,
 			    size_t capacity, unsigned *iterations);
 int tact_explain_decoder(struct tact_block *block, struct tact_front_end_group *groups,
@@ -132,15 +182,25 @@ int tact_explain_decoder(struct tact_block *block, struct tact_front_end_group *
 
 /* ---- many blocks ---- */
 
+/* One block to predict.  The jobs of an array all have the size of the first one, which is the
+ * distance from one to the next.
+ */
 struct tact_job {
-	const uint8_t *code; /* borrowed */
+	size_t size;	     /* sizeof(struct tact_job), set by the caller */
+	const uint8_t *code; /* borrowed during the call */
 	size_t code_size;
-	int status;			   /* out: 0 or -TACT_E_* */
-	struct tact_prediction prediction; /* out */
+	int status; /* out: 0, or what tact_block_load or tact_predict failed with */
+	struct tact_prediction prediction; /* out; its size is set by the library */
 };
+#define TACT_JOB_INIT TACT_SIZED(struct tact_job)
 
-/* Predicts n blocks on up to `threads` threads (0: all cores).  Returns the number that failed, or
- * -TACT_E_NOMEM, -TACT_E_INVAL.
+/* Predicts n blocks on up to `threads` threads (0: one per core).  Jobs and options may not be used
+ * by others meanwhile.  block_opt and opt may be NULL.
+ *
+ * Returns the number of jobs that failed, or with no job done:
+ *   -TACT_E_INVAL  arch is NULL, jobs is NULL and n is not 0, options have values that this library
+ *                  does not know, or the size of the first job is too small to hold a status
+ *   -TACT_E_NOMEM  out of memory
  */
 long tact_predict_batch(const struct tact_arch *arch, const struct tact_block_options *block_opt,
 			const struct tact_predict_options *opt, struct tact_job *jobs, size_t n,

@@ -70,10 +70,20 @@ const struct tact_arch *tact_arch_find(const char *name)
 	return NULL;
 }
 
+static bool is_built_in(const struct tact_arch *arch)
+{
+	return (uintptr_t)arch >= (uintptr_t)archs &&
+	       (uintptr_t)arch < (uintptr_t)(archs + ARRAY_SIZE(archs));
+}
+
 const struct tact_arch *tact_arch_next(const struct tact_arch *previous)
 {
-	size_t next = previous ? (size_t)(previous - archs) + 1 : 0;
+	size_t next = 0;
 
+	if (previous && !is_built_in(previous))
+		return NULL;
+	if (previous)
+		next = (size_t)(previous - archs) + 1;
 	return next < ARRAY_SIZE(archs) ? &archs[next] : NULL;
 }
 
@@ -87,68 +97,70 @@ const struct tact_arch *tact_arch_host(void)
 
 const char *tact_arch_name(const struct tact_arch *arch)
 {
-	return arch->name;
+	return arch ? arch->name : "";
 }
 
 const char *tact_arch_full_name(const struct tact_arch *arch)
 {
-	return arch->full_name;
+	return arch ? arch->full_name : "";
 }
 
 const char *tact_arch_llvm_name(const struct tact_arch *arch)
 {
-	return arch->llvm_name;
+	return arch ? arch->llvm_name : "";
 }
 
 const char *tact_arch_llvm_cpu(const struct tact_arch *arch)
 {
-	return arch->llvm_cpu;
+	return arch ? arch->llvm_cpu : "";
 }
 
 const struct tact_isa *tact_arch_isa(const struct tact_arch *arch)
 {
-	return arch->isa;
+	return arch ? arch->isa : NULL;
 }
 
 const char *tact_arch_base(const struct tact_arch *arch)
 {
-	return arch->base;
+	return arch ? arch->base : "";
 }
 
 bool tact_arch_has_form(const struct tact_arch *arch, unsigned form)
 {
-	return arch_record_of(arch, form) != NULL;
+	return arch && arch_record_of(arch, form) != NULL;
 }
 
 unsigned tact_arch_form_count(const struct tact_arch *arch)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < tact_isa_form_count(arch->isa); i++)
+	for (unsigned i = 0; arch && i < tact_isa_form_count(arch->isa); i++)
 		n += tact_arch_has_form(arch, i);
 	return n;
 }
 
 unsigned tact_arch_ports(const struct tact_arch *arch)
 {
-	return arch->params.ports;
+	return arch ? arch->params.ports : 0;
 }
 
 bool tact_arch_param(const struct tact_arch *arch, size_t index, struct tact_param *out)
 {
 	static const struct params_origin file = {"file", ""};
 	const struct params_origin *origin;
+	struct tact_param p = TACT_PARAM_INIT;
 	const char *help;
 
-	if (!params_get(&arch->params, index, out->name, sizeof(out->name), out->value,
-			sizeof(out->value), &help))
+	if (!arch || !tact_can_fill(out) ||
+	    !params_get(&arch->params, index, p.name, sizeof(p.name), p.value, sizeof(p.value),
+			&help))
 		return false;
 	origin = arch->is_from_file[index] ? &file : &arch->origins[index];
-	snprintf(out->help, sizeof(out->help), "%s", help);
-	snprintf(out->from, sizeof(out->from), "%s", origin->cpu ? origin->cpu : "default");
-	snprintf(out->source, sizeof(out->source), "%s", origin->source);
-	out->is_unmeasured = origin != &file && !params_source_is_measured(origin->source);
-	return true;
+	snprintf(p.help, sizeof(p.help), "%s", help);
+	snprintf(p.from, sizeof(p.from), "%s", origin->cpu ? origin->cpu : "default");
+	snprintf(p.source, sizeof(p.source), "%s", origin->source);
+	p.is_unmeasured = origin != &file && !params_source_is_measured(origin->source);
+	return tact_fill(out, &p, sizeof(p)) >= 0;
 }
 
 /* A line that is no form: a parameter, or what a CPU's file says beside them. */
@@ -207,6 +219,8 @@ int tact_arch_derive(struct tact_arch **out, const struct tact_arch *base, const
 	int status;
 	FILE *f;
 
+	if (out)
+		*out = NULL;
 	if (!out || !base || !path)
 		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
 	f = fopen(path, "r");
@@ -271,6 +285,8 @@ int arch_create(struct tact_arch **out, const char *name, const struct tact_isa 
 	struct tact_arch *arch;
 	int status;
 
+	if (out)
+		*out = NULL;
 	if (!out || !name || !isa || !text || !*text)
 		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
 	arch = calloc(1, sizeof(*arch));
@@ -304,7 +320,7 @@ int arch_copy(struct tact_arch **out, const struct tact_arch *base)
 
 void tact_arch_destroy(struct tact_arch *arch)
 {
-	if (!arch)
+	if (!arch || is_built_in(arch))
 		return;
 	overlay_destroy(arch->overlay);
 	free(arch);
@@ -382,14 +398,17 @@ static unsigned add_sets(const struct tact_arch *arch, unsigned form, params_por
 
 int tact_arch_validate(const struct tact_arch *arch, struct tact_diag *diag)
 {
-	const struct arch_params *p = &arch->params;
-	unsigned roles = p->alu_ports | p->vec_ports | p->load_ports | p->store_address_ports |
-			 p->store_data_ports | p->taken_branch_ports | p->zmm_blocked_ports |
-			 p->ports_in_turn;
+	const struct arch_params *p;
+	unsigned roles, n_sets = 0;
 	params_ports sets[ARCH_MAX_PORT_SETS + 1];
-	unsigned n_sets = 0;
 	int faults = 0;
 
+	if (!arch)
+		return tact_fail(diag, TACT_E_INVAL, "no microarchitecture");
+	p = &arch->params;
+	roles = p->alu_ports | p->vec_ports | p->load_ports | p->store_address_ports |
+		p->store_data_ports | p->taken_branch_ports | p->zmm_blocked_ports |
+		p->ports_in_turn;
 	if (roles & ~(unsigned)p->ports) {
 		tact_fail(diag, TACT_E_FORMAT, "%s: a role is on a port that the CPU lacks",
 			  arch->name);

@@ -181,7 +181,7 @@ int arch_view_print(const struct arch_view *view, char *text, size_t size)
 /* Parameters that are not those of `base`. */
 static void save_params(struct text *t, const struct tact_arch *arch, const struct tact_arch *base)
 {
-	struct tact_param mine, its;
+	struct tact_param mine = TACT_PARAM_INIT, its = TACT_PARAM_INIT;
 
 	for (size_t i = 0; tact_arch_param(arch, i, &mine); i++) {
 		tact_arch_param(base, i, &its);

@@ -32,7 +32,9 @@ int tact_block_create(struct tact_block **out, const struct tact_arch *arch,
 	struct tact_block *block;
 	int status;
 
-	status = tact_new(&block, sizeof(*block), out && arch, "no architecture", diag);
+	if (out)
+		*out = NULL;
+	status = tact_new(&block, sizeof(*block), out && arch, "no microarchitecture", diag);
 	if (status < 0)
 		return status;
 	block->arch = arch;
@@ -254,12 +256,17 @@ static int prepare(struct tact_block *block)
 	return block_depend(block);
 }
 
+static void clear(struct tact_block *block)
+{
+	block->n_insns = block->n_nodes = block->code_size = 0;
+}
+
 static int load(struct tact_block *block, const uint8_t *code, size_t size,
 		int (*finish)(struct tact_block *), struct tact_diag *diag)
 {
 	int status;
 
-	block->n_insns = block->n_nodes = block->code_size = 0;
+	clear(block);
 	if (!code || !size)
 		return tact_fail(diag, TACT_E_INVAL, "no code");
 	if (size > TACT_BLOCK_MAX_BYTES)
@@ -276,7 +283,7 @@ static int load(struct tact_block *block, const uint8_t *code, size_t size,
 			tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
 	if (status < 0)
-		block->n_insns = block->n_nodes = block->code_size = 0;
+		clear(block);
 	return status < 0 ? status : 0;
 }
 
@@ -297,6 +304,8 @@ int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
 {
 	struct tact_block_options options;
 
+	int status;
+
 	if (!block || (arch && arch->isa != block->arch->isa))
 		return -TACT_E_INVAL;
 	if (opt) {
@@ -304,24 +313,30 @@ int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
 			return -TACT_E_INVAL;
 		block->opt = options;
 	}
+	/* The previous one may be gone before the next load, and another one be in its place. */
+	if (arch && arch != block->arch)
+		block->lowered_arch = NULL;
 	if (arch)
 		block->arch = arch;
-	return block->n_insns ? prepare(block) : 0;
+	status = block->n_insns ? prepare(block) : 0;
+	if (status < 0)
+		clear(block);
+	return status;
 }
 
 const struct tact_arch *tact_block_arch(const struct tact_block *block)
 {
-	return block->arch;
+	return block ? block->arch : NULL;
 }
 
 enum tact_mode tact_block_mode(const struct tact_block *block)
 {
-	return block->mode;
+	return block && block->n_insns ? block->mode : TACT_MODE_AUTO;
 }
 
 size_t tact_block_length(const struct tact_block *block)
 {
-	return block->n_insns;
+	return block ? block->n_insns : 0;
 }
 
 int tact_block_insn(const struct tact_block *block, size_t i, struct tact_insn *insn)
@@ -336,18 +351,21 @@ int tact_block_insn(const struct tact_block *block, size_t i, struct tact_insn *
 
 size_t tact_block_offset(const struct tact_block *block, size_t i)
 {
+	if (!block)
+		return 0;
 	return i < block->n_insns ? block->insns[i].offset : block->code_size;
 }
 
 const uint8_t *tact_block_code(const struct tact_block *block, size_t *size)
 {
-	*size = block->code_size;
-	return block->code;
+	if (size)
+		*size = block ? block->code_size : 0;
+	return block && block->code_size ? block->code : NULL;
 }
 
 double tact_block_coverage(const struct tact_block *block)
 {
-	return block->n_insns ? (double)block->n_known / (double)block->n_insns : 0;
+	return block && block->n_insns ? (double)block->n_known / (double)block->n_insns : 0;
 }
 
 /* Takes ports away from uops that can go elsewhere. */

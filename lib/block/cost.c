@@ -118,27 +118,15 @@ static unsigned notes_of(const struct block_insn *bi)
 	return notes;
 }
 
-int tact_block_cost(struct tact_block *block, size_t i, struct tact_insn_cost *cost)
+static void fill_cost(const struct tact_block *block, size_t i, struct tact_insn_cost *cost)
 {
 	struct arch_port_use uses[BLOCK_MAX_PORT_USES];
-	const struct block_insn *bi;
+	const struct block_insn *bi = &block->insns[i];
 	unsigned n;
 
-	if (!block || !cost || i >= block->n_insns)
-		return -TACT_E_INVAL;
-	if (!block->spread)
-		block->spread = malloc(sizeof(*block->spread));
-	if (!block->spread)
-		return -TACT_E_NOMEM;
-	if (!block->spread_valid)
-		spread_uops(block, block->spread);
-	block->spread_valid = true;
-	bi = &block->insns[i];
-	memset(cost, 0, sizeof(*cost));
-	cost->size = sizeof(*cost);
 	cost->notes = notes_of(bi);
 	if (bi->fused_prev)
-		return 0;
+		return;
 	cost->uops = bi->lowered->eliminated ? 0 : bi->lowered->uops;
 	cost->issued = bi->lowered->fused;
 	cost->mite = bi->lowered->mite;
@@ -151,5 +139,21 @@ int tact_block_cost(struct tact_block *block, size_t i, struct tact_insn_cost *c
 		for (unsigned p = 0; p < N_PORTS; p++)
 			cost->port[p] += uses[k].count * block->spread->share[set][p];
 	}
-	return 0;
+}
+
+int tact_block_cost(struct tact_block *block, size_t i, struct tact_insn_cost *cost)
+{
+	struct tact_insn_cost c = TACT_INSN_COST_INIT;
+
+	if (!block || i >= block->n_insns || !tact_can_fill(cost))
+		return -TACT_E_INVAL;
+	if (!block->spread)
+		block->spread = malloc(sizeof(*block->spread));
+	if (!block->spread)
+		return -TACT_E_NOMEM;
+	if (!block->spread_valid)
+		spread_uops(block, block->spread);
+	block->spread_valid = true;
+	fill_cost(block, i, &c);
+	return tact_fill(cost, &c, sizeof(c));
 }

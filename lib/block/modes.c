@@ -8,7 +8,11 @@
 
 const char *tact_mode_name(enum tact_mode mode)
 {
-	return mode == TACT_MODE_LOOP ? "loop" : "unroll";
+	static const char *const names[] = {[TACT_MODE_AUTO] = "auto",
+					    [TACT_MODE_LOOP] = "loop",
+					    [TACT_MODE_UNROLL] = "unroll"};
+
+	return NAME_OF(names, mode, "unknown");
 }
 
 const char *tact_init_name(enum tact_init init)
@@ -16,5 +20,5 @@ const char *tact_init_name(enum tact_init init)
 	static const char *const names[] = {
 		[TACT_INIT_STACK] = "stack", [TACT_INIT_SAME] = "same", [TACT_INIT_DIFF] = "diff"};
 
-	return NAME_OF(names, init, "same");
+	return NAME_OF(names, init, "unknown");
 }

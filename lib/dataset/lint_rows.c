@@ -110,7 +110,7 @@ static struct file_units *find_file(struct row_pass *p, const char *origin)
 static int count_unit(struct row_pass *p, const struct tact_row *row)
 {
 	struct file_units *file;
-	struct tact_prediction x;
+	struct tact_prediction x = TACT_PREDICTION_INIT;
 	double ratio;
 	int status = row->has_cycles ? predict(p, row, &x) : 0;
 
@@ -158,7 +158,7 @@ static int check_bounds(struct row_pass *p, const struct tact_row *row)
 	struct tact_finding f = about(p, TACT_LINT_BOUNDS, row);
 	enum tact_bound largest = TACT_BOUND_ISSUE;
 	const struct file_units *file;
-	struct tact_prediction x;
+	struct tact_prediction x = TACT_PREDICTION_INIT;
 	char what[160];
 	int status;
 

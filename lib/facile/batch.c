@@ -12,8 +12,8 @@ enum { SLICE = 256 }; /* jobs that a thread takes at a time */
 
 struct batch {
 	const struct tact_predict_options *opt;
-	struct tact_job *jobs;
-	size_t n;
+	char *jobs;
+	size_t n, stride;	    /* of the jobs, bytes from one to the next */
 	struct tact_block **blocks; /* owned; one a thread */
 	atomic_long failed;
 };
@@ -25,11 +25,14 @@ static int work(void *context, unsigned thread, size_t slice)
 	size_t first = slice * SLICE, end = first + SLICE < b->n ? first + SLICE : b->n;
 
 	for (size_t i = first; i < end; i++) {
-		struct tact_job *job = &b->jobs[i];
+		struct tact_job *job = (struct tact_job *)(void *)(b->jobs + i * b->stride);
+		size_t room = b->stride - offsetof(struct tact_job, prediction);
 
 		job->status = tact_block_load(block, job->code, job->code_size, NULL);
-		if (job->status >= 0)
+		if (job->status >= 0 && room >= sizeof(size_t)) {
+			job->prediction.size = room;
 			job->status = tact_predict(block, b->opt, &job->prediction);
+		}
 		if (job->status < 0)
 			atomic_fetch_add(&b->failed, 1);
 	}
@@ -41,10 +44,14 @@ long tact_predict_batch(const struct tact_arch *arch, const struct tact_block_op
 			unsigned threads)
 {
 	const size_t n_slices = n / SLICE + (n % SLICE != 0);
-	struct batch batch = {.opt = opt, .jobs = jobs, .n = n};
+	struct batch batch = {.opt = opt, .jobs = (char *)jobs, .n = n};
 	long result = 0;
 
 	if (!arch || (!jobs && n))
+		return -TACT_E_INVAL;
+	batch.stride = n ? jobs[0].size : 0;
+	if (n && (batch.stride < offsetof(struct tact_job, prediction) ||
+		  batch.stride % _Alignof(struct tact_job) || !tact_can_fill(jobs)))
 		return -TACT_E_INVAL;
 	threads = pool_threads(threads, n_slices);
 	batch.blocks = calloc(threads, sizeof(*batch.blocks));

@@ -56,6 +56,16 @@ static bool applies(enum applies when, enum block_source source, bool paper)
 	return false;
 }
 
+/* For a caller whose struct is not ours. */
+static int predict_other_size(struct tact_block *block, const struct tact_predict_options *opt,
+			      struct tact_prediction *out)
+{
+	struct tact_prediction p = TACT_PREDICTION_INIT;
+	int status = tact_can_fill(out) ? tact_predict(block, opt, &p) : -TACT_E_INVAL;
+
+	return status < 0 ? status : tact_fill(out, &p, sizeof(p));
+}
+
 int tact_predict(struct tact_block *block, const struct tact_predict_options *opt,
 		 struct tact_prediction *out)
 {
@@ -65,8 +75,11 @@ int tact_predict(struct tact_block *block, const struct tact_predict_options *op
 
 	if (!block || !block->n_insns || !out)
 		return -TACT_E_INVAL;
-	if (tact_read_options(&options, sizeof(options), opt) < 0)
+	if (tact_read_options(&options, sizeof(options), opt) < 0 ||
+	    options.bounds >> TACT_N_BOUNDS)
 		return -TACT_E_INVAL;
+	if (out->size != sizeof(*out))
+		return predict_other_size(block, opt, out);
 	opt = &options;
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);

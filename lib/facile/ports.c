@@ -148,8 +148,9 @@ int tact_explain_ports(struct tact_block *block, struct tact_port_contention *ou
 	uint32_t *insns;
 	unsigned mask;
 	size_t n = 0;
+	struct tact_port_contention c = TACT_PORT_CONTENTION_INIT;
 
-	if (!block || !out || !block->n_insns)
+	if (!block || !block->n_insns || !tact_can_fill(out))
 		return -TACT_E_INVAL;
 	insns = block_scratch(block, block->n_insns * sizeof(*insns));
 	if (!insns)
@@ -169,6 +170,9 @@ int tact_explain_ports(struct tact_block *block, struct tact_port_contention *ou
 		if (within)
 			insns[n++] = (uint32_t)i;
 	}
-	*out = (struct tact_port_contention){mask, uops_within(&u, mask), insns, n};
-	return 0;
+	c.ports = mask;
+	c.uops = uops_within(&u, mask);
+	c.insns = insns;
+	c.n_insns = n;
+	return tact_fill(out, &c, sizeof(c));
 }

@@ -325,48 +325,38 @@ const char *tact_explain_value(const struct tact_block *block, unsigned kind, un
 		return "flags";
 	if (kind == VALUE_MEMORY)
 		return "memory";
-	return reg == TACT_REG_NONE ? "?" : tact_isa_reg_name(block->arch->isa, reg);
+	return !block || reg == TACT_REG_NONE ? "?" : tact_isa_reg_name(block->arch->isa, reg);
 }
 
-int tact_explain_chain(struct tact_block *block, struct tact_chain *out)
+/* The best cycle.  The search has changed its policy since it found it: it is followed again from
+ * there, which goes backwards.
+ */
+static void follow(struct search *s, struct tact_chain *out)
 {
-	struct tact_chain_link *links;
-	struct search s;
-	uint32_t u;
+	const struct tact_block *block = s->block;
+	struct tact_chain_link *links = s->links;
+	uint32_t u = s->on_cycle;
 	size_t n = 0;
 
-	if (!block || !out || !block->n_insns)
-		return -TACT_E_INVAL;
-	if (init(&s, block, block_nodes(block), !block->opt.paper) < 0)
-		return -TACT_E_NOMEM;
-	solve(&s);
-	*out = (struct tact_chain){.cycles_per_iteration = s.ratio};
-	if (s.ratio <= 0)
-		return 0;
-	/* The search has changed its policy since it found the cycle: follow it again from there.
-	 */
-	links = s.links;
-	memcpy(s.choice, s.best, s.n);
-	u = s.on_cycle;
+	memcpy(s->choice, s->best, s->n);
 	do {
-		const struct block_node *node = &s.nodes[u];
+		const struct block_node *node = &s->nodes[u];
 		const struct block_lowered *l = block->insns[node->producer].lowered;
 		struct tact_chain_link *link = &links[n++];
 		unsigned latency;
 
-		edge(&s, u, s.choice[u], &latency);
+		edge(s, u, s->choice[u], &latency);
 		link->insn = node->producer;
 		link->latency = latency;
 		link->iterations = node->iterations;
-		link->input = s.choice[u];
+		link->input = s->choice[u];
 		link->output = node->output;
-		describe(&l->in[s.choice[u]], &link->from_kind, &link->from_reg);
+		describe(&l->in[s->choice[u]], &link->from_kind, &link->from_reg);
 		describe(&l->out[node->output], &link->to_kind, &link->to_reg);
 		out->latency += latency;
 		out->iterations += node->iterations;
-		u = predecessor(&s, u, s.choice[u]);
-	} while (u != s.on_cycle);
-	/* The walk went backwards. */
+		u = predecessor(s, u, s->choice[u]);
+	} while (u != s->on_cycle);
 	for (size_t i = 0; i < n / 2; i++) {
 		struct tact_chain_link swap = links[i];
 
@@ -375,7 +365,22 @@ int tact_explain_chain(struct tact_block *block, struct tact_chain *out)
 	}
 	out->links = links;
 	out->n_links = n;
-	return 0;
+}
+
+int tact_explain_chain(struct tact_block *block, struct tact_chain *out)
+{
+	struct tact_chain c = TACT_CHAIN_INIT;
+	struct search s;
+
+	if (!block || !block->n_insns || !tact_can_fill(out))
+		return -TACT_E_INVAL;
+	if (init(&s, block, block_nodes(block), !block->opt.paper) < 0)
+		return -TACT_E_NOMEM;
+	solve(&s);
+	c.cycles_per_iteration = s.ratio;
+	if (s.ratio > 0)
+		follow(&s, &c);
+	return tact_fill(out, &c, sizeof(c));
 }
 
 int tact_block_edge(const struct tact_block *block, size_t *cursor, struct tact_edge *out)

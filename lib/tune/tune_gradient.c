@@ -112,7 +112,7 @@ static void add_forwarded(struct slopes *s, const struct tact_chain_link *link, 
 
 static int chain_slopes(struct slopes *s)
 {
-	struct tact_chain chain;
+	struct tact_chain chain = TACT_CHAIN_INIT;
 	int status = tact_explain_chain(s->block, &chain);
 
 	if (status < 0 || !chain.iterations)
@@ -143,7 +143,7 @@ static int chain_slopes(struct slopes *s)
 
 static int port_slopes(struct slopes *s)
 {
-	struct tact_port_contention c;
+	struct tact_port_contention c = TACT_PORT_CONTENTION_INIT;
 	int status = tact_explain_ports(s->block, &c);
 	unsigned size;
 

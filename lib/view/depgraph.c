@@ -58,7 +58,7 @@ static int collect_edges(struct depgraph *g, const struct tact_block *block)
  */
 static void mark_chain(struct depgraph *g, struct tact_block *block)
 {
-	struct tact_chain chain;
+	struct tact_chain chain = TACT_CHAIN_INIT;
 
 	if (tact_explain_chain(block, &chain) < 0)
 		return;

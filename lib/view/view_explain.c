@@ -55,7 +55,7 @@ static void add_ports(struct text *out, unsigned ports)
 
 static void explain_ports(const struct maker *e, unsigned bound)
 {
-	struct tact_port_contention c;
+	struct tact_port_contention c = TACT_PORT_CONTENTION_INIT;
 
 	if (tact_explain_ports(e->view->block, &c) < 0 || !c.n_insns || !c.ports)
 		return;
@@ -111,7 +111,7 @@ static void add_links(const struct maker *e, const struct tact_chain *chain)
 
 static void explain_chain(const struct maker *e, unsigned bound)
 {
-	struct tact_chain c;
+	struct tact_chain c = TACT_CHAIN_INIT;
 
 	if (tact_explain_chain(e->view->block, &c) < 0 || !c.n_links || !c.iterations)
 		return;
@@ -132,7 +132,7 @@ static void explain_divider(const struct maker *e, unsigned bound)
 	add_title(e, bound);
 	text_add(e->out, "these occupy the divider, which takes one at a time:\n");
 	for (size_t i = 0; i < e->listing->n; i++) {
-		struct tact_insn_cost cost;
+		struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 		size_t start = e->out->size;
 
 		cost.size = sizeof(cost);
@@ -278,7 +278,7 @@ static void explain_width(const struct maker *e, unsigned bound)
 							   : e->view->arch->params.issue_width;
 
 	for (size_t i = 0; i < e->listing->n; i++) {
-		struct tact_insn_cost cost;
+		struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 
 		cost.size = sizeof(cost);
 		if (tact_block_cost(e->view->block, i, &cost) < 0)
@@ -308,7 +308,7 @@ static void explain_stack_sync(const struct maker *e, unsigned bound)
 		    "wrote %s since:\n",
 		    pointer, pointer);
 	for (size_t i = 0; i < e->listing->n; i++) {
-		struct tact_insn_cost cost;
+		struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 
 		cost.size = sizeof(cost);
 		if (tact_block_cost(e->view->block, i, &cost) >= 0 &&

@@ -162,7 +162,7 @@ static void put_idealized(const struct maker *m, struct json *json)
 
 static void put_instructions(const struct maker *m, struct json *json)
 {
-	struct tact_insn_cost cost;
+	struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 
 	json_begin_array(json, "instructions");
 	for (size_t i = 0; i < m->listing->n; i++) {
@@ -182,7 +182,7 @@ static void put_instructions(const struct maker *m, struct json *json)
 
 static void put_contention(const struct maker *m, struct json *json)
 {
-	struct tact_port_contention c;
+	struct tact_port_contention c = TACT_PORT_CONTENTION_INIT;
 
 	if (tact_explain_ports(m->view->block, &c) < 0 || !c.ports)
 		return;
@@ -214,7 +214,7 @@ static void put_link(const struct maker *m, const struct tact_chain_link *l, str
 
 static void put_chain(const struct maker *m, struct json *json)
 {
-	struct tact_chain c;
+	struct tact_chain c = TACT_CHAIN_INIT;
 
 	if (tact_explain_chain(m->view->block, &c) < 0 || !c.n_links)
 		return;

@@ -70,7 +70,7 @@ bool tact_view_idealized(struct tact_block *block, const struct tact_predict_opt
 			 unsigned b, double *cycles)
 {
 	struct tact_predict_options options;
-	struct tact_prediction prediction;
+	struct tact_prediction prediction = TACT_PREDICTION_INIT;
 	const uint32_t all = (1u << TACT_N_BOUNDS) - 1;
 
 	if (!block || b >= TACT_N_BOUNDS || tact_read_options(&options, sizeof(options), opt) < 0)

@@ -30,7 +30,7 @@ static void put_waits(const struct tact_sim_insn *insn, struct json *json)
 static int put_instructions(const struct maker *m, struct json *json)
 {
 	struct tact_sim_insn *insns = timeline_insns(m->view);
-	struct tact_insn_cost cost;
+	struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 
 	if (!insns)
 		return -TACT_E_NOMEM;
@@ -152,7 +152,7 @@ static void put_page_insns(const struct maker *m, const struct tact_sim_insn *in
 {
 	json_begin_array(json, "insns");
 	for (size_t i = 0; i < m->listing->n; i++) {
-		struct tact_insn_cost cost;
+		struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 
 		cost.size = sizeof(cost);
 		if (tact_block_cost(m->view->block, i, &cost) < 0)

@@ -61,8 +61,8 @@ static void check_insns(struct tact_block *block, size_t size)
 static void check_explanations(struct tact_block *block, const struct tact_prediction *p)
 {
 	struct tact_front_end_group groups[8];
-	struct tact_port_contention ports;
-	struct tact_chain chain;
+	struct tact_port_contention ports = TACT_PORT_CONTENTION_INIT;
+	struct tact_chain chain = TACT_CHAIN_INIT;
 	struct tact_edge edge;
 	size_t n = tact_block_length(block);
 	unsigned iterations;
@@ -87,7 +87,7 @@ static void try_block(struct tact_block *block, unsigned choice)
 					   .simple_predecoder = choice & 1,
 					   .simple_decoder = choice & 2,
 					   .exact_ports = choice & 4};
-	struct tact_prediction p, again;
+	struct tact_prediction p = TACT_PREDICTION_INIT, again = TACT_PREDICTION_INIT;
 
 	MUST(tact_predict(block, NULL, &p) == 0);
 	check_prediction(&p);

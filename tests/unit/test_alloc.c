@@ -46,8 +46,8 @@ enum { BLOCKS = 500, BYTES = 12 * TACT_MAX_INSN_BYTES };
 static void explain(struct tact_block *block)
 {
 	struct tact_front_end_group groups[16];
-	struct tact_port_contention ports;
-	struct tact_chain chain;
+	struct tact_port_contention ports = TACT_PORT_CONTENTION_INIT;
+	struct tact_chain chain = TACT_CHAIN_INIT;
 	unsigned iterations;
 
 	assert_int_equal(tact_explain_ports(block, &ports), 0);
@@ -61,7 +61,7 @@ TEST(no_allocation_after_set_up)
 {
 	static uint8_t code[BLOCKS][BYTES];
 	static size_t size[BLOCKS];
-	struct tact_prediction p;
+	struct tact_prediction p = TACT_PREDICTION_INIT;
 	struct tact_block *block;
 	struct rng rng = {5};
 
@@ -92,7 +92,7 @@ TEST(no_allocation_after_set_up)
 /* A load allocates only while buffers grow: many small blocks of common code settle. */
 TEST(allocations_settle)
 {
-	struct tact_prediction p;
+	struct tact_prediction p = TACT_PREDICTION_INIT;
 	struct tact_block *block;
 
 	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
@@ -136,7 +136,7 @@ static int load_and_predict(void *arg)
 	 */
 	uint8_t code[40 * 7];
 	struct tact_block *block = NULL;
-	struct tact_prediction p;
+	struct tact_prediction p = TACT_PREDICTION_INIT;
 	int status;
 
 	(void)arg;
@@ -181,9 +181,9 @@ TEST(derive_may_fail)
 static int batch(void *arg)
 {
 	static const uint8_t code[] = {0x48, 0x01, 0xd8};
-	struct tact_job jobs[3] = {{.code = code, .code_size = 3},
-				   {.code = code, .code_size = 3},
-				   {.code = code, .code_size = 3}};
+	struct tact_job jobs[3] = {{.size = sizeof(*jobs), .code = code, .code_size = 3},
+				   {.size = sizeof(*jobs), .code = code, .code_size = 3},
+				   {.size = sizeof(*jobs), .code = code, .code_size = 3}};
 	long status = tact_predict_batch(tact_arch_find("SKL"), NULL, NULL, jobs, 3, 1);
 
 	(void)arg;

@@ -160,7 +160,7 @@ static void well_known_facts(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct tact_arch *arch = tact_arch_find(rows[i].arch);
-		struct tact_param p;
+		struct tact_param p = TACT_PARAM_INIT;
 		bool found = false;
 
 		for (size_t k = 0; tact_arch_param(arch, k, &p); k++) {
@@ -180,7 +180,7 @@ static void well_known_facts(void **state)
 
 static struct tact_param param_of(const struct tact_arch *arch, const char *name)
 {
-	struct tact_param p;
+	struct tact_param p = TACT_PARAM_INIT;
 
 	for (size_t i = 0; tact_arch_param(arch, i, &p); i++)
 		if (!strcmp(p.name, name))
@@ -224,7 +224,7 @@ static void values_have_origins(void **state)
 /* Each value of each core has a source with a known first word, and nothing is cut off. */
 static void sources_are_known(void **state)
 {
-	struct tact_param p;
+	struct tact_param p = TACT_PARAM_INIT;
 
 	(void)state;
 	for (const struct tact_arch *arch = NULL; (arch = tact_arch_next(arch));) {
@@ -258,7 +258,7 @@ static void parameters_go_round(void **state)
 	for (const struct tact_arch *arch = NULL; (arch = tact_arch_next(arch));) {
 		char text[16384] = "# all of them\n";
 		struct tact_arch *copy;
-		struct tact_param p;
+		struct tact_param p = TACT_PARAM_INIT;
 		size_t n;
 
 		for (n = 0; tact_arch_param(arch, n, &p); n++) {

@@ -54,7 +54,7 @@ static struct tact_block *load(const struct setting *s, const char *hex)
 static struct tact_prediction predict(const struct setting *s, const char *hex)
 {
 	struct tact_block *block = load(s, hex);
-	struct tact_prediction p;
+	struct tact_prediction p = TACT_PREDICTION_INIT;
 
 	assert_int_equal(tact_predict(block, NULL, &p), 0);
 	tact_block_destroy(block);
@@ -467,7 +467,7 @@ TEST(simple_variants)
 	struct tact_predict_options opt = {
 		.size = sizeof(opt), .simple_predecoder = true, .simple_decoder = true};
 	struct tact_block *block = load(&s, "4801d8 1405 1405 90"); /* add; adc; adc; nop */
-	struct tact_prediction p;
+	struct tact_prediction p = TACT_PREDICTION_INIT;
 
 	assert_int_equal(tact_predict(block, &opt, &p), 0);
 	expect(&s, "simple", &p, PREDEC, 8 / 16.);

@@ -71,7 +71,7 @@ static void check_one(const struct tact_block *block, const struct block_node *o
 static void check_ratio(struct tact_block *block)
 {
 	const struct block_node *known = block_nodes(block);
-	struct tact_prediction p;
+	struct tact_prediction p = TACT_PREDICTION_INIT;
 
 	assert_int_equal(tact_predict(block, NULL, &p), 0);
 	check_one(block, block->nodes, known, false, p.bound[TACT_BOUND_PRECEDENCE]);
@@ -93,7 +93,7 @@ TEST(ratio_is_the_largest)
 		for (unsigned i = 0; i < rounds(2500); i++) {
 			uint8_t code[40 * TACT_MAX_INSN_BYTES];
 			size_t size = random_block(&rng, code, i % 10 ? 10 : 40);
-			struct tact_prediction p;
+			struct tact_prediction p = TACT_PREDICTION_INIT;
 
 			assert_int_equal(tact_block_load(block, code, size, NULL), 0);
 			check_ratio(block);

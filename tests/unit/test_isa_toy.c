@@ -245,7 +245,7 @@ static void names_are_its_own(void **state)
 {
 	static const uint8_t code[] = {ADD, 0x01};
 	struct tact_block *block;
-	struct tact_chain chain;
+	struct tact_chain chain = TACT_CHAIN_INIT;
 	struct tact_arch *arch;
 	struct tact_insn insn;
 	char text[32];

@@ -64,8 +64,8 @@ static void bounds_know_high_ports(void **state)
 		struct tact_arch *arch = make_arch("wide", rows[i].ports);
 		struct tact_block *block = load(arch);
 		struct tact_prediction p = {.size = sizeof(p)};
-		struct tact_port_contention c;
-		struct tact_insn_cost cost;
+		struct tact_port_contention c = TACT_PORT_CONTENTION_INIT;
+		struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 
 		assert_int_equal(tact_predict(block, NULL, &p), 0);
 		assert_true(p.bound[TACT_BOUND_PORTS] == rows[i].cycles);
@@ -153,7 +153,7 @@ static void files_go_round(void **state)
 {
 	struct tact_arch *arch = make_arch("least", "FGV"), *again;
 	char path[] = "/tmp/tact_ports_XXXXXX";
-	struct tact_param mine, its;
+	struct tact_param mine = TACT_PARAM_INIT, its = TACT_PARAM_INIT;
 	struct arch_view view;
 	int fd = mkstemp(path);
 

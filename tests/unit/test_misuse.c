@@ -23,19 +23,20 @@ static struct tact_block *create(void)
 
 static void null_arguments(void **state)
 {
-	struct tact_block *block = create();
+	struct tact_block *block = create(), *none = block;
 	struct tact_front_end_group group;
-	struct tact_port_contention ports;
+	struct tact_port_contention ports = TACT_PORT_CONTENTION_INIT;
 	struct tact_insn_cost cost = {.size = sizeof(cost)};
-	struct tact_prediction p;
-	struct tact_chain chain;
+	struct tact_prediction p = TACT_PREDICTION_INIT;
+	struct tact_chain chain = TACT_CHAIN_INIT;
 	struct tact_insn insn;
-	struct tact_job job = {.code = add, .code_size = sizeof(add)};
+	struct tact_job job = {.size = sizeof(job), .code = add, .code_size = sizeof(add)};
 	unsigned iterations;
 
 	(void)state;
 	assert_int_equal(tact_block_create(NULL, tact_arch_find("SKL"), NULL, NULL), -TACT_E_INVAL);
-	assert_int_equal(tact_block_create(&block, NULL, NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_block_create(&none, NULL, NULL, NULL), -TACT_E_INVAL);
+	assert_null(none);
 	assert_int_equal(tact_block_load(NULL, add, 3, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_block_load(block, NULL, 3, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_block_load(block, add, 0, NULL), -TACT_E_INVAL);
@@ -94,7 +95,7 @@ static void sizes_at_the_limit(void **state)
 {
 	uint8_t *code = malloc(TACT_BLOCK_MAX_BYTES + 1);
 	struct tact_block *block = create();
-	struct tact_prediction p;
+	struct tact_prediction p = TACT_PREDICTION_INIT;
 	struct tact_diag diag;
 
 	(void)state;
@@ -167,7 +168,7 @@ static void predict_options_of_other_sizes(void **state)
 	} newer = {.known = {.size = sizeof(newer)}};
 	struct tact_predict_options opt = {.size = 0};
 	struct tact_block *block = create();
-	struct tact_prediction p;
+	struct tact_prediction p = TACT_PREDICTION_INIT;
 
 	(void)state;
 	assert_int_equal(tact_block_load(block, add, 3, NULL), 0);
@@ -188,7 +189,7 @@ static void values_out_of_range(void **state)
 {
 	struct tact_block_options opt = {.size = sizeof(opt)};
 	struct tact_block *block = create();
-	struct tact_prediction a, b;
+	struct tact_prediction a = TACT_PREDICTION_INIT, b = TACT_PREDICTION_INIT;
 
 	(void)state;
 	opt.mode = (enum tact_mode)3;

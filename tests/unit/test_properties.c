@@ -62,7 +62,7 @@ static void load(struct tact_block *block, const struct sample *s)
 static struct tact_prediction predict(struct tact_block *block,
 				      const struct tact_predict_options *opt)
 {
-	struct tact_prediction p;
+	struct tact_prediction p = TACT_PREDICTION_INIT;
 
 	assert_int_equal(tact_predict(block, opt, &p), 0);
 	return p;
@@ -133,7 +133,7 @@ static void check_without(struct tact_block *block, const struct sample *s)
 	(void)s;
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
 		struct tact_predict_options opt = {.size = sizeof(opt)};
-		struct tact_prediction p;
+		struct tact_prediction p = TACT_PREDICTION_INIT;
 
 		opt.bounds = ((1u << TACT_N_BOUNDS) - 1) & ~(1u << b);
 		p = predict(block, &opt);
@@ -203,7 +203,8 @@ TEST(rebinding_goes_round)
 
 	for (size_t i = 0; i < n_samples; i++) {
 		const struct tact_arch *arch = NULL;
-		struct tact_prediction before, direct, after;
+		struct tact_prediction before = TACT_PREDICTION_INIT, direct = TACT_PREDICTION_INIT,
+				       after = TACT_PREDICTION_INIT;
 
 		for (size_t k = 0; k <= i % 13; k++)
 			arch = tact_arch_next(arch);
@@ -239,7 +240,7 @@ TEST(order_does_not_matter)
 	tact_block_destroy(block);
 	block = create("ICL", TACT_MODE_UNROLL, false);
 	for (size_t i = n_samples; i--;) {
-		struct tact_prediction p;
+		struct tact_prediction p = TACT_PREDICTION_INIT;
 
 		load(block, &samples[i]);
 		p = predict(block, NULL);
@@ -247,7 +248,7 @@ TEST(order_does_not_matter)
 	}
 	tact_block_destroy(block);
 	for (size_t i = 0; i < n_samples; i += 20) {
-		struct tact_prediction p;
+		struct tact_prediction p = TACT_PREDICTION_INIT;
 
 		block = create("ICL", TACT_MODE_UNROLL, false);
 		load(block, &samples[i]);
@@ -266,7 +267,7 @@ TEST(failures_leave_no_trace)
 	struct tact_block *clean = create("SKL", TACT_MODE_UNROLL, false);
 
 	for (size_t i = 0; i < n_samples; i += 4) {
-		struct tact_prediction a, b;
+		struct tact_prediction a = TACT_PREDICTION_INIT, b = TACT_PREDICTION_INIT;
 
 		assert_int_equal(tact_block_load(block, bad, sizeof(bad), NULL), -TACT_E_DECODE);
 		assert_int_equal(tact_block_length(block), 0);
@@ -296,10 +297,12 @@ static void *predict_all(void *arg)
 
 	if (tact_block_create(&block, tact_arch_find("SKL"), &opt, NULL) < 0)
 		return NULL;
-	for (size_t i = 0; i < n_samples; i++)
+	for (size_t i = 0; i < n_samples; i++) {
+		t->results[i].size = sizeof(t->results[i]);
 		if (tact_block_load(block, samples[i].code, samples[i].size, NULL) < 0 ||
 		    tact_predict(block, NULL, &t->results[i]) < 0)
 			t->results[i].size = 0;
+	}
 	tact_block_destroy(block);
 	return t;
 }
@@ -343,14 +346,15 @@ TEST(batch_equals_single_calls)
 			bool fails = i % 100 == 7;
 
 			failures += fails;
-			jobs[i] = (struct tact_job){.code = fails ? bad : samples[i].code,
+			jobs[i] = (struct tact_job){.size = sizeof(*jobs),
+						    .code = fails ? bad : samples[i].code,
 						    .code_size = fails ? 1 : samples[i].size};
 		}
 		assert_int_equal(tact_predict_batch(tact_arch_find("HSW"), &opt, NULL, jobs,
 						    n_samples, threads),
 				 failures);
 		for (size_t i = 0; i < n_samples; i++) {
-			struct tact_prediction p;
+			struct tact_prediction p = TACT_PREDICTION_INIT;
 
 			if (i % 100 == 7) {
 				assert_int_equal(jobs[i].status, -TACT_E_DECODE);
@@ -371,8 +375,8 @@ TEST(batch_equals_single_calls)
 static void check_explanations(struct tact_block *block, const struct sample *s)
 {
 	struct tact_prediction p = predict(block, NULL);
-	struct tact_port_contention ports;
-	struct tact_chain chain;
+	struct tact_port_contention ports = TACT_PORT_CONTENTION_INIT;
+	struct tact_chain chain = TACT_CHAIN_INIT;
 	struct tact_edge edge;
 	size_t n = tact_block_length(block);
 	unsigned latency = 0, iterations = 0;

@@ -32,6 +32,7 @@ static int setup(void **state)
 	memset(f, 0, sizeof(*f));
 	models_open(m);
 	assert_int_equal(tact_block_load(m->block, chain, sizeof(chain), NULL), 0);
+	f->prediction.size = sizeof(f->prediction);
 	assert_true(tact_predict(m->block, NULL, &f->prediction) >= 0);
 	f->simulation.size = sizeof(f->simulation);
 	assert_true(tact_simulate(m->simulator, m->block, NULL, &f->simulation) >= 0);

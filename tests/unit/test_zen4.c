@@ -58,7 +58,7 @@ TEST(blocks_take_what_was_measured)
 		const struct tact_block_options opt = {.size = sizeof(opt),
 						       .mode = (enum tact_mode)measured[i].mode,
 						       .init = TACT_INIT_SAME};
-		struct tact_prediction facile;
+		struct tact_prediction facile = TACT_PREDICTION_INIT;
 		struct tact_simulation sim = TACT_SIMULATION_INIT;
 		struct tact_block *block;
 		uint8_t code[256];
