@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 
 #include "base/base.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "isa/assemble.h"
 
 extern char **environ;
@@ -79,11 +79,19 @@ static size_t add_options(const char **argv, size_t n, const char *const *option
 	return n;
 }
 
-static int spawn(const struct run *run, const struct asm_source *source, pid_t *child)
+static int spawn(const struct run *run, const struct asm_source *source, struct process *child)
 {
 	const struct isa_assembler *assembler = source->assembler;
 	const char *argv[MAX_WORDS] = {assembler->program, "--no-warn", "-o", OBJECT_PATH};
-	posix_spawn_file_actions_t actions;
+	const struct process_spec spec = {
+		.argv = argv,
+		.environment = (char *const *)(uintptr_t)run->environment,
+		.fds = {{run->text, STDIN_FILENO},
+			{run->messages, STDOUT_FILENO},
+			{run->messages, STDERR_FILENO},
+			{run->object, OBJECT_FD}},
+		.n_fds = 4,
+	};
 	size_t n = 4;
 	int error;
 
@@ -94,22 +102,7 @@ static int spawn(const struct run *run, const struct asm_source *source, pid_t *
 	n = add_options(argv, n, assembler->options);
 	if (source->starts_intel)
 		n = add_options(argv, n, assembler->intel_options);
-	error = posix_spawn_file_actions_init(&actions);
-	if (error)
-		goto out_fail;
-	/* None of ours is 0 to 3: open_memory sees to that. */
-	error = posix_spawn_file_actions_adddup2(&actions, run->text, STDIN_FILENO);
-	if (!error)
-		error = posix_spawn_file_actions_adddup2(&actions, run->messages, STDOUT_FILENO);
-	if (!error)
-		error = posix_spawn_file_actions_adddup2(&actions, run->messages, STDERR_FILENO);
-	if (!error)
-		error = posix_spawn_file_actions_adddup2(&actions, run->object, OBJECT_FD);
-	if (!error)
-		error = posix_spawnp(child, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv,
-				     (char *const *)(uintptr_t)run->environment);
-	posix_spawn_file_actions_destroy(&actions);
-out_fail:
+	error = process_start(child, &spec);
 	if (error == ENOENT)
 		return tact_fail(run->diag, TACT_E_NO_TOOL,
 				 "the assembler '%s' was not found; it is in the package %s",
@@ -154,24 +147,18 @@ static int report(const struct run *run, const char *messages, int wait_status)
 static int run_as(struct run *run, const struct asm_source *source)
 {
 	uint8_t *messages = NULL;
+	struct process child;
+	int status, wait_status;
 	size_t size;
-	pid_t child;
-	int status, wait_status = 0;
 
 	status = make_environment(run);
 	if (status >= 0)
 		status = spawn(run, source, &child);
 	if (status < 0)
 		return status;
-	while (waitpid(child, &wait_status, 0) < 0) {
-		if (errno == EINTR)
-			continue;
-		/* The program ignores SIGCHLD; the child has ended, its status is lost, and
-		 * a missing object will tell.
-		 */
-		wait_status = 0;
-		break;
-	}
+	process_await(&child);
+	wait_status = child.status;
+	process_end(&child);
 	status = read_all(run, run->messages, &messages, &size);
 	if (status < 0)
 		return status;

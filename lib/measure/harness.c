@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "measure/harness.h"
 
 static size_t host_bytes(void)
@@ -63,12 +64,9 @@ void harness_destroy_areas(struct tact_harness *h)
 
 void harness_kill_child(struct tact_harness *h)
 {
-	int status;
-
 	if (h->child > 0) {
 		kill(h->child, SIGKILL);
-		while (waitpid(h->child, &status, 0) < 0 && errno == EINTR)
-			;
+		process_wait(h->child, NULL, 0);
 	}
 	if (h->order_fd >= 0)
 		close(h->order_fd);
@@ -80,9 +78,7 @@ void harness_kill_child(struct tact_harness *h)
 
 bool harness_has_child(struct tact_harness *h)
 {
-	int status;
-
-	if (h->child > 0 && waitpid(h->child, &status, WNOHANG) == 0)
+	if (h->child > 0 && process_wait(h->child, NULL, WNOHANG) == 0)
 		return true;
 	h->child = 0; /* and it is no zombie any more */
 	return false;
@@ -131,7 +127,7 @@ int harness_start_child(struct tact_harness *h)
 					 .rung = h->rung,
 					 .aperf_type = h->aperf_type,
 					 .aperf_config = h->aperf_config};
-	h->child = fork();
+	h->child = process_fork();
 	if (h->child < 0)
 		goto out_close;
 	if (!h->child)

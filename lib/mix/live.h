@@ -5,6 +5,7 @@
 #ifndef MIX_LIVE_H
 #define MIX_LIVE_H
 
+#include "base/process.h"
 #include "mix/mix.h"
 #include "pmu/ring.h"
 
@@ -22,9 +23,10 @@ struct live {
 	struct pmu_attr attrs[2];
 	size_t n_attrs;
 	struct pmu_writer *writer;
-	int child, go, failed;
-	bool is_reaped;
-	char **paths; /* of files that were mapped */
+	struct process process; /* the program; all zeros: none */
+	pid_t child;
+	bool is_released; /* the program */
+	char **paths;	  /* of files that were mapped */
 	size_t n_paths, paths_capacity;
 };
 

@@ -272,53 +272,24 @@ static int climb(struct live *l, struct tact_diag *diag)
 
 /* ---- the program ---- */
 
-/* Starts it stopped: it waits for a byte.  What goes wrong with execve comes through the second
- * pipe. */
+/* Starts it held: the counters come first. */
 static int start_program(struct live *l, struct tact_diag *diag)
 {
-	int go[2] = {-1, -1}, failed[2] = {-1, -1};
+	const struct process_spec spec = {.argv = (const char *const *)l->opt->argv,
+					  .is_held = true};
+	int error = process_start(&l->process, &spec);
 
-	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
-		int error = errno;
-
-		if (go[0] >= 0) {
-			close(go[0]);
-			close(go[1]);
-		}
+	if (error)
 		return tact_fail(diag, TACT_E_IO, "cannot run anything: %s", strerror(error));
-	}
-	l->child = fork();
-	if (!l->child) {
-		char byte;
-		int error;
-
-		close(go[1]); /* else it would wait for itself */
-		close(failed[0]);
-		if (read(go[0], &byte, 1) == 1) {
-			signal(SIGPIPE, SIG_DFL);
-			execvp(l->opt->argv[0], l->opt->argv);
-		}
-		error = errno;
-		(void)!write(failed[1], &error, sizeof(error));
-		syscall(SYS_exit_group, 127);
-	}
-	close(go[0]);
-	close(failed[1]);
-	l->go = go[1];
-	l->failed = failed[0];
-	if (l->child < 0)
-		return tact_fail(diag, TACT_E_IO, "cannot run anything: %s", strerror(errno));
+	l->child = l->process.pid;
 	return 0;
 }
 
 static int let_go(struct live *l, struct tact_diag *diag)
 {
-	int error = 0;
+	int error = process_release(&l->process);
 
-	if (write(l->go, "", 1) != 1)
-		error = errno;
-	else if (read(l->failed, &error, sizeof(error)) != sizeof(error))
-		error = 0;
+	l->is_released = true;
 	if (!error)
 		return 0;
 	return tact_fail(diag, TACT_E_IO, "%s cannot be run: %s", l->opt->argv[0], strerror(error));
@@ -326,11 +297,8 @@ static int let_go(struct live *l, struct tact_diag *diag)
 
 static bool has_ended(struct live *l)
 {
-	if (l->child > 0 && !l->is_reaped &&
-	    waitpid(l->child, &l->out->exit_status, WNOHANG) == l->child)
-		l->is_reaped = true;
 	if (l->child > 0)
-		return l->is_reaped;
+		return process_has_ended(&l->process);
 	return l->opt->pid > 0 && kill(l->opt->pid, 0) && errno == ESRCH;
 }
 
@@ -436,7 +404,7 @@ int tact_mix_record(const struct tact_mix_record_options *opt, struct tact_mix_r
 		    struct tact_diag *diag)
 {
 	struct tact_mix_record_options o;
-	struct live l = {.opt = &o, .out = out, .go = -1, .failed = -1};
+	struct live l = {.opt = &o, .out = out};
 	uint64_t ebs, lbr;
 	int status;
 
@@ -452,17 +420,13 @@ int tact_mix_record(const struct tact_mix_record_options *opt, struct tact_mix_r
 		status = live_targets(&l, diag);
 	if (status >= 0)
 		status = record(&l, diag);
-	if (l.go >= 0)
-		close(l.go);
-	if (l.failed >= 0)
-		close(l.failed);
-	if (l.child > 0 && !l.is_reaped) {
-		/* It waits for a byte that does not come, or it was started and the user stopped.
-		 */
-		if (status >= 0)
-			kill(l.child, SIGTERM);
-		waitpid(l.child, &out->exit_status, 0);
+	if (l.is_released) {
+		if (status >= 0 && !process_has_ended(&l.process))
+			kill(l.child, SIGTERM); /* the user stopped */
+		process_await(&l.process);
+		out->exit_status = l.process.status;
 	}
+	process_end(&l.process);
 	close_events(&l);
 	live_fini(&l);
 	return status;

@@ -10,18 +10,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <tact/status.h>
 
+#include "base/process.h"
 #include "model/exchange.h"
 
 struct pipes {
 	int to, from; /* our ends; -1: closed */
-	pid_t pid;
+	struct process process;
 };
 
 static void close_end(int *fd)
@@ -31,49 +30,72 @@ static void close_end(int *fd)
 	*fd = -1;
 }
 
-/* A group of its own, so that what it starts ends with it; and it ends when we do. */
-static _Noreturn void become(const struct exchange *x, int in, int out)
+/* This process's environment, with changes.  The strings are borrowed; NULL: no memory. */
+static char **make_environment(const char *const *changes)
 {
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	signal(SIGPIPE, SIG_DFL);
-	if (x->is_quiet) {
-		int null = open("/dev/null", O_WRONLY);
+	size_t n = 0, n_changes = 0, n_all;
+	char **all;
 
-		if (null >= 0)
-			dup2(null, STDERR_FILENO);
+	while (environ && environ[n])
+		n++;
+	while (changes && changes[n_changes])
+		n_changes++;
+	all = calloc(n + n_changes + 1, sizeof(*all));
+	if (!all)
+		return NULL;
+	for (n_all = 0; n_all < n_changes; n_all++)
+		all[n_all] = (char *)(uintptr_t)changes[n_all];
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0, length = strcspn(environ[i], "=");
+
+		while (k < n_changes &&
+		       (strncmp(changes[k], environ[i], length) || changes[k][length] != '='))
+			k++;
+		if (k == n_changes)
+			all[n_all++] = environ[i];
 	}
-	dup2(in, STDIN_FILENO);
-	dup2(out, STDOUT_FILENO);
-	for (const char *const *e = x->environment; e && *e; e++)
-		putenv((char *)(uintptr_t)*e);
-	execvp(x->argv[0], (char *const *)(uintptr_t)x->argv);
-	syscall(SYS_exit_group, errno == ENOENT ? 127 : 126);
-	__builtin_unreachable();
+	return all;
+}
+
+/* Runs it in a group of its own, so that what it starts ends with it.  Returns 0 or an errno. */
+static int start_process(const struct exchange *x, struct process *process, int in, int out)
+{
+	struct process_spec spec = {
+		.argv = x->argv,
+		.fds = {{in, STDIN_FILENO}, {out, STDOUT_FILENO}, {PROCESS_NULL, STDERR_FILENO}},
+		.n_fds = x->is_quiet ? 3 : 2,
+		.has_group = true};
+	char **all = make_environment(x->environment);
+	int error = ENOMEM;
+
+	spec.environment = all;
+	if (all)
+		error = process_start(process, &spec);
+	free(all);
+	return error;
 }
 
 static int start(const struct exchange *x, struct pipes *p)
 {
-	int in[2], out[2];
+	int in[2], out[2], error;
 
 	if (pipe2(in, O_CLOEXEC))
-		return -1;
+		return errno;
 	if (pipe2(out, O_CLOEXEC)) {
+		error = errno;
 		close(in[0]);
 		close(in[1]);
-		return -1;
+		return error;
 	}
-	p->pid = fork();
-	if (!p->pid)
-		become(x, in[0], out[1]);
+	error = start_process(x, &p->process, in[0], out[1]);
 	close(in[0]);
 	close(out[1]);
 	p->to = in[1];
 	p->from = out[0];
-	if (p->pid < 0) {
+	if (error) {
 		close_end(&p->to);
 		close_end(&p->from);
-		return -1;
+		return error;
 	}
 	fcntl(p->to, F_SETFL, O_NONBLOCK);
 	return 0;
@@ -130,9 +152,10 @@ static void take(const struct exchange *x, struct pipes *p)
 /* It has ended; what it has started and left behind may hold its output open for ever. */
 static bool has_ended(struct exchange *x, struct pipes *p)
 {
-	if (p->pid > 0 && waitpid(p->pid, &x->status, WNOHANG) == p->pid)
-		p->pid = 0;
-	return !p->pid;
+	if (!process_has_ended(&p->process))
+		return false;
+	x->status = p->process.status;
+	return true;
 }
 
 static void talk(struct exchange *x, struct pipes *p)
@@ -169,12 +192,16 @@ static void talk(struct exchange *x, struct pipes *p)
 int exchange_run(struct exchange *x)
 {
 	struct pipes p;
-	pid_t group;
+	int error;
 
 	x->is_timeout = x->is_flood = false;
-	if (start(x, &p))
-		return -TACT_E_IO;
-	group = p.pid;
+	error = start(x, &p);
+	if (error == ENOMEM || error == EAGAIN || error == EMFILE || error == ENFILE)
+		return error == ENOMEM ? -TACT_E_NOMEM : -TACT_E_IO;
+	if (error) { /* as a shell says it */
+		x->status = (error == ENOENT ? 127 : 126) << 8;
+		return 0;
+	}
 	talk(x, &p);
 	close_end(&p.to);
 	close_end(&p.from);
@@ -183,11 +210,11 @@ int exchange_run(struct exchange *x)
 	for (unsigned ms = 0; !x->is_timeout && !x->is_flood && !has_ended(x, &p) && ms < 2000;
 	     ms += 2)
 		usleep(2000);
-	kill(-group, SIGKILL);
-	if (p.pid)
-		kill(p.pid, SIGKILL);
-	while (p.pid && waitpid(p.pid, &x->status, 0) < 0 && errno == EINTR)
-		;
+	kill(-p.process.pid, SIGKILL);
+	kill(p.process.pid, SIGKILL);
+	process_await(&p.process);
+	x->status = p.process.status;
+	process_end(&p.process);
 	return x->output->failed ? -TACT_E_NOMEM : 0;
 }
 

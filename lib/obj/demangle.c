@@ -3,20 +3,15 @@
  * Names of functions as in the source: C++ and Rust, by way of c++filt (binutils) where there is
  * one.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "obj/obj.h"
-
-extern char **environ;
 
 static bool is_mangled(const char *name)
 {
@@ -26,27 +21,21 @@ static bool is_mangled(const char *name)
 /* Runs c++filt from one file to another.  False if it cannot be run. */
 static bool run_filter(int from, int to)
 {
-	static char *const argv[] = {(char *)"c++filt", (char *)"-p", NULL}; /* no parameters */
-	posix_spawn_file_actions_t actions;
-	int error, status = -1;
-	pid_t child;
+	static const char *const argv[] = {"c++filt", "-p", NULL}; /* no parameters */
+	const struct process_spec spec = {
+		.argv = argv,
+		.fds = {{from, STDIN_FILENO}, {to, STDOUT_FILENO}, {PROCESS_NULL, STDERR_FILENO}},
+		.n_fds = 3,
+	};
+	struct process filter;
+	int status;
 
-	if (posix_spawn_file_actions_init(&actions))
+	if (process_start(&filter, &spec))
 		return false;
-	error = posix_spawn_file_actions_adddup2(&actions, from, STDIN_FILENO);
-	if (!error)
-		error = posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
-	if (!error)
-		error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
-							 O_WRONLY, 0);
-	if (!error)
-		error = posix_spawnp(&child, argv[0], &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	if (error)
-		return false;
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(status) && !WEXITSTATUS(status);
+	process_await(&filter);
+	status = filter.status;
+	process_end(&filter);
+	return !status;
 }
 
 static bool read_all(int fd, struct text *text)

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "pmu/pmu.h"
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -25,13 +26,6 @@
 #endif
 
 enum { DENIED = 99 }; /* an errno that nothing else gives here */
-
-/* Ends a child at once: nothing of the parent's is flushed or called. */
-static _Noreturn void end_child(int status)
-{
-	for (;;)
-		syscall(SYS_exit_group, status);
-}
 
 /* In a child: getppid is filtered.  Ends with 0 if that works, else with an errno. */
 static _Noreturn void try_seccomp(void)
@@ -45,26 +39,25 @@ static _Noreturn void try_seccomp(void)
 	const struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		end_child(errno);
+		process_exit(errno);
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0))
-		end_child(errno);
+		process_exit(errno);
 	errno = 0;
-	end_child(syscall(SYS_getppid) == -1 && errno == DENIED ? 0 : EINVAL);
+	process_exit(syscall(SYS_getppid) == -1 && errno == DENIED ? 0 : EINVAL);
 }
 
 static int wait_for(pid_t child)
 {
 	int status;
 
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return -1;
+	if (process_wait(child, &status, 0) != child)
+		return -1;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 enum tact_check_state pmu_probe_seccomp(char *found, size_t size)
 {
-	pid_t child = fork();
+	pid_t child = process_fork();
 	int status;
 
 	if (!child)
@@ -79,20 +72,23 @@ enum tact_check_state pmu_probe_seccomp(char *found, size_t size)
 	return TACT_CHECK_MISSING;
 }
 
-enum tact_check_state pmu_probe_ptrace(char *found, size_t size)
+/* In a child, because a process that is traced is seen by everybody who waits: traces a child of
+ * its own.  Ends with 0 if that works.
+ */
+static _Noreturn void try_ptrace(void)
 {
-	char scope[16];
-	pid_t child = fork();
-	int status = -1, wait_status;
-	bool is_known = pmu_read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
+	int status = EINVAL, wait_status;
+	pid_t child;
 
+	signal(SIGCHLD, SIG_DFL);
+	child = process_fork_again();
 	if (!child) {
 		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
-			end_child(errno);
-		raise(SIGSTOP);
-		end_child(0);
+			process_exit(errno);
+		kill(getpid(), SIGSTOP);
+		process_exit(0);
 	}
-	if (child > 0 && waitpid(child, &wait_status, 0) == child) {
+	if (child > 0 && process_wait(child, &wait_status, 0) == child) {
 		if (WIFSTOPPED(wait_status)) {
 			ptrace(PTRACE_CONT, child, NULL, NULL);
 			status = wait_for(child);
@@ -100,6 +96,19 @@ enum tact_check_state pmu_probe_ptrace(char *found, size_t size)
 			status = WEXITSTATUS(wait_status);
 		}
 	}
+	process_exit(status ? 1 : 0);
+}
+
+enum tact_check_state pmu_probe_ptrace(char *found, size_t size)
+{
+	char scope[16];
+	pid_t child = process_fork();
+	int status;
+	bool is_known = pmu_read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
+
+	if (!child)
+		try_ptrace();
+	status = child < 0 ? -1 : wait_for(child);
 	snprintf(found, size, "%s%s%s",
 		 status ? "a process cannot trace its child" : "own children",
 		 is_known ? "; ptrace_scope " : "; no Yama", is_known ? scope : "");

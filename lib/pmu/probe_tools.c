@@ -5,14 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "isa/isa.h"
 #include "pmu/pmu.h"
 
@@ -27,21 +25,18 @@ static long milliseconds(void)
 }
 
 /* Starts a program with its output in *fd.  Returns 0 or an errno. */
-static int start(char *const *argv, pid_t *child, int *fd)
+static int start(const char *const *argv, struct process *child, int *fd)
 {
-	posix_spawn_file_actions_t actions;
+	struct process_spec spec = {.argv = argv, .n_fds = 3};
 	int ends[2], error;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return errno;
-	error = posix_spawn_file_actions_init(&actions);
-	if (!error) {
-		posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-		posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-		posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-		error = posix_spawnp(child, argv[0], &actions, NULL, argv, environ);
-		posix_spawn_file_actions_destroy(&actions);
-	}
+	spec.fds[0].from = PROCESS_NULL;
+	spec.fds[1].from = spec.fds[2].from = ends[1];
+	for (int i = 0; i < 3; i++)
+		spec.fds[i].to = i;
+	error = process_start(child, &spec);
 	close(ends[1]);
 	if (error)
 		close(ends[0]);
@@ -75,21 +70,17 @@ static size_t read_answer(int fd, char *answer, size_t size)
 /* Runs a program with one option.  Returns 0 and what it said, or an errno. */
 static int ask(const char *program, const char *option, char *answer, size_t size)
 {
-	char name[32], argument[32], *argv[] = {name, argument, NULL};
-	pid_t child;
+	const char *argv[] = {program, option, NULL};
+	struct process child;
 	int fd = -1, error;
 
-	snprintf(name, sizeof(name), "%s", program);
-	snprintf(argument, sizeof(argument), "%s", option);
 	error = start(argv, &child, &fd);
 	if (error)
 		return error;
 	if (!read_answer(fd, answer, size))
 		error = EIO;
 	close(fd);
-	kill(child, SIGKILL); /* it has answered, or never will */
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
+	process_end(&child); /* it has answered, or never will */
 	return error;
 }
 

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "isa/isa.h"
 #include "trace/trace.h"
 
@@ -129,7 +130,8 @@ static void keep(struct trace_shared *shared, char *const *words, const sigset_t
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (getppid() != parent)
 		leave(1);
-	program = fork();
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would lose the status */
+	program = process_fork_again();
 	if (!program)
 		run_program(shared, words, mask, self, group);
 	if (program > 0)
@@ -222,7 +224,7 @@ static int start_keeper(struct trace_child *child, char *const *words, struct ta
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGUSR1);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	pid = fork();
+	pid = process_fork();
 	if (!pid)
 		keep(child->shared, words, &mask, &signals, self);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
@@ -295,9 +297,7 @@ out:
 
 bool trace_child_is_over(struct trace_child *child)
 {
-	int status;
-
-	if (child->keeper > 0 && waitpid(child->keeper, &status, WNOHANG) == child->keeper)
+	if (child->keeper > 0 && process_wait(child->keeper, NULL, WNOHANG))
 		child->keeper = 0;
 	return !child->keeper;
 }
@@ -318,12 +318,9 @@ void trace_child_stop(const struct trace_child *child)
 
 void trace_child_finish(struct trace_child *child)
 {
-	int status;
-
 	if (child->keeper > 0) {
 		kill(child->keeper, SIGUSR1);
-		while (waitpid(child->keeper, &status, 0) < 0 && errno == EINTR)
-			;
+		process_wait(child->keeper, NULL, 0);
 	}
 	if (child->shared)
 		munmap(child->shared, sizeof(*child->shared));

@@ -274,6 +274,40 @@ def test_small(c):
     same('cycles', run([program, 'SKL', BLOCKS[0]]), expected_lines(c, BLOCKS[0]))
 
 
+# ---- children ----
+
+def children(c, how):
+    """What embed_children prints, with measurements that depend on the moment made alike."""
+    program = c.path('children')
+    if not os.path.exists(program):
+        c.link('children', [source('embed_children.c')], 'shared')
+    out = run([program, how, "other=sh -c 'while read x; do echo 2.5; done'"])
+    return re.sub(r'^(measure [02]: 0) (ok|unstable)$', r'\1 ran', out, flags=re.M).splitlines()
+
+
+def check_children(c, how, counts):
+    plain, lines = children(c, 'default'), children(c, how)
+    same('with SIGCHLD: ' + how, lines[:-1], plain[:-1])
+    same('children that are not ours', lines[-1], counts)
+    for line in ('assemble: 4801d8480fafc1', 'model: 0 2.50 '):
+        if line not in lines:
+            raise Failed('no line %r in\n%s' % (line, '\n'.join(lines)))
+
+
+def test_children_handler(c):
+    """A host whose handler takes every child that it can get, with two of its own."""
+    check_children(c, 'handler', 'signals 2, reaped 2')
+
+
+def test_children_ignored(c):
+    check_children(c, 'ignore', 'signals 0, reaped 0')
+
+
+def test_children_reaped(c):
+    """A thread of the host waits for any child all the time."""
+    check_children(c, 'wait', 'signals 0, reaped 2')
+
+
 # ---- installed ----
 
 def pkg_config(c, *options):

@@ -281,7 +281,7 @@ static int run_bare(struct tact_harness *h, const uint8_t *code, size_t size)
 	host->max_pages = 64;
 	if (harness_order(h, ORDER_PREPARE, harness_deadline(h)) == 0)
 		return -1;
-	assert_int_equal(waitpid(h->child, &status, 0), h->child);
+	assert_int_equal(waitpid(h->child, &status, __WALL), h->child);
 	h->child = 0;
 	harness_kill_child(h); /* closes its pipes */
 	assert_int_equal(harness_start_child(h), 0);

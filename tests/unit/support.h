@@ -230,7 +230,7 @@ MAYBE_UNUSED static bool has_children(void)
 {
 	siginfo_t info;
 
-	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
 /* Bytes of machine code, or of a file, put together piece by piece. */

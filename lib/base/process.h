@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Child processes that the rest of the program does not notice.
+ *
+ * A library's children are not the business of the program that it is linked into: its SIGCHLD
+ * handler must not hear of them, its waitpid(-1) must not return them, and a program that ignores
+ * SIGCHLD must not take their status away.  Linux has children without a signal at their end, which
+ * only a wait with __WALL or __WCLONE sees; but execve makes ordinary children of them.  So what
+ * only runs our code is forked directly (process_fork), and a program that is started has a keeper
+ * between it and us (process_start).
+ *
+ * All of them are killed when the thread that started them ends.
+ */
+#ifndef TACT_PROCESS_H
+#define TACT_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Forks without a signal at the child's end.  The libc does not know of it: the child may call
+ * nothing but what is safe in a signal handler, and not raise(), which takes its thread from there.
+ * It ends with process_exit and does not call execve.  Returns as fork does.
+ */
+pid_t process_fork(void);
+
+/* Forks an ordinary child, for a process that process_fork has made.  The same rules. */
+pid_t process_fork_again(void);
+
+/* Waits as waitpid does, for a child of process_fork; goes on when a signal interrupts it. */
+pid_t process_wait(pid_t child, int *status, int options);
+
+/* Ends a child at once: nothing is flushed, no handler runs. */
+_Noreturn void process_exit(int status);
+
+/* ---- programs ---- */
+
+enum { PROCESS_MAX_FDS = 4, PROCESS_NULL = -1 };
+
+struct process_spec {
+	const char *const *argv;  /* argv[0] without a slash is looked for in PATH */
+	char *const *environment; /* NULL: that of this process */
+	struct {
+		int from; /* PROCESS_NULL: /dev/null */
+		int to;
+	} fds[PROCESS_MAX_FDS];
+	size_t n_fds;
+	bool has_group; /* a process group of its own */
+	bool is_held;	/* does not begin before process_release */
+};
+
+struct process {
+	pid_t pid;    /* stays its own until process_end */
+	pid_t keeper; /* our child; 0: none */
+	int line;   /* to the keeper: it says the pid, then the status, and ends when we close it */
+	int failed; /* errno of execve; closed by a success */
+	int go;	    /* a held program waits for a byte */
+	bool has_ended;
+	int status; /* as waitpid gives it, once it has ended; -1: unknown */
+};
+
+/* Starts a program.  Returns 0, or an errno: ENOENT if there is no such program.  After a failure
+ * there is nothing to end.
+ */
+int process_start(struct process *p, const struct process_spec *spec);
+
+/* Lets a held program begin.  Returns 0 or the errno of its execve. */
+int process_release(struct process *p);
+
+/* Whether the program has ended: at once, or after waiting for its end.  p->status is then known.
+ */
+bool process_has_ended(struct process *p);
+void process_await(struct process *p);
+
+/* Ends the keeper, and with it a program that still runs.  All zeros is allowed. */
+void process_end(struct process *p);
+
+#endif /* TACT_PROCESS_H */
