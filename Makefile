@@ -11,6 +11,7 @@
 # make check-fresh  make check in a bare Debian, made for it by debootstrap (root)
 # make ci         all of these but the last
 # make bench      blocks a second, next to Zydis alone and to llvm-mca
+# make bench-embed  mutations of a block per second: what a superoptimizer gets
 # make bench-accuracy  writes doc/accuracy.md: errors on measured blocks, next to published figures
 # make bench-mix  its section on instruction mixes: ten programs under the virtual PMU
 # make figures    measures speeds and sizes (doc/figures.json) and puts them into the documents
@@ -66,7 +67,7 @@ HW_SRC := $(sort $(wildcard tests/hw/test_*.c))
 HW := $(HW_SRC:%.c=$(BUILD)/%)
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ := $(FUZZ_SRC:%.c=$(BUILD)/%)
-TEST_DEPS := $(UNIT:=.d) $(HW:=.d) $(FUZZ:=.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d
+TEST_DEPS := $(UNIT:=.d) $(HW:=.d) $(FUZZ:=.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d $(BUILD)/bench/embed.d
 
 .PHONY: all
 all: deps
@@ -186,7 +187,7 @@ demo: deps-installed
 # ---- tests ----
 
 .PHONY: tests
-tests: $(UNIT) $(HW) $(FUZZ) $(BUILD)/bench/bench
+tests: $(UNIT) $(HW) $(FUZZ) $(BUILD)/bench/bench $(BUILD)/bench/embed
 
 # These count allocations, and let them fail.
 $(BUILD)/tests/unit/test_alloc $(BUILD)/tests/unit/test_alloc_run: TEST_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
@@ -254,7 +255,7 @@ rebase: build
 
 # ---- speed ----
 
-$(BUILD)/bench/bench: bench/bench.c $(BUILD)/libtact-all.a
+$(BUILD)/bench/bench $(BUILD)/bench/embed: $(BUILD)/bench/%: bench/%.c $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
 
@@ -264,6 +265,13 @@ FIGURE_PROGRAMS = $(BUILD)/bench/bench $(if $(wildcard bench/embed.c),$(BUILD)/b
 bench: deps
 	@$(MAKE) --no-print-directory build $(BUILD)/bench/bench
 	@$(BUILD)/bench/bench --tact $(BUILD)/tact --library $(BUILD)/libtact.so
+
+# Mutations of a block per second, as a superoptimizer makes them; EMBED_BLOCKS is a CSV of real blocks.
+EMBED_BLOCKS ?= $(firstword $(wildcard ../shared/data/bhive/clang.csv ../shared/data/bhive/other.csv))
+.PHONY: bench-embed
+bench-embed: deps
+	@$(MAKE) --no-print-directory $(BUILD)/bench/embed
+	@$(BUILD)/bench/embed $(if $(EMBED_BLOCKS),--blocks $(EMBED_BLOCKS))
 
 .PHONY: bench-accuracy
 bench-accuracy: deps

@@ -103,6 +103,29 @@ int tact_block_load(struct tact_block *block, const uint8_t *code, size_t size,
 int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
 		      const struct tact_block_options *opt);
 
+/* ---- changing it ---- */
+
+/* Replaces instruction i by the one instruction that `bytes` hold, which may have another length;
+ * inserts one before instruction i, or at the end if i is tact_block_length; erases instruction i.
+ * Predictions, costs and explanations are afterwards those of a block that the changed code was
+ * loaded into, but this is several times as fast: only one instruction is decoded and lowered, and
+ * nothing is allocated once buffers have grown.  Other instructions are moved as they are: relative
+ * branches over the change keep their encoded distance, so that with TACT_MODE_AUTO a loop becomes
+ * unrolled code if its length changes.
+ *
+ * Return 0, or with the block as it was:
+ *   -TACT_E_INVAL   block or bytes is NULL, n_bytes is 0, there is no such instruction, or no
+ *                   code would be left
+ *   -TACT_E_DECODE  the bytes are not exactly one instruction; diag->offset is its place
+ *   -TACT_E_LIMIT   the code would be longer than TACT_BLOCK_MAX_BYTES
+ *   -TACT_E_NOMEM   out of memory
+ */
+int tact_block_replace(struct tact_block *block, size_t i, const uint8_t *bytes, size_t n_bytes,
+		       struct tact_diag *diag);
+int tact_block_insert(struct tact_block *block, size_t i, const uint8_t *bytes, size_t n_bytes,
+		      struct tact_diag *diag);
+int tact_block_erase(struct tact_block *block, size_t i, struct tact_diag *diag);
+
 /* ---- what is in it ---- */
 
 /* Returns the microarchitecture that the block is bound to.  NULL gives NULL. */

@@ -52,6 +52,10 @@ struct tact_predict_options {
 	bool simple_predecoder; /* SimplePredec and SimpleDec of the paper, for comparison */
 	bool simple_decoder;
 	bool exact_ports; /* all sets of ports instead of the unions of pairs */
+	/* Stop as soon as a bound exceeds this many cycles; 0: compute all bounds.  For a search
+	 * that only wants to know whether a block beats the best one so far.
+	 */
+	double stop_above;
 };
 #define TACT_PREDICT_OPTIONS_INIT TACT_SIZED(struct tact_predict_options)
 
@@ -62,18 +66,26 @@ struct tact_prediction {
 				bound */
 	enum tact_mode mode; /* LOOP or UNROLL */
 	uint32_t applies;    /* bit b: bound b was computed and counts */
-	uint32_t bottlenecks;	       /* bit b: bound b equals the maximum */
+	uint32_t bottlenecks; /* bit b: bound b equals the maximum */
+	/* A bound exceeded stop_above, and the rest was not computed: cycles_per_iteration, itself
+	 * above stop_above, is then a lower bound of the prediction, and `applies` and
+	 * `bottlenecks` only speak of what was computed.
+	 */
+	bool is_stopped;
 	double bound[TACT_MAX_BOUNDS]; /* cycles per iteration if this were the only limit */
 };
 #define TACT_PREDICTION_INIT TACT_SIZED(struct tact_prediction)
 
 /* Predicts a loaded block.  opt may be NULL, which means the same as all zeros.  Does not allocate
- * once the block's buffers have grown.
+ * once the block's buffers have grown.  With stop_above the bounds are computed from the cheapest
+ * to the dearest: either is_stopped is set and the prediction exceeds stop_above, or *out is what
+ * it is without stop_above.
  *
  * Returns 0, or:
  *   -TACT_E_INVAL  block or out is NULL, the block is empty, out->size is not set, or opt has
- * values that this library does not know, such as bits of unknown bounds -TACT_E_NOMEM  out of
- * memory
+ *                  unknown values: bits of bounds that this library does not know, a stop_above
+ *                  below 0
+ *   -TACT_E_NOMEM  out of memory
  */
 int tact_predict(struct tact_block *block, const struct tact_predict_options *opt,
 		 struct tact_prediction *out);

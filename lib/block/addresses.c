@@ -218,43 +218,32 @@ static void step(struct address_walk *w, uint32_t i)
 		w->value[l->pointer_reg].offset += (uint64_t)l->pointer_change;
 }
 
-static size_t count_granules(const struct block_insn *bi)
+int addresses_reserve(struct tact_block *block)
 {
-	size_t n = 0;
+	const struct block_counts *c = &block->counts;
 
-	for (unsigned o = 0; o < bi->lowered->n_out; o++)
-		if (bi->lowered->out[o].kind == VALUE_MEMORY) {
-			unsigned bits = bi->insn->operand[bi->lowered->out[o].operand].bits;
-
-			n += stores_granules(bits < 8 * STORE_MAX_BYTES ? bits / 8
-									: STORE_MAX_BYTES);
-		}
-	return n;
+	if (tact_grow(&block->better, &block->better_capacity, c->inputs, sizeof(*block->better)) <
+	    0)
+		return -TACT_E_NOMEM;
+	return stores_reserve(&block->stores, LAST_PASS * c->stores, LAST_PASS * c->granules);
 }
 
-int addresses_init(struct address_walk *w, struct tact_block *block)
+bool addresses_init(struct address_walk *w, struct tact_block *block)
 {
-	size_t loads = 0, stores = 0, granules = 0;
+	const struct block_counts *c = &block->counts;
 	uint32_t written = 0, in_addresses = 0;
 
+	if (!c->stores || (!c->loads && (c->stores == 1 || !block->arch->params.stores_one_line)))
+		return false;
 	for (size_t i = 0; i < block->n_insns; i++) {
-		const struct block_lowered *l = block->insns[i].lowered;
-
-		loads += l->n_loads;
-		stores += l->n_stores;
-		if (l->n_stores)
-			granules += count_granules(&block->insns[i]);
-		written |= l->general_written;
-		in_addresses |= l->general_in_addresses;
+		written |= block->insns[i].lowered->general_written;
+		in_addresses |= block->insns[i].lowered->general_in_addresses;
 	}
 	w->block = block;
 	w->in_addresses = in_addresses;
 	w->is_static = !(written & in_addresses);
 	w->differs = false;
-	w->is_needed = stores && (loads || (stores > 1 && block->arch->params.stores_one_line));
-	if (!w->is_needed)
-		return 0;
-	return stores_reserve(&block->stores, LAST_PASS * stores, LAST_PASS * granules);
+	return true;
 }
 
 /* Code that runs once tells that two accesses meet by the words of their addresses; code that

@@ -11,7 +11,6 @@ struct address_walk {
 	struct tact_block *block;
 	struct symbol value[ISA_MAX_REGISTERS];
 	uint32_t next_symbol;
-	bool is_needed; /* something depends on addresses */
 	bool is_static; /* no register of an address is written */
 	bool is_exact;	/* equal addresses are the same place, others are not (the paper) */
 	bool differs;	/* something was known that an exact walk does not know */
@@ -25,10 +24,11 @@ struct address_walk {
 	unsigned commit_cycles;
 };
 
-/* Decides what has to be followed: w->is_needed is false if nothing depends on addresses, and the
- * other functions are then not to be called.  Returns 0 or -TACT_E_NOMEM.
- */
-int addresses_init(struct address_walk *w, struct tact_block *block);
+/* Room for the stores of a block, by its counts.  Returns 0 or -TACT_E_NOMEM. */
+int addresses_reserve(struct tact_block *block);
+
+/* Decides what must be followed.  Returns false if nothing depends on addresses. */
+bool addresses_init(struct address_walk *w, struct tact_block *block);
 
 /* Connects the memory inputs of all instructions, in block->nodes, to the stores that they meet,
  * and fills block->store_cycles.  is_exact as in struct address_walk.

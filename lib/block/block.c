@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "block/block.h"
+#include "block/addresses.h"
 #include "code/transfers.h"
 
 enum {
@@ -68,13 +68,31 @@ void *block_scratch(struct tact_block *block, size_t size)
 	return block->scratch;
 }
 
-static int copy_code(struct tact_block *block, const uint8_t *code, size_t size)
+int block_reserve_code(struct tact_block *block, size_t size, size_t n_insns)
 {
-	if (tact_grow(&block->code, &block->code_capacity, size + PADDING, 1) < 0)
+	if (tact_grow(&block->code, &block->code_capacity, size + PADDING, 1) < 0 ||
+	    tact_grow(&block->insns, &block->insn_capacity, n_insns, sizeof(*block->insns)) < 0)
 		return -TACT_E_NOMEM;
-	memcpy(block->code, code, size);
+	return 0;
+}
+
+void block_pad_code(struct tact_block *block, size_t size)
+{
 	memset(block->code + size, 0, PADDING);
 	block->code_size = size;
+}
+
+bool block_cache_is_full(const struct tact_block *block)
+{
+	return block->cache.n_entries > CACHE_LIMIT;
+}
+
+static int copy_code(struct tact_block *block, const uint8_t *code, size_t size)
+{
+	if (block_reserve_code(block, size, 0) < 0)
+		return -TACT_E_NOMEM;
+	memcpy(block->code, code, size);
+	block_pad_code(block, size);
 	return 0;
 }
 
@@ -94,7 +112,7 @@ static int decode(struct tact_block *block, struct tact_diag *diag)
 	struct isa_layout layouts[LAYOUTS];
 	size_t n = 0, at = 0;
 
-	if (block->cache.n_entries > CACHE_LIMIT) {
+	if (block_cache_is_full(block)) {
 		isa_cache_flush(&block->cache);
 		forget_lowered(block);
 	}
@@ -135,46 +153,90 @@ static int decode(struct tact_block *block, struct tact_diag *diag)
 	return 0;
 }
 
-/* Entries do not move any more: point to them, and lower those that are new. */
-static int lower(struct tact_block *block)
+bool block_is_lowered(const struct tact_block *block)
 {
-	uint32_t attributes;
+	return block->lowered_arch == block->arch &&
+	       block->lowered_revision == arch_revision(block->arch);
+}
 
+const struct block_lowered *block_lowered_of(struct tact_block *block, size_t n)
+{
+	struct block_lowered *l = &block->lowered[n];
+
+	if (l->made != block->generation) {
+		if (block_lower(l, &block->cache.entries[n], block->arch, &block->arena) < 0)
+			return NULL;
+		l->made = block->generation;
+	}
+	return l;
+}
+
+/* A place for each entry of the cache. */
+static int make_places(struct tact_block *block)
+{
 	if (tact_grow(&block->lowered, &block->lowered_capacity, block->cache.n_entries,
 		      sizeof(*block->lowered)) < 0)
 		return -TACT_E_NOMEM;
-	if (block->lowered_arch != block->arch ||
-	    block->lowered_revision != arch_revision(block->arch))
-		forget_lowered(block);
-	block->lowered_arch = block->arch;
-	block->lowered_revision = arch_revision(block->arch);
 	for (; block->n_lowered < block->cache.n_entries; block->n_lowered++)
 		block->lowered[block->n_lowered].made = 0;
-	block->n_known = 0;
-	block->n_inputs = 0;
-	attributes = 0;
-	block->has_stack_change = false;
+	return 0;
+}
+
+/* Entries do not move any more: point to them, and lower those that are new. */
+static int lower(struct tact_block *block)
+{
+	if (!block_is_lowered(block))
+		forget_lowered(block);
+	if (make_places(block) < 0)
+		return -TACT_E_NOMEM;
+	block->lowered_arch = block->arch;
+	block->lowered_revision = arch_revision(block->arch);
+	memset(&block->counts, 0, sizeof(block->counts));
+	block->is_connected = block->spread_valid = false;
 	for (size_t i = 0; i < block->n_insns; i++) {
 		struct block_insn *bi = &block->insns[i];
-		struct block_lowered *l = &block->lowered[bi->entry];
 
 		bi->insn = &block->cache.entries[bi->entry];
-		bi->lowered = l;
-		if (l->made != block->generation) {
-			if (block_lower(l, bi->insn, block->arch, &block->arena) < 0)
-				return -TACT_E_NOMEM;
-			l->made = block->generation;
-		}
-		bi->fused_prev = bi->fused_next = bi->jcc = bi->fast_load = bi->stack_sync =
-			bi->is_met = false;
-		block->n_known += l->known;
-		block->n_inputs += l->n_in;
-		block->has_stack_change |= l->pointer_change != 0;
-		attributes |= l->attributes;
+		bi->lowered = block_lowered_of(block, bi->entry);
+		if (!bi->lowered)
+			return -TACT_E_NOMEM;
+		block_count(&block->counts, bi->lowered, 1);
 	}
-	block->has_widest = (attributes & TACT_INSN_WIDEST) != 0;
-	block->has_branch = (attributes & TACT_INSN_BRANCH) != 0;
 	return 0;
+}
+
+/* Pointers to entries that have moved. */
+static void point_again(struct tact_block *block)
+{
+	for (size_t i = 0; i < block->n_insns; i++) {
+		block->insns[i].insn = &block->cache.entries[block->insns[i].entry];
+		block->insns[i].lowered = &block->lowered[block->insns[i].entry];
+	}
+}
+
+int block_decode_one(struct tact_block *block, const uint8_t *code, size_t size,
+		     struct block_insn *bi)
+{
+	const struct tact_insn *entries = block->cache.entries;
+	const struct block_lowered *lowered = block->lowered;
+	uint8_t padded[TACT_MAX_INSN_BYTES + 1 + PADDING] = {0};
+	struct isa_layout layout;
+	long entry;
+	int status = 0;
+
+	memcpy(padded, code, size);
+	block->cache.isa->lay_out(&layout, 1, padded, size);
+	entry = isa_cache_decode(&block->cache, &layout, padded, size, &bi->constants);
+	if (entry < 0)
+		status = entry == -TACT_E_NOMEM ? -TACT_E_NOMEM : -TACT_E_DECODE;
+	else if (bi->constants.length != size)
+		status = -TACT_E_DECODE;
+	else if ((size_t)entry >= block->n_lowered)
+		status = make_places(block);
+	if (entries != block->cache.entries || lowered != block->lowered)
+		point_again(block);
+	bi->entry = (uint32_t)entry;
+	return status;
 }
 
 /* The block ends in a direct branch to its first byte. */
@@ -236,29 +298,53 @@ static void mark_jcc_erratum(struct tact_block *block)
 	}
 }
 
-static int prepare(struct tact_block *block)
+void block_arrange(struct tact_block *block)
 {
-	int status = lower(block);
+	const bool fuses_nops = block->arch->params.nop_fusion;
 
-	block->spread_valid = false;
-	if (status < 0)
-		return status;
+	block->is_connected = block->spread_valid = false;
 	block->mode = block->opt.mode != TACT_MODE_AUTO ? block->opt.mode
 		      : ends_in_loop(block)		? TACT_MODE_LOOP
 							: TACT_MODE_UNROLL;
 	block->jcc_erratum = false;
-	if (block->has_branch) {
+	if (!block->counts.branches && !fuses_nops && !block->has_marks)
+		return;
+	for (size_t i = 0; i < block->n_insns; i++)
+		block->insns[i].fused_prev = block->insns[i].fused_next = block->insns[i].jcc =
+			false;
+	block->has_marks = block->counts.branches || fuses_nops;
+	if (block->counts.branches) {
 		fuse(block);
 		mark_jcc_erratum(block);
 	}
-	if (block->arch->params.nop_fusion)
+	if (fuses_nops)
 		fuse_nops(block);
-	return block_depend(block);
+}
+
+int block_reserve(struct tact_block *block)
+{
+	const struct block_counts *c = &block->counts;
+
+	if (tact_grow(&block->nodes, &block->node_capacity, c->inputs, sizeof(*block->nodes)) < 0)
+		return -TACT_E_NOMEM;
+	return c->stores ? addresses_reserve(block) : 0;
+}
+
+static int prepare(struct tact_block *block)
+{
+	int status = lower(block);
+
+	if (status >= 0)
+		status = block_reserve(block);
+	if (status >= 0)
+		block_arrange(block);
+	return status;
 }
 
 static void clear(struct tact_block *block)
 {
 	block->n_insns = block->n_nodes = block->code_size = 0;
+	block->is_connected = false;
 }
 
 static int load(struct tact_block *block, const uint8_t *code, size_t size,
@@ -365,7 +451,7 @@ const uint8_t *tact_block_code(const struct tact_block *block, size_t *size)
 
 double tact_block_coverage(const struct tact_block *block)
 {
-	return block && block->n_insns ? (double)block->n_known / (double)block->n_insns : 0;
+	return block && block->n_insns ? (double)block->counts.known / (double)block->n_insns : 0;
 }
 
 /* Takes ports away from uops that can go elsewhere. */
@@ -397,7 +483,7 @@ unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_p
 			}
 		}
 	}
-	if (block->has_widest && bi->lowered->attributes & TACT_INSN_VECTOR)
+	if (block->counts.widest && bi->lowered->attributes & TACT_INSN_VECTOR)
 		close_ports(uses, n, block->arch->params.zmm_blocked_ports);
 	return n;
 }

@@ -45,6 +45,7 @@ struct block_lowered {
 	uint8_t simple_beside;
 	uint16_t uops, fused, mite, ms, divider, cycles, fuse;
 	uint8_t n_in, n_out, n_loads, n_stores;
+	uint16_t granules;    /* that its stores may touch, see stores.h */
 	uint8_t first_source; /* register of the first VALUE_REG among the inputs, or TACT_REG_NONE
 			       */
 	uint8_t load_operand; /* of the first load, or TACT_REG_NONE */
@@ -66,12 +67,14 @@ struct block_insn {
 	const struct tact_insn *insn;	     /* in the cache */
 	const struct block_lowered *lowered; /* in the block */
 	struct isa_instance constants;
-	uint32_t entry;	     /* in the cache */
-	uint32_t offset;     /* in the code */
+	uint32_t entry;	 /* in the cache */
+	uint32_t offset; /* in the code */
+	bool fused_prev, fused_next, jcc;
+	/* By block_connect: */
+	bool fast_load, stack_sync;
+	bool is_met;	     /* its store has a register that a load takes */
 	uint32_t first_node; /* of its inputs in the dependence graph */
 	uint64_t producers;  /* bit p: waits for insns[p]; only of the first 64 */
-	bool fused_prev, fused_next, jcc, fast_load, stack_sync;
-	bool is_met; /* its store has a register that a load takes */
 };
 
 /* An input of an instruction: where its value comes from. */
@@ -87,6 +90,12 @@ struct block_node {
 };
 
 #define BLOCK_NO_PRODUCER UINT32_MAX
+
+/* Sums over the instructions of a block. */
+struct block_counts {
+	size_t known, inputs, loads, stores, granules;
+	size_t widest, branches, stack_changes; /* instructions with these */
+};
 
 struct tact_block {
 	const struct tact_arch *arch;
@@ -122,14 +131,58 @@ struct tact_block {
 	struct block_spread *spread; /* owned; see cost.c; made when first asked for */
 	bool spread_valid;
 
-	double store_cycles; /* an iteration's stores need to leave the store buffer; 0: not limited
-			      */
-	size_t n_inputs;     /* of all instructions */
-	unsigned n_known;
-	bool has_widest, has_branch, has_stack_change, jcc_erratum;
+	struct block_counts counts;
+	bool jcc_erratum;
+	bool has_marks; /* fused_prev, fused_next or jcc of an instruction may be set */
+
+	/* Filled by block_connect, as are nodes, and in insns what it says there. */
+	bool is_connected;
 	bool has_forwarding; /* a load meets a store */
 	bool has_blocked;    /* a load meets one that does not hold all it needs */
+	double store_cycles; /* an iteration's stores need to leave the store buffer; 0: not limited
+			      */
 };
+
+/* Adds an instruction to the counts, or takes one away. */
+static inline void block_count(struct block_counts *c, const struct block_lowered *l, size_t sign)
+{
+	c->known += l->known ? sign : 0;
+	c->inputs += l->n_in * sign;
+	c->loads += l->n_loads * sign;
+	c->stores += l->n_stores * sign;
+	c->granules += l->granules * sign;
+	c->widest += l->attributes & TACT_INSN_WIDEST ? sign : 0;
+	c->branches += l->attributes & TACT_INSN_BRANCH ? sign : 0;
+	c->stack_changes += l->pointer_change ? sign : 0;
+}
+
+/* Entry `n` of the cache on the present architecture: looked up, or made.  NULL: out of memory. */
+const struct block_lowered *block_lowered_of(struct tact_block *block, size_t n);
+
+/* Room for that much code; block_pad_code sets its size, and the zeros after it. */
+int block_reserve_code(struct tact_block *block, size_t size, size_t n_insns);
+void block_pad_code(struct tact_block *block, size_t size);
+
+/* The cache is to start anew, which makes what was loaded invalid. */
+bool block_cache_is_full(const struct tact_block *block);
+
+/* Room for what block_connect fills, so that it cannot fail.  Returns 0 or -TACT_E_NOMEM. */
+int block_reserve(struct tact_block *block);
+
+/* What follows lowering, as far as it is done at once: mode, fusion, the JCC erratum.  The
+ * dependence graph is left to the first who asks for it.
+ */
+void block_arrange(struct tact_block *block);
+
+/* Decodes one instruction that stands alone, at most TACT_MAX_INSN_BYTES bytes: fills entry and
+ * constants of *bi.  Returns -TACT_E_DECODE unless it is one instruction with nothing after it, or
+ * -TACT_E_NOMEM.  Pointers to entries of the cache are then those of the cache again.
+ */
+int block_decode_one(struct tact_block *block, const uint8_t *code, size_t size,
+		     struct block_insn *bi);
+
+/* Whether what was lowered holds for the present architecture. */
+bool block_is_lowered(const struct tact_block *block);
 
 /* Fills `lowered` for an instruction.  Returns 0 or -TACT_E_NOMEM. */
 int block_lower(struct block_lowered *lowered, const struct tact_insn *insn,
@@ -150,10 +203,19 @@ static inline const struct block_node *block_nodes(const struct tact_block *bloc
  */
 int block_look_at(struct tact_block *block, const uint8_t *code, size_t size);
 
-/* Requires insns with lowered, and clear flags in them; fills nodes, and first_node, producers,
- * fast_load and stack_sync of insns, and store_cycles.
+/* Makes the dependence graph: fills nodes, what struct block_insn says, has_better, has_forwarding,
+ * has_blocked and store_cycles.  Requires lowered instructions and block_reserve.
  */
-int block_depend(struct tact_block *block);
+void block_depend(struct tact_block *block);
+
+/* Sees to it that the graph is there.  Whoever reads it calls this first: loading and editing leave
+ * it to them, since most of what a search tries is refused by cheaper limits.
+ */
+static inline void block_connect(const struct tact_block *block)
+{
+	if (!block->is_connected)
+		block_depend((struct tact_block *)(uintptr_t)block);
+}
 
 /* Latency from input `in` to output `out` of insns[p], as seen by node `to`; with the tables'
  * latency from memory or with that of store-to-load forwarding.  Returns false if there is no

@@ -147,6 +147,7 @@ int tact_block_cost(struct tact_block *block, size_t i, struct tact_insn_cost *c
 
 	if (!block || i >= block->n_insns || !tact_can_fill(cost))
 		return -TACT_E_INVAL;
+	block_connect(block);
 	if (!block->spread)
 		block->spread = malloc(sizeof(*block->spread));
 	if (!block->spread)

@@ -41,6 +41,7 @@ static void connect(struct tact_block *block, const struct writer *writers, uint
 
 	bi->first_node = (uint32_t)block->n_nodes;
 	bi->producers = 0;
+	bi->fast_load = bi->stack_sync = bi->is_met = false;
 	for (unsigned k = 0; k < l->n_in; k++) {
 		struct block_node *node = &block->nodes[block->n_nodes++];
 
@@ -160,7 +161,7 @@ static void mark_stack_syncs(struct tact_block *block)
 {
 	bool changed = false;
 
-	if (!block->has_stack_change)
+	if (!block->counts.stack_changes)
 		return;
 	for (size_t i = 0; i < block->n_insns; i++)
 		synchronises_stack(&block->insns[i], &changed);
@@ -204,41 +205,32 @@ static bool note_met_stores(struct tact_block *block)
 }
 
 /* First with all that is known; if the paper would see it differently, so too. */
-static int connect_memory(struct tact_block *block)
+static void connect_memory(struct tact_block *block)
 {
 	struct address_walk w;
 
-	if (addresses_init(&w, block) < 0)
-		return -TACT_E_NOMEM;
-	if (!w.is_needed)
-		return 0;
+	if (!addresses_init(&w, block))
+		return;
 	addresses_connect(&w, block->opt.paper);
 	/* How stores leave depends on which of them are met: once more. */
 	if (note_met_stores(block))
 		addresses_connect(&w, block->opt.paper);
 	note_stores(block);
 	if (block->opt.paper || !w.differs)
-		return 0;
-	if (tact_grow(&block->better, &block->better_capacity, block->n_nodes,
-		      sizeof(*block->better)) < 0)
-		return -TACT_E_NOMEM;
+		return;
 	memcpy(block->better, block->nodes, block->n_nodes * sizeof(*block->nodes));
 	block->has_better = true;
 	addresses_connect(&w, true);
 	note_stores(block);
-	return 0;
 }
 
-int block_depend(struct tact_block *block)
+void block_depend(struct tact_block *block)
 {
 	struct writer writers[ISA_MAX_KEYS];
 
 	block->n_nodes = 0;
 	block->store_cycles = 0;
 	block->has_forwarding = block->has_blocked = block->has_better = false;
-	if (tact_grow(&block->nodes, &block->node_capacity, block->n_inputs,
-		      sizeof(*block->nodes)) < 0)
-		return -TACT_E_NOMEM;
 	/* BLOCK_NO_PRODUCER */
 	memset(writers, 0xff, isa_n_keys(block->arch->isa) * sizeof(*writers));
 	for (uint32_t i = 0; i < block->n_insns; i++) {
@@ -246,10 +238,9 @@ int block_depend(struct tact_block *block)
 		write_registers(writers, &block->insns[i], i);
 	}
 	connect_to_previous(block, writers);
-	if (connect_memory(block) < 0)
-		return -TACT_E_NOMEM;
+	connect_memory(block);
 	mark_stack_syncs(block);
 	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_pointer_chasing; i++)
 		block->insns[i].fast_load = is_fast_load(block, &block->insns[i]);
-	return 0;
+	block->is_connected = true;
 }

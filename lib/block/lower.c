@@ -342,6 +342,20 @@ static void lower_renaming(struct draft *d)
 			  !(insn->attributes & TACT_INSN_SIGN_EXTEND);
 }
 
+static unsigned count_granules(const struct draft *d)
+{
+	unsigned n = 0;
+
+	for (unsigned o = 0; o < d->l->n_out; o++)
+		if (d->out[o].kind == VALUE_MEMORY) {
+			unsigned bits = d->insn->operand[d->out[o].operand].bits;
+
+			n += (unsigned)stores_granules(
+				bits < 8 * STORE_MAX_BYTES ? bits / 8 : STORE_MAX_BYTES);
+		}
+	return n;
+}
+
 /* Copies the lists to the arena. */
 static int finish(struct draft *d, struct tact_arena *arena)
 {
@@ -429,6 +443,7 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 		lower_memory_inputs(&d);
 		lower_renaming(&d);
 		summarise(&d);
+		l->granules = (uint16_t)count_granules(&d);
 		l->is_nop = insn->attributes & TACT_INSN_NOP;
 	}
 	if (finish(&d, arena) < 0)

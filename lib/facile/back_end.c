@@ -44,6 +44,8 @@ double facile_stack_sync(struct tact_block *block, const struct tact_predict_opt
 	double issue;
 
 	(void)opt;
+	if (!block->counts.stack_changes)
+		return 0;
 	for (size_t i = 0; i < block->n_insns; i++) {
 		const struct block_lowered *l = block->insns[i].lowered;
 

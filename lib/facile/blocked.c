@@ -69,6 +69,7 @@ int tact_explain_blocked(const struct tact_block *block, size_t *cursor,
 {
 	if (!block || !cursor || !out)
 		return -TACT_E_INVAL;
+	block_connect(block);
 	while (block->has_blocked && *cursor < block->n_insns) {
 		const struct block_node *node = blocked_node(block, (*cursor)++);
 

@@ -3,6 +3,7 @@
  * FACILE in one table: a row a bound.  The throughput is the largest bound that applies
  * (equations 1 to 3).
  */
+#include <math.h>
 #include <string.h>
 
 #include "facile/facile.h"
@@ -56,51 +57,80 @@ static bool applies(enum applies when, enum block_source source, bool paper)
 	return false;
 }
 
-/* For a caller whose struct is not ours. */
-static int predict_other_size(struct tact_block *block, const struct tact_predict_options *opt,
-			      struct tact_prediction *out)
-{
-	struct tact_prediction p = TACT_PREDICTION_INIT;
-	int status = tact_can_fill(out) ? tact_predict(block, opt, &p) : -TACT_E_INVAL;
+/* The order in which bounds are computed: what costs least first, since the first one above
+ * stop_above is the last one.  Those from FIRST_CONNECTED on need the dependence graph.
+ */
+enum { FIRST_CONNECTED = 7 };
+static const uint8_t order[TACT_N_BOUNDS] = {
+	TACT_BOUND_ISSUE,      TACT_BOUND_DIVIDER,    TACT_BOUND_LSD,	    TACT_BOUND_DSB,
+	TACT_BOUND_DECODE,     TACT_BOUND_PORTS,      TACT_BOUND_PREDECODE, TACT_BOUND_STORES,
+	TACT_BOUND_STACK_SYNC, TACT_BOUND_PRECEDENCE, TACT_BOUND_BLOCKED,   TACT_BOUND_FORWARDING,
+};
 
-	return status < 0 ? status : tact_fill(out, &p, sizeof(p));
+/* The bounds that count, bit per bound. */
+static uint32_t wanted(const struct tact_block *block, const struct tact_predict_options *opt)
+{
+	const enum block_source source = block_source_of(block);
+	uint32_t mask = 0;
+
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
+		if (applies(bounds[b].applies, source, block->opt.paper))
+			mask |= 1u << b;
+	return opt->bounds ? mask & opt->bounds : mask;
+}
+
+/* Fills *out, which is all zeros. */
+static int predict(struct tact_block *block, const struct tact_predict_options *opt,
+		   struct tact_prediction *out)
+{
+	const uint32_t mask = wanted(block, opt);
+	const double limit = opt->stop_above > 0 ? opt->stop_above : HUGE_VAL;
+	double worst = 0;
+
+	out->mode = block->mode;
+	out->coverage = tact_block_coverage(block);
+	for (unsigned i = 0; i < TACT_N_BOUNDS && worst <= limit; i++) {
+		const unsigned b = order[i];
+
+		if (!(mask >> b & 1))
+			continue;
+		if (i >= FIRST_CONNECTED)
+			block_connect(block);
+		out->bound[b] = bounds[b].cycles(block, opt);
+		if (out->bound[b] < 0)
+			return -TACT_E_NOMEM;
+		out->applies |= 1u << b;
+		if (out->bound[b] > worst)
+			worst = out->bound[b];
+	}
+	out->is_stopped = worst > limit;
+	out->cycles_per_iteration = worst;
+	for (uint32_t left = worst > 0 ? out->applies : 0; left; left &= left - 1) {
+		const unsigned b = (unsigned)__builtin_ctz(left);
+
+		if (out->bound[b] >= worst - 1e-9)
+			out->bottlenecks |= 1u << b;
+	}
+	return 0;
 }
 
 int tact_predict(struct tact_block *block, const struct tact_predict_options *opt,
 		 struct tact_prediction *out)
 {
 	struct tact_predict_options options;
-	enum block_source source;
-	double worst = 0;
+	struct tact_prediction p;
+	int status;
 
-	if (!block || !block->n_insns || !out)
+	if (!block || !block->n_insns || !tact_can_fill(out) ||
+	    tact_read_options(&options, sizeof(options), opt) < 0 ||
+	    options.bounds >> TACT_N_BOUNDS || !(options.stop_above >= 0))
 		return -TACT_E_INVAL;
-	if (tact_read_options(&options, sizeof(options), opt) < 0 ||
-	    options.bounds >> TACT_N_BOUNDS)
-		return -TACT_E_INVAL;
-	if (out->size != sizeof(*out))
-		return predict_other_size(block, opt, out);
-	opt = &options;
-	memset(out, 0, sizeof(*out));
-	out->size = sizeof(*out);
-	out->mode = block->mode;
-	out->coverage = tact_block_coverage(block);
-	source = block_source_of(block);
-	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
-		if (opt->bounds && !(opt->bounds >> b & 1))
-			continue;
-		if (!applies(bounds[b].applies, source, block->opt.paper))
-			continue;
-		out->applies |= 1u << b;
-		out->bound[b] = bounds[b].cycles(block, opt);
-		if (out->bound[b] < 0)
-			return -TACT_E_NOMEM;
-		if (out->bound[b] > worst)
-			worst = out->bound[b];
+	if (out->size == sizeof(*out)) {
+		memset(out, 0, sizeof(*out));
+		out->size = sizeof(*out);
+		return predict(block, &options, out);
 	}
-	out->cycles_per_iteration = worst;
-	for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
-		if (out->applies >> b & 1 && worst > 0 && out->bound[b] >= worst - 1e-9)
-			out->bottlenecks |= 1u << b;
-	return 0;
+	memset(&p, 0, sizeof(p));
+	status = predict(block, &options, &p);
+	return status < 0 ? status : tact_fill(out, &p, sizeof(p));
 }

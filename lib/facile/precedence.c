@@ -374,6 +374,7 @@ int tact_explain_chain(struct tact_block *block, struct tact_chain *out)
 
 	if (!block || !block->n_insns || !tact_can_fill(out))
 		return -TACT_E_INVAL;
+	block_connect(block);
 	if (init(&s, block, block_nodes(block), !block->opt.paper) < 0)
 		return -TACT_E_NOMEM;
 	solve(&s);
@@ -387,6 +388,7 @@ int tact_block_edge(const struct tact_block *block, size_t *cursor, struct tact_
 {
 	if (!block || !cursor || !out)
 		return -TACT_E_INVAL;
+	block_connect(block);
 	while (*cursor < block->n_nodes) {
 		const struct block_node *node = &block_nodes(block)[(*cursor)++];
 		const struct block_lowered *l;

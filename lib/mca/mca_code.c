@@ -12,7 +12,7 @@ void mca_code_extent(struct mca_extent *extent, const struct tact_block *block,
 {
 	extent->n_insns = block->n_insns;
 	/* Memory adds what is read and what is written. */
-	extent->n_operands = block->n_inputs + 2 * block->n_insns;
+	extent->n_operands = block->counts.inputs + 2 * block->n_insns;
 	for (size_t i = 0; i < block->n_insns; i++)
 		extent->n_operands += block->insns[i].lowered->n_out;
 	extent->n_keys = MCA_KEY_STORES;
@@ -112,6 +112,7 @@ void mca_code_fill(struct mca_code *code, const struct tact_block *block,
 	bool written[MCA_KEY_STORES];
 	unsigned n_forms = tact_isa_form_count(block->arch->isa);
 
+	block_connect(block);
 	mark_written(written, block);
 	code->n_forms = n_forms;
 	code->n_insns = (uint32_t)block->n_insns;

@@ -37,6 +37,7 @@ static int reserve(struct sim_program *p)
 int sim_program_build(struct sim_program *p, const struct tact_block *block, bool for_stream)
 {
 	p->n_insns = p->n_uops = p->n_sources = p->n_groups = p->n_inputs = 0;
+	block_connect(block);
 	p->n_raws = block->n_insns;
 	p->n_decoded = p->n_slots = 0;
 	p->code_size = (uint32_t)block->code_size;
@@ -63,7 +64,7 @@ int sim_program_build(struct sim_program *p, const struct tact_block *block, boo
 		p->n_slots +=
 			p->insns[p->n_insns - 1].n_decoded + p->insns[p->n_insns - 1].extra_slots;
 	}
-	if (!for_stream && block->has_stack_change)
+	if (!for_stream && block->counts.stack_changes)
 		sim_connect_stack(p);
 	sim_find_merges(p, block, for_stream);
 	return 0;

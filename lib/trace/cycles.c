@@ -180,7 +180,7 @@ int engine_look_at(struct tact_cycles *c, struct engine_code *code)
 	if (status < 0)
 		return 0; /* bytes that are no instructions to us */
 	n = tact_block_length(c->block);
-	code->unknown = (uint32_t)(n - c->block->n_known);
+	code->unknown = (uint32_t)(n - c->block->counts.known);
 	if (!tact_block_insn(c->block, n - 1, &last)) {
 		code->flow = last.flow;
 		code->is_direct = isa_flow_target(&last, &target);

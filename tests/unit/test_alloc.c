@@ -162,6 +162,65 @@ TEST(every_allocation_may_fail)
 	assert_true(try_failures(load_and_predict, NULL) > 3);
 }
 
+/* Replacing what was seen before allocates nothing. */
+TEST(replacing_does_not_allocate)
+{
+	static const uint8_t insns[][4] = {{0x48, 0x01, 0xd8, 0}, /* of 3 and of 4 bytes */
+					   {0x48, 0x89, 0x47, 0x08},
+					   {0x48, 0x8b, 0x4f, 0x08},
+					   {0x48, 0x0f, 0xaf, 0xc1}};
+	struct tact_prediction p = TACT_PREDICTION_INIT;
+	struct tact_block *block;
+
+	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
+	assert_int_equal(tact_block_load(block, (const uint8_t *)"\x90\x90\x90\x90", 4, NULL), 0);
+	for (unsigned round = 0; round < 3; round++) {
+		n_allocations = 0;
+		for (unsigned i = 0; i < 1000; i++) {
+			unsigned k = i * 7 % 4;
+
+			assert_int_equal(
+				tact_block_replace(block, i % 4, insns[k], k ? 4 : 3, NULL), 0);
+			assert_int_equal(tact_predict(block, NULL, &p), 0);
+		}
+		if (round)
+			assert_int_equal(n_allocations, 0);
+	}
+	tact_block_destroy(block);
+}
+
+/* Memory that is missing leaves the block as it was. */
+static int grow_by_inserting(void *arg)
+{
+	struct tact_block *block = NULL;
+	struct tact_prediction p = TACT_PREDICTION_INIT, q = TACT_PREDICTION_INIT;
+	int status = tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL);
+
+	(void)arg;
+	if (status >= 0)
+		status = tact_block_load(block, (const uint8_t *)"\x90", 1, NULL);
+	for (unsigned i = 0; i < 60 && status >= 0; i++) {
+		const uint8_t store[] = {0x48, 0x89, (uint8_t)(0x40 | i % 4 << 3), (uint8_t)i};
+
+		status = tact_predict(block, NULL, &p);
+		if (status < 0)
+			break;
+		status = tact_block_insert(block, i, store, sizeof(store), NULL);
+		if (status >= 0)
+			continue;
+		assert_int_equal(tact_block_length(block), i + 1);
+		assert_int_equal(tact_predict(block, NULL, &q), 0);
+		assert_memory_equal(&p, &q, sizeof(p));
+	}
+	tact_block_destroy(block);
+	return status;
+}
+
+TEST(inserting_may_fail)
+{
+	assert_true(try_failures(grow_by_inserting, NULL) > 5);
+}
+
 static int derive(void *arg)
 {
 	struct tact_arch *arch;

@@ -86,6 +86,7 @@ TEST(producers)
 	unsigned from_before = 0, from_here = 0;
 
 	assert_int_equal(load(block, "4801d8480fafc84801cb", NULL), 0);
+	block_connect(block);
 	assert_int_equal(tact_block_length(block), 3);
 	for (size_t i = 0; i < block->n_nodes; i++) {
 		const struct block_node *node = &block->nodes[i];
@@ -111,10 +112,13 @@ TEST(memory)
 	struct tact_block *block = open_block("SKL", TACT_MODE_UNROLL);
 
 	assert_int_equal(load(block, "488947084c8b4708", NULL), 0); /* [rdi+8], [rdi+8] */
+	block_connect(block);
 	assert_true(block->has_forwarding);
 	assert_int_equal(load(block, "488947084c8b4710", NULL), 0); /* [rdi+8], [rdi+16] */
+	block_connect(block);
 	assert_false(block->has_forwarding);
 	assert_int_equal(load(block, "488947084c8b470c", NULL), 0); /* the upper half of it */
+	block_connect(block);
 	assert_true(block->has_blocked);
 	tact_block_destroy(block);
 }
@@ -155,6 +159,8 @@ TEST(rebinding)
 		assert_int_equal(load(fresh, "4889d84801c848ffc94839f775f2", NULL), 0);
 		assert_int_equal(tact_block_rebind(block, arch, NULL), 0);
 		assert_ptr_equal(tact_block_arch(block), arch);
+		block_connect(block);
+		block_connect(fresh);
 		assert_int_equal(block->n_nodes, fresh->n_nodes);
 		for (size_t i = 0; i < tact_block_length(block); i++) {
 			struct tact_insn_cost a = {.size = sizeof(a)}, b = {.size = sizeof(b)};

@@ -70,9 +70,11 @@ static void check_one(const struct tact_block *block, const struct block_node *o
 /* With the latencies of the tables, and with those of store-to-load forwarding. */
 static void check_ratio(struct tact_block *block)
 {
-	const struct block_node *known = block_nodes(block);
+	const struct block_node *known;
 	struct tact_prediction p = TACT_PREDICTION_INIT;
 
+	block_connect(block);
+	known = block_nodes(block);
 	assert_int_equal(tact_predict(block, NULL, &p), 0);
 	check_one(block, block->nodes, known, false, p.bound[TACT_BOUND_PRECEDENCE]);
 	check_one(block, known, known, true,
