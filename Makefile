@@ -292,7 +292,7 @@ figures: deps
 
 .PHONY: pictures
 pictures: build
-	python3 gen/draw_terminal.py --tact $(BUILD)/tact
+	python3 gen/draw_pictures.py --tact $(BUILD)/tact
 
 # How good measurements are on this machine; against those of others where there are any of this CPU.
 .PHONY: bench-measure

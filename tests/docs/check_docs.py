@@ -193,7 +193,7 @@ def check_figures():
 
 
 def check_pictures(tact):
-    p = subprocess.run([sys.executable, 'gen/draw_terminal.py', '--tact', tact, '--check'], cwd=TOP,
+    p = subprocess.run([sys.executable, 'gen/draw_pictures.py', '--tact', tact, '--check'], cwd=TOP,
                        capture_output=True, text=True)
     check('pictures show what the program prints', p.stderr.splitlines())
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws doc/terminal.svg, the picture of the README: what two commands print, as a terminal shows it.
+"""Draws the pictures of the documents from what the program prints.
 
-usage: draw_terminal.py [--tact PROGRAM] [--check] [-o FILE]
+usage: draw_pictures.py [--tact PROGRAM] [--check]
 
-The text is the output of the program and is the same on every machine; --check compares the picture
-with what it would be now.
+doc/terminal.svg shows two commands and their output as a terminal does; doc/demo.svg is what tact
+predict --graph draws.  Both are the same on every machine; --check compares the files with what they
+would be now.
 """
 import argparse
 import html
@@ -13,9 +14,9 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PICTURE = os.path.join(TOP, 'doc/terminal.svg')
 
 # Each command with the first and the last line of its output that are shown.
 COMMANDS = (
@@ -34,7 +35,7 @@ COLOURS = {
 def run(tact, command):
     p = subprocess.run([tact, *command.split()[1:], '-q'], cwd=TOP, capture_output=True, text=True)
     if p.returncode:
-        sys.exit('draw_terminal.py: %s: %s' % (command, p.stderr.strip()))
+        sys.exit('draw_pictures.py: %s: %s' % (command, p.stderr.strip()))
     return p.stdout.splitlines()
 
 
@@ -88,27 +89,43 @@ def draw(lines):
     return '\n'.join(out) + '\n</svg>\n'
 
 
+def draw_terminal(tact):
+    lines = []
+    for command, first, last, more in COMMANDS:
+        printed = run(tact, command)
+        shown = part(printed, first, last, more)
+        lines += ([''] if lines else []) + ['$ ' + command]
+        lines += ([] if shown[0] == printed[0] else ['...']) + shown
+    return draw(lines)
+
+
+def draw_graph(tact):
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, 'graph.svg')
+        run(tact, 'tact predict -a SKL --graph %s examples/demo.s' % path)
+        with open(path, encoding='utf-8') as f:
+            return f.read()
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument('--tact', default=os.path.join(TOP, 'build/tact'))
     parser.add_argument('--check', action='store_true')
-    parser.add_argument('-o', '--output', default=PICTURE)
     args = parser.parse_args()
-    lines = []
-    for command, first, last, more in COMMANDS:
-        printed = run(os.path.abspath(args.tact), command)
-        shown = part(printed, first, last, more)
-        lines += ([''] if lines else []) + ['$ ' + command]
-        lines += ([] if shown[0] == printed[0] else ['...']) + shown
-    picture = draw(lines)
-    if args.check:
-        with open(args.output, encoding='utf-8') as f:
+    status = 0
+    for name, make in (('doc/terminal.svg', draw_terminal), ('doc/demo.svg', draw_graph)):
+        picture = make(os.path.abspath(args.tact))
+        path = os.path.join(TOP, name)
+        if not args.check:
+            with open(path, 'w', encoding='utf-8') as f:
+                f.write(picture)
+            continue
+        with open(path, encoding='utf-8') as f:
             if f.read() != picture:
-                sys.exit('draw_terminal.py: %s is out of date: make pictures' % args.output)
-        return
-    with open(args.output, 'w', encoding='utf-8') as f:
-        f.write(picture)
+                print('draw_pictures.py: %s is out of date: make pictures' % name, file=sys.stderr)
+                status = 1
+    return status
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())
