@@ -54,7 +54,7 @@ static int compare(const struct diff *d, const struct tact_mix_pivot *first,
 {
 	struct tact_mix_diff_report report = {
 		.size = sizeof(report), .format = (enum tact_format)d->format, .top = d->table.top};
-	struct tact_mix_diff_totals totals;
+	struct tact_mix_diff_totals totals = TACT_MIX_DIFF_TOTALS_INIT;
 	struct tact_mix_diff *diff;
 	struct tact_diag diag = {0};
 	struct output out;

@@ -34,7 +34,7 @@ struct recorder {
 	const char *output, *exact, *arch;
 	struct program_options program;
 	unsigned pid, ebs_period, lbr_period, seconds, seed, depth;
-	unsigned skid, shadow, lost, biased; /* UINT_MAX, which is -1: the default */
+	unsigned skid, shadow, lost, biased; /* UINT_MAX: the default */
 	bool all_cpus, user_only, is_virtual, is_quiet;
 	int best;
 };
@@ -144,6 +144,12 @@ static int say_exit(const struct recorder *r, int status)
 
 /* ---- under QEMU ---- */
 
+/* The library takes 0 for the default and -1 for none. */
+static int given(unsigned value)
+{
+	return value == UINT_MAX ? 0 : value ? (int)value : -1;
+}
+
 static int emulate(struct recorder *r)
 {
 	struct tact_trace_options run = {.size = sizeof(run)};
@@ -157,10 +163,10 @@ static int emulate(struct recorder *r)
 		.ebs_period = r->ebs_period,
 		.lbr_period = r->lbr_period,
 		.depth = r->depth,
-		.skid = (int)r->skid,
-		.shadow = (int)r->shadow,
-		.lost_newest = (int)r->lost,
-		.biased = (int)r->biased,
+		.skid = given(r->skid),
+		.shadow = given(r->shadow),
+		.lost_newest = given(r->lost),
+		.biased = given(r->biased),
 		.stop = should_stop,
 	};
 	struct tact_mix_emulated out = {.size = sizeof(out)};

@@ -81,7 +81,7 @@ static const char *plural(uint64_t n)
 
 static void warn_modules(const struct mixer *m)
 {
-	struct tact_mix_missing missing;
+	struct tact_mix_missing missing = TACT_MIX_MISSING_INIT;
 
 	for (size_t i = 0; !tact_mix_get_missing(m->mix, i, &missing); i++)
 		if (missing.samples)
@@ -185,6 +185,7 @@ static int run(void *target)
 	status = mixer_open(&m->input, m->path ? m->path : "perf.data", &m->mix);
 	if (status)
 		return status;
+	m->summary.size = sizeof(m->summary);
 	tact_mix_get_summary(m->mix, &m->summary);
 	if (!m->is_quiet)
 		warn(m);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Instruction mixes of real runs: how often each basic block ran, from samples of the PMU, and what
- * its instructions are.
+ * Instruction mixes of real runs: how often each basic block ran, estimated from samples of the
+ * PMU, and what its instructions are.  doc/models/mix.md describes the method.
+ *
+ * A handle belongs to one thread at a time, together with everything that refers to it; different
+ * handles may be used by different threads at once.  Rules, taxonomies, pivots, comparisons and
+ * costs do not change once they are made: any number of threads may read them at once.
  */
 #ifndef TACT_MIX_H
 #define TACT_MIX_H
@@ -19,17 +23,24 @@
 extern "C" {
 #endif
 
+/* Room for bounds in structs: values of enum tact_bound that do not exist yet are 0. */
+#ifndef TACT_MAX_BOUNDS
+#define TACT_MAX_BOUNDS 32
+#endif
+
 /* How the number of executions of a block was found. */
 enum tact_mix_method {
-	TACT_MIX_HYBRID, /* by the rule: one of the next two for each block */
+	TACT_MIX_HYBRID, /* by a rule: one of the next two for each block */
 	TACT_MIX_EBS,	 /* samples in the block, divided by its length */
 	TACT_MIX_LBR,	 /* streams between taken branches */
 	TACT_MIX_EXACT,	 /* counted, not sampled */
 	TACT_N_MIX_METHODS
 };
-const char *tact_mix_method_name(enum tact_mix_method method); /* "hybrid", "ebs", "lbr", "exact" */
 
-/* What the machine gave, best first.  Values are stable: new ones go to the end. */
+/* Returns "hybrid", "ebs", "lbr" or "exact"; "unknown" for other values. */
+const char *tact_mix_method_name(enum tact_mix_method method);
+
+/* What the machine can sample, best first.  Values are stable: new ones are added at the end. */
 enum tact_mix_rung {
 	TACT_MIX_RUNG_EXACT,	    /* every execution was counted */
 	TACT_MIX_RUNG_LBR,	    /* instructions and taken branches, both with branch stacks */
@@ -39,83 +50,124 @@ enum tact_mix_rung {
 	TACT_MIX_RUNG_INSTRUCTIONS, /* instructions, with skid */
 	TACT_MIX_RUNG_CYCLES,	    /* time in cycles: not executions */
 	TACT_MIX_RUNG_CLOCK,	    /* time by a clock: not executions */
-	TACT_MIX_RUNG_NONE,
+	TACT_MIX_RUNG_NONE,	    /* nothing can be sampled */
 	TACT_N_MIX_RUNGS
 };
-const char *tact_mix_rung_name(enum tact_mix_rung rung);  /* "lbr", "clock", ... */
-const char *tact_mix_rung_error(enum tact_mix_rung rung); /* the error to expect, for people */
+enum { TACT_MAX_MIX_RUNGS = 16 }; /* room for rungs in structs */
 
-/* ---- a rule: which of two estimates a block gets ---- */
+/* The name of a rung ("lbr", "clock", ...), and the error to expect of it, for people.  Both return
+ * "unknown" for other values.
+ */
+const char *tact_mix_rung_name(enum tact_mix_rung rung);
+const char *tact_mix_rung_error(enum tact_mix_rung rung);
+
+/* ---- rules: which of two estimates a block gets ---- */
 
 struct tact_mix_rule;
 
-/* The paper's: up to 18 instructions LBR, else EBS.  Returns -TACT_E_NOMEM. */
+/* Creates the rule of the HBBP paper: blocks of up to 18 instructions by LBR, others by EBS.
+ * Returns 0 with a rule for tact_mix_rule_destroy, -TACT_E_INVAL without `out`, -TACT_E_NOMEM.
+ */
 int tact_mix_rule_create(struct tact_mix_rule **out, struct tact_diag *diag);
-/* From a file of tact_mix_rule_save.  Returns -TACT_E_IO, -TACT_E_FORMAT, -TACT_E_NOMEM. */
+
+/* Loads a rule from a file of tact_mix_rule_save, or from its text in memory, which is not needed
+ * after the call.  Both return 0 with a rule for tact_mix_rule_destroy, or:
+ *   -TACT_E_INVAL   a pointer other than diag is NULL
+ *   -TACT_E_IO      the file cannot be read
+ *   -TACT_E_FORMAT  not a rule (diag->line says where), or a file of more than 64 KiB
+ *   -TACT_E_NOMEM
+ */
 int tact_mix_rule_load(struct tact_mix_rule **out, const char *path, struct tact_diag *diag);
 int tact_mix_rule_load_memory(struct tact_mix_rule **out, const char *text, size_t size,
 			      struct tact_diag *diag);
+
+/* Writes a rule to a file.  Returns 0, -TACT_E_INVAL without a rule or path, -TACT_E_IO,
+ * -TACT_E_NOMEM.
+ */
 int tact_mix_rule_save(const struct tact_mix_rule *rule, const char *path, struct tact_diag *diag);
-void tact_mix_rule_destroy(struct tact_mix_rule *rule); /* NULL is allowed */
-/* The tree as text, indented, NUL-terminated.  Returns its length, or what it would need. */
+
+/* Destroys a rule.  NULL is allowed. */
+void tact_mix_rule_destroy(struct tact_mix_rule *rule);
+
+/* Prints the tree of a rule as indented text, cut to `size` bytes with the NUL; text may be NULL if
+ * size is 0.  Returns the length of the whole text; 0 without a rule or memory.
+ */
 size_t tact_mix_rule_print(const struct tact_mix_rule *rule, char *text, size_t size);
 
-/* ---- a profile ---- */
+/* ---- profiles ---- */
 
 struct tact_mix;
 
+/* How a profile is read.  All pointers are borrowed for the call. */
 struct tact_mix_options {
 	size_t size;
-	enum tact_mix_method method;
-	const struct tact_mix_rule *rule; /* borrowed for the call; NULL: the paper's */
-	const char *root;	  /* files are looked for below this directory first; NULL: none */
-	const char *const *files; /* n_files paths that stand for recorded ones of the same name or
+	enum tact_mix_method method;	  /* TACT_MIX_HYBRID, _EBS or _LBR */
+	const struct tact_mix_rule *rule; /* NULL: the paper's */
+	const char *root;	  /* directory below which files are looked for first; NULL: none */
+	const char *const *files; /* n_files paths that replace recorded ones of the same name or
 				     build-id; or RECORDED=PATH */
 	size_t n_files;
 };
+#define TACT_MIX_OPTIONS_INIT TACT_SIZED(struct tact_mix_options)
 
-/* Reads a recording of perf or of tact, or a file of exact counts; "-" is standard input.  opt may
- * be NULL. Returns -TACT_E_IO, -TACT_E_FORMAT, -TACT_E_VERSION, -TACT_E_NOMEM, -TACT_E_INVAL;
- * -TACT_E_NO_DATA if it has no samples.
+/* Opens a recording of perf or of tact, or a file of exact counts; the path "-" means standard
+ * input.  opt may be NULL.  Returns 0 with a profile for tact_mix_close, or:
+ *   -TACT_E_INVAL    no path, or an unknown method
+ *   -TACT_E_IO       the file cannot be read
+ *   -TACT_E_FORMAT   neither a recording nor a file of counts
+ *   -TACT_E_VERSION  a recording of an unknown version
+ *   -TACT_E_NO_DATA  there are no samples
+ *   -TACT_E_NOMEM
  */
 int tact_mix_open(struct tact_mix **out, const char *path, const struct tact_mix_options *opt,
 		  struct tact_diag *diag);
-void tact_mix_close(struct tact_mix *mix); /* NULL is allowed */
+
+/* Closes a profile.  NULL is allowed. */
+void tact_mix_close(struct tact_mix *mix);
 
 struct tact_mix_summary {
 	size_t size;
 	enum tact_mix_rung rung;
-	enum tact_mix_method method; /* hybrid only if there are both */
+	enum tact_mix_method method; /* hybrid only if there are both kinds of samples */
 	uint64_t samples, ebs_samples, lbr_samples, branches;
 	uint64_t lost, throttled, unknown_records, bad_records;
-	uint64_t outside_samples; /* of the instruction pointer: no known code there */
-	uint64_t streams, outside_streams,
-		impossible_streams; /* and streams that no control flow allows */
-	double newest_impossible,
-		other_impossible; /* share of impossible pairs, of the newest and of the others */
-	bool newest_dropped;	  /* the newest pair of each stack was left out for that */
-	size_t blocks, biased_blocks, modules, threads, missing_modules;
+	uint64_t outside_samples;    /* whose instruction pointer is in no known code */
+	uint64_t streams;	     /* between two taken branches */
+	uint64_t outside_streams;    /* in no known code */
+	uint64_t impossible_streams; /* that control flow does not allow */
+	double newest_impossible;    /* share of impossible ones among the newest of each stack */
+	double other_impossible;     /* and among the others */
+	bool newest_dropped;	     /* the newest of each stack were left out for that reason */
+	size_t blocks, biased_blocks, modules, threads;
+	size_t missing_modules;		     /* for tact_mix_get_missing */
 	size_t blocks_by_lbr, blocks_by_ebs; /* as the rule chose */
 	double instructions;		     /* executed, as estimated */
 	double instructions_by_lbr; /* share of them from blocks that the rule gave to LBR */
-	bool is_relative;  /* only shares mean something: no event says how much it counts */
-	double flow_error; /* sum of |in - out| over sum of in, blocks of LBR; < 0: unknown */
-	uint64_t flow_blocks,
-		flow_outliers; /* blocks that were checked; beyond four standard errors */
-	uint64_t bytes;	       /* read */
-	const char *command;   /* as recorded; "" if not; owned by the mix */
-	const char *ebs_event, *lbr_event; /* names; "" if there is none */
+	bool is_relative;  /* only shares have a meaning: no event says how much it counts */
+	double flow_error; /* sum of |in - out| over sum of in, for blocks of LBR; < 0: unknown */
+	uint64_t flow_blocks;		   /* blocks that were checked for that */
+	uint64_t flow_outliers;		   /* blocks beyond four standard errors */
+	uint64_t bytes;			   /* read */
+	const char *command;		   /* as recorded; "" if unknown; owned by the mix */
+	const char *ebs_event, *lbr_event; /* names; "" if there is none; owned by the mix */
 	uint64_t ebs_period, lbr_period;   /* 0: not fixed */
 };
+#define TACT_MIX_SUMMARY_INIT TACT_SIZED(struct tact_mix_summary)
+
+/* Gets the summary of a profile.  Returns 0, or -TACT_E_INVAL without a mix or out->size. */
 int tact_mix_get_summary(const struct tact_mix *mix, struct tact_mix_summary *out);
 
-/* What is not there: modules whose code could not be read, number i; returns 0, or 1 behind the
- * last. */
+/* A module whose code could not be read. */
 struct tact_mix_missing {
 	size_t size;
 	const char *path, *why; /* owned by the mix */
-	uint64_t samples;	/* of it, and ends of streams */
+	uint64_t samples;	/* in it, with ends of streams */
 };
+#define TACT_MIX_MISSING_INIT TACT_SIZED(struct tact_mix_missing)
+
+/* Gets the i-th module whose code could not be read.  Returns 0, or -TACT_E_INVAL if there is no
+ * such module, without a mix or out->size.
+ */
 int tact_mix_get_missing(const struct tact_mix *mix, size_t i, struct tact_mix_missing *out);
 
 /* A block that ran.  Pointers are owned by the mix. */
@@ -125,20 +177,45 @@ struct tact_mix_block {
 	uint64_t address; /* in its file */
 	const uint8_t *code;
 	size_t code_size;
-	unsigned length;	  /* instructions */
-	double executions, error; /* error: relative, one standard deviation; < 0: unknown */
-	double ebs, lbr;	  /* the two estimates; < 0: there is none */
+	unsigned length; /* instructions */
+	double executions;
+	double error;	 /* of the executions: relative, one standard deviation; < 0: unknown */
+	double ebs, lbr; /* the two estimates; < 0: there is none */
 	uint64_t ebs_samples, lbr_streams;
 	double bias;		     /* share of its branch's records in the oldest entry */
 	enum tact_mix_method method; /* the one that was chosen */
-	bool is_biased, is_loop;     /* loop: it can branch to its own start */
-	uint64_t next,
-		target; /* where it goes on, and where its branch leads to; 0: nowhere known */
+	bool is_biased;
+	bool is_loop;	       /* it can branch to its own start */
+	uint64_t next, target; /* addresses after it and of its branch; 0: unknown, or none */
 };
+#define TACT_MIX_BLOCK_INIT TACT_SIZED(struct tact_mix_block)
+
+/* Returns the number of blocks; 0 for NULL. */
 size_t tact_mix_block_count(const struct tact_mix *mix);
+
+/* Gets block i.  Returns 0, or -TACT_E_INVAL if there is no such block, without a mix or out->size.
+ */
 int tact_mix_get_block(const struct tact_mix *mix, size_t i, struct tact_mix_block *out);
 
-/* ---- instructions by their properties ---- */
+/* ---- taxonomies: groups of instructions that a user defines ---- */
+
+struct tact_mix_taxonomy;
+
+/* Loads groups from a file, or from its text in memory, which is not needed after the call.  Each
+ * line is "GROUP: PATTERN..."; doc/formats.md describes patterns.  Both return 0 with a taxonomy
+ * for tact_mix_taxonomy_destroy, or: -TACT_E_INVAL   a pointer other than diag is NULL -TACT_E_IO
+ * the file cannot be read -TACT_E_FORMAT  not a taxonomy (diag->line says where), or a file of more
+ * than 1 MiB -TACT_E_NOMEM
+ */
+int tact_mix_taxonomy_load(struct tact_mix_taxonomy **out, const char *path,
+			   struct tact_diag *diag);
+int tact_mix_taxonomy_load_memory(struct tact_mix_taxonomy **out, const char *text, size_t size,
+				  struct tact_diag *diag);
+
+/* Destroys a taxonomy.  NULL is allowed. */
+void tact_mix_taxonomy_destroy(struct tact_mix_taxonomy *taxonomy);
+
+/* ---- pivots: executed instructions by their properties ---- */
 
 enum tact_mix_key {
 	TACT_MIX_BY_THREAD,
@@ -157,240 +234,314 @@ enum tact_mix_key {
 	TACT_MIX_BY_METHOD,
 	TACT_N_MIX_KEYS
 };
-const char *tact_mix_key_name(enum tact_mix_key key); /* "thread", "module", ... */
+enum { TACT_MIX_MAX_KEYS = 6 }; /* of one pivot */
 
-enum { TACT_MIX_MAX_KEYS = 6 };
+/* Returns "thread", "module", ...; "unknown" for other values. */
+const char *tact_mix_key_name(enum tact_mix_key key);
 
-/* Groups of instructions that a user makes: lines of "GROUP: PATTERN...". */
-struct tact_mix_taxonomy;
-int tact_mix_taxonomy_load(struct tact_mix_taxonomy **out, const char *path,
-			   struct tact_diag *diag);
-int tact_mix_taxonomy_load_memory(struct tact_mix_taxonomy **out, const char *text, size_t size,
-				  struct tact_diag *diag);
-void tact_mix_taxonomy_destroy(struct tact_mix_taxonomy *taxonomy); /* NULL is allowed */
-
+/* Keeps instructions whose value of a key matches a pattern.  This struct never changes. */
 struct tact_mix_filter {
 	enum tact_mix_key key;
-	const char *pattern; /* * and ? as in the shell; letters of either case are the same;
-				borrowed */
-	bool is_negated;
+	const char *pattern; /* * and ? as in a shell; upper and lower case are the same */
+	bool is_negated;     /* keeps those that do not match */
 };
 
+/* What is counted.  All pointers are borrowed for the call. */
 struct tact_mix_pivot_options {
 	size_t size;
 	enum tact_mix_key keys[TACT_MIX_MAX_KEYS];
 	size_t n_keys; /* 0: mnemonic */
 	const struct tact_mix_filter *filters;
 	size_t n_filters;
-	const struct tact_mix_taxonomy *taxonomy; /* needed for TACT_MIX_BY_TAXONOMY; borrowed */
+	const struct tact_mix_taxonomy *taxonomy; /* needed for TACT_MIX_BY_TAXONOMY */
 };
+#define TACT_MIX_PIVOT_OPTIONS_INIT TACT_SIZED(struct tact_mix_pivot_options)
 
 struct tact_mix_pivot;
 
-/* Returns -TACT_E_INVAL, -TACT_E_NOMEM.  Rows come by executions, most first. */
+/* Counts executed instructions by their keys.  opt may be NULL.  The pivot does not need the mix
+ * after the call.  Returns 0 with a pivot for tact_mix_pivot_destroy, -TACT_E_INVAL without a mix,
+ * for unknown keys, a filter without a pattern or a missing taxonomy, -TACT_E_NOMEM.
+ */
 int tact_mix_pivot_create(struct tact_mix_pivot **out, struct tact_mix *mix,
 			  const struct tact_mix_pivot_options *opt, struct tact_diag *diag);
-void tact_mix_pivot_destroy(struct tact_mix_pivot *pivot); /* NULL is allowed */
+
+/* Destroys a pivot.  NULL is allowed. */
+void tact_mix_pivot_destroy(struct tact_mix_pivot *pivot);
 
 struct tact_mix_row {
 	size_t size;
-	const char *key[TACT_MIX_MAX_KEYS]; /* owned by the pivot */
-	double executions;		    /* of instructions */
-	double share;			    /* of all that passed the filters */
-	double error;			    /* relative, one standard deviation; < 0: unknown */
+	const char
+		*key[TACT_MIX_MAX_KEYS]; /* "" beyond the keys of the pivot; owned by the pivot */
+	double executions;		 /* of instructions */
+	double share;			 /* of everything that passed the filters */
+	double error;			 /* relative, one standard deviation; < 0: unknown */
 };
-size_t tact_mix_pivot_rows(const struct tact_mix_pivot *pivot);
-/* What they are by; returns how many keys there are. */
-size_t tact_mix_pivot_keys(const struct tact_mix_pivot *pivot,
-			   enum tact_mix_key keys[TACT_MIX_MAX_KEYS]);
+#define TACT_MIX_ROW_INIT TACT_SIZED(struct tact_mix_row)
+
+/* Returns the number of rows of a pivot; 0 for NULL. */
+size_t tact_mix_pivot_count(const struct tact_mix_pivot *pivot);
+
+/* Gets row i; the row with the most executions is row 0.  Returns 0, or -TACT_E_INVAL if there is
+ * no such row, without a pivot or out->size.
+ */
 int tact_mix_pivot_get_row(const struct tact_mix_pivot *pivot, size_t i, struct tact_mix_row *out);
 
-/* Of what passed the filters. */
+/* Gets the keys of a pivot and returns how many there are; 0 if a pointer is NULL. */
+size_t tact_mix_pivot_get_keys(const struct tact_mix_pivot *pivot,
+			       enum tact_mix_key keys[TACT_MIX_MAX_KEYS]);
+
+/* Figures over everything that passed the filters. */
 struct tact_mix_figures {
 	size_t size;
 	double instructions;
 	double vectorisation; /* share of packed ones among scalar and packed */
 	double flops_per_instruction;
-	double branch_density; /* branches, calls and returns an instruction */
+	double branch_density; /* branches, calls and returns per instruction */
 	double load_density, store_density;
 	double instructions_per_block;
 };
+#define TACT_MIX_FIGURES_INIT TACT_SIZED(struct tact_mix_figures)
+
+/* Gets the figures of a pivot.  Returns 0, or -TACT_E_INVAL without a pivot or out->size. */
 int tact_mix_pivot_get_figures(const struct tact_mix_pivot *pivot, struct tact_mix_figures *out);
 
-/* Average weighted error of two mixes (HBBP paper, section VI): the sum over all keys of |reference
- * - measured|, divided by the sum of the reference.  Both pivots need the same keys.  is_scaled:
- * the measured one is brought to the reference's total first.
+/* Computes the average weighted error of a measured mix (HBBP paper, section VI): the sum over all
+ * keys of |reference - measured|, divided by the sum of the reference.  With is_scaled, the
+ * measured mix is brought to the reference's total first.  Returns 0, or -TACT_E_INVAL if the
+ * pivots have different numbers of keys, the reference is empty, or a pointer is NULL.
  */
 int tact_mix_compare(const struct tact_mix_pivot *reference, const struct tact_mix_pivot *measured,
 		     bool is_scaled, double *error);
 
-/* ---- two tables side by side ---- */
+/* ---- two pivots side by side ---- */
 
-struct tact_mix_diff; /* refers to both pivots, which have to stay */
+struct tact_mix_diff;
 
-struct tact_mix_diff_row {
-	size_t size;
-	const char *key[TACT_MIX_MAX_KEYS]; /* owned by the pivots */
-	double executions[2];		    /* 0: only in the other */
-};
-
-struct tact_mix_diff_totals {
-	size_t size;
-	double executions[2]; /* as they are, also of a second one that was scaled */
-	double error;	      /* tact_mix_compare of the two */
-	bool is_scaled;	      /* the second one was */
-};
-
-/* Rows of either pivot, those whose executions changed most first.  is_scaled: the second one is
- * brought to the first one's total.  Returns -TACT_E_INVAL if the keys are not the same, or if
- * nothing was executed in the first; -TACT_E_NOMEM.
+/* Compares two pivots with the same keys, which must outlive the comparison.  With is_scaled, the
+ * second is brought to the first one's total.  Returns 0 with a handle for tact_mix_diff_destroy,
+ * -TACT_E_INVAL if a pivot is missing, the keys differ or the first pivot is empty, -TACT_E_NOMEM.
  */
 int tact_mix_diff_create(struct tact_mix_diff **out, const struct tact_mix_pivot *first,
 			 const struct tact_mix_pivot *second, bool is_scaled,
 			 struct tact_diag *diag);
-void tact_mix_diff_destroy(struct tact_mix_diff *diff); /* NULL is allowed */
-size_t tact_mix_diff_rows(const struct tact_mix_diff *diff);
-size_t tact_mix_diff_keys(const struct tact_mix_diff *diff,
-			  enum tact_mix_key keys[TACT_MIX_MAX_KEYS]);
+
+/* Destroys a comparison.  NULL is allowed. */
+void tact_mix_diff_destroy(struct tact_mix_diff *diff);
+
+struct tact_mix_diff_row {
+	size_t size;
+	const char *key[TACT_MIX_MAX_KEYS]; /* owned by the pivots */
+	double executions[2];		    /* in the first and in the second */
+};
+#define TACT_MIX_DIFF_ROW_INIT TACT_SIZED(struct tact_mix_diff_row)
+
+/* Returns the number of rows, from either pivot; 0 for NULL. */
+size_t tact_mix_diff_count(const struct tact_mix_diff *diff);
+
+/* Gets row i; the row whose executions changed most is row 0.  Returns 0, or -TACT_E_INVAL if there
+ * is no such row, without a comparison or out->size.
+ */
 int tact_mix_diff_get_row(const struct tact_mix_diff *diff, size_t i,
 			  struct tact_mix_diff_row *out);
+
+/* Gets the keys of both pivots and returns how many there are; 0 if a pointer is NULL. */
+size_t tact_mix_diff_get_keys(const struct tact_mix_diff *diff,
+			      enum tact_mix_key keys[TACT_MIX_MAX_KEYS]);
+
+struct tact_mix_diff_totals {
+	size_t size;
+	double executions[2]; /* before scaling */
+	double error;	      /* as tact_mix_compare computes it */
+	bool is_scaled;	      /* the second pivot was */
+};
+#define TACT_MIX_DIFF_TOTALS_INIT TACT_SIZED(struct tact_mix_diff_totals)
+
+/* Gets the sums over all rows.  Returns 0, or -TACT_E_INVAL without a comparison or out->size. */
 int tact_mix_diff_get_totals(const struct tact_mix_diff *diff, struct tact_mix_diff_totals *out);
 
-/* ---- where the cycles go ---- */
+/* ---- costs: where the cycles go ---- */
 
-struct tact_mix_costs; /* refers to the mix, which has to stay */
+struct tact_mix_costs;
 
-/* A block, or a loop of several blocks on its usual way round, which counts as one. */
+/* Predicts the cycles of each block by a model of tact/model.h (NULL: facile) and multiplies them
+ * by its executions.  Cache misses and mispredictions are not included.  The mix must outlive the
+ * costs, which refer to its names and code.  Returns 0 with a handle for tact_mix_costs_destroy,
+ * -TACT_E_INVAL without a mix or an architecture, errors of tact_model_open, -TACT_E_NOMEM.
+ */
+int tact_mix_costs_create(struct tact_mix_costs **out, const struct tact_mix *mix,
+			  const struct tact_arch *arch, const char *model, struct tact_diag *diag);
+
+/* Destroys costs.  NULL is allowed. */
+void tact_mix_costs_destroy(struct tact_mix_costs *costs);
+
+/* A block, or a loop of several blocks along its usual path, which counts as one.  Pointers are
+ * owned by the mix.
+ */
 struct tact_mix_cost {
 	size_t size;
-	struct tact_mix_block block; /* of a loop: its first one, with the instructions of all and
-					the mean of their executions */
-	double cycles;		     /* of one execution */
-	double total;		     /* of all */
-	double gain;		     /* cycles of all that its bottlenecks cost */
-	uint32_t bottlenecks;	     /* bits of enum tact_bound */
-	double coverage;
+	const char *module, *function; /* of the block, or of the loop's first block; so are: */
+	uint64_t address;	       /* in its file */
+	const uint8_t *code;
+	size_t code_size;
+	unsigned length;      /* instructions; of a loop: of all its blocks */
+	double executions;    /* of a loop: mean over its instructions */
+	double cycles;	      /* per execution */
+	double total;	      /* cycles of all executions */
+	double gain;	      /* cycles that its bottlenecks cost in all executions */
+	uint32_t bottlenecks; /* bits of enum tact_bound */
+	double coverage;      /* share of the instructions with data */
 	bool is_loop;
 	unsigned n_blocks;
 };
+#define TACT_MIX_COST_INIT TACT_SIZED(struct tact_mix_cost)
+
+/* Returns the number of rows; 0 for NULL. */
+size_t tact_mix_costs_count(const struct tact_mix_costs *costs);
+
+/* Gets row i; the row with the most cycles is row 0.  Returns 0, or -TACT_E_INVAL if there is no
+ * such row, without costs or out->size.
+ */
+int tact_mix_costs_get_row(const struct tact_mix_costs *costs, size_t i, struct tact_mix_cost *out);
 
 struct tact_mix_costs_totals {
 	size_t size;
 	double cycles;
 	size_t failed; /* blocks without a prediction */
-	/* A block with several bottlenecks counts for the first. */
-	double by_bound[TACT_N_BOUNDS], gain_by_bound[TACT_N_BOUNDS];
+	/* By enum tact_bound; a block with several bottlenecks counts for the first one. */
+	double by_bound[TACT_MAX_BOUNDS], gain_by_bound[TACT_MAX_BOUNDS];
 };
+#define TACT_MIX_COSTS_TOTALS_INIT TACT_SIZED(struct tact_mix_costs_totals)
 
-/* Executions times predicted cycles, without cache misses and mispredictions, by a model of
- * tact/model.h (NULL: facile).  Rows come by cycles, most first.  Returns -TACT_E_INVAL,
- * -TACT_E_NOMEM.
- */
-int tact_mix_costs_create(struct tact_mix_costs **out, const struct tact_mix *mix,
-			  const struct tact_arch *arch, const char *model, struct tact_diag *diag);
-void tact_mix_costs_destroy(struct tact_mix_costs *costs); /* NULL is allowed */
-size_t tact_mix_costs_rows(const struct tact_mix_costs *costs);
-int tact_mix_costs_get_row(const struct tact_mix_costs *costs, size_t i, struct tact_mix_cost *out);
+/* Gets the sums over all rows.  Returns 0, or -TACT_E_INVAL without costs or out->size. */
 int tact_mix_costs_get_totals(const struct tact_mix_costs *costs,
 			      struct tact_mix_costs_totals *out);
 
 /* ---- learning a rule ---- */
 
 struct tact_mix_trainer;
-struct tact_mix_train_options {
-	size_t size;
-	unsigned max_leaves; /* 0: 4 */
-	double min_weight;   /* of a leaf, as share of all; 0: 0.05 */
-};
+
+/* Creates a trainer without examples.  Returns 0 with a handle for tact_mix_trainer_destroy,
+ * -TACT_E_INVAL without `out`, -TACT_E_NOMEM.
+ */
 int tact_mix_trainer_create(struct tact_mix_trainer **out, struct tact_diag *diag);
-void tact_mix_trainer_destroy(struct tact_mix_trainer *trainer); /* NULL is allowed */
-/* Blocks of a sampled run, with exact counts of the same run.  Returns the number of blocks used,
- * or -TACT_E_INVAL, -TACT_E_NO_DATA if the sampled one has not both methods, -TACT_E_NOMEM.
+
+/* Destroys a trainer.  NULL is allowed. */
+void tact_mix_trainer_destroy(struct tact_mix_trainer *trainer);
+
+/* Adds the blocks of a sampled run with exact counts of the same run; both may be closed after the
+ * call.  Returns the number of blocks used, or:
+ *   -TACT_E_INVAL    something is missing, or `exact` has no exact counts
+ *   -TACT_E_NO_DATA  the sampled run lacks one of the two kinds of samples
+ *   -TACT_E_NOMEM
  */
 long tact_mix_trainer_add(struct tact_mix_trainer *trainer, const struct tact_mix *sampled,
 			  const struct tact_mix *exact, struct tact_diag *diag);
+
+struct tact_mix_train_options {
+	size_t size;
+	unsigned max_leaves; /* 0: 4 */
+	double min_weight;   /* of a leaf, as share of everything; 0: 0.05 */
+};
+#define TACT_MIX_TRAIN_OPTIONS_INIT TACT_SIZED(struct tact_mix_train_options)
+
+/* Learns a rule from what was added.  opt may be NULL.  Returns 0 with a rule for
+ * tact_mix_rule_destroy, -TACT_E_INVAL without a trainer or `out` and for a min_weight outside of 0
+ * to 1, -TACT_E_NO_DATA if nothing was added, -TACT_E_NOMEM.
+ */
 int tact_mix_trainer_fit(const struct tact_mix_trainer *trainer,
 			 const struct tact_mix_train_options *opt, struct tact_mix_rule **out,
 			 struct tact_diag *diag);
 
 /* ---- recording ---- */
 
+/* What is sampled.  All pointers are borrowed for the call. */
 struct tact_mix_record_options {
 	size_t size;
-	const char *output; /* path of the new file */
-	char *const *argv;  /* program to run; NULL: none */
-	int pid;	    /* > 0: a process that runs; argv is NULL then */
-	bool all_cpus;	    /* the whole system; argv is run beside it if it is there */
-	uint64_t ebs_period, lbr_period; /* 0: by expected_seconds */
-	double expected_seconds;	 /* 0: seconds */
-	bool user_only;
-	enum tact_mix_rung best; /* rungs above it are not tried; 0: all */
-	bool (*stop)(void *arg); /* asked now and then; NULL: until the program ends */
+	const char *output;		 /* path of the new file; required */
+	char *const *argv;		 /* program to run; NULL: none */
+	int pid;			 /* > 0: a running process; argv must be NULL then */
+	bool all_cpus;			 /* the whole system, while argv runs if there is one */
+	uint64_t ebs_period, lbr_period; /* 0: as expected_seconds suggests */
+	double expected_seconds;	 /* how long the run takes; 0: some seconds */
+	bool user_only;			 /* do not sample the kernel */
+	enum tact_mix_rung best;	 /* better rungs are not tried; 0: all are */
+	bool (*stop)(void *arg);	 /* asked now and then; NULL: until the program ends */
 	void *arg;
 };
+#define TACT_MIX_RECORD_OPTIONS_INIT TACT_SIZED(struct tact_mix_record_options)
 
 struct tact_mix_recorded {
 	size_t size;
 	enum tact_mix_rung rung;
-	bool user_only;	 /* the kernel was not allowed to be sampled */
-	int exit_status; /* of the program, as wait() gives it */
+	bool user_only;	 /* the kernel was not sampled, or may not be */
+	int exit_status; /* of the program, as waitpid gives it */
 	uint64_t bytes, lost;
 	uint64_t ebs_period, lbr_period;
-	char why[TACT_N_MIX_RUNGS]
-		[120]; /* why a better rung is not there; "" if it was not tried */
+	char why[TACT_MAX_MIX_RUNGS][120]; /* why a better rung cannot be had; "" if not tried */
 };
+#define TACT_MIX_RECORDED_INIT TACT_SIZED(struct tact_mix_recorded)
 
-/* Returns 0; -TACT_E_NOT_MODELLED if no rung works here (diag says which setting or feature is
- * missing), -TACT_E_IO for the file or a program that cannot be run, -TACT_E_INVAL, -TACT_E_NOMEM.
+/* Runs a program, or watches what runs, and records samples of it with the best rung that works
+ * here.  *out is filled on failure, too, unless its size is not set.  Returns 0, or:
+ *   -TACT_E_INVAL         no file, not exactly one of a program, a process and the whole system, or
+ *                         an unknown rung
+ *   -TACT_E_NOT_MODELLED  no rung works here; diag says which setting or feature is missing
+ *   -TACT_E_IO            the file cannot be written, or the program cannot be run
+ *   -TACT_E_NOMEM
  */
 int tact_mix_record(const struct tact_mix_record_options *opt, struct tact_mix_recorded *out,
 		    struct tact_diag *diag);
 
-/* ---- exact counts, and a PMU that is simulated ----
+/* ---- exact counts, and a simulated PMU ----
  *
- * The program runs under QEMU user mode with tact's plugin (tact/trace.h).  Every execution is
- * counted; and, if a recording is asked for, the run is sampled as hardware does it: instructions
- * retire in cycles that the simulated pipeline of a CPU gives; what is sampled is, some of the
- * time, not the instruction that was counted but the first one that retires some cycles after it;
- * the branch stack is finite, often lacks a record in front of the newest, and some branches stand
- * in its oldest entry too often.  doc/models/mix.md has where each of these comes from.
+ * The program runs under QEMU's user mode with tact's plugin (tact/trace.h).  Every execution is
+ * counted.  If a recording is asked for, the run is also sampled as hardware does it: instructions
+ * retire in the cycles that the simulated pipeline of a CPU gives; some of the samples are not of
+ * the instruction that was counted but of the first one that retires some cycles after it; the
+ * branch stack is finite, often lacks the record before the newest, and some branches are in its
+ * oldest entry too often.  doc/models/mix.md gives the source of each of these.
  */
+
+/* What is run and written.  All pointers are borrowed for the call. */
 struct tact_mix_emulate_options {
 	size_t size;
-	const char *output; /* path of the recording; NULL: none */
-	const char *exact;  /* path of the counts; NULL: none */
-	char *const *argv;
-	const struct tact_trace_options
-		*run;		      /* how; its mode does not matter; borrowed for the call */
-	const struct tact_arch *arch; /* whose pipeline */
+	const char *output;		      /* path of the recording; NULL: none */
+	const char *exact;		      /* path of the counts; NULL: none */
+	char *const *argv;		      /* program to run; required */
+	const struct tact_trace_options *run; /* how; its mode does not matter; NULL: defaults */
+	const struct tact_arch *arch;	      /* whose pipeline; required for a recording */
 	uint64_t seed;
 	uint64_t ebs_period, lbr_period; /* 0: 10007 and 1009 */
 	unsigned depth;			 /* of the branch stack, 4 to 64; 0: 16 */
-	/* Below 0: the default. */
-	int skid;	 /* cycles from an overflow to the sample */
-	int shadow;	 /* percent of the precise samples that skid all the same */
-	int lost_newest; /* percent of the stacks that lack a record */
-	int biased;	 /* per mille of the branches that are too often the oldest record */
+	int skid;	 /* cycles from an overflow to the sample, up to 1000; 0: 4; -1: none */
+	int shadow;	 /* percent of precise samples that skid all the same; 0: 25; -1: none */
+	int lost_newest; /* percent of stacks that lack a record; 0: 20; -1: none */
+	int biased; /* per mille of branches that are the oldest record too often; 0: 10; -1: none
+		     */
 	bool (*stop)(void *arg); /* asked now and then; NULL: until the program ends */
 	void *arg;
 };
+#define TACT_MIX_EMULATE_OPTIONS_INIT TACT_SIZED(struct tact_mix_emulate_options)
 
 struct tact_mix_emulated {
 	size_t size;
 	uint64_t instructions, branches; /* executed; taken */
 	uint64_t ebs_samples, lbr_samples;
 	uint32_t blocks, simulated, threads, native;
-	int exit_status; /* as wait() gives it */
+	int exit_status; /* as waitpid gives it */
 };
+#define TACT_MIX_EMULATED_INIT TACT_SIZED(struct tact_mix_emulated)
 
-/* Returns 0; -TACT_E_NO_TOOL without QEMU or the plugin, -TACT_E_IO, -TACT_E_FORMAT if it is no
- * program of a known instruction set, -TACT_E_INVAL, -TACT_E_NOMEM.
+/* Runs a program under QEMU and writes exact counts, a recording of the simulated PMU, or both.
+ * Returns 0, errors of tact_trace_launch and tact_trace_next, or:
+ *   -TACT_E_INVAL  no program, nothing to write, no architecture for a recording, or a value out of
+ *                  its range
+ *   -TACT_E_IO     a file cannot be written
+ *   -TACT_E_NOMEM
  */
 int tact_mix_emulate(const struct tact_mix_emulate_options *opt, struct tact_mix_emulated *out,
 		     struct tact_diag *diag);
-
-/* Prime sampling periods for a run of about so many seconds (HBBP paper, table 4). */
-void tact_mix_periods(double seconds, uint64_t *ebs, uint64_t *lbr);
 
 #ifdef __cplusplus
 }

@@ -52,14 +52,18 @@ static int predict(const struct finder *f, const uint8_t *code, size_t size, uin
 				       .alignment = (unsigned)(address % 64)};
 	struct tact_estimate x = {.size = sizeof(x)};
 
-	if (tact_block_rebind(f->block, NULL, &o) < 0 ||
-	    tact_block_load(f->block, code, size, NULL) < 0 ||
-	    tact_model_estimate(f->estimator, f->block, &x) < 0)
-		return -1;
+	int status = tact_block_rebind(f->block, NULL, &o);
+
+	if (status >= 0)
+		status = tact_block_load(f->block, code, size, NULL);
+	if (status >= 0)
+		status = tact_model_estimate(f->estimator, f->block, &x);
+	if (status < 0)
+		return status;
 	cost->cycles = x.cycles_per_iteration;
-	cost->total = x.cycles_per_iteration * cost->block.executions;
-	cost->gain = (x.bounds->cycles_per_iteration - without_bottlenecks(x.bounds)) *
-		     cost->block.executions;
+	cost->total = x.cycles_per_iteration * cost->executions;
+	cost->gain =
+		(x.bounds->cycles_per_iteration - without_bottlenecks(x.bounds)) * cost->executions;
 	cost->bottlenecks = x.bottlenecks;
 	cost->coverage = x.coverage;
 	return 0;
@@ -120,17 +124,34 @@ static void add_cost(struct tact_mix_costs *costs, const struct tact_mix_cost *c
 	costs->totals.cycles += cost->total;
 }
 
+/* The row of a block. */
+static struct tact_mix_cost cost_of(const struct tact_mix_block *b)
+{
+	return (struct tact_mix_cost){.size = sizeof(struct tact_mix_cost),
+				      .module = b->module,
+				      .function = b->function,
+				      .address = b->address,
+				      .code = b->code,
+				      .code_size = b->code_size,
+				      .length = b->length,
+				      .executions = b->executions,
+				      .is_loop = b->is_loop,
+				      .n_blocks = 1};
+}
+
 /* A loop as one block; its executions are the mean of those of its instructions.  Returns 1 if it
  * has a row now, 0 if it has no prediction, or -TACT_E_NOMEM.
  */
 static int add_loop(struct finder *f, const size_t *way, unsigned n, struct tact_mix_costs *costs)
 {
-	struct tact_mix_cost cost = {
-		.size = sizeof(cost), .block = f->blocks[way[0]], .is_loop = true, .n_blocks = n};
+	struct tact_mix_cost cost = cost_of(&f->blocks[way[0]]);
 	size_t size = 0;
 	double sum = 0;
+	int status;
 
-	cost.block.length = 0;
+	cost.is_loop = true;
+	cost.n_blocks = n;
+	cost.length = 0;
 	for (unsigned i = 0; i < n; i++) {
 		const struct tact_mix_block *b = &f->blocks[way[i]];
 
@@ -138,12 +159,13 @@ static int add_loop(struct finder *f, const size_t *way, unsigned n, struct tact
 			return -TACT_E_NOMEM;
 		memcpy(f->code + size, b->code, b->code_size);
 		size += b->code_size;
-		cost.block.length += b->length;
+		cost.length += b->length;
 		sum += b->executions * b->length;
 	}
-	cost.block.executions = sum / cost.block.length;
-	if (predict(f, f->code, size, cost.block.address, &cost) < 0)
-		return 0;
+	cost.executions = sum / cost.length;
+	status = predict(f, f->code, size, cost.address, &cost);
+	if (status < 0)
+		return status == -TACT_E_NOMEM ? status : 0;
 	for (unsigned i = 0; i < n; i++)
 		f->is_done[way[i]] = 1;
 	add_cost(costs, &cost);
@@ -163,22 +185,24 @@ static int compare_executions(const void *a, const void *b, void *context)
 static int add_block(struct finder *f, size_t number, struct tact_mix_costs *costs)
 {
 	const struct tact_mix_block *b = &f->blocks[number];
-	struct tact_mix_cost cost = {
-		.size = sizeof(cost), .block = *b, .is_loop = b->is_loop, .n_blocks = 1};
+	struct tact_mix_cost cost = cost_of(b);
 	size_t way[MAX_WAY];
 	unsigned n;
+	int status;
 
 	if (f->is_done[number])
 		return 0;
 	n = b->is_loop ? 0 : find_way(f, number, way);
 	if (n) {
-		int status = add_loop(f, way, n, costs);
-
+		status = add_loop(f, way, n, costs);
 		if (status)
 			return status < 0 ? status : 0;
 	}
 	f->is_done[number] = 1;
-	if (predict(f, b->code, b->code_size, b->address, &cost) < 0)
+	status = predict(f, b->code, b->code_size, b->address, &cost);
+	if (status == -TACT_E_NOMEM)
+		return status;
+	if (status < 0)
 		costs->totals.failed++;
 	else
 		add_cost(costs, &cost);
@@ -204,6 +228,7 @@ static int finder_init(struct finder *f, const struct tact_mix *mix, const struc
 	if (!f->blocks || !f->is_done || !f->order)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	for (size_t i = 0; i < n; i++) {
+		f->blocks[f->n].size = sizeof(f->blocks[f->n]);
 		tact_mix_get_block(mix, i, &f->blocks[f->n]);
 		f->n += f->blocks[f->n].executions > 0;
 	}
@@ -227,7 +252,7 @@ static int compare_costs(const void *a, const void *b)
 
 	if (x->total != y->total)
 		return x->total > y->total ? -1 : 1;
-	return (x->block.address > y->block.address) - (x->block.address < y->block.address);
+	return ORDER(x->address, y->address);
 }
 
 static void finish(struct tact_mix_costs *costs)
@@ -271,8 +296,9 @@ int tact_mix_costs_create(struct tact_mix_costs **out, const struct tact_mix *mi
 	struct tact_mix_costs *costs;
 	int status;
 
-	*out = NULL;
-	status = tact_new(&costs, sizeof(*costs), mix && arch,
+	if (out)
+		*out = NULL;
+	status = tact_new(&costs, sizeof(*costs), out && mix && arch,
 			  "a mix and an architecture are needed", diag);
 	if (status < 0)
 		return status;
@@ -292,21 +318,19 @@ void tact_mix_costs_destroy(struct tact_mix_costs *costs)
 	free(costs);
 }
 
-size_t tact_mix_costs_rows(const struct tact_mix_costs *costs)
+size_t tact_mix_costs_count(const struct tact_mix_costs *costs)
 {
-	return costs->n;
+	return costs ? costs->n : 0;
 }
 
 int tact_mix_costs_get_row(const struct tact_mix_costs *costs, size_t i, struct tact_mix_cost *out)
 {
-	if (i >= costs->n)
+	if (i >= tact_mix_costs_count(costs))
 		return -TACT_E_INVAL;
-	*out = costs->rows[i];
-	return 0;
+	return tact_fill(out, &costs->rows[i], sizeof(costs->rows[i]));
 }
 
 int tact_mix_costs_get_totals(const struct tact_mix_costs *costs, struct tact_mix_costs_totals *out)
 {
-	*out = costs->totals;
-	return 0;
+	return costs ? tact_fill(out, &costs->totals, sizeof(costs->totals)) : -TACT_E_INVAL;
 }

@@ -327,24 +327,33 @@ static int finish(struct emulation *e, int status, struct tact_diag *diag)
 	return status;
 }
 
+static bool is_in_range(const struct tact_mix_emulate_options *o)
+{
+	return (!o->depth || (o->depth >= 4 && o->depth <= 64)) && o->skid >= -1 &&
+	       o->skid <= 1000 && o->shadow >= -1 && o->shadow <= 100 && o->lost_newest >= -1 &&
+	       o->lost_newest <= 100 && o->biased >= -1 && o->biased <= 1000;
+}
+
 int tact_mix_emulate(const struct tact_mix_emulate_options *opt, struct tact_mix_emulated *out,
 		     struct tact_diag *diag)
 {
+	struct tact_mix_emulated emulated = TACT_MIX_EMULATED_INIT;
 	struct tact_mix_emulate_options o;
-	struct emulation e = {.o = &o, .out = out};
+	struct emulation e = {.o = &o, .out = &emulated};
 	int status;
 
-	if (!out || tact_read_options(&o, sizeof(o), opt) || !o.argv || !o.argv[0] || !o.run ||
-	    (!o.output && !o.exact) || (o.output && !o.arch) ||
-	    (o.depth && (o.depth < 4 || o.depth > 64)))
-		return tact_fail(
-			diag, TACT_E_INVAL,
-			"a program, a file to write, a CPU, and a branch stack of 4 to 64 entries");
+	if (!opt || !tact_can_fill(out) || tact_read_options(&o, sizeof(o), opt) || !o.argv ||
+	    !o.argv[0] || (!o.output && !o.exact) || (o.output && !o.arch))
+		return tact_fail(diag, TACT_E_INVAL, "a program, a file to write and a CPU");
+	if (!is_in_range(&o))
+		return tact_fail(diag, TACT_E_INVAL,
+				 "a value of the simulated PMU is out of its range");
 	o.ebs_period = o.ebs_period ? o.ebs_period : EBS_PERIOD;
 	o.lbr_period = o.lbr_period ? o.lbr_period : LBR_PERIOD;
-	*out = (struct tact_mix_emulated){.size = sizeof(*out)};
 	status = start(&e, diag);
 	if (status >= 0)
 		status = follow(&e, diag);
-	return finish(&e, status, diag);
+	status = finish(&e, status, diag);
+	tact_fill(out, &emulated, sizeof(emulated));
+	return status;
 }

@@ -30,6 +30,9 @@ struct live {
 	size_t n_paths, paths_capacity;
 };
 
+/* Prime sampling periods for a run of about this many seconds (HBBP paper, table 4). */
+void mix_periods(double seconds, uint64_t *ebs, uint64_t *lbr);
+
 /* Which threads on which CPUs. */
 int live_targets(struct live *l, struct tact_diag *diag);
 void live_fini(struct live *l);

@@ -13,7 +13,7 @@ static const char *const method_names[TACT_N_MIX_METHODS] = {"hybrid", "ebs", "l
 
 const char *tact_mix_method_name(enum tact_mix_method method)
 {
-	return (unsigned)method < TACT_N_MIX_METHODS ? method_names[method] : "";
+	return (unsigned)method < TACT_N_MIX_METHODS ? method_names[method] : "unknown";
 }
 
 /* Errors: average weighted error of mnemonics, HBBP paper, abstract and section VIII.A (SPEC
@@ -40,12 +40,12 @@ static const struct {
 
 const char *tact_mix_rung_name(enum tact_mix_rung rung)
 {
-	return (unsigned)rung < TACT_N_MIX_RUNGS ? rungs[rung].name : "";
+	return (unsigned)rung < TACT_N_MIX_RUNGS ? rungs[rung].name : "unknown";
 }
 
 const char *tact_mix_rung_error(enum tact_mix_rung rung)
 {
-	return (unsigned)rung < TACT_N_MIX_RUNGS ? rungs[rung].error : "";
+	return (unsigned)rung < TACT_N_MIX_RUNGS ? rungs[rung].error : "unknown";
 }
 
 /* ---- estimates ---- */
@@ -227,15 +227,20 @@ int tact_mix_open(struct tact_mix **out, const char *path, const struct tact_mix
 	struct tact_mix *mix;
 	int status;
 
-	if (!path || tact_read_options(&o, sizeof(o), opt) || (unsigned)o.method > TACT_MIX_LBR)
+	if (out)
+		*out = NULL;
+	if (!out || !path || tact_read_options(&o, sizeof(o), opt) ||
+	    (unsigned)o.method > TACT_MIX_LBR)
 		return tact_fail(diag, TACT_E_INVAL,
-				 "options of another version, or no such method");
+				 "no path, options of another version, or no such method");
+	for (size_t i = 0; i < o.n_files; i++)
+		if (!o.files || !o.files[i])
+			return tact_fail(diag, TACT_E_INVAL, "a file without a path");
 	mix = calloc(1, sizeof(*mix));
 	if (!mix)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	mix->summary.flow_error = -1;
-	mix->modules = (struct mix_modules){
-		.root = o.root, .files = o.files, .n_files = o.files ? o.n_files : 0};
+	mix->modules = (struct mix_modules){.root = o.root, .files = o.files, .n_files = o.n_files};
 	status = o.rule ? 0 : tact_mix_rule_create(&paper, diag);
 	if (status >= 0)
 		status = load(mix, path, &o, o.rule ? o.rule : paper, diag);
@@ -262,31 +267,33 @@ void tact_mix_close(struct tact_mix *mix)
 
 int tact_mix_get_summary(const struct tact_mix *mix, struct tact_mix_summary *out)
 {
-	*out = mix->summary;
-	out->size = sizeof(*out);
-	out->command = mix->command ? mix->command : "";
-	out->ebs_event = mix->ebs_event ? mix->ebs_event : "";
-	out->lbr_event = mix->lbr_event ? mix->lbr_event : "";
-	return 0;
+	struct tact_mix_summary s;
+
+	if (!mix)
+		return -TACT_E_INVAL;
+	s = mix->summary;
+	s.command = mix->command ? mix->command : "";
+	s.ebs_event = mix->ebs_event ? mix->ebs_event : "";
+	s.lbr_event = mix->lbr_event ? mix->lbr_event : "";
+	return tact_fill(out, &s, sizeof(s));
 }
 
 int tact_mix_get_missing(const struct tact_mix *mix, size_t i, struct tact_mix_missing *out)
 {
-	for (size_t m = 0; m < mix->modules.n; m++) {
+	for (size_t m = 0; mix && m < mix->modules.n; m++) {
 		const struct mix_module *module = &mix->modules.items[m];
+		const struct tact_mix_missing missing = {sizeof(missing), module->path, module->why,
+							 module->outside};
 
-		if (!module->why[0] || i--)
-			continue;
-		*out = (struct tact_mix_missing){sizeof(*out), module->path, module->why,
-						 module->outside};
-		return 0;
+		if (module->why[0] && !i--)
+			return tact_fill(out, &missing, sizeof(missing));
 	}
-	return 1;
+	return -TACT_E_INVAL;
 }
 
 size_t tact_mix_block_count(const struct tact_mix *mix)
 {
-	return mix->n_profiles;
+	return mix ? mix->n_profiles : 0;
 }
 
 int tact_mix_get_block(const struct tact_mix *mix, size_t i, struct tact_mix_block *out)
@@ -294,18 +301,19 @@ int tact_mix_get_block(const struct tact_mix *mix, size_t i, struct tact_mix_blo
 	const struct mix_profile *p;
 	const struct mix_module *module;
 	const struct mix_code *code;
+	struct tact_mix_block block;
 	const struct code_block *b;
 	bool goes_on;
 
-	if (i >= mix->n_profiles)
+	if (i >= tact_mix_block_count(mix))
 		return -TACT_E_INVAL;
 	p = &mix->profiles[i];
 	module = &mix->modules.items[p->module];
 	code = &module->codes[p->code];
 	b = &code->blocks.items[p->block];
 	goes_on = code_goes_on((enum tact_flow)b->flow);
-	*out = (struct tact_mix_block){
-		.size = sizeof(*out),
+	block = (struct tact_mix_block){
+		.size = sizeof(block),
 		.module = module->path,
 		.function = mix_module_function(module, code, b->begin),
 		.address = code->address + b->begin,
@@ -325,5 +333,5 @@ int tact_mix_get_block(const struct tact_mix *mix, size_t i, struct tact_mix_blo
 		.next = goes_on ? code->address + b->end : 0,
 		.target = b->target != CODE_NONE ? code->address + b->target : 0,
 	};
-	return 0;
+	return tact_fill(out, &block, sizeof(block));
 }

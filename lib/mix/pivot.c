@@ -48,7 +48,7 @@ struct item {
 
 const char *tact_mix_key_name(enum tact_mix_key key)
 {
-	return (unsigned)key < TACT_N_MIX_KEYS ? key_names[key] : "";
+	return (unsigned)key < TACT_N_MIX_KEYS ? key_names[key] : "unknown";
 }
 
 /* ---- words and rows ---- */
@@ -334,14 +334,14 @@ static void finish(struct filler *f)
 
 static bool check_keys(const struct tact_mix_pivot_options *o)
 {
-	if (o->n_keys > TACT_MIX_MAX_KEYS)
+	if (o->n_keys > TACT_MIX_MAX_KEYS || (o->n_filters && !o->filters))
 		return false;
 	for (size_t i = 0; i < o->n_keys; i++)
 		if ((unsigned)o->keys[i] >= TACT_N_MIX_KEYS ||
 		    (o->keys[i] == TACT_MIX_BY_TAXONOMY && !o->taxonomy))
 			return false;
 	for (size_t i = 0; i < o->n_filters; i++)
-		if ((unsigned)o->filters[i].key >= TACT_N_MIX_KEYS ||
+		if ((unsigned)o->filters[i].key >= TACT_N_MIX_KEYS || !o->filters[i].pattern ||
 		    (o->filters[i].key == TACT_MIX_BY_TAXONOMY && !o->taxonomy))
 			return false;
 	return true;
@@ -354,7 +354,9 @@ int tact_mix_pivot_create(struct tact_mix_pivot **out, struct tact_mix *mix,
 	struct tact_mix_pivot *p;
 	struct filler f;
 
-	if (tact_read_options(&o, sizeof(o), opt) || !check_keys(&o))
+	if (out)
+		*out = NULL;
+	if (!out || !mix || tact_read_options(&o, sizeof(o), opt) || !check_keys(&o))
 		return tact_fail(diag, TACT_E_INVAL, "unknown keys, or a taxonomy is missing");
 	p = calloc(1, sizeof(*p));
 	if (!p)
@@ -389,38 +391,39 @@ void tact_mix_pivot_destroy(struct tact_mix_pivot *p)
 	free(p);
 }
 
-size_t tact_mix_pivot_rows(const struct tact_mix_pivot *p)
+size_t tact_mix_pivot_count(const struct tact_mix_pivot *p)
 {
-	return p->n_rows;
+	return p ? p->n_rows : 0;
 }
 
-size_t tact_mix_pivot_keys(const struct tact_mix_pivot *p,
-			   enum tact_mix_key keys[TACT_MIX_MAX_KEYS])
+size_t tact_mix_pivot_get_keys(const struct tact_mix_pivot *p,
+			       enum tact_mix_key keys[TACT_MIX_MAX_KEYS])
 {
+	if (!p || !keys)
+		return 0;
 	memcpy(keys, p->keys, p->n_keys * sizeof(*keys));
 	return p->n_keys;
 }
 
 int tact_mix_pivot_get_row(const struct tact_mix_pivot *p, size_t i, struct tact_mix_row *out)
 {
+	struct tact_mix_row row = {.size = sizeof(row)};
 	const struct row *r;
 
-	if (i >= p->n_rows)
+	if (i >= tact_mix_pivot_count(p))
 		return -TACT_E_INVAL;
 	r = &p->rows[i];
-	*out = (struct tact_mix_row){.size = sizeof(*out), .executions = r->executions};
+	row.executions = r->executions;
 	for (size_t k = 0; k < TACT_MIX_MAX_KEYS; k++)
-		out->key[k] = k < p->n_keys ? p->words[r->key[k]] : "";
-	out->share = p->total > 0 ? r->executions / p->total : 0;
-	out->error = r->is_unknown || !(r->executions > 0) ? -1 : sqrt(r->variance) / r->executions;
-	return 0;
+		row.key[k] = k < p->n_keys ? p->words[r->key[k]] : "";
+	row.share = p->total > 0 ? r->executions / p->total : 0;
+	row.error = r->is_unknown || !(r->executions > 0) ? -1 : sqrt(r->variance) / r->executions;
+	return tact_fill(out, &row, sizeof(row));
 }
 
 int tact_mix_pivot_get_figures(const struct tact_mix_pivot *p, struct tact_mix_figures *out)
 {
-	*out = p->figures;
-	out->size = sizeof(*out);
-	return 0;
+	return p ? tact_fill(out, &p->figures, sizeof(p->figures)) : -TACT_E_INVAL;
 }
 
 /* ---- two tables ---- */
@@ -445,7 +448,8 @@ int tact_mix_compare(const struct tact_mix_pivot *reference, const struct tact_m
 {
 	double factor = 1, sum = 0;
 
-	if (reference->n_keys != measured->n_keys || !(reference->total > 0))
+	if (!reference || !measured || !error || reference->n_keys != measured->n_keys ||
+	    !(reference->total > 0))
 		return -TACT_E_INVAL;
 	if (is_scaled && measured->total > 0)
 		factor = reference->total / measured->total;

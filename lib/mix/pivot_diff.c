@@ -45,9 +45,9 @@ static int compare_changes(const void *a, const void *b)
 /* Rows of both, one behind the other. */
 static void append(struct tact_mix_diff *d, const struct tact_mix_pivot *pivot, unsigned side)
 {
-	for (size_t i = 0; i < tact_mix_pivot_rows(pivot); i++) {
+	for (size_t i = 0; i < tact_mix_pivot_count(pivot); i++) {
 		struct tact_mix_diff_row *to = &d->rows[d->n++];
-		struct tact_mix_row row;
+		struct tact_mix_row row = TACT_MIX_ROW_INIT;
 
 		tact_mix_pivot_get_row(pivot, i, &row);
 		*to = (struct tact_mix_diff_row){.size = sizeof(*to)};
@@ -83,15 +83,16 @@ int tact_mix_diff_create(struct tact_mix_diff **out, const struct tact_mix_pivot
 	struct tact_mix_diff *d;
 	double error;
 
-	*out = NULL;
-	if (!first || !second)
+	if (out)
+		*out = NULL;
+	if (!out || !first || !second)
 		return tact_fail(diag, TACT_E_INVAL, "two tables are needed");
 	if (tact_mix_compare(first, second, is_scaled, &error) < 0)
 		return tact_fail(diag, TACT_E_INVAL,
 				 "nothing was executed that passes the filters");
 	d = calloc(1, sizeof(*d));
 	if (d)
-		d->rows = malloc((tact_mix_pivot_rows(first) + tact_mix_pivot_rows(second) + 1) *
+		d->rows = malloc((tact_mix_pivot_count(first) + tact_mix_pivot_count(second) + 1) *
 				 sizeof(*d->rows));
 	if (!d || !d->rows) {
 		free(d);
@@ -116,26 +117,25 @@ void tact_mix_diff_destroy(struct tact_mix_diff *d)
 	free(d);
 }
 
-size_t tact_mix_diff_rows(const struct tact_mix_diff *d)
+size_t tact_mix_diff_count(const struct tact_mix_diff *d)
 {
-	return d->n;
+	return d ? d->n : 0;
 }
 
-size_t tact_mix_diff_keys(const struct tact_mix_diff *d, enum tact_mix_key keys[TACT_MIX_MAX_KEYS])
+size_t tact_mix_diff_get_keys(const struct tact_mix_diff *d,
+			      enum tact_mix_key keys[TACT_MIX_MAX_KEYS])
 {
-	return tact_mix_pivot_keys(d->first, keys);
+	return d ? tact_mix_pivot_get_keys(d->first, keys) : 0;
 }
 
 int tact_mix_diff_get_row(const struct tact_mix_diff *d, size_t i, struct tact_mix_diff_row *out)
 {
-	if (i >= d->n)
+	if (i >= tact_mix_diff_count(d))
 		return -TACT_E_INVAL;
-	*out = d->rows[i];
-	return 0;
+	return tact_fill(out, &d->rows[i], sizeof(d->rows[i]));
 }
 
 int tact_mix_diff_get_totals(const struct tact_mix_diff *d, struct tact_mix_diff_totals *out)
 {
-	*out = d->totals;
-	return 0;
+	return d ? tact_fill(out, &d->totals, sizeof(d->totals)) : -TACT_E_INVAL;
 }

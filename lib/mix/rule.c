@@ -26,10 +26,14 @@ static const char *const feature_names[MIX_N_FEATURES] = {
 
 int tact_mix_rule_create(struct tact_mix_rule **out, struct tact_diag *diag)
 {
-	struct tact_mix_rule *rule = calloc(1, sizeof(*rule));
+	struct tact_mix_rule *rule;
+	int status;
 
-	if (!rule)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (out)
+		*out = NULL;
+	status = tact_new(&rule, sizeof(*rule), out, "nowhere to put the rule", diag);
+	if (status < 0)
+		return status;
 	rule->nodes[0] = (struct mix_rule_node){
 		.feature = MIX_FEATURE_LENGTH, .limit = PAPER_LENGTH, .left = 1, .right = 2};
 	rule->nodes[1] = (struct mix_rule_node){.is_leaf = true, .method = TACT_MIX_LBR};
@@ -140,11 +144,14 @@ static int parse(struct tact_mix_rule *rule, const char *text, size_t size, stru
 int tact_mix_rule_load_memory(struct tact_mix_rule **out, const char *text, size_t size,
 			      struct tact_diag *diag)
 {
-	struct tact_mix_rule *rule = calloc(1, sizeof(*rule));
+	struct tact_mix_rule *rule;
 	int status;
 
-	if (!rule)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (out)
+		*out = NULL;
+	status = tact_new(&rule, sizeof(*rule), out && (text || !size), "no text", diag);
+	if (status < 0)
+		return status;
 	status = parse(rule, text, size, diag);
 	return HAND_OVER(out, rule, status, free);
 }
@@ -152,8 +159,13 @@ int tact_mix_rule_load_memory(struct tact_mix_rule **out, const char *text, size
 int tact_mix_rule_load(struct tact_mix_rule **out, const char *path, struct tact_diag *diag)
 {
 	struct text text = {0};
-	int status = file_read(path, MAX_FILE, &text, diag);
+	int status;
 
+	if (out)
+		*out = NULL;
+	if (!out || !path)
+		return tact_fail(diag, TACT_E_INVAL, "no path");
+	status = file_read(path, MAX_FILE, &text, diag);
 	if (status >= 0)
 		status = tact_mix_rule_load_memory(out, text.data, text.size, diag);
 	text_free(&text);
@@ -164,6 +176,8 @@ int tact_mix_rule_save(const struct tact_mix_rule *rule, const char *path, struc
 {
 	struct text text = {0};
 
+	if (!rule || !path)
+		return tact_fail(diag, TACT_E_INVAL, "no rule, or no path");
 	text_printf(&text, "%s\n", magic);
 	for (uint32_t i = 0; i < rule->n; i++) {
 		const struct mix_rule_node *x = &rule->nodes[i];
@@ -206,9 +220,10 @@ size_t tact_mix_rule_print(const struct tact_mix_rule *rule, char *text, size_t 
 	struct text whole = {0};
 	size_t length;
 
-	print_node(&whole, rule, 0, 0);
-	length = whole.size;
-	if (size)
+	if (rule)
+		print_node(&whole, rule, 0, 0);
+	length = whole.failed ? 0 : whole.size;
+	if (text && size)
 		snprintf(text, size, "%.*s", (int)length, length ? whole.data : "");
 	text_free(&whole);
 	return length;

@@ -29,6 +29,8 @@ struct tact_mix_trainer {
 
 int tact_mix_trainer_create(struct tact_mix_trainer **out, struct tact_diag *diag)
 {
+	if (!out)
+		return tact_fail(diag, TACT_E_INVAL, "nowhere to put the trainer");
 	*out = calloc(1, sizeof(**out));
 	return *out ? 0 : tact_fail(diag, TACT_E_NOMEM, "out of memory");
 }
@@ -64,6 +66,8 @@ long tact_mix_trainer_add(struct tact_mix_trainer *t, const struct tact_mix *sam
 {
 	long n = 0;
 
+	if (!t || !sampled || !exact)
+		return tact_fail(diag, TACT_E_INVAL, "a sampled run and exact counts are needed");
 	if (!sampled->has_ebs || !sampled->has_lbr)
 		return tact_fail(
 			diag, TACT_E_NO_DATA,
@@ -269,8 +273,11 @@ int tact_mix_trainer_fit(const struct tact_mix_trainer *t, const struct tact_mix
 	struct grower g = {0};
 	int status = -TACT_E_NOMEM;
 
-	if (tact_read_options(&o, sizeof(o), opt))
-		return tact_fail(diag, TACT_E_INVAL, "options of another version");
+	if (out)
+		*out = NULL;
+	if (!out || !t || tact_read_options(&o, sizeof(o), opt) ||
+	    !(o.min_weight >= 0 && o.min_weight <= 1))
+		return tact_fail(diag, TACT_E_INVAL, "no trainer, or options out of range");
 	if (!t->n)
 		return tact_fail(diag, TACT_E_NO_DATA, "no blocks to learn from");
 	g.min_weight = o.min_weight > 0 ? o.min_weight : default_min_weight;

@@ -20,7 +20,7 @@
 
 /* HBBP paper, table 4: instructions and taken branches a sample.  The last for runs of minutes and
  * more. */
-void tact_mix_periods(double seconds, uint64_t *ebs, uint64_t *lbr)
+void mix_periods(double seconds, uint64_t *ebs, uint64_t *lbr)
 {
 	*ebs = seconds < 60 ? 1000037 : seconds <= 120 ? 10000019 : 100000007;
 	*lbr = seconds < 60 ? 100003 : seconds <= 120 ? 1000037 : 10000019;
@@ -397,24 +397,28 @@ static int record(struct live *l, struct tact_diag *diag)
 static bool is_good(const struct tact_mix_record_options *o)
 {
 	return o->output && (o->argv || o->pid > 0 || o->all_cpus) && !(o->argv && o->pid > 0) &&
-	       (!o->argv || o->argv[0]);
+	       (!o->argv || o->argv[0]) && o->pid >= 0 && o->expected_seconds >= 0 &&
+	       (unsigned)o->best < TACT_N_MIX_RUNGS;
 }
 
 int tact_mix_record(const struct tact_mix_record_options *opt, struct tact_mix_recorded *out,
 		    struct tact_diag *diag)
 {
+	struct tact_mix_recorded recorded = TACT_MIX_RECORDED_INIT;
 	struct tact_mix_record_options o;
-	struct live l = {.opt = &o, .out = out};
+	struct live l = {.opt = &o, .out = &recorded};
 	uint64_t ebs, lbr;
 	int status;
 
-	if (!out || tact_read_options(&o, sizeof(o), opt) || !is_good(&o))
+	if (!opt || !tact_can_fill(out) || tact_read_options(&o, sizeof(o), opt) || !is_good(&o)) {
+		tact_fill(out, &recorded, sizeof(recorded));
 		return tact_fail(diag, TACT_E_INVAL,
 				 "a file, and a program, a process or all CPUs");
-	*out = (struct tact_mix_recorded){.size = sizeof(*out), .user_only = o.user_only};
-	tact_mix_periods(o.expected_seconds, &ebs, &lbr);
-	out->ebs_period = o.ebs_period ? o.ebs_period : ebs;
-	out->lbr_period = o.lbr_period ? o.lbr_period : lbr;
+	}
+	recorded.user_only = o.user_only;
+	mix_periods(o.expected_seconds, &ebs, &lbr);
+	recorded.ebs_period = o.ebs_period ? o.ebs_period : ebs;
+	recorded.lbr_period = o.lbr_period ? o.lbr_period : lbr;
 	status = o.argv ? start_program(&l, diag) : 0;
 	if (status >= 0)
 		status = live_targets(&l, diag);
@@ -424,10 +428,11 @@ int tact_mix_record(const struct tact_mix_record_options *opt, struct tact_mix_r
 		if (status >= 0 && !process_has_ended(&l.process))
 			kill(l.child, SIGTERM); /* the user stopped */
 		process_await(&l.process);
-		out->exit_status = l.process.status;
+		recorded.exit_status = l.process.status;
 	}
 	process_end(&l.process);
 	close_events(&l);
 	live_fini(&l);
+	tact_fill(out, &recorded, sizeof(recorded));
 	return status;
 }

@@ -154,18 +154,23 @@ static int parse_line(struct tact_mix_taxonomy *t, char *line, uint64_t number,
 int tact_mix_taxonomy_load_memory(struct tact_mix_taxonomy **out, const char *text, size_t size,
 				  struct tact_diag *diag)
 {
-	struct tact_mix_taxonomy *t = calloc(1, sizeof(*t));
+	struct tact_mix_taxonomy *t;
 	uint64_t number = 0;
-	int status = 0;
+	int status;
 	char *line, *next;
 
-	if (t)
-		t->text = malloc(size + 1);
-	if (!t || !t->text) {
+	if (out)
+		*out = NULL;
+	status = tact_new(&t, sizeof(*t), out && (text || !size), "no text", diag);
+	if (status < 0)
+		return status;
+	t->text = malloc(size + 1);
+	if (!t->text) {
 		tact_mix_taxonomy_destroy(t);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
-	memcpy(t->text, text, size);
+	if (size)
+		memcpy(t->text, text, size);
 	t->text[size] = '\0';
 	for (line = t->text; line && status >= 0; line = next) {
 		next = strchr(line, '\n');
@@ -181,8 +186,13 @@ int tact_mix_taxonomy_load_memory(struct tact_mix_taxonomy **out, const char *te
 int tact_mix_taxonomy_load(struct tact_mix_taxonomy **out, const char *path, struct tact_diag *diag)
 {
 	struct text text = {0};
-	int status = file_read(path, MAX_FILE, &text, diag);
+	int status;
 
+	if (out)
+		*out = NULL;
+	if (!out || !path)
+		return tact_fail(diag, TACT_E_INVAL, "no path");
+	status = file_read(path, MAX_FILE, &text, diag);
 	if (status >= 0)
 		status = tact_mix_taxonomy_load_memory(out, text.data, text.size, diag);
 	text_free(&text);

@@ -104,6 +104,12 @@ static uint64_t below(struct mix_vpmu *v, uint64_t limit)
 	return (next_random(v) >> 11) % limit;
 }
 
+/* 0 asks for the default, -1 for none. */
+static uint32_t or_default(int asked, uint32_t usual)
+{
+	return asked < 0 ? 0 : asked ? (uint32_t)asked : usual;
+}
+
 int mix_vpmu_create(struct mix_vpmu **out, const struct tact_mix_emulate_options *o,
 		    struct tact_mix_emulated *totals, struct pmu_writer *writer,
 		    struct tact_diag *diag)
@@ -126,10 +132,10 @@ int mix_vpmu_create(struct mix_vpmu **out, const struct tact_mix_emulate_options
 	v->ebs_period = o->ebs_period;
 	v->lbr_period = o->lbr_period;
 	v->depth = o->depth ? o->depth : DEFAULT_DEPTH;
-	v->skid = (uint32_t)(o->skid < 0 ? DEFAULT_SKID : o->skid);
-	v->shadow = (uint32_t)(o->shadow < 0 ? DEFAULT_SHADOW : o->shadow);
-	v->lost = (uint32_t)(o->lost_newest < 0 ? DEFAULT_LOST : o->lost_newest);
-	v->biased = (uint32_t)(o->biased < 0 ? DEFAULT_BIASED : o->biased);
+	v->skid = or_default(o->skid, DEFAULT_SKID);
+	v->shadow = or_default(o->shadow, DEFAULT_SHADOW);
+	v->lost = or_default(o->lost_newest, DEFAULT_LOST);
+	v->biased = or_default(o->biased, DEFAULT_BIASED);
 	*out = v;
 	return 0;
 }

@@ -45,6 +45,7 @@ static const struct column rest[] = {
 
 static void get_row(const void *of, size_t i, void *row)
 {
+	((struct tact_mix_diff_row *)row)->size = sizeof(struct tact_mix_diff_row);
 	tact_mix_diff_get_row(of, i, row);
 }
 
@@ -66,7 +67,7 @@ static void add_json(struct report *report, const struct mix_rows *rows, struct 
 static void add_text(struct report *report, const struct mix_rows *rows, struct table *table,
 		     struct mix_columns *columns, const struct tact_mix_diff_totals *t)
 {
-	const size_t n = tact_mix_diff_rows(rows->of);
+	const size_t n = tact_mix_diff_count(rows->of);
 
 	text_printf(&report->text,
 		    "Average weighted error of the second against the first: %.2f%%%s\n\n",
@@ -82,7 +83,7 @@ int tact_report_mix_diff(const struct tact_mix_diff_report *opt,
 	struct report report = {.write = write, .arg = arg};
 	enum tact_mix_key keys[TACT_MIX_MAX_KEYS];
 	struct mix_rows rows = {.get = get_row};
-	struct tact_mix_diff_totals totals;
+	struct tact_mix_diff_totals totals = TACT_MIX_DIFF_TOTALS_INIT;
 	struct tact_mix_diff_report r;
 	struct mix_columns columns;
 	struct table table;
@@ -90,11 +91,11 @@ int tact_report_mix_diff(const struct tact_mix_diff_report *opt,
 	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.diff)
 		return -TACT_E_INVAL;
 	rows.of = r.diff;
-	rows.n = tact_mix_diff_rows(r.diff);
+	rows.n = tact_mix_diff_count(r.diff);
 	if (r.top && r.top < rows.n)
 		rows.n = r.top;
 	tact_mix_diff_get_totals(r.diff, &totals);
-	mix_columns_init(&columns, keys, tact_mix_diff_keys(r.diff, keys),
+	mix_columns_init(&columns, keys, tact_mix_diff_get_keys(r.diff, keys),
 			 offsetof(struct tact_mix_diff_row, key), rest, ARRAY_SIZE(rest));
 	for (size_t k = 0; k < columns.n_keys; k++)
 		columns.items[k].max = SIZE_MAX;

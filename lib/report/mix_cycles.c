@@ -49,7 +49,7 @@ static struct cell get_address(const struct cell_at *at)
 {
 	const struct tact_mix_cost *c = at->row;
 
-	return cell_printf(at->table, "0x%" PRIx64, c->block.address);
+	return cell_printf(at->table, "0x%" PRIx64, c->address);
 }
 
 static struct cell get_loop(const struct cell_at *at)
@@ -60,29 +60,29 @@ static struct cell get_loop(const struct cell_at *at)
 static struct cell get_place(const struct cell_at *at)
 {
 	const struct tact_mix_cost *c = at->row;
-	const char *file = file_base_name(c->block.module);
+	const char *file = file_base_name(c->module);
 	char blocks[32] = "";
 
 	if (c->n_blocks > 1)
 		snprintf(blocks, sizeof(blocks), " of %u blocks", c->n_blocks);
 	return cell_printf(at->table, "%s+0x%" PRIx64 " %s (%u instruction%s%s%s%s)",
-			   *file ? file : c->block.module, c->block.address, c->block.function,
-			   c->block.length, c->block.length == 1 ? "" : "s",
-			   c->is_loop ? ", loop" : "", blocks, c->coverage < 1 ? ", at least" : "");
+			   *file ? file : c->module, c->address, c->function, c->length,
+			   c->length == 1 ? "" : "s", c->is_loop ? ", loop" : "", blocks,
+			   c->coverage < 1 ? ", at least" : "");
 }
 
 #define COST(member, kind) COLUMN_FIELD(struct tact_mix_cost, member, kind)
 
 /* clang-format off: a column stays together */
 static const struct column columns[] = {
-	{NULL, "module", COST(block.module, STRING)},
-	{NULL, "function", COST(block.function, STRING)},
+	{NULL, "module", COST(module, STRING)},
+	{NULL, "function", COST(function, STRING)},
 	{NULL, "address", .get = get_address},
-	{NULL, "instructions", COST(block.length, UNSIGNED)},
+	{NULL, "instructions", COST(length, UNSIGNED)},
 	{NULL, "is_loop", .get = get_loop},
 	{NULL, "blocks", COST(n_blocks, UNSIGNED)},
 	{"cycles", NULL, .get = get_share, .width = 8, .decimals = 2, .flags = COLUMN_PERCENT},
-	{"executions", "executions", COST(block.executions, DOUBLE), .width = 16,
+	{"executions", "executions", COST(executions, DOUBLE), .width = 16,
 	 .flags = COLUMN_SEPARATED, .form = FORM_DECIMALS(0)},
 	{"each", "cycles_per_execution", COST(cycles, DOUBLE), .width = 7, .decimals = 2},
 	{NULL, "cycles", COST(total, DOUBLE), .form = FORM_DECIMALS(0)},
@@ -127,7 +127,7 @@ static void add_rows(struct report *report, const struct tact_mix_costs_report *
 			      .format = (int)r->format,
 			      .out = &report->text,
 			      .context = totals};
-	struct tact_mix_cost cost;
+	struct tact_mix_cost cost = TACT_MIX_COST_INIT;
 
 	table_header(&table);
 	for (size_t i = 0; i < r->top && report_flush(report); i++) {
@@ -140,9 +140,9 @@ static void add_rows(struct report *report, const struct tact_mix_costs_report *
 static void add_text(struct report *report, const struct tact_mix_costs_report *r,
 		     const struct tact_mix_costs_totals *t)
 {
-	const size_t n = tact_mix_costs_rows(r->costs);
+	const size_t n = tact_mix_costs_count(r->costs);
 	struct text *out = &report->text;
-	struct tact_mix_summary s;
+	struct tact_mix_summary s = TACT_MIX_SUMMARY_INIT;
 
 	tact_mix_get_summary(r->mix, &s);
 	text_printf(out, "CPU: %s; rung: %s; error to expect of executions: %s\n",
@@ -165,13 +165,13 @@ static void add_text(struct report *report, const struct tact_mix_costs_report *
 static void add_json_row(const struct tact_mix_cost *c, struct json *json)
 {
 	json_begin_object(json, NULL);
-	json_put_string(json, "module", c->block.module);
-	json_put_string(json, "function", c->block.function);
-	json_printf_string(json, "address", "0x%" PRIx64, c->block.address);
-	json_put_count(json, "instructions", c->block.length);
+	json_put_string(json, "module", c->module);
+	json_put_string(json, "function", c->function);
+	json_printf_string(json, "address", "0x%" PRIx64, c->address);
+	json_put_count(json, "instructions", c->length);
 	json_put_bool(json, "is_loop", c->is_loop);
 	json_put_count(json, "blocks", c->n_blocks);
-	json_put_fixed(json, "executions", c->block.executions, 0);
+	json_put_fixed(json, "executions", c->executions, 0);
 	json_put_number(json, "cycles_per_execution", c->cycles);
 	json_put_fixed(json, "cycles", c->total, 0);
 	json_put_fixed(json, "gain", c->gain, 0);
@@ -188,8 +188,8 @@ static void add_json(struct report *report, const struct tact_mix_costs_report *
 		     const struct tact_mix_costs_totals *t)
 {
 	struct json json = {.out = &report->text};
-	struct tact_mix_summary s;
-	struct tact_mix_cost cost;
+	struct tact_mix_summary s = TACT_MIX_SUMMARY_INIT;
+	struct tact_mix_cost cost = TACT_MIX_COST_INIT;
 
 	tact_mix_get_summary(r->mix, &s);
 	json_begin_object(&json, NULL);
@@ -212,15 +212,15 @@ int tact_report_mix_costs(const struct tact_mix_costs_report *opt,
 {
 	struct report report = {.write = write, .arg = arg};
 	struct tact_mix_costs_report r;
-	struct tact_mix_costs_totals t;
+	struct tact_mix_costs_totals t = TACT_MIX_COSTS_TOTALS_INIT;
 
 	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.mix || !r.costs || !r.arch)
 		return -TACT_E_INVAL;
 	tact_mix_costs_get_totals(r.costs, &t);
 	if (!r.top)
 		r.top = r.format == TACT_FORMAT_TEXT ? DEFAULT_TOP : SIZE_MAX;
-	if (r.top > tact_mix_costs_rows(r.costs))
-		r.top = tact_mix_costs_rows(r.costs);
+	if (r.top > tact_mix_costs_count(r.costs))
+		r.top = tact_mix_costs_count(r.costs);
 	if (r.format == TACT_FORMAT_CSV)
 		add_rows(&report, &r, &t);
 	else if (r.format == TACT_FORMAT_JSON)

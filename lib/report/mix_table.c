@@ -129,6 +129,7 @@ static const struct column row_columns[] = {
 
 static void get_row(const void *of, size_t i, void *row)
 {
+	((struct tact_mix_row *)row)->size = sizeof(struct tact_mix_row);
 	tact_mix_pivot_get_row(of, i, row);
 }
 
@@ -221,8 +222,8 @@ static void add_json(struct report *report, const struct tact_mix_report *r,
 		     const struct mix_columns *columns)
 {
 	struct json json = {.out = &report->text};
-	struct tact_mix_summary summary;
-	struct tact_mix_figures figures;
+	struct tact_mix_summary summary = TACT_MIX_SUMMARY_INIT;
+	struct tact_mix_figures figures = TACT_MIX_FIGURES_INIT;
 
 	tact_mix_get_summary(r->mix, &summary);
 	tact_mix_pivot_get_figures(r->pivot, &figures);
@@ -240,10 +241,10 @@ static void add_json(struct report *report, const struct tact_mix_report *r,
 static void add_text(struct report *report, const struct tact_mix_report *r,
 		     const struct mix_rows *rows, struct table *table, struct mix_columns *columns)
 {
-	const size_t n = tact_mix_pivot_rows(r->pivot);
+	const size_t n = tact_mix_pivot_count(r->pivot);
 	struct text *out = &report->text;
-	struct tact_mix_summary summary;
-	struct tact_mix_figures figures;
+	struct tact_mix_summary summary = TACT_MIX_SUMMARY_INIT;
+	struct tact_mix_figures figures = TACT_MIX_FIGURES_INIT;
 
 	tact_mix_get_summary(r->mix, &summary);
 	tact_mix_pivot_get_figures(r->pivot, &figures);
@@ -268,10 +269,10 @@ int tact_report_mix(const struct tact_mix_report *opt,
 	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.mix || !r.pivot)
 		return -TACT_E_INVAL;
 	rows.of = r.pivot;
-	rows.n = tact_mix_pivot_rows(r.pivot);
+	rows.n = tact_mix_pivot_count(r.pivot);
 	if (r.top && r.top < rows.n)
 		rows.n = r.top;
-	mix_columns_init(&columns, keys, tact_mix_pivot_keys(r.pivot, keys),
+	mix_columns_init(&columns, keys, tact_mix_pivot_get_keys(r.pivot, keys),
 			 offsetof(struct tact_mix_row, key), row_columns, ARRAY_SIZE(row_columns));
 	table = (struct table){.columns = columns.items,
 			       .n_columns = columns.n,

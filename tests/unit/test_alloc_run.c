@@ -10,37 +10,10 @@
 
 #include <jansson.h>
 
+#include "failing.h"
 #include "support.h"
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-static long fail_after = -1; /* this many succeed, the next one fails; -1: none fails */
-static bool is_exhausted;    /* nothing is left for jansson */
-
-static bool must_fail(void)
-{
-	return fail_after >= 0 && fail_after-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return must_fail() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return must_fail() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return must_fail() ? NULL : __real_realloc(p, size);
-}
+static bool is_exhausted; /* nothing is left for jansson */
 
 /* jansson's own allocations.  It passes over one that fails in the middle of a string: for it there
  * is nothing from then on, as there is in earnest.
@@ -49,27 +22,6 @@ static void *allocate_for_json(size_t size)
 {
 	is_exhausted |= must_fail();
 	return is_exhausted ? NULL : __real_malloc(size);
-}
-
-/* Lets the n-th allocation fail, for every n until all is well; returns how many failed. */
-static unsigned try_failures(int (*run)(void *arg), void *arg)
-{
-	for (long n = 0;; n++) {
-		int status;
-
-		fail_after = n;
-		is_exhausted = false;
-		status = run(arg);
-		if (fail_after >= 0) { /* it needed fewer than that */
-			fail_after = -1;
-			assert_int_equal(status, 0);
-			return (unsigned)n;
-		}
-		fail_after = -1;
-		is_exhausted = false;
-		if (status != -TACT_E_NOMEM)
-			fail_msg("allocation %ld failed: %s", n, tact_strerror(status));
-	}
 }
 
 /* ---- a run ---- */
@@ -164,7 +116,10 @@ static int load(void *arg)
 {
 	const struct text *text = arg;
 	struct tact_result *result;
-	const int status = tact_result_load_memory(&result, text->data, text->size, NULL);
+	int status;
+
+	is_exhausted = false;
+	status = tact_result_load_memory(&result, text->data, text->size, NULL);
 
 	if (status)
 		assert_null(result);
@@ -204,6 +159,7 @@ TEST(results_may_fail)
 
 	assert_int_equal(analyse(&run), 0);
 	assert_true(try_failures(load, &text) > 20);
+	is_exhausted = false;
 	assert_int_equal(tact_result_load_memory(&result, text.data, text.size, NULL), 0);
 	assert_true(try_failures(compare, result) > 5);
 	assert_true(try_failures(store, result) > 0);

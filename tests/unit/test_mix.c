@@ -13,6 +13,7 @@
 
 #include "testing.h"
 
+#include "mix/live.h"
 #include "mix/mix.h"
 #include "mix/virtual.h"
 #include "perf_attrs.h"
@@ -142,7 +143,7 @@ static struct tact_mix *end(struct recording *r, enum tact_mix_method method)
 /* The block of this program that begins at a label. */
 static struct tact_mix_block block_at(const struct tact_mix *mix, const char *code)
 {
-	struct tact_mix_block b;
+	struct tact_mix_block b = TACT_MIX_BLOCK_INIT;
 
 	for (size_t i = 0; i < tact_mix_block_count(mix); i++) {
 		assert_int_equal(tact_mix_get_block(mix, i, &b), 0);
@@ -172,8 +173,8 @@ TEST(test_methods)
 {
 	struct recording r;
 	struct tact_mix *mix;
-	struct tact_mix_block b;
-	struct tact_mix_summary s;
+	struct tact_mix_block b = TACT_MIX_BLOCK_INIT;
+	struct tact_mix_summary s = TACT_MIX_SUMMARY_INIT;
 
 	begin(&r, true);
 	fill(&r);
@@ -234,8 +235,8 @@ TEST(test_outside)
 						back};
 	const struct pmu_branch nowhere[STACK] = {
 		{5, 6, 0}, {7, 8, 0}, {9, 10, 0}, {1, 2, 0}, {3, 4, 0}};
-	struct tact_mix_missing missing;
-	struct tact_mix_summary s;
+	struct tact_mix_missing missing = TACT_MIX_MISSING_INIT;
+	struct tact_mix_summary s = TACT_MIX_SUMMARY_INIT;
 	struct recording r;
 	struct tact_mix *mix;
 
@@ -263,7 +264,7 @@ TEST(test_outside)
 	tact_mix_get_summary(mix, &s);
 	assert_int_equal(s.outside_samples, 100);
 	assert_int_equal(s.blocks, 0);
-	assert_int_equal(tact_mix_get_missing(mix, 0, &missing), 1);
+	assert_int_equal(tact_mix_get_missing(mix, 0, &missing), -TACT_E_INVAL);
 	tact_mix_close(mix);
 	unlink(r.path);
 }
@@ -273,7 +274,7 @@ TEST(test_bias)
 	const struct pmu_branch back = {at(mix_test_branch), at(mix_test_code), 0};
 	const struct pmu_branch around = {at(mix_test_jump), at(mix_test_code), 0};
 	const struct pmu_branch biased[STACK] = {back, back, back, back, around};
-	struct tact_mix_summary s;
+	struct tact_mix_summary s = TACT_MIX_SUMMARY_INIT;
 	struct recording r;
 	struct tact_mix *mix;
 
@@ -292,9 +293,9 @@ TEST(test_bias)
 
 static double executions(const struct tact_mix_pivot *p, const char *key)
 {
-	struct tact_mix_row row;
+	struct tact_mix_row row = TACT_MIX_ROW_INIT;
 
-	for (size_t i = 0; i < tact_mix_pivot_rows(p); i++) {
+	for (size_t i = 0; i < tact_mix_pivot_count(p); i++) {
 		assert_int_equal(tact_mix_pivot_get_row(p, i, &row), 0);
 		if (!strcmp(row.key[0], key))
 			return row.executions;
@@ -323,7 +324,7 @@ TEST(test_pivot)
 	struct tact_mix_filter filter = {TACT_MIX_BY_EXTENSION, "AVX*", false};
 	struct tact_mix_pivot_options o = {.size = sizeof(o)};
 	struct tact_mix_taxonomy *taxonomy;
-	struct tact_mix_figures f;
+	struct tact_mix_figures f = TACT_MIX_FIGURES_INIT;
 	struct tact_mix_pivot *p, *q;
 	struct recording r;
 	struct tact_mix *mix;
@@ -356,7 +357,7 @@ TEST(test_pivot)
 	o.filters = &filter;
 	o.n_filters = 1;
 	assert_int_equal(tact_mix_pivot_create(&q, mix, &o, NULL), 0);
-	assert_int_equal(tact_mix_pivot_rows(q), 1);
+	assert_int_equal(tact_mix_pivot_count(q), 1);
 	assert_int_equal(tact_mix_compare(p, p, false, &error), 0);
 	assert_true(error == 0);
 	assert_int_equal(tact_mix_compare(p, q, false, &error), 0);
@@ -449,7 +450,7 @@ TEST(test_train)
 	struct tact_mix_rule *rule;
 	struct tact_mix_options o = {.size = sizeof(o)};
 	struct tact_mix *mix, *exact;
-	struct tact_mix_block b;
+	struct tact_mix_block b = TACT_MIX_BLOCK_INIT;
 	struct tact_diag diag;
 	struct recording r;
 	struct pmu_map map;
@@ -580,7 +581,7 @@ TEST(test_recordings)
 	for (size_t i = 0; i < ARRAY_SIZE(recordings); i++) {
 		struct tact_mix_options o = {
 			.size = sizeof(o), .files = &recordings[i].file, .n_files = 1};
-		struct tact_mix_summary s;
+		struct tact_mix_summary s = TACT_MIX_SUMMARY_INIT;
 		struct tact_diag diag = {0};
 		struct tact_mix *mix;
 		char path[200];
@@ -609,12 +610,12 @@ TEST(test_periods)
 {
 	uint64_t ebs, lbr;
 
-	tact_mix_periods(2, &ebs, &lbr);
+	mix_periods(2, &ebs, &lbr);
 	assert_int_equal(ebs, 1000037);
 	assert_int_equal(lbr, 100003);
-	tact_mix_periods(100, &ebs, &lbr);
+	mix_periods(100, &ebs, &lbr);
 	assert_int_equal(ebs, 10000019);
-	tact_mix_periods(1000, &ebs, &lbr);
+	mix_periods(1000, &ebs, &lbr);
 	assert_int_equal(lbr, 10000019);
 }
 
@@ -625,7 +626,7 @@ TEST(test_ladder)
 	char *no_argv[] = {nothing, NULL};
 	char path[] = "/tmp/tact-live-XXXXXX";
 	struct tact_mix_record_options o = {.size = sizeof(o), .output = path, .argv = argv};
-	struct tact_mix_recorded out;
+	struct tact_mix_recorded out = TACT_MIX_RECORDED_INIT;
 	struct tact_diag diag = {0};
 	int fd = mkstemp(path), status;
 

@@ -92,13 +92,13 @@ TEST(test_costs)
 {
 	static const unsigned times[4] = {1000, 900, 5000, 10};
 	struct tact_mix *mix = make(times);
-	struct tact_mix_costs_totals t;
+	struct tact_mix_costs_totals t = TACT_MIX_COSTS_TOTALS_INIT;
 	struct tact_mix_costs *costs;
-	struct tact_mix_cost c;
+	struct tact_mix_cost c = TACT_MIX_COST_INIT;
 	double sum = 0, by_bound = 0;
 
 	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), NULL, NULL), 0);
-	assert_int_equal(tact_mix_costs_rows(costs), 3);
+	assert_int_equal(tact_mix_costs_count(costs), 3);
 	tact_mix_costs_get_totals(costs, &t);
 	assert_int_equal(t.failed, 0);
 
@@ -116,14 +116,14 @@ TEST(test_costs)
 	assert_int_equal(tact_mix_costs_get_row(costs, 1, &c), 0);
 	assert_true(c.is_loop);
 	assert_int_equal(c.n_blocks, 2);
-	assert_int_equal(c.block.length, 5);
-	assert_true(fabs(c.block.executions - (3 * 1000 + 2 * 900) / 5.0) < 1e-6);
+	assert_int_equal(c.length, 5);
+	assert_true(fabs(c.executions - (3 * 1000 + 2 * 900) / 5.0) < 1e-6);
 	assert_true(fabs(c.cycles - 3) < 1e-9);
 	sum += c.total;
 
 	assert_int_equal(tact_mix_costs_get_row(costs, 2, &c), 0);
 	assert_false(c.is_loop);
-	assert_int_equal(c.block.length, 2);
+	assert_int_equal(c.length, 2);
 	sum += c.total;
 	assert_int_equal(tact_mix_costs_get_row(costs, 3, &c), -TACT_E_INVAL);
 
@@ -142,9 +142,9 @@ TEST(test_rare_way)
 	struct tact_mix_costs *costs;
 
 	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), NULL, NULL), 0);
-	assert_int_equal(tact_mix_costs_rows(costs), 2);
+	assert_int_equal(tact_mix_costs_count(costs), 2);
 	for (size_t i = 0; i < 2; i++) {
-		struct tact_mix_cost c;
+		struct tact_mix_cost c = TACT_MIX_COST_INIT;
 
 		assert_int_equal(tact_mix_costs_get_row(costs, i, &c), 0);
 		assert_int_equal(c.n_blocks, 1);
@@ -180,7 +180,7 @@ TEST(test_models)
 	const struct tact_arch *arch = tact_arch_find("SKL");
 	struct tact_mix *mix = make(times);
 	struct tact_mix_costs *costs;
-	struct tact_mix_cost c;
+	struct tact_mix_cost c = TACT_MIX_COST_INIT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		assert_int_equal(tact_mix_costs_create(&costs, mix, arch, names[i], NULL), 0);
@@ -211,7 +211,7 @@ static struct tact_mix_pivot *pivot_of(struct tact_mix *mix, size_t n_keys, cons
 static void check_row(const struct tact_mix_diff *diff, size_t i, const char *key, double first,
 		      double second)
 {
-	struct tact_mix_diff_row row;
+	struct tact_mix_diff_row row = TACT_MIX_DIFF_ROW_INIT;
 
 	assert_int_equal(tact_mix_diff_get_row(diff, i, &row), 0);
 	assert_string_equal(row.key[0], key);
@@ -224,13 +224,13 @@ TEST(test_diff)
 	static const unsigned before[4] = {0, 0, 100, 0}, after[4] = {0, 0, 300, 50};
 	struct tact_mix *mix[2] = {make(before), make(after)};
 	struct tact_mix_pivot *pivot[2] = {pivot_of(mix[0], 1, NULL), pivot_of(mix[1], 1, NULL)};
-	struct tact_mix_diff_totals t;
-	struct tact_mix_diff_row row;
+	struct tact_mix_diff_totals t = TACT_MIX_DIFF_TOTALS_INIT;
+	struct tact_mix_diff_row row = TACT_MIX_DIFF_ROW_INIT;
 	struct tact_mix_diff *diff;
 
 	/* imul 200, dec 100, jnz 100; then imul 600, dec 300, jnz 300, add 50, ret 50. */
 	assert_int_equal(tact_mix_diff_create(&diff, pivot[0], pivot[1], false, NULL), 0);
-	assert_int_equal(tact_mix_diff_rows(diff), 5);
+	assert_int_equal(tact_mix_diff_count(diff), 5);
 	tact_mix_diff_get_totals(diff, &t);
 	assert_true(fabs(t.executions[0] - 400) < 1e-6);
 	assert_true(fabs(t.executions[1] - 1300) < 1e-6);
@@ -267,7 +267,7 @@ TEST(test_bad_diff)
 	assert_null(diff);
 	/* Nothing in the second one: all of the first is gone. */
 	assert_int_equal(tact_mix_diff_create(&diff, all, none, true, &diag), 0);
-	assert_int_equal(tact_mix_diff_rows(diff), 2);
+	assert_int_equal(tact_mix_diff_count(diff), 2);
 	check_row(diff, 0, "add", 10, 0);
 	tact_mix_diff_destroy(diff);
 	tact_mix_diff_destroy(NULL);

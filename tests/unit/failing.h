@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Allocations that fail on demand, for tests that are linked with --wrap for malloc, calloc and
+ * realloc (see the Makefile).  Shared libraries have allocations of their own, which do not fail.
+ */
+#ifndef TESTS_FAILING_H
+#define TESTS_FAILING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "testing.h"
+
+#include <tact/status.h>
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+static long fail_after = -1; /* this many succeed, the next one fails; -1: none fails */
+
+static bool must_fail(void)
+{
+	return fail_after >= 0 && fail_after-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return must_fail() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return must_fail() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return must_fail() ? NULL : __real_realloc(p, size);
+}
+
+/* Lets the n-th allocation fail, for every n until all is well; the status must say so each time.
+ * Returns how many failed.
+ */
+static unsigned try_failures(int (*run)(void *arg), void *arg)
+{
+	for (long n = 0;; n++) {
+		int status;
+
+		fail_after = n;
+		status = run(arg);
+		if (fail_after >= 0) { /* it needed fewer than that */
+			fail_after = -1;
+			assert_int_equal(status, 0);
+			return (unsigned)n;
+		}
+		fail_after = -1;
+		if (status != -TACT_E_NOMEM)
+			fail_msg("allocation %ld failed: %s", n, tact_strerror(status));
+	}
+}
+
+#endif /* TESTS_FAILING_H */
