@@ -263,6 +263,18 @@ static int create(struct tuning *p)
 					      ? TACT_MCA_NO_ALIAS
 					      : (enum tact_mca_memory)p->memory;
 	struct tact_diag diag = {0};
+	const struct tact_tune_network network = {
+		.size = sizeof(network),
+		.embedding = p->embedding,
+		.hidden = p->hidden,
+		.layers = p->layers,
+		.batch = p->batch,
+		.samples = p->samples,
+		.epochs = p->epochs,
+		.table_epochs = p->table_epochs,
+		.rounds = p->rounds,
+		.no_bounds = p->is_unbounded,
+	};
 	struct tact_tune_options options = {
 		.size = sizeof(options),
 		.arch = p->archs.arch[0],
@@ -273,22 +285,13 @@ static int create(struct tuning *p)
 		.learn_memory = is_learned,
 		.random_start = p->is_random_start,
 		.corrupt = p->corrupt,
-		.block = {.size = sizeof(options.block),
-			  .mode = (enum tact_mode)p->mode,
-			  .init = (enum tact_init)p->init},
+		.mode = (enum tact_mode)p->mode,
+		.init = (enum tact_init)p->init,
 		.seed = p->seed,
 		.threads = p->jobs ? p->jobs : cli_cores(),
 		.budget = (uint64_t)p->budget * 1000,
 		.min_gain = p->min_gain / 100.0,
-		.network = {.embedding = p->embedding,
-			    .hidden = p->hidden,
-			    .layers = p->layers,
-			    .batch = p->batch,
-			    .samples = p->samples,
-			    .epochs = p->epochs,
-			    .table_epochs = p->table_epochs,
-			    .rounds = p->rounds,
-			    .no_bounds = p->is_unbounded},
+		.network = &network,
 		.checkpoint = p->checkpoint,
 		.report = tuning_progress,
 		.context = p,
@@ -305,7 +308,7 @@ static int create(struct tuning *p)
 /* What the parameters were learned from goes to the top of their file. */
 static void describe(const struct tuning *p, struct text *out)
 {
-	struct tact_tune_summary s;
+	struct tact_tune_summary s = TACT_TUNE_SUMMARY_INIT;
 
 	tact_tuner_get_summary(p->tuner, &s);
 	text_printf(out,

@@ -27,7 +27,7 @@ struct rows {
 
 static void rows_make(struct rows *r, const struct tuning *p)
 {
-	struct tact_tune_row row;
+	struct tact_tune_row row = TACT_TUNE_ROW_INIT;
 
 	*r = (struct rows){.n = p->n_rows};
 	r->measured = cli_alloc(r->n * sizeof(*r->measured));
@@ -35,7 +35,7 @@ static void rows_make(struct rows *r, const struct tuning *p)
 	r->part = cli_alloc(r->n);
 	for (int t = 0; t < N_TABLES; t++)
 		r->predicted[t] = cli_alloc(r->n * sizeof(double));
-	for (size_t i = 0; i < r->n && tact_tuner_get_row(p->tuner, i, &row); i++) {
+	for (size_t i = 0; i < r->n && !tact_tuner_get_row(p->tuner, i, &row); i++) {
 		r->measured[i] = row.measured;
 		r->predicted[0][i] = row.defaults;
 		r->predicted[1][i] = row.start;
@@ -153,16 +153,16 @@ static void add_hex(struct text *out, const struct tact_tune_row *row)
 
 static void text_changes(struct text *out, const struct tuning *p)
 {
-	struct tact_tune_change c;
-	struct tact_tune_row row;
+	struct tact_tune_change c = TACT_TUNE_CHANGE_INIT;
+	struct tact_tune_row row = TACT_TUNE_ROW_INIT;
 
-	if (!tact_tuner_get_change(p->tuner, 0, &c)) {
+	if (tact_tuner_get_change(p->tuner, 0, &c)) {
 		text_add(out, "\nNothing changed.\n");
 		return;
 	}
 	text_printf(out, "\n%-52s %8s    %-8s %7s %9s\n", "Change", "from", "to", "blocks",
 		    "saves");
-	for (size_t i = 0; i < p->n_changes && tact_tuner_get_change(p->tuner, i, &c); i++) {
+	for (size_t i = 0; i < p->n_changes && !tact_tuner_get_change(p->tuner, i, &c); i++) {
 		text_printf(out, "%-52.52s %8s -> %-8s %7zu %9.2f\n", c.name, c.from, c.to,
 			    c.n_rows, c.saved);
 		for (size_t k = 0; k < c.n_proofs; k++) {
@@ -179,10 +179,10 @@ static void text_changes(struct text *out, const struct tuning *p)
 
 static void text_histograms(struct text *out, const struct tuning *p)
 {
-	struct tact_tune_histogram h;
+	struct tact_tune_histogram h = TACT_TUNE_HISTOGRAM_INIT;
 
 	text_add(out, "\nValues, number of parameters:\n");
-	for (size_t i = 0; tact_tuner_get_histogram(p->tuner, i, &h); i++) {
+	for (size_t i = 0; !tact_tuner_get_histogram(p->tuner, i, &h); i++) {
 		text_printf(out, "%-14s", h.kind);
 		for (int v = 0; v < TACT_TUNE_VALUES; v++)
 			text_printf(out, " %6d%s", v, v + 1 == TACT_TUNE_VALUES ? "+" : "");
@@ -275,9 +275,9 @@ static void csv_labels(struct text *out, const char *kind, struct rows *r, char 
 
 static void csv_changes(struct text *out, const struct tuning *p)
 {
-	struct tact_tune_change c;
+	struct tact_tune_change c = TACT_TUNE_CHANGE_INIT;
 
-	for (size_t i = 0; tact_tuner_get_change(p->tuner, i, &c); i++) {
+	for (size_t i = 0; !tact_tuner_get_change(p->tuner, i, &c); i++) {
 		csv_row(out, "change", c.name, "start", "value", c.from);
 		csv_row(out, "change", c.name, "learned", "value", c.to);
 		csv_number(out, "change", c.name, "learned", "blocks", (double)c.n_rows);
@@ -289,7 +289,7 @@ static void print_csv(struct tuning *p, struct rows *r, struct text *out)
 {
 	struct tact_scores scores[TACT_TUNE_N_PARTS];
 	struct tact_tune_point list[MAX_POINTS];
-	struct tact_tune_histogram h;
+	struct tact_tune_histogram h = TACT_TUNE_HISTOGRAM_INIT;
 	int n;
 
 	text_add(out, "kind,name,table,key,value\n");
@@ -308,7 +308,7 @@ static void print_csv(struct tuning *p, struct rows *r, struct text *out)
 	csv_labels(out, "application", r, p->apps);
 	csv_labels(out, "category", r, p->categories);
 	csv_changes(out, p);
-	for (size_t i = 0; tact_tuner_get_histogram(p->tuner, i, &h); i++) {
+	for (size_t i = 0; !tact_tuner_get_histogram(p->tuner, i, &h); i++) {
 		for (int v = 0; v < TACT_TUNE_VALUES; v++) {
 			char value[16];
 
@@ -384,11 +384,11 @@ static void json_labels(struct json *json, const char *key, struct rows *r, char
 
 static void json_changes(struct json *json, const struct tuning *p)
 {
-	struct tact_tune_change c;
-	struct tact_tune_row row;
+	struct tact_tune_change c = TACT_TUNE_CHANGE_INIT;
+	struct tact_tune_row row = TACT_TUNE_ROW_INIT;
 
 	json_begin_array(json, "changes");
-	for (size_t i = 0; tact_tuner_get_change(p->tuner, i, &c); i++) {
+	for (size_t i = 0; !tact_tuner_get_change(p->tuner, i, &c); i++) {
 		json_begin_object(json, NULL);
 		json_put_string(json, "name", c.name);
 		json_put_string(json, "from", c.from);
@@ -421,10 +421,10 @@ static void json_counts(struct json *json, const char *key, const size_t *counts
 
 static void json_histograms(struct json *json, const struct tuning *p)
 {
-	struct tact_tune_histogram h;
+	struct tact_tune_histogram h = TACT_TUNE_HISTOGRAM_INIT;
 
 	json_begin_array(json, "values");
-	for (size_t i = 0; tact_tuner_get_histogram(p->tuner, i, &h); i++) {
+	for (size_t i = 0; !tact_tuner_get_histogram(p->tuner, i, &h); i++) {
 		json_begin_object(json, NULL);
 		json_put_string(json, "kind", h.kind);
 		json_counts(json, "default", h.defaults);

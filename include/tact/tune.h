@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parameters of a machine learned from measurements of blocks alone (doc/models/tune.md).
+ * Learns the parameters of a machine from measured blocks alone.  doc/models/tune.md describes the
+ * methods.
+ *
+ *	tact_tuner_create(&tuner, &options, &diag);
+ *	tact_tuner_add(tuner, code, size, cycles, NULL, &diag);		(for each block)
+ *	tact_tuner_run(tuner, &diag);
+ *	tact_tuner_save(tuner, "learned.params", NULL, &diag);
+ *
+ * A tuner belongs to one thread at a time and uses threads of its own; different tuners may be used
+ * by different threads at once.
  */
 #ifndef TACT_TUNE_H
 #define TACT_TUNE_H
@@ -20,13 +29,14 @@ extern "C" {
 
 enum tact_tune_method {
 	TACT_TUNE_DIRECT,    /* exact changes of the error, instruction by instruction */
-	TACT_TUNE_SURROGATE, /* DiffTune: gradients through a network that imitates the model */
-	TACT_TUNE_SIMPLE,    /* baseline: a latency and a cost an instruction, nothing else; mca */
+	TACT_TUNE_SURROGATE, /* DiffTune: gradients through a network that imitates the model; mca
+			      */
+	TACT_TUNE_SIMPLE,    /* baseline: one latency and one cost per instruction; mca */
 	TACT_TUNE_RANDOM,    /* baseline: random search */
-	TACT_TUNE_BANDIT     /* baseline: a bandit over simple searches, as OpenTuner */
+	TACT_TUNE_BANDIT     /* baseline: a bandit over simple searches, as in OpenTuner */
 };
 
-/* What is learned.  Bits; for mca all of them, for the tables all but ADVANCE. */
+/* What is learned: bits.  For mca all of them apply, for the tables all but ADVANCE. */
 enum tact_tune_what {
 	TACT_TUNE_LATENCY = 1 << 0,
 	TACT_TUNE_UOPS = 1 << 1,
@@ -35,84 +45,104 @@ enum tact_tune_what {
 	TACT_TUNE_GLOBALS = 1 << 4
 };
 
-/* The parts that rows fall into: 80, 10 and 10 percent, disjoint by block. */
+/* The parts that rows are split into: 80, 10 and 10 percent, disjoint by block.  There will never
+ * be others.
+ */
 enum tact_tune_part { TACT_TUNE_TRAIN, TACT_TUNE_VALIDATION, TACT_TUNE_TEST, TACT_TUNE_N_PARTS };
 
-/* What tact_tune_options.report is told now and then; a result of it that is not 0 ends the run,
- * which then returns -TACT_E_LIMIT.
- */
+/* What tact_tune_options.report is told now and then. */
 struct tact_tune_progress {
 	size_t size;
 	const char *phase;    /* static: "sweep", "simulate", "surrogate", "table", ... */
-	unsigned step, steps; /* of the phase; steps 0: not known */
+	unsigned step, steps; /* of the phase; steps 0: unknown */
 	double done;	      /* share of the phase, 0 to 1 */
 	double loss;	      /* of what is minimised; NaN: not known yet */
-	double validation;    /* mean relative error of the validation rows; NaN likewise */
-	double seconds_left;  /* of the whole run; NaN likewise */
+	double validation;    /* mean relative error of the validation rows; NaN: not known yet */
+	double seconds_left;  /* of the whole run; NaN: not known yet */
 };
 
-/* Sizes of the surrogate.  0: the default. */
+/* Sizes of the surrogate and of its training.  0: the default, which is given in brackets. */
 struct tact_tune_network {
-	unsigned embedding, hidden; /* 32, 64 */
-	unsigned layers;	    /* of each LSTM: 1; the paper has 4 */
-	unsigned batch;		    /* 256 */
-	unsigned samples;	    /* simulated blocks for each block of the training set: 10 */
-	unsigned epochs;	    /* over the simulated set: 4; the paper has 6 */
-	unsigned table_epochs;	    /* over the measurements: 16; the paper has 1 */
-	unsigned rounds; /* the first as in the paper; further ones around the result: 2 */
-	bool no_bounds;	 /* the network alone, as in the paper; else it learns what is above bounds
-			  */
-	double rate, table_rate; /* of Adam: 0.001, 0.05 */
+	size_t size;
+	unsigned embedding, hidden; /* [32, 64] up to 1024 */
+	unsigned layers;	    /* [1] of each LSTM, up to 4; the paper has 4 */
+	unsigned batch;		    /* [256] up to 65536 */
+	unsigned samples;	    /* [10] simulated blocks for each block of the training set */
+	unsigned epochs;	    /* [4] over the simulated set; the paper has 6 */
+	unsigned table_epochs;	    /* [16] over the measurements; the paper has 1 */
+	unsigned rounds; /* [2] the first as in the paper, further ones around its result */
+	bool no_bounds;	 /* the network alone, as in the paper; else it learns what exceeds the
+			    bounds */
+	double rate, table_rate; /* [0.001, 0.05] of Adam */
 };
+#define TACT_TUNE_NETWORK_INIT TACT_SIZED(struct tact_tune_network)
 
+/* Pointers are borrowed and must outlive the tuner, except for network, which is copied. */
 struct tact_tune_options {
 	size_t size;
-	const struct tact_arch *arch;	     /* borrowed, where the parameters start; required */
-	const struct tact_mca_params *start; /* borrowed; mca: start there; NULL: the defaults */
-	/* By its name in tact/model.h, borrowed: whose parameters.  One with parameters of its own,
-	 * as mca (NULL), or one that sees the instruction tables, as facile and sim.
-	 */
-	const char *model;
+	const struct tact_arch *arch;	     /* where the parameters start; required */
+	const struct tact_mca_params *start; /* mca: starts there instead; NULL: the defaults */
+	const char *model; /* whose parameters, by a name of tact/model.h: one with parameters of
+			      its own, such as mca, or one that sees the instruction tables, such
+			      as facile and sim; NULL: mca */
 	enum tact_tune_method method;
 	unsigned what;		     /* bits of enum tact_tune_what; 0: all */
 	enum tact_mca_memory memory; /* mca: what loads wait for */
-	bool learn_memory;	     /* mca: instead, whatever leaves least error at the start */
-	bool random_start;	     /* mca: sampled as the surrogate's training set is */
-	unsigned corrupt; /* tables: percent of latencies and ports made wrong at first */
-	struct tact_block_options block; /* mode, init */
+	bool learn_memory; /* mca: instead, whatever leaves the least error at the start */
+	bool random_start; /* mca: sampled as the surrogate's training set is */
+	unsigned corrupt;  /* tables: percent of latencies and ports that are made wrong at first */
+	enum tact_mode mode; /* how the blocks were measured */
+	enum tact_init init; /* what registers held at entry */
 	uint64_t seed;
 	unsigned threads; /* 0: all cores */
 	uint64_t budget;  /* block evaluations; 0: until nothing gets better, or a default */
 	double min_gain;  /* direct: relative error, summed over blocks, that a change must save;
-			   * 0: 0.5 */
-	struct tact_tune_network network;
-	const char *checkpoint; /* file of the surrogate's progress; NULL: none; borrowed */
-	int (*report)(void *context, const struct tact_tune_progress *progress); /* NULL: none */
+			     0: 0.5 */
+	const struct tact_tune_network *network; /* surrogate; NULL: the defaults */
+	const char *checkpoint; /* surrogate: file that keeps its progress; NULL: none */
+
+	/* Called now and then during the run; NULL: nobody is told.  If it does not return 0, the
+	 * run ends with -TACT_E_LIMIT.
+	 */
+	int (*report)(void *context, const struct tact_tune_progress *progress);
 	void *context;
 };
+#define TACT_TUNE_OPTIONS_INIT TACT_SIZED(struct tact_tune_options)
 
-struct tact_tuner; /* one thread at a time */
+struct tact_tuner;
 
-/* Returns -TACT_E_INVAL, -TACT_E_NOMEM, with the reason. */
+/* Creates a tuner without rows.  Returns 0 with a handle for tact_tuner_destroy, -TACT_E_INVAL with
+ * the reason in diag if something is missing, out of range, or does not fit the model,
+ * -TACT_E_NOMEM.
+ */
 int tact_tuner_create(struct tact_tuner **out, const struct tact_tune_options *opt,
 		      struct tact_diag *diag);
-void tact_tuner_destroy(struct tact_tuner *tuner); /* NULL is allowed */
 
-/* Adds a measured block.  group may be NULL: the application that it comes from.
- * Returns 1, 0 if the block was there already, -TACT_E_DECODE, -TACT_E_LIMIT, -TACT_E_INVAL if
- * cycles is not positive, -TACT_E_NOMEM.
+/* Destroys a tuner.  NULL is allowed. */
+void tact_tuner_destroy(struct tact_tuner *tuner);
+
+/* Adds a measured block, which is copied.  group, the application that it comes from, may be NULL;
+ * its first 47 bytes count.  Returns 1, 0 if the block was there already, or:
+ *   -TACT_E_INVAL   no tuner, no code, cycles that are not positive, or the tuner has run
+ *   -TACT_E_DECODE  bytes that are not an instruction
+ *   -TACT_E_LIMIT   the block is too long, or there are too many
+ *   -TACT_E_NOMEM
  */
 int tact_tuner_add(struct tact_tuner *tuner, const uint8_t *code, size_t size, double cycles,
 		   const char *group, struct tact_diag *diag);
 
-/* Learns.  Returns -TACT_E_INVAL with the reason if there are too few rows, or only one answer to
- * learn; -TACT_E_IO, -TACT_E_FORMAT, -TACT_E_VERSION for the checkpoint; -TACT_E_LIMIT if the
- * progress function ended it; -TACT_E_NOMEM.
+/* Learns; a tuner runs once.  Returns 0, or:
+ *   -TACT_E_INVAL     no tuner, a second run, too few rows, or nothing to learn from them
+ *   -TACT_E_NO_TOOL   surrogate: oneDNN is not installed
+ *   -TACT_E_IO, -TACT_E_FORMAT, -TACT_E_VERSION  the checkpoint cannot be used
+ *   -TACT_E_LIMIT     opt.report ended the run
+ *   -TACT_E_NOMEM
  */
 int tact_tuner_run(struct tact_tuner *tuner, struct tact_diag *diag);
 
-/* Writes the learned parameters: for --mca-params, or for --params.  comment as in
- * tact_arch_save.  After tact_tuner_run only.
+/* Writes the learned parameters to a file: for --mca-params if the model has parameters of its own,
+ * else for --params.  comment, which may be NULL, as in tact_arch_save.  Returns 0, -TACT_E_INVAL
+ * without a tuner or path, or before a run, -TACT_E_IO, -TACT_E_NOMEM.
  */
 int tact_tuner_save(const struct tact_tuner *tuner, const char *path, const char *comment,
 		    struct tact_diag *diag);
@@ -121,56 +151,75 @@ int tact_tuner_save(const struct tact_tuner *tuner, const char *path, const char
 
 struct tact_tune_summary {
 	size_t size;
-	size_t n[TACT_TUNE_N_PARTS];
-	size_t n_parameters, n_changed, n_forms; /* forms that occur in the rows */
+	size_t n[TACT_TUNE_N_PARTS];		 /* rows of each part */
+	size_t n_parameters, n_changed, n_forms; /* forms: those that occur in the rows */
 	uint64_t evaluations;			 /* of blocks by the model */
-	double defaults[TACT_TUNE_N_PARTS];	 /* mean relative errors */
-	double start[TACT_TUNE_N_PARTS];	 /* of --params, random or corrupted parameters */
+	double defaults[TACT_TUNE_N_PARTS];	 /* mean relative errors, NaN for an empty part */
+	double start[TACT_TUNE_N_PARTS];	 /* of given, random or corrupted parameters */
 	double learned[TACT_TUNE_N_PARTS];
 	double surrogate; /* mean relative error of the surrogate against the model; NaN: none */
-	unsigned unit;	  /* mca: so many micro-ops of the learned table are one of the default's */
+	unsigned unit; /* mca: this many micro-ops of the learned table are one of the default's */
 };
-void tact_tuner_get_summary(const struct tact_tuner *tuner, struct tact_tune_summary *out);
+#define TACT_TUNE_SUMMARY_INIT TACT_SIZED(struct tact_tune_summary)
 
-/* Rows in the order in which they came; false behind the last one. */
+/* Gets the summary of a run.  Returns 0, or -TACT_E_INVAL before a run, without a tuner or
+ * out->size.
+ */
+int tact_tuner_get_summary(const struct tact_tuner *tuner, struct tact_tune_summary *out);
+
+/* A measured block. */
 struct tact_tune_row {
 	size_t size;
-	const uint8_t *code; /* owned by the tuner, like group */
+	const uint8_t *code; /* owned by the tuner, as is group */
 	size_t code_size;
-	const char *group; /* "": not known */
+	const char *group; /* "": unknown */
 	enum tact_tune_part part;
-	double measured, defaults, start, learned; /* cycles */
+	double measured, defaults, start, learned; /* cycles; the last three are NaN before a run */
 };
-bool tact_tuner_get_row(const struct tact_tuner *tuner, size_t i, struct tact_tune_row *out);
+#define TACT_TUNE_ROW_INIT TACT_SIZED(struct tact_tune_row)
 
-/* Parameters that changed, the one that saves most first; false behind the last one. */
+/* Gets row i, in the order in which rows were added.  Returns 0, or -TACT_E_INVAL if there is no
+ * such row, without a tuner or out->size.
+ */
+int tact_tuner_get_row(const struct tact_tuner *tuner, size_t i, struct tact_tune_row *out);
+
+/* A parameter that changed. */
 enum { TACT_TUNE_PROOFS = 3 };
 struct tact_tune_change {
 	size_t size;
 	char name[160]; /* "IMUL (R64, R64) latency", "issue_width" */
 	char from[64], to[64];
-	size_t n_rows; /* of the training set that the parameter has to do with */
-	double saved;  /* relative error in them, summed, that is back if it is undone */
+	size_t n_rows; /* of the training set that the parameter has an influence on */
+	double saved;  /* relative error in them, summed, that comes back if it is undone */
 	size_t n_proofs;
-	size_t proof[TACT_TUNE_PROOFS]; /* rows that prove it most */
+	size_t proof[TACT_TUNE_PROOFS]; /* rows that prove it most, for tact_tuner_get_row */
 };
-bool tact_tuner_get_change(const struct tact_tuner *tuner, size_t i, struct tact_tune_change *out);
+#define TACT_TUNE_CHANGE_INIT TACT_SIZED(struct tact_tune_change)
 
-/* How often a kind of parameter has a value: of the defaults and of what was learned, over the
- * forms in the rows.  value counts from 0 to TACT_TUNE_VALUES - 1, where larger ones are counted
- * too.  False behind the last kind.
+/* Gets change i; the change that saves most is change 0.  Returns 0, or -TACT_E_INVAL if there is
+ * no such change, without a tuner or out->size.
+ */
+int tact_tuner_get_change(const struct tact_tuner *tuner, size_t i, struct tact_tune_change *out);
+
+/* How many parameters of a kind have a value, by default and as learned, over the forms in the
+ * rows. The last element also counts larger values.
  */
 enum { TACT_TUNE_VALUES = 12 };
 struct tact_tune_histogram {
 	size_t size;
-	const char *kind;
+	const char *kind; /* static */
 	size_t defaults[TACT_TUNE_VALUES], learned[TACT_TUNE_VALUES];
 };
-bool tact_tuner_get_histogram(const struct tact_tuner *tuner, size_t i,
-			      struct tact_tune_histogram *out);
+#define TACT_TUNE_HISTOGRAM_INIT TACT_SIZED(struct tact_tune_histogram)
 
-/* Mean relative error of the test rows if a global parameter had another value.  Fills up to
- * `capacity` and returns how many there are, or < 0.
+/* Gets the histogram of the i-th kind of parameter.  Returns 0, or -TACT_E_INVAL if there is no
+ * such kind, before a run, without a tuner or out->size.
+ */
+int tact_tuner_get_histogram(const struct tact_tuner *tuner, size_t i,
+			     struct tact_tune_histogram *out);
+
+/* The mean relative error of the test rows if a global parameter had another value.  This struct
+ * never changes.
  */
 struct tact_tune_point {
 	char name[40];
@@ -178,6 +227,11 @@ struct tact_tune_point {
 	bool is_learned; /* this is the learned value */
 	double error;
 };
+
+/* Tries other values of the global parameters, seven of each.  Fills up to `capacity` points and
+ * returns how many it filled, -TACT_E_INVAL before a run, without a tuner, or with a capacity but
+ * no `out`; -TACT_E_NOMEM.
+ */
 int tact_tuner_sensitivity(struct tact_tuner *tuner, struct tact_tune_point *out, size_t capacity);
 
 #ifdef __cplusplus

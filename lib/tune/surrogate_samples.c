@@ -203,7 +203,7 @@ int surrogate_simulate(struct surrogate *s)
 	size_t at = 0;
 	int status;
 
-	s->n_samples = s->n_train * s->t->opt.network.samples;
+	s->n_samples = s->n_train * s->t->network.samples;
 	FREE_ALL(s->sampled, s->sample_at, s->simulated);
 	s->sample_at = calloc(s->n_samples, sizeof(*s->sample_at));
 	s->simulated = calloc(s->n_samples, sizeof(*s->simulated));
@@ -221,7 +221,7 @@ int surrogate_simulate(struct surrogate *s)
 	status = tune_parallel(s->t, s->n_samples, simulate, s);
 	s->t->evaluations += s->n_samples;
 	if (status >= 0)
-		status = tune_report(s->t, "simulate", s->state.round + 1, s->t->opt.network.rounds,
-				     1, NAN, NAN, NAN);
+		status = tune_report(s->t, "simulate", s->state.round + 1, s->t->network.rounds, 1,
+				     NAN, NAN, NAN);
 	return status;
 }

@@ -124,6 +124,8 @@ struct tune_worker {
 
 struct tact_tuner {
 	struct tact_tune_options opt;
+	struct tact_tune_network network; /* with its defaults */
+	struct tact_block_options block;
 	bool is_mca;	 /* the model has parameters of its own; else they are the tables' */
 	bool has_slopes; /* tune_gradient knows it */
 	struct tune_rows rows;

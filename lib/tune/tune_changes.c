@@ -116,35 +116,35 @@ int tune_changes_find(struct tact_tuner *t)
 	return status;
 }
 
-bool tact_tuner_get_change(const struct tact_tuner *t, size_t i, struct tact_tune_change *out)
+int tact_tuner_get_change(const struct tact_tuner *t, size_t i, struct tact_tune_change *out)
 {
+	struct tact_tune_change filled = {.size = sizeof(filled)};
 	const struct tune_change *c;
 	const struct tune_param *p;
 
-	if (!t || !out || i >= t->n_changes)
-		return false;
+	if (!t || i >= t->n_changes)
+		return -TACT_E_INVAL;
 	c = &t->changes[i];
 	p = &t->params[c->param];
-	memset(out, 0, sizeof(*out));
-	out->size = sizeof(*out);
-	tune_param_name(&t->workers[0].table, p, out->name, sizeof(out->name));
-	tune_value_text(p, c->from, out->from, sizeof(out->from));
-	tune_value_text(p, c->to, out->to, sizeof(out->to));
-	out->n_rows = c->n_rows;
-	out->saved = c->saved;
-	out->n_proofs = c->n_proofs;
+	tune_param_name(&t->workers[0].table, p, filled.name, sizeof(filled.name));
+	tune_value_text(p, c->from, filled.from, sizeof(filled.from));
+	tune_value_text(p, c->to, filled.to, sizeof(filled.to));
+	filled.n_rows = c->n_rows;
+	filled.saved = c->saved;
+	filled.n_proofs = c->n_proofs;
 	for (unsigned k = 0; k < c->n_proofs; k++)
-		out->proof[k] = c->proof[k];
-	return true;
+		filled.proof[k] = c->proof[k];
+	return tact_fill(out, &filled, sizeof(filled));
 }
 
-bool tact_tuner_get_histogram(const struct tact_tuner *t, size_t i, struct tact_tune_histogram *out)
+int tact_tuner_get_histogram(const struct tact_tuner *t, size_t i, struct tact_tune_histogram *out)
 {
+	struct tact_tune_histogram h = {.size = sizeof(h)};
 	bool found = false;
 	unsigned kind = 0;
 
-	if (!t || !out || !t->workers)
-		return false;
+	if (!t || !t->workers)
+		return -TACT_E_INVAL;
 	/* The i-th kind that there are ordinal parameters of forms of. */
 	for (size_t left = i + 1; kind < TUNE_N_KINDS; kind++) {
 		bool has = false;
@@ -157,10 +157,8 @@ bool tact_tuner_get_histogram(const struct tact_tuner *t, size_t i, struct tact_
 		}
 	}
 	if (!found)
-		return false;
-	memset(out, 0, sizeof(*out));
-	out->size = sizeof(*out);
-	out->kind = tune_kind_name(kind);
+		return -TACT_E_INVAL;
+	h.kind = tune_kind_name(kind);
 	for (size_t k = t->n_globals; k < t->n_params; k++) {
 		int before, after;
 
@@ -168,10 +166,10 @@ bool tact_tuner_get_histogram(const struct tact_tuner *t, size_t i, struct tact_
 			continue;
 		before = tune_value(&t->defaults, &t->params[k]);
 		after = tune_value(&t->workers[0].table, &t->params[k]);
-		out->defaults[before < TACT_TUNE_VALUES ? before : TACT_TUNE_VALUES - 1]++;
-		out->learned[after < TACT_TUNE_VALUES ? after : TACT_TUNE_VALUES - 1]++;
+		h.defaults[before < TACT_TUNE_VALUES ? before : TACT_TUNE_VALUES - 1]++;
+		h.learned[after < TACT_TUNE_VALUES ? after : TACT_TUNE_VALUES - 1]++;
 	}
-	return true;
+	return tact_fill(out, &h, sizeof(h));
 }
 
 /* Values around the learned one: all widths, buffers in steps of a sixth. */

@@ -326,8 +326,7 @@ static int make_worker(struct tact_tuner *t, struct tune_worker *w)
 	status = tact_model_open(&w->estimator, t->opt.model, NULL, NULL);
 	if (status >= 0)
 		status = tact_model_open(&w->bound, "facile", NULL, NULL);
-	return status < 0 ? status
-			  : tact_block_create(&w->block, w->table.arch, &t->opt.block, NULL);
+	return status < 0 ? status : tact_block_create(&w->block, w->table.arch, &t->block, NULL);
 }
 
 int tune_space_create(struct tact_tuner *t, struct tact_diag *diag)

@@ -109,7 +109,7 @@ static void shuffle(uint32_t *list, size_t n, uint64_t seed)
 /* Share of the whole run that is done; a batch of the network costs about three of the table. */
 static double share_done(const struct surrogate *s, size_t n_batches)
 {
-	const struct tact_tune_network *n = &s->t->opt.network;
+	const struct tact_tune_network *n = &s->t->network;
 	double network = 3.0 * n->samples * n->epochs, table = n->table_epochs;
 	double part = s->state.epoch + (double)s->state.batch / (double)n_batches, done;
 
@@ -125,7 +125,7 @@ static int report(struct surrogate *s, size_t n_batches, double loss)
 	double used = s->seconds_before + tune_seconds() - s->t->start_seconds;
 
 	return tune_report(s->t, is_network ? "surrogate" : "table", s->state.epoch + 1,
-			   is_network ? s->t->opt.network.epochs : s->t->opt.network.table_epochs,
+			   is_network ? s->t->network.epochs : s->t->network.table_epochs,
 			   (double)s->state.batch / (double)n_batches, loss,
 			   is_network ? s->state.network_error : s->state.best,
 			   share > 0.001 ? used / share - used : NAN);
@@ -150,7 +150,7 @@ static double decayed(double rate, double share)
 /* One pass over a list in batches, from state.batch on. */
 static int run_epoch(struct surrogate *s, uint32_t *list, size_t n, struct tact_diag *diag)
 {
-	const struct tact_tune_network *o = &s->t->opt.network;
+	const struct tact_tune_network *o = &s->t->network;
 	bool is_network = s->state.phase == PHASE_NETWORK;
 	size_t n_batches = (n + o->batch - 1) / o->batch;
 	unsigned epochs = is_network ? o->epochs : o->table_epochs;
@@ -193,11 +193,11 @@ static int check_network(struct surrogate *s, const uint32_t *list, size_t n)
 {
 	double sum = 0;
 
-	for (size_t first = 0; first < n; first += s->t->opt.network.batch) {
+	for (size_t first = 0; first < n; first += s->t->network.batch) {
 		size_t left = n - first;
-		struct surrogate_batch b = {
-			s, list + first,
-			left < s->t->opt.network.batch ? left : s->t->opt.network.batch, true};
+		struct surrogate_batch b = {s, list + first,
+					    left < s->t->network.batch ? left : s->t->network.batch,
+					    true};
 		int status = tune_parallel(s->t, SURROGATE_SHARDS, surrogate_network_shard, &b);
 
 		if (status < 0)
@@ -215,7 +215,7 @@ static int train_network(struct surrogate *s, struct tact_diag *diag)
 	uint32_t *list = calloc(s->n_samples, sizeof(*list));
 	int status = list ? 0 : -TACT_E_NOMEM;
 
-	for (; s->state.epoch < s->t->opt.network.epochs && status >= 0; s->state.epoch++) {
+	for (; s->state.epoch < s->t->network.epochs && status >= 0; s->state.epoch++) {
 		for (size_t i = 0; i < s->n_samples; i++)
 			list[i] = (uint32_t)i;
 		/* The same ones are left out in every epoch. */
@@ -273,7 +273,7 @@ static int train_table(struct surrogate *s, struct tact_diag *diag)
 				     s->vectors);
 	if (status >= 0 && !s->state.epoch && !s->state.batch)
 		status = validate(s); /* the start counts as well */
-	for (; s->state.epoch < s->t->opt.network.table_epochs && status >= 0; s->state.epoch++) {
+	for (; s->state.epoch < s->t->network.table_epochs && status >= 0; s->state.epoch++) {
 		memcpy(list, s->train, s->n_train * sizeof(*list));
 		status = run_epoch(s, list, s->n_train, diag);
 		if (status >= 0)
@@ -305,7 +305,7 @@ static void next_phase(struct surrogate *s)
 	memset(s->table_adam.m, 0, s->table_adam.n * sizeof(float));
 	memset(s->table_adam.v, 0, s->table_adam.n * sizeof(float));
 	s->table_adam.steps = 0;
-	s->state.phase = ++s->state.round < s->t->opt.network.rounds ? PHASE_NETWORK : PHASE_DONE;
+	s->state.phase = ++s->state.round < s->t->network.rounds ? PHASE_NETWORK : PHASE_DONE;
 }
 
 static int run(struct surrogate *s, struct tact_diag *diag)
@@ -381,6 +381,7 @@ static int make_graphs(struct surrogate *s)
 
 static uint64_t fingerprint(const struct surrogate *s)
 {
+	const struct tact_tune_network *w = &s->t->network;
 	const struct tact_tune_options *o = &s->t->opt;
 	uint64_t parts[] = {hash_bytes(s->t->rows.code, s->t->rows.code_size),
 			    hash_bytes(tact_arch_name(o->arch), strlen(tact_arch_name(o->arch))),
@@ -388,17 +389,17 @@ static uint64_t fingerprint(const struct surrogate *s)
 			    o->what,
 			    o->memory,
 			    o->random_start,
-			    o->network.embedding,
-			    o->network.hidden,
-			    o->network.layers,
-			    o->network.batch,
-			    o->network.samples,
-			    o->network.epochs,
-			    o->network.table_epochs,
-			    o->network.rounds,
-			    o->network.no_bounds,
-			    (uint64_t)(o->network.rate * 1e9),
-			    (uint64_t)(o->network.table_rate * 1e9),
+			    w->embedding,
+			    w->hidden,
+			    w->layers,
+			    w->batch,
+			    w->samples,
+			    w->epochs,
+			    w->table_epochs,
+			    w->rounds,
+			    w->no_bounds,
+			    (uint64_t)(w->rate * 1e9),
+			    (uint64_t)(w->table_rate * 1e9),
 			    0,
 			    0};
 	size_t n = ARRAY_SIZE(parts);
@@ -421,7 +422,7 @@ static int adam_init(struct adam *a, size_t n)
 
 static int create(struct surrogate *s, struct tact_diag *diag)
 {
-	const struct tact_tune_network *o = &s->t->opt.network;
+	const struct tact_tune_network *o = &s->t->network;
 	struct matrices matrices;
 	size_t n = s->t->n_params;
 	int status = matrices_load(&matrices, diag);

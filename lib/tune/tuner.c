@@ -11,9 +11,8 @@
 
 enum { MIN_ROWS = 20, MAX_THREADS = 256 };
 
-static void set_defaults(struct tact_tune_options *o)
+static void set_defaults(struct tact_tune_options *o, struct tact_tune_network *n)
 {
-	struct tact_tune_network *n = &o->network;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (!o->what)
@@ -37,8 +36,19 @@ static void set_defaults(struct tact_tune_options *o)
 	n->table_rate = n->table_rate > 0 ? n->table_rate : 0.05;
 }
 
+static const char *fault_of_network(const struct tact_tune_network *n)
+{
+	if (n->layers > 4 || n->hidden > 1024 || n->embedding > 1024 || n->batch > 65536)
+		return "the network is larger than this library makes one";
+	if (!(n->rate >= 0) || !(n->table_rate >= 0))
+		return "a rate of learning below 0";
+	return NULL;
+}
+
 static const char *fault_of(const struct tact_tune_options *o, const struct tact_model *model)
 {
+	const unsigned all = TACT_TUNE_LATENCY | TACT_TUNE_UOPS | TACT_TUNE_PORTS |
+			     TACT_TUNE_ADVANCE | TACT_TUNE_GLOBALS;
 	bool is_mca = model->traits & TACT_MODEL_PARAMS;
 
 	if (!o->arch)
@@ -57,9 +67,12 @@ static const char *fault_of(const struct tact_tune_options *o, const struct tact
 		return "corrupted tables are for the models facile and sim";
 	if (o->corrupt > 100)
 		return "more than 100 percent cannot be corrupted";
-	if (o->network.layers > 4 || o->network.hidden > 1024 || o->network.embedding > 1024 ||
-	    o->network.batch > 65536)
-		return "the network is larger than this library makes one";
+	if (o->what & ~all)
+		return "something to learn that this library does not know";
+	if ((unsigned)o->memory > TACT_MCA_ADDRESSES)
+		return "something for loads to wait for that this library does not know";
+	if (!(o->min_gain >= 0))
+		return "a gain below 0";
 	return NULL;
 }
 
@@ -67,33 +80,43 @@ int tact_tuner_create(struct tact_tuner **out, const struct tact_tune_options *o
 		      struct tact_diag *diag)
 {
 	struct tact_tune_options options;
+	struct tact_tune_network network;
 	const struct tact_model *model;
 	struct tact_tuner *t;
+	const char *fault;
 	int status;
 
-	if (!out || !opt || tact_read_options(&options, sizeof(options), opt) < 0)
+	if (out)
+		*out = NULL;
+	if (!out || !opt || tact_read_options(&options, sizeof(options), opt) < 0 ||
+	    tact_read_options(&network, sizeof(network), options.network) < 0)
 		return tact_fail(diag, TACT_E_INVAL, "options that this library does not know");
 	if (!options.model)
 		options.model = "mca";
 	model = tact_model_find(options.model, diag);
 	if (!model)
 		return -TACT_E_INVAL;
-	if (fault_of(&options, model))
-		return tact_fail(diag, TACT_E_INVAL, "%s", fault_of(&options, model));
-	if (!options.block.size)
-		options.block.size = sizeof(options.block);
+	fault = fault_of(&options, model);
+	if (!fault)
+		fault = fault_of_network(&network);
+	if (fault)
+		return tact_fail(diag, TACT_E_INVAL, "%s", fault);
 	if (options.method == TACT_TUNE_SIMPLE)
 		options.what = TACT_TUNE_LATENCY | TACT_TUNE_UOPS;
-	set_defaults(&options);
+	set_defaults(&options, &network);
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	t->opt = options;
+	t->opt.network = NULL; /* the caller's */
+	t->network = network;
+	t->block = (struct tact_block_options){
+		.size = sizeof(t->block), .mode = options.mode, .init = options.init};
 	t->is_mca = model->traits & TACT_MODEL_PARAMS;
 	t->has_slopes = model->traits & TACT_MODEL_BOUNDS;
 	t->n_workers = options.threads;
 	t->surrogate_error = NAN;
-	status = tact_block_create(&t->decoder, options.arch, &options.block, diag);
+	status = tact_block_create(&t->decoder, options.arch, &t->block, diag);
 	return HAND_OVER(out, t, status, free);
 }
 
@@ -314,34 +337,37 @@ static double mean_error(const struct tact_tuner *t, const double *predicted, un
 	return t->rows.n_part[part] ? sum / (double)t->rows.n_part[part] : NAN;
 }
 
-void tact_tuner_get_summary(const struct tact_tuner *t, struct tact_tune_summary *out)
+int tact_tuner_get_summary(const struct tact_tuner *t, struct tact_tune_summary *out)
 {
-	*out = (struct tact_tune_summary){.size = sizeof(*out), .surrogate = NAN};
+	struct tact_tune_summary s = {.size = sizeof(s)};
+
 	if (!t || !t->has_run || !t->by_start)
-		return;
+		return -TACT_E_INVAL;
 	for (unsigned part = 0; part < TACT_TUNE_N_PARTS; part++) {
-		out->n[part] = t->rows.n_part[part];
-		out->defaults[part] = mean_error(t, t->by_default, part);
-		out->start[part] = mean_error(t, t->by_start, part);
-		out->learned[part] = mean_error(t, t->predicted, part);
+		s.n[part] = t->rows.n_part[part];
+		s.defaults[part] = mean_error(t, t->by_default, part);
+		s.start[part] = mean_error(t, t->by_start, part);
+		s.learned[part] = mean_error(t, t->predicted, part);
 	}
-	out->n_parameters = t->n_params;
-	out->n_changed = t->n_changes;
-	out->n_forms = t->n_sites;
-	out->evaluations = t->evaluations;
-	out->surrogate = t->surrogate_error;
-	out->unit = t->unit ? t->unit : 1;
+	s.n_parameters = t->n_params;
+	s.n_changed = t->n_changes;
+	s.n_forms = t->n_sites;
+	s.evaluations = t->evaluations;
+	s.surrogate = t->surrogate_error;
+	s.unit = t->unit ? t->unit : 1;
+	return tact_fill(out, &s, sizeof(s));
 }
 
-bool tact_tuner_get_row(const struct tact_tuner *t, size_t i, struct tact_tune_row *out)
+int tact_tuner_get_row(const struct tact_tuner *t, size_t i, struct tact_tune_row *out)
 {
+	struct tact_tune_row filled;
 	const struct tune_row *row;
 
 	if (!t || i >= t->rows.n)
-		return false;
+		return -TACT_E_INVAL;
 	row = &t->rows.rows[i];
-	*out = (struct tact_tune_row){
-		.size = sizeof(*out),
+	filled = (struct tact_tune_row){
+		.size = sizeof(filled),
 		.code = t->rows.code + row->code,
 		.code_size = row->size,
 		.group = t->rows.groups[row->group],
@@ -351,5 +377,5 @@ bool tact_tuner_get_row(const struct tact_tuner *t, size_t i, struct tact_tune_r
 		.start = t->by_start ? t->by_start[i] : NAN,
 		.learned = t->predicted ? t->predicted[i] : NAN,
 	};
-	return true;
+	return tact_fill(out, &filled, sizeof(filled));
 }
