@@ -23,11 +23,6 @@
 extern "C" {
 #endif
 
-/* Room for bounds in structs: values of enum tact_bound that do not exist yet are 0. */
-#ifndef TACT_MAX_BOUNDS
-#define TACT_MAX_BOUNDS 32
-#endif
-
 /* How the number of executions of a block was found. */
 enum tact_mix_method {
 	TACT_MIX_HYBRID, /* by a rule: one of the next two for each block */
