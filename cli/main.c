@@ -13,41 +13,41 @@
 #include "common/output.h"
 
 static const struct command commands[] = {
-	{"predict", "how many cycles a block of code takes, and why", cmd_predict},
-	{"simulate", "the same, cycle by cycle: what every uop waits for", cmd_simulate},
-	{"measure", "how many cycles it takes on this very machine", cmd_measure},
-	{"classify", "categories of blocks by the ports that they use", cmd_classify},
-	{"evaluate", "compares models with measured cycles", cmd_evaluate},
-	{"dataset", "stores of blocks: import, export, merge, stat, lint", cmd_dataset},
-	{"collect", "the basic blocks of a program, and how often each is executed", cmd_collect},
-	{"trace", "cycles of a whole program, by function, block and source line", cmd_trace},
-	{"diff", "what a change costs: cycles of two runs side by side", cmd_diff},
-	{"mix", "what real runs execute: instruction mixes from samples", cmd_mix},
-	{"tune", "learns the parameters of a model from measured blocks", cmd_tune},
-	{"archs", "the CPUs that tact knows, their parameters, what has no data", cmd_archs},
-	{"doctor", "what this machine can do, and how to get more out of it", cmd_doctor},
+	{"predict", "predict the cycles of a block, and explain them", cmd_predict},
+	{"simulate", "simulate a block cycle by cycle: what each uop waits for", cmd_simulate},
+	{"measure", "measure the cycles of a block on this machine", cmd_measure},
+	{"classify", "sort blocks into categories by the ports that they use", cmd_classify},
+	{"evaluate", "compare the predictions of models with measurements", cmd_evaluate},
+	{"dataset", "keep blocks in a store: import, export, merge, stat, lint", cmd_dataset},
+	{"collect", "collect the basic blocks of a program with their executions", cmd_collect},
+	{"trace", "predict the cycles of a program by function, block and line", cmd_trace},
+	{"diff", "compare the cycles of two runs: what a change costs", cmd_diff},
+	{"mix", "count the instructions of real runs from samples", cmd_mix},
+	{"tune", "learn the parameters of a model from measured blocks", cmd_tune},
+	{"archs", "list microarchitectures, their parameters, what has no data", cmd_archs},
+	{"doctor", "report what this machine can do, and how to improve it", cmd_doctor},
 };
 
 static const struct command_list list = {
 	.owner = "",
 	.intro = "usage: tact COMMAND [OPTIONS] [INPUT...]\n\n"
-		 "tact says how many cycles machine code takes, and why.\n\n"
+		 "tact tells how many cycles machine code takes, and why.\n\n"
 		 "Commands:\n",
 	.outro = "\n"
 		 "Examples:\n"
 		 "  tact predict -x 480fafc34801d8           hex digits\n"
-		 "  tact predict -a all kernel.s             assembly text, every CPU\n"
+		 "  tact predict -a all kernel.s             assembly text, every arch\n"
 		 "  tact predict --function main a.out       the loops of a function\n"
 		 "  tact predict -f csv -a HSW blocks.csv    many blocks\n"
 		 "  tact simulate --timeline kernel.s        what waits for what\n"
 		 "  tact measure -x 480fafc34801d8           on this machine\n"
 		 "  tact collect -o gzip.csv -- gzip -k x    what a program executes\n"
 		 "  tact trace -a SKL -- gzip -k x           cycles of a whole program\n"
-		 "  tact diff old.json new.json              what a change costs\n"
-		 "\n"
-		 "'tact help COMMAND' or 'tact COMMAND --help' says more; tact --version.\n"
-		 "Exit status: 0 good, 1 some inputs failed, 2 wrong usage, 3 this machine\n"
-		 "cannot do it, 4 'tact diff' is over its threshold.\n",
+		 "  tact diff old.json new.json              what a change costs\n\n"
+		 "'tact help COMMAND' or 'tact COMMAND --help' lists the options of a command;\n"
+		 "'tact --version' prints the version.\n"
+		 "Exit status: 0 success, 1 some inputs failed, 2 wrong usage, 3 this machine\n"
+		 "cannot do it, 4 a difference is above its threshold ('tact diff').\n",
 	.n = CLI_ARRAY_SIZE(commands),
 	.commands = commands,
 };
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 	cli_fill_descriptors();
 	signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of write() */
 	if (tact_version() >> 16 != TACT_VERSION_MAJOR) {
-		cli_message("the library is of version %u, this program needs %d",
+		cli_message("libtact has version %u, but this program needs version %d",
 			    tact_version() >> 16, TACT_VERSION_MAJOR);
 		return CLI_UNABLE;
 	}

@@ -67,9 +67,9 @@ static void show_text(const struct tact_arch *arch, struct text *out)
 	text_printf(out, "# %s: %s, LLVM's %s; %u instruction forms\n", tact_arch_name(arch),
 		    tact_arch_full_name(arch), tact_arch_llvm_name(arch),
 		    tact_arch_form_count(arch));
-	text_printf(out, "# %s%s%sin brackets where a value comes from: %sits source\n",
+	text_printf(out, "# %s%s%sin brackets: %sthe source of the value\n",
 		    *base ? "based on " : "", base, *base ? "; " : "",
-		    *base ? "the CPU that it is taken over from, and " : "");
+		    *base ? "the microarchitecture that the value is inherited from, and " : "");
 	for (size_t i = 0; tact_arch_param(arch, i, &row.param); i++)
 		show_param(&row, out);
 	show_unmeasured(arch, out);

@@ -14,20 +14,19 @@ static const char help[] =
 	"usage: tact archs [OPTIONS] [NAME...]\n"
 	"       tact archs --coverage [OPTIONS] INPUT...\n"
 	"       tact archs --validate [OPTIONS] [NAME...]\n\n"
-	"Lists the CPUs that tact knows, shows all parameters of those that are named and "
-	"where each value comes from, "
-	"reports which instructions of some code have no data, or checks the tables. "
-	"Without --arch: all of them.\n\n"
+	"Lists the microarchitectures that tact knows, prints all parameters of those that are "
+	"named and where each value comes from, reports which instructions of some code have no "
+	"data, or checks the tables. The default is all microarchitectures.\n\n"
 	"{options}\n";
 
 #define OPTION_HOLDER archs
 
 static const struct option_spec specs[] = {
 	OPTION_FLAG(0, "coverage", is_coverage,
-		    "report which instructions of the inputs have no data"),
-	OPTION_FLAG(
-		0, "all", is_all,
-		"with --coverage: all instructions without data, not only the most frequent 30"),
+		    "report the instructions of the inputs that have no data"),
+	OPTION_FLAG(0, "all", is_all,
+		    "with --coverage: list all instructions without data, not only the 30 most "
+		    "frequent"),
 	OPTION_FLAG(0, "validate", is_validation, "check the tables and the parameters"),
 	OPTION_RESULTS(OPTION_FORMAT_HELP),
 	OPTION_END,
@@ -165,7 +164,9 @@ static int take_names(struct archs *a, struct text *names)
 	if (!a->source.n_items)
 		return CLI_GOOD;
 	if (a->list.names)
-		return cli_wrong("%s and --arch both name CPUs", a->source.items[0].value);
+		return cli_wrong(
+			"give microarchitectures as arguments (%s) or with --arch, not both",
+			a->source.items[0].value);
 	a->list.names = names->data;
 	return CLI_GOOD;
 }

@@ -72,7 +72,8 @@ static int run_next(struct classify_run *run, struct classify_block *block)
 static void say_partial(const struct classify_run *run)
 {
 	if (run->n_partial && !run->p->is_quiet)
-		cli_message("%zu blocks have instructions without data on %s; these were left out",
+		cli_message("%zu blocks have instructions without data for %s; these instructions "
+			    "were left out",
 			    run->n_partial, tact_arch_name(run->p->arch));
 }
 
@@ -86,7 +87,7 @@ static int check_target(const struct classifying *p)
 	if (stat(p->train, &info) || !S_ISREG(info.st_mode) || !info.st_size ||
 	    tact_classifier_is_model(p->train))
 		return CLI_GOOD;
-	cli_message("%s is not a model; --train does not overwrite it", p->train);
+	cli_message("%s exists and is not a model; --train does not overwrite it", p->train);
 	return CLI_USAGE;
 }
 
@@ -199,7 +200,7 @@ int classify_train(struct classifying *p, struct output *out)
 		cli_out_of_memory();
 	status = read_bags(&run, bags);
 	if (!status && !tact_bags_count(bags)) {
-		cli_message("there is no block to learn from");
+		cli_message("the inputs have no block to learn from");
 		status = CLI_FAILED;
 	}
 	if (!status) {
@@ -352,7 +353,7 @@ static int load(struct classifying *p, struct tact_classifier **classifier)
 	}
 	tact_classifier_get_info(*classifier, &info);
 	if (p->arch && p->arch != info.arch) {
-		cli_message("%s is a model of %s, not of %s", p->apply, tact_arch_name(info.arch),
+		cli_message("%s is a model for %s, not for %s", p->apply, tact_arch_name(info.arch),
 			    tact_arch_name(p->arch));
 		return CLI_USAGE;
 	}

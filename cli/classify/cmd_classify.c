@@ -16,15 +16,15 @@
 static const char help[] =
 	"usage: tact classify --train MODEL [OPTIONS] INPUT...\n"
 	"       tact classify --apply MODEL [OPTIONS] INPUT...\n\n"
-	"Sorts blocks of machine code into categories by the resources that they use: each "
-	"block is a bag of port combinations, and latent Dirichlet allocation finds the "
-	"categories in many of them, as BHive's authors did.\n\n"
+	"Sorts blocks of machine code into categories by the resources that they use. Each block "
+	"is a bag of port combinations; latent Dirichlet allocation finds categories in many of "
+	"them, as in BHive.\n\n"
 	"{options}\n\n"
-	"An INPUT is a file, or - for standard input: hex strings or a CSV file (columns\n"
+	"An INPUT is a file, or - for standard input: hex strings, a CSV file (columns\n"
 	"hex, app and weight, or without a header hex and weight), a store of 'tact\n"
-	"dataset', assembly text, an object file or an executable; the content tells\n"
-	"which. Standard input is a list or a CSV file. Without a column app, the\n"
-	"application is the file's name.\n\n"
+	"dataset', assembly text, an object file or an executable. Its contents tell\n"
+	"which. Standard input must be a list or a CSV file. Without a column app, the\n"
+	"application is the name of the file.\n\n"
 	"Examples:\n"
 	"  tact classify --train ports.model gzip.csv openblas.csv sqlite.csv\n"
 	"  tact classify --apply ports.model -f csv blocks.csv > labels.csv\n"
@@ -67,39 +67,38 @@ static const char *set_beta(void *target, const char *value)
 
 static const struct option_spec model_specs[] = {
 	OPTION_TEXT(0, "train", "MODEL", train,
-		    "find categories in the blocks of the inputs and write them to this file"),
+		    "find categories in the blocks of the inputs and write them to MODEL"),
 	OPTION_TEXT(0, "apply", "MODEL", apply,
-		    "label the blocks of the inputs with the categories of this file"),
+		    "label the blocks of the inputs with the categories in MODEL"),
 	OPTION_END,
 };
 
 static const struct option_spec training_specs[] = {
-	OPTION_ARCH(arch_name,
-		    "the CPU whose ports count (default: HSW; with --apply the model's)"),
+	OPTION_ARCH(arch_name, "microarchitecture whose ports count (default: HSW; with --apply, "
+			       "that of the model)"),
 	OPTION_NUMBER(0, "topics", "N", training.topics, 2, TACT_CLASSIFY_MAX_TOPICS,
-		      "number of categories (default: 6)"),
+		      "find N categories (default: 6)"),
 	OPTION_CALL(0, "alpha", "X", set_alpha,
-		    "prior of a block's categories: a number or a fraction (default: 1/6)"),
+		    "prior of the categories of a block: a number or a fraction (default: 1/6)"),
 	OPTION_CALL(0, "beta", "X", set_beta,
-		    "prior of a category's port combinations (default: 1/13)"),
-	OPTION_SEED(seed, "another random start (default: 0; the same seed gives the same model)"),
+		    "prior of the port combinations of a category (default: 1/13)"),
+	OPTION_SEED(seed, "seed of the random number generator (default: 0)"),
 	OPTION_NUMBER(0, "starts", "N", training.starts, 1, 10000,
-		      "independent starts, of which the best is taken (default: 24)"),
+		      "start N times and keep the best result (default: 24)"),
 	OPTION_JOBS(training.jobs, 256,
-		    "threads of the training (default: 0, one for each core); the model does not "
-		    "depend on them"),
+		    "use N threads (default: one per core); the model does not depend on it"),
 	OPTION_END,
 };
 
 static const struct option_spec output_specs[] = {
 	OPTION_FORMAT(format, OPTION_FORMATS,
 		      "text (default): categories and shares by application; csv or json: with "
-		      "--apply a row for each block"),
+		      "--apply one row per block"),
 	OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),
 	OPTION_TEXT(0, "store", "FILE", store_path,
-		    "with --apply: write the categories into this store, too"),
+		    "with --apply: also write the categories to this store"),
 	OPTION_TEXT(0, "classifier", "NAME", classifier_name,
-		    "the classifier's name in the store (default: lda)"),
+		    "name of the classifier in the store (default: lda)"),
 	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
 	OPTION_END,
 };
@@ -115,16 +114,16 @@ static const struct option_group groups[] = {
 static int check(struct classifying *p)
 {
 	if (!p->train == !p->apply)
-		return cli_wrong("give either --train MODEL, which is written, or --apply MODEL");
+		return cli_wrong("give either --train MODEL or --apply MODEL");
 	if (!p->source.n_items)
 		return cli_wrong("no input: give -x HEX, a file, or - for standard input");
 	if (p->apply && (p->training.topics || p->training.alpha != 0 || p->training.beta != 0 ||
 			 p->training.starts || p->seed))
-		return cli_wrong("--topics, --alpha, --beta, --seed and --starts are for --train");
+		return cli_wrong("--topics, --alpha, --beta, --seed and --starts require --train");
 	if (p->store_path && !p->apply)
-		return cli_wrong("--store is for --apply: train first, then label");
+		return cli_wrong("--store requires --apply: train first, then label");
 	if (p->classifier_name && !p->store_path)
-		return cli_wrong("--classifier names what goes into --store FILE");
+		return cli_wrong("--classifier requires --store FILE");
 	return CLI_GOOD;
 }
 

@@ -19,11 +19,11 @@
 static const char help[] =
 	"usage: tact collect [OPTIONS] -o FILE -- PROGRAM [ARGUMENT...]\n"
 	"       tact collect --static [OPTIONS] FILE...\n\n"
-	"Collects the basic blocks that a program executes, each with how often, by "
-	"running it under QEMU's user mode; threads, children and programs that it starts "
-	"are followed. Or all blocks of ELF files.\n\n"
+	"Collects the basic blocks that a program executes, and how often each runs, under QEMU's "
+	"user mode. Threads, child processes and programs that it starts are followed. With "
+	"--static, collects all blocks of ELF files.\n\n"
 	"{options}\n\n"
-	"Put -- in front of the program, so that its options are its own.\n\n"
+	"Put -- before the program, so that tact does not read its options.\n\n"
 	"Examples:\n"
 	"  tact collect -o gzip.csv -- gzip -k file\n"
 	"  tact collect --no-branch -o blocks.db -- python3 script.py\n"
@@ -50,20 +50,20 @@ struct collector {
 #define OPTION_HOLDER collector
 
 static const struct option_spec block_specs[] = {
-	OPTION_FLAG(0, "static", is_static, "all blocks of ELF files, without running them"),
+	OPTION_FLAG(0, "static", is_static, "collect all blocks of ELF files without running them"),
 	OPTION_FLAG(0, "no-branch", no_branch,
-		    "without the branch, call, return or system call that ends a block"),
-	OPTION_TEXT(
-		0, "app", "NAME", app,
-		"name of the application in the results (default: that of the program or file)"),
+		    "leave out the branch, call, return or system call that ends a block"),
+	OPTION_TEXT(0, "app", "NAME", app,
+		    "name of the application in the results (default: the name of the program or "
+		    "file)"),
 	OPTION_END,
 };
 
 static const struct option_spec output_specs[] = {
-	OPTION_OUTPUT(output, "write the blocks there; FILE.db: into a store (SQLite). Needed when "
-			      "a program runs: standard output is the program's"),
+	OPTION_OUTPUT(output, "write the blocks to FILE; FILE.db is a store (SQLite). Required "
+			      "when a program runs, because standard output belongs to it"),
 	OPTION_FORMAT(format, OPTION_BIT(FORMAT_CSV) | OPTION_BIT(FORMAT_JSON),
-		      "csv (default) or json (one object a line)"),
+		      "csv (default) or json (one object per line)"),
 	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
 	OPTION_END,
 };
@@ -171,7 +171,7 @@ static int write_results(struct collector *p, struct tact_collect *c)
 		cli_message("%llu blocks, %llu instructions executed",
 			    (unsigned long long)s.n_blocks, (unsigned long long)s.executed_insns);
 	if (!p->is_quiet && s.n_undecoded)
-		cli_message("at %llu places there is code that cannot be decoded; it was left out",
+		cli_message("code at %llu places cannot be decoded; it was left out",
 			    (unsigned long long)s.n_undecoded);
 	return code;
 }
@@ -205,7 +205,7 @@ static int run_program(struct collector *p, struct tact_collect *c)
 		code = CLI_FAILED;
 	}
 	if (number) {
-		cli_message("interrupted: the blocks up to here are written");
+		cli_message("interrupted: the blocks executed so far were written");
 		code = 128 + number;
 	}
 	tact_trace_close(trace);
@@ -251,19 +251,18 @@ static int check(struct collector *p)
 {
 	if (!p->words.n)
 		return cli_wrong(p->is_static
-					 ? "no file: give one or more ELF files"
-					 : "no program: give one behind --, or --static and files");
+					 ? "no input: give one or more ELF files"
+					 : "no program: give one after --, or --static and files");
 	if (!p->is_static && !p->output)
-		return cli_wrong("-o FILE is missing: standard output is the program's");
+		return cli_wrong("-o FILE is missing: standard output belongs to the program");
 	if (p->is_static &&
 	    (p->program.cpu || p->program.qemu || p->program.plugin || p->program.no_exec))
-		return cli_wrong(
-			"--static runs nothing: --cpu, --no-exec, --qemu and --plugin have no "
-			"meaning");
+		return cli_wrong("--static runs nothing: --cpu, --no-exec, --qemu and --plugin do "
+				 "not apply");
 	if (!p->app)
 		p->app = file_base_name(p->words.list[0]);
 	if (!*p->app || strlen(p->app) > TACT_STORE_NAME_MAX)
-		return cli_wrong("--app: a name of 1 to %d bytes is needed", TACT_STORE_NAME_MAX);
+		return cli_wrong("--app: a name must have 1 to %d bytes", TACT_STORE_NAME_MAX);
 	return CLI_GOOD;
 }
 

@@ -14,11 +14,20 @@
 
 #define OPTION_HOLDER archlist
 
+#define PARAMS_HELP                                                                                \
+	"change parameters of the microarchitecture: lines 'name = value', as 'tact archs SKL' "   \
+	"prints them"
+
 const struct option_spec archlist_option_specs[] = {
-	OPTION_ARCH(names, "the CPU: a name of 'tact archs', several with commas, or all"),
-	OPTION_PARAMS(
-		params,
-		"change the CPU's parameters: 'name = value' lines ('tact archs SKL' shows them)"),
+	OPTION_ARCH(names, "microarchitecture: a name from 'tact archs', several separated by "
+			   "commas, or all"),
+	OPTION_PARAMS(params, PARAMS_HELP),
+	OPTION_END,
+};
+
+const struct option_spec archlist_one_option_specs[] = {
+	OPTION_ARCH(names, "microarchitecture: a name from 'tact archs'"),
+	OPTION_PARAMS(params, PARAMS_HELP),
 	OPTION_END,
 };
 
@@ -48,7 +57,7 @@ const struct tact_arch *archlist_find(const char *name)
 	}
 	text_add_bytes(&list, "", 1);
 	near = strlen(name) >= 3 ? cli_nearest(name, n, any_name, NULL) : NULL;
-	cli_message("unknown architecture '%s'%s%s%s; there are: %s all", name,
+	cli_message("unknown microarchitecture '%s'%s%s%s; known: %s all", name,
 		    near ? " (did you mean " : "", near ? near : "", near ? "?)" : "", list.data);
 	text_free(&list);
 	return NULL;
@@ -97,7 +106,7 @@ static int add_names(struct archlist *list, const char *names)
 			status = add_name(list, name);
 	free(copy);
 	if (!status && !list->n) {
-		cli_message("--arch: there is no name in '%s'", names);
+		cli_message("--arch: '%s' contains no name", names);
 		status = CLI_USAGE;
 	}
 	return status;
@@ -110,7 +119,7 @@ static int add_this_cpu(struct archlist *list, bool is_quiet)
 	if (!arch) {
 		arch = tact_arch_find("SKL");
 		if (!is_quiet)
-			cli_message("this CPU is not one that tact knows; predicting for %s (%s)",
+			cli_message("this CPU is unknown; predicting for %s (%s)",
 				    tact_arch_name(arch), tact_arch_full_name(arch));
 	} else if (!is_quiet) {
 		cli_message("predicting for this CPU, %s (%s)", tact_arch_name(arch),

@@ -22,7 +22,8 @@ struct archlist {
 	struct tact_arch *derived[ARCHLIST_MAX]; /* owned; those of --params */
 };
 
-extern const struct option_spec archlist_option_specs[];
+/* For commands that work on several architectures, and on one. */
+extern const struct option_spec archlist_option_specs[], archlist_one_option_specs[];
 
 /* Fills arch[] from the names.  Without any: from `fallback` ("all"), or this CPU if it is NULL.
  * Returns 0, or an exit code with the message given.

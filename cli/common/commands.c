@@ -45,8 +45,8 @@ int commands_unknown(const struct command_list *list, const char *name)
 		return cli_wrong("%s%s'%s' is not a %scommand; did you mean %s?", owner, colon,
 				 name, sub, near);
 	if (name)
-		return cli_wrong("%s%s'%s' is not a %scommand; 'tact %s%s--help' lists them", owner,
+		return cli_wrong("%s%s'%s' is not a %scommand; 'tact %s%s--help' lists all", owner,
 				 colon, name, sub, owner, space);
-	return cli_wrong("%s%sa %scommand is missing; 'tact %s%s--help' lists them", owner, colon,
+	return cli_wrong("%s%sa %scommand is missing; 'tact %s%s--help' lists all", owner, colon,
 			 sub, owner, space);
 }

@@ -15,7 +15,7 @@
 #include "cli.h"
 #include "output.h"
 
-static const char help_text[] = "show this help";
+static const char help_text[] = "print this help";
 
 enum { OPTIONS_GOOD, OPTIONS_HELP, OPTIONS_WRONG };
 
@@ -121,10 +121,10 @@ static int set_choice(const struct option_spec *spec, int *field, const char *op
 	text_add_bytes(&list, "", 1);
 	near = cli_nearest(value, n, choice_name, spec);
 	if (near)
-		cli_message("%s: '%s' is none of %s; did you mean %s?", option, value, list.data,
+		cli_message("%s: '%s' is not one of %s; did you mean %s?", option, value, list.data,
 			    near);
 	else
-		cli_message("%s: '%s' is none of %s", option, value, list.data);
+		cli_message("%s: '%s' is not one of %s", option, value, list.data);
 	text_free(&list);
 	return OPTIONS_WRONG;
 }

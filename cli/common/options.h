@@ -88,10 +88,10 @@ struct option_spec {
 #define OPTION_FORMATS (OPTION_BIT(FORMAT_TEXT) | OPTION_BIT(FORMAT_CSV) | OPTION_BIT(FORMAT_JSON))
 
 /* What most of them say. */
-#define OPTION_FORMAT_HELP   "text (default), csv or json (one object a line)"
-#define OPTION_OUTPUT_HELP   "write the results there"
-#define OPTION_QUIET_HELP    "no remarks on standard error, only errors"
-#define OPTION_PROGRESS_HELP "no remarks and no progress on standard error, only errors"
+#define OPTION_FORMAT_HELP   "text (default), csv or json (one object per line)"
+#define OPTION_OUTPUT_HELP   "write the results to FILE"
+#define OPTION_QUIET_HELP    "print only errors on standard error, no notes"
+#define OPTION_PROGRESS_HELP "print only errors on standard error, no notes and no progress"
 
 /* Where results go: fields format, output and is_quiet. */
 #define OPTION_RESULTS(format_help)                                                                \

@@ -15,15 +15,15 @@
 #define OPTION_HOLDER program_options
 
 const struct option_spec program_option_specs[] = {
-	OPTION_TEXT(
-		0, "cpu", "CPU", cpu,
-		"the CPU that QEMU offers to the program (default: all that QEMU has, but for what "
-		"no compiler or library would choose there)"),
+	OPTION_TEXT(0, "cpu", "CPU", cpu,
+		    "CPU that QEMU presents to the program, as for its option -cpu (default: "
+		    "max,-erms)"),
 	OPTION_FLAG(0, "no-exec", no_exec,
-		    "programs that it starts with execve run natively and are not looked at"),
-	OPTION_TEXT(0, "qemu", "FILE", qemu, "QEMU's user mode (default: the one for the program)"),
+		    "do not follow programs started by execve; they run natively"),
+	OPTION_TEXT(0, "qemu", "FILE", qemu,
+		    "QEMU user-mode emulator (default: the one for the program, from PATH)"),
 	OPTION_TEXT(0, "plugin", "FILE", plugin,
-		    "tact's plugin for QEMU (default: tact_trace.so beside tact, or as installed)"),
+		    "QEMU plugin (default: tact_trace.so next to tact, or as installed)"),
 	OPTION_END,
 };
 
@@ -75,19 +75,19 @@ int program_signals_release(void)
 static int report_status(const struct tact_trace_summary *s, const char *name, bool is_quiet)
 {
 	if (!s->is_attached) {
-		cli_message("QEMU could not run %s, or not with the plugin; nothing was seen of it",
-			    name);
+		cli_message("QEMU could not run %s with the plugin; nothing was traced", name);
 		return CLI_FAILED;
 	}
 	if (!s->has_ended)
 		return CLI_GOOD;
 	if (WIFSIGNALED(s->wait_status)) {
-		cli_message("%s was ended by signal %d (%s); what it did until then is there", name,
-			    WTERMSIG(s->wait_status), strsignal(WTERMSIG(s->wait_status)));
+		cli_message("%s was killed by signal %d (%s); what it executed until then is in "
+			    "the result",
+			    name, WTERMSIG(s->wait_status), strsignal(WTERMSIG(s->wait_status)));
 		return CLI_FAILED;
 	}
 	if (!is_quiet && WEXITSTATUS(s->wait_status))
-		cli_message("%s ended with exit status %d", name, WEXITSTATUS(s->wait_status));
+		cli_message("%s exited with status %d", name, WEXITSTATUS(s->wait_status));
 	return CLI_GOOD;
 }
 
@@ -99,13 +99,14 @@ int program_report(const struct tact_trace *trace, const char *name, bool is_qui
 	tact_trace_get_summary(trace, &s);
 	status = report_status(&s, name, is_quiet);
 	if (s.lost_threads)
-		cli_message("%u threads were not looked at: too many at the same time",
+		cli_message("%u threads were not traced: too many ran at the same time",
 			    s.lost_threads);
 	if (s.lost_blocks)
-		cli_message("%llu times code was translated that there was no number left for",
+		cli_message("code was lost %llu times: the program has too many different pieces "
+			    "of code",
 			    (unsigned long long)s.lost_blocks);
 	if (s.n_native && !is_quiet)
-		cli_message("%u programs started by execve ran natively and were not looked at",
+		cli_message("%u programs started by execve ran natively and were not traced",
 			    s.n_native);
 	if (s.lost_threads || s.lost_blocks)
 		return CLI_FAILED;

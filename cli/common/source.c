@@ -60,16 +60,17 @@ static const struct option_choice syntaxes[] = {
 #define OPTION_HOLDER source_options
 
 const struct option_spec source_option_specs[] = {
-	OPTION_CALL('x', "hex", "HEX", add_hex, "a block as hex digits; may be given again"),
+	OPTION_CALL('x', "hex", "HEX", add_hex,
+		    "read a block from these hex digits; may be repeated"),
 	OPTION_TEXT(0, "function", "NAME", function,
-		    "only this function of an object file or assembly text"),
+		    "take only this function of an object file or of assembly text"),
 	OPTION_NUMBER(0, "loop", "N", loop, 1, 1000000000,
-		      "only the N-th loop, as the list of loops numbers them"),
+		      "take only the loop with this number in the list of loops"),
 	OPTION_CALL(0, "addr", "A-B", set_addresses,
-		    "only the code from address A up to B (hexadecimal), as one block"),
+		    "take only the code from address A up to B (hexadecimal), as one block"),
 	OPTION_CHOICE(0, "syntax", "SYNTAX", syntax, syntaxes,
-		      "of assembly text: att, intel or auto (default)"),
-	OPTION_FLAG(0, "raw", is_raw, "the bytes of the files are the code"),
+		      "syntax of assembly text: att, intel or auto (default)"),
+	OPTION_FLAG(0, "raw", is_raw, "treat the bytes of each input file as machine code"),
 	OPTION_END,
 };
 

@@ -33,10 +33,10 @@ struct source_options {
 
 /* What help texts say of inputs. */
 #define SOURCE_HELP                                                                                \
-	"An INPUT is a file, or - for standard input: hex strings or a CSV whose first\n"          \
-	"column is hex, assembly text, an object file or an executable; the content\n"             \
-	"tells which. Markers in it (LLVM-MCA, OSACA, IACA) choose the code; without\n"            \
-	"them the innermost loops are listed.\n\n"
+	"An INPUT is a file, or - for standard input: hex strings, a CSV whose first\n"            \
+	"column is hex, assembly text, an object file or an executable. Its contents\n"            \
+	"tell which. Markers in it (LLVM-MCA, OSACA, IACA) select code; without markers,\n"        \
+	"the innermost loops are listed.\n\n"
 
 extern const struct option_spec source_option_specs[];
 

@@ -20,18 +20,17 @@ static const char help[] =
 	"       tact dataset merge [OPTIONS] STORE STORE...\n"
 	"       tact dataset stat [OPTIONS] STORE\n"
 	"       tact dataset lint [OPTIONS] STORE\n\n"
-	"Keeps blocks of code and what is known about them in a store, an SQLite file: "
-	"the applications that they come from, categories, measurements by machine, "
-	"predictions by model.\n\n"
+	"Keeps blocks and what is known about them in a store, an SQLite file: the applications "
+	"that they come from, categories, measurements by machine, and predictions by model.\n\n"
 	"{options}\n\n"
 	"Actions:\n"
-	"  import   adds hex lists and CSV files; the same file again changes nothing.\n"
-	"           Without a header the columns are hex and weight, if all of the first\n"
-	"           ones are below 1, or hex and cycles\n"
-	"  export   writes all records as CSV, which import reads back, or as JSON\n"
-	"  merge    adds everything that other stores know; again changes nothing\n"
-	"  stat     counts rows by application, category, machine, mode, model, status\n"
-	"  lint     looks for what cannot be right; exits with 1 if it finds something\n\n"
+	"  import   add hex lists and CSV files; the same file again changes nothing.\n"
+	"           Without a header the columns are hex and weight, if the first numbers\n"
+	"           are all below 1, or hex and cycles\n"
+	"  export   write all records as CSV, which import reads back, or as JSON\n"
+	"  merge    add everything that other stores know; merging again changes nothing\n"
+	"  stat     count rows by application, category, machine, mode, model, status\n"
+	"  lint     look for data that cannot be right; exits with 1 if it finds any\n\n"
 	"Examples:\n"
 	"  tact dataset import blocks.db gzip.csv openssl.csv\n"
 	"  tact dataset import --unit hundred --machine bhive -a HSW blocks.db hsw.csv\n"
@@ -77,7 +76,7 @@ static const char *set_checks(void *target, const char *value)
 			snprintf(word, sizeof(word), "%.*s", (int)(size < 39 ? size : 39), value);
 			near = cli_nearest(word, TACT_N_LINT_CHECKS, check_name, NULL);
 			snprintf(d->why, sizeof(d->why),
-				 "'%s' is none of decode, weights, duplicates, units, bounds, "
+				 "'%s' is not one of decode, weights, duplicates, units, bounds, "
 				 "alias%s%s%s",
 				 word, near ? "; did you mean " : "", near ? near : "",
 				 near ? "?" : "");
@@ -96,7 +95,7 @@ static const char *set_tolerance(void *target, const char *value)
 	double percent = strtod(value, &end);
 
 	if (*value < '0' || *value > '9' || *end || !(percent < 100))
-		return "not a number from 0 up to, not including, 100";
+		return "not a number of at least 0 and below 100";
 	d->tolerance = percent;
 	d->is_tolerance_given = true;
 	return NULL;
@@ -115,45 +114,48 @@ static const char *add_path(void *target, const char *path)
 
 static const struct option_spec row_specs[] = {
 	OPTION_TEXT(0, "app", "NAME", app, "application that blocks come from"),
-	OPTION_TEXT(
-		0, "machine", "NAME", machine,
-		"machine of measurements; import: default is the name of the file up to its dot"),
-	OPTION_ARCH(arch, "CPU of the machine, or of predictions: a name of 'tact archs'"),
+	OPTION_TEXT(0, "machine", "NAME", machine,
+		    "machine of measurements; default for import: the name of the file up to its "
+		    "first dot"),
+	OPTION_ARCH(arch,
+		    "microarchitecture of the machine or of predictions: a name from 'tact archs'"),
 	OPTION_MODE(mode, OPTION_BIT(TACT_MODE_LOOP) | OPTION_BIT(TACT_MODE_UNROLL),
-		    "loop or unroll; import: default is loop with a column hex_loop or if a block "
-		    "ends in a branch to its start, else unroll"),
+		    "loop or unroll; default for import: loop if there is a column hex_loop or the "
+		    "block ends in a branch to its start, else unroll"),
 	OPTION_INIT(init, 0,
-		    "what registers hold at entry: same, stack or diff; import: default is same"),
+		    "register values on entry: same, stack or diff; default for import: same"),
 	OPTION_TEXT(0, "classifier", "NAME", classifier,
-		    "who chose the categories; import: default is import"),
+		    "classifier that chose the categories; default for import: import"),
 	OPTION_TEXT(0, "model", "NAME", model,
-		    "model of predictions; import: default is facile where the columns show that"),
+		    "model of predictions; default for import: facile, if the columns show that"),
 	OPTION_TEXT(0, "model-version", "TEXT", version, "version of that model"),
 	OPTION_END,
 };
 
 static const struct option_spec import_specs[] = {
-	OPTION_CHOICE(0, "unit", "UNIT", unit, units,
-		      "cycles are for one iteration (iteration) or for a hundred, as BHive's "
-		      "(hundred); auto (default): hundred for files without a header, which is "
-		      "said, else iteration"),
+	OPTION_CHOICE(
+		0, "unit", "UNIT", unit, units,
+		"cycles are for one iteration (iteration) or for a hundred, as in BHive (hundred); "
+		"auto (default): hundred for files without a header, with a note, else iteration"),
 	OPTION_FLAG(0, "weights", is_second_weight,
-		    "without a header the second column is a weight, also if it is not below 1"),
+		    "the second column of a file without a header is a weight, even if it is not "
+		    "below 1"),
 	OPTION_END,
 };
 
 static const struct option_spec export_specs[] = {
-	OPTION_CHOICE(
-		0, "record", "KIND", record, records,
-		"only records of this kind: block, source, category, measurement or prediction"),
+	OPTION_CHOICE(0, "record", "KIND", record, records,
+		      "write only records of this kind: block, source, category, measurement or "
+		      "prediction"),
 	OPTION_END,
 };
 
 static const struct option_spec lint_specs[] = {
 	OPTION_CALL(0, "check", "LIST", set_checks,
-		    "only these, with commas: decode, weights, duplicates, units, bounds, alias"),
+		    "make only these checks, separated by commas: decode, weights, duplicates, "
+		    "units, bounds, alias"),
 	OPTION_CALL(0, "tolerance", "PERCENT", set_tolerance,
-		    "how far below a bound a measurement may be (default: 5)"),
+		    "accept measurements this far below a bound (default: 5)"),
 	OPTION_TEXT(0, "may-alias", "FILE", may_alias,
 		    "list of blocks that are suspected of aliasing"),
 	OPTION_END,
@@ -161,15 +163,15 @@ static const struct option_spec lint_specs[] = {
 
 static const struct option_spec output_specs[] = {
 	OPTION_FORMAT(format, OPTION_FORMATS,
-		      "text, csv or json (one object a line); default: text, export: csv"),
-	OPTION_OUTPUT(output, "write the results of export, stat and lint there"),
+		      "text, csv or json (one object per line); default: text, for export csv"),
+	OPTION_OUTPUT(output, "write the results of export, stat or lint to FILE"),
 	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
-	OPTION_VERBOSE(is_verbose, "say more: every bad line, every finding"),
+	OPTION_VERBOSE(is_verbose, "report every bad line and every finding"),
 	OPTION_END,
 };
 
 static const struct option_group groups[] = {
-	OPTION_OWN("Rows (import: what they do not say themselves; export and lint: only these)",
+	OPTION_OWN("Rows (import: values that rows lack; export and lint: only matching rows)",
 		   row_specs),
 	OPTION_OWN("Import", import_specs),
 	OPTION_OWN("Export", export_specs),
@@ -192,9 +194,9 @@ static const struct {
 	const char *needs;
 } actions[] = {
 	{"import", dataset_import, 3, SIZE_MAX,
-	 "a store and files to import, - for standard input"},
+	 "a store and the files to import, - for standard input"},
 	{"export", dataset_export, 2, 2, "one store"},
-	{"merge", dataset_merge, 3, SIZE_MAX, "a store and stores to merge into it"},
+	{"merge", dataset_merge, 3, SIZE_MAX, "a store and the stores to merge into it"},
 	{"stat", dataset_stat, 2, 2, "one store"},
 	{"lint", dataset_lint, 2, 2, "one store"},
 };
@@ -227,20 +229,20 @@ static int check_options(const struct dataset *d, const char *action)
 	const char *wrong = NULL;
 
 	if (!is_import && (d->unit || d->is_second_weight))
-		wrong = "--unit and --weights are for import";
+		wrong = "--unit and --weights require import";
 	else if (!is_export && d->record)
-		wrong = "--record is for export";
+		wrong = "--record requires export";
 	else if (!is_lint && (d->checks || d->may_alias || d->is_tolerance_given))
-		wrong = "--check, --tolerance and --may-alias are for lint";
+		wrong = "--check, --tolerance and --may-alias require lint";
 	else if ((is_import || is_merge) && (d->output || d->format >= 0))
-		wrong = "--format and --output are for export, stat and lint";
+		wrong = "--format and --output require export, stat or lint";
 	else if (!is_import && !is_export && !is_lint &&
 		 (d->app || d->machine || d->arch || d->mode >= 0 || d->init >= 0 ||
 		  d->classifier || d->model || d->version))
-		wrong = "stat and merge take all rows; export and lint can choose";
+		wrong = "stat and merge use all rows; only export and lint can select";
 	else if (is_import && d->machine &&
 		 (!*d->machine || strlen(d->machine) > TACT_STORE_NAME_MAX))
-		wrong = "--machine: a name has 1 to 63 bytes";
+		wrong = "--machine: a name must have 1 to 63 bytes";
 	if (wrong)
 		cli_message("%s", wrong);
 	return wrong ? CLI_USAGE : CLI_GOOD;
@@ -276,8 +278,9 @@ static int run(void *target)
 		return actions[i].run(d);
 	}
 	near = cli_nearest(d->paths[0], CLI_ARRAY_SIZE(actions), action_name, NULL);
-	return cli_wrong("'%s' is none of import, export, merge, stat and lint%s%s%s", d->paths[0],
-			 near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+	return cli_wrong("'%s' is not one of import, export, merge, stat and lint%s%s%s",
+			 d->paths[0], near ? "; did you mean " : "", near ? near : "",
+			 near ? "?" : "");
 }
 
 static const struct option_command command = {help, groups, run, fini};

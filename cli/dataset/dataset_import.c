@@ -66,8 +66,10 @@ static void on_open(void *arg, const struct tact_records *records,
 	if (!tact_records_has_cycles(records) || tact_records_has_machines(records))
 		return;
 	cli_message("%s: measured on '%s'%s%s%s", in->path, machine->brand,
-		    in->d->machine ? "" : ", by the file's name (--machine)",
-		    *machine->arch ? ", " : ", of no known architecture (--arch)", machine->arch);
+		    in->d->machine ? "" : ", after the name of the file (set it with --machine)",
+		    *machine->arch ? ", "
+				   : ", of an unknown microarchitecture (set it with --arch)",
+		    machine->arch);
 }
 
 static const char *advice(const char *path, const char *why)
@@ -93,8 +95,7 @@ static void complain(const struct importer *in, const struct tact_imported *n,
 		text_to_stderr(&text);
 		text_free(&text);
 	} else if (n->is_store_failed) {
-		cli_message("%s: %s; what was written before is kept, and importing %s again "
-			    "completes it",
+		cli_message("%s: %s; what was written is kept; import %s again to complete it",
 			    in->d->paths[1], diag->text, in->path);
 	} else {
 		cli_message("%s: %s", in->path, diag->text);

@@ -98,8 +98,8 @@ static void report_unknown(void *context, const char *machine, enum tact_mode mo
 	const struct printer *p = context;
 
 	if (!p->d->is_quiet)
-		cli_message("%s: the architecture of '%s' (%s) is not known: units and bounds are "
-			    "not checked",
+		cli_message("%s: the microarchitecture of '%s' (%s) is unknown: units and bounds "
+			    "are not checked",
 			    p->d->paths[1], machine, tact_mode_name(mode));
 }
 
@@ -129,7 +129,7 @@ static int read_set(struct tact_block_set *set, const char *path, bool is_quiet)
 		return CLI_FAILED;
 	}
 	if (bad && !is_quiet)
-		cli_message("%s: %zu lines that are no blocks", path, bad);
+		cli_message("%s: %zu lines are not blocks", path, bad);
 	return CLI_GOOD;
 }
 

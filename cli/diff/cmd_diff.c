@@ -17,12 +17,12 @@
 static const char help[] =
 	"usage: tact diff [OPTIONS] A B\n"
 	"       tact diff [OPTIONS] -- 'COMMAND A' 'COMMAND B'\n\n"
-	"Compares the cycles of two runs: the ratio, which functions and blocks changed, "
-	"which instructions came and went, and what the cycles wait for.\n\n"
+	"Compares the cycles of two runs: the ratio, which functions and blocks changed, which "
+	"instructions came and went, and what the cycles are spent waiting for.\n\n"
 	"{options}\n\n"
 	"A and B are results ('tact trace -o FILE.json'), traces ('tact trace --record\n"
-	"FILE.tct') or assembly text; behind -- they are commands, a word each, with\n"
-	"quotes as in a shell. What the commands print is dropped.\n\n"
+	"FILE.tct') or assembly text; after -- they are commands, each quoted as one\n"
+	"word. The output of the commands is discarded.\n\n"
 	"Examples:\n"
 	"  tact diff old.json new.json\n"
 	"  tact diff -a SKL --fail-above 2% -- './old file' './new file'\n"
@@ -55,7 +55,7 @@ static const char *take_threshold(void *target, const char *value)
 	percent = strtod(value, &end);
 	if (end == value || errno || (*end && strcmp(end, "%") != 0) || !(percent >= -100) ||
 	    percent > 1e6)
-		return "a percentage is needed, such as 2%";
+		return "give a percentage, such as 2%";
 	p->threshold = 1 + percent / 100;
 	return NULL;
 }
@@ -63,9 +63,9 @@ static const char *take_threshold(void *target, const char *value)
 static const char *add_side(struct differ *p, const char *word, bool is_command)
 {
 	if (p->n_sides == 2)
-		return "there are two already; put the words of a command in quotes";
+		return "there are two runs already; put each command in quotes";
 	if (!*word)
-		return "a file or a command is needed";
+		return "give a file or a command";
 	p->sides[p->n_sides++] = (struct side){.text = word, .is_command = is_command};
 	return NULL;
 }
@@ -83,21 +83,22 @@ static const char *add_command(void *target, const char *word)
 #define OPTION_HOLDER differ
 
 static const struct option_spec output_specs[] = {
-	OPTION_CALL(0, "fail-above", "PERCENT", take_threshold,
-		    "exit with status 4 if B takes so much more cycles than A, such as 2%"),
-	OPTION_NUMBER(
-		0, "top", "N", top, 1, 1000000000,
-		"how many functions, those that changed most first (default: 10; JSON has all)"),
-	OPTION_OUTPUT(output, "write the result there (FILE.md: as Markdown, FILE.json: as JSON)"),
-	OPTION_FORMAT(format,
-		      OPTION_BIT(FORMAT_TEXT) | OPTION_BIT(FORMAT_MARKDOWN) |
-			      OPTION_BIT(FORMAT_JSON),
-		      "text (default), markdown (for a pull request), or json (one object a line)"),
+	OPTION_CALL(
+		0, "fail-above", "PERCENT", take_threshold,
+		"exit with status 4 if B takes more cycles than A by more than this, such as 2%"),
+	OPTION_NUMBER(0, "top", "N", top, 1, 1000000000,
+		      "show the N functions that changed most (default: 10; JSON has all)"),
+	OPTION_OUTPUT(output,
+		      "write the result to FILE (FILE.md: as Markdown, FILE.json: as JSON)"),
+	OPTION_FORMAT(
+		format,
+		OPTION_BIT(FORMAT_TEXT) | OPTION_BIT(FORMAT_MARKDOWN) | OPTION_BIT(FORMAT_JSON),
+		"text (default), markdown (for a pull request) or json (one object per line)"),
 	OPTION_END,
 };
 
 static const struct option_group groups[] = {
-	OPTION_GROUP("CPU", archlist_option_specs, setup.archs, archlist_fini),
+	OPTION_GROUP("CPU", archlist_one_option_specs, setup.archs, archlist_fini),
 	OPTION_GROUP("Code", trace_region_specs, setup, trace_setup_fini),
 	OPTION_GROUP("Model", trace_model_specs, setup, NULL),
 	OPTION_GROUP("Program", program_option_specs, setup.program, NULL),
@@ -195,11 +196,12 @@ static void remark(const struct differ *p)
 	    tact_result_get_info(p->sides[1].result, &b))
 		return;
 	if (strcmp(a.arch, b.arch) != 0)
-		cli_message("the results are for two CPUs, %s and %s", a.arch, b.arch);
+		cli_message("the results are for different microarchitectures, %s and %s", a.arch,
+			    b.arch);
 	if (a.has_caches != b.has_caches || a.has_branches != b.has_branches)
-		cli_message("one of the results has caches or branches that the other has not");
+		cli_message("one of the results models caches or branches and the other does not");
 	if (a.is_partial || b.is_partial)
-		cli_message("%s is of a run that is not complete",
+		cli_message("%s is the result of an incomplete run",
 			    p->sides[a.is_partial ? 0 : 1].text);
 }
 
@@ -245,12 +247,11 @@ static int run(void *target)
 	int code;
 
 	if (p->n_sides < 2)
-		return cli_wrong("two runs are needed: files, or commands behind --");
+		return cli_wrong("give two runs: files, or commands after --");
 	if (!p->sides[0].is_command && !p->sides[1].is_command &&
 	    trace_setup_has_regions(&p->setup))
-		return cli_wrong(
-			"--region, --exclude, --from and --until choose while a program runs: "
-			"not of what is recorded");
+		return cli_wrong("--region, --exclude, --from and --until select while a program "
+				 "runs, not from a recording");
 	if (p->format < 0)
 		p->format = p->output && cli_has_suffix(p->output, ".md")     ? FORMAT_MARKDOWN
 			    : p->output && cli_has_suffix(p->output, ".json") ? FORMAT_JSON

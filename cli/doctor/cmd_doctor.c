@@ -13,12 +13,11 @@
 #include "common/options.h"
 #include "common/output.h"
 
-static const char help[] =
-	"usage: tact doctor [OPTIONS]\n\n"
-	"Looks at what this machine can do for tact: its CPU, counters, sandbox, memory "
-	"and tools; says what is worse than it could be, and what helps. The exit status "
-	"is 0 if blocks can be measured here, else 3.\n\n"
-	"{options}\n";
+static const char help[] = "usage: tact doctor [OPTIONS]\n\n"
+			   "Reports what this machine can do for tact: its CPU, counters, sandbox, "
+			   "memory and tools, what is worse than it could be, and what helps. The "
+			   "exit status is 0 if blocks can be measured here, else 3.\n\n"
+			   "{options}\n";
 
 struct doctor {
 	int format;
@@ -38,8 +37,8 @@ struct doctor {
 static const struct option_spec specs[] = {
 	OPTION_FORMAT(format, OPTION_BIT(FORMAT_TEXT) | OPTION_BIT(FORMAT_JSON),
 		      "text (default) or json (one object)"),
-	OPTION_OUTPUT(output, "write the report there"),
-	OPTION_QUIET(is_quiet, "only what is not good, and whether measuring works"),
+	OPTION_OUTPUT(output, "write the report to FILE"),
+	OPTION_QUIET(is_quiet, "print only what is not good, and whether blocks can be measured"),
 	OPTION_END,
 };
 
@@ -60,7 +59,7 @@ static void measure_trial(struct doctor *d, struct tact_harness *harness)
 
 	d->rung = tact_rung_name(tact_harness_rung(harness));
 	if (status < 0) {
-		snprintf(d->trial, sizeof(d->trial), "the harness broke down: %s",
+		snprintf(d->trial, sizeof(d->trial), "the harness failed: %s",
 			 tact_strerror(status));
 		return;
 	}
@@ -144,8 +143,8 @@ static void add_cpu(struct text *out, const struct doctor *d)
 		text_printf(out, "Model: %s (%s)\n\n", tact_arch_name(d->arch),
 			    tact_arch_full_name(d->arch));
 	else
-		text_add(out, "Model: none; predictions without --arch are for SKL, and compare "
-			      "with it only roughly\n\n");
+		text_add(out, "Model: none; predictions without --arch are for SKL, so they match "
+			      "measurements here only roughly\n\n");
 }
 
 static void text_report(const struct doctor *d, struct text *out)

@@ -16,16 +16,14 @@
 static const char help[] =
 	"usage: tact evaluate [OPTIONS] INPUT...\n"
 	"       tact evaluate -a ARCH INPUT... -a ARCH INPUT...\n\n"
-	"Compares models with measured cycles: mean and median error, Kendall's tau, by "
-	"CPU, application and category. A block that a model fails on is counted as that, "
-	"never as a number.\n\n"
+	"Compares the predictions of models with measurements: mean and median error and Kendall's "
+	"tau, by microarchitecture, application and category. A block without a prediction counts "
+	"as failed, never as a number.\n\n"
 	"{options}\n\n"
-	"An INPUT is a CSV with a header and the columns hex and cycles (one iteration),\n"
-	"or a store of tact measure; - is standard input. Columns app, category, weight,\n"
-	"clean, hex_loop, arch, mode, init and status are used when they are there.\n"
-	"\n"
-	"{models}\n"
-	"\n"
+	"An INPUT is a CSV with a header and the columns hex and cycles (per iteration),\n"
+	"or a store of 'tact measure'; - is standard input. The columns app, category,\n"
+	"weight, clean, hex_loop, arch, mode, init and status are used if they exist.\n\n"
+	"{models}\n\n"
 	"Examples:\n"
 	"  tact evaluate -a SKL --model facile,sim blocks.csv\n"
 	"  tact evaluate -a HSW hsw.csv -a SKL skl.csv -f csv\n"
@@ -40,7 +38,8 @@ static const char *set_arch(void *target, const char *value)
 	struct evaluator *p = target;
 
 	if (strchr(value, ',') || !strcmp(value, "all"))
-		return "a file was measured on one CPU; --bottlenecks looks at several";
+		return "an input was measured on one CPU; for several microarchitectures use "
+		       "--bottlenecks";
 	p->last.arch = value;
 	return NULL;
 }
@@ -87,56 +86,59 @@ static const char *add_models(void *target, const char *value)
 
 static const struct option_spec input_specs[] = {
 	OPTION_CALL('a', "arch", "NAME", set_arch,
-		    "the CPU that the inputs behind it were measured on (default: what their rows "
-		    "say)"),
-	OPTION_MODE(
-		last.mode, 0,
-		"how: as a loop (loop), unrolled (unroll), or auto (default): what their rows say, "
-		"a loop if there is a column hex_loop or the block ends in a branch to its start"),
+		    "microarchitecture on which the inputs that follow were measured (default: "
+		    "what their rows say)"),
+	OPTION_MODE(last.mode, 0,
+		    "how they were measured: loop, unroll or auto (default): what their rows say, "
+		    "else as a loop if there is a column hex_loop or the block ends in a branch to "
+		    "its start"),
 	OPTION_INIT(last.init, 0,
-		    "what registers held at entry: all the same but stack and frame pointer "
-		    "(stack, default), "
-		    "the same, or different values (diff)"),
-	OPTION_FLAG(0, "clean", options.is_clean, "only rows whose column clean is 1"),
+		    "register values on entry: all the same except for the stack and frame "
+		    "pointers (stack, default); all the same (same); all different (diff)"),
+	OPTION_FLAG(0, "clean", options.is_clean, "use only rows whose column clean is 1"),
 	OPTION_END,
 };
 
 static const struct option_spec model_specs[] = {
 	OPTION_CALL(0, "model", "LIST", add_models,
-		    "models, as below, with commas between them (default: facile); repeatable"),
-	OPTION_PARAMS(
-		options.params,
-		"change the CPUs' parameters: 'name = value' lines ('tact archs SKL' shows them)"),
-	OPTION_NUMBER(0, "timeout", "S", options.timeout, 1, 86400,
-		      "seconds that another program may print nothing (default: 300)"),
-	OPTION_JOBS(options.threads, 1024, "threads (default: as many as there are cores)"),
+		    "models to evaluate, as below, separated by commas (default: facile); may be "
+		    "repeated"),
+	OPTION_PARAMS(options.params, "change parameters of the microarchitecture: lines 'name = "
+				      "value', as 'tact archs SKL' prints them"),
+	OPTION_NUMBER(
+		0, "timeout", "S", options.timeout, 1, 86400,
+		"give up on an external program that prints nothing for S seconds (default: 300)"),
+	OPTION_JOBS(options.threads, 1024, "use N threads (default: one per core)"),
 	OPTION_END,
 };
 
 static const struct option_spec score_specs[] = {
-	OPTION_FLAG(0, "weighted", options.is_weighted, "rows count with their column weight"),
+	OPTION_FLAG(0, "weighted", options.is_weighted, "count each row with its column weight"),
 	OPTION_FLAG(0, "common", options.is_common,
-		    "only rows that every model predicts: figures that can be compared"),
+		    "use only rows that every model predicts, so that scores can be compared"),
 	OPTION_FLAG(0, "round", options.is_rounded,
-		    "round predictions to two digits, as the papers do; for tau measurements, too"),
-	OPTION_TEXT(0, "bottlenecks", "ARCHS", bottleneck_archs,
-		    "also: what limits the blocks on these CPUs (or all), what an ideal component "
-		    "would gain, and how bottlenecks move from each CPU to the next"),
+		    "round predictions to two decimals, as the papers do; for tau, round "
+		    "measurements as well"),
+	OPTION_TEXT(
+		0, "bottlenecks", "ARCHS", bottleneck_archs,
+		"also report what limits the blocks on these microarchitectures (or all), what an "
+		"ideal component would gain, and how bottlenecks move from each to the next"),
 	OPTION_END,
 };
 
 static const struct option_spec output_specs[] = {
 	OPTION_FORMAT(format, OPTION_FORMATS, OPTION_FORMAT_HELP),
-	OPTION_OUTPUT(output, "write the tables there"),
+	OPTION_OUTPUT(output, "write the results to FILE"),
 	OPTION_TEXT(0, "rows", "FILE", rows_path,
-		    "write all rows with all predictions there, as CSV"),
+		    "also write all rows with all predictions to FILE, as CSV"),
 	OPTION_TEXT(0, "report", "DIR", report,
-		    "make DIR/index.html: heat maps, errors, the worst blocks, the flow of "
+		    "also write DIR/index.html: heat maps, errors, the worst blocks, the flow of "
 		    "bottlenecks (without --bottlenecks: on SNB, HSW, CLX and RKL)"),
-	OPTION_NUMBER(0, "worst", "N", worst, 0, 10000,
-		      "blocks with the largest error in the report, for each model (default: 25)"),
+	OPTION_NUMBER(
+		0, "worst", "N", worst, 0, 10000,
+		"show N blocks with the largest errors per model in the report (default: 25)"),
 	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
-	OPTION_VERBOSE(is_verbose, "say more about rows left out"),
+	OPTION_VERBOSE(is_verbose, "say more about rows that were left out"),
 	OPTION_END,
 };
 
@@ -239,8 +241,8 @@ static void remark(const struct evaluator *p)
 	const struct tact_evaluation *e = p->e;
 
 	if (e->n_unknown_arch)
-		cli_message("%zu rows of a CPU that tact has no tables of (%s) were left out; "
-			    "'tact archs' lists those it has",
+		cli_message("%zu rows of an unknown microarchitecture (%s) were left out; 'tact "
+			    "archs' lists the known ones",
 			    e->n_unknown_arch, e->unknown_arch);
 	if (p->is_quiet)
 		return;
@@ -265,7 +267,7 @@ static int read_rows(struct evaluator *p)
 	remark(p);
 	if (p->e->n)
 		return status;
-	cli_message("there is no measured row to compare with");
+	cli_message("the inputs have no measured row to compare with");
 	return CLI_FAILED;
 }
 

@@ -83,8 +83,9 @@ static void add_arch_titles(const struct evaluator *p, struct text *out)
 
 static void add_share_table(const struct evaluator *p, struct text *out)
 {
-	text_add(out, "\nBottlenecks by FACILE, share of the blocks; of several the one closest to "
-		      "the front end\n");
+	text_add(out, "\n"
+		      "Bottlenecks by FACILE, share of blocks; of several, the one closest to the "
+		      "front end\n");
 	add_arch_titles(p, out);
 	for (unsigned k = 0; k < TACT_N_BOTTLENECKS; k++) {
 		double any = 0;
@@ -151,7 +152,9 @@ static void add_flow(const struct evaluator *p, size_t i, struct text *out)
 				moves[n++] = (struct move){from, to, flow[from * N + to] / sum};
 	}
 	qsort(moves, n, sizeof(*moves), by_share);
-	text_printf(out, "\nFrom %s to %s, share of the blocks (at least 0.1%%)\n",
+	text_printf(out,
+		    "\n"
+		    "From %s to %s, share of blocks (at least 0.1%%)\n",
 		    tact_arch_name(p->e->bottlenecks[i].arch),
 		    tact_arch_name(p->e->bottlenecks[i + 1].arch));
 	text_printf(out, "%6.1f%%  unchanged\n", 100 * stay / sum);
@@ -178,7 +181,10 @@ void evaluate_text(const struct evaluator *p, struct text *out)
 		add_groups(p, TACT_BY_CATEGORY, set, "Category", out);
 	}
 	if (e->n_sets > 1) {
-		text_printf(out, "\nAll together: %zu measured blocks\n", e->n);
+		text_printf(out,
+			    "\n"
+			    "In total: %zu measured blocks\n",
+			    e->n);
 		add_table(p, TACT_BY_NOTHING, 0, out);
 	}
 	if (!p->bottleneck_archs)

@@ -14,13 +14,13 @@
 static const char help[] =
 	"usage: tact measure [OPTIONS] [INPUT...]\n"
 	"       tact measure --compare [OPTIONS] FILE.db\n\n"
-	"Measures how many cycles an iteration of a block of machine code takes in the "
-	"steady state on this machine, with registers and memory set up for it. 'tact "
-	"doctor' says how well that works here.\n\n"
+	"Measures how many cycles per iteration a block of machine code takes in the steady state "
+	"on this machine, with known values in registers and memory. 'tact doctor' tells how well "
+	"that works here.\n\n"
 	"{options}\n\n"
-	"An INPUT is a file, or - for standard input: hex strings or a CSV whose first\n"
-	"column is hex, assembly text, an object file or an executable; the content\n"
-	"tells which. The code runs in a child process that can do nothing but compute.\n\n"
+	"An INPUT is a file, or - for standard input: hex strings, a CSV whose first\n"
+	"column is hex, assembly text, an object file or an executable. Its contents\n"
+	"tell which. The code runs in a child process that can do nothing but compute.\n\n"
 	"Examples:\n"
 	"  tact measure -x 480fafc34801d8\n"
 	"  tact measure -m loop -f csv blocks.csv > cycles.csv\n"
@@ -41,7 +41,7 @@ static const char *set_cpu(void *target, const char *value)
 
 	number = strtoul(value, &end, 10);
 	if (*value < '0' || *value > '9' || *end || number > 1023) {
-		snprintf(p->why, sizeof(p->why), "'%.40s' is not the number of a CPU", value);
+		snprintf(p->why, sizeof(p->why), "'%.40s' is not a CPU number", value);
 		return p->why;
 	}
 	p->cpu = (unsigned)number;
@@ -53,52 +53,52 @@ static const char *set_cpu(void *target, const char *value)
 
 static const struct option_spec harness_specs[] = {
 	OPTION_MODE(mode, 0,
-		    "the block as a loop (loop), unrolled (unroll), or auto (default): unrolled "
-		    "unless it ends in a branch to its start"),
+		    "run the block as a loop (loop) or unrolled (unroll); auto (default): as a "
+		    "loop if it ends in a branch to its start"),
 	OPTION_INIT(init, OPTION_BIT(TACT_INIT_SAME) | OPTION_BIT(TACT_INIT_STACK),
-		    "what registers hold at entry: stack and frame pointer values of their own "
-		    "(stack, default), or all the same value (same, as in BHive)"),
+		    "register values on entry: all the same except for the stack and frame "
+		    "pointers (stack, default); all the same (same, as in BHive)"),
 	OPTION_CHOICE(0, "rung", "RUNG", rung, rungs,
 		      "what counts cycles: rdpmc, perf, aperf, tsc, or auto (default): the first "
-		      "of them that works here"),
+		      "of these that works here"),
 	OPTION_NUMBER(0, "pages", "N", pages, 1, 16,
-		      "physical pages behind all virtual ones (default: 1)"),
+		      "back all virtual pages with N physical pages (default: 1)"),
 	OPTION_NUMBER(0, "max-pages", "N", max_pages, 1, 256,
-		      "virtual pages that a block may touch (default: 64)"),
+		      "let a block touch at most N virtual pages (default: 64)"),
 	OPTION_NUMBER(0, "passes", "N", passes, 1, 64,
-		      "repetitions of the whole measurement (default: 5)"),
-	OPTION_NUMBER(0, "samples", "N", samples, 1, 512, "samples in a pass (default: 32)"),
+		      "repeat the whole measurement N times (default: 5)"),
+	OPTION_NUMBER(0, "samples", "N", samples, 1, 512, "take N samples per pass (default: 32)"),
 	OPTION_NUMBER(0, "timeout", "MS", timeout_ms, 1, 3600000,
-		      "milliseconds for a block as a whole (default: 2000)"),
-	OPTION_CALL(0, "cpu", "N", set_cpu, "measure on this CPU"),
-	OPTION_JOBS(jobs, 256,
-		    "workers, each on a core of its own (default: 1; 0: one for each core)"),
+		      "give up on a block after MS milliseconds (default: 2000)"),
+	OPTION_CALL(0, "cpu", "N", set_cpu, "measure on the CPU with this number"),
+	OPTION_JOBS(jobs, 256, "use N workers, each on its own core (default: 1; 0: one per core)"),
 	OPTION_END,
 };
 
 static const struct option_spec choice_specs[] = {
-	OPTION_NUMBER(0, "limit", "N", limit, 1, 1000000000, "stop when N blocks were measured"),
+	OPTION_NUMBER(0, "limit", "N", limit, 1, 1000000000, "stop after N measured blocks"),
 	OPTION_NUMBER(0, "sample", "N", sample, 1, 1000000000,
-		      "only N blocks of the input, chosen at random"),
-	OPTION_FLAG(0, "shuffle", is_shuffled, "in random order"),
-	OPTION_SEED(seed, "another choice or order (default: 0; the same seed gives the same)"),
+		      "measure only N blocks, chosen at random"),
+	OPTION_FLAG(0, "shuffle", is_shuffled, "measure the blocks in random order"),
+	OPTION_SEED(seed, "seed of the random choice and order (default: 0)"),
 	OPTION_FLAG(
 		0, "resume", is_resumed,
-		"with -o FILE.db: leave out what the store has for this machine, mode and init"),
+		"with -o FILE.db: skip blocks that the store has for this machine, mode and init"),
 	OPTION_END,
 };
 
 static const struct option_spec output_specs[] = {
 	OPTION_FORMAT(format, OPTION_FORMATS, OPTION_FORMAT_HELP),
-	OPTION_OUTPUT(output,
-		      "write the results there; FILE.db: into a store (SQLite), as they come"),
+	OPTION_OUTPUT(
+		output,
+		"write the results to FILE; FILE.db is a store (SQLite), written block by block"),
 	OPTION_FLAG(0, "compare", is_compared,
-		    "beside predictions, largest disagreement first; a FILE.db as INPUT is not "
-		    "measured again"),
-	OPTION_FLAG(0, "tp-only", is_number_only, "print the cycles and nothing else"),
+		    "print predictions next to the measurements, largest disagreement first; a "
+		    "store as INPUT is not measured again"),
+	OPTION_FLAG(0, "tp-only", is_number_only, "print only the cycles per iteration"),
 	OPTION_QUIET(is_quiet, OPTION_PROGRESS_HELP),
-	OPTION_VERBOSE(is_verbose, "say more: a report for each of many blocks, all rows of "
-				   "--compare, how many blocks"),
+	OPTION_VERBOSE(is_verbose, "say more: a full report for each block, all rows of --compare, "
+				   "the number of blocks"),
 	OPTION_END,
 };
 
@@ -107,7 +107,7 @@ static const struct option_group groups[] = {
 	OPTION_OWN("Choice", choice_specs),
 	OPTION_OWN("Harness", harness_specs),
 	OPTION_OWN("Output", output_specs),
-	OPTION_GROUP("Predictions of --compare", archlist_option_specs, archs, archlist_fini),
+	OPTION_GROUP("Predictions of --compare", archlist_one_option_specs, archs, archlist_fini),
 	OPTION_ARGUMENTS(source_add_path, source),
 };
 
@@ -121,7 +121,8 @@ static int find_store(const struct measurer *p, const char **path)
 		if (item->is_hex || !tact_store_is_store(item->value))
 			continue;
 		if (!p->is_compared)
-			return cli_wrong("%s is a store; 'tact measure --compare %s' looks at it",
+			return cli_wrong("%s is a store; 'tact measure --compare %s' compares it "
+					 "with predictions",
 					 item->value, item->value);
 		*path = item->value;
 	}
@@ -129,8 +130,9 @@ static int find_store(const struct measurer *p, const char **path)
 		return cli_wrong(
 			"--compare takes one store and nothing else, or blocks to measure");
 	if (*path && p->is_store)
-		return cli_wrong("--compare %s measures nothing: there is nothing for -o %s", *path,
-				 p->output);
+		return cli_wrong(
+			"--compare %s measures nothing, so there is nothing to write to -o %s",
+			*path, p->output);
 	return CLI_GOOD;
 }
 
@@ -146,11 +148,11 @@ static int check(const struct measurer *p)
 	if (!p->source.n_items)
 		return cli_wrong("no input: give -x HEX, a file, or - for standard input");
 	if (p->is_resumed && !p->is_store)
-		return cli_wrong("--resume needs a store to go on with: -o FILE.db");
+		return cli_wrong("--resume needs a store to continue: -o FILE.db");
 	if (p->is_cpu_given && p->jobs != 1)
-		return cli_wrong("--cpu is for one worker; -j chooses a core for each");
+		return cli_wrong("--cpu is for one worker; -j chooses the cores of several");
 	if (p->is_cpu_given && !is_allowed(p->cpu))
-		return cli_wrong("--cpu: CPU %u is not one that this process may use", p->cpu);
+		return cli_wrong("--cpu: this process may not use CPU %u", p->cpu);
 	if ((p->archs.names || p->archs.params) && !p->is_compared)
 		return cli_wrong("--arch and --params are for the predictions of --compare");
 	return CLI_GOOD;

@@ -200,7 +200,8 @@ int measure_compare_check(struct measurer *p)
 	if (p->archs.names || p->archs.params)
 		status = archlist_resolve(&p->archs, NULL, p->is_quiet);
 	if (!status && p->archs.n > 1) {
-		cli_message("--compare predicts for one CPU; --arch has %zu", p->archs.n);
+		cli_message("--compare predicts for one microarchitecture; --arch names %zu",
+			    p->archs.n);
 		status = CLI_USAGE;
 	}
 	return status;
@@ -213,7 +214,7 @@ static int end(struct measurer *p, struct tact_comparison *c, struct output *out
 	if (c->n) {
 		print(p, c, out);
 	} else {
-		cli_message("there is no number to compare with");
+		cli_message("no measurement has a number to compare with");
 		status = CLI_FAILED;
 	}
 	if (!p->is_quiet && (c->n_numberless || c->n_unpredicted))

@@ -11,7 +11,7 @@ const struct measure_flag measure_flags[] = {
 	{TACT_MFLAG_CROSSES_LINE, "crosses_line", "an access crosses a cache line"},
 	{TACT_MFLAG_ALIAS_PAGE, "alias_page", "loads what was stored through another virtual page"},
 	{TACT_MFLAG_FORWARDS, "forwards", "loads what was stored at the same address"},
-	{TACT_MFLAG_PARTIAL, "partial", "loads partly what was stored"},
+	{TACT_MFLAG_PARTIAL, "partial", "loads only partly what was stored"},
 	{TACT_MFLAG_RIP, "rip", "addresses relative to the instruction"},
 	{TACT_MFLAG_X87, "x87", "x87 or MMX"},
 	{TACT_MFLAG_VEX, "vex", "VEX or EVEX"},

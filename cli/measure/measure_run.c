@@ -99,7 +99,8 @@ static unsigned choose_cpus(const struct measurer *p, int *cpus, size_t n_blocks
 		n = MAX_WORKERS;
 	if (wanted > n) {
 		if (!p->is_quiet && p->jobs)
-			cli_message("there are %u cores: %u workers instead of %u", n, n, wanted);
+			cli_message("using %u workers instead of %u: there are %u cores", n, wanted,
+				    n);
 		wanted = n;
 	}
 	if (wanted > n_blocks)
@@ -194,7 +195,7 @@ static void summarize(const struct run *run)
 	if (now->n_done > now->n_good)
 		text_add(&text, ")");
 	if (now->n_skipped)
-		text_printf(&text, "; %zu were there already", now->n_skipped);
+		text_printf(&text, "; %zu were in the store already", now->n_skipped);
 	if (now->n_done && run->o->seconds > 0)
 		text_printf(&text, "; %.1f a second", (double)now->n_done / run->o->seconds);
 	text_add(&text, "\n");
@@ -214,11 +215,11 @@ static int conclude(const struct run *run, int signal)
 	if (now->why[0])
 		cli_message("%s", now->why);
 	if (now->end == TACT_CAMPAIGN_UNABLE)
-		cli_message("'tact doctor' says what is missing and what helps");
+		cli_message("'tact doctor' tells what is missing and what helps");
 	if (signal)
 		cli_message("interrupted: %zu of %zu blocks are done%s",
 			    now->n_done + now->n_skipped + now->n_none, run->o->list->n,
-			    p->is_store ? "; --resume goes on from here" : "");
+			    p->is_store ? "; --resume continues from here" : "");
 	if (run->has_begun && ((!p->is_quiet && (p->is_store || signal)) || p->is_verbose))
 		summarize(run);
 	if (now->end)

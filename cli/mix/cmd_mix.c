@@ -7,18 +7,18 @@
 #include "mixer.h"
 
 static const struct command subcommands[] = {
-	{"record", "run a program, or watch one, and sample it", mix_record_main},
-	{"report", "what was executed: a table of a recording", mix_report_main},
-	{"diff", "two recordings side by side", mix_diff_main},
-	{"exact", "count every execution, with QEMU", mix_exact_main},
+	{"record", "run or watch a program, and sample it", mix_record_main},
+	{"report", "print what a recording executed", mix_report_main},
+	{"diff", "compare two recordings", mix_diff_main},
+	{"exact", "count every execution with QEMU", mix_exact_main},
 	{"train", "learn the rule that chooses between two ways of counting", mix_train_main},
 };
 
 static const struct command_list list = {
 	.owner = "mix",
 	.intro = "usage: tact mix SUBCOMMAND [OPTIONS]\n\n"
-		 "Instruction mixes of real runs: samples of the PMU say how often each basic\n"
-		 "block ran, disassembly says what is in it.\n\n"
+		 "Counts the instructions of real runs: samples of the PMU tell how often each\n"
+		 "basic block ran, and disassembly tells what is in it.\n\n"
 		 "Subcommands:\n",
 	.outro = "\n"
 		 "Examples:\n"
@@ -26,9 +26,8 @@ static const struct command_list list = {
 		 "  tact mix report -i gzip.data --by extension,packing\n"
 		 "  tact mix report -i perf.data --by function,mnemonic --top 20\n"
 		 "  tact mix report -i perf.data --cycles -a SKL\n"
-		 "  tact mix record --virtual -o gzip.data -- gzip -9k file\n"
-		 "\n"
-		 "'tact mix SUBCOMMAND --help' says more.\n",
+		 "  tact mix record --virtual -o gzip.data -- gzip -9k file\n\n"
+		 "'tact mix SUBCOMMAND --help' lists the options of a subcommand.\n",
 	.n = CLI_ARRAY_SIZE(subcommands),
 	.commands = subcommands,
 };

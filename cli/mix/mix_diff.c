@@ -4,11 +4,10 @@
  */
 #include "mixer.h"
 
-static const char help[] =
-	"usage: tact mix diff [OPTIONS] FIRST SECOND\n\n"
-	"Compares what two recordings executed; the rows that changed most come first. "
-	"One of them may be exact counts.\n\n"
-	"{options}\n";
+static const char help[] = "usage: tact mix diff [OPTIONS] FIRST SECOND\n\n"
+			   "Compares what two recordings executed; the rows that changed most come "
+			   "first. Either may be exact counts.\n\n"
+			   "{options}\n";
 
 struct diff {
 	struct mixer_input input;
@@ -25,7 +24,7 @@ static const char *add_path(void *target, const char *value)
 	struct diff *d = target;
 
 	if (d->n_paths == 2)
-		return "more than two recordings";
+		return "there are more than two recordings";
 	d->path[d->n_paths++] = value;
 	return NULL;
 }
@@ -34,10 +33,10 @@ static const char *add_path(void *target, const char *value)
 
 static const struct option_spec output_specs[] = {
 	OPTION_FLAG(0, "absolute", is_absolute,
-		    "compare executions; without it the second run is brought to the length of the "
+		    "compare executions; by default the second run is scaled to the length of the "
 		    "first"),
 	OPTION_NUMBER(0, "threshold", "PERCENT", threshold, 1, 1000,
-		      "exit with status 4 if the mixes differ by more than that"),
+		      "exit with status 4 if the mixes differ by more than this"),
 	OPTION_RESULTS("text (default), csv or json (one object)"),
 	OPTION_END,
 };
@@ -83,7 +82,7 @@ static int run(void *target)
 	int status = CLI_GOOD;
 
 	if (d->n_paths != 2)
-		return cli_wrong("mix diff needs two recordings");
+		return cli_wrong("mix diff: give two recordings");
 	for (unsigned i = 0; i < 2 && !status; i++) {
 		status = mixer_open(&d->input, d->path[i], &mix[i]);
 		if (!status)

@@ -45,11 +45,11 @@ static const char *unknown_key(struct mixer_table *t, const char *name, size_t n
 	snprintf(word, sizeof(word), "%.*s", (int)(n < 39 ? n : 39), name);
 	near = cli_nearest(word, TACT_N_MIX_KEYS, key_name, NULL);
 	if (near)
-		snprintf(t->why, sizeof(t->why), "'%s' is no property; did you mean %s?", word,
+		snprintf(t->why, sizeof(t->why), "'%s' is not a property; did you mean %s?", word,
 			 near);
 	else
 		snprintf(t->why, sizeof(t->why),
-			 "'%s' is no property; 'tact mix report --help' lists them", word);
+			 "'%s' is not a property; 'tact mix report --help' lists all", word);
 	return t->why;
 }
 
@@ -62,7 +62,7 @@ static const char *set_keys(void *target, const char *value)
 		size_t n = strcspn(value, ",");
 
 		if (t->n_keys == TACT_MIX_MAX_KEYS)
-			return "more than six properties";
+			return "give at most six properties";
 		if (!find_key(value, n, &t->keys[t->n_keys]))
 			return unknown_key(t, value, n);
 		t->n_keys++;
@@ -83,7 +83,7 @@ static const char *add_filter(void *target, const char *value)
 	if (t->n_filters == MIXER_MAX_FILTERS)
 		return "too many filters";
 	if (!equals || equals == value)
-		return "expected PROPERTY=PATTERN or PROPERTY!=PATTERN";
+		return "give PROPERTY=PATTERN or PROPERTY!=PATTERN";
 	f->is_negated = equals[-1] == '!';
 	n = (size_t)(equals - value) - f->is_negated;
 	if (!find_key(value, n, &f->key))
@@ -103,17 +103,17 @@ static const struct option_choice methods[] = {
 #define OPTION_HOLDER mixer_input
 
 const struct option_spec mixer_input_specs[] = {
-	OPTION_CHOICE(
-		0, "method", "METHOD", method, methods,
-		"how blocks are counted: hybrid (default), ebs (samples) or lbr (branch stacks)"),
-	OPTION_TEXT(
-		0, "rule", "FILE", rule_path,
-		"rule of the hybrid, from tact mix train (default: lbr for up to 18 instructions)"),
+	OPTION_CHOICE(0, "method", "METHOD", method, methods,
+		      "how executions are estimated: hybrid (default), ebs (samples) or lbr "
+		      "(branch stacks)"),
+	OPTION_TEXT(0, "rule", "FILE", rule_path,
+		    "rule for the hybrid, from 'tact mix train' (default: lbr for up to 18 "
+		    "instructions)"),
 	OPTION_TEXT(0, "root", "DIR", root,
 		    "look for recorded programs and libraries below this directory first"),
 	OPTION_CALL(0, "file", "PATH", add_file,
-		    "stands for a recorded file of the same name or build-id; RECORDED=PATH: for "
-		    "the one of that name (repeatable)"),
+		    "use this file for the recorded one with the same name or build-id; "
+		    "RECORDED=PATH: for the one of that name; may be repeated"),
 	OPTION_END,
 };
 
@@ -121,16 +121,17 @@ const struct option_spec mixer_input_specs[] = {
 #define OPTION_HOLDER mixer_table
 
 const struct option_spec mixer_table_specs[] = {
-	OPTION_CALL(
-		0, "by", "KEYS", set_keys,
-		"properties, separated by commas: thread, module, function, block, line, mnemonic "
-		"(default), form, extension, category, packing, width, memory, taxonomy, method"),
+	OPTION_CALL(0, "by", "KEYS", set_keys,
+		    "one row for each combination of these properties, separated by commas: "
+		    "thread, module, function, block, line, mnemonic (default), form, extension, "
+		    "category, packing, width, memory, taxonomy, method"),
 	OPTION_CALL(0, "filter", "KEY=PATTERN", add_filter,
-		    "only instructions whose property fits, with * and ?; KEY!=PATTERN: only the "
-		    "others (repeatable)"),
-	OPTION_NUMBER(0, "top", "N", top, 1, 1000000000, "only the N rows with most executions"),
+		    "count only instructions whose property matches, with * and ?; KEY!=PATTERN: "
+		    "only the others; may be repeated"),
+	OPTION_NUMBER(0, "top", "N", top, 1, 1000000000,
+		      "print only the N rows with most executions"),
 	OPTION_TEXT(0, "taxonomy", "FILE", taxonomy_path,
-		    "groups of instructions: lines of GROUP: PATTERN..."),
+		    "read groups of instructions: lines 'GROUP: PATTERN...'"),
 	OPTION_END,
 };
 

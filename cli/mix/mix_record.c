@@ -18,12 +18,12 @@
 static const char help[] =
 	"usage: tact mix record [OPTIONS] -- PROGRAM [ARGUMENT...]\n"
 	"       tact mix record [OPTIONS] -p PID | -a\n\n"
-	"Runs a program, or watches what runs, and samples it with two events at once: "
-	"instructions, and taken branches with branch stacks. The file is perf's.\n\n"
+	"Runs a program, or watches what is running, and samples two events at once: instructions, "
+	"and taken branches with branch stacks. The file has the format of perf.\n\n"
 	"{options}\n\n"
-	"Where the machine has no branch stacks, or no PMU at all, what there is is\n"
-	"taken; the report says what that means. With --virtual nothing of the machine\n"
-	"is needed but QEMU.\n\n"
+	"On a machine without branch stacks, or without a PMU, the best rung of the\n"
+	"ladder that works is used; the report tells what that means. --virtual needs\n"
+	"only QEMU.\n\n"
 	"Examples:\n"
 	"  tact mix record -- gzip -9k file\n"
 	"  tact mix record -o web.data -p 4711\n"
@@ -54,7 +54,7 @@ static const struct option_choice rungs[] = {
 #define OPTION_HOLDER recorder
 
 static const struct option_spec output_specs[] = {
-	OPTION_OUTPUT(output, "the file to write"),
+	OPTION_OUTPUT(output, "write the result to FILE"),
 	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
 	OPTION_END,
 };
@@ -63,21 +63,22 @@ static const struct option_spec target_specs[] = {
 	OPTION_NUMBER('p', "pid", "PID", pid, 1, 0x7fffffff,
 		      "watch this process until it ends, or until an interrupt"),
 	OPTION_FLAG('a', "all-cpus", all_cpus,
-		    "watch the whole system, while a program runs or until an interrupt"),
+		    "watch the whole system while a program runs, or until an interrupt"),
 	OPTION_END,
 };
 
 static const struct option_spec sampling_specs[] = {
-	OPTION_NUMBER(0, "time", "SECONDS", seconds, 1, 1000000,
-		      "expected time of the run, which the periods follow (default: some seconds)"),
+	OPTION_NUMBER(
+		0, "time", "SECONDS", seconds, 1, 1000000,
+		"expected time of the run, from which the periods follow (default: some seconds)"),
 	OPTION_NUMBER(0, "ebs-period", "N", ebs_period, 100, 0xffffffff,
-		      "instructions from sample to sample; primes are best"),
+		      "take a sample every N instructions; primes are best"),
 	OPTION_NUMBER(0, "lbr-period", "N", lbr_period, 10, 0xffffffff,
-		      "taken branches from branch stack to branch stack"),
-	OPTION_FLAG(0, "user", user_only, "not the kernel"),
-	OPTION_CHOICE(0, "rung", "RUNG", best, rungs,
-		      "begin with this rung of the ladder: lbr, amd, precise, instructions, "
-		      "cycles, clock"),
+		      "take a branch stack every N taken branches"),
+	OPTION_FLAG(0, "user", user_only, "do not sample the kernel"),
+	OPTION_CHOICE(
+		0, "rung", "RUNG", best, rungs,
+		"start at this rung of the ladder: lbr, amd, precise, instructions, cycles, clock"),
 	OPTION_END,
 };
 
@@ -85,19 +86,21 @@ static const struct option_spec virtual_specs[] = {
 	OPTION_FLAG(0, "virtual", is_virtual,
 		    "run the program under QEMU and sample it with a simulated PMU"),
 	OPTION_TEXT(0, "exact", "FILE", exact,
-		    "also write exact counts of the same run, as tact mix exact does"),
-	OPTION_SEED(seed, "of what is random (default: 0)"),
-	OPTION_TEXT(0, "arch", "NAME", arch,
-		    "CPU whose pipeline says when instructions retire (default: SKL)"),
+		    "also write exact counts of the same run, as 'tact mix exact' does"),
+	OPTION_SEED(seed, "seed of the random number generator (default: 0)"),
+	OPTION_TEXT(
+		0, "arch", "NAME", arch,
+		"microarchitecture whose pipeline tells when instructions retire (default: SKL)"),
 	OPTION_NUMBER(0, "depth", "N", depth, 4, 64, "entries of the branch stack (default: 16)"),
 	OPTION_NUMBER(0, "skid", "CYCLES", skid, 0, 1000,
-		      "from an overflow to the sample (default: 4)"),
+		      "distance from an overflow to its sample (default: 4)"),
 	OPTION_NUMBER(0, "shadow", "PERCENT", shadow, 0, 100,
-		      "samples of instructions that skid, although they are precise (default: 25)"),
+		      "share of samples that skid although they are precise (default: 25)"),
 	OPTION_NUMBER(0, "lost-newest", "PERCENT", lost, 0, 100,
-		      "stacks that lack the record in front of the newest (default: 20)"),
-	OPTION_NUMBER(0, "biased", "PERMILLE", biased, 0, 1000,
-		      "branches that stand in the oldest entry half of the time (default: 10)"),
+		      "share of stacks that lack the record before the newest (default: 20)"),
+	OPTION_NUMBER(
+		0, "biased", "PERMILLE", biased, 0, 1000,
+		"share of branches that occupy the oldest entry half of the time (default: 10)"),
 	OPTION_END,
 };
 
@@ -134,7 +137,7 @@ static void catch_interrupts(void)
 static int say_exit(const struct recorder *r, int status)
 {
 	if (WIFSIGNALED(status)) {
-		cli_message("%s was ended by signal %d", r->words.list[0], WTERMSIG(status));
+		cli_message("%s was killed by signal %d", r->words.list[0], WTERMSIG(status));
 		return CLI_FAILED;
 	}
 	if (WEXITSTATUS(status) && !r->is_quiet)
@@ -193,7 +196,7 @@ static int emulate(struct recorder *r)
 			    out.instructions, out.blocks);
 	if (!r->is_quiet && out.native)
 		cli_message("%" PRIu32
-			    " processes went on natively after execve and are not counted",
+			    " processes continued natively after execve and are not counted",
 			    out.native);
 	return say_exit(r, out.exit_status);
 }
@@ -247,13 +250,15 @@ static int sample(struct recorder *r)
 static int check(const struct recorder *r)
 {
 	if (r->is_virtual && (r->pid || r->all_cpus || !r->words.list))
-		return cli_wrong("--virtual needs a program to run, and nothing else");
+		return cli_wrong("--virtual needs a program to run, without -p and -a");
 	if (r->exact && !r->is_virtual)
-		return cli_wrong("--exact goes with --virtual; tact mix exact counts alone");
+		return cli_wrong(
+			"--exact requires --virtual; 'tact mix exact' counts without sampling");
 	if (!r->words.list && !r->pid && !r->all_cpus)
-		return cli_wrong("mix record: what? A program behind --, -p PID, or -a");
+		return cli_wrong(
+			"mix record: nothing to record: give a program after --, -p PID or -a");
 	if (r->words.list && r->pid)
-		return cli_wrong("mix record: a program or a process, not both");
+		return cli_wrong("mix record: give a program or a process, not both");
 	return CLI_GOOD;
 }
 
@@ -284,9 +289,8 @@ static const struct option_group exact_groups[] = {
 
 static const char exact_help[] =
 	"usage: tact mix exact [OPTIONS] -- PROGRAM [ARGUMENT...]\n\n"
-	"Runs a program under QEMU and counts every execution of every block: the truth, "
-	"for user mode, which tact mix report reads as a recording (default file: "
-	"mix.counts).\n\n"
+	"Runs a program under QEMU and counts every execution of every block in user mode. 'tact "
+	"mix report' reads the counts like a recording (default file: mix.counts).\n\n"
 	"{options}\n";
 
 static int count(void *target)
@@ -295,7 +299,7 @@ static int count(void *target)
 
 	r->exact = r->output;
 	r->output = NULL;
-	return r->words.list ? emulate(r) : cli_wrong("mix exact needs a program");
+	return r->words.list ? emulate(r) : cli_wrong("mix exact: no program: give one after --");
 }
 
 static const struct option_command exact = {exact_help, exact_groups, count, NULL};

@@ -10,12 +10,12 @@
 
 static const char help[] =
 	"usage: tact mix report [OPTIONS] [FILE]\n\n"
-	"Estimates from a recording how often each basic block ran, and shows what was "
-	"executed, by any properties of instructions and of the code they are in.\n\n"
+	"Estimates from a recording how often each basic block ran, and prints what was executed, "
+	"by any properties of the instructions and of the code that they are in.\n\n"
 	"{options}\n\n"
-	"Executions are those of instructions, estimated; the error is one standard\n"
-	"deviation of counting, at most. The first lines say what the recording is\n"
-	"worth: the rung of the ladder that the machine offered, and its error.\n\n"
+	"Executions are estimates; the error is at most one standard deviation of\n"
+	"counting. The first lines tell how far to trust the recording: the rung of the\n"
+	"ladder that the machine offered, and its error.\n\n"
 	"Examples:\n"
 	"  tact mix report --by extension,packing\n"
 	"  tact mix report -i perf.data --by function --filter mnemonic='*div*'\n"
@@ -27,7 +27,7 @@ static const char *set_path(void *target, const char *value)
 	struct mixer *m = target;
 
 	if (m->path)
-		return "one recording at a time; tact mix diff compares two";
+		return "give one recording; 'tact mix diff' compares two";
 	m->path = value;
 	return NULL;
 }
@@ -36,22 +36,21 @@ static const char *set_path(void *target, const char *value)
 
 static const struct option_spec path_specs[] = {
 	OPTION_TEXT('i', "input", "FILE", path,
-		    "a recording of tact or perf, or exact counts (default: perf.data); - is "
+		    "recording of tact or perf, or exact counts (default: perf.data); - is "
 		    "standard input"),
 	OPTION_END,
 };
 
 static const struct option_spec output_specs[] = {
 	OPTION_FLAG(0, "cycles", cycles,
-		    "where the cycles go: executions times predicted cycles of each block, the "
-		    "bottleneck, and what would be gained if it were gone"),
+		    "print cycles instead: executions times predicted cycles of each block, the "
+		    "bottleneck, and the gain if it were removed"),
 	OPTION_TEXT(0, "model", "NAME", model,
-		    "whose cycles: facile (default), sim, mca, or another name of 'tact predict "
-		    "--model'"),
+		    "model for --cycles: facile (default), sim, mca, or another name of 'tact "
+		    "predict --model'"),
 	OPTION_FORMAT(format, OPTION_FORMATS, "text (default), csv or json (one object)"),
-	OPTION_TEXT(
-		0, "html", "FILE", html,
-		"also write the table as a page for a browser, sortable, which needs no network"),
+	OPTION_TEXT(0, "html", "FILE", html,
+		    "also write the table as a sortable page for a browser that needs no network"),
 	OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),
 	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
 	OPTION_END,
@@ -61,7 +60,7 @@ static const struct option_group groups[] = {
 	OPTION_OWN("Input", path_specs),
 	OPTION_GROUP("", mixer_input_specs, input, mixer_input_fini),
 	OPTION_GROUP("Table", mixer_table_specs, table, mixer_table_fini),
-	OPTION_GROUP("CPU of --cycles", archlist_option_specs, archs, archlist_fini),
+	OPTION_GROUP("CPU of --cycles", archlist_one_option_specs, archs, archlist_fini),
 	OPTION_OWN("Output", output_specs),
 	OPTION_OWN_ARGUMENTS(set_path, set_path),
 };
@@ -106,7 +105,7 @@ static void warn(const struct mixer *m)
 			    " sample%s lost while recording: larger buffers or periods help",
 			    s->lost, plural(s->lost));
 	if (s->is_relative && !m->is_quiet)
-		cli_message("no event of the recording counts instructions or taken branches: only "
+		cli_message("the recording has no event for instructions or taken branches: only "
 			    "shares mean something");
 }
 
@@ -179,9 +178,9 @@ static int run(void *target)
 	int status;
 
 	if (m->cycles && m->html)
-		return cli_wrong("--html is for the table, not for --cycles");
+		return cli_wrong("--html writes the table and does not apply to --cycles");
 	if (m->model && !m->cycles)
-		return cli_wrong("--model is for --cycles");
+		return cli_wrong("--model requires --cycles");
 	status = mixer_open(&m->input, m->path ? m->path : "perf.data", &m->mix);
 	if (status)
 		return status;

@@ -9,9 +9,9 @@
 
 static const char help[] =
 	"usage: tact mix train [OPTIONS] RECORDING EXACT [RECORDING EXACT]...\n\n"
-	"Learns when to trust samples and when branch stacks: a classification tree over "
-	"properties of blocks, from recordings and exact counts of the same runs. Prints "
-	"the tree.\n\n"
+	"Learns when to trust samples and when to trust branch stacks, from recordings and exact "
+	"counts of the same runs. The rule is a classification tree over properties of blocks. "
+	"Prints the tree.\n\n"
 	"{options}\n";
 
 struct train {
@@ -26,10 +26,10 @@ struct train {
 
 static const struct option_spec specs[] = {
 	OPTION_NUMBER(0, "leaves", "N", leaves, 1, 100,
-		      "the tree has at most so many leaves (default: 4)"),
+		      "build a tree of at most N leaves (default: 4)"),
 	OPTION_NUMBER(0, "min-weight", "PERCENT", percent, 1, 50,
-		      "a leaf has at least so much of the weight (default: 5)"),
-	OPTION_OUTPUT(output, "save the rule, for report --rule"),
+		      "give each leaf at least this share of the weight (default: 5)"),
+	OPTION_OUTPUT(output, "write the rule to FILE, for 'tact mix report --rule'"),
 	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
 	OPTION_END,
 };
@@ -86,7 +86,7 @@ static int run(void *target)
 
 	if (!t->paths.n || t->paths.n % 2)
 		return cli_wrong(
-			"mix train needs pairs: a recording, and exact counts of the same run");
+			"mix train: give pairs of a recording and exact counts of the same run");
 	if (tact_mix_trainer_create(&trainer, &diag) < 0)
 		cli_out_of_memory();
 	for (size_t i = 0; i + 1 < t->paths.n && !status; i += 2)

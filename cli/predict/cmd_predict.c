@@ -9,16 +9,15 @@
 #include "common/options.h"
 #include "predictor.h"
 
-static const char help[] =
-	"usage: tact predict [OPTIONS] [INPUT...]\n\n"
-	"Predicts how many cycles an iteration of a block of machine code takes in the "
-	"steady state, and says what limits it. Without --arch: on this CPU if it is one "
-	"that tact knows, else on SKL.\n\n"
-	"{options}\n\n" SOURCE_HELP "Examples:\n"
-	"  tact predict -x 480fafc34801d8\n"
-	"  tact predict -a SKL,ICL -m loop --idealize kernel.s\n"
-	"  tact predict --function main --loop 2 --graph loop.svg a.out\n"
-	"  tact predict -q -a HSW -m unroll -f csv blocks.csv > cycles.csv\n";
+static const char help[] = "usage: tact predict [OPTIONS] [INPUT...]\n\n"
+			   "Predicts how many cycles per iteration a block of machine code takes "
+			   "in the steady state, and tells what limits it. The default "
+			   "microarchitecture is that of this CPU if tact knows it, else SKL.\n\n"
+			   "{options}\n\n" SOURCE_HELP "Examples:\n"
+			   "  tact predict -x 480fafc34801d8\n"
+			   "  tact predict -a SKL,ICL -m loop --idealize kernel.s\n"
+			   "  tact predict --function main --loop 2 --graph loop.svg a.out\n"
+			   "  tact predict -q -a HSW -m unroll -f csv blocks.csv > cycles.csv\n";
 
 static int find_bound(const char *name, size_t length)
 {
@@ -44,7 +43,7 @@ static const char *read_bounds(struct predictor *p, const char *list, uint32_t *
 		if (b >= 0) {
 			*bounds |= 1u << b;
 		} else if (length) {
-			n = snprintf(p->why, sizeof(p->why), "'%.*s' is none of",
+			n = snprintf(p->why, sizeof(p->why), "'%.*s' is not one of",
 				     length > 30 ? 30 : (int)length, name);
 			for (b = 0; b < TACT_N_BOUNDS && n > 0 && (size_t)n < sizeof(p->why); b++)
 				n += snprintf(p->why + n, sizeof(p->why) - (size_t)n, "%s %s",
@@ -73,31 +72,34 @@ static const char *set_without(void *target, const char *value)
 #define OPTION_HOLDER predictor
 
 static const struct option_spec model_specs[] = {
-	OPTION_TEXT(0, "model", "NAME", model,
-		    "whose cycles: facile (default), sim (the pipeline of tact simulate) or mca "
-		    "(the plain machine of llvm-mca); the bounds are always FACILE's"),
+	OPTION_TEXT(
+		0, "model", "NAME", model,
+		"model whose cycles are printed: facile (default), sim (the pipeline of tact "
+		"simulate) or mca (the plain machine of llvm-mca); the bounds are always FACILE's"),
 	OPTION_TEXT(0, "mca-params", "FILE", mca_params_path,
-		    "parameters of the model mca for one CPU, such as learned ones"),
-	OPTION_FLAG(0, "paper", paper,
-		    "only what the FACILE paper describes, not what measurements added"),
+		    "parameters of the model mca for one microarchitecture, as 'tact tune' writes "
+		    "them"),
+	OPTION_FLAG(
+		0, "paper", paper,
+		"use only what the FACILE paper describes, without what measurements have added"),
 	OPTION_CALL(0, "only", "LIST", set_only,
-		    "only these limits count: predec, dec, dsb, lsd, issue, ports, precedence, ... "
-		    "(the columns of -f csv)"),
-	OPTION_CALL(0, "without", "LIST", set_without, "these limits do not count"),
+		    "use only these bounds: predec, dec, dsb, lsd, issue, ports, precedence, ... "
+		    "(columns of -f csv)"),
+	OPTION_CALL(0, "without", "LIST", set_without, "use all bounds except these"),
 	OPTION_FLAG(0, "simple-predec", simple_predecoder,
-		    "the paper's SimplePredec: 16 bytes a cycle"),
+		    "use the SimplePredec of the paper: 16 bytes per cycle"),
 	OPTION_FLAG(0, "simple-dec", simple_decoder,
-		    "the paper's SimpleDec: instructions by decoders"),
+		    "use the SimpleDec of the paper: instructions divided by decoders"),
 	OPTION_FLAG(0, "exact-ports", exact_ports,
-		    "look at all sets of ports instead of unions of two"),
+		    "consider all sets of ports instead of unions of two"),
 	OPTION_END,
 };
 
 static const struct option_spec output_specs[] = {
-	OPTION_FLAG(0, "idealize", is_idealized,
-		    "also: what would be gained if one component were ideal"),
-	OPTION_TEXT(0, "graph", "FILE", graph,
-		    "also draw the block's dependence graph: FILE.svg, or FILE.dot for Graphviz"),
+	OPTION_FLAG(0, "idealize", is_idealized, "also print the gain if one component were ideal"),
+	OPTION_TEXT(
+		0, "graph", "FILE", graph,
+		"also draw the dependence graph of the block: FILE.svg, or FILE.dot for Graphviz"),
 	OPTION_END,
 };
 
@@ -130,16 +132,18 @@ static int check_model(struct predictor *p)
 	if (!model)
 		return cli_wrong("--model: %s", diag.text);
 	if (model->traits & TACT_MODEL_BATCH)
-		return cli_wrong("--model: %s works on many blocks at once; 'tact evaluate' has it",
-				 model->name);
+		return cli_wrong(
+			"--model: %s only works on many blocks at once; use 'tact evaluate'",
+			model->name);
 	p->is_facile = model->traits & TACT_MODEL_BOUNDS;
 	p->has_own_bottlenecks = model->traits & TACT_MODEL_TABLES;
 	if (!p->is_facile && facile_option(p))
-		return cli_wrong("%s is for --model facile", facile_option(p));
+		return cli_wrong("%s requires --model facile", facile_option(p));
 	if (p->mca_params_path && !(model->traits & TACT_MODEL_PARAMS))
-		return cli_wrong("--mca-params is for --model mca");
+		return cli_wrong("--mca-params requires --model mca");
 	if (p->mca_params_path && p->archs.n > 1)
-		return cli_wrong("--mca-params is for one CPU; --arch has %zu", p->archs.n);
+		return cli_wrong("--mca-params is for one microarchitecture; --arch names %zu",
+				 p->archs.n);
 	return CLI_GOOD;
 }
 
@@ -160,9 +164,9 @@ static int check(struct predictor *p)
 	if (check_model(p))
 		return CLI_USAGE;
 	if (!predict_bounds(p))
-		return cli_wrong("--only and --without leave no limit at all");
+		return cli_wrong("--only and --without leave no bound");
 	if (p->graph && (!dot || (strcmp(dot, ".svg") && strcmp(dot, ".dot"))))
-		return cli_wrong("--graph: '%s' ends neither in .svg nor in .dot", p->graph);
+		return cli_wrong("--graph: '%s' must end in .svg or .dot", p->graph);
 	return p->mca_params_path ? load_mca_params(p) : CLI_GOOD;
 }
 

@@ -244,7 +244,7 @@ int predict_batches(const struct predictor *p, struct source *source, struct pre
 		n_running += threads[i].is_running;
 	}
 	if (!status && !n_running) {
-		cli_message("no thread could be started; try -j 1");
+		cli_message("cannot start any thread; try -j 1");
 		status = CLI_FAILED;
 	}
 	if (!status)

@@ -31,8 +31,8 @@ static const char *set_alignment(void *target, const char *value)
 		return NULL;
 	number = strtoul(value, &end, 0);
 	if (*value < '0' || *value > '9' || *end || number > 63) {
-		snprintf(p->why, sizeof(p->why), "'%.40s' is neither a number from 0 to 63 nor all",
-			 value);
+		snprintf(p->why, sizeof(p->why),
+			 "'%.40s' is neither a number from 0 to 63 nor 'all'", value);
 		return p->why;
 	}
 	p->alignment = (unsigned)number;
@@ -43,27 +43,28 @@ static const char *set_alignment(void *target, const char *value)
 
 const struct option_spec predict_mode_specs[] = {
 	OPTION_MODE(mode, 0,
-		    "the block as a loop (loop), unrolled (unroll), or auto (default): loop if it "
-		    "ends in a branch to its start"),
+		    "run the block as a loop (loop) or unrolled (unroll); auto (default): as a "
+		    "loop if it ends in a branch to its start"),
 	OPTION_CALL(0, "alignment", "N|all", set_alignment,
-		    "address of the first byte modulo 64, or all of them (default: as in the "
-		    "object file or executable, else 0)"),
+		    "address of the first byte modulo 64, or all 64 (default: as in the object "
+		    "file or executable, else 0)"),
 	OPTION_INIT(init, 0,
-		    "what registers hold at entry, for memory dependence: all the same but stack "
-		    "and frame pointer (stack, default), the same, or different values (diff)"),
+		    "register values on entry: all the same except for the stack and frame "
+		    "pointers (stack, default); all the same (same); all different (diff)"),
 	OPTION_END,
 };
 
 const struct option_spec predict_output_specs[] = {
 	OPTION_FORMAT(format, OPTION_FORMATS, OPTION_FORMAT_HELP),
 	OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),
-	OPTION_FLAG(0, "tp-only", is_number_only, "print the cycles and nothing else"),
-	OPTION_JOBS(threads, 1024, "threads for many blocks (default: as many as there are cores)"),
+	OPTION_FLAG(0, "tp-only", is_number_only, "print only the cycles per iteration"),
+	OPTION_JOBS(threads, 1024, "use N threads (default: one per core)"),
 	OPTION_CHOICE(0, "color", "WHEN", color, colors,
-		      "auto (default: on a terminal), always or never; NO_COLOR is obeyed"),
+		      "use colours: auto (default: on a terminal, unless NO_COLOR is set), always "
+		      "or never"),
 	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
 	OPTION_VERBOSE(is_verbose,
-		       "say more: the bytes of instructions, whole lists, how many blocks"),
+		       "say more: the bytes of instructions, complete lists, the number of blocks"),
 	OPTION_END,
 };
 

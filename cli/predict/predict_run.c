@@ -122,9 +122,9 @@ static int estimate(struct predict_worker *w, struct tact_prediction *out)
 
 const char *predict_failure(int status)
 {
-	return status == -PREDICT_E_BUDGET
-		       ? "no iteration ended within what simulate --max-cycles allows"
-		       : tact_strerror(status);
+	return status == -PREDICT_E_BUDGET ? "no iteration ended within the maximum number of "
+					     "cycles; raise simulate --max-cycles"
+					   : tact_strerror(status);
 }
 
 /* The block was loaded, so that what fails now has to do with this architecture. */
@@ -238,8 +238,8 @@ static int make_files(struct predict_worker *w, const struct predict_batch *firs
 	int status = CLI_GOOD;
 
 	if (more || first->n != 1)
-		return cli_wrong("%s draws one block, and there are more; choose one with --loop, "
-				 "--function or --addr",
+		return cli_wrong("%s draws a single block, but the input has more; select one with "
+				 "--loop, --function or --addr",
 				 option);
 	if (load(w, block) >= 0 && predict(w, 0, alignment_of(w->p, block, 0), &x) >= 0)
 		status = w->p->command->make_files(w, block, &x);
@@ -252,8 +252,8 @@ static int make_files(struct predict_worker *w, const struct predict_batch *firs
 static int finish(const struct predictor *p, const struct predict_worker *total)
 {
 	if (!p->is_quiet && p->is_many && total->n_candidates && p->format == FORMAT_TEXT)
-		cli_message("found by searching; --loop N, --function NAME or --addr A-B shows one "
-			    "in detail");
+		cli_message("these loops were found; --loop N, --function NAME or --addr A-B shows "
+			    "one in detail");
 	if (p->is_verbose)
 		cli_message("%zu blocks, %zu failed", total->n_blocks, total->n_failed);
 	if (total->is_unable)
@@ -308,7 +308,8 @@ static int check(struct predictor *p)
 	if (!p->source.n_items)
 		return cli_wrong("no input: give -x HEX, a file, or - for standard input");
 	if (option && p->archs.n > 1)
-		return cli_wrong("%s draws for one CPU; --arch has %zu", option, p->archs.n);
+		return cli_wrong("%s draws for one microarchitecture; --arch names %zu", option,
+				 p->archs.n);
 	return p->command->check(p);
 }
 

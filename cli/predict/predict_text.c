@@ -122,7 +122,8 @@ void predict_coverage(struct predict_worker *w, double coverage, const struct ta
 			continue;
 		if (!unknown++)
 			text_printf(out,
-				    "\n%sThis is a lower bound%s: there are no data on %s for\n",
+				    "\n"
+				    "%sThis is a lower bound%s: %s has no data for\n",
 				    w->p->bold, w->p->plain, tact_arch_name(w->arch));
 		text_printf(out, "  %3zu  %s\n", i + 1, listing->line[i]);
 	}
@@ -133,7 +134,7 @@ static void add_model(const struct predict_worker *w, struct text *out)
 {
 	if (w->p->is_facile)
 		return;
-	text_printf(out, "by the model %s; %s FACILE's, which predicts ", w->p->model,
+	text_printf(out, "by the model %s; %s those of FACILE, which predicts ", w->p->model,
 		    w->p->has_own_bottlenecks ? "the bounds are" : "bottlenecks and bounds are");
 	text_cycles2(out, w->facile_cycles, 0);
 	text_add(out, "\n");

@@ -9,23 +9,22 @@
 #include "common/page.h"
 #include "simulator.h"
 
-static const char help[] =
-	"usage: tact simulate [OPTIONS] [INPUT...]\n\n"
-	"Simulates the pipeline of a CPU cycle by cycle until its state repeats, and says "
-	"how many cycles an iteration of a block of machine code takes, what its "
-	"instructions wait for, and, uop by uop, when and why.\n\n"
-	"{options}\n\n" SOURCE_HELP "Examples:\n"
-	"  tact simulate -a SKL --timeline -x 480fafc34801d8\n"
-	"  tact simulate -a ICL --html loop.html kernel.s\n"
-	"  tact simulate --function main --loop 2 --perfetto loop.json a.out\n"
-	"  tact simulate -q -a HSW -m unroll -f csv blocks.csv > cycles.csv\n";
+static const char help[] = "usage: tact simulate [OPTIONS] [INPUT...]\n\n"
+			   "Simulates the pipeline of a core cycle by cycle until its state "
+			   "repeats. Tells how many cycles per iteration a block of machine code "
+			   "takes, what limits it, and what each uop waits for.\n\n"
+			   "{options}\n\n" SOURCE_HELP "Examples:\n"
+			   "  tact simulate -a SKL --timeline -x 480fafc34801d8\n"
+			   "  tact simulate -a ICL --html loop.html kernel.s\n"
+			   "  tact simulate --function main --loop 2 --perfetto loop.json a.out\n"
+			   "  tact simulate -q -a HSW -m unroll -f csv blocks.csv > cycles.csv\n";
 
 #define OPTION_HOLDER predictor
 
 static const struct option_spec model_specs[] = {
 	OPTION_NUMBER(0, "max-cycles", "N", max_cycles, 1, 1000000000,
-		      "give up if the state of the pipeline has not repeated after so many cycles "
-		      "(default: 500 and 16 times what predict says)"),
+		      "give up if the state of the pipeline has not repeated after N cycles "
+		      "(default: 500 plus 16 times the prediction of predict)"),
 	OPTION_END,
 };
 
@@ -33,15 +32,16 @@ static const struct option_spec timeline_specs[] = {
 	OPTION_FLAG(0, "timeline", is_timeline,
 		    "also show what every uop does in each cycle, and why it waits"),
 	OPTION_NUMBER(0, "iterations", "N", iterations, 1, 100000,
-		      "how many iterations of it (default: 3, in files 12)"),
-	OPTION_NUMBER(
-		0, "from", "N", from, 1, 1000000000,
-		"begin with the N-th iteration, 1 is the first (default: in the steady state)"),
+		      "show N iterations in the timeline (default: 3, in files 12)"),
+	OPTION_NUMBER(0, "from", "N", from, 1, 1000000000,
+		      "start the timeline at this iteration; the first is 1 (default: in the "
+		      "steady state)"),
 	OPTION_TEXT(0, "html", "FILE", html,
-		    "also write the timeline as a page for a browser, which needs no network"),
+		    "also write the timeline as a page for a browser that needs no network"),
 	OPTION_TEXT(0, "perfetto", "FILE", perfetto,
-		    "also write it as a trace for Perfetto (Chrome's JSON)"),
-	OPTION_TEXT(0, "konata", "FILE", konata, "also write it as a log for the viewer Konata"),
+		    "also write the timeline as a trace for Perfetto (Chrome's JSON)"),
+	OPTION_TEXT(0, "konata", "FILE", konata,
+		    "also write the timeline as a log for the viewer Konata"),
 	OPTION_END,
 };
 
@@ -61,7 +61,7 @@ static const char *file_option(const struct predictor *p)
 static int check(struct predictor *p)
 {
 	if (file_option(p) && p->is_all_alignments)
-		return cli_wrong("%s draws for one alignment, not for all", file_option(p));
+		return cli_wrong("%s draws for one alignment, not for all of them", file_option(p));
 	return CLI_GOOD;
 }
 

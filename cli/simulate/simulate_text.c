@@ -201,10 +201,14 @@ static void explain_scheduling(struct predict_worker *w, struct text *out)
 	const struct tact_simulation *s = &w->simulation;
 	unsigned b = largest_bound(s->bounds);
 
-	text_printf(out, "\n%sScheduling%s: no single limit explains it; the largest is %s with ",
+	text_printf(out,
+		    "\n"
+		    "%sScheduling%s: no single bound explains it; the largest is %s with ",
 		    w->p->bold, w->p->plain, tact_bound_name((enum tact_bound)b));
 	text_cycles2(out, s->bounds->bound[b], 0);
-	text_add(out, " cycles.\nThe rest is lost where limits meet; --timeline shows it.\n");
+	text_add(out,
+		 " cycles.\n"
+		 "The rest is lost where components disturb each other; --timeline shows it.\n");
 }
 
 static void add_timeline(const struct tact_view *view, struct text *out)

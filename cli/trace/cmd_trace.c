@@ -18,11 +18,12 @@ static const char help[] =
 	"       tact trace [OPTIONS] --input FILE\n"
 	"       tact trace [OPTIONS] --listen HOST:PORT\n"
 	"       tact trace --record FILE | --connect HOST:PORT -- PROGRAM [ARGUMENT...]\n\n"
-	"Runs a program under QEMU's user mode and says how many cycles it would take on "
-	"a CPU, by function, block, source line and instruction, and what they wait for: "
-	"its beginning, and samples of the rest, go through a simulated pipeline.\n\n"
+	"Runs a program under QEMU's user mode and tells how many cycles it takes on a "
+	"microarchitecture, by function, block, source line and instruction, and what they are "
+	"spent waiting for. The beginning of the program and samples of the rest go through a "
+	"simulated pipeline.\n\n"
 	"{options}\n\n"
-	"Put -- in front of the program, so that its options are its own.\n\n"
+	"Put -- before the program, so that tact does not read its options.\n\n"
 	"Examples:\n"
 	"  tact trace -a SKL -- gzip -k file\n"
 	"  tact trace -a ICL --full --by line --region parse -- ./server --once\n"
@@ -55,9 +56,8 @@ static const struct option_choice parts[] = {
 /* A-B, or A-B@THREAD. */
 static const char *take_window(void *target, const char *value)
 {
-	static const char why[] =
-		"two cycles are needed, such as 5000-5200, 1000 apart at most, and "
-		"perhaps @ and the number of a thread";
+	static const char why[] = "give two cycles, at most 1000 apart, such as 5000-5200, "
+				  "optionally with @ and the number of a thread";
 	struct tracer *p = target;
 	char *end;
 
@@ -82,42 +82,44 @@ static const char *take_window(void *target, const char *value)
 
 static const struct option_spec input_specs[] = {
 	OPTION_TEXT(0, "input", "FILE", input,
-		    "a trace that was recorded (.tct; - is standard input), or assembly text, "
-		    "whose code runs once from its first to its last instruction"),
+		    "analyse a recorded trace (.tct; - is standard input), or assembly text, which "
+		    "runs once from its first to its last instruction"),
 	OPTION_NUMBER(0, "iterations", "N", iterations, 1, 1000000000,
-		      "how often assembly text runs (default: 1)"),
+		      "run assembly text N times (default: 1)"),
 	OPTION_TEXT(0, "listen", "HOST:PORT", listen,
-		    "a trace that another machine sends with --connect"),
-	OPTION_TEXT(0, "record", "FILE", record, "run the program and only write its trace there"),
+		    "analyse a trace that another machine sends with --connect"),
+	OPTION_TEXT(0, "record", "FILE", record,
+		    "run the program and write its trace to FILE, without analysing it"),
 	OPTION_TEXT(0, "connect", "HOST:PORT", connect,
-		    "run the program and only send its trace to a tact that listens"),
+		    "run the program and send its trace to a tact that listens there"),
 	OPTION_END,
 };
 
 static const struct option_spec output_specs[] = {
 	OPTION_CHOICE(0, "by", "PART", by, parts,
-		      "what the cycles are shared out to: function (default), block, line of the "
-		      "source, or insn: the instructions of blocks"),
+		      "break the cycles down by function (default), block, line (of the source) or "
+		      "insn (blocks with their instructions)"),
 	OPTION_NUMBER(0, "top", "N", top, 1, 1000000000,
-		      "how many of them (default: 15 in text, all in CSV; JSON always has all)"),
+		      "show the N rows with most cycles (default: 15 in text, all in CSV; JSON "
+		      "always has all)"),
 	OPTION_CALL(0, "timeline", "A-B[@THREAD]", take_window,
 		    "also show what every uop does from cycle A to cycle B of the first thread, or "
-		    "of the one with this number (means --exact)"),
+		    "of the one with this number (implies --exact)"),
 	OPTION_TEXT(0, "perfetto", "FILE", perfetto,
-		    "also write which function ran when, and the IPC, as a trace for Perfetto"),
+		    "also write a trace for Perfetto: which function ran when, and the IPC"),
 	OPTION_OUTPUT(output,
-		      "write the result there (FILE.json: as JSON, which 'tact diff' reads). "
-		      "Without it the program's standard output goes to standard error"),
+		      "write the result to FILE (FILE.json: as JSON, which 'tact diff' reads). "
+		      "Without it, the standard output of the program goes to standard error"),
 	OPTION_FORMAT(
 		format, OPTION_FORMATS,
-		"text (default), csv, or json (one object a line, the first with the totals)"),
+		"text (default), csv or json (one object per line, the first with the totals)"),
 	OPTION_END,
 };
 
 static const struct option_group groups[] = {
 	OPTION_OWN("Input", input_specs),
 	OPTION_GROUP("Code", trace_region_specs, setup, trace_setup_fini),
-	OPTION_GROUP("CPU", archlist_option_specs, setup.archs, archlist_fini),
+	OPTION_GROUP("CPU", archlist_one_option_specs, setup.archs, archlist_fini),
 	OPTION_GROUP("Model", trace_model_specs, setup, NULL),
 	OPTION_GROUP("Program", program_option_specs, setup.program, NULL),
 	OPTION_OWN("Output", output_specs),
@@ -131,23 +133,23 @@ static int check(const struct tracer *p)
 	const unsigned n = (p->words.n > 0) + (p->input != NULL) + (p->listen != NULL);
 
 	if (!n)
-		return cli_wrong("no program: give one behind --, or --input or --listen");
+		return cli_wrong("no program: give one after --, or --input or --listen");
 	if (n > 1)
-		return cli_wrong("one of a program, --input and --listen, not several");
+		return cli_wrong("give only one of a program, --input and --listen");
 	if (p->record && p->connect)
-		return cli_wrong("--record or --connect, not both");
+		return cli_wrong("give --record or --connect, not both");
 	if (is_recorded && !p->words.n)
 		return cli_wrong("--record and --connect need a program to run");
 	if (is_recorded && (p->output || p->perfetto || p->has_window || p->setup.archs.names))
-		return cli_wrong("--record and --connect only write the trace: results are made by "
-				 "--input and --listen");
+		return cli_wrong("--record and --connect only write the trace; --input and "
+				 "--listen make results from it");
 	if (!p->words.n && trace_setup_has_regions(&p->setup))
-		return cli_wrong("--region, --exclude, --from and --until choose while a program "
-				 "runs: not of what is recorded");
+		return cli_wrong("--region, --exclude, --from and --until select while a program "
+				 "runs, not from a recording");
 	if (!p->words.n && (p->setup.program.cpu || p->setup.program.qemu ||
 			    p->setup.program.plugin || p->setup.program.no_exec))
-		return cli_wrong("nothing is run: --cpu, --no-exec, --qemu and --plugin have no "
-				 "meaning");
+		return cli_wrong(
+			"no program runs: --cpu, --no-exec, --qemu and --plugin do not apply");
 	return CLI_GOOD;
 }
 

@@ -151,7 +151,7 @@ static int open_run(struct trace_run *run)
 	else
 		code = job->path ? open_file(run) : open_connection(run);
 	if (!code && tact_trace_get_mode(run->trace) != TACT_TRACE_FULL) {
-		cli_message("%s: a trace that only counts blocks says nothing about cycles",
+		cli_message("%s: this trace only counts blocks; cycles cannot be predicted from it",
 			    run->name);
 		code = CLI_FAILED;
 	}
@@ -179,16 +179,16 @@ static bool complain(const struct trace_run *run, uint64_t instructions)
 	for (size_t i = 0; run->is_program && i < s->n_regions; i++) {
 		if (s->regions[i].is_excluded || tact_choice_has_run(run->choice, i, run->trace))
 			continue;
-		cli_message("--region %s: it was never executed%s", s->regions[i].text,
-			    s->from ? ", or not behind --from" : "");
+		cli_message("--region %s: never executed%s", s->regions[i].text,
+			    s->from ? ", or not after --from" : "");
 		is_missing = true;
 	}
 	if (is_missing || instructions)
 		return is_missing;
 	if (run->is_program && s->from)
-		cli_message("--from %s was never reached: there is nothing to show", s->from);
+		cli_message("--from %s was never reached: there is no result", s->from);
 	else
-		cli_message("%s: nothing was executed: there is nothing to show", run->name);
+		cli_message("%s: nothing was executed: there is no result", run->name);
 	return true;
 }
 
@@ -247,12 +247,13 @@ static int finish(struct trace_run *run, int status, struct tact_diag *diag, int
 	if (run->is_program)
 		code = program_report(run->trace, run->name, run->setup->is_quiet);
 	if (status < 0) {
-		cli_message("%s%s%s; what came before it counts", run->is_program ? "" : run->name,
-			    run->is_program ? "" : ": ", diag->text);
+		cli_message("%s%s%s; the result has what came before it",
+			    run->is_program ? "" : run->name, run->is_program ? "" : ": ",
+			    diag->text);
 		code = CLI_FAILED;
 	}
 	if (number) {
-		cli_message("interrupted: what was executed up to here counts");
+		cli_message("interrupted: the result has what was executed so far");
 		code = 128 + number;
 	}
 	if (tact_analysis_finish(run->analysis, &totals, diag) < 0) {
@@ -317,7 +318,7 @@ static int record(struct trace_run *run, int fd, const char *name)
 		code = program_report(run->trace, run->name, run->setup->is_quiet);
 	}
 	if (number) {
-		cli_message("interrupted: the trace up to here is written");
+		cli_message("interrupted: the trace so far was written");
 		code = 128 + number;
 	}
 	return code;

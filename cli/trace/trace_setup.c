@@ -16,9 +16,9 @@ enum { MAX_REGIONS = 512, MAX_CACHE = 1 << 30 };
 static const char *add_region(struct trace_setup *s, const char *value, bool is_excluded)
 {
 	if (!*value)
-		return "a symbol or a range of addresses is needed";
+		return "give a symbol or a range of addresses";
 	if (s->n_regions >= MAX_REGIONS)
-		return "there are too many of them";
+		return "too many";
 	s->regions = cli_realloc(s->regions, (s->n_regions + 1) * sizeof(*s->regions));
 	s->regions[s->n_regions++] = (struct tact_chosen){value, is_excluded};
 	return NULL;
@@ -49,18 +49,18 @@ static const char *take_cache(void *target, const char *value)
 		if (*value == ',' || !*value)
 			end = (char *)value;
 		else if (*value < '0' || *value > '9' || errno || !n)
-			return "sizes of L1, L2 and L3 are needed, such as 32K,1M,8M";
+			return "give the sizes of L1, L2 and L3, such as 32K,1M,8M";
 		if (*end == 'K' || *end == 'k')
 			n <<= 10;
 		else if (*end == 'M' || *end == 'm')
 			n <<= 20;
 		end += *end && strchr("KkMm", *end);
 		if ((*end && *end != ',') || n > MAX_CACHE)
-			return "sizes of L1, L2 and L3 are needed, such as 32K,1M,8M";
+			return "give the sizes of L1, L2 and L3, such as 32K,1M,8M";
 		s->cache_bytes[i] = n;
 		value = *end ? end + 1 : NULL;
 	}
-	return value ? "there are three caches at most" : NULL;
+	return value ? "give at most three sizes" : NULL;
 }
 
 #define OPTION_HOLDER trace_setup
@@ -72,25 +72,24 @@ const struct option_spec trace_quiet_specs[] = {
 
 const struct option_spec trace_model_specs[] = {
 	OPTION_FLAG(0, "exact", is_exact,
-		    "simulate every execution of every block; the default simulates samples, and "
-		    "remembers from them what a block takes"),
+		    "simulate every execution of every block instead of samples"),
 	OPTION_CALL_MAYBE(0, "cache", "SIZES", take_cache,
-			  "loads and stores go through caches, with the sizes of the CPU or those "
-			  "given, such as 32K,1M,8M (default: all of them hit the first one)"),
+			  "model caches, with the sizes of the microarchitecture or those given, "
+			  "such as 32K,1M,8M (default: all accesses hit the first level)"),
 	OPTION_FLAG(0, "branches", has_branches,
-		    "a branch predictor, and what its mistakes cost (default: it makes none)"),
-	OPTION_FLAG(0, "full", is_full, "both: --cache --branches"),
+		    "model a branch predictor and what its mistakes cost (default: it makes none)"),
+	OPTION_FLAG(0, "full", is_full, "model both: --cache --branches"),
 	OPTION_END,
 };
 
 const struct option_spec trace_region_specs[] = {
 	OPTION_CALL(0, "region", "CODE", take_region,
-		    "only this code: SYMBOL, MODULE:SYMBOL, or addresses as objdump shows them, "
-		    "ADDR-ADDR or MODULE:ADDR-ADDR; may be repeated"),
-	OPTION_CALL(0, "exclude", "CODE", take_exclude, "not this code; may be repeated"),
-	OPTION_TEXT(0, "from", "CODE", from, "nothing counts before this is reached"),
+		    "count only this code: SYMBOL, MODULE:SYMBOL, or addresses as objdump shows "
+		    "them, ADDR-ADDR or MODULE:ADDR-ADDR; may be repeated"),
+	OPTION_CALL(0, "exclude", "CODE", take_exclude, "do not count this code; may be repeated"),
+	OPTION_TEXT(0, "from", "CODE", from, "count nothing before this code is reached"),
 	OPTION_TEXT(0, "until", "CODE", until,
-		    "nothing counts from here on, until --from is reached again"),
+		    "count nothing once this code is reached, until --from is reached again"),
 	OPTION_END,
 };
 
@@ -102,7 +101,7 @@ int trace_setup_resolve(struct trace_setup *s)
 		s->has_branches = s->has_caches = true;
 	status = archlist_resolve(&s->archs, NULL, s->is_quiet);
 	if (!status && s->archs.n != 1) {
-		cli_message("--arch: one CPU is needed, not %zu", s->archs.n);
+		cli_message("--arch: give one microarchitecture, not %zu", s->archs.n);
 		status = CLI_USAGE;
 	}
 	return status;

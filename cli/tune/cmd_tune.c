@@ -17,12 +17,12 @@
 
 static const char help[] =
 	"usage: tact tune [OPTIONS] --from FILE\n\n"
-	"Learns the parameters of a model from measured blocks alone, says how much "
-	"better it predicts blocks that it has not seen, and which parameters changed, "
-	"from what to what, and which blocks prove it.\n\n"
+	"Learns the parameters of a model from measured blocks alone. Tells how much better it "
+	"then predicts blocks that it has not seen, which parameters changed, and which blocks "
+	"support each change.\n\n"
 	"{options}\n\n"
-	"Four fifths of the blocks are learned from, a tenth stops the search, a tenth is\n"
-	"only for the figures (test). No block is in two of these parts.\n\n"
+	"Four fifths of the blocks are for training, a tenth decides when to stop, and a\n"
+	"tenth is used for figures only (test). No block is in two of these parts.\n\n"
 	"Examples:\n"
 	"  tact tune -a SKL --from measured.csv -o skl.params\n"
 	"  tact predict -a SKL --model mca --mca-params skl.params -x 480fafc34801d8\n"
@@ -67,14 +67,14 @@ static const char *set_what(void *target, const char *value)
 			i++;
 		if (i == CLI_ARRAY_SIZE(names)) {
 			snprintf(p->why, sizeof(p->why),
-				 "'%.*s' is none of latency, uops, ports, advance, globals",
+				 "'%.*s' is not one of latency, uops, ports, advance, globals",
 				 (int)(n < 40 ? n : 40), value);
 			return p->why;
 		}
 		p->what |= 1u << i;
 		value += n + (value[n] == ',');
 	}
-	return p->what ? NULL : "a list such as latency,ports is needed";
+	return p->what ? NULL : "give a list such as latency,ports";
 }
 
 #define OPTION_HOLDER tuning
@@ -82,32 +82,33 @@ static const char *set_what(void *target, const char *value)
 static const struct option_spec input_specs[] = {
 	OPTION_CALL(0, "from", "FILE", add_input,
 		    "measured blocks: a CSV with the columns hex and cycles, or a store of tact "
-		    "measure; may be given again, and is the same as an INPUT"),
+		    "measure; may be repeated; an argument means the same"),
 	OPTION_MODE(mode, OPTION_BIT(TACT_MODE_LOOP) | OPTION_BIT(TACT_MODE_UNROLL),
 		    "how the blocks were measured: unroll (default) or loop; rows that say "
 		    "otherwise are left out"),
-	OPTION_INIT(init, 0, "what registers held at entry: stack (default), same or diff"),
-	OPTION_FLAG(0, "clean", is_clean, "only rows whose column clean is 1"),
+	OPTION_INIT(init, 0, "register values on entry: stack (default), same or diff"),
+	OPTION_FLAG(0, "clean", is_clean, "use only rows whose column clean is 1"),
 	OPTION_END,
 };
 
 static const struct option_spec model_specs[] = {
 	OPTION_TEXT(0, "model", "MODEL", model,
-		    "whose parameters: mca (default), or the instruction tables as facile or sim "
-		    "see them"),
+		    "learn the parameters of mca (default), or the instruction tables for facile "
+		    "or sim"),
 	OPTION_TEXT(0, "mca-params", "FILE", mca_params,
-		    "mca: start with these parameters; --params is the start of the others"),
+		    "mca: start with these parameters; for the others use --params"),
 	OPTION_FLAG(
 		0, "random-start", is_random_start,
 		"mca: start with random parameters, from the distributions that DiffTune samples"),
 	OPTION_NUMBER(0, "corrupt", "PERCENT", corrupt, 1, 100,
-		      "facile, sim: first make so many of the latencies and ports wrong, to see "
-		      "what comes back"),
+		      "facile, sim: first make this share of the latencies and ports wrong, to see "
+		      "how much accuracy returns"),
 	OPTION_CALL(0, "learn", "LIST", set_what,
-		    "what to learn, of latency,uops,ports,advance,globals (default: all)"),
+		    "learn only these: latency,uops,ports,advance,globals (default: all)"),
 	OPTION_CHOICE(0, "memory", "HOW", memory, memories,
-		      "mca: what loads wait for: none, all, addresses (stores to the same one), or "
-		      "learn: what fits best at the start (default; with --method surrogate none)"),
+		      "mca: what loads wait for: none, all (the last store), addresses (the last "
+		      "store to the same address) or learn: what fits best at the start (default; "
+		      "with --method surrogate: none)"),
 	OPTION_END,
 };
 
@@ -116,57 +117,55 @@ static const struct option_spec method_specs[] = {
 		0, "method", "METHOD", method, methods,
 		"direct (default), surrogate (DiffTune), or a baseline: simple, random, bandit"),
 	OPTION_NUMBER(0, "budget", "N", budget, 1, 4000000000u,
-		      "stop after so many thousand evaluations of blocks"),
+		      "stop after N thousand evaluations of blocks"),
 	OPTION_NUMBER(0, "min-gain", "N", min_gain, 1, 100000,
-		      "direct: percent of error, summed over blocks, that a change has to save "
-		      "(default: 50)"),
-	OPTION_SEED(seed, "another split and other random numbers (default: 0; the same seed gives "
-			  "the same)"),
+		      "direct: keep a change only if it saves N percent of error, summed over "
+		      "blocks (default: 50)"),
+	OPTION_SEED(seed, "seed of the split and of random numbers (default: 0)"),
 	OPTION_JOBS(jobs, 256,
-		    "threads (default: one for each core); the result does not depend on it"),
+		    "use N threads (default: one per core); the result does not depend on it"),
 	OPTION_END,
 };
 
 static const struct option_spec surrogate_specs[] = {
 	OPTION_NUMBER(0, "embedding", "N", embedding, 1, 1024,
-		      "numbers that a token becomes (default: 32)"),
+		      "represent a token by N numbers (default: 32)"),
 	OPTION_NUMBER(0, "hidden", "N", hidden, 1, 1024, "width of the LSTMs (default: 64)"),
-	OPTION_NUMBER(0, "layers", "N", layers, 1, 4, "LSTMs on top of each other (default: 1)"),
-	OPTION_NUMBER(0, "batch", "N", batch, 1, 65536, "blocks for one step (default: 256)"),
+	OPTION_NUMBER(0, "layers", "N", layers, 1, 4, "stack N LSTMs (default: 1)"),
+	OPTION_NUMBER(0, "batch", "N", batch, 1, 65536, "blocks per step (default: 256)"),
 	OPTION_NUMBER(0, "samples", "N", samples, 1, 1000,
-		      "simulated blocks for each measured one (default: 10)"),
+		      "simulated blocks per measured one (default: 10)"),
 	OPTION_NUMBER(0, "epochs", "N", epochs, 1, 1000,
 		      "passes over the simulated blocks (default: 4)"),
 	OPTION_NUMBER(0, "table-epochs", "N", table_epochs, 1, 1000,
 		      "passes over the measured blocks (default: 16)"),
 	OPTION_NUMBER(0, "rounds", "N", rounds, 1, 20,
-		      "how often: all but the first train again around what was learned (default: "
-		      "2; the paper has 1)"),
+		      "make N rounds; each after the first trains again around what was learned "
+		      "(default: 2; the paper has 1)"),
 	OPTION_FLAG(0, "no-bounds", is_unbounded,
-		    "the network alone, as in the paper; else it learns how far the machine is "
-		    "above what dispatch, ports and chains allow"),
+		    "use the network alone, as in the paper; by default it learns how far the "
+		    "machine is above the bounds of dispatch, ports and chains"),
 	OPTION_TEXT(0, "checkpoint", "FILE", checkpoint,
-		    "keep the state there, and go on with it if there is one"),
+		    "save the state to FILE, and continue from it if it exists"),
 	OPTION_END,
 };
 
 static const struct option_spec output_specs[] = {
-	OPTION_TEXT(
-		'o', "output", "PARAMS", output,
-		"write the learned parameters there, for --mca-params or --params of tact predict"),
-	OPTION_FORMAT(format, OPTION_FORMATS, "of the report: text (default), csv or json"),
-	OPTION_NUMBER(0, "changes", "N", n_changes, 1, 1000000,
-		      "show so many changes (default: 20)"),
+	OPTION_TEXT('o', "output", "PARAMS", output,
+		    "write the learned parameters to PARAMS, for --mca-params or --params of 'tact "
+		    "predict'"),
+	OPTION_FORMAT(format, OPTION_FORMATS, "format of the report: text (default), csv or json"),
+	OPTION_NUMBER(0, "changes", "N", n_changes, 1, 1000000, "show N changes (default: 20)"),
 	OPTION_FLAG(0, "sensitivity", is_sensitivity,
-		    "also the error with other values of the parameters of the machine"),
+		    "also report the error with other values of the parameters of the machine"),
 	OPTION_QUIET(is_quiet, OPTION_PROGRESS_HELP),
-	OPTION_VERBOSE(is_verbose, "say more about rows left out"),
+	OPTION_VERBOSE(is_verbose, "say more about rows that were left out"),
 	OPTION_END,
 };
 
 static const struct option_group groups[] = {
 	OPTION_OWN("Input", input_specs),
-	OPTION_GROUP("CPU", archlist_option_specs, archs, archlist_fini),
+	OPTION_GROUP("CPU", archlist_one_option_specs, archs, archlist_fini),
 	OPTION_OWN("Model", model_specs),
 	OPTION_OWN("Method", method_specs),
 	OPTION_OWN("Surrogate", surrogate_specs),
@@ -230,16 +229,19 @@ static int check(struct tuning *p)
 	if (!p->n_inputs)
 		return cli_wrong("no measured blocks: give --from FILE");
 	if (p->archs.n > 1)
-		return cli_wrong("parameters are learned for one CPU; --arch has %zu", p->archs.n);
+		return cli_wrong(
+			"parameters are learned for one microarchitecture; --arch names %zu",
+			p->archs.n);
 	model = tact_model_find(p->model, &diag);
 	if (!model)
 		return cli_wrong("--model: %s", diag.text);
 	if (p->mca_params && !(model->traits & TACT_MODEL_PARAMS))
-		return cli_wrong("--mca-params is for --model mca");
+		return cli_wrong("--mca-params requires --model mca");
 	if (p->mca_params && p->is_random_start)
-		return cli_wrong("--mca-params and --random-start are two starts");
+		return cli_wrong("give --mca-params or --random-start, not both");
 	if (p->checkpoint && p->method != TACT_TUNE_SURROGATE)
-		return cli_wrong("--checkpoint is for --method surrogate; the others take minutes");
+		return cli_wrong(
+			"--checkpoint requires --method surrogate; the other methods take minutes");
 	return CLI_GOOD;
 }
 

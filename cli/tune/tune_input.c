@@ -89,10 +89,10 @@ static void remark(const struct tuning *p)
 	if (p->is_quiet)
 		return;
 	if (p->n_other_mode)
-		cli_message("%zu rows of the other mode were left out; --mode chooses",
+		cli_message("%zu rows of the other mode were left out; --mode selects",
 			    p->n_other_mode);
 	if (p->n_other_arch)
-		cli_message("%zu rows of other CPUs were left out", p->n_other_arch);
+		cli_message("%zu rows of other microarchitectures were left out", p->n_other_arch);
 	if (p->n_unmeasured)
 		cli_message("%zu rows without a measured number were left out", p->n_unmeasured);
 	if (p->n_twice && p->is_verbose)

@@ -173,8 +173,10 @@ static void text_changes(struct text *out, const struct tuning *p)
 			text_add(out, "\n");
 		}
 	}
-	text_add(out, "\nblocks: of the training set, with the instruction; saves: relative error, "
-		      "summed over them,\nthat comes back if this change alone is undone.\n");
+	text_add(out, "\n"
+		      "blocks: blocks of the training set with the instruction; saves: relative "
+		      "error, summed over them,\n"
+		      "that returns if this change alone is undone.\n");
 }
 
 static void text_histograms(struct text *out, const struct tuning *p)
