@@ -54,7 +54,7 @@ LIB_SRC := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
-INTERFACE_SRC := gen/gen_interface.c gen/headers.c
+INTERFACE_SRC := gen/gen_interface.c gen/headers.c gen/manual.c
 GEN_SRC := $(filter-out gen/gen_pages.c $(INTERFACE_SRC),$(sort $(wildcard gen/*.c lib/base/*.c))) lib/arch/params.c lib/arch/notation.c
 TABLES := $(BUILD)/gen/forms.inc $(BUILD)/gen/archs.inc
 ISAS := $(sort $(notdir $(patsubst %/,%,$(wildcard lib/isa/*/))))
@@ -74,7 +74,7 @@ all: deps
 	@$(MAKE) --no-print-directory build
 
 .PHONY: build
-build: $(BUILD)/tact $(BUILD)/libtact.a $(BUILD)/libtact.so $(BUILD)/tact_trace.so
+build: $(BUILD)/tact $(BUILD)/libtact.a $(BUILD)/libtact.so $(BUILD)/tact_trace.so $(BUILD)/man/done
 
 # Every target that compiles runs one of these first: they are silent when nothing is missing.  Only
 # those that promise to do everything install what is.
@@ -132,7 +132,7 @@ $(BUILD)/libtact-all.a: $(LIB_OBJ)
 
 # What others link: of the same objects, only what public headers declare can be seen.
 HEADERS := $(sort $(wildcard include/tact/*.h))
-$(BUILD)/gen/gen_interface: $(INTERFACE_SRC) gen/headers.h
+$(BUILD)/gen/gen_interface: $(INTERFACE_SRC) gen/headers.h gen/manual.h
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -Igen -o $@ $(INTERFACE_SRC)
 
@@ -149,6 +149,14 @@ $(BUILD)/gen/libtact.map: $(BUILD)/gen/gen_interface gen/symbols.txt include/tac
 symbols: $(BUILD)/gen/gen_interface
 	$(BUILD)/gen/gen_interface list $(SYMBOL_VERSION) gen/symbols.txt $(HEADERS) > $(BUILD)/gen/symbols.new
 	mv $(BUILD)/gen/symbols.new gen/symbols.txt
+
+# Manual pages of section 3: one for each header, and a link to it for each of its functions.
+$(BUILD)/man/done: $(BUILD)/gen/gen_interface man/tact.3 include/tact $(HEADERS)
+	@rm -rf $(@D)
+	@mkdir -p $(@D)/man3
+	$(BUILD)/gen/gen_interface manual "$$(sed -n 's/^\.Dd //p' man/tact.3)" $(@D)/man3 $(HEADERS)
+	@cp man/tact.3 $(@D)/man3
+	@touch $@
 
 # One object, without what only the program reaches, and with all other names made local.  Sections
 # stay apart, so that the linker can leave out what a program does not use.
@@ -308,7 +316,7 @@ DEST = $(DESTDIR)$(PREFIX)
 .PHONY: install
 install: deps
 	@$(MAKE) --no-print-directory build
-	install -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/tact $(DEST)/share/man/man1
+	install -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/tact $(DEST)/share/man/man1 $(DEST)/share/man/man3
 	install -m 755 $(BUILD)/tact $(DEST)/bin
 	install -m 644 $(BUILD)/libtact.a $(DEST)/lib
 	install -m 755 $(BUILD)/libtact.so $(DEST)/lib/libtact.so.$(VERSION)
@@ -320,6 +328,7 @@ install: deps
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(PC_LIBS)|' \
 		-e 's|@REQUIRES@|$(PC_REQUIRES)|' gen/tact.pc.in > $(DEST)/lib/pkgconfig/tact.pc
 	$(if $(MAN),install -m 644 $(MAN) $(DEST)/share/man/man1)
+	install -m 644 $(BUILD)/man/man3/*.3 $(DEST)/share/man/man3
 
 .PHONY: uninstall
 uninstall:
@@ -327,6 +336,7 @@ uninstall:
 	rm -f $(DEST)/lib/libtact.so $(DEST)/lib/libtact.so.$(SOVERSION) $(DEST)/lib/libtact.so.$(VERSION)
 	rm -f $(addprefix $(DEST)/include/tact/,$(notdir $(HEADERS)))
 	rm -f $(addprefix $(DEST)/share/man/man1/,$(notdir $(MAN)))
+	rm -f $(DEST)/share/man/man3/tact.3 $(DEST)/share/man/man3/tact_*.3
 	rm -f $(DEST)/lib/tact/tact_trace.so
 	-rmdir $(DEST)/include/tact $(DEST)/lib/tact
 

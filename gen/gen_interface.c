@@ -6,6 +6,7 @@
  *	gen_interface roots HEADER...			the same as options of the linker
  *	gen_interface list VERSION LIST HEADER...	gen/symbols.txt as it should be
  *	gen_interface map VERSION LIST HEADER...	a version script for the linker
+ *	gen_interface manual DATE DIRECTORY HEADER...	manual pages of section 3
  *
  * LIST is gen/symbols.txt: which version of the library was the first to have a symbol.  Those that
  * it does not have belong to VERSION, the one being built.
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #include "headers.h"
+#include "manual.h"
 
 struct symbol {
 	const char *name;
@@ -123,7 +125,8 @@ static void put_map(const struct symbols *s, const char *current)
 static int usage(void)
 {
 	fputs("usage: gen_interface names|roots HEADER...\n"
-	      "       gen_interface list|map VERSION LIST HEADER...\n",
+	      "       gen_interface list|map VERSION LIST HEADER...\n"
+	      "       gen_interface manual DATE DIRECTORY HEADER...\n",
 	      stderr);
 	return 2;
 }
@@ -132,7 +135,8 @@ int main(int argc, char **argv)
 {
 	const bool is_versioned =
 		argc > 1 && (strcmp(argv[1], "list") == 0 || strcmp(argv[1], "map") == 0);
-	const int first = is_versioned ? 4 : 2;
+	const bool is_manual = argc > 1 && strcmp(argv[1], "manual") == 0;
+	const int first = is_versioned || is_manual ? 4 : 2;
 	struct header *headers;
 	struct symbols s;
 
@@ -142,7 +146,9 @@ int main(int argc, char **argv)
 	for (int i = first; i < argc; i++)
 		header_read(&headers[i - first], argv[i]);
 	s = collect(headers, (size_t)(argc - first));
-	if (is_versioned) {
+	if (is_manual) {
+		manual_write(argv[3], argv[2], headers, (size_t)(argc - first));
+	} else if (is_versioned) {
 		read_versions(&s, argv[3]);
 		for (size_t i = 0; i < s.n; i++)
 			if (!s.all[i].version)

@@ -116,11 +116,12 @@ static const char *comment_text(const char *from, size_t size)
 	return to;
 }
 
+/* "---- title ----", and perhaps a text in the lines after that. */
 static const char *section_title(const char *comment)
 {
-	size_t n = strlen(comment);
+	size_t n = strcspn(comment, "\n");
 
-	if (n < 10 || strncmp(comment, "---- ", 5) || strcmp(comment + n - 5, " ----"))
+	if (n < 10 || strncmp(comment, "---- ", 5) || strncmp(comment + n - 5, " ----", 5))
 		return NULL;
 	return gen_copy(comment + 5, n - 10);
 }
@@ -157,8 +158,10 @@ static void read_comment(struct reader *r)
 		h->items[h->n - 1].trailing = text;
 		r->end_line = r->line;
 	} else if (title) {
+		const char *rest = text + strcspn(text, "\n");
+
 		end_comment(r);
-		add_item(r, ITEM_SECTION, title);
+		add_item(r, ITEM_SECTION, title)->comment = rest + strspn(rest, "\n");
 	} else {
 		end_comment(r);
 		r->comment = text;

@@ -349,6 +349,95 @@ def test_plugin(c):
     same('found', run([program], env=env), expected + '\n')
 
 
+# ---- manual pages ----
+
+def pages(c):
+    """Name and text of each page that is installed."""
+    found = {}
+    for path in glob.glob(os.path.join(c.install(), 'usr/share/man/man3/*.3')):
+        found[os.path.basename(path)[:-2]] = open(path).read()
+    return found
+
+
+def contracts(page):
+    """Functions that a page describes, with the number of lines that say something of them."""
+    lines = {}
+    names = []
+    said = False
+    # Displays are declarations; the comment says that a group has none.
+    for line in re.sub(r'^\.Bd.*?^\.Ed\n', '', page, flags=re.M | re.S).splitlines():
+        if line == '.\\" no comment':
+            names = []
+            continue
+        tag = re.match(r'\.It (\w+) (\S+)', line)
+        if tag or line.startswith(('.Ss', '.Sh')):
+            if said or not tag or tag.group(1) != 'Fn':  # several tags share the text after the last one
+                names = []
+            said = False
+            if tag and tag.group(1) == 'Fn':
+                names.append(tag.group(2))
+                lines.setdefault(tag.group(2), 0)
+        elif not line.startswith('.El'):
+            said = True
+            for name in names:
+                lines[name] += 1
+    return lines
+
+
+def test_manual_functions(c):
+    """Every public function has a page, and on it a contract."""
+    all_pages = pages(c)
+    names = [name for kind, name in defined(os.path.join(c.build, 'libtact.a'), '-g') if kind == 'T']
+    if len(names) < 200:
+        raise Failed('only %d functions: this test looks at the wrong thing' % len(names))
+    problems = []
+    for name in names:
+        text = all_pages.get(name, '')
+        link = re.fullmatch(r'\.so man3/(\w+)\.3\n', text)
+        if link:
+            text = all_pages.get(link.group(1), '')
+        if not text:
+            problems.append('%s has no page' % name)
+        elif '.Fo %s\n' % name not in text:
+            problems.append('%s is not in the synopsis of its page' % name)
+        elif not contracts(text).get(name):
+            problems.append('%s has no comment in its header' % name)
+    if problems:
+        raise Failed('\n'.join(problems))
+
+
+def test_manual_headers(c):
+    """The overview names the page of every header, and no other."""
+    all_pages = pages(c)
+    expected = {'tact_' + os.path.basename(h)[:-2] for h in glob.glob(os.path.join(INCLUDE, 'tact/*.h'))} - {'tact_tact'}
+    same('pages that tact.3 lists', set(re.findall(r'^\.It Xr (\w+) 3', all_pages['tact'], re.M)), expected)
+    missing = {n for text in all_pages.values() for n in re.findall(r'^\.Xr (tact_\w+) 3', text, re.M)} - set(all_pages)
+    same('pages that are referred to and do not exist', missing, set())
+
+
+def test_manual_lint(c):
+    need('mandoc')
+    names = [n for n, text in pages(c).items() if not text.startswith('.so')]
+    problems = []
+    for name in sorted(names):
+        path = os.path.join(c.install(), 'usr/share/man/man3', name + '.3')
+        out = subprocess.run(['mandoc', '-Tlint', '-Wwarning', path], capture_output=True, text=True).stdout
+        problems += [line for line in out.splitlines() if 'referenced manual not found' not in line]
+    same('what mandoc says', problems, [])
+
+
+def test_manual_example(c):
+    """The program on the overview works, and prints what the page says."""
+    text = re.search(r'^\.Sh EXAMPLES$.*', pages(c)['tact'], re.M | re.S).group(0)
+    program, session = re.findall(r'^\.Bd .*?\n(.*?)^\.Ed$', text, re.M | re.S)[:2]
+    path = c.path('cycles.c')
+    with open(path, 'w') as f:
+        f.write(program.replace('\\e', '\\'))
+    built = installed_program(c, 'cycles', path, pkg_config(c, '--cflags', '--libs'))
+    env = dict(os.environ, LD_LIBRARY_PATH=os.path.join(c.install(), 'usr/lib'))
+    same('output', run([built], env=env), session.split('./cycles\n')[1])
+
+
 def main():
     tests = {name[5:]: f for name, f in globals().items() if name.startswith('test_')}
     parser = argparse.ArgumentParser(usage=__doc__)
