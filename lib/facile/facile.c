@@ -40,23 +40,6 @@ const char *tact_bound_column(enum tact_bound bound)
 	return bound < TACT_N_BOUNDS ? bounds[bound].column : "unknown";
 }
 
-static bool applies(enum applies when, enum block_source source, bool paper)
-{
-	switch (when) {
-	case ALWAYS:
-		return true;
-	case FROM_MITE:
-		return source == BLOCK_FROM_MITE;
-	case FROM_DSB:
-		return source == BLOCK_FROM_DSB;
-	case FROM_LSD:
-		return source == BLOCK_FROM_LSD;
-	case BEYOND_PAPER:
-		return !paper;
-	}
-	return false;
-}
-
 /* The order in which bounds are computed: what costs least first, since the first one above
  * stop_above is the last one.  Those from FIRST_CONNECTED on need the dependence graph.
  */
@@ -70,12 +53,19 @@ static const uint8_t order[TACT_N_BOUNDS] = {
 /* The bounds that count, bit per bound. */
 static uint32_t wanted(const struct tact_block *block, const struct tact_predict_options *opt)
 {
-	const enum block_source source = block_source_of(block);
+	static const enum applies from[] = {[BLOCK_FROM_MITE] = FROM_MITE,
+					    [BLOCK_FROM_DSB] = FROM_DSB,
+					    [BLOCK_FROM_LSD] = FROM_LSD};
+	const enum applies source = from[block_source_of(block)];
 	uint32_t mask = 0;
 
-	for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
-		if (applies(bounds[b].applies, source, block->opt.paper))
-			mask |= 1u << b;
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
+		const enum applies when = bounds[b].applies;
+		const bool applies = when == ALWAYS || when == source ||
+				     (when == BEYOND_PAPER && !block->opt.paper);
+
+		mask |= (uint32_t)applies << b;
+	}
 	return opt->bounds ? mask & opt->bounds : mask;
 }
 

@@ -10,13 +10,14 @@ enum { MAX_SETS = ARCH_MAX_PORT_SETS };
 struct usage {
 	params_ports mask[MAX_SETS];
 	unsigned count[MAX_SETS];
-	unsigned n;
+	unsigned n, total;
 };
 
 static void add(struct usage *u, params_ports mask, unsigned count)
 {
 	unsigned i;
 
+	u->total += count;
 	for (i = 0; i < u->n; i++) {
 		if (u->mask[i] == mask) {
 			u->count[i] += count;
@@ -35,7 +36,7 @@ static void collect(const struct tact_block *block, struct usage *u)
 {
 	struct arch_port_use uses[BLOCK_MAX_PORT_USES];
 
-	u->n = 0;
+	u->n = u->total = 0;
 	for (size_t i = 0; i < block->n_insns; i++) {
 		const struct block_insn *bi = &block->insns[i];
 		unsigned n;
@@ -71,8 +72,12 @@ static unsigned set_size(unsigned mask)
 static void consider(const struct usage *u, unsigned mask, unsigned *best_uops,
 		     unsigned *best_ports, unsigned *best_mask)
 {
-	unsigned n = uops_within(u, mask), size = set_size(mask);
+	unsigned size = set_size(mask), n;
 
+	/* Not even all uops would be enough: spares the sum for most sets. */
+	if (u->total * *best_ports <= *best_uops * size)
+		return;
+	n = uops_within(u, mask);
 	if (n * *best_ports > *best_uops * size) {
 		*best_uops = n;
 		*best_ports = size;
@@ -117,6 +122,26 @@ static void consider_all(const struct usage *u, unsigned *uops, unsigned *ports,
 	}
 }
 
+/* The sets and their unions in pairs; a set that was considered is not again. */
+static void consider_pairs(const struct usage *u, unsigned *uops, unsigned *ports, unsigned *mask)
+{
+	for (unsigned i = 0; i < u->n; i++) {
+		bool is_done = false;
+
+		for (unsigned k = 0; k <= i; k++) {
+			const unsigned both = u->mask[i] | u->mask[k];
+
+			if (both == u->mask[i]) {
+				if (!is_done)
+					consider(u, both, uops, ports, mask);
+				is_done = true;
+			} else if (both != u->mask[k]) {
+				consider(u, both, uops, ports, mask);
+			}
+		}
+	}
+}
+
 static double worst_set(const struct usage *u, bool exact, unsigned *mask)
 {
 	unsigned uops = 0, ports = 1;
@@ -125,9 +150,7 @@ static double worst_set(const struct usage *u, bool exact, unsigned *mask)
 	if (exact) {
 		consider_all(u, &uops, &ports, mask);
 	} else {
-		for (unsigned i = 0; i < u->n; i++)
-			for (unsigned k = 0; k <= i; k++)
-				consider(u, u->mask[i] | u->mask[k], &uops, &ports, mask);
+		consider_pairs(u, &uops, &ports, mask);
 	}
 	return (double)uops / ports;
 }

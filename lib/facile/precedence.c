@@ -3,45 +3,39 @@
  * The cycle in the dependence graph with the largest ratio of latency to iterations (FACILE,
  * section 4.9), by Howard's policy iteration (Dasdan 2004).
  *
- * The graph is implicit: a node is an input of an instruction; its predecessors are the inputs of
- * the one instruction that produces its value, so the producer, which the block knows, and its
- * table of latencies are all the edges.  A policy picks one predecessor for every node; its cycles
- * are found by walking backwards.
+ * A node is an input of an instruction; its predecessors are the inputs of the one instruction that
+ * produces its value.  Nodes that cannot be on a cycle are left out first, which for most blocks
+ * leaves little; the rest is numbered anew and its edges are written down once, with their
+ * latencies.  A policy picks one edge into every node; its cycles are found by walking backwards.
  */
 #include <string.h>
 
 #include "facile/facile.h"
 
-enum { NO_CHOICE = 255 };
+#define NOT_THERE UINT32_MAX
+
+struct edge {
+	uint32_t from; /* node of the search */
+	uint32_t latency;
+};
 
 struct search {
 	const struct tact_block *block;
 	const struct block_node *nodes; /* of the block: one of its two views */
 	bool forwarding;		/* memory latencies are those of forwarding */
-	size_t n;
+	uint32_t n;			/* nodes of the search, in the order of the block's */
 	double *potential;
-	uint32_t *mark; /* walk that has seen the node */
-	uint32_t *list; /* nodes that may be on a cycle, in order */
-	size_t n_list;
-	uint8_t *choice; /* input of the producer; NO_CHOICE: the node is on no cycle */
-	uint8_t *best;	 /* the policy that the best cycle belongs to */
+	struct tact_chain_link *links; /* room for the cycle */
+	struct edge *edges;
+	uint32_t *first;  /* edge into each node; one more than there are nodes */
+	uint32_t *number; /* of each node in the block */
+	uint32_t *mark;	  /* walk that has seen the node */
+	uint32_t *choice; /* edge of the policy into each node */
+	uint32_t *best;	  /* the policy that the best cycle belongs to */
+	uint32_t *place;  /* of each node of the block in the search, or NOT_THERE */
 	double ratio;
 	uint32_t on_cycle; /* a node of the best cycle, if ratio > 0 */
-	struct tact_chain_link *links;
 };
-
-static uint32_t predecessor(const struct search *s, uint32_t v, unsigned in)
-{
-	return s->block->insns[s->nodes[v].producer].first_node + in;
-}
-
-static bool edge(const struct search *s, uint32_t v, unsigned in, unsigned *latency)
-{
-	const struct block_node *node = &s->nodes[v];
-
-	return block_latency(s->block, node->producer, in, node->output, node, s->forwarding,
-			     latency);
-}
 
 /* Instructions that can be on a cycle: those that wait for one that can be, and that one that can
  * be waits for.  A bit an instruction; blocks with more than 64 are left to the nodes.  Cheap, and
@@ -78,78 +72,155 @@ static bool is_cyclic(uint64_t cyclic, uint32_t insn)
 	return insn >= 64 || cyclic >> insn & 1;
 }
 
-/* The same for nodes, where latencies of zero tell: fills list with those that are left. */
-static void prune(struct search *s)
+static bool may_be_on_cycle(const struct block_node *node, uint64_t cyclic)
 {
-	const struct tact_block *block = s->block;
-	uint64_t cyclic = cyclic_insns(block);
-	unsigned latency;
-	size_t before;
+	return node->producer != BLOCK_NO_PRODUCER && is_cyclic(cyclic, node->insn) &&
+	       is_cyclic(cyclic, node->producer);
+}
+
+/* Lays the arrays out in the block's scratch. */
+static int lay_out(struct search *s, struct tact_block *block, size_t n, size_t n_edges)
+{
+	size_t size = n * (sizeof(double) + sizeof(struct tact_chain_link)) +
+		      n_edges * sizeof(struct edge) +
+		      (5 * n + 1 + block->n_nodes) * sizeof(uint32_t);
+	char *p = block_scratch(block, size);
+
+	if (!p)
+		return -TACT_E_NOMEM;
+	s->potential = (double *)(void *)p;
+	s->links = (struct tact_chain_link *)(s->potential + n);
+	s->edges = (struct edge *)(s->links + n);
+	s->first = (uint32_t *)(s->edges + n_edges);
+	s->number = s->first + n + 1;
+	s->mark = s->number + n;
+	s->choice = s->mark + n;
+	s->best = s->choice + n;
+	s->place = s->best + n;
+	return 0;
+}
+
+/* The nodes of instructions that can be on a cycle.  Returns how many there are, or
+ * -TACT_E_NOMEM.
+ */
+static int gather(struct search *s, struct tact_block *block)
+{
+	const uint64_t cyclic = cyclic_insns(block);
+	size_t n = 0, n_edges = 0;
 
 	if (!cyclic)
-		return;
-	memset(s->choice, NO_CHOICE, s->n);
-	for (uint32_t v = 0; v < s->n; v++) {
-		const struct block_node *node = &s->nodes[v];
-
-		if (node->producer != BLOCK_NO_PRODUCER && is_cyclic(cyclic, node->insn) &&
-		    is_cyclic(cyclic, node->producer)) {
-			s->choice[v] = 0;
-			s->list[s->n_list++] = v;
+		return 0;
+	for (size_t v = 0; v < block->n_nodes; v++)
+		if (may_be_on_cycle(&s->nodes[v], cyclic)) {
+			n++;
+			n_edges += block->insns[s->nodes[v].producer].lowered->n_in;
+		}
+	if (!n)
+		return 0;
+	if (lay_out(s, block, n, n_edges) < 0)
+		return -TACT_E_NOMEM;
+	for (uint32_t v = 0; v < block->n_nodes; v++) {
+		s->place[v] = NOT_THERE;
+		if (may_be_on_cycle(&s->nodes[v], cyclic)) {
+			s->place[v] = s->n;
+			s->number[s->n++] = v;
 		}
 	}
-	do {
-		before = s->n_list;
-		s->n_list = 0;
-		for (size_t i = 0; i < before; i++) {
-			uint32_t v = s->list[i];
-			unsigned in, n_in = block->insns[s->nodes[v].producer].lowered->n_in;
+	return 1;
+}
 
-			for (in = 0; in < n_in; in++)
-				if (s->choice[predecessor(s, v, in)] != NO_CHOICE &&
-				    edge(s, v, in, &latency))
-					break;
-			s->choice[v] = in < n_in ? (uint8_t)in : NO_CHOICE;
-			if (in < n_in)
-				s->list[s->n_list++] = v;
+/* Edges between the nodes that are there, each with its latency. */
+static void connect(struct search *s)
+{
+	const struct tact_block *block = s->block;
+	uint32_t n = 0;
+
+	for (uint32_t v = 0; v < s->n; v++) {
+		const struct block_node *node = &s->nodes[s->number[v]];
+		const struct block_insn *producer = &block->insns[node->producer];
+
+		s->first[v] = n;
+		for (unsigned in = 0; in < producer->lowered->n_in; in++) {
+			uint32_t from = s->place[producer->first_node + in];
+			unsigned latency;
+
+			if (from != NOT_THERE &&
+			    block_latency(block, node->producer, in, node->output, node,
+					  s->forwarding, &latency))
+				s->edges[n++] = (struct edge){from, latency};
 		}
-	} while (s->n_list && s->n_list != before);
+	}
+	s->first[s->n] = n;
+}
+
+/* Takes nodes away that no edge leads to, until there is none: latencies of zero have left some.
+ * Returns whether there were any.
+ */
+static bool prune(struct search *s)
+{
+	bool *is_gone = (bool *)s->mark, any = false, changed;
+
+	memset(is_gone, 0, s->n);
+	do {
+		changed = false;
+		for (uint32_t v = 0; v < s->n; v++) {
+			uint32_t e = s->first[v];
+
+			if (is_gone[v])
+				continue;
+			while (e < s->first[v + 1] && is_gone[s->edges[e].from])
+				e++;
+			if (e == s->first[v + 1])
+				is_gone[v] = changed = any = true;
+		}
+	} while (changed);
+	return any;
+}
+
+/* Numbers the nodes that are left, and writes their edges down again. */
+static void compact(struct search *s)
+{
+	const bool *is_gone = (const bool *)s->mark;
+	uint32_t n = 0;
+
+	for (uint32_t v = 0; v < s->n; v++) {
+		if (is_gone[v]) {
+			s->place[s->number[v]] = NOT_THERE;
+			continue;
+		}
+		s->place[s->number[v]] = n;
+		s->number[n++] = s->number[v];
+	}
+	s->n = n;
+	connect(s);
 }
 
 /* First policy: the longest edge into each node. */
 static void choose_longest(struct search *s)
 {
-	for (size_t i = 0; i < s->n_list; i++) {
-		uint32_t v = s->list[i];
-		const struct block_node *node = &s->nodes[v];
-		unsigned n_in, latency;
-		int longest = -1;
+	for (uint32_t v = 0; v < s->n; v++) {
+		uint32_t longest = s->first[v];
 
-		n_in = s->block->insns[node->producer].lowered->n_in;
-		for (unsigned in = 0; in < n_in; in++) {
-			if (s->choice[predecessor(s, v, in)] == NO_CHOICE ||
-			    !edge(s, v, in, &latency))
-				continue;
-			if ((int)latency > longest) {
-				longest = (int)latency;
-				s->choice[v] = (uint8_t)in;
-			}
-		}
-		s->potential[v] = longest;
+		for (uint32_t e = longest + 1; e < s->first[v + 1]; e++)
+			if (s->edges[e].latency > s->edges[longest].latency)
+				longest = e;
+		s->choice[v] = longest;
+		s->potential[v] = s->edges[longest].latency;
 	}
 }
 
 /* Ratio of the policy's cycle through v. */
 static double cycle_ratio(const struct search *s, uint32_t v)
 {
-	unsigned latency, sum = 0, iterations = 0;
+	unsigned sum = 0, iterations = 0;
 	uint32_t u = v;
 
 	do {
-		edge(s, u, s->choice[u], &latency);
-		sum += latency;
-		iterations += s->nodes[u].iterations;
-		u = predecessor(s, u, s->choice[u]);
+		const struct edge *e = &s->edges[s->choice[u]];
+
+		sum += e->latency;
+		iterations += s->nodes[s->number[u]].iterations;
+		u = e->from;
 	} while (u != v);
 	return iterations ? (double)sum / iterations : 0;
 }
@@ -159,17 +230,16 @@ static bool find_better_cycle(struct search *s)
 {
 	bool better = false;
 
-	for (size_t i = 0; i < s->n_list; i++)
-		s->mark[s->list[i]] = 0;
-	for (size_t i = 0; i < s->n_list; i++) {
-		uint32_t v = s->list[i], u = v;
+	memset(s->mark, 0, s->n * sizeof(*s->mark));
+	for (uint32_t v = 0; v < s->n; v++) {
+		uint32_t u = v;
 		double ratio;
 
 		if (s->mark[v])
 			continue;
 		while (!s->mark[u]) {
 			s->mark[u] = v + 1;
-			u = predecessor(s, u, s->choice[u]);
+			u = s->edges[s->choice[u]].from;
 		}
 		if (s->mark[u] != v + 1)
 			continue;
@@ -192,23 +262,16 @@ static bool improve(struct search *s)
 	const double epsilon = 1e-7;
 	bool changed = false;
 
-	for (size_t i = 0; i < s->n_list; i++) {
-		uint32_t v = s->list[i];
-		const struct block_node *node = &s->nodes[v];
-		double reduction = s->ratio * node->iterations;
-		unsigned n_in, latency;
+	for (uint32_t v = 0; v < s->n; v++) {
+		const double reduction = s->ratio * s->nodes[s->number[v]].iterations;
 
-		n_in = s->block->insns[node->producer].lowered->n_in;
-		for (unsigned in = 0; in < n_in; in++) {
-			uint32_t u = predecessor(s, v, in);
-			double candidate;
+		for (uint32_t e = s->first[v]; e < s->first[v + 1]; e++) {
+			double candidate =
+				s->potential[s->edges[e].from] + s->edges[e].latency - reduction;
 
-			if (s->choice[u] == NO_CHOICE || !edge(s, v, in, &latency))
-				continue;
-			candidate = s->potential[u] + latency - reduction;
 			if (candidate > s->potential[v] + epsilon) {
 				s->potential[v] = candidate;
-				s->choice[v] = (uint8_t)in;
+				s->choice[v] = e;
 				changed = true;
 			}
 		}
@@ -216,48 +279,35 @@ static bool improve(struct search *s)
 	return changed;
 }
 
-/* Lays the arrays out in the block's scratch. */
-static int init(struct search *s, struct tact_block *block, const struct block_node *nodes,
-		bool forwarding)
+/* Finds the largest ratio and a cycle that has it.  Returns 0 or -TACT_E_NOMEM. */
+static int solve(struct search *s, struct tact_block *block, const struct block_node *nodes,
+		 bool forwarding)
 {
-	size_t n = block->n_nodes;
-	size_t size =
-		n * (sizeof(double) + sizeof(struct tact_chain_link) + 2 * sizeof(uint32_t) + 2);
-	char *p = block_scratch(block, size);
+	int status;
 
-	if (!p && n)
-		return -TACT_E_NOMEM;
 	memset(s, 0, sizeof(*s));
 	s->block = block;
 	s->nodes = nodes;
 	s->forwarding = forwarding;
-	s->n = n;
-	s->potential = (double *)p;
-	s->links = (struct tact_chain_link *)(s->potential + n);
-	s->mark = (uint32_t *)(s->links + n);
-	s->list = s->mark + n;
-	s->choice = (uint8_t *)(s->list + n);
-	s->best = s->choice + n;
-	return 0;
-}
-
-static void solve(struct search *s)
-{
+	status = gather(s, block);
+	if (status <= 0)
+		return status;
+	connect(s);
+	if (prune(s))
+		compact(s);
 	if (!s->n)
-		return;
-	prune(s);
-	if (!s->n_list)
-		return;
+		return 0;
 	choose_longest(s);
 	/* Policies get better with every round, and there are finitely many; the limit only guards
 	 * against rounding.
 	 */
-	for (size_t round = 0; round < 16 * s->n + 64; round++) {
+	for (size_t round = 0; round < 16 * block->n_nodes + 64; round++) {
 		if (find_better_cycle(s))
-			memcpy(s->best, s->choice, s->n);
+			memcpy(s->best, s->choice, s->n * sizeof(*s->best));
 		if (!improve(s))
 			break;
 	}
+	return 0;
 }
 
 double facile_precedence(struct tact_block *block, const struct tact_predict_options *opt)
@@ -266,33 +316,30 @@ double facile_precedence(struct tact_block *block, const struct tact_predict_opt
 	double ratio;
 
 	(void)opt;
-	if (init(&s, block, block->nodes, false) < 0)
+	if (solve(&s, block, block->nodes, false) < 0)
 		return -1;
-	solve(&s);
 	ratio = s.ratio;
 	if (!block->has_better)
 		return ratio;
 	/* What the paper takes for the same place may be known to be overwritten in between.  What
 	 * it misses is left to facile_forwarding.
 	 */
-	if (init(&s, block, block->better, false) < 0)
+	if (solve(&s, block, block->better, false) < 0)
 		return -1;
-	solve(&s);
 	return s.ratio < ratio ? s.ratio : ratio;
 }
 
 /* Does the best cycle pass through memory? */
-static bool through_memory(struct search *s)
+static bool through_memory(const struct search *s)
 {
 	uint32_t u = s->on_cycle;
 	bool memory = false;
 
-	memcpy(s->choice, s->best, s->n);
 	do {
-		const struct block_node *node = &s->nodes[u];
+		const struct block_node *node = &s->nodes[s->number[u]];
 
 		memory |= s->block->insns[node->insn].lowered->in[node->input].kind == VALUE_MEMORY;
-		u = predecessor(s, u, s->choice[u]);
+		u = s->edges[s->best[u]].from;
 	} while (u != s->on_cycle);
 	return memory;
 }
@@ -305,9 +352,8 @@ double facile_forwarding(struct tact_block *block, const struct tact_predict_opt
 	(void)opt;
 	if (!block->has_forwarding)
 		return 0;
-	if (init(&s, block, block_nodes(block), true) < 0)
+	if (solve(&s, block, block_nodes(block), true) < 0)
 		return -1;
-	solve(&s);
 	return s.ratio > 0 && through_memory(&s) ? s.ratio : 0;
 }
 
@@ -328,42 +374,37 @@ const char *tact_explain_value(const struct tact_block *block, unsigned kind, un
 	return !block || reg == TACT_REG_NONE ? "?" : tact_isa_reg_name(block->arch->isa, reg);
 }
 
-/* The best cycle.  The search has changed its policy since it found it: it is followed again from
- * there, which goes backwards.
- */
-static void follow(struct search *s, struct tact_chain *out)
+/* The best cycle, which the policy of that time leads along backwards. */
+static void follow(const struct search *s, struct tact_chain *out)
 {
 	const struct tact_block *block = s->block;
-	struct tact_chain_link *links = s->links;
 	uint32_t u = s->on_cycle;
 	size_t n = 0;
 
-	memcpy(s->choice, s->best, s->n);
 	do {
-		const struct block_node *node = &s->nodes[u];
-		const struct block_lowered *l = block->insns[node->producer].lowered;
-		struct tact_chain_link *link = &links[n++];
-		unsigned latency;
+		const struct block_node *node = &s->nodes[s->number[u]];
+		const struct block_insn *producer = &block->insns[node->producer];
+		const struct edge *e = &s->edges[s->best[u]];
+		struct tact_chain_link *link = &s->links[n++];
 
-		edge(s, u, s->choice[u], &latency);
 		link->insn = node->producer;
-		link->latency = latency;
+		link->latency = e->latency;
 		link->iterations = node->iterations;
-		link->input = s->choice[u];
+		link->input = (uint8_t)(s->number[e->from] - producer->first_node);
 		link->output = node->output;
-		describe(&l->in[s->choice[u]], &link->from_kind, &link->from_reg);
-		describe(&l->out[node->output], &link->to_kind, &link->to_reg);
-		out->latency += latency;
+		describe(&producer->lowered->in[link->input], &link->from_kind, &link->from_reg);
+		describe(&producer->lowered->out[node->output], &link->to_kind, &link->to_reg);
+		out->latency += e->latency;
 		out->iterations += node->iterations;
-		u = predecessor(s, u, s->choice[u]);
+		u = e->from;
 	} while (u != s->on_cycle);
 	for (size_t i = 0; i < n / 2; i++) {
-		struct tact_chain_link swap = links[i];
+		struct tact_chain_link swap = s->links[i];
 
-		links[i] = links[n - 1 - i];
-		links[n - 1 - i] = swap;
+		s->links[i] = s->links[n - 1 - i];
+		s->links[n - 1 - i] = swap;
 	}
-	out->links = links;
+	out->links = s->links;
 	out->n_links = n;
 }
 
@@ -375,9 +416,8 @@ int tact_explain_chain(struct tact_block *block, struct tact_chain *out)
 	if (!block || !block->n_insns || !tact_can_fill(out))
 		return -TACT_E_INVAL;
 	block_connect(block);
-	if (init(&s, block, block_nodes(block), !block->opt.paper) < 0)
+	if (solve(&s, block, block_nodes(block), !block->opt.paper) < 0)
 		return -TACT_E_NOMEM;
-	solve(&s);
 	c.cycles_per_iteration = s.ratio;
 	if (s.ratio > 0)
 		follow(&s, &c);
