@@ -206,13 +206,42 @@ struct tact_job {
 };
 #define TACT_JOB_INIT TACT_SIZED(struct tact_job)
 
-/* Predicts n blocks on up to `threads` threads (0: one per core).  Jobs and options may not be used
- * by others meanwhile.  block_opt and opt may be NULL.
+/* Threads that predict blocks, each with a block of its own that remembers decoded instructions.
+ * Between runs they sleep.  The handle belongs to one thread at a time; a process that forks must
+ * not use it in the child.
+ */
+struct tact_predictor;
+
+/* Creates a predictor for one microarchitecture with up to `threads` threads (0: one per core), the
+ * calling one included; they are started when a run first needs them.  block_opt and opt may be
+ * NULL and are copied.  arch is borrowed as in tact_block_create.  The caller owns *out and gives
+ * it to tact_predictor_destroy.
+ *
+ * Returns 0, or with *out set to NULL:
+ *   -TACT_E_INVAL  out or arch is NULL, or options have values that this library does not know
+ *   -TACT_E_NOMEM  out of memory
+ */
+int tact_predictor_create(struct tact_predictor **out, const struct tact_arch *arch,
+			  const struct tact_block_options *block_opt,
+			  const struct tact_predict_options *opt, unsigned threads,
+			  struct tact_diag *diag);
+
+/* Destroys a predictor and ends its threads.  NULL is allowed. */
+void tact_predictor_destroy(struct tact_predictor *predictor);
+
+/* Predicts n blocks.  Few of them are predicted by the calling thread alone, without waking others.
+ * Jobs may not be used by others meanwhile.
  *
  * Returns the number of jobs that failed, or with no job done:
- *   -TACT_E_INVAL  arch is NULL, jobs is NULL and n is not 0, options have values that this library
- *                  does not know, or the size of the first job is too small to hold a status
+ *   -TACT_E_INVAL  predictor is NULL, jobs is NULL and n is not 0, or the size of the first job is
+ *                  too small for a status, or no multiple of the alignment of struct tact_job
  *   -TACT_E_NOMEM  out of memory
+ */
+long tact_predictor_run(struct tact_predictor *predictor, struct tact_job *jobs, size_t n);
+
+/* Predicts n blocks with a predictor that is created and destroyed for them.  A program that does
+ * so more than once keeps a predictor instead.  Returns what tact_predictor_create and
+ * tact_predictor_run return.
  */
 long tact_predict_batch(const struct tact_arch *arch, const struct tact_block_options *block_opt,
 			const struct tact_predict_options *opt, struct tact_job *jobs, size_t n,

@@ -112,8 +112,7 @@ int tact_predict(struct tact_block *block, const struct tact_predict_options *op
 	int status;
 
 	if (!block || !block->n_insns || !tact_can_fill(out) ||
-	    tact_read_options(&options, sizeof(options), opt) < 0 ||
-	    options.bounds >> TACT_N_BOUNDS || !(options.stop_above >= 0))
+	    tact_read_options(&options, sizeof(options), opt) < 0 || !facile_are_valid(&options))
 		return -TACT_E_INVAL;
 	if (out->size == sizeof(*out)) {
 		memset(out, 0, sizeof(*out));

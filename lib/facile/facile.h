@@ -17,4 +17,10 @@ facile_bound facile_predecode, facile_decode, facile_dsb, facile_lsd, facile_iss
 	facile_precedence, facile_divider, facile_stack_sync, facile_forwarding, facile_blocked,
 	facile_stores;
 
+/* Whether options that were read have values that are known. */
+static inline bool facile_are_valid(const struct tact_predict_options *opt)
+{
+	return !(opt->bounds >> TACT_N_BOUNDS) && opt->stop_above >= 0;
+}
+
 #endif /* TACT_FACILE_H */
