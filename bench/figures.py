@@ -15,7 +15,7 @@ The word after "f:" is GROUP.NAME, what follows a format of Python's format().  
 multiplied before it is formatted: <!--f:speed.predict*1e-3 .0f-->.  Figures of doc/accuracy.json are
 named accuracy.SET.MODEL.COLUMN, where SET is a line of its first table: accuracy.icl_u.clean.sim.mape.
 
-measure  measures the groups that are named (speed start size embed) and rewrites the documents
+measure  measures the groups that are named (speed start size embed quality) and rewrites the documents
 write    puts the figures of the file into the documents
 check    fails where a document says something else than the file
 
@@ -287,7 +287,16 @@ def measure_embed(args):
     return {name: float(value) for name, value in re.findall(r'^(\w+)[ \t]+([\d.]+)$', out, re.M)}
 
 
-GROUPS = {'speed': measure_speed, 'start': measure_start, 'size': measure_size, 'embed': measure_embed}
+def measure_quality(args):
+    """How well tact measure does on this machine: bench/measure_quality.py."""
+    out = subprocess.run([sys.executable, os.path.join(TOP, 'bench/measure_quality.py'), '--tact', args.tact,
+                          '--data', args.data, '--figures'], capture_output=True, text=True, check=True).stdout
+    return {name: float(value) if '.' in value else int(value)
+            for name, value in re.findall(r'^(\w+) ([\d.]+)$', out, re.M)}
+
+
+GROUPS = {'speed': measure_speed, 'start': measure_start, 'size': measure_size, 'embed': measure_embed,
+          'quality': measure_quality}
 
 
 def rounded(value):

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: MIT
 """How good tact measure is on this machine: yield, repeatability, rate, and agreement with measurements of others.
 
-usage: measure_quality.py [--tact PROGRAM] [--data DIR] [--sample N] [--seed N] [--truth N]
+usage: measure_quality.py [--tact PROGRAM] [--data DIR] [--sample N] [--seed N] [--truth N] [--figures]
 
 Takes N blocks of BHive (default: 5000) at random and measures them twice in both modes.  If DIR has measurements of this kind
 of CPU that another harness made, up to --truth of their blocks are measured and compared as well (default: all); on other CPUs
 that part is left out, and the report says so.  The exit status is 1 if a goal is missed.
+--figures prints lines of a name and a value instead, for bench/figures.py.
 """
 import argparse
+import collections
 import csv
 import glob
 import io
@@ -63,6 +65,22 @@ class Report:
         print('| %s | %s | %s | %s |' % (name, value, goal, 'yes' if is_met else '**no**'), flush=True)
 
 
+def print_figures(tact, blocks):
+    print('blocks %d' % len(blocks))
+    for mode in 'unroll', 'loop':
+        runs = [measure(tact, mode, blocks)[0] for _ in range(2)]
+        for run, rows in enumerate(runs, 1):
+            statuses = collections.Counter(rows[b]['status'] for b in blocks if b in rows)
+            for status, n in sorted(statuses.items()):
+                print('%s_%s_%d %d' % (mode, status, run, n))
+            print('%s_executed_%d %d' % (mode, run, statuses['ok'] + statuses['unstable']))
+            print('%s_share_%d %.1f' % (mode, run, 100 * statuses['ok'] / len(blocks)))
+        pairs = [[cycles(rows.get(b)) for rows in runs] for b in blocks]
+        apart = [abs(second / first - 1) for first, second in pairs if first and second]
+        for q in 50, 90, 95, 99:
+            print('%s_apart_%d %.2f' % (mode, q, 100 * quantile(apart, q / 100)))
+
+
 def sample_part(report, tact, mode, blocks):
     (first, seconds), (second, _) = measure(tact, mode, blocks), measure(tact, mode, blocks)
     numbers = [cycles(first.get(b)) for b in blocks]
@@ -98,11 +116,15 @@ def main():
     parser.add_argument('--sample', type=int, default=5000)
     parser.add_argument('--seed', type=int, default=3)
     parser.add_argument('--truth', type=int, default=0)
+    parser.add_argument('--figures', action='store_true')
     args = parser.parse_args()
     family, model, name = this_cpu()
     blocks = sorted({line.split(',')[0] for path in glob.glob(os.path.join(args.data, 'bhive/*.csv')) for line in open(path)} - {'', 'hex'})
     if not blocks:
         sys.exit('no blocks in %s: give --data DIR, with bhive/*.csv in it' % args.data)
+    if args.figures:
+        print_figures(args.tact, random.Random(args.seed).sample(blocks, min(args.sample, len(blocks))))
+        return 0
     report = Report()
     print('%s (family %d, model %d)\n\n| what | here | goal | met |\n|---|---|---|---|' % (name, family, model))
     chosen = random.Random(args.seed).sample(blocks, min(args.sample, len(blocks)))
