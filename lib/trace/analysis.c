@@ -9,21 +9,22 @@
 
 #include "trace/result.h"
 
-enum { LOOK_EVENTS = 1 << 16 }; /* how often there may be progress */
+enum { LOOK_EVENTS = 1 << 16 }; /* events between two calls of on_progress */
 
 struct thread {
-	uint32_t thread, pid, process; /* number, from 1: the kernel's are others every time */
+	uint32_t thread, pid;
+	uint32_t process; /* counted from 1: the kernel's numbers differ from run to run */
 };
 
 struct tact_analysis {
 	struct tact_analysis_options opt;
 	struct tact_trace *trace;
 	struct tact_symbols *symbols;
-	struct tact_cycles *cycles; /* owned, as all that follows */
+	struct tact_cycles *cycles; /* owned, as is everything below */
 	struct thread *threads;
 	size_t n_threads, threads_capacity;
-	struct samples *samples; /* NULL: none are taken */
-	struct window *window;	 /* NULL: there is none */
+	struct samples *samples; /* NULL: no samples are taken */
+	struct window *window;	 /* NULL: no window is kept */
 };
 
 static int create_cycles(struct tact_analysis *a, struct tact_diag *diag)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files that analyse a run share.
+ * Shared by the files that analyse a run.
  */
 #ifndef TRACE_ANALYSIS_H
 #define TRACE_ANALYSIS_H
@@ -16,7 +16,9 @@ struct samples;
 
 int samples_create(struct samples **out);
 void samples_destroy(struct samples *samples); /* NULL is allowed */
-/* Counts an execution of a block; asks for cycles now and then.  Returns 0 or -TACT_E_NOMEM. */
+/* Counts an execution of a block, and reads its thread's cycles now and then.  Returns 0 or
+ * -TACT_E_NOMEM.
+ */
 int samples_add(struct samples *samples, const struct tact_cycles *cycles,
 		const struct tact_trace_event *event);
 /* As tact_analysis_perfetto. */

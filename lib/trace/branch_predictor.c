@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A branch predictor of the kind that cores have had for some ten years: TAGE (Seznec and Michaud,
- * "A case for (partially) tagged geometric history length branch prediction", 2006), and the same
- * for targets (ITTAGE; Seznec, "A 64-Kbytes ITTAGE indirect branch predictor", 2011).  Tables with
- * more and more history; the one with the longest that knows the branch decides.  Sizes and lengths
- * are of that time's predictors, not of a particular core: those are not published.
+ * A branch predictor of the kind that cores have had for about ten years: TAGE (Seznec and Michaud,
+ * "A case for (partially) tagged geometric history length branch prediction", 2006), and its
+ * counterpart for targets (ITTAGE; Seznec, "A 64-Kbytes ITTAGE indirect branch predictor", 2011).
+ * Each table uses more history than the one before; the table with the longest history that knows
+ * the branch decides.  Sizes and lengths are those of the predictors of that time, not of a
+ * particular core: those are not published.
  */
 #include "trace/branch_predictor.h"
 
@@ -70,11 +71,11 @@ static void train(int8_t *counter, bool up, int low, int high)
 		*counter = (int8_t)(*counter - (*counter > low));
 }
 
-/* Tables that know a branch, the longest history first; those that do not follow. */
+/* Finds the tables that know a branch, longest history first; the others follow. */
 struct lookup {
 	unsigned index[PREDICTOR_TABLES];
 	uint16_t tag[PREDICTOR_TABLES];
-	int provider, other; /* -1: the base */
+	int provider, other; /* -1: the base table */
 };
 
 static bool says(const struct predictor *p, const struct lookup *l, int table, unsigned base)
@@ -99,7 +100,9 @@ static void look_up(const struct predictor *p, uint64_t address, struct lookup *
 	}
 }
 
-/* A table with longer history gets an entry; if all places are taken, they are less so. */
+/* Gives the branch an entry in a table with longer history.  If all places are taken, they become
+ * easier to take.
+ */
 static void allocate(struct predictor *p, const struct lookup *l, bool taken)
 {
 	unsigned first = (unsigned)(l->provider + 1) + (draw(p) & 1);
@@ -117,7 +120,7 @@ static void allocate(struct predictor *p, const struct lookup *l, bool taken)
 		p->directions[i][l->index[i]].useful--;
 }
 
-/* From time to time what was useful has to prove it again. */
+/* From time to time, useful entries must prove themselves again. */
 static void age(struct predictor *p)
 {
 	if (p->until_aged++ < AGE_AFTER)
@@ -168,7 +171,8 @@ static bool conditional(struct predictor *p, uint64_t address, bool taken)
 
 /* ---- targets ---- */
 
-/* A table with longer history than `below` gets the target, or forgets a little. */
+/* Gives the target an entry in a table with longer history than `below`, or ages the entries there.
+ */
 static void allocate_target(struct predictor *p, const unsigned *index, const uint16_t *tag,
 			    int below, uint64_t target)
 {
@@ -217,7 +221,7 @@ static bool indirect(struct predictor *p, uint64_t address, uint64_t target)
 	if (guess != target)
 		allocate_target(p, index, tag, provider, target);
 	*last = target;
-	for (unsigned i = 0; i < 4; i++) /* of where it went */
+	for (unsigned i = 0; i < 4; i++) /* of the targets */
 		remember_bit(p, (target >> (i + 2) ^ target >> (i + 7)) & 1);
 	return guess == target;
 }

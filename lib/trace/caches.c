@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Caches of data.
+ * Data caches.
  *
- * The prefetcher: a miss next to one of the last eight is part of a stream, and the lines behind it
- * are fetched as well, in the manner of the prefetchers that the Intel optimization manual
- * describes; how many lines is a guess.  Without it every copy of memory would wait for every line.
+ * The prefetcher: a miss next to one of the last eight is part of a stream, and the lines after it
+ * are fetched as well, as the prefetchers in Intel's optimization manual do; the number of lines is
+ * a guess.  Without it, every copy of memory would wait for every line.
  */
 #include "trace/caches.h"
 
@@ -15,13 +15,13 @@
 
 #include "arch/params.h"
 
-enum { AHEAD = 4 /* lines that are fetched ahead */ };
+enum { AHEAD = 4 /* lines fetched ahead */ };
 
 static int init_level(struct cache_level *l, uint64_t bytes, unsigned ways, unsigned extra)
 {
 	size_t sets = 1;
 
-	/* Sets are powers of two; a size that is not has the next smaller number of them. */
+	/* Sets are powers of two; other sizes are rounded down to the next one. */
 	while (2 * sets * ways * CACHE_LINE <= bytes)
 		sets *= 2;
 	l->sets = sets;
@@ -59,7 +59,7 @@ void caches_fini(struct caches *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* Brings a line to the front of its set.  Returns whether it was there. */
+/* Moves a line to the front of its set.  Returns whether it was there. */
 static bool touch(struct cache_level *l, uint64_t line)
 {
 	uint64_t *set = l->lines + (line & (l->sets - 1)) * l->ways;
@@ -108,7 +108,7 @@ unsigned caches_access(struct caches *c, uint64_t address, uint32_t size)
 	uint64_t line = address / CACHE_LINE, last = (address + (size ? size - 1 : 0)) / CACHE_LINE;
 	unsigned longest = 0;
 
-	/* What a repeated string instruction moves may be long: its lines all pass through. */
+	/* A repeated string instruction may move a lot: all its lines pass through. */
 	for (; line <= last; line++) {
 		unsigned extra = access_line(c, line);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Caches of data: three levels, set-associative, least recently used out first, with a simple
+ * Data caches: three levels, set-associative, least recently used evicted first, with a simple
  * prefetcher.
  */
 #ifndef TRACE_CACHES_H
@@ -17,8 +17,7 @@ enum { CACHE_LEVELS = 3, CACHE_LINE = 64 };
 struct cache_level {
 	uint64_t *lines; /* owned; line numbers + 1 by set, the most recently used first; 0: none */
 	size_t sets, ways;
-	unsigned
-		extra; /* cycles that a load takes longer if it misses here, and hits in the next */
+	unsigned extra; /* extra cycles of a load that misses here and hits in the next level */
 };
 
 struct caches {
@@ -28,11 +27,12 @@ struct caches {
 	unsigned next_missed;
 };
 
-/* bytes: of each level; 0: what the architecture has.  Returns 0 or -TACT_E_NOMEM. */
+/* bytes: the size of each level; 0: the architecture's.  Returns 0 or -TACT_E_NOMEM. */
 int caches_init(struct caches *c, const struct arch_params *params, const uint64_t *bytes);
 void caches_fini(struct caches *c);
 
-/* An access.  Returns the cycles that a load takes longer than from the first level. */
+/* Performs an access.  Returns the extra cycles of a load compared with a hit in the first level.
+ */
 unsigned caches_access(struct caches *c, uint64_t address, uint32_t size);
 
 #endif /* TRACE_CACHES_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is traced: a file, or code that was chosen by name.
+ * Chooses what is traced: a file, or code given by name.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -48,20 +48,20 @@ enum { MAX_CHOICES = 64 }; /* functions that a name may stand for */
 
 struct tact_choice {
 	struct tact_trace_region *regions; /* owned */
-	size_t *of;			   /* owned: number of the text that each comes from */
+	size_t *of;			   /* owned: number of the text that each one comes from */
 	size_t n, regions_capacity, of_capacity;
 	struct tact_trace_region from, until;
 	bool has_from, has_until;
 };
 
-/* What the texts are resolved in. */
+/* How the texts are resolved. */
 struct resolver {
 	struct tact_symbols *symbols;
 	const char *program, *path;
 	struct tact_diag *diag;
 };
 
-/* A function may stand for several, of which the program uses one. */
+/* A name may stand for several functions, of which the program uses one. */
 static int add(struct tact_choice *c, const struct resolver *r, const struct tact_chosen *chosen,
 	       size_t number)
 {
@@ -89,7 +89,7 @@ static int add_point(const struct resolver *r, const char *text, struct tact_tra
 	return text ? tact_symbols_region(r->symbols, text, r->program, r->path, out, r->diag) : 0;
 }
 
-/* *at is the text that it is about. */
+/* *at becomes the text at fault. */
 static int resolve(struct tact_choice *c, const struct resolver *r,
 		   const struct tact_chosen *chosen, size_t n, const char *from, const char *until,
 		   const char **at)

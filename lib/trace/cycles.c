@@ -11,13 +11,15 @@
 #include "base/base.h"
 #include "trace/engine.h"
 
-/* Blocks that the pipelines hold: at most, and so many that their memory counts. */
+/* Blocks that the pipelines hold: at most, and how many make their memory matter. */
 enum { MOST_CODES = 1 << 13, MANY_CODES = 1 << 10 };
 
-/* How near to a bound a block is at it, and the share of its cycles that counts as no stall. */
+/* How close to a bound a block must run to be limited by it, and the share of stalled cycles below
+ * which it hardly stalls.
+ */
 static const double ABOUT = 0.05, HARDLY = 0.1;
 
-/* What limits a block.  Which of its addresses are the same is not known here. */
+/* Bounds that can limit a block.  Which of its addresses are equal is not known here. */
 static const char BOUNDS[] = "facile:without=forwarding+blocked";
 
 int tact_cycles_create(struct tact_cycles **out, const struct tact_arch *arch,
@@ -114,7 +116,7 @@ static int add_thread(struct tact_cycles *c, uint32_t id, struct engine_thread *
 	return 0;
 }
 
-/* The thread of an event, new if there was none; the last one first. */
+/* Finds the thread of an event, or creates it; tries the last one first. */
 static int find_thread(struct tact_cycles *c, uint32_t id, struct engine_thread **out)
 {
 	if (c->last && c->last->id == id && !c->last->is_over) {
@@ -140,7 +142,7 @@ static int load_block(struct tact_cycles *c, const struct tact_trace_block *b, e
 		.size = sizeof(opt), .mode = mode, .alignment = (unsigned)(b->address % 64)};
 	int status;
 
-	/* What is loaded so far need not be lowered again. */
+	/* The code loaded so far need not be lowered again. */
 	c->block->n_insns = 0;
 	c->loaded = NULL;
 	status = tact_block_rebind(c->block, NULL, &opt);
@@ -151,7 +153,7 @@ static int load_block(struct tact_cycles *c, const struct tact_trace_block *b, e
 	return status;
 }
 
-/* Cycles of an instruction of a block that the pipelines have. */
+/* Returns the cycles of an instruction of a block that the pipelines hold. */
 static double spent_by(const struct tact_cycles *c, const struct engine_code *code, uint32_t i)
 {
 	struct tact_sim_insn insn = TACT_SIM_INSN_INIT;
@@ -162,7 +164,7 @@ static double spent_by(const struct tact_cycles *c, const struct engine_code *co
 		       : insn.spent;
 }
 
-/* What the block's instructions are: wanted before it goes through a pipeline, and for its branch.
+/* Looks at the block's instructions: needed before it goes through a pipeline, and for its branch.
  */
 int engine_look_at(struct tact_cycles *c, struct engine_code *code)
 {
@@ -178,7 +180,7 @@ int engine_look_at(struct tact_cycles *c, struct engine_code *code)
 	code->is_looked_at = true;
 	code->unknown = b->n_insns;
 	if (status < 0)
-		return 0; /* bytes that are no instructions to us */
+		return 0; /* not instructions that we know */
 	n = tact_block_length(c->block);
 	code->unknown = (uint32_t)(n - c->block->counts.known);
 	if (!tact_block_insn(c->block, n - 1, &last)) {
@@ -189,7 +191,7 @@ int engine_look_at(struct tact_cycles *c, struct engine_code *code)
 	return 0;
 }
 
-/* What the pipelines saw of a block that they are about to forget. */
+/* Keeps what the pipelines saw of a block before they forget it. */
 static int keep_past(const struct tact_cycles *c, struct engine_code *code)
 {
 	const uint32_t n = c->opt.insns ? code->block->n_insns : 0;
@@ -214,8 +216,8 @@ static int keep_past(const struct tact_cycles *c, struct engine_code *code)
 	return 0;
 }
 
-/* The pipelines hold so many blocks at most; with more they run dry, and begin anew.  What they saw
- * is kept.
+/* The pipelines hold a limited number of blocks.  When there are more, they are drained and start
+ * anew; what they saw is kept.
  */
 static int forget_codes(struct tact_cycles *c)
 {
@@ -292,7 +294,7 @@ int tact_cycles_event(struct tact_cycles *c, const struct tact_trace_event *even
 
 	if (!c || !tact_can_fill(event))
 		return tact_fail(diag, TACT_E_INVAL, "no event");
-	if (event->size < sizeof(*event)) { /* of an older caller */
+	if (event->size < sizeof(*event)) { /* from an older caller */
 		memset(&whole, 0, sizeof(whole));
 		memcpy(&whole, event, event->size);
 		event = &whole;
@@ -319,7 +321,7 @@ int tact_cycles_event(struct tact_cycles *c, const struct tact_trace_event *even
 	return 0;
 }
 
-/* What was learned goes with it: results want the memory. */
+/* What was learned is dropped: the results need the memory. */
 int tact_cycles_finish(struct tact_cycles *c, struct tact_diag *diag)
 {
 	int status;
@@ -342,7 +344,7 @@ int tact_cycles_finish(struct tact_cycles *c, struct tact_diag *diag)
 
 /* ---- results ---- */
 
-/* What the pipelines saw of a block, for all executions. */
+/* Scales what the pipelines saw of a block to all its executions. */
 bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *code,
 		       struct tact_cycles_block *out)
 {
@@ -370,8 +372,8 @@ bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *co
 	return true;
 }
 
-/* Uops and stalls of all blocks together.  Those that the pipelines never saw are taken to be as
- * the others: for a cycle of theirs so many of each.
+/* Adds up uops and stalls of all blocks.  Blocks that the pipelines never saw are assumed to be
+ * like the others: they get the same number of each per cycle.
  */
 static void add_blocks(const struct tact_cycles *c, struct tact_cycles_totals *out)
 {
@@ -420,7 +422,7 @@ static void add_up(const struct tact_cycles *c, struct tact_cycles_totals *out)
 		for (unsigned k = 0; k < CACHE_LEVELS && t->caches; k++)
 			out->misses[k] += t->caches->misses[k];
 	}
-	/* Windows are samples: what memory was off in them adds up to nothing, but for chance. */
+	/* Windows are samples: the errors of the memo in them add up to zero except for chance. */
 	if (c->windows > 0)
 		out->error = sqrt(c->squares_off) / c->windows * c->recalled;
 	add_blocks(c, out);
@@ -458,7 +460,7 @@ int tact_cycles_get_thread(const struct tact_cycles *c, uint32_t thread, double 
 	return 0;
 }
 
-/* Uops of a block that the pipelines never saw: each goes to its ports evenly. */
+/* Spreads the uops of a block that the pipelines never saw evenly over their ports. */
 static void spread_uops(const struct tact_block *block, double executions, double *uops)
 {
 	for (size_t i = 0; i < block->n_insns; i++)
@@ -469,10 +471,10 @@ static void spread_uops(const struct tact_block *block, double executions, doubl
 						executions * u->count / __builtin_popcount(u->mask);
 }
 
-/* Which of FACILE's bounds the executions kept to.  Those that they beat are none for this run: a
- * chain from one iteration to the next does not bind a block that is no loop.  Of the others the
- * largest one limits if it is about what an execution took, or if the pipeline hardly stalled, so
- * that nothing else held it up.
+/* Finds the bounds of FACILE that the executions kept to.  A bound that they beat does not apply to
+ * this run: a chain from one iteration to the next does not limit a block that is not a loop.
+ * Among the others, the largest one limits if it is close to the cycles of an execution, or if the
+ * pipeline hardly stalled, so that nothing else held it up.
  */
 static uint32_t limits_of(const struct tact_prediction *p, const struct tact_cycles_block *b,
 			  bool was_seen)
@@ -529,7 +531,7 @@ int tact_cycles_get_block(const struct tact_cycles *c, uint32_t number,
 	was_seen = engine_fill_block(c, &c->codes[number], &b);
 	if (!c->codes[number].is_known && c->codes[number].is_looked_at)
 		return tact_fill(out, &b, sizeof(b));
-	/* As a loop: what runs often comes from the DSB, not from the decoders. */
+	/* As a loop: code that runs often comes from the DSB, not from the decoders. */
 	status = load_block((struct tact_cycles *)c, c->codes[number].block, TACT_MODE_LOOP);
 	if (status >= 0)
 		status = tact_model_estimate(c->bounds, c->block, &x);

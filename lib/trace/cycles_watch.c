@@ -29,7 +29,9 @@ static void shift(int64_t *cycle, int64_t by)
 		*cycle += by;
 }
 
-/* A uop retires now.  The pipeline's clock is set back from time to time: the stream's is not. */
+/* Called when a uop retires.  The pipeline's clock is set back from time to time; the stream's is
+ * not.
+ */
 static int on_retired(void *arg, const struct tact_sim_uop *uop)
 {
 	const struct engine_watch *w = arg;
@@ -47,7 +49,7 @@ static int on_retired(void *arg, const struct tact_sim_uop *uop)
 		return 0;
 	block = t->owner->codes[t->pending[uop->iteration & (ENGINE_PENDING - 1)].code].block;
 	if (uop->insn >= block->n_insns)
-		return 0; /* of a pipeline that has begun anew */
+		return 0; /* from a pipeline that has started anew */
 	shift(&u.delivered, by);
 	shift(&u.issued, by);
 	shift(&u.ready, by);

@@ -20,8 +20,8 @@ int trace_no_memory(struct tact_diag *diag)
 	return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 }
 
-/* Bytes of a memory operand that QEMU accesses in pieces; 0 if it does not, or if the pieces are
- * accesses of their own (gathers have a vector register as index).
+/* Returns the bytes of a memory operand that QEMU accesses in pieces; 0 if it does not, or if the
+ * pieces are accesses of their own (gathers have a vector register as index).
  */
 static uint8_t width_of(const struct tact_isa *isa, const struct tact_insn *insn)
 {
@@ -64,7 +64,7 @@ const uint8_t *trace_find_widths(struct trace_events *e, struct trace_entry *ent
 	return entry->widths;
 }
 
-/* QEMU ended it where no branch is, or behind what only QEMU knows. */
+/* QEMU ended it at an instruction that is not a branch, or for reasons of its own. */
 static bool is_open(const struct tact_trace_block *b)
 {
 	struct isa_step step;
@@ -80,7 +80,7 @@ static bool is_same(const struct tact_trace_block *a, const struct tact_trace_bl
 	       !memcmp(a->code, b->code, a->code_size);
 }
 
-/* The same code of several threads and processes is one block. */
+/* The same code in several threads and processes is one block. */
 static struct trace_entry *intern(struct trace_events *e, const struct tact_trace_block *like)
 {
 	const uint64_t hash = hash_bytes(like->code, like->code_size) ^ hash_number(like->address);
@@ -130,7 +130,8 @@ static int set_entry(struct trace_stream *s, uint32_t number, struct trace_entry
 	return 0;
 }
 
-/* The end of a block whose last instruction lies near the end of a page: wire_block_flag. */
+/* Finds the end of a block whose last instruction is near the end of a page: see wire_block_flag.
+ */
 static void find_end(struct tact_trace_block *b)
 {
 	struct tact_insn insn;

@@ -2,30 +2,30 @@
  *
  * A thread of a program on a pipeline, most of the time without one.
  *
- * An execution costs the cycles between the retirement of the one before it and its own.  The first
- * instructions of a program all go through the pipeline, later ones in windows of some hundred
- * executions, spread over the run.  In between, an execution costs what memory says: the mean of
- * its block behind the block before it, or, if the pipeline never saw that, so much for each
- * instruction.  How far memory is off shows in each window, and what it says is corrected by it.
- * All limits below were found by trying (doc/models/trace.md).
+ * An execution costs the cycles between the retirement of the execution before it and its own.  The
+ * first instructions of a program all go through the pipeline, later ones in windows of some
+ * hundred executions spread over the run.  In between, an execution costs what the memo says: the
+ * mean of its block after the same predecessor or, if the pipeline never saw that pair, a mean per
+ * instruction.  Each window shows how far off the memo is, and its answers are corrected
+ * accordingly.  All limits below were found by experiment (doc/models/trace.md).
  */
 #include "trace/engine.h"
 
 enum {
-	WINDOW = 1536,	  /* instructions, on average; from half to one and a half */
-	WARMING = 3,	  /* reorder buffers full of instructions before it, to fill the pipeline */
-	FADING = 512,	  /* executions after which what corrects memory has lost half its weight */
+	WINDOW = 1536,	  /* instructions, on average; from half to one and a half of it */
+	WARMING = 3,	  /* reorder buffers full of instructions, to fill the pipeline */
+	FADING = 512,	  /* executions after which a correction has lost half its weight */
 	RARE_FADING = 64, /* the same for executions that wait for a branch or a miss */
-	REP_BYTES = 32	  /* that a repeated string instruction moves a cycle: a round figure, the
+	REP_BYTES = 32	  /* that a repeated string instruction moves per cycle: a round figure, the
 			     width of a path to the cache; not measured */
 };
 
-/* How much of a program goes through the pipeline: all of the first instructions, then less. */
+/* How much of a program goes through the pipeline: all of its first instructions, then less. */
 static const struct {
 	double until, share;
 } BUDGET[] = {{1e6, 1}, {20e6, 0.12}, {100e6, 0.04}, {1e30, 0.02}};
 
-/* Instructions that must have been executed before there may be another window. */
+/* Returns the instructions that must have been executed before the next window. */
 static uint64_t next_window(const struct tact_cycles *c)
 {
 	double left = (double)c->simulated, from = 0;
@@ -55,7 +55,7 @@ static void count(struct engine_thread *t, uint32_t code, double cycles)
 
 /* ---- memory ---- */
 
-/* How far away is what a load waits for. */
+/* Returns how far away the data of a load are. */
 static enum engine_source source_of_miss(const struct arch_params *params, unsigned extra)
 {
 	int latency = params->load_latency + (int)extra;
@@ -65,7 +65,7 @@ static enum engine_source source_of_miss(const struct arch_params *params, unsig
 						 : ENGINE_NEW_L2;
 }
 
-/* What memory says of an execution, not corrected; `longest` cycles are lost by a load. */
+/* Returns what the memo says about an execution, uncorrected; a load loses `longest` cycles. */
 static void recall(struct engine_thread *t, struct engine_pending *p, bool is_mispredicted,
 		   unsigned longest)
 {
@@ -110,7 +110,7 @@ static void compare(struct engine_thread *t, const struct engine_pending *p, dou
 	}
 }
 
-/* What a window showed is learned behind it: in the window memory is as good as it was before. */
+/* Learns from a window after it has ended: during the window, the memo stays as it was before. */
 static void learn(struct engine_thread *t)
 {
 	for (unsigned i = 0; i < t->n_lessons; i++)
@@ -118,12 +118,12 @@ static void learn(struct engine_thread *t)
 	t->n_lessons = 0;
 }
 
-/* How far off memory was, corrected as before the window, in the window as a whole. */
+/* Measures how far off the memo was, corrected as before the window, over the whole window. */
 static void judge(struct engine_thread *t)
 {
 	double off = t->window.simulated - t->window.recalled;
 
-	if (!t->is_sample) /* the beginning of the program is no sample */
+	if (!t->is_sample) /* the beginning of the program is not a sample */
 		return;
 	t->owner->squares_off += off * off;
 	t->owner->windows += t->window.recalled;
@@ -131,7 +131,7 @@ static void judge(struct engine_thread *t)
 
 /* ---- the pipeline ---- */
 
-/* The pipeline's word that the oldest execution has retired. */
+/* Called by the pipeline when the oldest execution has retired. */
 void engine_retired(void *arg, uint64_t cycle)
 {
 	struct engine_thread *t = arg;
@@ -165,7 +165,7 @@ static int feed(struct engine_thread *t, const struct engine_pending *pending,
 	return tact_stream_execute(t->stream, x);
 }
 
-/* Between a half and one and a half of a window, so that no loop is always met at the same place.
+/* Returns between half and one and a half windows, so that no loop is always met at the same place.
  */
 static unsigned window_length(struct engine_thread *t)
 {
@@ -173,7 +173,7 @@ static unsigned window_length(struct engine_thread *t)
 	return WINDOW / 2 + (unsigned)(t->random >> 40) % WINDOW;
 }
 
-/* A window is over, or it is time for one. */
+/* Ends a window, or begins one when it is time. */
 static void turn_window(struct engine_thread *t)
 {
 	struct tact_cycles *c = t->owner;
@@ -195,7 +195,7 @@ static void turn_window(struct engine_thread *t)
 	t->last_counted = t->n_fed;
 }
 
-/* Goes on to what this execution belongs to. */
+/* Moves on to the state that this execution belongs to. */
 static void advance(struct engine_thread *t)
 {
 	switch (t->state) {
@@ -225,7 +225,7 @@ static void advance(struct engine_thread *t)
 
 /* ---- executions ---- */
 
-/* Blocks, and what is special about this execution: the last one and this one are its context. */
+/* Hashes the context of an execution: the last block, this one, and what is special about it. */
 static void make_key(struct engine_thread *t, uint32_t code, uint64_t special,
 		     struct engine_pending *out)
 {
@@ -236,7 +236,7 @@ static void make_key(struct engine_thread *t, uint32_t code, uint64_t special,
 	t->context = self * 0x9e3779b97f4a7c15u;
 }
 
-/* The predictor's opinion on the branch that led here. */
+/* Asks the predictor about the branch that led here. */
 static bool is_mispredicted(struct engine_thread *t, uint64_t address)
 {
 	const struct engine_code *before;
@@ -248,8 +248,8 @@ static bool is_mispredicted(struct engine_thread *t, uint64_t address)
 				 before->branch_address, before->end, address);
 }
 
-/* Takes the accesses through the caches: cycles that each load takes longer are left in
- * owner->accesses, the most of them in *longest.  Returns what is special about them.
+/* Sends the accesses through the caches.  Leaves the extra cycles of each load in owner->accesses,
+ * and the largest in *longest.  Returns what is special about them.
  */
 static uint64_t pass_caches(struct engine_thread *t, const struct tact_trace_event *event,
 			    unsigned *longest)
@@ -270,7 +270,7 @@ static uint64_t pass_caches(struct engine_thread *t, const struct tact_trace_eve
 	return special;
 }
 
-/* For the pipeline, which wants them in order. */
+/* Prepares the accesses for the pipeline, which takes them in order. */
 static size_t copy_accesses(struct engine_thread *t, const struct tact_trace_event *event)
 {
 	struct tact_stream_access *to = t->owner->accesses;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cycles of a program: what the files of the engine share.
+ * Cycles of a program: shared by the files of the engine.
  */
 #ifndef TRACE_ENGINE_H
 #define TRACE_ENGINE_H
@@ -21,14 +21,14 @@ struct engine_past {
 
 /* A block of the trace. */
 struct engine_code {
-	const struct tact_trace_block *block; /* NULL: not executed so far */
-	bool is_looked_at;		      /* the next ones are known */
+	const struct tact_trace_block *block; /* NULL: not executed yet */
+	bool is_looked_at;		      /* the members below are valid */
 	bool is_known;			      /* its instructions could be decoded */
-	bool is_added;			      /* the pipelines have it */
-	uint32_t number;		      /* there */
+	bool is_added;			      /* the pipelines hold it */
+	uint32_t number;		      /* its number there */
 	uint32_t unknown;		      /* instructions without data */
 	uint8_t flow;			      /* enum tact_flow of its last instruction */
-	bool is_direct;			      /* the instruction says where that goes */
+	bool is_direct;			      /* the instruction says where it goes */
 	uint64_t branch_address, end;
 	uint64_t executions;
 	double cycles;
@@ -36,13 +36,12 @@ struct engine_code {
 };
 
 enum {
-	ENGINE_LESSONS = 1024, /* executions of a window; longer ones are learned in pieces */
-	ENGINE_PENDING = 4096  /* executions in flight: as many as a stream takes */
+	ENGINE_LESSONS = 1024, /* executions of a window; longer ones are learned in parts */
+	ENGINE_PENDING = 4096  /* executions in flight: as many as a stream accepts */
 };
 
-/* Where the cycles come from that memory says: what was seen before, or nothing but the number of
- * instructions; a branch that was predicted wrongly and loads that miss a cache are corrected
- * apart.
+/* What an answer of the memo is based on: earlier executions, or only the number of instructions.
+ * Mispredicted branches and loads that miss a cache are corrected separately.
  */
 enum engine_source {
 	ENGINE_KNOWN,
@@ -58,19 +57,19 @@ enum engine_source {
 struct engine_pending {
 	uint64_t key;
 	uint32_t code;
-	float recalled; /* cycles that memory said */
+	float recalled; /* cycles according to the memo */
 	enum engine_source source;
 	bool is_counted;
 };
 
-/* What the pipeline took, and what memory had said, for the same executions. */
+/* Cycles of the pipeline, and of the memo, for the same executions. */
 struct engine_correction {
 	double simulated, recalled;
 	uint64_t n;
 };
 
-/* What becomes of an execution: the pipeline counts it, or it only fills the pipeline, before the
- * first one that is counted and until the last one has retired, or the pipeline does not see it.
+/* How an execution is treated: the pipeline counts it; or it only fills the pipeline, before the
+ * first one that counts and until the last one has retired; or the pipeline does not see it.
  */
 enum engine_state { ENGINE_COUNTING, ENGINE_COOLING, ENGINE_SKIPPING, ENGINE_WARMING };
 
@@ -81,22 +80,22 @@ struct engine_thread {
 	struct tact_cycles *owner;   /* borrowed */
 	struct tact_stream *stream;  /* owned */
 	struct caches *caches;	     /* owned; NULL: not asked for */
-	struct predictor *predictor; /* likewise */
+	struct predictor *predictor; /* owned; NULL: not asked for */
 	double cycles;
 	uint64_t instructions;
 
-	uint32_t last; /* that was executed, as number of a code */
+	uint32_t last; /* executed, as the number of a code */
 	uint64_t n_executed;
 	uint64_t context; /* hash of the last block */
 
 	/* The pipeline. */
 	struct engine_pending pending[ENGINE_PENDING];
 	uint64_t n_fed, n_retired;
-	uint64_t last_cycle; /* of a retirement */
+	uint64_t last_cycle; /* of the last retirement */
 
 	/* The window. */
 	enum engine_state state;
-	unsigned left;	       /* instructions of the state */
+	unsigned left;	       /* instructions left in this state */
 	uint64_t last_counted; /* executions fed up to its end */
 	uint64_t random;
 	struct {
@@ -105,11 +104,11 @@ struct engine_thread {
 	} lessons[ENGINE_LESSONS];
 	unsigned n_lessons;
 	bool is_sample;			 /* chosen at random */
-	struct engine_correction window; /* its cycles, and what memory, corrected, had said */
-	double factors[ENGINE_SOURCES];	 /* by which it was corrected before the window */
+	struct engine_correction window; /* its cycles, and those of the corrected memo */
+	double factors[ENGINE_SOURCES];	 /* corrections before the window */
 };
 
-/* Somebody wants to see uops of a thread. */
+/* A request to see uops of a thread. */
 struct engine_watch {
 	struct engine_thread *thread; /* borrowed; NULL: there is none yet */
 	uint32_t id;		      /* TACT_TRACE_FIRST_THREAD: the first one */
@@ -124,41 +123,41 @@ struct tact_cycles {
 	struct tact_cycles_options opt;
 	struct tact_block *block; /* owned; for decoding */
 	const struct tact_trace_block
-		*loaded;	       /* that it holds, as the pipelines want it; NULL: none */
-	struct tact_stream *stream;    /* owned; it has the blocks, and executes nothing */
+		*loaded; /* the block that it holds, lowered for the pipelines; NULL: none */
+	struct tact_stream *stream;    /* owned; it holds the blocks, and executes nothing */
 	struct tact_estimator *bounds; /* owned */
-	struct engine_code *codes;     /* owned; by number of the trace */
+	struct engine_code *codes;     /* owned; by number in the trace */
 	size_t n_codes, code_capacity;
-	size_t n_added;			/* that the pipelines have */
+	size_t n_added;			/* that the pipelines hold */
 	struct engine_thread **threads; /* owned */
 	size_t n_threads, thread_capacity;
-	struct engine_thread *last; /* that an event was for */
+	struct engine_thread *last; /* of the last event */
 	struct memo memo;
 	struct engine_correction corrections[ENGINE_SOURCES];
 	uint64_t instructions, simulated; /* of all threads */
-	double squares_off, windows; /* of windows: squares of what memory was off, and its sum */
-	double recalled;	     /* cycles that memory stands for */
-	uint64_t resume_at;	     /* instructions before the next window */
-	struct tact_stream_access *accesses; /* owned; of the execution at hand */
+	double squares_off, windows;	  /* of windows: squared errors of the memo, and its sum */
+	double recalled;		  /* cycles that come from the memo */
+	uint64_t resume_at;		  /* instructions before the next window */
+	struct tact_stream_access *accesses; /* owned; of the current execution */
 	size_t access_capacity;
 	struct engine_watch *watch; /* owned; NULL: nobody watches */
 	uint64_t accesses_seen, misses[CACHE_LEVELS], branches, mistakes;
 };
 
-/* A block is executed.  Returns 0, -TACT_E_NOMEM. */
+/* Executes a block.  Returns 0 or -TACT_E_NOMEM. */
 int engine_execute(struct engine_thread *t, uint32_t code, const struct tact_trace_event *event);
 
 /* Returns 0 or -TACT_E_NOMEM. */
 int engine_look_at(struct tact_cycles *c, struct engine_code *code);
 
-/* Lets the pipelines have a block that they have forgotten.  Returns 0 or -TACT_E_NOMEM. */
+/* Adds a block that the pipelines have forgotten, or never had.  Returns 0 or -TACT_E_NOMEM. */
 int engine_add_code(struct tact_cycles *c, struct engine_code *code);
 
 /* For tact_stream_on_retire, with the thread. */
 void engine_retired(void *thread, uint64_t cycle);
 
-/* What a block took, without FACILE's bound.  False: the pipelines never saw it, so that nothing is
- * known of its uops and stalls.
+/* Fills in what a block took, without FACILE's bound.  False: the pipelines never saw it, so that
+ * its uops and stalls are unknown.
  */
 bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *code,
 		       struct tact_cycles_block *out);
@@ -173,10 +172,10 @@ int engine_watch_uops(struct tact_cycles *c, uint32_t thread, uint64_t first, ui
 				     const struct tact_sim_uop *uop),
 		      void *arg);
 
-/* Watches the thread, if it is the one that is asked for. */
+/* Watches the thread if it is the requested one. */
 void engine_watch(struct engine_thread *t);
 
-/* All that is in flight retires. */
+/* Lets everything that is in flight retire. */
 int engine_drain(struct engine_thread *t);
 
 #endif /* TRACE_ENGINE_H */

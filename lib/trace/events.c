@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words to events.  The words come from a program or a file that may be hostile: every number is
- * checked before it is used.
+ * Turns words into events.  The words come from a program or a file that may be hostile: every
+ * number is checked before it is used.
  *
- * What QEMU does differently from a CPU is put right here: vector accesses come in pieces of 8
- * bytes, and a repeated string instruction comes as many executions.
+ * Differences between QEMU and a CPU are corrected here: vector accesses come in pieces of 8 bytes,
+ * and a repeated string instruction comes as many executions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,14 +45,14 @@ void trace_events_destroy(struct trace_events *e)
 
 /* ---- accesses ---- */
 
-/* Whether an access goes on where another one of the same instruction ended. */
+/* Returns whether an access continues where another one of the same instruction ended. */
 static bool is_behind(const struct tact_trace_access *last, const struct tact_trace_access *a)
 {
 	return last->insn == a->insn && last->is_store == a->is_store &&
 	       a->address == last->address + last->size;
 }
 
-/* Whether an access of a repeated instruction belongs to its run, which then grows. */
+/* Returns whether an access of a repeated instruction belongs to its run, which then grows. */
 static bool is_of_run(struct trace_stream *s, const struct tact_trace_access *a)
 {
 	struct tact_trace_access *last =
@@ -64,7 +64,7 @@ static bool is_of_run(struct trace_stream *s, const struct tact_trace_access *a)
 	return true;
 }
 
-/* Whether a piece belongs to the access before it, which then grows.  Returns 1, 0, or < 0. */
+/* Joins a piece to the access before it, if it belongs there.  Returns 1, 0, or < 0. */
 static int is_of_vector(struct trace_events *e, struct trace_stream *s,
 			const struct tact_trace_access *a)
 {
@@ -93,9 +93,9 @@ static int add_access(struct trace_events *e, struct trace_stream *s, uint64_t w
 		.size = 1u << (word >> WIRE_SIZE_SHIFT & 7),
 	};
 
-	/* When QEMU delivers a signal it stores the registers through the same functions as the
-	 * program, and the plugin hears of it with the number of an instruction of long ago (7.2).
-	 * What no instruction of the block can have done is left out.
+	/* When QEMU delivers a signal, it stores the registers through the same functions as the
+	 * program, and the plugin hears about it with the number of an old instruction (7.2).
+	 * Accesses that no instruction of the block can have made are left out.
 	 */
 	if (insn >= s->current->block.n_insns ||
 	    (s->n_accesses && a.insn < s->accesses[s->n_accesses - 1].insn))
@@ -147,7 +147,7 @@ static void emit_pending(struct trace_stream *s, struct tact_trace_event *event)
 	s->n_accesses = 0;
 }
 
-/* All executions of a repeated instruction but the first come straight from a block that ends in
+/* All executions of a repeated instruction except the first come straight from a block that ends in
  * it.
  */
 static bool is_repetition(const struct trace_stream *s, const struct trace_entry *entry)
@@ -157,7 +157,7 @@ static bool is_repetition(const struct trace_stream *s, const struct trace_entry
 	return last->address + last->last_offset == entry->block.address;
 }
 
-/* The entry is not looked at, which would wait for memory: it is needed when the next one comes. */
+/* The entry is not read yet, which would wait for memory: it is needed when the next one comes. */
 static int begin_exec(struct trace_stream *s, uint32_t number, struct tact_trace_event *event,
 		      struct tact_diag *diag)
 {
@@ -235,11 +235,11 @@ static int take_note(struct trace_events *e, struct trace_stream *s, uint32_t no
 		fill(s, event, note == WIRE_NOTE_ON ? TACT_TRACE_ON : TACT_TRACE_OFF);
 		return 1;
 	default:
-		return 0; /* of a later version */
+		return 0; /* from a later version */
 	}
 }
 
-/* A long word and what belongs to it.  Returns 1 with an event, 0, or < 0. */
+/* Takes a long word and the words that belong to it.  Returns 1 with an event, 0, or < 0. */
 static int take_long(struct trace_events *e, struct trace_stream *s, const uint64_t *words,
 		     size_t n, struct tact_trace_event *event, struct tact_diag *diag)
 {
@@ -258,7 +258,7 @@ static int take_long(struct trace_events *e, struct trace_stream *s, const uint6
 	case WIRE_NOTE:
 		return take_note(e, s, number, words + 1, n, event, diag);
 	default:
-		return 0; /* of a later version; its length is known */
+		return 0; /* from a later version; its length is known */
 	}
 }
 
@@ -375,7 +375,7 @@ int trace_events_next(struct trace_events *e, struct tact_trace_event *event,
 			continue;
 		}
 		if (s->pending && (word >> 60 & 7) == WIRE_NOTE) {
-			emit_pending(s, event); /* what a note is about comes behind it */
+			emit_pending(s, event); /* the subject of a note follows it */
 			return 1;
 		}
 		n = word >> 32 & 0xffff;

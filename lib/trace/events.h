@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What events.c and definitions.c share: streams, and the blocks and modules that they define.
+ * Shared by events.c and definitions.c: streams, and the blocks and modules that they define.
  */
 #ifndef TACT_TRACE_EVENTS_H
 #define TACT_TRACE_EVENTS_H
@@ -14,23 +14,23 @@ enum {
 	MAX_NUMBER = 1 << 26, /* of a block in its stream */
 	MAX_STREAMS = 65536,  /* at the same time */
 	MAX_MODULES = 65536,
-	MAX_ACCESSES = 1 << 20, /* of one execution: more only with a string instruction that runs
-				   backwards */
+	MAX_ACCESSES = 1 << 20, /* of one execution: only a string instruction that runs backwards
+				   has more */
 	PIECE = 8,		/* bytes; QEMU splits larger accesses */
 };
 
-/* A block, and what accesses of its instructions may be joined to.  Programs have hundreds of
- * thousands: it is one line of a cache, before the code.
+/* A block, and what accesses of its instructions may be joined.  Programs have hundreds of
+ * thousands: it fits one cache line, followed by the code.
  */
 struct trace_entry {
 	struct tact_trace_block block;
-	uint8_t *widths; /* bytes, by instruction; NULL: not asked for so far */
+	uint8_t *widths; /* bytes, by instruction; NULL: not needed so far */
 	uint8_t code[];
 };
 
 struct trace_page {
 	struct trace_entry *entries[PAGE_BLOCKS];
-	uint64_t is_repeated[PAGE_BLOCKS / 64]; /* a bit each: nothing but a repeated instruction */
+	uint64_t is_repeated[PAGE_BLOCKS / 64]; /* bits: nothing but a repeated instruction */
 };
 
 struct trace_stream {
@@ -46,10 +46,11 @@ struct trace_stream {
 		*current; /* whose code the accesses are numbered by: pending, or the repetition */
 	uint32_t insn_base;
 	bool is_repeating;
-	size_t run[2]; /* accesses of a repeated instruction: its run of loads, of stores, from 1 */
+	size_t run[2]; /* accesses of a repeated instruction: its run of loads and its run of
+			  stores, counted from 1 */
 	struct tact_trace_access *accesses; /* owned */
 	size_t n_accesses, accesses_capacity;
-	uint64_t *partial; /* owned: the beginning of a long word, whose rest has not come yet */
+	uint64_t *partial; /* owned: the beginning of a long word whose rest has not come yet */
 	size_t n_partial, partial_capacity;
 };
 
@@ -66,7 +67,7 @@ struct trace_events {
 	struct tact_arena memory;    /* the blocks */
 	struct trace_entry **blocks; /* owned: by number; they are in the arena */
 	size_t n_blocks, blocks_capacity;
-	struct trace_module *modules; /* owned: number - 1 */
+	struct trace_module *modules; /* owned: by number - 1 */
 	size_t n_modules, modules_capacity;
 	uint32_t n_threads, n_programs, n_native;
 	uint64_t words;
@@ -75,7 +76,7 @@ struct trace_events {
 	const uint64_t *piece;
 	size_t n_piece, at;
 	bool is_end;	  /* the piece says that the stream has ended */
-	uint64_t *joined; /* owned: partial words and those of the piece */
+	uint64_t *joined; /* owned: partial words, joined with those of the piece */
 	size_t joined_capacity;
 	char text[WIRE_MAX_PATH];
 };
@@ -84,16 +85,18 @@ struct trace_events {
 int trace_bad(struct tact_diag *diag, const char *what);
 int trace_no_memory(struct tact_diag *diag);
 
-/* Definitions of a stream: the words behind the long word.  Return 0 or < 0. */
+/* Take definitions of a stream: the words that follow the long word.  Return 0 or < 0. */
 int trace_define_block(struct trace_events *e, struct trace_stream *s, uint32_t number,
 		       const uint64_t *words, size_t n, struct tact_diag *diag);
 int trace_define_module(struct trace_events *e, struct trace_stream *s, uint32_t number,
 			const uint64_t *words, size_t n, struct tact_diag *diag);
 
-/* Bytes that QEMU's pieces of each instruction's accesses add up to.  NULL: out of memory. */
+/* Returns the bytes that QEMU's pieces add up to, for the accesses of each instruction.  NULL: out
+ * of memory.
+ */
 const uint8_t *trace_find_widths(struct trace_events *e, struct trace_entry *entry);
 
-/* Page of a block by its number in the stream; NULL: not defined. */
+/* Returns the page of a block by its number in the stream; NULL: not defined. */
 static inline const struct trace_page *trace_page_at(const struct trace_stream *s, uint32_t number)
 {
 	const size_t page = number / PAGE_BLOCKS;
@@ -101,7 +104,7 @@ static inline const struct trace_page *trace_page_at(const struct trace_stream *
 	return page < s->n_pages ? s->pages[page] : NULL;
 }
 
-/* Block by its number in the stream; NULL: not defined. */
+/* Returns a block by its number in the stream; NULL: not defined. */
 static inline struct trace_entry *trace_entry_at(const struct trace_stream *s, uint32_t number)
 {
 	const struct trace_page *page = trace_page_at(s, number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions that are chosen when a program starts (STT_GNU_IFUNC, such as memcpy): the symbol names
- * the code that chooses.  What it chooses from are the functions whose addresses it takes.
+ * Functions that are selected when a program starts (STT_GNU_IFUNC, such as memcpy).  The symbol
+ * names the code that selects; the candidates are the functions whose addresses that code takes.
  */
 #include <string.h>
 
@@ -10,9 +10,9 @@
 #include "base/base.h"
 #include "trace/symbols.h"
 
-enum { MAX_BYTES = 4096 }; /* of the code that chooses */
+enum { MAX_BYTES = 4096 }; /* of the code that selects */
 
-/* Code that begins at an address: a function by its symbol, or by its unwind information. */
+/* Finds code that begins at an address: a function by its symbol, or by its unwind information. */
 static bool find_function(const struct symbols_file *f, uint64_t address,
 			  struct tact_trace_region *out)
 {
@@ -44,7 +44,7 @@ static bool find_function(const struct symbols_file *f, uint64_t address,
 	return false;
 }
 
-/* The address that an instruction takes; 0: none. */
+/* Returns the address that an instruction takes; 0: none. */
 static uint64_t taken_by(const struct tact_insn *insn, uint64_t next)
 {
 	if (insn->attributes & TACT_INSN_PC_RELATIVE && insn->operand[0].kind == TACT_OPERAND_REG &&

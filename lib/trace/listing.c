@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Assembly text, or hex, as a trace: its code is executed from its first to its last byte, whatever
- * its branches say, as often as asked for.  The words are those that the plugin would send.
+ * its branches say, the given number of times.  The words are those that the plugin would send.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 enum {
 	PIECE_WORDS = 8192,
-	MAX_INSNS = 512,       /* of a block, as QEMU does it */
+	MAX_INSNS = 512,       /* of a block, as in QEMU */
 	REGION_STEP = 1 << 20, /* addresses of regions, which have none of their own */
 	FIRST_ADDRESS = 1 << 22
 };
@@ -28,8 +28,8 @@ struct words {
 struct trace_listing {
 	struct words head; /* definitions */
 	uint32_t n_blocks, n_modules;
-	uint64_t left;	 /* executions of all of it */
-	uint32_t next;	 /* block of that one */
+	uint64_t left;	 /* executions of the whole text */
+	uint32_t next;	 /* block of the current one */
 	int stage;	 /* 0: head; 1: executions and the end; 2: nothing */
 	uint64_t *piece; /* owned */
 };
@@ -72,7 +72,7 @@ static int add_block(struct trace_listing *l, const uint8_t *code, size_t size, 
 	return status;
 }
 
-/* A region is a module of its own, so that it has a name: FILE:NAME or FILE:LINE. */
+/* Each region is a module of its own, so that it has a name: FILE:NAME or FILE:LINE. */
 static int add_module(struct trace_listing *l, const char *path, const struct tact_region *r,
 		      uint64_t address)
 {
@@ -102,7 +102,7 @@ static int add_module(struct trace_listing *l, const char *path, const struct ta
 	return status ? status : add_bytes(&l->head, name, (size_t)n);
 }
 
-/* Blocks end behind transfers. */
+/* Blocks end after transfers. */
 static int add_region(struct trace_listing *l, const char *path, const struct tact_region *r,
 		      uint64_t address, struct tact_diag *diag)
 {
@@ -211,7 +211,7 @@ int trace_listing_next(struct trace_listing *l, struct trace_piece *piece)
 		}
 		piece->n_words = n;
 		if (!n)
-			l->stage = 2; /* a piece without words is the end */
+			l->stage = 2; /* a piece without words marks the end */
 		return 1;
 	default:
 		return 0;

@@ -2,9 +2,9 @@
  *
  * Shared memory of running programs: takes words out of the rings.
  *
- * The programs can write to all of it.  So nothing in it is believed twice: sizes and places are
- * those that were chosen here, words are copied before they are looked at, and a number that cannot
- * be ends the stream.
+ * The programs can write to all of it.  So nothing in it is trusted twice: sizes and places are
+ * those that were chosen here, words are copied before they are examined, and an impossible number
+ * ends the stream.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -26,12 +26,12 @@ enum {
 	COUNT_RING = 1 << 15, /* definitions only */
 	N_COUNTERS = 1 << 22,
 	WAIT_MS = 5,
-	LOOK_INTERVAL = 64 /* pieces between two looks for processes that died */
+	LOOK_INTERVAL = 64 /* pieces between two checks for processes that died */
 };
 
 struct slot {
 	bool is_used;
-	bool is_dead;	 /* its process is */
+	bool is_dead;	 /* the process of the stream is */
 	uint32_t number; /* of the stream */
 	int pidfd;	 /* -1: none */
 	int pid;
@@ -45,9 +45,9 @@ struct trace_live {
 	uint64_t ring_words, n_counters;
 	int fd;
 	uint32_t next_number;
-	unsigned turn; /* slot to look at first */
+	unsigned turn; /* slot to examine first */
 	unsigned since_look;
-	bool has_waited; /* so take what there is, even if it is little */
+	bool has_waited; /* take what there is, even if it is little */
 	uint64_t words;
 	struct slot slots[N_STREAMS];
 	uint64_t buffer[WIRE_CHUNK_WORDS];
@@ -76,7 +76,7 @@ int trace_live_create(struct trace_live **out, enum wire_mode mode, struct tact_
 	live->areas = (head + WIRE_PAGE - 1) / WIRE_PAGE * WIRE_PAGE;
 	live->bytes = live->areas + N_STREAMS * live->area_bytes;
 	live->header = MAP_FAILED;
-	/* Pages come into being when they are touched. */
+	/* Pages are created when they are touched. */
 	live->fd = memfd_create("tact-trace", MFD_CLOEXEC);
 	if (live->fd >= 0 && !ftruncate(live->fd, (off_t)live->bytes))
 		live->header = mmap(NULL, live->bytes, PROT_READ | PROT_WRITE,
@@ -150,7 +150,7 @@ static void close_slot(struct trace_live *live, unsigned i)
 	if (live->slots[i].pidfd >= 0)
 		close(live->slots[i].pidfd);
 	live->slots[i] = (struct slot){.pidfd = -1};
-	/* Gives the pages back; those that come next are zero. */
+	/* Gives the pages back; new ones will be zero. */
 	madvise(area_at(live, i), live->area_bytes, MADV_REMOVE);
 	__atomic_store_n(&s->state, WIRE_FREE, __ATOMIC_RELEASE);
 }
@@ -187,12 +187,12 @@ static size_t take_words(struct trace_live *live, unsigned i, uint64_t least)
 	return n;
 }
 
-/* Counters of a stream that has ended, as words. */
+/* Turns the counters of a stream that has ended into words. */
 static size_t take_counters(struct trace_live *live, unsigned i)
 {
 	struct slot *slot = &live->slots[i];
 	const uint64_t *counters = area_at(live, i) + live->ring_words;
-	/* A look at a counter that nobody has used would give it memory. */
+	/* Reading an unused counter would allocate its page. */
 	uint64_t end = stream_at(live, i)->n_counted;
 	size_t n = 0;
 
@@ -224,7 +224,7 @@ static void look_for_dead(struct trace_live *live, bool is_over)
 	live->since_look = 0;
 }
 
-/* A piece of stream i; 0 if there is none. */
+/* Takes a piece of stream i; 0 if there is none. */
 static int piece_of(struct trace_live *live, unsigned i, struct trace_piece *piece)
 {
 	struct slot *slot = &live->slots[i];
@@ -257,7 +257,7 @@ static bool has_used(const struct trace_live *live)
 	return false;
 }
 
-/* `seen`: what `wake` was before the rings were looked at. */
+/* `seen`: the value of `wake` before the rings were examined. */
 static void wait_for_words(struct trace_live *live, uint32_t seen)
 {
 	const struct timespec timeout = {0, WAIT_MS * 1000000L};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a block took behind another one: a table of means.  It grows up to a limit; beyond that,
- * keys that were seen once make room.
+ * What a block took after another one: a table of means.  It grows up to a limit; beyond that, keys
+ * that were seen only once make room.
  */
 #include "trace/memo.h"
 
@@ -14,8 +14,8 @@
 enum {
 	FIRST_ENTRIES = 1 << 14,
 	MOST_ENTRIES = 1 << 20, /* 16 MiB */
-	MOST_SAMPLES = 256 /* that count for a mean: beyond, the old ones fade, so that it follows
-			      the program */
+	MOST_SAMPLES = 256	/* that a mean is made of: beyond that, old samples fade, so that it
+				   follows the program */
 };
 
 int memo_init(struct memo *memo)
@@ -46,7 +46,7 @@ static void forget_all(struct memo *memo)
 	memo->n = 0;
 }
 
-/* Into a larger table, or into one without those that were seen once. */
+/* Moves the entries to a larger table, or drops those that were seen once. */
 static void make_room(struct memo *memo)
 {
 	size_t size = memo->mask + 1, n = 0;
@@ -71,7 +71,7 @@ static void make_room(struct memo *memo)
 	memo->entries = entries;
 	memo->mask = size - 1;
 	memo->n = n;
-	/* All of them were seen more often: then none is worth more than another. */
+	/* All were seen more often: no entry is worth more than another. */
 	if (full && n > size / 2)
 		forget_all(memo);
 }
@@ -87,7 +87,7 @@ void memo_add(struct memo *memo, uint64_t key, float cycles)
 {
 	struct memo_entry *e;
 
-	key |= 1; /* 0 is a free one */
+	key |= 1; /* 0 marks a free one */
 	e = place_of(memo->entries, memo->mask, key);
 	if (!e->key) {
 		if (memo->n >= memo->mask / 4 * 3) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a block took behind another one: a table of means.
+ * What a block took after another one: a table of means.
  */
 #ifndef TRACE_MEMO_H
 #define TRACE_MEMO_H
@@ -23,10 +23,10 @@ struct memo {
 int memo_init(struct memo *memo);
 void memo_fini(struct memo *memo);
 
-/* The entry of a key, or NULL.  It holds until the next call of memo_add. */
+/* Returns the entry of a key, or NULL.  It is valid until the next call of memo_add. */
 const struct memo_entry *memo_find(const struct memo *memo, uint64_t key);
 
-/* One more sample.  Without memory for a new key, others are forgotten. */
+/* Adds a sample.  Without memory for a new key, other keys are forgotten. */
 void memo_add(struct memo *memo, uint64_t key, float cycles);
 
 #endif /* TRACE_MEMO_H */

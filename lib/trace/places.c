@@ -2,8 +2,8 @@
  *
  * From the name of code to the place of its bytes in a file, which is what the plugin filters by.
  *
- * A symbol is looked for in the program, then in the libraries that it is linked with, found as the
- * dynamic linker does it but for LD_LIBRARY_PATH and /etc/ld.so.conf.
+ * A symbol is searched in the program, then in the libraries that it is linked with, which are
+ * found as the dynamic linker finds them except for LD_LIBRARY_PATH and /etc/ld.so.conf.
  */
 #include <ctype.h>
 #include <elf.h>
@@ -58,7 +58,7 @@ static const uint8_t *at_address(const struct symbols_file *f, uint64_t address,
 	return NULL;
 }
 
-/* All of it is checked: a file may say anything. */
+/* Everything is checked: a file may contain anything. */
 static bool read_dynamic(const struct symbols_file *f, struct dynamic *d)
 {
 	const Elf64_Ehdr *h = f->image.data;
@@ -98,7 +98,7 @@ static const char *string_at(const struct dynamic *d, uint64_t offset)
 
 /* ---- libraries ---- */
 
-/* The real path, which is what the mappings of a process show; false if there is no such file. */
+/* Finds the real path, which the mappings of a process show; false if there is no such file. */
 static bool real_path(const char *directory, size_t length, const char *name, char path[PATH_MAX])
 {
 	char joined[PATH_MAX];
@@ -107,7 +107,7 @@ static bool real_path(const char *directory, size_t length, const char *name, ch
 	return n > 0 && n < PATH_MAX && realpath(joined, path);
 }
 
-/* Directories of DT_RUNPATH, separated by colons, with $ORIGIN. */
+/* Searches the directories of DT_RUNPATH, separated by colons, with $ORIGIN. */
 static bool search_list(const struct symbols_file *of, const char *list, const char *name,
 			char path[PATH_MAX])
 {
@@ -214,14 +214,14 @@ static int open_program(struct tact_symbols *s, const char *program, const char 
 	return status;
 }
 
-/* libz, libz.so, libz.so.1 and the file's own name. */
+/* Matches libz, libz.so, libz.so.1 and the file's own name. */
 static bool is_called(const struct symbols_file *f, const char *name, size_t length)
 {
 	return !strncmp(f->shown, name, length) &&
 	       (!f->shown[length] || f->shown[length] == '.' || f->shown[length] == '-');
 }
 
-/* The module of MODULE:...: a path, or one of the files. */
+/* Finds the module of MODULE:...: a path, or one of the files. */
 static int choose_module(struct tact_symbols *s, struct closure *c, const char *name, size_t length,
 			 struct tact_diag *diag)
 {
@@ -254,7 +254,7 @@ static int choose_module(struct tact_symbols *s, struct closure *c, const char *
 
 /* ---- code ---- */
 
-/* ADDR-ADDR or ADDR, hexadecimal with or without 0x, but with a digit in front. */
+/* Reads ADDR-ADDR or ADDR, hexadecimal with or without 0x, but beginning with a digit. */
 static bool read_addresses(const char *text, uint64_t *begin, uint64_t *end)
 {
 	char *rest;
@@ -286,8 +286,8 @@ static int region_of_addresses(const struct symbols_file *f, uint64_t begin, uin
 			 (unsigned long long)begin);
 }
 
-/* The first file that has the symbol; the number of its regions, several if it is chosen when the
- * program starts.  0: none has it, < 0: it is chosen from what is not known.
+/* Finds the first file that has the symbol.  Returns the number of its regions, several if it is
+ * selected when the program starts; 0: no file has it; < 0: its candidates are unknown.
  */
 static long find_symbol(const struct closure *c, const char *name, struct tact_trace_region *out,
 			size_t capacity, struct tact_diag *diag)
@@ -322,7 +322,7 @@ static long find_symbol(const struct closure *c, const char *name, struct tact_t
 	return 0;
 }
 
-/* A symbol that begins with the name: gcc's parse.constprop.0, C++'s mangled names. */
+/* Finds a symbol that contains the name: gcc's parse.constprop.0, C++'s mangled names. */
 static const char *similar(const struct closure *c, const char *name)
 {
 	const size_t n = strlen(name);

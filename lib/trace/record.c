@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Records of traces (.tct): chunks of words, compressed.  Read and written in one pass, so that a
- * pipe or a socket will do.
+ * Recordings of traces (.tct): compressed chunks of words.  They are read and written in one pass,
+ * so that a pipe or a socket will do.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "trace/trace.h"
 
-/* Level 1 keeps up with the plugin; higher ones gain some percent on words like these. */
+/* Level 1 keeps up with the plugin; higher ones gain a few percent on such words. */
 enum { LEVEL = 1, BUFFER = 1 << 17, MAX_CHUNK = 1 << 20 };
 
 struct trace_reader {
@@ -23,7 +23,7 @@ struct trace_reader {
 	const uint8_t *memory; /* the caller's; NULL: a file */
 	size_t memory_size, memory_at;
 	bool is_last;
-	size_t left;	 /* what ZSTD_decompressStream said last; 0: a frame is complete */
+	size_t left;	 /* the last result of ZSTD_decompressStream; 0: a frame is complete */
 	uint64_t *words; /* owned */
 	size_t capacity;
 	uint8_t buffer[BUFFER];
@@ -37,7 +37,7 @@ struct trace_writer {
 
 /* ---- reading ---- */
 
-/* More bytes of the file: number, 0 at its end, or < 0. */
+/* Reads more bytes of the file: returns their number, 0 at its end, or < 0. */
 static ssize_t read_some(struct trace_reader *r, void *to, size_t size, struct tact_diag *diag)
 {
 	ssize_t n;
@@ -57,7 +57,7 @@ static ssize_t read_some(struct trace_reader *r, void *to, size_t size, struct t
 	return n;
 }
 
-/* The next piece to decompress: 1, 0 at the end of the file, or < 0. */
+/* Reads the next bytes to decompress: returns 1, 0 at the end of the file, or < 0. */
 static int refill(struct trace_reader *r, struct tact_diag *diag)
 {
 	const ssize_t n = read_some(r, r->buffer, sizeof(r->buffer), diag);
@@ -83,10 +83,12 @@ static int fail_short(struct tact_diag *diag)
 
 static int fail_long(struct tact_diag *diag)
 {
-	return tact_fail(diag, TACT_E_FORMAT, "damaged trace: there is more behind its end");
+	return tact_fail(diag, TACT_E_FORMAT, "damaged trace: there is more after its end");
 }
 
-/* Exactly `size` decompressed bytes: 1, 0 if the file ends before the first of them, or < 0. */
+/* Reads exactly `size` decompressed bytes: returns 1, 0 if the file ends before the first of them,
+ * or < 0.
+ */
 static int read_exact(struct trace_reader *r, void *to, size_t size, struct tact_diag *diag)
 {
 	ZSTD_outBuffer out = {to, size, 0};
@@ -106,7 +108,7 @@ static int read_exact(struct trace_reader *r, void *to, size_t size, struct tact
 	return 1;
 }
 
-/* Behind the last chunk: the check sum of all. */
+/* Reads what follows the last chunk: the checksum of everything. */
 static int read_end(struct trace_reader *r, struct tact_diag *diag)
 {
 	ZSTD_outBuffer out = {NULL, 0, 0};

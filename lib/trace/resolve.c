@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What QEMU is to run: QEMU does not look into PATH and knows no scripts.
+ * What QEMU runs: QEMU does not search PATH and does not know scripts.
  */
 #include <elf.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "isa/isa.h"
 #include "trace/trace.h"
 
-/* The kernel looks at 256 bytes, and follows interpreters four times. */
+/* The kernel reads 256 bytes, and follows interpreters four times. */
 enum { HEAD_BYTES = 256, MAX_SCRIPTS = 4 };
 
 static bool is_executable(const char *path)
@@ -94,7 +94,7 @@ static int add_word(struct trace_command *c, size_t at, const char *word)
 	return 0;
 }
 
-/* "#!interpreter argument" in head, which is cut. */
+/* Parses "#!interpreter argument" in head, which is modified. */
 static char *interpreter_of(char *head, size_t size, char **argument)
 {
 	char *end, *name;
@@ -125,7 +125,7 @@ static int read_head(const char *path, char *head, size_t *size, struct tact_dia
 	return n < 0 ? -TACT_E_IO : 0;
 }
 
-/* words[2] is the program; a script's interpreter takes its place.  Returns 1 if it did. */
+/* words[2] is the program; the interpreter of a script takes its place.  Returns 1 if it did. */
 static int resolve_once(struct trace_command *c, struct tact_diag *diag)
 {
 	char head[HEAD_BYTES], titles[96], *name, *argument;
@@ -153,7 +153,7 @@ static int resolve_once(struct trace_command *c, struct tact_diag *diag)
 		status = add_word(c, 2, name);
 	if (status)
 		return status;
-	free(c->words[1]); /* argv[0] is the interpreter's name, as the kernel does it */
+	free(c->words[1]); /* argv[0] is the interpreter's name, as with the kernel */
 	c->words[1] = strdup(name);
 	return c->words[1] ? 1 : -TACT_E_NOMEM;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two results side by side.  What belongs together is found by names and by content: code that was
- * only moved is the same code.
+ * Two results side by side.  Counterparts are found by name and by content: code that only moved is
+ * the same code.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct part {
 	uint64_t key;	  /* of a block: its content; of a function with a name: the name */
 	uint64_t place;	  /* of a function: its file's name */
 	uint64_t content; /* of a function without a name */
-	int64_t match;	  /* number of its row in the diff; NONE: it has none yet */
+	int64_t match;	  /* number of its row in the comparison; NONE: it has none yet */
 };
 
 struct side {
@@ -49,7 +49,8 @@ static uint64_t mix(uint64_t h, uint64_t x)
 	return h ^ h >> 29;
 }
 
-/* Numbers that say where something lies: targets of branches, what is relative to the instruction.
+/* Hashes an instruction without the numbers that only say where something is: branch targets, and
+ * addresses relative to the instruction.
  */
 static uint64_t hash_insn(uint64_t h, const struct tact_insn *insn)
 {
@@ -87,7 +88,7 @@ static uint64_t hash_code(const struct tact_isa *isa, const uint8_t *code, size_
 
 /* ---- sides ---- */
 
-/* From keys to numbers + 1; as many keys as it was made for. */
+/* From keys to numbers + 1; holds as many keys as it was made for. */
 struct table {
 	struct hash index;
 	struct pair {
@@ -109,7 +110,7 @@ static void table_destroy(struct table *t)
 	hash_free(&t->index);
 }
 
-/* The value of the key; 0 if it is new. */
+/* Returns the value of the key; 0 if it is new. */
 static uint32_t *table_at(struct table *t, uint64_t key)
 {
 	const uint64_t hash = mix(3, key);
@@ -134,8 +135,8 @@ static uint64_t place_key(const struct tact_result_row *row)
 	return mix(hash_string(row->function), hash_string(row->module));
 }
 
-/* Content of functions without a name: that of their block with most cycles.  The rows are sorted,
- * so that it is the first one.
+/* Finds the content of functions without a name: that of their block with the most cycles.  The
+ * rows are sorted, so that it is the first one.
  */
 static int find_content(struct side *s)
 {
@@ -215,7 +216,7 @@ static uint64_t key_of(const struct part *p, enum pass pass)
 	}
 }
 
-/* Gives a row to each function of both sides that has the same key in the other one. */
+/* Gives a row to each function of both sides that has the same key on the other side. */
 static int match_functions(struct tact_diff *d, enum pass pass)
 {
 	struct side *a = &d->sides[0], *b = &d->sides[1];
@@ -267,7 +268,7 @@ static int add_alone(struct tact_diff *d)
 	return 0;
 }
 
-/* Row of the function that a block belongs to, through a table by name and file. */
+/* Finds the row of the function that a block belongs to, in a table by name and file. */
 static int find_function(struct table *names, const struct side *s, const struct part *block)
 {
 	const uint32_t *slot = table_at(names, place_key(block->row));
@@ -288,7 +289,7 @@ static int name_table(struct table *t, const struct side *s)
 	return status;
 }
 
-/* Blocks of one function with the same content become one row. */
+/* Joins blocks of one function with the same content. */
 static int match_blocks(struct tact_diff *d)
 {
 	struct table rows = {0}, names[2] = {{.n = 0}, {.n = 0}};
@@ -368,7 +369,7 @@ static int sort_rows(struct tact_diff *d)
 	for (unsigned k = 0; k < 2; k++)
 		for (size_t i = 0; i < d->sides[k].n_functions; i++)
 			d->sides[k].functions[i].match = now[d->sides[k].functions[i].match];
-	/* The number of a block's function is asked for below, before the blocks move. */
+	/* A block's number becomes that of its function, before the blocks move. */
 	for (unsigned k = 0; k < 2; k++)
 		for (size_t i = 0; i < d->sides[k].n_blocks; i++)
 			if (d->sides[k].blocks[i].match != NONE)

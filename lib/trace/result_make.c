@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A result from a run: its blocks, summed up by place, function and line.
+ * Makes a result from a run: its blocks, summed up by place, function and line.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 enum { MAX_BLOCKS = 1 << 15 };
 
-/* Of all cycles: FACILE looks at blocks that have more.  It takes some ten microseconds each. */
+/* Share of all cycles above which FACILE looks at a block, which takes about ten microseconds. */
 static const double HOT_SHARE = 1e-5;
 
 /* Cycles of blocks that ran at a bound, by bound. */
@@ -24,7 +24,7 @@ struct at_bound {
 	float cycles[TACT_N_BOUNDS];
 };
 
-/* Finds rows by what identifies them. */
+/* Finds rows by their identity. */
 struct index {
 	struct hash rows;
 	enum tact_result_kind kind;
@@ -38,10 +38,10 @@ struct maker {
 	struct tact_symbols *symbols;
 	struct index blocks, functions, lines;
 	unsigned parts; /* enum tact_result_part */
-	double *insns;	/* owned: cycles of the block at hand, by instruction */
+	double *insns;	/* owned: cycles of the current block, by instruction */
 	size_t insns_capacity;
-	double least; /* cycles of a block that has a row of its own */
-	double hot;   /* cycles of a block whose bound is worth the time */
+	double least; /* cycles above which a block has a row of its own */
+	double hot;   /* cycles above which the bound of a block is worth the time */
 };
 
 static uint64_t hash_of(const struct tact_result_row *row)
@@ -61,7 +61,7 @@ static bool is_same(const struct tact_result_row *a, const struct tact_result_ro
 	       (!a->code_size || !memcmp(a->code, b->code, a->code_size));
 }
 
-/* The row that is like this one, or a new one.  NULL: out of memory. */
+/* Finds the row that is like this one, or adds it.  NULL: out of memory. */
 static struct tact_result_row *find(struct maker *m, struct index *x,
 				    const struct tact_result_row *like)
 {
@@ -104,7 +104,7 @@ static struct tact_result_row *find(struct maker *m, struct index *x,
 	return row;
 }
 
-/* share: of its instructions; time: of its cycles. */
+/* share: of the instructions; time: of the cycles. */
 static void add_share(struct tact_result_row *row, const struct tact_cycles_block *b, double share,
 		      double time)
 {
@@ -135,7 +135,9 @@ static void add_limits(struct at_bound *to, uint32_t limits, double cycles)
 			to->cycles[i] += (float)cycles;
 }
 
-/* Bounds of most of a row's cycles: the largest, and those that are about as large. */
+/* Sets the bottlenecks of each row: the bounds of most of its cycles, the largest and those that
+ * are close to it.
+ */
 static void set_bottlenecks(struct maker *m, const struct index *x)
 {
 	const double least = 0.25, about = 0.9;
@@ -155,7 +157,7 @@ static void set_bottlenecks(struct maker *m, const struct index *x)
 	}
 }
 
-/* Instructions from `first` on, n of them, are of one function or line. */
+/* n instructions from `first` on belong to one function or line. */
 struct run {
 	unsigned first, n;
 	struct tact_place place;
@@ -189,7 +191,7 @@ static int end_run(struct maker *m, const struct tact_cycles_block *b, const str
 	add_limits(&x->at_bound[row - m->r->rows[x->kind].items], b->limits, b->cycles * time);
 	if (is_line ? !run->first : run->place.address == run->place.begin)
 		row->executions += b->executions;
-	/* Which of the instructions are unknown is not known here. */
+	/* Which of the instructions are unknown cannot be told here. */
 	if (!run->first)
 		row->unknown += b->unknown * b->executions;
 	return 0;
@@ -205,7 +207,7 @@ static int length_at(const struct tact_trace_block *b, uint32_t offset)
 	return n > 0 ? n : 1;
 }
 
-/* Instruction by instruction, for a block that runs from one function into the next one. */
+/* Goes instruction by instruction, for a block that runs from one function into the next. */
 static int add_several(struct maker *m, const struct tact_cycles_block *b)
 {
 	struct run run = {.place = TACT_PLACE_INIT};
@@ -243,7 +245,7 @@ static int add_functions(struct maker *m, const struct tact_cycles_block *b)
 	return end_run(m, b, &run, false);
 }
 
-/* Most code of most programs has none: then it need not be decoded. */
+/* Most code of most programs has no lines and need not be decoded. */
 static bool has_lines(struct maker *m, const struct tact_trace_block *b)
 {
 	const char *source;
@@ -282,10 +284,10 @@ static int add_lines(struct maker *m, const struct tact_cycles_block *b)
 	return status || !run.line ? status : end_run(m, b, &run, true);
 }
 
-/* Cycles by instruction, of all blocks that are one row. */
+/* Adds up cycles by instruction, over all blocks that share the row. */
 static int add_insns(struct maker *m, struct tact_result_row *row, uint32_t n)
 {
-	float *to = (float *)(uintptr_t)row->insns; /* it is ours */
+	float *to = (float *)(uintptr_t)row->insns; /* it is our own memory */
 
 	if (!to) {
 		to = tact_arena_take(&m->r->memory, n * sizeof(*to));
@@ -344,7 +346,7 @@ static int compare_cycles(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Memory is bounded: of more than MAX_BLOCKS blocks those with the least cycles are summed up. */
+/* Bounds the memory: beyond MAX_BLOCKS blocks, those with the fewest cycles are summed up. */
 static int find_least(struct maker *m, const struct tact_cycles *cycles)
 {
 	double *all = calloc(cycles->n_codes + 1, sizeof(*all));
@@ -358,11 +360,11 @@ static int find_least(struct maker *m, const struct tact_cycles *cycles)
 	if (n > MAX_BLOCKS) {
 		qsort(all, n, sizeof(*all), compare_cycles);
 		m->least = all[MAX_BLOCKS - 1];
-		if (all[MAX_BLOCKS] == m->least) /* not a share of equals, which could be most */
+		if (all[MAX_BLOCKS] == m->least) /* all equal ones or none */
 			m->least = nextafter(m->least, INFINITY);
 	}
 	free(all);
-	/* Most of them, and some for the rest: what grows leaves holes behind. */
+	/* Room for most of them, and some for the rest: growing leaves holes in memory. */
 	n = n < MAX_BLOCKS ? n : MAX_BLOCKS;
 	return result_reserve(m->r, TACT_RESULT_BLOCK, n + n / 2);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a result owns, and the order of its rows.
+ * The memory of a result, and the order of its rows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ int result_add_thread(struct tact_result *r, uint32_t process, uint32_t thread, 
 
 /* ---- order ---- */
 
-/* What is equal has an order, too: the output is the same every time. */
+/* Equal rows have an order as well, so that the output is the same every time. */
 static int compare(const void *a, const void *b)
 {
 	const struct tact_result_row *x = a, *y = b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads stored results: one JSON object a line, as `tact trace -f json` writes them.  Every number
- * is checked; what is not known is passed over, so that later versions can add members.
+ * Reads stored results: one JSON object per line, as `tact trace -f json` writes them.  Every
+ * number is checked; unknown members are skipped, so that later versions can add some.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -228,11 +228,11 @@ static int read_object(struct reader *x, const json_t *o)
 	for (unsigned i = 0; i < TACT_N_RESULT_KINDS; i++)
 		if (!strcmp(kind, kinds[i]))
 			return read_row(x, o, (enum tact_result_kind)i);
-	return 0; /* of a later version */
+	return 0; /* from a later version */
 }
 
-/* jansson has codes of its own for what is valid syntax and still refused; without memory, it has
- * none that can be relied on.
+/* jansson has codes of its own for valid syntax that it refuses; when memory runs out, it has no
+ * code that can be relied on.
  */
 static bool is_refused(const json_error_t *error)
 {
@@ -318,7 +318,7 @@ int tact_result_load_memory(struct tact_result **out, const void *data, size_t s
 	return finish(&x, status, out);
 }
 
-/* As errno says: an error of the file, or no memory to read it. */
+/* Fails as errno says: an error of the file, or no memory to read it. */
 static int fail_errno(struct tact_diag *diag)
 {
 	return tact_fail(diag, errno == ENOMEM ? TACT_E_NOMEM : TACT_E_IO, "%s", strerror(errno));

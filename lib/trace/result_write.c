@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stored form of a result: JSON, an object a line (doc/formats.md).
+ * Writes the stored form of a result: JSON, one object per line (doc/formats.md).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void begin(struct json *json, const char *kind)
 	json_put_string(json, "kind", kind);
 }
 
-/* What is not known is left out. */
+/* Leaves out what is unknown. */
 static void put_known(struct json *json, const char *key, const char *text)
 {
 	if (*text)
@@ -139,7 +139,7 @@ static void put_row(struct json *json, const struct tact_result_row *row,
 	json_end_line(json);
 }
 
-/* Returns 0, 1 if the sink has enough, -TACT_E_NOMEM. */
+/* Returns 0, 1 if the sink wants no more, -TACT_E_NOMEM. */
 static int flush(struct text *text, int (*write)(void *arg, const char *data, size_t size),
 		 void *arg)
 {

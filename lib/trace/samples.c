@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which function ran when: a sample of each thread now and then.  Memory is bounded: when there are
- * too many samples every second one goes, and the next come half as often.
+ * Which function ran when: now and then a sample of each thread.  Memory is bounded: when there are
+ * too many samples, every second one is dropped and the next ones come half as often.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@ enum { MAX_SAMPLES = 4096, FIRST_STEP = 64, MAX_THREADS = 1024 };
 struct sample {
 	double cycles;
 	uint64_t instructions;
-	const struct tact_trace_block *block; /* the trace's */
+	const struct tact_trace_block *block; /* owned by the trace */
 };
 
 struct sampled_thread {
-	uint32_t thread, pid, process; /* number, from 1 */
+	uint32_t thread, pid, process; /* number, counted from 1 */
 	unsigned left;		       /* executions up to the next sample */
 	unsigned step;
 	struct sample *samples; /* owned */
@@ -45,7 +45,7 @@ void samples_destroy(struct samples *s)
 	free(s);
 }
 
-/* NULL: there are too many threads, or there is no memory, which *status says. */
+/* NULL: there are too many threads, or, if *status says so, no memory. */
 static struct sampled_thread *add_thread(struct samples *s, const struct tact_trace_event *event,
 					 int *status)
 {
@@ -118,7 +118,7 @@ struct writer {
 	bool has_event, is_nameless; /* out of memory */
 };
 
-/* Events are elements of an array, each on a line of its own. */
+/* Begins an event: events are elements of an array, one per line. */
 static void begin(struct writer *w, const char *phase)
 {
 	text_add(&w->text, w->has_event ? ",\n" : "\n");
@@ -177,7 +177,7 @@ static void put_ipc(struct writer *w, const struct sampled_thread *t, const stru
 	json_end(&w->json);
 }
 
-/* Samples of the same function that follow each other are one slice. */
+/* Consecutive samples of the same function are one slice. */
 static void put_samples(struct writer *w, const struct sampled_thread *t)
 {
 	const char *name = t->n ? name_of(w, &t->samples[0]) : "";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The public side: a source of words and the events that they make.
+ * The public interface: a source of words, and the events that they make.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +16,11 @@ struct tact_trace {
 	enum wire_mode mode;
 	struct trace_live *live;       /* a running program, */
 	struct trace_child child;      /* with its keeper, */
-	struct trace_reader *reader;   /* or a record, */
+	struct trace_reader *reader;   /* or a recording, */
 	struct trace_listing *listing; /* or text */
 	struct trace_events *events;
 	bool is_done;
-	int failure; /* a status that ended it */
+	int failure; /* the status that ended it */
 };
 
 static int create(struct tact_trace **made, struct tact_diag *diag)
@@ -36,7 +36,7 @@ static int add_events(struct tact_trace *t, struct tact_diag *diag)
 		       : 0;
 }
 
-/* The trace if all went well; closes it otherwise. */
+/* Hands the trace over if all went well, else closes it. */
 static int give(struct tact_trace **out, struct tact_trace *t, int status)
 {
 	if (status)
@@ -157,7 +157,7 @@ int tact_trace_open_text(struct tact_trace **out, const char *path,
 	return give(out, t, status ? status : add_events(t, diag));
 }
 
-/* 1 with a piece, 0 behind the last one, or < 0. */
+/* Returns 1 with a piece, 0 after the last one, or < 0. */
 static int next_piece(struct tact_trace *t, struct trace_piece *piece, struct tact_diag *diag)
 {
 	if (t->reader)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A record through TCP: the program runs on one machine, and is analysed on another.
+ * A recording through TCP: the program runs on one machine and is analysed on another.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -17,7 +17,7 @@
 
 enum { MAX_ADDRESS = 300 };
 
-/* HOST:PORT, [HOST]:PORT or :PORT into addresses. */
+/* Resolves HOST:PORT, [HOST]:PORT or :PORT. */
 static int resolve(const char *address, bool is_passive, struct addrinfo **out,
 		   struct tact_diag *diag)
 {

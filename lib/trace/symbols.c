@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names and lines of executed code.  A file is opened once; one that is gone, is no ELF file or has
- * changed since it was executed only costs the names.
+ * Names and lines of executed code.  A file is opened once; a file that is gone, is not an ELF file
+ * or has changed since it was executed only costs the names.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 enum { FORGET_LOOKS = 1024 };
 
-/* Code that no symbol covers, cut when it is first asked for. */
+/* Code that no symbol covers, split when it is first asked for. */
 struct symbols_gap {
 	size_t *starts; /* owned: offsets in the section where functions begin */
 	char **names;	/* owned, as are they; NULL: not asked for yet */
@@ -113,7 +113,7 @@ struct spot {
 	size_t section, offset;
 };
 
-/* Whether the file still has what was executed. */
+/* Returns whether the file still contains what was executed. */
 static bool is_same(const struct obj_file *obj, const struct spot *at,
 		    const struct tact_trace_block *b)
 {
@@ -123,7 +123,7 @@ static bool is_same(const struct obj_file *obj, const struct spot *at,
 	return !memcmp(x->data + at->offset, b->code, b->code_size < left ? b->code_size : left);
 }
 
-/* What was looked at in a mapped file stays in memory that counts as ours: now and then it goes. */
+/* Pages of a mapped file that were read count as our memory: now and then they are given back. */
 static void forget_pages(struct tact_symbols *s)
 {
 	if (++s->n_looks % FORGET_LOOKS)
@@ -133,7 +133,7 @@ static void forget_pages(struct tact_symbols *s)
 			madvise(s->files[i]->image.data, s->files[i]->image.size, MADV_DONTNEED);
 }
 
-/* True if the place is known in an object. */
+/* Finds the place of a block; true if an object has it. */
 static bool find_spot(struct tact_symbols *s, const struct tact_trace_module *m,
 		      const struct tact_trace_block *b, struct spot *spot)
 {
@@ -170,7 +170,7 @@ static struct symbols_gap *find_gap(struct symbols_file *f, const struct obj_fun
 	return f->gaps[number] = gap;
 }
 
-/* The function of a gap that covers the offset: its name and its first byte. */
+/* Finds the function of a gap that covers the offset: its name and its first byte. */
 static const char *nameless(struct symbols_file *f, const struct obj_function *fn, size_t offset,
 			    size_t *begin)
 {

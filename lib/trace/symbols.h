@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of code, as symbols.c and places.c share them.
+ * Files of code, shared by symbols.c and places.c.
  */
 #ifndef TACT_TRACE_SYMBOLS_H
 #define TACT_TRACE_SYMBOLS_H
@@ -11,25 +11,27 @@
 
 struct symbols_file {
 	char *path;	      /* owned */
-	const char *shown;    /* its last part */
+	const char *shown;    /* the last component of the path */
 	struct obj_file *obj; /* owned; NULL: it cannot be read */
 	struct obj_image image;
-	struct symbols_gap **gaps; /* owned, as are they: by function, those without a symbol */
+	struct symbols_gap **gaps; /* owned, as are they: by function, for those without a symbol */
 	char *own_name;		   /* owned: "[gzip]" */
 };
 
 struct tact_symbols {
 	struct symbols_file **files; /* owned */
 	size_t n_files, files_capacity;
-	struct symbols_file *last; /* that was asked for */
+	struct symbols_file *last; /* the last one asked for */
 	uint64_t n_looks;
 };
 
-/* The file, opened if it can be.  NULL: out of memory.  diag says why it has no object. */
+/* Returns the file, opened if possible.  NULL: out of memory.  diag says why it has no object. */
 struct symbols_file *symbols_file(struct tact_symbols *symbols, const char *path,
 				  struct tact_diag *diag);
 
-/* Functions whose addresses this code takes, up to `capacity`.  Returns how many there are. */
+/* Finds the functions whose addresses this code takes, up to `capacity`.  Returns how many there
+ * are.
+ */
 size_t symbols_candidates(const struct symbols_file *file, const struct obj_range *chooser,
 			  struct tact_trace_region *out, size_t capacity);
 

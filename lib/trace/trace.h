@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layer 5: what programs execute.  A source gives words of streams, in pieces; events.c makes
- * events of them.  Sources: shared memory of running programs (live.c), records (record.c), text
- * (listing.c).
+ * Layer 5: what programs execute.  A source delivers words of streams, in pieces; events.c turns
+ * them into events.  Sources: shared memory of running programs (live.c), recordings (record.c),
+ * text (listing.c).
  */
 #ifndef TACT_TRACE_PRIV_H
 #define TACT_TRACE_PRIV_H
@@ -20,7 +20,7 @@
 
 /* Words of one stream.  A piece without words says that the stream has ended. */
 struct trace_piece {
-	uint32_t stream;       /* never used again for another one */
+	uint32_t stream;       /* never reused for another one */
 	const uint64_t *words; /* owned by the source until its next call */
 	size_t n_words;
 };
@@ -32,11 +32,11 @@ struct trace_live;
 int trace_live_create(struct trace_live **out, enum wire_mode mode, struct tact_diag *diag);
 void trace_live_destroy(struct trace_live *live); /* NULL is allowed */
 
-/* Path that the plugin can open as long as this process lives. */
+/* Writes a path that the plugin can open as long as this process lives. */
 void trace_live_path(const struct trace_live *live, char *path, size_t size);
 
-/* Next piece.  Waits up to some milliseconds if there is none.  `is_over`: no process is left that
- * could write.  Returns 1, 0 if nothing came (and, with is_over, nothing will), or < 0.
+/* Gets the next piece.  Waits for some milliseconds if there is none.  `is_over`: no process is
+ * left that could write.  Returns 1, 0 if nothing came (and, with is_over, nothing will), or < 0.
  */
 int trace_live_next(struct trace_live *live, bool is_over, struct trace_piece *piece,
 		    struct tact_diag *diag);
@@ -46,13 +46,13 @@ void trace_live_summary(const struct trace_live *live, struct tact_trace_summary
 
 struct trace_child {
 	pid_t keeper;		     /* 0: none */
-	struct trace_shared *shared; /* with the keeper only */
+	struct trace_shared *shared; /* with the keeper alone */
 };
 
 int trace_child_start(struct trace_child *child, const struct tact_trace_options *opt,
 		      const char *shm, char *const argv[], struct tact_diag *diag);
 
-/* Whether the program and all that it started have ended. */
+/* Returns whether the program and everything that it started have ended. */
 bool trace_child_is_over(struct trace_child *child);
 void trace_child_summary(const struct trace_child *child, struct tact_trace_summary *out);
 void trace_child_stop(const struct trace_child *child);
@@ -60,7 +60,7 @@ void trace_child_finish(struct trace_child *child); /* ends what still runs */
 
 /* ---- resolve.c: what is run ---- */
 
-/* A program as QEMU wants it: words of its command line behind QEMU's own options. */
+/* A program as QEMU wants it: the words of its command line that follow QEMU's own options. */
 struct trace_command {
 	char **words; /* owned, as are the strings; NULL-terminated: -0 NAME PROGRAM ... */
 	size_t n_words;
@@ -71,8 +71,8 @@ int trace_command_resolve(struct trace_command *command, const char *path, char 
 			  struct tact_diag *diag);
 void trace_command_fini(struct trace_command *command);
 
-/* Finds a name in a list of directories, or takes it as it is if it has a slash.  The result is to
- * be freed; NULL if there is none.
+/* Finds a name in a list of directories, or takes it as it is if it has a slash.  Returns a path
+ * that the caller frees; NULL if there is none.
  */
 char *trace_find_program(const char *name, const char *path);
 
@@ -80,7 +80,7 @@ char *trace_find_program(const char *name, const char *path);
 
 struct trace_reader;
 
-/* `data` NULL: from fd. */
+/* `data` NULL: reads from fd. */
 int trace_reader_create(struct trace_reader **out, int fd, const void *data, size_t size,
 			enum wire_mode *mode, struct tact_diag *diag);
 int trace_reader_next(struct trace_reader *reader, struct trace_piece *piece,
@@ -93,7 +93,7 @@ int trace_writer_create(struct trace_writer **out, int fd, enum wire_mode mode,
 			struct tact_diag *diag);
 int trace_writer_add(struct trace_writer *writer, const struct trace_piece *piece,
 		     struct tact_diag *diag);
-/* Writes the end, unless `is_cut`.  The writer is gone in any case. */
+/* Writes the end, unless `is_cut`.  Destroys the writer in any case. */
 int trace_writer_finish(struct trace_writer *writer, bool is_cut, struct tact_diag *diag);
 
 /* ---- listing.c: text ---- */
@@ -114,7 +114,7 @@ struct trace_events;
 int trace_events_create(struct trace_events **out, enum wire_mode mode);
 void trace_events_destroy(struct trace_events *events); /* NULL is allowed */
 
-/* Next event of the piece that was given last.  Returns 1, 0 if it is used up, or < 0. */
+/* Gets the next event of the last piece.  Returns 1, 0 if it is used up, or < 0. */
 int trace_events_feed(struct trace_events *events, const struct trace_piece *piece,
 		      struct tact_diag *diag);
 int trace_events_next(struct trace_events *events, struct tact_trace_event *event,
@@ -124,7 +124,7 @@ const struct tact_trace_module *trace_events_module(const struct trace_events *e
 struct tact_trace_block *trace_events_block(const struct trace_events *events, uint32_t number);
 void trace_events_summary(const struct trace_events *events, struct tact_trace_summary *out);
 
-/* For tests: a record in memory. */
+/* For tests: opens a recording in memory. */
 int trace_open_memory(struct tact_trace **out, const void *data, size_t size,
 		      struct tact_diag *diag);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The uops of a window of a run.
+ * Keeps the uops of a window of a run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,9 @@ enum { MAX_UOPS = 20000 };
 
 struct window {
 	uint64_t first, last;
-	struct tact_window_uop *uops;		/* owned */
-	const struct tact_trace_block **blocks; /* owned: of each of them; the trace's */
+	struct tact_window_uop *uops; /* owned */
+	const struct tact_trace_block *
+		*blocks; /* owned: the array, by uop; the blocks are the trace's */
 	size_t n, uops_capacity, blocks_capacity;
 	bool is_cut, is_failed, is_named;
 	struct tact_arena texts;
@@ -79,7 +80,7 @@ void window_destroy(struct window *w)
 	free(w);
 }
 
-/* Text of an instruction of a block; NULL: out of memory. */
+/* Returns the text of an instruction of a block; NULL: out of memory. */
 static const char *text_of(struct window *w, const struct tact_trace_block *b, uint32_t number)
 {
 	char text[160] = "?", *copy;

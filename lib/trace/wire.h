@@ -4,9 +4,9 @@
  * The plugin includes this file and nothing else of ours.  doc/formats.md describes it in words.
  *
  *	header | stream 0 | stream 1 | ...      descriptors, at the beginning
- *	area 0 | area 1 | ...                   a ring of words; when counting, counters behind it
+ *	area 0 | area 1 | ...                   a ring of words; when counting, counters follow it
  *
- * A stream is a virtual CPU (a thread) of a process.  It says all that its reader has to know: a
+ * A stream is a virtual CPU (a thread) of a process.  It says everything that its reader needs: a
  * block or a module is defined in each stream before it is first used there.  So a child after
  * fork, which inherits translated code, needs nothing from the streams of its parent.
  *
@@ -24,14 +24,14 @@ enum {
 	WIRE_VERSION = 1,
 	WIRE_PAGE = 4096,
 	WIRE_CHUNK_WORDS = 8192, /* 64 KiB: how often a writer wakes the reader */
-	WIRE_MAX_PAYLOAD = 2048, /* words behind one of the long words */
+	WIRE_MAX_PAYLOAD = 2048, /* words that follow a long word */
 	WIRE_MAX_BLOCK_BYTES = 8192,
 	WIRE_MAX_PATH = 4096
 };
 
 enum wire_mode { WIRE_TRACE = 1, WIRE_COUNT = 2 };
 
-/* One that has ended is emptied by the reader, which then makes it free. */
+/* A stream that has ended is emptied by the reader, which then frees it. */
 enum wire_state { WIRE_FREE, WIRE_CLAIMED, WIRE_ACTIVE, WIRE_ENDED };
 
 struct wire_stream {
@@ -41,13 +41,13 @@ struct wire_stream {
 	uint32_t is_waiting; /* the writer sleeps on `taken` */
 	uint64_t n_counted;  /* counters that may not be zero: the first ones */
 	uint64_t unused[5];
-	/* Words written so far; the writer moves it with every word, so that nothing is lost if it
-	 * is killed.
+	/* Words written so far.  The writer advances it with every word, so that nothing is lost if
+	 * it is killed.
 	 */
 	uint64_t head;
 	uint64_t unused_head[7];
 	uint64_t tail;	/* words read so far */
-	uint32_t taken; /* futex: the reader adds one when it has read */
+	uint32_t taken; /* futex: the reader increments it when it has read */
 	uint32_t unused_taken;
 	uint64_t unused_tail[6];
 };
@@ -57,18 +57,18 @@ struct wire_header {
 	uint32_t version;
 	uint32_t mode; /* enum wire_mode */
 	uint32_t n_streams;
-	int32_t reader;	      /* process that reads; a writer does not wait for one that is gone */
-	uint64_t ring_words;  /* a power of two, at least four chunks */
-	uint64_t n_counters;  /* of a stream; 0 unless counting */
-	uint64_t areas;	      /* offset of area 0; a multiple of the page */
-	uint64_t area_bytes;  /* ring and counters */
-	uint64_t bytes;	      /* all of it */
-	uint32_t wake;	      /* futex: a writer adds one when there is something to read */
+	int32_t reader;	     /* process that reads; a writer does not wait for one that has ended */
+	uint64_t ring_words; /* a power of two, at least four chunks */
+	uint64_t n_counters; /* of a stream; 0 unless counting */
+	uint64_t areas;	     /* offset of area 0; a multiple of the page size */
+	uint64_t area_bytes; /* ring and counters */
+	uint64_t bytes;	     /* the whole memory */
+	uint32_t wake;	     /* futex: a writer increments it when there is something to read */
 	uint32_t is_sleeping; /* the reader sleeps on it */
 
 	/* Written by plugins. */
 	uint32_t n_attached;   /* programs that the plugin was loaded into */
-	uint32_t lost_threads; /* there was no free stream for them */
+	uint32_t lost_threads; /* not traced: there was no free stream for them */
 	uint64_t lost_blocks;  /* more blocks than counters or numbers */
 };
 
@@ -97,8 +97,8 @@ enum wire_note {
 
 enum wire_block_flag {
 	WIRE_BLOCK_REP = 1, /* the first instruction is a repeated string instruction */
-	/* The last instruction may be shorter than the bytes given; and if it crosses the end of a
-	 * page it does not belong to the block.
+	/* The last instruction may be shorter than the given bytes; if it crosses the end of a
+	 * page, it does not belong to the block.
 	 */
 	WIRE_BLOCK_OPEN_END = 2
 };
@@ -121,7 +121,7 @@ static inline uint64_t wire_word(enum wire_kind kind, unsigned n_words, uint32_t
  *   0  address of the first byte
  *   1  size | instructions << 16 | offset of the last instruction << 32 | flags << 48
  *   2  module (0: none)
- * Payload of WIRE_MODULE: four words, then the path, padded likewise.
+ * Payload of WIRE_MODULE: four words, then the path, padded as well.
  *   0  begin   1  end   2  offset of begin in the file   3  length of the path
  * Payload of WIRE_NOTE_NATIVE: length of the path, then the path.
  */
@@ -147,7 +147,7 @@ struct wire_file {
 };
 
 struct wire_chunk {
-	uint32_t stream;  /* every stream has a number of its own, never used again */
+	uint32_t stream;  /* every stream has a number of its own, which is never reused */
 	uint32_t n_words; /* 0: the stream has ended */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words of a command, with quotes and backslashes as in a shell, and nothing else of one.
+ * Splits a command into words, with quotes and backslashes as in a shell and no other syntax.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 int tact_trace_split(char ***out, const char *command, struct tact_diag *diag)
 {
 	const size_t size = command ? strlen(command) : 0;
-	/* The words and behind them what they point to. */
+	/* The words, followed by the text that they point to. */
 	char **words = malloc((size + 2) * sizeof(*words) + size + 2), *to, quote = '\0';
 	const char *p = command;
 	size_t n = 0;
