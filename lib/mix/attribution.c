@@ -2,10 +2,10 @@
  *
  * Counters by address -> counters by block.
  *
- * A stream runs from the target of a branch to the source of the next one that was taken: every
- * block on the way ran, once.  What the code on the way cannot do (an unconditional jump in the
- * middle, a source in front of the target) is an impossible stream.  In real recordings those are
- * nearly all in the newest pair of a stack; where that shows, the newest pairs are left out.
+ * A stream runs from the target of a branch to the source of the next taken branch: every block on
+ * the way ran once.  A stream that the code on the way does not allow (an unconditional jump in the
+ * middle, a source before the target) is impossible.  In real recordings, nearly all impossible
+ * streams are in the newest pair of a stack; where that shows, the newest pairs are left out.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "mix/balance.h"
 
 enum {
-	MAX_STREAM = 1 << 16, /* bytes; longer ones are taken for damage */
-	MIN_NEWEST = 50 /* newest pairs before their share of impossible ones means something */
+	MAX_STREAM = 1 << 16, /* bytes; longer streams are taken for damage */
+	MIN_NEWEST = 50 /* pairs needed before their share of impossible ones means something */
 };
 
 /* Newest pairs are left out if they are impossible this much more often than the others. */
@@ -131,7 +131,7 @@ static uint64_t begin_of(const struct mix_tally_entry *e)
 	return is_resumed(e) ? e->key.a & ~MIX_RESUMED : e->key.a;
 }
 
-/* First look at all addresses: modules that are needed, and branch targets in them. */
+/* Visits all addresses first: the modules that are needed, and the branch targets in them. */
 static int load_modules(struct tact_mix *mix)
 {
 	const struct mix_tally *tallies[] = {&mix->ebs, &mix->lbr};
@@ -205,7 +205,7 @@ static enum verdict locate(struct tact_mix *mix, const struct mix_tally_entry *e
 	return STREAM_GOOD;
 }
 
-/* Impossible ones are marked by a weight below zero. */
+/* Impossible streams are marked by a weight below zero. */
 static void judge_streams(struct tact_mix *mix)
 {
 	struct tact_mix_summary *s = &mix->summary;
@@ -278,7 +278,7 @@ static int add_stream(struct tact_mix *mix, struct mix_balance *flow,
 		weights.lbr *= depth / (depth - 1);
 	weights.completed = weights.lbr * mix_balance_factor(flow, e->key.epoch, begin_of(e));
 	first = at.first;
-	/* What goes on after an interrupt was counted when it began. */
+	/* Code that continues after an interrupt was counted when it began. */
 	if (is_resumed(e) && at.code->blocks.items[first].begin != at.begin)
 		first++;
 	for (uint32_t b = first; b <= at.last; b++)
@@ -378,8 +378,8 @@ static void add_branches(struct tact_mix *mix)
 	}
 }
 
-/* In a stack of N records a branch stands in the oldest entry one time in N; paper, section III.C:
- * much more often, up to half of the time, makes the blocks in front of it suspect.  Here: twice as
+/* In a stack of N records, a branch is in the oldest entry one time in N; paper, section III.C:
+ * much more often, up to half of the time, makes the blocks before it suspect.  Here: twice as
  * often, and more than four standard errors.
  */
 static void find_bias(struct tact_mix *mix)
@@ -397,7 +397,7 @@ static void find_bias(struct tact_mix *mix)
 }
 
 /* What enters a block leaves it.  A block is entered by branches, all records of which are counted,
- * and from the block in front; it is left likewise; its count comes from streams.
+ * and from the block before it; it is left the same ways; its count comes from streams.
  */
 static void check_flow(struct tact_mix *mix)
 {
@@ -414,7 +414,8 @@ static void check_flow(struct tact_mix *mix)
 
 		if (p->lbr_hits < 2 * n)
 			continue;
-		/* N records a stack, N - 1 streams: a record weighs (N - 1) / N of a stream. */
+		/* A stack has N records and N - 1 streams: a record weighs (N - 1) / N of a stream.
+		 */
 		in = p->fall_in + p->in * (n - 1) / n;
 		out = p->fall_out + p->out * (n - 1) / n;
 		unit = p->lbr / (double)p->lbr_hits;
@@ -428,8 +429,8 @@ static void check_flow(struct tact_mix *mix)
 	s->flow_error = sum > 0 ? wrong / sum : -1;
 }
 
-/* Streams that were taken by an event of another kind have shares but no scale, unless
- * instructions were sampled, too.
+/* Streams taken by an event of another kind have shares but no scale, unless instructions were
+ * sampled as well.
  */
 static void scale(struct tact_mix *mix)
 {

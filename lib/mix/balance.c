@@ -2,16 +2,16 @@
  *
  * Streams, balanced: what a stack would show if it were longer.
  *
- * The place where a stack ends is not random.  It is taken where the machine lets it: behind
- * instructions that retire late, too often just behind the same ones.  Code in front of such a
- * place is in too many stacks, code far from it in too few; and a branch that is too often the
- * oldest record hides the stream in front of it (HBBP paper, section III.C).
+ * The place where a stack ends is not random.  It is taken where the machine allows it: after
+ * instructions that retire late, too often right after the same ones.  Code before such a place is
+ * in too many stacks, code far from it in too few; and a branch that is too often the oldest record
+ * hides the stream before it (HBBP paper, section III.C).
  *
- * What does not suffer is how often a stream that begins here ends there, and where a branch leads
- * to: those are shares among records of one place.  With them each stack is continued, in the mean,
- * by many more records than hardware has.  The true numbers of executions would not change by that:
- * what enters a block leaves it.  So what is wrong because of the end of the stacks is thinned out,
- * and only that.  It stays a local correction: how much each phase of a program counts comes from
+ * This does not affect how often a stream that begins here ends there, and where a branch leads:
+ * those are shares among the records of one place.  With them, each stack is continued, on average,
+ * by many more records than hardware has.  That would not change the true numbers of executions:
+ * what enters a block leaves it.  So it dilutes the errors that the end of the stacks causes, and
+ * only those.  It remains a local correction: how much each phase of a program counts comes from
  * where samples were taken.
  */
 #include "mix/balance.h"
@@ -20,7 +20,7 @@
 #include <string.h>
 
 enum {
-	STEPS = 16 /* records that a stack is continued by: as many again as hardware has */
+	STEPS = 16 /* records that continue a stack: as many again as hardware has */
 };
 
 /* From one place to another, with a share. */
@@ -95,7 +95,7 @@ static int collect(struct mix_balance *f, const struct tact_mix *mix)
 	return status;
 }
 
-/* Counts -> shares of what leaves a place. */
+/* Turns counts into shares of what leaves a place. */
 static void normalise(const struct mix_balance *f, struct arcs *arcs)
 {
 	memset(f->sum, 0, f->n * sizeof(*f->sum));
@@ -120,8 +120,8 @@ static double total(const double *values, size_t n)
 	return sum;
 }
 
-/* One record more: along streams to sources, along branches to targets.  What ends (a program does,
- * and places that were seen once) begins anew where stacks begin.
+/* Adds one more record: along streams to sources, along branches to targets.  What ends (a program
+ * does, and places that were seen once) begins anew where stacks begin.
  */
 static void step(struct mix_balance *f, double all)
 {

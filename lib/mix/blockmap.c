@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Basic blocks of a file's code, as far as it was seen to run: a linear sweep over functions that
- * starts anew at each branch target that was seen, cut at targets, and behind all that branches,
- * calls and returns.
+ * restarts at each branch target that was seen, split at targets and after all branches, calls and
+ * returns.
  *
  * Calls end a block, as they end a stream of the branch stack.
  */
@@ -21,7 +21,7 @@ struct sweep {
 	struct mix_code *code;
 	uint32_t *starts; /* of functions; sorted */
 	size_t n_starts, starts_capacity;
-	uint32_t *syncs; /* offsets where decoding starts anew; sorted */
+	uint32_t *syncs; /* offsets where decoding restarts; sorted */
 	size_t n, capacity;
 	struct part *parts;
 	size_t n_parts, parts_capacity;
@@ -71,7 +71,7 @@ static int find_starts(struct sweep *s)
 	return status;
 }
 
-/* Number of the last one that is not above a value; the first is not above any. */
+/* Returns the number of the last one that is not above a value; the first is not above any. */
 static size_t last_not_above(const uint32_t *list, size_t n, uint32_t value)
 {
 	size_t low = 0, high = n;
@@ -102,7 +102,7 @@ static int add_part(struct sweep *s, uint32_t begin, uint32_t end)
 	return 0;
 }
 
-/* Parts of a function, cut where decoding starts anew. */
+/* Splits a function where decoding restarts. */
 static int add_function(struct sweep *s, size_t function)
 {
 	const uint32_t end = end_of(s, function);
@@ -119,7 +119,7 @@ static int add_function(struct sweep *s, size_t function)
 	return status ? status : add_part(s, begin, end);
 }
 
-/* Marks the functions that hold any of the code. */
+/* Marks the functions that contain any of the code. */
 static void touch(const struct sweep *s, const struct mix_touched *t, uint8_t *is_touched)
 {
 	const uint64_t from = s->code->file_offset, last = from + s->code->size - 1;
@@ -134,7 +134,7 @@ static void touch(const struct sweep *s, const struct mix_touched *t, uint8_t *i
 		is_touched[i] = 1;
 }
 
-/* Only functions that were touched: of a large program most never run. */
+/* Only functions that were touched: most of a large program never runs. */
 static int find_parts(struct sweep *s)
 {
 	const struct mix_module *m = s->module;
@@ -159,7 +159,7 @@ static int find_parts(struct sweep *s)
 	return status;
 }
 
-/* All parts are looked at before any is cut: one may lead into another. */
+/* All parts are examined before any is split: one may lead into another. */
 static int cut_parts(const struct sweep *s, struct code_map *map)
 {
 	struct mix_code *code = s->code;

@@ -31,7 +31,7 @@ struct finder {
 	size_t code_capacity;
 };
 
-/* The largest of the other bounds: what is left if the bottlenecks were none. */
+/* Returns the largest of the other bounds: what would remain without the bottlenecks. */
 static double without_bottlenecks(const struct tact_prediction *x)
 {
 	double most = 0;
@@ -42,8 +42,7 @@ static double without_bottlenecks(const struct tact_prediction *x)
 	return most;
 }
 
-/* Code as it runs: a loop, or straight code as if it were repeated, one execution behind the other.
- */
+/* Predicts code as it runs: a loop, or straight code as if one execution followed another. */
 static int predict(const struct finder *f, const uint8_t *code, size_t size, uint64_t address,
 		   struct tact_mix_cost *cost)
 {
@@ -76,8 +75,9 @@ static int compare_places(const void *a, const void *b)
 	return 2 * ORDER(x->module, y->module) + ORDER(x->address, y->address);
 }
 
-/* The block of the same module at an address that runs at least half as often as the first; n:
- * none. */
+/* Finds the block of the same module at an address that runs at least half as often as the first;
+ * n: none.
+ */
 static size_t successor(const struct finder *f, const struct tact_mix_block *first,
 			uint64_t address)
 {
@@ -90,8 +90,8 @@ static size_t successor(const struct finder *f, const struct tact_mix_block *fir
 	return (size_t)(found - f->blocks);
 }
 
-/* The way from a block back to itself, by the successors that run most often.  Returns its length,
- * 0 if it does not come back.
+/* Finds the path from a block back to itself, along the successors that run most often.  Returns
+ * its length, 0 if it does not come back.
  */
 static unsigned find_way(const struct finder *f, size_t first, size_t way[MAX_WAY])
 {
@@ -124,7 +124,7 @@ static void add_cost(struct tact_mix_costs *costs, const struct tact_mix_cost *c
 	costs->totals.cycles += cost->total;
 }
 
-/* The row of a block. */
+/* Returns the row of a block, without its prediction. */
 static struct tact_mix_cost cost_of(const struct tact_mix_block *b)
 {
 	return (struct tact_mix_cost){.size = sizeof(struct tact_mix_cost),
@@ -139,8 +139,8 @@ static struct tact_mix_cost cost_of(const struct tact_mix_block *b)
 				      .n_blocks = 1};
 }
 
-/* A loop as one block; its executions are the mean of those of its instructions.  Returns 1 if it
- * has a row now, 0 if it has no prediction, or -TACT_E_NOMEM.
+/* Adds a loop as one block; its executions are the mean over its instructions.  Returns 1 if it has
+ * a row now, 0 if it has no prediction, or -TACT_E_NOMEM.
  */
 static int add_loop(struct finder *f, const size_t *way, unsigned n, struct tact_mix_costs *costs)
 {
@@ -279,7 +279,7 @@ static int fill(struct tact_mix_costs *costs, const struct tact_mix *mix,
 		if (!costs->rows)
 			status = -TACT_E_NOMEM;
 	}
-	/* Those that run most come first, so that inner loops are found before outer ones. */
+	/* Blocks that run most come first, so that inner loops are found before outer ones. */
 	for (size_t i = 0; i < f.n && !status; i++)
 		status = add_block(&f, f.order[i], costs);
 	finder_fini(&f);

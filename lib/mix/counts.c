@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of exact counts: pieces of straight code and how often each ran.  Pieces overlap where code
- * was entered in its middle; they are cut at each other's ends and added up.
+ * Files of exact counts: straight code and how often it ran.  Entries overlap where code was
+ * entered in the middle; they are split at each other's ends and added up.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 static const char magic[] = "#tact.mix.counts/1";
 
-/* An end of a piece: from there on so much more, or less. */
+/* An end of an entry: from there on, the count is this much higher, or lower. */
 struct step {
 	uint32_t module;
 	uint64_t offset; /* in the file */
@@ -56,7 +56,7 @@ static bool read_build_id(const char *hex, struct mix_module *module)
 	return true;
 }
 
-/* "module BUILDID PATH", "code OFFSET SIZE COUNT", "command TEXT", "outside COUNT". */
+/* Parses "module BUILDID PATH", "code OFFSET SIZE COUNT", "command TEXT", "outside COUNT". */
 static int read_line(struct tact_mix *mix, struct steps *s, char *line, long *module,
 		     uint64_t number, struct tact_diag *diag)
 {
@@ -123,7 +123,7 @@ static int compare_steps(const void *a, const void *b)
 	return 2 * ORDER(x->module, y->module) + ORDER(x->offset, y->offset);
 }
 
-/* Every step starts a block, so that all of a block ran equally often. */
+/* Every step starts a block, so that each part of a block ran equally often. */
 static int load_modules(struct tact_mix *mix, const struct steps *s)
 {
 	int status = 0;
@@ -140,7 +140,7 @@ static int load_modules(struct tact_mix *mix, const struct steps *s)
 	return status;
 }
 
-/* What ran `count` times from begin to end. */
+/* Adds what ran `count` times from begin to end. */
 static int add_span(struct tact_mix *mix, uint32_t number, uint64_t begin, uint64_t end,
 		    uint64_t count)
 {

@@ -15,7 +15,7 @@
 #include "mix/virtual.h"
 
 enum {
-	EBS_PERIOD = 10007, /* primes: a run of a second has some 100,000 samples of each */
+	EBS_PERIOD = 10007, /* primes: a run of a second has about 100,000 samples of each */
 	LBR_PERIOD = 1009,
 	STOP_EVERY = 1 << 16 /* events */
 };
@@ -28,8 +28,8 @@ struct emulation {
 	struct mix_vpmu *vpmu;
 	struct mix_vblock **blocks; /* by number */
 	size_t n_blocks, capacity;
-	struct mix_tally
-		pids; /* of the recording: from 1, so that it does not depend on the system's */
+	struct mix_tally pids;	/* of the recording: counted from 1, so that they do not depend on
+				   the system */
 	uint32_t real_pid, pid; /* the last one */
 	uint32_t n_insns;	/* of the block that runs */
 	struct mix_tally known; /* processes and their modules whose maps are written */
@@ -51,7 +51,7 @@ static struct mix_vblock *add_block(struct emulation *e, struct tact_trace_block
 	return b;
 }
 
-/* Maps of a process are told before its first sample in them. */
+/* Maps of a process are written before its first sample in them. */
 static void write_map(struct emulation *e, uint32_t pid, const struct tact_trace_module *m)
 {
 	uint8_t id[PMU_MAX_BUILD_ID];
@@ -90,7 +90,7 @@ static int know(struct emulation *e, uint32_t pid, struct mix_vblock *b)
 	return 0;
 }
 
-/* Processes are numbered as they come. */
+/* Numbers processes as they come. */
 static uint32_t number_pid(struct emulation *e, uint32_t real)
 {
 	struct mix_tally_key key = {.a = real};
@@ -103,7 +103,7 @@ static uint32_t number_pid(struct emulation *e, uint32_t real)
 		return 0;
 	if (!entry->newest_hits) {
 		entry->newest_hits = (uint32_t)e->pids.n;
-		/* What a child calls itself is not known. */
+		/* The name that a child gives itself is not known. */
 		pmu_writer_comm(e->writer, entry->newest_hits, entry->newest_hits,
 				file_base_name(e->o->argv[0]), false,
 				e->out->instructions - e->n_insns + 1);
@@ -196,7 +196,7 @@ static void say_all(const struct emulation *e, struct lines *l)
 	at = l->size;
 	for (char *const *word = e->o->argv; *word; word++)
 		say(l, " %.1000s", *word);
-	for (; at < l->size; at++) /* a line is a line */
+	for (; at < l->size; at++) /* a command must stay on one line */
 		if (l->data[at] == '\n' || l->data[at] == '\r')
 			l->data[at] = ' ';
 	say(l, "\n");

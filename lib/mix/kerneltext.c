@@ -36,7 +36,7 @@ static int compare_symbols(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Code of the kernel itself; modules have a name in brackets behind it. */
+/* Accepts code of the kernel itself; for modules, a name in brackets follows. */
 static int read_symbols(struct mix_kernel *k, uint64_t *begin, uint64_t *end)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A recording that is being made: sampling.c and targets.c.
+ * A recording in progress: shared by sampling.c and targets.c.
  */
 #ifndef MIX_LIVE_H
 #define MIX_LIVE_H
@@ -33,11 +33,11 @@ struct live {
 /* Prime sampling periods for a run of about this many seconds (HBBP paper, table 4). */
 void mix_periods(double seconds, uint64_t *ebs, uint64_t *lbr);
 
-/* Which threads on which CPUs. */
+/* Finds the threads and CPUs to record. */
 int live_targets(struct live *l, struct tact_diag *diag);
 void live_fini(struct live *l);
 
-/* What runs already: maps and names; and the kernel. */
+/* Writes what runs already: maps and names; and the kernel. */
 void live_write_known(struct live *l);
 void live_note_path(struct live *l, const char *path, size_t size);
 void live_write_build_ids(struct live *l);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A profile as a whole: estimates of the blocks, what was chosen, and what there is to say of it.
+ * A profile as a whole: estimates of the blocks, the methods chosen, and the summary.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -89,8 +89,8 @@ static enum tact_mix_method choose(const struct tact_mix *mix, const struct mix_
 	return mix_rule_choose(rule, features);
 }
 
-/* One standard deviation of counting.  Streams of one stack are not independent of each other: at
- * worst all of them are the same one, and only stacks count.
+/* Returns one standard deviation of counting.  Streams of one stack are not independent of each
+ * other: at worst they are all the same one, and only stacks count.
  */
 static double counting_error(const struct tact_mix *mix, const struct mix_profile *p)
 {
@@ -137,8 +137,8 @@ static void estimate_block(struct tact_mix *mix, struct mix_profile *p)
 	p->error = counting_error(mix, p);
 }
 
-/* How many instructions were executed is known: samples times period.  Streams say how they are
- * distributed; where they come to another sum, it is they that are wrong.
+/* The number of executed instructions is known: samples times period.  Streams say how they are
+ * distributed; where they add up to something else, the streams are wrong.
  */
 static void match_total(struct tact_mix *mix)
 {
@@ -212,7 +212,7 @@ static int load(struct tact_mix *mix, const char *path, const struct tact_mix_op
 		mix->summary.modules += mix->modules.items[i].n_codes > 0;
 		mix->summary.missing_modules += mix->modules.items[i].why[0] != '\0';
 	}
-	/* They are the caller's, and no longer needed. */
+	/* They belong to the caller and are no longer needed. */
 	mix->modules.root = NULL;
 	mix->modules.files = NULL;
 	mix->modules.n_files = 0;

@@ -53,7 +53,7 @@ struct mix_tally {
 	size_t n, capacity;	       /* a power of two */
 };
 
-/* The entry of a key, made if there is none; NULL: out of memory. */
+/* Returns the entry of a key, created if there is none; NULL: out of memory. */
 struct mix_tally_entry *mix_tally_at(struct mix_tally *t, const struct mix_tally_key *key);
 void mix_tally_fini(struct mix_tally *t);
 
@@ -65,7 +65,9 @@ struct mix_map {
 	uint32_t module;
 };
 
-/* Maps that do not overlap.  Where a new one does, or a program is executed, a new epoch begins. */
+/* Maps that do not overlap.  A map that would overlap another, or a new program, begins a new
+ * epoch.
+ */
 struct mix_epoch {
 	uint64_t time; /* from then on */
 	struct mix_map *maps;
@@ -91,7 +93,7 @@ struct mix_spaces {
 	size_t n_processes, processes_capacity;
 	struct mix_thread *threads;
 	size_t n_threads, threads_capacity;
-	struct hash process_of, thread_of; /* of the two */
+	struct hash process_of, thread_of; /* of the two arrays */
 	uint32_t kernel;		   /* its epoch */
 };
 
@@ -105,11 +107,11 @@ int mix_spaces_map(struct mix_spaces *s, uint32_t pid, uint64_t time, const stru
 int mix_spaces_exec(struct mix_spaces *s, uint32_t pid, uint64_t time);
 int mix_spaces_fork(struct mix_spaces *s, uint32_t pid, uint32_t parent, uint64_t time);
 int mix_spaces_comm(struct mix_spaces *s, uint32_t pid, uint32_t tid, const char *comm);
-/* Epoch of a process at a time (0: the last). */
+/* Returns the epoch of a process at a time (0: the last). */
 uint32_t mix_spaces_epoch(const struct mix_spaces *s, uint32_t process, uint64_t time);
 const struct mix_map *mix_spaces_find(const struct mix_spaces *s, uint32_t epoch, uint64_t address);
 
-/* A user's code that goes on after an interrupt: in mix_tally_key.a of a stream. */
+/* User code that continues after an interrupt: in mix_tally_key.a of a stream. */
 #define MIX_RESUMED (UINT64_C(1) << 62)
 
 static inline bool mix_is_kernel(uint64_t address)
@@ -128,8 +130,8 @@ struct mix_code {
 	uint64_t address;
 	size_t section; /* of obj */
 	struct code_blocks blocks;
-	uint32_t *profiles; /* owned; of blocks: number of the counters plus one, 0: it has none;
-			     * NULL until there are blocks */
+	uint32_t *profiles; /* owned; by block: number of the counters plus one, 0: it has none;
+			       NULL until there are blocks */
 };
 
 struct mix_module {
@@ -137,10 +139,10 @@ struct mix_module {
 	uint8_t build_id[PMU_MAX_BUILD_ID];
 	uint8_t build_id_size;
 	bool is_kernel;
-	bool is_loaded;	      /* tried */
+	bool is_loaded;	      /* loading was tried */
 	char why[120];	      /* what went wrong; "" if nothing did */
 	uint64_t outside;     /* samples in it that found no code */
-	struct obj_file *obj; /* NULL for the kernel, too */
+	struct obj_file *obj; /* NULL for the kernel as well */
 	struct obj_image image;
 	struct mix_code *codes;
 	size_t n_codes;
@@ -148,7 +150,7 @@ struct mix_module {
 	size_t n_leaders, leaders_capacity;
 	struct mix_touched {
 		uint64_t begin, end; /* file offsets of code that was seen to run, both inclusive */
-	} * touched;		     /* only functions around them are looked at */
+	} * touched;		     /* only functions around them are examined */
 	size_t n_touched, touched_capacity;
 	struct mix_kernel *kernel; /* names of the kernel's functions */
 };
@@ -161,10 +163,10 @@ struct mix_modules {
 	size_t n_files;
 };
 
-/* Number of the module of a path, made if it is new; or -TACT_E_NOMEM. */
+/* Returns the number of the module of a path, created if it is new; or -TACT_E_NOMEM. */
 long mix_modules_find(struct mix_modules *m, const char *path, bool is_kernel);
 void mix_modules_fini(struct mix_modules *m);
-/* Reads its file, once; 0 or -TACT_E_NOMEM: a file that is not there leaves `why`. */
+/* Reads its file, once.  Returns 0 or -TACT_E_NOMEM; a missing file leaves its reason in `why`. */
 int mix_module_load(struct mix_modules *m, struct mix_module *module);
 struct mix_code *mix_module_code(struct mix_module *module, uint64_t offset);
 int mix_module_add_leader(struct mix_module *module, uint64_t offset);
@@ -174,7 +176,7 @@ const char *mix_module_function(const struct mix_module *module, const struct mi
 bool mix_module_line(struct mix_module *module, const struct mix_code *code, uint32_t offset,
 		     const char **file, int *line);
 
-/* Cuts all code of a module into blocks; 0 or -TACT_E_NOMEM. */
+/* Splits all code of a module into blocks.  Returns 0 or -TACT_E_NOMEM. */
 int mix_blockmap_build(struct mix_module *module);
 
 /* The kernel's live text. */
@@ -193,7 +195,7 @@ struct mix_profile {
 	double completed; /* as lbr, with the streams that stacks do not show */
 	uint64_t ebs_hits, lbr_hits;
 	double in, out;		   /* taken branches that arrive, and that leave */
-	double fall_in, fall_out;  /* streams that come from the block in front, go on behind */
+	double fall_in, fall_out;  /* streams that come from the block before, continue after */
 	uint64_t oldest, branches; /* records of its branch in the oldest entry, and in all */
 	double exact;
 	double executions, error;
@@ -229,7 +231,7 @@ int mix_read_recording(struct tact_mix *mix, const char *path, struct tact_diag 
 int mix_resolve(struct tact_mix *mix, struct tact_diag *diag);
 int mix_estimate(struct tact_mix *mix, const struct tact_mix_rule *rule,
 		 enum tact_mix_method method);
-/* The counters of a block, made if there are none; or -TACT_E_NOMEM. */
+/* Returns the counters of a block, created if there are none; or -TACT_E_NOMEM. */
 long mix_profile_at(struct tact_mix *mix, uint32_t module, uint32_t code, uint32_t block);
 int mix_share_add(struct tact_mix *mix, uint32_t profile, uint32_t thread,
 		  const struct mix_share *more);
@@ -238,7 +240,8 @@ int mix_shares_sort(struct tact_mix *mix); /* merges those of one profile and th
 bool mix_is_counts(const char *path);
 int mix_read_counts(struct tact_mix *mix, const char *path, struct tact_diag *diag);
 
-/* Exact executions of the instruction at an offset of a file of a path; < 0: that file has none. */
+/* Returns the exact executions of the instruction at an offset of a file; < 0: that file has none.
+ */
 double mix_exact_at(const struct tact_mix *exact, const struct mix_module *module,
 		    const struct mix_code *code, uint32_t offset);
 
@@ -286,7 +289,7 @@ enum tact_mix_method mix_rule_choose(const struct tact_mix_rule *rule,
 
 /* ---- properties of instructions ---- */
 
-/* The group of an instruction; MIX_NONE: none. */
+/* Returns the group of an instruction; MIX_NONE: none. */
 uint32_t mix_taxonomy_group(const struct tact_mix_taxonomy *t, const struct isa_properties *p);
 const char *mix_taxonomy_name(const struct tact_mix_taxonomy *t, uint32_t group);
 bool mix_glob(const char *pattern, const char *text);

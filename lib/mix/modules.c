@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files whose code ran: found again by path, below a root, or among files that the user names;
- * a build-id that was recorded has to match.
+ * Files whose code ran: found by path, below a root, or among files that the user names; a recorded
+ * build-id must match.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ long mix_modules_find(struct mix_modules *m, const char *path, bool is_kernel)
 {
 	struct mix_module *module;
 
-	/* The last one is asked for most: maps of one file come one behind the other. */
+	/* The last one is asked for most: the maps of one file follow each other. */
 	for (size_t i = m->n; i-- > 0;)
 		if (m->items[i].is_kernel == is_kernel && !strcmp(m->items[i].path, path))
 			return (long)i;
@@ -87,8 +87,9 @@ static bool try_path(struct mix_module *module, const char *path)
 	return false;
 }
 
-/* Whether a file that the user names, as PATH or as RECORDED=PATH, is meant for a module by its
- * name. */
+/* Returns whether a file that the user names, as PATH or as RECORDED=PATH, is meant for a module by
+ * its name.
+ */
 static bool is_named(const char *file, const struct mix_module *module, const char **path)
 {
 	const char *equals = strchr(file, '=');
@@ -103,7 +104,7 @@ static bool is_named(const char *file, const struct mix_module *module, const ch
 	       (strlen(module->path) == n && !memcmp(module->path, file, n));
 }
 
-/* Files that the user names stand for those of the same name, or of the same build-id. */
+/* Files that the user names replace those of the same name or build-id. */
 static bool try_named(const struct mix_modules *m, struct mix_module *module)
 {
 	for (size_t i = 0; i < m->n_files; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pivot table: executions of instructions, by any of their properties.
+ * The pivot table: executed instructions by any of their properties.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static const char *const key_names[TACT_N_MIX_KEYS] = {
 struct row {
 	uint32_t key[TACT_MIX_MAX_KEYS]; /* words */
 	double executions, variance;
-	bool is_unknown; /* the error of a part of it is */
+	bool is_unknown; /* the error of a part of it is unknown */
 };
 
 struct tact_mix_pivot {
@@ -129,7 +129,7 @@ static void line_name(const struct item *x, char *text, size_t size)
 		snprintf(text, size, "?");
 }
 
-/* The text of a key, static or in the buffer. */
+/* Returns the text of a key, static or in the buffer. */
 static const char *value_of(const struct item *x, enum tact_mix_key key, char *text, size_t size)
 {
 	static const char *const packing[] = {"none", "scalar", "packed"};
@@ -209,7 +209,7 @@ static void add_figures(struct tact_mix_figures *f, const struct isa_properties 
 	f->store_density += q->stores ? n : 0;
 }
 
-/* Executions of a block by one thread. */
+/* Returns the executions of a block by one thread. */
 static double share_of(const struct tact_mix *mix, const struct mix_profile *p,
 		       const struct mix_share *s)
 {
@@ -453,7 +453,7 @@ int tact_mix_compare(const struct tact_mix_pivot *reference, const struct tact_m
 		return -TACT_E_INVAL;
 	if (is_scaled && measured->total > 0)
 		factor = reference->total / measured->total;
-	/* Of what the reference does not have, the paper's sum knows nothing. */
+	/* The paper's sum leaves out what the reference does not have. */
 	for (size_t i = 0; i < reference->n_rows; i++) {
 		const struct row *r = &reference->rows[i];
 		const struct row *m = find_same(measured, reference, r);

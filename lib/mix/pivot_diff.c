@@ -42,7 +42,7 @@ static int compare_changes(const void *a, const void *b)
 	return compare_keys(a, b);
 }
 
-/* Rows of both, one behind the other. */
+/* Appends the rows of a pivot. */
 static void append(struct tact_mix_diff *d, const struct tact_mix_pivot *pivot, unsigned side)
 {
 	for (size_t i = 0; i < tact_mix_pivot_count(pivot); i++) {
@@ -57,7 +57,7 @@ static void append(struct tact_mix_diff *d, const struct tact_mix_pivot *pivot, 
 	}
 }
 
-/* Those of the same keys become one. */
+/* Joins rows with the same keys. */
 static void join(struct tact_mix_diff *d, double scale)
 {
 	size_t kept = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * When instructions retire: the blocks around a sample go through the simulated pipeline, in the
- * order in which they ran.  What is found is remembered by that order: loops come again and again.
+ * order in which they ran.  Results are remembered by that order: loops come again and again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum {
 	MEMO = 1 << 16
 };
 
-/* What was found: place in the window. */
+/* A result: a place in the window. */
 struct memo {
 	uint64_t hash; /* 0: none */
 	uint16_t block, insn;
@@ -28,7 +28,7 @@ struct mix_retirement {
 	struct tact_block *block;
 	struct tact_stream *stream;
 	uint64_t fed; /* blocks, ever */
-	/* of the window that is simulated */
+	/* of the simulated window */
 	uint64_t first_feed;
 	uint32_t n_feeds;
 	uint32_t first_insn[MIX_PAST + 1 + MIX_FUTURE], n_insns[MIX_PAST + 1 + MIX_FUTURE];
@@ -103,7 +103,7 @@ static void try_block(struct mix_retirement *r, struct mix_vblock *b)
 	b->simulated = number + 1;
 }
 
-/* Fills retired[]; what cannot be simulated retires with what is in front of it. */
+/* Fills retired[]; what cannot be simulated retires together with what comes before it. */
 static int simulate(struct mix_retirement *r, const struct mix_window *w)
 {
 	uint32_t n = 0;
@@ -161,7 +161,7 @@ static void find(const struct mix_retirement *r, struct mix_window *w, uint32_t 
 	if (block < w->n) {
 		w->block = block;
 		w->insn = insn;
-	} else { /* all that is known retired at once: the last of it */
+	} else { /* everything known retired at once: take the last */
 		w->block = w->n - 1;
 		w->insn = w->blocks[w->block]->block->n_insns - 1;
 	}

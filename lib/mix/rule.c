@@ -53,7 +53,7 @@ enum tact_mix_method mix_rule_choose(const struct tact_mix_rule *rule,
 {
 	uint32_t at = 0;
 
-	/* Children come behind their parents, so that this ends. */
+	/* Children come after their parents, so that this ends. */
 	while (!rule->nodes[at].is_leaf)
 		at = features[rule->nodes[at].feature] <= rule->nodes[at].limit
 			     ? rule->nodes[at].left
@@ -71,7 +71,7 @@ static int find_feature(const char *name)
 	return -1;
 }
 
-/* "N split FEATURE LIMIT LEFT RIGHT" or "N leaf METHOD", N from 0 on. */
+/* Parses "N split FEATURE LIMIT LEFT RIGHT" or "N leaf METHOD"; N counts from 0. */
 static int parse_line(struct tact_mix_rule *rule, const char *line, uint64_t number,
 		      struct tact_diag *diag)
 {
@@ -102,7 +102,7 @@ static int parse_line(struct tact_mix_rule *rule, const char *line, uint64_t num
 	node->feature = (uint8_t)feature;
 	if (node->left <= rule->n || node->right <= rule->n)
 		return tact_fail_at(diag, TACT_E_FORMAT, number, 0,
-				    "a split leads back to a node in front of it");
+				    "a split leads back to an earlier node");
 	rule->n++;
 	return 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Learns a rule: a classification tree by Gini impurity (Breiman et al., Classification and
- * Regression Trees, 1984; HBBP paper, section IV.B).  Grown best split first, up to a number of
- * leaves.
+ * Regression Trees, 1984; HBBP paper, section IV.B).  The best split is made first, up to a number
+ * of leaves.
  *
- * A block is labelled with the method that is closer to its exact count.  Its weight is what the
- * choice is worth: the instructions by which the two methods differ in error.
+ * A block is labelled with the method that is closer to its exact count.  Its weight is the value
+ * of the choice: the instructions by which the errors of the two methods differ.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ void tact_mix_trainer_destroy(struct tact_mix_trainer *t)
 	FREE_ALL(t->examples, t);
 }
 
-/* All runs weigh the same, however long they were. */
+/* All runs have the same weight, however long they were. */
 static int add_example(struct tact_mix_trainer *t, const struct tact_mix *mix,
 		       const struct mix_profile *p, double exact, double total)
 {
@@ -104,7 +104,7 @@ struct leaf {
 };
 
 struct grower {
-	struct example *examples; /* a copy that is moved about */
+	struct example *examples; /* a copy that is reordered */
 	struct example *sorted;
 	double total, min_weight;
 };
@@ -164,7 +164,7 @@ static void measure_leaf(const struct grower *g, struct leaf *leaf)
 		try_feature(g, leaf, f);
 }
 
-/* Puts the examples that go left in front. */
+/* Moves the examples that go left to the front. */
 static size_t part(const struct grower *g, const struct leaf *leaf)
 {
 	size_t left = leaf->begin;
@@ -228,7 +228,7 @@ static void grow(const struct grower *g, struct tact_mix_rule *rule, size_t n, u
 	}
 }
 
-/* Two leaves of the same method are one. */
+/* Joins two leaves of the same method. */
 static void prune(struct tact_mix_rule *rule)
 {
 	for (uint32_t i = rule->n; i-- > 0;) {
@@ -249,7 +249,7 @@ static void prune(struct tact_mix_rule *rule)
 	}
 }
 
-/* Writes the nodes that are left one behind the other, parents first. */
+/* Writes the remaining nodes without gaps, parents first. */
 static uint32_t pack(const struct tact_mix_rule *from, uint32_t at, struct tact_mix_rule *to)
 {
 	uint32_t here = to->n++;

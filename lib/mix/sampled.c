@@ -2,9 +2,9 @@
  *
  * A recording -> counters by address.
  *
- * Two events are wanted (HBBP paper, section V.A): instructions retired, whose instruction pointers
- * are the EBS data, and taken branches, whose branch stacks are the LBR data.  With fewer, what is
- * there is used and the rung says so.
+ * Two events are wanted (HBBP paper, section V.A): retired instructions, whose instruction pointers
+ * are the EBS data, and taken branches, whose branch stacks are the LBR data.  If one is missing,
+ * the other is used, and the rung says so.
  */
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -13,14 +13,14 @@
 
 #include "mix/mix.h"
 
-/* Records from here on, counted from the newest, are old enough not to know where their stack ends:
- * skid is a few branches.
+/* Records from here on, counted from the newest, are old enough to be independent of where their
+ * stack ends: skid is a few branches.
  */
 enum { SETTLED = 4 };
 
 enum role { ROLE_OTHER, ROLE_CLOCK, ROLE_CYCLES, ROLE_INSTRUCTIONS, ROLE_TAKEN };
 
-/* Something that happened to a process; they are put in order of time. */
+/* An event of a process; they are put in order of time. */
 struct happening {
 	struct pmu_record record;
 	struct mix_map map;
@@ -36,7 +36,7 @@ struct sampler {
 	int ebs, lbr; /* numbers of events; -1: none */
 	struct happening *happenings;
 	size_t n, capacity;
-	/* of the sample before */
+	/* of the previous sample */
 	uint32_t pid, tid, thread, process, epoch;
 	uint64_t epoch_from, epoch_until;
 	bool has_last;
@@ -64,9 +64,9 @@ static enum role role_by_name(const char *name)
 	return ROLE_OTHER;
 }
 
-/* Intel's BR_INST_RETIRED.NEAR_TAKEN is event c4, umask 20; BR_INST_EXEC.TAKEN 88, umask 80 and its
- * parts; AMD's taken branches c4, umask 0.  INST_RETIRED is event c0, or the fixed counter 0100 on
- * Ice Lake.
+/* Intel's BR_INST_RETIRED.NEAR_TAKEN is event c4, umask 20; BR_INST_EXEC.TAKEN is 88, umask 80 and
+ * its parts; AMD's taken branches are c4, umask 0.  INST_RETIRED is event c0, or the fixed counter
+ * 0100 on Ice Lake.
  */
 static enum role role_by_code(const struct pmu_attr *a)
 {
@@ -99,7 +99,7 @@ static bool has_stack(const struct pmu_attr *a)
 	return a->sample_type & PERF_SAMPLE_BRANCH_STACK;
 }
 
-/* The best event for each of the two. */
+/* Finds the best event for each of the two. */
 static void choose(struct sampler *s)
 {
 	int best_ebs = 0, best_lbr = 0;
@@ -152,7 +152,9 @@ static int make_map(struct sampler *s, const struct pmu_record *r, struct mix_ma
 	*is_kernel = mix_is_kernel(m->address) || m->path[0] == '['
 			     ? r->pid == MIX_NONE || mix_is_kernel(m->address)
 			     : false;
-	/* Old perf maps the kernel from 0 on; where it is linked to then stands in the offset. */
+	/* Old versions of perf map the kernel from 0 on; the offset then says where it is linked
+	 * to.
+	 */
 	*map = (struct mix_map){m->address, m->address + m->size, m->offset, 0};
 	if (r->pid == MIX_NONE && m->path[0] == '[') {
 		*is_kernel = true;
@@ -224,7 +226,7 @@ static int compare_happenings(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* First pass: rings of several CPUs are not in order of time, so that a sample may come before
+/* First pass: the rings of several CPUs are not in order of time, so that a sample may come before
  * the map that it needs.
  */
 static int read_happenings(struct sampler *s, struct tact_diag *diag)
@@ -279,7 +281,7 @@ static int find_epoch(struct sampler *s, const struct pmu_sample *x)
 	s->epoch = mix_spaces_epoch(spaces, s->process, x->time);
 	p = &spaces->processes[s->process];
 	s->epoch_from = spaces->epochs[s->epoch].time;
-	/* Only the last epoch is kept in mind: it is open to the end until another map comes. */
+	/* Only the last epoch is remembered: it stays open until another map comes. */
 	s->epoch_until = p->epochs[p->n - 1] == s->epoch ? UINT64_MAX : 0;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Records a run: two events at once, both with branch stacks (HBBP paper, section V.A), or the best
- * that the machine has instead.  The file is perf's.
+ * that the machine offers instead.  The file has perf's format.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,9 @@
 #include "mix/live.h"
 #include "pmu/pmu.h"
 
-/* HBBP paper, table 4: instructions and taken branches a sample.  The last for runs of minutes and
- * more. */
+/* HBBP paper, table 4: instructions and taken branches per sample.  The last are for runs of
+ * minutes and more.
+ */
 void mix_periods(double seconds, uint64_t *ebs, uint64_t *lbr)
 {
 	*ebs = seconds < 60 ? 1000037 : seconds <= 120 ? 10000019 : 100000007;
@@ -28,7 +29,7 @@ void mix_periods(double seconds, uint64_t *ebs, uint64_t *lbr)
 
 enum {
 	CLOCK_PERIOD = 250007, /* ns, a prime: 4 kHz, which perf_event_max_sample_rate allows */
-	RING_ORDER = 7,	       /* 512 KiB a CPU, what perf takes */
+	RING_ORDER = 7,	       /* 512 KiB per CPU, as in perf */
 	RETRY_MS = 100
 };
 
@@ -41,7 +42,7 @@ enum {
 
 /* Events of a rung.  Codes: Intel SDM volume 3, chapter 20, and its event files:
  * BR_INST_RETIRED.NEAR_TAKEN is c4, umask 20; AMD PPR: retired taken branch instructions are c4,
- * umask 0.  The kernel makes PREC_DIST of instructions with precise_ip 3.
+ * umask 0.  The kernel turns instructions with precise_ip 3 into PREC_DIST.
  */
 struct choice {
 	enum tact_mix_rung rung;
@@ -129,8 +130,7 @@ static void close_events(struct live *l)
 	l->n_rings = l->n_fds = l->n_attrs = 0;
 }
 
-/* One event for every CPU and target; those of the second event write into the rings of the first.
- */
+/* Opens one event for every CPU and target; the second event writes into the rings of the first. */
 static int open_event(struct live *l, struct perf_event_attr *a, unsigned event)
 {
 	for (unsigned t = 0; t < l->n_targets; t++) {
@@ -175,7 +175,7 @@ static void keep_attr(struct live *l, const struct choice *c, unsigned event,
 	snprintf(k->name, sizeof(k->name), "%s", c->event[event].name);
 }
 
-/* All events of a rung, as precise as they can be had.  Returns 0 or an errno. */
+/* Opens all events of a rung, as precise as possible.  Returns 0 or an errno. */
 static int open_rung(struct live *l, const struct choice *c)
 {
 	int error = 0;
@@ -272,7 +272,7 @@ static int climb(struct live *l, struct tact_diag *diag)
 
 /* ---- the program ---- */
 
-/* Starts it held: the counters come first. */
+/* Starts the program, held: the counters come first. */
 static int start_program(struct live *l, struct tact_diag *diag)
 {
 	const struct process_spec spec = {.argv = (const char *const *)l->opt->argv,

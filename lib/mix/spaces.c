@@ -2,9 +2,9 @@
  *
  * Processes, threads, and what was mapped where and when.
  *
- * The kernel tells of maps that appear, not of those that go.  As long as they do not overlap they
- * can stand side by side; a map over an older one, or a new program, begins a new epoch, from its
- * time on.
+ * The kernel reports maps that appear, not maps that go.  As long as they do not overlap, they can
+ * exist side by side; a map over an older one, or a new program, begins a new epoch from its time
+ * on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +117,7 @@ int mix_spaces_comm(struct mix_spaces *s, uint32_t pid, uint32_t tid, const char
 
 /* ---- maps ---- */
 
-/* The first map that ends behind an address. */
+/* Returns the first map that ends after an address. */
 static size_t first_behind(const struct mix_epoch *e, uint64_t address)
 {
 	size_t low = 0, high = e->n;
@@ -145,7 +145,7 @@ static int insert(struct mix_epoch *e, const struct mix_map *map)
 	return 0;
 }
 
-/* What a new map leaves of the old ones. */
+/* Keeps what a new map leaves of the old ones. */
 static int insert_rest(struct mix_epoch *e, const struct mix_map *old, const struct mix_map *hole)
 {
 	struct mix_map part = *old;
@@ -172,7 +172,7 @@ static bool is_same_map(const struct mix_map *a, const struct mix_map *b)
 	       a->module == b->module;
 }
 
-/* The kernel's maps come first and for all time; what is loaded over an older one replaces it. */
+/* The kernel's maps come first and last for ever; a map over an older one replaces it. */
 static int map_kernel(struct mix_spaces *s, const struct mix_map *map)
 {
 	struct mix_epoch *e = &s->epochs[s->kernel], old = *e;

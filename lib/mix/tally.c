@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counters by address: an open hash table.  Its size is that of the code that ran, not of the run.
+ * Counters by address: an open hash table.  Its size depends on the code that ran, not on the
+ * length of the run.
  */
 #include <stdlib.h>
 #include <string.h>

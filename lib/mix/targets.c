@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is recorded: threads and CPUs, what they have mapped already, and the build-ids of that.
+ * What is recorded: threads and CPUs, their existing maps, and the build-ids of those.
  */
 #include <dirent.h>
 #include <errno.h>

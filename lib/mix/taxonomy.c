@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Groups of instructions that a user makes (HBBP paper, section V.B): lines of
+ * Groups of instructions that a user defines (HBBP paper, section V.B): lines of
  *
- *	GROUP: PATTERN...
+ *     GROUP: PATTERN...
  *
- * A pattern is a mnemonic with * and ?, or PROPERTY=PATTERN, or the word lock.  Several joined by +
- *have to hold together.  The first group that fits an instruction has it.
+ * A pattern is a mnemonic with * and ?, or PROPERTY=PATTERN, or the word lock.  Patterns joined by
+ * + must all match.  An instruction belongs to the first group that matches.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static const char *const property_names[] = {"mnemonic", "form",  "extension", "
 
 struct pattern {
 	uint32_t group;
-	bool is_joined; /* with the one in front of it */
+	bool is_joined; /* with the one before it */
 	uint8_t property;
 	char *text; /* in the taxonomy's text */
 };
@@ -53,7 +53,7 @@ static char lower(char c)
 	return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* Greedy, with one place to go back to: linear for any pattern with few stars. */
+/* Greedy, with one place to backtrack to: linear for patterns with few stars. */
 bool mix_glob(const char *pattern, const char *text)
 {
 	const char *star = NULL, *back = NULL;

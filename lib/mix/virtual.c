@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * A virtual PMU.  Two counters run down; where one ends, an instruction is sampled as hardware does
- * it, not the one that was meant:
+ * it, which is not the one that was meant:
  *
  * - skid: some samples of the precise event, and all branch stacks, are taken some cycles after the
  *   overflow;
- * - shadowing: it is then the first instruction that retires.  Those that retire together with
- *   the one in front of them are never sampled; one behind a long wait is sampled for all that
- *   were counted during the last cycles before it;
- * - the branch stack has some entries, and what happens until the sample is in it;
- * - in 15% and 26% of the stacks of two real recordings the newest pair is impossible: a record
- * between is missing;
+ * - shadowing: the sample is then of the first instruction that retires.  Instructions that retire
+ *   together with the one before them are never sampled; an instruction after a long wait is
+ * sampled for everything that was counted during the last cycles before it;
+ * - the branch stack is finite, and includes what happens until the sample;
+ * - in 15% and 26% of the stacks of two real recordings, the newest pair is impossible: a record
+ *   in between is missing;
  * - the paper saw branches in the oldest entry up to half of the time (section III.C).
  */
 #include "mix/virtual.h"
@@ -22,21 +22,21 @@
 enum {
 	RING = 256, /* branches that are remembered: more than a stack and a window */
 	MAX_DEPTH = 64,
-	ENOUGH = 400,	    /* instructions behind an overflow: more than retire during its skid */
+	ENOUGH = 400,	    /* instructions after an overflow: more than retire during its skid */
 	DEFAULT_DEPTH = 16, /* HBBP paper, section III.B */
-	/* doc/models/mix.md: with these EBS and LBR alone err about as much as in the paper. */
+	/* doc/models/mix.md: with these, EBS and LBR alone are about as wrong as in the paper. */
 	DEFAULT_SKID = 4,    /* cycles */
 	DEFAULT_SHADOW = 25, /* percent of the samples */
 	DEFAULT_BIASED = 10, /* per mille of the branches */
 	DEFAULT_LOST = 20    /* percent of the stacks: between the two recordings */
 };
 
-/* An overflow whose sample is not taken yet: that takes some blocks more. */
+/* An overflow whose sample has not been taken yet: that takes some more blocks. */
 struct pending {
 	bool is_open;
-	uint64_t block; /* of the thread, from 0 */
+	uint64_t block; /* of the thread, counted from 0 */
 	uint32_t insn;
-	uint64_t until; /* instructions of the thread: then enough is known, too */
+	uint64_t until; /* instructions of the thread: by then, enough is known as well */
 };
 
 enum { HISTORY = 128 }; /* blocks that are remembered: a power of two, more than a window */
@@ -46,7 +46,7 @@ struct vthread {
 	uint64_t ebs_left, lbr_left; /* until the overflow */
 	uint64_t n_blocks, n_insns;
 	struct mix_vblock *history[HISTORY];
-	uint32_t branches_before[HISTORY]; /* that were taken when the block began */
+	uint32_t branches_before[HISTORY]; /* that had been taken when the block began */
 	struct pending ebs, lbr;
 	struct pmu_branch ring[RING];
 	uint32_t n_branches; /* ever */
@@ -126,7 +126,7 @@ int mix_vpmu_create(struct mix_vpmu **out, const struct tact_mix_emulate_options
 	}
 	v->totals = totals;
 	v->writer = writer;
-	v->time = 1; /* 0 would mean that it is not known */
+	v->time = 1; /* 0 would mean unknown */
 	v->seed = o->seed;
 	v->random = (o->seed + 1) * 0x9e3779b97f4a7c15u;
 	v->ebs_period = o->ebs_period;
@@ -151,7 +151,7 @@ void mix_vpmu_destroy(struct mix_vpmu *v)
 	free(v);
 }
 
-/* Which branches are biased depends on the place of the code and the seed. */
+/* Which branches are biased depends on the address of the code and on the seed. */
 bool mix_vpmu_is_sticky(const struct mix_vpmu *v, uint64_t branch)
 {
 	uint64_t h = (branch ^ v->seed) * 0x9e3779b97f4a7c15u;
@@ -205,14 +205,14 @@ static void write_sample(struct mix_vpmu *v, const struct vthread *t, uint32_t t
 	pmu_writer_sample(v->writer, event, &s, PMU_MODE_USER);
 }
 
-/* The record of a branch, n of which had been taken with it. */
+/* Returns the record of a branch, given how many had been taken with it. */
 static const struct pmu_branch *branch_at(const struct vthread *t, uint32_t n)
 {
 	return &t->ring[(n - 1) % RING];
 }
 
-/* How many branches more until a biased one of the older half is the oldest; 0: none is there.  So
- * it stands there in half of the stacks that it is in.
+/* Returns how many more branches it takes until a biased one of the older half is the oldest; 0:
+ * there is none.  So it is there in half of the stacks that it is in.
  */
 static uint32_t bias_delay(const struct mix_vpmu *v, const struct vthread *t, uint32_t n)
 {
@@ -263,7 +263,7 @@ static int find_offsets(struct mix_vblock *b)
 	return 0;
 }
 
-/* All blocks around an overflow are known: where the sample lands. */
+/* Finds where the sample lands, once all blocks around the overflow are known. */
 static int take(struct mix_vpmu *v, struct vthread *t, uint32_t thread, struct pending *p)
 {
 	uint64_t first = p->block > MIX_PAST ? p->block - MIX_PAST : 0, at;
@@ -293,7 +293,7 @@ static int take(struct mix_vpmu *v, struct vthread *t, uint32_t thread, struct p
 	return 0;
 }
 
-/* A branch was taken, from the last block to this one. */
+/* Records that a branch was taken, from the last block to this one. */
 static void branch(struct mix_vpmu *v, struct vthread *t, const struct mix_vblock *last,
 		   const struct mix_vblock *b)
 {
@@ -311,7 +311,9 @@ static void branch(struct mix_vpmu *v, struct vthread *t, const struct mix_vbloc
 					  t->n_insns + ENOUGH};
 }
 
-/* Enough behind the overflow is known: blocks, or instructions where blocks are long. */
+/* Returns whether enough after the overflow is known: blocks, or instructions where blocks are
+ * long.
+ */
 static bool is_due(const struct vthread *t, const struct pending *p)
 {
 	return p->is_open && (t->n_blocks > p->block + MIX_FUTURE || t->n_insns >= p->until);
@@ -329,7 +331,8 @@ int mix_vpmu_exec(struct mix_vpmu *v, uint32_t thread, uint32_t pid, struct mix_
 			return -TACT_E_NOMEM;
 	}
 	last = t->n_blocks ? t->history[(t->n_blocks - 1) % HISTORY] : NULL;
-	/* Code that goes on behind its end took no branch; what is cut without one was interrupted.
+	/* Code that continues after its end took no branch; code that was cut without one was
+	 * interrupted.
 	 */
 	if (last && last->block->address + last->block->code_size != b->block->address &&
 	    !last->block->is_open)

@@ -13,7 +13,7 @@
 struct mix_vblock {
 	uint64_t count;
 	const struct tact_trace_block *block;
-	uint16_t *offsets;  /* of its instructions; NULL: not yet asked for */
+	uint16_t *offsets;  /* of its instructions; NULL: not needed so far */
 	uint32_t simulated; /* its number in the simulated pipeline plus one; 0: none, or it cannot
 			       be simulated */
 	uint32_t pid;	    /* process that has its module in the recording */
@@ -23,11 +23,11 @@ struct mix_vblock {
 /* ---- retirement.c ---- */
 
 enum {
-	MIX_PAST = 32,	/* blocks in front of a sample: they fill the pipeline */
-	MIX_FUTURE = 24 /* blocks behind it, in which it is taken */
+	MIX_PAST = 32,	/* blocks before a sample: they fill the pipeline */
+	MIX_FUTURE = 24 /* blocks after it, in which it is taken */
 };
 
-/* Blocks that ran one behind the other, and an instruction in one of them. */
+/* Consecutive blocks, and an instruction in one of them. */
 struct mix_window {
 	struct mix_vblock *blocks[MIX_PAST + 1 + MIX_FUTURE];
 	uint32_t n, block, insn;
@@ -39,9 +39,9 @@ int mix_retirement_create(struct mix_retirement **out, const struct tact_arch *a
 			  struct tact_diag *diag);
 void mix_retirement_destroy(struct mix_retirement *r); /* NULL is allowed */
 
-/* The first instruction behind the one of the window that retires more than `skid` cycles after it:
- * sets block and insn of the window.  Returns the number of blocks that were simulated for it, or
- * -TACT_E_NOMEM.
+/* Finds the first instruction after the one of the window that retires more than `skid` cycles
+ * after it: sets block and insn of the window.  Returns the number of blocks that were simulated
+ * for it, or -TACT_E_NOMEM.
  */
 int mix_retirement_after(struct mix_retirement *r, struct mix_window *w, uint32_t skid);
 
