@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * oneDNN, found at run time.  There is one function of it that we call, and its signature is the
- * same in versions 2 and 3, so that building needs no header of it.
+ * oneDNN, found at run time.  We call one function of it, whose signature is the same in versions 2
+ * and 3, so that building needs no header of it.
  */
 #include "tune/matrices.h"
 
@@ -31,7 +31,7 @@ int matrices_load(struct matrices *out, struct tact_diag *diag)
 				 "oneDNN (libdnnl.so.2 or .3) is not installed, and the surrogate "
 				 "is trained with it; Debian's package is libdnnl2");
 	copy_symbol(&found.sgemm, library, "dnnl_sgemm");
-	/* Of the OpenMP that it was linked with. */
+	/* Of the OpenMP that oneDNN was linked with. */
 	copy_symbol(&found.set_threads, library, "omp_set_num_threads");
 	if (!found.sgemm) {
 		dlclose(library);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Products of matrices: oneDNN, loaded when the surrogate is trained and by nothing else.  It is
- * 40 MB large and brings OpenCL, OpenMP and the C++ library with it, which no other command should
- * have to start.
+ * Products of matrices by oneDNN, which is loaded only when the surrogate is trained.  It is 40 MB
+ * large and brings OpenCL, OpenMP and the C++ library with it; no other command should have to load
+ * those.
  */
 #ifndef TACT_TUNE_MATRICES_H
 #define TACT_TUNE_MATRICES_H
@@ -22,12 +22,14 @@ struct matrices {
 	void (*set_threads)(int n); /* of its OpenMP; NULL: it has none */
 };
 
-/* Loads oneDNN; what is loaded stays until the process ends, because threads of OpenMP may still
- * be in it.  Returns -TACT_E_NO_TOOL with what to install.
+/* Loads oneDNN.  It stays loaded until the process ends, because threads of OpenMP may still be in
+ * it.  Returns -TACT_E_NO_TOOL with what to install.
  */
 int matrices_load(struct matrices *out, struct tact_diag *diag);
 
-/* Each of our threads calls this once: they share the work, and each product stays on its own. */
+/* Called once by each of our threads: they share the work, and each product stays on its own
+ * thread.
+ */
 void matrices_one_thread(const struct matrices *matrices);
 
 /* C = A B + beta C, by rows; 'T' transposes.  Returns 0 or -TACT_E_INTERNAL. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The method `surrogate`: what its files share.
+ * The method `surrogate`: shared by its files.
  */
 #ifndef TACT_SURROGATE_H
 #define TACT_SURROGATE_H
@@ -21,7 +21,7 @@ struct adam {
 	uint64_t steps;
 };
 
-/* Where a run stands.  All of it is in a checkpoint. */
+/* The state of a run.  All of it is in a checkpoint. */
 enum surrogate_phase { PHASE_NETWORK, PHASE_TABLE, PHASE_DONE };
 struct surrogate_state {
 	uint32_t phase, round, epoch, batch; /* the next batch to do */
@@ -33,19 +33,19 @@ struct surrogate_state {
 struct surrogate {
 	struct tact_tuner *t;
 	struct net net;
-	uint64_t fingerprint; /* of options and rows: a checkpoint belongs to one */
+	uint64_t fingerprint; /* hash of options and rows: a checkpoint belongs to one run */
 
 	struct net_type *types; /* owned */
 	size_t n_types, type_capacity;
 	unsigned vocabulary;
 	uint32_t **row_types;	     /* owned; by row; NULL: has no instruction */
 	uint32_t *row_length;	     /* owned */
-	struct bound_graph **graphs; /* owned; by row; NULL: the network is on its own */
+	struct bound_graph **graphs; /* owned; by row; NULL: the network works without bounds */
 	uint32_t *train;	     /* owned; training rows */
 	size_t n_train;
 
 	/* Simulated blocks: row, parameters of each instruction, cycles. */
-	uint8_t *sampled;  /* owned; SURROGATE_INPUTS bytes an instruction */
+	uint8_t *sampled;  /* owned; SURROGATE_INPUTS bytes per instruction */
 	size_t *sample_at; /* owned; by sample */
 	float *simulated;  /* owned; logarithm of cycles */
 	size_t n_samples;
@@ -73,21 +73,21 @@ struct bound_memory {
 
 /* ---- inputs and simulated blocks (surrogate_samples.c) ---- */
 
-/* What the k-th input of an instruction is. */
+/* Says what the k-th input of an instruction is. */
 struct surrogate_input {
 	uint8_t kind, index; /* enum tact_mca_kind */
 	float scale;	     /* of the value above its lower bound */
 };
 struct surrogate_input surrogate_input(unsigned k);
 
-/* The k-th input of a form under a table, above its lower bound. */
+/* Returns the k-th input of a form under a table, above its lower bound. */
 int surrogate_value(const struct tact_mca_params *params, unsigned form, unsigned k);
 unsigned surrogate_form(const struct surrogate *s, uint32_t row, size_t i);
 uint32_t surrogate_row(const struct surrogate *s, size_t sample);
 
-/* Values of a parameter that samples of this round have. */
+/* Returns the range of values of a parameter in the samples of this round. */
 void surrogate_reach(const struct surrogate *s, size_t param, int *low, int *high);
-int surrogate_simulate(struct surrogate *s); /* all samples of this round */
+int surrogate_simulate(struct surrogate *s); /* Makes all samples of this round. */
 
 /* ---- batches (surrogate_batch.c) ---- */
 
@@ -118,10 +118,10 @@ struct surrogate_batch {
 	struct surrogate *s;
 	const uint32_t *items; /* samples, or rows */
 	size_t n;
-	bool is_checked; /* no gradients, only the error */
+	bool is_checked; /* only the error, no gradients */
 };
 
-/* Both fill loss and gradient of a shard: of the weights, on simulated blocks, and of the table, on
+/* Both fill loss and gradient of a shard: by the weights, on simulated blocks, and by the table, on
  * measured ones.
  */
 tune_item_fn surrogate_network_shard, surrogate_table_shard;
@@ -131,17 +131,17 @@ tune_item_fn surrogate_network_shard, surrogate_table_shard;
 int surrogate_graph_create(struct bound_graph **out, const struct tact_mca_code *code);
 void surrogate_graph_destroy(struct bound_graph *graph); /* NULL is allowed */
 
-/* The logarithm of a smooth lower bound of a block's cycles; inputs are SURROGATE_INPUTS values
- * above their lower bounds for each instruction.  slopes, of the same form, may be NULL; the
- * machine's stand at the first instruction.  Returns -TACT_E_NOMEM.
+/* Computes the logarithm of a smooth lower bound of a block's cycles; inputs are SURROGATE_INPUTS
+ * values above their lower bounds for each instruction.  slopes, of the same form, may be NULL; the
+ * machine's are at the first instruction.  Returns 0 or -TACT_E_NOMEM.
  */
 int surrogate_bound(const struct bound_graph *graph, const float *inputs,
 		    struct bound_memory *memory, float *out, float *slopes);
 
 int surrogate_tokens(struct surrogate *s); /* types, row_types, row_length */
 
-/* Reads a checkpoint, if the file is there.  1: it was; 0: there is none.
- * -TACT_E_FORMAT: damaged, or of another run; -TACT_E_VERSION, -TACT_E_IO.
+/* Reads a checkpoint, if there is a file.  Returns 1; 0 if there is none; -TACT_E_FORMAT: damaged,
+ * or of another run; -TACT_E_VERSION, -TACT_E_IO.
  */
 int surrogate_load(struct surrogate *s, const char *path, struct tact_diag *diag);
 int surrogate_save(struct surrogate *s, const char *path, struct tact_diag *diag);

@@ -11,7 +11,7 @@
 
 /* ---- shards ---- */
 
-/* Numbers of the learned parameters behind the inputs of an instruction. */
+/* Finds the learned parameters that the inputs of an instruction come from. */
 static const int32_t *params_of(const struct surrogate *s, unsigned form)
 {
 	const struct tact_tuner *t = s->t;
@@ -26,7 +26,7 @@ static void free_blocks(struct shard *h)
 	FREE_ALL(h->length, h->types, h->inputs, h->slopes, h->out, h->slope, h->item, h->bound);
 }
 
-/* Room for n blocks; what was there is lost. */
+/* Makes room for n blocks; the previous content is lost. */
 static int reserve_blocks(struct shard *h, size_t n)
 {
 	if (n <= h->capacity)
@@ -57,7 +57,7 @@ static int reserve_inputs(struct shard *h, size_t n)
 	return 0;
 }
 
-/* The blocks of a shard: samples, or rows. */
+/* Takes the blocks of a shard: samples, or rows. */
 static int fill_shard(struct surrogate *s, struct shard *h, const uint32_t *items, size_t n,
 		      bool is_table)
 {
@@ -94,7 +94,7 @@ static struct net_blocks blocks_of(const struct surrogate *s, const struct shard
 				   .n_types = s->n_types};
 }
 
-/* From raw values to what the network sees, and to the bounds. */
+/* Turns raw values into what the network sees, and into the bounds. */
 static int prepare_inputs(struct surrogate *s, struct shard *h, bool is_table)
 {
 	size_t n_rows = 0;
@@ -120,7 +120,7 @@ static int prepare_inputs(struct surrogate *s, struct shard *h, bool is_table)
 }
 
 /* Absolute difference of logarithms, rounded off around 0: close to a relative error, and blocks of
- * a hundred cycles count as those of one.
+ * a hundred cycles count as much as those of one.
  */
 static double network_loss(float out, float wanted, float *slope)
 {
@@ -182,7 +182,7 @@ int surrogate_network_shard(struct tune_worker *w, size_t item, void *context)
 	return status;
 }
 
-/* Values of the inputs of measured blocks under the table that is being learned. */
+/* Takes the inputs of measured blocks from the table that is being learned. */
 static void table_values(const struct surrogate *s, const struct tact_mca_params *params,
 			 struct shard *h)
 {
@@ -204,7 +204,7 @@ static void table_values(const struct surrogate *s, const struct tact_mca_params
 	}
 }
 
-/* From slopes by inputs, through the network and through the bounds, to those by parameters. */
+/* Turns slopes by inputs, through the network and through the bounds, into slopes by parameters. */
 static void table_slopes(const struct surrogate *s, struct shard *h)
 {
 	for (size_t i = 0; i < h->n; i++) {
@@ -255,7 +255,7 @@ int surrogate_table_shard(struct tune_worker *w, size_t item, void *context)
 		float ratio = expf(h->out[i] + h->bound[i]) / (float)cycles;
 
 		h->loss += fabsf(ratio - 1);
-		/* Far too slow blocks must not drown the others. */
+		/* Blocks that are far too slow must not drown the others. */
 		h->slope[i] = (ratio > 1 ? fminf(ratio, 3) : -ratio) / (float)b->n;
 	}
 	if (!status)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the plain machine cannot be faster than, as a smooth function of its parameters: micro-ops
+ * A lower bound of what the plain machine takes, as a smooth function of its parameters: micro-ops
  * by the dispatch width, cycles of each port, the longest chain.  The network only learns how far
- * the machine is above that.
+ * the machine is above it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,15 +12,15 @@
 #include "tune/surrogate.h"
 
 enum {
-	ROUNDS = 16, /* iterations that a chain is followed for; the second half counts */
-	POWER = 8    /* of the smooth maximum: equal bounds become 9% more */
+	ROUNDS = 16, /* iterations that a chain is followed; the second half counts */
+	POWER = 8    /* of the smooth maximum: two equal bounds become 9% larger */
 };
 #define NO_READ UINT32_MAX
 
 /* An operand that an instruction waits for. */
 struct bound_read {
 	uint32_t producer;
-	uint8_t before; /* in the iteration before */
+	uint8_t before; /* in the previous iteration */
 	uint8_t advance;
 };
 
@@ -120,8 +120,8 @@ static float delay(const float *inputs, const struct bound_graph *g, uint32_t co
 	return advance < latency ? latency - advance : 0;
 }
 
-/* Cycles an iteration of the longest chain; slopes, by input, get `factor` for each cycle of it.
- * steps: room for ROUNDS * n.
+/* Returns the cycles per iteration of the longest chain; slopes, by input, get `factor` for each of
+ * its cycles.  steps: room for ROUNDS * n.
  */
 static float chain(const struct bound_graph *g, const float *inputs, struct step *steps,
 		   uint32_t *end)
@@ -156,7 +156,7 @@ static float chain(const struct bound_graph *g, const float *inputs, struct step
 	return (last - half) / (ROUNDS / 2);
 }
 
-/* Walks the last half of the longest chain back and adds to the slopes of its latencies. */
+/* Walks back along the last half of the longest chain and adds to the slopes of its latencies. */
 static void chain_slopes(const struct bound_graph *g, const float *inputs, const struct step *steps,
 			 uint32_t end, float factor, float *slopes)
 {
@@ -200,7 +200,7 @@ int surrogate_bound(const struct bound_graph *g, const float *inputs, struct bou
 	}
 	dispatch = uops / width;
 	cycles = chain(g, inputs, memory->data, &end);
-	/* Powers of shares of the largest one: they neither overflow nor vanish. */
+	/* Powers of shares of the largest bound: they neither overflow nor vanish. */
 	scale = dispatch > cycles ? dispatch : cycles;
 	for (unsigned p = 0; p < TACT_MCA_PORTS; p++)
 		scale = port[p] > scale ? port[p] : scale;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A run's state on disk: whatever ends the process, the next one goes on from the last whole file.
- * Simulated blocks are not in it: they are made again from the seed.
+ * A run's state on disk: whatever ends the process, the next one continues from the last complete
+ * file.  Simulated blocks are not in it: they are made again from the seed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct header {
 	uint64_t n_weights, n_params, network_steps, table_steps;
 	double seconds;
 	struct surrogate_state state;
-	uint64_t hash; /* of everything behind the header */
+	uint64_t hash; /* of everything after the header */
 };
 
 struct part {
@@ -90,7 +90,7 @@ int surrogate_save(struct surrogate *s, const char *path, struct tact_diag *diag
 	return status;
 }
 
-/* 1, or 0 if there is none. */
+/* Returns 1, or 0 if there is none. */
 static int read_checkpoint(const char *path, struct text *out, struct tact_diag *diag)
 {
 	struct stat info;
@@ -104,7 +104,7 @@ static int read_checkpoint(const char *path, struct text *out, struct tact_diag 
 	return status < 0 ? status : 1;
 }
 
-/* What is wrong with a file, before any of it is used. */
+/* Checks a file before any of it is used. */
 static int examine(const struct surrogate *s, const char *data, size_t size, size_t body,
 		   struct tact_diag *diag)
 {

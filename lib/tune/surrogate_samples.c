@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks under random parameters: what the surrogate is trained on.
+ * Blocks under random parameters, which the surrogate is trained on.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ int surrogate_value(const struct tact_mca_params *params, unsigned form, unsigne
 
 /* ---- simulated blocks ---- */
 
-/* Values of a parameter that samples of this round have. */
+/* Returns the range of values of a parameter in the samples of this round. */
 void surrogate_reach(const struct surrogate *s, size_t i, int *low, int *high)
 {
 	static const int most[TACT_MCA_N_KINDS] = {10, 5, 5, 2, 10, 250};
@@ -58,8 +58,8 @@ void surrogate_reach(const struct surrogate *s, size_t i, int *low, int *high)
 	*high = s->centre[i] + reach;
 }
 
-/* New values for the learned parameters of a form, or of the machine: from the paper's
- * distribution, or in later rounds near what was learned.
+/* Draws new values for the learned parameters of a form, or of the machine: from the paper's
+ * distribution or, in later rounds, near the learned values.
  */
 static void sample_around(struct surrogate *s, struct tact_mca_params *params, size_t first,
 			  size_t n, double rate, uint64_t *rng)
@@ -110,8 +110,7 @@ uint32_t surrogate_row(const struct surrogate *s, size_t sample)
 	return s->train[sample % s->n_train];
 }
 
-/* Parameters that a sample changes, to be put back: forms of long blocks beyond these stay as they
- * are.
+/* Parameters that a sample changes, to be restored: in long blocks, further forms stay as they are.
  */
 enum { MAX_FORMS = 64 };
 struct saved {
@@ -120,7 +119,7 @@ struct saved {
 	int value[MAX_FORMS][SURROGATE_FORM_INPUTS];
 };
 
-/* False if there is no room, or it is there already. */
+/* Remembers a parameter; false if there is no room, or it is there already. */
 static bool save_form(struct saved *saved, const struct tact_mca_params *params, unsigned form)
 {
 	for (unsigned i = 0; i < saved->n; i++)
@@ -148,7 +147,7 @@ static void put_back(const struct saved *saved, struct tact_mca_params *params)
 	tact_mca_set(params, 0, TACT_MCA_REORDER_BUFFER, 0, saved->buffer);
 }
 
-/* The inputs of a block's instructions, a byte each. */
+/* Writes the inputs of a block's instructions, one byte each. */
 static void write_inputs(const struct surrogate *s, const struct tact_mca_params *params,
 			 uint32_t row, uint8_t *to)
 {
@@ -164,11 +163,11 @@ static void write_inputs(const struct surrogate *s, const struct tact_mca_params
 	}
 }
 
-/* One block under random parameters of its forms.  Afterwards the table is as it was. */
+/* Simulates one block under random parameters of its forms.  The table is restored. */
 static int simulate(struct tune_worker *w, size_t sample, void *context)
 {
-	/* In later rounds a quarter of the blocks has what was learned, the others more and more of
-	 * it changed: where the table is, the network must be right.
+	/* In later rounds, a quarter of the blocks keeps the learned values, and the others change
+	 * more and more of them: the network must be right where the table is.
 	 */
 	static const double rates[] = {0, 1.0 / 16, 1.0 / 6, 1.0 / 2};
 	struct surrogate *s = context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Instructions as tokens, as Ithemal writes them: operation, <S>, what is read, <D>, what is
- * written, <E>.  The same tokens are one type, however often they occur.
+ * Instructions as tokens, as in Ithemal: operation, <S>, what is read, <D>, what is written, <E>.
+ * Equal tokens are one type, however often they occur.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +113,7 @@ static void describe(struct net_type *type, const struct tact_isa *isa,
 	put_special(&w, TOKEN_END);
 }
 
-/* Number of a type, a new one if need be. */
+/* Returns the number of a type, a new one if necessary. */
 static long find_type(struct surrogate *s, struct hash *index, const struct net_type *type)
 {
 	const uint64_t hash = hash_bytes(type, sizeof(*type));

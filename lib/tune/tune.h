@@ -4,8 +4,8 @@
  *
  * Rows are measured blocks.  A table holds the values of all parameters: those of the plain machine
  * (mca) or a changed copy of an architecture (facile, sim).  A site is a form in one situation,
- * with its parameters and the training rows that it occurs in.  Workers evaluate rows, each with a
- * table of its own, which are all the same between calls.
+ * with its parameters and the training rows in which it occurs.  Workers evaluate rows, each with a
+ * table of its own; between calls, all tables are the same.
  */
 #ifndef TACT_TUNE_PRIVATE_H
 #define TACT_TUNE_PRIVATE_H
@@ -40,10 +40,11 @@ struct tune_rows {
 };
 
 int tune_rows_add(struct tune_rows *rows, const uint8_t *code, size_t size, double cycles,
-		  const char *group); /* 1, or 0: it is there already */
+		  const char *group); /* Returns 1, or 0: it is there already. */
 void tune_rows_fini(struct tune_rows *rows);
 
-/* 80, 10 and 10 percent by the hash of the code: the order of the rows does not matter. */
+/* Splits rows 80, 10 and 10 percent by the hash of the code: the order of the rows does not matter.
+ */
 int tune_rows_split(struct tune_rows *rows, uint64_t seed);
 
 /* ---- parameters ---- */
@@ -79,7 +80,7 @@ struct tune_table {
 	struct tact_arch *arch;	     /* owned */
 };
 
-/* The instruction set of what it holds. */
+/* Returns the instruction set of its content. */
 static inline const struct tact_isa *tune_isa(const struct tune_table *table)
 {
 	return tact_arch_isa(table->mca ? tact_mca_params_arch(table->mca) : table->arch);
@@ -90,7 +91,7 @@ void tune_table_fini(struct tune_table *table);
 int tune_value(const struct tune_table *table, const struct tune_param *param);
 void tune_assign(struct tune_table *table, const struct tune_param *param, int value);
 
-/* The index-th parameter of the core; false behind the last one. */
+/* Gets the index-th parameter of the core; false past the last one. */
 bool tune_core(unsigned index, struct tune_param *out);
 
 /* Names for people: "IMUL (R64, R64) latency r0>r1", "3", "p0156". */
@@ -100,25 +101,26 @@ void tune_value_text(const struct tune_param *param, int value, char *text, size
 const char *tune_kind_name(unsigned kind);
 unsigned tune_kind_what(unsigned kind); /* bit of enum tact_tune_what */
 
-/* The paper's distribution (section V-A) for every parameter of mca, forms outside of the rows
- * too; bits of `what` that are 0 stay as they are.
+/* Samples every parameter of mca from the paper's distribution (section V-A), including forms
+ * outside of the rows; bits of `what` that are 0 stay as they are.
  */
 void tune_sample(struct tact_mca_params *params, unsigned what, uint64_t *rng);
 void tune_sample_form(struct tact_mca_params *params, unsigned form, unsigned what, uint64_t *rng);
 int tune_sample_value(unsigned kind, uint64_t *rng);
 
-/* A percentage of latencies and sets of ports becomes wrong. */
+/* Makes a percentage of latencies and port sets wrong. */
 int tune_corrupt(struct tact_tuner *t, struct tune_table *table, unsigned percent);
 
 /* ---- evaluation ---- */
 
 struct tune_worker {
 	struct tact_tuner *t;
-	struct tune_table table;		  /* owned */
-	struct tact_mca *machine;		  /* owned; mca */
-	struct tact_estimator *estimator, *bound; /* owned; others; FACILE where it does not end */
-	struct tact_block *block;		  /* owned; others */
-	double *errors, *trial;			  /* owned; of a site's rows */
+	struct tune_table table;  /* owned */
+	struct tact_mca *machine; /* owned; mca */
+	struct tact_estimator *estimator,
+		*bound;		  /* owned; others; FACILE where the pipeline does not end */
+	struct tact_block *block; /* owned; others */
+	double *errors, *trial;	  /* owned; of a site's rows */
 	int status;
 };
 
@@ -127,7 +129,7 @@ struct tact_tuner {
 	struct tact_tune_network network; /* with its defaults */
 	struct tact_block_options block;
 	bool is_mca;	 /* the model has parameters of its own; else they are the tables' */
-	bool has_slopes; /* tune_gradient knows it */
+	bool has_slopes; /* tune_gradient supports it */
 	struct tune_rows rows;
 	struct tact_mca_code **codes; /* owned; of rows; mca */
 	struct tact_block *decoder;   /* owned */
@@ -144,42 +146,43 @@ struct tact_tuner {
 					      tables have */
 	unsigned n_port_sets;
 
-	struct tune_worker *workers; /* owned; the first one's table is the present one */
+	struct tune_worker *workers; /* owned; the first one has the current table */
 	unsigned n_workers;
-	double *predicted;	       /* owned; by row, under the present table */
+	double *predicted;	       /* owned; by row, under the current table */
 	double *error;		       /* owned; relative */
 	double *by_default, *by_start; /* owned */
 	uint64_t evaluations;
 	double start_seconds;
 	double surrogate_error;
-	unsigned unit;		     /* micro-ops of the table that are one; 0: 1 */
+	unsigned unit;		     /* micro-ops of the table that make one; 0: 1 */
 	struct tune_change *changes; /* owned; see tune_changes.c */
 	size_t n_changes;
 	bool has_run;
 };
 
-/* Makes params, sites and workers from rows and the start. */
+/* Makes params, sites and workers from the rows and the start. */
 int tune_space_create(struct tact_tuner *t, struct tact_diag *diag);
 int tune_codes_make(struct tact_tuner *t, enum tact_mca_memory memory);
 
-/* The data that block_lower takes for an instruction. */
+/* Returns the situation whose data block_lower uses for an instruction. */
 enum arch_situation tune_situation(const struct tact_arch *arch, const struct tact_insn *insn);
 
-/* The site of a form, or NULL if it does not occur in the training rows. */
+/* Returns the site of a form, or NULL if it does not occur in the training rows. */
 const struct tune_site *tune_site_of(const struct tact_tuner *t, unsigned form,
 				     enum arch_situation situation);
 
 int tune_predict(struct tune_worker *w, uint32_t row, double *cycles);
 
-/* Calls fn for items 0 to n - 1 on all workers.  Results must not depend on who does what. */
+/* Calls fn for items 0 to n - 1 on all workers.  Results must not depend on which worker does what.
+ */
 typedef int tune_item_fn(struct tune_worker *w, size_t item, void *context);
 int tune_parallel(struct tact_tuner *t, size_t n, tune_item_fn *fn, void *context);
 
-/* Predictions and errors of all rows under the present table, into `predicted` and `error`. */
+/* Fills `predicted` and `error` for all rows under the current table. */
 int tune_evaluate(struct tact_tuner *t);
 double tune_error_of(const struct tact_tuner *t, enum tact_tune_part part);
 
-/* Of some rows only, into arrays by row; parts: bits. */
+/* The same for some parts only; parts: bits. */
 int tune_evaluate_parts(struct tact_tuner *t, unsigned parts);
 
 /* Sets a value in the tables of all workers. */
@@ -202,7 +205,7 @@ struct tune_slope {
 };
 enum { TUNE_MAX_SLOPES = 256 };
 
-/* The prediction, and its slopes with respect to the parameters that it hangs on.  Returns their
+/* Computes the prediction, and its slopes by the parameters that it depends on.  Returns their
  * number, or < 0.
  */
 int tune_gradient(struct tune_worker *w, uint32_t row, double *cycles, struct tune_slope *slopes);
@@ -217,11 +220,11 @@ int tune_surrogate(struct tact_tuner *t, struct tact_diag *diag);
 
 double tune_seconds(void);
 
-/* Calls the caller's function.  Returns -TACT_E_LIMIT if that says so. */
+/* Calls the caller's function.  Returns -TACT_E_LIMIT if it asks for the end. */
 int tune_report(struct tact_tuner *t, const char *phase, unsigned step, unsigned steps, double done,
 		double loss, double validation, double seconds_left);
 
-/* What changed, and what it saves.  After the run. */
+/* Finds what changed, and what it saves, after the run. */
 int tune_changes_find(struct tact_tuner *t);
 
 #endif /* TACT_TUNE_PRIVATE_H */

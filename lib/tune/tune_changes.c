@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was learned, for people to review: each change with what it saves and the rows that prove
- * it, distributions of values, sensitivity to the parameters of the machine.
+ * The results for review: each change with what it saves and the rows that prove it, distributions
+ * of values, sensitivity to the parameters of the machine.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "tune/tune.h"
 
-enum { MAX_ROWS = 400 }; /* that a change is undone on; of more, every so many-th */
+enum { MAX_ROWS = 400 }; /* on which a change is undone; if there are more, an even selection */
 
 struct tune_change {
 	uint32_t param;
@@ -40,7 +40,7 @@ static void add_proof(struct tune_change *c, uint32_t row, double weight)
 	c->proof[at] = row;
 }
 
-/* Rows that a parameter has to do with: those of its site, or all of the training set. */
+/* Finds the rows that a parameter has an influence on: those of its site, or the training set. */
 static const uint32_t *rows_of(const struct tact_tuner *t, const struct tune_param *p, size_t *n)
 {
 	const struct tune_site *site =
@@ -145,7 +145,7 @@ int tact_tuner_get_histogram(const struct tact_tuner *t, size_t i, struct tact_t
 
 	if (!t || !t->workers)
 		return -TACT_E_INVAL;
-	/* The i-th kind that there are ordinal parameters of forms of. */
+	/* Find the i-th kind for which forms have ordinal parameters. */
 	for (size_t left = i + 1; kind < TUNE_N_KINDS; kind++) {
 		bool has = false;
 
@@ -172,7 +172,7 @@ int tact_tuner_get_histogram(const struct tact_tuner *t, size_t i, struct tact_t
 	return tact_fill(out, &h, sizeof(h));
 }
 
-/* Values around the learned one: all widths, buffers in steps of a sixth. */
+/* Returns values around the learned one: all widths, buffers in steps of a sixth. */
 static int point_value(const struct tune_param *p, int learned, unsigned k)
 {
 	if (p->kind == TACT_MCA_REORDER_BUFFER)

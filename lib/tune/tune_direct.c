@@ -2,10 +2,10 @@
  *
  * The method `direct`: the exact change of the training error, parameter by parameter.
  *
- * A parameter of a form touches only the rows that the form occurs in, so the effect of another
- * value is known after these are evaluated again.  Sites are taken by number of rows; each finds
- * its best values with all others held fixed; a group of them is searched at the same time, then
- * applied one after the other, each only if it still saves error.  Sweeps go on until one saves
+ * A parameter of a form only affects the rows in which the form occurs, so the effect of another
+ * value is known once these are evaluated again.  Sites are taken by number of rows; each finds its
+ * best values with all others held fixed; a group of sites is searched at the same time, then
+ * applied one after the other, each only if it still saves error.  Sweeps continue until one saves
  * little, or until the validation rows get worse.
  */
 #include <math.h>
@@ -15,9 +15,9 @@
 #include "tune/tune.h"
 
 enum {
-	GROUP = 8,	/* sites that are searched at the same time; fixed, so that the number of
-			 * threads does not change the result */
-	SAMPLE = 128,	/* rows of a large site that a value is first tried on */
+	GROUP = 8, /* sites that are searched at the same time; fixed, so that the number of threads
+		      does not change the result */
+	SAMPLE = 128,	/* rows of a large site on which a value is tried first */
 	MAX_MOVES = 24, /* of a site in a sweep */
 	MAX_SWEEPS = 12,
 	FINER = 3 /* see refine */
@@ -28,7 +28,7 @@ struct move {
 	int value;
 };
 
-/* What a site's search found. */
+/* The result of a site's search. */
 struct finding {
 	const struct tune_site *site;
 	unsigned n_moves;
@@ -41,14 +41,13 @@ struct sweep {
 	struct finding findings[GROUP];
 	double min_gain;
 	double *seen;	    /* by site and row: the error when the site was last searched */
-	const double *fall; /* by parameter: error that a smaller value could save; NULL: not known
-			     */
+	const double *fall; /* by parameter: error that a smaller value could save; NULL: unknown */
 };
 
 /* ---- one site ---- */
 
-/* Errors of the site's rows under w's table into w->trial; stops early if a sample of them says
- * that it gets worse.  Returns 1 if all were evaluated, 0 if it stopped, < 0.
+/* Fills w->trial with the errors of the site's rows under w's table; stops early if a sample of
+ * them shows that it gets worse.  Returns 1 if all were evaluated, 0 if it stopped, < 0.
  */
 static int try_rows(struct tune_worker *w, struct finding *f, double *delta)
 {
@@ -76,7 +75,7 @@ static int try_rows(struct tune_worker *w, struct finding *f, double *delta)
 	return 1;
 }
 
-/* Error in rows that are predicted too low (or too high): more than that cannot be saved. */
+/* Returns the error in rows that are predicted too low (or too high): no more can be saved. */
 static double room(const struct tune_worker *w, const struct tune_site *site, bool too_low)
 {
 	const uint32_t *rows = w->t->site_rows + site->first_row;
@@ -102,7 +101,7 @@ static unsigned add(int *list, unsigned n, const struct tune_param *p, int prese
 	return n + 1;
 }
 
-/* Values worth a try: near ones, and those that real instructions have. */
+/* Lists values worth trying: near ones, and those of real instructions. */
 enum { MAX_CANDIDATES = 80 };
 static unsigned candidates(const struct tact_tuner *t, const struct tune_param *p, int v, int *list)
 {
@@ -148,7 +147,7 @@ static int improve_param(struct tune_worker *w, struct sweep *s, struct finding 
 	const struct tune_param *p = &w->t->params[index];
 	int list[MAX_CANDIDATES], present = tune_value(&w->table, p), best = present;
 	unsigned n = candidates(w->t, p, present, list);
-	/* A set of ports has no direction; neither has an advance, which shortens. */
+	/* A port set has no direction; neither has an advance, which shortens. */
 	bool ordered = p->kind != TUNE_PORT_SET && p->kind != TACT_MCA_READ_ADVANCE;
 	double best_delta = -s->min_gain, delta;
 	double *saved = w->trial;
@@ -177,7 +176,7 @@ static int improve_param(struct tune_worker *w, struct sweep *s, struct finding 
 	tune_assign(&w->table, p, best);
 	if (best == present)
 		return 0;
-	/* The errors that belong to it. */
+	/* The corresponding errors. */
 	if (try_rows(w, f, &delta) <= 0) {
 		tune_assign(&w->table, p, present);
 		return 0;
@@ -209,7 +208,7 @@ static int search_site(struct tune_worker *w, size_t item, void *context)
 	for (unsigned i = 0; i < n && status >= 0; i++)
 		status = improve_param(w, s, f, site->first_param + i, room(w, site, true),
 				       room(w, site, false));
-	/* The present table is the same for all until the moves are applied. */
+	/* The current table is the same for all until the moves are applied. */
 	for (unsigned i = 0; i < n; i++)
 		tune_assign(&w->table, &t->params[site->first_param + i], before[i]);
 	return status < 0 ? status : 0;
@@ -239,7 +238,7 @@ static int predict_slice(struct tune_worker *w, size_t item, void *context)
 	return 0;
 }
 
-/* The moves of a site in all tables, if they still save error. */
+/* Applies the moves of a site to all tables, if they still save error. */
 static int apply(struct tact_tuner *t, const struct finding *f, double *scratch, double min_gain)
 {
 	struct rows_job job = {t->site_rows + f->site->first_row, f->site->n_rows, scratch};
@@ -304,7 +303,9 @@ static int search_globals(struct tact_tuner *t, double min_gain)
 
 /* ---- sweeps ---- */
 
-/* By parameter: error of the rows that are too high and hang on it (subgradients of FACILE). */
+/* By parameter: error of rows that are predicted too high and depend on it (subgradients of
+ * FACILE).
+ */
 static int find_falls(struct tact_tuner *t, double *fall)
 {
 	struct tune_slope slopes[TUNE_MAX_SLOPES];
@@ -335,7 +336,7 @@ static double time_left(const struct tact_tuner *t, unsigned sweep, double done)
 	return share > 0.01 ? used / share - used : NAN;
 }
 
-/* Whether enough has changed in a site's rows since it was last searched. */
+/* Returns whether enough has changed in a site's rows since it was last searched. */
 static bool is_stale(struct tact_tuner *t, const struct sweep *s, const struct tune_site *site,
 		     unsigned sweep)
 {
@@ -439,9 +440,9 @@ static void multiply(struct tact_mca_params *params, int factor)
 	}
 }
 
-/* Micro-ops in a finer unit: all of them, the width and the buffer times a number are the same
- * machine, in which an instruction can cost a part of a slot more.  The start becomes finer too, so
- * that changes are told in one unit.
+/* Counts micro-ops in a finer unit: all of them, the width and the buffer times a number are the
+ * same machine, but one in which an instruction can cost a fraction of a slot more.  The start
+ * becomes finer as well, so that changes are reported in one unit.
  */
 static void refine(struct tact_tuner *t)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows under a table, on all cores.
+ * Evaluates rows under a table, on all cores.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Subgradients of FACILE.  The prediction is a maximum of bounds, each a ratio of sums, so that it
- * hangs on few parameters: the latencies of the critical cycle, the uops of the critical set of
- * ports, the uops that are issued, the cycles of what does not overlap.
+ * depends on few parameters: the latencies of the critical cycle, the uops of the critical set of
+ * ports, the issued uops, and cycles that do not overlap.
  */
 #include <string.h>
 
@@ -53,8 +53,8 @@ static void add_core(struct slopes *s, const char *name, double slope)
 	}
 }
 
-/* Where an instruction's uops are issued from, and, if it is a move that may be eliminated, what
- * its execution takes: two situations.
+/* The situation in which an instruction's uops are issued and, for a move that may be eliminated,
+ * the one in which it is executed.
  */
 static const struct tune_site *issue_site(struct slopes *s, size_t i)
 {
@@ -74,7 +74,7 @@ static const struct tune_site *execute_site(struct slopes *s, size_t i)
 	return issue_site(s, i);
 }
 
-/* Number of a latency in the form's list, or -1. */
+/* Returns the number of a latency in the form's list, or -1. */
 static int latency_index(struct slopes *s, const struct tune_site *site, uint8_t from, uint8_t to)
 {
 	struct arch_view view;
@@ -88,8 +88,8 @@ static int latency_index(struct slopes *s, const struct tune_site *site, uint8_t
 	return -1;
 }
 
-/* A load from a store that is still in flight takes what forwarding takes, and what the instruction
- * does after its load (lib/block/lower.c, forward_row).
+/* A load from a store that is still in flight takes the forwarding latency, plus what the
+ * instruction does after its load (lib/block/lower.c, forward_row).
  */
 static void add_forwarded(struct slopes *s, const struct tact_chain_link *link, double slope)
 {
@@ -161,7 +161,7 @@ static int port_slopes(struct slopes *s)
 			if (view.ports[i].mask & ~c.ports)
 				continue;
 			add_of(s, site, TUNE_PORT_COUNT, i, 1.0 / size);
-			add_of(s, site, TUNE_PORT_SET, i, 1.0 / size); /* any other set is less */
+			add_of(s, site, TUNE_PORT_SET, i, 1.0 / size); /* any other set: less */
 		}
 	}
 	return 0;
@@ -214,7 +214,7 @@ int tune_gradient(struct tune_worker *w, uint32_t row, double *cycles, struct tu
 	case TACT_BOUND_DIVIDER:
 		hold_slopes(&s);
 		break;
-	default: /* the front end, and stores: nothing that is learned but what is below */
+	default: /* the front end, and stores: what is learned of them is below */
 		break;
 	}
 	return status < 0 ? status : s.n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Both LSTMs, forwards and backwards.  Sequences of different lengths are packed: sorted by length,
- * longest first, so that those that are still running in a step are the first ones; a step's rows
- * lie together, and steps behind each other.  Products of matrices are oneDNN's.
+ * longest first, so that the sequences that are still running in a step are the first ones; the
+ * rows of a step are contiguous, and so are the steps.  Products of matrices are oneDNN's.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -153,7 +153,7 @@ static int make_pack(struct pack *p, const uint32_t *length, size_t n)
 	    GROW(p->count, p->count_capacity, (size_t)longest + 1) < 0 ||
 	    GROW(p->offset, p->offset_capacity, (size_t)longest + 2) < 0)
 		return -TACT_E_NOMEM;
-	/* offset serves as the counter of lengths at first. */
+	/* offset first serves as the counter of lengths. */
 	memset(p->offset, 0, ((size_t)longest + 2) * sizeof(*p->offset));
 	for (size_t i = 0; i < n; i++)
 		p->offset[length[i]]++;
@@ -178,7 +178,7 @@ static int make_pack(struct pack *p, const uint32_t *length, size_t n)
 	return 0;
 }
 
-/* Row of a sequence's last step. */
+/* Returns the row of a sequence's last step. */
 static size_t last_row(const struct pack *p, size_t place)
 {
 	return p->offset[p->length[place] - 1] + place;
@@ -214,7 +214,7 @@ static inline float sigmoid_of(float x)
 	return 0.5f + 0.5f * tanh_of(0.5f * x);
 }
 
-/* One sequence in one step: sums become gates; c and h follow. */
+/* Processes one sequence in one step: sums become gates; c and h follow. */
 static void cell_forward(float *restrict g, const float *restrict before, float *restrict c,
 			 float *restrict h, unsigned n)
 {
@@ -228,7 +228,7 @@ static void cell_forward(float *restrict g, const float *restrict before, float 
 	}
 }
 
-/* Gates become slopes of the sums; dc goes on to the step before. */
+/* Turns gates into slopes of the sums; dc goes on to the previous step. */
 static void cell_backward(float *restrict g, const float *restrict c, const float *restrict before,
 			  const float *restrict dh, float *restrict dc, unsigned n)
 {
@@ -275,7 +275,7 @@ static int layer_forward(const struct net *net, const struct net_layer *l, const
 	return status;
 }
 
-/* dh: rows x hidden, slopes by what goes out; is changed.  Adds to gradient, and sets dx (rows x
+/* dh: rows x hidden, slopes by the output; modified.  Adds to gradient, and sets dx (rows x
  * inputs), where they are not NULL.
  */
 static int layer_backward(const struct net *net, const struct net_layer *l, const float *w,
@@ -314,7 +314,7 @@ static int layer_backward(const struct net *net, const struct net_layer *l, cons
 	return status;
 }
 
-/* Layers on top of each other, behind the x of the lowest one. */
+/* Layers on top of each other, after the x of the lowest one. */
 static int stack_forward(const struct net *net, const struct net_layer *layers, const float *w,
 			 const struct pack *p, struct layer_memory *m)
 {
@@ -330,8 +330,8 @@ static int stack_forward(const struct net *net, const struct net_layer *layers, 
 	return status;
 }
 
-/* work->slope holds the slopes by the last layer's output; afterwards those by the lowest one's x,
- * if wanted, are in work->below.
+/* On entry, work->slope holds the slopes by the last layer's output; on return, work->below holds
+ * those by the lowest one's x, if wanted.
  */
 static int stack_backward(const struct net *net, const struct net_layer *layers, const float *w,
 			  const struct pack *p, struct layer_memory *m, struct net_work *work,
@@ -399,7 +399,7 @@ int net_vectors(const struct net *net, const float *w, const struct net_type *ty
 	return status;
 }
 
-/* Types of the shard, each once. */
+/* Lists the types of the shard, each once. */
 static int find_types(const struct net_blocks *b, struct net_work *work)
 {
 	if (b->n_types > work->local_capacity) {
@@ -472,7 +472,7 @@ int net_forward(const struct net *net, const float *w, const struct net_blocks *
 	return status;
 }
 
-/* From the slopes by the numbers of the blocks to those by the last layer's output. */
+/* Turns slopes by the numbers of the blocks into slopes by the last layer's output. */
 static int start_slopes(const struct net *net, const float *w, struct net_work *work,
 			const float *slope, float *gradient)
 {
@@ -496,7 +496,7 @@ static int start_slopes(const struct net *net, const float *w, struct net_work *
 	return 0;
 }
 
-/* Slopes by the parameters, and by the vectors of the types. */
+/* Computes slopes by the parameters, and by the vectors of the types. */
 static int share_slopes(const struct net *net, const struct net_blocks *b, struct net_work *work,
 			float *const *input_gradient, bool want_vectors)
 {

@@ -19,7 +19,9 @@ static bool is_known(const struct tune_rows *r, uint64_t hash, const uint8_t *co
 	return false;
 }
 
-/* Number of a group, a new one if need be; all beyond a limit share the nameless one. */
+/* Returns the number of a group, a new one if necessary; beyond a limit, all share the nameless
+ * one.
+ */
 static int find_group(struct tune_rows *r, const char *name)
 {
 	enum { MAX_GROUPS = 1000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Baselines in the same harness and with the same budget: block evaluations.
+ * Baselines in the same harness and with the same budget of block evaluations.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 
 #include "tune/tune.h"
 
-/* Without a budget: so many times the training set, some tens of seconds for the plain machine. */
+/* Without a budget: the training set this many times, some tens of seconds for the plain machine.
+ */
 enum { DEFAULT_PASSES = 100 };
 
 static uint64_t budget_of(const struct tact_tuner *t)
@@ -56,8 +57,8 @@ static int random_value(struct search *s, size_t i)
 	int value;
 
 	if (p->kind < TACT_MCA_N_KINDS) {
-		/* The range that the paper gives OpenTuner for ports (section V-C) but mostly
-		 * unused, as in its own distribution.
+		/* The range that the paper gives OpenTuner for ports (section V-C), but mostly
+		 * unused ports, as in its own distribution.
 		 */
 		if (p->kind == TACT_MCA_PORT_CYCLES && random_below(&s->rng, 10))
 			return 0;
@@ -76,7 +77,7 @@ static void propose_random(struct search *s)
 		s->candidate[i] = random_value(s, i);
 }
 
-/* Some parameters of the best become random. */
+/* Makes some parameters of the best vector random. */
 static void mutate(struct search *s, double share)
 {
 	memcpy(s->candidate, s->best, s->t->n_params * sizeof(*s->best));
@@ -95,7 +96,7 @@ static void propose_many(struct search *s)
 	mutate(s, 0.05);
 }
 
-/* A step of one in some ordinal parameters. */
+/* Moves some ordinal parameters by one. */
 static void propose_step(struct search *s)
 {
 	memcpy(s->candidate, s->best, s->t->n_params * sizeof(*s->best));
@@ -109,7 +110,7 @@ static void propose_step(struct search *s)
 	}
 }
 
-/* Crossing of two good ones. */
+/* Crosses two good vectors. */
 static void propose_cross(struct search *s)
 {
 	size_t n = s->t->n_params;
@@ -160,8 +161,9 @@ static int judge(struct search *s)
 
 /* ---- the bandit ---- */
 
-/* Which proposal next: the share of successes among its last uses, later ones counting more, and a
- * bonus for those that were used little (area under the curve credit, Fialho 2010, as OpenTuner).
+/* Chooses the next proposal: by the share of successes among its last uses, recent ones counting
+ * more, plus a bonus for those that were used little (area under the curve credit, Fialho 2010, as
+ * in OpenTuner).
  */
 struct arm {
 	unsigned uses;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which parameters there are to learn: those of the forms that occur in the training rows, and
- * those of the machine; and in which rows each form occurs.
+ * The parameters to learn: those of the forms that occur in the training rows, and those of the
+ * machine; and the rows in which each form occurs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static int find_uses(struct tact_tuner *t, struct uses *u)
 	return 0;
 }
 
-/* The rows as the plain machine sees them. */
+/* Prepares the rows as the plain machine sees them. */
 int tune_codes_make(struct tact_tuner *t, enum tact_mca_memory memory)
 {
 	for (size_t r = 0; r < t->rows.n; r++) {
@@ -176,7 +176,7 @@ static int add_param(struct tact_tuner *t, struct tune_param param)
 	return 0;
 }
 
-/* Bounds of what is learned: the machine takes more, but no real core has it. */
+/* Bounds of what is learned: the machine accepts more, but no real core has it. */
 enum { MAX_LATENCY = 200, MAX_UOPS = 100, MAX_PORT_CYCLES = 100, MAX_ADVANCE = 20 };
 
 static int add_mca_params(struct tact_tuner *t, bool is_global, unsigned form)
@@ -261,7 +261,7 @@ static int make_params(struct tact_tuner *t)
 	return status;
 }
 
-/* Sets of ports that any form of the architecture has: what a wrong one may become. */
+/* Collects the port sets of all forms of the architecture: what a wrong one may become. */
 static void find_port_sets(struct tact_tuner *t)
 {
 	struct arch_view view;
@@ -280,7 +280,7 @@ static void find_port_sets(struct tact_tuner *t)
 	}
 }
 
-/* The start, with data of its own for everything that is learned. */
+/* Makes the start, with separate data for everything that is learned. */
 static int make_start(struct tact_tuner *t)
 {
 	uint64_t rng = t->opt.seed ^ 0x57a47;

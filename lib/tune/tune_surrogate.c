@@ -2,7 +2,7 @@
  *
  * The method `surrogate` (DiffTune, sections III to V): simulate blocks under random parameters,
  * train a network to imitate the machine, freeze it, train the parameters through it on the
- * measurements, round them, and plug them back.
+ * measurements, round them, and put them back.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum {
 	SAVE_SECONDS = 20, /* between checkpoints */
-	CHECK_SHARE = 50   /* one of so many simulated blocks is not trained on, but checked */
+	CHECK_SHARE = 50   /* one in this many simulated blocks is not trained on, but checked */
 };
 
 /* ---- steps ---- */
@@ -24,9 +24,9 @@ static uint64_t epoch_seed(const struct surrogate *s)
 	       (uint64_t)s->state.epoch << 32 ^ 0x5eed;
 }
 
-/* The table as the network sees it in a step: whole numbers, as those that it was trained on; the
- * gradient passes through.  Rounding is random at first, so that values in between count in
- * proportion, and to the nearest in the end, as the extraction does it.
+/* Makes the table as the network sees it in a step: whole numbers, as in its training; the gradient
+ * passes through.  Rounding is random at first, so that values in between count in proportion, and
+ * to the nearest in the end, as in the extraction.
  */
 static void round_table(struct surrogate *s, double share)
 {
@@ -43,7 +43,7 @@ static void round_table(struct surrogate *s, double share)
 	}
 }
 
-/* What the network knows nothing about is not gone to: values that samples do not have. */
+/* Values that the samples do not have are avoided: the network knows nothing about them. */
 static void keep_within(struct surrogate *s)
 {
 	for (size_t i = 0; i < s->t->n_params; i++) {
@@ -75,7 +75,7 @@ static void adam_step(struct adam *a, float *x, const float *g, double rate)
 	}
 }
 
-/* Sum of the shards' gradients, in the first one's. */
+/* Adds up the shards' gradients, in the first one's. */
 static double add_shards(struct surrogate *s, bool is_table)
 {
 	size_t n = is_table ? s->t->n_params : s->net.n_weights;
@@ -106,7 +106,9 @@ static void shuffle(uint32_t *list, size_t n, uint64_t seed)
 	}
 }
 
-/* Share of the whole run that is done; a batch of the network costs about three of the table. */
+/* Returns the share of the whole run that is done; a batch of the network costs about three of the
+ * table.
+ */
 static double share_done(const struct surrogate *s, size_t n_batches)
 {
 	const struct tact_tune_network *n = &s->t->network;
@@ -141,13 +143,13 @@ static int save_now_and_then(struct surrogate *s, bool always, struct tact_diag 
 	return surrogate_save(s, s->t->opt.checkpoint, diag);
 }
 
-/* Steps become smaller towards the end of a phase, to a twentieth. */
+/* Steps shrink towards the end of a phase, to a twentieth. */
 static double decayed(double rate, double share)
 {
 	return rate * (0.05 + 0.95 * 0.5 * (1 + cos(3.14159265358979 * share)));
 }
 
-/* One pass over a list in batches, from state.batch on. */
+/* Makes one pass over a list in batches, from state.batch on. */
 static int run_epoch(struct surrogate *s, uint32_t *list, size_t n, struct tact_diag *diag)
 {
 	const struct tact_tune_network *o = &s->t->network;
@@ -232,7 +234,7 @@ static int train_network(struct surrogate *s, struct tact_diag *diag)
 	return status;
 }
 
-/* The table as parameters: absolute values, above the lower bound, whole numbers. */
+/* Turns the table into parameters: absolute values, above the lower bound, whole numbers. */
 static void extract(struct surrogate *s)
 {
 	for (size_t i = 0; i < s->t->n_params; i++) {
@@ -243,7 +245,7 @@ static void extract(struct surrogate *s)
 	}
 }
 
-/* What the machine itself makes of the table, on the validation rows. */
+/* Evaluates the table with the machine itself, on the validation rows. */
 static int validate(struct surrogate *s)
 {
 	int status;
@@ -298,7 +300,7 @@ static void next_phase(struct surrogate *s)
 		s->state.phase = PHASE_TABLE;
 		return;
 	}
-	/* Another round: from the best so far, with a fresh memory of slopes. */
+	/* Begins another round: from the best so far, with a fresh memory of slopes. */
 	memcpy(s->centre, s->best_values, s->t->n_params * sizeof(*s->centre));
 	for (size_t i = 0; i < s->t->n_params; i++)
 		s->table[i] = (float)(s->best_values[i] - s->t->params[i].low);
@@ -330,7 +332,7 @@ static int run(struct surrogate *s, struct tact_diag *diag)
 
 /* ---- set up ---- */
 
-/* Looks for the learned parameter behind an input; -1: there is none. */
+/* Finds the learned parameter of an input; -1: there is none. */
 static int32_t find_param(const struct tact_tuner *t, size_t first, size_t n, unsigned k)
 {
 	struct surrogate_input in = surrogate_input(k);
@@ -341,7 +343,7 @@ static int32_t find_param(const struct tact_tuner *t, size_t first, size_t n, un
 	return -1;
 }
 
-/* By site and input, the machine's behind the last site. */
+/* By site and input; the machine's follow the last site. */
 static int index_params(struct surrogate *s)
 {
 	const struct tact_tuner *t = s->t;

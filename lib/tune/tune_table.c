@@ -11,7 +11,7 @@
 #include "arch/notation.h"
 #include "tune/tune.h"
 
-/* Parameters of a core that measurements of blocks tell something about. */
+/* Parameters of a core that measurements of blocks can say something about. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -64,7 +64,7 @@ bool tune_core(unsigned index, struct tune_param *out)
 	return true;
 }
 
-/* The field that says how long a form keeps others out: FACILE takes the larger one. */
+/* Returns the field that says how long a form keeps others out: FACILE takes the larger one. */
 static uint16_t *hold_field(struct arch_variant *v)
 {
 	return v->cycles > v->divider ? &v->cycles : &v->divider;
@@ -111,7 +111,7 @@ void tune_assign(struct tune_table *table, const struct tune_param *p, int value
 		arch_changed(table->arch);
 		return;
 	}
-	/* It is there: tune_space_create has made all that are learned. */
+	/* It exists: tune_space_create has created all learned parameters. */
 	own = arch_own_of(table->arch, p->form, (enum arch_situation)p->situation);
 	if (!own)
 		return;
@@ -298,7 +298,7 @@ int tune_corrupt(struct tact_tuner *t, struct tune_table *table, unsigned percen
 		if ((p->kind != TUNE_LATENCY && p->kind != TUNE_PORT_SET) ||
 		    random_below(&rng, 100) >= percent)
 			continue;
-		/* A latency up to twice as long and three more, another set of ports. */
+		/* Makes a latency up to twice as long plus three, or takes another set of ports. */
 		for (unsigned k = 0; k < 100 && value == old; k++)
 			value = p->kind == TUNE_LATENCY
 					? random_in(&rng, 1, 2 * old + 3)

@@ -19,7 +19,7 @@ static void set_defaults(struct tact_tune_options *o, struct tact_tune_network *
 		o->what = TACT_TUNE_LATENCY | TACT_TUNE_UOPS | TACT_TUNE_PORTS | TACT_TUNE_ADVANCE |
 			  TACT_TUNE_GLOBALS;
 	if (!(o->min_gain > 0))
-		o->min_gain = 0.5; /* of 0.05 to 2 the best on validation rows of Skylake */
+		o->min_gain = 0.5; /* between 0.05 and 2, the best on validation rows of Skylake */
 	if (!o->threads)
 		o->threads = cores > 0 ? (unsigned)cores : 1;
 	if (o->threads > MAX_THREADS)
@@ -108,7 +108,7 @@ int tact_tuner_create(struct tact_tuner **out, const struct tact_tune_options *o
 	if (!t)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	t->opt = options;
-	t->opt.network = NULL; /* the caller's */
+	t->opt.network = NULL; /* it belongs to the caller */
 	t->network = network;
 	t->block = (struct tact_block_options){
 		.size = sizeof(t->block), .mode = options.mode, .init = options.init};
@@ -164,7 +164,7 @@ int tact_tuner_add(struct tact_tuner *t, const uint8_t *code, size_t size, doubl
 			  : status;
 }
 
-/* Whether there is anything to be learned. */
+/* Checks whether there is anything to learn. */
 static int check_rows(struct tact_tuner *t, struct tact_diag *diag)
 {
 	const struct tune_rows *r = &t->rows;
@@ -190,8 +190,8 @@ static int predict_with(struct tact_tuner *t, const struct tune_table *table, do
 	int status = 0;
 	unsigned n = 0;
 
-	/* Machines and blocks borrow the table: it is exchanged value by value only where it is
-	 * learned, so the defaults need tables of their own.
+	/* Machines and blocks borrow the table: only learning changes it, value by value, so the
+	 * defaults need tables of their own.
 	 */
 	for (; n < t->n_workers && status >= 0; n++) {
 		struct tune_worker *w = &t->workers[n];
@@ -233,7 +233,8 @@ static int predict_with(struct tact_tuner *t, const struct tune_table *table, do
 	return status;
 }
 
-/* What loads wait for: as asked for, or what leaves least error in the training rows. */
+/* Chooses what loads wait for: as requested, or what leaves the least error in the training rows.
+ */
 static int choose_memory(struct tact_tuner *t)
 {
 	enum tact_mca_memory best = t->opt.memory;
