@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Results as people and programs read them: text, CSV, JSON and Markdown.  The same whether it is
- * printed, written to a file or served.
+ * Results as text, CSV, JSON and Markdown, the same whether they are printed, written to a file or
+ * served.
  *
- * `write` gets pieces of text; if it returns anything but 0, that is the end.  All functions return
- * 0, -TACT_E_NOMEM, or -TACT_E_INVAL if something is missing.
+ * `write` gets the text in pieces; it ends the report by returning anything but 0.  Unless stated
+ * otherwise, functions return 0, also if `write` ended the report, -TACT_E_INVAL if something is
+ * missing or out of range, or -TACT_E_NOMEM.  Everything that a report refers to is borrowed for
+ * the call.
  */
 #ifndef TACT_PROGRAM_REPORT_H
 #define TACT_PROGRAM_REPORT_H
@@ -36,19 +38,22 @@ struct tact_run_report {
 	const struct tact_result *result;
 	enum tact_format format; /* JSON: the stored form, which has everything */
 	int by;			 /* enum tact_result_kind, or TACT_REPORT_INSNS */
-	size_t top;		 /* how many rows; 0: some in text, all in CSV */
-	int width;		 /* of text, as far as names go: 80 columns at least */
+	size_t top;		 /* number of rows; 0: some in text, all in CSV */
+	int width;		 /* of text, where names need it: at least 80 columns */
 };
+
+/* Writes the result of a run. */
 int tact_report_run(const struct tact_run_report *report,
 		    int (*write)(void *arg, const char *data, size_t size), void *arg);
 
-/* The uops of a window of a run, as a chart: a row a uop, a column a cycle. */
 struct tact_window_report {
 	size_t size;
 	struct tact_analysis *analysis; /* whose window it is */
-	uint32_t thread;		/* as in its options, as are the cycles */
-	uint64_t first, last;
+	uint32_t thread;		/* as given to tact_analysis_keep_window */
+	uint64_t first, last;		/* as given to tact_analysis_keep_window */
 };
+
+/* Writes the uops of a window of a run as a chart: one row per uop, one column per cycle. */
 int tact_report_window(const struct tact_window_report *report,
 		       int (*write)(void *arg, const char *data, size_t size), void *arg);
 
@@ -59,9 +64,11 @@ struct tact_diff_report {
 	const struct tact_diff *diff;
 	const char *names[2];	 /* of A and B, for people */
 	enum tact_format format; /* text, Markdown for a pull request, or JSON */
-	size_t top;		 /* functions, those that changed most */
+	size_t top;		 /* number of functions; those that changed most come first */
 	double threshold; /* ratio of cycles that counts as too much, such as 1.02; 0: none */
 };
+
+/* Writes how two runs differ. */
 int tact_report_diff(const struct tact_diff_report *report,
 		     int (*write)(void *arg, const char *data, size_t size), void *arg);
 
@@ -70,21 +77,25 @@ int tact_report_diff(const struct tact_diff_report *report,
 struct tact_mix_report {
 	size_t size;
 	const struct tact_mix *mix;
-	const struct tact_mix_pivot *pivot; /* of it */
+	const struct tact_mix_pivot *pivot; /* of this mix */
 	enum tact_format format;
-	size_t top; /* rows; 0: all */
+	size_t top; /* number of rows; 0: all */
 };
+
+/* Writes a mix. */
 int tact_report_mix(const struct tact_mix_report *report,
 		    int (*write)(void *arg, const char *data, size_t size), void *arg);
 
 struct tact_mix_costs_report {
 	size_t size;
 	const struct tact_mix *mix;
-	const struct tact_mix_costs *costs; /* of it */
+	const struct tact_mix_costs *costs; /* of this mix */
 	const struct tact_arch *arch;
 	enum tact_format format;
-	size_t top; /* rows; 0: some in text, else all */
+	size_t top; /* number of rows; 0: some in text, else all */
 };
+
+/* Writes where the cycles of a mix go. */
 int tact_report_mix_costs(const struct tact_mix_costs_report *report,
 			  int (*write)(void *arg, const char *data, size_t size), void *arg);
 
@@ -92,14 +103,16 @@ struct tact_mix_diff_report {
 	size_t size;
 	const struct tact_mix_diff *diff;
 	enum tact_format format;
-	size_t top; /* rows; 0: all */
+	size_t top; /* number of rows; 0: all */
 };
+
+/* Writes how two mixes differ. */
 int tact_report_mix_diff(const struct tact_mix_diff_report *report,
 			 int (*write)(void *arg, const char *data, size_t size), void *arg);
 
 /* ---- categories of blocks ---- */
 
-/* A block, and what it was labelled with.  Everything is borrowed for the call. */
+/* A block and its label. */
 struct tact_class_row {
 	size_t size;
 	const char *file; /* "-x" for hex of a command line */
@@ -108,34 +121,39 @@ struct tact_class_row {
 	const uint8_t *code;
 	size_t code_size;
 	const char *app;	 /* "" if none */
-	double weight;		 /* NAN: not known */
+	double weight;		 /* NAN: unknown */
 	const char *status;	 /* "ok", "no_uops", "decode_error" */
 	struct tact_label label; /* if the status is "ok" */
 	double coverage;
 };
 
-struct tact_class_report; /* refers to the classifier */
+struct tact_class_report;
 
+/* Creates a report; the classifier must outlive it.  Returns 0 with a handle for
+ * tact_class_report_finish.
+ */
 int tact_class_report_create(struct tact_class_report **out,
 			     const struct tact_classifier *classifier, enum tact_format format,
 			     int (*write)(void *arg, const char *data, size_t size), void *arg);
 
-/* A row for each block, in CSV and JSON; text has none.  The header comes before all of them. */
+/* Write one row per block, in CSV and JSON; text has none.  The header comes first. */
 void tact_class_report_header(struct tact_class_report *report);
 void tact_class_report_row(struct tact_class_report *report, const struct tact_class_row *row);
 
-/* One block for people: its category, and the topic of each port combination of its bag. */
+/* Writes one block for people: its category, and the topic of each port combination of its bag. */
 void tact_class_report_explain(struct tact_class_report *report, const struct tact_class_row *row,
 			       const struct tact_bags *bags, uint32_t bag);
 
-/* Topics, shares by application, perplexity; is_applied: of other blocks than those it was trained
- * on.
+/* Writes topics, shares by application and perplexity; is_applied: the blocks are not those that
+ * the classifier was trained on.
  */
 void tact_class_report_summary(struct tact_class_report *report, const struct tact_shares *shares,
 			       bool is_applied);
 
-/* Writes the rest and destroys it.  Returns -TACT_E_NOMEM if anything is missing for that. */
-int tact_class_report_finish(struct tact_class_report *report); /* NULL is allowed */
+/* Writes the rest and destroys the report.  NULL is allowed.  Returns 0, or -TACT_E_NOMEM if memory
+ * ran out at any time.
+ */
+int tact_class_report_finish(struct tact_class_report *report);
 
 #ifdef __cplusplus
 }

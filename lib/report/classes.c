@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Categories of blocks: labels as CSV and JSON, a block for people, and the summary.
+ * Categories of blocks: labels as CSV and JSON, one block for people, and the summary.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -164,7 +164,7 @@ static void text_topics(const struct tact_classifier *classifier, struct text *o
 	}
 }
 
-/* One line of a table of shares: of blocks, or of weights. */
+/* Writes one line of a table of shares: of blocks, or of weights. */
 static void share_line(const char *name, double total, const double *part, unsigned n,
 		       bool by_weight, struct text *out)
 {
@@ -201,7 +201,7 @@ static void text_shares(const struct tact_classifier *classifier, const struct t
 		sum += total;
 		share_line(app.app, total, part, n, by_weight, out);
 	}
-	/* Weights of different applications need not have the same unit. */
+	/* Weights of different applications may have different units. */
 	if (!by_weight && tact_shares_count(shares) > 1)
 		share_line("all", sum, all, n, false, out);
 }

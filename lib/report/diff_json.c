@@ -15,7 +15,7 @@ static void begin(struct json *json, const char *kind)
 	json_put_string(json, "kind", kind);
 }
 
-/* Both sides. */
+/* Writes a value of both sides. */
 static void put_strings(struct json *json, const char *key, const char *a, const char *b)
 {
 	json_begin_array(json, key);
@@ -141,7 +141,7 @@ void report_diff_json(struct report *report, const struct tact_diff_report *r)
 	const struct diff_row *rows = diff_rows(r->diff, TACT_RESULT_FUNCTION, &n);
 
 	put_totals(&json, r);
-	/* Of the instructions only where it matters: they are counted anew for each function. */
+	/* Instructions only where it matters: they are counted anew for each function. */
 	for (size_t i = 0; i < n && report_flush(report); i++)
 		put_row(&json, r, &rows[i], false,
 			i < r->top && rows[i].cycles[0] != rows[i].cycles[1]);

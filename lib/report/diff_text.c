@@ -45,8 +45,9 @@ static void add_signed(struct text *out, double value)
 	report_count(out, value < 0 ? -value : value, 0);
 }
 
-/* What limits one side: bounds that it runs at, or what stalls it most, a tenth of its cycles at
- * least. */
+/* Writes what limits one side: bounds that it runs at, or its largest stall, if it takes a tenth of
+ * the cycles.
+ */
 static void add_limit(struct text *out, const struct tact_result_row *row)
 {
 	unsigned most = 0;
@@ -60,29 +61,29 @@ static void add_limit(struct text *out, const struct tact_result_row *row)
 		text_add(out, tact_stall_name((enum tact_stall)most));
 }
 
-/* "loads -> Ports", or what is the same on both sides; false if nothing is known. */
+/* Writes "loads -> Ports", or what is the same on both sides; false if nothing is known. */
 static bool add_limits(struct text *out, const struct diff_row *row)
 {
 	const size_t start = out->size;
-	struct text before = {0}, behind = {0};
+	struct text before = {0}, after = {0};
 
 	if (!row->a || !row->b) /* the stalls follow */
 		return report_bounds(out, (row->a ? row->a : row->b)->bottlenecks);
 	add_limit(&before, row->a);
-	add_limit(&behind, row->b);
+	add_limit(&after, row->b);
 	text_append(out, &before);
-	if (before.size != behind.size ||
-	    (before.size && memcmp(before.data, behind.data, before.size))) {
-		if (before.size && behind.size)
+	if (before.size != after.size ||
+	    (before.size && memcmp(before.data, after.data, before.size))) {
+		if (before.size && after.size)
 			text_add(out, " -> ");
-		text_append(out, &behind);
+		text_append(out, &after);
 	}
 	text_free(&before);
-	text_free(&behind);
+	text_free(&after);
 	return out->size > start;
 }
 
-/* In words: "Ports -> Dependencies; loads +1,234". */
+/* Writes it in words: "Ports -> Dependencies; loads +1,234". */
 static void add_cause(struct text *out, const struct diff_row *row)
 {
 	const double change = row->cycles[1] - row->cycles[0];
@@ -101,7 +102,8 @@ static void add_cause(struct text *out, const struct diff_row *row)
 		text_add(out, "-");
 }
 
-/* "imul +100,000, lea -50,000": up to `n` mnemonics whose number changed; false if none did. */
+/* Writes "imul +100,000, lea -50,000": up to `n` mnemonics whose number changed; false if none did.
+ */
 static bool add_insns(struct text *out, const struct tact_diff_report *view,
 		      const struct diff_row *row, size_t n)
 {
@@ -125,7 +127,7 @@ static double total(const struct tact_diff_report *view, unsigned side)
 	return tact_diff_side(view->diff, side)->totals.cycles;
 }
 
-/* Cycles that came or went, as a share of those of A. */
+/* Returns the cycles that were added or saved, as a share of those of A. */
 static double weight(const struct tact_diff_report *view, const struct diff_row *row)
 {
 	return 100 * report_ratio(row->cycles[1] - row->cycles[0], total(view, 0));
@@ -139,7 +141,7 @@ static void add_row_ratio(struct text *out, const struct diff_row *row, int widt
 		text_printf(out, "%*.3f", width, row->cycles[1] / row->cycles[0]);
 }
 
-/* Rows that changed by what is shown: the rest is not worth a line. */
+/* Counts the rows whose change shows in the output: the rest is not worth a line. */
 static size_t count_changed(const struct tact_diff_report *view, const struct diff_row *rows,
 			    size_t n)
 {
@@ -186,7 +188,7 @@ static void add_totals(const struct tact_diff_report *view, struct text *out)
 	}
 }
 
-/* What stands below a function. */
+/* Lines below a function. */
 enum { INDENT = 12, CODE_INDENT = 16 };
 
 static void add_below(struct text *out, struct text *words)
@@ -266,7 +268,7 @@ static void add_function(const struct tact_diff_report *view, const struct diff_
 	add_blocks(view, row, out);
 }
 
-/* How many functions differ, which come first; says so if none does. */
+/* Returns how many functions differ, which come first; says so if none does. */
 static size_t find_changed(const struct tact_diff_report *view, const struct diff_row **rows,
 			   struct text *out)
 {
@@ -300,7 +302,7 @@ void report_diff_text(struct report *report, const struct tact_diff_report *view
 
 /* ---- Markdown ---- */
 
-/* Text inside of `...`: nothing else has a meaning there, but the table's bar. */
+/* Writes text inside of `...`, where only the table's bar has a meaning. */
 static void add_quoted(struct text *out, const char *text)
 {
 	text_add(out, "`");

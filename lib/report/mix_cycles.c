@@ -11,7 +11,7 @@
 
 enum { DEFAULT_TOP = 30 };
 
-/* Names of bounds, one behind the other. */
+/* Returns the names of bounds, separated. */
 static struct cell get_bounds(const struct cell_at *at)
 {
 	const struct tact_mix_cost *c = at->row;
@@ -95,7 +95,7 @@ static const struct column columns[] = {
 };
 /* clang-format on */
 
-/* Cycles by bottleneck. */
+/* Writes cycles by bottleneck. */
 static void add_bottlenecks(const struct tact_mix_costs_totals *t, struct text *out)
 {
 	bool is_shown[TACT_N_BOUNDS] = {false};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What reports of mixes share.
+ * Shared by the reports of mixes.
  */
 #ifndef REPORT_MIX_REPORT_H
 #define REPORT_MIX_REPORT_H
@@ -29,7 +29,7 @@ struct mix_rows {
 	size_t n;
 };
 
-/* All of them, as text with its columns as wide as they need, or as CSV. */
+/* Writes all of them, as text with columns as wide as needed, or as CSV. */
 void mix_rows_write(struct report *report, const struct mix_rows *rows, struct table *table,
 		    struct mix_columns *columns);
 void mix_rows_json(struct report *report, const struct mix_rows *rows, struct table *table,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A report as text, CSV and JSON.
+ * A mix as text, CSV and JSON.
  */
 #include <inttypes.h>
 #include <math.h>

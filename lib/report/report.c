@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What reports share: where they go, and how numbers and names look.
+ * Shared by all reports: where they go, and how numbers and names look.
  */
 #include "report/report.h"
 

@@ -17,16 +17,16 @@
 #include "base/text.h"
 #include "trace/result.h"
 
-/* Where a report goes, and what of it waits there. */
+/* Where a report goes, and the text that has not been handed over yet. */
 struct report {
 	int (*write)(void *arg, const char *data, size_t size);
 	void *arg;
 	struct text text; /* owned */
-	bool is_over;	  /* the sink has enough */
+	bool is_over;	  /* the sink wants no more */
 	int status;
 };
 
-/* Hands over what waits, if it is much.  Returns false if nothing more is wanted. */
+/* Hands the text over if there is a lot of it.  Returns false if nothing more is wanted. */
 bool report_flush(struct report *report);
 /* Hands over the rest; returns the status. */
 int report_end(struct report *report);
@@ -35,10 +35,10 @@ int report_end(struct report *report);
 void report_count(struct text *out, double value, int width);
 double report_ratio(double a, double b); /* 0 if b is */
 
-/* The name, without its middle if it is wider than that. */
+/* Writes the name, without its middle if it is wider than `width`. */
 void report_short(struct text *out, const char *name, size_t width);
 
-/* "Ports, Issue": bounds by their bits; false if there is none. */
+/* Writes "Ports, Issue": bounds by their bits; false if there are none. */
 bool report_bounds(struct text *out, uint32_t bits);
 
 /* ---- runs ---- */
@@ -46,10 +46,10 @@ bool report_bounds(struct text *out, uint32_t bits);
 void report_run_text(struct report *report, const struct tact_run_report *r);
 void report_run_csv(struct report *report, const struct tact_run_report *r);
 
-/* "file.c:12 (f)", "f 0x4a20 (gzip)" */
+/* Writes "file.c:12 (f)", "f 0x4a20 (gzip)". */
 void report_place(struct text *out, const struct tact_result_row *row, int by);
 
-/* Instructions of a block, up to `most`, and how many bytes follow. */
+/* Writes up to `most` instructions of a block, and how many bytes follow. */
 void report_code(struct text *out, const struct tact_result_row *row, unsigned indent,
 		 unsigned most);
 
@@ -62,7 +62,9 @@ void report_diff_json(struct report *report, const struct tact_diff_report *r);
 bool report_diff_is_over(const struct tact_diff_report *r);
 const struct tact_result_row *report_diff_some(const struct diff_row *row); /* of B, or of A */
 
-/* The reason whose stalls changed most in the direction of the cycles; TACT_N_STALLS: none did. */
+/* Returns the reason whose stalls changed most in the direction of the cycles; TACT_N_STALLS: none
+ * did.
+ */
 enum tact_stall report_diff_cause(const struct diff_row *row);
 
 #endif /* REPORT_REPORT_H */

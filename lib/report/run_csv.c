@@ -15,11 +15,11 @@ static void add_csv_text(struct text *out, const char *text)
 	text_add(out, ",");
 }
 
-/* What all rows share. */
+/* Common to all rows. */
 struct csv_rows {
 	struct text *out;
 	double all;	  /* cycles */
-	unsigned n_ports; /* columns of them: 16 at least */
+	unsigned n_ports; /* columns for ports: at least 16 */
 };
 
 static unsigned count_ports(const char *name)
@@ -64,7 +64,7 @@ static void add_csv_place(struct text *out, const char *kind, const struct tact_
 	text_add(out, ",");
 }
 
-/* A row for each instruction of a block; of its ports and stalls nothing is known. */
+/* Writes one row per instruction of a block; its ports and stalls are unknown. */
 static void add_csv_insns(const struct csv_rows *csv, const struct tact_result_row *row)
 {
 	struct text *out = csv->out;

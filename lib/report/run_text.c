@@ -17,11 +17,11 @@
 
 enum { DEFAULT_TOP = 15, DEFAULT_BLOCKS = 5, MAX_THREADS = 16, MAX_INSNS = 12, CODE_INDENT = 12 };
 
-/* Columns: numbers, what limits, the place.  80 are enough; with more there is more to read. */
+/* Columns: numbers, limits, place.  80 are enough; a wider terminal shows longer names. */
 enum { LEAST_WIDTH = 80, NUMBERS_WIDTH = 32, LIMITS_WIDTH = 23, MOST_LIMITS = 36 };
 
-/* "loads 45%"; stalls that were seen in few executions stand for all, and may come to more than the
- * cycles.
+/* Writes "loads 45%"; stalls that were seen in few executions stand for all, and may add up to more
+ * than the cycles.
  */
 static void stall_text(const struct tact_result_row *row, unsigned stall, char text[32])
 {
@@ -29,8 +29,8 @@ static void stall_text(const struct tact_result_row *row, unsigned stall, char t
 		 100 * fmin(1, row->stalls[stall] / row->cycles));
 }
 
-/* "Dependencies; loads 45%, ports 12%": the bottlenecks, and stalls that take a tenth of the cycles
- * or more, as far as they fit in so many columns (0: all).
+/* Writes "Dependencies; loads 45%, ports 12%": the bottlenecks, and stalls that take a tenth of the
+ * cycles or more, as far as they fit into `width` columns (0: all).
  */
 static void add_limits(struct text *out, const struct tact_result_row *row, size_t width)
 {
@@ -77,7 +77,7 @@ void report_place(struct text *out, const struct tact_result_row *row, int by)
 		text_printf(out, " (%s)", file_base_name(row->module));
 }
 
-/* The place in so many columns: what is too long loses the file, then the middle of its name. */
+/* Writes the place in `width` columns: a long one loses the file, then the middle of its name. */
 static void add_place(struct text *out, const struct tact_result_row *row, int by, const char *name,
 		      size_t width)
 {
@@ -116,7 +116,7 @@ static void add_ports(const struct tact_result *r, struct text *out)
 	const uint32_t ports = arch ? tact_arch_ports(arch) : 0xffff;
 	const struct tact_cycles_totals *t = &r->totals;
 
-	/* Cores with more ports than fit a line have more lines. */
+	/* Ports that do not fit on one line go on further lines. */
 	for (unsigned first = 0, wide = __builtin_popcount(ports) > 10;
 	     first < TACT_MAX_PORTS && ports >> first;) {
 		unsigned end = wide ? first + 8 : TACT_MAX_PORTS;
@@ -143,7 +143,7 @@ static void add_stalls(const struct tact_cycles_totals *t, struct text *out)
 	text_printf(out, "\nStalls, share of cycles: none %.1f%%",
 		    rest > 0 ? 100 * report_ratio(rest, t->cycles) : 0);
 	for (unsigned i = 0; i < TACT_N_STALLS; i++)
-		/* Three of them fit the rest of the line. */
+		/* Three of them fit on the rest of the line. */
 		text_printf(out, "%s %s %.1f%%", i == 3 ? ",\n   " : ",",
 			    tact_stall_name((enum tact_stall)i),
 			    100 * report_ratio(t->stalls[i], t->cycles));
@@ -243,7 +243,7 @@ void report_code(struct text *out, const struct tact_result_row *row, unsigned i
 	}
 }
 
-/* All instructions, each with its cycles an execution and its share of the block's. */
+/* Writes all instructions, each with its cycles per execution and its share of the block's. */
 static void add_insns(const struct tact_result_row *row, struct text *out)
 {
 	size_t at = 0;
@@ -271,7 +271,7 @@ static void add_bound(const struct tact_result_row *row, struct text *out)
 		    report_ratio(row->bound, (double)row->executions));
 }
 
-/* 999,999, then 12.34M. */
+/* Writes 999,999, then 12.34M. */
 static void add_short_count(struct text *out, double n, int width)
 {
 	if (n < 999999.5)
@@ -288,12 +288,12 @@ struct view {
 	size_t limits_width, place_width;
 };
 
-/* Instructions that retire together with the one before them take no time: of lines that have only
- * such ones there is no IPC that means anything.
+/* Instructions that retire together with the one before them take no time: lines that have only
+ * such instructions have no meaningful IPC.
  */
 static void add_ipc(struct text *out, double ipc)
 {
-	enum { MOST = 16 /* more than any core retires a cycle */ };
+	enum { MOST = 16 /* more than any core retires per cycle */ };
 
 	if (ipc <= MOST)
 		text_printf(out, "%6.2f", ipc);
@@ -326,7 +326,7 @@ static void add_part(const struct tact_result_row *row, const char *name, const 
 		report_code(out, row, CODE_INDENT, MAX_INSNS);
 }
 
-/* Columns that what limits them takes, up to that. */
+/* Returns the columns that the limits need, up to `most`. */
 static size_t widest_limits(const struct tact_result_row *rows, size_t n, size_t most)
 {
 	size_t widest = strlen("Limited by");
@@ -342,8 +342,8 @@ static size_t widest_limits(const struct tact_result_row *rows, size_t n, size_t
 	return widest;
 }
 
-/* Names of functions as in the source, where they are mangled; NULL for all others.  NULL: out of
- * memory.
+/* Returns names of functions as in the source, where they are mangled; NULL for all others.  NULL:
+ * out of memory.
  */
 static char **demangle(const struct tact_result_row *rows, size_t n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The uops of a window of a run, as a chart: a row a uop, a column a cycle.
+ * The uops of a window of a run, as a chart: one row per uop, one column per cycle.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *
  * The keeper is a child of ours that waits for the program and for everything that the program
  * starts: orphans become its children (PR_SET_CHILD_SUBREAPER).  When this process ends, in
- * whatever way, the keeper gets a signal and kills them all; so nothing is left behind.
+ * whatever way, the keeper gets a signal and kills them all; so no process is left over.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +24,10 @@
 #include "isa/isa.h"
 #include "trace/trace.h"
 
-/* QEMU -cpu CPU -plugin PLUGIN: what programs started by execve get, too. */
+/* QEMU -cpu CPU -plugin PLUGIN: passed on to programs started by execve as well. */
 enum { N_KEPT = 5, POLITE_ROUNDS = 100, ROUND_MS = 20 };
 
-/* Memory of this process and the keeper only: the program cannot reach it. */
+/* Memory of this process and the keeper alone: the program cannot reach it. */
 struct trace_shared {
 	atomic_int has_ended; /* the program */
 	atomic_int is_over;   /* all of them */
@@ -65,7 +65,7 @@ static void signal_children(int number, pid_t program)
 		kill(program, number);
 }
 
-/* Takes those that have ended.  False when none is left. */
+/* Reaps children that have ended.  False when none is left. */
 static bool reap(struct trace_shared *shared, pid_t program)
 {
 	int status;
@@ -101,8 +101,8 @@ static void watch(struct trace_shared *shared, pid_t program, const sigset_t *si
 	}
 }
 
-/* A program may send a signal to its whole process group: not to us.  But one that may read from
- * the terminal has to be in the group that the terminal belongs to.
+/* A program may send a signal to its whole process group, but not to us.  However, a program that
+ * may read from the terminal must be in the group that owns the terminal.
  */
 static void run_program(struct trace_shared *shared, char *const *words, const sigset_t *mask,
 			pid_t keeper, pid_t group)
@@ -124,7 +124,7 @@ static void keep(struct trace_shared *shared, char *const *words, const sigset_t
 	const pid_t self = getpid(), group = getpgrp();
 	pid_t program;
 
-	setpgid(0, 0); /* so that it is left to end the others, whoever is killed */
+	setpgid(0, 0); /* so that it survives to end the others, whoever is killed */
 	prctl(PR_SET_PDEATHSIG, SIGUSR1);
 	prctl(PR_SET_NAME, "tact-keeper");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -149,7 +149,7 @@ struct words {
 	size_t size, capacity;
 };
 
-/* QEMU splits its options at commas; a comma that is meant is doubled. */
+/* QEMU splits its options at commas; a literal comma is doubled. */
 static int add_text(struct words *w, const char *text, bool is_quoted)
 {
 	for (; *text; text++) {
@@ -182,7 +182,7 @@ static int add_range(struct words *w, const char *key, const struct tact_trace_r
 	return status;
 }
 
-/* Path and arguments of the plugin, as QEMU's -plugin takes them. */
+/* Writes the path and arguments of the plugin, as QEMU's -plugin takes them. */
 static int plugin_argument(const struct tact_trace_options *opt, const struct tact_isa *isa,
 			   const char *path, const char *shm, char **out)
 {
@@ -234,7 +234,7 @@ static int start_keeper(struct trace_child *child, char *const *words, struct ta
 	return 0;
 }
 
-/* `plugin`, of PATH_MAX bytes, is filled if the options name none. */
+/* Fills `plugin`, of PATH_MAX bytes, if the options name none. */
 static int find_tools(const struct tact_trace_options *opt, const struct tact_isa *isa, char **qemu,
 		      char *plugin, struct tact_diag *diag)
 {

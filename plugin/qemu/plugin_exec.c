@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * execve.  QEMU runs the new program natively; here it is started under QEMU again, with the same
- * options.  What cannot be (other machines, set-user-id programs) is left to QEMU, with a note.
+ * execve.  QEMU would run the new program natively; here it is started under QEMU again, with the
+ * same options.  Programs for which that is impossible (other machines, set-user-id programs) are
+ * left to QEMU, with a note.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -33,12 +34,12 @@ void exec_prepare(unsigned kept)
 		return;
 	for (at = 0; at < size; at += strlen(text + at) + 1)
 		own_argv[n_own++] = text + at;
-	/* -0 NAME PROGRAM must be behind the options. */
+	/* -0 NAME PROGRAM must follow the options. */
 	if (n_own >= kept + 3)
 		n_kept = kept;
 }
 
-/* The program may hand over any number as a pointer. */
+/* The program may pass any number as a pointer. */
 static bool read_guest(uint64_t address, void *to, size_t size)
 {
 	struct iovec local = {to, size};
@@ -58,8 +59,8 @@ static bool is_string(uint64_t address, char *copy, size_t room)
 	return false;
 }
 
-/* A vector of strings of the program, with `before` free places at its start.  The strings are
- * those of the program: execve of this process reads them, and refuses bad ones.
+/* Copies a vector of strings of the program, with `before` free places at its start.  The strings
+ * stay the program's: execve of this process reads them, and refuses bad ones.
  */
 static char **read_vector(uint64_t address, size_t before, size_t *count)
 {
@@ -114,7 +115,7 @@ static bool is_program(const char *head, ssize_t n)
 	       (e->e_type == ET_EXEC || e->e_type == ET_DYN);
 }
 
-/* "#!interpreter argument": cuts the line; *argument is NULL if there is none. */
+/* Parses "#!interpreter argument": cuts the line; *argument is NULL if there is none. */
 static char *interpreter_of(char *head, ssize_t n, char **argument)
 {
 	char *end, *name;
@@ -190,7 +191,7 @@ static void start(const struct chain *c, uint64_t argv, uint64_t envp)
 		words[at++] = (char *)c->program;
 		for (unsigned i = c->n_before; i > 0; i--)
 			words[at++] = (char *)c->before[i - 1];
-		/* argv[0] of the program is behind -0, or replaced by a script's path. */
+		/* argv[0] of the program follows -0, or is replaced by a script's path. */
 		if (n_arguments)
 			memmove(&words[at], &words[before + 1], n_arguments * sizeof(*words));
 		execve(qemu_path, words, environment);
@@ -210,7 +211,7 @@ void exec_follow(struct vcpu *v, uint64_t path, uint64_t argv, uint64_t envp)
 	if (!strcmp(name, "/proc/self/exe") && n_kept)
 		program = own_argv[n_kept + 2];
 	if (access(program, X_OK))
-		return; /* it will fail without us */
+		return; /* it will fail without our help */
 	chain.n_before = 0;
 	if (n_kept && resolve(&chain, program))
 		start(&chain, argv, envp);

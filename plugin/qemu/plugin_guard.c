@@ -3,14 +3,14 @@
  * Instructions whose memory QEMU 7.2 accesses in helper functions.
  *
  * A helper looks for callbacks in a list of the virtual CPU, which an instruction with callbacks
- * sets and, if it ends its block, leaves there (until 8.0 QEMU forgets to take it away).  So
- * helpers of code without callbacks would report accesses in the name of code that was executed
- * long before, or follow a list that is gone since translated code was thrown away.  Therefore
- * these instructions get a callback in any case: one that does nothing where nothing is traced.
+ * sets and, if it ends its block, leaves there (before 8.0, QEMU forgets to remove it).  So helpers
+ * of code without callbacks would report accesses in the name of code that was executed long
+ * before, or follow a list that has gone since translated code was discarded.  Therefore these
+ * instructions get a callback in any case: one that does nothing where nothing is traced.
  */
 #include "tact_plugin.h"
 
-enum { REGISTERS = 0xc0 }; /* ModRM bytes from here on name no memory */
+enum { REGISTERS = 0xc0 }; /* ModRM bytes from here on do not name memory */
 
 static bool is_among(uint8_t c, uint8_t first, uint8_t last)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Which file the code at an address comes from.
+ * Finds the file that the code at an address comes from.
  *
  * /proc/self/maps is read again only when code is translated after a system call has changed
- * mappings.  QEMU maps the program's code without the right to execute it, so that all mappings
- * of files count.
+ * mappings.  QEMU maps the program's code without the right to execute it, so that all mappings of
+ * files count.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static struct module **modules;
 static uint32_t n_modules;
 static bool is_stale = true;
 
-/* Reads a file of /proc, whose size is not known before; the descriptor is gone when it returns. */
+/* Reads a file of /proc, whose size is not known beforehand; the descriptor is closed on return. */
 int read_text(const char *path, char **text, size_t *size)
 {
 	size_t room = 65536, used = 0;
@@ -124,7 +124,7 @@ static const struct module *intern(const struct mapping *m)
 		    !strcmp(module->path, m->path))
 			return module;
 	}
-	if (!(n_modules & (n_modules + 1))) { /* all of a power of two, less one, are used */
+	if (!(n_modules & (n_modules + 1))) { /* grows when a power of two, less one, is used up */
 		struct module **grown =
 			realloc(modules, (2 * (size_t)n_modules + 2) * sizeof(*modules));
 

@@ -18,7 +18,7 @@
 
 enum { NOWHERE_WORDS = 1024, MAX_MODULES = 65536 };
 
-/* Where words go that nobody wants. */
+/* Where words go that nobody reads. */
 static struct wire_stream nowhere;
 static uint64_t nowhere_ring[NOWHERE_WORDS];
 static uint64_t *nowhere_counts;
@@ -56,7 +56,7 @@ static bool is_good(const struct wire_header *h, uint64_t size)
 	       h->area_bytes <= (size - h->areas) / h->n_streams;
 }
 
-/* What an earlier program of this process left behind when it called execve. */
+/* Cleans up what an earlier program of this process left when it called execve. */
 static void end_predecessors(void)
 {
 	for (uint32_t i = 0; i < plugin.header->n_streams; i++) {
@@ -128,7 +128,7 @@ static struct wire_stream *claim(void)
 							__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 				return s;
 		}
-		wake_reader(); /* so that it empties those that have ended */
+		wake_reader(); /* so that it empties streams that have ended */
 		nanosleep(&pause, NULL);
 	}
 	__atomic_add_fetch(&plugin.header->lost_threads, 1, __ATOMIC_RELAXED);
@@ -215,7 +215,9 @@ void stream_detach(struct vcpu *v)
 	wake_reader();
 }
 
-/* The parent goes on with its streams; of its threads this one is left, and gets one of its own. */
+/* The parent keeps its streams; of its threads only this one exists in the child, and gets a stream
+ * of its own.
+ */
 void stream_after_fork(unsigned index)
 {
 	const uint32_t last = plugin.vcpus[index].last;
@@ -230,7 +232,7 @@ void stream_after_fork(unsigned index)
 	plugin.vcpus[index].last = last;
 }
 
-/* The ring is full: waits for the reader.  False if there is none any more. */
+/* The ring is full: waits for the reader.  Returns false if the reader has gone. */
 static bool wait_for_room(struct wire_stream *s)
 {
 	const struct timespec timeout = {0, 50000000};
@@ -259,7 +261,7 @@ void stream_room(struct vcpu *v)
 	if (s->head)
 		wake_reader();
 	if (!wait_for_room(s)) {
-		v->own = NULL; /* nobody is interested: the program goes on alone */
+		v->own = NULL; /* nobody reads: the program continues alone */
 		point_nowhere(v);
 		return;
 	}
@@ -312,7 +314,7 @@ void stream_define(struct vcpu *v, const struct block *b)
 	put_bytes(v, b->bytes, b->size);
 }
 
-/* Notes go to the stream whether tracing is on or not. */
+/* Notes go to the stream whether tracing is on or off. */
 void stream_note(struct vcpu *v, enum wire_note note, const char *path)
 {
 	unsigned size = path ? (unsigned)strnlen(path, WIRE_MAX_PATH - 1) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * The part of QEMU's plugin interface, version 1, that tact_trace.c uses: declarations only,
- * written down from the interface that QEMU 7.2 exports, because Debian ships no header for it.
+ * written from the interface that QEMU 7.2 exports, because Debian ships no header for it.
  */
 #ifndef TACT_QEMU_PLUGIN_API_H
 #define TACT_QEMU_PLUGIN_API_H

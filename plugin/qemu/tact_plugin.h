@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What the files of the plugin share.
+ * Shared by the files of the plugin.
  */
 #ifndef TACT_PLUGIN_H
 #define TACT_PLUGIN_H
@@ -18,7 +18,7 @@
 enum {
 	MAX_VCPUS = 1 << 22, /* the kernel's limit of threads; only memory that is used counts */
 	MAX_BLOCKS =
-		1 << 26, /* numbers of blocks; a bit for each and thread says what is defined */
+		1 << 26, /* numbers of blocks; one bit per block and thread says what is defined */
 	MAX_REGIONS = 256
 };
 
@@ -29,8 +29,8 @@ struct module {
 	const char *path; /* owned */
 };
 
-/* Code that was translated, by address and bytes: the same code translated again is the same block,
- * and other code at the same address is another one.
+/* Translated code, by address and bytes: the same code translated again is the same block, and
+ * other code at the same address is another one.
  */
 struct block {
 	uint64_t address;
@@ -51,20 +51,20 @@ struct vcpu {
 	struct wire_stream *stream;
 	uint64_t *ring;
 	uint64_t mask;
-	uint64_t limit;		 /* of stream->head: then it is time to look after the reader */
+	uint64_t limit;		 /* of stream->head: then it is time to check on the reader */
 	uint64_t *counts;	 /* by block number */
 	uint32_t last;		 /* number of the block that was counted last, or NO_BLOCK */
-	uint64_t *defined;	 /* a bit for each block; NULL: there is no stream */
-	uint8_t *modules;	 /* likewise, a byte for each module number below 65536 */
+	uint64_t *defined;	 /* one bit per block; NULL: there is no stream */
+	uint8_t *modules;	 /* the same with one byte for each module number below 65536 */
 	struct wire_stream *own; /* where `stream` points while tracing is on; NULL: none */
 	bool is_on;
-} __attribute__((aligned(128))); /* a line of its own, and the next one, which is fetched with it */
+} __attribute__((aligned(128))); /* a cache line of its own, and its neighbour, fetched with it */
 
 struct state {
 	struct wire_header *header; /* NULL: not attached to anything */
 	struct vcpu *vcpus;	    /* MAX_VCPUS */
 	struct block **blocks;	    /* MAX_BLOCKS, by number */
-	unsigned n_vcpus;	    /* those that there were so far */
+	unsigned n_vcpus;	    /* that have existed so far */
 	pthread_mutex_t lock;	    /* blocks, modules, claims of streams */
 	int pid;
 	uint64_t guest_base;
@@ -78,7 +78,7 @@ struct state {
 extern struct state plugin;
 
 /* plugin_stream.c */
-int stream_map(const char *path); /* 0, or -1: there is nothing of ours */
+int stream_map(const char *path); /* 0, or -1: no memory of ours */
 void stream_attach(struct vcpu *v, unsigned index, bool is_first);
 void stream_detach(struct vcpu *v);
 void stream_after_fork(unsigned index); /* in the child */

@@ -2,14 +2,14 @@
  *
  * A plugin for QEMU user mode: says which blocks a program executes and which memory they access.
  *
- *	qemu-TARGET -plugin
- *tact_trace.so,shm=PATH[,target=TARGET][,machine=N][,region=A-B[@FILE]][,exclude=A-B[@FILE]]
- *		[,from=A[@FILE]][,until=A[@FILE]][,keep=N] -0 NAME PROGRAM ARGUMENT...
+ *	qemu-TARGET -plugin tact_trace.so,shm=PATH[,target=TARGET][,machine=N]
+ *		[,region=A-B[@FILE]][,exclude=A-B[@FILE]][,from=A[@FILE]][,until=A[@FILE]]
+ *		[,keep=N] -0 NAME PROGRAM ARGUMENT...
  *
- * shm is a file laid out as lib/trace/wire.h says, which also says whether to count or to trace.
+ * shm is a file in the layout of lib/trace/wire.h, which also says whether to count or to trace.
  * Addresses are those of the program; with @FILE they are offsets in that file, wherever it is
- * mapped.  keep is the number of words of the command line that a program started by execve gets,
- * too; without it such programs run natively.
+ * mapped.  keep is the number of words of the command line that are passed on to programs started
+ * by execve; without it, such programs run natively.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ enum { HASH_BITS = 16, HASH_SIZE = 1 << HASH_BITS, MAX_INSN = 15, PAGE = 4096 };
 enum { SYS_MMAP = 9, SYS_MUNMAP = 11, SYS_MREMAP = 25, SYS_EXECVE = 59, SYS_EXECVEAT = 322 };
 
 struct range {
-	uint64_t begin, end; /* end is not in it */
+	uint64_t begin, end; /* not included */
 	const char *path;    /* NULL: addresses; else offsets in this file */
 };
 
@@ -43,7 +43,7 @@ static __thread unsigned current; /* virtual CPU of the last system call: the on
 
 /* ---- callbacks of translated code ---- */
 
-/* The number comes as the pointer itself: that saves a load where most of the time is spent. */
+/* The number is passed as the pointer itself: that saves a load where most of the time is spent. */
 static struct block *block_of(void *userdata)
 {
 	return plugin.blocks[(uintptr_t)userdata];
@@ -62,8 +62,8 @@ static void on_exec(unsigned index, void *userdata)
 }
 
 /* Size and direction of an access as bits of its word.  Programs have few kinds of accesses, and
- * two calls into QEMU for each would cost more than all the rest: those seen before are remembered,
- * an entry as one word, so that threads do not disturb each other.
+ * two calls into QEMU for each would cost more than everything else: known ones are cached, each
+ * entry in one word, so that threads do not disturb each other.
  */
 static uint64_t access_bits(qemu_plugin_meminfo_t info)
 {
@@ -106,8 +106,8 @@ static void on_count(unsigned index, void *userdata)
 		stream_define(v, block_of(userdata));
 }
 
-/* QEMU executes a repeated instruction once for each repetition, and once more to find that none
- * is left: all but the first come straight from a block that ends in the same instruction.
+/* QEMU executes a repeated instruction once for each repetition, and once more to find that none is
+ * left: all but the first come straight from a block that ends in the same instruction.
  */
 static void on_count_rep(unsigned index, void *userdata)
 {
@@ -170,8 +170,8 @@ static bool is_any(const struct range *ranges, unsigned n, const struct block *b
 	return false;
 }
 
-/* Legacy prefixes and REX, then an opcode of a string instruction (Intel SDM, volume 2, "REP").
- * Returns the length, or 0 if it is something else.
+/* Parses legacy prefixes and REX, then the opcode of a string instruction (Intel SDM, volume 2,
+ * "REP").  Returns the length, or 0 if it is something else.
  */
 static size_t repeated_length(const uint8_t *code, size_t size)
 {
@@ -204,7 +204,7 @@ static uint32_t hash_of(uint64_t address, const uint8_t *bytes, size_t size)
 	return (uint32_t)(h >> 32 ^ h);
 }
 
-/* Twice as many lists when there are two blocks in each. */
+/* Doubles the lists when there are two blocks in each. */
 static void grow_table(void)
 {
 	size_t size = (size_t)HASH_SIZE << table_bits;
@@ -258,7 +258,7 @@ static struct block *add_block(const struct block *like, const uint8_t *bytes)
 	return b;
 }
 
-/* Memory of the program, as far as it can be read. */
+/* Reads memory of the program, as far as possible. */
 static size_t read_memory(uint64_t address, uint8_t *to, size_t size)
 {
 	uint64_t host = address + plugin.guest_base;
@@ -271,12 +271,13 @@ static size_t read_memory(uint64_t address, uint8_t *to, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Bytes of instruction i; returns their number.
+/* Copies the bytes of instruction i; returns their number.
  *
  * When an instruction that is not the first of its block crosses the end of a page, QEMU 7.2 takes
- * it back and gives it a block of its own; but the plugin interface still has it as the last one of
- * the first block, with some of its bytes.  Whether it crosses is told by its length: for string
- * instructions here, whose repetitions have to be told apart, for others by the reader.
+ * it back and gives it a block of its own; but in the plugin interface it is still the last one of
+ * the first block, with some of its bytes.  Its length says whether it crosses: for string
+ * instructions that is determined here, because their repetitions must be told apart; for others,
+ * by the reader.
  */
 static size_t take_insn(struct qemu_plugin_tb *tb, size_t i, size_t n, uint8_t *to, uint16_t *flags)
 {
@@ -443,7 +444,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned index, int64_t number, uint
 
 /* ---- arguments ---- */
 
-/* A-B or A, then perhaps @FILE. */
+/* Parses A-B or A, then perhaps @FILE. */
 static int parse_range(struct range *r, char *text, bool is_single)
 {
 	char *end;
@@ -499,7 +500,7 @@ static int complain(const char *what, const char *which)
 	char text[512];
 
 	snprintf(text, sizeof(text), "tact_trace: %s%s\n", what, which);
-	/* Its own channel, not a stream of the program. */
+	/* QEMU's own channel, not a stream of the program. */
 	qemu_plugin_outs(text);
 	return -1;
 }
@@ -524,8 +525,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 	plugin.pid = getpid();
 	plugin.has_window = has_from || has_until;
 	plugin.is_on = !has_from;
-	/* Without its reader there is nothing to say, and the program runs as usual; the reader
-	 * sees that nobody came.
+	/* Without its reader there is nothing to do, and the program runs as usual; the reader sees
+	 * that nobody came.
 	 */
 	if (stream_map(shm))
 		return 0;
