@@ -7,7 +7,7 @@
  *   overflow;
  * - shadowing: the sample is then of the first instruction that retires.  Instructions that retire
  *   together with the one before them are never sampled; an instruction after a long wait is
- * sampled for everything that was counted during the last cycles before it;
+ *   sampled for everything that was counted during the last cycles before it;
  * - the branch stack is finite, and includes what happens until the sample;
  * - in 15% and 26% of the stacks of two real recordings, the newest pair is impossible: a record
  *   in between is missing;
