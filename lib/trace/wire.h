@@ -87,8 +87,7 @@ enum wire_kind {
 };
 
 enum wire_note {
-	WIRE_NOTE_STREAM =
-		1,	      /* first word of a stream: pid | vcpu << 32; parent's pid, and
+	WIRE_NOTE_STREAM = 1, /* first word of a stream: pid | vcpu << 32; parent's pid, and
 				 WIRE_STREAM_FIRST if it is the first thread of a process or program */
 	WIRE_NOTE_NATIVE = 2, /* execve of a program that runs natively from here on; its path */
 	WIRE_NOTE_ON = 3,     /* `from` was reached */
