@@ -54,7 +54,7 @@ PUBLIC = {
 }
 # and so are those that only the program includes: they are not installed, and the libraries do not export them.
 PROGRAM = {
-    'coverage.h': 'arch', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'campaign.h': 'dataset', 'rows.h': 'rows',
+    'coverage.h': 'arch', 'drawing.h': 'view', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'campaign.h': 'dataset', 'rows.h': 'rows',
     'evaluate.h': 'evaluate', 'report.h': 'report', 'shares.h': 'classify', 'tracing.h': 'trace', 'program.h': None,
 }
 

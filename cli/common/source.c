@@ -120,7 +120,8 @@ static int next_in_store(struct source *source, struct source_block *block)
 	int status = tact_store_blocks_next(source->blocks, &stored, &block->diag);
 
 	if (status > 0)
-		block->region = (struct tact_region){.code = stored.code,
+		block->region = (struct tact_region){.size = sizeof(block->region),
+						     .code = stored.code,
 						     .code_size = stored.code_size,
 						     .name = "",
 						     .function = "",
@@ -195,6 +196,7 @@ bool source_next(struct source *source, struct source_block *block)
 		block->path = source->path;
 		block->is_elf =
 			source->input && tact_input_get_kind(source->input) == TACT_INPUT_ELF;
+		block->region.size = sizeof(block->region);
 		status = source->store
 				 ? next_in_store(source, block)
 				 : tact_input_next(source->input, &block->region, &block->diag);

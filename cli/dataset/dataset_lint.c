@@ -108,7 +108,7 @@ static void report_unknown(void *context, const char *machine, enum tact_mode mo
 static int read_set(struct tact_block_set *set, const char *path, bool is_quiet)
 {
 	struct tact_input *input;
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 	struct tact_diag diag = {0};
 	size_t bad = 0;
 	int status = tact_input_open(&input, path, NULL, &diag);

@@ -93,8 +93,11 @@ static size_t batch_add(struct predict_batch *b, const struct source_block *bloc
 	if (block->status < 0)
 		row->diag = block->diag;
 	if (block->is_input) {
-		row->region =
-			(struct tact_region){.name = "", .function = "", .source = "", .text = ""};
+		row->region = (struct tact_region){.size = sizeof(row->region),
+						   .name = "",
+						   .function = "",
+						   .source = "",
+						   .text = ""};
 		return 0;
 	}
 	row->region = *r;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact-program/drawing.h>
 #include <tact/block.h>
 #include <tact/mca.h>
 #include <tact/model.h>

@@ -18,36 +18,55 @@ extern "C" {
 
 enum { TACT_COVERAGE_MAX_ARCHS = 64 };
 
-/* A form, or a kind of instruction that is none, without data. */
+/* A form without data, or a kind of instruction that the tables do not know. */
 struct tact_gap {
 	char name[96];
 	unsigned form;	  /* TACT_FORM_NONE: the tables do not know it */
 	size_t count;	  /* of instructions */
-	uint64_t missing; /* bit i: on the i-th CPU */
+	uint64_t missing; /* bit i: on the i-th architecture */
 	uint8_t example[TACT_MAX_INSN_BYTES];
 	uint8_t example_size;
 };
 
-struct tact_coverage; /* one thread at a time */
+struct tact_coverage; /* belongs to one thread at a time */
 
-/* n CPUs, at least one, which must last as long as this.  Returns -TACT_E_INVAL, -TACT_E_NOMEM. */
+/* Creates a count for n architectures of one instruction set, which must outlive it.
+ * Returns 0, or
+ *   -TACT_E_INVAL  an argument is missing, n is 0 or more than TACT_COVERAGE_MAX_ARCHS, or the
+ *                  architectures have different instruction sets
+ *   -TACT_E_NOMEM  out of memory
+ */
 int tact_coverage_create(struct tact_coverage **out, const struct tact_arch *const *archs, size_t n,
 			 struct tact_diag *diag);
-void tact_coverage_destroy(struct tact_coverage *coverage); /* NULL is allowed */
 
-/* Counts the instructions of a block.  Returns -TACT_E_DECODE, with the place in diag, if one of
- * them is none: those in front of it count, the block does not; or -TACT_E_NOMEM.
+/* Frees a count.  NULL is allowed. */
+void tact_coverage_destroy(struct tact_coverage *coverage);
+
+/* Counts the instructions of a block.
+ * Returns 0, or
+ *   -TACT_E_INVAL   an argument is missing
+ *   -TACT_E_DECODE  the code has bytes that are not an instruction, diag says where: the
+ *                   instructions before them count, the block does not
+ *   -TACT_E_NOMEM   out of memory
  */
 int tact_coverage_add(struct tact_coverage *coverage, const uint8_t *code, size_t size,
 		      struct tact_diag *diag);
 
+/* Return the number of blocks and of instructions that were counted; 0 for NULL. */
 size_t tact_coverage_blocks(const struct tact_coverage *coverage);
 size_t tact_coverage_insns(const struct tact_coverage *coverage);
 
-/* All gaps, the most frequent first, until something is added.  Returns -TACT_E_NOMEM. */
+/* Lists all gaps, the most frequent first.  The list is owned by the count and valid until the next
+ * call of this function.
+ * Returns 0, or
+ *   -TACT_E_INVAL  an argument is missing
+ *   -TACT_E_NOMEM  out of memory
+ */
 int tact_coverage_gaps(struct tact_coverage *coverage, const struct tact_gap **gaps, size_t *n);
 
-/* Instructions without data on the i-th CPU, of the gaps that were asked for last. */
+/* Returns the number of instructions without data on the i-th architecture, in the gaps that were
+ * listed last; 0 if there is no such architecture.
+ */
 size_t tact_coverage_missing(const struct tact_coverage *coverage, size_t i);
 
 #ifdef __cplusplus

@@ -9,6 +9,7 @@
 #include <tact-program/campaign.h>
 #include <tact-program/coverage.h>
 #include <tact-program/dataset.h>
+#include <tact-program/drawing.h>
 #include <tact-program/evaluate.h>
 #include <tact-program/lint.h>
 #include <tact-program/report.h>

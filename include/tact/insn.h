@@ -2,6 +2,8 @@
  *
  * Instruction sets, and one decoded instruction with everything that a model needs to know about
  * it.
+ *
+ * Instruction sets are constant: all functions may be called from any thread.
  */
 #ifndef TACT_INSN_H
 #define TACT_INSN_H
@@ -18,8 +20,8 @@ extern "C" {
 
 enum { TACT_MAX_OPERANDS = 10, TACT_MAX_INSN_BYTES = 15 };
 
-/* Registers are numbers that the set explains (tact_isa_reg_name).  Those that are renamed as one
- * have one number: parts of a register have that of the whole.
+/* Registers are numbers that the set explains (tact_isa_reg_name).  Registers that are renamed as
+ * one have one number: parts of a register have that of the whole.
  */
 enum { TACT_REG_NONE = 255 };
 
@@ -37,7 +39,7 @@ enum tact_access {
 	TACT_ACCESS_COND_WRITE = 8
 };
 
-/* What a register operand is beside a register with a value. */
+/* What a register operand is, other than a register with a value. */
 enum tact_operand_role {
 	TACT_ROLE_NONE,
 	TACT_ROLE_POINTER, /* of the instruction that is executed */
@@ -45,10 +47,11 @@ enum tact_operand_role {
 	TACT_ROLE_UNMASKED /* a mask that only says that nothing is masked */
 };
 
+/* An operand of an instruction.  This struct never changes. */
 struct tact_operand {
 	uint8_t kind;	       /* enum tact_operand_kind */
 	uint8_t access;	       /* bits of enum tact_access */
-	uint8_t number;	       /* its number in the tables: rN or mN; TACT_REG_NONE: it has none */
+	uint8_t number;	       /* in the tables: rN or mN; TACT_REG_NONE: it has none */
 	bool explicit_operand; /* written in assembly text */
 	uint16_t bits;	       /* width */
 	uint8_t reg;
@@ -61,15 +64,16 @@ struct tact_operand {
 	uint8_t segment; /* register that moves the address elsewhere, or TACT_REG_NONE */
 };
 
+/* Attributes of an instruction.  Values are stable; new bits may be added. */
 enum tact_insn_attribute {
 	TACT_INSN_BRANCH = 1 << 0,	/* changes the instruction pointer */
 	TACT_INSN_COND_BRANCH = 1 << 1, /* by flags: `condition` holds */
 	TACT_INSN_CALL = 1 << 2,
 	TACT_INSN_RET = 1 << 3,
-	TACT_INSN_LOCKED = 1 << 4,   /* reads and writes memory as one */
+	TACT_INSN_LOCKED = 1 << 4,   /* reads and writes memory atomically */
 	TACT_INSN_LCP = 1 << 5,	     /* length-changing prefix */
 	TACT_INSN_INDEXED = 1 << 6,  /* an address has an index register */
-	TACT_INSN_SAME_REG = 1 << 7, /* two or more register operands, all of them the same one */
+	TACT_INSN_SAME_REG = 1 << 7, /* two or more register operands, all the same register */
 	TACT_INSN_WIDEST = 1 << 8,   /* has a vector register of the greatest width */
 	TACT_INSN_VECTOR = 1 << 9,   /* has a vector register */
 	TACT_INSN_PC_RELATIVE = 1 << 10,
@@ -78,9 +82,9 @@ enum tact_insn_attribute {
 	TACT_INSN_LOAD = 1 << 13,
 	TACT_INSN_STORE = 1 << 14,
 	TACT_INSN_PART_ALIAS = 1 << 15,	 /* its source register is encoded as a part of another */
-	TACT_INSN_POP_POINTER = 1 << 16, /* pops the pointer itself, or what is encoded as it */
-	TACT_INSN_PAIR_SHORT = 1 << 17,	 /* plain load into a whole register: what it is the base of
-					    may be loaded sooner */
+	TACT_INSN_POP_POINTER = 1 << 16, /* pops the pointer itself, or a register encoded as it */
+	TACT_INSN_PAIR_SHORT = 1 << 17,	 /* plain load into a whole register: a load that uses it
+					    as its base may be faster */
 	TACT_INSN_MOVE = 1 << 18,	 /* a copy, perhaps extended or of parts */
 	TACT_INSN_SIGN_EXTEND = 1 << 19,
 	TACT_INSN_NOP = 1 << 20
@@ -90,40 +94,43 @@ enum tact_insn_attribute {
 enum tact_value_effect {
 	TACT_VALUE_UNKNOWN, /* a value of its own */
 	TACT_VALUE_COPY,    /* that of the first register read */
-	TACT_VALUE_ADD,	    /* that plus the immediate */
-	TACT_VALUE_SUB,	    /* that minus the immediate */
+	TACT_VALUE_ADD,	    /* that of the first register read plus the immediate */
+	TACT_VALUE_SUB,	    /* that of the first register read minus the immediate */
 	TACT_VALUE_INC,
 	TACT_VALUE_DEC,
 	TACT_VALUE_LEA,	    /* that of the base of an address plus the displacement */
-	TACT_VALUE_LOAD,    /* what memory holds, all of it: 64 bits, or 32 zero-extended */
+	TACT_VALUE_LOAD,    /* what memory holds: 64 bits, or 32 zero-extended */
 	TACT_VALUE_CONSTANT /* the immediate */
 };
 
-/* Where execution goes behind an instruction. */
+/* Where execution goes after an instruction. */
 enum tact_flow {
 	TACT_FLOW_NEXT,
-	TACT_FLOW_BRANCH, /* to the target or on, whatever decides that */
+	TACT_FLOW_BRANCH, /* to the target or to the next instruction */
 	TACT_FLOW_JUMP,
 	TACT_FLOW_CALL,
 	TACT_FLOW_RETURN,
-	TACT_FLOW_KERNEL, /* a system call: comes back behind it, as a rule */
-	TACT_FLOW_STOP	  /* does not go on */
+	TACT_FLOW_KERNEL, /* a system call, which as a rule returns to the next instruction */
+	TACT_FLOW_STOP	  /* nowhere */
 };
 
+/* A decoded instruction.  This struct never changes; what else is to be said about an instruction
+ * will be said by functions.
+ */
 struct tact_insn {
 	uint16_t form;	     /* number of its form in the tables, TACT_FORM_NONE if it has none */
-	uint16_t mnemonic;   /* the set's number of it */
+	uint16_t mnemonic;   /* a number of the set */
 	uint32_t attributes; /* bits of enum tact_insn_attribute */
 	uint8_t length;
-	uint8_t opcode_offset;		   /* of the opcode byte, behind prefixes and escapes */
+	uint8_t opcode_offset;		   /* of the opcode byte, after prefixes and escapes */
 	uint8_t immediate_bits;		   /* encoded width; 0: none */
 	uint8_t condition;		   /* of a conditional branch: the set's code, 0 to 15 */
 	uint8_t flags_read, flags_written; /* bit g: group g of flags that are renamed as one */
 	uint8_t value_effect;		   /* enum tact_value_effect */
 	uint8_t n_operands;
 	uint8_t flow; /* enum tact_flow */
-	/* Bytes that it adds to a pointer by itself: push, pop, call, ret, or the base of an
-	 * address that is updated; 0: to none.
+	/* Bytes that it adds to a pointer by itself: push, pop, call, ret, or an address whose base
+	 * is updated; 0: it changes no pointer.
 	 */
 	uint8_t pointer_reg;
 	int16_t pointer_change;
@@ -137,44 +144,57 @@ struct tact_insn {
 /* Notations of assembly text, where a set has two. */
 enum tact_syntax { TACT_SYNTAX_AUTO, TACT_SYNTAX_ATT, TACT_SYNTAX_INTEL };
 
-/* An instruction set; all of them live as long as the program. */
+/* An instruction set.  Constant; lives as long as the program. */
 struct tact_isa;
 
-/* By its name, as in .arch files; NULL: there is none. */
+/* Returns the set of this name, as in .arch files ("x86"); NULL if there is none, or for NULL. */
 const struct tact_isa *tact_isa_find(const char *name);
 
-/* The sets that this library was built with; NULL gives the first one, the last one gives NULL. */
+/* Returns the set after `previous` among those that this library was built with, or the first one
+ * for NULL; NULL after the last one.
+ */
 const struct tact_isa *tact_isa_next(const struct tact_isa *previous);
 
-/* That of code which does not say what it is: bytes, text, traces; the set
- * of this machine, if it is one of them.
+/* Returns the set of code that does not say what it is (bytes, text, traces): that of this machine
+ * if the library has it, otherwise the first one.  Never NULL.
  */
 const struct tact_isa *tact_isa_default(void);
 
-const char *tact_isa_name(const struct tact_isa *isa);	/* as in .arch files */
-const char *tact_isa_title(const struct tact_isa *isa); /* for people */
+/* Return the name of a set as in .arch files, and its name for people; "" for NULL. */
+const char *tact_isa_name(const struct tact_isa *isa);
+const char *tact_isa_title(const struct tact_isa *isa);
 
-/* Decodes one instruction.  Returns its length, or -TACT_E_DECODE.  Does not allocate. */
+/* Decodes the first instruction of some code.  Does not allocate.
+ * Returns the length of the instruction, or
+ *   -TACT_E_INVAL   an argument is missing
+ *   -TACT_E_DECODE  the bytes are not an instruction, or are cut off
+ */
 int tact_isa_decode(const struct tact_isa *isa, struct tact_insn *insn, const uint8_t *code,
 		    size_t size);
 
-/* Writes assembly text; relative targets are given as if code[0] were at `address`.
- * Returns the length of the text (less than size), or -TACT_E_DECODE.
+/* Writes the first instruction of some code as assembly text, NUL-terminated.  Relative targets are
+ * shown as if code[0] were at `address`.
+ * Returns the length of the text, which is less than size, or
+ *   -TACT_E_INVAL   an argument is missing, or size is 0
+ *   -TACT_E_DECODE  the bytes are not an instruction, or are cut off
+ *   -TACT_E_LIMIT   the text needs more than size bytes
  */
 int tact_isa_format(const struct tact_isa *isa, const uint8_t *code, size_t code_size,
 		    uint64_t address, char *text, size_t size);
 
-/* Number of forms that the tables of the set know, the name of one ("ADD (R64, I8)"), and the
- * number of a name or TACT_FORM_NONE.
- */
+/* Returns the number of instruction forms that the tables of a set know; 0 for NULL. */
 unsigned tact_isa_form_count(const struct tact_isa *isa);
+
+/* Returns the name of a form ("ADD (R64, I8)"), or "unknown". */
 const char *tact_isa_form_name(const struct tact_isa *isa, unsigned form);
+
+/* Returns the number of the form of this name, or TACT_FORM_NONE. */
 unsigned tact_isa_form_find(const struct tact_isa *isa, const char *name);
 
-/* The register that push and pop change. */
+/* Returns the register that push and pop change; TACT_REG_NONE for NULL. */
 unsigned tact_isa_stack_pointer(const struct tact_isa *isa);
 
-/* Name of a renamed register; "none" for numbers that are none. */
+/* Returns the name of a renamed register; "none" for a number that no register has. */
 const char *tact_isa_reg_name(const struct tact_isa *isa, unsigned reg);
 
 #ifdef __cplusplus

@@ -173,7 +173,7 @@ struct tact_model_row {
  *
  * take is called once for every model and row, from several threads at once.  status is 0, or one
  * of tact_block_load or tact_model_estimate, and then estimate is NULL.  The estimate is valid
- * during the call.  opt->say is called from several threads, too.
+ * during the call.  opt->say is called on the calling thread only.
  * Returns 0, or
  *   -TACT_E_INVAL    an argument is missing, a row has no architecture or a mode, init, store or
  *                    size that there is not, or the errors of tact_model_open.  Nothing was called

@@ -57,16 +57,17 @@ enum tact_error {
 	TACT_E_LIMIT	     /* a size or budget is exceeded */
 };
 
-/* Text for a status, with or without the minus sign; never NULL. */
+/* Returns a text for a status, with or without the minus sign; "unknown error" for other numbers.
+ * May be called from any thread.
+ */
 const char *tact_strerror(int status);
 
-/* Where and why.  Owned by the caller, who may pass NULL; filled only on failure.
- * `line` counts lines of a text input from 1, 0 if there is none; `offset` is a byte offset
- * in the input or in the block's code.
+/* Where and why a call failed.  Owned by the caller, who may pass NULL; filled only on failure.
+ * This struct never changes.
  */
 struct tact_diag {
-	uint64_t line;
-	uint64_t offset;
+	uint64_t line;	 /* of a text input, from 1; 0: none */
+	uint64_t offset; /* of a byte in the input or in the block's code */
 	char text[240];
 };
 

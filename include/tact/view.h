@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Views of results, as text that is returned: JSON, explanations, drawings, timelines.  The same
- * whether a program prints it, writes it to a file or serves it.
+ * Views of results, as text that is returned: JSON, explanations, drawings, timelines.  They are
+ * the same whether a program prints them, writes them to a file or serves them.
+ *
+ * What a view shows (block, simulator) belongs to one thread at a time; different threads may make
+ * views of different things at once.
  */
 #ifndef TACT_VIEW_H
 #define TACT_VIEW_H
@@ -12,7 +15,6 @@
 
 #include <tact/block.h>
 #include <tact/input.h>
-#include <tact/pipeline.h>
 #include <tact/predict.h>
 #include <tact/simulate.h>
 #include <tact/status.h>
@@ -21,107 +23,90 @@
 extern "C" {
 #endif
 
-/* ---- instructions ---- */
-
-/* A block's instructions as text. */
-struct tact_listing {
-	size_t n;
-	char (*line)[112]; /* owned */
-	size_t widest;	   /* of the first 48 columns */
-};
-
-/* address: of the first byte.  Returns 0 or -TACT_E_NOMEM. */
-int tact_listing_init(struct tact_listing *listing, const struct tact_block *block,
-		      uint64_t address);
-void tact_listing_fini(struct tact_listing *listing);
-
-/* Notes on instructions (TACT_NOTE_*), in the order of their letters; bit 0 ends the list. */
-struct tact_view_note {
-	unsigned bit;
-	char letter; /* 0: not shown in tables */
-	const char *name, *help;
-};
-extern const struct tact_view_note tact_view_notes[];
-
 /* ---- bottlenecks ---- */
 
-/* Beside the bounds, in sets of bottlenecks: the pipeline loses more than any single one says. */
-enum { TACT_VIEW_SCHEDULING = TACT_N_BOUNDS };
-const char *tact_view_bottleneck_name(unsigned b); /* of a bound, or of TACT_VIEW_SCHEDULING */
+/* In sets of bottlenecks, the bit that stands for no bound: the pipeline loses more than any single
+ * bound says.  No bound has this number.
+ */
+enum { TACT_VIEW_SCHEDULING = 31 };
 
-/* What FACILE predicts if bound b were no limit.  opt as in tact_predict.  False if nothing else is
- * left.
+/* Returns the name of a bound or of TACT_VIEW_SCHEDULING, or "unknown". */
+const char *tact_view_bottleneck_name(unsigned b);
+
+/* Tells what FACILE predicts if bound b were no limit.  opt as in tact_predict; it may be NULL.
+ * Returns false, and leaves *cycles alone, if no other bound applies, if an argument is missing or
+ * wrong, or if memory ran out.
  */
 bool tact_view_idealized(struct tact_block *block, const struct tact_predict_options *opt,
 			 unsigned b, double *cycles);
 
 /* ---- views ---- */
 
+/* Kinds of views.  Values are stable; new ones go to the end. */
 enum tact_view_kind {
-	TACT_VIEW_PREDICTION,  /* JSON, schema tact.predict/1: a line */
-	TACT_VIEW_SIMULATION,  /* JSON, schema tact.simulate/1: a line */
-	TACT_VIEW_PAGE,	       /* JSON, schema tact.simulate.page/1: what the page of it shows */
-	TACT_VIEW_EXPLANATION, /* a paragraph for each bottleneck: who waits for what */
-	TACT_VIEW_GRAPH_SVG,   /* the dependence graph, drawn */
-	TACT_VIEW_GRAPH_DOT,   /* the same for Graphviz */
-	TACT_VIEW_CHART,       /* the timeline for a terminal: a row a uop, a column a cycle */
+	TACT_VIEW_PREDICTION,  /* JSON, schema tact.predict/1: one line */
+	TACT_VIEW_SIMULATION,  /* JSON, schema tact.simulate/1: one line */
+	TACT_VIEW_PAGE,	       /* JSON, schema tact.simulate.page/1: the data of its web page */
+	TACT_VIEW_EXPLANATION, /* one paragraph per bottleneck: which instructions wait for what */
+	TACT_VIEW_GRAPH_SVG,   /* the dependence graph as a drawing */
+	TACT_VIEW_GRAPH_DOT,   /* the dependence graph for Graphviz */
+	TACT_VIEW_CHART,       /* the timeline for a terminal: uops as rows, cycles as columns */
 	TACT_VIEW_PERFETTO,    /* the timeline in Chrome's trace format */
 	TACT_VIEW_KONATA,      /* the timeline as a log of Konata */
 	TACT_N_VIEWS
 };
 
-/* What is to be shown.  Nothing of it is kept. */
+/* What to show.  Nothing of it is kept.  Structs that it points to may be of another size than this
+ * library knows, as options may.
+ */
 struct tact_view {
-	size_t size;
-	struct tact_block *block; /* loaded, and bound to `arch` */
+	size_t size;		  /* sizeof(struct tact_view) */
+	struct tact_block *block; /* loaded for `arch` */
 	const struct tact_arch *arch;
 	unsigned alignment;
 	const struct tact_prediction
 		*prediction; /* its bottlenecks may have TACT_VIEW_SCHEDULING */
 
 	/* Where the block comes from. */
-	const struct tact_region *region; /* NULL: nothing is known */
-	const char *file;		  /* "-x": the command line */
+	const struct tact_region *region; /* NULL: unknown */
+	const char *file;		  /* "-x": the command line; NULL: unknown */
 	size_t loop;			  /* among those found by searching, from 1; 0: none */
 
 	/* JSON of a block that failed: its status and why; NULL: there is a prediction. */
 	const char *status, *error;
 
-	/* Of predictions. */
-	const char *model;				 /* whose the cycles are */
-	double facile_cycles;				 /* FACILE's, if that is another one */
-	const struct tact_predict_options *idealization; /* also: each bound no limit; or NULL */
+	/* For predictions. */
+	const char *model;				 /* whose cycles these are; NULL: facile */
+	double facile_cycles;				 /* FACILE's, if that is another model */
+	const struct tact_predict_options *idealization; /* add each bound as no limit; or NULL */
 
-	/* Of simulations.  Views of timelines simulate the block again, and what
-	 * tact_simulated_insn says is lost: TACT_VIEW_SIMULATION and TACT_VIEW_PAGE come first.
+	/* For simulations.  Views of timelines simulate the block again, and what
+	 * tact_simulated_insn says is lost: make TACT_VIEW_SIMULATION and TACT_VIEW_PAGE first.
 	 */
-	struct tact_simulator *simulator;
-	const struct tact_simulation *simulation;
-	unsigned iterations; /* of the timeline; 0: the default of the view */
-	uint64_t from;	     /* the first one, from 1; 0: in the steady state */
-	bool with_timeline;  /* JSON has it, too */
+	struct tact_simulator *simulator;	  /* whose last block was `block` */
+	const struct tact_simulation *simulation; /* its result */
+	unsigned iterations;			  /* of the timeline; 0: the default of the view */
+	uint64_t from;	    /* the first iteration, from 1; 0: one in the steady state */
+	bool with_timeline; /* in JSON, too */
 
-	/* Of texts for people. */
-	bool is_whole;		  /* long lists are not cut */
-	bool in_color;		  /* for a terminal that has colours */
-	size_t width;		  /* of the chart; 0: 100 */
-	const char *bold, *plain; /* what highlights; NULL: nothing */
+	/* For texts that people read. */
+	bool is_whole;		  /* do not cut long lists */
+	bool in_color;		  /* for a terminal with colours */
+	size_t width;		  /* of the chart, in columns; 0: 100 */
+	const char *bold, *plain; /* begin and end highlighting; NULL: nothing */
 };
+#define TACT_VIEW_INIT TACT_SIZED(struct tact_view)
 
-/* Makes a text, NUL-terminated, which the caller frees.  *size may be NULL.  Returns -TACT_E_INVAL
- * if something is missing that the view needs, -TACT_E_NOMEM, and for timelines what tact_simulate
- * returns; -TACT_E_LIMIT also if there is no such iteration.
+/* Makes a view.  *text becomes a NUL-terminated text, which the caller frees; *size, if size is not
+ * NULL, its length.  On failure *text is NULL.
+ * Returns 0, or
+ *   -TACT_E_INVAL  an argument is missing, something is missing that the view needs, or there is no
+ *                  such kind
+ *   -TACT_E_NOMEM  out of memory
+ *   -TACT_E_LIMIT  a timeline: there is no such iteration
  */
 int tact_view_make(const struct tact_view *view, enum tact_view_kind kind, char **text,
 		   size_t *size);
-
-/* ---- uops in cycles ---- */
-
-/* What a uop does in a cycle, as a letter of the chart; ' ' in front of and behind it. */
-char tact_view_letter(const struct tact_sim_uop *uop, int64_t cycle);
-
-/* What the letters that occur mean: some lines, which the caller frees.  NULL: out of memory. */
-char *tact_view_legend(const bool occurs[256]);
 
 #ifdef __cplusplus
 }

@@ -33,9 +33,15 @@ int tact_coverage_create(struct tact_coverage **out, const struct tact_arch *con
 {
 	struct tact_coverage *c;
 
+	if (out)
+		*out = NULL;
 	if (!out || !archs || !n || n > TACT_COVERAGE_MAX_ARCHS)
 		return tact_fail(diag, TACT_E_INVAL, "1 to %d CPUs are needed",
 				 TACT_COVERAGE_MAX_ARCHS);
+	for (size_t i = 0; i < n; i++)
+		if (!archs[i] || tact_arch_isa(archs[i]) != tact_arch_isa(archs[0]))
+			return tact_fail(diag, TACT_E_INVAL,
+					 "CPUs of one instruction set are needed");
 	c = calloc(1, sizeof(*c));
 	if (c)
 		c->forms = calloc(tact_isa_form_count(tact_arch_isa(archs[0])), sizeof(*c->forms));

@@ -26,6 +26,11 @@ int tact_fail(struct tact_diag *diag, enum tact_error error, const char *format,
 int tact_fail_at(struct tact_diag *diag, enum tact_error error, uint64_t line, uint64_t offset,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* The same for errno: -TACT_E_NOMEM if memory ran out, else -TACT_E_IO.  The text is that of errno,
+ * after `what` and a colon unless that is NULL.
+ */
+int tact_fail_errno(struct tact_diag *diag, const char *what);
+
 /* Frees each of these pointers, which are all read before; NULL is allowed. */
 #define FREE_ALL(...)                                                                              \
 	tact_free_all((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))

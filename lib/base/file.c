@@ -14,7 +14,7 @@
 
 static int fail_errno(struct tact_diag *diag)
 {
-	return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+	return tact_fail_errno(diag, NULL);
 }
 
 bool file_begins_with(const char *path, const char *start)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <tact/version.h>
 
@@ -75,4 +77,12 @@ int tact_fail_at(struct tact_diag *diag, enum tact_error error, uint64_t line, u
 	fill(diag, line, offset, format, args);
 	va_end(args);
 	return -(int)error;
+}
+
+int tact_fail_errno(struct tact_diag *diag, const char *what)
+{
+	const int error = errno;
+
+	return tact_fail(diag, error == ENOMEM ? TACT_E_NOMEM : TACT_E_IO, "%s%s%s",
+			 what ? what : "", what ? ": " : "", strerror(error));
 }

@@ -16,23 +16,11 @@
 #include "code/transfers.h"
 #include "input/reader.h"
 
-/* Callers built with an older or a newer header: what is missing is zero, what is more must be. */
 static int copy_options(struct tact_input_options *out, const struct tact_input_options *opt,
 			struct tact_diag *diag)
 {
-	const char *bytes = (const char *)opt;
-	size_t i;
-
-	*out = (struct tact_input_options){.size = sizeof(*out)};
-	if (!opt)
-		return 0;
-	if (opt->size < sizeof(opt->size))
-		return tact_fail(diag, TACT_E_INVAL, "tact_input_options.size is not set");
-	for (i = sizeof(*out); i < opt->size; i++)
-		if (bytes[i])
-			return tact_fail(diag, TACT_E_INVAL,
-					 "tact_input_options of a newer version of the library");
-	memcpy(out, opt, opt->size < sizeof(*out) ? opt->size : sizeof(*out));
+	if (tact_read_options(out, sizeof(*out), opt) < 0)
+		return tact_fail(diag, TACT_E_INVAL, "options that this library does not know");
 	if (out->loop < 0)
 		return tact_fail(diag, TACT_E_INVAL, "loops are counted from 1");
 	if ((out->addr_begin || out->addr_end) && out->addr_begin >= out->addr_end)
@@ -237,11 +225,11 @@ static int open_path(struct input_reader *reader, const char *path, struct tact_
 	} else {
 		reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 		if (reader->fd < 0)
-			return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+			return tact_fail_errno(diag, NULL);
 		reader->owns_fd = true;
 	}
 	if (fstat(reader->fd, &info))
-		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+		return tact_fail_errno(diag, NULL);
 	if (S_ISDIR(info.st_mode))
 		return tact_fail(diag, TACT_E_IO, "%s", strerror(EISDIR));
 	return 0;
@@ -254,6 +242,8 @@ int tact_input_open(struct tact_input **out, const char *path, const struct tact
 	struct tact_input *in;
 	int status;
 
+	if (out)
+		*out = NULL;
 	if (!out || !path)
 		return tact_fail(diag, TACT_E_INVAL, "no path");
 	status = create(&in, opt, &options, diag);
@@ -272,6 +262,8 @@ int tact_input_open_memory(struct tact_input **out, const void *data, size_t siz
 	struct tact_input *in;
 	int status;
 
+	if (out)
+		*out = NULL;
 	if (!out || (!data && size))
 		return tact_fail(diag, TACT_E_INVAL, "no data");
 	status = create(&in, opt, &options, diag);
@@ -279,21 +271,15 @@ int tact_input_open_memory(struct tact_input **out, const void *data, size_t siz
 		return status;
 	in->reader.data = malloc(size + 1);
 	if (!in->reader.data) {
-		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
-		goto out_close;
+		tact_input_close(in);
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
 	if (size)
 		memcpy(in->reader.data, data, size);
 	in->reader.capacity = in->reader.end = size;
 	in->reader.is_eof = true;
 	status = open_reader(in, &options, diag);
-	if (status < 0)
-		goto out_close;
-	*out = in;
-	return 0;
-out_close:
-	tact_input_close(in);
-	return status;
+	return HAND_OVER(out, in, status, tact_input_close);
 }
 
 static int raw_next(struct tact_input *in, struct tact_region *region)
@@ -309,12 +295,14 @@ static int raw_next(struct tact_input *in, struct tact_region *region)
 	return 1;
 }
 
-int tact_input_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag)
+static int next_region(struct tact_input *in, struct tact_region *region, struct tact_diag *diag)
 {
-	if (!in || !region)
-		return tact_fail(diag, TACT_E_INVAL, "no input");
-	*region = (struct tact_region){
-		.isa = in->isa, .name = "", .function = "", .source = "", .text = ""};
+	*region = (struct tact_region){.size = sizeof(*region),
+				       .isa = in->isa,
+				       .name = "",
+				       .function = "",
+				       .source = "",
+				       .text = ""};
 	if (in->is_done)
 		return 0;
 	switch (in->kind) {
@@ -329,6 +317,20 @@ int tact_input_next(struct tact_input *in, struct tact_region *region, struct ta
 		break;
 	}
 	return input_region_next(in, region, diag);
+}
+
+int tact_input_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag)
+{
+	struct tact_region all;
+	int status;
+
+	if (!in || !tact_can_fill(region))
+		return tact_fail(diag, TACT_E_INVAL, "no input, or a region without its size");
+	if (region->size == sizeof(all))
+		return next_region(in, region, diag);
+	status = next_region(in, &all, diag);
+	tact_fill(region, &all, sizeof(all));
+	return status;
 }
 
 const char *tact_input_description(const struct tact_input *in)

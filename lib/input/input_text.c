@@ -38,7 +38,7 @@ int input_read_more(struct input_reader *reader, struct tact_diag *diag)
 		done = read(reader->fd, reader->data + reader->end, reader->capacity - reader->end);
 	while (done < 0 && errno == EINTR);
 	if (done < 0)
-		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+		return tact_fail_errno(diag, NULL);
 	reader->end += (size_t)done;
 	reader->is_eof = done == 0;
 	return done > 0;

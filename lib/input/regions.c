@@ -364,16 +364,16 @@ static int print_name(struct tact_input *in, const struct input_region *r, const
 }
 
 /* Compilers give line 0 to code that stems from no line: the first that does counts. */
-static bool find_line(struct obj_file *obj, const struct obj_range *range, const char **file,
-		      int *line)
+static int find_line(struct obj_file *obj, const struct obj_range *range, const char **file,
+		     int *line)
 {
 	enum { REACH = 64 };
+	int status = 0;
 	size_t at;
 
-	for (at = range->begin; at < range->end && at - range->begin < REACH; at++)
-		if (obj_line_at(obj, range->section, at, file, line))
-			return true;
-	return false;
+	for (at = range->begin; at < range->end && at - range->begin < REACH && !status; at++)
+		status = obj_line_at(obj, range->section, at, file, line);
+	return status;
 }
 
 /* The line table of assembly text is about the text itself, unless a compiler wrote one into it. */
@@ -381,10 +381,10 @@ static int print_source(struct tact_input *in, const struct obj_range *range,
 			struct tact_region *region)
 {
 	const char *file;
-	int line;
+	int line, status = find_line(in->obj, range, &file, &line);
 
-	if (!find_line(in->obj, range, &file, &line))
-		return 0;
+	if (status <= 0)
+		return status;
 	if (in->kind == TACT_INPUT_ASM && !in->source.has_lines) {
 		if (!region->line)
 			region->line = (uint64_t)line;

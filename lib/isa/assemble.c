@@ -32,7 +32,7 @@ struct run {
 
 static int fail_errno(const struct run *run, const char *what)
 {
-	return tact_fail(run->diag, TACT_E_IO, "%s: %s", what, strerror(errno));
+	return tact_fail_errno(run->diag, what);
 }
 
 /* All of a file in memory, with a NUL behind it. */
@@ -107,10 +107,10 @@ static int spawn(const struct run *run, const struct asm_source *source, struct 
 		return tact_fail(run->diag, TACT_E_NO_TOOL,
 				 "the assembler '%s' was not found; it is in the package %s",
 				 assembler->program, assembler->package);
-	if (error)
-		return tact_fail(run->diag, TACT_E_IO, "cannot run '%s': %s", assembler->program,
-				 strerror(error));
-	return 0;
+	if (!error)
+		return 0;
+	errno = error;
+	return fail_errno(run, "cannot run the assembler");
 }
 
 /* The first "{standard input}:12: Error: text"; the lines are the user's.  Messages about other

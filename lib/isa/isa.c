@@ -76,12 +76,12 @@ const char *isa_titles(char *text, size_t size)
 
 const char *tact_isa_name(const struct tact_isa *isa)
 {
-	return isa->name;
+	return isa ? isa->name : "";
 }
 
 const char *tact_isa_title(const struct tact_isa *isa)
 {
-	return isa->title;
+	return isa ? isa->title : "";
 }
 
 int tact_isa_decode(const struct tact_isa *isa, struct tact_insn *insn, const uint8_t *code,
@@ -102,25 +102,25 @@ int tact_isa_format(const struct tact_isa *isa, const uint8_t *code, size_t code
 
 unsigned tact_isa_form_count(const struct tact_isa *isa)
 {
-	return isa->forms->n;
+	return isa ? isa->forms->n : 0;
 }
 
 const char *tact_isa_form_name(const struct tact_isa *isa, unsigned form)
 {
-	return form < isa->forms->n ? isa->forms->name(form) : "unknown";
+	return isa && form < isa->forms->n ? isa->forms->name(form) : "unknown";
 }
 
 unsigned tact_isa_form_find(const struct tact_isa *isa, const char *name)
 {
-	return name ? isa->forms->find(name) : TACT_FORM_NONE;
+	return isa && name ? isa->forms->find(name) : TACT_FORM_NONE;
 }
 
 const char *tact_isa_reg_name(const struct tact_isa *isa, unsigned reg)
 {
-	return reg < isa->registers.n ? isa->registers.names[reg] : "none";
+	return isa && reg < isa->registers.n ? isa->registers.names[reg] : "none";
 }
 
 unsigned tact_isa_stack_pointer(const struct tact_isa *isa)
 {
-	return isa->registers.stack_pointer;
+	return isa ? isa->registers.stack_pointer : TACT_REG_NONE;
 }

@@ -33,6 +33,8 @@ int tact_mca_create(struct tact_mca **out, const struct tact_mca_options *opt,
 	struct tact_mca_options options;
 	struct tact_mca *machine;
 
+	if (out)
+		*out = NULL;
 	if (!out || read_options(&options, opt) < 0)
 		return tact_fail(diag, TACT_E_INVAL, "options that this library does not know");
 	machine = calloc(1, sizeof(*machine));
@@ -98,7 +100,6 @@ static void simulate(const struct plan *plan, void *memory, const struct mca_cod
 	cycles = mca_machine_drain(&m);
 	if (plan->opt->steady)
 		cycles -= m.mark_at + 1;
-	out->size = sizeof(*out);
 	out->cycles_per_iteration = (double)cycles / iterations;
 	out->coverage = code->coverage;
 }
@@ -131,24 +132,28 @@ static void estimate_in(const struct plan *plan, void *memory, const struct tact
 int tact_mca_estimate(struct tact_mca *machine, struct tact_block *block,
 		      struct tact_mca_result *out)
 {
+	struct tact_mca_result all = TACT_MCA_RESULT_INIT;
+	const struct tact_mca_params *params = machine ? machine->opt.params : NULL;
 	struct plan plan;
 
-	if (!machine || !block || !block->n_insns || !out)
+	if (!machine || !block || !block->n_insns || !tact_can_fill(out) ||
+	    (params && params->arch->isa != block->arch->isa))
 		return -TACT_E_INVAL;
 	make_plan(&plan, &machine->opt, block);
 	if (tact_grow(&machine->memory, &machine->capacity, plan.size, 1) < 0)
 		return -TACT_E_NOMEM;
-	estimate_in(&plan, machine->memory, block, out);
-	return 0;
+	estimate_in(&plan, machine->memory, block, &all);
+	return tact_fill(out, &all, sizeof(all));
 }
 
 int tact_mca_run(struct tact_mca *machine, const struct tact_mca_code *code,
 		 struct tact_mca_result *out)
 {
 	const struct tact_mca_params *params = machine ? machine->opt.params : NULL;
+	struct tact_mca_result all = TACT_MCA_RESULT_INIT;
 	struct plan plan;
 
-	if (!params || !code || !out)
+	if (!params || !code || code->code.n_forms != params->n_forms || !tact_can_fill(out))
 		return -TACT_E_INVAL;
 	plan.opt = &machine->opt;
 	plan.dispatch_width = params->dispatch_width;
@@ -157,6 +162,6 @@ int tact_mca_run(struct tact_mca *machine, const struct tact_mca_code *code,
 	plan.size = mca_machine_size(plan.reorder_buffer) + code->n_keys * sizeof(uint64_t);
 	if (tact_grow(&machine->memory, &machine->capacity, plan.size, 1) < 0)
 		return -TACT_E_NOMEM;
-	simulate(&plan, machine->memory, &code->code, params->forms, out);
-	return 0;
+	simulate(&plan, machine->memory, &code->code, params->forms, &all);
+	return tact_fill(out, &all, sizeof(all));
 }

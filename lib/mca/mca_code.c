@@ -137,6 +137,8 @@ int tact_mca_code_create(struct tact_mca_code **out, const struct tact_block *bl
 	struct tact_mca_code *code;
 	struct mca_extent extent;
 
+	if (out)
+		*out = NULL;
 	if (!out || !block || !block->n_insns || (unsigned)memory > TACT_MCA_ADDRESSES)
 		return tact_fail(diag, TACT_E_INVAL, "no block");
 	mca_code_extent(&extent, block, memory);

@@ -3,8 +3,6 @@
  * Parameters as text: globals, and a line for every form that differs from the defaults.
  */
 #include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +10,7 @@
 #include "mca/mca.h"
 
 static const char magic[] = "#tact-mca";
-enum { VERSION = 1, MAX_LINE = 512 };
+enum { VERSION = 1, MAX_LINE = 512, MAX_FILE = 1 << 26 };
 
 /* ---- reading ---- */
 
@@ -161,22 +159,25 @@ static int read_line(struct reader *r, char *line)
 	return strchr(line, '\t') ? read_form(r, line) : read_global(r, line);
 }
 
-static int read_file(struct reader *r, FILE *file)
+/* Line by line; the text is changed. */
+static int read_text(struct reader *r, struct text *text)
 {
-	char line[MAX_LINE];
+	char *line = text->data, *const end = line + text->size;
 
-	while (fgets(line, sizeof(line), file)) {
+	while (line < end) {
+		char *stop = memchr(line, '\n', (size_t)(end - line));
 		int status;
 
+		stop = stop ? stop : end; /* text_string has put a NUL there */
+		*stop = '\0';
 		r->line++;
-		if (!strchr(line, '\n') && !feof(file))
+		if (stop - line > MAX_LINE - 2 || strlen(line) != (size_t)(stop - line))
 			return FAIL(r, "longer than %d characters, or not text", MAX_LINE - 2);
 		status = read_line(r, line);
 		if (status < 0)
 			return status;
+		line = stop + 1;
 	}
-	if (ferror(file))
-		return tact_fail(r->diag, TACT_E_IO, "%s", strerror(errno));
 	if (!r->line) {
 		r->line = 1;
 		return FAIL(r, "the file is empty");
@@ -187,24 +188,24 @@ static int read_file(struct reader *r, FILE *file)
 int tact_mca_params_load(struct tact_mca_params *params, const char *path, struct tact_diag *diag)
 {
 	struct reader r = {.diag = diag};
-	FILE *file;
+	struct text text = {0};
 	int status;
 
 	if (!params || !path)
 		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
-	file = fopen(path, "r");
-	if (!file)
-		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	r.seen = calloc(params->n_forms, sizeof(*r.seen));
-	status = r.seen ? tact_mca_params_create(&r.params, params->arch, diag)
-			: tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	if (!status)
-		status = read_file(&r, file);
-	if (!status)
+	status = file_read(path, MAX_FILE, &text, diag);
+	r.seen = status < 0 ? NULL : calloc(params->n_forms, sizeof(*r.seen));
+	if (status >= 0 && (!text_string(&text) || !r.seen))
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (status >= 0)
+		status = tact_mca_params_create(&r.params, params->arch, diag);
+	if (status >= 0)
+		status = read_text(&r, &text);
+	if (status >= 0)
 		mca_params_assign(params, r.params);
 	tact_mca_params_destroy(r.params);
 	free(r.seen);
-	fclose(file);
+	text_free(&text);
 	return status;
 }
 

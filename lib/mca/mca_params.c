@@ -7,24 +7,26 @@
 
 #include "mca/mca.h"
 
+#define SIZE sizeof(struct tact_mca_info)
+
 /* Lower bounds as in the paper; upper ones are those of the representation. */
 static const struct tact_mca_info infos[TACT_MCA_N_KINDS] = {
-	[TACT_MCA_MICRO_OPS] = {"micro_ops", "NumMicroOps",
+	[TACT_MCA_MICRO_OPS] = {SIZE, "micro_ops", "NumMicroOps",
 				"micro-ops that an instruction is dispatched as", false, 1, 1,
 				MCA_MAX_VALUE},
-	[TACT_MCA_LATENCY] = {"latency", "WriteLatency",
+	[TACT_MCA_LATENCY] = {SIZE, "latency", "WriteLatency",
 			      "cycles from issue until results can be read", false, 1, 0,
 			      MCA_MAX_VALUE},
-	[TACT_MCA_READ_ADVANCE] = {"read_advance", "ReadAdvanceCycles",
+	[TACT_MCA_READ_ADVANCE] = {SIZE, "read_advance", "ReadAdvanceCycles",
 				   "cycles by which an operand is needed later than at issue",
 				   false, TACT_MCA_READS, 0, MCA_MAX_VALUE},
-	[TACT_MCA_PORT_CYCLES] = {"port_cycles", "PortMap",
+	[TACT_MCA_PORT_CYCLES] = {SIZE, "port_cycles", "PortMap",
 				  "cycles for which an instruction holds a port", false,
 				  TACT_MCA_PORTS, 0, MCA_MAX_VALUE},
-	[TACT_MCA_DISPATCH_WIDTH] = {"dispatch_width", "DispatchWidth",
+	[TACT_MCA_DISPATCH_WIDTH] = {SIZE, "dispatch_width", "DispatchWidth",
 				     "micro-ops dispatched a cycle", true, 1, 1,
 				     MCA_MAX_DISPATCH_WIDTH},
-	[TACT_MCA_REORDER_BUFFER] = {"reorder_buffer", "ReorderBufferSize",
+	[TACT_MCA_REORDER_BUFFER] = {SIZE, "reorder_buffer", "ReorderBufferSize",
 				     "micro-ops in the reorder buffer", true, 1, 1,
 				     MCA_MAX_REORDER_BUFFER},
 };
@@ -158,6 +160,8 @@ int tact_mca_params_create(struct tact_mca_params **out, const struct tact_arch 
 {
 	struct tact_mca_params *params;
 
+	if (out)
+		*out = NULL;
 	if (!out || !arch)
 		return tact_fail(diag, TACT_E_INVAL, "no architecture");
 	params = malloc(params_size(tact_isa_form_count(arch->isa)));
@@ -175,6 +179,8 @@ int tact_mca_params_copy(struct tact_mca_params **out, const struct tact_mca_par
 {
 	struct tact_mca_params *copy;
 
+	if (out)
+		*out = NULL;
 	if (!out || !params)
 		return tact_fail(diag, TACT_E_INVAL, "no parameters");
 	copy = malloc(params_size(params->n_forms));
@@ -204,7 +210,7 @@ const char *const mca_memory_names[TACT_MCA_ADDRESSES + 1] = {"none", "all", "ad
 
 bool tact_mca_params_memory(const struct tact_mca_params *params, enum tact_mca_memory *memory)
 {
-	if (!params || !params->has_memory)
+	if (!params || !memory || !params->has_memory)
 		return false;
 	*memory = params->memory;
 	return true;

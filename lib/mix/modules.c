@@ -258,5 +258,5 @@ const char *mix_module_function(const struct mix_module *module, const struct mi
 bool mix_module_line(struct mix_module *module, const struct mix_code *code, uint32_t offset,
 		     const char **file, int *line)
 {
-	return module->obj && obj_line_at(module->obj, code->section, offset, file, line);
+	return module->obj && obj_line_at(module->obj, code->section, offset, file, line) > 0;
 }

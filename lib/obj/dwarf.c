@@ -80,7 +80,7 @@ static int compare_ranges(const void *a, const void *b)
 /* Which unit has which code, from the units themselves: the table made for that question,
  * .debug_aranges, is what dwfl_module_getsrc looks at, and clang does not write it.
  */
-static void index_units(struct obj_lines *lines)
+static int index_units(struct obj_lines *lines)
 {
 	Dwarf_Die *unit = NULL;
 	Dwarf_Addr bias;
@@ -94,15 +94,17 @@ static void index_units(struct obj_lines *lines)
 				continue;
 			if (tact_grow(&lines->ranges, &lines->ranges_capacity, lines->n_ranges + 1,
 				      sizeof(*lines->ranges)))
-				return; /* lines are an extra: do without */
+				return -TACT_E_NOMEM;
 			lines->ranges[lines->n_ranges++] =
 				(struct unit_range){begin + bias, end + bias, *unit};
 		}
 	}
 	if (lines->n_ranges)
 		qsort(lines->ranges, lines->n_ranges, sizeof(*lines->ranges), compare_ranges);
+	return 0;
 }
 
+/* NULL: out of memory. */
 static struct obj_lines *lines_create(const struct obj_file *obj)
 {
 	struct obj_lines *lines = calloc(1, sizeof(*lines));
@@ -127,8 +129,10 @@ static struct obj_lines *lines_create(const struct obj_file *obj)
 	}
 	dwfl_report_end(lines->dwfl, NULL, NULL);
 	lines->elf = dwfl_module_getelf(lines->module, &lines->bias);
-	if (lines->elf)
-		index_units(lines);
+	if (lines->elf && index_units(lines) < 0) {
+		obj_lines_destroy(lines);
+		return NULL;
+	}
 	return lines;
 }
 
@@ -156,7 +160,7 @@ static struct unit_range *find_unit(const struct obj_lines *lines, Dwarf_Addr ad
 	return low && address < lines->ranges[low - 1].end ? &lines->ranges[low - 1] : NULL;
 }
 
-bool obj_line_at(struct obj_file *obj, size_t section, size_t offset, const char **file, int *line)
+int obj_line_at(struct obj_file *obj, size_t section, size_t offset, const char **file, int *line)
 {
 	const size_t index = obj->sections[section].index;
 	const struct obj_lines *lines;
@@ -169,19 +173,21 @@ bool obj_line_at(struct obj_file *obj, size_t section, size_t offset, const char
 	if (!obj->lines)
 		obj->lines = lines_create(obj);
 	lines = obj->lines;
-	if (!lines || !lines->elf || !index)
-		return false;
+	if (!lines)
+		return -TACT_E_NOMEM;
+	if (!lines->elf || !index)
+		return 0;
 	/* libdwfl gave the sections of an object addresses that do not overlap. */
 	scn = elf_getscn(lines->elf, index);
 	if (!scn || !gelf_getshdr(scn, &header))
-		return false;
+		return 0;
 	address = header.sh_addr + offset + lines->bias;
 	range = find_unit(lines, address);
 	if (!range || !dwfl_module_getdwarf(lines->module, &bias))
-		return false;
+		return 0;
 	found = dwarf_getsrc_die(&range->unit, address - bias);
 	if (!found || dwarf_lineno(found, line))
-		return false;
+		return 0;
 	*file = dwarf_linesrc(found, NULL, NULL);
 	return *file && *line > 0;
 }

@@ -12,6 +12,9 @@
 #include "base/base.h"
 #include "obj/obj.h"
 
+/* What elf_errno says if memory ran out: its header keeps the name private. */
+enum { LIBELF_NOMEM = 8 };
+
 /* What is only needed while the file is read. */
 struct loader {
 	struct obj_file *obj;
@@ -454,9 +457,12 @@ static int load_file(struct loader *load)
 	elf_version(EV_CURRENT);
 	/* libelf reads through this pointer and does not write: nothing here asks it to. */
 	load->elf = elf_memory((char *)(uintptr_t)obj->image, obj->image_size);
-	if (!load->elf)
-		return tact_fail(load->diag, TACT_E_FORMAT, "unreadable ELF file: %s",
-				 elf_errmsg(-1));
+	if (!load->elf) {
+		const int error = elf_errno();
+
+		return tact_fail(load->diag, error == LIBELF_NOMEM ? TACT_E_NOMEM : TACT_E_FORMAT,
+				 "unreadable ELF file: %s", elf_errmsg(error));
+	}
 	obj->type = (enum obj_type)find_type(load);
 	status = load_sections(load);
 	if (status >= 0)

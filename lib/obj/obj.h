@@ -135,8 +135,10 @@ int obj_function_find(const struct obj_file *obj, const char *name, struct obj_r
 const struct obj_symbol *obj_symbol_before(const struct obj_file *obj, size_t section,
 					   size_t offset);
 
-/* Line table: sets *file (owned by obj, until obj_close) and *line.  False if nothing is known. */
-bool obj_line_at(struct obj_file *obj, size_t section, size_t offset, const char **file, int *line);
+/* Line table: sets *file (owned by obj, until obj_close) and *line.  Returns 1, 0 if nothing is
+ * known, or -TACT_E_NOMEM.
+ */
+int obj_line_at(struct obj_file *obj, size_t section, size_t offset, const char **file, int *line);
 
 /* Names of functions as in the source, where they are mangled (C++, Rust), without parameters; NULL
  * for all others, and for all if c++filt is not installed.  Returns NULL if there is no memory.

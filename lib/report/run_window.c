@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tact-program/drawing.h>
 #include <tact/view.h>
 
 #include "report/report.h"

@@ -135,7 +135,7 @@ static int read_regions(struct trace_listing *l, const char *path, struct tact_i
 			struct tact_diag *diag)
 {
 	uint64_t address = FIRST_ADDRESS;
-	struct tact_region r;
+	struct tact_region r = TACT_REGION_INIT;
 	int status = add(&l->head, wire_word(WIRE_NOTE, WIRE_STREAM_WORDS, WIRE_NOTE_STREAM));
 
 	if (!status)

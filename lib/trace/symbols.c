@@ -262,7 +262,7 @@ bool tact_symbols_line(struct tact_symbols *s, const struct tact_trace *trace,
 		return false;
 	if (offset >= spot.file->obj->sections[spot.section].size - spot.offset)
 		return false;
-	return obj_line_at(spot.file->obj, spot.section, spot.offset + offset, file, line);
+	return obj_line_at(spot.file->obj, spot.section, spot.offset + offset, file, line) > 0;
 }
 
 bool tact_trace_has_region(const struct tact_trace *trace, const struct tact_trace_region *r)

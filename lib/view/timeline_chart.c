@@ -57,7 +57,7 @@ static const struct letter {
 
 char tact_view_letter(const struct tact_sim_uop *u, int64_t cycle)
 {
-	if (cycle < timeline_start(u) || cycle > u->retired)
+	if (!u || cycle < timeline_start(u) || cycle > u->retired)
 		return ' ';
 	if (cycle == u->retired)
 		return 'R';
@@ -296,7 +296,7 @@ static void add_title(const struct chart *c, struct text *out)
 	text_printf(out, ", %s; cycle 0 is cycle %" PRId64 " of the simulation\n\n",
 		    v->from		     ? "as asked for"
 		    : v->simulation->repeats ? "in the steady state"
-					     : "behind the warm-up",
+					     : "after the warm-up",
 		    c->t->begin);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "view/view.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* What a view needs beside a block. */
@@ -28,35 +29,87 @@ static bool has_all(const struct tact_view *v, enum tact_view_kind kind)
 {
 	unsigned needs = rows[kind].needs;
 
-	if (!v->block || !v->arch)
+	if (!v->block || !v->arch || (!v->status && !tact_block_length(v->block)))
 		return false;
 	/* JSON of a failure needs neither. */
 	if (!v->status && kind == TACT_VIEW_PREDICTION)
 		needs = NEEDS_PREDICTION;
 	if (!v->status && kind == TACT_VIEW_SIMULATION)
 		needs = NEEDS_PREDICTION | NEEDS_SIMULATION;
-	return (!(needs & NEEDS_PREDICTION) || v->prediction) &&
-	       (!(needs & NEEDS_SIMULATION) || (v->simulator && v->simulation));
+	if (needs & NEEDS_PREDICTION && !v->prediction)
+		return false;
+	return !(needs & NEEDS_SIMULATION) ||
+	       (v->simulator && v->simulation && v->simulation->bounds &&
+		isfinite(v->simulation->cycles_per_iteration));
+}
+
+/* A view as this library knows it, with what it points to. */
+struct known {
+	struct tact_view view;
+	struct tact_prediction prediction;
+	struct tact_simulation simulation;
+	struct tact_region region;
+};
+
+static void fill_strings(struct tact_region *region)
+{
+	const char **const strings[] = {&region->name, &region->function, &region->source,
+					&region->text};
+
+	for (size_t i = 0; i < ARRAY_SIZE(strings); i++)
+		if (!*strings[i])
+			*strings[i] = "";
+}
+
+static int read_view(struct known *to, const struct tact_view *from)
+{
+	struct tact_view *v = &to->view;
+
+	if (!from || tact_read_options(v, sizeof(*v), from) < 0)
+		return -TACT_E_INVAL;
+	if (v->prediction) {
+		if (tact_read_options(&to->prediction, sizeof(to->prediction), v->prediction) < 0)
+			return -TACT_E_INVAL;
+		v->prediction = &to->prediction;
+	}
+	if (v->simulation) {
+		if (tact_read_options(&to->simulation, sizeof(to->simulation), v->simulation) < 0)
+			return -TACT_E_INVAL;
+		v->simulation = &to->simulation;
+	}
+	if (v->region) {
+		if (tact_read_options(&to->region, sizeof(to->region), v->region) < 0)
+			return -TACT_E_INVAL;
+		fill_strings(&to->region);
+		v->region = &to->region;
+	}
+	v->bold = v->bold ? v->bold : "";
+	v->plain = v->plain ? v->plain : "";
+	if (!v->width)
+		v->width = 100;
+	if (v->width < VIEW_MIN_WIDTH)
+		v->width = VIEW_MIN_WIDTH;
+	return 0;
 }
 
 int tact_view_make(const struct tact_view *view, enum tact_view_kind kind, char **text,
 		   size_t *size)
 {
-	struct tact_view v;
+	struct known known;
 	struct tact_listing listing;
 	struct text out = {0};
 	int status;
 
-	if (!text || (unsigned)kind >= TACT_N_VIEWS || tact_read_options(&v, sizeof(v), view) < 0 ||
-	    !has_all(&v, kind))
+	if (text)
+		*text = NULL;
+	if (!text || (unsigned)kind >= TACT_N_VIEWS || read_view(&known, view) < 0 ||
+	    !has_all(&known.view, kind))
 		return -TACT_E_INVAL;
-	v.bold = v.bold ? v.bold : "";
-	v.plain = v.plain ? v.plain : "";
-	v.width = v.width ? v.width : 100;
-	status = tact_listing_init(&listing, v.block, v.region ? v.region->address : 0);
+	status = tact_listing_init(&listing, known.view.block,
+				   known.view.region ? known.view.region->address : 0);
 	if (status < 0)
 		return status;
-	status = rows[kind].make(&(struct maker){&v, &listing, &out});
+	status = rows[kind].make(&(struct maker){&known.view, &listing, &out});
 	tact_listing_fini(&listing);
 	*text = status < 0 ? NULL : text_string(&out);
 	if (status >= 0 && !*text)

@@ -5,11 +5,15 @@
 #ifndef TACT_VIEW_PRIVATE_H
 #define TACT_VIEW_PRIVATE_H
 
+#include <tact-program/drawing.h>
 #include <tact/view.h>
 
 #include "base/base.h"
 #include "base/json.h"
 #include "base/text.h"
+
+/* Columns of the chart, at least. */
+enum { VIEW_MIN_WIDTH = 60 };
 
 /* A view that is being made. */
 struct maker {

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void read_all(const uint8_t *data, size_t size, const struct tact_input_options *opt)
 {
 	struct tact_input *in;
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 	struct tact_diag diag;
 	size_t n = 0;
 

@@ -16,7 +16,7 @@ static inline int fuzz_lines(const uint8_t *data, size_t size, enum tact_input_k
 	const struct tact_input_options opt = {.size = sizeof(opt), .kind = as};
 	enum tact_input_kind kind;
 	struct tact_input *in;
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 	struct tact_diag diag;
 	int status;
 

@@ -25,7 +25,7 @@ static struct tact_input *open_asm(const char *text, enum tact_syntax syntax)
 /* Next region: line, name, code in hex. */
 static void expect(struct tact_input *in, uint64_t line, const char *name, const char *hex)
 {
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 	char text[128] = "";
 	size_t i;
 
@@ -40,7 +40,7 @@ static void expect(struct tact_input *in, uint64_t line, const char *name, const
 
 static void expect_end(struct tact_input *in)
 {
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 
 	assert_int_equal(tact_input_next(in, &region, NULL), 0);
 	tact_input_close(in);
@@ -184,7 +184,7 @@ TEST(test_loops)
 	static const char text[] = "\t.globl f\n\t.type f, @function\nf:\txorl %eax, %eax\n"
 				   ".L2:\taddl $1, %eax\n\tcmpl %eax, %edi\n\tjne .L2\n\tret\n";
 	const struct tact_input_options opt = {.size = sizeof(opt), .loop = 1};
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 	struct tact_input *in;
 
 	in = open_asm(text, TACT_SYNTAX_AUTO);
@@ -218,7 +218,7 @@ TEST(test_compiler_output)
 		"\t.section\t.note.GNU-stack,\"\",@progbits\n\t.addrsig\n\t.addrsig_sym f\n",
 		TACT_SYNTAX_ATT);
 
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 
 	assert_int_equal(tact_input_next(in, &region, NULL), 1);
 	assert_int_equal(region.code_size, 1);

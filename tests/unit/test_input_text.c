@@ -23,7 +23,7 @@ static struct tact_input *open_text(const char *text, size_t size, enum tact_inp
 
 static void expect_code(struct tact_input *in, uint64_t line, const char *hex)
 {
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 	struct tact_diag diag = {0};
 	char text[64] = "";
 	size_t i;
@@ -42,7 +42,7 @@ static void expect_code(struct tact_input *in, uint64_t line, const char *hex)
 
 static void expect_error(struct tact_input *in, uint64_t line, const char *text)
 {
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 	struct tact_diag diag = {0};
 
 	assert_int_equal(tact_input_next(in, &region, &diag), -TACT_E_FORMAT);
@@ -53,7 +53,7 @@ static void expect_error(struct tact_input *in, uint64_t line, const char *text)
 
 static void expect_end(struct tact_input *in)
 {
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 
 	assert_int_equal(tact_input_next(in, &region, NULL), 0);
 	assert_int_equal(tact_input_next(in, &region, NULL), 0);
@@ -68,14 +68,14 @@ static void expect_open_fails(const char *text, size_t size, enum tact_input_kin
 	struct tact_input *in = (struct tact_input *)(uintptr_t)1;
 
 	assert_int_equal(tact_input_open_memory(&in, text, size, &opt, &diag), status);
-	assert_ptr_equal(in, (struct tact_input *)(uintptr_t)1); /* untouched */
+	assert_null(in);
 	if (!strstr(diag.text, part))
 		fail_msg("'%s' does not have '%s'", diag.text, part);
 }
 
 TEST(test_null)
 {
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 	struct tact_input *in;
 
 	tact_input_close(NULL);
@@ -133,7 +133,7 @@ TEST(test_hex)
 TEST(test_hex_text)
 {
 	struct tact_input *in = open_text(" 0x4801D8 \n", 11, TACT_INPUT_HEX);
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 
 	assert_int_equal(tact_input_next(in, &region, NULL), 1);
 	assert_int_equal(region.text_size, 6);
@@ -165,7 +165,7 @@ TEST(test_bad_lines)
 TEST(test_error_keeps_text)
 {
 	struct tact_input *in = open_text("48zz\n", 5, TACT_INPUT_HEX);
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 
 	assert_int_equal(tact_input_next(in, &region, NULL), -TACT_E_FORMAT);
 	assert_int_equal(region.line, 1);
@@ -217,7 +217,7 @@ TEST(test_csv_forms)
 
 TEST(test_no_code)
 {
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 	struct tact_diag diag = {0};
 	struct tact_input *in;
 
@@ -270,7 +270,7 @@ TEST(test_is_loop)
 		{"e2fe", true},	      {"900f05f9ffffff", false},       {"75", false},
 		{"90e3fd", true},     {"c70000000000fafafafa", false},
 	};
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -301,7 +301,7 @@ static void write_long_list(const char *path)
 
 static void read_long_list(struct tact_input *in)
 {
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 	int i;
 
 	for (i = 0; i < 100000; i++) {

@@ -77,7 +77,7 @@ static void set_global(struct setting *s, unsigned kind, int value)
 /* Total cycles of 100 iterations. */
 static unsigned cycles_of(struct setting *s)
 {
-	struct tact_mca_result e;
+	struct tact_mca_result e = TACT_MCA_RESULT_INIT;
 
 	assert_int_equal(tact_mca_estimate(s->machine, s->block, &e), 0);
 	return (unsigned)(e.cycles_per_iteration * 100 + 0.5);
@@ -241,7 +241,7 @@ TEST(memory_dependence)
 
 TEST(steady_state)
 {
-	struct tact_mca_result e;
+	struct tact_mca_result e = TACT_MCA_RESULT_INIT;
 	struct setting s;
 
 	set_up(&s, "4801c0");
@@ -272,7 +272,7 @@ TEST(all_ways_agree)
 	assert_int_equal(tact_block_create(&block, s.arch, NULL, NULL), 0);
 	for (unsigned n = rounds(500); n; n--) {
 		size_t size = random_block(&rng, bytes, 10);
-		struct tact_mca_result a, d;
+		struct tact_mca_result a = TACT_MCA_RESULT_INIT, d = TACT_MCA_RESULT_INIT;
 		struct tact_mca_code *code;
 
 		assert_int_equal(tact_block_load(block, bytes, size, NULL), 0);
@@ -293,7 +293,7 @@ TEST(a_block_of_4000)
 {
 	struct tact_mca_options opt = {.size = sizeof(opt)};
 	static uint8_t code[12000];
-	struct tact_mca_result e;
+	struct tact_mca_result e = TACT_MCA_RESULT_INIT;
 	struct setting s;
 
 	set_up(&s, "4801c0");
@@ -315,7 +315,7 @@ TEST(a_block_of_4000)
 TEST(an_unknown_instruction)
 {
 	struct tact_mca_code *code;
-	struct tact_mca_result e;
+	struct tact_mca_result e = TACT_MCA_RESULT_INIT;
 	struct setting s;
 
 	set_up(&s, "4801c0 d9c0"); /* add rax, rax; fld st(0) */
@@ -339,7 +339,7 @@ TEST(misuse)
 	struct tact_mca_params *params;
 	struct tact_mca_code *code;
 	struct tact_block *empty;
-	struct tact_mca_result e;
+	struct tact_mca_result e = TACT_MCA_RESULT_INIT;
 	struct setting s;
 
 	set_up(&s, "90");

@@ -51,7 +51,7 @@ static struct tact_input *open_image(const uint8_t *image, size_t size,
 static void expect_regions(const char *text, const struct tact_input_options *opt,
 			   const char *expected)
 {
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 	struct tact_input *in;
 	char found[512] = "";
 	uint8_t *image;
@@ -208,7 +208,7 @@ TEST(test_c_object)
 {
 	const struct fixture *fixture = *state;
 	struct tact_input_options opt = {.size = sizeof(opt), .function = "sum"};
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 	struct tact_input *in;
 
 	assert_int_equal(tact_input_open(&in, fixture->c_object, NULL, NULL), 0);
@@ -239,7 +239,7 @@ static int read_all(const uint8_t *image, size_t size)
 {
 	const struct tact_input_options opt = {.size = sizeof(opt), .kind = TACT_INPUT_ELF};
 	struct tact_diag diag = {0};
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 	struct tact_input *in;
 	int status = tact_input_open_memory(&in, image, size, &opt, &diag);
 
@@ -375,7 +375,7 @@ TEST(test_segments)
 			    .p_memsz = 5},
 		.code = {0xff, 0xc9, 0x75, 0xfc, 0xc3},
 	};
-	struct tact_region region;
+	struct tact_region region = TACT_REGION_INIT;
 	struct tact_input *in;
 
 	in = open_image((const uint8_t *)&file, sizeof(file), NULL);

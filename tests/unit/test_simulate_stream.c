@@ -210,6 +210,42 @@ TEST(counts_what_instructions_do)
 	tact_block_destroy(block);
 }
 
+static int stop_after(void *arg, const struct tact_sim_uop *uop)
+{
+	(void)uop;
+	return --*(int *)arg <= 0;
+}
+
+/* A sink that has seen enough is not called again; the stream is what it is without one. */
+TEST(a_sink_changes_nothing)
+{
+	struct tact_block *block = load("SKL", TACT_MODE_LOOP, "480fafc349ffcf75f7");
+	struct tact_stream_totals totals[2] = {TACT_STREAM_TOTALS_INIT, TACT_STREAM_TOTALS_INIT};
+	struct tact_sim_insn insn[2] = {TACT_SIM_INSN_INIT, TACT_SIM_INSN_INIT};
+
+	for (unsigned k = 0; k < 2; k++) {
+		struct tact_stream *stream;
+		uint64_t executions;
+		uint32_t number;
+		int left = 10;
+
+		assert_int_equal(tact_stream_create(&stream, NULL), 0);
+		assert_int_equal(tact_stream_add(stream, block, &number), 0);
+		if (k)
+			assert_int_equal(tact_stream_watch(stream, stop_after, &left), 0);
+		for (unsigned i = 0; i < 500; i++)
+			assert_int_equal(tact_stream_feed(stream, number, 0x40, NULL, 0), 0);
+		assert_int_equal(tact_stream_drain(stream), 0);
+		assert_int_equal(left, k ? 0 : 10);
+		assert_int_equal(tact_stream_get_totals(stream, &totals[k]), 0);
+		assert_int_equal(tact_stream_get_insn(stream, number, 0, &insn[k], &executions), 0);
+		tact_stream_destroy(stream);
+	}
+	assert_memory_equal(&totals[0], &totals[1], sizeof(totals[0]));
+	assert_memory_equal(&insn[0], &insn[1], sizeof(insn[0]));
+	tact_block_destroy(block);
+}
+
 TEST(refuses_bad_input)
 {
 	struct tact_block *skl = load("SKL", TACT_MODE_UNROLL, "488907488b06");

@@ -7,6 +7,7 @@
 
 #include "testing.h"
 
+#include <tact-program/drawing.h>
 #include <tact/arch.h>
 #include <tact/view.h>
 
@@ -74,7 +75,8 @@ static void assert_has(const char *text, const char *part)
 TEST_WITH(test_prediction, setup, teardown)
 {
 	struct fixture *f = *state;
-	struct tact_region region = {.code = chain,
+	struct tact_region region = {.size = sizeof(region),
+				     .code = chain,
 				     .code_size = sizeof(chain),
 				     .name = "kernel",
 				     .function = "",

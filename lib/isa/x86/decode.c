@@ -454,7 +454,7 @@ int x86_format(const uint8_t *code, size_t code_size, uint64_t address, char *te
 	if (!ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, &zi, ops,
 							  zi.operand_count_visible, text, size,
 							  address, ZYAN_NULL)))
-		return -TACT_E_DECODE;
+		return -TACT_E_LIMIT;
 	return (int)strlen(text);
 }
 
