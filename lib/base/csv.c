@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Records of a CSV file (RFC 4180, and what else is found under that name), one at a time in
- * bounded memory.
+ * Records of a CSV file (RFC 4180, and other things that go by that name), one at a time in bounded
+ * memory.
  *
- * A quote that opens a field and does not close is a hazard: it swallows lines.  A record is
- * limited, and reading goes on behind its first line.
+ * A quote that opens a field and is never closed is a hazard: it swallows lines.  So a record is
+ * limited, and reading continues after its first line.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ struct csv {
 	bool owns_fd, is_eof;
 	char *data; /* owned; has room for one more byte than `capacity` */
 	size_t capacity, begin, end;
-	uint64_t line, record_line; /* of data[begin], of the record at hand; from 1 */
+	uint64_t line, record_line; /* of data[begin], and of the current record; from 1 */
 	char separator;		    /* 0: not known yet */
 	struct csv_field *fields;   /* owned */
 	size_t n_fields, fields_capacity;
@@ -78,7 +78,7 @@ static bool begins(const struct csv *csv, const char *magic, size_t size)
 	return csv->end - csv->begin >= size && !memcmp(csv->data + csv->begin, magic, size);
 }
 
-/* What is surely no CSV gets one message instead of one for each line. */
+/* What is certainly not CSV gets one message instead of one per line. */
 static int check_content(struct csv *csv, struct tact_diag *diag)
 {
 	if (begins(csv, "SQLite format 3", 16))
@@ -176,8 +176,8 @@ const char *csv_peek(const struct csv *csv, size_t *size)
 /* How a record ends. */
 enum ending { BY_NEWLINE, BY_DATA, IN_QUOTES };
 
-/* Where the record at data[begin] ends, without its line's end: a newline outside of quotes, or the
- * end of what is there.
+/* Finds the end of the record at data[begin], without the line ending: a newline outside quotes, or
+ * the end of the data.
  */
 static enum ending find_end(const struct csv *csv, size_t *end_at)
 {
@@ -191,7 +191,7 @@ static enum ending find_end(const struct csv *csv, size_t *end_at)
 	}
 	for (; p < end && (quoted || *p != '\n'); p++) {
 		if (quoted) {
-			quoted = *p != '"'; /* a doubled one opens it again right away */
+			quoted = *p != '"'; /* a doubled quote opens it again at once */
 			at_start = !quoted;
 		} else {
 			quoted = *p == '"' && at_start;
@@ -202,7 +202,7 @@ static enum ending find_end(const struct csv *csv, size_t *end_at)
 	return quoted ? IN_QUOTES : p < end ? BY_NEWLINE : BY_DATA;
 }
 
-/* Makes sure that a whole record is there.  Returns 1 with *end, 0 at the end, or an error; a
+/* Makes sure that a whole record is in memory.  Returns 1 with *end, 0 at the end, or an error; a
  * record without an end gives -TACT_E_LIMIT.
  */
 static int fetch(struct csv *csv, size_t *end, struct tact_diag *diag)
@@ -226,7 +226,7 @@ static int fetch(struct csv *csv, size_t *end, struct tact_diag *diag)
 	}
 }
 
-/* Goes behind the line at data[begin], however long it is. */
+/* Skips the line at data[begin], however long it is. */
 static int skip_line(struct csv *csv, struct tact_diag *diag)
 {
 	int status;
@@ -264,7 +264,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The text of a field that begins behind an opening quote; *p goes behind its end. */
+/* Reads a field after its opening quote; moves *p past its end. */
 static struct csv_field unquote(char **p, const char *end)
 {
 	struct csv_field field = {.text = *p};
@@ -289,7 +289,7 @@ static struct csv_field trim(char *text, char *end)
 	return (struct csv_field){.text = text, .size = (size_t)(end - text)};
 }
 
-/* Cuts the bytes into fields and puts a NUL behind each, over the newline if need be. */
+/* Cuts the bytes into fields and puts a NUL after each, over the newline if need be. */
 static int split(struct csv *csv, size_t begin, size_t end_at, struct tact_diag *diag)
 {
 	char *p = csv->data + begin, *end = csv->data + end_at;
@@ -316,13 +316,14 @@ static int split(struct csv *csv, size_t begin, size_t end_at, struct tact_diag 
 		}
 		more = stop;
 		p = stop ? stop + 1 : end;
-		((char *)field.text)[field.size] = '\0'; /* at most where its end was */
+		((char *)field.text)[field.size] = '\0'; /* at most where it ended */
 		csv->fields[csv->n_fields++] = field;
 	}
 	return 1;
 }
 
-/* Counts the lines of a record; quotes may hold some.  Its bytes stay until the next call. */
+/* Counts the lines of a record; quotes may contain some.  Its bytes stay valid until the next call.
+ */
 static void go_behind(struct csv *csv, size_t end)
 {
 	const char *p = csv->data + csv->begin, *stop = csv->data + end;

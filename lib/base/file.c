@@ -90,7 +90,7 @@ int file_read(const char *path, size_t limit, struct text *out, struct tact_diag
 	return status;
 }
 
-/* At an offset, or, below 0, wherever the file is. */
+/* At an offset or, if that is below 0, at the current position. */
 static bool read_exactly(int fd, void *to, size_t size, int64_t offset)
 {
 	size_t done = 0;
@@ -136,7 +136,7 @@ int file_write_all(int fd, const void *data, size_t size)
 	return 0;
 }
 
-/* Opens, writes and closes; a file whose place matters reaches the disk. */
+/* Opens, writes and closes a file; one that replaces another reaches the disk first. */
 static int write_file(const char *path, int flags, const void *data, size_t size,
 		      struct tact_diag *diag)
 {

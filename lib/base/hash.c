@@ -24,7 +24,7 @@ int hash_reserve(struct hash *table, size_t n)
 
 	if (n <= table->n_slots / 2)
 		return 0;
-	if (n > UINT32_MAX) /* more than there are entries: not even tried */
+	if (n > UINT32_MAX) /* more than there can be entries */
 		return -TACT_E_NOMEM;
 	while (n > larger.n_slots / 2) {
 		if (larger.n_slots > SIZE_MAX / 2 / sizeof(*larger.slots))

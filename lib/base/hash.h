@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A hash table of numbers: it finds entries of an array that the caller has, who computes the
- * hashes and compares.  Open addressing, at most half full; nothing is ever removed but all.
+ * A hash table of numbers: it finds entries of an array that belongs to the caller, who computes
+ * the hashes and compares.  Open addressing, at most half full; single entries are never removed.
  *
  *	size_t at = 0;
  *	uint32_t i;
@@ -27,21 +27,23 @@ struct hash_slot {
 	uint32_t entry; /* plus one; 0: the slot is free */
 };
 
-/* All zero is an empty one. */
+/* All zeros is an empty table. */
 struct hash {
 	struct hash_slot *slots; /* owned */
 	size_t n_slots;		 /* a power of two, or 0 */
 	size_t n;
 };
 
-/* Which 32 bits of a hash are kept: good hashes are good everywhere, products in the upper half. */
+/* Chooses the 32 bits of a hash that are kept: good hashes are good everywhere, products in the
+ * upper half.
+ */
 static inline uint32_t hash_fold(uint64_t hash)
 {
 	return (uint32_t)(hash ^ hash >> 32);
 }
 
-/* The next entry that was added with this hash, or, rarely, with another that looks the same;
- * HASH_NONE: no more.  *at is 0 at the beginning.
+/* Returns the next entry that was added with this hash or, rarely, with another one that looks the
+ * same; HASH_NONE after the last one.  *at is 0 at the beginning.
  */
 static inline uint32_t hash_next(const struct hash *table, uint64_t hash, size_t *at)
 {
@@ -60,16 +62,17 @@ static inline uint32_t hash_next(const struct hash *table, uint64_t hash, size_t
 	}
 }
 
-/* Adds an entry, below HASH_NONE.  Returns 0, or -TACT_E_NOMEM with the table as it was. */
+/* Adds an entry, below HASH_NONE.  Returns 0, or -TACT_E_NOMEM with the table unchanged. */
 int hash_add(struct hash *table, uint64_t hash, uint32_t entry);
 
-/* Makes room, so that the next additions up to n entries in all cannot fail. */
+/* Makes room, so that additions up to n entries in total cannot fail.  Returns 0 or -TACT_E_NOMEM.
+ */
 int hash_reserve(struct hash *table, size_t n);
 
 void hash_free(struct hash *table);
 
-/* Hashes.  Of a number: a multiplication, enough for addresses and numbers of things. */
-/* of bytes: for tables, not for secrets */
+/* Hashes.  That of a number is a multiplication, which is enough for addresses and counters. */
+/* for tables, not for secrets */
 uint64_t hash_bytes(const void *data, size_t size);
 uint64_t hash_string(const char *string);
 static inline uint64_t hash_number(uint64_t number)

@@ -8,7 +8,7 @@
 
 enum { MAX_DEPTH = 64 };
 
-/* Length of the UTF-8 sequence at p, or 0 if it is none. */
+/* Returns the length of the UTF-8 sequence at p, or 0 if there is none. */
 static size_t utf8_length(const unsigned char *p, size_t size)
 {
 	size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
@@ -25,7 +25,9 @@ static size_t utf8_length(const unsigned char *p, size_t size)
 	return n;
 }
 
-/* What stands as it is in a string: everything but quotes, backslashes and control characters. */
+/* Whether a character stands for itself in a string: all but quotes, backslashes and control
+ * characters.
+ */
 static size_t plain_length(const char *string, size_t size)
 {
 	size_t n = 0;
@@ -77,7 +79,7 @@ static void add_comma(struct json *json)
 	json->commas |= bit;
 }
 
-/* What stands in front of a value. */
+/* Writes what precedes a value. */
 void json_begin_value(struct json *json, const char *key)
 {
 	const bool in_object = json->depth && json->objects >> (json->depth - 1) & 1;
@@ -85,7 +87,7 @@ void json_begin_value(struct json *json, const char *key)
 	char *p;
 
 	assert(in_object == (key || json->has_key) && !(key && json->has_key));
-	if (json->has_key) { /* the comma is there */
+	if (json->has_key) { /* the comma is already there */
 		json->has_key = false;
 		return;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A JSON writer that never holds a tree: what is put goes to a text at once, without blanks.  It
- * owns commas, nesting and escaping.
+ * A JSON writer that never holds a tree: values go to a text at once, without blanks.  It takes
+ * care of commas, nesting and escaping.
  *
  *	struct json json = {.out = &text};
  *
@@ -38,20 +38,20 @@ struct json {
 void json_begin_object(struct json *json, const char *key);
 void json_begin_array(struct json *json, const char *key);
 void json_end(struct json *json);      /* the innermost one */
-void json_end_line(struct json *json); /* all of them, and a newline */
+void json_end_line(struct json *json); /* all levels, and a newline */
 
-/* The key of the next value, which then is put with NULL; escaped. */
+/* Sets the key of the next value, which is then put with NULL.  The key is escaped. */
 void json_put_key(struct json *json, const char *key, size_t size);
 
-/* Bytes that are not UTF-8 become U+FFFD.  string NULL gives null. */
+/* Put strings.  Bytes that are not UTF-8 become U+FFFD.  A string that is NULL gives null. */
 void json_put_string(struct json *json, const char *key, const char *string);
 void json_put_bytes(struct json *json, const char *key, const char *string, size_t size);
 void json_printf_string(struct json *json, const char *key, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void json_put_hex(struct json *json, const char *key, const uint8_t *bytes, size_t size);
 
-/* Numbers: as put_cycles writes them, with as many decimals, or so that they read back the same.
- * JSON knows no infinities: what is not finite gives null.
+/* Put numbers: as put_cycles writes them, with a given number of decimals, or so that they read
+ * back the same.  JSON has no infinities: what is not finite gives null.
  */
 void json_put_number(struct json *json, const char *key, double value);
 void json_put_fixed(struct json *json, const char *key, double value, int decimals);
@@ -61,14 +61,14 @@ void json_put_count(struct json *json, const char *key, uint64_t value);
 void json_put_bool(struct json *json, const char *key, bool value);
 void json_put_null(struct json *json, const char *key);
 
-/* In front of a value that the caller adds to the text by himself. */
+/* Begins a value whose text the caller adds. */
 void json_begin_value(struct json *json, const char *key);
 
-/* A value that printf makes, and that is JSON as it is: a number of a form of its own. */
+/* Puts a value that printf makes and that is valid JSON: a number with a format of its own. */
 void json_printf(struct json *json, const char *key, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Only the string, with its quotes, for what is put together by hand. */
+/* Adds only the string, with its quotes, to text that is assembled by hand. */
 void text_json_string(struct text *text, const char *string, size_t size);
 
 #endif /* TACT_BASE_JSON_H */

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-/* No struct of the interface comes near; a size beyond it was never set. */
+/* No struct of the interface comes near this; a size beyond it was never set. */
 enum { MAX_STRUCT = 1 << 16 };
 
 int tact_grow(void *array, size_t *capacity, size_t needed, size_t element_size)
@@ -106,7 +106,7 @@ long tact_hex_decode(uint8_t *out, const char *text, size_t size, size_t *bad)
 	unsigned all = 0;
 	size_t i;
 
-	/* The table has 0 for what is no digit, which becomes more than a byte. */
+	/* The table has 0 for what is not a digit, which becomes more than a byte. */
 	for (i = 0; i + 1 < size; i += 2) {
 		unsigned byte = (hex_value[(uint8_t)text[i]] - 1u) << 4 |
 				(hex_value[(uint8_t)text[i + 1]] - 1u);

@@ -9,16 +9,16 @@
 
 enum { POOL_MAX_THREADS = 1024 };
 
-/* How many threads are useful for so many chunks: those that are wanted, 0 for one a core; at
- * least one.
+/* Returns how many threads are useful for a number of chunks: as many as are wanted (0: one per
+ * core), at least one.
  */
 unsigned pool_threads(unsigned wanted, size_t n_chunks);
 
-/* Calls work for every chunk from 0 to n_chunks - 1, on that many threads (at most
- * POOL_MAX_THREADS), and returns when all is done.  Chunks are begun in order; `thread` is below
- * `threads` and serves one call at a time, so that it can choose memory of its own.  This thread is
- * number 0: where no other can be started, it does everything.  Returns 0, or what the first work
- * that failed returned, below 0; no chunk is begun after that.
+/* Calls `work` for every chunk from 0 to n_chunks - 1, on that many threads (at most
+ * POOL_MAX_THREADS), and returns when all are done.  Chunks are begun in order.  `thread` is below
+ * `threads` and serves one call at a time, so that it can select memory of its own.  The calling
+ * thread is number 0: if no other can be started, it does everything.  Returns 0, or the negative
+ * result of the first chunk that failed; no chunk is begun after that.
  */
 int pool_run(unsigned threads, size_t n_chunks,
 	     int (*work)(void *context, unsigned thread, size_t chunk), void *context);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Random numbers that are the same everywhere: SplitMix64 (Steele, Lea, Flood, "Fast splittable
- * pseudorandom number generators", 2014).  Every seed is a good one, 0 too.
+ * pseudorandom number generators", 2014).  Every seed is a good one, even 0.
  */
 #ifndef TACT_BASE_RANDOM_H
 #define TACT_BASE_RANDOM_H
 
 #include <stdint.h>
 
-/* The state is the seed at first. */
+/* The initial state is the seed. */
 static inline uint64_t random_next(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15u;

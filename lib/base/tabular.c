@@ -118,7 +118,7 @@ static bool is_shown(const struct table *table, const struct column *column)
 	return column->title && (!column->views || column->views & table->view);
 }
 
-/* What would command a terminal is shown as something else. */
+/* Shows characters that would control a terminal as something else. */
 static void add_clean(struct text *out, const char *string, size_t size)
 {
 	size_t start = out->size;
@@ -129,7 +129,7 @@ static void add_clean(struct text *out, const char *string, size_t size)
 			out->data[i] = '?';
 }
 
-/* Commas into the digits of the whole number that begins at `start`. */
+/* Inserts commas into the digits of the whole number that begins at `start`. */
 static void separate_thousands(struct text *out, size_t start)
 {
 	size_t first = start, end;
@@ -166,7 +166,7 @@ static void show_number(struct text *out, const struct column *column, double va
 		text_add(out, "%");
 }
 
-/* What text and CSV show alike. */
+/* Formats what text and CSV show alike. */
 static void add_plain(struct text *out, const struct cell *cell)
 {
 	if (cell->type == CELL_HEX)
@@ -212,7 +212,7 @@ static void flush_right(struct text *out, size_t start, size_t width)
 	memset(out->data + start, ' ', width - size);
 }
 
-/* Titles and what is not there stand as the column's values do. */
+/* Aligns titles and missing values like the column's values. */
 static bool is_right(const struct column *column)
 {
 	if (column->flags & (COLUMN_LEFT | COLUMN_RIGHT))

@@ -19,8 +19,8 @@
  *
  * Text: titles and cells in columns, fields of strings flush left and of numbers flush right, no
  * blanks at the end of a line; control characters are shown as '?'.  CSV: a header, and fields in
- * quotes where they need them.  JSON: an object a line.  What a row does not have is `none` in
- * text, an empty field in CSV, and no member in JSON.
+ * quotes where they need them.  JSON: one object per line.  A value that a row does not
+ * have is `none` in text, an empty field in CSV, and no member in JSON.
  */
 #ifndef TACT_BASE_TABULAR_H
 #define TACT_BASE_TABULAR_H
@@ -68,20 +68,20 @@ struct cell cell_integer(int64_t value);
 struct cell cell_count(uint64_t value);
 struct cell cell_number(double value); /* not finite: none */
 struct cell cell_bool(bool value);
-/* A string that printf makes, until the table's next one. */
+/* Makes a string as printf does, valid until the table's next one. */
 struct cell cell_printf(struct table *table, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* ---- columns ---- */
 
-/* What a getter is asked for. */
+/* What a getter is asked. */
 struct cell_at {
 	const void *row;
 	const struct column *column;
 	struct table *table;
 };
 
-/* What lies at a column's offset in a row. */
+/* What is at a column's offset in a row. */
 enum column_field {
 	FIELD_NONE, /* nothing: the column has a getter */
 	FIELD_STRING,
@@ -97,39 +97,40 @@ enum column_field {
 };
 #define COLUMN_FIELD(type, member, kind) .field = FIELD_##kind, .offset = offsetof(type, member)
 
-/* How CSV and JSON show a number: 0 as put_cycles does, else one of these. */
+/* How CSV and JSON show a number: 0 as put_cycles does, otherwise one of these. */
 #define FORM_DECIMALS(n) (1 + (n)) /* "%.nf" */
 #define FORM_DIGITS(n)	 (-(n))	   /* "%.ng" */
 #define FORM_EXACT	 (-100)	   /* reads back as the same number */
 
 enum {
-	COLUMN_RIGHT = 1 << 0,	    /* text: flush right, as numbers are; getters have to say it */
-	COLUMN_LEFT = 1 << 1,	    /* text: flush left, as strings are */
+	COLUMN_RIGHT =
+		1 << 0, /* text: flush right, like numbers; columns with a getter must say so */
+	COLUMN_LEFT = 1 << 1,	    /* text: flush left, like strings */
 	COLUMN_PERCENT = 1 << 2,    /* text: a number times 100, and a percent sign */
-	COLUMN_SIGNED = 1 << 3,	    /* text: a number with its sign, + too */
+	COLUMN_SIGNED = 1 << 3,	    /* text: a number with its sign, even + */
 	COLUMN_SEPARATED = 1 << 4,  /* text: commas between thousands */
 	COLUMN_CYCLES = 1 << 5,	    /* text: a number as text_cycles2 shows it */
 	COLUMN_NULL = 1 << 6,	    /* JSON: null for what the row does not have */
-	COLUMN_SKIP_EMPTY = 1 << 7, /* everywhere: the row does not have an empty string, */
-	COLUMN_SKIP_ZERO = 1 << 8,  /* and not a number that is 0 */
+	COLUMN_SKIP_EMPTY = 1 << 7, /* everywhere: an empty string counts as missing, */
+	COLUMN_SKIP_ZERO = 1 << 8,  /* and so does a number that is 0 */
 	COLUMN_LOWER = 1 << 9,	    /* CSV: in lower case */
 };
 
 struct column {
-	const char *title; /* in text; NULL: the column is not there */
-	const char *name;  /* in CSV and JSON, with its unit; NULL: not there */
+	const char *title; /* in text; NULL: not shown */
+	const char *name;  /* in CSV and JSON, with its unit; NULL: not shown */
 	enum column_field field;
 	size_t offset;
 	struct cell (*get)(const struct cell_at *at);
-	unsigned argument; /* for the getter: which of several columns of a kind this is */
-	unsigned views;	   /* text: the table's views that have it, a bit for each; 0: all */
-	size_t width;	   /* text: 0 for the last column, which needs none */
-	size_t max;	   /* text: strings are cut there; 0: never */
-	int gap;	   /* text: blanks in front; 0 stands for two */
-	int decimals;	   /* text: of numbers; negative: so many digits, as %g does */
-	int form;	   /* CSV and JSON: of numbers, FORM_* */
-	unsigned flags;	   /* COLUMN_* */
-	const char *none;  /* text: what stands for a value that is not there; NULL: blanks */
+	unsigned argument; /* for the getter: which of several similar columns this is */
+	unsigned views;	   /* text: the table's views that show it, one bit each; 0: all */
+	size_t width;	   /* text: 0 for the last column, which needs no width */
+	size_t max;	   /* text: strings are cut at this length; 0: never */
+	int gap;	   /* text: blanks before it; 0 means two */
+	int decimals; /* text: of numbers; negative: the number of significant digits, as for %g */
+	int form;     /* CSV and JSON: of numbers, FORM_* */
+	unsigned flags;	  /* COLUMN_* */
+	const char *none; /* text: stands for a missing value; NULL: blanks */
 };
 
 struct table {
@@ -141,19 +142,19 @@ struct table {
 	const char *kind;    /* JSON: "kind", the second one; NULL: none */
 	unsigned view;	     /* text: a bit of column.views */
 	const void *context; /* for getters */
-	struct text scratch; /* owned; of cell_printf */
+	struct text scratch; /* owned; for cell_printf */
 };
 
 void table_header(struct table *table); /* the titles; nothing for JSON */
 void table_row(struct table *table, const void *row);
 void table_fini(struct table *table);
 
-/* The row's members or values, in a JSON object or array that the caller begins and ends. */
+/* Put the row's members or values into a JSON object or array that the caller begins and ends. */
 void table_members(struct table *table, const void *row, struct json *json);
 void table_values(struct table *table, const void *row, struct json *json);
 
-/* Widens columns so that these rows fit, for text: those that have `max`, as far as that.  The
- * table's columns are `columns`, which the caller may write.
+/* Widens columns so that this row fits, for text: only columns with `max`, and only up to that.
+ * The table's columns are `columns`, which the caller may write.
  */
 void table_fit(struct table *table, struct column *columns, const void *row);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a row of a large batch needs does without printf.
+ * What each row of a large batch needs does without printf.
  */
 #include "base/text.h"
 
@@ -189,7 +189,7 @@ void text_csv_field(struct text *text, const char *string, size_t size, bool low
 
 void text_cycles2(struct text *text, double value, int width)
 {
-	/* The sum of thirds is not quite one: what is printed should not depend on that. */
+	/* A sum of thirds is not quite one: the output should not depend on that. */
 	text_printf(text, "%*.2f", width, value + 1e-9);
 }
 
@@ -235,7 +235,7 @@ char *put_cycles(char *p, double value)
 	uint64_t scaled;
 	unsigned fraction;
 
-	if (!(value >= 0 && value < 1e14)) /* no model gives that; do not print nonsense */
+	if (!(value >= 0 && value < 1e14)) /* no model gives such a number */
 		return p + snprintf(p, PUT_CYCLES_ROOM, "%.4g", value);
 	if (value == 0) { /* most bounds of most blocks */
 		memcpy(p, "0.00", 4);
@@ -267,8 +267,8 @@ char *put_hex(char *p, const uint8_t *bytes, size_t size)
 	return p;
 }
 
-/* Eight at a time: bit 7 of the two sums says "at least A" and "above Z"; 0x80 >> 2 is the bit
- * that makes a letter small.  Needs 8 bytes of room.
+/* Eight characters at a time: bit 7 of the two sums says "at least A" and "above Z"; 0x80 >> 2 is
+ * the bit that makes a letter lower case.  Needs 8 bytes of room.
  */
 char *put_lower(char *p, const char *string, size_t size)
 {

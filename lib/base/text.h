@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text that is made piece by piece: the only growing string of the tree.
+ * Text that is built piece by piece: the only growing string of the tree.
  */
 #ifndef TACT_BASE_TEXT_H
 #define TACT_BASE_TEXT_H
@@ -10,11 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Forms of results. */
+/* Formats of results. */
 enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_MARKDOWN };
 
-/* All zero is an empty one.  Nothing below reports that memory ran out: pieces that do not fit are
- * left out and `failed` stays set, so that whoever uses the text at the end looks once.
+/* All zeros is an empty text.  None of these functions reports that memory ran out: pieces that do
+ * not fit are left out and `failed` stays set, so that the code which uses the finished text checks
+ * once.
  */
 struct text {
 	char *data; /* owned; NUL-terminated only by text_string */
@@ -23,10 +24,10 @@ struct text {
 };
 
 void text_free(struct text *text);
-void text_reset(struct text *text); /* empty, whole again, with its memory */
+void text_reset(struct text *text); /* empty and whole again; keeps its memory */
 
-/* Room for at least `room` more bytes: the caller writes there and sets text->size.  NULL, with
- * `failed` set, when there is no memory.
+/* Makes room for at least `room` more bytes: the caller writes there and sets text->size.  Returns
+ * NULL, with `failed` set, if memory runs out.
  */
 char *text_grow(struct text *text, size_t room);
 static inline char *text_reserve(struct text *text, size_t room)
@@ -36,38 +37,39 @@ static inline char *text_reserve(struct text *text, size_t room)
 	return text_grow(text, room);
 }
 
-/* The text with a NUL behind it, which does not count; NULL if the text is not whole. */
+/* Returns the text with a NUL after it, which does not count; NULL if the text is not whole. */
 char *text_string(struct text *text);
 
 void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const void *data, size_t size);
-/* Another text; where that one is not whole, this one is not either. */
+/* Appends another text.  If that one is not whole, this one is not either. */
 void text_append(struct text *text, const struct text *piece);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vprintf(struct text *text, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
-/* Lines behind "# ", cut where they are longer than `most`; NULL: none. */
+/* Adds lines, each after "# ", cut at `most` characters.  NULL adds nothing. */
 void text_comment(struct text *text, const char *comment, size_t most);
 
-void text_pad(struct text *text, size_t column, size_t line_start); /* with blanks up to a column */
-void text_trim(struct text *text, size_t start); /* drops the blanks at the end, but none before */
+void text_pad(struct text *text, size_t column,
+	      size_t line_start);		 /* with blanks, up to a column */
+void text_trim(struct text *text, size_t start); /* drops blanks at the end, back to `start` */
 
-/* Words from `column` on, broken at the width of a terminal, with a newline behind them. */
+/* Adds words from `column` on, broken at the width of a terminal, and a newline. */
 void text_wrap(struct text *text, const char *words, size_t column, size_t line_start);
 
 void text_hex(struct text *text, const uint8_t *bytes, size_t size);
 
-/* A CSV field, in quotes if it needs them, in lower case if asked for. */
+/* Adds a CSV field, in quotes if it needs them, in lower case if asked. */
 void text_csv_field(struct text *text, const char *string, size_t size, bool lower);
 
-/* "12.34": for columns of people's tables, always two decimals. */
+/* Adds "12.34": always two decimals, for columns of tables that people read. */
 void text_cycles2(struct text *text, double value, int width);
-/* As put_cycles makes them. */
+/* Adds a number as put_cycles writes it. */
 void text_number(struct text *text, double value);
-/* As many digits as it takes to read the same value back. */
+/* Adds as many digits as it takes to read the same value back. */
 void text_exact(struct text *text, double value);
 
-/* Writers for the hot path: they write at p, which has room, and return the end. */
+/* Writers for the hot path: they write at p, where there is room, and return the end. */
 enum { PUT_CYCLES_ROOM = 32 };
 char *put_cycles(char *p, double value); /* 2.00, 1.0625, 0.3333: two to four decimals */
 char *put_hex(char *p, const uint8_t *bytes, size_t size);
