@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Control flow, over code of files and of buffers: where functions begin that no symbol names,
- * which loops a function has, what stands between markers.  Nothing else knows where execution goes
- * behind an instruction.
+ * which loops a function has, which code is between markers.
+ *
+ * No other module knows where execution goes after an instruction.
  */
 #ifndef TACT_CODE_H
 #define TACT_CODE_H
@@ -15,7 +16,7 @@
 #include "isa/isa.h"
 #include "obj/obj.h"
 
-/* The instruction set of a file. */
+/* Returns the instruction set of a file. */
 static inline const struct tact_isa *code_isa_of(const struct obj_file *obj)
 {
 	return obj->isa;
@@ -27,59 +28,59 @@ struct code_ranges {
 	size_t capacity;
 };
 
-/* Returns 0 or -TACT_E_NOMEM. */
+/* Appends a range.  Returns 0 or -TACT_E_NOMEM. */
 int code_ranges_add(struct code_ranges *ranges, size_t section, size_t begin, size_t end);
 
-/* Where the functions of code without symbols begin, in order, the first being that of the gap
- * itself: *starts, offsets in the section, is to be freed.  That is where unwind information says
- * so; where there is none, where the code calls itself.  Returns how many there are, or
+/* Finds where the functions of code without symbols begin, in order; the first one is the beginning
+ * of the gap itself.  Unwind information tells; without it, the targets of the code's own calls.
+ * *starts, offsets in the section, is freed by the caller.  Returns how many there are, or
  * -TACT_E_NOMEM.
  */
 long code_cut_gap(const struct obj_file *obj, const struct obj_function *gap, size_t **starts);
 
-/* Cuts all functions of the file that have no name so.  Large libraries without symbols take their
- * time: they are decoded.  Those of an object stay: its calls are not resolved yet.
- * Returns 0 or -TACT_E_NOMEM, which leaves the functions as they were.
+/* Cuts all functions of the file that have no name in this way.  Large libraries without symbols
+ * take a while, because they are decoded.  Functions of an object stay: its calls are not resolved
+ * yet.  Returns 0, or -TACT_E_NOMEM, which leaves the functions as they were.
  */
 int code_cut_functions(struct obj_file *obj);
 
-/* Appends the innermost loops of a function's code that lie in one piece, in order of address.
- * Returns 0 or -TACT_E_NOMEM.
+/* Appends the innermost loops of a function that are contiguous, in order of address.  Returns 0 or
+ * -TACT_E_NOMEM.
  */
 int code_find_loops(const struct obj_file *obj, const struct obj_range *function,
 		    struct code_ranges *loops);
 
-/* True if the range is one basic block: nothing but its last instruction leaves it. */
+/* Returns whether the range is one basic block: only its last instruction leaves it. */
 bool code_is_block(const struct obj_file *obj, const struct obj_range *range);
 
-/* Appends what stands between IACA/OSACA byte markers, over all sections.  A start that is met
- * again counts from the last one; an end without a start is passed over.
- * Returns 0, -TACT_E_NOMEM, or -TACT_E_FORMAT if there are markers but no start with an end.
+/* Appends the code between IACA/OSACA byte markers, over all sections.  If a start is followed by
+ * another one, the last counts; an end without a start is ignored.  Returns 0, -TACT_E_NOMEM, or
+ * -TACT_E_FORMAT if there are markers but no start with an end.
  */
 int code_find_markers(const struct obj_file *obj, struct code_ranges *regions,
 		      struct tact_diag *diag);
 
 /* ---- blocks ---- */
 
-/* All basic blocks of a file, section by section and in order of their beginnings: by recursive
- * descent from where code is known to begin, then from what is left.  They may overlap.  Stops when
- * visit returns non-zero.  Returns that, 0, -TACT_E_NOMEM, or -TACT_E_LIMIT for a section of 4 GiB
- * and more; *n_bad counts places where code should be, and is none.
+/* Visits all basic blocks of a file, section by section and in order of their beginnings: by
+ * recursive descent from where code is known to begin, then from what is left.  They may overlap.
+ * Stops when visit returns non-zero.  Returns that, 0, -TACT_E_NOMEM, or -TACT_E_LIMIT for a
+ * section of 4 GiB or more; *n_bad counts places where code should be, but is not.
  */
 int code_recover_blocks(const struct obj_file *obj,
 			int (*visit)(void *self, size_t section, const struct code_block *block),
 			void *self, uint64_t *n_bad);
 
 /* Straight code that was executed, from several places and in pieces, made into basic blocks: a
- * block ends behind a transfer, in front of a target, and where the number of executions changes.
+ * block ends after a transfer, before a target, and where the number of executions changes.
  */
 struct code_nodes;
 
 int code_nodes_create(struct code_nodes **out, const struct tact_isa *isa);
 void code_nodes_destroy(struct code_nodes *nodes); /* NULL is allowed */
 
-/* Adds code that was executed `count` times.  Places are numbers of bytes in a space: a file,
- * memory. Returns 0 or -TACT_E_NOMEM; *undecoded counts code that cannot be decoded.
+/* Adds code that was executed `count` times.  Places are byte offsets in a space: a file, memory.
+ * Returns 0 or -TACT_E_NOMEM; *undecoded counts code that cannot be decoded.
  */
 int code_nodes_add(struct code_nodes *nodes, uint32_t space, uint64_t place, const uint8_t *code,
 		   size_t size, uint64_t count, uint64_t *undecoded);
@@ -88,15 +89,15 @@ struct code_run {
 	uint32_t space;
 	uint32_t n_insns;
 	uint64_t place, count;
-	const uint8_t *code; /* until visit returns */
+	const uint8_t *code; /* valid until visit returns */
 	uint32_t code_size;
-	uint32_t transfer_size; /* bytes of the transfer at the end; 0: there is none */
+	uint32_t transfer_size; /* bytes of the transfer at the end; 0: none */
 };
 
 typedef int code_visit_run(void *self, const struct code_run *run);
 
-/* Visits the blocks of all that was added, in the order in which their first instructions were.
- * Stops when visit returns non-zero.  Returns that, 0 or -TACT_E_NOMEM.
+/* Visits the blocks of everything that was added, in the order in which their first instructions
+ * were added.  Stops when visit returns non-zero.  Returns that, 0 or -TACT_E_NOMEM.
  */
 int code_nodes_finish(struct code_nodes *nodes, code_visit_run *visit, void *self);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * All basic blocks of an ELF file: recursive descent from where code is known to begin (entry,
- * symbols, unwind tables), along branches and calls; then the same from what is left in between,
- * padding apart: code that only jump tables and pointers lead to.
+ * symbols, unwind tables), along branches and calls; then from what is left in between, except
+ * padding: code that is reached only through jump tables and pointers.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "code/code.h"
 #include "code/transfers.h"
 
-/* What is known: an instruction begins here, is here, or cannot begin here. */
+/* What is known about a byte: an instruction begins here, covers it, or cannot begin here. */
 enum { IS_TAKEN = CODE_LENGTH | CODE_INNER, IS_KNOWN = IS_TAKEN | CODE_BAD };
 
 struct place {
@@ -21,8 +21,8 @@ struct place {
 
 struct descent {
 	const struct obj_file *obj;
-	struct code_map *maps; /* owned: one for each section; leaders are on the stack or were */
-	struct place *stack;   /* owned: where to go on */
+	struct code_map *maps; /* owned: one for each section; leaders are or were on the stack */
+	struct place *stack;   /* owned: where to continue */
 	size_t n_stack, capacity;
 	uint64_t n_bad;
 };
@@ -40,7 +40,7 @@ static int push(struct descent *d, size_t section, uint64_t offset)
 	return 0;
 }
 
-/* An address of the file as a whole; objects have none. */
+/* Returns an address of the file as a whole; objects have none. */
 static int push_address(struct descent *d, uint64_t address)
 {
 	const struct obj_file *obj = d->obj;
@@ -63,7 +63,7 @@ static int push_target(struct descent *d, size_t section, size_t at, const struc
 	return push_address(d, d->obj->sections[section].address + (uint64_t)target);
 }
 
-/* Whether the bytes belong to instructions that are known. */
+/* Returns whether the bytes belong to instructions that are known. */
 static bool is_taken(const uint8_t *marks, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -72,8 +72,8 @@ static bool is_taken(const uint8_t *marks, unsigned n)
 	return false;
 }
 
-/* One instruction; a guess gives way to what is known.  Returns its length, 0 if there is none, or
- * < 0.
+/* Notes one instruction; a guess gives way to what is known.  Returns its length, 0 if there is
+ * none, or < 0.
  */
 static int take_insn(struct descent *d, size_t section, size_t at, bool is_guess,
 		     enum tact_flow *flow)
@@ -95,7 +95,7 @@ static int take_insn(struct descent *d, size_t section, size_t at, bool is_guess
 	return push_target(d, section, at, &step) ? -TACT_E_NOMEM : step.length;
 }
 
-/* Straight on from a place, to where it ends or to what is known. */
+/* Continues straight from a place, to where the code ends or is known. */
 static int follow(struct descent *d, size_t section, size_t at, bool is_guess)
 {
 	const struct code_map *map = &d->maps[section];
@@ -155,7 +155,7 @@ static int push_symbols(struct descent *d)
 
 /* ---- what is left ---- */
 
-/* Where padding ends: zeros, and instructions that compilers pad with. */
+/* Finds where padding ends: zeros, and instructions that compilers pad with. */
 static size_t skip_padding(const struct code_map *map, size_t at)
 {
 	struct isa_step step;

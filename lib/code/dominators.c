@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
  * Dominators by Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph",
- * TOPLAS 1(1), 1979, the simple version: O(m log n) whatever the file holds, where the usual
- * iteration is quadratic for functions with a thousand jumps to one error label.
+ * TOPLAS 1(1), 1979, the simple version: O(m log n) for any file, while the usual iteration is
+ * quadratic for functions with a thousand jumps to one error label.
  */
 #include <stdlib.h>
 
 #include "base/base.h"
 #include "code/graph.h"
 
-/* Nodes are numbered in preorder of a depth-first search; 0 is a root of our own that leads to
- * the entry and to every block that nothing is seen to reach (jump tables, exception handlers).
+/* Nodes are numbered in preorder of a depth-first search; 0 is an additional root that leads to the
+ * entry and to every block without a known predecessor (jump tables, exception handlers).
  */
 struct tree {
 	const struct code_graph *graph;
 	struct code_predecessors pred;
-	uint32_t n;	    /* nodes, our root included */
+	uint32_t n;	    /* nodes, including our root */
 	uint32_t *number;   /* of a block; 0: not reached yet */
 	uint32_t *block;    /* of a number */
 	uint32_t *parent;   /* in the depth-first tree */
 	uint32_t *semi;	    /* semidominator */
 	uint32_t *idom;	    /* immediate dominator */
-	uint32_t *ancestor; /* in the forest that is being linked; CODE_NONE: a root of it */
+	uint32_t *ancestor; /* in the forest that is being linked; CODE_NONE: it is a root there */
 	uint32_t *best;	    /* node of least semidominator on the path to the ancestor */
-	uint32_t *bucket;   /* first node whose semidominator this is; CODE_NONE: none */
+	uint32_t *bucket;   /* first node that has this one as its semidominator; CODE_NONE: none */
 	uint32_t *chain;    /* next node of the same bucket */
 	uint32_t *stack;
 	void *memory;
@@ -39,7 +39,7 @@ static int tree_create(struct tree *tree, const struct code_graph *graph)
 	size_t i;
 
 	*tree = (struct tree){.graph = graph, .n = 1};
-	/* The stack may hold each block once for each edge into it: two for each block. */
+	/* The stack may hold each block once for each edge into it: two per block. */
 	memory = calloc(n * (ARRAY_SIZE(arrays) + 2), sizeof(*memory));
 	if (!memory)
 		return -TACT_E_NOMEM;
@@ -89,8 +89,8 @@ static void search_from(struct tree *tree, uint32_t root)
 	}
 }
 
-/* The entry first, then blocks without predecessors, then what is left: cycles that nothing
- * enters.  Later roots are children of ours too.
+/* The entry first, then blocks without predecessors, then what is left: cycles that nothing enters.
+ * Later roots are children of ours, too.
  */
 static void search(struct tree *tree)
 {
@@ -107,7 +107,9 @@ static void search(struct tree *tree)
 			search_from(tree, (uint32_t)i);
 }
 
-/* Node of least semidominator between v and its root in the forest, with path compression. */
+/* Finds the node of least semidominator between v and its root in the forest, with path
+ * compression.
+ */
 static uint32_t eval(struct tree *tree, uint32_t v)
 {
 	uint32_t *const ancestor = tree->ancestor, *const best = tree->best;
@@ -164,8 +166,8 @@ static void solve(struct tree *tree)
 			tree->idom[w] = tree->idom[tree->idom[w]];
 }
 
-/* Numbers the dominator tree in preorder without recursion: idom[w] < w, so sizes add up from
- * the back, and each node hands out places to its children from the front.
+/* Numbers the dominator tree in preorder without recursion: idom[w] < w, so sizes add up from the
+ * end, and each node hands out places to its children from the beginning.
  */
 static void number_tree(struct tree *tree, struct code_dominators *dom)
 {

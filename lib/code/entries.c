@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where functions begin that no symbol names: by unwind information, else where the code calls
- * itself.
+ * Where functions begin that no symbol names: by unwind information, otherwise by the code's own
+ * calls.
  */
 #include <stdlib.h>
 
@@ -59,7 +59,7 @@ struct functions {
 	size_t n, capacity;
 };
 
-/* One function of the file, in pieces if it has no name. */
+/* Adds one function of the file, cut into pieces if it has no name. */
 static int add_pieces(struct functions *f, const struct obj_file *obj,
 		      const struct obj_function *fn)
 {

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "code/transfers.h"
 
-/* A target between two instructions, or outside of the function, is no successor. */
+/* A target between two instructions, or outside the function, is not a successor. */
 static uint32_t block_at(const struct code_graph *graph, uint32_t target)
 {
 	const uint32_t number =
@@ -72,7 +72,8 @@ int code_predecessors_create(struct code_predecessors *pred, const struct code_g
 		return -TACT_E_NOMEM;
 	pred->first = memory;
 	pred->list = memory + n + 2;
-	/* Counting sort; counts stand two places up, so that filling moves them down by one. */
+	/* Counting sort; counts are stored two places up, so that filling moves them down by one.
+	 */
 	for (i = 0; i < n; i++)
 		for (s = 0; s < 2; s++)
 			if (graph->successors[i][s] != CODE_NONE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Control flow of one function's code: basic blocks and where they lead.  Calls do not end a block.
+ * Control flow of one function: basic blocks and where they lead.  Calls do not end a block.
  */
 #ifndef TACT_GRAPH_H
 #define TACT_GRAPH_H
@@ -8,27 +8,28 @@
 #include "code/map.h"
 
 struct code_graph {
-	struct code_blocks blocks; /* sorted by address, covering all of the code */
-	/* Owned; of each block: its target, and the next one in memory; CODE_NONE if there is none.
+	struct code_blocks blocks; /* sorted by address, covering all code */
+	/* Owned; for each block: its target, and the next block in memory; CODE_NONE if there is
+	 * none.
 	 */
 	uint32_t (*successors)[2];
 };
 
-/* `is_relocatable`: targets that wait for the linker lead nowhere.
- * Returns 0, -TACT_E_NOMEM, or -TACT_E_LIMIT for 4 GiB of code and more.
+/* Builds a graph.  `is_relocatable`: targets that the linker still has to fill in lead nowhere.
+ * Returns 0, -TACT_E_NOMEM, or -TACT_E_LIMIT for 4 GiB of code or more.
  */
 int code_graph_create(struct code_graph *graph, const struct tact_isa *isa, const uint8_t *code,
 		      size_t size, bool is_relocatable);
 void code_graph_destroy(struct code_graph *graph);
 
-/* Dominator tree, in a form that answers "does a dominate b?" at once. */
+/* The dominator tree, in a form that answers "does a dominate b?" at once. */
 struct code_dominators {
 	uint32_t *place; /* owned: preorder place of each block in the dominator tree */
-	uint32_t
-		*span; /* number of blocks that it dominates, itself included; in the same memory */
+	uint32_t *
+		span; /* number of blocks that it dominates, including itself; in the same memory */
 };
 
-/* Returns 0 or -TACT_E_NOMEM. */
+/* Builds the tree.  Returns 0 or -TACT_E_NOMEM. */
 int code_dominators_create(struct code_dominators *dom, const struct code_graph *graph);
 void code_dominators_destroy(struct code_dominators *dom);
 

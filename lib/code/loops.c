@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Innermost natural loops (Aho, Lam, Sethi, Ullman, "Compilers", 9.6.6): the blocks from which
- * the source of a back edge is reached without passing its target, the header.
+ * Innermost natural loops (Aho, Lam, Sethi, Ullman, "Compilers", 9.6.6): the blocks from which the
+ * source of a back edge is reached without passing its target, the header.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ struct finder {
 	struct code_dominators dom;
 	uint8_t *is_header;
 	uint32_t *mark;	 /* header + 1 of the loop in which a block was last seen */
-	uint32_t *stack; /* each block at most once for a loop */
+	uint32_t *stack; /* each block at most once per loop */
 };
 
 static bool is_back_edge(const struct finder *f, uint32_t from, uint32_t to)
@@ -40,13 +40,15 @@ static bool push(struct finder *f, uint32_t header, uint32_t block, size_t *dept
 	if (f->mark[block] == header + 1)
 		return true;
 	if (f->is_header[block])
-		return false; /* a loop inside: this one is not innermost */
+		return false; /* an inner loop: this one is not innermost */
 	f->mark[block] = header + 1;
 	f->stack[(*depth)++] = block;
 	return true;
 }
 
-/* Collects the loop of a header: first and last block in memory.  False if it has a loop inside. */
+/* Collects the loop of a header: first and last block in memory.  Returns false if it has an inner
+ * loop.
+ */
 static bool collect(struct finder *f, uint32_t header, uint32_t *low, uint32_t *high)
 {
 	size_t depth = 0;
@@ -72,8 +74,9 @@ static bool collect(struct finder *f, uint32_t header, uint32_t *low, uint32_t *
 	return true;
 }
 
-/* In one piece: ends in the branch to its first byte, and all of it is code.  The header need not
- * come first: compilers enter a loop at its condition, which they put at the end.
+/* Tells whether a loop is contiguous: it ends in the branch to its first byte, and all of it is
+ * code.  The header need not come first: compilers enter a loop at its condition, which they put at
+ * the end.
  */
 static bool is_in_one_piece(const struct finder *f, uint32_t low, uint32_t high)
 {

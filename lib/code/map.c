@@ -89,7 +89,7 @@ int code_map_sweep(struct code_map *map, size_t begin, size_t end)
 	return 0;
 }
 
-/* Follows a block from its beginning.  False if it runs into what is no code. */
+/* Follows a block from its beginning.  Returns false if it runs into bytes that are not code. */
 static bool follow(const struct code_map *map, size_t end, struct code_block *block)
 {
 	size_t at = block->begin;
@@ -110,7 +110,7 @@ static bool follow(const struct code_map *map, size_t end, struct code_block *bl
 	}
 }
 
-/* The first transfer that is not in front of an offset, if they are in order. */
+/* Finds the first transfer that is not before an offset, if they are in order. */
 static size_t first_transfer(const struct code_map *map, size_t offset)
 {
 	size_t low = 0, high = map->n_transfers;
@@ -126,7 +126,7 @@ static size_t first_transfer(const struct code_map *map, size_t offset)
 	return low;
 }
 
-/* What the last instruction does, if it ends the block; *next is the transfer to look at. */
+/* Tells what the last instruction does, if it ends the block; *next is the transfer to look at. */
 static void fill_transfer(const struct code_map *map, struct code_block *block, size_t *next)
 {
 	struct code_transfer t;

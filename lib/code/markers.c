@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Byte markers of IACA and OSACA: instructions that no compiler writes, as the set has them.
+ * Byte markers of IACA and OSACA: instructions that no compiler writes, as the set defines them.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum marker { MARKER_NONE, MARKER_BEGIN, MARKER_END };
 
-/* Whether this marker ends with the suffix at data[at]; *begin is where it begins. */
+/* Returns whether this marker ends with the suffix at data[at]; *begin is where it begins. */
 static enum marker match(const struct isa_marker *m, const uint8_t *data, size_t at, size_t *begin)
 {
 	const size_t size = (size_t)m->prefix_size + m->value_size;

@@ -2,14 +2,14 @@
  *
  * From what was executed to basic blocks.
  *
- * What QEMU translates overlaps, and ends where no branch is: at the ends of pages, after a number
- * of instructions.  So each instruction becomes a node with the sum of all executions that went
- * through it; consecutive nodes are one block unless something separates them: a branch, a target
- * of a branch, or a count that changes, which means that somebody came from elsewhere or did not go
- * on (a fault, the end of the program).
+ * The blocks that QEMU translates overlap, and end where there is no branch: at the ends of pages,
+ * after a number of instructions.  So each instruction becomes a node with the sum of all
+ * executions that went through it; consecutive nodes are one block unless something separates them:
+ * a branch, a target of a branch, or a count that changes, which means that execution entered or
+ * left here (a fault, the end of the program).
  *
- * Code that was written anew at the same address goes to another layer: in a layer there is one
- * instruction at an address.
+ * Code that was overwritten at the same address goes to another layer: a layer has one instruction
+ * at an address.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ struct code_nodes {
 	struct target *targets; /* owned */
 	size_t n_targets, targets_capacity;
 	uint32_t n_layers;
-	uint8_t *code; /* owned: of the block that is being made */
+	uint8_t *code; /* owned: for the block that is being made */
 	size_t code_capacity;
 };
 
@@ -89,7 +89,7 @@ static struct node *find(const struct code_nodes *n, uint32_t space, uint32_t la
 	return NULL;
 }
 
-/* Whether an instruction of a layer begins here, and is another one than this code has. */
+/* Returns whether another instruction than that of this code begins here in a layer. */
 static bool differs(const struct code_nodes *n, uint32_t layer, uint32_t space, uint64_t place,
 		    const uint8_t *code, size_t size)
 {
@@ -98,7 +98,7 @@ static bool differs(const struct code_nodes *n, uint32_t layer, uint32_t space, 
 	return x && (x->length > size || memcmp(x->bytes, code, x->length));
 }
 
-/* Whether a layer has other code where this would go. */
+/* Returns whether a layer has other code where this would go. */
 static bool conflicts(const struct code_nodes *n, uint32_t layer, uint32_t space, uint64_t place,
 		      const uint8_t *code, size_t size)
 {
@@ -134,7 +134,7 @@ static uint32_t layer_for(struct code_nodes *n, uint32_t space, uint64_t place, 
 	for (layer = 0; layer < n->n_layers && layer < MAX_LAYERS; layer++)
 		if (!conflicts(n, layer, space, place, code, size))
 			return layer;
-	/* One that is written over and over gets a layer for each block. */
+	/* An address that is overwritten again and again gets a layer for each block. */
 	return n->n_layers++;
 }
 
@@ -190,7 +190,7 @@ int code_nodes_add(struct code_nodes *n, uint32_t space, uint64_t place, const u
 
 /* ---- blocks ---- */
 
-/* The node that is one block with the one before it; NULL if a block ends here. */
+/* Finds the node that is in one block with the previous one; NULL if a block ends here. */
 static struct node *next_of(const struct code_nodes *n, const struct node *a)
 {
 	struct node *b;
@@ -207,7 +207,7 @@ static void mark_targets(struct code_nodes *n)
 		struct node *x =
 			find(n, n->targets[i].space, n->targets[i].layer, n->targets[i].place);
 
-		/* Code that was written anew is entered from code that was not. */
+		/* Code that was overwritten is entered from code that was not. */
 		if (!x && n->targets[i].layer)
 			x = find(n, n->targets[i].space, 0, n->targets[i].place);
 		if (x)
@@ -236,7 +236,7 @@ static int visit_block(struct code_nodes *n, const struct node *first, code_visi
 
 int code_nodes_finish(struct code_nodes *n, code_visit_run *visit, void *self)
 {
-	uint8_t *is_inner; /* not the first of its block */
+	uint8_t *is_inner; /* not the first one of its block */
 	int status = 0;
 
 	is_inner = calloc(n->n_nodes + 1, 1);

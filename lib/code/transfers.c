@@ -3,7 +3,7 @@
 
 enum { LAYOUTS = 16 };
 
-/* Where the last instruction begins; `size` if the code does not end with one. */
+/* Finds where the last instruction begins; `size` if the code does not end with one. */
 static size_t find_last(const struct tact_isa *isa, const uint8_t *code, size_t size)
 {
 	struct isa_layout layouts[LAYOUTS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a file is, by its content: names and suffixes are not looked at.
+ * What a file is, by its content: names and suffixes do not count.
  */
 #include <ctype.h>
 #include <string.h>
@@ -36,7 +36,7 @@ struct counts {
 	size_t hex;    /* lines of hex digits only */
 	size_t column; /* lines that begin with hex digits and a separator */
 	size_t other;
-	bool starts_with_header; /* first line: a word, where a column of hex may follow */
+	bool starts_with_header; /* first line: a word, which may be the title of a column of hex */
 	bool header_has_comma;
 };
 
@@ -45,7 +45,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Length of the hex digits at p, blanks between them included. */
+/* Returns the length of the hex digits at p, including blanks between them. */
 static size_t hex_length(const char *p, const char *end)
 {
 	const char *start = p, *last = p;
@@ -104,7 +104,7 @@ static void count_line(struct counts *counts, const char *p, const char *end)
 		counts->starts_with_header = false;
 }
 
-/* One wrong line does not make a list into assembly: most lines decide. */
+/* One wrong line does not turn a list into assembly: the majority decides. */
 static enum tact_input_kind judge(const struct counts *counts)
 {
 	const size_t hex = counts->hex + counts->column;
@@ -131,7 +131,7 @@ bool input_has_text(const char *data, size_t size)
 	return false;
 }
 
-/* The first NUL that is not in a comment: clang shows strings in comments byte by byte. */
+/* Finds the first NUL that is not in a comment: clang shows strings in comments byte by byte. */
 static const char *find_nul(const char *data, size_t size)
 {
 	const char *const end = data + size;
@@ -185,7 +185,7 @@ int input_detect(const char *data, size_t size, bool is_all, enum tact_input_kin
 	for (; p < end; p = stop + 1) {
 		stop = memchr(p, '\n', (size_t)(end - p));
 		if (!stop) {
-			/* The last line may be cut off: it counts if there is no other. */
+			/* The last line may be cut off: it counts only if there is no other. */
 			if (!is_all && p > data && counts.hex + counts.column + counts.other)
 				break;
 			stop = end;

@@ -49,7 +49,7 @@ static int read_sample(struct input_reader *reader, struct tact_diag *diag)
 	return status < 0 ? status : 0;
 }
 
-/* An ELF file is mapped: executables are large, and most of them is not looked at. */
+/* An ELF file is mapped: executables are large, and most of a file is never read. */
 static int load_image(struct tact_input *in, struct tact_diag *diag)
 {
 	struct input_reader *reader = &in->reader;
@@ -162,15 +162,15 @@ static void skip_byte_order_mark(struct input_reader *reader)
 		reader->begin += 3;
 }
 
-/* Looking at the content and everything behind that; in->reader is open. */
+/* Looks at the content and does everything that follows from it; in->reader is open. */
 static int open_reader(struct tact_input *in, const struct tact_input_options *opt,
 		       struct tact_diag *diag)
 {
 	struct input_reader *reader = &in->reader;
 	int status;
 
-	/* Lines of a list may come one by one through a pipe: if nothing has to be found out, the
-	 * first is not kept waiting for others.
+	/* Lines of a list may come one by one through a pipe: if the kind is known, the first line
+	 * is not kept waiting for others.
 	 */
 	status = opt->kind == TACT_INPUT_AUTO || reader->owns_fd ? read_sample(reader, diag)
 								 : input_read_more(reader, diag);

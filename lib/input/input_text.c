@@ -12,7 +12,7 @@
 #include "code/transfers.h"
 #include "input/reader.h"
 
-/* Large enough that system calls do not count, small enough for the second-level cache. */
+/* Large enough that system calls do not matter, small enough for the second-level cache. */
 enum { CHUNK_SIZE = 256 * 1024 };
 
 int input_read_more(struct input_reader *reader, struct tact_diag *diag)
@@ -74,7 +74,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* One line, cut down to its hex digits. */
+/* One line, reduced to its hex digits. */
 struct cell {
 	const char *line; /* start of the line, for columns */
 	const char *p, *end;
@@ -98,7 +98,7 @@ static void cut_column(struct cell *cell)
 		p = memchr(cell->p, '"', (size_t)(cell->end - cell->p));
 	} else {
 		p = memchr(cell->p, ',', (size_t)(cell->end - cell->p));
-		if (!p) /* other separators are rare enough to look for them only then */
+		if (!p) /* other separators are rare */
 			p = memchr(cell->p, '\t', (size_t)(cell->end - cell->p));
 		if (!p)
 			p = memchr(cell->p, ';', (size_t)(cell->end - cell->p));
@@ -115,14 +115,16 @@ static void cut_prefix(struct cell *cell)
 		cell->p += 2;
 }
 
-/* A header's first cell is a word; a word of hex digits only is taken for code. */
+/* A header's first cell is a word; a word of hex digits is taken for code. */
 static bool is_header(const struct cell *cell, size_t bad)
 {
 	return bad < (size_t)(cell->end - cell->p) &&
 	       (isalpha((unsigned char)*cell->p) || *cell->p == '_');
 }
 
-/* Digits in groups, "48 01 d8": decodes them again, group by group.  -1 if that does not help. */
+/* Digits in groups, "48 01 d8": decodes them again, group by group.  Returns -1 if that does not
+ * help.
+ */
 static long decode_groups(uint8_t *out, const struct cell *cell, size_t *bad)
 {
 	const char *p = cell->p;

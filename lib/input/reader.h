@@ -14,11 +14,11 @@
 #include "isa/assemble.h"
 #include "obj/obj.h"
 
-/* How much is looked at to tell what a file is. */
+/* How many bytes are looked at to tell what a file is. */
 #define INPUT_SAMPLE_SIZE 65536
 
-/* A window over the bytes of a file or pipe: data[begin] .. data[end - 1] are read and not used
- * yet.  It grows only as far as the longest line.
+/* A window over the bytes of a file or pipe: data[begin] .. data[end - 1] are read but not used
+ * yet.  It grows only to the length of the longest line.
  */
 struct input_reader {
 	int fd; /* -1: everything is in data */
@@ -30,7 +30,7 @@ struct input_reader {
 	uint64_t line; /* of the next line, from 1 */
 };
 
-/* How a region is called; the text is made when it is asked for. */
+/* How a region is named; the text is made on demand. */
 enum input_naming {
 	INPUT_NAME_NONE,
 	INPUT_NAME_MARKER,   /* the marker's own name */
@@ -43,7 +43,7 @@ struct input_region {
 	struct obj_range range;
 	enum input_naming naming;
 	const char *name; /* INPUT_NAME_MARKER: owned by tact_input.source */
-	uint64_t line;	  /* of the marker; 0: ask the line table */
+	uint64_t line;	  /* of the marker; 0: see the line table */
 	bool is_candidate;
 };
 
@@ -77,24 +77,24 @@ struct tact_input {
 	struct input_buffer name, source_place;
 };
 
-/* Reads more behind data[end]; keeps data[begin] and on.  Returns 1, 0 at the end of the file,
- * -TACT_E_NOMEM or -TACT_E_IO.
+/* Reads more after data[end]; keeps data[begin] and what follows.  Returns 1, 0 at the end of the
+ * file, -TACT_E_NOMEM or -TACT_E_IO.
  */
 int input_read_more(struct input_reader *reader, struct tact_diag *diag);
 
-/* Next line without its end; the pointer holds until the next call.  Returns 1, 0 at the end, or
- * an error of input_read_more.
+/* Reads the next line without its end; the pointer is valid until the next call.  Returns 1, 0 at
+ * the end, or an error of input_read_more.
  */
 int input_read_line(struct input_reader *reader, const char **line, size_t *size,
 		    struct tact_diag *diag);
 
-/* What the bytes are.  `is_all`: they are not a beginning, but all of it.
- * Returns -TACT_E_FORMAT for what is neither text nor ELF, and if there is nothing.
+/* Tells what the bytes are.  `is_all`: they are the whole input, not only its beginning.  Returns
+ * 0, or -TACT_E_FORMAT for what is neither text nor ELF, and for nothing.
  */
 int input_detect(const char *data, size_t size, bool is_all, enum tact_input_kind *kind,
 		 struct tact_diag *diag);
 
-/* True if there is a line that is neither blank nor a comment. */
+/* Returns whether there is a line that is neither blank nor a comment. */
 bool input_has_text(const char *data, size_t size);
 
 int input_text_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag);

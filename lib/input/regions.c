@@ -2,9 +2,9 @@
  *
  * Which code of an object file or of assembled text is meant.
  *
- * What the user asks for comes first: an address range, a function, a loop.  Then markers.  Then
- * it depends: a file that is one basic block is meant as a whole; else loops are what is worth a
- * look; without any, assembly is meant as a whole and an ELF file is shown function by function.
+ * What the user asks for comes first: an address range, a function, a loop.  Then come markers.
+ * Without any of these, a file that is one basic block is meant as a whole; otherwise its loops
+ * are; without loops, assembly is meant as a whole and an ELF file is shown function by function.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -55,7 +55,8 @@ static int choose_addresses(struct tact_input *in, const struct tact_input_optio
 	int status;
 
 	if (opt->function) {
-		/* The sections of an object all begin at 0: the function says which is meant. */
+		/* The sections of an object all begin at 0: the function tells which one is meant.
+		 */
 		status = obj_function_find(obj, opt->function, &function, diag);
 		if (status < 0)
 			return status;
@@ -78,7 +79,7 @@ static int choose_addresses(struct tact_input *in, const struct tact_input_optio
 			 opt->addr_begin, opt->addr_end);
 }
 
-/* Loops of one function, or of all if range is NULL. */
+/* Finds the loops of one function, or of all if range is NULL. */
 static int find_loops(const struct obj_file *obj, const struct obj_range *range,
 		      struct code_ranges *loops, struct tact_diag *diag)
 {
@@ -123,7 +124,7 @@ static int choose_function(struct tact_input *in, const struct tact_input_option
 			  diag);
 }
 
-/* Symbols of our labels, by number of the marker; NULL where as left one out (.if 0). */
+/* Finds the symbols of our labels, by number of the marker; NULL where as left one out (.if 0). */
 static int find_labels(const struct tact_input *in, const struct obj_symbol ***out)
 {
 	const size_t prefix = strlen(ASM_LABEL_PREFIX);
@@ -195,7 +196,8 @@ static int choose_markers(struct tact_input *in, struct tact_diag *diag)
 	return status;
 }
 
-/* The one function or piece of code that the file has, if it is one basic block; else NULL. */
+/* Returns the only function or piece of code of the file, if it is one basic block; otherwise NULL.
+ */
 static const struct obj_function *find_single(const struct obj_file *obj)
 {
 	const struct obj_function *single = NULL;
@@ -319,7 +321,7 @@ static int print(struct input_buffer *buffer, const char *format, ...)
 	return 0;
 }
 
-/* "main+0x40", or what else lies near. */
+/* Prints "main+0x40", or another symbol nearby. */
 static int print_place(struct tact_input *in, const struct obj_range *range, const char *function)
 {
 	const struct obj_section *section = &in->obj->sections[range->section];
@@ -363,7 +365,7 @@ static int print_name(struct tact_input *in, const struct input_region *r, const
 	return -TACT_E_INTERNAL;
 }
 
-/* Compilers give line 0 to code that stems from no line: the first that does counts. */
+/* Compilers give line 0 to code that stems from no line: looks for the first one that does. */
 static int find_line(struct obj_file *obj, const struct obj_range *range, const char **file,
 		     int *line)
 {
@@ -376,7 +378,8 @@ static int find_line(struct obj_file *obj, const struct obj_range *range, const 
 	return status;
 }
 
-/* The line table of assembly text is about the text itself, unless a compiler wrote one into it. */
+/* The line table of assembly text refers to the text itself, unless a compiler wrote one into it.
+ */
 static int print_source(struct tact_input *in, const struct obj_range *range,
 			struct tact_region *region)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What has to be known of assembly text before `as` sees it: comments, markers, syntax.
+ * What must be known about assembly text before `as` sees it: comments, markers, syntax.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ struct scanner {
 	const char *p, *end;
 	uint64_t line;
 	size_t statement;   /* where the current statement begins in out->text */
-	bool line_is_blank; /* nothing but blanks on this line so far */
+	bool line_is_blank; /* only blanks on this line so far */
 	bool saw_insn;	    /* an instruction came before the first .intel_syntax or .att_syntax */
 	bool saw_directive; /* one of these */
 	long att, intel;    /* signs of each syntax before that */
@@ -47,7 +47,7 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* What clang writes and as does not know; none of it changes the code. */
+/* What clang writes and as does not know; none of these changes the code. */
 static bool is_foreign(const char *word, const char *end)
 {
 	static const char *const names[] = {".addrsig", ".addrsig_sym", ".cg_profile",
@@ -60,7 +60,7 @@ static bool is_foreign(const char *word, const char *end)
 	return false;
 }
 
-/* From here to the end; a comment may have left line ends in it, which must stay. */
+/* From here to the end; a comment may have left line endings in it, which must stay. */
 static void blank_out(struct scanner *s, size_t from)
 {
 	for (; from < s->out->size; from++)
@@ -105,7 +105,7 @@ static int read_directive(struct scanner *s, const char *p, const char *end)
 	return status;
 }
 
-/* The statement in the output that ends here: an instruction, a directive, or labels. */
+/* Handles the statement of the output that ends here: an instruction, a directive, or labels. */
 static int end_statement(struct scanner *s)
 {
 	const char *p, *end, *word;
@@ -121,7 +121,7 @@ static int end_statement(struct scanner *s)
 		p = asm_skip_word(p, end);
 		if (p == word || p == end || *p != ':')
 			break;
-		p++; /* a label; go on behind it */
+		p++; /* a label; continue after it */
 	}
 	if (p == word)
 		return 0;
@@ -159,8 +159,8 @@ static const struct {
 	{"OSACA-END", ASM_OSACA, false},
 };
 
-/* Is this comment (without the characters that start it) a marker?  Index in marker_words, or -1;
- * *name, *name_end are what stands behind the word.
+/* Tells whether a comment (without the characters that start it) is a marker.  Returns an index in
+ * marker_words, or -1; *name and *name_end delimit what follows the word.
  */
 static int find_marker(const char *p, const char *end, const char **name, const char **name_end)
 {
@@ -207,7 +207,7 @@ static int add_marker(struct scanner *s, int word, const char *name, const char 
 	return status;
 }
 
-/* A comment from `body` up to `end`, which is left out; a label stays if it was a marker. */
+/* Leaves out a comment from `body` up to `end`; if it was a marker, a label takes its place. */
 static int end_comment(struct scanner *s, const char *body, const char *end)
 {
 	const char *name, *name_end;
@@ -229,7 +229,7 @@ static int scan_line_comment(struct scanner *s, size_t start_size)
 	return end_comment(s, body, s->p);
 }
 
-/* Its line ends stay, or the lines behind it would be numbered wrongly. */
+/* Its line endings stay, or the lines after it would be numbered wrongly. */
 static int scan_block_comment(struct scanner *s)
 {
 	const char *body = s->p + 2, *stop, *name, *name_end, *line_end;
@@ -288,7 +288,7 @@ static int scan_semicolon(struct scanner *s)
 	int status;
 
 	stop = stop ? stop : s->end;
-	/* as takes it to separate statements; but nobody starts a line with that. */
+	/* as takes it as a separator of statements, but no code starts a line with it. */
 	if (s->line_is_blank || (body < stop && isalpha((unsigned char)*body) &&
 				 find_marker(body, stop, &name, &name_end) >= 0))
 		return scan_line_comment(s, 1);
@@ -357,7 +357,9 @@ static const char *family_name(const struct asm_marker *marker)
 	return marker->family == ASM_OSACA ? "OSACA" : "LLVM-MCA";
 }
 
-/* The open region that an end marker closes: the last of its name; without a name the last. */
+/* The open region that an end marker closes: the last one of its name, or the last one if it has no
+ * name.
+ */
 static size_t find_open(const struct asm_source *source, const size_t *open, size_t n_open,
 			size_t marker)
 {
@@ -373,7 +375,7 @@ static size_t find_open(const struct asm_source *source, const size_t *open, siz
 	return SIZE_MAX;
 }
 
-/* Was there such a region before?  Compilers duplicate code, and the markers in it. */
+/* Tells whether there was such a region before: compilers duplicate code, and the markers in it. */
 static bool is_known(const struct asm_source *source, size_t marker)
 {
 	size_t i;

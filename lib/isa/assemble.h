@@ -4,8 +4,9 @@
  * fuzzed without starting a process:
  *
  *   asm_source_create  finds the syntax and the comment markers, and writes a text for `as` whose
- *                      lines are the user's lines: comments are gone, a label stands at each
- * marker; asm_assemble       runs `as` once on all of it and returns the object as bytes in memory.
+ *                      lines are the user's lines, without comments and with a label at each
+ *                      marker;
+ *   asm_assemble       runs `as` once on the whole text and returns the object as bytes in memory.
  */
 #ifndef TACT_ASSEMBLE_H
 #define TACT_ASSEMBLE_H
@@ -20,15 +21,18 @@
 #include <tact/insn.h>
 #include <tact/status.h>
 
-/* How text of an instruction set is assembled: GNU as, or what takes its options. */
+/* How text of an instruction set is assembled: by GNU as, or by a program that takes its options.
+ */
 struct isa_assembler {
-	const char *program, *package;	  /* its name, and where Debian has it */
+	const char *program, *package;	  /* its name, and the Debian package that has it */
 	const char *const *options;	  /* NULL-terminated, as all lists here */
-	const char *const *intel_options; /* more, for text that begins in that syntax */
-	const char *comments;		  /* characters that begin one, up to the end of the line */
-	const char *directive[TACT_SYNTAX_INTEL + 1]; /* that begin a syntax; NULL: there is none */
-	const char *intel_argument; /* what that directive needs behind it if it stands alone */
-	/* Counts signs of each syntax in an instruction behind its mnemonic; NULL: there is one. */
+	const char *const *intel_options; /* additional ones, for text that begins in that syntax */
+	const char *comments; /* characters that begin a comment, up to the end of the line */
+	const char *directive[TACT_SYNTAX_INTEL + 1]; /* that begin a syntax; NULL: none */
+	const char *intel_argument; /* what that directive needs after it if it stands alone */
+	/* Counts signs of each syntax in an instruction after its mnemonic; NULL: the set has one
+	 * syntax.
+	 */
 	void (*weigh)(const char *p, const char *end, long *att, long *intel);
 };
 
@@ -46,7 +50,7 @@ static inline const char *asm_skip_word(const char *p, const char *end)
 	return p;
 }
 
-/* In any case of letters. */
+/* Ignores case. */
 static inline bool asm_word_is(const char *p, const char *end, const char *word)
 {
 	return (size_t)(end - p) == strlen(word) && !strncasecmp(p, word, strlen(word));
@@ -64,7 +68,7 @@ struct asm_marker {
 	size_t name; /* offset of its name in asm_source.names, NUL-terminated */
 };
 
-/* Code between two markers; numbers of the markers. */
+/* Code between two markers, given by their numbers. */
 struct asm_region {
 	size_t begin, end;
 };
@@ -80,21 +84,21 @@ struct asm_source {
 	char *names;
 	size_t names_size, names_capacity;
 	enum tact_syntax syntax; /* of the first instructions: ATT or INTEL */
-	bool starts_intel; /* as must start in Intel syntax: the text does not say so itself */
+	bool starts_intel; /* as must start in Intel syntax: the text itself does not say so */
 	bool has_lines;	   /* the text brings its own line table (.loc) */
 };
 
-/* Returns 0, -TACT_E_NOMEM, -TACT_E_FORMAT for markers that do not match, or -TACT_E_NO_TOOL for a
- * set without an assembler.
+/* Finds markers and syntax, and writes the text for `as`.  Returns 0, -TACT_E_NOMEM, -TACT_E_FORMAT
+ * for markers that do not match, or -TACT_E_NO_TOOL for a set without an assembler.
  */
 int asm_source_create(struct asm_source *out, const struct tact_isa *isa, const char *text,
 		      size_t size, enum tact_syntax syntax, struct tact_diag *diag);
 void asm_source_destroy(struct asm_source *source);
 
-/* *image is the object file, to be freed with free().  Unless the text has one, the object has a
- * line table of the text.
- * Returns -TACT_E_NO_TOOL if there is no `as`, -TACT_E_FORMAT if it finds an error (diag: line and
- * text of the first), -TACT_E_IO if it cannot be run.
+/* Assembles a text.  *image is the object file, which the caller frees.  Unless the text has a line
+ * table, the object has one of the text.  Returns 0, -TACT_E_NOMEM, -TACT_E_NO_TOOL if there is no
+ * `as`, -TACT_E_FORMAT if it finds an error (diag: line and text of the first), -TACT_E_IO if it
+ * cannot be run.
  */
 int asm_assemble(const struct asm_source *source, uint8_t **image, size_t *size,
 		 struct tact_diag *diag);

@@ -6,8 +6,8 @@
 
 enum {
 	FIRST_SLOTS = 1 << 12,
-	MAX_HEAD = 14,	    /* bytes of a head that fit the key in front of its last two */
-	ZERO_IMMEDIATE = 16 /* in the key's last byte: forms with an immediate of 0 are their own */
+	MAX_HEAD = 14,	    /* bytes of a head that fit into the key before its last two */
+	ZERO_IMMEDIATE = 16 /* in the key's last byte: forms with an immediate of 0 are separate */
 };
 
 int isa_cache_init(struct isa_cache *cache, const struct tact_isa *isa)
@@ -32,7 +32,7 @@ void isa_cache_flush(struct isa_cache *cache)
 	cache->n_entries = cache->n_used = 0;
 }
 
-/* The slot of a key, or the free one where it belongs. */
+/* Finds the slot of a key, or the free one where it belongs. */
 static struct isa_slot *find(const struct isa_cache *cache, const uint64_t *key)
 {
 	/* Two odd constants mix the halves (the first from Knuth, as in hash_bytes; the second
@@ -47,7 +47,7 @@ static struct isa_slot *find(const struct isa_cache *cache, const uint64_t *key)
 	return &cache->slots[s];
 }
 
-/* Loads the first n (1 to 15) bytes at p, which has 16 readable ones; zeros behind them. */
+/* Loads the first n (1 to 15) of the 16 readable bytes at p, followed by zeros. */
 static void load_key(uint64_t *key, const uint8_t *p, unsigned n)
 {
 	memcpy(key, p, 16);
@@ -85,7 +85,7 @@ static int64_t load_signed(const uint8_t *p, unsigned size)
 	}
 }
 
-/* Twice as many slots when three quarters are in use. */
+/* Doubles the slots when three quarters are in use. */
 static int make_room(struct isa_cache *cache)
 {
 	struct isa_slot *old = cache->slots;
@@ -106,7 +106,7 @@ static int make_room(struct isa_cache *cache)
 	return 0;
 }
 
-/* Full decoding; returns the number of the new entry. */
+/* Decodes in full; returns the number of the new entry. */
 static long decode_entry(struct isa_cache *cache, const uint8_t *code, size_t size)
 {
 	if (tact_grow(&cache->entries, &cache->capacity, cache->n_entries + 1,
@@ -132,7 +132,7 @@ long isa_cache_decode(struct isa_cache *cache, const struct isa_layout *layout, 
 	long n;
 
 	if (!layout->length || layout->head > MAX_HEAD) {
-		/* Rare encodings are decoded anew each time. */
+		/* Rare encodings are decoded each time. */
 		n = decode_entry(cache, code, size);
 		if (n >= 0)
 			take_decoded(instance, &cache->entries[n]);
@@ -150,7 +150,7 @@ long isa_cache_decode(struct isa_cache *cache, const struct isa_layout *layout, 
 		if (n < 0)
 			return n;
 		take_decoded(instance, &cache->entries[n]);
-		/* Where we and the decoder do not agree on the length, the decoder is right. */
+		/* Where we and the decoder disagree on the length, the decoder is right. */
 		if (instance->length == layout->length && make_room(cache) >= 0) {
 			slot = find(cache, key);
 			memcpy(slot->key, key, sizeof(key));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Remembers decoded instructions.  Real code repeats its encodings, above all when the constants
- * (displacement and immediate) are left aside: those are taken from the bytes each time.
+ * Remembers decoded instructions.  Real code repeats its encodings, above all if the constants
+ * (displacement and immediate) are left aside: they are taken from the bytes each time.
  */
 #ifndef TACT_ISA_CACHE_H
 #define TACT_ISA_CACHE_H
@@ -10,7 +10,7 @@
 
 /* A slot of the hash table.  The key is here, so that finding an instruction touches one place. */
 struct isa_slot {
-	uint64_t key[2]; /* head, padded with zeros; last byte: length of the head and more */
+	uint64_t key[2]; /* head, padded with zeros; last byte: length of the head and flags */
 	uint32_t entry;	 /* number of the entry + 1; 0: the slot is free */
 };
 
@@ -22,22 +22,22 @@ struct isa_cache {
 	size_t n_slots, n_used;
 };
 
-/* What one instance has of its own. */
+/* What is specific to one instance. */
 struct isa_instance {
 	int64_t displacement, immediate;
 	unsigned length;
 };
 
-/* Returns -TACT_E_NOMEM. */
+/* Creates an empty cache.  Returns 0 or -TACT_E_NOMEM. */
 int isa_cache_init(struct isa_cache *cache, const struct tact_isa *isa);
 void isa_cache_fini(struct isa_cache *cache);
 void isa_cache_flush(struct isa_cache *cache);
 
-/* Decodes the instruction at code, whose layout the set's lay_out has told; 16 bytes behind
- * code[size] must be readable.  If instance->length then is not that of the layout, layouts of what
- * is behind it do not hold.
- * Returns the number of its entry, -TACT_E_DECODE or -TACT_E_NOMEM.  Numbers stay valid until
- * isa_cache_flush, pointers to entries until the next call.
+/* Decodes the instruction at code, whose layout comes from the set's lay_out; 16 bytes after
+ * code[size] must be readable.  If instance->length differs from that of the layout, the layouts of
+ * the instructions after it are void.  Returns the number of its entry, -TACT_E_DECODE or
+ * -TACT_E_NOMEM.  Numbers stay valid until isa_cache_flush, pointers to entries until the next
+ * call.
  */
 long isa_cache_decode(struct isa_cache *cache, const struct isa_layout *layout, const uint8_t *code,
 		      size_t size, struct isa_instance *instance);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The list of instruction sets, and the functions that lead to them.
+ * The list of instruction sets, and the public functions that use it.
  */
 #include "isa/isa.h"
 

@@ -3,17 +3,16 @@
  * Layer 1: what an instruction set is.
  *
  * A set is one folder here with one constant, `const struct tact_isa isa_<folder>`, and, if its
- * code can be measured, one in lib/measure; the build lists both from the folders.  Everything
- * else asks the set, or what the set has filled into struct tact_insn; no other place knows
- * opcodes, register names or mnemonics.
+ * code can be measured, one folder in lib/measure; the build lists both from the folders.
+ * Everything else asks the set, or reads what the set has filled into struct tact_insn; no other
+ * place knows opcodes, register names or mnemonics.
  *
- * Registers are numbers below n_registers, at most ISA_MAX_REGISTERS of them: the general ones
- * from 0 on, at most ISA_MAX_GENERAL; behind them the vector registers, from first_vector up to
- * end_vector, which is at most ISA_MAX_MOVED; then all others, in any order.  What is renamed as
- * one has one number: parts (al, ax; w0; s0, d0, q0) have that of the whole.  A register that
- * always reads as zero has no number at all: it is TACT_REG_NONE in addresses and no operand
- * elsewhere.  Flags are no registers but groups of them, bits of tact_insn.flags_read and
- * flags_written (one group for NZCV).
+ * Registers are numbers below n_registers, at most ISA_MAX_REGISTERS: the general ones from 0 on,
+ * at most ISA_MAX_GENERAL; then the vector registers, from first_vector up to end_vector, which is
+ * at most ISA_MAX_MOVED; then all others, in any order.  Registers that are renamed as one have one
+ * number: parts (al, ax; w0; s0, d0, q0) have that of the whole.  A register that always reads as
+ * zero has no number at all: it is TACT_REG_NONE in addresses and no operand elsewhere.  Flags are
+ * not registers but groups, bits of tact_insn.flags_read and flags_written (one group for NZCV).
  */
 #ifndef TACT_ISA_PRIVATE_H
 #define TACT_ISA_PRIVATE_H
@@ -24,7 +23,8 @@
 
 enum { ISA_MAX_REGISTERS = 124, ISA_MAX_GENERAL = 32, ISA_MAX_MOVED = 64, ISA_MAX_FLAG_GROUPS = 4 };
 
-/* Registers and groups of flags as one: a group has the number of the registers plus its own. */
+/* Registers and groups of flags together: a group has the number of registers plus its own number.
+ */
 enum { ISA_MAX_KEYS = ISA_MAX_REGISTERS + ISA_MAX_FLAG_GROUPS };
 
 struct isa_registers {
@@ -33,33 +33,32 @@ struct isa_registers {
 	uint8_t first_vector, end_vector;
 	uint8_t stack_pointer, frame_pointer;
 	uint8_t n_flag_groups;
-	const char *const *names; /* what people call each of them */
+	const char *const *names; /* their names for people */
 };
 
-/* The parts of an instruction that can be told apart without decoding it: what identifies it, its
- * head, and constants behind it, a displacement and immediates, which the decode cache takes from
- * the bytes.  A set of fixed length has a head and nothing else.
+/* The parts of an instruction that can be told apart without decoding it: the head, which
+ * identifies it, and the constants after it, a displacement and immediates, which the decode cache
+ * takes from the bytes.  Instructions of fixed length have only a head.
  */
 struct isa_layout {
-	uint8_t length; /* 0: this encoding is left to the decoder, and not remembered */
+	uint8_t length; /* 0: this encoding is left to the decoder and not remembered */
 	uint8_t head;
-	uint8_t disp_size; /* 0, 1, 4, 8 bytes behind the head */
-	uint8_t imm_size;  /* all immediates together, behind the displacement */
-	/* They are part of the head: the decoder's are taken. */
+	uint8_t disp_size; /* 0, 1, 4, 8 bytes after the head */
+	uint8_t imm_size;  /* all immediates together, after the displacement */
+	/* Constants that are part of the head: the decoder's values are used. */
 	bool disp_in_head, imm_in_head;
-	bool imm_is_register; /* the immediate behind the head names a register: so is that, too */
+	bool imm_is_register; /* the immediate after the head names a register and is part of the
+				 head, too */
 };
 
-/* One instruction as those see it who only want to know where execution goes. */
+/* One instruction, for code that only needs to know where execution goes. */
 struct isa_step {
-	uint8_t length; /* of bytes that are no instruction: as many as are to be skipped */
+	uint8_t length; /* for bytes that are not an instruction: how many to skip */
 	uint8_t flow;	/* enum tact_flow */
 	bool is_valid;
-	bool is_direct;	 /* `target` holds */
-	bool is_padding; /* what compilers fill gaps with, between functions and in front of loops
-			  */
-	/* A target that is still to be filled in by the linker, if the code is of an object file.
-	 */
+	bool is_direct;	 /* `target` is valid */
+	bool is_padding; /* what compilers fill gaps with, between functions and before loops */
+	/* A target that the linker still has to fill in, if the code is from an object file. */
 	bool may_be_relocated;
 	int64_t target; /* of a direct transfer, relative to the first byte of the instruction */
 };
@@ -68,37 +67,37 @@ struct isa_step {
 enum isa_packing { ISA_PACKING_NONE, ISA_PACKING_SCALAR, ISA_PACKING_PACKED };
 
 struct isa_properties {
-	const char *mnemonic_name; /* small letters; "(bad)" if it is no instruction */
+	const char *mnemonic_name; /* lower case; "(bad)" if it is not an instruction */
 	const char *extension;	   /* of the set */
 	const char *category;
 	const char *form_name; /* "unknown" if it has no form */
-	uint16_t mnemonic;     /* the set's number of it */
+	uint16_t mnemonic;     /* a number of the set */
 	uint16_t form;
-	uint16_t width; /* of the widest operand, bits; 0: none */
+	uint16_t width; /* of the widest operand, bits; 0: it has none */
 	uint16_t flops;
-	uint8_t length; /* 0: no instruction */
+	uint8_t length; /* 0: not an instruction */
 	uint8_t packing;
 	bool loads, stores, is_branch, is_locked, is_long_latency;
 };
 
-/* Forms of instructions, as the tables number them. */
+/* Instruction forms, as the tables number them. */
 struct isa_forms {
 	unsigned n;
 	const char *(*name)(unsigned form); /* form < n */
 	unsigned (*find)(const char *name); /* TACT_FORM_NONE: there is none */
 };
 
-/* Those of data/insn, of all sets: one numbering, in which most sets find theirs by name. */
+/* The forms of data/insn for all sets: one numbering, in which most sets find theirs by name. */
 extern const struct isa_forms isa_forms;
 unsigned isa_form_find(const char *name, size_t length);
 
-/* Groups of flags that a form reads and writes, as data/insn has them in rf and wf: flags that may
- * be left as they were (shifts by a register) count as read.
+/* Groups of flags that a form reads and writes, from the columns rf and wf of data/insn: flags that
+ * may keep their value (shifts by a register) count as read.
  */
 void isa_form_flags(unsigned form, uint8_t *flags_read, uint8_t *flags_written);
 
-/* A marker of code to be looked at, as bytes: `prefix`, a value of value_size bytes, at most 4,
- * lowest first, `suffix`.  All markers of a set have the same suffix.
+/* A marker around code, as bytes: `prefix`, a value of value_size bytes (at most 4, lowest first),
+ * `suffix`.  All markers of a set have the same suffix.
  */
 struct isa_marker {
 	const uint8_t *prefix, *suffix;
@@ -106,8 +105,8 @@ struct isa_marker {
 	uint32_t begin_value, end_value;
 };
 
-/* An instruction that does nothing but carry a number of 32 bits, least byte first, behind these
- * bytes; and what LLVM prints in front of the number and behind it.
+/* An instruction that does nothing but carry a number of 32 bits, lowest byte first, after these
+ * bytes; and what LLVM prints before and after the number.
  */
 struct isa_carrier {
 	const uint8_t *bytes;
@@ -115,25 +114,25 @@ struct isa_carrier {
 	const char *front, *back;
 };
 
-/* What a CPU says of itself. */
+/* What a CPU says about itself. */
 struct isa_cpu {
 	char vendor[16], brand[64];
-	char hypervisor[16]; /* "": there is none, or it has no name */
+	char hypervisor[16]; /* "": no hypervisor, or one without a name */
 	unsigned family, model, stepping;
 	bool is_virtual, has_clock, has_steady_clock;
 };
 
 /* The machine that this program runs on. */
 struct isa_native {
-	/* Whether it is one of the CPUs that an .arch file lists as `cpuid`, in words that are the
-	 * set's own.
+	/* Tells whether it is one of the CPUs that an .arch file lists as `cpuid`, in the set's own
+	 * notation.
 	 */
 	bool (*is_one_of)(const char *cpus);
 	void (*identify)(struct isa_cpu *out);
 	/* Writes the vector extensions that CPU and kernel offer; true if it has all of them. */
 	bool (*list_vectors)(char *text, size_t size);
 	uint64_t (*read_clock)(void);
-	/* n dependent multiplications, a multiple of 16: some three cycles each. */
+	/* Executes n dependent multiplications, a multiple of 16: some three cycles each. */
 	void (*run_chain)(uint64_t n);
 };
 
@@ -145,12 +144,12 @@ struct tact_isa {
 	uint16_t elf_machine;
 	uint8_t elf_class, elf_data; /* ELFCLASS64, ELFDATA2LSB, ... */
 	const char *elf_other;	     /* what a file of another class may be: "x32" */
-	const char *multiarch;	     /* of Debian: part of the path of libraries */
+	const char *multiarch;	     /* Debian's: part of the path of libraries */
 	const char *kernel_name;     /* `uname -m` */
 	const char *llvm_triple;
 	const char *qemu; /* user mode; QEMU's own name of the machine is qemu_target */
 	const char *qemu_target;
-	const char *qemu_cpu; /* for -cpu: what gives the traces of a real CPU */
+	const char *qemu_cpu; /* for -cpu: gives the traces of a real CPU */
 
 	const struct isa_native *native; /* NULL: this program was compiled for another set */
 
@@ -158,25 +157,25 @@ struct tact_isa {
 
 	/* ---- instructions ---- */
 
-	/* As tact_isa_decode, with arguments that were checked. */
+	/* Does what tact_isa_decode does, with arguments that were checked. */
 	int (*decode)(struct tact_insn *insn, const uint8_t *code, size_t size);
-	/* As tact_isa_format. */
+	/* Does what tact_isa_format does. */
 	int (*format)(const uint8_t *code, size_t code_size, uint64_t address, char *text,
 		      size_t size);
-	/* The mnemonic of such a text, with what belongs to it: "lock xadd". */
+	/* Cuts the mnemonic out of such a text, with what belongs to it: "lock xadd". */
 	void (*cut_mnemonic)(char *out, size_t size, const char *text);
-	/* The layouts of up to max instructions one behind the other; ends behind one that it
-	 * leaves to the decoder, whose length is 0.  Returns how many; at least 1 if size and max
-	 * are.
+	/* Finds the layouts of up to max consecutive instructions; ends after one that it leaves to
+	 * the decoder, whose length is 0.  Returns how many; at least 1 if size and max are.
 	 */
 	size_t (*lay_out)(struct isa_layout *layouts, size_t max, const uint8_t *code, size_t size);
-	/* The same for what follows behind each instruction. */
+	/* Tells for each instruction where execution goes next. */
 	size_t (*scan)(struct isa_step *steps, size_t max, const uint8_t *code, size_t size);
-	/* Whether the last bytes can be a direct branch or jump to code[0]: a quick look, so that
-	 * most code need not be walked over.  size is not 0.  NULL: it always can.
+	/* Tells whether the last bytes can be a direct branch or jump to code[0]: a quick check, so
+	 * that most code need not be walked over.  size is not 0.  NULL: it always can.
 	 */
 	bool (*may_lead_back)(const uint8_t *code, size_t size);
-	/* Of the instruction at code; unknown ones have properties too: see struct isa_properties.
+	/* Describes the instruction at code; unknown ones have properties, too: see struct
+	 * isa_properties.
 	 */
 	void (*describe)(struct isa_properties *out, const uint8_t *code, size_t size);
 
@@ -184,29 +183,29 @@ struct tact_isa {
 
 	/* ---- objects: branches within a section that still have a relocation ---- */
 
-	/* Bytes that a relocation of this type fills with the distance to the target; 0: it is none
-	 * of a branch.
+	/* Bytes that a relocation of this type fills with the distance to the target; 0: it is not
+	 * that of a branch.
 	 */
 	unsigned (*relocated_bytes)(unsigned type);
 	void (*relocate)(uint8_t *place, unsigned type, int64_t distance);
 
 	/* ---- text and markers ---- */
-	const struct isa_assembler *assembler; /* assemble.h; NULL: there is none */
+	const struct isa_assembler *assembler; /* assemble.h; NULL: none */
 	const struct isa_marker *markers;
 	size_t n_markers;
-	const struct isa_carrier *carrier; /* to tell pieces of code apart; NULL: there is none */
+	const struct isa_carrier *carrier; /* to separate blocks of code; NULL: none */
 };
 
-/* By the machine of an ELF file; NULL: none of ours. */
+/* Finds a set by the machine of an ELF file; NULL if there is none. */
 const struct tact_isa *isa_of_machine(unsigned elf_machine);
 
-/* That of an ELF header; NULL: none of ours, or of another class or byte order. */
+/* Finds the set of an ELF header; NULL if there is none, or for another class or byte order. */
 const struct tact_isa *isa_of_elf(const unsigned char *ident, unsigned machine);
 
-/* That of the machine that this runs on; NULL: none of ours. */
+/* Finds the set of this machine; NULL if there is none. */
 const struct tact_isa *isa_native(void);
 
-/* The titles of all of them, for messages: "A, B or C".  Returns text. */
+/* Writes the titles of all sets, for messages: "A, B or C".  Returns text. */
 const char *isa_titles(char *text, size_t size);
 
 static inline unsigned isa_n_keys(const struct tact_isa *isa)
@@ -224,8 +223,8 @@ static inline bool isa_is_vector(const struct tact_isa *isa, unsigned reg)
 	return reg >= isa->registers.first_vector && reg < isa->registers.end_vector;
 }
 
-/* Target of a direct branch or call, relative to the instruction's first byte.  False if there is
- * none.
+/* Finds the target of a direct branch or call, relative to the instruction's first byte.  Returns
+ * false if there is none.
  */
 static inline bool isa_flow_target(const struct tact_insn *insn, int64_t *offset)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of functions as in the source: C++ and Rust, by way of c++filt (binutils) where there is
- * one.
+ * Names of functions as in the source: C++ and Rust, through c++filt (binutils) where it is
+ * installed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static bool is_mangled(const char *name)
 	return (!strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2)) && !strchr(name, '\n');
 }
 
-/* Runs c++filt from one file to another.  False if it cannot be run. */
+/* Runs c++filt from one file to another.  Returns false if it cannot be run. */
 static bool run_filter(int from, int to)
 {
 	static const char *const argv[] = {"c++filt", "-p", NULL}; /* no parameters */
@@ -49,7 +49,7 @@ static bool read_all(int fd, struct text *text)
 	return text->data[text->size - 1] == '\n';
 }
 
-/* A line of the answer for each mangled name.  Without memory names stay as they are. */
+/* Takes one line of the answer for each mangled name.  If memory runs out, names stay mangled. */
 static void take_answer(const char *const *names, size_t n, const struct text *answer, char **out)
 {
 	const char *at = answer->data, *end = answer->data + answer->size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Source lines.  libdwfl rather than plain libdw, because in objects the line table itself waits
- * for relocation, and libdwfl does that.
+ * Source lines.  libdwfl rather than plain libdw, because in objects the line table itself needs
+ * relocation, which libdwfl does.
  */
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
@@ -31,7 +31,7 @@ struct obj_lines {
 	Dwfl_Callbacks callbacks; /* dwfl keeps a pointer to it */
 };
 
-/* Debug information in other files is not looked for: that may go over the network. */
+/* Debug information in other files is not searched for: that may go over the network. */
 static int find_no_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 			     const char *file, const char *link, GElf_Word crc, char **found)
 {
@@ -47,7 +47,7 @@ static int find_no_elf(Dwfl_Module *module, void **user, const char *name, Dwarf
 	return -1;
 }
 
-/* A file descriptor of the image, for libdwfl to own. */
+/* Opens a file descriptor of the image, for libdwfl to own. */
 static int open_image(const struct obj_file *obj)
 {
 	const uint8_t *p = obj->image;
@@ -77,8 +77,8 @@ static int compare_ranges(const void *a, const void *b)
 	return 2 * ORDER(x->begin, y->begin) + ORDER(x->end, y->end);
 }
 
-/* Which unit has which code, from the units themselves: the table made for that question,
- * .debug_aranges, is what dwfl_module_getsrc looks at, and clang does not write it.
+/* Finds which unit has which code, from the units themselves: dwfl_module_getsrc uses the table
+ * made for that question, .debug_aranges, which clang does not write.
  */
 static int index_units(struct obj_lines *lines)
 {
@@ -124,7 +124,7 @@ static struct obj_lines *lines_create(const struct obj_file *obj)
 	if (lines->dwfl)
 		lines->module = dwfl_report_offline(lines->dwfl, "input", "input", fd);
 	if (!lines->module) {
-		close(fd); /* else libdwfl owns it now */
+		close(fd); /* otherwise libdwfl owns it now */
 		return lines;
 	}
 	dwfl_report_end(lines->dwfl, NULL, NULL);
@@ -149,7 +149,7 @@ static struct unit_range *find_unit(const struct obj_lines *lines, Dwarf_Addr ad
 {
 	size_t low = 0, high = lines->n_ranges;
 
-	while (low < high) { /* the first that begins behind the address */
+	while (low < high) { /* the first one that begins after the address */
 		const size_t middle = low + (high - low) / 2;
 
 		if (lines->ranges[middle].begin <= address)

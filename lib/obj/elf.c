@@ -12,10 +12,10 @@
 #include "base/base.h"
 #include "obj/obj.h"
 
-/* What elf_errno says if memory ran out: its header keeps the name private. */
+/* What elf_errno returns if memory ran out: libelf's header keeps the name private. */
 enum { LIBELF_NOMEM = 8 };
 
-/* What is only needed while the file is read. */
+/* What is needed only while the file is read. */
 struct loader {
 	struct obj_file *obj;
 	Elf *elf;
@@ -67,7 +67,7 @@ static int check_machine(const struct loader *load)
 	const char *name;
 	char titles[96];
 
-	/* The fields before e_entry lie at the same place in both classes. */
+	/* The fields before e_entry are at the same place in both classes. */
 	if (ident[EI_DATA] == ELFDATA2MSB)
 		machine = (machine & 0xff) << 8 | machine >> 8;
 	name = machine_name(machine);
@@ -91,7 +91,7 @@ static int check_machine(const struct loader *load)
 	return 0;
 }
 
-/* Offset and size of a part of the file, which must lie within it. */
+/* Checks that a part of the file lies within it. */
 static int check_part(const struct loader *load, uint64_t offset, uint64_t size, const char *what)
 {
 	const uint64_t image_size = load->obj->image_size;
@@ -142,7 +142,9 @@ static int find_type(const struct loader *load)
 	case ET_REL:
 		return OBJ_RELOCATABLE;
 	case ET_DYN:
-		/* A position-independent executable differs by asking for a loader. */
+		/* A position-independent executable differs from a shared object by asking for a
+		 * loader.
+		 */
 		if (elf_getphdrnum(load->elf, &n))
 			n = 0;
 		for (i = 0; i < n; i++)
@@ -184,7 +186,7 @@ static bool get_section(const struct loader *load, size_t index, GElf_Shdr *head
 	return section && gelf_getshdr(section, header);
 }
 
-/* The string at an offset in a string table; "" if it has none that ends in the file. */
+/* Finds the string at an offset in a string table; "" if there is none that ends in the file. */
 static const char *get_string(const struct loader *load, const GElf_Shdr *strings, uint64_t offset)
 {
 	const uint64_t image_size = load->obj->image_size;
@@ -231,7 +233,7 @@ static int load_sections(struct loader *load)
 	return 0;
 }
 
-/* For files without a section table: what the kernel would map as code. */
+/* For files without a section table: finds what the kernel would map as code. */
 static int load_segments(struct loader *load)
 {
 	GElf_Phdr segment;
@@ -258,7 +260,7 @@ static int find_symbol_table(struct loader *load, GElf_Shdr *table)
 	size_t i;
 	int status;
 
-	/* .symtab if it is there, else .dynsym. */
+	/* Finds .symtab if it is there, otherwise .dynsym. */
 	for (i = 1; i < load->n_headers; i++) {
 		if (!get_section(load, i, &header))
 			continue;
@@ -290,7 +292,7 @@ static int find_symbol_table(struct loader *load, GElf_Shdr *table)
 	return 0;
 }
 
-/* Reads one symbol; *section is its section's index in the file. */
+/* Reads one symbol; *section is the index of its section in the file. */
 static bool get_symbol(const struct loader *load, size_t i, Elf64_Sym *symbol, size_t *section)
 {
 	uint32_t wide;
@@ -350,7 +352,7 @@ static int add_symbol(struct loader *load, const GElf_Shdr *strings, size_t i)
 	return 0;
 }
 
-/* By place; of several at one place the one that names it best comes first. */
+/* Compares by place; of several symbols at one place, the one that names it best comes first. */
 static int compare_symbols(const void *a, const void *b)
 {
 	const struct obj_symbol *x = a, *y = b;
@@ -391,7 +393,7 @@ static int load_symbols(struct loader *load)
 }
 
 /* Branches to global labels of the same section keep a relocation in an object, although their
- * displacement is known: put it in, so that loops are seen and code reads as it will run.
+ * displacement is known.  Fills it in, so that loops are found and code reads as it will run.
  */
 static int relocate(struct loader *load, struct obj_section *section, const uint8_t *entry)
 {
@@ -455,7 +457,7 @@ static int load_file(struct loader *load)
 	if (status < 0)
 		return status;
 	elf_version(EV_CURRENT);
-	/* libelf reads through this pointer and does not write: nothing here asks it to. */
+	/* libelf reads through this pointer and does not write, because nothing here asks it to. */
 	load->elf = elf_memory((char *)(uintptr_t)obj->image, obj->image_size);
 	if (!load->elf) {
 		const int error = elf_errno();

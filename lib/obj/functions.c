@@ -25,7 +25,7 @@ struct starts {
 	size_t n, capacity;
 };
 
-/* In order: a file may say anything. */
+/* Keeps the order, whatever the file says. */
 static int add_start(struct starts *s, size_t offset)
 {
 	if (s->n && offset <= s->items[s->n - 1])
@@ -41,7 +41,7 @@ long obj_cut_at_unwind(const struct obj_file *obj, const struct obj_range *r, si
 	const uint64_t base = obj->sections[r->section].address;
 	struct starts s = {NULL, 0, 0};
 	struct obj_unwind u;
-	uint64_t left = 0; /* end of the function before */
+	uint64_t left = 0; /* end of the previous function */
 	int status = 0;
 
 	if (!obj_unwind_open(&u, obj))
@@ -74,15 +74,15 @@ static bool is_private(const struct obj_symbol *symbol)
 	return !strncmp(symbol->name, OBJ_PRIVATE_PREFIX, strlen(OBJ_PRIVATE_PREFIX));
 }
 
-/* A label starts a function if it has the type of one, or, in hand-written assembly, if other
- * files can call it.
+/* A label starts a function if it has the type of one or, in hand-written assembly, if other files
+ * can call it.
  */
 static bool is_entry(const struct obj_symbol *symbol)
 {
 	return (symbol->is_function || symbol->is_global) && !is_private(symbol);
 }
 
-/* End of an entry's code: its size, or the next entry of the section. */
+/* Finds the end of an entry's code: by its size, or the next entry of the section. */
 static size_t entry_end(const struct obj_file *obj, size_t i)
 {
 	const struct obj_symbol *symbol = &obj->symbols[i];
@@ -96,7 +96,7 @@ static size_t entry_end(const struct obj_file *obj, size_t i)
 	return obj->sections[symbol->section].size;
 }
 
-/* Adds one entry; *end is the end of the code that has been given to functions so far. */
+/* Adds one entry; *end is the end of the code that belongs to functions so far. */
 static int add_entry(struct obj_file *obj, size_t i, size_t *end)
 {
 	const struct obj_symbol *symbol = &obj->symbols[i];
@@ -105,7 +105,7 @@ static int add_entry(struct obj_file *obj, size_t i, size_t *end)
 	if (symbol->offset < *end) {
 		struct obj_range *last = &obj->functions[obj->n_functions - 1].range;
 
-		/* A second name of the same place, or a label in the middle of a function. */
+		/* A second name for the same place, or a label in the middle of a function. */
 		if (symbol->offset == last->begin || !symbol->is_function)
 			return 0;
 		last->end = symbol->offset;
@@ -189,7 +189,7 @@ const struct obj_symbol *obj_symbol_before(const struct obj_file *obj, size_t se
 	const struct obj_symbol *best = NULL;
 	size_t low = 0, high = obj->n_symbols;
 
-	while (low < high) { /* the first one behind the offset */
+	while (low < high) { /* the first one after the offset */
 		const size_t middle = low + (high - low) / 2;
 		const struct obj_symbol *symbol = &obj->symbols[middle];
 
@@ -199,7 +199,7 @@ const struct obj_symbol *obj_symbol_before(const struct obj_file *obj, size_t se
 		else
 			high = middle;
 	}
-	/* Back to the first of those that share the nearest place: it names it best. */
+	/* Goes back to the first symbol of those that share the nearest place: it names it best. */
 	for (; low > 0 && obj->symbols[low - 1].section == section; low--) {
 		const struct obj_symbol *symbol = &obj->symbols[low - 1];
 

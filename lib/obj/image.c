@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of code in memory, and what is asked of them before they are read: their build-id.
+ * Files of code in memory, and what is asked about them before they are read: their build-id.
  */
 #include <elf.h>
 #include <errno.h>
@@ -30,8 +30,8 @@ int obj_image_map(struct obj_image *out, const char *path, struct tact_diag *dia
 					     : tact_fail(diag, TACT_E_IO, "not a regular file");
 		goto out_close;
 	}
-	/* A copy that does not follow changes of the file; a file that shrinks is still a danger,
-	 * as with all programs that map.
+	/* A private mapping does not follow changes of the file.  A file that shrinks is still a
+	 * danger, as for all programs that map files.
 	 */
 	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (data == MAP_FAILED) {
@@ -55,7 +55,7 @@ void obj_image_unmap(struct obj_image *image)
 	*image = (struct obj_image){NULL, 0, -1};
 }
 
-/* A note of type 3 by GNU in any PT_NOTE. */
+/* Looks for a note of type 3 by GNU in any PT_NOTE. */
 static unsigned find_note(const uint8_t *p, size_t size, uint8_t *id, size_t most)
 {
 	while (size >= sizeof(Elf64_Nhdr)) {
@@ -122,7 +122,7 @@ bool obj_locate(const struct obj_file *obj, uint64_t file_offset, size_t *sectio
 		const struct obj_section *s = &obj->sections[i];
 		uint64_t begin;
 
-		if (s->owned) /* relocated: of an object, which is not executed */
+		if (s->owned) /* relocatable: an object, which is not executed */
 			continue;
 		begin = (uint64_t)(s->data - obj->image);
 		if (file_offset < begin || file_offset - begin >= s->size)

@@ -14,7 +14,7 @@
 
 #include "isa/isa.h"
 
-/* Symbols that begin with this are ours (labels put at comment markers), not the user's. */
+/* Symbols that begin with this are ours (labels at comment markers), not the user's. */
 #define OBJ_PRIVATE_PREFIX "__tact_"
 
 enum obj_type { OBJ_RELOCATABLE, OBJ_EXECUTABLE, OBJ_SHARED };
@@ -30,9 +30,9 @@ struct obj_range {
 struct obj_section {
 	const char *name;    /* in the image */
 	const uint8_t *data; /* in the image, or `owned` */
-	uint8_t *owned;	     /* relocated copy; NULL if nothing had to be relocated */
+	uint8_t *owned;	     /* relocated copy; NULL if nothing needed relocation */
 	size_t size;
-	uint64_t address; /* of data[0] as the file says: 0 for most sections of an object */
+	uint64_t address; /* of data[0], as the file says: 0 for most sections of an object */
 	size_t index;	  /* in the file's section table; 0 for a segment */
 };
 
@@ -41,14 +41,15 @@ struct obj_symbol {
 	size_t section;
 	size_t offset; /* <= size of the section */
 	size_t size;   /* 0: unknown; never past the end of the section */
-	size_t order;  /* place in the symbol table */
+	size_t order;  /* index in the symbol table */
 	bool is_function;
 	bool is_global;	  /* or weak */
 	bool is_indirect; /* its code chooses the function when the program starts */
 };
 
-/* All executable code, cut at the symbols that start a function; between them, what no symbol
- * covers is one.  Sorted by section and begin; the ranges do not overlap and leave nothing out.
+/* All executable code, cut at the symbols that start a function; code between them that no symbol
+ * covers is a function, too.  Sorted by section and begin; the ranges do not overlap and leave
+ * nothing out.
  */
 struct obj_function {
 	const char *name; /* "" for code that no symbol covers */
@@ -69,7 +70,7 @@ struct obj_file {
 	size_t n_symbols, symbols_capacity;
 	struct obj_function *functions;
 	size_t n_functions, functions_capacity;
-	struct obj_lines *lines; /* made at the first question */
+	struct obj_lines *lines; /* made when it is first needed */
 };
 
 /* A file in memory. */
@@ -79,19 +80,21 @@ struct obj_image {
 	int fd; /* of data: open; -1: none */
 };
 
-/* Maps a file.  Returns -TACT_E_IO, or -TACT_E_FORMAT if it is empty; *out is untouched then. */
+/* Maps a file.  Returns 0, -TACT_E_IO, or -TACT_E_FORMAT if the file is empty; then *out is
+ * untouched.
+ */
 int obj_image_map(struct obj_image *out, const char *path, struct tact_diag *diag);
 void obj_image_unmap(struct obj_image *image); /* one without data is allowed */
 
-/* The build-id in an ELF image, or in a file: its size, 0 if there is none or if it is longer than
- * `most`.
+/* Find the build-id in an ELF image or in a file.  Return its size; 0 if there is none, or if it is
+ * longer than `most`.
  */
 unsigned obj_build_id(const uint8_t *image, size_t size, uint8_t *id, size_t most);
 unsigned obj_build_id_of(const char *path, uint8_t *id, size_t most);
 
-/* Reads an ELF image, which must stay until obj_close; so must fd (-1: none, used for DWARF).
- * Returns -TACT_E_FORMAT if it is no ELF file of an instruction set that is known, is cut short, or
- * has no code.
+/* Reads an ELF image, which must outlive the result; so must fd (-1: none, used for DWARF).
+ * Returns 0, -TACT_E_NOMEM, or -TACT_E_FORMAT if it is not an ELF file of a known instruction set,
+ * is cut short, or has no code.
  */
 int obj_open(struct obj_file **out, const void *image, size_t size, int fd, struct tact_diag *diag);
 void obj_close(struct obj_file *obj); /* NULL is allowed */
@@ -107,41 +110,45 @@ bool obj_unwind_open(struct obj_unwind *out, const struct obj_file *obj); /* fal
 uint64_t obj_unwind_begin(const struct obj_unwind *unwind, size_t i);	  /* an address */
 uint64_t obj_unwind_end(const struct obj_unwind *unwind, size_t i);	  /* 0: not known */
 size_t obj_unwind_from(const struct obj_unwind *unwind,
-		       uint64_t address); /* the first not before */
+		       uint64_t address); /* the first one not before an address */
 
-/* Section and offset of a place in the file; false if no code is there. */
+/* Finds section and offset of a place in the file; false if there is no code. */
 bool obj_locate(const struct obj_file *obj, uint64_t file_offset, size_t *section, size_t *offset);
 
-/* Where functions with unwind information begin in a range of code, in order, and what is left
- * behind them; the first is where the range begins: *starts, offsets in the section, is to be
- * freed. Returns how many there are, 0 if there is no such information, or -TACT_E_NOMEM.
+/* Finds where functions with unwind information begin in a range of code, in order, and what is
+ * left after them; the first one is where the range begins.  *starts, offsets in the section, is
+ * freed by the caller.  Returns how many there are, 0 if there is no such information, or
+ * -TACT_E_NOMEM.
  */
 long obj_cut_at_unwind(const struct obj_file *obj, const struct obj_range *range, size_t **starts);
 
-/* Function that covers an offset; never NULL for an offset inside a section. */
+/* Finds the function that covers an offset; never NULL for an offset inside a section. */
 const struct obj_function *obj_function_at(const struct obj_file *obj, size_t section,
 					   size_t offset);
 
-/* The symbol of this name: a function if there is one, else any label in code.  NULL: none. */
+/* Finds the symbol of this name: a function if there is one, otherwise any label in code; NULL:
+ * none.
+ */
 const struct obj_symbol *obj_symbol_find(const struct obj_file *obj, const char *name);
 
-/* Range of the function of this name: a function symbol if there is one, else any label in code.
- * Returns 0, or -TACT_E_INVAL if there is none.
+/* Finds the range of the function of this name: a function symbol if there is one, otherwise any
+ * label in code.  Returns 0, or -TACT_E_INVAL if there is none.
  */
 int obj_function_find(const struct obj_file *obj, const char *name, struct obj_range *range,
 		      struct tact_diag *diag);
 
-/* Nearest symbol at or before an offset in the same section; NULL if there is none. */
+/* Finds the nearest symbol at or before an offset in the same section; NULL if there is none. */
 const struct obj_symbol *obj_symbol_before(const struct obj_file *obj, size_t section,
 					   size_t offset);
 
-/* Line table: sets *file (owned by obj, until obj_close) and *line.  Returns 1, 0 if nothing is
- * known, or -TACT_E_NOMEM.
+/* Asks the line table: sets *file (owned by obj, valid until obj_close) and *line.  Returns 1, 0 if
+ * nothing is known, or -TACT_E_NOMEM.
  */
 int obj_line_at(struct obj_file *obj, size_t section, size_t offset, const char **file, int *line);
 
-/* Names of functions as in the source, where they are mangled (C++, Rust), without parameters; NULL
- * for all others, and for all if c++filt is not installed.  Returns NULL if there is no memory.
+/* Return names of functions as in the source, where they are mangled (C++, Rust), without
+ * parameters; NULL for all others, and for all if c++filt is not installed.  Return NULL if memory
+ * runs out.
  */
 char **obj_demangle(const char *const *names, size_t n);
 void obj_demangle_free(char **names, size_t n); /* NULL is allowed */

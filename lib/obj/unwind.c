@@ -65,8 +65,8 @@ uint64_t obj_unwind_begin(const struct obj_unwind *u, size_t i)
 	return u->address + (uint64_t)(int32_t)read32(u->table + ROW * i);
 }
 
-/* The entry in .eh_frame: length, distance to its common part, begin relative to this very place,
- * size.  Other encodings of begin are possible, and are told by the wrong begin.
+/* The entry in .eh_frame: length, distance to its common part, begin relative to this place, size.
+ * Other encodings of begin are possible; a wrong begin reveals them.
  */
 uint64_t obj_unwind_end(const struct obj_unwind *u, size_t i)
 {

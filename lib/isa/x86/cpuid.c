@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The CPU that this program runs on, if it is one of this set.
+ * The CPU that this program runs on, if it belongs to this set.
  */
 #include "isa/x86/x86.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <x86intrin.h>
 
-/* "6-85:5-7 6-106": does one of the entries hold this CPU? */
+/* Tells whether one of the entries of "6-85:5-7 6-106" covers this CPU. */
 static bool cpuid_matches(const char *list, unsigned family, unsigned model, unsigned stepping)
 {
 	while (*list) {
@@ -35,7 +35,7 @@ static bool is_one_of(const char *cpus)
 	unsigned eax, ebx, ecx, edx, family, model;
 
 	/* "GenuineIntel" or "AuthenticAMD" in ebx, edx, ecx: other vendors use the same numbers,
-	 * and these two have none of our families and models in common.
+	 * while these two share none of our families and models.
 	 */
 	if (!__get_cpuid(0, &eax, &ebx, &ecx, &edx) ||
 	    !((ebx == 0x756e6547 && edx == 0x49656e69) || (ebx == 0x68747541 && edx == 0x69746e65)))
@@ -91,12 +91,12 @@ static void identify(struct isa_cpu *out)
 		if (out->family == 15)
 			out->family += a >> 20 & 255;
 		else if (out->family != 6)
-			out->model &= 15; /* the extended part counts for 6 and 15 only */
+			out->model &= 15; /* the extended part only counts for 6 and 15 */
 		out->is_virtual = c >> 31;
 		out->has_clock = d >> 4 & 1;
 	}
 	if (out->is_virtual) {
-		/* Leaf 0x40000000 is the hypervisor's by convention; no manual of a CPU has it. */
+		/* Leaf 0x40000000 belongs to the hypervisor by convention; no CPU manual has it. */
 		__cpuid(0x40000000, a, b, c, d);
 		put_registers(out->hypervisor, b, c, d);
 	}
@@ -126,7 +126,7 @@ static uint64_t read_clock(void)
 	return __rdtsc();
 }
 
-/* Three cycles each on every CPU since 2008, with a loop around them that fits beside. */
+/* Three cycles each on every CPU since 2008, with a surrounding loop that runs in parallel. */
 static void run_chain(uint64_t n)
 {
 	uint64_t value = 3, rounds = n / 16;

@@ -44,7 +44,7 @@ static uint8_t canonical_reg(ZydisRegister reg)
 	}
 }
 
-/* Register of an address: rip is no dependence. */
+/* Converts the register of an address: rip is not a dependence. */
 static uint8_t address_reg(ZydisRegister reg)
 {
 	uint8_t r = canonical_reg(reg);
@@ -210,7 +210,7 @@ static void mark_unmasked(struct tact_insn *insn)
 	}
 }
 
-/* Two or more general or vector registers among the operands, all of them the same. */
+/* Whether there are two or more general or vector registers among the operands, all the same. */
 static bool is_same_reg(const struct tact_insn *insn)
 {
 	uint8_t first = TACT_REG_NONE;
@@ -236,7 +236,7 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 {
 	uint32_t a = 0;
 
-	/* jcc alone: jrcxz and loop look at no flags and have no condition code */
+	/* only jcc: jrcxz and loop read no flags and have no condition code */
 	if (zi->meta.category == ZYDIS_CATEGORY_COND_BR &&
 	    (zi->opcode_map == ZYDIS_OPCODE_MAP_0F ? (zi->opcode & 0xf0) == 0x80
 						   : (zi->opcode & 0xf0) == 0x70))
@@ -258,7 +258,7 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 		a |= TACT_INSN_SAME_REG;
 	if (zi->mnemonic == ZYDIS_MNEMONIC_POP && (zi->opcode & 0xff) == 0x5c)
 		a |= TACT_INSN_POP_POINTER;
-	/* Instruction names behind "fast pointer chasing": uiCA, from experiments. */
+	/* The instructions that have "fast pointer chasing": uiCA, from experiments. */
 	if ((zi->mnemonic == ZYDIS_MNEMONIC_MOV || zi->mnemonic == ZYDIS_MNEMONIC_MOVSXD ||
 	     zi->mnemonic == ZYDIS_MNEMONIC_POP) &&
 	    insn->attributes & TACT_INSN_LOAD && ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
@@ -282,7 +282,7 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 	return a;
 }
 
-/* What the name of the form tells: MOV, CMOVB, MOVZX, VPMOVSXBW, ... */
+/* Attributes that the name of the form tells: MOV, CMOVB, MOVZX, VPMOVSXBW, ... */
 static uint32_t name_attributes(const struct tact_insn *insn)
 {
 	const char *name = tact_isa_form_name(&isa_x86, insn->form);
@@ -348,7 +348,7 @@ static void fill_value_effect(struct tact_insn *insn, const ZydisDecodedInstruct
 	}
 }
 
-/* Position of the opcode byte itself, behind prefixes and the escapes 0F, 0F38 and 0F3A: that is
+/* Finds the position of the opcode byte itself, after prefixes and the escapes 0F, 0F38 and 0F3A:
  * the "nominal opcode" of FACILE's predecoder (XED's term).
  */
 static uint8_t opcode_offset_of(const ZydisDecodedInstruction *zi)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where execution goes behind an instruction: of decoded ones, and of code that is only walked
- * over.
+ * Where execution goes after an instruction: for decoded instructions, and for code that is only
+ * walked over.
  */
 #include "isa/x86/x86.h"
 
 #include <string.h>
 
-/* By the opcode maps of the Intel SDM, volume 2, appendix A: the minimal mode of Zydis, which is
- * enough for a walk over code, gives length, prefixes and raw parts only.
+/* Follows the opcode maps of the Intel SDM, volume 2, appendix A: the minimal mode of Zydis, which
+ * is enough for a walk over code, gives only length, prefixes and raw parts.
  */
 static enum tact_flow flow_of_one_byte(const ZydisDecodedInstruction *zi)
 {
@@ -112,7 +112,7 @@ size_t x86_scan(struct isa_step *steps, size_t max, const uint8_t *code, size_t 
 	return n;
 }
 
-/* A displacement that is the length of the code to the byte is hardly an accident. */
+/* A displacement that equals the length of the code is hardly an accident. */
 bool x86_may_lead_back(const uint8_t *code, size_t size)
 {
 	int32_t distance;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * From what Zydis says of an instruction to the name of its form in data/insn.
+ * From what Zydis says about an instruction to the name of its form in data/insn.
  *
- * Names are uops.info's: a mnemonic, suffixes that tell encodings apart, and the explicit operands.
- * The suffixes are irregular, so a few candidates are tried in order until the tables know one.
- * This runs once for each encoding that the decode cache has not seen.
+ * Names are those of uops.info: a mnemonic, suffixes that tell encodings apart, and the explicit
+ * operands.  The suffixes are irregular, so a few candidates are tried in order until the tables
+ * know one.  This runs once for each encoding that the decode cache has not seen.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ static void append_vector(struct text *t, ZydisRegisterClass class)
 
 static void append_register(struct text *t, const ZydisDecodedOperand *op)
 {
-	/* A register that the opcode implies is named, one that is encoded is shown by its class.
+	/* A register that the opcode implies is named; one that is encoded is shown by its class.
 	 */
 	bool implied = op->encoding == ZYDIS_OPERAND_ENCODING_NONE;
 	char name[16];
@@ -131,7 +131,7 @@ static void append_register(struct text *t, const ZydisDecodedOperand *op)
 	}
 }
 
-/* Memory operands whose width Zydis sees in another way than uops.info does. */
+/* Memory operands to which Zydis gives another width than uops.info does. */
 static unsigned memory_bits(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
 {
 	switch (zi->meta.category) {
@@ -204,7 +204,7 @@ static bool shown(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *
 {
 	if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN || is_string_insn(zi))
 		return false;
-	/* k0 as the mask stands for "no mask" */
+	/* k0 as the mask means "no mask" */
 	if (op->encoding == ZYDIS_OPERAND_ENCODING_MASK && op->reg.value == ZYDIS_REGISTER_K0)
 		return false;
 	return true;
@@ -216,7 +216,8 @@ static void append_operands(struct text *t, const ZydisDecodedInstruction *zi,
 	const char *separator = " (";
 	unsigned limit = zi->operand_count_visible;
 
-	/* The register of a long nop, the address of lea and of the bound checks are not named. */
+	/* The register of a long nop and the address of lea and of the bound checks are not named.
+	 */
 	if (zi->mnemonic == ZYDIS_MNEMONIC_NOP)
 		limit = limit ? 1 : 0;
 	for (unsigned i = 0; i < limit; i++) {
@@ -245,7 +246,7 @@ static void append_operands(struct text *t, const ZydisDecodedInstruction *zi,
 		append(t, ")");
 }
 
-/* _B_IS_D8: which parts the address has */
+/* _B_IS_D8: the parts that the address has */
 static void append_address_parts(struct text *t, const ZydisDecodedInstruction *zi,
 				 const ZydisDecodedOperand *ops)
 {
@@ -300,7 +301,7 @@ static void append_mnemonic(struct text *t, const ZydisDecodedInstruction *zi)
 	}
 }
 
-/* Most instructions have such a suffix, so without printf. */
+/* Most instructions have such a suffix, so it is made without printf. */
 static void put_opcode(char *suffix, const char *prefix, unsigned opcode)
 {
 	static const char digits[] = "0123456789ABCDEF";
@@ -312,7 +313,7 @@ static void put_opcode(char *suffix, const char *prefix, unsigned opcode)
 	suffix[n + 2] = '\0';
 }
 
-/* The suffix that tells two encodings of the same operands apart; NULL-terminated candidates. */
+/* Lists the suffixes that may tell two encodings of the same operands apart; NULL-terminated. */
 static void encoding_suffix(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
 			    char *suffix, size_t size)
 {
@@ -366,7 +367,7 @@ static unsigned try_name(const ZydisDecodedInstruction *zi, const ZydisDecodedOp
 	return t.full ? TACT_FORM_NONE : isa_form_find(t.s, t.n);
 }
 
-/* With and without the form for an immediate of zero. */
+/* Tries names with and without the form for an immediate of zero. */
 static unsigned try_suffix(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
 			   const char *suffix)
 {
@@ -391,7 +392,8 @@ static unsigned evex_form(const ZydisDecodedInstruction *zi, const ZydisDecodedO
 	char names[6][48];
 	unsigned form = TACT_FORM_NONE;
 
-	/* First the names that say EVEX: those without it would be the VEX form's where both exist.
+	/* First the names that say EVEX: those without it would be those of the VEX form where both
+	 * exist.
 	 */
 	snprintf(names[0], sizeof(names[0]), "_EVEX%s%s", r, z);
 	snprintf(names[1], sizeof(names[1]), "%s_EVEX%s%s", opcode_suffix, r, z);
@@ -420,7 +422,7 @@ unsigned x86_form_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperan
 	if (is_evex(zi))
 		return evex_form(zi, ops, suffix);
 	form = try_suffix(zi, ops, suffix);
-	/* xchg locks without being asked to: a prefix makes no other form of it. */
+	/* xchg locks even without the prefix: the prefix does not make another form. */
 	if (form == TACT_FORM_NONE &&
 	    (!(zi->attributes & ZYDIS_ATTRIB_HAS_LOCK) || zi->mnemonic == ZYDIS_MNEMONIC_XCHG))
 		form = try_suffix(zi, ops, "");

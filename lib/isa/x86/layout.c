@@ -75,7 +75,7 @@ static bool is_legacy_prefix(uint8_t byte)
 	}
 }
 
-/* Passes VEX and EVEX prefixes and the opcode; '?' if the encoding is not one of the usual. */
+/* Skips VEX and EVEX prefixes and the opcode; '?' if the encoding is not one of the usual ones. */
 static char vector_opcode(struct cursor *c)
 {
 	uint8_t first = c->code[c->at];
@@ -126,7 +126,7 @@ static char legacy_opcode(struct cursor *c)
 	return byte == 0x38 ? 'm' : 'B';
 }
 
-/* Passes ModRM and SIB; returns the size of the displacement, or -1. */
+/* Skips ModRM and SIB; returns the size of the displacement, or -1. */
 static int address_bytes(struct cursor *c, unsigned *reg_field)
 {
 	unsigned mod, rm, base;
@@ -212,7 +212,8 @@ int x86_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size)
 		return 0;
 	if (displacement == 1 && is_evex) {
 		/* EVEX scales it by a factor that the head does not show: it counts as part of the
-		 * head. */
+		 * head.
+		 */
 		c.at++;
 		displacement = 0;
 		layout->disp_in_head = true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an instruction is: the static properties that tables are made by (HBBP paper, section V.B).
+ * What an instruction is: the static properties that tables are grouped by (HBBP paper, section
+ * V.B).
  */
 #include <string.h>
 
@@ -35,8 +36,8 @@ static bool is_vector(const ZydisDecodedOperand *op)
 	       c == ZYDIS_REGCLASS_MMX;
 }
 
-/* Scalar forms of vector instructions carry it in their names: addss, vfmadd213sd, vcvttss2si;
- * moves of a single element too.  x87 works on one number at a time.
+/* Scalar forms of vector instructions say so in their names: addss, vfmadd213sd, vcvttss2si; moves
+ * of a single element, too.  x87 works on one number at a time.
  */
 static enum isa_packing packing_of(const ZydisDecodedInstruction *zi,
 				   const ZydisDecodedOperand *ops, const char *name)
@@ -57,8 +58,8 @@ static enum isa_packing packing_of(const ZydisDecodedInstruction *zi,
 	return ISA_PACKING_PACKED;
 }
 
-/* Operations on floating-point numbers that count: adds, multiplications, divisions, roots; two for
- * a fused one.  Moves, shuffles, comparisons and conversions do not.
+/* Counts floating-point operations: additions, multiplications, divisions, roots; two for a fused
+ * one.  Moves, shuffles, comparisons and conversions do not count.
  */
 static unsigned operations(const char *name)
 {
@@ -115,8 +116,8 @@ static unsigned width_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOp
 	return width;
 }
 
-/* More than some ten cycles on every CPU of uops.info: divisions, square roots, and what locks the
- * bus or serialises.
+/* Instructions of more than some ten cycles on every CPU of uops.info: divisions, square roots, and
+ * those that lock the bus or serialize.
  */
 static bool is_long(const ZydisDecodedInstruction *zi, const char *name, bool is_locked)
 {
@@ -127,7 +128,7 @@ static bool is_long(const ZydisDecodedInstruction *zi, const char *name, bool is
 	       zi->mnemonic == ZYDIS_MNEMONIC_RDTSC;
 }
 
-/* What the name tells; Zydis writes it in small letters. */
+/* Properties that the name tells; Zydis writes it in lower case. */
 static void name_properties(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
 			    struct isa_properties *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What assembly text of this set looks like, in its two syntaxes, and how GNU as takes it.
+ * What assembly text of this set looks like, in its two syntaxes, and how GNU as reads it.
  */
 #include <ctype.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "isa/assemble.h"
 #include "isa/x86/x86.h"
 
-/* A number below `limit` as the rest of a register name: xmm12, r9. */
+/* Whether the rest of a register name is a number below `limit`: xmm12, r9. */
 static bool is_number(const char *p, const char *end, int limit)
 {
 	int value = 0;
@@ -50,7 +50,7 @@ static bool is_register(const char *p, const char *end)
 	       (strchr("bwdBWD", end[-1]) && is_number(p + 1, end - 1, 32));
 }
 
-/* Counts what only one of the syntaxes writes: % and $ against naked registers, [ and ptr. */
+/* Counts what only one of the syntaxes writes: % and $ against plain registers, [ and ptr. */
 static void weigh(const char *p, const char *end, long *att, long *intel)
 {
 	while (p < end) {
@@ -84,7 +84,9 @@ const struct isa_assembler x86_assembler = {
 	.intel_options = intel_options,
 	.comments = "#",
 	.directive = {[TACT_SYNTAX_ATT] = ".att_syntax", [TACT_SYNTAX_INTEL] = ".intel_syntax"},
-	/* Alone it asks as for % before registers, LLVM not; with noprefix as takes both. */
+	/* Without an argument, as expects % before registers and LLVM does not; with noprefix, as
+	 * takes both.
+	 */
 	.intel_argument = " noprefix",
 	.weigh = weigh,
 };

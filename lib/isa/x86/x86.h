@@ -37,18 +37,18 @@ enum x86_reg {
 /* Flags are renamed in two groups. */
 enum x86_flag_group { X86_FLAGS_C = 1, X86_FLAGS_SPAZO = 2 };
 
-/* Number of the table's form for a decoded instruction, or TACT_FORM_NONE. */
+/* Finds the number of the table's form for a decoded instruction, or TACT_FORM_NONE. */
 unsigned x86_form_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops);
 
 extern const struct isa_assembler x86_assembler;
 
-/* Returns the length, or 0 if the bytes are cut short or the encoding is not one of the regular
- * ones (3DNow!, XOP, ...), which the caller then leaves to Zydis.
+/* Lays out one instruction.  Returns its length, or 0 if the bytes are cut short or the encoding is
+ * not one of the regular ones (3DNow!, XOP, ...), which the caller then leaves to Zydis.
  */
 int x86_layout_of(struct isa_layout *layout, const uint8_t *code, size_t size);
 size_t x86_lay_out(struct isa_layout *layouts, size_t max, const uint8_t *code, size_t size);
 
-/* Where execution goes behind an instruction; it need not be decoded in full. */
+/* Tells where execution goes after an instruction, which need not be decoded in full. */
 enum tact_flow x86_flow_of(const ZydisDecodedInstruction *zi);
 size_t x86_scan(struct isa_step *steps, size_t max, const uint8_t *code, size_t size);
 bool x86_may_lead_back(const uint8_t *code, size_t size);
@@ -56,7 +56,7 @@ bool x86_may_lead_back(const uint8_t *code, size_t size);
 int x86_decode(struct tact_insn *insn, const uint8_t *code, size_t size);
 int x86_format(const uint8_t *code, size_t code_size, uint64_t address, char *text, size_t size);
 void x86_cut_mnemonic(char *out, size_t size, const char *text);
-extern const struct isa_native x86_native; /* if this is compiled for it */
+extern const struct isa_native x86_native; /* if compiled for x86-64 */
 void x86_describe(struct isa_properties *out, const uint8_t *code, size_t size);
 
 #endif /* TACT_ISA_X86_H */
