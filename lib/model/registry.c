@@ -42,7 +42,7 @@ static int no_parts(const char *parts, struct tact_diag *diag)
 	return parts ? tact_fail(diag, TACT_E_INVAL, "nothing follows the name of this model") : 0;
 }
 
-/* clang-format off: a row a model */
+/* clang-format off: one row per model */
 #define SIZE sizeof(struct tact_model)
 static const struct model_entry registry[] = {
 	{{SIZE, "facile", "facile[:PART]...",

@@ -40,8 +40,8 @@ static uint64_t behind(const struct sim_state *s, uint64_t raw)
 	return sim_next(raw, sim_program_of(s, raw)->n_raws);
 }
 
-/* Behind a branch that was predicted wrongly: not before it was executed, and some cycles more. The
- * ones from the IDQ to the earliest dispatch are part of the penalty.
+/* After a mispredicted branch: not before it was executed, and some cycles later.  The cycles from
+ * the IDQ to the earliest dispatch are part of the penalty.
  */
 static bool waits_for_branch(const struct sim_state *s, uint64_t id)
 {
@@ -73,8 +73,8 @@ static bool waits_for_branch(const struct sim_state *s, uint64_t id)
 	return s->clock < feed->resume_at;
 }
 
-/* Of a stream: is the block that this instruction belongs to known, and the one behind it too, if
- * there is one?  Nothing is fetched before that.
+/* In a stream: tells whether the block of this instruction is known, and the next block, too, if
+ * there is one.  Nothing is fetched before that.
  */
 static bool is_fed(const struct sim_state *s, uint64_t id)
 {
@@ -87,7 +87,9 @@ static bool comes_from(const struct sim_state *s, uint64_t id, enum block_source
 	return !s->stream || (is_fed(s, id) && sim_feed_of(s, id)->source == source);
 }
 
-/* Is this instruction predecoded right behind the one before, with no jump between them? */
+/* Tells whether this instruction is predecoded right after the previous one, with no jump between
+ * them.
+ */
 static bool continues(const struct sim_state *s, uint64_t raw)
 {
 	if (sim_number(raw))
@@ -97,7 +99,9 @@ static bool continues(const struct sim_state *s, uint64_t raw)
 	return s->block->mode != TACT_MODE_LOOP;
 }
 
-/* Does one that would begin here, behind the one before, begin in the current block, too? */
+/* Tells whether an instruction that would begin here, after the previous one, begins in the current
+ * block, too.
+ */
 static bool begins_in(const struct sim_state *s, uint64_t raw, uint64_t address)
 {
 	return address < s->block_end && continues(s, raw);
@@ -125,12 +129,12 @@ static void predecode_block(struct sim_state *s)
 {
 	unsigned width = (unsigned)s->params->predecode_width, n = s->has_partial;
 	uint64_t raw = n ? behind(s, s->next_raw) : s->next_raw, address;
-	bool is_within; /* the one behind */
+	bool is_within; /* the next one */
 
 	s->has_partial = false;
 	s->held = n;
 	if (n && !continues(s, raw))
-		return; /* a jump crossed into this block: nothing else of it is of use */
+		return; /* a jump crossed into this block: the rest of it is of no use */
 	address = raw_address(s, raw);
 	if (!s->block_end)
 		open_block(s, raw, address);
@@ -191,7 +195,7 @@ static void drop(struct sim_state *s)
 	s->iq_count--;
 }
 
-/* What is left of an instruction behind its first uops. */
+/* What is left of an instruction after its first uops. */
 static void start_microcode(struct sim_state *s, uint64_t id, const struct sim_insn *insn,
 			    unsigned first, unsigned stall, unsigned after)
 {
@@ -259,7 +263,7 @@ static bool sequence(struct sim_state *s)
 
 /* ---- DSB and LSD ---- */
 
-/* A loop in the LSD; in a stream its iterations are blocks of their own, and it may end. */
+/* A loop in the LSD; in a stream, its iterations are separate blocks, and it may end. */
 static void read_lsd(struct sim_state *s)
 {
 	const struct sim_program *p;
@@ -279,7 +283,7 @@ static void read_lsd(struct sim_state *s)
 				deliver(s, s->next_fetch, &p->insns[i], u);
 }
 
-/* Of a stream: is the block behind this one the same again? */
+/* In a stream: tells whether the next block is the same one again. */
 static bool repeats(const struct sim_state *s, uint64_t id)
 {
 	uint64_t next = (sim_iteration(id) + 1) << SIM_NUMBER_BITS;
@@ -288,7 +292,7 @@ static bool repeats(const struct sim_state *s, uint64_t id)
 	       sim_feed_of(s, next)->program == sim_feed_of(s, id)->program;
 }
 
-/* When the next iteration may begin: small loops lose a part of a cycle at their end. */
+/* When the next iteration may begin: small loops lose part of a cycle at their end. */
 static void end_iteration(struct sim_state *s, uint64_t last)
 {
 	unsigned n = sim_program_of(s, last)->n_slots;
@@ -300,15 +304,15 @@ static void end_iteration(struct sim_state *s, uint64_t last)
 	s->next_iteration_at = begun + cost > s->clock * 100ll ? begun + cost : s->clock * 100ll;
 }
 
-/* A jump from the last instruction of a block to where it, or the next one, begins: on cores whose
- * windows have 32 bytes, no second read of a window in one cycle.
+/* A jump from the last instruction of a block to where this block or the next one begins: on cores
+ * whose windows have 32 bytes, a window is not read twice in one cycle.
  */
 static bool stays_in_window(const struct sim_state *s, uint64_t last)
 {
 	const struct sim_program *p = sim_program_of(s, last);
 	uint64_t start, end, next = (sim_iteration(last) + 1) << SIM_NUMBER_BITS;
 
-	if (s->params->dsb_line_a_cycle) /* whatever the window, if the branch is taken */
+	if (s->params->dsb_line_a_cycle) /* regardless of the window, if the branch is taken */
 		return s->stream ? !is_fed(s, next) || !sim_feed_of(s, next)->is_contiguous
 				 : s->block->mode == TACT_MODE_LOOP;
 	if (s->params->dsb_window != 32)
@@ -377,7 +381,8 @@ static void read_dsb(struct sim_state *s)
 	}
 }
 
-/* The next block of a stream may come from elsewhere; not before all in front of it is decoded. */
+/* The next block of a stream may come from elsewhere, but not before everything older is decoded.
+ */
 static void switch_source(struct sim_state *s)
 {
 	bool decodes = s->source == BLOCK_FROM_MITE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cores that rename the second byte of a register apart from it (ah, ch, dh, bh) join the two when
- * the whole is read: with a uop of its own, which issues alone (BHive: "and dh, 127; cmp edx, 32"
- * takes two cycles).
+ * Cores that rename the second byte of a register separately (ah, ch, dh, bh) join the two when the
+ * whole register is read: with an additional uop, which issues alone (BHive: "and dh, 127; cmp edx,
+ * 32" takes two cycles).
  */
 #include "sim/sim.h"
 
@@ -14,8 +14,8 @@ static bool is_read(const struct tact_operand *o, unsigned reg)
 	       o->access & (TACT_ACCESS_READ | TACT_ACCESS_COND_READ);
 }
 
-/* The register that an instruction makes whole, or SIM_NO_KEY; in `split` a bit is set for each
- * general register that is apart.
+/* Returns the register that an instruction makes whole, or SIM_NO_KEY; in `split` a bit is set for
+ * each general register whose second byte is separate.
  */
 static uint8_t pass(const struct block_insn *bi, uint32_t *split)
 {
@@ -48,7 +48,7 @@ void sim_find_merges(struct sim_program *p, const struct tact_block *block, bool
 
 	if (!block->arch->params.high8_renamed)
 		return;
-	/* Once to see what an iteration leaves to the next one. */
+	/* A first pass shows what an iteration leaves to the next one. */
 	for (size_t i = 0; i < block->n_insns && !for_stream; i++)
 		pass(&block->insns[i], &split);
 	for (size_t i = 0; i < block->n_insns; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Move elimination: the renamer lets a register share the physical one of another.  A core keeps
- * track of a few physical registers with several names only; such a slot is free again when all
- * names but one are overwritten (as uiCA models it).
+ * Move elimination: the renamer lets a register share the physical register of another one.  A core
+ * keeps track of only a few physical registers with several names; such a slot is free again when
+ * all names but one are overwritten (as uiCA models it).
  */
 #include "sim/sim.h"
 
@@ -36,7 +36,7 @@ static void leave(struct sim_state *s, unsigned reg)
 	s->moves.members[set] = 0;
 }
 
-/* A set for a register that shared with none; 0: all slots are taken. */
+/* Finds a set for a register that shared with none; 0: all slots are taken. */
 static unsigned open_set(struct sim_state *s, unsigned reg, unsigned file)
 {
 	unsigned first = file * SIM_MOVE_SLOTS + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The cycle: one call a stage, retirement first, fetch last; and the steady state.
+ * The cycle: one call per stage, retirement first, fetch last; and the steady state.
  */
 #include <math.h>
 #include <string.h>
@@ -45,17 +45,17 @@ static void init(struct sim_state *s, const struct tact_block *block,
 	memset(s->stats, 0, SIM_STATS * program->n_insns * sizeof(*s->stats));
 }
 
-/* The state to compare with, at the end of an iteration.  It moves on to the present one when twice
- * as many iterations have passed (Brent's way of finding a cycle), or when the outline of the state
- * was there before and had its time to come again: states themselves cost too much to remember
- * them all.  The statistics as they were then, and at the reference before, are kept: the
- * difference from those of the end is what happened since.
+/* The state to compare with, at the end of an iteration.  It moves on to the current state when
+ * twice as many iterations have passed (Brent's way of finding a cycle), or when the outline of the
+ * state was seen before and had time to recur: remembering all states would cost too much.  The
+ * statistics at that time, and at the previous reference, are kept: their difference from the final
+ * ones is what happened since.
  */
 enum { OUTLINES = 512 };
 
 struct reference {
 	uint64_t outline, state, iteration;
-	uint64_t period; /* iterations after which its outline should come again */
+	uint64_t period; /* iterations after which its outline should recur */
 	int32_t clock;
 	struct sim_stats *stats; /* borrowed */
 	struct {
@@ -79,7 +79,7 @@ static void move_reference(const struct sim_state *s, struct reference *r, uint6
 	r->clock = s->clock;
 }
 
-/* Iterations since this outline was last there; 0: not remembered. */
+/* Returns the iterations since this outline was last seen; 0: not remembered. */
 static uint64_t outline_period(struct reference *r, uint64_t outline, uint64_t iteration)
 {
 	unsigned at = (unsigned)(outline >> 32) & (OUTLINES - 1);
@@ -107,9 +107,9 @@ static bool repeats(struct sim_state *s, struct reference *r, uint64_t iteration
 	return false;
 }
 
-/* Blocks whose state does not come again for long may still have settled: in three stretches one
- * behind the other iterations take as long, and neither reservation station nor reorder buffer
- * fills up any more.
+/* Blocks whose state does not recur for a long time may still have settled: in three consecutive
+ * stretches, iterations take equally long, and neither the reservation station nor the reorder
+ * buffer fills up any more.
  */
 enum { STRETCHES = 3, STRETCH_CYCLES = 64, STRETCH_ITERATIONS = 4 };
 static const double SETTLED_SHARE = 0.005;
@@ -135,7 +135,7 @@ static bool has_filled(const struct checkpoint *from, const struct checkpoint *t
 	return to->rs > from->rs || to->rob > from->rob;
 }
 
-/* At the end of an iteration; true if the last stretches agree. */
+/* At the end of an iteration: returns whether the last stretches agree. */
 static bool has_settled(const struct sim_state *s, struct settling *t, uint64_t iteration)
 {
 	const struct checkpoint now = {iteration, s->clock,
@@ -175,7 +175,7 @@ struct run {
 	} half; /* the first end of an iteration in the second half of the budget */
 };
 
-/* What the instructions did from `from` on, in its place. */
+/* Replaces `from` by what the instructions did since then. */
 static void count_since(struct run *run, struct sim_stats *from, uint64_t iteration)
 {
 	const struct sim_stats *now = run->s->stats;
@@ -192,7 +192,7 @@ static void count_since(struct run *run, struct sim_stats *from, uint64_t iterat
 	run->out->counted = run->iteration - iteration;
 }
 
-/* The figure is found; what is simulated after that is for the sink. */
+/* Notes the figure.  Everything that is simulated afterwards is for the sink. */
 static void conclude(struct run *run, uint64_t from_iteration, int32_t from_clock)
 {
 	struct reference *r = &run->reference;
@@ -203,7 +203,7 @@ static void conclude(struct run *run, uint64_t from_iteration, int32_t from_cloc
 	out->is_known = true;
 	out->period = run->iteration - from_iteration;
 	out->cycles_per_iteration = (double)(run->end - from_clock) / (double)out->period;
-	/* A reference that was moved just now has seen nothing yet. */
+	/* A reference that was just moved has seen nothing yet. */
 	if (out->repeats || run->iteration >= r->iteration + STRETCH_ITERATIONS)
 		count_since(run, r->stats, r->iteration);
 	else

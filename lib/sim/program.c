@@ -4,9 +4,9 @@
  *
  * The tables say how many uops an instruction has, on which ports, and how long each result takes
  * from each source, but not which uop does what.  The rule (uiCA's): loads come first and wait for
- * the address; then what computes; then store address and store data.  Of several computing uops
- * the last makes the results and waits for the sources with the least latency; the others take the
- * slower sources and hand a value on.
+ * the address; then the uops that compute; then store address and store data.  Of several computing
+ * uops, the last one makes the results and waits for the sources with the least latency; the others
+ * take the slower sources and pass a value on.
  */
 #include <string.h>
 
@@ -24,11 +24,11 @@ struct draft {
 	const struct block_lowered *l;
 	struct sim_insn *insn;
 	bool for_stream;
-	params_ports *load, *sta, *std, *alu; /* as many as are told here */
+	params_ports *load, *sta, *std, *alu; /* those listed here */
 	unsigned n_load, n_sta, n_std, n_alu;
 	bool full;
 	uint32_t late_inputs; /* bit k: only some outputs wait for input k, */
-	uint8_t late_outputs; /* bit o: and these are they */
+	uint8_t late_outputs; /* bit o: namely these */
 };
 
 static void push(struct draft *d, params_ports *list, unsigned *n, params_ports mask)
@@ -41,7 +41,9 @@ static void push(struct draft *d, params_ports *list, unsigned *n, params_ports 
 		d->full = true;
 }
 
-/* Ports of a uop of a branch that is taken: fewer than of one that is not.  0: no such uop. */
+/* Returns the ports of a uop of a taken branch: fewer than those of one that is not taken.  0: no
+ * such uop.
+ */
 static params_ports taken_ports(const struct draft *d, params_ports mask)
 {
 	const struct arch_params *p = &d->block->arch->params;
@@ -52,7 +54,7 @@ static params_ports taken_ports(const struct draft *d, params_ports mask)
 	return mask & p->taken_branch_ports;
 }
 
-/* Uops by what they do, told by their ports. */
+/* Sorts uops by what they do, which their ports tell. */
 static void sort_uops(struct draft *d, size_t i, bool taken)
 {
 	const struct arch_params *p = &d->block->arch->params;
@@ -76,7 +78,7 @@ static void sort_uops(struct draft *d, size_t i, bool taken)
 				push(d, d->alu, &d->n_alu, mask);
 		}
 	}
-	/* The divider is behind one port: of several uops the one that has no choice divides. */
+	/* The divider is on one port: of several uops, the one that has no choice divides. */
 	for (unsigned k = 1; k < d->n_alu && d->l->divider; k++)
 		if (!(d->alu[k] & (d->alu[k] - 1)) && d->alu[0] & (d->alu[0] - 1)) {
 			params_ports swap = d->alu[0];
@@ -93,7 +95,7 @@ static void sort_uops(struct draft *d, size_t i, bool taken)
 	}
 }
 
-/* Half of a 256-bit access moves a cycle later, on cores whose paths have 128 bits. */
+/* Half of a 256-bit access moves a cycle later on cores whose paths have 128 bits. */
 static bool is_double(const struct draft *d, enum sim_kind kind)
 {
 	const struct tact_insn *insn = d->bi->insn;
@@ -151,7 +153,8 @@ static unsigned latency_of(const struct block_lowered *l, unsigned in, unsigned 
 	return l->latency[in * l->n_out + out];
 }
 
-/* Latency of the slowest register or flag result from an input, at least 1; late ones left aside.
+/* Returns the latency of the slowest register or flag result from an input, at least 1, without
+ * late inputs.
  */
 static unsigned level_of(const struct draft *d, unsigned in)
 {
@@ -214,7 +217,7 @@ static void add_loads(struct draft *d)
 	}
 }
 
-/* Results of the last computing uop, from the sources that it waits for itself. */
+/* Results of the last computing uop, from the sources that this uop itself waits for. */
 static void set_output_latencies(struct draft *d, unsigned least, unsigned after_load)
 {
 	for (unsigned o = 0; o < d->l->n_out; o++) {
@@ -234,7 +237,7 @@ static void set_output_latencies(struct draft *d, unsigned least, unsigned after
 	}
 }
 
-/* What follows the load: latency from the address less that of the load. */
+/* What follows the load: latency from the address minus that of the load. */
 static unsigned latency_after_load(const struct draft *d)
 {
 	unsigned load = load_latency(d), after = 1;
@@ -247,8 +250,8 @@ static unsigned latency_after_load(const struct draft *d)
 	return after;
 }
 
-/* Store-to-load forwarding: what the core takes, or what the table says for this instruction if
- * that is more (read-modify-write on older cores).
+/* Store-to-load forwarding: the core's latency, or the table's for this instruction if that is
+ * longer (read-modify-write on older cores).
  */
 static void set_forward(struct draft *d)
 {
@@ -271,7 +274,9 @@ static void set_forward(struct draft *d)
 	d->insn->forward = (uint16_t)forward;
 }
 
-/* What is loaded may take longer to the results than the sources that the last uop waits for. */
+/* The way from loaded data to the results may be longer than from the sources that the last uop
+ * waits for.
+ */
 static unsigned missing_after(const struct draft *d, unsigned after)
 {
 	unsigned longest = 0;
@@ -282,8 +287,9 @@ static unsigned missing_after(const struct draft *d, unsigned after)
 	return longest && after > longest ? after - longest : 0;
 }
 
-/* Flags that a shift by cl leaves as they were: its register does not wait for them.  Where there
- * are uops enough, one makes what everything goes into, another what only some inputs do not.
+/* Flags that a shift by cl leaves unchanged: its register does not wait for them.  If there are
+ * enough uops, one makes the outputs that depend on everything, another one those that do not
+ * depend on some inputs.
  */
 static void find_late(struct draft *d)
 {
@@ -308,7 +314,7 @@ static void find_late(struct draft *d)
 	d->late_outputs = outputs;
 }
 
-/* The late uop: waits for the late inputs, and for the early one as long as it takes. */
+/* The late uop: waits for the late inputs, and for the early uop as long as that takes. */
 static void add_late(struct draft *d, unsigned early, params_ports ports)
 {
 	struct sim_uop *u = add_uop(d, SIM_ALU, ports);
@@ -362,7 +368,7 @@ static void add_alus(struct draft *d)
 		}
 	if (!n_levels)
 		levels[n_levels++] = after ? after : 1;
-	/* One uop for each slower class, as far as there are uops; the last one takes the rest. */
+	/* One uop for each slower class, as long as there are uops; the last one takes the rest. */
 	n_slow = n_levels - 1 < d->n_alu - 1 - has_late ? n_levels - 1 : d->n_alu - 1 - has_late;
 	for (unsigned s = 0; s < n_slow; s++) {
 		struct sim_uop *u = add_uop(d, SIM_ALU, d->alu[1 + s]);
@@ -376,7 +382,7 @@ static void add_alus(struct draft *d)
 	}
 	last = add_uop(d, SIM_ALU, d->alu[0]);
 	last->makes = (uint8_t)~d->late_outputs;
-	/* Measured throughput where it is more than the divider explains, as FACILE's bound. */
+	/* Measured throughput where the divider does not explain it, as in FACILE's bound. */
 	if (d->l->divider)
 		last->divider = d->l->cycles > d->l->divider ? d->l->cycles : d->l->divider;
 	for (unsigned k = 0; k < d->l->n_in; k++)
@@ -422,8 +428,8 @@ static void add_stores(struct draft *d, int computes)
 	}
 }
 
-/* Micro-fusion: a load or a store address shares its slot with the uop behind it, as long as the
- * number of fused uops asks for it.
+/* Micro-fusion: a load or a store address shares its slot with the next uop, until the number of
+ * fused uops is right.
  */
 static void group_uops(struct draft *d)
 {
@@ -445,7 +451,7 @@ static void group_uops(struct draft *d)
 	p->groups[p->n_groups++] = (uint8_t)left;
 }
 
-/* Values that it reads and writes. */
+/* Adds the values that an instruction reads and writes. */
 static void add_values(struct draft *d)
 {
 	const struct block_lowered *l = d->l;
@@ -468,7 +474,7 @@ static void add_values(struct draft *d)
 	}
 }
 
-/* Outputs that nobody would ever see ready: their uop is one of those that are not followed. */
+/* Finds outputs that would never become ready, because their uop is not followed. */
 static void find_unmade(struct draft *d)
 {
 	bool stores = false;
@@ -485,7 +491,7 @@ static void find_unmade(struct draft *d)
 			d->insn->unmade_outputs |= (uint8_t)(1u << o);
 }
 
-/* What the scheduler asks of each uop again and again. */
+/* Fills in what the scheduler asks for each uop again and again. */
 static void finish_uops(struct draft *d)
 {
 	uint8_t registers = (uint8_t)(((1u << d->insn->n_outputs) - 1) & ~d->insn->memory_outputs);
@@ -502,7 +508,7 @@ static void finish_uops(struct draft *d)
 	}
 }
 
-/* The instruction behind this one and those that are fused with it. */
+/* Returns the instruction after this one and those that are fused with it. */
 static size_t end_of(const struct tact_block *block, size_t i)
 {
 	do
@@ -517,7 +523,7 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 	const struct block_insn *bi = &block->insns[i];
 	const struct block_lowered *l = bi->lowered;
 	struct sim_insn *insn = &p->insns[p->n_insns++];
-	struct draft_ports ports; /* large, and not to be cleared for each instruction */
+	struct draft_ports ports; /* large, and need not be cleared for each instruction */
 	struct draft d = {.p = p,
 			  .block = block,
 			  .bi = bi,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs of blocks as objects: how they are made, a copy in one piece of memory, and their end.
+ * Programs of blocks as objects: how they are made, a copy in one piece of memory, and how they
+ * end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 enum { MAX_SOURCES = SIM_MAX_UOPS * (LOWERED_MAX_IN + 4) /* of an instruction */ };
 
-/* Room for one more instruction, whatever it is. */
+/* Makes room for one more instruction, whatever it is. */
 static int reserve(struct sim_program *p)
 {
 	if (p->n_insns < p->insn_capacity && p->n_insns < p->sync_capacity &&
@@ -18,7 +19,7 @@ static int reserve(struct sim_program *p)
 	    p->n_groups + SIM_MAX_UOPS <= p->group_capacity &&
 	    p->n_inputs + LOWERED_MAX_IN <= p->input_capacity &&
 	    p->n_inputs + LOWERED_MAX_IN <= p->node_capacity)
-		return 0; /* nearly always: it was there for the block before */
+		return 0; /* nearly always: the previous block needed it */
 	if (tact_grow(&p->insns, &p->insn_capacity, p->n_insns + 1, sizeof(*p->insns)) < 0 ||
 	    tact_grow(&p->sync_nodes, &p->sync_capacity, p->n_insns + 1, sizeof(*p->sync_nodes)) <
 		    0 ||
@@ -80,7 +81,7 @@ void sim_program_fini(struct sim_program *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* A part of the memory; what it holds is aligned for anything. */
+/* Takes a part of the memory, aligned for anything. */
 static size_t take(size_t *used, size_t size)
 {
 	size_t at = *used;
@@ -103,7 +104,7 @@ int sim_program_copy(struct sim_program *to, const struct sim_program *from)
 		     nodes = from->n_inputs * sizeof(*from->nodes),
 		     raws = from->n_raws * sizeof(*from->raws);
 	size_t used = 0;
-	/* What every execution needs lies together, so that it can be asked for ahead. */
+	/* What every execution needs is together, so that it can be prefetched. */
 	const size_t insns_at = take(&used, insns), uops_at = take(&used, uops),
 		     sources_at = take(&used, sources), inputs_at = take(&used, inputs),
 		     groups_at = take(&used, from->n_groups),
@@ -125,7 +126,7 @@ int sim_program_copy(struct sim_program *to, const struct sim_program *from)
 	to->groups = copy_at(memory, groups_at, from->groups, from->n_groups);
 	to->nodes = copy_at(memory, nodes_at, from->nodes, nodes);
 	to->raws = copy_at(memory, raws_at, from->raws, raws);
-	to->sync_nodes = NULL; /* of blocks that repeat: these do not */
+	to->sync_nodes = NULL; /* for blocks that repeat: these do not */
 	to->stats = memset(memory + stats_at, 0, from->n_insns * sizeof(*to->stats));
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Issue: in order from the IDQ into reorder buffer and reservation station.  Uops are bound to
- * ports here, before it is known when they can run (uiCA, section 4.2).
+ * Issue: in order, from the IDQ into the reorder buffer and the reservation station.  Uops are
+ * bound to ports here, before it is known when they can run (uiCA, section 4.2).
  */
 #include <string.h>
 
@@ -16,7 +16,9 @@ void sim_rename_init(struct sim_state *s)
 		s->turns[r] = roles[r] & ~s->params->ports_in_turn ? 0 : roles[r];
 }
 
-/* The next port of a role whose ports are taken in turn, from the lowest on; -1: it is none. */
+/* Returns the next port of a role whose ports are taken in turn, from the lowest on; -1: it has
+ * none.
+ */
 static int take_turn(struct sim_state *s, params_ports mask)
 {
 	for (unsigned r = 0; r < 3; r++) {
@@ -37,10 +39,10 @@ static bool has_room(const struct sim_state *s, unsigned port)
 	       s->port_use[port] < s->params->port_rs_size;
 }
 
-/* What is being issued in this cycle. */
+/* What is issued in this cycle. */
 struct issue {
 	unsigned slot;
-	uint8_t taken[TACT_MAX_PORTS]; /* uops of each port, by bind_least */
+	uint8_t taken[TACT_MAX_PORTS]; /* uops of each port, for bind_least */
 	int32_t delivered;	       /* of the uop that is being issued */
 	params_ports mask[32];
 	unsigned count[32], n; /* uops of each set of ports so far in this cycle */
@@ -61,8 +63,8 @@ static unsigned same_before(struct issue *issue, params_ports mask)
 	return 0;
 }
 
-/* A port as a number: use << 5 | 31 - port.  The least used has the least; of equal ones that with
- * the higher number.
+/* A port as a number: use << 5 | 31 - port.  The least used port has the smallest; of equal ones,
+ * the port with the higher number.
  */
 static unsigned port_key(const uint8_t *use, unsigned port)
 {
@@ -86,7 +88,7 @@ static unsigned least_used(const uint8_t *use, unsigned mask)
 	return port_of(least);
 }
 
-/* Cores of ten ports: the counters of one cycle before; uops of the same ports are spread. */
+/* Cores with ten ports: the counters of one cycle before; uops of the same ports are spread. */
 static unsigned bind_wide(struct sim_state *s, struct issue *issue, params_ports mask)
 {
 	const uint8_t *use = s->use_before[1];
@@ -108,7 +110,7 @@ static unsigned bind_wide(struct sim_state *s, struct issue *issue, params_ports
 	return port_of(keys[same < usable ? same : same % usable]);
 }
 
-/* Cores of eight: even slots take the least used port, odd ones the second. */
+/* Cores with eight ports: even slots take the least used port, odd ones the second. */
 static unsigned bind_eight(struct sim_state *s, params_ports mask, unsigned slot)
 {
 	const uint8_t *use = s->use_before[0];
@@ -126,8 +128,8 @@ static unsigned bind_eight(struct sim_state *s, params_ports mask, unsigned slot
 	return port_of(is_first ? first : second);
 }
 
-/* Cores of six: similar, with a pattern for uops of ports 0, 1 and 5.  The most used port is the
- * other choice; of equal ones the lower is the least used, the higher the most.
+/* Cores with six ports: similar, with a pattern for uops of ports 0, 1 and 5.  The most used port
+ * is the alternative; of equal ones, the lower counts as least used, the higher as most used.
  */
 static unsigned bind_six(struct sim_state *s, params_ports mask, unsigned slot)
 {
@@ -151,9 +153,9 @@ static unsigned bind_six(struct sim_state *s, params_ports mask, unsigned slot)
 	return (slot % 2 == 0 ? least : most) % TACT_MAX_PORTS;
 }
 
-/* The port that has least to do: uops that wait, in steps of eight, and those of this cycle; of
- * equal ones in turn (experiments on Zen 4: instructions of two sets of ports in one loop are
- * spread well over them, but not perfectly).
+/* The port that has least to do: by waiting uops, in steps of eight, and those of this cycle; equal
+ * ones in turn (experiments on Zen 4: instructions of two sets of ports in one loop are spread well
+ * over them, but not perfectly).
  */
 static unsigned bind_least(struct sim_state *s, struct issue *issue, params_ports mask)
 {
@@ -200,7 +202,7 @@ static unsigned bind(struct sim_state *s, struct issue *issue, params_ports mask
 
 /* ---- instances ---- */
 
-/* The output of an eliminated move is that of the instruction which made the value. */
+/* The output of an eliminated move is that of the instruction that made the value. */
 static void follow_move(struct sim_state *s, struct sim_instance *inst)
 {
 	const struct sim_instance *source;
@@ -216,11 +218,11 @@ static void follow_move(struct sim_state *s, struct sim_instance *inst)
 		return; /* long ago */
 	source = &s->slots[origin.slot];
 	inst->from = source->is_alias && origin.output != SIM_SYNC_OUTPUT ? source->from : origin;
-	/* A ring of moves goes round for ever: the value is long there. */
+	/* A ring of moves never ends: its value was ready long ago. */
 	inst->is_alias = sim_is_there(s, &inst->from);
 }
 
-/* Nothing is known of its values.  Setting all is cheaper than seeing how many there are. */
+/* Nothing is known about its values.  Setting all is cheaper than counting them. */
 static void begin_values(struct sim_state *s, struct sim_instance *inst)
 {
 	static const struct sim_value never[LOWERED_MAX_OUT] = {
@@ -318,7 +320,7 @@ static bool reads(const struct sim_input *in, uint8_t key)
 	return in->kind <= VALUE_ADDRESS && in->key == key && in->stack != STACK_ENGINE;
 }
 
-/* A uop that makes a register waits for it. */
+/* A uop that makes a register waits for its old value. */
 static void need_register(struct sim_state *s, struct sim_entry *e, struct sim_instance *inst)
 {
 	const struct sim_input *in = inst->program->inputs + inst->insn->first_input;
@@ -344,7 +346,7 @@ static inline void need_sources(struct sim_state *s, struct sim_entry *e, struct
 		if (source->kind == SIM_FROM_UOP)
 			need(s, e, &inst->result[source->index], source->latency, inst->number);
 		else if (inst->sync_key != SIM_NO_KEY && reads(&in[source->index], inst->sync_key))
-			/* Where a uop that makes a register goes first, it comes from that. */
+			/* If a uop that makes a register goes first, the value comes from that. */
 			need_sync(s, e, inst);
 		else
 			need_input(s, e, inst, source->index);
@@ -364,8 +366,8 @@ static uint16_t take_entry(struct sim_state *s)
 	return index;
 }
 
-/* Vectors may have a station of their own, with a queue in front of it, which is as a source that
- * is not known yet.
+/* Vectors may have a station of their own, with a queue before it, which counts as a source that is
+ * not known yet.
  */
 static inline void enter_station(struct sim_state *s, struct sim_entry *e)
 {
@@ -380,7 +382,7 @@ static inline void enter_station(struct sim_state *s, struct sim_entry *e)
 	}
 }
 
-/* Enters a uop of an instance into the reservation station; its port is chosen. */
+/* Enters a uop of an instance into the reservation station; its port has been chosen. */
 static inline void add_entry(struct sim_state *s, struct sim_instance *inst,
 			     const struct sim_uop *u, unsigned uop, unsigned port, uint16_t rob,
 			     uint16_t record)
@@ -459,7 +461,7 @@ static inline void issue_uop(struct sim_state *s, struct issue *issue, struct si
 	add_entry(s, inst, u, uop, port, rob, record);
 }
 
-/* The last instruction of a block of a stream, and the next block is elsewhere. */
+/* The last instruction of a block of a stream whose next block is elsewhere. */
 static bool is_taken(const struct sim_state *s, const struct sim_instance *inst)
 {
 	uint64_t next = (sim_iteration(inst->id) + 1) << SIM_NUMBER_BITS;
@@ -496,7 +498,7 @@ static void issue_groups(struct sim_state *s, struct issue *issue, struct sim_in
 	}
 }
 
-/* The register that has to be made before this instruction can be issued, or SIM_NO_KEY. */
+/* Returns the register that must be made before this instruction can issue, or SIM_NO_KEY. */
 static uint8_t needs_sync(const struct sim_state *s, const struct sim_insn *insn)
 {
 	if (s->stream ? s->stream->stack_changed && insn->names_stack : insn->stack_sync)
@@ -524,7 +526,7 @@ __attribute__((noinline)) static bool issue_sync(struct sim_state *s, struct iss
 	return true;
 }
 
-/* Is there room for its integer uops, each at one of its ports? */
+/* Returns whether there is room for its integer uops, each at one of its ports. */
 static bool fits_ports(const struct sim_state *s, uint64_t id, const struct sim_insn *insn)
 {
 	const struct sim_uop *u = sim_program_of(s, id)->uops + insn->first_uop;

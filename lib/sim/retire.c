@@ -4,7 +4,7 @@
  */
 #include "sim/sim.h"
 
-/* The block of a stream that is fetched next. */
+/* Returns the block of a stream that is fetched next. */
 static const struct sim_feed *next_feed(const struct sim_state *s)
 {
 	uint64_t next = s->source == BLOCK_FROM_MITE ? s->next_raw : s->next_fetch;
@@ -12,14 +12,14 @@ static const struct sim_feed *next_feed(const struct sim_state *s)
 	return sim_iteration(next) < s->stream->n_feeds ? sim_feed_of(s, next) : NULL;
 }
 
-/* Uops of loads come before those of what is done with them. */
+/* Uops that load come before those that use the data. */
 static enum sim_stall stall_of(const struct sim_state *s, const struct sim_rob_entry *head)
 {
 	const struct sim_entry *e = &s->rs[head->entry];
 	const struct sim_instance *inst = &s->slots[head->slot];
 	const struct sim_uop *u = inst->program->uops + inst->insn->first_uop;
 
-	if (!head->entry || e->inst != inst) /* all are under way */
+	if (!head->entry || e->inst != inst) /* all are executing */
 		return inst->insn->n_uops && u[inst->insn->n_uops - 1].kind == SIM_LOAD
 			       ? SIM_STALL_LOADS
 			       : SIM_STALL_EXECUTION;
@@ -27,12 +27,12 @@ static enum sim_stall stall_of(const struct sim_state *s, const struct sim_rob_e
 		return e->kind == SIM_LOAD ? SIM_STALL_LOADS : SIM_STALL_EXECUTION;
 	if (!e->unknown && e->ready <= s->clock)
 		return SIM_STALL_PORTS;
-	/* For the load of its own instruction, or for something else? */
+	/* Tells a wait for the load of the same instruction from other waits. */
 	return !e->unknown && u->kind == SIM_LOAD && e->u != u ? SIM_STALL_LOADS
 							       : SIM_STALL_OPERANDS;
 }
 
-/* A cycle in which nothing retires. */
+/* Counts a cycle in which nothing retires. */
 static void count_stall(struct sim_state *s)
 {
 	const struct sim_rob_entry *head = &s->rob[s->rob_head];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The reservation station: a uop waits until its sources are known, then for the cycle in which
- * they are ready, then for its port; of those that are ready the oldest goes first.
+ * they are ready, then for its port; of the uops that are ready, the oldest goes first.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 static void finish_load(struct sim_state *s, struct sim_entry *e, int32_t data);
 
-/* Everybody who waits for a value learns when it is there. */
+/* Tells all uops that wait for a value when it is ready. */
 static void tell(struct sim_state *s, uint16_t *list, int32_t cycle, uint32_t producer)
 {
 	while (*list) {
@@ -63,8 +63,9 @@ static unsigned made_outputs(const struct sim_entry *e, int32_t from)
 	return --inst->stores_left ? e->makes : e->makes | inst->insn->memory_outputs;
 }
 
-/* Results of a uop: `from` is its dispatch, or for a load that waited for a store what counts as
- * it. */
+/* Results of a uop: `from` is its dispatch or, for a load that waited for a store, what counts as
+ * it.
+ */
 static void produce(struct sim_state *s, const struct sim_entry *e, int32_t from,
 		    bool waited_for_store)
 {
@@ -94,22 +95,22 @@ static void produce(struct sim_state *s, const struct sim_entry *e, int32_t from
 	sim_watch_finish(s, e, result, waited_for_store);
 }
 
-/* A load that met a store: its data come `store_forward` cycles behind the store's, or as late as a
- * load that is dispatched now would have them.
+/* A load that met a store: its data come `store_forward` cycles after those of the store, or as
+ * late as for a load that is dispatched now.
  */
 static void finish_load(struct sim_state *s, struct sim_entry *e, int32_t data)
 {
 	int32_t forwarded = data + (e->is_renamed ? 0 : e->inst->insn->forward) - e->u->latency;
 
 	e->is_load_pending = false;
-	/* Of renamed memory not even the load's own time counts. */
+	/* For renamed memory, not even the load's own time counts. */
 	produce(s, e, e->is_renamed || forwarded > e->ready ? forwarded : e->ready,
 		forwarded > e->ready);
 	free_entry(s, e);
 }
 
-/* A load that needs more than one store holds: that store must have left the store buffer, some
- * cycles after its retirement.
+/* A load that needs more bytes than one store holds: that store must have left the store buffer,
+ * some cycles after its retirement.
  */
 static int32_t unblocked(const struct sim_state *s, const struct sim_insn *insn, int32_t retired)
 {
@@ -145,7 +146,7 @@ void sim_schedule_unblock(struct sim_state *s, struct sim_instance *inst)
 	s->n_blocked = (uint16_t)kept;
 }
 
-/* The store that a load takes its data from; true if the load has to wait for it. */
+/* Finds the store that a load takes its data from; true if the load must wait for it. */
 static bool waits_for_store(struct sim_state *s, struct sim_entry *e)
 {
 	const struct sim_source *source =
@@ -176,8 +177,8 @@ static bool waits_for_store(struct sim_state *s, struct sim_entry *e)
 	return false;
 }
 
-/* A store in flight that has the low bits of a load's address holds it up, and such loads one
- * another (experiments on Zen 4).  Returns how long.
+/* A store in flight that shares the low bits of a load's address delays the load, and such loads
+ * delay each other (experiments on Zen 4).  Returns for how long.
  */
 static int32_t held_by_alias(struct sim_state *s, const struct sim_instance *inst)
 {
@@ -190,7 +191,7 @@ static int32_t held_by_alias(struct sim_state *s, const struct sim_instance *ins
 	return begin - s->clock + s->params->alias_latency;
 }
 
-/* A uop goes to its port. */
+/* Sends a uop to its port. */
 static void execute(struct sim_state *s, struct sim_entry *e)
 {
 	struct sim_stats *stats = e->stats;
@@ -243,7 +244,7 @@ static inline void enqueue(struct sim_state *s, const struct sim_entry *e)
 	s->ready_ports |= 1u << port;
 }
 
-/* Most that leave are the first. */
+/* Most uops that leave are the first. */
 static void dequeue(struct sim_state *s, unsigned port, unsigned k)
 {
 	uint64_t *queue = s->ready[port];
@@ -258,7 +259,7 @@ static void dequeue(struct sim_state *s, unsigned port, unsigned k)
 	s->ready_ports &= ~(is_empty << port);
 }
 
-/* Does an older uop need the same, perhaps on another port? */
+/* Returns whether an older uop needs the same unit, perhaps on another port. */
 static bool has_older_rival(struct sim_state *s, const struct sim_entry *e)
 {
 	for (unsigned ports = s->ready_ports; ports; ports &= ports - 1) {
@@ -305,7 +306,7 @@ static void dispatch(struct sim_state *s, unsigned port)
 	execute(s, e);
 }
 
-/* From the queue of vectors into their station. */
+/* Moves uops from the queue of vectors into their station. */
 static void leave_queue(struct sim_state *s)
 {
 	while (s->vec_queued && s->vec_count < (unsigned)s->params->vec_rs_size) {
@@ -331,7 +332,7 @@ void sim_schedule(struct sim_state *s)
 		index = e->next;
 		enqueue(s, e);
 	}
-	/* The counter of a port goes down a cycle after its uop has left (uiCA). */
+	/* The counter of a port goes down one cycle after its uop has left (uiCA). */
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		s->port_use[p] -= s->dispatched[p];
 	memset(s->dispatched, 0, sizeof(s->dispatched));

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * A cycle-level pipeline.  One file a stage; pipeline.c calls them in order, retirement first,
+ * A cycle-level pipeline.  One file per stage; pipeline.c calls them in order, retirement first,
  * fetch last.
  *
  *   program.c    what each instruction of the block becomes: uops with their sources and results
- *   program_copy.c  all instructions of a block, and a copy of them in one piece of memory
+ *   program_copy.c  all instructions of a block, and a copy of these in one piece of memory
  *   fetch.c      predecoder, instruction queue, decoders, microcode sequencer, DSB, LSD -> IDQ
  *   rename.c     IDQ -> reorder buffer and reservation station: idioms, moves, binding to ports
- *   high_byte.c  which instructions need a register whose high byte is apart
+ *   high_byte.c  which instructions need a register whose high byte is separate
  *   stack.c      where the stack pointer comes from if the stack engine makes it
  *   moves.c      which moves the renamer eliminates
  *   wake.h       what renamer and scheduler share: uops that wait for values
  *   schedule.c   reservation station -> ports; results
  *   retire.c     in order, out of the reorder buffer
- *   pipeline.c   the cycle; one block for ever, and its steady state
- *   stream.c     the cycle; different blocks one behind the other
+ *   pipeline.c   the cycle; one block that repeats, and its steady state
+ *   stream.c     the cycle; different blocks, one after the other
  */
 #ifndef TACT_SIM_PRIVATE_H
 #define TACT_SIM_PRIVATE_H
@@ -25,7 +25,7 @@
 
 enum {
 	SIM_MAX_UOPS =
-		192, /* uops of one instruction; of longer microcode only so many are followed */
+		192,	  /* uops of one instruction; longer microcode is followed only this far */
 	SIM_FEW_UOPS = 4, /* most instructions have no more */
 	SIM_SLOTS = 1024, /* instances of instructions that are remembered; a power of two */
 	SIM_ROB = 1024,	  /* rings: powers of two above what any core has */
@@ -34,39 +34,40 @@ enum {
 	SIM_IQ = 256,
 	SIM_CALENDAR = 4096, /* cycles that are planned ahead */
 	SIM_WAITERS = 4096,
-	SIM_RECORDS = 8192,  /* uops in flight, for those who watch */
+	SIM_RECORDS = 8192,  /* uops in flight, for sinks */
 	SIM_FEEDS = 2048,    /* of a stream: more than can wait and be in flight */
 	SIM_GRANULES = 4096, /* of memory, eight bytes each, whose last store is remembered */
 	SIM_LOW = 512,	     /* of a page of 4096 bytes */
 	SIM_MOVE_SLOTS = 64, /* of a register file: what params.def allows */
 	SIM_KEYS = ISA_MAX_KEYS,
-	SIM_KEY_NONE = SIM_KEYS, /* of outputs that are none, or go to memory: nobody reads it */
+	SIM_KEY_NONE =
+		SIM_KEYS, /* of outputs that do not exist or go to memory: it is never read */
 	SIM_NO_KEY = 255,
 	SIM_SYNC_OUTPUT = 254, /* what SIM_SYNC makes, as an output */
 	SIM_NEVER = 0x3fffffff,
-	SIM_SYNC = SIM_MAX_UOPS /* that of the stack engine, or one that joins a register, as a uop
-				   of the instruction that needs it */
+	SIM_SYNC = SIM_MAX_UOPS /* the uop of the stack engine, or one that joins a register, as a
+				   uop of the instruction that needs it */
 };
 
 /* Why nothing retires: what the oldest uop waits for. */
 enum sim_stall {
-	SIM_STALL_FRONT_END, /* there is none */
+	SIM_STALL_FRONT_END, /* there is no uop */
 	SIM_STALL_OPERANDS,
-	SIM_STALL_LOADS, /* a load is not finished */
+	SIM_STALL_LOADS, /* a load that is not finished */
 	SIM_STALL_PORTS,
-	SIM_STALL_BRANCH, /* there is none, behind a branch that was predicted wrongly */
+	SIM_STALL_BRANCH, /* there is no uop, after a mispredicted branch */
 	SIM_STALL_EXECUTION,
 	SIM_N_STALLS
 };
 
 enum sim_kind { SIM_ALU, SIM_LOAD, SIM_STORE_ADDRESS, SIM_STORE_DATA };
 
-/* What a uop needs for itself: the divider; or that no other instruction runs which does not
- * overlap (locked ones, those of the system).  FACILE's bound adds them up likewise.
+/* What a uop needs for itself: the divider; or that no other instruction of its kind runs (locked
+ * ones, those of the system).  FACILE's bound adds them up in the same way.
  */
 enum sim_need { SIM_NEEDS_NOTHING, SIM_NEEDS_DIVIDER, SIM_NEEDS_SOLITUDE };
 
-/* Where a uop gets a value from: another uop of the instruction, or an input of it. */
+/* Where a uop gets a value from: another uop of the instruction, or one of its inputs. */
 enum sim_source_kind { SIM_FROM_UOP, SIM_FROM_INPUT };
 struct sim_source {
 	uint8_t kind;	  /* enum sim_source_kind */
@@ -83,20 +84,20 @@ struct sim_input {
 
 /* An unfused uop of an instruction. */
 struct sim_uop {
-	uint32_t ports, taken_ports; /* of a branch that is taken; 0: no difference */
+	uint32_t ports, taken_ports; /* for a taken branch; 0: no difference */
 	uint16_t divider;
 	uint16_t latency; /* from its dispatch to what other uops of the instruction get from it */
 	uint32_t first_source; /* in the program's list */
 	uint8_t kind;	       /* enum sim_kind */
 	uint8_t n_sources;     /* that it waits for before it can run */
-	uint8_t n_memory;      /* of a load: inputs from memory, in the list behind those */
-	uint8_t makes;	/* bit o: its dispatch decides when output o is ready; none of memory */
+	uint8_t n_memory;      /* for a load: inputs from memory, in the list after those */
+	uint8_t makes;	/* bit o: its dispatch decides when output o is ready; 0 for memory */
 	uint8_t need;	/* enum sim_need */
 	bool is_double; /* holds its port twice as long for others of its kind */
 };
 
-/* An instruction of the block; a macro-fused pair is one.  What every execution needs comes first,
- * within 64 bytes.
+/* An instruction of the block; a macro-fused pair is one.  The fields that every execution needs
+ * come first, within 64 bytes.
  */
 struct sim_insn {
 	uint32_t insn; /* in the block */
@@ -104,20 +105,21 @@ struct sim_insn {
 	uint32_t first_group; /* in the program's list: number of unfused uops of each fused one */
 	uint32_t first_input;
 	uint16_t n_uops, n_fused, n_decoded;
-	uint16_t n_direct; /* of the decoded ones: not from the microcode sequencer */
+	uint16_t n_direct; /* decoded ones that do not come from the microcode sequencer */
 	uint8_t n_inputs, n_outputs;
 	uint8_t memory_outputs; /* bit o: goes to memory */
 	uint8_t unmade_outputs; /* bit o: no uop that is followed makes it */
 	uint8_t n_store_uops;
 	uint8_t extra_slots; /* in its line of the DSB */
-	uint8_t merge_key;   /* register that is joined with its high byte first, or SIM_NO_KEY */
+	uint8_t merge_key;   /* register that is first joined with its high byte, or SIM_NO_KEY */
 	bool is_last;	     /* of the block */
-	uint8_t output_key[LOWERED_MAX_OUT];	  /* also of those that there are not */
+	uint8_t output_key[LOWERED_MAX_OUT];	  /* also for outputs that do not exist */
 	uint16_t output_latency[LOWERED_MAX_OUT]; /* from the dispatch of the uop that makes them */
-	bool serializes; /* Intel SDM, volume 3, 9.3; lfence: waits for all, and all wait for it */
+	bool serializes; /* Intel SDM, volume 3, 9.3; lfence: waits for everything, and everything
+			    waits for it */
 	bool eliminated, is_pair, names_stack, writes_stack, changes_stack, uses_memory;
 	bool stack_sync;	/* if the block repeats */
-	uint64_t written_moves; /* bit r: writes register r, of those that moves.c knows */
+	uint64_t written_moves; /* bit r: writes register r, if moves.c knows it */
 
 	bool takes_stored, leaves_stored; /* as in struct block_lowered */
 	bool complex_decoder, is_branch, fusible;
@@ -137,9 +139,9 @@ struct sim_raw {
 
 /* What an instruction of the program did since the statistics began. */
 struct sim_stats {
-	uint32_t port[TACT_MAX_PORTS]; /* uops; does not go beyond its largest value */
+	uint32_t port[TACT_MAX_PORTS]; /* uops; stops at its largest value */
 	uint64_t divider, wait_operand, wait_port;
-	uint64_t spent; /* cycles from the retirement of the instruction before it to its own */
+	uint64_t spent; /* cycles from the retirement of the previous instruction to its own */
 };
 
 struct sim_program {
@@ -155,39 +157,39 @@ struct sim_program {
 	size_t n_inputs, input_capacity;
 	struct block_node *nodes; /* where inputs come from if the block repeats */
 	size_t node_capacity;
-	struct sim_raw *raws; /* one an instruction of the block */
+	struct sim_raw *raws; /* one per instruction of the block */
 	size_t n_raws, raw_capacity;
-	struct block_node *sync_nodes; /* of insns: what SIM_SYNC makes the stack pointer of if the
-					  block repeats */
+	struct block_node *sync_nodes; /* of insns: what SIM_SYNC makes the stack pointer from if
+					  the block repeats */
 	size_t sync_capacity;
 	unsigned n_decoded; /* uops of all instructions */
 	unsigned n_slots;   /* of the DSB that they take */
 	uint32_t code_size;
 
-	/* Of a copy: all is in one piece, its first bytes are what every execution needs. */
+	/* For a copy: everything is in one piece, beginning with what every execution needs. */
 	void *memory;
 	size_t hot_size;
-	struct sim_stats *stats; /* one an instruction */
+	struct sim_stats *stats; /* one per instruction */
 };
 
-/* For a stream it is open whether the last branch is taken.  The program does not refer to the
- * block.
+/* Builds the program of a block, which it does not refer to afterwards.  For a stream it is open
+ * whether the last branch is taken.  Returns 0 or -TACT_E_NOMEM.
  */
 int sim_program_build(struct sim_program *p, const struct tact_block *block, bool for_stream);
 void sim_program_fini(struct sim_program *p);
 
-/* Lets what reads the stack pointer wait for the stack engine's uops; for a block that repeats. */
+/* Makes what reads the stack pointer wait for the stack engine's uops; for a block that repeats. */
 void sim_connect_stack(struct sim_program *p);
 
-/* Fills merge_key of the instructions; the rest is there. */
+/* Fills merge_key of the instructions; everything else is filled. */
 void sim_find_merges(struct sim_program *p, const struct tact_block *block, bool for_stream);
 
-/* Adds instruction i of the block, and the one behind it if they are macro-fused. */
+/* Adds instruction i of the block, and the next one if they are macro-fused. */
 void sim_program_add(struct sim_program *p, const struct tact_block *block, size_t i,
 		     bool for_stream);
 
-/* One for a stream, in one piece of memory and with statistics, which are zero.  After
- * -TACT_E_NOMEM, too, `to` may be given to sim_program_fini.
+/* Copies a program for a stream, into one piece of memory and with statistics, which are zero.
+ * Returns 0 or -TACT_E_NOMEM; even then `to` may be given to sim_program_fini.
  */
 int sim_program_copy(struct sim_program *to, const struct sim_program *from);
 
@@ -205,7 +207,7 @@ static inline uint32_t sim_number(uint64_t id)
 	return (uint32_t)id & ((1u << SIM_NUMBER_BITS) - 1);
 }
 
-/* The one behind it, where an iteration has n. */
+/* Returns the next instance, where an iteration has n. */
 static inline uint64_t sim_next(uint64_t id, size_t n)
 {
 	return sim_number(id) + 1 < n ? id + 1 : (sim_iteration(id) + 1) << SIM_NUMBER_BITS;
@@ -213,22 +215,22 @@ static inline uint64_t sim_next(uint64_t id, size_t n)
 
 /* Where a value comes from: an output of an instance. */
 struct sim_origin {
-	uint64_t id;   /* SIM_NO_ID: from nowhere that is known */
+	uint64_t id;   /* SIM_NO_ID: its origin is unknown */
 	uint16_t slot; /* of the instance, if it is still there */
 	uint8_t output;
-	bool is_blocked; /* memory: the store does not hold all that is loaded */
-	bool is_renamed; /* memory: what was stored is there at once */
+	bool is_blocked; /* memory: the store does not hold all bytes that are loaded */
+	bool is_renamed; /* memory: what was stored is available at once */
 };
 #define SIM_NO_ID UINT64_MAX
 
-/* A value of an instance: when it is there, and who waits for it. */
+/* A value of an instance: when it is ready, and which uops wait for it. */
 struct sim_value {
 	int32_t ready;	 /* cycle, or SIM_NEVER */
 	uint16_t waiter; /* head of a list, 0: none */
 };
 
-/* An instance of an instruction, from the renamer on.  It knows its instruction and what belongs to
- * it, so that nobody has to look for them; the first 128 bytes do for most.
+/* An instance of an instruction, from the renamer on.  It refers to its instruction and what
+ * belongs to it, so that these need not be looked up; most cases need only the first 128 bytes.
  */
 struct sim_instance {
 	uint64_t id;
@@ -236,20 +238,21 @@ struct sim_instance {
 	const struct sim_insn *insn;
 	struct sim_stats *stats;
 	struct sim_value *result; /* of its uops for each other: cycle of dispatch */
-	struct sim_value sync;	  /* of its SIM_SYNC likewise */
+	struct sim_value sync;	  /* of its SIM_SYNC: cycle of dispatch */
 	uint32_t number;	  /* of the instruction in the block */
 	int32_t retired;	  /* cycle, or -1 */
 	uint16_t slot;
-	uint16_t extra;	     /* cycles that its loads take longer */
-	uint8_t stores_left; /* those that are not dispatched */
+	uint16_t extra;	     /* additional cycles of its loads */
+	uint8_t stores_left; /* uops that are not dispatched */
 	uint8_t sync_key;    /* register that its SIM_SYNC makes, or SIM_NO_KEY */
 	bool is_alias : 1, is_eliminated : 1;
-	bool has_accesses : 1; /* `from` says what its loads meet */
+	bool has_accesses : 1; /* `from` says which store its loads meet */
 	struct sim_value few[SIM_FEW_UOPS];
 	struct sim_value output[LOWERED_MAX_OUT];
-	struct sim_origin from;	  /* of an alias its output, or the store that its loads meet */
+	struct sim_origin
+		from; /* for an alias, its output; otherwise the store that its loads meet */
 	struct sim_origin beside; /* a store elsewhere, with the low bits of a load's address */
-	struct sim_value data;	  /* what it stores, for loads that take that at once */
+	struct sim_value data;	  /* what it stores, for loads that take it at once */
 	int32_t stored;		  /* last dispatch of its stores' uops */
 };
 
@@ -264,15 +267,15 @@ struct sim_entry {
 	uint16_t index;	   /* its own */
 	uint16_t rob;
 	uint16_t unknown; /* sources that are not known yet */
-	uint16_t record;  /* for those who watch */
+	uint16_t record;  /* for sinks */
 	uint16_t next;	  /* in the calendar or in the list of free ones */
 	uint8_t uop;	  /* of the instruction */
 	uint8_t port;
-	uint8_t kind, need, makes; /* of `u`, which may be far away by now */
+	uint8_t kind, need, makes; /* copies from `u`, which may no longer be in the cache */
 	bool is_double : 1;
 	bool is_live : 1;
 	bool is_load_pending : 1; /* dispatched; waits for the data of a store */
-	bool is_renamed : 1;	  /* which it has at once */
+	bool is_renamed : 1;	  /* which are available at once */
 	bool is_vector : 1;	  /* in the station of vectors */
 };
 
@@ -288,10 +291,10 @@ struct sim_rob_entry {
 
 struct sim_waiter {
 	uint16_t entry, next;
-	int32_t latency; /* added to when the value is there */
+	int32_t latency; /* added to the cycle in which the value is ready */
 };
 
-/* An access to memory, of an instruction of the block. */
+/* A memory access of an instruction of the block. */
 struct sim_access {
 	uint64_t address;
 	uint32_t insn;
@@ -305,14 +308,14 @@ struct sim_feed {
 	const struct sim_program *program;
 	struct sim_stats *stats;
 	uint64_t address;
-	uint32_t
-		first_instance; /* number of its first one in the stream, as far as slots need it */
+	uint32_t first_instance; /* number of its first instance in the stream, as far as slots need
+				    it */
 	uint32_t n_accesses;
 	uint64_t first_access; /* in the ring */
 	enum block_source source;
-	bool is_contiguous;   /* begins where the one in front of it ends */
-	bool has_accesses;    /* known; otherwise only what the block itself says */
-	bool is_mispredicted; /* the branch in front of it was predicted to go elsewhere */
+	bool is_contiguous;   /* begins where the previous one ends */
+	bool has_accesses;    /* known; otherwise there is only what the block itself says */
+	bool is_mispredicted; /* the branch before it was predicted to go elsewhere */
 	int32_t resume_at;    /* then: when it may be fetched; 0: not known yet */
 	uint64_t
 		*stalls; /* cycles in which nothing retired, by enum sim_stall; NULL: not counted */
@@ -342,7 +345,7 @@ struct sim_stream {
 	struct sim_origin sync_origin;	  /* what SIM_SYNC of the last one is made of */
 	struct sim_access *accesses;	  /* ring; owned */
 	size_t access_capacity;		  /* a power of two */
-	uint64_t n_accesses, next_access; /* ever entered; the first that is not yet looked at */
+	uint64_t n_accesses, next_access; /* ever entered; the first one that has not been used */
 	uint32_t n_instances;		  /* ever, modulo 2^32 */
 };
 
@@ -356,16 +359,16 @@ struct sim_state {
 
 	/* fetch */
 	enum block_source source;
-	uint64_t next_raw; /* instruction of the block to be predecoded, named as instances are */
+	uint64_t next_raw; /* instruction of the block to be predecoded, named like instances */
 	int stall, block_cycles; /* of the predecoder */
 	bool has_partial;	 /* an instruction that crosses into the next block */
 	uint64_t block_end;	 /* address where the current 16-byte block ends; 0: none */
 	unsigned held;		 /* predecoded instructions that a stall holds back */
 	unsigned iq_head, iq_count;
 	uint64_t next_fetch; /* instance that goes to the IDQ next (DSB, LSD) */
-	unsigned fetch_uop;  /* decoded uops of it that are delivered */
+	unsigned fetch_uop;  /* its decoded uops that are delivered */
 	unsigned ms_left, ms_next, ms_stall,
-		ms_after; /* microcode: uops, stalls before and behind */
+		ms_after; /* microcode: uops, stalls before and after */
 	uint64_t ms_id;
 	const struct sim_insn *ms_insn;
 	int64_t next_iteration_at; /* hundredths of a cycle: small loops from the DSB */
@@ -376,8 +379,8 @@ struct sim_state {
 		use_before[2][TACT_MAX_PORTS]; /* uops bound to each port */
 	unsigned next_port;
 	struct sim_instance *renamed; /* the last one */
-	/* Loads, store addresses, store data: the ports that they take in turn, or 0; which of them
-	 * is next.
+	/* Loads, store addresses, store data: the ports that they take in turn, or 0; which one is
+	 * next.
 	 */
 	params_ports turns[3];
 	uint8_t turn[3];
@@ -389,43 +392,44 @@ struct sim_state {
 		uint64_t shared; /* bit r: register r is in a set */
 	} moves;
 	uint64_t age;
-	bool is_serializing;		       /* nothing is issued before all has retired */
-	int32_t rob_full, rs_full, serialized; /* last cycle in which that held the renamer up */
+	bool is_serializing;		       /* nothing issues before everything has retired */
+	int32_t rob_full, rs_full, serialized; /* last cycle in which this held up the renamer */
 
 	/* reorder buffer and reservation station */
 	unsigned rob_head, rob_count;
 	unsigned rob_size; /* at most SIM_ROB */
 	unsigned rs_count;
-	/* Of vectors, where they have a station of their own: in it and in the queue before it. */
+	/* For vectors, if they have a station of their own: in it and in the queue before it. */
 	unsigned vec_count, vec_head, vec_queued;
 	uint16_t rs_free, rs_used; /* list of free entries; entries that were ever used */
 	uint16_t waiter_free, waiters_used;
 	unsigned ready_begin[TACT_MAX_PORTS], ready_end[TACT_MAX_PORTS];
 	unsigned ready_ports;		    /* bit p: something is ready for port p */
 	uint8_t dispatched[TACT_MAX_PORTS]; /* uops that each port took in this cycle: 0 or 1 */
-	/* Bit p: a 256-bit access still moves data through port p; from the next cycle on. */
+	/* Bit p: a 256-bit access still moves data through port p, from the next cycle on. */
 	unsigned data_ports, next_data_ports;
 	int32_t divider_free;
 	uint16_t n_blocked; /* loads that wait for a store to retire: their entries */
-	int32_t alias_free; /* end of the last load that a store elsewhere held up */
-	int32_t alone_free; /* end of an instruction that does not overlap with its like */
+	int32_t alias_free; /* end of the last load that a store elsewhere delayed */
+	int32_t alone_free; /* end of an instruction that does not overlap with others of its kind
+			     */
 
-	/* those who watch */
-	struct sim_stats *stats; /* one an instruction of the program; owned by the simulator */
-	bool watch;		 /* somebody wants to see uops */
+	/* sinks */
+	struct sim_stats *stats; /* one per instruction of the program; owned by the simulator */
+	bool watch;		 /* there is a sink */
 	int (*on_uop)(void *arg, const struct tact_sim_uop *uop);
 	void *on_uop_arg;
 	uint16_t next_record;
-	bool stop; /* it has seen enough */
+	bool stop; /* the sink has seen enough */
 
 	uint64_t retired;     /* iterations */
-	int32_t last_retired; /* cycle in which an instruction did */
+	int32_t last_retired; /* cycle in which an instruction last retired */
 	bool overflow;	      /* a ring was too small: the result is void */
 
 	uint16_t calendar[SIM_CALENDAR];
 	uint64_t slot_id[SIM_SLOTS]; /* instance in each slot */
 
-	/* Not cleared between runs: what is in use is told above. */
+	/* Not cleared between runs: the fields above say what is in use. */
 	struct {
 		uint64_t raw;
 		int32_t at;
@@ -439,7 +443,7 @@ struct sim_state {
 	struct sim_rob_entry rob[SIM_ROB];
 	struct sim_entry rs[SIM_RS];
 	uint16_t vec_queue[SIM_RS]; /* ring of entries */
-	/* By age: age << 16 | entry, behind ready_begin and up to ready_end; a zero before. */
+	/* By age: age << 16 | entry, after ready_begin and up to ready_end; a zero before. */
 	uint64_t ready[TACT_MAX_PORTS][SIM_RS + 1];
 	struct {
 		const struct sim_instance *store;
@@ -458,20 +462,20 @@ void sim_rename(struct sim_state *s);
 void sim_schedule(struct sim_state *s);
 void sim_retire(struct sim_state *s);
 
-/* Whether the renamer executes a move now; if not, sim_moves_write is to be called, as for every
- * other instruction that writes a shared register.
+/* Returns whether the renamer executes a move now; if not, sim_moves_write must be called, as for
+ * every other instruction that writes a shared register.
  */
 bool sim_moves_eliminate(struct sim_state *s, const struct sim_program *p,
 			 const struct sim_insn *insn);
 void sim_moves_write(struct sim_state *s, const struct sim_insn *insn);
 
-/* Memory that is renamed: who loads what a uop stores has it when that has. */
+/* Renamed memory: a load of what a uop stores has it as soon as the store's data are ready. */
 void sim_schedule_stored(struct sim_state *s, const struct sim_entry *e);
 
-/* An instruction retires: loads that its store blocked go on. */
+/* An instruction retires: loads that its store blocked continue. */
 void sim_schedule_unblock(struct sim_state *s, struct sim_instance *inst);
 
-/* In a stream the iteration of an instance is the number of its block. */
+/* In a stream, the iteration of an instance is the number of its block. */
 static inline const struct sim_feed *sim_feed_of(const struct sim_state *s, uint64_t id)
 {
 	return &s->stream->feeds[sim_iteration(id) & (SIM_FEEDS - 1)];
@@ -506,8 +510,8 @@ static inline bool sim_is_there(const struct sim_state *s, const struct sim_orig
 	return s->slot_id[origin->slot] == origin->id;
 }
 
-/* Where a value comes from in a block that repeats; false: nothing that is known, or it was long
- * before the first iteration.
+/* Finds where a value comes from in a block that repeats; false if that is unknown, or long before
+ * the first iteration.
  */
 static inline bool sim_origin_of(const struct sim_state *s, uint64_t id,
 				 const struct block_node *node, struct sim_origin *origin)
@@ -523,7 +527,7 @@ static inline bool sim_origin_of(const struct sim_state *s, uint64_t id,
 	return true;
 }
 
-/* What makes input k, no memory, of the instance that is being renamed. */
+/* Finds what makes input k, not from memory, of the instance that is being renamed. */
 static inline bool sim_producer(const struct sim_state *s, const struct sim_instance *inst,
 				unsigned k, struct sim_origin *origin)
 {
@@ -534,7 +538,7 @@ static inline bool sim_producer(const struct sim_state *s, const struct sim_inst
 	return origin->id != SIM_NO_ID;
 }
 
-/* The same for the stack engine's uop of it. */
+/* Does the same for its stack engine's uop. */
 static inline bool sim_sync_producer(const struct sim_state *s, const struct sim_instance *inst,
 				     struct sim_origin *origin)
 {
@@ -545,7 +549,7 @@ static inline bool sim_sync_producer(const struct sim_state *s, const struct sim
 	return origin->id != SIM_NO_ID;
 }
 
-/* The store that input k of an instance, memory, takes its value from. */
+/* Finds the store that input k of an instance, from memory, takes its value from. */
 static inline bool sim_store_of(const struct sim_state *s, const struct sim_instance *inst,
 				unsigned k, struct sim_origin *origin)
 {
@@ -555,29 +559,29 @@ static inline bool sim_store_of(const struct sim_state *s, const struct sim_inst
 		*origin = inst->from;
 		return origin->id != SIM_NO_ID;
 	}
-	/* Of a stream without addresses: the store of the same execution of the block. */
+	/* In a stream without addresses: the store of the same execution of the block. */
 	return !(s->stream && node->iterations) && sim_origin_of(s, inst->id, node, origin);
 }
 
 /* ---- steady.c ---- */
 
-/* A number for the state, relative to the present cycle and iteration: equal states have equal
- * ones. The outline leaves the contents of reorder buffer and reservation station aside and costs
- * little: as long as it is new, the state is.
+/* Return a number for the state, relative to the current cycle and iteration: equal states have
+ * equal numbers.  The outline ignores the contents of the reorder buffer and the reservation
+ * station and costs little: as long as it is new, the state is new.
  */
 uint64_t sim_outline_hash(const struct sim_state *s, uint64_t iteration);
 uint64_t sim_state_hash(const struct sim_state *s, uint64_t iteration, uint64_t outline);
 
 /* ---- stream.c ---- */
 
-/* An instance of a stream is renamed: finds the stores that its loads meet.  Where its other inputs
- * come from is told by the writers until all its uops are issued; then they are to know what it has
+/* An instance of a stream is renamed: finds the stores that its loads meet.  The writers tell where
+ * its other inputs come from until all its uops are issued; then they must learn what it has
  * written.
  */
 void sim_stream_connect(struct sim_state *s, struct sim_instance *inst);
 void sim_stream_write(struct sim_stream *t, const struct sim_instance *inst);
 
-/* Whether push or pop have changed the stack pointer behind this instruction. */
+/* Notes whether push or pop have changed the stack pointer after this instruction. */
 static inline void sim_stream_pass_stack(struct sim_stream *t, const struct sim_insn *insn)
 {
 	t->stack_changed = insn->changes_stack |
@@ -586,8 +590,8 @@ static inline void sim_stream_pass_stack(struct sim_stream *t, const struct sim_
 
 void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct tact_arch *arch);
 
-/* Another block.  The caller sees to it that sim_stream_has_room, and has filled as many accesses
- * as the block has: sim_stream_reserve makes room for n of them and returns 0 or -TACT_E_NOMEM,
+/* Feeds another block.  The caller makes sure that sim_stream_has_room, and has filled as many
+ * accesses as the block has: sim_stream_reserve makes room for n and returns 0 or -TACT_E_NOMEM,
  * sim_stream_access names them.
  */
 enum { SIM_LOOK_AHEAD = 64 /* blocks that wait to be fetched: more than a cycle can take */ };
@@ -608,13 +612,14 @@ static inline struct sim_access *sim_stream_access(struct sim_stream *t, size_t 
 
 void sim_stream_feed(struct sim_stream *t, const struct sim_feed *feed);
 
-/* Everything that was fed has retired. */
+/* Returns whether everything that was fed has retired. */
 static inline bool sim_stream_is_empty(const struct sim_state *s)
 {
 	return s->retired == s->stream->n_feeds;
 }
 
-/* Moves the clock back by a multiple of SIM_CALENDAR: it has 32 bits, a stream may be longer. */
+/* Moves the clock back by a multiple of SIM_CALENDAR: it has 32 bits, and a stream may be longer.
+ */
 void sim_stream_rebase(struct sim_state *s, int32_t by);
 
 /* ---- pipeline.c ---- */
@@ -622,16 +627,16 @@ void sim_stream_rebase(struct sim_state *s, int32_t by);
 void sim_init(struct sim_state *s, const struct tact_arch *arch);
 void sim_cycle(struct sim_state *s);
 
-/* Values of the clock stay below SIM_NEVER with room for what lies ahead. */
+/* Values of the clock stay below SIM_NEVER, with room for planned cycles. */
 enum { SIM_MAX_CLOCK = 1 << 29 };
 
 /* Statistics that a run needs, as a multiple of the program's instructions. */
 enum { SIM_STATS = 3 };
 
 struct sim_result {
-	bool is_known; /* a figure was found; otherwise the sink has ended the run before */
+	bool is_known; /* a figure was found; otherwise the sink ended the run before */
 	bool is_stopped;
-	bool repeats; /* the state was there before; otherwise it is an average */
+	bool repeats; /* the state recurred; otherwise the figure is an average */
 	double cycles_per_iteration;
 	uint64_t period;
 	uint64_t cycles, iterations;
@@ -640,7 +645,7 @@ struct sim_result {
 };
 struct sim_run_options {
 	uint64_t max_cycles; /* at most SIM_MAX_CLOCK */
-	bool is_strict;	     /* max_cycles counts more than min_iterations */
+	bool is_strict;	     /* max_cycles wins over min_iterations */
 	int (*on_uop)(void *arg, const struct tact_sim_uop *uop); /* NULL: no sink */
 	void *arg;
 	uint64_t min_iterations; /* that are simulated even if the state repeats earlier */
@@ -651,7 +656,7 @@ struct sim_run_options {
 int sim_run(struct sim_state *s, const struct tact_block *block, const struct sim_program *program,
 	    const struct sim_run_options *opt, struct sim_result *out);
 
-/* ---- watch.c: only called if somebody watches ---- */
+/* ---- watch.c: only called if there is a sink ---- */
 
 /* A uop was issued from the IDQ entry at `delivered`; returns the number of its record. */
 uint16_t sim_watch_issue(struct sim_state *s, const struct sim_instance *inst, unsigned uop,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stack engine's uops make the stack pointer: each waits for the one before it, or for the
- * instruction that wrote it since, and what reads it behind it waits for it.  So "push rbp; mov
- * rbp, rsp" takes a cycle (measured on Ice Lake server).
+ * The stack engine's uops make the stack pointer: each waits for the previous one, or for the
+ * instruction that wrote the register since, and later readers wait for it.  So "push rbp; mov rbp,
+ * rsp" takes a cycle (measured on Ice Lake server).
  */
 #include "sim/sim.h"
 
 struct definition {
-	uint32_t insn; /* of the block; BLOCK_NO_PRODUCER: an instruction wrote it, or none */
+	uint32_t insn; /* in the block; BLOCK_NO_PRODUCER: an instruction wrote it, or none did */
 	unsigned pass;
 };
 
-/* The last value as a source, if a uop of the stack engine made it. */
+/* Returns the last value as a source, if a uop of the stack engine made it. */
 static bool from_engine(const struct definition *d, unsigned pass, struct block_node *node)
 {
 	if (d->insn == BLOCK_NO_PRODUCER)
@@ -45,7 +45,7 @@ void sim_connect_stack(struct sim_program *p)
 {
 	struct definition d = {BLOCK_NO_PRODUCER, 0};
 
-	/* Once to see what an iteration leaves to the next one. */
+	/* A first pass shows what an iteration leaves to the next one. */
 	for (unsigned pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < p->n_insns; i++)
 			pass_insn(p, &p->insns[i], &d, pass);

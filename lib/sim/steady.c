@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Is this the state that was there before?  Everything that decides what happens next is taken
- * relative to the present cycle and iteration; what is over (values that are ready, uops that are
- * executed) counts alike, however long ago.
+ * Whether the state recurs.  Everything that decides what happens next is taken relative to the
+ * current cycle and iteration; what is over (values that are ready, uops that are executed) counts
+ * the same, however long ago it was.
  */
 #include <string.h>
 
@@ -10,18 +10,18 @@
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
-	/* A constant of MurmurHash3's finaliser, whose second half is left to the next value. */
+	/* A constant of MurmurHash3's finaliser; its second half is left to the next value. */
 	h = (h ^ v) * 0xff51afd7ed558ccdu;
 	return h ^ h >> 32;
 }
 
-/* Cycles from now on; 0 for what is over. */
+/* Cycles from now; 0 for what is over. */
 static uint64_t ahead(const struct sim_state *s, int32_t cycle)
 {
 	return cycle > s->clock ? (uint64_t)(cycle - s->clock) : 0;
 }
 
-/* Cycles ago, up to a limit behind which it makes no difference. */
+/* Cycles ago, up to a limit beyond which it makes no difference. */
 static uint64_t ago(const struct sim_state *s, int32_t cycle, int32_t limit)
 {
 	int32_t d = s->clock - cycle;
@@ -80,7 +80,7 @@ static uint64_t rename_hash(const struct sim_state *s)
 	uint64_t h = (uint64_t)s->next_port << 16 | (uint64_t)s->is_serializing << 9 |
 		     (uint64_t)s->sync_pending << 8;
 
-	for (unsigned r = 0; r < 3; r++) /* a bit where there are two ports, as a rule */
+	for (unsigned r = 0; r < 3; r++) /* one bit suffices for two ports, the usual case */
 		h |= (s->turn[r] & 1u) << (2 - r) | (uint64_t)(s->turn[r] >> 1) << (32 + 8 * r);
 	h = mix_uses(s, h, 0);
 	if (s->params->ports >> HALF)
@@ -91,7 +91,7 @@ static uint64_t rename_hash(const struct sim_state *s)
 	return h;
 }
 
-/* What waits to retire, and the values of it that are known and not yet ready. */
+/* What waits to retire, and its values that are known but not ready. */
 static uint64_t rob_hash(const struct sim_state *s, uint64_t first)
 {
 	uint64_t h = s->rob_count;
@@ -110,7 +110,7 @@ static uint64_t rob_hash(const struct sim_state *s, uint64_t first)
 	return h;
 }
 
-/* The order of entries in the pool is of no importance: a sum. */
+/* The order of entries in the pool does not matter, so they are added up. */
 static uint64_t rs_hash(const struct sim_state *s, uint64_t first)
 {
 	uint64_t sum = s->rs_count + s->vec_count + s->vec_queued;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stream: different blocks one behind the other.  What is static for a block that repeats is
- * found here when an instance is renamed: which one wrote a register last, which store a load
- * meets.
+ * A stream: different blocks one after the other.  What is static for a block that repeats is found
+ * here when an instance is renamed: which instance wrote a register last, which store a load meets.
  */
 #include <stdlib.h>
 
@@ -25,7 +24,7 @@ static unsigned count_granules(const struct sim_access *a)
 	return n < MAX_GRANULES ? (unsigned)n : MAX_GRANULES;
 }
 
-/* The youngest store to any byte's granule; `found` stays if there is none younger. */
+/* Finds the youngest store to any byte's granule; `found` stays if there is none younger. */
 static void find_store(const struct sim_stream *t, const struct sim_access *a, bool takes_stored,
 		       struct sim_origin *found)
 {
@@ -52,7 +51,7 @@ static void find_store(const struct sim_stream *t, const struct sim_access *a, b
 	}
 }
 
-/* The store with the low bits of this load's address, if it is elsewhere. */
+/* Finds the store with the low bits of this load's address, if it is elsewhere. */
 static void find_beside(const struct sim_stream *t, const struct sim_access *a,
 			struct sim_origin *beside)
 {
@@ -83,7 +82,7 @@ static void remember_store(struct sim_stream *t, const struct sim_access *a,
 					     .leaves_stored = leaves_stored};
 }
 
-/* Accesses of an instruction; they are in the ring in the order of instructions. */
+/* Connects the accesses of an instruction; in the ring, they are in the order of instructions. */
 static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
 			     struct sim_instance *inst)
 {
@@ -186,13 +185,15 @@ int sim_stream_reserve(struct sim_stream *t, size_t n)
 }
 
 /* The blocks of a large program do not stay in the caches near the CPU: what this one needs is
- * fetched while those in front of it run.  Of a long one the first part.
+ * prefetched while older blocks run.  For a long block, only the first part.
  */
 static void fetch_ahead(const struct sim_program *p)
 {
 	enum { LINE = 64, LINES = 8, MOST = 4096 };
 
-	/* Eight lines at a time: how often is easier to predict, and a few too many do no harm. */
+	/* Eight lines at a time: the number of rounds is easier to predict, and a few too many do
+	 * no harm.
+	 */
 	for (size_t at = 0; at < p->hot_size && at < MOST; at += LINES * LINE)
 		for (size_t i = 0; i < LINES; i++)
 			__builtin_prefetch((const char *)p->memory + at + i * LINE, 1, 2);
@@ -212,7 +213,7 @@ void sim_stream_feed(struct sim_stream *t, const struct sim_feed *feed)
 
 /* ---- long streams ---- */
 
-/* Long ago is long ago: keeps what is never looked at again from running below zero. */
+/* Long ago is long ago: keeps values that are never used again from running below zero. */
 static void move_back(int32_t *cycle, int32_t by)
 {
 	const int32_t long_ago = -(1 << 20);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A uop waits for values, and is planned once it knows them all.  In a header because every uop
- * passes here several times.
+ * A uop waits for values, and is planned once it knows them all.  This is a header because every
+ * uop passes here several times.
  */
 #ifndef TACT_SIM_WAKE_H
 #define TACT_SIM_WAKE_H
@@ -31,7 +31,7 @@ static inline void plan(struct sim_state *s, struct sim_entry *e)
 		sim_schedule_stored(s, e);
 }
 
-/* It has to wait for a value that is not known yet. */
+/* It must wait for a value that is not known yet. */
 static inline void wait_for(struct sim_state *s, struct sim_entry *e, uint16_t *list, int latency)
 {
 	uint16_t w = s->waiter_free;
@@ -60,8 +60,8 @@ static inline void take(struct sim_entry *e, int32_t ready, uint32_t producer)
 	e->ready = ready > e->ready ? ready : e->ready;
 }
 
-/* The instance and the output that a value comes from, through an eliminated move; NULL: none that
- * matters any more, it is older than what is remembered.
+/* Finds the instance and the output that a value comes from, through an eliminated move; NULL if it
+ * no longer matters, because it is older than what is remembered.
  */
 static inline struct sim_instance *find_instance(struct sim_state *s, struct sim_origin *origin)
 {

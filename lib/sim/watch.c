@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Records of uops for those who want to see them: when each thing happened, and what was waited
- * for.
+ * Records of uops for sinks: when each thing happened, and what was waited for.
  */
 #include "sim/sim.h"
 
@@ -45,7 +44,9 @@ static enum tact_uop_source source_of(const struct sim_state *s, const struct si
 					     : TACT_SOURCE_MITE;
 }
 
-/* A uop that is issued as soon as it is there was waited for: by which part of the front end? */
+/* A uop that issues as soon as it arrives was late: tells which part of the front end was the
+ * cause.
+ */
 static enum tact_wait front_wait(const struct sim_state *s, enum tact_uop_source source)
 {
 	switch (source) {
@@ -56,7 +57,7 @@ static enum tact_wait front_wait(const struct sim_state *s, enum tact_uop_source
 	case TACT_SOURCE_MS:
 		return TACT_WAIT_MICROCODE;
 	default:
-		/* Instructions left in the queue: the decoders are behind; none: the predecoder. */
+		/* Instructions left in the queue: the decoders lag; none: the predecoder does. */
 		return s->iq_count > (unsigned)s->params->decoders ? TACT_WAIT_DECODER
 								   : TACT_WAIT_PREDECODER;
 	}

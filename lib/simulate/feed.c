@@ -23,20 +23,20 @@ struct stream_code {
 };
 
 struct tact_stream {
-	struct tact_stream *owner;    /* of the blocks: this one, or another; borrowed */
+	struct tact_stream *owner;    /* of the blocks: this stream or another one; borrowed */
 	const struct tact_arch *arch; /* of the first block; all have the same */
-	bool is_live;		      /* the pipeline is there */
-	uint64_t forgotten;	      /* times that its blocks were forgotten */
-	uint64_t known_forgotten;     /* of the owner, as far as the pipeline has heard */
+	bool is_live;		      /* the pipeline is set up */
+	uint64_t forgotten;	      /* how often its blocks were forgotten */
+	uint64_t known_forgotten;     /* of the owner, as far as the pipeline knows */
 	void (*on_retire)(void *arg, uint64_t cycle);
 	void *on_retire_arg;
 	struct sim_program draft; /* of the block that is being added */
 	struct stream_code **codes;
 	size_t n_codes, code_capacity;
 	uint64_t instructions;
-	uint64_t cycles_before;		/* that the clock was moved back by */
+	uint64_t cycles_before;		/* by which the clock was moved back */
 	const struct stream_code *last; /* fed; with the addresses where it begins and ends */
-	uint64_t begin, end, repeats;	/* times that it was fed again and again */
+	uint64_t begin, end, repeats;	/* how often it was fed in a row */
 	bool is_void;			/* the pipeline's memory was too small */
 
 	int (*on_uop)(void *arg, const struct tact_sim_uop *uop);
@@ -82,13 +82,13 @@ const char *tact_stall_name(enum tact_stall stall)
 	return (unsigned)stall < TACT_N_STALLS ? names[stall] : "unknown";
 }
 
-/* The pipeline begins with the first execution: it depends on the architecture. */
+/* Sets up the pipeline at the first execution: it depends on the architecture. */
 static void come_to_life(struct tact_stream *t)
 {
 	if (t->is_live && t->known_forgotten == t->owner->forgotten)
 		return;
 	if (t->is_live) {
-		/* Nothing that is remembered of the past may lead to a block that is gone. */
+		/* Nothing that is remembered may lead to a block that is gone. */
 		memset(t->state.slot_id, 0xff, sizeof(t->state.slot_id));
 		t->last = NULL;
 		t->known_forgotten = t->owner->forgotten;
@@ -170,7 +170,7 @@ void tact_stream_on_retire(struct tact_stream *t, void (*retired)(void *arg, uin
 	t->on_retire_arg = arg;
 }
 
-/* Cycles until there is room for a block, or, if `drain`, until nothing is in flight. */
+/* Runs cycles until there is room for a block or, if `drain`, until nothing is in flight. */
 static int advance(struct tact_stream *t, bool drain)
 {
 	struct sim_state *s = &t->state;
@@ -197,7 +197,7 @@ static int advance(struct tact_stream *t, bool drain)
 	return 0;
 }
 
-/* Behind those of the blocks that were fed; they count with the block. */
+/* Copies accesses after those of the blocks that were fed; they count with the block. */
 static int copy_accesses(struct tact_stream *t, const struct stream_code *code,
 			 const struct tact_stream_access *accesses, size_t n)
 {
@@ -223,7 +223,9 @@ static bool is_repeated(const struct tact_stream *t, const struct stream_code *c
 	return t->last == code && t->begin == address;
 }
 
-/* What delivers it: the decoders at first, the DSB later, the LSD a loop that repeats. */
+/* Tells what delivers a block: the decoders at first, the DSB later, the LSD for a loop that
+ * repeats.
+ */
 static enum block_source source_of(const struct tact_stream *t, const struct stream_code *code,
 				   uint64_t address, bool was_executed)
 {
@@ -360,7 +362,7 @@ int tact_stream_get_insn(const struct tact_stream *t, uint32_t number, size_t i,
 	code = t->owner->codes[number];
 	raw = &code->program.raws[i];
 	*executions = code->executions;
-	if (raw->fused_prev) /* the first of the pair has it all */
+	if (raw->fused_prev) /* the first one of the pair has it all */
 		return tact_fill(out, &all, sizeof(all));
 	stats = &code->program.stats[raw->insn];
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)

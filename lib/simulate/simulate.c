@@ -18,7 +18,7 @@ struct tact_simulator {
 	/* Of the last call. */
 	bool has_figure;
 	double cycles; /* per iteration */
-	double spent;  /* of all instructions, as the statistics have it */
+	double spent;  /* of all instructions, according to the statistics */
 	size_t n_stores;
 	enum tact_uop_source source;
 	struct tact_prediction bounds;
@@ -42,7 +42,8 @@ void tact_simulator_destroy(struct tact_simulator *simulator)
 	FREE_ALL(simulator->stats, simulator);
 }
 
-/* Cycles that are worth simulating: enough to fill the reorder buffer and to see some iterations.
+/* Returns how many cycles are worth simulating: enough to fill the reorder buffer and to see some
+ * iterations.
  */
 static uint64_t budget(const struct tact_prediction *bounds, uint64_t asked)
 {
@@ -53,7 +54,9 @@ static uint64_t budget(const struct tact_prediction *bounds, uint64_t asked)
 	return cycles < SIM_MAX_CLOCK ? cycles : SIM_MAX_CLOCK;
 }
 
-/* Which bounds the result is near; none: the pipeline loses more than any of them says. */
+/* Finds the bounds that the result is close to; none: the pipeline loses more than any of them
+ * says.
+ */
 static void find_bottlenecks(struct tact_simulation *out)
 {
 	const double near = 0.98;
@@ -104,7 +107,7 @@ static void describe(const struct tact_simulator *simulator, const struct tact_b
 		find_bottlenecks(out);
 }
 
-/* What tact_simulated_insn needs: the block may change or go. */
+/* Keeps what tact_simulated_insn needs: the block may change or go. */
 static void remember(struct tact_simulator *simulator, const struct tact_block *block)
 {
 	static const enum tact_uop_source sources[] = {[BLOCK_FROM_MITE] = TACT_SOURCE_MITE,
@@ -118,7 +121,7 @@ static void remember(struct tact_simulator *simulator, const struct tact_block *
 	if (!result->is_known)
 		return;
 	simulator->cycles = result->cycles_per_iteration;
-	/* Leaving the store buffer comes after retirement: a limit of its own. */
+	/* Leaving the store buffer comes after retirement: a separate limit. */
 	if (block->store_cycles > simulator->cycles)
 		simulator->cycles = block->store_cycles;
 	simulator->spent = 0;
@@ -153,8 +156,9 @@ int tact_simulate(struct tact_simulator *simulator, struct tact_block *block,
 
 /* ---- instructions ---- */
 
-/* Cycles from the retirement of the previous instruction to its own.  They add up to the figure: if
- * the figure is an average over other iterations than the statistics, they are scaled to it.
+/* Returns the cycles from the retirement of the previous instruction to its own.  They add up to
+ * the figure: if the figure is a mean over other iterations than the statistics, they are scaled to
+ * it.
  */
 static double spent(const struct tact_simulator *simulator, size_t i)
 {
@@ -180,7 +184,7 @@ int tact_simulated_insn(const struct tact_simulator *simulator, size_t i, struct
 	if (!simulator || !simulator->has_figure || i >= simulator->program.n_raws ||
 	    !tact_can_fill(out))
 		return -TACT_E_INVAL;
-	if (simulator->program.raws[i].fused_prev) /* the first of the pair has it all */
+	if (simulator->program.raws[i].fused_prev) /* the first one of the pair has it all */
 		return tact_fill(out, &all, sizeof(all));
 	number = simulator->program.raws[i].insn;
 	insn = &simulator->program.insns[number];
