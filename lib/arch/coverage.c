@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which instructions of some code the tables of CPUs have no data for.
+ * Which instructions of some code the tables of architectures have no data for.
  */
 #include <tact-program/coverage.h>
 
@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "base/text.h"
 
-/* What is known of a form that occurs. */
+/* What is known about a form that occurs. */
 struct seen {
 	size_t count;
 	uint8_t bytes[TACT_MAX_INSN_BYTES], length; /* of the first one */
@@ -78,7 +78,7 @@ static const char *operand_letter(const struct tact_operand *o)
 	return "R";
 }
 
-/* "VPXX (R256, M256)" for what the tables have no name for. */
+/* Makes a name like "VPXX (R256, M256)" for what the tables have no name for. */
 static int name_unknown(const struct tact_isa *isa, const struct tact_insn *insn,
 			const uint8_t *code, char *name, size_t size)
 {
@@ -118,7 +118,7 @@ static struct tact_gap *add_gap(struct tact_gap **gaps, size_t *n, size_t *capac
 	return &(*gaps)[(*n)++];
 }
 
-/* There are few of these: a list will do. */
+/* There are few of these, so a list will do. */
 static int count_unknown(struct tact_coverage *c, const struct tact_insn *insn, const uint8_t *code)
 {
 	struct tact_gap *gap;

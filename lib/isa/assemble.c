@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * GNU as as a subprocess.  Text, object and messages go through files in memory: nothing has to be
+ * GNU as as a subprocess.  Text, object and messages go through files in memory: nothing must be
  * removed afterwards, no pipe can fill up, and there is no name that two runs could share.
  */
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 extern char **environ;
 
-/* Where the child finds the object: descriptor 3 of its own. */
+/* Where the child finds the object: its own descriptor 3. */
 #define OBJECT_FD   3
 #define OBJECT_PATH "/proc/self/fd/3"
 
@@ -35,7 +35,7 @@ static int fail_errno(const struct run *run, const char *what)
 	return tact_fail_errno(run->diag, what);
 }
 
-/* All of a file in memory, with a NUL behind it. */
+/* Reads a whole file in memory and adds a NUL. */
 static int read_all(const struct run *run, int fd, uint8_t **out, size_t *size)
 {
 	struct text text = {0};
@@ -95,8 +95,8 @@ static int spawn(const struct run *run, const struct asm_source *source, struct 
 	size_t n = 4;
 	int error;
 
-	/* A line table of the text itself.  With a table of its own, clang needs version 5 too:
-	 * before that as takes no directory in .file.
+	/* A line table of the text itself.  If the text has a table of its own, clang's needs
+	 * version 5, too: before that, as accepts no directory in .file.
 	 */
 	argv[n++] = "--gdwarf-5";
 	n = add_options(argv, n, assembler->options);
@@ -113,8 +113,8 @@ static int spawn(const struct run *run, const struct asm_source *source, struct 
 	return fail_errno(run, "cannot run the assembler");
 }
 
-/* The first "{standard input}:12: Error: text"; the lines are the user's.  Messages about other
- * files (.include) keep their place in the text.
+/* Reports the first "{standard input}:12: Error: text"; the lines are the user's.  Messages about
+ * other files (.include) keep their place in the text.
  */
 static int report(const struct run *run, const char *messages, int wait_status)
 {
@@ -174,7 +174,7 @@ static int open_memory(const struct run *run, const char *name, int *out)
 
 	if (fd < 0)
 		return fail_errno(run, "memfd_create");
-	/* Above those that the child gives another meaning. */
+	/* Above the descriptors that have another meaning in the child. */
 	*out = fcntl(fd, F_DUPFD_CLOEXEC, OBJECT_FD + 1);
 	close(fd);
 	return *out < 0 ? fail_errno(run, "dup") : 0;

@@ -3,7 +3,7 @@
  * Layer 4: the machine of llvm-mca.
  *
  * A block becomes `mca_code`: forms and operands.  The machine (mca_machine.c) is fed with it,
- * again and again or with others, and takes the parameters from an array by form.
+ * again and again or with other code, and takes the parameters from an array by form.
  */
 #ifndef TACT_MCA_PRIVATE_H
 #define TACT_MCA_PRIVATE_H
@@ -19,11 +19,11 @@ enum {
 	MCA_NO_ADVANCE = TACT_MCA_READS
 };
 
-/* Parameters of a form.  What the machine asks for most stands first. */
+/* Parameters of a form.  What the machine uses most comes first. */
 struct mca_form {
 	uint16_t micro_ops, latency;
 	uint16_t ports;				   /* bit p: port[p] is not 0 */
-	uint16_t read_advance[TACT_MCA_READS + 1]; /* the last one is 0: all further operands */
+	uint16_t read_advance[TACT_MCA_READS + 1]; /* the last one is 0: for all further operands */
 	uint16_t port[TACT_MCA_PORTS];		   /* cycles */
 };
 
@@ -36,7 +36,9 @@ struct tact_mca_params {
 	struct mca_form forms[]; /* n_forms, and one for instructions without a form */
 };
 
-/* The defaults of a form; of one that the tables do not know: one micro-op, one cycle, no port. */
+/* Derives the defaults of a form; for one that the tables do not know: one micro-op, one cycle, no
+ * port.
+ */
 void mca_form_derive(struct mca_form *out, const struct tact_arch *arch, unsigned form);
 bool mca_form_equal(const struct mca_form *a, const struct mca_form *b);
 void mca_globals_derive(const struct tact_arch *arch, unsigned *dispatch_width,
@@ -55,7 +57,7 @@ enum {
 
 struct mca_operand {
 	uint16_t key;
-	uint16_t advance; /* of what is read: index into read_advance */
+	uint16_t advance; /* for what is read: index into read_advance */
 };
 
 struct mca_insn {
@@ -65,7 +67,7 @@ struct mca_insn {
 };
 
 struct mca_code {
-	unsigned n_forms; /* of the set; as the form of those that have none */
+	unsigned n_forms; /* of the set; also the form of instructions without one */
 	struct mca_insn *insns;
 	struct mca_operand *operands;
 	uint32_t n_insns;
@@ -73,12 +75,12 @@ struct mca_code {
 };
 
 struct tact_mca_code {
-	struct mca_code code; /* points behind this struct */
+	struct mca_code code; /* points past this struct */
 	size_t n_keys;
 	struct mca_insn insns[];
 };
 
-/* Most instructions, operands and keys that the code of a block can have. */
+/* Upper limits of the instructions, operands and keys that the code of a block can have. */
 struct mca_extent {
 	size_t n_insns, n_operands, n_keys;
 };
@@ -86,7 +88,7 @@ void mca_code_extent(struct mca_extent *extent, const struct tact_block *block,
 		     enum tact_mca_memory memory);
 
 /* Fills insns and operands, which must be large enough.  A block only meets itself: registers that
- * it does not write are constants, and memory dependences reach the iteration before.
+ * it does not write are constants, and memory dependences reach back one iteration.
  */
 void mca_code_fill(struct mca_code *code, const struct tact_block *block,
 		   enum tact_mca_memory memory);
@@ -98,9 +100,9 @@ enum { MCA_CALENDAR = 64 }; /* buckets: bits of a word */
 /* An instruction in flight: dispatched and not retired. */
 struct mca_flight {
 	uint64_t done;	/* cycle in which it has executed; MCA_NEVER before it issues */
-	uint64_t ready; /* latest operand of those whose time is known */
+	uint64_t ready; /* latest operand whose time is known */
 	const struct mca_form *form; /* borrowed */
-	uint32_t waiters;	     /* first link of those that wait for it */
+	uint32_t waiters;	     /* first link of the operands that wait for it */
 	uint32_t next;		     /* in its bucket of the calendar */
 	uint16_t waiting;	     /* operands whose producer has not issued */
 	uint16_t entries;	     /* in the reorder buffer */
@@ -117,26 +119,26 @@ struct mca_link {
 struct mca_machine {
 	unsigned dispatch_width, reorder_buffer;
 	uint64_t now;
-	uint64_t head, tail;  /* numbers of the oldest in flight and of the next one */
-	uint64_t dispatch_at; /* cycle that has `entries` left; all are free in later ones */
+	uint64_t head, tail;  /* numbers of the oldest one in flight and of the next one */
+	uint64_t dispatch_at; /* cycle that has `entries` left; later cycles are free */
 	unsigned entries;
 	unsigned rob_free;
 	bool rob_full;		  /* dispatch waits for room in the reorder buffer */
-	bool fresh;		  /* became ready behind this cycle's issue stage */
+	bool fresh;		  /* became ready after this cycle's issue stage */
 	uint64_t retired_at;	  /* cycle in which the last instruction retired */
 	uint64_t marked, mark_at; /* retired_at of the instruction with this number */
-	uint32_t n_ready;	  /* could issue but for their ports */
+	uint32_t n_ready;	  /* could issue if their ports were free */
 	uint32_t n_unissued;
 	uint32_t most_users; /* that any instruction has had */
 	unsigned busy;	     /* bit p: port p is taken */
 	uint64_t port_free[TACT_MCA_PORTS];
 
-	/* In memory that the owner gives; flights, and bits in words, by number & mask. */
+	/* In memory that the owner provides; flights, and bits in words, by number & mask. */
 	uint32_t mask, n_words;
 	struct mca_flight *flights;
-	uint64_t *ready;		/* bit: could issue but for its ports */
+	uint64_t *ready;		/* bit: could issue if its ports were free */
 	uint64_t *uses[TACT_MCA_PORTS]; /* bit: is ready and needs the port */
-	uint64_t *candidates;		/* in the issue stage: ready, and its ports are free */
+	uint64_t *candidates;		/* in the issue stage: ready, with free ports */
 	struct mca_link *links;
 	uint32_t free_link, n_links, used_links;
 	uint64_t *writer;  /* borrowed; by key: number of the last instruction that wrote it + 1 */
@@ -144,18 +146,20 @@ struct mca_machine {
 	uint32_t calendar[MCA_CALENDAR]; /* by the cycle in which they become ready */
 };
 
-/* Bytes that a machine needs beside the struct; a multiple of 8. */
+/* Returns the bytes that a machine needs in addition to the struct; a multiple of 8. */
 size_t mca_machine_size(unsigned reorder_buffer);
 
-/* An empty machine in cycle 0.  memory is aligned for a pointer, writer zero for every key. */
+/* Sets up an empty machine in cycle 0.  memory is aligned for a pointer, writer is zero for every
+ * key.
+ */
 void mca_machine_init(struct mca_machine *m, void *memory, unsigned dispatch_width,
 		      unsigned reorder_buffer, uint64_t *writer);
 
-/* Goes on until all of the code has been dispatched. */
+/* Runs until all of the code has been dispatched. */
 void mca_machine_feed(struct mca_machine *m, const struct mca_code *code,
 		      const struct mca_form *forms);
 
-/* Goes on until everything has retired.  Returns the number of cycles. */
+/* Runs until everything has retired.  Returns the number of cycles. */
 uint64_t mca_machine_drain(struct mca_machine *m);
 
 #endif /* TACT_MCA_PRIVATE_H */

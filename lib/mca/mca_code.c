@@ -11,7 +11,7 @@ void mca_code_extent(struct mca_extent *extent, const struct tact_block *block,
 		     enum tact_mca_memory memory)
 {
 	extent->n_insns = block->n_insns;
-	/* Memory adds what is read and what is written. */
+	/* Memory adds to what is read and to what is written. */
 	extent->n_operands = block->counts.inputs + 2 * block->n_insns;
 	for (size_t i = 0; i < block->n_insns; i++)
 		extent->n_operands += block->insns[i].lowered->n_out;
@@ -22,13 +22,13 @@ void mca_code_extent(struct mca_extent *extent, const struct tact_block *block,
 		extent->n_keys = MCA_MAX_KEYS;
 }
 
-/* The store's own key, or 0 if a block has more instructions than there are keys. */
+/* Returns the store's own key, or 0 if a block has more instructions than there are keys. */
 static uint16_t store_key(size_t insn)
 {
 	return MCA_KEY_STORES + insn < MCA_MAX_KEYS ? (uint16_t)(MCA_KEY_STORES + insn) : 0;
 }
 
-/* Registers and flags that the block writes. */
+/* Marks the registers and flags that the block writes. */
 static void mark_written(bool *written, const struct tact_block *block)
 {
 	memset(written, 0, MCA_KEY_STORES * sizeof(*written));
@@ -41,8 +41,8 @@ static void mark_written(bool *written, const struct tact_block *block)
 	}
 }
 
-/* Key of the store that a load meets, or 0.  The machine knows the last run of each store, so one
- * of the iteration before counts only if it has not run again since.
+/* Returns the key of the store that a load meets, or 0.  The machine knows the last run of each
+ * store, so a store of the previous iteration counts only if it has not run again since.
  */
 static uint16_t met_store(const struct block_node *node, size_t i)
 {

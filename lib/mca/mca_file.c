@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parameters as text: globals, and a line for every form that differs from the defaults.
+ * Parameters as text: those of the machine, and a line for every form that differs from the
+ * defaults.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum { VERSION = 1, MAX_LINE = 512, MAX_FILE = 1 << 26 };
 /* ---- reading ---- */
 
 struct reader {
-	struct tact_mca_params *params; /* owned: what the file makes of the defaults */
+	struct tact_mca_params *params; /* owned: the defaults with what the file says */
 	bool *seen;			/* owned; by form */
 	bool global_seen[TACT_MCA_N_KINDS];
 	struct tact_diag *diag;
@@ -24,7 +25,7 @@ struct reader {
 
 #define FAIL(r, ...) tact_fail_at((r)->diag, TACT_E_FORMAT, (r)->line, 0, __VA_ARGS__)
 
-/* A plain number of `length` digits. */
+/* Reads a plain number of `length` digits. */
 static int read_number(struct reader *r, unsigned kind, const char *text, size_t length, int *value)
 {
 	const struct tact_mca_info *info = tact_mca_get_info(kind);
@@ -45,7 +46,7 @@ static int read_number(struct reader *r, unsigned kind, const char *text, size_t
 	return 0;
 }
 
-/* As many numbers as the kind has, separated by commas. */
+/* Reads as many numbers as the kind has, separated by commas. */
 static int read_values(struct reader *r, unsigned form, unsigned kind, const char *text)
 {
 	const struct tact_mca_info *info = tact_mca_get_info(kind);
@@ -102,7 +103,7 @@ static int read_form(struct reader *r, char *line)
 	return 0;
 }
 
-/* Other values mean something else on another core: most forms have its defaults. */
+/* The same values would mean something else on another core: most forms have its defaults. */
 static int read_arch(struct reader *r, const char *name)
 {
 	const struct tact_arch *arch = tact_arch_find(name);
@@ -159,7 +160,7 @@ static int read_line(struct reader *r, char *line)
 	return strchr(line, '\t') ? read_form(r, line) : read_global(r, line);
 }
 
-/* Line by line; the text is changed. */
+/* Reads line by line; changes the text. */
 static int read_text(struct reader *r, struct text *text)
 {
 	char *line = text->data, *const end = line + text->size;

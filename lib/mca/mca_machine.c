@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Dispatch, issue, execute, retire, as llvm-mca does them (LLVM, lib/MCA/Stages and
- * lib/MCA/HardwareUnits).  Within a cycle: retire what had executed before it, issue what is ready
- * and finds its ports free, dispatch.  So an instruction that is dispatched in cycle 0 issues in
- * cycle 1 at the earliest, has executed in 1 + latency and retires in 2 + latency.
+ * lib/MCA/HardwareUnits).
  *
- * Cycles in which nothing can happen are skipped.  What is ready is a bit in a ring of words, in
- * program order; what becomes ready later is in a calendar; what waits for a producer is linked to
- * it.
+ * Within a cycle: retire what had executed before, issue what is ready and finds its ports free,
+ * dispatch.  So an instruction that is dispatched in cycle 0 issues in cycle 1 at the earliest, has
+ * executed in 1 + latency and retires in 2 + latency.  Cycles in which nothing can happen are
+ * skipped.
+ *
+ * What is ready is a bit in a ring of words, in program order; what becomes ready later is in a
+ * calendar; what waits for a producer is linked to it.
  */
 #include <assert.h>
 #include <string.h>
@@ -72,7 +74,7 @@ static void set_ready(struct mca_machine *m, uint32_t slot)
 	m->ready[word] |= bit;
 	m->n_ready++;
 	if (!(ports & m->busy))
-		m->candidates[word] |= bit; /* looked at only by an issue stage that is under way */
+		m->candidates[word] |= bit; /* seen only by an issue stage that is in progress */
 	for (; ports; ports &= ports - 1)
 		m->uses[__builtin_ctz(ports)][word] |= bit;
 }
@@ -105,7 +107,9 @@ static void schedule(struct mca_machine *m, uint32_t slot, uint64_t limit)
 	m->occupied |= 1ull << bucket;
 }
 
-/* Those of this cycle's bucket that are ready; the others are for a later turn of the calendar. */
+/* Takes those of this cycle's bucket that are ready; the others belong to a later turn of the
+ * calendar.
+ */
 static void turn_calendar(struct mca_machine *m)
 {
 	unsigned bucket = m->now % MCA_CALENDAR;
@@ -139,8 +143,7 @@ static void wait_for(struct mca_machine *m, uint32_t producer, uint32_t consumer
 	m->flights[consumer].waiting++;
 }
 
-/* ReadAdvance shortens a dependence, never below nothing (LLVM, WriteState::onInstructionIssued).
- */
+/* ReadAdvance shortens a dependence, but not below zero (LLVM, WriteState::onInstructionIssued). */
 static uint64_t available(const struct mca_flight *producer, uint32_t advance)
 {
 	uint32_t latency = producer->form->latency;
@@ -200,8 +203,8 @@ static void find_candidates(struct mca_machine *m)
 			m->candidates[w] &= ~m->uses[__builtin_ctz(left)][w];
 }
 
-/* The better of *best and the candidates of `bits`, which belong to the instructions from `first`
- * on. Returns false when no later one can be better.
+/* Takes the better one of *best and the candidates of `bits`, which belong to the instructions from
+ * `first` on.  Returns false when no later one can be better.
  */
 static bool look_at(const struct mca_machine *m, uint64_t bits, uint64_t first, int64_t *rank,
 		    uint64_t *best)
@@ -221,8 +224,8 @@ static bool look_at(const struct mca_machine *m, uint64_t bits, uint64_t first, 
 	return true;
 }
 
-/* The oldest candidate, where each operand that waits for an instruction makes it older by one
- * (LLVM, DefaultSchedulerStrategy::computeRank).  Returns MCA_NEVER if there is none.
+/* Finds the oldest candidate, where each operand that waits for an instruction makes it older by
+ * one (LLVM, DefaultSchedulerStrategy::computeRank).  Returns MCA_NEVER if there is none.
  */
 static uint64_t select_candidate(const struct mca_machine *m)
 {
@@ -341,8 +344,8 @@ static void dispatch(struct mca_machine *m, const struct mca_code *code,
 	schedule(m, slot, m->now + 1);
 }
 
-/* Takes dispatch slots.  An instruction of more micro-ops than the width begins a group and blocks
- * the cycles behind it, the last one perhaps in part (LLVM, DispatchStage::cycleStart).
+/* Takes dispatch slots.  An instruction with more micro-ops than the width begins a group and
+ * blocks the following cycles, the last one perhaps in part (LLVM, DispatchStage::cycleStart).
  */
 static void take_entries(struct mca_machine *m, unsigned micro_ops)
 {
@@ -377,7 +380,7 @@ static bool try_dispatch(struct mca_machine *m, const struct mca_code *code,
 
 /* ---- time ---- */
 
-/* The next cycle in which a port becomes free, for those that wait for one. */
+/* Returns the next cycle in which a port becomes free, for instructions that wait for one. */
 static uint64_t next_port(const struct mca_machine *m)
 {
 	uint64_t next = MCA_NEVER;
@@ -391,7 +394,7 @@ static uint64_t next_port(const struct mca_machine *m)
 	return next;
 }
 
-/* The next cycle in which dispatch can go on. */
+/* Returns the next cycle in which dispatch can continue. */
 static uint64_t next_dispatch(const struct mca_machine *m)
 {
 	uint64_t done;
@@ -402,8 +405,8 @@ static uint64_t next_dispatch(const struct mca_machine *m)
 	return done == MCA_NEVER ? done : done + 1;
 }
 
-/* The earliest cycle of the calendar, or `limit` if there is none before it.  A bucket may hold
- * instructions of later turns.
+/* Returns the earliest cycle of the calendar, or `limit` if there is none before it.  A bucket may
+ * hold instructions of later turns.
  */
 static uint64_t next_ready(const struct mca_machine *m, uint64_t limit)
 {
@@ -423,7 +426,7 @@ static uint64_t next_ready(const struct mca_machine *m, uint64_t limit)
 	return limit;
 }
 
-/* The next cycle in which something can happen, or MCA_NEVER. */
+/* Returns the next cycle in which something can happen, or MCA_NEVER. */
 static uint64_t next_event(const struct mca_machine *m, bool more)
 {
 	uint64_t next = more ? next_dispatch(m) : MCA_NEVER, port;

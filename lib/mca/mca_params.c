@@ -9,7 +9,7 @@
 
 #define SIZE sizeof(struct tact_mca_info)
 
-/* Lower bounds as in the paper; upper ones are those of the representation. */
+/* Lower bounds are those of the paper, upper bounds those of the representation. */
 static const struct tact_mca_info infos[TACT_MCA_N_KINDS] = {
 	[TACT_MCA_MICRO_OPS] = {SIZE, "micro_ops", "NumMicroOps",
 				"micro-ops that an instruction is dispatched as", false, 1, 1,
@@ -45,8 +45,8 @@ static uint16_t clamp(unsigned value, unsigned low)
 	return (uint16_t)(value < MCA_MAX_VALUE ? value : MCA_MAX_VALUE);
 }
 
-/* The slowest way from a register or an address to a register or to flags: the machine has one
- * latency for all of them.  One cycle if there is none.
+/* Returns the slowest way from a register or an address to a register or to flags: the machine has
+ * one latency for all.  One cycle if there is none.
  */
 static unsigned slowest(const struct arch_latency *list)
 {
@@ -63,11 +63,10 @@ static unsigned slowest(const struct arch_latency *list)
 	return found ? cycles : 1;
 }
 
-/* The machine cannot choose between ports, and knows whole cycles only: the uops of each set are
- * spread evenly over its ports, and each port's sum is rounded down.  A uop that any of several
- * ports can take then holds none of them, and the dispatch width is what limits it.  To bind it to
- * one of them would be worse by far: a core with four ALUs would have one (doc/models/mca.md has
- * the figures).
+/* The machine cannot choose between ports, and knows only whole cycles: the uops of each set are
+ * spread evenly over its ports, and each port's sum is rounded down.  A uop that several ports can
+ * take then holds none, and only the dispatch width limits it.  Binding it to one port would be far
+ * worse: a core with four ALUs would have one (doc/models/mca.md has the figures).
  */
 static void spread(struct mca_form *f, const struct arch_port_use *use)
 {
@@ -86,9 +85,9 @@ static void spread(struct mca_form *f, const struct arch_port_use *use)
 		f->port[p] = clamp((unsigned)(shares[p] / SHARE), 0);
 }
 
-/* The divider, and what else lets one of them begin only every so many cycles (locked
- * instructions), is port 9 on cores that have no such port: dividers are resources of their own
- * among the ten of LLVM's Haswell.  Else it is the port that the instruction uses most.
+/* The divider, and whatever else lets instructions begin only every few cycles (locked ones), is
+ * port 9 on cores that have no such port: dividers are separate resources among the ten of LLVM's
+ * Haswell.  Otherwise it is the port that the instruction uses most.
  */
 static void hold_unit(struct mca_form *f, const struct tact_arch *arch,
 		      const struct arch_variant *v)

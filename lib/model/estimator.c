@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A model at work, whichever it is.
+ * A model at work, of any kind.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ void model_say(const struct tact_estimator *e, const char *format, ...)
 	text_free(&text);
 }
 
-/* A batch of one. */
+/* Estimates a batch of one. */
 static int estimate_alone(struct tact_estimator *e, struct tact_block *block,
 			  struct tact_estimate *out)
 {

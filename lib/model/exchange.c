@@ -30,7 +30,8 @@ static void close_end(int *fd)
 	*fd = -1;
 }
 
-/* This process's environment, with changes.  The strings are borrowed; NULL: no memory. */
+/* Makes this process's environment, with changes.  The strings are borrowed; NULL: out of memory.
+ */
 static char **make_environment(const char *const *changes)
 {
 	size_t n = 0, n_changes = 0, n_all;
@@ -57,7 +58,9 @@ static char **make_environment(const char *const *changes)
 	return all;
 }
 
-/* Runs it in a group of its own, so that what it starts ends with it.  Returns 0 or an errno. */
+/* Runs it in a group of its own, so that the processes that it starts end with it.  Returns 0 or an
+ * errno.
+ */
 static int start_process(const struct exchange *x, struct process *process, int in, int out)
 {
 	struct process_spec spec = {
@@ -101,7 +104,8 @@ static int start(const struct exchange *x, struct pipes *p)
 	return 0;
 }
 
-/* A program that has ended does not end us: SIGPIPE stays away, whatever the process does with it.
+/* A program that has ended must not end us: SIGPIPE is kept away, whatever the process does with
+ * it.
  */
 static ssize_t write_quietly(int fd, const char *data, size_t size)
 {
@@ -134,7 +138,7 @@ static void give(const struct exchange *x, struct pipes *p, size_t *given)
 	else if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n < 0 || *given == x->input_size)
-		close_end(&p->to); /* it has all, or does not want it */
+		close_end(&p->to); /* it has everything, or does not want it */
 }
 
 static void take(const struct exchange *x, struct pipes *p)
@@ -149,7 +153,7 @@ static void take(const struct exchange *x, struct pipes *p)
 		close_end(&p->from);
 }
 
-/* It has ended; what it has started and left behind may hold its output open for ever. */
+/* It has ended; processes that it has left behind may hold its output open for ever. */
 static bool has_ended(struct exchange *x, struct pipes *p)
 {
 	if (!process_has_ended(&p->process))
@@ -198,15 +202,14 @@ int exchange_run(struct exchange *x)
 	error = start(x, &p);
 	if (error == ENOMEM || error == EAGAIN || error == EMFILE || error == ENFILE)
 		return error == ENOMEM ? -TACT_E_NOMEM : -TACT_E_IO;
-	if (error) { /* as a shell says it */
+	if (error) { /* as a shell does */
 		x->status = (error == ENOENT ? 127 : 126) << 8;
 		return 0;
 	}
 	talk(x, &p);
 	close_end(&p.to);
 	close_end(&p.from);
-	/* Closing its output is the end of its work: what it does after that is not waited for
-	 * long. */
+	/* Closing its output ends its work: what it does after that is not waited for long. */
 	for (unsigned ms = 0; !x->is_timeout && !x->is_flood && !has_ended(x, &p) && ms < 2000;
 	     ms += 2)
 		usleep(2000);

@@ -12,19 +12,20 @@
 
 struct exchange {
 	const char *const *argv;	/* found in PATH */
-	const char *const *environment; /* "NAME=value", NULL ends it; may be NULL */
+	const char *const *environment; /* "NAME=value"; NULL ends it; may be NULL */
 	const char *input;
 	size_t input_size;
 	unsigned timeout;    /* seconds without output */
-	size_t max_output;   /* what prints more is ended */
+	size_t max_output;   /* a program that prints more is ended */
 	struct text *output; /* grows */
 	bool is_timeout, is_flood;
-	bool is_quiet; /* its standard error goes nowhere */
-	int status;    /* as of waitpid */
+	bool is_quiet; /* its standard error is discarded */
+	int status;    /* as for waitpid */
 };
 
-/* Runs it until it has ended, and what it has started with it.  Returns 0, -TACT_E_NOMEM, or
- * -TACT_E_IO if no process could be started.  What was not found ends with 127, as in a shell.
+/* Runs a program until it has ended, and ends the processes that it has started.  Returns 0,
+ * -TACT_E_NOMEM, or -TACT_E_IO if no process could be started.  A program that was not found ends
+ * with 127, as in a shell.
  */
 int exchange_run(struct exchange *x);
 

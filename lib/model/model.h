@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layer 5: the registry of models, and the models behind it.
+ * Layer 5: the registry of models, and its models.
  */
 #ifndef TACT_MODEL_PRIVATE_H
 #define TACT_MODEL_PRIVATE_H
@@ -19,38 +19,41 @@ struct model_answer {
 
 struct model_batch {
 	const struct tact_model_row *rows; /* borrowed */
-	struct model_answer *answers;	   /* one a row; borrowed */
+	struct model_answer *answers;	   /* one per row; borrowed */
 	size_t n;
 };
 
-/* A row of the registry: what is public of it, and what it does. */
+/* A row of the registry: its public part, and its functions. */
 struct model_entry {
 	struct tact_model model;
 
-	/* Whether a name is of this model; where its parts begin, or NULL if it has none. */
+	/* Returns whether a name belongs to this model; sets where its parts begin, or NULL if it
+	 * has none.
+	 */
 	bool (*owns)(const struct model_entry *entry, const char *name, const char **parts);
 
-	/* Looks at the parts, or lets an estimator have them.  Returns 0 or -TACT_E_* with the
-	 * reason in diag.
+	/* Check the parts, or give them to an estimator.  Return 0, or -TACT_E_* with the reason in
+	 * diag.
 	 */
 	int (*check)(const char *parts, struct tact_diag *diag);
 	int (*open)(struct tact_estimator *e, const char *parts, struct tact_diag *diag);
 	void (*close)(struct tact_estimator *e); /* NULL: there is nothing to do */
 
-	/* Fills all of `out`, which is empty; e->bounds may be used.  NULL: it takes many blocks.
+	/* Fills all of `out`, which is empty; may use e->bounds.  NULL: the model takes many blocks
+	 * at once.
 	 */
 	int (*estimate)(struct tact_estimator *e, struct tact_block *block,
 			struct tact_estimate *out);
 
 	/* Fills the answers, which have -TACT_E_FORMAT at first.  Returns 0, -TACT_E_NOMEM, or
-	 * -TACT_E_* if it could not do its work, and then it has said why.
+	 * -TACT_E_* if it could not do its work; then it has said why.
 	 */
 	int (*estimate_many)(struct tact_estimator *e, const struct model_batch *batch);
 
-	/* A stream; NULL: there is none. */
+	/* Creates a stream; NULL: the model has none. */
 	int (*stream)(struct tact_stream **out, struct tact_diag *diag);
 
-	/* Names that a part stands for, NULL ends them; or NULL. */
+	/* Returns the names that a part stands for, ended by NULL; or NULL. */
 	const char *const *(*names)(const char *parts);
 };
 
@@ -67,15 +70,15 @@ struct tact_estimator {
 	struct tact_mca_params *params;	    /* owned; mca:params=FILE */
 };
 
-/* The row and the parts of a name; NULL with the reason in diag. */
+/* Finds the row and the parts of a name; NULL with the reason in diag. */
 const struct model_entry *model_entry_of(const char *name, const char **parts,
 					 struct tact_diag *diag);
 
-/* Tells opt.say, with the model's title in front. */
+/* Tells opt.say, beginning with the model's title. */
 void model_say(const struct tact_estimator *e, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Rows of one CPU and mode, ascending, in parts of at most `most`. */
+/* Rows of one architecture and mode, ascending, in parts of at most `most`. */
 struct model_part {
 	const size_t *row; /* numbers; borrowed */
 	size_t n;
@@ -106,7 +109,7 @@ int model_mca_estimate(struct tact_estimator *e, struct tact_block *block,
 		       struct tact_estimate *out);
 void model_mca_close(struct tact_estimator *e);
 
-/* Other programs, and what they said earlier (model_llvm.c, model_command.c, model_stored.c). */
+/* Other programs, and stored predictions (model_llvm.c, model_command.c, model_stored.c). */
 int model_llvm_many(struct tact_estimator *e, const struct model_batch *batch);
 int model_command_check(const char *parts, struct tact_diag *diag);
 int model_command_many(struct tact_estimator *e, const struct model_batch *batch);

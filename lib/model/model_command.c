@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A command as a model: it reads hex strings, one a line, and prints a number for each.
+ * A command as a model: it reads hex strings, one per line, and prints a number for each.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,16 +11,16 @@
 #include "model/exchange.h"
 #include "model/model.h"
 
-/* A program that dies or hangs at a block is started again behind it, so often. */
+/* A program that dies or hangs at a block is started again after that block, this many times. */
 enum { MAX_STARTS = 20, MAX_LINE = 256 };
 
-/* Rows of one CPU and mode. */
+/* Rows of one architecture and mode. */
 struct series {
 	struct tact_estimator *e;
 	const struct model_batch *batch;
 	const size_t *row; /* borrowed */
 	size_t n, done;
-	bool is_broken; /* it could not do its work; the reason was said */
+	bool is_broken; /* it could not do its work, and the reason was said */
 };
 
 static void add_hex_lines(const struct series *s, struct text *input)
@@ -33,7 +33,7 @@ static void add_hex_lines(const struct series *s, struct text *input)
 	}
 }
 
-/* A line of its output.  A number may have blanks around it; 0 and less are none. */
+/* Reads a line of its output.  A number may have blanks around it; 0 and less do not count. */
 static bool read_answer(const char *line, size_t length, double *cycles)
 {
 	char copy[MAX_LINE], *end;
@@ -46,8 +46,8 @@ static bool read_answer(const char *line, size_t length, double *cycles)
 	return end != copy && !end[strspn(end, " \t\r")] && isfinite(*cycles) && *cycles > 0;
 }
 
-/* Answers for the rows from s->done on; a last line without its end does not count: it was cut off.
- * Returns how many lines too many there are.
+/* Takes answers for the rows from s->done on; a last line without its end was cut off and does not
+ * count.  Returns how many lines too many there are.
  */
 static size_t take_answers(struct series *s, const struct text *output)
 {
@@ -80,7 +80,7 @@ static bool is_good_end(const struct exchange *x)
 	return !x->is_timeout && WIFEXITED(x->status) && !WEXITSTATUS(x->status);
 }
 
-/* It ended too early.  Returns whether it is of use to start it again. */
+/* It ended too early.  Returns whether it should be started again. */
 static bool go_on(struct series *s, const struct exchange *x, size_t before, unsigned starts)
 {
 	int status = x->is_timeout ? -TACT_E_LIMIT : -TACT_E_FORMAT;
@@ -96,12 +96,12 @@ static bool go_on(struct series *s, const struct exchange *x, size_t before, uns
 	return goes_on && s->done < s->n;
 }
 
-/* What a run gave.  Returns whether it has to run again. */
+/* Looks at what a run gave.  Returns whether it must run again. */
 static bool judge(struct series *s, const struct exchange *x, unsigned starts)
 {
 	size_t before = s->done, too_many = take_answers(s, x->output);
 
-	/* One that ends well with too few lines may have left out any of them. */
+	/* A program that ends well with too few lines may have left out any of them. */
 	if (too_many || x->is_flood || (s->done < s->n && is_good_end(x))) {
 		model_say(s->e,
 			  "printed %s lines than it was given: which number belongs to which block "
@@ -114,7 +114,7 @@ static bool judge(struct series *s, const struct exchange *x, unsigned starts)
 	return s->done < s->n && go_on(s, x, before, starts);
 }
 
-/* Runs it once.  Returns 1 if it has to run again, 0, or -TACT_E_NOMEM. */
+/* Runs it once.  Returns 1 if it must run again, 0, or -TACT_E_NOMEM. */
 static int run_once(struct series *s, const char *const *environment, unsigned starts)
 {
 	const char *const argv[] = {"sh", "-c", s->e->parts, NULL};

@@ -29,7 +29,7 @@ static int find_bound(const char *name, size_t length)
 	return -1;
 }
 
-/* Names of bounds with + between them. */
+/* Reads names of bounds with + between them. */
 static int read_bounds(const char *list, size_t length, uint32_t *bits, struct tact_diag *diag)
 {
 	const char *end = list + length;
@@ -66,7 +66,7 @@ static int read_list(struct parts *to, const char *part, size_t length, struct t
 static int read_part(struct parts *to, const char *part, size_t length, struct tact_diag *diag)
 {
 	const struct {
-		const char *word, *other; /* the one of the paper, and in full */
+		const char *word, *other; /* the paper's word, and the full one */
 		bool *flag;
 	} flags[] = {
 		{"simple-predec", "simple-predecoder", &to->options.simple_predecoder},
@@ -152,7 +152,7 @@ int model_facile_open(struct tact_estimator *e, const char *parts, struct tact_d
 	return status;
 }
 
-/* The block leaves as it came: what is in the paper only is between two lowerings of it. */
+/* Leaves the block as it was: it is lowered for the paper's model and back. */
 static int estimate_as_paper(struct tact_estimator *e, struct tact_block *block,
 			     struct tact_prediction *out)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * llvm-mca as installed as a model.  It reads assembly: llvm-mc of the same version makes it from
- * the bytes.  A thousand regions go to one process: starting it costs 20 times what a block does,
- * and many more regions in one take longer than in several.
+ * The installed llvm-mca as a model.  It reads assembly, which llvm-mc of the same version makes
+ * from the bytes.  A thousand regions go to one process: starting it costs 20 times as much as a
+ * block, and many more regions take longer in one process than in several.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 enum { REGIONS = 1000, ITERATIONS = 100 };
 
-/* What carries the number 2 * i stands in front of block i, 2 * i + 1 behind it.  What does not
+/* The mark with the number 2 * i precedes block i, and 2 * i + 1 follows it.  Code that does not
  * decode swallows or skips the latter.
  */
 enum { MARK = 0x4d000000 };
@@ -76,7 +76,7 @@ static void add_blocks(const struct llvm *l, const struct model_part *part,
 	}
 }
 
-/* The number of a mark, or -1. */
+/* Returns the number of a mark, or -1. */
 static long read_mark(const struct isa_carrier *carrier, const char *line)
 {
 	char *end;
@@ -124,7 +124,7 @@ static void find_regions(const struct isa_carrier *carrier, const struct text *a
 
 /* ---- llvm-mca ---- */
 
-/* Returns its exit code, -1 if it did not come to that, or -TACT_E_NOMEM below that. */
+/* Returns its exit code, -1 if it has none, or -TACT_E_NOMEM, which is less. */
 static int exchange(struct llvm *l, const char *const *argv, const struct text *input,
 		    struct text *output)
 {
@@ -146,7 +146,7 @@ static int exchange(struct llvm *l, const char *const *argv, const struct text *
 	return status < 0 || x.is_timeout || !WIFEXITED(x.status) ? -1 : WEXITSTATUS(x.status);
 }
 
-/* "Total Cycles: N" behind "[i] Code Region - NUMBER". */
+/* Reads "Total Cycles: N" after "[i] Code Region - NUMBER". */
 static void read_cycles(struct llvm *l, const struct model_part *part, const char *output)
 {
 	static const char region[] = "] Code Region - ", cycles[] = "\nTotal Cycles:";
@@ -165,14 +165,16 @@ static void read_cycles(struct llvm *l, const struct model_part *part, const cha
 	}
 }
 
-/* A piece of assembly, and where in it the blocks of a part are. */
+/* Assembly text, and where the blocks of a part are in it. */
 struct source {
 	const struct model_part *part;
 	struct text assembly;
 	struct region regions[REGIONS];
 };
 
-/* Runs llvm-mca on blocks first to last.  Returns as exchange does; 0 if there is nothing to do. */
+/* Runs llvm-mca on the blocks from first up to last.  Returns as exchange does; 0 if there is
+ * nothing to do.
+ */
 static int analyse_once(struct llvm *l, const struct source *s, size_t first, size_t last)
 {
 	const struct tact_arch *arch = arch_of(l, s->part);
@@ -205,7 +207,7 @@ static int analyse_once(struct llvm *l, const struct source *s, size_t first, si
 	return status;
 }
 
-/* One block that it refuses takes all others with it, so halves are tried then. */
+/* If it refuses one block, it gives no result for the others: then halves are tried. */
 static int analyse(struct llvm *l, const struct source *s, size_t first, size_t last)
 {
 	size_t middle = first + (last - first) / 2;
@@ -251,7 +253,7 @@ static int work(void *context, unsigned thread, size_t i)
 	return status == -TACT_E_NOMEM ? status : 0;
 }
 
-/* What there is to say about a run as a whole. */
+/* Says what concerns a run as a whole. */
 static int conclude(const struct llvm *l)
 {
 	if (l->is_missing) {

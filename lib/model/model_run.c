@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Many blocks: models that take one block share its loading, on several threads; the others get all
- * of them at once.
+ * Many blocks: models that take single blocks share the loading, on several threads; the others get
+ * all blocks at once.
  */
 #include <stdlib.h>
 
@@ -60,7 +60,7 @@ void model_parts_free(struct model_parts *parts)
 
 /* ---- models that take one block ---- */
 
-/* One thread's. */
+/* What one thread has. */
 struct tools {
 	struct tact_block *block; /* owned; NULL: nothing is open yet */
 	struct tact_block_options options;
@@ -118,7 +118,7 @@ static int load(struct tools *t, const struct tact_model_row *row)
 	if (row->arch != t->arch || row->mode != t->options.mode || row->init != t->options.init) {
 		int status;
 
-		t->block->n_insns = 0; /* what is loaded so far need not be lowered again */
+		t->block->n_insns = 0; /* what is loaded need not be lowered again */
 		status = tact_block_rebind(t->block, row->arch, &options);
 		if (status < 0)
 			return status;
@@ -203,7 +203,7 @@ static int run(struct job *job, struct tact_diag *diag)
 	return status == -TACT_E_NOMEM ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : all;
 }
 
-/* The CPU of all rows, or NULL if there are several. */
+/* Returns the architecture of all rows, or NULL if there are several. */
 static const struct tact_arch *arch_of(const struct tact_model_row *rows, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
@@ -219,7 +219,7 @@ static bool is_good_row(const struct tact_model_row *row, const struct tact_mode
 	       (row->code || !row->code_size);
 }
 
-/* The rows as this library knows them: the caller's own, or copies of them in *copies. */
+/* Gets the rows as this library knows them: the caller's own, or copies in *copies. */
 static int read_rows(struct job *job, const struct tact_model_row *rows, size_t n,
 		     struct tact_model_row **copies, struct tact_diag *diag)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Predictions that stores hold as a model: those of other programs, or of other versions.
+ * Predictions in stores as a model: those of other programs, or of other versions.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "model/model.h"
 
-/* Rows by where they are in a store, or, of those that are in none, by a hash of their code. */
+/* Rows by where they are in a store or, if they are in none, by a hash of their code. */
 struct key {
 	uint32_t store;
 	uint64_t value;
@@ -90,7 +90,7 @@ static int status_of(const struct tact_store_prediction *x)
 	return 0;
 }
 
-/* One for other values at entry counts where there is none for the same. */
+/* A prediction for other values at entry counts if there is none for the same. */
 static void take(struct stored *s, const struct key *key, const struct found *f)
 {
 	for (size_t i = first_of(s, key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The models in one table: a row a model.  Nowhere else is there a list of them.
+ * The models in one table, one row per model.  There is no other list of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "model/model.h"
 
-/* The model's own name, with parts behind a colon if there are any. */
+/* Accepts the model's own name, with parts after a colon if there are any. */
 static bool is_named(const struct model_entry *entry, const char *name, const char **parts)
 {
 	size_t n = strlen(entry->model.name);
@@ -19,7 +19,7 @@ static bool is_named(const struct model_entry *entry, const char *name, const ch
 	return true;
 }
 
-/* llvm-mca, llvm-mca-19: as the programs are called. */
+/* Accepts llvm-mca, llvm-mca-19: what the programs are called. */
 static bool begins_so(const struct model_entry *entry, const char *name, const char **parts)
 {
 	*parts = NULL;
@@ -27,7 +27,7 @@ static bool begins_so(const struct model_entry *entry, const char *name, const c
 	       !strpbrk(name, ":=, /");
 }
 
-/* A name in front of = without a colon is that of a command. */
+/* A name before = without a colon is that of a command. */
 static bool is_command(const struct model_entry *entry, const char *name, const char **parts)
 {
 	size_t n = strcspn(name, "=:,");
@@ -137,7 +137,7 @@ const struct tact_model *tact_model_next(const struct tact_model *model)
 	return next < ARRAY_SIZE(registry) ? &registry[next].model : NULL;
 }
 
-/* Only of a command there is an = in front of any colon. */
+/* Only a command has an = before any colon. */
 size_t tact_model_title(const char *name)
 {
 	size_t n = name ? strcspn(name, "=:,") : 0;

@@ -53,8 +53,8 @@ static int collect_edges(struct depgraph *g, const struct tact_block *block)
 	return 0;
 }
 
-/* A chain's link leads to the next one's instruction.  Of several edges the one with the link's
- * latency is meant; an edge shows the slowest path, which may be longer than the chain's.
+/* A chain's link leads to the instruction of the next one.  Of several edges, the one with the
+ * link's latency is meant; an edge shows the slowest path, which may be longer than the chain's.
  */
 static void mark_chain(struct depgraph *g, struct tact_block *block)
 {

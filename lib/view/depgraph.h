@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A dependence graph that is to be drawn.
+ * A dependence graph for drawing.
  */
 #ifndef TACT_DEPGRAPH_H
 #define TACT_DEPGRAPH_H
@@ -19,11 +19,11 @@ struct depgraph {
 	const char *title;		    /* borrowed */
 	struct depgraph_edge *edges;	    /* owned */
 	size_t n_edges, capacity;
-	bool *is_critical; /* owned; a node */
+	bool *is_critical; /* owned; one per node */
 	double cycles;
 };
 
-/* Returns 0 or -TACT_E_NOMEM. */
+/* Collects the graph of a block.  Returns 0 or -TACT_E_NOMEM. */
 int depgraph_write_svg(const struct depgraph *g, struct text *out);
 
 #endif /* TACT_DEPGRAPH_H */

@@ -2,7 +2,7 @@
  *
  * A dependence graph as SVG, without Graphviz: instructions in one column, edges within an
  * iteration on the right, edges into the next iteration on the left.  Every edge has a height of
- * its own at both ends and a lane of its own where it would overlap with another one.
+ * its own at both ends, and a lane of its own where it would overlap another one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static void add_escaped(struct text *out, const char *string)
 	}
 }
 
-/* Counts ends first, so that boxes are high enough for theirs. */
+/* Counts ends first, so that boxes are high enough. */
 static void place_boxes(struct drawing *d)
 {
 	const struct depgraph *g = d->g;
@@ -90,7 +90,7 @@ static int pin_y(const struct drawing *d, uint32_t box, unsigned index, bool lef
 	       d->box_height[box] * (int)(index + 1) / (int)(d->pins[left][box] + 1);
 }
 
-/* Ends that come from above are above those that go down: lines cross less. */
+/* Ends that come from above are above those that go down, so that fewer lines cross. */
 static void place_ends(struct drawing *d)
 {
 	for (int left = 0; left < 2; left++) {

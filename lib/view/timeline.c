@@ -28,7 +28,7 @@ int64_t timeline_start(const struct tact_sim_uop *u)
 	return u->delivered >= 0 ? u->delivered : u->issued;
 }
 
-/* Delivery is in order: what left for a port before this uop came is of no use to later ones. */
+/* Delivery is in order: what went to a port before this uop arrived does not concern later ones. */
 static void forget(struct timeline *t, int64_t before)
 {
 	size_t kept = 0;
@@ -102,7 +102,7 @@ static void trim_ports(struct timeline *t)
 	t->n_busy = kept;
 }
 
-/* Beyond the iterations wanted: what is in flight with them decides which ports are taken. */
+/* More than the iterations wanted: what is in flight with them decides which ports are taken. */
 enum { MORE_ITERATIONS = 2048, MORE_CYCLES = 20000 };
 
 int timeline_record(const struct tact_view *view, unsigned iterations, bool with_ports,
@@ -170,8 +170,7 @@ bool timeline_waits_for_insn(const struct tact_sim_uop *u)
 	       u->wait_insn != UINT32_MAX;
 }
 
-/* The last instance of the instruction in front of it that began in time; of that one the uop that
- * ends last.
+/* Finds the last older instance of the instruction that began in time, and its uop that ends last.
  */
 const struct tact_sim_uop *timeline_producer(const struct timeline *t, const struct tact_sim_uop *u)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The timeline in a terminal: a row a uop, a column a cycle, and why a uop waits.  Stretches in
+ * The timeline in a terminal: uops as rows, cycles as columns, and why a uop waits.  Stretches in
  * which nothing begins or ends take one column, so that uops that wait for long fit on a page.
  */
 #include <inttypes.h>
@@ -15,7 +15,7 @@ enum {
 	MIN_REASON = 24,  /* columns that are left for reasons, at least */
 	MIN_ROWS = 8,
 	MAX_ROWS = 120,
-	MIN_GAP = 3 /* a gap stands for at least so many cycles */
+	MIN_GAP = 3 /* a gap stands for at least this many cycles */
 };
 
 struct chart_column {
@@ -27,14 +27,14 @@ struct chart {
 	const struct tact_view *view;
 	const struct timeline *t;
 	const struct tact_listing *listing;
-	int64_t *events;	      /* owned: room for six a row */
-	struct chart_column *columns; /* owned: room for all that become of these */
+	int64_t *events;	      /* owned: room for six per row */
+	struct chart_column *columns; /* owned: room for all that these become */
 	size_t n_columns, n_all;
 	size_t n_rows, width;
 	bool occurs[256];
 };
 
-/* Letters in the order of the legend, with colours of terminals. */
+/* Letters in the order of the legend, with terminal colours. */
 static const struct letter {
 	char letter;
 	const char *color, *help;
@@ -95,7 +95,7 @@ static void add_column(struct chart *c, int64_t cycle, int64_t length)
 	c->columns[c->n_columns++] = (struct chart_column){cycle, length};
 }
 
-/* From the cycles in which something happens to columns. */
+/* Makes columns from the cycles in which something happens. */
 static void lay_out(struct chart *c)
 {
 	int64_t *events = c->events, next;
@@ -128,7 +128,7 @@ static void lay_out(struct chart *c)
 
 /* ---- drawing ---- */
 
-/* Numbers of cycles, from that of the first column on, wherever there is room. */
+/* Adds numbers of cycles, relative to the first column, wherever there is room. */
 static void add_scale(const struct chart *c, struct text *out)
 {
 	size_t start = out->size + LEFT_WIDTH, free_from = 0;
@@ -183,7 +183,7 @@ static void add_cells(struct chart *c, const struct tact_sim_uop *u, struct text
 		text_add(out, "\033[0m");
 }
 
-/* As many reasons as there is room for, the longest wait first. */
+/* Adds as many reasons as there is room for, the longest wait first. */
 static void add_reasons(const struct chart *c, const struct tact_sim_uop *u, struct text *out)
 {
 	struct reason reasons[MAX_REASONS];
@@ -267,7 +267,7 @@ char *tact_view_legend(const bool occurs[256])
 	return string;
 }
 
-/* Rows give way first, from the end, so that those which are shown are whole; then columns. */
+/* Rows are cut first, from the end, so that the rows shown are whole; then columns. */
 static void cut(struct chart *c)
 {
 	size_t room = c->width - LEFT_WIDTH - 2 - MIN_REASON;

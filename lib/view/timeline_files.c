@@ -10,8 +10,8 @@
 
 /* ---- Perfetto ---- */
 
-/* One cycle is one microsecond.  Process 1 is the ports, a thread each; every iteration is a
- * process, every uop of it a thread, because slices of a thread must not overlap.
+/* One cycle is one microsecond.  Process 1 is the ports, one thread each; every iteration is a
+ * process and every uop of it a thread, because slices of a thread must not overlap.
  */
 enum { PORTS_PROCESS = 1, FIRST_PROCESS = 2 };
 
@@ -22,7 +22,7 @@ struct perfetto {
 	struct text name; /* owned: that of the next event */
 };
 
-/* Each event is a line. */
+/* Each event is one line. */
 static struct json *begin_event(struct perfetto *p, const char *phase)
 {
 	json_begin_value(&p->list, NULL);
@@ -51,7 +51,7 @@ static void end_event(struct json *e)
 		json_end(e);
 }
 
-/* p->name is that of a process, or of a thread of it. */
+/* p->name is the name of a process, or of one of its threads. */
 static void add_name(struct perfetto *p, const char *what, uint64_t pid, uint64_t tid,
 		     uint64_t order)
 {
@@ -70,7 +70,7 @@ static void add_name(struct perfetto *p, const char *what, uint64_t pid, uint64_
 	end_event(e);
 }
 
-/* A slice, named by p->name; the caller adds its arguments and ends it. */
+/* Begins a slice, named by p->name; the caller adds its arguments and ends it. */
 static struct json *begin_slice(struct perfetto *p, const char *category, uint64_t pid,
 				uint64_t tid, int64_t begin, int64_t end)
 {
@@ -112,7 +112,7 @@ static uint64_t process_of(const struct perfetto *p, const struct tact_sim_uop *
 	return FIRST_PROCESS + u->iteration - p->t->first;
 }
 
-/* Arrows go from the end of what makes a value to the beginning of what needs it. */
+/* Arrows lead from the end of what makes a value to the beginning of what needs it. */
 static void add_arrow(struct perfetto *p, const char *phase, size_t id,
 		      const struct tact_sim_uop *u, int64_t cycle)
 {
@@ -203,7 +203,7 @@ int view_perfetto(const struct maker *m)
 
 /* ---- Konata ---- */
 
-/* What the log says in a cycle; of one cycle in the order of kinds. */
+/* What the log says in a cycle; within a cycle, in the order of kinds. */
 enum konata_kind { KONATA_END, KONATA_RETIRE, KONATA_NEW, KONATA_START, KONATA_WAKE };
 
 struct konata_event {

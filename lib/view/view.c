@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Views of results: one row a view.
+ * Views of results, one row per view.
  */
 #include "view/view.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* What a view needs beside a block. */
+/* What a view needs in addition to a block. */
 enum { NEEDS_PREDICTION = 1, NEEDS_SIMULATION = 2 };
 
 static const struct row {

@@ -33,7 +33,7 @@ void view_json_notes(struct json *json, unsigned notes);
 void view_json_shares(struct json *json, const char *key, const double *values, size_t n);
 void view_json_set(struct json *json, const char *key, unsigned bits); /* [0,5] */
 
-/* The i-th instruction, as an object that stays open; returns its notes, or -1: there is none. */
+/* Puts the i-th instruction as an object that stays open.  Returns 0, or -1 if there is none. */
 int view_json_instruction(const struct maker *m, size_t i, struct tact_insn_cost *cost,
 			  struct json *json);
 
@@ -42,15 +42,15 @@ int view_json_instruction(const struct maker *m, size_t i, struct tact_insn_cost
 typedef int explain_groups(struct tact_block *block, struct tact_front_end_group *groups, size_t n,
 			   unsigned *iterations);
 
-/* What tact_explain_predecoder or tact_explain_decoder says: n groups, which the caller frees; NULL
- * if there are none.
+/* Gets what tact_explain_predecoder or tact_explain_decoder says: n groups, which the caller frees;
+ * NULL if there are none.
  */
 struct tact_front_end_group *view_groups(const struct maker *m, explain_groups *explain, size_t *n,
 					 unsigned *iterations);
 
 /* ---- timelines ---- */
 
-/* A port that is taken, by a uop of the stretch or another. */
+/* A port that is taken, by a uop of the stretch or another one. */
 struct timeline_busy {
 	int64_t cycle;
 	uint64_t iteration;
@@ -61,10 +61,10 @@ struct timeline_busy {
 /* Some iterations, uop by uop. */
 struct timeline {
 	uint64_t first;		   /* iteration */
-	uint64_t n_iterations;	   /* that are there as a whole or in part */
+	uint64_t n_iterations;	   /* that are there, at least in part */
 	struct tact_sim_uop *uops; /* owned; in order of retirement, which is that of the program */
 	size_t n, capacity;
-	int64_t begin, end;	    /* first and last cycle of what is in it */
+	int64_t begin, end;	    /* first and last cycle of its uops */
 	struct timeline_busy *busy; /* owned; all ports from begin to end, if asked for */
 	size_t n_busy, busy_capacity;
 	bool failed; /* out of memory */
@@ -73,32 +73,32 @@ struct timeline {
 /* How many iterations if the view does not say. */
 enum { TIMELINE_ITERATIONS = 3, TIMELINE_FILE_ITERATIONS = 12 };
 
-/* Simulates the loaded block again and keeps some iterations of it, from the steady state on or
- * from the one that was asked for.  What tact_simulated_insn says is lost.  Returns 0 or a status;
- * the timeline is to be freed in any case.
+/* Simulates the loaded block again and records some iterations, from the steady state or from the
+ * given iteration on.  What tact_simulated_insn says is lost.  Returns 0 or a status; the timeline
+ * must be freed in any case.
  */
 int timeline_record(const struct tact_view *view, unsigned iterations, bool with_ports,
 		    struct timeline *t);
 void timeline_fini(struct timeline *t);
 
-/* When a uop came into the pipeline: those of the stack engine come from the renamer. */
+/* Returns when a uop entered the pipeline: those of the stack engine come from the renamer. */
 int64_t timeline_start(const struct tact_sim_uop *u);
 
-/* What is known of a uop, without holes: a uop without a port has no cycles there. */
+/* The phases of a uop, without gaps: a uop without a port has no cycles there. */
 enum phase { PHASE_IDQ, PHASE_RS, PHASE_EXECUTE, PHASE_RETIRE, N_PHASES };
 extern const char *const timeline_phase_names[N_PHASES];
 
-/* Cycles [*begin, *end) of a phase; false: it has none. */
+/* Sets the cycles [*begin, *end) of a phase; returns false if it has none. */
 bool timeline_phase(const struct tact_sim_uop *u, enum phase phase, int64_t *begin, int64_t *end);
 
-/* Whether an instruction of the block is known that makes what the uop waits for. */
+/* Returns whether the instruction of the block is known that makes what the uop waits for. */
 bool timeline_waits_for_insn(const struct tact_sim_uop *u);
 
-/* The uop that makes what a uop waits for; NULL: it is not in the timeline. */
+/* Returns the uop that makes what a uop waits for; NULL if it is not in the timeline. */
 const struct tact_sim_uop *timeline_producer(const struct timeline *t,
 					     const struct tact_sim_uop *u);
 
-/* A wait and how long it took; cycles 0: that is not known. */
+/* A wait and how long it took; cycles 0: unknown. */
 struct reason {
 	enum tact_wait wait;
 	int64_t cycles;
@@ -111,10 +111,10 @@ void timeline_reason_text(const struct reason *reason, const struct tact_listing
 void timeline_all_reasons(const struct tact_sim_uop *u, const struct tact_listing *listing,
 			  struct text *out); /* "waits for #3 (imul) 12, port 5 busy 2" */
 
-/* The first word of an instruction, behind its prefixes. */
+/* Adds the first word of an instruction, after its prefixes. */
 void timeline_mnemonic(const struct tact_listing *listing, size_t insn, struct text *out);
 
-/* What the instructions did: n of them, which the caller frees; NULL: out of memory. */
+/* Returns what the n instructions did, which the caller frees; NULL: out of memory. */
 struct tact_sim_insn *timeline_insns(const struct tact_view *view);
 
 /* ---- the views ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Why a block takes so long: a paragraph for each bottleneck.
+ * Why a block takes so long: one paragraph per bottleneck.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "arch/arch.h"
 #include "view/view.h"
 
-/* A list of more than this many is cut short unless everything was asked for. */
+/* Longer lists are cut short unless everything was asked for. */
 enum { SHORT_LIST = 12 };
 
 static void add_title(const struct maker *e, unsigned bound)
@@ -17,7 +17,7 @@ static void add_title(const struct maker *e, unsigned bound)
 		    e->view->plain);
 }
 
-/* True if the i-th line of n is to be printed; says how many are left where it stops. */
+/* Returns whether to print the i-th line of n; says how many are left where it stops. */
 static bool add_more(const struct maker *e, size_t i, size_t n)
 {
 	if (e->view->is_whole || n <= SHORT_LIST + 1 || i < SHORT_LIST)
@@ -159,7 +159,7 @@ static void explain_stores(const struct maker *e, unsigned bound)
 
 /* ---- front end ---- */
 
-/* "3 to 7"; of unrolled code a group may reach into the next iterations. */
+/* Adds "3 to 7"; in unrolled code, a group may reach into the next iterations. */
 static void add_span(const struct maker *e, const struct tact_front_end_group *g)
 {
 	size_t n = e->listing->n, first = g->first_insn, end = first + g->n_insns;
@@ -271,7 +271,7 @@ static void explain_decoder(const struct maker *e, unsigned bound)
 	free(groups);
 }
 
-/* DSB, LSD, Issue: so many uops, so many a cycle. */
+/* DSB, LSD, Issue: a number of uops, and how many per cycle. */
 static void explain_width(const struct maker *e, unsigned bound)
 {
 	unsigned uops = 0, width = bound == TACT_BOUND_DSB ? e->view->arch->params.dsb_width
@@ -333,7 +333,7 @@ static void explain_blocked(const struct maker *e, unsigned bound)
 	}
 }
 
-/* One row a bound; a bound without one has no story to tell. */
+/* One row per bound; a bound without one has no explanation. */
 static void (*const explainers[TACT_N_BOUNDS])(const struct maker *e, unsigned bound) = {
 	[TACT_BOUND_PREDECODE] = explain_predecoder,
 	[TACT_BOUND_DECODE] = explain_decoder,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Predictions as JSON: one object a line, schema tact.predict/1, and what the schema of simulations
- * has in common with it.  Instructions are numbered from 0, as elements of "instructions" are.
+ * Predictions as JSON: one object per line, schema tact.predict/1, and what the schema of
+ * simulations shares with it.  Instructions are numbered from 0, like elements of "instructions".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +100,7 @@ void view_json_notes(struct json *json, unsigned notes)
 	json_end(json);
 }
 
-/* By port: those that have something. */
+/* By port, those that are not zero. */
 void view_json_shares(struct json *json, const char *key, const double *values, size_t n)
 {
 	char name[24];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of what views show: instructions, notes on them, bottlenecks.
+ * Names of what views show: instructions, their notes, bottlenecks.
  */
 #include <stdlib.h>
 #include <string.h>

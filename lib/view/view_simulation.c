@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Simulations as JSON: one object a line, schema tact.simulate/1, and the data of the page about
- * one, schema tact.simulate.page/1.
+ * Simulations as JSON: one object per line, schema tact.simulate/1, and the data of the web page
+ * about one, schema tact.simulate.page/1.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static int put_instructions(const struct maker *m, struct json *json)
 
 /* ---- uops ---- */
 
-/* A cycle that a uop did not pass, or a wait that there was none of, is left out. */
+/* A cycle that a uop did not pass, or a wait that did not occur, is left out. */
 static void put_cycle(struct json *json, const char *key, int64_t cycle)
 {
 	if (cycle >= 0)
@@ -103,7 +103,8 @@ static int put_timeline(const struct maker *m, struct json *json)
 		json_end(json);
 	}
 	timeline_fini(&t);
-	return status == -TACT_E_NOMEM ? status : 0; /* else there is none, as if not asked for */
+	return status == -TACT_E_NOMEM ? status
+				       : 0; /* otherwise there is none, as if not asked for */
 }
 
 static void put_steady_state(const struct tact_simulation *s, struct json *json)
@@ -192,7 +193,7 @@ static void put_page_uops(const struct maker *m, const struct timeline *t, struc
 		const struct tact_sim_uop *from =
 			u->dispatched >= 0 ? timeline_producer(t, u) : NULL;
 
-		json_begin_value(json, NULL); /* a line each */
+		json_begin_value(json, NULL); /* one line each */
 		text_printf(m->out,
 			    "\n[%" PRIu64 ",%" PRIu32 ",%u,%u,%d,%d,%" PRId64 ",%" PRId64
 			    ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%td,%u,",
