@@ -150,7 +150,7 @@ struct tact_stream;
  * with the reason in diag, -TACT_E_INVAL  an argument is missing, the name is not in the registry,
  * or the model has no streams -TACT_E_NOMEM  out of memory
  */
-int tact_model_stream(struct tact_stream **out, const char *name, struct tact_diag *diag);
+int tact_model_stream_create(struct tact_stream **out, const char *name, struct tact_diag *diag);
 
 /* ---- many blocks ---- */
 

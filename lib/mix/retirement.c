@@ -48,7 +48,7 @@ static int on_uop(void *arg, const struct tact_sim_uop *u)
 
 static int open_stream(struct mix_retirement *r, struct tact_diag *diag)
 {
-	int status = tact_model_stream(&r->stream, "sim", diag);
+	int status = tact_model_stream_create(&r->stream, "sim", diag);
 
 	if (status < 0)
 		return status;

@@ -128,7 +128,7 @@ int tact_model_estimate(struct tact_estimator *e, struct tact_block *block,
 	return 0;
 }
 
-int tact_model_stream(struct tact_stream **out, const char *name, struct tact_diag *diag)
+int tact_model_stream_create(struct tact_stream **out, const char *name, struct tact_diag *diag)
 {
 	const struct model_entry *entry;
 	const char *parts;

@@ -121,8 +121,12 @@ static struct obj_lines *lines_create(const struct obj_file *obj)
 	if (fd < 0)
 		return lines;
 	lines->dwfl = dwfl_begin(&lines->callbacks);
-	if (lines->dwfl)
-		lines->module = dwfl_report_offline(lines->dwfl, "input", "input", fd);
+	if (!lines->dwfl) { /* nothing else can go wrong */
+		close(fd);
+		obj_lines_destroy(lines);
+		return NULL;
+	}
+	lines->module = dwfl_report_offline(lines->dwfl, "input", "input", fd);
 	if (!lines->module) {
 		close(fd); /* otherwise libdwfl owns it now */
 		return lines;

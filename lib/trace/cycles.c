@@ -41,7 +41,8 @@ int tact_cycles_create(struct tact_cycles **out, const struct tact_arch *arch,
 	if (status >= 0)
 		status = tact_block_create(&c->block, arch, &unrolled, diag);
 	if (status >= 0)
-		status = tact_model_stream(&c->stream, c->opt.model ? c->opt.model : "sim", diag);
+		status = tact_model_stream_create(&c->stream, c->opt.model ? c->opt.model : "sim",
+						  diag);
 	if (status >= 0)
 		status = tact_model_open(&c->bounds, BOUNDS, NULL, diag);
 	if (status >= 0)

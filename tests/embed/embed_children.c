@@ -77,7 +77,7 @@ static void measure(void)
 static void assemble(const char *text)
 {
 	struct tact_input *input = NULL;
-	struct tact_region region = {0};
+	struct tact_region region = TACT_REGION_INIT;
 	struct tact_diag diag = {0};
 	struct tact_input_options opt = {0};
 	int status;
@@ -109,7 +109,7 @@ static void ask(const char *model)
 	static const uint8_t code[] = {0x48, 0x01, 0xd8};
 	struct tact_model_options opt = {0};
 	struct tact_estimator *estimator = NULL;
-	struct tact_estimate estimate = {0};
+	struct tact_estimate estimate = TACT_ESTIMATE_INIT;
 	struct tact_block *block = NULL;
 	struct tact_diag diag = {0};
 	int status;

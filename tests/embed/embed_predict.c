@@ -35,7 +35,7 @@ static size_t parse_hex(uint8_t *code, size_t capacity, const char *hex)
 static int run_once(struct work *w)
 {
 	struct tact_prediction prediction = {0};
-	struct tact_simulation simulation = {0};
+	struct tact_simulation simulation = TACT_SIMULATION_INIT;
 	struct tact_simulator *simulator = NULL;
 	struct tact_block *block = NULL;
 	struct tact_diag diag;

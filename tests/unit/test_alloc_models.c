@@ -181,7 +181,7 @@ static int expand(void *arg)
 static int open_stream(void *arg)
 {
 	struct tact_stream *s = arg;
-	int status = tact_model_stream(&s, "sim", NULL);
+	int status = tact_model_stream_create(&s, "sim", NULL);
 
 	if (status < 0)
 		assert_null(s);

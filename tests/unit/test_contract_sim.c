@@ -473,9 +473,9 @@ TEST_WITH(null_in_models, setup, teardown)
 	IS_REFUSED(tact_model_estimate(f->estimator, NULL, &x));
 	IS_REFUSED(tact_model_estimate(f->estimator, f->empty, &x));
 	IS_REFUSED(tact_model_estimate(f->estimator, f->block, NULL));
-	IS_REFUSED(tact_model_stream(NULL, "sim", NULL));
-	LEAVES_NULL(struct tact_stream, tact_model_stream(&out, NULL, NULL));
-	LEAVES_NULL(struct tact_stream, tact_model_stream(&out, "mca", NULL));
+	IS_REFUSED(tact_model_stream_create(NULL, "sim", NULL));
+	LEAVES_NULL(struct tact_stream, tact_model_stream_create(&out, NULL, NULL));
+	LEAVES_NULL(struct tact_stream, tact_model_stream_create(&out, "mca", NULL));
 	IS_REFUSED(tact_model_expand(NULL, NULL, NULL, NULL));
 	assert_null(tact_model_find(NULL, NULL));
 	assert_null(tact_model_find("", NULL));

@@ -277,13 +277,14 @@ TEST(streams_by_name)
 
 	for (const struct tact_model *m = NULL; (m = tact_model_next(m));)
 		if (!(m->traits & (TACT_MODEL_STREAM | TACT_MODEL_BATCH))) {
-			assert_int_equal(tact_model_stream(&stream, m->name, &diag), -TACT_E_INVAL);
+			assert_int_equal(tact_model_stream_create(&stream, m->name, &diag),
+					 -TACT_E_INVAL);
 			assert_non_null(strstr(diag.text, "a steady state only"));
 		}
-	assert_int_equal(tact_model_stream(&stream, "none", NULL), -TACT_E_INVAL);
-	assert_int_equal(tact_model_stream(&stream, NULL, NULL), -TACT_E_INVAL);
-	assert_int_equal(tact_model_stream(NULL, "sim", NULL), -TACT_E_INVAL);
-	assert_int_equal(tact_model_stream(&stream, "sim", NULL), 0);
+	assert_int_equal(tact_model_stream_create(&stream, "none", NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_model_stream_create(&stream, NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_model_stream_create(NULL, "sim", NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_model_stream_create(&stream, "sim", NULL), 0);
 	assert_int_equal(tact_stream_add(stream, block, &number), 0);
 	for (unsigned i = 0; i < 100; i++)
 		assert_int_equal(tact_stream_feed(stream, number, 0x1000, NULL, 0), 0);
