@@ -75,7 +75,8 @@ struct tact_param {
 	char value[120]; /* as in a file */
 	char help[160];	 /* what it means */
 	/* Whose file sets the value: this microarchitecture's or that of one it is based on;
-	 * "default" if no file does, "file" if tact_arch_derive has read it.
+	 * "default" if no file does, "file" if tact_arch_derive has read it or
+	 * tact_arch_set_param has set it.
 	 */
 	char from[16];
 	char source[160];   /* where the value comes from: "vendor: four of 24"; see data/SOURCES.md
@@ -89,7 +90,100 @@ struct tact_param {
  */
 bool tact_arch_param(const struct tact_arch *arch, size_t index, struct tact_param *out);
 
+/* ---- instruction forms ---- */
+
+/* What an instruction's operands are, where a form's figures depend on it. */
+enum tact_situation {
+	TACT_SITUATION_PLAIN,
+	TACT_SITUATION_INDEXED, /* an address has an index register */
+	TACT_SITUATION_SAME	/* all registers are the same one: idioms */
+};
+
+/* uops that can go to any port of a set. */
+struct tact_port_use {
+	uint32_t ports; /* bit p: port p */
+	uint32_t uops;
+};
+
+/* Where a latency begins or ends.  Numbers of operands are those of struct tact_operand. */
+enum tact_latency_end {
+	TACT_LATENCY_REG,    /* register operand `number`, flags included */
+	TACT_LATENCY_MEMORY, /* content of memory operand `number` */
+	TACT_LATENCY_BASE,   /* base register of memory operand `number` */
+	TACT_LATENCY_INDEX   /* its index register */
+};
+
+/* The number of an address that is only computed (lea). */
+enum { TACT_NUMBER_ADDRESS = 15 };
+
+struct tact_latency {
+	uint8_t from, from_number; /* enum tact_latency_end; BASE and INDEX only occur here */
+	uint8_t to, to_number;
+	uint16_t cycles; /* 0: the result does not wait for it */
+};
+
+enum { TACT_MAX_PORT_USES = 32, TACT_MAX_LATENCIES = 128 };
+
+/* What an instruction of a form costs.  tact_block_cost says what one costs in its block, where
+ * neighbours may fuse with it.
+ */
+struct tact_form_info {
+	size_t size;		       /* sizeof(struct tact_form_info), set by the caller */
+	enum tact_situation situation; /* whose figures these are: PLAIN if there are no others */
+	unsigned uops;		       /* unfused; 0: it needs no port */
+	unsigned issued;	       /* fused uops that issue and retire, after unlamination */
+	unsigned mite, ms; /* uops from decoders (or DSB, LSD) and from the microcode sequencer */
+	unsigned divider;  /* cycles that the divider is held */
+	unsigned cycles;   /* measured throughput where nothing else explains it; 0: none */
+	bool needs_complex_decoder;
+	bool is_eliminated;	/* a move between registers that the renamer executes */
+	bool breaks_dependence; /* there is a register that no result waits for */
+	uint16_t fuses_with; /* bit c: macro-fuses with the conditional jump of condition code c */
+	uint32_t n_port_uses, n_latencies;
+	struct tact_port_use port_uses[TACT_MAX_PORT_USES];
+	/* By pair of operands.  A pair that is not listed counts as one cycle, if the instruction
+	 * reads the one and writes the other.
+	 */
+	struct tact_latency latencies[TACT_MAX_LATENCIES];
+};
+#define TACT_FORM_INFO_INIT TACT_SIZED(struct tact_form_info)
+
+/* Fills *out with the figures of a form, which tact_isa_form_find or tact_insn.form gives.
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL    arch or out is NULL, situation is unknown, or out->size is not set
+ *   -TACT_E_NO_DATA  the microarchitecture has no data for this form
+ */
+int tact_arch_form(const struct tact_arch *arch, unsigned form, enum tact_situation situation,
+		   struct tact_form_info *out);
+
 /* ---- making one ---- */
+
+/* Makes a copy of `base` that can be changed.  The caller owns *out and gives it to
+ * tact_arch_destroy; it does not refer to `base` any more, but to the names of the built-in one
+ * that both come from.  Blocks borrow it: see tact_block_create.
+ *
+ * Returns 0, or with *out set to NULL:
+ *   -TACT_E_INVAL  an argument is NULL
+ *   -TACT_E_NOMEM  out of memory
+ */
+int tact_arch_copy(struct tact_arch **out, const struct tact_arch *base);
+
+/* Changes one latency of a form, in all situations that list it, to latency->cycles; or a
+ * parameter, by its name and its value as in a file.  Nobody else may use the microarchitecture
+ * meanwhile. A block that is bound to it sees the change when it is next loaded, changed or bound
+ * (tact_block_rebind(block, NULL, NULL)), and may not be predicted before.
+ *
+ * Return 0, or with nothing changed:
+ *   -TACT_E_INVAL    an argument is NULL, arch is built in, or there is no such parameter
+ *   -TACT_E_NO_DATA  there is no data for this form, or it does not list this pair of operands
+ *   -TACT_E_FORMAT   the value does not fit the parameter; diag has the reason
+ *   -TACT_E_NOMEM    out of memory
+ */
+int tact_arch_set_latency(struct tact_arch *arch, unsigned form,
+			  const struct tact_latency *latency);
+int tact_arch_set_param(struct tact_arch *arch, const char *name, const char *value,
+			struct tact_diag *diag);
 
 /* Makes a copy of `base` with the parameters that a file sets ("issue_width = 6", one per line; #
  * begins a comment) and with the file's lines for instruction forms (doc/formats.md).  The caller

@@ -70,7 +70,7 @@ const struct tact_arch *tact_arch_find(const char *name)
 	return NULL;
 }
 
-static bool is_built_in(const struct tact_arch *arch)
+bool arch_is_built_in(const struct tact_arch *arch)
 {
 	return (uintptr_t)arch >= (uintptr_t)archs &&
 	       (uintptr_t)arch < (uintptr_t)(archs + ARRAY_SIZE(archs));
@@ -80,7 +80,7 @@ const struct tact_arch *tact_arch_next(const struct tact_arch *previous)
 {
 	size_t next = 0;
 
-	if (previous && !is_built_in(previous))
+	if (previous && !arch_is_built_in(previous))
 		return NULL;
 	if (previous)
 		next = (size_t)(previous - archs) + 1;
@@ -226,7 +226,7 @@ int tact_arch_derive(struct tact_arch **out, const struct tact_arch *base, const
 	f = fopen(path, "r");
 	if (!f)
 		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	status = arch_copy(&arch, base);
+	status = tact_arch_copy(&arch, base);
 	if (status < 0) {
 		tact_fail(diag, TACT_E_NOMEM, "out of memory");
 		goto out_close;
@@ -305,13 +305,16 @@ int arch_create(struct tact_arch **out, const char *name, const struct tact_isa 
 	return 0;
 }
 
-int arch_copy(struct tact_arch **out, const struct tact_arch *base)
+int tact_arch_copy(struct tact_arch **out, const struct tact_arch *base)
 {
-	struct tact_arch *arch = malloc(sizeof(*arch));
-	int status = 0;
+	struct tact_arch *arch;
+	int status;
 
-	if (!arch)
-		return -TACT_E_NOMEM;
+	if (out)
+		*out = NULL;
+	status = tact_new(&arch, sizeof(*arch), out && base, "an argument is missing", NULL);
+	if (status < 0)
+		return status;
 	*arch = *base;
 	if (base->overlay)
 		status = overlay_copy(&arch->overlay, base->overlay);
@@ -320,7 +323,7 @@ int arch_copy(struct tact_arch **out, const struct tact_arch *base)
 
 void tact_arch_destroy(struct tact_arch *arch)
 {
-	if (!arch || is_built_in(arch))
+	if (!arch || arch_is_built_in(arch))
 		return;
 	overlay_destroy(arch->overlay);
 	free(arch);

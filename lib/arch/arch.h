@@ -24,6 +24,7 @@ struct tact_arch {
 	bool is_from_file[PARAMS_COUNT];     /* tact_arch_derive has set it */
 	const uint16_t *record_of_form;	     /* static; indexed by form; NULL: has no tables */
 	struct arch_overlay *overlay;	     /* owned; NULL: all data are those of the tables */
+	unsigned revision;		     /* of the data; see arch_changed */
 };
 
 /* An architecture made of text alone, of any set: parameters and lines of forms, as
@@ -59,17 +60,23 @@ struct arch_own {
 	struct arch_latency latency[ARCH_MAX_LATENCIES];
 };
 
-/* A copy that can be changed: to be destroyed with tact_arch_destroy. */
-int arch_copy(struct tact_arch **out, const struct tact_arch *base);
-
 /* The form's data for a situation, to be changed in place; they come from the tables at first.
  * NULL if the tables have none for it, or out of memory.  Pointers of earlier calls may be stale.
  */
 struct arch_own *arch_own_of(struct tact_arch *arch, unsigned form, enum arch_situation situation);
 
 /* Must follow a change, so that blocks lower their code again. */
-void arch_changed(struct tact_arch *arch);
-unsigned arch_revision(const struct tact_arch *arch);
+static inline void arch_changed(struct tact_arch *arch)
+{
+	arch->revision++;
+}
+
+static inline unsigned arch_revision(const struct tact_arch *arch)
+{
+	return arch->revision;
+}
+
+bool arch_is_built_in(const struct tact_arch *arch);
 
 /* Of a form that has a line of its own, or NULL. */
 const struct arch_record *overlay_record(const struct arch_overlay *overlay, unsigned form);

@@ -20,7 +20,6 @@ struct arch_overlay {
 	struct patch *patches;	/* owned */
 	size_t n, capacity;
 	unsigned n_forms;
-	unsigned revision;
 };
 
 static struct arch_overlay *create(unsigned n_forms)
@@ -29,7 +28,6 @@ static struct arch_overlay *create(unsigned n_forms)
 
 	if (!o)
 		return NULL;
-	o->revision = 1;
 	o->n_forms = n_forms;
 	o->slot_of_form = calloc(n_forms, sizeof(*o->slot_of_form));
 	if (!o->slot_of_form) {
@@ -162,15 +160,4 @@ struct arch_own *arch_own_of(struct tact_arch *arch, unsigned form, enum arch_si
 			fill(patch->own[situation], &view);
 	}
 	return patch->own[situation];
-}
-
-void arch_changed(struct tact_arch *arch)
-{
-	if (arch->overlay)
-		arch->overlay->revision++;
-}
-
-unsigned arch_revision(const struct tact_arch *arch)
-{
-	return arch->overlay ? arch->overlay->revision : 0;
 }

@@ -287,9 +287,10 @@ static int make_start(struct tact_tuner *t)
 	int status;
 
 	if (!t->is_mca) {
-		status = arch_copy(&t->defaults.arch, tact_arch_find(tact_arch_name(t->opt.arch)));
+		status = tact_arch_copy(&t->defaults.arch,
+					tact_arch_find(tact_arch_name(t->opt.arch)));
 		if (status >= 0)
-			status = arch_copy(&t->start.arch, t->opt.arch);
+			status = tact_arch_copy(&t->start.arch, t->opt.arch);
 		for (size_t s = 0; s < t->n_sites && status >= 0; s++)
 			if (!arch_own_of(t->start.arch, t->sites[s].form,
 					 (enum arch_situation)t->sites[s].situation))

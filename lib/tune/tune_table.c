@@ -34,7 +34,7 @@ int tune_table_copy(struct tune_table *out, const struct tune_table *from)
 	if (from->mca)
 		status = tact_mca_params_copy(&copy.mca, from->mca, NULL);
 	else
-		status = arch_copy(&copy.arch, from->arch);
+		status = tact_arch_copy(&copy.arch, from->arch);
 	if (status >= 0)
 		*out = copy;
 	return status;

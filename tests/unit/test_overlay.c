@@ -104,7 +104,7 @@ static void files_come_back(void **state)
 
 	(void)state;
 	assert_true(fd >= 0);
-	assert_int_equal(arch_copy(&arch, tact_arch_find("SKL")), 0);
+	assert_int_equal(tact_arch_copy(&arch, tact_arch_find("SKL")), 0);
 	assert_non_null(
 		arch_own_of(arch, tact_isa_form_find(tact_isa_default(), "NEG (R64)"), ARCH_PLAIN));
 	own = arch_own_of(arch, tact_isa_form_find(tact_isa_default(), imul), ARCH_PLAIN);
@@ -145,7 +145,7 @@ static void blocks_notice(void **state)
 	size_t size = bytes_of(code, sizeof(code), "480fafc3");
 
 	(void)state;
-	assert_int_equal(arch_copy(&arch, tact_arch_find("SKL")), 0);
+	assert_int_equal(tact_arch_copy(&arch, tact_arch_find("SKL")), 0);
 	assert_int_equal(tact_block_create(&block, arch, NULL, NULL), 0);
 	for (unsigned cycles = 3; cycles < 9; cycles++) {
 		struct arch_own *own =
