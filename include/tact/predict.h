@@ -147,6 +147,38 @@ int tact_explain_chain(struct tact_block *block, struct tact_chain *out);
  */
 const char *tact_explain_value(const struct tact_block *block, unsigned kind, unsigned reg);
 
+/* How much an instruction matters. */
+struct tact_criticality {
+	size_t size; /* sizeof(struct tact_criticality), set by the caller */
+	/* By how many cycles all latencies of the instruction may grow before dependences alone
+	 * take longer than the prediction: the minimum of (cycles_per_iteration * iterations -
+	 * latency) / passes over all cycles that pass through it, in the graph that
+	 * tact_explain_chain searches.  0 if it is on the critical cycle and that is the
+	 * bottleneck; INFINITY if it is on no cycle.  If the options leave dependences out, the
+	 * ratio of the critical cycle counts where it is more.
+	 */
+	double slack;
+	/* Cycles per iteration that the prediction becomes less without the instruction; less than
+	 * 0 if it becomes more, as when a dependence was broken.  The block is taken as a loop or
+	 * unrolled as it is now.
+	 */
+	double saved;
+	/* False for the branch of a loop and for the only instruction: `saved` is then 0. */
+	bool is_erasable;
+};
+#define TACT_CRITICALITY_INIT TACT_SIZED(struct tact_criticality)
+
+/* Says how critical instruction i of a loaded block is, under the options of tact_predict
+ * (stop_above is ignored; NULL means all zeros).  Takes about as long as three predictions.
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL  block or out is NULL, there is no instruction i, out->size is not set, or opt
+ *                  has values that this library does not know
+ *   -TACT_E_NOMEM  out of memory
+ */
+int tact_explain_criticality(struct tact_block *block, const struct tact_predict_options *opt,
+			     size_t i, struct tact_criticality *out);
+
 /* A load that needs bytes which the last store to them does not hold in full. */
 struct tact_blocked_load {
 	uint32_t load, store; /* instructions */

@@ -181,6 +181,12 @@ void block_arrange(struct tact_block *block);
 int block_decode_one(struct tact_block *block, const uint8_t *code, size_t size,
 		     struct block_insn *bi);
 
+/* Calls ask for the block without instruction i, which is not the only one, in the mode that it is
+ * in; then the block is as it was.  Returns what ask returns.
+ */
+int block_ask_without(struct tact_block *block, size_t i,
+		      int (*ask)(struct tact_block *block, void *arg), void *arg);
+
 /* Whether what was lowered holds for the present architecture. */
 bool block_is_lowered(const struct tact_block *block);
 

@@ -63,6 +63,31 @@ static void splice(struct tact_block *block, const struct edit *e, size_t new_si
 	}
 }
 
+int block_ask_without(struct tact_block *block, size_t i,
+		      int (*ask)(struct tact_block *block, void *arg), void *arg)
+{
+	const struct block_insn insn = block->insns[i];
+	const struct block_counts counts = block->counts;
+	const enum tact_mode mode = block->opt.mode;
+	const size_t size = block->code_size, length = insn.lowered->length;
+	uint8_t bytes[TACT_MAX_INSN_BYTES];
+	struct edit gone = {.at = i, .removed = 1, .bytes = bytes};
+	struct edit back = {.at = i, .added = 1, .bytes = bytes, .n_bytes = length, .insn = insn};
+	int status;
+
+	memcpy(bytes, block->code + insn.offset, length);
+	block->opt.mode = block->mode;
+	block_count(&block->counts, insn.lowered, (size_t)-1);
+	splice(block, &gone, size - length);
+	block_arrange(block);
+	status = ask(block, arg);
+	block->opt.mode = mode;
+	block->counts = counts;
+	splice(block, &back, size);
+	block_arrange(block);
+	return status;
+}
+
 /* The rare case: the cache is full, or the architecture has changed since.  A block of its own is
  * loaded with the changed code, and takes this one's place.
  */

@@ -17,6 +17,12 @@ facile_bound facile_predecode, facile_decode, facile_dsb, facile_lsd, facile_iss
 	facile_precedence, facile_divider, facile_stack_sync, facile_forwarding, facile_blocked,
 	facile_stores;
 
+/* The slack of instruction i, as struct tact_criticality has it, if an iteration takes `cycles`;
+ * where a cycle of the graph has a larger ratio, that counts instead.  HUGE_VAL if the instruction is
+ * on no cycle.  Returns 0 or -TACT_E_NOMEM.
+ */
+int facile_slack(struct tact_block *block, size_t i, double cycles, double *slack);
+
 /* Whether options that were read have values that are known. */
 static inline bool facile_are_valid(const struct tact_predict_options *opt)
 {

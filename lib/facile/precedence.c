@@ -8,6 +8,7 @@
  * leaves little; the rest is numbered anew and its edges are written down once, with their
  * latencies.  A policy picks one edge into every node; its cycles are found by walking backwards.
  */
+#include <math.h>
 #include <string.h>
 
 #include "facile/facile.h"
@@ -406,6 +407,96 @@ static void follow(const struct search *s, struct tact_chain *out)
 	}
 	out->links = s->links;
 	out->n_links = n;
+}
+
+static bool is_of(const struct search *s, uint32_t v, size_t insn)
+{
+	return s->nodes[s->number[v]].insn == insn;
+}
+
+/* One round of shorter distances from `origin`, which is of instruction i, up to the next node of
+ * that instruction.
+ */
+static bool shorten(struct search *s, size_t i, uint32_t origin, double cycles)
+{
+	const double epsilon = 1e-9;
+	bool changed = false;
+
+	for (uint32_t v = 0; v < s->n; v++) {
+		const double weight = cycles * s->nodes[s->number[v]].iterations;
+
+		for (uint32_t e = s->first[v]; e < s->first[v + 1]; e++) {
+			const uint32_t from = s->edges[e].from;
+			double candidate;
+
+			if (from != origin && is_of(s, from, i))
+				continue;
+			candidate = (from == origin ? 0 : s->potential[from]) + weight -
+				    s->edges[e].latency;
+			if (candidate < s->potential[v] - epsilon) {
+				s->potential[v] = candidate;
+				changed = true;
+			}
+		}
+	}
+	return changed;
+}
+
+/* The smallest mean of a cycle in a small graph, by Karp's theorem (1978). */
+static double smallest_mean(double (*weight)[LOWERED_MAX_IN], unsigned n)
+{
+	double distance[LOWERED_MAX_IN + 1][LOWERED_MAX_IN] = {{0}}, smallest = HUGE_VAL;
+
+	for (unsigned k = 1; k <= n; k++)
+		for (unsigned v = 0; v < n; v++) {
+			distance[k][v] = HUGE_VAL;
+			for (unsigned u = 0; u < n; u++)
+				distance[k][v] =
+					fmin(distance[k][v], distance[k - 1][u] + weight[u][v]);
+		}
+	for (unsigned v = 0; v < n; v++) {
+		double largest = -HUGE_VAL;
+
+		if (distance[n][v] == HUGE_VAL)
+			continue;
+		for (unsigned k = 0; k < n; k++)
+			largest = fmax(largest, (distance[n][v] - distance[k][v]) / (n - k));
+		smallest = fmin(smallest, largest);
+	}
+	return smallest;
+}
+
+/* A cycle may pass through the instruction more than once, by different inputs: the ways from each
+ * of them to the next, and of those the cycle with the smallest mean.
+ */
+int facile_slack(struct tact_block *block, size_t i, double cycles, double *slack)
+{
+	double weight[LOWERED_MAX_IN][LOWERED_MAX_IN];
+	uint32_t inputs[LOWERED_MAX_IN];
+	unsigned n = 0;
+	struct search s;
+
+	block_connect(block);
+	if (solve(&s, block, block_nodes(block), !block->opt.paper) < 0)
+		return -TACT_E_NOMEM;
+	if (cycles < s.ratio)
+		cycles = s.ratio; /* so that no cycle weighs less than nothing: distances settle */
+	for (uint32_t v = 0; v < s.n; v++)
+		if (is_of(&s, v, i))
+			inputs[n++] = v;
+	for (unsigned a = 0; a < n; a++) {
+		for (uint32_t v = 0; v < s.n; v++)
+			s.potential[v] = HUGE_VAL;
+		for (uint32_t round = 0; round <= s.n; round++)
+			if (!shorten(&s, i, inputs[a], cycles))
+				break;
+		for (unsigned b = 0; b < n; b++)
+			weight[a][b] = s.potential[inputs[b]];
+	}
+	*slack = smallest_mean(weight, n);
+	if (*slack < 1e-6)
+		*slack = 0; /* rounding */
+	return 0;
 }
 
 int tact_explain_chain(struct tact_block *block, struct tact_chain *out)

@@ -70,6 +70,13 @@ TEST(results_of_any_size)
 	CHECK_SIZES(struct tact_port_contention, tact_explain_ports(block, out),
 		    out->ports == 1 << 1 && out->n_insns == 1);
 	CHECK_SIZES(struct tact_chain, tact_explain_chain(block, out), out->latency == 3);
+	CHECK_SIZES(struct tact_criticality, tact_explain_criticality(block, NULL, 0, out),
+		    out->slack == 0 && !out->is_erasable);
+	CHECK_SIZES(struct tact_form_info,
+		    tact_arch_form(tact_arch_find("SKL"),
+				   tact_isa_form_find(tact_isa_default(), "IMUL (R64, R64)"),
+				   TACT_SITUATION_PLAIN, out),
+		    out->uops == 1 && out->n_latencies == 4);
 	CHECK_SIZES(struct tact_param, tact_arch_param(tact_arch_find("SKL"), 0, out),
 		    out->name[0] != 0);
 	tact_block_destroy(block);
