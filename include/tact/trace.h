@@ -117,6 +117,7 @@ struct tact_trace_event {
 #define TACT_TRACE_EVENT_INIT TACT_SIZED(struct tact_trace_event)
 
 struct tact_trace;
+struct tact_input_options;
 
 /* ---- opening and closing ---- */
 
@@ -168,7 +169,6 @@ int tact_trace_open_fd(struct tact_trace **out, int fd, struct tact_diag *diag);
  *   -TACT_E_DECODE  bytes that are not an instruction
  *   -TACT_E_NOMEM
  */
-struct tact_input_options;
 int tact_trace_open_text(struct tact_trace **out, const char *path,
 			 const struct tact_input_options *opt, uint64_t iterations,
 			 struct tact_diag *diag);

@@ -183,8 +183,9 @@ struct tact_tune_row {
  */
 int tact_tuner_get_row(const struct tact_tuner *tuner, size_t i, struct tact_tune_row *out);
 
-/* A parameter that changed. */
 enum { TACT_TUNE_PROOFS = 3 };
+
+/* A parameter that changed. */
 struct tact_tune_change {
 	size_t size;
 	char name[160]; /* "IMUL (R64, R64) latency", "issue_width" */
@@ -201,10 +202,11 @@ struct tact_tune_change {
  */
 int tact_tuner_get_change(const struct tact_tuner *tuner, size_t i, struct tact_tune_change *out);
 
+enum { TACT_TUNE_VALUES = 12 };
+
 /* How many parameters of a kind have a value, by default and as learned, over the forms in the
  * rows. The last element also counts larger values.
  */
-enum { TACT_TUNE_VALUES = 12 };
 struct tact_tune_histogram {
 	size_t size;
 	const char *kind; /* static */

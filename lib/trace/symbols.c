@@ -76,6 +76,7 @@ static struct symbols_file *add_file(struct tact_symbols *s, const char *path,
 	struct symbols_file *f = calloc(1, sizeof(*f));
 	const char *slash;
 	size_t size;
+	int status;
 
 	if (!f)
 		return NULL;
@@ -90,8 +91,13 @@ static struct symbols_file *add_file(struct tact_symbols *s, const char *path,
 		return NULL;
 	}
 	snprintf(f->own_name, size, "[%s]", f->shown);
-	if (open_file(f, diag))
+	status = open_file(f, diag);
+	if (status)
 		f->obj = NULL;
+	if (status == -TACT_E_NOMEM) {
+		close_file(f);
+		return NULL;
+	}
 	s->files[s->n_files++] = f;
 	return f;
 }

@@ -110,6 +110,75 @@ TEST(analyses_may_fail)
 	assert_true(try_failures(analyse, &run) > 20);
 }
 
+static int read_all(struct tact_trace *trace)
+{
+	struct tact_trace_event event = TACT_TRACE_EVENT_INIT;
+	int status;
+
+	while ((status = tact_trace_next(trace, &event, NULL)) > 0)
+		;
+	return status;
+}
+
+/* Records the text to `arg`, a descriptor, and reads the recording. */
+static int record(void *arg)
+{
+	const int fd = *(const int *)arg;
+	struct tact_trace *text, *recording = NULL;
+	int status = tact_trace_open_text(&text, path, NULL, 10, NULL);
+
+	if (!status && (ftruncate(fd, 0) || lseek(fd, 0, SEEK_SET)))
+		status = -TACT_E_IO;
+	if (!status)
+		status = tact_trace_record(text, fd, NULL, NULL, NULL);
+	tact_trace_close(text);
+	if (!status && lseek(fd, 0, SEEK_SET))
+		status = -TACT_E_IO;
+	if (!status) {
+		const int own = dup(fd);
+
+		status = tact_trace_open_fd(&recording, own, NULL);
+		if (status) {
+			assert_null(recording);
+			close(own);
+		}
+	}
+	if (!status)
+		status = read_all(recording);
+	tact_trace_close(recording);
+	return status;
+}
+
+TEST(recordings_may_fail)
+{
+	char file[] = "/tmp/tact-alloc-XXXXXX";
+	int fd = mkstemp(file);
+
+	assert_true(fd >= 0);
+	unlink(file);
+	assert_true(try_failures(record, &fd) > 10);
+	close(fd);
+}
+
+/* Code of this very program. */
+static int find_code(void *arg)
+{
+	struct tact_trace_region region;
+	struct tact_symbols *symbols;
+	int status = tact_symbols_create(&symbols);
+
+	if (!status)
+		status = tact_symbols_region(symbols, arg, "/proc/self/exe", NULL, &region, NULL);
+	tact_symbols_destroy(symbols);
+	return status;
+}
+
+TEST(symbols_may_fail)
+{
+	assert_true(try_failures(find_code, (void *)"main") > 5);
+	assert_true(try_failures(find_code, (void *)"memory:10-20") > 0);
+}
+
 /* ---- results ---- */
 
 static int load(void *arg)
