@@ -361,8 +361,9 @@ struct tact_mix_costs;
 
 /* Predicts the cycles of each block by a model of tact/model.h (NULL: facile) and multiplies them
  * by its executions.  Cache misses and mispredictions are not included.  The mix must outlive the
- * costs, which refer to its names and code.  Returns 0 with a handle for tact_mix_costs_destroy,
- * -TACT_E_INVAL without a mix or an architecture, errors of tact_model_open, -TACT_E_NOMEM.
+ * costs, which refer to its names and code; arch and model are borrowed for the call.  Returns 0
+ * with a handle for tact_mix_costs_destroy, -TACT_E_INVAL without a mix or an architecture, errors
+ * of tact_model_open, -TACT_E_NOMEM.
  */
 int tact_mix_costs_create(struct tact_mix_costs **out, const struct tact_mix *mix,
 			  const struct tact_arch *arch, const char *model, struct tact_diag *diag);

@@ -78,7 +78,7 @@ TEST(predictor_learns)
 		wrong += !predictor_branch(&p, TACT_FLOW_BRANCH, true, 0x400100, 0x400106,
 					   i % 5 == 4 ? 0x400106 : 0x400000);
 	assert_true(wrong < 100);
-	/* a long pattern that comes again, one half of it taken */
+	/* a long repeating pattern, half of it taken */
 	memset(&p, 0, sizeof(p));
 	wrong = 0;
 	for (unsigned i = 0; i < 100000; i++) {
@@ -88,7 +88,7 @@ TEST(predictor_learns)
 					   x ? 0x400106 : 0x400000);
 	}
 	assert_true(wrong < 5000);
-	/* nobody knows what is random */
+	/* random branches cannot be predicted */
 	memset(&p, 0, sizeof(p));
 	wrong = 0;
 	for (unsigned i = 0, x = 1; i < 100000; i++) {
@@ -202,7 +202,7 @@ static struct tact_cycles_totals run(bool exact, bool full, uint32_t threads, ui
 	return totals;
 }
 
-/* Three cycles an imul; the two adds hide behind them or lengthen the chain: through rax. */
+/* Three cycles per imul; the two adds are hidden by them or lengthen the chain through rax. */
 TEST(memory_equals_pipeline)
 {
 	const uint64_t rounds = 1000000;

@@ -19,8 +19,8 @@
 #include "perf_attrs.h"
 #include "support.h"
 
-/* Three blocks: a loop of 4 instructions, 20 instructions behind it that end in a jump back, and
- * what is never reached.
+/* Three blocks: a loop of 4 instructions, 20 instructions after it that end in a jump back, and
+ * code that is never reached.
  */
 __asm__(".text\n"
 	".globl mix_test_code, mix_test_branch, mix_test_long, mix_test_jump, mix_test_end\n"
@@ -154,7 +154,7 @@ static struct tact_mix_block block_at(const struct tact_mix *mix, const char *co
 	return b;
 }
 
-/* Five rounds of the loop a stack; or the way out of it and back. */
+/* Five rounds of the loop per stack; or the way out of it and back. */
 static void fill(struct recording *r)
 {
 	const struct pmu_branch back = {at(mix_test_branch), at(mix_test_code), 0};
@@ -250,7 +250,7 @@ TEST(test_outside)
 	tact_mix_get_summary(mix, &s);
 	assert_int_equal(s.outside_samples, 7);
 	assert_int_equal(s.outside_streams, 12);
-	/* to long, from code: the source is in front of the target */
+	/* to long, from code: the source is before the target */
 	assert_int_equal(s.impossible_streams, 20);
 	assert_true(s.newest_impossible > 0.1);
 	assert_true(s.other_impossible == 0);
@@ -460,7 +460,7 @@ TEST(test_train)
 	dprintf(fd, "#tact.mix.counts/1\ncommand self test\nmodule - %s\n", self);
 	dprintf(fd, "code %" PRIx64 " %" PRIx64 " 10100\n",
 		at(mix_test_code) - map.address + map.offset, loop_size);
-	/* Once more, in pieces that overlap: 2,900 and 10 behind the third instruction. */
+	/* Once more, in parts that overlap: 2,900, and 10 after the third instruction. */
 	dprintf(fd, "code %" PRIx64 " %" PRIx64 " 2900\n",
 		at(mix_test_long) - map.address + map.offset, long_size);
 	dprintf(fd, "code %" PRIx64 " %" PRIx64 " 10\noutside 5\n",
@@ -647,7 +647,7 @@ TEST(test_ladder)
 		o.argv = no_argv;
 		assert_int_equal(tact_mix_record(&o, &out, &diag), -TACT_E_IO);
 		assert_non_null(strstr(diag.text, "/nonexistent/program"));
-		assert_true(access(path, F_OK) != 0); /* nothing is left behind */
+		assert_true(access(path, F_OK) != 0); /* no file is left over */
 	}
 	o.argv = NULL;
 	assert_int_equal(tact_mix_record(&o, &out, &diag), -TACT_E_INVAL);

@@ -102,7 +102,7 @@ TEST(test_costs)
 	tact_mix_costs_get_totals(costs, &t);
 	assert_int_equal(t.failed, 0);
 
-	/* Two multiplications behind each other: the latency of both. */
+	/* Two multiplications in sequence: the latency of both. */
 	assert_int_equal(tact_mix_costs_get_row(costs, 0, &c), 0);
 	assert_true(c.is_loop);
 	assert_int_equal(c.n_blocks, 1);
