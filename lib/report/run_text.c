@@ -125,7 +125,7 @@ static void add_ports(const struct tact_result *r, struct text *out)
 		for (unsigned i = first; i < end; i++)
 			if (ports >> i & 1)
 				text_printf(out, "%6u", i);
-		text_add(out, "\nUops a cycle    ");
+		text_add(out, "\nUops per cycle  ");
 		for (unsigned i = first; i < end; i++)
 			if (ports >> i & 1)
 				text_printf(out, "%6.2f", report_ratio(t->uops[i], t->cycles));
@@ -165,7 +165,7 @@ static void add_memory(const struct tact_result *r, struct text *out)
 	if (r->info.has_branches) {
 		text_add(out, "Branches:           ");
 		report_count(out, (double)t->branches, 0);
-		text_printf(out, ", predicted wrongly %.3f%%\n",
+		text_printf(out, ", mispredicted %.3f%%\n",
 			    100 * report_ratio((double)t->mispredicted, (double)t->branches));
 	}
 }
@@ -266,7 +266,7 @@ static void add_insns(const struct tact_result_row *row, struct text *out)
 
 static void add_bound(const struct tact_result_row *row, struct text *out)
 {
-	text_printf(out, "%12s%.2f cycles an execution; alone, repeated: %.2f\n", "",
+	text_printf(out, "%12s%.2f cycles per execution; alone, repeated: %.2f\n", "",
 		    report_ratio(row->cycles, (double)row->executions),
 		    report_ratio(row->bound, (double)row->executions));
 }
