@@ -276,6 +276,7 @@ def measure_size(args):
                          check=True).stdout
     constants = sum(int(n) for n in re.findall(r'^\.(?:rodata|data\.rel\.ro)\S* +(\d+)', out, re.M))
     return {'library_mb': loaded(os.path.join(args.build, 'libtact.so')) / 1e6, 'table_lines': lines,
+            'hostile': sum(1 for line in open(TOP + '/tests/hw/hostile.txt') if line.strip() and line[0] != '#'),
             'forms': len(forms), 'archs': len(glob.glob(TOP + '/data/arch/*.arch')),
             'table_mb': constants / 1e6}
 

@@ -4,7 +4,7 @@
 
 usage: run.py [--build DIR] [--cc CC] [--slow] [SUITE...]
 
-SUITE: layers unit hw cases cli fuzz threads example docs property accuracy (default: all).  The last line of the
+SUITE: layers unit hw cases cli fuzz threads example embed docs property accuracy (default: all).  The last line of the
 output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
 --slow: the build is instrumented, so that fewer mutations are tried and nothing is timed.
 """
@@ -195,8 +195,8 @@ def run_docs(total, args):
 
 
 SUITES = {'layers': run_layers, 'unit': run_unit, 'hw': run_hw, 'cases': run_cases, 'cli': run_cli,
-          'fuzz': run_fuzz, 'threads': run_threads, 'example': run_example, 'docs': run_docs, 'property': run_property,
-          'accuracy': run_accuracy}
+          'fuzz': run_fuzz, 'threads': run_threads, 'example': run_example, 'embed': run_embed, 'docs': run_docs,
+          'property': run_property, 'accuracy': run_accuracy}
 
 
 def main():

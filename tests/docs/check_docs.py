@@ -109,6 +109,20 @@ def check_readme():
                                              if d != 'README.md' and d not in linked])
 
 
+def check_lists():
+    """Other lists in documents that have to be whole."""
+    suites = re.findall(r"'(\w+)': run_\w+", read('tests/run.py'))
+    table = [line.split('|')[1].strip() for line in section('doc/architecture.md', 'Tests').splitlines()
+             if re.match(r'\| \w+ \|', line)][1:]
+    check('architecture: every suite of tests has its row', same(table, suites))
+    targets = re.findall(r'^# make ([a-z][\w-]+)', read('Makefile'), re.M)
+    listed = re.findall(r'^make ([a-z][\w-]+)', section('CONTRIBUTING.md', 'Build and test'), re.M)
+    check('CONTRIBUTING: every target of the Makefile is there',
+          ['make %s is not listed' % t for t in targets if t not in (*listed, 'install', 'clean')] +
+          ['make %s does not exist' % t for t in listed if not re.search(r'^[\w -]*\b%s\b[\w -]*:' % t,
+                                                                        read('Makefile'), re.M)])
+
+
 def check_columns():
     problems = []
     for path in documents():
@@ -203,6 +217,7 @@ def main():
     parser.add_argument('--tact', default=os.path.join(TOP, 'build/tact'))
     args = parser.parse_args()
     check_readme()
+    check_lists()
     check_columns()
     check_links()
     check_paths()
