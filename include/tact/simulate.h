@@ -27,15 +27,16 @@ extern "C" {
 /* How to simulate.  All zeros, or NULL, is the default.
  *
  * max_cycles ends the simulation if no steady state is found by then.  By default it is enough to
- * fill the reorder buffer and to see some iterations.
+ * fill the reorder buffer and to see some iterations.  It is never more than 2^29 cycles.
  *
- * min_iterations goes on simulating for the sink after the steady state was found; it does not
- * change the result.  By default the simulation ends with the steady state.  With max_cycles left
- * at 0, as many cycles are simulated as the iterations take.  If max_cycles is set, it wins, and
- * tact_simulation.iterations tells how many iterations there were.
+ * min_iterations keeps the simulation running for the sink after the steady state was found; it
+ * does not change the result.  By default the simulation ends with the steady state.  With
+ * max_cycles left at 0, as many cycles are simulated as the iterations take.  If max_cycles is set,
+ * it wins, and tact_simulation.iterations tells how many iterations there were.
  *
  * on_uop, the sink, is called for every uop in the order of retirement.  The record is valid during
- * the call.  A result other than 0 ends the simulation: see tact_simulation.stopped.
+ * the call, which must not use the simulator or the block.  A result other than 0 ends the
+ * simulation: see tact_simulation.stopped.
  */
 struct tact_sim_options {
 	size_t size; /* sizeof(struct tact_sim_options) */
@@ -66,7 +67,7 @@ struct tact_sim_insn {
 
 /* The result of a simulation.
  *
- * `repeats` says that the state of the pipeline came again: the figure is exact for the model.
+ * `repeats` says that the state of the pipeline recurred: the figure is exact for the model.
  * Otherwise it is the mean over a stretch in which the pipeline had settled, or, if it never did,
  * over the second half of max_cycles.
  *
@@ -111,7 +112,8 @@ void tact_simulator_destroy(struct tact_simulator *simulator);
  * Returns 0, or
  *   -TACT_E_INVAL  an argument is missing, the block is empty, or a size is wrong
  *   -TACT_E_NOMEM  out of memory
- *   -TACT_E_LIMIT  too few iterations ended within max_cycles to tell a figure
+ *   -TACT_E_LIMIT  too few iterations ended within max_cycles to tell a figure, or fewer than
+ *                  min_iterations within 2^29 cycles
  */
 int tact_simulate(struct tact_simulator *simulator, struct tact_block *block,
 		  const struct tact_sim_options *opt, struct tact_simulation *out);

@@ -18,6 +18,8 @@ static int read_options(struct tact_estimator *e, const struct tact_model_option
 	if (tact_read_options(&e->opt, sizeof(e->opt), opt) < 0 ||
 	    tact_read_options(&e->facile, sizeof(e->facile), e->opt.facile) < 0)
 		return tact_fail(diag, TACT_E_INVAL, "options that this library does not know");
+	if (e->facile.bounds >> TACT_N_BOUNDS)
+		return tact_fail(diag, TACT_E_INVAL, "bounds that this library does not know");
 	e->facile.size = sizeof(e->facile);
 	if (!e->opt.timeout)
 		e->opt.timeout = TIMEOUT;

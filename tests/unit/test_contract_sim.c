@@ -463,12 +463,16 @@ TEST_WITH(null_in_models, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct tact_estimate x = TACT_ESTIMATE_INIT;
+	struct tact_predict_options unknown = {.size = sizeof(unknown),
+					       .bounds = 1u << TACT_N_BOUNDS};
+	struct tact_model_options opt = {.size = sizeof(opt), .facile = &unknown};
 	const struct tact_model *last = NULL;
 
 	IS_REFUSED(tact_model_open(NULL, "sim", NULL, NULL));
 	LEAVES_NULL(struct tact_estimator, tact_model_open(&out, NULL, NULL, NULL));
 	LEAVES_NULL(struct tact_estimator, tact_model_open(&out, "none", NULL, NULL));
 	LEAVES_NULL(struct tact_estimator, tact_model_open(&out, "mca:params=x", NULL, NULL));
+	LEAVES_NULL(struct tact_estimator, tact_model_open(&out, "facile", &opt, NULL));
 	IS_REFUSED(tact_model_estimate(NULL, f->block, &x));
 	IS_REFUSED(tact_model_estimate(f->estimator, NULL, &x));
 	IS_REFUSED(tact_model_estimate(f->estimator, f->empty, &x));
