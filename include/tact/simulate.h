@@ -112,8 +112,8 @@ void tact_simulator_destroy(struct tact_simulator *simulator);
  * Returns 0, or
  *   -TACT_E_INVAL  an argument is missing, the block is empty, or a size is wrong
  *   -TACT_E_NOMEM  out of memory
- *   -TACT_E_LIMIT  too few iterations ended within max_cycles to tell a figure, or fewer than
- *                  min_iterations within 2^29 cycles
+ *   -TACT_E_LIMIT  too few iterations ended within max_cycles to tell a figure, fewer than
+ *                  min_iterations within 2^29 cycles, or the pipeline's memory was too small
  */
 int tact_simulate(struct tact_simulator *simulator, struct tact_block *block,
 		  const struct tact_sim_options *opt, struct tact_simulation *out);

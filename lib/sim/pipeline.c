@@ -261,14 +261,12 @@ int sim_run(struct sim_state *s, const struct tact_block *block, const struct si
 			continue;
 		run.iteration = s->retired;
 		run.end = s->clock;
-		if (!out->is_known)
+		if (!out->is_known && !s->overflow)
 			look_for_steady_state(&run);
 	}
 	out->cycles = (uint64_t)s->clock;
 	out->iterations = run.iteration;
 	out->is_stopped = s->stop;
-	if (!out->is_known && !s->stop && run.half.clock)
-		conclude(&run, run.half.iteration, run.half.clock);
 	if (s->stop)
 		return 0;
 	if (run.iteration < opt->min_iterations && !opt->is_strict)
