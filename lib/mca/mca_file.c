@@ -126,7 +126,7 @@ static int read_memory(struct reader *r, const char *name)
 		tact_mca_params_set_memory(r->params, (enum tact_mca_memory)i);
 		return 0;
 	}
-	return FAIL(r, "memory: '%.40s' is none of none, all, addresses", name);
+	return FAIL(r, "memory: '%.40s' is not one of none, all, addresses", name);
 }
 
 static int read_global(struct reader *r, char *line)

@@ -89,7 +89,7 @@ static bool go_on(struct series *s, const struct exchange *x, size_t before, uns
 
 	exchange_describe(x, why, sizeof(why));
 	model_say(s->e, "%s after %zu of %zu blocks%s", why, s->done, s->n,
-		  goes_on && s->done + 1 < s->n ? "; started again behind that one" : "");
+		  goes_on && s->done + 1 < s->n ? "; started again after that one" : "");
 	s->is_broken = true;
 	fail_rows(s, s->done, goes_on ? s->done + 1 : s->n, status);
 	s->done++;
@@ -181,5 +181,5 @@ int model_command_check(const char *parts, struct tact_diag *diag)
 {
 	return parts[strspn(parts, " \t")]
 		       ? 0
-		       : tact_fail(diag, TACT_E_INVAL, "there is no command behind =");
+		       : tact_fail(diag, TACT_E_INVAL, "there is no command after =");
 }

@@ -40,14 +40,15 @@ static int read_bounds(const char *list, size_t length, uint32_t *bits, struct t
 		int b = find_bound(list, n);
 
 		if (b < 0)
-			return tact_fail(diag, TACT_E_INVAL,
-					 "'%.*s' is no limit of FACILE: those are the columns of "
-					 "'tact predict -f csv', with + between them",
-					 n > 30 ? 30 : (int)n, list);
+			return tact_fail(
+				diag, TACT_E_INVAL,
+				"'%.*s' is not a bound of FACILE: bounds are the columns of "
+				"'tact predict -f csv', with + between them",
+				n > 30 ? 30 : (int)n, list);
 		*bits |= 1u << b;
 		list += n + 1;
 	}
-	return *bits ? 0 : tact_fail(diag, TACT_E_INVAL, "a list of limits is empty");
+	return *bits ? 0 : tact_fail(diag, TACT_E_INVAL, "a list of bounds is empty");
 }
 
 static int read_list(struct parts *to, const char *part, size_t length, struct tact_diag *diag)
@@ -60,7 +61,7 @@ static int read_list(struct parts *to, const char *part, size_t length, struct t
 	if (status < 0)
 		return status;
 	*bounds = (*bounds ? *bounds : all) & (*part == 'o' ? bits : ~bits);
-	return *bounds ? 0 : tact_fail(diag, TACT_E_INVAL, "no limit at all is left");
+	return *bounds ? 0 : tact_fail(diag, TACT_E_INVAL, "no bound is left");
 }
 
 static int read_part(struct parts *to, const char *part, size_t length, struct tact_diag *diag)

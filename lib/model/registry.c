@@ -81,9 +81,9 @@ static const struct model_entry registry[] = {
 	 .check = model_stored_check,
 	 .estimate_many = model_stored_many},
 	{{SIZE, "command", "NAME=COMMAND",
-	  "a shell's command line that reads hex strings, one a line, and prints a number for "
+	  "a shell's command line that reads hex strings, one per line, and prints a number for "
 	  "each, or anything else for a block that it cannot do; TACT_ARCH and TACT_MODE in its "
-	  "environment say for what",
+	  "environment say for which architecture and mode",
 	  TACT_MODEL_BATCH | TACT_MODEL_PROGRAM},
 	 .owns = is_command,
 	 .check = model_command_check,
@@ -98,7 +98,7 @@ static int fail_unknown(const char *name, struct tact_diag *diag)
 
 	for (size_t i = 0; i < ARRAY_SIZE(registry); i++)
 		text_printf(&all, "%s%s", i ? ", " : "", registry[i].model.form);
-	tact_fail(diag, TACT_E_INVAL, "'%.40s' is none of %s", name,
+	tact_fail(diag, TACT_E_INVAL, "'%.40s' is not one of %s", name,
 		  text_string(&all) ? all.data : "the models");
 	text_free(&all);
 	return -TACT_E_INVAL;

@@ -268,7 +268,7 @@ void timeline_reason_text(const struct reason *r, const struct tact_listing *lis
 		text_add(out, "in line to issue");
 		break;
 	case TACT_WAIT_SERIALIZE:
-		text_add(out, "all before it has to retire");
+		text_add(out, "everything before it must retire");
 		break;
 	default:
 		text_printf(out, "front end: %s", tact_wait_name(r->wait));

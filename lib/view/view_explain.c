@@ -147,7 +147,7 @@ static void explain_divider(const struct maker *e, unsigned bound)
 static void explain_stores(const struct maker *e, unsigned bound)
 {
 	add_title(e, bound);
-	text_add(e->out, "stores to different cache lines leave the store buffer one a cycle:\n");
+	text_add(e->out, "stores to different cache lines leave the store buffer one per cycle:\n");
 	for (size_t i = 0; i < e->listing->n; i++) {
 		struct tact_insn insn;
 
@@ -288,8 +288,8 @@ static void explain_width(const struct maker *e, unsigned bound)
 						  : cost.mite + cost.ms;
 	}
 	add_title(e, bound);
-	text_printf(e->out, "%u fused uop%s an iteration, at most %u a cycle", uops, plural(uops),
-		    width);
+	text_printf(e->out, "%u fused uop%s per iteration, at most %u per cycle", uops,
+		    plural(uops), width);
 	if (bound != TACT_BOUND_ISSUE &&
 	    e->view->prediction->bound[bound] > (double)uops / width + 0.005)
 		text_add(e->out, ", and a cycle ends with the loop");
@@ -302,11 +302,11 @@ static void explain_stack_sync(const struct maker *e, unsigned bound)
 	const char *pointer = tact_isa_reg_name(isa, tact_isa_stack_pointer(isa));
 
 	add_title(e, bound);
-	text_printf(e->out,
-		    "in front of these a uop brings %s up to date, which push, pop, call\nand "
-		    "ret leave to the stack engine; each waits for the one before it, or for\nwhat "
-		    "wrote %s since:\n",
-		    pointer, pointer);
+	text_printf(
+		e->out,
+		"before these, a uop brings %s up to date, which push, pop, call\nand ret leave to "
+		"the stack engine; each waits for the previous one, or for\nwhat wrote %s since:\n",
+		pointer, pointer);
 	for (size_t i = 0; i < e->listing->n; i++) {
 		struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 
@@ -323,13 +323,13 @@ static void explain_blocked(const struct maker *e, unsigned bound)
 
 	add_title(e, bound);
 	text_printf(e->out,
-		    "these loads need bytes that the last store to them does not hold all, and "
+		    "these loads need bytes that the last store to them does not all hold, and "
 		    "wait\nuntil it has left the store buffer, %u cycles:\n",
 		    e->view->arch->params.store_blocked);
 	for (size_t cursor = 0; tact_explain_blocked(e->view->block, &cursor, &blocked) == 1;) {
 		add_insn(e, blocked.load);
-		text_printf(e->out, "       behind the store of instruction %u%s\n",
-			    blocked.store + 1, blocked.iterations ? ", an iteration before" : "");
+		text_printf(e->out, "       after the store of instruction %u%s\n",
+			    blocked.store + 1, blocked.iterations ? ", one iteration earlier" : "");
 	}
 }
 

@@ -167,7 +167,7 @@ TEST(test_bad_costs)
 	assert_true(diag.text[0] != '\0');
 	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), "none", &diag),
 			 -TACT_E_INVAL);
-	assert_non_null(strstr(diag.text, "'none' is none of"));
+	assert_non_null(strstr(diag.text, "'none' is not one of"));
 	tact_mix_costs_destroy(NULL);
 	tact_mix_close(mix);
 }

@@ -79,15 +79,15 @@ TEST(bad_names_say_what_is_wrong)
 	} bad[] = {
 		{NULL, "empty"},
 		{"", "empty"},
-		{"nonsense", "'nonsense' is none of facile"},
-		{"facil", "none of"},
-		{"faciles", "none of"},
+		{"nonsense", "'nonsense' is not one of facile"},
+		{"facil", "not one of"},
+		{"faciles", "not one of"},
 		{"facile:", "what follows facile:"},
 		{"facile:ablations", "stands for several models"},
 		{"facile:ablations:paper", "what follows facile:"},
 		{"facile:only=", "empty"},
-		{"facile:only=ports+nonsense", "'nonsense' is no limit"},
-		{"facile:only=ports:without=ports", "no limit at all"},
+		{"facile:only=ports+nonsense", "'nonsense' is not a bound"},
+		{"facile:only=ports:without=ports", "no bound is left"},
 		{"sim:fast", "nothing follows"},
 		{"mca:fast", "params=FILE"},
 		{"mca:params=", "params=FILE"},
@@ -96,7 +96,7 @@ TEST(bad_names_say_what_is_wrong)
 		{"stored:@1", "name of a model"},
 		{"x=", "no command"},
 		{"x= \t", "no command"},
-		{"=true", "none of"},
+		{"=true", "not one of"},
 	};
 	struct tact_estimator *e = NULL;
 

@@ -150,7 +150,7 @@ TEST(a_program_ends)
 		    "x: ended with exit code 3 after 0 of 3 blocks\n", &a);
 	assert_int_equal(a.status[0][0], -TACT_E_FORMAT);
 	expect_said("x=read h; echo 1; kill -9 $$", 0, -TACT_E_FORMAT,
-		    "started again behind that one", &a);
+		    "started again after that one", &a);
 	assert_true(a.cycles[0][0] == 1 && a.cycles[0][2] == 1);
 	assert_int_equal(a.status[0][1], -TACT_E_FORMAT);
 	expect_said("x=/nonexistent/program", 0, -TACT_E_FORMAT, "was not found", &a);
