@@ -27,7 +27,7 @@ enum {
 	MAX_CODE = 4096,
 	N_INSNS = 10,
 	ROUNDS = 10, /* in which the ways take turns, so that noise hits all of them */
-	MUTATIONS_PER_BLOCK = 4
+	MUTATIONS_PER_BLOCK = 16
 };
 
 struct insn {
@@ -93,11 +93,12 @@ static uint64_t next_random(uint64_t *state)
 	return *state * 0x2545f4914f6cdd1du >> 32;
 }
 
+/* Of this thread, so that others on the machine count for less. */
 static double now(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
@@ -225,40 +226,64 @@ struct real {
 	double fresh_seconds, replace_seconds;
 };
 
-/* Mutates one block in both ways; replacing goes first. */
-static void mutate_real(struct real *r, struct tact_block *block, struct tact_block *fresh,
-			const uint8_t *code, size_t size, uint64_t *random)
-{
-	struct tact_prediction a, b;
+/* One block with its mutations, and what was predicted for each of them. */
+struct trial {
+	uint8_t code[MUTATIONS_PER_BLOCK * MAX_CODE]; /* one after the other */
+	size_t size[MUTATIONS_PER_BLOCK];
+	struct tact_prediction replaced[MUTATIONS_PER_BLOCK], fresh[MUTATIONS_PER_BLOCK];
+};
 
-	if (tact_block_load(block, code, size, NULL) < 0)
-		return;
-	r->n++;
+/* Mutates a loaded block, predicts it each time, and keeps the code. */
+static void mutate_by_replacing(struct real *r, struct trial *t, struct tact_block *block,
+				uint64_t *random)
+{
+	double begin_at = now();
+	size_t used = 0;
+
 	for (unsigned k = 0; k < MUTATIONS_PER_BLOCK; k++) {
 		const size_t i = (size_t)(next_random(random) % tact_block_length(block));
 		const struct insn *insn = &others[next_random(random) % N_OTHERS];
-		const uint8_t *changed;
-		size_t changed_size;
-		double begin_at, middle;
+		const uint8_t *code;
 
-		memset(&a, 0, sizeof(a));
-		memset(&b, 0, sizeof(b));
-		a.size = sizeof(a);
-		b.size = sizeof(b);
-		begin_at = now();
 		if (tact_block_replace(block, i, insn->bytes, insn->length, NULL) < 0 ||
-		    tact_predict(block, NULL, &a) < 0)
+		    tact_predict(block, NULL, &t->replaced[k]) < 0)
 			r->n_refused++;
-		middle = now();
-		changed = tact_block_code(block, &changed_size);
-		if (tact_block_load(fresh, changed, changed_size, NULL) < 0 ||
-		    tact_predict(fresh, NULL, &b) < 0)
-			r->n_refused++;
-		r->fresh_seconds += now() - middle;
-		r->replace_seconds += middle - begin_at;
-		r->n_mutations++;
-		r->n_different += memcmp(&a, &b, sizeof(a)) != 0;
+		code = tact_block_code(block, &t->size[k]);
+		memcpy(t->code + used, code, t->size[k]);
+		used += t->size[k];
 	}
+	r->replace_seconds += now() - begin_at;
+}
+
+static void load_each(struct real *r, struct trial *t, struct tact_block *fresh)
+{
+	double begin_at = now();
+	size_t used = 0;
+
+	for (unsigned k = 0; k < MUTATIONS_PER_BLOCK; used += t->size[k++])
+		if (tact_block_load(fresh, t->code + used, t->size[k], NULL) < 0 ||
+		    tact_predict(fresh, NULL, &t->fresh[k]) < 0)
+			r->n_refused++;
+	r->fresh_seconds += now() - begin_at;
+}
+
+static void mutate_real(struct real *r, struct tact_block *block, struct tact_block *fresh,
+			const uint8_t *code, size_t size, uint64_t *random)
+{
+	static struct trial t;
+
+	if (size > MAX_CODE / 2 || tact_block_load(block, code, size, NULL) < 0)
+		return;
+	memset(t.replaced, 0, sizeof(t.replaced));
+	memset(t.fresh, 0, sizeof(t.fresh));
+	for (unsigned k = 0; k < MUTATIONS_PER_BLOCK; k++)
+		t.replaced[k].size = t.fresh[k].size = sizeof(t.fresh[k]);
+	mutate_by_replacing(r, &t, block, random);
+	load_each(r, &t, fresh);
+	for (unsigned k = 0; k < MUTATIONS_PER_BLOCK; k++)
+		r->n_different += memcmp(&t.replaced[k], &t.fresh[k], sizeof(t.fresh[k])) != 0;
+	r->n++;
+	r->n_mutations += MUTATIONS_PER_BLOCK;
 }
 
 static bool mutate_file(struct real *r, const struct tact_arch *arch, const char *path,

@@ -95,6 +95,7 @@ struct block_node {
 struct block_counts {
 	size_t known, inputs, loads, stores, granules;
 	size_t widest, branches, stack_changes; /* instructions with these */
+	size_t complex_ones, fusible, lcps;
 };
 
 struct tact_block {
@@ -154,6 +155,9 @@ static inline void block_count(struct block_counts *c, const struct block_lowere
 	c->widest += l->attributes & TACT_INSN_WIDEST ? sign : 0;
 	c->branches += l->attributes & TACT_INSN_BRANCH ? sign : 0;
 	c->stack_changes += l->pointer_change ? sign : 0;
+	c->complex_ones += l->complex_decoder ? sign : 0;
+	c->fusible += l->fuse ? sign : 0;
+	c->lcps += l->attributes & TACT_INSN_LCP ? sign : 0;
 }
 
 /* Entry `n` of the cache on the present architecture: looked up, or made.  NULL: out of memory. */

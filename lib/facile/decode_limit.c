@@ -38,7 +38,7 @@ static bool assign(struct decoders *d, const struct block_insn *bi)
 	return d->current == 0;
 }
 
-/* Runs to the steady state.  visit, if not NULL, sees every instruction from the first round on. */
+/* Runs to the steady state. */
 static double run(const struct tact_block *block, unsigned *first_round, unsigned *last_round)
 {
 	const struct arch_params *p = &block->arch->params;
@@ -90,9 +90,16 @@ static double simple(const struct tact_block *block)
 
 double facile_decode(struct tact_block *block, const struct tact_predict_options *opt)
 {
+	const struct block_counts *c = &block->counts;
 	unsigned first, last;
 
-	return opt->simple_decoder ? simple(block) : run(block, &first, &last);
+	if (opt->simple_decoder)
+		return simple(block);
+	/* Nothing begins a cycle early: decoders are filled in turn. */
+	if (!c->complex_ones && !c->branches &&
+	    (!c->fusible || block->arch->params.fusible_on_last_decoder))
+		return (double)block->n_insns / block->arch->params.decoders;
+	return run(block, &first, &last);
 }
 
 int tact_explain_decoder(struct tact_block *block, struct tact_front_end_group *groups,

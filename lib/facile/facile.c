@@ -50,30 +50,23 @@ static const uint8_t order[TACT_N_BOUNDS] = {
 	TACT_BOUND_STACK_SYNC, TACT_BOUND_PRECEDENCE, TACT_BOUND_BLOCKED,   TACT_BOUND_FORWARDING,
 };
 
-/* The bounds that count, bit per bound. */
-static uint32_t wanted(const struct tact_block *block, const struct tact_predict_options *opt)
+/* When bounds apply to this block: bits of enum applies. */
+static unsigned reasons_of(const struct tact_block *block)
 {
 	static const enum applies from[] = {[BLOCK_FROM_MITE] = FROM_MITE,
 					    [BLOCK_FROM_DSB] = FROM_DSB,
 					    [BLOCK_FROM_LSD] = FROM_LSD};
-	const enum applies source = from[block_source_of(block)];
-	uint32_t mask = 0;
 
-	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
-		const enum applies when = bounds[b].applies;
-		const bool applies = when == ALWAYS || when == source ||
-				     (when == BEYOND_PAPER && !block->opt.paper);
-
-		mask |= (uint32_t)applies << b;
-	}
-	return opt->bounds ? mask & opt->bounds : mask;
+	return 1u << ALWAYS | 1u << from[block_source_of(block)] |
+	       (block->opt.paper ? 0 : 1u << BEYOND_PAPER);
 }
 
 /* Fills *out, which is all zeros. */
 static int predict(struct tact_block *block, const struct tact_predict_options *opt,
 		   struct tact_prediction *out)
 {
-	const uint32_t mask = wanted(block, opt);
+	const uint32_t mask = opt->bounds ? opt->bounds : ~0u;
+	const unsigned reasons = reasons_of(block);
 	const double limit = opt->stop_above > 0 ? opt->stop_above : HUGE_VAL;
 	double worst = 0;
 
@@ -82,7 +75,7 @@ static int predict(struct tact_block *block, const struct tact_predict_options *
 	for (unsigned i = 0; i < TACT_N_BOUNDS && worst <= limit; i++) {
 		const unsigned b = order[i];
 
-		if (!(mask >> b & 1))
+		if (!(mask >> b & 1) || !(reasons >> bounds[b].applies & 1))
 			continue;
 		if (i >= FIRST_CONNECTED)
 			block_connect(block);

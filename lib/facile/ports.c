@@ -43,6 +43,12 @@ static void collect(const struct tact_block *block, struct usage *u)
 
 		if (bi->fused_prev || (bi->lowered->eliminated && !bi->fused_next))
 			continue;
+		if (!bi->fused_next && !block->counts.widest) { /* nothing to change in them */
+			for (const struct arch_port_use *use = bi->lowered->ports; use->count;
+			     use++)
+				add(u, use->mask, use->count);
+			continue;
+		}
 		n = block_port_uses(block, i, uses);
 		for (unsigned k = 0; k < n; k++)
 			add(u, uses[k].mask, uses[k].count);
@@ -157,11 +163,19 @@ static double worst_set(const struct usage *u, bool exact, unsigned *mask)
 
 double facile_ports(struct tact_block *block, const struct tact_predict_options *opt)
 {
+	unsigned uops = 0, ports = 1, mask = 0;
 	struct usage u;
-	unsigned mask;
 
 	collect(block, &u);
-	return worst_set(&u, opt->exact_ports, &mask);
+	if (opt->exact_ports)
+		return worst_set(&u, true, &mask);
+	/* In any order: single sets first, so that most unions are out of the question. */
+	for (unsigned i = 0; i < u.n; i++)
+		consider(&u, u.mask[i], &uops, &ports, &mask);
+	for (unsigned i = 1; i < u.n; i++)
+		for (unsigned k = 0; k < i; k++)
+			consider(&u, u.mask[i] | u.mask[k], &uops, &ports, &mask);
+	return (double)uops / ports;
 }
 
 int tact_explain_ports(struct tact_block *block, struct tact_port_contention *out)

@@ -10,16 +10,20 @@
 
 #include "facile/facile.h"
 
-/* What is known in front of each byte of the code, and behind the last one. */
-struct mark {
-	uint16_t ends; /* instructions that end before it */
-	uint16_t lcps; /* opcodes with a length-changing prefix before it */
-	bool cut;      /* it divides an instruction, whose opcode is before it */
+enum { ROOM = 16 }; /* more bytes than an instruction has */
+
+/* What is known before each byte of the code, and after the last one. */
+struct marks {
+	/* Twice the number of instructions that end before it, plus one if it divides an
+	 * instruction whose opcode is before it.
+	 */
+	uint32_t *ends;
+	uint32_t *lcps; /* opcodes with a length-changing prefix before it; NULL: there are none */
 };
 
 /* A walk from border to border. */
 struct walk {
-	const struct mark *marks;	  /* code_size + 1 of them */
+	struct marks marks;		  /* code_size + 1 of them */
 	unsigned length, n_insns, n_lcps; /* of one iteration */
 	unsigned width;
 	bool loop;	     /* the code stands once; otherwise it repeats on both sides */
@@ -32,53 +36,58 @@ struct fetch_block {
 	unsigned slots; /* instructions that count here: L + O of the paper */
 };
 
-static const struct mark *mark_code(struct tact_block *block, unsigned *n_lcps)
+/* Writes a mark to as many bytes as an instruction can have: what follows overwrites the rest. */
+static void mark_bytes(uint32_t *marks, uint32_t value)
 {
-	struct mark *marks = block_scratch(block, (block->code_size + 1) * sizeof(*marks));
-	uint16_t lcps = 0;
+	for (unsigned k = 0; k < ROOM; k++)
+		marks[k] = value;
+}
 
-	if (!marks)
-		return NULL;
+static unsigned mark_code(struct marks *marks, const struct tact_block *block, uint32_t *memory)
+{
+	unsigned lcps = 0;
+
+	marks->ends = memory;
+	marks->lcps = block->counts.lcps ? memory + block->code_size + 2 * ROOM : NULL;
 	for (size_t i = 0; i < block->n_insns; i++) {
 		const struct block_lowered *insn = block->insns[i].lowered;
-		struct mark *m = marks + block->insns[i].offset;
-		bool lcp = (insn->attributes & TACT_INSN_LCP) != 0;
+		const size_t first = block->insns[i].offset,
+			     behind = first + insn->opcode_offset + 1;
 
-		for (unsigned k = 0; k < insn->length; k++) {
-			bool behind_opcode = k > insn->opcode_offset;
-
-			m[k].ends = (uint16_t)i;
-			m[k].lcps = (uint16_t)(lcps + (lcp && behind_opcode));
-			m[k].cut = behind_opcode;
-		}
-		lcps = (uint16_t)(lcps + lcp);
+		mark_bytes(marks->ends + first, 2 * (unsigned)i);
+		mark_bytes(marks->ends + behind, 2 * (unsigned)i + 1);
+		if (!marks->lcps)
+			continue;
+		mark_bytes(marks->lcps + first, lcps);
+		lcps += (insn->attributes & TACT_INSN_LCP) != 0;
+		mark_bytes(marks->lcps + behind, lcps);
 	}
-	marks[block->code_size] = (struct mark){(uint16_t)block->n_insns, lcps, false};
-	*n_lcps = lcps;
-	return marks;
+	marks->ends[block->code_size] = (uint32_t)(2 * block->n_insns);
+	if (marks->lcps)
+		marks->lcps[block->code_size] = lcps;
+	return lcps;
 }
 
 /* Goes on to the next border; returns what lies between the last one and this. */
 static struct fetch_block next_block(struct walk *w)
 {
-	unsigned ends = w->ends, lcps = w->lcps;
-	const struct mark *m;
+	unsigned ends = w->ends, lcps = w->lcps, mark;
+	long at;
 
 	w->at += w->width;
 	if (w->loop) {
-		m = &w->marks[w->at < (long)w->length ? w->at : (long)w->length];
-		w->ends = m->ends;
-		w->lcps = m->lcps;
+		at = w->at < (long)w->length ? w->at : (long)w->length;
 	} else {
 		for (; w->at >= (long)w->length; w->at -= (long)w->length) {
 			ends -= w->n_insns;
 			lcps -= w->n_lcps;
 		}
-		m = &w->marks[w->at];
-		w->ends = m->ends;
-		w->lcps = m->lcps;
+		at = w->at;
 	}
-	return (struct fetch_block){w->ends - ends, w->lcps - lcps, w->ends - ends + m->cut};
+	mark = w->marks.ends[at];
+	w->ends = mark / 2;
+	w->lcps = w->marks.lcps ? w->marks.lcps[at] : 0;
+	return (struct fetch_block){w->ends - ends, w->lcps - lcps, w->ends - ends + mark % 2};
 }
 
 static unsigned gcd(unsigned a, unsigned b)
@@ -99,11 +108,12 @@ static unsigned begin(struct walk *w, struct tact_block *block, unsigned *iterat
 {
 	unsigned width = (unsigned)block->arch->params.predecode_block;
 	unsigned length = (unsigned)block->code_size, start = block->opt.alignment % width;
+	uint32_t *memory = block_scratch(block, 2 * (length + 2 * ROOM) * sizeof(*memory));
 
-	memset(w, 0, sizeof(*w));
-	w->marks = mark_code(block, &w->n_lcps);
-	if (!w->marks)
+	if (!memory)
 		return 0;
+	memset(w, 0, sizeof(*w));
+	w->n_lcps = mark_code(&w->marks, block, memory);
 	w->length = length;
 	w->n_insns = (unsigned)block->n_insns;
 	w->width = width;
@@ -116,8 +126,8 @@ static unsigned begin(struct walk *w, struct tact_block *block, unsigned *iterat
 	*iterations = width / gcd(length, width);
 	/* Code of the iteration before lies in front of the first byte. */
 	w->at = (long)((length - start % length) % length);
-	w->ends = w->marks[w->at].ends;
-	w->lcps = w->marks[w->at].lcps;
+	w->ends = w->marks.ends[w->at] / 2u;
+	w->lcps = w->marks.lcps ? w->marks.lcps[w->at] : 0;
 	return *iterations * length / width;
 }
 

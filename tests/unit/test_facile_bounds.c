@@ -182,6 +182,25 @@ TEST(smallest_loop)
 }
 
 /* 28 nops, dec ecx, jnz: 32 bytes, so that the pair ends on a 32-byte boundary. */
+/* As many instructions as a block may have, too many for the DSB: the predecoder counts them all. */
+TEST(longest_loop)
+{
+	const struct tact_block_options opt = {.size = sizeof(opt), .mode = TACT_MODE_LOOP};
+	struct tact_prediction p = TACT_PREDICTION_INIT;
+	uint8_t *code = malloc(TACT_BLOCK_MAX_BYTES);
+	struct tact_block *block;
+
+	assert_non_null(code);
+	memset(code, 0x90, TACT_BLOCK_MAX_BYTES);
+	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), &opt, NULL), 0);
+	assert_int_equal(tact_block_load(block, code, TACT_BLOCK_MAX_BYTES, NULL), 0);
+	assert_int_equal(tact_predict(block, NULL, &p), 0);
+	/* 16 nops in 16 bytes: ceil(16 / 5) = 4 cycles */
+	assert_true(p.bound[TACT_BOUND_PREDECODE] == TACT_BLOCK_MAX_BYTES / 16 * 4);
+	tact_block_destroy(block);
+	free(code);
+}
+
 TEST(jcc_erratum)
 {
 	const char *hex = NOPS_28 "ffc9 75e0";
