@@ -171,7 +171,7 @@ $(BUILD)/libtact.a: $(BUILD)/libtact.o
 	ar rcs $@ $^
 
 $(BUILD)/libtact.so: $(LIB_OBJ) $(BUILD)/gen/libtact.map
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libtact.so.$(SOVERSION) -Wl,--gc-sections \
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libtact.so.$(SOVERSION) -Wl,--gc-sections -Wl,-Bsymbolic-functions \
 		-Wl,--version-script=$(BUILD)/gen/libtact.map -o $@ $(LIB_OBJ) $(LIBS) $(LDFLAGS)
 
 $(BUILD)/tact: $(CLI_OBJ) $(BUILD)/libtact-all.a

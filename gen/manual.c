@@ -13,6 +13,8 @@
 
 enum { COLUMNS = 76, TAB = 8, INDENT = 4 };
 
+#define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 struct page {
 	FILE *file;
 	const struct header *header;
@@ -117,7 +119,7 @@ static size_t listed_errors(const char *line)
 	size_t blanks = strspn(line, " "), n = blanks;
 
 	while (strncmp(line + n, "-TACT_E_", 8) == 0) {
-		n += 8 + strspn(line + n + 8, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+		n += 8 + strspn(line + n + 8, NAME);
 		if (strncmp(line + n, ", -TACT_E_", 10))
 			break;
 		n += 2;
@@ -141,6 +143,7 @@ static const char *put_literal(struct page *p, const char *at)
 
 static const char *put_errors(struct page *p, const char *at)
 {
+	const bool is_indented = *at == ' ';
 	size_t n = 0;
 
 	put_request(p, ".Bl -tag -width Ds -compact");
@@ -155,8 +158,8 @@ static const char *put_errors(struct page *p, const char *at)
 			put_escaped(p->file, at + blanks, names - blanks, false);
 			fputc('\n', p->file);
 			n = names + strspn(at + names, ": ");
-		} else if (*at != ' ' && n && strncmp(at, "Returns ", 8) == 0) {
-			break;
+		} else if (*at != ' ' && (is_indented || isupper((unsigned char)*at))) {
+			break; /* not a word of the last error any more */
 		} else {
 			n = 0;
 		}
@@ -283,8 +286,9 @@ static void put_tag(struct page *p, const struct item *item)
 		fprintf(p->file, ".It Dv %s\n", item->name);
 	else if (item->kind == ITEM_DATA)
 		fprintf(p->file, ".It Va %s\n", item->name);
-	else if (item->kind == ITEM_TYPE && !*item->name)
-		fputs(".It Vt enum\n", p->file);
+	else if (item->kind == ITEM_TYPE && !*item->name) /* constants: the first of them */
+		fprintf(p->file, ".It Dv %.*s\n", (int)strspn(strstr(item->text, "TACT_"), NAME),
+			strstr(item->text, "TACT_"));
 	else
 		fprintf(p->file, ".It Vt %.*s %s\n", (int)strcspn(item->text, " "), item->text,
 			item->name);
@@ -316,7 +320,7 @@ static void put_group(struct page *p, const struct item *items, size_t from, siz
 		}
 	}
 	for (size_t i = from; i < to; i++) {
-		if (!is_shown(&items[i]))
+		if (!is_shown(&items[i]) || (items[i].kind == ITEM_OPAQUE && i > from))
 			continue;
 		if (!is_open)
 			put_request(p, ".Bd -literal");

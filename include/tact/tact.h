@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tact: how many cycles does this machine code take, and why?
+ * All public headers of libtact, which tells how many cycles machine code takes, and why.  The
+ * manual page tact(3) is an overview.
  */
 #ifndef TACT_TACT_H
 #define TACT_TACT_H
