@@ -37,10 +37,10 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wwrite-strings -W
 OPT ?= -O3
 CFLAGS ?= -g
 WERROR ?= -Werror
-# Sections of their own: what a program does not use does not get into it (-Wl,--gc-sections).
+# Each function has a section of its own: with -Wl,--gc-sections a program gets only what it uses.
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(OPT) -fPIC -fvisibility=default -pthread \
 	-ffunction-sections -fdata-sections -Iinclude -Ilib -Icli -I$(BUILD)/gen $(CFLAGS)
-# Those that pkg-config knows by name, and what it does not.
+# Libraries that have a pkg-config file, and those that have none.
 PC_REQUIRES := libdw libelf sqlite3 libzstd jansson
 PC_LIBS := -lZydis -lZycore -lm -ldl -pthread
 LIBS := -lZydis -lZycore -ldw -lelf -lsqlite3 -lzstd -ljansson -lm -ldl -pthread
@@ -122,7 +122,7 @@ $(BUILD)/%.o: %.c | $(TABLES) $(BUILD)/gen/isas.inc $(BUILD)/gen/measures.inc
 
 $(BUILD)/lib/isa/forms.o $(BUILD)/lib/arch/arch.o: $(TABLES)
 
-# Where the plugin for QEMU is when it is not near the library.
+# Where the library looks for the plugin for QEMU if it is not nearby.
 $(BUILD)/lib/trace/find_plugin.o: ALL_CFLAGS += -DTACT_PLUGIN_DIR='"$(PREFIX)/lib/tact"'
 
 # What the program and the tests link: all of the library, nothing hidden.
@@ -130,7 +130,7 @@ $(BUILD)/libtact-all.a: $(LIB_OBJ)
 	rm -f $@
 	ar rcs $@ $^
 
-# What others link: of the same objects, only what public headers declare can be seen.
+# What other programs link: the same objects, showing only the names that public headers declare.
 HEADERS := $(sort $(wildcard include/tact/*.h))
 $(BUILD)/gen/gen_interface: $(INTERFACE_SRC) gen/headers.h gen/manual.h
 	@mkdir -p $(@D)
@@ -144,7 +144,7 @@ $(BUILD)/gen/libtact.map: $(BUILD)/gen/gen_interface gen/symbols.txt include/tac
 	$(BUILD)/gen/gen_interface map $(SYMBOL_VERSION) gen/symbols.txt $(HEADERS) > $@.new
 	mv $@.new $@
 
-# The checked-in list of what is exported.  Look at the difference: names that go away break programs.
+# The checked-in list of exported names.  Look at the difference: a name that goes away breaks programs.
 .PHONY: symbols
 symbols: $(BUILD)/gen/gen_interface
 	$(BUILD)/gen/gen_interface list $(SYMBOL_VERSION) gen/symbols.txt $(HEADERS) > $(BUILD)/gen/symbols.new
@@ -158,8 +158,8 @@ $(BUILD)/man/done: $(BUILD)/gen/gen_interface man/tact.3 include/tact $(HEADERS)
 	@cp man/tact.3 $(@D)/man3
 	@touch $@
 
-# One object, without what only the program reaches, and with all other names made local.  Sections
-# stay apart, so that the linker can leave out what a program does not use.
+# One object with all other names made local, without the code that only the program uses.  Sections
+# stay separate, so that a linker can leave out what is not needed.
 $(BUILD)/libtact.o: $(LIB_OBJ) $(BUILD)/gen/public_names $(BUILD)/gen/public_roots
 	$(LD) -r --gc-sections --unique=.text.* --unique=.rodata.* --unique=.data.rel.ro.* \
 		@$(BUILD)/gen/public_roots -o $@.all $(LIB_OBJ)

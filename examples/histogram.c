@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The program of doc/tutorial-trace.md: how often each byte occurs in its input, in one of three
- * ways.  gcc -O2 -g -DVARIANT=1 -o histogram1 examples/histogram.c
+ * The program of doc/tutorial-trace.md.  It counts how often each byte occurs in its input, in one
+ * of three ways:
+ *
+ *   gcc -O2 -g -DVARIANT=1 -o histogram1 examples/histogram.c
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A function of its own, under its name. */
+/* Keeps a function from being inlined, so that it can be found by its name. */
 #define KEPT __attribute__((noipa))
 
 enum { SIZE = 1 << 20 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The library in a few lines: how many cycles do these bytes take, and what limits them?
+ * The library in a few lines: tells how many cycles these bytes take, and what limits them.
  *
  *   cc -o predict predict.c $(pkg-config --cflags --libs tact)
  *   ./predict SKL 4801d8
@@ -10,7 +10,7 @@
 
 #include <tact/tact.h>
 
-/* Bytes of a hex string; 0 if it is none. */
+/* Decodes a hex string.  Returns the number of bytes; 0 if the string is not hex or too long. */
 static size_t parse_hex(uint8_t *code, size_t capacity, const char *hex)
 {
 	size_t n = strlen(hex);

@@ -16,11 +16,11 @@
 
 #include "base/base.h"
 
-/* Descriptors of ours are at least this: those that a program gets have smaller numbers. */
+/* Our descriptors have at least this number, so that they do not collide with those of a program. */
 enum { FIRST_FD = 16, MOST_FDS = 65536 };
 
-/* clone(2) takes its arguments in another order on some machines, but all zeros is all zeros: the
- * only one is the signal, and it is the first, or on s390 the second.
+/* The order of clone's arguments differs between machines.  All but the exit signal are zero, and
+ * that is the first argument, or on s390 the second.
  */
 static pid_t clone_with(int exit_signal)
 {
@@ -70,7 +70,7 @@ static bool put_word(int fd, int word)
 {
 	ssize_t n;
 
-	do /* a signal would be SIGPIPE, which is the program's */
+	do /* without SIGPIPE, which would reach the host */
 		n = send(fd, &word, sizeof(word), MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
 	return n == sizeof(word);
@@ -86,7 +86,7 @@ static bool get_word(int fd, int *word)
 	return n == sizeof(*word);
 }
 
-/* A pair of connected descriptors out of the way of those that a program gets. */
+/* Opens a pair of connected descriptors above those that a program gets. */
 static int open_pair(int fds[2])
 {
 	int low[2];
@@ -121,8 +121,8 @@ static void close_channels(struct channels *c, int side)
 
 /* ---- the program, until execve ---- */
 
-/* Handlers are the other program's code; what it ignores stays ignored, but for SIGPIPE and
- * SIGCHLD, which no program expects.
+/* Removes the host's handlers.  Signals that the host ignores stay ignored, except SIGPIPE and
+ * SIGCHLD: programs do not expect that.
  */
 static void reset_signals(const sigset_t *mask)
 {
@@ -144,7 +144,7 @@ static bool place_fds(const struct process_spec *spec)
 {
 	int high[PROCESS_MAX_FDS];
 
-	/* All first: one of them may have the number that another one is to get. */
+	/* Move all of them away first: one may have the number that another one is to get. */
 	for (size_t i = 0; i < spec->n_fds; i++) {
 		int from = spec->fds[i].from, null = -1;
 
@@ -184,7 +184,7 @@ static _Noreturn void become(const struct process_spec *spec, struct channels *c
 
 /* ---- the keeper ---- */
 
-/* Pipes that the program reads end only when nobody else holds them. */
+/* A pipe that the program reads ends only when no other process holds its write end. */
 static void close_all_but(int kept)
 {
 	struct rlimit limit = {.rlim_cur = MOST_FDS};
@@ -215,7 +215,7 @@ static _Noreturn void keep(const struct process_spec *spec, struct channels *c,
 	prctl(PR_SET_NAME, "tact-keeper");
 	if (getppid() != parent)
 		process_exit(1);
-	sigaction(SIGCHLD, &standard, NULL); /* ignored, it would lose the status */
+	sigaction(SIGCHLD, &standard, NULL); /* if it is ignored, the status is lost */
 	program = process_fork_again();
 	if (!program)
 		become(spec, c, mask, self);
@@ -225,7 +225,7 @@ static _Noreturn void keep(const struct process_spec *spec, struct channels *c,
 	put_word(c->line[1], program);
 	if (program < 0)
 		process_exit(1);
-	/* It stays a zombie until we are told, so that its number is not given to another. */
+	/* Leave it a zombie until we are told to end, so that its number is not reused. */
 	while (waitid(P_PID, (id_t)program, &info, WEXITED | WNOWAIT) && errno == EINTR)
 		;
 	status = info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8

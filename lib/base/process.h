@@ -2,14 +2,14 @@
  *
  * Child processes that the rest of the program does not notice.
  *
- * A library's children are not the business of the program that it is linked into: its SIGCHLD
- * handler must not hear of them, its waitpid(-1) must not return them, and a program that ignores
- * SIGCHLD must not take their status away.  Linux has children without a signal at their end, which
- * only a wait with __WALL or __WCLONE sees; but execve makes ordinary children of them.  So what
- * only runs our code is forked directly (process_fork), and a program that is started has a keeper
- * between it and us (process_start).
+ * A host program must not notice the library's children: its SIGCHLD handler must not run for them,
+ * its waitpid(-1) must not return them, and if it ignores SIGCHLD, we must still get their status.
+ * On Linux a child can be created without an exit signal.  Only a wait with __WALL or __WCLONE sees
+ * such a child; but execve turns it into an ordinary one.  So a child that only runs our code is
+ * forked directly (process_fork), and a program that we start has a keeper process between it and
+ * us (process_start).
  *
- * All of them are killed when the thread that started them ends.
+ * The programs, and their keepers, are killed when the thread that started them ends.
  */
 #ifndef TACT_PROCESS_H
 #define TACT_PROCESS_H
@@ -18,16 +18,16 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Forks without a signal at the child's end.  The libc does not know of it: the child may call
- * nothing but what is safe in a signal handler, and not raise(), which takes its thread from there.
- * It ends with process_exit and does not call execve.  Returns as fork does.
+/* Forks a child without an exit signal.  The libc does not know about it: the child may only call
+ * functions that are safe in a signal handler, except raise(), which uses the libc's idea of the
+ * calling thread.  The child ends with process_exit and never calls execve.  Returns as fork does.
  */
 pid_t process_fork(void);
 
-/* Forks an ordinary child, for a process that process_fork has made.  The same rules. */
+/* Forks an ordinary child, in a process that process_fork has made.  The same rules apply. */
 pid_t process_fork_again(void);
 
-/* Waits as waitpid does, for a child of process_fork; goes on when a signal interrupts it. */
+/* Waits for a child of process_fork, as waitpid does, but resumes when a signal interrupts it. */
 pid_t process_wait(pid_t child, int *status, int options);
 
 /* Ends a child at once: nothing is flushed, no handler runs. */
@@ -46,11 +46,11 @@ struct process_spec {
 	} fds[PROCESS_MAX_FDS];
 	size_t n_fds;
 	bool has_group; /* a process group of its own */
-	bool is_held;	/* does not begin before process_release */
+	bool is_held;	/* waits for process_release before it begins */
 };
 
 struct process {
-	pid_t pid;    /* stays its own until process_end */
+	pid_t pid;    /* not reused for another process before process_end */
 	pid_t keeper; /* our child; 0: none */
 	int line;   /* to the keeper: it says the pid, then the status, and ends when we close it */
 	int failed; /* errno of execve; closed by a success */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the plugin for QEMU is: near the library or the program that it is linked into, or where it
- * was meant to be installed.
+ * Finds the plugin for QEMU: near the library, or near the program that the library is linked into,
+ * or where the plugin was meant to be installed.
  */
 #include <dlfcn.h>
 #include <limits.h>
