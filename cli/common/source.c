@@ -116,8 +116,9 @@ static int open_store(struct source *source, const char *path, struct tact_diag 
 /* As tact_input_next. */
 static int next_in_store(struct source *source, struct source_block *block)
 {
-	struct tact_store_block stored;
+	struct tact_store_block stored = TACT_STORE_BLOCK_INIT;
 	int status = tact_store_blocks_next(source->blocks, &stored, &block->diag);
+	uint64_t n_skipped;
 
 	if (status > 0)
 		block->region = (struct tact_region){.size = sizeof(block->region),
@@ -129,6 +130,10 @@ static int next_in_store(struct source *source, struct source_block *block)
 						     .text = ""};
 	else
 		block->region.line = 0;
+	n_skipped = status ? 0 : tact_store_blocks_skipped(source->blocks);
+	if (n_skipped)
+		cli_message("%s: blocks that cannot be read, left out: %llu", source->path,
+			    (unsigned long long)n_skipped);
 	return status;
 }
 

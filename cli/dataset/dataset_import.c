@@ -217,6 +217,8 @@ int dataset_export(const struct dataset *d)
 	status = tact_store_export(store, &opt, output_sink, &out, &diag);
 	if (status < 0)
 		cli_message("%s: %s", d->paths[1], diag.text);
+	if (status > 0)
+		cli_message("%s: rows that cannot be read, left out: %d", d->paths[1], status);
 	tact_store_close(store);
-	return output_close(&out) || status < 0 ? CLI_FAILED : CLI_GOOD;
+	return output_close(&out) || status ? CLI_FAILED : CLI_GOOD;
 }

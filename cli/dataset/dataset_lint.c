@@ -160,11 +160,12 @@ static int print_findings(struct printer *p, struct tact_store *store,
 			  const struct tact_block_set *suspects)
 {
 	const struct dataset *d = p->d;
+	const struct tact_store_filter filter = dataset_filter(d);
 	const struct tact_lint_options options = {
 		.size = sizeof(options),
 		.checks = d->checks,
 		.tolerance = d->tolerance,
-		.filter = dataset_filter(d),
+		.filter = &filter,
 		.suspects = suspects,
 		.report = report,
 		.unknown = report_unknown,
@@ -188,10 +189,13 @@ static int print_findings(struct printer *p, struct tact_store *store,
 	text_free(&p->text);
 	if (output_close(p->out))
 		return CLI_FAILED;
-	if (status >= 0)
-		return conclude(p);
-	cli_message("%s: %s", d->paths[1], diag.text);
-	return CLI_FAILED;
+	if (status < 0) {
+		cli_message("%s: %s", d->paths[1], diag.text);
+		return CLI_FAILED;
+	}
+	if (status > 0)
+		cli_message("%s: rows that cannot be read, left out: %d", d->paths[1], status);
+	return conclude(p) || status ? CLI_FAILED : CLI_GOOD;
 }
 
 int dataset_lint(const struct dataset *d)

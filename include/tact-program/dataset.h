@@ -138,8 +138,8 @@ struct tact_export_options {
 
 /* Writes a record for each thing that a store knows about a block, block by block; the CSV can be
  * imported again.  `write` gets pieces of text; if it returns anything but 0, that is the end.  opt
- * may be NULL.  Returns 0, -TACT_E_INVAL, -TACT_E_NOMEM, or errors of the store: what was read up
- * to them has been written.
+ * may be NULL.  Returns how many rows could not be read and were left out, -TACT_E_INVAL,
+ * -TACT_E_NOMEM, or errors of the store: what was read up to them has been written.
  */
 int tact_store_export(struct tact_store *store, const struct tact_export_options *opt,
 		      int (*write)(void *arg, const char *data, size_t size), void *arg,

@@ -50,10 +50,10 @@ bool tact_block_set_has(const struct tact_block_set *set, const uint8_t *code, s
 
 struct tact_lint_options {
 	size_t size;
-	unsigned checks;		       /* 0: all */
-	double tolerance;		       /* of bounds, in percent */
-	struct tact_store_filter filter;       /* which rows; its size is 0: all */
-	const struct tact_block_set *suspects; /* of aliasing; NULL: none are known */
+	unsigned checks;			/* 0: all */
+	double tolerance;			/* of bounds, in percent */
+	const struct tact_store_filter *filter; /* which rows; NULL: all */
+	const struct tact_block_set *suspects;	/* of aliasing; NULL: none are known */
 	/* Called for each finding; all that it points to is gone afterwards.  Other than 0 ends the
 	 * search, without an error.
 	 */
@@ -66,7 +66,8 @@ struct tact_lint_options {
 };
 
 /* Blocks are checked first, then measurements by CPU and mode.
- * Returns 0, whatever was found; errors of walking over a store; -TACT_E_INVAL, -TACT_E_NOMEM.
+ * Returns how many rows could not be read, whatever else was found; errors of walking over a
+ * store; -TACT_E_INVAL, -TACT_E_NOMEM.
  */
 int tact_lint(struct tact_store *store, const struct tact_lint_options *opt,
 	      struct tact_diag *diag);

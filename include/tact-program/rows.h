@@ -68,9 +68,10 @@ int tact_rows_open_memory(struct tact_rows **out, const void *data, size_t size,
 int tact_rows_open_store(struct tact_rows **out, struct tact_store *store,
 			 const struct tact_store_filter *filter, struct tact_diag *diag);
 
-/* Returns 1 with *row filled, 0 behind the last row, or -TACT_E_FORMAT for one bad row of a file:
- * diag has its line and the reason, and the next call goes on behind it.  Other errors, and any one
- * of a store, end it: the next call returns 0.
+/* Returns 1 with *row filled, 0 after the last row, or -TACT_E_FORMAT for one bad row of a file:
+ * diag has its line and the reason, and the next call goes on with the next row.  A store that has
+ * rows which cannot be read returns -TACT_E_FORMAT once, after its last row; diag says how many.
+ * Other errors end it: the next call returns 0.
  */
 int tact_rows_next(struct tact_rows *rows, struct tact_row *row, struct tact_diag *diag);
 void tact_rows_close(struct tact_rows *rows); /* NULL is allowed */

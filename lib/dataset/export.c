@@ -4,6 +4,7 @@
  *
  * Blocks, measurements and predictions are walked side by side, all in the order of the blocks.
  */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -247,7 +248,7 @@ static void set_machine(struct record *r, const struct tact_machine *machine)
 static void write_measurement(struct exporter *e, const struct tact_store_block *block)
 {
 	const struct tact_store_row *row = &e->row;
-	const struct tact_measurement *m = &row->measurement;
+	const struct tact_measurement *m = row->measurement;
 	struct record r = {0};
 
 	set_text(&r, MODE, tact_mode_name(m->mode));
@@ -266,8 +267,8 @@ static void write_measurement(struct exporter *e, const struct tact_store_block 
 	set_text(&r, FLAGS, row->flags);
 	set_number(&r, PAGES, m->n_pages);
 	set_text(&r, REASON, m->reason);
-	if (row->clean >= 0)
-		set_number(&r, CLEAN, row->clean);
+	if (row->clean != TACT_CLEAN_UNKNOWN)
+		set_number(&r, CLEAN, row->clean == TACT_CLEAN_YES);
 	set_text(&r, ORIGIN, row->origin);
 	if (row->loop_code) {
 		r.value[HEX_LOOP].type = HEX;
@@ -345,13 +346,13 @@ static bool has_lone_blocks(const struct exporter *e)
 	const struct tact_store_filter *f = &e->filter;
 
 	return e->opt.kind == TACT_EXPORT_ALL && !f->machine && !f->arch &&
-	       f->mode == TACT_MODE_AUTO && f->init < 0 && !f->model && !f->classifier;
+	       f->mode == TACT_MODE_AUTO && !f->has_init && !f->model && !f->classifier;
 }
 
 static void walk(struct exporter *e)
 {
 	const bool is_alone = has_lone_blocks(e);
-	struct tact_store_block block;
+	struct tact_store_block block = TACT_STORE_BLOCK_INIT;
 	int status;
 
 	next_row(e);
@@ -370,7 +371,7 @@ static int open_walks(struct exporter *e, struct tact_store *store)
 	int status = tact_store_blocks_create(&e->blocks, store, &e->filter, e->diag);
 
 	if (status >= 0 && is_wanted(e, TACT_EXPORT_MEASUREMENT))
-		status = tact_store_iter_create_filtered(&e->rows, store, &e->filter, e->diag);
+		status = tact_store_iter_create(&e->rows, store, &e->filter, e->diag);
 	if (status >= 0 && is_wanted(e, TACT_EXPORT_PREDICTION))
 		status = tact_store_predictions_create(&e->predictions, store, &e->filter, e->diag);
 	return status;
@@ -388,15 +389,18 @@ int tact_store_export(struct tact_store *store, const struct tact_export_options
 		      int (*write)(void *arg, const char *data, size_t size), void *arg,
 		      struct tact_diag *diag)
 {
-	struct exporter e = {.write = write, .arg = arg, .diag = diag};
+	struct exporter e = {.write = write,
+			     .arg = arg,
+			     .diag = diag,
+			     .row = TACT_STORE_ROW_INIT,
+			     .prediction = TACT_STORE_PREDICTION_INIT};
+	uint64_t n_skipped;
 
 	if (!store || !write || tact_read_options(&e.opt, sizeof(e.opt), opt) ||
 	    (unsigned)e.opt.kind > TACT_EXPORT_PREDICTION ||
 	    tact_read_options(&e.filter, sizeof(e.filter), e.opt.filter))
 		return tact_fail(diag, TACT_E_INVAL, "a store, a sink and good options are needed");
 	e.filter.size = sizeof(e.filter);
-	if (!e.opt.filter)
-		e.filter.init = -1;
 	if (!e.opt.is_json)
 		add_header(&e);
 	e.status = open_walks(&e, store);
@@ -405,8 +409,12 @@ int tact_store_export(struct tact_store *store, const struct tact_export_options
 	if (!e.is_stopped)
 		flush(&e);
 	text_free(&e.text);
+	n_skipped = tact_store_blocks_skipped(e.blocks) + tact_store_iter_skipped(e.rows) +
+		    tact_store_predictions_skipped(e.predictions);
 	tact_store_predictions_destroy(e.predictions);
 	tact_store_iter_destroy(e.rows);
 	tact_store_blocks_destroy(e.blocks);
-	return e.status < 0 ? e.status : 0;
+	if (e.status < 0)
+		return e.status;
+	return n_skipped < INT_MAX ? (int)n_skipped : INT_MAX;
 }

@@ -11,8 +11,10 @@
 
 struct linter {
 	struct tact_lint_options opt;
+	struct tact_store_filter filter; /* that of the options, or one that lets everything pass */
 	struct tact_store *store;
-	bool is_over; /* report has had enough */
+	uint64_t n_bad_blocks; /* that could not be read */
+	bool is_over;	       /* report has had enough */
 	struct tact_diag *diag;
 };
 

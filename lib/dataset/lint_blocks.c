@@ -186,9 +186,9 @@ static int check_block(struct block_pass *p, const struct tact_store_block *bloc
 static int pass(struct block_pass *p)
 {
 	struct linter *l = p->l;
-	struct tact_store_filter filter = l->opt.filter;
+	struct tact_store_filter filter = l->filter;
 	struct tact_store_blocks *blocks;
-	struct tact_store_block block;
+	struct tact_store_block block = TACT_STORE_BLOCK_INIT;
 	int status = tact_store_blocks_create(&blocks, l->store, &filter, l->diag);
 
 	if (status < 0)
@@ -200,6 +200,7 @@ static int pass(struct block_pass *p)
 		if (status < 0)
 			break;
 	}
+	l->n_bad_blocks = tact_store_blocks_skipped(blocks);
 	tact_store_blocks_destroy(blocks);
 	return status;
 }

@@ -214,7 +214,7 @@ static int check_row(struct row_pass *p, const struct tact_row *row)
 static int walk(struct row_pass *p, int (*each)(struct row_pass *, const struct tact_row *))
 {
 	struct linter *l = p->l;
-	struct tact_store_filter filter = l->opt.filter;
+	struct tact_store_filter filter = l->filter;
 	struct tact_rows *rows;
 	struct tact_row row;
 	int status;
@@ -222,14 +222,15 @@ static int walk(struct row_pass *p, int (*each)(struct row_pass *, const struct 
 	filter.machine = p->group->machine;
 	filter.arch = *p->group->arch ? p->group->arch : NULL;
 	filter.mode = p->group->mode;
-	filter.init = (int)p->group->init;
+	filter.has_init = true;
+	filter.init = p->group->init;
 	status = tact_rows_open_store(&rows, l->store, &filter, l->diag);
 	if (status < 0)
 		return status;
 	while (status >= 0 && !l->is_over && (status = tact_rows_next(rows, &row, l->diag)) > 0)
 		status = each(p, &row);
 	tact_rows_close(rows);
-	return status;
+	return status == -TACT_E_FORMAT ? 0 : status; /* rows that cannot be read are left out */
 }
 
 static int check_group(struct linter *l, const struct group *group)
@@ -282,7 +283,7 @@ static bool is_chosen(const struct tact_store_filter *filter, const struct group
 	return (!filter->machine || !strcmp(filter->machine, g->machine)) &&
 	       (!filter->arch || !strcmp(filter->arch, g->arch)) &&
 	       (filter->mode == TACT_MODE_AUTO || filter->mode == g->mode) &&
-	       (filter->init < 0 || filter->init == (int)g->init);
+	       (!filter->has_init || filter->init == g->init);
 }
 
 int lint_check_rows(struct linter *l)
@@ -294,7 +295,7 @@ int lint_check_rows(struct linter *l)
 		return 0;
 	status = tact_store_count(l->store, TACT_COUNT_MEASUREMENTS, add_group, &list, l->diag);
 	for (size_t i = 0; i < list.n && status >= 0 && !l->is_over; i++)
-		if (is_chosen(&l->opt.filter, &list.group[i]))
+		if (is_chosen(&l->filter, &list.group[i]))
 			status = check_group(l, &list.group[i]);
 	free(list.group);
 	return status < 0 ? status : 0;

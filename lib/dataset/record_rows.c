@@ -151,15 +151,15 @@ static void read_machine(struct row *row, struct tact_record *record)
 	store_copy(machine->arch, sizeof(machine->arch), text(row, COL_ARCH));
 }
 
-static int read_clean(struct row *row)
+static enum tact_clean read_clean(struct row *row)
 {
 	const char *value = text(row, COL_CLEAN);
 
 	if (!*value)
-		return -1;
+		return TACT_CLEAN_UNKNOWN;
 	if ((*value != '0' && *value != '1') || value[1])
 		bad(row, "is neither 0 nor 1", value);
-	return *value == '1';
+	return *value == '1' ? TACT_CLEAN_YES : TACT_CLEAN_NO;
 }
 
 static void read_measurement(struct row *row, struct tact_record *record)

@@ -2,6 +2,7 @@
  *
  * Predictions in stores as a model: those of other programs, or of other versions.
  */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,15 +110,17 @@ static void take(struct stored *s, const struct key *key, const struct found *f)
 	}
 }
 
+/* Returns how many predictions could not be read. */
 static int walk(struct stored *s, struct tact_store *store, uint32_t number, const char *parts,
 		struct tact_diag *diag)
 {
 	struct tact_store_prediction x = {.size = sizeof(x)};
-	struct tact_store_filter filter = {.size = sizeof(filter), .init = -1};
+	struct tact_store_filter filter = {.size = sizeof(filter)};
 	struct tact_store_predictions *predictions;
 	const char *at = strchr(parts, '@');
 	char name[TACT_STORE_NAME_MAX + 1];
 	struct found found = {.x = &x};
+	uint64_t n_skipped;
 	int64_t block;
 	int status;
 
@@ -132,8 +135,11 @@ static int walk(struct stored *s, struct tact_store *store, uint32_t number, con
 		take(s, &(struct key){.store = number, .value = (uint64_t)block}, &found);
 		take(s, &(struct key){.value = hash_bytes(found.code, found.code_size)}, &found);
 	}
+	n_skipped = tact_store_predictions_skipped(predictions);
+	if (n_skipped > INT_MAX)
+		n_skipped = INT_MAX;
 	tact_store_predictions_destroy(predictions);
-	return status;
+	return status < 0 ? status : (int)n_skipped;
 }
 
 static int read_store(struct stored *s, const struct tact_estimator *e, size_t i)
@@ -147,6 +153,8 @@ static int read_store(struct stored *s, const struct tact_estimator *e, size_t i
 		status = walk(s, store, (uint32_t)i + 1, e->parts, &diag);
 		tact_store_close(store);
 	}
+	if (status > 0)
+		model_say(e, "%s: predictions that cannot be read, left out: %d", path, status);
 	if (status < 0)
 		model_say(e, "%s: %s", path, diag.text[0] ? diag.text : tact_strerror(status));
 	return status;

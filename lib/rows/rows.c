@@ -48,7 +48,7 @@ int tact_rows_open_store(struct tact_rows **out, struct tact_store *store,
 	status = create(&rows, diag);
 	if (status < 0)
 		return status;
-	status = tact_store_iter_create_filtered(&rows->iter, store, filter, diag);
+	status = tact_store_iter_create(&rows->iter, store, filter, diag);
 	return HAND_OVER(out, rows, status, tact_rows_close);
 }
 
@@ -133,11 +133,12 @@ static int take_sources(struct tact_rows *rows, const struct tact_store_row *fro
 static int next_of_store(struct tact_rows *rows, struct tact_row *row, struct tact_diag *diag)
 {
 	struct tact_store_row from = {.size = sizeof(from)};
-	const struct tact_measurement *m = &from.measurement;
+	const struct tact_measurement *m;
 	int status = tact_store_iter_next(rows->iter, &from, diag);
 
 	if (status <= 0)
 		return status;
+	m = from.measurement;
 	*row = (struct tact_row){
 		.size = sizeof(*row),
 		.block = from.block,
@@ -147,7 +148,7 @@ static int next_of_store(struct tact_rows *rows, struct tact_row *row, struct ta
 		.loop_size = from.loop_code ? from.loop_size : 0,
 		.cycles = m->cycles_per_iteration,
 		.has_cycles = m->status == TACT_MEASURE_OK,
-		.clean = from.clean,
+		.clean = from.clean == TACT_CLEAN_UNKNOWN ? -1 : from.clean == TACT_CLEAN_YES,
 		.mode = m->mode,
 		.init = (int)m->init,
 		.flags = m->flags,
@@ -163,14 +164,23 @@ static int next_of_store(struct tact_rows *rows, struct tact_row *row, struct ta
 
 int tact_rows_next(struct tact_rows *rows, struct tact_row *row, struct tact_diag *diag)
 {
+	uint64_t n_skipped;
 	int status;
 
 	if (!rows || !row)
 		return tact_fail(diag, TACT_E_INVAL, "no rows or nowhere to put one");
 	if (rows->is_over)
 		return 0;
-	status = rows->table ? rows_table_next(rows->table, row, diag)
-			     : next_of_store(rows, row, diag);
-	rows->is_over = status < 0 && (status != -TACT_E_FORMAT || !rows->table);
+	if (rows->table) {
+		status = rows_table_next(rows->table, row, diag);
+		rows->is_over = status < 0 && status != -TACT_E_FORMAT;
+		return status;
+	}
+	status = next_of_store(rows, row, diag);
+	rows->is_over = status <= 0;
+	n_skipped = tact_store_iter_skipped(rows->iter);
+	if (!status && n_skipped)
+		return tact_fail(diag, TACT_E_FORMAT, "rows that cannot be read, left out: %llu",
+				 (unsigned long long)n_skipped);
 	return status;
 }

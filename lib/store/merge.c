@@ -256,10 +256,11 @@ int tact_store_merge(struct tact_store *store, const char *path, struct tact_mer
 		     struct tact_diag *diag)
 {
 	int64_t counts[ARRAY_SIZE(copies)] = {0};
+	struct tact_merge merge = {.size = sizeof(merge)};
 	sqlite3_stmt *attach = NULL;
 	int status, code;
 
-	if (!store || !path || store->is_bulk)
+	if (!store || !path || store->is_bulk || (out && !tact_can_fill(out)))
 		return tact_fail(diag, TACT_E_INVAL, "no store or path, or it is being written");
 	if (store->is_readonly)
 		return store_fail(NULL, SQLITE_READONLY, diag);
@@ -276,12 +277,12 @@ int tact_store_merge(struct tact_store *store, const char *path, struct tact_mer
 		return store_fail(store->db, code, diag);
 	status = merge_attached(store, counts, diag);
 	sqlite3_exec(store->db, "DETACH other", NULL, NULL, NULL);
-	if (status >= 0 && out)
-		*out = (struct tact_merge){.size = sizeof(*out),
-					   .blocks = counts[0],
-					   .sources = counts[1],
-					   .categories = counts[2],
-					   .measurements = counts[3],
-					   .predictions = counts[4]};
-	return status < 0 ? status : 0;
+	if (status < 0)
+		return status;
+	merge.blocks = counts[0];
+	merge.sources = counts[1];
+	merge.categories = counts[2];
+	merge.measurements = counts[3];
+	merge.predictions = counts[4];
+	return out ? tact_fill(out, &merge, sizeof(merge)) : 0;
 }

@@ -10,6 +10,8 @@
 
 #include "base/base.h"
 
+enum { ARCH_SIZE = sizeof(((struct tact_store_category *)0)->arch) };
+
 /* ---- statements ---- */
 
 void store_bind(sqlite3_stmt *stmt, int column, const char *text)
@@ -85,12 +87,11 @@ int tact_store_put_block(struct tact_store *store, const uint8_t *code, size_t s
 	bool is_new;
 	int result;
 
-	if (!store || !code || !size)
-		return tact_fail(diag, TACT_E_INVAL, "no store or block");
-	if (size > TACT_BLOCK_MAX_BYTES)
-		return tact_fail(diag, TACT_E_INVAL, "a block of more than %d bytes",
-				 TACT_BLOCK_MAX_BYTES);
-	result = store_start(store, diag);
+	if (!store)
+		return tact_fail(diag, TACT_E_INVAL, "no store");
+	result = store_check_block(code, size, diag);
+	if (result >= 0)
+		result = store_start(store, diag);
 	if (result < 0)
 		return result;
 	result = store_find_block(store, code, size, &found, &is_new);
@@ -104,24 +105,6 @@ int tact_store_put_block(struct tact_store *store, const uint8_t *code, size_t s
 
 /* ---- sources, categories, predictions ---- */
 
-/* Control characters would spoil every text that a name stands in. */
-static bool is_name(const char *name)
-{
-	size_t size = name ? strnlen(name, TACT_STORE_NAME_MAX + 1) : 0;
-
-	for (size_t i = 0; i < size; i++)
-		if ((unsigned char)name[i] < ' ' || name[i] == 0x7f)
-			return false;
-	return size > 0 && size <= TACT_STORE_NAME_MAX;
-}
-
-static int fail_name(struct tact_diag *diag, const char *what)
-{
-	return tact_fail(diag, TACT_E_INVAL,
-			 "%s needs a name of 1 to %d bytes without control characters", what,
-			 TACT_STORE_NAME_MAX);
-}
-
 int tact_store_put_source(struct tact_store *store, int64_t block, const char *app, double weight,
 			  struct tact_diag *diag)
 {
@@ -130,8 +113,10 @@ int tact_store_put_source(struct tact_store *store, int64_t block, const char *a
 
 	if (!store || block <= 0)
 		return tact_fail(diag, TACT_E_INVAL, "no store or block");
-	if (!is_name(app))
-		return fail_name(diag, "an application");
+	if (!store_is_name(app))
+		return store_fail_name(diag, "an application");
+	if (isinf(weight))
+		return tact_fail(diag, TACT_E_INVAL, "an infinite weight");
 	result = store_start(store, diag);
 	if (result < 0)
 		return result;
@@ -150,8 +135,8 @@ int tact_store_add_source(struct tact_store *store, int64_t block, const char *a
 
 	if (!store || block <= 0 || !store->is_bulk)
 		return tact_fail(diag, TACT_E_INVAL, "no store or block, or nothing has begun");
-	if (!is_name(app))
-		return fail_name(diag, "an application");
+	if (!store_is_name(app))
+		return store_fail_name(diag, "an application");
 	if (!isfinite(weight))
 		return tact_store_put_source(store, block, app, weight, diag);
 	stmt = store->stmt[STORE_MARK_SOURCE];
@@ -175,10 +160,13 @@ int tact_store_put_category(struct tact_store *store, int64_t block, const char 
 	sqlite3_stmt *put;
 	int result;
 
-	if (!store || block <= 0 || !arch || (*arch && !is_name(arch)))
-		return tact_fail(diag, TACT_E_INVAL, "no store or block, or a bad arch");
-	if (!is_name(classifier) || !is_name(label))
-		return fail_name(diag, "a classifier or category");
+	if (!store || block <= 0)
+		return tact_fail(diag, TACT_E_INVAL, "no store or block");
+	if (!arch || (*arch && !store_is_name(arch)) || strlen(arch) >= ARCH_SIZE)
+		return tact_fail(diag, TACT_E_INVAL, "the arch of a category has 0 to %d bytes",
+				 ARCH_SIZE - 1);
+	if (!store_is_name(classifier) || !store_is_name(label))
+		return store_fail_name(diag, "a classifier or category");
 	result = store_start(store, diag);
 	if (result < 0)
 		return result;
@@ -190,30 +178,18 @@ int tact_store_put_category(struct tact_store *store, int64_t block, const char 
 	return store_finish(store, store_step_once(put, NULL), diag);
 }
 
-static int check_prediction(const struct tact_store_prediction *p, struct tact_diag *diag)
-{
-	if (!p || !p->version || !p->bottlenecks ||
-	    (p->mode != TACT_MODE_LOOP && p->mode != TACT_MODE_UNROLL) ||
-	    (unsigned)p->init > TACT_INIT_DIFF)
-		return tact_fail(diag, TACT_E_INVAL, "no prediction, or mode auto");
-	if (!is_name(p->arch) || !is_name(p->model) || !is_name(p->status) ||
-	    (*p->version && !is_name(p->version)))
-		return fail_name(diag, "arch, model, version or status of a prediction");
-	if (!strcmp(p->status, "ok") &&
-	    !(isfinite(p->cycles_per_iteration) && p->cycles_per_iteration >= 0))
-		return tact_fail(diag, TACT_E_INVAL, "a prediction without a number");
-	return 0;
-}
-
 int tact_store_put_prediction(struct tact_store *store, int64_t block,
-			      const struct tact_store_prediction *p, struct tact_diag *diag)
+			      const struct tact_store_prediction *prediction,
+			      struct tact_diag *diag)
 {
+	struct tact_store_prediction own;
+	const struct tact_store_prediction *p = &own;
 	sqlite3_stmt *put;
 	int result;
 
 	if (!store || block <= 0)
 		return tact_fail(diag, TACT_E_INVAL, "no store or block");
-	result = check_prediction(p, diag);
+	result = store_check_prediction(&own, prediction, diag);
 	if (result >= 0)
 		result = store_start(store, diag);
 	if (result < 0)
@@ -310,27 +286,29 @@ static int set_arch(sqlite3 *db, int64_t id, const char *arch)
 int tact_store_put_machine(struct tact_store *store, const struct tact_machine *machine,
 			   int64_t *id, struct tact_diag *diag)
 {
-	char arch[sizeof(machine->arch)] = "";
+	struct tact_machine m;
+	char arch[sizeof(m.arch)] = "";
 	int64_t found = 0;
 	int result;
 
-	if (!store || !machine || !id)
-		return tact_fail(diag, TACT_E_INVAL, "no store or machine");
-	if (!is_name(machine->brand) && (*machine->brand || !*machine->vendor))
-		return fail_name(diag, "a machine");
-	result = store_find_machine(store->db, machine, &found, arch, sizeof(arch));
+	if (!store || !id)
+		return tact_fail(diag, TACT_E_INVAL, "no store, or no place for the machine's id");
+	result = store_check_machine(&m, machine, diag);
+	if (result < 0)
+		return result;
+	result = store_find_machine(store->db, &m, &found, arch, sizeof(arch));
 	if (result != SQLITE_OK)
 		return store_fail(store->db, result, diag);
-	if (found && *arch && *machine->arch && strcmp(arch, machine->arch) != 0)
+	if (found && *arch && *m.arch && strcmp(arch, m.arch) != 0)
 		return tact_fail(diag, TACT_E_INVAL,
-				 "the store has the machine '%s' as %s, not as %s", machine->brand,
-				 arch, machine->arch);
-	if (!found || (!*arch && *machine->arch)) {
+				 "the store has the machine '%s' as %s, not as %s", m.brand, arch,
+				 m.arch);
+	if (!found || (!*arch && *m.arch)) {
 		result = store_start(store, diag);
 		if (result < 0)
 			return result;
-		result = found ? set_arch(store->db, found, machine->arch)
-			       : store_add_machine(store->db, machine, &found);
+		result = found ? set_arch(store->db, found, m.arch)
+			       : store_add_machine(store->db, &m, &found);
 		result = store_finish(store, result, diag);
 		if (result < 0)
 			return result;
@@ -382,8 +360,8 @@ int store_put_measurement(struct tact_store *store, int64_t block, const struct 
 	sqlite3_bind_int64(put, 14, m->n_pages);
 	store_bind(put, 15, m->reason);
 	store_bind(put, 16, import->version ? import->version : "");
-	if (import->clean >= 0)
-		sqlite3_bind_int(put, 17, import->clean > 0);
+	if (import->clean != TACT_CLEAN_UNKNOWN)
+		sqlite3_bind_int(put, 17, import->clean == TACT_CLEAN_YES);
 	store_bind(put, 18, import->origin ? import->origin : "");
 	code = bind_loop(put, 19, import);
 	if (code == SQLITE_OK)
@@ -394,21 +372,18 @@ int store_put_measurement(struct tact_store *store, int64_t block, const struct 
 int tact_store_put_import(struct tact_store *store, int64_t block, const struct tact_measurement *m,
 			  const struct tact_store_import *import, struct tact_diag *diag)
 {
+	struct tact_measurement measurement;
+	struct tact_store_import own;
 	int result;
 
-	if (!store || block <= 0 || !m || !import || import->machine <= 0 ||
-	    (unsigned)m->status >= TACT_N_MEASURE_STATUS ||
-	    (m->mode != TACT_MODE_LOOP && m->mode != TACT_MODE_UNROLL))
-		return tact_fail(diag, TACT_E_INVAL, "no store, block, measurement or machine");
-	if (m->status == TACT_MEASURE_OK &&
-	    !(isfinite(m->cycles_per_iteration) && m->cycles_per_iteration > 0))
-		return tact_fail(diag, TACT_E_INVAL, "cycles that are not a positive number");
-	if ((import->origin && *import->origin && !is_name(import->origin)) ||
-	    (import->flags && !is_name(import->flags)) ||
-	    (import->version && *import->version && !is_name(import->version)))
-		return fail_name(diag, "origin, flags or version of a measurement");
-	result = store_start(store, diag);
+	if (!store || block <= 0)
+		return tact_fail(diag, TACT_E_INVAL, "no store or block");
+	result = store_check_import(&own, import, diag);
+	if (result >= 0)
+		result = store_check_measurement(&measurement, m, own.has_spread, diag);
+	if (result >= 0)
+		result = store_start(store, diag);
 	if (result < 0)
 		return result;
-	return store_finish(store, store_put_measurement(store, block, m, import), diag);
+	return store_finish(store, store_put_measurement(store, block, &measurement, &own), diag);
 }

@@ -193,6 +193,8 @@ int tact_store_open(struct tact_store **out, const char *path, unsigned flags,
 	struct tact_store *store;
 	int status, code;
 
+	if (out)
+		*out = NULL;
 	if (!out || !path || !*path || flags & ~both || (flags & both) == both)
 		return tact_fail(diag, TACT_E_INVAL, "no path, or wrong flags");
 	store = calloc(1, sizeof(*store));
@@ -367,14 +369,19 @@ int tact_store_end(struct tact_store *store, struct tact_diag *diag)
 int tact_store_put_measurement(struct tact_store *store, const uint8_t *code, size_t size,
 			       const struct tact_measurement *m, struct tact_diag *diag)
 {
-	struct tact_store_import own = {.clean = -1, .has_spread = true};
+	struct tact_store_import own = {.has_spread = true};
+	struct tact_measurement measurement;
 	char version[24];
 	int64_t block = 0;
 	int result;
 
-	if (!store || !code || !size || !m || m->status >= TACT_N_MEASURE_STATUS)
-		return tact_fail(diag, TACT_E_INVAL, "no store, block or measurement");
-	result = store_start(store, diag);
+	if (!store)
+		return tact_fail(diag, TACT_E_INVAL, "no store");
+	result = store_check_block(code, size, diag);
+	if (result >= 0)
+		result = store_check_measurement(&measurement, m, true, diag);
+	if (result >= 0)
+		result = store_start(store, diag);
 	if (result < 0)
 		return result;
 	snprintf(version, sizeof(version), "%d.%d.%d", TACT_VERSION_MAJOR, TACT_VERSION_MINOR,
@@ -385,7 +392,7 @@ int tact_store_put_measurement(struct tact_store *store, const uint8_t *code, si
 	if (result == SQLITE_OK)
 		result = store_find_block(store, code, size, &block, NULL);
 	if (result == SQLITE_OK)
-		result = store_put_measurement(store, block, m, &own);
+		result = store_put_measurement(store, block, &measurement, &own);
 	return store_finish(store, result, diag);
 }
 
@@ -396,8 +403,13 @@ int tact_store_has_measurement(struct tact_store *store, const uint8_t *code, si
 	int64_t one = 0;
 	int result;
 
-	if (!store || !code || !size || (mode != TACT_MODE_LOOP && mode != TACT_MODE_UNROLL))
-		return tact_fail(diag, TACT_E_INVAL, "no store or block, or mode auto");
+	if (!store)
+		return tact_fail(diag, TACT_E_INVAL, "no store");
+	result = store_check_block(code, size, diag);
+	if (result >= 0)
+		result = store_check_setting(mode, init, diag);
+	if (result < 0)
+		return result;
 	has = store->stmt[STORE_HAS_MEASUREMENT];
 	result = store_bind_hex(store, has, code, size);
 	if (result != SQLITE_OK)

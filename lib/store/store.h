@@ -121,12 +121,34 @@ int store_select(struct tact_store *store, const char *sql, const struct tact_st
 
 /* Text of a column, "" for NULL. */
 const char *store_column(sqlite3_stmt *stmt, int i);
-/* Hex digits of a column as bytes in a buffer that grows.  Returns 0, -TACT_E_NOMEM,
- * -TACT_E_FORMAT.
+/* Reads hex digits of a column as bytes into a buffer that grows.  Returns 1, 0 if they are not
+ * those of a block, or -TACT_E_NOMEM.
  */
 int store_read_hex(sqlite3_stmt *stmt, int i, uint8_t **code, size_t *capacity, size_t *size,
 		   struct tact_diag *diag);
+/* Returns whether the row at hand looks unreadable only because memory ran out in between. */
+bool store_is_out_of_memory(sqlite3_stmt *stmt);
+/* Number of a column; NAN for NULL, for what is not a number and for what is not finite. */
+double store_number(sqlite3_stmt *stmt, int i);
 void store_copy(char *to, size_t size, const char *from);
+
+/* ---- check.c: rows before they go in ---- */
+
+/* Each returns 0, or -TACT_E_INVAL with the reason.  Those with `to` read the caller's struct by
+ * its size.
+ */
+int store_check_block(const uint8_t *code, size_t size, struct tact_diag *diag);
+int store_check_setting(enum tact_mode mode, enum tact_init init, struct tact_diag *diag);
+int store_check_measurement(struct tact_measurement *to, const struct tact_measurement *from,
+			    bool has_spread, struct tact_diag *diag);
+int store_check_import(struct tact_store_import *to, const struct tact_store_import *from,
+		       struct tact_diag *diag);
+int store_check_prediction(struct tact_store_prediction *to,
+			   const struct tact_store_prediction *from, struct tact_diag *diag);
+int store_check_machine(struct tact_machine *to, const struct tact_machine *from,
+			struct tact_diag *diag);
+bool store_is_name(const char *name);
+int store_fail_name(struct tact_diag *diag, const char *what); /* -TACT_E_INVAL */
 
 /* Names that the columns hold. */
 bool store_read_mode(const char *name, enum tact_mode *mode);

@@ -18,6 +18,8 @@ struct tact_store_iter {
 	char classifier[TACT_STORE_NAME_MAX + 1]; /* "": the first one */
 	uint8_t *code, *loop_code;		  /* owned */
 	size_t capacity, loop_capacity;
+	struct tact_measurement measurement;
+	uint64_t n_skipped;
 };
 
 /* clang-format off: columns in the order of the enumeration */
@@ -64,31 +66,24 @@ enum {
 };
 /* clang-format on */
 
-int tact_store_iter_create_filtered(struct tact_store_iter **out, struct tact_store *store,
-				    const struct tact_store_filter *filter, struct tact_diag *diag)
+int tact_store_iter_create(struct tact_store_iter **out, struct tact_store *store,
+			   const struct tact_store_filter *filter, struct tact_diag *diag)
 {
 	struct tact_store_filter f;
 	struct tact_store_iter *iter;
 	int status;
 
-	if (!out || !store)
-		return tact_fail(diag, TACT_E_INVAL, "no store");
+	if (out)
+		*out = NULL;
 	status = store_read_filter(&f, filter, diag); /* by the caller's size */
+	if (status >= 0)
+		status = tact_new(&iter, sizeof(*iter), out && store, "no store", diag);
 	if (status < 0)
 		return status;
-	iter = calloc(1, sizeof(*iter));
-	if (!iter)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	iter->store = store;
 	store_copy(iter->classifier, sizeof(iter->classifier), f.classifier ? f.classifier : "");
 	status = store_select(store, rows_sql, filter, &iter->stmt, &iter->details, diag);
 	return HAND_OVER(out, iter, status, tact_store_iter_destroy);
-}
-
-int tact_store_iter_create(struct tact_store_iter **out, struct tact_store *store,
-			   struct tact_diag *diag)
-{
-	return tact_store_iter_create_filtered(out, store, NULL, diag);
 }
 
 void tact_store_iter_destroy(struct tact_store_iter *iter)
@@ -110,6 +105,11 @@ static unsigned number(const struct tact_store_iter *iter, int i)
 	int64_t value = sqlite3_column_int64(iter->stmt, i);
 
 	return value < 0 ? 0 : value > UINT32_MAX ? UINT32_MAX : (unsigned)value;
+}
+
+static bool has_spread(const struct tact_store_iter *iter)
+{
+	return store_number(iter->stmt, SPREAD) >= 0;
 }
 
 bool store_read_rung(const char *name, enum tact_rung *rung)
@@ -147,12 +147,13 @@ uint32_t store_read_flags(const char *letters)
 	return flags;
 }
 
+/* Whether the measurement of the row at hand can be read.  A rung of another version is one that is
+ * not known.
+ */
 static bool read_measurement(const struct tact_store_iter *iter, struct tact_measurement *m)
 {
 	*m = (struct tact_measurement){
 		.size = sizeof(*m),
-		.cycles_per_iteration = sqlite3_column_double(iter->stmt, CYCLES),
-		.spread = sqlite3_column_double(iter->stmt, SPREAD),
 		.kept = number(iter, KEPT),
 		.dropped = number(iter, DROPPED),
 		.low = number(iter, LOW),
@@ -161,12 +162,17 @@ static bool read_measurement(const struct tact_store_iter *iter, struct tact_mea
 		.n_pages = number(iter, N_PAGES),
 	};
 	store_copy(m->reason, sizeof(m->reason), column(iter, REASON));
-	return store_read_mode(column(iter, MODE), &m->mode) &&
-	       store_read_init(column(iter, INIT), &m->init) &&
-	       store_read_rung(column(iter, RUNG), &m->rung) &&
-	       store_read_status(column(iter, STATUS), &m->status) &&
-	       (m->status != TACT_MEASURE_OK ||
-		sqlite3_column_type(iter->stmt, CYCLES) != SQLITE_NULL);
+	if (!store_read_rung(column(iter, RUNG), &m->rung))
+		m->rung = TACT_RUNG_AUTO;
+	if (!store_read_mode(column(iter, MODE), &m->mode) ||
+	    !store_read_init(column(iter, INIT), &m->init) ||
+	    !store_read_status(column(iter, STATUS), &m->status))
+		return false;
+	if (m->status != TACT_MEASURE_OK)
+		return true;
+	m->cycles_per_iteration = store_number(iter->stmt, CYCLES);
+	m->spread = has_spread(iter) ? store_number(iter->stmt, SPREAD) : 0;
+	return m->cycles_per_iteration > 0;
 }
 
 static void read_machine(struct tact_store_iter *iter)
@@ -201,51 +207,51 @@ static const char *find_category(const struct tact_store_iter *iter)
 	return "";
 }
 
+/* Returns 1, 0 if there is no code to be read, or < 0.  A loop that cannot be read is not known. */
 static int read_code(struct tact_store_iter *iter, struct tact_store_row *row,
 		     struct tact_diag *diag)
 {
 	int status = store_read_hex(iter->stmt, HEX, &iter->code, &iter->capacity, &row->code_size,
 				    diag);
 
+	if (status <= 0 || row->code_size > TACT_BLOCK_MAX_BYTES)
+		return status < 0 ? status : 0;
 	row->code = iter->code;
-	if (status < 0 || sqlite3_column_type(iter->stmt, HEX_LOOP) == SQLITE_NULL)
-		return status;
 	status = store_read_hex(iter->stmt, HEX_LOOP, &iter->loop_code, &iter->loop_capacity,
 				&row->loop_size, diag);
-	row->loop_code = iter->loop_code;
-	return status;
+	if (status > 0)
+		row->loop_code = iter->loop_code;
+	return status < 0 ? status : 1;
 }
 
-int tact_store_iter_next(struct tact_store_iter *iter, struct tact_store_row *row,
-			 struct tact_diag *diag)
+static enum tact_clean read_clean(const struct tact_store_iter *iter)
 {
-	int code, status;
+	if (sqlite3_column_type(iter->stmt, CLEAN) == SQLITE_NULL)
+		return TACT_CLEAN_UNKNOWN;
+	return sqlite3_column_int(iter->stmt, CLEAN) > 0 ? TACT_CLEAN_YES : TACT_CLEAN_NO;
+}
 
-	if (!iter || !row)
-		return tact_fail(diag, TACT_E_INVAL, "no iterator or row");
-	code = store_next(iter->store, iter->stmt, diag);
-	if (code <= 0)
-		return code;
-	*row = (struct tact_store_row){
-		.size = sizeof(*row),
-		.block = sqlite3_column_int64(iter->stmt, BLOCK),
-		.has_spread = sqlite3_column_type(iter->stmt, SPREAD) != SQLITE_NULL,
-		.clean = sqlite3_column_type(iter->stmt, CLEAN) == SQLITE_NULL
-				 ? -1
-				 : sqlite3_column_int(iter->stmt, CLEAN) > 0,
-	};
-	status = read_code(iter, row, diag);
-	if (status < 0)
+/* The row at hand.  Returns 1, 0 if it cannot be read, or < 0. */
+static int read_row(struct tact_store_iter *iter, struct tact_store_row *row,
+		    struct tact_diag *diag)
+{
+	int code, status = read_code(iter, row, diag);
+
+	if (status > 0)
+		status = read_measurement(iter, &iter->measurement);
+	if (status >= 0 && store_is_out_of_memory(iter->stmt))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (status <= 0)
 		return status;
-	if (!read_measurement(iter, &row->measurement))
-		return tact_fail(diag, TACT_E_FORMAT,
-				 "the store has a row that cannot be read: block %.40s",
-				 column(iter, HEX));
+	row->block = sqlite3_column_int64(iter->stmt, BLOCK);
 	code = store_details_read(&iter->details, row->block);
 	if (code != SQLITE_OK)
 		return store_fail(iter->store->db, code, diag);
 	read_machine(iter);
 	row->machine = &iter->machine;
+	row->measurement = &iter->measurement;
+	row->has_spread = has_spread(iter);
+	row->clean = read_clean(iter);
 	row->version = column(iter, VERSION);
 	row->origin = column(iter, ORIGIN);
 	row->flags = column(iter, FLAGS);
@@ -253,4 +259,27 @@ int tact_store_iter_next(struct tact_store_iter *iter, struct tact_store_row *ro
 	row->n_sources = iter->details.n_sources;
 	row->category = find_category(iter);
 	return 1;
+}
+
+int tact_store_iter_next(struct tact_store_iter *iter, struct tact_store_row *row,
+			 struct tact_diag *diag)
+{
+	struct tact_store_row r;
+	int status;
+
+	if (!iter || !tact_can_fill(row))
+		return tact_fail(diag, TACT_E_INVAL, "no iterator or row");
+	while ((status = store_next(iter->store, iter->stmt, diag)) > 0) {
+		r = (struct tact_store_row){.size = sizeof(r)};
+		status = read_row(iter, &r, diag);
+		if (status)
+			break;
+		iter->n_skipped++;
+	}
+	return status > 0 ? tact_fill(row, &r, sizeof(r)), 1 : status;
+}
+
+uint64_t tact_store_iter_skipped(const struct tact_store_iter *iter)
+{
+	return iter ? iter->n_skipped : 0;
 }

@@ -41,25 +41,36 @@ bool store_read_init(const char *name, enum tact_init *init)
 	return false;
 }
 
+bool store_is_out_of_memory(sqlite3_stmt *stmt)
+{
+	return sqlite3_errcode(sqlite3_db_handle(stmt)) == SQLITE_NOMEM;
+}
+
 int store_read_hex(sqlite3_stmt *stmt, int i, uint8_t **code, size_t *capacity, size_t *size,
 		   struct tact_diag *diag)
 {
 	const char *hex = store_column(stmt, i);
 	size_t digits = strlen(hex), bad;
 
+	if (store_is_out_of_memory(stmt))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (!digits || digits / 2 > TACT_BLOCK_MAX_BYTES + TACT_MEASURE_LOOP_BYTES)
+		return 0;
 	if (tact_grow(code, capacity, digits / 2 + 1, 1) < 0)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	if (!digits || tact_hex_decode(*code, hex, digits, &bad) < 0)
-		return tact_fail(diag, TACT_E_FORMAT,
-				 "the store has a row that cannot be read: block %.40s", hex);
+	if (tact_hex_decode(*code, hex, digits, &bad) < 0)
+		return 0;
 	*size = digits / 2;
-	return 0;
+	return 1;
 }
 
-static double number_or_nan(sqlite3_stmt *stmt, int i)
+double store_number(sqlite3_stmt *stmt, int i)
 {
-	return sqlite3_column_type(stmt, i) == SQLITE_NULL ? (double)NAN
-							   : sqlite3_column_double(stmt, i);
+	double value = sqlite3_column_double(stmt, i); /* 0 for NULL */
+	int type = sqlite3_column_type(stmt, i);
+
+	return (type == SQLITE_FLOAT || type == SQLITE_INTEGER) && isfinite(value) ? value
+										   : (double)NAN;
 }
 
 /* ---- filters ---- */
@@ -69,9 +80,8 @@ int store_read_filter(struct tact_store_filter *to, const struct tact_store_filt
 {
 	if (tact_read_options(to, sizeof(*to), from) < 0)
 		return tact_fail(diag, TACT_E_INVAL, "a filter of another version");
-	if (!from)
-		to->init = -1;
-	if ((unsigned)to->mode > TACT_MODE_UNROLL || to->init > (int)TACT_INIT_DIFF)
+	if ((unsigned)to->mode > TACT_MODE_UNROLL || (unsigned)to->init > TACT_INIT_DIFF ||
+	    (to->init && !to->has_init))
 		return tact_fail(diag, TACT_E_INVAL, "a filter with an unknown mode or init");
 	return 0;
 }
@@ -82,7 +92,7 @@ void store_bind_filter(sqlite3_stmt *stmt, const struct tact_store_filter *filte
 		filter->machine,
 		filter->arch,
 		filter->mode == TACT_MODE_AUTO ? NULL : tact_mode_name(filter->mode),
-		filter->init < 0 ? NULL : tact_init_name((enum tact_init)filter->init),
+		filter->has_init ? tact_init_name(filter->init) : NULL,
 		filter->app,
 		filter->classifier,
 		filter->model,
@@ -166,7 +176,7 @@ static int read_sources(struct store_details *d, int64_t block)
 			return SQLITE_NOMEM;
 		source = &d->sources[d->n_sources++];
 		store_copy(source->app, sizeof(source->app), store_column(f->stmt, 1));
-		source->weight = number_or_nan(f->stmt, 2);
+		source->weight = store_number(f->stmt, 2);
 		code = next_row(f);
 	}
 	return code;
@@ -235,6 +245,7 @@ struct tact_store_blocks {
 	struct store_details details;
 	uint8_t *code; /* owned */
 	size_t capacity;
+	uint64_t n_skipped;
 };
 
 int store_next(struct tact_store *store, sqlite3_stmt *stmt, struct tact_diag *diag)
@@ -255,6 +266,8 @@ int tact_store_blocks_create(struct tact_store_blocks **out, struct tact_store *
 	struct tact_store_blocks *blocks;
 	int status;
 
+	if (out)
+		*out = NULL;
 	status = tact_new(&blocks, sizeof(*blocks), out && store, "no store", diag);
 	if (status < 0)
 		return status;
@@ -263,22 +276,17 @@ int tact_store_blocks_create(struct tact_store_blocks **out, struct tact_store *
 	return HAND_OVER(out, blocks, status, tact_store_blocks_destroy);
 }
 
-int tact_store_blocks_next(struct tact_store_blocks *blocks, struct tact_store_block *block,
-			   struct tact_diag *diag)
+/* The block at hand.  Returns 1, 0 if it cannot be read, or < 0. */
+static int read_block(struct tact_store_blocks *blocks, struct tact_store_block *block,
+		      struct tact_diag *diag)
 {
+	int status = store_read_hex(blocks->stmt, 1, &blocks->code, &blocks->capacity,
+				    &block->code_size, diag);
 	int code;
 
-	if (!blocks || !block)
-		return tact_fail(diag, TACT_E_INVAL, "no iterator or block");
-	code = store_next(blocks->store, blocks->stmt, diag);
-	if (code <= 0)
-		return code;
-	*block = (struct tact_store_block){.size = sizeof(*block),
-					   .id = sqlite3_column_int64(blocks->stmt, 0)};
-	code = store_read_hex(blocks->stmt, 1, &blocks->code, &blocks->capacity, &block->code_size,
-			      diag);
-	if (code < 0)
-		return code;
+	if (status <= 0 || block->code_size > TACT_BLOCK_MAX_BYTES)
+		return status < 0 ? status : 0;
+	block->id = sqlite3_column_int64(blocks->stmt, 0);
 	code = store_details_read(&blocks->details, block->id);
 	if (code != SQLITE_OK)
 		return store_fail(blocks->store->db, code, diag);
@@ -288,6 +296,28 @@ int tact_store_blocks_next(struct tact_store_blocks *blocks, struct tact_store_b
 	block->categories = blocks->details.categories;
 	block->n_categories = blocks->details.n_categories;
 	return 1;
+}
+
+int tact_store_blocks_next(struct tact_store_blocks *blocks, struct tact_store_block *block,
+			   struct tact_diag *diag)
+{
+	struct tact_store_block b = {.size = sizeof(b)};
+	int status;
+
+	if (!blocks || !tact_can_fill(block))
+		return tact_fail(diag, TACT_E_INVAL, "no iterator or block");
+	while ((status = store_next(blocks->store, blocks->stmt, diag)) > 0) {
+		status = read_block(blocks, &b, diag);
+		if (status)
+			break;
+		blocks->n_skipped++;
+	}
+	return status > 0 ? tact_fill(block, &b, sizeof(b)), 1 : status;
+}
+
+uint64_t tact_store_blocks_skipped(const struct tact_store_blocks *blocks)
+{
+	return blocks ? blocks->n_skipped : 0;
 }
 
 void tact_store_blocks_destroy(struct tact_store_blocks *blocks)
@@ -316,7 +346,9 @@ int tact_store_get_block(struct tact_store *store, int64_t id, uint8_t *code, si
 	if (result == SQLITE_ROW) {
 		hex = store_column(stmt, 0);
 		digits = strlen(hex);
-		if (digits / 2 > capacity)
+		if (store_is_out_of_memory(stmt))
+			status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		else if (digits / 2 > capacity)
 			status = tact_fail(diag, TACT_E_LIMIT, "a block of %zu bytes", digits / 2);
 		else if (!digits || tact_hex_decode(code, hex, digits, &bad) < 0)
 			status = tact_fail(diag, TACT_E_FORMAT,
@@ -337,6 +369,7 @@ struct tact_store_predictions {
 	sqlite3_stmt *stmt;	  /* owned */
 	uint8_t *code;		  /* owned */
 	size_t capacity;
+	uint64_t n_skipped;
 };
 
 int tact_store_predictions_create(struct tact_store_predictions **out, struct tact_store *store,
@@ -354,55 +387,80 @@ int tact_store_predictions_create(struct tact_store_predictions **out, struct ta
 	struct tact_store_predictions *iter;
 	int status;
 
-	if (!out || !store)
-		return tact_fail(diag, TACT_E_INVAL, "no store");
-	iter = calloc(1, sizeof(*iter));
-	if (!iter)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (out)
+		*out = NULL;
+	status = tact_new(&iter, sizeof(*iter), out && store, "no store", diag);
+	if (status < 0)
+		return status;
 	iter->store = store;
 	status = store_select(store, sql, filter, &iter->stmt, NULL, diag);
 	return HAND_OVER(out, iter, status, tact_store_predictions_destroy);
 }
 
-int tact_store_predictions_next(struct tact_store_predictions *iter, int64_t *block,
-				const uint8_t **code, size_t *code_size,
-				struct tact_store_prediction *p, struct tact_diag *diag)
+/* The prediction at hand, with the code of its block if `size` is not NULL.  Returns 1, 0 if it
+ * cannot be read, or < 0.
+ */
+static int read_prediction(struct tact_store_predictions *iter, struct tact_store_prediction *p,
+			   size_t *size, struct tact_diag *diag)
 {
-	int status;
+	sqlite3_stmt *stmt = iter->stmt;
+	size_t own_size;
+	int status = store_read_hex(stmt, 1, &iter->code, &iter->capacity, &own_size, diag);
 
-	if (!iter || !p)
-		return tact_fail(diag, TACT_E_INVAL, "no iterator or prediction");
-	status = sqlite3_step(iter->stmt);
-	if (status == SQLITE_DONE)
-		return 0;
-	if (status != SQLITE_ROW)
-		return store_fail(iter->store->db, status, diag);
-	if (block)
-		*block = sqlite3_column_int64(iter->stmt, 0);
-	if (code && code_size) {
-		status = store_read_hex(iter->stmt, 1, &iter->code, &iter->capacity, code_size,
-					diag);
-		if (status < 0)
-			return status;
-		*code = iter->code;
-	}
+	if (status <= 0 || own_size > TACT_BLOCK_MAX_BYTES)
+		return status < 0 ? status : 0;
 	*p = (struct tact_store_prediction){
 		.size = sizeof(*p),
-		.arch = store_column(iter->stmt, 2),
-		.model = store_column(iter->stmt, 5),
-		.version = store_column(iter->stmt, 6),
-		.status = store_column(iter->stmt, 7),
-		.cycles_per_iteration = sqlite3_column_double(iter->stmt, 8),
-		.coverage = number_or_nan(iter->stmt, 9),
-		.bottlenecks = store_column(iter->stmt, 10),
+		.arch = store_column(stmt, 2),
+		.model = store_column(stmt, 5),
+		.version = store_column(stmt, 6),
+		.status = store_column(stmt, 7),
+		.coverage = store_number(stmt, 9),
+		.bottlenecks = store_column(stmt, 10),
 	};
-	if (!store_read_mode(store_column(iter->stmt, 3), &p->mode) ||
-	    !store_read_init(store_column(iter->stmt, 4), &p->init) ||
-	    (!strcmp(p->status, "ok") && sqlite3_column_type(iter->stmt, 8) == SQLITE_NULL))
-		return tact_fail(diag, TACT_E_FORMAT,
-				 "the store has a prediction that cannot be read: block %.40s",
-				 store_column(iter->stmt, 1));
+	*size = own_size;
+	status = store_read_mode(store_column(stmt, 3), &p->mode) &&
+		 store_read_init(store_column(stmt, 4), &p->init);
+	if (!strcmp(p->status, "ok")) {
+		p->cycles_per_iteration = store_number(stmt, 8);
+		status = status && p->cycles_per_iteration >= 0;
+	}
+	if (store_is_out_of_memory(stmt))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	return status;
+}
+
+int tact_store_predictions_next(struct tact_store_predictions *iter, int64_t *block,
+				const uint8_t **code, size_t *code_size,
+				struct tact_store_prediction *prediction, struct tact_diag *diag)
+{
+	struct tact_store_prediction p;
+	size_t size = 0;
+	int status;
+
+	if (!iter || !tact_can_fill(prediction))
+		return tact_fail(diag, TACT_E_INVAL, "no iterator or prediction");
+	while ((status = store_next(iter->store, iter->stmt, diag)) > 0) {
+		status = read_prediction(iter, &p, &size, diag);
+		if (status)
+			break;
+		iter->n_skipped++;
+	}
+	if (status <= 0)
+		return status;
+	if (block)
+		*block = sqlite3_column_int64(iter->stmt, 0);
+	if (code)
+		*code = iter->code;
+	if (code_size)
+		*code_size = size;
+	tact_fill(prediction, &p, sizeof(p));
 	return 1;
+}
+
+uint64_t tact_store_predictions_skipped(const struct tact_store_predictions *iter)
+{
+	return iter ? iter->n_skipped : 0;
 }
 
 void tact_store_predictions_destroy(struct tact_store_predictions *iter)

@@ -107,7 +107,7 @@ static void make_store(struct tact_diag *diag)
 	m.rung = TACT_RUNG_TSC;
 	m.mode = TACT_MODE_LOOP;
 	tact_store_put_measurement(the.store, some_code, sizeof(some_code), &m, diag);
-	tact_store_iter_create(&the.store_iter, the.store, diag);
+	tact_store_iter_create(&the.store_iter, the.store, NULL, diag);
 	tact_store_blocks_create(&the.store_blocks, the.store, NULL, diag);
 	tact_store_predictions_create(&the.store_predictions, the.store, NULL, diag);
 }

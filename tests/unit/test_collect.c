@@ -212,7 +212,7 @@ TEST(test_store)
 {
 	char path[] = "/tmp/tact-collect-XXXXXX";
 	struct tact_store_blocks *blocks;
-	struct tact_store_block b;
+	struct tact_store_block b = TACT_STORE_BLOCK_INIT;
 	struct tact_store *store;
 	struct tact_collect *c = begin(false);
 	struct tact_diag diag = {0};

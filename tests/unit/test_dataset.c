@@ -79,9 +79,9 @@ static void sources_and_categories(void **state)
 {
 	struct fixture *f = *state;
 	int64_t add = put_block(f, add_code, 3), nop = put_block(f, nop_code, 1);
-	struct tact_store_filter filter = {.size = sizeof(filter), .init = -1, .app = "zlib"};
+	struct tact_store_filter filter = {.size = sizeof(filter), .app = "zlib"};
 	struct tact_store_blocks *blocks;
-	struct tact_store_block block;
+	struct tact_store_block block = TACT_STORE_BLOCK_INIT;
 
 	assert_int_equal(put_block(f, add_code, 3), add);
 	assert_int_equal(tact_store_put_source(f->store, add, "zlib", 0.5, NULL), 0);
@@ -123,10 +123,10 @@ static void imported_measurements(void **state)
 	int64_t add = put_block(f, add_code, 3);
 	struct tact_measurement m = number(1.5);
 	struct tact_store_import import = {
-		.size = sizeof(import), .origin = "a.csv", .flags = "LM", .clean = 1};
-	struct tact_store_filter filter = {.size = sizeof(filter), .init = -1, .arch = "HSW"};
+		.size = sizeof(import), .origin = "a.csv", .flags = "LM", .clean = TACT_CLEAN_YES};
+	struct tact_store_filter filter = {.size = sizeof(filter), .arch = "HSW"};
 	struct tact_store_iter *iter;
-	struct tact_store_row row;
+	struct tact_store_row row = TACT_STORE_ROW_INIT;
 
 	import.machine = put_machine(f, "bhive", "HSW");
 	assert_int_equal(put_machine(f, "bhive", ""), import.machine);
@@ -138,21 +138,21 @@ static void imported_measurements(void **state)
 	m.mode = TACT_MODE_LOOP;
 	import.loop_code = add_loop;
 	import.loop_size = sizeof(add_loop);
-	import.clean = -1;
+	import.clean = TACT_CLEAN_UNKNOWN;
 	import.has_spread = true;
 	m.spread = 0.01;
 	assert_int_equal(tact_store_put_import(f->store, add, &m, &import, NULL), 0);
 
-	assert_int_equal(tact_store_iter_create_filtered(&iter, f->store, &filter, NULL), 0);
+	assert_int_equal(tact_store_iter_create(&iter, f->store, &filter, NULL), 0);
 	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
-	assert_true(row.measurement.cycles_per_iteration == 1.5);
-	assert_int_equal(row.measurement.flags, TACT_MFLAG_CROSSES_LINE);
+	assert_true(row.measurement->cycles_per_iteration == 1.5);
+	assert_int_equal(row.measurement->flags, TACT_MFLAG_CROSSES_LINE);
 	assert_string_equal(row.flags, "LM");
 	assert_string_equal(row.origin, "a.csv");
 	assert_string_equal(row.version, "");
 	assert_string_equal(row.machine->brand, "bhive");
 	assert_string_equal(row.category, "first");
-	assert_int_equal(row.clean, 1);
+	assert_int_equal(row.clean, TACT_CLEAN_YES);
 	assert_false(row.has_spread);
 	assert_null(row.loop_code);
 	assert_int_equal(row.n_sources, 1);
@@ -162,11 +162,11 @@ static void imported_measurements(void **state)
 	filter.arch = NULL;
 	filter.mode = TACT_MODE_LOOP;
 	filter.classifier = "b";
-	assert_int_equal(tact_store_iter_create_filtered(&iter, f->store, &filter, NULL), 0);
+	assert_int_equal(tact_store_iter_create(&iter, f->store, &filter, NULL), 0);
 	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
 	assert_string_equal(row.machine->arch, "ICX");
 	assert_string_equal(row.category, "second");
-	assert_int_equal(row.clean, -1);
+	assert_int_equal(row.clean, TACT_CLEAN_UNKNOWN);
 	assert_true(row.has_spread);
 	assert_int_equal(row.loop_size, sizeof(add_loop));
 	assert_memory_equal(row.loop_code, add_loop, sizeof(add_loop));
@@ -196,7 +196,7 @@ static void predictions(void **state)
 					  .cycles_per_iteration = 2,
 					  .coverage = 1,
 					  .bottlenecks = "Ports+Issue"};
-	struct tact_store_filter filter = {.size = sizeof(filter), .init = -1, .version = "2"};
+	struct tact_store_filter filter = {.size = sizeof(filter), .version = "2"};
 	struct tact_store_predictions *iter;
 	const uint8_t *code;
 	size_t size;
@@ -229,9 +229,9 @@ static void wrong_rows(void **state)
 	struct fixture *f = *state;
 	int64_t add = put_block(f, add_code, 3);
 	struct tact_measurement m = number(1);
-	struct tact_store_import import = {.size = sizeof(import), .machine = 77, .clean = -1};
+	struct tact_store_import import = {.size = sizeof(import), .machine = 77};
 	struct tact_store_filter filter = {.size = sizeof(filter), .init = 9};
-	struct tact_store_iter *iter;
+	struct tact_store_iter *iter = NULL;
 	char longest[TACT_STORE_NAME_MAX + 2];
 
 	memset(longest, 'a', sizeof(longest) - 1);
@@ -252,8 +252,10 @@ static void wrong_rows(void **state)
 	m = number(1);
 	m.mode = TACT_MODE_AUTO;
 	assert_int_equal(tact_store_put_import(f->store, add, &m, &import, NULL), -TACT_E_INVAL);
-	assert_int_equal(tact_store_iter_create_filtered(&iter, f->store, &filter, NULL),
-			 -TACT_E_INVAL);
+	assert_int_equal(tact_store_iter_create(&iter, f->store, &filter, NULL), -TACT_E_INVAL);
+	filter.init = TACT_INIT_SAME; /* but has_init is not set */
+	assert_int_equal(tact_store_iter_create(&iter, f->store, &filter, NULL), -TACT_E_INVAL);
+	assert_null(iter);
 	assert_int_equal(tact_store_end(f->store, NULL), -TACT_E_INVAL);
 	/* a row that is refused does not take the others with it */
 	assert_int_equal(tact_store_begin(f->store, NULL), 0);
@@ -262,6 +264,137 @@ static void wrong_rows(void **state)
 	assert_int_equal(tact_store_put_source(f->store, 99, "a", 1, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_store_end(f->store, NULL), 0);
 	assert_int_equal(count(f, "SELECT count(*) FROM block"), 2);
+}
+
+static int import(struct fixture *f, const struct tact_store_import *x)
+{
+	struct tact_measurement m = number(1);
+
+	return tact_store_put_import(f->store, put_block(f, add_code, 3), &m, x, &f->diag);
+}
+
+/* Each field out of its range; what is left is good. */
+static void wrong_imports(void **state)
+{
+	struct fixture *f = *state;
+	const struct tact_store_import good = {.size = sizeof(good),
+					       .machine = put_machine(f, "m", "")};
+	struct tact_store_import x = good;
+	struct tact_measurement m = number(1);
+
+	x.size = 0;
+	assert_int_equal(import(f, &x), -TACT_E_INVAL);
+	x = good;
+	x.flags = "L X";
+	assert_int_equal(import(f, &x), -TACT_E_INVAL);
+	x.flags = "";
+	assert_int_equal(import(f, &x), -TACT_E_INVAL);
+	x = good;
+	x.clean = (enum tact_clean)3;
+	assert_int_equal(import(f, &x), -TACT_E_INVAL);
+	x = good;
+	x.loop_code = add_code;
+	assert_int_equal(import(f, &x), -TACT_E_INVAL);
+	x.loop_code = NULL;
+	x.loop_size = 3;
+	assert_int_equal(import(f, &x), -TACT_E_INVAL);
+	x = good;
+	x.origin = "a\tb";
+	assert_int_equal(import(f, &x), -TACT_E_INVAL);
+	assert_int_equal(import(f, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_put_import(f->store, 1, NULL, &good, NULL), -TACT_E_INVAL);
+	m.rung = (enum tact_rung)55;
+	assert_int_equal(tact_store_put_import(f->store, 1, &m, &good, NULL), -TACT_E_INVAL);
+	m = number(1);
+	m.spread = (double)NAN; /* does not count unless it is known */
+	assert_int_equal(tact_store_put_import(f->store, 1, &m, &good, NULL), 0);
+	x = good;
+	x.has_spread = true;
+	assert_int_equal(tact_store_put_import(f->store, 1, &m, &x, NULL), -TACT_E_INVAL);
+	assert_int_equal(count(f, "SELECT count(*) FROM measurement"), 1);
+}
+
+static void wrong_details(void **state)
+{
+	struct fixture *f = *state;
+	int64_t add = put_block(f, add_code, 3), id = 0;
+	const struct tact_store_prediction good = {.size = sizeof(good),
+						   .arch = "SKL",
+						   .model = "x",
+						   .mode = TACT_MODE_LOOP,
+						   .status = "ok",
+						   .cycles_per_iteration = 1,
+						   .coverage = 1};
+	struct tact_store_prediction p = good;
+	struct tact_machine machine = TACT_MACHINE_INIT;
+
+	assert_int_equal(tact_store_put_prediction(f->store, add, &good, NULL), 0);
+	assert_int_equal(tact_store_put_prediction(f->store, add, NULL, NULL), -TACT_E_INVAL);
+	p.coverage = 1.5;
+	assert_int_equal(tact_store_put_prediction(f->store, add, &p, NULL), -TACT_E_INVAL);
+	p = good;
+	p.cycles_per_iteration = (double)NAN;
+	assert_int_equal(tact_store_put_prediction(f->store, add, &p, NULL), -TACT_E_INVAL);
+	p = good;
+	p.bottlenecks = "a\nb";
+	assert_int_equal(tact_store_put_prediction(f->store, add, &p, NULL), -TACT_E_INVAL);
+	p = good;
+	p.init = (enum tact_init)7;
+	assert_int_equal(tact_store_put_prediction(f->store, add, &p, NULL), -TACT_E_INVAL);
+	p = good;
+	p.arch = NULL;
+	assert_int_equal(tact_store_put_prediction(f->store, add, &p, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_put_source(f->store, add, "a", (double)INFINITY, NULL),
+			 -TACT_E_INVAL);
+	assert_int_equal(tact_store_put_category(f->store, add, "c", NULL, "l", NULL),
+			 -TACT_E_INVAL);
+	assert_int_equal(tact_store_put_category(f->store, add, "c", "a name of 16 byt", "l", NULL),
+			 -TACT_E_INVAL);
+	assert_int_equal(tact_store_put_machine(f->store, &machine, &id, NULL), -TACT_E_INVAL);
+	memset(machine.brand, 'x', sizeof(machine.brand)); /* without an end */
+	assert_int_equal(tact_store_put_machine(f->store, &machine, &id, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_put_machine(f->store, NULL, &id, NULL), -TACT_E_INVAL);
+	assert_int_equal(id, 0);
+}
+
+/* Blocks and predictions that no version writes are left out. */
+static void unreadable_rows(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_store_block block = TACT_STORE_BLOCK_INIT;
+	struct tact_store_prediction p = TACT_STORE_PREDICTION_INIT;
+	struct tact_store_predictions *predictions;
+	struct tact_store_blocks *blocks;
+	uint8_t code[8];
+	size_t size;
+
+	assert_int_equal(
+		sqlite3_exec(
+			f->store->db,
+			"INSERT INTO block VALUES(1, '90'), (2, 'x'), (3, '9090');"
+			"INSERT INTO prediction VALUES(1, 'SKL', 'loop', 'same', 'm', '', 'ok', "
+			"NULL, 1, ''), (2, 'SKL', 'loop', 'same', 'm', '', 'ok', 1, 1, ''), (3, "
+			"'SKL', 'loop', 'sane', 'm', '', 'ok', 1, 1, ''), (3, 'SKL', 'loop', "
+			"'same', 'm', '', 'ok', 4, 'x', '')",
+			NULL, NULL, NULL),
+		SQLITE_OK);
+	assert_int_equal(tact_store_blocks_create(&blocks, f->store, NULL, NULL), 0);
+	assert_int_equal(tact_store_blocks_next(blocks, &block, NULL), 1);
+	assert_int_equal(tact_store_blocks_next(blocks, &block, NULL), 1);
+	assert_int_equal(block.id, 3);
+	assert_int_equal(tact_store_blocks_next(blocks, &block, NULL), 0);
+	assert_int_equal(tact_store_blocks_skipped(blocks), 1);
+	tact_store_blocks_destroy(blocks);
+	assert_int_equal(tact_store_predictions_create(&predictions, f->store, NULL, NULL), 0);
+	assert_int_equal(tact_store_predictions_next(predictions, NULL, NULL, NULL, &p, NULL), 1);
+	assert_true(p.cycles_per_iteration == 4 && isnan(p.coverage));
+	assert_int_equal(tact_store_predictions_next(predictions, NULL, NULL, NULL, &p, NULL), 0);
+	assert_int_equal(tact_store_predictions_skipped(predictions), 3);
+	tact_store_predictions_destroy(predictions);
+	assert_int_equal(tact_store_get_block(f->store, 2, code, sizeof(code), &size, NULL),
+			 -TACT_E_FORMAT);
+	assert_int_equal(tact_store_get_block(f->store, 3, code, 1, &size, NULL), -TACT_E_LIMIT);
+	assert_int_equal(tact_store_blocks_skipped(NULL) + tact_store_predictions_skipped(NULL), 0);
 }
 
 /* Weights of one import add up; the next import begins anew. */
@@ -336,7 +469,7 @@ static void first_version(void **state)
 {
 	struct fixture *f = *state;
 	struct tact_store_iter *iter;
-	struct tact_store_row row;
+	struct tact_store_row row = TACT_STORE_ROW_INIT;
 	sqlite3 *db;
 
 	tact_store_close(f->store);
@@ -358,10 +491,10 @@ static void first_version(void **state)
 			 -TACT_E_VERSION);
 	assert_int_equal(tact_store_open(&f->store, f->path, 0, NULL), 0);
 	assert_int_equal(count(f, "PRAGMA user_version"), 2);
-	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
+	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL, NULL), 0);
 	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
-	assert_true(row.measurement.cycles_per_iteration == 1.5);
-	assert_int_equal(row.clean, -1);
+	assert_true(row.measurement->cycles_per_iteration == 1.5);
+	assert_int_equal(row.clean, TACT_CLEAN_UNKNOWN);
 	assert_string_equal(row.origin, "");
 	assert_string_equal(row.machine->arch, "CLX");
 	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 0);
@@ -378,19 +511,21 @@ static void open_other(struct fixture *f, struct tact_store **other)
 static double cycles_of(struct fixture *f)
 {
 	struct tact_store_iter *iter;
-	struct tact_store_row row;
+	struct tact_store_row row = TACT_STORE_ROW_INIT;
+	double cycles;
 
-	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
+	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL, NULL), 0);
 	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
+	cycles = row.measurement->cycles_per_iteration;
 	tact_store_iter_destroy(iter);
-	return row.measurement.cycles_per_iteration;
+	return cycles;
 }
 
 static void put_version(struct tact_store *store, double cycles, const char *version, double spread)
 {
 	struct tact_machine machine = {.size = sizeof(machine), .brand = "m", .arch = "SKL"};
 	struct tact_store_import import = {
-		.size = sizeof(import), .version = version, .clean = -1, .has_spread = spread > 0};
+		.size = sizeof(import), .version = version, .has_spread = spread > 0};
 	struct tact_measurement m = number(cycles);
 	int64_t block;
 
@@ -555,6 +690,9 @@ int main(void)
 		STORE_TEST(imported_measurements),
 		STORE_TEST(predictions),
 		STORE_TEST(wrong_rows),
+		STORE_TEST(wrong_imports),
+		STORE_TEST(wrong_details),
+		STORE_TEST(unreadable_rows),
 		STORE_TEST(weights_add_up),
 		STORE_TEST(close_without_end),
 		STORE_TEST(killed_among_many),

@@ -95,7 +95,7 @@ TEST(test_kinds)
 		[TACT_EXPORT_MEASUREMENT] = 1, [TACT_EXPORT_PREDICTION] = 1,
 	};
 	struct tact_store *store = make_store(content, sizeof(content) - 1, "a.db");
-	struct tact_store_filter filter = {.size = sizeof(filter), .init = -1, .arch = "ZEN4"};
+	struct tact_store_filter filter = {.size = sizeof(filter), .arch = "ZEN4"};
 	struct tact_export_options opt = {.size = sizeof(opt), .is_json = true};
 	struct text text = {0};
 

@@ -56,7 +56,7 @@ static void put(struct fixture *f, const void *code, size_t size, const char *ar
 					   .mode = TACT_MODE_UNROLL,
 					   .init = TACT_INIT_SAME};
 	struct tact_store_import import = {
-		.size = sizeof(import), .origin = "x.csv", .flags = flags, .clean = -1};
+		.size = sizeof(import), .origin = "x.csv", .flags = flags};
 	int64_t id;
 
 	snprintf(machine.arch, sizeof(machine.arch), "%s", arch);

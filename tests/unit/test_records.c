@@ -112,12 +112,12 @@ TEST(measured_columns)
 	assert_int_equal(r.measurement.mode, TACT_MODE_LOOP);
 	assert_true(r.measurement.spread == 0.01 && r.import.has_spread);
 	assert_string_equal(r.import.flags, "LM");
-	assert_int_equal(r.import.clean, 1);
+	assert_int_equal(r.import.clean, TACT_CLEAN_YES);
 	assert_int_equal(r.import.loop_size, 8);
 	assert_int_equal(r.line, 2);
 	next(records, &r);
 	assert_false(r.has_source || r.import.has_spread);
-	assert_int_equal(r.import.clean, -1);
+	assert_int_equal(r.import.clean, TACT_CLEAN_UNKNOWN);
 	next(records, &r);
 	assert_true(r.has_source && !r.has_measurement);
 	for (uint64_t line = 5; line <= 9; line++) {

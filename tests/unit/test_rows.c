@@ -169,7 +169,7 @@ static void put(struct tact_store *store, const char *app, double weight, double
 					   .origin = "x.csv",
 					   .loop_code = loop,
 					   .loop_size = sizeof(loop),
-					   .clean = 1};
+					   .clean = TACT_CLEAN_YES};
 	int64_t id;
 
 	assert_true(tact_store_put_block(store, code, sizeof(code), &id, NULL) >= 0);

@@ -2,6 +2,7 @@
  *
  * Stores: what goes in comes out, what is not a store is refused with its reason.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -70,7 +71,7 @@ static size_t count_rows(struct fixture *f)
 	size_t n = 0;
 	int status;
 
-	assert_int_equal(tact_store_iter_create(&iter, f->store, &f->diag), 0);
+	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL, &f->diag), 0);
 	while ((status = tact_store_iter_next(iter, &row, &f->diag)) > 0)
 		n++;
 	assert_int_equal(status, 0);
@@ -106,32 +107,32 @@ static void what_goes_in_comes_out(void **state)
 	close_store(f);
 
 	assert_int_equal(open_store(f, TACT_STORE_READONLY), 0);
-	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
+	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL, NULL), 0);
 	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
 	assert_int_equal(row.code_size, sizeof(add_code));
 	assert_memory_equal(row.code, add_code, sizeof(add_code));
 	assert_true(row.machine->vendor[0]);
 	assert_true(row.version[0]);
 	/* Field by field: there is room between fields. */
-	assert_int_equal(row.measurement.status, m.status);
-	assert_true(row.measurement.cycles_per_iteration == m.cycles_per_iteration);
-	assert_true(row.measurement.spread == m.spread);
-	assert_int_equal(row.measurement.kept, m.kept);
-	assert_int_equal(row.measurement.dropped, m.dropped);
-	assert_int_equal(row.measurement.rung, m.rung);
-	assert_int_equal(row.measurement.mode, m.mode);
-	assert_int_equal(row.measurement.init, m.init);
-	assert_int_equal(row.measurement.flags, m.flags);
-	assert_int_equal(row.measurement.low, m.low);
-	assert_int_equal(row.measurement.high, m.high);
-	assert_int_equal(row.measurement.n_pages, m.n_pages);
-	assert_string_equal(row.measurement.reason, "");
+	assert_int_equal(row.measurement->status, m.status);
+	assert_true(row.measurement->cycles_per_iteration == m.cycles_per_iteration);
+	assert_true(row.measurement->spread == m.spread);
+	assert_int_equal(row.measurement->kept, m.kept);
+	assert_int_equal(row.measurement->dropped, m.dropped);
+	assert_int_equal(row.measurement->rung, m.rung);
+	assert_int_equal(row.measurement->mode, m.mode);
+	assert_int_equal(row.measurement->init, m.init);
+	assert_int_equal(row.measurement->flags, m.flags);
+	assert_int_equal(row.measurement->low, m.low);
+	assert_int_equal(row.measurement->high, m.high);
+	assert_int_equal(row.measurement->n_pages, m.n_pages);
+	assert_string_equal(row.measurement->reason, "");
 	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
-	assert_int_equal(row.measurement.status, TACT_MEASURE_REFUSED);
-	assert_int_equal(row.measurement.mode, TACT_MODE_LOOP);
-	assert_int_equal(row.measurement.init, TACT_INIT_STACK);
-	assert_int_equal(row.measurement.rung, TACT_RUNG_PERF);
-	assert_string_equal(row.measurement.reason, bad.reason);
+	assert_int_equal(row.measurement->status, TACT_MEASURE_REFUSED);
+	assert_int_equal(row.measurement->mode, TACT_MODE_LOOP);
+	assert_int_equal(row.measurement->init, TACT_INIT_STACK);
+	assert_int_equal(row.measurement->rung, TACT_RUNG_PERF);
+	assert_string_equal(row.measurement->reason, bad.reason);
 	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 0);
 	tact_store_iter_destroy(iter);
 }
@@ -151,12 +152,12 @@ static void every_status_and_flag_has_a_name(void **state)
 		m.flags = s < 10 ? 1u << s : 0;
 		put(f, &code, 1, m);
 	}
-	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
+	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL, NULL), 0);
 	for (unsigned s = 0; s < TACT_N_MEASURE_STATUS; s++) {
 		assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
 		assert_int_equal(row.code[0], s);
-		assert_int_equal(row.measurement.status, s);
-		assert_int_equal(row.measurement.flags, s < 10 ? 1u << s : 0);
+		assert_int_equal(row.measurement->status, s);
+		assert_int_equal(row.measurement->flags, s < 10 ? 1u << s : 0);
 	}
 	tact_store_iter_destroy(iter);
 }
@@ -172,9 +173,9 @@ static void duplicates_are_replaced(void **state)
 	put(f, add_code, sizeof(add_code), m);
 	put(f, add_code, sizeof(add_code), good_number(2));
 	assert_int_equal(count_rows(f), 1);
-	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
+	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL, NULL), 0);
 	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
-	assert_true(row.measurement.cycles_per_iteration == 2);
+	assert_true(row.measurement->cycles_per_iteration == 2);
 	tact_store_iter_destroy(iter);
 	/* another mode or another init is another row */
 	m.mode = TACT_MODE_LOOP;
@@ -225,7 +226,7 @@ static void misuse(void **state)
 	struct fixture *f = *state;
 	struct tact_measurement m = good_number(1);
 	struct tact_store_iter *iter = NULL;
-	struct tact_store_row row;
+	struct tact_store_row row = TACT_STORE_ROW_INIT;
 
 	assert_int_equal(tact_store_open(NULL, f->path, 0, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_store_open(&f->store, NULL, 0, NULL), -TACT_E_INVAL);
@@ -238,7 +239,7 @@ static void misuse(void **state)
 	assert_false(tact_store_is_store(f->path));
 	assert_false(tact_store_is_store(f->directory));
 	assert_int_equal(tact_store_put_measurement(NULL, nop_code, 1, &m, NULL), -TACT_E_INVAL);
-	assert_int_equal(tact_store_iter_create(&iter, NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_iter_create(&iter, NULL, NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_store_iter_next(NULL, &row, NULL), -TACT_E_INVAL);
 	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
 	assert_int_equal(tact_store_put_measurement(f->store, NULL, 1, &m, NULL), -TACT_E_INVAL);
@@ -246,7 +247,7 @@ static void misuse(void **state)
 			 -TACT_E_INVAL);
 	assert_int_equal(tact_store_put_measurement(f->store, nop_code, 1, NULL, NULL),
 			 -TACT_E_INVAL);
-	assert_int_equal(tact_store_iter_create(NULL, f->store, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_store_iter_create(NULL, f->store, NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(has(f, NULL, 1, TACT_MODE_LOOP, TACT_INIT_SAME), -TACT_E_INVAL);
 	assert_int_equal(has(f, nop_code, 0, TACT_MODE_LOOP, TACT_INIT_SAME), -TACT_E_INVAL);
 }
@@ -305,27 +306,13 @@ static void newer_and_older(void **state)
 
 static void damaged(void **state)
 {
-	/* rows that no version writes */
-	static const char *const rows[] = {
-		"UPDATE measurement SET status = 'fine'",
-		"UPDATE measurement SET status = 'ok'; UPDATE block SET hex = '4z'"};
 	struct fixture *f = *state;
-	struct tact_store_iter *iter;
-	struct tact_store_row row = {.size = sizeof(row)};
 	struct stat st;
 	FILE *file;
 
 	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
 	put(f, add_code, 3, good_number(1));
 	close_store(f);
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		execute(f, rows[i]);
-		assert_int_equal(open_store(f, TACT_STORE_READONLY), 0);
-		assert_int_equal(tact_store_iter_create(&iter, f->store, NULL), 0);
-		assert_int_equal(tact_store_iter_next(iter, &row, &f->diag), -TACT_E_FORMAT);
-		tact_store_iter_destroy(iter);
-		close_store(f);
-	}
 	/* a table that is not there */
 	execute(f, "DROP TABLE measurement");
 	assert_int_equal(open_store(f, 0), -TACT_E_FORMAT);
@@ -339,6 +326,168 @@ static void damaged(void **state)
 	fclose(file);
 	assert_int_equal(open_store(f, 0), -TACT_E_FORMAT);
 	assert_non_null(strstr(f->diag.text, "damaged"));
+}
+
+/* Whatever a row of the second block holds, the other two are read, and nothing stops. */
+static void rows_that_no_version_writes(void **state)
+{
+	static const struct {
+		const char *sql;
+		int n_skipped; /* measurements */
+	} cases[] = {
+		{"UPDATE measurement SET status = 'fine' WHERE block = 2", 1},
+		{"UPDATE measurement SET mode = 'auto' WHERE block = 2", 1},
+		{"UPDATE measurement SET init = x'00ff' WHERE block = 2", 1},
+		{"UPDATE measurement SET cycles_per_iteration = NULL WHERE block = 2", 1},
+		{"UPDATE measurement SET cycles_per_iteration = 9e999 WHERE block = 2", 1},
+		{"UPDATE measurement SET cycles_per_iteration = -1 WHERE block = 2", 1},
+		{"UPDATE measurement SET cycles_per_iteration = 'many' WHERE block = 2", 1},
+		{"UPDATE block SET hex = '4z' WHERE id = 2", 1},
+		{"UPDATE block SET hex = '480' WHERE id = 2", 1},
+		{"UPDATE block SET hex = '' WHERE id = 2", 1},
+		{"UPDATE block SET hex = hex(zeroblob(100000)) WHERE id = 2", 1},
+		{"UPDATE measurement SET rung = 'unknown' WHERE block = 2", 0},
+		{"UPDATE measurement SET spread = 'x' WHERE block = 2", 0},
+		{"UPDATE measurement SET kept = -5, low = 1e30, flags = x'01' WHERE block = 2", 0},
+		{"UPDATE measurement SET hex_loop = 'zz', clean = 'x' WHERE block = 2", 0},
+		{"UPDATE measurement SET reason = hex(zeroblob(5000)) WHERE block = 2", 0},
+		{"UPDATE machine SET brand = hex(zeroblob(5000)), arch = x'ff'", 0},
+		{"INSERT INTO source VALUES(2, hex(zeroblob(5000)), 9e999)", 0},
+		{"INSERT INTO category VALUES(2, '', hex(zeroblob(5000)), x'00')", 0},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct tact_store_row row = TACT_STORE_ROW_INIT;
+		struct tact_store_iter *iter;
+		int n = 0, status;
+
+		assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+		for (uint8_t code = 1; code <= 3; code++)
+			put(f, &code, 1, good_number(code));
+		close_store(f);
+		execute(f, cases[i].sql);
+		assert_int_equal(open_store(f, TACT_STORE_READONLY), 0);
+		assert_int_equal(tact_store_iter_create(&iter, f->store, NULL, NULL), 0);
+		while ((status = tact_store_iter_next(iter, &row, &f->diag)) > 0) {
+			n++;
+			assert_true(row.measurement->cycles_per_iteration > 0);
+			assert_true(row.measurement->spread >= 0);
+			assert_true((unsigned)row.measurement->rung <= TACT_RUNG_TSC);
+		}
+		if (status || n != 3 - cases[i].n_skipped ||
+		    tact_store_iter_skipped(iter) != (unsigned)cases[i].n_skipped)
+			fail_msg("%s: %d rows, status %d", cases[i].sql, n, status);
+		tact_store_iter_destroy(iter);
+		close_store(f);
+		unlink(f->path);
+	}
+	assert_int_equal(tact_store_iter_skipped(NULL), 0);
+}
+
+/* Measurements that cannot be read again are refused, with the reason, and leave no trace. */
+static void wrong_measurements(void **state)
+{
+	static const int far = 55, negative = -1, diff = 3, automatic = TACT_MODE_AUTO;
+	static const double nan = NAN, inf = INFINITY, none = 0, below = -1;
+	static const uint32_t flags = 1u << 20;
+	static const unsigned low = 300;
+	static const char control[] = "a\nb";
+	static const struct {
+		size_t offset;
+		const void *value;
+		size_t size;
+		const char *why;
+	} cases[] = {
+		{offsetof(struct tact_measurement, cycles_per_iteration), &nan, 8, "cycles"},
+		{offsetof(struct tact_measurement, cycles_per_iteration), &inf, 8, "cycles"},
+		{offsetof(struct tact_measurement, cycles_per_iteration), &none, 8, "cycles"},
+		{offsetof(struct tact_measurement, cycles_per_iteration), &below, 8, "cycles"},
+		{offsetof(struct tact_measurement, spread), &nan, 8, "spread"},
+		{offsetof(struct tact_measurement, spread), &inf, 8, "spread"},
+		{offsetof(struct tact_measurement, spread), &below, 8, "spread"},
+		{offsetof(struct tact_measurement, status), &far, 4, "status"},
+		{offsetof(struct tact_measurement, status), &negative, 4, "status"},
+		{offsetof(struct tact_measurement, rung), &far, 4, "rung 55"},
+		{offsetof(struct tact_measurement, rung), &negative, 4, "rung"},
+		{offsetof(struct tact_measurement, mode), &automatic, 4, "mode"},
+		{offsetof(struct tact_measurement, mode), &far, 4, "mode"},
+		{offsetof(struct tact_measurement, init), &diff, 4, "init"},
+		{offsetof(struct tact_measurement, init), &negative, 4, "init"},
+		{offsetof(struct tact_measurement, flags), &flags, 4, "0x100000"},
+		{offsetof(struct tact_measurement, low), &low, 4, "low"},
+		{offsetof(struct tact_measurement, reason), control, 4, "reason"},
+		{offsetof(struct tact_measurement, size), &none, 8, "version"},
+	};
+	struct fixture *f = *state;
+	struct tact_measurement m = good_number(1);
+	uint8_t code[TACT_BLOCK_MAX_BYTES + 1] = {0};
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		m = good_number(1);
+		memcpy((uint8_t *)&m + cases[i].offset, cases[i].value, cases[i].size);
+		f->diag.text[0] = 0;
+		if (tact_store_put_measurement(f->store, nop_code, 1, &m, &f->diag) !=
+			    -TACT_E_INVAL ||
+		    !strstr(f->diag.text, cases[i].why))
+			fail_msg("case %zu: %s", i, f->diag.text);
+	}
+	m = good_number(1);
+	memset(m.reason, 'x', sizeof(m.reason)); /* without an end */
+	assert_int_equal(tact_store_put_measurement(f->store, nop_code, 1, &m, NULL),
+			 -TACT_E_INVAL);
+	m = good_number(1);
+	assert_int_equal(tact_store_put_measurement(f->store, code, sizeof(code), &m, NULL),
+			 -TACT_E_INVAL);
+	assert_int_equal(count_rows(f), 0);
+	/* Without a number, cycles and spread do not count. */
+	m.status = TACT_MEASURE_UNSTABLE;
+	m.cycles_per_iteration = m.spread = NAN;
+	assert_int_equal(tact_store_put_measurement(f->store, nop_code, 1, &m, NULL), 0);
+	assert_int_equal(count_rows(f), 1);
+}
+
+/* Callers whose structs are shorter or longer than this library's. */
+static void older_and_newer_callers(void **state)
+{
+	struct {
+		struct tact_measurement m;
+		uint64_t newer;
+	} in = {.m = good_number(2)};
+	struct {
+		struct tact_store_row row;
+		uint64_t newer;
+	} out;
+	struct fixture *f = *state;
+	struct tact_store_iter *iter;
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	in.m.size = offsetof(struct tact_measurement, reason);
+	memset(in.m.reason, 'x', sizeof(in.m.reason)); /* not the caller's */
+	put(f, add_code, 3, in.m);
+	in.m = good_number(3);
+	in.m.size = sizeof(in);
+	assert_int_equal(tact_store_put_measurement(f->store, nop_code, 1, &in.m, NULL), 0);
+	in.newer = 1; /* means something that this library does not know */
+	assert_int_equal(tact_store_put_measurement(f->store, nop_code, 1, &in.m, NULL),
+			 -TACT_E_INVAL);
+	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL, NULL), 0);
+	memset(&out, 0xa5, sizeof(out));
+	out.row.size = 0;
+	assert_int_equal(tact_store_iter_next(iter, &out.row, NULL), -TACT_E_INVAL);
+	out.row.size = offsetof(struct tact_store_row, block);
+	assert_int_equal(tact_store_iter_next(iter, &out.row, NULL), 1);
+	assert_int_equal(out.row.size, offsetof(struct tact_store_row, block));
+	assert_true(out.row.measurement->cycles_per_iteration == 2);
+	assert_int_equal(out.row.measurement->size, sizeof(struct tact_measurement));
+	assert_true(out.row.block == (int64_t)0xa5a5a5a5a5a5a5a5);
+	out.row.size = sizeof(out);
+	assert_int_equal(tact_store_iter_next(iter, &out.row, NULL), 1);
+	assert_int_equal(out.row.size, sizeof(out));
+	assert_int_equal(out.newer, 0);
+	assert_string_equal(out.row.category, "");
+	tact_store_iter_destroy(iter);
 }
 
 static void read_only(void **state)
@@ -417,7 +566,7 @@ static void two_writers(void **state)
 	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
 	assert_int_equal(tact_store_open(&other, f->path, TACT_STORE_CREATE, NULL), 0);
 	for (uint8_t i = 0; i < 20; i++) {
-		struct tact_measurement m = good_number(i);
+		struct tact_measurement m = good_number(i + 1);
 
 		assert_int_equal(
 			tact_store_put_measurement(i % 2 ? other : f->store, &i, 1, &m, &f->diag),
@@ -555,6 +704,9 @@ int main(void)
 		STORE_TEST(not_a_store),
 		STORE_TEST(newer_and_older),
 		STORE_TEST(damaged),
+		STORE_TEST(rows_that_no_version_writes),
+		STORE_TEST(wrong_measurements),
+		STORE_TEST(older_and_newer_callers),
 		STORE_TEST(read_only),
 		STORE_TEST(locked),
 		STORE_TEST(full),
