@@ -243,8 +243,9 @@ static int label(struct classify_run *run, struct tact_classifier *classifier,
 {
 	struct tact_class_row *row = &block->row;
 	struct tact_diag diag = {0};
-	struct tact_topic topic;
+	struct tact_topic topic = TACT_TOPIC_INIT;
 
+	row->label.size = sizeof(row->label);
 	if (tact_classifier_apply(classifier, run->block, &row->label, &diag) < 0) {
 		feed_complain(block, diag.text);
 		return CLI_FAILED;
@@ -341,7 +342,7 @@ static int close_store(struct classifying *p, int status)
 
 static int load(struct classifying *p, struct tact_classifier **classifier)
 {
-	struct tact_classifier_info info;
+	struct tact_classifier_info info = TACT_CLASSIFIER_INFO_INIT;
 	struct tact_diag diag = {0};
 	struct text err = {0};
 

@@ -148,7 +148,7 @@ static int open_results(struct collector *p)
 
 static int write_results(struct collector *p, struct tact_collect *c)
 {
-	struct tact_collect_summary s;
+	struct tact_collect_summary s = TACT_COLLECT_SUMMARY_INIT;
 	int status, code = CLI_GOOD;
 
 	if (!p->store && p->format != FORMAT_JSON)

@@ -81,10 +81,13 @@ static void examine(struct doctor *d)
 	struct tact_diag diag = {0};
 	int status;
 
+	d->host.size = sizeof(d->host);
 	tact_host_probe(&d->host);
 	d->arch = tact_arch_host();
-	for (int i = 0; i < TACT_N_CHECKS; i++)
+	for (int i = 0; i < TACT_N_CHECKS; i++) {
+		d->check[i].size = sizeof(d->check[i]);
 		tact_check_run((enum tact_check_id)i, &d->check[i]);
+	}
 	status = tact_harness_create(&harness, NULL, &diag);
 	if (status < 0)
 		snprintf(d->trial, sizeof(d->trial), "%.190s",

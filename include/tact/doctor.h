@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What this machine is, and what it lets a program do.
+ *
+ * Any thread may call these functions at any time.
  */
 #ifndef TACT_DOCTOR_H
 #define TACT_DOCTOR_H
@@ -15,7 +17,9 @@
 extern "C" {
 #endif
 
-/* The CPU that this program runs on, as it says itself. */
+/* ---- the CPU ---- */
+
+/* The CPU that this program runs on, as the CPU and the kernel describe it. */
 struct tact_host {
 	size_t size;	 /* sizeof(struct tact_host) */
 	char vendor[16]; /* "GenuineIntel" */
@@ -28,16 +32,21 @@ struct tact_host {
 	unsigned n_cores;	      /* cores that the allowed CPUs belong to */
 	unsigned threads_per_core;    /* 2: with SMT; 0: unknown */
 	bool has_invariant_tsc;
-	double tsc_hz; /* measured, to some 0.1% */
+	double tsc_hz; /* measured, to some 0.1%; 0: there is no time stamp counter */
 };
+#define TACT_HOST_INIT TACT_SIZED(struct tact_host)
 
-/* Returns -TACT_E_INVAL.  Takes some 10 ms for the frequency. */
+/* Describes the CPU that this program runs on.  Takes some 10 ms to measure the frequency.
+ * -TACT_E_INVAL: out is NULL, or out->size is 0.
+ */
 int tact_host_probe(struct tact_host *out);
 
-/* CPUs that this process may use, one of each core, in ascending order.  Fills up to `capacity` and
- * returns how many there are, at least 1.
+/* Lists the CPUs that this process may use, one per core, in ascending order.  Fills up to
+ * `capacity` of them and returns how many there are, at least 1.  cpus may be NULL.
  */
 unsigned tact_host_cores(int *cpus, unsigned capacity);
+
+/* ---- checks ---- */
 
 /* What is looked at.  Values are stable: new ones go to the end. */
 enum tact_check_id {
@@ -69,21 +78,28 @@ enum tact_check_state {
 	TACT_CHECK_DEGRADED, /* it works, but not as well as it could */
 	TACT_CHECK_MISSING
 };
-const char *tact_check_state_name(enum tact_check_state state); /* "good", "degraded", "missing" */
 
+/* Returns the name of a state: "good", "degraded" or "missing"; "unknown" for any other value.  The
+ * string is static.
+ */
+const char *tact_check_state_name(enum tact_check_state state);
+
+/* The result of a check.  The strings that are pointed to are static. */
 struct tact_check {
-	size_t size;
+	size_t size; /* sizeof(struct tact_check) */
 	enum tact_check_state state;
 	bool is_vital;	    /* nothing can be measured if it is missing */
-	const char *name;   /* "cycles": stable, for files; static */
-	const char *title;  /* "hardware cycles": for people; static */
+	const char *name;   /* "cycles": stable, for files */
+	const char *title;  /* "hardware cycles": for people */
 	char found[160];    /* what there is */
-	const char *effect; /* what is worse because of it; "" if state is GOOD; static */
-	const char *fix;    /* what may help; "" if nothing does, or if state is GOOD; static */
+	const char *effect; /* what is worse because of it; "" if state is GOOD */
+	const char *fix;    /* what may help; "" if nothing does, or if state is GOOD */
 };
+#define TACT_CHECK_INIT TACT_SIZED(struct tact_check)
 
 /* Looks at one thing: opens counters, forks a child that tries a filter, runs a tool to ask for its
- * version.  Nothing of that outlives the call.  Returns -TACT_E_INVAL.
+ * version.  None of that outlives the call.
+ * -TACT_E_INVAL: out is NULL, out->size is 0, or there is no such check.
  */
 int tact_check_run(enum tact_check_id id, struct tact_check *out);
 

@@ -21,12 +21,21 @@ void classify_ports(params_ports mask, char text[TACT_CLASSIFY_PORTS_SIZE])
 	*p = 0;
 }
 
+/* Models are for an architecture by name, and outlive one that somebody has derived. */
+static bool is_built_in(const struct tact_arch *arch)
+{
+	return tact_arch_find(tact_arch_name(arch)) == arch;
+}
+
 int tact_bags_create(struct tact_bags **out, const struct tact_arch *arch, struct tact_diag *diag)
 {
 	struct tact_bags *bags;
 	int status;
 
-	status = tact_new(&bags, sizeof(*bags), out && arch, "an argument is missing", diag);
+	if (out)
+		*out = NULL;
+	status = tact_new(&bags, sizeof(*bags), out && arch && is_built_in(arch),
+			  "an argument is missing, or the architecture is a derived one", diag);
 	if (status < 0)
 		return status;
 	bags->arch = arch;

@@ -64,10 +64,12 @@ void classify_prepare(struct tact_classifier *c)
 
 int tact_classifier_get_info(const struct tact_classifier *c, struct tact_classifier_info *out)
 {
-	if (!c || !out)
+	struct tact_classifier_info info;
+
+	if (!c || !tact_can_fill(out))
 		return -TACT_E_INVAL;
-	*out = (struct tact_classifier_info){
-		.size = sizeof(*out),
+	info = (struct tact_classifier_info){
+		.size = sizeof(info),
 		.arch = c->arch,
 		.topics = c->prior.n_topics,
 		.words = c->prior.n_words,
@@ -80,7 +82,7 @@ int tact_classifier_get_info(const struct tact_classifier *c, struct tact_classi
 		.uops = c->uops,
 		.perplexity = c->perplexity,
 	};
-	return 0;
+	return tact_fill(out, &info, sizeof(info));
 }
 
 static double mass_of(const struct tact_classifier *c, unsigned topic)
@@ -95,26 +97,27 @@ static double mass_of(const struct tact_classifier *c, unsigned topic)
 int tact_classifier_get_topic(const struct tact_classifier *c, unsigned topic,
 			      struct tact_topic *out)
 {
+	struct tact_topic t;
 	const double *kinds;
 	double uops = 0, all = 0;
 
-	if (!c || !out || topic >= c->prior.n_topics)
+	if (!c || !tact_can_fill(out) || topic >= c->prior.n_topics)
 		return -TACT_E_INVAL;
 	kinds = c->kinds[topic];
 	for (unsigned k = 0; k < UOP_N_KINDS; k++)
 		uops += kinds[k];
 	for (unsigned k = 0; k < c->prior.n_topics; k++)
 		all += mass_of(c, k);
-	*out = (struct tact_topic){
-		.size = sizeof(*out),
+	t = (struct tact_topic){
+		.size = sizeof(t),
 		.share = mass_of(c, topic) / all,
 		.load = kinds[UOP_LOAD] / uops,
 		.store = kinds[UOP_STORE] / uops,
 		.scalar = kinds[UOP_SCALAR] / uops,
 		.vector = kinds[UOP_VECTOR] / uops,
 	};
-	memcpy(out->name, c->names[topic], sizeof(out->name));
-	return 0;
+	memcpy(t.name, c->names[topic], sizeof(t.name));
+	return tact_fill(out, &t, sizeof(t));
 }
 
 int tact_classifier_leading(const struct tact_classifier *c, unsigned topic, unsigned rank,
@@ -163,7 +166,7 @@ void classify_name_topics(struct tact_classifier *c)
 {
 	for (unsigned k = 0; k < c->prior.n_topics; k++) {
 		char ports[TACT_CLASSIFY_PORTS_SIZE] = "";
-		struct tact_topic topic;
+		struct tact_topic topic = TACT_TOPIC_INIT;
 		const char *name;
 		double p;
 
@@ -272,7 +275,9 @@ int tact_classifier_label(const struct tact_classifier *c, const struct tact_bag
 	double gamma[LDA_MAX_TOPICS], sum = 0;
 	size_t n;
 
-	if (!out || !is_valid(c, bags, bag, diag))
+	if (!tact_can_fill(out))
+		return tact_fail(diag, TACT_E_INVAL, "no place for the label");
+	if (!is_valid(c, bags, bag, diag))
 		return -TACT_E_INVAL;
 	n = translate(c, bags, bag, terms, &label);
 	if (n) {
@@ -284,8 +289,7 @@ int tact_classifier_label(const struct tact_classifier *c, const struct tact_bag
 		for (unsigned k = 0; k < c->prior.n_topics; k++)
 			label.weight[k] = gamma[k] / sum;
 	}
-	*out = label;
-	return 0;
+	return tact_fill(out, &label, sizeof(label));
 }
 
 int tact_classifier_term(const struct tact_classifier *c, const struct tact_bags *bags,
@@ -329,32 +333,31 @@ static int remember(struct tact_classifier *c, struct tact_diag *diag)
 int tact_classifier_apply(struct tact_classifier *c, const struct tact_block *block,
 			  struct tact_label *out, struct tact_diag *diag)
 {
+	static const struct tact_label none = {.size = sizeof(none), .topic = -1};
 	uint32_t bag;
 	int status;
 
-	if (!c || !block || !out)
+	if (!c || !block || !tact_can_fill(out))
 		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
 	status = remember(c, diag);
 	if (status >= 0)
 		status = tact_bags_add(c->bags, block, &bag, diag);
 	if (status < 0)
 		return status;
-	if (!status) {
-		*out = (struct tact_label){.size = sizeof(*out), .topic = -1};
-		return 0;
-	}
+	if (!status)
+		return tact_fill(out, &none, sizeof(none));
 	/* Bags are numbered as they come; one that could not be labelled is made up for. */
 	while (c->n_labels <= bag) {
 		if (tact_grow(&c->labels, &c->labels_capacity, c->n_labels + 1, sizeof(*c->labels)))
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		c->labels[c->n_labels].size = sizeof(c->labels[0]);
 		status = tact_classifier_label(c, c->bags, (uint32_t)c->n_labels,
 					       &c->labels[c->n_labels], diag);
 		if (status < 0)
 			return status;
 		c->n_labels++;
 	}
-	*out = c->labels[bag];
-	return 0;
+	return tact_fill(out, &c->labels[bag], sizeof(c->labels[bag]));
 }
 
 /* ---- training ---- */
@@ -455,6 +458,8 @@ int tact_classifier_train(struct tact_classifier **out, const struct tact_bags *
 	struct lda_prior prior;
 	int status;
 
+	if (out)
+		*out = NULL;
 	if (!out || !bags || tact_read_options(&o, sizeof(o), opt))
 		return tact_fail(diag, TACT_E_INVAL, "an argument is missing or of the wrong size");
 	o.topics = o.topics ? o.topics : DEFAULT_TOPICS;

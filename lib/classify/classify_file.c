@@ -350,11 +350,14 @@ int tact_classifier_load(struct tact_classifier **out, const char *path, struct 
 	FILE *file;
 	int status;
 
+	if (out)
+		*out = NULL;
 	if (!out || !path)
 		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
 	file = fopen(path, "re");
 	if (!file)
-		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+		return tact_fail(diag, errno == ENOMEM ? TACT_E_NOMEM : TACT_E_IO, "%s",
+				 strerror(errno));
 	r = calloc(1, sizeof(*r));
 	line = malloc(MAX_LINE);
 	if (!r || !line) {

@@ -186,8 +186,10 @@ int tact_shares_label(struct tact_shares *s, const struct tact_classifier *class
 
 	if (!labels)
 		return -TACT_E_NOMEM;
-	for (uint32_t b = 0; b < n && !status; b++)
+	for (uint32_t b = 0; b < n && !status; b++) {
+		labels[b].size = sizeof(labels[b]);
 		status = tact_classifier_label(classifier, bags, b, &labels[b], NULL);
+	}
 	for (size_t i = 0; i < s->n_cell_slots && !status; i++) {
 		const struct cell *cell = &s->cells[i];
 		const struct tact_label *label = &labels[cell->bag < n ? cell->bag : 0];

@@ -12,6 +12,8 @@ int tact_collect_create(struct tact_collect **out, const struct tact_collect_opt
 	struct tact_collect_options o;
 	struct tact_collect *c;
 
+	if (out)
+		*out = NULL;
 	if (!out || tact_read_options(&o, sizeof(o), opt))
 		return -TACT_E_INVAL;
 	c = calloc(1, sizeof(*c));
@@ -89,6 +91,8 @@ int tact_collect_trace(struct tact_collect *c, struct tact_trace *trace, struct 
 	struct tact_trace_event event = TACT_TRACE_EVENT_INIT;
 	int status, added = 0;
 
+	if (!c || !trace)
+		return tact_fail(diag, TACT_E_INVAL, "a collection and a trace are needed");
 	if (!c->nodes && code_nodes_create(&c->nodes, tact_isa_default()))
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	while ((status = tact_trace_next(trace, &event, diag)) > 0 && !added) {
@@ -168,11 +172,15 @@ static int add_file_block(void *self, size_t section, const struct code_block *b
 
 int tact_collect_file(struct tact_collect *c, const char *path, struct tact_diag *diag)
 {
-	const int64_t number = collect_file_number(c, path);
-	struct file_blocks blocks = {c, (uint32_t)number};
+	struct file_blocks blocks = {.c = c};
 	uint64_t n_bad = 0;
+	int64_t number;
 	int status;
 
+	if (!c || !path)
+		return tact_fail(diag, TACT_E_INVAL, "a collection and a file are needed");
+	number = collect_file_number(c, path);
+	blocks.file = (uint32_t)number;
 	if (number < 0)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	status = collect_file_open(&c->files[number], diag);
@@ -231,6 +239,9 @@ int tact_collect_finish(struct tact_collect *c,
 	struct tact_collect_block block;
 	int status = 0;
 
+	if (!c || !sink)
+		return -TACT_E_INVAL;
+	c->summary = (struct tact_collect_summary){.n_undecoded = c->summary.n_undecoded};
 	if (c->nodes) {
 		status = code_nodes_finish(c->nodes, add_run, c);
 		code_nodes_destroy(c->nodes);
@@ -253,8 +264,7 @@ int tact_collect_finish(struct tact_collect *c,
 	return status;
 }
 
-void tact_collect_get_summary(const struct tact_collect *c, struct tact_collect_summary *out)
+int tact_collect_get_summary(const struct tact_collect *c, struct tact_collect_summary *out)
 {
-	*out = c->summary;
-	out->size = sizeof(*out);
+	return c ? tact_fill(out, &c->summary, sizeof(c->summary)) : -TACT_E_INVAL;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collect/collect.h"
+#include "store/store.h"
 
 /* The same code at several places is one block of a store, which wants one weight for it. */
 struct sum {
@@ -73,6 +74,8 @@ int tact_collect_store(struct tact_collect *c, struct tact_store *store, const c
 
 	if (!c || !store || !app)
 		return tact_fail(diag, TACT_E_INVAL, "a collection, a store and a name are needed");
+	if (!store_is_name(app))
+		return store_fail_name(diag, "an application");
 	status = tact_collect_finish(c, ignore, NULL);
 	if (!status)
 		sums = malloc((c->n_items + 1) * sizeof(*sums));
@@ -84,6 +87,8 @@ int tact_collect_store(struct tact_collect *c, struct tact_store *store, const c
 		const struct collect_item *item = sums[i].item;
 		int64_t id;
 
+		if (item->code_size > TACT_BLOCK_MAX_BYTES)
+			continue;
 		status = tact_store_put_block(store, item->code, item->code_size, &id, diag);
 		if (status >= 0)
 			status = tact_store_put_source(store, id, app, sums[i].weight, diag);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "isa/isa.h"
 
 bool pmu_read_line(const char *path, char *line, size_t size)
@@ -162,22 +163,26 @@ static double monotonic_seconds(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-int tact_host_probe(struct tact_host *out)
+static double measure_clock(const struct tact_isa *isa)
 {
 	const struct timespec pause = {.tv_nsec = 10000000};
-	double start, seconds;
-	uint64_t ticks;
+	double start = monotonic_seconds(), seconds;
+	uint64_t ticks = isa->native->read_clock();
 
-	if (!out)
-		return -TACT_E_INVAL;
-	pmu_host_identify(out);
-	start = monotonic_seconds();
-	if (!isa_native())
-		return 0;
-	ticks = isa_native()->native->read_clock();
 	nanosleep(&pause, NULL);
-	ticks = isa_native()->native->read_clock() - ticks;
+	ticks = isa->native->read_clock() - ticks;
 	seconds = monotonic_seconds() - start;
-	out->tsc_hz = seconds > 0 ? (double)ticks / seconds : 0;
-	return 0;
+	return seconds > 0 ? (double)ticks / seconds : 0;
+}
+
+int tact_host_probe(struct tact_host *out)
+{
+	struct tact_host host;
+
+	if (!tact_can_fill(out))
+		return -TACT_E_INVAL;
+	pmu_host_identify(&host);
+	if (isa_native())
+		host.tsc_hz = measure_clock(isa_native());
+	return tact_fill(out, &host, sizeof(host));
 }

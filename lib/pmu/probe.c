@@ -112,23 +112,19 @@ const char *tact_check_state_name(enum tact_check_state state)
 
 int tact_check_run(enum tact_check_id id, struct tact_check *out)
 {
+	struct tact_check check = {.size = sizeof(check), .effect = "", .fix = ""};
 	const struct row *row;
 
-	if (!out || (unsigned)id >= TACT_N_CHECKS)
+	if (!tact_can_fill(out) || (unsigned)id >= TACT_N_CHECKS)
 		return -TACT_E_INVAL;
 	row = &rows[id];
-	*out = (struct tact_check){
-		.size = sizeof(*out),
-		.is_vital = row->is_vital,
-		.name = row->name,
-		.title = row->title,
-		.effect = "",
-		.fix = "",
-	};
-	out->state = row->probe(out->found, sizeof(out->found));
-	if (out->state != TACT_CHECK_GOOD) {
-		out->effect = row->effect;
-		out->fix = row->fix;
+	check.is_vital = row->is_vital;
+	check.name = row->name;
+	check.title = row->title;
+	check.state = row->probe(check.found, sizeof(check.found));
+	if (check.state != TACT_CHECK_GOOD) {
+		check.effect = row->effect;
+		check.fix = row->fix;
 	}
-	return 0;
+	return tact_fill(out, &check, sizeof(check));
 }

@@ -46,7 +46,7 @@ enum tact_check_state pmu_probe_tsc(char *found, size_t size)
 {
 	const struct tact_isa *isa = isa_native();
 	struct isa_cpu cpu = {.has_clock = false};
-	struct tact_host host;
+	struct tact_host host = TACT_HOST_INIT;
 
 	if (isa)
 		isa->native->identify(&cpu);

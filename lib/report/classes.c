@@ -21,7 +21,7 @@ static const double LEADING_FROM = 0.02;
 
 static unsigned topics_of(const struct tact_classifier *classifier)
 {
-	struct tact_classifier_info info;
+	struct tact_classifier_info info = TACT_CLASSIFIER_INFO_INIT;
 
 	tact_classifier_get_info(classifier, &info);
 	return info.topics;
@@ -29,7 +29,7 @@ static unsigned topics_of(const struct tact_classifier *classifier)
 
 static struct tact_topic topic_at(const struct tact_classifier *classifier, unsigned k)
 {
-	struct tact_topic topic;
+	struct tact_topic topic = TACT_TOPIC_INIT;
 
 	tact_classifier_get_topic(classifier, k, &topic);
 	return topic;
@@ -210,7 +210,7 @@ static void text_summary(const struct tact_classifier *classifier, const struct 
 			 bool is_applied, struct text *out)
 {
 	struct tact_shares_totals t;
-	struct tact_classifier_info info;
+	struct tact_classifier_info info = TACT_CLASSIFIER_INFO_INIT;
 
 	tact_shares_get_totals(shares, &t);
 	tact_classifier_get_info(classifier, &info);
@@ -307,7 +307,7 @@ static void json_summary(const struct tact_classifier *classifier, const struct 
 			 bool is_applied, struct text *out)
 {
 	struct json json = {.out = out};
-	struct tact_classifier_info info;
+	struct tact_classifier_info info = TACT_CLASSIFIER_INFO_INIT;
 	struct tact_shares_totals t;
 
 	tact_shares_get_totals(shares, &t);

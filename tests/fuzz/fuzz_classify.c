@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tact_classifier *first = NULL, *again = NULL;
 	int fd = memfd_create("model", MFD_CLOEXEC), copy = memfd_create("copy", MFD_CLOEXEC);
 	struct tact_block *block = NULL;
-	struct tact_label label;
+	struct tact_label label = TACT_LABEL_INIT;
 	struct tact_diag diag;
 	char path[40], copy_path[40];
 	struct text text = {0};

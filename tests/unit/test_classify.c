@@ -180,8 +180,8 @@ TEST_WITH(misuse_of_bags, set_up, tear_down)
 
 static const char *category(struct fixture *f, struct tact_classifier *c, const char *hex)
 {
-	static struct tact_topic topic;
-	struct tact_label label;
+	static struct tact_topic topic = TACT_TOPIC_INIT;
+	struct tact_label label = TACT_LABEL_INIT;
 	double sum = 0;
 
 	load(f, hex);
@@ -198,8 +198,8 @@ TEST_WITH(categories_have_the_papers_names, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct tact_classifier *c = train(f, 1, 1);
-	struct tact_classifier_info info;
-	struct tact_label label;
+	struct tact_classifier_info info = TACT_CLASSIFIER_INFO_INIT;
+	struct tact_label label = TACT_LABEL_INIT;
 	double share = 0;
 
 	assert_string_equal(category(f, c, load_hex), "Ld");
@@ -221,7 +221,7 @@ TEST_WITH(categories_have_the_papers_names, set_up, tear_down)
 	assert_true(info.perplexity > 1 && info.perplexity < info.words);
 	assert_true(fabs(info.alpha - 1.0 / 6) < 1e-15 && fabs(info.beta - 1.0 / 13) < 1e-15);
 	for (unsigned k = 0; k < 4; k++) {
-		struct tact_topic topic;
+		struct tact_topic topic = TACT_TOPIC_INIT;
 
 		assert_int_equal(tact_classifier_get_topic(c, k, &topic), 0);
 		share += topic.share;
@@ -237,7 +237,7 @@ TEST_WITH(leading_combinations_come_in_order, set_up, tear_down)
 	struct fixture *f = *state;
 	struct tact_classifier *c = train(f, 1, 1);
 	char ports[TACT_CLASSIFY_PORTS_SIZE];
-	struct tact_classifier_info info;
+	struct tact_classifier_info info = TACT_CLASSIFIER_INFO_INIT;
 
 	tact_classifier_get_info(c, &info);
 	for (unsigned k = 0; k < info.topics; k++) {
@@ -265,7 +265,7 @@ TEST_WITH(ties_do_not_depend_on_numbers, set_up, tear_down)
 
 	for (unsigned swap = 0; swap < 2; swap++) {
 		struct tact_classifier *c;
-		struct tact_label label;
+		struct tact_label label = TACT_LABEL_INIT;
 
 		assert_int_equal(classify_create(&c, &prior), 0);
 		c->arch = f->arch;
@@ -314,7 +314,7 @@ TEST_WITH(misuse_of_classifiers, set_up, tear_down)
 	struct fixture *f = *state;
 	struct tact_classify_options opt = {.size = sizeof(opt)};
 	struct tact_classifier *c = NULL;
-	struct tact_label label;
+	struct tact_label label = TACT_LABEL_INIT;
 	struct tact_block *other;
 
 	assert_int_equal(tact_classifier_train(&c, f->bags, NULL, NULL), -TACT_E_INVAL);

@@ -118,7 +118,7 @@ TEST(test_join)
 TEST(test_no_branch)
 {
 	struct tact_collect *c = begin(true);
-	struct tact_collect_summary s;
+	struct tact_collect_summary s = TACT_COLLECT_SUMMARY_INIT;
 	struct check check;
 	const struct expected one = {0x1000, "90", 2};
 
@@ -179,7 +179,7 @@ TEST(test_overlap)
 TEST(test_undecoded)
 {
 	struct tact_collect *c = begin(false);
-	struct tact_collect_summary s;
+	struct tact_collect_summary s = TACT_COLLECT_SUMMARY_INIT;
 	const struct expected one = {0x1000, "90", 4};
 	struct check check = {&one, 1};
 
@@ -193,16 +193,27 @@ TEST(test_undecoded)
 TEST(test_misuse)
 {
 	struct tact_collect_options opt = {.size = 1};
-	struct tact_collect *c;
+	struct tact_collect_summary s = {.size = 0};
+	struct tact_collect *c = (struct tact_collect *)&opt;
 	struct tact_diag diag;
 
 	assert_int_equal(tact_collect_create(NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_collect_create(&c, &opt), -TACT_E_INVAL);
+	assert_null(c);
+	assert_int_equal(tact_collect_file(NULL, "/", &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_collect_trace(NULL, NULL, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_collect_finish(NULL, check_block, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_collect_create(&c, NULL), 0);
 	assert_int_equal(tact_collect_file(c, "/nonexistent", &diag), -TACT_E_IO);
 	assert_int_equal(tact_collect_file(c, "/dev/null", &diag), -TACT_E_IO);
 	assert_int_equal(tact_collect_file(c, "/", &diag), -TACT_E_IO);
+	assert_int_equal(tact_collect_file(c, NULL, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_collect_trace(c, NULL, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_collect_finish(c, NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_collect_finish(c, check_block, NULL), 0);
+	assert_int_equal(tact_collect_get_summary(c, &s), -TACT_E_INVAL);
+	assert_int_equal(tact_collect_get_summary(c, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_collect_get_summary(NULL, &s), -TACT_E_INVAL);
 	tact_collect_destroy(c);
 	tact_collect_destroy(NULL);
 }
@@ -215,6 +226,7 @@ TEST(test_store)
 	struct tact_store_block b = TACT_STORE_BLOCK_INIT;
 	struct tact_store *store;
 	struct tact_collect *c = begin(false);
+	struct tact_collect_summary s = TACT_COLLECT_SUMMARY_INIT;
 	struct tact_diag diag = {0};
 	int fd = mkstemp(path);
 
@@ -224,10 +236,20 @@ TEST(test_store)
 	assert_int_equal(tact_collect_store(NULL, store, "x", true, &diag), -TACT_E_INVAL);
 	assert_int_equal(tact_collect_store(c, NULL, "x", true, &diag), -TACT_E_INVAL);
 	assert_int_equal(tact_collect_store(c, store, NULL, true, &diag), -TACT_E_INVAL);
+	/* a name that is refused does not leave the store in a transaction */
+	assert_int_equal(tact_collect_store(c, store, "a\nb", true, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_store_begin(store, NULL), 0);
+	assert_int_equal(tact_store_end(store, NULL), 0);
 	add(c, 0x1000, "4801d8c3", 5);
 	add(c, 0x2000, "4829d8c3", 9);
 	add(c, 0x3000, "4801d8c3", 3);
 	assert_int_equal(tact_collect_store(c, store, "x", true, &diag), 0);
+	for (int i = 0; i < 2; i++) { /* twice is not counted twice */
+		assert_int_equal(tact_collect_get_summary(c, &s), 0);
+		assert_int_equal(s.n_blocks, 3);
+		assert_int_equal(s.executed_blocks, 17);
+		assert_int_equal(tact_collect_store(c, store, "x", true, &diag), 0);
+	}
 	assert_int_equal(tact_store_blocks_create(&blocks, store, NULL, NULL), 0);
 	assert_int_equal(tact_store_blocks_next(blocks, &b, NULL), 1);
 	assert_int_equal(b.code[1], 0x29);

@@ -61,17 +61,52 @@ TEST(every_check)
 
 TEST(misuse)
 {
-	struct tact_check c;
+	struct tact_check c = TACT_CHECK_INIT;
+	struct tact_host h = {.size = 0};
 
+	assert_int_equal(tact_host_probe(&h), -TACT_E_INVAL);
+	assert_string_equal(tact_check_state_name((enum tact_check_state)9), "unknown");
 	assert_int_equal(tact_check_run(TACT_CHECK_AS, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_check_run(TACT_N_CHECKS, &c), -TACT_E_INVAL);
 	assert_int_equal(tact_check_run((enum tact_check_id) - 1, &c), -TACT_E_INVAL);
 }
 
+/* Results for an older caller and for a newer one. */
+TEST(results_of_any_size)
+{
+	struct {
+		struct tact_host h;
+		uint64_t newer;
+	} host;
+	struct {
+		struct tact_check c;
+		uint64_t newer;
+	} check;
+
+	memset(&host, 0xa5, sizeof(host));
+	host.h.size = offsetof(struct tact_host, family);
+	assert_int_equal(tact_host_probe(&host.h), 0);
+	assert_int_equal(strlen(host.h.vendor), 12);
+	assert_int_equal(host.h.family, 0xa5a5a5a5);
+	host.h.size = sizeof(host);
+	assert_int_equal(tact_host_probe(&host.h), 0);
+	assert_int_equal(host.h.size, sizeof(host));
+	assert_int_equal(host.newer, 0);
+	memset(&check, 0xa5, sizeof(check));
+	check.c.size = offsetof(struct tact_check, found);
+	assert_int_equal(tact_check_run(TACT_CHECK_TSC, &check.c), 0);
+	assert_string_equal(check.c.name, "tsc");
+	assert_int_equal((uint8_t)check.c.found[0], 0xa5);
+	check.c.size = sizeof(check);
+	assert_int_equal(tact_check_run(TACT_CHECK_TSC, &check.c), 0);
+	assert_int_equal(check.newer, 0);
+}
+
 /* No counters, no rdpmc: the one cannot be there without the other. */
 TEST(counters_are_consistent)
 {
-	struct tact_check cycles, rdpmc, qemu, plugin;
+	struct tact_check cycles = TACT_CHECK_INIT, rdpmc = TACT_CHECK_INIT, qemu = TACT_CHECK_INIT,
+			  plugin = TACT_CHECK_INIT;
 
 	tact_check_run(TACT_CHECK_CYCLES, &cycles);
 	tact_check_run(TACT_CHECK_RDPMC, &rdpmc);

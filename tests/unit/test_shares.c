@@ -141,7 +141,7 @@ TEST(test_bags)
 	assert_int_equal(tact_classifier_train(&classifier, bags, &opt, NULL), 0);
 	assert_int_equal(tact_shares_label(late, classifier, bags), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(code); i++) {
-		struct tact_label label;
+		struct tact_label label = TACT_LABEL_INIT;
 
 		assert_int_equal(tact_classifier_label(classifier, bags, bag[i], &label, NULL), 0);
 		for (size_t k = 0; k <= i; k++)
@@ -217,7 +217,8 @@ TEST(test_report)
 				     .app = "a,b",
 				     .weight = 2.5,
 				     .status = "ok",
-				     .coverage = 1};
+				     .coverage = 1,
+				     .label = TACT_LABEL_INIT};
 	struct tact_class_report *report;
 	struct tact_classifier *classifier;
 	struct tact_shares *shares;
