@@ -41,7 +41,7 @@ static BARE bool is_own(uint64_t address)
 	       (address >= MEASURE_DATA_BASE && address < MEASURE_HOST_BASE + (1ull << 32));
 }
 
-/* Maps the page of an address that a block touched. */
+/* Maps the page that holds an address which the block has touched. */
 static BARE enum measure_outcome map_page(uint64_t address)
 {
 	uint64_t page = address & ~(uint64_t)(MEASURE_PAGE - 1);
@@ -115,7 +115,8 @@ static BARE void fill_data(void)
 		p[i] = host->init_value;
 }
 
-/* perf's counter by a system call; only user mode is counted, so that the call itself hardly is. */
+/* Reads perf's counter by a system call.  It counts user mode only, so the call itself hardly
+ * shows. */
 static BARE uint64_t read_perf(void)
 {
 	uint64_t value = 0;
@@ -135,7 +136,7 @@ static BARE uint64_t elapsed(void)
 	       (host->begin_low | (uint64_t)host->begin_high << 32);
 }
 
-/* One run of the block; ticks from begin to end. */
+/* Runs the block once and returns the ticks from begin to end. */
 static BARE enum measure_outcome run(uint64_t body, uint64_t counter, bool step, uint64_t *ticks)
 {
 	uint64_t before;
@@ -161,7 +162,7 @@ static BARE enum measure_outcome run(uint64_t body, uint64_t counter, bool step,
 	return host->outcome;
 }
 
-/* A clock or the canary: no block is involved. */
+/* Runs a clock or the canary, without the block. */
 static BARE uint32_t run_clock(uint64_t entry)
 {
 	((void (*)(void))(uintptr_t)entry)();
@@ -175,7 +176,7 @@ static BARE uint32_t run_chain(void)
 	return run_clock(host->chain_long) - short_one;
 }
 
-/* Runs until no page is missing any more. */
+/* Runs the block until it touches no page that is missing. */
 static BARE enum measure_outcome run_mapped(uint64_t body, uint64_t counter, uint64_t *ticks,
 					    uint32_t *disturbed)
 {
@@ -247,8 +248,8 @@ static BARE void set_handler(int signal)
 	measure_syscall(__NR_rt_sigaction, signal, (long)&action, 0, 8, 0, 0);
 }
 
-/* Signals meant for the program, such as an interrupt from the terminal, are not for the child,
- * which has inherited their handlers; the parent ends it.
+/* Blocks all other signals.  Those for the program, such as an interrupt from the terminal, must
+ * not run the handlers that the child has inherited; the parent ends the child.
  */
 static BARE void block_signals(const int *open, size_t n)
 {
@@ -265,7 +266,7 @@ static BARE bool map_area(uint64_t address, size_t size, int protection, int fd)
 			       MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0) == (long)address;
 }
 
-/* Calls that are let through, and only from the stub. */
+/* System calls that are allowed, and only from the stub. */
 static BARE bool install_filter(void)
 {
 #define IP_LOW	((uint32_t)(uintptr_t)measure_syscall_return)
@@ -287,7 +288,7 @@ static BARE bool install_filter(void)
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_munmap, 9, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_exit_group, 8, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mmap, 0, 6),
-		/* No memory but that of the data area, and never executable. */
+		/* Only memory of the data area, and never executable. */
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PROT_READ | PROT_WRITE, 0, 4),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[3])),
@@ -313,7 +314,7 @@ static BARE void limit(int resource, unsigned long value)
 	measure_syscall(__NR_prlimit64, 0, resource, (long)&r, 0, 0, 0);
 }
 
-/* Everything that is not one of ours. */
+/* Closes every descriptor that is not one of ours. */
 static BARE void close_files(const struct measure_child_fds *fds)
 {
 	enum { N_KEPT = 4 };
@@ -337,7 +338,7 @@ static BARE void close_files(const struct measure_child_fds *fds)
 	measure_syscall(__NR_close_range, low, ~0u, 0, 0, 0, 0);
 }
 
-/* Opens the counter that the rung needs; host->counter_error tells what came of it. */
+/* Opens the counter that the rung needs; host->counter_error says whether that worked. */
 static BARE void open_counter(const struct measure_child_fds *fds)
 {
 	struct perf_event_attr attr;
@@ -428,8 +429,8 @@ static BARE bool read_maps(struct maps_line *l, char c)
 	return false;
 }
 
-/* What the program maps writable and shared (a database's index, for one) would be open to the
- * blocks: a fork has it too.  Nothing of ours is mapped yet.
+/* Unmaps memory that the program has mapped writable and shared, such as a database's index.  The
+ * child has inherited it, and blocks could write there.  Nothing of ours is mapped yet.
  */
 static BARE void drop_shared_memory(void)
 {
@@ -440,7 +441,7 @@ static BARE void drop_shared_memory(void)
 	long n;
 
 	if (fd < 0)
-		return; /* no /proc: so be it */
+		return; /* no /proc: nothing can be done */
 	while ((n = measure_syscall(__NR_read, fd, (long)text, sizeof(text), 0, 0, 0)) > 0)
 		for (long i = 0; i < n; i++) {
 			if (!read_maps(&line, text[i]))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From samples to a number.
+ * Turns samples into a number.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 
 #include "measure/measure_priv.h"
 
-/* Samples whose two clocks differ by more than this (beyond the counter's steps) saw the core's
- * frequency change, or a neighbour.
+/* If the two clocks of a sample differ by more than this (beyond the steps of the counter), the
+ * core's frequency has changed, or a neighbour has interfered.
  */
 #define MAX_CLOCK_DRIFT 0.005
-/* A busy sibling thread slows the front end down, up to half its speed: nops then take longer than
- * in the samples beside, or than in all passes before.
+/* A busy sibling thread slows the front end down, to half its speed at worst.  The nops then take
+ * longer than in the other samples of the pass, or than in all earlier passes.
  */
 #define MAX_CANARY	   1.15
 #define MAX_CANARY_OF_PASS 1.35
@@ -27,9 +27,9 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Mean of the lowest cluster: everything within one step and a percent of the low end.  A bare
- * minimum would be biased by the steps of the counter, a mean by interrupts.  The low end is the
- * value at a twentieth, so that a single outlier does not define it.
+/* Returns the mean of the lowest cluster: everything within one step and one percent of the low
+ * end. The minimum alone would be biased by the steps of the counter, the mean of all by
+ * interrupts.  The low end is the 5th percentile, so that a single outlier does not define it.
  */
 static double lowest_cluster(double *v, unsigned n, double step)
 {
@@ -52,7 +52,7 @@ static double clock_ticks(const struct measure_sample *s)
 	return ((double)s->chain_before + s->chain_after) / 2;
 }
 
-/* Both clocks agree, and no page had to be mapped. */
+/* Whether both clocks agree and no page had to be mapped. */
 static bool is_steady(const struct measure_sample *s, unsigned quantum)
 {
 	double drift = fabs((double)s->chain_before - (double)s->chain_after);
@@ -61,8 +61,8 @@ static bool is_steady(const struct measure_sample *s, unsigned quantum)
 	       drift <= MAX_CLOCK_DRIFT * clock_ticks(s) + 2.0 * quantum;
 }
 
-/* What the canary takes in this pass, in units of the clock, so that frequency cancels out; 0 if
- * the pass cannot be used.
+/* Returns how long the canary takes in this pass, in units of the clock, so that the frequency
+ * cancels out; 0 if the pass cannot be used.
  */
 static double canary_level(const struct measure_sample *samples, unsigned n, unsigned quantum,
 			   double canary_floor)
@@ -88,7 +88,7 @@ void measure_lower_floor(double *canary_floor, const struct measure_quiet quiet[
 	for (unsigned i = 0; i < MEASURE_QUIET; i++) {
 		if (!quiet[i].canary || !quiet[i].chain)
 			return;
-		/* An interrupt in the clock would make the level too low, and that for ever. */
+		/* An interrupt in the clock would make the floor too low for good. */
 		if (fabs(quiet[i].chain - first) > MAX_CLOCK_DRIFT * first + 2.0 * quantum)
 			return;
 		level[i] = (double)quiet[i].canary / quiet[i].chain;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parent's side: a child and the areas shared with it, orders and answers, the watchdog.
+ * The parent's side: the child, the areas shared with it, orders and answers, the watchdog.
  */
 #include <errno.h>
 #include <limits.h>
@@ -22,7 +22,7 @@ static size_t host_bytes(void)
 	return (sizeof(struct measure_host) / MEASURE_PAGE + 1) * MEASURE_PAGE;
 }
 
-/* A file in memory and a view of it. */
+/* Creates a file in memory and maps it. */
 static int create_area(const char *name, size_t size, int *fd, void **view)
 {
 	*fd = memfd_create(name, MFD_CLOEXEC);
@@ -44,7 +44,7 @@ int harness_create_areas(struct tact_harness *h)
 	h->host = view;
 	if (create_area("tact-data", (size_t)h->opt.pages * MEASURE_PAGE, &h->data_fd, &view) < 0)
 		return -1;
-	munmap(view, (size_t)h->opt.pages * MEASURE_PAGE); /* the child's business */
+	munmap(view, (size_t)h->opt.pages * MEASURE_PAGE); /* only the child needs it */
 	return 0;
 }
 
@@ -168,7 +168,8 @@ int harness_order(struct tact_harness *h, enum measure_order order, long deadlin
 	int status;
 
 	h->host->order = order;
-	/* A dead child's pipe raises SIGPIPE, which is the program's business; ask first. */
+	/* Writing to a dead child's pipe raises SIGPIPE, which belongs to the program: ask first.
+	 */
 	if (!harness_has_child(h))
 		return -1;
 	memcpy(orders, (const uint8_t *)h->host + ORDERS, ORDERS_SIZE);

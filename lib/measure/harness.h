@@ -14,12 +14,12 @@ struct tact_harness {
 	struct tact_measure_options opt; /* with defaults filled in */
 	enum tact_rung rung;
 	unsigned aperf_type, aperf_config; /* of perf's msr device; type 0: there is none */
-	uint32_t features;		   /* of the CPU: bits of the set's own */
+	uint32_t features;		   /* of the CPU; the instruction set defines the bits */
 	unsigned quantum;		   /* step of the time stamp counter */
-	double canary_floor; /* the fastest canary so far, in units of the clock's chain */
+	double canary_floor; /* fastest canary so far, in units of the clock's chain */
 	unsigned blocks_of_child;
 
-	struct measure_child_state child_state; /* as the child began */
+	struct measure_child_state child_state; /* as it was when the child started */
 	pid_t child;				/* 0: none */
 	int order_fd, answer_fd;
 	int code_fd, host_fd, data_fd;
@@ -31,10 +31,10 @@ int harness_create_areas(struct tact_harness *h);
 void harness_destroy_areas(struct tact_harness *h);
 int harness_start_child(struct tact_harness *h);
 void harness_kill_child(struct tact_harness *h);
-bool harness_has_child(struct tact_harness *h); /* one that lives */
+bool harness_has_child(struct tact_harness *h); /* whether it is alive */
 
-/* Gives an order and waits.  Returns 0, -1 if the child died, -2 if the time is over, -3 if the
- * block has written where the child keeps its orders.
+/* Gives an order and waits for the answer.  Returns 0, -1 if the child died, -2 if it took too
+ * long, -3 if the block has overwritten the child's orders.
  */
 int harness_order(struct tact_harness *h, enum measure_order order, long deadline_ms);
 long harness_deadline(const struct tact_harness *h);

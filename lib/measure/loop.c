@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loops of blocks that have no branch of their own: a counter and a branch to the start, behind the
- * block.  What the harness runs and what a prediction is made of is the same.
+ * Makes loops of blocks that have no branch of their own, by appending a counter and a branch to
+ * the start.  The harness runs the same loop that models predict.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ int measure_free_register(const struct tact_isa *isa, uint32_t used)
 	return -1;
 }
 
-/* Bits of the general registers that a block uses. */
+/* Returns the general registers that a block uses, as bits. */
 static uint32_t used_registers(const struct tact_isa *isa, const uint8_t *code, size_t size)
 {
 	struct tact_insn insn;

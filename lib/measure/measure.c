@@ -3,10 +3,10 @@
  * One block from bytes to a number:
  *
  *   screen    refuse what must not run; find a register that can count
- *   prepare   emit code for a guess of the sizes; run it until all pages are there
- *   size      choose the two unroll factors, or numbers of iterations, from how long that took
- *   sample    passes of samples until enough of them agree
- *   trace     one run step by step, for the flags
+ *   prepare   emit code for a first guess of the sizes; run it until all pages are mapped
+ *   size      choose the two unroll factors, or numbers of iterations, from the time that it took
+ *   sample    take passes of samples until enough of them agree
+ *   trace     run once step by step, for the flags
  */
 #include <errno.h>
 #include <math.h>
@@ -21,7 +21,7 @@
 #include "measure/harness.h"
 #include "measure/native.h"
 
-#include "measures.inc" /* MEASURE_LIST, which the Makefile makes from the folders here */
+#include "measures.inc" /* MEASURE_LIST: the Makefile makes it from the folders here */
 
 enum {
 	DEFAULT_PASSES = 5,
@@ -29,12 +29,11 @@ enum {
 	DEFAULT_MAX_PAGES = 64,
 	DEFAULT_TIMEOUT_MS = 2000,
 	MAX_PASSES = 64,
-	MAX_NOISY = 60, /* passes that may be thrown away: a third of a second */
-	BLOCKS_PER_CHILD =
-		2000, /* a new child now and then: whatever a block has left behind goes */
+	MAX_NOISY = 60,		 /* passes that may be discarded: a third of a second */
+	BLOCKS_PER_CHILD = 2000, /* a new child now and then discards what blocks have left in it */
 	WANTED_CYCLES =
-		8000,	/* difference of the two runs: some hundred steps of the coarsest clock */
-	MIN_LOOP = 512, /* iterations before a loop is in its steady state */
+		8000,	/* by which the two runs differ: about 100 steps of the coarsest clock */
+	MIN_LOOP = 512, /* iterations until a loop is in its steady state */
 	MAX_LOOP = 1 << 16,
 	MANY_PAGES = 8,
 	MAX_CPUS = 1024 /* of a cpu_set_t */
@@ -129,8 +128,9 @@ enum tact_measure_status tact_measure_check(const struct tact_isa *isa, const ui
 
 /* ---- the harness ---- */
 
-/* Step of the time stamp counter: 1 or 2 on most CPUs; where it advances with a slower clock,
- * nearly all differences of readings are multiples of a step that is longer than a reading.
+/* Finds the step of the time stamp counter.  It is 1 or 2 on most CPUs.  Where the counter advances
+ * with a slower clock, nearly all differences between readings are multiples of a step that is
+ * longer than a reading.
  */
 static unsigned probe_quantum(void)
 {
@@ -155,7 +155,7 @@ static unsigned probe_quantum(void)
 	return common > 4 && multiples * 20 > all * 19 ? common : 2;
 }
 
-/* perf's msr device knows APERF as an event: type and config stand in sysfs. */
+/* perf's msr device offers APERF as an event; sysfs has its type and config. */
 static void probe_aperf(struct tact_harness *h)
 {
 	FILE *f = fopen("/sys/bus/event_source/devices/msr/type", "re");
@@ -217,7 +217,9 @@ static int fill_options(struct tact_measure_options *opt, const struct tact_meas
 	return 0;
 }
 
-/* The kernel leaves the child where it is if it does not let it run on that CPU. */
+/* Whether the child runs where it was pinned to: if the kernel refuses the CPU, the child stays
+ * where it is.
+ */
 static bool is_pinned(const struct tact_harness *h)
 {
 	cpu_set_t set;
@@ -226,7 +228,7 @@ static bool is_pinned(const struct tact_harness *h)
 			       CPU_COUNT(&set) == 1 && CPU_ISSET(h->opt.cpu, &set));
 }
 
-/* Why the harness has no child. */
+/* Says why the harness has no child. */
 static int fail_child(const struct tact_harness *h, int error, struct tact_diag *diag)
 {
 	if (error == ENOMEM)
@@ -319,7 +321,7 @@ static int fail(struct job *job, enum tact_measure_status status, const char *fo
 	return -1;
 }
 
-/* What a run's end means for the block. */
+/* Translates the end of a run to a status of the block. */
 static int fail_outcome(struct job *job)
 {
 	const struct measure_host *host = job->h->host;
@@ -372,7 +374,7 @@ static int order(struct job *job, enum measure_order what)
 	}
 }
 
-/* Sets the code and the entries of a plan up for the child. */
+/* Emits the code of the plan and tells the child its entries. */
 static int emit(struct job *job, unsigned low, unsigned high)
 {
 	struct measure_host *host = job->h->host;
@@ -425,7 +427,8 @@ static int plan_block(struct job *job, const uint8_t *code, size_t size)
 	return 0;
 }
 
-/* Sizes of BHive's section III-B for the first run, and as they are where counters count cycles. */
+/* The sizes of BHive's section III-B.  The first run has them; with counters of cycles they stay.
+ */
 static void paper_sizes(size_t size, unsigned *low, unsigned *high)
 {
 	if (size < 100) {
@@ -444,9 +447,9 @@ static void paper_sizes(size_t size, unsigned *low, unsigned *high)
 	}
 }
 
-/* With time stamps short runs drown in the counter's steps: more copies, as far as the instruction
- * cache goes.  The difference is a multiple of 16 (64 where it fits), so that every alignment of
- * the block is in it equally often.
+/* With time stamps, short runs drown in the steps of the counter.  So there are more copies, as
+ * many as fit the instruction cache.  The two numbers differ by a multiple of 16 (64 where it
+ * fits), so that every alignment of the block occurs equally often.
  */
 static void choose_copies(struct job *job, double cycles, unsigned *low, unsigned *high)
 {
@@ -454,7 +457,7 @@ static void choose_copies(struct job *job, double cycles, unsigned *low, unsigne
 	double wanted = WANTED_CYCLES / (cycles > 0.05 ? cycles : 0.05);
 	unsigned difference = wanted > fit ? fit : (unsigned)wanted;
 
-	/* A quarter of what fits is left for the low run, which must be in the steady state too. */
+	/* The low run must reach the steady state too: it gets a quarter of what fits. */
 	if (difference > fit - fit / 4)
 		difference = fit - fit / 4;
 	if (difference < 16)
@@ -484,7 +487,7 @@ static double cycles_per_tick(const struct job *job)
 	       (double)job->h->host->pilot_chain;
 }
 
-/* Emits for two sizes and runs until all pages are there. */
+/* Emits code for two sizes and runs it until all pages are mapped. */
 static int prepare_sizes(struct job *job, unsigned low, unsigned high)
 {
 	if (emit(job, low, high) < 0 || order(job, ORDER_PREPARE) < 0)
@@ -492,8 +495,8 @@ static int prepare_sizes(struct job *job, unsigned low, unsigned high)
 	return fail_outcome(job);
 }
 
-/* First run: maps what is missing, and tells how long an iteration takes.  Then the sizes that are
- * wanted; a block whose pointers run away in that many iterations keeps the first ones.
+/* The first run maps the pages and shows how long an iteration takes; this gives the final sizes. A
+ * block whose pointers leave mappable memory in that many iterations keeps the first sizes.
  */
 static int prepare(struct job *job)
 {
@@ -535,7 +538,8 @@ static int compare_doubles(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The passes' values: the number is the median of the lower half; several groups are several modes.
+/* Concludes from the values of the passes: the number is the median of the lower half.  If the
+ * values form several groups, the block has several modes.
  */
 static int conclude(struct job *job, double *value, unsigned n)
 {
@@ -563,7 +567,7 @@ static int conclude(struct job *job, double *value, unsigned n)
 	return 0;
 }
 
-/* Noise comes in bursts: a pass that is too noisy is taken again after a while. */
+/* Noise comes in bursts: a pass that is too noisy is repeated a little later. */
 static void wait_for_quiet(void)
 {
 	struct timespec t = {.tv_nsec = 3000000};
@@ -604,7 +608,7 @@ static int sample(struct job *job)
 	return conclude(job, value, n);
 }
 
-/* Flags from the addresses of a few iterations. */
+/* Finds the flags that depend on the addresses of a few iterations. */
 static void trace(struct job *job)
 {
 	struct measure_host *host = job->h->host;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The harness: what parent and child share.
+ * What parent and child of a harness share.
  *
- * The parent decides, emits code and looks at numbers; the child only runs what it is told,
- * survives the block's faults and writes down times.  They share three areas of memory: code
- * emitted by the parent, executable and read-only in the child host   struct measure_host: orders,
- * results, what the child needs to come back data   the physical pages behind every address that a
- * block touches
+ * The parent decides, emits code and evaluates numbers.  The child only runs what it is told to,
+ * survives the faults of the block and records times.  They share three areas of memory:
+ *
+ *   code   emitted by the parent; executable and read-only in the child
+ *   host   struct measure_host: orders, results, what the child needs to return from a block
+ *   data   the physical pages that back every address that a block touches
  */
 #ifndef TACT_MEASURE_PRIVATE_H
 #define TACT_MEASURE_PRIVATE_H
@@ -20,15 +21,15 @@
 #include "base/base.h"
 #include "isa/isa.h"
 
-/* Where the areas are in the child: far from each other and from everything else, so that addresses
- * relative to code fall into free memory, and those relative to registers near them.
+/* Where the areas are in the child: far from each other and from everything else.  Addresses
+ * relative to code, or to registers, then fall into free memory.
  */
 #define MEASURE_CODE_BASE 0x200000000000ull
 #define MEASURE_HOST_BASE 0x3f0000000000ull
 #define MEASURE_DATA_BASE 0x3e0000000000ull /* the child's own view, for filling */
 #define MEASURE_PERF_BASE 0x3e8000000000ull /* the counter's page, with rdpmc */
 #define MEASURE_THREAD_BASE                                                                        \
-	0x2a000000ull /* where thread-local data is: it would otherwise be the child's */
+	0x2a000000ull /* thread-local data of the block, instead of the child's own */
 
 enum {
 	MEASURE_CODE_BYTES = 1 << 17,
@@ -38,15 +39,16 @@ enum {
 	MEASURE_MAX_PHYSICAL = 16,
 	MEASURE_MAX_SAMPLES = 512,
 	MEASURE_MAX_STEPS = 1024,
-	/* Dependent multiplications.  A shorter base leaves a bias; the difference takes some 3
-	 * microseconds, since time stamps may advance in steps of 10 nanoseconds.
+	/* Dependent multiplications.  With fewer in the short chain, a bias would remain.  The
+	 * difference takes some 3 microseconds, because time stamps may advance in steps of 10
+	 * nanoseconds.
 	 */
 	MEASURE_CHAIN_SHORT = 256,
 	MEASURE_CHAIN_LONG = 4352,
 	MEASURE_CHAIN_UNROLL = 64,
 	MEASURE_CANARY_NOPS = 8192,
 	MEASURE_CANARY_UNROLL = 16,
-	MEASURE_QUIET = 3 /* canaries behind the last run of a pass */
+	MEASURE_QUIET = 3 /* canaries after the last run of a pass */
 };
 
 /* Registers and memory at the start (BHive, section III-A). */
@@ -55,10 +57,9 @@ enum {
 #define MEASURE_INIT_FRAME 0x12365200ull
 
 enum measure_order {
-	ORDER_PREPARE, /* forget mapped pages, run once until it comes to its end, mapping as needed
-			*/
+	ORDER_PREPARE, /* unmap all pages; run until it finishes, mapping pages as needed */
 	ORDER_SAMPLE,  /* take samples */
-	ORDER_STEP     /* run once step by step, writing registers down */
+	ORDER_STEP     /* run once step by step, recording registers */
 };
 
 /* How a run ended. */
@@ -76,38 +77,39 @@ enum measure_outcome {
 
 /* Counters around one run; 64-bit time stamps or counter values. */
 struct measure_sample {
-	uint32_t chain_before, chain_after; /* ticks of the long chain less the short one */
-	uint32_t canary;		    /* ticks of many nops */
-	uint64_t low, high;		    /* ticks or cycles of the two runs */
-	uint32_t disturbed;		    /* a page had to be mapped: times are void */
+	uint32_t chain_before,
+		chain_after; /* ticks of the long chain minus those of the short one */
+	uint32_t canary;     /* ticks of many nops */
+	uint64_t low, high;  /* ticks or cycles of the two runs */
+	uint32_t disturbed;  /* a page had to be mapped: times are void */
 };
 
-/* The canary and the clock behind the last run of a pass: no block runs any more that could have
- * changed what is written here.
+/* The canary and the clock after the last run of a pass.  No block runs afterwards that could
+ * tamper with them.
  */
 struct measure_quiet {
 	uint32_t canary, chain;
 };
 
-/* Written once when the child begins, read afterwards. */
+/* Written once when the child starts, then only read. */
 struct measure_child_state {
 	int32_t order, answer, data, counter; /* descriptors; counter: of perf, or -1 */
 	uint32_t rung;
 };
 
-/* State in front of one instruction of a traced run. */
+/* State before one instruction of a traced run. */
 struct measure_step {
 	uint64_t pc;
 	uint64_t reg[ISA_MAX_GENERAL]; /* the general ones, by number */
 };
 
-/* What a set's code needs to enter a run; what it is, is the set's own. */
+/* Room for what emitted code needs to enter a run; the instruction set defines its contents. */
 enum { MEASURE_FRAME_WORDS = 8 };
 
 struct measure_host {
 	/* Addressed by emitted code. */
 	uint64_t saved_stack;				   /* the child's own stack pointer */
-	uint32_t begin_low, begin_high, end_low, end_high; /* all that is written and read */
+	uint32_t begin_low, begin_high, end_low, end_high; /* counter values */
 	uint64_t counter;				   /* iterations of a loop */
 	uint64_t counter_index;				   /* of perf, for code that reads it */
 	uint32_t float_control, padding;		   /* modes of floating point */
@@ -135,7 +137,7 @@ struct measure_host {
 
 	struct measure_quiet quiet[MEASURE_QUIET];
 
-	/* The child's own.  The parent looks whether a block has written there. */
+	/* Private to the child.  The parent checks whether a block has written there. */
 	struct measure_child_state child;
 	volatile bool running, stepping;
 	uint8_t signal_stack[1 << 16];
@@ -148,12 +150,12 @@ struct measure_plan {
 	const uint8_t *code;
 	size_t size; /* bytes of one copy */
 	bool loop;
-	unsigned copies;    /* unroll: all copies; the low run enters later */
+	unsigned copies;    /* unrolled: number of copies; the low run enters after some of them */
 	uint8_t counter;    /* loop: number of the register that counts */
 	bool own_branch;    /* loop: the block counts and branches itself */
 	bool reads_counter; /* perf's, not the clock */
 	enum tact_init init;
-	uint32_t features; /* of the CPU: bits of the set's own */
+	uint32_t features; /* of the CPU; the instruction set defines the bits */
 };
 
 /* Offsets in the code area. */
@@ -162,7 +164,7 @@ struct measure_layout {
 	uint32_t copy_size; /* bytes of one iteration in the body */
 };
 
-/* What is known of a block before it runs. */
+/* What is known about a block before it runs. */
 struct measure_screen {
 	enum tact_measure_status status; /* OK, DECODE or REFUSED */
 	uint32_t flags;			 /* R, F, V */
@@ -182,8 +184,8 @@ struct measure_access {
 
 enum { MEASURE_MAX_ACCESSES = 16 };
 
-/* How code of an instruction set is measured: one constant in each folder here, measure_<folder>.
- * What only runs in the child, on a machine of that set, is in native.h.
+/* How code of an instruction set is measured.  Each folder here has one constant measure_<folder>.
+ * What runs only in the child, on a machine of that set, is in native.h.
  */
 struct measure_set {
 	const struct tact_isa *isa;
@@ -193,25 +195,25 @@ struct measure_set {
 		       char *reason, size_t reason_size);
 	/* Fills the code area.  Returns 0, or -TACT_E_LIMIT if it does not fit. */
 	int (*emit)(uint8_t *area, const struct measure_plan *plan, struct measure_layout *layout);
-	/* Writes what counts a register down and branches back to `distance` bytes in front of
-	 * `to`, which has room for TACT_MEASURE_LOOP_BYTES.  Returns its size.
+	/* Writes code that counts a register down and branches back to `distance` bytes before
+	 * `to`, which has room for TACT_MEASURE_LOOP_BYTES.  Returns the size of that code.
 	 */
 	size_t (*put_counter)(uint8_t *to, unsigned reg, size_t distance);
-	/* What the instruction at `code` accesses in a step; up to MEASURE_MAX_ACCESSES. */
+	/* Lists up to MEASURE_MAX_ACCESSES that the instruction at `code` makes in a step. */
 	unsigned (*accesses)(struct measure_access *out, const uint8_t *code, size_t size,
 			     const struct measure_step *step);
 };
 
-/* NULL: code of this set cannot be measured. */
+/* Returns NULL if code of this set cannot be measured. */
 const struct measure_set *measure_set_of(const struct tact_isa *isa);
 
-/* That of the machine that this runs on. */
+/* The set of the machine that this runs on. */
 extern const struct measure_set *const measure_native;
 
 /* ---- loop.c ---- */
 
-/* A general register that a block does not use (bit r of `used`: register r), from the last one
- * downwards, never the stack pointer.  -1: there is none.
+/* Returns the highest general register that a block does not use (bit r of `used`: register r),
+ * other than the stack pointer; -1 if it uses all of them.
  */
 int measure_free_register(const struct tact_isa *isa, uint32_t used);
 
@@ -231,8 +233,8 @@ void measure_child_main(const struct measure_child_fds *fds) __attribute__((nore
 
 /* ---- addresses of a traced run ---- */
 
-/* Flags L, X, D and S from the steps of a traced run whose body stands at `body`, in copies of
- * `size` bytes (the last one may be followed by the loop's counter).
+/* Returns the flags L, X, D and S that the steps of a traced run show.  Its body is at `body`, in
+ * copies of `size` bytes; the counter of the loop may follow the last one.
  */
 uint32_t measure_trace_flags(const struct measure_set *set, const struct measure_host *host,
 			     const uint8_t *code, size_t size, uint64_t body, bool loop);
@@ -240,18 +242,18 @@ uint32_t measure_trace_flags(const struct measure_set *set, const struct measure
 /* ---- estimate.c ---- */
 
 struct measure_pass {
-	double low, high; /* cycles, or ticks turned into cycles */
+	double low, high; /* cycles, or ticks converted to cycles */
 	unsigned kept, dropped;
 	bool valid;
 };
 
-/* One pass: the undisturbed samples' lowest cluster.  `quantum` is the step of the counter;
- * `canary_floor` the fastest canary that was ever seen, in units of the clock, or 0.
+/* Evaluates a pass: the lowest cluster of its undisturbed samples.  `quantum` is the step of the
+ * counter, `canary_floor` the fastest canary so far, in units of the clock, or 0.
  */
 void measure_evaluate_pass(struct measure_pass *pass, const struct measure_sample *samples,
 			   unsigned n, bool calibrated, unsigned quantum, double canary_floor);
 
-/* Lowers the floor (0: none yet) to the canaries behind a pass. */
+/* Lowers the floor (0: none yet) to the canaries after a pass. */
 void measure_lower_floor(double *canary_floor, const struct measure_quiet quiet[MEASURE_QUIET],
 			 unsigned quantum);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the child needs of the machine that it runs on, beside Linux: implemented in the folder of
- * its instruction set.  Nothing here uses the C library or thread-local data, which belong to the
- * blocks; so these are functions and no table, which a block could have written to.
+ * What the child needs of the machine that it runs on, apart from Linux.  The folder of each
+ * instruction set implements it.  Nothing here uses the C library or thread-local data, which
+ * belong to the blocks.  These are functions instead of a table because a block could overwrite a
+ * table.
  */
 #ifndef TACT_MEASURE_NATIVE_H
 #define TACT_MEASURE_NATIVE_H
@@ -20,8 +21,8 @@
 #define BARE __attribute__((optimize("no-stack-protector")))
 #endif
 
-/* The only system call instructions that seccomp lets through, the way into a run, and the way out
- * of one that a signal has ended.
+/* The only system call instructions that seccomp allows, the way into a run, and the way out of a
+ * run that a signal has ended.
  */
 long measure_syscall(long number, long a, long b, long c, long d, long e, long f);
 extern const char measure_syscall_return[], measure_restorer_return[];
@@ -32,22 +33,22 @@ extern const uint32_t native_audit_arch; /* AUDIT_ARCH_* of its system calls */
 
 uint64_t native_pc(const ucontext_t *context);
 
-/* Registers in front of the next instruction. */
+/* Records the registers before the next instruction. */
 void native_record_step(struct measure_step *step, const ucontext_t *context);
 
-/* The rest of a run at full speed. */
+/* Lets the rest of a run go at full speed. */
 void native_stop_stepping(ucontext_t *context);
 
-/* Out of the block, back from measure_enter, whatever the block has done to registers. */
+/* Leaves the block and returns from measure_enter, whatever the block has done to registers. */
 void native_leave_block(ucontext_t *context, const struct measure_host *host);
 
-/* Fills what the emitted code needs to enter the body. */
+/* Fills in what the emitted code needs to enter the body. */
 void native_begin_run(struct measure_host *host, uint64_t body, bool step);
 
-/* Thread-local data to MEASURE_THREAD_BASE. */
+/* Moves thread-local data to MEASURE_THREAD_BASE. */
 void native_move_thread_data(void);
 
-/* Of the parent: its clock, and features that the emitted code asks for. */
+/* For the parent: its clock, and the CPU's features that the emitted code depends on. */
 uint64_t native_clock(void);
 uint32_t native_features(void);
 

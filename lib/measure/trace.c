@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Addresses of one traced run: accesses that cross a line, loads that meet stores, loads that meet
- * stores only because all pages are the same one (BHive, section III-A).
+ * Looks at the addresses of a traced run: accesses that cross a line, loads of what was stored, and
+ * loads that meet a store only because all virtual pages are one physical page (BHive, section
+ * III-A).
  */
 #include <string.h>
 
@@ -16,7 +17,7 @@ struct store {
 
 struct tracer {
 	struct store stores[WINDOW];
-	unsigned n; /* all that were seen; the last WINDOW are kept */
+	unsigned n; /* seen so far; the last WINDOW are kept */
 	uint32_t flags;
 };
 
@@ -74,7 +75,7 @@ uint32_t measure_trace_flags(const struct measure_set *set, const struct measure
 		if (!loop)
 			offset %= size;
 		if (s->pc < body || offset >= size)
-			continue; /* the loop's counter, the way out */
+			continue; /* the counter of the loop, or the way out */
 		n = set->accesses(accesses, code + offset, size - offset, s);
 		for (unsigned k = 0; k < n; k++)
 			note_access(&t, &accesses[k]);

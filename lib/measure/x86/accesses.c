@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The addresses that an instruction accesses, from registers in front of it.
+ * The addresses that an instruction accesses, computed from the registers before it.
  */
 #include "measure/x86/measure_x86.h"
 
@@ -47,7 +47,7 @@ unsigned measure_x86_accesses(struct measure_access *out, const uint8_t *code, s
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, size, &zi, ops)))
 		return 0;
-	/* Operands that nobody reads, or that wait for nothing. */
+	/* Nops do not access their operands, and nothing waits for a prefetch. */
 	if (zi.meta.category == ZYDIS_CATEGORY_NOP || zi.meta.category == ZYDIS_CATEGORY_WIDENOP ||
 	    zi.meta.category == ZYDIS_CATEGORY_PREFETCH)
 		return 0;

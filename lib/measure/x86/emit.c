@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The code around a block: sets every register, reads the counter, enters the block by iretq, and
- * comes back without needing any register.
+ * Emits the code around a block, which sets every register, reads the counter, enters the block by
+ * iretq, and comes back without needing any register.
  *
- *   entry:   vector and x87 state clean, MXCSR; counter -> host.begin; all registers; iretq from
- * host.frame body:    copies of the block, 64-byte aligned; for a loop the block and its counter
+ *   entry:   clears vector and x87 state, loads MXCSR; counter -> host.begin; loads all registers;
+ *            iretq from host.frame
+ *   body:    copies of the block, 64-byte aligned; as a loop, the block and its counter
  *   end:     counter -> host.end; rsp from host.saved_stack; ret
  *
  * iretq sets rip, rsp and flags at once and drains the front end, so that every run begins in the
- * same state (behind lfence the decode queue would be ahead by a varying amount).
+ * same state.  (After lfence, the decode queue would be ahead by a varying amount.)
  */
 #include <string.h>
 
@@ -88,8 +89,9 @@ static void load_immediate(struct buffer *b, unsigned reg, uint64_t v)
 	put64(b, v);
 }
 
-/* lfence; counter in edx:eax; lfence; to memory.  The lfence in front keeps the counter from being
- * read before the block has ended, the one behind keeps the block from beginning before.
+/* lfence; counter in edx:eax; lfence; to memory.  The first lfence keeps the counter from being
+ * read before the block has ended; the second keeps the block from beginning before the counter is
+ * read.
  */
 static void read_counter(struct buffer *b, const struct measure_plan *plan, uint64_t low,
 			 uint64_t high)
@@ -107,13 +109,13 @@ static void read_counter(struct buffer *b, const struct measure_plan *plan, uint
 	store_eax(b, high);
 }
 
-/* Every vector and mask register zero, upper halves clean; x87 empty. */
+/* Clears all vector and mask registers with their upper halves; empties the x87 stack. */
 static void clean_vectors(struct buffer *b, const struct measure_plan *plan)
 {
 	load_immediate(b, 0, HOST(float_control));
 	PUT(b, 0x0f, 0xae, 0x10); /* ldmxcsr [rax] */
-	/* fninit leaves the registers as they are, and those of MMX live there: zero them in
-	 * between. */
+	/* fninit does not change the registers themselves, which MMX shares: zero them in between.
+	 */
 	PUT(b, 0xdb, 0xe3);
 	for (unsigned r = 0; r < 8; r++)
 		PUT(b, 0x0f, 0xef, (uint8_t)(0xc0 | r * 9)); /* pxor mm, mm */
@@ -200,7 +202,7 @@ static void put_end(struct buffer *b, const struct measure_plan *plan)
 	PUT(b, 0x48, 0x89, 0xc4, 0xc3); /* mov rsp, rax; ret */
 }
 
-/* Functions of their own; they clobber rax, rcx and rdx. */
+/* The clocks are functions; they clobber rax, rcx and rdx. */
 static void begin_clock(struct buffer *b, const struct measure_plan *plan, uint32_t *offset)
 {
 	align(b, 64);
@@ -214,7 +216,7 @@ static void end_clock(struct buffer *b, const struct measure_plan *plan)
 	PUT(b, 0xc3);
 }
 
-/* n dependent multiplications, in a loop so that they take little of the instruction cache. */
+/* n dependent multiplications, in a loop that takes little of the instruction cache. */
 static void put_chain(struct buffer *b, const struct measure_plan *plan, unsigned n,
 		      uint32_t *offset)
 {
@@ -230,8 +232,8 @@ static void put_chain(struct buffer *b, const struct measure_plan *plan, unsigne
 	end_clock(b, plan);
 }
 
-/* Independent uops at the full width of the core, in a small loop: what a sibling thread takes
- * shows at once, and caches of decoded instructions always hold it.
+/* Independent uops at the full width of the core.  What a sibling thread takes shows at once.  The
+ * loop is small, so that caches of decoded instructions always hold it.
  */
 static void put_canary(struct buffer *b, const struct measure_plan *plan, uint32_t *offset)
 {
@@ -249,7 +251,7 @@ int measure_x86_emit(uint8_t *area, const struct measure_plan *plan, struct meas
 	struct buffer b = {.p = area, .capacity = MEASURE_CODE_BYTES};
 	struct measure_plan tsc = *plan;
 
-	/* The clocks come first: always in the same place, whatever the block. */
+	/* The clocks come first, so that they are in the same place for every block. */
 	tsc.reads_counter = false;
 	put_chain(&b, &tsc, MEASURE_CHAIN_SHORT, &layout->chain_short);
 	put_chain(&b, &tsc, MEASURE_CHAIN_LONG, &layout->chain_long);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The set, and the child's part of it on a machine of this kind.
+ * The instruction set's constant, and what the child needs on such a machine.
  */
 #include "measure/x86/measure_x86.h"
 
@@ -105,8 +105,8 @@ BARE void native_stop_stepping(ucontext_t *context)
 	context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 }
 
-/* Into measure_abort with the stack of measure_enter; trap, direction and alignment-check flags
- * clear, since it needs memory.
+/* Continues in measure_abort with the stack of measure_enter.  It needs memory, so the trap,
+ * direction and alignment-check flags are cleared.
  */
 BARE void native_leave_block(ucontext_t *context, const struct measure_host *host)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is refused before it runs, and what has to be known of a block to run it.
+ * Decides what is refused before it runs, and finds out what must be known to run a block.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "measure/x86/measure_x86.h"
 
-/* Why an instruction is not run; NULL: it is. */
+/* Returns why an instruction is not run; NULL if it may run. */
 static const char *refusal_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops)
 {
 	if (zi->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED)
@@ -118,7 +118,7 @@ static void note_operands(struct measure_screen *s, const ZydisDecodedInstructio
 	}
 }
 
-/* A conditional or plain jump to the first byte of the block. */
+/* Whether it is a conditional or unconditional jump to the first byte of the block. */
 static bool is_back_edge(const ZydisDecodedInstruction *zi, size_t end)
 {
 	return (zi->meta.category == ZYDIS_CATEGORY_COND_BR ||
@@ -126,8 +126,8 @@ static bool is_back_edge(const ZydisDecodedInstruction *zi, size_t end)
 	       zi->raw.imm[0].is_relative && (int64_t)end + zi->raw.imm[0].value.s == 0;
 }
 
-/* dec r or sub r, 1 of a whole register right in front of jnz: the register counts iterations, if
- * nothing else writes it.  rsp does not: the way into a run needs it.
+/* Finds the register of a dec r or sub r, 1 (of a whole register) right before jnz: it counts the
+ * iterations if nothing else writes it.  rsp cannot: the way into a run needs it.
  */
 static int counter_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops)
 {
@@ -161,7 +161,7 @@ static unsigned count_writes(const ZydisDecodedInstruction *zi, const ZydisDecod
 	return n;
 }
 
-/* Does anything but its decrement write the counter? */
+/* Whether anything but its decrement writes the counter. */
 static bool is_written_elsewhere(const uint8_t *code, size_t size, int reg)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
