@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How many rows of a store are of which kind.
+ * Counts the rows of a store by kind.
  */
 #include "store/store.h"
 

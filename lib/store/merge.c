@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Everything that one store knows into another.
+ * Copies everything that one store knows into another.
  *
- * The other store is attached, and SQLite copies: a range of its blocks at a time, with all that
- * belongs to them, is one transaction.  Blocks are the same if their code is; ids differ.
+ * The other store is attached, and SQLite copies.  A transaction copies a range of its blocks, with
+ * every row that belongs to them.  Blocks are the same if their code is; their ids differ.
  */
 #include "store/store.h"
 
@@ -17,7 +17,7 @@ enum { BLOCKS_AT_ONCE = 16384, BLOCKS_SHARE = 8 };
 
 /* ---- which of two measurements ---- */
 
-/* "0.10.2" is newer than "0.9"; "" is older than all. */
+/* "0.10.2" is newer than "0.9"; "" is older than any other. */
 static int compare_versions(const char *a, const char *b)
 {
 	while (*a || *b) {
@@ -61,11 +61,11 @@ static void better(sqlite3_context *context, int n, sqlite3_value **v)
 
 /* ---- statements ---- */
 
-/* Parameters: behind which block of the other store, up to which one. */
+/* Parameters: the blocks of the other store after the first one, up to the second one. */
 #define FROM_BLOCKS " FROM other.block b JOIN main.block d ON d.hex = b.hex JOIN other."
 #define OF_RANGE    " x ON x.block = b.id WHERE b.id > ?1 AND b.id <= ?2 "
 
-/* clang-format off: a clause a line */
+/* clang-format off: one clause per line */
 static const char *const copies[] = {
 	"INSERT OR IGNORE INTO main.block(hex)"
 	" SELECT hex FROM other.block WHERE id > ?1 AND id <= ?2 ORDER BY id",
@@ -106,7 +106,7 @@ static const char *const copies[] = {
 	" WHERE prediction.status <> 'ok' AND excluded.status = 'ok'",
 };
 
-/* The same CPU may be known to one of the stores only. */
+/* One of the stores may know a CPU that the other does not. */
 static const char machines_sql[] =
 	"DROP TABLE IF EXISTS temp.merged_machine;"
 	"CREATE TEMP TABLE merged_machine(id INTEGER PRIMARY KEY, own INTEGER NOT NULL);"
@@ -137,7 +137,7 @@ static int check_other(const struct tact_store *store, const char *path, struct 
 	struct stat a, b;
 	int status = tact_store_open(&other, path, TACT_STORE_READONLY, diag);
 
-	if (status == -TACT_E_VERSION) /* an older one is brought up to date */
+	if (status == -TACT_E_VERSION) /* upgrades an older one */
 		status = tact_store_open(&other, path, 0, diag);
 	if (status < 0)
 		return status;
@@ -166,7 +166,7 @@ static int check_machines(struct tact_store *store, struct tact_diag *diag)
 	return status;
 }
 
-/* The blocks behind `after`, up to *up_to; *up_to is 0 if there are none. */
+/* Finds the next blocks after `after`, up to *up_to; *up_to is 0 if there are no more. */
 static int find_range(sqlite3_stmt *range, int64_t after, int64_t at_once, int64_t *up_to)
 {
 	int code;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows that go into a store.
+ * Puts rows into a store.
  */
 #include "store/store.h"
 
@@ -30,7 +30,7 @@ int store_step_once(sqlite3_stmt *stmt, int64_t *number)
 	return code;
 }
 
-/* NULL for what is not known. */
+/* Binds NULL if the value is not known. */
 static void bind_number(sqlite3_stmt *stmt, int column, double value)
 {
 	if (isfinite(value))
@@ -212,7 +212,7 @@ int tact_store_put_prediction(struct tact_store *store, int64_t block,
 
 /* ---- machines ---- */
 
-/* What tells machines apart, from parameter 1 on. */
+/* Binds what tells machines apart, from parameter 1 on. */
 static void bind_machine(sqlite3_stmt *stmt, const struct tact_machine *machine)
 {
 	store_bind(stmt, 1, machine->vendor);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables of a store, and how an older store gets them.
+ * The tables of a store, and the upgrade of older stores.
  */
 #include "store/store.h"
 
@@ -10,10 +10,10 @@
 
 #include "base/base.h"
 
-/* Names instead of numbers, so that the file can be read without this library.  A new version is
- * a new step at the end; steps that were released never change.
+/* Columns hold names instead of numbers, so that the file can be read without this library.  A new
+ * version is a new step at the end; steps that were released never change.
  */
-/* clang-format off: one column a line */
+/* clang-format off: one column per line */
 static const char step_1[] =
 	"CREATE TABLE meta("
 	"	key TEXT PRIMARY KEY NOT NULL,"
@@ -56,7 +56,7 @@ static const char step_1[] =
 	");"
 	"PRAGMA application_id = 1952539508;"; /* STORE_APPLICATION_ID */
 
-/* The tables that are walked in the order of the blocks lie in that order. */
+/* Tables that are walked in the order of the blocks are stored in that order. */
 static const char step_2[] = "CREATE TABLE source("
 			     "	block INTEGER NOT NULL REFERENCES block(id),"
 			     "	app TEXT NOT NULL,"
@@ -102,7 +102,7 @@ static int fail_errno(sqlite3 *db, const char *what, struct tact_diag *diag)
 
 int store_fail(sqlite3 *db, int code, struct tact_diag *diag)
 {
-	switch (code & 0xff) { /* the rest is a detail of it */
+	switch (code & 0xff) { /* the other bits are details */
 	case SQLITE_NOMEM:
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	case SQLITE_FULL:
@@ -142,8 +142,8 @@ static int user_version(sqlite3 *db, int *version)
 	return code == SQLITE_ROW ? SQLITE_OK : code == SQLITE_DONE ? SQLITE_CORRUPT : code;
 }
 
-/* One step, if there is one left to do.  The version is read under the lock: another process may
- * be at it as well.
+/* Makes one step, if there is one left.  The version is read under the lock: another process may be
+ * upgrading the store at the same time.
  */
 static int upgrade_once(sqlite3 *db, const char *const *steps, int n_steps, int *version)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A store of blocks: opening, transactions, what this machine measures.
+ * Stores of blocks: opening, transactions, measurements of this machine.
  *
- * With a write-ahead log and synchronous = NORMAL a committed transaction is in the kernel's hands:
- * the end of the process, by whatever signal, loses none of them, and a commit costs no fsync
- * (SQLite's manual, "Write-Ahead Logging", section 2.3).  Only the end of the whole machine may
- * lose the last ones, and even then the file is intact.
+ * With a write-ahead log and synchronous = NORMAL, a committed transaction is in the kernel's
+ * hands: whatever signal ends the process, no transaction is lost, and a commit costs no fsync
+ * (SQLite's manual, "Write-Ahead Logging", section 2.3).  Only a crash of the whole machine may
+ * lose the last transactions, and even then the file is intact.
  */
 #include "store/store.h"
 
@@ -26,7 +26,7 @@ enum { BUSY_MS = 5000 };
 
 /* ---- opening ---- */
 
-/* The first column of the first row of a query. */
+/* Returns the first column of the first row of a query in *number. */
 static int query_number(sqlite3 *db, const char *sql, int64_t *number)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -40,7 +40,7 @@ static int query_number(sqlite3 *db, const char *sql, int64_t *number)
 	return code == SQLITE_ROW ? SQLITE_OK : code;
 }
 
-/* Whether the database is ours, or an empty one that may become ours. */
+/* Checks that the database is ours, or an empty one that may become ours. */
 static int check_owner(struct tact_store *store, unsigned flags, struct tact_diag *diag)
 {
 	int64_t id = 0, version = 0, tables = 0;
@@ -68,7 +68,7 @@ static int check_owner(struct tact_store *store, unsigned flags, struct tact_dia
 	return 0;
 }
 
-/* Changing the journal does not wait for locks by itself. */
+/* Changing the journal mode does not wait for locks, so this does. */
 static int use_log(sqlite3 *db)
 {
 	int code;
@@ -118,7 +118,7 @@ static int prepare(struct tact_store *store, size_t first, size_t end, struct ta
 		int code = sqlite3_prepare_v3(store->db, statements[i], -1,
 					      SQLITE_PREPARE_PERSISTENT, &store->stmt[i], NULL);
 
-		/* The version was right, so the tables have been tampered with. */
+		/* The version is right, so somebody has changed the tables. */
 		if (code == SQLITE_ERROR)
 			return tact_fail(diag, TACT_E_FORMAT, "the store is damaged: %s",
 					 sqlite3_errmsg(store->db));
@@ -147,7 +147,7 @@ void store_host(struct tact_machine *machine)
 	store_copy(machine->arch, sizeof(machine->arch), arch ? tact_arch_name(arch) : "");
 }
 
-/* Sets store->machine if this machine has a row; with `add` it gets one. */
+/* Sets store->machine if this machine has a row; with `add`, gives it one. */
 static int find_host(struct tact_store *store, bool add)
 {
 	struct tact_machine host;
@@ -177,7 +177,7 @@ static int open_database(struct tact_store *store, const char *path, unsigned fl
 		return status;
 	if (store->is_readonly)
 		return store_upgrade(store->db, store_steps, store_n_steps, diag);
-	/* SQLite falls back to reading when the file cannot be written. */
+	/* SQLite falls back to read-only if the file cannot be written. */
 	if (sqlite3_db_readonly(store->db, "main") == 1)
 		return store_fail(store->db, SQLITE_READONLY, diag);
 	code = use_log(store->db);
@@ -222,8 +222,8 @@ void tact_store_close(struct tact_store *store)
 		sqlite3_finalize(store->stmt[i]);
 	if (store->is_bulk && !sqlite3_get_autocommit(store->db))
 		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-	/* Without the log a store is one file, which can be read where nothing can be written.
-	 * While others have it open this fails, and the last one does it.
+	/* Without the log, a store is one file, which can be read from a read-only directory.
+	 * While others have the store open, this fails; the last one to close it succeeds.
 	 */
 	if (store->db && !store->is_readonly && store->is_open) {
 		sqlite3_busy_timeout(store->db, 0);
@@ -250,9 +250,9 @@ bool tact_store_is_store(const char *path)
 
 /* ---- transactions ---- */
 
-/* A transaction rewrites each page that it touches once.  Digits of new blocks fall on pages all
- * over their index, so that the number of rows in a transaction grows with the store: what is
- * written for a row then does not.
+/* A transaction writes each page that it touches once.  The digits of new blocks fall on pages all
+ * over their index.  So the number of rows in a transaction grows with the store; the number of
+ * bytes written per row then does not.
  */
 enum { CHUNK_ROWS = 32768, CHUNK_SHARE = 4 };
 
@@ -284,9 +284,9 @@ static int fail_transaction(struct tact_store *store, int code, struct tact_diag
 {
 	int status = store_fail(store->db, code, diag);
 
-	if (!sqlite3_get_autocommit(store->db)) /* a full disk has ended it already */
+	if (!sqlite3_get_autocommit(store->db)) /* a full disk has already ended it */
 		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-	store->machine = store->committed_machine; /* its row has gone with the rest */
+	store->machine = store->committed_machine; /* its row was rolled back as well */
 	store->is_bulk = false;
 	return status;
 }
@@ -307,7 +307,7 @@ int store_finish(struct tact_store *store, int code, struct tact_diag *diag)
 {
 	if (code == SQLITE_DONE)
 		code = SQLITE_OK;
-	if ((code & 0xff) == SQLITE_CONSTRAINT && store->is_bulk) /* only the row has gone */
+	if ((code & 0xff) == SQLITE_CONSTRAINT && store->is_bulk) /* only this row is lost */
 		return store_fail(store->db, code, diag);
 	if (code == SQLITE_OK && (!store->is_bulk || ++store->n_rows >= store->chunk)) {
 		code = commit(store);
@@ -317,7 +317,7 @@ int store_finish(struct tact_store *store, int code, struct tact_diag *diag)
 	return code == SQLITE_OK ? 0 : fail_transaction(store, code, diag);
 }
 
-/* What has had a weight since the begin is remembered on disk: there may be much of it. */
+/* Blocks that got a weight since the begin are remembered on disk: there may be many. */
 static int forget_sources(struct tact_store *store, struct tact_diag *diag)
 {
 	int code = sqlite3_exec(store->db,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The measurements of a store, one after the other.
+ * Walks over the measurements of a store.
  */
 #include "store/store.h"
 
@@ -132,7 +132,7 @@ bool store_read_status(const char *name, enum tact_measure_status *status)
 	return false;
 }
 
-/* Letters that this version does not know are left out: they only say more about a number. */
+/* Ignores letters that this version does not know: they only say more about a number. */
 uint32_t store_read_flags(const char *letters)
 {
 	uint32_t flags = 0;
@@ -147,8 +147,8 @@ uint32_t store_read_flags(const char *letters)
 	return flags;
 }
 
-/* Whether the measurement of the row at hand can be read.  A rung of another version is one that is
- * not known.
+/* Reads the measurement of the current row.  Returns false if that is impossible.  A rung of
+ * another version counts as unknown.
  */
 static bool read_measurement(const struct tact_store_iter *iter, struct tact_measurement *m)
 {
@@ -207,7 +207,8 @@ static const char *find_category(const struct tact_store_iter *iter)
 	return "";
 }
 
-/* Returns 1, 0 if there is no code to be read, or < 0.  A loop that cannot be read is not known. */
+/* Returns 1, 0 if the code cannot be read, or < 0.  A loop that cannot be read counts as unknown.
+ */
 static int read_code(struct tact_store_iter *iter, struct tact_store_row *row,
 		     struct tact_diag *diag)
 {
@@ -231,7 +232,7 @@ static enum tact_clean read_clean(const struct tact_store_iter *iter)
 	return sqlite3_column_int(iter->stmt, CLEAN) > 0 ? TACT_CLEAN_YES : TACT_CLEAN_NO;
 }
 
-/* The row at hand.  Returns 1, 0 if it cannot be read, or < 0. */
+/* Reads the current row.  Returns 1, 0 if it cannot be read, or < 0. */
 static int read_row(struct tact_store_iter *iter, struct tact_store_row *row,
 		    struct tact_diag *diag)
 {

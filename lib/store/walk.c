@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks and predictions of a store, one after the other, and what all walks share.
+ * Walks over the blocks and the predictions of a store, and what all walks share.
  */
 #include "store/store.h"
 
@@ -107,8 +107,8 @@ void store_bind_filter(sqlite3_stmt *stmt, const struct tact_store_filter *filte
 
 /* ---- details ---- */
 
-/* Steps to the first row of a block or of one behind it.  A step is cheaper than a search, so that
- * a few are tried first; blocks that are asked for are mostly neighbours.
+/* Steps to the first row of a block or of a later one.  A step is cheaper than a search, and most
+ * blocks that are asked for are neighbours: so a few steps are tried first.
  */
 static int follow(struct store_follower *f, int64_t block)
 {
@@ -132,7 +132,7 @@ static int follow(struct store_follower *f, int64_t block)
 	return code;
 }
 
-/* Goes on to the row behind. */
+/* Steps to the next row. */
 static int next_row(struct store_follower *f)
 {
 	int code = sqlite3_step(f->stmt);
@@ -202,7 +202,7 @@ static int read_categories(struct store_details *d, int64_t block)
 	return code;
 }
 
-/* The block of the last call may be asked for again: what was read of it is still there. */
+/* The block of the last call may be asked for again: what was read is still there. */
 int store_details_read(struct store_details *details, int64_t block)
 {
 	int code;
@@ -276,7 +276,7 @@ int tact_store_blocks_create(struct tact_store_blocks **out, struct tact_store *
 	return HAND_OVER(out, blocks, status, tact_store_blocks_destroy);
 }
 
-/* The block at hand.  Returns 1, 0 if it cannot be read, or < 0. */
+/* Reads the current block.  Returns 1, 0 if it cannot be read, or < 0. */
 static int read_block(struct tact_store_blocks *blocks, struct tact_store_block *block,
 		      struct tact_diag *diag)
 {
@@ -397,8 +397,8 @@ int tact_store_predictions_create(struct tact_store_predictions **out, struct ta
 	return HAND_OVER(out, iter, status, tact_store_predictions_destroy);
 }
 
-/* The prediction at hand, with the code of its block if `size` is not NULL.  Returns 1, 0 if it
- * cannot be read, or < 0.
+/* Reads the current prediction and the code of its block.  Returns 1, 0 if it cannot be read, or
+ * < 0.
  */
 static int read_prediction(struct tact_store_predictions *iter, struct tact_store_prediction *p,
 			   size_t *size, struct tact_diag *diag)
