@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The CPU that this program runs on: what it says itself, and /proc and /sys about it.
+ * The CPU that this program runs on, as described by itself, /proc and /sys.
  */
 #include "pmu/pmu.h"
 
@@ -28,7 +28,7 @@ bool pmu_read_line(const char *path, char *line, size_t size)
 	return true;
 }
 
-/* Reading the register takes the kernel. */
+/* Only the kernel can read the register, and /proc shows it. */
 static void read_microcode(char *microcode, size_t size)
 {
 	FILE *file;
@@ -70,7 +70,7 @@ static void identify_cpu(struct tact_host *host)
 	read_microcode(host->microcode, sizeof(host->microcode));
 }
 
-/* "0,64" or "0-1": CPUs of a list. */
+/* Parses a list of CPUs: "0,64" or "0-1". */
 static bool parse_list(const char *list, cpu_set_t *set)
 {
 	CPU_ZERO(set);
@@ -123,7 +123,7 @@ unsigned tact_host_cores(int *cpus, unsigned capacity)
 		if (cpus && n < capacity)
 			cpus[n] = cpu;
 		n++;
-		/* The others of this core share its ports and decoders. */
+		/* The other threads of this core share its ports and decoders. */
 		if (!read_siblings(cpu, &siblings))
 			continue;
 		for (int other = cpu + 1; other < CPU_SETSIZE; other++)

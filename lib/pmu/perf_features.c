@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What perf.data says beside its records: events, their names, build-ids, the command.
+ * What perf.data has apart from its records: events, their names, build-ids, the command.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "pmu/perfdata_priv.h"
 
 enum {
-	MAX_FEATURE = 64 << 20, /* bytes; a list of build-ids is the longest that we read */
+	MAX_FEATURE = 64 << 20, /* bytes; a list of build-ids is the longest feature that we read */
 	MAX_COMMAND = 4096
 };
 
@@ -62,7 +62,7 @@ struct perfdata_id *perfdata_find_id(const struct pmu_reader *r, uint64_t id)
 	return NULL;
 }
 
-/* The last event that claims a number has it; 0 is none. */
+/* If several events claim a number, the last one gets it; 0 is not a number. */
 int perfdata_add_id(struct pmu_reader *r, uint64_t id, size_t attr)
 {
 	struct perfdata_id *known = perfdata_find_id(r, id);
@@ -82,7 +82,7 @@ int perfdata_add_id(struct pmu_reader *r, uint64_t id, size_t attr)
 
 /* ---- build-ids ---- */
 
-/* Records of a header, a pid, an id of 20 bytes with its length behind it, and a path. */
+/* Each record has a header, a pid, an id of 20 bytes followed by its length, and a path. */
 int perfdata_add_build_ids(struct pmu_reader *r, const uint8_t *data, size_t size)
 {
 	enum { ID_AT = 12, SIZE_AT = 32, PATH_AT = 36, HAS_SIZE = 1 << 15 };
@@ -130,7 +130,9 @@ unsigned pmu_reader_build_id(const struct pmu_reader *r, const char *path,
 
 /* ---- the others ---- */
 
-/* A string of perf's: a length in 32 bits, that many bytes, NUL-padded.  Returns what it takes. */
+/* Reads a string of perf's: a length of 32 bits, then that many bytes, NUL-padded.  Returns how
+ * many bytes it takes.
+ */
 static size_t string_at(const uint8_t *data, size_t size, const char **text, size_t *length)
 {
 	uint32_t n;
@@ -179,7 +181,7 @@ static void set_name(struct pmu_attr *attr, const char *text, size_t length)
 	attr->name[length] = '\0';
 }
 
-/* Names of the events, in their order: an attr, its ids, its name. */
+/* Reads the names of the events, in their order: an attr, its ids, its name. */
 static int read_names(struct pmu_reader *r, const uint8_t *data, size_t size)
 {
 	uint32_t n, attr_size;
@@ -224,7 +226,7 @@ int perfdata_feature(struct pmu_reader *r, unsigned feature, const uint8_t *data
 	}
 }
 
-/* A feature that cannot be read is no reason to give the samples up. */
+/* A feature that cannot be read is not a reason to reject the samples. */
 static int read_feature(struct pmu_reader *r, unsigned feature, uint64_t table)
 {
 	struct perfdata_section section;

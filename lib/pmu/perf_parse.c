@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * One record of perf.data.  A sample's fields stand in the order of the bits of sample_type, as
- * include/uapi/linux/perf_event.h lists them; what comes behind the branch stack is not needed.
+ * Parses one record of perf.data.  The fields of a sample come in the order in which
+ * include/uapi/linux/perf_event.h lists the bits of sample_type; fields after the branch stack are
+ * not needed.
  */
 #include "pmu/perfdata_priv.h"
 
-/* What is left of a record. */
+/* The rest of a record. */
 struct cursor {
 	const uint8_t *p, *end;
 	bool is_good;
@@ -37,7 +38,9 @@ static void skip_words(struct cursor *c, uint64_t n)
 	skip(c, n > PMU_MAX_RECORD ? UINT64_MAX : 8 * n);
 }
 
-/* Which event a sample belongs to: its number stands at a place that all events agree on. */
+/* Finds the event that a sample belongs to.  Its number is in a place that is the same for all
+ * events.
+ */
 static const struct pmu_attr *find_attr(const struct pmu_reader *r, const struct cursor *c,
 					unsigned *number)
 {
@@ -88,7 +91,7 @@ static void take_branches(struct cursor *c, const struct pmu_attr *attr, struct 
 	if (!c->is_good)
 		return;
 	s->n_branches = (uint32_t)n;
-	/* Hardware with fewer entries than it has room for leaves the oldest empty. */
+	/* Hardware that has recorded fewer branches than fit leaves the oldest entries empty. */
 	while (s->n_branches) {
 		struct pmu_branch b = pmu_branch_get(s, s->n_branches - 1);
 
@@ -141,7 +144,7 @@ static bool parse_sample(struct pmu_reader *r, struct cursor *c, struct pmu_reco
 	return c->is_good;
 }
 
-/* The string at p, if it ends before the record does. */
+/* Returns the string at p, if it ends before the record does. */
 static const char *take_string(struct cursor *c)
 {
 	const char *s = (const char *)c->p;
@@ -203,8 +206,8 @@ static bool parse_comm(struct cursor *c, struct pmu_record *out, uint16_t misc)
 	return c->is_good;
 }
 
-/* With sample_id_all every record ends in some of a sample's fields; the time is one of them, at
- * a distance from the end that the bits behind it give.
+/* With sample_id_all, every record ends with some of the fields of a sample.  The time is one of
+ * them; the bits of the fields that follow it give its distance from the end.
  */
 static uint64_t trailing_time(const struct pmu_reader *r, const uint8_t *begin, const uint8_t *end)
 {

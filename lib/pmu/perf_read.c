@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * perf.data as a stream: a buffer of fixed size, records by their size, compressed ones (zstd)
- * unpacked into a second buffer.
+ * Reads perf.data as a stream, through a buffer of fixed size.  Records are found by their size;
+ * compressed ones (zstd) are unpacked into a second buffer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,8 @@
 enum {
 	FILE_BUFFER = 1 << 20,
 	PLAIN_BUFFER = 1 << 20,
-	MAX_IDS = 1 << 20 /* of all events; 2^20 is a thousand CPUs with a thousand events */
+	MAX_IDS =
+		1 << 20 /* of all events; 2^20 is enough for a thousand events on a thousand CPUs */
 };
 
 /* ---- bytes ---- */
@@ -64,7 +65,7 @@ static int cut_short(const struct pmu_reader *r, struct tact_diag *diag)
 		r->position);
 }
 
-/* Passes over bytes that no buffer has to hold. */
+/* Skips bytes that need not be in a buffer. */
 static int pass_over(struct pmu_reader *r, uint64_t bytes, struct tact_diag *diag)
 {
 	while (bytes) {
@@ -171,7 +172,7 @@ static int open_file(struct pmu_reader *r, struct tact_diag *diag)
 			"the recording is cut short: its records should end at byte %" PRIu64
 			", the file has %" PRIu64,
 			data->offset + data->size, r->file_size);
-	/* perf writes the size when it ends: 0 if it was killed. */
+	/* perf writes the size at the end; it is 0 if perf was killed. */
 	r->totals.is_unfinished = !data->size;
 	r->data_end = data->size ? data->offset + data->size : r->file_size;
 	status = read_attrs(r, diag);
@@ -293,7 +294,7 @@ int pmu_reader_rewind(struct pmu_reader *r)
 
 /* ---- compressed records ---- */
 
-/* Unpacks a record's payload behind what is left in the second buffer. */
+/* Unpacks the payload of a record, after what is left in the second buffer. */
 static int unpack(struct pmu_reader *r, const uint8_t *data, size_t size, struct tact_diag *diag)
 {
 	ZSTD_inBuffer in = {data, size, 0};
@@ -313,7 +314,7 @@ static int unpack(struct pmu_reader *r, const uint8_t *data, size_t size, struct
 		ZSTD_outBuffer to;
 		size_t result;
 
-		/* 64 MiB out of one record of 64 KiB: no sampled data packs like that. */
+		/* 64 MiB out of one record of 64 KiB: sampled data is never that regular. */
 		if (b->capacity - b->end < PLAIN_BUFFER / 2 &&
 		    (b->capacity >= 64 << 20 ||
 		     tact_grow(&b->data, &b->capacity, b->capacity ? 2 * b->capacity : PLAIN_BUFFER,
@@ -337,7 +338,7 @@ static int start_plain(struct pmu_reader *r, const struct perf_event_header *h,
 	size_t head = sizeof(*h), size = h->size - head;
 	int status;
 
-	/* The second form has the size of its payload first, and is padded. */
+	/* The second form begins with the size of its payload, and is padded. */
 	if (h->type == PERFDATA_COMPRESSED2) {
 		uint64_t inner = size >= 8 ? perfdata_u64(bytes + head) : UINT64_MAX;
 
@@ -375,7 +376,7 @@ static int add_pipe_attr(struct pmu_reader *r, const uint8_t *bytes, size_t size
 	return status < 0 ? status : check_attrs(r, diag);
 }
 
-/* perf's own records.  Those of a pipe that is read again were understood the first time. */
+/* Handles perf's own records.  When a file of pipe mode is read again, they are already known. */
 static int own_record(struct pmu_reader *r, const struct perf_event_header *h, const uint8_t *bytes,
 		      struct tact_diag *diag)
 {
@@ -399,7 +400,7 @@ static int own_record(struct pmu_reader *r, const struct perf_event_header *h, c
 	}
 }
 
-/* Bytes that follow a record without being part of it. */
+/* Returns how many bytes follow a record without being part of it. */
 static uint64_t trailing_bytes(const struct perf_event_header *h, const uint8_t *bytes)
 {
 	if (h->type == PERFDATA_AUXTRACE && h->size >= 16)
@@ -409,7 +410,8 @@ static uint64_t trailing_bytes(const struct perf_event_header *h, const uint8_t 
 	return 0;
 }
 
-/* The next record's bytes, in one of the buffers.  Returns 1, 0 at the end, or an error. */
+/* Finds the bytes of the next record in one of the buffers.  Returns 1, 0 at the end, or an error.
+ */
 static int next_bytes(struct pmu_reader *r, struct perf_event_header *h, const uint8_t **bytes,
 		      struct tact_diag *diag)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes perf.data: header, events with their numbers, records, and behind them build-ids, the
- * command and the names of the events.
+ * Writes perf.data: header, events with their numbers, records, then build-ids, the command and the
+ * names of the events.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 enum {
 	BUFFER = 1 << 18,
-	NAME_ALIGN = 64, /* perf pads its strings to that */
+	NAME_ALIGN = 64, /* perf pads its strings to multiples of this */
 	MAX_STACK = 1024
 };
 
@@ -165,7 +165,7 @@ void pmu_writer_add(struct pmu_writer *w, const void *records, size_t size)
 	w->header.data.size += size;
 }
 
-/* A record that is being made. */
+/* A record under construction. */
 struct record {
 	uint8_t data[8 + 8 * (MAX_STACK * 3 + 32)];
 	size_t size;
@@ -195,7 +195,7 @@ static void add_pair(struct record *r, uint32_t a, uint32_t b)
 	add64(r, (uint64_t)b << 32 | a);
 }
 
-/* NUL-padded to a multiple of eight. */
+/* Adds a string, NUL-padded to a multiple of eight bytes. */
 static void add_string(struct record *r, const char *text)
 {
 	size_t n = strnlen(text, 4095);
@@ -214,7 +214,7 @@ static void end(struct pmu_writer *w, struct record *r)
 	pmu_writer_add(w, r->data, r->size);
 }
 
-/* What sample_id_all puts behind records that are no samples. */
+/* Adds what sample_id_all appends to records other than samples. */
 static void add_sample_id(struct pmu_writer *w, struct record *r, uint32_t pid, uint32_t tid,
 			  uint64_t time)
 {
@@ -399,7 +399,7 @@ static void add_names(struct pmu_writer *w, struct bytes *b)
 	}
 }
 
-/* The table of sections first, then what they hold. */
+/* The table of sections comes first, then their contents. */
 static void put_features(struct pmu_writer *w)
 {
 	struct bytes arch = {0}, names = {0};
@@ -461,7 +461,7 @@ int pmu_writer_finish(struct pmu_writer *w, struct tact_diag *diag)
 	if (!w->error &&
 	    pwrite(w->fd, &w->header, sizeof(w->header), 0) != (ssize_t)sizeof(w->header))
 		w->error = errno ? errno : EIO;
-	/* Network file systems say only now that the disk is full. */
+	/* Network file systems may report a full disk only now. */
 	if (close(w->fd) && !w->error)
 		w->error = errno;
 	error = w->error;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * perf.data: what the kernel says of a run, as a stream of records, and how to write such a file.
+ * perf.data: what the kernel reports about a run, as a stream of records, and how to write such a
+ * file.
  *
- * Layout: Linux, tools/perf/Documentation/perf.data-file-format.txt and
- * include/uapi/linux/perf_event.h. Everything here survives hostile files: a size is checked before
- * it is used, a record is known by its size alone, and one that is not understood is passed over
- * and counted.
+ * The layout is that of Linux, tools/perf/Documentation/perf.data-file-format.txt and
+ * include/uapi/linux/perf_event.h.  Everything here survives hostile files: sizes are checked
+ * before they are used, a record is known by its size alone, and records that are not understood
+ * are skipped and counted.
  */
 #ifndef PMU_PERFDATA_H
 #define PMU_PERFDATA_H
@@ -24,11 +25,11 @@ enum {
 	PMU_MAX_RECORD = 65535 + 8 /* a record's size has 16 bits */
 };
 
-/* Of an event, what reading its samples needs. */
+/* What must be known about an event to read its samples. */
 struct pmu_attr {
 	uint32_t type;
 	uint64_t config, config1;
-	uint64_t period; /* or samples a second, if is_frequency */
+	uint64_t period; /* or samples per second, if is_frequency */
 	uint64_t sample_type, read_format, branch_sample_type;
 	uint64_t regs_user, regs_intr;
 	bool is_frequency, sample_id_all, inherit, exclude_kernel, exclude_user;
@@ -36,7 +37,7 @@ struct pmu_attr {
 	char name[PMU_NAME_SIZE]; /* as recorded, or one of ours; "" if unknown */
 };
 
-/* A branch that was taken, as it lies in the file: maybe not aligned, so pmu_branch_get. */
+/* A taken branch as it is in the file: it may be unaligned, so use pmu_branch_get. */
 struct pmu_branch {
 	uint64_t from, to, flags;
 };
@@ -72,7 +73,7 @@ struct pmu_map {
 };
 
 enum pmu_record_type {
-	PMU_RECORD_OTHER, /* known, and of no use to us */
+	PMU_RECORD_OTHER, /* known, but of no use here */
 	PMU_RECORD_SAMPLE,
 	PMU_RECORD_MAP,
 	PMU_RECORD_COMM,
@@ -94,7 +95,7 @@ struct pmu_record {
 	struct pmu_map map;
 };
 
-/* What was in the file. */
+/* Counts of what was in the file. */
 struct pmu_totals {
 	uint64_t records, samples, branches, bytes;
 	uint64_t lost, throttled;
@@ -106,17 +107,17 @@ struct pmu_totals {
 struct pmu_reader;
 
 /* Opens a recording; "-" is standard input, which must be of pipe mode (perf record -o -).
- * Returns -TACT_E_IO; -TACT_E_FORMAT if it is no perf.data, cut short or malformed; -TACT_E_VERSION
- * for one of other byte order or of the format of 2009; -TACT_E_NOMEM.
+ * Returns -TACT_E_IO; -TACT_E_FORMAT if it is not perf.data, cut short or malformed;
+ * -TACT_E_VERSION for another byte order or the format of 2009; -TACT_E_NOMEM.
  */
 int pmu_reader_open(struct pmu_reader **out, const char *path, struct tact_diag *diag);
 int pmu_reader_open_fd(struct pmu_reader **out, int fd, struct tact_diag *diag); /* takes fd */
 void pmu_reader_close(struct pmu_reader *reader); /* NULL is allowed */
 
-/* The next record.  Returns 1, 0 at the end, or -TACT_E_FORMAT, -TACT_E_IO, -TACT_E_NOMEM. */
+/* Reads the next record.  Returns 1, 0 at the end, or -TACT_E_FORMAT, -TACT_E_IO, -TACT_E_NOMEM. */
 int pmu_reader_next(struct pmu_reader *reader, struct pmu_record *record, struct tact_diag *diag);
 
-/* Back to the first record.  Returns 0, or -TACT_E_IO for a pipe. */
+/* Goes back to the first record.  Returns 0, or -TACT_E_IO for a pipe. */
 int pmu_reader_rewind(struct pmu_reader *reader);
 
 size_t pmu_reader_attr_count(const struct pmu_reader *reader); /* grows while a pipe is read */
@@ -124,7 +125,7 @@ const struct pmu_attr *pmu_reader_attr(const struct pmu_reader *reader, size_t i
 const struct pmu_totals *pmu_reader_totals(const struct pmu_reader *reader);
 const char *pmu_reader_command(const struct pmu_reader *reader); /* "" if it is not recorded */
 
-/* The build-id that the file has for a path; its size, 0: none. */
+/* Finds the build-id that the file has for a path.  Returns its size, 0 if there is none. */
 unsigned pmu_reader_build_id(const struct pmu_reader *reader, const char *path,
 			     uint8_t id[PMU_MAX_BUILD_ID]);
 
@@ -145,13 +146,13 @@ static inline unsigned pmu_branch_cycles(const struct pmu_branch *b)
 
 struct pmu_writer;
 
-/* A new file for these events; their samples carry PERF_SAMPLE_IDENTIFIER if there are several.
- * n_ids numbers for each event; ids of event i begin at ids[i * n_ids].
+/* Creates a file for these events.  If there are several, their samples have
+ * PERF_SAMPLE_IDENTIFIER.  Each event has n_ids numbers; those of event i begin at ids[i * n_ids].
  */
 int pmu_writer_create(struct pmu_writer **out, const char *path, const struct pmu_attr *attrs,
 		      size_t n, const uint64_t *ids, size_t n_ids, struct tact_diag *diag);
 
-/* Records in the kernel's form, any number of whole ones.  An error is kept until the end. */
+/* Adds any number of whole records in the kernel's form.  The end reports errors. */
 void pmu_writer_add(struct pmu_writer *writer, const void *records, size_t size);
 void pmu_writer_map(struct pmu_writer *writer, uint32_t pid, const struct pmu_map *map,
 		    enum pmu_mode mode, uint64_t time);

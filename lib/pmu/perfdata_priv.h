@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside of reading perf.data: the file, its events, its features.
+ * Internals of reading perf.data: the file, its events, its features.
  */
 #ifndef PMU_PERFDATA_PRIV_H
 #define PMU_PERFDATA_PRIV_H
@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "pmu/perfdata.h"
 
-/* perf's own record types, behind the kernel's (tools/lib/perf/include/perf/event.h). */
+/* perf's own record types, numbered after the kernel's (tools/lib/perf/include/perf/event.h). */
 enum {
 	PERFDATA_HEADER_ATTR = 64,
 	PERFDATA_HEADER_EVENT_TYPE = 65,
@@ -88,7 +88,7 @@ struct pmu_reader {
 	struct pmu_totals totals;
 };
 
-/* An event from the bytes of struct perf_event_attr, of whatever version. */
+/* Reads an event from the bytes of a struct perf_event_attr of any version. */
 int perfdata_add_attr(struct pmu_reader *r, const uint8_t *attr, size_t size,
 		      struct tact_diag *diag);
 struct perfdata_id *perfdata_find_id(const struct pmu_reader *r, uint64_t id); /* NULL: none */
@@ -97,7 +97,7 @@ int perfdata_add_build_ids(struct pmu_reader *r, const uint8_t *data, size_t siz
 int perfdata_feature(struct pmu_reader *r, unsigned feature, const uint8_t *data, size_t size);
 int perfdata_read_features(struct pmu_reader *r, struct tact_diag *diag);
 
-/* Fills the record from its bytes.  Returns whether it is as long as it has to be. */
+/* Fills the record from its bytes.  Returns whether it is long enough. */
 bool perfdata_parse(struct pmu_reader *r, const struct perf_event_header *header,
 		    const uint8_t *bytes, struct pmu_record *out);
 

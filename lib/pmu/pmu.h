@@ -10,14 +10,15 @@
 
 #include <tact/doctor.h>
 
-/* tact_host_probe without what takes time: the frequency of the TSC stays 0. */
+/* Does what tact_host_probe does, except for what takes time: the frequency of the TSC stays 0. */
 void pmu_host_identify(struct tact_host *host);
 
-/* A file's first line without its newline, "" if it cannot be read.  Returns whether it could be.
+/* Reads the first line of a file, without its newline; "" if it cannot be read.  Returns whether it
+ * could be read.
  */
 bool pmu_read_line(const char *path, char *line, size_t size);
 
-/* What one probe finds; the texts of struct tact_check that go with a state are in the table. */
+/* Writes what a probe has found.  The other texts of struct tact_check come from the table. */
 typedef enum tact_check_state pmu_probe(char *found, size_t size);
 
 pmu_probe pmu_probe_paranoid, pmu_probe_cycles, pmu_probe_rdpmc, pmu_probe_lbr, pmu_probe_aperf;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is looked at: one row a check.
+ * The checks: one row each.
  */
 #include "pmu/pmu.h"
 

@@ -60,7 +60,7 @@ enum tact_check_state pmu_probe_tsc(char *found, size_t size)
 	return host.has_invariant_tsc ? TACT_CHECK_GOOD : TACT_CHECK_DEGRADED;
 }
 
-/* Turbo is on if one of the two drivers says so; -1: neither says anything. */
+/* Returns whether turbo is on, as one of the two drivers says; -1 if neither says anything. */
 static int read_boost(void)
 {
 	char line[32];

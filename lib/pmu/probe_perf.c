@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looks at perf_event: whether there are counters, and which way they can be read.
+ * Looks at perf_event: whether there are counters, and how they can be read.
  *
- * That an event can be opened is no proof (a virtual machine may hand out events that never count),
- * and what perf(1) says is none either (it falls back to cpu-clock by itself): every probe counts
+ * That an event can be opened proves nothing: a virtual machine may offer events that never count.
+ * Nor does the output of perf(1), which silently falls back to cpu-clock.  So every probe counts
  * something whose result is known.
  */
 #include <errno.h>
@@ -61,7 +61,7 @@ static void say_errno(char *found, size_t size, int error)
 
 enum { CHAIN = 1 << 20 };
 
-/* What an event counts around the chain.  Returns 0 or an errno. */
+/* Counts an event around the chain.  Returns 0 or an errno. */
 static int count_chain(int fd, uint64_t *count)
 {
 	if (ioctl(fd, PERF_EVENT_IOC_RESET, 0) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
@@ -78,7 +78,7 @@ static bool is_plausible(double per_multiplication)
 	return per_multiplication > 2.5 && per_multiplication < 4.5;
 }
 
-/* Does the counter behind fd, or -1 with its error, count cycles?  Closes it. */
+/* Finds out whether the counter `fd` counts cycles, and closes it; fd -1: it has this error. */
 static enum tact_check_state check_counter(int fd, int error, char *found, size_t size)
 {
 	uint64_t count = 0;
@@ -123,7 +123,7 @@ enum tact_check_state pmu_probe_rdpmc(char *found, size_t size)
 		return TACT_CHECK_MISSING;
 	}
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-	/* The index is that of a counter only while the event is on one. */
+	/* The index is valid only while the event is on a counter. */
 	is_allowed = page->cap_user_rdpmc && page->index;
 	snprintf(found, size, "%s",
 		 is_allowed		? "allowed"
@@ -196,7 +196,7 @@ enum tact_check_state pmu_probe_paranoid(char *found, size_t size)
 		return TACT_CHECK_MISSING;
 	}
 	level = strtol(line, NULL, 10);
-	/* Above 2 (a patch of distributions) not even a process' own counters are allowed. */
+	/* Above 2 (a patch of distributions), a process may not even use counters of its own. */
 	snprintf(found, size, "%ld (%s)%s", level,
 		 level > 2    ? "no events for ordinary users"
 		 : level == 2 ? "own processes, user mode only"

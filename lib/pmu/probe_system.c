@@ -25,9 +25,9 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-enum { DENIED = 99 }; /* an errno that nothing else gives here */
+enum { DENIED = 99 }; /* an errno that nothing else returns here */
 
-/* In a child: getppid is filtered.  Ends with 0 if that works, else with an errno. */
+/* Runs in a child: filters getppid.  Exits with 0 if that works, else with an errno. */
 static _Noreturn void try_seccomp(void)
 {
 	struct sock_filter filter[] = {
@@ -72,8 +72,8 @@ enum tact_check_state pmu_probe_seccomp(char *found, size_t size)
 	return TACT_CHECK_MISSING;
 }
 
-/* In a child, because a process that is traced is seen by everybody who waits: traces a child of
- * its own.  Ends with 0 if that works.
+/* Runs in a child, because any wait of a process sees its traced children: traces a child of its own.
+ * Exits with 0 if that works.
  */
 static _Noreturn void try_ptrace(void)
 {
@@ -127,7 +127,7 @@ enum tact_check_state pmu_probe_memfd(char *found, size_t size)
 			close(fd);
 		return TACT_CHECK_MISSING;
 	}
-	/* Code is placed in such a page; hardened systems refuse to run it. */
+	/* Emitted code is in such a page; hardened systems refuse to run it. */
 	map = mmap(NULL, (size_t)page, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
 	snprintf(found, size, "%s%s", map == MAP_FAILED ? "pages cannot be executed: " : "works",
 		 map == MAP_FAILED ? strerror(errno) : "");
@@ -151,7 +151,7 @@ enum tact_check_state pmu_probe_fixed_map(char *found, size_t size)
 	}
 	second = mmap(first, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
 		      0);
-	/* A kernel before 4.17 takes the address as a wish and maps elsewhere. */
+	/* A kernel before 4.17 takes the address as a hint and may map elsewhere. */
 	is_refused = second == MAP_FAILED && errno == EEXIST;
 	if (second != MAP_FAILED && second != first)
 		munmap(second, page);

@@ -45,7 +45,7 @@ static int start(const char *const *argv, struct process *child, int *fd)
 	return error;
 }
 
-/* Reads until the program closes its output, the room is full or time is up. */
+/* Reads until the program closes its output, the buffer is full or time is up. */
 static size_t read_answer(int fd, char *answer, size_t size)
 {
 	long end = milliseconds() + TOOL_MS;
@@ -80,11 +80,11 @@ static int ask(const char *program, const char *option, char *answer, size_t siz
 	if (!read_answer(fd, answer, size))
 		error = EIO;
 	close(fd);
-	process_end(&child); /* it has answered, or never will */
+	process_end(&child); /* it has answered, or will never do so */
 	return error;
 }
 
-/* The first line of the answer that has `word` in it, as what was found. */
+/* Takes the first line of the answer that contains `word` as what was found. */
 static enum tact_check_state ask_version(const char *program, const char *word, char *found,
 					 size_t size)
 {
@@ -131,7 +131,7 @@ enum tact_check_state pmu_probe_qemu_plugin(char *found, size_t size)
 		snprintf(found, size, "no QEMU");
 		return TACT_CHECK_MISSING;
 	}
-	/* The help lists the option only if it was built in. */
+	/* The help lists the option only if QEMU was built with it. */
 	has_plugins = strstr(answer, "-plugin") != NULL;
 	snprintf(found, size, "%s", has_plugins ? "built in" : "not built in");
 	return has_plugins ? TACT_CHECK_GOOD : TACT_CHECK_MISSING;

@@ -71,7 +71,7 @@ int pmu_ring_map(struct pmu_ring *ring, int fd, unsigned order)
 			return 0;
 		}
 		error = errno;
-		/* Above perf_event_mlock_kb: less will do. */
+		/* More than perf_event_mlock_kb: a smaller ring will do. */
 		if (!order || (error != EPERM && error != ENOMEM))
 			return error;
 	}
@@ -86,7 +86,8 @@ void pmu_ring_unmap(struct pmu_ring *ring)
 
 void pmu_ring_drain(struct pmu_ring *ring, pmu_ring_sink *sink, pmu_ring_watch *watch, void *arg)
 {
-	/* The kernel writes data, then the head; we read the head, then data, and free them last.
+	/* The kernel writes data, then the head; we read the head, then the data, and free them
+	 * last.
 	 */
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = pmu_ring_take(ring->data, ring->size, ring->page->data_tail, head, sink,

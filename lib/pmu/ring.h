@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rings that the kernel writes records into, and the events behind them.
+ * Rings that the kernel writes records of events into.
  */
 #ifndef PMU_RING_H
 #define PMU_RING_H
@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Called for pieces of records: a record that wraps around the end of a ring comes in two. */
+/* Called for parts of records: a record that wraps around the end of a ring comes in two. */
 typedef void pmu_ring_sink(void *arg, const void *bytes, size_t size);
 
-/* Called for every record, whole and in one piece; NULL: nobody wants to see them. */
+/* Called for every record, whole and contiguous; NULL: not called. */
 typedef void pmu_ring_watch(void *arg, const struct perf_event_header *record);
 
-/* Passes on what lies between tail and head of a ring of `size` bytes, a power of two.  Returns
- * the new tail: head, or less if a record is malformed, which no kernel writes.
+/* Passes on what is between tail and head of a ring of `size` bytes, a power of two.  Returns the
+ * new tail: head, or less if a record is malformed, which no kernel writes.
  */
 uint64_t pmu_ring_take(const uint8_t *data, uint64_t size, uint64_t tail, uint64_t head,
 		       pmu_ring_sink *sink, pmu_ring_watch *watch, void *arg);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The code of a row as it ran: a loop has its branch.
+ * The code of a row as it ran: loops have their branch.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One reader of measured rows, whatever they come from.
+ * Reads measured rows, wherever they come from.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,11 +9,11 @@
 
 struct tact_rows {
 	struct rows_table *table;	 /* owned; NULL: a store */
-	struct tact_store *own_store;	 /* owned; NULL: a file, or somebody else's store */
+	struct tact_store *own_store;	 /* owned; NULL: a file, or the caller's store */
 	struct tact_store_iter *iter;	 /* owned */
 	struct tact_row_source *sources; /* owned; of the row of a store */
 	size_t capacity;
-	bool is_over; /* behind an error that ends it */
+	bool is_over; /* after an error that ends it */
 };
 
 /* ---- opening ---- */
@@ -109,7 +109,7 @@ bool tact_row_has_number(const struct tact_row *row)
 
 /* ---- rows of a store ---- */
 
-/* The block's weight is the sum of those in its applications; what is not known is 1. */
+/* The weight of a block is the sum of its weights in applications; an unknown one counts as 1. */
 static int take_sources(struct tact_rows *rows, const struct tact_store_row *from,
 			struct tact_row *row, struct tact_diag *diag)
 {

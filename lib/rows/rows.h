@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What readers of files about blocks share: columns by their names.
+ * What readers of files about blocks share: columns are found by their names.
  */
 #ifndef ROWS_ROWS_H
 #define ROWS_ROWS_H
@@ -9,7 +9,7 @@
 
 #include "base/csv.h"
 
-/* Columns that are known. */
+/* The columns that are known. */
 enum rows_column {
 	COL_HEX,
 	COL_RECORD,
@@ -48,8 +48,8 @@ enum rows_column {
 	ROWS_N_COLUMNS
 };
 
-/* The column of a name, case aside; -1: none.  Files of other programs call some of them otherwise:
- * that counts with `is_foreign`.
+/* Finds the column of a name, whatever its case; returns -1 if there is none.  Other programs have
+ * other names for some columns; with `is_foreign` these count too.
  */
 int rows_find_column(const char *name, bool is_foreign);
 
@@ -61,10 +61,10 @@ struct rows_file {
 	size_t n_fields;
 };
 
-/* The field of a column in the record at hand, "" where it is not there. */
+/* Returns the field of a column in the current record; "" if it is missing. */
 const char *rows_field(const struct rows_file *file, enum rows_column column);
 
-/* Measured rows of a CSV file.  rows_table_open takes the file over, whatever it returns. */
+/* Measured rows of a CSV file.  rows_table_open takes ownership of the file, even if it fails. */
 struct rows_table;
 int rows_table_open(struct rows_table **out, struct csv *csv, struct tact_diag *diag);
 int rows_table_next(struct rows_table *table, struct tact_row *row, struct tact_diag *diag);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measured rows of a CSV file with a header.
+ * Reads measured rows of a CSV file with a header.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,14 +13,14 @@ enum { MAX_LABEL = 255 };
 
 struct rows_table {
 	struct rows_file file;
-	uint8_t *code; /* owned; hex, and behind it hex_loop */
+	uint8_t *code; /* owned; hex, followed by hex_loop */
 	size_t capacity;
 	struct tact_row_source source;
 };
 
 /* ---- header ---- */
 
-/* Of two names for a column the first in the file counts. */
+/* If two names stand for the same column, the first one in the file counts. */
 static int find_columns(struct rows_file *file, struct tact_diag *diag)
 {
 	for (int c = 0; c < ROWS_N_COLUMNS; c++)
@@ -76,7 +76,7 @@ static int bad(const struct rows_table *t, struct tact_diag *diag, const char *c
 			    what);
 }
 
-/* Decimal only: strtod takes more than a table should have. */
+/* Decimal only: strtod accepts more than a table should have. */
 static bool read_number(const char *text, double *value)
 {
 	char *end;
