@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layer 6: basic blocks of programs, of what was executed and of files.
+ * Layer 6: basic blocks of programs, from executions and from files.
  */
 #ifndef TACT_COLLECT_PRIV_H
 #define TACT_COLLECT_PRIV_H
@@ -29,7 +29,7 @@ struct collect_item {
 	uint32_t n_insns;
 	uint32_t file;	  /* 0: none; else number + 1 */
 	uint32_t section; /* of its object; UINT32_MAX: none */
-	uint64_t place;	  /* offset in the section, or without one the address */
+	uint64_t place;	  /* offset in the section; the address if there is none */
 	uint64_t count;
 };
 
@@ -39,16 +39,16 @@ struct tact_collect {
 	size_t n_files, files_capacity;
 	struct collect_item *items; /* owned */
 	size_t n_items, items_capacity;
-	struct tact_arena memory; /* what does not move */
+	struct tact_arena memory; /* for code: it must not move */
 	struct code_nodes *nodes; /* owned; NULL: nothing was executed */
 	struct tact_collect_summary summary;
 };
 
 /* codefiles.c */
 
-/* Number of a file, from 0, or -TACT_E_NOMEM. */
+/* Returns the number of a file, from 0, or -TACT_E_NOMEM. */
 int64_t collect_file_number(struct tact_collect *c, const char *path);
-/* Opens it.  Returns -TACT_E_IO, -TACT_E_FORMAT, -TACT_E_NOMEM. */
+/* Opens a file.  Returns 0, -TACT_E_IO, -TACT_E_FORMAT, -TACT_E_NOMEM. */
 int collect_file_open(struct collect_file *file, struct tact_diag *diag);
 void collect_file_close(struct collect_file *file);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A collection: what goes in, and how it comes out.
+ * Collections: what goes in, and how it comes out.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A collection into a store.
+ * Puts a collection into a store.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "collect/collect.h"
 #include "store/store.h"
 
-/* The same code at several places is one block of a store, which wants one weight for it. */
+/* The same code at several places is one block of a store, with one weight. */
 struct sum {
 	const struct collect_item *item;
 	double weight;
@@ -39,7 +39,9 @@ static bool is_same(const struct collect_item *x, const struct collect_item *y)
 	return x->code_size == y->code_size && !memcmp(x->code, y->code, x->code_size);
 }
 
-/* Returns how many different ones there are, in the order in which they came. */
+/* Adds up the weights of the same code.  Returns how many different blocks there are; they keep the
+ * order in which they came.
+ */
 static size_t add_up(const struct tact_collect *c, bool has_counts, struct sum *sums)
 {
 	size_t n = 0;

@@ -15,7 +15,7 @@ struct entry {
 };
 
 struct tact_block_set {
-	uint8_t *data; /* owned: all codes, one behind the other */
+	uint8_t *data; /* owned: all codes, one after the other */
 	size_t size, capacity;
 	struct entry *entries; /* owned */
 	size_t n, entry_capacity;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks to the harnesses, results to the store.
+ * Distributes blocks to harnesses and writes the results to a store.
  *
- * Each worker is a thread with a harness of its own, which it makes and destroys itself: a child
- * may be bound to the thread that made it.  A result goes to the store as soon as it is there,
- * whatever the order, so that an end of any kind loses no more than the blocks in flight.
+ * Each worker is a thread with a harness of its own, which it creates and destroys itself: a child
+ * process may be bound to the thread that made it.  A result goes to the store at once, whatever
+ * the order, so that any kind of end loses only the blocks in flight.
  */
 #include <tact-program/campaign.h>
 
@@ -31,7 +31,7 @@ struct tact_campaign {
 	struct tact_store *store; /* owned; NULL: none */
 	struct worker *workers;	  /* owned */
 	unsigned n_workers;
-	pthread_mutex_t lock; /* of everything below, and of the store */
+	pthread_mutex_t lock; /* protects everything below, and the store */
 	pthread_cond_t changed;
 	uint8_t *state;			   /* owned; enum tact_campaign_state of each block */
 	struct tact_measurement **results; /* owned, and each of them */
@@ -41,7 +41,7 @@ struct tact_campaign {
 	struct tact_campaign_progress progress;
 };
 
-/* ---- a worker; the lock is held but while it measures ---- */
+/* ---- a worker: it holds the lock except while it measures ---- */
 
 static void stop(struct tact_campaign *c, enum tact_campaign_end end, const char *what,
 		 const char *why)
@@ -76,7 +76,7 @@ static bool is_in_store(struct tact_campaign *c, const struct tact_campaign_bloc
 	return has > 0;
 }
 
-/* The next block that is to be measured. */
+/* Takes the next block to be measured. */
 static bool take(struct tact_campaign *c, size_t *i)
 {
 	while (!c->is_stopped && !is_interrupted(c) && c->next < c->n) {
@@ -109,8 +109,8 @@ static void finish(struct tact_campaign *c, size_t i, int status, const struct t
 		stop(c, TACT_CAMPAIGN_UNABLE, "the harness broke down", tact_strerror(status));
 		return;
 	}
-	/* What ends this program may have hit the child as well, and then it is not the block's
-	 * fault.
+	/* The signal that ends this program may have killed the child as well; that is not the
+	 * block's fault.
 	 */
 	if (is_interrupted(c) &&
 	    (m->status == TACT_MEASURE_CRASHED || m->status == TACT_MEASURE_TIMEOUT))
@@ -179,7 +179,7 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the campaign ---- */
 
 static void start_workers(struct tact_campaign *c)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks with their application and weight, from stores, lists and CSV files.
+ * Reads blocks with their application and weight from stores, lists and CSV files.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,9 +16,9 @@
 #include "base/file.h"
 
 struct tact_corpus {
-	char stem[TACT_STORE_NAME_MAX + 1]; /* the application, if nothing else is said */
-	struct tact_records *records;	    /* owned, as is what follows; NULL: it is a store */
-	struct tact_store *own_store;	    /* NULL: the caller's is read */
+	char stem[TACT_STORE_NAME_MAX + 1]; /* the application, unless a row names one */
+	struct tact_records *records;	    /* owned, as are the next ones; NULL: it is a store */
+	struct tact_store *own_store;	    /* NULL: the caller's store is read */
 	struct tact_store_blocks *blocks;
 	struct tact_store_block row; /* of the store */
 	size_t next_source;
@@ -43,7 +43,7 @@ void tact_corpus_app(const char *path, char name[TACT_STORE_NAME_MAX + 1])
 
 /* ---- what it is ---- */
 
-/* A header with a column hex, wherever it stands. */
+/* Whether it is a header with a column hex, in any place. */
 static bool has_hex_column(const char *path)
 {
 	const struct csv_field *fields;
@@ -71,7 +71,7 @@ bool tact_corpus_is_one(const char *path)
 	if (tact_store_is_store(path) || has_hex_column(path))
 		return true;
 	if (tact_input_open(&input, path, NULL, NULL) < 0)
-		return false; /* who opens it again says why */
+		return false; /* opening it again will say why */
 	kind = tact_input_get_kind(input);
 	tact_input_close(input);
 	return kind == TACT_INPUT_HEX || kind == TACT_INPUT_CSV;
@@ -86,7 +86,7 @@ static bool is_same_file(const char *a, const char *b)
 	return a && !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* A store that is written to is read through the same handle: a second one would wait for it. */
+/* A store that is being written is read through the same handle: a second one would wait for it. */
 static int open_store(struct tact_corpus *c, const char *path, struct tact_store *store,
 		      const char *store_path, struct tact_diag *diag)
 {
@@ -194,7 +194,7 @@ int tact_corpus_next(struct tact_corpus *c, struct tact_corpus_block *block, str
 	*block = (struct tact_corpus_block){.size = sizeof(*block), .app = "", .weight = NAN};
 	if (!c->is_over)
 		status = c->records ? next_record(c, block, diag) : next_stored(c, block, diag);
-	/* Only rows of a list are wrong one by one. */
+	/* Only in a list does a bad row leave the others usable. */
 	if (status < 0 && (!c->records || status != -TACT_E_FORMAT))
 		c->is_over = true;
 	return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * All that a store knows, block by block, as CSV or JSON.
+ * Exports everything that a store knows, block by block, as CSV or JSON.
  *
- * Blocks, measurements and predictions are walked side by side, all in the order of the blocks.
+ * Blocks, measurements and predictions are walked in parallel, all in the order of the blocks.
  */
 #include <limits.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "store/store.h"
 
-/* Columns of the CSV behind hex and record; import knows all of them. */
+/* Columns of the CSV after hex and record; import knows all of them. */
 enum column {
 	APP,
 	WEIGHT,
@@ -86,7 +86,7 @@ static const char *const column_names[N_COLUMNS] = {
 	"hypervisor",
 };
 
-/* A record that is being made. */
+/* A record under construction. */
 struct record {
 	struct {
 		enum { NOTHING, TEXT, NUMBER, HEX } type;
@@ -109,7 +109,7 @@ struct exporter {
 	struct tact_store_row row;
 	struct tact_store_prediction prediction;
 	int64_t prediction_block;
-	bool has_row, has_prediction; /* they are ahead of the blocks */
+	bool has_row, has_prediction; /* which are ahead of the blocks */
 	struct tact_diag *diag;
 	int status;
 };
@@ -326,7 +326,7 @@ static void write_block(struct exporter *e, const struct tact_store_block *block
 	const struct record nothing = {0};
 	size_t n = write_sources(e, block) + write_categories(e, block);
 
-	/* what another process has added meanwhile has blocks behind ours */
+	/* rows that another process has added meanwhile belong to later blocks */
 	for (; e->has_row && e->row.block <= block->id && !e->status; next_row(e), n++)
 		if (e->row.block == block->id)
 			write_measurement(e, block);
@@ -338,8 +338,8 @@ static void write_block(struct exporter *e, const struct tact_store_block *block
 		write_record(e, block, "block", &nothing);
 }
 
-/* Whether blocks of which nothing is known have records of their own: not if only rows of some
- * kind are asked for.
+/* Whether blocks about which nothing is known have records of their own: not if a filter asks for
+ * some rows only.
  */
 static bool has_lone_blocks(const struct exporter *e)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What CSV files say about blocks goes into a store.
+ * Imports what CSV files say about blocks into a store.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,13 +20,13 @@ struct importer {
 	struct tact_store *store;
 	struct tact_import_options opt;
 	char origin[TACT_STORE_NAME_MAX + 1];
-	struct machine_id *machines; /* owned: those seen in the file */
+	struct machine_id *machines; /* owned: the machines seen in the file */
 	size_t n_machines, machines_capacity;
-	int64_t own_machine; /* of rows that name none; 0: not looked up yet */
+	int64_t own_machine; /* of rows that do not name one; 0: not looked up yet */
 	struct tact_imported *n;
 };
 
-/* The file's name as a store may hold it. */
+/* Makes the name of the file fit for a store. */
 static void set_origin(struct importer *in, const char *path)
 {
 	snprintf(in->origin, sizeof(in->origin), "%s",
@@ -36,7 +36,7 @@ static void set_origin(struct importer *in, const char *path)
 			*p = '?';
 }
 
-/* The machine of rows that do not name theirs. */
+/* Describes the machine of rows that do not name one. */
 static void default_machine(const struct importer *in, struct tact_machine *machine)
 {
 	const char *name = in->opt.machine ? in->opt.machine : in->origin;
@@ -128,7 +128,7 @@ static void bad_line(struct importer *in, uint64_t line, const char *why)
 		in->opt.on_bad_line(in->opt.arg, line, why);
 }
 
-/* All rows.  Returns < 0 only for what ends the import. */
+/* Imports all rows.  Returns < 0 only for errors that end the import. */
 static int put_all(struct importer *in, struct tact_records *records, struct tact_diag *diag)
 {
 	struct tact_record record;
@@ -159,7 +159,7 @@ static int put_file(struct importer *in, struct tact_records *records, struct ta
 	in->n->is_store_failed = status < 0;
 	if (status >= 0)
 		status = put_all(in, records, diag);
-	/* What could be read of a file that fails is kept. */
+	/* If reading the file fails in the middle, the rows before that are kept. */
 	if (!in->n->is_store_failed) {
 		end = tact_store_end(in->store, status < 0 ? NULL : diag);
 		in->n->is_store_failed = end < 0;
@@ -183,7 +183,7 @@ int tact_store_import_file(struct tact_store *store, const char *path,
 	    tact_read_options(&how, sizeof(how), in.opt.records))
 		return tact_fail(diag, TACT_E_INVAL, "a store, a file and good options are needed");
 	if (!diag)
-		diag = &unused; /* lines need one */
+		diag = &unused; /* bad lines need one */
 	*out = (struct tact_imported){.size = sizeof(*out)};
 	set_origin(&in, path);
 	how.size = sizeof(how);

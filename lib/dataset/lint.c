@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What cannot be right in a store: which checks there are, and their order.
+ * Looks for what cannot be right in a store: the checks and their order.
  */
 #include <limits.h>
 #include <math.h>
@@ -38,7 +38,9 @@ void lint_report(struct linter *l, const struct tact_finding *finding)
 		l->is_over = l->opt.report(l->opt.context, finding) != 0;
 }
 
-/* Measurements and predictions that no version of tact writes; blocks come with their own pass. */
+/* Counts measurements and predictions that no version of tact writes; the pass over blocks counts
+ * blocks.
+ */
 static int count_unreadable(struct linter *l, uint64_t *n)
 {
 	struct tact_store_prediction prediction = TACT_STORE_PREDICTION_INIT;

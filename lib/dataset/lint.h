@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the checks of lint share.
+ * Declarations that the checks of lint share.
  */
 #ifndef DATASET_LINT_H
 #define DATASET_LINT_H
@@ -14,16 +14,16 @@ struct linter {
 	struct tact_store_filter filter; /* that of the options, or one that lets everything pass */
 	struct tact_store *store;
 	uint64_t n_bad_blocks; /* that could not be read */
-	bool is_over;	       /* report has had enough */
+	bool is_over;	       /* report asked to stop */
 	struct tact_diag *diag;
 };
 
-/* A finding with nothing in it yet. */
+/* Returns an empty finding. */
 struct tact_finding lint_about(enum tact_lint_check check, const uint8_t *code, size_t size);
 
 void lint_report(struct linter *l, const struct tact_finding *finding);
 
-/* Passes over blocks and over measurements.  Return 0, or -TACT_E_* with the diagnosis filled. */
+/* Pass over blocks, and over measurements.  Return 0, or -TACT_E_* with the diagnosis filled in. */
 int lint_check_blocks(struct linter *l);
 int lint_check_rows(struct linter *l);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks of lint that look at blocks: bytes that are no code, weights, the same instructions twice.
+ * The checks of lint that look at blocks: bytes that are not code, weights, duplicates.
  *
- * To find what is there twice, blocks are remembered by a hash of their instructions.  The memory
- * for that is fixed: a store that is too large for it is read several times, each time for a share
- * of the hashes.
+ * To find duplicates, blocks are remembered by a hash of their instructions.  The memory for that
+ * is fixed: a store that is too large for it is read several times, each time for a share of the
+ * hashes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ static uint64_t hash_block(const struct tact_block *block)
 	return hash;
 }
 
-/* The hash leaves details out that few instructions have; the text tells for sure. */
+/* The hash ignores details that few instructions have; the text decides. */
 static bool same_text(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size)
 {
 	char a_text[MAX_TEXT], b_text[MAX_TEXT];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks of lint that look at measurements: units, bounds of the architecture, aliasing.
+ * The checks of lint that look at measurements: units, bounds of the architecture, aliasing.
  *
- * Rows of a machine, mode and init are a group.  Units are looked at first, file by file: where all
- * numbers are off by a hundred, nothing is said about each of them.
+ * Rows of a machine, mode and init are a group.  Units are checked first, file by file: if all
+ * numbers of a file are off by a factor of a hundred, its rows are not reported one by one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 
 #include "dataset/lint.h"
 
-/* A factor of a hundred, give or take three: farther than a model is off. */
+/* A factor of a hundred, give or take a factor of three: models are never that far off. */
 enum { HUNDRED_LOW = 30, HUNDRED_HIGH = 300, ENOUGH_ROWS = 10 };
 
-/* A group, as tact_store_count gives it. */
+/* A group as tact_store_count reports it. */
 struct group {
 	char machine[64], arch[16];
 	enum tact_mode mode;
@@ -46,7 +46,7 @@ struct group_list {
 	size_t n, capacity;
 };
 
-/* row NULL: about the whole group. */
+/* Returns a finding about a row; NULL: about the whole group. */
 static struct tact_finding about(const struct row_pass *p, enum tact_lint_check check,
 				 const struct tact_row *row)
 {
@@ -64,9 +64,9 @@ static struct tact_finding about(const struct row_pass *p, enum tact_lint_check 
 
 /* ---- predictions ---- */
 
-/* The loop that ran if it is known; else the block unrolled, whose bounds on issue and ports hold
- * for the loop as well: its counter only adds to them.  Returns 1, 0 if there is no prediction, or
- * -TACT_E_NOMEM.
+/* Predicts the loop that ran, if it is known; otherwise the unrolled block, whose bounds on issue
+ * and ports hold for the loop as well, because the counter only adds to them.  Returns 1, 0 if
+ * there is no prediction, or -TACT_E_NOMEM.
  */
 static int predict(struct row_pass *p, const struct tact_row *row, struct tact_prediction *x)
 {
@@ -92,7 +92,7 @@ static int predict(struct row_pass *p, const struct tact_row *row, struct tact_p
 
 /* ---- units ---- */
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 static struct file_units *find_file(struct row_pass *p, const char *origin)
 {
 	for (size_t i = p->n_files; i-- > 0;)
@@ -186,7 +186,7 @@ static int check_bounds(struct row_pass *p, const struct tact_row *row)
 	return 0;
 }
 
-/* X: another virtual page; M: another expression, which other programs tell apart. */
+/* X: through another virtual page; M: through another expression, a flag of other programs. */
 static void check_alias(struct row_pass *p, const struct tact_row *row)
 {
 	struct tact_finding f = about(p, TACT_LINT_ALIAS, row);
@@ -266,7 +266,7 @@ static int add_group(void *context, const struct tact_count *count)
 	for (int i = TACT_INIT_STACK; i <= (int)TACT_INIT_DIFF; i++)
 		if (!strcmp(count->init, tact_init_name((enum tact_init)i)))
 			g.init = (enum tact_init)i;
-	/* once for each status, and for each of several machines of the same name */
+	/* the same group comes once for each status, and for each machine of the same name */
 	for (size_t i = 0; i < list->n; i++)
 		if (!strcmp(list->group[i].machine, g.machine) &&
 		    !strcmp(list->group[i].arch, g.arch) && list->group[i].mode == g.mode &&

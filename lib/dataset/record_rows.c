@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the rows of a CSV file say about blocks.
+ * Reads what the rows of a CSV file say about blocks.
  */
 #include <ctype.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 
 /* ---- fields ---- */
 
-/* A row that is read; `bad` is the first thing wrong with it. */
+/* The row that is being read; `bad` is the first thing wrong with it. */
 struct row {
 	const struct tact_records *r;
 	const char *bad, *bad_value;
@@ -23,7 +23,7 @@ static const char *text(const struct row *row, enum rows_column column)
 	return rows_field(&row->r->file, column);
 }
 
-/* The field, or what holds for the whole file if there is none. */
+/* Returns the field, or the value for the whole file if it is empty. */
 static const char *text_or(const struct row *row, enum rows_column column, const char *other)
 {
 	const char *value = text(row, column);
@@ -246,7 +246,7 @@ static void read_category(struct row *row, struct tact_record *record)
 	record->category = text(row, COL_CATEGORY);
 	record->classifier =
 		text_or(row, COL_CLASSIFIER, r->opt.classifier ? r->opt.classifier : "import");
-	/* a CSV of measurements has the CPU's architecture there, not the classifier's */
+	/* in a CSV of measurements, the column has the architecture of the CPU instead */
 	if (r->file.at[COL_CLASSIFIER] >= 0)
 		record->category_arch = text(row, COL_ARCH);
 	else if (r->opt.classifier && r->opt.arch)

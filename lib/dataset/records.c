@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which columns a CSV file about blocks has.
+ * Finds out which columns a CSV file about blocks has.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,8 +56,8 @@ static int read_header(struct tact_records *r, struct tact_diag *diag)
 	return 0;
 }
 
-/* The name of the model is not in the CSV of `tact predict`; a column for FACILE's own cycles shows
- * that it is another one.
+/* The CSV of `tact predict` does not name the model; a column with FACILE's cycles shows that it is
+ * not FACILE.
  */
 static int check_model(struct tact_records *r, struct tact_diag *diag)
 {
@@ -71,7 +71,7 @@ static int check_model(struct tact_records *r, struct tact_diag *diag)
 	return 0;
 }
 
-/* Without a header: the first line is data.  Weights are shares, so they are below 1; cycles for a
+/* Without a header, the first line is data.  Weights are shares, and so below 1; cycles for a
  * hundred iterations are not.
  */
 static bool all_below_one(struct tact_records *r)
@@ -145,7 +145,7 @@ static int read_first(struct tact_records *r, struct tact_diag *diag)
 	return 0;
 }
 
-/* The caller's strings need not live as long as the records. */
+/* Copies the caller's strings, which need not outlive this call. */
 static int copy_strings(struct tact_records *r, struct tact_diag *diag)
 {
 	const char **const strings[] = {&r->opt.origin, &r->opt.app,   &r->opt.classifier,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files that read records share.
+ * Declarations that the readers of records share.
  */
 #ifndef DATASET_RECORDS_H
 #define DATASET_RECORDS_H
@@ -17,11 +17,11 @@ struct tact_records {
 	struct tact_records_options opt; /* strings copied to `strings` */
 	char strings[6][TACT_STORE_NAME_MAX + 1], weight_app[TACT_STORE_NAME_MAX + 1];
 	bool has_predictions;
-	double iterations; /* that cycles are for */
+	double iterations; /* that the cycles are for */
 	char description[RECORDS_MAX_DESCRIPTION];
 	uint8_t *code, *loop_code; /* owned */
 	size_t capacity, loop_capacity;
-	bool is_pending; /* the first record is data, and was read */
+	bool is_pending; /* the first record is data and has been read */
 };
 
 #endif /* DATASET_RECORDS_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How well predictions agree with measurements, in short: what evaluate.c computes of all rows.
+ * How well predictions agree with measurements, in short: the scores of all rows.
  */
 #include <tact-program/evaluate.h>
 

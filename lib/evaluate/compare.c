@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One model beside measurements, row by row, the largest disagreement first.
+ * Compares a model with measurements row by row, the largest disagreement first.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 struct comparison {
 	struct tact_comparison view; /* first: callers see this */
 	size_t capacity;
-	struct tact_arena arena;	  /* of code and names */
+	struct tact_arena arena;	  /* for code and names */
 	struct tact_ran *ran;		  /* owned */
 	struct tact_estimator *estimator; /* owned */
 	struct tact_block *block;	  /* owned; NULL until there is a row */
@@ -52,7 +52,7 @@ void tact_comparison_destroy(struct tact_comparison *view)
 	free(c);
 }
 
-/* The code as it ran, of a block that the harness made a loop of. */
+/* Returns the code as it ran, if the harness has made a loop of the block. */
 static int load(struct comparison *c, const struct tact_row *row, const struct tact_compared *x)
 {
 	const struct tact_block_options options = {

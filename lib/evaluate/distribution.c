@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What pictures of an evaluation are drawn from: rows by measured and predicted cycles, by error,
- * and by bottleneck on two CPUs.
+ * The data of an evaluation's pictures: rows by measured and predicted cycles, by error, and by
+ * bottleneck on two CPUs.
  */
 #include <math.h>
 #include <string.h>
 
 #include <tact-program/evaluate.h>
 
-/* The bin of a position between 0 and 1. */
+/* Returns the bin of a position between 0 and 1. */
 static unsigned bin_of(double position, unsigned n)
 {
 	if (!(position > 0)) /* NaN as well: the logarithm of what is not positive */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * An evaluation: its rows, their CPUs and sets, and the models that are asked for.
+ * Evaluations: rows, their CPUs and sets, and the models that are evaluated.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "evaluate/evaluation.h"
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 int tact_evaluation_create(struct tact_evaluation **out, const struct tact_evaluation_options *opt)
 {
@@ -146,7 +146,7 @@ static const char *default_arch(struct evaluation *e)
 	return e->default_arch ? e->default_arch : "";
 }
 
-/* The CPU of a row; as evaluation_arch, and counts those that are not known. */
+/* Finds the CPU of a row as evaluation_arch does, and counts rows whose CPU is unknown. */
 static int choose_arch(struct evaluation *e, const struct tact_evaluation_input *input,
 		       const struct tact_row *row, const struct tact_arch **arch,
 		       struct tact_diag *diag)

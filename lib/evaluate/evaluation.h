@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of an evaluation share.
+ * Declarations that the files about evaluations share.
  */
 #ifndef EVALUATE_EVALUATION_H
 #define EVALUATE_EVALUATION_H
@@ -24,7 +24,7 @@ struct evaluation_members {
 struct evaluation {
 	struct tact_evaluation view; /* first: callers see this; its arrays are owned */
 	struct tact_evaluation_options opt;
-	struct tact_arena arena; /* of code, labels and names */
+	struct tact_arena arena; /* for code, labels and names */
 	struct tact_ran *ran;	 /* owned */
 	size_t capacity, set_capacity, model_capacity, bottlenecks_capacity;
 	struct evaluation_members by[TACT_N_GROUPINGS];
@@ -45,13 +45,13 @@ static inline const struct evaluation *evaluation_of_const(const struct tact_eva
 	return (const struct evaluation *)view;
 }
 
-/* The CPU of a name, with the changed parameters.  Returns 1, 0 if there is none of that name or no
- * room for more, or an error of tact_arch_derive.
+/* Finds a CPU by its name, with the changed parameters.  Returns 1, 0 if the name is unknown or
+ * there is no room for more, or an error of tact_arch_derive.
  */
 int evaluation_arch(struct evaluation *e, const char *name, const struct tact_arch **arch,
 		    struct tact_diag *diag);
 
-/* Puts a row into a group, which is made if it is new.  Returns 0 or -TACT_E_NOMEM. */
+/* Puts a row into a group, creating the group if it is new.  Returns 0 or -TACT_E_NOMEM. */
 int evaluation_join(struct evaluation *e, enum tact_grouping kind, size_t row, uint32_t set,
 		    const char *label, double weight);
 
@@ -59,7 +59,9 @@ int evaluation_join(struct evaluation *e, enum tact_grouping kind, size_t row, u
 int evaluation_find_bottlenecks(struct evaluation *e, struct tact_diag *diag);
 int evaluation_score(struct evaluation *e, struct tact_diag *diag);
 
-/* The rows as models want them, for an arch or, NULL, for their own; to be freed. */
+/* Returns the rows in the form that models take, for an arch or, if it is NULL, for their own.  The
+ * caller frees them.
+ */
 struct tact_model_row *evaluation_model_rows(const struct evaluation *e,
 					     const struct tact_arch *arch);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * All models over all rows, and what limits the rows on other CPUs.
+ * Runs all models over all rows, and finds what limits the rows on other CPUs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ struct tact_model_row *evaluation_model_rows(const struct evaluation *e,
 	return rows;
 }
 
-/* Which inputs are stores: models may find predictions there. */
+/* Finds out which inputs are stores: models may find predictions there. */
 static size_t find_stores(const struct evaluation *e, struct tact_model_row *rows,
 			  const char **stores, uint32_t *store_of)
 {
@@ -112,16 +112,16 @@ static int run_models(struct evaluation *e, struct tact_diag *diag)
 
 /* ---- bottlenecks ---- */
 
-/* Rows whose logarithms are added up first. */
+/* Rows per chunk; the logarithms of a chunk are added up first. */
 enum { CHUNK = 2048 };
 
-/* One CPU's.  What each row would gain, as a logarithm; NAN: nothing else limits it. */
+/* For one CPU: what each row would gain, as a logarithm; NAN: nothing else limits it. */
 struct looking {
 	struct tact_evaluated_bottlenecks *at;
-	double (*gain)[TACT_N_BOUNDS]; /* owned; one a row */
+	double (*gain)[TACT_N_BOUNDS]; /* owned; one per row */
 };
 
-/* The largest of the other bounds: what is left if b were no limit. */
+/* Returns the largest of the other bounds: what would remain if b were not a limit. */
 static double without(const struct tact_prediction *x, unsigned b)
 {
 	double most = 0;
@@ -152,8 +152,8 @@ static double weight_of(const struct evaluation *e, size_t row)
 	return e->opt.is_weighted ? e->view.weight[row] : 1;
 }
 
-/* Chunk by chunk.  The mean is what Table 4 of the FACILE paper has: its figures are near this one
- * and not the others.
+/* Adds up chunk by chunk.  Table 4 of the FACILE paper has this mean: its figures are near this one
+ * and not near other means.
  */
 static void average(const struct evaluation *e, struct looking *l, unsigned b)
 {
@@ -233,7 +233,7 @@ const char *tact_bottleneck_name(unsigned kind)
 	return kind < TACT_N_BOUNDS ? tact_bound_name((enum tact_bound)kind) : "no data";
 }
 
-/* ---- all of it ---- */
+/* ---- the whole run ---- */
 
 int tact_evaluation_run(struct tact_evaluation *view, struct tact_diag *diag)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scores of all models and groups.
+ * Computes the scores of all models and groups.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "evaluate/evaluation.h"
 
-/* As the papers do; what would become nothing stays as it is. */
+/* Rounds as the papers do; a value that would become 0 stays as it is. */
 static double round_2(const struct evaluation *e, double value)
 {
 	double rounded = round(value * 100) / 100;
@@ -23,14 +23,14 @@ static bool is_common(const struct tact_evaluation *view, size_t row)
 	return true;
 }
 
-/* Members of a grouping as pairs, in one piece of memory. */
+/* The members of a grouping as pairs, in one allocation. */
 struct gathered {
 	struct tact_pairs pairs;
 	uint32_t *group;
 	double numbers[];
 };
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 static struct gathered *gather(const struct evaluation *e, size_t m, enum tact_grouping kind,
 			       bool round_measured)
 {
@@ -95,8 +95,8 @@ static int score_model(const struct evaluation *e, enum tact_grouping kind, size
 	return status;
 }
 
-/* Errors are against what was measured; for the order with rounding two digits of it count, so that
- * noise in the others does not break ties.
+/* Errors are relative to the measured cycles.  For the order with rounding, two digits of these
+ * count, so that noise in the others does not break ties.
  */
 static int score(struct evaluation *e, enum tact_grouping kind, size_t m,
 		 struct tact_scores *rounded)

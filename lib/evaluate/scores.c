@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scores of predictions: relative errors and order, of all rows or of groups of them.
+ * Scores of predictions: relative errors and order, of all rows or of groups of rows.
  */
 #include <math.h>
 #include <stdint.h>
@@ -11,8 +11,8 @@
 
 #include "base/base.h"
 
-/* A good row.  With weights of 1 all sums of products below are whole numbers, and exact up to some
- * 100 million rows.
+/* A row that counts.  If all weights are 1, the sums of products below are whole numbers, and exact
+ * for up to some 100 million rows.
  */
 struct pair {
 	double x, y, w;
@@ -22,7 +22,7 @@ struct error {
 	double value, w;
 };
 
-/* Room for the largest group; one serves all groups. */
+/* Room for the largest group; all groups share it. */
 struct work {
 	struct pair *pairs, *scratch;
 	struct error *errors;
@@ -59,7 +59,8 @@ static int by_error(const void *a, const void *b)
 
 /* ---- Kendall's tau-b ---- */
 
-/* Weight of all pairs of equal elements in a sorted array, by x, by y or by both. */
+/* Returns the weight of all pairs of elements that are equal (in x, y or both) in a sorted array.
+ */
 static double count_ties(const struct pair *p, size_t n, bool with_x, bool with_y)
 {
 	double ties = 0, sum = 0, squares = 0;
@@ -78,7 +79,7 @@ static double count_ties(const struct pair *p, size_t n, bool with_x, bool with_
 	return ties;
 }
 
-/* Merges two sorted neighbours; returns the weight of the pairs that stood the wrong way round. */
+/* Merges two sorted neighbours; returns the weight of the pairs that were in the wrong order. */
 static double merge(const struct pair *p, size_t middle, size_t n, struct pair *to)
 {
 	double exchanges = 0, left = 0;
@@ -98,7 +99,7 @@ static double merge(const struct pair *p, size_t middle, size_t n, struct pair *
 	return exchanges;
 }
 
-/* Sorts by y with merge sort; returns the weight of the exchanges of neighbours that takes. */
+/* Sorts by y with merge sort; returns the weight of all pairs that were in the wrong order. */
 static double sort_counting(struct pair *p, struct pair *scratch, size_t n)
 {
 	double exchanges = 0;
@@ -130,7 +131,7 @@ static bool kendall(struct pair *p, struct pair *scratch, size_t n, double *tau)
 	both_ties = count_ties(p, n, true, true);
 	exchanges = sort_counting(p, scratch, n);
 	y_ties = count_ties(p, n, false, true);
-	/* Weights are rounded: what is left of nothing is not a scale. */
+	/* Weights are rounded: a remainder of rounding must not serve as a divisor. */
 	if (n < 2 || !(all - x_ties > 1e-12 * all) || !(all - y_ties > 1e-12 * all))
 		return false;
 	scale = sqrt(all - x_ties) * sqrt(all - y_ties);
@@ -140,7 +141,8 @@ static bool kendall(struct pair *p, struct pair *scratch, size_t n, double *tau)
 
 /* ---- errors ---- */
 
-/* The value with half of the weight on either side; between two of them their mean. */
+/* Returns the value with half of the weight on either side; the mean if it is between two values.
+ */
 static double median_of(struct error *errors, size_t n, double weight)
 {
 	double below = 0;
@@ -257,7 +259,7 @@ int tact_scores_compute(const struct tact_pairs *pairs, struct tact_scores *out)
 	return 0;
 }
 
-/* Rows in the order of their groups: order[first[g]] to order[first[g + 1] - 1] are of group g. */
+/* Sorts rows by group: order[first[g]] to order[first[g + 1] - 1] belong to group g. */
 static int sort_by_group(const uint32_t *group, size_t n, size_t n_groups, size_t **order,
 			 size_t **first)
 {
@@ -265,7 +267,7 @@ static int sort_by_group(const uint32_t *group, size_t n, size_t n_groups, size_
 	*first = calloc(n_groups + 2, sizeof(**first));
 	if (!*order || !*first)
 		return -TACT_E_NOMEM;
-	/* Counted two places on, so that filling moves each group's end to where it belongs. */
+	/* Counts go two places further, so that filling moves the end of each group into place. */
 	for (size_t i = 0; i < n; i++) {
 		if (group[i] != TACT_NO_GROUP && group[i] >= n_groups)
 			return -TACT_E_INVAL;
