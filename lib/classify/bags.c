@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks as bags of port combinations.  Most blocks of real programs share theirs with others: the
- * 260,000 of BHive have 13,000.
+ * Blocks as bags of port combinations.  Most blocks of real programs share their bag with others:
+ * the 260,000 blocks of BHive have 13,000 different bags.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ void classify_ports(params_ports mask, char text[TACT_CLASSIFY_PORTS_SIZE])
 	*p = 0;
 }
 
-/* Models are for an architecture by name, and outlive one that somebody has derived. */
+/* Classifiers refer to an architecture by name, and may outlive a derived one. */
 static bool is_built_in(const struct tact_arch *arch)
 {
 	return tact_arch_find(tact_arch_name(arch)) == arch;
@@ -62,7 +62,7 @@ size_t tact_bags_count(const struct tact_bags *bags)
 	return bags ? bags->n_bags : 0;
 }
 
-/* Loads and stores go by their ports; a store's address can go to the ports of loads. */
+/* The ports tell loads and stores; the address of a store may use the ports of loads. */
 static enum uop_kind kind_of(const struct arch_params *params, const struct block_lowered *l,
 			     params_ports mask)
 {
@@ -118,7 +118,7 @@ static int64_t count_words(struct tact_bags *bags, const struct tact_block *bloc
 	return total;
 }
 
-/* Room for one more bag of n terms. */
+/* Makes room for one more bag of n terms. */
 static int reserve(struct tact_bags *bags, size_t n, struct tact_diag *diag)
 {
 	if (bags->n_bags == TACT_CLASSIFY_MAX_BAGS)
@@ -137,7 +137,7 @@ static int reserve(struct tact_bags *bags, size_t n, struct tact_diag *diag)
 	return 0;
 }
 
-/* The bag with these terms; a new one if there is none. */
+/* Finds the bag with these terms; adds a new one if there is none. */
 static int find(struct tact_bags *bags, const struct lda_term *terms, size_t n, uint32_t *bag,
 		struct tact_diag *diag)
 {
@@ -165,7 +165,7 @@ static int find(struct tact_bags *bags, const struct lda_term *terms, size_t n, 
 	return 1;
 }
 
-/* One more block with this bag. */
+/* Counts one more block with this bag. */
 static void add_block(struct tact_bags *bags, uint32_t bag, uint32_t (*count)[UOP_N_KINDS])
 {
 	bags->blocks[bag]++;

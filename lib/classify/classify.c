@@ -2,8 +2,8 @@
  *
  * Topics of port combinations, their names, and the category of a block.
  *
- * The method is that of BHive (Chen et al. 2019, section V): words are uops told apart by their
- * port combination, documents are blocks; the category of a block is the topic that most of its
+ * The method is that of BHive (Chen et al. 2019, section V): words are uops, distinguished by their
+ * port combination; documents are blocks.  The category of a block is the topic that most of its
  * uops have.
  */
 #include <math.h>
@@ -22,11 +22,11 @@ static const double DEFAULT_ALPHA = 1.0 / 6, DEFAULT_BETA = 1.0 / 13;
  */
 enum { DEFAULT_STARTS = 24, MAX_STARTS = 10000, MAX_JOBS = 1024 };
 
-/* Of a single document: far closer than what training uses, because labels hang on it. */
+/* For a single document: far more exact than in training, because labels depend on it. */
 enum { LABEL_ROUNDS = 1000 };
 static const double LABEL_TOLERANCE = 1e-7;
 
-/* Bags that apply remembers; beyond that it starts anew. */
+/* Bags that apply remembers before it starts over. */
 enum { MAX_REMEMBERED = 1 << 18 };
 
 int classify_create(struct tact_classifier **out, const struct lda_prior *prior)
@@ -142,8 +142,8 @@ int tact_classifier_leading(const struct tact_classifier *c, unsigned topic, uns
 	return 0;
 }
 
-/* BHive's names (table II), which its authors gave by looking; the limits are ours: half of the
- * uops for memory, and a quarter for that something counts as mixed.
+/* Returns one of BHive's names (table II), which its authors assigned by inspection.  The limits
+ * are ours: half of the uops for memory, and a quarter of them for mixtures.
  */
 static const char *paper_name(const struct tact_topic *t)
 {
@@ -159,8 +159,8 @@ static const char *paper_name(const struct tact_topic *t)
 	return t->vector > t->scalar ? "Vec" : "Scalar";
 }
 
-/* Topics come in order of their share.  A second one with a name of the paper has its leading ports
- * behind the name; if even that is taken, its number.
+/* Names topics in the order of their share.  If a name of the paper is taken, the leading ports are
+ * appended to it; if that is taken too, the number of the topic.
  */
 void classify_name_topics(struct tact_classifier *c)
 {
@@ -181,20 +181,22 @@ void classify_name_topics(struct tact_classifier *c)
 				snprintf(c->names[k], sizeof(c->names[k]), "%s:%u", name, k + 1);
 			else
 				snprintf(c->names[k], sizeof(c->names[k]), "%s:%s", name, ports);
-			i = UINT32_MAX; /* from the first one again */
+			i = UINT32_MAX; /* start over */
 		}
 	}
 }
 
 /* ---- labels ---- */
 
-/* The model's number of a word of the bags; -1: it has none. */
+/* Returns the classifier's number of a word of the bags; -1 if it does not have the word. */
 static int word_of(const struct tact_classifier *c, const struct tact_bags *bags, uint32_t word)
 {
 	return classify_word(c->words, c->prior.n_words, bags->words[word]);
 }
 
-/* A bag's terms as words of the model.  Returns their number; *unknown: uops without one. */
+/* Translates the terms of a bag to words of the classifier.  Returns their number; the label counts
+ * uops with and without a word.
+ */
 static size_t translate(const struct tact_classifier *c, const struct tact_bags *bags, uint32_t bag,
 			struct lda_term *terms, struct tact_label *label)
 {
@@ -346,7 +348,8 @@ int tact_classifier_apply(struct tact_classifier *c, const struct tact_block *bl
 		return status;
 	if (!status)
 		return tact_fill(out, &none, sizeof(none));
-	/* Bags are numbered as they come; one that could not be labelled is made up for. */
+	/* Bags are numbered in the order of their arrival; this also labels those that failed
+	 * before. */
 	while (c->n_labels <= bag) {
 		if (tact_grow(&c->labels, &c->labels_capacity, c->n_labels + 1, sizeof(*c->labels)))
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
@@ -369,7 +372,7 @@ static int by_mask(const void *a, const void *b)
 	return *p < *q ? -1 : *p > *q;
 }
 
-/* The model's words are sorted, so that it does not show which block came first. */
+/* The words of the classifier are sorted, so that it does not depend on which block came first. */
 static int run(struct tact_classifier *c, const struct tact_bags *bags, unsigned jobs)
 {
 	const struct lda_training how = {.seed = c->seed, .starts = c->starts, .jobs = jobs};
@@ -392,7 +395,7 @@ static int run(struct tact_classifier *c, const struct tact_bags *bags, unsigned
 	return status;
 }
 
-/* What the uops of a topic do: those of a bag count with phi. */
+/* Counts what the uops of each topic do: the uops of a bag count with phi. */
 static void count_kinds(struct tact_classifier *c, const struct tact_bags *bags, uint32_t bag,
 			const double *gamma)
 {
@@ -411,12 +414,12 @@ static void count_kinds(struct tact_classifier *c, const struct tact_bags *bags,
 	}
 }
 
-/* With the labels' inference, as for any other blocks: figures can be compared. */
+/* Uses the inference of labels, so that the figures can be compared with those of other blocks. */
 static void summarize(struct tact_classifier *c, const struct tact_bags *bags)
 {
 	double bound = 0, uops = 0;
 
-	/* A topic that nothing belongs to is as likely this as that. */
+	/* A topic without uops has equal shares of everything. */
 	for (unsigned k = 0; k < c->prior.n_topics; k++)
 		for (unsigned kind = 0; kind < UOP_N_KINDS; kind++)
 			c->kinds[k][kind] = 1e-3;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of the classifier share.
+ * Declarations that the files of the classifier share.
  */
 #ifndef CLASSIFY_CLASSIFY_H
 #define CLASSIFY_CLASSIFY_H
@@ -19,12 +19,12 @@ struct tact_bags {
 	params_ports words[TACT_CLASSIFY_MAX_WORDS]; /* port combinations: bit p is port p */
 	unsigned n_words;
 
-	struct lda_term *terms;		/* owned; of all bags, those of a bag sorted by word */
-	uint64_t (*kinds)[UOP_N_KINDS]; /* owned; of each term, in all blocks that have the bag */
+	struct lda_term *terms;		/* owned; of all bags; sorted by word within a bag */
+	uint64_t (*kinds)[UOP_N_KINDS]; /* owned; of each term, over all blocks with the bag */
 	size_t n_terms, terms_capacity, kinds_capacity;
 	size_t *first; /* owned; n_bags + 1 */
 	size_t first_capacity;
-	double *blocks; /* owned; that have the bag: what a corpus calls its weight */
+	double *blocks; /* owned; how many have the bag: its weight in a corpus */
 	size_t blocks_capacity, n_bags;
 	struct hash index; /* of bags, by their terms */
 };
@@ -41,29 +41,29 @@ struct tact_classifier {
 	double *lambda;	  /* owned; K * V */
 	double *expected; /* owned; see lda.h */
 
-	/* What tact_classifier_apply has seen: a label for each of its bags. */
+	/* The bags that tact_classifier_apply has seen, with a label for each. */
 	struct tact_bags *bags;	   /* owned; NULL: none yet */
 	struct tact_label *labels; /* owned */
 	size_t labels_capacity, n_labels;
 };
 
-/* "p0156"; ports above 9 are letters. */
+/* Writes a port combination as "p0156"; ports above 9 are letters. */
 void classify_ports(params_ports mask, char text[TACT_CLASSIFY_PORTS_SIZE]);
 
-/* Room for the parameters of prior; the rest is zero. */
+/* Creates a classifier with room for the parameters of `prior`; everything else is zero. */
 int classify_create(struct tact_classifier **out, const struct lda_prior *prior);
 
-/* Number of a combination in a list; -1: it is not there.  Lists are short. */
+/* Returns the number of a combination in a list, which is short; -1 if it is missing. */
 int classify_word(const params_ports *words, unsigned n, params_ports mask);
 
-/* Makes `expected` from lambda and the words. */
+/* Computes `expected` from lambda and the words. */
 void classify_prepare(struct tact_classifier *c);
 
-/* The text of a model. */
+/* Writes the text of a saved classifier. */
 struct text;
 void classify_print(const struct tact_classifier *c, const char *comment, struct text *out);
 
-/* Gives every topic a name, from what its uops do. */
+/* Names every topic by what its uops do. */
 void classify_name_topics(struct tact_classifier *c);
 
 #endif /* CLASSIFY_CLASSIFY_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Models as text; doc/formats.md describes them.
+ * Loads and saves classifiers as text; doc/formats.md describes the format.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -16,9 +16,9 @@
 static const char magic[] = "#tact-classify";
 enum {
 	VERSION = 1,
-	MAX_LINE = 16384, /* a topic with all its words takes 25 bytes for each */
+	MAX_LINE = 16384, /* a topic takes 25 bytes per word */
 };
-static const double MAX_MASS = 1e15; /* beyond that counts are no longer exact */
+static const double MAX_MASS = 1e15; /* larger counts are not exact */
 
 enum key {
 	KEY_ARCH,
@@ -41,7 +41,7 @@ static const char *const key_names[N_KEYS] = {"arch", "topics", "words",     "al
 /* ---- reading ---- */
 
 struct model_reader {
-	struct tact_classifier *c;   /* owned; made when all keys are there */
+	struct tact_classifier *c;   /* owned; made after the last key */
 	struct tact_classifier keys; /* what they say */
 	bool seen[N_KEYS];
 	unsigned n_words, n_topics; /* lines so far */
@@ -52,7 +52,7 @@ struct model_reader {
 
 #define FAIL(r, ...) tact_fail_at((r)->diag, TACT_E_FORMAT, (r)->line, 0, __VA_ARGS__)
 
-/* Only digits: no sign, no blank, as we write it. */
+/* Accepts only digits, as we write them: no sign, no blanks. */
 static int read_count(struct model_reader *r, const char *what, const char *text, uint64_t low,
 		      uint64_t high, uint64_t *value)
 {
@@ -160,7 +160,7 @@ static int read_key(struct model_reader *r, char *line)
 	return FAIL(r, "unknown name '%.40s'", name);
 }
 
-/* Splits at tabs; returns how many columns there are, of which at most `n` are kept. */
+/* Splits at tabs; keeps up to `n` columns and returns how many there are. */
 static unsigned split(char *line, char **column, unsigned n)
 {
 	unsigned i = 0;
@@ -177,7 +177,7 @@ static unsigned split(char *line, char **column, unsigned n)
 	return i;
 }
 
-/* "p0156": ports that the CPU has, in order, each once. */
+/* Parses "p0156": ports that the CPU has, in order, each once. */
 static int read_ports(struct model_reader *r, const char *text, params_ports *mask)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
@@ -220,7 +220,7 @@ static int read_word(struct model_reader *r, char *line)
 	return 0;
 }
 
-/* What can stand in a CSV, a table and a JSON string as it is. */
+/* Whether a name needs no quoting in a CSV, a table or a JSON string. */
 static int read_name(struct model_reader *r, const char *name)
 {
 	if (!*name || strlen(name) >= TACT_CLASSIFY_NAME_SIZE)
@@ -269,7 +269,7 @@ static int read_topic(struct model_reader *r, char *line)
 	return 0;
 }
 
-/* The first word or topic: now the sizes have to be known. */
+/* The first word or topic: from here on, the sizes must be known. */
 static int begin_lines(struct model_reader *r)
 {
 	struct tact_classifier *k = &r->keys;
@@ -291,7 +291,7 @@ static int begin_lines(struct model_reader *r)
 	return 0;
 }
 
-/* A number that was cut short would still be one; this line would not be there. */
+/* The last line proves that the file is complete: a number that was cut short is still a number. */
 static int read_end(struct model_reader *r)
 {
 	if (!r->c || r->n_topics != r->c->prior.n_topics)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a document says about its topics: the inner loop of latent Dirichlet allocation.
+ * Infers the topics of a document: the inner loop of latent Dirichlet allocation.
  *
  * The updates are those of Hoffman, Blei and Bach, "Online learning for latent Dirichlet
  * allocation" (2010), equations 3 to 5: phi, the topics of a word in a document, is proportional to
@@ -22,7 +22,7 @@ static inline double shift_by_6(double x)
 	return (2 * x + 5) * (t * (3 * t + 20) + 24) / (t * (t + 4) * (t + 6));
 }
 
-/* From 6 on, five terms of the asymptotic series (Abramowitz and Stegun 6.3.18) are good for 1e-11.
+/* From 6 on, five terms of the asymptotic series (Abramowitz and Stegun 6.3.18) are exact to 1e-11.
  */
 double lda_digamma(double x)
 {
@@ -38,8 +38,8 @@ double lda_digamma(double x)
 		    f * (1.0 / 120 - f * (1.0 / 252 - f * (1.0 / 240 - f * (1.0 / 132)))));
 }
 
-/* exp(digamma(x)) is near x - 1/2 (the asymptotic series in y = x - 1/2 that follows from the one
- * above; good for 1e-8): the inner loop needs nothing else, and this spares it the logarithm.
+/* exp(digamma(x)) is near x - 1/2; this is the asymptotic series in y = x - 1/2 that follows from
+ * the one above, exact to 1e-8.  The inner loop needs only this, and is spared the logarithm.
  */
 double lda_exp_digamma(double x)
 {
@@ -90,7 +90,9 @@ void lda_mixture_init(const struct lda_prior *prior, const struct lda_term *term
 		gamma[k] = prior->alpha + total / prior->n_topics;
 }
 
-/* Weight of each topic for a word, up to a factor; returns their sum, which is not 0. */
+/* Computes the weight of each topic for a word, up to a factor; returns their sum, which is never
+ * 0.
+ */
 static inline double weigh(const double *theta, const double *beta, unsigned n_topics, double *phi)
 {
 	double sum = 1e-300; /* all can underflow */

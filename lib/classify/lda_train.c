@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Training: many starts by stochastic variational inference, the best of them polished.
+ * Training: many starts with stochastic variational inference; the best ones are refined.
  *
- * The bound has many local maxima, and which one a single run ends in depends on its seed.  So a
- * run is a tournament: every start takes some stochastic steps and a few passes over everything,
- * the best quarter more passes, the best of those passes until the bound stands still.  Documents
- * that are equal were made one with a weight before, which is what makes passes cheap.
+ * The bound has many local maxima, and a single run ends in one that depends on its seed.  So
+ * training is a tournament: every start makes some stochastic steps and a few passes over all
+ * documents; the best quarter makes more passes; the best of these makes passes until the bound no
+ * longer improves.  Equal documents were joined before into one with a weight, which makes passes
+ * cheap.
  *
- * A start depends on the seed and on its number alone, and one thread does all of it: the result
- * does not depend on the number of threads.
+ * A start depends only on the seed and its number, and runs on one thread: the result does not
+ * depend on the number of threads.
  */
 #include "base/pool.h"
 #include "base/random.h"
@@ -21,23 +22,23 @@
 
 #include "base/base.h"
 
-/* Step t moves the topics by (DELAY + t)^-FORGETTING of the way; the values lie in the range that
- * Hoffman, Blei and Bach (2010, table 1) found to be good.  STEPS * BATCH documents is near one
- * pass over BHive.  Batches of a smaller corpus are a sixteenth of it, so that its steps are
- * stochastic, too.
+/* Step t moves the topics by (DELAY + t)^-FORGETTING of the way; the values are in the range that
+ * Hoffman, Blei and Bach (2010, table 1) found to be good.  STEPS * BATCH documents are about one
+ * pass over BHive.  For a smaller corpus, a batch is a sixteenth of it, so that its steps are
+ * stochastic as well.
  */
 static const double DELAY = 64, FORGETTING = 0.7;
 enum { STEPS = 100, BATCH = 2048, MIN_BATCH = 64, BATCHES = 16, STEP_ROUNDS = 50 };
 static const double STEP_TOLERANCE = 1e-3;
 
-/* Rounds of a document in a pass: gamma is kept from pass to pass, so that few are enough. */
+/* Rounds per document and pass: gamma is kept between passes, so that few are enough. */
 enum { PASS_ROUNDS = 5 };
 static const double PASS_TOLERANCE = 1e-5;
 
-/* A stage of the tournament: its passes, and what part of the starts is left for it. */
+/* A stage of the tournament: its passes, and the share of the starts that reach it. */
 static const struct {
 	unsigned passes, part;
-	double gain; /* stop when a pass improves the bound by less than this part of it */
+	double gain; /* stop when a pass improves the bound by less than this share */
 } stages[] = {{4, 1, 0}, {30, 4, 0}, {500, 12, 1e-9}};
 
 struct start {
@@ -50,27 +51,27 @@ struct tournament {
 	const struct lda_corpus *corpus; /* borrowed, as prior and how */
 	const struct lda_prior *prior;
 	const struct lda_training *how;
-	double *cumulated;    /* weights up to and with each document; owned */
+	double *cumulated;    /* cumulative weights of the documents; owned */
 	struct start *starts; /* owned */
 	unsigned stage, n_left, batch;
 	struct worker *workers; /* owned, during a stage */
 };
 
-/* A thread's own memory. */
+/* Memory of one thread. */
 struct worker {
 	double *gamma;	 /* of all documents */
 	double *batch;	 /* weights of documents in the mini-batch; all 0 between steps */
-	size_t *members; /* BATCH of them */
+	size_t *members; /* BATCH numbers */
 	double *expected, *stats;
 };
 
-/* Uniform in (0, 1). */
+/* Returns a random number, uniform in (0, 1). */
 static double next_unit(uint64_t *state)
 {
 	return ((double)(random_next(state) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* A document, with the probability of its weight. */
+/* Draws a document with a probability proportional to its weight. */
 static size_t draw(const struct tournament *t, const double *cumulated, uint64_t *state)
 {
 	size_t low = 0, high = t->corpus->n_docs - 1;
@@ -94,7 +95,7 @@ static double total_weight(const struct tournament *t)
 	return t->cumulated[t->corpus->n_docs - 1];
 }
 
-/* Half the squared Hellinger distance between a document's words and a distribution. */
+/* Returns half the squared Hellinger distance between a document's words and a distribution. */
 static double distance(const struct lda_corpus *c, size_t d, const double *topic, double length)
 {
 	double common = 0;
@@ -113,8 +114,8 @@ static double length_of(const struct lda_corpus *c, size_t d)
 	return length;
 }
 
-/* Each topic begins as a document that is far from those chosen before, as in k-means++ (Arthur and
- * Vassilvitskii 2007), mixed with noise.  Uses gamma's room.
+/* Starts each topic as a document that is far from those chosen before, as in k-means++ (Arthur and
+ * Vassilvitskii 2007), mixed with noise.  Uses the memory of gamma.
  */
 static void start_from_documents(const struct tournament *t, struct worker *w, double *lambda,
 				 uint64_t *state)
@@ -162,7 +163,8 @@ static void start_anywhere(const struct tournament *t, double *lambda, uint64_t 
 
 /* ---- steps and passes ---- */
 
-/* One mini-batch, drawn from the documents with replacement; equal ones count once with a weight.
+/* Makes a step with one mini-batch, drawn with replacement; equal documents count once, with a
+ * weight.
  */
 static void step(const struct tournament *t, struct worker *w, double *lambda, unsigned number,
 		 uint64_t *state)
@@ -195,8 +197,8 @@ static void step(const struct tournament *t, struct worker *w, double *lambda, u
 		lambda[i] += rate * (t->prior->eta + scale * w->stats[i] - lambda[i]);
 }
 
-/* Over all documents: returns the bound before the topics changed, which takes a third of the time,
- * if it is asked for.
+/* Makes a pass over all documents.  If asked, returns the bound before the topics changed, which
+ * takes a third of the time.
  */
 static double pass(const struct tournament *t, struct worker *w, double *lambda, bool is_asked)
 {
@@ -227,7 +229,7 @@ static void begin(const struct tournament *t, struct worker *w, struct start *s)
 {
 	uint64_t state = t->how->seed;
 
-	/* Streams of different seeds and starts must not run into each other. */
+	/* The random streams of different seeds and starts must not overlap. */
 	state = random_next(&state) ^ (uint64_t)s->index << 32;
 	state = random_next(&state);
 	if (s->index % 2)
@@ -335,7 +337,7 @@ static int run_tournament(struct tournament *t)
 	return 0;
 }
 
-/* Topics in order of the words that they explain, so that their numbers mean something. */
+/* Sorts the topics by the words that they explain, so that their numbers mean something. */
 static void copy_sorted(const struct lda_prior *prior, const double *from, double *to)
 {
 	double mass[LDA_MAX_TOPICS] = {0};

@@ -12,19 +12,20 @@
 #include "base/base.h"
 #include "base/hash.h"
 
-/* A column of names that is none is not kept: what comes later is counted under one name. */
+/* Guards against a column that does not hold names: after the first ones, all others share one
+ * name. */
 enum { MAX_APPS = 4096 };
 static const char others[] = "(others)";
 
 struct app {
 	char *name; /* owned */
 	uint64_t blocks;
-	double weight; /* of those whose weight is known */
+	double weight; /* of the blocks whose weight is known */
 	uint64_t count[TACT_CLASSIFY_MAX_TOPICS];
 	double by_weight[TACT_CLASSIFY_MAX_TOPICS];
 };
 
-/* What a bag adds to an application, until its topic is known. */
+/* What a bag adds to an application once its topic is known. */
 struct cell {
 	uint32_t app, bag;
 	uint64_t blocks; /* 0: the slot is free */
@@ -35,7 +36,7 @@ struct tact_shares {
 	struct app *apps; /* owned */
 	size_t n_apps, apps_capacity;
 	struct hash index; /* of apps */
-	/* Owned: a hash table of its own, as sums are made in the order of its slots. */
+	/* Owned: a hash table of its own, because sums follow the order of its slots. */
 	struct cell *cells;
 	size_t n_cells, n_cell_slots;
 	double log_likelihood;
@@ -61,7 +62,7 @@ void tact_shares_destroy(struct tact_shares *s)
 	free(s);
 }
 
-/* Number of the application, or -TACT_E_NOMEM. */
+/* Returns the number of the application, or -TACT_E_NOMEM. */
 static long find_app(struct tact_shares *s, const char *name)
 {
 	const uint64_t hash = hash_string(name);
@@ -85,7 +86,7 @@ static long find_app(struct tact_shares *s, const char *name)
 	return (long)s->n_apps++;
 }
 
-/* Counts a block in; returns the number of its application. */
+/* Counts a block; returns the number of its application. */
 static long count_block(struct tact_shares *s, const char *name, double weight)
 {
 	long app = find_app(s, name);
