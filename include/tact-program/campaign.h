@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measuring many blocks: several harnesses at a time, into a store, from where the last run ended.
+ * Measures many blocks: with several harnesses at a time, into a store, continuing where the last
+ * run ended.
  */
 #ifndef TACT_PROGRAM_CAMPAIGN_H
 #define TACT_PROGRAM_CAMPAIGN_H
@@ -17,21 +18,21 @@ extern "C" {
 #endif
 
 struct tact_campaign_block {
-	const uint8_t *code; /* borrowed as long as the campaign; NULL: there is no block */
+	const uint8_t *code; /* borrowed: it must outlive the campaign; NULL: there is no block */
 	size_t code_size;
 	bool is_loop; /* ends in a branch to its start */
 };
 
 struct tact_campaign_options {
 	size_t size;
-	struct tact_measure_options measure; /* its cpu is that of a single worker */
-	const int *cpus;		     /* where workers run; -1: anywhere */
+	struct tact_measure_options measure; /* its pin and cpu do not count */
+	const int *cpus;		     /* the CPU of each worker; -1: any */
 	unsigned n_workers;
 	const char *store; /* each result goes there at once, whatever the order; NULL: none */
 	bool is_resumed;   /* blocks that the store has are skipped */
-	size_t limit;	   /* so many are measured at most; 0: all */
-	/* Other than 0 when a signal has come: no block is begun any more, and those that fail now
-	 * do not count.  May be NULL.
+	size_t limit;	   /* measures at most this many; 0: all */
+	/* Becomes other than 0 when a signal has come: no more blocks are started, and failures
+	 * from then on do not count.  May be NULL.
 	 */
 	const volatile int *interrupt;
 };
@@ -44,53 +45,52 @@ enum tact_campaign_state {
 	TACT_CAMPAIGN_NO_BLOCK
 };
 
-/* Why it ended early; the larger one counts. */
+/* Why it ended early; if there are several reasons, the largest counts. */
 enum tact_campaign_end {
 	TACT_CAMPAIGN_NOT_STOPPED,
 	TACT_CAMPAIGN_FAILED,	   /* the store, or a thread */
 	TACT_CAMPAIGN_BAD_OPTIONS, /* of measuring */
-	TACT_CAMPAIGN_UNABLE	   /* this machine cannot measure, or not any more */
+	TACT_CAMPAIGN_UNABLE	   /* this machine cannot measure, or can no longer do so */
 };
 
 struct tact_campaign_progress {
 	size_t size;
 	bool is_running;
 	size_t n_done, n_good, n_skipped,
-		n_none; /* measured; with a number; in the store; no blocks */
-	size_t n_status[TACT_N_MEASURE_STATUS]; /* of those that were measured */
-	size_t n_ready;				/* from the first block on, so many are through */
+		n_none; /* measured; of these, with a number; already in the store; no block */
+	size_t n_status[TACT_N_MEASURE_STATUS]; /* of the measured blocks */
+	size_t n_ready;				/* this many of the first blocks are finished */
 	enum tact_campaign_end end;
-	char why[300]; /* "" if it was not stopped, or by the caller */
+	char why[300]; /* "" if it was not stopped, or if the caller stopped it */
 };
 
-struct tact_campaign; /* for the thread that made it */
+struct tact_campaign; /* only for the thread that created it */
 
-/* Makes the workers, each a thread with a harness of its own, waits until all are ready, and opens
- * the store.  What goes wrong with these shows in the progress.  Signals that the calling thread
- * blocks are blocked in the workers and their children.
- * Returns -TACT_E_INVAL, -TACT_E_NOMEM.
+/* Creates the workers, each a thread with a harness of its own, waits until all are ready, and
+ * opens the store.  The progress shows what went wrong with these.  Signals that the calling thread
+ * blocks are blocked in the workers and their children. Returns -TACT_E_INVAL, -TACT_E_NOMEM.
  */
 int tact_campaign_create(struct tact_campaign **out, const struct tact_campaign_block *blocks,
 			 size_t n, const struct tact_campaign_options *opt);
 
-/* Lets them begin. */
+/* Lets the workers begin. */
 void tact_campaign_start(struct tact_campaign *campaign);
 
-/* Waits for at most ms milliseconds while anything runs, and tells how far it is. */
+/* Waits for up to ms milliseconds while workers run, and reports the progress. */
 void tact_campaign_wait(struct tact_campaign *campaign, unsigned ms,
 			struct tact_campaign_progress *out);
 
-/* No block is begun any more. */
+/* Starts no more blocks. */
 void tact_campaign_stop(struct tact_campaign *campaign);
 
-/* Of one block that is through, or of any when nothing runs any more.  The result is NULL if it was
- * not measured; it may be dropped to save memory.
+/* Ask about a block that is finished, or about any block when no worker runs.  The result is NULL
+ * if the block was not measured; it may be dropped to save memory.
  */
 enum tact_campaign_state tact_campaign_get_state(const struct tact_campaign *campaign, size_t i);
 const struct tact_measurement *tact_campaign_result(const struct tact_campaign *campaign, size_t i);
 void tact_campaign_drop(struct tact_campaign *campaign, size_t i);
 
-/* Waits for the blocks in flight.  NULL is allowed. */
+/* Waits for the blocks in flight and destroys the campaign.  NULL is allowed. */
 void tact_campaign_destroy(struct tact_campaign *campaign);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What cannot be right in a store of blocks and measurements, or is suspect.
+ * Finds what cannot be right in a store of blocks and measurements, or is suspicious.
  */
 #ifndef TACT_PROGRAM_LINT_H
 #define TACT_PROGRAM_LINT_H
@@ -17,17 +17,17 @@ extern "C" {
 
 /* Checks: bits. */
 enum tact_lint_check {
-	TACT_LINT_DECODE = 1 << 0,     /* bytes that are no code */
+	TACT_LINT_DECODE = 1 << 0,     /* bytes that are not code */
 	TACT_LINT_WEIGHTS = 1 << 1,    /* weights that are not positive */
 	TACT_LINT_DUPLICATES = 1 << 2, /* the same instructions in other bytes */
-	TACT_LINT_UNITS = 1 << 3,      /* files whose numbers are off by a hundred */
-	TACT_LINT_BOUNDS = 1 << 4,     /* fewer cycles than the CPU can do */
-	TACT_LINT_ALIAS = 1 << 5,      /* loads of what was stored through another address */
+	TACT_LINT_UNITS = 1 << 3,      /* files whose numbers are off by a factor of a hundred */
+	TACT_LINT_BOUNDS = 1 << 4,     /* fewer cycles than the CPU needs */
+	TACT_LINT_ALIAS = 1 << 5,      /* loads of data that was stored through another address */
 	TACT_LINT_ALL = (1 << 6) - 1
 };
 enum { TACT_N_LINT_CHECKS = 6 };
 
-/* Of the i-th bit: "decode", "weights", ...; NULL behind the last one. */
+/* Returns the name of the i-th bit: "decode", "weights", ...; NULL after the last one. */
 const char *tact_lint_name(unsigned i);
 
 struct tact_finding {
@@ -40,11 +40,11 @@ struct tact_finding {
 	const char *what, *todo;
 };
 
-/* A set of blocks; all that is found in it is their own bytes. */
+/* A set of blocks, identified by their bytes. */
 struct tact_block_set;
 int tact_block_set_create(struct tact_block_set **out);
 void tact_block_set_destroy(struct tact_block_set *set); /* NULL is allowed */
-/* Returns 1 if it is new, 0 if it was there, -TACT_E_INVAL for no bytes, -TACT_E_NOMEM. */
+/* Returns 1 if the block is new, 0 if the set has it, -TACT_E_INVAL for no bytes, -TACT_E_NOMEM. */
 int tact_block_set_add(struct tact_block_set *set, const uint8_t *code, size_t size);
 bool tact_block_set_has(const struct tact_block_set *set, const uint8_t *code, size_t size);
 
@@ -53,19 +53,20 @@ struct tact_lint_options {
 	unsigned checks;			/* 0: all */
 	double tolerance;			/* of bounds, in percent */
 	const struct tact_store_filter *filter; /* which rows; NULL: all */
-	const struct tact_block_set *suspects;	/* of aliasing; NULL: none are known */
-	/* Called for each finding; all that it points to is gone afterwards.  Other than 0 ends the
-	 * search, without an error.
+	const struct tact_block_set
+		*suspects; /* blocks suspected of aliasing; NULL: none are known */
+	/* Called for each finding; its pointers are valid during the call only.  A result other
+	 * than 0 ends the search, without an error.
 	 */
 	int (*report)(void *context, const struct tact_finding *finding);
-	/* Called for rows of a CPU that is not modelled: their units and bounds are not checked.
+	/* Called for rows of a CPU that is not modelled, whose units and bounds are not checked.
 	 * May be NULL.
 	 */
 	void (*unknown)(void *context, const char *machine, enum tact_mode mode);
 	void *context;
 };
 
-/* Blocks are checked first, then measurements by CPU and mode.
+/* Checks blocks first, then measurements by CPU and mode.
  * Returns how many rows could not be read, whatever else was found; errors of walking over a
  * store; -TACT_E_INVAL, -TACT_E_NOMEM.
  */

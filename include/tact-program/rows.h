@@ -15,13 +15,15 @@
 extern "C" {
 #endif
 
-/* An application that the block comes from, and how much it counts there: above 0. */
+/* An application that the block comes from, and its weight there, above 0. */
 struct tact_row_source {
 	const char *app;
 	double weight;
 };
 
-/* All pointers are the reader's until its next call; strings are "" where nothing is said. */
+/* The reader owns everything that is pointed to, until its next call.  Strings are "" if the row
+ * does not say.
+ */
 struct tact_row {
 	size_t size;
 	uint64_t line;	     /* in a CSV file; 0: it comes from a store */
@@ -32,10 +34,10 @@ struct tact_row {
 	size_t loop_size;    /* 0: it is not known */
 	double cycles;	     /* only if has_cycles */
 	bool has_cycles;     /* false: nothing was measured, or the status is not ok */
-	double weight;	     /* above 0; 1 where nothing is said */
-	int clean;	     /* 1, 0, or -1 where nothing is said */
-	enum tact_mode mode; /* AUTO where nothing is said */
-	int init;	     /* enum tact_init, or -1 where nothing is said */
+	double weight;	     /* above 0; 1 if the row does not say */
+	int clean;	     /* 1, 0, or -1 if the row does not say */
+	enum tact_mode mode; /* AUTO if the row does not say */
+	int init;	     /* enum tact_init, or -1 if the row does not say */
 	uint32_t flags;	     /* of a store: enum tact_measure_flag */
 	const char *letters; /* of a store: the same, and letters that this version does not know */
 	const char *status;  /* "ok", or why there is no number */
@@ -46,25 +48,24 @@ struct tact_row {
 	size_t n_sources;
 };
 
-/* Whether there is a number to compare with: it is measured, and above 0. */
+/* Returns whether there is a measured number above 0; false for NULL. */
 bool tact_row_has_number(const struct tact_row *row);
 
 struct tact_rows; /* one thread at a time */
 
-/* Opens a store, or a CSV file with a header: it has at least the columns hex and cycles (or
+/* Opens a store, or a CSV file with a header.  A file has at least the columns hex and cycles (or
  * cycles_per_iteration, as tact measure writes them); hex_loop, app, category, weight, clean, arch,
- * mode, init and status are read when they are there, in any order; others are skipped.  Path "-"
- * is standard input.
- * Returns -TACT_E_IO if it cannot be read, -TACT_E_FORMAT without such a header, errors of
- * tact_store_open, -TACT_E_INVAL, -TACT_E_NOMEM.
+ * mode, init and status are optional.  Columns may be in any order; others are ignored.  Path "-"
+ * is standard input. Returns -TACT_E_IO if it cannot be read, -TACT_E_FORMAT without such a header,
+ * errors of tact_store_open, -TACT_E_INVAL, -TACT_E_NOMEM.
  */
 int tact_rows_open(struct tact_rows **out, const char *path, struct tact_diag *diag);
 
-/* The same for the text of a CSV file, which must stay as long as the rows. */
+/* Does the same for the text of a CSV file, which must outlive the rows. */
 int tact_rows_open_memory(struct tact_rows **out, const void *data, size_t size,
 			  struct tact_diag *diag);
 
-/* Rows of a store that is open already, and stays so.  filter may be NULL. */
+/* Reads rows of a store that is already open and must outlive the rows.  filter may be NULL. */
 int tact_rows_open_store(struct tact_rows **out, struct tact_store *store,
 			 const struct tact_store_filter *filter, struct tact_diag *diag);
 
@@ -78,18 +79,18 @@ void tact_rows_close(struct tact_rows *rows); /* NULL is allowed */
 
 /* ---- the code that ran ---- */
 
-struct tact_ran; /* memory for it; one thread at a time */
+struct tact_ran; /* memory for the code; one thread at a time */
 
 int tact_ran_create(struct tact_ran **out);
 void tact_ran_destroy(struct tact_ran *ran); /* NULL is allowed */
 
-/* Whether code ends in a branch to its start. */
+/* Returns whether code ends in a branch to its start. */
 bool tact_ran_is_loop(const uint8_t *code, size_t size);
 
-/* The code as it ran in a mode, LOOP or UNROLL.  A loop has its branch: the row's loop if it is
- * known, its code if that ends in a branch to its start, else the loop that the harness makes of it
- * (tact_measure_loop).  *code is the row's, or ran's until the next call.
- * Returns 0 or -TACT_E_NOMEM.
+/* Finds the code as it ran in a mode, LOOP or UNROLL.  A loop has its branch: it is the row's loop
+ * if that is known, the row's code if it ends in a branch to its start, and otherwise the loop that
+ * the harness makes of it (tact_measure_loop).  The row owns *code, or `ran` does until its next
+ * call. Returns 0 or -TACT_E_NOMEM.
  */
 int tact_ran_code(struct tact_ran *ran, const struct tact_row *row, enum tact_mode mode,
 		  const uint8_t **code, size_t *size);

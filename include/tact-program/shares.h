@@ -15,14 +15,14 @@
 extern "C" {
 #endif
 
-/* Of more than 4096 applications those that come later are one, "(others)". */
+/* Applications after the first 4096 are counted as one, "(others)". */
 struct tact_shares;
 
 int tact_shares_create(struct tact_shares **out);
 void tact_shares_destroy(struct tact_shares *shares); /* NULL is allowed */
 
-/* Counts a block of an application ("": none) with its label; weight NAN: not known.
- * Or with its bag, which tact_shares_label labels when there is a classifier.
+/* Count a block of an application ("": none) with its label, or with its bag, which
+ * tact_shares_label labels when there is a classifier.  weight NAN: not known.
  * Return -TACT_E_INVAL, -TACT_E_NOMEM.
  */
 int tact_shares_add(struct tact_shares *shares, const char *app, double weight,
@@ -31,14 +31,14 @@ int tact_shares_add_bag(struct tact_shares *shares, const char *app, double weig
 int tact_shares_label(struct tact_shares *shares, const struct tact_classifier *classifier,
 		      const struct tact_bags *bags);
 
-/* Nothing more comes: applications are sorted by name. */
+/* Ends counting and sorts the applications by name. */
 void tact_shares_finish(struct tact_shares *shares);
 
 struct tact_share {
 	size_t size;
 	const char *app; /* owned by the shares, as are the next two */
 	uint64_t blocks;
-	double weight;		 /* of those whose weight is known */
+	double weight;		 /* of the blocks whose weight is known */
 	const uint64_t *count;	 /* of blocks by topic */
 	const double *by_weight; /* their weights */
 };
@@ -49,7 +49,7 @@ struct tact_shares_totals {
 	size_t size;
 	uint64_t blocks, unlabelled;
 	uint64_t uops, unknown; /* of labelled blocks */
-	double perplexity;	/* on them; NAN: there is none */
+	double perplexity;	/* on these blocks; NAN: there are none */
 	bool has_weights;
 };
 void tact_shares_get_totals(const struct tact_shares *shares, struct tact_shares_totals *out);

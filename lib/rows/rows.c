@@ -104,7 +104,7 @@ void tact_rows_close(struct tact_rows *rows)
 
 bool tact_row_has_number(const struct tact_row *row)
 {
-	return row->has_cycles && row->cycles > 0;
+	return row && row->has_cycles && row->cycles > 0;
 }
 
 /* ---- rows of a store ---- */
