@@ -199,7 +199,7 @@ static unsigned try_failures(struct fixture *f, int (*run)(struct fixture *f))
 {
 	unsigned n_failed = 0;
 
-	for (long n = 0;; n += 1 + n / (is_lasting ? 11 : 12)) {
+	for (long n = 0;; n += 1 + n / (is_lasting ? 61 : 67)) {
 		int status;
 
 		fail_after = n;
