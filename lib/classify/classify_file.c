@@ -148,7 +148,7 @@ static int read_key(struct model_reader *r, char *line)
 	if (params_split_line(line, &name, &value) <= 0)
 		return FAIL(r, "'name = value', a word or a topic expected");
 	if (r->c)
-		return FAIL(r, "'%.40s' behind the first word or topic", name);
+		return FAIL(r, "'%.40s' after the first word or topic", name);
 	for (unsigned key = 0; key < N_KEYS; key++) {
 		if (strcmp(name, key_names[key]))
 			continue;
@@ -278,7 +278,7 @@ static int begin_lines(struct model_reader *r)
 		return 0;
 	for (unsigned key = 0; key < N_KEYS; key++)
 		if (!r->seen[key])
-			return FAIL(r, "'%s = ...' is missing in front of this", key_names[key]);
+			return FAIL(r, "'%s = ...' is missing before this", key_names[key]);
 	if (classify_create(&r->c, &k->prior) < 0)
 		return tact_fail(r->diag, TACT_E_NOMEM, "out of memory");
 	r->c->arch = k->arch;
@@ -310,7 +310,7 @@ static int read_line(struct model_reader *r, char *line)
 	if (*line == '#' || !line[strspn(line, " \t")])
 		return 0;
 	if (r->is_ended)
-		return FAIL(r, "there is something behind 'end'");
+		return FAIL(r, "there is something after 'end'");
 	if (!strcmp(line, "end"))
 		return read_end(r);
 	if (strncmp(line, "word\t", 5) && strncmp(line, "topic\t", 6))

@@ -72,8 +72,8 @@ enum tact_check_state pmu_probe_seccomp(char *found, size_t size)
 	return TACT_CHECK_MISSING;
 }
 
-/* Runs in a child, because any wait of a process sees its traced children: traces a child of its own.
- * Exits with 0 if that works.
+/* Runs in a child, because any wait of a process sees its traced children: traces a child of its
+ * own.  Exits with 0 if that works.
  */
 static _Noreturn void try_ptrace(void)
 {

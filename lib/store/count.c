@@ -8,8 +8,8 @@
 
 #include "base/base.h"
 
-/* clang-format off: columns are app, classifier, category, machine, model, version, arch, mode, init,
- * status, number, weight
+/* clang-format off: columns are app, classifier, category, machine, model, version, arch, mode,
+ * init, status, number, weight
  */
 static const char *const count_sql[TACT_N_COUNT_KINDS] = {
 	[TACT_COUNT_BLOCKS] =

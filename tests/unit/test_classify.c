@@ -462,8 +462,8 @@ TEST(bad_models_are_refused)
 		 -TACT_E_FORMAT, 17, "cut short"},
 		{HEAD KEYS WORDS "topic\tLd\t1\t0\t0\t2.5\t1\t1\nend\n", -TACT_E_FORMAT, 16,
 		 "before the last"},
-		{HEAD KEYS WORDS TOPICS "seed = 2\n", -TACT_E_FORMAT, 18, "behind 'end'"},
-		{HEAD KEYS WORDS "seed = 2\n", -TACT_E_FORMAT, 15, "behind"},
+		{HEAD KEYS WORDS TOPICS "seed = 2\n", -TACT_E_FORMAT, 18, "after 'end'"},
+		{HEAD KEYS WORDS "seed = 2\n", -TACT_E_FORMAT, 15, "after"},
 	};
 	struct tact_diag diag;
 
