@@ -163,7 +163,7 @@ int tact_mca_params_create(struct tact_mca_params **out, const struct tact_arch 
 		*out = NULL;
 	if (!out || !arch)
 		return tact_fail(diag, TACT_E_INVAL, "no architecture");
-	params = malloc(params_size(tact_isa_form_count(arch->isa)));
+	params = calloc(1, params_size(tact_isa_form_count(arch->isa)));
 	if (!params)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	params->arch = arch;
