@@ -145,10 +145,12 @@ int tact_model_estimate(struct tact_estimator *estimator, struct tact_block *blo
 
 struct tact_stream;
 
-/* Creates a stream of different blocks through a model that has TACT_MODEL_STREAM, for
- * tact_stream_* of tact/simulate.h.  The caller gives it to tact_stream_destroy. Returns 0, or,
- * with the reason in diag, -TACT_E_INVAL  an argument is missing, the name is not in the registry,
- * or the model has no streams -TACT_E_NOMEM  out of memory
+/* Creates a stream of different blocks through a model that has TACT_MODEL_STREAM.  It is used and
+ * destroyed by the functions tact_stream_* of tact/simulate.h.
+ * Returns 0, or, with the reason in diag,
+ *   -TACT_E_INVAL  an argument is missing, the name is not in the registry, or the model has no
+ *                  streams
+ *   -TACT_E_NOMEM  out of memory
  */
 int tact_model_stream_create(struct tact_stream **out, const char *name, struct tact_diag *diag);
 
@@ -167,20 +169,20 @@ struct tact_model_row {
 };
 #define TACT_MODEL_ROW_INIT TACT_SIZED(struct tact_model_row)
 
-/* Estimates n rows with n_models models, which are given by their names, on several threads. Models
- * of all kinds work alike.  opt may be NULL; its arch is not used: rows have theirs.  The distance
- * from one row to the next is rows[0].size bytes.
+/* Estimates n rows with n_models models, which are given by their names and may be of any kind, on
+ * several threads.  opt may be NULL; its arch is not used: rows have theirs.  The distance from one
+ * row to the next is rows[0].size bytes.
  *
  * take is called once for every model and row, from several threads at once.  status is 0, or one
  * of tact_block_load or tact_model_estimate, and then estimate is NULL.  The estimate is valid
  * during the call.  opt->say is called on the calling thread only.
  * Returns 0, or
- *   -TACT_E_INVAL    an argument is missing, a row has no architecture or a mode, init, store or
- *                    size that there is not, or the errors of tact_model_open.  Nothing was called
+ *   -TACT_E_INVAL    an argument is missing; a row has no architecture, or a mode, init, store or
+ *                    size that does not exist; or as for tact_model_open.  Nothing was called
  *   -TACT_E_NOMEM    out of memory; take was not called for all
- *   -TACT_E_IO, -TACT_E_VERSION  of tact_model_open; nothing was called
+ *   -TACT_E_IO, -TACT_E_VERSION  as for tact_model_open; nothing was called
  *   -TACT_E_NO_TOOL  a program is not installed; the other models did their work
- *   -TACT_E_FORMAT   of tact_model_open; or a model could not do its work, the others did, and
+ *   -TACT_E_FORMAT   as for tact_model_open; or a model could not do its work, the others did, and
  *                    opt->say has heard why
  */
 int tact_model_run(const char *const *names, size_t n_models, const struct tact_model_row *rows,
