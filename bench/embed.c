@@ -226,62 +226,98 @@ struct real {
 	double fresh_seconds, replace_seconds;
 };
 
-/* One block with its mutations, and what was predicted for each of them. */
+/* A block's mutations: which instruction becomes what, the code of each, what was predicted. */
 struct trial {
+	size_t size; /* of the block */
+	uint8_t block[MAX_CODE];
+	size_t at[MUTATIONS_PER_BLOCK];
+	const struct insn *insn[MUTATIONS_PER_BLOCK];
 	uint8_t code[MUTATIONS_PER_BLOCK * MAX_CODE]; /* one after the other */
-	size_t size[MUTATIONS_PER_BLOCK];
+	size_t code_size[MUTATIONS_PER_BLOCK];
 	struct tact_prediction replaced[MUTATIONS_PER_BLOCK], fresh[MUTATIONS_PER_BLOCK];
 };
 
-/* Mutates a loaded block, predicts it each time, and keeps the code. */
-static void mutate_by_replacing(struct real *r, struct trial *t, struct tact_block *block,
-				uint64_t *random)
+static void choose(struct trial *t, struct tact_block *block, uint64_t *random)
 {
-	double begin_at = now();
 	size_t used = 0;
 
+	memset(t->replaced, 0, sizeof(t->replaced));
+	memset(t->fresh, 0, sizeof(t->fresh));
 	for (unsigned k = 0; k < MUTATIONS_PER_BLOCK; k++) {
-		const size_t i = (size_t)(next_random(random) % tact_block_length(block));
-		const struct insn *insn = &others[next_random(random) % N_OTHERS];
 		const uint8_t *code;
 
-		if (tact_block_replace(block, i, insn->bytes, insn->length, NULL) < 0 ||
+		t->at[k] = (size_t)(next_random(random) % tact_block_length(block));
+		t->insn[k] = &others[next_random(random) % N_OTHERS];
+		t->replaced[k].size = t->fresh[k].size = sizeof(t->fresh[k]);
+		must(tact_block_replace(block, t->at[k], t->insn[k]->bytes, t->insn[k]->length,
+					NULL),
+		     "replace");
+		code = tact_block_code(block, &t->code_size[k]);
+		memcpy(t->code + used, code, t->code_size[k]);
+		used += t->code_size[k];
+	}
+}
+
+static void replace_each(struct real *r, struct trial *t, struct tact_block *block)
+{
+	double begin_at;
+
+	must(tact_block_load(block, t->block, t->size, NULL), "load");
+	begin_at = now();
+	for (unsigned k = 0; k < MUTATIONS_PER_BLOCK; k++)
+		if (tact_block_replace(block, t->at[k], t->insn[k]->bytes, t->insn[k]->length,
+				       NULL) < 0 ||
 		    tact_predict(block, NULL, &t->replaced[k]) < 0)
 			r->n_refused++;
-		code = tact_block_code(block, &t->size[k]);
-		memcpy(t->code + used, code, t->size[k]);
-		used += t->size[k];
-	}
 	r->replace_seconds += now() - begin_at;
 }
 
-static void load_each(struct real *r, struct trial *t, struct tact_block *fresh)
+static void load_each(struct real *r, struct trial *t, struct tact_block *block)
 {
 	double begin_at = now();
 	size_t used = 0;
 
-	for (unsigned k = 0; k < MUTATIONS_PER_BLOCK; used += t->size[k++])
-		if (tact_block_load(fresh, t->code + used, t->size[k], NULL) < 0 ||
-		    tact_predict(fresh, NULL, &t->fresh[k]) < 0)
+	for (unsigned k = 0; k < MUTATIONS_PER_BLOCK; used += t->code_size[k++])
+		if (tact_block_load(block, t->code + used, t->code_size[k], NULL) < 0 ||
+		    tact_predict(block, NULL, &t->fresh[k]) < 0)
 			r->n_refused++;
 	r->fresh_seconds += now() - begin_at;
 }
 
-static void mutate_real(struct real *r, struct tact_block *block, struct tact_block *fresh,
-			const uint8_t *code, size_t size, uint64_t *random)
+/* stop_above says of each mutation whether it is better than the one before. */
+static void stop_each(struct real *r, const struct trial *t, struct tact_block *block)
 {
-	static struct trial t;
+	struct tact_predict_options opt = TACT_PREDICT_OPTIONS_INIT;
+	struct tact_prediction p = TACT_PREDICTION_INIT;
 
-	if (size > MAX_CODE / 2 || tact_block_load(block, code, size, NULL) < 0)
+	must(tact_block_load(block, t->block, t->size, NULL), "load");
+	for (unsigned k = 0; k < MUTATIONS_PER_BLOCK; k++) {
+		const double cycles = t->fresh[k].cycles_per_iteration;
+
+		opt.stop_above = t->fresh[k ? k - 1 : 0].cycles_per_iteration;
+		tact_block_replace(block, t->at[k], t->insn[k]->bytes, t->insn[k]->length, NULL);
+		if (tact_predict(block, &opt, &p) < 0)
+			r->n_refused++;
+		r->n_different += p.is_stopped != (cycles > opt.stop_above) ||
+				  (!p.is_stopped && memcmp(&p, &t->fresh[k], sizeof(p)));
+	}
+}
+
+/* The way that goes first pays for what is new in a block: they take turns. */
+static void mutate_real(struct real *r, struct tact_block *block, struct tact_block *fresh,
+			struct trial *t, uint64_t *random)
+{
+	if (tact_block_load(block, t->block, t->size, NULL) < 0)
 		return;
-	memset(t.replaced, 0, sizeof(t.replaced));
-	memset(t.fresh, 0, sizeof(t.fresh));
+	choose(t, block, random);
+	if (r->n % 2)
+		replace_each(r, t, block);
+	load_each(r, t, fresh);
+	if (r->n % 2 == 0)
+		replace_each(r, t, block);
 	for (unsigned k = 0; k < MUTATIONS_PER_BLOCK; k++)
-		t.replaced[k].size = t.fresh[k].size = sizeof(t.fresh[k]);
-	mutate_by_replacing(r, &t, block, random);
-	load_each(r, &t, fresh);
-	for (unsigned k = 0; k < MUTATIONS_PER_BLOCK; k++)
-		r->n_different += memcmp(&t.replaced[k], &t.fresh[k], sizeof(t.fresh[k])) != 0;
+		r->n_different += memcmp(&t->replaced[k], &t->fresh[k], sizeof(t->fresh[k])) != 0;
+	stop_each(r, t, block);
 	r->n++;
 	r->n_mutations += MUTATIONS_PER_BLOCK;
 }
@@ -292,23 +328,27 @@ static bool mutate_file(struct real *r, const struct tact_arch *arch, const char
 	char line[2 * MAX_CODE + 256];
 	struct tact_block *block, *fresh;
 	uint64_t random = 0x9e3779b97f4a7c15u;
-	uint8_t code[MAX_CODE];
+	struct trial *t = malloc(sizeof(*t));
 	FILE *f = fopen(path, "r");
 
-	if (!f) {
+	if (!f || !t) {
 		fprintf(stderr, "embed: %s: %s\n", path, strerror(errno));
-		return false;
+		exit(2);
 	}
 	must(tact_block_create(&block, arch, NULL, NULL), "create");
 	must(tact_block_create(&fresh, arch, NULL, NULL), "create");
 	while (r->n < limit && fgets(line, sizeof(line), f)) {
 		size_t digits = strspn(line, "0123456789abcdefABCDEF"), bad;
-		long size = digits ? tact_hex_decode(code, line, digits, &bad) : 0;
+		long size = digits && digits < MAX_CODE /* which leaves room to grow */
+				    ? tact_hex_decode(t->block, line, digits, &bad)
+				    : 0;
 
-		if (size > 0)
-			mutate_real(r, block, fresh, code, (size_t)size, &random);
+		t->size = size > 0 ? (size_t)size : 0;
+		if (t->size)
+			mutate_real(r, block, fresh, t, &random);
 	}
 	fclose(f);
+	free(t);
 	tact_block_destroy(block);
 	tact_block_destroy(fresh);
 	return r->n > 0;
