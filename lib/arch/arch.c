@@ -9,7 +9,7 @@
 
 #include "arch/arch.h"
 
-#include "isas.inc" /* of which one stands in each entry of archs */
+#include "isas.inc" /* one of which is in each entry of archs */
 
 #include "archs.inc"
 
@@ -46,7 +46,7 @@ bool arch_view_of(const struct tact_arch *arch, unsigned form, enum arch_situati
 	return true;
 }
 
-/* Is it one of the words? */
+/* Returns whether a name is one of the words. */
 static bool is_listed(const char *words, const char *name)
 {
 	size_t length = strlen(name), n;
@@ -163,7 +163,7 @@ bool tact_arch_param(const struct tact_arch *arch, size_t index, struct tact_par
 	return tact_fill(out, &p, sizeof(p)) >= 0;
 }
 
-/* A line that is no form: a parameter, or what a CPU's file says beside them. */
+/* Reads a line that is not a form: a parameter, or another key of a CPU's file. */
 static int read_param(struct tact_arch *arch, char *line, struct tact_diag *diag)
 {
 	const struct tact_arch *base;
@@ -244,7 +244,7 @@ out_close:
 	return status;
 }
 
-/* Presets, and false for what the text must bring. */
+/* Sets presets, and marks the parameters that the text must bring. */
 static int set_presets(struct tact_arch *arch, struct tact_diag *diag)
 {
 	for (size_t i = 0; i < PARAMS_COUNT; i++) {
@@ -341,8 +341,9 @@ static unsigned ports_of(const struct arch_view *view)
 	return mask;
 }
 
-/* What is wrong with a variant, or NULL.  That a form's uops by port add up to its uops is no rule:
- * uops.info counts gathers, locked and microcoded instructions in different ways for the two.
+/* Returns what is wrong with a variant, or NULL.  A form's uops by port need not add up to its
+ * uops: uops.info counts gathers, locked and microcoded instructions in different ways for the
+ * two.
  */
 static const char *fault_of(const struct tact_arch *arch, const struct arch_view *view)
 {

@@ -27,7 +27,7 @@ struct tact_arch {
 	unsigned revision;		     /* of the data; see arch_changed */
 };
 
-/* An architecture made of text alone, of any set: parameters and lines of forms, as
+/* Makes an architecture of any set from text alone: parameters and lines of forms, as
  * tact_arch_derive reads them.  Parameters without a preset must be there; a form without a line
  * has no data.  `name` and `isa` are the caller's and must live as long. Returns -TACT_E_FORMAT
  * (diag has line and reason), -TACT_E_INVAL, -TACT_E_NOMEM.
@@ -35,7 +35,7 @@ struct tact_arch {
 int arch_create(struct tact_arch **out, const char *name, const struct tact_isa *isa,
 		const char *text, struct tact_diag *diag);
 
-/* Data of a form: NULL if there is none. */
+/* Returns the data of a form, or NULL if there are no data for it. */
 const struct arch_record *arch_record_of(const struct tact_arch *arch, unsigned form);
 
 /* What a form costs, and its lists; they belong to the architecture. */
@@ -65,7 +65,7 @@ struct arch_own {
  */
 struct arch_own *arch_own_of(struct tact_arch *arch, unsigned form, enum arch_situation situation);
 
-/* Must follow a change, so that blocks lower their code again. */
+/* Must follow every change, so that blocks lower their code again. */
 static inline void arch_changed(struct tact_arch *arch)
 {
 	arch->revision++;
@@ -78,7 +78,7 @@ static inline unsigned arch_revision(const struct tact_arch *arch)
 
 bool arch_is_built_in(const struct tact_arch *arch);
 
-/* Of a form that has a line of its own, or NULL. */
+/* Returns the record of a form that has a line of its own, or NULL. */
 const struct arch_record *overlay_record(const struct arch_overlay *overlay, unsigned form);
 bool overlay_view(const struct arch_overlay *overlay, unsigned form, enum arch_situation situation,
 		  struct arch_view *out);
@@ -89,8 +89,8 @@ void overlay_destroy(struct arch_overlay *overlay); /* NULL is allowed */
 const char *arch_situation_name(enum arch_situation situation);
 int arch_view_print(const struct arch_view *view, char *text, size_t size);
 
-/* A line of a form, whose columns are separated by tabs: changes the line.  Returns 1, 0 if it is
- * no such line, or -TACT_E_FORMAT, -TACT_E_NOMEM with the reason.
+/* Reads a line of a form, whose columns are separated by tabs; changes the line.  Returns 1, 0 if
+ * it is no such line, or -TACT_E_FORMAT, -TACT_E_NOMEM with the reason.
  */
 int overlay_read_line(struct tact_arch *arch, char *line, struct tact_diag *diag);
 

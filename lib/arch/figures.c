@@ -17,7 +17,7 @@ _Static_assert((int)TACT_SITUATION_INDEXED == (int)ARCH_INDEXED &&
 		       (int)TACT_NUMBER_ADDRESS == (int)ARCH_OP_AGEN,
 	       "the tables number them as the interface does");
 
-/* Kinds of the tables are in the high four bits, in the order of enum tact_latency_end. */
+/* The tables have the kind in the high four bits, in the order of enum tact_latency_end. */
 static uint8_t end_of(uint8_t operand)
 {
 	return operand >> 4;
@@ -37,7 +37,7 @@ static struct tact_latency latency_of(const struct arch_latency *l)
 				     .cycles = l->cycles};
 }
 
-/* A register from which every latency that is listed is zero. */
+/* Returns whether there is a register from which every listed latency is zero. */
 static bool breaks_dependence(const struct arch_latency *list)
 {
 	for (const struct arch_latency *l = list; l->from != ARCH_OP_END; l++) {
@@ -51,7 +51,8 @@ static bool breaks_dependence(const struct arch_latency *list)
 	return false;
 }
 
-/* No uop, and nothing but one register that another one takes without delay. */
+/* Returns whether there is no uop, and nothing but one register that another takes without delay.
+ */
 static bool is_eliminated(const struct arch_view *view)
 {
 	const struct arch_latency *l = view->latency;
@@ -127,7 +128,7 @@ int tact_arch_set_latency(struct tact_arch *arch, unsigned form, const struct ta
 		return -TACT_E_INVAL;
 	from = operand_of(latency->from, latency->from_number);
 	to = operand_of(latency->to, latency->to_number);
-	/* First all that may fail. */
+	/* Everything that may fail comes first. */
 	for (unsigned k = 0; k < ARCH_N_SITUATIONS; k++) {
 		if (!arch_view_of(arch, form, (enum arch_situation)k, &view) ||
 		    !lists(view.latency, from, to))

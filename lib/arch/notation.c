@@ -15,7 +15,9 @@ char notation_port(unsigned port)
 	return port_letters[port];
 }
 
-/* The letters of a set up to '+' or the end; 0 if there is none, or one that is no port. */
+/* Reads the letters of a set up to '+' or the end.  Returns 0 if the set is empty or a letter is
+ * not a port.
+ */
 static unsigned read_set(const char **text)
 {
 	unsigned mask = 0;
@@ -67,7 +69,7 @@ bad:
 			 all);
 }
 
-/* rN, mN, mN.b, mN.i, mN.m, a.b, a.i.  Returns its code or -1. */
+/* Reads rN, mN, mN.b, mN.i, mN.m, a.b or a.i.  Returns its code or -1. */
 static int read_operand(const char **text, bool is_source)
 {
 	const char *p = *text;

@@ -102,7 +102,7 @@ bool overlay_view(const struct arch_overlay *o, unsigned form, enum arch_situati
 	return true;
 }
 
-/* The slot of a form; it may be a new, empty one.  NULL: out of memory. */
+/* Returns the slot of a form, which may be new and empty.  NULL: out of memory. */
 static struct patch *patch_of(struct arch_overlay *o, unsigned form)
 {
 	if (!o->slot_of_form[form]) {
@@ -114,7 +114,7 @@ static struct patch *patch_of(struct arch_overlay *o, unsigned form)
 	return &o->patches[o->slot_of_form[form] - 1];
 }
 
-/* What a form is that has a line in an architecture without tables, but for what the line says. */
+/* In an architecture without tables, a form with a line is this, except for what the line says. */
 static const struct arch_variant one_uop = {
 	.uops = 1, .fused = 1, .mite = 1, .simple_beside = 0xff};
 static const struct arch_latency no_latency[1] = {{.from = ARCH_OP_END}};

@@ -46,7 +46,7 @@ enum params_port_binding {
 int params_set(struct arch_params *params, const char *name, const char *value,
 	       struct tact_diag *diag);
 
-/* Name, value as text and help of parameter `index`; false behind the last one. */
+/* Gets name, value as text and help of parameter `index`; returns false past the last one. */
 bool params_get(const struct arch_params *params, size_t index, char *name, size_t name_size,
 		char *value, size_t value_size, const char **help);
 
@@ -57,7 +57,7 @@ const char *params_name(size_t index);
 /* "value # source" for cores that do not say it, or NULL: each must. */
 const char *params_preset(size_t index);
 
-/* Keys of a CPU's file that are no parameters (base, full_name, isa, ...); -1: it is none. */
+/* Keys of a CPU's file that are not parameters (base, full_name, isa, ...); -1: not a key. */
 enum params_key {
 	PARAMS_KEY_BASE,
 	PARAMS_KEY_NAME,
@@ -81,7 +81,8 @@ struct params_origin {
 bool params_source_is_known(const char *source);
 bool params_source_is_measured(const char *source); /* false for what is only reported or assumed */
 
-/* Cuts the comment off a line and returns it, without blanks around it; "" if there is none. */
+/* Cuts the comment off a line and returns it, without blanks around it; "" if there is no comment.
+ */
 char *params_cut_comment(char *line);
 
 /* Splits "name = value # comment" in place.  Returns 1, 0 for a line without content, or

@@ -2,7 +2,7 @@
  *
  * The binary form of data/insn: what gen/gen_tables.c writes and lib/arch reads.  Everything is
  * constant and shared: equal variants, port lists and latency lists of all architectures are
- * stored once, so that an architecture costs two bytes a form plus what is its own.
+ * stored once, so that an architecture costs two bytes per form plus its own data.
  */
 #ifndef TACT_ARCH_TABLE_H
 #define TACT_ARCH_TABLE_H

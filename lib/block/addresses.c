@@ -9,9 +9,9 @@
 
 #include "block/addresses.h"
 
-/* Iterations that are followed: those before the last one bring the values into their steady state,
- * and the last one must agree with the one before.  Stores are counted from the third one on; where
- * pointers move through lines, more iterations show how often.
+/* The iterations that are followed.  All but the last bring the values into their steady state,
+ * and the last must agree with the one before it.  Stores are counted from the third iteration on;
+ * where pointers move through lines, more iterations show how often.
  */
 enum { LAST_PASS = 4, FIRST_COUNTED_PASS = 3, LAST_MOVING_PASS = 18 };
 
@@ -57,7 +57,7 @@ static struct address address_of(const struct address_walk *w, const struct bloc
 	return a;
 }
 
-/* Bytes of an access, as far as they are followed. */
+/* Returns the bytes of an access, as far as they are followed. */
 static unsigned bytes_of(const struct address_walk *w, const struct tact_operand *o)
 {
 	unsigned bytes = o->bits / 8u;
@@ -67,8 +67,8 @@ static unsigned bytes_of(const struct address_walk *w, const struct tact_operand
 	return bytes < STORE_MAX_BYTES ? bytes : STORE_MAX_BYTES;
 }
 
-/* What a load brings: what the block has stored there; or, where registers begin with one value,
- * that value, which memory is filled with (BHive, section III-A).
+/* Finds the value that a load brings: what the block has stored there or, where all registers
+ * begin with one value, that value, with which memory is filled (BHive, section III-A).
  */
 static bool loaded_value(const struct address_walk *w, const struct block_insn *bi,
 			 struct symbol *value)
@@ -92,7 +92,7 @@ static bool loaded_value(const struct address_walk *w, const struct block_insn *
 	return w->block->opt.init != TACT_INIT_DIFF && !(a.offset & 7);
 }
 
-/* What a store leaves: a register's value as a whole, or a value of its own. */
+/* Returns the value that a store leaves: that of a whole register, or a new one. */
 static struct symbol stored_value(struct address_walk *w, const struct block_insn *bi)
 {
 	const struct tact_operand *to = &bi->insn->operand[0], *from = &bi->insn->operand[1];
@@ -155,10 +155,10 @@ static struct symbol result_of(struct address_walk *w, const struct block_insn *
 	return (struct symbol){w->next_symbol++, 0};
 }
 
-/* Where stores leave the store buffer in order, two a cycle only if both go to the same cache line:
- * a store joins the one before it if that one is alone in its cycle.  Values at entry are taken to
- * be aligned to lines.  Where memory is renamed, a store that a load takes its value from stays
- * alone (experiments on Zen 4).
+/* Counts the cycles in which stores leave the store buffer in order.  Two leave in one cycle only
+ * if both go to the same cache line: a store joins the one before it if that one is alone in its
+ * cycle.  Values at entry count as aligned to lines.  Where memory is renamed, a store that a load
+ * takes its value from stays alone (experiments on Zen 4).
  */
 static void commit_store(struct address_walk *w, const struct address *a, unsigned bytes,
 			 bool is_met)
@@ -246,9 +246,9 @@ bool addresses_init(struct address_walk *w, struct tact_block *block)
 	return true;
 }
 
-/* Code that runs once tells that two accesses meet by the words of their addresses; code that
- * repeats is learned (experiments on Zen 4: unrolled and as a loop, with other registers of the
- * same value).
+/* In code that runs once, two accesses are known to meet if their addresses are spelled alike;
+ * code that repeats is learned (experiments on Zen 4: unrolled and as a loop, with other registers
+ * of the same value).
  */
 static bool has_same_words(const struct address_walk *w, const struct block_insn *load,
 			   const struct tact_operand *from, const struct block_store *store)
@@ -264,7 +264,7 @@ static bool has_same_words(const struct address_walk *w, const struct block_insn
 	       load->constants.displacement == bi->constants.displacement;
 }
 
-/* The store that a memory input meets, if any. */
+/* Connects a memory input to the store that it meets, if any. */
 static void meet_store(struct address_walk *w, struct block_node *node, const struct block_insn *bi)
 {
 	const struct tact_operand *o = &bi->insn->operand[bi->lowered->in[node->input].operand];
@@ -287,8 +287,8 @@ static void meet_store(struct address_walk *w, struct block_node *node, const st
 			   has_same_words(w, bi, o, store);
 }
 
-/* The last iteration that brings values into their steady state meets stores; the one behind it
- * must meet the same ones.
+/* Connects loads to stores in the last iteration that brings values into their steady state; the
+ * next iteration must meet the same stores.
  */
 static void meet_stores(struct address_walk *w, uint32_t i, bool again)
 {
@@ -310,7 +310,7 @@ static void meet_stores(struct address_walk *w, uint32_t i, bool again)
 	}
 }
 
-/* Cycles that the stores of an iteration need. */
+/* Counts the cycles that the stores of an iteration need. */
 static void count_stores(struct address_walk *w)
 {
 	struct tact_block *block = w->block;

@@ -24,14 +24,14 @@ struct address_walk {
 	unsigned commit_cycles;
 };
 
-/* Room for the stores of a block, by its counts.  Returns 0 or -TACT_E_NOMEM. */
+/* Makes room for the stores of a block, by its counts.  Returns 0 or -TACT_E_NOMEM. */
 int addresses_reserve(struct tact_block *block);
 
 /* Decides what must be followed.  Returns false if nothing depends on addresses. */
 bool addresses_init(struct address_walk *w, struct tact_block *block);
 
 /* Connects the memory inputs of all instructions, in block->nodes, to the stores that they meet,
- * and fills block->store_cycles.  is_exact as in struct address_walk.
+ * and fills block->store_cycles.  is_exact is that of struct address_walk.
  */
 void addresses_connect(struct address_walk *w, bool is_exact);
 

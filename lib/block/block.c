@@ -11,8 +11,8 @@
 enum {
 	PADDING = 16,
 	LAYOUTS = 32,
-	/* Above this many remembered instructions the cache starts anew: bounds memory at some 35
-	 * MB whatever the input.  BHive's 230,000 blocks have 50,000 different heads.
+	/* Above this many remembered instructions the cache starts anew, which keeps memory below
+	 * some 35 MB whatever the input.  BHive's 230,000 blocks have 50,000 different heads.
 	 */
 	CACHE_LIMIT = 100000
 };
@@ -98,7 +98,8 @@ static int copy_code(struct tact_block *block, const uint8_t *code, size_t size)
 
 static void forget_lowered(struct tact_block *block)
 {
-	/* A number instead of a walk over all places: CPUs may change with every block. */
+	/* Counts up instead of walking over all places: architectures may change with every block.
+	 */
 	if (!++block->generation) {
 		block->generation = 1;
 		block->n_lowered = 0;
@@ -108,7 +109,8 @@ static void forget_lowered(struct tact_block *block)
 
 static int decode(struct tact_block *block, struct tact_diag *diag)
 {
-	/* Of the instructions from `offset` on: one call of the set for most blocks. */
+	/* The layouts of the instructions from `offset` on: for most blocks, one call fills them.
+	 */
 	struct isa_layout layouts[LAYOUTS];
 	size_t n = 0, at = 0;
 
@@ -139,8 +141,8 @@ static int decode(struct tact_block *block, struct tact_diag *diag)
 			return tact_fail_at(diag, TACT_E_DECODE, 0, offset,
 					    "no instruction, or one that is cut short, at byte %zu",
 					    offset);
-		/* Needed soon, and seldom in a near cache: real code has many different
-		 * instructions. */
+		/* It is needed soon and seldom cached: real code has many different instructions.
+		 */
 		if ((size_t)entry < block->n_lowered)
 			__builtin_prefetch(&block->lowered[entry]);
 		bi->entry = (uint32_t)entry;
@@ -171,7 +173,7 @@ const struct block_lowered *block_lowered_of(struct tact_block *block, size_t n)
 	return l;
 }
 
-/* A place for each entry of the cache. */
+/* Makes a place for each entry of the cache. */
 static int make_places(struct tact_block *block)
 {
 	if (tact_grow(&block->lowered, &block->lowered_capacity, block->cache.n_entries,
@@ -182,7 +184,7 @@ static int make_places(struct tact_block *block)
 	return 0;
 }
 
-/* Entries do not move any more: point to them, and lower those that are new. */
+/* Entries do not move any more: points to them, and lowers the new ones. */
 static int lower(struct tact_block *block)
 {
 	if (!block_is_lowered(block))
@@ -205,7 +207,7 @@ static int lower(struct tact_block *block)
 	return 0;
 }
 
-/* Pointers to entries that have moved. */
+/* Points to entries that have moved. */
 static void point_again(struct tact_block *block)
 {
 	for (size_t i = 0; i < block->n_insns; i++) {
@@ -239,7 +241,7 @@ int block_decode_one(struct tact_block *block, const uint8_t *code, size_t size,
 	return status;
 }
 
-/* The block ends in a direct branch to its first byte. */
+/* Returns whether the block ends in a direct branch to its first byte. */
 static bool ends_in_loop(const struct tact_block *block)
 {
 	const struct block_insn *last = &block->insns[block->n_insns - 1];
@@ -248,7 +250,7 @@ static bool ends_in_loop(const struct tact_block *block)
 			       last->constants.length + last->constants.immediate, last->offset);
 }
 
-/* A flag-writing instruction and the jump behind it, unless the jump starts a cache line
+/* Fuses a flag-writing instruction with the jump after it, unless the jump starts a cache line
  * (Intel optimization manual, 2.5.2.1).
  */
 static void fuse(struct tact_block *block)
@@ -268,8 +270,8 @@ static void fuse(struct tact_block *block)
 	}
 }
 
-/* A nop shares the slot of the instruction before it, if that is neither a branch nor of vectors
- * and has none yet (experiments on Zen 4).
+/* A nop shares the slot of the instruction before it, unless that is a branch or a vector
+ * instruction or already has a nop (experiments on Zen 4).
  */
 static void fuse_nops(struct tact_block *block)
 {
@@ -282,7 +284,7 @@ static void fuse_nops(struct tact_block *block)
 	}
 }
 
-/* A jump, or a fused pair, that crosses or ends on a 32-byte boundary (Intel 341810). */
+/* Marks jumps and fused pairs that cross or end on a 32-byte boundary (Intel 341810). */
 static void mark_jcc_erratum(struct tact_block *block)
 {
 	for (size_t i = 0; i < block->n_insns; i++) {
@@ -399,7 +401,9 @@ int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
 			return -TACT_E_INVAL;
 		block->opt = options;
 	}
-	/* The previous one may be gone before the next load, and another one be in its place. */
+	/* The previous one may be destroyed before the next load, and another one made in its
+	 * place.
+	 */
 	if (arch && arch != block->arch)
 		block->lowered_arch = NULL;
 	if (arch)
@@ -454,7 +458,7 @@ double tact_block_coverage(const struct tact_block *block)
 	return block && block->n_insns ? (double)block->counts.known / (double)block->n_insns : 0;
 }
 
-/* Takes ports away from uops that can go elsewhere. */
+/* Closes ports to uops that can go elsewhere. */
 static void close_ports(struct arch_port_use *uses, unsigned n, params_ports closed)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -521,8 +525,8 @@ unsigned block_extra_slots(const struct tact_block *block, size_t i)
 }
 
 /* The lines of the DSB that a loop needs (Intel optimization manual, 2.5.2.2): each holds uops of
- * one window; an instruction is not cut, one from the microcode sequencer has a line to itself, and
- * there are two branches a line at most.
+ * one window, an instruction is never split, one from the microcode sequencer has a line to
+ * itself, and a line has at most two branches.
  */
 struct dsb_fill {
 	unsigned window, lines, slots, branches; /* slots and branches of the last line */
@@ -572,8 +576,7 @@ enum block_source block_loop_source(const struct tact_block *block)
 
 	if (block->jcc_erratum)
 		return BLOCK_FROM_MITE;
-	/* Instructions have four uops from the decoders at most, so that lines are at least half
-	 * full.
+	/* Instructions have at most four uops from the decoders, so lines are at least half full.
 	 */
 	if (!block->opt.paper &&
 	    2 * block_decoded_uops(block, true) > (unsigned)(p->dsb_line_uops * p->dsb_lines) &&

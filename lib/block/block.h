@@ -26,13 +26,13 @@ enum value_stack {
 /* A value that an instruction consumes or produces. */
 struct lowered_value {
 	uint8_t kind;	 /* enum value_kind */
-	uint8_t key;	 /* register, or group of flags behind them: below ISA_MAX_KEYS */
-	uint8_t operand; /* index into tact_insn.operand; of flags TACT_REG_NONE */
+	uint8_t key;	 /* register, or group of flags numbered after them: below ISA_MAX_KEYS */
+	uint8_t operand; /* index into tact_insn.operand; TACT_REG_NONE for flags */
 	uint8_t stack;	 /* enum value_stack */
 };
 
-/* An instruction form on one architecture, with the operands of one encoding: all that does not
- * depend on where it stands or on its constants.
+/* An instruction form on one architecture, with the operands of one encoding: everything that does
+ * not depend on its place or on its constants.
  */
 struct block_lowered {
 	uint8_t made; /* the block's generation then; another one: its place is only reserved */
@@ -52,8 +52,9 @@ struct block_lowered {
 	/* Bit r: general register r, the stack pointer by push and pop too. */
 	uint32_t general_written, general_in_addresses;
 	bool names_stack, writes_stack; /* the stack pointer, not as push and pop do */
-	/* Of a core that renames memory: its load takes a register that was stored; its store
-	 * leaves one. */
+	/* On a core that renames memory: its load takes a register that was stored; its store
+	 * leaves one.
+	 */
 	bool takes_stored, leaves_stored;
 	const struct arch_port_use *ports;
 	/* In the block's arena: n_in and n_out values; n_in rows of n_out latencies. */
@@ -74,7 +75,7 @@ struct block_insn {
 	bool fast_load, stack_sync;
 	bool is_met;	     /* its store has a register that a load takes */
 	uint32_t first_node; /* of its inputs in the dependence graph */
-	uint64_t producers;  /* bit p: waits for insns[p]; only of the first 64 */
+	uint64_t producers;  /* bit p: waits for insns[p]; only the first 64 count */
 };
 
 /* An input of an instruction: where its value comes from. */
@@ -84,7 +85,7 @@ struct block_node {
 	uint8_t input;	    /* index into lowered->in of the consumer */
 	uint8_t output;	    /* index into lowered->out of the producer */
 	uint8_t iterations; /* 0: produced in the same iteration; 1: in the one before */
-	bool is_blocked;    /* memory: the store does not hold all that is loaded */
+	bool is_blocked;    /* memory: the store holds only part of what is loaded */
 	bool is_renamed;    /* memory: what was stored is there at once */
 	int8_t distance;    /* memory: from where it is loaded to where the store begins, bytes */
 };
@@ -109,9 +110,9 @@ struct tact_block {
 	struct tact_arena arena;	      /* of what `lowered` points to */
 	const struct tact_arch *lowered_arch; /* for which `lowered` was made */
 	unsigned lowered_revision;	      /* of it */
-	uint8_t generation;		      /* of what is made; never 0 behind the first */
+	uint8_t generation;		      /* of what is made; never 0 after the first */
 
-	uint8_t *code; /* owned; with 16 zero bytes behind it */
+	uint8_t *code; /* owned; followed by 16 zero bytes */
 	size_t code_size, code_capacity;
 
 	struct block_insn *insns; /* owned */
@@ -125,7 +126,8 @@ struct tact_block {
 
 	struct block_stores stores; /* by symbolic address, see addresses.c */
 
-	/* Room for the models' own work, so that they need not allocate: grown by block_scratch. */
+	/* Memory for the models' own work, so that they need not allocate; block_scratch grows it.
+	 */
 	void *scratch;
 	size_t scratch_capacity;
 
@@ -139,7 +141,7 @@ struct tact_block {
 	/* Filled by block_connect, as are nodes, and in insns what it says there. */
 	bool is_connected;
 	bool has_forwarding; /* a load meets a store */
-	bool has_blocked;    /* a load meets one that does not hold all it needs */
+	bool has_blocked;    /* a load meets a store that holds only part of what it needs */
 	double store_cycles; /* an iteration's stores need to leave the store buffer; 0: not limited
 			      */
 };
@@ -160,56 +162,58 @@ static inline void block_count(struct block_counts *c, const struct block_lowere
 	c->lcps += l->attributes & TACT_INSN_LCP ? sign : 0;
 }
 
-/* Entry `n` of the cache on the present architecture: looked up, or made.  NULL: out of memory. */
+/* Returns entry `n` of the cache on the present architecture, lowered now if it was not before.
+ * NULL: out of memory.
+ */
 const struct block_lowered *block_lowered_of(struct tact_block *block, size_t n);
 
-/* Room for that much code; block_pad_code sets its size, and the zeros after it. */
+/* Makes room for that much code; block_pad_code sets its size and the zeros after it. */
 int block_reserve_code(struct tact_block *block, size_t size, size_t n_insns);
 void block_pad_code(struct tact_block *block, size_t size);
 
-/* The cache is to start anew, which makes what was loaded invalid. */
+/* Returns whether the cache must start anew, which makes what was loaded invalid. */
 bool block_cache_is_full(const struct tact_block *block);
 
-/* Room for what block_connect fills, so that it cannot fail.  Returns 0 or -TACT_E_NOMEM. */
+/* Makes room for what block_connect fills, so that it cannot fail.  Returns 0 or -TACT_E_NOMEM. */
 int block_reserve(struct tact_block *block);
 
-/* What follows lowering, as far as it is done at once: mode, fusion, the JCC erratum.  The
- * dependence graph is left to the first who asks for it.
+/* Does what follows lowering at once: mode, fusion, the JCC erratum.  The dependence graph is made
+ * when it is first asked for.
  */
 void block_arrange(struct tact_block *block);
 
 /* Decodes one instruction that stands alone, at most TACT_MAX_INSN_BYTES bytes: fills entry and
  * constants of *bi.  Returns -TACT_E_DECODE unless it is one instruction with nothing after it, or
- * -TACT_E_NOMEM.  Pointers to entries of the cache are then those of the cache again.
+ * -TACT_E_NOMEM.  Updates the block's pointers if entries have moved.
  */
 int block_decode_one(struct tact_block *block, const uint8_t *code, size_t size,
 		     struct block_insn *bi);
 
-/* Calls ask for the block without instruction i, which is not the only one, in the mode that it is
- * in; then the block is as it was.  Returns what ask returns.
+/* Calls ask for the block without instruction i, which must not be the only one, in its present
+ * mode, and restores the block.  Returns what ask returns.
  */
 int block_ask_without(struct tact_block *block, size_t i,
 		      int (*ask)(struct tact_block *block, void *arg), void *arg);
 
-/* Whether what was lowered holds for the present architecture. */
+/* Returns whether what was lowered holds for the present architecture. */
 bool block_is_lowered(const struct tact_block *block);
 
 /* Fills `lowered` for an instruction.  Returns 0 or -TACT_E_NOMEM. */
 int block_lower(struct block_lowered *lowered, const struct tact_insn *insn,
 		const struct tact_arch *arch, struct tact_arena *arena);
 
-/* The operands by which the tables name the latency from an input to an output. */
+/* Finds the operands by which the tables name the latency from an input to an output. */
 void block_latency_name(const struct tact_insn *insn, const struct block_lowered *lowered,
 			unsigned in, unsigned out, uint8_t *from, uint8_t *to);
 
-/* What is known of where inputs come from. */
+/* Returns the graph with everything that is known of where inputs come from. */
 static inline const struct block_node *block_nodes(const struct tact_block *block)
 {
 	return block->has_better ? block->better : block->nodes;
 }
 
-/* Only decodes, and looks instructions up: for those who want to know what they are, and predict
- * nothing.  Returns as tact_block_load.
+/* Only decodes and looks instructions up, for callers that predict nothing.  Returns as
+ * tact_block_load.
  */
 int block_look_at(struct tact_block *block, const uint8_t *code, size_t size);
 
@@ -218,8 +222,8 @@ int block_look_at(struct tact_block *block, const uint8_t *code, size_t size);
  */
 void block_depend(struct tact_block *block);
 
-/* Sees to it that the graph is there.  Whoever reads it calls this first: loading and editing leave
- * it to them, since most of what a search tries is refused by cheaper limits.
+/* Makes the graph unless it is there.  Every reader calls this first: loading and editing put it
+ * off, since cheaper bounds refuse most of what a search tries.
  */
 static inline void block_connect(const struct tact_block *block)
 {
@@ -227,9 +231,9 @@ static inline void block_connect(const struct tact_block *block)
 		block_depend((struct tact_block *)(uintptr_t)block);
 }
 
-/* Latency from input `in` to output `out` of insns[p], as seen by node `to`; with the tables'
- * latency from memory or with that of store-to-load forwarding.  Returns false if there is no
- * dependence. In the header because the search for cycles asks for every edge many times.
+/* Finds the latency from input `in` to output `out` of insns[p], as seen by node `to`, with the
+ * tables' latency from memory or with that of store-to-load forwarding.  Returns false if there is
+ * no dependence.  It is inline because the search for cycles asks for every edge.
  */
 static inline bool block_latency(const struct tact_block *block, uint32_t p, unsigned in,
 				 unsigned out, const struct block_node *to, bool forwarding,
@@ -241,7 +245,7 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 	bool to_memory = block->insns[to->insn].lowered->in[to->input].kind == VALUE_MEMORY;
 	unsigned blocked = 0;
 
-	/* A store that has to leave the store buffer first retires some cycles behind its data; at
+	/* A store that must leave the store buffer first retires some cycles after its data; at
 	 * least two, whatever the load.
 	 */
 	if (forwarding && to->is_blocked)
@@ -265,28 +269,29 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 	return true;
 }
 
-/* Ports of an instruction in this block, fusion and 512-bit mode taken into account: fills uses and
- * returns their number.
+/* Fills `uses` with the ports of an instruction in this block, taking fusion and 512-bit mode into
+ * account, and returns their number.
  */
 enum { BLOCK_MAX_PORT_USES = 32 };
 unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_port_use *uses);
 
-/* What delivers the uops of a block: the decoders for unrolled code and where the JCC erratum keeps
- * it out of the DSB, the LSD if a loop fits the IDQ, the DSB otherwise (FACILE, equation 3).
+/* The component that delivers the uops of a block: the decoders for unrolled code and where the
+ * JCC erratum keeps it out of the DSB, the LSD if a loop fits the IDQ, otherwise the DSB (FACILE,
+ * equation 3).
  */
 enum block_source { BLOCK_FROM_MITE, BLOCK_FROM_LSD, BLOCK_FROM_DSB };
-/* Slots in a line of the DSB beyond one a uop: large constants take two (Intel optimization manual,
- * 2.5.2.2).
+/* Returns the slots that an instruction takes in a DSB line beyond one per uop: large constants
+ * take two (Intel optimization manual, 2.5.2.2).
  */
 unsigned block_extra_slots(const struct tact_block *block, size_t i);
 
 enum block_source block_source_of(const struct tact_block *block);
 enum block_source block_loop_source(const struct tact_block *block); /* as if it were a loop */
 
-/* Decoded uops of an iteration, those of the microcode sequencer too or not. */
+/* Returns the decoded uops of an iteration, with or without those of the microcode sequencer. */
 unsigned block_decoded_uops(const struct tact_block *block, bool with_microcode);
 
-/* At least `size` bytes of scratch; NULL if there is no memory.  The content is not kept. */
+/* Returns at least `size` bytes of scratch, whose content is not kept; NULL: out of memory. */
 void *block_scratch(struct tact_block *block, size_t size);
 
 #endif /* TACT_BLOCK_PRIVATE_H */

@@ -37,7 +37,7 @@ static unsigned set_of(struct block_spread *s, params_ports mask)
 	return i;
 }
 
-/* Pours `uops` into the ports of `mask` so that their levels become as even as they can. */
+/* Pours `uops` into the ports of `mask` so that their levels become as even as possible. */
 static void pour(double *level, params_ports mask, double uops, double *share)
 {
 	double total = uops;

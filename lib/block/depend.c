@@ -31,8 +31,8 @@ static void depend_on(struct block_insn *bi, uint32_t producer)
 		bi->producers |= 1ull << producer;
 }
 
-/* Inputs of an instruction; those from memory later.  What nothing in front of it has written is
- * filled in by connect_to_previous.
+/* Connects the inputs of an instruction; those from memory come later.  connect_to_previous fills
+ * in what no earlier instruction has written.
  */
 static void connect(struct tact_block *block, const struct writer *writers, uint32_t i)
 {
@@ -78,7 +78,7 @@ static void connect_to_previous(struct tact_block *block, const struct writer *l
 
 /* ---- fast pointer chasing ---- */
 
-/* The input of an instruction that is this register of an address, or NULL. */
+/* Returns the input of an instruction that is this register of an address, or NULL. */
 static const struct block_node *address_node(const struct tact_block *block,
 					     const struct block_insn *bi, unsigned reg)
 {
@@ -90,9 +90,9 @@ static const struct block_node *address_node(const struct tact_block *block,
 	return NULL;
 }
 
-/* The instruction that made a value, moves that were eliminated on the way left aside; NULL if it
- * comes from outside or from a ring of moves.  Looks at MAX_MOVES of them, which keeps long chains
- * of moves from making this quadratic.
+/* Returns the instruction that made a value, ignoring eliminated moves on the way; NULL if the
+ * value comes from outside or from a ring of moves.  Follows at most MAX_MOVES, so that long
+ * chains of moves do not make this quadratic.
  */
 static const struct block_insn *origin_of(const struct tact_block *block,
 					  const struct block_node *node, bool *via_32bit)
@@ -112,8 +112,8 @@ static const struct block_insn *origin_of(const struct tact_block *block,
 	return NULL;
 }
 
-/* A load whose base was loaded takes a cycle less, if the displacement is small, no 32-bit move is
- * in between, and an index comes from an idiom (conditions that uiCA's authors found by
+/* A load whose base was loaded takes one cycle less if the displacement is small, no 32-bit move
+ * is in between, and an index comes from an idiom (conditions that uiCA's authors found by
  * experiment).
  */
 static bool is_fast_load(const struct tact_block *block, const struct block_insn *bi)
@@ -186,7 +186,7 @@ static void note_stores(struct tact_block *block)
 	}
 }
 
-/* Stores whose register a plain load takes; true if there are any. */
+/* Marks stores whose register a plain load takes; returns whether there are any. */
 static bool note_met_stores(struct tact_block *block)
 {
 	bool any = false;
@@ -204,7 +204,9 @@ static bool note_met_stores(struct tact_block *block)
 	return any;
 }
 
-/* First with all that is known; if the paper would see it differently, so too. */
+/* Connects with everything that is known and, if the paper would see it differently, again as the
+ * paper does.
+ */
 static void connect_memory(struct tact_block *block)
 {
 	struct address_walk w;
@@ -212,7 +214,7 @@ static void connect_memory(struct tact_block *block)
 	if (!addresses_init(&w, block))
 		return;
 	addresses_connect(&w, block->opt.paper);
-	/* How stores leave depends on which of them are met: once more. */
+	/* How stores leave depends on which of them loads meet, so this is done again. */
 	if (note_met_stores(block))
 		addresses_connect(&w, block->opt.paper);
 	note_stores(block);

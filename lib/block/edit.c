@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One instruction of a loaded block is replaced, inserted or erased.  Everything that can fail
- * comes first, so that a failure leaves the block as it was.
+ * Replaces, inserts or erases one instruction of a loaded block.  Everything that can fail comes
+ * first, so that a failure leaves the block as it was.
  */
 #include <string.h>
 
@@ -20,7 +20,8 @@ static size_t offset_of(const struct tact_block *block, size_t i)
 	return i < block->n_insns ? block->insns[i].offset : block->code_size;
 }
 
-/* Grows the buffers to what the changed block needs.  Nothing that is seen from outside changes. */
+/* Grows the buffers to what the changed block needs.  A failure changes nothing that callers see.
+ */
 static int reserve(struct tact_block *block, const struct edit *e, size_t new_size)
 {
 	const struct block_counts before = block->counts;
@@ -88,8 +89,8 @@ int block_ask_without(struct tact_block *block, size_t i,
 	return status;
 }
 
-/* The rare case: the cache is full, or the architecture has changed since.  A block of its own is
- * loaded with the changed code, and takes this one's place.
+/* Handles the rare case that the cache is full or the architecture has changed: loads the changed
+ * code into a new block, which takes the place of this one.
  */
 static int load_anew(struct tact_block *block, const struct edit *e, size_t new_size,
 		     struct tact_diag *diag)
@@ -136,7 +137,7 @@ static int decode(struct tact_block *block, struct edit *e, struct tact_diag *di
 	return 0;
 }
 
-/* The bytes decode to one instruction, told without the cache. */
+/* Returns whether the bytes are one instruction, without using the cache. */
 static bool is_one_instruction(const struct tact_block *block, const struct edit *e)
 {
 	struct tact_insn insn;

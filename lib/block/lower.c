@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * An instruction with its form's data: which variant holds, what it reads and writes, how long
- * each result takes from each source.
+ * Lowers an instruction: which variant of its form holds, what it reads and writes, how long each
+ * result takes from each source.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ struct draft {
 	uint16_t latency[LOWERED_MAX_IN][LOWERED_MAX_OUT];
 };
 
-/* Cycles from `from` to `to` in a list; -1 if the list does not say. */
+/* Returns the cycles from `from` to `to` in a list; -1 if the list does not say. */
 static int find_latency(const struct arch_latency *list, uint8_t from, uint8_t to)
 {
 	for (; list->from != ARCH_OP_END; list++)
@@ -35,8 +35,8 @@ static bool has_latency_from(const struct arch_latency *list, uint8_t from)
 	return false;
 }
 
-/* Registers that count as operands: those that are nothing else, and not what the stack engine
- * keeps.
+/* Returns whether a register counts as an operand: not flags or pointers, and not what the stack
+ * engine keeps.
  */
 static bool is_data_register(const struct tact_operand *o)
 {
@@ -105,7 +105,8 @@ static void lower_outputs(struct draft *d)
 	}
 }
 
-/* An input with its latency to every output; one cycle where the tables do not say. */
+/* Adds an input with its latency to every output, which is one cycle where the tables do not say.
+ */
 static void add_input(struct draft *d, uint8_t id, struct lowered_value value)
 {
 	if (d->l->n_in == LOWERED_MAX_IN)
@@ -152,7 +153,7 @@ static void lower_flag_inputs(struct draft *d)
 {
 	uint8_t id = flags_operand_id(d->insn);
 
-	/* Shifts by cl that leave them as they were; where no result waits for that. */
+	/* Shifts by cl may leave them as they were; on some cores no result waits for that. */
 	if (id != ARCH_OP_END && d->l->n_out && breaks_dependence(d, id))
 		return;
 	for (unsigned g = 0; d->insn->flags_read >> g; g++)
@@ -254,7 +255,7 @@ static void lower_decoding(struct draft *d, const struct arch_variant *v)
 	}
 }
 
-/* What the dependence analysis asks again and again. */
+/* Collects what the dependence analysis asks for repeatedly. */
 static void summarise(struct draft *d)
 {
 	const struct tact_isa *isa = d->arch->isa;
@@ -278,13 +279,14 @@ static void summarise(struct draft *d)
 	}
 }
 
-/* Vector registers, and those that take as long: of masks, of the x87 stack, ... */
+/* Returns whether an output is a vector register or one that takes as long: masks, the x87 stack.
+ */
 static bool is_not_general(const struct draft *d, unsigned out)
 {
 	return d->out[out].kind == VALUE_REG && !isa_is_general(d->arch->isa, d->out[out].key);
 }
 
-/* Cycles that an instruction takes after its load: from the latency of its address. */
+/* Returns the cycles that an instruction takes after its load, from the latency of its address. */
 static unsigned after_load(const struct draft *d, uint8_t memory_id, unsigned out)
 {
 	const struct arch_params *p = &d->arch->params;

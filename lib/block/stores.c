@@ -33,8 +33,8 @@ int stores_reserve(struct block_stores *s, size_t n, size_t n_granules)
 	return 0;
 }
 
-/* Slots of other blocks are free: they carry another generation.  It starts anew only after four
- * thousand million blocks.
+/* Slots of other blocks are free: they carry another generation.  The number wraps around only
+ * after four billion blocks.
  */
 void stores_clear(struct block_stores *s)
 {
@@ -50,7 +50,7 @@ void stores_fini(struct block_stores *s)
 	FREE_ALL(s->list, s->slots);
 }
 
-/* The slot of this granule, or the free one where it belongs. */
+/* Returns the slot of this granule, or the free one where it belongs. */
 static struct store_slot *find_slot(const struct block_stores *s, const struct address *granule)
 {
 	uint64_t h = ((uint64_t)granule->base << 32 | granule->index) * 0x9e3779b97f4a7c15u;
@@ -65,7 +65,7 @@ static struct store_slot *find_slot(const struct block_stores *s, const struct a
 	}
 }
 
-/* Part of an access that lies in one granule; the next call goes on behind it. */
+/* The part of an access that lies in one granule; the next call continues after it. */
 struct part {
 	struct address granule;
 	unsigned begin, end; /* bytes of the granule */

@@ -49,12 +49,12 @@ struct block_stores {
 	uint32_t generation; /* marks the slots that belong to the present block */
 };
 
-/* Room for n stores that together touch at most n_granules.  Returns 0 or -TACT_E_NOMEM. */
+/* Makes room for n stores that together touch at most n_granules.  Returns 0 or -TACT_E_NOMEM. */
 int stores_reserve(struct block_stores *s, size_t n, size_t n_granules);
 void stores_clear(struct block_stores *s);
 void stores_fini(struct block_stores *s);
 
-/* Granules that an access may touch, wherever it begins. */
+/* Returns the number of granules that an access may touch, wherever it begins. */
 static inline size_t stores_granules(unsigned bytes)
 {
 	return (bytes + STORE_GRANULE - 1) / STORE_GRANULE + 1;
@@ -62,7 +62,9 @@ static inline size_t stores_granules(unsigned bytes)
 
 void stores_put(struct block_stores *s, const struct block_store *store);
 
-/* The youngest store that wrote any of these bytes, or NULL; *is_whole: it wrote all of them. */
+/* Returns the youngest store that wrote any of these bytes, or NULL; *is_whole says whether it
+ * wrote all of them.
+ */
 const struct block_store *stores_find(const struct block_stores *s, const struct address *address,
 				      unsigned bytes, bool *is_whole);
 

@@ -21,8 +21,8 @@ double facile_issue(struct tact_block *block, const struct tact_predict_options 
 	return (double)issued_uops(block) / block->arch->params.issue_width;
 }
 
-/* Cycles from stack pointer to stack pointer through an instruction that writes it; 0: from
- * elsewhere.
+/* Returns the cycles from stack pointer to stack pointer through an instruction that writes it; 0
+ * if its value comes from elsewhere.
  */
 static unsigned stack_latency(const struct block_lowered *l)
 {
@@ -34,8 +34,8 @@ static unsigned stack_latency(const struct block_lowered *l)
 	return 0;
 }
 
-/* The uops that the stack engine inserts: issue with them; and each waits for the one before it, or
- * for the instruction that wrote rsp since.
+/* The uops that the stack engine inserts take issue slots, and each waits for the one before it or
+ * for the instruction that has written the stack pointer since.
  */
 double facile_stack_sync(struct tact_block *block, const struct tact_predict_options *opt)
 {
@@ -69,8 +69,8 @@ double facile_divider(struct tact_block *block, const struct tact_predict_option
 	for (size_t i = 0; i < block->n_insns; i++) {
 		const struct block_lowered *l = block->insns[i].lowered;
 
-		/* Measured throughput where it is more than the divider explains: microcoded
-		 * divisions, locked and fencing instructions, which do not overlap either.
+		/* The measured throughput counts where it exceeds what the divider explains:
+		 * microcoded divisions, locked and fencing instructions do not overlap either.
 		 */
 		cycles += l->cycles > l->divider ? l->cycles : l->divider;
 	}

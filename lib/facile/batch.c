@@ -13,7 +13,9 @@ enum {
 	MAX_SLICE = 256, /* jobs that a thread takes at a time */
 	MIN_SLICE = 16,
 	SLICES = 4, /* for each thread, so that slow ones do not hold up the rest */
-	/* Waking a thread takes as long as some ten predictions: fewer jobs are done at once. */
+	/* Waking a thread takes as long as some ten predictions: the caller does fewer jobs
+	 * itself.
+	 */
 	MIN_JOBS = 128
 };
 
@@ -40,7 +42,7 @@ void tact_predictor_destroy(struct tact_predictor *p)
 	FREE_ALL(p->blocks, p);
 }
 
-/* The options are checked by those who use them. */
+/* Reads the options, and makes what the first run needs. */
 static int set_up(struct tact_predictor *p, const struct tact_block_options *block_opt,
 		  const struct tact_predict_options *opt, unsigned threads, struct tact_diag *diag)
 {
@@ -111,7 +113,7 @@ static void work(void *context, unsigned thread, size_t slice)
 		atomic_fetch_add(&p->failed, failed);
 }
 
-/* A block for each thread that may get work. */
+/* Makes a block for each thread that may get work. */
 static int make_blocks(struct tact_predictor *p, unsigned threads)
 {
 	for (unsigned t = 0; t < threads; t++) {

@@ -7,7 +7,7 @@
 
 #include "facile/facile.h"
 
-/* The store that a blocked load of an instruction waits for; NULL: none does. */
+/* Returns the node of a blocked load of an instruction, or NULL. */
 static const struct block_node *blocked_node(const struct tact_block *block, size_t i)
 {
 	const struct block_insn *bi = &block->insns[i];
@@ -22,9 +22,9 @@ static const struct block_node *blocked_node(const struct tact_block *block, siz
 	return NULL;
 }
 
-/* Such a load waits until the store has left the store buffer, which is after its retirement; and
- * stores behind the load retire behind it.  So blocked loads queue up, but for those whose stores
- * are in front of the load before them.  Returns how many an iteration do.
+/* Such a load waits until the store has left the store buffer, which happens after the store
+ * retires; and stores after the load retire after it.  So blocked loads queue up, except those
+ * whose store precedes the previous blocked load.  Returns how many queue up per iteration.
  */
 static double count_queue(struct tact_block *block)
 {
@@ -34,7 +34,7 @@ static double count_queue(struct tact_block *block)
 
 	if (!passed)
 		return -1;
-	memset(passed, 0, 2 * n * sizeof(*passed)); /* blocked loads in front of each store */
+	memset(passed, 0, 2 * n * sizeof(*passed)); /* blocked loads before each store */
 	for (unsigned it = 0; it < ITERATIONS; it++) {
 		if (it == ITERATIONS - COUNTED)
 			begin = now;

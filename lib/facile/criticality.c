@@ -16,7 +16,7 @@ static int ask(struct tact_block *block, void *arg)
 	return tact_predict(block, q->opt, &q->answer);
 }
 
-/* Without its branch, a loop would be none. */
+/* The branch of a loop makes it one. */
 static bool is_erasable(const struct tact_block *block, size_t i)
 {
 	return block->n_insns > 1 && !(block->mode == TACT_MODE_LOOP && i + 1 == block->n_insns &&

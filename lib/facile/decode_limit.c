@@ -5,8 +5,8 @@
  */
 #include "facile/facile.h"
 
-/* One complex and up to MAX_DECODERS - 1 simple ones; a form may claim as many beside it as there
- * are decoders, which counts as one more place.
+/* One complex decoder and up to MAX_DECODERS - 1 simple ones.  A form may claim as many beside it
+ * as there are decoders, which counts as one more place.
  */
 enum { MAX_DECODERS = 16 };
 

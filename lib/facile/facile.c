@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * FACILE in one table: a row a bound.  The throughput is the largest bound that applies
+ * FACILE in one table with one row per bound.  The throughput is the largest bound that applies
  * (equations 1 to 3).
  */
 #include <math.h>
@@ -40,8 +40,8 @@ const char *tact_bound_column(enum tact_bound bound)
 	return bound < TACT_N_BOUNDS ? bounds[bound].column : "unknown";
 }
 
-/* The order in which bounds are computed: what costs least first, since the first one above
- * stop_above is the last one.  Those from FIRST_CONNECTED on need the dependence graph.
+/* The order in which bounds are computed: the cheapest first, since the first one above stop_above
+ * ends the prediction.  Those from FIRST_CONNECTED on need the dependence graph.
  */
 enum { FIRST_CONNECTED = 7 };
 static const uint8_t order[TACT_N_BOUNDS] = {

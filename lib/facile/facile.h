@@ -10,7 +10,7 @@
 
 #include "block/block.h"
 
-/* Cycles per iteration that a bound allows at the least. */
+/* Returns the cycles per iteration that a bound allows at the least. */
 typedef double facile_bound(struct tact_block *block, const struct tact_predict_options *opt);
 
 facile_bound facile_predecode, facile_decode, facile_dsb, facile_lsd, facile_issue, facile_ports,
@@ -18,12 +18,12 @@ facile_bound facile_predecode, facile_decode, facile_dsb, facile_lsd, facile_iss
 	facile_stores;
 
 /* The slack of instruction i, as struct tact_criticality has it, if an iteration takes `cycles`;
- * where a cycle of the graph has a larger ratio, that counts instead.  HUGE_VAL if the instruction is
- * on no cycle.  Returns 0 or -TACT_E_NOMEM.
+ * where a cycle of the graph has a larger ratio, that counts instead.  HUGE_VAL if the instruction
+ * is on no cycle.  Returns 0 or -TACT_E_NOMEM.
  */
 int facile_slack(struct tact_block *block, size_t i, double cycles, double *slack);
 
-/* Whether options that were read have values that are known. */
+/* Returns whether all values of options are known. */
 static inline bool facile_are_valid(const struct tact_predict_options *opt)
 {
 	return !(opt->bounds >> TACT_N_BOUNDS) && opt->stop_above >= 0;

@@ -4,7 +4,7 @@
  */
 #include "facile/facile.h"
 
-/* Slots beyond one a uop, and uops that have some. */
+/* Counts the slots beyond one per uop, and the uops that have such slots. */
 static unsigned extra_slots(const struct tact_block *block, unsigned *wide)
 {
 	unsigned n = 0;
@@ -28,8 +28,8 @@ static bool has_small_loops(const struct arch_params *p)
 	return false;
 }
 
-/* Lines that an iteration is read from, where each cycle reads one: those of a window, up to the
- * branch at the end.
+/* Counts the lines that an iteration is read from, where each cycle reads one line of a window, up
+ * to the branch at the end.
  */
 static unsigned count_lines(const struct tact_block *block)
 {
@@ -56,7 +56,7 @@ static unsigned count_lines(const struct tact_block *block)
 	return lines;
 }
 
-/* A loop of n slots. */
+/* Returns the cycles of a loop of n slots. */
 static double dsb_cycles(const struct tact_block *block, unsigned n)
 {
 	const struct arch_params *p = &block->arch->params;
@@ -68,7 +68,7 @@ static double dsb_cycles(const struct tact_block *block, unsigned n)
 	if (has_small_loops(p) && !block->opt.paper)
 		return n < PARAMS_UNROLL_MAX && p->dsb_small_loop[n] ? p->dsb_small_loop[n] / 100.0
 								     : (double)n / width;
-	/* Behind a taken branch no uops of the same 32 bytes follow in the same cycle. */
+	/* After a taken branch, no uops of the same 32 bytes follow in the same cycle. */
 	if (last / 32 == start / 32)
 		return (n + width - 1) / width;
 	return (double)n / width;

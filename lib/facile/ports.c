@@ -25,7 +25,7 @@ static void add(struct usage *u, params_ports mask, unsigned count)
 		}
 	}
 	if (i == MAX_SETS)
-		return; /* no core has that many sets of ports; tact_arch_validate sees to it */
+		return; /* no core has so many sets of ports; tact_arch_validate checks that */
 	u->mask[i] = mask;
 	u->count[i] = count;
 	u->n++;
@@ -65,7 +65,9 @@ static unsigned uops_within(const struct usage *u, unsigned mask)
 	return n;
 }
 
-/* Number of ports in a set.  (Without a CPU option the compiler's own way is a function call.) */
+/* Returns the number of ports in a set.  (The compiler's built-in is a function call on a plain
+ * x86-64.)
+ */
 static unsigned set_size(unsigned mask)
 {
 	mask -= mask >> 1 & 0x55555555;
@@ -74,13 +76,13 @@ static unsigned set_size(unsigned mask)
 	return mask * 0x01010101 >> 24;
 }
 
-/* Keeps the larger of uops/ports in *best; compared without division. */
+/* Keeps the larger ratio of uops to ports; compares without division. */
 static void consider(const struct usage *u, unsigned mask, unsigned *best_uops,
 		     unsigned *best_ports, unsigned *best_mask)
 {
 	unsigned size = set_size(mask), n;
 
-	/* Not even all uops would be enough: spares the sum for most sets. */
+	/* Not even all uops would be enough: most sets need no sum. */
 	if (u->total * *best_ports <= *best_uops * size)
 		return;
 	n = uops_within(u, mask);
@@ -91,7 +93,7 @@ static void consider(const struct usage *u, unsigned mask, unsigned *best_uops,
 	}
 }
 
-/* Ports that stand in the same sets are alike: the worst set has all of them or none.  Returns the
+/* Ports that occur in the same sets are alike: the worst set has all of them or none.  Returns the
  * number of such classes.
  */
 static unsigned find_classes(const struct usage *u, params_ports *classes)
@@ -116,7 +118,9 @@ static unsigned find_classes(const struct usage *u, params_ports *classes)
 	return n;
 }
 
-/* All unions of classes, in the order of a Gray code: each differs by one class from the last. */
+/* Considers all unions of classes, in the order of a Gray code: each differs by one class from the
+ * last.
+ */
 static void consider_all(const struct usage *u, unsigned *uops, unsigned *ports, unsigned *mask)
 {
 	params_ports classes[TACT_MAX_PORTS], m = 0;
@@ -128,7 +132,7 @@ static void consider_all(const struct usage *u, unsigned *uops, unsigned *ports,
 	}
 }
 
-/* The sets and their unions in pairs; a set that was considered is not again. */
+/* Considers the sets and their unions in pairs, each set once. */
 static void consider_pairs(const struct usage *u, unsigned *uops, unsigned *ports, unsigned *mask)
 {
 	for (unsigned i = 0; i < u->n; i++) {
@@ -169,7 +173,9 @@ double facile_ports(struct tact_block *block, const struct tact_predict_options 
 	collect(block, &u);
 	if (opt->exact_ports)
 		return worst_set(&u, true, &mask);
-	/* In any order: single sets first, so that most unions are out of the question. */
+	/* The order does not matter here: single sets come first, so that most unions are out of
+	 * the question.
+	 */
 	for (unsigned i = 0; i < u.n; i++)
 		consider(&u, u.mask[i], &uops, &ports, &mask);
 	for (unsigned i = 1; i < u.n; i++)

@@ -38,9 +38,9 @@ struct search {
 	uint32_t on_cycle; /* a node of the best cycle, if ratio > 0 */
 };
 
-/* Instructions that can be on a cycle: those that wait for one that can be, and that one that can
- * be waits for.  A bit an instruction; blocks with more than 64 are left to the nodes.  Cheap, and
- * leaves most blocks with next to nothing.
+/* Finds the instructions that can be on a cycle: those that wait for such an instruction and that
+ * such an instruction waits for.  One bit per instruction; blocks with more than 64 are left to
+ * the search.  It is cheap and leaves next to nothing of most blocks.
  */
 static uint64_t cyclic_insns(const struct tact_block *block)
 {
@@ -101,7 +101,7 @@ static int lay_out(struct search *s, struct tact_block *block, size_t n, size_t 
 	return 0;
 }
 
-/* The nodes of instructions that can be on a cycle.  Returns how many there are, or
+/* Gathers the nodes of instructions that can be on a cycle.  Returns 1, 0 if there are none, or
  * -TACT_E_NOMEM.
  */
 static int gather(struct search *s, struct tact_block *block)
@@ -130,7 +130,7 @@ static int gather(struct search *s, struct tact_block *block)
 	return 1;
 }
 
-/* Edges between the nodes that are there, each with its latency. */
+/* Lists the edges between these nodes, each with its latency. */
 static void connect(struct search *s)
 {
 	const struct tact_block *block = s->block;
@@ -154,8 +154,8 @@ static void connect(struct search *s)
 	s->first[s->n] = n;
 }
 
-/* Takes nodes away that no edge leads to, until there is none: latencies of zero have left some.
- * Returns whether there were any.
+/* Removes nodes that no edge leads to until every node has one: latencies of zero have left some
+ * without.  Returns whether any was removed.
  */
 static bool prune(struct search *s)
 {
@@ -178,7 +178,7 @@ static bool prune(struct search *s)
 	return any;
 }
 
-/* Numbers the nodes that are left, and writes their edges down again. */
+/* Numbers the nodes that are left and lists their edges again. */
 static void compact(struct search *s)
 {
 	const bool *is_gone = (const bool *)s->mark;
@@ -196,7 +196,7 @@ static void compact(struct search *s)
 	connect(s);
 }
 
-/* First policy: the longest edge into each node. */
+/* The first policy takes the longest edge into each node. */
 static void choose_longest(struct search *s)
 {
 	for (uint32_t v = 0; v < s->n; v++) {
@@ -210,7 +210,7 @@ static void choose_longest(struct search *s)
 	}
 }
 
-/* Ratio of the policy's cycle through v. */
+/* Returns the ratio of the policy's cycle through v. */
 static double cycle_ratio(const struct search *s, uint32_t v)
 {
 	unsigned sum = 0, iterations = 0;
@@ -254,11 +254,11 @@ static bool find_better_cycle(struct search *s)
 	return better;
 }
 
-/* One round of improvements of the policy under the present ratio. */
+/* Improves the policy by one round under the present ratio; returns whether it changed. */
 static bool improve(struct search *s)
 {
-	/* Latencies are whole numbers and cycles shorter than 65536 nodes, so that two ratios
-	 * differ by more than this; it keeps rounding from going on for ever.
+	/* Latencies are whole numbers and cycles shorter than 65536 nodes, so two ratios differ by
+	 * more than this; it keeps rounding from going on for ever.
 	 */
 	const double epsilon = 1e-7;
 	bool changed = false;
@@ -375,7 +375,7 @@ const char *tact_explain_value(const struct tact_block *block, unsigned kind, un
 	return !block || reg == TACT_REG_NONE ? "?" : tact_isa_reg_name(block->arch->isa, reg);
 }
 
-/* The best cycle, which the policy of that time leads along backwards. */
+/* Fills in the best cycle, along which the policy of that time leads backwards. */
 static void follow(const struct search *s, struct tact_chain *out)
 {
 	const struct tact_block *block = s->block;
@@ -414,8 +414,8 @@ static bool is_of(const struct search *s, uint32_t v, size_t insn)
 	return s->nodes[s->number[v]].insn == insn;
 }
 
-/* One round of shorter distances from `origin`, which is of instruction i, up to the next node of
- * that instruction.
+/* Shortens distances from `origin`, a node of instruction i, up to the next node of that
+ * instruction, by one round; returns whether any changed.
  */
 static bool shorten(struct search *s, size_t i, uint32_t origin, double cycles)
 {
@@ -442,7 +442,7 @@ static bool shorten(struct search *s, size_t i, uint32_t origin, double cycles)
 	return changed;
 }
 
-/* The smallest mean of a cycle in a small graph, by Karp's theorem (1978). */
+/* Returns the smallest mean weight of a cycle in a small graph, by Karp's theorem (1978). */
 static double smallest_mean(double (*weight)[LOWERED_MAX_IN], unsigned n)
 {
 	double distance[LOWERED_MAX_IN + 1][LOWERED_MAX_IN] = {{0}}, smallest = HUGE_VAL;
@@ -466,8 +466,9 @@ static double smallest_mean(double (*weight)[LOWERED_MAX_IN], unsigned n)
 	return smallest;
 }
 
-/* A cycle may pass through the instruction more than once, by different inputs: the ways from each
- * of them to the next, and of those the cycle with the smallest mean.
+/* A cycle may pass through the instruction more than once, by different inputs.  So this finds the
+ * shortest way from each input to each other one, and among these ways the cycle with the smallest
+ * mean.
  */
 int facile_slack(struct tact_block *block, size_t i, double cycles, double *slack)
 {

@@ -2,9 +2,9 @@
  *
  * The predecoder works on aligned 16-byte blocks (FACILE, section 4.3).
  *
- * How many instructions end before a byte of the code is written down once; what ends in a 16-byte
- * block of the unrolled code is then the difference between its two borders.  The number of blocks
- * to look at is at most the length of the code, however often it is unrolled.
+ * The number of instructions that end before each byte of the code is written down once; what ends
+ * in a 16-byte block of the unrolled code is then the difference between its two borders.  The
+ * number of blocks to look at is at most the length of the code, however often it is unrolled.
  */
 #include <string.h>
 
@@ -18,7 +18,8 @@ struct marks {
 	 * instruction whose opcode is before it.
 	 */
 	uint32_t *ends;
-	uint32_t *lcps; /* opcodes with a length-changing prefix before it; NULL: there are none */
+	uint32_t *
+		lcps; /* opcodes with a length-changing prefix before it; NULL: the block has no such prefix */
 };
 
 /* A walk from border to border. */
@@ -26,7 +27,7 @@ struct walk {
 	struct marks marks;		  /* code_size + 1 of them */
 	unsigned length, n_insns, n_lcps; /* of one iteration */
 	unsigned width;
-	bool loop;	     /* the code stands once; otherwise it repeats on both sides */
+	bool loop;	     /* the code occurs once; otherwise it repeats on both sides */
 	long at;	     /* position of the next border; in a loop relative to its first byte */
 	unsigned ends, lcps; /* before that border, since the walk began */
 };
@@ -52,15 +53,15 @@ static unsigned mark_code(struct marks *marks, const struct tact_block *block, u
 	for (size_t i = 0; i < block->n_insns; i++) {
 		const struct block_lowered *insn = block->insns[i].lowered;
 		const size_t first = block->insns[i].offset,
-			     behind = first + insn->opcode_offset + 1;
+			     after_opcode = first + insn->opcode_offset + 1;
 
 		mark_bytes(marks->ends + first, 2 * (unsigned)i);
-		mark_bytes(marks->ends + behind, 2 * (unsigned)i + 1);
+		mark_bytes(marks->ends + after_opcode, 2 * (unsigned)i + 1);
 		if (!marks->lcps)
 			continue;
 		mark_bytes(marks->lcps + first, lcps);
 		lcps += (insn->attributes & TACT_INSN_LCP) != 0;
-		mark_bytes(marks->lcps + behind, lcps);
+		mark_bytes(marks->lcps + after_opcode, lcps);
 	}
 	marks->ends[block->code_size] = (uint32_t)(2 * block->n_insns);
 	if (marks->lcps)
@@ -68,7 +69,7 @@ static unsigned mark_code(struct marks *marks, const struct tact_block *block, u
 	return lcps;
 }
 
-/* Goes on to the next border; returns what lies between the last one and this. */
+/* Goes on to the next border; returns what lies between the last one and this one. */
 static struct fetch_block next_block(struct walk *w)
 {
 	unsigned ends = w->ends, lcps = w->lcps, mark;
@@ -124,7 +125,7 @@ static unsigned begin(struct walk *w, struct tact_block *block, unsigned *iterat
 		return (start + length + width - 1) / width;
 	}
 	*iterations = width / gcd(length, width);
-	/* Code of the iteration before lies in front of the first byte. */
+	/* Code of the iteration before precedes the first byte. */
 	w->at = (long)((length - start % length) % length);
 	w->ends = w->marks.ends[w->at] / 2u;
 	w->lcps = w->marks.lcps ? w->marks.lcps[w->at] : 0;
@@ -135,7 +136,7 @@ static unsigned plain_cycles(const struct tact_block *block, const struct fetch_
 {
 	unsigned width = (unsigned)block->arch->params.predecode_width;
 
-	if (b->slots <= width) /* nearly always: spares the division */
+	if (b->slots <= width) /* nearly always, which saves the division */
 		return b->slots != 0;
 	return (b->slots + width - 1) / width;
 }
