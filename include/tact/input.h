@@ -87,7 +87,8 @@ int tact_input_open(struct tact_input **out, const char *path, const struct tact
 int tact_input_open_memory(struct tact_input **out, const void *data, size_t size,
 			   const struct tact_input_options *opt, struct tact_diag *diag);
 
-/* Fills in the next region.
+/* Fills in the next region.  For assembly text, and for ELF files with debug information, `source`
+ * and `line` come from libdw, which ends the process if memory runs out inside it.
  * Returns 1, 0 at the end of the input, or
  *   -TACT_E_INVAL   an argument is missing, or region->size is wrong
  *   -TACT_E_FORMAT  one bad line (odd or non-hex digits), or no code at all: diag has line and

@@ -142,7 +142,8 @@ const struct obj_symbol *obj_symbol_before(const struct obj_file *obj, size_t se
 					   size_t offset);
 
 /* Asks the line table: sets *file (owned by obj, valid until obj_close) and *line.  Returns 1, 0 if
- * nothing is known, or -TACT_E_NOMEM.
+ * nothing is known, or -TACT_E_NOMEM.  If memory runs out inside libdw, however, libdw ends the
+ * process: its handler for that case takes no argument, so that nothing could lead back from it.
  */
 int obj_line_at(struct obj_file *obj, size_t section, size_t offset, const char **file, int *line);
 
