@@ -447,6 +447,11 @@ TEST_WITH(misuse, open_models, close_models)
 	tact_block_destroy(empty);
 	load(f, "SKL", TACT_MODE_UNROLL, "4801d8");
 	assert_int_equal(tact_simulate(f->simulator, f->block, &tiny, &s), -TACT_E_LIMIT);
+	tiny.max_cycles = UINT64_MAX; /* more than the clock can count */
+	assert_int_equal(tact_simulate(f->simulator, f->block, &tiny, &s), 0);
+	assert_true(s.cycles_per_iteration == 1);
+	tiny.max_cycles = 1;
+	assert_int_equal(tact_simulate(f->simulator, f->block, &tiny, &s), -TACT_E_LIMIT);
 	assert_int_equal(tact_simulate(f->simulator, NULL, NULL, &s), -TACT_E_INVAL);
 	assert_int_equal(tact_simulate(f->simulator, f->block, NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_simulated_insn(f->simulator, 0, &insn), -TACT_E_INVAL);
