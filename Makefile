@@ -230,7 +230,7 @@ check-web: deps-installed
 check-clang:
 	@sh gen/setup.sh --install ci
 	@$(ALL_CORES) BUILD=build-clang CC=clang build tests
-	@python3 tests/run.py --build build-clang --cc clang layers unit cases cli example
+	@python3 tests/run.py --build build-clang --cc clang layers unit cases cli example embed
 
 asan:
 	@sh gen/setup.sh --install check

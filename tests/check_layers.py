@@ -213,6 +213,15 @@ def check_output():
     check('only cli prints, exits and reads the environment', problems)
 
 
+def check_processes():
+    """Hosts must not notice our children: only base/process.c may start them."""
+    starts = re.compile(r'\b(v?fork|_Fork|posix_spawnp?|popen|system|clone3?)\s*\(|\bSYS_v?fork\b|\bSYS_clone')
+    check('only base/process.c starts processes',
+          ['%s:%d: %s' % (relative(path), n, line.strip()) for path in sources('lib/*/*.[ch]', 'lib/*/*/*.[ch]')
+           if relative(path) != 'lib/base/process.c'
+           for n, line in enumerate(code_of(path).splitlines(), 1) if starts.search(line)])
+
+
 def check_state(build):
     objects = sorted(glob.glob(os.path.join(build, 'lib/**/*.o'), recursive=True))
     problems = [] if objects else ['no objects under %s' % build]
@@ -349,6 +358,7 @@ def main():
     args = parser.parse_args()
     check_layers()
     check_output()
+    check_processes()
     check_links(os.path.join(ROOT, args.build))
     check_functions()
     check_modules()

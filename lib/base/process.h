@@ -67,8 +67,7 @@ int process_start(struct process *p, const struct process_spec *spec);
 /* Lets a held program begin.  Returns 0 or the errno of its execve. */
 int process_release(struct process *p);
 
-/* Whether the program has ended: at once, or after waiting for its end.  p->status is then known.
- */
+/* Tells whether the program has ended, or waits until it has.  p->status is valid then. */
 bool process_has_ended(struct process *p);
 void process_await(struct process *p);
 
