@@ -172,6 +172,7 @@ static _Noreturn void become(const struct process_spec *spec, struct channels *c
 		process_exit(127);
 	if (spec->has_group)
 		setpgid(0, 0);
+	put_word(c->line[1], getpid());
 	close_channels(c, 0);
 	if ((c->go[1] < 0 || get_word(c->go[1], &word)) && place_fds(spec)) {
 		reset_signals(mask);
@@ -216,15 +217,18 @@ static _Noreturn void keep(const struct process_spec *spec, struct channels *c,
 	if (getppid() != parent)
 		process_exit(1);
 	sigaction(SIGCHLD, &standard, NULL); /* if it is ignored, the status is lost */
-	program = process_fork_again();
+	/* A second copy of a large host would take as long as the first.  The program tells its number
+	 * itself: this process goes on after its execve.
+	 */
+	program = vfork();
 	if (!program)
 		become(spec, c, mask, self);
-	if (program < 0)
+	if (program < 0) {
 		put_word(c->failed[1], errno);
-	close_all_but(c->line[1]);
-	put_word(c->line[1], program);
-	if (program < 0)
+		put_word(c->line[1], -1);
 		process_exit(1);
+	}
+	close_all_but(c->line[1]);
 	/* Leave it a zombie until we are told to end, so that its number is not reused. */
 	while (waitid(P_PID, (id_t)program, &info, WEXITED | WNOWAIT) && errno == EINTR)
 		;
