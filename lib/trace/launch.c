@@ -240,7 +240,8 @@ static int find_tools(const struct tact_trace_options *opt, const struct tact_is
 {
 	const char *name = opt->qemu ? opt->qemu : isa->qemu;
 
-	*qemu = trace_find_program(name, opt->path);
+	if (trace_find_program(qemu, name, opt->path))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (!*qemu || access(*qemu, X_OK)) {
 		free(*qemu);
 		*qemu = NULL;

@@ -23,26 +23,31 @@ static bool is_executable(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
 }
 
-char *trace_find_program(const char *name, const char *path)
+int trace_find_program(char **out, const char *name, const char *path)
 {
 	const size_t length = strlen(name);
 
-	if (strchr(name, '/'))
-		return strdup(name);
+	*out = NULL;
+	if (strchr(name, '/')) {
+		*out = strdup(name);
+		return *out ? 0 : -TACT_E_NOMEM;
+	}
 	for (const char *p = path; p; p = strchr(p, ':') ? strchr(p, ':') + 1 : NULL) {
 		const size_t n = strcspn(p, ":");
 		char *full = malloc(n + length + 3);
 
 		if (!full)
-			return NULL;
+			return -TACT_E_NOMEM;
 		memcpy(full, n ? p : ".", n ? n : 1);
 		full[n ? n : 1] = '/';
 		memcpy(full + (n ? n : 1) + 1, name, length + 1);
-		if (is_executable(full))
-			return full;
+		if (is_executable(full)) {
+			*out = full;
+			return 0;
+		}
 		free(full);
 	}
-	return NULL;
+	return 0;
 }
 
 static int check_access(const char *path, struct tact_diag *diag)
@@ -162,9 +167,11 @@ int trace_command_resolve(struct trace_command *command, const char *path, char 
 			  struct tact_diag *diag)
 {
 	struct trace_command c = {0};
-	char *program = trace_find_program(argv[0], path);
-	int status, depth = 0;
+	char *program;
+	int status = trace_find_program(&program, argv[0], path), depth = 0;
 
+	if (status)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (!program && !*argv[0])
 		return tact_fail(diag, TACT_E_IO, "the name of the program is empty");
 	if (!program)

@@ -71,10 +71,10 @@ int trace_command_resolve(struct trace_command *command, const char *path, char 
 			  struct tact_diag *diag);
 void trace_command_fini(struct trace_command *command);
 
-/* Finds a name in a list of directories, or takes it as it is if it has a slash.  Returns a path
- * that the caller frees; NULL if there is none.
+/* Finds a name in a list of directories, or takes it as it is if it has a slash.  *out is a path
+ * that the caller frees; NULL if there is none.  Returns 0 or -TACT_E_NOMEM.
  */
-char *trace_find_program(const char *name, const char *path);
+int trace_find_program(char **out, const char *name, const char *path);
 
 /* ---- record.c: .tct ---- */
 

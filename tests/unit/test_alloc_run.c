@@ -12,6 +12,7 @@
 
 #include "failing.h"
 #include "support.h"
+#include "trace/trace.h"
 
 static bool is_exhausted; /* nothing is left for jansson */
 
@@ -171,6 +172,23 @@ static int find_code(void *arg)
 		status = tact_symbols_region(symbols, arg, "/proc/self/exe", NULL, &region, NULL);
 	tact_symbols_destroy(symbols);
 	return status;
+}
+
+static int find_program(void *arg)
+{
+	char *argv[] = {arg, (char *)"-c", NULL};
+	struct trace_command command;
+	const int status =
+		trace_command_resolve(&command, "/nonexistent:/bin:/usr/bin", argv, NULL);
+
+	if (!status)
+		trace_command_fini(&command);
+	return status;
+}
+
+TEST(programs_may_fail)
+{
+	assert_true(try_failures(find_program, (void *)"sh") > 3);
 }
 
 TEST(symbols_may_fail)
