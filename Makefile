@@ -198,7 +198,8 @@ demo: deps-installed
 tests: $(UNIT) $(HW) $(FUZZ) $(BUILD)/bench/bench $(BUILD)/bench/embed
 
 # These count allocations, and let them fail.
-$(patsubst %,$(BUILD)/tests/unit/test_alloc%,_run _mix _tune _store _classify) $(BUILD)/tests/unit/test_alloc: TEST_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+$(BUILD)/tests/unit/test_alloc: TEST_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+$(patsubst %,$(BUILD)/tests/unit/test_alloc_%,run mix tune store classify): TEST_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=getline
 
 $(UNIT) $(HW): $(BUILD)/%: %.c $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)

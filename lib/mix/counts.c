@@ -108,10 +108,12 @@ static int read_lines(struct tact_mix *mix, struct steps *s, FILE *file, struct 
 	long module = -1;
 	int status = 0;
 
+	errno = 0;
 	while (status >= 0 && getline(&line, &capacity, file) >= 0)
 		status = read_line(mix, s, line, &module, ++number, diag);
-	if (status >= 0 && ferror(file))
-		status = tact_fail(diag, TACT_E_IO, "cannot be read: %s", strerror(errno));
+	/* Without memory for a line, getline is not at the end either. */
+	if (status >= 0 && (ferror(file) || !feof(file)))
+		status = tact_fail_errno(diag, "cannot be read");
 	free(line);
 	return status;
 }
@@ -192,7 +194,7 @@ int mix_read_counts(struct tact_mix *mix, const char *path, struct tact_diag *di
 	int status;
 
 	if (!file)
-		return tact_fail(diag, TACT_E_IO, "cannot be opened: %s", strerror(errno));
+		return tact_fail_errno(diag, "cannot be opened");
 	status = read_lines(mix, &s, file, diag);
 	fclose(file);
 	if (status >= 0 && !s.n)

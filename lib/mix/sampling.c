@@ -279,8 +279,10 @@ static int start_program(struct live *l, struct tact_diag *diag)
 					  .is_held = true};
 	int error = process_start(&l->process, &spec);
 
-	if (error)
-		return tact_fail(diag, TACT_E_IO, "cannot run anything: %s", strerror(error));
+	if (error) {
+		errno = error;
+		return tact_fail_errno(diag, "cannot run anything");
+	}
 	l->child = l->process.pid;
 	return 0;
 }

@@ -229,7 +229,7 @@ static int start_keeper(struct trace_child *child, char *const *words, struct ta
 		keep(child->shared, words, &mask, &signals, self);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	if (pid < 0)
-		return tact_fail(diag, TACT_E_IO, "cannot start a process: %s", strerror(errno));
+		return tact_fail_errno(diag, "cannot start a process");
 	child->keeper = pid;
 	return 0;
 }

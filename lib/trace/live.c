@@ -82,10 +82,11 @@ int trace_live_create(struct trace_live **out, enum wire_mode mode, struct tact_
 		live->header = mmap(NULL, live->bytes, PROT_READ | PROT_WRITE,
 				    MAP_SHARED | MAP_NORESERVE, live->fd, 0);
 	if (live->header == MAP_FAILED) {
-		tact_fail(diag, TACT_E_IO, "cannot get shared memory: %s", strerror(errno));
+		const int status = tact_fail_errno(diag, "cannot get shared memory");
+
 		live->header = NULL;
 		trace_live_destroy(live);
-		return -TACT_E_IO;
+		return status;
 	}
 	*live->header = (struct wire_header){
 		.magic = WIRE_MAGIC,

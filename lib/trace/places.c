@@ -207,7 +207,7 @@ static int open_program(struct tact_symbols *s, const char *program, const char 
 	if (status)
 		return status;
 	if (!realpath(command.words[2], real))
-		status = tact_fail(diag, TACT_E_IO, "%s: %s", program, strerror(errno));
+		status = tact_fail_errno(diag, program);
 	else if (add_to_closure(c, symbols_file(s, real, diag)) || find_libraries(s, c))
 		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	trace_command_fini(&command);

@@ -318,12 +318,6 @@ int tact_result_load_memory(struct tact_result **out, const void *data, size_t s
 	return finish(&x, status, out);
 }
 
-/* Fails as errno says: an error of the file, or no memory to read it. */
-static int fail_errno(struct tact_diag *diag)
-{
-	return tact_fail(diag, errno == ENOMEM ? TACT_E_NOMEM : TACT_E_IO, "%s", strerror(errno));
-}
-
 static int read_lines(struct reader *x, FILE *file)
 {
 	size_t capacity = 0;
@@ -336,7 +330,7 @@ static int read_lines(struct reader *x, FILE *file)
 		errno = 0;
 		n = getline(&line, &capacity, file);
 		if (n <= 0 && (ferror(file) || !feof(file)))
-			status = fail_errno(x->diag);
+			status = tact_fail_errno(x->diag, NULL);
 		if (n > 0)
 			status = read_line(x, line, (size_t)n);
 		if (n <= 0 || status)
@@ -359,7 +353,7 @@ int tact_result_load(struct tact_result **out, const char *path, struct tact_dia
 	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(0, F_DUPFD_CLOEXEC, 3);
 	file = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!file) {
-		status = fail_errno(diag);
+		status = tact_fail_errno(diag, NULL);
 		if (fd >= 0)
 			close(fd);
 		return status;

@@ -131,7 +131,7 @@ int tact_trace_open(struct tact_trace **out, const char *path, struct tact_diag 
 		return tact_fail(diag, TACT_E_INVAL, "no path");
 	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(0, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0)
-		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+		return tact_fail_errno(diag, NULL);
 	status = open_reader(out, fd, NULL, 0, diag);
 	if (status)
 		close(fd);

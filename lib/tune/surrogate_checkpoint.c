@@ -97,7 +97,7 @@ static int read_checkpoint(const char *path, struct text *out, struct tact_diag 
 	int status;
 
 	if (stat(path, &info) < 0)
-		return errno == ENOENT ? 0 : tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+		return errno == ENOENT ? 0 : tact_fail_errno(diag, NULL);
 	if (!S_ISREG(info.st_mode))
 		return tact_fail(diag, TACT_E_FORMAT, "not a checkpoint of tact tune");
 	status = file_read(path, (size_t)1 << 32, out, diag);

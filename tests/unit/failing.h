@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Allocations that fail on demand, for tests that are linked with --wrap for malloc, calloc and
- * realloc (see the Makefile).  Shared libraries have allocations of their own, which do not fail.
+ * Allocations that fail on demand, for tests that are linked with --wrap for the functions below
+ * (see the Makefile).  Shared libraries have allocations of their own, which do not fail.
  */
 #ifndef TESTS_FAILING_H
 #define TESTS_FAILING_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "testing.h"
 
@@ -19,6 +21,10 @@ void *__real_realloc(void *p, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
+char *__real_strdup(const char *text);
+char *__wrap_strdup(const char *text);
+ssize_t __real_getline(char **line, size_t *capacity, FILE *file);
+ssize_t __wrap_getline(char **line, size_t *capacity, FILE *file);
 
 static long fail_after = -1; /* this many succeed, the next one fails; -1: none fails */
 
@@ -40,6 +46,19 @@ void *__wrap_calloc(size_t n, size_t size)
 void *__wrap_realloc(void *p, size_t size)
 {
 	return must_fail() ? NULL : __real_realloc(p, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+	return must_fail() ? NULL : __real_strdup(text);
+}
+
+ssize_t __wrap_getline(char **line, size_t *capacity, FILE *file)
+{
+	if (!must_fail())
+		return __real_getline(line, capacity, file);
+	errno = ENOMEM;
+	return -1;
 }
 
 /* Lets the n-th allocation fail, for every n until all is well; the status must say so each time.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Every allocation may fail while a mix is read, counted, compared and predicted, and the status
- * says so.  Linked with --wrap for malloc, calloc and realloc.
+ * says so.  See failing.h.
  */
 #include <linux/perf_event.h>
 #include <stddef.h>

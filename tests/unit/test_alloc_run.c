@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Every allocation may fail while a run is traced, analysed, stored, loaded and compared, and the
- * status says so.  Linked with --wrap for malloc, calloc and realloc.
+ * status says so.  See failing.h.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -214,6 +214,19 @@ static int load(void *arg)
 	return status;
 }
 
+static int load_file(void *arg)
+{
+	struct tact_result *result;
+	int status;
+
+	is_exhausted = false;
+	status = tact_result_load(&result, arg, NULL);
+	if (status)
+		assert_null(result);
+	tact_result_destroy(result);
+	return status;
+}
+
 static int compare(void *arg)
 {
 	struct tact_diff *diff;
@@ -243,9 +256,15 @@ TEST(results_may_fail)
 				  .parts = TACT_RESULT_WITH_INSNS},
 			  .stored = &text};
 	struct tact_result *result;
+	char file[] = "/tmp/tact-alloc-XXXXXX";
+	const int fd = mkstemp(file);
 
 	assert_int_equal(analyse(&run), 0);
+	assert_int_equal(write(fd, text.data, text.size), text.size);
+	close(fd);
 	assert_true(try_failures(load, &text) > 20);
+	assert_true(try_failures(load_file, file) > 20);
+	unlink(file);
 	is_exhausted = false;
 	assert_int_equal(tact_result_load_memory(&result, text.data, text.size, NULL), 0);
 	assert_true(try_failures(compare, result) > 5);

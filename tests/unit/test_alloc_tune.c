@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every allocation may fail while parameters are learned, and the status says so.  Linked with
- * --wrap for malloc, calloc and realloc.
+ * Every allocation may fail while parameters are learned, and the status says so.  See failing.h.
  */
 #include <stddef.h>
 #include <stdint.h>
