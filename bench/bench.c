@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * How fast: blocks a second from hex to result on one core, for every architecture and mode, next
- * to what bounds and what competes, in the same run.
+ * How fast tact predicts: blocks per second from hex to result on one core, for every architecture
+ * and mode, next to an upper bound and to competitors, in the same run.
  *
  *   bench [--tact PROGRAM] [--library FILE] [--blocks DIR]
  *
- * The blocks are those of DIR/<name>.csv (first column hex; default ../shared/data/bhive), or if
- * there is no such directory the basic blocks of this very program.
+ * The blocks are those of DIR/<name>.csv (first column hex; default ../shared/data/bhive), or, if
+ * there is no such directory, the basic blocks of this program itself.
  */
 #include <dirent.h>
 #include <elf.h>
@@ -155,7 +155,7 @@ static void add_own_code(struct blocks *b)
 	}
 }
 
-/* Calls visit for each block, `rounds` times over; returns how many it said yes to. */
+/* Calls visit for each block, `rounds` times; returns how often it returned true. */
 static size_t for_all(const struct blocks *b,
 		      bool (*visit)(const char *hex, size_t digits, void *arg), void *arg)
 {
@@ -186,7 +186,7 @@ static bool predict_one(const char *hex, size_t digits, void *arg)
 	       tact_predict(block, NULL, &p) == 0;
 }
 
-/* Blocks a second. */
+/* Blocks per second. */
 static double time_predictions(const struct blocks *b, const struct tact_arch *arch,
 			       enum tact_mode mode, double *failed)
 {

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How good tact measure is on this machine: yield, repeatability, rate, and agreement with measurements of others.
+"""How good tact measure is on this machine: yield, repeatability, rate, and agreement with other measurements.
 
 usage: measure_quality.py [--tact PROGRAM] [--data DIR] [--sample N] [--seed N] [--truth N] [--figures]
 
-Takes N blocks of BHive (default: 5000) at random and measures them twice in both modes.  If DIR has measurements of this kind
-of CPU that another harness made, up to --truth of their blocks are measured and compared as well (default: all); on other CPUs
-that part is left out, and the report says so.  The exit status is 1 if a goal is missed.
+Takes N blocks of BHive (default: 5000) at random and measures them twice in both modes.  If DIR has
+measurements of this kind of CPU by another harness, up to --truth of their blocks are measured and
+compared as well (default: all); on other CPUs that part is left out, and the report says so.  The
+exit status is 1 if a goal is missed.
 --figures prints lines of a name and a value instead, for bench/figures.py.
 """
 import argparse

@@ -55,7 +55,7 @@ AWK = '{ for (i = 1; i <= NF; i++) c[$i] += length($i); n += NF } END { for (w i
 
 
 def programs(work):
-    """(name, what has to be there, command)"""
+    """(name, what must be installed, command)"""
     corpus = os.path.join(work, 'corpus.txt')
     small = os.path.join(work, 'small.txt')
     with open(corpus, 'w') as f:

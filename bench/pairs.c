@@ -176,7 +176,7 @@ int main(int argc, char **argv)
 	fill();
 	for (long i = 0; i < rounds; i++) {
 		sum += KERNEL();
-		__asm__ volatile("" : : : "memory"); /* every round anew */
+		__asm__ volatile("" : : : "memory"); /* refilled in every round */
 	}
 	printf("%llu\n", (unsigned long long)sum);
 	return 0;

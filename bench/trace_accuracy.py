@@ -5,8 +5,9 @@
 usage: trace_accuracy.py [--tact PROGRAM] [-a ARCH] [--runs N] [--write] [PAIR...]
 
 The measured ratio is that of CPU time on this machine (user and system, the median of N runs of each
-version in turns, pinned to one core), without what the program takes to start, there and here; it is only a check of the prediction if this machine's CPU is
-ARCH (default: this one, else SKL), and the table says which it is.  The native side runs with glibc's AVX-512
+version in turns, pinned to one core); both sides exclude the start of the program.  It checks the
+prediction only if this machine's CPU is ARCH (default: this one, else SKL); the table says which CPU
+it is.  The native side runs with glibc's AVX-512
 routines switched off, because QEMU has none.  Each version is also run with --exact.
 
 --write puts the figures into doc/accuracy.json and doc/accuracy.md; otherwise they go to standard output.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How fast tact trace is: million instructions a second, next to QEMU alone, with a plugin that does nothing, and that counts.
+"""How fast tact trace is: million instructions per second, next to QEMU alone, with an empty plugin, and with one that counts.
 
 usage: trace_speed.py [--tact PROGRAM] [-a ARCH] [--runs N] [PROGRAM...]
 

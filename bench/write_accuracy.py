@@ -8,7 +8,7 @@ usage: write_accuracy.py [--tact PROGRAM] [--data DIR] [--models NAMES] [--llvm 
        write_accuracy.py --lookup PREDICTIONS COLUMN TRUTH
 
 measure  runs `tact evaluate` for the sections that are named (overview peers ablations ideal applications;
-         default: all), puts what it says into doc/accuracy.json, and renders
+         default: all), puts its results into doc/accuracy.json, and renders
 render   writes doc/accuracy.md from doc/accuracy.json
 check    fails if doc/accuracy.md is anything else than that
 
@@ -123,7 +123,7 @@ def lookup(predictions, column, truth):
 
 
 class Measuring:
-    """Runs tact evaluate and returns what it says, ready for doc/accuracy.json."""
+    """Runs tact evaluate and returns its results, ready for doc/accuracy.json."""
 
     def __init__(self, args):
         self.args = args

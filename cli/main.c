@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The program: one row a command.
+ * The program: one row per command.
  */
 #include <signal.h>
 #include <stdio.h>

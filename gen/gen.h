@@ -100,7 +100,7 @@ struct gen_cpu {
 extern struct gen_cpu *gen_cpus[MAX_CPUS]; /* from old to new */
 extern int gen_n_cpus;
 
-/* These, or with n == 0 all that there are. */
+/* These CPUs, or all of them if n is 0. */
 void gen_cpus_read(const char *data, char **names, int n);
 
 /* One struct tact_arch, and what it points to. */

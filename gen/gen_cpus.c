@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * data/arch/<ARCH>.arch: what a CPU is called, and its parameters.  The folder is the list of CPUs.
- * A file may be based on another one, and says what differs; parameters that no file says have the
- * defaults of params.def.
+ * data/arch/<ARCH>.arch: the names of a CPU and its parameters.  The folder is the list of CPUs. A
+ * file may be based on another one and then sets only what differs; parameters that no file sets
+ * have the defaults of params.def.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -37,7 +37,7 @@ static struct gen_cpu *cpu_of(const char *name)
 	return cpu;
 }
 
-/* A copy of text that goes into C as it is. */
+/* A copy of text that goes into C verbatim. */
 static char *keep(const char *text)
 {
 	char *copy = strdup(text);
@@ -79,7 +79,7 @@ static void set_presets(struct gen_cpu *cpu)
 
 static void read_cpu(const char *data, struct gen_cpu *cpu);
 
-/* What is not said is as there; names and numbers of the CPU itself are not taken over. */
+/* Values that are not set are inherited; names and numbers of the CPU itself are not. */
 static void take_over(struct gen_cpu *cpu, const char *data, const char *name)
 {
 	struct gen_cpu *base = cpu_of(name);

@@ -86,7 +86,7 @@ static void read_table(const char *dir, const char *arch, line_fn *fn, void *arg
 	gen_place = outer;
 }
 
-/* Forms that the sorted part does not have go behind it; merge_forms sorts them in. */
+/* Forms that the sorted part does not have are appended to it; merge_forms sorts them in. */
 static void collect_form(char **c, void *arg)
 {
 	unsigned *n_new = arg;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes C text of the pages under web/: gen_pages WEB OUTPUT PAGE...
+ * Turns the pages under web/ into C text: gen_pages WEB OUTPUT PAGE...
  *
- * A page is an HTML file that works as it is in a browser.  What it takes from beside itself,
+ * A page is an HTML file that works unchanged in a browser.  The files that it refers to,
  *	<link rel='stylesheet' href='FILE'>	<script src='FILE'></script>
- * each on a line of its own, goes into it, so that a page is one file and asks for no other.  The
- * line that opens the element with the identifier `data` divides it: the program writes JSON there.
+ * each on its own line, are embedded, so that a page is one file and needs no other.  The line that
+ * opens the element with the identifier `data` divides it: the program writes JSON there.
  */
 #include <errno.h>
 #include <stdbool.h>

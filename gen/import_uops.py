@@ -4,8 +4,8 @@
 
 usage: import_uops.py FACTS_DIR OUT_DIR [ARCH...]
 
-FACTS_DIR holds <ARCH>.jsonl.gz, one JSON object an instruction form.  The schema of what is
-written stands at the top of every table; doc/formats.md explains it at length.  Run it only when
+FACTS_DIR holds <ARCH>.jsonl.gz, one JSON object per instruction form.  The schema of the output
+is at the top of every table; doc/formats.md explains it in detail.  Run it only when
 the facts change: the tables are the project's own and are edited by hand as well (data/insn/ICX.tsv
 is written by hand alone).
 """
@@ -91,7 +91,7 @@ def variant(form, suffix):
         out.append('dec=' + decoder(form, suffix))
     if 'lat' + suffix in form:
         out.append('lat=' + latencies(form['lat' + suffix]).replace(' ', ','))
-    # A variant that was measured and is no different still says so ('='), which is a fact too.
+    # A variant that was measured and does not differ has '=', which is a fact as well.
     return ' '.join(out) or '='
 
 

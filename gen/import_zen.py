@@ -4,7 +4,7 @@
 
 usage: import_zen.py FACTS_DIR TABLES_DIR
 
-FACTS_DIR holds uops/zen4.csv (a line a form: range of latencies, throughput, macro-ops, pipes of the
+FACTS_DIR holds uops/zen4.csv (one line per form: range of latencies, throughput, macro-ops, pipes of the
 floating-point side) and insn-more/ZEN3.jsonl.gz (latencies from operand to operand); TABLES_DIR is
 data/insn: the tables of Intel's cores there say which operands and flags a form reads and writes, and
 which of its uops access memory.
@@ -13,7 +13,7 @@ Ports of the table: 0-3 ALU0 to ALU3, 4-6 the three address units, 7 the way fro
 floating-point registers, 8-B FP0 to FP3, C stores of the floating-point side, D the way from
 floating-point to integer registers, E and F data of integer stores.
 
-What the facts do not say comes from experiments on a family 25, model 17 (doc/models/zen4.md): pipes
+What the facts do not cover comes from experiments on a family 25, model 17 (doc/models/zen4.md): pipes
 of integer operations, latencies between the two sides, idioms, which pairs are fused.
 """
 import csv

@@ -5,7 +5,7 @@
 #
 # usage: setup.sh [--install] build|check|web|ci
 #
-# Silent when nothing is missing.  Otherwise it says what is missing, why, and the one command
+# Silent when nothing is missing.  Otherwise it prints what is missing, why, and the one command
 # that installs it, and exits with 1.  With --install it runs that command: at once when it is root,
 # after a question when there is a terminal, and never on its own with sudo.
 set -eu

@@ -15,7 +15,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# What a module may include beside itself; arrows only go down (doc/architecture.md).
+# What a module may include apart from itself; arrows only go down (doc/architecture.md).
 MAY_INCLUDE = {
     'base': [],
     'isa': ['base'],
@@ -142,7 +142,7 @@ def check_layers():
 
 
 def symbols(*files):
-    """What nm says: (object, kind, name) of each global symbol."""
+    """The output of nm: (object, kind, name) of each global symbol."""
     out = subprocess.run(['nm', '-A', '-g', *files], capture_output=True, text=True).stdout
     for line in out.splitlines():
         m = re.fullmatch(r'(.+?):([0-9a-f]{16})? *(\w) (\S+)', line)
@@ -171,7 +171,7 @@ def check_links(build):
     check('cli uses what public headers declare, and base', problems)
 
 
-# Beyond this nobody sees a function at once.
+# A longer function cannot be read at a glance.
 MAX_FUNCTION = 80
 
 
@@ -272,7 +272,7 @@ def is_text(path):
         return b'\0' not in f.read(4096)
 
 
-# Words of one instruction set: its libraries, its names, its registers.  They may stand in the folders of the set, in
+# Words of one instruction set: its libraries, its names, its registers.  They may occur in the folders of the set, in
 # data, and in comments, where they explain where a rule comes from.
 SET_WORDS = re.compile(r'(?i:zydis|zyan|(?<!0)x86|\bqemu-(?!user)[a-z])|\b(?:TACT_REG_(?!NONE\b)\w+|AVX\w*|SSE\d?|'
                        r'[re](?:ax|bx|cx|dx|sp|bp|si|di)|[xyz]mm\d*|r(?:8|9|1[0-5])[dwb]?|'

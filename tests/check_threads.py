@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every command that has threads: four of them give what one gives.
+"""Checks that every command with threads gives the same results with four threads as with one.
 
 usage: check_threads.py [--tact PROGRAM] [--slow]
 
-Built with ThreadSanitizer (make tsan), a race is a failure, too; --slow takes fewer blocks then.  The last line of the output is
-"N passed, M failed, K skipped".
+If tact is built with ThreadSanitizer (make tsan), a race is a failure as well; --slow then uses
+fewer blocks.  The last line of the output is "N passed, M failed, K skipped".
 """
 import argparse
 import os

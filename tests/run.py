@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs all tests and adds up what they say.
+"""Runs all tests and adds up their results.
 
 usage: run.py [--build DIR] [--cc CC] [--slow] [SUITE...]
 
 SUITE: layers unit hw cases cli fuzz threads example embed docs property accuracy (default: all).  The last line of the
 output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
---slow: the build is instrumented, so that fewer mutations are tried and nothing is timed.
+--slow: the build is instrumented, so fewer mutations are tried and nothing is timed.
 """
 import argparse
 import glob
@@ -84,7 +84,7 @@ def run_cmocka(total, args, suite):
         passed = len(re.findall(r'^\[ +OK +\]', output, re.M))
         failed = len(set(re.findall(r'^\[ +(?:FAILED|ERROR) +\] (\w+)$', output, re.M)))
         skipped = len(re.findall(r'^\[ +SKIPPED +\] \w+$', output, re.M))
-        if output.count('SKIPPED') > 1:  # cmocka says them again in its summary
+        if output.count('SKIPPED') > 1:  # cmocka repeats them in its summary
             skipped = len(set(re.findall(r'^\[ +SKIPPED +\] (\w+)$', output, re.M)))
         if (status and not failed) or not passed + failed + skipped:
             failed += 1
@@ -148,7 +148,7 @@ def run_example(total, args):
                 total.add('example', 0, 1, 0, time.monotonic() - start, output)
                 return
         env = dict(os.environ, LD_LIBRARY_PATH=place + '/lib')
-        # add rax,rbx; and a block that is no code
+        # add rax,rbx; and a block that does not decode
         good = call([place + '/predict', 'SKL', '4801d8'], env=env)
         bad = call([place + '/predict', 'SKL', '06'], env=env)
         ok = good[0] == 0 and good[1] == 'SKL: 1.00 cycles per iteration, limited by Dependencies\n'

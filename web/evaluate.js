@@ -5,7 +5,7 @@ function put(id, html) {
   document.getElementById(id).innerHTML = html;
 }
 
-/* One row a model; the best of a column is marked. */
+/* One row per model; the best of a column is marked. */
 function scoreTable(scores, caption) {
   const columns = [
     ['Blocks', function (s) { return count(s.n); }, null, 0],
@@ -66,18 +66,18 @@ function showHead() {
   put('sub', esc(sets.join(' \u00b7 ')) + (data.weighted ? ' \u00b7 weighted' : '') +
     (data.common ? ' \u00b7 only blocks that every model predicts' : '') +
     (data.clean ? ' \u00b7 clean rows only' : '') +
-    (data.rounded ? ' \u00b7 rounded to two digits' : '') + '<br>' + esc(data.files.join(', ')));
+    (data.rounded ? ' \u00b7 rounded to two decimals' : '') + '<br>' + esc(data.files.join(', ')));
   put('overview', '<h2>Overview</h2>' + "<div class='panel'>" + scoreTable(
-    data.models.map(function (m) { return m.scores; }), 'All blocks together') + '</div>');
+    data.models.map(function (m) { return m.scores; }), 'All blocks') + '</div>');
   put('foot', 'MAPE: mean of |predicted \u2212 measured| / measured. Bias: the same with its ' +
-    'sign. Kendall\u2019s tau is tau-b. Blocks that a model has no number for count as failed ' +
-    'and nowhere else. Made by tact ' + esc(data.version) + '.');
+    'sign. Kendall\u2019s tau is tau-b. Blocks without a prediction count as failed ' +
+    'and are in no other figure. Made by tact ' + esc(data.version) + '.');
 }
 
 function showMaps() {
   put('maps', "<h2>Measured and predicted</h2><p class='sub'>A block on the dashed line is " +
-    'predicted exactly; above it the model expects more cycles than were measured, below it ' +
-    'fewer. The shades go by the logarithm of the number of blocks.</p>' +
+    'predicted exactly. Above the line the model predicts more cycles than were measured, ' +
+    'below it fewer. The shade is the logarithm of the number of blocks.</p>' +
     "<div class='cards'>" + data.models.map(function (m) {
       const s = m.scores;
       return "<div class='panel'><h3>" + esc(m.name) + "</h3><div class='figures'>" + (s.n
@@ -85,7 +85,7 @@ function showMaps() {
           fixed(s.tau, 3) + '</b> <span>tau</span></div><div><b>' + percent(s.within5, 0) +
           '</b> <span>within 5%</span></div></div>' + heatMap(m.map, m.name) +
           errorChart(m.errors, m.name)
-        : '<span>no number for any block</span></div>') + '</div>';
+        : '<span>no prediction for any block</span></div>') + '</div>';
     }).join('') + '</div>');
   root.dataset.cells = document.querySelectorAll('#maps rect[class^=h]').length;
 }
@@ -107,7 +107,7 @@ function showFlow() {
   if (!stages.length)
     return;
   put('flow', "<h2>Bottlenecks</h2><p class='sub'>What limits the same blocks on each CPU, by " +
-    'FACILE; of several bottlenecks the one closest to the front end counts.</p>' +
+    'FACILE; of several bottlenecks, the one closest to the front end counts.</p>' +
     "<div class='panel'><div class='keys'>" + names.map(function (name, k) {
       return used[k] ? "<span><i style='background:" + color(k) + "'></i>" + esc(name) +
         '</span>' : '';
@@ -152,7 +152,7 @@ function blockHtml(number, model) {
 function showWorst(model) {
   put('list', data.models[model].worst.map(function (number) {
     return blockHtml(number, model);
-  }).join('') || '<p>There is none.</p>');
+  }).join('') || '<p>There are no such blocks.</p>');
   root.dataset.worst = data.models[model].worst.length;
 }
 
@@ -161,8 +161,8 @@ function start() {
   showMaps();
   showSets();
   showFlow();
-  put('worst', "<h2>Largest disagreement</h2><p class='sub'>Measured beside predicted, what " +
-    'each limit alone would allow by FACILE, and why. A measurement may be the one that is ' +
+  put('worst', "<h2>Largest disagreement</h2><p class='sub'>Measured and predicted cycles, " +
+    'the bounds of FACILE, and its explanation. It may be the measurement that is ' +
     "wrong.</p><div class='panel'><label>Model <select id='choice'>" +
     data.models.map(function (m, i) {
       return "<option value='" + i + "'>" + esc(m.name) + '</option>';

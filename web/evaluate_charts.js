@@ -62,7 +62,7 @@ function heatMap(map, name) {
   return out + '</svg>';
 }
 
-/* Signed errors: bins of 5%, the first and the last with everything beyond. */
+/* Signed errors: bins of 5%; the first and the last have everything beyond. */
 function errorChart(errors, name) {
   const left = 34, top = 8, width = 288, height = 74, n = errors.length, step = width / n;
   const sum = errors.reduce(function (a, b) { return a + b; }, 0) || 1;
@@ -90,7 +90,7 @@ function errorChart(errors, name) {
   return out + '</svg>';
 }
 
-/* Colours that are told apart with any kind of sight (Okabe and Ito), and greys. */
+/* Colours that everybody can tell apart (Okabe and Ito), and greys. */
 const COLORS = ['#0072b2', '#56b4e9', '#8a7fc7', '#b79fe0', '#cc79a7', '#e69f00', '#009e73',
   '#d55e00', '#c9b400', '#6f7f8f', '#a35c2e', '#b03060', '#4d5b2b', '#00838f'];
 function color(k) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 'use strict';
-/* What goes wrong shows in attributes of the root element: tests look there. */
+/* Errors show in attributes of the root element, where tests look for them. */
 window.addEventListener('error', function (e) {
   document.documentElement.dataset.state = 'error';
   document.documentElement.dataset.error = e.message;

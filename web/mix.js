@@ -6,15 +6,15 @@ const $ = id => document.getElementById(id);
 const k = data.keys.length;
 const percent = (x, d) => (100 * x).toFixed(d) + '%';
 $('sub').textContent = [data.command, 'rung: ' + data.rung, 'method: ' + data.method,
-  'error to expect: ' + data.expected_error].filter(x => x).join(' \u00b7 ');
+  'expected error: ' + data.expected_error].filter(x => x).join(' \u00b7 ');
 const f = data.figures;
 const big = [[Math.round(data.instructions).toLocaleString('en'),
     data.is_relative ? 'instructions (relative)' : 'instructions'],
   [percent(f.vectorisation, 1), 'vectorisation'],
-  [f.flops_per_instruction.toFixed(3), 'FLOP an instruction'],
+  [f.flops_per_instruction.toFixed(3), 'FLOP per instruction'],
   [percent(f.branch_density, 1), 'branches'], [percent(f.load_density, 1), 'loads'],
   [percent(f.store_density, 1), 'stores'],
-  [f.instructions_per_block.toFixed(2), 'instructions a block']];
+  [f.instructions_per_block.toFixed(2), 'instructions per block']];
 for (const [value, name] of big) {
   const div = document.createElement('div'), b = document.createElement('b');
   const span = document.createElement('span');

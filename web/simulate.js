@@ -58,15 +58,15 @@ function fillHeader() {
   $('foot').textContent = state + ' (' + plural(D.cycles, 'cycle') + ' simulated). ' +
     'Shown: ' + plural(shown, 'iteration') + (D.steady ? ' of the steady state' : '') +
     '; cycle 0 here is cycle ' + D.begin + ' of the simulation. ' + (D.coverage < 1 ?
-    'There are instructions without data: the figure is a lower bound. ' : '') +
-    'The bars beside the bottleneck are the bounds of FACILE. Keys: + and \u2212 ' +
-    'zoom, 0 shows all, \u2190 \u2192 move, \u2191 \u2193 choose a uop, Esc lets ' +
-    'go. A click holds the choice.';
+    'Some instructions have no data: the result is a lower bound. ' : '') +
+    'The bars next to the bottleneck are the bounds of FACILE. Keys: + and \u2212 ' +
+    'zoom, 0 shows all, \u2190 \u2192 move, \u2191 \u2193 select a uop, Esc clears ' +
+    'the selection. A click keeps a uop selected.';
 }
 
 function fillLegend() {
   const bar = $('legend');
-  [['in the IDQ', 'idq', 6], ['ROB or RS full', 'full', 6], ['on its way', 'way', 10],
+  [['in the IDQ', 'idq', 6], ['ROB or RS full', 'full', 6], ['in transit', 'way', 10],
     ['waits for an operand', 'rs', 10], ['port busy', 'port', 10],
     ['executes', 'exec', 13], ['waits to retire', 'retire', 6]].forEach(function (k) {
     const key = make(bar, 'span', undefined, 'key'), box = make(key, 'i');
@@ -75,7 +75,7 @@ function fillLegend() {
     key.appendChild(document.createTextNode(k[0]));
   });
   make(bar, 'span', '', 'grow');
-  make(bar, 'span', 'wheel zooms, drag moves, point for reasons', 'hint');
+  make(bar, 'span', 'wheel: zoom, drag: move, point: reasons', 'hint');
   [['\u2212', 'zoom out', function () { zoom(1 / 1.5); }], ['+', 'zoom in',
     function () { zoom(1.5); }], ['fit', 'show all cycles', fit]].forEach(function (b) {
     const button = make(bar, 'button', b[0]);
@@ -244,7 +244,7 @@ function drawLabel(g, u, i, y) {
   g.fillText(u[PORT] >= 0 ? 'p' + u[PORT] : u[ELIM] ? 'elim' : '\u2013', GUTTER - 8,
     middle);
 }
-/* The uops that the chosen one waits for, and those that they wait for. */
+/* The uops that the selected one waits for, directly and indirectly. */
 function chain() {
   const list = [];
   for (let i = chosen; i >= 0 && list.length < 200; i = U[i][FROM]) list.push(i);
@@ -403,7 +403,7 @@ function busyAt(x, y) {
   const cycle = Math.floor(cycleAt(x)), port = D.ports[Math.floor((y - 4) / LANE)];
   return U.findIndex(function (u) { return u[DISP] === cycle && u[PORT] === port; });
 }
-/* From the keyboard: the row comes into view, and so does its execution. */
+/* From the keyboard: scrolls the row and its execution into view. */
 function select(i) {
   i = Math.max(0, Math.min(U.length - 1, i));
   const u = U[i], at = u[DISP] >= 0 ? u[DISP] : u[ISSUED];

@@ -27,7 +27,7 @@ static double share(const struct counted *c, size_t missing)
 	return c->n_insns ? 100.0 * (double)(c->n_insns - missing) / (double)c->n_insns : 100.0;
 }
 
-/* What a CPU has data for, or a form that it has none for. */
+/* The share of instructions that a CPU has data for, or a form without data. */
 struct row {
 	const char *arch, *name;
 	size_t count;

@@ -31,7 +31,8 @@ static const struct column columns[] = {
 	{NULL, "measured", .get = get_measured},
 };
 
-/* In the form that --params reads; in brackets the CPU that it is taken over from, and the source.
+/* In the form that --params reads; in brackets the CPU that the value is inherited from, and its
+ * source.
  */
 static void show_param(const struct row *row, struct text *out)
 {

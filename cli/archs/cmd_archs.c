@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tact archs: the CPUs that there are data for.
+ * tact archs: the CPUs that tact has data for.
  */
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static struct cell get_ports(const struct cell_at *at)
 	return cell_printf(at->table, "%s", text);
 }
 
-/* CSV and JSON have the full name in front. */
+/* CSV and JSON have the full name first. */
 static const struct column list_columns[] = {
 	{"Name", "name", .get = get_name, .width = 4},
 	{"LLVM's name", "llvm_name", .get = get_llvm_name, .width = 14},

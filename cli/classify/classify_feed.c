@@ -82,7 +82,7 @@ static void open_item(struct classify_feed *feed)
 	feed->is_source_open = true;
 }
 
-/* ---- walking: each returns 1 with a block, 0 behind the last one, -1 for what is none ---- */
+/* ---- walking: each returns 1 with a block, 0 at the end, -1 for a bad one ---- */
 
 static int next_in_corpus(struct classify_feed *feed, struct classify_block *block)
 {

@@ -13,13 +13,13 @@
 #include "common/archlist.h"
 #include "common/cli.h"
 
-/* What both need of the inputs. */
+/* State that both share while they read the inputs. */
 struct classify_run {
 	struct classifying *p;
 	struct classify_feed feed;
 	struct tact_shares *shares; /* owned */
 	struct tact_block *block;   /* owned */
-	size_t n_bad;		    /* blocks that are no code */
+	size_t n_bad;		    /* blocks that do not decode */
 	size_t n_partial;	    /* blocks with instructions that have no data */
 };
 
@@ -49,8 +49,8 @@ static int run_status(const struct classify_run *run)
 	return run->feed.n_failed || run->n_bad ? CLI_FAILED : CLI_GOOD;
 }
 
-/* Loads the next block into run->block.  Returns 1, 0 behind the last one, -1 for a block that is
- * no code; the message was given.
+/* Loads the next block into run->block.  Returns 1, 0 at the end, or -1 for a block that does not
+ * decode; the message was given.
  */
 static int run_next(struct classify_run *run, struct classify_block *block)
 {
@@ -79,7 +79,7 @@ static void say_partial(const struct classify_run *run)
 
 /* ---- training ---- */
 
-/* A list of blocks that was meant as an input is not overwritten. */
+/* Do not overwrite a list of blocks that was meant as an input. */
 static int check_target(const struct classifying *p)
 {
 	struct stat info;
@@ -144,7 +144,7 @@ static int save(const struct classifying *p, const struct tact_classifier *class
 	return CLI_FAILED;
 }
 
-/* Where results go, when there is something to say. */
+/* Opens the output once there is something to print. */
 static struct tact_class_report *open_report(const struct classifying *p, struct output *out,
 					     const struct tact_classifier *classifier)
 {
@@ -260,7 +260,7 @@ static int label(struct classify_run *run, struct tact_classifier *classifier,
 	return store_category(run->p, row, topic.name);
 }
 
-/* With text only blocks of the command line are shown one by one. */
+/* Text shows only blocks of the command line one by one. */
 static void show(struct classify_run *run, struct tact_class_report *report,
 		 const struct tact_class_row *row)
 {
@@ -297,7 +297,7 @@ static int label_all(struct classify_run *run, struct tact_classifier *classifie
 	return CLI_GOOD;
 }
 
-/* In the formats for programs the summary is a JSON object of its own, or a remark. */
+/* In the formats for programs the summary is a separate JSON object, or a note. */
 static void finish(struct classify_run *run, struct tact_class_report *report)
 {
 	struct classifying *p = run->p;

@@ -16,7 +16,7 @@
 #include "common/output.h"
 #include "common/source.h"
 
-/* What the options say. */
+/* Values of the options. */
 struct classifying {
 	struct source_options source;
 	const char *train, *apply;	       /* paths of models */
@@ -42,7 +42,7 @@ int classify_apply(struct classifying *p, struct output *out);
 /* ---- blocks of all inputs ---- */
 
 struct classify_block {
-	struct tact_class_row row; /* without its label; pointers hold until the next call */
+	struct tact_class_row row; /* without its label; pointers are valid until the next call */
 	bool is_again;		   /* the block of the call before, in another application */
 };
 
@@ -63,10 +63,10 @@ struct classify_feed {
 void feed_init(struct classify_feed *feed, struct classifying *p);
 void feed_fini(struct classify_feed *feed);
 
-/* Next block; complains about what is none.  Returns false behind the last one. */
+/* Reads the next block; reports anything that is not a block.  Returns false at the end. */
 bool feed_next(struct classify_feed *feed, struct classify_block *block);
 
-/* Complains about a block. */
+/* Reports a bad block. */
 void feed_complain(const struct classify_block *block, const char *why);
 
 #endif /* TACT_CLASSIFYING_H */

@@ -25,16 +25,16 @@ struct archlist {
 /* For commands that work on several architectures, and on one. */
 extern const struct option_spec archlist_option_specs[], archlist_one_option_specs[];
 
-/* Fills arch[] from the names.  Without any: from `fallback` ("all"), or this CPU if it is NULL.
- * Returns 0, or an exit code with the message given.
+/* Fills arch[] from the names.  Without names: from `fallback` ("all"), or, if it is NULL, with
+ * this CPU. Returns 0, or an exit code with the message given.
  */
 int archlist_resolve(struct archlist *list, const char *fallback, bool is_quiet);
 void archlist_fini(void *list); /* of a group */
 
-/* Finds one, or gives the message about an unknown one. */
+/* Finds an architecture, or reports that the name is unknown. */
 const struct tact_arch *archlist_find(const char *name);
 
-/* A number among the parameters of a CPU; 0 if there is none of that name. */
+/* A numeric parameter of a CPU; 0 if there is no parameter of that name. */
 unsigned archlist_param(const struct tact_arch *arch, const char *name);
 
 #endif /* TACT_ARCHLIST_H */

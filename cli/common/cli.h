@@ -22,33 +22,33 @@ enum {
 
 #define CLI_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* "tact: " and the text and a newline, to standard error. */
+/* Writes "tact: ", the text and a newline to standard error. */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "tact: PATH:LINE: text" into a buffer; line 0: without it. */
+/* Appends "tact: PATH:LINE: text" to a buffer, without the line if it is 0. */
 void cli_place(struct text *out, const char *path, uint64_t line, const char *text);
 
-/* The same to standard error, for what a library function said about a file: its text, or else its
- * status.  Returns `exit_code`.
+/* Writes the same to standard error for an error that a library function reported about a file: its
+ * text, or else its status.  Returns `exit_code`.
  */
 struct tact_diag;
 int cli_complain(const char *path, const struct tact_diag *diag, int status, int exit_code);
 
-/* Says what is wrong with the options.  Returns CLI_USAGE. */
+/* Reports what is wrong with the options.  Returns CLI_USAGE. */
 int cli_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Whether a file's name ends in ".suffix". */
 bool cli_has_suffix(const char *name, const char *suffix);
 
-/* There is nothing that a command could do about it. */
+/* Ends the program: no command can recover from it. */
 _Noreturn void cli_out_of_memory(void);
 
 /* malloc and realloc that do not fail. */
 void *cli_alloc(size_t size);
 void *cli_realloc(void *old, size_t size);
 
-/* A text as a string, which is there as long as the text is not touched; ends the program if
- * memory ran out while it was made.
+/* Returns a text as a string, valid until the text changes.  Ends the program if memory ran out
+ * while the text was made.
  */
 char *cli_string(struct text *text);
 
@@ -60,7 +60,7 @@ char *cli_reserve(struct text *text, size_t room);
  */
 void cli_fill_descriptors(void);
 
-/* Which of n words looks most like `word`; NULL if none does.  Walks with name(i, context). */
+/* Returns which of n words, name(i, context), looks most like `word`; NULL if none does. */
 const char *cli_nearest(const char *word, size_t n,
 			const char *(*name)(size_t i, const void *context), const void *context);
 

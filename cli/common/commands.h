@@ -16,19 +16,19 @@ struct command {
 
 struct command_list {
 	const char *owner; /* "" or "mix", whose subcommands they are */
-	const char *intro; /* in front of the list and behind it */
+	const char *intro; /* before and after the list */
 	const char *outro;
 	size_t n;
 	const struct command *commands;
 };
 
-/* NULL: there is none. */
+/* Returns NULL if there is no such command. */
 const struct command *commands_find(const struct command_list *list, const char *name);
 
 /* Prints the first screen. */
 int commands_help(const struct command_list *list);
 
-/* Says that the name is missing (NULL) or is none of the list.  Returns CLI_USAGE. */
+/* Reports that the name is missing (NULL) or unknown.  Returns CLI_USAGE. */
 int commands_unknown(const struct command_list *list, const char *name);
 
 command_main cmd_predict, cmd_simulate, cmd_measure, cmd_classify, cmd_evaluate, cmd_dataset,

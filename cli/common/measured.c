@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inputs of measured rows, with what is said about bad ones.
+ * Reads inputs of measured rows and reports bad ones.
  */
 #include "measured.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inputs of measured rows, with what is said about bad ones.
+ * Reads inputs of measured rows and reports bad ones.
  */
 #ifndef TACT_MEASURED_H
 #define TACT_MEASURED_H
@@ -8,7 +8,7 @@
 #include <tact-program/rows.h>
 
 /* Calls take() for every row of a CSV file or a store.  A bad row is reported and left out; after
- * some of them only their number is.  Returns an exit code; messages were given.
+ * the first few, only their number is reported.  Returns an exit code; messages were given.
  */
 int measured_read(const char *path, void (*take)(void *context, const struct tact_row *row),
 		  void *context);

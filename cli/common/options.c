@@ -240,7 +240,7 @@ static int parse_long(struct parser *p, const char *argument)
 	return set(spec, target, option, value);
 }
 
-/* One or more letters behind one dash; the rest is the value of the first that takes one. */
+/* One or more letters after one dash; the rest is the value of the first letter that takes one. */
 static int parse_letters(struct parser *p, const char *argument)
 {
 	for (const char *c = argument + 1; *c; c++) {
@@ -314,7 +314,7 @@ static int parse(struct parser *p)
 
 enum { HELP_COLUMN = 26 };
 
-/* Behind what is explained, or, if that is long, below it. */
+/* Puts the explanation after the option, or below it if the option is long. */
 static void add_explanation(struct text *out, size_t start, const char *help)
 {
 	if (out->size - start > HELP_COLUMN - 2) {
@@ -350,7 +350,7 @@ static void add_options(struct text *out, const struct option_group *groups)
 	}
 }
 
-/* The registry's rows. */
+/* Adds the rows of the registry. */
 static void add_models(struct text *out)
 {
 	text_add(out, "Names of models:\n");
@@ -362,7 +362,7 @@ static void add_models(struct text *out)
 	}
 }
 
-/* What stands behind the options, with the models where they are asked for. */
+/* Adds the text after the options, with the list of models where it asks for one. */
 static void add_epilogue(struct text *out, const char *text)
 {
 	static const char place[] = "{models}\n";

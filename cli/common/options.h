@@ -28,13 +28,13 @@ struct option_choice {
 struct option_spec {
 	char letter;	      /* 0: none */
 	const char *name;     /* NULL ends a table */
-	const char *argument; /* its name in the help; NULL: there is none */
-	bool is_optional; /* the argument comes behind = or not at all; the value is NULL then */
+	const char *argument; /* its name in the help; NULL: the option takes none */
+	bool is_optional;     /* the argument follows = or is missing; the value is NULL then */
 	const char *help;
 	enum option_type type;
 	size_t offset; /* of the field in the group's struct: OPTION_FIELD */
 	const struct option_choice *choices;
-	unsigned allowed;   /* bits of the values of choices that count; 0: all */
+	unsigned allowed;   /* bits of the values of choices that are allowed; 0: all */
 	unsigned low, high; /* of a number */
 
 	/* Takes a value for the group's struct.  Returns NULL, or why it does not (static or in a
@@ -43,14 +43,14 @@ struct option_spec {
 	const char *(*call)(void *target, const char *value);
 };
 
-/* Offset of a field, which has to be of this type: anything else does not compile. */
+/* Offset of a field, which must have this type: anything else does not compile. */
 #define OPTION_FIELD(holder, field, type)                                                          \
 	_Generic(((struct holder *)0)->field, type : offsetof(struct holder, field))
 
 /* ---- rows of tables ---- */
 
 /* The file of a table defines OPTION_HOLDER, the name of the struct that its rows fill.  A row has
- * its letter (0: none), name, name of the argument, field, and help behind what is its own.
+ * its letter (0: none), name, name of the argument, field, what is specific to its type, and help.
  */
 /* clang-format off */
 #define OPTION_ROW(l, n, a, t, f, of, h)                                                           \
@@ -65,13 +65,13 @@ struct option_spec {
 	{OPTION_ROW(l, n, a, CHOICE, f, int, h), .choices = list, .allowed = bits}
 #define OPTION_CALL(l, n, a, function, h)                                                          \
 	{.letter = l, .name = n, .argument = a, .type = OPTION_IS_CALL, .call = function, .help = h}
-#define OPTION_CALL_MAYBE(l, n, a, function, h) /* the argument is optional, behind = */            \
+#define OPTION_CALL_MAYBE(l, n, a, function, h) /* the argument is optional, after = */            \
 	{.letter = l, .name = n, .argument = a, .type = OPTION_IS_CALL, .call = function,          \
 	 .is_optional = true, .help = h}
 #define OPTION_END {.name = NULL}
 /* clang-format on */
 
-/* Rows that many commands have; `bits` are what this one can do of the formats, modes or inits. */
+/* Rows that many commands have; `bits` are the formats, modes or inits that a command accepts. */
 #define OPTION_BIT(value) (1u << (value))
 #define OPTION_FORMAT(f, bits, h)                                                                  \
 	OPTION_SOME_OF('f', "format", "FORMAT", f, option_formats, bits, h)
@@ -87,7 +87,7 @@ struct option_spec {
 
 #define OPTION_FORMATS (OPTION_BIT(FORMAT_TEXT) | OPTION_BIT(FORMAT_CSV) | OPTION_BIT(FORMAT_JSON))
 
-/* What most of them say. */
+/* Help texts that most commands share. */
 #define OPTION_FORMAT_HELP   "text (default), csv or json (one object per line)"
 #define OPTION_OUTPUT_HELP   "write the results to FILE"
 #define OPTION_QUIET_HELP    "print only errors on standard error, no notes"
@@ -102,22 +102,22 @@ struct option_spec {
 /* text, csv, markdown, json; auto, loop, unroll; stack, same, diff.  Each exists once. */
 extern const struct option_choice option_formats[], option_modes[], option_inits[];
 
-/* The name of a value; "" if it has none. */
+/* Returns the name of a value; "" if it has none. */
 const char *option_choice_name(const struct option_choice *choices, int value);
 
 /* ---- commands ---- */
 
-/* A group of options, or, the last of a list, what takes the arguments that are not options. */
+/* A group of options; the last entry of a list takes the arguments that are not options. */
 struct option_group {
 	const char *title; /* NULL: the last one; "": more of the group before */
 	const struct option_spec *specs;
 	size_t offset; /* of the struct that is filled, in that of the command */
 
-	/* Take an argument in front of and behind --, as `call` does; NULL: none is allowed. */
+	/* Take an argument before and after --, as `call` does; NULL: none is allowed. */
 	const char *(*argument)(void *target, const char *value);
 	const char *(*behind)(void *target, const char *value);
 
-	/* Frees what the options or arguments made, behind the command's own; may be NULL. */
+	/* Frees what the options or arguments made, after the command's own fini; may be NULL. */
 	void (*fini)(void *target);
 };
 
@@ -136,9 +136,9 @@ struct option_group {
 /* clang-format on */
 
 struct option_command {
-	/* Usage, one line a form; an empty line; a paragraph, which is wrapped; an empty line;
-	 * "{options}"; and what stands behind the options, as it is, but for a line "{models}",
-	 * which becomes the list of them.
+	/* Usage, one line per form; an empty line; a paragraph, which is wrapped; an empty line;
+	 * "{options}"; and the text after the options, verbatim except that a line "{models}"
+	 * becomes the list of models.
 	 */
 	const char *help;
 	const struct option_group *groups;
@@ -146,15 +146,15 @@ struct option_command {
 	void (*fini)(void *target); /* whether it has run or not; may be NULL; groups have theirs */
 };
 
-/* A whole command: fills the struct `target` from argv[1] on, of an option that comes twice the
- * last one counts; runs it, or shows the help, or says what is wrong; cleans up.  Returns an exit
+/* Runs a whole command: fills the struct `target` from argv[1] on (if an option is repeated, the
+ * last one counts); runs it, prints the help or reports what is wrong; cleans up.  Returns an exit
  * code.
  */
 int option_command_run(const struct option_command *command, void *target, int argc, char **argv);
 
 /* Words of the command line, such as paths or a program and its arguments. */
 struct option_words {
-	char **list; /* owned, NULL behind the last one, or NULL; the strings are argv's */
+	char **list; /* owned, terminated by NULL, or NULL; the strings belong to argv */
 	size_t n;
 };
 const char *option_words_add(void *words, const char *word); /* for `argument` */

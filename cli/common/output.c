@@ -27,7 +27,7 @@ int output_open(struct output *out, const char *path)
 
 static void fail(struct output *out)
 {
-	/* A reader that went away (head, less) knows that it did. */
+	/* A reader that closed the pipe (head, less) needs no message. */
 	if (errno != EPIPE)
 		cli_message("%s: %s", out->name, strerror(errno));
 	out->failed = true;
@@ -59,7 +59,7 @@ void output_write(struct output *out, struct text *text)
 
 int output_close(struct output *out)
 {
-	/* Network file systems say only now that the disk is full. */
+	/* Network file systems report only now that the disk is full. */
 	if (out->fd >= 0 && close(out->fd) && !out->failed)
 		fail(out);
 	out->fd = -1;

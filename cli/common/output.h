@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the text goes that commands make.
+ * Where commands write their text.
  */
 #ifndef TACT_OUTPUT_H
 #define TACT_OUTPUT_H
@@ -29,13 +29,15 @@ int output_sink(void *out, const char *data, size_t size);
 /* Returns 0, or -1 if anything of the output could not be written. */
 int output_close(struct output *out);
 
-/* A whole text, to a file or (path NULL) to standard output; frees it.  Returns an exit code. */
+/* Writes a whole text to a file or (path NULL) to standard output, and frees it.  Returns an exit
+ * code.
+ */
 int output_all(const char *path, struct text *text);
 
-/* Best effort: there is nowhere to complain. */
+/* Best effort: errors cannot be reported anywhere. */
 void text_to_stderr(struct text *text);
 
-/* Removes the line of progress that stands on the terminal. */
+/* Removes the progress line from the terminal. */
 void text_clear_line(void);
 
 #endif /* TACT_OUTPUT_H */

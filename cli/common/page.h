@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages for a browser: a frame from web/, made a C string by gen/gen_pages.c, around data as JSON.
+ * Pages for a browser: a frame from web/, which gen/gen_pages.c turns into a C string, around data
+ * as JSON.
  */
 #ifndef TACT_PAGE_H
 #define TACT_PAGE_H
@@ -8,13 +9,13 @@
 #include "base/text.h"
 
 struct page {
-	const char *head, *tail; /* in front of the data and behind them */
+	const char *head, *tail; /* before and after the data */
 };
 
 extern const struct page page_simulate, page_evaluate, page_mix;
 
-/* The whole page.  Every < of the data is written as \u003c, so that no text of a block or a symbol
- * can end the element that they are in.
+/* Writes the whole page.  Every < of the data becomes \u003c, so that no text of a block or symbol
+ * can end the element that holds the data.
  */
 void page_write(const struct page *page, const struct text *json, struct text *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What commands that run a program under QEMU have in common.
+ * What is common to commands that run a program under QEMU.
  */
 #include "program_options.h"
 

@@ -21,13 +21,13 @@ extern const struct option_spec program_option_specs[];
 /* Fills those fields of the options that come from the command line and from the environment. */
 void program_options_apply(const struct program_options *p, struct tact_trace_options *to);
 
-/* While it is on, SIGINT, SIGTERM and SIGHUP end the program; what it did until then counts.  A
- * second signal ends this program at once.
+/* From here on, SIGINT, SIGTERM and SIGHUP end the traced program; what it executed until then
+ * counts.  A second signal ends tact at once.
  */
 void program_signals_catch(struct tact_trace *trace);
 int program_signals_release(void); /* the signal that came, or 0 */
 
-/* Says how the program ended, if it did not do so well, and what was not traced.  Returns an exit
+/* Reports how the program ended, unless it succeeded, and what was not traced.  Returns an exit
  * code.
  */
 int program_report(const struct tact_trace *trace, const char *name, bool is_quiet);

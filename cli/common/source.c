@@ -97,7 +97,7 @@ void source_fini(struct source *source)
 	source->store = NULL;
 }
 
-/* All blocks of a store; one of an older version is brought up to date. */
+/* All blocks of a store; a store of an older version is upgraded. */
 static int open_store(struct source *source, const char *path, struct tact_diag *diag)
 {
 	int status = tact_store_open(&source->store, path, TACT_STORE_READONLY, diag);
@@ -167,7 +167,7 @@ static int open_item(struct source *source, const struct source_item *item, stru
 	return status;
 }
 
-/* The library says why; if it did not, its status does. */
+/* The library explains the failure; without a text, its status does. */
 static void set_failure(struct source_block *block, int status)
 {
 	block->status = status;
@@ -214,7 +214,7 @@ bool source_next(struct source *source, struct source_block *block)
 		if (status < 0) {
 			block->index = ++source->index;
 			set_failure(block, status);
-			/* A bad line has its text; without one the file has come to an end. */
+			/* A bad line has a text; without one, the file has ended. */
 			block->is_input = status != -TACT_E_FORMAT || !block->region.line;
 			if (block->is_input)
 				source_fini(source);

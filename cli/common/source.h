@@ -19,7 +19,7 @@ struct source_item {
 	const char *value; /* borrowed from argv */
 };
 
-/* What the options say.  All zero but `loop` is a good start: no input. */
+/* Values of the options.  All zero is a valid start: no input. */
 struct source_options {
 	struct source_item *items; /* owned */
 	size_t n_items;
@@ -31,7 +31,7 @@ struct source_options {
 	char why[80]; /* room for a message */
 };
 
-/* What help texts say of inputs. */
+/* How help texts describe inputs. */
 #define SOURCE_HELP                                                                                \
 	"An INPUT is a file, or - for standard input: hex strings, a CSV whose first\n"            \
 	"column is hex, assembly text, an object file or an executable. Its contents\n"            \
@@ -45,24 +45,24 @@ const char *source_add_path(void *options, const char *path);
 
 void source_options_fini(void *options); /* of a group */
 
-/* A region, or why there is none. */
+/* A region, or the reason why there is none. */
 struct source_block {
 	struct tact_region region;
 	const char *path; /* "-x" for hex of the command line */
 	size_t index;	  /* in its input, from 1 */
-	size_t candidate; /* among those found by searching, from 1; 0: it is not one of them */
+	size_t candidate; /* number among the loops that were found, from 1; 0: it is not one of these */
 	int status;	  /* 0, or -TACT_E_* with a message */
-	bool is_input;	  /* the failure is that of a whole file: there is no region */
-	bool is_elf;	  /* addresses mean something */
+	bool is_input; /* a whole file failed: there is no region */
+	bool is_elf;   /* addresses mean something */
 	struct tact_diag diag;
 };
 
 struct source {
 	const struct source_options *options;
-	bool is_quiet; /* do not say what was found in the files */
+	bool is_quiet; /* do not report what was found in the files */
 	size_t next_item, index, candidates;
 	struct tact_input *input;	  /* owned; NULL: none is open */
-	struct tact_store *store;	  /* owned; likewise: a store is open instead */
+	struct tact_store *store;	  /* owned; NULL or a store that is open instead */
 	struct tact_store_blocks *blocks; /* owned: of the store */
 	const char *path;
 };
@@ -70,7 +70,7 @@ struct source {
 void source_init(struct source *source, const struct source_options *options, bool is_quiet);
 void source_fini(struct source *source);
 
-/* Next block; its pointers hold until the next call.  Returns false behind the last one. */
+/* Reads the next block; its pointers are valid until the next call.  Returns false at the end. */
 bool source_next(struct source *source, struct source_block *block);
 
 /* Adds the message about a failed block. */

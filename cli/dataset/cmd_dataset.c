@@ -57,7 +57,7 @@ static const char *check_name(size_t i, const void *context)
 	return tact_lint_name((unsigned)i);
 }
 
-/* Names with commas between them. */
+/* Names separated by commas. */
 static const char *set_checks(void *target, const char *value)
 {
 	struct dataset *d = target;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tact dataset import, merge and export: what goes into a store, and what comes out of it.
+ * tact dataset import, merge and export: what goes into a store and what comes out.
  */
 #include <string.h>
 

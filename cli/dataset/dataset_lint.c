@@ -71,7 +71,7 @@ static const struct column columns[] = {
 	TEXT("todo", todo),
 };
 
-/* For people some of a kind are enough. */
+/* People need only a few findings of each kind. */
 static bool is_cut(const struct dataset *d)
 {
 	return d->format != FORMAT_CSV && d->format != FORMAT_JSON && !d->is_verbose;
@@ -133,7 +133,7 @@ static int read_set(struct tact_block_set *set, const char *path, bool is_quiet)
 	return CLI_GOOD;
 }
 
-/* ---- all of it ---- */
+/* ---- the action ---- */
 
 /* How many there are of each kind. */
 static int conclude(const struct printer *p)

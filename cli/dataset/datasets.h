@@ -13,7 +13,7 @@
 
 #include "common/output.h"
 
-/* What the options say. */
+/* Values of the options. */
 struct dataset {
 	const char **paths; /* owned; what they point to is argv's: the action, the store, files */
 	size_t n_paths;

@@ -157,7 +157,7 @@ static int analyse(struct differ *p, struct side *s)
 	return code || s->result ? code : CLI_FAILED;
 }
 
-/* What is stored says for which CPU; what still has to be analysed is for the same one. */
+/* A stored result names its CPU; the other side is analysed for the same one. */
 static int load_sides(struct differ *p)
 {
 	int code = CLI_GOOD;

@@ -101,7 +101,7 @@ static void examine(struct doctor *d)
 
 enum { WIDTH = 100 };
 
-/* Words behind a key, wrapped. */
+/* Words after a key, wrapped. */
 static void add_advice(struct text *out, const char *key, const char *words)
 {
 	size_t start = out->size;
@@ -113,7 +113,7 @@ static void add_advice(struct text *out, const char *key, const char *words)
 		size_t n = strcspn(words, " ");
 
 		if (out->size - start + n > WIDTH) {
-			out->size--; /* the blank in front of it */
+			out->size--; /* the blank before it */
 			text_add(out, "\n");
 			start = out->size;
 			text_pad(out, 22, start);

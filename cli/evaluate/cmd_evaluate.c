@@ -31,7 +31,7 @@ static const char help[] =
 	"  tact evaluate -a SKL --common --model facile --model 'other=./other.py' skl.csv\n"
 	"  tact evaluate --bottlenecks SNB,HSW,CLX,RKL -a SKL skl.csv\n";
 
-/* ---- options that hold for the inputs behind them ---- */
+/* ---- options that apply to the inputs after them ---- */
 
 static const char *set_arch(void *target, const char *value)
 {
@@ -58,7 +58,7 @@ static const char *add_input(void *target, const char *path)
 	return NULL;
 }
 
-/* Names are looked at when they are given, and become models when there are rows. */
+/* Names are checked when they are given, and become models once there are rows. */
 static int look_at_name(void *arg, const char *name)
 {
 	(void)arg;
@@ -160,7 +160,7 @@ static void fini(void *target)
 
 /* ---- work ---- */
 
-/* What stands behind all inputs is for those that have nothing in front of them. */
+/* Options after all inputs apply to the inputs that have none before them. */
 static int settle(struct evaluator *p)
 {
 	for (size_t i = 0; i < p->n_inputs; i++) {
@@ -178,7 +178,7 @@ static int settle(struct evaluator *p)
 	return CLI_GOOD;
 }
 
-/* That of this machine, which is said. */
+/* The CPU of this machine; a note says so. */
 static const char *default_arch(void *context)
 {
 	struct evaluator *p = context;
@@ -212,12 +212,12 @@ static void create(struct evaluator *p)
 		cli_out_of_memory();
 	for (size_t i = 0; i < p->n_models; i++)
 		if (tact_model_expand(p->models[i], add_model, p, NULL) < 0)
-			cli_out_of_memory(); /* the names were looked at before */
+			cli_out_of_memory(); /* the names were checked before */
 	if (!p->n_models)
 		add_model(p, "facile");
 }
 
-/* Says only once what is wrong with the parameters. */
+/* Reports only once what is wrong with the parameters. */
 static void add_row(void *context, const struct tact_row *row)
 {
 	struct evaluator *p = context;

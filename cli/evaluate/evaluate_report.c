@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * --report: one page with everything in it.  Its data are JSON in a script element, where < would
- * end it: every < is written as \u003c, so that no text of an input can get out.
+ * --report: one page with everything in it.  Its data are JSON in a script element, which < could
+ * end: every < becomes \u003c, so that no text of an input can escape.
  */
 #include <errno.h>
 #include <math.h>
@@ -165,7 +165,7 @@ static void add_bounds(struct json *json, const struct tact_prediction *x)
 	json_end(json);
 }
 
-/* What FACILE says about a block, whichever model is wrong. */
+/* FACILE's explanation of a block, whichever model is wrong. */
 static void add_explanation(struct tact_block *block, const struct tact_arch *arch,
 			    struct json *json)
 {

@@ -9,7 +9,7 @@
 
 enum { MAX_NAME = 40, LABEL = 0, MODEL = 1, FIRST_SCORE = 6, FIRST_OUTCOME = 15 };
 
-/* What a group is called: CPU and mode, or "all" for all of them together. */
+/* The name of a group: CPU and mode, or "all" for the total. */
 static struct cell get_name(const struct cell_at *at)
 {
 	const struct evaluate_line *line = at->row;

@@ -16,17 +16,17 @@
 #include "common/archlist.h"
 #include "common/output.h"
 
-/* What -a, -m and --init said when an input came. */
+/* Values of -a, -m and --init when an input came. */
 struct evaluate_setting {
 	const char *arch; /* NULL: nothing */
 	int mode, init;	  /* < 0: nothing */
 };
 
 struct evaluator {
-	/* what the options say */
+	/* values of the options */
 	struct tact_evaluation_input *inputs; /* owned; strings are borrowed from argv */
 	size_t n_inputs;
-	struct evaluate_setting current, last; /* last: given behind the last input */
+	struct evaluate_setting current, last; /* last: given after the last input */
 	const char *output, *rows_path, *report, *bottleneck_archs;
 	const char **models; /* owned; borrowed from argv: values of --model */
 	size_t n_models;
@@ -36,7 +36,7 @@ struct evaluator {
 	struct tact_evaluation_options options; /* without the inputs until all are known */
 	char why[sizeof(((struct tact_diag *)0)->text)];
 
-	struct tact_evaluation *e; /* owned; what came of it */
+	struct tact_evaluation *e; /* owned; its result */
 	struct archlist default_arch;
 	size_t input;	    /* that is read */
 	bool is_params_bad; /* the message was given */
@@ -56,7 +56,7 @@ struct evaluate_table {
 	struct table table;
 };
 
-/* A row of it: a model's scores of a group. */
+/* A row of the table: the scores of a model for a group. */
 struct evaluate_line {
 	const struct evaluator *p;
 	enum tact_grouping kind;
@@ -68,7 +68,7 @@ struct evaluate_line {
 
 void evaluate_table_init(struct evaluate_table *table, const struct evaluator *p, int format,
 			 struct text *out);
-/* From here on the text has a column of labels in front. */
+/* From here on the text begins with a column of labels. */
 void evaluate_table_group(struct evaluate_table *table, enum tact_grouping kind, const char *title);
 /* A row for each model. */
 void evaluate_table_row(struct evaluate_table *table, enum tact_grouping kind, uint32_t group);

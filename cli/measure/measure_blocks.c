@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The blocks that `tact measure` works on.  All of them are read first: measuring takes so much
- * longer that it does not matter, and then it is known how many there are.
+ * The blocks that `tact measure` works on.  All blocks are read first, so that their number is
+ * known; measuring takes so much longer that the delay does not matter.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static char *put_copy(char **p, const char *data, size_t size)
 {
 	char *copy = *p;
 
-	if (size) /* a block that is none has no code */
+	if (size) /* a line that is not a block has no code */
 		memcpy(copy, data, size);
 	copy[size] = '\0';
 	*p += size + 1;

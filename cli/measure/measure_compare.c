@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Predictions beside measurements, the largest disagreement first.
+ * Predictions next to measurements, largest disagreement first.
  */
 #include <tact-program/evaluate.h>
 #include <tact-program/rows.h>
@@ -28,8 +28,8 @@ static struct tact_comparison *create(void)
 	return c;
 }
 
-/* Of --arch, or of the machine that it was measured on; if that is not modelled, what a prediction
- * without --arch takes.
+/* The CPU of --arch, or the one that was measured; if that is not modelled, the default of
+ * predictions without --arch.
  */
 static const struct tact_arch *choose_arch(struct measurer *p, const char *machine_arch)
 {
@@ -38,7 +38,7 @@ static const struct tact_arch *choose_arch(struct measurer *p, const char *machi
 	if (!p->archs.names && !p->archs.params && *machine_arch)
 		arch = tact_arch_find(machine_arch);
 	if (!arch && !p->archs.n)
-		archlist_resolve(&p->archs, NULL, p->is_quiet); /* says which one it is */
+		archlist_resolve(&p->archs, NULL, p->is_quiet); /* reports which one it is */
 	return arch ? arch : p->archs.arch[0];
 }
 
@@ -137,7 +137,7 @@ static void json_row(const struct tact_compared *r, struct text *out)
 	json_end_line(&json);
 }
 
-/* Of all rows, or of those without one of the flags. */
+/* Summary of all rows, or of the rows without any of the flags. */
 static void add_summary(const struct measurer *p, const struct tact_comparison *c, const char *name,
 			uint32_t without, struct text *out)
 {

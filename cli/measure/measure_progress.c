@@ -37,7 +37,9 @@ static void add_time(struct text *text, double seconds)
 		text_printf(text, "%lu:%02lu", s / 60, s % 60);
 }
 
-/* What was there already says nothing about the speed, so `measured` is counted apart. */
+/* Blocks that the store had already say nothing about the speed, so `measured` is counted
+ * separately.
+ */
 void progress_show(struct measure_progress *progress, size_t done, size_t measured)
 {
 	double now = progress_seconds(), rate;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A campaign of `tact measure`: signals, results in the order of the input, and what is said at its
+ * A campaign of `tact measure`: signals, results in the order of the input, and the summary at the
  * end.
  */
 #include <signal.h>
@@ -50,7 +50,7 @@ static void print_one(struct run *run, size_t i, struct text *text)
 		tact_campaign_drop(run->campaign, i);
 }
 
-/* Prints what is through, workers or not: nobody else looks at it any more. */
+/* Prints finished results; no worker touches them any more. */
 static size_t print_from(struct run *run, size_t from, size_t to, struct output *out)
 {
 	struct text text = {0};
@@ -130,7 +130,9 @@ static void catch_signals(struct sigaction old[3], bool on)
 	}
 }
 
-/* Signals go to this thread, and children inherit that they do not get those of a terminal. */
+/* Signals go to this thread; children inherit the mask, so that signals of a terminal do not reach
+ * them.
+ */
 static void create(struct run *run, const struct tact_campaign_block *blocks)
 {
 	const struct measurer *p = run->p;

@@ -16,7 +16,7 @@
 #include "common/output.h"
 #include "common/source.h"
 
-/* A block of the input, or a line of it that is none. */
+/* A block of the input, or a line that is not a block. */
 struct measure_block {
 	const char *path; /* borrowed from argv; "-x" for hex of the command line */
 	uint64_t line;	  /* 0: none */
@@ -24,8 +24,8 @@ struct measure_block {
 	const uint8_t *code; /* all pointers from here on: into `memory` */
 	size_t code_size;
 	const char *name, *function, *source;
-	const char *text; /* hex digits as they stand in the input; "" if there are none */
-	const char *why;  /* not "": there is no block, and this is why */
+	const char *text; /* hex digits as in the input; "" if there are none */
+	const char *why;  /* not "": the reason why there is no block */
 	void *memory;	  /* owned */
 	bool is_loop;	  /* ends in a branch to its start */
 };
@@ -37,7 +37,7 @@ struct measure_list {
 	bool is_unable;	 /* because a program is missing */
 };
 
-/* What the options say. */
+/* Values of the options. */
 struct measurer {
 	struct source_options source;
 	struct archlist archs;
@@ -72,7 +72,7 @@ void measure_list_fini(struct measure_list *list);
 /* What became of the blocks. */
 struct measure_outcome {
 	struct measure_list *list;	   /* borrowed */
-	struct tact_measurement **results; /* owned; with --compare one a block, NULL: none */
+	struct tact_measurement **results; /* owned; with --compare one per block; NULL: none */
 	size_t n_done;
 	double seconds;
 };
@@ -91,14 +91,13 @@ void progress_show(struct measure_progress *progress, size_t done, size_t measur
 void progress_clear(const struct measure_progress *progress);
 double progress_seconds(void); /* of a clock that only goes forward */
 
-/* Formats: what stands in front of everything, and one result; m is NULL for a line that is no
- * block.
+/* Formats: the text before all results, and one result; m is NULL for a line that is not a block.
  */
 void measure_header(const struct measurer *p, struct text *out);
 void measure_row(const struct measurer *p, const struct measure_block *block,
 		 const struct tact_measurement *m, struct text *out);
 
-/* Pieces of formats. */
+/* Parts of formats. */
 struct measure_flag {
 	uint32_t bit;
 	const char *name, *help;

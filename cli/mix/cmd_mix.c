@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tact mix: one row a subcommand.
+ * tact mix: one row per subcommand.
  */
 #include <string.h>
 

@@ -15,7 +15,7 @@
 
 enum { MIXER_MAX_FILES = 64, MIXER_MAX_FILTERS = 16 };
 
-/* A recording and how it is looked at: options of report, diff, train. */
+/* A recording and how it is analysed: options of report, diff and train. */
 struct mixer_input {
 	int method;	       /* enum tact_mix_method */
 	const char *rule_path; /* NULL: the paper's */

@@ -7,8 +7,7 @@
 
 #include "predictor.h"
 
-/* Longest that a row's part in front of the command's own columns may become, but for the digits.
- */
+/* Maximum length of a row before the columns of the command itself, without the hex digits. */
 enum { ROW_ROOM = 256 };
 
 static void add_titles(const struct predictor *p, struct text *out)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Options that `tact predict` and `tact simulate` have in common, and what is made of them.
+ * Options that `tact predict` and `tact simulate` share, and what they set up.
  */
 #include <stdio.h>
 #include <stdlib.h>

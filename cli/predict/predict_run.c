@@ -3,7 +3,7 @@
  * What predict and simulate do: blocks in, results out, in the same order.
  *
  * The first batch is copied to see whether there is more than one block and whether threads are
- * worth their while.  With one thread everything behind it is done in place, without a copy.
+ * worthwhile.  With one thread, all other blocks are processed in place, without a copy.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "predictor.h"
 
 enum {
-	FLUSH_BYTES = 64 << 10, /* text is written when there is that much of it */
+	FLUSH_BYTES = 64 << 10, /* text is written once it is this long */
 	MAX_THREADS = 256
 };
 
@@ -127,7 +127,7 @@ const char *predict_failure(int status)
 					   : tact_strerror(status);
 }
 
-/* The block was loaded, so that what fails now has to do with this architecture. */
+/* The block was loaded, so a failure now is specific to this architecture. */
 static int fail_at(struct predict_worker *w, int status)
 {
 	char why[160];
@@ -229,7 +229,7 @@ static void run_in_place(struct predict_worker *w, struct source *source, bool m
 	output_write(out, text);
 }
 
-/* Only a batch whose rest is known to be empty says how many blocks there are. */
+/* Only if nothing follows the first batch is the number of blocks known. */
 static int make_files(struct predict_worker *w, const struct predict_batch *first, bool more,
 		      const char *option)
 {

@@ -167,7 +167,7 @@ static void add_row(const struct cost_table *t, size_t i, struct text *out)
 	text_printf(out, "%s\n", t->listing->line[i]);
 }
 
-/* Behind the totals: what the letters mean. */
+/* After the totals: the meaning of the letters. */
 void predict_end_table(const struct predictor *p, unsigned notes, struct text *out)
 {
 	text_trim(out, 0);
@@ -211,7 +211,7 @@ static void widen(struct range *r, const struct tact_prediction *x)
 	r->n++;
 }
 
-/* False: one of them failed. */
+/* Returns false if one of them failed. */
 static bool widen_all(struct range *range, const struct predict_result *r, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

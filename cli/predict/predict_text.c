@@ -96,7 +96,7 @@ void predict_bound_list(const struct predictor *p, const struct tact_prediction 
 		bool is_worst = x->bottlenecks >> b & 1;
 		const char *name = tact_bound_name((enum tact_bound)b);
 
-		/* A limit of nothing (no division, no store) is not worth a line. */
+		/* A bound of zero (no division, no store) is not worth a line. */
 		if (!(x->applies >> b & 1) || x->bound[b] <= 0)
 			continue;
 		text_printf(out, "  - %s%s:%*s", is_worst ? p->red : "", name,
@@ -106,7 +106,7 @@ void predict_bound_list(const struct predictor *p, const struct tact_prediction 
 	}
 }
 
-/* Nothing that has no data counts as free: say what is missing. */
+/* An instruction without data does not count as free: name it. */
 void predict_coverage(struct predict_worker *w, double coverage, const struct tact_listing *listing,
 		      struct text *out)
 {
@@ -129,7 +129,7 @@ void predict_coverage(struct predict_worker *w, double coverage, const struct ta
 	}
 }
 
-/* Whose the figures are, if they are not all FACILE's. */
+/* Names the model of the figures if they are not all FACILE's. */
 static void add_model(const struct predict_worker *w, struct text *out)
 {
 	if (w->p->is_facile)
@@ -181,8 +181,8 @@ static bool is_table(const struct predictor *p)
 	return p->archs.n > 1 || p->n_alignments > 1;
 }
 
-/* Loops that were found by searching are rows of a table; everything else is a report, or a table
- * of results when all of them are there.
+/* Loops that were found in a file are rows of a table; everything else is a report, or a table once
+ * all results are there.
  */
 static void add_result(struct predict_worker *w, const struct source_block *block,
 		       const struct predict_result *r, struct text *out)

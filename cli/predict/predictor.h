@@ -22,12 +22,12 @@
 #include "common/source.h"
 
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
-/* A failure beside those of the library: no iteration ended within the budget of cycles. */
+/* A failure that the library does not have: no iteration ended within the budget of cycles. */
 enum { PREDICT_E_BUDGET = 1000 };
 
 struct predict_command;
 
-/* What the options say; nothing changes any more once blocks are read, so threads may share it. */
+/* Values of the options; constant once blocks are read, so threads may share them. */
 struct predictor {
 	const struct predict_command *command;
 	const struct predict_shape *shape;
@@ -87,13 +87,13 @@ struct predict_worker {
 	bool is_loaded;			/* the last block could be */
 	bool is_unable;			/* a program is missing */
 	struct text err;		/* messages */
-	struct text later;		/* what a format puts behind a block's results */
+	struct text later;		/* what a format appends to the results of a block */
 	struct predict_result *results; /* owned: of the last block, alignment by alignment */
 	char why[256];			/* the last failure */
 };
 
-/* A form of results: what stands in front of all blocks, a result, what ends a block.  When a
- * result is shown, the block is bound as it was for that; `begin` and `end` may be NULL.
+/* A format of results: the text before all blocks, a result, the end of a block.  When a result is
+ * shown, the block is bound to its architecture and alignment; `begin` and `end` may be NULL.
  */
 struct predict_shape {
 	void (*begin)(const struct predictor *p, struct text *out);
@@ -104,7 +104,7 @@ struct predict_shape {
 extern const struct predict_shape predict_shape_text, predict_shape_numbers, predict_shape_csv,
 	predict_shape_json;
 
-/* Those who work, for the threads. */
+/* The workers of the threads. */
 struct predict_crew {
 	int (*init)(struct predict_worker *w, const struct predictor *p);
 	void (*fini)(struct predict_worker *w);
@@ -132,8 +132,8 @@ extern const struct predict_columns predict_columns;
 struct predict_command {
 	bool simulates;
 
-	/* Looks at the options and reads what they name.  Returns CLI_GOOD, or an exit code with
-	 * the message given.
+	/* Checks the options and reads the files that they name.  Returns CLI_GOOD, or an exit code
+	 * with the message given.
 	 */
 	int (*check)(struct predictor *p);
 
@@ -141,7 +141,7 @@ struct predict_command {
 	void (*report)(struct predict_worker *w, const struct source_block *block,
 		       const struct tact_prediction *x, struct text *out);
 
-	const struct predict_columns *csv; /* behind the column `coverage` */
+	const struct predict_columns *csv; /* after the column `coverage` */
 
 	enum tact_view_kind json;
 
@@ -165,7 +165,7 @@ extern const struct option_spec predict_mode_specs[], predict_output_specs[];
 	OPTION_OWN("Model", predict_mode_specs)
 /* clang-format on */
 
-/* All that a command does once its options are taken, and behind it; the target is a predictor. */
+/* Runs a command once its options are read, and cleans up; the target is a predictor. */
 int predict_main(void *target);
 void predict_fini(void *target);
 
@@ -186,15 +186,13 @@ bool predict_batch_fill(struct predict_batch *b, struct source *source); /* fals
 void predict_batch_work(struct predict_batch *b, struct predict_worker *w);
 void predict_batch_write(struct predict_batch *b, struct output *out);
 
-/* All that follows the first batch, which is filled, with n threads.  Adds what they count to
- * total.  Returns 0, or an exit code with the message given.
+/* Processes everything after the first batch, which is filled, with n threads.  Adds what they
+ * count to total.  Returns 0, or an exit code with the message given.
  */
 int predict_batches(const struct predictor *p, struct source *source, struct predict_batch *first,
 		    unsigned n, struct output *out, struct predict_worker *total);
 
-/* What a view of the last prediction is made from; and a view, behind the text.  Returns 0 or a
- * status.
- */
+/* The data of a view of the last prediction; and a view, after the text.  Returns 0 or a status. */
 struct tact_view predict_view(struct predict_worker *w, const struct source_block *block,
 			      const struct tact_prediction *x);
 int predict_view_add(const struct tact_view *view, enum tact_view_kind kind, struct text *out);
@@ -202,14 +200,14 @@ struct tact_listing predict_listing(const struct tact_block *block, uint64_t add
 
 char *predict_csv_names(char *p, uint32_t bounds);
 
-/* Pieces of the formats. */
+/* Parts of the formats. */
 void predict_properties(const struct predict_worker *w, const struct source_block *block,
 			enum tact_mode mode, struct text *out);
 void predict_coverage(struct predict_worker *w, double coverage, const struct tact_listing *listing,
 		      struct text *out);
 void predict_bound_list(const struct predictor *p, const struct tact_prediction *x,
 			const char *title, struct text *out);
-void predict_share(struct text *out, double share); /* five columns; blank if it is nothing */
+void predict_share(struct text *out, double share); /* five columns; blank if it is zero */
 size_t predict_count_letters(unsigned notes);
 void predict_letters(unsigned notes, size_t width, struct text *out); /* padded; width 0: nothing */
 void predict_end_table(const struct predictor *p, unsigned notes, struct text *out);

@@ -85,7 +85,7 @@ static int write_file(const char *path, const struct tact_view *view, enum tact_
 	return output_all(path, &text);
 }
 
-/* The page first: what it says of instructions is lost when the block is simulated again. */
+/* The page comes first: its data on instructions are lost when the block is simulated again. */
 static int make_files(struct predict_worker *w, const struct source_block *block,
 		      const struct tact_prediction *x)
 {

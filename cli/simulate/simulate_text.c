@@ -18,8 +18,8 @@ struct insn_table {
 	const struct tact_listing *listing;
 	struct tact_sim_insn *insns; /* owned */
 	struct tact_sim_insn total;
-	unsigned sources; /* bits of those that deliver something */
-	unsigned ports;	  /* bits of those that are shown */
+	unsigned sources; /* bits of the sources that deliver something */
+	unsigned ports;	  /* bits of the ports that are shown */
 	unsigned notes;
 	size_t notes_width;
 };

@@ -54,7 +54,7 @@ static int choose(struct trace_run *run, struct tact_trace_options *opt)
 	return exit_code(status);
 }
 
-/* The program inherits descriptor 1 as it is while it is started. */
+/* The program inherits descriptor 1 in the state at its start. */
 static int launch(struct trace_run *run, const struct tact_trace_options *opt,
 		  struct tact_diag *diag)
 {
@@ -118,7 +118,7 @@ static int open_connection(struct trace_run *run)
 	int listener = tact_trace_listen(address, &diag), fd = -1, status = listener;
 
 	if (listener >= 0) {
-		/* A port of 0 is one that is free: it has to be said. */
+		/* Port 0 is any free port: report which one it is. */
 		if (!run->setup->is_quiet && tact_trace_port(listener) >= 0)
 			cli_message("waiting for a trace on %.*s:%d",
 				    (int)(strrchr(address, ':') - address), address,
@@ -170,7 +170,7 @@ void trace_run_fini(struct trace_run *run)
 
 /* ---- analysis ---- */
 
-/* Says of regions that never ran; true if there is one. */
+/* Reports regions that never ran; returns true if there is one. */
 static bool complain(const struct trace_run *run, uint64_t instructions)
 {
 	const struct trace_setup *s = run->setup;

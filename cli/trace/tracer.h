@@ -14,7 +14,7 @@
 #include "common/output.h"
 #include "common/program_options.h"
 
-/* What the options say about the model and the code. */
+/* Options of the model and of the code. */
 struct trace_setup {
 	struct archlist archs;
 	struct program_options program;
@@ -34,7 +34,7 @@ void trace_setup_fini(void *setup); /* of trace_region_specs */
 /* Whether something was chosen by name or address. */
 bool trace_setup_has_regions(const struct trace_setup *setup);
 
-/* A run that is to be analysed.  One of `words`, `path` and `listen` is there. */
+/* A run to analyse.  One of `words`, `path` and `listen` is set. */
 struct trace_job {
 	char **words;	     /* program and arguments */
 	const char *path;    /* of a trace, or of text */
@@ -51,18 +51,18 @@ struct trace_job {
 struct trace_run {
 	struct trace_setup *setup;
 	const struct trace_job *job;
-	struct tact_trace *trace; /* owned, as all that follows */
+	struct tact_trace *trace; /* owned, like all fields below */
 	struct tact_symbols *symbols;
 	struct tact_choice *choice;
 	struct tact_analysis *analysis;
-	struct tact_result *result; /* NULL: there is nothing to show */
+	struct tact_result *result; /* NULL: there is no result */
 	struct text command;
 	const char *name; /* for messages */
 	bool is_program;
 };
 
-/* Analyses it; fini in any case.  Returns an exit code; a result can come with one that is not 0:
- * of a program that was ended, of a trace that was cut short.
+/* Analyses a run; call fini in any case.  Returns an exit code.  There may be a result even if it
+ * is not 0: for a program that was killed, or a trace that was cut short.
  */
 int trace_analyse(struct trace_run *run, struct trace_setup *setup, const struct trace_job *job);
 void trace_run_fini(struct trace_run *run);

@@ -40,7 +40,7 @@ static void note_labels(struct tuning *p, const struct tact_row *in)
 static bool fits(struct tuning *p, const struct tact_row *in)
 {
 	const struct tact_arch *arch = *in->arch ? tact_arch_find(in->arch) : NULL;
-	/* A file with loops is one of loops, whatever else it says. */
+	/* A file with loops is in loop mode, whatever else it says. */
 	enum tact_mode mode = in->loop_size && in->line ? TACT_MODE_LOOP : in->mode;
 
 	if (p->is_clean && in->clean != 1)

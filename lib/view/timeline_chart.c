@@ -42,7 +42,7 @@ static const struct letter {
 	{'D', "36", "delivered to the IDQ"},
 	{'b', "33", "waits there: ROB full"},
 	{'r', "33", "waits there: RS full"},
-	{'.', "2", "on its way"},
+	{'.', "2", "in transit"},
 	{'I', "36", "issued"},
 	{'=', "33", "waits for an operand"},
 	{'p', "31", "port busy"},
@@ -52,7 +52,7 @@ static const struct letter {
 	{'E', "1;32", "executed"},
 	{'-', "2", "waits to retire"},
 	{'R', "36", "retired"},
-	{'~', "2", "some cycles more of the same"},
+	{'~', "2", "more cycles of the same"},
 };
 
 char tact_view_letter(const struct tact_sim_uop *u, int64_t cycle)

@@ -68,7 +68,7 @@ SECONDS = 3  # for all measured rows, on one core
 
 
 def check_evaluate(tact, data):
-    """All measured rows in one run: as fast as it has to be, and its error that of tact predict."""
+    """All measured rows in one run: fast enough, and with the error of tact predict."""
     files = {name: os.path.join(data, 'truth', name + '.csv') for name, _, _ in TRUTH}
     for path in files.values():
         if not os.path.exists(path):

@@ -37,7 +37,7 @@ def head(path, to):
 
 
 def corrupted(tact, work, truth):
-    """At least 80% of the accuracy that corrupted tables lose comes back."""
+    """At least 80% of the accuracy that corrupted tables lose returns."""
     head(os.path.join(truth, 'bhive_skl_u.csv'), work + '/skl.csv')
     e = tune(tact, work + '/skl.csv', work + '/p', '-a', 'SKL', '--model', 'facile', '--corrupt', '30')
     back = (e['start'] - e['learned']) / (e['start'] - e['default'])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the cases of this directory: one file a case, with input, options and what is expected.
+"""Runs the cases of this directory: one file per case, with input, options and expected results.
 
 usage: run.py [--tact PROGRAM] [--rebase] [CASE...]
 
@@ -13,8 +13,8 @@ A case:
     hex: 31c0                       or "asm:", and the code on lines that begin with a tab
     expect:
     SKL unroll 0.25 Predecoder+Decoder+Issue | predec=0.25 dec=0.25 ...
-One line a CPU is expected: mode, cycles, bottlenecks, and every bound that applies and is not 0.
---rebase writes what the program says into the files; look at the difference before you keep it.
+One line per CPU is expected: mode, cycles, bottlenecks, and every bound that applies and is not 0.
+--rebase writes the results of the program into the files; check the diff before you keep it.
 The last line of the output is "N passed, M failed, K skipped".
 """
 import argparse
@@ -25,7 +25,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FIRST_BOUND = 'coverage'  # the columns of the bounds stand behind it, in front of bottlenecks
+FIRST_BOUND = 'coverage'  # the columns of the bounds follow it, before bottlenecks
 
 
 class Case:

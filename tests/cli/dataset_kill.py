@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Ends `tact dataset import` and `merge` at random moments, looks at the store, and goes on.
+"""Kills `tact dataset import` and `merge` at random moments, checks the store, and continues.
 
 usage: dataset_kill.py TACT import|merge
 """

@@ -21,7 +21,7 @@ def processes():
 
 
 def end(command, *signals):
-    """Sends signals to a command that runs ./p endless.  Its exit code, what it said of it, who is left."""
+    """Sends signals to a command that runs ./p endless.  Prints its exit code, its messages and the processes left."""
     p = subprocess.Popen([*command, '--', './p', 'endless'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          text=True)
     try:

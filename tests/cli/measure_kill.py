@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Ends `tact measure -o x.db` in the middle, looks at the store, and goes on.
+"""Ends `tact measure -o x.db` halfway, checks the store, and continues.
 
 usage: measure_kill.py TACT kill|interrupt
 """
@@ -17,7 +17,7 @@ SLOW = ['--passes', '50', '--samples', '160', '--timeout', '60000']  # so that t
 
 
 def rows(check=False):
-    """The store's rows by hex, or none as long as there is no store."""
+    """The rows of the store by hex; empty while there is no store."""
     try:
         db = sqlite3.connect('file:x.db?mode=ro', uri=True, timeout=10)
         found = db.execute('select hex, status, cycles_per_iteration from measurement '
@@ -50,7 +50,7 @@ def is_alive(pid):
 
 
 def end_in_the_middle(tact, more, number):
-    """Starts it, waits until there are `more` new rows, sends the signal; what it said."""
+    """Starts it, waits until there are `more` new rows, sends the signal; returns its messages."""
     wanted = len(rows()) + more
     p = subprocess.Popen([tact, 'measure', '-o', 'x.db', '--resume', 'l.hex'] + SLOW,
                          stderr=subprocess.PIPE, text=True)

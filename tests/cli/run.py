@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the command-line cases beside this file.
+"""Runs the command-line cases in the directory of this file.
 
 usage: run.py [--tact PATH] [--rebase] [--jobs N] [CASE...]
 
@@ -19,8 +19,8 @@ A case is one file NAME.case:
     ...
 
 In expected output a line "..." stands for any number of lines, and a line that begins with "~ "
-is a regular expression for a whole line.  A section that is not there is not compared, but stderr
-must then be empty.  --rebase writes what comes out into sections that have no such lines.
+is a regular expression for a whole line.  A missing section is not compared, except that stderr must then be
+empty.  --rebase writes the output into sections without such lines.
 The script runs in an empty directory; $TACT is the program, $TOP the project's directory.
 """
 import argparse
@@ -140,7 +140,7 @@ def run_script(case, tact):
 
 
 def check(case, tact, rebase):
-    """Returns (result, lines that say why)."""
+    """Returns (result, lines that explain it)."""
     why = case.missing(tact)
     if why:
         return 'skip', [why]

@@ -51,7 +51,7 @@ def whole(tact):
 
 
 def sender_killed(tact):
-    """A record that ends in the middle: what came counts, and it is said."""
+    """A record that ends halfway: what arrived counts, and a message reports it."""
     p, address = listen(tact)
     q = subprocess.Popen([tact, 'trace', '-q', '--connect', address, '--', 'sh', '-c', 'while :; do :; done'])
     time.sleep(1)

@@ -4,8 +4,8 @@
 
 usage: check_bounds.py [--tact PROGRAM] [--shared DIR] [--count N] [--known]
 
-A bound is what one component alone would allow, so that the simulation of all of them cannot take
-less; what the two models do not count alike makes a few blocks differ.  So: of N blocks (default
+A bound is what one component alone would allow, so the simulation of all components cannot take
+less; the two models count a few things differently, so some blocks differ.  Of N blocks (default
 20000), spread over all CPUs and both modes, at most 0.2% may be simulated to take less than 98% of
 the largest bound.  Once with random blocks, and once with blocks of DIR/data/bhive (default
 ../shared) if they are there.  The same blocks every time.  The last line of the output is

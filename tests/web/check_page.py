@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Opens pages of `tact simulate --html`, `tact evaluate --report` and `tact mix report --html` in headless
-Chromium and looks at them.
+Chromium and checks them.
 
 usage: check_page.py [--tact PATH] [--keep DIRECTORY] [--skip WHY]
 
-A page says in attributes of its root element what became of it: data-state is "ready" once all is
+A page reports its state in attributes of its root element: data-state is "ready" once everything is
 drawn, or "error" with data-error.  A picture is good if it is not blank and has the colours of the
-timeline.  --keep leaves pages and pictures there.  Without a browser everything is skipped, with the
-reason; so it is with --skip.  The last line of the output is "N passed, M failed, K skipped".
+timeline.  --keep leaves pages and pictures there.  Without a browser, and with --skip, everything is
+skipped with the reason.  The last line of the output is "N passed, M failed, K skipped".
 """
 import argparse
 import collections
@@ -54,7 +54,7 @@ class Page:
         return p.stdout
 
     def run_with(self, script):
-        """The page's elements behind a script at its end."""
+        """The elements of the page after a script at its end."""
         copy = Page.__new__(Page)
         copy.__dict__.update(self.__dict__, path=self.path[:-5] + '-script.html')
         with open(copy.path, 'w', encoding='utf-8') as out:
@@ -118,7 +118,7 @@ class Tests:
         print('%s %s%s' % ('ok' if good else 'not ok', name, '' if good else ': %s' % (why,)))
 
     def page(self, page, instructions, iterations):
-        """What every page has to show."""
+        """What every page must show."""
         name = page.name
         self.check(name + ': drawn without an error', page.attribute('state') == 'ready',
                    page.attribute('error') or page.attribute('state'))
