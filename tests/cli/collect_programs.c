@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs for the tests of tact collect: what the first argument says.
+ * Programs for the tests of tact collect, selected by the first argument.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -12,9 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* One block, called as often as a test says. */
+/* One block, called as often as a test asks for. */
 void leaf(void);
-__asm__(".text\n.globl leaf\n.type leaf, @function\nleaf: lea 1(%rdi), %rax\n\tret\n.size leaf, .-leaf");
+__asm__(".text\n.globl leaf\n.type leaf, @function\nleaf: lea 1(%rdi), %rax\n\tret\n.size leaf, "
+	".-leaf");
 
 static void *call_leaf(void *n)
 {
@@ -77,7 +78,7 @@ static int run_signals(void)
 	return 0;
 }
 
-/* mov eax, N; add eax, edi; ret: written anew for each N, and called N times. */
+/* mov eax, N; add eax, edi; ret: rewritten for each N, and called N times. */
 static int run_jit(void)
 {
 	unsigned char code[] = {0xb8, 0, 0, 0, 0, 0x01, 0xf8, 0xc3};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Runs a fuzz target without libFuzzer: over all files of the directories (or over files) given,
- * and over mutations of them that depend on nothing but the seed.
+ * and over mutations of these that depend only on the seed.
  *
  *   fuzz_x [--mutate N] [--seed S] DIRECTORY|FILE...
  */
@@ -142,7 +142,7 @@ static void change(uint8_t *data, size_t size, uint64_t *random)
 	}
 }
 
-/* One sample changed in a few places, now and then cut off or with part of another behind it. */
+/* One sample changed in a few places, sometimes cut off or followed by part of another. */
 static void run_mutation(const struct corpus *corpus, uint64_t *random)
 {
 	const struct sample *sample = &corpus->samples[pick(random, corpus->count)];

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (asm_source_create(&source, tact_isa_default(), text, size, TACT_SYNTAX_AUTO, &diag) < 0)
 		return 0;
-	/* Lines must stay where they are, and regions must be made of markers. */
+	/* Lines must keep their numbers, and regions must come from markers. */
 	if (count_lines(source.text, source.size) != count_lines(text, size) + 1)
 		__builtin_trap();
 	for (i = 0; i < source.n_regions; i++)

@@ -92,7 +92,7 @@ static void try_block(struct tact_block *block, unsigned choice)
 	MUST(tact_predict(block, NULL, &p) == 0);
 	check_prediction(&p);
 	check_explanations(block, &p);
-	/* the explanations have left nothing behind */
+	/* the explanations left no trace */
 	MUST(tact_predict(block, NULL, &again) == 0);
 	MUST(again.cycles_per_iteration == p.cycles_per_iteration);
 	MUST(tact_predict(block, &opt, &p) == 0);

@@ -17,7 +17,7 @@ static void read_all(const uint8_t *data, size_t size, const struct tact_input_o
 	if (tact_input_open_memory(&in, data, size, opt, &diag) < 0)
 		return;
 	while (tact_input_next(in, &region, &diag) > 0) {
-		/* Touch all of it. */
+		/* Touches every byte. */
 		hash_bytes(region.code, region.code_size);
 		hash_bytes(region.name, strlen(region.name));
 		hash_bytes(region.function, strlen(region.function));

@@ -11,7 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A file in memory with these bytes, and a name by which it can be opened.  -1 if there is none. */
+/* A file in memory with these bytes, and a name by which it can be opened.  Returns -1 if it cannot
+ * be made.
+ */
 static int fuzz_file_open(char path[40], const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);

@@ -26,7 +26,7 @@ static inline int fuzz_lines(const uint8_t *data, size_t size, enum tact_input_k
 	while ((status = tact_input_next(in, &region, &diag))) {
 		if (status > 0 && region.code_size > region.text_size / 2)
 			__builtin_trap();
-		/* Touch all of it. */
+		/* Touches every byte. */
 		hash_bytes(region.code, region.code_size);
 		hash_bytes(region.text, region.text_size);
 	}

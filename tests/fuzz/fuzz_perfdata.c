@@ -33,11 +33,11 @@ static void read_all(struct pmu_reader *reader)
 	sum += pmu_reader_build_id(reader, "/bin/x", id) + strlen(pmu_reader_command(reader));
 	for (size_t i = 0; i < pmu_reader_attr_count(reader); i++)
 		sum += strlen(pmu_reader_attr(reader, i)->name);
-	if (sum == 42) /* so that all of it is really read */
+	if (sum == 42) /* so that every byte is really read */
 		pmu_reader_rewind(reader);
 }
 
-/* The code is that of a small library beside the corpus. */
+/* The code is that of a small library next to the corpus. */
 static void report(const char *path)
 {
 	struct tact_mix_pivot_options o = {
@@ -53,8 +53,7 @@ static void report(const char *path)
 	tact_mix_close(mix);
 }
 
-/* Recordings of perf: all bytes that a record gives are there, reading ends, and a report can be
- * made. */
+/* Recordings of perf: all bytes of a record can be read, reading ends, and a report can be made. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pmu_reader *reader;

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if ((row.has_cycles && !isfinite(row.cycles)) || !(row.weight > 0) ||
 		    row.clean < -1 || row.clean > 1)
 			__builtin_trap();
-		/* Touch all of it. */
+		/* Touches every byte. */
 		hash_bytes(row.code, row.code_size);
 		hash_bytes(row.loop, row.loop_size);
 		if ((row.n_sources && strlen(row.sources[0].app) > 255) ||

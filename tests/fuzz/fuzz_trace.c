@@ -31,7 +31,7 @@ static void read_record(const uint8_t *data, size_t size)
 	tact_trace_close(trace);
 }
 
-/* As words of three streams, in pieces: what is compressed hides its content from mutations. */
+/* As words of three streams, in parts: compression would hide the contents from mutations. */
 static void read_words(const uint8_t *data, size_t size, enum wire_mode mode)
 {
 	static uint64_t words[8192];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the tests on this very CPU need.  Include behind cmocka.h.
+ * What the tests on this CPU need.  Include after cmocka.h.
  */
 #ifndef TESTS_HW_H
 #define TESTS_HW_H
@@ -56,7 +56,7 @@ MAYBE_UNUSED static double hw_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* NULL if there is no harness here, with the reason said. */
+/* Returns NULL, and prints the reason, if this machine has no harness. */
 MAYBE_UNUSED static struct tact_harness *hw_harness(enum tact_mode mode, enum tact_init init,
 						    unsigned timeout_ms)
 {
@@ -87,9 +87,9 @@ static void hw_time_chains(uint64_t *adds, uint64_t *imuls)
 	*imuls = end - middle;
 }
 
-/* Is the core ours?  A sibling thread of somebody else's takes issue slots for seconds: chains of
- * one cycle a link suffer, those of three do not.  Independent of the library, so that what is
- * wrong there is not taken for noise.
+/* Is the core idle otherwise?  A busy sibling thread takes issue slots for seconds: chains of one
+ * cycle per link suffer, chains of three do not.  Independent of the library, so that an error
+ * there is not mistaken for noise.
  */
 static bool hw_is_quiet(void)
 {

@@ -31,7 +31,7 @@ enum {
 	TIMEOUT_MS = 2000,
 	RANDOM_TIMEOUT_MS = 400,
 	SLACK_MS = 1000,
-	MAX_UNCHECKED = 20, /* checks that noise has spoilt: no more of them */
+	MAX_UNCHECKED = 20, /* checks spoilt by noise: no more than these */
 	GUARD_BYTES = 1 << 16
 };
 
@@ -105,7 +105,7 @@ static void suite_end(struct suite *s)
 	assert_false(has_children());
 }
 
-/* Few samples: it is not about the numbers. */
+/* Few samples: the numbers do not matter. */
 static void hurry(struct suite *s)
 {
 	for (unsigned i = 0; i < N_HARNESSES; i++) {
@@ -306,7 +306,7 @@ static void is_killed_by(struct tact_harness *h, const struct bytes *b, int sign
 		fail_msg("%s: status %x instead of signal %d", what, (unsigned)status, signal);
 }
 
-/* System calls from a block itself: all of them, those that the child needs too. */
+/* System calls from a block itself: all of them, including those that the child needs. */
 static void system_calls_of_blocks(void **state)
 {
 	static const uint8_t syscall_insn[] = {0x0f, 0x05}, int_80[] = {0xcd, 0x80};
@@ -463,8 +463,8 @@ static void put_store(struct bytes *b, uint64_t address, int32_t value)
 	put_bytes(b, &value, 4);
 }
 
-/* Stores to every word of the harness' own memory, but for the signal stack: whatever comes of that
- * block, the next one's number is right.
+/* Stores to every word of the harness's own memory except the signal stack: whatever happens to
+ * that block, the number of the next one is right.
  */
 static void stores_to_the_harness(void **state)
 {
@@ -609,7 +609,7 @@ static void describe(char *out, size_t capacity, const uint8_t *code, size_t siz
 		n += (size_t)snprintf(out + n, capacity - n, "%02x", code[i]);
 }
 
-/* A valid instruction that is not refused: random bytes behind likely first ones. */
+/* A valid instruction that is not refused: random bytes after likely first ones. */
 static size_t hostile_insn(struct rng *rng, uint8_t *code)
 {
 	static const uint8_t starts[][3] = {

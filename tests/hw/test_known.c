@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks whose cycles are known, on CPUs that are known: within 2%.
+ * Blocks whose cycles are known, on known CPUs: within 2%.
  *
  * Where the figures come from:
  *   U   uops.info's table for that CPU (latency for chains, throughput otherwise)

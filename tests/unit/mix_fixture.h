@@ -46,7 +46,8 @@ static uint64_t fixture_offset(const char *code)
 	return found;
 }
 
-/* Writes the counts to `path`, as mkstemp takes it; `missing` names a module that is not there. */
+/* Writes the counts to `path`, as mkstemp takes it; `missing` names a module that does not exist.
+ */
 static void fixture_write(char *path, const char *missing)
 {
 	char self[3000];

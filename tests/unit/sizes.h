@@ -90,7 +90,7 @@ static inline void check_options(sizes_use use, const void *good, size_t known)
 	assert_int_equal(use(options), 0);
 	options[known + MORE - 1] = 1;
 	assert_int_equal(use(options), -TACT_E_INVAL);
-	/* what lies past the size is not looked at */
+	/* bytes past the size are not read */
 	set_size(options, known);
 	assert_int_equal(use(options), 0);
 	set_size(options, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A directory for the stores of a test.  Include behind cmocka.h.
+ * A directory for the stores of a test.  Include after cmocka.h.
  */
 #ifndef TESTS_STORE_FIXTURE_H
 #define TESTS_STORE_FIXTURE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What several unit tests need.  Include behind cmocka.h.
+ * What several unit tests need.  Include after cmocka.h.
  */
 #ifndef TESTS_SUPPORT_H
 #define TESTS_SUPPORT_H
@@ -125,7 +125,7 @@ MAYBE_UNUSED static unsigned rounds(unsigned n)
 	return slow && *slow == '1' ? n / 10 + 1 : n;
 }
 
-/* Calls visit for every block of ../shared/data/bhive; false if it is not there. */
+/* Calls visit for every block of ../shared/data/bhive; returns false if it does not exist. */
 MAYBE_UNUSED static bool
 for_each_bhive_block(void (*visit)(const uint8_t *code, size_t size, void *arg), void *arg)
 {
@@ -200,7 +200,7 @@ MAYBE_UNUSED static void expect_parts(struct text *text, const char *const *part
 			fail_msg("'%s' is not in: %.1000s", *parts, text_string(text));
 }
 
-/* Makes a report anew, and looks for all of these in it. */
+/* Makes a new report, and looks for all of these in it. */
 #define EXPECT_REPORT(make, report, text, ...)                                                     \
 	do {                                                                                       \
 		text_reset(text);                                                                  \
@@ -233,7 +233,7 @@ MAYBE_UNUSED static bool has_children(void)
 	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
-/* Bytes of machine code, or of a file, put together piece by piece. */
+/* Bytes of machine code, or of a file, built part by part. */
 struct bytes {
 	uint8_t data[8192];
 	size_t size;

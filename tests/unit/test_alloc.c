@@ -53,7 +53,7 @@ TEST(no_allocation_after_set_up)
 			assert_int_equal(tact_predict(block, NULL, &p), 0);
 			explain(block);
 		}
-		/* Encodings that are decoded anew each time fill the arena: a chunk at most. */
+		/* Encodings that are decoded again each time fill the arena: at most one chunk. */
 		assert_true(n_allocations <= 1);
 		tact_block_destroy(block);
 	}

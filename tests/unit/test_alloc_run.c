@@ -16,8 +16,8 @@
 
 static bool is_exhausted; /* nothing is left for jansson */
 
-/* jansson's own allocations.  It passes over one that fails in the middle of a string: for it there
- * is nothing from then on, as there is in earnest.
+/* jansson's own allocations.  It ignores one that fails in the middle of a string, so all later
+ * ones fail as well, as they would in reality.
  */
 static void *allocate_for_json(size_t size)
 {

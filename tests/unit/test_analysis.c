@@ -121,7 +121,7 @@ TEST(test_samples)
 	struct world w;
 	size_t events = 0;
 
-	/* More than there is room for: they get further apart. */
+	/* More samples than there is room for: their distance grows. */
 	open_world(&w, 1000000, &opt);
 	assert_int_equal(tact_analysis_keep_samples(w.analysis), 0);
 	assert_int_equal(tact_analysis_keep_samples(w.analysis), 0); /* once is enough */
@@ -288,7 +288,7 @@ TEST(test_demangle)
 	assert_non_null(out);
 	assert_null(out[0]);
 	assert_null(out[2]);
-	if (out[1]) { /* c++filt is there */
+	if (out[1]) { /* c++filt is installed */
 		assert_string_equal(out[1], "foo::bar");
 		assert_string_equal(out[3], "_Znonsense");
 	}

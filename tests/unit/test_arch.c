@@ -10,8 +10,8 @@
 #include "arch/arch.h"
 #include "support.h"
 
-/* The list is the folder data/arch, which is not to be written down here again: some of it, in
- * order, with others between them.
+/* The list is the folder data/arch and is not repeated here: some names of it, in order, with
+ * others in between.
  */
 static void all_are_found(void **state)
 {
@@ -269,7 +269,7 @@ static void parameters_go_round(void **state)
 				 p.value, p.help);
 		}
 		assert_true(n > 30 && strlen(text) + 1 < sizeof(text));
-		/* on another core as the base, so that every line has to do its work */
+		/* on another core as the base, so that every line matters */
 		assert_int_equal(derive_from_text(&copy,
 						  arch == tact_arch_find("SNB") ? "ICL" : "SNB",
 						  text, NULL),

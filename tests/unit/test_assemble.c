@@ -128,7 +128,7 @@ static const struct marked {
 	{"nop\n# LLVM-MCA-BEGIN foo bar\nadd rax, rbx\n#LLVM-MCA-END foo bar\nnop\n"
 	 "## LLVM-MCA-BEGIN\nret\n# LLVM-MCA-END\n# LLVM-MCA-LATENCY 3\n",
 	 {{2, "foo bar", "4801d8"}, {6, "", "c3"}}},
-	/* overlapping, in the order in which they begin; markers behind instructions */
+	/* overlapping, in the order in which they begin; markers after instructions */
 	{"nop # LLVM-MCA-BEGIN a\nret\n// LLVM-MCA-BEGIN b\ncqo # LLVM-MCA-END a\n"
 	 "cdq ; LLVM-MCA-END b\nnop\n",
 	 {{1, "a", "c34899"}, {3, "b", "489999"}}},

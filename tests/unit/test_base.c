@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 
-/* Every code has a text of its own, with either sign; what is no code has one too. */
+/* Every code has its own text, with either sign; anything else has one as well. */
 TEST(every_status_has_a_text)
 {
 	const char *seen[TACT_E_LIMIT + 1];
@@ -116,7 +116,7 @@ TEST(hex_is_decoded)
 	assert_int_equal(tact_hex_decode(out, "aBcDeF", 6, &bad), 3);
 	assert_memory_equal(out, "\xab\xcd\xef", 3);
 	assert_int_equal(bad, 99); /* untouched as long as all is well */
-	/* Only `size` characters are looked at. */
+	/* Only `size` characters are read. */
 	assert_int_equal(tact_hex_decode(out, "12xx", 2, &bad), 1);
 }
 

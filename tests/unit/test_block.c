@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a block is made of: instructions, fusion, where inputs come from, modes; and what is left of
- * it when something fails.
+ * What a block is made of: instructions, fusion, where inputs come from, modes; and the state of a
+ * block after a failure.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -40,7 +40,7 @@ TEST(modes)
 		{LOOP, TACT_MODE_LOOP},
 		{"4839f775fc", TACT_MODE_UNROLL},	/* into its own middle */
 		{"4839f77500", TACT_MODE_UNROLL},	/* to what follows */
-		{"904839f775fb", TACT_MODE_UNROLL},	/* behind the first instruction */
+		{"904839f775fb", TACT_MODE_UNROLL},	/* after the first instruction */
 		{"4839f775fb90", TACT_MODE_UNROLL},	/* not at the end */
 		{"ebfe", TACT_MODE_LOOP},		/* jmp to itself */
 		{"4839f70f85f7ffffff", TACT_MODE_LOOP}, /* a displacement of 32 bits */
@@ -52,7 +52,7 @@ TEST(modes)
 		assert_int_equal(tact_block_mode(block), cases[i].mode);
 	}
 	tact_block_destroy(block);
-	/* What was asked for is not questioned. */
+	/* An explicit request is not questioned. */
 	block = open_block("SKL", TACT_MODE_UNROLL);
 	assert_int_equal(load(block, LOOP, NULL), 0);
 	assert_int_equal(tact_block_mode(block), TACT_MODE_UNROLL);
@@ -117,7 +117,7 @@ TEST(memory)
 	assert_int_equal(load(block, "488947084c8b4710", NULL), 0); /* [rdi+8], [rdi+16] */
 	block_connect(block);
 	assert_false(block->has_forwarding);
-	assert_int_equal(load(block, "488947084c8b470c", NULL), 0); /* the upper half of it */
+	assert_int_equal(load(block, "488947084c8b470c", NULL), 0); /* its upper half */
 	block_connect(block);
 	assert_true(block->has_blocked);
 	tact_block_destroy(block);

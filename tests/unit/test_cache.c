@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The short ways around the decoder: layout.c finds lengths, cache.c remembers instructions.  Both
- * must say what Zydis says.
+ * The shortcuts around the decoder: layout.c finds lengths, cache.c remembers instructions.  Both
+ * must agree with Zydis.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ static void compare_length(const uint8_t *code, size_t size, unsigned long *n, u
 		show("length differs", code, zydis);
 }
 
-/* Random bytes behind random prefixes, so that deep maps are met as well. */
+/* Random bytes after random prefixes, so that deep opcode maps occur as well. */
 static void random_code(struct rng *rng, uint8_t *code, size_t size)
 {
 	static const uint8_t starts[][4] = {

@@ -42,7 +42,7 @@ TEST(test_edges)
 	expect_edges("75 01 90 c3", "0>2,1, 1>2, 2>");
 	expect_edges("e8 00 00 00 00 ff d0 c3", "0>");
 	expect_edges("eb 01 90 ff e0", "0>2, 1>2, 2>");
-	expect_edges("06 90", "0> 1>"); /* behind what is no instruction nothing goes on */
+	expect_edges("06 90", "0> 1>"); /* nothing follows bytes that are not an instruction */
 	expect_edges("b8 01 00 00 00 eb fa", "0>"); /* into an instruction */
 	expect_edges("eb 7f 75", "0> 1>");	    /* out of it; cut short */
 }
@@ -184,11 +184,11 @@ TEST(test_loops)
 	expect_loops("90 90 75 fd 90 75 fd 75 f7 c3", "1-4 4-7");
 	/* Two ways back to one header are one loop. */
 	expect_loops("90 75 fd 90 75 fa c3", "0-6");
-	/* An irreducible one is none. */
+	/* An irreducible loop does not count. */
 	expect_loops("74 01 90 90 eb fc", "");
-	/* Not in one piece: the way back lies before its header and its end elsewhere. */
+	/* Not contiguous: the back edge is before the header and the end is elsewhere. */
 	expect_loops("eb 03 90 eb 05 85 c0 75 f9 c3 90 eb f8", "");
-	/* What is no code is no loop. */
+	/* Bytes that are not code are not a loop. */
 	expect_loops("90 06 75 fc", "");
 	/* Nothing is known to reach it. */
 	expect_loops("ff e0 ff c9 75 fc c3", "2-6");

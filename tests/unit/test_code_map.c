@@ -65,7 +65,7 @@ TEST(test_blocks)
 	expect("90", WITH(0), "0-1:1n");
 	expect("c3", WITH(0), "0-1:1r");
 	expect("90 90 c3 90", WITH(0), "0-3:3r 3-4:1n");
-	/* A loop; code in front of it and behind it. */
+	/* A loop; code before and after it. */
 	expect("90 ff c9 75 fc c3", WITH(0), "0-1:1n 1-5:2b>1 5-6:1r");
 	/* Forward, over an instruction. */
 	expect("74 01 90 c3", WITH(0), "0-2:1b>3 2-3:1n 3-4:1r");
@@ -73,7 +73,7 @@ TEST(test_blocks)
 	expect("74 10 c3", WITH(0), "0-2:1b 2-3:1r");
 	expect("eb f0 90", WITH(0), "0-2:1j 2-3:1n");
 	expect("75 01 90", WITH(0), "0-2:1b 2-3:1n");
-	/* Through a register, and what does not go on. */
+	/* Through a register, and transfers that do not fall through. */
 	expect("ff e0 0f 0b f4", WITH(0), "0-2:1j 2-4:1s 4-5:1s");
 }
 
@@ -84,7 +84,7 @@ TEST(test_middle)
 	/* Code that is cut short, and bytes that do not decode: each is an end. */
 	expect("90 e9 00 00", WITH(0), "0-2:2s! 2-4:1n");
 	expect("06 90 06 06 c3", WITH(0), "0-1:1s! 1-3:2s! 3-4:1s! 4-5:1r");
-	/* The mov's last bytes belong to the next part: its head is no code. */
+	/* The last bytes of the mov belong to the next part: its head is not code. */
 	expect("90 b8 01 00 00 00 c3", WITH(.middle = 3), "0-2:2s! 2-3:1s! 3-7:2n");
 }
 

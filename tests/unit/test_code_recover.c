@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks and functions of files that say little of themselves.
+ * Blocks and functions of files with few symbols.
  */
 #include <elf.h>
 #include <stddef.h>
@@ -68,15 +68,15 @@ TEST(test_descent)
 		unsigned bad;
 	} cases[] = {
 		{"", false, "", 0},
-		/* Nothing says where it begins: what is left is tried, padding is none. */
+		/* Nothing marks its start: the gaps are tried, padding is skipped. */
 		{"cc 00 00 0f 1f 00 66 90 90 31 c0 c3 cc cc", false, "9-12:2", 0},
-		/* Data behind a jump is passed over if it is known where code goes on. */
+		/* Data after a jump is skipped if it is known where code continues. */
 		{"eb 01 06 90 c3", true, "0-2:1 3-5:2", 1},
 		/* A jump into the middle of an instruction: both readings are blocks. */
 		{"75 01 b8 31 c0 c3 90 c3", true, "0-2:1 2-8:2 3-6:2", 0},
 		/* Calls end a block, and lead to another. */
 		{"e8 01 00 00 00 c3 90 c3", true, "0-5:1 5-6:1 6-8:2", 0},
-		/* What runs into bytes that are no instruction is none. */
+		/* Code that runs into bytes that are not an instruction is not a block. */
 		{"90 90 06 c3", true, "3-4:1", 1},
 		/* Cut short. */
 		{"90 e9 00 00", true, "", 1},
@@ -92,7 +92,7 @@ TEST(test_descent)
 	}
 }
 
-/* The entry, an address; in an object it is none, and targets wait for the linker. */
+/* The entry is an address; an object file has none, and its targets wait for the linker. */
 TEST(test_entry)
 {
 	struct file f;

@@ -65,7 +65,7 @@ TEST(test_kinds)
 		assert_int_equal(step.flow, list[i].flow);
 		assert_int_equal(step.is_direct, list[i].is_direct);
 		assert_int_equal(step.target, list[i].target);
-		/* The decoder says the same. */
+		/* The decoder agrees. */
 		assert_int_equal(tact_isa_decode(tact_isa_default(), &insn, code, n), n);
 		assert_int_equal(insn.flow, list[i].flow);
 		assert_int_equal(isa_flow_target(&insn, &target), list[i].is_direct);
@@ -124,12 +124,12 @@ TEST(test_is_loop)
 	assert_true(is_loop("ff c9 0f 85 f8 ff ff ff"));
 	assert_true(is_loop("ff c9 3e 75 fb"));
 	assert_true(is_loop("ff c9 c7 f8 f8 ff ff ff"));
-	/* In front of the start, behind it, behind the end. */
+	/* Before the start, after it, past the end. */
 	assert_false(is_loop("ff c9 75 fb"));
 	assert_false(is_loop("ff c9 75 fd"));
 	assert_false(is_loop("ff c9 75 00"));
 	assert_false(is_loop("ff c9 0f 85 f7 ff ff ff"));
-	/* Calls come back; a jump that is not the last one does not count. */
+	/* Calls return; a jump that is not the last one does not count. */
 	assert_false(is_loop("ff c9 e8 f9 ff ff ff"));
 	assert_false(is_loop("ff c9 75 fc 90"));
 	/* A constant that looks like a jump. */

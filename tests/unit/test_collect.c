@@ -89,7 +89,7 @@ TEST(test_cut_at_targets)
 	add(c, 0x1004, "90c3", 6);     /* not taken */
 	add(c, 0x1005, "c3", 2);       /* taken */
 	EXPECT(c, {0x1001, "907401", 8}, {0x1005, "c3", 8}, {0x1004, "90", 6}, {0x1000, "90", 5});
-	/* A target that nobody went to is one all the same. */
+	/* A target that was never reached is still a target. */
 	c = begin(false);
 	add(c, 0x1000, "90909075fc", 4);
 	EXPECT(c, {0x1000, "90", 4}, {0x1001, "909075fc", 4});
@@ -262,7 +262,7 @@ TEST(test_store)
 	tact_store_blocks_destroy(blocks);
 	tact_collect_destroy(c);
 
-	/* Of files nobody knows how often. */
+	/* Blocks of files have no number of executions. */
 	c = begin(false);
 	add(c, 0x1000, "4831d8c3", 1);
 	assert_int_equal(tact_collect_store(c, store, "y", false, &diag), 0);

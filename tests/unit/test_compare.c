@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One model beside measurements, row by row.
+ * One model next to measurements, row by row.
  */
 #include <math.h>
 #include <stddef.h>

@@ -46,7 +46,7 @@ static void test_counts(void **state)
 	assert_int_equal(tact_coverage_missing(c, 1), 0);
 	assert_int_equal(tact_coverage_missing(c, 2), 0);
 
-	/* What stands in front of the fault counts, the block does not. */
+	/* Instructions before the fault count, the block does not. */
 	assert_int_equal(tact_coverage_add(c, cut_short, sizeof(cut_short), &diag), -TACT_E_DECODE);
 	assert_non_null(strstr(diag.text, "at byte 3"));
 	assert_int_equal(tact_coverage_insns(c), 4);

@@ -95,10 +95,10 @@ TEST(hostile)
 
 	EXPECT(csv, 1, "a", "b");
 	expect_bad(csv, 2); /* NUL */
-	expect_bad(csv, 3); /* goes on behind the line, not behind the file */
+	expect_bad(csv, 3); /* continues after the line, not past the end of the file */
 	EXPECT(csv, 4, "4", "5");
 	expect_end(csv);
-	/* a line of three mebibytes, and one behind it */
+	/* a line of three mebibytes, and one after it */
 	memset(data, '9', size);
 	memcpy(data + size - 5, "\n1,2\n", 5);
 	csv = open_csv(data, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a store knows about blocks beside measurements of this machine: sources, categories,
+ * What a store knows about blocks apart from measurements of this machine: sources, categories,
  * imported measurements, predictions; transactions of many rows; older stores.
  */
 #include <math.h>
@@ -100,7 +100,7 @@ static void sources_and_categories(void **state)
 	assert_string_equal(block.sources[0].app, "gzip");
 	assert_true(isnan(block.sources[0].weight));
 	assert_string_equal(block.sources[1].app, "zlib");
-	assert_true(block.sources[1].weight == 0.25); /* replaced, but not by what is not known */
+	assert_true(block.sources[1].weight == 0.25); /* replaced, but not by an unknown value */
 	assert_int_equal(block.n_categories, 2);
 	assert_string_equal(block.categories[0].arch, "HSW");
 	assert_string_equal(block.categories[1].label, "Vector");
@@ -416,7 +416,7 @@ static void weights_add_up(void **state)
 	}
 }
 
-/* Without an end there is nothing of the last transaction. */
+/* A transaction without an end leaves nothing. */
 static void close_without_end(void **state)
 {
 	struct fixture *f = *state;

@@ -58,7 +58,7 @@ enum {
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
 
-/* `operands` are the first ones; what an initialiser leaves out is not compared. */
+/* `operands` are the first ones; those that an initialiser leaves out are not compared. */
 static const struct row {
 	const char *hex, *form;
 	uint32_t attributes;

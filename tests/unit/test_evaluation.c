@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Models beside measured rows: sets, groups, scores, bottlenecks, and what is left out.
+ * Models next to measured rows: sets, groups, scores, bottlenecks, and what is left out.
  */
 #include <math.h>
 #include <stddef.h>
@@ -148,7 +148,7 @@ TEST(scores_and_groups)
 	tact_evaluation_destroy(e);
 }
 
-/* Weights count; two digits are enough for those who want that. */
+/* Weights count; predictions can be rounded to two decimals. */
 TEST(weighted_and_rounded)
 {
 	const struct tact_evaluation_options options = {.is_weighted = true, .is_rounded = true};

@@ -105,7 +105,7 @@ TEST(test_kinds)
 		assert_int_equal(lines_of(&text), wanted[i]);
 		assert_memory_equal(text.data, "{\"schema\":\"tact.dataset/1\",\"hex\":\"", 34);
 	}
-	/* Nothing is of that CPU; what is known of blocks besides stays. */
+	/* No row is of that CPU; everything else about the blocks remains. */
 	opt.kind = TACT_EXPORT_MEASUREMENT;
 	opt.filter = &filter;
 	export(store, &opt, &text);

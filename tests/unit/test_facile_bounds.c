@@ -118,8 +118,8 @@ TEST(unrolled_blocks)
 		 */
 		{"SKL", "480306 48031f 490308", ANY, 3 / 4., 3 / 4., 3 / 2., 1},
 		{"ICL", "480306 48031f 490308", ANY, 3 / 4., 3 / 5., 3 / 2., 1},
-		/* 5 nops: ports are not used at all, all else is 5 over its width; 16 copies are 80
-		 * bytes, of each 16-byte block ceil(16 / 5) = 4 cycles: 5 * 4 / 16.
+		/* 5 nops: ports are not used at all, everything else is 5 over its width; 16 copies
+		 * are 80 bytes, of each 16-byte block ceil(16 / 5) = 4 cycles: 5 * 4 / 16.
 		 */
 		{"SKL", "9090909090", 5 / 4., 5 / 4., 5 / 4., 0, 0},
 		{"ICL", "9090909090", 5 / 4., 5 / 4., 1, 0, 0},
@@ -149,7 +149,7 @@ TEST(length_changing_prefix)
 	static const struct row rows[] = {
 		{"SKL", "66053412", 13 / 4., 1 / 4., 1 / 4., 1 / 4., 1},
 		{"HSW", "66053412", 13 / 4., ANY, 1 / 4., 1 / 4., 1},
-		/* with an 8-bit immediate (add cx, 1) there is none */
+		/* an 8-bit immediate (add cx, 1) causes none */
 		{"SKL", "6683c101", 1 / 4., 1 / 4., 1 / 4., 1 / 4., 1},
 	};
 
@@ -263,7 +263,7 @@ TEST(macro_fusion)
 		{"4839d8 7000", false}, /* jo */
 		{"4839d8 7800", false}, /* js */
 		{"4839d8 7a00", false}, /* jp */
-		{"4885c0 7000", true},	/* test with all of them */
+		{"4885c0 7000", true},	/* test fuses with all of them */
 		{"4885c0 7800", true},	   {"4885c0 7a00", true},
 		{"4821d8 7800", true}, /* and as well */
 		{"4801d8 7400", true}, /* add, sub as cmp */
@@ -429,8 +429,8 @@ TEST(modes)
 		{"48ffc9 75fc", TACT_MODE_UNROLL},	 /* elsewhere */
 		{"48ffc9 7500", TACT_MODE_UNROLL},
 		{"48ffc9", TACT_MODE_UNROLL},
-		{"48ffc9 e8f8ffffff", TACT_MODE_UNROLL}, /* a call to the start is no loop */
-		{"48ffc9 ffe0", TACT_MODE_UNROLL},	 /* nobody knows */
+		{"48ffc9 e8f8ffffff", TACT_MODE_UNROLL}, /* a call to the start is not a loop */
+		{"48ffc9 ffe0", TACT_MODE_UNROLL},	 /* cannot be known */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -468,7 +468,7 @@ TEST(known_answers)
 	}
 }
 
-/* The instruction counts as one uop without a port, and the result says so. */
+/* The instruction counts as one uop without a port, and the result reports it. */
 TEST(unknown_instructions_lower_the_coverage)
 {
 	const struct setting s = {"SKL", TACT_MODE_UNROLL, 0, 0, false};

@@ -51,7 +51,7 @@ static void headers_tell_the_set(void **state)
 	assert_ptr_equal(tact_isa_default(), tact_isa_next(NULL));
 }
 
-/* What the CPU says of itself, if it is one of ours. */
+/* What this CPU reports about itself, if tact knows it. */
 static void the_cpu_is_identified(void **state)
 {
 	const struct tact_isa *isa = isa_native();

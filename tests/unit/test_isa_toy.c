@@ -96,7 +96,7 @@ static int toy_format(const uint8_t *code, size_t code_size, uint64_t address, c
 	return snprintf(text, size, "%s %02x", form_names[code[0] - ADD], code[1]);
 }
 
-/* All of it is the head: nothing is taken from the bytes but by the decoder. */
+/* The whole instruction is the head: only the decoder reads the bytes. */
 static size_t toy_lay_out(struct isa_layout *layouts, size_t max, const uint8_t *code, size_t size)
 {
 	size_t n = 0;
@@ -267,7 +267,7 @@ static void names_are_its_own(void **state)
 	assert_int_equal(chain.n_links, 1);
 	assert_string_equal(
 		tact_explain_value(block, chain.links[0].from_kind, chain.links[0].from_reg), "a");
-	/* What was decoded as one set is nothing to a CPU of another one. */
+	/* Code decoded as one set means nothing to a CPU of another one. */
 	assert_int_equal(tact_block_rebind(block, tact_arch_find("SKL"), NULL), -TACT_E_INVAL);
 	assert_ptr_equal(tact_block_arch(block), arch);
 	tact_block_destroy(block);

@@ -156,7 +156,7 @@ TEST_WITH(bad_measurements, set_up, tear_down)
 	tact_block_set_destroy(set);
 }
 
-/* Of a file whose numbers are all off nothing is said about each of them. */
+/* If all numbers of a file are off, they are not reported one by one. */
 TEST_WITH(wrong_units, set_up, tear_down)
 {
 	struct fixture *f = *state;

@@ -88,7 +88,7 @@ TEST(dependency_chain)
 	struct setting s;
 
 	set_up(&s, "4801c0"); /* add rax, rax */
-	/* Issues in 1 to 100, has executed in 101, retires in 102: llvm-mca says 103, too. */
+	/* Issues in 1 to 100, has executed in 101, retires in 102: llvm-mca says 103 as well. */
 	set_form(&s, 0, 1, 1, -1, 0);
 	assert_int_equal(cycles_of(&s), 103);
 	set_form(&s, 0, 1, 5, -1, 0); /* issues in 1, 6, ..., 496 */
@@ -97,7 +97,7 @@ TEST(dependency_chain)
 	assert_int_equal(cycles_of(&s), 20003);
 	set_form(&s, 0, 1, 65535, -1, 0);
 	assert_int_equal(cycles_of(&s), 6553503);
-	/* As a cycle passes four of them through, no latency is a chain of no length. */
+	/* Four of them pass in one cycle: a chain without latency has no length. */
 	set_form(&s, 0, 1, 0, 3, 1);
 	assert_int_equal(cycles_of(&s), 100 + 2);
 	tear_down(&s);
@@ -174,7 +174,7 @@ TEST(reorder_buffer_limit)
 	assert_int_equal(cycles_of(&s), 24 * 12 + 13);
 	set_form(&s, 0, 4, 10, -1, 0); /* one at a time */
 	assert_int_equal(cycles_of(&s), 99 * 12 + 13);
-	set_form(&s, 0, 1000, 10, -1, 0); /* more than the buffer has: takes all of it */
+	set_form(&s, 0, 1000, 10, -1, 0); /* more than the buffer holds: takes all of it */
 	assert_int_equal(cycles_of(&s), 99 * 250 + 13);
 	set_global(&s, TACT_MCA_REORDER_BUFFER, 1);
 	set_form(&s, 0, 1, 0, -1, 0);
@@ -219,8 +219,7 @@ TEST(memory_dependence)
 		{"0107", TACT_MCA_ALIAS, 603},
 		{"0107", TACT_MCA_ADDRESSES, 603},
 		{"8907 8b1e", TACT_MCA_NO_ALIAS, 50 + 8}, /* mov [rdi], eax; mov ebx, [rsi] */
-		{"8907 8b1e", TACT_MCA_ALIAS,
-		 601 + 8}, /* stores stay in order, loads behind them */
+		{"8907 8b1e", TACT_MCA_ALIAS, 601 + 8}, /* stores stay in order, loads after them */
 		{"8907 8b07", TACT_MCA_ADDRESSES, 1203},      /* mov [rdi], eax; mov eax, [rdi] */
 		{"8907 8b4708", TACT_MCA_ADDRESSES, 50 + 14}, /* another; the last store waits */
 	};
@@ -260,7 +259,7 @@ TEST(steady_state)
 	tear_down(&s);
 }
 
-/* Handle and code say the same, to the last bit, whatever the block. */
+/* A handle and the code agree to the last bit, for every block. */
 TEST(all_ways_agree)
 {
 	struct tact_block *block;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machine of llvm-mca against one that looks at everything in every cycle.
+ * The machine of llvm-mca against one that examines everything in every cycle.
  */
 #include <stddef.h>
 #include <stdint.h>

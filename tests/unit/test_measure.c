@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * measure without running a block: names, what is refused, options; and that harnesses come and go
- * without leaving anything.  Numbers are the business of tests/hw.
+ * without a trace.  tests/hw checks the numbers.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -236,7 +236,7 @@ TEST(screens)
 		{"48ffc974fb", true, 2, -1, 1 << 1, 0},		   /* dec rcx; jz */
 		{"48ffcc75fb", true, 2, -1, 1 << 4, 0},		   /* dec rsp: never */
 		{"48ffc148ffc975f8", true, 2, -1, 1 << 1, 0},	   /* written elsewhere too */
-		{"48ffc99075fa", true, 2, -1, 1 << 1, 0},	   /* not right in front */
+		{"48ffc99075fa", true, 2, -1, 1 << 1, 0},	   /* not directly before */
 		{"89c948ffc975f9", true, 2, -1, 1 << 1, 0},	   /* its half is written */
 		{"f348ab", false, 0, -1, 1 << 0 | 1 << 1 | 1 << 7, 0},
 		{"48f7e3", false, 0, -1, 1 << 0 | 1 << 2 | 1 << 3, 0},
@@ -306,7 +306,7 @@ TEST(refuses_options)
 	tact_harness_destroy(NULL);
 }
 
-/* NULL if this machine cannot do it, with the reason said. */
+/* Returns NULL, and prints the reason, if this machine cannot do it. */
 static struct tact_harness *create_or_say_why(const struct tact_measure_options *opt)
 {
 	struct tact_harness *h = NULL;
@@ -338,7 +338,7 @@ TEST(harnesses_come_and_go)
 		assert_false(has_children());
 		assert_int_equal(count_descriptors(), descriptors);
 	}
-	/* A rung that is not there, or is: nothing is left either way. */
+	/* Whether a rung exists or not, nothing is left over. */
 	for (int rung = TACT_RUNG_RDPMC; rung <= (int)TACT_RUNG_TSC; rung++) {
 		const struct tact_measure_options opt = {.size = sizeof(opt),
 							 .rung = (enum tact_rung)rung};
@@ -355,7 +355,7 @@ TEST(harnesses_come_and_go)
 	}
 }
 
-/* What tact_measure says without running anything. */
+/* What tact_measure returns without running anything. */
 TEST(measures_nothing)
 {
 	struct tact_harness *h = create_or_say_why(NULL);

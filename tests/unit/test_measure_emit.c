@@ -100,7 +100,7 @@ static void see(struct seen *s, const ZydisDecodedInstruction *zi, const ZydisDe
 	}
 }
 
-/* Decodes from `at` up to and with the instruction given.  Returns the offset behind it. */
+/* Decodes from `at` up to and with the instruction given.  Returns the offset after it. */
 static size_t walk(const struct emitted *e, size_t at, ZydisMnemonic until, struct seen *s)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
@@ -147,7 +147,7 @@ static void check_layout(const struct emitted *e, struct seen *entry)
 	walk(e, l->end, ZYDIS_MNEMONIC_RET, &s);
 	assert_int_equal(s.rdtsc, reads);
 	assert_int_equal(s.rdpmc, 1 - reads);
-	assert_int_equal(s.from_rax, 1 << 4); /* rsp comes back */
+	assert_int_equal(s.from_rax, 1 << 4); /* rsp is restored */
 }
 
 TEST(emits_unrolled)
@@ -193,7 +193,7 @@ TEST(emits_unrolled)
 	}
 }
 
-/* The counter's decrement and the jump behind the block. */
+/* The decrement of the counter and the jump after the block. */
 static void check_counter(const struct emitted *e)
 {
 	size_t at = e->layout.body + e->plan.size;
@@ -247,7 +247,7 @@ TEST(emits_loops)
 	}
 }
 
-/* Nothing is added behind a block that counts and branches itself. */
+/* Nothing is appended to a block that counts and branches itself. */
 TEST(emits_own_branch)
 {
 	static const uint8_t code[] = {0x48, 0xff, 0xc9, 0x75, 0xfb};

@@ -24,7 +24,8 @@ static uint32_t quantised(struct rng *rng, double ticks, unsigned step)
 	return ((uint32_t)((begin + ticks) / step) - (uint32_t)(begin / step)) * step;
 }
 
-/* Samples of runs that take so many cycles on a machine whose clock is that much faster than ticks.
+/* Samples of runs that take this many cycles on a machine whose clock is this much faster than
+ * ticks.
  */
 static void fill_samples(struct measure_sample *s, double low, double high, unsigned step)
 {
@@ -109,7 +110,7 @@ TEST(drifting_clock)
 	assert_int_equal(pass.dropped, (N + 2) / 3);
 	assert_close(pass.high - pass.low, 8000, 0.003);
 
-	/* Another frequency in every sample, but the same in front and behind: it cancels out. */
+	/* Another frequency in every sample, but the same before and after: it cancels out. */
 	fill_samples(s, 2000, 10000, 1);
 	for (unsigned i = 0; i < N; i++) {
 		double f = 1 + 0.01 * (i % 7);
@@ -308,7 +309,7 @@ TEST(places_of_steps)
 	assert_int_equal(measure_trace_flags(&measure_x86, host, code, 3, BODY, false),
 			 TACT_MFLAG_CROSSES_LINE);
 	assert_int_equal(measure_trace_flags(&measure_x86, host, code, 3, BODY, true),
-			 0); /* behind the loop */
+			 0); /* after the loop */
 	host->step[0].pc = BODY;
 	assert_int_equal(measure_trace_flags(&measure_x86, host, code, 3, BODY, true),
 			 TACT_MFLAG_CROSSES_LINE);

@@ -176,7 +176,7 @@ static void predict_options_of_other_sizes(void **state)
 	newer.more[3] = 1;
 	assert_int_equal(tact_predict(block, &newer.known, &p), -TACT_E_INVAL);
 	assert_int_equal(tact_predict(block, &opt, &p), -TACT_E_INVAL);
-	/* a caller that knows only of `bounds`: what lies behind it is not ours to read */
+	/* a caller that knows only `bounds`: what follows it is not ours to read */
 	opt = (struct tact_predict_options){
 		.size = offsetof(struct tact_predict_options, simple_predecoder),
 		.simple_predecoder = true};
@@ -242,7 +242,7 @@ static void code_is_copied(void **state)
 	assert_int_equal(tact_block_insn(block, 0, &insn), 0);
 	assert_string_equal(tact_isa_form_name(tact_isa_default(), insn.form), "ADD_01 (R64, R64)");
 	assert_int_equal(tact_block_offset(block, 0), 0);
-	assert_int_equal(tact_block_offset(block, 1), 3); /* behind the last: the end */
+	assert_int_equal(tact_block_offset(block, 1), 3); /* past the last: the end */
 	tact_block_destroy(block);
 }
 

@@ -52,7 +52,7 @@ struct recording {
 	uint64_t time;
 };
 
-/* The map of this program's code, as the kernel says. */
+/* The map of this program's code, as the kernel reports it. */
 static void find_self(struct pmu_map *map, char *path, size_t size)
 {
 	const uint64_t here = (uint64_t)(uintptr_t)mix_test_code;
@@ -439,7 +439,7 @@ TEST(test_rule)
 	unlink(path);
 }
 
-/* Exact counts that say: samples are right for the long block, stacks for the short one. */
+/* Exact counts by which samples are right for the long block, and stacks for the short one. */
 TEST(test_train)
 {
 	char path[] = "/tmp/tact-counts-XXXXXX", self[3000];
@@ -619,7 +619,7 @@ TEST(test_periods)
 	assert_int_equal(lbr, 10000019);
 }
 
-/* Where there is no PMU a clock is taken; where there is nothing, the reason is told. */
+/* Without a PMU, a clock is used; without anything, the reason is reported. */
 TEST(test_ladder)
 {
 	char name[] = "true", *argv[] = {name, NULL}, nothing[] = "/nonexistent/program";

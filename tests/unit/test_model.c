@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The registry: every model is found, opens, estimates and closes; bad names say what is wrong.
+ * The registry: every model is found, opens, estimates and closes; bad names report what is wrong.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -168,7 +168,7 @@ TEST(every_entry_estimates)
 	tact_block_destroy(block);
 }
 
-/* What a model says is what its own call says. */
+/* A model gives what its own call gives. */
 TEST(facile_has_parts)
 {
 	struct tact_block *block = load("SKL", TACT_MODE_UNROLL, CODE);

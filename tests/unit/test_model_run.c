@@ -14,7 +14,7 @@
 
 enum { N = 4, MODELS = 4 };
 
-/* add rax, rbx; what is no instruction; imul rax, rbx; the same for another CPU */
+/* add rax, rbx; bytes that are not an instruction; imul rax, rbx; the same for another CPU */
 static const uint8_t add[] = {0x48, 0x01, 0xd8}, bad[] = {0x06}, imul[] = {0x48, 0x0f, 0xaf, 0xc3};
 
 static void make_rows(struct tact_model_row *rows)

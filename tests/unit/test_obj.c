@@ -104,10 +104,10 @@ TEST(test_loops)
 	expect_regions(FUNCTION("f") "movl $3, %eax\njne f+1\nret\n" END("f"), NULL, "f:8*");
 	expect_regions(FUNCTION("f") "nop\nret\n" END("f") FUNCTION("g") "jmp f\n" END("g"), NULL,
 		       "f:2* g:2*");
-	/* code that nothing reaches, as behind a jump table */
+	/* code that nothing reaches, as after a jump table */
 	expect_regions(FUNCTION("f") "jmp *%rax\n1: decl %ecx\njne 1b\nret\n" END("f"), NULL,
 		       "f+0x2:4*");
-	/* not in one piece: the way back is elsewhere */
+	/* not contiguous: the back edge is elsewhere */
 	expect_regions(FUNCTION("f") "jmp 2f\n1: nop\njmp 3f\n2: testl %eax, %eax\njne 1b\nret\n"
 				     "3: nop\njmp 2b\n" END("f"),
 		       NULL, "f:13*");
@@ -120,7 +120,7 @@ TEST(test_relocated_branch)
 
 	expect_regions(".weak w\n" FUNCTION("f") "nop\nw: decl %ecx\njne w\nret\n" END("f"), &opt,
 		       "f+0x1:8");
-	/* A jump to another file is no jump to the next instruction. */
+	/* A jump to another file is not a jump to the next instruction. */
 	expect_regions(FUNCTION("f") "1: nop\njmp elsewhere\njne 1b\n" END("f"), &opt, "f:8");
 }
 
@@ -345,7 +345,7 @@ TEST(test_headers)
 	expect_header(header, "PowerPC 64");
 }
 
-/* Of a program with segments right behind it, and no sections. */
+/* Of a program with segments directly after it, and no sections. */
 static Elf64_Ehdr program_header(uint16_t n_segments)
 {
 	return (Elf64_Ehdr){.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
@@ -474,14 +474,14 @@ TEST(test_unwind)
 		file.hdr.row[i][1] = INT32_MIN;
 	check_starts(&file, no_ends, 3);
 	make_unwound(&file);
-	file.hdr.table = 0xff; /* there is none */
+	file.hdr.table = 0xff; /* there is no such file */
 	check_starts(&file, none, 1);
 	make_unwound(&file);
 	file.segment[1].p_offset = UINT64_MAX - 4;
 	check_starts(&file, none, 1);
 }
 
-/* Compilation costs a second: once for all tests. */
+/* Compilation takes a second: do it once for all tests. */
 static int compile(void **state)
 {
 	static struct fixture fixture = {.directory = "/tmp/tact-obj-XXXXXX"};

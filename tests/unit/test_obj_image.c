@@ -53,7 +53,7 @@ TEST(test_build_id)
 	assert_int_equal(id_of(&file, sizeof(file), id, 3), 0);
 	file.note.n_descsz = 0;
 	assert_int_equal(id_of(&file, sizeof(file), id, sizeof(id)), 0);
-	/* Another kind of note, and one that says it is longer than its segment. */
+	/* Another kind of note, and one that claims to be longer than its segment. */
 	make(&file);
 	file.note.n_type = NT_GNU_ABI_TAG;
 	assert_int_equal(id_of(&file, sizeof(file), id, sizeof(id)), 0);

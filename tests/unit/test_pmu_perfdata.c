@@ -185,7 +185,7 @@ TEST(test_round_trip)
 	drop(&f);
 }
 
-/* Cut anywhere: an error with words, or all that was whole. */
+/* Cut anywhere: an error with a text, or every complete record. */
 TEST(test_cut)
 {
 	struct tact_diag diag;
@@ -209,7 +209,7 @@ TEST(test_cut)
 	drop(&f);
 }
 
-/* perf was killed: the header says that there are no data. */
+/* perf was killed: the header claims that there are no data. */
 TEST(test_unfinished)
 {
 	unsigned count[8];
@@ -250,7 +250,7 @@ TEST(test_foreign)
 	drop(&f);
 }
 
-/* ---- pipes, compressed records, records that nobody knows ---- */
+/* ---- pipes, compressed records, unknown records ---- */
 
 static void add_record(struct bytes *b, uint32_t type, const void *body, size_t size)
 {
@@ -284,7 +284,7 @@ static void make_pipe(const struct file *f, struct bytes *b, bool is_compressed)
 		put_bytes(b, f->bytes + data_at, (size_t)data_size);
 		return;
 	}
-	/* In two pieces: a record may be cut between them. */
+	/* In two parts: a record may be cut between them. */
 	n = ZSTD_compress(packed, sizeof(packed), f->bytes + data_at, (size_t)data_size, 1);
 	assert_false(ZSTD_isError(n));
 	add_record(b, 81, packed, n / 2);
@@ -334,8 +334,9 @@ TEST(test_damaged_compression)
 	drop(&f);
 }
 
-/* A record of the other form of branch stacks: with an index in front, and events that cannot be
- * told apart. */
+/* A record of the other form of branch stacks: with an index first, and events that cannot be told
+ * apart.
+ */
 TEST(test_forms)
 {
 	struct pmu_attr other[2] = {attrs[1], attrs[1]};
@@ -436,7 +437,7 @@ TEST(test_ring)
 		assert_memory_equal(t.bytes, f.bytes + at, size);
 		assert_int_equal(t.records, 6);
 		assert_int_equal(t.of_type[PERF_RECORD_SAMPLE], 2);
-		/* A record whose end is not there yet is left for the next time. */
+		/* A record whose end has not arrived yet is left for the next time. */
 		memset(&t, 0, sizeof(t));
 		assert_true(pmu_ring_take(ring, ring_size, tail, head - 8, take, NULL, &t) <
 			    head - 8);

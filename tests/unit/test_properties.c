@@ -149,7 +149,7 @@ static void check_without(struct tact_block *block, const struct sample *s)
 	}
 }
 
-/* A component left out never makes it slower; alone it says what it said before. */
+/* Leaving out a component never makes it slower; alone, it gives what it gave before. */
 TEST(leaving_out_a_component)
 {
 	for_all(check_without, 8);
@@ -213,7 +213,7 @@ TEST(rebinding_goes_round)
 		assert_int_equal(tact_block_rebind(block, arch, &there), 0);
 		assert_ptr_equal(tact_block_arch(block), arch);
 		after = predict(block, NULL);
-		load(block, &samples[i]); /* loaded there anew: the same */
+		load(block, &samples[i]); /* loaded there again: the same */
 		direct = predict(block, NULL);
 		assert_true(same(&after, &direct));
 		assert_int_equal(tact_block_rebind(block, tact_arch_find("SKL"), &back), 0);
@@ -259,7 +259,7 @@ TEST(order_does_not_matter)
 	free(first);
 }
 
-/* A failed load leaves nothing behind that a later one would see. */
+/* A failed load leaves nothing that a later one would see. */
 TEST(failures_leave_no_trace)
 {
 	const uint8_t bad[] = {0x48, 0x01, 0xd8, 0x06};
@@ -330,7 +330,7 @@ TEST(threads_agree)
 		free(threads[t].results);
 }
 
-/* The batch call says for every block what single calls say, with any number of threads. */
+/* The batch call gives what single calls give for every block, with any number of threads. */
 TEST(batch_equals_single_calls)
 {
 	static const uint8_t bad[] = {0x06};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the columns of CSV files say about blocks.
+ * What the columns of CSV files mean for blocks.
  */
 #include <math.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ TEST(hex_list)
 	tact_records_close(records);
 }
 
-/* Two columns without a header: weights, BHive's cycles, or cycles if that is said. */
+/* Two columns without a header: weights, BHive's cycles, or cycles if the options say so. */
 TEST(without_header)
 {
 	struct tact_records_options opt = {.size = sizeof(opt), .origin = "gzip.csv"};

@@ -201,7 +201,7 @@ TEST(test_match)
 			ROW("function", "/old/p", "[p 0x10]", "\"cycles\":3")
 				ROW("function", "/old/p", "gone", "\"cycles\":2")
 					ROW("function", "/lib/c", "g", "\"cycles\":1")
-		/* jz, mov rax, [rip+16]: both say where, not what */
+		/* jz, mov rax, [rip+16]: both tell where, not what */
 		ROW("block", "/old/p", "f", "\"cycles\":4,\"executions\":2,\"hex\":\"7405\"") ROW(
 			"block", "/old/p", "[p 0x10]", "\"cycles\":3,\"hex\":\"488b0510000000\"");
 	static const char b[] =

@@ -127,7 +127,7 @@ TEST(a_long_line)
 	free(text);
 }
 
-/* What columns say: modes and values at entry by name, anything else is nothing. */
+/* Values of columns: modes and values on entry by name, anything else is ignored. */
 TEST(columns)
 {
 	struct tact_diag diag;

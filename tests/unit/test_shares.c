@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares of categories by application, and where the blocks of them come from.
+ * Shares of categories by application, and where their blocks come from.
  */
 #include <math.h>
 #include <unistd.h>
@@ -85,7 +85,7 @@ TEST(test_bad_shares)
 	tact_shares_destroy(s);
 }
 
-/* Names that are none, as of a column of numbers: memory is bounded. */
+/* Names that are not names, as from a column of numbers: memory is bounded. */
 TEST(test_many_apps)
 {
 	struct tact_share x;

@@ -73,7 +73,7 @@ TEST_WITH(known_blocks, open_models, close_models)
 		/* and dh, 127; cmp edx, 32: a uop that issues alone joins dh with edx; BHive: 2.01
 		 */
 		{"HSW", TACT_MODE_UNROLL, "410fb7571280e67f83fa20", 2.0},
-		{"ICX", TACT_MODE_UNROLL, "410fb7571280e67f83fa20", 0.75}, /* dh is not apart */
+		{"ICX", TACT_MODE_UNROLL, "410fb7571280e67f83fa20", 0.75}, /* dh is not separate */
 		{"IVB", TACT_MODE_UNROLL, "c5f928d8",
 		 0.75}, /* vmovapd: one a cycle is eliminated */
 		/* push rbp; mov rbp, rsp; push rbx; ... sub rsp, 24: two uops of the stack engine
@@ -157,7 +157,7 @@ TEST_WITH(records_are_in_order, open_models, close_models)
 	assert_int_equal(count, 5);
 }
 
-/* The same block gives the same result, whatever was simulated in between; with a watcher too. */
+/* The same block gives the same result, whatever was simulated in between, even with a watcher. */
 TEST_WITH(is_deterministic, open_models, close_models)
 {
 	struct models *f = *state;

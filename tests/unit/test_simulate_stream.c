@@ -65,7 +65,7 @@ static double throughput(struct tact_block *block, unsigned n)
 	       (double)(whole.blocks_retired - half.blocks_retired);
 }
 
-/* A block that is fed again and again takes as long as the steady state says. */
+/* A block that is fed repeatedly takes as long as in the steady state. */
 TEST(agrees_with_steady_state)
 {
 	static const char *const archs[] = {"SNB", "HSW", "SKL", "ICX", "RKL"};
@@ -136,7 +136,7 @@ TEST(takes_real_addresses)
 	assert_true(store_and_load(0x7000, 0x7000, 8) > 3.9); /* store-to-load forwarding */
 	assert_true(store_and_load(0x7000, 0x6ff9, 8) > 3.9); /* overlaps */
 	assert_true(store_and_load(0x7000, 0x8000, 8) < 1.3); /* elsewhere */
-	assert_true(store_and_load(0x7000, 0x7008, 8) < 1.3); /* right behind it */
+	assert_true(store_and_load(0x7000, 0x7008, 8) < 1.3); /* directly after it */
 	assert_true(store_and_load(UINT64_MAX - 3, 0, 8) <
 		    1.3); /* at the end of the address space */
 }

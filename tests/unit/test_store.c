@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stores: what goes in comes out, what is not a store is refused with its reason.
+ * Stores: what goes in comes out; a file that is not a store is refused with the reason.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -316,7 +316,7 @@ static void damaged(void **state)
 	/* a table that is not there */
 	execute(f, "DROP TABLE measurement");
 	assert_int_equal(open_store(f, 0), -TACT_E_FORMAT);
-	/* pages of rubbish behind a good header */
+	/* pages of garbage after a good header */
 	assert_int_equal(stat(f->path, &st), 0);
 	file = fopen(f->path, "r+");
 	assert_non_null(file);
@@ -510,7 +510,7 @@ static void read_only(void **state)
 	}
 	chmod(f->path, 0444);
 	assert_int_equal(open_store(f, TACT_STORE_CREATE), -TACT_E_IO);
-	chmod(f->directory, 0555); /* without the log, reading needs no room beside the file */
+	chmod(f->directory, 0555); /* without the log, reading needs no space next to the file */
 	assert_int_equal(open_store(f, TACT_STORE_READONLY), 0);
 	assert_int_equal(count_rows(f), 1);
 	chmod(f->directory, 0755);
@@ -531,7 +531,7 @@ static void locked(void **state)
 			 -TACT_E_LIMIT);
 	assert_non_null(strstr(f->diag.text, "locked"));
 	assert_int_equal(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
-	put(f, nop_code, 1, m); /* it goes on */
+	put(f, nop_code, 1, m); /* it continues */
 	sqlite3_close(other);
 	assert_int_equal(count_rows(f), 2);
 }
@@ -554,10 +554,10 @@ static void full(void **state)
 	}
 	assert_int_equal(status, -TACT_E_IO);
 	assert_non_null(strstr(f->diag.text, "no space"));
-	assert_int_equal(count_rows(f), rows); /* what was said to be there is */
+	assert_int_equal(count_rows(f), rows); /* what was reported as stored is there */
 }
 
-/* Two of them at once: both get through. */
+/* Two of them at once: both succeed. */
 static void two_writers(void **state)
 {
 	struct fixture *f = *state;
@@ -576,7 +576,7 @@ static void two_writers(void **state)
 	assert_int_equal(count_rows(f), 20);
 }
 
-/* A process that is killed loses nothing that it was told is there. */
+/* A process that is killed loses nothing that was reported as stored. */
 static void survives_a_kill(void **state)
 {
 	struct fixture *f = *state;

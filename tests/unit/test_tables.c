@@ -49,7 +49,7 @@ static void make_folder(const char *dir, const char *name)
 	assert_int_equal(mkdir(path, 0700), 0);
 }
 
-/* A CPU that says what must be said; what it lacks can be put behind it. */
+/* A CPU with the required parameters; others can be appended. */
 #define CPU                                                                                        \
 	"#tact-arch 1\nisa = x86\norder = 1\nfull_name = X X X\n"                                  \
 	"iq_size = 25 # uiCA\npredecode_width = 5 # uiCA\ndecoders = 4 # uiCA\n"                   \

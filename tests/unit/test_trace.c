@@ -253,7 +253,7 @@ TEST(test_impossible)
 	w.n = 0; /* no beginning */
 	put_block(&w, 0, 0x1000, "\x90", 1, 1, 0, 0);
 	assert_int_equal(status_of(&w), -TACT_E_FORMAT);
-	w.n = 0; /* an instruction that is not there: what QEMU stores for a signal; left out */
+	w.n = 0; /* an instruction that does not exist: what QEMU stores for a signal; left out */
 	put_begin(&w, 1);
 	put_block(&w, 0, 0x1000, "\x90", 1, 1, 0, 0);
 	put(&w, wire_word(WIRE_EXEC, 0, 0));

@@ -12,7 +12,7 @@
 
 #include "testing.h"
 
-/* The plugin as a link beside this program. */
+/* The plugin as a link next to this program. */
 static void place_beside(char *link, size_t size)
 {
 	const char *build = getenv("TACT_BUILD");

@@ -17,7 +17,7 @@ static struct tact_tuner *tuner; /* that has run */
 
 static void add_rows(struct tact_tuner *t)
 {
-	/* imul rax, rax as often as the row says; one is measured slower than the tables have it */
+	/* imul rax, rax as often as the row number; one is measured slower than in the tables */
 	uint8_t code[4 * ROWS];
 
 	for (unsigned i = 0; i < ROWS; i++) {

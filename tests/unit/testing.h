@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A unit test says by its name what holds, and a file runs all that it has:
+ * The name of a unit test states what holds, and a file runs all its tests:
  *
  *	TEST(nothing_gives_the_empty_string)
  *	{
