@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : NULL;
 
 	cli_fill_descriptors();
-	signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of write() */
+	signal(SIGPIPE, SIG_IGN); /* write() reports a reader that went away */
 	if (tact_version() >> 16 != TACT_VERSION_MAJOR) {
 		cli_message("libtact has version %u, but this program needs version %d",
 			    tact_version() >> 16, TACT_VERSION_MAJOR);

@@ -14,7 +14,7 @@
 
 enum { TOP = 30 };
 
-/* What was counted. */
+/* The counts. */
 struct counted {
 	const struct archs *a;
 	const struct tact_coverage *coverage;

@@ -8,7 +8,7 @@
 #include "base/tabular.h"
 #include "common/cli.h"
 
-/* A parameter with the CPU that has it. */
+/* A parameter and its CPU. */
 struct row {
 	const char *arch;
 	struct tact_param param;

@@ -43,7 +43,7 @@ int classify_apply(struct classifying *p, struct output *out);
 
 struct classify_block {
 	struct tact_class_row row; /* without its label; pointers are valid until the next call */
-	bool is_again;		   /* the block of the call before, in another application */
+	bool is_again;		   /* the block of the previous call, in another application */
 };
 
 struct classify_feed {

@@ -31,7 +31,7 @@ const struct option_spec archlist_one_option_specs[] = {
 	OPTION_END,
 };
 
-/* Names in two forms, so that "skylak" is near to something. */
+/* Names in both forms, so that "skylak" has a near match. */
 static const char *any_name(size_t i, const void *context)
 {
 	const struct tact_arch *arch = tact_arch_next(NULL);

@@ -118,13 +118,14 @@ void cli_fill_descriptors(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0)
 			continue;
-		/* Opened the wrong way round, so that its use fails as if it were closed. */
+		/* Opened in the wrong direction, so that its use fails as if it were closed. */
 		if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
 			return;
 	}
 }
 
-/* Edits (insert, delete, replace) that make b from a, case aside; words are short. */
+/* The number of edits (insert, delete, replace) that turn a into b, ignoring case; words are short.
+ */
 static unsigned distance(const char *a, const char *b)
 {
 	enum { MAX_WORD = 63 };

@@ -190,7 +190,7 @@ static void fini(void *target)
 static const struct {
 	const char *name;
 	int (*run)(const struct dataset *d);
-	size_t min_paths, max_paths; /* with the action itself */
+	size_t min_paths, max_paths; /* including the action itself */
 	const char *needs;
 } actions[] = {
 	{"import", dataset_import, 3, SIZE_MAX,
@@ -248,7 +248,7 @@ static int check_options(const struct dataset *d, const char *action)
 	return wrong ? CLI_USAGE : CLI_GOOD;
 }
 
-/* Results must not take the place of what they are about. */
+/* Results must not overwrite the store. */
 static int check_output(const struct dataset *d)
 {
 	struct stat a, b;

@@ -15,7 +15,7 @@
 
 /* Values of the options. */
 struct dataset {
-	const char **paths; /* owned; what they point to is argv's: the action, the store, files */
+	const char **paths; /* owned; the strings belong to argv: the action, the store, files */
 	size_t n_paths;
 
 	const char *app, *machine, *arch, *classifier, *model, *version;
@@ -35,7 +35,7 @@ struct dataset {
 	char why[160]; /* room for a message */
 };
 
-/* Opens a store for reading; one of an older version is brought up to date.  NULL: the message was
+/* Opens a store for reading, and upgrades one of an older version.  Returns NULL with the message
  * given.
  */
 struct tact_store *dataset_open(const char *path);

@@ -187,7 +187,7 @@ static int load_sides(struct differ *p)
 	return code;
 }
 
-/* What makes the comparison less than it seems. */
+/* Warns about what weakens the comparison. */
 static void remark(const struct differ *p)
 {
 	struct tact_result_info a = TACT_RESULT_INFO_INIT, b = TACT_RESULT_INFO_INIT;

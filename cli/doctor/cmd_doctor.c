@@ -63,8 +63,7 @@ static void measure_trial(struct doctor *d, struct tact_harness *harness)
 			 tact_strerror(status));
 		return;
 	}
-	/* A number that is off, or none because it is too noisy now, still is a machine that can.
-	 */
+	/* A machine with a wrong number, or without one because of noise, can still measure. */
 	d->can_measure = m.status == TACT_MEASURE_OK || m.status == TACT_MEASURE_UNSTABLE;
 	if (m.status != TACT_MEASURE_OK)
 		snprintf(d->trial, sizeof(d->trial), "a multiplication has no number: %s (%s)",

@@ -57,7 +57,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* From where to where the maps go: nearly all measured values, to powers of two. */
+/* The range of the maps: nearly all measured values, rounded to powers of two. */
 static void find_range(const struct evaluator *p, double *low, double *high)
 {
 	size_t n = p->e->n;
@@ -103,7 +103,7 @@ struct bad_block {
 	double error;
 };
 
-/* Blocks that are shown, each once however many models are wrong about it. */
+/* The blocks shown, each once, however many models mispredict it. */
 struct shown {
 	size_t *row; /* owned */
 	size_t n, capacity;

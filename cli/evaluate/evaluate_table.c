@@ -41,7 +41,7 @@ static struct cell get_model(const struct cell_at *at)
 	return cell_string(((const struct evaluate_line *)at->row)->model);
 }
 
-/* A number that there is only with good rows. */
+/* A number that exists only if there are good rows. */
 static struct cell get_score(const struct cell_at *at)
 {
 	const struct tact_scores *s = ((const struct evaluate_line *)at->row)->scores;
@@ -64,7 +64,7 @@ static struct cell get_count(const struct cell_at *at)
 	return cell_count(at->column->argument ? tact_scores_failed(s) : s->n);
 }
 
-/* In JSON only what there is. */
+/* JSON leaves out missing values. */
 static struct cell get_outcome(const struct cell_at *at)
 {
 	const struct tact_scores *s = ((const struct evaluate_line *)at->row)->scores;

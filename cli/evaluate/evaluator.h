@@ -70,7 +70,7 @@ void evaluate_table_init(struct evaluate_table *table, const struct evaluator *p
 			 struct text *out);
 /* From here on the text begins with a column of labels. */
 void evaluate_table_group(struct evaluate_table *table, enum tact_grouping kind, const char *title);
-/* A row for each model. */
+/* One row per model. */
 void evaluate_table_row(struct evaluate_table *table, enum tact_grouping kind, uint32_t group);
 
 /* Formats. */

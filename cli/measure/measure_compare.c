@@ -270,7 +270,7 @@ int measure_compare_store(struct measurer *p, const char *path, struct output *o
 	struct tact_store *store;
 	int status = tact_store_open(&store, path, TACT_STORE_READONLY, &diag);
 
-	if (status == -TACT_E_VERSION) /* an older one is brought up to date */
+	if (status == -TACT_E_VERSION) /* a store of an older version is upgraded */
 		status = tact_store_open(&store, path, 0, &diag);
 	if (status < 0) {
 		cli_message("%s: %s", path, diag.text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How far it is: a bar on a terminal, nothing anywhere else.
+ * Progress: a bar on a terminal, nothing elsewhere.
  */
 #include <stdio.h>
 #include <time.h>

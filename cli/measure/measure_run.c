@@ -105,7 +105,7 @@ static unsigned choose_cpus(const struct measurer *p, int *cpus, size_t n_blocks
 	}
 	if (wanted > n_blocks)
 		wanted = (unsigned)n_blocks;
-	/* One alone goes where the scheduler finds room, unless it was told where. */
+	/* A single worker runs where the scheduler puts it, unless --cpu is given. */
 	if (p->jobs == 1 || p->is_cpu_given)
 		cpus[0] = p->is_cpu_given ? (int)p->cpu : -1;
 	return wanted;
@@ -160,7 +160,7 @@ static void create(struct run *run, const struct tact_campaign_block *blocks)
 	tact_campaign_wait(run->campaign, 0, &run->progress);
 }
 
-/* Where results go is opened only when it is sure that there will be some. */
+/* Opens the output only once there will be results. */
 static bool open_output(struct run *run, struct output *out)
 {
 	const struct measurer *p = run->p;

@@ -63,13 +63,13 @@ struct measurer {
 	struct tact_measure_options options;
 };
 
-/* Reads all inputs; complains about those that fail. */
+/* Reads all inputs, and reports those that fail. */
 void measure_list_read(struct measure_list *list, const struct measurer *p);
 /* --sample and --shuffle. */
 void measure_list_choose(struct measure_list *list, const struct measurer *p);
 void measure_list_fini(struct measure_list *list);
 
-/* What became of the blocks. */
+/* The results of the blocks. */
 struct measure_outcome {
 	struct measure_list *list;	   /* borrowed */
 	struct tact_measurement **results; /* owned; with --compare one per block; NULL: none */
@@ -89,7 +89,7 @@ struct measure_progress {
 void progress_init(struct measure_progress *progress, const struct measurer *p, size_t n);
 void progress_show(struct measure_progress *progress, size_t done, size_t measured);
 void progress_clear(const struct measure_progress *progress);
-double progress_seconds(void); /* of a clock that only goes forward */
+double progress_seconds(void); /* of a monotonic clock */
 
 /* Formats: the text before all results, and one result; m is NULL for a line that is not a block.
  */

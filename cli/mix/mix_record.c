@@ -147,7 +147,7 @@ static int say_exit(const struct recorder *r, int status)
 
 /* ---- under QEMU ---- */
 
-/* The library takes 0 for the default and -1 for none. */
+/* For the library, 0 is the default and -1 is none. */
 static int given(unsigned value)
 {
 	return value == UINT_MAX ? 0 : value ? (int)value : -1;

@@ -88,7 +88,7 @@ static void warn_modules(const struct mixer *m)
 				    missing.path, missing.why, missing.samples);
 }
 
-/* What is to be known of a recording's quality. */
+/* Reports problems of the recording. */
 static void warn(const struct mixer *m)
 {
 	const struct tact_mix_summary *s = &m->summary;

@@ -25,7 +25,7 @@ struct mixer_input {
 	struct tact_mix_rule *rule; /* owned; loaded when needed */
 };
 
-/* What a table is made by. */
+/* Options of a table. */
 struct mixer_table {
 	enum tact_mix_key keys[TACT_MIX_MAX_KEYS];
 	size_t n_keys;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batches of blocks, and threads that work on them.  They go round in a ring: this thread fills and
- * writes them, the others work on them.
+ * Batches of blocks in a ring: this thread fills the batches and writes their results, the other
+ * threads process them.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Predictions as CSV: the hot path of large sets of blocks, so no printf and one check for room a
+ * Predictions as CSV: the hot path of large sets of blocks, so no printf and one check for room per
  * row.
  */
 #include <string.h>

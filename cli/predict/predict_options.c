@@ -80,7 +80,7 @@ static void set_colors(struct predictor *p)
 	p->plain = on ? "\033[0m" : "";
 }
 
-/* What goes elsewhere than to a terminal looks the same everywhere. */
+/* Output that does not go to a terminal looks the same everywhere. */
 static size_t terminal_width(const struct predictor *p)
 {
 	enum { PAGE_WIDTH = 100 };

@@ -243,7 +243,7 @@ static int make_files(struct predict_worker *w, const struct predict_batch *firs
 				 option);
 	if (load(w, block) >= 0 && predict(w, 0, alignment_of(w->p, block, 0), &x) >= 0)
 		status = w->p->command->make_files(w, block, &x);
-	/* The block comes again with the results, and so do messages. */
+	/* The block returns with the results, and so do messages. */
 	w->n_blocks = w->n_failed = w->n_candidates = w->err.size = 0;
 	w->is_unable = false;
 	return status;

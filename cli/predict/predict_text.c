@@ -24,7 +24,7 @@ void predict_names_within(struct text *out, uint32_t bounds, size_t width)
 	if (out->size - start <= width || !(bounds & (bounds - 1)))
 		return;
 	for (uint32_t shown = bounds; shown & (shown - 1);) {
-		shown &= ~(1u << (31 - __builtin_clz(shown))); /* the last one gives way */
+		shown &= ~(1u << (31 - __builtin_clz(shown))); /* the last one is cut */
 		out->size = start;
 		predict_names(out, shown, ", ");
 		text_printf(out, " +%d", __builtin_popcount(bounds & ~shown));

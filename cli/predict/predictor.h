@@ -72,7 +72,8 @@ struct predict_result {
 	struct tact_prediction x;
 };
 
-/* One thread's tools.  The block remembers decoded instructions, so it lives as long as the run. */
+/* The tools of one thread.  The block caches decoded instructions, so it lives as long as the run.
+ */
 struct predict_worker {
 	const struct predictor *p;
 	struct tact_block *block;     /* owned */
@@ -117,7 +118,7 @@ struct predict_crew {
 const char *predict_status_name(int status);
 const char *predict_failure(int status);
 
-/* Bits of the bounds that count, `without` and `only` taken into account. */
+/* Bits of the bounds in use, after `without` and `only`. */
 uint32_t predict_bounds(const struct predictor *p);
 
 /* Columns of CSV: titles, a row's values, how many there are.  p has PREDICT_CSV_ROOM bytes. */
@@ -145,8 +146,8 @@ struct predict_command {
 
 	enum tact_view_kind json;
 
-	/* The option, if given, that makes a file about one block; and what makes it.  The block is
-	 * loaded and predicted.  Returns an exit code.
+	/* The option, if given, that writes a file about one block, and the function that writes
+	 * it.  The block is loaded and predicted.  Returns an exit code.
 	 */
 	const char *(*file_option)(const struct predictor *p);
 	int (*make_files)(struct predict_worker *w, const struct source_block *block,
@@ -157,7 +158,7 @@ enum { PREDICT_CSV_ROOM = 1024 + TACT_N_BOUNDS * 2 * PUT_CYCLES_ROOM };
 /* Rows of options that both commands have, for a group whose target is a struct predictor. */
 extern const struct option_spec predict_mode_specs[], predict_output_specs[];
 
-/* Groups that both begin with. */
+/* The first groups of both commands. */
 /* clang-format off */
 #define PREDICT_GROUPS                                                                             \
 	OPTION_GROUP("Input", source_option_specs, source, source_options_fini),                   \
@@ -169,7 +170,7 @@ extern const struct option_spec predict_mode_specs[], predict_output_specs[];
 int predict_main(void *target);
 void predict_fini(void *target);
 
-/* Once: what is made from the options. */
+/* Call once: sets up what follows from the options. */
 void predict_prepare(struct predictor *p);
 
 /* Copies of blocks, with their results. */
@@ -182,7 +183,8 @@ struct predict_batch {
 };
 void predict_batch_init(struct predict_batch *b);
 void predict_batch_fini(struct predict_batch *b);
-bool predict_batch_fill(struct predict_batch *b, struct source *source); /* false: that is all */
+bool predict_batch_fill(struct predict_batch *b,
+			struct source *source); /* false: the input has ended */
 void predict_batch_work(struct predict_batch *b, struct predict_worker *w);
 void predict_batch_write(struct predict_batch *b, struct output *out);
 

@@ -164,7 +164,7 @@ static int write_perfetto(const char *path, struct tact_analysis *analysis)
 	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
 }
 
-/* Columns of the terminal that the result goes to; 0 if it does not go to one. */
+/* Columns of the terminal that the result goes to; 0 if there is no terminal. */
 static int width_of(const char *output)
 {
 	enum { MOST = 400 };

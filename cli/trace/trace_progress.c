@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How far a run is: on a terminal, nothing anywhere else.
+ * Progress of a run: on a terminal, nothing elsewhere.
  */
 #include <stdlib.h>
 #include <time.h>

@@ -331,7 +331,7 @@ int trace_record_to(struct trace_setup *setup, const struct trace_job *job, cons
 	struct tact_diag diag = {0};
 	int fd, code;
 
-	/* Before the program runs: there must be somewhere to write to. */
+	/* Open the output before the program runs. */
 	fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
 		  : tact_trace_connect(connect, &diag);
 	if (fd < 0) {

@@ -34,7 +34,7 @@ static const char *take_exclude(void *target, const char *value)
 	return add_region(target, value, true);
 }
 
-/* "32K,1M,8M": L1 data, L2, L3; an empty one is as the architecture has it. */
+/* "32K,1M,8M": L1 data, L2, L3; an empty one is that of the architecture. */
 static const char *take_cache(void *target, const char *value)
 {
 	struct trace_setup *s = target;

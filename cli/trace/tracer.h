@@ -31,7 +31,7 @@ extern const struct option_spec trace_model_specs[], trace_region_specs[], trace
 int trace_setup_resolve(struct trace_setup *setup);
 void trace_setup_fini(void *setup); /* of trace_region_specs */
 
-/* Whether something was chosen by name or address. */
+/* Whether code was selected by name or address. */
 bool trace_setup_has_regions(const struct trace_setup *setup);
 
 /* A run to analyse.  One of `words`, `path` and `listen` is set. */
@@ -43,7 +43,7 @@ struct trace_job {
 	int program_output;  /* where the program's standard output goes; -1: to ours */
 	unsigned parts;	     /* of the result: bits of enum tact_result_part */
 	bool samples;	     /* which function runs when is sampled */
-	bool has_window;     /* uops of a window are kept; means exact */
+	bool has_window;     /* uops of a window are kept; implies exact */
 	uint32_t window_thread;
 	uint64_t window_first, window_last;
 };

@@ -198,7 +198,7 @@ int tuning_progress(void *context, const struct tact_tune_progress *x)
 	struct text text = {0};
 	double now = seconds();
 
-	/* On a terminal often, elsewhere a line now and then. */
+	/* Often on a terminal, rarely elsewhere. */
 	if (p->is_quiet || (x->done < 1 && now - p->last_shown < (p->is_bar ? 0.2 : 10)))
 		return 0;
 	p->last_shown = now;
@@ -307,7 +307,7 @@ static int create(struct tuning *p)
 	return cli_wrong("%s", diag.text);
 }
 
-/* What the parameters were learned from goes to the top of their file. */
+/* The file begins with what the parameters were learned from. */
 static void describe(const struct tuning *p, struct text *out)
 {
 	struct tact_tune_summary s = TACT_TUNE_SUMMARY_INIT;

@@ -47,7 +47,7 @@ extern const char *const tuning_methods[];
 int tuning_read(struct tuning *p);
 void tuning_rows_fini(struct tuning *p);
 
-/* What came out, in the format of --format. */
+/* The results in the format of --format. */
 int tuning_print(struct tuning *p, struct text *out);
 
 /* A line or a bar for the library's progress. */
