@@ -166,6 +166,7 @@ def run_example(total, args):
 
 def run_embed(total, args):
     counted(total, 'embed', [sys.executable, 'tests/embed/run.py', '--build', args.build, '--cc', args.cc])
+    counted(total, 'embed misuse', [sys.executable, 'tests/embed/misuse.py', '--build', args.build, '--cc', args.cc])
 
 
 def run_layers(total, args):

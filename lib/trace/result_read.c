@@ -249,7 +249,10 @@ static bool is_refused(const json_error_t *error)
 
 static int not_an_object(struct reader *x, const char *line, size_t size, bool is_refused)
 {
-	if (!is_refused && result_is_json(line, size))
+	/* A number or a string is JSON, too, but jansson does not take it for a document. */
+	bool is_document = strchr("{[", line[strspn(line, " \t")]) != NULL;
+
+	if (!is_refused && is_document && result_is_json(line, size))
 		return tact_fail(x->diag, TACT_E_NOMEM, "out of memory");
 	return bad(x, x->has_totals ? "not a JSON object; is the file cut short?"
 				    : "not a result of tact trace");
