@@ -73,12 +73,6 @@ static bool is_cyclic(uint64_t cyclic, uint32_t insn)
 	return insn >= 64 || cyclic >> insn & 1;
 }
 
-static bool may_be_on_cycle(const struct block_node *node, uint64_t cyclic)
-{
-	return node->producer != BLOCK_NO_PRODUCER && is_cyclic(cyclic, node->insn) &&
-	       is_cyclic(cyclic, node->producer);
-}
-
 /* Lays the arrays out in the block's scratch. */
 static int lay_out(struct search *s, struct tact_block *block, size_t n, size_t n_edges)
 {
@@ -107,27 +101,33 @@ static int lay_out(struct search *s, struct tact_block *block, size_t n, size_t 
 static int gather(struct search *s, struct tact_block *block)
 {
 	const uint64_t cyclic = cyclic_insns(block);
-	size_t n = 0, n_edges = 0;
+	size_t most_inputs = 0;
 
 	if (!cyclic)
 		return 0;
-	for (size_t v = 0; v < block->n_nodes; v++)
-		if (may_be_on_cycle(&s->nodes[v], cyclic)) {
-			n++;
-			n_edges += block->insns[s->nodes[v].producer].lowered->n_in;
-		}
-	if (!n)
+	for (uint32_t i = 0; i < block->n_insns; i++)
+		if (is_cyclic(cyclic, i) && block->insns[i].lowered->n_in > most_inputs)
+			most_inputs = block->insns[i].lowered->n_in;
+	if (!block->n_nodes)
 		return 0;
-	if (lay_out(s, block, n, n_edges) < 0)
+	if (lay_out(s, block, block->n_nodes, block->n_nodes * most_inputs) < 0)
 		return -TACT_E_NOMEM;
-	for (uint32_t v = 0; v < block->n_nodes; v++) {
-		s->place[v] = NOT_THERE;
-		if (may_be_on_cycle(&s->nodes[v], cyclic)) {
-			s->place[v] = s->n;
-			s->number[s->n++] = v;
+	for (uint32_t i = 0; i < block->n_insns; i++) {
+		const uint32_t first = block->insns[i].first_node;
+
+		if (!is_cyclic(cyclic, i))
+			continue;
+		for (uint32_t v = first; v < first + block->insns[i].lowered->n_in; v++) {
+			const uint32_t producer = s->nodes[v].producer;
+
+			s->place[v] = NOT_THERE;
+			if (producer != BLOCK_NO_PRODUCER && is_cyclic(cyclic, producer)) {
+				s->place[v] = s->n;
+				s->number[s->n++] = v;
+			}
 		}
 	}
-	return 1;
+	return s->n > 0;
 }
 
 /* Lists the edges between these nodes, each with its latency. */
