@@ -79,14 +79,13 @@ struct tact_param {
 	 * tact_arch_set_param has set it.
 	 */
 	char from[16];
-	char source[160];   /* where the value comes from: "vendor: four of 24"; see data/SOURCES.md
-			     */
+	char source[160];   /* origin of the value: "vendor: four of 24"; see data/SOURCES.md */
 	bool is_unmeasured; /* it was never measured: it is only reported, or assumed */
 };
 #define TACT_PARAM_INIT TACT_SIZED(struct tact_param)
 
-/* Fills *out with parameter number `index`, counted from 0.  Returns false, and leaves *out alone,
- * past the last one, if an argument is NULL and if out->size is not set.
+/* Fills *out with parameter number `index`, counted from 0, and returns true.  Returns false and
+ * leaves *out alone past the last parameter, if an argument is NULL, or if out->size is not set.
  */
 bool tact_arch_param(const struct tact_arch *arch, size_t index, struct tact_param *out);
 
@@ -159,9 +158,8 @@ int tact_arch_form(const struct tact_arch *arch, unsigned form, enum tact_situat
 
 /* ---- making one ---- */
 
-/* Makes a copy of `base` that can be changed.  The caller owns *out and gives it to
- * tact_arch_destroy; it does not refer to `base` any more, but to the names of the built-in one
- * that both come from.  Blocks borrow it: see tact_block_create.
+/* Makes a copy of `base` that can be changed.  The caller owns *out, gives it to tact_arch_destroy,
+ * and may destroy `base` before.  Blocks borrow *out: see tact_block_create.
  *
  * Returns 0, or with *out set to NULL:
  *   -TACT_E_INVAL  an argument is NULL
@@ -169,10 +167,14 @@ int tact_arch_form(const struct tact_arch *arch, unsigned form, enum tact_situat
  */
 int tact_arch_copy(struct tact_arch **out, const struct tact_arch *base);
 
-/* Changes one latency of a form, in all situations that list it, to latency->cycles; or a
- * parameter, by its name and its value as in a file.  Nobody else may use the microarchitecture
- * meanwhile. A block that is bound to it sees the change when it is next loaded, changed or bound
- * (tact_block_rebind(block, NULL, NULL)), and may not be predicted before.
+/* Change a microarchitecture that tact_arch_copy or tact_arch_derive made.  tact_arch_set_latency
+ * sets one latency of a form to latency->cycles, in all situations that list it; take `latency`
+ * from tact_arch_form and change its cycles.  tact_arch_set_param sets a parameter, by name, to a
+ * value spelled as in a file.
+ *
+ * No other thread may use the microarchitecture meanwhile.  A block that is bound to it sees the
+ * change when it is next loaded, changed or bound: call tact_block_rebind(block, NULL, NULL) before
+ * you predict a block that is already loaded.
  *
  * Return 0, or with nothing changed:
  *   -TACT_E_INVAL    an argument is NULL, arch is built in, or there is no such parameter
@@ -187,8 +189,8 @@ int tact_arch_set_param(struct tact_arch *arch, const char *name, const char *va
 
 /* Makes a copy of `base` with the parameters that a file sets ("issue_width = 6", one per line; #
  * begins a comment) and with the file's lines for instruction forms (doc/formats.md).  The caller
- * owns *out and gives it to tact_arch_destroy; it does not refer to `base` or to the file any more.
- * Blocks borrow it: see tact_block_create.
+ * owns *out, gives it to tact_arch_destroy, and may destroy `base` before.  Blocks borrow *out: see
+ * tact_block_create.
  *
  * Returns 0, or with *out set to NULL:
  *   -TACT_E_INVAL   an argument is NULL
@@ -199,9 +201,9 @@ int tact_arch_set_param(struct tact_arch *arch, const char *name, const char *va
 int tact_arch_derive(struct tact_arch **out, const struct tact_arch *base, const char *path,
 		     struct tact_diag *diag);
 
-/* Destroys one that was made with a function of this section.  NULL and built-in ones are left
- * alone.  No block may be bound to it any more, unless that block is only destroyed or bound to
- * another one.
+/* Destroys one that tact_arch_copy or tact_arch_derive made; leaves NULL and built-in ones alone.
+ * Blocks that use it must be bound to another one or destroyed first; predictors must be destroyed
+ * first.
  */
 void tact_arch_destroy(struct tact_arch *arch);
 

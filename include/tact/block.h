@@ -105,13 +105,17 @@ int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
 
 /* ---- changing it ---- */
 
-/* Replaces instruction i by the one instruction that `bytes` hold, which may have another length;
- * inserts one before instruction i, or at the end if i is tact_block_length; erases instruction i.
- * Predictions, costs and explanations are afterwards those of a block that the changed code was
- * loaded into, but this is several times as fast: only one instruction is decoded and lowered, and
- * nothing is allocated once buffers have grown.  Other instructions are moved as they are: relative
- * branches over the change keep their encoded distance, so that with TACT_MODE_AUTO a loop becomes
- * unrolled code if its length changes.
+/* Change one instruction of a loaded block.  tact_block_replace puts the instruction that `bytes`
+ * hold, which may have another length, in place of instruction i.  tact_block_insert puts one
+ * before instruction i, or at the end if i is tact_block_length.  tact_block_erase removes
+ * instruction i.
+ *
+ * Afterwards, predictions, costs and explanations are those that a load of the changed code gives,
+ * to the last bit.  A load takes several times as long: these functions decode and lower one
+ * instruction only.  They allocate nothing once buffers have grown.
+ *
+ * The other instructions keep their bytes.  So a relative branch keeps its encoded distance, and
+ * with TACT_MODE_AUTO a loop whose length changes is no longer taken as a loop.
  *
  * Return 0, or with the block as it was:
  *   -TACT_E_INVAL   block or bytes is NULL, n_bytes is 0, there is no such instruction, or no

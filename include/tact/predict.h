@@ -261,12 +261,12 @@ int tact_predictor_create(struct tact_predictor **out, const struct tact_arch *a
 /* Destroys a predictor and ends its threads.  NULL is allowed. */
 void tact_predictor_destroy(struct tact_predictor *predictor);
 
-/* Predicts n blocks.  Few of them are predicted by the calling thread alone, without waking others.
- * Jobs may not be used by others meanwhile.
+/* Predicts n blocks.  If there are few, the calling thread predicts them alone, without waking the
+ * others.  No one else may use the jobs meanwhile.
  *
  * Returns the number of jobs that failed, or with no job done:
  *   -TACT_E_INVAL  predictor is NULL, jobs is NULL and n is not 0, or the size of the first job is
- *                  too small for a status, or no multiple of the alignment of struct tact_job
+ *                  too small for a status, or not a multiple of the alignment of struct tact_job
  *   -TACT_E_NOMEM  out of memory
  */
 long tact_predictor_run(struct tact_predictor *predictor, struct tact_job *jobs, size_t n);
