@@ -7,7 +7,9 @@
  * block does, the caller survives; the child survives too or is replaced.
  *
  * A harness belongs to one thread at a time; different harnesses may be used by different threads
- * at once.  The functions that take no harness may be called by any thread at any time.
+ * at once.  When the thread that created a harness ends, so does the harness's child process; the
+ * next call from another thread starts a new one.  After fork, only the parent may use a harness.
+ * The functions that take no harness may be called by any thread at any time.
  */
 #ifndef TACT_MEASURE_H
 #define TACT_MEASURE_H

@@ -62,11 +62,19 @@ void harness_destroy_areas(struct tact_harness *h)
 		close(h->data_fd);
 }
 
+static void note_end(struct tact_harness *h, int status)
+{
+	h->was_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
 void harness_kill_child(struct tact_harness *h)
 {
+	int status = 0;
+
 	if (h->child > 0) {
-		kill(h->child, SIGKILL);
-		process_wait(h->child, NULL, 0);
+		kill(h->child, SIGKILL); /* one that is dead already keeps its status */
+		process_wait(h->child, &status, 0);
+		note_end(h, status);
 	}
 	if (h->order_fd >= 0)
 		close(h->order_fd);
@@ -78,8 +86,13 @@ void harness_kill_child(struct tact_harness *h)
 
 bool harness_has_child(struct tact_harness *h)
 {
-	if (h->child > 0 && process_wait(h->child, NULL, WNOHANG) == 0)
-		return true;
+	int status = 0;
+
+	if (h->child > 0) {
+		if (process_wait(h->child, &status, WNOHANG) == 0)
+			return true;
+		note_end(h, status);
+	}
 	h->child = 0; /* and it is no zombie any more */
 	return false;
 }

@@ -21,6 +21,7 @@ struct tact_harness {
 
 	struct measure_child_state child_state; /* as it was when the child started */
 	pid_t child;				/* 0: none */
+	bool was_killed;			/* the last child that died was, by SIGKILL */
 	int order_fd, answer_fd;
 	int code_fd, host_fd, data_fd;
 	uint8_t *code; /* owned: views of the shared areas */

@@ -9,6 +9,7 @@
 #include "testing.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -425,6 +426,34 @@ TEST(pins_the_child)
 	assert_int_equal(tact_harness_create(&h, &opt, &diag), -TACT_E_IO);
 	assert_null(h);
 	assert_non_null(strstr(diag.text, "1023"));
+}
+
+static void *create_in_thread(void *arg)
+{
+	(void)arg;
+	return create_or_say_why(NULL);
+}
+
+/* The kernel ends the child together with the thread that started it. */
+TEST(a_harness_outlives_its_thread)
+{
+	static const uint8_t nop[] = {0x90};
+	struct tact_measurement m = TACT_MEASUREMENT_INIT;
+	struct tact_harness *h;
+	pthread_t thread;
+	void *made;
+
+	assert_int_equal(pthread_create(&thread, NULL, create_in_thread, NULL), 0);
+	assert_int_equal(pthread_join(thread, &made), 0);
+	h = made;
+	if (!h)
+		skip();
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(tact_measure(h, nop, sizeof(nop), &m), 0);
+		if (m.status != TACT_MEASURE_OK && m.status != TACT_MEASURE_UNSTABLE)
+			fail_msg("call %d: %s", i, m.reason);
+	}
+	tact_harness_destroy(h);
 }
 
 /* Results for an older caller, a newer one, and one that set no size. */
