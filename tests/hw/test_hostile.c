@@ -119,10 +119,11 @@ static void one_block(struct suite *s, unsigned which, const uint8_t *code, size
 		      const char *what)
 {
 	struct tact_harness *h = s->harness[which];
-	struct tact_measurement m = TACT_MEASUREMENT_INIT;
+	struct tact_measurement m;
 	double seconds = hw_now();
 
 	memset(&m, 0xff, sizeof(m));
+	m.size = sizeof(m);
 	if (tact_measure(h, code, size, &m) < 0)
 		fail_msg("%s: the harness is broken", what);
 	seconds = hw_now() - seconds;
