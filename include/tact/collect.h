@@ -48,7 +48,7 @@ void tact_collect_destroy(struct tact_collect *collect);
  * afterwards.  What came before an error is collected.
  * -TACT_E_INVAL: collect or trace is NULL.
  * -TACT_E_NOMEM: out of memory.
- * Errors of tact_trace_next.
+ * It also fails with errors of tact_trace_next.
  */
 int tact_collect_trace(struct tact_collect *collect, struct tact_trace *trace,
 		       struct tact_diag *diag);
@@ -93,7 +93,7 @@ int tact_collect_finish(struct tact_collect *collect,
  * -TACT_E_INVAL: collect, store or app is NULL, app is not a name for a store, or the store is
  *     between tact_store_begin and _end.
  * -TACT_E_NOMEM: out of memory.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_collect_store(struct tact_collect *collect, struct tact_store *store, const char *app,
 		       bool has_counts, struct tact_diag *diag);

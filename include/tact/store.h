@@ -14,7 +14,7 @@
  * -TACT_E_LIMIT: another program keeps the store locked.
  * -TACT_E_FORMAT: the file is damaged.
  * -TACT_E_NOMEM: out of memory.
- * The comments below call them "errors of the store".
+ * They are called errors of the store below.
  */
 #ifndef TACT_STORE_H
 #define TACT_STORE_H
@@ -70,7 +70,7 @@ bool tact_store_is_store(const char *path);
  *     mode AUTO, low above high, a reason that is not a text of one line; or, with status OK,
  *     cycles that are not a number above 0, or a spread that is not a number of at least 0.  diag
  *     says which.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_put_measurement(struct tact_store *store, const uint8_t *code, size_t size,
 			       const struct tact_measurement *m, struct tact_diag *diag);
@@ -79,7 +79,7 @@ int tact_store_put_measurement(struct tact_store *store, const uint8_t *code, si
  * has none.
  * -TACT_E_INVAL: store or code is NULL, size is 0, mode is neither LOOP nor UNROLL, or init is
  *     unknown.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_has_measurement(struct tact_store *store, const uint8_t *code, size_t size,
 			       enum tact_mode mode, enum tact_init init, struct tact_diag *diag);
@@ -90,14 +90,14 @@ int tact_store_has_measurement(struct tact_store *store, const uint8_t *code, si
  * process leaves a good store with all transactions but the last.  Other processes that write wait
  * for the end of each.  Without this, each row is a transaction of its own.
  * -TACT_E_INVAL: store is NULL, or this is a second begin without an end.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_begin(struct tact_store *store, struct tact_diag *diag);
 
 /* Writes the last transaction.  A put that fails (other than with -TACT_E_INVAL) rolls its
  * transaction back and has the effect of an end; tact_store_close rolls back as well.
  * -TACT_E_INVAL: store is NULL, or there was no begin.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_end(struct tact_store *store, struct tact_diag *diag);
 
@@ -109,7 +109,7 @@ enum { TACT_STORE_NAME_MAX = 63 };
 /* Adds a block without any other row.  Returns 1 if the block is new, 0 if the store had it.  *id
  * is what the functions below take; it holds for this store only.  id may be NULL.
  * -TACT_E_INVAL: store or code is NULL, or the block is empty or longer than TACT_BLOCK_MAX_BYTES.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_put_block(struct tact_store *store, const uint8_t *code, size_t size, int64_t *id,
 			 struct tact_diag *diag);
@@ -119,7 +119,7 @@ int tact_store_put_block(struct tact_store *store, const uint8_t *code, size_t s
  * not added to it.
  * -TACT_E_INVAL: store is NULL, the store has no such block, app is not a name, or the weight is
  *     infinite.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_put_source(struct tact_store *store, int64_t block, const char *app, double weight,
 			  struct tact_diag *diag);
@@ -128,7 +128,7 @@ int tact_store_put_source(struct tact_store *store, int64_t block, const char *a
  * application get since the begin.  A file that has a block several times can thus be imported, and
  * imported again.
  * -TACT_E_INVAL: as above, and outside of begin and end.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_add_source(struct tact_store *store, int64_t block, const char *app, double weight,
 			  struct tact_diag *diag);
@@ -137,7 +137,7 @@ int tact_store_add_source(struct tact_store *store, int64_t block, const char *a
  * "" if the classifier needs none).  There is one row for each block, classifier and architecture;
  * a new label replaces the old one.
  * -TACT_E_INVAL: store is NULL, the store has no such block, or one of the others is not a name.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_put_category(struct tact_store *store, int64_t block, const char *classifier,
 			    const char *arch, const char *label, struct tact_diag *diag);
@@ -162,7 +162,7 @@ struct tact_machine {
  * an arch gets it from this call.  Sets *id.
  * -TACT_E_INVAL: store, machine or id is NULL; a text is not terminated, or has control characters;
  *     there is neither brand nor vendor; or the store has the machine with another arch.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_put_machine(struct tact_store *store, const struct tact_machine *machine,
 			   int64_t *id, struct tact_diag *diag);
@@ -187,7 +187,7 @@ struct tact_store_import {
 /* Adds a measurement of any machine; it replaces one with the same block, machine, mode and init.
  * -TACT_E_INVAL: as tact_store_put_measurement; import is NULL, or one of its fields is out of
  *     range; or the store has no such block or machine.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_put_import(struct tact_store *store, int64_t block, const struct tact_measurement *m,
 			  const struct tact_store_import *import, struct tact_diag *diag);
@@ -209,7 +209,7 @@ struct tact_store_prediction {
  * -TACT_E_INVAL: store or prediction is NULL; the store has no such block; arch, model, version
  *     or status is not a name, or bottlenecks not a line of up to 1023 bytes; mode or init is out
  *     of range; or, with status "ok", the cycles or the coverage are.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_put_prediction(struct tact_store *store, int64_t block,
 			      const struct tact_store_prediction *prediction,
@@ -274,7 +274,7 @@ struct tact_store_iter;
  * added.  filter may be NULL.  The store may be written to meanwhile; rows that are added may or
  * may not come up.  The caller destroys *out before closing the store; it is NULL on failure.
  * -TACT_E_INVAL: out or store is NULL, or the filter has an unknown mode or init.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_iter_create(struct tact_store_iter **out, struct tact_store *store,
 			   const struct tact_store_filter *filter, struct tact_diag *diag);
@@ -282,7 +282,7 @@ int tact_store_iter_create(struct tact_store_iter **out, struct tact_store *stor
 /* Fills *row and returns 1, or returns 0 after the last row.  Rows that no version of tact writes
  * are skipped and counted; a rung that is not known is AUTO.
  * -TACT_E_INVAL: iter or row is NULL, or row->size is 0.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_iter_next(struct tact_store_iter *iter, struct tact_store_row *row,
 			 struct tact_diag *diag);
@@ -313,7 +313,7 @@ struct tact_store_blocks;
 /* Creates an iterator over the blocks of a store, in the order in which they were added.  Only the
  * app of the filter counts; filter may be NULL.  Everything else is as for tact_store_iter_create.
  * -TACT_E_INVAL: out or store is NULL, or the filter has an unknown mode or init.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_blocks_create(struct tact_store_blocks **out, struct tact_store *store,
 			     const struct tact_store_filter *filter, struct tact_diag *diag);
@@ -321,7 +321,7 @@ int tact_store_blocks_create(struct tact_store_blocks **out, struct tact_store *
 /* Fills *block and returns 1, or returns 0 after the last block.  Blocks that no version of tact
  * writes are skipped and counted.
  * -TACT_E_INVAL: blocks or block is NULL, or block->size is 0.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_blocks_next(struct tact_store_blocks *blocks, struct tact_store_block *block,
 			   struct tact_diag *diag);
@@ -337,7 +337,7 @@ void tact_store_blocks_destroy(struct tact_store_blocks *blocks);
  * -TACT_E_INVAL: store, code or size is NULL.
  * -TACT_E_LIMIT: the block is longer than `capacity`; or the store is locked.
  * -TACT_E_FORMAT: the block cannot be read.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_get_block(struct tact_store *store, int64_t id, uint8_t *code, size_t capacity,
 			 size_t *size, struct tact_diag *diag);
@@ -348,7 +348,7 @@ struct tact_store_predictions;
  * which may be NULL, counts except for its machine and classifier.  Everything else is as for
  * tact_store_iter_create.
  * -TACT_E_INVAL: out or store is NULL, or the filter has an unknown mode or init.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_predictions_create(struct tact_store_predictions **out, struct tact_store *store,
 				  const struct tact_store_filter *filter, struct tact_diag *diag);
@@ -357,7 +357,7 @@ int tact_store_predictions_create(struct tact_store_predictions **out, struct ta
  * be NULL.  The iterator owns the code and the strings, until its next call.  Predictions that no
  * version of tact writes are skipped and counted.
  * -TACT_E_INVAL: predictions or prediction is NULL, or prediction->size is 0.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_predictions_next(struct tact_store_predictions *predictions, int64_t *block,
 				const uint8_t **code, size_t *code_size,
@@ -385,7 +385,7 @@ struct tact_merge {
  * the store's own.  Categories: the store's own.  out may be NULL.
  * -TACT_E_INVAL: store or path is NULL, out->size is 0, both are the same file, a name stands for
  *     different machines in the two, or the call is between tact_store_begin and _end.
- * Errors of tact_store_open for the other file; errors of the store.
+ * It also fails with errors of tact_store_open for the other file, and with errors of the store.
  */
 int tact_store_merge(struct tact_store *store, const char *path, struct tact_merge *out,
 		     struct tact_diag *diag);
@@ -416,7 +416,7 @@ struct tact_count {
 /* Calls each() for every group, in alphabetical order, until it returns something other than 0,
  * and returns that; returns 0 after the last group.  each() must not use the store.
  * -TACT_E_INVAL: store or each is NULL, or the kind is unknown.
- * Errors of the store.
+ * It also fails with errors of the store.
  */
 int tact_store_count(struct tact_store *store, enum tact_count_kind kind,
 		     int (*each)(void *context, const struct tact_count *count), void *context,
