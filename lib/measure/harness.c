@@ -78,10 +78,12 @@ void harness_kill_child(struct tact_harness *h)
 	}
 	if (h->order_fd >= 0)
 		close(h->order_fd);
+	if (h->order_end_fd >= 0)
+		close(h->order_end_fd);
 	if (h->answer_fd >= 0)
 		close(h->answer_fd);
 	h->child = 0;
-	h->order_fd = h->answer_fd = -1;
+	h->order_fd = h->order_end_fd = h->answer_fd = -1;
 }
 
 bool harness_has_child(struct tact_harness *h)
@@ -145,9 +147,9 @@ int harness_start_child(struct tact_harness *h)
 		goto out_close;
 	if (!h->child)
 		measure_child_main(&fds);
-	close(order[0]);
 	close(answer[1]);
 	h->order_fd = order[1];
+	h->order_end_fd = order[0];
 	h->answer_fd = answer[0];
 	h->blocks_of_child = 0;
 	if (wait_answer(h, now_ms() + 5000) < 0) {
@@ -181,8 +183,6 @@ int harness_order(struct tact_harness *h, enum measure_order order, long deadlin
 	int status;
 
 	h->host->order = order;
-	/* Writing to a dead child's pipe raises SIGPIPE, which belongs to the program: ask first.
-	 */
 	if (!harness_has_child(h))
 		return -1;
 	memcpy(orders, (const uint8_t *)h->host + ORDERS, ORDERS_SIZE);

@@ -23,6 +23,8 @@ struct tact_harness {
 	pid_t child;				/* 0: none */
 	bool was_killed;			/* the last child that died was, by SIGKILL */
 	int order_fd, answer_fd;
+	int order_end_fd; /* the child's end: while it is open, an order to a dead child raises no
+			     SIGPIPE */
 	int code_fd, host_fd, data_fd;
 	uint8_t *code; /* owned: views of the shared areas */
 	struct measure_host *host;

@@ -251,7 +251,7 @@ int tact_harness_create(struct tact_harness **out, const struct tact_measure_opt
 	error = tact_new(&h, sizeof(*h), out, "no place for the result", diag);
 	if (error < 0)
 		return error;
-	h->order_fd = h->answer_fd = h->code_fd = h->host_fd = h->data_fd = -1;
+	h->order_fd = h->order_end_fd = h->answer_fd = h->code_fd = h->host_fd = h->data_fd = -1;
 	if (fill_options(&h->opt, opt) < 0) {
 		error = tact_fail(diag, TACT_E_INVAL, "an option is out of range");
 		goto out_destroy;

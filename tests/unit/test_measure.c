@@ -11,6 +11,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -452,6 +453,26 @@ TEST(a_harness_outlives_its_thread)
 		assert_int_equal(tact_measure(h, nop, sizeof(nop), &m), 0);
 		if (m.status != TACT_MEASURE_OK && m.status != TACT_MEASURE_UNSTABLE)
 			fail_msg("call %d: %s", i, m.reason);
+	}
+	tact_harness_destroy(h);
+}
+
+/* Neither does the block get the blame, nor the program SIGPIPE. */
+TEST(a_killed_child_is_replaced)
+{
+	static const uint8_t nop[] = {0x90};
+	const struct tact_measure_options opt = {
+		.size = sizeof(opt), .passes = 2, .samples = 8, .timeout_ms = 20000};
+	struct tact_measurement m = TACT_MEASUREMENT_INIT;
+	struct tact_harness *h = create_or_say_why(&opt);
+
+	if (!h)
+		skip();
+	for (unsigned i = 0; i < rounds(30); i++) {
+		kill(h->child, SIGKILL);
+		assert_int_equal(tact_measure(h, nop, sizeof(nop), &m), 0);
+		if (m.status != TACT_MEASURE_OK && m.status != TACT_MEASURE_UNSTABLE)
+			fail_msg("call %u: %s", i, m.reason);
 	}
 	tact_harness_destroy(h);
 }
