@@ -78,7 +78,7 @@ static void read_table(const char *dir, const char *arch, line_fn *fn, void *arg
 			continue;
 		split(line, columns);
 		if (strcmp(previous, columns[C_FORM]) >= 0)
-			gen_die("'%s' is not in order behind '%s'", columns[C_FORM], previous);
+			gen_die("'%s' is not sorted after '%s'", columns[C_FORM], previous);
 		snprintf(previous, sizeof(previous), "%s", columns[C_FORM]);
 		fn(columns, arg);
 	}

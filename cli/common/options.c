@@ -271,7 +271,7 @@ static int parse_letters(struct parser *p, const char *argument)
 	return OPTIONS_GOOD;
 }
 
-static int parse_argument(const struct parser *p, const char *argument, bool is_behind)
+static int parse_argument(const struct parser *p, const char *argument, bool is_after)
 {
 	const struct option_group *last = p->command->groups;
 	const char *why;
@@ -282,8 +282,7 @@ static int parse_argument(const struct parser *p, const char *argument, bool is_
 		cli_message("%s: %s takes no input", argument, p->command_name);
 		return OPTIONS_WRONG;
 	}
-	why = (is_behind ? last->behind : last->argument)((char *)p->target + last->offset,
-							  argument);
+	why = (is_after ? last->after : last->argument)((char *)p->target + last->offset, argument);
 	if (!why)
 		return OPTIONS_GOOD;
 	cli_message("%s: %s", argument, why);

@@ -115,7 +115,7 @@ struct option_group {
 
 	/* Take an argument before and after --, as `call` does; NULL: none is allowed. */
 	const char *(*argument)(void *target, const char *value);
-	const char *(*behind)(void *target, const char *value);
+	const char *(*after)(void *target, const char *value);
 
 	/* Frees what the options or arguments made, after the command's own fini; may be NULL. */
 	void (*fini)(void *target);
@@ -127,11 +127,11 @@ struct option_group {
 	{.title = t, .specs = s, .offset = offsetof(struct OPTION_HOLDER, f), .fini = end}
 #define OPTION_OWN(t, s)      {.title = t, .specs = s}
 #define OPTION_ARGUMENTS(take, f)                                                                  \
-	{.argument = take, .behind = take, .offset = offsetof(struct OPTION_HOLDER, f)}
+	{.argument = take, .after = take, .offset = offsetof(struct OPTION_HOLDER, f)}
 #define OPTION_WORDS(f) /* a struct option_words */                                                \
-	{.argument = option_words_add, .behind = option_words_add, .fini = option_words_fini,      \
+	{.argument = option_words_add, .after = option_words_add, .fini = option_words_fini,      \
 	 .offset = offsetof(struct OPTION_HOLDER, f)}
-#define OPTION_OWN_ARGUMENTS(front, back) {.argument = front, .behind = back}
+#define OPTION_OWN_ARGUMENTS(front, back) {.argument = front, .after = back}
 #define OPTION_NO_ARGUMENTS   {.argument = NULL}
 /* clang-format on */
 
