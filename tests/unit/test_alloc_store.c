@@ -219,7 +219,7 @@ static unsigned try_failures(struct fixture *f, int (*run)(struct fixture *f))
 
 static void run_both(int (*run)(struct fixture *f))
 {
-	void *state;
+	void *state = NULL;
 	struct fixture *f;
 
 	assert_int_equal(make_directory(&state), 0);
