@@ -260,7 +260,7 @@ static int not_an_object(struct reader *x, const char *line, size_t size, bool i
 
 static int read_line(struct reader *x, const char *line, size_t size)
 {
-	json_error_t error;
+	json_error_t error = {0}; /* jansson leaves its code unset when memory runs out */
 	json_t *o;
 	int status;
 
