@@ -56,8 +56,10 @@ int store_upgrade(sqlite3 *db, const char *const *steps, int n_steps, struct tac
  */
 int store_fail(sqlite3 *db, int code, struct tact_diag *diag);
 
-/* Steps to the next row of a statement.  Returns 1, 0 at its end, or a failure as above. */
-int store_next(struct tact_store *store, sqlite3_stmt *stmt, struct tact_diag *diag);
+/* Steps to the next row of a statement.  Returns 1, 0 at its end, or a failure as above.  At the
+ * end, the statement is finalized and *stmt becomes NULL; further calls return 0.
+ */
+int store_next(struct tact_store *store, sqlite3_stmt **stmt, struct tact_diag *diag);
 
 /* Enclose the writing of a row: as a transaction of its own, or as part of that of
  * tact_store_begin. store_finish takes the result of SQLite (good: SQLITE_OK or SQLITE_DONE) and

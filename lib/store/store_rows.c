@@ -270,7 +270,7 @@ int tact_store_iter_next(struct tact_store_iter *iter, struct tact_store_row *ro
 
 	if (!iter || !tact_can_fill(row))
 		return tact_fail(diag, TACT_E_INVAL, "no iterator or row");
-	while ((status = store_next(iter->store, iter->stmt, diag)) > 0) {
+	while ((status = store_next(iter->store, &iter->stmt, diag)) > 0) {
 		r = (struct tact_store_row){.size = sizeof(r)};
 		status = read_row(iter, &r, diag);
 		if (status)

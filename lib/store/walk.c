@@ -248,12 +248,16 @@ struct tact_store_blocks {
 	uint64_t n_skipped;
 };
 
-int store_next(struct tact_store *store, sqlite3_stmt *stmt, struct tact_diag *diag)
+int store_next(struct tact_store *store, sqlite3_stmt **stmt, struct tact_diag *diag)
 {
-	int code = sqlite3_step(stmt);
+	int code = *stmt ? sqlite3_step(*stmt) : SQLITE_DONE;
 
-	if (code == SQLITE_DONE)
+	if (code == SQLITE_DONE) {
+		/* Another step would begin at the first row again. */
+		sqlite3_finalize(*stmt);
+		*stmt = NULL;
 		return 0;
+	}
 	return code == SQLITE_ROW ? 1 : store_fail(store->db, code, diag);
 }
 
@@ -306,7 +310,7 @@ int tact_store_blocks_next(struct tact_store_blocks *blocks, struct tact_store_b
 
 	if (!blocks || !tact_can_fill(block))
 		return tact_fail(diag, TACT_E_INVAL, "no iterator or block");
-	while ((status = store_next(blocks->store, blocks->stmt, diag)) > 0) {
+	while ((status = store_next(blocks->store, &blocks->stmt, diag)) > 0) {
 		status = read_block(blocks, &b, diag);
 		if (status)
 			break;
@@ -440,7 +444,7 @@ int tact_store_predictions_next(struct tact_store_predictions *iter, int64_t *bl
 
 	if (!iter || !tact_can_fill(prediction))
 		return tact_fail(diag, TACT_E_INVAL, "no iterator or prediction");
-	while ((status = store_next(iter->store, iter->stmt, diag)) > 0) {
+	while ((status = store_next(iter->store, &iter->stmt, diag)) > 0) {
 		status = read_prediction(iter, &p, &size, diag);
 		if (status)
 			break;

@@ -137,6 +137,47 @@ static void what_goes_in_comes_out(void **state)
 	tact_store_iter_destroy(iter);
 }
 
+/* SQLite would begin again. */
+static void the_end_is_the_end(void **state)
+{
+	struct fixture *f = *state;
+	const struct tact_store_prediction p = {
+		.size = sizeof(p),
+		.arch = "SKL",
+		.model = "facile",
+		.mode = TACT_MODE_UNROLL,
+		.status = "ok",
+		.cycles_per_iteration = 1,
+		.coverage = 1,
+	};
+	struct tact_store_row row = TACT_STORE_ROW_INIT;
+	struct tact_store_block block = TACT_STORE_BLOCK_INIT;
+	struct tact_store_prediction prediction = TACT_STORE_PREDICTION_INIT;
+	struct tact_store_iter *rows;
+	struct tact_store_blocks *blocks;
+	struct tact_store_predictions *predictions;
+	int64_t id;
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	put(f, add_code, sizeof(add_code), good_number(1));
+	assert_int_equal(tact_store_put_block(f->store, add_code, sizeof(add_code), &id, &f->diag),
+			 0);
+	assert_int_equal(tact_store_put_prediction(f->store, id, &p, &f->diag), 0);
+	assert_int_equal(tact_store_iter_create(&rows, f->store, NULL, NULL), 0);
+	assert_int_equal(tact_store_blocks_create(&blocks, f->store, NULL, NULL), 0);
+	assert_int_equal(tact_store_predictions_create(&predictions, f->store, NULL, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(tact_store_iter_next(rows, &row, NULL), !i);
+		assert_int_equal(tact_store_blocks_next(blocks, &block, NULL), !i);
+		assert_int_equal(tact_store_predictions_next(predictions, NULL, NULL, NULL,
+							     &prediction, NULL),
+				 !i);
+	}
+	tact_store_iter_destroy(rows);
+	tact_store_blocks_destroy(blocks);
+	tact_store_predictions_destroy(predictions);
+}
+
 static void every_status_and_flag_has_a_name(void **state)
 {
 	struct fixture *f = *state;
@@ -696,6 +737,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		STORE_TEST(what_goes_in_comes_out),
+		STORE_TEST(the_end_is_the_end),
 		STORE_TEST(every_status_and_flag_has_a_name),
 		STORE_TEST(duplicates_are_replaced),
 		STORE_TEST(has_looks_at_all_of_the_key),
