@@ -40,8 +40,8 @@ static const char *fault_of_network(const struct tact_tune_network *n)
 {
 	if (n->layers > 4 || n->hidden > 1024 || n->embedding > 1024 || n->batch > 65536)
 		return "the network is larger than this library makes one";
-	if (!(n->rate >= 0) || !(n->table_rate >= 0))
-		return "a rate of learning below 0";
+	if (!(n->rate >= 0 && n->rate < HUGE_VAL && n->table_rate >= 0 && n->table_rate < HUGE_VAL))
+		return "a rate of learning that is not a number of at least 0";
 	return NULL;
 }
 

@@ -133,6 +133,11 @@ TEST(values_out_of_range)
 	assert_int_equal(use_tuner(&opt), -TACT_E_INVAL);
 	network.rate = -1;
 	assert_int_equal(use_network(&network), -TACT_E_INVAL);
+	network.rate = INFINITY;
+	assert_int_equal(use_network(&network), -TACT_E_INVAL);
+	network.rate = 0;
+	network.table_rate = INFINITY;
+	assert_int_equal(use_network(&network), -TACT_E_INVAL);
 }
 
 TEST(tuners_without_arguments)
