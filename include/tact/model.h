@@ -78,12 +78,14 @@ struct tact_model_options {
 	size_t size;		      /* sizeof(struct tact_model_options) */
 	const struct tact_arch *arch; /* of all blocks; NULL: not known yet */
 	bool bounds; /* fill in FACILE's bounds even if the model does not need them */
-	const struct tact_predict_options *facile; /* to which the parts of a name add; or NULL */
-	const struct tact_mca_options *mca;	   /* or NULL */
-	uint64_t max_cycles;	   /* that sim may simulate for a block; 0: its default */
-	unsigned timeout;	   /* seconds that a program may print nothing; 0: 300 */
-	unsigned threads;	   /* for many blocks; 0: as many as there are cores */
-	const char *const *stores; /* files with the predictions of stored:NAME */
+	const struct tact_predict_options
+		*facile;		    /* to which the parts of a name add; or NULL.  Its
+						      stop_above is ignored */
+	const struct tact_mca_options *mca; /* or NULL */
+	uint64_t max_cycles;		    /* that sim may simulate for a block; 0: its default */
+	unsigned timeout;		    /* seconds that a program may print nothing; 0: 300 */
+	unsigned threads;		    /* for many blocks; 0: as many as there are cores */
+	const char *const *stores;	    /* files with the predictions of stored:NAME */
 	size_t n_stores;
 	/* Hears what a program or a store did wrong, in a sentence that begins with the model's
 	 * name.  May be NULL.
@@ -177,8 +179,9 @@ struct tact_model_row {
  * of tact_block_load or tact_model_estimate, and then estimate is NULL.  The estimate is valid
  * during the call.  opt->say is called on the calling thread only.
  * Returns 0, or
- *   -TACT_E_INVAL    an argument is missing; a row has no architecture, or a mode, init, store or
- *                    size that does not exist; or as for tact_model_open.  Nothing was called
+ *   -TACT_E_INVAL    an argument is missing; a row has no architecture, a code_size without code,
+ *                    or a mode, init, store or size that does not exist; or as for
+ *                    tact_model_open.  Nothing was called
  *   -TACT_E_NOMEM    out of memory; take was not called for all
  *   -TACT_E_IO, -TACT_E_VERSION  as for tact_model_open; nothing was called
  *   -TACT_E_NO_TOOL  a program is not installed; the other models did their work

@@ -33,7 +33,8 @@ enum { TACT_VIEW_SCHEDULING = 31 };
 /* Returns the name of a bound or of TACT_VIEW_SCHEDULING, or "unknown". */
 const char *tact_view_bottleneck_name(unsigned b);
 
-/* Tells what FACILE predicts if bound b were no limit.  opt as in tact_predict; it may be NULL.
+/* Tells what FACILE predicts if bound b were no limit.  opt as in tact_predict; it may be NULL.  Its
+ * stop_above is ignored.
  * Returns false, and leaves *cycles alone, if no other bound applies, if an argument is missing or
  * wrong, or if memory ran out.
  */

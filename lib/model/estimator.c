@@ -20,7 +20,12 @@ static int read_options(struct tact_estimator *e, const struct tact_model_option
 		return tact_fail(diag, TACT_E_INVAL, "options that this library does not know");
 	if (e->facile.bounds >> TACT_N_BOUNDS)
 		return tact_fail(diag, TACT_E_INVAL, "bounds that this library does not know");
+	if (!(e->facile.stop_above >= 0))
+		return tact_fail(diag, TACT_E_INVAL, "a stop_above below 0");
+	if (e->opt.n_stores && !e->opt.stores)
+		return tact_fail(diag, TACT_E_INVAL, "no stores");
 	e->facile.size = sizeof(e->facile);
+	e->facile.stop_above = 0; /* an estimate has no way to say that it is a lower bound */
 	if (!e->opt.timeout)
 		e->opt.timeout = TIMEOUT;
 	return 0;

@@ -83,7 +83,10 @@ bool tact_view_idealized(struct tact_block *block, const struct tact_predict_opt
 	if (!block || !cycles || b >= TACT_N_BOUNDS ||
 	    tact_read_options(&options, sizeof(options), opt) < 0)
 		return false;
+	if (!(options.stop_above >= 0))
+		return false;
 	options.size = sizeof(options);
+	options.stop_above = 0;
 	options.bounds = (options.bounds ? options.bounds : all) & ~(1u << b);
 	if (!options.bounds || tact_predict(block, &options, &prediction) < 0)
 		return false;

@@ -2,6 +2,7 @@
  *
  * The registry: every model is found, opens, estimates and closes; bad names report what is wrong.
  */
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -267,6 +268,29 @@ TEST(mca_takes_options)
 	tact_block_destroy(other);
 }
 
+/* An estimate cannot say that it is only a lower bound. */
+TEST(estimates_are_complete_with_stop_above)
+{
+	struct tact_block *block = load("SKL", TACT_MODE_UNROLL, CODE);
+	struct tact_predict_options facile = {.size = sizeof(facile), .stop_above = 0.1};
+	struct tact_model_options opt = {.size = sizeof(opt), .facile = &facile};
+	struct tact_estimate x = {.size = sizeof(x)};
+	struct tact_estimator *e;
+	double cycles;
+
+	assert_int_equal(tact_model_open(&e, "facile", &opt, NULL), 0);
+	assert_int_equal(tact_model_estimate(e, block, &x), 0);
+	assert_true(x.cycles_per_iteration == 3);
+	assert_int_equal(x.bottlenecks, 1u << TACT_BOUND_PRECEDENCE);
+	tact_model_close(e);
+	assert_true(tact_view_idealized(block, &facile, TACT_BOUND_PORTS, &cycles));
+	assert_true(cycles == 3);
+	facile.stop_above = NAN;
+	assert_int_equal(tact_model_open(&e, "facile", &opt, NULL), -TACT_E_INVAL);
+	assert_false(tact_view_idealized(block, &facile, TACT_BOUND_PORTS, &cycles));
+	tact_block_destroy(block);
+}
+
 TEST(streams_by_name)
 {
 	struct tact_block *block = load("SKL", TACT_MODE_UNROLL, CODE);
@@ -307,6 +331,9 @@ TEST(misuse)
 
 	assert_int_equal(tact_model_open(NULL, "sim", NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_model_open(&e, NULL, NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_model_open(&e, "sim", &larger.opt, NULL), -TACT_E_INVAL);
+	larger.later = 0;
+	larger.opt.n_stores = 1; /* and none is there */
 	assert_int_equal(tact_model_open(&e, "sim", &larger.opt, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_block_create(&empty, tact_arch_find("SKL"), NULL, NULL), 0);
 	for (const struct tact_model *m = NULL; (m = tact_model_next(m));) {
