@@ -12,7 +12,8 @@
  *	struct tact_prediction prediction = TACT_PREDICTION_INIT;
  *
  * Options: fields that the caller's struct lacks are zero.  Fields that this library does not know
- * must be zero, or the call fails with -TACT_E_INVAL.  NULL means the same as all zeros.
+ * must be zero, or the call fails with -TACT_E_INVAL.  NULL means the same as all zeros but `size`;
+ * a size of 0 is refused with -TACT_E_INVAL.
  *
  * Results: no more than `size` bytes are written, fields that this library does not know become
  * zero, and `size` stays as it is.  A size of 0 is refused with -TACT_E_INVAL.
