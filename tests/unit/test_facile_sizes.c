@@ -95,12 +95,14 @@ TEST(a_size_that_was_never_set)
 	tact_block_destroy(block);
 }
 
-/* Jobs of another version: the size of the first is the distance to the next.  Not inlined, so that
- * the compiler does not know that some are shorter than its own struct.
+/* Jobs of another version: the size of the first is the distance to the next.  Volatile, so
+ * that the compiler does not know that some are shorter than its own struct.
  */
-__attribute__((noinline)) static void predict_jobs(size_t size)
+static void predict_jobs(size_t of)
 {
 	enum { N = 5 };
+	volatile size_t hidden = of;
+	const size_t size = hidden;
 	uint8_t *memory = malloc(N * size);
 
 	assert_non_null(memory);
