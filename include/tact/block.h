@@ -64,7 +64,7 @@ struct tact_block;
  * opt may be NULL, which means the same as all zeros; it is copied.
  *
  * The block borrows arch: one that tact_arch_derive or tact_arch_copy made must outlive the block,
- * or the block must be bound to another one (tact_block_rebind) before it is destroyed.
+ * unless the block is only destroyed or bound to another one (tact_block_rebind) afterwards.
  *
  * The caller owns *out and gives it to tact_block_destroy.  Returns 0, or with *out set to NULL:
  *   -TACT_E_INVAL  out or arch is NULL, or opt has values that this library does not know

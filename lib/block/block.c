@@ -391,10 +391,10 @@ int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
 		      const struct tact_block_options *opt)
 {
 	struct tact_block_options options;
-
 	int status;
 
-	if (!block || (arch && arch->isa != block->arch->isa))
+	/* The previous one may be gone already: block->arch is only compared. */
+	if (!block || (arch && arch->isa != block->cache.isa))
 		return -TACT_E_INVAL;
 	if (opt) {
 		if (read_options(&options, opt) < 0)
@@ -402,9 +402,9 @@ int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
 		block->opt = options;
 	}
 	/* The previous one may be destroyed before the next load, and another one made in its
-	 * place.
+	 * place; or that has happened before this call.
 	 */
-	if (arch && arch != block->arch)
+	if (arch && (arch != block->arch || !arch_is_built_in(arch)))
 		block->lowered_arch = NULL;
 	if (arch)
 		block->arch = arch;

@@ -212,6 +212,36 @@ TEST(a_parameter_is_changed)
 	tact_arch_destroy(arch);
 }
 
+/* A block outlives its microarchitecture if it is only bound to another one, also to one that takes
+ * its place in memory.
+ */
+TEST(a_destroyed_one_is_replaced)
+{
+	static const uint8_t code[] = {0x48, 0x0f, 0xaf, 0xc3}; /* imul rax, rbx */
+	const struct tact_arch *skl = tact_arch_find("SKL");
+	struct tact_latency latency = {TACT_LATENCY_REG, 0, TACT_LATENCY_REG, 0, 0};
+	struct tact_prediction prediction = TACT_PREDICTION_INIT;
+	struct tact_block *block;
+	struct tact_arch *arch;
+
+	assert_int_equal(tact_block_create(&block, skl, NULL, NULL), 0);
+	assert_int_equal(tact_block_load(block, code, sizeof(code), NULL), 0);
+	for (unsigned cycles = 10; cycles < 15; cycles++) {
+		latency.cycles = (uint16_t)cycles;
+		assert_int_equal(tact_arch_copy(&arch, skl), 0);
+		assert_int_equal(tact_arch_set_latency(arch, form_of("IMUL (R64, R64)"), &latency),
+				 0);
+		assert_int_equal(tact_block_rebind(block, arch, NULL), 0);
+		assert_int_equal(tact_predict(block, NULL, &prediction), 0);
+		assert_true(prediction.cycles_per_iteration == cycles);
+		tact_arch_destroy(arch);
+	}
+	assert_int_equal(tact_block_rebind(block, skl, NULL), 0);
+	assert_int_equal(tact_predict(block, NULL, &prediction), 0);
+	assert_true(prediction.cycles_per_iteration == 3);
+	tact_block_destroy(block);
+}
+
 TEST(changes_that_are_refused)
 {
 	struct tact_arch *skl = (struct tact_arch *)(uintptr_t)tact_arch_find("SKL"), *arch;
