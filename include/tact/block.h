@@ -108,7 +108,7 @@ int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
 /* Change one instruction of a loaded block.  tact_block_replace puts the instruction that `bytes`
  * hold, which may have another length, in place of instruction i.  tact_block_insert puts one
  * before instruction i, or at the end if i is tact_block_length.  tact_block_erase removes
- * instruction i.
+ * instruction i.  `bytes` may point into the block's own code.
  *
  * Afterwards, predictions, costs and explanations are those that a load of the changed code gives,
  * to the last bit.  A load takes several times as long: these functions decode and lower one
@@ -118,8 +118,8 @@ int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
  * with TACT_MODE_AUTO a loop whose length changes is no longer taken as a loop.
  *
  * Return 0, or with the block as it was:
- *   -TACT_E_INVAL   block or bytes is NULL, n_bytes is 0, there is no such instruction, or no
- *                   code would be left
+ *   -TACT_E_INVAL   block or bytes is NULL, n_bytes is 0, the block is empty, there is no such
+ *                   instruction, or no code would be left
  *   -TACT_E_DECODE  the bytes are not exactly one instruction; diag->offset is its place
  *   -TACT_E_LIMIT   the code would be longer than TACT_BLOCK_MAX_BYTES
  *   -TACT_E_NOMEM   out of memory

@@ -91,7 +91,7 @@ static int copy_code(struct tact_block *block, const uint8_t *code, size_t size)
 {
 	if (block_reserve_code(block, size, 0) < 0)
 		return -TACT_E_NOMEM;
-	memcpy(block->code, code, size);
+	memmove(block->code, code, size); /* it may be a part of block->code */
 	block_pad_code(block, size);
 	return 0;
 }

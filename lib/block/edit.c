@@ -150,6 +150,7 @@ static int apply(struct tact_block *block, struct edit *e, struct tact_diag *dia
 {
 	const size_t old_bytes = offset_of(block, e->at + e->removed) - offset_of(block, e->at);
 	const size_t new_size = block->code_size - old_bytes + e->n_bytes;
+	uint8_t bytes[TACT_MAX_INSN_BYTES]; /* they may be the block's own, which move */
 	int status = 0;
 
 	if (!new_size)
@@ -161,6 +162,8 @@ static int apply(struct tact_block *block, struct edit *e, struct tact_diag *dia
 	if (e->n_bytes > TACT_MAX_INSN_BYTES)
 		return tact_fail_at(diag, TACT_E_DECODE, 0, offset_of(block, e->at),
 				    "not exactly one instruction");
+	memcpy(bytes, e->bytes, e->n_bytes);
+	e->bytes = bytes;
 	if (!block_is_lowered(block) || block_cache_is_full(block)) {
 		if (!is_one_instruction(block, e))
 			return tact_fail_at(diag, TACT_E_DECODE, 0, offset_of(block, e->at),

@@ -404,4 +404,39 @@ TEST(a_limit_that_is_none)
 	tact_block_destroy(block);
 }
 
+/* A search copies instructions of the block itself. */
+TEST(bytes_of_the_block_itself)
+{
+	static const uint8_t code[] = {0x48, 0x01, 0xd8,       /* add rax, rbx */
+				       0x48, 0x0f, 0xaf, 0xc8, /* imul rcx, rax */
+				       0x48, 0xff, 0xca};      /* dec rdx */
+	static const uint8_t twice[] = {0x48, 0x0f, 0xaf, 0xc8, 0x48, 0x01, 0xd8,
+					0x48, 0x0f, 0xaf, 0xc8, 0x48, 0xff, 0xca};
+	struct tact_block *block;
+	const uint8_t *own;
+	size_t size;
+
+	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), NULL, NULL), 0);
+	assert_int_equal(tact_block_load(block, code, sizeof(code), NULL), 0);
+	assert_int_equal(tact_block_insert(block, 0, tact_block_code(block, NULL) + 3, 4, NULL), 0);
+	own = tact_block_code(block, &size);
+	assert_int_equal(size, sizeof(twice));
+	assert_memory_equal(own, twice, sizeof(twice));
+	/* The buffer moves when it grows. */
+	while (tact_block_length(block) < 1000)
+		assert_int_equal(tact_block_insert(block, 0, tact_block_code(block, NULL), 4, NULL),
+				 0);
+	own = tact_block_code(block, &size);
+	for (size_t i = 0; i < size - 10; i += 4)
+		assert_memory_equal(own + i, twice, 4);
+	assert_int_equal(tact_block_load(block, own + size - sizeof(code), sizeof(code), NULL), 0);
+	assert_memory_equal(tact_block_code(block, NULL), code, sizeof(code));
+	assert_int_equal(tact_block_replace(block, 0, tact_block_code(block, NULL) + 3, 4, NULL),
+			 0);
+	own = tact_block_code(block, &size);
+	assert_memory_equal(own, code + 3, 4);
+	assert_memory_equal(own + 4, code + 3, 7);
+	tact_block_destroy(block);
+}
+
 RUN_TESTS(NULL, NULL)
