@@ -169,8 +169,9 @@ int tact_arch_copy(struct tact_arch **out, const struct tact_arch *base);
 
 /* Change a microarchitecture that tact_arch_copy or tact_arch_derive made.  tact_arch_set_latency
  * sets one latency of a form to latency->cycles, in all situations that list it; take `latency`
- * from tact_arch_form and change its cycles.  tact_arch_set_param sets a parameter, by name, to a
- * value spelled as in a file.
+ * from tact_arch_form and change its cycles.  Idioms stay idioms: a situation that lists 0 cycles
+ * keeps them if TACT_SITUATION_PLAIN lists more.  tact_arch_set_param sets a parameter, by name, to
+ * a value spelled as in a file.
  *
  * No other thread may use the microarchitecture meanwhile.  A block that is bound to it sees the
  * change when it is next loaded, changed or bound: call tact_block_rebind(block, NULL, NULL) before

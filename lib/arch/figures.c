@@ -101,12 +101,19 @@ int tact_arch_form(const struct tact_arch *arch, unsigned form, enum tact_situat
 
 /* ---- changes ---- */
 
-static bool lists(const struct arch_latency *list, uint8_t from, uint8_t to)
+/* Returns the listed cycles; -1 if there are none. */
+static int cycles_in(const struct tact_arch *arch, unsigned form, enum arch_situation situation,
+		     uint8_t from, uint8_t to)
 {
-	for (; list->from != ARCH_OP_END; list++)
-		if (list->from == from && list->to == to)
-			return true;
-	return false;
+	const struct arch_latency *l;
+	struct arch_view view;
+
+	if (!arch_view_of(arch, form, situation, &view))
+		return -1;
+	for (l = view.latency; l->from != ARCH_OP_END; l++)
+		if (l->from == from && l->to == to)
+			return l->cycles;
+	return -1;
 }
 
 static void set_cycles(struct arch_own *own, uint8_t from, uint8_t to, uint16_t cycles)
@@ -119,8 +126,8 @@ static void set_cycles(struct arch_own *own, uint8_t from, uint8_t to, uint16_t 
 int tact_arch_set_latency(struct tact_arch *arch, unsigned form, const struct tact_latency *latency)
 {
 	bool is_listed[ARCH_N_SITUATIONS] = {false}, any = false;
-	struct arch_view view;
 	uint8_t from, to;
+	int plain;
 
 	if (!arch || !latency || arch_is_built_in(arch) || latency->from > TACT_LATENCY_INDEX ||
 	    latency->to > TACT_LATENCY_INDEX || latency->from_number > 15 ||
@@ -128,10 +135,12 @@ int tact_arch_set_latency(struct tact_arch *arch, unsigned form, const struct ta
 		return -TACT_E_INVAL;
 	from = operand_of(latency->from, latency->from_number);
 	to = operand_of(latency->to, latency->to_number);
+	plain = cycles_in(arch, form, ARCH_PLAIN, from, to);
 	/* Everything that may fail comes first. */
 	for (unsigned k = 0; k < ARCH_N_SITUATIONS; k++) {
-		if (!arch_view_of(arch, form, (enum arch_situation)k, &view) ||
-		    !lists(view.latency, from, to))
+		int cycles = cycles_in(arch, form, (enum arch_situation)k, from, to);
+
+		if (cycles < 0 || (!cycles && plain > 0)) /* not listed, or an idiom */
 			continue;
 		any = is_listed[k] = true;
 		if (!arch_own_of(arch, form, (enum arch_situation)k))

@@ -186,6 +186,30 @@ TEST(one_latency_is_changed)
 	tact_block_destroy(block);
 }
 
+/* xor rax, rax does not wait for rax, however long other xors take. */
+TEST(idioms_stay_idioms)
+{
+	static const uint8_t zero[] = {0x48, 0x31, 0xc0}, other[] = {0x48, 0x31, 0xd8};
+	const struct tact_latency slow = {TACT_LATENCY_REG, 0, TACT_LATENCY_REG, 0, 7};
+	const unsigned form = form_of("XOR_31 (R64, R64)");
+	struct tact_form_info i = TACT_FORM_INFO_INIT;
+	struct tact_arch *arch;
+	struct tact_block *block;
+
+	assert_int_equal(tact_arch_copy(&arch, tact_arch_find("SKL")), 0);
+	assert_int_equal(tact_arch_set_latency(arch, form, &slow), 0);
+	assert_int_equal(tact_arch_form(arch, form, TACT_SITUATION_SAME, &i), 0);
+	assert_int_equal(cycles_of(&i, TACT_LATENCY_REG, 0, TACT_LATENCY_REG, 0), 0);
+	assert_true(i.breaks_dependence);
+	assert_int_equal(tact_block_create(&block, arch, NULL, NULL), 0);
+	assert_int_equal(tact_block_load(block, other, sizeof(other), NULL), 0);
+	assert_true(predicted(block) == 7);
+	assert_int_equal(tact_block_load(block, zero, sizeof(zero), NULL), 0);
+	assert_true(predicted(block) < 1);
+	tact_block_destroy(block);
+	tact_arch_destroy(arch);
+}
+
 TEST(a_parameter_is_changed)
 {
 	static const uint8_t nops[] = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90};
