@@ -30,7 +30,7 @@ struct tact_cycles_options {
 	bool exact;    /* every execution goes through the pipeline; nothing is extrapolated */
 	bool caches;   /* loads and stores go through caches */
 	bool branches; /* branches are predicted, and mispredictions cost cycles */
-	uint64_t cache_bytes[3]; /* sizes of L1, L2 and L3; 0: the architecture's */
+	uint64_t cache_bytes[3]; /* sizes of L1, L2 and L3, up to 1 TiB; 0: the architecture's */
 	bool insns;		 /* keep cycles by instruction, for tact_cycles_get_insns */
 	const char *model; /* one that accepts a stream of blocks (see tact/model.h), borrowed for
 			      the call; NULL: sim */
@@ -40,8 +40,8 @@ struct tact_cycles_options {
 struct tact_cycles;
 
 /* Creates a counter of cycles.  arch is borrowed and must outlive it; opt may be NULL.  Returns 0
- * with a handle for tact_cycles_destroy, -TACT_E_INVAL without an architecture or for a model that
- * does not accept streams, -TACT_E_NOMEM.
+ * with a handle for tact_cycles_destroy, -TACT_E_INVAL without an architecture, for a model that
+ * does not accept streams and for caches that are too large, -TACT_E_NOMEM.
  */
 int tact_cycles_create(struct tact_cycles **out, const struct tact_arch *arch,
 		       const struct tact_cycles_options *opt, struct tact_diag *diag);

@@ -13,6 +13,7 @@
 struct arch_params;
 
 enum { CACHE_LEVELS = 3, CACHE_LINE = 64 };
+#define CACHE_MAX_BYTES ((uint64_t)1 << 40)
 
 struct cache_level {
 	uint64_t *lines; /* owned; line numbers + 1 by set, the most recently used first; 0: none */

@@ -38,6 +38,9 @@ int tact_cycles_create(struct tact_cycles **out, const struct tact_arch *arch,
 	c->arch = arch;
 	if (tact_read_options(&c->opt, sizeof(c->opt), opt) < 0)
 		status = tact_fail(diag, TACT_E_INVAL, "options of an unknown version");
+	for (unsigned i = 0; i < CACHE_LEVELS && status >= 0; i++)
+		if (c->opt.cache_bytes[i] > CACHE_MAX_BYTES)
+			status = tact_fail(diag, TACT_E_INVAL, "a cache of more than 1 TiB");
 	if (status >= 0)
 		status = tact_block_create(&c->block, arch, &unrolled, diag);
 	if (status >= 0)

@@ -282,6 +282,22 @@ TEST(cycles_without_arguments)
 	assert_int_equal(tact_cycles_get_insns(world.cycles, 7, each), -TACT_E_INVAL);
 }
 
+TEST(caches_of_any_size)
+{
+	const struct tact_arch *arch = tact_arch_find("SKL");
+	struct tact_cycles_options opt = {.size = sizeof(opt), .caches = true};
+	struct tact_cycles *cycles;
+
+	for (unsigned i = 0; i < 3; i++) {
+		opt.cache_bytes[i] = UINT64_MAX;
+		assert_int_equal(tact_cycles_create(&cycles, arch, &opt, NULL), -TACT_E_INVAL);
+		assert_null(cycles);
+		opt.cache_bytes[i] = 1;
+	}
+	assert_int_equal(tact_cycles_create(&cycles, arch, &opt, NULL), 0);
+	tact_cycles_destroy(cycles);
+}
+
 TEST(symbols_without_arguments)
 {
 	const struct tact_trace_block *b = block_of(&world);
