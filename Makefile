@@ -173,6 +173,7 @@ $(BUILD)/libtact.a: $(BUILD)/libtact.o
 $(BUILD)/libtact.so: $(LIB_OBJ) $(BUILD)/gen/libtact.map
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libtact.so.$(SOVERSION) -Wl,--gc-sections -Wl,-Bsymbolic-functions \
 		-Wl,--version-script=$(BUILD)/gen/libtact.map -o $@ $(LIB_OBJ) $(LIBS) $(LDFLAGS)
+	ln -sf libtact.so $@.$(SOVERSION)
 
 $(BUILD)/tact: $(CLI_OBJ) $(BUILD)/libtact-all.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS) $(LDFLAGS)

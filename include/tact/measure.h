@@ -55,7 +55,7 @@ enum tact_measure_status {
 				    address */
 	TACT_MEASURE_ILLEGAL,	 /* has an instruction that this CPU does not have */
 	TACT_MEASURE_ARITHMETIC, /* division by zero or overflow, unmasked floating point */
-	TACT_MEASURE_TRAP,	 /* breakpoint, trap flag, alignment check */
+	TACT_MEASURE_TRAP,	 /* breakpoint or trap flag */
 	TACT_MEASURE_OWN_CODE,	 /* writes to its own code, or to memory of the harness */
 	TACT_MEASURE_TIMEOUT,	 /* did not finish in time */
 	TACT_MEASURE_CRASHED,	 /* killed the child process */

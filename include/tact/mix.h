@@ -197,10 +197,14 @@ int tact_mix_get_block(const struct tact_mix *mix, size_t i, struct tact_mix_blo
 struct tact_mix_taxonomy;
 
 /* Loads groups from a file, or from its text in memory, which is not needed after the call.  Each
- * line is "GROUP: PATTERN..."; doc/formats.md describes patterns.  Both return 0 with a taxonomy
- * for tact_mix_taxonomy_destroy, or: -TACT_E_INVAL   a pointer other than diag is NULL -TACT_E_IO
- * the file cannot be read -TACT_E_FORMAT  not a taxonomy (diag->line says where), or a file of more
- * than 1 MiB -TACT_E_NOMEM
+ * line is "GROUP: PATTERN..."; doc/formats.md describes patterns.  The caller gives *out to
+ * tact_mix_taxonomy_destroy.
+ *
+ * Return 0, or with *out set to NULL:
+ *   -TACT_E_INVAL   a pointer other than diag is NULL
+ *   -TACT_E_IO      the file cannot be read
+ *   -TACT_E_FORMAT  it is not a taxonomy (diag->line says where), or is longer than 1 MiB
+ *   -TACT_E_NOMEM   out of memory
  */
 int tact_mix_taxonomy_load(struct tact_mix_taxonomy **out, const char *path,
 			   struct tact_diag *diag);

@@ -204,7 +204,7 @@ struct tact_edge {
  */
 int tact_block_edge(const struct tact_block *block, size_t *cursor, struct tact_edge *out);
 
-/* One 16-byte block of the predecoder, or one group of the decoders.  Instructions are counted in
+/* One 16-byte chunk of the predecoder, or one group of the decoders.  Instructions are counted in
  * the order of the (unrolled) code, modulo the block's length.
  */
 struct tact_front_end_group {

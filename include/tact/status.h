@@ -52,8 +52,8 @@ enum tact_error {
 	TACT_E_VERSION,	     /* a file of an incompatible version */
 	TACT_E_DECODE,	     /* bytes are not an instruction */
 	TACT_E_NO_ARCH,	     /* unknown microarchitecture */
-	TACT_E_NO_DATA,	     /* instruction form not in this arch's tables */
-	TACT_E_NOT_MODELLED, /* known, but outside the model */
+	TACT_E_NO_DATA,	     /* tables or a recording lack what was asked for */
+	TACT_E_NOT_MODELLED, /* outside the model, or not possible on this machine */
 	TACT_E_NO_TOOL,	     /* a program needed at run time is not installed */
 	TACT_E_LIMIT	     /* a size or budget is exceeded */
 };

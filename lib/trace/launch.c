@@ -246,7 +246,10 @@ static int find_tools(const struct tact_trace_options *opt, const struct tact_is
 		free(*qemu);
 		*qemu = NULL;
 		return tact_fail(diag, TACT_E_NO_TOOL,
-				 "%s is not installed; Debian's package is qemu-user", name);
+				 opt->path || strchr(name, '/')
+					 ? "%s is not installed; Debian's package is qemu-user"
+					 : "%s: there is no path to look for it in",
+				 name);
 	}
 	if (!opt->plugin && tact_trace_plugin(plugin, PATH_MAX) < 0)
 		return tact_fail(diag, TACT_E_NO_TOOL,
