@@ -198,16 +198,13 @@ demo: deps-installed
 .PHONY: tests
 tests: $(UNIT) $(HW) $(FUZZ) $(BUILD)/bench/bench $(BUILD)/bench/embed
 
-# These count allocations, and let them fail.
-$(BUILD)/tests/unit/test_alloc: TEST_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-$(patsubst %,$(BUILD)/tests/unit/test_alloc_%,run mix tune store classify): TEST_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=getline
+# These count allocations, and let them fail; copies of strings and lines are allocations, too.
+ALLOC_WRAPS := malloc calloc realloc strdup strndup getline
+$(filter $(BUILD)/tests/unit/test_alloc%,$(UNIT)): TEST_LDFLAGS = $(ALLOC_WRAPS:%=-Wl,--wrap=%)
 
 $(UNIT) $(HW): $(BUILD)/%: %.c $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact-all.a -lcmocka $(LIBS) $(TEST_LDFLAGS) $(LDFLAGS)
-
-# Copies of strings are allocations, too.
-$(addprefix $(BUILD)/tests/unit/test_,alloc_models alloc): TEST_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=strndup
 
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)

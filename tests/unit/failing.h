@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Allocations that fail on demand, for tests that are linked with --wrap for the functions below
- * (see the Makefile).  Shared libraries have allocations of their own, which do not fail.
+ * Allocations that are counted and that fail on demand, for tests that are linked with --wrap for
+ * the functions below (see the Makefile).  Shared libraries have allocations of their own, which do
+ * not fail.
  */
 #ifndef TESTS_FAILING_H
 #define TESTS_FAILING_H
@@ -23,14 +24,24 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 char *__real_strdup(const char *text);
 char *__wrap_strdup(const char *text);
+char *__real_strndup(const char *text, size_t n);
+char *__wrap_strndup(const char *text, size_t n);
 ssize_t __real_getline(char **line, size_t *capacity, FILE *file);
 ssize_t __wrap_getline(char **line, size_t *capacity, FILE *file);
 
+static unsigned long n_allocations;
 static long fail_after = -1; /* this many succeed, the next one fails; -1: none fails */
+static bool is_lasting;	     /* all that follow the first one fail as well */
+static bool has_failed;
 
 static bool must_fail(void)
 {
-	return fail_after >= 0 && fail_after-- == 0;
+	n_allocations++;
+	if (fail_after < 0 || fail_after-- > 0)
+		return false;
+	has_failed = true;
+	fail_after = is_lasting ? 0 : -1;
+	return true;
 }
 
 void *__wrap_malloc(size_t size)
@@ -53,6 +64,11 @@ char *__wrap_strdup(const char *text)
 	return must_fail() ? NULL : __real_strdup(text);
 }
 
+char *__wrap_strndup(const char *text, size_t n)
+{
+	return must_fail() ? NULL : __real_strndup(text, n);
+}
+
 ssize_t __wrap_getline(char **line, size_t *capacity, FILE *file)
 {
 	if (!must_fail())
@@ -64,19 +80,19 @@ ssize_t __wrap_getline(char **line, size_t *capacity, FILE *file)
 /* Lets the n-th allocation fail, for every n until all is well; the status must say so each time.
  * Returns how many failed.
  */
-static unsigned try_failures(int (*run)(void *arg), void *arg)
+__attribute__((unused)) static unsigned try_failures(int (*run)(void *arg), void *arg)
 {
 	for (long n = 0;; n++) {
 		int status;
 
 		fail_after = n;
+		has_failed = false;
 		status = run(arg);
-		if (fail_after >= 0) { /* it needed fewer than that */
-			fail_after = -1;
+		fail_after = -1;
+		if (!has_failed) { /* it needed fewer than that */
 			assert_int_equal(status, 0);
 			return (unsigned)n;
 		}
-		fail_after = -1;
 		if (status != -TACT_E_NOMEM)
 			fail_msg("allocation %ld failed: %s", n, tact_strerror(status));
 	}

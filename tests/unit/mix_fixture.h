@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "own_code.h"
 #include "testing.h"
 
 /* A loop of one block, and a block without a loop. */
@@ -27,25 +28,6 @@ __asm__(".text\n"
 	".size fixture_loop, . - fixture_loop\n");
 extern const char fixture_loop[], fixture_rest[], fixture_end[];
 
-/* Where the code is in its file. */
-static uint64_t fixture_offset(const char *code)
-{
-	const uint64_t here = (uint64_t)(uintptr_t)code;
-	FILE *file = fopen("/proc/self/maps", "r");
-	uint64_t begin, end, offset, found = 0;
-	char line[4096];
-
-	assert_non_null(file);
-	while (!found && fgets(line, sizeof(line), file))
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &begin, &end, &offset) ==
-			    3 &&
-		    here >= begin && here < end)
-			found = here - begin + offset;
-	fclose(file);
-	assert_true(found > 0);
-	return found;
-}
-
 /* Writes the counts to `path`, as mkstemp takes it; `missing` names a module that does not exist.
  */
 static void fixture_write(char *path, const char *missing)
@@ -58,9 +40,9 @@ static void fixture_write(char *path, const char *missing)
 	assert_true(file && n > 0);
 	self[n] = '\0';
 	fprintf(file, "#tact.mix.counts/1\nmodule - %s\n", self);
-	fprintf(file, "code %" PRIx64 " %x 1000\n", fixture_offset(fixture_loop),
+	fprintf(file, "code %" PRIx64 " %x 1000\n", offset_in_file(fixture_loop),
 		(unsigned)(fixture_rest - fixture_loop));
-	fprintf(file, "code %" PRIx64 " %x 7\n", fixture_offset(fixture_rest),
+	fprintf(file, "code %" PRIx64 " %x 7\n", offset_in_file(fixture_rest),
 		(unsigned)(fixture_end - fixture_rest));
 	if (missing)
 		fprintf(file, "module - %s\ncode 10 10 5\n", missing);

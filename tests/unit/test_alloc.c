@@ -8,7 +8,7 @@
 
 #include "testing.h"
 
-#include "failing_alloc.h"
+#include "failing.h"
 #include "support.h"
 
 enum { BLOCKS = 500, BYTES = 12 * TACT_MAX_INSN_BYTES };

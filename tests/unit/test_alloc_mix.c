@@ -43,7 +43,7 @@ static void write_recording(char *file)
 	struct pmu_sample sample = {.ip = loop, .period = 1000, .pid = PID, .tid = PID};
 	struct pmu_map map = {.address = loop & ~4095ull,
 			      .size = 8192,
-			      .offset = fixture_offset(fixture_loop) & ~4095ull,
+			      .offset = offset_in_file(fixture_loop) & ~4095ull,
 			      .is_executable = true};
 	struct pmu_writer *w;
 	char self[3000];

@@ -14,7 +14,7 @@
 #include <tact-program/drawing.h>
 #include <tact/tact.h>
 
-#include "failing_alloc.h"
+#include "failing.h"
 
 /* imul rax, rbx; add [rdi], rax; dec r15; jnz */
 static const uint8_t code[] = {0x48, 0x0f, 0xaf, 0xc3, 0x48, 0x01,

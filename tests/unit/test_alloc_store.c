@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Stores when memory runs out, ours or SQLite's: every function says -TACT_E_NOMEM and nothing
- * else, and the store stays good.  Linked with --wrap for malloc, calloc and realloc; SQLite gets
- * its memory through methods of ours.
+ * else, and the store stays good.  SQLite gets its memory through methods of ours.
  */
 #include <math.h>
 #include <stddef.h>
@@ -14,42 +13,8 @@
 
 #include <tact/store.h>
 
+#include "failing.h"
 #include "store_fixture.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-static long fail_after = -1; /* this many succeed; -1: none fails */
-static bool is_lasting;	     /* all that follow the first one fail as well */
-static bool has_failed;
-
-static bool must_fail(void)
-{
-	if (fail_after < 0 || fail_after-- > 0)
-		return false;
-	has_failed = true;
-	fail_after = is_lasting ? 0 : -1;
-	return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return must_fail() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return must_fail() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return must_fail() ? NULL : __real_realloc(p, size);
-}
 
 static sqlite3_mem_methods original;
 
@@ -195,7 +160,7 @@ static int merge_stores(struct fixture *f)
 /* Lets the n-th allocation fail, for n in growing steps until there are no more: SQLite makes
  * thousands, and can do without some of them.
  */
-static unsigned try_failures(struct fixture *f, int (*run)(struct fixture *f))
+static unsigned try_store_failures(struct fixture *f, int (*run)(struct fixture *f))
 {
 	unsigned n_failed = 0;
 
@@ -236,10 +201,10 @@ static void run_both(int (*run)(struct fixture *f))
 	tact_store_close(f->store);
 	f->store = NULL;
 	is_lasting = false;
-	assert_true(try_failures(f, run) > 10);
+	assert_true(try_store_failures(f, run) > 10);
 	unlink(f->path);
 	is_lasting = true;
-	assert_true(try_failures(f, run) > 10);
+	assert_true(try_store_failures(f, run) > 10);
 	remove_directory(&state);
 }
 

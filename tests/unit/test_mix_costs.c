@@ -12,6 +12,7 @@
 #include "testing.h"
 
 #include "mix/mix.h"
+#include "own_code.h"
 #include "support.h"
 
 /* A loop of two blocks, one of one block, and a block without a loop. */
@@ -37,30 +38,11 @@ __asm__(".text\n"
 	".size costs_way, . - costs_way\n");
 extern const char costs_way[], costs_back[], costs_self[], costs_plain[], costs_end[];
 
-/* Where this code is in its file. */
-static uint64_t offset_of(const char *code)
-{
-	const uint64_t here = (uint64_t)(uintptr_t)code;
-	FILE *file = fopen("/proc/self/maps", "r");
-	uint64_t begin, end, offset, found = 0;
-	char line[4096];
-
-	assert_non_null(file);
-	while (!found && fgets(line, sizeof(line), file))
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &begin, &end, &offset) ==
-			    3 &&
-		    here >= begin && here < end)
-			found = here - begin + offset;
-	fclose(file);
-	assert_true(found > 0);
-	return found;
-}
-
 static void put_code(FILE *file, const char *begin, const char *end, unsigned times)
 {
 	if (times)
-		fprintf(file, "code %" PRIx64 " %x %u\n", offset_of(begin), (unsigned)(end - begin),
-			times);
+		fprintf(file, "code %" PRIx64 " %x %u\n", offset_in_file(begin),
+			(unsigned)(end - begin), times);
 }
 
 /* How often each of the four ran. */
