@@ -135,7 +135,7 @@ struct tact_form_info {
 	unsigned divider;  /* cycles that the divider is held */
 	unsigned cycles;   /* measured throughput where nothing else explains it; 0: none */
 	bool needs_complex_decoder;
-	bool is_eliminated;	/* a move between registers that the renamer executes */
+	bool is_eliminated;	/* a move of a whole register that the renamer executes */
 	bool breaks_dependence; /* there is a register that no result waits for */
 	uint16_t fuses_with; /* bit c: macro-fuses with the conditional jump of condition code c */
 	uint32_t n_port_uses, n_latencies;
