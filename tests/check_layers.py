@@ -46,7 +46,7 @@ MAY_INCLUDE = {
 }
 # Public headers are interfaces of a module as well,
 PUBLIC = {
-    'status.h': 'base', 'version.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch', 'block.h': 'block',
+    'status.h': 'base', 'version.h': 'base', 'remark.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch', 'block.h': 'block',
     'model.h': 'model', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca',
     'measure.h': 'measure', 'classify.h': 'classify', 'store.h': 'store', 'view.h': 'view', 'doctor.h': 'pmu',
     'trace.h': 'trace', 'cycles.h': 'trace', 'symbols.h': 'trace', 'result.h': 'trace', 'analysis.h': 'trace',

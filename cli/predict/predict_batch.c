@@ -27,6 +27,12 @@ void predict_batch_init(struct predict_batch *b)
 	*b = (struct predict_batch){.rows = cli_alloc(BATCH_ROWS * sizeof(*b->rows))};
 }
 
+static void clear_remarks(struct predict_batch *b)
+{
+	while (b->n_remarks)
+		tact_remarks_destroy(b->remarks[--b->n_remarks]);
+}
+
 void predict_batch_fini(struct predict_batch *b)
 {
 	while (b->chunks) {
@@ -35,6 +41,8 @@ void predict_batch_fini(struct predict_batch *b)
 		free(b->chunks);
 		b->chunks = next;
 	}
+	clear_remarks(b);
+	free(b->remarks);
 	text_free(&b->out);
 	text_free(&b->err);
 	free(b->rows);
@@ -65,8 +73,26 @@ static const char *batch_string(struct predict_batch *b, const char *string)
 	return *string ? batch_copy(b, string, strlen(string) + 1) : "";
 }
 
+/* Few blocks have remarks. */
+static const struct tact_remarks *batch_remarks(struct predict_batch *b,
+						const struct tact_remarks *remarks)
+{
+	struct tact_remarks **copy;
+
+	if (!remarks)
+		return NULL;
+	if (!b->remarks)
+		b->remarks = cli_alloc(BATCH_ROWS * sizeof(*b->remarks));
+	copy = &b->remarks[b->n_remarks];
+	predict_remarked(tact_remarks_create(copy));
+	b->n_remarks++;
+	predict_remarked(tact_remarks_append(*copy, remarks));
+	return *copy;
+}
+
 static void batch_clear(struct predict_batch *b)
 {
+	clear_remarks(b);
 	while (b->chunks && b->chunks->next) {
 		struct predict_chunk *next = b->chunks->next;
 
@@ -106,6 +132,7 @@ static size_t batch_add(struct predict_batch *b, const struct source_block *bloc
 	row->region.name = batch_string(b, r->name);
 	row->region.function = batch_string(b, r->function);
 	row->region.source = batch_string(b, r->source);
+	row->region.remarks = batch_remarks(b, r->remarks);
 	return r->code_size + r->text_size;
 }
 

@@ -3,8 +3,10 @@
  * Predictions as CSV: the hot path of large sets of blocks, so no printf and one check for room per
  * row.
  */
+#include <inttypes.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "predictor.h"
 
 /* Maximum length of a row before the columns of the command itself, without the hex digits. */
@@ -26,7 +28,7 @@ static void add_header(const struct predictor *p, struct text *out)
 	text_printf(out, "hex,arch,mode,%sstatus,cycles_per_iteration,coverage",
 		    p->n_alignments > 1 ? "alignment," : "");
 	p->command->csv->titles(p, out);
-	text_add(out, "\n");
+	text_add(out, ",function,address,line,remarks\n");
 }
 
 static char *put(char *p, const char *string)
@@ -87,6 +89,40 @@ static unsigned count_columns(const struct predictor *p)
 
 const struct predict_columns predict_columns = {add_titles, put_values, count_columns};
 
+/* The last columns: function, address, line, remarks.  A list of hex has none of these. */
+static void add_place(const struct predict_worker *w, const struct source_block *block,
+		      struct text *out)
+{
+	const struct tact_region *r = &block->region;
+
+	text_add(out, ",");
+	text_csv_field(out, r->function, strlen(r->function), false);
+	text_add(out, ",");
+	if (block->is_elf)
+		text_printf(out, "0x%" PRIx64, r->address);
+	text_add(out, ",");
+	if (r->source[0]) {
+		text_csv_field(out, r->source, strlen(r->source), false);
+	} else if (r->line && !r->text_size) {
+		struct text place = {0};
+
+		text_printf(&place, "%s:%" PRIu64, file_base_name(block->path), r->line);
+		text_csv_field(out, place.data, place.size, false);
+		text_free(&place);
+	}
+	text_add(out, ",");
+	predict_remark_names(w->remarks, "+", out);
+	text_add(out, "\n");
+}
+
+static bool has_place(const struct predict_worker *w, const struct source_block *block)
+{
+	const struct tact_region *r = &block->region;
+
+	return block->is_elf || r->function[0] || (r->line && !r->text_size) ||
+	       tact_remarks_count(w->remarks);
+}
+
 static void add_row(struct predict_worker *w, const struct source_block *block,
 		    const struct predict_result *r, struct text *out)
 {
@@ -112,13 +148,17 @@ static void add_row(struct predict_worker *w, const struct source_block *block,
 	*p++ = ',';
 	p = put_cycles(p, x->coverage);
 	p = w->p->command->csv->values(w, x, p);
-	*p++ = '\n';
+	if (!has_place(w, block))
+		p = put(p, ",,,,\n");
 	out->size = (size_t)(p - out->data);
+	if (has_place(w, block))
+		add_place(w, block, out);
 }
 
-static void add_failure(const struct predictor *p, const struct source_block *block,
+static void add_failure(const struct predict_worker *w, const struct source_block *block,
 			const struct predict_result *r, struct text *out)
 {
+	const struct predictor *p = w->p;
 	const struct tact_region *region = &block->region;
 	static const char *const modes[] = {"", "loop", "unroll"};
 
@@ -132,7 +172,7 @@ static void add_failure(const struct predictor *p, const struct source_block *bl
 	text_printf(out, "%s,,", predict_status_name(r->status));
 	for (unsigned n = p->command->csv->count(p); n; n--)
 		text_add(out, ",");
-	text_add(out, "\n");
+	add_place(w, block, out);
 }
 
 static void add_result(struct predict_worker *w, const struct source_block *block,
@@ -141,7 +181,7 @@ static void add_result(struct predict_worker *w, const struct source_block *bloc
 	if (r->status >= 0)
 		add_row(w, block, r, out);
 	else
-		add_failure(w->p, block, r, out);
+		add_failure(w, block, r, out);
 }
 
 const struct predict_shape predict_shape_csv = {add_header, add_result, NULL};

@@ -16,6 +16,12 @@ enum {
 	MAX_THREADS = 256
 };
 
+void predict_remarked(int status)
+{
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
+}
+
 /* ---- one block ---- */
 
 static void close_worker(struct predict_worker *w)
@@ -25,6 +31,8 @@ static void close_worker(struct predict_worker *w)
 	tact_block_destroy(w->block);
 	text_free(&w->err);
 	text_free(&w->later);
+	tact_remarks_destroy(w->remarks);
+	tact_remarks_destroy(w->all_remarks);
 	free(w->results);
 }
 
@@ -42,6 +50,8 @@ static int open_worker(struct predict_worker *w, const struct predictor *p)
 	*w = (struct predict_worker){
 		.p = p, .arch = p->archs.arch[0], .alignment = p->block_options.alignment};
 	w->results = cli_alloc(p->archs.n * p->n_alignments * sizeof(*w->results));
+	predict_remarked(tact_remarks_create(&w->remarks));
+	predict_remarked(tact_remarks_create(&w->all_remarks));
 	status = tact_block_create(&w->block, w->arch, &p->block_options, &diag);
 	if (status >= 0 && p->command->simulates)
 		status = tact_simulator_create(&w->simulator, &diag);
@@ -165,6 +175,23 @@ static unsigned alignment_of(const struct predictor *p, const struct source_bloc
 	return block->is_elf ? (unsigned)(block->region.address % 64) : 0;
 }
 
+/* Before and after each result: most blocks have no remarks. */
+static void begin_remarks(struct predict_worker *w, const struct source_block *block)
+{
+	if (tact_remarks_count(w->remarks))
+		tact_remarks_clear(w->remarks);
+	if (block->region.remarks)
+		predict_remarked(tact_remarks_append(w->remarks, block->region.remarks));
+}
+
+static void keep_remarks(struct predict_worker *w, bool is_first)
+{
+	if (is_first && tact_remarks_count(w->all_remarks))
+		tact_remarks_clear(w->all_remarks);
+	if (tact_remarks_count(w->remarks))
+		predict_remarked(tact_remarks_append(w->all_remarks, w->remarks));
+}
+
 /* All results of a block, for its CPUs and alignments. */
 static void work(struct predict_worker *w, const struct source_block *block, struct text *out)
 {
@@ -181,10 +208,12 @@ static void work(struct predict_worker *w, const struct source_block *block, str
 			r->alignment = alignment_of(p, block, k);
 			r->status = status;
 			r->why = w->why;
+			begin_remarks(w, block);
 			if (status >= 0) {
 				r->status = predict(w, a, r->alignment, &r->x);
 				r->why = predict_failure(r->status);
 			}
+			keep_remarks(w, r == w->results);
 			p->shape->result(w, block, r, out);
 		}
 	}
@@ -241,6 +270,7 @@ static int make_files(struct predict_worker *w, const struct predict_batch *firs
 		return cli_wrong("%s draws a single block, but the input has more; select one with "
 				 "--loop, --function or --addr",
 				 option);
+	begin_remarks(w, block);
 	if (load(w, block) >= 0 && predict(w, 0, alignment_of(w->p, block, 0), &x) >= 0)
 		status = w->p->command->make_files(w, block, &x);
 	/* The block returns with the results, and so do messages. */

@@ -231,6 +231,7 @@ void predict_arch_table(struct predict_worker *w, struct text *out)
 	if (!widen_all(&range, r, archs->n))
 		return;
 	predict_headline(w->p, out, range.low, range.high, range.bottlenecks);
+	predict_remark_lines(w->p, w->all_remarks, out);
 	text_printf(out, "\n%sArch  Cycles  Mode    %-22s  CPU%s\n", w->p->bold, "Bottleneck",
 		    w->p->plain);
 	for (size_t a = 0; a < archs->n; a++) {
@@ -269,10 +270,11 @@ static void add_alignments(const struct predict_worker *w, const struct predict_
 	if (r->arch)
 		text_add(out, "\n");
 	predict_headline(w->p, out, range.low, range.high, range.bottlenecks);
-	text_printf(out, "%s (%s), %s, by offset of the first byte in a cache line\n\n",
+	text_printf(out, "%s (%s), %s, by offset of the first byte in a cache line\n",
 		    tact_arch_full_name(arch), tact_arch_name(arch),
 		    r->x.mode == TACT_MODE_LOOP ? "as a loop" : "unrolled");
-	text_printf(out, "%sOffset   Cycles  Bottleneck%s\n", w->p->bold, w->p->plain);
+	predict_remark_lines(w->p, w->all_remarks, out);
+	text_printf(out, "\n%sOffset   Cycles  Bottleneck%s\n", w->p->bold, w->p->plain);
 	for (unsigned k = 0, end; k < n; k = end) {
 		for (end = k + 1; end < n && is_same(&r[k].x, &r[end].x);)
 			end++;
@@ -362,5 +364,10 @@ void predict_candidate(struct predict_worker *w, const struct source_block *bloc
 		text_add(out, predict_status_name(result->status));
 	text_pad(out, NAMES + 2, names);
 	add_place(block, out);
+	if (tact_remarks_count(w->remarks)) {
+		text_add(out, " [");
+		predict_remark_names(w->remarks, ", ", out);
+		text_add(out, "]");
+	}
 	text_add(out, "\n");
 }

@@ -88,6 +88,29 @@ void predict_properties(const struct predict_worker *w, const struct source_bloc
 	text_add(out, "\n");
 }
 
+void predict_remark_lines(const struct predictor *p, const struct tact_remarks *remarks,
+			  struct text *out)
+{
+	for (size_t i = 0; i < tact_remarks_count(remarks); i++)
+		text_printf(out, "%sRemark%s: %s [%s]\n", p->bold, p->plain,
+			    tact_remarks_text(remarks, i), tact_remarks_name(remarks, i));
+}
+
+/* A name once, even if there are several remarks of that name. */
+void predict_remark_names(const struct tact_remarks *remarks, const char *separator,
+			  struct text *out)
+{
+	for (size_t i = 0, n = 0; i < tact_remarks_count(remarks); i++) {
+		const char *name = tact_remarks_name(remarks, i);
+		size_t k = 0;
+
+		while (k < i && strcmp(tact_remarks_name(remarks, k), name) != 0)
+			k++;
+		if (k == i)
+			text_printf(out, "%s%s", n++ ? separator : "", name);
+	}
+}
+
 void predict_bound_list(const struct predictor *p, const struct tact_prediction *x,
 			const char *title, struct text *out)
 {
@@ -149,6 +172,7 @@ void predict_report(struct predict_worker *w, const struct source_block *block,
 	predict_headline(w->p, out, x->cycles_per_iteration, x->cycles_per_iteration,
 			 x->bottlenecks);
 	predict_properties(w, block, x->mode, out);
+	predict_remark_lines(w->p, w->remarks, out);
 	add_model(w, out);
 	predict_coverage(w, x->coverage, &listing, out);
 	predict_bound_list(w->p, x,

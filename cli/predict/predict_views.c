@@ -35,6 +35,7 @@ struct tact_view predict_view(struct predict_worker *w, const struct source_bloc
 		.width = p->width,
 		.bold = p->bold,
 		.plain = p->plain,
+		.remarks = w->remarks,
 	};
 }
 

@@ -14,6 +14,7 @@
 #include <tact/mca.h>
 #include <tact/model.h>
 #include <tact/predict.h>
+#include <tact/remark.h>
 #include <tact/simulate.h>
 #include <tact/view.h>
 
@@ -91,6 +92,12 @@ struct predict_worker {
 	struct text later;		/* what a format appends to the results of a block */
 	struct predict_result *results; /* owned: of the last block, alignment by alignment */
 	char why[256];			/* the last failure */
+
+	/* What was assumed; both owned.  That of the result that is made or shown: what the region
+	 * says and what the command adds (predict_remark).  And that of all results of the block so
+	 * far, for tables.
+	 */
+	struct tact_remarks *remarks, *all_remarks;
 };
 
 /* A format of results: the text before all blocks, a result, the end of a block.  When a result is
@@ -111,6 +118,16 @@ struct predict_crew {
 	void (*fini)(struct predict_worker *w);
 	void (*work)(struct predict_worker *w, const struct source_block *block, struct text *out);
 };
+
+/* Adds a remark to the result that is being made: a name and a sentence, as tact_remarks_add. */
+#define predict_remark(w, ...) predict_remarked(tact_remarks_add((w)->remarks, __VA_ARGS__))
+void predict_remarked(int status);
+
+/* What the formats show of remarks: "Remark: TEXT [NAME]", a line each; names, joined. */
+void predict_remark_lines(const struct predictor *p, const struct tact_remarks *remarks,
+			  struct text *out);
+void predict_remark_names(const struct tact_remarks *remarks, const char *separator,
+			  struct text *out);
 
 /* "decode_error", "bad_hex", ...: a failure in CSV and JSON; and what there is to say about one of
  * predict_at.
@@ -177,6 +194,8 @@ void predict_prepare(struct predictor *p);
 struct predict_batch {
 	struct source_block *rows; /* owned */
 	size_t n;
+	struct tact_remarks **remarks; /* owned: those of the rows that have any */
+	size_t n_remarks;
 	struct predict_chunk *chunks; /* owned: what the rows point to */
 	struct text out, err;
 	bool is_done;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <tact/insn.h>
+#include <tact/remark.h>
 #include <tact/status.h>
 
 #ifdef __cplusplus
@@ -62,6 +63,8 @@ struct tact_region {
 	size_t text_size;     /* length of text, which is not NUL-terminated */
 	bool is_loop;	      /* ends in a branch back to its start */
 	bool is_candidate;    /* found by searching, not chosen by a marker or an option */
+	const struct tact_remarks
+		*remarks; /* what was chosen, assumed or left out to take it; NULL: nothing */
 };
 #define TACT_REGION_INIT TACT_SIZED(struct tact_region)
 

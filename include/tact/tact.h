@@ -21,6 +21,7 @@
 #include <tact/model.h>
 #include <tact/pipeline.h>
 #include <tact/predict.h>
+#include <tact/remark.h>
 #include <tact/result.h>
 #include <tact/simulate.h>
 #include <tact/status.h>

@@ -16,6 +16,7 @@
 #include <tact/block.h>
 #include <tact/input.h>
 #include <tact/predict.h>
+#include <tact/remark.h>
 #include <tact/simulate.h>
 #include <tact/status.h>
 
@@ -95,6 +96,9 @@ struct tact_view {
 	bool in_color;		  /* for a terminal with colours */
 	size_t width;		  /* of the chart, in columns; 0: 100 */
 	const char *bold, *plain; /* begin and end highlighting; NULL: nothing */
+
+	/* What was assumed, for JSON; NULL: nothing.  The region's own remarks are not added. */
+	const struct tact_remarks *remarks;
 };
 #define TACT_VIEW_INIT TACT_SIZED(struct tact_view)
 

@@ -56,6 +56,20 @@ void view_json_input(const struct maker *m, const char *schema, struct json *jso
 	put_hex_text(json, r);
 }
 
+void view_json_remarks(const struct tact_remarks *remarks, struct json *json)
+{
+	if (!tact_remarks_count(remarks))
+		return;
+	json_begin_array(json, "remarks");
+	for (size_t i = 0; i < tact_remarks_count(remarks); i++) {
+		json_begin_object(json, NULL);
+		json_put_string(json, "name", tact_remarks_name(remarks, i));
+		json_put_string(json, "text", tact_remarks_text(remarks, i));
+		json_end(json);
+	}
+	json_end(json);
+}
+
 void view_json_result(const struct maker *m, struct json *json)
 {
 	const struct tact_view *v = m->view;
@@ -64,6 +78,7 @@ void view_json_result(const struct maker *m, struct json *json)
 	if (v->status) {
 		json_put_string(json, "status", v->status);
 		json_put_string(json, "error", v->error ? v->error : "");
+		view_json_remarks(v->remarks, json);
 		return;
 	}
 	json_put_string(json, "mode", view_mode_name(v->prediction->mode));
@@ -71,6 +86,7 @@ void view_json_result(const struct maker *m, struct json *json)
 	json_put_string(json, "status", "ok");
 	json_put_number(json, "cycles_per_iteration", v->prediction->cycles_per_iteration);
 	json_put_number(json, "coverage", v->prediction->coverage);
+	view_json_remarks(v->remarks, json);
 }
 
 void view_json_names(struct json *json, uint32_t bottlenecks)

@@ -257,6 +257,7 @@ static void put_head(const struct maker *m, const struct timeline *t, struct jso
 	json_put_string(json, "mode", view_mode_name(v->prediction->mode));
 	json_put_number(json, "cycles_per_iteration", v->prediction->cycles_per_iteration);
 	json_put_number(json, "coverage", v->prediction->coverage);
+	view_json_remarks(v->remarks, json);
 	view_json_names(json, v->prediction->bottlenecks);
 	put_steady_state(v->simulation, json);
 	json_put_bool(json, "steady", !v->from);

@@ -31,6 +31,7 @@ static struct fixtures {
 	const struct tact_model *model;
 	struct tact_estimator *estimator;
 	struct tact_input *input;
+	struct tact_remarks *remarks;
 	struct tact_store *store;
 	struct tact_store_iter *store_iter;
 	struct tact_store_blocks *store_blocks;
@@ -90,6 +91,8 @@ static void make_core(struct tact_diag *diag)
 	the.model = tact_model_next(NULL);
 	tact_model_open(&the.estimator, "facile", NULL, diag);
 	tact_input_open_memory(&the.input, "4801d8\n480fafc1\n", 16, NULL, diag);
+	tact_remarks_create(&the.remarks);
+	tact_remarks_add(the.remarks, "calls-excluded", "2 calls");
 }
 
 static void make_store(struct tact_diag *diag)

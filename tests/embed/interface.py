@@ -19,7 +19,7 @@ def own_text(cc, headers=None):
             own = '/include/tact/' in marker.group(1)
         elif own:
             text.append(line)
-    return '\n'.join(text)
+    return re.sub(r'\s*__attribute__\(\(.*?\)\)\)', '', '\n'.join(text))
 
 
 def statements(text):
@@ -44,7 +44,7 @@ def split_parameters(text):
             parts.append(text[start:i].strip())
             start = i + 1
     parts.append(text[start:].strip())
-    return [] if parts == ['void'] else parts
+    return [] if parts == ['void'] else [p for p in parts if p != '...']
 
 
 class Parameter:

@@ -108,6 +108,35 @@ TEST_WITH(test_prediction, setup, teardown)
 	free(text);
 }
 
+TEST_WITH(remarks_are_a_list_in_json, setup, teardown)
+{
+	static const char list[] = "\"remarks\":[{\"name\":\"calls-excluded\",\"text\":\"2 "
+				   "calls\"},{\"name\":\"one-path\",\"text\":\"a \\\"b\\\"\"}]";
+	struct fixture *f = *state;
+	char *text = make(&f->view, TACT_VIEW_PREDICTION);
+	struct tact_remarks *remarks;
+
+	assert_null(strstr(text, "remarks"));
+	free(text);
+	assert_int_equal(tact_remarks_create(&remarks), 0);
+	f->view.remarks = remarks;
+	text = make(&f->view, TACT_VIEW_PREDICTION);
+	assert_null(strstr(text, "remarks"));
+	free(text);
+	assert_int_equal(tact_remarks_add(remarks, "calls-excluded", "%d calls", 2), 0);
+	assert_int_equal(tact_remarks_add(remarks, "one-path", "a \"%s\"", "b"), 0);
+	for (int kind = TACT_VIEW_PREDICTION; kind <= (int)TACT_VIEW_PAGE; kind++) {
+		text = make(&f->view, (enum tact_view_kind)kind);
+		assert_has(text, list);
+		free(text);
+	}
+	f->view.status = "decode_error";
+	text = make(&f->view, TACT_VIEW_PREDICTION);
+	assert_has(text, list);
+	free(text);
+	tact_remarks_destroy(remarks);
+}
+
 TEST_WITH(test_failure, setup, teardown)
 {
 	struct fixture *f = *state;
