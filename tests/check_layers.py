@@ -29,11 +29,12 @@ MAY_INCLUDE = {
     'sim': ['base', 'isa', 'arch', 'block'],
     'mca': ['base', 'isa', 'arch', 'block'],
     'simulate': ['base', 'isa', 'arch', 'block', 'facile', 'sim'],
+    'advice': ['base', 'isa', 'code', 'arch', 'block', 'facile'],
     'measure': ['base', 'isa', 'pmu'],
     'store': ['base', 'isa', 'arch', 'block', 'pmu', 'measure'],
     'model': ['base', 'isa', 'arch', 'block', 'facile', 'sim', 'mca', 'simulate', 'store'],
     'rows': ['base', 'isa', 'code', 'arch', 'block', 'measure', 'store'],
-    'view': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'sim', 'simulate'],
+    'view': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'sim', 'simulate', 'advice'],
     'evaluate': ['base', 'isa', 'arch', 'block', 'facile', 'model', 'measure', 'store', 'rows'],
     'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure', 'facile', 'store', 'rows', 'evaluate'],
     'trace': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'sim', 'simulate', 'model'],
@@ -48,7 +49,7 @@ MAY_INCLUDE = {
 PUBLIC = {
     'status.h': 'base', 'version.h': 'base', 'remark.h': 'base', 'insn.h': 'isa', 'input.h': 'input', 'arch.h': 'arch', 'block.h': 'block',
     'model.h': 'model', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca',
-    'measure.h': 'measure', 'classify.h': 'classify', 'store.h': 'store', 'view.h': 'view', 'doctor.h': 'pmu',
+    'measure.h': 'measure', 'classify.h': 'classify', 'store.h': 'store', 'view.h': 'view', 'advice.h': 'advice', 'doctor.h': 'pmu',
     'trace.h': 'trace', 'cycles.h': 'trace', 'symbols.h': 'trace', 'result.h': 'trace', 'analysis.h': 'trace',
     'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
 }

@@ -58,6 +58,10 @@ const struct option_spec predict_output_specs[] = {
 	OPTION_FORMAT(format, OPTION_FORMATS, OPTION_FORMAT_HELP),
 	OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),
 	OPTION_FLAG(0, "tp-only", is_number_only, "print only the cycles per iteration"),
+	OPTION_FLAG(0, "advice", is_advised,
+		    "also print which changes would gain, with the cycles of the changed block "
+		    "(default: for a single block on a terminal)"),
+	OPTION_FLAG(0, "no-advice", is_not_advised, "print no advice"),
 	OPTION_JOBS(threads, 1024, "use N threads (default: one per core)"),
 	OPTION_CHOICE(0, "color", "WHEN", color, colors,
 		      "use colours: auto (default: on a terminal, unless NO_COLOR is set), always "
@@ -118,6 +122,7 @@ void predict_prepare(struct predictor *p)
 	if (p->is_number_only)
 		p->format = FORMAT_TEXT;
 	p->width = terminal_width(p);
+	p->is_terminal = !p->output && isatty(STDOUT_FILENO);
 	set_colors(p);
 }
 

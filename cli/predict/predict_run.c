@@ -26,6 +26,8 @@ void predict_remarked(int status)
 
 static void close_worker(struct predict_worker *w)
 {
+	tact_advisor_destroy(w->advisor);
+	tact_simulator_destroy(w->trial);
 	tact_simulator_destroy(w->simulator);
 	tact_model_close(w->estimator);
 	tact_block_destroy(w->block);
@@ -337,6 +339,8 @@ static int check(struct predictor *p)
 
 	if (!p->source.n_items)
 		return cli_wrong("no input: give -x HEX, a file, or - for standard input");
+	if (p->is_advised && (p->format == FORMAT_CSV || p->is_number_only))
+		return cli_wrong("--advice needs the format text or json");
 	if (option && p->archs.n > 1)
 		return cli_wrong("%s draws for one microarchitecture; --arch names %zu", option,
 				 p->archs.n);

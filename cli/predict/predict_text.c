@@ -181,6 +181,7 @@ void predict_report(struct predict_worker *w, const struct source_block *block,
 	predict_view_add(&view, TACT_VIEW_EXPLANATION, out);
 	if (w->p->is_idealized)
 		predict_idealize_table(w, x, out);
+	predict_advice(w, block, out);
 	tact_listing_fini(&listing);
 }
 

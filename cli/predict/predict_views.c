@@ -75,6 +75,8 @@ static void add_result(struct predict_worker *w, const struct source_block *bloc
 	if (r->status < 0) {
 		view.status = predict_status_name(r->status);
 		view.error = r->why;
+	} else {
+		view.advisor = predict_advisor(w, block);
 	}
 	predict_view_add(&view, w->p->command->json, out);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <tact-program/drawing.h>
+#include <tact/advice.h>
 #include <tact/block.h>
 #include <tact/mca.h>
 #include <tact/model.h>
@@ -43,6 +44,7 @@ struct predictor {
 	uint32_t only, without; /* bits of bounds; `only` 0: all */
 
 	bool is_idealized, is_number_only, is_quiet, is_verbose;
+	bool is_advised, is_not_advised; /* by options; neither: on a terminal */
 	const char *output, *graph, *mca_params_path, *model;
 	unsigned threads; /* 0: as many as there are cores */
 	char why[160];	  /* room for a message */
@@ -55,6 +57,7 @@ struct predictor {
 	/* made from the above */
 	struct tact_block_options block_options;
 	size_t width; /* of the terminal; 0: none */
+	bool is_terminal;
 	struct tact_predict_options predict_options;
 	struct tact_mca_options mca_options;
 	struct tact_mca_params *mca_params;  /* owned; NULL: the defaults */
@@ -82,6 +85,8 @@ struct predict_worker {
 	unsigned alignment;
 	struct tact_estimator *estimator;  /* owned: the model of predict */
 	struct tact_simulator *simulator;  /* owned: that of simulate */
+	struct tact_advisor *advisor;	   /* owned, as is trial; NULL until there is advice */
+	struct tact_simulator *trial;	   /* of simulate, for changed blocks */
 	struct tact_simulation simulation; /* the last one */
 	double facile_cycles;		   /* of the last prediction, whatever the model */
 	const struct source_block *source; /* what was loaded last */
@@ -245,6 +250,12 @@ void predict_idealize_table(struct predict_worker *w, const struct tact_predicti
 			    struct text *out);
 void predict_candidate(struct predict_worker *w, const struct source_block *block,
 		       const struct predict_result *r, struct text *out);
+
+/* Advice on the loaded block, after the text; and for a view: NULL if none is asked for. */
+bool predict_is_advised(const struct predict_worker *w);
+void predict_advice(struct predict_worker *w, const struct source_block *block, struct text *out);
+const struct tact_advisor *predict_advisor(struct predict_worker *w,
+					   const struct source_block *block);
 
 /* Draws the loaded block's dependence graph into p->graph.  Returns an exit code. */
 int predict_draw(struct predict_worker *w, const struct source_block *block,

@@ -242,6 +242,7 @@ void simulate_report(struct predict_worker *w, const struct source_block *block,
 	predict_view_add(&view, TACT_VIEW_EXPLANATION, out);
 	if (w->p->is_timeline)
 		add_timeline(&view, out);
+	predict_advice(w, block, out);
 	tact_listing_fini(&listing);
 }
 

@@ -6,6 +6,7 @@
 #ifndef TACT_TACT_H
 #define TACT_TACT_H
 
+#include <tact/advice.h>
 #include <tact/analysis.h>
 #include <tact/arch.h>
 #include <tact/block.h>

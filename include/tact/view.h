@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact/advice.h>
 #include <tact/block.h>
 #include <tact/input.h>
 #include <tact/predict.h>
@@ -99,6 +100,8 @@ struct tact_view {
 
 	/* What was assumed, for JSON; NULL: nothing.  The region's own remarks are not added. */
 	const struct tact_remarks *remarks;
+	/* JSON of predictions and simulations: what it found on this block; NULL: nothing. */
+	const struct tact_advisor *advisor;
 };
 #define TACT_VIEW_INIT TACT_SIZED(struct tact_view)
 

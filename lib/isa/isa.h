@@ -194,6 +194,8 @@ struct tact_isa {
 	const struct isa_marker *markers;
 	size_t n_markers;
 	const struct isa_carrier *carrier; /* to separate blocks of code; NULL: none */
+
+	const struct isa_rewriter *rewriter; /* rewrite.h: to change code; NULL: none */
 };
 
 /* Finds a set by the machine of an ELF file; NULL if there is none. */

@@ -28,6 +28,7 @@ const char *view_mode_name(enum tact_mode mode);
 void view_json_input(const struct maker *m, const char *schema, struct json *json);
 void view_json_result(const struct maker *m, struct json *json); /* arch ... coverage */
 void view_json_remarks(const struct tact_remarks *remarks, struct json *json); /* if any */
+void view_json_advice(const struct maker *m, struct json *json);
 void view_json_names(struct json *json, uint32_t bottlenecks);
 void view_json_bounds(struct json *json, const struct tact_prediction *x);
 void view_json_notes(struct json *json, unsigned notes);

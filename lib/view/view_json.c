@@ -161,6 +161,33 @@ int view_json_instruction(const struct maker *m, size_t i, struct tact_insn_cost
 	return 0;
 }
 
+void view_json_advice(const struct maker *m, struct json *json)
+{
+	struct tact_advice a = TACT_ADVICE_INIT;
+
+	if (!m->view->advisor)
+		return;
+	json_begin_array(json, "advice");
+	for (size_t i = 0; tact_advisor_get(m->view->advisor, i, &a) >= 0; i++) {
+		json_begin_object(json, NULL);
+		json_put_string(json, "name", a.name);
+		json_put_string(json, "text", a.text);
+		json_put_string(json, "assumes", a.assumes);
+		json_put_number(json, "cycles_before", a.before);
+		json_put_number(json, "cycles_after", a.after);
+		json_begin_array(json, "instructions");
+		for (size_t k = 0; k < a.n_insns; k++)
+			json_put_count(json, NULL, a.insns[k]);
+		json_end(json);
+		json_put_hex(json, "hex", a.code, a.code_size);
+		json_put_count(json, "alignment", a.alignment);
+		json_put_count(json, "iterations", a.copies);
+		json_put_string(json, "changes", a.changes);
+		json_end(json);
+	}
+	json_end(json);
+}
+
 /* ---- predictions ---- */
 
 static void put_idealized(const struct maker *m, struct json *json)
@@ -294,6 +321,7 @@ int view_prediction(const struct maker *m)
 			put_groups(m, "predecoder", tact_explain_predecoder, &json);
 		if (x->applies >> TACT_BOUND_DECODE & 1)
 			put_groups(m, "decoder", tact_explain_decoder, &json);
+		view_json_advice(m, &json);
 	}
 	json_end_line(&json);
 	return 0;

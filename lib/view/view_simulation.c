@@ -133,6 +133,8 @@ int view_simulation(const struct maker *m)
 		status = put_instructions(m, &json);
 		if (status >= 0 && m->view->with_timeline)
 			status = put_timeline(m, &json);
+		if (status >= 0)
+			view_json_advice(m, &json);
 	}
 	json_end_line(&json);
 	return status;

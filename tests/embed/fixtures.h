@@ -22,6 +22,7 @@ static struct fixtures {
 	struct tact_arch *derived;
 	const struct tact_isa *isa;
 	struct tact_block *block;
+	struct tact_advisor *advisor;
 	struct tact_predictor *predictor;
 	struct tact_simulator *simulator;
 	struct tact_stream *stream;
@@ -76,6 +77,8 @@ static void make_core(struct tact_diag *diag)
 	the.isa = tact_arch_isa(the.arch);
 	tact_block_create(&the.block, the.arch, NULL, diag);
 	tact_block_load(the.block, some_code, sizeof(some_code), diag);
+	tact_advisor_create(&the.advisor, diag);
+	tact_advisor_run(the.advisor, the.block, NULL);
 	tact_predictor_create(&the.predictor, the.arch, NULL, NULL, 1, diag);
 	tact_arch_derive(&the.derived, the.arch, "/dev/null", diag);
 	tact_simulator_create(&the.simulator, diag);

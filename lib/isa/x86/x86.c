@@ -88,4 +88,5 @@ const struct tact_isa isa_x86 = {
 	.markers = markers,
 	.n_markers = ARRAY_SIZE(markers),
 	.carrier = &long_nop,
+	.rewriter = &x86_rewriter,
 };
