@@ -42,8 +42,8 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(OPT) -fPIC -fvisibilit
 	-ffunction-sections -fdata-sections -Iinclude -Ilib -Icli -I$(BUILD)/gen $(CFLAGS)
 # Libraries that have a pkg-config file, and those that have none.
 PC_REQUIRES := libdw libelf sqlite3 libzstd jansson
-PC_LIBS := -lZydis -lZycore -lm -ldl -pthread
-LIBS := -lZydis -lZycore -ldw -lelf -lsqlite3 -lzstd -ljansson -lm -ldl -pthread
+PC_LIBS := -lZydis -lZycore -liberty -lm -ldl -pthread
+LIBS := -lZydis -lZycore -ldw -lelf -liberty -lsqlite3 -lzstd -ljansson -lm -ldl -pthread
 # Those that build everything use all cores, whether -j was given or not.
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 ALL_CORES = $(MAKE) --no-print-directory -j$(JOBS)

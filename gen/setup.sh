@@ -46,6 +46,7 @@ for_build() {
 	header Zydis/Zydis.h libzydis-dev 'decodes x86 instructions'
 	header elfutils/libdw.h libdw-dev 'reads ELF and DWARF'
 	header libelf.h libelf-dev 'reads ELF'
+	header libiberty/demangle.h libiberty-dev 'names of C++, Rust and D'
 	header sqlite3.h libsqlite3-dev 'stores blocks and measurements'
 	header zstd.h libzstd-dev 'compresses traces'
 	header jansson.h libjansson-dev 'reads stored results'

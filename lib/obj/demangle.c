@@ -1,98 +1,122 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of functions as in the source: C++ and Rust, through c++filt (binutils) where it is
- * installed.
+ * Names of functions as in the source: C++, Rust and D, by libiberty, which knows all three.  Its
+ * limits on recursion and on the size of what it keeps on the stack are on by default.
+ *
+ * libiberty's part for D ends the process if memory runs out; the parts for C++ and Rust do not.
  */
+#include <ctype.h>
+#include <libiberty/demangle.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/process.h"
-#include "base/text.h"
+#undef ARRAY_SIZE /* libiberty's is the same */
+#include "base/base.h"
 #include "obj/obj.h"
 
-static bool is_mangled(const char *name)
+/* A longer symbol is shown as it is: names of templates can grow without bound. */
+enum { LONGEST_SYMBOL = 16 << 10 };
+
+/* Finds where the parameters of a D function begin: the last "(" that the last ")" closes. */
+static char *find_parameters(char *name)
 {
-	return (!strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2)) && !strchr(name, '\n');
-}
+	char *end = strrchr(name, ')');
+	int depth = 0;
 
-/* Runs c++filt from one file to another.  Returns false if it cannot be run. */
-static bool run_filter(int from, int to)
-{
-	static const char *const argv[] = {"c++filt", "-p", NULL}; /* no parameters */
-	const struct process_spec spec = {
-		.argv = argv,
-		.fds = {{from, STDIN_FILENO}, {to, STDOUT_FILENO}, {PROCESS_NULL, STDERR_FILENO}},
-		.n_fds = 3,
-	};
-	struct process filter;
-	int status;
-
-	if (process_start(&filter, &spec))
-		return false;
-	process_await(&filter);
-	status = filter.status;
-	process_end(&filter);
-	return !status;
-}
-
-static bool read_all(int fd, struct text *text)
-{
-	const off_t size = lseek(fd, 0, SEEK_END);
-	char *room = size > 0 ? text_reserve(text, (size_t)size) : NULL;
-
-	if (!room || pread(fd, room, (size_t)size, 0) != (ssize_t)size)
-		return false;
-	text->size += (size_t)size;
-	return text->data[text->size - 1] == '\n';
-}
-
-/* Takes one line of the answer for each mangled name.  If memory runs out, names stay mangled. */
-static void take_answer(const char *const *names, size_t n, const struct text *answer, char **out)
-{
-	const char *at = answer->data, *end = answer->data + answer->size;
-
-	for (size_t i = 0; i < n && at < end; i++) {
-		const char *line = at;
-
-		if (!is_mangled(names[i]))
-			continue;
-		at = memchr(line, '\n', (size_t)(end - line));
-		out[i] = strndup(line, (size_t)(at - line));
-		at++;
+	for (; end && end > name; end--) {
+		depth += (*end == ')') - (*end == '(');
+		if (!depth)
+			return end;
 	}
+	return NULL;
 }
 
-char **obj_demangle(const char *const *names, size_t n)
+static char *demangle_d(const char *symbol, bool is_whole)
 {
-	char **out = calloc(n + 1, sizeof(*out));
-	struct text question = {0}, answer = {0};
-	int from = -1, to = -1;
+	char *name = dlang_demangle(symbol, DMGL_DLANG);
+	char *parameters = name && !is_whole ? find_parameters(name) : NULL;
 
-	for (size_t i = 0; out && i < n; i++)
-		if (is_mangled(names[i]))
-			text_printf(&question, "%s\n", names[i]);
-	if (question.size && !question.failed) {
-		from = memfd_create("names", MFD_CLOEXEC);
-		to = memfd_create("names", MFD_CLOEXEC);
+	if (parameters)
+		*parameters = '\0';
+	return name;
+}
+
+/* An assembler's or linker's version ("@plt", "@@GLIBCXX_3.4") is not part of the name. */
+static char *without_version(const char *symbol)
+{
+	const char *at = strchr(symbol, '@');
+
+	return at ? strndup(symbol, (size_t)(at - symbol)) : NULL;
+}
+
+/* Clones of a function need different names; libiberty names them in whole names only. */
+static char *with_clone(char *name, const char *symbol)
+{
+	const char *suffix = symbol + obj_base_length(symbol);
+	size_t size = strlen(name) + strlen(suffix) + sizeof(" [clone ]");
+	char *both = *suffix && !strstr(name, suffix) ? malloc(size) : NULL;
+
+	if (!both)
+		return name;
+	snprintf(both, size, "%s [clone %s]", name, suffix);
+	free(name);
+	return both;
+}
+
+char *obj_demangle(const char *symbol, bool is_whole)
+{
+	const int style = DMGL_ANSI | (is_whole ? DMGL_PARAMS : 0);
+	char *plain, *name = NULL;
+
+	if (symbol[0] != '_' || (symbol[1] != 'Z' && symbol[1] != 'R' && symbol[1] != 'D') ||
+	    strlen(symbol) > LONGEST_SYMBOL)
+		return NULL;
+	plain = without_version(symbol);
+	if (plain)
+		symbol = plain;
+	if (symbol[1] == 'D')
+		name = demangle_d(symbol, is_whole);
+	else
+		name = rust_demangle(symbol, 0);
+	if (!name && symbol[1] == 'Z')
+		name = cplus_demangle_v3(symbol, style);
+	if (name)
+		name = with_clone(name, symbol);
+	free(plain);
+	return name;
+}
+
+/* Suffixes that compilers append to the symbol of a function's clone or part: gcc's .constprop.0,
+ * .isra.0, .part.0, .cold and .lto_priv.0, LLVM's .llvm.1234 and .__uniq.1234.
+ */
+size_t obj_base_length(const char *symbol)
+{
+	static const char *const kinds[] = {"constprop", "isra",      "part",  "cold",
+					    "lto_priv",	 "llvm",      "clone", "_omp_fn",
+					    "__uniq",	 "localalias"};
+	size_t length = strlen(symbol);
+
+	for (;;) {
+		size_t end = length, dot;
+
+		while (end && isdigit((unsigned char)symbol[end - 1]))
+			end--;
+		if (end < length && end && symbol[end - 1] == '.')
+			end--; /* before ".0" */
+		else
+			end = length;
+		for (dot = end; dot && symbol[dot - 1] != '.';)
+			dot--;
+		if (dot < 2)
+			return length;
+		for (size_t i = 0;; i++) {
+			if (i == ARRAY_SIZE(kinds))
+				return length;
+			if (strlen(kinds[i]) == end - dot &&
+			    !memcmp(symbol + dot, kinds[i], end - dot))
+				break;
+		}
+		length = dot - 1;
 	}
-	if (from >= 0 && to >= 0 && file_write_all(from, question.data, question.size) >= 0 &&
-	    lseek(from, 0, SEEK_SET) == 0 && run_filter(from, to) && read_all(to, &answer))
-		take_answer(names, n, &answer, out);
-	if (from >= 0)
-		close(from);
-	if (to >= 0)
-		close(to);
-	text_free(&question);
-	text_free(&answer);
-	return out;
-}
-
-void obj_demangle_free(char **names, size_t n)
-{
-	for (size_t i = 0; names && i < n; i++)
-		free(names[i]);
-	free(names);
 }

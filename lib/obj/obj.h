@@ -131,8 +131,15 @@ const struct obj_function *obj_function_at(const struct obj_file *obj, size_t se
  */
 const struct obj_symbol *obj_symbol_find(const struct obj_file *obj, const char *name);
 
-/* Finds the range of the function of this name: a function symbol if there is one, otherwise any
- * label in code.  Returns 0, or -TACT_E_INVAL if there is none.
+/* Finds a symbol as people name it: the symbol itself, or the name as in the source, with or without
+ * parameters, or as much of the beginning of either as is unique.  Returns 0, -TACT_E_NO_DATA if
+ * there is none (diag says which is close), -TACT_E_INVAL if there are several, or -TACT_E_NOMEM.
+ */
+int obj_symbol_search(const struct obj_file *obj, const char *name, const struct obj_symbol **out,
+		      struct tact_diag *diag);
+
+/* Finds the range of the function that a name stands for, as obj_symbol_search does.  Returns 0,
+ * -TACT_E_INVAL if there is no such function, or several, or it has no code, or -TACT_E_NOMEM.
  */
 int obj_function_find(const struct obj_file *obj, const char *name, struct obj_range *range,
 		      struct tact_diag *diag);
@@ -147,12 +154,16 @@ const struct obj_symbol *obj_symbol_before(const struct obj_file *obj, size_t se
  */
 int obj_line_at(struct obj_file *obj, size_t section, size_t offset, const char **file, int *line);
 
-/* Return names of functions as in the source, where they are mangled (C++, Rust), without
- * parameters; NULL for all others, and for all if c++filt is not installed.  Return NULL if memory
- * runs out.
+/* Returns the name of a function as in the source, where its symbol is mangled (C++, Rust, D): with
+ * its parameters if is_whole.  The caller frees it.  NULL: it is not mangled, or out of memory.
  */
-char **obj_demangle(const char *const *names, size_t n);
-void obj_demangle_free(char **names, size_t n); /* NULL is allowed */
+char *obj_demangle(const char *symbol, bool is_whole);
+
+/* Returns the length of a symbol without what compilers append to those of clones and parts of a
+ * function (.constprop.0, .isra.0, .part.0, .cold, .llvm.1234): symbols with the same base stand
+ * for the same function of the source.
+ */
+size_t obj_base_length(const char *symbol);
 
 /* Used inside the module. */
 int obj_cut_functions(struct obj_file *obj); /* fills functions; 0 or -TACT_E_NOMEM */

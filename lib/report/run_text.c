@@ -342,35 +342,22 @@ static size_t widest_limits(const struct tact_result_row *rows, size_t n, size_t
 	return widest;
 }
 
-/* Returns names of functions as in the source, where they are mangled; NULL for all others.  NULL:
- * out of memory.
- */
-static char **demangle(const struct tact_result_row *rows, size_t n)
-{
-	const char **mangled = malloc((n + 1) * sizeof(*mangled));
-	char **names;
-
-	for (size_t i = 0; mangled && i < n; i++)
-		mangled[i] = rows[i].function;
-	names = mangled ? obj_demangle(mangled, n) : NULL;
-	free(mangled);
-	return names;
-}
-
 static void add_parts(const struct tact_result_row *rows, size_t n, const struct view *view,
 		      struct text *out)
 {
 	static const char *const titles[] = {[TACT_RESULT_FUNCTION] = "Function",
 					     [TACT_RESULT_BLOCK] = "Block",
 					     [TACT_RESULT_LINE] = "Source line"};
-	char **names = demangle(rows, n);
 
 	text_printf(out, "\n%6s%9s%6s%9s  %-*s%s\n", "Share", "Cycles", "IPC",
 		    view->by == TACT_RESULT_FUNCTION ? "Calls" : "Times",
 		    (int)view->limits_width + 2, "Limited by", titles[view->by]);
-	for (size_t i = 0; i < n; i++)
-		add_part(&rows[i], names && names[i] ? names[i] : rows[i].function, view, out);
-	obj_demangle_free(names, n);
+	for (size_t i = 0; i < n; i++) {
+		char *name = obj_demangle(rows[i].function, false);
+
+		add_part(&rows[i], name ? name : rows[i].function, view, out);
+		free(name);
+	}
 }
 
 void report_run_text(struct report *report, const struct tact_run_report *r)

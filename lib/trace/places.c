@@ -286,72 +286,70 @@ static int region_of_addresses(const struct symbols_file *f, uint64_t begin, uin
 			 (unsigned long long)begin);
 }
 
-/* Finds the first file that has the symbol.  Returns the number of its regions, several if it is
- * selected when the program starts; 0: no file has it; < 0: its candidates are unknown.
+/* Finds the code of a symbol.  Returns the number of its regions, several if it is selected when the
+ * program starts; < 0: its candidates are unknown, or it has no code.
  */
-static long find_symbol(const struct closure *c, const char *name, struct tact_trace_region *out,
-			size_t capacity, struct tact_diag *diag)
+static long regions_of(const struct symbols_file *f, const struct obj_symbol *symbol,
+		       struct tact_trace_region *out, size_t capacity, struct tact_diag *diag)
 {
-	for (size_t i = 0; i < c->n; i++) {
-		const struct obj_file *obj = c->files[i]->obj;
-		const struct obj_section *x;
-		struct obj_range range;
-		uint64_t offset;
-		size_t n;
+	const struct obj_section *x = &f->obj->sections[symbol->section];
+	struct obj_range range;
+	uint64_t offset;
+	size_t n;
+	int status = obj_function_find(f->obj, symbol->name, &range, diag);
 
-		if (!obj || obj_function_find(obj, name, &range, NULL))
-			continue;
-		x = &obj->sections[range.section];
-		if (x->owned)
-			continue;
-		if (obj_symbol_find(obj, name)->is_indirect) {
-			n = symbols_candidates(c->files[i], &range, out, capacity);
-			if (n)
-				return (long)n;
-			return tact_fail(diag, TACT_E_INVAL,
-					 "%s chooses this function when the program starts, and it "
-					 "cannot be seen from what; without a region the result "
-					 "shows which code runs: name its addresses",
-					 c->files[i]->shown);
-		}
-		offset = (uint64_t)(x->data - obj->image);
-		*out = (struct tact_trace_region){offset + range.begin, offset + range.end,
-						  c->files[i]->path, false};
-		return 1;
+	if (status < 0)
+		return status;
+	if (symbol->is_indirect) {
+		n = symbols_candidates(f, &range, out, capacity);
+		if (n)
+			return (long)n;
+		return tact_fail(diag, TACT_E_INVAL,
+				 "%s chooses this function when the program starts, and it "
+				 "cannot be seen from what; without a region the result "
+				 "shows which code runs: name its addresses",
+				 f->shown);
 	}
-	return 0;
+	offset = (uint64_t)(x->data - f->obj->image);
+	*out = (struct tact_trace_region){offset + range.begin, offset + range.end, f->path, false};
+	return 1;
 }
 
-/* Finds a symbol that contains the name: gcc's parse.constprop.0, C++'s mangled names. */
-static const char *similar(const struct closure *c, const char *name)
+static bool has_code(const struct symbols_file *f, const struct obj_symbol *symbol)
 {
-	const size_t n = strlen(name);
-
-	for (size_t i = 0; i < c->n && n >= 2; i++) {
-		const struct obj_file *obj = c->files[i]->obj;
-
-		for (size_t k = 0; obj && k < obj->n_symbols; k++)
-			if (obj->symbols[k].is_function && strstr(obj->symbols[k].name, name))
-				return obj->symbols[k].name;
-	}
-	return NULL;
+	return symbol && !f->obj->sections[symbol->section].owned;
 }
 
+/* The symbol itself in any file is meant before a name that only resembles it in the program. */
 static long regions_of_symbol(const struct closure *c, const char *name,
 			      struct tact_trace_region *out, size_t capacity,
 			      struct tact_diag *diag)
 {
-	const long n = find_symbol(c, name, out, capacity, diag);
-	const char *near;
+	struct tact_diag hint = {0}, one;
+	const struct obj_symbol *symbol;
 
-	if (n)
-		return n;
-	near = similar(c, name);
-	return tact_fail(diag, TACT_E_INVAL, "there is no function '%s' in %s%s%s%s%s", name,
+	for (size_t i = 0; i < c->n; i++) {
+		symbol = c->files[i]->obj ? obj_symbol_find(c->files[i]->obj, name) : NULL;
+		if (has_code(c->files[i], symbol))
+			return regions_of(c->files[i], symbol, out, capacity, diag);
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		const struct obj_file *obj = c->files[i]->obj;
+		const int status =
+			obj ? obj_symbol_search(obj, name, &symbol, &one) : -TACT_E_NO_DATA;
+
+		if (!status && has_code(c->files[i], symbol))
+			return regions_of(c->files[i], symbol, out, capacity, diag);
+		if (status && status != -TACT_E_NO_DATA)
+			return tact_fail(diag, (enum tact_error) - status, "%s", one.text);
+		if (obj && status && !hint.text[0] && strchr(one.text, ';'))
+			hint = one;
+	}
+	return tact_fail(diag, TACT_E_INVAL, "there is no function '%.80s' in %.60s%s%s%s", name,
 			 c->files[0]->shown,
 			 c->n > 1 ? " or the libraries that it is linked with" : "",
-			 near ? "; there is " : "", near ? near : "",
-			 near || c->files[0]->obj ? "" : ", which cannot be read");
+			 hint.text[0] ? strrchr(hint.text, ';') : "",
+			 hint.text[0] || c->files[0]->obj ? "" : ", which cannot be read");
 }
 
 long tact_symbols_regions(struct tact_symbols *s, const char *text, const char *program,

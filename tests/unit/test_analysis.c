@@ -280,23 +280,4 @@ TEST(test_choice)
 	tact_symbols_destroy(symbols);
 }
 
-TEST(test_demangle)
-{
-	const char *const names[] = {"main", "_ZN3foo3barEv", "", "_Znonsense"};
-	char **out = obj_demangle(names, ARRAY_SIZE(names));
-
-	assert_non_null(out);
-	assert_null(out[0]);
-	assert_null(out[2]);
-	if (out[1]) { /* c++filt is installed */
-		assert_string_equal(out[1], "foo::bar");
-		assert_string_equal(out[3], "_Znonsense");
-	}
-	obj_demangle_free(out, ARRAY_SIZE(names));
-	out = obj_demangle(NULL, 0);
-	assert_non_null(out);
-	obj_demangle_free(out, 0);
-	obj_demangle_free(NULL, 0);
-}
-
 RUN_TESTS(NULL, NULL)
