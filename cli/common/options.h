@@ -83,7 +83,10 @@ struct option_spec {
 #define OPTION_SEED(f, h)	OPTION_NUMBER(0, "seed", "N", f, 0, 4294967295u, h)
 #define OPTION_OUTPUT(f, h)	OPTION_TEXT('o', "output", "FILE", f, h)
 #define OPTION_QUIET(f, h)	OPTION_FLAG('q', "quiet", f, h)
-#define OPTION_VERBOSE(f, h)	OPTION_FLAG('v', "verbose", f, h)
+#define OPTION_MANGLED(f)                                                                          \
+	OPTION_FLAG(0, "no-demangle", f,                                                           \
+		    "show names of functions as in the symbol table, not as in the source")
+#define OPTION_VERBOSE(f, h) OPTION_FLAG('v', "verbose", f, h)
 
 #define OPTION_FORMATS (OPTION_BIT(FORMAT_TEXT) | OPTION_BIT(FORMAT_CSV) | OPTION_BIT(FORMAT_JSON))
 

@@ -68,6 +68,7 @@ const struct option_spec source_option_specs[] = {
 		      "take only the loop with this number in the list of loops"),
 	OPTION_CALL(0, "addr", "A-B", set_addresses,
 		    "take only the code from address A up to B (hexadecimal), as one block"),
+	OPTION_MANGLED(is_mangled),
 	OPTION_CHOICE(0, "syntax", "SYNTAX", syntax, syntaxes,
 		      "syntax of assembly text: att, intel or auto (default)"),
 	OPTION_FLAG(0, "raw", is_raw, "treat the bytes of each input file as machine code"),
@@ -126,6 +127,7 @@ static int next_in_store(struct source *source, struct source_block *block)
 						     .code_size = stored.code_size,
 						     .name = "",
 						     .function = "",
+						     .symbol = "",
 						     .source = "",
 						     .text = ""};
 	else
@@ -148,6 +150,7 @@ static int open_item(struct source *source, const struct source_item *item, stru
 		.addr_begin = o->addr_begin,
 		.addr_end = o->addr_end,
 		.loop = (int)o->loop,
+		.is_mangled = o->is_mangled,
 	};
 	int status;
 

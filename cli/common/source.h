@@ -24,7 +24,7 @@ struct source_options {
 	struct source_item *items; /* owned */
 	size_t n_items;
 	int syntax; /* enum tact_syntax */
-	bool is_raw;
+	bool is_raw, is_mangled;
 	const char *function;
 	unsigned loop;
 	uint64_t addr_begin, addr_end;

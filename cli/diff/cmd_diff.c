@@ -215,6 +215,7 @@ static int compare(const struct differ *p)
 		.format = (enum tact_format)p->format,
 		.top = p->top,
 		.threshold = p->threshold,
+		.is_mangled = p->setup.is_mangled,
 	};
 	struct tact_diff *diff;
 	struct output out;

@@ -114,6 +114,7 @@ const struct option_spec mixer_input_specs[] = {
 	OPTION_CALL(0, "file", "PATH", add_file,
 		    "use this file for the recorded one with the same name or build-id; "
 		    "RECORDED=PATH: for the one of that name; may be repeated"),
+	OPTION_MANGLED(is_mangled),
 	OPTION_END,
 };
 
@@ -143,6 +144,7 @@ int mixer_open(struct mixer_input *input, const char *path, struct tact_mix **ou
 		.root = input->root,
 		.files = input->files,
 		.n_files = input->n_files,
+		.is_mangled = input->is_mangled,
 	};
 	struct tact_diag diag = {0};
 	int status;

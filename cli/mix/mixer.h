@@ -22,6 +22,7 @@ struct mixer_input {
 	const char *root;
 	const char *files[MIXER_MAX_FILES];
 	size_t n_files;
+	bool is_mangled;
 	struct tact_mix_rule *rule; /* owned; loaded when needed */
 };
 

@@ -131,6 +131,7 @@ static size_t batch_add(struct predict_batch *b, const struct source_block *bloc
 	row->region.text = batch_copy(b, r->text, r->text_size);
 	row->region.name = batch_string(b, r->name);
 	row->region.function = batch_string(b, r->function);
+	row->region.symbol = batch_string(b, r->symbol);
 	row->region.source = batch_string(b, r->source);
 	row->region.remarks = batch_remarks(b, r->remarks);
 	return r->code_size + r->text_size;

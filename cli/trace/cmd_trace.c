@@ -184,6 +184,7 @@ static int write_result(const struct tracer *p, const struct trace_run *run, str
 		.by = p->by,
 		.top = p->top,
 		.width = width_of(p->output),
+		.is_mangled = p->setup.is_mangled,
 	};
 	const struct tact_window_report window = {
 		.size = sizeof(window),
@@ -191,6 +192,7 @@ static int write_result(const struct tracer *p, const struct trace_run *run, str
 		.thread = p->watched,
 		.first = p->first,
 		.last = p->last,
+		.is_mangled = p->setup.is_mangled,
 	};
 
 	if (tact_report_run(&report, output_sink, out) < 0)

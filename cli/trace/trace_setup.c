@@ -66,6 +66,7 @@ static const char *take_cache(void *target, const char *value)
 #define OPTION_HOLDER trace_setup
 
 const struct option_spec trace_quiet_specs[] = {
+	OPTION_MANGLED(is_mangled),
 	OPTION_QUIET(is_quiet, OPTION_PROGRESS_HELP),
 	OPTION_END,
 };

@@ -18,7 +18,7 @@
 struct trace_setup {
 	struct archlist archs;
 	struct program_options program;
-	bool is_exact, has_branches, has_caches, is_full, is_quiet;
+	bool is_exact, has_branches, has_caches, is_full, is_quiet, is_mangled;
 	uint64_t cache_bytes[3];
 	struct tact_chosen *regions; /* owned; texts are argv's */
 	size_t n_regions;

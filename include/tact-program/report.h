@@ -40,6 +40,7 @@ struct tact_run_report {
 	int by;			 /* enum tact_result_kind, or TACT_REPORT_INSNS */
 	size_t top;		 /* number of rows; 0: some in text, all in CSV */
 	int width;		 /* of text, where names need it: at least 80 columns */
+	bool is_mangled;	 /* names of functions as in the symbol table; JSON has both */
 };
 
 /* Writes the result of a run. */
@@ -51,6 +52,7 @@ struct tact_window_report {
 	struct tact_analysis *analysis; /* whose window it is */
 	uint32_t thread;		/* as given to tact_analysis_keep_window */
 	uint64_t first, last;		/* as given to tact_analysis_keep_window */
+	bool is_mangled;		/* names of functions as in the symbol table */
 };
 
 /* Writes the uops of a window of a run as a chart: one row per uop, one column per cycle. */
@@ -66,6 +68,7 @@ struct tact_diff_report {
 	enum tact_format format; /* text, Markdown for a pull request, or JSON */
 	size_t top;		 /* number of functions; those that changed most come first */
 	double threshold; /* ratio of cycles that counts as too much, such as 1.02; 0: none */
+	bool is_mangled;  /* names of functions as in the symbol table */
 };
 
 /* Writes how two runs differ. */

@@ -42,7 +42,8 @@ struct tact_input_options {
 	uint64_t addr_end;	 /*      as one region; both 0: not asked for */
 	int loop; /* ELF, asm: 0: not asked for; N > 0: the N-th innermost loop (from 1) */
 	const struct tact_isa
-		*isa; /* of bytes and text; NULL: the default.  ELF files tell theirs */
+		*isa;	 /* of bytes and text; NULL: the default.  ELF files tell theirs */
+	bool is_mangled; /* names of functions as in the symbol table, not as in the source */
 };
 #define TACT_INPUT_OPTIONS_INIT TACT_SIZED(struct tact_input_options)
 
@@ -57,14 +58,16 @@ struct tact_region {
 	uint64_t address;     /* virtual address of code[0] in its file; 0 for text */
 	uint64_t line;	      /* in the input file, from 1; 0: none */
 	const char *name;     /* of the marker, function or loop; "" if it has none */
-	const char *function; /* that contains it; "" if unknown */
+	const char *function; /* that contains it, as in the source (C++, Rust, D), without
+				 parameters; "" if unknown */
 	const char *source;   /* "file.c:12" from the DWARF line table; "" if unknown */
 	const char *text;     /* hex and CSV: the hex digits as in the input; "" otherwise */
 	size_t text_size;     /* length of text, which is not NUL-terminated */
 	bool is_loop;	      /* ends in a branch back to its start */
 	bool is_candidate;    /* found by searching, not chosen by a marker or an option */
 	const struct tact_remarks
-		*remarks; /* what was chosen, assumed or left out to take it; NULL: nothing */
+		*remarks;   /* what was chosen, assumed or left out to take it; NULL: nothing */
+	const char *symbol; /* of the function, as in the symbol table; "" if unknown */
 };
 #define TACT_REGION_INIT TACT_SIZED(struct tact_region)
 

@@ -102,6 +102,7 @@ struct tact_mix_options {
 	const char *const *files; /* n_files paths that replace recorded ones of the same name or
 				     build-id; or RECORDED=PATH */
 	size_t n_files;
+	bool is_mangled; /* names of functions as in the symbol table, not as in the source */
 };
 #define TACT_MIX_OPTIONS_INIT TACT_SIZED(struct tact_mix_options)
 

@@ -177,6 +177,7 @@ static int open_reader(struct tact_input *in, const struct tact_input_options *o
 	if (status < 0)
 		return status;
 	in->kind = opt->kind;
+	in->is_mangled = opt->is_mangled;
 	in->isa = opt->isa ? opt->isa : tact_isa_default();
 	if (in->kind != TACT_INPUT_RAW && in->kind != TACT_INPUT_ELF)
 		skip_byte_order_mark(reader);
@@ -301,6 +302,7 @@ static int next_region(struct tact_input *in, struct tact_region *region, struct
 				       .isa = in->isa,
 				       .name = "",
 				       .function = "",
+				       .symbol = "",
 				       .source = "",
 				       .text = ""};
 	if (in->is_done)
@@ -358,6 +360,7 @@ void tact_input_close(struct tact_input *in)
 	free(in->reader.data);
 	free(in->code);
 	free(in->regions);
+	free(in->function);
 	free(in->name.text);
 	free(in->source_place.text);
 	free(in);

@@ -75,6 +75,8 @@ struct tact_input {
 	struct input_region *regions;
 	size_t n_regions, regions_capacity, next_region;
 	struct input_buffer name, source_place;
+	char *function; /* owned: the current region's, demangled; NULL: as its symbol */
+	bool is_mangled;
 };
 
 /* Reads more after data[end]; keeps data[begin] and what follows.  Returns 1, 0 at the end of the

@@ -412,7 +412,10 @@ int input_region_next(struct tact_input *in, struct tact_region *region, struct 
 	region->code_size = r->range.end - r->range.begin;
 	region->address = in->kind == TACT_INPUT_ELF ? section->address + r->range.begin : 0;
 	region->line = r->line;
-	region->function = obj_function_at(in->obj, r->range.section, r->range.begin)->name;
+	region->symbol = obj_function_at(in->obj, r->range.section, r->range.begin)->name;
+	free(in->function);
+	in->function = in->is_mangled ? NULL : obj_demangle(region->symbol, false);
+	region->function = in->function ? in->function : region->symbol;
 	region->is_loop = code_is_loop(in->isa, region->code, region->code_size);
 	region->is_candidate = r->is_candidate;
 	if (print_name(in, r, region->function) || print_source(in, &r->range, region))

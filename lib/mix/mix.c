@@ -240,7 +240,8 @@ int tact_mix_open(struct tact_mix **out, const char *path, const struct tact_mix
 	if (!mix)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	mix->summary.flow_error = -1;
-	mix->modules = (struct mix_modules){.root = o.root, .files = o.files, .n_files = o.n_files};
+	mix->modules = (struct mix_modules){
+		.root = o.root, .files = o.files, .n_files = o.n_files, .is_mangled = o.is_mangled};
 	status = o.rule ? 0 : tact_mix_rule_create(&paper, diag);
 	if (status >= 0)
 		status = load(mix, path, &o, o.rule ? o.rule : paper, diag);

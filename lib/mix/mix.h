@@ -139,6 +139,7 @@ struct mix_module {
 	uint8_t build_id[PMU_MAX_BUILD_ID];
 	uint8_t build_id_size;
 	bool is_kernel;
+	bool is_mangled;      /* names of functions as in the symbol table */
 	bool is_loaded;	      /* loading was tried */
 	char why[120];	      /* what went wrong; "" if nothing did */
 	uint64_t outside;     /* samples in it that found no code */
@@ -161,6 +162,7 @@ struct mix_modules {
 	const char *root;
 	const char *const *files;
 	size_t n_files;
+	bool is_mangled; /* names of functions as in the symbol table */
 };
 
 /* Returns the number of the module of a path, created if it is new; or -TACT_E_NOMEM. */

@@ -23,7 +23,8 @@ long mix_modules_find(struct mix_modules *m, const char *path, bool is_kernel)
 	if (m->n >= MIX_NONE || tact_grow(&m->items, &m->capacity, m->n + 1, sizeof(*m->items)))
 		return -TACT_E_NOMEM;
 	module = &m->items[m->n];
-	*module = (struct mix_module){.is_kernel = is_kernel, .path = strdup(path)};
+	*module = (struct mix_module){
+		.is_kernel = is_kernel, .is_mangled = m->is_mangled, .path = strdup(path)};
 	if (!module->path)
 		return -TACT_E_NOMEM;
 	return (long)m->n++;
@@ -206,6 +207,8 @@ int mix_module_load(struct mix_modules *m, struct mix_module *module)
 			  &diag);
 	if (status >= 0)
 		status = code_cut_functions(module->obj);
+	if (status >= 0 && !module->is_mangled)
+		status = obj_keep_names(module->obj);
 	if (status == -TACT_E_NOMEM)
 		return status;
 	if (status < 0) {
@@ -246,13 +249,15 @@ int mix_module_add_leader(struct mix_module *module, uint64_t offset)
 const char *mix_module_function(const struct mix_module *module, const struct mix_code *code,
 				uint32_t offset)
 {
+	const struct obj_function *function;
 	uint64_t begin;
 
 	if (module->kernel)
 		return mix_kernel_symbol(module->kernel, code->address + offset, &begin);
 	if (!module->obj)
 		return "";
-	return obj_function_at(module->obj, code->section, offset)->name;
+	function = obj_function_at(module->obj, code->section, offset);
+	return obj_function_name(module->obj, function);
 }
 
 bool mix_module_line(struct mix_module *module, const struct mix_code *code, uint32_t offset,

@@ -187,7 +187,11 @@ static bool passes(const struct item *x, const struct tact_mix_pivot_options *o)
 		const char *value = value_of(x, f->key, text, sizeof(text));
 		bool fits = mix_glob(f->pattern, value) ||
 			    (f->key == TACT_MIX_BY_MODULE &&
-			     mix_glob(f->pattern, file_base_name(value)));
+			     mix_glob(f->pattern, file_base_name(value))) ||
+			    (f->key == TACT_MIX_BY_FUNCTION && x->module->obj &&
+			     mix_glob(f->pattern,
+				      obj_function_at(x->module->obj, x->code->section, x->offset)
+					      ->name));
 
 		if (fits == f->is_negated)
 			return false;

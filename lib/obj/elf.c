@@ -510,6 +510,9 @@ void obj_close(struct obj_file *obj)
 		return;
 	for (i = 0; i < obj->n_sections; i++)
 		free(obj->sections[i].owned);
+	for (i = 0; obj->names && i < obj->n_functions; i++)
+		free(obj->names[i]);
+	free(obj->names);
 	obj_lines_destroy(obj->lines);
 	free(obj->sections);
 	free(obj->symbols);

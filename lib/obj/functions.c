@@ -153,6 +153,23 @@ const struct obj_function *obj_function_at(const struct obj_file *obj, size_t se
 	return &obj->functions[low];
 }
 
+int obj_keep_names(struct obj_file *obj)
+{
+	obj->names = calloc(obj->n_functions + 1, sizeof(*obj->names));
+	return obj->names ? 0 : -TACT_E_NOMEM;
+}
+
+const char *obj_function_name(struct obj_file *obj, const struct obj_function *function)
+{
+	const size_t i = (size_t)(function - obj->functions);
+
+	if (!obj->names)
+		return function->name;
+	if (!obj->names[i])
+		obj->names[i] = obj_demangle(function->name, true);
+	return obj->names[i] ? obj->names[i] : function->name;
+}
+
 const struct obj_symbol *obj_symbol_find(const struct obj_file *obj, const char *name)
 {
 	const struct obj_symbol *best = NULL;

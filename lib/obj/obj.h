@@ -71,6 +71,7 @@ struct obj_file {
 	struct obj_function *functions;
 	size_t n_functions, functions_capacity;
 	struct obj_lines *lines; /* made when it is first needed */
+	char **names; /* by function, demangled when they are first asked for; NULL: never */
 };
 
 /* A file in memory. */
@@ -125,6 +126,13 @@ long obj_cut_at_unwind(const struct obj_file *obj, const struct obj_range *range
 /* Finds the function that covers an offset; never NULL for an offset inside a section. */
 const struct obj_function *obj_function_at(const struct obj_file *obj, size_t section,
 					   size_t offset);
+
+/* Returns the function's name as in the source, with parameters; its symbol if that is not mangled,
+ * or if memory ran out.  Owned by obj, which keeps them: call obj_keep_names first, once, when
+ * functions are cut.  It returns 0 or -TACT_E_NOMEM; without it, there are only symbols.
+ */
+int obj_keep_names(struct obj_file *obj);
+const char *obj_function_name(struct obj_file *obj, const struct obj_function *function);
 
 /* Finds the symbol of this name: a function if there is one, otherwise any label in code; NULL:
  * none.

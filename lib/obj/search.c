@@ -77,6 +77,8 @@ static enum fit fit_of(struct search *s, const char *symbol)
 		fit = better(fit, compare(s->wanted, whole));
 	if (name)
 		fit = better(fit, compare(s->wanted, name));
+	if (!name && symbol[base])
+		name = strndup(symbol, base);
 	if (!fit && s->fit == FIT_NONE)
 		offer(s, name ? name : symbol);
 	free(whole);

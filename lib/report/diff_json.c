@@ -2,6 +2,7 @@
  *
  * Two runs side by side, for programs.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/report.h"
@@ -112,8 +113,13 @@ static void put_row(struct json *json, const struct tact_diff_report *r, const s
 	const struct tact_result_row *some = report_diff_some(row);
 	const enum tact_stall cause = report_diff_cause(row);
 
+	char *name = report_name(some->function, r->is_mangled, true);
+
 	begin(json, is_block ? "block" : "function");
-	json_put_string(json, "function", some->function);
+	json_put_string(json, "function", name ? name : some->function);
+	if (name)
+		json_put_string(json, "symbol", some->function);
+	free(name);
 	json_put_string(json, "module", some->module);
 	json_put_string(json, "in", !row->a ? "b" : !row->b ? "a" : "both");
 	if (row->a && row->b && row->cycles[0] > 0)

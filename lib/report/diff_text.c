@@ -3,6 +3,7 @@
  * Two runs side by side, for people: text, and Markdown for a pull request.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -244,6 +245,8 @@ static void add_function(const struct tact_diff_report *view, const struct diff_
 			 struct text *out)
 {
 	enum { NAME_WIDTH = 33 };
+	const struct tact_result_row *some = report_diff_some(row);
+	char *name = report_name(some->function, view->is_mangled, false);
 	struct text place = {0}, cause = {0}, insns = {0};
 
 	text_printf(out, "%+8.2f%%", weight(view, row));
@@ -251,7 +254,8 @@ static void add_function(const struct tact_diff_report *view, const struct diff_
 	report_count(out, row->cycles[1], 14);
 	add_row_ratio(out, row, 8);
 	text_add(out, "  ");
-	report_place(&place, report_diff_some(row), TACT_RESULT_FUNCTION);
+	report_place(&place, some, TACT_RESULT_FUNCTION, name);
+	free(name);
 	if (text_string(&place))
 		report_short(out, place.data, NAME_WIDTH);
 	out->failed |= place.failed;
@@ -318,8 +322,12 @@ static void add_quoted(struct text *out, const char *text)
 static void add_markdown_row(const struct tact_diff_report *view, const struct diff_row *row,
 			     struct text *out)
 {
+	const char *symbol = report_diff_some(row)->function;
+	char *name = report_name(symbol, view->is_mangled, false);
+
 	text_add(out, "| ");
-	add_quoted(out, report_diff_some(row)->function);
+	add_quoted(out, name ? name : symbol);
+	free(name);
 	text_printf(out, " | %+.2f%% | ", weight(view, row));
 	report_count(out, row->cycles[0], 0);
 	text_add(out, " | ");

@@ -9,6 +9,8 @@
 
 #include <tact/predict.h>
 
+#include "obj/obj.h"
+
 enum { WRITE_SIZE = 1 << 16 };
 
 _Static_assert((int)TACT_FORMAT_TEXT == FORMAT_TEXT && (int)TACT_FORMAT_CSV == FORMAT_CSV &&
@@ -56,6 +58,11 @@ void report_count(struct text *out, double value, int width)
 double report_ratio(double a, double b)
 {
 	return b > 0 ? a / b : 0;
+}
+
+char *report_name(const char *symbol, bool is_mangled, bool is_whole)
+{
+	return is_mangled ? NULL : obj_demangle(symbol, is_whole);
 }
 
 void report_short(struct text *out, const char *name, size_t width)

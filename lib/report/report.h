@@ -38,6 +38,11 @@ double report_ratio(double a, double b); /* 0 if b is */
 /* Writes the name, without its middle if it is wider than `width`. */
 void report_short(struct text *out, const char *name, size_t width);
 
+/* Returns the name of a function as in the source, if its symbol is mangled and is_mangled is not
+ * asked for; otherwise NULL.  The caller frees it.
+ */
+char *report_name(const char *symbol, bool is_mangled, bool is_whole);
+
 /* Writes "Ports, Issue": bounds by their bits; false if there are none. */
 bool report_bounds(struct text *out, uint32_t bits);
 
@@ -46,8 +51,8 @@ bool report_bounds(struct text *out, uint32_t bits);
 void report_run_text(struct report *report, const struct tact_run_report *r);
 void report_run_csv(struct report *report, const struct tact_run_report *r);
 
-/* Writes "file.c:12 (f)", "f 0x4a20 (gzip)". */
-void report_place(struct text *out, const struct tact_result_row *row, int by);
+/* Writes "file.c:12 (f)", "f 0x4a20 (gzip)"; name: of the function, NULL: its symbol. */
+void report_place(struct text *out, const struct tact_result_row *row, int by, const char *name);
 
 /* Writes up to `most` instructions of a block, and how many bytes follow. */
 void report_code(struct text *out, const struct tact_result_row *row, unsigned indent,

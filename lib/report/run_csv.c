@@ -3,6 +3,7 @@
  * The result of a run as CSV.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <tact/insn.h>
@@ -20,6 +21,7 @@ struct csv_rows {
 	struct text *out;
 	double all;	  /* cycles */
 	unsigned n_ports; /* columns for ports: at least 16 */
+	bool is_mangled;
 };
 
 static unsigned count_ports(const char *name)
@@ -47,12 +49,17 @@ static void add_csv_numbers(const struct csv_rows *csv, uint64_t executions, uin
 	text_add(out, "\n");
 }
 
-static void add_csv_place(struct text *out, const char *kind, const struct tact_result_row *row,
-			  uint64_t address, const uint8_t *code, size_t size)
+static void add_csv_place(const struct csv_rows *csv, const char *kind,
+			  const struct tact_result_row *row, uint64_t address, const uint8_t *code,
+			  size_t size)
 {
+	struct text *out = csv->out;
+	char *name = report_name(row->function, csv->is_mangled, true);
+
 	text_printf(out, "%s,", kind);
 	add_csv_text(out, row->module);
-	add_csv_text(out, row->function);
+	add_csv_text(out, name ? name : row->function);
+	free(name);
 	add_csv_text(out, row->source);
 	if (row->line)
 		text_printf(out, "%d", row->line);
@@ -76,7 +83,7 @@ static void add_csv_insns(const struct csv_rows *csv, const struct tact_result_r
 
 		if (n <= 0)
 			return;
-		add_csv_place(out, "insn", row, row->address + at, row->code + at, (size_t)n);
+		add_csv_place(csv, "insn", row, row->address + at, row->code + at, (size_t)n);
 		text_printf(out, "%" PRIu64 ",%" PRIu64 ",%.2f,%.6f,%.4f", row->executions,
 			    row->executions, (double)row->insns[i],
 			    report_ratio((double)row->insns[i], csv->all),
@@ -95,7 +102,8 @@ void report_run_csv(struct report *report, const struct tact_run_report *r)
 	const struct tact_cycles_totals *t = &r->result->totals;
 	const struct tact_result_row *rows;
 	struct text *out = &report->text;
-	const struct csv_rows csv = {out, t->cycles, count_ports(r->result->info.arch)};
+	const struct csv_rows csv = {out, t->cycles, count_ports(r->result->info.arch),
+				     r->is_mangled};
 	size_t n;
 
 	text_add(out, "kind,module,function,source,line,address,hex,executions,instructions,"
@@ -115,7 +123,7 @@ void report_run_csv(struct report *report, const struct tact_run_report *r)
 			add_csv_insns(&csv, row);
 			continue;
 		}
-		add_csv_place(out, by_insn ? "block" : names[r->by], row, row->address, row->code,
+		add_csv_place(&csv, by_insn ? "block" : names[r->by], row, row->address, row->code,
 			      row->code_size);
 		add_csv_numbers(&csv, row->executions, row->instructions, row->cycles, row->uops,
 				row->stalls);

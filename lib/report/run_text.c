@@ -59,14 +59,15 @@ static void add_limits(struct text *out, const struct tact_result_row *row, size
 		text_add(out, "-");
 }
 
-void report_place(struct text *out, const struct tact_result_row *row, int by)
+void report_place(struct text *out, const struct tact_result_row *row, int by, const char *name)
 {
+	const char *function = name ? name : row->function;
+
 	if (by == TACT_RESULT_LINE) {
-		text_printf(out, "%s:%d (%s)", file_base_name(row->source), row->line,
-			    row->function);
+		text_printf(out, "%s:%d (%s)", file_base_name(row->source), row->line, function);
 		return;
 	}
-	text_add(out, row->function);
+	text_add(out, function);
 	if (by == TACT_RESULT_BLOCK && !row->code_size)
 		text_add(out, ", the rest");
 	else if (by == TACT_RESULT_BLOCK)
@@ -81,11 +82,9 @@ void report_place(struct text *out, const struct tact_result_row *row, int by)
 static void add_place(struct text *out, const struct tact_result_row *row, int by, const char *name,
 		      size_t width)
 {
-	struct tact_result_row shown = *row;
 	struct text whole = {0}, rest = {0};
 
-	shown.function = name;
-	report_place(&whole, &shown, by);
+	report_place(&whole, row, by, name);
 	if (whole.size <= width) {
 		text_append(out, &whole);
 	} else if (by == TACT_RESULT_LINE) {
@@ -286,6 +285,7 @@ struct view {
 	int by;
 	double cycles; /* of all */
 	size_t limits_width, place_width;
+	bool is_mangled;
 };
 
 /* Instructions that retire together with the one before them take no time: lines that have only
@@ -353,7 +353,7 @@ static void add_parts(const struct tact_result_row *rows, size_t n, const struct
 		    view->by == TACT_RESULT_FUNCTION ? "Calls" : "Times",
 		    (int)view->limits_width + 2, "Limited by", titles[view->by]);
 	for (size_t i = 0; i < n; i++) {
-		char *name = obj_demangle(rows[i].function, false);
+		char *name = report_name(rows[i].function, view->is_mangled, false);
 
 		add_part(&rows[i], name ? name : rows[i].function, view, out);
 		free(name);
@@ -363,7 +363,8 @@ static void add_parts(const struct tact_result_row *rows, size_t n, const struct
 void report_run_text(struct report *report, const struct tact_run_report *r)
 {
 	struct view view = {.by = r->by == TACT_REPORT_INSNS ? TACT_RESULT_BLOCK : r->by,
-			    .cycles = r->result->totals.cycles};
+			    .cycles = r->result->totals.cycles,
+			    .is_mangled = r->is_mangled};
 	const int width = r->width < LEAST_WIDTH ? LEAST_WIDTH : r->width;
 	const struct tact_result_row *rows;
 	struct text *out = &report->text;

@@ -48,8 +48,13 @@ static void add_chart(const struct tact_window_report *r, const struct tact_wind
 		text_printf(out, "%c", c % 10 ? '.' : (char)('0' + c / 10 % 10));
 	text_add(out, "\n");
 	for (size_t i = 0; i < n; i++) {
-		if (uops[i].begins)
-			text_printf(out, "%s 0x%" PRIx64 "\n", uops[i].function, uops[i].address);
+		if (uops[i].begins) {
+			char *name = report_name(uops[i].function, r->is_mangled, false);
+
+			text_printf(out, "%s 0x%" PRIx64 "\n", name ? name : uops[i].function,
+				    uops[i].address);
+			free(name);
+		}
 		add_row(r, &uops[i], occurs, out);
 	}
 	if (is_cut)

@@ -181,6 +181,7 @@ static int read_row(struct reader *x, const json_t *o, enum tact_result_kind kin
 {
 	struct tact_result_row *row;
 	uint64_t line = whole(o, "line");
+	const char *symbol;
 
 	if (++x->n_rows > MAX_ROWS)
 		return tact_fail_at(x->diag, TACT_E_LIMIT, x->line, 0, "more than %d rows",
@@ -189,7 +190,8 @@ static int read_row(struct reader *x, const json_t *o, enum tact_result_kind kin
 	if (!row)
 		return -TACT_E_NOMEM;
 	row->module = result_string(x->r, text(o, "module"));
-	row->function = result_string(x->r, text(o, "function"));
+	symbol = text(o, "symbol"); /* of a function whose name is mangled */
+	row->function = result_string(x->r, *symbol ? symbol : text(o, "function"));
 	row->source = result_string(x->r, text(o, "source"));
 	if (!row->module || !row->function || !row->source) {
 		row->module = row->function = row->source = "";

@@ -4,11 +4,13 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <tact/predict.h>
 
 #include "base/base.h"
 #include "base/json.h"
+#include "obj/obj.h"
 #include "trace/result.h"
 
 enum { WRITE_SIZE = 1 << 16 };
@@ -89,8 +91,13 @@ static void put_totals(struct json *json, const struct tact_result *r)
 
 static void put_place(struct json *json, const struct tact_result_row *row)
 {
+	char *name = obj_demangle(row->function, true);
+
 	put_known(json, "module", row->module);
-	put_known(json, "function", row->function);
+	put_known(json, "function", name ? name : row->function);
+	if (name)
+		json_put_string(json, "symbol", row->function);
+	free(name);
 	put_known(json, "source", row->source);
 	if (row->line)
 		json_put_integer(json, "line", row->line);

@@ -47,6 +47,8 @@ void view_json_input(const struct maker *m, const char *schema, struct json *jso
 		json_put_string(json, "name", r->name);
 	if (r->function[0])
 		json_put_string(json, "function", r->function);
+	if (r->symbol && strcmp(r->symbol, r->function))
+		json_put_string(json, "symbol", r->symbol);
 	if (r->source[0])
 		json_put_string(json, "source", r->source);
 	if (r->address)
