@@ -91,6 +91,7 @@ static void take_over(struct gen_cpu *cpu, const char *data, const char *name)
 	cpu->params = base->params;
 	memcpy(cpu->origin, base->origin, sizeof(cpu->origin));
 	cpu->text[PARAMS_KEY_ISA] = base->text[PARAMS_KEY_ISA];
+	cpu->text[PARAMS_KEY_PORT_NAMES] = base->text[PARAMS_KEY_PORT_NAMES];
 }
 
 static void read_line(const char *data, struct gen_cpu *cpu, char *line, bool is_first,
@@ -312,9 +313,10 @@ void gen_cpu_write(FILE *f, const struct gen_cpu *cpu)
 		enum params_key key;
 		const char *field;
 	} texts[] = {
-		{PARAMS_KEY_FULL_NAME, "full_name"}, {PARAMS_KEY_LLVM_NAME, "llvm_name"},
-		{PARAMS_KEY_LLVM_CPU, "llvm_cpu"},   {PARAMS_KEY_NAMES, "names"},
-		{PARAMS_KEY_CPUID, "cpuid"},	     {PARAMS_KEY_BASE, "base"},
+		{PARAMS_KEY_FULL_NAME, "full_name"},   {PARAMS_KEY_LLVM_NAME, "llvm_name"},
+		{PARAMS_KEY_LLVM_CPU, "llvm_cpu"},     {PARAMS_KEY_NAMES, "names"},
+		{PARAMS_KEY_CPUID, "cpuid"},	       {PARAMS_KEY_BASE, "base"},
+		{PARAMS_KEY_PORT_NAMES, "port_names"},
 	};
 
 	fprintf(f, "\t{ .record_of_form = record_of_form_%s, .origins = origins_%s,\n\t  ",

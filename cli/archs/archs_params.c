@@ -64,6 +64,7 @@ static void show_text(const struct tact_arch *arch, struct text *out)
 {
 	struct row row = {.arch = tact_arch_name(arch), .param.size = sizeof(row.param)};
 	const char *base = tact_arch_base(arch);
+	char aliases[512];
 
 	text_printf(out, "# %s: %s, LLVM's %s; %u instruction forms\n", tact_arch_name(arch),
 		    tact_arch_full_name(arch), tact_arch_llvm_name(arch),
@@ -71,6 +72,10 @@ static void show_text(const struct tact_arch *arch, struct text *out)
 	text_printf(out, "# %s%s%sin brackets: %sthe source of the value\n",
 		    *base ? "based on " : "", base, *base ? "; " : "",
 		    *base ? "the microarchitecture that the value is inherited from, and " : "");
+	if (tact_arch_aliases(arch, aliases, sizeof(aliases)))
+		text_printf(out, "# other names: %s\n", aliases);
+	if (*tact_arch_port_names(arch))
+		text_printf(out, "# ports: %s\n", tact_arch_port_names(arch));
 	for (size_t i = 0; tact_arch_param(arch, i, &row.param); i++)
 		show_param(&row, out);
 	show_unmeasured(arch, out);

@@ -93,6 +93,19 @@ static struct cell get_ports(const struct cell_at *at)
 	return cell_printf(at->table, "%s", text);
 }
 
+static struct cell get_aliases(const struct cell_at *at)
+{
+	char text[512];
+
+	tact_arch_aliases(at->row, text, sizeof(text));
+	return cell_printf(at->table, "%s", text);
+}
+
+static struct cell get_port_names(const struct cell_at *at)
+{
+	return cell_string(tact_arch_port_names(at->row));
+}
+
 /* CSV and JSON have the full name first. */
 static const struct column list_columns[] = {
 	{"Name", "name", .get = get_name, .width = 4},
@@ -103,7 +116,46 @@ static const struct column list_columns[] = {
 	{"Ports", NULL, .get = get_ports, .width = 20},
 	{"Forms", "forms", .get = get_forms, .width = 5, .flags = COLUMN_RIGHT},
 	{"CPU", NULL, .get = get_full_name},
+	{NULL, "aliases", .get = get_aliases},
+	{NULL, "port_names", .get = get_port_names},
 };
+
+/* Says once what several CPUs in a row have in common. */
+static void add_port_names(const struct archs *a, struct text *out)
+{
+	const struct archlist *l = &a->list;
+
+	text_add(out, "\nPorts:\n");
+	for (size_t i = 0, end; i < l->n; i = end) {
+		const char *names = tact_arch_port_names(l->arch[i]);
+		size_t start = out->size;
+
+		for (end = i + 1; end < l->n; end++)
+			if (strcmp(tact_arch_port_names(l->arch[end]), names) != 0)
+				break;
+		text_printf(out, "  %s", tact_arch_name(l->arch[i]));
+		if (end - i > 1)
+			text_printf(out, " to %s", tact_arch_name(l->arch[end - 1]));
+		text_pad(out, 14, start);
+		text_wrap(out, names, 14, start);
+	}
+}
+
+static void add_aliases(const struct archs *a, struct text *out)
+{
+	text_add(out, "\nOther names that -a takes, apart from products such as i7-8700K or "
+		      "EPYC 9654:\n");
+	for (size_t i = 0; i < a->list.n; i++) {
+		const size_t start = out->size;
+		char text[512];
+
+		if (!tact_arch_aliases(a->list.arch[i], text, sizeof(text)))
+			continue;
+		text_printf(out, "  %s", tact_arch_name(a->list.arch[i]));
+		text_pad(out, 14, start);
+		text_wrap(out, text, 14, start);
+	}
+}
 
 static void list(const struct archs *a, struct text *out)
 {
@@ -113,6 +165,10 @@ static void list(const struct archs *a, struct text *out)
 	for (size_t i = 0; i < a->list.n; i++)
 		table_row(&table, a->list.arch[i]);
 	table_fini(&table);
+	if (a->format != FORMAT_TEXT)
+		return;
+	add_port_names(a, out);
+	add_aliases(a, out);
 }
 
 /* ---- validation ---- */

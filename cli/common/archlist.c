@@ -4,6 +4,7 @@
  */
 #include "archlist.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,48 +20,126 @@
 	"prints them"
 
 const struct option_spec archlist_option_specs[] = {
-	OPTION_ARCH(names, "microarchitecture: a name from 'tact archs', several separated by "
-			   "commas, or all"),
+	OPTION_ARCH(names,
+		    "microarchitecture: a name from 'tact archs', a compiler's name or a product "
+		    "(i7-8700K), native, several separated by commas, or all; also -mcpu=NAME"),
 	OPTION_PARAMS(params, PARAMS_HELP),
 	OPTION_END,
 };
 
 const struct option_spec archlist_one_option_specs[] = {
-	OPTION_ARCH(names, "microarchitecture: a name from 'tact archs'"),
+	OPTION_ARCH(names, "microarchitecture: a name from 'tact archs', a compiler's name or a "
+			   "product (i7-8700K), or native; also -mcpu=NAME"),
 	OPTION_PARAMS(params, PARAMS_HELP),
 	OPTION_END,
 };
 
-/* Names in both forms, so that "skylak" has a near match. */
-static const char *any_name(size_t i, const void *context)
-{
-	const struct tact_arch *arch = tact_arch_next(NULL);
+/* ---- names ---- */
 
-	(void)context;
-	for (size_t k = 0; k < i / 2 && arch; k++)
-		arch = tact_arch_next(arch);
-	return arch ? (i % 2 ? tact_arch_llvm_name(arch) : tact_arch_name(arch)) : NULL;
+/* Returns a known name that differs by a slip of the finger; NULL if there is none.  Short names of
+ * CPUs differ by a letter or two, so only one edit counts as a slip there, and a digit never does:
+ * znver3 is not a misspelt znver4.
+ */
+static const char *near_name(const char *name, char *text, size_t size)
+{
+	const unsigned most = strlen(name) < 7 ? 1 : 2;
+	unsigned best = most + 1;
+	size_t found = SIZE_MAX;
+	const char *known;
+
+	if (strlen(name) < 3 || strpbrk(name, "0123456789"))
+		return NULL;
+	for (size_t i = 0; (known = tact_cpu_name(i, text, size)); i++) {
+		const unsigned d = cli_distance(name, known);
+
+		if (d < best && !strpbrk(known, "0123456789")) {
+			best = d;
+			found = i;
+		}
+	}
+	return found == SIZE_MAX ? NULL : tact_cpu_name(found, text, size);
+}
+
+static void report_unknown(const char *name)
+{
+	struct text list = {0};
+	const char *near;
+	char text[40];
+
+	if (!strcasecmp(name, "help") || !strcasecmp(name, "list") || !strcmp(name, "?")) {
+		cli_message("'tact archs' lists the microarchitectures and their names");
+		return;
+	}
+	for (const struct tact_arch *a = NULL; (a = tact_arch_next(a));)
+		text_printf(&list, "%s ", tact_arch_name(a));
+	near = near_name(name, text, sizeof(text));
+	cli_message("unknown microarchitecture '%s'%s%s%s; known: %sall", name,
+		    near ? " (did you mean " : "", near ? near : "", near ? "?)" : "",
+		    cli_string(&list));
+	text_free(&list);
+}
+
+/* "Sapphire Rapids (Golden Cove)" */
+static void add_line(struct text *out, const struct tact_cpu *cpu)
+{
+	text_add(out, cpu->line);
+	if (*cpu->core && strcmp(cpu->core, cpu->line))
+		text_printf(out, " (%s)", cpu->core);
+}
+
+static void add_host(struct text *out, const struct tact_cpu *cpu)
+{
+	text_printf(out, "this CPU is %s, family %u model %u",
+		    *cpu->brand	   ? cpu->brand
+		    : *cpu->vendor ? cpu->vendor
+				   : "unknown",
+		    cpu->family, cpu->model);
+	if (*cpu->line) {
+		text_add(out, ": ");
+		add_line(out, cpu);
+	}
+}
+
+/* Says what the name means, and what comes nearest. */
+static void report_no_model(const char *name, const struct tact_cpu *cpu)
+{
+	struct text text = {0};
+
+	if (!strcasecmp(name, "native")) {
+		add_host(&text, cpu);
+	} else {
+		text_printf(&text, "'%s' is %s's ", name, cpu->vendor);
+		add_line(&text, cpu);
+	}
+	text_add(&text, ", which tact has no model of; ");
+	if (cpu->nearest)
+		text_printf(&text, "the nearest is %s (%s), %s: -a %s",
+			    tact_arch_name(cpu->nearest), tact_arch_full_name(cpu->nearest),
+			    cpu->relation, tact_arch_name(cpu->nearest));
+	else
+		text_add(&text, "no model is near; 'tact archs' lists those that there are");
+	cli_message("%s", cli_string(&text));
+	text_free(&text);
+}
+
+static const struct tact_arch *find(const char *name, bool is_quiet)
+{
+	struct tact_cpu cpu = TACT_CPU_INIT;
+	const int status = tact_cpu_find(name, &cpu);
+
+	if (status < 0 && strcasecmp(name, "native"))
+		report_unknown(name);
+	else if (!cpu.arch)
+		report_no_model(name, &cpu);
+	else if (cpu.is_level && !is_quiet)
+		cli_message("'%s' names no CPU: taking %s (%s); -a NAME chooses another", name,
+			    tact_arch_name(cpu.arch), tact_arch_full_name(cpu.arch));
+	return cpu.arch;
 }
 
 const struct tact_arch *archlist_find(const char *name)
 {
-	const struct tact_arch *arch = tact_arch_find(name);
-	struct text list = {0};
-	const char *near;
-	size_t n = 0;
-
-	if (arch)
-		return arch;
-	for (const struct tact_arch *a = tact_arch_next(NULL); a; a = tact_arch_next(a)) {
-		text_printf(&list, "%s%s", n ? " " : "", tact_arch_name(a));
-		n += 2;
-	}
-	text_add_bytes(&list, "", 1);
-	near = strlen(name) >= 3 ? cli_nearest(name, n, any_name, NULL) : NULL;
-	cli_message("unknown microarchitecture '%s'%s%s%s; known: %s all", name,
-		    near ? " (did you mean " : "", near ? near : "", near ? "?)" : "", list.data);
-	text_free(&list);
-	return NULL;
+	return find(name, false);
 }
 
 static int add(struct archlist *list, const struct tact_arch *arch)
@@ -78,7 +157,7 @@ static int add(struct archlist *list, const struct tact_arch *arch)
 	return 0;
 }
 
-static int add_name(struct archlist *list, const char *name)
+static int add_name(struct archlist *list, const char *name, bool is_quiet)
 {
 	const struct tact_arch *arch;
 
@@ -90,11 +169,11 @@ static int add_name(struct archlist *list, const char *name)
 				status = add(list, arch);
 		return status;
 	}
-	arch = archlist_find(name);
+	arch = find(name, is_quiet);
 	return arch ? add(list, arch) : CLI_USAGE;
 }
 
-static int add_names(struct archlist *list, const char *names)
+static int add_names(struct archlist *list, const char *names, bool is_quiet)
 {
 	char *copy = strdup(names), *rest = copy, *name;
 	int status = 0;
@@ -103,13 +182,29 @@ static int add_names(struct archlist *list, const char *names)
 		cli_out_of_memory();
 	while (!status && (name = strsep(&rest, ",")))
 		if (*name)
-			status = add_name(list, name);
+			status = add_name(list, name, is_quiet);
 	free(copy);
 	if (!status && !list->n) {
 		cli_message("--arch: '%s' contains no name", names);
 		status = CLI_USAGE;
 	}
 	return status;
+}
+
+/* Without -a, on a CPU that there is no model of. */
+static void report_default(const struct tact_arch *arch)
+{
+	struct tact_cpu cpu = TACT_CPU_INIT;
+	struct text text = {0};
+
+	tact_cpu_find("native", &cpu);
+	add_host(&text, &cpu);
+	text_printf(&text, ", which tact has no model of; predicting for %s (%s)",
+		    tact_arch_name(arch), tact_arch_full_name(arch));
+	if (cpu.nearest)
+		text_printf(&text, "; the nearest is -a %s", tact_arch_name(cpu.nearest));
+	cli_message("%s", cli_string(&text));
+	text_free(&text);
 }
 
 static int add_this_cpu(struct archlist *list, bool is_quiet)
@@ -119,8 +214,7 @@ static int add_this_cpu(struct archlist *list, bool is_quiet)
 	if (!arch) {
 		arch = tact_arch_find("SKL");
 		if (!is_quiet)
-			cli_message("this CPU is unknown; predicting for %s (%s)",
-				    tact_arch_name(arch), tact_arch_full_name(arch));
+			report_default(arch);
 	} else if (!is_quiet) {
 		cli_message("predicting for this CPU, %s (%s)", tact_arch_name(arch),
 			    tact_arch_full_name(arch));
@@ -150,7 +244,7 @@ static int derive(struct archlist *list)
 int archlist_resolve(struct archlist *list, const char *fallback, bool is_quiet)
 {
 	const char *names = list->names ? list->names : fallback;
-	int status = names ? add_names(list, names) : add_this_cpu(list, is_quiet);
+	int status = names ? add_names(list, names, is_quiet) : add_this_cpu(list, is_quiet);
 
 	if (!status && list->params)
 		status = derive(list);

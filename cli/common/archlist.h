@@ -31,7 +31,9 @@ extern const struct option_spec archlist_option_specs[], archlist_one_option_spe
 int archlist_resolve(struct archlist *list, const char *fallback, bool is_quiet);
 void archlist_fini(void *list); /* of a group */
 
-/* Finds an architecture, or reports that the name is unknown. */
+/* Finds an architecture; or reports that the name is unknown, or what it means and which model comes
+ * nearest, and returns NULL.
+ */
 const struct tact_arch *archlist_find(const char *name);
 
 /* A numeric parameter of a CPU; 0 if there is no parameter of that name. */

@@ -124,9 +124,7 @@ void cli_fill_descriptors(void)
 	}
 }
 
-/* The number of edits (insert, delete, replace) that turn a into b, ignoring case; words are short.
- */
-static unsigned distance(const char *a, const char *b)
+unsigned cli_distance(const char *a, const char *b)
 {
 	enum { MAX_WORD = 63 };
 	unsigned row[MAX_WORD + 1], n = (unsigned)strlen(b);
@@ -162,7 +160,7 @@ const char *cli_nearest(const char *word, size_t n,
 
 	for (size_t i = 0; i < n; i++) {
 		const char *candidate = name(i, context);
-		unsigned d = candidate ? distance(word, candidate) : best;
+		unsigned d = candidate ? cli_distance(word, candidate) : best;
 
 		if (candidate && strlen(word) >= 3 && !strncmp(word, candidate, strlen(word)))
 			d = 0; /* the beginning of it */

@@ -64,6 +64,11 @@ void cli_fill_descriptors(void);
 const char *cli_nearest(const char *word, size_t n,
 			const char *(*name)(size_t i, const void *context), const void *context);
 
+/* Returns the number of edits (insert, delete, replace) that turn a into b, ignoring case; 63 for
+ * words that are longer than that.
+ */
+unsigned cli_distance(const char *a, const char *b);
+
 /* Cores that this process may use. */
 unsigned cli_cores(void);
 

@@ -71,6 +71,34 @@ static const struct option_spec *find(const struct parser *p, char letter, const
 	return NULL;
 }
 
+/* Options as compilers and llvm-mca spell them, with one dash or two, and what they are here. */
+static const struct alias {
+	const char *theirs, *ours;
+} aliases[] = {
+	{"mcpu", "arch"},
+	{"march", "arch"},
+};
+
+/* Returns our name of an option that the command has under another name; NULL if it has none.
+ * *after is what follows the name: "", or '=' and a value.
+ */
+static const char *alias_of(const struct parser *p, const char *argument, const char **after)
+{
+	const char *name = argument + (argument[1] == '-' ? 2 : 1);
+	const size_t length = strcspn(name, "=");
+	void *target;
+
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+		if (strlen(aliases[i].theirs) == length &&
+		    !memcmp(aliases[i].theirs, name, length) &&
+		    !find(p, 0, name, length, &target) &&
+		    find(p, 0, aliases[i].ours, strlen(aliases[i].ours), &target)) {
+			*after = name + length;
+			return aliases[i].ours;
+		}
+	return NULL;
+}
+
 /* How the option was written, for messages. */
 static const char *written(const struct option_spec *spec, char letter, char *buffer, size_t size)
 {
@@ -216,6 +244,29 @@ static const char *next_value(struct parser *p, const char *option)
 	return NULL;
 }
 
+static int parse_long(struct parser *p, const char *argument);
+
+/* Parses an option of another name as if it had ours. */
+static int parse_alias(struct parser *p, const char *ours, const char *after)
+{
+	struct text text = {0};
+	int status;
+
+	text_printf(&text, "--%s%s", ours, after);
+	/* The value is borrowed from argv: it must not be that of the copy. */
+	if (*after) {
+		const struct option_spec *spec;
+		void *target;
+
+		spec = find(p, 0, ours, strlen(ours), &target);
+		status = set(spec, target, cli_string(&text), after + 1);
+	} else {
+		status = parse_long(p, cli_string(&text));
+	}
+	text_free(&text);
+	return status;
+}
+
 static int parse_long(struct parser *p, const char *argument)
 {
 	const char *equals = strchr(argument, '=');
@@ -295,7 +346,7 @@ static int parse(struct parser *p)
 	int status = OPTIONS_GOOD;
 
 	while (p->next < p->argc && status == OPTIONS_GOOD) {
-		const char *argument = p->argv[p->next++];
+		const char *argument = p->argv[p->next++], *ours, *after;
 
 		if (options_end || argument[0] != '-' || !argument[1])
 			status = parse_argument(p, argument, options_end);
@@ -303,6 +354,8 @@ static int parse(struct parser *p)
 			options_end = true;
 		else if (!strcmp(argument, "--help"))
 			status = OPTIONS_HELP;
+		else if ((ours = alias_of(p, argument, &after)))
+			status = parse_alias(p, ours, after);
 		else if (argument[1] == '-')
 			status = parse_long(p, argument);
 		else

@@ -29,8 +29,9 @@ struct tact_arch;
 /* ---- finding one ---- */
 
 /* Returns the built-in microarchitecture with this name (SKL), LLVM name (skylake), full name
- * (Skylake) or another name that its file lists, in upper or lower case.  Returns NULL if there is
- * none, or if name is NULL.
+ * (Skylake) or another name that its file lists, in upper or lower case; or the one of a CPU that
+ * tact_cpu_find knows by this name (skylake-client, i7-6700K, 6-94).  Returns NULL if there is none,
+ * or if name is NULL.
  */
 const struct tact_arch *tact_arch_find(const char *name);
 
@@ -41,6 +42,47 @@ const struct tact_arch *tact_arch_next(const struct tact_arch *previous);
 
 /* Returns the microarchitecture of the CPU that this program runs on, or NULL if it is unknown. */
 const struct tact_arch *tact_arch_host(void);
+
+/* Writes the other names by which tact_arch_find finds a built-in microarchitecture, apart from
+ * products: those of compilers, code names, abbreviations.  They are separated by blanks,
+ * NUL-terminated, and cut to `size` bytes.  Returns the length of the whole text; 0 if there are no
+ * such names, or for NULL.
+ */
+size_t tact_arch_aliases(const struct tact_arch *arch, char *text, size_t size);
+
+/* What a name of a CPU means, whether there is a model of it or not. */
+struct tact_cpu {
+	size_t size;			 /* sizeof(struct tact_cpu), set by the caller */
+	const struct tact_arch *arch;	 /* its model; NULL: there is none */
+	const struct tact_arch *nearest; /* the model that comes nearest: `arch`, if there is one;
+					    NULL: none is near */
+	char line[40];			 /* of products: "Sapphire Rapids" */
+	char core[40];			 /* "Golden Cove" */
+	char vendor[16];		 /* "Intel" */
+	char relation[48]; /* what `nearest` is, if that is another core: "a predecessor" */
+	char brand[64];	   /* of this machine: what its CPU calls itself; otherwise "" */
+	unsigned family, model, stepping; /* of this machine, or as given; otherwise 0 */
+	bool is_level; /* no CPU, but a level of the instruction set (generic): `arch` is assumed */
+};
+#define TACT_CPU_INIT TACT_SIZED(struct tact_cpu)
+
+/* Finds out what a name of a CPU means: a name of a microarchitecture, as for tact_arch_find; a
+ * name that compilers take (sapphirerapids, znver3, generic); a code name or its abbreviation (SPR);
+ * a product (EPYC 9654, i7-12700, also as /proc/cpuinfo spells it); family and model (25-1), perhaps
+ * with a stepping (6-85-7); or "native", which is this machine.  Case does not count, nor do blanks,
+ * '-' and '_' in names that are no products.
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL    an argument is NULL, or out->size is not set
+ *   -TACT_E_NO_ARCH  the name means nothing; for "native", *out has what the CPU says about itself
+ */
+int tact_cpu_find(const char *name, struct tact_cpu *out);
+
+/* Returns name number `index` of those that tact_cpu_find knows (models, compilers' names, code
+ * names), for searching what a misspelt one may mean; NULL after the last one.  A text that is no
+ * constant is written to `text`.
+ */
+const char *tact_cpu_name(size_t index, char *text, size_t size);
 
 /* ---- what it is ---- */
 
@@ -65,6 +107,11 @@ bool tact_arch_has_form(const struct tact_arch *arch, unsigned form);
 
 /* Returns its execution ports: bit p is set if there is a port p.  NULL gives 0. */
 unsigned tact_arch_ports(const struct tact_arch *arch);
+
+/* Returns whose numbers its ports have, and what they are, for people; "" if its file does not say,
+ * and for NULL.  The text lives as long as arch.
+ */
+const char *tact_arch_port_names(const struct tact_arch *arch);
 
 /* ---- parameters ---- */
 

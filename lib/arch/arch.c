@@ -46,26 +46,12 @@ bool arch_view_of(const struct tact_arch *arch, unsigned form, enum arch_situati
 	return true;
 }
 
-/* Returns whether a name is one of the words. */
-static bool is_listed(const char *words, const char *name)
+const struct tact_arch *arch_find_own(const char *name)
 {
-	size_t length = strlen(name), n;
-
-	for (; *words; words += n + strspn(words + n, " ")) {
-		n = strcspn(words, " ");
-		if (n == length && !strncasecmp(words, name, n))
-			return true;
-	}
-	return false;
-}
-
-const struct tact_arch *tact_arch_find(const char *name)
-{
-	if (!name)
-		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(archs); i++)
 		if (!strcasecmp(name, archs[i].name) || !strcasecmp(name, archs[i].llvm_name) ||
-		    !strcasecmp(name, archs[i].full_name) || is_listed(archs[i].names, name))
+		    !strcasecmp(name, archs[i].full_name) ||
+		    names_have(archs[i].names, name, strlen(name)))
 			return &archs[i];
 	return NULL;
 }
@@ -87,7 +73,7 @@ const struct tact_arch *tact_arch_next(const struct tact_arch *previous)
 	return next < ARRAY_SIZE(archs) ? &archs[next] : NULL;
 }
 
-const struct tact_arch *tact_arch_host(void)
+const struct tact_arch *arch_host_own(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(archs); i++)
 		if (archs[i].isa->native && archs[i].isa->native->is_one_of(archs[i].cpuid))
@@ -123,6 +109,11 @@ const struct tact_isa *tact_arch_isa(const struct tact_arch *arch)
 const char *tact_arch_base(const struct tact_arch *arch)
 {
 	return arch ? arch->base : "";
+}
+
+const char *tact_arch_port_names(const struct tact_arch *arch)
+{
+	return arch ? arch->port_names : "";
 }
 
 bool tact_arch_has_form(const struct tact_arch *arch, unsigned form)
@@ -295,6 +286,7 @@ int arch_create(struct tact_arch **out, const char *name, const struct tact_isa 
 	arch->isa = isa;
 	arch->name = arch->full_name = name;
 	arch->llvm_name = arch->llvm_cpu = arch->names = arch->cpuid = arch->base = "";
+	arch->port_names = "";
 	arch->origins = none;
 	status = read_text(arch, text, diag);
 	if (status < 0) {

@@ -15,10 +15,11 @@
 struct tact_arch {
 	const struct tact_isa *isa;
 	const char *name, *full_name, *llvm_name;
-	const char *llvm_cpu; /* what LLVM's tools are asked for */
-	const char *names;    /* "skx skylake-sp": further ones, blanks between */
-	const char *cpuid;    /* "6-85:5-7 6-106": family-model:first stepping-last stepping */
-	const char *base;     /* the CPU whose parameters it takes over, or "" */
+	const char *llvm_cpu;	/* what LLVM's tools are asked for */
+	const char *names;	/* "skx skylake-sp": further ones, blanks between */
+	const char *cpuid;	/* "6-85:5-7 6-106": family-model:first stepping-last stepping */
+	const char *port_names; /* whose numbers ports have; "": nobody says */
+	const char *base;	/* the CPU whose parameters it takes over, or "" */
 	struct arch_params params;
 	const struct params_origin *origins; /* static; indexed by parameter */
 	bool is_from_file[PARAMS_COUNT];     /* tact_arch_derive has set it */
@@ -77,6 +78,13 @@ static inline unsigned arch_revision(const struct tact_arch *arch)
 }
 
 bool arch_is_built_in(const struct tact_arch *arch);
+
+/* Find a built-in one by a name that its file has, and that of this CPU; NULL if there is none. */
+const struct tact_arch *arch_find_own(const char *name);
+const struct tact_arch *arch_host_own(void);
+
+/* Tells whether a list of words has this one; case, blanks, '-' and '_' do not count (names.c). */
+bool names_have(const char *words, const char *name, size_t length);
 
 /* Returns the record of a form that has a line of its own, or NULL. */
 const struct arch_record *overlay_record(const struct arch_overlay *overlay, unsigned form);

@@ -114,6 +114,19 @@ struct isa_carrier {
 	const char *front, *back;
 };
 
+/* A line of products with the same core, whether there is a model of the core or not. */
+struct isa_cpu_line {
+	const char *code;    /* "SPR" */
+	const char *title;   /* "Sapphire Rapids"; "": no CPU, but a level of the set */
+	const char *vendor;  /* "Intel" */
+	const char *core;    /* "Golden Cove"; "": as the title */
+	const char *model;   /* its .arch file, which need not exist */
+	const char *nearest; /* models to be named as long as it does not: the first that exists */
+	const char *why;     /* what such a model is: "a predecessor" */
+	const char *names;   /* of compilers, and code names; blanks between */
+	const char *cpus;    /* as `cpuid` of an .arch file */
+};
+
 /* What a CPU says about itself. */
 struct isa_cpu {
 	char vendor[16], brand[64];
@@ -152,6 +165,14 @@ struct tact_isa {
 	const char *qemu_cpu; /* for -cpu: gives the traces of a real CPU */
 
 	const struct isa_native *native; /* NULL: this program was compiled for another set */
+
+	/* ---- CPUs ---- */
+	const struct isa_cpu_line *cpu_lines; /* the first that fits counts */
+	const size_t *n_cpu_lines;	      /* NULL: none */
+	/* Tells whether a list of CPUs, as in an .arch file, has this one. */
+	bool (*is_in)(const char *cpus, unsigned family, unsigned model, unsigned stepping);
+	/* Returns the code of the line of a product ("EPYC 9654"); NULL: unknown. */
+	const char *(*product_code)(const char *name);
 
 	struct isa_registers registers;
 

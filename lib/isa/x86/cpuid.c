@@ -2,33 +2,39 @@
  *
  * The CPU that this program runs on, if it belongs to this set.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "isa/x86/x86.h"
+
+/* Entries are "6-85", "6-85:5-7" (family, model, steppings) and "23-48..79" (a range of models). */
+bool x86_is_in(const char *cpus, unsigned family, unsigned model, unsigned stepping)
+{
+	while (*cpus) {
+		unsigned f, m, end, first = 0, last = 15;
+		int used = 0;
+
+		if (sscanf(cpus, "%u-%u%n", &f, &m, &used) != 2)
+			return false;
+		cpus += used;
+		end = m;
+		if (*cpus == '.' && sscanf(cpus, "..%u%n", &end, &used) == 1)
+			cpus += used;
+		if (*cpus == ':' && sscanf(cpus, ":%u-%u%n", &first, &last, &used) == 2)
+			cpus += used;
+		if (f == family && m <= model && model <= end && stepping >= first &&
+		    stepping <= last)
+			return true;
+		cpus += strcspn(cpus, " ");
+		cpus += strspn(cpus, " ");
+	}
+	return false;
+}
 
 #ifdef __x86_64__
 
 #include <cpuid.h>
-#include <stdio.h>
-#include <string.h>
 #include <x86intrin.h>
-
-/* Tells whether one of the entries of "6-85:5-7 6-106" covers this CPU. */
-static bool cpuid_matches(const char *list, unsigned family, unsigned model, unsigned stepping)
-{
-	while (*list) {
-		unsigned f, m, first = 0, last = 15;
-		int used = 0;
-
-		if (sscanf(list, "%u-%u%n", &f, &m, &used) != 2)
-			return false;
-		list += used;
-		if (*list == ':' && sscanf(list, ":%u-%u%n", &first, &last, &used) == 2)
-			list += used;
-		if (f == family && m == model && stepping >= first && stepping <= last)
-			return true;
-		list += strspn(list, " ");
-	}
-	return false;
-}
 
 static bool is_one_of(const char *cpus)
 {
@@ -46,7 +52,7 @@ static bool is_one_of(const char *cpus)
 	model = (eax >> 4 & 15) | (eax >> 12 & 0xf0);
 	if (family == 15)
 		family += eax >> 20 & 255;
-	return cpuid_matches(cpus, family, model, eax & 15);
+	return x86_is_in(cpus, family, model, eax & 15);
 }
 
 /* Registers as a string, in the order in which cpuid spreads it. */

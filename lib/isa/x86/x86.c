@@ -74,6 +74,10 @@ const struct tact_isa isa_x86 = {
 #ifdef __x86_64__
 	.native = &x86_native,
 #endif
+	.cpu_lines = x86_cpu_lines,
+	.n_cpu_lines = &x86_n_cpu_lines,
+	.is_in = x86_is_in,
+	.product_code = x86_product_code,
 	.decode = x86_decode,
 	.format = x86_format,
 	.cut_mnemonic = x86_cut_mnemonic,

@@ -58,6 +58,12 @@ int x86_format(const uint8_t *code, size_t code_size, uint64_t address, char *te
 void x86_cut_mnemonic(char *out, size_t size, const char *text);
 extern const struct isa_rewriter x86_rewriter;
 extern const struct isa_native x86_native; /* if compiled for x86-64 */
+
+/* CPUs: see struct tact_isa. */
+bool x86_is_in(const char *cpus, unsigned family, unsigned model, unsigned stepping);
+const char *x86_product_code(const char *name);
+extern const struct isa_cpu_line x86_cpu_lines[];
+extern const size_t x86_n_cpu_lines;
 void x86_describe(struct isa_properties *out, const uint8_t *code, size_t size);
 
 #endif /* TACT_ISA_X86_H */
