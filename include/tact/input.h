@@ -28,7 +28,8 @@ enum tact_input_kind {
 			    skipped */
 	TACT_INPUT_CSV,	 /* the first column is hex; a header line is recognised and skipped */
 	TACT_INPUT_ASM,	 /* assembly text, AT&T or Intel */
-	TACT_INPUT_ELF,	 /* object file, shared object or executable of a known instruction set */
+	TACT_INPUT_ELF,	 /* object file, shared object or executable of a known instruction set; also
+			    what was made of a listing that a disassembler printed */
 	TACT_INPUT_RAW	 /* the file's bytes are the code; never detected, must be asked for */
 };
 

@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "code/code.h"
 #include "code/transfers.h"
+#include "input/convert.h"
 #include "input/reader.h"
 
 static int copy_options(struct tact_input_options *out, const struct tact_input_options *opt,
@@ -119,13 +120,7 @@ static int open_asm(struct tact_input *in, const struct tact_input_options *opt,
 		return status;
 	if (!input_has_text(reader->data + reader->begin, reader->end - reader->begin))
 		return tact_fail(diag, TACT_E_FORMAT, "no code: the input is empty");
-	status = asm_source_create(&in->source, in->isa, reader->data + reader->begin,
-				   reader->end - reader->begin, opt->syntax, diag);
-	if (status < 0)
-		return status;
-	in->description = in->source.syntax == TACT_SYNTAX_INTEL ? "assembly (Intel syntax)"
-								 : "assembly (AT&T syntax)";
-	status = asm_assemble(&in->source, &in->image, &in->image_size, diag);
+	status = input_make_image(in, opt, diag);
 	if (status >= 0)
 		status = open_obj(in, -1, diag);
 	if (status < 0)

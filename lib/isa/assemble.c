@@ -72,11 +72,10 @@ static int make_environment(struct run *run)
 
 enum { MAX_WORDS = 16 };
 
-static size_t add_options(const char **argv, size_t n, const char *const *options)
+static void add_options(const char **argv, size_t n, const char *const *options)
 {
 	while (options && *options && n + 1 < MAX_WORDS)
 		argv[n++] = *options++;
-	return n;
 }
 
 static int spawn(const struct run *run, const struct asm_source *source, struct process *child)
@@ -98,10 +97,9 @@ static int spawn(const struct run *run, const struct asm_source *source, struct 
 	/* A line table of the text itself.  If the text has a table of its own, clang's needs
 	 * version 5, too: before that, as accepts no directory in .file.
 	 */
-	argv[n++] = "--gdwarf-5";
-	n = add_options(argv, n, assembler->options);
-	if (source->starts_intel)
-		n = add_options(argv, n, assembler->intel_options);
+	if (!source->is_listing)
+		argv[n++] = "--gdwarf-5";
+	add_options(argv, n, assembler->options);
 	error = process_start(child, &spec);
 	if (error == ENOENT)
 		return tact_fail(run->diag, TACT_E_NO_TOOL,
@@ -186,6 +184,26 @@ static void close_memory(int fd)
 		close(fd);
 }
 
+/* Writes the text for the child.  A directive says that it begins in Intel syntax: with options for
+ * that, as takes the FLAT of "OFFSET FLAT:x" for a register.
+ */
+static int write_source(const struct run *run, const struct asm_source *source)
+{
+	const struct isa_assembler *assembler = source->assembler;
+	const char *directive = assembler->directive[TACT_SYNTAX_INTEL];
+
+	if (source->starts_intel && directive &&
+	    (file_write_all(run->text, directive, strlen(directive)) < 0 ||
+	     file_write_all(run->text, assembler->intel_argument,
+			    strlen(assembler->intel_argument)) < 0 ||
+	     file_write_all(run->text, ";", 1) < 0))
+		return fail_errno(run, "memory file");
+	if (file_write_all(run->text, source->text, source->size) < 0 ||
+	    lseek(run->text, 0, SEEK_SET) < 0)
+		return fail_errno(run, "memory file");
+	return 0;
+}
+
 int asm_assemble(const struct asm_source *source, uint8_t **image, size_t *size,
 		 struct tact_diag *diag)
 {
@@ -197,9 +215,8 @@ int asm_assemble(const struct asm_source *source, uint8_t **image, size_t *size,
 		status = open_memory(&run, "tact-object", &run.object);
 	if (status >= 0)
 		status = open_memory(&run, "tact-messages", &run.messages);
-	if (status >= 0 && (file_write_all(run.text, source->text, source->size) < 0 ||
-			    lseek(run.text, 0, SEEK_SET) < 0))
-		status = fail_errno(&run, "memory file");
+	if (status >= 0)
+		status = write_source(&run, source);
 	if (status >= 0)
 		status = run_as(&run, source);
 	if (status >= 0)

@@ -21,12 +21,13 @@
 #include <tact/insn.h>
 #include <tact/status.h>
 
+struct text;
+
 /* How text of an instruction set is assembled: by GNU as, or by a program that takes its options.
  */
 struct isa_assembler {
-	const char *program, *package;	  /* its name, and the Debian package that has it */
-	const char *const *options;	  /* NULL-terminated, as all lists here */
-	const char *const *intel_options; /* additional ones, for text that begins in that syntax */
+	const char *program, *package; /* its name, and the Debian package that has it */
+	const char *const *options;    /* NULL-terminated, as all lists here */
 	const char *comments; /* characters that begin a comment, up to the end of the line */
 	const char *directive[TACT_SYNTAX_INTEL + 1]; /* that begin a syntax; NULL: none */
 	const char *intel_argument; /* what that directive needs after it if it stands alone */
@@ -34,6 +35,12 @@ struct isa_assembler {
 	 * syntax.
 	 */
 	void (*weigh)(const char *p, const char *end, long *att, long *intel);
+	/* Finds the operand of a direct jump, branch or call, up to `end`; NULL if this is none. */
+	const char *(*find_target)(const char *p, const char *end);
+	/* Writes an instruction, without its target if it has one, so that it gets this length (0:
+	 * any): disassemblers print different encodings alike.
+	 */
+	void (*respell)(struct text *out, const char *p, const char *end, unsigned length);
 };
 
 /* ---- words of a text ---- */
@@ -86,6 +93,7 @@ struct asm_source {
 	enum tact_syntax syntax; /* of the first instructions: ATT or INTEL */
 	bool starts_intel; /* as must start in Intel syntax: the text itself does not say so */
 	bool has_lines;	   /* the text brings its own line table (.loc) */
+	bool is_listing;   /* made of a listing: its lines are not to be found in the line table */
 };
 
 /* Finds markers and syntax, and writes the text for `as`.  Returns 0, -TACT_E_NOMEM, -TACT_E_FORMAT

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "isa/assemble.h"
 #include "isa/x86/x86.h"
 
@@ -74,14 +75,86 @@ static void weigh(const char *p, const char *end, long *att, long *intel)
 	}
 }
 
+static const char *skip_blanks(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	return p;
+}
+
+/* Finds the mnemonic after prefixes, and its end. */
+static const char *find_mnemonic(const char *p, const char *end, const char **stop)
+{
+	static const char *const prefixes[] = {"bnd",	 "notrack", "lock", "rep", "repz",  "repnz",
+					       "data16", "cs",	    "ds",   "es",  "addr32"};
+	size_t i;
+
+	for (;;) {
+		p = skip_blanks(p, end);
+		*stop = asm_skip_word(p, end);
+		for (i = 0; i < ARRAY_SIZE(prefixes); i++)
+			if (asm_word_is(p, *stop, prefixes[i]))
+				break;
+		if (i == ARRAY_SIZE(prefixes) || *stop == end)
+			return p;
+		p = *stop;
+	}
+}
+
+static bool begins_with(const char *p, const char *end, const char *word)
+{
+	return (size_t)(end - p) >= strlen(word) && !strncasecmp(p, word, strlen(word));
+}
+
+static bool is_call(const char *p, const char *end)
+{
+	return asm_word_is(p, end, "call") || asm_word_is(p, end, "callq");
+}
+
+static const char *find_target(const char *p, const char *end)
+{
+	const char *stop;
+
+	p = find_mnemonic(p, end, &stop);
+	if (*p != 'j' && *p != 'J' && !is_call(p, stop) && !begins_with(p, stop, "loop") &&
+	    !asm_word_is(p, stop, "xbegin"))
+		return NULL;
+	if (stop < end && *stop == ',') /* jne,pt */
+		stop = asm_skip_word(stop + 1, end);
+	return skip_blanks(stop, end);
+}
+
+/* Padding of n bytes as one instruction, as compilers write it; as makes at most 11. */
+static void write_nop(struct text *out, unsigned length)
+{
+	const unsigned most = 11;
+
+	for (; length > most; length--)
+		text_add(out, ".byte 0x66;");
+	text_printf(out, ".nops %u", length);
+}
+
+static void respell(struct text *out, const char *p, const char *end, unsigned length)
+{
+	const char *stop, *mnemonic = find_mnemonic(p, end, &stop);
+	const bool is_plain = mnemonic == skip_blanks(p, end);
+
+	if (begins_with(mnemonic, stop, "nop") && length > 1 && length <= 15) {
+		write_nop(out, length);
+		return;
+	}
+	/* A near jump where a short one would do. */
+	if (is_plain && (*mnemonic == 'j' || *mnemonic == 'J') && length >= 5)
+		text_add(out, "{disp32} ");
+	text_add_bytes(out, p, (size_t)(end - p));
+}
+
 static const char *const options[] = {"--64", NULL};
-static const char *const intel_options[] = {"-msyntax=intel", "-mnaked-reg", NULL};
 
 const struct isa_assembler x86_assembler = {
 	.program = "as",
 	.package = "binutils",
 	.options = options,
-	.intel_options = intel_options,
 	.comments = "#",
 	.directive = {[TACT_SYNTAX_ATT] = ".att_syntax", [TACT_SYNTAX_INTEL] = ".intel_syntax"},
 	/* Without an argument, as expects % before registers and LLVM does not; with noprefix, as
@@ -89,4 +162,6 @@ const struct isa_assembler x86_assembler = {
 	 */
 	.intel_argument = " noprefix",
 	.weigh = weigh,
+	.find_target = find_target,
+	.respell = respell,
 };
