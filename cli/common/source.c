@@ -128,6 +128,7 @@ static int next_in_store(struct source *source, struct source_block *block)
 						     .name = "",
 						     .function = "",
 						     .symbol = "",
+						     .inlined = "",
 						     .source = "",
 						     .text = ""};
 	else

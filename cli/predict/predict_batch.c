@@ -132,6 +132,7 @@ static size_t batch_add(struct predict_batch *b, const struct source_block *bloc
 	row->region.name = batch_string(b, r->name);
 	row->region.function = batch_string(b, r->function);
 	row->region.symbol = batch_string(b, r->symbol);
+	row->region.inlined = batch_string(b, r->inlined);
 	row->region.source = batch_string(b, r->source);
 	row->region.remarks = batch_remarks(b, r->remarks);
 	return r->code_size + r->text_size;

@@ -85,6 +85,8 @@ void predict_properties(const struct predict_worker *w, const struct source_bloc
 	if (r->name[0] && !w->p->is_many)
 		text_printf(out, "\nof %s%s%s%s", r->name, r->source[0] ? " (" : "", r->source,
 			    r->source[0] ? ")" : "");
+	if (r->inlined[0])
+		text_printf(out, "\ninlined there: %s", r->inlined);
 	text_add(out, "\n");
 }
 

@@ -61,14 +61,18 @@ struct tact_region {
 	const char *name;     /* of the marker, function or loop; "" if it has none */
 	const char *function; /* that contains it, as in the source (C++, Rust, D), without
 				 parameters; "" if unknown */
-	const char *source;   /* "file.c:12" from the DWARF line table; "" if unknown */
+	const char *source;   /* "file.c:12" from the DWARF line table: of inlined code the
+				 innermost call outside of system headers; "" if unknown */
 	const char *text;     /* hex and CSV: the hex digits as in the input; "" otherwise */
 	size_t text_size;     /* length of text, which is not NUL-terminated */
 	bool is_loop;	      /* ends in a branch back to its start */
 	bool is_candidate;    /* found by searching, not chosen by a marker or an option */
 	const struct tact_remarks
-		*remarks;   /* what was chosen, assumed or left out to take it; NULL: nothing */
-	const char *symbol; /* of the function, as in the symbol table; "" if unknown */
+		*remarks;    /* what was chosen, assumed or left out to take it; NULL: nothing */
+	const char *symbol;  /* of the function, as in the symbol table; "" if unknown */
+	const char *inlined; /* where `source` is a call that was inlined: the functions and lines
+				below it, the outermost first: "std::count stl_algo.h:4125 >
+				std::__count_if stl_algobase.h:2124"; "" if it is none */
 };
 #define TACT_REGION_INIT TACT_SIZED(struct tact_region)
 

@@ -85,6 +85,8 @@ static int open_obj(struct tact_input *in, int fd, struct tact_diag *diag)
 	if (status < 0)
 		return status;
 	in->isa = in->obj->isa;
+	if (obj_find_symbols(in->obj))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	return code_cut_functions(in->obj) ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : 0;
 }
 
@@ -298,6 +300,7 @@ static int next_region(struct tact_input *in, struct tact_region *region, struct
 				       .name = "",
 				       .function = "",
 				       .symbol = "",
+				       .inlined = "",
 				       .source = "",
 				       .text = ""};
 	if (in->is_done)
@@ -357,6 +360,7 @@ void tact_input_close(struct tact_input *in)
 	free(in->regions);
 	free(in->function);
 	free(in->name.text);
+	free(in->inlined.text);
 	free(in->source_place.text);
 	free(in);
 }

@@ -74,7 +74,7 @@ struct tact_input {
 	bool is_mapped; /* by mmap, not malloc */
 	struct input_region *regions;
 	size_t n_regions, regions_capacity, next_region;
-	struct input_buffer name, source_place;
+	struct input_buffer name, source_place, inlined;
 	char *function; /* owned: the current region's, demangled; NULL: as its symbol */
 	bool is_mangled;
 };

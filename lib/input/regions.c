@@ -14,6 +14,7 @@
 
 #include "base/base.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "code/code.h"
 #include "code/transfers.h"
 #include "input/reader.h"
@@ -366,16 +367,35 @@ static int print_name(struct tact_input *in, const struct input_region *r, const
 }
 
 /* Compilers give line 0 to code that stems from no line: looks for the first one that does. */
-static int find_line(struct obj_file *obj, const struct obj_range *range, const char **file,
-		     int *line)
+static long find_frames(struct obj_file *obj, const struct obj_range *range,
+			struct obj_frame *frames)
 {
 	enum { REACH = 64 };
-	int status = 0;
+	long n = 0;
 	size_t at;
 
-	for (at = range->begin; at < range->end && at - range->begin < REACH && !status; at++)
-		status = obj_line_at(obj, range->section, at, file, line);
-	return status;
+	for (at = range->begin; at < range->end && at - range->begin < REACH && !n; at++)
+		n = obj_frames_at(obj, range->section, at, frames, OBJ_MOST_FRAMES);
+	return n;
+}
+
+/* The functions that were inlined below a line, the outermost first. */
+static int print_inlined(struct tact_input *in, const struct obj_frame *frames, size_t own,
+			 struct tact_region *region)
+{
+	struct text text = {0};
+
+	for (size_t i = own; i-- > 0;)
+		text_printf(&text, "%s%s %s:%d", text.size ? " > " : "", frames[i].function,
+			    file_base_name(frames[i].file), frames[i].line);
+	if (!text_string(&text)) {
+		text_free(&text);
+		return -TACT_E_NOMEM;
+	}
+	free(in->inlined.text);
+	in->inlined.text = text.data;
+	region->inlined = in->inlined.text;
+	return 0;
 }
 
 /* The line table of assembly text refers to the text itself, unless a compiler wrote one into it.
@@ -383,20 +403,22 @@ static int find_line(struct obj_file *obj, const struct obj_range *range, const 
 static int print_source(struct tact_input *in, const struct obj_range *range,
 			struct tact_region *region)
 {
-	const char *file;
-	int line, status = find_line(in->obj, range, &file, &line);
+	struct obj_frame frames[OBJ_MOST_FRAMES];
+	const long n = find_frames(in->obj, range, frames);
+	size_t own;
 
-	if (status <= 0)
-		return status;
+	if (n <= 0)
+		return (int)n;
+	own = obj_own_frame(frames, (size_t)n);
 	if (in->kind == TACT_INPUT_ASM && !in->source.has_lines) {
 		if (!region->line)
-			region->line = (uint64_t)line;
+			region->line = (uint64_t)frames[0].line;
 		return 0;
 	}
-	if (print(&in->source_place, "%s:%d", file_base_name(file), line))
+	if (print(&in->source_place, "%s:%d", file_base_name(frames[own].file), frames[own].line))
 		return -TACT_E_NOMEM;
 	region->source = in->source_place.text;
-	return 0;
+	return own ? print_inlined(in, frames, own, region) : 0;
 }
 
 int input_region_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag)

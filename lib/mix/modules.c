@@ -206,6 +206,8 @@ int mix_module_load(struct mix_modules *m, struct mix_module *module)
 	status = obj_open(&module->obj, module->image.data, module->image.size, module->image.fd,
 			  &diag);
 	if (status >= 0)
+		status = obj_find_symbols(module->obj);
+	if (status >= 0)
 		status = code_cut_functions(module->obj);
 	if (status >= 0 && !module->is_mangled)
 		status = obj_keep_names(module->obj);

@@ -1,44 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Source lines.  libdwfl rather than plain libdw, because in objects the line table itself needs
- * relocation, which libdwfl does.
+ * Source lines, and symbols of files that were stripped.  libdwfl rather than plain libdw, because
+ * in objects the line table itself needs relocation, which libdwfl does, and because it finds debug
+ * information in other files: by .gnu_debuglink, by build-id below /usr/lib/debug, what dwz moved
+ * (.gnu_debugaltlink), and, if DEBUGINFOD_URLS is set, on a server.
  */
-#include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/base.h"
-#include "obj/obj.h"
-
-/* Code of one compilation unit. */
-struct unit_range {
-	Dwarf_Addr begin, end;
-	Dwarf_Die unit;
-};
-
-struct obj_lines {
-	Dwfl *dwfl; /* NULL: nothing to ask */
-	Dwfl_Module *module;
-	Elf *elf; /* the module's */
-	GElf_Addr bias;
-	struct unit_range *ranges; /* sorted by begin */
-	size_t n_ranges, ranges_capacity;
-	Dwfl_Callbacks callbacks; /* dwfl keeps a pointer to it */
-};
-
-/* Debug information in other files is not searched for: that may go over the network. */
-static int find_no_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
-			     const char *file, const char *link, GElf_Word crc, char **found)
-{
-	(void)module, (void)user, (void)name, (void)base, (void)file, (void)link, (void)crc;
-	(void)found;
-	return -1;
-}
+#include "obj/lines.h"
 
 static int find_no_elf(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 		       char **file, Elf **elf)
@@ -77,6 +54,17 @@ static int compare_ranges(const void *a, const void *b)
 	return 2 * ORDER(x->begin, y->begin) + ORDER(x->end, y->end);
 }
 
+static int add_range(struct obj_lines *lines, Dwarf_Addr begin, Dwarf_Addr end)
+{
+	if (begin >= end)
+		return 0;
+	if (tact_grow(&lines->ranges, &lines->ranges_capacity, lines->n_ranges + 1,
+		      sizeof(*lines->ranges)))
+		return -TACT_E_NOMEM;
+	lines->ranges[lines->n_ranges++] = (struct unit_range){begin, end, lines->n_units - 1};
+	return 0;
+}
+
 /* Finds which unit has which code, from the units themselves: dwfl_module_getsrc uses the table
  * made for that question, .debug_aranges, which clang does not write.
  */
@@ -89,19 +77,29 @@ static int index_units(struct obj_lines *lines)
 		Dwarf_Addr base, begin, end;
 		ptrdiff_t at = 0;
 
-		while ((at = dwarf_ranges(unit, at, &base, &begin, &end)) > 0) {
-			if (begin >= end)
-				continue;
-			if (tact_grow(&lines->ranges, &lines->ranges_capacity, lines->n_ranges + 1,
-				      sizeof(*lines->ranges)))
+		if (tact_grow(&lines->units, &lines->units_capacity, lines->n_units + 1,
+			      sizeof(*lines->units)))
+			return -TACT_E_NOMEM;
+		lines->units[lines->n_units++] = (struct obj_unit){.entry = *unit};
+		while ((at = dwarf_ranges(unit, at, &base, &begin, &end)) > 0)
+			if (add_range(lines, begin + bias, end + bias))
 				return -TACT_E_NOMEM;
-			lines->ranges[lines->n_ranges++] =
-				(struct unit_range){begin + bias, end + bias, *unit};
-		}
 	}
 	if (lines->n_ranges)
 		qsort(lines->ranges, lines->n_ranges, sizeof(*lines->ranges), compare_ranges);
 	return 0;
+}
+
+/* Files next to this one are found by its path, which the descriptor knows. */
+static void find_path(const struct obj_file *obj, char path[PATH_MAX])
+{
+	char link[32];
+	ssize_t n = -1;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", obj->fd);
+	if (obj->fd >= 0)
+		n = readlink(link, path, PATH_MAX - 1);
+	path[n > 0 && path[0] == '/' ? n : 0] = '\0';
 }
 
 /* NULL: out of memory. */
@@ -114,7 +112,7 @@ static struct obj_lines *lines_create(const struct obj_file *obj)
 		return NULL;
 	lines->callbacks = (Dwfl_Callbacks){
 		.find_elf = find_no_elf,
-		.find_debuginfo = find_no_debuginfo,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
 		.section_address = dwfl_offline_section_address,
 	};
 	fd = open_image(obj);
@@ -126,7 +124,9 @@ static struct obj_lines *lines_create(const struct obj_file *obj)
 		obj_lines_destroy(lines);
 		return NULL;
 	}
-	lines->module = dwfl_report_offline(lines->dwfl, "input", "input", fd);
+	find_path(obj, lines->path);
+	lines->module = dwfl_report_offline(lines->dwfl, "input",
+					    lines->path[0] ? lines->path : "input", fd);
 	if (!lines->module) {
 		close(fd); /* otherwise libdwfl owns it now */
 		return lines;
@@ -144,9 +144,13 @@ void obj_lines_destroy(struct obj_lines *lines)
 {
 	if (!lines)
 		return;
+	for (size_t i = 0; i < lines->n_units; i++)
+		obj_unit_fini(&lines->units[i]);
+	for (size_t i = 0; i < lines->n_names; i++)
+		free(lines->names[i]);
 	if (lines->dwfl)
 		dwfl_end(lines->dwfl);
-	FREE_ALL(lines->ranges, lines);
+	FREE_ALL(lines->names, lines->units, lines->ranges, lines);
 }
 
 static struct unit_range *find_unit(const struct obj_lines *lines, Dwarf_Addr address)
@@ -164,34 +168,96 @@ static struct unit_range *find_unit(const struct obj_lines *lines, Dwarf_Addr ad
 	return low && address < lines->ranges[low - 1].end ? &lines->ranges[low - 1] : NULL;
 }
 
-int obj_line_at(struct obj_file *obj, size_t section, size_t offset, const char **file, int *line)
+int obj_lines_need(struct obj_file *obj)
+{
+	if (!obj->lines)
+		obj->lines = lines_create(obj);
+	return obj->lines ? 0 : -TACT_E_NOMEM;
+}
+
+struct obj_unit *obj_lines_unit(struct obj_file *obj, size_t section, size_t offset,
+				Dwarf_Addr *address)
 {
 	const size_t index = obj->sections[section].index;
-	const struct obj_lines *lines;
+	struct obj_lines *lines = obj->lines;
 	struct unit_range *range;
 	Elf_Scn *scn;
 	GElf_Shdr header;
-	GElf_Addr address, bias = 0;
-	Dwarf_Line *found;
+	GElf_Addr bias = 0;
 
-	if (!obj->lines)
-		obj->lines = lines_create(obj);
-	lines = obj->lines;
-	if (!lines)
-		return -TACT_E_NOMEM;
-	if (!lines->elf || !index)
-		return 0;
+	if (!lines || !lines->elf || !index)
+		return NULL;
 	/* libdwfl gave the sections of an object addresses that do not overlap. */
 	scn = elf_getscn(lines->elf, index);
 	if (!scn || !gelf_getshdr(scn, &header))
-		return 0;
-	address = header.sh_addr + offset + lines->bias;
-	range = find_unit(lines, address);
+		return NULL;
+	*address = header.sh_addr + offset + lines->bias;
+	range = find_unit(lines, *address);
 	if (!range || !dwfl_module_getdwarf(lines->module, &bias))
+		return NULL;
+	*address -= bias;
+	return &lines->units[range->unit];
+}
+
+/* ---- symbols of another file ---- */
+
+static int add_symbol(struct obj_file *obj, const GElf_Sym *from, const char *name,
+		      uint64_t address, size_t order)
+{
+	const unsigned type = GELF_ST_TYPE(from->st_info);
+
+	if (!name || !*name || (type != STT_FUNC && type != STT_GNU_IFUNC))
 		return 0;
-	found = dwarf_getsrc_die(&range->unit, address - bias);
-	if (!found || dwarf_lineno(found, line))
+	for (size_t i = 0; i < obj->n_sections; i++) {
+		const struct obj_section *x = &obj->sections[i];
+		const uint64_t offset = address - x->address;
+
+		if (address < x->address || offset >= x->size)
+			continue;
+		if (tact_grow(&obj->symbols, &obj->symbols_capacity, obj->n_symbols + 1,
+			      sizeof(*obj->symbols)))
+			return -TACT_E_NOMEM;
+		obj->symbols[obj->n_symbols++] = (struct obj_symbol){
+			.name = name,
+			.section = i,
+			.offset = (size_t)offset,
+			.size = from->st_size < x->size - offset ? (size_t)from->st_size
+								 : (size_t)(x->size - offset),
+			.order = order,
+			.is_function = true,
+			.is_global = GELF_ST_BIND(from->st_info) != STB_LOCAL,
+			.is_indirect = type == STT_GNU_IFUNC,
+		};
 		return 0;
-	*file = dwarf_linesrc(found, NULL, NULL);
-	return *file && *line > 0;
+	}
+	return 0;
+}
+
+int obj_find_symbols(struct obj_file *obj)
+{
+	struct obj_lines *lines;
+	int n, status = 0;
+
+	if (obj->has_symbols || obj->type == OBJ_RELOCATABLE)
+		return 0;
+	if (obj_lines_need(obj))
+		return -TACT_E_NOMEM;
+	lines = obj->lines;
+	if (!lines->elf)
+		return 0;
+	n = dwfl_module_getsymtab(lines->module);
+	obj->n_symbols = n > 0 ? 0 : obj->n_symbols; /* it has those of .dynsym as well */
+	for (int i = 1; i < n && !status; i++) {
+		GElf_Sym symbol;
+		GElf_Addr address;
+		const char *name = dwfl_module_getsym_info(lines->module, i, &symbol, &address,
+							   NULL, NULL, NULL);
+
+		status = add_symbol(obj, &symbol, name, address - lines->bias, (size_t)i);
+	}
+	if (status)
+		return status;
+	obj_sort_symbols(obj);
+	obj->n_functions = 0;
+	return obj_cut_functions(obj);
 }

@@ -370,6 +370,12 @@ static int compare_symbols(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
+void obj_sort_symbols(struct obj_file *obj)
+{
+	if (obj->n_symbols)
+		qsort(obj->symbols, obj->n_symbols, sizeof(*obj->symbols), compare_symbols);
+}
+
 static int load_symbols(struct loader *load)
 {
 	GElf_Shdr table = {0}, strings;
@@ -386,9 +392,8 @@ static int load_symbols(struct loader *load)
 		status = add_symbol(load, &strings, i);
 	if (status < 0)
 		return status;
-	if (load->obj->n_symbols)
-		qsort(load->obj->symbols, load->obj->n_symbols, sizeof(*load->obj->symbols),
-		      compare_symbols);
+	load->obj->has_symbols = table.sh_type == SHT_SYMTAB;
+	obj_sort_symbols(load->obj);
 	return 0;
 }
 

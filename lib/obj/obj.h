@@ -68,6 +68,7 @@ struct obj_file {
 	size_t n_sections, sections_capacity;
 	struct obj_symbol *symbols; /* sorted by section, offset */
 	size_t n_symbols, symbols_capacity;
+	bool has_symbols; /* a whole symbol table, not only .dynsym */
 	struct obj_function *functions;
 	size_t n_functions, functions_capacity;
 	struct obj_lines *lines; /* made when it is first needed */
@@ -99,6 +100,11 @@ unsigned obj_build_id_of(const char *path, uint8_t *id, size_t most);
  */
 int obj_open(struct obj_file **out, const void *image, size_t size, int fd, struct tact_diag *diag);
 void obj_close(struct obj_file *obj); /* NULL is allowed */
+
+/* Takes the symbols of a stripped file from its debug information in another file, if there is any,
+ * and cuts functions at them.  Call it right after obj_open.  Returns 0 or -TACT_E_NOMEM.
+ */
+int obj_find_symbols(struct obj_file *obj);
 
 /* Functions that have unwind information, in order of address. */
 struct obj_unwind {
@@ -156,9 +162,32 @@ int obj_function_find(const struct obj_file *obj, const char *name, struct obj_r
 const struct obj_symbol *obj_symbol_before(const struct obj_file *obj, size_t section,
 					   size_t offset);
 
-/* Asks the line table: sets *file (owned by obj, valid until obj_close) and *line.  Returns 1, 0 if
- * nothing is known, or -TACT_E_NOMEM.  If memory runs out inside libdw, however, libdw ends the
- * process: its handler for that case takes no argument, so that nothing could lead back from it.
+/* A line of the source: `function` is the inlined function that it belongs to; "" for the function
+ * that has the code.
+ */
+struct obj_frame {
+	const char *function; /* owned by obj, as is */
+	const char *file;
+	int line;
+};
+enum { OBJ_MOST_FRAMES = 32 };
+
+/* Finds the line of some code and, if it was inlined, the lines of the calls, the innermost first.
+ * Returns how many there are, at most `most`; 0 if nothing is known, or -TACT_E_NOMEM.  If memory
+ * runs out inside libdw, however, libdw ends the process: its handler for that case takes no
+ * argument, so that nothing could lead back from it.
+ */
+long obj_frames_at(struct obj_file *obj, size_t section, size_t offset, struct obj_frame *frames,
+		   size_t most);
+
+/* Returns the frame that people mean: the innermost one outside of compilers' and systems' own files
+ * (/usr/include and the like), or the outermost.  n > 0.
+ */
+size_t obj_own_frame(const struct obj_frame *frames, size_t n);
+bool obj_is_system_file(const char *file);
+
+/* Finds that frame's file (owned by obj, valid until obj_close) and line.  Returns 1, 0 if nothing
+ * is known, or -TACT_E_NOMEM, as obj_frames_at does.
  */
 int obj_line_at(struct obj_file *obj, size_t section, size_t offset, const char **file, int *line);
 
@@ -174,6 +203,7 @@ char *obj_demangle(const char *symbol, bool is_whole);
 size_t obj_base_length(const char *symbol);
 
 /* Used inside the module. */
+void obj_sort_symbols(struct obj_file *obj);
 int obj_cut_functions(struct obj_file *obj); /* fills functions; 0 or -TACT_E_NOMEM */
 void obj_lines_destroy(struct obj_lines *lines);
 

@@ -66,6 +66,10 @@ static int open_file(struct symbols_file *f, struct tact_diag *diag)
 	if (status)
 		return status;
 	status = obj_open(&f->obj, f->image.data, f->image.size, f->image.fd, diag);
+	if (!status && obj_find_symbols(f->obj)) {
+		obj_close(f->obj);
+		status = -TACT_E_NOMEM;
+	}
 	madvise(f->image.data, f->image.size, MADV_DONTNEED); /* see forget_pages */
 	return status;
 }

@@ -51,6 +51,8 @@ void view_json_input(const struct maker *m, const char *schema, struct json *jso
 		json_put_string(json, "symbol", r->symbol);
 	if (r->source[0])
 		json_put_string(json, "source", r->source);
+	if (r->inlined && r->inlined[0])
+		json_put_string(json, "inlined", r->inlined);
 	if (r->address)
 		json_put_count(json, "address", r->address);
 	if (m->view->loop)
