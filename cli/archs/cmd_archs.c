@@ -9,6 +9,7 @@
 #include "base/tabular.h"
 #include "common/cli.h"
 #include "common/options.h"
+#include "common/terminal.h"
 
 static const char help[] =
 	"usage: tact archs [OPTIONS] [NAME...]\n"
@@ -48,6 +49,8 @@ struct table archs_table(const struct archs *a, const struct column *columns, si
 			      .n_columns = n,
 			      .format = a->format,
 			      .out = out,
+			      .screen = terminal_width(a->output),
+			      .is_cut = terminal_is_output(a->output),
 			      .schema = "tact.archs/1",
 			      .kind = kind};
 }
@@ -109,13 +112,14 @@ static struct cell get_port_names(const struct cell_at *at)
 /* CSV and JSON have the full name first. */
 static const struct column list_columns[] = {
 	{"Name", "name", .get = get_name, .width = 4},
-	{"LLVM's name", "llvm_name", .get = get_llvm_name, .width = 14},
+	{"LLVM's name", "llvm_name", .get = get_llvm_name, .width = 14, .rank = 2},
 	{NULL, "full_name", .get = get_full_name},
 	{NULL, "ports", .get = get_ports},
-	{"Issue", "issue_width", .get = get_issue_width, .width = 5, .flags = COLUMN_RIGHT},
-	{"Ports", NULL, .get = get_ports, .width = 20},
-	{"Forms", "forms", .get = get_forms, .width = 5, .flags = COLUMN_RIGHT},
-	{"CPU", NULL, .get = get_full_name},
+	{"Issue", "issue_width", .get = get_issue_width, .width = 5, .flags = COLUMN_RIGHT,
+	 .rank = 3},
+	{"Ports", NULL, .get = get_ports, .width = 20, .rank = 1},
+	{"Forms", "forms", .get = get_forms, .width = 5, .flags = COLUMN_RIGHT, .rank = 4},
+	{"CPU", NULL, .get = get_full_name, .least = 36},
 	{NULL, "aliases", .get = get_aliases},
 	{NULL, "port_names", .get = get_port_names},
 };
@@ -161,6 +165,8 @@ static void list(const struct archs *a, struct text *out)
 {
 	struct table table = archs_table(a, list_columns, CLI_ARRAY_SIZE(list_columns), "cpu", out);
 
+	for (size_t i = 0; i < a->list.n; i++)
+		table_fit(&table, a->list.arch[i]);
 	table_header(&table);
 	for (size_t i = 0; i < a->list.n; i++)
 		table_row(&table, a->list.arch[i]);

@@ -12,6 +12,7 @@
 #include "classifying.h"
 #include "common/archlist.h"
 #include "common/cli.h"
+#include "common/terminal.h"
 
 /* State that both share while they read the inputs. */
 struct classify_run {
@@ -19,6 +20,7 @@ struct classify_run {
 	struct classify_feed feed;
 	struct tact_shares *shares; /* owned */
 	struct tact_block *block;   /* owned */
+	size_t n_seen;		    /* blocks */
 	size_t n_bad;		    /* blocks that do not decode */
 	size_t n_partial;	    /* blocks with instructions that have no data */
 };
@@ -28,6 +30,8 @@ static int run_init(struct classify_run *run, struct classifying *p)
 	const struct tact_block_options opt = {.size = sizeof(opt), .mode = TACT_MODE_UNROLL};
 
 	*run = (struct classify_run){.p = p};
+	progress_init(&p->progress, "blocks", 0,
+		      p->is_quiet || (p->format != FORMAT_TEXT && terminal_is_output(p->output)));
 	feed_init(&run->feed, p);
 	if (tact_block_create(&run->block, p->arch, &opt, NULL) < 0 ||
 	    tact_shares_create(&run->shares) < 0)
@@ -56,8 +60,11 @@ static int run_next(struct classify_run *run, struct classify_block *block)
 {
 	struct tact_diag diag = {0};
 
-	if (!feed_next(&run->feed, block))
+	if (!feed_next(&run->feed, block)) {
+		progress_clear(&run->p->progress);
 		return 0;
+	}
+	progress_show(&run->p->progress, ++run->n_seen);
 	if (block->is_again)
 		return 1;
 	if (tact_block_load(run->block, block->row.code, block->row.code_size, &diag) < 0) {
@@ -181,6 +188,13 @@ static int finish_training(struct classify_run *run, const struct tact_classifie
 	return run_status(run);
 }
 
+static void show_training(void *context, double done)
+{
+	struct classifying *p = context;
+
+	progress_show(&p->progress, (uint64_t)(1000 * done));
+}
+
 int classify_train(struct classifying *p, struct output *out)
 {
 	struct tact_classifier *classifier = NULL;
@@ -193,6 +207,8 @@ int classify_train(struct classifying *p, struct output *out)
 		return status;
 	p->training.size = sizeof(p->training);
 	p->training.seed = p->seed;
+	p->training.report = show_training;
+	p->training.context = p;
 	if (!p->training.jobs)
 		p->training.jobs = cli_cores();
 	run_init(&run, p);
@@ -205,11 +221,13 @@ int classify_train(struct classifying *p, struct output *out)
 	}
 	if (!status) {
 		say_partial(&run);
+		progress_init(&p->progress, NULL, 1000, p->is_quiet);
 		if (tact_classifier_train(&classifier, bags, &p->training, &diag) < 0) {
 			cli_message("%s", diag.text);
 			status = CLI_FAILED;
 		}
 	}
+	progress_clear(&p->progress);
 	if (!status)
 		status = finish_training(&run, classifier, bags, out);
 	tact_classifier_destroy(classifier);

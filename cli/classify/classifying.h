@@ -14,6 +14,7 @@
 #include <tact/classify.h>
 
 #include "common/output.h"
+#include "common/progress.h"
 #include "common/source.h"
 
 /* Values of the options. */
@@ -33,6 +34,7 @@ struct classifying {
 	struct tact_store *store; /* of --store; owned; NULL: none */
 	bool is_store_failed;
 	bool is_hex_only; /* all inputs are -x */
+	struct progress progress;
 };
 
 /* Both return an exit code. */

@@ -6,10 +6,49 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
+
+/* The last line of the terminal is one of progress. */
+static atomic_bool is_bar_shown;
+
+/* Writes to standard error as it is; errors cannot be reported anywhere. */
+static void write_raw(const char *data, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = write(STDERR_FILENO, data + done, size - done);
+
+		if (n < 0 && errno != EINTR)
+			break;
+		if (n > 0)
+			done += (size_t)n;
+	}
+}
+
+void output_bar(struct text *line)
+{
+	struct text whole = {0};
+
+	text_add(&whole, "\r\033[K");
+	text_append(&whole, line);
+	atomic_store(&is_bar_shown, true);
+	write_raw(whole.data, whole.size);
+	text_free(&whole);
+}
+
+void output_clear_bar(void)
+{
+	static const char clear[] = "\r\033[K";
+
+	if (atomic_load_explicit(&is_bar_shown, memory_order_relaxed) &&
+	    atomic_exchange(&is_bar_shown, false))
+		write_raw(clear, sizeof(clear) - 1);
+}
 
 int output_open(struct output *out, const char *path)
 {
@@ -38,6 +77,8 @@ int output_sink(void *arg, const char *data, size_t size)
 	struct output *out = arg;
 	size_t done = 0;
 
+	if (size)
+		output_clear_bar();
 	while (done < size && !out->failed) {
 		ssize_t n = write(out->fd, data + done, size - done);
 
@@ -81,24 +122,9 @@ int output_all(const char *path, struct text *text)
 
 void text_to_stderr(struct text *text)
 {
-	size_t done = 0;
-
-	while (done < text->size) {
-		ssize_t n = write(STDERR_FILENO, text->data + done, text->size - done);
-
-		if (n < 0 && errno != EINTR)
-			break;
-		if (n > 0)
-			done += (size_t)n;
+	if (text->size) {
+		output_clear_bar();
+		write_raw(text->data, text->size);
 	}
 	text->size = 0;
-}
-
-void text_clear_line(void)
-{
-	struct text text = {0};
-
-	text_add(&text, "\r\033[K");
-	text_to_stderr(&text);
-	text_free(&text);
 }

@@ -37,7 +37,10 @@ int output_all(const char *path, struct text *text);
 /* Best effort: errors cannot be reported anywhere. */
 void text_to_stderr(struct text *text);
 
-/* Removes the progress line from the terminal. */
-void text_clear_line(void);
+/* Shows a line of progress on standard error, without an end; progress.h decides when.  The next
+ * text that is written, or output_clear_bar, removes it.
+ */
+void output_bar(struct text *line);
+void output_clear_bar(void);
 
 #endif /* TACT_OUTPUT_H */

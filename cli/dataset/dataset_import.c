@@ -14,6 +14,7 @@ struct importer {
 	const struct dataset *d;
 	const char *path;
 	int64_t bad;
+	struct progress progress;
 };
 
 static void on_bad_line(void *arg, uint64_t line, const char *why)
@@ -26,6 +27,13 @@ static void on_bad_line(void *arg, uint64_t line, const char *why)
 	cli_place(&text, in->path, line, why);
 	text_to_stderr(&text);
 	text_free(&text);
+}
+
+static void on_row(void *arg, int64_t rows)
+{
+	struct importer *in = arg;
+
+	progress_show(&in->progress, (uint64_t)rows);
 }
 
 static void add_count(struct text *out, int64_t n, const char *what)
@@ -123,12 +131,16 @@ static int import_file(const struct dataset *d, struct tact_store *store, const 
 		.machine = d->machine,
 		.on_open = on_open,
 		.on_bad_line = on_bad_line,
+		.on_row = on_row,
 		.arg = &in,
 	};
 	struct tact_imported n;
 	struct tact_diag diag = {0};
-	int status = tact_store_import_file(store, path, &opt, &n, &diag);
+	int status;
 
+	progress_init(&in.progress, "rows", 0, d->is_quiet);
+	status = tact_store_import_file(store, path, &opt, &n, &diag);
+	progress_clear(&in.progress);
 	if (status < 0)
 		complain(&in, &n, &diag);
 	if (n.is_opened && !n.is_store_failed)

@@ -17,6 +17,7 @@ struct printer {
 	struct text text;
 	struct table table;
 	size_t found[TACT_N_LINT_CHECKS];
+	struct progress progress;
 };
 
 /* ---- findings ---- */
@@ -103,6 +104,11 @@ static void report_unknown(void *context, const char *machine, enum tact_mode mo
 			    p->d->paths[1], machine, tact_mode_name(mode));
 }
 
+static void show_progress(void *context, uint64_t done)
+{
+	progress_show(&((struct printer *)context)->progress, done);
+}
+
 /* ---- lists of blocks ---- */
 
 static int read_set(struct tact_block_set *set, const char *path, bool is_quiet)
@@ -169,6 +175,7 @@ static int print_findings(struct printer *p, struct tact_store *store,
 		.suspects = suspects,
 		.report = report,
 		.unknown = report_unknown,
+		.progress = show_progress,
 		.context = p,
 	};
 	struct tact_diag diag = {0};
@@ -183,7 +190,9 @@ static int print_findings(struct printer *p, struct tact_store *store,
 				  .schema = "tact.dataset.lint/1"};
 	if (d->format == FORMAT_CSV)
 		table_header(&p->table);
+	progress_init(&p->progress, "blocks and rows", 0, d->is_quiet);
 	status = tact_lint(store, &options, &diag);
+	progress_clear(&p->progress);
 	output_write(p->out, &p->text);
 	table_fini(&p->table);
 	text_free(&p->text);

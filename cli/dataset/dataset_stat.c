@@ -4,6 +4,7 @@
  */
 #include "base/tabular.h"
 #include "common/cli.h"
+#include "common/terminal.h"
 #include "datasets.h"
 
 static const char *const kind_names[TACT_N_COUNT_KINDS] = {
@@ -55,23 +56,24 @@ enum {
 /* clang-format off: a column stays together */
 static const struct column columns[] = {
 	{NULL, "of", .get = get_kind},
-	{"Application", "app", STRING(app), .none = "(none)", .width = 24, .views = APPS},
-	{"Category", "category", STRING(category), .width = 24, .views = CATEGORIES},
+	{"Application", "app", STRING(app), .none = "(none)", .width = 24, .least = 12,
+	 .views = APPS},
+	{"Category", "category", STRING(category), .width = 24, .least = 12, .views = CATEGORIES},
 	{NULL, "classifier", STRING(classifier)},
-	{"Machine", "machine", STRING(machine), .width = 24, .views = MEASUREMENTS},
-	{"Model", NULL, .get = get_model, .width = 24, .views = PREDICTIONS},
+	{"Machine", "machine", STRING(machine), .width = 24, .least = 12, .views = MEASUREMENTS},
+	{"Model", NULL, .get = get_model, .width = 24, .least = 12, .views = PREDICTIONS},
 	{NULL, "model", STRING(model)},
 	{NULL, "version", STRING(version)},
 	{"CPU", "arch", STRING(arch), .none = "-", .width = 5, .gap = 1, .views = RESULTS},
 	{"Mode", "mode", STRING(mode), .width = 7, .gap = 1, .views = RESULTS},
-	{"Init", "init", STRING(init), .width = 6, .gap = 1, .views = RESULTS},
-	{"Status", "status", STRING(status), .width = 13, .gap = 1, .views = RESULTS},
+	{"Init", "init", STRING(init), .width = 6, .gap = 1, .views = RESULTS, .rank = 2},
+	{"Status", "status", STRING(status), .width = 13, .gap = 1, .views = RESULTS, .rank = 1},
 	{"Blocks", NULL, FIELD(n, INT64), .width = 10, .gap = 1, .views = APPS | CATEGORIES},
 	{"Measurements", NULL, FIELD(n, INT64), .width = 12, .gap = 1, .views = MEASUREMENTS},
 	{"Predictions", NULL, FIELD(n, INT64), .width = 12, .gap = 1, .views = PREDICTIONS},
 	{NULL, "count", FIELD(n, INT64)},
 	{"Weight", "weight", FIELD(weight, DOUBLE), .form = FORM_EXACT, .decimals = -6, .width = 13,
-	 .gap = 1, .views = APPS},
+	 .gap = 1, .views = APPS, .rank = 1},
 	{"Classifier", NULL, .get = get_classifier, .views = CATEGORIES},
 };
 /* clang-format on */
@@ -115,6 +117,8 @@ int dataset_stat(const struct dataset *d)
 				 .n_columns = CLI_ARRAY_SIZE(columns),
 				 .format = d->format,
 				 .out = &s.text,
+				 .screen = terminal_width(d->output),
+				 .is_cut = terminal_is_output(d->output),
 				 .schema = "tact.dataset.stat/1",
 				 .context = &s};
 	if (!store)

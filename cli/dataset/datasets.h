@@ -12,6 +12,7 @@
 #include <tact-program/dataset.h>
 
 #include "common/output.h"
+#include "common/progress.h"
 
 /* Values of the options. */
 struct dataset {

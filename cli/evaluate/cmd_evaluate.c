@@ -193,6 +193,14 @@ static void say(void *context, const char *text)
 	cli_message("%s", text);
 }
 
+static void show_progress(void *context, size_t done, size_t total)
+{
+	struct evaluator *p = context;
+
+	p->progress.total = total;
+	progress_show(&p->progress, done);
+}
+
 static int add_model(void *evaluator, const char *name)
 {
 	if (tact_evaluation_add_model(((struct evaluator *)evaluator)->e, name) == -TACT_E_NOMEM)
@@ -207,6 +215,7 @@ static void create(struct evaluator *p)
 	p->options.n_inputs = p->n_inputs;
 	p->options.default_arch = default_arch;
 	p->options.say = say;
+	p->options.progress = show_progress;
 	p->options.context = p;
 	if (tact_evaluation_create(&p->e, &p->options) < 0)
 		cli_out_of_memory();
@@ -293,8 +302,11 @@ static int find_bottleneck_archs(struct evaluator *p)
 static int evaluate(struct evaluator *p)
 {
 	struct tact_diag diag = {0};
-	int status = tact_evaluation_run(p->e, &diag);
+	int status;
 
+	progress_init(&p->progress, "estimates", 1, p->is_quiet);
+	status = tact_evaluation_run(p->e, &diag);
+	progress_clear(&p->progress);
 	if (status == -TACT_E_NOMEM)
 		cli_out_of_memory();
 	if (diag.text[0]) {

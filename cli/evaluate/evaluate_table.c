@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "common/cli.h"
+#include "common/terminal.h"
 #include "evaluator.h"
 
-enum { MAX_NAME = 40, LABEL = 0, MODEL = 1, FIRST_SCORE = 6, FIRST_OUTCOME = 15 };
+enum { LEAST_NAME = 12, LABEL = 0, MODEL = 1, FIRST_SCORE = 6, FIRST_OUTCOME = 15 };
 
 /* The name of a group: CPU and mode, or "all" for the total. */
 static struct cell get_name(const struct cell_at *at)
@@ -78,8 +79,8 @@ static struct cell get_outcome(const struct cell_at *at)
 #define PERCENT	      COLUMN_RIGHT | COLUMN_PERCENT
 
 static const struct column columns[EVALUATE_N_COLUMNS] = {
-	[LABEL] = {"", NULL, .get = get_label, .max = MAX_NAME, .views = EVALUATE_GROUPS},
-	[MODEL] = {"Model", "model", .get = get_model, .max = MAX_NAME, .gap = 1},
+	[LABEL] = {"", NULL, .get = get_label, .least = LEAST_NAME, .views = EVALUATE_GROUPS},
+	[MODEL] = {"Model", "model", .get = get_model, .least = LEAST_NAME, .gap = 1},
 	{NULL, "arch", .get = get_name},
 	{NULL, "mode", .get = get_name},
 	{NULL, "by", .get = get_name},
@@ -89,13 +90,13 @@ static const struct column columns[EVALUATE_N_COLUMNS] = {
 	{NULL, "weight", SCORE(weight), .form = FORM_DIGITS(9)},
 	{"MAPE", "mape", SCORE(mape), .width = 8, .decimals = 2, .flags = PERCENT, NUMBER},
 	{"Median", "median_error", SCORE(median), .width = 8, .decimals = 2, .flags = PERCENT,
-	 NUMBER},
+	 .rank = 2, NUMBER},
 	{"Bias", "bias", SCORE(bias), .width = 8, .decimals = 2, .flags = PERCENT | COLUMN_SIGNED,
-	 NUMBER},
+	 .rank = 1, NUMBER},
 	{"<= 5%", "within_5_percent", SCORE(within_5), .width = 7, .decimals = 1, .flags = PERCENT,
-	 NUMBER},
+	 .rank = 4, NUMBER},
 	{"<= 10%", "within_10_percent", SCORE(within_10), .width = 7, .decimals = 1,
-	 .flags = PERCENT, NUMBER},
+	 .flags = PERCENT, .rank = 3, NUMBER},
 	{"Tau", "kendall_tau", .get = get_tau, .width = 7, .decimals = 4, .flags = COLUMN_RIGHT,
 	 NUMBER},
 	{"Failed", "failed", .get = get_count, .argument = 1, .width = 7, .gap = 1,
@@ -106,7 +107,7 @@ static size_t widen(size_t width, const char *name)
 {
 	size_t size = strlen(name);
 
-	return size > MAX_NAME ? MAX_NAME : size > width ? size : width;
+	return size > width ? size : width;
 }
 
 void evaluate_table_init(struct evaluate_table *t, const struct evaluator *p, int format,
@@ -127,6 +128,8 @@ void evaluate_table_init(struct evaluate_table *t, const struct evaluator *p, in
 				  .format = format,
 				  .view = EVALUATE_MODELS,
 				  .out = out,
+				  .screen = terminal_width(p->output),
+				  .is_cut = terminal_is_output(p->output),
 				  .schema = "tact.evaluate/1",
 				  .kind = "scores"};
 }

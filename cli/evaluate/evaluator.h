@@ -15,6 +15,7 @@
 #include "base/tabular.h"
 #include "common/archlist.h"
 #include "common/output.h"
+#include "common/progress.h"
 
 /* Values of -a, -m and --init when an input came. */
 struct evaluate_setting {
@@ -23,6 +24,7 @@ struct evaluate_setting {
 };
 
 struct evaluator {
+	struct progress progress;
 	/* values of the options */
 	struct tact_evaluation_input *inputs; /* owned; strings are borrowed from argv */
 	size_t n_inputs;

@@ -67,20 +67,19 @@ static void follow(struct run *run, struct output *out)
 {
 	struct tact_campaign_progress *now = &run->progress;
 	size_t n = run->o->list->n, limit = run->p->limit, printed = 0;
-	struct measure_progress bar;
+	struct progress bar;
 
-	progress_init(&bar, run->p, limit && limit < n ? limit : n);
+	progress_init(&bar, "blocks", limit && limit < n ? limit : n, run->p->is_quiet || n < 2);
 	run->has_begun = true;
 	tact_campaign_start(run->campaign);
 	for (;;) {
 		tact_campaign_wait(run->campaign, POLL_MS, now);
 		if (!now->is_running)
 			break;
-		if (printed < now->n_ready && is_printed(run->p))
-			progress_clear(&bar);
 		printed = print_from(run, printed, now->n_ready, out);
-		progress_show(&bar, now->n_done + (limit ? 0 : now->n_skipped + now->n_none),
-			      now->n_done);
+		/* Blocks that the store had already say nothing about the speed. */
+		bar.skipped = limit ? 0 : now->n_skipped + now->n_none;
+		progress_show(&bar, now->n_done + bar.skipped);
 		run->is_output_bad = out->failed;
 		if (run->is_output_bad)
 			tact_campaign_stop(run->campaign);

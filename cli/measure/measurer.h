@@ -14,6 +14,7 @@
 
 #include "common/archlist.h"
 #include "common/output.h"
+#include "common/progress.h"
 #include "common/source.h"
 
 /* A block of the input, or a line that is not a block. */
@@ -79,17 +80,6 @@ struct measure_outcome {
 
 /* Measures all blocks of the list.  Returns an exit code. */
 int measure_run(const struct measurer *p, struct measure_outcome *o, struct output *out);
-
-/* A bar on a terminal. */
-struct measure_progress {
-	bool is_shown;
-	size_t n;
-	double start, last; /* seconds */
-};
-void progress_init(struct measure_progress *progress, const struct measurer *p, size_t n);
-void progress_show(struct measure_progress *progress, size_t done, size_t measured);
-void progress_clear(const struct measure_progress *progress);
-double progress_seconds(void); /* of a monotonic clock */
 
 /* Formats: the text before all results, and one result; m is NULL for a line that is not a block.
  */

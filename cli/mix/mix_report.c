@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "common/page.h"
+#include "common/terminal.h"
 #include "mixer.h"
 
 static const char help[] =
@@ -121,7 +122,9 @@ static void add_table(const struct mixer *m, int format, struct text *out)
 					       .mix = m->mix,
 					       .pivot = m->pivot,
 					       .format = (enum tact_format)format,
-					       .top = m->table.top};
+					       .top = m->table.top,
+					       .width = terminal_width(m->output),
+					       .is_cut = terminal_is_output(m->output)};
 
 	if (tact_report_mix(&report, to_text, out) < 0)
 		cli_out_of_memory();
@@ -152,7 +155,9 @@ static int write_costs(struct mixer *m, struct text *text)
 	struct tact_mix_costs_report report = {.size = sizeof(report),
 					       .mix = m->mix,
 					       .format = (enum tact_format)m->format,
-					       .top = m->table.top};
+					       .top = m->table.top,
+					       .width = terminal_width(m->output),
+					       .is_cut = terminal_is_output(m->output)};
 	struct tact_mix_costs *costs;
 	struct tact_diag diag = {0};
 	int status = archlist_resolve(&m->archs, NULL, m->is_quiet);

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "common/cli.h"
+#include "common/progress.h"
+#include "common/terminal.h"
 #include "predictor.h"
 
 enum {
@@ -208,7 +210,8 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-static void write_oldest(struct pool *pool, struct output *out)
+/* Returns how many blocks it has. */
+static size_t write_oldest(struct pool *pool, struct output *out)
 {
 	struct predict_batch *b = &pool->batches[pool->written++ % pool->n_batches];
 
@@ -217,6 +220,7 @@ static void write_oldest(struct pool *pool, struct output *out)
 		pthread_cond_wait(&pool->done_one, &pool->lock);
 	pthread_mutex_unlock(&pool->lock);
 	predict_batch_write(b, out);
+	return b->n;
 }
 
 static void post(struct pool *pool)
@@ -228,19 +232,27 @@ static void post(struct pool *pool)
 }
 
 /* The first batch is filled already. */
-static void feed(struct pool *pool, struct source *source, struct output *out)
+static void feed(struct pool *pool, struct source *source, struct output *out, bool is_quiet)
 {
+	struct progress progress;
 	bool more = true;
+	uint64_t done = 0;
 
+	progress_init(&progress, "blocks", 0, is_quiet);
 	post(pool);
 	while (more && !out->failed) {
-		if (pool->posted - pool->written == pool->n_batches)
-			write_oldest(pool, out);
+		if (pool->posted - pool->written == pool->n_batches) {
+			done += write_oldest(pool, out);
+			progress_show(&progress, done);
+		}
 		more = predict_batch_fill(&pool->batches[pool->posted % pool->n_batches], source);
 		post(pool);
 	}
-	while (pool->written < pool->posted)
-		write_oldest(pool, out);
+	while (pool->written < pool->posted) {
+		done += write_oldest(pool, out);
+		progress_show(&progress, done);
+	}
+	progress_clear(&progress);
 }
 
 static void count(struct predict_worker *total, const struct predict_worker *w)
@@ -280,7 +292,7 @@ int predict_batches(const struct predictor *p, struct source *source, struct pre
 		status = CLI_FAILED;
 	}
 	if (!status)
-		feed(&pool, source, out);
+		feed(&pool, source, out, p->is_quiet || terminal_is_output(p->output));
 	pthread_mutex_lock(&pool.lock);
 	pool.is_end = true;
 	pthread_cond_broadcast(&pool.posted_one);

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "common/cli.h"
 #include "common/options.h"
+#include "common/terminal.h"
 #include "predictor.h"
 
 static const struct option_choice colors[] = {
@@ -84,16 +84,13 @@ static void set_colors(struct predictor *p)
 	p->plain = on ? "\033[0m" : "";
 }
 
-/* Output that does not go to a terminal looks the same everywhere. */
-static size_t terminal_width(const struct predictor *p)
+/* Output that does not go to a terminal looks the same everywhere, unless COLUMNS is set. */
+static size_t page_width(const struct predictor *p)
 {
 	enum { PAGE_WIDTH = 100 };
-	struct winsize size;
+	const size_t width = terminal_width(p->output);
 
-	if (p->output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ||
-	    size.ws_col < PAGE_WIDTH)
-		return PAGE_WIDTH;
-	return size.ws_col;
+	return width ? width : PAGE_WIDTH;
 }
 
 void predict_prepare(struct predictor *p)
@@ -121,8 +118,8 @@ void predict_prepare(struct predictor *p)
 	};
 	if (p->is_number_only)
 		p->format = FORMAT_TEXT;
-	p->width = terminal_width(p);
-	p->is_terminal = !p->output && isatty(STDOUT_FILENO);
+	p->width = page_width(p);
+	p->is_terminal = terminal_is_output(p->output);
 	set_colors(p);
 }
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #include "common/cli.h"
+#include "common/progress.h"
+#include "common/terminal.h"
 #include "predictor.h"
 
 enum {
@@ -249,14 +251,19 @@ static void run_in_place(struct predict_worker *w, struct source *source, bool m
 			 struct output *out, struct text *text)
 {
 	struct source_block block;
+	struct progress progress;
 
+	progress_init(&progress, "blocks", 0, w->p->is_quiet || terminal_is_output(w->p->output));
 	while (more && !out->failed && (more = source_next(source, &block))) {
 		work(w, &block, text);
+		if (progress.is_shown)
+			progress_show(&progress, w->n_blocks);
 		if (w->err.size)
 			text_to_stderr(&w->err);
 		if (text->size >= FLUSH_BYTES || w->p->format == FORMAT_TEXT)
 			output_write(out, text);
 	}
+	progress_clear(&progress);
 	output_write(out, text);
 }
 

@@ -17,6 +17,7 @@ struct cost_table {
 	unsigned ports;	    /* bit set of the CPU's */
 	bool has_ms;
 	size_t notes_width;
+	bool has_source, has_issued;
 	unsigned notes; /* those that occur */
 	struct tact_insn_cost total;
 };
@@ -70,25 +71,41 @@ static void survey(struct cost_table *t)
 		t->notes_width = strlen("Notes");
 }
 
-/* If the table would not fit, ports that nothing uses are left out. */
-static void leave_out_ports(struct cost_table *t)
+static size_t width_of(const struct cost_table *t)
 {
-	enum { WIDTH = 100 };
-	size_t width = 5 + 5 + (t->has_ms ? 4 : 0) + 7 + 2 + t->listing->widest;
+	return 5 + (t->has_source ? 5 : 0) + (t->has_ms ? 4 : 0) + (t->has_issued ? 7 : 0) + 2 +
+	       t->listing->widest + 5 * (size_t)__builtin_popcount(t->ports) +
+	       (t->notes_width ? t->notes_width + 2 : 0) + (t->w->p->is_verbose ? 18 : 0);
+}
 
-	width += 5 * (size_t)__builtin_popcount(t->ports) +
-		 (t->notes_width ? t->notes_width + 2 : 0) + (t->w->p->is_verbose ? 18 : 0);
-	for (unsigned p = 0; p < TACT_MAX_PORTS && width > WIDTH; p++)
+/* If the table would not fit, ports that nothing uses are left out; if that is not enough, what the
+ * front end does.
+ */
+static void leave_out_columns(struct cost_table *t)
+{
+	const size_t most = t->w->p->width;
+
+	t->has_source = t->has_issued = true;
+	if (width_of(t) <= most)
+		return;
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		if (t->total.port[p] < 0.005)
 			t->ports &= ~(1u << p);
+	if (width_of(t) > most)
+		t->has_source = t->has_ms = false;
+	if (width_of(t) > most)
+		t->has_issued = false;
 }
 
 static void add_header(const struct cost_table *t, struct text *out)
 {
-	text_printf(out, "\n%s    # %4s", t->w->p->bold, t->source);
+	text_printf(out, "\n%s    #", t->w->p->bold);
+	if (t->has_source)
+		text_printf(out, " %4s", t->source);
 	if (t->has_ms)
 		text_add(out, "  MS");
-	text_add(out, " Issued");
+	if (t->has_issued)
+		text_add(out, " Issued");
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		if (t->ports >> p & 1)
 			text_printf(out, "%*sp%u", p < 10 ? 3 : 2, "", p);
@@ -119,10 +136,12 @@ static void add_count(struct text *out, unsigned count, int width)
 static void add_cost(const struct cost_table *t, const struct tact_insn_cost *cost,
 		     struct text *out)
 {
-	add_count(out, cost->mite, 5);
+	if (t->has_source)
+		add_count(out, cost->mite, 5);
 	if (t->has_ms)
 		add_count(out, cost->ms, 4);
-	add_count(out, cost->issued, 7);
+	if (t->has_issued)
+		add_count(out, cost->issued, 7);
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		if (t->ports >> p & 1)
 			predict_share(out, cost->port[p]);
@@ -184,7 +203,7 @@ void predict_cost_table(struct predict_worker *w, const struct tact_listing *lis
 
 	t.source = source_of(w);
 	survey(&t);
-	leave_out_ports(&t);
+	leave_out_columns(&t);
 	add_header(&t, out);
 	for (size_t i = 0; i < listing->n; i++)
 		add_row(&t, i, out);
@@ -330,26 +349,45 @@ static void add_place(const struct source_block *block, struct text *out)
 		text_printf(out, " (%s)", r->source);
 }
 
+/* On a terminal, a place that would wrap loses its middle. */
+static void add_place_within(const struct predictor *p, const struct source_block *block,
+			     size_t line, struct text *out)
+{
+	const size_t used = out->size - line;
+	struct text place = {0};
+
+	add_place(block, &place);
+	text_short(out, place.data, place.size,
+		   p->is_terminal && p->width > used ? p->width - used : SIZE_MAX);
+	out->failed |= place.failed;
+	text_free(&place);
+}
+
 void predict_candidate(struct predict_worker *w, const struct source_block *block,
 		       const struct predict_result *result, struct text *out)
 {
-	enum { NAMES = 22 };
+	enum { NAMES = 22, WITH_BYTES = 80, WITH_NAMES = 70 };
 	const struct predictor *p = w->p;
 	const struct tact_region *r = &block->region;
 	const struct tact_prediction *x = &result->x;
 	const bool is_good = result->status >= 0;
-	size_t names;
+	const bool has_names = p->width >= WITH_NAMES, has_bytes = p->width >= WITH_BYTES;
+	size_t names, start;
 
 	if (block->candidate == 1 && result == w->results)
-		text_printf(out, "%s%s:\n   N  %s  Bytes%s   Cycles  %-22s  Place%s\n", p->bold,
+		text_printf(out, "%s%s:\n   N  %s%s%s   Cycles  %s%sPlace%s\n", p->bold,
 			    block->path, block->is_elf ? "Address   " : "  Line",
-			    p->archs.n > 1 ? "  Arch" : "", "Bottleneck", p->plain);
+			    has_bytes ? "  Bytes" : "", p->archs.n > 1 ? "  Arch" : "",
+			    has_names ? "Bottleneck" : "", has_names ? "              " : "",
+			    p->plain);
+	start = out->size;
 	text_printf(out, "%4zu  ", block->candidate);
 	if (block->is_elf)
 		text_printf(out, "0x%-8" PRIx64, r->address);
 	else
 		text_printf(out, "%6" PRIu64, r->line);
-	text_printf(out, " %6zu", r->code_size);
+	if (has_bytes)
+		text_printf(out, " %6zu", r->code_size);
 	if (p->archs.n > 1)
 		text_printf(out, "  %-4s", tact_arch_name(p->archs.arch[result->arch]));
 	if (is_good)
@@ -358,12 +396,13 @@ void predict_candidate(struct predict_worker *w, const struct source_block *bloc
 		text_add(out, "        -");
 	text_add(out, is_good && x->coverage < 1 ? "+ " : "  ");
 	names = out->size;
-	if (is_good)
+	if (is_good && has_names)
 		predict_names_within(out, x->bottlenecks, NAMES);
-	else
+	else if (!is_good)
 		text_add(out, predict_status_name(result->status));
-	text_pad(out, NAMES + 2, names);
-	add_place(block, out);
+	if (has_names || !is_good)
+		text_pad(out, NAMES + 2, names);
+	add_place_within(p, block, start, out);
 	if (tact_remarks_count(w->remarks)) {
 		text_add(out, " [");
 		predict_remark_names(w->remarks, ", ", out);

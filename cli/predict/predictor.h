@@ -56,8 +56,8 @@ struct predictor {
 
 	/* made from the above */
 	struct tact_block_options block_options;
-	size_t width; /* of the terminal; 0: none */
-	bool is_terminal;
+	size_t width;	  /* of text, in columns */
+	bool is_terminal; /* names that are too long lose their middle */
 	struct tact_predict_options predict_options;
 	struct tact_mca_options mca_options;
 	struct tact_mca_params *mca_params;  /* owned; NULL: the defaults */

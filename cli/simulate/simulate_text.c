@@ -72,18 +72,26 @@ static void survey(struct insn_table *t)
 		t->notes_width = strlen("Notes");
 }
 
-/* If the table would not fit, ports that nothing uses are left out. */
-static void leave_out_ports(struct insn_table *t)
+/* If the table would not fit, ports that nothing uses are left out; if that is not enough, where
+ * uops came from.
+ */
+static void leave_out_columns(struct insn_table *t)
 {
-	enum { WIDTH = 100 };
+	const size_t most = t->w->p->width;
 	size_t width = 5 + 7 + 6 + 14 + 2 + t->listing->widest;
 
 	width += 5 * (size_t)__builtin_popcount(t->sources) +
 		 5 * (size_t)__builtin_popcount(t->ports) + (t->total.divider > 0 ? 6 : 0) +
 		 (t->notes_width ? t->notes_width + 2 : 0) + (t->w->p->is_verbose ? 18 : 0);
-	for (unsigned p = 0; p < TACT_MAX_PORTS && width > WIDTH; p++)
-		if (t->total.port[p] < 0.005)
+	if (width <= most)
+		return;
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
+		if (t->ports >> p & 1 && t->total.port[p] < 0.005) {
 			t->ports &= ~(1u << p);
+			width -= 5;
+		}
+	if (width > most)
+		t->sources = 0;
 }
 
 static void add_header(const struct insn_table *t, struct text *out)
@@ -147,7 +155,7 @@ static void add_row(const struct insn_table *t, size_t i, struct text *out)
 
 static void add_rows(struct insn_table *t, struct text *out)
 {
-	leave_out_ports(t);
+	leave_out_columns(t);
 	add_header(t, out);
 	for (size_t i = 0; i < t->listing->n; i++)
 		add_row(t, i, out);

@@ -13,6 +13,7 @@
 #include "common/options.h"
 #include "common/output.h"
 #include "common/program_options.h"
+#include "common/progress.h"
 
 /* Options of the model and of the code. */
 struct trace_setup {
@@ -74,8 +75,8 @@ int trace_record_to(struct trace_setup *setup, const struct trace_job *job, cons
 /* ---- trace_progress.c ---- */
 
 struct trace_progress {
-	bool is_shown, was_shown;
-	double start, last;
+	struct progress line;
+	double last;	/* when it was shown */
 	uint64_t shown; /* instructions at that time */
 };
 void trace_progress_init(struct trace_progress *p, bool is_quiet);

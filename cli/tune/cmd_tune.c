@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <tact/version.h>
 
@@ -184,37 +182,43 @@ static void fini(void *target)
 
 /* ---- progress ---- */
 
-static double seconds(void)
+static void describe_progress(struct text *text, const struct tact_tune_progress *x)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+	text_printf(text, "%s %u", x->phase, x->step);
+	if (x->steps)
+		text_printf(text, " of %u", x->steps);
+	text_printf(text, ", %.0f%%", 100 * x->done);
+	if (isfinite(x->loss))
+		text_printf(text, ", loss %.4f", x->loss);
+	if (isfinite(x->validation))
+		text_printf(text, ", validation %.2f%%", 100 * x->validation);
+	if (isfinite(x->seconds_left))
+		text_printf(text, ", at most %.0f s left", x->seconds_left);
 }
 
+/* Often on a terminal, rarely elsewhere: a run takes hours, and logs should show that it lives. */
 int tuning_progress(void *context, const struct tact_tune_progress *x)
 {
+	enum { SECONDS_BETWEEN_LINES = 10 };
 	struct tuning *p = context;
 	struct text text = {0};
-	double now = seconds();
+	double now;
 
-	/* Often on a terminal, rarely elsewhere. */
-	if (p->is_quiet || (x->done < 1 && now - p->last_shown < (p->is_bar ? 0.2 : 10)))
+	if (p->is_quiet)
 		return 0;
-	p->last_shown = now;
-	text_printf(&text, "%s%s %u", p->is_bar ? "\r\033[K" : "tact: ", x->phase, x->step);
-	if (x->steps)
-		text_printf(&text, " of %u", x->steps);
-	text_printf(&text, ", %.0f%%", 100 * x->done);
-	if (isfinite(x->loss))
-		text_printf(&text, ", loss %.4f", x->loss);
-	if (isfinite(x->validation))
-		text_printf(&text, ", validation %.2f%%", 100 * x->validation);
-	if (isfinite(x->seconds_left))
-		text_printf(&text, ", at most %.0f s left", x->seconds_left);
-	if (!p->is_bar)
-		text_add(&text, "\n");
-	text_to_stderr(&text);
+	if (p->progress.is_shown) {
+		if (!progress_is_due(&p->progress))
+			return 0;
+		describe_progress(&text, x);
+		progress_say(&p->progress, "%s", cli_string(&text));
+	} else {
+		now = progress_seconds();
+		if (x->done < 1 && now - p->last_shown < SECONDS_BETWEEN_LINES)
+			return 0;
+		p->last_shown = now;
+		describe_progress(&text, x);
+		cli_message("%s", cli_string(&text));
+	}
 	text_free(&text);
 	return 0;
 }
@@ -352,8 +356,7 @@ static int learn(struct tuning *p)
 	struct text text = {0};
 	int status = tact_tuner_run(p->tuner, &diag), printed;
 
-	if (p->is_bar && p->last_shown)
-		text_clear_line();
+	progress_clear(&p->progress);
 	if (status == -TACT_E_NOMEM)
 		cli_out_of_memory();
 	if (status == -TACT_E_IO || status == -TACT_E_FORMAT || status == -TACT_E_VERSION)
@@ -384,7 +387,7 @@ static int run(void *target)
 		status = create(p);
 	if (status)
 		return status;
-	p->is_bar = isatty(STDERR_FILENO);
+	progress_init(&p->progress, "", 0, p->is_quiet);
 	read = tuning_read(p);
 	if (read && !p->n_rows)
 		return read;

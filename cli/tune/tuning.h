@@ -15,6 +15,7 @@
 
 #include "common/archlist.h"
 #include "common/output.h"
+#include "common/progress.h"
 
 struct tuning {
 	/* options */
@@ -35,8 +36,8 @@ struct tuning {
 	char **apps, **categories;     /* owned; by row, "" or a label */
 	size_t n_rows, row_capacity;
 	size_t n_twice, n_other_mode, n_other_arch, n_unmeasured, n_bad;
-	double last_shown;
-	bool is_bar;
+	struct progress progress;
+	double last_shown; /* in a file */
 };
 
 enum { TUNING_MEMORY_AUTO = -1 };

@@ -96,10 +96,12 @@ struct tact_import_options {
 
 	/* All may be NULL.  on_open: the records are open, but nothing was read yet; `machine` is
 	 * that of rows that do not name one.  on_bad_line: a line is left out, and why.
+	 * on_row: so many rows are imported.
 	 */
 	void (*on_open)(void *arg, const struct tact_records *records,
 			const struct tact_machine *machine);
 	void (*on_bad_line)(void *arg, uint64_t line, const char *why);
+	void (*on_row)(void *arg, int64_t rows);
 	void *arg;
 };
 

@@ -143,6 +143,10 @@ struct tact_evaluation_options {
 	const char *(*default_arch)(void *context);
 	/* Called with what a model did wrong, as in struct tact_model_options; may be NULL. */
 	void (*say)(void *context, const char *text);
+	/* Called with how many of the estimates are there, by any thread and by several at once;
+	 * may be NULL.
+	 */
+	void (*progress)(void *context, size_t done, size_t total);
 	void *context;
 };
 

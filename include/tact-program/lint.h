@@ -63,6 +63,8 @@ struct tact_lint_options {
 	 * May be NULL.
 	 */
 	void (*unknown)(void *context, const char *machine, enum tact_mode mode);
+	/* Called with the number of blocks and rows that were looked at.  May be NULL. */
+	void (*progress)(void *context, uint64_t done);
 	void *context;
 };
 

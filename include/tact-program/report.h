@@ -82,7 +82,9 @@ struct tact_mix_report {
 	const struct tact_mix *mix;
 	const struct tact_mix_pivot *pivot; /* of this mix */
 	enum tact_format format;
-	size_t top; /* number of rows; 0: all */
+	size_t top;   /* number of rows; 0: all */
+	size_t width; /* of text; 0: as wide as it gets */
+	bool is_cut;  /* text: names that are too long lose their middle */
 };
 
 /* Writes a mix. */
@@ -95,7 +97,9 @@ struct tact_mix_costs_report {
 	const struct tact_mix_costs *costs; /* of this mix */
 	const struct tact_arch *arch;
 	enum tact_format format;
-	size_t top; /* number of rows; 0: some in text, else all */
+	size_t top;   /* number of rows; 0: some in text, else all */
+	size_t width; /* of text; 0: as wide as it gets */
+	bool is_cut;  /* text: names that are too long lose their middle */
 };
 
 /* Writes where the cycles of a mix go. */
@@ -106,7 +110,9 @@ struct tact_mix_diff_report {
 	size_t size;
 	const struct tact_mix_diff *diff;
 	enum tact_format format;
-	size_t top; /* number of rows; 0: all */
+	size_t top;   /* number of rows; 0: all */
+	size_t width; /* of text; 0: as wide as it gets */
+	bool is_cut;  /* text: names that are too long lose their middle */
 };
 
 /* Writes how two mixes differ. */

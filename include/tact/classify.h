@@ -68,6 +68,11 @@ struct tact_classify_options {
 	uint64_t seed;
 	unsigned starts; /* the best one is taken; at most 10000; 0: 24 */
 	unsigned jobs;	 /* threads, at most 1024; 0: 1.  The result does not depend on them */
+	/* Hears which share of the work is done, from 0 to 1, from any of the threads and from
+	 * several at once.  May be NULL.
+	 */
+	void (*report)(void *context, double done);
+	void *context;
 };
 #define TACT_CLASSIFY_OPTIONS_INIT TACT_SIZED(struct tact_classify_options)
 

@@ -113,17 +113,39 @@ static struct cell cell_of(struct table *table, const struct column *column, con
 
 enum { COLUMN_OF_NUMBERS = COLUMN_PERCENT | COLUMN_SIGNED | COLUMN_SEPARATED | COLUMN_CYCLES };
 
-static bool is_shown(const struct table *table, const struct column *column)
+static bool is_shown(const struct table *table, size_t i)
 {
-	return column->title && (!column->views || column->views & table->view);
+	const struct column *column = &table->columns[i];
+
+	return column->title && (!column->views || column->views & table->view) &&
+	       !(i < TABLE_MAX_COLUMNS && table->dropped >> i & 1);
+}
+
+static size_t cut_of(const struct table *table, size_t i)
+{
+	return i < TABLE_MAX_COLUMNS && table->cut[i] ? table->cut[i] : SIZE_MAX;
+}
+
+static size_t fitted_width(const struct table *table, size_t i)
+{
+	const size_t fitted = i < TABLE_MAX_COLUMNS ? table->fitted[i] : 0;
+
+	return fitted > table->columns[i].width ? fitted : table->columns[i].width;
+}
+
+static size_t width_of(const struct table *table, size_t i)
+{
+	const size_t width = fitted_width(table, i), cut = cut_of(table, i);
+
+	return width < cut ? width : cut;
 }
 
 /* Shows characters that would control a terminal as something else. */
-static void add_clean(struct text *out, const char *string, size_t size)
+static void add_clean(struct text *out, const char *string, size_t size, size_t width)
 {
 	size_t start = out->size;
 
-	text_add_bytes(out, string, size);
+	text_short(out, string, size, width);
 	for (size_t i = start; i < out->size; i++)
 		if ((unsigned char)out->data[i] < ' ' || out->data[i] == 127)
 			out->data[i] = '?';
@@ -179,15 +201,15 @@ static void add_plain(struct text *out, const struct cell *cell)
 		text_add(out, cell->flag ? "yes" : "no");
 }
 
-static void add_shown(struct text *out, const struct column *column, const struct cell *cell)
+static void add_shown(struct text *out, const struct column *column, const struct cell *cell,
+		      size_t width)
 {
 	size_t start = out->size;
 
 	if (cell->type == CELL_NONE)
 		text_add(out, column->none ? column->none : "");
 	else if (cell->type == CELL_STRING)
-		add_clean(out, cell->string,
-			  column->max && cell->size > column->max ? column->max : cell->size);
+		add_clean(out, cell->string, cell->size, width);
 	else if (cell->type == CELL_NUMBER)
 		show_number(out, column, cell->number);
 	else if (cell->type == CELL_INTEGER && column->flags & COLUMN_SIGNED)
@@ -221,6 +243,11 @@ static bool is_right(const struct column *column)
 	       column->form || column->flags & COLUMN_OF_NUMBERS;
 }
 
+static size_t gap_of(const struct column *column)
+{
+	return column->gap ? (size_t)column->gap : 2;
+}
+
 static void text_line(struct table *table, const void *row)
 {
 	struct text *out = table->out;
@@ -232,44 +259,109 @@ static void text_line(struct table *table, const void *row)
 		struct cell cell;
 		size_t start;
 
-		if (!is_shown(table, column))
+		if (!is_shown(table, i))
 			continue;
 		if (!is_first)
-			text_pad(out, column->gap ? (size_t)column->gap : 2, out->size);
+			text_pad(out, gap_of(column), out->size);
 		is_first = false;
 		start = out->size;
 		cell = row ? cell_of(table, column, row) : cell_string(column->title);
-		add_shown(out, column, &cell);
+		add_shown(out, column, &cell, cut_of(table, i));
 		if (is_right(column))
-			flush_right(out, start, column->width);
+			flush_right(out, start, width_of(table, i));
 		else
-			text_pad(out, column->width, start);
+			text_pad(out, width_of(table, i), start);
 	}
 	text_trim(out, line);
 	text_add(out, "\n");
 }
 
-void table_fit(struct table *table, struct column *columns, const void *row)
+void table_fit(struct table *table, const void *row)
 {
 	struct text *out = table->out;
 	const size_t start = out->size;
 
-	for (size_t i = 0; i < table->n_columns; i++) {
-		struct column *column = &columns[i];
+	for (size_t i = 0; i < table->n_columns && i < TABLE_MAX_COLUMNS; i++) {
+		const struct column *column = &table->columns[i];
 		struct cell cell;
-		size_t least;
+		size_t needs;
 
-		if (!column->max || !is_shown(table, column))
+		if ((!column->least && !(column->flags & COLUMN_FIT)) || !is_shown(table, i))
 			continue;
 		cell = cell_of(table, column, row);
-		add_shown(out, column, &cell);
-		least = strlen(column->title) < column->max ? strlen(column->title) : column->max;
-		if (out->size - start > column->width)
-			column->width = out->size - start;
-		if (least > column->width)
-			column->width = least;
+		add_shown(out, column, &cell, SIZE_MAX);
+		needs = out->size - start;
+		if (needs < strlen(column->title))
+			needs = strlen(column->title);
+		if (needs > table->fitted[i])
+			table->fitted[i] = (uint16_t)(needs < UINT16_MAX ? needs : UINT16_MAX);
 		out->size = start;
 	}
+}
+
+/* ---- what fits ---- */
+
+/* Returns the width of a line; are_least: with names at their least. */
+static size_t line_width(const struct table *table, bool are_least)
+{
+	size_t sum = 0;
+	bool is_first = true;
+
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const struct column *column = &table->columns[i];
+		size_t width;
+
+		if (!is_shown(table, i))
+			continue;
+		width = width_of(table, i);
+		if (width < strlen(column->title) && !column->width)
+			width = strlen(column->title);
+		if (are_least && column->least && width > column->least)
+			width = column->least;
+		sum += width + (is_first ? 0 : gap_of(column));
+		is_first = false;
+	}
+	return sum;
+}
+
+/* Returns the column that is shown and dropped next; SIZE_MAX: none. */
+static size_t next_to_drop(const struct table *table)
+{
+	size_t found = SIZE_MAX;
+
+	for (size_t i = 0; i < table->n_columns && i < TABLE_MAX_COLUMNS; i++)
+		if (is_shown(table, i) && table->columns[i].rank &&
+		    (found == SIZE_MAX || table->columns[i].rank >= table->columns[found].rank))
+			found = i;
+	return found;
+}
+
+/* Returns the widest column of names that can still be narrower; SIZE_MAX: none. */
+static size_t next_to_cut(const struct table *table)
+{
+	size_t found = SIZE_MAX;
+
+	for (size_t i = 0; i < table->n_columns && i < TABLE_MAX_COLUMNS; i++)
+		if (is_shown(table, i) && table->columns[i].least &&
+		    width_of(table, i) > table->columns[i].least &&
+		    (found == SIZE_MAX || width_of(table, i) > width_of(table, found)))
+			found = i;
+	return found;
+}
+
+static void lay_out(struct table *table)
+{
+	size_t i;
+
+	table->dropped = 0;
+	memset(table->cut, 0, sizeof(table->cut));
+	if (!table->screen)
+		return;
+	while (line_width(table, true) > table->screen && (i = next_to_drop(table)) != SIZE_MAX)
+		table->dropped |= UINT64_C(1) << i;
+	while (table->is_cut && line_width(table, false) > table->screen &&
+	       (i = next_to_cut(table)) != SIZE_MAX)
+		table->cut[i] = (uint16_t)(width_of(table, i) - 1);
 }
 
 /* ---- CSV and JSON ---- */
@@ -383,10 +475,12 @@ static void json_line(struct table *table, const void *row)
 
 void table_header(struct table *table)
 {
-	if (table->format == FORMAT_CSV)
+	if (table->format == FORMAT_CSV) {
 		csv_line(table, NULL);
-	else if (table->format != FORMAT_JSON)
+	} else if (table->format != FORMAT_JSON) {
+		lay_out(table);
 		text_line(table, NULL);
+	}
 }
 
 void table_row(struct table *table, const void *row)

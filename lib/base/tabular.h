@@ -21,6 +21,10 @@
  * blanks at the end of a line; control characters are shown as '?'.  CSV: a header, and fields in
  * quotes where they need them.  JSON: one object per line.  A value that a row does not
  * have is `none` in text, an empty field in CSV, and no member in JSON.
+ *
+ * Text that must fit (`screen`): columns with a rank are dropped, the highest rank first, until the
+ * rest fits with names at their least width.  On a terminal (`is_cut`), names that are still too
+ * long then lose their middle; elsewhere they never do.
  */
 #ifndef TACT_BASE_TABULAR_H
 #define TACT_BASE_TABULAR_H
@@ -114,6 +118,7 @@ enum {
 	COLUMN_SKIP_EMPTY = 1 << 7, /* everywhere: an empty string counts as missing, */
 	COLUMN_SKIP_ZERO = 1 << 8,  /* and so does a number that is 0 */
 	COLUMN_LOWER = 1 << 9,	    /* CSV: in lower case */
+	COLUMN_FIT = 1 << 10,	    /* text: table_fit widens it, and nothing cuts it */
 };
 
 struct column {
@@ -125,16 +130,20 @@ struct column {
 	unsigned argument; /* for the getter: which of several similar columns this is */
 	unsigned views;	   /* text: the table's views that show it, one bit each; 0: all */
 	size_t width;	   /* text: 0 for the last column, which needs no width */
-	size_t max;	   /* text: strings are cut at this length; 0: never */
-	int gap;	   /* text: blanks before it; 0 means two */
-	int decimals; /* text: of numbers; negative: the number of significant digits, as for %g */
-	int form;     /* CSV and JSON: of numbers, FORM_* */
+	size_t least;  /* text: of a column of names, which table_fit widens as rows need it; where
+			    * names are cut, not below this.  0: the width is fixed */
+	unsigned rank; /* text: dropped on a narrow screen, the highest first; 0: never */
+	int gap;       /* text: blanks before it; 0 means two */
+	int decimals;  /* text: of numbers; negative: the number of significant digits, as for %g */
+	int form;      /* CSV and JSON: of numbers, FORM_* */
 	unsigned flags;	  /* COLUMN_* */
 	const char *none; /* text: stands for a missing value; NULL: blanks */
 };
 
+enum { TABLE_MAX_COLUMNS = 64 };
+
 struct table {
-	const struct column *columns; /* not owned */
+	const struct column *columns; /* not owned; up to TABLE_MAX_COLUMNS */
 	size_t n_columns;
 	int format;	     /* FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON */
 	struct text *out;    /* not owned */
@@ -142,7 +151,12 @@ struct table {
 	const char *kind;    /* JSON: "kind", the second one; NULL: none */
 	unsigned view;	     /* text: a bit of column.views */
 	const void *context; /* for getters */
+	size_t screen;	     /* text: how wide a line may be; 0: as wide as it gets */
+	bool is_cut;	     /* text: names lose their middle if that is not enough */
 	struct text scratch; /* owned; for cell_printf */
+	uint16_t fitted[TABLE_MAX_COLUMNS]; /* made by table_fit: what names need */
+	uint16_t cut[TABLE_MAX_COLUMNS];    /* made by table_header: at most this; 0: all of it */
+	uint64_t dropped;		    /* made by table_header: bits of columns */
 };
 
 void table_header(struct table *table); /* the titles; nothing for JSON */
@@ -153,9 +167,7 @@ void table_fini(struct table *table);
 void table_members(struct table *table, const void *row, struct json *json);
 void table_values(struct table *table, const void *row, struct json *json);
 
-/* Widens columns so that this row fits, for text: only columns with `max`, and only up to that.
- * The table's columns are `columns`, which the caller may write.
- */
-void table_fit(struct table *table, struct column *columns, const void *row);
+/* Widens columns of names so that this row fits, for text; before table_header. */
+void table_fit(struct table *table, const void *row);
 
 #endif /* TACT_BASE_TABULAR_H */

@@ -124,6 +124,31 @@ void text_pad(struct text *text, size_t column, size_t line_start)
 	text->size += column - have;
 }
 
+static bool is_inside_character(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+void text_short(struct text *text, const char *name, size_t size, size_t width)
+{
+	enum { DOTS = 3, LEAST = 8 };
+	size_t head, tail;
+
+	if (size <= width || width < LEAST) {
+		text_add_bytes(text, name, size);
+		return;
+	}
+	tail = size - (width - DOTS) / 2;
+	head = width - DOTS - (size - tail);
+	while (head && is_inside_character(name[head]))
+		head--;
+	while (tail < size && is_inside_character(name[tail]))
+		tail++;
+	text_add_bytes(text, name, head);
+	text_add(text, "...");
+	text_add_bytes(text, name + tail, size - tail);
+}
+
 void text_trim(struct text *text, size_t start)
 {
 	while (text->size > start && text->data[text->size - 1] == ' ')

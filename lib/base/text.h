@@ -54,6 +54,11 @@ void text_pad(struct text *text, size_t column,
 	      size_t line_start);		 /* with blanks, up to a column */
 void text_trim(struct text *text, size_t start); /* drops blanks at the end, back to `start` */
 
+/* Adds a name, without its middle if it is wider than `width`: "std::vec...resize".  Widths below 8
+ * are too little for that and change nothing.  No character of UTF-8 is torn.
+ */
+void text_short(struct text *text, const char *name, size_t size, size_t width);
+
 /* Adds words from `column` on, broken at the width of a terminal, and a newline. */
 void text_wrap(struct text *text, const char *words, size_t column, size_t line_start);
 

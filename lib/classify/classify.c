@@ -373,9 +373,14 @@ static int by_mask(const void *a, const void *b)
 }
 
 /* The words of the classifier are sorted, so that it does not depend on which block came first. */
-static int run(struct tact_classifier *c, const struct tact_bags *bags, unsigned jobs)
+static int run(struct tact_classifier *c, const struct tact_bags *bags,
+	       const struct tact_classify_options *o)
 {
-	const struct lda_training how = {.seed = c->seed, .starts = c->starts, .jobs = jobs};
+	const struct lda_training how = {.seed = c->seed,
+					 .starts = c->starts,
+					 .jobs = o->jobs ? o->jobs : 1,
+					 .report = o->report,
+					 .context = o->context};
 	struct lda_corpus corpus = {
 		.n_docs = bags->n_bags, .first = bags->first, .weight = bags->blocks};
 	struct lda_term *terms = calloc(bags->n_terms, sizeof(*terms));
@@ -484,7 +489,7 @@ int tact_classifier_train(struct tact_classifier **out, const struct tact_bags *
 	c->starts = o.starts;
 	memcpy(c->words, bags->words, bags->n_words * sizeof(*c->words));
 	qsort(c->words, bags->n_words, sizeof(*c->words), by_mask);
-	status = run(c, bags, o.jobs ? o.jobs : 1);
+	status = run(c, bags, &o);
 	if (status < 0) {
 		tact_classifier_destroy(c);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");

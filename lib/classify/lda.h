@@ -66,6 +66,8 @@ struct lda_training {
 	uint64_t seed;
 	unsigned starts; /* independent starts, of which the best is taken; > 0 */
 	unsigned jobs;	 /* threads; > 0.  The result does not depend on them */
+	void (*report)(void *context, double done); /* by any thread; NULL: nobody */
+	void *context;
 };
 
 /* Finds topics and sorts them by their share of the words.  *bound is the bound of all documents,

@@ -16,6 +16,7 @@
 #include "classify/lda.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,8 @@ struct tournament {
 	double *cumulated;    /* cumulative weights of the documents; owned */
 	struct start *starts; /* owned */
 	unsigned stage, n_left, batch;
+	unsigned all;		/* passes of all stages, at most */
+	atomic_uint done;	/* of these */
 	struct worker *workers; /* owned, during a stage */
 };
 
@@ -240,7 +243,14 @@ static void begin(const struct tournament *t, struct worker *w, struct start *s)
 		step(t, w, s->lambda, i, &state);
 }
 
-static void run_stage(const struct tournament *t, struct worker *w, struct start *s)
+static void count_passes(struct tournament *t, unsigned n)
+{
+	if (t->how->report && n)
+		t->how->report(t->how->context,
+			       (atomic_fetch_add(&t->done, n) + n) / (double)t->all);
+}
+
+static void run_stage(struct tournament *t, struct worker *w, struct start *s)
 {
 	const struct lda_corpus *c = t->corpus;
 	const unsigned n = stages[t->stage].passes;
@@ -257,11 +267,14 @@ static void run_stage(const struct tournament *t, struct worker *w, struct start
 		double bound = pass(t, w, s->lambda, is_asked);
 
 		s->passes++;
+		count_passes(t, 1);
 		if (!is_asked)
 			continue;
 		s->bound = bound;
-		if (bound - before < gain * fabs(bound) && i > 3)
+		if (bound - before < gain * fabs(bound) && i > 3) {
+			count_passes(t, n - i);
 			break;
+		}
 		before = bound;
 	}
 }
@@ -323,12 +336,19 @@ static int run_threads(struct tournament *t)
 	return status;
 }
 
+static unsigned starts_of(const struct tournament *t, size_t stage)
+{
+	return (t->how->starts + stages[stage].part - 1) / stages[stage].part;
+}
+
 static int run_tournament(struct tournament *t)
 {
+	for (size_t i = 0; i < ARRAY_SIZE(stages); i++)
+		t->all += starts_of(t, i) * stages[i].passes;
 	for (t->stage = 0; t->stage < ARRAY_SIZE(stages); t->stage++) {
 		int status;
 
-		t->n_left = (t->how->starts + stages[t->stage].part - 1) / stages[t->stage].part;
+		t->n_left = starts_of(t, t->stage);
 		status = run_threads(t);
 		if (status < 0)
 			return status;

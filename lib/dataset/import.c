@@ -142,6 +142,8 @@ static int put_all(struct importer *in, struct tact_records *records, struct tac
 		if (status < 0)
 			return status;
 		in->n->rows++;
+		if (in->opt.on_row)
+			in->opt.on_row(in->opt.arg, in->n->rows);
 		status = put_record(in, &record, diag);
 		if (status == -TACT_E_INVAL)
 			bad_line(in, record.line, diag->text);

@@ -38,6 +38,13 @@ void lint_report(struct linter *l, const struct tact_finding *finding)
 		l->is_over = l->opt.report(l->opt.context, finding) != 0;
 }
 
+void lint_count(struct linter *l)
+{
+	l->n_done++;
+	if (l->opt.progress)
+		l->opt.progress(l->opt.context, l->n_done);
+}
+
 /* Counts measurements and predictions that no version of tact writes; the pass over blocks counts
  * blocks.
  */

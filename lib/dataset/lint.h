@@ -14,6 +14,7 @@ struct linter {
 	struct tact_store_filter filter; /* that of the options, or one that lets everything pass */
 	struct tact_store *store;
 	uint64_t n_bad_blocks; /* that could not be read */
+	uint64_t n_done;       /* blocks and rows that were looked at */
 	bool is_over;	       /* report asked to stop */
 	struct tact_diag *diag;
 };
@@ -22,6 +23,7 @@ struct linter {
 struct tact_finding lint_about(enum tact_lint_check check, const uint8_t *code, size_t size);
 
 void lint_report(struct linter *l, const struct tact_finding *finding);
+void lint_count(struct linter *l); /* one more block or row */
 
 /* Pass over blocks, and over measurements.  Return 0, or -TACT_E_* with the diagnosis filled in. */
 int lint_check_blocks(struct linter *l);

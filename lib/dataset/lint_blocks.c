@@ -196,6 +196,7 @@ static int pass(struct block_pass *p)
 	if (p->slots)
 		memset(p->slots, 0, p->n_slots * sizeof(*p->slots));
 	while (!l->is_over && (status = tact_store_blocks_next(blocks, &block, l->diag)) > 0) {
+		lint_count(l);
 		status = check_block(p, &block);
 		if (status < 0)
 			break;

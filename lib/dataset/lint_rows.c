@@ -227,8 +227,10 @@ static int walk(struct row_pass *p, int (*each)(struct row_pass *, const struct 
 	status = tact_rows_open_store(&rows, l->store, &filter, l->diag);
 	if (status < 0)
 		return status;
-	while (status >= 0 && !l->is_over && (status = tact_rows_next(rows, &row, l->diag)) > 0)
+	while (status >= 0 && !l->is_over && (status = tact_rows_next(rows, &row, l->diag)) > 0) {
+		lint_count(l);
 		status = each(p, &row);
+	}
 	tact_rows_close(rows);
 	return status == -TACT_E_FORMAT ? 0 : status; /* rows that cannot be read are left out */
 }

@@ -5,6 +5,8 @@
 #ifndef EVALUATE_EVALUATION_H
 #define EVALUATE_EVALUATION_H
 
+#include <stdatomic.h>
+
 #include <tact-program/evaluate.h>
 
 #include "base/base.h"
@@ -33,6 +35,7 @@ struct evaluation {
 	unsigned n_archs;
 	const char *default_arch;
 	bool has_default;
+	atomic_size_t n_estimated; /* of all models and bottlenecks */
 };
 
 static inline struct evaluation *evaluation_of(struct tact_evaluation *view)

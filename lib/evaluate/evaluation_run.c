@@ -35,10 +35,25 @@ static enum tact_outcome outcome_of(int status, const struct tact_estimate *x)
 	return TACT_OUTCOME_GOOD;
 }
 
+/* Now and then: a call for each row would cost more than a row. */
+static void count_estimate(struct evaluation *e)
+{
+	enum { ROWS_BETWEEN = 64 };
+	size_t n;
+
+	if (!e->opt.progress)
+		return;
+	n = atomic_fetch_add_explicit(&e->n_estimated, 1, memory_order_relaxed) + 1;
+	if (n % ROWS_BETWEEN == 0)
+		e->opt.progress(e->opt.context, n,
+				e->view.n * (e->view.n_models + e->view.n_bottlenecks));
+}
+
 static void take(void *arg, size_t m, size_t row, int status, const struct tact_estimate *x)
 {
 	struct tact_evaluated_model *model = &((struct evaluation *)arg)->view.model[m];
 
+	count_estimate(arg);
 	model->outcomes[row] = (uint8_t)outcome_of(status, x);
 	if (model->outcomes[row] == TACT_OUTCOME_GOOD)
 		model->predicted[row] = x->cycles_per_iteration;
@@ -117,6 +132,7 @@ enum { CHUNK = 2048 };
 
 /* For one CPU: what each row would gain, as a logarithm; NAN: nothing else limits it. */
 struct looking {
+	struct evaluation *e;
 	struct tact_evaluated_bottlenecks *at;
 	double (*gain)[TACT_N_BOUNDS]; /* owned; one per row */
 };
@@ -137,6 +153,7 @@ static void look(void *arg, size_t model, size_t row, int status, const struct t
 	struct looking *l = arg;
 
 	(void)model;
+	count_estimate(l->e);
 	if (status < 0 || e->bounds->coverage < 1 || !e->bounds->bottlenecks)
 		return;
 	l->at->kind[row] = (uint8_t)__builtin_ctz(e->bounds->bottlenecks);
@@ -212,7 +229,7 @@ static int look_at(struct evaluation *e, size_t a, struct looking *l, struct tac
 
 int evaluation_find_bottlenecks(struct evaluation *e, struct tact_diag *diag)
 {
-	struct looking l = {.gain = malloc((e->view.n + 1) * sizeof(*l.gain))};
+	struct looking l = {.e = e, .gain = malloc((e->view.n + 1) * sizeof(*l.gain))};
 	int status = l.gain ? 0 : tact_fail(diag, TACT_E_NOMEM, "out of memory");
 
 	for (size_t a = 0; a < e->view.n_bottlenecks && status >= 0; a++)

@@ -39,7 +39,7 @@ static const struct column rest[] = {
 	{"change", NULL, .get = get_change, .width = 9, .decimals = 1,
 	 .flags = COLUMN_PERCENT | COLUMN_SIGNED, .none = "new"},
 	{"of all", "share_of_change", .get = get_share, .width = 8, .decimals = 2,
-	 .flags = COLUMN_PERCENT | COLUMN_SIGNED, .form = FORM_DECIMALS(6)},
+	 .flags = COLUMN_PERCENT | COLUMN_SIGNED, .form = FORM_DECIMALS(6), .rank = 1},
 };
 /* clang-format on */
 
@@ -65,14 +65,14 @@ static void add_json(struct report *report, const struct mix_rows *rows, struct 
 }
 
 static void add_text(struct report *report, const struct mix_rows *rows, struct table *table,
-		     struct mix_columns *columns, const struct tact_mix_diff_totals *t)
+		     const struct tact_mix_diff_totals *t)
 {
 	const size_t n = tact_mix_diff_count(rows->of);
 
 	text_printf(&report->text,
 		    "Average weighted error of the second against the first: %.2f%%%s\n\n",
 		    100 * t->error, t->is_scaled ? " (brought to the same length)" : "");
-	mix_rows_write(report, rows, table, columns);
+	mix_rows_write(report, rows, table);
 	if (rows->n < n)
 		text_printf(&report->text, "(%zu more rows)\n", n - rows->n);
 }
@@ -97,19 +97,19 @@ int tact_report_mix_diff(const struct tact_mix_diff_report *opt,
 	tact_mix_diff_get_totals(r.diff, &totals);
 	mix_columns_init(&columns, keys, tact_mix_diff_get_keys(r.diff, keys),
 			 offsetof(struct tact_mix_diff_row, key), rest, ARRAY_SIZE(rest));
-	for (size_t k = 0; k < columns.n_keys; k++)
-		columns.items[k].max = SIZE_MAX;
 	table = (struct table){.columns = columns.items,
 			       .n_columns = columns.n,
 			       .format = (int)r.format,
+			       .screen = r.width,
+			       .is_cut = r.is_cut,
 			       .out = &report.text,
 			       .context = &totals};
 	if (r.format == TACT_FORMAT_JSON)
 		add_json(&report, &rows, &table, &columns, &totals);
 	else if (r.format == TACT_FORMAT_CSV)
-		mix_rows_write(&report, &rows, &table, &columns);
+		mix_rows_write(&report, &rows, &table);
 	else
-		add_text(&report, &rows, &table, &columns, &totals);
+		add_text(&report, &rows, &table, &totals);
 	table_fini(&table);
 	return report_end(&report);
 }

@@ -82,16 +82,17 @@ static const struct column columns[] = {
 	{NULL, "is_loop", .get = get_loop},
 	{NULL, "blocks", COST(n_blocks, UNSIGNED)},
 	{"cycles", NULL, .get = get_share, .width = 8, .decimals = 2, .flags = COLUMN_PERCENT},
-	{"executions", "executions", COST(executions, DOUBLE), .width = 16,
-	 .flags = COLUMN_SEPARATED, .form = FORM_DECIMALS(0)},
-	{"each", "cycles_per_execution", COST(cycles, DOUBLE), .width = 7, .decimals = 2},
+	{"executions", "executions", COST(executions, DOUBLE), .width = 10,
+	 .flags = COLUMN_SEPARATED | COLUMN_FIT, .form = FORM_DECIMALS(0)},
+	{"each", "cycles_per_execution", COST(cycles, DOUBLE), .width = 7, .decimals = 2,
+	 .flags = COLUMN_FIT},
 	{NULL, "cycles", COST(total, DOUBLE), .form = FORM_DECIMALS(0)},
 	{NULL, "share", .get = get_share, .form = FORM_DECIMALS(6)},
 	{"gain", "gain", .get = get_gain, .width = 8, .decimals = 2, .flags = COLUMN_PERCENT,
-	 .form = FORM_DECIMALS(6)},
-	{"bottleneck", "bottlenecks", .get = get_bounds, .width = 26},
+	 .form = FORM_DECIMALS(6), .rank = 2},
+	{"bottleneck", "bottlenecks", .get = get_bounds, .width = 10, .least = 14},
 	{NULL, "coverage", COST(coverage, DOUBLE), .form = FORM_DECIMALS(4)},
-	{"block", NULL, .get = get_place},
+	{"block", NULL, .get = get_place, .least = 24},
 };
 /* clang-format on */
 
@@ -126,9 +127,15 @@ static void add_rows(struct report *report, const struct tact_mix_costs_report *
 			      .n_columns = ARRAY_SIZE(columns),
 			      .format = (int)r->format,
 			      .out = &report->text,
+			      .screen = r->width,
+			      .is_cut = r->is_cut,
 			      .context = totals};
 	struct tact_mix_cost cost = TACT_MIX_COST_INIT;
 
+	for (size_t i = 0; i < r->top && table.format == FORMAT_TEXT; i++) {
+		tact_mix_costs_get_row(r->costs, i, &cost);
+		table_fit(&table, &cost);
+	}
 	table_header(&table);
 	for (size_t i = 0; i < r->top && report_flush(report); i++) {
 		tact_mix_costs_get_row(r->costs, i, &cost);

@@ -30,8 +30,7 @@ struct mix_rows {
 };
 
 /* Writes all of them, as text with columns as wide as needed, or as CSV. */
-void mix_rows_write(struct report *report, const struct mix_rows *rows, struct table *table,
-		    struct mix_columns *columns);
+void mix_rows_write(struct report *report, const struct mix_rows *rows, struct table *table);
 void mix_rows_json(struct report *report, const struct mix_rows *rows, struct table *table,
 		   struct json *json); /* "rows": an array of arrays */
 

@@ -79,7 +79,7 @@ static void add_figures(const struct tact_mix_figures *f, struct text *out)
 
 /* ---- the table ---- */
 
-enum { MAX_WIDTH = 60 };
+enum { LEAST_WIDTH = 16 };
 
 void mix_columns_init(struct mix_columns *c, const enum tact_mix_key *keys, size_t n_keys,
 		      size_t offset, const struct column *rest, size_t n)
@@ -93,7 +93,7 @@ void mix_columns_init(struct mix_columns *c, const enum tact_mix_key *keys, size
 					      .field = FIELD_STRING,
 					      .offset = offset + k * sizeof(const char *),
 					      .width = strlen(name),
-					      .max = MAX_WIDTH};
+					      .least = LEAST_WIDTH};
 	}
 	memcpy(c->items + n_keys, rest, n * sizeof(*rest));
 	c->n = n_keys + n;
@@ -119,11 +119,11 @@ static struct cell get_error(const struct cell_at *at)
 /* clang-format off: a column stays together */
 static const struct column row_columns[] = {
 	{"executions", "executions", ROW_FIELD(executions, DOUBLE), .width = 18,
-	 .flags = COLUMN_SEPARATED, .form = FORM_DECIMALS(0)},
+	 .flags = COLUMN_SEPARATED | COLUMN_FIT, .form = FORM_DECIMALS(0)},
 	{"share", "share", ROW_FIELD(share, DOUBLE), .width = 7, .decimals = 2,
 	 .flags = COLUMN_PERCENT, .form = FORM_DECIMALS(6)},
 	{"error", "relative_error", .get = get_error, .width = 6, .decimals = 1,
-	 .flags = COLUMN_PERCENT, .form = FORM_DECIMALS(4), .none = "?"},
+	 .flags = COLUMN_PERCENT, .form = FORM_DECIMALS(4), .none = "?", .rank = 1},
 };
 /* clang-format on */
 
@@ -138,14 +138,13 @@ union mix_row {
 	struct tact_mix_diff_row of_diff;
 };
 
-void mix_rows_write(struct report *report, const struct mix_rows *rows, struct table *table,
-		    struct mix_columns *columns)
+void mix_rows_write(struct report *report, const struct mix_rows *rows, struct table *table)
 {
 	union mix_row row;
 
 	for (size_t i = 0; i < rows->n && table->format == FORMAT_TEXT; i++) {
 		rows->get(rows->of, i, &row);
-		table_fit(table, columns->items, &row);
+		table_fit(table, &row);
 	}
 	table_header(table);
 	for (size_t i = 0; i < rows->n && report_flush(report); i++) {
@@ -239,7 +238,7 @@ static void add_json(struct report *report, const struct tact_mix_report *r,
 /* ---- all of it ---- */
 
 static void add_text(struct report *report, const struct tact_mix_report *r,
-		     const struct mix_rows *rows, struct table *table, struct mix_columns *columns)
+		     const struct mix_rows *rows, struct table *table)
 {
 	const size_t n = tact_mix_pivot_count(r->pivot);
 	struct text *out = &report->text;
@@ -251,7 +250,7 @@ static void add_text(struct report *report, const struct tact_mix_report *r,
 	add_summary(&summary, out);
 	add_figures(&figures, out);
 	text_add(out, "\n");
-	mix_rows_write(report, rows, table, columns);
+	mix_rows_write(report, rows, table);
 	if (rows->n < n)
 		text_printf(out, "(%zu more rows)\n", n - rows->n);
 }
@@ -277,13 +276,15 @@ int tact_report_mix(const struct tact_mix_report *opt,
 	table = (struct table){.columns = columns.items,
 			       .n_columns = columns.n,
 			       .format = (int)r.format,
+			       .screen = r.width,
+			       .is_cut = r.is_cut,
 			       .out = &report.text};
 	if (r.format == TACT_FORMAT_CSV)
-		mix_rows_write(&report, &rows, &table, &columns);
+		mix_rows_write(&report, &rows, &table);
 	else if (r.format == TACT_FORMAT_JSON)
 		add_json(&report, &r, &rows, &table, &columns);
 	else
-		add_text(&report, &r, &rows, &table, &columns);
+		add_text(&report, &r, &rows, &table);
 	table_fini(&table);
 	return report_end(&report);
 }

@@ -67,18 +67,7 @@ char *report_name(const char *symbol, bool is_mangled, bool is_whole)
 
 void report_short(struct text *out, const char *name, size_t width)
 {
-	const size_t size = strlen(name);
-	size_t head, tail;
-
-	if (size <= width || width < 8) {
-		text_add(out, name);
-		return;
-	}
-	tail = (width - 3) / 2;
-	head = width - 3 - tail;
-	text_add_bytes(out, name, head);
-	text_add(out, "...");
-	text_add(out, name + size - tail);
+	text_short(out, name, strlen(name), width);
 }
 
 bool report_bounds(struct text *out, uint32_t bits)

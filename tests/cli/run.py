@@ -133,6 +133,7 @@ def run_script(case, tact):
                 out.writelines(line + '\n' for line in lines)
         env = dict(os.environ, TACT=tact, TOP=TOP, LC_ALL='C')
         env.pop('NO_COLOR', None)
+        env.pop('COLUMNS', None)
         p = subprocess.run(['sh', '-c', '\n'.join(case.script)], cwd=directory, env=env,
                            stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
     text = lambda raw: raw.decode('utf-8', 'replace').splitlines()

@@ -165,11 +165,11 @@ TEST(views_and_names_select_columns)
 	text_free(&text);
 }
 
-TEST(columns_grow_as_far_as_they_may)
+TEST(columns_of_names_grow)
 {
-	struct column columns[] = {
-		{"Name", "name", FIELD(name, STRING), .max = 6},
-		{"Label", "label", FIELD(label, CHARS), .max = 40, .flags = COLUMN_RIGHT},
+	static const struct column columns[] = {
+		{"Name", "name", FIELD(name, STRING), .least = 6},
+		{"Label", "label", FIELD(label, CHARS), .least = 4, .flags = COLUMN_RIGHT},
 		{"Runs", "runs", FIELD(executions, UINT64), .width = 2, .flags = COLUMN_LEFT},
 		{"Last", "last", FIELD(change, INT)},
 	};
@@ -177,13 +177,80 @@ TEST(columns_grow_as_far_as_they_may)
 	struct table table = {.out = &text, .columns = columns, .n_columns = ARRAY_SIZE(columns)};
 
 	for (size_t i = 0; i < ARRAY_SIZE(items); i++)
-		table_fit(&table, columns, &items[i]);
+		table_fit(&table, &items[i]);
 	assert_int_equal(text.size, 0);
 	print(&table, columns, ARRAY_SIZE(columns), FORMAT_TEXT);
-	expect(&text, "Name     Label  Runs  Last\n"
-		      "plain        a  1234567  -1\n"
-		      "com,ma          0   0\n"
-		      "        longer  123  7\n");
+	expect(&text, "Name      Label  Runs  Last\n"
+		      "plain         a  1234567  -1\n"
+		      "com,ma?          0   0\n"
+		      "         longer  123  7\n");
+	text_free(&text);
+}
+
+static const struct item long_names[] = {
+	{.name = "std::vector<int>::resize(unsigned long)", .blocks = 1, .change = 2, .small = 3},
+	{.name = "main", .blocks = 10, .change = 20, .small = 30},
+};
+
+static void print_within(struct table *table, size_t screen, bool is_cut)
+{
+	table->screen = screen;
+	table->is_cut = is_cut;
+	for (size_t i = 0; i < ARRAY_SIZE(long_names); i++)
+		table_fit(table, &long_names[i]);
+	table_header(table);
+	for (size_t i = 0; i < ARRAY_SIZE(long_names); i++)
+		table_row(table, &long_names[i]);
+}
+
+TEST(a_narrow_screen_drops_columns_and_only_a_terminal_cuts_names)
+{
+	static const struct column columns[] = {
+		{"Name", "name", FIELD(name, STRING), .least = 12},
+		{"A", "a", FIELD(blocks, SIZE), .width = 8},
+		{"B", "b", FIELD(change, INT), .width = 8, .rank = 2},
+		{"C", "c", FIELD(small, UNSIGNED), .width = 8, .rank = 1},
+	};
+	struct text text = {0};
+	struct table table = {.out = &text, .columns = columns, .n_columns = ARRAY_SIZE(columns)};
+
+	print_within(&table, 0, true);
+	expect(&text, "Name                                            A         B         C\n"
+		      "std::vector<int>::resize(unsigned long)         1         2         3\n"
+		      "main                                           10        20        30\n");
+	print_within(&table, 42, true);
+	expect(&text, "Name                 A         B         C\n"
+		      "std::...ong)         1         2         3\n"
+		      "main                10        20        30\n");
+	text_free(&text);
+}
+
+TEST(what_is_dropped_first_has_the_highest_rank)
+{
+	static const struct column columns[] = {
+		{"Name", "name", FIELD(name, STRING), .least = 12},
+		{"A", "a", FIELD(blocks, SIZE), .width = 8},
+		{"B", "b", FIELD(change, INT), .width = 8, .rank = 2},
+		{"C", "c", FIELD(small, UNSIGNED), .width = 8, .rank = 1},
+	};
+	struct text text = {0};
+	struct table table = {.out = &text, .columns = columns, .n_columns = ARRAY_SIZE(columns)};
+
+	print_within(&table, 36, true);
+	expect(&text, "Name                     A         C\n"
+		      "std::ve... long)         1         3\n"
+		      "main                    10        30\n");
+	print_within(&table, 36, false);
+	expect(&text, "Name                                            A         C\n"
+		      "std::vector<int>::resize(unsigned long)         1         3\n"
+		      "main                                           10        30\n");
+	print_within(&table, 10, true);
+	expect(&text, "Name                 A\n"
+		      "std::...ong)         1\n"
+		      "main                10\n");
+	table.format = FORMAT_CSV;
+	table_header(&table);
+	expect(&text, "name,a,b,c\n");
 	text_free(&text);
 }
 
