@@ -95,6 +95,8 @@ static const struct option_spec input_specs[] = {
 	OPTION_INIT(last.init, 0,
 		    "register values on entry: all the same except for the stack and frame "
 		    "pointers (stack, default); all the same (same); all different (diff)"),
+	OPTION_FLAG(0, "force", options.is_forced,
+		    "use rows that were measured on another CPU than -a names; a message says so"),
 	OPTION_FLAG(0, "clean", options.is_clean, "use only rows whose column clean is 1"),
 	OPTION_END,
 };
@@ -253,6 +255,11 @@ static void remark(const struct evaluator *p)
 		cli_message("%zu rows of an unknown microarchitecture (%s) were left out; 'tact "
 			    "archs' lists the known ones",
 			    e->n_unknown_arch, e->unknown_arch);
+	if (e->n_other_arch)
+		cli_message("%zu rows were measured on %s, not on the CPU of -a%s", e->n_other_arch,
+			    e->other_arch,
+			    p->options.is_forced ? " [other-cpu]"
+						 : ", and were left out; --force uses them");
 	if (p->is_quiet)
 		return;
 	if (e->n_unmeasured)

@@ -49,6 +49,26 @@ static const char *set_cpu(void *target, const char *value)
 	return NULL;
 }
 
+static const char *set_alignment(void *target, const char *value)
+{
+	struct measurer *p = target;
+	unsigned long number;
+	char *end;
+
+	p->is_all_alignments = !strcmp(value, "all");
+	p->is_alignment_given = true;
+	if (p->is_all_alignments)
+		return NULL;
+	number = strtoul(value, &end, 0);
+	if (*value < '0' || *value > '9' || *end || number > 63) {
+		snprintf(p->why, sizeof(p->why),
+			 "'%.40s' is neither a number from 0 to 63 nor 'all'", value);
+		return p->why;
+	}
+	p->alignment = (unsigned)number;
+	return NULL;
+}
+
 #define OPTION_HOLDER measurer
 
 static const struct option_spec harness_specs[] = {
@@ -58,6 +78,9 @@ static const struct option_spec harness_specs[] = {
 	OPTION_INIT(init, OPTION_BIT(TACT_INIT_SAME) | OPTION_BIT(TACT_INIT_STACK),
 		    "register values on entry: all the same except for the stack and frame "
 		    "pointers (stack, default); all the same (same, as in BHive)"),
+	OPTION_CALL(0, "alignment", "N|all", set_alignment,
+		    "address of the first byte modulo 64, or all 64 (default: as in the object "
+		    "file or executable, else 0)"),
 	OPTION_CHOICE(0, "rung", "RUNG", rung, rungs,
 		      "what counts cycles: rdpmc, perf, aperf, tsc, or auto (default): the first "
 		      "of these that works here"),
@@ -95,6 +118,8 @@ static const struct option_spec output_specs[] = {
 	OPTION_FLAG(0, "compare", is_compared,
 		    "print predictions next to the measurements, largest disagreement first; a "
 		    "store as INPUT is not measured again"),
+	OPTION_FLAG(0, "force", is_forced,
+		    "compare with a CPU other than the one that was measured; a remark says so"),
 	OPTION_FLAG(0, "tp-only", is_number_only, "print only the cycles per iteration"),
 	OPTION_QUIET(is_quiet, OPTION_PROGRESS_HELP),
 	OPTION_VERBOSE(is_verbose, "say more: a full report for each block, all rows of --compare, "
@@ -107,7 +132,7 @@ static const struct option_group groups[] = {
 	OPTION_OWN("Choice", choice_specs),
 	OPTION_OWN("Harness", harness_specs),
 	OPTION_OWN("Output", output_specs),
-	OPTION_GROUP("Predictions of --compare", archlist_one_option_specs, archs, archlist_fini),
+	OPTION_GROUP("Predictions of --compare", archlist_option_specs, archs, archlist_fini),
 	OPTION_ARGUMENTS(source_add_path, source),
 };
 
@@ -155,6 +180,11 @@ static int check(const struct measurer *p)
 		return cli_wrong("--cpu: this process may not use CPU %u", p->cpu);
 	if ((p->archs.names || p->archs.params) && !p->is_compared)
 		return cli_wrong("--arch and --params are for the predictions of --compare");
+	if (p->is_forced && !p->is_compared)
+		return cli_wrong("--force requires --compare");
+	if (p->is_store && (p->alignment || p->is_all_alignments))
+		return cli_wrong("a store has blocks that begin a cache line; write --alignment to "
+				 "a CSV or JSON file");
 	return CLI_GOOD;
 }
 
@@ -191,6 +221,7 @@ static int measure(struct measurer *p, struct output *out)
 
 	measure_list_read(&list, p);
 	measure_list_choose(&list, p);
+	measure_list_place(&list, p);
 	p->is_many = list.n > 1;
 	o.results = cli_alloc(list.n * sizeof(struct tact_measurement *));
 	memset(o.results, 0, list.n * sizeof(struct tact_measurement *));
@@ -222,7 +253,7 @@ static int run(void *target)
 	if (!status)
 		status = find_store(p, &store);
 	if (!status)
-		status = measure_compare_check(p);
+		status = measure_compare_check(p, store);
 	if (status)
 		return status;
 	prepare(p);

@@ -44,6 +44,7 @@ static void add(struct measure_list *list, const struct source_block *from)
 		.memory = p,
 		.code_size = code_size,
 		.is_loop = r->is_loop,
+		.alignment = from->is_elf ? (unsigned)(r->address % 64) : 0,
 	};
 	block->code = (const uint8_t *)put_copy(&p, (const char *)r->code, code_size);
 	block->text = put_copy(&p, r->text, r->text_size);
@@ -80,9 +81,33 @@ void measure_list_read(struct measure_list *list, const struct measurer *p)
 void measure_list_fini(struct measure_list *list)
 {
 	for (size_t i = 0; i < list->n; i++)
-		free(list->block[i].memory);
+		if (!list->block[i].is_copy)
+			free(list->block[i].memory);
 	free(list->block);
 	*list = (struct measure_list){0};
+}
+
+void measure_list_place(struct measure_list *list, const struct measurer *p)
+{
+	enum { ALL = 64 };
+	struct measure_block *all;
+
+	/* A store has one row for a block, wherever it was: there, blocks begin a line. */
+	if (p->is_alignment_given || p->is_store)
+		for (size_t i = 0; i < list->n; i++)
+			list->block[i].alignment = p->alignment;
+	if (!p->is_all_alignments)
+		return;
+	all = cli_alloc(ALL * list->n * sizeof(*all));
+	for (size_t i = 0; i < list->n; i++)
+		for (unsigned k = 0; k < ALL; k++) {
+			all[ALL * i + k] = list->block[i];
+			all[ALL * i + k].alignment = k;
+			all[ALL * i + k].is_copy = k;
+		}
+	free(list->block);
+	list->block = all;
+	list->n = list->capacity = ALL * list->n;
 }
 
 /* Keeps `wanted` of the blocks in their order (Knuth, vol. 2, algorithm 3.4.2 S). */

@@ -57,7 +57,7 @@ static void csv_row(const struct measure_block *block, const struct tact_measure
 	if (!m) {
 		text_add(out, ",,bad_hex,,,,,,,");
 		text_csv_field(out, block->why, strlen(block->why), false);
-		text_add(out, ",,,,\n");
+		text_add(out, ",,,,,\n");
 		return;
 	}
 	text_printf(out, ",%s,%s,", tact_mode_name(m->mode), tact_measure_status_name(m->status));
@@ -70,7 +70,8 @@ static void csv_row(const struct measure_block *block, const struct tact_measure
 	text_printf(out, ",%u,%u,%s,%s,", m->kept, m->dropped, tact_rung_name(m->rung),
 		    tact_measure_flags_text(m->flags, flags));
 	text_csv_field(out, m->reason, strlen(m->reason), false);
-	text_printf(out, ",%s,%u,%u,%u\n", tact_init_name(m->init), m->low, m->high, m->n_pages);
+	text_printf(out, ",%s,%u,%u,%u,%u\n", tact_init_name(m->init), m->low, m->high, m->n_pages,
+		    m->alignment);
 }
 
 /* ---- JSON ---- */
@@ -96,6 +97,7 @@ static void json_number(const struct tact_measurement *m, struct json *json)
 {
 	json_put_string(json, "mode", tact_mode_name(m->mode));
 	json_put_string(json, "init", tact_init_name(m->init));
+	json_put_count(json, "alignment", m->alignment);
 	json_put_string(json, "status", tact_measure_status_name(m->status));
 	if (m->status == TACT_MEASURE_OK) {
 		json_put_number(json, "cycles_per_iteration", m->cycles_per_iteration);
@@ -164,6 +166,8 @@ static void text_report(const struct tact_measurement *m, struct text *out)
 	if (m->high)
 		text_printf(out, ", %u and %u %s", m->low, m->high,
 			    m->mode == TACT_MODE_LOOP ? "iterations" : "copies");
+	if (m->alignment)
+		text_printf(out, "\nOffset:  %u bytes into a cache line", m->alignment);
 	text_printf(out, "\nInit:    %s\nRung:    %s", tact_init_name(m->init),
 		    tact_rung_name(m->rung));
 	if (rung_help[m->rung][0])
@@ -181,7 +185,8 @@ static void text_line(const struct measure_block *block, const struct tact_measu
 	char flags[TACT_MEASURE_FLAGS_SIZE];
 
 	if (!m) { /* the message was given */
-		text_printf(out, "%10s  %6s  %-6s  %-5s  %.48s\n", "-", "", "", "", block->text);
+		text_printf(out, "%10s  %6s  %-6s  %6s  %-5s  %.48s\n", "-", "", "", "", "",
+			    block->text);
 		return;
 	}
 	if (m->status == TACT_MEASURE_OK) {
@@ -190,7 +195,7 @@ static void text_line(const struct measure_block *block, const struct tact_measu
 	} else {
 		text_printf(out, "%10s  %6s", "-", "");
 	}
-	text_printf(out, "  %-6s  %-5s  ", tact_mode_name(m->mode),
+	text_printf(out, "  %-6s  %6u  %-5s  ", tact_mode_name(m->mode), m->alignment,
 		    tact_measure_flags_text(m->flags, flags));
 	measure_add_label(out, block->name, block->code, block->code_size, 48);
 	if (m->status != TACT_MEASURE_OK)
@@ -224,10 +229,10 @@ void measure_header(const struct measurer *p, struct text *out)
 {
 	if (p->format == FORMAT_CSV)
 		text_add(out, "hex,mode,status,cycles_per_iteration,spread,kept,dropped,rung,flags,"
-			      "reason,init,low,high,pages\n");
+			      "reason,init,low,high,pages,alignment\n");
 	else if (p->format == FORMAT_TEXT && p->is_many && !p->is_verbose && !p->is_number_only)
-		text_printf(out, "%10s  %6s  %-6s  %-5s  Block\n", "Cycles", "Spread", "Mode",
-			    "Flags");
+		text_printf(out, "%10s  %6s  %-6s  %6s  %-5s  Block\n", "Cycles", "Spread", "Mode",
+			    "Offset", "Flags");
 }
 
 void measure_row(const struct measurer *p, const struct measure_block *block,

@@ -243,7 +243,7 @@ int measure_run(const struct measurer *p, struct measure_outcome *o, struct outp
 		const struct measure_block *b = &o->list->block[i];
 
 		blocks[i] = (struct tact_campaign_block){b->why[0] ? NULL : b->code, b->code_size,
-							 b->is_loop};
+							 b->is_loop, b->alignment};
 	}
 	catch_signals(old, true);
 	create(&run, blocks);

@@ -29,6 +29,8 @@ struct measure_block {
 	const char *why;  /* not "": the reason why there is no block */
 	void *memory;	  /* owned */
 	bool is_loop;	  /* ends in a branch to its start */
+	bool is_copy;	  /* `memory` belongs to the block before */
+	unsigned alignment;
 };
 
 struct measure_list {
@@ -51,7 +53,9 @@ struct measurer {
 
 	unsigned limit, sample; /* 0: all */
 	unsigned seed;
-	bool is_shuffled, is_resumed, is_compared;
+	bool is_shuffled, is_resumed, is_compared, is_forced;
+	bool is_alignment_given, is_all_alignments;
+	unsigned alignment;
 
 	int format; /* -1: not given */
 	bool is_format_given, is_number_only, is_quiet, is_verbose;
@@ -66,6 +70,8 @@ struct measurer {
 
 /* Reads all inputs, and reports those that fail. */
 void measure_list_read(struct measure_list *list, const struct measurer *p);
+/* --alignment: where each block is to be; all: 64 of each. */
+void measure_list_place(struct measure_list *list, const struct measurer *p);
 /* --sample and --shuffle. */
 void measure_list_choose(struct measure_list *list, const struct measurer *p);
 void measure_list_fini(struct measure_list *list);
@@ -98,7 +104,7 @@ void measure_add_label(struct text *out, const char *name, const uint8_t *code, 
 
 /* --compare: its CPU; then with what was measured now, or with a store.  These return an exit code.
  */
-int measure_compare_check(struct measurer *p);
+int measure_compare_check(struct measurer *p, const char *store);
 int measure_compare_results(struct measurer *p, const struct measure_outcome *o,
 			    struct output *out);
 int measure_compare_store(struct measurer *p, const char *path, struct output *out);

@@ -20,7 +20,8 @@ extern "C" {
 struct tact_campaign_block {
 	const uint8_t *code; /* borrowed: it must outlive the campaign; NULL: there is no block */
 	size_t code_size;
-	bool is_loop; /* ends in a branch to its start */
+	bool is_loop;	    /* ends in a branch to its start */
+	unsigned alignment; /* of its first byte, 0 to 63 */
 };
 
 struct tact_campaign_options {

@@ -135,6 +135,7 @@ struct tact_evaluation_options {
 	bool is_clean;	    /* only rows that are known to be clean */
 	bool is_weighted;   /* rows count with their weights */
 	bool is_common;	    /* only rows that all models predict are scored */
+	bool is_forced;	    /* keeps rows that were measured on another CPU than the input's */
 	bool is_rounded;    /* rounds predictions to two digits, and for tau also measurements */
 	unsigned threads, timeout; /* as in struct tact_model_options */
 	/* Returns the CPU of rows that do not say it; called at most once.  If this is NULL, or
@@ -222,6 +223,8 @@ struct tact_evaluation {
 	/* rows that were left out */
 	size_t n_unmeasured, n_not_positive, n_unclean, n_unknown_arch;
 	char unknown_arch[64]; /* the first one */
+	size_t n_other_arch;   /* measured on another CPU than asked for; left out unless forced */
+	char other_arch[64];
 };
 
 /* opt may be NULL.  Returns -TACT_E_INVAL, -TACT_E_NOMEM. */
@@ -288,6 +291,8 @@ struct tact_compared {
 	uint32_t bottlenecks; /* bits of enum tact_bound, if the model tells them */
 	double measured, predicted, coverage;
 	double error; /* relative, signed */
+	unsigned alignment;
+	const char *measured_on; /* the CPU that the row names; "": none */
 };
 
 /* Callers only read it. */

@@ -46,6 +46,7 @@ struct tact_row {
 	const char *origin; /* of a store: the file that the row was imported from */
 	const struct tact_row_source *sources;
 	size_t n_sources;
+	unsigned alignment; /* of the first byte in a cache line */
 };
 
 /* Returns whether there is a measured number above 0; false for NULL. */

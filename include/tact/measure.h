@@ -124,6 +124,7 @@ struct tact_measurement {
 	unsigned low, high; /* unroll factors or numbers of iterations of the two runs */
 	unsigned n_pages;   /* virtual pages that were mapped */
 	char reason[160];   /* explains to people why there is no number; "" if there is one */
+	unsigned alignment; /* where its first byte was in a cache line */
 };
 #define TACT_MEASUREMENT_INIT TACT_SIZED(struct tact_measurement)
 
@@ -151,6 +152,14 @@ enum tact_rung tact_harness_rung(const struct tact_harness *harness);
  */
 int tact_measure(struct tact_harness *harness, const uint8_t *code, size_t size,
 		 struct tact_measurement *out);
+
+/* Measures a block whose first byte (unrolled: that of its first copy) is at an address of this
+ * value modulo 64; tact_measure takes 0.
+ * -TACT_E_INVAL: also if the alignment is above 63.
+ * It fails as tact_measure does otherwise.
+ */
+int tact_measure_at(struct tact_harness *harness, const uint8_t *code, size_t size,
+		    unsigned alignment, struct tact_measurement *out);
 
 /* ---- without running anything ---- */
 

@@ -142,7 +142,8 @@ static void work(struct tact_campaign *c, struct tact_harness *harness)
 		int status;
 
 		pthread_mutex_unlock(&c->lock);
-		status = tact_measure(harness, c->blocks[i].code, c->blocks[i].code_size, &m);
+		status = tact_measure_at(harness, c->blocks[i].code, c->blocks[i].code_size,
+					 c->blocks[i].alignment, &m);
 		pthread_mutex_lock(&c->lock);
 		finish(c, i, status, &m);
 		pthread_cond_broadcast(&c->changed);

@@ -55,8 +55,10 @@ void tact_comparison_destroy(struct tact_comparison *view)
 /* Returns the code as it ran, if the harness has made a loop of the block. */
 static int load(struct comparison *c, const struct tact_row *row, const struct tact_compared *x)
 {
-	const struct tact_block_options options = {
-		.size = sizeof(options), .mode = x->mode, .init = x->init};
+	const struct tact_block_options options = {.size = sizeof(options),
+						   .mode = x->mode,
+						   .init = x->init,
+						   .alignment = x->alignment};
 	struct tact_row plain = *row;
 	const uint8_t *code;
 	size_t size;
@@ -91,12 +93,16 @@ static int keep(struct comparison *c, const struct tact_row *row, const char *na
 	struct tact_comparison *view = &c->view;
 	uint8_t *code = tact_arena_take(&c->arena, row->code_size);
 	char *copy = tact_arena_take(&c->arena, strlen(name) + 1);
+	const char *arch = row->arch ? row->arch : "";
+	char *measured_on = tact_arena_take(&c->arena, strlen(arch) + 1);
 
-	if (!code || !copy ||
+	if (!code || !copy || !measured_on ||
 	    tact_grow(&view->row, &c->capacity, view->n + 1, sizeof(*view->row)) < 0)
 		return -TACT_E_NOMEM;
 	memcpy(code, row->code, row->code_size);
 	strcpy(copy, name);
+	strcpy(measured_on, arch);
+	x->measured_on = measured_on;
 	x->code = code;
 	x->code_size = row->code_size;
 	x->name = copy;
@@ -122,6 +128,7 @@ int tact_comparison_add(struct tact_comparison *view, const struct tact_row *row
 	x.mode = row->mode;
 	x.init = row->init < 0 ? TACT_INIT_STACK : (enum tact_init)row->init;
 	x.flags = row->flags;
+	x.alignment = row->alignment;
 	x.measured = row->cycles;
 	status = predict(c, row, &x);
 	if (status == -TACT_E_NOMEM)

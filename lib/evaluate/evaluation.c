@@ -146,6 +146,14 @@ static const char *default_arch(struct evaluation *e)
 	return e->default_arch ? e->default_arch : "";
 }
 
+/* Returns whether a row was measured on another CPU than the one that is asked for. */
+static bool is_other_cpu(const char *measured_on, const char *asked)
+{
+	const struct tact_arch *row = tact_arch_find(measured_on), *wanted = tact_arch_find(asked);
+
+	return row && wanted && row != wanted;
+}
+
 /* Finds the CPU of a row as evaluation_arch does, and counts rows whose CPU is unknown. */
 static int choose_arch(struct evaluation *e, const struct tact_evaluation_input *input,
 		       const struct tact_row *row, const struct tact_arch **arch,
@@ -153,8 +161,15 @@ static int choose_arch(struct evaluation *e, const struct tact_evaluation_input 
 {
 	const char *said = *row->arch ? row->arch : row->machine;
 	const char *name = input->arch ? input->arch : *said ? said : default_arch(e);
-	int status = evaluation_arch(e, name, arch, diag);
+	int status;
 
+	if (input->arch && is_other_cpu(row->arch, input->arch)) {
+		if (!e->view.n_other_arch++)
+			snprintf(e->view.other_arch, sizeof(e->view.other_arch), "%s", row->arch);
+		if (!e->opt.is_forced)
+			return 0;
+	}
+	status = evaluation_arch(e, name, arch, diag);
 	if (!status && !e->view.n_unknown_arch++)
 		snprintf(e->view.unknown_arch, sizeof(e->view.unknown_arch), "%s", said);
 	return status;

@@ -409,6 +409,7 @@ static int plan_block(struct job *job, const uint8_t *code, size_t size)
 					  .loop = loop,
 					  .reads_counter = h->rung == TACT_RUNG_RDPMC,
 					  .init = h->opt.init,
+					  .alignment = job->out->alignment,
 					  .features = h->features};
 	job->out->mode = loop ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
 	if (!loop)
@@ -667,11 +668,17 @@ static int run_block(struct job *job, const uint8_t *code, size_t size)
 int tact_measure(struct tact_harness *harness, const uint8_t *code, size_t size,
 		 struct tact_measurement *out)
 {
-	struct tact_measurement m = {.size = sizeof(m)};
+	return tact_measure_at(harness, code, size, 0, out);
+}
+
+int tact_measure_at(struct tact_harness *harness, const uint8_t *code, size_t size,
+		    unsigned alignment, struct tact_measurement *out)
+{
+	struct tact_measurement m = {.size = sizeof(m), .alignment = alignment};
 	struct job job = {.h = harness, .out = &m};
 	int status = 0;
 
-	if (!harness || !tact_can_fill(out) || (!code && size))
+	if (!harness || !tact_can_fill(out) || (!code && size) || alignment >= MEASURE_LINE)
 		return -TACT_E_INVAL;
 	m.rung = harness->rung;
 	m.init = harness->opt.init;

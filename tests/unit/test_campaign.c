@@ -16,10 +16,10 @@
 #include "support.h"
 
 static const uint8_t add[] = {0x48, 0x01, 0xd8}, nop[] = {0x90}, no_code[] = {0x06};
-static const struct tact_campaign_block blocks[] = {{add, sizeof(add), false},
-						    {NULL, 0, false},
-						    {no_code, sizeof(no_code), false},
-						    {nop, sizeof(nop), false}};
+static const struct tact_campaign_block blocks[] = {{add, sizeof(add), false, 0},
+						    {NULL, 0, false, 0},
+						    {no_code, sizeof(no_code), false, 0},
+						    {nop, sizeof(nop), false, 16}};
 static const int cpus[] = {-1, -1};
 
 static struct tact_campaign_options options(const char *store)

@@ -5,7 +5,8 @@
  *
  *   entry:   clears vector and x87 state, loads MXCSR; counter -> host.begin; loads all registers;
  *            iretq from host.frame
- *   body:    copies of the block, 64-byte aligned; as a loop, the block and its counter
+ *   body:    copies of the block, at the offset in a cache line that is asked for; as a loop, the
+ *            block and its counter
  *   end:     counter -> host.end; rsp from host.saved_stack; ret
  *
  * iretq sets rip, rsp and flags at once and drains the front end, so that every run begins in the
@@ -180,7 +181,9 @@ size_t measure_x86_put_counter(uint8_t *to, unsigned reg, size_t distance)
 static void put_body(struct buffer *b, const struct measure_plan *plan,
 		     struct measure_layout *layout)
 {
-	align(b, 64);
+	align(b, MEASURE_LINE);
+	for (unsigned i = 0; i < plan->alignment; i++)
+		PUT(b, 0x90); /* iretq jumps over them */
 	layout->body = (uint32_t)b->n;
 	for (unsigned i = 0; i < plan->copies; i++)
 		put(b, plan->code, plan->size);
