@@ -21,6 +21,8 @@ static void add_titles(const struct predictor *p, struct text *out)
 		text_printf(out, ",without_%s", tact_bound_column((enum tact_bound)b));
 	if (!p->is_facile)
 		text_add(out, ",facile_cycles_per_iteration");
+	if (p->is_once)
+		text_add(out, ",latency_cycles");
 }
 
 static void add_header(const struct predictor *p, struct text *out)
@@ -79,12 +81,18 @@ static char *put_values(struct predict_worker *w, const struct tact_prediction *
 		*p++ = ',';
 		p = put_cycles(p, w->facile_cycles);
 	}
+	if (w->p->is_once) {
+		struct tact_chain chain;
+
+		*p++ = ',';
+		p = put_cycles(p, predict_pass(w, &chain));
+	}
 	return p;
 }
 
 static unsigned count_columns(const struct predictor *p)
 {
-	return TACT_N_BOUNDS * (p->is_idealized ? 2 : 1) + 1 + (!p->is_facile);
+	return TACT_N_BOUNDS * (p->is_idealized ? 2 : 1) + 1 + (!p->is_facile) + p->is_once;
 }
 
 const struct predict_columns predict_columns = {add_titles, put_values, count_columns};

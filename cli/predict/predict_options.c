@@ -19,6 +19,22 @@ static const struct option_choice colors[] = {
 	{NULL, 0},
 };
 
+static const struct option_choice modes[] = {
+	{"auto", TACT_MODE_AUTO},
+	{"loop", TACT_MODE_LOOP},
+	{"unroll", TACT_MODE_UNROLL},
+	{"once", PREDICT_ONCE},
+	{NULL, 0},
+};
+
+static const struct option_choice memories[] = {
+	{"l1", TACT_MEMORY_L1},
+	{"l2", TACT_MEMORY_L2},
+	{"l3", TACT_MEMORY_L3},
+	{"ram", TACT_MEMORY_RAM},
+	{NULL, 0},
+};
+
 static const char *set_alignment(void *target, const char *value)
 {
 	struct predictor *p = target;
@@ -42,9 +58,14 @@ static const char *set_alignment(void *target, const char *value)
 #define OPTION_HOLDER predictor
 
 const struct option_spec predict_mode_specs[] = {
-	OPTION_MODE(mode, 0,
-		    "run the block as a loop (loop) or unrolled (unroll); auto (default): as a "
-		    "loop if it ends in a branch to its start"),
+	OPTION_CHOICE(
+		'm', "mode", "MODE", mode, modes,
+		"run the block as a loop (loop) or unrolled (unroll); auto (default): as a "
+		"loop if it ends in a branch to its start; once: as auto, with the latency of "
+		"one pass"),
+	OPTION_CHOICE(0, "memory", "LEVEL", memory, memories,
+		      "where loads find their data: l1 (default), l2, l3 or ram; only latencies "
+		      "differ"),
 	OPTION_CALL(0, "alignment", "N|all", set_alignment,
 		    "address of the first byte modulo 64, or all 64 (default: as in the object "
 		    "file or executable, else 0)"),
@@ -97,6 +118,9 @@ void predict_prepare(struct predictor *p)
 {
 	uint32_t all = (1u << TACT_N_BOUNDS) - 1;
 
+	p->is_once = p->mode == PREDICT_ONCE;
+	if (p->is_once)
+		p->mode = TACT_MODE_AUTO;
 	p->n_alignments = p->is_all_alignments ? 64 : 1;
 	p->block_options = (struct tact_block_options){
 		.size = sizeof(p->block_options),
@@ -104,6 +128,7 @@ void predict_prepare(struct predictor *p)
 		.init = (enum tact_init)p->init,
 		.alignment = p->is_all_alignments ? 0 : p->alignment,
 		.paper = p->paper,
+		.memory = (enum tact_memory)p->memory,
 	};
 	p->predict_options = (struct tact_predict_options){
 		.size = sizeof(p->predict_options),

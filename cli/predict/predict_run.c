@@ -216,6 +216,8 @@ static void work(struct predict_worker *w, const struct source_block *block, str
 			if (status >= 0) {
 				r->status = predict(w, a, r->alignment, &r->x);
 				r->why = predict_failure(r->status);
+				if (p->memory)
+					predict_remark_memory(w);
 			}
 			keep_remarks(w, r == w->results);
 			p->shape->result(w, block, r, out);

@@ -171,6 +171,7 @@ void predict_report(struct predict_worker *w, const struct source_block *block,
 	struct tact_listing listing = predict_listing(w->block, block->region.address);
 	const struct tact_view view = predict_view(w, block, x);
 
+	predict_pass_headline(w, out);
 	predict_headline(w->p, out, x->cycles_per_iteration, x->cycles_per_iteration,
 			 x->bottlenecks);
 	predict_properties(w, block, x->mode, out);
@@ -181,6 +182,7 @@ void predict_report(struct predict_worker *w, const struct source_block *block,
 			   "Throughput if the given property were the only bottleneck:", out);
 	predict_cost_table(w, &listing, out);
 	predict_view_add(&view, TACT_VIEW_EXPLANATION, out);
+	predict_pass_chain(w, &listing, out);
 	if (w->p->is_idealized)
 		predict_idealize_table(w, x, out);
 	predict_advice(w, block, out);
@@ -192,10 +194,13 @@ void predict_report(struct predict_worker *w, const struct source_block *block,
 static void add_number(struct predict_worker *w, const struct source_block *block,
 		       const struct predict_result *r, struct text *out)
 {
-	(void)w;
+	struct tact_chain chain;
+
 	(void)block;
 	if (r->status < 0)
 		text_add(out, predict_status_name(r->status));
+	else if (w->p->is_once)
+		text_cycles2(out, predict_pass(w, &chain), 0);
 	else
 		text_cycles2(out, r->x.cycles_per_iteration, 0);
 	text_add(out, "\n");
@@ -232,6 +237,13 @@ static void add_result(struct predict_worker *w, const struct source_block *bloc
 	else if (p->is_idealized && p->n_alignments == 1) {
 		text_printf(&w->later, "\n%s", tact_arch_name(w->arch));
 		predict_idealize_table(w, &r->x, &w->later);
+	}
+	if (is_table(p) && p->is_once && r->alignment == w->results[0].alignment) {
+		struct tact_chain chain;
+
+		text_printf(&w->later, "%sLatency of one pass on %s (in cycles): %u\n",
+			    r == w->results ? "\n" : "", tact_arch_name(w->arch),
+			    predict_pass(w, &chain));
 	}
 }
 

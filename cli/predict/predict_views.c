@@ -30,6 +30,7 @@ struct tact_view predict_view(struct predict_worker *w, const struct source_bloc
 		.iterations = p->iterations,
 		.from = p->from,
 		.with_timeline = p->is_timeline,
+		.with_pass = p->is_once,
 		.is_whole = p->is_verbose,
 		.in_color = p->bold[0],
 		.width = p->width,

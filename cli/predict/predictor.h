@@ -24,6 +24,8 @@
 #include "common/source.h"
 
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+/* A mode that the library does not have: the latency of one pass, beside the throughput. */
+enum { PREDICT_ONCE = 1 + TACT_MODE_UNROLL };
 /* A failure that the library does not have: no iteration ended within the budget of cycles. */
 enum { PREDICT_E_BUDGET = 1000 };
 
@@ -37,7 +39,8 @@ struct predictor {
 	struct source_options source;
 	struct archlist archs;
 
-	int mode, init, format, color;
+	int mode, init, format, color, memory;
+	bool is_once; /* the latency of one pass is asked for, too */
 	bool paper, simple_predecoder, simple_decoder, exact_ports, is_all_alignments,
 		is_alignment_given;
 	unsigned alignment;
@@ -250,6 +253,17 @@ void predict_idealize_table(struct predict_worker *w, const struct tact_predicti
 			    struct text *out);
 void predict_candidate(struct predict_worker *w, const struct source_block *block,
 		       const struct predict_result *r, struct text *out);
+
+/* Says where loads find their data, if that is not the first level. */
+void predict_remark_memory(struct predict_worker *w);
+
+/* The latency of one pass of the loaded block (-m once): its figure and its chain, which belongs to
+ * the block until its next call; the first line; the chain as text.
+ */
+unsigned predict_pass(struct predict_worker *w, struct tact_chain *chain);
+void predict_pass_headline(struct predict_worker *w, struct text *out);
+void predict_pass_chain(struct predict_worker *w, const struct tact_listing *listing,
+			struct text *out);
 
 /* Advice on the loaded block, after the text; and for a view: NULL if none is asked for. */
 bool predict_is_advised(const struct predict_worker *w);

@@ -62,6 +62,9 @@ static int check(struct predictor *p)
 {
 	if (file_option(p) && p->is_all_alignments)
 		return cli_wrong("%s draws for one alignment, not for all of them", file_option(p));
+	if (p->mode == PREDICT_ONCE)
+		return cli_wrong("--mode once: the latency of one pass is not simulated; use "
+				 "'tact predict'");
 	return CLI_GOOD;
 }
 

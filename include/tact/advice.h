@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/* Blocks with more instructions get no advice. */
+/* Blocks with more instructions get no advice, nor do those with tact_block_set_memory. */
 enum { TACT_ADVICE_MAX_INSNS = 256 };
 
 /* How to advise.  All zeros, or NULL, is the default. */

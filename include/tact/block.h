@@ -37,18 +37,33 @@ enum tact_init {
 	TACT_INIT_DIFF	 /* all different values */
 };
 
+/* Where loads find their data.  Only latencies differ: what a level delivers per cycle is not
+ * modelled.
+ */
+enum tact_memory {
+	TACT_MEMORY_L1,
+	TACT_MEMORY_L2,
+	TACT_MEMORY_L3,
+	TACT_MEMORY_RAM,
+	TACT_N_MEMORIES /* those that this version knows */
+};
+
 /* Return the name of a value, as options and files spell it: "auto", "loop" or "unroll"; "stack",
  * "same" or "diff".  Other values give "unknown".
  */
 const char *tact_mode_name(enum tact_mode mode);
 const char *tact_init_name(enum tact_init init);
 
+/* Returns "l1", "l2", "l3" or "ram"; "unknown" for other values. */
+const char *tact_memory_name(enum tact_memory memory);
+
 struct tact_block_options {
 	size_t size; /* sizeof(struct tact_block_options), set by the caller */
 	enum tact_mode mode;
 	enum tact_init init;
-	unsigned alignment; /* address of the first byte; only its value modulo 64 counts */
-	bool paper;	    /* restrict the model to what the FACILE paper describes */
+	unsigned alignment;	 /* address of the first byte; only its value modulo 64 counts */
+	bool paper;		 /* restrict the model to what the FACILE paper describes */
+	enum tact_memory memory; /* of all loads that meet no store of the block */
 };
 #define TACT_BLOCK_OPTIONS_INIT TACT_SIZED(struct tact_block_options)
 
@@ -129,6 +144,14 @@ int tact_block_replace(struct tact_block *block, size_t i, const uint8_t *bytes,
 int tact_block_insert(struct tact_block *block, size_t i, const uint8_t *bytes, size_t n_bytes,
 		      struct tact_diag *diag);
 int tact_block_erase(struct tact_block *block, size_t i, struct tact_diag *diag);
+
+/* Says where the loads of instruction i find their data, whatever the options say.  It holds until
+ * the block is loaded again or the instruction is replaced.
+ *
+ * Returns 0, or -TACT_E_INVAL if block is NULL, there is no instruction i, or there is no such
+ * memory.
+ */
+int tact_block_set_memory(struct tact_block *block, size_t i, enum tact_memory memory);
 
 /* ---- what is in it ---- */
 

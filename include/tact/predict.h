@@ -141,6 +141,18 @@ struct tact_chain {
  */
 int tact_explain_chain(struct tact_block *block, struct tact_chain *out);
 
+/* Finds the latency of one pass: the longest chain of dependences from what the block reads to what
+ * it leaves, if everything that it reads is there when it begins and nothing else limits it.  A
+ * store ends when its data and its address are there, a branch when it is executed.  out->latency
+ * and out->cycles_per_iteration are the cycles, out->iterations is 1, and links are in the order of
+ * the block, their field iterations 0.
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL  an argument is NULL, the block is empty, or out->size is not set
+ *   -TACT_E_NOMEM  out of memory
+ */
+int tact_explain_pass(struct tact_block *block, struct tact_chain *out);
+
 /* Returns what people call the value of a link or an edge: the name of a register, "flags",
  * "memory", or "?" if there is none.  `kind` and `reg` are those of struct tact_chain_link or
  * struct tact_edge.  The text is a constant.

@@ -83,6 +83,8 @@ struct tact_view {
 	double facile_cycles;				 /* FACILE's, if that is another model */
 	const struct tact_predict_options *idealization; /* add each bound as no limit; or NULL */
 
+	bool with_pass; /* JSON: add the latency of one pass, and its chain */
+
 	/* For simulations.  Views of timelines simulate the block again, and what
 	 * tact_simulated_insn says is lost: make TACT_VIEW_SIMULATION and TACT_VIEW_PAGE first.
 	 */

@@ -85,7 +85,8 @@ static void say(struct tact_advisor *a, struct advice_found *f,
 		const char *text;
 	} texts[] = {
 		{ISA_ASSUMES_UPPER_BITS, "nothing needs the other bits of the register"},
-		{ISA_ASSUMES_SMALL, "numbers and results fit into 32 bits, and nothing needs more bits"},
+		{ISA_ASSUMES_SMALL,
+		 "numbers and results fit into 32 bits, and nothing needs more bits"},
 		{ISA_ASSUMES_FLAGS, "nothing needs the flags afterwards"},
 		{ISA_ASSUMES_CONDITION, "no branch asks for the sign or for an overflow alone"},
 	};

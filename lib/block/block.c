@@ -20,7 +20,7 @@ enum {
 static int read_options(struct tact_block_options *to, const struct tact_block_options *from)
 {
 	if (tact_read_options(to, sizeof(*to), from) < 0 || to->mode > TACT_MODE_UNROLL ||
-	    to->init > TACT_INIT_DIFF)
+	    to->init > TACT_INIT_DIFF || to->memory >= TACT_N_MEMORIES)
 		return -TACT_E_INVAL;
 	to->alignment %= 64;
 	return 0;
@@ -346,6 +346,7 @@ static int prepare(struct tact_block *block)
 static void clear(struct tact_block *block)
 {
 	block->n_insns = block->n_nodes = block->code_size = 0;
+	block->has_memories = false;
 	block->is_connected = false;
 }
 
@@ -412,6 +413,16 @@ int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
 	if (status < 0)
 		clear(block);
 	return status;
+}
+
+int tact_block_set_memory(struct tact_block *block, size_t i, enum tact_memory memory)
+{
+	if (!block || i >= block->n_insns || (unsigned)memory >= TACT_N_MEMORIES)
+		return -TACT_E_INVAL;
+	block->insns[i].memory = (uint8_t)(1 + memory);
+	block->has_memories = true;
+	block->is_connected = false;
+	return 0;
 }
 
 const struct tact_arch *tact_block_arch(const struct tact_block *block)

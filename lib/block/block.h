@@ -71,9 +71,11 @@ struct block_insn {
 	uint32_t entry;	 /* in the cache */
 	uint32_t offset; /* in the code */
 	bool fused_prev, fused_next, jcc;
+	uint8_t memory; /* 1 + enum tact_memory of its own; 0: that of the options */
 	/* By block_connect: */
 	bool fast_load, stack_sync;
 	bool is_met;	     /* its store has a register that a load takes */
+	uint16_t load_extra; /* cycles that its load takes longer than one from the first level */
 	uint32_t first_node; /* of its inputs in the dependence graph */
 	uint64_t producers;  /* bit p: waits for insns[p]; only the first 64 count */
 };
@@ -136,7 +138,8 @@ struct tact_block {
 
 	struct block_counts counts;
 	bool jcc_erratum;
-	bool has_marks; /* fused_prev, fused_next or jcc of an instruction may be set */
+	bool has_memories; /* an instruction has a memory of its own */
+	bool has_marks;	   /* fused_prev, fused_next or jcc of an instruction may be set */
 
 	/* Filled by block_connect, as are nodes, and in insns what it says there. */
 	bool is_connected;
@@ -262,8 +265,8 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 	if (forwarding && source->kind == VALUE_MEMORY &&
 	    block_nodes(block)[producer->first_node + in].is_renamed)
 		*latency -= (unsigned)block->arch->params.store_forward;
-	else if (producer->fast_load && source->kind == VALUE_ADDRESS)
-		--*latency;
+	else if (source->kind == VALUE_ADDRESS && (producer->fast_load || producer->load_extra))
+		*latency += producer->load_extra - (unsigned)producer->fast_load; /* not both */
 	else if (producer->stack_sync && to->insn == p && source->stack == STACK_NAMED)
 		++*latency; /* the stack engine's offset is written back first */
 	return true;

@@ -42,6 +42,7 @@ static void connect(struct tact_block *block, const struct writer *writers, uint
 	bi->first_node = (uint32_t)block->n_nodes;
 	bi->producers = 0;
 	bi->fast_load = bi->stack_sync = bi->is_met = false;
+	bi->load_extra = 0;
 	for (unsigned k = 0; k < l->n_in; k++) {
 		struct block_node *node = &block->nodes[block->n_nodes++];
 
@@ -226,6 +227,44 @@ static void connect_memory(struct tact_block *block)
 	note_stores(block);
 }
 
+/* ---- further levels of memory ---- */
+
+/* Returns the cycles that a load from this memory takes longer than one from the first level. */
+static unsigned extra_latency(const struct arch_params *p, enum tact_memory memory)
+{
+	const int cycles = memory == TACT_MEMORY_L2    ? p->l2_latency
+			   : memory == TACT_MEMORY_L3  ? p->l3_latency
+			   : memory == TACT_MEMORY_RAM ? p->memory_latency
+						       : 0;
+
+	return cycles > p->load_latency ? (unsigned)(cycles - p->load_latency) : 0;
+}
+
+/* Whether what an instruction loads was stored by the block. */
+static bool meets_store(const struct tact_block *block, const struct block_insn *bi)
+{
+	for (unsigned k = 0; k < bi->lowered->n_in; k++)
+		if (bi->lowered->in[k].kind == VALUE_MEMORY &&
+		    block_nodes(block)[bi->first_node + k].producer != BLOCK_NO_PRODUCER)
+			return true;
+	return false;
+}
+
+static void set_memories(struct tact_block *block)
+{
+	for (size_t i = 0; i < block->n_insns; i++) {
+		struct block_insn *bi = &block->insns[i];
+		const enum tact_memory memory =
+			bi->memory ? (enum tact_memory)(bi->memory - 1) : block->opt.memory;
+
+		if (memory == TACT_MEMORY_L1 || !bi->lowered->n_loads || meets_store(block, bi))
+			continue;
+		bi->load_extra = (uint16_t)extra_latency(&block->arch->params, memory);
+		if (bi->load_extra)
+			bi->fast_load = false; /* that is a shortcut of the first level */
+	}
+}
+
 void block_depend(struct tact_block *block)
 {
 	struct writer writers[ISA_MAX_KEYS];
@@ -244,5 +283,7 @@ void block_depend(struct tact_block *block)
 	mark_stack_syncs(block);
 	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_pointer_chasing; i++)
 		block->insns[i].fast_load = is_fast_load(block, &block->insns[i]);
+	if (block->opt.memory != TACT_MEMORY_L1 || block->has_memories)
+		set_memories(block);
 	block->is_connected = true;
 }

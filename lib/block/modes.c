@@ -15,6 +15,16 @@ const char *tact_mode_name(enum tact_mode mode)
 	return NAME_OF(names, mode, "unknown");
 }
 
+const char *tact_memory_name(enum tact_memory memory)
+{
+	static const char *const names[] = {[TACT_MEMORY_L1] = "l1",
+					    [TACT_MEMORY_L2] = "l2",
+					    [TACT_MEMORY_L3] = "l3",
+					    [TACT_MEMORY_RAM] = "ram"};
+
+	return NAME_OF(names, memory, "unknown");
+}
+
 const char *tact_init_name(enum tact_init init)
 {
 	static const char *const names[] = {

@@ -196,7 +196,7 @@ static void add_loads(struct draft *d)
 	for (unsigned i = 0; i < d->n_load; i++) {
 		struct sim_uop *u = add_uop(d, SIM_LOAD, d->load[i]);
 
-		u->latency = (uint16_t)(latency - d->bi->fast_load);
+		u->latency = (uint16_t)(latency + d->bi->load_extra - d->bi->fast_load);
 		for (unsigned k = 0; k < d->l->n_in; k++)
 			if (d->l->in[k].kind == VALUE_ADDRESS)
 				add_source(d, u, false, k, 0);
@@ -212,7 +212,8 @@ static void add_loads(struct draft *d)
 				if (d->l->in[k].kind == VALUE_ADDRESS &&
 				    latency_of(d->l, k, o) > longest)
 					longest = latency_of(d->l, k, o);
-			d->insn->output_latency[o] = (uint16_t)(longest - d->bi->fast_load);
+			d->insn->output_latency[o] =
+				(uint16_t)(longest + d->bi->load_extra - d->bi->fast_load);
 		}
 	}
 }

@@ -259,6 +259,14 @@ static void put_link(const struct maker *m, const struct tact_chain_link *l, str
 	json_end(json);
 }
 
+static void put_links(const struct maker *m, const struct tact_chain *c, struct json *json)
+{
+	json_begin_array(json, "links");
+	for (size_t i = 0; i < c->n_links; i++)
+		put_link(m, &c->links[i], json);
+	json_end(json);
+}
+
 static void put_chain(const struct maker *m, struct json *json)
 {
 	struct tact_chain c = TACT_CHAIN_INIT;
@@ -269,10 +277,20 @@ static void put_chain(const struct maker *m, struct json *json)
 	json_put_count(json, "latency", c.latency);
 	json_put_count(json, "iterations", c.iterations);
 	json_put_number(json, "cycles_per_iteration", c.cycles_per_iteration);
-	json_begin_array(json, "links");
-	for (size_t i = 0; i < c.n_links; i++)
-		put_link(m, &c.links[i], json);
+	put_links(m, &c, json);
 	json_end(json);
+}
+
+/* The latency of one pass. */
+static void put_pass(const struct maker *m, struct json *json)
+{
+	struct tact_chain c = TACT_CHAIN_INIT;
+
+	if (!m->view->with_pass || tact_explain_pass(m->view->block, &c) < 0)
+		return;
+	json_begin_object(json, "pass");
+	json_put_count(json, "latency_cycles", c.latency);
+	put_links(m, &c, json);
 	json_end(json);
 }
 
@@ -321,6 +339,7 @@ int view_prediction(const struct maker *m)
 		put_instructions(m, &json);
 		put_contention(m, &json);
 		put_chain(m, &json);
+		put_pass(m, &json);
 		if (x->applies >> TACT_BOUND_PREDECODE & 1)
 			put_groups(m, "predecoder", tact_explain_predecoder, &json);
 		if (x->applies >> TACT_BOUND_DECODE & 1)

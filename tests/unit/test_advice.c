@@ -159,7 +159,8 @@ TEST(other_replacements)
 	/* add ax, 0x1234 */
 	expect("SKL", "66053412", "length-changing-prefix", 3.25, 1, "0534120000", "other bits");
 	/* mov word [rdi], 0x1234 needs a register */
-	expect("SKL", "66c7073412", "length-changing-prefix", 3.3125, 1, "b834120000 668907", "rax");
+	expect("SKL", "66c7073412", "length-changing-prefix", 3.3125, 1, "b834120000 668907",
+	       "rax");
 	/* mov al, [rdi]; imul rax, rax: the load merges */
 	expect("SKL", "8a07 480fafc0", "partial-register", 4, 1, "0fb607 480fafc0", "other bits");
 }
