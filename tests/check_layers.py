@@ -41,7 +41,8 @@ MAY_INCLUDE = {
     'collect': ['base', 'isa', 'obj', 'code', 'trace', 'store'],
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca', 'model'],
     'classify': ['base', 'isa', 'arch', 'block'],
-    'report': ['base', 'isa', 'obj', 'arch', 'facile', 'simulate', 'trace', 'mix', 'classify', 'block', 'sim', 'view'],
+    'diff': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'model'],
+    'report': ['base', 'isa', 'diff', 'obj', 'arch', 'facile', 'simulate', 'trace', 'mix', 'classify', 'block', 'sim', 'view'],
     # arch, block and simulate for the virtual PMU's retirement, trace for what it samples
     'mix': ['base', 'isa', 'obj', 'code', 'pmu', 'arch', 'block', 'facile', 'sim', 'simulate', 'model', 'trace'],
 }
@@ -55,7 +56,7 @@ PUBLIC = {
 }
 # and so are those that only the program includes: they are not installed, and the libraries do not export them.
 PROGRAM = {
-    'coverage.h': 'arch', 'drawing.h': 'view', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'campaign.h': 'dataset', 'rows.h': 'rows',
+    'codediff.h': 'diff', 'coverage.h': 'arch', 'drawing.h': 'view', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'campaign.h': 'dataset', 'rows.h': 'rows',
     'evaluate.h': 'evaluate', 'report.h': 'report', 'shares.h': 'classify', 'tracing.h': 'trace', 'program.h': None,
 }
 

@@ -10,40 +10,26 @@
 
 #include "common/cli.h"
 #include "common/options.h"
-#include "trace/tracer.h"
-
-#include <tact-program/tracing.h>
+#include "differ.h"
 
 static const char help[] =
 	"usage: tact diff [OPTIONS] A B\n"
 	"       tact diff [OPTIONS] -- 'COMMAND A' 'COMMAND B'\n\n"
-	"Compares the cycles of two runs: the ratio, which functions and blocks changed, which "
-	"instructions came and went, and what the cycles are spent waiting for.\n\n"
+	"Compares two versions of code, function by function and loop by loop, without running "
+	"them: the cycles before and after, which limit changed, and which instructions came and "
+	"went. Or compares two runs: the ratio of their cycles, by function and block, and what "
+	"the cycles are spent waiting for.\n\n"
 	"{options}\n\n"
-	"A and B are results ('tact trace -o FILE.json'), traces ('tact trace --record\n"
-	"FILE.tct') or assembly text; after -- they are commands, each quoted as one\n"
-	"word. The output of the commands is discarded.\n\n"
+	"A and B are two versions of code: assembly text, object files or executables. Or\n"
+	"they are two runs: results ('tact trace -o FILE.json') or traces ('tact trace\n"
+	"--record FILE.tct'); after -- they are commands, each quoted as one word, whose\n"
+	"output is discarded.\n\n"
 	"Examples:\n"
+	"  tact diff -a SKL old.s new.s\n"
+	"  tact diff -a all --function hash --fail-above 5% old.o new.o\n"
 	"  tact diff old.json new.json\n"
 	"  tact diff -a SKL --fail-above 2% -- './old file' './new file'\n"
 	"  tact diff -a ICL -f markdown old.tct new.tct > comment.md\n";
-
-struct side {
-	const char *text; /* borrowed from argv: a file or a command */
-	bool is_command;
-	char **words; /* owned */
-	struct tact_result *result;
-};
-
-struct differ {
-	struct trace_setup setup;
-	struct side sides[2];
-	size_t n_sides;
-	const char *output;
-	unsigned top;
-	int format;
-	double threshold;
-};
 
 static const char *take_threshold(void *target, const char *value)
 {
@@ -85,23 +71,34 @@ static const char *add_command(void *target, const char *word)
 static const struct option_spec output_specs[] = {
 	OPTION_CALL(
 		0, "fail-above", "PERCENT", take_threshold,
-		"exit with status 4 if B takes more cycles than A by more than this, such as 2%"),
+		"exit with status 4 if B takes more cycles than A by more than this, such as 2%: "
+		"the whole run, or any loop or function of code on any CPU"),
 	OPTION_NUMBER(0, "top", "N", top, 1, 1000000000,
-		      "show the N functions that changed most (default: 10; JSON has all)"),
+		      "show the N functions or loops that changed most (default: 10; CSV and JSON "
+		      "have all)"),
 	OPTION_OUTPUT(output,
 		      "write the result to FILE (FILE.md: as Markdown, FILE.json: as JSON)"),
 	OPTION_FORMAT(
-		format,
-		OPTION_BIT(FORMAT_TEXT) | OPTION_BIT(FORMAT_MARKDOWN) | OPTION_BIT(FORMAT_JSON),
-		"text (default), markdown (for a pull request) or json (one object per line)"),
+		format, OPTION_FORMATS | OPTION_BIT(FORMAT_MARKDOWN),
+		"text (default), csv (of code only), markdown (for a pull request) or json (one "
+		"object per line)"),
+	OPTION_END,
+};
+
+static const struct option_spec code_specs[] = {
+	OPTION_TEXT(0, "function", "NAME", function,
+		    "compare only this function, with the variants that compilers make of it"),
+	OPTION_TEXT(0, "model", "NAME", model,
+		    "predict the cycles of code with this model (default: facile)"),
 	OPTION_END,
 };
 
 static const struct option_group groups[] = {
-	OPTION_GROUP("CPU", archlist_one_option_specs, setup.archs, archlist_fini),
-	OPTION_GROUP("Code", trace_region_specs, setup, trace_setup_fini),
-	OPTION_GROUP("Model", trace_model_specs, setup, NULL),
-	OPTION_GROUP("Program", program_option_specs, setup.program, NULL),
+	OPTION_GROUP("CPU", archlist_option_specs, setup.archs, archlist_fini),
+	OPTION_OWN("Two versions of code", code_specs),
+	OPTION_GROUP("Two runs: code", trace_region_specs, setup, trace_setup_fini),
+	OPTION_GROUP("Two runs: model", trace_model_specs, setup, NULL),
+	OPTION_GROUP("Two runs: program", program_option_specs, setup.program, NULL),
 	OPTION_OWN("Output", output_specs),
 	OPTION_GROUP("", trace_quiet_specs, setup, NULL),
 	OPTION_OWN_ARGUMENTS(add_file, add_command),
@@ -242,21 +239,50 @@ static int compare(const struct differ *p)
 	return CLI_OVER;
 }
 
-static int run(void *target)
+/* Whether both sides are code, which is compared without running it. */
+static bool is_code(const struct differ *p)
 {
-	struct differ *p = target;
-	int code;
+	for (unsigned i = 0; i < 2; i++)
+		if (p->sides[i].is_command || tact_result_is_one(p->sides[i].text) ||
+		    tact_trace_is_one(p->sides[i].text))
+			return false;
+	return true;
+}
 
+static int check(const struct differ *p)
+{
 	if (p->n_sides < 2)
-		return cli_wrong("give two runs: files, or commands after --");
+		return cli_wrong("give two versions of code, or two runs: files, or commands after "
+				 "--");
+	if (is_code(p))
+		return diff_code_check(p);
+	if (p->function || p->model)
+		return cli_wrong("--function and --model are for two versions of code; runs have "
+				 "--region and --exact");
+	if (p->format == FORMAT_CSV)
+		return cli_wrong("-f csv is for two versions of code; runs have -f json");
 	if (!p->sides[0].is_command && !p->sides[1].is_command &&
 	    trace_setup_has_regions(&p->setup))
 		return cli_wrong("--region, --exclude, --from and --until select while a program "
 				 "runs, not from a recording");
+	return CLI_GOOD;
+}
+
+static int run(void *target)
+{
+	struct differ *p = target;
+	int code = check(p);
+
+	if (code)
+		return code;
 	if (p->format < 0)
 		p->format = p->output && cli_has_suffix(p->output, ".md")     ? FORMAT_MARKDOWN
 			    : p->output && cli_has_suffix(p->output, ".json") ? FORMAT_JSON
-									      : FORMAT_TEXT;
+			    : p->output && cli_has_suffix(p->output, ".csv") && is_code(p)
+				    ? FORMAT_CSV
+				    : FORMAT_TEXT;
+	if (is_code(p))
+		return diff_code(p);
 	code = load_sides(p);
 	return code ? code : compare(p);
 }

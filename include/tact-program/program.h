@@ -7,6 +7,7 @@
 #define TACT_PROGRAM_PROGRAM_H
 
 #include <tact-program/campaign.h>
+#include <tact-program/codediff.h>
 #include <tact-program/coverage.h>
 #include <tact-program/dataset.h>
 #include <tact-program/drawing.h>

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact-program/codediff.h>
 #include <tact-program/shares.h>
 #include <tact/analysis.h>
 #include <tact/arch.h>
@@ -73,6 +74,22 @@ struct tact_diff_report {
 
 /* Writes how two runs differ. */
 int tact_report_diff(const struct tact_diff_report *report,
+		     int (*write)(void *arg, const char *data, size_t size), void *arg);
+
+/* ---- two versions of code ---- */
+
+struct tact_code_report {
+	size_t size;
+	const struct tact_codediff *diff;
+	const char *names[2]; /* of A and B, for people */
+	enum tact_format format;
+	size_t top;	  /* number of pieces in text and Markdown; what changed most comes first */
+	double threshold; /* ratio of cycles that counts as too much, such as 1.02; 0: none */
+	bool color;	  /* text: with escape sequences of terminals */
+};
+
+/* Writes how two versions of code differ. */
+int tact_report_code(const struct tact_code_report *report,
 		     int (*write)(void *arg, const char *data, size_t size), void *arg);
 
 /* ---- mixes ---- */

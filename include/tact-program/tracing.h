@@ -48,6 +48,9 @@ int tact_trace_port(int listener);
 int tact_trace_open_any(struct tact_trace **out, const char *path, uint64_t iterations,
 			struct tact_diag *diag);
 
+/* Returns whether a file is a recording, by its first bytes or its name; "-" is one. */
+bool tact_trace_is_one(const char *path);
+
 /* Returns whether a file is a stored result, by its first byte or its name. */
 bool tact_result_is_one(const char *path);
 

@@ -43,8 +43,10 @@ struct tact_input_options {
 	uint64_t addr_end;	 /*      as one region; both 0: not asked for */
 	int loop; /* ELF, asm: 0: not asked for; N > 0: the N-th innermost loop (from 1) */
 	const struct tact_isa
-		*isa;	 /* of bytes and text; NULL: the default.  ELF files tell theirs */
-	bool is_mangled; /* names of functions as in the symbol table, not as in the source */
+		*isa;	    /* of bytes and text; NULL: the default.  ELF files tell theirs */
+	bool is_mangled;    /* names of functions as in the symbol table, not as in the source */
+	bool all_functions; /* ELF, asm: where loops would be found by searching, functions without
+			       loops are regions, too */
 };
 #define TACT_INPUT_OPTIONS_INIT TACT_SIZED(struct tact_input_options)
 

@@ -128,9 +128,10 @@ int tact_result_get_row(const struct tact_result *result, enum tact_result_kind 
 struct tact_diff;
 
 /* Compares two results, which must outlive the comparison.  Functions are matched by name and file,
- * then by name alone; functions without a name by the content of the block that takes most of their
- * cycles.  Blocks of matched functions are matched by content: addresses and displacements that
- * only say where code or data lies do not count.  Returns 0 with a handle for tact_diff_destroy,
+ * then by name alone; variants that a compiler made of a function (hash.constprop.0) belong to it.
+ * Functions without a name are matched by the content of the block that takes most of their cycles.
+ * Blocks of matched functions are matched by content: addresses and displacements that only say
+ * where code or data lies do not count.  Returns 0 with a handle for tact_diff_destroy,
  * -TACT_E_INVAL if a result is missing, -TACT_E_NOMEM.
  */
 int tact_diff_create(struct tact_diff **out, const struct tact_result *a,

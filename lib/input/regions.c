@@ -251,6 +251,35 @@ static int add_sections(struct tact_input *in, struct tact_diag *diag)
 	return status;
 }
 
+/* Adds the loops of each function, and all code of those without loops. */
+static int add_all_functions(struct tact_input *in, struct code_ranges *loops,
+			     struct tact_diag *diag)
+{
+	const struct obj_file *obj = in->obj;
+	size_t i, named = 0;
+	int status = 0;
+
+	for (i = 0; i < obj->n_functions; i++)
+		named += obj->functions[i].name[0] != '\0';
+	for (i = 0; i < obj->n_functions && status >= 0; i++) {
+		const struct obj_function *f = &obj->functions[i];
+
+		loops->count = 0;
+		status = find_loops(obj, &f->range, loops, diag);
+		if (status >= 0 && loops->count)
+			status = add_all(in, loops, INPUT_NAME_PLACE, true, diag);
+		else if (status >= 0 && (!named || f->name[0]))
+			status = add_region(
+				in,
+				(struct input_region){.range = f->range,
+						      .naming = f->name[0] ? INPUT_NAME_FUNCTION
+									   : INPUT_NAME_PLACE,
+						      .is_candidate = true},
+				diag);
+	}
+	return status;
+}
+
 /* Nothing was asked for, and there are no markers. */
 static int choose_default(struct tact_input *in, struct code_ranges *loops, struct tact_diag *diag)
 {
@@ -297,7 +326,8 @@ int input_choose_regions(struct tact_input *in, const struct tact_input_options 
 	} else {
 		status = choose_markers(in, diag);
 		if (status >= 0 && !in->n_regions)
-			status = choose_default(in, &loops, diag);
+			status = opt->all_functions ? add_all_functions(in, &loops, diag)
+						    : choose_default(in, &loops, diag);
 	}
 	free(loops.items);
 	return status;

@@ -118,3 +118,22 @@ int tact_report_diff(const struct tact_diff_report *opt,
 		report_diff_text(&report, &r);
 	return report_end(&report);
 }
+
+int tact_report_code(const struct tact_code_report *opt,
+		     int (*write)(void *arg, const char *data, size_t size), void *arg)
+{
+	static void (*const forms[])(struct report * report, const struct tact_code_report *r) = {
+		[TACT_FORMAT_TEXT] = report_code_text,
+		[TACT_FORMAT_CSV] = report_code_csv,
+		[TACT_FORMAT_JSON] = report_code_json,
+		[TACT_FORMAT_MARKDOWN] = report_code_markdown,
+	};
+	struct report report = {.write = write, .arg = arg};
+	struct tact_code_report r;
+
+	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.diff || !r.names[0] ||
+	    !r.names[1] || (unsigned)r.format >= ARRAY_SIZE(forms))
+		return -TACT_E_INVAL;
+	forms[r.format](&report, &r);
+	return report_end(&report);
+}

@@ -4,6 +4,7 @@
  *
  *   run_text.c, run_csv.c     a traced run; run_window.c: some of its uops
  *   diff_text.c, diff_json.c  two of them
+ *   code_text.c, code_json.c  two versions of code
  *   mix_table.c, mix_cycles.c, mix_changes.c  mixes
  *   classes.c                 categories of blocks
  */
@@ -71,5 +72,22 @@ const struct tact_result_row *report_diff_some(const struct diff_row *row); /* o
  * did.
  */
 enum tact_stall report_diff_cause(const struct diff_row *row);
+
+/* ---- two versions of code ---- */
+
+struct code_piece;
+
+void report_code_text(struct report *report, const struct tact_code_report *r);
+void report_code_markdown(struct report *report, const struct tact_code_report *r);
+void report_code_json(struct report *report, const struct tact_code_report *r);
+void report_code_csv(struct report *report, const struct tact_code_report *r);
+
+/* Writes one instruction. */
+void report_code_insn(struct text *out, const struct tact_isa *isa, const struct code_piece *piece,
+		      size_t i);
+
+/* Writes "Ports, Issue"; "Scheduling". */
+struct code_cost;
+void report_code_limit(struct text *out, const struct code_cost *cost);
 
 #endif /* REPORT_REPORT_H */

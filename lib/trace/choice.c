@@ -13,32 +13,47 @@
 
 /* ---- files ---- */
 
-int tact_trace_open_any(struct tact_trace **out, const char *path, uint64_t iterations,
-			struct tact_diag *diag)
+/* Reads the first bytes of a file; returns how many there are. */
+static size_t read_head(const char *path, char *head, size_t size)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = 0;
+
+	if (fd >= 0) {
+		n = read(fd, head, size);
+		close(fd);
+	}
+	return n > 0 ? (size_t)n : 0;
+}
+
+bool tact_trace_is_one(const char *path)
 {
 	static const char magic[8] = "TTRACE\x1a\n";
 	const size_t length = path ? strlen(path) : 0;
 	char head[8];
-	ssize_t n = 0;
-	int fd;
+
+	if (!path)
+		return false;
+	if (!strcmp(path, "-") || (length > 4 && !strcmp(path + length - 4, ".tct")))
+		return true;
+	return read_head(path, head, sizeof(head)) == sizeof(head) &&
+	       !memcmp(head, magic, sizeof(head));
+}
+
+int tact_trace_open_any(struct tact_trace **out, const char *path, uint64_t iterations,
+			struct tact_diag *diag)
+{
+	char head;
 
 	if (out)
 		*out = NULL;
 	if (!out || !path)
 		return tact_fail(diag, TACT_E_INVAL, "a file is needed");
-	if (!strcmp(path, "-"))
+	if (tact_trace_is_one(path))
 		return tact_trace_open(out, path, diag);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, head, sizeof(head));
-		close(fd);
-	}
-	if (n > 0 && head[0] == '{')
+	if (read_head(path, &head, 1) && head == '{')
 		return tact_fail(diag, TACT_E_FORMAT,
 				 "a result, not a trace: 'tact diff' compares such files");
-	if ((n == sizeof(head) && !memcmp(head, magic, sizeof(head))) ||
-	    (length > 4 && !strcmp(path + length - 4, ".tct")))
-		return tact_trace_open(out, path, diag);
 	return tact_trace_open_text(out, path, NULL, iterations, diag);
 }
 

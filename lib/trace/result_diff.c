@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "code/likeness.h"
 #include "isa/isa.h"
 #include "trace/result.h"
 
@@ -19,7 +20,7 @@ enum { NONE = -1 };
 /* A function or a block of one side. */
 struct part {
 	const struct tact_result_row *row;
-	uint64_t key;	  /* of a block: its content; of a function with a name: the name */
+	uint64_t key;	  /* of a block: its content; of a function with a name: its stem */
 	uint64_t place;	  /* of a function: its file's name */
 	uint64_t content; /* of a function without a name */
 	int64_t match;	  /* number of its row in the comparison; NONE: it has none yet */
@@ -43,32 +44,6 @@ struct tact_diff {
 
 /* ---- content ---- */
 
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-	h = (h ^ x) * 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 29;
-}
-
-/* Hashes an instruction without the numbers that only say where something is: branch targets, and
- * addresses relative to the instruction.
- */
-static uint64_t hash_insn(uint64_t h, const struct tact_insn *insn)
-{
-	h = mix(h, insn->mnemonic | (uint64_t)insn->form << 16 | (uint64_t)insn->condition << 32);
-	for (unsigned i = 0; i < insn->n_operands; i++) {
-		const struct tact_operand *o = &insn->operand[i];
-
-		h = mix(h, (uint64_t)o->kind | (uint64_t)o->bits << 8 | (uint64_t)o->reg << 24 |
-				   (uint64_t)o->base << 32 | (uint64_t)o->index << 40 |
-				   (uint64_t)o->scale << 48);
-	}
-	if (!(insn->attributes & TACT_INSN_PC_RELATIVE))
-		h = mix(h, (uint64_t)insn->displacement);
-	if (!(insn->attributes & TACT_INSN_BRANCH))
-		h = mix(h, (uint64_t)insn->immediate);
-	return h;
-}
-
 static uint64_t hash_code(const struct tact_isa *isa, const uint8_t *code, size_t size)
 {
 	uint64_t h = size ? 1 : 0;
@@ -79,8 +54,8 @@ static uint64_t hash_code(const struct tact_isa *isa, const uint8_t *code, size_
 		const int n = tact_isa_decode(isa, &insn, code + at, size - at);
 
 		if (n <= 0)
-			return mix(h, hash_bytes(code + at, size - at));
-		h = hash_insn(h, &insn);
+			return code_mix(h, hash_bytes(code + at, size - at));
+		h = code_insn_hash(h, &insn);
 		at += (size_t)n;
 	}
 	return h;
@@ -113,7 +88,7 @@ static void table_destroy(struct table *t)
 /* Returns the value of the key; 0 if it is new. */
 static uint32_t *table_at(struct table *t, uint64_t key)
 {
-	const uint64_t hash = mix(3, key);
+	const uint64_t hash = code_mix(3, key);
 	size_t at = 0;
 	uint32_t i;
 
@@ -132,7 +107,7 @@ static bool is_named(const struct tact_result_row *row)
 
 static uint64_t place_key(const struct tact_result_row *row)
 {
-	return mix(hash_string(row->function), hash_string(row->module));
+	return code_mix(hash_string(row->function), hash_string(row->module));
 }
 
 /* Finds the content of functions without a name: that of their block with the most cycles.  The
@@ -173,7 +148,7 @@ static int load_side(struct side *s, const struct tact_result *r)
 					     0, 0, NONE};
 	for (size_t i = 0; i < s->n_functions; i++)
 		s->functions[i] =
-			(struct part){&f[i], is_named(&f[i]) ? hash_string(f[i].function) : 0,
+			(struct part){&f[i], is_named(&f[i]) ? code_stem_hash(f[i].function) : 0,
 				      hash_string(file_base_name(f[i].module)), 0, NONE};
 	return find_content(s);
 }
@@ -207,8 +182,8 @@ static uint64_t key_of(const struct part *p, enum pass pass)
 {
 	switch (pass) {
 	case BY_NAME_AND_FILE:
-		return p->key ? mix(p->key, p->place)
-			      : mix(hash_string(p->row->function), p->place);
+		return p->key ? code_mix(p->key, p->place)
+			      : code_mix(hash_string(p->row->function), p->place);
 	case BY_NAME:
 		return p->key;
 	default:
@@ -248,6 +223,38 @@ static int match_functions(struct tact_diff *d, enum pass pass)
 		add_part(&d->functions.items[p->match], q->row, 1);
 	}
 	table_destroy(&t);
+	return status;
+}
+
+/* Variants that a compiler made of a function (hash.part.0 of hash) share its row, if they have no
+ * counterpart of their own.
+ */
+static int join_variants(struct tact_diff *d)
+{
+	int status = 0;
+
+	for (unsigned k = 0; k < 2 && !status; k++) {
+		struct side *s = &d->sides[k];
+		struct table t = {0};
+
+		status = table_create(&t, s->n_functions);
+		for (size_t i = 0; i < s->n_functions && !status; i++)
+			if (s->functions[i].match != NONE && s->functions[i].key)
+				*table_at(&t, key_of(&s->functions[i], BY_NAME_AND_FILE)) =
+					(uint32_t)s->functions[i].match + 1;
+		for (size_t i = 0; i < s->n_functions && !status; i++) {
+			struct part *p = &s->functions[i];
+			const uint32_t *slot = p->match == NONE && p->key
+						       ? table_at(&t, key_of(p, BY_NAME_AND_FILE))
+						       : NULL;
+
+			if (!slot || !*slot)
+				continue;
+			p->match = *slot - 1;
+			add_part(&d->functions.items[p->match], p->row, k);
+		}
+		table_destroy(&t);
+	}
 	return status;
 }
 
@@ -306,7 +313,7 @@ static int match_blocks(struct tact_diff *d)
 
 			if (function == NONE)
 				continue;
-			slot = table_at(&rows, mix(p->key, (uint64_t)function));
+			slot = table_at(&rows, code_mix(p->key, (uint64_t)function));
 			if (!*slot) {
 				if (add_row(&d->blocks) < 0) {
 					status = -TACT_E_NOMEM;
@@ -401,6 +408,8 @@ int tact_diff_create(struct tact_diff **out, const struct tact_result *a,
 		status = load_side(&d->sides[1], b);
 	for (enum pass pass = BY_NAME_AND_FILE; pass < ALONE && !status; pass++)
 		status = match_functions(d, pass);
+	if (!status)
+		status = join_variants(d);
 	if (!status)
 		status = add_alone(d);
 	if (!status)

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A file as pieces of code: its loops, and of functions without loops all code.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tact/input.h>
+
+#include "code/likeness.h"
+#include "diff/codediff.h"
+#include "obj/obj.h"
+
+static int no_memory(struct tact_diag *diag)
+{
+	return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+}
+
+static const void *keep(struct tact_code *c, const void *data, size_t size)
+{
+	void *copy = tact_arena_take(&c->memory, size ? size : 1);
+
+	if (copy && size)
+		memcpy(copy, data, size);
+	return copy;
+}
+
+static const char *keep_string(struct tact_code *c, const char *string)
+{
+	return keep(c, string, strlen(string) + 1);
+}
+
+/* Decodes the instructions of a piece, up to the first bytes that are none. */
+static int decode(struct tact_code *c, struct code_piece *p)
+{
+	/* An instruction has at least one byte. */
+	uint64_t *insns = malloc((p->code_size + 1) * sizeof(*insns));
+	uint64_t *mnemonics = malloc((p->code_size + 1) * sizeof(*mnemonics));
+	uint32_t *offsets = malloc((p->code_size + 1) * sizeof(*offsets));
+	size_t at = 0, n = 0;
+	int status = insns && mnemonics && offsets ? 0 : -TACT_E_NOMEM;
+
+	p->content = 1;
+	while (!status && at < p->code_size) {
+		struct tact_insn insn;
+		const int size = tact_isa_decode(c->isa, &insn, p->code + at, p->code_size - at);
+
+		if (size <= 0)
+			break;
+		insns[n] = code_insn_hash(1, &insn);
+		mnemonics[n] = insn.mnemonic | (uint64_t)insn.condition << 16;
+		offsets[n++] = (uint32_t)at;
+		p->content = code_insn_hash(p->content, &insn);
+		at += (size_t)size;
+	}
+	if (!status) {
+		for (size_t i = at; i < p->code_size; i++)
+			p->content = code_mix(p->content, p->code[i]);
+		offsets[n] = (uint32_t)at;
+		p->n_insns = n;
+		p->insns = keep(c, insns, n * sizeof(*insns));
+		p->mnemonics = keep(c, mnemonics, n * sizeof(*mnemonics));
+		p->offsets = keep(c, offsets, (n + 1) * sizeof(*offsets));
+		if (!p->insns || !p->mnemonics || !p->offsets)
+			status = -TACT_E_NOMEM;
+	}
+	FREE_ALL(insns, mnemonics, offsets);
+	return status;
+}
+
+static int add(struct tact_code *c, const struct tact_region *r, bool is_elf)
+{
+	struct code_piece p = {
+		.code_size = r->code_size,
+		.address = r->address,
+		.line = r->line,
+		.is_loop = r->is_loop,
+		.alignment = is_elf ? (unsigned)(r->address % 64) : 0,
+	};
+
+	p.name = keep_string(c, r->name);
+	p.function = keep_string(c, r->function);
+	p.source = keep_string(c, r->source);
+	p.code = keep(c, r->code, r->code_size);
+	if (!p.name || !p.function || !p.source || !p.code ||
+	    tact_grow(&c->pieces, &c->capacity, c->n + 1, sizeof(*c->pieces)))
+		return -TACT_E_NOMEM;
+	if (!c->isa)
+		c->isa = r->isa;
+	if (decode(c, &p))
+		return -TACT_E_NOMEM;
+	if (tact_remarks_count(r->remarks) &&
+	    (tact_remarks_create(&p.remarks) || tact_remarks_append(p.remarks, r->remarks))) {
+		tact_remarks_destroy(p.remarks);
+		return -TACT_E_NOMEM;
+	}
+	c->pieces[c->n++] = p;
+	return 0;
+}
+
+/* Whether a region belongs to the function that was asked for: by its symbol, or as in the source,
+ * with or without parameters.
+ */
+static bool is_wanted(const char *name, const char *function, const char *demangled)
+{
+	const size_t size = code_stem(function), n = strlen(function);
+
+	if (size == code_stem(name) && !memcmp(name, function, size))
+		return true;
+	if (demangled && !strncmp(demangled, name, strlen(name)) &&
+	    strchr("(", demangled[strlen(name)]))
+		return true;
+	return !strncmp(name, function, n) && name[n] == '(';
+}
+
+static int read_all(struct tact_code *c, struct tact_input *in, const struct tact_code_options *opt,
+		    struct tact_diag *diag)
+{
+	const bool is_elf = tact_input_get_kind(in) == TACT_INPUT_ELF;
+	struct tact_region region = TACT_REGION_INIT;
+	char *demangled = opt->function ? obj_demangle(opt->function, true) : NULL;
+	int status;
+
+	snprintf(c->description, sizeof(c->description), "%s", tact_input_description(in));
+	while ((status = tact_input_next(in, &region, diag)) > 0) {
+		if (opt->function && !is_wanted(region.function, opt->function, demangled))
+			continue;
+		if (add(c, &region, is_elf)) {
+			status = no_memory(diag);
+			break;
+		}
+	}
+	free(demangled);
+	if (status < 0 || c->n)
+		return status;
+	return opt->function
+		       ? tact_fail(diag, TACT_E_INVAL, "there is no function '%s'", opt->function)
+		       : tact_fail(diag, TACT_E_FORMAT, "there is no code in it");
+}
+
+int tact_code_load(struct tact_code **out, const char *path, const struct tact_code_options *opt,
+		   struct tact_diag *diag)
+{
+	struct tact_input_options how = {.size = sizeof(how), .all_functions = true};
+	struct tact_code_options wanted;
+	struct tact_input *in = NULL;
+	struct tact_code *c;
+	int status;
+
+	if (out)
+		*out = NULL;
+	if (tact_read_options(&wanted, sizeof(wanted), opt))
+		return tact_fail(diag, TACT_E_INVAL, "options that this library does not know");
+	status = tact_new(&c, sizeof(*c), out && path, "a path is needed", diag);
+	if (status < 0)
+		return status;
+	how.syntax = wanted.syntax;
+	how.is_mangled = wanted.is_mangled;
+	status = tact_input_open(&in, path, &how, diag);
+	if (status >= 0)
+		status = read_all(c, in, &wanted, diag);
+	tact_input_close(in);
+	return HAND_OVER(out, c, status, tact_code_destroy);
+}
+
+void tact_code_destroy(struct tact_code *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n; i++)
+		tact_remarks_destroy(c->pieces[i].remarks);
+	tact_arena_reset(&c->memory);
+	free(c->pieces);
+	free(c);
+}
+
+const char *tact_code_description(const struct tact_code *c)
+{
+	return c ? c->description : "";
+}
