@@ -17,7 +17,7 @@
 #include "common/program_options.h"
 
 static const char help[] =
-	"usage: tact collect [OPTIONS] -o FILE -- PROGRAM [ARGUMENT...]\n"
+	"usage: tact collect [OPTIONS] -- PROGRAM [ARGUMENT...]\n"
 	"       tact collect --static [OPTIONS] FILE...\n\n"
 	"Collects the basic blocks that a program executes, and how often each runs, under QEMU's "
 	"user mode. Threads, child processes and programs that it starts are followed. With "
@@ -60,8 +60,10 @@ static const struct option_spec block_specs[] = {
 };
 
 static const struct option_spec output_specs[] = {
-	OPTION_OUTPUT(output, "write the blocks to FILE; FILE.db is a store (SQLite). Required "
-			      "when a program runs, because standard output belongs to it"),
+	OPTION_OUTPUT(output,
+		      "write the blocks to FILE (FILE.db: a store, SQLite), or to standard output "
+		      "(-). The default is standard error if a program runs, because standard "
+		      "output belongs to it, and standard output otherwise"),
 	OPTION_FORMAT(format, OPTION_BIT(FORMAT_CSV) | OPTION_BIT(FORMAT_JSON),
 		      "csv (default) or json (one object per line)"),
 	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
@@ -143,7 +145,9 @@ static int open_results(struct collector *p)
 		cli_message("%s: %s", p->output, p->diag.text);
 		return CLI_FAILED;
 	}
-	return output_open(&p->out, p->output) ? CLI_FAILED : CLI_GOOD;
+	if (p->is_static ? output_open(&p->out, p->output) : output_open_beside(&p->out, p->output))
+		return CLI_FAILED;
+	return CLI_GOOD;
 }
 
 static int write_results(struct collector *p, struct tact_collect *c)
@@ -253,8 +257,6 @@ static int check(struct collector *p)
 		return cli_wrong(p->is_static
 					 ? "no input: give one or more ELF files"
 					 : "no program: give one after --, or --static and files");
-	if (!p->is_static && !p->output)
-		return cli_wrong("-o FILE is missing: standard output belongs to the program");
 	if (p->is_static &&
 	    (p->program.cpu || p->program.qemu || p->program.plugin || p->program.no_exec))
 		return cli_wrong("--static runs nothing: --cpu, --no-exec, --qemu and --plugin do "

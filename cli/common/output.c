@@ -53,7 +53,7 @@ void output_clear_bar(void)
 int output_open(struct output *out, const char *path)
 {
 	*out = (struct output){.fd = STDOUT_FILENO, .name = "standard output"};
-	if (!path)
+	if (!path || !strcmp(path, "-"))
 		return 0;
 	out->name = path;
 	out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -62,6 +62,15 @@ int output_open(struct output *out, const char *path)
 	cli_message("%s: %s", path, strerror(errno));
 	out->failed = true;
 	return -1;
+}
+
+int output_open_beside(struct output *out, const char *path)
+{
+	if (path)
+		return output_open(out, path);
+	*out = (struct output){.fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3),
+			       .name = "standard error"};
+	return 0;
 }
 
 static void fail(struct output *out)

@@ -17,8 +17,13 @@ struct output {
 	bool failed;	  /* the message was given; everything else is dropped */
 };
 
-/* path NULL: standard output.  Returns 0, or -1 with the message given. */
+/* path NULL or "-": standard output.  Returns 0, or -1 with the message given. */
 int output_open(struct output *out, const char *path);
+
+/* For commands that run a program, whose standard output stays its own: path NULL is standard
+ * error.
+ */
+int output_open_beside(struct output *out, const char *path);
 
 /* Writes the text and empties it.  Ends the program if memory ran out while it was made. */
 void output_write(struct output *out, struct text *text);

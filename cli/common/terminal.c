@@ -30,6 +30,13 @@ static size_t width_of(int fd)
 	return size.ws_col && size.ws_col < TERMINAL_LEAST ? TERMINAL_LEAST : size.ws_col;
 }
 
+size_t terminal_width_of(int fd)
+{
+	const size_t asked = asked_for();
+
+	return asked ? asked : width_of(fd);
+}
+
 size_t terminal_width(const char *output)
 {
 	const size_t asked = asked_for();

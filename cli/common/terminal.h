@@ -20,6 +20,9 @@ enum { TERMINAL_LEAST = 20, TERMINAL_MOST = 10000 };
  */
 size_t terminal_width(const char *output);
 
+/* Returns the same for text that goes to this descriptor. */
+size_t terminal_width_of(int fd);
+
 /* Returns whether it goes to a terminal, where names that are too long lose their middle.  Nobody
  * sees a cut name anywhere else: programs may read it.
  */

@@ -10,6 +10,7 @@
 
 #include "common/cli.h"
 #include "common/options.h"
+#include "common/terminal.h"
 #include "differ.h"
 
 static const char help[] =
@@ -213,6 +214,8 @@ static int compare(const struct differ *p)
 		.top = p->top,
 		.threshold = p->threshold,
 		.is_mangled = p->setup.is_mangled,
+		.width = (int)terminal_width(p->output),
+		.is_cut = terminal_is_output(p->output),
 	};
 	struct tact_diff *diff;
 	struct output out;

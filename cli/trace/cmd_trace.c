@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "common/cli.h"
 #include "common/options.h"
 #include "common/output.h"
+#include "common/terminal.h"
 #include "tracer.h"
 
 static const char help[] =
@@ -23,7 +23,8 @@ static const char help[] =
 	"spent waiting for. The beginning of the program and samples of the rest go through a "
 	"simulated pipeline.\n\n"
 	"{options}\n\n"
-	"Put -- before the program, so that tact does not read its options.\n\n"
+	"Put -- before the program, so that tact does not read its options. What the\n"
+	"program writes stays where it goes; the result comes on standard error.\n\n"
 	"Examples:\n"
 	"  tact trace -a SKL -- gzip -k file\n"
 	"  tact trace -a ICL --full --by line --region parse -- ./server --once\n"
@@ -108,8 +109,9 @@ static const struct option_spec output_specs[] = {
 	OPTION_TEXT(0, "perfetto", "FILE", perfetto,
 		    "also write a trace for Perfetto: which function ran when, and the IPC"),
 	OPTION_OUTPUT(output,
-		      "write the result to FILE (FILE.json: as JSON, which 'tact diff' reads). "
-		      "Without it, the standard output of the program goes to standard error"),
+		      "write the result to FILE (FILE.json: as JSON, which 'tact diff' reads), or "
+		      "to standard output (-). The default is standard error if a program runs, "
+		      "because standard output belongs to it, and standard output otherwise"),
 	OPTION_FORMAT(
 		format, OPTION_FORMATS,
 		"text (default), csv or json (one object per line, the first with the totals)"),
@@ -164,17 +166,6 @@ static int write_perfetto(const char *path, struct tact_analysis *analysis)
 	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
 }
 
-/* Columns of the terminal that the result goes to; 0 if there is no terminal. */
-static int width_of(const char *output)
-{
-	enum { MOST = 400 };
-	struct winsize size;
-
-	if (output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
-		return 0;
-	return size.ws_col < MOST ? size.ws_col : MOST;
-}
-
 static int write_result(const struct tracer *p, const struct trace_run *run, struct output *out)
 {
 	const struct tact_run_report report = {
@@ -183,8 +174,9 @@ static int write_result(const struct tracer *p, const struct trace_run *run, str
 		.format = (enum tact_format)p->format,
 		.by = p->by,
 		.top = p->top,
-		.width = width_of(p->output),
 		.is_mangled = p->setup.is_mangled,
+		.width = (int)terminal_width_of(out->fd),
+		.is_cut = isatty(out->fd),
 	};
 	const struct tact_window_report window = {
 		.size = sizeof(window),
@@ -210,7 +202,7 @@ static int analyse(struct tracer *p)
 		.path = p->input,
 		.listen = p->listen,
 		.iterations = p->iterations,
-		.program_output = p->output ? -1 : STDERR_FILENO,
+		.program_output = -1,
 		.parts = (p->by == TACT_RESULT_LINE || p->format == FORMAT_JSON
 				  ? TACT_RESULT_WITH_LINES
 				  : 0) |
@@ -228,7 +220,7 @@ static int analyse(struct tracer *p)
 	code = trace_setup_resolve(&p->setup);
 	if (code)
 		return code;
-	if (output_open(&out, p->output))
+	if (p->words.n ? output_open_beside(&out, p->output) : output_open(&out, p->output))
 		return CLI_FAILED;
 	code = trace_analyse(&run, &p->setup, &job);
 	if (run.result)

@@ -2,11 +2,14 @@
  *
  * Progress of a run: instructions or events, whose number nobody knows before the end.
  */
+#include <unistd.h>
+
 #include "tracer.h"
 
-void trace_progress_init(struct trace_progress *p, bool is_quiet)
+void trace_progress_init(struct trace_progress *p, bool is_quiet, bool is_program)
 {
-	progress_init(&p->line, "", 0, is_quiet);
+	/* A program may write to the same terminal at any time. */
+	progress_init(&p->line, "", 0, is_quiet || (is_program && isatty(STDOUT_FILENO)));
 	p->last = p->line.start;
 	p->shown = 0;
 }

@@ -280,7 +280,7 @@ int trace_analyse(struct trace_run *run, struct trace_setup *setup, const struct
 		code = create_analysis(run, &progress);
 	if (code)
 		return code;
-	trace_progress_init(&progress, setup->is_quiet);
+	trace_progress_init(&progress, setup->is_quiet, run->is_program && job->program_output < 0);
 	if (run->is_program)
 		program_signals_catch(run->trace);
 	status = tact_analysis_run(run->analysis, &diag);
@@ -306,7 +306,7 @@ static int record(struct trace_run *run, int fd, const char *name)
 	struct tact_diag diag = {0};
 	int status, code, number;
 
-	trace_progress_init(&progress, run->setup->is_quiet);
+	trace_progress_init(&progress, run->setup->is_quiet, true);
 	program_signals_catch(run->trace);
 	status = tact_trace_record(run->trace, fd, on_words, &progress, &diag);
 	number = program_signals_release();

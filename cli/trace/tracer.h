@@ -79,7 +79,9 @@ struct trace_progress {
 	double last;	/* when it was shown */
 	uint64_t shown; /* instructions at that time */
 };
-void trace_progress_init(struct trace_progress *p, bool is_quiet);
+
+/* is_program: a program runs, whose output must not meet the lines of progress. */
+void trace_progress_init(struct trace_progress *p, bool is_quiet, bool is_program);
 void trace_progress_show(struct trace_progress *p, const struct tact_cycles *cycles);
 void trace_progress_words(struct trace_progress *p, uint64_t words); /* while recording */
 void trace_progress_clear(struct trace_progress *p);

@@ -40,7 +40,9 @@ struct tact_run_report {
 	enum tact_format format; /* JSON: the stored form, which has everything */
 	int by;			 /* enum tact_result_kind, or TACT_REPORT_INSNS */
 	size_t top;		 /* number of rows; 0: some in text, all in CSV */
-	int width;		 /* of text, where names need it: at least 80 columns */
+	int width;		 /* of text, in columns; 0: as many as it needs.  Below 80, tables
+				    have fewer columns */
+	bool is_cut;		 /* names that do not fit lose their middle */
 	bool is_mangled;	 /* names of functions as in the symbol table; JSON has both */
 };
 
@@ -69,7 +71,9 @@ struct tact_diff_report {
 	enum tact_format format; /* text, Markdown for a pull request, or JSON */
 	size_t top;		 /* number of functions; those that changed most come first */
 	double threshold; /* ratio of cycles that counts as too much, such as 1.02; 0: none */
-	bool is_mangled;  /* names of functions as in the symbol table */
+	int width;	  /* as in struct tact_run_report */
+	bool is_cut;
+	bool is_mangled; /* names of functions as in the symbol table */
 };
 
 /* Writes how two runs differ. */

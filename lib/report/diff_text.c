@@ -192,6 +192,32 @@ static void add_totals(const struct tact_diff_report *view, struct text *out)
 /* Lines below a function. */
 enum { INDENT = 12, CODE_INDENT = 16 };
 
+/* Columns of the table that fit: below 80, without the ratio, then without the cycles. */
+struct columns {
+	bool has_ratio, has_cycles;
+	size_t name_width; /* 0: names are not cut */
+};
+
+static struct columns choose_columns(const struct tact_diff_report *view)
+{
+	enum { LEAST_NAME = 20, SHARE = 11, CYCLES = 28, RATIO = 8 };
+	const size_t width = view->width > 0 ? (size_t)view->width : 0;
+	struct columns c = {true, true, 0};
+	size_t used = SHARE + CYCLES + RATIO;
+
+	if (width && used + LEAST_NAME > width) {
+		c.has_ratio = false;
+		used -= RATIO;
+	}
+	if (width && used + LEAST_NAME > width) {
+		c.has_cycles = false;
+		used -= CYCLES;
+	}
+	if (width && view->is_cut)
+		c.name_width = width > used + 8 ? width - used : 8;
+	return c;
+}
+
 static void add_below(struct text *out, struct text *words)
 {
 	if (text_string(words))
@@ -244,20 +270,23 @@ static void add_blocks(const struct tact_diff_report *view, const struct diff_ro
 static void add_function(const struct tact_diff_report *view, const struct diff_row *row,
 			 struct text *out)
 {
-	enum { NAME_WIDTH = 33 };
 	const struct tact_result_row *some = report_diff_some(row);
 	char *name = report_name(some->function, view->is_mangled, false);
+	const struct columns columns = choose_columns(view);
 	struct text place = {0}, cause = {0}, insns = {0};
 
 	text_printf(out, "%+8.2f%%", weight(view, row));
-	report_count(out, row->cycles[0], 14);
-	report_count(out, row->cycles[1], 14);
-	add_row_ratio(out, row, 8);
+	if (columns.has_cycles) {
+		report_count(out, row->cycles[0], 14);
+		report_count(out, row->cycles[1], 14);
+	}
+	if (columns.has_ratio)
+		add_row_ratio(out, row, 8);
 	text_add(out, "  ");
 	report_place(&place, some, TACT_RESULT_FUNCTION, name);
 	free(name);
 	if (text_string(&place))
-		report_short(out, place.data, NAME_WIDTH);
+		report_short(out, place.data, columns.name_width ? columns.name_width : SIZE_MAX);
 	out->failed |= place.failed;
 	text_add(out, "\n");
 	text_free(&place);
@@ -287,6 +316,7 @@ static size_t find_changed(const struct tact_diff_report *view, const struct dif
 
 void report_diff_text(struct report *report, const struct tact_diff_report *view)
 {
+	const struct columns columns = choose_columns(view);
 	struct text *out = &report->text;
 	const struct diff_row *rows;
 	size_t changed;
@@ -295,8 +325,11 @@ void report_diff_text(struct report *report, const struct tact_diff_report *view
 	changed = find_changed(view, &rows, out);
 	if (!changed)
 		return;
-	text_printf(out, "\n%9s%14s%14s%8s  %s\n", "Of all A", "Cycles A", "Cycles B", "Ratio",
-		    "Function");
+	text_printf(out, "\n%9s", "Of all A");
+	if (columns.has_cycles)
+		text_printf(out, "%14s%14s", "Cycles A", "Cycles B");
+	text_printf(out, "%*s  Function\n", columns.has_ratio ? 8 : 0,
+		    columns.has_ratio ? "Ratio" : "");
 	for (size_t i = 0; i < changed && i < view->top; i++)
 		add_function(view, &rows[i], out);
 	if (changed > view->top)

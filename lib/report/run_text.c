@@ -17,8 +17,10 @@
 
 enum { DEFAULT_TOP = 15, DEFAULT_BLOCKS = 5, MAX_THREADS = 16, MAX_INSNS = 12, CODE_INDENT = 12 };
 
-/* Columns: numbers, limits, place.  80 are enough; a wider terminal shows longer names. */
-enum { LEAST_WIDTH = 80, NUMBERS_WIDTH = 32, LIMITS_WIDTH = 23, MOST_LIMITS = 36 };
+/* Columns: numbers, limits, place.  80 are enough for all; a wider terminal shows longer names, a
+ * narrower one has fewer columns.
+ */
+enum { PAGE_WIDTH = 80, LIMITS_WIDTH = 23, MOST_LIMITS = 36, LEAST_PLACE = 20 };
 
 /* Writes "loads 45%"; stalls that were seen in few executions stand for all, and may add up to more
  * than the cycles.
@@ -78,14 +80,16 @@ void report_place(struct text *out, const struct tact_result_row *row, int by, c
 		text_printf(out, " (%s)", file_base_name(row->module));
 }
 
-/* Writes the place in `width` columns: a long one loses the file, then the middle of its name. */
+/* Writes the place in `width` columns: a long one loses the file, then the middle of its name.  0:
+ * whole.
+ */
 static void add_place(struct text *out, const struct tact_result_row *row, int by, const char *name,
 		      size_t width)
 {
 	struct text whole = {0}, rest = {0};
 
 	report_place(&whole, row, by, name);
-	if (whole.size <= width) {
+	if (!width || whole.size <= width) {
 		text_append(out, &whole);
 	} else if (by == TACT_RESULT_LINE) {
 		text_printf(&rest, "%s:%d", file_base_name(row->source), row->line);
@@ -109,17 +113,20 @@ static void add_place(struct text *out, const struct tact_result_row *row, int b
 
 /* ---- totals ---- */
 
-static void add_ports(const struct tact_result *r, struct text *out)
+static void add_ports(const struct tact_result *r, size_t width, struct text *out)
 {
+	enum { TITLE = 16, CELL = 6 };
+	const unsigned room = width < TITLE + CELL ? 1 : (unsigned)(width - TITLE) / CELL;
 	const struct tact_arch *arch = tact_arch_find(r->info.arch);
 	const uint32_t ports = arch ? tact_arch_ports(arch) : 0xffff;
 	const struct tact_cycles_totals *t = &r->totals;
 
 	/* Ports that do not fit on one line go on further lines. */
-	for (unsigned first = 0, wide = __builtin_popcount(ports) > 10;
-	     first < TACT_MAX_PORTS && ports >> first;) {
-		unsigned end = wide ? first + 8 : TACT_MAX_PORTS;
+	for (unsigned first = 0; first < TACT_MAX_PORTS && ports >> first;) {
+		unsigned end = first, n = 0;
 
+		while (end < TACT_MAX_PORTS && n + (ports >> end & 1) <= room)
+			n += ports >> end++ & 1;
 		text_add(out, first ? "Port            " : "\nPort            ");
 		for (unsigned i = first; i < end; i++)
 			if (ports >> i & 1)
@@ -133,19 +140,30 @@ static void add_ports(const struct tact_result *r, struct text *out)
 	}
 }
 
-static void add_stalls(const struct tact_cycles_totals *t, struct text *out)
+static void add_stalls(const struct tact_cycles_totals *t, size_t width, struct text *out)
 {
 	double rest = t->cycles;
+	size_t start;
 
 	for (unsigned i = 0; i < TACT_N_STALLS; i++)
 		rest -= t->stalls[i];
+	start = out->size + 1;
 	text_printf(out, "\nStalls, share of cycles: none %.1f%%",
 		    rest > 0 ? 100 * report_ratio(rest, t->cycles) : 0);
-	for (unsigned i = 0; i < TACT_N_STALLS; i++)
-		/* Three of them fit on the rest of the line. */
-		text_printf(out, "%s %s %.1f%%", i == 3 ? ",\n   " : ",",
-			    tact_stall_name((enum tact_stall)i),
-			    100 * report_ratio(t->stalls[i], t->cycles));
+	for (unsigned i = 0; i < TACT_N_STALLS; i++) {
+		char word[40];
+		const int n = snprintf(word, sizeof(word), " %s %.1f%%",
+				       tact_stall_name((enum tact_stall)i),
+				       100 * report_ratio(t->stalls[i], t->cycles));
+
+		text_add(out, ",");
+		/* Room for the comma after it. */
+		if (out->size - start + (size_t)n + 1 > width) {
+			text_add(out, "\n   ");
+			start = out->size - 3;
+		}
+		text_add(out, word);
+	}
 	text_add(out, "\n");
 }
 
@@ -156,8 +174,9 @@ static void add_memory(const struct tact_result *r, struct text *out)
 	if (r->info.has_caches) {
 		text_add(out, "Loads and stores:   ");
 		report_count(out, (double)t->accesses, 0);
+		text_add(out, "\nMisses:             ");
 		for (unsigned i = 0; i < 3; i++)
-			text_printf(out, ", misses of L%u %.3f%%", i + 1,
+			text_printf(out, "%sL%u %.3f%%", i ? ", " : "", i + 1,
 				    100 * report_ratio((double)t->misses[i], (double)t->accesses));
 		text_add(out, "\n");
 	}
@@ -169,7 +188,7 @@ static void add_memory(const struct tact_result *r, struct text *out)
 	}
 }
 
-static void add_totals(const struct tact_result *r, struct text *out)
+static void add_totals(const struct tact_result *r, size_t width, struct text *out)
 {
 	const struct tact_result_info *info = &r->info;
 	const struct tact_cycles_totals *t = &r->totals;
@@ -178,7 +197,8 @@ static void add_totals(const struct tact_result *r, struct text *out)
 	text_add(out, "Cycles:             ");
 	report_count(out, t->cycles, 0);
 	if (t->error > 0)
-		text_printf(out, " (from samples, standard error %.2f%%)",
+		text_printf(out, " (%sstandard error %.2f%%)",
+			    width < PAGE_WIDTH ? "" : "from samples, ",
 			    100 * report_ratio(t->error, t->cycles));
 	text_add(out, "\nInstructions:       ");
 	report_count(out, (double)t->instructions, 0);
@@ -188,7 +208,7 @@ static void add_totals(const struct tact_result *r, struct text *out)
 		    arch ? tact_arch_full_name(arch) : "", arch ? ")" : "");
 	text_printf(out, "Through the pipeline: %.2f%% of the instructions%s\n",
 		    100 * report_ratio((double)t->simulated, (double)t->instructions),
-		    info->is_exact ? "" : "; the rest follows from them");
+		    info->is_exact || width < PAGE_WIDTH ? "" : "; the rest follows from them");
 	if (t->unknown)
 		text_printf(out, "Without data:       %.4f%% of the instructions\n",
 			    100 * report_ratio((double)t->unknown, (double)t->instructions));
@@ -284,8 +304,10 @@ static void add_short_count(struct text *out, double n, int width)
 struct view {
 	int by;
 	double cycles; /* of all */
-	size_t limits_width, place_width;
 	bool is_mangled;
+	bool has_times, has_ipc;
+	size_t limits_width; /* 0: the column is left out */
+	size_t place_width;  /* 0: places are not cut */
 };
 
 /* Instructions that retire together with the one before them take no time: lines that have only
@@ -308,13 +330,17 @@ static void add_part(const struct tact_result_row *row, const char *name, const 
 
 	text_printf(out, "%5.1f%%", 100 * report_ratio(row->cycles, view->cycles));
 	add_short_count(out, row->cycles, 9);
-	add_ipc(out, report_ratio((double)row->instructions, row->cycles));
-	add_short_count(out, (double)row->executions, 9);
+	if (view->has_ipc)
+		add_ipc(out, report_ratio((double)row->instructions, row->cycles));
+	if (view->has_times)
+		add_short_count(out, (double)row->executions, 9);
 	text_add(out, "  ");
 	start = out->size;
-	add_limits(out, row, view->limits_width);
-	text_add(out, "  ");
-	text_pad(out, view->limits_width + 2, start);
+	if (view->limits_width) {
+		add_limits(out, row, view->limits_width);
+		text_add(out, "  ");
+		text_pad(out, view->limits_width + 2, start);
+	}
 	add_place(out, row, view->by, name, view->place_width);
 	text_add(out, "\n");
 	if (view->by != TACT_RESULT_BLOCK || !row->code_size)
@@ -349,9 +375,15 @@ static void add_parts(const struct tact_result_row *rows, size_t n, const struct
 					     [TACT_RESULT_BLOCK] = "Block",
 					     [TACT_RESULT_LINE] = "Source line"};
 
-	text_printf(out, "\n%6s%9s%6s%9s  %-*s%s\n", "Share", "Cycles", "IPC",
-		    view->by == TACT_RESULT_FUNCTION ? "Calls" : "Times",
-		    (int)view->limits_width + 2, "Limited by", titles[view->by]);
+	text_printf(out, "\n%6s%9s", "Share", "Cycles");
+	if (view->has_ipc)
+		text_printf(out, "%6s", "IPC");
+	if (view->has_times)
+		text_printf(out, "%9s", view->by == TACT_RESULT_FUNCTION ? "Calls" : "Times");
+	text_add(out, "  ");
+	if (view->limits_width)
+		text_printf(out, "%-*s", (int)view->limits_width + 2, "Limited by");
+	text_printf(out, "%s\n", titles[view->by]);
 	for (size_t i = 0; i < n; i++) {
 		char *name = report_name(rows[i].function, view->is_mangled, false);
 
@@ -360,19 +392,50 @@ static void add_parts(const struct tact_result_row *rows, size_t n, const struct
 	}
 }
 
+/* Chooses the columns that fit. */
+static void choose_columns(struct view *view, const struct tact_run_report *r,
+			   const struct tact_result_row *rows, size_t n)
+{
+	const size_t width = r->width > 0 ? (size_t)r->width : 0;
+	const size_t page = width < PAGE_WIDTH ? PAGE_WIDTH : width;
+	const size_t most = LIMITS_WIDTH + (page - PAGE_WIDTH) / 2;
+	size_t used = 15 + 6 + 9 + 2; /* share and cycles, IPC, times, blanks */
+
+	view->has_times = view->has_ipc = true;
+	view->limits_width =
+		widest_limits(rows, n, !width || most > MOST_LIMITS ? MOST_LIMITS : most);
+	used += view->limits_width + 2;
+	if (!width)
+		return;
+	if (used + LEAST_PLACE > width) {
+		view->has_times = false;
+		used -= 9;
+	}
+	if (used + LEAST_PLACE > width) {
+		view->has_ipc = false;
+		used -= 6;
+	}
+	if (used + LEAST_PLACE > width) {
+		used -= view->limits_width + 2;
+		view->limits_width = 0;
+	}
+	if (r->is_cut)
+		view->place_width = width > used + 8 ? width - used : 8;
+}
+
 void report_run_text(struct report *report, const struct tact_run_report *r)
 {
 	struct view view = {.by = r->by == TACT_REPORT_INSNS ? TACT_RESULT_BLOCK : r->by,
 			    .cycles = r->result->totals.cycles,
 			    .is_mangled = r->is_mangled};
-	const int width = r->width < LEAST_WIDTH ? LEAST_WIDTH : r->width;
+	const size_t page = r->width > 0 && r->width < PAGE_WIDTH ? (size_t)r->width : PAGE_WIDTH;
 	const struct tact_result_row *rows;
 	struct text *out = &report->text;
-	size_t n, shown, most;
+	size_t n, shown;
 
-	add_totals(r->result, out);
-	add_ports(r->result, out);
-	add_stalls(&r->result->totals, out);
+	add_totals(r->result, page, out);
+	add_ports(r->result, page, out);
+	add_stalls(&r->result->totals, page, out);
 	add_threads(r->result, out);
 	rows = result_rows(r->result, (enum tact_result_kind)view.by, &n);
 	if (!n) {
@@ -382,9 +445,7 @@ void report_run_text(struct report *report, const struct tact_run_report *r)
 	}
 	shown = r->top ? r->top : r->by == TACT_REPORT_INSNS ? DEFAULT_BLOCKS : DEFAULT_TOP;
 	shown = n < shown ? n : shown;
-	most = LIMITS_WIDTH + (size_t)(width - LEAST_WIDTH) / 2;
-	view.limits_width = widest_limits(rows, shown, most < MOST_LIMITS ? most : MOST_LIMITS);
-	view.place_width = (size_t)width - NUMBERS_WIDTH - view.limits_width - 2;
+	choose_columns(&view, r, rows, shown);
 	add_parts(rows, shown, &view, out);
 	if (n > shown)
 		text_printf(out, "        ... and %zu more (--top %zu shows all)\n", n - shown, n);
