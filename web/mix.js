@@ -10,7 +10,8 @@ $('sub').textContent = [data.command, 'rung: ' + data.rung, 'method: ' + data.me
 const f = data.figures;
 const big = [[Math.round(data.instructions).toLocaleString('en'),
     data.is_relative ? 'instructions (relative)' : 'instructions'],
-  [percent(f.vectorisation, 1), 'vectorisation'],
+  [percent(f.simd_density, 1), 'in vector registers'],
+  [percent(f.packed_flops, 1), 'of FLOP are packed'],
   [f.flops_per_instruction.toFixed(3), 'FLOP per instruction'],
   [percent(f.branch_density, 1), 'branches'], [percent(f.load_density, 1), 'loads'],
   [percent(f.store_density, 1), 'stores'],

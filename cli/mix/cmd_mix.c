@@ -2,6 +2,7 @@
  *
  * tact mix: one row per subcommand.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "mixer.h"
@@ -34,10 +35,14 @@ static const struct command_list list = {
 
 int cmd_mix(int argc, char **argv)
 {
+	static char name[32];
 	const struct command *command = argc > 1 ? commands_find(&list, argv[1]) : NULL;
 
-	if (command)
+	if (command) {
+		snprintf(name, sizeof(name), "mix %s", command->name);
+		argv[1] = name; /* for messages */
 		return command->run(argc - 1, argv + 1);
+	}
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
 		return commands_help(&list);
 	return commands_unknown(&list, argv[1]);

@@ -111,6 +111,7 @@ const struct option_spec mixer_input_specs[] = {
 		    "instructions)"),
 	OPTION_TEXT(0, "root", "DIR", root,
 		    "look for recorded programs and libraries below this directory first"),
+	OPTION_TEXT(0, "symfs", "DIR", root, "the same as --root, as in perf"),
 	OPTION_CALL(0, "file", "PATH", add_file,
 		    "use this file for the recorded one with the same name or build-id; "
 		    "RECORDED=PATH: for the one of that name; may be repeated"),
@@ -184,6 +185,11 @@ int mixer_pivot(struct mixer_table *t, struct tact_mix *mix, struct tact_mix_piv
 	status = tact_mix_pivot_create(out, mix, &o, &diag);
 	if (status < 0)
 		cli_message("%s", diag.text);
+	if (status >= 0 && t->n_filters && tact_mix_block_count(mix) &&
+	    !tact_mix_pivot_count(*out)) {
+		cli_message("no instruction that ran matches --filter");
+		return CLI_FAILED;
+	}
 	return status < 0 ? CLI_FAILED : CLI_GOOD;
 }
 

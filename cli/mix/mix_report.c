@@ -36,7 +36,7 @@ static const char *set_path(void *target, const char *value)
 #define OPTION_HOLDER mixer
 
 static const struct option_spec path_specs[] = {
-	OPTION_TEXT('i', "input", "FILE", path,
+	OPTION_CALL('i', "input", "FILE", set_path,
 		    "recording of tact or perf, or exact counts (default: perf.data); - is "
 		    "standard input"),
 	OPTION_END,
@@ -61,7 +61,7 @@ static const struct option_group groups[] = {
 	OPTION_OWN("Input", path_specs),
 	OPTION_GROUP("", mixer_input_specs, input, mixer_input_fini),
 	OPTION_GROUP("Table", mixer_table_specs, table, mixer_table_fini),
-	OPTION_GROUP("CPU of --cycles", archlist_one_option_specs, archs, archlist_fini),
+	OPTION_GROUP("CPU of --cycles", archlist_option_specs, archs, archlist_fini),
 	OPTION_OWN("Output", output_specs),
 	OPTION_OWN_ARGUMENTS(set_path, set_path),
 };
@@ -89,12 +89,49 @@ static void warn_modules(const struct mixer *m)
 				    missing.path, missing.why, missing.samples);
 }
 
+/* The library of this machine need not be that of the machine that was recorded. */
+static void warn_assumed(const struct mixer *m)
+{
+	enum { SHOWN = 4 };
+	struct tact_mix_missing assumed = TACT_MIX_MISSING_INIT;
+	struct text names = {0};
+	size_t n = 0;
+
+	for (; !tact_mix_get_assumed(m->mix, n, &assumed); n++)
+		if (n < SHOWN)
+			text_printf(&names, "%s%s", n ? ", " : "", assumed.path);
+	if (n > SHOWN)
+		text_printf(&names, " and %zu more", n - SHOWN);
+	if (n)
+		cli_message("the recording has no build-id of %s: the file%s of this machine %s "
+			    "taken; --file and --root name others",
+			    cli_string(&names), plural(n), n == 1 ? "was" : "were");
+	text_free(&names);
+}
+
+/* A mix of nothing is no answer: says where the code was looked for. */
+static int check_mapped(const struct mixer *m)
+{
+	const struct tact_mix_summary *s = &m->summary;
+
+	if (tact_mix_block_count(m->mix) || !s->samples)
+		return CLI_GOOD;
+	cli_message("%s: none of the %" PRIu64 " samples is in code that could be read; programs "
+		    "and libraries were looked for %s%s%sat the recorded paths; --file PATH and "
+		    "--root DIR say where they are",
+		    m->path ? m->path : "perf.data", s->samples, m->input.root ? "below " : "",
+		    m->input.root ? m->input.root : "", m->input.root ? " and " : "");
+	return CLI_FAILED;
+}
+
 /* Reports problems of the recording. */
 static void warn(const struct mixer *m)
 {
 	const struct tact_mix_summary *s = &m->summary;
 
 	warn_modules(m);
+	if (s->rung != TACT_MIX_RUNG_EXACT)
+		warn_assumed(m);
 	if (s->unknown_records)
 		cli_message("%" PRIu64 " record%s of an unknown type skipped", s->unknown_records,
 			    plural(s->unknown_records));
@@ -144,36 +181,50 @@ static int write_table(struct mixer *m, struct text *text)
 {
 	int status = mixer_pivot(&m->table, m->mix, &m->pivot);
 
+	if (!status)
+		status = check_mapped(m);
 	if (status)
 		return status;
 	add_table(m, m->format, text);
 	return m->html ? write_page(m) : CLI_GOOD;
 }
 
-static int write_costs(struct mixer *m, struct text *text)
+static int write_costs_on(struct mixer *m, size_t i, struct text *text)
 {
 	struct tact_mix_costs_report report = {.size = sizeof(report),
 					       .mix = m->mix,
+					       .arch = m->archs.arch[i],
 					       .format = (enum tact_format)m->format,
 					       .top = m->table.top,
 					       .width = terminal_width(m->output),
-					       .is_cut = terminal_is_output(m->output)};
+					       .is_cut = terminal_is_output(m->output),
+					       .is_continued = i > 0};
 	struct tact_mix_costs *costs;
 	struct tact_diag diag = {0};
-	int status = archlist_resolve(&m->archs, NULL, m->is_quiet);
 
-	if (status)
-		return status;
-	report.arch = m->archs.arch[0];
 	if (tact_mix_costs_create(&costs, m->mix, report.arch, m->model, &diag) < 0) {
 		cli_message("%s", diag.text);
 		return CLI_FAILED;
 	}
 	report.costs = costs;
+	if (i && m->format == FORMAT_TEXT)
+		text_add(text, "\n");
 	if (tact_report_mix_costs(&report, to_text, text) < 0)
 		cli_out_of_memory();
 	tact_mix_costs_destroy(costs);
 	return CLI_GOOD;
+}
+
+/* One CPU after the other. */
+static int write_costs(struct mixer *m, struct text *text)
+{
+	int status = archlist_resolve(&m->archs, NULL, m->is_quiet);
+
+	if (!status)
+		status = check_mapped(m);
+	for (size_t i = 0; i < m->archs.n && !status; i++)
+		status = write_costs_on(m, i, text);
+	return status;
 }
 
 static int run(void *target)

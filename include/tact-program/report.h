@@ -118,9 +118,10 @@ struct tact_mix_costs_report {
 	const struct tact_mix_costs *costs; /* of this mix */
 	const struct tact_arch *arch;
 	enum tact_format format;
-	size_t top;   /* number of rows; 0: some in text, else all */
-	size_t width; /* of text; 0: as wide as it gets */
-	bool is_cut;  /* text: names that are too long lose their middle */
+	size_t top;	   /* number of rows; 0: some in text, else all */
+	size_t width;	   /* of text; 0: as wide as it gets */
+	bool is_cut;	   /* text: names that are too long lose their middle */
+	bool is_continued; /* CSV: without a header, after the rows of another CPU */
 };
 
 /* Writes where the cycles of a mix go. */

@@ -166,6 +166,12 @@ struct tact_mix_missing {
  */
 int tact_mix_get_missing(const struct tact_mix *mix, size_t i, struct tact_mix_missing *out);
 
+/* Gets the i-th module for which a file of this machine was taken although the recording has no
+ * build-id of it: it may be another one.  Neither root nor files named it.  `samples` is 0.
+ * Returns 0, or -TACT_E_INVAL if there is no such module, without a mix or out->size.
+ */
+int tact_mix_get_assumed(const struct tact_mix *mix, size_t i, struct tact_mix_missing *out);
+
 /* A block that ran.  Pointers are owned by the mix. */
 struct tact_mix_block {
 	size_t size;
@@ -295,11 +301,14 @@ size_t tact_mix_pivot_get_keys(const struct tact_mix_pivot *pivot,
 struct tact_mix_figures {
 	size_t size;
 	double instructions;
-	double vectorisation; /* share of packed ones among scalar and packed */
+	double vectorisation; /* share of packed ones among those that compute or move in vector
+				 registers, scalar or packed */
 	double flops_per_instruction;
 	double branch_density; /* branches, calls and returns per instruction */
 	double load_density, store_density;
 	double instructions_per_block;
+	double simd_density; /* instructions on vector registers, scalar or packed */
+	double packed_flops; /* share of the floating-point operations that packed ones do */
 };
 #define TACT_MIX_FIGURES_INIT TACT_SIZED(struct tact_mix_figures)
 

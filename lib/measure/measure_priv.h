@@ -35,7 +35,7 @@ enum {
 	MEASURE_CODE_BYTES = 1 << 17,
 	MEASURE_MAX_BODY = 24 * 1024, /* unrolled code: stays in a first-level cache of 32 KB */
 	MEASURE_PAGE = 4096,
-	MEASURE_LINE = 64, /* bytes of a cache line, and of what front ends fetch together */
+	MEASURE_LINE = 64,	 /* bytes of a cache line, and of what front ends fetch together */
 	MEASURE_MAX_PAGES = 256, /* virtual pages of one block */
 	MEASURE_MAX_PHYSICAL = 16,
 	MEASURE_MAX_SAMPLES = 512,

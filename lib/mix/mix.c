@@ -292,6 +292,18 @@ int tact_mix_get_missing(const struct tact_mix *mix, size_t i, struct tact_mix_m
 	return -TACT_E_INVAL;
 }
 
+int tact_mix_get_assumed(const struct tact_mix *mix, size_t i, struct tact_mix_missing *out)
+{
+	for (size_t m = 0; mix && m < mix->modules.n; m++) {
+		const struct mix_module *module = &mix->modules.items[m];
+		const struct tact_mix_missing assumed = {sizeof(assumed), module->path, "", 0};
+
+		if (module->is_assumed && module->n_codes && !i--)
+			return tact_fill(out, &assumed, sizeof(assumed));
+	}
+	return -TACT_E_INVAL;
+}
+
 size_t tact_mix_block_count(const struct tact_mix *mix)
 {
 	return mix ? mix->n_profiles : 0;

@@ -141,6 +141,7 @@ struct mix_module {
 	bool is_kernel;
 	bool is_mangled;      /* names of functions as in the symbol table */
 	bool is_loaded;	      /* loading was tried */
+	bool is_assumed;      /* nothing says that the file is the recorded one */
 	char why[120];	      /* what went wrong; "" if nothing did */
 	uint64_t outside;     /* samples in it that found no code */
 	struct obj_file *obj; /* NULL for the kernel as well */

@@ -140,7 +140,10 @@ static bool find_file(const struct mix_modules *m, struct mix_module *module)
 		if (try_path(module, path))
 			return true;
 	}
-	return try_path(module, module->path);
+	if (!try_path(module, module->path))
+		return false;
+	module->is_assumed = !module->build_id_size;
+	return true;
 }
 
 static int take_sections(struct mix_module *module)

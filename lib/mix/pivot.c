@@ -202,11 +202,12 @@ static bool passes(const struct item *x, const struct tact_mix_pivot_options *o)
 /* ---- filling ---- */
 
 static void add_figures(struct tact_mix_figures *f, const struct isa_properties *q, double n,
-			double sums[2])
+			double sums[3])
 {
 	f->instructions += n;
 	sums[0] += q->packing == ISA_PACKING_PACKED ? n : 0;
 	sums[1] += q->packing != ISA_PACKING_NONE ? n : 0;
+	sums[2] += q->packing == ISA_PACKING_PACKED ? n * q->flops : 0;
 	f->flops_per_instruction += n * q->flops;
 	f->branch_density += q->is_branch ? n : 0;
 	f->load_density += q->loads ? n : 0;
@@ -236,7 +237,8 @@ struct filler {
 	struct tact_mix_pivot *pivot;
 	const struct tact_mix_pivot_options *o;
 	bool by_thread;
-	double sums[2], blocks;
+	double sums[3]; /* packed; packed and scalar; FLOP of packed ones */
+	double blocks;
 };
 
 static int add_item(struct filler *f, const struct item *x, double n)
@@ -325,8 +327,10 @@ static void finish(struct filler *f)
 	struct tact_mix_figures *g = &f->pivot->figures;
 
 	g->vectorisation = f->sums[1] > 0 ? f->sums[0] / f->sums[1] : 0;
+	g->packed_flops = g->flops_per_instruction > 0 ? f->sums[2] / g->flops_per_instruction : 0;
 	g->instructions_per_block = f->blocks > 0 ? g->instructions / f->blocks : 0;
 	if (g->instructions > 0) {
+		g->simd_density = f->sums[1] / g->instructions;
 		g->flops_per_instruction /= g->instructions;
 		g->branch_density /= g->instructions;
 		g->load_density /= g->instructions;

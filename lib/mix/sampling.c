@@ -29,7 +29,9 @@ void mix_periods(double seconds, uint64_t *ebs, uint64_t *lbr)
 
 enum {
 	CLOCK_PERIOD = 250007, /* ns, a prime: 4 kHz, which perf_event_max_sample_rate allows */
-	RING_ORDER = 7,	       /* 512 KiB per CPU, as in perf */
+	CLOCK_PERIOD_LONG = 1000003,
+	CLOCK_PERIOD_LONGEST = 10000019,
+	RING_ORDER = 7, /* 512 KiB per CPU, as in perf */
 	RETRY_MS = 100
 };
 
@@ -89,7 +91,9 @@ static const struct choice ladder[] = {
 static uint64_t period_of(const struct live *l, const struct choice *c, unsigned event)
 {
 	if (c->rung == TACT_MIX_RUNG_CLOCK)
-		return CLOCK_PERIOD;
+		return l->opt->expected_seconds < 60	 ? CLOCK_PERIOD
+		       : l->opt->expected_seconds <= 120 ? CLOCK_PERIOD_LONG
+							 : CLOCK_PERIOD_LONGEST;
 	return event ? l->out->lbr_period : l->out->ebs_period;
 }
 
@@ -248,6 +252,12 @@ static int climb(struct live *l, struct tact_diag *diag)
 		if (c->vendor && strcmp(c->vendor, host.vendor)) {
 			snprintf(l->out->why[c->rung], sizeof(l->out->why[0]), "not a CPU of %s",
 				 !strcmp(c->vendor, "GenuineIntel") ? "Intel" : "AMD");
+			continue;
+		}
+		if (c->rung == TACT_MIX_RUNG_CLOCK && (l->opt->ebs_period || l->opt->lbr_period)) {
+			last = "the clock counts time; periods of instructions and branches do not "
+			       "apply to it";
+			snprintf(l->out->why[c->rung], sizeof(l->out->why[0]), "%s", last);
 			continue;
 		}
 		error = open_rung(l, c);

@@ -28,9 +28,21 @@ static struct cell get_bounds(const struct cell_at *at)
 	return cell;
 }
 
+struct cycles_context {
+	const struct tact_mix_costs_totals *totals;
+	const struct tact_arch *arch;
+};
+
+static struct cell get_arch(const struct cell_at *at)
+{
+	return cell_string(
+		tact_arch_name(((const struct cycles_context *)at->table->context)->arch));
+}
+
 static double share_of(const struct cell_at *at, double cycles)
 {
-	const struct tact_mix_costs_totals *t = at->table->context;
+	const struct tact_mix_costs_totals *t =
+		((const struct cycles_context *)at->table->context)->totals;
 
 	return t->cycles > 0 ? cycles / t->cycles : 0;
 }
@@ -92,6 +104,7 @@ static const struct column columns[] = {
 	 .form = FORM_DECIMALS(6), .rank = 2},
 	{"bottleneck", "bottlenecks", .get = get_bounds, .width = 10, .least = 14},
 	{NULL, "coverage", COST(coverage, DOUBLE), .form = FORM_DECIMALS(4)},
+	{NULL, "arch", .get = get_arch},
 	{"block", NULL, .get = get_place, .least = 24},
 };
 /* clang-format on */
@@ -123,20 +136,22 @@ static void add_bottlenecks(const struct tact_mix_costs_totals *t, struct text *
 static void add_rows(struct report *report, const struct tact_mix_costs_report *r,
 		     const struct tact_mix_costs_totals *totals)
 {
+	const struct cycles_context context = {totals, r->arch};
 	struct table table = {.columns = columns,
 			      .n_columns = ARRAY_SIZE(columns),
 			      .format = (int)r->format,
 			      .out = &report->text,
 			      .screen = r->width,
 			      .is_cut = r->is_cut,
-			      .context = totals};
+			      .context = &context};
 	struct tact_mix_cost cost = TACT_MIX_COST_INIT;
 
 	for (size_t i = 0; i < r->top && table.format == FORMAT_TEXT; i++) {
 		tact_mix_costs_get_row(r->costs, i, &cost);
 		table_fit(&table, &cost);
 	}
-	table_header(&table);
+	if (table.format != FORMAT_CSV || !r->is_continued)
+		table_header(&table);
 	for (size_t i = 0; i < r->top && report_flush(report); i++) {
 		tact_mix_costs_get_row(r->costs, i, &cost);
 		table_row(&table, &cost);

@@ -70,11 +70,15 @@ static void add_summary(const struct tact_mix_summary *s, struct text *out)
 
 static void add_figures(const struct tact_mix_figures *f, struct text *out)
 {
-	text_printf(out,
-		    "Vectorisation: %.1f%%   FLOP/instruction: %.3f   branches: %.1f%%   loads: "
-		    "%.1f%%   stores: %.1f%%   block: %.2f instructions\n",
-		    100 * f->vectorisation, f->flops_per_instruction, 100 * f->branch_density,
-		    100 * f->load_density, 100 * f->store_density, f->instructions_per_block);
+	text_printf(
+		out,
+		"In vector registers: %.1f%% of the instructions, %.1f%% of these packed (moves "
+		"included)\n"
+		"FLOP per instruction: %.3f, %.1f%% of them by packed instructions\n"
+		"Branches: %.1f%%   loads: %.1f%%   stores: %.1f%%   block: %.2f instructions\n",
+		100 * f->simd_density, 100 * f->vectorisation, f->flops_per_instruction,
+		100 * f->packed_flops, 100 * f->branch_density, 100 * f->load_density,
+		100 * f->store_density, f->instructions_per_block);
 }
 
 /* ---- the table ---- */
@@ -213,6 +217,8 @@ static void json_figures(const struct tact_mix_figures *f, struct json *json)
 	json_put_fixed(json, "load_density", f->load_density, 6);
 	json_put_fixed(json, "store_density", f->store_density, 6);
 	json_put_fixed(json, "instructions_per_block", f->instructions_per_block, 4);
+	json_put_fixed(json, "simd_density", f->simd_density, 6);
+	json_put_fixed(json, "packed_flops", f->packed_flops, 6);
 	json_end(json);
 }
 

@@ -363,7 +363,7 @@ def check_mix(tests, tact, browser, directory):
     tests.check('mix: drawn without an error', page.attribute('state') == 'ready', page.attribute('state'))
     rows = re.findall(r'<tr>', page.dom.split('<tbody', 1)[1])
     tests.check('mix: a row for each', len(rows) == len(page.data['rows']) == 7, (len(rows), len(page.data['rows'])))
-    tests.check('mix: figures', all(text in page.dom for text in ('vectorisation', '15,000', 'FLOP')))
+    tests.check('mix: figures', all(text in page.dom for text in ('in vector registers', '15,000', 'FLOP')))
     tests.check('mix: names stay text', '<b>x' not in page.dom and '<i>prog' not in page.dom and
                 '</script><b>' not in page.text and '&lt;/script&gt;&lt;b&gt;x' in page.dom)
     tests.check('mix: nothing from elsewhere', not re.search(
