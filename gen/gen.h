@@ -80,9 +80,11 @@ struct gen_form {
 extern struct gen_form gen_forms[MAX_FORMS]; /* sorted by name */
 extern unsigned gen_n_forms;
 
+struct gen_cpu;
+
 /* Adds the forms of a CPU's table; all CPUs first, then the records of each. */
 void gen_forms_collect(const char *data, const char *arch);
-void gen_forms_records(const char *data, const char *arch, uint16_t *record_of_form);
+void gen_forms_records(const char *data, struct gen_cpu *cpu);
 
 /* ---- CPUs (gen_cpus.c) ---- */
 
@@ -96,6 +98,7 @@ struct gen_cpu {
 	struct arch_params params;
 	struct params_origin origin[PARAMS_COUNT];
 	uint16_t record_of_form[MAX_FORMS];
+	char sources[2048]; /* "#src" lines of its tables */
 };
 extern struct gen_cpu *gen_cpus[MAX_CPUS]; /* from old to new */
 extern int gen_n_cpus;

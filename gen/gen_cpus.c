@@ -324,7 +324,10 @@ void gen_cpu_write(FILE *f, const struct gen_cpu *cpu)
 	fprintf(f, ".isa = &isa_%s, .name = \"%s\", ", cpu->text[PARAMS_KEY_ISA], cpu->name);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		fprintf(f, ".%s = \"%s\", ", texts[i].field, cpu->text[texts[i].key]);
-	fprintf(f, "\n\t  .params = { ");
+	fprintf(f, ".sources = \"");
+	for (const char *c = cpu->sources; *c; c++)
+		fprintf(f, *c == '\n' ? "\\n" : "%c", *c);
+	fprintf(f, "\",\n\t  .params = { ");
 	write_params(f, &cpu->params);
 	fprintf(f, "} },\n");
 }

@@ -47,10 +47,31 @@ static void split(char *line, char **columns)
 			gen_die("column '%s' is empty", column_names[i]);
 }
 
-/* Calls fn for every form of a table, the tables that it is based on first. */
+/* Calls fn for every form of a table, the tables that it is based on first; `sources` (NULL: nobody
+ * asks) gets what the letters of the column src mean.
+ */
 typedef void line_fn(char **columns, void *arg);
 
-static void read_table(const char *dir, const char *arch, line_fn *fn, void *arg, int depth)
+/* Keeps "#src X text". */
+static void read_source(const char *line, char *sources, size_t size)
+{
+	const size_t n = strlen(sources);
+
+	if (strncmp(line, "#src ", 5) != 0 || !sources)
+		return;
+	if (!line[5] || line[6] != ' ' || !line[7] || strpbrk(line, "\"\\"))
+		gen_die("'#src LETTER text' expected, without quotes");
+	for (const char *s = sources; *s; s = strchr(s, '\n') + 1)
+		if (s[0] == line[5])
+			gen_die("the letter %c has a meaning already", s[0]);
+	if (n + strlen(line) > size - 8)
+		gen_die("the texts of #src are too long");
+	strcat(sources, line + 5);
+	strcat(sources, "\n");
+}
+
+static void read_table(const char *dir, const char *arch, line_fn *fn, void *arg, char *sources,
+		       int depth)
 {
 	char path[MAX_PATH], line[MAX_LINE], previous[256] = "", *columns[N_COLUMNS], based_on[16];
 	const struct gen_place outer = gen_place;
@@ -73,7 +94,9 @@ static void read_table(const char *dir, const char *arch, line_fn *fn, void *arg
 		if (number_of_line == 1 && strcmp(line, "#tact-insn 1"))
 			gen_die("the first line of a table is '#tact-insn 1'");
 		if (sscanf(line, "#base %15s", based_on) == 1)
-			read_table(dir, based_on, fn, arg, depth + 1);
+			read_table(dir, based_on, fn, arg, sources, depth + 1);
+		if (sources)
+			read_source(line, sources, sizeof(gen_cpus[0]->sources));
 		if (line[0] == '#' || !strncmp(line, "form\t", 5))
 			continue;
 		split(line, columns);
@@ -117,28 +140,33 @@ static void merge_forms(unsigned n_new)
 
 static void collect_record(char **c, void *arg)
 {
-	uint16_t *record_of_form = arg;
+	struct gen_cpu *cpu = arg;
 	int form = form_find(c[C_FORM]);
+	const char *s = cpu->sources;
 	unsigned record;
 
 	if (gen_insn_flags(c[C_RF]) != gen_forms[form].flags_read ||
 	    gen_insn_flags(c[C_WF]) != gen_forms[form].flags_written)
 		gen_die("'%s' has other flags than on another CPU", c[C_FORM]);
+	while (*s && s[0] != c[C_SRC][0])
+		s = strchr(s, '\n') + 1;
+	if (!*s || c[C_SRC][1])
+		gen_die("src: no line '#src %s ...' above says what it means", c[C_SRC]);
 	record = gen_insn_record(c);
 	if (record > 0xffff)
 		gen_die("too many records");
-	record_of_form[form] = (uint16_t)record;
+	cpu->record_of_form[form] = (uint16_t)record;
 }
 
 void gen_forms_collect(const char *data, const char *arch)
 {
 	unsigned n_new = 0;
 
-	read_table(data, arch, collect_form, &n_new, 0);
+	read_table(data, arch, collect_form, &n_new, NULL, 0);
 	merge_forms(n_new);
 }
 
-void gen_forms_records(const char *data, const char *arch, uint16_t *record_of_form)
+void gen_forms_records(const char *data, struct gen_cpu *cpu)
 {
-	read_table(data, arch, collect_record, record_of_form, 0);
+	read_table(data, cpu->name, collect_record, cpu, cpu->sources, 0);
 }

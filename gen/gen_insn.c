@@ -177,6 +177,7 @@ unsigned gen_insn_record(char *const *c)
 	r.indexed = (uint16_t)parse_variant(&plain, c[C_INDEXED]);
 	r.same = (uint16_t)parse_variant(&plain, c[C_SAME]);
 	r.fuse = parse_fuse(c[C_FUSE]);
+	r.source = (unsigned char)c[C_SRC][0];
 	return gen_pool_add(&gen_records, &r, 1);
 }
 

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < gen_n_cpus; i++)
 		gen_forms_collect(data, gen_cpus[i]->name);
 	for (int i = 0; i < gen_n_cpus; i++)
-		gen_forms_records(data, gen_cpus[i]->name, gen_cpus[i]->record_of_form);
+		gen_forms_records(data, gen_cpus[i]);
 	if (gen_ports.count > 0xffff)
 		gen_die("too many port uses");
 	printf("%d architectures, %u forms, %zu records, %zu variants, %zu port uses, %zu "

@@ -87,8 +87,8 @@ static void write_pools(FILE *f)
 			v[i].simple_beside, v[i].ports, v[i].latency);
 	fprintf(f, "};\nstatic const struct arch_record records[] = {\n");
 	for (size_t i = 0; i < gen_records.count; i++)
-		fprintf(f, "\t{ %u, %u, %u, 0x%x },\n", r[i].plain, r[i].indexed, r[i].same,
-			r[i].fuse);
+		fprintf(f, "\t{ %u, %u, %u, 0x%x, %u },\n", r[i].plain, r[i].indexed, r[i].same,
+			r[i].fuse, r[i].source);
 	fprintf(f, "};\n");
 }
 

@@ -16,6 +16,8 @@ import sys
 
 HEADER = """\
 #tact-insn 1
+#src U uops.info, measured on {cpu}
+#src C uops.info, measured on {cpu}, with a correction of ours (gen/import_uops.py)
 # Instruction table of {arch}: one line a form, sorted by form.
 # Source: uops.info (measurements on {cpu}), edition of 2022-12 as converted for uiCA in 2023;
 # written by gen/import_uops.py.  Edit freely: give the changed line another src.

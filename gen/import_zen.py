@@ -27,6 +27,8 @@ import sys
 
 HEADER = """\
 #tact-insn 1
+#src U uops.info, measured on Zen 4; pipes of integer operations from our experiments
+#src V uops.info, measured on Zen 4, latencies from operand to operand on Zen 3; pipes of integer operations from our experiments
 # Instruction table of ZEN4: one line a form, sorted by form.
 # Source: uops.info's figures for Zen 4 and Zen 3; pipes of integer operations from experiments;
 # written by gen/import_zen.py.  Edit freely: give the changed line another src.

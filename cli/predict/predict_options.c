@@ -78,6 +78,10 @@ const struct option_spec predict_mode_specs[] = {
 const struct option_spec predict_output_specs[] = {
 	OPTION_FORMAT(format, OPTION_FORMATS, OPTION_FORMAT_HELP),
 	OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),
+	OPTION_FLAG(
+		0, "info", is_info,
+		"also list what is known of each instruction: uops, ports, latency, throughput; "
+		"'tact insn' says more"),
 	OPTION_FLAG(0, "tp-only", is_number_only, "print only the cycles per iteration"),
 	OPTION_FLAG(0, "advice", is_advised,
 		    "also print which changes would gain, with the cycles of the changed block "

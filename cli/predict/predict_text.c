@@ -181,6 +181,8 @@ void predict_report(struct predict_worker *w, const struct source_block *block,
 	predict_bound_list(w->p, x,
 			   "Throughput if the given property were the only bottleneck:", out);
 	predict_cost_table(w, &listing, out);
+	if (w->p->is_info)
+		predict_info_table(w, &listing, out);
 	predict_view_add(&view, TACT_VIEW_EXPLANATION, out);
 	predict_pass_chain(w, &listing, out);
 	if (w->p->is_idealized)
@@ -213,6 +215,30 @@ static bool is_table(const struct predictor *p)
 	return p->archs.n > 1 || p->n_alignments > 1;
 }
 
+/* The views of each of several CPUs, to follow the table. */
+static void add_views(struct predict_worker *w, const struct source_block *block,
+		      const struct predict_result *r)
+{
+	const struct predictor *p = w->p;
+	const struct tact_view view = predict_view(w, block, &r->x);
+
+	if (p->is_idealized) {
+		text_printf(&w->later, "\n%s", tact_arch_name(w->arch));
+		predict_idealize_table(w, &r->x, &w->later);
+	}
+	if (p->is_info || p->is_timeline)
+		text_printf(&w->later, "\n%s%s (%s)%s\n", p->bold, tact_arch_name(w->arch),
+			    tact_arch_full_name(w->arch), p->plain);
+	if (p->is_info) {
+		struct tact_listing listing = predict_listing(w->block, block->region.address);
+
+		predict_info_table(w, &listing, &w->later);
+		tact_listing_fini(&listing);
+	}
+	if (p->is_timeline && predict_view_add(&view, TACT_VIEW_CHART, &w->later) < 0)
+		text_add(&w->later, "\nThere is no timeline: no such iteration\n");
+}
+
 /* Loops that were found in a file are rows of a table; everything else is a report, or a table once
  * all results are there.
  */
@@ -234,10 +260,8 @@ static void add_result(struct predict_worker *w, const struct source_block *bloc
 		return;
 	if (!is_table(p))
 		p->command->report(w, block, &r->x, out);
-	else if (p->is_idealized && p->n_alignments == 1) {
-		text_printf(&w->later, "\n%s", tact_arch_name(w->arch));
-		predict_idealize_table(w, &r->x, &w->later);
-	}
+	else if (p->n_alignments == 1)
+		add_views(w, block, r);
 	if (is_table(p) && p->is_once && r->alignment == w->results[0].alignment) {
 		struct tact_chain chain;
 

@@ -46,7 +46,7 @@ struct predictor {
 	unsigned alignment;
 	uint32_t only, without; /* bits of bounds; `only` 0: all */
 
-	bool is_idealized, is_number_only, is_quiet, is_verbose;
+	bool is_info, is_idealized, is_number_only, is_quiet, is_verbose;
 	bool is_advised, is_not_advised; /* by options; neither: on a terminal */
 	const char *output, *graph, *mca_params_path, *model;
 	unsigned threads; /* 0: as many as there are cores */
@@ -246,6 +246,8 @@ void predict_names_within(struct text *out, uint32_t bounds, size_t width); /* "
 void predict_headline(const struct predictor *p, struct text *out, double low, double high,
 		      uint32_t bottlenecks);
 void predict_cost_table(struct predict_worker *w, const struct tact_listing *listing,
+			struct text *out);
+void predict_info_table(struct predict_worker *w, const struct tact_listing *listing,
 			struct text *out);
 void predict_arch_table(struct predict_worker *w, struct text *out);
 void predict_alignment_table(struct predict_worker *w, struct text *out);

@@ -245,6 +245,8 @@ void simulate_report(struct predict_worker *w, const struct source_block *block,
 	bounds.bottlenecks = x->bottlenecks;
 	predict_bound_list(w->p, &bounds, "For comparison, the bounds of FACILE:", out);
 	add_table(w, &listing, out);
+	if (w->p->is_info)
+		predict_info_table(w, &listing, out);
 	if (w->simulation.scheduling)
 		explain_scheduling(w, out);
 	predict_view_add(&view, TACT_VIEW_EXPLANATION, out);

@@ -191,6 +191,8 @@ struct tact_form_info {
 	 * reads the one and writes the other.
 	 */
 	struct tact_latency latencies[TACT_MAX_LATENCIES];
+	char source
+		[160]; /* where the figures come from, for people: "uops.info, measured on ..." */
 };
 #define TACT_FORM_INFO_INIT TACT_SIZED(struct tact_form_info)
 

@@ -191,6 +191,20 @@ const char *tact_isa_form_name(const struct tact_isa *isa, unsigned form);
 /* Returns the number of the form of this name, or TACT_FORM_NONE. */
 unsigned tact_isa_form_find(const struct tact_isa *isa, const char *name);
 
+/* Writes an instruction of a form as assembly text, in the notation that the set's manuals use, with
+ * registers chosen.  The register that the first operand names differs from copy to copy, so that
+ * eight copies do not wait for each other; explicit operand number `chain`, counted from 0, takes the
+ * register of the first one, or has it as the base of its address; a negative number: none does.  An
+ * assembler may choose another encoding, which is another form.
+ *
+ * Returns the length of the text, which is less than size, or
+ *   -TACT_E_INVAL    isa or text is NULL, size is 0, or there is no such form
+ *   -TACT_E_NO_DATA  there is no text for a form of this kind
+ *   -TACT_E_LIMIT    the text needs more than size bytes
+ */
+int tact_isa_form_example(const struct tact_isa *isa, unsigned form, unsigned copy, int chain,
+			  char *text, size_t size);
+
 /* Returns the register that push and pop change; TACT_REG_NONE for NULL. */
 unsigned tact_isa_stack_pointer(const struct tact_isa *isa);
 

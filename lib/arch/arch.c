@@ -286,7 +286,7 @@ int arch_create(struct tact_arch **out, const char *name, const struct tact_isa 
 	arch->isa = isa;
 	arch->name = arch->full_name = name;
 	arch->llvm_name = arch->llvm_cpu = arch->names = arch->cpuid = arch->base = "";
-	arch->port_names = "";
+	arch->port_names = arch->sources = "";
 	arch->origins = none;
 	status = read_text(arch, text, diag);
 	if (status < 0) {

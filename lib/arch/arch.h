@@ -20,6 +20,7 @@ struct tact_arch {
 	const char *cpuid;	/* "6-85:5-7 6-106": family-model:first stepping-last stepping */
 	const char *port_names; /* whose numbers ports have; "": nobody says */
 	const char *base;	/* the CPU whose parameters it takes over, or "" */
+	const char *sources;	/* "U uops.info ...\nC ...": what the letters of records mean */
 	struct arch_params params;
 	const struct params_origin *origins; /* static; indexed by parameter */
 	bool is_from_file[PARAMS_COUNT];     /* tact_arch_derive has set it */

@@ -3,6 +3,7 @@
  * The figures of an instruction form as the public interface shows them, and changes of them at run
  * time.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include <tact/insn.h>
@@ -71,6 +72,23 @@ static void fill_lists(struct tact_form_info *info, const struct arch_view *view
 		info->latencies[info->n_latencies++] = latency_of(l);
 }
 
+/* Copies what the letter of a form's source means. */
+static void fill_source(struct tact_form_info *info, const struct tact_arch *arch, unsigned letter)
+{
+	const char *line = arch->sources;
+
+	if (!letter) {
+		snprintf(info->source, sizeof(info->source), "a file given with --params");
+		return;
+	}
+	for (; *line; line += strcspn(line, "\n"), line += *line == '\n')
+		if ((unsigned char)line[0] == letter) {
+			snprintf(info->source, sizeof(info->source), "%.*s",
+				 (int)strcspn(line + 2, "\n"), line + 2);
+			return;
+		}
+}
+
 int tact_arch_form(const struct tact_arch *arch, unsigned form, enum tact_situation situation,
 		   struct tact_form_info *out)
 {
@@ -96,6 +114,7 @@ int tact_arch_form(const struct tact_arch *arch, unsigned form, enum tact_situat
 	info.breaks_dependence = !info.is_eliminated && breaks_dependence(view.latency);
 	info.fuses_with = arch_record_of(arch, form)->fuse;
 	fill_lists(&info, &view);
+	fill_source(&info, arch, arch_record_of(arch, form)->source);
 	return tact_fill(out, &info, sizeof(info));
 }
 

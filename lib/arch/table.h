@@ -50,7 +50,8 @@ struct arch_variant {
 /* Indices of variants; 0 = none. */
 struct arch_record {
 	uint16_t plain, indexed, same;
-	uint16_t fuse; /* bit c: macro-fuses with the jump of condition code c */
+	uint16_t fuse;	 /* bit c: macro-fuses with the jump of condition code c */
+	uint16_t source; /* letter of the column src; 0: a file of the user */
 };
 
 enum { ARCH_MAX_PORT_SETS = 64 };			    /* different ones of a CPU */

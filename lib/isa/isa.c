@@ -115,6 +115,17 @@ unsigned tact_isa_form_find(const struct tact_isa *isa, const char *name)
 	return isa && name ? isa->forms->find(name) : TACT_FORM_NONE;
 }
 
+int tact_isa_form_example(const struct tact_isa *isa, unsigned form, unsigned copy, int chain,
+			  char *text, size_t size)
+{
+	if (!isa || !text || !size || form >= isa->forms->n)
+		return -TACT_E_INVAL;
+	text[0] = '\0';
+	if (!isa->form_example)
+		return -TACT_E_NO_DATA;
+	return isa->form_example(isa->forms->name(form), copy, chain, text, size);
+}
+
 const char *tact_isa_reg_name(const struct tact_isa *isa, unsigned reg)
 {
 	return isa && reg < isa->registers.n ? isa->registers.names[reg] : "none";

@@ -201,6 +201,8 @@ struct tact_isa {
 	void (*describe)(struct isa_properties *out, const uint8_t *code, size_t size);
 
 	const struct isa_forms *forms;
+	/* Does what tact_isa_form_example does, for a form's name; NULL: it cannot. */
+	int (*form_example)(const char *form, unsigned copy, int chain, char *text, size_t size);
 
 	/* ---- objects: branches within a section that still have a relocation ---- */
 

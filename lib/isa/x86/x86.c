@@ -88,6 +88,7 @@ const struct tact_isa isa_x86 = {
 	.relocated_bytes = relocated_bytes,
 	.relocate = relocate,
 	.forms = &isa_forms,
+	.form_example = x86_form_example,
 	.assembler = &x86_assembler,
 	.markers = markers,
 	.n_markers = ARRAY_SIZE(markers),

@@ -64,6 +64,9 @@ bool x86_is_in(const char *cpus, unsigned family, unsigned model, unsigned stepp
 const char *x86_product_code(const char *name);
 extern const struct isa_cpu_line x86_cpu_lines[];
 extern const size_t x86_n_cpu_lines;
+
+/* Does what tact_isa_form_example does, for a form's name. */
+int x86_form_example(const char *form, unsigned copy, int chain, char *text, size_t size);
 void x86_describe(struct isa_properties *out, const uint8_t *code, size_t size);
 
 #endif /* TACT_ISA_X86_H */
