@@ -122,7 +122,8 @@ static void report_no_model(const char *name, const struct tact_cpu *cpu)
 	text_free(&text);
 }
 
-static const struct tact_arch *find(const char *name, bool is_quiet)
+static const struct tact_arch *find(const char *name, bool is_quiet,
+				    const struct tact_arch **assumed)
 {
 	struct tact_cpu cpu = TACT_CPU_INIT;
 	const int status = tact_cpu_find(name, &cpu);
@@ -134,12 +135,16 @@ static const struct tact_arch *find(const char *name, bool is_quiet)
 	else if (cpu.is_level && !is_quiet)
 		cli_message("'%s' names no CPU: taking %s (%s); -a NAME chooses another", name,
 			    tact_arch_name(cpu.arch), tact_arch_full_name(cpu.arch));
+	if (cpu.is_level)
+		*assumed = cpu.arch;
 	return cpu.arch;
 }
 
 const struct tact_arch *archlist_find(const char *name)
 {
-	return find(name, false);
+	const struct tact_arch *assumed;
+
+	return find(name, false, &assumed);
 }
 
 static int add(struct archlist *list, const struct tact_arch *arch)
@@ -169,7 +174,7 @@ static int add_name(struct archlist *list, const char *name, bool is_quiet)
 				status = add(list, arch);
 		return status;
 	}
-	arch = find(name, is_quiet);
+	arch = find(name, is_quiet, &list->assumed);
 	return arch ? add(list, arch) : CLI_USAGE;
 }
 

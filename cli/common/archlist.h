@@ -14,9 +14,10 @@
 enum { ARCHLIST_MAX = 64 };
 
 struct archlist {
-	const char *names;  /* of --arch; NULL: none was given */
-	const char *params; /* path of --params */
-	bool is_any_set;    /* CPUs of several instruction sets may be in the list */
+	const char *names;		 /* of --arch; NULL: none was given */
+	const char *params;		 /* path of --params */
+	bool is_any_set;		 /* CPUs of several instruction sets may be in the list */
+	const struct tact_arch *assumed; /* for a name that names no CPU (generic); NULL: none */
 	size_t n;
 	const struct tact_arch *arch[ARCHLIST_MAX];
 	struct tact_arch *derived[ARCHLIST_MAX]; /* owned; those of --params */

@@ -256,7 +256,7 @@ static int parse_alias(struct parser *p, const char *ours, const char *after)
 	/* The value is borrowed from argv: it must not be that of the copy. */
 	if (*after) {
 		const struct option_spec *spec;
-		void *target;
+		void *target = NULL;
 
 		spec = find(p, 0, ours, strlen(ours), &target);
 		status = set(spec, target, cli_string(&text), after + 1);

@@ -134,6 +134,22 @@ static void add_check(struct text *out, const struct tact_check *c)
 	add_advice(out, "fix:", c->fix);
 }
 
+/* Which core it is, and what comes nearest. */
+static void add_no_model(struct text *out)
+{
+	struct tact_cpu cpu = TACT_CPU_INIT;
+	const int status = tact_cpu_find("native", &cpu);
+
+	text_printf(out,
+		    "Model: none%s%s; predictions without --arch are for SKL, so they match "
+		    "measurements here only roughly",
+		    status < 0 ? "" : " of ", status < 0 ? "" : cpu.core);
+	if (cpu.nearest)
+		text_printf(out, "; the nearest is -a %s, %s", tact_arch_name(cpu.nearest),
+			    cpu.relation);
+	text_add(out, "\n\n");
+}
+
 static void add_cpu(struct text *out, const struct doctor *d)
 {
 	const struct tact_host *h = &d->host;
@@ -145,8 +161,7 @@ static void add_cpu(struct text *out, const struct doctor *d)
 		text_printf(out, "Model: %s (%s)\n\n", tact_arch_name(d->arch),
 			    tact_arch_full_name(d->arch));
 	else
-		text_add(out, "Model: none; predictions without --arch are for SKL, so they match "
-			      "measurements here only roughly\n\n");
+		add_no_model(out);
 }
 
 static void text_report(const struct doctor *d, struct text *out)

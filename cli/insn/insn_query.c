@@ -98,6 +98,7 @@ static struct insn_choice *add_choice(struct insns *q, unsigned form)
 /* All instructions of some code. */
 static int add_code(struct insns *q, const uint8_t *code, size_t size, const char *what)
 {
+	q->is_narrow = true;
 	for (size_t at = 0; at < size;) {
 		struct insn_choice *choice = add_choice(q, TACT_FORM_NONE);
 		const int length = take_code(q, choice, code + at, size - at);
@@ -369,6 +370,7 @@ static int ask_words(struct insns *q, const char *query)
 		return CLI_GOOD;
 	if (!found)
 		return report_unknown(q, query, &p);
+	q->is_narrow = p.has_operands;
 	if (!q->n_choices) {
 		cli_message("%s: %s no data for it; -a all shows which microarchitectures have",
 			    query, q->archs.n == 1 ? "this microarchitecture has" : "these have");

@@ -12,7 +12,7 @@
 #include "common/insninfo.h"
 #include "insns.h"
 
-enum { MAX_LISTED = 40, MAX_DETAILED = 8, FACT_COLUMN = 14 };
+enum { MAX_LISTED = 40, MAX_DETAILED = 4, FACT_COLUMN = 14, MAX_WIDTH = 24 };
 
 static const char *operand_name(const struct insns *q, const struct tact_operand *o)
 {
@@ -242,10 +242,15 @@ static void add_fact(const struct insns *q, const struct insn_choice *c, const s
 static void add_row(const struct insns *q, const struct insn_choice *c, size_t arch,
 		    const char *name, int width, struct text *out)
 {
-	const size_t start = out->size;
 	struct tact_form_info info;
 	struct text latency = {0}, ports = {0};
+	size_t start = out->size;
 
+	if (strlen(name) > (size_t)width) { /* has a line of its own */
+		text_printf(out, "%s\n", name);
+		start = out->size;
+		name = "";
+	}
 	text_printf(out, "%-*s", width, name);
 	if (!get_info(q, c, arch, &info)) {
 		text_add(out, "  no data\n");
@@ -322,7 +327,6 @@ static void add_detail(struct insns *q, struct tact_harness *harness, struct ins
 	add_header("CPU", 4, out);
 	for (size_t i = 0; i < q->archs.n; i++)
 		add_row(q, c, i, tact_arch_name(q->archs.arch[i]), 4, out);
-	add_legend(out);
 	text_add(out, "\n");
 	for (size_t i = 0; i < CLI_ARRAY_SIZE(facts); i++)
 		add_fact(q, c, &facts[i], out);
@@ -333,6 +337,7 @@ static void add_detail(struct insns *q, struct tact_harness *harness, struct ins
 static void add_list(const struct insns *q, struct text *out)
 {
 	const size_t shown = q->is_all || q->n_choices <= MAX_LISTED ? q->n_choices : MAX_LISTED;
+	struct text hint = {0};
 	size_t width = 4;
 
 	for (size_t a = 0; a < q->archs.n; a++) {
@@ -343,6 +348,7 @@ static void add_list(const struct insns *q, struct text *out)
 
 			width = n > width ? n : width;
 		}
+		width = width < MAX_WIDTH ? width : MAX_WIDTH;
 		add_header("Form", (int)width, out);
 		for (size_t i = 0; i < shown; i++)
 			add_row(q, &q->choices[i], a,
@@ -352,8 +358,11 @@ static void add_list(const struct insns *q, struct text *out)
 		text_printf(out, "... and %zu more forms (--all lists them)\n",
 			    q->n_choices - shown);
 	add_legend(out);
-	text_add(out, "Give a form for its latencies, fusion, idioms and sources: tact insn '");
-	text_printf(out, "%s'\n", tact_isa_form_name(q->isa, q->choices[0].form));
+	text_printf(&hint,
+		    "For latencies, fusion, idioms and sources, give one form: tact insn '%s'",
+		    tact_isa_form_name(q->isa, q->choices[0].form));
+	text_wrap(out, cli_string(&hint), 2, out->size);
+	text_free(&hint);
 }
 
 /* Says whose measurements follow if they are not those of the CPU that was asked for. */
@@ -375,8 +384,7 @@ void insn_print_text(const struct insns *question, struct text *out)
 	struct insns *q = (struct insns *)question;
 	struct tact_harness *harness = NULL;
 	struct tact_diag diag = {0};
-	const bool is_list = q->n_choices > (q->archs.n > 1 ? 2 : MAX_DETAILED) ||
-			     (q->n_choices > 1 && !q->choices[0].has_code && !q->is_measured);
+	const bool is_list = q->n_choices > (q->is_narrow ? MAX_DETAILED : 1);
 
 	if (is_list) {
 		if (q->is_measured)
@@ -392,5 +400,7 @@ void insn_print_text(const struct insns *question, struct text *out)
 		text_add(out, i ? "\n" : "");
 		add_detail(q, harness, &q->choices[i], out);
 	}
+	text_add(out, "\n");
+	add_legend(out);
 	tact_harness_destroy(harness);
 }

@@ -37,6 +37,7 @@ struct insns {
 	const struct tact_isa *isa;
 	struct insn_choice *choices; /* owned */
 	size_t n_choices;
+	bool is_narrow; /* kinds of operands, or instructions, were given */
 };
 
 /* Finds what the words or the hex digits mean.  Returns an exit code; what is wrong is reported. */

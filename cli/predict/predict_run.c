@@ -182,8 +182,15 @@ static unsigned alignment_of(const struct predictor *p, const struct source_bloc
 /* Before and after each result: most blocks have no remarks. */
 static void begin_remarks(struct predict_worker *w, const struct source_block *block)
 {
+	const struct tact_arch *assumed = w->p->archs.assumed;
+
 	if (tact_remarks_count(w->remarks))
 		tact_remarks_clear(w->remarks);
+	if (assumed)
+		predict_remarked(tact_remarks_add(w->remarks, "cpu-assumed",
+						  "The name given names no CPU; %s (%s) is assumed",
+						  tact_arch_name(assumed),
+						  tact_arch_full_name(assumed)));
 	if (block->region.remarks)
 		predict_remarked(tact_remarks_append(w->remarks, block->region.remarks));
 }
