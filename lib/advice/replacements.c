@@ -109,8 +109,8 @@ void advise_replacements(struct tact_advisor *a)
 	uint64_t set = a->free_general;
 	const uint8_t reg = advice_take_general(&set);
 
-	for (size_t k = 0; k < a->rewriter->n_kinds && !a->failed; k++) {
-		const struct isa_replacement_kind *kind = &a->rewriter->kinds[k];
+	for (const struct isa_replacement_kind *kind = a->rewriter->kinds; kind->name && !a->failed;
+	     kind++) {
 		struct advice_found *f;
 		unsigned assumes;
 

@@ -40,8 +40,7 @@ struct isa_replacement_kind {
 };
 
 struct isa_rewriter {
-	const struct isa_replacement_kind *kinds;
-	size_t n_kinds;
+	const struct isa_replacement_kind *kinds; /* the last one has no name */
 
 	/* Returns the register that the instruction combines with something by an operation that
 	 * can be done in any order, or TACT_REG_NONE; *is_rounded: the order changes the rounding.
