@@ -27,14 +27,6 @@ static const struct option_choice modes[] = {
 	{NULL, 0},
 };
 
-static const struct option_choice memories[] = {
-	{"l1", TACT_MEMORY_L1},
-	{"l2", TACT_MEMORY_L2},
-	{"l3", TACT_MEMORY_L3},
-	{"ram", TACT_MEMORY_RAM},
-	{NULL, 0},
-};
-
 static const char *set_alignment(void *target, const char *value)
 {
 	struct predictor *p = target;
@@ -63,9 +55,9 @@ const struct option_spec predict_mode_specs[] = {
 		"run the block as a loop (loop) or unrolled (unroll); auto (default): as a "
 		"loop if it ends in a branch to its start; once: as auto, with the latency of "
 		"one pass"),
-	OPTION_CHOICE(0, "memory", "LEVEL", memory, memories,
-		      "where loads find their data: l1 (default), l2, l3 or ram; only latencies "
-		      "differ"),
+	OPTION_CALL(0, "memory", "LEVEL", predict_read_memory,
+		    "where loads find their data: l1 (default), l2, l3 or ram; 3=l2 for that of "
+		    "instruction 3 alone, and lists such as l2,3=l1; only latencies differ"),
 	OPTION_CALL(0, "alignment", "N|all", set_alignment,
 		    "address of the first byte modulo 64, or all 64 (default: as in the object "
 		    "file or executable, else 0)"),

@@ -97,6 +97,8 @@ static int load(struct predict_worker *w, const struct source_block *block)
 	status = tact_block_load(w->block, block->region.code, block->region.code_size, &diag);
 	if (status < 0)
 		return fail(w, block, status, diag.text[0] ? diag.text : tact_strerror(status));
+	if (w->p->n_memories)
+		predict_set_memories(w);
 	return 0;
 }
 
@@ -223,7 +225,7 @@ static void work(struct predict_worker *w, const struct source_block *block, str
 			if (status >= 0) {
 				r->status = predict(w, a, r->alignment, &r->x);
 				r->why = predict_failure(r->status);
-				if (p->memory)
+				if (p->memory || p->n_memories)
 					predict_remark_memory(w);
 			}
 			keep_remarks(w, r == w->results);

@@ -26,6 +26,7 @@
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 /* A mode that the library does not have: the latency of one pass, beside the throughput. */
 enum { PREDICT_ONCE = 1 + TACT_MODE_UNROLL };
+enum { PREDICT_MAX_MEMORIES = 64 };
 /* A failure that the library does not have: no iteration ended within the budget of cycles. */
 enum { PREDICT_E_BUDGET = 1000 };
 
@@ -40,6 +41,12 @@ struct predictor {
 	struct archlist archs;
 
 	int mode, init, format, color, memory;
+	/* Of single instructions, which count from 1: values of enum tact_memory. */
+	struct {
+		unsigned insn;
+		int memory;
+	} memories[PREDICT_MAX_MEMORIES];
+	unsigned n_memories;
 	bool is_once; /* the latency of one pass is asked for, too */
 	bool paper, simple_predecoder, simple_decoder, exact_ports, is_all_alignments,
 		is_alignment_given;
@@ -256,8 +263,13 @@ void predict_idealize_table(struct predict_worker *w, const struct tact_predicti
 void predict_candidate(struct predict_worker *w, const struct source_block *block,
 		       const struct predict_result *r, struct text *out);
 
-/* Says where loads find their data, if that is not the first level. */
+/* Tell the loaded block which memories single loads have; say where loads find their data, if that
+ * is not the first level.
+ */
+void predict_set_memories(struct predict_worker *w);
 void predict_remark_memory(struct predict_worker *w);
+/* LEVEL or N=LEVEL, separated by commas: for an option. */
+const char *predict_read_memory(void *target, const char *value);
 
 /* The latency of one pass of the loaded block (-m once): its figure and its chain, which belongs to
  * the block until its next call; the first line; the chain as text.
