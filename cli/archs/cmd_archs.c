@@ -255,7 +255,7 @@ static int run(void *target)
 	bool is_one;
 	int status = CLI_GOOD;
 
-	if (a->is_coverage && !a->source.n_items)
+	if (a->is_coverage && !source_has_input(&a->source))
 		return cli_wrong(
 			"--coverage: no input: give -x HEX, a file, or - for standard input");
 	if (!a->is_coverage)

@@ -115,7 +115,7 @@ static int check(struct classifying *p)
 {
 	if (!p->train == !p->apply)
 		return cli_wrong("give either --train MODEL or --apply MODEL");
-	if (!p->source.n_items)
+	if (!source_has_input(&p->source))
 		return cli_wrong("no input: give -x HEX, a file, or - for standard input");
 	if (p->apply && (p->training.topics || p->training.alpha != 0 || p->training.beta != 0 ||
 			 p->training.starts || p->seed))

@@ -5,9 +5,12 @@
 #include "source.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "output.h"
@@ -71,6 +74,8 @@ const struct option_spec source_option_specs[] = {
 	OPTION_MANGLED(is_mangled),
 	OPTION_CHOICE(0, "syntax", "SYNTAX", syntax, syntaxes,
 		      "syntax of assembly text: att, intel or auto (default)"),
+	OPTION_FLAG(0, "skip-unknown", skip_unknown,
+		    "leave out instructions that the assembler does not know, and say how many"),
 	OPTION_FLAG(0, "raw", is_raw, "treat the bytes of each input file as machine code"),
 	OPTION_END,
 };
@@ -81,6 +86,38 @@ void source_options_fini(void *target)
 
 	free(options->items);
 	options->items = NULL;
+}
+
+/* Waits until a pipe has something to read; false if its other end closes without a byte. */
+static bool has_data(int fd)
+{
+	enum { PATIENCE_MS = 3000 };
+	struct pollfd pipe = {.fd = fd, .events = POLLIN};
+	int n = poll(&pipe, 1, PATIENCE_MS);
+
+	if (!n) {
+		cli_message("waiting for code on standard input; -x HEX or a file is input, too");
+		n = poll(&pipe, 1, -1);
+	}
+	return n > 0 && (pipe.revents & POLLIN);
+}
+
+bool source_has_input(struct source_options *options)
+{
+	struct stat info;
+
+	if (options->n_items)
+		return true;
+	/* A terminal, /dev/null, a socket or nothing at all is what a command inherits that was
+	 * given no input.
+	 */
+	if (fstat(STDIN_FILENO, &info))
+		return false;
+	if (S_ISREG(info.st_mode) ? info.st_size <= lseek(STDIN_FILENO, 0, SEEK_CUR)
+				  : !S_ISFIFO(info.st_mode) || !has_data(STDIN_FILENO))
+		return false;
+	add_item(options, false, "-");
+	return true;
 }
 
 void source_init(struct source *source, const struct source_options *options, bool is_quiet)
@@ -130,7 +167,8 @@ static int next_in_store(struct source *source, struct source_block *block)
 						     .symbol = "",
 						     .inlined = "",
 						     .source = "",
-						     .text = ""};
+						     .text = "",
+						     .member = ""};
 	else
 		block->region.line = 0;
 	n_skipped = status ? 0 : tact_store_blocks_skipped(source->blocks);
@@ -140,7 +178,8 @@ static int next_in_store(struct source *source, struct source_block *block)
 	return status;
 }
 
-static int open_item(struct source *source, const struct source_item *item, struct tact_diag *diag)
+static int open_item(struct source *source, const struct source_item *item,
+		     struct tact_excerpt *excerpt, struct tact_diag *diag)
 {
 	const struct source_options *o = source->options;
 	struct tact_input_options opt = {
@@ -151,6 +190,8 @@ static int open_item(struct source *source, const struct source_item *item, stru
 		.addr_begin = o->addr_begin,
 		.addr_end = o->addr_end,
 		.loop = (int)o->loop,
+		.skip_unknown = o->skip_unknown,
+		.excerpt = excerpt,
 		.is_mangled = o->is_mangled,
 	};
 	int status;
@@ -193,8 +234,9 @@ bool source_next(struct source *source, struct source_block *block)
 			if (source->next_item == source->options->n_items)
 				return false;
 			block->diag = (struct tact_diag){0};
+			block->excerpt = (struct tact_excerpt)TACT_EXCERPT_INIT;
 			status = open_item(source, &source->options->items[source->next_item++],
-					   &block->diag);
+					   &block->excerpt, &block->diag);
 			block->path = source->path;
 			if (status < 0) {
 				block->is_input = true;
@@ -228,6 +270,27 @@ bool source_next(struct source *source, struct source_block *block)
 	}
 }
 
+/* As compilers do it, so that editors find the place. */
+static void add_excerpt(struct text *err, const struct source_block *block, const char *why)
+{
+	const struct tact_excerpt *x = &block->excerpt;
+	uint64_t i;
+
+	text_printf(err, "%s:%llu:%llu: error: %s\n %s\n ", block->path,
+		    (unsigned long long)block->diag.line, (unsigned long long)x->column, why,
+		    x->line);
+	if (x->column > strlen(x->line)) {
+		text_add(err, "\n");
+		return;
+	}
+	for (i = 0; i + 1 < x->column; i++)
+		text_add_bytes(err, x->line[i] == '\t' ? "\t" : " ", 1);
+	text_add(err, "^");
+	for (i = 1; i < x->length && x->column + i <= strlen(x->line); i++)
+		text_add(err, "~");
+	text_add(err, "\n");
+}
+
 void source_complain(struct text *err, const struct source_block *block, const char *why)
 {
 	const struct tact_region *region = &block->region;
@@ -240,6 +303,8 @@ void source_complain(struct text *err, const struct source_block *block, const c
 			    region->text_size > 40 ? "..." : "", why);
 	else if (!block->is_input && !line && region->name[0])
 		text_printf(err, "tact: %s: %s: %s\n", block->path, region->name, why);
+	else if (block->is_input && block->excerpt.column)
+		add_excerpt(err, block, why);
 	else
 		cli_place(err, block->path, line, why);
 }

@@ -25,6 +25,7 @@ struct source_options {
 	size_t n_items;
 	int syntax; /* enum tact_syntax */
 	bool is_raw, is_mangled;
+	bool skip_unknown;
 	const char *function;
 	unsigned loop;
 	uint64_t addr_begin, addr_end;
@@ -43,6 +44,11 @@ extern const struct option_spec source_option_specs[];
 /* For struct option_command: takes a path. */
 const char *source_add_path(void *options, const char *path);
 
+/* Tells whether there is input: what the command line names, or else standard input, if it is a
+ * file or a pipe with something in it.
+ */
+bool source_has_input(struct source_options *options);
+
 void source_options_fini(void *options); /* of a group */
 
 /* A region, or the reason why there is none. */
@@ -55,6 +61,7 @@ struct source_block {
 	bool is_input; /* a whole file failed: there is no region */
 	bool is_elf;   /* addresses mean something */
 	struct tact_diag diag;
+	struct tact_excerpt excerpt; /* of a whole file that failed */
 };
 
 struct source {

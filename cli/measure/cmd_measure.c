@@ -168,9 +168,9 @@ static bool is_allowed(unsigned cpu)
 	return sched_getaffinity(0, sizeof(set), &set) || CPU_ISSET(cpu, &set);
 }
 
-static int check(const struct measurer *p)
+static int check(struct measurer *p)
 {
-	if (!p->source.n_items)
+	if (!source_has_input(&p->source))
 		return cli_wrong("no input: give -x HEX, a file, or - for standard input");
 	if (p->is_resumed && !p->is_store)
 		return cli_wrong("--resume needs a store to continue: -o FILE.db");

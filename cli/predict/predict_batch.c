@@ -120,12 +120,15 @@ static size_t batch_add(struct predict_batch *b, const struct source_block *bloc
 	row->is_elf = block->is_elf;
 	if (block->status < 0)
 		row->diag = block->diag;
+	row->excerpt.column = 0;
 	if (block->is_input) {
+		row->excerpt = block->excerpt;
 		row->region = (struct tact_region){.size = sizeof(row->region),
 						   .name = "",
 						   .function = "",
 						   .source = "",
-						   .text = ""};
+						   .text = "",
+						   .member = ""};
 		return 0;
 	}
 	row->region = *r;
@@ -136,6 +139,7 @@ static size_t batch_add(struct predict_batch *b, const struct source_block *bloc
 	row->region.symbol = batch_string(b, r->symbol);
 	row->region.inlined = batch_string(b, r->inlined);
 	row->region.source = batch_string(b, r->source);
+	row->region.member = batch_string(b, r->member);
 	row->region.remarks = batch_remarks(b, r->remarks);
 	return r->code_size + r->text_size;
 }

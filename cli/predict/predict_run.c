@@ -355,7 +355,7 @@ static int check(struct predictor *p)
 {
 	const char *option = p->command->file_option(p);
 
-	if (!p->source.n_items)
+	if (!source_has_input(&p->source))
 		return cli_wrong("no input: give -x HEX, a file, or - for standard input");
 	if (p->is_advised && (p->format == FORMAT_CSV || p->is_number_only))
 		return cli_wrong("--advice needs the format text or json");

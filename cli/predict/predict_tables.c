@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "common/cli.h"
 #include "predictor.h"
 
@@ -342,6 +343,8 @@ static void add_place(const struct source_block *block, struct text *out)
 {
 	const struct tact_region *r = &block->region;
 
+	if (r->member[0])
+		text_printf(out, "%s(%s) ", file_base_name(block->path), r->member);
 	text_add(out, r->name[0] ? r->name : "-");
 	if (r->function[0] && strncmp(r->name, r->function, strlen(r->function)))
 		text_printf(out, " in %s", r->function);

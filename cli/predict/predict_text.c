@@ -54,6 +54,8 @@ static void add_heading(const struct predictor *p, const struct source_block *bl
 	const struct tact_region *r = &block->region;
 
 	text_printf(out, "%s== %s", p->bold, block->path);
+	if (r->member[0])
+		text_printf(out, "(%s)", r->member);
 	if (r->line && strcmp(block->path, "-x"))
 		text_printf(out, ":%" PRIu64, r->line);
 	if (r->name[0])

@@ -28,10 +28,19 @@ enum tact_input_kind {
 			    skipped */
 	TACT_INPUT_CSV,	 /* the first column is hex; a header line is recognised and skipped */
 	TACT_INPUT_ASM,	 /* assembly text, AT&T or Intel */
-	TACT_INPUT_ELF,	 /* object file, shared object or executable of a known instruction set; also
+	TACT_INPUT_ELF, /* object file, shared object or executable of a known instruction set; also
 			    what was made of a listing that a disassembler printed */
-	TACT_INPUT_RAW	 /* the file's bytes are the code; never detected, must be asked for */
+	TACT_INPUT_RAW	/* the file's bytes are the code; never detected, must be asked for */
 };
+
+/* A line of assembly text that is wrong, to be shown below the message: filled in by opening it. */
+struct tact_excerpt {
+	size_t size;	 /* sizeof(struct tact_excerpt) */
+	uint64_t column; /* where the fault begins, bytes from 1; 0: there is no such line */
+	uint64_t length; /* of what is wrong */
+	char line[160];	 /* as in the input, cut to this length */
+};
+#define TACT_EXCERPT_INIT TACT_SIZED(struct tact_excerpt)
 
 /* What to read.  All zeros, or NULL, is the default. */
 struct tact_input_options {
@@ -47,6 +56,8 @@ struct tact_input_options {
 	bool is_mangled;    /* names of functions as in the symbol table, not as in the source */
 	bool all_functions; /* ELF, asm: where loops would be found by searching, functions without
 			       loops are regions, too */
+	bool skip_unknown; /* assembly text: leave out instructions that the assembler does not know */
+	struct tact_excerpt *excerpt; /* the caller's; NULL: not asked for */
 };
 #define TACT_INPUT_OPTIONS_INIT TACT_SIZED(struct tact_input_options)
 
@@ -75,6 +86,7 @@ struct tact_region {
 	const char *inlined; /* where `source` is a call that was inlined: the functions and lines
 				below it, the outermost first: "std::count stl_algo.h:4125 >
 				std::__count_if stl_algobase.h:2124"; "" if it is none */
+	const char *member;  /* of an archive: the object that contains it; "" otherwise */
 };
 #define TACT_REGION_INIT TACT_SIZED(struct tact_region)
 

@@ -4,22 +4,89 @@
  */
 #include "input/convert.h"
 
+#include <stdlib.h>
+
 #include "base/base.h"
+#include "input/complain.h"
 #include "input/dialect.h"
 #include "input/listing.h"
+
+static int run_assembler(struct tact_input *in, const char *text, size_t size,
+			 enum tact_syntax syntax, const struct tact_input_options *opt,
+			 const struct listing *listing, struct tact_diag *diag)
+{
+	int status;
+
+	asm_source_destroy(&in->source);
+	status = asm_source_create(&in->source, in->isa, text, size, syntax, diag);
+	if (status < 0)
+		return status;
+	in->source.is_listing = listing->is_listing;
+	in->source.is_skipping = opt->skip_unknown;
+	return asm_assemble(&in->source, &in->image, &in->image_size, diag);
+}
+
+/* Says what is not as a reader of the text would expect it. */
+static int add_remarks(struct tact_input *in, struct tact_diag *diag)
+{
+	const struct asm_source *source = &in->source;
+	int status = 0;
+
+	if (!source->n_skipped && !source->program)
+		return 0;
+	if (!in->general)
+		status = tact_remarks_create(&in->general);
+	if (status >= 0 && source->n_skipped)
+		status = tact_remarks_add(
+			in->general, "skipped-unknown",
+			"%zu instruction%s that the assembler does not know left out",
+			source->n_skipped, source->n_skipped > 1 ? "s" : "");
+	if (status >= 0 && source->program)
+		status = tact_remarks_add(in->general, "other-assembler",
+					  "assembled by %s: %s does not know an instruction in it",
+					  source->program, source->assembler->program);
+	return status < 0 ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : 0;
+}
+
+/* The syntax may have been guessed wrongly, or asked for wrongly: tries the other one.  Returns 0 if
+ * that is it, otherwise `status`.
+ */
+static int try_other_syntax(struct tact_input *in, const char *text, size_t size,
+			    const struct tact_input_options *opt, const struct listing *listing,
+			    struct tact_diag *diag, int status)
+{
+	const bool is_intel = in->source.syntax == TACT_SYNTAX_INTEL;
+	struct tact_input_options strict = *opt;
+
+	strict.skip_unknown = false;
+	if (run_assembler(in, text, size, is_intel ? TACT_SYNTAX_ATT : TACT_SYNTAX_INTEL, &strict,
+			  listing, NULL) < 0)
+		return status;
+	if (opt->syntax == TACT_SYNTAX_AUTO)
+		return 0;
+	free(in->image);
+	in->image = NULL;
+	if (diag)
+		input_add_hint(diag, "; the text looks like %s syntax: --syntax %s",
+			       is_intel ? "AT&T" : "Intel", is_intel ? "att" : "intel");
+	return status;
+}
 
 static int assemble(struct tact_input *in, const char *text, size_t size,
 		    const struct tact_input_options *opt, const struct listing *listing,
 		    struct tact_diag *diag)
 {
-	int status = asm_source_create(&in->source, in->isa, text, size, opt->syntax, diag);
+	int status = run_assembler(in, text, size, opt->syntax, opt, listing, diag);
 
-	if (status < 0)
-		return status;
-	in->source.is_listing = listing->is_listing;
-	status = asm_assemble(&in->source, &in->image, &in->image_size, diag);
+	if (status == -TACT_E_FORMAT && diag && diag->line)
+		status = try_other_syntax(in, text, size, opt, listing, diag, status);
 	if (status < 0 && listing->is_sorted && diag)
 		diag->line = 0;
+	if (status == -TACT_E_FORMAT)
+		input_complain(diag, in->isa->assembler, in->reader.data + in->reader.begin,
+			       in->reader.end - in->reader.begin, opt->excerpt);
+	if (status >= 0)
+		status = add_remarks(in, diag);
 	if (status >= 0 && listing->is_listing)
 		listing_set_addresses(listing, in->image, in->image_size);
 	return status;

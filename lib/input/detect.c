@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/base.h"
+#include "input/archive.h"
 #include "input/reader.h"
 
 /* Files that people do pass, and what to tell them. */
@@ -15,8 +16,7 @@ static const struct {
 	size_t size;
 	const char *text;
 } foreign[] = {
-	{"!<arch>\n", 8, "an archive (.a); take the object out of it with 'ar x'"},
-	{"!<thin>\n", 8, "a thin archive; give the object itself"},
+	{"!<thin>\n", 8, "a thin archive, which has no code in it; give the objects that it lists"},
 	{"\x1f\x8b", 2, "a gzip file; unpack it first"},
 	{"(\xb5/\xfd", 4, "a zstd file; unpack it first"},
 	{"\xfd"
@@ -172,7 +172,7 @@ int input_detect(const char *data, size_t size, bool is_all, enum tact_input_kin
 	const char *p = data, *end = data + size, *stop;
 	int status;
 
-	if (size >= 4 && !memcmp(data, "\177ELF", 4)) {
+	if ((size >= 4 && !memcmp(data, "\177ELF", 4)) || archive_is_one(data, size)) {
 		*kind = TACT_INPUT_ELF;
 		return 0;
 	}

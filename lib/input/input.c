@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "code/code.h"
 #include "code/transfers.h"
+#include "input/archive.h"
 #include "input/convert.h"
 #include "input/reader.h"
 
@@ -101,6 +102,10 @@ static int open_elf(struct tact_input *in, const struct tact_input_options *opt,
 	int status;
 
 	status = load_image(in, diag);
+	if (status >= 0 && archive_is_one(in->image, in->image_size)) {
+		in->description = "archive";
+		return input_open_members(in, opt, diag);
+	}
 	if (status >= 0)
 		status = open_obj(in, in->is_mapped ? in->reader.fd : -1, diag);
 	if (status < 0)
@@ -302,7 +307,8 @@ static int next_region(struct tact_input *in, struct tact_region *region, struct
 				       .symbol = "",
 				       .inlined = "",
 				       .source = "",
-				       .text = ""};
+				       .text = "",
+				       .member = ""};
 	if (in->is_done)
 		return 0;
 	switch (in->kind) {
@@ -316,7 +322,25 @@ static int next_region(struct tact_input *in, struct tact_region *region, struct
 	case TACT_INPUT_ELF:
 		break;
 	}
-	return input_region_next(in, region, diag);
+	return in->archive ? input_members_next(in, region, diag)
+			   : input_region_next(in, region, diag);
+}
+
+/* Adds the remarks about the whole input. */
+static int add_remarks(struct tact_input *in, struct tact_region *region, struct tact_diag *diag)
+{
+	int status = in->merged ? 0 : tact_remarks_create(&in->merged);
+
+	if (status >= 0) {
+		tact_remarks_clear(in->merged);
+		status = tact_remarks_append(in->merged, region->remarks);
+	}
+	if (status >= 0)
+		status = tact_remarks_append(in->merged, in->general);
+	if (status < 0)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	region->remarks = in->merged;
+	return 1;
 }
 
 int tact_input_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag)
@@ -326,9 +350,13 @@ int tact_input_next(struct tact_input *in, struct tact_region *region, struct ta
 
 	if (!in || !tact_can_fill(region))
 		return tact_fail(diag, TACT_E_INVAL, "no input, or a region without its size");
-	if (region->size == sizeof(all))
-		return next_region(in, region, diag);
+	if (region->size == sizeof(all)) {
+		status = next_region(in, region, diag);
+		return status > 0 && in->general ? add_remarks(in, region, diag) : status;
+	}
 	status = next_region(in, &all, diag);
+	if (status > 0 && in->general)
+		status = add_remarks(in, &all, diag);
 	tact_fill(region, &all, sizeof(all));
 	return status;
 }
@@ -347,7 +375,10 @@ void tact_input_close(struct tact_input *in)
 {
 	if (!in)
 		return;
+	input_members_close(in);
 	obj_close(in->obj);
+	tact_remarks_destroy(in->general);
+	tact_remarks_destroy(in->merged);
 	asm_source_destroy(&in->source);
 	if (in->is_mapped)
 		munmap(in->image, in->image_size);

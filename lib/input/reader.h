@@ -52,6 +52,8 @@ struct input_buffer {
 	size_t capacity;
 };
 
+struct input_archive;
+
 struct tact_input {
 	enum tact_input_kind kind;
 	const struct tact_isa *isa; /* of the code */
@@ -77,6 +79,9 @@ struct tact_input {
 	struct input_buffer name, source_place, inlined;
 	char *function; /* owned: the current region's, demangled; NULL: as its symbol */
 	bool is_mangled;
+	/* About the whole input, NULL: none; and the same with those of the current region. */
+	struct tact_remarks *general, *merged; /* owned */
+	struct input_archive *archive;	       /* owned; NULL: this is none */
 };
 
 /* Reads more after data[end]; keeps data[begin] and what follows.  Returns 1, 0 at the end of the
@@ -104,6 +109,14 @@ int input_text_next(struct tact_input *in, struct tact_region *region, struct ta
 /* Fills regions from obj, as the options say. */
 int input_choose_regions(struct tact_input *in, const struct tact_input_options *opt,
 			 struct tact_diag *diag);
+/* Opens in->image as an archive: its members come one after the other, as if they were files.
+ * input_members_next is input_region_next for these.
+ */
+int input_open_members(struct tact_input *in, const struct tact_input_options *opt,
+		       struct tact_diag *diag);
+int input_members_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag);
+void input_members_close(struct tact_input *in); /* one that is no archive is allowed */
+
 int input_region_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag);
 
 #endif /* TACT_READER_H */

@@ -483,6 +483,53 @@ int asm_source_create(struct asm_source *out, const struct tact_isa *isa, const 
 	return 0;
 }
 
+/* Leaves out what follows the labels of a line. */
+static bool blank_line(char *p, char *end)
+{
+	char *word = p, *q;
+
+	for (;;) {
+		while (p < end && is_blank(*p))
+			p++;
+		word = p;
+		p = (char *)(uintptr_t)asm_skip_word(p, end);
+		if (p == word || p == end || *p != ':')
+			break;
+		p++;
+	}
+	for (q = word; q < end; q++)
+		*q = ' ';
+	return word < end;
+}
+
+size_t asm_skip_unknown(struct asm_source *source, const char *messages)
+{
+	const char *message, *next;
+	char *line = source->text, *const end = source->text + source->size;
+	unsigned long at = 1;
+	size_t n = 0;
+
+	for (message = messages; *message; message = next) {
+		const size_t length = strcspn(message, "\n");
+		unsigned long number;
+		char *stop;
+
+		next = message + length + (message[length] == '\n');
+		if (strncmp(message, ASM_INPUT, strlen(ASM_INPUT)) ||
+		    !memmem(message, length, ASM_UNKNOWN, strlen(ASM_UNKNOWN)))
+			continue;
+		number = strtoul(message + strlen(ASM_INPUT), NULL, 10);
+		for (; at < number && line < end; at++) { /* as complains in the order of lines */
+			line = memchr(line, '\n', (size_t)(end - line));
+			line = line ? line + 1 : end;
+		}
+		stop = line < end ? memchr(line, '\n', (size_t)(end - line)) : NULL;
+		if (at == number && line < end)
+			n += blank_line(line, stop ? stop : end);
+	}
+	return n;
+}
+
 void asm_source_destroy(struct asm_source *source)
 {
 	free(source->text);

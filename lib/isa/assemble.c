@@ -78,7 +78,9 @@ static void add_options(const char **argv, size_t n, const char *const *options)
 		argv[n++] = *options++;
 }
 
-static int spawn(const struct run *run, const struct asm_source *source, struct process *child)
+/* Starts the usual assembler, or another command. */
+static int spawn(const struct run *run, const struct asm_source *source, const char *const *command,
+		 struct process *child)
 {
 	const struct isa_assembler *assembler = source->assembler;
 	const char *argv[MAX_WORDS] = {assembler->program, "--no-warn", "-o", OBJECT_PATH};
@@ -97,10 +99,20 @@ static int spawn(const struct run *run, const struct asm_source *source, struct 
 	/* A line table of the text itself.  If the text has a table of its own, clang's needs
 	 * version 5, too: before that, as accepts no directory in .file.
 	 */
-	if (!source->is_listing)
+	if (!source->is_listing && !command)
 		argv[n++] = "--gdwarf-5";
-	add_options(argv, n, assembler->options);
+	if (command) {
+		add_options(argv, 0, command);
+		for (n = 0; argv[n] && command[n]; n++)
+			;
+		argv[n] = OBJECT_PATH;
+		argv[n + 1] = NULL;
+	} else {
+		add_options(argv, n, assembler->options);
+	}
 	error = process_start(child, &spec);
+	if (error == ENOENT && command)
+		return -TACT_E_NO_TOOL;
 	if (error == ENOENT)
 		return tact_fail(run->diag, TACT_E_NO_TOOL,
 				 "the assembler '%s' was not found; it is in the package %s",
@@ -116,7 +128,7 @@ static int spawn(const struct run *run, const struct asm_source *source, struct 
  */
 static int report(const struct run *run, const char *messages, int wait_status)
 {
-	static const char input[] = "{standard input}:";
+	static const char input[] = ASM_INPUT;
 	const char *line, *next, *text;
 
 	for (line = messages; *line; line = next) {
@@ -142,26 +154,107 @@ static int report(const struct run *run, const char *messages, int wait_status)
 			 (int)strcspn(messages, "\n"), messages);
 }
 
-static int run_as(struct run *run, const struct asm_source *source)
+/* Writes the text for the child.  A directive says that it begins in Intel syntax: with options for
+ * that, as takes the FLAT of "OFFSET FLAT:x" for a register.
+ */
+static int write_source(const struct run *run, const struct asm_source *source)
 {
-	uint8_t *messages = NULL;
+	const struct isa_assembler *assembler = source->assembler;
+	const char *directive = assembler->directive[TACT_SYNTAX_INTEL];
+
+	if (source->starts_intel && directive &&
+	    (file_write_all(run->text, directive, strlen(directive)) < 0 ||
+	     file_write_all(run->text, assembler->intel_argument,
+			    strlen(assembler->intel_argument)) < 0 ||
+	     file_write_all(run->text, ";", 1) < 0))
+		return fail_errno(run, "memory file");
+	if (file_write_all(run->text, source->text, source->size) < 0 ||
+	    lseek(run->text, 0, SEEK_SET) < 0)
+		return fail_errno(run, "memory file");
+	return 0;
+}
+
+/* Runs one program.  *messages, which the caller frees, is what it said if it failed. */
+static int run_program(struct run *run, const struct asm_source *source, const char *const *command,
+		       char **messages)
+{
 	struct process child;
 	int status, wait_status;
+	uint8_t *text = NULL;
 	size_t size;
 
-	status = make_environment(run);
-	if (status >= 0)
-		status = spawn(run, source, &child);
+	*messages = NULL;
+	if (ftruncate(run->object, 0) || ftruncate(run->messages, 0) ||
+	    lseek(run->text, 0, SEEK_SET) < 0 || lseek(run->object, 0, SEEK_SET) < 0 ||
+	    lseek(run->messages, 0, SEEK_SET) < 0)
+		return fail_errno(run, "memory file");
+	status = spawn(run, source, command, &child);
 	if (status < 0)
 		return status;
 	process_await(&child);
 	wait_status = child.status;
 	process_end(&child);
-	status = read_all(run, run->messages, &messages, &size);
+	status = read_all(run, run->messages, &text, &size);
 	if (status < 0)
 		return status;
-	if (wait_status || strstr((const char *)messages, "rror: "))
-		status = report(run, (const char *)messages, wait_status);
+	*messages = (char *)text;
+	if (wait_status || strstr(*messages, "rror: "))
+		status = report(run, *messages, wait_status);
+	return status;
+}
+
+static bool is_unknown(const char *messages)
+{
+	return messages && strstr(messages, ASM_UNKNOWN);
+}
+
+/* An old assembler does not know new instructions; LLVM's may.  Returns whether one did. */
+static bool run_others(struct run *run, struct asm_source *source)
+{
+	const struct isa_assembler *assembler = source->assembler;
+	struct tact_diag *diag = run->diag;
+	bool is_done = false;
+	size_t i;
+
+	run->diag = NULL; /* the first message is the one that counts */
+	for (i = 0; i < assembler->n_others && !is_done; i++) {
+		char *messages;
+
+		is_done = run_program(run, source, assembler->others[i], &messages) >= 0;
+		if (is_done)
+			source->program = assembler->others[i][0];
+		free(messages);
+	}
+	run->diag = diag;
+	return is_done;
+}
+
+static int run_as(struct run *run, struct asm_source *source)
+{
+	enum { ROUNDS = 4 }; /* as stops after some errors, which may hide others */
+	char *messages = NULL;
+	int status, round;
+
+	status = make_environment(run);
+	for (round = 0; status >= 0 && round < ROUNDS; round++) {
+		size_t n;
+
+		free(messages);
+		status = run_program(run, source, NULL, &messages);
+		if (status >= 0 || !is_unknown(messages))
+			break;
+		if (!round && run_others(run, source)) {
+			status = 0;
+			break;
+		}
+		n = source->is_skipping ? asm_skip_unknown(source, messages) : 0;
+		if (!n)
+			break;
+		source->n_skipped += n;
+		status = ftruncate(run->text, 0) || lseek(run->text, 0, SEEK_SET) < 0
+				 ? fail_errno(run, "memory file")
+				 : write_source(run, source);
+	}
 	free(messages);
 	return status;
 }
@@ -184,28 +277,7 @@ static void close_memory(int fd)
 		close(fd);
 }
 
-/* Writes the text for the child.  A directive says that it begins in Intel syntax: with options for
- * that, as takes the FLAT of "OFFSET FLAT:x" for a register.
- */
-static int write_source(const struct run *run, const struct asm_source *source)
-{
-	const struct isa_assembler *assembler = source->assembler;
-	const char *directive = assembler->directive[TACT_SYNTAX_INTEL];
-
-	if (source->starts_intel && directive &&
-	    (file_write_all(run->text, directive, strlen(directive)) < 0 ||
-	     file_write_all(run->text, assembler->intel_argument,
-			    strlen(assembler->intel_argument)) < 0 ||
-	     file_write_all(run->text, ";", 1) < 0))
-		return fail_errno(run, "memory file");
-	if (file_write_all(run->text, source->text, source->size) < 0 ||
-	    lseek(run->text, 0, SEEK_SET) < 0)
-		return fail_errno(run, "memory file");
-	return 0;
-}
-
-int asm_assemble(const struct asm_source *source, uint8_t **image, size_t *size,
-		 struct tact_diag *diag)
+int asm_assemble(struct asm_source *source, uint8_t **image, size_t *size, struct tact_diag *diag)
 {
 	struct run run = {.text = -1, .object = -1, .messages = -1, .diag = diag};
 	int status;

@@ -37,6 +37,13 @@ struct isa_assembler {
 	void (*weigh)(const char *p, const char *end, long *att, long *intel);
 	/* Finds the operand of a direct jump, branch or call, up to `end`; NULL if this is none. */
 	const char *(*find_target)(const char *p, const char *end);
+	/* Returns the i-th name of an instruction, from 0; NULL after the last one. */
+	const char *(*mnemonic)(size_t i);
+	/* Other programs that may know more instructions, tried in this order; each a command that
+	 * ends in NULL, reads standard input and writes what follows its last word.
+	 */
+	const char *const *const *others;
+	size_t n_others;
 	/* Writes an instruction, without its target if it has one, so that it gets this length (0:
 	 * any): disassemblers print different encodings alike.
 	 */
@@ -93,7 +100,10 @@ struct asm_source {
 	enum tact_syntax syntax; /* of the first instructions: ATT or INTEL */
 	bool starts_intel; /* as must start in Intel syntax: the text itself does not say so */
 	bool has_lines;	   /* the text brings its own line table (.loc) */
-	bool is_listing;   /* made of a listing: its lines are not to be found in the line table */
+	bool is_skipping;  /* instructions that the assembler does not know are left out */
+	size_t n_skipped;
+	const char *program; /* that assembled it; NULL: the usual one */
+	bool is_listing; /* made of a listing: its lines are not to be found in the line table */
 };
 
 /* Finds markers and syntax, and writes the text for `as`.  Returns 0, -TACT_E_NOMEM, -TACT_E_FORMAT
@@ -103,12 +113,20 @@ int asm_source_create(struct asm_source *out, const struct tact_isa *isa, const 
 		      size_t size, enum tact_syntax syntax, struct tact_diag *diag);
 void asm_source_destroy(struct asm_source *source);
 
+/* What as says of an instruction that it does not know. */
+#define ASM_UNKNOWN "no such instruction"
+
+/* What it writes before the number of the line that it complains about. */
+#define ASM_INPUT "{standard input}:"
+
+/* Blanks the instructions that a message says the assembler does not know.  Returns how many. */
+size_t asm_skip_unknown(struct asm_source *source, const char *messages);
+
 /* Assembles a text.  *image is the object file, which the caller frees.  Unless the text has a line
  * table, the object has one of the text.  Returns 0, -TACT_E_NOMEM, -TACT_E_NO_TOOL if there is no
  * `as`, -TACT_E_FORMAT if it finds an error (diag: line and text of the first), -TACT_E_IO if it
  * cannot be run.
  */
-int asm_assemble(const struct asm_source *source, uint8_t **image, size_t *size,
-		 struct tact_diag *diag);
+int asm_assemble(struct asm_source *source, uint8_t **image, size_t *size, struct tact_diag *diag);
 
 #endif /* TACT_ASSEMBLE_H */

@@ -151,6 +151,17 @@ static void respell(struct text *out, const char *p, const char *end, unsigned l
 
 static const char *const options[] = {"--64", NULL};
 
+static const char *mnemonic(size_t i)
+{
+	return i < ZYDIS_MNEMONIC_MAX_VALUE ? ZydisMnemonicGetString((ZydisMnemonic)(i + 1)) : NULL;
+}
+
+static const char *const llvm_mc[] = {"llvm-mc", "--filetype=obj", "--triple=x86_64", "-g", "-o",
+				      NULL};
+static const char *const clang[] = {
+	"clang", "--target=x86_64", "-c", "-g", "-x", "assembler", "-", "-o", NULL};
+static const char *const *const others[] = {llvm_mc, clang};
+
 const struct isa_assembler x86_assembler = {
 	.program = "as",
 	.package = "binutils",
@@ -164,4 +175,7 @@ const struct isa_assembler x86_assembler = {
 	.weigh = weigh,
 	.find_target = find_target,
 	.respell = respell,
+	.mnemonic = mnemonic,
+	.others = others,
+	.n_others = ARRAY_SIZE(others),
 };
