@@ -56,10 +56,10 @@ CLI_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 INTERFACE_SRC := gen/gen_interface.c gen/headers.c gen/manual.c
 GEN_SRC := $(filter-out gen/gen_pages.c $(INTERFACE_SRC),$(sort $(wildcard gen/*.c lib/base/*.c))) lib/arch/params.c lib/arch/notation.c
-TABLES := $(BUILD)/gen/forms.inc $(BUILD)/gen/archs.inc
+TABLES := $(BUILD)/gen/forms.inc $(BUILD)/gen/archs.inc $(BUILD)/gen/confidence.inc
 ISAS := $(sort $(notdir $(patsubst %/,%,$(wildcard lib/isa/*/))))
 MEASURES := $(sort $(notdir $(patsubst %/,%,$(wildcard lib/measure/*/))))
-DATA := $(wildcard data/arch/*.arch data/insn/*.tsv)
+DATA := $(wildcard data/arch/*.arch data/insn/*.tsv data/confidence/*.tsv)
 
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT := $(UNIT_SRC:%.c=$(BUILD)/%)
@@ -86,12 +86,12 @@ deps-installed:
 
 # ---- library and program ----
 
-$(BUILD)/gen/gen_tables: $(GEN_SRC) gen/gen.h $(wildcard lib/base/*.h) $(addprefix lib/arch/,table.h notation.h params.h params.def)
+$(BUILD)/gen/gen_tables: $(GEN_SRC) gen/gen.h $(wildcard lib/base/*.h) $(addprefix lib/arch/,table.h notation.h params.h params.def) lib/confidence/classes.def
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -Iinclude -Ilib -Igen -o $@ $(GEN_SRC) -lm -pthread
 
 # The folders are the list of CPUs: one that goes away counts, too.
-$(TABLES) &: $(BUILD)/gen/gen_tables data/arch data/insn $(DATA)
+$(TABLES) &: $(BUILD)/gen/gen_tables data/arch data/insn data/confidence $(DATA)
 	$(BUILD)/gen/gen_tables data $(BUILD)/gen
 
 # An instruction set is a folder of lib/isa; one that can be measured is a folder of lib/measure, too.

@@ -7,8 +7,9 @@ usage: write_accuracy.py [--tact PROGRAM] [--data DIR] [--models NAMES] [--llvm 
        write_accuracy.py check
        write_accuracy.py --lookup PREDICTIONS COLUMN TRUTH
 
-measure  runs `tact evaluate` for the sections that are named (overview peers ablations ideal applications;
-         default: all), puts its results into doc/accuracy.json, and renders
+measure  runs `tact evaluate` for the sections that are named (overview intervals peers ablations ideal
+         applications; default: all), puts its results into doc/accuracy.json, and renders; intervals
+         also writes the tables in data/confidence
 render   writes doc/accuracy.md from doc/accuracy.json
 check    fails if doc/accuracy.md is anything else than that
 
@@ -176,6 +177,37 @@ class Measuring:
             order.index(r['set']), r['clean'],
             rank.index(r['model']) if r['model'] in rank else len(rank), r['model']))}
 
+    def intervals(self, _):
+        """Learns the 90% intervals, and says how they hold on rows that they were not learned from."""
+        apps = self.programs()
+        tables = os.path.join(ROOT, 'data/confidence')
+        with tempfile.TemporaryDirectory() as folder:
+            options = []
+            for s in SETS:
+                path = os.path.join(folder, s.name + '.csv')
+                with open(self.path('truth', s.name + '.csv'), newline='') as truth, open(path, 'w') as f:
+                    f.write('app,hex,hex_loop,cycles\n')
+                    for r in csv.DictReader(truth):
+                        app = r.get('app') or (apps.get(r['hex'].lower()) or [''])[0]
+                        f.write('%s,%s,%s,%s\n' % (app, r['hex'], r.get('hex_loop') or '', r['cycles']))
+                options += ['-a', s.arch, '--init', s.init, path]
+            path = os.path.join(folder, 'micro_zen4.csv')
+            with open(self.path('truth/micro.csv'), newline='') as truth, open(path, 'w') as f:
+                f.write('app,hex,mode,cycles\n')
+                for r in csv.DictReader(truth):
+                    if r['zen4_cycles']:
+                        f.write('%s,%s,%s,%s\n' % (r['group'], r['hex'], r['mode'], r['zen4_cycles']))
+            rows = self.evaluate('--calibrate', tables, *options, '-a', 'ZEN4', '--init', 'same', path)
+        path = os.path.join(tables, 'ZEN4.tsv')
+        with open(path, encoding='utf-8') as f:
+            text = f.read()
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(text.replace('mode\t', 'note\tlearned from small experiments, not from programs\nmode\t', 1))
+        return {'rows': [{'arch': r['arch'], 'mode': r['mode'], 'model': r['model'],
+                          'blocks': int(r['blocks']), 'held': percent(r['held'], 1),
+                          'width': percent(r['width'], 1), 'program_held': percent(r['program_held'], 1)}
+                         for r in rows]}
+
     def peers(self, _):
         rows = []
         every = [name for name, _ in PEERS]
@@ -214,13 +246,17 @@ class Measuring:
                     'shares': {p: round(100 * r['shares'].get(o, 0), 1) for o, p in IDEAL}}
         return found
 
-    def applications(self, old):
+    def programs(self):
         """BHive's rows have no application; the lists of blocks by application have."""
         apps = collections.defaultdict(list)
         for path in sorted(glob.glob(self.path('bhive', '*.csv'))):
             with open(path, newline='') as f:
                 for r in csv.reader(f):
                     apps[r[0].lower()].append(os.path.basename(path)[:-4])
+        return apps
+
+    def applications(self, old):
+        apps = self.programs()
         if not apps:
             return old
         found = {}
@@ -239,7 +275,7 @@ class Measuring:
         return found
 
 
-SECTIONS = ('overview', 'peers', 'ablations', 'ideal', 'applications')
+SECTIONS = ('overview', 'intervals', 'peers', 'ablations', 'ideal', 'applications')
 ABLATED = ('bhive_skl_u', 'icl_u', 'icl_l')
 
 
@@ -316,6 +352,22 @@ def render_overview(t, data):
             [(title_of(r['set'], r['clean']), r['model'], thousands(r['blocks']), '%.2f' % r['mape'],
               '%.2f' % r['median'], '%+.2f' % r['bias'], '%.1f' % r['within5'], '%.1f' % r['within10'],
               '%.4f' % r['tau'], r['failed']) for r in data['rows']])
+
+
+def render_intervals(t, data):
+    t.title('## Intervals')
+    t.add('`tact predict` and `tact simulate` print a 90% interval with each prediction. How many '
+          'measurements do these intervals hold? Each figure is for rows that the intervals were not learned '
+          'from: the other half of the blocks (divided by their bytes, each half in turn), and all blocks of '
+          'a program that was left out (each program in turn). The goal is 90; the intervals in the tree '
+          'are learned from all rows. The width is that of the median interval, in per cent of the '
+          'prediction. [Confidence](confidence.md) describes the method.')
+    t.table(('CPU', 'mode', 'model', 'blocks', 'other half, %', 'program left out, %', 'median width, %'),
+            [(r['arch'], r['mode'], r['model'], thousands(r['blocks']), '%.1f' % r['held'],
+              '%.1f' % r['program_held'], '%.1f' % r['width']) for r in data['rows']])
+    t.add('For ZEN4, the rows are small experiments, and a kind of experiment takes the place of a program. '
+          'Much of the width for IVB, HSW and SKL is noise in the measurements of BHive, which have two '
+          'digits: values below one cycle are often off by 3 per cent and more.')
 
 
 def render_peers(t, data):
@@ -420,6 +472,7 @@ def render(data):
     t = Text()
     render_head(t)
     render_overview(t, data['overview'])
+    render_intervals(t, data['intervals'])
     render_peers(t, data['peers'])
     render_published(t)
     render_ablations(t, data['ablations'])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The generator's parts: data/arch/<ARCH>.arch and data/insn/<ARCH>.tsv -> C tables.  It is a
+ * The generator's parts: data/arch/<ARCH>.arch, data/insn/<ARCH>.tsv and
+ * data/confidence/<ARCH>.tsv -> C tables.  It is a
  * program of the build, not of the library: it exits on errors and does not free.
  */
 #ifndef TACT_GEN_H
@@ -110,9 +111,15 @@ void gen_cpus_read(const char *data, char **names, int n);
 void gen_cpu_write_origins(FILE *f, const struct gen_cpu *cpu);
 void gen_cpu_write(FILE *f, const struct gen_cpu *cpu);
 
+/* ---- intervals (gen_confidence.c) ---- */
+
+/* Validates the tables of all CPUs that have one, and writes them to f unless that is NULL. */
+void gen_confidence(const char *data, FILE *f);
+
 /* ---- output (gen_write.c) ---- */
 
 void gen_write_forms(const char *dir);
 void gen_write_archs(const char *dir);
+void gen_write_confidence(const char *data, const char *dir);
 
 #endif /* TACT_GEN_H */

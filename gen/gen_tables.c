@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Build-time generator: data/arch/<ARCH>.arch and data/insn/<ARCH>.tsv -> C tables.
+ * Build-time generator: data/arch/<ARCH>.arch, data/insn/<ARCH>.tsv and
+ * data/confidence/<ARCH>.tsv -> C tables.
  *
- * usage: gen_tables DATA_DIR OUT_DIR             writes OUT_DIR/forms.inc and OUT_DIR/archs.inc
+ * usage: gen_tables DATA_DIR OUT_DIR             writes forms.inc, archs.inc and confidence.inc
  *        gen_tables --check DATA_DIR [ARCH...]    validates all CPUs, or these; writes nothing
  *
  * Every line is validated; an error names file and line and ends the run.
@@ -33,9 +34,12 @@ int main(int argc, char **argv)
 	       "latencies\n",
 	       gen_n_cpus, gen_n_forms, gen_records.count, gen_variants.count, gen_ports.count,
 	       gen_latencies.count);
-	if (check)
+	if (check) {
+		gen_confidence(data, NULL);
 		return 0;
+	}
 	gen_write_forms(argv[2]);
 	gen_write_archs(argv[2]);
+	gen_write_confidence(data, argv[2]);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was read, as C: forms.inc and archs.inc.
+ * What was read, as C: forms.inc, archs.inc and confidence.inc.
  */
 #include <stdio.h>
 #include <string.h>
@@ -114,5 +114,13 @@ void gen_write_archs(const char *dir)
 	for (int i = 0; i < gen_n_cpus; i++)
 		gen_cpu_write(f, gen_cpus[i]);
 	fprintf(f, "};\n");
+	close_output(f);
+}
+
+void gen_write_confidence(const char *data, const char *dir)
+{
+	FILE *f = create(dir, "confidence.inc");
+
+	gen_confidence(data, f);
 	close_output(f);
 }

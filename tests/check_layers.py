@@ -30,12 +30,13 @@ MAY_INCLUDE = {
     'mca': ['base', 'isa', 'arch', 'block'],
     'simulate': ['base', 'isa', 'arch', 'block', 'facile', 'sim'],
     'advice': ['base', 'isa', 'code', 'arch', 'block', 'facile'],
+    'confidence': ['base', 'isa', 'arch', 'block', 'facile'],
     'measure': ['base', 'isa', 'pmu'],
     'store': ['base', 'isa', 'arch', 'block', 'pmu', 'measure'],
     'model': ['base', 'isa', 'arch', 'block', 'facile', 'sim', 'mca', 'simulate', 'store'],
     'rows': ['base', 'isa', 'code', 'arch', 'block', 'measure', 'store'],
-    'view': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'sim', 'simulate', 'advice'],
-    'evaluate': ['base', 'isa', 'arch', 'block', 'facile', 'model', 'measure', 'store', 'rows'],
+    'view': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'sim', 'simulate', 'advice', 'confidence'],
+    'evaluate': ['base', 'isa', 'arch', 'block', 'facile', 'confidence', 'model', 'measure', 'store', 'rows'],
     'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure', 'facile', 'store', 'rows', 'evaluate'],
     'trace': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'sim', 'simulate', 'model'],
     'collect': ['base', 'isa', 'obj', 'code', 'trace', 'store'],
@@ -52,7 +53,7 @@ PUBLIC = {
     'model.h': 'model', 'predict.h': 'facile', 'pipeline.h': 'sim', 'simulate.h': 'simulate', 'mca.h': 'mca',
     'measure.h': 'measure', 'classify.h': 'classify', 'store.h': 'store', 'view.h': 'view', 'advice.h': 'advice', 'doctor.h': 'pmu',
     'trace.h': 'trace', 'cycles.h': 'trace', 'symbols.h': 'trace', 'result.h': 'trace', 'analysis.h': 'trace',
-    'collect.h': 'collect', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
+    'collect.h': 'collect', 'confidence.h': 'confidence', 'tune.h': 'tune', 'mix.h': 'mix', 'tact.h': None,
 }
 # and so are those that only the program includes: they are not installed, and the libraries do not export them.
 PROGRAM = {

@@ -29,6 +29,7 @@ static const char help[] =
 	"  tact evaluate -a HSW hsw.csv -a SKL skl.csv -f csv\n"
 	"  tact evaluate -a ICX --clean --model facile:ablations --round icl_u.csv\n"
 	"  tact evaluate -a SKL --common --model facile --model 'other=./other.py' skl.csv\n"
+	"  tact evaluate -a ICX --init same --calibrate tables icl_u.csv icl_l.csv\n"
 	"  tact evaluate --bottlenecks SNB,HSW,CLX,RKL -a SKL skl.csv\n";
 
 /* ---- options that apply to the inputs after them ---- */
@@ -131,6 +132,10 @@ static const struct option_spec score_specs[] = {
 static const struct option_spec output_specs[] = {
 	OPTION_FORMAT(format, OPTION_FORMATS, OPTION_FORMAT_HELP),
 	OPTION_OUTPUT(output, "write the results to FILE"),
+	OPTION_TEXT(0, "calibrate", "DIR", calibrate,
+		    "learn the 90% intervals of predictions from these rows, write DIR/CPU.tsv, "
+		    "and report how many measurements they hold that they were not learned from "
+		    "(models: facile and sim)"),
 	OPTION_TEXT(0, "rows", "FILE", rows_path,
 		    "also write all rows with all predictions to FILE, as CSV"),
 	OPTION_TEXT(0, "report", "DIR", report,
@@ -226,6 +231,8 @@ static void create(struct evaluator *p)
 			cli_out_of_memory(); /* the names were checked before */
 	if (!p->n_models)
 		add_model(p, "facile");
+	if (!p->n_models && p->calibrate)
+		add_model(p, "sim");
 }
 
 /* Reports only once what is wrong with the parameters. */
@@ -323,10 +330,20 @@ static int evaluate(struct evaluator *p)
 	return status == -TACT_E_NO_TOOL ? CLI_UNABLE : status < 0 ? CLI_FAILED : CLI_GOOD;
 }
 
+static int worse(int a, int b)
+{
+	return a > b ? a : b;
+}
+
 static int print(struct evaluator *p)
 {
 	struct text text = {0};
 
+	if (p->calibrate) {
+		int status = evaluate_calibrate(p, &text);
+
+		return worse(status, output_all(p->output, &text));
+	}
 	if (p->format == FORMAT_CSV)
 		evaluate_scores(p, &text);
 	else if (p->format == FORMAT_JSON)
@@ -334,11 +351,6 @@ static int print(struct evaluator *p)
 	else
 		evaluate_text(p, &text);
 	return output_all(p->output, &text);
-}
-
-static int worse(int a, int b)
-{
-	return a > b ? a : b;
 }
 
 static int run(void *target)

@@ -8,7 +8,14 @@
 #include "common/terminal.h"
 #include "evaluator.h"
 
-enum { LEAST_NAME = 12, LABEL = 0, MODEL = 1, FIRST_SCORE = 6, FIRST_OUTCOME = 15 };
+enum {
+	LEAST_NAME = 12,
+	LABEL = 0,
+	MODEL = 1,
+	FIRST_SCORE = 6,
+	FIRST_OUTCOME = 15,
+	HELD = FIRST_OUTCOME + TACT_N_OUTCOMES - 1
+};
 
 /* The name of a group: CPU and mode, or "all" for the total. */
 static struct cell get_name(const struct cell_at *at)
@@ -58,6 +65,14 @@ static struct cell get_tau(const struct cell_at *at)
 	return s->n && s->has_tau ? cell_number(s->tau) : cell_none();
 }
 
+/* Of the rows whose predictions have an interval. */
+static struct cell get_held(const struct cell_at *at)
+{
+	const struct tact_scores *s = ((const struct evaluate_line *)at->row)->scores;
+
+	return s->n_intervals ? cell_number(s->held) : cell_none();
+}
+
 static struct cell get_count(const struct cell_at *at)
 {
 	const struct tact_scores *s = ((const struct evaluate_line *)at->row)->scores;
@@ -103,6 +118,10 @@ static const struct column columns[EVALUATE_N_COLUMNS] = {
 	 .flags = COLUMN_RIGHT},
 };
 
+/* How many measurements the 90% intervals hold: the last column. */
+static const struct column held = {"In 90%",	  "in_interval",    .get = get_held, .width = 7,
+				   .decimals = 1, .flags = PERCENT, NUMBER};
+
 static size_t widen(size_t width, const char *name)
 {
 	size_t size = strlen(name);
@@ -123,6 +142,7 @@ void evaluate_table_init(struct evaluate_table *t, const struct evaluator *p, in
 			(struct column){.name = tact_outcome_name((enum tact_outcome)i),
 					.get = get_outcome,
 					.argument = i};
+	t->columns[HELD] = held;
 	t->table = (struct table){.columns = t->columns,
 				  .n_columns = EVALUATE_N_COLUMNS,
 				  .format = format,

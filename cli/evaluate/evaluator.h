@@ -29,7 +29,7 @@ struct evaluator {
 	struct tact_evaluation_input *inputs; /* owned; strings are borrowed from argv */
 	size_t n_inputs;
 	struct evaluate_setting current, last; /* last: given after the last input */
-	const char *output, *rows_path, *report, *bottleneck_archs;
+	const char *output, *rows_path, *report, *bottleneck_archs, *calibrate;
 	const char **models; /* owned; borrowed from argv: values of --model */
 	size_t n_models;
 	int format;
@@ -49,7 +49,7 @@ size_t evaluate_order(const struct evaluator *p, enum tact_grouping kind, uint32
 		      uint32_t **order);
 
 /* Scores: a table in any format. */
-enum { EVALUATE_N_COLUMNS = 14 + TACT_N_OUTCOMES };
+enum { EVALUATE_N_COLUMNS = 15 + TACT_N_OUTCOMES };
 enum { EVALUATE_MODELS = 1 << 0, EVALUATE_GROUPS = 1 << 1 }; /* views */
 
 struct evaluate_table {
@@ -80,6 +80,10 @@ void evaluate_text(const struct evaluator *p, struct text *out);
 void evaluate_scores(const struct evaluator *p, struct text *out); /* CSV and JSON */
 void evaluate_json(const struct evaluator *p, struct text *out);
 int evaluate_write_rows(const struct evaluator *p);
+
+/* --calibrate: writes the tables, and adds how well they hold on other rows.  Returns an exit code.
+ */
+int evaluate_calibrate(const struct evaluator *p, struct text *out);
 
 /* --report.  Returns an exit code. */
 int evaluate_write_report(struct evaluator *p);

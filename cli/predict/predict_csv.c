@@ -30,6 +30,8 @@ static void add_header(const struct predictor *p, struct text *out)
 	text_printf(out, "hex,arch,mode,%sstatus,cycles_per_iteration,coverage",
 		    p->n_alignments > 1 ? "alignment," : "");
 	p->command->csv->titles(p, out);
+	if (p->has_intervals)
+		text_add(out, predict_interval_titles);
 	text_add(out, ",function,address,line,remarks\n");
 }
 
@@ -156,6 +158,8 @@ static void add_row(struct predict_worker *w, const struct source_block *block,
 	*p++ = ',';
 	p = put_cycles(p, x->coverage);
 	p = w->p->command->csv->values(w, x, p);
+	if (w->p->has_intervals)
+		p = predict_interval_values(w, x, p);
 	if (!has_place(w, block))
 		p = put(p, ",,,,\n");
 	out->size = (size_t)(p - out->data);
@@ -178,7 +182,7 @@ static void add_failure(const struct predict_worker *w, const struct source_bloc
 	if (p->n_alignments > 1)
 		text_printf(out, "%u,", r->alignment);
 	text_printf(out, "%s,,", predict_status_name(r->status));
-	for (unsigned n = p->command->csv->count(p); n; n--)
+	for (unsigned n = p->command->csv->count(p) + (p->has_intervals ? 3 : 0); n; n--)
 		text_add(out, ",");
 	add_place(w, block, out);
 }

@@ -74,6 +74,9 @@ const struct option_spec predict_output_specs[] = {
 		0, "info", is_info,
 		"also list what is known of each instruction: uops, ports, latency, throughput; "
 		"'tact insn' says more"),
+	OPTION_FLAG(0, "confidence", has_intervals,
+		    "with -f csv: also columns for the 90% interval (text and JSON always have "
+		    "it)"),
 	OPTION_FLAG(0, "tp-only", is_number_only, "print only the cycles per iteration"),
 	OPTION_FLAG(0, "advice", is_advised,
 		    "also print which changes would gain, with the cycles of the changed block "

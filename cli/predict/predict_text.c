@@ -176,6 +176,7 @@ void predict_report(struct predict_worker *w, const struct source_block *block,
 	predict_pass_headline(w, out);
 	predict_headline(w->p, out, x->cycles_per_iteration, x->cycles_per_iteration,
 			 x->bottlenecks);
+	predict_interval(w, x, out);
 	predict_properties(w, block, x->mode, out);
 	predict_remark_lines(w->p, w->remarks, out);
 	add_model(w, out);

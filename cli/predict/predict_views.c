@@ -77,6 +77,7 @@ static void add_result(struct predict_worker *w, const struct source_block *bloc
 		view.status = predict_status_name(r->status);
 		view.error = r->why;
 	} else {
+		view.confidence = predict_confidence(w, &r->x);
 		view.advisor = predict_advisor(w, block);
 	}
 	predict_view_add(&view, w->p->command->json, out);

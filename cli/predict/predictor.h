@@ -12,6 +12,7 @@
 #include <tact-program/drawing.h>
 #include <tact/advice.h>
 #include <tact/block.h>
+#include <tact/confidence.h>
 #include <tact/mca.h>
 #include <tact/model.h>
 #include <tact/predict.h>
@@ -54,6 +55,7 @@ struct predictor {
 	uint32_t only, without; /* bits of bounds; `only` 0: all */
 
 	bool is_info, is_idealized, is_number_only, is_quiet, is_verbose;
+	bool has_intervals; /* in CSV */
 	bool is_advised, is_not_advised; /* by options; neither: on a terminal */
 	const char *output, *graph, *mca_params_path, *model;
 	unsigned threads; /* 0: as many as there are cores */
@@ -98,6 +100,7 @@ struct predict_worker {
 	struct tact_advisor *advisor;	   /* owned, as is trial; NULL until there is advice */
 	struct tact_simulator *trial;	   /* of simulate, for changed blocks */
 	struct tact_simulation simulation; /* the last one */
+	struct tact_confidence confidence; /* of the last one that was shown */
 	double facile_cycles;		   /* of the last prediction, whatever the model */
 	const struct source_block *source; /* what was loaded last */
 	size_t n_blocks, n_failed, n_candidates;
@@ -233,6 +236,15 @@ struct tact_view predict_view(struct predict_worker *w, const struct source_bloc
 			      const struct tact_prediction *x);
 int predict_view_add(const struct tact_view *view, enum tact_view_kind kind, struct text *out);
 struct tact_listing predict_listing(const struct tact_block *block, uint64_t address);
+
+/* How far to trust what was predicted last: owned by the worker; NULL: it cannot be said.  The same
+ * as a line for people, and as columns of CSV.
+ */
+const struct tact_confidence *predict_confidence(struct predict_worker *w,
+						 const struct tact_prediction *x);
+void predict_interval(struct predict_worker *w, const struct tact_prediction *x, struct text *out);
+extern const char predict_interval_titles[];
+char *predict_interval_values(struct predict_worker *w, const struct tact_prediction *x, char *p);
 
 char *predict_csv_names(char *p, uint32_t bounds);
 

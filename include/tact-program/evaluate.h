@@ -42,7 +42,11 @@ struct tact_pairs {
 	const double *weights;	 /* NULL: all the same */
 	const uint8_t *outcomes; /* enum tact_outcome; NULL: all good.  Others count as failed and
 				  * as nothing else: their predictions are not looked at */
+	const uint8_t *held;	 /* enum tact_held: the measurement and the interval; NULL: none */
 };
+
+/* Whether the interval of a prediction (tact/confidence.h) holds the measurement. */
+enum tact_held { TACT_HELD_UNKNOWN, TACT_HELD_NOT, TACT_HELD };
 
 struct tact_scores {
 	size_t size;
@@ -56,6 +60,8 @@ struct tact_scores {
 	double within_10;
 	double tau;   /* Kendall's tau-b; only if has_tau */
 	bool has_tau; /* false for fewer than two pairs, or if all values of a side are the same */
+	size_t n_intervals; /* good rows whose predictions have an interval */
+	double held;	    /* share of these whose interval holds the measurement, by weight */
 };
 
 /* With weights, means and shares are weighted, and in tau a pair of rows counts with the product of
@@ -192,6 +198,7 @@ struct tact_evaluated_model {
 	const char *model;			      /* in the registry */
 	double *predicted;			      /* one per row */
 	uint8_t *outcomes;			      /* enum tact_outcome, one per row */
+	uint8_t *held;				      /* enum tact_held, one per row */
 	struct tact_scores *scores[TACT_N_GROUPINGS]; /* one per group */
 };
 
@@ -277,6 +284,47 @@ int tact_evaluation_load(const struct tact_evaluation *e, size_t row, struct tac
 size_t tact_scores_failed(const struct tact_scores *scores);
 /* Returns tact_bound_name, or "no data". */
 const char *tact_bottleneck_name(unsigned kind);
+
+/* ---- learning intervals ---- */
+
+/* What was learned from the rows of one CPU and mode for one model.  To see how well that carries
+ * over to other rows, it is also learned from some and tried on the others: each half of the blocks,
+ * divided by their bytes, and all programs but one.
+ */
+struct tact_calibrated {
+	const struct tact_arch *arch;
+	enum tact_mode mode;
+	const char *model;
+	size_t rows;	     /* with a prediction */
+	double held;	     /* of the other half: the share that intervals hold */
+	double width;	     /* of these intervals, relative to the prediction: the median */
+	size_t program_rows; /* rows that say which program they are from */
+	double program_held; /* of the program that was left out */
+};
+
+/* The caller only reads it. */
+struct tact_calibration {
+	struct tact_calibrated *set;
+	size_t n;
+};
+
+/* Learns intervals from the rows of an evaluation that was run: for its models facile and sim.
+ * Returns 0, or:
+ *   -TACT_E_INVAL    an argument is missing
+ *   -TACT_E_NO_DATA  there is neither model, or no CPU and mode has 300 rows
+ *   -TACT_E_NOMEM    out of memory
+ */
+int tact_calibration_create(struct tact_calibration **out, const struct tact_evaluation *e,
+			    struct tact_diag *diag);
+void tact_calibration_destroy(struct tact_calibration *calibration); /* NULL is allowed */
+
+/* Makes the table of a CPU, as in data/confidence, with a line that says where the rows are from.
+ * The caller frees *text.  Returns 0, or:
+ *   -TACT_E_INVAL  an argument is missing
+ *   -TACT_E_NOMEM  out of memory
+ */
+int tact_calibration_table(const struct tact_calibration *calibration, const struct tact_arch *arch,
+			   const char *origin, char **text);
 
 /* ---- one model compared with measurements, row by row ---- */
 

@@ -12,6 +12,7 @@
 #include <tact/block.h>
 #include <tact/classify.h>
 #include <tact/collect.h>
+#include <tact/confidence.h>
 #include <tact/cycles.h>
 #include <tact/doctor.h>
 #include <tact/input.h>

@@ -15,6 +15,7 @@
 
 #include <tact/advice.h>
 #include <tact/block.h>
+#include <tact/confidence.h>
 #include <tact/input.h>
 #include <tact/predict.h>
 #include <tact/remark.h>
@@ -104,6 +105,9 @@ struct tact_view {
 	const struct tact_remarks *remarks;
 	/* JSON of predictions and simulations: what it found on this block; NULL: nothing. */
 	const struct tact_advisor *advisor;
+
+	/* How far to trust it, for JSON; NULL: it is not said. */
+	const struct tact_confidence *confidence;
 };
 #define TACT_VIEW_INIT TACT_SIZED(struct tact_view)
 

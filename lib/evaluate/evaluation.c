@@ -48,7 +48,7 @@ void tact_evaluation_destroy(struct tact_evaluation *view)
 		FREE_ALL(e->by[kind].row, e->by[kind].of, e->by[kind].weight);
 	}
 	for (size_t m = 0; m < view->n_models; m++) {
-		FREE_ALL(view->model[m].predicted, view->model[m].outcomes);
+		FREE_ALL(view->model[m].predicted, view->model[m].outcomes, view->model[m].held);
 	}
 	for (size_t a = 0; a < view->n_bottlenecks; a++)
 		free(view->bottlenecks[a].kind);

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/hash.h"
+#include "confidence/confidence.h"
 
 enum { EVALUATION_MAX_ARCHS = 64 };
 
@@ -58,7 +59,15 @@ int evaluation_arch(struct evaluation *e, const char *name, const struct tact_ar
 int evaluation_join(struct evaluation *e, enum tact_grouping kind, size_t row, uint32_t set,
 		    const char *label, double weight);
 
+/* Calls fn for each good row of a set (or TACT_ALL_SETS) of the model facile or sim, with the class
+ * of its block.  Returns 0 or -TACT_E_NOMEM.
+ */
+typedef void evaluation_class_fn(void *arg, size_t row, struct confidence_class of);
+int evaluation_classify(const struct evaluation *e, size_t model, uint32_t set,
+			evaluation_class_fn *fn, void *arg);
+
 /* Steps of tact_evaluation_run. */
+int evaluation_hold(struct evaluation *e, struct tact_diag *diag);
 int evaluation_find_bottlenecks(struct evaluation *e, struct tact_diag *diag);
 int evaluation_score(struct evaluation *e, struct tact_diag *diag);
 

@@ -276,6 +276,8 @@ int tact_evaluation_run(struct tact_evaluation *view, struct tact_diag *diag)
 		*diag = own;
 	if (own.text[0])
 		return ran;
-	scored = evaluation_score(e, diag);
+	scored = evaluation_hold(e, diag);
+	if (scored >= 0)
+		scored = evaluation_score(e, diag);
 	return scored < 0 ? scored : ran;
 }

@@ -37,10 +37,10 @@ static struct gathered *gather(const struct evaluation *e, size_t m, enum tact_g
 	const struct tact_evaluated_model *model = &e->view.model[m];
 	const struct evaluation_members *g = &e->by[kind];
 	size_t n = 0, room = g->n;
-	struct gathered *out = malloc(
-		sizeof(*out) + room * (3 * sizeof(double) + sizeof(uint32_t) + sizeof(uint8_t)));
+	struct gathered *out = malloc(sizeof(*out) + room * (3 * sizeof(double) + sizeof(uint32_t) +
+							     2 * sizeof(uint8_t)));
 	double *predicted, *measured, *weights;
-	uint8_t *outcomes;
+	uint8_t *outcomes, *held;
 
 	if (!out)
 		return NULL;
@@ -49,6 +49,7 @@ static struct gathered *gather(const struct evaluation *e, size_t m, enum tact_g
 	weights = measured + room;
 	out->group = (uint32_t *)(weights + room);
 	outcomes = (uint8_t *)(out->group + room);
+	held = outcomes + room;
 	for (size_t i = 0; i < g->n; i++) {
 		size_t row = g->row[i];
 		double value = e->view.measured[row];
@@ -59,13 +60,15 @@ static struct gathered *gather(const struct evaluation *e, size_t m, enum tact_g
 		measured[n] = round_measured ? round_2(e, value) : value;
 		weights[n] = g->weight[i];
 		outcomes[n] = model->outcomes[row];
+		held[n] = model->held ? model->held[row] : TACT_HELD_UNKNOWN;
 		out->group[n++] = g->of[i];
 	}
 	out->pairs = (struct tact_pairs){.n = n,
 					 .predicted = predicted,
 					 .measured = measured,
 					 .weights = e->opt.is_weighted ? weights : NULL,
-					 .outcomes = outcomes};
+					 .outcomes = outcomes,
+					 .held = held};
 	return out;
 }
 

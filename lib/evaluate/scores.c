@@ -27,6 +27,7 @@ struct work {
 	struct pair *pairs, *scratch;
 	struct error *errors;
 	size_t n;
+	double interval_weight; /* of the rows that have an interval */
 };
 
 const char *tact_outcome_name(enum tact_outcome outcome)
@@ -184,6 +185,8 @@ static void score_errors(const struct pair *pairs, size_t n, struct error *error
 static void score(struct work *work, struct tact_scores *out)
 {
 	out->n = work->n;
+	if (out->n_intervals)
+		out->held /= work->interval_weight;
 	if (!work->n)
 		return;
 	score_errors(work->pairs, work->n, work->errors, out);
@@ -237,6 +240,13 @@ static void work_fini(struct work *work)
 static void take(struct work *work, const struct tact_pairs *p, size_t i, struct tact_scores *out)
 {
 	out->outcomes[p->outcomes ? p->outcomes[i] : TACT_OUTCOME_GOOD]++;
+	if (is_good(p, i) && p->held && p->held[i] != TACT_HELD_UNKNOWN) {
+		double weight = p->weights ? p->weights[i] : 1;
+
+		out->n_intervals++;
+		work->interval_weight += weight;
+		out->held += p->held[i] == TACT_HELD ? weight : 0;
+	}
 	if (is_good(p, i))
 		work->pairs[work->n++] = (struct pair){p->predicted[i], p->measured[i],
 						       p->weights ? p->weights[i] : 1};
@@ -297,6 +307,7 @@ int tact_scores_by_group(const struct tact_pairs *pairs, const uint32_t *group, 
 	for (size_t g = 0; g < n_groups && !status; g++) {
 		out[g] = (struct tact_scores){.size = sizeof(*out)};
 		work.n = 0;
+		work.interval_weight = 0;
 		for (size_t i = first[g]; i < first[g + 1]; i++)
 			take(&work, pairs, order[i], &out[g]);
 		score(&work, &out[g]);

@@ -49,6 +49,7 @@ struct known {
 	struct tact_prediction prediction;
 	struct tact_simulation simulation;
 	struct tact_region region;
+	struct tact_confidence confidence;
 };
 
 static void fill_strings(struct tact_region *region)
@@ -82,6 +83,11 @@ static int read_view(struct known *to, const struct tact_view *from)
 			return -TACT_E_INVAL;
 		fill_strings(&to->region);
 		v->region = &to->region;
+	}
+	if (v->confidence) {
+		if (tact_read_options(&to->confidence, sizeof(to->confidence), v->confidence) < 0)
+			return -TACT_E_INVAL;
+		v->confidence = &to->confidence;
 	}
 	v->bold = v->bold ? v->bold : "";
 	v->plain = v->plain ? v->plain : "";

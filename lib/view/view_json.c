@@ -74,6 +74,24 @@ void view_json_remarks(const struct tact_remarks *remarks, struct json *json)
 	json_end(json);
 }
 
+static void put_confidence(const struct tact_confidence *c, struct json *json)
+{
+	json_begin_object(json, "confidence");
+	json_put_number(json, "level", c->level);
+	if (c->has_interval) {
+		json_put_number(json, "low", c->low);
+		json_put_number(json, "high", c->high);
+		json_put_string(json, "class", c->kind);
+		json_put_string(json, "learned_on", c->learned_on);
+		json_put_bool(json, "borrowed", c->is_borrowed);
+		json_put_count(json, "rows", c->rows);
+	}
+	json_put_count(json, "instructions_known", c->n_known);
+	json_put_count(json, "instructions", c->n_insns);
+	json_put_string(json, "reason", c->reason);
+	json_end(json);
+}
+
 void view_json_result(const struct maker *m, struct json *json)
 {
 	const struct tact_view *v = m->view;
@@ -90,6 +108,8 @@ void view_json_result(const struct maker *m, struct json *json)
 	json_put_string(json, "status", "ok");
 	json_put_number(json, "cycles_per_iteration", v->prediction->cycles_per_iteration);
 	json_put_number(json, "coverage", v->prediction->coverage);
+	if (v->confidence)
+		put_confidence(v->confidence, json);
 	view_json_remarks(v->remarks, json);
 }
 
