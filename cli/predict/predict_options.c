@@ -107,10 +107,9 @@ static void set_colors(struct predictor *p)
 /* Output that does not go to a terminal looks the same everywhere, unless COLUMNS is set. */
 static size_t page_width(const struct predictor *p)
 {
-	enum { PAGE_WIDTH = 100 };
 	const size_t width = terminal_width(p->output);
 
-	return width ? width : PAGE_WIDTH;
+	return width ? width : PREDICT_PAGE_WIDTH;
 }
 
 void predict_prepare(struct predictor *p)

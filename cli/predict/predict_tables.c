@@ -92,6 +92,8 @@ static void leave_out_columns(struct cost_table *t)
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		if (t->total.port[p] < 0.005)
 			t->ports &= ~(1u << p);
+	if (most >= PREDICT_PAGE_WIDTH)
+		return;
 	if (width_of(t) > most)
 		t->has_source = t->has_ms = false;
 	if (width_of(t) > most)

@@ -24,6 +24,8 @@
 #include "common/output.h"
 #include "common/source.h"
 
+/* Columns of text where nobody says how many there are.  Narrower pages lose columns of tables. */
+enum { PREDICT_PAGE_WIDTH = 100 };
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 /* A mode that the library does not have: the latency of one pass, beside the throughput. */
 enum { PREDICT_ONCE = 1 + TACT_MODE_UNROLL };

@@ -90,7 +90,7 @@ static void leave_out_columns(struct insn_table *t)
 			t->ports &= ~(1u << p);
 			width -= 5;
 		}
-	if (width > most)
+	if (width > most && most < PREDICT_PAGE_WIDTH)
 		t->sources = 0;
 }
 

@@ -128,6 +128,7 @@ static bool try_named(const struct mix_modules *m, struct mix_module *module)
 
 static bool find_file(const struct mix_modules *m, struct mix_module *module)
 {
+	uint8_t id[PMU_MAX_BUILD_ID];
 	char path[4096];
 
 	if (try_named(m, module))
@@ -142,7 +143,9 @@ static bool find_file(const struct mix_modules *m, struct mix_module *module)
 	}
 	if (!try_path(module, module->path))
 		return false;
-	module->is_assumed = !module->build_id_size;
+	/* A file without a build-id cannot have had one recorded. */
+	module->is_assumed = !module->build_id_size &&
+			     obj_build_id(module->image.data, module->image.size, id, sizeof(id));
 	return true;
 }
 
