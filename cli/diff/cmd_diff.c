@@ -110,7 +110,8 @@ static void fini(void *target)
 	struct differ *p = target;
 
 	for (unsigned i = 0; i < 2; i++) {
-		tact_result_destroy(p->sides[i].result);
+		for (size_t k = 0; k < p->sides[i].n_results; k++)
+			tact_result_destroy(p->sides[i].results[k]);
 		free(p->sides[i].words);
 	}
 }
@@ -130,8 +131,9 @@ static int split(struct side *s)
 static int read_stored(struct side *s)
 {
 	struct tact_diag diag = {0};
-	const int status = tact_result_load(&s->result, s->text, &diag);
+	const int status = tact_result_load(&s->results[0], s->text, &diag);
 
+	s->n_results = status < 0 ? 0 : 1;
 	return status < 0 ? cli_complain(s->text, &diag, status, CLI_FAILED) : CLI_GOOD;
 }
 
@@ -147,12 +149,14 @@ static int analyse(struct differ *p, struct side *s)
 	struct trace_run run;
 	int code = trace_analyse(&run, &p->setup, &job);
 
-	s->result = run.result;
-	run.result = NULL;
+	for (size_t i = 0; i < run.n && run.results[i]; i++) {
+		s->results[s->n_results++] = run.results[i];
+		run.results[i] = NULL;
+	}
 	trace_run_fini(&run);
 	if (null >= 0)
 		close(null);
-	return code || s->result ? code : CLI_FAILED;
+	return code || s->n_results ? code : CLI_FAILED;
 }
 
 /* A stored result names its CPU; the other side is analysed for the same one. */
@@ -168,30 +172,32 @@ static int load_sides(struct differ *p)
 			code = split(s);
 		else if (tact_result_is_one(s->text))
 			code = read_stored(s);
-		if (!code && !s->result)
+		if (!code && !s->n_results)
 			is_needed = true;
 	}
 	for (unsigned i = 0; i < 2 && !p->setup.archs.names; i++) {
 		struct tact_result_info info = TACT_RESULT_INFO_INIT;
 
-		if (!tact_result_get_info(p->sides[i].result, &info) && *info.arch)
+		if (!tact_result_get_info(p->sides[i].results[0], &info) && *info.arch)
 			p->setup.archs.names = info.arch;
 	}
 	if (!code && is_needed)
 		code = trace_setup_resolve(&p->setup);
 	for (unsigned i = 0; i < 2 && !code; i++)
-		if (!p->sides[i].result)
+		if (!p->sides[i].n_results)
 			code = analyse(p, &p->sides[i]);
+	if (!code && p->sides[0].n_results != p->sides[1].n_results)
+		code = cli_wrong("--arch: a stored result is compared on its own CPU only");
 	return code;
 }
 
 /* Warns about what weakens the comparison. */
-static void remark(const struct differ *p)
+static void remark(const struct differ *p, size_t cpu)
 {
 	struct tact_result_info a = TACT_RESULT_INFO_INIT, b = TACT_RESULT_INFO_INIT;
 
-	if (tact_result_get_info(p->sides[0].result, &a) ||
-	    tact_result_get_info(p->sides[1].result, &b))
+	if (tact_result_get_info(p->sides[0].results[cpu], &a) ||
+	    tact_result_get_info(p->sides[1].results[cpu], &b))
 		return;
 	if (strcmp(a.arch, b.arch) != 0)
 		cli_message("the results are for different microarchitectures, %s and %s", a.arch,
@@ -205,7 +211,8 @@ static void remark(const struct differ *p)
 
 /* ---- output ---- */
 
-static int compare(const struct differ *p)
+/* Writes the comparison on one CPU.  Returns the ratio of cycles. */
+static double compare_on(const struct differ *p, size_t cpu, struct output *out)
 {
 	struct tact_diff_report report = {
 		.size = sizeof(report),
@@ -218,20 +225,34 @@ static int compare(const struct differ *p)
 		.is_cut = terminal_is_output(p->output),
 	};
 	struct tact_diff *diff;
-	struct output out;
 	double ratio;
 
 	if (!p->setup.is_quiet)
-		remark(p);
-	if (output_open(&out, p->output))
-		return CLI_FAILED;
-	if (tact_diff_create(&diff, p->sides[0].result, p->sides[1].result, NULL))
+		remark(p, cpu);
+	if (cpu && p->format != FORMAT_JSON)
+		output_sink(out, "\n", 1);
+	if (tact_diff_create(&diff, p->sides[0].results[cpu], p->sides[1].results[cpu], NULL))
 		cli_out_of_memory();
 	report.diff = diff;
-	if (tact_report_diff(&report, output_sink, &out) < 0)
+	if (tact_report_diff(&report, output_sink, out) < 0)
 		cli_out_of_memory();
 	ratio = tact_diff_ratio(diff);
 	tact_diff_destroy(diff);
+	return ratio;
+}
+
+static int compare(const struct differ *p)
+{
+	double ratio = 0;
+	struct output out;
+
+	if (output_open(&out, p->output))
+		return CLI_FAILED;
+	for (size_t i = 0; i < p->sides[0].n_results; i++) {
+		const double on = compare_on(p, i, &out);
+
+		ratio = on > ratio ? on : ratio;
+	}
 	if (output_close(&out))
 		return CLI_FAILED;
 	if (!(p->threshold > 0) || ratio <= p->threshold)

@@ -10,8 +10,9 @@
 struct side {
 	const char *text; /* borrowed from argv: a file or a command */
 	bool is_command;
-	char **words; /* owned */
-	struct tact_result *result;
+	char **words;				   /* owned */
+	struct tact_result *results[ARCHLIST_MAX]; /* owned; one per CPU */
+	size_t n_results;
 };
 
 struct differ {

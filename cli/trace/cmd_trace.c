@@ -121,7 +121,7 @@ static const struct option_spec output_specs[] = {
 static const struct option_group groups[] = {
 	OPTION_OWN("Input", input_specs),
 	OPTION_GROUP("Code", trace_region_specs, setup, trace_setup_fini),
-	OPTION_GROUP("CPU", archlist_one_option_specs, setup.archs, archlist_fini),
+	OPTION_GROUP("CPU", archlist_option_specs, setup.archs, archlist_fini),
 	OPTION_GROUP("Model", trace_model_specs, setup, NULL),
 	OPTION_GROUP("Program", program_option_specs, setup.program, NULL),
 	OPTION_OWN("Output", output_specs),
@@ -170,7 +170,7 @@ static int write_result(const struct tracer *p, const struct trace_run *run, str
 {
 	const struct tact_run_report report = {
 		.size = sizeof(report),
-		.result = run->result,
+		.result = run->results[0],
 		.format = (enum tact_format)p->format,
 		.by = p->by,
 		.top = p->top,
@@ -180,19 +180,21 @@ static int write_result(const struct tracer *p, const struct trace_run *run, str
 	};
 	const struct tact_window_report window = {
 		.size = sizeof(window),
-		.analysis = run->analysis,
+		.analysis = run->analyses[0],
 		.thread = p->watched,
 		.first = p->first,
 		.last = p->last,
 		.is_mangled = p->setup.is_mangled,
 	};
 
-	if (tact_report_run(&report, output_sink, out) < 0)
+	if (run->n > 1 ? tact_report_runs(&report, (const struct tact_result *const *)run->results,
+					  run->n, output_sink, out) < 0
+		       : tact_report_run(&report, output_sink, out) < 0)
 		cli_out_of_memory();
 	if (p->has_window && p->format == FORMAT_TEXT &&
 	    tact_report_window(&window, output_sink, out) < 0)
 		cli_out_of_memory();
-	return p->perfetto ? write_perfetto(p->perfetto, run->analysis) : CLI_GOOD;
+	return p->perfetto ? write_perfetto(p->perfetto, run->analyses[0]) : CLI_GOOD;
 }
 
 static int analyse(struct tracer *p)
@@ -218,12 +220,15 @@ static int analyse(struct tracer *p)
 	int code, written = CLI_GOOD;
 
 	code = trace_setup_resolve(&p->setup);
+	if (!code && p->setup.archs.n > 1 && (p->has_window || p->perfetto))
+		code = cli_wrong("--timeline and --perfetto show one CPU, not %zu",
+				 p->setup.archs.n);
 	if (code)
 		return code;
 	if (p->words.n ? output_open_beside(&out, p->output) : output_open(&out, p->output))
 		return CLI_FAILED;
 	code = trace_analyse(&run, &p->setup, &job);
-	if (run.result)
+	if (run.n && run.results[0])
 		written = write_result(p, &run, &out);
 	if (output_close(&out))
 		written = CLI_FAILED;

@@ -160,8 +160,10 @@ static int open_run(struct trace_run *run)
 
 void trace_run_fini(struct trace_run *run)
 {
-	tact_result_destroy(run->result);
-	tact_analysis_destroy(run->analysis);
+	for (size_t i = 0; i < run->n; i++) {
+		tact_result_destroy(run->results[i]);
+		tact_analysis_destroy(run->analyses[i]);
+	}
 	tact_trace_close(run->trace);
 	tact_choice_destroy(run->choice);
 	tact_symbols_destroy(run->symbols);
@@ -214,7 +216,6 @@ static int create_analysis(struct trace_run *run, struct trace_progress *progres
 	const struct trace_job *job = run->job;
 	struct tact_analysis_options opt = {
 		.size = sizeof(opt),
-		.arch = s->archs.arch[0],
 		.exact = s->is_exact || job->has_window,
 		.caches = s->has_caches,
 		.branches = s->has_branches,
@@ -226,15 +227,21 @@ static int create_analysis(struct trace_run *run, struct trace_progress *progres
 	struct tact_diag diag = {0};
 
 	memcpy(opt.cache_bytes, s->cache_bytes, sizeof(opt.cache_bytes));
-	if (tact_analysis_create(&run->analysis, run->trace, run->symbols, &opt, &diag) < 0) {
-		cli_message("%s", diag.text);
-		return CLI_FAILED;
+	for (size_t i = 0; i < s->archs.n; i++) {
+		struct tact_analysis **made = &run->analyses[run->n++];
+
+		opt.arch = s->archs.arch[i];
+		if (tact_analysis_create(made, run->trace, run->symbols, &opt, &diag) < 0) {
+			cli_message("%s", diag.text);
+			return CLI_FAILED;
+		}
+		if (job->samples && tact_analysis_keep_samples(*made) < 0)
+			cli_out_of_memory();
+		if (job->has_window &&
+		    tact_analysis_keep_window(*made, job->window_thread, job->window_first,
+					      job->window_last) < 0)
+			cli_out_of_memory();
 	}
-	if (job->samples && tact_analysis_keep_samples(run->analysis) < 0)
-		cli_out_of_memory();
-	if (job->has_window && tact_analysis_keep_window(run->analysis, job->window_thread,
-							 job->window_first, job->window_last) < 0)
-		cli_out_of_memory();
 	return CLI_GOOD;
 }
 
@@ -256,15 +263,18 @@ static int finish(struct trace_run *run, int status, struct tact_diag *diag, int
 		cli_message("interrupted: the result has what was executed so far");
 		code = 128 + number;
 	}
-	if (tact_analysis_finish(run->analysis, &totals, diag) < 0) {
-		cli_message("%s", diag->text);
-		code = CLI_FAILED;
+	for (size_t i = 0; i < run->n; i++) {
+		if (tact_analysis_finish(run->analyses[i], &totals, diag) < 0) {
+			cli_message("%s", diag->text);
+			code = CLI_FAILED;
+		}
 	}
 	if (complain(run, totals.instructions) && !code)
 		code = CLI_FAILED;
-	if (totals.instructions &&
-	    tact_analysis_result(run->analysis, code != CLI_GOOD, &run->result, diag) < 0)
-		cli_out_of_memory();
+	for (size_t i = 0; i < run->n && totals.instructions; i++)
+		if (tact_analysis_result(run->analyses[i], code != CLI_GOOD, &run->results[i],
+					 diag) < 0)
+			cli_out_of_memory();
 	return code;
 }
 
@@ -283,7 +293,7 @@ int trace_analyse(struct trace_run *run, struct trace_setup *setup, const struct
 	trace_progress_init(&progress, setup->is_quiet, run->is_program && job->program_output < 0);
 	if (run->is_program)
 		program_signals_catch(run->trace);
-	status = tact_analysis_run(run->analysis, &diag);
+	status = tact_analysis_run_all(run->analyses, run->n, &diag);
 	if (status == -TACT_E_NOMEM)
 		cli_out_of_memory();
 	if (run->is_program)

@@ -96,16 +96,9 @@ const struct option_spec trace_region_specs[] = {
 
 int trace_setup_resolve(struct trace_setup *s)
 {
-	int status;
-
 	if (s->is_full)
 		s->has_branches = s->has_caches = true;
-	status = archlist_resolve(&s->archs, NULL, s->is_quiet);
-	if (!status && s->archs.n != 1) {
-		cli_message("--arch: give one microarchitecture, not %zu", s->archs.n);
-		status = CLI_USAGE;
-	}
-	return status;
+	return archlist_resolve(&s->archs, NULL, s->is_quiet);
 }
 
 bool trace_setup_has_regions(const struct trace_setup *s)

@@ -28,7 +28,7 @@ struct trace_setup {
 
 extern const struct option_spec trace_model_specs[], trace_region_specs[], trace_quiet_specs[];
 
-/* One architecture, and what --full means.  Returns 0, or an exit code with the message given. */
+/* The architectures, and what --full means.  Returns 0, or an exit code with the message given. */
 int trace_setup_resolve(struct trace_setup *setup);
 void trace_setup_fini(void *setup); /* of trace_region_specs */
 
@@ -55,8 +55,9 @@ struct trace_run {
 	struct tact_trace *trace; /* owned, like all fields below */
 	struct tact_symbols *symbols;
 	struct tact_choice *choice;
-	struct tact_analysis *analysis;
-	struct tact_result *result; /* NULL: there is no result */
+	struct tact_analysis *analyses[ARCHLIST_MAX]; /* one per CPU */
+	struct tact_result *results[ARCHLIST_MAX];    /* likewise; NULL: there is no result */
+	size_t n;				      /* CPUs */
 	struct text command;
 	const char *name; /* for messages */
 	bool is_program;

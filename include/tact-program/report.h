@@ -46,9 +46,15 @@ struct tact_run_report {
 	bool is_mangled;	 /* names of functions as in the symbol table; JSON has both */
 };
 
-/* Writes the result of a run. */
+/* Writes the result of a run on one CPU. */
 int tact_report_run(const struct tact_run_report *report,
 		    int (*write)(void *arg, const char *data, size_t size), void *arg);
+
+/* Writes the results of a run on several CPUs, side by side in text; report->result is not used.
+ * CSV has the CPU in the first column; JSON has the results one after the other.
+ */
+int tact_report_runs(const struct tact_run_report *report, const struct tact_result *const *results,
+		     size_t n, int (*write)(void *arg, const char *data, size_t size), void *arg);
 
 struct tact_window_report {
 	size_t size;

@@ -91,6 +91,13 @@ void tact_choice_apply(const struct tact_choice *choice, struct tact_trace_optio
 bool tact_choice_has_run(const struct tact_choice *choice, size_t i,
 			 const struct tact_trace *trace);
 
+/* ---- several CPUs ---- */
+
+/* Reads all events of a trace for several analyses of it, as tact_analysis_run does for one.
+ * Returns as that does, -TACT_E_INVAL if they are not of one trace.
+ */
+int tact_analysis_run_all(struct tact_analysis *const *analyses, size_t n, struct tact_diag *diag);
+
 /* ---- samples: which function ran when ---- */
 
 /* Asks for samples, before tact_analysis_run.  Memory is bounded: in a long run, samples are

@@ -95,10 +95,35 @@ int tact_report_run(const struct tact_run_report *opt,
 	if (r.format == TACT_FORMAT_JSON)
 		return tact_result_write(r.result, write, arg);
 	if (r.format == TACT_FORMAT_CSV)
-		report_run_csv(&report, &r);
+		report_run_csv(&report, &r, NULL, true);
 	else
 		report_run_text(&report, &r);
 	return report_end(&report);
+}
+
+int tact_report_runs(const struct tact_run_report *opt, const struct tact_result *const *results,
+		     size_t n, int (*write)(void *arg, const char *data, size_t size), void *arg)
+{
+	struct report report = {.write = write, .arg = arg};
+	struct tact_run_report r;
+	int status = 0;
+
+	if (!write || tact_read_options(&r, sizeof(r), opt) || !results || !n || r.by < 0 ||
+	    r.by > TACT_REPORT_INSNS || r.by == TACT_RESULT_THREAD)
+		return -TACT_E_INVAL;
+	for (size_t i = 0; i < n; i++)
+		if (!results[i])
+			return -TACT_E_INVAL;
+	if (r.format == TACT_FORMAT_TEXT)
+		report_runs_text(&report, &r, results, n);
+	for (size_t i = 0; i < n && r.format != TACT_FORMAT_TEXT && status >= 0; i++) {
+		r.result = results[i];
+		if (r.format == TACT_FORMAT_JSON)
+			status = tact_result_write(r.result, write, arg);
+		else
+			report_run_csv(&report, &r, r.result->info.arch, !i);
+	}
+	return status < 0 ? status : report_end(&report);
 }
 
 int tact_report_diff(const struct tact_diff_report *opt,

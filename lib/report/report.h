@@ -2,7 +2,7 @@
  *
  * Layer 9: results as text, CSV, JSON and Markdown.
  *
- *   run_text.c, run_csv.c     a traced run; run_window.c: some of its uops
+ *   run_text.c, run_csv.c     a traced run; run_window.c: some of its uops; runs_text.c: several CPUs
  *   diff_text.c, diff_json.c  two of them
  *   code_text.c, code_json.c  two versions of code
  *   mix_table.c, mix_cycles.c, mix_changes.c  mixes
@@ -50,7 +50,12 @@ bool report_bounds(struct text *out, uint32_t bits);
 /* ---- runs ---- */
 
 void report_run_text(struct report *report, const struct tact_run_report *r);
-void report_run_csv(struct report *report, const struct tact_run_report *r);
+/* cpu: the first column; NULL: there is none.  is_first: with a header. */
+void report_run_csv(struct report *report, const struct tact_run_report *r, const char *cpu,
+		    bool is_first);
+/* Several CPUs side by side. */
+void report_runs_text(struct report *report, const struct tact_run_report *r,
+		      const struct tact_result *const *results, size_t n);
 
 /* Writes "file.c:12 (f)", "f 0x4a20 (gzip)"; name: of the function, NULL: its symbol. */
 void report_place(struct text *out, const struct tact_result_row *row, int by, const char *name);

@@ -22,6 +22,7 @@ struct csv_rows {
 	double all;	  /* cycles */
 	unsigned n_ports; /* columns for ports: at least 16 */
 	bool is_mangled;
+	const char *cpu; /* the first column; NULL: there is none */
 };
 
 static unsigned count_ports(const char *name)
@@ -49,6 +50,14 @@ static void add_csv_numbers(const struct csv_rows *csv, uint64_t executions, uin
 	text_add(out, "\n");
 }
 
+/* Begins a row. */
+static void add_csv_kind(const struct csv_rows *csv, const char *kind)
+{
+	if (csv->cpu)
+		text_printf(csv->out, "%s,", csv->cpu);
+	text_printf(csv->out, "%s,", kind);
+}
+
 static void add_csv_place(const struct csv_rows *csv, const char *kind,
 			  const struct tact_result_row *row, uint64_t address, const uint8_t *code,
 			  size_t size)
@@ -56,7 +65,7 @@ static void add_csv_place(const struct csv_rows *csv, const char *kind,
 	struct text *out = csv->out;
 	char *name = report_name(row->function, csv->is_mangled, true);
 
-	text_printf(out, "%s,", kind);
+	add_csv_kind(csv, kind);
 	add_csv_text(out, row->module);
 	add_csv_text(out, name ? name : row->function);
 	free(name);
@@ -95,24 +104,39 @@ static void add_csv_insns(const struct csv_rows *csv, const struct tact_result_r
 	}
 }
 
-void report_run_csv(struct report *report, const struct tact_run_report *r)
+static void add_csv_header(const struct csv_rows *csv)
+{
+	struct text *out = csv->out;
+
+	text_printf(out,
+		    "%skind,module,function,source,line,address,hex,executions,instructions,"
+		    "cycles,share,ipc",
+		    csv->cpu ? "arch," : "");
+	for (unsigned i = 0; i < TACT_N_STALLS; i++)
+		text_printf(out, ",stall_%s_cycles", result_stall_column((enum tact_stall)i));
+	for (unsigned i = 0; i < csv->n_ports; i++)
+		text_printf(out, ",uops_port%u", i);
+	text_add(out, "\n");
+}
+
+void report_run_csv(struct report *report, const struct tact_run_report *r, const char *cpu,
+		    bool is_first)
 {
 	static const char *const names[] = {"function", "block", "line"};
 	const bool by_insn = r->by == TACT_REPORT_INSNS;
 	const struct tact_cycles_totals *t = &r->result->totals;
 	const struct tact_result_row *rows;
 	struct text *out = &report->text;
-	const struct csv_rows csv = {out, t->cycles, count_ports(r->result->info.arch),
-				     r->is_mangled};
+	/* All CPUs have the same columns. */
+	const struct csv_rows csv = {out, t->cycles,
+				     cpu ? TACT_MAX_PORTS : count_ports(r->result->info.arch),
+				     r->is_mangled, cpu};
 	size_t n;
 
-	text_add(out, "kind,module,function,source,line,address,hex,executions,instructions,"
-		      "cycles,share,ipc");
-	for (unsigned i = 0; i < TACT_N_STALLS; i++)
-		text_printf(out, ",stall_%s_cycles", result_stall_column((enum tact_stall)i));
-	for (unsigned i = 0; i < csv.n_ports; i++)
-		text_printf(out, ",uops_port%u", i);
-	text_add(out, "\ntotal,,,,,,,");
+	if (is_first)
+		add_csv_header(&csv);
+	add_csv_kind(&csv, "total");
+	text_add(out, ",,,,,,");
 	add_csv_numbers(&csv, t->executions, t->instructions, t->cycles, t->uops, t->stalls);
 	rows = result_rows(r->result, by_insn ? TACT_RESULT_BLOCK : (enum tact_result_kind)r->by,
 			   &n);

@@ -99,27 +99,48 @@ static int add_thread(struct tact_analysis *a, const struct tact_trace_event *ev
 	return 0;
 }
 
-int tact_analysis_run(struct tact_analysis *a, struct tact_diag *diag)
+static int take_event(struct tact_analysis *a, const struct tact_trace_event *event,
+		      struct tact_diag *diag)
+{
+	int status;
+
+	if (event->kind == TACT_TRACE_BEGIN && add_thread(a, event))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = tact_cycles_event(a->cycles, event, diag);
+	if (status < 0)
+		return status;
+	if (a->samples && event->kind == TACT_TRACE_EXEC &&
+	    samples_add(a->samples, a->cycles, event))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	return 0;
+}
+
+int tact_analysis_run_all(struct tact_analysis *const *all, size_t n_all, struct tact_diag *diag)
 {
 	struct tact_trace_event event = TACT_TRACE_EVENT_INIT;
 	unsigned n = 0;
 	int status;
 
-	if (!a)
-		return tact_fail(diag, TACT_E_INVAL, "no analysis");
-	while ((status = tact_trace_next(a->trace, &event, diag)) > 0) {
-		if (event.kind == TACT_TRACE_BEGIN && add_thread(a, &event))
-			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-		status = tact_cycles_event(a->cycles, &event, diag);
+	for (size_t i = 0; i < n_all || !i; i++)
+		if (!all || !n_all || !all[i] || all[i]->trace != all[0]->trace)
+			return tact_fail(diag, TACT_E_INVAL, "no analysis, or of several traces");
+	while ((status = tact_trace_next(all[0]->trace, &event, diag)) > 0) {
+		for (size_t i = 0; i < n_all && status > 0; i++) {
+			const int taken = take_event(all[i], &event, diag);
+
+			status = taken < 0 ? taken : status;
+		}
 		if (status < 0)
 			break;
-		if (a->samples && event.kind == TACT_TRACE_EXEC &&
-		    samples_add(a->samples, a->cycles, &event))
-			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-		if (++n % LOOK_EVENTS == 0 && a->opt.on_progress)
-			a->opt.on_progress(a->opt.arg, a->cycles);
+		if (++n % LOOK_EVENTS == 0 && all[0]->opt.on_progress)
+			all[0]->opt.on_progress(all[0]->opt.arg, all[0]->cycles);
 	}
 	return status;
+}
+
+int tact_analysis_run(struct tact_analysis *a, struct tact_diag *diag)
+{
+	return tact_analysis_run_all(&a, 1, diag);
 }
 
 int tact_analysis_finish(struct tact_analysis *a, struct tact_cycles_totals *totals,

@@ -109,7 +109,7 @@ static int read_totals(struct reader *x, const json_t *o)
 	const json_t *misses = json_object_get(o, "misses");
 
 	if (x->has_totals)
-		return bad(x, "a second object with totals");
+		return bad(x, "a second result: tact diff takes results of one CPU");
 	x->has_totals = true;
 	if (!json_is_number(json_object_get(o, "cycles")))
 		return bad(x, "totals without cycles");
