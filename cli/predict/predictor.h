@@ -57,7 +57,7 @@ struct predictor {
 	uint32_t only, without; /* bits of bounds; `only` 0: all */
 
 	bool is_info, is_idealized, is_number_only, is_quiet, is_verbose;
-	bool has_intervals; /* in CSV */
+	bool has_intervals;		 /* in CSV */
 	bool is_advised, is_not_advised; /* by options; neither: on a terminal */
 	const char *output, *graph, *mca_params_path, *model;
 	unsigned threads; /* 0: as many as there are cores */

@@ -69,6 +69,20 @@ def check_evaluate_by_hand(tact):
     return [] if abs(mape - by_hand) < 2e-5 else ['evaluate says %.5f, by hand it is %.5f' % (mape, by_hand)]
 
 
+def check_intervals(tact):
+    """The 90% intervals hold nine of ten rows, within four standard deviations of that many rows."""
+    problems = []
+    for r in run(tact, 'evaluate', '-q', '-f', 'csv', '--model', 'facile,sim', SAMPLE):
+        if r['by'] != 'all' or r['arch'] == 'all':
+            continue
+        held, slack = float(r['in_interval']), 4 * (0.9 * 0.1 / int(r['blocks'])) ** 0.5
+        print('%s %s %s: intervals hold %.1f%%' % (r['model'], r['arch'], r['mode'], 100 * held))
+        if abs(held - 0.9) > slack:
+            problems.append('%s %s %s: intervals hold %.1f%% of %s rows, not 90 +- %.1f%%' % (
+                r['model'], r['arch'], r['mode'], 100 * held, r['blocks'], 100 * slack))
+    return problems
+
+
 def check_tune(tact):
     """Learning from the sample makes the plain machine better on blocks that it has not seen."""
     rows = run(tact, 'tune', '-q', '-f', 'csv', '-a', 'ICX', '--init', 'same', '--seed', '1',
@@ -85,7 +99,7 @@ def main():
     args = parser.parse_args()
     passed = failed = 0
     for name, check in (('limits', check_limits), ('evaluate by hand', check_evaluate_by_hand),
-                        ('tune', check_tune)):
+                        ('intervals', check_intervals), ('tune', check_tune)):
         try:
             problems = check(args.tact)
         except (RuntimeError, KeyError, ValueError, StopIteration) as e:
