@@ -101,8 +101,8 @@ void predict_advice(struct predict_worker *w, const struct source_block *block, 
 			    p->bold, p->plain);
 	else
 		text_printf(out,
-			    "\n%sAdvice%s (cycles per iteration before and after; each change was "
-			    "made and predicted):\n",
+			    "\n%sAdvice%s (cycles per iteration before and after, all "
+			    "predicted):\n",
 			    p->bold, p->plain);
 	for (int i = 0; i < n; i++) {
 		struct tact_advice a = TACT_ADVICE_INIT;
