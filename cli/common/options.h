@@ -131,6 +131,8 @@ struct option_group {
 #define OPTION_OWN(t, s)      {.title = t, .specs = s}
 #define OPTION_ARGUMENTS(take, f)                                                                  \
 	{.argument = take, .after = take, .offset = offsetof(struct OPTION_HOLDER, f)}
+#define OPTION_ARGUMENTS_AFTER(take, back, f) /* other ones after -- */                            \
+	{.argument = take, .after = back, .offset = offsetof(struct OPTION_HOLDER, f)}
 #define OPTION_WORDS(f) /* a struct option_words */                                                \
 	{.argument = option_words_add, .after = option_words_add, .fini = option_words_fini,      \
 	 .offset = offsetof(struct OPTION_HOLDER, f)}

@@ -28,6 +28,92 @@ const char *source_add_path(void *options, const char *path)
 	return add_item(options, false, path);
 }
 
+/* C, C++ and LLVM's intermediate code, by suffix: nothing else tells these from other text. */
+static bool is_source(const struct source_item *item)
+{
+	static const char *const suffixes[] = {".c", ".cc", ".cpp", ".cxx", ".c++",
+					       ".C", ".i",  ".ii",  ".ll",  ".bc"};
+
+	for (size_t i = 0; !item->is_hex && i < CLI_ARRAY_SIZE(suffixes); i++)
+		if (cli_has_suffix(item->value, suffixes[i]))
+			return true;
+	return false;
+}
+
+const char *source_add_after(void *target, const char *word)
+{
+	struct source_options *options = target;
+
+	for (size_t i = 0; i < options->n_items; i++)
+		if (is_source(&options->items[i]))
+			return option_words_add(&options->compiler_options, word);
+	return add_item(options, false, word);
+}
+
+/* Tells whether PATH has a program. */
+static bool has_program(const char *name)
+{
+	const char *path = getenv("PATH"), *end;
+	struct text text = {0};
+	bool is_there = strchr(name, '/') && !access(name, X_OK);
+
+	for (; path && *path && !is_there; path = *end ? end + 1 : end) {
+		end = strchrnul(path, ':');
+		text_reset(&text);
+		text_printf(&text, "%.*s/%s", (int)(end - path), path, name);
+		is_there = !access(cli_string(&text), X_OK);
+	}
+	text_free(&text);
+	return is_there;
+}
+
+/* The words of a command that compiles a file to assembly text. */
+struct compiling {
+	char *own; /* $CC, cut into words */
+	const char **words;
+	size_t n;
+};
+
+static void add_word(struct compiling *c, const char *word)
+{
+	c->words = cli_realloc(c->words, (c->n + 2) * sizeof(*c->words));
+	c->words[c->n++] = word;
+	c->words[c->n] = NULL;
+}
+
+static void compiling_init(struct compiling *c, const struct source_options *options,
+			   const char *path)
+{
+	const bool is_llvm = cli_has_suffix(path, ".ll") || cli_has_suffix(path, ".bc");
+	const char *cc = getenv("CC");
+	char *rest;
+
+	*c = (struct compiling){0};
+	if (cc && *cc && (!is_llvm || strstr(cc, "clang"))) {
+		c->own = strdup(cc);
+		if (!c->own)
+			cli_out_of_memory();
+		for (char *w = strtok_r(c->own, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
+			add_word(c, w);
+	}
+	if (!c->n)
+		add_word(c, is_llvm || has_program("clang") ? "clang" : "gcc");
+	add_word(c, "-S");
+	add_word(c, "-g");
+	add_word(c, "-O2");
+	for (size_t i = 0; i < options->compiler_options.n; i++)
+		add_word(c, options->compiler_options.list[i]);
+	add_word(c, "-o");
+	add_word(c, "-");
+	add_word(c, path);
+}
+
+static void compiling_fini(struct compiling *c)
+{
+	free(c->own);
+	free(c->words);
+}
+
 static const char *add_hex(void *options, const char *value)
 {
 	return add_item(options, true, value);
@@ -86,6 +172,7 @@ void source_options_fini(void *target)
 
 	free(options->items);
 	options->items = NULL;
+	option_words_fini(&options->compiler_options);
 }
 
 /* Waits until a pipe has something to read; false if its other end closes without a byte. */
@@ -151,6 +238,23 @@ static int open_store(struct source *source, const char *path, struct tact_diag 
 	return status;
 }
 
+/* The code of a link to uiCA's page, https://uica.uops.info/?code=HEX&syntax=hex&...; NULL if this
+ * is none, or has another syntax.
+ */
+static const char *find_code(const char *link, size_t *size)
+{
+	const char *code;
+
+	if (!strstr(link, "uica.uops.info/") || access(link, F_OK) == 0)
+		return NULL;
+	code = strstr(link, "?code=");
+	code = code ? code : strstr(link, "&code=");
+	if (!code || !strstr(link, "syntax=hex"))
+		return NULL;
+	*size = strcspn(code + 6, "&#");
+	return code + 6;
+}
+
 /* As tact_input_next. */
 static int next_in_store(struct source *source, struct source_block *block)
 {
@@ -194,6 +298,9 @@ static int open_item(struct source *source, const struct source_item *item,
 		.excerpt = excerpt,
 		.is_mangled = o->is_mangled,
 	};
+	struct compiling compiling = {0};
+	const char *hex;
+	size_t size;
 	int status;
 
 	source->index = source->candidates = 0;
@@ -203,10 +310,21 @@ static int open_item(struct source *source, const struct source_item *item,
 		return tact_input_open_memory(&source->input, item->value, strlen(item->value),
 					      &opt, diag);
 	}
+	hex = find_code(item->value, &size);
+	if (hex) {
+		source->path = "-x";
+		opt.kind = TACT_INPUT_HEX;
+		return tact_input_open_memory(&source->input, hex, size, &opt, diag);
+	}
 	source->path = strcmp(item->value, "-") ? item->value : "standard input";
 	if (!o->is_raw && tact_store_is_store(item->value))
 		return open_store(source, item->value, diag);
+	if (!o->is_raw && is_source(item) && !access(item->value, R_OK)) {
+		compiling_init(&compiling, o, item->value);
+		opt.compiler = compiling.words;
+	}
 	status = tact_input_open(&source->input, item->value, &opt, diag);
+	compiling_fini(&compiling);
 	if (status >= 0 && !source->is_quiet)
 		cli_message("%s: %s", source->path, tact_input_description(source->input));
 	return status;

@@ -26,6 +26,7 @@ struct source_options {
 	int syntax; /* enum tact_syntax */
 	bool is_raw, is_mangled;
 	bool skip_unknown;
+	struct option_words compiler_options; /* owned: what follows -- */
 	const char *function;
 	unsigned loop;
 	uint64_t addr_begin, addr_end;
@@ -35,14 +36,20 @@ struct source_options {
 /* How help texts describe inputs. */
 #define SOURCE_HELP                                                                                \
 	"An INPUT is a file, or - for standard input: hex strings, a CSV whose first\n"            \
-	"column is hex, assembly text, an object file or an executable. Its contents\n"            \
-	"tell which. Markers in it (LLVM-MCA, OSACA, IACA) select code; without markers,\n"        \
+	"column is hex, assembly text, a listing of objdump, gdb or perf, an object file,\n"       \
+	"an archive, an executable, or C source, whose compiler gets what follows --.\n"           \
+	"Markers in it (LLVM-MCA, OSACA, IACA) select code; without markers,\n"        \
 	"the innermost loops are listed.\n\n"
 
 extern const struct option_spec source_option_specs[];
 
 /* For struct option_command: takes a path. */
 const char *source_add_path(void *options, const char *path);
+
+/* Takes what follows --: options of the compiler if a file before it is source code, otherwise
+ * another path.
+ */
+const char *source_add_after(void *options, const char *word);
 
 /* Tells whether there is input: what the command line names, or else standard input, if it is a
  * file or a pipe with something in it.

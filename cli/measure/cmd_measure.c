@@ -133,7 +133,7 @@ static const struct option_group groups[] = {
 	OPTION_OWN("Harness", harness_specs),
 	OPTION_OWN("Output", output_specs),
 	OPTION_GROUP("Predictions of --compare", archlist_option_specs, archs, archlist_fini),
-	OPTION_ARGUMENTS(source_add_path, source),
+	OPTION_ARGUMENTS_AFTER(source_add_path, source_add_after, source),
 };
 
 /* The one store among the inputs of --compare; NULL: blocks are to be measured. */

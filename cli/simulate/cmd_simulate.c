@@ -50,7 +50,7 @@ static const struct option_group groups[] = {
 	OPTION_OWN("", model_specs),
 	OPTION_OWN("Timeline", timeline_specs),
 	OPTION_OWN("Output", predict_output_specs),
-	OPTION_ARGUMENTS(source_add_path, source),
+	OPTION_ARGUMENTS_AFTER(source_add_path, source_add_after, source),
 };
 
 static const char *file_option(const struct predictor *p)

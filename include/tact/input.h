@@ -58,6 +58,10 @@ struct tact_input_options {
 			       loops are regions, too */
 	bool skip_unknown; /* assembly text: leave out instructions that the assembler does not know */
 	struct tact_excerpt *excerpt; /* the caller's; NULL: not asked for */
+	/* NULL, or the words, with NULL after them, of a command that writes the assembly text of
+	 * the file to its standard output: tact_input_open runs it instead of reading the file.
+	 */
+	const char *const *compiler;
 };
 #define TACT_INPUT_OPTIONS_INIT TACT_SIZED(struct tact_input_options)
 
@@ -101,7 +105,8 @@ struct tact_input;
  *   -TACT_E_IO       the file cannot be read, or is a directory
  *   -TACT_E_FORMAT   the file as a whole is malformed: an ELF file that is cut short, assembly
  *                    errors, markers that do not match, no code at all
- *   -TACT_E_NO_TOOL  assembly text, and `as` is not installed
+ *   -TACT_E_NO_TOOL  assembly text, and `as` is not installed, or there is no such compiler
+ *   -TACT_E_LIMIT    the compiler took more than two minutes
  */
 int tact_input_open(struct tact_input **out, const char *path, const struct tact_input_options *opt,
 		    struct tact_diag *diag);

@@ -32,7 +32,8 @@ static int add_remarks(struct tact_input *in, struct tact_diag *diag)
 	const struct asm_source *source = &in->source;
 	int status = 0;
 
-	if (!source->n_skipped && !source->program)
+	if (!source->n_skipped && !source->program && !source->n_ignored[ASM_LATENCY] &&
+	    !source->n_ignored[ASM_EXEGESIS])
 		return 0;
 	if (!in->general)
 		status = tact_remarks_create(&in->general);
@@ -41,6 +42,16 @@ static int add_remarks(struct tact_input *in, struct tact_diag *diag)
 			in->general, "skipped-unknown",
 			"%zu instruction%s that the assembler does not know left out",
 			source->n_skipped, source->n_skipped > 1 ? "s" : "");
+	if (status >= 0 && source->n_ignored[ASM_LATENCY])
+		status = tact_remarks_add(in->general, "annotations-ignored",
+					  "LLVM-MCA-LATENCY ignored (%zu): latencies are those of "
+					  "the CPU's tables; --params changes them",
+					  source->n_ignored[ASM_LATENCY]);
+	if (status >= 0 && source->n_ignored[ASM_EXEGESIS])
+		status = tact_remarks_add(in->general, "annotations-ignored",
+					  "LLVM-EXEGESIS annotations ignored (%zu): values of "
+					  "registers and memory do not change a prediction",
+					  source->n_ignored[ASM_EXEGESIS]);
 	if (status >= 0 && source->program)
 		status = tact_remarks_add(in->general, "other-assembler",
 					  "assembled by %s: %s does not know an instruction in it",

@@ -15,6 +15,7 @@
 #include "code/code.h"
 #include "code/transfers.h"
 #include "input/archive.h"
+#include "input/compile.h"
 #include "input/convert.h"
 #include "input/reader.h"
 
@@ -252,9 +253,16 @@ int tact_input_open(struct tact_input **out, const char *path, const struct tact
 	status = create(&in, opt, &options, diag);
 	if (status < 0)
 		return status;
-	status = open_path(&in->reader, path, diag);
+	if (options.compiler) {
+		status = input_compile(in, options.compiler, diag);
+		options.kind = TACT_INPUT_ASM;
+	} else {
+		status = open_path(&in->reader, path, diag);
+	}
 	if (status >= 0)
 		status = open_reader(in, &options, diag);
+	if (status >= 0 && options.compiler)
+		in->description = "source, compiled";
 	return HAND_OVER(out, in, status, tact_input_close);
 }
 

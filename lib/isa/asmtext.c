@@ -207,6 +207,22 @@ static int add_marker(struct scanner *s, int word, const char *name, const char 
 	return status;
 }
 
+/* Notes annotations of other tools that change nothing here: what is ignored is said. */
+static void note_annotation(struct scanner *s, const char *p, const char *end)
+{
+	static const char *const words[] = {
+		[ASM_LATENCY] = "LLVM-MCA-LATENCY",
+		[ASM_EXEGESIS] = "LLVM-EXEGESIS-",
+	};
+	size_t i;
+
+	while (p < end && (is_blank(*p) || strchr("#/;*", *p)))
+		p++;
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if ((size_t)(end - p) > strlen(words[i]) && !memcmp(p, words[i], strlen(words[i])))
+			s->out->n_ignored[i]++;
+}
+
 /* Leaves out a comment from `body` up to `end`; if it was a marker, a label takes its place. */
 static int end_comment(struct scanner *s, const char *body, const char *end)
 {
@@ -214,6 +230,7 @@ static int end_comment(struct scanner *s, const char *body, const char *end)
 	const int word = find_marker(body, end, &name, &name_end);
 	int status;
 
+	note_annotation(s, body, end);
 	status = end_statement(s);
 	if (status < 0 || word < 0)
 		return status;

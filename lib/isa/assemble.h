@@ -87,6 +87,9 @@ struct asm_region {
 	size_t begin, end;
 };
 
+/* Annotations of other tools that are ignored. */
+enum asm_annotation { ASM_LATENCY, ASM_EXEGESIS, ASM_ANNOTATIONS };
+
 struct asm_source {
 	const struct isa_assembler *assembler;
 	char *text; /* for as; owned, as all arrays here */
@@ -102,6 +105,7 @@ struct asm_source {
 	bool has_lines;	   /* the text brings its own line table (.loc) */
 	bool is_skipping;  /* instructions that the assembler does not know are left out */
 	size_t n_skipped;
+	size_t n_ignored[ASM_ANNOTATIONS];
 	const char *program; /* that assembled it; NULL: the usual one */
 	bool is_listing; /* made of a listing: its lines are not to be found in the line table */
 };

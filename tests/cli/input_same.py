@@ -99,9 +99,9 @@ def main():
         out.write(SOURCE)
     with open('explorer', 'w') as out:
         out.write(EXPLORER)
-    shell('as -g -o dot.o dot.s; ld -o dot dot.o')
+    shell('as -g -o dot.o dot.s; ld -o dot dot.o; ar rcD dot.a dot.o')
     forms = {'hex': ['-x', HEX], 'explorer': ['explorer']}
-    for name in ('dot.s', 'dot.o', 'dot'):
+    for name in ('dot.s', 'dot.o', 'dot', 'dot.a'):
         forms[name] = [name]
     for name, command in LISTINGS.items():
         if not shutil.which(command.split()[0]):
