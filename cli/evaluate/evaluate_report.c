@@ -182,7 +182,7 @@ static void add_explanation(struct tact_block *block, const struct tact_arch *ar
 	if (tact_predict(block, NULL, &x) >= 0) {
 		text_add(&why,
 			 x.bottlenecks & (x.bottlenecks - 1) ? "Bottlenecks: " : "Bottleneck: ");
-		predict_names(&why, x.bottlenecks, ", ");
+		predict_names_on(&why, arch, x.bottlenecks, ", ");
 		text_add(&why, "\n");
 		predict_view_add(&view, TACT_VIEW_EXPLANATION, &why);
 	}

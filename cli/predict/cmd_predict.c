@@ -19,15 +19,22 @@ static const char help[] = "usage: tact predict [OPTIONS] [INPUT...]\n\n"
 			   "  tact predict --function main --loop 2 --graph loop.svg a.out\n"
 			   "  tact predict -q -a HSW -m unroll -f csv blocks.csv > cycles.csv\n";
 
+static bool is_word(const char *name, size_t length, const char *word)
+{
+	return strlen(word) == length && !strncasecmp(word, name, length);
+}
+
 static int find_bound(const char *name, size_t length)
 {
 	for (int b = 0; b < TACT_N_BOUNDS; b++) {
 		const char *column = tact_bound_column((enum tact_bound)b);
 		const char *full = tact_bound_name((enum tact_bound)b);
 
-		if ((strlen(column) == length && !strncasecmp(column, name, length)) ||
-		    (strlen(full) == length && !strncasecmp(full, name, length)))
+		if (is_word(name, length, column) || is_word(name, length, full))
 			return b;
+		for (const struct tact_arch *a = NULL; (a = tact_arch_next(a)) != NULL;)
+			if (is_word(name, length, tact_bound_name_on(a, (enum tact_bound)b)))
+				return b;
 	}
 	return -1;
 }
@@ -96,7 +103,10 @@ static const struct option_spec model_specs[] = {
 };
 
 static const struct option_spec output_specs[] = {
-	OPTION_FLAG(0, "idealize", is_idealized, "also print the gain if one component were ideal"),
+	OPTION_FLAG(0, "idealize", is_idealized,
+		    "also print the gain if one component, or those that tie, were ideal, and each "
+		    "one's "
+		    "share of the cycles"),
 	OPTION_TEXT(
 		0, "graph", "FILE", graph,
 		"also draw the dependence graph of the block: FILE.svg, or FILE.dot for Graphviz"),

@@ -4,6 +4,7 @@
  * row.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -19,6 +20,10 @@ static void add_titles(const struct predictor *p, struct text *out)
 	text_add(out, ",bottlenecks");
 	for (unsigned b = 0; b < TACT_N_BOUNDS && p->is_idealized; b++)
 		text_printf(out, ",without_%s", tact_bound_column((enum tact_bound)b));
+	if (p->is_idealized)
+		text_add(out, ",without_bottlenecks");
+	for (unsigned b = 0; b < TACT_N_BOUNDS && p->is_idealized; b++)
+		text_printf(out, ",share_%s", tact_bound_column((enum tact_bound)b));
 	if (!p->is_facile)
 		text_add(out, ",facile_cycles_per_iteration");
 	if (p->is_once)
@@ -62,6 +67,23 @@ char *predict_csv_names(char *p, uint32_t bounds)
 	return p;
 }
 
+/* The cycles without all bottlenecks, and how the cycles divide among bounds. */
+static char *put_shares(const struct tact_prediction *x, char *p)
+{
+	struct tact_shares s = TACT_SHARES_INIT;
+
+	tact_explain_shares(x, &s);
+	*p++ = ',';
+	if (s.without > 0)
+		p = put_cycles(p, s.without);
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
+		*p++ = ',';
+		if (x->applies >> b & 1)
+			p += snprintf(p, PUT_CYCLES_ROOM, "%.4f", s.share[b]);
+	}
+	return p;
+}
+
 static char *put_values(struct predict_worker *w, const struct tact_prediction *x, char *p)
 {
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
@@ -79,6 +101,8 @@ static char *put_values(struct predict_worker *w, const struct tact_prediction *
 		    tact_view_idealized(w->block, &w->p->predict_options, b, &cycles))
 			p = put_cycles(p, cycles);
 	}
+	if (w->p->is_idealized)
+		p = put_shares(x, p);
 	if (!w->p->is_facile) {
 		*p++ = ',';
 		p = put_cycles(p, w->facile_cycles);
@@ -94,7 +118,8 @@ static char *put_values(struct predict_worker *w, const struct tact_prediction *
 
 static unsigned count_columns(const struct predictor *p)
 {
-	return TACT_N_BOUNDS * (p->is_idealized ? 2 : 1) + 1 + (!p->is_facile) + p->is_once;
+	return TACT_N_BOUNDS * (p->is_idealized ? 3 : 1) + p->is_idealized + 1 + (!p->is_facile) +
+	       p->is_once;
 }
 
 const struct predict_columns predict_columns = {add_titles, put_values, count_columns};

@@ -27,6 +27,13 @@ static const struct option_choice modes[] = {
 	{NULL, 0},
 };
 
+static const struct option_choice explanations[] = {
+	{"bottlenecks", EXPLAIN_BOTTLENECKS},
+	{"all", EXPLAIN_ALL},
+	{"none", EXPLAIN_NONE},
+	{NULL, 0},
+};
+
 static const char *set_alignment(void *target, const char *value)
 {
 	struct predictor *p = target;
@@ -83,6 +90,9 @@ const struct option_spec predict_output_specs[] = {
 		    "(default: for a single block on a terminal)"),
 	OPTION_FLAG(0, "no-advice", is_not_advised, "print no advice"),
 	OPTION_JOBS(threads, 1024, "use N threads (default: one per core)"),
+	OPTION_CHOICE(0, "explain", "WHICH", explained, explanations,
+		      "derive the bottlenecks' bounds (bottlenecks, default), all bounds (all) or "
+		      "none (none)"),
 	OPTION_CHOICE(0, "color", "WHEN", color, colors,
 		      "use colours: auto (default: on a terminal, unless NO_COLOR is set), always "
 		      "or never"),

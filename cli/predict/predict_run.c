@@ -106,7 +106,8 @@ static int simulate(struct predict_worker *w, struct tact_prediction *out)
 {
 	struct tact_simulation *s = &w->simulation;
 	const struct tact_sim_options options = {.size = sizeof(options),
-						 .max_cycles = w->p->max_cycles};
+						 .max_cycles = w->p->max_cycles,
+						 .only_repeats = w->p->max_cycles != 0};
 	int status;
 
 	s->size = sizeof(*s);

@@ -14,7 +14,7 @@
 struct cost_table {
 	struct predict_worker *w;
 	const struct tact_listing *listing;
-	const char *source; /* "MITE", "DSB" or "LSD" */
+	const char *source; /* "MITE", "DSB" or "LSD", or the vendor's word */
 	unsigned ports;	    /* bit set of the CPU's */
 	bool has_ms;
 	size_t notes_width;
@@ -29,10 +29,11 @@ static const char *source_of(struct predict_worker *w)
 	struct tact_prediction x = TACT_PREDICTION_INIT;
 
 	if (tact_predict(w->block, NULL, &x) < 0)
-		return "MITE";
-	if (x.applies >> TACT_BOUND_LSD & 1)
-		return "LSD";
-	return x.applies >> TACT_BOUND_DSB & 1 ? "DSB" : "MITE";
+		return tact_uop_source_name_on(w->arch, TACT_SOURCE_MITE);
+	return tact_uop_source_name_on(w->arch, x.applies >> TACT_BOUND_LSD & 1 ? TACT_SOURCE_LSD
+						: x.applies >> TACT_BOUND_DSB & 1
+							? TACT_SOURCE_DSB
+							: TACT_SOURCE_MITE);
 }
 
 static void add_to_total(struct tact_insn_cost *total, const struct tact_insn_cost *cost)
@@ -102,7 +103,7 @@ static void leave_out_columns(struct cost_table *t)
 
 static void add_header(const struct cost_table *t, struct text *out)
 {
-	text_printf(out, "\n%s    #", t->w->p->bold);
+	text_printf(out, "\nUops per iteration:\n%s    #", t->w->p->bold);
 	if (t->has_source)
 		text_printf(out, " %4s", t->source);
 	if (t->has_ms)
@@ -263,7 +264,7 @@ void predict_arch_table(struct predict_worker *w, struct text *out)
 		text_printf(out, "%-5s", tact_arch_name(archs->arch[a]));
 		text_cycles2(out, x->cycles_per_iteration, 7);
 		text_printf(out, "  %-6s  ", option_choice_name(option_modes, (int)x->mode));
-		predict_names_within(out, x->bottlenecks, 22);
+		predict_names_within(out, archs->arch[a], x->bottlenecks, 22);
 		text_pad(out, 44, start);
 		text_printf(out, "  %s%s\n", tact_arch_full_name(archs->arch[a]),
 			    x->coverage < 1 ? "  (lower bound: instructions without data)" : "");
@@ -306,7 +307,7 @@ static void add_alignments(const struct predict_worker *w, const struct predict_
 			text_printf(out, "%2u - %-2u", k, end - 1);
 		text_cycles2(out, r[k].x.cycles_per_iteration, 8);
 		text_add(out, "  ");
-		predict_names(out, r[k].x.bottlenecks, ", ");
+		predict_names_on(out, arch, r[k].x.bottlenecks, ", ");
 		text_add(out, "\n");
 	}
 }
@@ -319,24 +320,55 @@ void predict_alignment_table(struct predict_worker *w, struct text *out)
 
 /* ---- ideal components ---- */
 
+static void add_gain(const struct tact_prediction *x, double cycles, struct text *out)
+{
+	text_cycles2(out, cycles, 8);
+	if (cycles > 0)
+		text_printf(out, "  %6.2fx", x->cycles_per_iteration / cycles);
+	else
+		text_add(out, "        -");
+}
+
+/* Where bounds tie, no single one of them gains anything. */
+static void add_set(const struct predict_worker *w, const struct tact_prediction *x,
+		    const struct tact_shares *s, struct text *out)
+{
+	size_t start = out->size;
+
+	if (!(s->set & (s->set - 1)) || s->without <= 0)
+		return;
+	text_add(out, "  ");
+	predict_names_on(out, w->arch, s->set, " + ");
+	if (out->size - start > 28) {
+		out->size = start;
+		text_printf(out, "  all %d bottlenecks", __builtin_popcount(s->set));
+	}
+	text_pad(out, 28, start);
+	add_gain(x, s->without, out);
+	text_add(out, "\n");
+}
+
 void predict_idealize_table(struct predict_worker *w, const struct tact_prediction *x,
 			    struct text *out)
 {
-	text_printf(out, "\n%sIf one component were ideal   Cycles  Speedup%s\n", w->p->bold,
-		    w->p->plain);
+	struct tact_shares s = TACT_SHARES_INIT;
+
+	tact_explain_shares(x, &s);
+	text_printf(out, "\n%sIf one component were ideal   Cycles  Speedup   Share%s\n",
+		    w->p->bold, w->p->plain);
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
 		double cycles;
 
 		if (!(x->applies >> b & 1) || x->bound[b] <= 0 ||
 		    !tact_view_idealized(w->block, &w->p->predict_options, b, &cycles))
 			continue;
-		text_printf(out, "  %-26s", tact_bound_name((enum tact_bound)b));
-		text_cycles2(out, cycles, 8);
-		if (cycles > 0)
-			text_printf(out, "  %6.2fx\n", x->cycles_per_iteration / cycles);
-		else
-			text_add(out, "        -\n");
+		text_printf(out, "  %-26s", tact_bound_name_on(w->arch, (enum tact_bound)b));
+		add_gain(x, cycles, out);
+		text_printf(out, "  %5.1f%%\n", 100 * s.share[b]);
 	}
+	add_set(w, x, &s, out);
+	text_add(out,
+		 "  Share - of the cycles, over all orders of making components ideal (Shapley)\n");
 }
 
 /* ---- candidates ---- */
@@ -402,7 +434,7 @@ void predict_candidate(struct predict_worker *w, const struct source_block *bloc
 	text_add(out, is_good && x->coverage < 1 ? "+ " : "  ");
 	names = out->size;
 	if (is_good && has_names)
-		predict_names_within(out, x->bottlenecks, NAMES);
+		predict_names_within(out, p->archs.arch[result->arch], x->bottlenecks, NAMES);
 	else if (!is_good)
 		text_add(out, predict_status_name(result->status));
 	if (has_names || !is_good)

@@ -9,28 +9,41 @@
 #include "common/cli.h"
 #include "predictor.h"
 
-void predict_names(struct text *out, uint32_t bounds, const char *separator)
+void predict_names_on(struct text *out, const struct tact_arch *arch, uint32_t bounds,
+		      const char *separator)
 {
 	for (bool first = true; bounds; bounds &= bounds - 1, first = false)
 		text_printf(out, "%s%s", first ? "" : separator,
-			    tact_view_bottleneck_name((unsigned)__builtin_ctz(bounds)));
+			    tact_view_bottleneck_name_on(arch, (unsigned)__builtin_ctz(bounds)));
 }
 
-void predict_names_within(struct text *out, uint32_t bounds, size_t width)
+void predict_names(struct text *out, uint32_t bounds, const char *separator)
+{
+	predict_names_on(out, NULL, bounds, separator);
+}
+
+void predict_names_within(struct text *out, const struct tact_arch *arch, uint32_t bounds,
+			  size_t width)
 {
 	size_t start = out->size;
 
-	predict_names(out, bounds, ", ");
+	predict_names_on(out, arch, bounds, ", ");
 	if (out->size - start <= width || !(bounds & (bounds - 1)))
 		return;
 	for (uint32_t shown = bounds; shown & (shown - 1);) {
 		shown &= ~(1u << (31 - __builtin_clz(shown))); /* the last one is cut */
 		out->size = start;
-		predict_names(out, shown, ", ");
+		predict_names_on(out, arch, shown, ", ");
 		text_printf(out, " +%d", __builtin_popcount(bounds & ~shown));
 		if (out->size - start <= width)
 			return;
 	}
+}
+
+/* The core whose words a text about one core uses; NULL: it is about several. */
+static const struct tact_arch *predict_words(const struct predictor *p)
+{
+	return p->archs.n == 1 ? p->archs.arch[0] : NULL;
 }
 
 void predict_headline(const struct predictor *p, struct text *out, double low, double high,
@@ -44,7 +57,7 @@ void predict_headline(const struct predictor *p, struct text *out, double low, d
 	}
 	text_printf(out, "%s\nBottleneck%s: %s", p->plain,
 		    bottlenecks & (bottlenecks - 1) ? "s" : "", p->bold);
-	predict_names(out, bottlenecks, ", ");
+	predict_names_on(out, predict_words(p), bottlenecks, ", ");
 	text_printf(out, "%s%s\n", bottlenecks ? "" : "none", p->plain);
 }
 
@@ -121,7 +134,7 @@ void predict_bound_list(const struct predictor *p, const struct tact_prediction 
 	text_printf(out, "\n%s\n", title);
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
 		bool is_worst = x->bottlenecks >> b & 1;
-		const char *name = tact_bound_name((enum tact_bound)b);
+		const char *name = tact_bound_name_on(predict_words(p), (enum tact_bound)b);
 
 		/* A bound of zero (no division, no store) is not worth a line. */
 		if (!(x->applies >> b & 1) || x->bound[b] <= 0)
@@ -186,7 +199,7 @@ void predict_report(struct predict_worker *w, const struct source_block *block,
 	predict_cost_table(w, &listing, out);
 	if (w->p->is_info)
 		predict_info_table(w, &listing, out);
-	predict_view_add(&view, TACT_VIEW_EXPLANATION, out);
+	predict_explain(&view, w->p, out);
 	predict_pass_chain(w, &listing, out);
 	if (w->p->is_idealized)
 		predict_idealize_table(w, x, out);

@@ -31,6 +31,8 @@ struct tact_view predict_view(struct predict_worker *w, const struct source_bloc
 		.from = p->from,
 		.with_timeline = p->is_timeline,
 		.with_pass = p->is_once,
+		.options = &p->predict_options,
+		.explains_all = p->explained == EXPLAIN_ALL,
 		.is_whole = p->is_verbose,
 		.in_color = p->bold[0],
 		.width = p->width,
@@ -53,6 +55,12 @@ int predict_view_add(const struct tact_view *view, enum tact_view_kind kind, str
 	text_add_bytes(out, text, size);
 	free(text);
 	return 0;
+}
+
+void predict_explain(const struct tact_view *view, const struct predictor *p, struct text *out)
+{
+	if (p->explained != EXPLAIN_NONE)
+		predict_view_add(view, TACT_VIEW_EXPLANATION, out);
 }
 
 struct tact_listing predict_listing(const struct tact_block *block, uint64_t address)

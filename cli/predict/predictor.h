@@ -30,6 +30,7 @@ enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 /* A mode that the library does not have: the latency of one pass, beside the throughput. */
 enum { PREDICT_ONCE = 1 + TACT_MODE_UNROLL };
 enum { PREDICT_MAX_MEMORIES = 64 };
+enum { EXPLAIN_BOTTLENECKS, EXPLAIN_ALL, EXPLAIN_NONE };
 /* A failure that the library does not have: no iteration ended within the budget of cycles. */
 enum { PREDICT_E_BUDGET = 1000 };
 
@@ -59,6 +60,7 @@ struct predictor {
 	bool is_info, is_idealized, is_number_only, is_quiet, is_verbose;
 	bool has_intervals;		 /* in CSV */
 	bool is_advised, is_not_advised; /* by options; neither: on a terminal */
+	int explained;			 /* what is explained in texts: EXPLAIN_... */
 	const char *output, *graph, *mca_params_path, *model;
 	unsigned threads; /* 0: as many as there are cores */
 	char why[160];	  /* room for a message */
@@ -190,7 +192,7 @@ struct predict_command {
 	int (*make_files)(struct predict_worker *w, const struct source_block *block,
 			  const struct tact_prediction *x);
 };
-enum { PREDICT_CSV_ROOM = 1024 + TACT_N_BOUNDS * 2 * PUT_CYCLES_ROOM };
+enum { PREDICT_CSV_ROOM = 1024 + TACT_N_BOUNDS * 3 * PUT_CYCLES_ROOM };
 
 /* Rows of options that both commands have, for a group whose target is a struct predictor. */
 extern const struct option_spec predict_mode_specs[], predict_output_specs[];
@@ -237,6 +239,7 @@ int predict_batches(const struct predictor *p, struct source *source, struct pre
 struct tact_view predict_view(struct predict_worker *w, const struct source_block *block,
 			      const struct tact_prediction *x);
 int predict_view_add(const struct tact_view *view, enum tact_view_kind kind, struct text *out);
+void predict_explain(const struct tact_view *view, const struct predictor *p, struct text *out);
 struct tact_listing predict_listing(const struct tact_block *block, uint64_t address);
 
 /* How far to trust what was predicted last: owned by the worker; NULL: it cannot be said.  The same
@@ -263,7 +266,10 @@ void predict_letters(unsigned notes, size_t width, struct text *out); /* padded;
 void predict_end_table(const struct predictor *p, unsigned notes, struct text *out);
 void predict_bytes(const struct tact_block *block, size_t i, struct text *out);
 void predict_names(struct text *out, uint32_t bounds, const char *separator);
-void predict_names_within(struct text *out, uint32_t bounds, size_t width); /* "Ports, Issue +2" */
+void predict_names_on(struct text *out, const struct tact_arch *arch, uint32_t bounds,
+		      const char *separator); /* in the words of a core's vendor */
+void predict_names_within(struct text *out, const struct tact_arch *arch, uint32_t bounds,
+			  size_t width); /* "Ports, Issue +2" */
 void predict_headline(const struct predictor *p, struct text *out, double low, double high,
 		      uint32_t bottlenecks);
 void predict_cost_table(struct predict_worker *w, const struct tact_listing *listing,

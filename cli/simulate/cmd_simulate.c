@@ -9,22 +9,25 @@
 #include "common/page.h"
 #include "simulator.h"
 
-static const char help[] = "usage: tact simulate [OPTIONS] [INPUT...]\n\n"
-			   "Simulates the pipeline of a core cycle by cycle until its state "
-			   "repeats. Tells how many cycles per iteration a block of machine code "
-			   "takes, what limits it, and what each uop waits for.\n\n"
-			   "{options}\n\n" SOURCE_HELP "Examples:\n"
-			   "  tact simulate -a SKL --timeline -x 480fafc34801d8\n"
-			   "  tact simulate -a ICL --html loop.html kernel.s\n"
-			   "  tact simulate --function main --loop 2 --perfetto loop.json a.out\n"
-			   "  tact simulate -q -a HSW -m unroll -f csv blocks.csv > cycles.csv\n";
+static const char help[] =
+	"usage: tact simulate [OPTIONS] [INPUT...]\n\n"
+	"Simulates the pipeline of a core cycle by cycle until its state "
+	"repeats or its pace is steady. Tells how many cycles per iteration a "
+	"block of machine code takes, how sure that is, what limits it, and what "
+	"each uop waits for.\n\n"
+	"{options}\n\n" SOURCE_HELP "Examples:\n"
+	"  tact simulate -a SKL --timeline -x 480fafc34801d8\n"
+	"  tact simulate -a ICL --html loop.html kernel.s\n"
+	"  tact simulate --function main --loop 2 --perfetto loop.json a.out\n"
+	"  tact simulate -q -a HSW -m unroll -f csv blocks.csv > cycles.csv\n";
 
 #define OPTION_HOLDER predictor
 
 static const struct option_spec model_specs[] = {
 	OPTION_NUMBER(0, "max-cycles", "N", max_cycles, 1, 1000000000,
-		      "give up if the state of the pipeline has not repeated after N cycles "
-		      "(default: 500 plus 16 times the prediction of predict)"),
+		      "simulate until the state of the pipeline repeats, up to N cycles (default: "
+		      "until it repeats or the pace is steady, up to 500 cycles plus 16 times the "
+		      "prediction of predict)"),
 	OPTION_END,
 };
 

@@ -96,10 +96,14 @@ static void leave_out_columns(struct insn_table *t)
 
 static void add_header(const struct insn_table *t, struct text *out)
 {
-	text_printf(out, "\n%s    #", t->w->p->bold);
+	text_printf(out,
+		    "\nUops per iteration, and the cycles that they wait for operands and ports:\n"
+		    "%s    #",
+		    t->w->p->bold);
 	for (unsigned s = 0; s < TACT_N_SOURCES; s++)
 		if (t->sources >> s & 1)
-			text_printf(out, "%5s", tact_uop_source_name((enum tact_uop_source)s));
+			text_printf(out, "%5s",
+				    tact_uop_source_name_on(t->w->arch, (enum tact_uop_source)s));
 	text_add(out, " Issued  Exec");
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		if (t->ports >> p & 1)
@@ -179,18 +183,23 @@ static void add_table(struct predict_worker *w, const struct tact_listing *listi
 
 /* ---- the report ---- */
 
+/* How the figure was found, and how sure it is. */
 static void add_steady_state(const struct tact_simulation *s, struct text *out)
 {
-	if (s->repeats)
+	if (s->repeats) {
 		text_printf(out,
-			    "The state repeats after %" PRIu64 " iteration%s (%" PRIu64
-			    " cycles simulated)\n",
+			    "Exact for the model: the state of the pipeline repeats after %" PRIu64
+			    " iteration%s\n(%" PRIu64 " cycles simulated)\n",
 			    s->period, s->period == 1 ? "" : "s", s->cycles);
-	else
-		text_printf(out,
-			    "The state did not repeat within %" PRIu64 " cycles (%" PRIu64
-			    " iterations): this is a mean\n",
-			    s->cycles, s->iterations);
+		return;
+	}
+	text_printf(out,
+		    "A mean over %" PRIu64 " iteration%s, +/- %.*f cycles (95%%): the state of the "
+		    "pipeline did not\nrepeat within %" PRIu64 " cycles%s\n",
+		    s->period, s->period == 1 ? "" : "s", s->uncertainty < 0.095 ? 3 : 2,
+		    s->uncertainty, s->cycles,
+		    s->method == TACT_SIM_SETTLED ? ", but its pace is steady"
+						  : "; --max-cycles N simulates more");
 }
 
 static unsigned largest_bound(const struct tact_prediction *bounds)
@@ -212,7 +221,7 @@ static void explain_scheduling(struct predict_worker *w, struct text *out)
 	text_printf(out,
 		    "\n"
 		    "%sScheduling%s: no single bound explains it; the largest is %s with ",
-		    w->p->bold, w->p->plain, tact_bound_name((enum tact_bound)b));
+		    w->p->bold, w->p->plain, tact_bound_name_on(w->arch, (enum tact_bound)b));
 	text_cycles2(out, s->bounds->bound[b], 0);
 	text_add(out,
 		 " cycles.\n"
@@ -250,7 +259,7 @@ void simulate_report(struct predict_worker *w, const struct source_block *block,
 		predict_info_table(w, &listing, out);
 	if (w->simulation.scheduling)
 		explain_scheduling(w, out);
-	predict_view_add(&view, TACT_VIEW_EXPLANATION, out);
+	predict_explain(&view, w->p, out);
 	if (w->p->is_timeline)
 		add_timeline(&view, out);
 	predict_advice(w, block, out);
@@ -262,13 +271,14 @@ void simulate_report(struct predict_worker *w, const struct source_block *block,
 static void add_titles(const struct predictor *p, struct text *out)
 {
 	(void)p;
-	text_add(out, ",repeats,period,cycles,bottlenecks,facile_cycles_per_iteration");
+	text_add(out, ",repeats,period,cycles,bottlenecks,facile_cycles_per_iteration,"
+		      "method,uncertainty");
 }
 
 static unsigned count_columns(const struct predictor *p)
 {
 	(void)p;
-	return 5;
+	return 7;
 }
 
 static char *put_values(struct predict_worker *w, const struct tact_prediction *x, char *p)
@@ -279,7 +289,8 @@ static char *put_values(struct predict_worker *w, const struct tact_prediction *
 		      s->cycles);
 	p = predict_csv_names(p, x->bottlenecks);
 	*p++ = ',';
-	return put_cycles(p, s->bounds->cycles_per_iteration);
+	p = put_cycles(p, s->bounds->cycles_per_iteration);
+	return p + snprintf(p, 64, ",%s,%.4f", tact_sim_method_name(s->method), s->uncertainty);
 }
 
 const struct predict_columns simulate_columns = {add_titles, put_values, count_columns};

@@ -50,10 +50,10 @@ extern const struct tact_view_note tact_view_notes[];
  */
 char tact_view_letter(const struct tact_sim_uop *uop, int64_t cycle);
 
-/* Returns what the letters that occur mean: some lines, which the caller frees.  NULL: out of
- * memory.
+/* Returns what the letters that occur mean, in the words of a core's vendor (NULL: Intel's): some
+ * lines, which the caller frees.  NULL: out of memory.
  */
-char *tact_view_legend(const bool occurs[256]);
+char *tact_view_legend(const bool occurs[256], const struct tact_arch *arch);
 
 #ifdef __cplusplus
 }

@@ -215,6 +215,10 @@ struct tact_insn_cost {
 	unsigned divider;  /* cycles */
 	double port[TACT_MAX_PORTS]; /* uops by port, spread over the block so that the busiest port
 					is as idle as possible */
+	/* Cycles in which no other instruction of this kind starts: the divider's, or those of
+	 * microcode, locks and fences that do not overlap.
+	 */
+	unsigned exclusive;
 };
 #define TACT_INSN_COST_INIT TACT_SIZED(struct tact_insn_cost)
 

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <tact/arch.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -29,6 +31,11 @@ enum { TACT_MAX_SOURCES = 16 };
 
 /* Returns the name of a source ("MITE", ...), or "unknown". */
 const char *tact_uop_source_name(enum tact_uop_source source);
+
+/* The same in the words of a core's vendor: "Dec" and "OpC" for decoders and op cache of AMD's
+ * cores.  NULL for arch: as above.
+ */
+const char *tact_uop_source_name_on(const struct tact_arch *arch, enum tact_uop_source source);
 
 /* What a uop, or the uop before it, waited for longest between two points.  Values are stable; new
  * ones go to the end.

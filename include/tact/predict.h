@@ -44,6 +44,11 @@ enum { TACT_MAX_BOUNDS = 32 };
 const char *tact_bound_name(enum tact_bound bound);
 const char *tact_bound_column(enum tact_bound bound);
 
+/* Returns the name for people in the words of a core's vendor: on AMD's cores the DSB is the "Op
+ * cache", and what Intel calls issue is "Dispatch".  NULL for arch: as tact_bound_name.
+ */
+const char *tact_bound_name_on(const struct tact_arch *arch, enum tact_bound bound);
+
 /* ---- predicting a block ---- */
 
 struct tact_predict_options {
@@ -92,6 +97,71 @@ int tact_predict(struct tact_block *block, const struct tact_predict_options *op
 
 /* ---- why ---- */
 
+/* The formulas of bounds.  Values are stable: new ones go to the end. */
+enum tact_rule {
+	TACT_RULE_RATIO,   /* amount * each / per */
+	TACT_RULE_CEILING, /* amount / per, rounded up */
+	TACT_RULE_COPIES,  /* amount * copies / per, rounded up; the result divided by copies */
+	TACT_RULE_TABLE,   /* so many cycles were measured for this amount: no formula */
+	TACT_N_RULES
+};
+
+/* What a bound counts.  Values are stable: new ones go to the end. */
+enum tact_counted {
+	TACT_COUNTED_CYCLES,	    /* in so many iterations (`per`) */
+	TACT_COUNTED_UOPS,	    /* fused ones; for Ports, those that go to ports */
+	TACT_COUNTED_LINES,	    /* of the DSB, one per cycle */
+	TACT_COUNTED_WIDE_UOPS,	    /* that take more than one slot of the DSB */
+	TACT_COUNTED_INSNS,	    /* instructions */
+	TACT_COUNTED_COMPLEX_INSNS, /* instructions that only the complex decoder takes */
+	TACT_COUNTED_BYTES,
+	TACT_COUNTED_LOADS, /* blocked ones that wait for each other, in so many iterations */
+	TACT_N_COUNTED
+};
+
+/* How a bound comes about: its formula with the numbers of this block. */
+struct tact_derivation {
+	size_t size; /* sizeof(struct tact_derivation), set by the caller */
+	enum tact_rule rule;
+	enum tact_counted counted;
+	unsigned amount, per; /* per is not 0 */
+	unsigned each;	      /* cycles for each one that is counted; 1 for most bounds */
+	unsigned copies;      /* of a loop that are streamed as one; 1 unless the rule is COPIES */
+	double cycles_per_iteration; /* what the rule gives: exactly the bound */
+};
+#define TACT_DERIVATION_INIT TACT_SIZED(struct tact_derivation)
+
+/* Derives any bound of a loaded block, whether it applies or not, under the options of tact_predict
+ * (NULL means all zeros).
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL  block or out is NULL, the block is empty, there is no such bound, out->size is
+ *                  not set, or opt has values that this library does not know
+ *   -TACT_E_NOMEM  out of memory
+ */
+int tact_explain_bound(struct tact_block *block, const struct tact_predict_options *opt,
+		       enum tact_bound bound, struct tact_derivation *out);
+
+/* How the cycles of a prediction divide among its bounds. */
+struct tact_shares {
+	size_t size; /* sizeof(struct tact_shares), set by the caller */
+	/* By bound: its part of the cycles, which add up to 1: the mean, over all orders in which
+	 * components can be made ideal one after the other, of what each one gains (its Shapley
+	 * value).
+	 */
+	double share[TACT_MAX_BOUNDS];
+	uint32_t set;	/* the smallest set of bounds without which the cycles are fewer */
+	double without; /* cycles per iteration without that set; 0: no other bound is left */
+};
+#define TACT_SHARES_INIT TACT_SIZED(struct tact_shares)
+
+/* Divides the cycles of a prediction, which tact_predict has filled, among the bounds that apply.
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL  an argument is NULL, or a size is not set
+ */
+int tact_explain_shares(const struct tact_prediction *prediction, struct tact_shares *out);
+
 /* Ports: the set of ports whose uops are the bottleneck, and the instructions they belong to. */
 struct tact_port_contention {
 	size_t size;	       /* sizeof(struct tact_port_contention), set by the caller */
@@ -109,6 +179,16 @@ struct tact_port_contention {
  *   -TACT_E_NOMEM  out of memory
  */
 int tact_explain_ports(struct tact_block *block, struct tact_port_contention *out);
+
+/* The same under the options of tact_predict, of which exact_ports counts; NULL means all zeros.
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL  block or out is NULL, the block is empty, out->size is not set, or opt has
+ *                  values that this library does not know
+ *   -TACT_E_NOMEM  out of memory
+ */
+int tact_explain_ports_with(struct tact_block *block, const struct tact_predict_options *opt,
+			    struct tact_port_contention *out);
 
 /* One step of a chain of dependences. */
 struct tact_chain_link {
@@ -152,6 +232,17 @@ int tact_explain_chain(struct tact_block *block, struct tact_chain *out);
  *   -TACT_E_NOMEM  out of memory
  */
 int tact_explain_pass(struct tact_block *block, struct tact_chain *out);
+
+/* Explains one of the two: the chain whose ratio is the bound TACT_BOUND_PRECEDENCE, where memory
+ * counts as the paper has it, or TACT_BOUND_FORWARDING, where the chain passes through memory and
+ * takes the latency of forwarding.
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL  block or out is NULL, the block is empty, out->size is not set, or it is
+ *                  another bound
+ *   -TACT_E_NOMEM  out of memory
+ */
+int tact_explain_chain_of(struct tact_block *block, enum tact_bound bound, struct tact_chain *out);
 
 /* Returns what people call the value of a link or an edge: the name of a register, "flags",
  * "memory", or "?" if there is none.  `kind` and `reg` are those of struct tact_chain_link or
@@ -216,7 +307,7 @@ struct tact_edge {
  */
 int tact_block_edge(const struct tact_block *block, size_t *cursor, struct tact_edge *out);
 
-/* One 16-byte chunk of the predecoder, or one group of the decoders.  Instructions are counted in
+/* One 16-byte chunk of the predecoder, one group of the decoders, or one line of the DSB.  Instructions are counted in
  * the order of the (unrolled) code, modulo the block's length.
  */
 struct tact_front_end_group {
@@ -235,6 +326,16 @@ int tact_explain_predecoder(struct tact_block *block, struct tact_front_end_grou
 			    size_t capacity, unsigned *iterations);
 int tact_explain_decoder(struct tact_block *block, struct tact_front_end_group *groups,
 			 size_t capacity, unsigned *iterations);
+
+/* Explains the DSB bound of cores that deliver one line per cycle: fills up to `capacity` groups
+ * with the instructions that begin in each line that an iteration is read from, and stores 1 in
+ * *iterations.  groups may be NULL if capacity is 0.
+ *
+ * Returns the number of lines, which may exceed capacity, 0 if the core has no such rule, or:
+ *   -TACT_E_INVAL  another argument is NULL, or the block is empty
+ */
+int tact_explain_dsb(struct tact_block *block, struct tact_front_end_group *groups, size_t capacity,
+		     unsigned *iterations);
 
 /* ---- many blocks ---- */
 

@@ -24,10 +24,25 @@ extern "C" {
 
 /* ---- one block that repeats ---- */
 
+/* How a figure was found.  Values are stable; new ones go to the end. */
+enum tact_sim_method {
+	TACT_SIM_NONE,	  /* there is no figure */
+	TACT_SIM_REPEATS, /* the state of the pipeline recurred: exact for the model */
+	TACT_SIM_SETTLED, /* a mean over three stretches that agree within 0.5% */
+	TACT_SIM_MEAN,	  /* a mean over the second half of max_cycles */
+	TACT_N_SIM_METHODS
+};
+
+/* Returns "none", "repeats", "settled" or "mean"; "unknown" for other values. */
+const char *tact_sim_method_name(enum tact_sim_method method);
+
 /* How to simulate.  All zeros, or NULL, is the default.
  *
  * max_cycles ends the simulation if no steady state is found by then.  By default it is enough to
  * fill the reorder buffer and to see some iterations.  It is never more than 2^29 cycles.
+ *
+ * only_repeats does not accept that the pipeline has settled: the simulation goes on until its state
+ * recurs, which makes the figure exact, or to max_cycles.
  *
  * min_iterations keeps the simulation running for the sink after the steady state was found; it
  * does not change the result.  By default the simulation ends with the steady state.  With
@@ -44,6 +59,7 @@ struct tact_sim_options {
 	uint64_t min_iterations;
 	int (*on_uop)(void *arg, const struct tact_sim_uop *uop); /* NULL: no sink */
 	void *arg;						  /* for on_uop */
+	bool only_repeats;
 };
 #define TACT_SIM_OPTIONS_INIT TACT_SIZED(struct tact_sim_options)
 
@@ -69,7 +85,7 @@ struct tact_sim_insn {
  *
  * `repeats` says that the state of the pipeline recurred: the figure is exact for the model.
  * Otherwise it is the mean over a stretch in which the pipeline had settled, or, if it never did,
- * over the second half of max_cycles.
+ * over the second half of max_cycles; `method` says which, and `uncertainty` how sure it is.
  *
  * `stopped` says that the sink ended the simulation.  If the steady state was known by then, the
  * result is complete.  If not, there is no figure: cycles_per_iteration is NaN, period is 0,
@@ -91,6 +107,11 @@ struct tact_simulation {
 	 */
 	const struct tact_prediction *bounds;
 	bool stopped; /* see above */
+	enum tact_sim_method method;
+	/* Half of the 95% interval of cycles_per_iteration, from the spread of batches; 0 if the
+	 * state recurred.  It is about the mean of the model, not about the machine.
+	 */
+	double uncertainty;
 };
 #define TACT_SIMULATION_INIT TACT_SIZED(struct tact_simulation)
 

@@ -36,6 +36,11 @@ enum { TACT_VIEW_SCHEDULING = 31 };
 /* Returns the name of a bound or of TACT_VIEW_SCHEDULING, or "unknown". */
 const char *tact_view_bottleneck_name(unsigned b);
 
+/* The same in the words of a core's vendor, as tact_bound_name_on has them.  NULL for arch: as
+ * above.
+ */
+const char *tact_view_bottleneck_name_on(const struct tact_arch *arch, unsigned b);
+
 /* Tells what FACILE predicts if bound b were no limit.  opt as in tact_predict; it may be NULL.  Its
  * stop_above is ignored.
  * Returns false, and leaves *cycles alone, if no other bound applies, if an argument is missing or
@@ -51,7 +56,7 @@ enum tact_view_kind {
 	TACT_VIEW_PREDICTION,  /* JSON, schema tact.predict/1: one line */
 	TACT_VIEW_SIMULATION,  /* JSON, schema tact.simulate/1: one line */
 	TACT_VIEW_PAGE,	       /* JSON, schema tact.simulate.page/1: the data of its web page */
-	TACT_VIEW_EXPLANATION, /* one paragraph per bottleneck: which instructions wait for what */
+	TACT_VIEW_EXPLANATION, /* one paragraph per bottleneck: how its figure comes about */
 	TACT_VIEW_GRAPH_SVG,   /* the dependence graph as a drawing */
 	TACT_VIEW_GRAPH_DOT,   /* the dependence graph for Graphviz */
 	TACT_VIEW_CHART,       /* the timeline for a terminal: uops as rows, cycles as columns */
@@ -94,6 +99,10 @@ struct tact_view {
 	unsigned iterations;			  /* of the timeline; 0: the default of the view */
 	uint64_t from;	    /* the first iteration, from 1; 0: one in the steady state */
 	bool with_timeline; /* in JSON, too */
+
+	/* For explanations. */
+	const struct tact_predict_options *options; /* of the prediction; NULL: all zeros */
+	bool explains_all; /* every bound that applies and is not 0, not only the bottlenecks */
 
 	/* For texts that people read. */
 	bool is_whole;		  /* do not cut long lists */

@@ -308,6 +308,10 @@ int tact_arch_copy(struct tact_arch **out, const struct tact_arch *base)
 	if (status < 0)
 		return status;
 	*arch = *base;
+	if (!arch->table_load) {
+		arch->table_load = base->params.load_latency;
+		arch->table_load_vec = base->params.load_latency_vec;
+	}
 	if (base->overlay)
 		status = overlay_copy(&arch->overlay, base->overlay);
 	return HAND_OVER(out, arch, status, free);

@@ -27,6 +27,10 @@ struct tact_arch {
 	const uint16_t *record_of_form;	     /* static; indexed by form; NULL: has no tables */
 	struct arch_overlay *overlay;	     /* owned; NULL: all data are those of the tables */
 	unsigned revision;		     /* of the data; see arch_changed */
+	/* The load latencies that the latencies of forms include: those of the CPU that this one is
+	 * a changed copy of.  0: those of `params`.
+	 */
+	int table_load, table_load_vec;
 };
 
 /* Makes an architecture of any set from text alone: parameters and lines of forms, as

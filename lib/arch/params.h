@@ -40,6 +40,8 @@ enum params_port_binding {
 	PARAMS_PORT_BINDING_LEAST
 };
 
+enum params_terms { PARAMS_TERMS_INTEL, PARAMS_TERMS_AMD };
+
 /* Sets one parameter from text.  Returns 0, -TACT_E_INVAL for an unknown name, -TACT_E_FORMAT for a
  * value that does not fit.
  */

@@ -326,7 +326,9 @@ static void count_stores(struct address_walk *w)
 				step(w, i);
 	else
 		w->pass = LAST_PASS + 1;
-	block->store_cycles = (double)w->commit_cycles / (w->pass - FIRST_COUNTED_PASS);
+	block->store_commits = w->commit_cycles;
+	block->store_passes = w->pass - FIRST_COUNTED_PASS;
+	block->store_cycles = (double)block->store_commits / block->store_passes;
 }
 
 void addresses_connect(struct address_walk *w, bool is_exact)

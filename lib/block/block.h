@@ -147,6 +147,7 @@ struct tact_block {
 	bool has_blocked;    /* a load meets a store that holds only part of what it needs */
 	double store_cycles; /* an iteration's stores need to leave the store buffer; 0: not limited
 			      */
+	unsigned store_commits, store_passes; /* of which store_cycles is the quotient */
 };
 
 /* Adds an instruction to the counts, or takes one away. */
@@ -287,6 +288,15 @@ enum block_source { BLOCK_FROM_MITE, BLOCK_FROM_LSD, BLOCK_FROM_DSB };
  * take two (Intel optimization manual, 2.5.2.2).
  */
 unsigned block_extra_slots(const struct tact_block *block, size_t i);
+
+/* Returns the cycles in which no instruction of this kind follows.  The measured throughput counts
+ * where it exceeds what the divider explains: microcoded divisions, locked and fencing instructions
+ * do not overlap either.
+ */
+static inline unsigned block_exclusive(const struct block_lowered *l)
+{
+	return l->cycles > l->divider ? l->cycles : l->divider;
+}
 
 enum block_source block_source_of(const struct tact_block *block);
 enum block_source block_loop_source(const struct tact_block *block); /* as if it were a loop */

@@ -132,6 +132,7 @@ static void fill_cost(const struct tact_block *block, size_t i, struct tact_insn
 	cost->mite = bi->lowered->mite;
 	cost->ms = bi->lowered->ms;
 	cost->divider = bi->lowered->divider;
+	cost->exclusive = block_exclusive(bi->lowered);
 	n = needs_ports(bi) ? block_port_uses(block, i, uses) : 0;
 	for (unsigned k = 0; k < n; k++) {
 		unsigned set = set_of(block->spread, uses[k].mask);

@@ -271,6 +271,8 @@ void block_depend(struct tact_block *block)
 
 	block->n_nodes = 0;
 	block->store_cycles = 0;
+	block->store_commits = 0;
+	block->store_passes = 1;
 	block->has_forwarding = block->has_blocked = block->has_better = false;
 	/* BLOCK_NO_PRODUCER */
 	memset(writers, 0xff, isa_n_keys(block->arch->isa) * sizeof(*writers));

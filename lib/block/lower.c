@@ -286,12 +286,37 @@ static bool is_not_general(const struct draft *d, unsigned out)
 	return d->out[out].kind == VALUE_REG && !isa_is_general(d->arch->isa, d->out[out].key);
 }
 
+/* Returns the load latency that the tables' latencies to an output include. */
+static int table_load(const struct draft *d, unsigned out)
+{
+	const struct tact_arch *a = d->arch;
+
+	if (!a->table_load)
+		return is_not_general(d, out) ? a->params.load_latency_vec : a->params.load_latency;
+	return is_not_general(d, out) ? a->table_load_vec : a->table_load;
+}
+
+/* If a parameter file changes the latency of loads, latencies from addresses change by as much. */
+static void shift_loads(struct draft *d)
+{
+	const struct arch_params *p = &d->arch->params;
+
+	if (!d->arch->table_load || !d->l->n_loads)
+		return;
+	for (unsigned k = 0; k < d->l->n_in; k++)
+		for (unsigned o = 0; o < d->l->n_out && d->in[k].kind == VALUE_ADDRESS; o++) {
+			int load = is_not_general(d, o) ? p->load_latency_vec : p->load_latency;
+			int cycles = d->latency[k][o] + load - table_load(d, o);
+
+			if (d->latency[k][o])
+				d->latency[k][o] = (uint16_t)(cycles > 1 ? cycles : 1);
+		}
+}
+
 /* Returns the cycles that an instruction takes after its load, from the latency of its address. */
 static unsigned after_load(const struct draft *d, uint8_t memory_id, unsigned out)
 {
-	const struct arch_params *p = &d->arch->params;
-	bool vector = is_not_general(d, out);
-	int load = vector ? p->load_latency_vec : p->load_latency;
+	int load = table_load(d, out);
 	int whole =
 		find_latency(d->list, (uint8_t)(ARCH_OP_BASE | (memory_id & 15)), d->out_id[out]);
 
@@ -443,6 +468,7 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 		lower_register_inputs(&d);
 		lower_flag_inputs(&d);
 		lower_memory_inputs(&d);
+		shift_loads(&d);
 		lower_renaming(&d);
 		summarise(&d);
 		l->granules = (uint16_t)count_granules(&d);

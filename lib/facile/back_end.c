@@ -21,6 +21,16 @@ double facile_issue(struct tact_block *block, const struct tact_predict_options 
 	return (double)issued_uops(block) / block->arch->params.issue_width;
 }
 
+int facile_derive_issue(struct tact_block *block, const struct tact_predict_options *opt,
+			struct tact_derivation *out)
+{
+	(void)opt;
+	out->counted = TACT_COUNTED_UOPS;
+	out->amount = issued_uops(block);
+	out->per = (unsigned)block->arch->params.issue_width;
+	return 0;
+}
+
 /* Returns the cycles from stack pointer to stack pointer through an instruction that writes it; 0
  * if its value comes from elsewhere.
  */
@@ -37,48 +47,91 @@ static unsigned stack_latency(const struct block_lowered *l)
 /* The uops that the stack engine inserts take issue slots, and each waits for the one before it or
  * for the instruction that has written the stack pointer since.
  */
-double facile_stack_sync(struct tact_block *block, const struct tact_predict_options *opt)
-{
-	unsigned n = 0, chain = 0;
-	bool broken = false;
-	double issue;
+struct stack {
+	unsigned n, chain; /* inserted uops, and the cycles of what writes the pointer between */
+	bool is_broken;	   /* something sets it to a value from elsewhere */
+};
 
-	(void)opt;
-	if (!block->counts.stack_changes)
-		return 0;
+static struct stack survey_stack(const struct tact_block *block)
+{
+	struct stack s = {0};
+
 	for (size_t i = 0; i < block->n_insns; i++) {
 		const struct block_lowered *l = block->insns[i].lowered;
 
-		n += block->insns[i].stack_sync;
+		s.n += block->insns[i].stack_sync;
 		if (!l->writes_stack)
 			continue;
-		broken |= !stack_latency(l);
-		chain += stack_latency(l);
+		s.is_broken |= !stack_latency(l);
+		s.chain += stack_latency(l);
 	}
-	if (!n)
+	return s;
+}
+
+int facile_derive_stack_sync(struct tact_block *block, const struct tact_predict_options *opt,
+			     struct tact_derivation *out)
+{
+	const unsigned width = (unsigned)block->arch->params.issue_width;
+	struct stack s = {0};
+
+	(void)opt;
+	if (block->counts.stack_changes)
+		s = survey_stack(block);
+	if (!s.n)
 		return 0;
-	issue = (double)(issued_uops(block) + n) / block->arch->params.issue_width;
-	return broken || issue > chain + n ? issue : chain + n;
+	out->amount = s.chain + s.n;
+	if (s.is_broken || issued_uops(block) + s.n > out->amount * width) {
+		out->counted = TACT_COUNTED_UOPS;
+		out->amount = issued_uops(block) + s.n;
+		out->per = width;
+	}
+	return 0;
+}
+
+double facile_stack_sync(struct tact_block *block, const struct tact_predict_options *opt)
+{
+	struct tact_derivation d = {.per = 1};
+
+	if (!block->counts.stack_changes)
+		return 0;
+	facile_derive_stack_sync(block, opt, &d);
+	return (double)d.amount / d.per;
+}
+
+static unsigned exclusive_cycles(const struct tact_block *block)
+{
+	unsigned cycles = 0;
+
+	for (size_t i = 0; i < block->n_insns; i++)
+		cycles += block_exclusive(block->insns[i].lowered);
+	return cycles;
 }
 
 double facile_divider(struct tact_block *block, const struct tact_predict_options *opt)
 {
-	unsigned cycles = 0;
-
 	(void)opt;
-	for (size_t i = 0; i < block->n_insns; i++) {
-		const struct block_lowered *l = block->insns[i].lowered;
+	return exclusive_cycles(block);
+}
 
-		/* The measured throughput counts where it exceeds what the divider explains:
-		 * microcoded divisions, locked and fencing instructions do not overlap either.
-		 */
-		cycles += l->cycles > l->divider ? l->cycles : l->divider;
-	}
-	return cycles;
+int facile_derive_divider(struct tact_block *block, const struct tact_predict_options *opt,
+			  struct tact_derivation *out)
+{
+	(void)opt;
+	out->amount = exclusive_cycles(block);
+	return 0;
 }
 
 double facile_stores(struct tact_block *block, const struct tact_predict_options *opt)
 {
 	(void)opt;
 	return block->store_cycles;
+}
+
+int facile_derive_stores(struct tact_block *block, const struct tact_predict_options *opt,
+			 struct tact_derivation *out)
+{
+	(void)opt;
+	out->amount = block->store_commits;
+	out->per = block->store_passes;
+	return 0;
 }

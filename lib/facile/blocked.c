@@ -24,11 +24,12 @@ static const struct block_node *blocked_node(const struct tact_block *block, siz
 
 /* Such a load waits until the store has left the store buffer, which happens after the store
  * retires; and stores after the load retire after it.  So blocked loads queue up, except those
- * whose store precedes the previous blocked load.  Returns how many queue up per iteration.
+ * whose store precedes the previous blocked load.  Returns how many queue up in COUNTED iterations.
  */
-static double count_queue(struct tact_block *block)
+enum { ITERATIONS = 8, COUNTED = 4 };
+
+static int count_queue(struct tact_block *block)
 {
-	enum { ITERATIONS = 8, COUNTED = 4 };
 	size_t n = block->n_insns;
 	unsigned *passed = block_scratch(block, 2 * n * sizeof(*passed)), now = 0, begin = 0;
 
@@ -50,18 +51,37 @@ static double count_queue(struct tact_block *block)
 			passed[(it & 1) * n + i] = now;
 		}
 	}
-	return (double)(now - begin) / COUNTED;
+	return (int)(now - begin);
 }
 
 double facile_blocked(struct tact_block *block, const struct tact_predict_options *opt)
 {
-	double queue;
+	int queue;
 
 	(void)opt;
 	if (!block->has_blocked)
 		return 0;
 	queue = count_queue(block);
-	return queue < 0 ? -1 : queue * block->arch->params.store_blocked;
+	return queue < 0 ? -1 : (double)queue / COUNTED * block->arch->params.store_blocked;
+}
+
+int facile_derive_blocked(struct tact_block *block, const struct tact_predict_options *opt,
+			  struct tact_derivation *out)
+{
+	int queue = block->has_blocked ? count_queue(block) : 0;
+
+	(void)opt;
+	if (queue < 0)
+		return -TACT_E_NOMEM;
+	out->counted = TACT_COUNTED_LOADS;
+	out->amount = (unsigned)queue;
+	out->per = COUNTED;
+	while (out->amount % 2 == 0 && out->per > 1) {
+		out->amount /= 2;
+		out->per /= 2;
+	}
+	out->each = (unsigned)block->arch->params.store_blocked;
+	return 0;
 }
 
 int tact_explain_blocked(const struct tact_block *block, size_t *cursor,

@@ -73,10 +73,9 @@ static double run(const struct tact_block *block, unsigned *first_round, unsigne
 	}
 }
 
-static double simple(const struct tact_block *block)
+static void derive_simple(const struct tact_block *block, struct tact_derivation *out)
 {
-	unsigned n = 0, complex_ones = 0;
-	double even;
+	unsigned n = 0, complex_ones = 0, decoders = (unsigned)block->arch->params.decoders;
 
 	for (size_t i = 0; i < block->n_insns; i++) {
 		if (block->insns[i].fused_prev && !block->insns[i].lowered->is_nop)
@@ -84,22 +83,41 @@ static double simple(const struct tact_block *block)
 		n++;
 		complex_ones += block->insns[i].lowered->complex_decoder;
 	}
-	even = (double)n / block->arch->params.decoders;
-	return even > complex_ones ? even : complex_ones;
+	out->counted =
+		n > complex_ones * decoders ? TACT_COUNTED_INSNS : TACT_COUNTED_COMPLEX_INSNS;
+	out->amount = n > complex_ones * decoders ? n : complex_ones;
+	out->per = n > complex_ones * decoders ? decoders : 1;
 }
 
 double facile_decode(struct tact_block *block, const struct tact_predict_options *opt)
 {
 	const struct block_counts *c = &block->counts;
+	struct tact_derivation d;
 	unsigned first, last;
 
-	if (opt->simple_decoder)
-		return simple(block);
+	if (opt->simple_decoder) {
+		derive_simple(block, &d);
+		return (double)d.amount / d.per;
+	}
 	/* Nothing begins a cycle early: decoders are filled in turn. */
 	if (!c->complex_ones && !c->branches &&
 	    (!c->fusible || block->arch->params.fusible_on_last_decoder))
 		return (double)block->n_insns / block->arch->params.decoders;
 	return run(block, &first, &last);
+}
+
+int facile_derive_decode(struct tact_block *block, const struct tact_predict_options *opt,
+			 struct tact_derivation *out)
+{
+	int n;
+
+	if (opt->simple_decoder) {
+		derive_simple(block, out);
+		return 0;
+	}
+	n = tact_explain_decoder(block, NULL, 0, &out->per);
+	out->amount = n > 0 ? (unsigned)n : 0;
+	return n < 0 ? n : 0;
 }
 
 int tact_explain_decoder(struct tact_block *block, struct tact_front_end_group *groups,

@@ -15,24 +15,43 @@ static const struct bound {
 	const char *name, *column;
 	enum applies applies;
 	facile_bound *cycles;
+	facile_derivation *derive;
 } bounds[TACT_N_BOUNDS] = {
-	[TACT_BOUND_PREDECODE] = {"Predecoder", "predec", FROM_MITE, facile_predecode},
-	[TACT_BOUND_DECODE] = {"Decoder", "dec", FROM_MITE, facile_decode},
-	[TACT_BOUND_DSB] = {"DSB", "dsb", FROM_DSB, facile_dsb},
-	[TACT_BOUND_LSD] = {"LSD", "lsd", FROM_LSD, facile_lsd},
-	[TACT_BOUND_ISSUE] = {"Issue", "issue", ALWAYS, facile_issue},
-	[TACT_BOUND_PORTS] = {"Ports", "ports", ALWAYS, facile_ports},
-	[TACT_BOUND_PRECEDENCE] = {"Dependencies", "precedence", ALWAYS, facile_precedence},
-	[TACT_BOUND_DIVIDER] = {"Divider", "divider", BEYOND_PAPER, facile_divider},
-	[TACT_BOUND_STACK_SYNC] = {"StackSync", "stack_sync", BEYOND_PAPER, facile_stack_sync},
-	[TACT_BOUND_FORWARDING] = {"Forwarding", "forwarding", BEYOND_PAPER, facile_forwarding},
-	[TACT_BOUND_BLOCKED] = {"Blocked", "blocked", BEYOND_PAPER, facile_blocked},
-	[TACT_BOUND_STORES] = {"Stores", "stores", BEYOND_PAPER, facile_stores},
+	[TACT_BOUND_PREDECODE] = {"Predecoder", "predec", FROM_MITE, facile_predecode,
+				  facile_derive_predecode},
+	[TACT_BOUND_DECODE] = {"Decoder", "dec", FROM_MITE, facile_decode, facile_derive_decode},
+	[TACT_BOUND_DSB] = {"DSB", "dsb", FROM_DSB, facile_dsb, facile_derive_dsb},
+	[TACT_BOUND_LSD] = {"LSD", "lsd", FROM_LSD, facile_lsd, facile_derive_lsd},
+	[TACT_BOUND_ISSUE] = {"Issue", "issue", ALWAYS, facile_issue, facile_derive_issue},
+	[TACT_BOUND_PORTS] = {"Ports", "ports", ALWAYS, facile_ports, facile_derive_ports},
+	[TACT_BOUND_PRECEDENCE] = {"Dependencies", "precedence", ALWAYS, facile_precedence,
+				   facile_derive_precedence},
+	[TACT_BOUND_DIVIDER] = {"Divider", "divider", BEYOND_PAPER, facile_divider,
+				facile_derive_divider},
+	[TACT_BOUND_STACK_SYNC] = {"StackSync", "stack_sync", BEYOND_PAPER, facile_stack_sync,
+				   facile_derive_stack_sync},
+	[TACT_BOUND_FORWARDING] = {"Forwarding", "forwarding", BEYOND_PAPER, facile_forwarding,
+				   facile_derive_forwarding},
+	[TACT_BOUND_BLOCKED] = {"Blocked", "blocked", BEYOND_PAPER, facile_blocked,
+				facile_derive_blocked},
+	[TACT_BOUND_STORES] = {"Stores", "stores", BEYOND_PAPER, facile_stores,
+			       facile_derive_stores},
 };
 
 const char *tact_bound_name(enum tact_bound bound)
 {
 	return bound < TACT_N_BOUNDS ? bounds[bound].name : "unknown";
+}
+
+const char *tact_bound_name_on(const struct tact_arch *arch, enum tact_bound bound)
+{
+	static const char *const amd[TACT_N_BOUNDS] = {[TACT_BOUND_PREDECODE] = "Fetch",
+						       [TACT_BOUND_DSB] = "Op cache",
+						       [TACT_BOUND_ISSUE] = "Dispatch"};
+
+	if (arch && arch->params.terms == PARAMS_TERMS_AMD && bound < TACT_N_BOUNDS && amd[bound])
+		return amd[bound];
+	return tact_bound_name(bound);
 }
 
 const char *tact_bound_column(enum tact_bound bound)
@@ -115,4 +134,38 @@ int tact_predict(struct tact_block *block, const struct tact_predict_options *op
 	memset(&p, 0, sizeof(p));
 	status = predict(block, &options, &p);
 	return status < 0 ? status : tact_fill(out, &p, sizeof(p));
+}
+
+/* Returns what the numbers of a derivation give. */
+static double evaluate(const struct tact_derivation *d)
+{
+	switch (d->rule) {
+	case TACT_RULE_CEILING:
+		return (d->amount + d->per - 1) / d->per;
+	case TACT_RULE_COPIES:
+		return (double)((d->amount * d->copies + d->per - 1) / d->per) / d->copies;
+	case TACT_RULE_TABLE:
+		return d->cycles_per_iteration;
+	default:
+		return (double)d->amount * d->each / d->per;
+	}
+}
+
+int tact_explain_bound(struct tact_block *block, const struct tact_predict_options *opt,
+		       enum tact_bound bound, struct tact_derivation *out)
+{
+	struct tact_derivation d = TACT_DERIVATION_INIT;
+	struct tact_predict_options options;
+	int status;
+
+	if (!block || !block->n_insns || (unsigned)bound >= TACT_N_BOUNDS || !tact_can_fill(out) ||
+	    tact_read_options(&options, sizeof(options), opt) < 0 || !facile_are_valid(&options))
+		return -TACT_E_INVAL;
+	d.per = d.each = d.copies = 1;
+	block_connect(block);
+	status = bounds[bound].derive(block, &options, &d);
+	if (status < 0)
+		return status;
+	d.cycles_per_iteration = evaluate(&d);
+	return tact_fill(out, &d, sizeof(d));
 }

@@ -17,6 +17,17 @@ facile_bound facile_predecode, facile_decode, facile_dsb, facile_lsd, facile_iss
 	facile_precedence, facile_divider, facile_stack_sync, facile_forwarding, facile_blocked,
 	facile_stores;
 
+/* Says how a bound comes about: fills in the formula's numbers, beginning with those of a RATIO
+ * of 0 cycles to 1 iteration, and not the result.  Returns 0 or -TACT_E_NOMEM.
+ */
+typedef int facile_derivation(struct tact_block *block, const struct tact_predict_options *opt,
+			      struct tact_derivation *out);
+
+facile_derivation facile_derive_predecode, facile_derive_decode, facile_derive_dsb,
+	facile_derive_lsd, facile_derive_issue, facile_derive_ports, facile_derive_precedence,
+	facile_derive_divider, facile_derive_stack_sync, facile_derive_forwarding,
+	facile_derive_blocked, facile_derive_stores;
+
 /* The slack of instruction i, as struct tact_criticality has it, if an iteration takes `cycles`;
  * where a cycle of the graph has a larger ratio, that counts instead.  HUGE_VAL if the instruction
  * is on no cycle.  Returns 0 or -TACT_E_NOMEM.

@@ -28,10 +28,19 @@ static bool has_small_loops(const struct arch_params *p)
 	return false;
 }
 
+static void begin_line(struct tact_front_end_group *groups, size_t capacity, unsigned line,
+		       size_t insn)
+{
+	if (line < capacity)
+		groups[line] =
+			(struct tact_front_end_group){.first_insn = (uint32_t)insn, .cycles = 1};
+}
+
 /* Counts the lines that an iteration is read from, where each cycle reads one line of a window, up
- * to the branch at the end.
+ * to the branch at the end.  Fills in what begins in the first `capacity` of them.
  */
-static unsigned count_lines(const struct tact_block *block)
+static unsigned count_lines(const struct tact_block *block, struct tact_front_end_group *groups,
+			    size_t capacity)
 {
 	const struct arch_params *p = &block->arch->params;
 	unsigned window = ~0u, slots = 0, lines = 0;
@@ -40,20 +49,34 @@ static unsigned count_lines(const struct tact_block *block)
 		const struct block_insn *bi = &block->insns[i];
 		unsigned here = (block->opt.alignment + bi->offset) / (unsigned)p->dsb_window;
 
-		if (bi->fused_prev)
+		if (bi->fused_prev) {
+			if (lines <= capacity && lines)
+				groups[lines - 1].n_insns++;
 			continue;
+		}
 		if (here != window || slots >= (unsigned)p->dsb_width) {
-			lines++;
+			begin_line(groups, capacity, lines++, i);
 			slots = 0;
 		}
 		window = here;
+		if (lines <= capacity)
+			groups[lines - 1].n_insns++;
 		slots += bi->lowered->mite + block_extra_slots(block, i);
 		while (slots > (unsigned)p->dsb_width) {
-			lines++;
+			begin_line(groups, capacity, lines++, i + 1);
 			slots -= (unsigned)p->dsb_width;
 		}
 	}
 	return lines;
+}
+
+int tact_explain_dsb(struct tact_block *block, struct tact_front_end_group *groups, size_t capacity,
+		     unsigned *iterations)
+{
+	if (!block || !block->n_insns || !iterations || (!groups && capacity))
+		return -TACT_E_INVAL;
+	*iterations = 1;
+	return block->arch->params.dsb_line_a_cycle ? (int)count_lines(block, groups, capacity) : 0;
 }
 
 /* Returns the cycles of a loop of n slots. */
@@ -64,7 +87,7 @@ static double dsb_cycles(const struct tact_block *block, unsigned n)
 		 last = block->insns[block->n_insns - 1].offset + start;
 
 	if (p->dsb_line_a_cycle)
-		return count_lines(block);
+		return count_lines(block, NULL, 0);
 	if (has_small_loops(p) && !block->opt.paper)
 		return n < PARAMS_UNROLL_MAX && p->dsb_small_loop[n] ? p->dsb_small_loop[n] / 100.0
 								     : (double)n / width;
@@ -84,12 +107,72 @@ double facile_dsb(struct tact_block *block, const struct tact_predict_options *o
 	return limit && (double)wide / limit > cycles ? (double)wide / limit : cycles;
 }
 
+/* Says what dsb_cycles computes. */
+static void derive_width(const struct tact_block *block, unsigned n, struct tact_derivation *out)
+{
+	const struct arch_params *p = &block->arch->params;
+	unsigned start = block->opt.alignment,
+		 last = block->insns[block->n_insns - 1].offset + start;
+
+	if (p->dsb_line_a_cycle) {
+		out->counted = TACT_COUNTED_LINES;
+		out->amount = count_lines(block, NULL, 0);
+		return;
+	}
+	out->counted = TACT_COUNTED_UOPS;
+	out->amount = n;
+	out->per = (unsigned)p->dsb_width;
+	if (has_small_loops(p) && !block->opt.paper) {
+		if (n < PARAMS_UNROLL_MAX && p->dsb_small_loop[n]) {
+			out->rule = TACT_RULE_TABLE;
+			out->cycles_per_iteration = p->dsb_small_loop[n] / 100.0;
+		}
+	} else if (last / 32 == start / 32) {
+		out->rule = TACT_RULE_CEILING;
+	}
+}
+
+int facile_derive_dsb(struct tact_block *block, const struct tact_predict_options *opt,
+		      struct tact_derivation *out)
+{
+	unsigned wide, n = block_decoded_uops(block, false) + extra_slots(block, &wide);
+	int limit = block->arch->params.dsb_wide_limit;
+
+	(void)opt;
+	derive_width(block, n, out);
+	if (limit && (double)wide / limit > dsb_cycles(block, n)) {
+		out->rule = TACT_RULE_RATIO;
+		out->counted = TACT_COUNTED_WIDE_UOPS;
+		out->amount = wide;
+		out->per = (unsigned)limit;
+	}
+	return 0;
+}
+
+/* Returns how many copies of a loop of n uops the LSD streams as one. */
+static unsigned count_copies(const struct arch_params *p, unsigned n)
+{
+	return n < PARAMS_UNROLL_MAX && p->lsd_unroll[n] ? p->lsd_unroll[n] : 1;
+}
+
 double facile_lsd(struct tact_block *block, const struct tact_predict_options *opt)
 {
 	const struct arch_params *p = &block->arch->params;
 	unsigned n = block_decoded_uops(block, true), width = (unsigned)p->issue_width;
-	unsigned copies = n < PARAMS_UNROLL_MAX && p->lsd_unroll[n] ? p->lsd_unroll[n] : 1;
+	unsigned copies = count_copies(p, n);
 
 	(void)opt;
 	return (double)((n * copies + width - 1) / width) / copies;
+}
+
+int facile_derive_lsd(struct tact_block *block, const struct tact_predict_options *opt,
+		      struct tact_derivation *out)
+{
+	(void)opt;
+	out->rule = TACT_RULE_COPIES;
+	out->counted = TACT_COUNTED_UOPS;
+	out->amount = block_decoded_uops(block, true);
+	out->per = (unsigned)block->arch->params.issue_width;
+	out->copies = count_copies(&block->arch->params, out->amount);
+	return 0;
 }

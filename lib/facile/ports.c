@@ -184,22 +184,26 @@ double facile_ports(struct tact_block *block, const struct tact_predict_options 
 	return (double)uops / ports;
 }
 
-int tact_explain_ports(struct tact_block *block, struct tact_port_contention *out)
+int facile_derive_ports(struct tact_block *block, const struct tact_predict_options *opt,
+			struct tact_derivation *out)
+{
+	unsigned mask;
+	struct usage u;
+
+	collect(block, &u);
+	worst_set(&u, opt->exact_ports, &mask);
+	out->counted = TACT_COUNTED_UOPS;
+	out->amount = uops_within(&u, mask);
+	out->per = mask ? set_size(mask) : 1;
+	return 0;
+}
+
+/* Lists the instructions with uops that can only go to these ports; returns their number. */
+static size_t list_insns(const struct tact_block *block, unsigned mask, uint32_t *insns)
 {
 	struct arch_port_use uses[BLOCK_MAX_PORT_USES];
-	struct usage u;
-	uint32_t *insns;
-	unsigned mask;
 	size_t n = 0;
-	struct tact_port_contention c = TACT_PORT_CONTENTION_INIT;
 
-	if (!block || !block->n_insns || !tact_can_fill(out))
-		return -TACT_E_INVAL;
-	insns = block_scratch(block, block->n_insns * sizeof(*insns));
-	if (!insns)
-		return -TACT_E_NOMEM;
-	collect(block, &u);
-	worst_set(&u, false, &mask);
 	for (size_t i = 0; i < block->n_insns; i++) {
 		const struct block_insn *bi = &block->insns[i];
 		bool within = false;
@@ -213,9 +217,34 @@ int tact_explain_ports(struct tact_block *block, struct tact_port_contention *ou
 		if (within)
 			insns[n++] = (uint32_t)i;
 	}
+	return n;
+}
+
+int tact_explain_ports_with(struct tact_block *block, const struct tact_predict_options *opt,
+			    struct tact_port_contention *out)
+{
+	struct tact_predict_options options;
+	struct usage u;
+	uint32_t *insns;
+	unsigned mask;
+	struct tact_port_contention c = TACT_PORT_CONTENTION_INIT;
+
+	if (!block || !block->n_insns || !tact_can_fill(out) ||
+	    tact_read_options(&options, sizeof(options), opt) < 0 || !facile_are_valid(&options))
+		return -TACT_E_INVAL;
+	insns = block_scratch(block, block->n_insns * sizeof(*insns));
+	if (!insns)
+		return -TACT_E_NOMEM;
+	collect(block, &u);
+	worst_set(&u, options.exact_ports, &mask);
 	c.ports = mask;
 	c.uops = uops_within(&u, mask);
 	c.insns = insns;
-	c.n_insns = n;
+	c.n_insns = list_insns(block, mask, insns);
 	return tact_fill(out, &c, sizeof(c));
+}
+
+int tact_explain_ports(struct tact_block *block, struct tact_port_contention *out)
+{
+	return tact_explain_ports_with(block, NULL, out);
 }

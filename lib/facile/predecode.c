@@ -182,20 +182,17 @@ static unsigned sum_plain(const struct walk *w, unsigned n_blocks, unsigned widt
 	return cycles;
 }
 
-double facile_predecode(struct tact_block *block, const struct tact_predict_options *opt)
+/* Returns the cycles of the steady state, or -1 without memory. */
+static long sum_cycles(struct tact_block *block, unsigned *iterations)
 {
-	unsigned iterations = 1, n_blocks, before = 0, cycles = 0;
+	unsigned n_blocks, before = 0, cycles = 0;
 	struct walk w;
 
-	if (opt->simple_predecoder)
-		return (double)block->code_size / block->arch->params.predecode_block;
-	n_blocks = begin(&w, block, &iterations);
+	n_blocks = begin(&w, block, iterations);
 	if (!n_blocks)
 		return -1;
 	if (!w.n_lcps && !w.loop)
-		return (double)sum_plain(&w, n_blocks,
-					 (unsigned)block->arch->params.predecode_width) /
-		       iterations;
+		return sum_plain(&w, n_blocks, (unsigned)block->arch->params.predecode_width);
 	if (w.n_lcps)
 		before = cycles_of_last(block, w, n_blocks);
 	for (unsigned i = 0; i < n_blocks; i++) {
@@ -206,7 +203,34 @@ double facile_predecode(struct tact_block *block, const struct tact_predict_opti
 		before = plain_cycles(block, &b);
 		cycles += before;
 	}
-	return (double)cycles / iterations;
+	return cycles;
+}
+
+double facile_predecode(struct tact_block *block, const struct tact_predict_options *opt)
+{
+	unsigned iterations = 1;
+	long cycles;
+
+	if (opt->simple_predecoder)
+		return (double)block->code_size / block->arch->params.predecode_block;
+	cycles = sum_cycles(block, &iterations);
+	return cycles < 0 ? -1 : (double)cycles / iterations;
+}
+
+int facile_derive_predecode(struct tact_block *block, const struct tact_predict_options *opt,
+			    struct tact_derivation *out)
+{
+	long cycles;
+
+	if (opt->simple_predecoder) {
+		out->counted = TACT_COUNTED_BYTES;
+		out->amount = (unsigned)block->code_size;
+		out->per = (unsigned)block->arch->params.predecode_block;
+		return 0;
+	}
+	cycles = sum_cycles(block, &out->per);
+	out->amount = cycles > 0 ? (unsigned)cycles : 0;
+	return cycles < 0 ? -TACT_E_NOMEM : 0;
 }
 
 int tact_explain_predecoder(struct tact_block *block, struct tact_front_end_group *groups,

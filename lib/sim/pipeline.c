@@ -160,6 +160,8 @@ static bool has_settled(const struct sim_state *s, struct settling *t, uint64_t 
 	return true;
 }
 
+enum { BATCHES = 4 };
+
 /* A run from its beginning to its result. */
 struct run {
 	struct sim_state *s;
@@ -169,10 +171,11 @@ struct run {
 	struct settling settling;
 	uint64_t iteration; /* that ended last */
 	int32_t end;	    /* clock then */
-	struct {
-		uint64_t iteration;
-		int32_t clock;
-	} half; /* the first end of an iteration in the second half of the budget */
+	/* The first ends of iterations after 4, 5, 6 and 7 eighths of the budget: where the second
+	 * half begins, and what divides it into batches.
+	 */
+	struct checkpoint mark[BATCHES];
+	unsigned n_marks;
 };
 
 /* Replaces `from` by what the instructions did since then. */
@@ -190,6 +193,26 @@ static void count_since(struct run *run, struct sim_stats *from, uint64_t iterat
 	}
 	run->out->stats = from;
 	run->out->counted = run->iteration - iteration;
+}
+
+/* Returns half of the 95% interval of a mean over n - 1 batches between checkpoints: Student's t
+ * over the batches' own means (batch means; Law and Carson 1979).  It is not less than a cycle
+ * over all iterations, which is how exactly the ends of a stretch are known.
+ */
+static double half_width(const struct checkpoint *at, unsigned n)
+{
+	static const double t[] = {0, 12.706, 4.303, 3.182}; /* by degrees of freedom */
+	const double all = stretch(&at[0], &at[n - 1]),
+		     least = 1 / (double)(at[n - 1].iteration - at[0].iteration);
+	const unsigned batches = n - 1;
+	double squares = 0, width;
+
+	if (batches < 2)
+		return all * least; /* an iteration more or less */
+	for (unsigned i = 0; i < batches; i++)
+		squares += pow(stretch(&at[i], &at[i + 1]) - all, 2);
+	width = t[batches - 1] * sqrt(squares / (batches - 1) / batches);
+	return width > least ? width : least;
 }
 
 /* Notes the figure.  Everything that is simulated afterwards is for the sink. */
@@ -218,12 +241,30 @@ static void look_for_steady_state(struct run *run)
 	if (repeats(run->s, &run->reference, run->iteration)) {
 		run->out->repeats = true;
 		conclude(run, run->reference.iteration, run->reference.clock);
-	} else if (has_settled(run->s, &run->settling, run->iteration)) {
+	} else if (!run->opt->is_exact && has_settled(run->s, &run->settling, run->iteration)) {
+		run->out->has_settled = true;
 		conclude(run, settled->iteration, settled->clock);
-	} else if (!run->half.clock && (uint64_t)run->s->clock > run->opt->max_cycles / 2) {
-		run->half.clock = run->s->clock;
-		run->half.iteration = run->iteration;
+		run->out->uncertainty = half_width(settled, STRETCHES + 1);
+	} else if (run->n_marks < BATCHES &&
+		   (uint64_t)run->s->clock >
+			   run->opt->max_cycles * (BATCHES + run->n_marks) / (2 * BATCHES)) {
+		run->mark[run->n_marks++] =
+			(struct checkpoint){.iteration = run->iteration, .clock = run->s->clock};
 	}
+}
+
+/* At the end of the budget: the mean over its second half. */
+static void conclude_mean(struct run *run)
+{
+	struct checkpoint at[BATCHES + 1];
+	unsigned n = run->n_marks;
+
+	memcpy(at, run->mark, n * sizeof(*at));
+	if (at[n - 1].iteration < run->iteration)
+		at[n++] = (struct checkpoint){.iteration = run->iteration, .clock = run->end};
+	conclude(run, at[0].iteration, at[0].clock);
+	if (run->out->is_known)
+		run->out->uncertainty = half_width(at, n);
 }
 
 /* Iterations for the sink take as long as they take, unless the caller has set the budget. */
@@ -241,8 +282,8 @@ static bool goes_on(struct run *run)
 		return false;
 	if ((uint64_t)run->s->clock < run->opt->max_cycles)
 		return !run->out->is_known || run->iteration < run->opt->min_iterations;
-	if (!run->out->is_known && run->half.clock)
-		conclude(run, run->half.iteration, run->half.clock);
+	if (!run->out->is_known && run->n_marks)
+		conclude_mean(run);
 	return run->out->is_known && wants_more(run);
 }
 

@@ -636,8 +636,10 @@ enum { SIM_STATS = 3 };
 struct sim_result {
 	bool is_known; /* a figure was found; otherwise the sink ended the run before */
 	bool is_stopped;
-	bool repeats; /* the state recurred; otherwise the figure is an average */
+	bool repeats;	  /* the state recurred; otherwise the figure is an average */
+	bool has_settled; /* the figure is an average over stretches that agree */
 	double cycles_per_iteration;
+	double uncertainty; /* half of its 95% interval; 0 if the state recurred */
 	uint64_t period;
 	uint64_t cycles, iterations;
 	const struct sim_stats *stats; /* of the instructions, in the memory of the options */
@@ -646,6 +648,7 @@ struct sim_result {
 struct sim_run_options {
 	uint64_t max_cycles; /* at most SIM_MAX_CLOCK */
 	bool is_strict;	     /* max_cycles wins over min_iterations */
+	bool is_exact;	     /* go on to max_cycles unless the state recurs */
 	int (*on_uop)(void *arg, const struct tact_sim_uop *uop); /* NULL: no sink */
 	void *arg;
 	uint64_t min_iterations; /* that are simulated even if the state repeats earlier */

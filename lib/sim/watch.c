@@ -11,6 +11,15 @@ const char *tact_uop_source_name(enum tact_uop_source source)
 	return (unsigned)source < TACT_N_SOURCES ? names[source] : "unknown";
 }
 
+const char *tact_uop_source_name_on(const struct tact_arch *arch, enum tact_uop_source source)
+{
+	if (arch && arch->params.terms == PARAMS_TERMS_AMD && source == TACT_SOURCE_MITE)
+		return "Dec";
+	if (arch && arch->params.terms == PARAMS_TERMS_AMD && source == TACT_SOURCE_DSB)
+		return "OpC";
+	return tact_uop_source_name(source);
+}
+
 const char *tact_wait_name(enum tact_wait wait)
 {
 	static const char *const names[TACT_N_WAITS] = {

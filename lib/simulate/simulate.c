@@ -18,7 +18,8 @@ struct tact_simulator {
 	/* Of the last call. */
 	bool has_figure;
 	double cycles; /* per iteration */
-	double spent;  /* of all instructions, according to the statistics */
+	double uncertainty;
+	double spent; /* of all instructions, according to the statistics */
 	size_t n_stores;
 	enum tact_uop_source source;
 	struct tact_prediction bounds;
@@ -40,6 +41,13 @@ void tact_simulator_destroy(struct tact_simulator *simulator)
 		return;
 	sim_program_fini(&simulator->program);
 	FREE_ALL(simulator->stats, simulator);
+}
+
+const char *tact_sim_method_name(enum tact_sim_method method)
+{
+	static const char *const names[TACT_N_SIM_METHODS] = {"none", "repeats", "settled", "mean"};
+
+	return (unsigned)method < TACT_N_SIM_METHODS ? names[method] : "unknown";
 }
 
 /* Returns how many cycles are worth simulating: enough to fill the reorder buffer and to see some
@@ -73,6 +81,7 @@ static int run(struct tact_simulator *simulator, struct tact_block *block,
 {
 	struct sim_run_options options = {.max_cycles = budget(&simulator->bounds, opt->max_cycles),
 					  .is_strict = opt->max_cycles != 0,
+					  .is_exact = opt->only_repeats,
 					  .min_iterations = opt->min_iterations,
 					  .on_uop = opt->on_uop,
 					  .arg = opt->arg};
@@ -102,7 +111,12 @@ static void describe(const struct tact_simulator *simulator, const struct tact_b
 					.iterations = result->iterations,
 					.source = simulator->source,
 					.bounds = &simulator->bounds,
-					.stopped = result->is_stopped};
+					.stopped = result->is_stopped,
+					.method = !result->is_known	? TACT_SIM_NONE
+						  : result->repeats	? TACT_SIM_REPEATS
+						  : result->has_settled ? TACT_SIM_SETTLED
+									: TACT_SIM_MEAN,
+					.uncertainty = simulator->uncertainty};
 	if (result->is_known)
 		find_bottlenecks(out);
 }
@@ -117,13 +131,19 @@ static void remember(struct tact_simulator *simulator, const struct tact_block *
 
 	simulator->source = sources[block_source_of(block)];
 	simulator->cycles = NAN;
+	simulator->uncertainty = 0;
 	simulator->has_figure = result->is_known;
 	if (!result->is_known)
 		return;
 	simulator->cycles = result->cycles_per_iteration;
+	simulator->uncertainty = result->uncertainty;
 	/* Leaving the store buffer comes after retirement: a separate limit. */
-	if (block->store_cycles > simulator->cycles)
+	if (block->store_cycles > simulator->cycles) {
+		const double high = simulator->cycles + simulator->uncertainty;
+
 		simulator->cycles = block->store_cycles;
+		simulator->uncertainty = high > simulator->cycles ? high - simulator->cycles : 0;
+	}
 	simulator->spent = 0;
 	simulator->n_stores = 0;
 	for (size_t i = 0; i < simulator->program.n_insns; i++) {

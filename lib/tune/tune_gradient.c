@@ -106,8 +106,6 @@ static void add_forwarded(struct slopes *s, const struct tact_chain_link *link, 
 	index = latency_index(s, issue_site(s, link->insn), ARCH_OP_BASE | (from & 15), to);
 	if (index >= 0)
 		add_of(s, issue_site(s, link->insn), TUNE_LATENCY, (unsigned)index, slope);
-	if (index >= 0 && !vector)
-		add_core(s, "load_latency", -slope);
 }
 
 static int chain_slopes(struct slopes *s)
@@ -137,6 +135,11 @@ static int chain_slopes(struct slopes *s)
 		if (index >= 0)
 			add_of(s, execute_site(s, link->insn), TUNE_LATENCY, (unsigned)index,
 			       slope);
+		/* The way from an address includes the load. */
+		if (l->in[link->input].kind == VALUE_ADDRESS && l->n_loads &&
+		    !(l->out[link->output].kind == VALUE_REG &&
+		      !isa_is_general(s->block->arch->isa, l->out[link->output].key)))
+			add_core(s, "load_latency", slope);
 	}
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "view/view.h"
 
 const char *const timeline_phase_names[N_PHASES] = {
@@ -244,9 +245,11 @@ static void add_instruction(const struct reason *r, const struct tact_listing *l
 	text_add(out, ")");
 }
 
-void timeline_reason_text(const struct reason *r, const struct tact_listing *listing,
-			  struct text *out)
+void timeline_reason_text(const struct reason *r, const struct tact_arch *arch,
+			  const struct tact_listing *listing, struct text *out)
 {
+	const bool is_amd = arch->params.terms == PARAMS_TERMS_AMD;
+
 	switch (r->wait) {
 	case TACT_WAIT_OPERAND:
 	case TACT_WAIT_STORE:
@@ -259,26 +262,29 @@ void timeline_reason_text(const struct reason *r, const struct tact_listing *lis
 		text_add(out, "divider busy");
 		break;
 	case TACT_WAIT_ROB:
-		text_add(out, "ROB full");
+		text_add(out, is_amd ? "retire queue full" : "ROB full");
 		break;
 	case TACT_WAIT_RS:
-		text_add(out, "RS full");
+		text_add(out, is_amd ? "scheduler full" : "RS full");
 		break;
 	case TACT_WAIT_ISSUE:
-		text_add(out, "in line to issue");
+		text_add(out, is_amd ? "in line to dispatch" : "in line to issue");
 		break;
 	case TACT_WAIT_SERIALIZE:
 		text_add(out, "everything before it must retire");
 		break;
 	default:
-		text_printf(out, "front end: %s", tact_wait_name(r->wait));
+		text_printf(out, "front end: %s",
+			    is_amd && r->wait == TACT_WAIT_DSB		? "op cache"
+			    : is_amd && r->wait == TACT_WAIT_PREDECODER ? "fetch"
+									: tact_wait_name(r->wait));
 	}
 	if (r->cycles)
 		text_printf(out, " %" PRId64, r->cycles);
 }
 
-void timeline_all_reasons(const struct tact_sim_uop *u, const struct tact_listing *listing,
-			  struct text *out)
+void timeline_all_reasons(const struct tact_sim_uop *u, const struct tact_arch *arch,
+			  const struct tact_listing *listing, struct text *out)
 {
 	struct reason reasons[MAX_REASONS];
 	unsigned n = timeline_reasons(u, reasons);
@@ -288,7 +294,7 @@ void timeline_all_reasons(const struct tact_sim_uop *u, const struct tact_listin
 			text_add(out, ", ");
 		if (reasons[i].wait == TACT_WAIT_OPERAND || reasons[i].wait == TACT_WAIT_STORE)
 			text_add(out, "waits for ");
-		timeline_reason_text(&reasons[i], listing, out);
+		timeline_reason_text(&reasons[i], arch, listing, out);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "view/view.h"
 
 enum {
@@ -38,21 +39,22 @@ struct chart {
 static const struct letter {
 	char letter;
 	const char *color, *help;
+	const char *amd; /* in AMD's words; NULL: the same */
 } letters[] = {
-	{'D', "36", "delivered to the IDQ"},
-	{'b', "33", "waits there: ROB full"},
-	{'r', "33", "waits there: RS full"},
-	{'.', "2", "in transit"},
-	{'I', "36", "issued"},
-	{'=', "33", "waits for an operand"},
-	{'p', "31", "port busy"},
-	{'d', "31", "divider busy"},
-	{'e', "1;32", "executes"},
-	{'s', "33", "waits for a store's data"},
-	{'E', "1;32", "executed"},
-	{'-', "2", "waits to retire"},
-	{'R', "36", "retired"},
-	{'~', "2", "more cycles of the same"},
+	{'D', "36", "delivered to the IDQ", "delivered to the op queue"},
+	{'b', "33", "waits there: ROB full", "waits there: retire queue full"},
+	{'r', "33", "waits there: RS full", "waits there: scheduler full"},
+	{'.', "2", "in transit", NULL},
+	{'I', "36", "issued", "dispatched"},
+	{'=', "33", "waits for an operand", NULL},
+	{'p', "31", "port busy", NULL},
+	{'d', "31", "divider busy", NULL},
+	{'e', "1;32", "executes", NULL},
+	{'s', "33", "waits for a store's data", NULL},
+	{'E', "1;32", "executed", NULL},
+	{'-', "2", "waits to retire", NULL},
+	{'R', "36", "retired", NULL},
+	{'~', "2", "more cycles of the same", NULL},
 };
 
 char tact_view_letter(const struct tact_sim_uop *u, int64_t cycle)
@@ -195,7 +197,7 @@ static void add_reasons(const struct chart *c, const struct tact_sim_uop *u, str
 		end = out->size;
 		if (i)
 			text_add(out, ", ");
-		timeline_reason_text(&reasons[i], c->listing, out);
+		timeline_reason_text(&reasons[i], c->view->arch, c->listing, out);
 		if (i && out->size - start + (i + 1 < n ? 3 : 0) > room && !c->view->is_whole) {
 			out->size = end;
 			text_printf(out, " +%u", n - i);
@@ -237,7 +239,15 @@ static void add_row(struct chart *c, size_t i, struct text *out)
 	text_add(out, "\n");
 }
 
-static void add_legend(const bool occurs[256], struct text *out)
+/* Returns what a letter means, in the words of a core's vendor. */
+static const char *help_of(const struct letter *l, const struct tact_arch *arch)
+{
+	if (arch && arch->params.terms == PARAMS_TERMS_AMD && l->amd)
+		return l->amd;
+	return l->help;
+}
+
+static void add_legend(const bool occurs[256], const struct tact_arch *arch, struct text *out)
 {
 	size_t start = out->size;
 
@@ -245,22 +255,22 @@ static void add_legend(const bool occurs[256], struct text *out)
 	for (const struct letter *l = letters; l < letters + ARRAY_SIZE(letters); l++) {
 		if (!occurs[(unsigned char)l->letter])
 			continue;
-		if (out->size - start + strlen(l->help) + 5 > PAGE_WIDTH) {
+		if (out->size - start + strlen(help_of(l, arch)) + 5 > PAGE_WIDTH) {
 			text_add(out, "\n");
 			start = out->size;
 		}
-		text_printf(out, "  %c %s", l->letter, l->help);
+		text_printf(out, "  %c %s", l->letter, help_of(l, arch));
 	}
 	text_add(out, "\n");
 }
 
-char *tact_view_legend(const bool occurs[256])
+char *tact_view_legend(const bool occurs[256], const struct tact_arch *arch)
 {
 	struct text text = {0};
 	char *string;
 
 	if (occurs)
-		add_legend(occurs, &text);
+		add_legend(occurs, arch, &text);
 	string = text_string(&text);
 	if (!string)
 		text_free(&text);
@@ -329,7 +339,7 @@ static int draw(struct chart *c, struct text *out)
 	for (size_t i = 0; i < c->n_rows; i++)
 		add_row(c, i, out);
 	add_notes(c, out);
-	add_legend(c->occurs, out);
+	add_legend(c->occurs, c->view->arch, out);
 	return 0;
 }
 

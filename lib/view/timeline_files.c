@@ -151,7 +151,7 @@ static void add_phase(struct perfetto *p, size_t i, enum phase phase)
 	json_put_string(e, "instruction", p->m->listing->line[u->insn]);
 	json_put_string(e, "source", tact_uop_source_name((enum tact_uop_source)u->source));
 	json_put_integer(e, "port", u->port);
-	timeline_all_reasons(u, p->m->listing, &p->name);
+	timeline_all_reasons(u, p->m->view->arch, p->m->listing, &p->name);
 	put_name(p, e, "reason");
 	end_event(e);
 }
@@ -242,9 +242,10 @@ static size_t collect(const struct timeline *t, size_t i, struct konata_event *e
 	return n;
 }
 
-static void add_label(const struct tact_sim_uop *u, size_t i, const struct tact_listing *listing,
-		      struct text *out)
+static void add_label(const struct maker *m, const struct tact_sim_uop *u, size_t i)
 {
+	const struct tact_listing *listing = m->listing;
+	struct text *out = m->out;
 
 	text_printf(out, "L\t%zu\t0\t%" PRIu64 ".%" PRIu32 ": %s\n", i, u->iteration + 1,
 		    u->insn + 1, listing->line[u->insn]);
@@ -252,7 +253,7 @@ static void add_label(const struct tact_sim_uop *u, size_t i, const struct tact_
 	if (u->port >= 0)
 		text_printf(out, ", port %d", u->port);
 	text_add(out, "; ");
-	timeline_all_reasons(u, listing, out);
+	timeline_all_reasons(u, m->view->arch, listing, out);
 	text_add(out, "\n");
 }
 
@@ -264,7 +265,7 @@ static void add_konata(const struct maker *m, const struct timeline *t,
 	switch (e->kind) {
 	case KONATA_NEW:
 		text_printf(m->out, "I\t%zu\t%zu\t0\n", e->uop, e->uop);
-		add_label(u, e->uop, m->listing, m->out);
+		add_label(m, u, e->uop);
 		break;
 	case KONATA_START:
 		text_printf(m->out, "S\t%zu\t0\t%s\n", e->uop, stages[e->phase]);

@@ -108,9 +108,11 @@ struct reason {
 };
 enum { MAX_REASONS = 4 };
 unsigned timeline_reasons(const struct tact_sim_uop *u, struct reason reasons[MAX_REASONS]);
-void timeline_reason_text(const struct reason *reason, const struct tact_listing *listing,
+void timeline_reason_text(const struct reason *reason, const struct tact_arch *arch,
+			  const struct tact_listing *listing,
 			  struct text *out); /* "#3 (imul) 12", "port 5 busy 2" */
-void timeline_all_reasons(const struct tact_sim_uop *u, const struct tact_listing *listing,
+void timeline_all_reasons(const struct tact_sim_uop *u, const struct tact_arch *arch,
+			  const struct tact_listing *listing,
 			  struct text *out); /* "waits for #3 (imul) 12, port 5 busy 2" */
 
 /* Adds the first word of an instruction, after its prefixes. */

@@ -11,10 +11,21 @@
 /* Longer lists are cut short unless everything was asked for. */
 enum { SHORT_LIST = 12 };
 
+static const char *plural(unsigned n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void add_title(const struct maker *e, unsigned bound)
 {
-	text_printf(e->out, "\n%s%s%s: ", e->view->bold, tact_bound_name((enum tact_bound)bound),
-		    e->view->plain);
+	text_printf(e->out, "\n%s%s%s: ", e->view->bold,
+		    tact_bound_name_on(e->view->arch, (enum tact_bound)bound), e->view->plain);
+}
+
+/* What a fused uop is called. */
+static const char *uop_word(const struct maker *e)
+{
+	return e->view->arch->params.terms == PARAMS_TERMS_AMD ? "macro-op" : "fused uop";
 }
 
 /* Returns whether to print the i-th line of n; says how many are left where it stops. */
@@ -32,10 +43,25 @@ static void add_insn(const struct maker *e, size_t i)
 	text_printf(e->out, "  %3zu  %s\n", i + 1, e->listing->line[i]);
 }
 
-static void add_ratio(const struct maker *e, double total, unsigned by, double result)
+/* Adds "(7 / 4, rounded up = 2.00)": the arithmetic that gives the bound, which every explanation
+ * has once.  tests/property/check_explanations.py reads and evaluates it.
+ */
+static void add_arithmetic(const struct maker *e, const struct tact_derivation *d)
 {
-	text_printf(e->out, "%g / %u = ", total, by);
-	text_cycles2(e->out, result, 0);
+	text_add(e->out, "(");
+	if (d->rule == TACT_RULE_TABLE)
+		text_printf(e->out, "measured for %u", d->amount);
+	else if (d->rule == TACT_RULE_COPIES && d->copies > 1)
+		text_printf(e->out, "%u * %u / %u, rounded up, / %u", d->amount, d->copies, d->per,
+			    d->copies);
+	else if (d->each > 1)
+		text_printf(e->out, "%u * %u / %u", d->amount, d->each, d->per);
+	else
+		text_printf(e->out, "%u / %u%s", d->amount, d->per,
+			    d->rule == TACT_RULE_RATIO ? "" : ", rounded up");
+	text_add(e->out, " = ");
+	text_cycles2(e->out, d->cycles_per_iteration, 0);
+	text_add(e->out, ")");
 }
 
 /* ---- back end ---- */
@@ -53,19 +79,19 @@ static void add_ports(struct text *out, unsigned ports)
 	}
 }
 
-static void explain_ports(const struct maker *e, unsigned bound)
+static void explain_ports(const struct maker *e, unsigned bound, const struct tact_derivation *d)
 {
 	struct tact_port_contention c = TACT_PORT_CONTENTION_INIT;
 
-	if (tact_explain_ports(e->view->block, &c) < 0 || !c.n_insns || !c.ports)
+	if (tact_explain_ports_with(e->view->block, e->view->options, &c) < 0 || !c.n_insns ||
+	    !c.ports)
 		return;
 	add_title(e, bound);
 	text_printf(e->out, "%g uop%s can only go to ", c.uops, c.uops == 1 ? "" : "s");
 	add_ports(e->out, c.ports);
-	text_add(e->out, " (");
-	add_ratio(e, c.uops, (unsigned)__builtin_popcount(c.ports),
-		  c.uops / __builtin_popcount(c.ports));
-	text_add(e->out, "):\n");
+	text_add(e->out, " ");
+	add_arithmetic(e, d);
+	text_add(e->out, ":\n");
 	for (size_t i = 0; i < c.n_insns && add_more(e, i, c.n_insns); i++)
 		add_insn(e, c.insns[i]);
 }
@@ -109,45 +135,67 @@ static void add_links(const struct maker *e, const struct tact_chain *chain)
 	}
 }
 
-static void explain_chain(const struct maker *e, unsigned bound)
+static void explain_chain(const struct maker *e, unsigned bound, const struct tact_derivation *d)
 {
 	struct tact_chain c = TACT_CHAIN_INIT;
 
-	if (tact_explain_chain(e->view->block, &c) < 0 || !c.n_links || !c.iterations)
+	if (tact_explain_chain_of(e->view->block, (enum tact_bound)bound, &c) < 0 || !c.n_links ||
+	    !c.iterations)
 		return;
 	add_title(e, bound);
-	text_printf(e->out, "a chain that takes %u cycle%s for %u iteration%s", c.latency,
-		    c.latency == 1 ? "" : "s", c.iterations, c.iterations == 1 ? "" : "s");
-	if (c.iterations > 1) {
-		text_add(e->out, " (");
-		add_ratio(e, c.latency, c.iterations, c.cycles_per_iteration);
-		text_add(e->out, ")");
-	}
+	text_printf(e->out, "a chain that takes %u cycle%s for %u iteration%s ", c.latency,
+		    plural(c.latency), c.iterations, plural(c.iterations));
+	add_arithmetic(e, d);
 	text_add(e->out, ":\n");
 	add_links(e, &c);
 }
 
-static void explain_divider(const struct maker *e, unsigned bound)
+static void add_exclusive(const struct maker *e, bool *all_divide, bool prints)
 {
-	add_title(e, bound);
-	text_add(e->out, "these occupy the divider, which takes one at a time:\n");
+	*all_divide = true;
 	for (size_t i = 0; i < e->listing->n; i++) {
 		struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 		size_t start = e->out->size;
 
-		cost.size = sizeof(cost);
-		if (tact_block_cost(e->view->block, i, &cost) < 0 || !cost.divider)
+		if (tact_block_cost(e->view->block, i, &cost) < 0 || !cost.exclusive)
+			continue;
+		*all_divide &= cost.divider == cost.exclusive;
+		if (!prints)
 			continue;
 		text_printf(e->out, "  %3zu  %s", i + 1, e->listing->line[i]);
 		text_pad(e->out, 9 + e->listing->widest, start);
-		text_printf(e->out, "%3u cycle%s\n", cost.divider, cost.divider == 1 ? "" : "s");
+		text_printf(e->out, "%3u cycle%s\n", cost.exclusive, plural(cost.exclusive));
 	}
 }
 
-static void explain_stores(const struct maker *e, unsigned bound)
+static void explain_divider(const struct maker *e, unsigned bound, const struct tact_derivation *d)
 {
+	bool all_divide;
+
+	add_exclusive(e, &all_divide, false);
 	add_title(e, bound);
-	text_add(e->out, "stores to different cache lines leave the store buffer one per cycle:\n");
+	text_printf(e->out, "%s, %u cycle%s in all ",
+		    all_divide
+			    ? "these occupy the divider, which takes one at a time"
+			    : "these run one after the other, as divisions and much microcode do",
+		    d->amount, plural(d->amount));
+	add_arithmetic(e, d);
+	text_add(e->out, ":\n");
+	add_exclusive(e, &all_divide, true);
+}
+
+static void explain_stores(const struct maker *e, unsigned bound, const struct tact_derivation *d)
+{
+	const struct arch_params *p = &e->view->arch->params;
+
+	add_title(e, bound);
+	text_printf(e->out,
+		    "in one cycle, only stores to the same %d bytes leave the store buffer\n"
+		    "together, up to %d in a row; %u iteration%s need%s %u cycle%s ",
+		    p->store_line_bytes, p->stores_together, d->per, plural(d->per),
+		    d->per == 1 ? "s" : "", d->amount, plural(d->amount));
+	add_arithmetic(e, d);
+	text_add(e->out, ":\n");
 	for (size_t i = 0; i < e->listing->n; i++) {
 		struct tact_insn insn;
 
@@ -178,11 +226,6 @@ static void add_span(const struct maker *e, const struct tact_front_end_group *g
 			    (end - 1) % n + 1, (end - 1) / n);
 }
 
-static const char *plural(unsigned n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void add_blocks(const struct maker *e, const struct tact_front_end_group *groups, size_t n,
 		       unsigned bytes)
 {
@@ -192,7 +235,11 @@ static void add_blocks(const struct maker *e, const struct tact_front_end_group 
 		n_slow += groups[i].cycles > 1;
 	if (!n_slow)
 		return;
-	text_printf(e->out, "These %u-byte blocks take more than a cycle:\n", bytes);
+	text_printf(e->out,
+		    "At most %d instruction%s per cycle; these %u-byte blocks take more than one "
+		    "cycle:\n",
+		    e->view->arch->params.predecode_width,
+		    plural((unsigned)e->view->arch->params.predecode_width), bytes);
 	for (size_t i = 0; i < n; i++) {
 		if (groups[i].cycles <= 1)
 			continue;
@@ -227,43 +274,38 @@ struct tact_front_end_group *view_groups(const struct maker *m, explain_groups *
 	return groups;
 }
 
-static void explain_predecoder(const struct maker *e, unsigned bound)
+static void explain_predecoder(const struct maker *e, unsigned bound,
+			       const struct tact_derivation *d)
 {
-	unsigned iterations, cycles = 0, bytes = e->view->arch->params.predecode_block;
-	size_t n;
-	struct tact_front_end_group *groups =
-		view_groups(e, tact_explain_predecoder, &n, &iterations);
+	unsigned iterations, bytes = (unsigned)e->view->arch->params.predecode_block;
+	size_t n = 0;
+	struct tact_front_end_group *groups = NULL;
 
-	if (!groups)
-		return;
-	for (size_t i = 0; i < n; i++)
-		cycles += groups[i].cycles;
 	add_title(e, bound);
-	text_printf(e->out,
-		    "%u iteration%s fill%s %zu block%s of %u bytes, which need%s %u cycle%s (",
-		    iterations, plural(iterations), iterations == 1 ? "s" : "", n,
-		    plural((unsigned)n), bytes, n == 1 ? "s" : "", cycles, plural(cycles));
-	add_ratio(e, cycles, iterations, (double)cycles / iterations);
-	text_add(e->out, ").\n");
-	add_blocks(e, groups, n, bytes);
+	if (d->counted == TACT_COUNTED_BYTES) {
+		text_printf(e->out, "%u bytes, %u per cycle ", d->amount, d->per);
+	} else {
+		groups = view_groups(e, tact_explain_predecoder, &n, &iterations);
+		text_printf(e->out,
+			    "%u iteration%s fill%s %zu block%s of %u bytes, which need%s %u "
+			    "cycle%s ",
+			    d->per, plural(d->per), d->per == 1 ? "s" : "", n, plural((unsigned)n),
+			    bytes, n == 1 ? "s" : "", d->amount, plural(d->amount));
+	}
+	add_arithmetic(e, d);
+	text_add(e->out, ".\n");
+	if (groups)
+		add_blocks(e, groups, n, bytes);
 	free(groups);
 }
 
-static void explain_decoder(const struct maker *e, unsigned bound)
+static void add_groups(const struct maker *e)
 {
 	unsigned iterations;
 	size_t n;
 	struct tact_front_end_group *groups = view_groups(e, tact_explain_decoder, &n, &iterations);
 
-	if (!groups)
-		return;
-	add_title(e, bound);
-	text_printf(e->out, "%u iteration%s keep%s the %u decoders busy for %zu cycle%s (",
-		    iterations, plural(iterations), iterations == 1 ? "s" : "",
-		    e->view->arch->params.decoders, n, plural((unsigned)n));
-	add_ratio(e, (double)n, iterations, (double)n / iterations);
-	text_add(e->out, "):\n");
-	for (size_t i = 0; i < n && add_more(e, i, n); i++) {
+	for (size_t i = 0; groups && i < n && add_more(e, i, n); i++) {
 		text_printf(e->out, "  %3zu  instruction%s ", i + 1, plural(groups[i].n_insns));
 		add_span(e, &groups[i]);
 		text_add(e->out, "\n");
@@ -271,32 +313,138 @@ static void explain_decoder(const struct maker *e, unsigned bound)
 	free(groups);
 }
 
-/* DSB, LSD, Issue: a number of uops, and how many per cycle. */
-static void explain_width(const struct maker *e, unsigned bound)
+static void explain_decoder(const struct maker *e, unsigned bound, const struct tact_derivation *d)
 {
-	unsigned uops = 0, width = bound == TACT_BOUND_DSB ? e->view->arch->params.dsb_width
-							   : e->view->arch->params.issue_width;
+	const unsigned decoders = (unsigned)e->view->arch->params.decoders;
+
+	add_title(e, bound);
+	if (d->counted == TACT_COUNTED_INSNS)
+		text_printf(e->out, "%u instruction%s for %u decoders ", d->amount,
+			    plural(d->amount), decoders);
+	else if (d->counted == TACT_COUNTED_COMPLEX_INSNS)
+		text_printf(e->out,
+			    "%u instruction%s for the complex decoder, which takes one per cycle ",
+			    d->amount, plural(d->amount));
+	else
+		text_printf(e->out, "%u iteration%s keep%s the %u decoders busy for %u cycle%s ",
+			    d->per, plural(d->per), d->per == 1 ? "s" : "", decoders, d->amount,
+			    plural(d->amount));
+	add_arithmetic(e, d);
+	text_add(e->out, d->counted == TACT_COUNTED_CYCLES ? ":\n" : ".\n");
+	if (d->counted == TACT_COUNTED_CYCLES)
+		add_groups(e);
+}
+
+/* Adds the lines, each with the window that it belongs to. */
+static void add_lines(const struct maker *e)
+{
+	const unsigned bytes = (unsigned)e->view->arch->params.dsb_window;
+	const size_t start = e->view->alignment % bytes;
+	unsigned iterations;
+	size_t n;
+	struct tact_front_end_group *groups = view_groups(e, tact_explain_dsb, &n, &iterations);
+
+	for (size_t i = 0; groups && i < n && add_more(e, i, n); i++) {
+		const struct tact_front_end_group *g = &groups[i];
+		const size_t insn = g->n_insns ? g->first_insn : g->first_insn - 1;
+
+		text_printf(e->out, "  %3zu  window %zu, ", i + 1,
+			    (tact_block_offset(e->view->block, insn) + start) / bytes + 1);
+		if (g->n_insns) {
+			text_printf(e->out, "instruction%s ", plural(g->n_insns));
+			add_span(e, g);
+		} else {
+			text_printf(e->out, "the rest of instruction %zu", insn + 1);
+		}
+		text_add(e->out, "\n");
+	}
+	free(groups);
+}
+
+/* The DSB of cores that read one line per cycle. */
+static void explain_lines(const struct maker *e, unsigned bound, const struct tact_derivation *d)
+{
+	const struct arch_params *p = &e->view->arch->params;
+	const bool is_amd = p->terms == PARAMS_TERMS_AMD;
+
+	add_title(e, bound);
+	text_printf(e->out, "an iteration is read from %u line%s of the %s, one per cycle ",
+		    d->amount, plural(d->amount), is_amd ? "op cache" : "DSB");
+	add_arithmetic(e, d);
+	text_printf(e->out, ".\nA line has up to %d %ss from one aligned window of %d bytes:\n",
+		    p->dsb_width, uop_word(e), p->dsb_window);
+	add_lines(e);
+}
+
+/* What the uops of a loop that come from DSB or LSD count as: some need two slots. */
+static unsigned decoded_uops(const struct maker *e)
+{
+	unsigned n = 0;
 
 	for (size_t i = 0; i < e->listing->n; i++) {
 		struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 
-		cost.size = sizeof(cost);
-		if (tact_block_cost(e->view->block, i, &cost) < 0)
-			continue;
-		uops += bound == TACT_BOUND_ISSUE ? cost.issued
-			: bound == TACT_BOUND_DSB ? cost.mite
-						  : cost.mite + cost.ms;
+		if (tact_block_cost(e->view->block, i, &cost) >= 0)
+			n += cost.mite;
+	}
+	return n;
+}
+
+static void explain_dsb(const struct maker *e, unsigned bound, const struct tact_derivation *d)
+{
+	unsigned uops = decoded_uops(e);
+
+	if (d->counted == TACT_COUNTED_LINES) {
+		explain_lines(e, bound, d);
+		return;
 	}
 	add_title(e, bound);
-	text_printf(e->out, "%u fused uop%s per iteration, at most %u per cycle", uops,
-		    plural(uops), width);
-	if (bound != TACT_BOUND_ISSUE &&
-	    e->view->prediction->bound[bound] > (double)uops / width + 0.005)
-		text_add(e->out, ", and a cycle ends with the loop");
+	if (d->counted == TACT_COUNTED_WIDE_UOPS)
+		text_printf(e->out, "%u uop%s with a large constant, at most %u per cycle ",
+			    d->amount, plural(d->amount), d->per);
+	else if (d->amount != uops)
+		text_printf(e->out,
+			    "%u %s%s per iteration take %u slots, as large constants need two; %u "
+			    "slots per cycle",
+			    uops, uop_word(e), plural(uops), d->amount, d->per);
+	else
+		text_printf(e->out, "%u %s%s per iteration, at most %u per cycle", uops,
+			    uop_word(e), plural(uops), d->per);
+	if (d->rule == TACT_RULE_CEILING)
+		text_add(e->out,
+			 ".\nThe loop begins and ends in the same 32 bytes: a cycle ends with it");
+	if (d->rule == TACT_RULE_TABLE)
+		text_add(e->out, ".\nFor small loops this core takes what was measured");
+	text_add(e->out, " ");
+	add_arithmetic(e, d);
 	text_add(e->out, ".\n");
 }
 
-static void explain_stack_sync(const struct maker *e, unsigned bound)
+static void explain_lsd(const struct maker *e, unsigned bound, const struct tact_derivation *d)
+{
+	add_title(e, bound);
+	text_printf(e->out, "%u %s%s per iteration, at most %u per cycle.\n", d->amount,
+		    uop_word(e), plural(d->amount), d->per);
+	if (d->copies > 1)
+		text_printf(e->out, "The LSD streams %u copies as one, and a cycle ends with them ",
+			    d->copies);
+	else
+		text_add(e->out, "A cycle ends with the loop ");
+	add_arithmetic(e, d);
+	text_add(e->out, ".\n");
+}
+
+static void explain_issue(const struct maker *e, unsigned bound, const struct tact_derivation *d)
+{
+	add_title(e, bound);
+	text_printf(e->out, "%u %s%s per iteration, at most %u per cycle ", d->amount, uop_word(e),
+		    plural(d->amount), d->per);
+	add_arithmetic(e, d);
+	text_add(e->out, ".\n");
+}
+
+static void explain_stack_sync(const struct maker *e, unsigned bound,
+			       const struct tact_derivation *d)
 {
 	const struct tact_isa *isa = tact_arch_isa(tact_block_arch(e->view->block));
 	const char *pointer = tact_isa_reg_name(isa, tact_isa_stack_pointer(isa));
@@ -304,28 +452,39 @@ static void explain_stack_sync(const struct maker *e, unsigned bound)
 	add_title(e, bound);
 	text_printf(
 		e->out,
-		"before these, a uop brings %s up to date, which push, pop, call\nand ret leave to "
-		"the stack engine; each waits for the previous one, or for\nwhat wrote %s since:\n",
+		"before these, a uop brings %s up to date, which push, pop, call\nand ret leave "
+		"to the stack engine; each waits for the previous one, or for\nwhat wrote %s "
+		"since. ",
 		pointer, pointer);
+	if (d->counted == TACT_COUNTED_UOPS)
+		text_printf(e->out, "With them, %u %ss are issued, %u per cycle ", d->amount,
+			    uop_word(e), d->per);
+	else
+		text_printf(e->out, "Together they take %u cycle%s ", d->amount, plural(d->amount));
+	add_arithmetic(e, d);
+	text_add(e->out, ":\n");
 	for (size_t i = 0; i < e->listing->n; i++) {
 		struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 
-		cost.size = sizeof(cost);
 		if (tact_block_cost(e->view->block, i, &cost) >= 0 &&
 		    cost.notes & TACT_NOTE_STACK_SYNC)
 			add_insn(e, i);
 	}
 }
 
-static void explain_blocked(const struct maker *e, unsigned bound)
+static void explain_blocked(const struct maker *e, unsigned bound, const struct tact_derivation *d)
 {
 	struct tact_blocked_load blocked;
 
 	add_title(e, bound);
 	text_printf(e->out,
 		    "these loads need bytes that the last store to them does not all hold, and "
-		    "wait\nuntil it has left the store buffer, %u cycles:\n",
-		    e->view->arch->params.store_blocked);
+		    "wait\nuntil it has left the store buffer, %u cycles.\n"
+		    "In %u iteration%s there %s %u such wait%s%s ",
+		    d->each, d->per, plural(d->per), d->amount == 1 ? "is" : "are", d->amount,
+		    plural(d->amount), d->amount == 1 ? "" : ", one after the other");
+	add_arithmetic(e, d);
+	text_add(e->out, ":\n");
 	for (size_t cursor = 0; tact_explain_blocked(e->view->block, &cursor, &blocked) == 1;) {
 		add_insn(e, blocked.load);
 		text_printf(e->out, "       after the store of instruction %u%s\n",
@@ -333,13 +492,14 @@ static void explain_blocked(const struct maker *e, unsigned bound)
 	}
 }
 
-/* One row per bound; a bound without one has no explanation. */
-static void (*const explainers[TACT_N_BOUNDS])(const struct maker *e, unsigned bound) = {
+/* One row per bound. */
+static void (*const explainers[TACT_N_BOUNDS])(const struct maker *e, unsigned bound,
+					       const struct tact_derivation *d) = {
 	[TACT_BOUND_PREDECODE] = explain_predecoder,
 	[TACT_BOUND_DECODE] = explain_decoder,
-	[TACT_BOUND_DSB] = explain_width,
-	[TACT_BOUND_LSD] = explain_width,
-	[TACT_BOUND_ISSUE] = explain_width,
+	[TACT_BOUND_DSB] = explain_dsb,
+	[TACT_BOUND_LSD] = explain_lsd,
+	[TACT_BOUND_ISSUE] = explain_issue,
 	[TACT_BOUND_PORTS] = explain_ports,
 	[TACT_BOUND_PRECEDENCE] = explain_chain,
 	[TACT_BOUND_DIVIDER] = explain_divider,
@@ -351,10 +511,19 @@ static void (*const explainers[TACT_N_BOUNDS])(const struct maker *e, unsigned b
 
 int view_explanation(const struct maker *m)
 {
-	const uint32_t bottlenecks = m->view->prediction->bottlenecks;
+	const struct tact_prediction *x = m->view->prediction;
+	const uint32_t bounds = m->view->explains_all ? x->applies : x->bottlenecks;
 
-	for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
-		if (bottlenecks >> b & 1 && explainers[b])
-			explainers[b](m, b);
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
+		struct tact_derivation d = TACT_DERIVATION_INIT;
+
+		if (!(bounds >> b & 1) || !explainers[b])
+			continue;
+		if (tact_explain_bound(m->view->block, m->view->options, (enum tact_bound)b, &d) <
+		    0)
+			return -TACT_E_NOMEM;
+		if (d.amount)
+			explainers[b](m, b, &d);
+	}
 	return 0;
 }

@@ -227,6 +227,30 @@ static void put_idealized(const struct maker *m, struct json *json)
 	json_end(json);
 }
 
+/* How the cycles divide among bounds, and what is left without those that tie. */
+static void put_shares(const struct maker *m, struct json *json)
+{
+	const struct tact_prediction *x = m->view->prediction;
+	struct tact_shares s = TACT_SHARES_INIT;
+
+	if (tact_explain_shares(x, &s) < 0)
+		return;
+	json_begin_object(json, "idealized_set");
+	json_begin_array(json, "bounds");
+	for (uint32_t bits = s.set; bits; bits &= bits - 1)
+		json_put_string(json, NULL,
+				tact_bound_column((enum tact_bound)__builtin_ctz(bits)));
+	json_end(json);
+	if (s.without > 0)
+		json_put_number(json, "cycles_per_iteration", s.without);
+	json_end(json);
+	json_begin_object(json, "shares");
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
+		if (x->applies >> b & 1)
+			json_put_fixed(json, tact_bound_column((enum tact_bound)b), s.share[b], 4);
+	json_end(json);
+}
+
 static void put_instructions(const struct maker *m, struct json *json)
 {
 	struct tact_insn_cost cost = TACT_INSN_COST_INIT;
@@ -354,8 +378,10 @@ int view_prediction(const struct maker *m)
 			json_put_number(&json, "facile_cycles_per_iteration",
 					m->view->facile_cycles);
 		view_json_bounds(&json, x);
-		if (m->view->idealization)
+		if (m->view->idealization) {
 			put_idealized(m, &json);
+			put_shares(m, &json);
+		}
 		put_instructions(m, &json);
 		put_contention(m, &json);
 		put_chain(m, &json);

@@ -63,6 +63,12 @@ void tact_listing_fini(struct tact_listing *listing)
 	*listing = (struct tact_listing){0};
 }
 
+const char *tact_view_bottleneck_name_on(const struct tact_arch *arch, unsigned b)
+{
+	return b == TACT_VIEW_SCHEDULING ? "Scheduling"
+					 : tact_bound_name_on(arch, (enum tact_bound)b);
+}
+
 const char *tact_view_bottleneck_name(unsigned b)
 {
 	return b == TACT_VIEW_SCHEDULING ? "Scheduling" : tact_bound_name((enum tact_bound)b);

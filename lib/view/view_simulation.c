@@ -109,6 +109,8 @@ static int put_timeline(const struct maker *m, struct json *json)
 
 static void put_steady_state(const struct tact_simulation *s, struct json *json)
 {
+	json_put_string(json, "method", tact_sim_method_name(s->method));
+	json_put_number(json, "uncertainty", s->uncertainty);
 	json_put_bool(json, "repeats", s->repeats);
 	json_put_count(json, "period", s->period);
 	json_put_count(json, "cycles", s->cycles);
@@ -202,7 +204,7 @@ static void put_page_uops(const struct maker *m, const struct timeline *t, struc
 			    u->iteration, u->insn, u->uop, u->source, u->port, u->eliminated,
 			    timeline_start(u), u->issued, u->ready, u->dispatched, u->executed,
 			    u->retired, from ? from - t->uops : (ptrdiff_t)-1, flags_of(u));
-		timeline_all_reasons(u, m->listing, &reasons);
+		timeline_all_reasons(u, m->view->arch, m->listing, &reasons);
 		text_json_string(m->out, reasons.data, reasons.size);
 		text_add(m->out, "]");
 		reasons.size = 0;

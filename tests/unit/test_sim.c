@@ -370,6 +370,37 @@ TEST_WITH(a_stopped_run_has_no_figure, open_models, close_models)
 	}
 }
 
+/* How the figure was found: a chain of imul and add fills the reservation station, whose state
+ * recurs long after the pace is steady.
+ */
+TEST_WITH(test_method, open_models, close_models)
+{
+	struct models *f = *state;
+	struct tact_simulation s = TACT_SIMULATION_INIT;
+	struct tact_sim_options opt = {
+		.size = sizeof(opt), .max_cycles = 100000, .only_repeats = true};
+
+	load(f, "SKL", TACT_MODE_UNROLL, "480fafc34801d8");
+	assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &s), 0);
+	assert_int_equal(s.method, TACT_SIM_SETTLED);
+	assert_true(s.uncertainty > 0 && s.uncertainty < 0.1);
+	assert_true(fabs(s.cycles_per_iteration - 4) <= s.uncertainty);
+	assert_int_equal(tact_simulate(f->simulator, f->block, &opt, &s), 0);
+	assert_int_equal(s.method, TACT_SIM_REPEATS);
+	assert_true(s.repeats && s.cycles > 300 && s.cycles < 100000);
+	assert_true(s.uncertainty == 0 && s.cycles_per_iteration == 4);
+	opt.max_cycles = 400;
+	assert_int_equal(tact_simulate(f->simulator, f->block, &opt, &s), 0);
+	assert_int_equal(s.method, TACT_SIM_MEAN);
+	assert_true(s.cycles >= 400 && s.cycles < 410);
+	assert_true(s.uncertainty > 0 && fabs(s.cycles_per_iteration - 4) <= s.uncertainty);
+	opt.max_cycles = 80; /* two or three batches are left */
+	assert_int_equal(tact_simulate(f->simulator, f->block, &opt, &s), 0);
+	assert_true(s.uncertainty > 0);
+	assert_string_equal(tact_sim_method_name(TACT_SIM_SETTLED), "settled");
+	assert_string_equal(tact_sim_method_name(TACT_N_SIM_METHODS), "unknown");
+}
+
 /* ---- callers of other versions ---- */
 
 struct newer_simulation {

@@ -310,7 +310,7 @@ TEST_WITH(test_letters, setup, teardown)
 	assert_int_equal(reasons[0].wait, TACT_WAIT_OPERAND);
 	assert_int_equal(reasons[0].cycles, 2);
 	assert_false(timeline_waits_for_insn(&u));
-	legend = tact_view_legend(occurs);
+	legend = tact_view_legend(occurs, NULL);
 	assert_string_equal(legend, "\n  I issued  R retired\n");
 	free(legend);
 }
