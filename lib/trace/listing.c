@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Assembly text, or hex, as a trace: its code is executed from its first to its last byte, whatever
- * its branches say, the given number of times.  The words are those that the plugin would send.
+ * its branches say, the given number of times.  The words are those that the plugin would send; what
+ * it accesses follows from the values of registers at entry.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "base/file.h"
 #include "code/transfers.h"
+#include "trace/listing_values.h"
 #include "trace/trace.h"
 
 enum {
@@ -25,7 +27,17 @@ struct words {
 	size_t n, capacity;
 };
 
+struct listing_code {
+	size_t first; /* instruction */
+	unsigned n;
+};
+
 struct trace_listing {
+	struct listing_code *blocks; /* owned */
+	size_t blocks_capacity;
+	struct tact_insn *insns; /* owned; of all blocks */
+	size_t n_insns, insns_capacity;
+	struct listing_values values;
 	struct words head; /* definitions */
 	uint32_t n_blocks, n_modules;
 	uint64_t left;	 /* executions of the whole text */
@@ -68,8 +80,23 @@ static int add_block(struct trace_listing *l, const uint8_t *code, size_t size, 
 		status = add(&l->head, l->n_modules);
 	if (!status)
 		status = add_bytes(&l->head, code, size);
-	l->n_blocks++;
+	if (!status)
+		status = tact_grow(&l->blocks, &l->blocks_capacity, l->n_blocks + 1,
+				   sizeof(*l->blocks));
+	if (!status)
+		l->blocks[l->n_blocks++] = (struct listing_code){l->n_insns - n_insns, n_insns};
 	return status;
+}
+
+static int add_insn(struct trace_listing *l, const struct tact_isa *isa, const uint8_t *code,
+		    size_t size)
+{
+	if (tact_grow(&l->insns, &l->insns_capacity, l->n_insns + 1, sizeof(*l->insns)))
+		return -TACT_E_NOMEM;
+	if (tact_isa_decode(isa, &l->insns[l->n_insns], code, size) <= 0)
+		l->insns[l->n_insns] = (struct tact_insn){.n_operands = 0};
+	l->n_insns++;
+	return 0;
 }
 
 /* Each region is a module of its own, so that it has a name: FILE:NAME or FILE:LINE. */
@@ -120,6 +147,9 @@ static int add_region(struct trace_listing *l, const char *path, const struct ta
 			return tact_fail_at(diag, TACT_E_DECODE, r->line, walk.at,
 					    "byte %zu of the code is no instruction", walk.at);
 		n_insns++;
+		status = add_insn(l, r->isa, r->code + walk.at, end - walk.at);
+		if (status)
+			break;
 		if (end < r->code_size && n_insns < MAX_INSNS &&
 		    end - begin < WIRE_MAX_BLOCK_BYTES - 16 && step->flow == TACT_FLOW_NEXT)
 			continue;
@@ -145,6 +175,8 @@ static int read_regions(struct trace_listing *l, const char *path, struct tact_i
 	if (status)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	while ((status = tact_input_next(in, &r, diag)) > 0) {
+		if (!l->n_blocks)
+			listing_values_init(&l->values, r.isa);
 		status = add_region(l, path, &r, address, diag);
 		if (status)
 			break;
@@ -185,6 +217,7 @@ void trace_listing_destroy(struct trace_listing *l)
 {
 	if (!l)
 		return;
+	FREE_ALL(l->blocks, l->insns);
 	free(l->head.data);
 	free(l->piece);
 	free(l);
@@ -202,8 +235,13 @@ int trace_listing_next(struct trace_listing *l, struct trace_piece *piece)
 		piece->n_words = l->head.n;
 		return 1;
 	case 1:
-		while (n < PIECE_WORDS && l->left) {
+		while (n + 1 + MAX_INSNS * LISTING_MOST_ACCESSES <= PIECE_WORDS && l->left) {
+			const struct listing_code *block = &l->blocks[l->next];
+
 			l->piece[n++] = wire_word(WIRE_EXEC, 0, l->next++);
+			for (unsigned i = 0; i < block->n; i++)
+				n += listing_execute(&l->values, &l->insns[block->first + i], i,
+						     l->piece + n);
 			if (l->next < l->n_blocks)
 				continue;
 			l->next = 0;
