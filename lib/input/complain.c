@@ -127,12 +127,34 @@ static size_t match(const char *p, const char *end, const char *word, size_t siz
 	return size ? 0 : (size_t)(p - start);
 }
 
+/* Text for other assemblers, by directives that only they have. */
+static const char *find_assembler(const char *text, size_t size)
+{
+	static const struct {
+		const char *word, *hint;
+	} signs[] = {
+		{"\nsection .", "NASM's syntax: nasm -f elf64 makes an object of it"},
+		{"\nglobal ", "NASM's syntax: nasm -f elf64 makes an object of it"},
+		{"\n%macro ", "NASM's syntax: nasm -f elf64 makes an object of it"},
+		{" ENDP", "a listing of MSVC, which cannot be read"},
+		{"\tENDP", "a listing of MSVC, which cannot be read"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(signs); i++)
+		if (memmem(text, size, signs[i].word, strlen(signs[i].word)) ||
+		    (size >= strlen(signs[i].word) - 1 && signs[i].word[0] == '\n' &&
+		     !memcmp(text, signs[i].word + 1, strlen(signs[i].word) - 1)))
+			return signs[i].hint;
+	return NULL;
+}
+
 void input_complain(struct tact_diag *diag, const struct isa_assembler *assembler, const char *text,
 		    size_t size, struct tact_excerpt *excerpt)
 {
 	struct tact_excerpt out = {.size = sizeof(out)};
 	size_t length, quoted_size = 0, at = 0, found = 0;
-	const char *line, *quoted, *near;
+	const char *line, *quoted, *near, *other;
 
 	if (!diag || !diag->line)
 		return;
@@ -140,12 +162,13 @@ void input_complain(struct tact_diag *diag, const struct isa_assembler *assemble
 	if (!line)
 		return;
 	quoted = find_quoted(diag->text, &quoted_size);
+	other = find_assembler(text, size);
 	while (at < length && isspace((unsigned char)line[at]))
 		at++;
 	if (quoted && strstr(diag->text, ASM_UNKNOWN)) {
 		quoted_size = (size_t)(asm_skip_word(quoted, quoted + quoted_size) - quoted);
 		near = find_near(assembler, quoted, quoted_size);
-		if (near && strncasecmp(near, quoted, quoted_size))
+		if (near && !other && strncasecmp(near, quoted, quoted_size))
 			input_add_hint(diag, "; did you mean %s?", near);
 		quoted = find_quoted(diag->text, &found);
 	}
@@ -164,6 +187,8 @@ void input_complain(struct tact_diag *diag, const struct isa_assembler *assemble
 	out.length = found;
 	for (size_t i = 0; i < length && i + 1 < sizeof(out.line); i++)
 		out.line[i] = (unsigned char)line[i] < ' ' && line[i] != '\t' ? '?' : line[i];
+	if (other)
+		input_add_hint(diag, "; this looks like %s", other);
 	if (excerpt && tact_can_fill(excerpt))
 		tact_fill(excerpt, &out, sizeof(out));
 }
