@@ -5,6 +5,7 @@
 #include "source.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,6 +140,26 @@ static const char *set_addresses(void *target, const char *value)
 	return options->why;
 }
 
+static const char *set_path(void *target, const char *value)
+{
+	struct source_options *options = target;
+	unsigned long number;
+	char *end;
+
+	if (!strcmp(value, "all")) {
+		options->path = TACT_INPUT_ALL_PATHS;
+		return NULL;
+	}
+	number = strtoul(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end || !number || number > INT_MAX) {
+		snprintf(options->why, sizeof(options->why),
+			 "'%.40s' is neither a number from 1 on nor 'all'", value);
+		return options->why;
+	}
+	options->path = (int)number;
+	return NULL;
+}
+
 static const struct option_choice syntaxes[] = {
 	{"auto", TACT_SYNTAX_AUTO},
 	{"att", TACT_SYNTAX_ATT},
@@ -158,6 +179,8 @@ const struct option_spec source_option_specs[] = {
 	OPTION_CALL(0, "addr", "A-B", set_addresses,
 		    "take only the code from address A up to B (hexadecimal), as one block"),
 	OPTION_MANGLED(is_mangled),
+	OPTION_CALL(0, "path", "N|all", set_path,
+		    "take the N-th path through code with branches, or list all of them"),
 	OPTION_CHOICE(0, "syntax", "SYNTAX", syntax, syntaxes,
 		      "syntax of assembly text: att, intel or auto (default)"),
 	OPTION_FLAG(0, "skip-unknown", skip_unknown,
@@ -297,6 +320,7 @@ static int open_item(struct source *source, const struct source_item *item,
 		.skip_unknown = o->skip_unknown,
 		.excerpt = excerpt,
 		.is_mangled = o->is_mangled,
+		.path = o->path,
 	};
 	struct compiling compiling = {0};
 	const char *hex;

@@ -29,8 +29,9 @@ struct source_options {
 	struct option_words compiler_options; /* owned: what follows -- */
 	const char *function;
 	unsigned loop;
+	int path; /* as in struct tact_input_options */
 	uint64_t addr_begin, addr_end;
-	char why[80]; /* room for a message */
+	char why[120]; /* room for a message */
 };
 
 /* How help texts describe inputs. */

@@ -153,19 +153,35 @@ static int fail_at(struct predict_worker *w, int status)
 	return fail(w, w->source, status, why);
 }
 
+/* Code of a file may be a loop although its bytes do not tell; hex always tells. */
+static bool is_forced_loop(const struct predict_worker *w)
+{
+	const struct tact_region *r = &w->source->region;
+
+	return w->p->mode == TACT_MODE_AUTO && r->is_loop && !r->text_size;
+}
+
 static int predict(struct predict_worker *w, size_t arch, unsigned alignment,
 		   struct tact_prediction *out)
 {
 	const struct tact_arch *wanted = w->p->archs.arch[arch];
+	const uint32_t moving = w->source->region.moving;
+	const bool is_forced = is_forced_loop(w);
 	int status = 0;
 
-	if (w->arch != wanted || w->alignment != alignment) {
+	if (w->arch != wanted || w->alignment != alignment || w->moving != moving ||
+	    w->is_forced != is_forced) {
 		struct tact_block_options options = w->p->block_options;
 
 		options.alignment = alignment;
+		options.moving = moving;
+		if (is_forced)
+			options.mode = TACT_MODE_LOOP;
 		status = tact_block_rebind(w->block, wanted, &options);
 		w->arch = wanted;
 		w->alignment = alignment;
+		w->moving = moving;
+		w->is_forced = is_forced;
 	}
 	if (status >= 0)
 		status = w->simulator ? simulate(w, out) : estimate(w, out);
@@ -179,7 +195,7 @@ static unsigned alignment_of(const struct predictor *p, const struct source_bloc
 {
 	if (p->is_alignment_given)
 		return p->block_options.alignment + k;
-	return block->is_elf ? (unsigned)(block->region.address % 64) : 0;
+	return block->region.alignment;
 }
 
 /* Before and after each result: most blocks have no remarks. */

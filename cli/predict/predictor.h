@@ -99,6 +99,8 @@ struct predict_worker {
 	struct tact_block *block;     /* owned */
 	const struct tact_arch *arch; /* that the block is bound to */
 	unsigned alignment;
+	uint32_t moving;		   /* of struct tact_block_options */
+	bool is_forced;			   /* it is a loop because its region is */
 	struct tact_estimator *estimator;  /* owned: the model of predict */
 	struct tact_simulator *simulator;  /* owned: that of simulate */
 	struct tact_advisor *advisor;	   /* owned, as is trial; NULL until there is advice */

@@ -48,6 +48,14 @@ enum tact_memory {
 	TACT_N_MEMORIES /* those that this version knows */
 };
 
+/* Which loads meet stores, and so wait for them. */
+enum tact_alias {
+	TACT_ALIAS_ADDRESSES, /* those whose addresses tell: the values of their registers, as far
+				 as these are known, and constants */
+	TACT_ALIAS_NEVER,     /* none: a load never waits for a store */
+	TACT_ALIAS_ALWAYS     /* all: a load waits for the store before it, wherever that goes */
+};
+
 /* Return the name of a value, as options and files spell it: "auto", "loop" or "unroll"; "stack",
  * "same" or "diff".  Other values give "unknown".
  */
@@ -64,6 +72,12 @@ struct tact_block_options {
 	unsigned alignment;	 /* address of the first byte; only its value modulo 64 counts */
 	bool paper;		 /* restrict the model to what the FACILE paper describes */
 	enum tact_memory memory; /* of all loads that meet no store of the block */
+	enum tact_alias alias;
+	/* General registers (bit r: register r) that code outside of the block changes from one
+	 * iteration to the next, in a way that is not known: addresses with them never meet those
+	 * of other iterations.
+	 */
+	uint32_t moving;
 };
 #define TACT_BLOCK_OPTIONS_INIT TACT_SIZED(struct tact_block_options)
 

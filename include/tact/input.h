@@ -42,6 +42,8 @@ struct tact_excerpt {
 };
 #define TACT_EXCERPT_INIT TACT_SIZED(struct tact_excerpt)
 
+enum { TACT_INPUT_ALL_PATHS = -1, TACT_INPUT_MAX_PATHS = 64 };
+
 /* What to read.  All zeros, or NULL, is the default. */
 struct tact_input_options {
 	size_t size; /* sizeof(struct tact_input_options) */
@@ -62,6 +64,11 @@ struct tact_input_options {
 	 * the file to its standard output: tact_input_open runs it instead of reading the file.
 	 */
 	const char *const *compiler;
+	/* ELF, asm: the way through code with branches.  0: between markers and addresses all code
+	 * in order, otherwise the first way; N > 0: the N-th way (from 1); TACT_INPUT_ALL_PATHS:
+	 * each way is a region, up to TACT_INPUT_MAX_PATHS for a loop.
+	 */
+	int path;
 };
 #define TACT_INPUT_OPTIONS_INIT TACT_SIZED(struct tact_input_options)
 
@@ -82,7 +89,9 @@ struct tact_region {
 				 innermost call outside of system headers; "" if unknown */
 	const char *text;     /* hex and CSV: the hex digits as in the input; "" otherwise */
 	size_t text_size;     /* length of text, which is not NUL-terminated */
-	bool is_loop;	      /* ends in a branch back to its start */
+	bool is_loop;	      /* ends in a branch back to its start or, between markers, in any
+				 branch, which then stands for one to its start; its target is
+				 changed accordingly where its encoding allows */
 	bool is_candidate;    /* found by searching, not chosen by a marker or an option */
 	const struct tact_remarks
 		*remarks;    /* what was chosen, assumed or left out to take it; NULL: nothing */
@@ -91,6 +100,10 @@ struct tact_region {
 				below it, the outermost first: "std::count stl_algo.h:4125 >
 				std::__count_if stl_algobase.h:2124"; "" if it is none */
 	const char *member;  /* of an archive: the object that contains it; "" otherwise */
+	unsigned alignment; /* address modulo 64; 0 if it is unknown: hex, and text and objects that
+			       align nothing */
+	uint32_t moving;    /* general registers that the loop around it changes, as in struct
+			     tact_block_options */
 };
 #define TACT_REGION_INIT TACT_SIZED(struct tact_region)
 
@@ -100,7 +113,7 @@ struct tact_input;
  * nothing of it is kept.
  * Returns 0, or, with the reason in diag,
  *   -TACT_E_INVAL    an argument is missing, options are wrong, or the file has no such function,
- *                    loop or range of addresses
+ *                    loop, path or range of addresses
  *   -TACT_E_NOMEM    out of memory
  *   -TACT_E_IO       the file cannot be read, or is a directory
  *   -TACT_E_FORMAT   the file as a whole is malformed: an ELF file that is cut short, assembly

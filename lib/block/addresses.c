@@ -218,6 +218,17 @@ static void step(struct address_walk *w, uint32_t i)
 		w->value[l->pointer_reg].offset += (uint64_t)l->pointer_change;
 }
 
+/* Before an iteration: registers that other code has changed have new values. */
+static void move_registers(struct address_walk *w)
+{
+	for (uint32_t bits = w->block->opt.moving; bits; bits &= bits - 1) {
+		const unsigned r = (unsigned)__builtin_ctz(bits);
+
+		if (isa_is_general(w->block->arch->isa, r))
+			w->value[r] = (struct symbol){w->next_symbol++, 0};
+	}
+}
+
 int addresses_reserve(struct tact_block *block)
 {
 	const struct block_counts *c = &block->counts;
@@ -241,7 +252,7 @@ bool addresses_init(struct address_walk *w, struct tact_block *block)
 	}
 	w->block = block;
 	w->in_addresses = in_addresses;
-	w->is_static = !(written & in_addresses);
+	w->is_static = !((written | block->opt.moving) & in_addresses);
 	w->differs = false;
 	return true;
 }
@@ -264,6 +275,22 @@ static bool has_same_words(const struct address_walk *w, const struct block_insn
 	       load->constants.displacement == bi->constants.displacement;
 }
 
+/* Connects a memory input to the store before it, as if both went to the same place. */
+static void meet_last_store(const struct address_walk *w, struct block_node *node)
+{
+	const struct block_stores *s = &w->block->stores;
+	const struct block_store *store;
+
+	if (!s->n)
+		return;
+	store = &s->list[s->n - 1];
+	node->producer = store->insn;
+	node->output = store->output;
+	node->iterations = (uint8_t)(w->pass - store->pass);
+	node->distance = 0;
+	node->is_blocked = node->is_renamed = false;
+}
+
 /* Connects a memory input to the store that it meets, if any. */
 static void meet_store(struct address_walk *w, struct block_node *node, const struct block_insn *bi)
 {
@@ -273,6 +300,11 @@ static void meet_store(struct address_walk *w, struct block_node *node, const st
 	bool is_whole;
 
 	node->producer = BLOCK_NO_PRODUCER;
+	if (w->block->opt.alias != TACT_ALIAS_ADDRESSES) {
+		if (w->block->opt.alias == TACT_ALIAS_ALWAYS)
+			meet_last_store(w, node);
+		return;
+	}
 	store = stores_find(&w->block->stores, &a, bytes_of(w, o), &is_whole);
 	if (!store)
 		return;
@@ -321,9 +353,11 @@ static void count_stores(struct address_walk *w)
 	for (unsigned r = 0; r < block->arch->isa->registers.n_general; r++)
 		moving |= w->value[r].offset != w->offset_before[r];
 	if (moving)
-		for (w->pass = LAST_PASS + 1; w->pass <= LAST_MOVING_PASS; w->pass++)
+		for (w->pass = LAST_PASS + 1; w->pass <= LAST_MOVING_PASS; w->pass++) {
+			move_registers(w);
 			for (uint32_t i = 0; i < block->n_insns; i++)
 				step(w, i);
+		}
 	else
 		w->pass = LAST_PASS + 1;
 	block->store_commits = w->commit_cycles;
@@ -345,6 +379,7 @@ void addresses_connect(struct address_walk *w, bool is_exact)
 		if (w->pass == LAST_PASS)
 			for (unsigned r = 0; r < block->arch->isa->registers.n_general; r++)
 				w->offset_before[r] = w->value[r].offset;
+		move_registers(w);
 		for (uint32_t i = 0; i < block->n_insns; i++) {
 			if (w->pass >= LAST_PASS - 1)
 				meet_stores(w, i, w->pass == LAST_PASS);

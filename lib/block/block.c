@@ -20,7 +20,8 @@ enum {
 static int read_options(struct tact_block_options *to, const struct tact_block_options *from)
 {
 	if (tact_read_options(to, sizeof(*to), from) < 0 || to->mode > TACT_MODE_UNROLL ||
-	    to->init > TACT_INIT_DIFF || to->memory >= TACT_N_MEMORIES)
+	    to->init > TACT_INIT_DIFF || to->memory >= TACT_N_MEMORIES ||
+	    to->alias > TACT_ALIAS_ALWAYS)
 		return -TACT_E_INVAL;
 	to->alignment %= 64;
 	return 0;

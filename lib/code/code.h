@@ -44,11 +44,21 @@ long code_cut_gap(const struct obj_file *obj, const struct obj_function *gap, si
  */
 int code_cut_functions(struct obj_file *obj);
 
-/* Appends the innermost loops of a function that are contiguous, in order of address.  Returns 0 or
- * -TACT_E_NOMEM.
- */
+/* A loop: from its first byte to its last one; other code may lie between. */
+struct code_loop {
+	struct obj_range range;
+	size_t head; /* offset in the section of the block that all its iterations pass */
+};
+
+struct code_loops {
+	struct code_loop *items; /* owned; free() it */
+	size_t count;
+	size_t capacity;
+};
+
+/* Appends the innermost loops of a function, in order of address.  Returns 0 or -TACT_E_NOMEM. */
 int code_find_loops(const struct obj_file *obj, const struct obj_range *function,
-		    struct code_ranges *loops);
+		    struct code_loops *loops);
 
 /* Returns whether the range is one basic block: only its last instruction leaves it. */
 bool code_is_block(const struct obj_file *obj, const struct obj_range *range);

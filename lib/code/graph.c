@@ -29,6 +29,41 @@ static void connect(struct code_graph *graph)
 	}
 }
 
+static bool is_padding(const struct tact_isa *isa, const uint8_t *code,
+		       const struct code_block *block)
+{
+	const struct isa_step *step;
+	struct code_walk walk;
+
+	code_walk_init(&walk, isa, code + block->begin, block->end - block->begin);
+	while ((step = code_walk_next(&walk)))
+		if (!step->is_padding)
+			return false;
+	return true;
+}
+
+/* Padding behind a jump is not executed: without this, it would lead into the loop that it aligns,
+ * as if the loop were entered there.  Returns 0 or -TACT_E_NOMEM.
+ */
+static int cut_padding(struct code_graph *graph, const struct tact_isa *isa, const uint8_t *code)
+{
+	const size_t n = graph->blocks.n;
+	bool *is_reached = calloc(n + 1, sizeof(*is_reached));
+
+	if (!is_reached)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < n; i++)
+		for (int s = 0; s < 2; s++)
+			if (graph->successors[i][s] != CODE_NONE)
+				is_reached[graph->successors[i][s]] = true;
+	for (size_t i = 1; i < n; i++)
+		if (!is_reached[i] && graph->blocks.items[i].flow == TACT_FLOW_NEXT &&
+		    is_padding(isa, code, &graph->blocks.items[i]))
+			graph->successors[i][1] = CODE_NONE;
+	free(is_reached);
+	return 0;
+}
+
 int code_graph_create(struct code_graph *graph, const struct tact_isa *isa, const uint8_t *code,
 		      size_t size, bool is_relocatable)
 {
@@ -48,10 +83,12 @@ int code_graph_create(struct code_graph *graph, const struct tact_isa *isa, cons
 		graph->successors = malloc((graph->blocks.n + 1) * sizeof(*graph->successors));
 		status = graph->successors ? 0 : -TACT_E_NOMEM;
 	}
+	if (status >= 0) {
+		connect(graph);
+		status = cut_padding(graph, isa, code);
+	}
 	if (status < 0)
 		code_graph_destroy(graph);
-	else
-		connect(graph);
 	return status;
 }
 

@@ -74,52 +74,52 @@ static bool collect(struct finder *f, uint32_t header, uint32_t *low, uint32_t *
 	return true;
 }
 
-/* Tells whether a loop is contiguous: it ends in the branch to its first byte, and all of it is
- * code.  The header need not come first: compilers enter a loop at its condition, which they put at
- * the end.
+/* Tells whether all of a loop is code.  Blocks between its first and its last one may belong to
+ * something else.  The header need not come first: compilers enter a loop at its condition, which
+ * they put at the end.
  */
-static bool is_in_one_piece(const struct finder *f, uint32_t low, uint32_t high)
+static bool is_code(const struct finder *f, uint32_t header, uint32_t low, uint32_t high)
 {
-	uint32_t i;
-
-	if (f->graph.successors[high][0] != low)
-		return false;
-	for (i = low; i <= high; i++)
-		if (f->graph.blocks.items[i].is_bad)
+	for (uint32_t i = low; i <= high; i++)
+		if (f->mark[i] == header + 1 && f->graph.blocks.items[i].is_bad)
 			return false;
 	return true;
 }
 
-static int compare_ranges(const void *a, const void *b)
+static int compare_loops(const void *a, const void *b)
 {
-	const struct obj_range *x = a, *y = b;
+	const struct code_loop *x = a, *y = b;
 
-	return 2 * ORDER(x->begin, y->begin) + ORDER(x->end, y->end);
+	return 4 * ORDER(x->range.begin, y->range.begin) + 2 * ORDER(x->range.end, y->range.end) +
+	       ORDER(x->head, y->head);
 }
 
-static int collect_all(struct finder *f, const struct obj_range *function,
-		       struct code_ranges *loops)
+static int collect_all(struct finder *f, const struct obj_range *function, struct code_loops *loops)
 {
+	const struct code_block *blocks = f->graph.blocks.items;
 	const size_t first = loops->count;
 	uint32_t header, low, high;
 
 	for (header = 0; header < f->graph.blocks.n; header++) {
 		if (!f->is_header[header] || !collect(f, header, &low, &high) ||
-		    !is_in_one_piece(f, low, high))
+		    !is_code(f, header, low, high))
 			continue;
-		if (code_ranges_add(loops, function->section,
-				    function->begin + f->graph.blocks.items[low].begin,
-				    function->begin + f->graph.blocks.items[high].end))
+		if (tact_grow(&loops->items, &loops->capacity, loops->count + 1,
+			      sizeof(*loops->items)))
 			return -TACT_E_NOMEM;
+		loops->items[loops->count++] = (struct code_loop){
+			.range = {function->section, function->begin + blocks[low].begin,
+				  function->begin + blocks[high].end},
+			.head = function->begin + blocks[header].begin};
 	}
 	if (loops->count > first)
 		qsort(loops->items + first, loops->count - first, sizeof(*loops->items),
-		      compare_ranges);
+		      compare_loops);
 	return 0;
 }
 
 int code_find_loops(const struct obj_file *obj, const struct obj_range *function,
-		    struct code_ranges *loops)
+		    struct code_loops *loops)
 {
 	const uint8_t *code = obj->sections[function->section].data + function->begin;
 	struct finder f = {0};

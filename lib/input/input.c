@@ -26,6 +26,8 @@ static int copy_options(struct tact_input_options *out, const struct tact_input_
 		return tact_fail(diag, TACT_E_INVAL, "options that this library does not know");
 	if (out->loop < 0)
 		return tact_fail(diag, TACT_E_INVAL, "loops are counted from 1");
+	if (out->path < TACT_INPUT_ALL_PATHS)
+		return tact_fail(diag, TACT_E_INVAL, "paths are counted from 1");
 	if ((out->addr_begin || out->addr_end) && out->addr_begin >= out->addr_end)
 		return tact_fail(diag, TACT_E_INVAL, "the address range is empty");
 	if ((unsigned)out->kind > TACT_INPUT_RAW || (unsigned)out->syntax > TACT_SYNTAX_INTEL)
@@ -398,6 +400,7 @@ void tact_input_close(struct tact_input *in)
 	free(in->code);
 	free(in->regions);
 	free(in->function);
+	tact_remarks_destroy(in->remarks);
 	free(in->name.text);
 	free(in->inlined.text);
 	free(in->source_place.text);

@@ -45,6 +45,11 @@ struct input_region {
 	const char *name; /* INPUT_NAME_MARKER: owned by tact_input.source */
 	uint64_t line;	  /* of the marker; 0: see the line table */
 	bool is_candidate;
+	bool is_loop;	  /* found as one */
+	size_t head;	  /* of the loop, an offset in the section */
+	bool is_chosen;	  /* its bytes are: by markers or addresses */
+	uint32_t path;	  /* the way through it, from 1; 0: as is best */
+	uint32_t n_paths; /* if path was asked for */
 };
 
 struct input_buffer {
@@ -82,6 +87,7 @@ struct tact_input {
 	/* About the whole input, NULL: none; and the same with those of the current region. */
 	struct tact_remarks *general, *merged; /* owned */
 	struct input_archive *archive;	       /* owned; NULL: this is none */
+	struct tact_remarks *remarks; /* owned; of the current region; NULL: none was needed yet */
 };
 
 /* Reads more after data[end]; keeps data[begin] and what follows.  Returns 1, 0 at the end of the
@@ -116,6 +122,15 @@ int input_open_members(struct tact_input *in, const struct tact_input_options *o
 		       struct tact_diag *diag);
 int input_members_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag);
 void input_members_close(struct tact_input *in); /* one that is no archive is allowed */
+
+/* Adds regions for all ways through a region, or the one that was asked for. */
+int input_choose_path(struct tact_input *in, const struct input_region *region, int path,
+		      struct tact_diag *diag);
+int input_add_region(struct tact_input *in, struct input_region region, struct tact_diag *diag);
+
+/* Sets code, mode and remarks of a region that is handed out.  Returns 0 or -TACT_E_NOMEM. */
+int input_take_code(struct tact_input *in, const struct input_region *r,
+		    struct tact_region *region);
 
 int input_region_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag);
 

@@ -195,6 +195,10 @@ struct tact_isa {
 	 * that most code need not be walked over.  size is not 0.  NULL: it always can.
 	 */
 	bool (*may_lead_back)(const uint8_t *code, size_t size);
+	/* Makes a direct branch or jump lead `distance` bytes from its first byte.  Returns false,
+	 * with the bytes as they were, if its encoding cannot.  NULL: none can.
+	 */
+	bool (*retarget)(uint8_t *insn, size_t length, int64_t distance);
 	/* Describes the instruction at code; unknown ones have properties, too: see struct
 	 * isa_properties.
 	 */

@@ -229,6 +229,7 @@ static int load_sections(struct loader *load)
 		if (status < 0)
 			return status;
 		load->section_of[i] = load->obj->n_sections;
+		load->obj->sections[load->obj->n_sections - 1].alignment = header.sh_addralign;
 	}
 	return 0;
 }

@@ -32,8 +32,9 @@ struct obj_section {
 	const uint8_t *data; /* in the image, or `owned` */
 	uint8_t *owned;	     /* relocated copy; NULL if nothing needed relocation */
 	size_t size;
-	uint64_t address; /* of data[0], as the file says: 0 for most sections of an object */
-	size_t index;	  /* in the file's section table; 0 for a segment */
+	uint64_t address;   /* of data[0], as the file says: 0 for most sections of an object */
+	size_t index;	    /* in the file's section table; 0 for a segment */
+	uint64_t alignment; /* of its address, as the file says; 0: unknown */
 };
 
 struct obj_symbol {

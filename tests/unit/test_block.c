@@ -123,6 +123,41 @@ TEST(memory)
 	tact_block_destroy(block);
 }
 
+static double cycles_with(enum tact_alias alias, uint32_t moving, const char *hex)
+{
+	const struct tact_block_options options = {
+		.size = sizeof(options), .alias = alias, .moving = moving};
+	struct tact_prediction x = TACT_PREDICTION_INIT;
+	struct tact_block *block = NULL;
+
+	assert_int_equal(tact_block_create(&block, tact_arch_find("SKL"), &options, NULL), 0);
+	assert_int_equal(load(block, hex, NULL), 0);
+	assert_int_equal(tact_predict(block, NULL, &x), 0);
+	tact_block_destroy(block);
+	return x.cycles_per_iteration;
+}
+
+/* Bit 7 is rdi. */
+TEST(loads_meet_stores_as_the_options_say)
+{
+	static const char add[] = "480107";		      /* add [rdi], rax */
+	static const char two[] = "4801074801442408";	      /* and add [rsp + 8], rax */
+	static const char other[] = "488946404889f8488b4708"; /* mov [rsi + 64], rax; mov rax, rdi;
+								 mov rax, [rdi + 8] */
+
+	assert_true(cycles_with(TACT_ALIAS_ADDRESSES, 0, add) > 4);
+	assert_true(cycles_with(TACT_ALIAS_NEVER, 0, add) < 2);
+	assert_true(cycles_with(TACT_ALIAS_ADDRESSES, 1u << 7, add) < 2);
+	assert_true(cycles_with(TACT_ALIAS_ADDRESSES, 1u << 6, add) > 4);
+	assert_true(cycles_with(TACT_ALIAS_ADDRESSES, UINT32_MAX, add) < 2);
+	/* Only what uses the register moves. */
+	assert_true(cycles_with(TACT_ALIAS_ADDRESSES, 1u << 7, two) > 4);
+	assert_true(cycles_with(TACT_ALIAS_NEVER, 0, two) < 3);
+	assert_true(cycles_with(TACT_ALIAS_ADDRESSES, 0, other) < 2);
+	assert_true(cycles_with(TACT_ALIAS_ALWAYS, 0, other) > 3);
+	assert_int_equal(tact_block_rebind(NULL, NULL, NULL), -TACT_E_INVAL);
+}
+
 TEST(failures)
 {
 	struct tact_block *block = open_block("SKL", TACT_MODE_AUTO);

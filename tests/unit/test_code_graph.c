@@ -41,7 +41,8 @@ TEST(test_edges)
 	expect_edges("90", "0>");
 	expect_edges("75 01 90 c3", "0>2,1, 1>2, 2>");
 	expect_edges("e8 00 00 00 00 ff d0 c3", "0>");
-	expect_edges("eb 01 90 ff e0", "0>2, 1>2, 2>");
+	expect_edges("eb 01 90 ff e0", "0>2, 1> 2>"); /* padding after a jump leads nowhere */
+	expect_edges("eb 02 ff c0 ff e0", "0>2, 1>2, 2>");
 	expect_edges("06 90", "0> 1>"); /* nothing follows bytes that are not an instruction */
 	expect_edges("b8 01 00 00 00 eb fa", "0>"); /* into an instruction */
 	expect_edges("eb 7f 75", "0> 1>");	    /* out of it; cut short */
@@ -160,7 +161,8 @@ static void show_ranges(const struct code_ranges *ranges, char *text, size_t siz
 
 static void expect_loops(const char *hex, const char *expected)
 {
-	struct code_ranges loops = {0};
+	struct code_loops loops = {0};
+	struct code_ranges ranges = {0};
 	struct obj_section section;
 	uint8_t code[128];
 	char text[256];
@@ -168,9 +170,14 @@ static void expect_loops(const char *hex, const char *expected)
 	const struct obj_range all = {0, 0, section.size};
 
 	assert_int_equal(code_find_loops(&obj, &all, &loops), 0);
-	show_ranges(&loops, text, sizeof(text));
+	for (size_t i = 0; i < loops.count; i++)
+		assert_int_equal(code_ranges_add(&ranges, 0, loops.items[i].range.begin,
+						 loops.items[i].range.end),
+				 0);
+	show_ranges(&ranges, text, sizeof(text));
 	assert_string_equal(text, expected);
 	free(loops.items);
+	free(ranges.items);
 }
 
 TEST(test_loops)
@@ -186,8 +193,10 @@ TEST(test_loops)
 	expect_loops("90 75 fd 90 75 fa c3", "0-6");
 	/* An irreducible loop does not count. */
 	expect_loops("74 01 90 90 eb fc", "");
-	/* Not contiguous: the back edge is before the header and the end is elsewhere. */
-	expect_loops("eb 03 90 eb 05 85 c0 75 f9 c3 90 eb f8", "");
+	/* The back edge is before the header, the end elsewhere, and a return between. */
+	expect_loops("eb 03 90 eb 05 85 c0 75 f9 c3 90 eb f8", "2-13");
+	/* Padding in front of a loop is no way into it. */
+	expect_loops("eb 06 90 90 ff c9 74 06 85 c0 75 f8 eb f8 c3", "4-14");
 	/* Bytes that are not code are not a loop. */
 	expect_loops("90 06 75 fc", "");
 	/* Nothing is known to reach it. */

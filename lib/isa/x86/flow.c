@@ -130,3 +130,28 @@ bool x86_may_lead_back(const uint8_t *code, size_t size)
 	       (code[size - 5] == 0xe9 || (code[size - 5] & 0xf0) == 0x80 ||
 		code[size - 5] == 0xf8); /* jmp, jcc, xbegin */
 }
+
+/* The displacement counts from the end of the instruction and is its last part. */
+bool x86_retarget(uint8_t *insn, size_t length, int64_t distance)
+{
+	const int64_t displacement = distance - (int64_t)length;
+	const int32_t value = (int32_t)displacement;
+	ZydisDecodedInstruction zi;
+	struct isa_step step;
+	ZydisDecoder decoder;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	ZydisDecoderEnableMode(&decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, insn, length, &zi)))
+		return false;
+	fill_step(&step, &zi);
+	if (!step.is_direct || zi.length != length)
+		return false;
+	if (zi.raw.imm[0].size == 8 && displacement == (int8_t)displacement)
+		insn[length - 1] = (uint8_t)displacement;
+	else if (zi.raw.imm[0].size == 32 && displacement == value)
+		memcpy(insn + length - sizeof(value), &value, sizeof(value));
+	else
+		return false;
+	return true;
+}
