@@ -149,8 +149,11 @@ static int check_model(struct predictor *p)
 	p->has_own_bottlenecks = model->traits & TACT_MODEL_TABLES;
 	if (!p->is_facile && facile_option(p))
 		return cli_wrong("%s requires --model facile", facile_option(p));
-	if ((p->memory || p->n_memories) && !p->is_facile && strcmp(model->name, "sim") != 0)
-		return cli_wrong("--memory requires --model facile or sim");
+	if ((p->memory || p->n_memories || p->is_alias || p->is_noalias) && !p->is_facile &&
+	    strcmp(model->name, "sim") != 0)
+		return cli_wrong("%s requires --model facile or sim", p->is_alias     ? "--alias"
+								      : p->is_noalias ? "--noalias"
+										      : "--memory");
 	if (p->mca_params_path && !(model->traits & TACT_MODEL_PARAMS))
 		return cli_wrong("--mca-params requires --model mca");
 	if (p->mca_params_path && p->archs.n > 1)

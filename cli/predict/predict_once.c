@@ -103,6 +103,11 @@ void predict_remark_memory(struct predict_worker *w)
 	const struct predictor *p = w->p;
 	char latency[200];
 
+	if (p->is_noalias)
+		predict_remark(w, "noalias", "no load waits for a store, as --noalias says");
+	if (p->is_alias)
+		predict_remark(w, "alias",
+			       "every load waits for the store before it, as --alias says");
 	if (p->memory != TACT_MEMORY_L1)
 		predict_remark(w, "memory-level",
 			       "loads come from %s, %s; only their latency counts, not what that "

@@ -62,6 +62,9 @@ const struct option_spec predict_mode_specs[] = {
 		"run the block as a loop (loop) or unrolled (unroll); auto (default): as a "
 		"loop if it ends in a branch to its start; once: as auto, with the latency of "
 		"one pass"),
+	OPTION_FLAG(0, "noalias", is_noalias,
+		    "assume that no load meets a store (default: as addresses tell)"),
+	OPTION_FLAG(0, "alias", is_alias, "assume that every load meets the store before it"),
 	OPTION_CALL(0, "memory", "LEVEL", predict_read_memory,
 		    "where loads find their data: l1 (default), l2, l3 or ram; 3=l2 for that of "
 		    "instruction 3 alone, and lists such as l2,3=l1; only latencies differ"),
@@ -137,6 +140,9 @@ void predict_prepare(struct predictor *p)
 		.alignment = p->is_all_alignments ? 0 : p->alignment,
 		.paper = p->paper,
 		.memory = (enum tact_memory)p->memory,
+		.alias = p->is_noalias ? TACT_ALIAS_NEVER
+			 : p->is_alias ? TACT_ALIAS_ALWAYS
+				       : TACT_ALIAS_ADDRESSES,
 	};
 	p->predict_options = (struct tact_predict_options){
 		.size = sizeof(p->predict_options),

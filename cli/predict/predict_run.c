@@ -242,7 +242,7 @@ static void work(struct predict_worker *w, const struct source_block *block, str
 			if (status >= 0) {
 				r->status = predict(w, a, r->alignment, &r->x);
 				r->why = predict_failure(r->status);
-				if (p->memory || p->n_memories)
+				if (p->memory || p->n_memories || p->is_alias || p->is_noalias)
 					predict_remark_memory(w);
 			}
 			keep_remarks(w, r == w->results);
@@ -374,6 +374,8 @@ static int check(struct predictor *p)
 
 	if (!source_has_input(&p->source))
 		return cli_wrong("no input: give -x HEX, a file, or - for standard input");
+	if (p->is_alias && p->is_noalias)
+		return cli_wrong("--alias and --noalias exclude each other");
 	if (p->is_advised && (p->format == FORMAT_CSV || p->is_number_only))
 		return cli_wrong("--advice needs the format text or json");
 	if (option && p->archs.n > 1)

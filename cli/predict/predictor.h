@@ -51,7 +51,8 @@ struct predictor {
 		int memory;
 	} memories[PREDICT_MAX_MEMORIES];
 	unsigned n_memories;
-	bool is_once; /* the latency of one pass is asked for, too */
+	bool is_alias, is_noalias; /* options; neither: as addresses tell */
+	bool is_once;		   /* the latency of one pass is asked for, too */
 	bool paper, simple_predecoder, simple_decoder, exact_ports, is_all_alignments,
 		is_alignment_given;
 	unsigned alignment;
