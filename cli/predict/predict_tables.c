@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables of the text format: uops by port, architectures, alignments, ideal components, candidates.
+ * Tables of the text format: uops by port, architectures, alignments, ideal components.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "common/cli.h"
 #include "predictor.h"
 
@@ -275,10 +274,15 @@ void predict_arch_table(struct predict_worker *w, struct text *out)
 
 /* ---- alignments ---- */
 
-static bool is_same(const struct tact_prediction *a, const struct tact_prediction *b)
+unsigned predict_count_same(const struct predict_result *r, unsigned n)
 {
-	return a->cycles_per_iteration == b->cycles_per_iteration &&
-	       a->bottlenecks == b->bottlenecks;
+	unsigned k = 1;
+
+	while (k < n && r[k].status == r->status &&
+	       (r->status < 0 || (r[k].x.cycles_per_iteration == r->x.cycles_per_iteration &&
+				  r[k].x.bottlenecks == r->x.bottlenecks)))
+		k++;
+	return k;
 }
 
 static void add_alignments(const struct predict_worker *w, const struct predict_result *r,
@@ -299,8 +303,7 @@ static void add_alignments(const struct predict_worker *w, const struct predict_
 	predict_remark_lines(w->p, w->all_remarks, out);
 	text_printf(out, "\n%sOffset   Cycles  Bottleneck%s\n", w->p->bold, w->p->plain);
 	for (unsigned k = 0, end; k < n; k = end) {
-		for (end = k + 1; end < n && is_same(&r[k].x, &r[end].x);)
-			end++;
+		end = k + predict_count_same(r + k, n - k);
 		if (end == k + 1)
 			text_printf(out, "%6u ", k);
 		else
@@ -369,81 +372,4 @@ void predict_idealize_table(struct predict_worker *w, const struct tact_predicti
 	add_set(w, x, &s, out);
 	text_add(out,
 		 "  Share - of the cycles, over all orders of making components ideal (Shapley)\n");
-}
-
-/* ---- candidates ---- */
-
-static void add_place(const struct source_block *block, struct text *out)
-{
-	const struct tact_region *r = &block->region;
-
-	if (r->member[0])
-		text_printf(out, "%s(%s) ", file_base_name(block->path), r->member);
-	text_add(out, r->name[0] ? r->name : "-");
-	if (r->function[0] && strncmp(r->name, r->function, strlen(r->function)))
-		text_printf(out, " in %s", r->function);
-	if (r->source[0])
-		text_printf(out, " (%s)", r->source);
-}
-
-/* On a terminal, a place that would wrap loses its middle. */
-static void add_place_within(const struct predictor *p, const struct source_block *block,
-			     size_t line, struct text *out)
-{
-	const size_t used = out->size - line;
-	struct text place = {0};
-
-	add_place(block, &place);
-	text_short(out, place.data, place.size,
-		   p->is_terminal && p->width > used ? p->width - used : SIZE_MAX);
-	out->failed |= place.failed;
-	text_free(&place);
-}
-
-void predict_candidate(struct predict_worker *w, const struct source_block *block,
-		       const struct predict_result *result, struct text *out)
-{
-	enum { NAMES = 22, WITH_BYTES = 80, WITH_NAMES = 70 };
-	const struct predictor *p = w->p;
-	const struct tact_region *r = &block->region;
-	const struct tact_prediction *x = &result->x;
-	const bool is_good = result->status >= 0;
-	const bool has_names = p->width >= WITH_NAMES, has_bytes = p->width >= WITH_BYTES;
-	size_t names, start;
-
-	if (block->candidate == 1 && result == w->results)
-		text_printf(out, "%s%s:\n   N  %s%s%s   Cycles  %s%sPlace%s\n", p->bold,
-			    block->path, block->is_elf ? "Address   " : "  Line",
-			    has_bytes ? "  Bytes" : "", p->archs.n > 1 ? "  Arch" : "",
-			    has_names ? "Bottleneck" : "", has_names ? "              " : "",
-			    p->plain);
-	start = out->size;
-	text_printf(out, "%4zu  ", block->candidate);
-	if (block->is_elf)
-		text_printf(out, "0x%-8" PRIx64, r->address);
-	else
-		text_printf(out, "%6" PRIu64, r->line);
-	if (has_bytes)
-		text_printf(out, " %6zu", r->code_size);
-	if (p->archs.n > 1)
-		text_printf(out, "  %-4s", tact_arch_name(p->archs.arch[result->arch]));
-	if (is_good)
-		text_cycles2(out, x->cycles_per_iteration, 9);
-	else
-		text_add(out, "        -");
-	text_add(out, is_good && x->coverage < 1 ? "+ " : "  ");
-	names = out->size;
-	if (is_good && has_names)
-		predict_names_within(out, p->archs.arch[result->arch], x->bottlenecks, NAMES);
-	else if (!is_good)
-		text_add(out, predict_status_name(result->status));
-	if (has_names || !is_good)
-		text_pad(out, NAMES + 2, names);
-	add_place_within(p, block, start, out);
-	if (tact_remarks_count(w->remarks)) {
-		text_add(out, " [");
-		predict_remark_names(w->remarks, ", ", out);
-		text_add(out, "]");
-	}
-	text_add(out, "\n");
 }

@@ -264,8 +264,8 @@ static void add_result(struct predict_worker *w, const struct source_block *bloc
 	const struct predictor *p = w->p;
 
 	if (p->is_many && block->candidate) {
-		if ((size_t)(r - w->results) % p->n_alignments == 0)
-			predict_candidate(w, block, r, out);
+		if (p->n_alignments == 1)
+			predict_candidate(w, block, r, 1, out);
 		return;
 	}
 	if (!w->is_loaded)
@@ -291,7 +291,12 @@ static void end_block(struct predict_worker *w, const struct source_block *block
 {
 	const struct predictor *p = w->p;
 
-	if ((p->is_many && block->candidate) || !w->is_loaded)
+	if (p->is_many && block->candidate) {
+		if (p->n_alignments > 1)
+			predict_candidate_alignments(w, block, out);
+		return;
+	}
+	if (!w->is_loaded)
 		return;
 	if (p->n_alignments > 1)
 		predict_alignment_table(w, out);

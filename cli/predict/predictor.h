@@ -281,10 +281,17 @@ void predict_info_table(struct predict_worker *w, const struct tact_listing *lis
 			struct text *out);
 void predict_arch_table(struct predict_worker *w, struct text *out);
 void predict_alignment_table(struct predict_worker *w, struct text *out);
+/* Returns how many of the n results, from the first on, are the same. */
+unsigned predict_count_same(const struct predict_result *r, unsigned n);
 void predict_idealize_table(struct predict_worker *w, const struct tact_prediction *prediction,
 			    struct text *out);
+/* A row of the table of candidates: a result, for n offsets in a cache line if the table is over
+ * these; and the rows of all offsets.
+ */
 void predict_candidate(struct predict_worker *w, const struct source_block *block,
-		       const struct predict_result *r, struct text *out);
+		       const struct predict_result *r, unsigned n, struct text *out);
+void predict_candidate_alignments(struct predict_worker *w, const struct source_block *block,
+				  struct text *out);
 
 /* Tell the loaded block which memories single loads have; say where loads find their data, if that
  * is not the first level.
