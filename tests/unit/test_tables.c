@@ -13,7 +13,8 @@
 
 #include "support.h"
 
-#define FIRST "#tact-insn 1\n"
+#define VERSION "#tact-insn 1\n"
+#define FIRST	VERSION "#src U a test\n"
 #define COLUMNS                                                                                    \
 	"form\tuops\tfused\tmite\tms\tdec\tports\tdiv\ttp\tlat\trf\twf\tfuse\tindexed\tsame\tsrc"  \
 	"\n"
@@ -143,8 +144,10 @@ TEST(damage_is_found)
 		const char *what, *table, *message; /* a part of it */
 	} rows[] = {
 		{"no first line", COLUMNS ADD, ":1:"},
-		{"unsorted", FIRST COLUMNS SUB ADD, ":4:"},
-		{"twice", FIRST COLUMNS ADD ADD, ":4:"},
+		{"unsorted", FIRST COLUMNS SUB ADD, ":5:"},
+		{"twice", FIRST COLUMNS ADD ADD, ":5:"},
+		{"a source that nothing explains", VERSION COLUMNS ADD, "'#src U ...'"},
+		{"a source without a text", VERSION "#src U\n" COLUMNS ADD, "'#src LETTER"},
 		{"too few columns", FIRST COLUMNS "ADD (R64, R64)\t1\t1\n", "3 columns"},
 		{"too many columns",
 		 FIRST COLUMNS "ADD (R64)\t1\t1\t1\t0\t-\t1*p0\t-\t-\t-\t-\t-\t-\t-\t-\tU\tX\n",
@@ -225,11 +228,11 @@ static int check_cpus(const char *x, const char *y, const char *z, char *output,
 	put_file(dir, "arch/XXX.arch", x);
 	if (y) {
 		put_file(dir, "arch/YYY.arch", y);
-		put_file(dir, "insn/YYY.tsv", FIRST "#base XXX\n" COLUMNS SUB);
+		put_file(dir, "insn/YYY.tsv", VERSION "#base XXX\n" COLUMNS SUB);
 	}
 	if (z) {
 		put_file(dir, "arch/ZZZ.arch", z);
-		put_file(dir, "insn/ZZZ.tsv", FIRST "#base YYY\n");
+		put_file(dir, "insn/ZZZ.tsv", VERSION "#base YYY\n");
 	}
 	status = check(dir, "", output, size);
 	remove_data(dir);
