@@ -211,8 +211,9 @@ static bool call_site(struct obj_unit *unit, Dwarf_Die *entry, struct obj_frame 
 	return frame->file != NULL;
 }
 
-long obj_frames_at(struct obj_file *obj, size_t section, size_t offset, struct obj_frame *frames,
-		   size_t most)
+/* Names are demangled and kept, which whoever asks for many lines does not need. */
+static long find_frames(struct obj_file *obj, size_t section, size_t offset,
+			struct obj_frame *frames, size_t most, bool with_names)
 {
 	struct obj_unit *unit;
 	Dwarf_Addr address = 0;
@@ -236,11 +237,17 @@ long obj_frames_at(struct obj_file *obj, size_t section, size_t offset, struct o
 
 		if (!call_site(unit, &range->entry, &frames[n + 1]))
 			break;
-		frames[n].function = name_of(obj->lines, &range->entry);
+		frames[n].function = with_names ? name_of(obj->lines, &range->entry) : "";
 		frames[n + 1].function = "";
 		k = range->parent == k ? unit->n_inlined : range->parent;
 	}
 	return (long)n + 1;
+}
+
+long obj_frames_at(struct obj_file *obj, size_t section, size_t offset, struct obj_frame *frames,
+		   size_t most)
+{
+	return find_frames(obj, section, offset, frames, most, true);
 }
 
 bool obj_is_system_file(const char *file)
@@ -266,7 +273,7 @@ size_t obj_own_frame(const struct obj_frame *frames, size_t n)
 int obj_line_at(struct obj_file *obj, size_t section, size_t offset, const char **file, int *line)
 {
 	struct obj_frame frames[OBJ_MOST_FRAMES];
-	const long n = obj_frames_at(obj, section, offset, frames, OBJ_MOST_FRAMES);
+	const long n = find_frames(obj, section, offset, frames, OBJ_MOST_FRAMES, false);
 	size_t own;
 
 	if (n <= 0)
