@@ -15,22 +15,13 @@
 
 #define OPTION_HOLDER archlist
 
-#define PARAMS_HELP                                                                                \
-	"change parameters of the microarchitecture: lines 'name = value', as 'tact archs SKL' "   \
-	"prints them"
-
 const struct option_spec archlist_option_specs[] = {
 	OPTION_ARCH(names,
 		    "microarchitecture: a name from 'tact archs', a compiler's name or a product "
 		    "(i7-8700K), native, several separated by commas, or all; also -mcpu=NAME"),
-	OPTION_PARAMS(params, PARAMS_HELP),
-	OPTION_END,
-};
-
-const struct option_spec archlist_one_option_specs[] = {
-	OPTION_ARCH(names, "microarchitecture: a name from 'tact archs', a compiler's name or a "
-			   "product (i7-8700K), or native; also -mcpu=NAME"),
-	OPTION_PARAMS(params, PARAMS_HELP),
+	OPTION_PARAMS(params,
+		      "change parameters of the microarchitecture: lines 'name = value', as "
+		      "'tact archs SKL' prints them"),
 	OPTION_END,
 };
 

@@ -23,8 +23,7 @@ struct archlist {
 	struct tact_arch *derived[ARCHLIST_MAX]; /* owned; those of --params */
 };
 
-/* For commands that work on several architectures, and on one. */
-extern const struct option_spec archlist_option_specs[], archlist_one_option_specs[];
+extern const struct option_spec archlist_option_specs[];
 
 /* Fills arch[] from the names.  Without names: from `fallback` ("all"), or, if it is NULL, with
  * this CPU. Returns 0, or an exit code with the message given.

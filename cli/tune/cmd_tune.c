@@ -25,6 +25,7 @@ static const char help[] =
 	"  tact tune -a SKL --from measured.csv -o skl.params\n"
 	"  tact predict -a SKL --model mca --mca-params skl.params -x 480fafc34801d8\n"
 	"  tact tune -a ICX --model facile --from blocks.db -o icx.params\n"
+	"  tact tune -a SKL,ICX --from measured.csv -o '{arch}.params'\n"
 	"  tact tune -a HSW --method surrogate --random-start --checkpoint run.ckpt \\\n"
 	"       --from measured.csv -o hsw.params\n";
 
@@ -144,14 +145,15 @@ static const struct option_spec surrogate_specs[] = {
 		    "use the network alone, as in the paper; by default it learns how far the "
 		    "machine is above the bounds of dispatch, ports and chains"),
 	OPTION_TEXT(0, "checkpoint", "FILE", checkpoint,
-		    "save the state to FILE, and continue from it if it exists"),
+		    "save the state to FILE, and continue from it if it exists; several CPUs need "
+		    "{arch} in its name"),
 	OPTION_END,
 };
 
 static const struct option_spec output_specs[] = {
 	OPTION_TEXT('o', "output", "PARAMS", output,
 		    "write the learned parameters to PARAMS, for --mca-params or --params of 'tact "
-		    "predict'"),
+		    "predict'; {arch} in it becomes the name of the CPU, and several CPUs need it"),
 	OPTION_FORMAT(format, OPTION_FORMATS, "format of the report: text (default), csv or json"),
 	OPTION_NUMBER(0, "changes", "N", n_changes, 1, 1000000, "show N changes (default: 20)"),
 	OPTION_FLAG(0, "sensitivity", is_sensitivity,
@@ -163,7 +165,7 @@ static const struct option_spec output_specs[] = {
 
 static const struct option_group groups[] = {
 	OPTION_OWN("Input", input_specs),
-	OPTION_GROUP("CPU", archlist_one_option_specs, archs, archlist_fini),
+	OPTION_GROUP("CPU", archlist_option_specs, archs, archlist_fini),
 	OPTION_OWN("Model", model_specs),
 	OPTION_OWN("Method", method_specs),
 	OPTION_OWN("Surrogate", surrogate_specs),
@@ -171,19 +173,34 @@ static const struct option_group groups[] = {
 	OPTION_OWN_ARGUMENTS(add_input, add_input),
 };
 
+/* Ends the run of a CPU; the next one may begin. */
+static void end_run(struct tuning *p)
+{
+	tact_tuner_destroy(p->tuner);
+	tact_mca_params_destroy(p->start);
+	tuning_rows_fini(p);
+	free(p->output_path);
+	free(p->checkpoint_path);
+	p->tuner = NULL;
+	p->start = NULL;
+	p->output_path = p->checkpoint_path = NULL;
+}
+
 static void fini(void *target)
 {
 	struct tuning *p = target;
 
-	tact_tuner_destroy(p->tuner);
-	tact_mca_params_destroy(p->start);
-	tuning_rows_fini(p);
+	end_run(p);
+	free(p->inputs);
 }
 
 /* ---- progress ---- */
 
-static void describe_progress(struct text *text, const struct tact_tune_progress *x)
+static void describe_progress(const struct tuning *p, struct text *text,
+			      const struct tact_tune_progress *x)
 {
+	if (p->archs.n > 1)
+		text_printf(text, "%s: ", tact_arch_name(p->arch));
 	text_printf(text, "%s %u", x->phase, x->step);
 	if (x->steps)
 		text_printf(text, " of %u", x->steps);
@@ -209,14 +226,14 @@ int tuning_progress(void *context, const struct tact_tune_progress *x)
 	if (p->progress.is_shown) {
 		if (!progress_is_due(&p->progress))
 			return 0;
-		describe_progress(&text, x);
+		describe_progress(p, &text, x);
 		progress_say(&p->progress, "%s", cli_string(&text));
 	} else {
 		now = progress_seconds();
 		if (x->done < 1 && now - p->last_shown < SECONDS_BETWEEN_LINES)
 			return 0;
 		p->last_shown = now;
-		describe_progress(&text, x);
+		describe_progress(p, &text, x);
 		cli_message("%s", cli_string(&text));
 	}
 	text_free(&text);
@@ -225,6 +242,32 @@ int tuning_progress(void *context, const struct tact_tune_progress *x)
 
 /* ---- the run ---- */
 
+static const char arch_place[] = "{arch}";
+
+/* Several CPUs need several files. */
+static bool has_place(const struct tuning *p, const char *path)
+{
+	return p->archs.n < 2 || !path || strstr(path, arch_place);
+}
+
+/* The path of this CPU's file; NULL for NULL. */
+static char *path_of(const struct tuning *p, const char *pattern)
+{
+	struct text path = {0};
+	char *out;
+
+	if (!pattern)
+		return NULL;
+	for (const char *at; (at = strstr(pattern, arch_place)); pattern = at + strlen(arch_place))
+		text_printf(&path, "%.*s%s", (int)(at - pattern), pattern, tact_arch_name(p->arch));
+	text_add(&path, pattern);
+	out = strdup(cli_string(&path));
+	if (!out)
+		cli_out_of_memory();
+	text_free(&path);
+	return out;
+}
+
 static int check(struct tuning *p)
 {
 	const struct tact_model *model;
@@ -232,10 +275,17 @@ static int check(struct tuning *p)
 
 	if (!p->n_inputs)
 		return cli_wrong("no measured blocks: give --from FILE");
-	if (p->archs.n > 1)
-		return cli_wrong(
-			"parameters are learned for one microarchitecture; --arch names %zu",
-			p->archs.n);
+	if (!has_place(p, p->output))
+		return cli_wrong("-o %s would be written by each of %zu CPUs: put {arch} where the "
+				 "name of the CPU belongs, as in -o params.{arch}",
+				 p->output, p->archs.n);
+	if (!has_place(p, p->checkpoint))
+		return cli_wrong("--checkpoint %s would be written by each of %zu CPUs: put {arch} "
+				 "where the name of the CPU belongs",
+				 p->checkpoint, p->archs.n);
+	if (p->archs.n > 1 && p->mca_params)
+		return cli_wrong("--mca-params has the parameters of one CPU; -a names %zu",
+				 p->archs.n);
 	model = tact_model_find(p->model, &diag);
 	if (!model)
 		return cli_wrong("--model: %s", diag.text);
@@ -256,7 +306,7 @@ static int load_start(struct tuning *p)
 
 	if (!p->mca_params)
 		return CLI_GOOD;
-	status = tact_mca_params_create(&p->start, p->archs.arch[0], &diag);
+	status = tact_mca_params_create(&p->start, p->arch, &diag);
 	if (status >= 0)
 		status = tact_mca_params_load(p->start, p->mca_params, &diag);
 	return status < 0 ? cli_complain(p->mca_params, &diag, status, CLI_USAGE) : CLI_GOOD;
@@ -283,7 +333,7 @@ static int create(struct tuning *p)
 	};
 	struct tact_tune_options options = {
 		.size = sizeof(options),
-		.arch = p->archs.arch[0],
+		.arch = p->arch,
 		.start = p->start,
 		.model = p->model,
 		.method = (enum tact_tune_method)p->method,
@@ -298,7 +348,7 @@ static int create(struct tuning *p)
 		.budget = (uint64_t)p->budget * 1000,
 		.min_gain = p->min_gain / 100.0,
 		.network = &network,
-		.checkpoint = p->checkpoint,
+		.checkpoint = p->checkpoint_path,
 		.report = tuning_progress,
 		.context = p,
 	};
@@ -320,7 +370,7 @@ static void describe(const struct tuning *p, struct text *out)
 	text_printf(out,
 		    "Learned by tact tune %d.%d.%d: model %s, %s, method %s, mode %s, seed %u\n",
 		    TACT_VERSION_MAJOR, TACT_VERSION_MINOR, TACT_VERSION_PATCH, p->model,
-		    tact_arch_name(p->archs.arch[0]), tuning_methods[p->method],
+		    tact_arch_name(p->arch), tuning_methods[p->method],
 		    p->mode == TACT_MODE_LOOP ? "loop" : "unroll", p->seed);
 	text_add(out, "from:");
 	for (size_t i = 0; i < p->n_inputs; i++) {
@@ -342,12 +392,12 @@ static int save(const struct tuning *p)
 	struct tact_diag diag = {0};
 	int status;
 
-	if (!p->output)
+	if (!p->output_path)
 		return CLI_GOOD;
 	describe(p, &comment);
-	status = tact_tuner_save(p->tuner, p->output, comment.data, &diag);
+	status = tact_tuner_save(p->tuner, p->output_path, comment.data, &diag);
 	text_free(&comment);
-	return status < 0 ? cli_complain(p->output, &diag, status, CLI_FAILED) : CLI_GOOD;
+	return status < 0 ? cli_complain(p->output_path, &diag, status, CLI_FAILED) : CLI_GOOD;
 }
 
 static int learn(struct tuning *p)
@@ -360,39 +410,71 @@ static int learn(struct tuning *p)
 	if (status == -TACT_E_NOMEM)
 		cli_out_of_memory();
 	if (status == -TACT_E_IO || status == -TACT_E_FORMAT || status == -TACT_E_VERSION)
-		return cli_complain(p->checkpoint ? p->checkpoint : "tune", &diag, status,
+		return cli_complain(p->checkpoint_path ? p->checkpoint_path : "tune", &diag, status,
 				    CLI_FAILED);
 	if (status < 0) {
-		cli_message("%s", diag.text[0] ? diag.text : tact_strerror(status));
+		if (p->archs.n > 1)
+			cli_message("%s: %s", tact_arch_name(p->arch),
+				    diag.text[0] ? diag.text : tact_strerror(status));
+		else
+			cli_message("%s", diag.text[0] ? diag.text : tact_strerror(status));
 		return status == -TACT_E_NO_TOOL ? CLI_UNABLE : CLI_FAILED;
 	}
 	status = save(p);
+	if (p->n_printed && p->format == FORMAT_TEXT)
+		text_add(&text, "\n");
 	printed = tuning_print(p, &text);
-	if (output_all(NULL, &text) || printed)
+	p->n_printed++;
+	output_write(&p->out, &text);
+	text_free(&text);
+	if (p->out.failed || printed)
 		status = CLI_FAILED;
 	return status;
 }
 
-static int run(void *target)
+static int tune_one(struct tuning *p, const struct tact_arch *arch)
 {
-	struct tuning *p = target;
 	int status, read;
 
-	status = p->n_inputs ? archlist_resolve(&p->archs, NULL, p->is_quiet) : CLI_GOOD;
-	if (!status)
-		status = check(p);
-	if (!status)
-		status = load_start(p);
+	p->arch = arch;
+	p->output_path = path_of(p, p->output);
+	p->checkpoint_path = path_of(p, p->checkpoint);
+	status = load_start(p);
 	if (!status)
 		status = create(p);
 	if (status)
 		return status;
+	if (p->archs.n > 1 && !p->is_quiet)
+		cli_message("%s (%s)", tact_arch_name(arch), tact_arch_full_name(arch));
 	progress_init(&p->progress, "", 0, p->is_quiet);
 	read = tuning_read(p);
 	if (read && !p->n_rows)
 		return read;
 	status = learn(p);
 	return status ? status : read;
+}
+
+static int run(void *target)
+{
+	struct tuning *p = target;
+	int status;
+
+	status = p->n_inputs ? archlist_resolve(&p->archs, NULL, p->is_quiet) : CLI_GOOD;
+	if (!status)
+		status = check(p);
+	if (status || output_open(&p->out, NULL))
+		return status ? status : CLI_FAILED;
+	/* A CPU without rows does not keep the others from theirs. */
+	for (size_t i = 0; i < p->archs.n && status < CLI_USAGE; i++) {
+		const int one = tune_one(p, p->archs.arch[i]);
+		const bool is_in_vain = !p->n_rows && !p->n_other_arch;
+
+		status = one ? one : status;
+		end_run(p);
+		if (p->out.failed || is_in_vain)
+			break;
+	}
+	return output_close(&p->out) && !status ? CLI_FAILED : status;
 }
 
 static const struct option_command command = {help, groups, run, fini};

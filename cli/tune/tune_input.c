@@ -40,6 +40,7 @@ static void note_labels(struct tuning *p, const struct tact_row *in)
 static bool fits(struct tuning *p, const struct tact_row *in)
 {
 	const struct tact_arch *arch = *in->arch ? tact_arch_find(in->arch) : NULL;
+	const bool is_several = p->archs.n > 1;
 	/* A file with loops is in loop mode, whatever else it says. */
 	enum tact_mode mode = in->loop_size && in->line ? TACT_MODE_LOOP : in->mode;
 
@@ -53,8 +54,13 @@ static bool fits(struct tuning *p, const struct tact_row *in)
 		p->n_other_mode++;
 		return false;
 	}
-	if (arch && p->archs.names &&
-	    strcmp(tact_arch_name(arch), tact_arch_name(p->archs.arch[0]))) {
+	/* Nobody knows which of several CPUs a row without a name is of. */
+	if (!*in->arch && is_several) {
+		p->n_unnamed++;
+		return false;
+	}
+	if (arch ? p->archs.names && strcmp(tact_arch_name(arch), tact_arch_name(p->arch))
+		 : is_several) {
 		p->n_other_arch++;
 		return false;
 	}
@@ -84,6 +90,10 @@ static void add_row(void *context, const struct tact_row *in)
 
 static void remark(const struct tuning *p)
 {
+	if (p->n_unnamed && p->arch == p->archs.arch[0])
+		cli_message("%zu rows that do not name their CPU were left out; with one CPU for "
+			    "-a, they are used",
+			    p->n_unnamed);
 	if (p->n_bad)
 		cli_message("%zu rows whose code cannot be decoded were left out", p->n_bad);
 	if (p->is_quiet)
@@ -121,5 +131,9 @@ void tuning_rows_fini(struct tuning *p)
 	tact_ran_destroy(p->ran);
 	free(p->apps);
 	free(p->categories);
-	free(p->inputs);
+	p->ran = NULL;
+	p->apps = p->categories = NULL;
+	p->n_rows = p->row_capacity = 0;
+	p->n_twice = p->n_other_mode = p->n_other_arch = 0;
+	p->n_unmeasured = p->n_bad = p->n_unnamed = 0;
 }

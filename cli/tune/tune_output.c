@@ -221,8 +221,8 @@ static void print_text(struct tuning *p, struct rows *r, const struct tact_tune_
 	text_printf(out,
 		    "Model %s of %s, method %s: %zu blocks, %zu to learn from, %zu for "
 		    "validation, %zu for the test\n",
-		    p->model, tact_arch_name(p->archs.arch[0]), tuning_methods[p->method], r->n,
-		    s->n[0], s->n[1], s->n[2]);
+		    p->model, tact_arch_name(p->arch), tuning_methods[p->method], r->n, s->n[0],
+		    s->n[1], s->n[2]);
 	text_printf(out, "%zu parameters of %zu instructions, %zu changed, %llu blocks evaluated\n",
 		    s->n_parameters, s->n_forms, s->n_changed, (unsigned long long)s->evaluations);
 	if (s->unit > 1)
@@ -240,76 +240,83 @@ static void print_text(struct tuning *p, struct rows *r, const struct tact_tune_
 
 /* ---- CSV: one table, long form ---- */
 
-static void csv_row(struct text *out, const char *kind, const char *name, const char *table,
-		    const char *key, const char *value)
+struct csv_table {
+	struct text *out;
+	const char *arch;
+};
+
+static void csv_row(const struct csv_table *csv, const char *kind, const char *name,
+		    const char *table, const char *key, const char *value)
 {
-	const char *fields[] = {kind, name, table, key, value};
+	const char *fields[] = {kind, name, table, key, value, csv->arch};
 
 	for (size_t i = 0; i < CLI_ARRAY_SIZE(fields); i++) {
 		if (i)
-			text_add(out, ",");
-		text_csv_field(out, fields[i], strlen(fields[i]), false);
+			text_add(csv->out, ",");
+		text_csv_field(csv->out, fields[i], strlen(fields[i]), false);
 	}
-	text_add(out, "\n");
+	text_add(csv->out, "\n");
 }
 
-static void csv_number(struct text *out, const char *kind, const char *name, const char *table,
-		       const char *key, double value)
+static void csv_number(const struct csv_table *csv, const char *kind, const char *name,
+		       const char *table, const char *key, double value)
 {
 	struct text number = {0};
 
 	text_printf(&number, "%.6g", value);
 	text_add_bytes(&number, "", 1);
-	csv_row(out, kind, name, table, key, number.data);
+	csv_row(csv, kind, name, table, key, number.data);
 	text_free(&number);
 }
 
-static void csv_labels(struct text *out, const char *kind, struct rows *r, char **of)
+static void csv_labels(const struct csv_table *csv, const char *kind, struct rows *r, char **of)
 {
 	struct labels *l = cli_alloc(sizeof(*l));
 
 	by_label(l, r, of);
 	for (size_t k = 0; k < l->n; k++)
 		for (int t = 0; t < N_TABLES; t++)
-			csv_number(out, kind, l->name[k], tables[t], "mape", l->scores[t][k].mape);
+			csv_number(csv, kind, l->name[k], tables[t], "mape", l->scores[t][k].mape);
 	free(l);
 }
 
-static void csv_changes(struct text *out, const struct tuning *p)
+static void csv_changes(const struct csv_table *csv, const struct tuning *p)
 {
 	struct tact_tune_change c = TACT_TUNE_CHANGE_INIT;
 
 	for (size_t i = 0; !tact_tuner_get_change(p->tuner, i, &c); i++) {
-		csv_row(out, "change", c.name, "start", "value", c.from);
-		csv_row(out, "change", c.name, "learned", "value", c.to);
-		csv_number(out, "change", c.name, "learned", "blocks", (double)c.n_rows);
-		csv_number(out, "change", c.name, "learned", "saves", c.saved);
+		csv_row(csv, "change", c.name, "start", "value", c.from);
+		csv_row(csv, "change", c.name, "learned", "value", c.to);
+		csv_number(csv, "change", c.name, "learned", "blocks", (double)c.n_rows);
+		csv_number(csv, "change", c.name, "learned", "saves", c.saved);
 	}
 }
 
 static void print_csv(struct tuning *p, struct rows *r, struct text *out)
 {
+	const struct csv_table csv = {out, tact_arch_name(p->arch)};
 	struct tact_scores scores[TACT_TUNE_N_PARTS];
 	struct tact_tune_point list[MAX_POINTS];
 	struct tact_tune_histogram h = TACT_TUNE_HISTOGRAM_INIT;
 	int n;
 
-	text_add(out, "kind,name,table,key,value\n");
+	if (!p->n_printed)
+		text_add(out, "kind,name,table,key,value,arch\n");
 	group_by_part(r);
 	for (int t = 0; t < N_TABLES; t++) {
 		score(r, t, TACT_TUNE_N_PARTS, scores);
 		for (int part = 0; part < TACT_TUNE_N_PARTS; part++) {
-			csv_number(out, "part", parts[part], tables[t], "blocks",
+			csv_number(&csv, "part", parts[part], tables[t], "blocks",
 				   (double)scores[part].n);
-			csv_number(out, "part", parts[part], tables[t], "mape", scores[part].mape);
+			csv_number(&csv, "part", parts[part], tables[t], "mape", scores[part].mape);
 			if (scores[part].has_tau)
-				csv_number(out, "part", parts[part], tables[t], "tau",
+				csv_number(&csv, "part", parts[part], tables[t], "tau",
 					   scores[part].tau);
 		}
 	}
-	csv_labels(out, "application", r, p->apps);
-	csv_labels(out, "category", r, p->categories);
-	csv_changes(out, p);
+	csv_labels(&csv, "application", r, p->apps);
+	csv_labels(&csv, "category", r, p->categories);
+	csv_changes(&csv, p);
 	for (size_t i = 0; !tact_tuner_get_histogram(p->tuner, i, &h); i++) {
 		for (int v = 0; v < TACT_TUNE_VALUES; v++) {
 			char value[16];
@@ -317,8 +324,8 @@ static void print_csv(struct tuning *p, struct rows *r, struct text *out)
 			value[0] = (char)('0' + v / 10);
 			value[1] = (char)('0' + v % 10);
 			value[2] = 0;
-			csv_number(out, "values", h.kind, tables[0], value, (double)h.defaults[v]);
-			csv_number(out, "values", h.kind, tables[2], value, (double)h.learned[v]);
+			csv_number(&csv, "values", h.kind, tables[0], value, (double)h.defaults[v]);
+			csv_number(&csv, "values", h.kind, tables[2], value, (double)h.learned[v]);
 		}
 	}
 	n = points(p, list);
@@ -327,7 +334,7 @@ static void print_csv(struct tuning *p, struct rows *r, struct text *out)
 
 		text_printf(&value, "%d", list[i].value);
 		text_add_bytes(&value, "", 1);
-		csv_number(out, "sensitivity", list[i].name, tables[2], value.data, list[i].error);
+		csv_number(&csv, "sensitivity", list[i].name, tables[2], value.data, list[i].error);
 		text_free(&value);
 	}
 }
@@ -460,7 +467,7 @@ static void print_json(struct tuning *p, struct rows *r, const struct tact_tune_
 
 	json_begin_object(&json, NULL);
 	json_put_string(&json, "schema", "tact.tune/1");
-	json_put_string(&json, "arch", tact_arch_name(p->archs.arch[0]));
+	json_put_string(&json, "arch", tact_arch_name(p->arch));
 	json_put_string(&json, "model", p->model);
 	json_put_string(&json, "method", tuning_methods[p->method]);
 	json_value(&json, "seed", p->seed);

@@ -29,13 +29,18 @@ struct tuning {
 	bool is_random_start, is_unbounded, is_clean, is_quiet, is_verbose, is_sensitivity;
 	char why[120]; /* room for a message */
 
-	/* the run */
+	/* the run, of one CPU at a time */
+	const struct tact_arch *arch;  /* one of archs */
+	char *output_path;	       /* owned; those of this CPU, or NULL */
+	char *checkpoint_path;	       /* owned */
 	struct tact_mca_params *start; /* owned */
 	struct tact_tuner *tuner;      /* owned */
 	struct tact_ran *ran;	       /* owned */
 	char **apps, **categories;     /* owned; by row, "" or a label */
 	size_t n_rows, row_capacity;
-	size_t n_twice, n_other_mode, n_other_arch, n_unmeasured, n_bad;
+	size_t n_twice, n_other_mode, n_other_arch, n_unmeasured, n_bad, n_unnamed;
+	size_t n_printed;  /* CPUs */
+	struct output out; /* open while CPUs are tuned */
 	struct progress progress;
 	double last_shown; /* in a file */
 };
@@ -46,7 +51,7 @@ extern const char *const tuning_methods[];
 
 /* Reads all inputs into the tuner.  Returns an exit code. */
 int tuning_read(struct tuning *p);
-void tuning_rows_fini(struct tuning *p);
+void tuning_rows_fini(struct tuning *p); /* as before tuning_read() */
 
 /* The results in the format of --format. */
 int tuning_print(struct tuning *p, struct text *out);
