@@ -328,8 +328,10 @@ int tact_mix_compare(const struct tact_mix_pivot *reference, const struct tact_m
 struct tact_mix_diff;
 
 /* Compares two pivots with the same keys, which must outlive the comparison.  With is_scaled, the
- * second is brought to the first one's total.  Returns 0 with a handle for tact_mix_diff_destroy,
- * -TACT_E_INVAL if a pivot is missing, the keys differ or the first pivot is empty, -TACT_E_NOMEM.
+ * second is brought to the first one's total.  Where a compiler made other clones of a function
+ * (hash and hash.constprop.0), the function and its clones are one row, with the shortest of their
+ * names.  Returns 0 with a handle for tact_mix_diff_destroy, -TACT_E_INVAL if a
+ * pivot is missing, the keys differ or the first pivot is empty, -TACT_E_NOMEM.
  */
 int tact_mix_diff_create(struct tact_mix_diff **out, const struct tact_mix_pivot *first,
 			 const struct tact_mix_pivot *second, bool is_scaled,
@@ -361,7 +363,7 @@ size_t tact_mix_diff_get_keys(const struct tact_mix_diff *diff,
 struct tact_mix_diff_totals {
 	size_t size;
 	double executions[2]; /* before scaling */
-	double error;	      /* as tact_mix_compare computes it */
+	double error;	      /* as tact_mix_compare computes it, over these rows */
 	bool is_scaled;	      /* the second pivot was */
 };
 #define TACT_MIX_DIFF_TOTALS_INIT TACT_SIZED(struct tact_mix_diff_totals)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names, instructions and sequences that are alike.
+ * Instructions and sequences that are alike.
  */
 #include "code/likeness.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,94 +11,6 @@
 
 #include "base/base.h"
 #include "base/hash.h"
-
-/* ---- names ---- */
-
-/* Suffixes of gcc and LLVM; a number may follow after a dot. */
-static const char *const suffixes[] = {
-	"constprop", "isra", "part", "cold", "llvm", "lto_priv", "localalias", "clone", "pcrel",
-};
-
-/* Returns whether text, of this length, is such a suffix with or without a number. */
-static bool is_suffix(const char *text, size_t size)
-{
-	size_t digits = 0;
-
-	while (digits < size && isdigit((unsigned char)text[size - 1 - digits]))
-		digits++;
-	if (digits && digits < size && text[size - 1 - digits] == '.')
-		size -= digits + 1;
-	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
-		if (size == strlen(suffixes[i]) && !memcmp(text, suffixes[i], size))
-			return true;
-	return false;
-}
-
-/* Cuts one suffix ".cold", ".part.0"; returns the length that is left. */
-static size_t cut_suffix(const char *name, size_t size)
-{
-	for (size_t at = size, dots = 0; at > 1 && dots < 2; at--) {
-		if (name[at - 1] != '.')
-			continue;
-		dots++;
-		if (is_suffix(name + at, size - at))
-			return at - 1;
-	}
-	return size;
-}
-
-/* Cuts " [clone .cold]" or " (.cold)", as demanglers write them. */
-static size_t cut_clone(const char *name, size_t size)
-{
-	static const struct {
-		const char *begin;
-		char end;
-	} forms[] = {{" [clone .", ']'}, {" (.", ')'}};
-
-	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
-		const size_t length = strlen(forms[i].begin);
-
-		if (!size || name[size - 1] != forms[i].end)
-			continue;
-		for (size_t at = size - 1; at > 0; at--)
-			if (size - at > length && !memcmp(name + at, forms[i].begin, length))
-				return at;
-	}
-	return size;
-}
-
-/* Cuts "17h0123456789abcdefE" or "::h0123456789abcdef". */
-static size_t cut_rust_hash(const char *name, size_t size)
-{
-	enum { DIGITS = 16 };
-	const bool is_mangled = size && name[size - 1] == 'E' && !strncmp(name, "_ZN", 3);
-	const char *front = is_mangled ? "17h" : "::h";
-	const size_t end = size - is_mangled;
-
-	if (end < DIGITS + 4 || memcmp(name + end - DIGITS - 3, front, 3))
-		return size;
-	for (size_t i = end - DIGITS; i < end; i++)
-		if (!isxdigit((unsigned char)name[i]))
-			return size;
-	return end - DIGITS - 3;
-}
-
-size_t code_stem(const char *name)
-{
-	size_t size = strlen(name), before;
-
-	do {
-		before = size;
-		size = cut_suffix(name, size);
-		size = cut_clone(name, size);
-	} while (size < before);
-	return cut_rust_hash(name, size);
-}
-
-uint64_t code_stem_hash(const char *name)
-{
-	return hash_bytes(name, code_stem(name));
-}
 
 /* ---- instructions ---- */
 

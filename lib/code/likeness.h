@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What belongs together in two versions of a program: names, instructions and sequences that are
- * alike.
+ * What belongs together in two versions of a program: instructions and sequences that are alike.
  */
 #ifndef TACT_CODE_LIKENESS_H
 #define TACT_CODE_LIKENESS_H
@@ -11,14 +10,6 @@
 #include <stdint.h>
 
 struct tact_insn;
-
-/* Returns the length of a function's name without what compilers add when they make variants of the
- * function: "hash.constprop.0", "hash.isra.3", "hash.part.1", "hash.cold", "hash.llvm.123" and
- * "hash(int) [clone .cold]" are all made from "hash".  The hash that ends a name of Rust's first
- * scheme, which every build changes, goes too.
- */
-size_t code_stem(const char *name);
-uint64_t code_stem_hash(const char *name); /* of those characters */
 
 /* Hashes an instruction without the numbers that only say where something is: branch targets, and
  * addresses relative to the instruction.  `hash` is that of the instructions before it.

@@ -104,9 +104,9 @@ static int add(struct tact_code *c, const struct tact_region *r, bool is_elf)
  */
 static bool is_wanted(const char *name, const char *function, const char *demangled)
 {
-	const size_t size = code_stem(function), n = strlen(function);
+	const size_t size = obj_stem_length(function), n = strlen(function);
 
-	if (size == code_stem(name) && !memcmp(name, function, size))
+	if (size == obj_stem_length(name) && !memcmp(name, function, size))
 		return true;
 	if (demangled && !strncmp(demangled, name, strlen(name)) &&
 	    strchr("(", demangled[strlen(name)]))

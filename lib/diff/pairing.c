@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "code/likeness.h"
 #include "diff/codediff.h"
+#include "obj/obj.h"
 
 /* Less than this much in common is another piece of code, unless the source line says otherwise. */
 #define MIN_LIKENESS 0.4
@@ -46,7 +47,7 @@ static uint64_t name_key(const struct code_piece *piece)
 	const char *place = strstr(piece->name, "+0x");
 
 	if (*piece->function)
-		return code_stem_hash(piece->function);
+		return obj_stem_hash(piece->function);
 	/* Markers have names of their own; code that is only known by its place belongs together.
 	 */
 	if (!strncmp(piece->name, "0x", 2))

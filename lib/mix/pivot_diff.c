@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mix/mix.h"
+#include "obj/obj.h"
 
 struct tact_mix_diff {
 	struct tact_mix_diff_row *rows; /* owned */
@@ -26,6 +27,73 @@ static int compare_keys(const void *a, const void *b)
 			return c;
 	}
 	return 0;
+}
+
+/* ---- clones of functions ---- */
+
+/* Orders rows by their keys, with a function's name without what names its clones. */
+static int compare_stems(const void *a, const void *b, void *context)
+{
+	const struct tact_mix_diff_row *x = a, *y = b;
+	const unsigned function = *(const unsigned *)context;
+
+	for (unsigned k = 0; k < TACT_MIX_MAX_KEYS; k++) {
+		const char *s = x->key[k], *t = y->key[k];
+		const size_t m = k == function ? obj_stem_length(s) : strlen(s);
+		const size_t n = k == function ? obj_stem_length(t) : strlen(t);
+		const int c = memcmp(s, t, m < n ? m : n);
+
+		if (c || m != n)
+			return c ? c : m < n ? -1 : 1;
+	}
+	return 0;
+}
+
+/* Makes one row of those of a function and its clones, with the shortest name. */
+static void join_group(struct tact_mix_diff_row *to, const struct tact_mix_diff_row *rows, size_t n,
+		       unsigned function)
+{
+	struct tact_mix_diff_row all = rows[0];
+
+	for (size_t i = 1; i < n; i++) {
+		all.executions[0] += rows[i].executions[0];
+		all.executions[1] += rows[i].executions[1];
+		if (strlen(rows[i].key[function]) < strlen(all.key[function]))
+			all.key[function] = rows[i].key[function];
+	}
+	*to = all;
+}
+
+/* A function whose clones are not the same in both, since a compiler made others of it, becomes
+ * one row.
+ */
+static void join_clones(struct tact_mix_diff *d)
+{
+	enum tact_mix_key keys[TACT_MIX_MAX_KEYS];
+	const size_t n_keys = tact_mix_pivot_get_keys(d->first, keys);
+	unsigned function = 0;
+	size_t kept = 0, next;
+
+	while (function < n_keys && keys[function] != TACT_MIX_BY_FUNCTION)
+		function++;
+	if (function == n_keys)
+		return;
+	qsort_r(d->rows, d->n, sizeof(*d->rows), compare_stems, &function);
+	for (size_t i = 0; i < d->n; i = next) {
+		bool is_other = false;
+
+		for (next = i;
+		     next < d->n && !compare_stems(&d->rows[i], &d->rows[next], &function); next++)
+			is_other |= !(d->rows[next].executions[0] > 0) ||
+				    !(d->rows[next].executions[1] > 0);
+		if (is_other) {
+			join_group(&d->rows[kept++], &d->rows[i], next - i, function);
+		} else {
+			memmove(&d->rows[kept], &d->rows[i], (next - i) * sizeof(*d->rows));
+			kept += next - i;
+		}
+	}
+	d->n = kept;
 }
 
 static double change(const struct tact_mix_diff_row *row)
@@ -73,7 +141,19 @@ static void join(struct tact_mix_diff *d, double scale)
 		}
 	}
 	d->n = kept;
+	join_clones(d);
 	qsort(d->rows, d->n, sizeof(*d->rows), compare_changes);
+}
+
+/* As tact_mix_compare() does, over joined rows. */
+static double error_of(const struct tact_mix_diff *d)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < d->n; i++)
+		if (d->rows[i].executions[0] > 0)
+			sum += change(&d->rows[i]);
+	return sum / d->totals.executions[0];
 }
 
 int tact_mix_diff_create(struct tact_mix_diff **out, const struct tact_mix_pivot *first,
@@ -98,14 +178,15 @@ int tact_mix_diff_create(struct tact_mix_diff **out, const struct tact_mix_pivot
 		free(d);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
-	d->totals = (struct tact_mix_diff_totals){
-		.size = sizeof(d->totals), .error = error, .is_scaled = is_scaled};
+	d->totals =
+		(struct tact_mix_diff_totals){.size = sizeof(d->totals), .is_scaled = is_scaled};
 	d->first = first;
 	append(d, first, 0);
 	append(d, second, 1);
 	join(d, is_scaled && d->totals.executions[1] > 0
 			? d->totals.executions[0] / d->totals.executions[1]
 			: 1);
+	d->totals.error = error_of(d);
 	*out = d;
 	return 0;
 }

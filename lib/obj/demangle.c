@@ -5,7 +5,6 @@
  *
  * libiberty's part for D ends the process if memory runs out; the parts for C++ and Rust do not.
  */
-#include <ctype.h>
 #include <libiberty/demangle.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,38 +84,4 @@ char *obj_demangle(const char *symbol, bool is_whole)
 		name = with_clone(name, symbol);
 	free(plain);
 	return name;
-}
-
-/* Suffixes that compilers append to the symbol of a function's clone or part: gcc's .constprop.0,
- * .isra.0, .part.0, .cold and .lto_priv.0, LLVM's .llvm.1234 and .__uniq.1234.
- */
-size_t obj_base_length(const char *symbol)
-{
-	static const char *const kinds[] = {"constprop", "isra",      "part",  "cold",
-					    "lto_priv",	 "llvm",      "clone", "_omp_fn",
-					    "__uniq",	 "localalias"};
-	size_t length = strlen(symbol);
-
-	for (;;) {
-		size_t end = length, dot;
-
-		while (end && isdigit((unsigned char)symbol[end - 1]))
-			end--;
-		if (end < length && end && symbol[end - 1] == '.')
-			end--; /* before ".0" */
-		else
-			end = length;
-		for (dot = end; dot && symbol[dot - 1] != '.';)
-			dot--;
-		if (dot < 2)
-			return length;
-		for (size_t i = 0;; i++) {
-			if (i == ARRAY_SIZE(kinds))
-				return length;
-			if (strlen(kinds[i]) == end - dot &&
-			    !memcmp(symbol + dot, kinds[i], end - dot))
-				break;
-		}
-		length = dot - 1;
-	}
 }

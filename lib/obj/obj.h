@@ -197,11 +197,17 @@ int obj_line_at(struct obj_file *obj, size_t section, size_t offset, const char 
  */
 char *obj_demangle(const char *symbol, bool is_whole);
 
-/* Returns the length of a symbol without what compilers append to those of clones and parts of a
- * function (.constprop.0, .isra.0, .part.0, .cold, .llvm.1234): symbols with the same base stand
- * for the same function of the source.
+/* Returns the length of a function's name without what compilers append when they make clones and
+ * parts of it: "hash.constprop.0", "hash.isra.3", "hash.part.1", "hash.cold", "hash.llvm.123" and
+ * "hash(int) [clone .cold]" are all made from "hash".
  */
-size_t obj_base_length(const char *symbol);
+size_t obj_base_length(const char *name);
+
+/* The same for names of two builds: the hash that ends a name of Rust's first scheme, which every
+ * build changes, goes too.
+ */
+size_t obj_stem_length(const char *name);
+uint64_t obj_stem_hash(const char *name); /* of those characters */
 
 /* Used inside the module. */
 void obj_sort_symbols(struct obj_file *obj);

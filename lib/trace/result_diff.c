@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "code/likeness.h"
 #include "isa/isa.h"
+#include "obj/obj.h"
 #include "trace/result.h"
 
 enum { NONE = -1 };
@@ -148,7 +149,7 @@ static int load_side(struct side *s, const struct tact_result *r)
 					     0, 0, NONE};
 	for (size_t i = 0; i < s->n_functions; i++)
 		s->functions[i] =
-			(struct part){&f[i], is_named(&f[i]) ? code_stem_hash(f[i].function) : 0,
+			(struct part){&f[i], is_named(&f[i]) ? obj_stem_hash(f[i].function) : 0,
 				      hash_string(file_base_name(f[i].module)), 0, NONE};
 	return find_content(s);
 }

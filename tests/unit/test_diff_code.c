@@ -17,39 +17,6 @@
 #include "code/likeness.h"
 #include "diff/codediff.h"
 
-TEST(variants_of_a_function_have_its_stem)
-{
-	static const char *const same[] = {
-		"hash",
-		"hash.constprop.0",
-		"hash.isra.3",
-		"hash.part.1",
-		"hash.cold",
-		"hash.llvm.1234567",
-		"hash.part.0.cold",
-		"hash.constprop.0.isra.0",
-		"hash.lto_priv.0",
-		"hash [clone .cold]",
-		"hash (.llvm.99)",
-		"hash [clone .part.0] [clone .cold]",
-	};
-	static const char *const kept[] = {
-		"",	    ".cold",  "hash.c",	    "hash.0",	"cold",
-		"a.partly", "f(int)", "operator()", "x.cold.y", "hash.cold2",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(same); i++) {
-		assert_int_equal(code_stem(same[i]), 4);
-		assert_int_equal(code_stem_hash(same[i]), code_stem_hash("hash"));
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
-		assert_int_equal(code_stem(kept[i]), strlen(kept[i]));
-	assert_int_equal(code_stem("_ZN3foo3bar17h0123456789abcdefE"), strlen("_ZN3foo3bar"));
-	assert_int_equal(code_stem("foo::bar::h0123456789abcdef"), strlen("foo::bar"));
-	assert_int_equal(code_stem("foo::bar::h0123456789abcdeg"),
-			 strlen("foo::bar::h0123456789abcdeg"));
-}
-
 TEST(sequences_are_aligned)
 {
 	const uint64_t a[] = {1, 2, 3, 4, 5, 9}, b[] = {1, 3, 7, 5, 8, 9};

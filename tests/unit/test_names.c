@@ -78,6 +78,45 @@ TEST(test_clones_have_a_base)
 	check_base("hash.12", 7);
 	check_base(".cold", 5);
 	check_base("a.b.cold", 3);
+	check_base("hash(int) [clone .cold]", 9);
+	/* only builds of Rust's differ in it */
+	check_base("_ZN3foo3bar17h0123456789abcdefE", 31);
+}
+
+TEST(test_variants_have_a_stem)
+{
+	static const char *const same[] = {
+		"hash",
+		"hash.constprop.0",
+		"hash.isra.3",
+		"hash.part.1",
+		"hash.cold",
+		"hash.llvm.1234567",
+		"hash.part.0.cold",
+		"hash.constprop.0.isra.0",
+		"hash.lto_priv.0",
+		"hash._omp_fn.0",
+		"hash.__uniq.77",
+		"hash.pcrel",
+		"hash [clone .cold]",
+		"hash (.llvm.99)",
+		"hash [clone .part.0] [clone .cold]",
+	};
+	static const char *const kept[] = {
+		"",	    ".cold",  "hash.c",	    "hash.0",	"cold",
+		"a.partly", "f(int)", "operator()", "x.cold.y", "hash.cold2",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(same); i++) {
+		assert_int_equal(obj_stem_length(same[i]), 4);
+		assert_int_equal(obj_stem_hash(same[i]), obj_stem_hash("hash"));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		assert_int_equal(obj_stem_length(kept[i]), strlen(kept[i]));
+	assert_int_equal(obj_stem_length("_ZN3foo3bar17h0123456789abcdefE"), strlen("_ZN3foo3bar"));
+	assert_int_equal(obj_stem_length("foo::bar::h0123456789abcdef"), strlen("foo::bar"));
+	assert_int_equal(obj_stem_length("foo::bar::h0123456789abcdeg"),
+			 strlen("foo::bar::h0123456789abcdeg"));
 }
 
 /* ---- search ---- */
