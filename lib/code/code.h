@@ -44,6 +44,16 @@ long code_cut_gap(const struct obj_file *obj, const struct obj_function *gap, si
  */
 int code_cut_functions(struct obj_file *obj);
 
+/* Cuts functions whose ends no symbol tells behind unconditional jumps and returns, where no jump
+ * leads from one side to the other: in hand-written assembly, labels without types and sizes begin
+ * functions.  A function whose first byte has a label gets its name; in an object, code without a
+ * label is cut, too.  Returns as code_cut_functions.
+ */
+int code_cut_labels(struct obj_file *obj);
+
+/* Returns whether there is nothing but padding in the range. */
+bool code_is_padding(const struct obj_file *obj, const struct obj_range *range);
+
 /* A loop: from its first byte to its last one; other code may lie between. */
 struct code_loop {
 	struct obj_range range;

@@ -161,6 +161,19 @@ bool code_is_block(const struct obj_file *obj, const struct obj_range *range)
 	return true;
 }
 
+bool code_is_padding(const struct obj_file *obj, const struct obj_range *range)
+{
+	const struct isa_step *step;
+	struct code_walk walk;
+
+	code_walk_init(&walk, code_isa_of(obj), obj->sections[range->section].data + range->begin,
+		       range->end - range->begin);
+	while ((step = code_walk_next(&walk)))
+		if (!step->is_padding)
+			return false;
+	return true;
+}
+
 int code_ranges_add(struct code_ranges *ranges, size_t section, size_t begin, size_t end)
 {
 	if (tact_grow(&ranges->items, &ranges->capacity, ranges->count + 1, sizeof(*ranges->items)))

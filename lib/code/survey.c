@@ -14,6 +14,7 @@ static void count_step(struct code_survey *s, const struct isa_step *step, size_
 	s->n_calls += flow == TACT_FLOW_CALL;
 	s->n_system_calls += flow == TACT_FLOW_KERNEL;
 	s->n_indirect += jumps && !step->is_direct;
+	s->n_ends += !is_last && !code_goes_on(flow) && !(jumps && step->is_direct);
 	if (is_last || !jumps || !step->is_direct)
 		return;
 	s->n_branches++;

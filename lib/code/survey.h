@@ -16,7 +16,8 @@ struct code_survey {
 	size_t n_indirect;     /* jumps whose targets are not known */
 	size_t n_branches;     /* direct jumps and branches before the last instruction */
 	size_t n_inner_loops;  /* of these, those that go back to code that is not the first byte */
-	size_t last;	       /* where the last instruction is; the size if there is none */
+	size_t n_ends; /* before the last instruction: returns, and jumps to no known target */
+	size_t last;   /* where the last instruction is; the size if there is none */
 	struct isa_step ending; /* the last instruction */
 };
 

@@ -91,7 +91,9 @@ static int open_obj(struct tact_input *in, int fd, struct tact_diag *diag)
 	in->isa = in->obj->isa;
 	if (obj_find_symbols(in->obj))
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	return code_cut_functions(in->obj) ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : 0;
+	if (code_cut_functions(in->obj) || code_cut_labels(in->obj))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	return 0;
 }
 
 static int open_elf(struct tact_input *in, const struct tact_input_options *opt,

@@ -58,7 +58,7 @@ static int open_member(struct tact_input *in, const struct archive_member *membe
 		return status;
 	a->n_objects++;
 	in->isa = in->obj->isa;
-	if (code_cut_functions(in->obj))
+	if (code_cut_functions(in->obj) || code_cut_labels(in->obj))
 		return no_memory(diag);
 	status = input_choose_regions(in, &a->options, diag);
 	a->is_open = status >= 0;

@@ -207,18 +207,36 @@ static int choose_markers(struct tact_input *in, struct tact_diag *diag)
 	return status;
 }
 
+static size_t count_named(const struct obj_file *obj)
+{
+	size_t named = 0;
+
+	for (size_t i = 0; i < obj->n_functions; i++)
+		named += obj->functions[i].name[0] != '\0';
+	return named;
+}
+
+/* Returns whether a function is worth a region: not padding and, where functions have names, not
+ * stubs of the linker.
+ */
+static bool is_shown(const struct obj_file *obj, const struct obj_function *f, size_t named)
+{
+	if (f->name[0])
+		return true;
+	return !(named && obj->type != OBJ_RELOCATABLE) &&
+	       (obj->n_functions == 1 || !code_is_padding(obj, &f->range));
+}
+
 /* Returns the only function or piece of code of the file, if it is one basic block; otherwise NULL.
  */
 static const struct obj_function *find_single(const struct obj_file *obj)
 {
 	const struct obj_function *single = NULL;
-	size_t i, named = 0;
+	const size_t named = count_named(obj);
 
-	for (i = 0; i < obj->n_functions; i++)
-		named += obj->functions[i].name[0] != '\0';
-	for (i = 0; i < obj->n_functions; i++) {
-		if (named && !obj->functions[i].name[0])
-			continue; /* padding between functions, stubs of the linker */
+	for (size_t i = 0; i < obj->n_functions; i++) {
+		if (!is_shown(obj, &obj->functions[i], named))
+			continue;
 		if (single)
 			return NULL;
 		single = &obj->functions[i];
@@ -229,15 +247,14 @@ static const struct obj_function *find_single(const struct obj_file *obj)
 static int add_functions(struct tact_input *in, struct tact_diag *diag)
 {
 	const struct obj_file *obj = in->obj;
-	size_t i, named = 0;
+	const size_t named = count_named(obj);
+	size_t i;
 	int status = 0;
 
-	for (i = 0; i < obj->n_functions; i++)
-		named += obj->functions[i].name[0] != '\0';
 	for (i = 0; i < obj->n_functions && status >= 0; i++) {
 		const struct obj_function *f = &obj->functions[i];
 
-		if (named && !f->name[0])
+		if (!is_shown(obj, f, named))
 			continue;
 		status = input_add_region(
 			in,
@@ -255,11 +272,10 @@ static int add_all_functions(struct tact_input *in, struct code_loops *loops,
 			     struct tact_diag *diag)
 {
 	const struct obj_file *obj = in->obj;
-	size_t i, named = 0;
+	const size_t named = count_named(obj);
+	size_t i;
 	int status = 0;
 
-	for (i = 0; i < obj->n_functions; i++)
-		named += obj->functions[i].name[0] != '\0';
 	for (i = 0; i < obj->n_functions && status >= 0; i++) {
 		const struct obj_function *f = &obj->functions[i];
 
@@ -267,7 +283,7 @@ static int add_all_functions(struct tact_input *in, struct code_loops *loops,
 		status = find_loops(obj, &f->range, loops, diag);
 		if (status >= 0 && loops->count)
 			status = add_loops(in, loops, true, diag);
-		else if (status >= 0 && (!named || f->name[0]))
+		else if (status >= 0 && is_shown(obj, f, named))
 			status = input_add_region(
 				in,
 				(struct input_region){.range = f->range,

@@ -343,7 +343,8 @@ int input_take_code(struct tact_input *in, const struct input_region *r, struct 
 	region->is_loop = is_loop(&t);
 	is_own = code_leads_back((enum tact_flow)t.survey.ending.flow, t.survey.ending.is_direct,
 				 t.survey.ending.target, t.survey.last);
-	if (r->path || (!r->is_chosen && (t.survey.n_branches || (r->is_loop && !is_own)))) {
+	if (r->path || (!r->is_chosen &&
+			(t.survey.n_branches || t.survey.n_ends || (r->is_loop && !is_own)))) {
 		t.status = take_path(&t);
 	} else if (region->is_loop && !is_own) {
 		size_t size = 0;

@@ -188,13 +188,17 @@ const struct obj_symbol *obj_symbol_find(const struct obj_file *obj, const char 
 int obj_function_find(const struct obj_file *obj, const char *name, struct obj_range *range,
 		      struct tact_diag *diag)
 {
+	const struct obj_function *at;
 	const struct obj_symbol *best;
 	size_t end;
 	int status = obj_symbol_search(obj, name, &best, diag);
 
 	if (status < 0)
 		return status == -TACT_E_NO_DATA ? -TACT_E_INVAL : status;
-	end = entry_end(obj, (size_t)(best - obj->symbols));
+	at = obj_function_at(obj, best->section, best->offset);
+	end = !best->size && at->range.section == best->section && at->range.begin == best->offset
+		      ? at->range.end
+		      : entry_end(obj, (size_t)(best - obj->symbols));
 	if (end <= best->offset)
 		return tact_fail(diag, TACT_E_INVAL, "function '%s' has no code", name);
 	*range = (struct obj_range){best->section, best->offset, end};

@@ -108,6 +108,23 @@ f:	testq %rdi, %rdi
 	ret
 	.size f, .-f
 ''',
+    'two functions with labels only': '\nf:\timulq %rdi, %rax\n\taddq %rsi, %rax\n\tret\ng:\tdivq %rdi\n\tret\n',
+    'labels only, aligned': '\nf:\timulq %rdi, %rax\n\tret\n\t.p2align 4\ng:\tdivq %rdi\n\tret\n',
+    'labels only, global': '\n\t.globl f\nf:\timulq %rdi, %rax\n\tret\ng:\tdivq %rdi\n\tret\n',
+    'labels only, a tail call and a branch': '''
+f:	imulq %rdi, %rax
+	ret
+g:	testq %rdi, %rdi
+	je out
+	imulq %rdi, %rax
+	jmp f
+out:	divq %rsi
+	ret
+h:	xorl %eax, %eax
+	jmp *%rdi
+last:	addq $1, %rax
+	ret
+''',
     'only instructions': '\timulq %rdi, %rax\n\taddq %rsi, %rax\n',
     'only a loop': '1:\timulq %rdi, %rax\n\tsubq $1, %rsi\n\tjne 1b\n',
     'a loop and what is before it': '\txorl %eax, %eax\n1:\timulq %rdi, %rax\n\tsubq $1, %rsi\n\tjne 1b\n',

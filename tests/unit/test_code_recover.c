@@ -163,4 +163,60 @@ TEST(test_functions)
 	expect_functions(&f, "", OBJ_SHARED, "0-2");
 }
 
+static void expect_labelled(struct file *f, enum obj_type type, const char *name,
+			    const char *expected)
+{
+	char text[256] = "";
+
+	f->obj.type = type;
+	f->obj.functions = calloc(1, sizeof(*f->obj.functions));
+	f->obj.functions[0] = (struct obj_function){name, {0, 0, f->section.size}};
+	f->obj.n_functions = f->obj.functions_capacity = 1;
+	assert_int_equal(code_cut_labels(&f->obj), 0);
+	for (size_t i = 0; i < f->obj.n_functions; i++) {
+		const struct obj_function *fn = &f->obj.functions[i];
+
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s%s%zu-%zu",
+			 i ? " " : "", fn->name, *fn->name ? ":" : "", fn->range.begin,
+			 fn->range.end);
+	}
+	assert_string_equal(text, expected);
+	free(f->obj.functions);
+}
+
+/* Functions that only labels name: cut behind what does not go on, unless a jump leads across. */
+TEST(test_labels)
+{
+	struct obj_symbol labels[] = {{.name = "f"}, {.name = "g", .offset = 6}};
+	struct file f;
+
+	/* inc; ret; 2 nops; inc; ret; ret */
+	make(&f, "ff c0 c3 90 66 90 ff c0 c3 c3");
+	f.obj.symbols = labels;
+	f.obj.n_symbols = 2;
+	expect_labelled(&f, OBJ_RELOCATABLE, "", "f:0-3 3-6 g:6-9 9-10");
+	expect_labelled(&f, OBJ_EXECUTABLE, "", "f:0-3 3-6 g:6-10");
+	expect_labelled(&f, OBJ_RELOCATABLE, "f", "f:0-3 3-6 g:6-10");
+	labels[0].size = 10;
+	expect_labelled(&f, OBJ_RELOCATABLE, "f", "f:0-10");
+	labels[0].size = 0;
+	/* je g; inc; nop; ret; ret: the branch keeps it together */
+	make(&f, "74 04 ff c0 90 c3 c3");
+	f.obj.symbols = labels;
+	f.obj.n_symbols = 2;
+	expect_labelled(&f, OBJ_RELOCATABLE, "", "f:0-7");
+	/* jmp g; nops; ret; jmp f: tail calls do not */
+	make(&f, "eb 04 90 90 90 90 c3 eb f7");
+	f.obj.symbols = labels;
+	f.obj.n_symbols = 2;
+	expect_labelled(&f, OBJ_RELOCATABLE, "", "f:0-2 2-6 g:6-7 7-9");
+	/* je f from behind: together */
+	make(&f, "ff c0 90 90 90 c3 ff c0 74 f6 c3");
+	f.obj.symbols = labels;
+	f.obj.n_symbols = 2;
+	expect_labelled(&f, OBJ_RELOCATABLE, "", "f:0-11");
+	make(&f, "");
+	expect_labelled(&f, OBJ_RELOCATABLE, "", "");
+}
+
 RUN_TESTS(NULL, NULL)

@@ -25,6 +25,7 @@ TEST(a_walk_counts_what_is_left_out)
 	assert_int_equal(s.n_system_calls, 1);
 	assert_int_equal(s.n_indirect, 1);
 	assert_int_equal(s.n_branches, 2);
+	assert_int_equal(s.n_ends, 1);
 	assert_int_equal(s.n_inner_loops, 1);
 	assert_int_equal(s.last, size - 1);
 	assert_int_equal(s.ending.flow, TACT_FLOW_RETURN);
