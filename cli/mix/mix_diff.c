@@ -86,7 +86,7 @@ static int run(void *target)
 	for (unsigned i = 0; i < 2 && !status; i++) {
 		status = mixer_open(&d->input, d->path[i], &mix[i]);
 		if (!status)
-			status = mixer_pivot(&d->table, mix[i], &pivot[i]);
+			status = mixer_pivot(&d->table, &mix[i], 1, &pivot[i]);
 	}
 	if (!status)
 		status = compare(d, pivot[0], pivot[1]);

@@ -160,13 +160,15 @@ int mixer_open(struct mixer_input *input, const char *path, struct tact_mix **ou
 	return status < 0 ? cli_complain(path, &diag, status, CLI_FAILED) : CLI_GOOD;
 }
 
-int mixer_pivot(struct mixer_table *t, struct tact_mix *mix, struct tact_mix_pivot **out)
+int mixer_pivot(struct mixer_table *t, struct tact_mix *const *mixes, size_t n,
+		struct tact_mix_pivot **out)
 {
 	struct tact_mix_pivot_options o = {.size = sizeof(o),
 					   .n_keys = t->n_keys,
 					   .filters = t->filters,
 					   .n_filters = t->n_filters};
 	struct tact_diag diag = {0};
+	size_t n_blocks = 0;
 	int status;
 
 	if (t->taxonomy_path && !t->taxonomy) {
@@ -182,11 +184,12 @@ int mixer_pivot(struct mixer_table *t, struct tact_mix *mix, struct tact_mix_piv
 			return cli_wrong("--filter taxonomy=... needs --taxonomy FILE");
 	memcpy(o.keys, t->keys, sizeof(o.keys));
 	o.taxonomy = t->taxonomy;
-	status = tact_mix_pivot_create(out, mix, &o, &diag);
+	status = tact_mix_pivot_create_all(out, mixes, n, &o, &diag);
 	if (status < 0)
 		cli_message("%s", diag.text);
-	if (status >= 0 && t->n_filters && tact_mix_block_count(mix) &&
-	    !tact_mix_pivot_count(*out)) {
+	for (size_t i = 0; i < n; i++)
+		n_blocks += tact_mix_block_count(mixes[i]);
+	if (status >= 0 && t->n_filters && n_blocks && !tact_mix_pivot_count(*out)) {
 		cli_message("no instruction that ran matches --filter");
 		return CLI_FAILED;
 	}

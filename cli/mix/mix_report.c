@@ -10,35 +10,37 @@
 #include "mixer.h"
 
 static const char help[] =
-	"usage: tact mix report [OPTIONS] [FILE]\n\n"
+	"usage: tact mix report [OPTIONS] [FILE...]\n\n"
 	"Estimates from a recording how often each basic block ran, and prints what was executed, "
-	"by any properties of the instructions and of the code that they are in.\n\n"
+	"by any properties of the instructions and of the code that they are in. Several "
+	"recordings are added up.\n\n"
 	"{options}\n\n"
 	"Executions are estimates; the error is at most one standard deviation of\n"
 	"counting. The first lines tell how far to trust the recording: the rung of the\n"
 	"ladder that the machine offered, and its error.\n\n"
 	"Examples:\n"
 	"  tact mix report --by extension,packing\n"
+	"  tact mix report first.data second.data third.data\n"
 	"  tact mix report -i perf.data --by function --filter mnemonic='*div*'\n"
 	"  tact mix report --by taxonomy --taxonomy groups.txt\n"
 	"  tact mix report --cycles -a SKL --top 20\n";
 
-static const char *set_path(void *target, const char *value)
+static const char *add_path(void *target, const char *value)
 {
 	struct mixer *m = target;
 
-	if (m->path)
-		return "give one recording; 'tact mix diff' compares two";
-	m->path = value;
+	if (m->n == MIXER_MAX_FILES)
+		return "too many recordings; at most 64 are added up";
+	m->paths[m->n++] = value;
 	return NULL;
 }
 
 #define OPTION_HOLDER mixer
 
 static const struct option_spec path_specs[] = {
-	OPTION_CALL('i', "input", "FILE", set_path,
+	OPTION_CALL('i', "input", "FILE", add_path,
 		    "recording of tact or perf, or exact counts (default: perf.data); - is "
-		    "standard input"),
+		    "standard input; may be repeated: executions are added up"),
 	OPTION_END,
 };
 
@@ -63,7 +65,7 @@ static const struct option_group groups[] = {
 	OPTION_GROUP("Table", mixer_table_specs, table, mixer_table_fini),
 	OPTION_GROUP("CPU of --cycles", archlist_option_specs, archs, archlist_fini),
 	OPTION_OWN("Output", output_specs),
-	OPTION_OWN_ARGUMENTS(set_path, set_path),
+	OPTION_OWN_ARGUMENTS(add_path, add_path),
 };
 
 static void fini(void *target)
@@ -71,7 +73,8 @@ static void fini(void *target)
 	struct mixer *p = target;
 
 	tact_mix_pivot_destroy(p->pivot);
-	tact_mix_close(p->mix);
+	for (size_t i = 0; i < p->n; i++)
+		tact_mix_close(p->mixes[i]);
 }
 
 static const char *plural(uint64_t n)
@@ -79,25 +82,25 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-static void warn_modules(const struct mixer *m)
+static void warn_modules(const struct tact_mix *mix)
 {
 	struct tact_mix_missing missing = TACT_MIX_MISSING_INIT;
 
-	for (size_t i = 0; !tact_mix_get_missing(m->mix, i, &missing); i++)
+	for (size_t i = 0; !tact_mix_get_missing(mix, i, &missing); i++)
 		if (missing.samples)
 			cli_message("%s: %s; %" PRIu64 " samples and streams in it are not counted",
 				    missing.path, missing.why, missing.samples);
 }
 
 /* The library of this machine need not be that of the machine that was recorded. */
-static void warn_assumed(const struct mixer *m)
+static void warn_assumed(const struct tact_mix *mix)
 {
 	enum { SHOWN = 4 };
 	struct tact_mix_missing assumed = TACT_MIX_MISSING_INIT;
 	struct text names = {0};
 	size_t n = 0;
 
-	for (; !tact_mix_get_assumed(m->mix, n, &assumed); n++)
+	for (; !tact_mix_get_assumed(mix, n, &assumed); n++)
 		if (n < SHOWN)
 			text_printf(&names, "%s%s", n ? ", " : "", assumed.path);
 	if (n > SHOWN)
@@ -110,39 +113,50 @@ static void warn_assumed(const struct mixer *m)
 }
 
 /* A mix of nothing is no answer: says where the code was looked for. */
-static int check_mapped(const struct mixer *m)
+static int check_mapped(const struct mixer *m, size_t i)
 {
-	const struct tact_mix_summary *s = &m->summary;
+	struct tact_mix_summary s = TACT_MIX_SUMMARY_INIT;
 
-	if (tact_mix_block_count(m->mix) || !s->samples)
+	tact_mix_get_summary(m->mixes[i], &s);
+	if (tact_mix_block_count(m->mixes[i]) || !s.samples)
 		return CLI_GOOD;
 	cli_message("%s: none of the %" PRIu64 " samples is in code that could be read; programs "
 		    "and libraries were looked for %s%s%sat the recorded paths; --file PATH and "
 		    "--root DIR say where they are",
-		    m->path ? m->path : "perf.data", s->samples, m->input.root ? "below " : "",
+		    m->paths[i], s.samples, m->input.root ? "below " : "",
 		    m->input.root ? m->input.root : "", m->input.root ? " and " : "");
 	return CLI_FAILED;
 }
 
-/* Reports problems of the recording. */
-static void warn(const struct mixer *m)
+static int check_all_mapped(const struct mixer *m)
 {
-	const struct tact_mix_summary *s = &m->summary;
+	int status = CLI_GOOD;
 
-	warn_modules(m);
-	if (s->rung != TACT_MIX_RUNG_EXACT)
-		warn_assumed(m);
-	if (s->unknown_records)
-		cli_message("%" PRIu64 " record%s of an unknown type skipped", s->unknown_records,
-			    plural(s->unknown_records));
-	if (s->bad_records)
-		cli_message("%" PRIu64 " malformed record%s skipped", s->bad_records,
-			    plural(s->bad_records));
-	if (s->lost)
+	for (size_t i = 0; i < m->n && !status; i++)
+		status = check_mapped(m, i);
+	return status;
+}
+
+/* Reports problems of a recording. */
+static void warn(const struct mixer *m, const struct tact_mix *mix)
+{
+	struct tact_mix_summary s = TACT_MIX_SUMMARY_INIT;
+
+	tact_mix_get_summary(mix, &s);
+	warn_modules(mix);
+	if (s.rung != TACT_MIX_RUNG_EXACT)
+		warn_assumed(mix);
+	if (s.unknown_records)
+		cli_message("%" PRIu64 " record%s of an unknown type skipped", s.unknown_records,
+			    plural(s.unknown_records));
+	if (s.bad_records)
+		cli_message("%" PRIu64 " malformed record%s skipped", s.bad_records,
+			    plural(s.bad_records));
+	if (s.lost)
 		cli_message("%" PRIu64
 			    " sample%s lost while recording: larger buffers or periods help",
-			    s->lost, plural(s->lost));
-	if (s->is_relative && !m->is_quiet)
+			    s.lost, plural(s.lost));
+	if (s.is_relative && !m->is_quiet)
 		cli_message("the recording has no event for instructions or taken branches: only "
 			    "shares mean something");
 }
@@ -156,7 +170,7 @@ static int to_text(void *arg, const char *data, size_t size)
 static void add_table(const struct mixer *m, int format, struct text *out)
 {
 	const struct tact_mix_report report = {.size = sizeof(report),
-					       .mix = m->mix,
+					       .summary = &m->summary,
 					       .pivot = m->pivot,
 					       .format = (enum tact_format)format,
 					       .top = m->table.top,
@@ -179,10 +193,10 @@ static int write_page(const struct mixer *m)
 
 static int write_table(struct mixer *m, struct text *text)
 {
-	int status = mixer_pivot(&m->table, m->mix, &m->pivot);
+	int status = mixer_pivot(&m->table, m->mixes, m->n, &m->pivot);
 
 	if (!status)
-		status = check_mapped(m);
+		status = check_all_mapped(m);
 	if (status)
 		return status;
 	add_table(m, m->format, text);
@@ -192,7 +206,7 @@ static int write_table(struct mixer *m, struct text *text)
 static int write_costs_on(struct mixer *m, size_t i, struct text *text)
 {
 	struct tact_mix_costs_report report = {.size = sizeof(report),
-					       .mix = m->mix,
+					       .summary = &m->summary,
 					       .arch = m->archs.arch[i],
 					       .format = (enum tact_format)m->format,
 					       .top = m->table.top,
@@ -202,7 +216,8 @@ static int write_costs_on(struct mixer *m, size_t i, struct text *text)
 	struct tact_mix_costs *costs;
 	struct tact_diag diag = {0};
 
-	if (tact_mix_costs_create(&costs, m->mix, report.arch, m->model, &diag) < 0) {
+	if (tact_mix_costs_create_all(&costs, (const struct tact_mix *const *)m->mixes, m->n,
+				      report.arch, m->model, &diag) < 0) {
 		cli_message("%s", diag.text);
 		return CLI_FAILED;
 	}
@@ -221,10 +236,34 @@ static int write_costs(struct mixer *m, struct text *text)
 	int status = archlist_resolve(&m->archs, NULL, m->is_quiet);
 
 	if (!status)
-		status = check_mapped(m);
+		status = check_all_mapped(m);
 	for (size_t i = 0; i < m->archs.n && !status; i++)
 		status = write_costs_on(m, i, text);
 	return status;
+}
+
+/* Opens all recordings and adds up their summaries. */
+static int open_all(struct mixer *m)
+{
+	struct tact_diag diag = {0};
+	int status = CLI_GOOD;
+
+	if (!m->n)
+		m->paths[m->n++] = "perf.data";
+	for (size_t i = 0; i < m->n && !status; i++) {
+		status = mixer_open(&m->input, m->paths[i], &m->mixes[i]);
+		if (!status && !m->is_quiet)
+			warn(m, m->mixes[i]);
+	}
+	if (status)
+		return status;
+	m->summary.size = sizeof(m->summary);
+	if (tact_mix_get_summary_all((const struct tact_mix *const *)m->mixes, m->n, &m->summary,
+				     &diag) < 0) {
+		cli_message("%s", diag.text);
+		return CLI_FAILED;
+	}
+	return CLI_GOOD;
 }
 
 static int run(void *target)
@@ -237,13 +276,9 @@ static int run(void *target)
 		return cli_wrong("--html writes the table and does not apply to --cycles");
 	if (m->model && !m->cycles)
 		return cli_wrong("--model requires --cycles");
-	status = mixer_open(&m->input, m->path ? m->path : "perf.data", &m->mix);
+	status = open_all(m);
 	if (status)
 		return status;
-	m->summary.size = sizeof(m->summary);
-	tact_mix_get_summary(m->mix, &m->summary);
-	if (!m->is_quiet)
-		warn(m);
 	status = m->cycles ? write_costs(m, &text) : write_table(m, &text);
 	if (!status)
 		return output_all(m->output, &text);

@@ -42,11 +42,13 @@ struct mixer {
 	struct mixer_input input;
 	struct mixer_table table;
 	struct archlist archs;
-	const char *path, *output, *html, *model;
+	const char *paths[MIXER_MAX_FILES];
+	struct tact_mix *mixes[MIXER_MAX_FILES]; /* owned */
+	size_t n;				 /* recordings */
+	const char *output, *html, *model;
 	int format;
 	bool is_quiet, cycles;
-	struct tact_mix *mix;
-	struct tact_mix_summary summary;
+	struct tact_mix_summary summary; /* of all */
 	struct tact_mix_pivot *pivot;
 };
 
@@ -54,7 +56,8 @@ extern const struct option_spec mixer_input_specs[], mixer_table_specs[];
 
 /* Open and make, with the message given on failure; return an exit code. */
 int mixer_open(struct mixer_input *input, const char *path, struct tact_mix **out);
-int mixer_pivot(struct mixer_table *table, struct tact_mix *mix, struct tact_mix_pivot **out);
+int mixer_pivot(struct mixer_table *table, struct tact_mix *const *mixes, size_t n,
+		struct tact_mix_pivot **out);
 void mixer_input_fini(void *input);
 void mixer_table_fini(void *table);
 

@@ -106,8 +106,8 @@ int tact_report_code(const struct tact_code_report *report,
 
 struct tact_mix_report {
 	size_t size;
-	const struct tact_mix *mix;
-	const struct tact_mix_pivot *pivot; /* of this mix */
+	const struct tact_mix_summary *summary; /* of the profile, or of those that were added up */
+	const struct tact_mix_pivot *pivot;	/* of the same */
 	enum tact_format format;
 	size_t top;   /* number of rows; 0: all */
 	size_t width; /* of text; 0: as wide as it gets */
@@ -120,8 +120,8 @@ int tact_report_mix(const struct tact_mix_report *report,
 
 struct tact_mix_costs_report {
 	size_t size;
-	const struct tact_mix *mix;
-	const struct tact_mix_costs *costs; /* of this mix */
+	const struct tact_mix_summary *summary; /* of the profile, or of those that were added up */
+	const struct tact_mix_costs *costs;	/* of the same */
 	const struct tact_arch *arch;
 	enum tact_format format;
 	size_t top;	   /* number of rows; 0: some in text, else all */

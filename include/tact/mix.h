@@ -147,11 +147,25 @@ struct tact_mix_summary {
 	const char *command;		   /* as recorded; "" if unknown; owned by the mix */
 	const char *ebs_event, *lbr_event; /* names; "" if there is none; owned by the mix */
 	uint64_t ebs_period, lbr_period;   /* 0: not fixed */
+	size_t recordings;		   /* that were added up; 1 for one profile */
 };
 #define TACT_MIX_SUMMARY_INIT TACT_SIZED(struct tact_mix_summary)
 
 /* Gets the summary of a profile.  Returns 0, or -TACT_E_INVAL without a mix or out->size. */
 int tact_mix_get_summary(const struct tact_mix *mix, struct tact_mix_summary *out);
+
+/* Gets one summary of n profiles whose executions are added up.  Its rung is the worst of theirs.
+ * `blocks`, `biased_blocks` and `modules` count what several of them have once; shares are weighted
+ * means.  If the profiles differ in it, `method` is TACT_MIX_HYBRID, `command` is "", the name of an
+ * event is "several events", and a period is 0.  Texts are owned by the profiles or static.  Returns
+ * 0, or:
+ *   -TACT_E_INVAL         a pointer other than diag or an element is NULL, n is 0, or out->size is
+ *   -TACT_E_NOT_MODELLED  they do not add up: one is relative and another is not, or both are, by
+ *                         different events
+ *   -TACT_E_NOMEM
+ */
+int tact_mix_get_summary_all(const struct tact_mix *const *mixes, size_t n,
+			     struct tact_mix_summary *out, struct tact_diag *diag);
 
 /* A module whose code could not be read. */
 struct tact_mix_missing {
@@ -272,6 +286,13 @@ struct tact_mix_pivot;
 int tact_mix_pivot_create(struct tact_mix_pivot **out, struct tact_mix *mix,
 			  const struct tact_mix_pivot_options *opt, struct tact_diag *diag);
 
+/* Counts the executed instructions of n profiles together.  Returns as above; -TACT_E_INVAL also if n
+ * is 0 or an element is NULL, and -TACT_E_NOT_MODELLED if they do not add up, as for
+ * tact_mix_get_summary_all.
+ */
+int tact_mix_pivot_create_all(struct tact_mix_pivot **out, struct tact_mix *const *mixes, size_t n,
+			      const struct tact_mix_pivot_options *opt, struct tact_diag *diag);
+
 /* Destroys a pivot.  NULL is allowed. */
 void tact_mix_pivot_destroy(struct tact_mix_pivot *pivot);
 
@@ -383,6 +404,15 @@ struct tact_mix_costs;
  */
 int tact_mix_costs_create(struct tact_mix_costs **out, const struct tact_mix *mix,
 			  const struct tact_arch *arch, const char *model, struct tact_diag *diag);
+
+/* Adds up the costs of n profiles, all of which must outlive them: a block that several have is one
+ * row; a loop of several blocks is one if its length is the same in both.  A block without a
+ * prediction counts once for each profile.  Returns as above; -TACT_E_INVAL also if n is 0 or an
+ * element is NULL, and -TACT_E_NOT_MODELLED if they do not add up, as for tact_mix_get_summary_all.
+ */
+int tact_mix_costs_create_all(struct tact_mix_costs **out, const struct tact_mix *const *mixes,
+			      size_t n, const struct tact_arch *arch, const char *model,
+			      struct tact_diag *diag);
 
 /* Destroys costs.  NULL is allowed. */
 void tact_mix_costs_destroy(struct tact_mix_costs *costs);

@@ -12,7 +12,7 @@
 
 struct tact_mix_costs {
 	struct tact_mix_cost *rows; /* owned; most cycles first */
-	size_t n;
+	size_t n, capacity;
 	struct tact_mix_costs_totals totals;
 };
 
@@ -255,6 +255,41 @@ static int compare_costs(const void *a, const void *b)
 	return ORDER(x->address, y->address);
 }
 
+/* Orders the same code of different profiles next to each other. */
+static int compare_code(const void *a, const void *b)
+{
+	const struct tact_mix_cost *x = a, *y = b;
+	int order = strcmp(x->module, y->module);
+
+	if (!order)
+		order = ORDER(x->address, y->address);
+	if (!order)
+		order = 4 * ORDER(x->n_blocks, y->n_blocks) + 2 * ORDER(x->length, y->length) +
+			ORDER(x->code_size, y->code_size);
+	return order ? order : memcmp(x->code, y->code, x->code_size);
+}
+
+/* Makes one row of those with the same code. */
+static void join(struct tact_mix_costs *costs)
+{
+	size_t kept = 0;
+
+	qsort(costs->rows, costs->n, sizeof(*costs->rows), compare_code);
+	for (size_t i = 0; i < costs->n; i++) {
+		const struct tact_mix_cost *from = &costs->rows[i];
+		struct tact_mix_cost *to = kept ? &costs->rows[kept - 1] : NULL;
+
+		if (to && !compare_code(to, from) && to->cycles == from->cycles) {
+			to->executions += from->executions;
+			to->total += from->total;
+			to->gain += from->gain;
+		} else {
+			costs->rows[kept++] = *from;
+		}
+	}
+	costs->n = kept;
+}
+
 static void finish(struct tact_mix_costs *costs)
 {
 	qsort(costs->rows, costs->n, sizeof(*costs->rows), compare_costs);
@@ -274,40 +309,48 @@ static int fill(struct tact_mix_costs *costs, const struct tact_mix *mix,
 	struct finder f = {0};
 	int status = finder_init(&f, mix, arch, model, diag);
 
-	if (!status) {
-		costs->rows = malloc((f.n + 1) * sizeof(*costs->rows));
-		if (!costs->rows)
-			status = -TACT_E_NOMEM;
-	}
+	if (!status)
+		status = tact_grow(&costs->rows, &costs->capacity, costs->n + f.n + 1,
+				   sizeof(*costs->rows));
 	/* Blocks that run most come first, so that inner loops are found before outer ones. */
 	for (size_t i = 0; i < f.n && !status; i++)
 		status = add_block(&f, f.order[i], costs);
 	finder_fini(&f);
-	if (status == -TACT_E_NOMEM)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	if (!status)
-		finish(costs);
-	return status;
+	return status == -TACT_E_NOMEM ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : status;
 }
 
 int tact_mix_costs_create(struct tact_mix_costs **out, const struct tact_mix *mix,
 			  const struct tact_arch *arch, const char *model, struct tact_diag *diag)
+{
+	return tact_mix_costs_create_all(out, &mix, 1, arch, model, diag);
+}
+
+int tact_mix_costs_create_all(struct tact_mix_costs **out, const struct tact_mix *const *mixes,
+			      size_t n, const struct tact_arch *arch, const char *model,
+			      struct tact_diag *diag)
 {
 	struct tact_mix_costs *costs;
 	int status;
 
 	if (out)
 		*out = NULL;
-	status = tact_new(&costs, sizeof(*costs), out && mix && arch,
-			  "a mix and an architecture are needed", diag);
+	status = mix_check_all(mixes, n, diag);
+	if (status >= 0)
+		status = tact_new(&costs, sizeof(*costs), out && arch,
+				  "a mix and an architecture are needed", diag);
 	if (status < 0)
 		return status;
 	costs->totals.size = sizeof(costs->totals);
-	status = fill(costs, mix, arch, model, diag);
-	if (status < 0)
+	for (size_t i = 0; i < n && status >= 0; i++)
+		status = fill(costs, mixes[i], arch, model, diag);
+	if (status < 0) {
 		tact_mix_costs_destroy(costs);
-	else
-		*out = costs;
+		return status;
+	}
+	if (n > 1)
+		join(costs);
+	finish(costs);
+	*out = costs;
 	return status;
 }
 

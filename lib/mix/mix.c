@@ -273,6 +273,7 @@ int tact_mix_get_summary(const struct tact_mix *mix, struct tact_mix_summary *ou
 	if (!mix)
 		return -TACT_E_INVAL;
 	s = mix->summary;
+	s.recordings = 1;
 	s.command = mix->command ? mix->command : "";
 	s.ebs_event = mix->ebs_event ? mix->ebs_event : "";
 	s.lbr_event = mix->lbr_event ? mix->lbr_event : "";

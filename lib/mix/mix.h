@@ -240,6 +240,9 @@ int mix_share_add(struct tact_mix *mix, uint32_t profile, uint32_t thread,
 		  const struct mix_share *more);
 int mix_shares_sort(struct tact_mix *mix); /* merges those of one profile and thread */
 
+/* Returns 0 if the executions of n profiles can be added up; -TACT_E_INVAL, -TACT_E_NOT_MODELLED. */
+int mix_check_all(const struct tact_mix *const *mixes, size_t n, struct tact_diag *diag);
+
 bool mix_is_counts(const char *path);
 int mix_read_counts(struct tact_mix *mix, const char *path, struct tact_diag *diag);
 

@@ -355,16 +355,35 @@ static bool check_keys(const struct tact_mix_pivot_options *o)
 	return true;
 }
 
+static int fill_all(struct filler *f, struct tact_mix *const *mixes, size_t n)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < n && !status; i++)
+		status = fill(f, mixes[i]);
+	return status;
+}
+
 int tact_mix_pivot_create(struct tact_mix_pivot **out, struct tact_mix *mix,
 			  const struct tact_mix_pivot_options *opt, struct tact_diag *diag)
+{
+	return tact_mix_pivot_create_all(out, &mix, 1, opt, diag);
+}
+
+int tact_mix_pivot_create_all(struct tact_mix_pivot **out, struct tact_mix *const *mixes, size_t n,
+			      const struct tact_mix_pivot_options *opt, struct tact_diag *diag)
 {
 	struct tact_mix_pivot_options o;
 	struct tact_mix_pivot *p;
 	struct filler f;
+	int status;
 
 	if (out)
 		*out = NULL;
-	if (!out || !mix || tact_read_options(&o, sizeof(o), opt) || !check_keys(&o))
+	status = mix_check_all((const struct tact_mix *const *)mixes, n, diag);
+	if (status < 0)
+		return status;
+	if (!out || tact_read_options(&o, sizeof(o), opt) || !check_keys(&o))
 		return tact_fail(diag, TACT_E_INVAL, "unknown keys, or a taxonomy is missing");
 	p = calloc(1, sizeof(*p));
 	if (!p)
@@ -377,7 +396,7 @@ int tact_mix_pivot_create(struct tact_mix_pivot **out, struct tact_mix *mix,
 		f.by_thread |= p->keys[i] == TACT_MIX_BY_THREAD;
 	for (size_t i = 0; i < o.n_filters; i++)
 		f.by_thread |= o.filters[i].key == TACT_MIX_BY_THREAD;
-	if (fill(&f, mix)) {
+	if (fill_all(&f, mixes, n)) {
 		tact_mix_pivot_destroy(p);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}

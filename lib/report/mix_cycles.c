@@ -164,13 +164,14 @@ static void add_text(struct report *report, const struct tact_mix_costs_report *
 {
 	const size_t n = tact_mix_costs_count(r->costs);
 	struct text *out = &report->text;
-	struct tact_mix_summary s = TACT_MIX_SUMMARY_INIT;
+	const struct tact_mix_summary *s = r->summary;
 
-	tact_mix_get_summary(r->mix, &s);
+	if (s->recordings > 1)
+		text_printf(out, "Recordings: %zu, added up\n", s->recordings);
 	text_printf(out, "CPU: %s; rung: %s; error to expect of executions: %s\n",
-		    tact_arch_name(r->arch), tact_mix_rung_name(s.rung),
-		    tact_mix_rung_error(s.rung));
-	text_add(out, s.is_relative ? "Cycles (relative): " : "Cycles: ");
+		    tact_arch_name(r->arch), tact_mix_rung_name(s->rung),
+		    tact_mix_rung_error(s->rung));
+	text_add(out, s->is_relative ? "Cycles (relative): " : "Cycles: ");
 	report_count(out, rint(t->cycles), 0);
 	text_printf(out, " of %zu blocks, without cache misses and mispredictions", n);
 	if (t->failed)
@@ -210,15 +211,15 @@ static void add_json(struct report *report, const struct tact_mix_costs_report *
 		     const struct tact_mix_costs_totals *t)
 {
 	struct json json = {.out = &report->text};
-	struct tact_mix_summary s = TACT_MIX_SUMMARY_INIT;
+	const struct tact_mix_summary *s = r->summary;
 	struct tact_mix_cost cost = TACT_MIX_COST_INIT;
 
-	tact_mix_get_summary(r->mix, &s);
 	json_begin_object(&json, NULL);
 	json_put_string(&json, "schema", "tact.mix.cycles/1");
 	json_put_string(&json, "arch", tact_arch_name(r->arch));
-	json_put_string(&json, "rung", tact_mix_rung_name(s.rung));
-	json_put_bool(&json, "is_relative", s.is_relative);
+	json_put_string(&json, "rung", tact_mix_rung_name(s->rung));
+	json_put_bool(&json, "is_relative", s->is_relative);
+	json_put_count(&json, "recordings", s->recordings);
 	json_put_fixed(&json, "cycles", t->cycles, 0);
 	json_put_count(&json, "failed_blocks", t->failed);
 	json_begin_array(&json, "blocks");
@@ -236,7 +237,7 @@ int tact_report_mix_costs(const struct tact_mix_costs_report *opt,
 	struct tact_mix_costs_report r;
 	struct tact_mix_costs_totals t = TACT_MIX_COSTS_TOTALS_INIT;
 
-	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.mix || !r.costs || !r.arch)
+	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.summary || !r.costs || !r.arch)
 		return -TACT_E_INVAL;
 	tact_mix_costs_get_totals(r.costs, &t);
 	if (!r.top)

@@ -51,6 +51,8 @@ static void add_quality(const struct tact_mix_summary *s, struct text *out)
 
 static void add_summary(const struct tact_mix_summary *s, struct text *out)
 {
+	if (s->recordings > 1)
+		text_printf(out, "Recordings: %zu, added up\n", s->recordings);
 	text_printf(out, "Rung: %s; error to expect: %s\n", tact_mix_rung_name(s->rung),
 		    tact_mix_rung_error(s->rung));
 	text_printf(out, "Method: %s", tact_mix_method_name(s->method));
@@ -201,6 +203,7 @@ static void json_summary(const struct tact_mix_summary *s, struct json *json)
 	json_put_count(json, "blocks_by_ebs", s->blocks_by_ebs);
 	json_put_fixed(json, "instructions", s->instructions, 0);
 	json_put_bool(json, "is_relative", s->is_relative);
+	json_put_count(json, "recordings", s->recordings);
 	if (s->flow_error < 0)
 		return;
 	json_put_fixed(json, "flow_error", s->flow_error, 6);
@@ -227,14 +230,12 @@ static void add_json(struct report *report, const struct tact_mix_report *r,
 		     const struct mix_columns *columns)
 {
 	struct json json = {.out = &report->text};
-	struct tact_mix_summary summary = TACT_MIX_SUMMARY_INIT;
 	struct tact_mix_figures figures = TACT_MIX_FIGURES_INIT;
 
-	tact_mix_get_summary(r->mix, &summary);
 	tact_mix_pivot_get_figures(r->pivot, &figures);
 	json_begin_object(&json, NULL);
 	json_put_string(&json, "schema", "tact.mix/1");
-	json_summary(&summary, &json);
+	json_summary(r->summary, &json);
 	json_figures(&figures, &json);
 	mix_columns_json(columns, &json);
 	mix_rows_json(report, rows, table, &json);
@@ -248,12 +249,10 @@ static void add_text(struct report *report, const struct tact_mix_report *r,
 {
 	const size_t n = tact_mix_pivot_count(r->pivot);
 	struct text *out = &report->text;
-	struct tact_mix_summary summary = TACT_MIX_SUMMARY_INIT;
 	struct tact_mix_figures figures = TACT_MIX_FIGURES_INIT;
 
-	tact_mix_get_summary(r->mix, &summary);
 	tact_mix_pivot_get_figures(r->pivot, &figures);
-	add_summary(&summary, out);
+	add_summary(r->summary, out);
 	add_figures(&figures, out);
 	text_add(out, "\n");
 	mix_rows_write(report, rows, table);
@@ -271,7 +270,7 @@ int tact_report_mix(const struct tact_mix_report *opt,
 	struct mix_columns columns;
 	struct table table;
 
-	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.mix || !r.pivot)
+	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.summary || !r.pivot)
 		return -TACT_E_INVAL;
 	rows.of = r.pivot;
 	rows.n = tact_mix_pivot_count(r.pivot);

@@ -259,6 +259,92 @@ TEST(test_bad_diff)
 	tact_mix_close(mix);
 }
 
+/* ---- several profiles ---- */
+
+static void check_sums(const struct tact_mix *const *mixes)
+{
+	struct tact_mix_summary s = TACT_MIX_SUMMARY_INIT;
+	struct tact_mix_cost c = TACT_MIX_COST_INIT;
+	struct tact_mix_costs *costs;
+
+	assert_int_equal(tact_mix_get_summary_all(mixes, 2, &s, NULL), 0);
+	assert_int_equal(s.recordings, 2);
+	assert_int_equal(s.rung, TACT_MIX_RUNG_EXACT);
+	assert_int_equal(s.method, TACT_MIX_EXACT);
+	assert_int_equal(s.blocks, 2); /* one of them in both */
+	assert_int_equal(s.modules, 1);
+	assert_true(fabs(s.instructions - (4 * 400 + 2 * 50)) < 1e-6);
+
+	assert_int_equal(
+		tact_mix_costs_create_all(&costs, mixes, 2, tact_arch_find("SKL"), NULL, NULL), 0);
+	assert_int_equal(tact_mix_costs_count(costs), 2);
+	assert_int_equal(tact_mix_costs_get_row(costs, 0, &c), 0);
+	assert_true(fabs(c.executions - 400) < 1e-6);
+	assert_true(fabs(c.total - 6 * 400) < 1e-6);
+	tact_mix_costs_destroy(costs);
+}
+
+TEST(test_sums)
+{
+	static const unsigned first[4] = {0, 0, 100, 0}, second[4] = {0, 0, 300, 50};
+	struct tact_mix *mix[2] = {make(first), make(second)};
+	struct tact_mix_figures figures = TACT_MIX_FIGURES_INIT;
+	struct tact_mix_row row = TACT_MIX_ROW_INIT;
+	struct tact_mix_pivot *pivot;
+
+	check_sums((const struct tact_mix *const *)mix);
+	assert_int_equal(tact_mix_pivot_create_all(&pivot, mix, 2, NULL, NULL), 0);
+	assert_int_equal(tact_mix_pivot_get_row(pivot, 0, &row), 0);
+	assert_string_equal(row.key[0], "imul");
+	assert_true(fabs(row.executions - 800) < 1e-6);
+	assert_int_equal(tact_mix_pivot_get_figures(pivot, &figures), 0);
+	assert_true(fabs(figures.instructions_per_block - 1700 / 450.0) < 1e-9);
+	tact_mix_pivot_destroy(pivot);
+	tact_mix_close(mix[0]);
+	tact_mix_close(mix[1]);
+}
+
+/* Shares of time and executions have no sum; neither have shares by different events. */
+TEST(test_no_sums)
+{
+	static const unsigned times[4] = {0, 0, 100, 0};
+	struct tact_mix *mix[2] = {make(times), make(times)};
+	const struct tact_mix *const *mixes = (const struct tact_mix *const *)mix;
+	const struct tact_arch *arch = tact_arch_find("SKL");
+	struct tact_mix_summary s = TACT_MIX_SUMMARY_INIT;
+	struct tact_mix_pivot *pivot;
+	struct tact_mix_costs *costs;
+	struct tact_diag diag = {0};
+
+	mix[1]->summary.is_relative = true;
+	assert_int_equal(tact_mix_get_summary_all(mixes, 2, &s, &diag), -TACT_E_NOT_MODELLED);
+	assert_non_null(strstr(diag.text, "in number 2,"));
+	assert_int_equal(tact_mix_pivot_create_all(&pivot, mix, 2, NULL, &diag),
+			 -TACT_E_NOT_MODELLED);
+	assert_null(pivot);
+	assert_int_equal(tact_mix_costs_create_all(&costs, mixes, 2, arch, NULL, &diag),
+			 -TACT_E_NOT_MODELLED);
+	assert_null(costs);
+	mix[0]->summary.is_relative = true;
+	assert_int_equal(tact_mix_get_summary_all(mixes, 2, &s, &diag), 0);
+	assert_true(s.is_relative);
+	mix[0]->ebs_event = strdup("cycles");
+	mix[1]->ebs_event = strdup("cpu-clock");
+	assert_int_equal(tact_mix_get_summary_all(mixes, 2, &s, &diag), -TACT_E_NOT_MODELLED);
+	mix[0]->summary.is_relative = mix[1]->summary.is_relative = false;
+	assert_int_equal(tact_mix_get_summary_all(mixes, 2, &s, &diag), 0);
+	assert_string_equal(s.ebs_event, "several events");
+
+	assert_int_equal(tact_mix_get_summary_all(mixes, 0, &s, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_mix_get_summary_all(NULL, 1, &s, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_mix_get_summary_all(mixes, 2, NULL, NULL), -TACT_E_INVAL);
+	tact_mix_close(mix[0]);
+	assert_int_equal(tact_mix_pivot_create_all(&pivot, (struct tact_mix *[]){mix[1], NULL}, 2,
+						   NULL, NULL),
+			 -TACT_E_INVAL);
+	tact_mix_close(mix[1]);
+}
+
 /* ---- as text ---- */
 
 TEST(test_reports)
@@ -266,14 +352,17 @@ TEST(test_reports)
 	static const unsigned before[4] = {0, 0, 100, 0}, after[4] = {0, 0, 300, 50};
 	struct tact_mix *mix[2] = {make(before), make(after)};
 	struct tact_mix_pivot *pivot[2] = {pivot_of(mix[0], 1, NULL), pivot_of(mix[1], 1, NULL)};
-	struct tact_mix_report table = {.size = sizeof(table), .mix = mix[0], .pivot = pivot[0]};
+	struct tact_mix_summary summary = TACT_MIX_SUMMARY_INIT;
+	struct tact_mix_report table = {
+		.size = sizeof(table), .summary = &summary, .pivot = pivot[0]};
 	struct tact_mix_diff_report changes = {.size = sizeof(changes), .top = 1};
 	struct tact_mix_costs_report cycles = {
-		.size = sizeof(cycles), .mix = mix[0], .arch = tact_arch_find("SKL")};
+		.size = sizeof(cycles), .summary = &summary, .arch = tact_arch_find("SKL")};
 	struct tact_mix_costs *costs;
 	struct tact_mix_diff *diff;
 	struct text text = {0};
 
+	assert_int_equal(tact_mix_get_summary(mix[0], &summary), 0);
 	EXPECT_REPORT(tact_report_mix, &table, &text, "Instructions: 400 in 1 blocks of 1 files\n",
 		      "\nimul                     200   50.00%    0.0%\n");
 	table.format = TACT_FORMAT_CSV;
