@@ -257,13 +257,14 @@ static void json_row(const struct tact_compared *r, struct text *out)
 	json_end_line(&json);
 }
 
-/* Summary of all rows, or of the rows without any of the flags. */
-static void add_summary(const struct measurer *p, const struct tact_comparison *c, const char *name,
-			uint32_t without, struct text *out)
+/* Summary of all rows for a CPU, or of the rows without any of the flags. */
+static void add_summary(const struct measurer *p, const struct tact_comparison *c,
+			const struct tact_arch *arch, uint32_t without, struct text *out)
 {
+	const char *name = without ? "undisturbed" : "all";
 	struct tact_agreement a = {.size = sizeof(a)};
 	struct json json = {.out = out};
-	int status = tact_comparison_agreement(c, without, &a);
+	int status = tact_comparison_agreement(c, arch, without, &a);
 
 	if (status == -TACT_E_NOMEM)
 		cli_out_of_memory();
@@ -273,6 +274,7 @@ static void add_summary(const struct measurer *p, const struct tact_comparison *
 		json_begin_object(&json, NULL);
 		json_put_string(&json, "schema", "tact.compare/1");
 		json_put_string(&json, "summary", name);
+		json_put_string(&json, "arch", tact_arch_name(arch));
 		json_put_count(&json, "blocks", a.n);
 		json_put_fixed(&json, "mape", a.mape, 5);
 		json_put_fixed(&json, "median_error", a.median, 5);
@@ -281,12 +283,28 @@ static void add_summary(const struct measurer *p, const struct tact_comparison *
 		json_end_line(&json);
 		return;
 	}
-	text_printf(out, "%-12s %7zu blocks  MAPE %.2f%%  median error %.2f%%  Kendall's tau ",
-		    name, a.n, 100 * a.mape, 100 * a.median);
+	text_printf(out, "%-4s %-11s %6zu blocks  MAPE %.2f%%  median %.2f%%  Kendall's tau ",
+		    tact_arch_name(arch), name, a.n, 100 * a.mape, 100 * a.median);
 	if (a.has_tau)
 		text_printf(out, "%.4f\n", a.tau);
 	else
 		text_add(out, "-\n");
+}
+
+/* Returns the CPU of the rows whose name comes next; NULL after the last one. */
+static const struct tact_arch *next_arch(const struct tact_comparison *c,
+					 const struct tact_arch *after)
+{
+	const struct tact_arch *next = NULL;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const char *name = tact_arch_name(c->row[i].arch);
+
+		if ((!after || strcmp(name, tact_arch_name(after)) > 0) &&
+		    (!next || strcmp(name, tact_arch_name(next)) < 0))
+			next = c->row[i].arch;
+	}
+	return next;
 }
 
 static void print(const struct measurer *p, struct tact_comparison *c, struct output *out)
@@ -307,8 +325,10 @@ static void print(const struct measurer *p, struct tact_comparison *c, struct ou
 			text_to_stderr(&summary_of_remarks);
 		text_free(&summary_of_remarks);
 	}
-	add_summary(p, c, "all", 0, &summary);
-	add_summary(p, c, "undisturbed", SET_APART, &summary);
+	for (const struct tact_arch *a = next_arch(c, NULL); a; a = next_arch(c, a)) {
+		add_summary(p, c, a, 0, &summary);
+		add_summary(p, c, a, SET_APART, &summary);
+	}
 	if (p->format != FORMAT_CSV)
 		text_append(&text, &summary);
 	else if (!p->is_quiet) /* a CSV file has rows of one kind */

@@ -365,10 +365,11 @@ int tact_comparison_add(struct tact_comparison *comparison, const struct tact_ro
 /* Sorts the rows, the largest errors first. */
 void tact_comparison_sort(struct tact_comparison *comparison);
 
-/* Computes the agreement of the rows without any of these flags.  Returns errors of
+/* Computes the agreement of the rows for a CPU (NULL: for all) without any of these flags.  Returns errors of
  * tact_agreement_compute.
  */
-int tact_comparison_agreement(const struct tact_comparison *comparison, uint32_t without,
+int tact_comparison_agreement(const struct tact_comparison *comparison,
+			      const struct tact_arch *arch, uint32_t without,
 			      struct tact_agreement *out);
 
 #ifdef __cplusplus

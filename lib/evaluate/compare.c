@@ -159,8 +159,8 @@ void tact_comparison_sort(struct tact_comparison *view)
 		qsort(view->row, view->n, sizeof(*view->row), by_error);
 }
 
-int tact_comparison_agreement(const struct tact_comparison *view, uint32_t without,
-			      struct tact_agreement *out)
+int tact_comparison_agreement(const struct tact_comparison *view, const struct tact_arch *arch,
+			      uint32_t without, struct tact_agreement *out)
 {
 	double *pairs;
 	size_t n = 0;
@@ -172,7 +172,7 @@ int tact_comparison_agreement(const struct tact_comparison *view, uint32_t witho
 	if (!pairs)
 		return -TACT_E_NOMEM;
 	for (size_t i = 0; i < view->n; i++) {
-		if (view->row[i].flags & without)
+		if (view->row[i].flags & without || (arch && view->row[i].arch != arch))
 			continue;
 		pairs[n] = view->row[i].predicted;
 		pairs[view->n + n++] = view->row[i].measured;

@@ -50,11 +50,18 @@ TEST(largest_first)
 	assert_true(fabs(c->row[0].error + 0.75) < 1e-9);
 	assert_int_equal(c->row[0].code_size, 3); /* as it was given, without its counter */
 	assert_int_equal(c->row[1].bottlenecks, 1u << TACT_BOUND_PRECEDENCE);
-	assert_int_equal(tact_comparison_agreement(c, 0, &a), 0);
+	assert_int_equal(tact_comparison_agreement(c, NULL, 0, &a), 0);
 	assert_int_equal(a.n, 2);
-	assert_int_equal(tact_comparison_agreement(c, TACT_MFLAG_PARTIAL, &a), 0);
+	assert_int_equal(tact_comparison_agreement(c, NULL, TACT_MFLAG_PARTIAL, &a), 0);
 	assert_int_equal(a.n, 1);
 	assert_true(a.mape < 1e-9);
+	row = row_of("\x48\x01\xd8", 3, 2);
+	assert_int_equal(tact_comparison_add(c, &row, "", tact_arch_find("ICL")), 1);
+	assert_int_equal(tact_comparison_agreement(c, tact_arch_find("ICL"), 0, &a), 0);
+	assert_int_equal(a.n, 1);
+	assert_true(fabs(a.mape - 0.5) < 1e-9);
+	assert_int_equal(tact_comparison_agreement(c, skl, 0, &a), 0);
+	assert_int_equal(a.n, 2);
 	tact_comparison_destroy(c);
 }
 
@@ -71,7 +78,7 @@ TEST(misuse)
 	row.mode = TACT_MODE_AUTO;
 	assert_int_equal(tact_comparison_add(c, &row, "", tact_arch_find("SKL")), -TACT_E_INVAL);
 	tact_comparison_sort(c); /* of nothing */
-	assert_int_equal(tact_comparison_agreement(c, 0, &a), -TACT_E_INVAL);
+	assert_int_equal(tact_comparison_agreement(c, NULL, 0, &a), -TACT_E_INVAL);
 	tact_comparison_destroy(c);
 	tact_comparison_destroy(NULL);
 }
