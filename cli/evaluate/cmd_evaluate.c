@@ -269,6 +269,10 @@ static void remark(const struct evaluator *p)
 						 : ", and were left out; --force uses them");
 	if (p->is_quiet)
 		return;
+	if (e->n_assumed_arch)
+		cli_message("rows that do not name their CPU: %zu, compared with predictions for "
+			    "%s [cpu-assumed]; -a names another one",
+			    e->n_assumed_arch, tact_arch_full_name(p->default_arch.arch[0]));
 	if (e->n_unmeasured)
 		cli_message("%zu rows without a measured number were left out", e->n_unmeasured);
 	if (e->n_not_positive)

@@ -54,6 +54,10 @@ static bool fits(struct tuning *p, const struct tact_row *in)
 		p->n_other_mode++;
 		return false;
 	}
+	if (in->alignment) { /* the tuner's blocks begin a cache line */
+		p->n_other_alignment++;
+		return false;
+	}
 	/* Nobody knows which of several CPUs a row without a name is of. */
 	if (!*in->arch && is_several) {
 		p->n_unnamed++;
@@ -103,6 +107,9 @@ static void remark(const struct tuning *p)
 			    p->n_other_mode);
 	if (p->n_other_arch)
 		cli_message("%zu rows of other microarchitectures were left out", p->n_other_arch);
+	if (p->n_other_alignment)
+		cli_message("%zu rows of blocks that do not begin a cache line were left out",
+			    p->n_other_alignment);
 	if (p->n_unmeasured)
 		cli_message("%zu rows without a measured number were left out", p->n_unmeasured);
 	if (p->n_twice && p->is_verbose)
@@ -134,6 +141,6 @@ void tuning_rows_fini(struct tuning *p)
 	p->ran = NULL;
 	p->apps = p->categories = NULL;
 	p->n_rows = p->row_capacity = 0;
-	p->n_twice = p->n_other_mode = p->n_other_arch = 0;
+	p->n_twice = p->n_other_mode = p->n_other_arch = p->n_other_alignment = 0;
 	p->n_unmeasured = p->n_bad = p->n_unnamed = 0;
 }

@@ -39,6 +39,7 @@ struct tuning {
 	char **apps, **categories;     /* owned; by row, "" or a label */
 	size_t n_rows, row_capacity;
 	size_t n_twice, n_other_mode, n_other_arch, n_unmeasured, n_bad, n_unnamed;
+	size_t n_other_alignment;
 	size_t n_printed;  /* CPUs */
 	struct output out; /* open while CPUs are tuned */
 	struct progress progress;

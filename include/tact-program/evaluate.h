@@ -163,7 +163,8 @@ struct tact_evaluated_row {
 	uint32_t code_size;
 	uint32_t input, line; /* line 0: of a store */
 	uint32_t set;
-	uint8_t init; /* enum tact_init */
+	uint8_t init;	   /* enum tact_init */
+	uint8_t alignment; /* of the first byte in a cache line */
 };
 
 /* Rows of one CPU and mode. */
@@ -232,6 +233,7 @@ struct tact_evaluation {
 	char unknown_arch[64]; /* the first one */
 	size_t n_other_arch;   /* measured on another CPU than asked for; left out unless forced */
 	char other_arch[64];
+	size_t n_assumed_arch; /* name no CPU: the default was taken */
 };
 
 /* opt may be NULL.  Returns -TACT_E_INVAL, -TACT_E_NOMEM. */

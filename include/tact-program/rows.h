@@ -46,7 +46,7 @@ struct tact_row {
 	const char *origin; /* of a store: the file that the row was imported from */
 	const struct tact_row_source *sources;
 	size_t n_sources;
-	unsigned alignment; /* of the first byte in a cache line */
+	unsigned alignment; /* of the first byte in a cache line; 0 if the row does not say */
 };
 
 /* Returns whether there is a measured number above 0; false for NULL. */
@@ -56,7 +56,7 @@ struct tact_rows; /* one thread at a time */
 
 /* Opens a store, or a CSV file with a header.  A file has at least the columns hex and cycles (or
  * cycles_per_iteration, as tact measure writes them); hex_loop, app, category, weight, clean, arch,
- * mode, init and status are optional.  Columns may be in any order; others are ignored.  Path "-"
+ * mode, init, alignment and status are optional.  Columns may be in any order; others are ignored.  Path "-"
  * is standard input. Returns -TACT_E_IO if it cannot be read, -TACT_E_FORMAT without such a header,
  * errors of tact_store_open, -TACT_E_INVAL, -TACT_E_NOMEM.
  */

@@ -166,8 +166,9 @@ struct tact_model_row {
 	const struct tact_arch *arch;
 	enum tact_mode mode;
 	enum tact_init init;
-	uint32_t store; /* 1 + index in opt->stores of the store that has the block; 0: none */
-	int64_t block;	/* its number there */
+	uint32_t store;	    /* 1 + index in opt->stores of the store that has the block; 0: none */
+	int64_t block;	    /* its number there */
+	unsigned alignment; /* of the first byte, 0 to 63 */
 };
 #define TACT_MODEL_ROW_INIT TACT_SIZED(struct tact_model_row)
 

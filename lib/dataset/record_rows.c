@@ -286,6 +286,19 @@ static void read_row(struct row *row, struct tact_record *record)
 		read_measurement(row, record);
 }
 
+/* A store has one measurement of a block for each machine, mode and init, at the start of a line. */
+static void check_alignment(struct row *row)
+{
+	unsigned alignment;
+
+	if (!rows_alignment(&row->r->file, &alignment))
+		bad(row, "is not an alignment from 0 to 63", text(row, COL_ALIGNMENT));
+	else if (alignment)
+		bad(row,
+		    "is an alignment other than 0: a store has only blocks that begin a cache line",
+		    text(row, COL_ALIGNMENT));
+}
+
 int tact_records_next(struct tact_records *r, struct tact_record *record, struct tact_diag *diag)
 {
 	struct row row = {.r = r};
@@ -306,6 +319,8 @@ int tact_records_next(struct tact_records *r, struct tact_record *record, struct
 	if (status < 0)
 		return status;
 	read_row(&row, record);
+	if (record->has_measurement || record->has_prediction)
+		check_alignment(&row);
 	if (record->has_measurement && *text(&row, COL_HEX_LOOP)) {
 		status = read_hex(r, r->file.at[COL_HEX_LOOP], &r->loop_code, &r->loop_capacity,
 				  &record->import.loop_size, diag);

@@ -170,6 +170,7 @@ static int choose_arch(struct evaluation *e, const struct tact_evaluation_input 
 			return 0;
 	}
 	status = evaluation_arch(e, name, arch, diag);
+	e->view.n_assumed_arch += status > 0 && !input->arch && !*said;
 	if (!status && !e->view.n_unknown_arch++)
 		snprintf(e->view.unknown_arch, sizeof(e->view.unknown_arch), "%s", said);
 	return status;
@@ -244,7 +245,8 @@ static int take_row(struct evaluation *e, size_t input, const struct tact_arch *
 					.set = (uint32_t)set,
 					.init = (uint8_t)(in->init >= 0	   ? in->init
 							  : row->init >= 0 ? row->init
-									   : TACT_INIT_STACK)};
+									   : TACT_INIT_STACK),
+					.alignment = (uint8_t)row->alignment};
 	const uint8_t *code;
 	uint8_t *copy;
 	size_t size;
@@ -301,6 +303,7 @@ int tact_evaluation_load(const struct tact_evaluation *view, size_t i, struct ta
 	set = &view->set[row->set];
 	options.mode = set->mode;
 	options.init = (enum tact_init)row->init;
+	options.alignment = row->alignment;
 	status = tact_block_rebind(block, set->arch, &options);
 	return status < 0 ? status : tact_block_load(block, row->code, row->code_size, NULL);
 }

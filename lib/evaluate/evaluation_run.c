@@ -75,7 +75,8 @@ struct tact_model_row *evaluation_model_rows(const struct evaluation *e,
 						  .arch = arch ? arch : set->arch,
 						  .mode = set->mode,
 						  .init = (enum tact_init)row->init,
-						  .block = row->block};
+						  .block = row->block,
+						  .alignment = row->alignment};
 	}
 	return rows;
 }

@@ -112,10 +112,13 @@ static int open_tools(const struct job *job, struct tools *t, struct tact_diag *
 
 static int load(struct tools *t, const struct tact_model_row *row)
 {
-	const struct tact_block_options options = {
-		.size = sizeof(options), .mode = row->mode, .init = row->init};
+	const struct tact_block_options options = {.size = sizeof(options),
+						   .mode = row->mode,
+						   .init = row->init,
+						   .alignment = row->alignment};
 
-	if (row->arch != t->arch || row->mode != t->options.mode || row->init != t->options.init) {
+	if (row->arch != t->arch || row->mode != t->options.mode || row->init != t->options.init ||
+	    row->alignment != t->options.alignment) {
 		int status;
 
 		t->block->n_insns = 0; /* what is loaded need not be lowered again */
@@ -216,7 +219,7 @@ static bool is_good_row(const struct tact_model_row *row, const struct tact_mode
 {
 	return row->arch && (unsigned)row->mode <= TACT_MODE_UNROLL &&
 	       (unsigned)row->init <= TACT_INIT_DIFF && row->store <= opt->n_stores &&
-	       (row->code || !row->code_size);
+	       (row->code || !row->code_size) && row->alignment < 64;
 }
 
 /* Gets the rows as this library knows them: the caller's own, or copies in *copies. */

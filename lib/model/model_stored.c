@@ -75,6 +75,8 @@ struct found {
 
 static bool is_for(const struct found *f, const struct tact_model_row *row)
 {
+	if (row->alignment) /* what is stored begins a cache line */
+		return false;
 	if (row->mode != f->x->mode || strcmp(tact_arch_name(row->arch), f->x->arch) != 0)
 		return false;
 	return row->store ||

@@ -2,6 +2,7 @@
  *
  * Names of the columns of CSV files about blocks.
  */
+#include <string.h>
 #include <strings.h>
 
 #include "rows/rows.h"
@@ -51,6 +52,7 @@ static const struct {
 	{"stepping", COL_STEPPING, false},
 	{"microcode", COL_MICROCODE, false},
 	{"hypervisor", COL_HYPERVISOR, false},
+	{"alignment", COL_ALIGNMENT, false},
 };
 
 int rows_find_column(const char *name, bool is_foreign)
@@ -66,4 +68,17 @@ const char *rows_field(const struct rows_file *file, enum rows_column column)
 	int at = file->at[column];
 
 	return at >= 0 && (size_t)at < file->n_fields ? file->fields[at].text : "";
+}
+
+bool rows_alignment(const struct rows_file *file, unsigned *alignment)
+{
+	const char *text = rows_field(file, COL_ALIGNMENT);
+	const size_t n = strlen(text);
+
+	*alignment = 0;
+	if (n > 2 || strspn(text, "0123456789") != n)
+		return false;
+	for (; *text; text++)
+		*alignment = 10 * *alignment + (unsigned)(*text - '0');
+	return *alignment < 64;
 }

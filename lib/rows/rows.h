@@ -45,6 +45,7 @@ enum rows_column {
 	COL_STEPPING,
 	COL_MICROCODE,
 	COL_HYPERVISOR,
+	COL_ALIGNMENT,
 	ROWS_N_COLUMNS
 };
 
@@ -63,6 +64,9 @@ struct rows_file {
 
 /* Returns the field of a column in the current record; "" if it is missing. */
 const char *rows_field(const struct rows_file *file, enum rows_column column);
+
+/* Reads the field of an alignment, 0 if it is empty or missing.  Returns whether it is one. */
+bool rows_alignment(const struct rows_file *file, unsigned *alignment);
 
 /* Measured rows of a CSV file.  rows_table_open takes ownership of the file, even if it fails. */
 struct rows_table;

@@ -152,6 +152,8 @@ static int read_rest(struct rows_table *t, struct tact_row *row, struct tact_dia
 		return bad(t, diag, "weight", "not a positive number");
 	if (*clean && strcmp(clean, "0") && strcmp(clean, "1"))
 		return bad(t, diag, "clean", "neither 0 nor 1 nor empty");
+	if (!rows_alignment(&t->file, &row->alignment))
+		return bad(t, diag, "alignment", "not a number from 0 to 63");
 	row->clean = *clean ? *clean == '1' : -1;
 	return read_labels(t, row, diag);
 }

@@ -88,6 +88,26 @@ TEST(a_table)
 	tact_rows_close(t);
 }
 
+TEST(alignments)
+{
+	static const int expected[] = {0, 63, 7, -1, -1, -1, -1};
+	struct tact_diag diag;
+	struct tact_row row;
+	struct tact_rows *t = open_table("hex,alignment,cycles\n90,,1\n90,63,1\n90,07,1\n90,64,1\n"
+					 "90,-1,1\n90,1x,1\n90,004,1\n",
+					 0, &diag);
+
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		int status = tact_rows_next(t, &row, &diag);
+
+		assert_int_equal(status, expected[i] < 0 ? -TACT_E_FORMAT : 1);
+		if (status > 0)
+			assert_int_equal(row.alignment, expected[i]);
+	}
+	assert_int_equal(tact_rows_next(t, &row, &diag), 0);
+	tact_rows_close(t);
+}
+
 TEST(bad_tables)
 {
 	struct tact_diag diag;
