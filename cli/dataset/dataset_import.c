@@ -178,13 +178,16 @@ int dataset_merge(const struct dataset *d)
 {
 	struct tact_store *store = open_target(d);
 	struct tact_diag diag = {0};
+	struct progress progress;
 	int result = CLI_GOOD;
 
 	if (!store)
 		return CLI_FAILED;
+	progress_init(&progress, "stores", d->n_paths - 2, d->is_quiet);
 	for (size_t i = 2; i < d->n_paths; i++) {
 		struct tact_merge merge = {.size = sizeof(merge)};
 
+		progress_show(&progress, i - 2);
 		if (tact_store_merge(store, d->paths[i], &merge, &diag) < 0) {
 			cli_message("%s: %s", d->paths[i], diag.text);
 			result = CLI_FAILED;
@@ -197,8 +200,27 @@ int dataset_merge(const struct dataset *d)
 				    (long long)merge.predictions);
 		}
 	}
+	progress_clear(&progress);
 	tact_store_close(store);
 	return result;
+}
+
+/* Records on their way out. */
+struct exporter {
+	struct output out;
+	struct progress progress;
+	uint64_t n;
+};
+
+static int export_part(void *arg, const char *data, size_t size)
+{
+	struct exporter *e = arg;
+	const int status = output_sink(&e->out, data, size);
+
+	for (size_t i = 0; i < size; i++)
+		e->n += data[i] == '\n';
+	progress_show(&e->progress, e->n);
+	return status;
 }
 
 int dataset_export(const struct dataset *d)
@@ -211,8 +233,8 @@ int dataset_export(const struct dataset *d)
 		.is_json = d->format == FORMAT_JSON,
 	};
 	struct tact_diag diag = {0};
+	struct exporter e = {.n = 0};
 	struct tact_store *store;
-	struct output out;
 	int status;
 
 	if (d->format == FORMAT_TEXT) {
@@ -222,15 +244,17 @@ int dataset_export(const struct dataset *d)
 	store = dataset_open(d->paths[1]);
 	if (!store)
 		return CLI_FAILED;
-	if (output_open(&out, d->output)) {
+	if (output_open(&e.out, d->output)) {
 		tact_store_close(store);
 		return CLI_FAILED;
 	}
-	status = tact_store_export(store, &opt, output_sink, &out, &diag);
+	progress_init(&e.progress, "records", 0, d->is_quiet);
+	status = tact_store_export(store, &opt, export_part, &e, &diag);
+	progress_clear(&e.progress);
 	if (status < 0)
 		cli_message("%s: %s", d->paths[1], diag.text);
 	if (status > 0)
 		cli_message("%s: rows that cannot be read, left out: %d", d->paths[1], status);
 	tact_store_close(store);
-	return output_close(&out) || status ? CLI_FAILED : CLI_GOOD;
+	return output_close(&e.out) || status ? CLI_FAILED : CLI_GOOD;
 }

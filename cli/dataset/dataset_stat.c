@@ -2,8 +2,12 @@
  *
  * tact dataset stat: how many rows of which kind.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/tabular.h"
 #include "common/cli.h"
+#include "common/progress.h"
 #include "common/terminal.h"
 #include "datasets.h"
 
@@ -18,7 +22,8 @@ struct statistics {
 	struct text text;
 	struct table table;
 	enum tact_count_kind kind;
-	bool has_title;
+	struct tact_count *rows; /* owned, with their texts: of the kind, until all are known */
+	size_t n, capacity;
 };
 
 static struct cell get_kind(const struct cell_at *at)
@@ -78,18 +83,55 @@ static const struct column columns[] = {
 };
 /* clang-format on */
 
-static void add_text(struct statistics *s, const struct tact_count *count)
+/* ---- text: columns are as wide as the rows need ---- */
+
+enum { N_TEXTS = 10 };
+
+static void texts_of(struct tact_count *c, const char **texts[N_TEXTS])
 {
-	if (s->kind == TACT_COUNT_BLOCKS) {
-		text_printf(&s->text, "Blocks: %lld\n", (long long)count->n);
-		return;
+	const char **all[N_TEXTS] = {&c->app,	&c->classifier, &c->category, &c->machine,
+				     &c->model, &c->version,	&c->arch,     &c->mode,
+				     &c->init,	&c->status};
+
+	memcpy(texts, all, sizeof(all));
+}
+
+static void keep(struct statistics *s, const struct tact_count *count)
+{
+	const char **texts[N_TEXTS];
+
+	if (s->n == s->capacity) {
+		s->capacity = s->capacity ? 2 * s->capacity : 64;
+		s->rows = cli_realloc(s->rows, s->capacity * sizeof(*s->rows));
 	}
-	if (!s->has_title) {
+	s->rows[s->n] = *count;
+	texts_of(&s->rows[s->n++], texts);
+	for (int i = 0; i < N_TEXTS; i++) {
+		const size_t size = strlen(*texts[i]) + 1;
+
+		*texts[i] = memcpy(cli_realloc(NULL, size), *texts[i], size);
+	}
+}
+
+static void write_kept(struct statistics *s)
+{
+	const char **texts[N_TEXTS];
+
+	memset(s->table.fitted, 0, sizeof(s->table.fitted));
+	s->table.dropped = 0;
+	for (size_t i = 0; i < s->n; i++)
+		table_fit(&s->table, &s->rows[i]);
+	if (s->n) {
 		text_add(&s->text, "\n");
 		table_header(&s->table);
 	}
-	s->has_title = true;
-	table_row(&s->table, count);
+	for (size_t i = 0; i < s->n; i++) {
+		table_row(&s->table, &s->rows[i]);
+		texts_of(&s->rows[i], texts);
+		for (int k = 0; k < N_TEXTS; k++)
+			free((char *)*texts[k]);
+	}
+	s->n = 0;
 }
 
 static int add(void *context, const struct tact_count *count)
@@ -98,8 +140,10 @@ static int add(void *context, const struct tact_count *count)
 
 	if (s->table.format == FORMAT_CSV || s->table.format == FORMAT_JSON)
 		table_row(&s->table, count);
+	else if (s->kind == TACT_COUNT_BLOCKS)
+		text_printf(&s->text, "Blocks: %lld\n", (long long)count->n);
 	else
-		add_text(s, count);
+		keep(s, count);
 	if (s->text.size > 1 << 16)
 		output_write(s->out, &s->text);
 	return 0;
@@ -111,6 +155,7 @@ int dataset_stat(const struct dataset *d)
 	struct statistics s = {.out = &out};
 	struct tact_store *store = dataset_open(d->paths[1]);
 	struct tact_diag diag = {0};
+	struct progress progress;
 	int status = 0;
 
 	s.table = (struct table){.columns = columns,
@@ -127,19 +172,23 @@ int dataset_stat(const struct dataset *d)
 		tact_store_close(store);
 		return CLI_FAILED;
 	}
+	progress_init(&progress, "tables", TACT_N_COUNT_KINDS, d->is_quiet);
 	if (d->format == FORMAT_CSV)
 		table_header(&s.table);
 	for (int kind = 0; kind < TACT_N_COUNT_KINDS && status >= 0; kind++) {
 		s.kind = (enum tact_count_kind)kind;
 		s.table.view = 1u << kind;
-		s.has_title = false;
+		progress_show(&progress, (uint64_t)kind);
 		status = tact_store_count(store, s.kind, add, &s, &diag);
+		write_kept(&s);
 	}
+	progress_clear(&progress);
 	if (status < 0)
 		cli_message("%s: %s", d->paths[1], diag.text);
 	output_write(&out, &s.text);
 	table_fini(&s.table);
 	text_free(&s.text);
+	free(s.rows);
 	tact_store_close(store);
 	return output_close(&out) || status < 0 ? CLI_FAILED : CLI_GOOD;
 }
