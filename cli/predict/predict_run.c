@@ -245,6 +245,8 @@ static void work(struct predict_worker *w, const struct source_block *block, str
 				if (p->memory || p->n_memories || p->is_alias || p->is_noalias)
 					predict_remark_memory(w);
 			}
+			if (r->status >= 0)
+				predict_remark_addresses(w, &r->x);
 			keep_remarks(w, r == w->results);
 			p->shape->result(w, block, r, out);
 		}

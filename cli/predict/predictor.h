@@ -298,6 +298,8 @@ void predict_candidate_alignments(struct predict_worker *w, const struct source_
  */
 void predict_set_memories(struct predict_worker *w);
 void predict_remark_memory(struct predict_worker *w);
+/* Says that addresses are taken not to change, if what was predicted last depends on it. */
+void predict_remark_addresses(struct predict_worker *w, const struct tact_prediction *x);
 /* LEVEL or N=LEVEL, separated by commas: for an option. */
 const char *predict_read_memory(void *target, const char *value);
 

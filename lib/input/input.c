@@ -297,7 +297,7 @@ int tact_input_open_memory(struct tact_input **out, const void *data, size_t siz
 	return HAND_OVER(out, in, status, tact_input_close);
 }
 
-static int raw_next(struct tact_input *in, struct tact_region *region)
+static int raw_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag)
 {
 	struct input_reader *reader = &in->reader;
 
@@ -307,6 +307,8 @@ static int raw_next(struct tact_input *in, struct tact_region *region)
 	region->code_size = reader->end - reader->begin;
 	region->is_loop = code_is_loop(in->isa, region->code, region->code_size);
 	reader->begin = reader->end;
+	if (input_remark_calls(in, region))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	return 1;
 }
 
@@ -328,7 +330,7 @@ static int next_region(struct tact_input *in, struct tact_region *region, struct
 	case TACT_INPUT_CSV:
 		return input_text_next(in, region, diag);
 	case TACT_INPUT_RAW:
-		return raw_next(in, region);
+		return raw_next(in, region, diag);
 	case TACT_INPUT_AUTO:
 	case TACT_INPUT_ASM:
 	case TACT_INPUT_ELF:

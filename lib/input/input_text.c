@@ -200,6 +200,8 @@ static int decode_line(struct tact_input *in, struct cell *cell, struct tact_reg
 	region->code = in->code;
 	region->code_size = (size_t)size;
 	region->is_loop = code_is_loop(in->isa, in->code, (size_t)size);
+	if (input_remark_calls(in, region))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	return 1;
 }
 

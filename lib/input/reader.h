@@ -132,6 +132,9 @@ int input_add_region(struct tact_input *in, struct input_region region, struct t
 int input_take_code(struct tact_input *in, const struct input_region *r,
 		    struct tact_region *region);
 
+/* Remarks on the calls of a region of mere bytes.  Returns 0 or -TACT_E_NOMEM. */
+int input_remark_calls(struct tact_input *in, struct tact_region *region);
+
 int input_region_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag);
 
 #endif /* TACT_READER_H */

@@ -279,6 +279,18 @@ static void remark_calls(struct taker *t, const struct code_survey *s)
 		       s->n_system_calls, s->n_system_calls == 1 ? "" : "s");
 }
 
+int input_remark_calls(struct tact_input *in, struct tact_region *region)
+{
+	struct taker t = {.in = in, .region = region};
+
+	tact_remarks_clear(in->remarks);
+	if (in->isa->may_call && !in->isa->may_call(region->code, region->code_size))
+		return 0;
+	code_look_at(in->isa, region->code, region->code_size, &t.survey);
+	remark_calls(&t, &t.survey);
+	return t.status;
+}
+
 static void remark_jumps(struct taker *t, const struct code_survey *taken)
 {
 	const size_t n = t->survey.n_indirect;

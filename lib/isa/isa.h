@@ -195,6 +195,10 @@ struct tact_isa {
 	 * that most code need not be walked over.  size is not 0.  NULL: it always can.
 	 */
 	bool (*may_lead_back)(const uint8_t *code, size_t size);
+	/* Tells whether a call, of a function or of the kernel, may be in the code: as quick, for
+	 * the same reason.  NULL: it always may.
+	 */
+	bool (*may_call)(const uint8_t *code, size_t size);
 	/* Makes a direct branch or jump lead `distance` bytes from its first byte.  Returns false,
 	 * with the bytes as they were, if its encoding cannot.  NULL: none can.
 	 */

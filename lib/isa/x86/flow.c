@@ -131,6 +131,31 @@ bool x86_may_lead_back(const uint8_t *code, size_t size)
 		code[size - 5] == 0xf8); /* jmp, jcc, xbegin */
 }
 
+/* call rel32; call and lcall r/m; int; syscall and sysenter. */
+bool x86_may_call(const uint8_t *code, size_t size)
+{
+	for (size_t i = 0; i + 1 < size; i++)
+		switch (code[i]) {
+		case 0xe8:
+			if (size - i >= 5)
+				return true;
+			break;
+		case 0xff:
+			if ((code[i + 1] >> 4 & 3) == 1) /* /2 and /3 */
+				return true;
+			break;
+		case 0xcd:
+			return true;
+		case 0x0f:
+			if (code[i + 1] == 0x05 || code[i + 1] == 0x34)
+				return true;
+			break;
+		default:
+			break;
+		}
+	return false;
+}
+
 /* The displacement counts from the end of the instruction and is its last part. */
 bool x86_retarget(uint8_t *insn, size_t length, int64_t distance)
 {

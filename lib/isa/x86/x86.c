@@ -84,6 +84,7 @@ const struct tact_isa isa_x86 = {
 	.lay_out = x86_lay_out,
 	.scan = x86_scan,
 	.may_lead_back = x86_may_lead_back,
+	.may_call = x86_may_call,
 	.retarget = x86_retarget,
 	.describe = x86_describe,
 	.relocated_bytes = relocated_bytes,
