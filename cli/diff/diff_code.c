@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/cli.h"
+#include "common/terminal.h"
 #include "differ.h"
 
 #include <tact-program/codediff.h>
@@ -58,6 +59,7 @@ static int write_report(const struct differ *p, const struct tact_codediff *diff
 		.top = p->top,
 		.threshold = p->threshold,
 		.color = has_colors(p),
+		.width = (int)terminal_width(p->output),
 	};
 	struct output out;
 

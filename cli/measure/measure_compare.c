@@ -158,13 +158,15 @@ static void add_legend(const struct tact_comparison *c, size_t shown, struct tex
 
 /* ---- output ---- */
 
-static void add_bottlenecks(struct text *out, uint32_t bits, const char *separator)
+/* In the words of a CPU's vendor; arch NULL: as in formats for programs. */
+static void add_bottlenecks(struct text *out, const struct tact_arch *arch, uint32_t bits,
+			    const char *separator)
 {
 	const char *between = "";
 
 	for (; bits; bits &= bits - 1, between = separator)
 		text_printf(out, "%s%s", between,
-			    tact_bound_name((enum tact_bound)__builtin_ctz(bits)));
+			    tact_bound_name_on(arch, (enum tact_bound)__builtin_ctz(bits)));
 }
 
 static void text_table(const struct measurer *p, const struct tact_comparison *c, struct text *out)
@@ -184,7 +186,7 @@ static void text_table(const struct measurer *p, const struct tact_comparison *c
 			    100 * r->error, tact_mode_name(r->mode), r->alignment,
 			    tact_arch_name(r->arch), tact_measure_flags_text(r->flags, flags));
 		start = out->size;
-		add_bottlenecks(out, r->bottlenecks & -r->bottlenecks, "");
+		add_bottlenecks(out, r->arch, r->bottlenecks & -r->bottlenecks, "");
 		text_pad(out, 15, start);
 		measure_add_label(out, r->name, r->code, r->code_size, 48);
 		text_add(out, "\n");
@@ -214,7 +216,7 @@ static void csv_table(const struct tact_comparison *c, struct text *out)
 		text_printf(out, ",%.5f,", r->error);
 		text_number(out, r->coverage);
 		text_add(out, ",");
-		add_bottlenecks(out, r->bottlenecks, "+");
+		add_bottlenecks(out, NULL, r->bottlenecks, "+");
 		text_printf(out, ",%s,%u,%s,%s\n", tact_measure_flags_text(r->flags, flags),
 			    r->alignment, r->measured_on, remark_of(r));
 	}

@@ -185,6 +185,7 @@ static int write_result(const struct tracer *p, const struct trace_run *run, str
 		.first = p->first,
 		.last = p->last,
 		.is_mangled = p->setup.is_mangled,
+		.arch = p->setup.archs.arch[0],
 	};
 
 	if (run->n > 1 ? tact_report_runs(&report, (const struct tact_result *const *)run->results,

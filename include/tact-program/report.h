@@ -62,6 +62,7 @@ struct tact_window_report {
 	uint32_t thread;		/* as given to tact_analysis_keep_window */
 	uint64_t first, last;		/* as given to tact_analysis_keep_window */
 	bool is_mangled;		/* names of functions as in the symbol table */
+	const struct tact_arch *arch;	/* whose words are used; NULL: Intel's */
 };
 
 /* Writes the uops of a window of a run as a chart: one row per uop, one column per cycle. */
@@ -96,6 +97,7 @@ struct tact_code_report {
 	size_t top;	  /* number of pieces in text and Markdown; what changed most comes first */
 	double threshold; /* ratio of cycles that counts as too much, such as 1.02; 0: none */
 	bool color;	  /* text: with escape sequences of terminals */
+	int width;	  /* text: columns; 0: as many as it needs */
 };
 
 /* Writes how two versions of code differ. */

@@ -155,15 +155,15 @@ void text_trim(struct text *text, size_t start)
 		text->size--;
 }
 
-void text_wrap(struct text *text, const char *words, size_t column, size_t line_start)
+void text_wrap_to(struct text *text, const char *words, size_t column, size_t line_start,
+		  size_t width)
 {
-	enum { WIDTH = 79 };
-
 	text_pad(text, column, line_start);
 	while (*words) {
 		size_t n = strcspn(words, " ");
 
-		if (text->size - line_start + n > WIDTH && text->size - line_start > column) {
+		if (width && text->size - line_start + n > width &&
+		    text->size - line_start > column) {
 			text_trim(text, 0);
 			text_add(text, "\n");
 			line_start = text->size;
@@ -177,6 +177,11 @@ void text_wrap(struct text *text, const char *words, size_t column, size_t line_
 		}
 	}
 	text_add(text, "\n");
+}
+
+void text_wrap(struct text *text, const char *words, size_t column, size_t line_start)
+{
+	text_wrap_to(text, words, column, line_start, 79);
 }
 
 void text_hex(struct text *text, const uint8_t *bytes, size_t size)

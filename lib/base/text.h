@@ -59,7 +59,12 @@ void text_trim(struct text *text, size_t start); /* drops blanks at the end, bac
  */
 void text_short(struct text *text, const char *name, size_t size, size_t width);
 
-/* Adds words from `column` on, broken at the width of a terminal, and a newline. */
+/* Adds words from `column` on, broken where a line would be wider than `width` (0: nowhere), and a
+ * newline.
+ */
+void text_wrap_to(struct text *text, const char *words, size_t column, size_t line_start,
+		  size_t width);
+/* The same for a terminal of 80 columns. */
 void text_wrap(struct text *text, const char *words, size_t column, size_t line_start);
 
 void text_hex(struct text *text, const uint8_t *bytes, size_t size);

@@ -107,6 +107,12 @@ static void judge(struct tact_codediff *d, struct codediff_row *row)
 	if (!row->side[0] || !row->side[1]) {
 		row->kind = CODEDIFF_ONLY;
 		s->n_only[row->side[0] ? 0 : 1]++;
+		/* What takes most cycles on a CPU comes first. */
+		for (size_t i = 0; i < d->n_archs; i++) {
+			const struct code_cost *cost = &row->cost[row->side[0] ? 0 : 1][i];
+
+			row->change = cost->status ? row->change : fmax(row->change, cost->cycles);
+		}
 		return;
 	}
 	s->n_pairs++;

@@ -70,8 +70,8 @@ struct codediff_row {
 	enum codediff_kind kind;
 	const struct code_piece *side[2]; /* NULL: not there */
 	const struct code_cost *cost[2];  /* n_archs of them; NULL: not there */
-	double change;			  /* largest logarithm of a ratio, without its sign */
-	size_t order;			  /* as the pieces stand in the files */
+	double change; /* largest logarithm of a ratio, without its sign; only in one: most cycles */
+	size_t order;  /* as the pieces stand in the files */
 };
 
 struct tact_codediff {

@@ -90,7 +90,7 @@ static void put_cost(struct json *json, const char *key, const struct code_cost 
 	json_begin_object(json, key);
 	json_put_string(json, "status", status_name(cost->status));
 	if (!cost->status) {
-		report_code_limit(&limit, cost);
+		report_code_limit(&limit, NULL, cost);
 		json_put_number(json, "cycles_per_iteration", cost->cycles);
 		json_put_bytes(json, "bottlenecks", limit.size ? limit.data : "", limit.size);
 		json_put_number(json, "coverage", cost->coverage);
@@ -194,7 +194,7 @@ static void add_cost(struct text *out, const struct code_cost *cost)
 	}
 	text_number(out, cost->cycles);
 	text_add(out, ",");
-	report_code_limit(&limit, cost);
+	report_code_limit(&limit, NULL, cost);
 	text_csv_field(out, limit.size ? limit.data : "", limit.size, false);
 	out->failed |= limit.failed;
 	text_free(&limit);

@@ -25,9 +25,9 @@ void report_code_insn(struct text *out, const struct tact_isa *isa, const struct
 		text_add(out, text);
 }
 
-void report_code_limit(struct text *out, const struct code_cost *cost)
+void report_code_limit(struct text *out, const struct tact_arch *arch, const struct code_cost *cost)
 {
-	if (!report_bounds(out, cost->bottlenecks) && cost->scheduling)
+	if (!report_bounds(out, arch, cost->bottlenecks) && cost->scheduling)
 		text_add(out, "Scheduling");
 }
 
@@ -77,13 +77,14 @@ static bool is_same_text(const struct text *a, const struct text *b)
 }
 
 /* Writes "Ports 2.00 -> Dependencies 4.00". */
-static void add_cause(struct text *out, const struct codediff_row *row, size_t arch)
+static void add_cause(const struct tact_code_report *r, const struct codediff_row *row, size_t i,
+		      struct text *out)
 {
-	const struct code_cost *a = &row->cost[0][arch], *b = &row->cost[1][arch];
+	const struct code_cost *a = &row->cost[0][i], *b = &row->cost[1][i];
 	struct text before = {0}, after = {0};
 
-	report_code_limit(&before, a);
-	report_code_limit(&after, b);
+	report_code_limit(&before, r->diff->archs[i], a);
+	report_code_limit(&after, r->diff->archs[i], b);
 	text_append(out, &before);
 	text_printf(out, "%s%.2f -> ", before.size ? " " : "", a->cycles);
 	if (!is_same_text(&before, &after)) {
@@ -118,9 +119,22 @@ static struct colors colors_of(const struct tact_code_report *r)
 			: (struct colors){"", "", "", ""};
 }
 
+/* Writes the words from a column on, broken as the report is wide, and frees them. */
+static void add_words(const struct tact_code_report *r, struct text *words, size_t column,
+		      size_t line_start, struct text *out)
+{
+	if (text_string(words))
+		text_wrap_to(out, words->data, column, line_start,
+			     r->width > 0 ? (size_t)r->width : 0);
+	else
+		out->failed = true;
+	text_free(words);
+}
+
 static void add_summary(const struct tact_code_report *r, struct text *out)
 {
 	const struct tact_codediff_summary *s = &r->diff->summary;
+	struct text words = {0};
 
 	if (!s->n_pairs)
 		text_add(out, "A and B have no loop or function in common.\n");
@@ -138,19 +152,25 @@ static void add_summary(const struct tact_code_report *r, struct text *out)
 	for (size_t i = 0; i < r->diff->n_archs; i++)
 		text_printf(out, "%s%s", i ? ", " : "", tact_arch_name(r->diff->archs[i]));
 	text_add(out, "\n");
-	if (s->worst > 1)
-		text_printf(out, "Largest increase: %+.1f%%, %s on %s\n", 100 * (s->worst - 1),
+	if (s->worst > 1) {
+		text_printf(&words, "Largest increase: %+.1f%%, %s on %s", 100 * (s->worst - 1),
 			    s->worst_name, tact_arch_name(s->worst_cpu));
+		add_words(r, &words, 0, out->size, out);
+	}
 }
 
 /* One line per CPU on which the cycles changed; the others together. */
 static void add_costs(const struct tact_code_report *r, const struct codediff_row *row,
 		      struct text *out)
 {
+	enum { CAUSE = 37, NARROW = 7 };
 	const struct colors c = colors_of(r);
+	const bool is_narrow = r->width > 0 && r->width < 80; /* causes are below the figures */
+	struct text words = {0};
 	size_t n_same = 0;
 
-	text_printf(out, "  %-5s%9s%9s%10s  %s\n", "CPU", "A", "B", "Change", "Cause");
+	text_printf(out, "  %-5s%9s%9s%10s%s\n", "CPU", "A", "B", "Change",
+		    is_narrow ? "" : "  Cause");
 	for (size_t i = 0; i < r->diff->n_archs; i++) {
 		const double ratio = codediff_ratio(row, i);
 
@@ -171,18 +191,22 @@ static void add_costs(const struct tact_code_report *r, const struct codediff_ro
 		text_cycles2(out, row->cost[1][i].cycles, 9);
 		text_add(out, ratio > 1 ? c.slower : c.faster);
 		add_change(out, ratio, 10);
-		text_printf(out, "%s  ", c.plain);
-		add_cause(out, row, i);
-		text_add(out, "\n");
+		text_printf(out, "%s%s", c.plain, is_narrow ? "" : "  ");
+		add_cause(r, row, i, &words);
+		if (is_narrow)
+			text_add(out, "\n");
+		/* Colours take no columns. */
+		add_words(r, &words, is_narrow ? NARROW : CAUSE,
+			  is_narrow ? out->size : out->size - CAUSE, out);
 	}
 	if (!n_same)
 		return;
-	text_add(out, "  the same on");
+	text_add(&words, "the same on");
 	for (size_t i = 0, said = 0; i < r->diff->n_archs; i++)
 		if (codediff_ratio(row, i) == 1)
-			text_printf(out, "%s %s", said++ ? "," : "",
+			text_printf(&words, "%s %s", said++ ? "," : "",
 				    tact_arch_name(r->diff->archs[i]));
-	text_add(out, "\n");
+	add_words(r, &words, 2, out->size, out);
 }
 
 /* Writes what went and what came, where it stands. */
@@ -220,8 +244,11 @@ static void add_insns(const struct tact_code_report *r, const struct codediff_ro
 }
 
 /* Writes what was assumed about a piece, once if both versions have it. */
-static void add_remarks(const struct codediff_row *row, struct text *out)
+static void add_remarks(const struct tact_code_report *r, const struct codediff_row *row,
+			struct text *out)
 {
+	struct text words = {0};
+
 	for (unsigned k = 0; k < 2; k++) {
 		const struct tact_remarks *own = row->side[k]->remarks;
 		const struct tact_remarks *first = k ? row->side[0]->remarks : NULL;
@@ -232,9 +259,11 @@ static void add_remarks(const struct codediff_row *row, struct text *out)
 			while (n < tact_remarks_count(first) &&
 			       strcmp(tact_remarks_text(first, n), tact_remarks_text(own, i)) != 0)
 				n++;
-			if (n == tact_remarks_count(first))
-				text_printf(out, "  Remark: %s [%s]\n", tact_remarks_text(own, i),
-					    tact_remarks_name(own, i));
+			if (n < tact_remarks_count(first))
+				continue;
+			text_printf(&words, "Remark: %s [%s]", tact_remarks_text(own, i),
+				    tact_remarks_name(own, i));
+			add_words(r, &words, 2, out->size, out);
 		}
 	}
 }
@@ -243,14 +272,24 @@ static void add_row(const struct tact_code_report *r, const struct codediff_row 
 		    struct text *out)
 {
 	const struct colors c = colors_of(r);
+	struct text kind = {0};
+	size_t start, end;
 
 	text_printf(out, "\n%s", c.bold);
+	start = out->size;
 	add_place(out, row);
+	end = out->size;
 	text_printf(out, "%s: ", c.plain);
-	add_kind(out, row);
-	text_add(out, "\n");
+	add_kind(&kind, row);
+	if (r->width > 0 && end - start + 2 + kind.size > (size_t)r->width) {
+		text_trim(out, start);
+		text_add(out, "\n");
+		add_words(r, &kind, 2, out->size, out);
+	} else {
+		add_words(r, &kind, 0, out->size, out);
+	}
 	add_costs(r, row, out);
-	add_remarks(row, out);
+	add_remarks(r, row, out);
 	add_insns(r, row, out);
 }
 
@@ -277,6 +316,7 @@ static void add_range(const struct tact_code_report *r, const struct codediff_ro
 
 static void add_only(const struct tact_code_report *r, unsigned side, struct text *out)
 {
+	struct text words = {0};
 	size_t said = 0;
 
 	for (size_t i = 0; i < r->diff->n_rows && said < r->top; i++) {
@@ -286,13 +326,12 @@ static void add_only(const struct tact_code_report *r, unsigned side, struct tex
 			continue;
 		if (!said++)
 			text_printf(out, "\nOnly in %s:\n", side ? "B" : "A");
-		text_add(out, "  ");
-		add_place(out, row);
-		text_add(out, ": ");
-		add_kind(out, row);
-		text_add(out, ", cycles: ");
-		add_range(r, row, out);
-		text_add(out, "\n");
+		add_place(&words, row);
+		text_add(&words, ": ");
+		add_kind(&words, row);
+		text_add(&words, ", cycles: ");
+		add_range(r, row, &words);
+		add_words(r, &words, 2, out->size, out);
 	}
 	if (r->diff->summary.n_only[side] > said)
 		text_printf(out, "  ... and %zu more (--top N)\n",
@@ -373,7 +412,7 @@ static void add_markdown_row(const struct tact_code_report *r, const struct code
 		text_printf(out, " | %s | %.2f | %.2f | %+.1f%% | ",
 			    tact_arch_name(r->diff->archs[i]), row->cost[0][i].cycles,
 			    row->cost[1][i].cycles, 100 * (ratio - 1));
-		add_cause(out, row, i);
+		add_cause(r, row, i, out);
 		text_add(out, " |\n");
 	}
 	text_free(&place);

@@ -97,7 +97,7 @@ static void put_bottlenecks(struct json *json, const struct diff_row *row)
 		const struct tact_result_row *side = k ? row->b : row->a;
 
 		if (side)
-			report_bounds(&names[k], side->bottlenecks);
+			report_bounds(&names[k], NULL, side->bottlenecks);
 	}
 	if (text_string(&names[0]) && text_string(&names[1]))
 		put_strings(json, "bottlenecks", names[0].data, names[1].data);

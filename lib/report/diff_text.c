@@ -46,14 +46,21 @@ static void add_signed(struct text *out, double value)
 	report_count(out, value < 0 ? -value : value, 0);
 }
 
+/* The CPU of a side, for its vendor's words. */
+static const struct tact_arch *arch_of(const struct tact_diff_report *view, unsigned side)
+{
+	return tact_arch_find(tact_diff_side(view->diff, side)->info.arch);
+}
+
 /* Writes what limits one side: bounds that it runs at, or its largest stall, if it takes a tenth of
  * the cycles.
  */
-static void add_limit(struct text *out, const struct tact_result_row *row)
+static void add_limit(struct text *out, const struct tact_arch *arch,
+		      const struct tact_result_row *row)
 {
 	unsigned most = 0;
 
-	if (report_bounds(out, row->bottlenecks))
+	if (report_bounds(out, arch, row->bottlenecks))
 		return;
 	for (unsigned i = 1; i < TACT_N_STALLS; i++)
 		if (row->stalls[i] > row->stalls[most])
@@ -63,15 +70,17 @@ static void add_limit(struct text *out, const struct tact_result_row *row)
 }
 
 /* Writes "loads -> Ports", or what is the same on both sides; false if nothing is known. */
-static bool add_limits(struct text *out, const struct diff_row *row)
+static bool add_limits(struct text *out, const struct tact_diff_report *view,
+		       const struct diff_row *row)
 {
 	const size_t start = out->size;
 	struct text before = {0}, after = {0};
 
 	if (!row->a || !row->b) /* the stalls follow */
-		return report_bounds(out, (row->a ? row->a : row->b)->bottlenecks);
-	add_limit(&before, row->a);
-	add_limit(&after, row->b);
+		return report_bounds(out, arch_of(view, row->a ? 0 : 1),
+				     (row->a ? row->a : row->b)->bottlenecks);
+	add_limit(&before, arch_of(view, 0), row->a);
+	add_limit(&after, arch_of(view, 1), row->b);
 	text_append(out, &before);
 	if (before.size != after.size ||
 	    (before.size && memcmp(before.data, after.data, before.size))) {
@@ -85,13 +94,14 @@ static bool add_limits(struct text *out, const struct diff_row *row)
 }
 
 /* Writes it in words: "Ports -> Dependencies; loads +1,234". */
-static void add_cause(struct text *out, const struct diff_row *row)
+static void add_cause(struct text *out, const struct tact_diff_report *view,
+		      const struct diff_row *row)
 {
 	const double change = row->cycles[1] - row->cycles[0];
 	const enum tact_stall cause = report_diff_cause(row);
 	const double stall =
 		cause == TACT_N_STALLS ? 0 : row->stalls[1][cause] - row->stalls[0][cause];
-	bool is_said = add_limits(out, row);
+	bool is_said = add_limits(out, view, row);
 
 	/* Stalls that explain a tenth of the change. */
 	if (cause != TACT_N_STALLS && (is_said ? stall / change >= 0.1 : true)) {
@@ -218,10 +228,12 @@ static struct columns choose_columns(const struct tact_diff_report *view)
 	return c;
 }
 
-static void add_below(struct text *out, struct text *words)
+static void add_below(struct text *out, const struct tact_diff_report *view, struct text *words)
 {
+	const size_t width = view->width > 0 && view->width < 80 ? (size_t)view->width : 79;
+
 	if (text_string(words))
-		text_wrap(out, words->data, INDENT, out->size);
+		text_wrap_to(out, words->data, INDENT, out->size, width);
 	else
 		out->failed = true;
 	text_free(words);
@@ -245,8 +257,8 @@ static void add_block(const struct tact_diff_report *view, const struct diff_row
 	text_add(&words, " and ");
 	report_count(&words, (double)row->executions[1], 0);
 	text_add(&words, " times, cause: ");
-	add_cause(&words, row);
-	add_below(out, &words);
+	add_cause(&words, view, row);
+	add_below(out, view, &words);
 	report_code(out, some, CODE_INDENT, MAX_CODE);
 }
 
@@ -291,11 +303,11 @@ static void add_function(const struct tact_diff_report *view, const struct diff_
 	text_add(out, "\n");
 	text_free(&place);
 	text_add(&cause, "cause: ");
-	add_cause(&cause, row);
-	add_below(out, &cause);
+	add_cause(&cause, view, row);
+	add_below(out, view, &cause);
 	text_add(&insns, "executed: ");
 	if (add_insns(&insns, view, row, MAX_INSNS))
-		add_below(out, &insns);
+		add_below(out, view, &insns);
 	else
 		text_free(&insns);
 	add_blocks(view, row, out);
@@ -368,7 +380,7 @@ static void add_markdown_row(const struct tact_diff_report *view, const struct d
 	text_add(out, " | ");
 	add_row_ratio(out, row, 0);
 	text_add(out, " | ");
-	add_cause(out, row);
+	add_cause(out, view, row);
 	text_add(out, " | ");
 	if (!add_insns(out, view, row, MAX_INSNS))
 		text_add(out, "-");

@@ -11,27 +11,30 @@
 
 enum { DEFAULT_TOP = 30 };
 
+struct cycles_context {
+	const struct tact_mix_costs_totals *totals;
+	const struct tact_arch *arch;
+};
+
 /* Returns the names of bounds, separated. */
 static struct cell get_bounds(const struct cell_at *at)
 {
 	const struct tact_mix_cost *c = at->row;
-	const char *separator = at->table->format == FORMAT_CSV ? "+" : ", ";
+	const bool is_csv = at->table->format == FORMAT_CSV;
+	const struct tact_arch *arch =
+		is_csv ? NULL : ((const struct cycles_context *)at->table->context)->arch;
+	const char *separator = is_csv ? "+" : ", ";
 	struct text names = {0};
 	struct cell cell;
 
 	for (uint32_t bounds = c->bottlenecks; bounds; bounds &= bounds - 1)
 		text_printf(&names, "%s%s", names.size ? separator : "",
-			    tact_bound_name((enum tact_bound)__builtin_ctz(bounds)));
+			    tact_bound_name_on(arch, (enum tact_bound)__builtin_ctz(bounds)));
 	cell = cell_printf(at->table, "%.*s", (int)names.size, names.data ? names.data : "");
 	at->table->out->failed |= names.failed;
 	text_free(&names);
 	return cell;
 }
-
-struct cycles_context {
-	const struct tact_mix_costs_totals *totals;
-	const struct tact_arch *arch;
-};
 
 static struct cell get_arch(const struct cell_at *at)
 {
@@ -110,7 +113,8 @@ static const struct column columns[] = {
 /* clang-format on */
 
 /* Writes cycles by bottleneck. */
-static void add_bottlenecks(const struct tact_mix_costs_totals *t, struct text *out)
+static void add_bottlenecks(const struct tact_arch *arch, const struct tact_mix_costs_totals *t,
+			    struct text *out)
 {
 	bool is_shown[TACT_N_BOUNDS] = {false};
 
@@ -125,7 +129,7 @@ static void add_bottlenecks(const struct tact_mix_costs_totals *t, struct text *
 		if (best == TACT_N_BOUNDS)
 			break;
 		text_printf(out, "%-14s  %7.2f%%  %7.2f%%\n",
-			    tact_bound_name((enum tact_bound)best),
+			    tact_bound_name_on(arch, (enum tact_bound)best),
 			    100 * t->by_bound[best] / t->cycles,
 			    100 * t->gain_by_bound[best] / t->cycles);
 		is_shown[best] = true;
@@ -179,7 +183,7 @@ static void add_text(struct report *report, const struct tact_mix_costs_report *
 	text_add(out, "\n\n");
 	if (!(t->cycles > 0))
 		return;
-	add_bottlenecks(t, out);
+	add_bottlenecks(r->arch, t, out);
 	add_rows(report, r, t);
 	if (r->top < n)
 		text_printf(out, "(%zu more blocks)\n", n - r->top);

@@ -70,14 +70,14 @@ void report_short(struct text *out, const char *name, size_t width)
 	text_short(out, name, strlen(name), width);
 }
 
-bool report_bounds(struct text *out, uint32_t bits)
+bool report_bounds(struct text *out, const struct tact_arch *arch, uint32_t bits)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < TACT_N_BOUNDS; i++)
 		if (bits >> i & 1)
 			text_printf(out, "%s%s", n++ ? ", " : "",
-				    tact_bound_name((enum tact_bound)i));
+				    tact_bound_name_on(arch, (enum tact_bound)i));
 	return n > 0;
 }
 

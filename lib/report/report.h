@@ -44,8 +44,10 @@ void report_short(struct text *out, const char *name, size_t width);
  */
 char *report_name(const char *symbol, bool is_mangled, bool is_whole);
 
-/* Writes "Ports, Issue": bounds by their bits; false if there are none. */
-bool report_bounds(struct text *out, uint32_t bits);
+/* Writes "Ports, Issue": bounds by their bits, in the words of a CPU's vendor (NULL: as in formats
+ * for programs); false if there are none.
+ */
+bool report_bounds(struct text *out, const struct tact_arch *arch, uint32_t bits);
 
 /* ---- runs ---- */
 
@@ -91,8 +93,9 @@ void report_code_csv(struct report *report, const struct tact_code_report *r);
 void report_code_insn(struct text *out, const struct tact_isa *isa, const struct code_piece *piece,
 		      size_t i);
 
-/* Writes "Ports, Issue"; "Scheduling". */
+/* Writes "Ports, Issue"; "Scheduling".  arch: as for report_bounds(). */
 struct code_cost;
-void report_code_limit(struct text *out, const struct code_cost *cost);
+void report_code_limit(struct text *out, const struct tact_arch *arch,
+		       const struct code_cost *cost);
 
 #endif /* REPORT_REPORT_H */

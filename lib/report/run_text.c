@@ -34,11 +34,12 @@ static void stall_text(const struct tact_result_row *row, unsigned stall, char t
 /* Writes "Dependencies; loads 45%, ports 12%": the bottlenecks, and stalls that take a tenth of the
  * cycles or more, as far as they fit into `width` columns (0: all).
  */
-static void add_limits(struct text *out, const struct tact_result_row *row, size_t width)
+static void add_limits(struct text *out, const struct tact_arch *arch,
+		       const struct tact_result_row *row, size_t width)
 {
 	const size_t start = out->size;
 	bool is_said[TACT_N_STALLS] = {false};
-	const bool has_bound = report_bounds(out, row->bottlenecks);
+	const bool has_bound = report_bounds(out, arch, row->bottlenecks);
 	unsigned n = 0;
 
 	for (; n < 2 && row->cycles > 0; n++) {
@@ -303,7 +304,8 @@ static void add_short_count(struct text *out, double n, int width)
 
 struct view {
 	int by;
-	double cycles; /* of all */
+	double cycles;		      /* of all */
+	const struct tact_arch *arch; /* whose words are used; NULL: unknown */
 	bool is_mangled;
 	bool has_times, has_ipc;
 	size_t limits_width; /* 0: the column is left out */
@@ -337,7 +339,7 @@ static void add_part(const struct tact_result_row *row, const char *name, const 
 	text_add(out, "  ");
 	start = out->size;
 	if (view->limits_width) {
-		add_limits(out, row, view->limits_width);
+		add_limits(out, view->arch, row, view->limits_width);
 		text_add(out, "  ");
 		text_pad(out, view->limits_width + 2, start);
 	}
@@ -353,14 +355,15 @@ static void add_part(const struct tact_result_row *row, const char *name, const 
 }
 
 /* Returns the columns that the limits need, up to `most`. */
-static size_t widest_limits(const struct tact_result_row *rows, size_t n, size_t most)
+static size_t widest_limits(const struct tact_arch *arch, const struct tact_result_row *rows,
+			    size_t n, size_t most)
 {
 	size_t widest = strlen("Limited by");
 	struct text text = {0};
 
 	for (size_t i = 0; i < n; i++) {
 		text.size = 0;
-		add_limits(&text, &rows[i], most);
+		add_limits(&text, arch, &rows[i], most);
 		if (text.size > widest)
 			widest = text.size;
 	}
@@ -402,8 +405,8 @@ static void choose_columns(struct view *view, const struct tact_run_report *r,
 	size_t used = 15 + 6 + 9 + 2; /* share and cycles, IPC, times, blanks */
 
 	view->has_times = view->has_ipc = true;
-	view->limits_width =
-		widest_limits(rows, n, !width || most > MOST_LIMITS ? MOST_LIMITS : most);
+	view->limits_width = widest_limits(view->arch, rows, n,
+					   !width || most > MOST_LIMITS ? MOST_LIMITS : most);
 	used += view->limits_width + 2;
 	if (!width)
 		return;
@@ -427,6 +430,7 @@ void report_run_text(struct report *report, const struct tact_run_report *r)
 {
 	struct view view = {.by = r->by == TACT_REPORT_INSNS ? TACT_RESULT_BLOCK : r->by,
 			    .cycles = r->result->totals.cycles,
+			    .arch = tact_arch_find(r->result->info.arch),
 			    .is_mangled = r->is_mangled};
 	const size_t page = r->width > 0 && r->width < PAGE_WIDTH ? (size_t)r->width : PAGE_WIDTH;
 	const struct tact_result_row *rows;

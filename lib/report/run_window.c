@@ -59,7 +59,7 @@ static void add_chart(const struct tact_window_report *r, const struct tact_wind
 	}
 	if (is_cut)
 		text_add(out, "  ... and more uops: a shorter window shows all\n");
-	legend = tact_view_legend(occurs, NULL);
+	legend = tact_view_legend(occurs, r->arch);
 	if (legend)
 		text_add(out, legend);
 	else

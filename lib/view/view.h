@@ -29,7 +29,8 @@ void view_json_input(const struct maker *m, const char *schema, struct json *jso
 void view_json_result(const struct maker *m, struct json *json); /* arch ... coverage */
 void view_json_remarks(const struct tact_remarks *remarks, struct json *json); /* if any */
 void view_json_advice(const struct maker *m, struct json *json);
-void view_json_names(struct json *json, uint32_t bottlenecks);
+/* arch: whose words are used; NULL: those of formats for programs. */
+void view_json_names(struct json *json, const struct tact_arch *arch, uint32_t bottlenecks);
 void view_json_bounds(struct json *json, const struct tact_prediction *x);
 void view_json_notes(struct json *json, unsigned notes);
 void view_json_shares(struct json *json, const char *key, const double *values, size_t n);

@@ -113,12 +113,12 @@ void view_json_result(const struct maker *m, struct json *json)
 	view_json_remarks(v->remarks, json);
 }
 
-void view_json_names(struct json *json, uint32_t bottlenecks)
+void view_json_names(struct json *json, const struct tact_arch *arch, uint32_t bottlenecks)
 {
 	json_begin_array(json, "bottlenecks");
 	for (uint32_t bits = bottlenecks; bits; bits &= bits - 1)
 		json_put_string(json, NULL,
-				tact_view_bottleneck_name((unsigned)__builtin_ctz(bits)));
+				tact_view_bottleneck_name_on(arch, (unsigned)__builtin_ctz(bits)));
 	json_end(json);
 }
 
@@ -373,7 +373,7 @@ int view_prediction(const struct maker *m)
 	view_json_result(m, &json);
 	if (!m->view->status) {
 		json_put_string(&json, "model", model);
-		view_json_names(&json, x->bottlenecks);
+		view_json_names(&json, NULL, x->bottlenecks);
 		if (strcmp(model, "facile") != 0)
 			json_put_number(&json, "facile_cycles_per_iteration",
 					m->view->facile_cycles);

@@ -126,7 +126,7 @@ int view_simulation(const struct maker *m)
 	view_json_input(m, "tact.simulate/1", &json);
 	view_json_result(m, &json);
 	if (!m->view->status) {
-		view_json_names(&json, m->view->prediction->bottlenecks);
+		view_json_names(&json, NULL, m->view->prediction->bottlenecks);
 		put_steady_state(s, &json);
 		json_put_string(&json, "uop_source", tact_uop_source_name(s->source));
 		json_put_number(&json, "facile_cycles_per_iteration",
@@ -228,14 +228,15 @@ static void put_busy(const struct timeline *t, struct json *json)
 	json_end(json);
 }
 
-static void put_legends(const struct tact_prediction *bounds, struct json *json)
+static void put_legends(const struct tact_arch *arch, const struct tact_prediction *bounds,
+			struct json *json)
 {
 	json_begin_array(json, "bounds");
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
 		if (!(bounds->applies >> b & 1) || bounds->bound[b] <= 0)
 			continue;
 		json_begin_array(json, NULL);
-		json_put_string(json, NULL, tact_bound_name((enum tact_bound)b));
+		json_put_string(json, NULL, tact_bound_name_on(arch, (enum tact_bound)b));
 		json_put_number(json, NULL, bounds->bound[b]);
 		json_end(json);
 	}
@@ -262,7 +263,7 @@ static void put_head(const struct maker *m, const struct timeline *t, struct jso
 	json_put_number(json, "cycles_per_iteration", v->prediction->cycles_per_iteration);
 	json_put_number(json, "coverage", v->prediction->coverage);
 	view_json_remarks(v->remarks, json);
-	view_json_names(json, v->prediction->bottlenecks);
+	view_json_names(json, v->arch, v->prediction->bottlenecks);
 	put_steady_state(v->simulation, json);
 	json_put_bool(json, "steady", !v->from);
 	json_put_integer(json, "begin", t->begin);
@@ -270,7 +271,8 @@ static void put_head(const struct maker *m, const struct timeline *t, struct jso
 	view_json_set(json, "ports", tact_arch_ports(v->arch));
 	json_begin_array(json, "sources");
 	for (unsigned k = 0; k < TACT_N_SOURCES; k++)
-		json_put_string(json, NULL, tact_uop_source_name((enum tact_uop_source)k));
+		json_put_string(json, NULL,
+				tact_uop_source_name_on(v->arch, (enum tact_uop_source)k));
 	json_end(json);
 }
 
@@ -286,7 +288,7 @@ int view_page(const struct maker *m)
 	if (status >= 0) {
 		json_begin_object(&json, NULL);
 		put_head(m, &t, &json);
-		put_legends(m->view->simulation->bounds, &json);
+		put_legends(m->view->arch, m->view->simulation->bounds, &json);
 		put_page_insns(m, insns, &json);
 		put_page_uops(m, &t, &json);
 		put_busy(&t, &json);
