@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Functions by the names that people type: the symbol, or the name as in the source, with or
- * without parameters, without the suffixes of clones, or as much of its beginning as is unique.
+ * without parameters, without the suffixes of clones, without the namespaces and classes around it,
+ * or as much of its beginning as is unique.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 enum { MOST_NAMED = 4 };
 
 /* How well a symbol fits; larger is better. */
-enum fit { FIT_NONE, FIT_BEGINS, FIT_SOURCE, FIT_SYMBOL };
+enum fit { FIT_NONE, FIT_BEGINS, FIT_ENDS, FIT_SOURCE, FIT_SYMBOL };
 
 struct search {
 	const struct obj_file *obj;
@@ -42,6 +43,20 @@ static enum fit compare(const char *wanted, const char *name)
 		if (*wanted != *name)
 			return FIT_NONE;
 	}
+}
+
+/* Compares with what follows each "::" of a name, too: there, only all of it fits. */
+static enum fit compare_scoped(const char *wanted, const char *name)
+{
+	const enum fit fit = compare(wanted, name);
+	const char *p = name;
+
+	while (fit != FIT_SOURCE && (p = strstr(p, "::"))) {
+		p += 2;
+		if (compare(wanted, p) == FIT_SOURCE)
+			return FIT_ENDS;
+	}
+	return fit;
 }
 
 static enum fit better(enum fit a, enum fit b)
@@ -74,9 +89,9 @@ static enum fit fit_of(struct search *s, const char *symbol)
 	whole = obj_demangle(symbol, true);
 	name = whole ? obj_demangle(symbol, false) : NULL;
 	if (whole)
-		fit = better(fit, compare(s->wanted, whole));
+		fit = better(fit, compare_scoped(s->wanted, whole));
 	if (name)
-		fit = better(fit, compare(s->wanted, name));
+		fit = better(fit, compare_scoped(s->wanted, name));
 	if (!name && symbol[base])
 		name = strndup(symbol, base);
 	if (!fit && s->fit == FIT_NONE)
@@ -142,6 +157,22 @@ static void find(struct search *s)
 	}
 }
 
+/* Functions whose names in the source are the same are told apart by their symbols. */
+static void add_found(struct text *out, const struct search *s, size_t i)
+{
+	char *name = obj_demangle(s->found[i]->name, true);
+	bool is_same = false;
+
+	for (size_t j = 0; name && j < s->n && j < MOST_NAMED; j++) {
+		char *other = j == i ? NULL : obj_demangle(s->found[j]->name, true);
+
+		is_same |= other && !strcmp(name, other);
+		free(other);
+	}
+	text_add(out, name && !is_same ? name : s->found[i]->name);
+	free(name);
+}
+
 static void add_name(struct text *out, const char *symbol)
 {
 	char *name = obj_demangle(symbol, true);
@@ -157,10 +188,13 @@ static int fail(const struct search *s, struct tact_diag *diag)
 
 	if (s->n > 1) {
 		text_printf(&text, "'%s' %s %zu functions (", s->wanted,
-			    s->fit == FIT_BEGINS ? "begins the names of" : "is the name of", s->n);
+			    s->fit == FIT_BEGINS ? "begins the names of"
+			    : s->fit == FIT_ENDS ? "ends the names of"
+						 : "is the name of",
+			    s->n);
 		for (size_t i = 0; i < s->n && i < MOST_NAMED; i++) {
 			text_add(&text, i ? ", " : "");
-			add_name(&text, s->found[i]->name);
+			add_found(&text, s, i);
 		}
 		text_add(&text, s->n > MOST_NAMED ? ", ...); name one" : "); name one");
 	} else {
@@ -169,6 +203,9 @@ static int fail(const struct search *s, struct tact_diag *diag)
 			text_add(&text, s->closest ? "; did you mean " : "; there is ");
 			add_name(&text, s->closest ? s->closest : s->within);
 			text_add(&text, s->closest ? "?" : "");
+		} else if (!s->obj->has_symbols) {
+			text_add(&text, ": the file has no symbols, and no debug file for it was "
+					"found (--addr takes code by its addresses)");
 		}
 	}
 	if (text.failed || !text.data)
