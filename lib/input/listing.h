@@ -61,7 +61,8 @@ struct listing_symbol {
 struct listing {
 	bool is_listing; /* otherwise nothing else is set */
 	bool has_bytes;
-	bool is_sorted; /* its lines were put in order: those of `text` are not its lines */
+	bool is_aligned; /* its functions begin at multiples of 16, as those of compilers do */
+	bool is_sorted;	 /* its lines were put in order: those of `text` are not its lines */
 	struct listing_run *runs;
 	size_t n_runs, runs_capacity;
 	struct listing_symbol *symbols; /* with bytes only */

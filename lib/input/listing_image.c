@@ -28,6 +28,11 @@ static bool is_object(const struct listing *listing)
 	return false;
 }
 
+static uint64_t listing_alignment(const struct listing *listing)
+{
+	return listing->is_aligned ? 16 : 1;
+}
+
 static void add_header(struct text *out, const struct listing *listing, const struct tact_isa *isa,
 		       uint64_t sections)
 {
@@ -123,7 +128,7 @@ static void add_sections(struct text *out, const struct listing *listing, uint64
 					  .sh_addr = listing->runs[i].address,
 					  .sh_offset = code + listing->runs[i].begin,
 					  .sh_size = listing->runs[i].end - listing->runs[i].begin,
-					  .sh_addralign = 1});
+					  .sh_addralign = listing_alignment(listing)});
 }
 
 int listing_make_image(const struct listing *listing, const struct tact_isa *isa, uint8_t **image,
@@ -199,6 +204,7 @@ void listing_set_addresses(const struct listing *listing, uint8_t *image, size_t
 		    !read_run(image, size, &names, &section, &run) || run >= listing->n_runs)
 			continue;
 		section.sh_addr = listing->runs[run].address;
+		section.sh_addralign = listing_alignment(listing);
 		memcpy(place, &section, sizeof(section));
 	}
 }

@@ -48,11 +48,33 @@ static bool goes_on(uint64_t before, uint64_t after)
 	return after > before && after - before <= MAX_LENGTH;
 }
 
+/* Whether a listing of an object has what compilers align: offsets mean something then. */
+struct alignment {
+	bool is_seen, is_broken;
+	bool is_after_nop;
+};
+
+static void look_at_alignment(struct alignment *a, const struct listing_line *line)
+{
+	bool is_nop;
+
+	if (line->has_address && line->name_size) {
+		a->is_broken |= line->address % 16 != 0;
+		a->is_seen |= line->address != 0;
+	}
+	if (line->kind != LISTING_CODE)
+		return;
+	is_nop = memmem(line->text, (size_t)(line->end - line->text), "nop", 3);
+	a->is_seen |= a->is_after_nop && !is_nop && line->address % 8 == 0;
+	a->is_after_nop = is_nop;
+}
+
 /* Numbers are labels for the assembler, too ("1: add ..."): without a line that nothing else has,
  * only a text in which every line begins with an address, and these go up, is a listing.
  */
 static void judge(struct listing *out, const char *text, size_t size)
 {
+	struct alignment alignment = {0};
 	struct cursor c = {.p = text, .end = text + size};
 	size_t n_code = 0, n_bytes = 0;
 	bool is_certain = false, is_plain = true, is_dump = false;
@@ -63,6 +85,7 @@ static void judge(struct listing *out, const char *text, size_t size)
 		const struct listing_line *line = &c.line;
 
 		is_certain |= line->is_certain;
+		look_at_alignment(&alignment, line);
 		if (line->kind == LISTING_HEADER) {
 			is_dump = !line->has_address;
 			last = 0;
@@ -80,6 +103,7 @@ static void judge(struct listing *out, const char *text, size_t size)
 	}
 	out->is_listing = n_code && (is_certain || (is_plain && n_code > 1));
 	out->has_bytes = 2 * n_bytes > n_code;
+	out->is_aligned = alignment.is_seen && !alignment.is_broken;
 }
 
 static int no_memory(struct tact_diag *diag)
