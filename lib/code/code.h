@@ -73,12 +73,18 @@ int code_find_loops(const struct obj_file *obj, const struct obj_range *function
 /* Returns whether the range is one basic block: only its last instruction leaves it. */
 bool code_is_block(const struct obj_file *obj, const struct obj_range *range);
 
+/* Start markers that no end follows: compilers move code, and may put the end in front of it. */
+struct code_lost {
+	size_t n_starts;
+	uint64_t first; /* address of the first one */
+};
+
 /* Appends the code between IACA/OSACA byte markers, over all sections.  If a start is followed by
- * another one, the last counts; an end without a start is ignored.  Returns 0, -TACT_E_NOMEM, or
- * -TACT_E_FORMAT if there are markers but no start with an end.
+ * another one, the last counts and the other one is lost; an end without a start is ignored.
+ * Returns 0, -TACT_E_NOMEM, or -TACT_E_FORMAT if there are markers but no start with an end.
  */
 int code_find_markers(const struct obj_file *obj, struct code_ranges *regions,
-		      struct tact_diag *diag);
+		      struct code_lost *lost, struct tact_diag *diag);
 
 /* ---- blocks ---- */
 

@@ -38,7 +38,15 @@ static enum marker marker_at(const struct tact_isa *isa, const uint8_t *data, si
 struct scan {
 	size_t n_markers;
 	uint64_t first; /* address of the first one */
+	struct code_lost *lost;
 };
+
+/* Counts a start that no end follows. */
+static void lose(struct scan *scan, uint64_t address)
+{
+	if (!scan->lost->n_starts++)
+		scan->lost->first = address;
+}
 
 static int scan_section(const struct obj_file *obj, size_t section, struct code_ranges *regions,
 			struct scan *scan)
@@ -48,6 +56,7 @@ static int scan_section(const struct obj_file *obj, size_t section, struct code_
 	const struct obj_section *s = &obj->sections[section];
 	const uint8_t *p = s->data, *const end = s->data + s->size;
 	size_t begin = 0, start = 0;
+	uint64_t opened = 0;
 	bool is_open = false;
 
 	while (p < end && (p = memmem(p, (size_t)(end - p), any->suffix, any->suffix_size))) {
@@ -59,24 +68,31 @@ static int scan_section(const struct obj_file *obj, size_t section, struct code_
 			continue;
 		if (!scan->n_markers++)
 			scan->first = s->address + begin;
-		if (marker == MARKER_BEGIN)
+		if (is_open && marker == MARKER_BEGIN)
+			lose(scan, opened);
+		if (marker == MARKER_BEGIN) {
 			start = at + any->suffix_size;
-		else if (is_open && begin > start &&
-			 code_ranges_add(regions, section, start, begin))
+			opened = s->address + begin;
+		} else if (is_open && begin > start &&
+			   code_ranges_add(regions, section, start, begin)) {
 			return -TACT_E_NOMEM;
+		}
 		is_open = marker == MARKER_BEGIN;
 	}
+	if (is_open)
+		lose(scan, opened);
 	return 0;
 }
 
 int code_find_markers(const struct obj_file *obj, struct code_ranges *regions,
-		      struct tact_diag *diag)
+		      struct code_lost *lost, struct tact_diag *diag)
 {
 	const struct tact_isa *isa = code_isa_of(obj);
 	const size_t before = regions->count;
-	struct scan scan = {0, 0};
+	struct scan scan = {.lost = lost};
 	size_t i;
 
+	*lost = (struct code_lost){0};
 	for (i = 0; i < obj->n_sections && isa->n_markers; i++)
 		if (scan_section(obj, i, regions, &scan))
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");

@@ -47,6 +47,7 @@ struct input_region {
 	bool is_candidate;
 	bool is_loop;	  /* found as one */
 	size_t head;	  /* of the loop, an offset in the section */
+	bool lacks_end;	  /* its marker does: it goes to the end of the section */
 	bool is_chosen;	  /* its bytes are: by markers or addresses */
 	uint32_t path;	  /* the way through it, from 1; 0: as is best */
 	uint32_t n_paths; /* if path was asked for */

@@ -153,6 +153,21 @@ static int find_labels(const struct tact_input *in, const struct obj_symbol ***o
 	return 0;
 }
 
+/* Sets where a region that begins at a label ends; false if there is no code in it. */
+static bool find_end(const struct tact_input *in, size_t marker, const struct obj_symbol **labels,
+		     const struct obj_symbol *begin, size_t *end)
+{
+	const struct obj_symbol *symbol = marker == ASM_NO_MARKER ? NULL : labels[marker];
+
+	if (marker == ASM_NO_MARKER)
+		*end = in->obj->sections[begin->section].size;
+	else if (symbol && symbol->section == begin->section)
+		*end = symbol->offset;
+	else
+		return false;
+	return begin->offset < *end;
+}
+
 static int add_comment_markers(struct tact_input *in, struct tact_diag *diag)
 {
 	const struct asm_source *source = &in->source;
@@ -167,20 +182,20 @@ static int add_comment_markers(struct tact_input *in, struct tact_diag *diag)
 	for (i = 0; i < source->n_regions && status >= 0; i++) {
 		const struct asm_marker *marker = &source->markers[source->regions[i].begin];
 		const struct obj_symbol *begin = labels[source->regions[i].begin];
-		const struct obj_symbol *end = labels[source->regions[i].end];
+		size_t end;
 
 		line = marker->line;
-		if (!begin || !end || begin->section != end->section ||
-		    begin->offset >= end->offset)
+		if (!begin || !find_end(in, source->regions[i].end, labels, begin, &end))
 			continue;
 		status = input_add_region(
 			in,
 			(struct input_region){
-				.range = {begin->section, begin->offset, end->offset},
+				.range = {begin->section, begin->offset, end},
 				.naming = INPUT_NAME_MARKER,
 				.is_chosen = true,
 				.name = source->names + marker->name,
 				.line = marker->line,
+				.lacks_end = source->regions[i].end == ASM_NO_MARKER,
 			},
 			diag);
 	}
@@ -190,20 +205,36 @@ static int add_comment_markers(struct tact_input *in, struct tact_diag *diag)
 	return status;
 }
 
+static int remark_lost(struct tact_input *in, const struct code_lost *lost)
+{
+	const bool is_one = lost->n_starts == 1;
+	const int status = in->general ? 0 : tact_remarks_create(&in->general);
+
+	return status < 0 ? status
+			  : tact_remarks_add(in->general, "marker-without-end",
+					     "%zu start marker%s (the first at 0x%" PRIx64
+					     ") ha%s no end behind: a compiler may have moved it",
+					     lost->n_starts, is_one ? "" : "s", lost->first,
+					     is_one ? "s" : "ve");
+}
+
 static int choose_markers(struct tact_input *in, struct tact_diag *diag)
 {
 	struct code_ranges ranges = {0};
+	struct code_lost lost = {0};
 	size_t i;
 	int status;
 
 	status = add_comment_markers(in, diag);
 	if (status >= 0)
-		status = code_find_markers(in->obj, &ranges, diag);
+		status = code_find_markers(in->obj, &ranges, &lost, diag);
 	for (i = 0; i < ranges.count && status >= 0; i++)
 		status = input_add_region(
 			in, (struct input_region){.range = ranges.items[i], .is_chosen = true},
 			diag);
 	free(ranges.items);
+	if (status >= 0 && lost.n_starts && remark_lost(in, &lost))
+		return no_memory(diag);
 	return status;
 }
 

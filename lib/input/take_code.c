@@ -373,6 +373,9 @@ int input_take_code(struct tact_input *in, const struct input_region *r, struct 
 	code_look_at(in->isa, region->code, region->code_size, &taken);
 	if (region->is_loop && r->is_chosen && !is_own)
 		remark_ending(&t);
+	if (r->lacks_end)
+		REMARK(&t, "marker-without-end",
+		       "the marker has no end: all code after it is taken");
 	remark_calls(&t, &taken);
 	remark_jumps(&t, &taken);
 	if (r->is_chosen && !region->is_loop)

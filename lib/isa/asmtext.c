@@ -406,6 +406,15 @@ static bool is_known(const struct asm_source *source, size_t marker)
 	return false;
 }
 
+static int add_region(struct asm_source *source, size_t begin, size_t end, struct tact_diag *diag)
+{
+	if (tact_grow(&source->regions, &source->regions_capacity, source->n_regions + 1,
+		      sizeof(*source->regions)))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	source->regions[source->n_regions++] = (struct asm_region){begin, end};
+	return 0;
+}
+
 static int close_region(struct asm_source *source, size_t *open, size_t *n_open, size_t marker,
 			struct tact_diag *diag)
 {
@@ -419,10 +428,8 @@ static int close_region(struct asm_source *source, size_t *open, size_t *n_open,
 				    family_name(m), source->names[m->name] ? " " : "",
 				    source->names + m->name);
 	}
-	if (tact_grow(&source->regions, &source->regions_capacity, source->n_regions + 1,
-		      sizeof(*source->regions)))
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	source->regions[source->n_regions++] = (struct asm_region){open[place], marker};
+	if (add_region(source, open[place], marker, diag))
+		return -TACT_E_NOMEM;
 	memmove(open + place, open + place + 1, (*n_open - place - 1) * sizeof(*open));
 	(*n_open)--;
 	return 0;
@@ -448,15 +455,9 @@ static int match_markers(struct asm_source *source, struct tact_diag *diag)
 		else
 			status = close_region(source, open, &n_open, i, diag);
 	}
-	for (i = 0; i < n_open && status >= 0; i++) {
-		const struct asm_marker *m = &source->markers[open[i]];
-
+	for (i = 0; i < n_open && status >= 0; i++)
 		if (!is_known(source, open[i]))
-			status = tact_fail_at(diag, TACT_E_FORMAT, m->line, 0,
-					      "%s-BEGIN%s%s has no END", family_name(m),
-					      source->names[m->name] ? " " : "",
-					      source->names + m->name);
-	}
+			status = add_region(source, open[i], ASM_NO_MARKER, diag);
 	if (source->n_regions)
 		qsort(source->regions, source->n_regions, sizeof(*source->regions),
 		      compare_regions);

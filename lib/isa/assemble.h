@@ -84,8 +84,10 @@ struct asm_marker {
 
 /* Code between two markers, given by their numbers. */
 struct asm_region {
-	size_t begin, end;
+	size_t begin, end; /* end ASM_NO_MARKER: it goes to the end of the code, as in llvm-mca */
 };
+
+#define ASM_NO_MARKER SIZE_MAX
 
 /* Annotations of other tools that are ignored. */
 enum asm_annotation { ASM_LATENCY, ASM_EXEGESIS, ASM_ANNOTATIONS };

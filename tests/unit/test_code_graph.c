@@ -230,15 +230,17 @@ TEST(test_is_block)
 #define LONG_BEGIN "c7 c3 6f 00 00 00 64 67 90 "
 #define END	   "bb de 00 00 00 64 67 90 "
 
-static void expect_markers(const char *hex, int status, const char *expected)
+static void expect_markers(const char *hex, int status, const char *expected, size_t n_lost)
 {
 	struct code_ranges regions = {0};
+	struct code_lost lost;
 	struct obj_section section;
 	uint8_t code[128];
 	char text[256];
 	const struct obj_file obj = file_of(&section, code, sizeof(code), hex);
 
-	assert_int_equal(code_find_markers(&obj, &regions, NULL), status);
+	assert_int_equal(code_find_markers(&obj, &regions, &lost, NULL), status);
+	assert_int_equal(lost.n_starts, n_lost);
 	show_ranges(&regions, text, sizeof(text));
 	assert_string_equal(text, expected);
 	free(regions.items);
@@ -246,17 +248,17 @@ static void expect_markers(const char *hex, int status, const char *expected)
 
 TEST(test_markers)
 {
-	expect_markers("", 0, "");
-	expect_markers("90 90 90", 0, "");
-	expect_markers("64 67 90", 0, "");
-	expect_markers(BEGIN "90" END, 0, "8-9");
-	expect_markers(LONG_BEGIN "90 90" END "90", 0, "9-11");
-	expect_markers(BEGIN "90" BEGIN "90" END END, 0, "17-18");
-	expect_markers(END BEGIN "90" END BEGIN "90" END, 0, "16-17 33-34");
-	expect_markers(BEGIN "90", -TACT_E_FORMAT, "");
-	expect_markers(END BEGIN, -TACT_E_FORMAT, "");
-	expect_markers(BEGIN END, -TACT_E_FORMAT, "");
-	expect_markers("bb 70 00 00 00 64 67 90", 0, "");
+	expect_markers("", 0, "", 0);
+	expect_markers("90 90 90", 0, "", 0);
+	expect_markers("64 67 90", 0, "", 0);
+	expect_markers(BEGIN "90" END, 0, "8-9", 0);
+	expect_markers(LONG_BEGIN "90 90" END "90", 0, "9-11", 0);
+	expect_markers(BEGIN "90" BEGIN "90" END END, 0, "17-18", 1);
+	expect_markers(END BEGIN "90" END BEGIN "90" END, 0, "16-17 33-34", 0);
+	expect_markers(BEGIN "90", -TACT_E_FORMAT, "", 1);
+	expect_markers(END BEGIN, -TACT_E_FORMAT, "", 1);
+	expect_markers(BEGIN END, -TACT_E_FORMAT, "", 0);
+	expect_markers("bb 70 00 00 00 64 67 90", 0, "", 0);
 }
 
 RUN_TESTS(NULL, NULL)
