@@ -35,6 +35,7 @@ static void add(struct measure_list *list, const struct source_block *from)
 		list->capacity = list->capacity ? 2 * list->capacity : 64;
 		list->block = cli_realloc(list->block, list->capacity * sizeof(*list->block));
 	}
+	list->n_moving += r->moving != 0;
 	block = &list->block[list->n++];
 	p = cli_alloc(room);
 	*block = (struct measure_block){
@@ -44,7 +45,7 @@ static void add(struct measure_list *list, const struct source_block *from)
 		.memory = p,
 		.code_size = code_size,
 		.is_loop = r->is_loop,
-		.alignment = from->is_elf ? (unsigned)(r->address % 64) : 0,
+		.alignment = r->alignment,
 	};
 	block->code = (const uint8_t *)put_copy(&p, (const char *)r->code, code_size);
 	block->text = put_copy(&p, r->text, r->text_size);

@@ -136,6 +136,12 @@ static void add_remarks(const struct measurer *p, const struct tact_comparison *
 	if (tact_remarks_create(&remarks) < 0)
 		cli_out_of_memory();
 	add_cpu_remarks(p, c, remarks);
+	if (p->n_moving &&
+	    tact_remarks_add(remarks, "addresses-kept",
+			     "of %zu block%s, a loop around changes registers of addresses; here "
+			     "they keep their values, measured and predicted",
+			     p->n_moving, p->n_moving == 1 ? "" : "s") < 0)
+		cli_out_of_memory();
 	for (size_t i = 0; i < tact_remarks_count(remarks); i++)
 		text_printf(out, "Remark: %s [%s]\n", tact_remarks_text(remarks, i),
 			    tact_remarks_name(remarks, i));
@@ -397,6 +403,7 @@ int measure_compare_results(struct measurer *p, const struct measure_outcome *o,
 {
 	struct tact_comparison *c = create();
 
+	p->n_moving = o->list->n_moving;
 	for (size_t i = 0; i < o->list->n; i++) {
 		const struct measure_block *b = &o->list->block[i];
 		const struct tact_measurement *m = o->results[i];

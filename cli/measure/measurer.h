@@ -37,6 +37,7 @@ struct measure_list {
 	struct measure_block *block; /* owned */
 	size_t n, capacity;
 	size_t n_failed; /* inputs that could not be read; the messages were given */
+	size_t n_moving; /* blocks with addresses that a loop around them changes */
 	bool is_unable;	 /* because a program is missing */
 };
 
@@ -56,6 +57,7 @@ struct measurer {
 	bool is_shuffled, is_resumed, is_compared, is_forced;
 	bool is_alignment_given, is_all_alignments;
 	unsigned alignment;
+	size_t n_moving; /* of the list, for --compare */
 
 	int format; /* -1: not given */
 	bool is_format_given, is_number_only, is_quiet, is_verbose;

@@ -69,14 +69,15 @@ static int decode(struct tact_code *c, struct code_piece *p)
 	return status;
 }
 
-static int add(struct tact_code *c, const struct tact_region *r, bool is_elf)
+static int add(struct tact_code *c, const struct tact_region *r)
 {
 	struct code_piece p = {
 		.code_size = r->code_size,
 		.address = r->address,
 		.line = r->line,
 		.is_loop = r->is_loop,
-		.alignment = is_elf ? (unsigned)(r->address % 64) : 0,
+		.alignment = r->alignment,
+		.moving = r->moving,
 	};
 
 	p.name = keep_string(c, r->name);
@@ -117,7 +118,6 @@ static bool is_wanted(const char *name, const char *function, const char *demang
 static int read_all(struct tact_code *c, struct tact_input *in, const struct tact_code_options *opt,
 		    struct tact_diag *diag)
 {
-	const bool is_elf = tact_input_get_kind(in) == TACT_INPUT_ELF;
 	struct tact_region region = TACT_REGION_INIT;
 	char *demangled = opt->function ? obj_demangle(opt->function, true) : NULL;
 	int status;
@@ -126,7 +126,7 @@ static int read_all(struct tact_code *c, struct tact_input *in, const struct tac
 	while ((status = tact_input_next(in, &region, diag)) > 0) {
 		if (opt->function && !is_wanted(region.function, opt->function, demangled))
 			continue;
-		if (add(c, &region, is_elf)) {
+		if (add(c, &region)) {
 			status = no_memory(diag);
 			break;
 		}

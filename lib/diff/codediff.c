@@ -41,6 +41,8 @@ static int estimate(struct tact_codediff *d, const struct tact_code *code, size_
 		struct tact_estimate e = TACT_ESTIMATE_INIT;
 
 		block_options.alignment = p->alignment;
+		block_options.moving = p->moving;
+		block_options.mode = p->is_loop ? TACT_MODE_LOOP : TACT_MODE_AUTO;
 		cost->status = tact_block_rebind(block, NULL, &block_options);
 		if (!cost->status)
 			cost->status = tact_block_load(block, p->code, p->code_size, NULL);

@@ -281,11 +281,13 @@ static void remark_calls(struct taker *t, const struct code_survey *s)
 
 int input_remark_calls(struct tact_input *in, struct tact_region *region)
 {
-	struct taker t = {.in = in, .region = region};
+	struct taker t;
 
-	tact_remarks_clear(in->remarks);
+	if (in->remarks)
+		tact_remarks_clear(in->remarks);
 	if (in->isa->may_call && !in->isa->may_call(region->code, region->code_size))
 		return 0;
+	t = (struct taker){.in = in, .region = region};
 	code_look_at(in->isa, region->code, region->code_size, &t.survey);
 	remark_calls(&t, &t.survey);
 	return t.status;
