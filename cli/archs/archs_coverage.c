@@ -156,7 +156,9 @@ int archs_coverage(const struct archs *a, struct text *out)
 		cli_out_of_memory();
 	c.coverage = coverage;
 	c.n_insns = tact_coverage_insns(coverage);
-	if (a->format)
+	if (!c.n_insns && status)
+		; /* the complaints say it all */
+	else if (a->format)
 		print_rows(&c, out);
 	else
 		print_text(&c, out);

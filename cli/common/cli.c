@@ -127,29 +127,41 @@ void cli_fill_descriptors(void)
 unsigned cli_distance(const char *a, const char *b)
 {
 	enum { MAX_WORD = 63 };
-	unsigned row[MAX_WORD + 1], n = (unsigned)strlen(b);
+	unsigned row[MAX_WORD + 1], before[MAX_WORD + 1] = {0}, n = (unsigned)strlen(b);
 
 	if (strlen(a) > MAX_WORD || n > MAX_WORD)
 		return MAX_WORD;
 	for (unsigned k = 0; k <= n; k++)
 		row[k] = k;
 	for (unsigned i = 1; a[i - 1]; i++) {
-		unsigned diagonal = row[0];
+		unsigned diagonal = row[0], last = 0; /* those of i - 1, k - 1; i - 2, k - 2 */
 
 		row[0] = i;
 		for (unsigned k = 1; k <= n; k++) {
-			unsigned best = diagonal + (tolower((unsigned char)a[i - 1]) !=
-						    tolower((unsigned char)b[k - 1]));
+			const int x = tolower((unsigned char)a[i - 1]);
+			const int y = tolower((unsigned char)b[k - 1]);
+			unsigned best = diagonal + (x != y);
+			const unsigned two_before = before[k - 1];
 
-			diagonal = row[k];
 			if (row[k] + 1 < best)
 				best = row[k] + 1;
 			if (row[k - 1] + 1 < best)
 				best = row[k - 1] + 1;
+			if (i > 1 && k > 1 && x == tolower((unsigned char)b[k - 2]) &&
+			    y == tolower((unsigned char)a[i - 2]) && last + 1 < best)
+				best = last + 1; /* two letters changed places */
+			before[k - 1] = diagonal;
+			last = two_before;
+			diagonal = row[k];
 			row[k] = best;
 		}
 	}
 	return row[n];
+}
+
+static size_t longer(const char *a, const char *b)
+{
+	return strlen(a) > strlen(b) ? strlen(a) : strlen(b);
 }
 
 const char *cli_nearest(const char *word, size_t n,
@@ -164,6 +176,9 @@ const char *cli_nearest(const char *word, size_t n,
 
 		if (candidate && strlen(word) >= 3 && !strncmp(word, candidate, strlen(word)))
 			d = 0; /* the beginning of it */
+		/* More than half of the letters differ by chance. */
+		else if (candidate && 2 * d >= longer(word, candidate))
+			continue;
 		if (d < best && d <= 3) {
 			best = d;
 			found = candidate;

@@ -5,6 +5,7 @@
 #include "commands.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "cli.h"
 #include "output.h"
@@ -35,12 +36,27 @@ static const char *name_of(size_t i, const void *context)
 	return list->commands[i].name;
 }
 
+/* Whether it is a program that predicts the cycles of a block. */
+static bool is_other_tool(const char *name)
+{
+	static const char *const tools[] = {"mca", "llvm-mca", "uica", "osaca", "iaca", "facile"};
+
+	for (size_t i = 0; i < CLI_ARRAY_SIZE(tools); i++)
+		if (!strcasecmp(name, tools[i]))
+			return true;
+	return false;
+}
+
 int commands_unknown(const struct command_list *list, const char *name)
 {
 	const char *owner = list->owner, *colon = *owner ? ": " : "", *sub = *owner ? "sub" : "";
 	const char *space = *owner ? " " : "";
 	const char *near = name ? cli_nearest(name, list->n, name_of, list) : NULL;
 
+	if (name && !*owner && is_other_tool(name))
+		return cli_wrong("'%s' is not a command; what that program tells, 'tact predict' "
+				 "and 'tact simulate' do",
+				 name);
 	if (near)
 		return cli_wrong("%s%s'%s' is not a %scommand; did you mean %s?", owner, colon,
 				 name, sub, near);

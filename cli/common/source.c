@@ -330,6 +330,15 @@ static int open_item(struct source *source, const struct source_item *item,
 	source->index = source->candidates = 0;
 	if (item->is_hex) {
 		source->path = "-x";
+		if (o->function || o->loop || o->addr_end) {
+			snprintf(diag->text, sizeof(diag->text),
+				 "a block of hex digits has no functions and loops to choose from; "
+				 "give a file with %s",
+				 o->function ? "--function"
+				 : o->loop   ? "--loop"
+					     : "--addr");
+			return -TACT_E_FORMAT;
+		}
 		opt.kind = TACT_INPUT_HEX;
 		return tact_input_open_memory(&source->input, item->value, strlen(item->value),
 					      &opt, diag);
@@ -438,10 +447,11 @@ void source_complain(struct text *err, const struct source_block *block, const c
 	const struct tact_region *region = &block->region;
 	uint64_t line = block->is_input ? block->diag.line : region->line;
 
-	if (!strcmp(block->path, "-x"))
+	if (!strcmp(block->path, "-x") && (block->is_input || !region->text_size))
+		text_printf(err, "tact: -x: %s\n", why);
+	else if (!strcmp(block->path, "-x"))
 		text_printf(err, "tact: -x %.*s%s: %s\n",
-			    region->text_size > 40 ? 40 : (int)region->text_size,
-			    block->is_input ? "" : region->text,
+			    region->text_size > 40 ? 40 : (int)region->text_size, region->text,
 			    region->text_size > 40 ? "..." : "", why);
 	else if (!block->is_input && !line && region->name[0])
 		text_printf(err, "tact: %s: %s: %s\n", block->path, region->name, why);

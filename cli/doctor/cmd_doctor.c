@@ -2,6 +2,7 @@
  *
  * tact doctor: what this machine can do.
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "common/cli.h"
 #include "common/options.h"
 #include "common/output.h"
+#include "common/terminal.h"
 
 static const char help[] = "usage: tact doctor [OPTIONS]\n\n"
 			   "Reports what this machine can do for tact: its CPU, counters, sandbox, "
@@ -23,6 +25,7 @@ struct doctor {
 	int format;
 	const char *output;
 	bool is_quiet;
+	size_t width; /* of text, in columns */
 
 	struct tact_host host;
 	const struct tact_arch *arch; /* NULL: not modelled */
@@ -98,24 +101,20 @@ static void examine(struct doctor *d)
 
 /* ---- text ---- */
 
-enum { WIDTH = 100 };
+enum { MAX_WIDTH = 100 };
 
-/* Words after a key, wrapped. */
-static void add_advice(struct text *out, const char *key, const char *words)
+/* Words of a line that began at `start`, wrapped; further lines begin at `column`. */
+static void add_words(struct text *out, const char *words, size_t column, size_t start,
+		      size_t width)
 {
-	size_t start = out->size;
-
-	if (!*words)
-		return;
-	text_printf(out, "%14s%-8s", "", key);
 	while (*words) {
 		size_t n = strcspn(words, " ");
 
-		if (out->size - start + n > WIDTH) {
-			out->size--; /* the blank before it */
+		if (out->size - start + n > width && out->size > start + column) {
+			text_trim(out, start); /* the blank before it */
 			text_add(out, "\n");
 			start = out->size;
-			text_pad(out, 22, start);
+			text_pad(out, column, start);
 		}
 		text_add_bytes(out, words, n);
 		words += n;
@@ -127,41 +126,74 @@ static void add_advice(struct text *out, const char *key, const char *words)
 	text_add(out, "\n");
 }
 
-static void add_check(struct text *out, const struct tact_check *c)
+static void add_advice(const struct doctor *d, struct text *out, const char *key, const char *words)
 {
-	text_printf(out, "%-10s  %-28s%s\n", tact_check_state_name(c->state), c->title, c->found);
-	add_advice(out, "effect:", c->effect);
-	add_advice(out, "fix:", c->fix);
+	size_t start = out->size;
+
+	if (!*words)
+		return;
+	text_printf(out, "%14s%-8s", "", key);
+	add_words(out, words, 22, start, d->width < MAX_WIDTH ? d->width : MAX_WIDTH);
+}
+
+static void add_check(const struct doctor *d, struct text *out, const struct tact_check *c)
+{
+	const size_t start = out->size;
+
+	text_printf(out, "%-10s  %-28s", tact_check_state_name(c->state), c->title);
+	add_words(out, c->found, d->width < 80 ? 14 : 40, start, d->width);
+	add_advice(d, out, "effect:", c->effect);
+	add_advice(d, out, "fix:", c->fix);
 }
 
 /* Which core it is, and what comes nearest. */
-static void add_no_model(struct text *out)
+static void say_no_model(struct text *out)
 {
 	struct tact_cpu cpu = TACT_CPU_INIT;
 	const int status = tact_cpu_find("native", &cpu);
 
 	text_printf(out,
-		    "Model: none%s%s; predictions without --arch are for SKL, so they match "
+		    "none%s%s; predictions without --arch are for SKL, so they match "
 		    "measurements here only roughly",
 		    status < 0 ? "" : " of ", status < 0 ? "" : cpu.core);
 	if (cpu.nearest)
 		text_printf(out, "; the nearest is -a %s, %s", tact_arch_name(cpu.nearest),
 			    cpu.relation);
-	text_add(out, "\n\n");
 }
 
 static void add_cpu(struct text *out, const struct doctor *d)
 {
 	const struct tact_host *h = &d->host;
+	struct text words = {0};
+	size_t start = out->size;
 
-	text_printf(out, "CPU: %s (%s, family %u, model %u, stepping %u%s%s)\n",
+	text_printf(&words, "%s (%s, family %u, model %u, stepping %u%s%s)",
 		    h->brand[0] ? h->brand : "no name", h->vendor, h->family, h->model, h->stepping,
 		    h->microcode[0] ? ", microcode " : "", h->microcode);
+	text_add(out, "CPU: ");
+	add_words(out, cli_string(&words), 5, start, d->width);
+	words.size = 0;
 	if (d->arch)
-		text_printf(out, "Model: %s (%s)\n\n", tact_arch_name(d->arch),
+		text_printf(&words, "%s (%s)", tact_arch_name(d->arch),
 			    tact_arch_full_name(d->arch));
 	else
-		add_no_model(out);
+		say_no_model(&words);
+	start = out->size;
+	text_add(out, "Model: ");
+	add_words(out, cli_string(&words), 7, start, d->width);
+	text_add(out, "\n");
+	text_free(&words);
+}
+
+static void add_trial(const struct doctor *d, struct text *out)
+{
+	const size_t start = out->size;
+
+	if (d->can_measure)
+		text_printf(out, "Measuring works, with the rung %s: ", d->rung);
+	else
+		text_add(out, "Measuring does not work: ");
+	add_words(out, d->trial, 2, start, d->width);
 }
 
 static void text_report(const struct doctor *d, struct text *out)
@@ -173,14 +205,11 @@ static void text_report(const struct doctor *d, struct text *out)
 	for (int i = 0; i < TACT_N_CHECKS; i++) {
 		count[d->check[i].state]++;
 		if (!d->is_quiet || d->check[i].state != TACT_CHECK_GOOD)
-			add_check(out, &d->check[i]);
+			add_check(d, out, &d->check[i]);
 	}
 	text_printf(out, "\n%zu good, %zu degraded, %zu missing\n", count[TACT_CHECK_GOOD],
 		    count[TACT_CHECK_DEGRADED], count[TACT_CHECK_MISSING]);
-	if (d->can_measure)
-		text_printf(out, "Measuring works, with the rung %s: %s\n", d->rung, d->trial);
-	else
-		text_printf(out, "Measuring does not work: %s\n", d->trial);
+	add_trial(d, out);
 }
 
 /* ---- JSON ---- */
@@ -241,6 +270,9 @@ static int run(void *target)
 	struct doctor *d = target;
 	struct text text = {0};
 
+	d->width = terminal_width(d->output);
+	if (!d->width)
+		d->width = SIZE_MAX; /* in pipes and files, only long explanations are wrapped */
 	examine(d);
 	if (d->format == FORMAT_JSON)
 		json_report(d, &text);

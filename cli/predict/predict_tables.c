@@ -174,8 +174,33 @@ void predict_bytes(const struct tact_block *block, size_t i, struct text *out)
 	text_add(out, "  ");
 }
 
+void predict_instruction(const struct predictor *p, const char *line, size_t start,
+			 struct text *out)
+{
+	enum { LEAST = 12 }; /* columns that a name and a register need */
+	const size_t used = out->size - start;
+	const char *size = strstr(line, " ptr "), *word = size;
+
+	if (!p->is_terminal || used + strlen(line) <= p->width || used + LEAST > p->width) {
+		text_printf(out, "%s\n", line);
+		return;
+	}
+	/* The size of an operand is what its reader needs least: "qword ptr [rdi]" as "[rdi]". */
+	while (word && word > line && word[-1] != ' ')
+		word--;
+	text_add_bytes(out, line, size ? (size_t)(word - line) : strlen(line));
+	if (size)
+		text_add(out, size + strlen(" ptr "));
+	if (out->size - start > p->width) {
+		out->size = start + p->width - strlen("...");
+		text_add(out, "...");
+	}
+	text_add(out, "\n");
+}
+
 static void add_row(const struct cost_table *t, size_t i, struct text *out)
 {
+	const size_t start = out->size;
 	struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 
 	cost.size = sizeof(cost);
@@ -186,7 +211,7 @@ static void add_row(const struct cost_table *t, size_t i, struct text *out)
 	predict_letters(cost.notes, t->notes_width, out);
 	if (t->w->p->is_verbose)
 		predict_bytes(t->w->block, i, out);
-	text_printf(out, "%s\n", t->listing->line[i]);
+	predict_instruction(t->w->p, t->listing->line[i], start, out);
 }
 
 /* After the totals: the meaning of the letters. */

@@ -263,6 +263,9 @@ void predict_coverage(struct predict_worker *w, double coverage, const struct ta
 		      struct text *out);
 void predict_bound_list(const struct predictor *p, const struct tact_prediction *x,
 			const char *title, struct text *out);
+/* The last column of a line that began at `start`; shortened if a terminal is too narrow. */
+void predict_instruction(const struct predictor *p, const char *line, size_t start,
+			 struct text *out);
 void predict_share(struct text *out, double share); /* five columns; blank if it is zero */
 size_t predict_count_letters(unsigned notes);
 void predict_letters(unsigned notes, size_t width, struct text *out); /* padded; width 0: nothing */

@@ -22,6 +22,7 @@ struct insn_table {
 	unsigned ports;	  /* bits of the ports that are shown */
 	unsigned notes;
 	size_t notes_width;
+	bool has_counts; /* of uops issued and executed */
 };
 
 static unsigned notes_of(const struct insn_table *t, size_t i)
@@ -73,7 +74,7 @@ static void survey(struct insn_table *t)
 }
 
 /* If the table would not fit, ports that nothing uses are left out; if that is not enough, where
- * uops came from.
+ * uops came from, and how many there are.
  */
 static void leave_out_columns(struct insn_table *t)
 {
@@ -83,6 +84,7 @@ static void leave_out_columns(struct insn_table *t)
 	width += 5 * (size_t)__builtin_popcount(t->sources) +
 		 5 * (size_t)__builtin_popcount(t->ports) + (t->total.divider > 0 ? 6 : 0) +
 		 (t->notes_width ? t->notes_width + 2 : 0) + (t->w->p->is_verbose ? 18 : 0);
+	t->has_counts = true;
 	if (width <= most)
 		return;
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
@@ -90,8 +92,11 @@ static void leave_out_columns(struct insn_table *t)
 			t->ports &= ~(1u << p);
 			width -= 5;
 		}
-	if (width > most && most < PREDICT_PAGE_WIDTH)
+	if (width > most && most < PREDICT_PAGE_WIDTH) {
+		width -= 5 * (size_t)__builtin_popcount(t->sources);
 		t->sources = 0;
+	}
+	t->has_counts = width <= most || most >= PREDICT_PAGE_WIDTH;
 }
 
 static void add_header(const struct insn_table *t, struct text *out)
@@ -104,7 +109,8 @@ static void add_header(const struct insn_table *t, struct text *out)
 		if (t->sources >> s & 1)
 			text_printf(out, "%5s",
 				    tact_uop_source_name_on(t->w->arch, (enum tact_uop_source)s));
-	text_add(out, " Issued  Exec");
+	if (t->has_counts)
+		text_add(out, " Issued  Exec");
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		if (t->ports >> p & 1)
 			text_printf(out, "%*sp%u", p < 10 ? 3 : 2, "", p);
@@ -121,12 +127,14 @@ static void add_values(const struct insn_table *t, const struct tact_sim_insn *x
 	for (unsigned s = 0; s < TACT_N_SOURCES; s++)
 		if (t->sources >> s & 1)
 			predict_share(out, x->by_source[s]);
-	text_add(out, "  ");
-	predict_share(out, x->issued);
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		executed += x->port[p];
-	text_add(out, " ");
-	predict_share(out, executed);
+	if (t->has_counts) {
+		text_add(out, "  ");
+		predict_share(out, x->issued);
+		text_add(out, " ");
+		predict_share(out, executed);
+	}
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		if (t->ports >> p & 1)
 			predict_share(out, x->port[p]);
@@ -146,6 +154,8 @@ static void add_wait(double cycles, int width, struct text *out)
 
 static void add_row(const struct insn_table *t, size_t i, struct text *out)
 {
+	const size_t start = out->size;
+
 	text_printf(out, "%5zu", i + 1);
 	add_values(t, &t->insns[i], out);
 	add_wait(t->insns[i].wait_operand, 9, out);
@@ -154,7 +164,7 @@ static void add_row(const struct insn_table *t, size_t i, struct text *out)
 	predict_letters(notes_of(t, i), t->notes_width, out);
 	if (t->w->p->is_verbose)
 		predict_bytes(t->w->block, i, out);
-	text_printf(out, "%s\n", t->listing->line[i]);
+	predict_instruction(t->w->p, t->listing->line[i], start, out);
 }
 
 static void add_rows(struct insn_table *t, struct text *out)
@@ -195,7 +205,7 @@ static void add_steady_state(const struct tact_simulation *s, struct text *out)
 	}
 	text_printf(out,
 		    "A mean over %" PRIu64 " iteration%s, +/- %.*f cycles (95%%): the state of the "
-		    "pipeline did not\nrepeat within %" PRIu64 " cycles%s\n",
+		    "pipeline\ndid not repeat within %" PRIu64 " cycles%s\n",
 		    s->period, s->period == 1 ? "" : "s", s->uncertainty < 0.095 ? 3 : 2,
 		    s->uncertainty, s->cycles,
 		    s->method == TACT_SIM_SETTLED ? ", but its pace is steady"

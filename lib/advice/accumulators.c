@@ -11,17 +11,20 @@
 struct sums {
 	uint8_t reg;
 	bool is_rounded;
+	unsigned operation; /* of all links: sums and products do not change places */
 	bool is_link[TACT_ADVICE_MAX_INSNS];
 	size_t n_links;
 };
 
-static uint8_t accumulator_of(const struct tact_advisor *a, size_t i, bool *is_rounded)
+static uint8_t accumulator_of(const struct tact_advisor *a, size_t i, bool *is_rounded,
+			      unsigned *operation)
 {
 	size_t size;
 	const uint8_t *code = advice_bytes(a, i, &size);
 
 	*is_rounded = false;
-	return a->rewriter->accumulator(code, size, is_rounded);
+	*operation = 0;
+	return a->rewriter->accumulator(code, size, is_rounded, operation);
 }
 
 /* Whether somebody needs the flags of instruction i, other than `except`. */
@@ -49,13 +52,15 @@ static bool find_sums(struct tact_advisor *a, struct sums *s)
 	for (size_t k = 0; k < chain.n_links; k++) {
 		const struct tact_chain_link *l = &chain.links[k];
 		bool is_rounded;
-		const uint8_t reg = accumulator_of(a, l->insn, &is_rounded);
+		unsigned operation;
+		const uint8_t reg = accumulator_of(a, l->insn, &is_rounded, &operation);
 
-		if (reg == TACT_REG_NONE || (s->reg != TACT_REG_NONE && s->reg != reg) ||
-		    l->from_kind || l->to_kind || l->from_reg != reg || l->to_reg != reg ||
-		    s->is_link[l->insn])
+		if (reg == TACT_REG_NONE ||
+		    (s->n_links && (s->reg != reg || s->operation != operation)) || l->from_kind ||
+		    l->to_kind || l->from_reg != reg || l->to_reg != reg || s->is_link[l->insn])
 			return false;
 		s->reg = reg;
+		s->operation = operation;
 		s->is_link[l->insn] = true;
 		s->is_rounded |= is_rounded;
 		s->n_links++;

@@ -131,7 +131,7 @@ static int open_asm(struct tact_input *in, const struct tact_input_options *opt,
 	if (status < 0)
 		return status;
 	if (!input_has_text(reader->data + reader->begin, reader->end - reader->begin))
-		return tact_fail(diag, TACT_E_FORMAT, "no code: the input is empty");
+		return tact_fail(diag, TACT_E_FORMAT, "no code: the input is empty or a comment");
 	status = input_make_image(in, opt, diag);
 	if (status >= 0)
 		status = open_obj(in, -1, diag);

@@ -43,9 +43,12 @@ struct isa_rewriter {
 	const struct isa_replacement_kind *kinds; /* the last one has no name */
 
 	/* Returns the register that the instruction combines with something by an operation that
-	 * can be done in any order, or TACT_REG_NONE; *is_rounded: the order changes the rounding.
+	 * can be done in any order, or TACT_REG_NONE; *is_rounded: the order changes the rounding;
+	 * *operation: only those of the same value may change places (a sum does not with a
+	 * product).
 	 */
-	uint8_t (*accumulator)(const uint8_t *code, size_t size, bool *is_rounded);
+	uint8_t (*accumulator)(const uint8_t *code, size_t size, bool *is_rounded,
+			       unsigned *operation);
 	/* Puts register `to` in place of `from`, wherever it is spelled out. */
 	size_t (*rename)(const uint8_t *code, size_t size, uint8_t from, uint8_t to, uint8_t *out);
 	/* Puts [base + displacement] in place of an address with an index. */

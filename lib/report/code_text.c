@@ -138,6 +138,9 @@ static void add_summary(const struct tact_code_report *r, struct text *out)
 
 	if (!s->n_pairs)
 		text_add(out, "A and B have no loop or function in common.\n");
+	else if (!s->n_slower && !s->n_faster && s->n_pairs - s->n_failed == 1)
+		text_add(out, "B takes the same cycles in the one loop or function that can be "
+			      "compared.\n");
 	else if (!s->n_slower && !s->n_faster)
 		text_printf(out,
 			    "B takes the same cycles in all %zu loops and functions that can "

@@ -120,6 +120,13 @@ TEST(accumulators_side_by_side)
 	expect_none("SKL", "4801d8 4801c8 4811d2", "accumulators");
 	/* r = x - r is no sum: vsubss xmm0, xmm1, xmm0 */
 	expect_none("SKL", "c5f25cc0", "accumulators");
+	/* s = s * x + y is no sum: mulsd xmm0, xmm2; addsd xmm0, [rdi] */
+	expect_none("SKL", "f20f59c2 f20f5807", "accumulators");
+	/* nor imul rax, rbx; add rax, rcx; nor add rax, rbx; add eax, ecx, which clears a half */
+	expect_none("SKL", "480fafc3 4801c8", "accumulators");
+	expect_none("SKL", "4801d8 01c8", "accumulators");
+	/* a sum and a difference are: addsd xmm0, xmm1; subsd xmm0, xmm2 */
+	expect("SKL", "f20f58c1 f20f5cc2", "accumulators", 8, 4, "f20f58c1 f20f5cda", "round");
 }
 
 /* add [rdi], rax; add rsi, 8; cmp rsi, rcx; jne */

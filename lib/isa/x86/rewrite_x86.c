@@ -202,8 +202,43 @@ static bool is_difference(ZydisMnemonic m)
 	       m == ZYDIS_MNEMONIC_VPSUBD || m == ZYDIS_MNEMONIC_VPSUBQ;
 }
 
+/* Differences and fused products change places with sums of the same type. */
+static ZydisMnemonic sum_of(ZydisMnemonic m)
+{
+	static const struct {
+		ZydisMnemonic is, sum;
+	} table[] = {
+		{ZYDIS_MNEMONIC_SUB, ZYDIS_MNEMONIC_ADD},
+		{ZYDIS_MNEMONIC_PSUBD, ZYDIS_MNEMONIC_PADDD},
+		{ZYDIS_MNEMONIC_PSUBQ, ZYDIS_MNEMONIC_PADDQ},
+		{ZYDIS_MNEMONIC_VPSUBD, ZYDIS_MNEMONIC_VPADDD},
+		{ZYDIS_MNEMONIC_VPSUBQ, ZYDIS_MNEMONIC_VPADDQ},
+		{ZYDIS_MNEMONIC_SUBSS, ZYDIS_MNEMONIC_ADDSS},
+		{ZYDIS_MNEMONIC_SUBSD, ZYDIS_MNEMONIC_ADDSD},
+		{ZYDIS_MNEMONIC_SUBPS, ZYDIS_MNEMONIC_ADDPS},
+		{ZYDIS_MNEMONIC_SUBPD, ZYDIS_MNEMONIC_ADDPD},
+		{ZYDIS_MNEMONIC_VSUBSS, ZYDIS_MNEMONIC_VADDSS},
+		{ZYDIS_MNEMONIC_VSUBSD, ZYDIS_MNEMONIC_VADDSD},
+		{ZYDIS_MNEMONIC_VSUBPS, ZYDIS_MNEMONIC_VADDPS},
+		{ZYDIS_MNEMONIC_VSUBPD, ZYDIS_MNEMONIC_VADDPD},
+		{ZYDIS_MNEMONIC_VFMADD231SS, ZYDIS_MNEMONIC_VADDSS},
+		{ZYDIS_MNEMONIC_VFMADD231SD, ZYDIS_MNEMONIC_VADDSD},
+		{ZYDIS_MNEMONIC_VFMADD231PS, ZYDIS_MNEMONIC_VADDPS},
+		{ZYDIS_MNEMONIC_VFMADD231PD, ZYDIS_MNEMONIC_VADDPD},
+		{ZYDIS_MNEMONIC_VFNMADD231SS, ZYDIS_MNEMONIC_VADDSS},
+		{ZYDIS_MNEMONIC_VFNMADD231SD, ZYDIS_MNEMONIC_VADDSD},
+		{ZYDIS_MNEMONIC_VFNMADD231PS, ZYDIS_MNEMONIC_VADDPS},
+		{ZYDIS_MNEMONIC_VFNMADD231PD, ZYDIS_MNEMONIC_VADDPD},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (table[i].is == m)
+			return table[i].sum;
+	return m;
+}
+
 /* The operand that is combined with the first one: it must not be the same register. */
-static uint8_t accumulator(const uint8_t *code, size_t size, bool *is_rounded)
+static uint8_t accumulator(const uint8_t *code, size_t size, bool *is_rounded, unsigned *operation)
 {
 	struct x86_decoded d;
 	enum order order;
@@ -243,6 +278,7 @@ static uint8_t accumulator(const uint8_t *code, size_t size, bool *is_rounded)
 	if (uses != (is_read ? 0u : 1u))
 		return TACT_REG_NONE;
 	*is_rounded = order == ANY_BUT_ROUNDED;
+	*operation = (unsigned)sum_of(d.zi.mnemonic) << 12 | d.ops[0].size;
 	return reg;
 }
 
