@@ -33,7 +33,7 @@ struct code_piece {
 	size_t n_insns;		   /* that can be decoded */
 	bool is_loop;
 	unsigned alignment;
-	uint32_t moving; /* of struct tact_block_options */
+	uint32_t moving;	      /* of struct tact_block_options */
 	struct tact_remarks *remarks; /* owned; NULL: none */
 };
 
