@@ -29,6 +29,7 @@ static const struct column columns[] = {
 	{NULL, "from", COLUMN_FIELD(struct row, param.from, CHARS)},
 	{NULL, "source", COLUMN_FIELD(struct row, param.source, CHARS)},
 	{NULL, "measured", .get = get_measured},
+	{NULL, "models", COLUMN_FIELD(struct row, param.models, CHARS)},
 };
 
 /* In the form that --params reads; in brackets the CPU that the value is inherited from, and its

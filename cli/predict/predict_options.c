@@ -167,6 +167,7 @@ void predict_fini(void *target)
 	struct predictor *p = target;
 
 	tact_mca_params_destroy(p->mca_params);
+	free(p->unused);
 }
 
 uint32_t predict_bounds(const struct predictor *p)

@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/cli.h"
 #include "common/progress.h"
@@ -210,6 +211,10 @@ static void begin_remarks(struct predict_worker *w, const struct source_block *b
 						  "The name given names no CPU; %s (%s) is assumed",
 						  tact_arch_name(assumed),
 						  tact_arch_full_name(assumed)));
+	if (w->p->unused)
+		predict_remark(w, "parameter-unused",
+			       "--params changes what the model %s does not use: %s",
+			       w->p->is_facile ? "facile" : "sim", w->p->unused);
 	if (block->region.remarks)
 		predict_remarked(tact_remarks_append(w->remarks, block->region.remarks));
 }
@@ -386,6 +391,35 @@ static int check(struct predictor *p)
 	return p->command->check(p);
 }
 
+/* Returns whether the CPU without --params has the same value. */
+static bool is_as_before(const struct tact_arch *before, size_t i, const struct tact_param *now)
+{
+	struct tact_param param = TACT_PARAM_INIT;
+
+	return before && tact_arch_param(before, i, &param) && !strcmp(param.value, now->value);
+}
+
+/* Finds what --params changes although the model does not obey it. */
+static void find_unused(struct predictor *p)
+{
+	const char *model = p->is_facile ? "facile" : "sim";
+	const struct tact_arch *arch = p->archs.arch[0];
+	const struct tact_arch *before = tact_arch_find(tact_arch_name(arch));
+	struct tact_param param = TACT_PARAM_INIT;
+	const bool is_sim = p->command->simulates || !strcmp(p->model, "sim");
+	struct text names = {0};
+
+	if (!p->archs.params || (!p->is_facile && !is_sim))
+		return;
+	for (size_t i = 0; tact_arch_param(arch, i, &param); i++)
+		if (!strcmp(param.from, "file") && *param.models && !strstr(param.models, model) &&
+		    !is_as_before(before, i, &param))
+			text_printf(&names, "%s%s", names.size ? ", " : "", param.name);
+	if (names.size && !(p->unused = strdup(cli_string(&names))))
+		cli_out_of_memory();
+	text_free(&names);
+}
+
 int predict_main(void *target)
 {
 	struct predictor *p = target;
@@ -397,6 +431,7 @@ int predict_main(void *target)
 	if (status)
 		return status;
 	predict_prepare(p);
+	find_unused(p);
 	if (output_open(&out, p->output))
 		return CLI_FAILED;
 	p->crew = &crew;

@@ -81,6 +81,7 @@ struct predictor {
 	unsigned n_alignments;		     /* 1 or 64 */
 	const char *bold, *red, *plain;	     /* of a terminal; "" without colours */
 	bool is_facile, has_own_bottlenecks; /* of the model */
+	char *unused;			     /* owned; what --params changes in vain, or NULL */
 	bool is_many;			     /* more than one block: each has a heading */
 };
 

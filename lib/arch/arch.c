@@ -150,6 +150,7 @@ bool tact_arch_param(const struct tact_arch *arch, size_t index, struct tact_par
 	snprintf(p.help, sizeof(p.help), "%s", help);
 	snprintf(p.from, sizeof(p.from), "%s", origin->cpu ? origin->cpu : "default");
 	snprintf(p.source, sizeof(p.source), "%s", origin->source);
+	snprintf(p.models, sizeof(p.models), "%s", params_models(p.name));
 	p.is_unmeasured = origin != &file && !params_source_is_measured(origin->source);
 	return tact_fill(out, &p, sizeof(p)) >= 0;
 }

@@ -7,6 +7,8 @@ usage: check_docs.py [--tact PROGRAM]
 The last line of the output is "N passed, M failed, K skipped".
 """
 import argparse
+import csv
+import fnmatch
 import glob
 import os
 import re
@@ -123,6 +125,31 @@ def check_lists():
                                                                         read('Makefile'), re.M)])
 
 
+def obeys(row):
+    """The names and patterns of a row's cell, and those after 'except'."""
+    names, excepted = [], []
+    for before, name in re.findall(r'(except )?`([^`]+)`', row):
+        (excepted if before else names).append(name)
+    return names, excepted
+
+
+def check_models(tact):
+    """formats.md tells of every parameter which models obey it, as the program does."""
+    text = read('doc/formats.md').split('### Which models obey a parameter')[1].split('### ')[0]
+    rows = [(r.split('|')[1], obeys(r.split('|')[2])) for r in text.splitlines() if re.match(r'\| .*`', r)]
+    ways = [('+'.join(w for w in re.findall(r'`(\w+)`', models)), names) for models, names in rows]
+    listing = subprocess.run([tact, 'archs', 'SKL', '-f', 'csv'], capture_output=True, text=True).stdout
+    problems = []
+    for row in csv.DictReader(listing.splitlines()):
+        name = row['parameter']
+        found = [m for m, (names, _) in ways if name in names] or \
+            [m for m, (names, out) in ways if any(fnmatch.fnmatchcase(name, n) for n in names) and
+             not any(fnmatch.fnmatchcase(name, n) for n in out)]
+        if found != [row['models']] and (found or row['models']):
+            problems.append('%s: %s, but the program says %r' % (name, found, row['models']))
+    check('formats: which models obey a parameter', problems or ([] if listing else ['no parameters']))
+
+
 def check_columns():
     problems = []
     for path in documents():
@@ -218,6 +245,7 @@ def main():
     args = parser.parse_args()
     check_readme()
     check_lists()
+    check_models(os.path.abspath(args.tact))
     check_columns()
     check_links()
     check_paths()

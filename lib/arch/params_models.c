@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which models obey a parameter.  doc/formats.md has the same as a table; the documents' test
+ * compares them.
+ */
+#include <string.h>
+
+#include "arch/params.h"
+#include "base/base.h"
+
+/* All others change facile, sim, and with sim the runs of trace. */
+static const char *const only_sim[] = {
+	"iq_size",
+	"dsb_ms_stall",
+	"port_binding",
+	"rob_size",
+	"rs_size",
+	"port_rs_size",
+	"vec_rs_size",
+	"vec_rs_queue",
+	"retire_width",
+	"move_elim_gpr",
+	"move_elim_vec",
+	"move_elim_vec_width",
+	"high8_renamed",
+	"slow_256_memory",
+	"ports_in_turn",
+	"alias_latency",
+	"alias_cycles",
+	"alu_ports",
+	"vec_ports",
+	"load_ports",
+	"store_address_ports",
+	"store_data_ports",
+	"taken_branch_ports",
+};
+static const char *const only_trace[] = {
+	"branch_penalty", "l1_kib", "l1_ways", "l2_kib",     "l2_ways",
+	"l2_latency",	  "l3_kib", "l3_ways", "l3_latency", "memory_latency",
+};
+static const char *const no_numbers[] = {"ports", "terms"};
+
+static bool is_in(const char *const *list, size_t n, const char *name)
+{
+	while (n && strcmp(list[n - 1], name) != 0)
+		n--;
+	return n > 0;
+}
+
+const char *params_models(const char *name)
+{
+	if (is_in(only_sim, ARRAY_SIZE(only_sim), name))
+		return "sim";
+	if (is_in(only_trace, ARRAY_SIZE(only_trace), name))
+		return "trace";
+	return is_in(no_numbers, ARRAY_SIZE(no_numbers), name) ? "" : "facile+sim";
+}
