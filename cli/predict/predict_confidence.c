@@ -36,9 +36,8 @@ static void add_ends(const struct tact_confidence *c, struct text *out)
 	text_printf(out, "%.*f - %.*f", digits, c->low, digits, c->high);
 }
 
-/* Adds words, broken at the width of the terminal and indented from the second line on. */
-static void add_words(const struct predictor *p, const char *words, size_t line_start,
-		      struct text *out)
+void predict_wrapped(const struct predictor *p, const char *words, size_t line_start,
+		     struct text *out)
 {
 	while (*words) {
 		size_t n = strcspn(words, " ");
@@ -67,7 +66,7 @@ void predict_interval(struct predict_worker *w, const struct tact_prediction *x,
 	else
 		text_add(out, "none");
 	snprintf(words, sizeof(words), "(%s)", c->reason);
-	add_words(w->p, words, line_start, out);
+	predict_wrapped(w->p, words, line_start, out);
 	text_add(out, "\n");
 }
 

@@ -108,9 +108,22 @@ void predict_properties(const struct predict_worker *w, const struct source_bloc
 void predict_remark_lines(const struct predictor *p, const struct tact_remarks *remarks,
 			  struct text *out)
 {
-	for (size_t i = 0; i < tact_remarks_count(remarks); i++)
-		text_printf(out, "%sRemark%s: %s [%s]\n", p->bold, p->plain,
-			    tact_remarks_text(remarks, i), tact_remarks_name(remarks, i));
+	const size_t colors = strlen(p->bold) + strlen(p->plain);
+
+	for (size_t i = 0; i < tact_remarks_count(remarks); i++) {
+		const size_t start = out->size + colors;
+		struct text words = {0};
+
+		text_printf(&words, "%s [%s]", tact_remarks_text(remarks, i),
+			    tact_remarks_name(remarks, i));
+		text_printf(out, "%sRemark%s:", p->bold, p->plain);
+		if (p->is_terminal)
+			predict_wrapped(p, cli_string(&words), start, out);
+		else
+			text_printf(out, " %s", cli_string(&words));
+		text_add(out, "\n");
+		text_free(&words);
+	}
 }
 
 /* A name once, even if there are several remarks of that name. */

@@ -264,6 +264,11 @@ void predict_coverage(struct predict_worker *w, double coverage, const struct ta
 		      struct text *out);
 void predict_bound_list(const struct predictor *p, const struct tact_prediction *x,
 			const char *title, struct text *out);
+/* Adds words, each after a blank, broken at the width of the page and indented from the second line
+ * on; `line_start` is where the page's line begins.
+ */
+void predict_wrapped(const struct predictor *p, const char *words, size_t line_start,
+		     struct text *out);
 /* The last column of a line that began at `start`; shortened if a terminal is too narrow. */
 void predict_instruction(const struct predictor *p, const char *line, size_t start,
 			 struct text *out);
