@@ -100,6 +100,8 @@ static int load(struct predict_worker *w, const struct source_block *block)
 		return fail(w, block, status, diag.text[0] ? diag.text : tact_strerror(status));
 	if (w->p->n_memories)
 		predict_set_memories(w);
+	if (block->region.n_latencies && predict_set_latencies(w) < 0)
+		cli_out_of_memory();
 	return 0;
 }
 
@@ -249,6 +251,8 @@ static void work(struct predict_worker *w, const struct source_block *block, str
 				r->why = predict_failure(r->status);
 				if (p->memory || p->n_memories || p->is_alias || p->is_noalias)
 					predict_remark_memory(w);
+				if (block->region.n_latencies)
+					predict_remark_latencies(w);
 			}
 			if (r->status >= 0)
 				predict_remark_addresses(w, &r->x);

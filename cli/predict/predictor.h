@@ -302,6 +302,12 @@ void predict_candidate(struct predict_worker *w, const struct source_block *bloc
 void predict_candidate_alignments(struct predict_worker *w, const struct source_block *block,
 				  struct text *out);
 
+/* Tell the loaded block the latencies that its text gives, and say which these are.  The first
+ * returns 0 or an error of tact_block_set_latency.
+ */
+int predict_set_latencies(struct predict_worker *w);
+void predict_remark_latencies(struct predict_worker *w);
+
 /* Tell the loaded block which memories single loads have; say where loads find their data, if that
  * is not the first level.
  */

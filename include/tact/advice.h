@@ -21,7 +21,9 @@
 extern "C" {
 #endif
 
-/* Blocks with more instructions get no advice, nor do those with tact_block_set_memory. */
+/* Blocks with more instructions get no advice, nor do those with tact_block_set_memory
+ * or tact_block_set_latency.
+ */
 enum { TACT_ADVICE_MAX_INSNS = 256 };
 
 /* How to advise.  All zeros, or NULL, is the default. */

@@ -167,6 +167,22 @@ int tact_block_erase(struct tact_block *block, size_t i, struct tact_diag *diag)
  */
 int tact_block_set_memory(struct tact_block *block, size_t i, enum tact_memory memory);
 
+/* Sets the latency of instruction i, from each input to each result that depends on it, whatever
+ * the tables say; that of a load includes the access.  Throughput stays: uops and ports are those
+ * of the tables.  A move is no longer eliminated.  Instructions without inputs, moves that never
+ * need a port, and those that are fused with the one before do not change.  The models mca and
+ * llvm-mca do not know of it.
+ *
+ * It holds until the block is loaded again or the instruction is replaced.
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL  block is NULL, there is no instruction i, or cycles is not from 1 to
+ *                  TACT_MAX_LATENCY
+ *   -TACT_E_NOMEM  out of memory; the block is as it was
+ */
+enum { TACT_MAX_LATENCY = 1000 };
+int tact_block_set_latency(struct tact_block *block, size_t i, unsigned cycles);
+
 /* ---- what is in it ---- */
 
 /* Returns the microarchitecture that the block is bound to.  NULL gives NULL. */

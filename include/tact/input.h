@@ -72,6 +72,14 @@ struct tact_input_options {
 };
 #define TACT_INPUT_OPTIONS_INIT TACT_SIZED(struct tact_input_options)
 
+/* The latency that a comment of the text gives to the instructions that begin from code[begin] up to,
+ * not including, code[end].  A comment on the line of an instruction is about that one only.
+ */
+struct tact_given_latency {
+	size_t begin, end;
+	unsigned cycles;
+};
+
 /* One block of code to look at.  The pointers are owned by the input and are valid until the next
  * call of tact_input_next or tact_input_close.
  */
@@ -104,6 +112,11 @@ struct tact_region {
 			       align nothing */
 	uint32_t moving;    /* general registers that the loop around it changes, as in struct
 			     tact_block_options */
+	/* Assembly text: what "LLVM-MCA-LATENCY n" gives; the last one that covers an instruction
+	 * holds.  See tact_block_set_latency.
+	 */
+	const struct tact_given_latency *latencies;
+	size_t n_latencies;
 };
 #define TACT_REGION_INIT TACT_SIZED(struct tact_region)
 

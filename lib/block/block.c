@@ -57,6 +57,7 @@ void tact_block_destroy(struct tact_block *block)
 		return;
 	isa_cache_fini(&block->cache);
 	tact_arena_reset(&block->arena);
+	tact_arena_reset(&block->given);
 	FREE_ALL(block->lowered, block->code, block->insns, block->nodes, block->better);
 	stores_fini(&block->stores);
 	FREE_ALL(block->scratch, block->spread, block);
@@ -192,6 +193,7 @@ static int lower(struct tact_block *block)
 		forget_lowered(block);
 	if (make_places(block) < 0)
 		return -TACT_E_NOMEM;
+	tact_arena_reset(&block->given);
 	block->lowered_arch = block->arch;
 	block->lowered_revision = arch_revision(block->arch);
 	memset(&block->counts, 0, sizeof(block->counts));
@@ -201,7 +203,7 @@ static int lower(struct tact_block *block)
 
 		bi->insn = &block->cache.entries[bi->entry];
 		bi->lowered = block_lowered_of(block, bi->entry);
-		if (!bi->lowered)
+		if (!bi->lowered || (bi->latency && block_give_latency(block, bi) < 0))
 			return -TACT_E_NOMEM;
 		block_count(&block->counts, bi->lowered, 1);
 	}
@@ -213,7 +215,8 @@ static void point_again(struct tact_block *block)
 {
 	for (size_t i = 0; i < block->n_insns; i++) {
 		block->insns[i].insn = &block->cache.entries[block->insns[i].entry];
-		block->insns[i].lowered = &block->lowered[block->insns[i].entry];
+		if (!block->insns[i].latency)
+			block->insns[i].lowered = &block->lowered[block->insns[i].entry];
 	}
 }
 
@@ -347,7 +350,7 @@ static int prepare(struct tact_block *block)
 static void clear(struct tact_block *block)
 {
 	block->n_insns = block->n_nodes = block->code_size = 0;
-	block->has_memories = false;
+	block->has_memories = block->has_latencies = false;
 	block->is_connected = false;
 }
 

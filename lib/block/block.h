@@ -71,7 +71,8 @@ struct block_insn {
 	uint32_t entry;	 /* in the cache */
 	uint32_t offset; /* in the code */
 	bool fused_prev, fused_next, jcc;
-	uint8_t memory; /* 1 + enum tact_memory of its own; 0: that of the options */
+	uint8_t memory;	  /* 1 + enum tact_memory of its own; 0: that of the options */
+	uint16_t latency; /* of all its results, given by the caller; 0: the tables' */
 	/* By block_connect: */
 	bool fast_load, stack_sync;
 	bool is_met;	     /* its store has a register that a load takes */
@@ -113,6 +114,7 @@ struct tact_block {
 	const struct tact_arch *lowered_arch; /* for which `lowered` was made */
 	unsigned lowered_revision;	      /* of it */
 	uint8_t generation;		      /* of what is made; never 0 after the first */
+	struct tact_arena given; /* of what is lowered with a latency that the caller gave */
 
 	uint8_t *code; /* owned; followed by 16 zero bytes */
 	size_t code_size, code_capacity;
@@ -138,8 +140,9 @@ struct tact_block {
 
 	struct block_counts counts;
 	bool jcc_erratum;
-	bool has_memories; /* an instruction has a memory of its own */
-	bool has_marks;	   /* fused_prev, fused_next or jcc of an instruction may be set */
+	bool has_memories;  /* an instruction has a memory of its own */
+	bool has_latencies; /* an instruction has a latency of its own */
+	bool has_marks;	    /* fused_prev, fused_next or jcc of an instruction may be set */
 
 	/* Filled by block_connect, as are nodes, and in insns what it says there. */
 	bool is_connected;
@@ -205,6 +208,11 @@ bool block_is_lowered(const struct tact_block *block);
 /* Fills `lowered` for an instruction.  Returns 0 or -TACT_E_NOMEM. */
 int block_lower(struct block_lowered *lowered, const struct tact_insn *insn,
 		const struct tact_arch *arch, struct tact_arena *arena);
+
+/* Points bi->lowered to a copy in block->given whose latencies are bi->latency.  Returns 0 or
+ * -TACT_E_NOMEM, with bi->lowered as it was.
+ */
+int block_give_latency(struct tact_block *block, struct block_insn *bi);
 
 /* Finds the operands by which the tables name the latency from an input to an output. */
 void block_latency_name(const struct tact_insn *insn, const struct block_lowered *lowered,

@@ -257,7 +257,8 @@ static void set_memories(struct tact_block *block)
 		const enum tact_memory memory =
 			bi->memory ? (enum tact_memory)(bi->memory - 1) : block->opt.memory;
 
-		if (memory == TACT_MEMORY_L1 || !bi->lowered->n_loads || meets_store(block, bi))
+		if (memory == TACT_MEMORY_L1 || bi->latency || !bi->lowered->n_loads ||
+		    meets_store(block, bi))
 			continue;
 		bi->load_extra = (uint16_t)extra_latency(&block->arch->params, memory);
 		if (bi->load_extra)
@@ -284,7 +285,8 @@ void block_depend(struct tact_block *block)
 	connect_memory(block);
 	mark_stack_syncs(block);
 	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_pointer_chasing; i++)
-		block->insns[i].fast_load = is_fast_load(block, &block->insns[i]);
+		block->insns[i].fast_load =
+			!block->insns[i].latency && is_fast_load(block, &block->insns[i]);
 	if (block->opt.memory != TACT_MEMORY_L1 || block->has_memories)
 		set_memories(block);
 	block->is_connected = true;

@@ -89,6 +89,26 @@ int block_ask_without(struct tact_block *block, size_t i,
 	return status;
 }
 
+/* Gives the instructions that stay what the caller has set for them. */
+static int keep_given(struct tact_block *to, const struct tact_block *from, const struct edit *e)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < from->n_insns && status >= 0; i++) {
+		const struct block_insn *bi = &from->insns[i];
+		const size_t place = i < e->at ? i : i - e->removed + e->added;
+
+		if (i >= e->at && i < e->at + e->removed)
+			continue;
+		if (bi->memory)
+			status = tact_block_set_memory(to, place,
+						       (enum tact_memory)(bi->memory - 1));
+		if (status >= 0 && bi->latency)
+			status = tact_block_set_latency(to, place, bi->latency);
+	}
+	return status;
+}
+
 /* Handles the rare case that the cache is full or the architecture has changed: loads the changed
  * code into a new block, which takes the place of this one.
  */
@@ -112,6 +132,8 @@ static int load_anew(struct tact_block *block, const struct edit *e, size_t new_
 	memcpy(code + offset, e->bytes, e->n_bytes);
 	memcpy(code + offset + e->n_bytes, block->code + end, block->code_size - end);
 	status = tact_block_load(fresh, code, new_size, diag);
+	if (status >= 0)
+		status = keep_given(fresh, block, e);
 	if (status >= 0) {
 		swap = *block;
 		*block = *fresh;

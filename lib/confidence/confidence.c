@@ -84,6 +84,8 @@ static const char *obstacle(const struct tact_block *block, const char *model,
 		return "predictions of this model were never calibrated";
 	if (block->opt.memory != TACT_MEMORY_L1 || block->has_memories)
 		return "loads that miss the first-level cache were never measured";
+	if (block->has_latencies)
+		return "latencies that are given were never measured";
 	if (block->counts.known < block->n_insns)
 		return "instructions without data make the prediction a lower bound";
 	if (!(x->cycles_per_iteration > 0) || !isfinite(x->cycles_per_iteration))

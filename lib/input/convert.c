@@ -44,8 +44,8 @@ static int add_remarks(struct tact_input *in, struct tact_diag *diag)
 			source->n_skipped, source->n_skipped > 1 ? "s" : "");
 	if (status >= 0 && source->n_ignored[ASM_LATENCY])
 		status = tact_remarks_add(in->general, "annotations-ignored",
-					  "LLVM-MCA-LATENCY ignored (%zu): latencies are those of "
-					  "the CPU's tables; --params changes them",
+					  "LLVM-MCA-LATENCY ignored (%zu): it needs a number from 1 "
+					  "to 1000, and has no effect in macros",
 					  source->n_ignored[ASM_LATENCY]);
 	if (status >= 0 && source->n_ignored[ASM_EXEGESIS])
 		status = tact_remarks_add(in->general, "annotations-ignored",

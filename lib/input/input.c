@@ -135,6 +135,8 @@ static int open_asm(struct tact_input *in, const struct tact_input_options *opt,
 	status = input_make_image(in, opt, diag);
 	if (status >= 0)
 		status = open_obj(in, -1, diag);
+	if (status >= 0 && input_find_latencies(in) < 0)
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (status < 0)
 		return status;
 	return input_choose_regions(in, opt, diag);
@@ -403,6 +405,8 @@ void tact_input_close(struct tact_input *in)
 	free(in->reader.data);
 	free(in->code);
 	free(in->regions);
+	free(in->latencies);
+	free(in->taken);
 	free(in->function);
 	tact_remarks_destroy(in->remarks);
 	free(in->name.text);

@@ -53,6 +53,12 @@ struct input_region {
 	uint32_t n_paths; /* if path was asked for */
 };
 
+/* The latency of instructions that begin in this range. */
+struct input_latency {
+	struct obj_range range;
+	unsigned cycles;
+};
+
 struct input_buffer {
 	char *text; /* owned, NUL-terminated */
 	size_t capacity;
@@ -82,6 +88,11 @@ struct tact_input {
 	bool is_mapped; /* by mmap, not malloc */
 	struct input_region *regions;
 	size_t n_regions, regions_capacity, next_region;
+	/* What comments of the text say of latencies, and those of the current region. */
+	struct input_latency *latencies; /* owned */
+	size_t n_latencies, latencies_capacity;
+	struct tact_given_latency *taken; /* owned */
+	size_t n_taken, taken_capacity;
 	struct input_buffer name, source_place, inlined;
 	char *function; /* owned: the current region's, demangled; NULL: as its symbol */
 	bool is_mangled;
@@ -128,6 +139,16 @@ void input_members_close(struct tact_input *in); /* one that is no archive is al
 int input_choose_path(struct tact_input *in, const struct input_region *region, int path,
 		      struct tact_diag *diag);
 int input_add_region(struct tact_input *in, struct input_region region, struct tact_diag *diag);
+
+/* Finds where the latencies that comments give are in the assembled code.  Returns 0 or
+ * -TACT_E_NOMEM.
+ */
+int input_find_latencies(struct tact_input *in);
+
+/* Adds those of a piece of code, which is at `place` in the code that is taken, to in->taken.
+ * Returns 0 or -TACT_E_NOMEM.
+ */
+int input_take_latencies(struct tact_input *in, struct obj_range piece, size_t place);
 
 /* Sets code, mode and remarks of a region that is handed out.  Returns 0 or -TACT_E_NOMEM. */
 int input_take_code(struct tact_input *in, const struct input_region *r,

@@ -24,6 +24,7 @@ struct taker {
 	struct tact_region *region;
 	size_t begin;		   /* where the code that is taken begins in its section */
 	struct code_survey survey; /* of all its code */
+	bool is_path;		   /* the code is one way, its latencies are taken */
 	int status;		   /* -TACT_E_NOMEM once a remark could not be added */
 };
 
@@ -180,7 +181,12 @@ static int copy_path(struct taker *t, const struct code_paths *p)
 
 	for (size_t k = 0; k < p->n_blocks; k++) {
 		b = &p->graph.blocks.items[p->blocks[k]];
-		if (copy_piece(t->in, &size, code + b->begin, b->end - b->begin))
+		if (input_take_latencies(t->in,
+					 (struct obj_range){t->r->range.section,
+							    t->r->range.begin + b->begin,
+							    t->r->range.begin + b->end},
+					 size) ||
+		    copy_piece(t->in, &size, code + b->begin, b->end - b->begin))
 			return -TACT_E_NOMEM;
 	}
 	if (p->is_loop)
@@ -188,6 +194,7 @@ static int copy_path(struct taker *t, const struct code_paths *p)
 	t->begin += p->graph.blocks.items[p->blocks[0]].begin;
 	t->region->code = t->in->code;
 	t->region->code_size = size;
+	t->is_path = true;
 	return 0;
 }
 
@@ -351,6 +358,7 @@ int input_take_code(struct tact_input *in, const struct input_region *r, struct 
 	bool is_own;
 
 	tact_remarks_clear(in->remarks);
+	in->n_taken = 0;
 	region->code = code_of(in, &r->range);
 	region->code_size = r->range.end - r->range.begin;
 	code_look_at(in->isa, region->code, region->code_size, &t.survey);
@@ -369,8 +377,12 @@ int input_take_code(struct tact_input *in, const struct input_region *r, struct 
 			region->code = in->code;
 		}
 	}
+	if (t.status >= 0 && !t.is_path)
+		t.status = input_take_latencies(in, r->range, 0);
 	if (t.status < 0)
 		return t.status;
+	region->latencies = in->taken;
+	region->n_latencies = in->n_taken;
 	set_address(&t);
 	code_look_at(in->isa, region->code, region->code_size, &taken);
 	if (region->is_loop && r->is_chosen && !is_own)

@@ -20,6 +20,8 @@ struct scanner {
 	bool line_is_blank; /* only blanks on this line so far */
 	bool saw_insn;	    /* an instruction came before the first .intel_syntax or .att_syntax */
 	bool saw_directive; /* one of these */
+	bool is_insn;	    /* the last statement was an instruction */
+	unsigned depth;	    /* of macros and repetitions that are being defined */
 	long att, intel;    /* signs of each syntax before that */
 	struct tact_diag *diag;
 };
@@ -77,6 +79,18 @@ static bool is_syntax(const struct scanner *s, enum tact_syntax syntax, const ch
 	return directive && asm_word_is(p, end, directive);
 }
 
+/* Text in a macro or repetition comes any number of times. */
+static void follow_macro(struct scanner *s, const char *word, const char *end)
+{
+	static const char *const begins[] = {".macro", ".rept", ".irp", ".irpc"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(begins); i++)
+		s->depth += asm_word_is(word, end, begins[i]);
+	if (s->depth && (asm_word_is(word, end, ".endm") || asm_word_is(word, end, ".endr")))
+		s->depth--;
+}
+
 static int read_directive(struct scanner *s, const char *p, const char *end)
 {
 	const char *word = p, *rest;
@@ -86,6 +100,7 @@ static int read_directive(struct scanner *s, const char *p, const char *end)
 	p = asm_skip_word(p, end);
 	rest = skip_blanks(p, end);
 	is_intel = is_syntax(s, TACT_SYNTAX_INTEL, word, p);
+	follow_macro(s, word, p);
 	if (is_foreign(word, p)) {
 		blank_out(s, (size_t)(word - s->out->text));
 		return 0;
@@ -110,6 +125,7 @@ static int end_statement(struct scanner *s)
 {
 	const char *p, *end, *word;
 
+	s->is_insn = false;
 	if (s->statement == s->out->size)
 		return 0;
 	p = s->out->text + s->statement;
@@ -127,6 +143,7 @@ static int end_statement(struct scanner *s)
 		return 0;
 	if (*word == '.')
 		return read_directive(s, word, end);
+	s->is_insn = true;
 	if (!s->saw_directive) {
 		s->saw_insn = true;
 		if (s->out->assembler->weigh)
@@ -207,20 +224,71 @@ static int add_marker(struct scanner *s, int word, const char *name, const char 
 	return status;
 }
 
-/* Notes annotations of other tools that change nothing here: what is ignored is said. */
-static void note_annotation(struct scanner *s, const char *p, const char *end)
+/* Puts a label before the statement that begins at `from`. */
+static int label_statement(struct scanner *s, size_t from, const char *label, size_t length)
 {
-	static const char *const words[] = {
-		[ASM_LATENCY] = "LLVM-MCA-LATENCY",
-		[ASM_EXEGESIS] = "LLVM-EXEGESIS-",
-	};
-	size_t i;
+	struct asm_source *out = s->out;
+
+	if (put(s, label, length) < 0)
+		return -TACT_E_NOMEM;
+	memmove(out->text + from + length, out->text + from, out->size - length - from);
+	memcpy(out->text + from, label, length);
+	s->statement = out->size;
+	return 0;
+}
+
+/* Reads what follows LLVM-MCA-LATENCY; false: it makes no sense. */
+static bool read_latency(const char *p, const char *end, unsigned *cycles)
+{
+	enum { MOST = 1000 };
+
+	*cycles = 0;
+	p = skip_blanks(p, end);
+	if (p == end)
+		return true;
+	for (; p < end && isdigit((unsigned char)*p) && *cycles <= MOST; p++)
+		*cycles = *cycles * 10 + (unsigned)(*p - '0');
+	return skip_blanks(p, end) == end && *cycles && *cycles <= MOST;
+}
+
+static int add_latency(struct scanner *s, size_t statement, const char *p, const char *end)
+{
+	struct asm_source *out = s->out;
+	struct asm_latency latency = {.is_single = s->is_insn};
+	char label[64];
+	int length;
+
+	if (!read_latency(p, end, &latency.cycles) || s->depth) {
+		out->n_ignored[ASM_LATENCY]++;
+		return 0;
+	}
+	if (tact_grow(&out->latencies, &out->latencies_capacity, out->n_latencies + 1,
+		      sizeof(*out->latencies)))
+		return tact_fail(s->diag, TACT_E_NOMEM, "out of memory");
+	length = snprintf(label, sizeof(label), ASM_LATENCY_PREFIX "%zu: ", out->n_latencies);
+	out->latencies[out->n_latencies++] = latency;
+	if (latency.is_single)
+		return label_statement(s, statement, label, (size_t)length);
+	if (put(s, ";", 1) < 0 || put(s, label, (size_t)length) < 0)
+		return -TACT_E_NOMEM;
+	s->statement = out->size;
+	return 0;
+}
+
+/* Handles annotations that are not markers, after a statement that begins at `statement`. */
+static int add_annotation(struct scanner *s, size_t statement, const char *p, const char *end)
+{
+	static const char latency[] = "LLVM-MCA-LATENCY", exegesis[] = "LLVM-EXEGESIS-";
+	const size_t size = sizeof(latency) - 1;
 
 	while (p < end && (is_blank(*p) || strchr("#/;*", *p)))
 		p++;
-	for (i = 0; i < ARRAY_SIZE(words); i++)
-		if ((size_t)(end - p) > strlen(words[i]) && !memcmp(p, words[i], strlen(words[i])))
-			s->out->n_ignored[i]++;
+	if ((size_t)(end - p) >= size && !memcmp(p, latency, size) &&
+	    ((size_t)(end - p) == size || is_blank(p[size])))
+		return add_latency(s, statement, p + size, end);
+	if ((size_t)(end - p) > sizeof(exegesis) - 1 && !memcmp(p, exegesis, sizeof(exegesis) - 1))
+		s->out->n_ignored[ASM_EXEGESIS]++;
+	return 0;
 }
 
 /* Leaves out a comment from `body` up to `end`; if it was a marker, a label takes its place. */
@@ -228,12 +296,14 @@ static int end_comment(struct scanner *s, const char *body, const char *end)
 {
 	const char *name, *name_end;
 	const int word = find_marker(body, end, &name, &name_end);
+	const size_t statement = s->statement;
 	int status;
 
-	note_annotation(s, body, end);
 	status = end_statement(s);
-	if (status < 0 || word < 0)
+	if (status < 0)
 		return status;
+	if (word < 0)
+		return add_annotation(s, statement, body, end);
 	return add_marker(s, word, name, name_end);
 }
 
@@ -504,7 +574,7 @@ int asm_source_create(struct asm_source *out, const struct tact_isa *isa, const 
 /* Leaves out what follows the labels of a line. */
 static bool blank_line(char *p, char *end)
 {
-	char *word = p, *q;
+	char *const line = p, *word = p, *q;
 
 	for (;;) {
 		while (p < end && is_blank(*p))
@@ -517,6 +587,10 @@ static bool blank_line(char *p, char *end)
 	}
 	for (q = word; q < end; q++)
 		*q = ' ';
+	/* A latency of what is left out must not become that of what follows. */
+	q = memmem(line, (size_t)(word - line), ASM_LATENCY_PREFIX, strlen(ASM_LATENCY_PREFIX));
+	while (q && q < word && !is_blank(*q))
+		*q++ = ' ';
 	return word < end;
 }
 
@@ -553,6 +627,7 @@ void asm_source_destroy(struct asm_source *source)
 	free(source->text);
 	free(source->markers);
 	free(source->regions);
+	free(source->latencies);
 	free(source->names);
 	*source = (struct asm_source){0};
 }

@@ -73,6 +73,18 @@ static inline bool asm_word_is(const char *p, const char *end, const char *word)
 /* The label of marker number N is this prefix and N in decimal. */
 #define ASM_LABEL_PREFIX "__tact_marker_"
 
+/* As is that of latency number N. */
+#define ASM_LATENCY_PREFIX "__tact_latency_"
+
+/* "LLVM-MCA-LATENCY n".  On a line of its own it is about everything that follows up to the next one
+ * (llvm-mca's documentation: without a number it ends this); on the line of an instruction, about
+ * that one.
+ */
+struct asm_latency {
+	unsigned cycles; /* 0: those of the tables */
+	bool is_single;
+};
+
 enum asm_family { ASM_LLVM_MCA, ASM_OSACA };
 
 struct asm_marker {
@@ -89,7 +101,9 @@ struct asm_region {
 
 #define ASM_NO_MARKER SIZE_MAX
 
-/* Annotations of other tools that are ignored. */
+/* Annotations of other tools that are ignored: latencies that make no sense, or where no label can
+ * be.
+ */
 enum asm_annotation { ASM_LATENCY, ASM_EXEGESIS, ASM_ANNOTATIONS };
 
 struct asm_source {
@@ -100,6 +114,8 @@ struct asm_source {
 	size_t n_markers, markers_capacity;
 	struct asm_region *regions; /* in the order of their first markers */
 	size_t n_regions, regions_capacity;
+	struct asm_latency *latencies;
+	size_t n_latencies, latencies_capacity;
 	char *names;
 	size_t names_size, names_capacity;
 	enum tact_syntax syntax; /* of the first instructions: ATT or INTEL */

@@ -142,6 +142,9 @@ static unsigned load_latency(const struct draft *d)
 {
 	const struct arch_params *p = &d->block->arch->params;
 
+	/* A given latency is that of the whole instruction: its last uop has it. */
+	if (d->bi->latency)
+		return d->n_alu ? 0 : d->bi->latency;
 	for (unsigned o = 0; o < d->l->n_out; o++)
 		if (is_vector_output(d, o))
 			return (unsigned)p->load_latency_vec;
@@ -272,7 +275,7 @@ static void set_forward(struct draft *d)
 				forward = cycles - behind;
 		}
 	}
-	d->insn->forward = (uint16_t)forward;
+	d->insn->forward = (uint16_t)(d->bi->latency ? load : forward);
 }
 
 /* The way from loaded data to the results may be longer than from the sources that the last uop

@@ -121,6 +121,60 @@ TEST(a_level_for_one_load)
 	tact_block_destroy(block);
 }
 
+static void expect_given(const char *hex, size_t i, unsigned cycles, double expected)
+{
+	struct tact_block *block = loaded(TACT_MEMORY_L1, hex);
+
+	assert_int_equal(tact_block_set_latency(block, i, cycles), 0);
+	assert_float_equal(facile(block), expected, 0.01);
+	assert_float_equal(simulated(block), expected, 0.01);
+	/* of another CPU, too */
+	assert_int_equal(tact_block_rebind(block, tact_arch_find("ZEN4"), NULL), 0);
+	assert_float_equal(facile(block), expected, 0.01);
+	assert_float_equal(simulated(block), expected, 0.01);
+	tact_block_destroy(block);
+}
+
+TEST(a_latency_that_is_given)
+{
+	expect_given("480fafc0", 0, 10, 10);   /* imul rax, rax */
+	expect_given("480fafc0", 0, 1, 1);     /* less than the tables have */
+	expect_given("488b00", 0, 100, 100);   /* mov rax, [rax] */
+	expect_given("488b00", 0, 2, 2);       /* a load shorter than that of the core */
+	expect_given("480307", 0, 20, 20);     /* add rax, [rdi] */
+	expect_given("48d3e0", 0, 1000, 1000); /* shl rax, cl */
+}
+
+/* mov rbx, rax; mov rax, rbx: the second one is still eliminated */
+TEST(the_latency_of_a_move)
+{
+	struct tact_block *block = loaded(TACT_MEMORY_L1, "4889c34889d8");
+
+	assert_int_equal(tact_block_set_latency(block, 0, 7), 0);
+	assert_float_equal(facile(block), 7, 0.01);
+	assert_float_equal(simulated(block), 7, 0.5);
+	tact_block_destroy(block);
+}
+
+TEST(a_given_latency_ends)
+{
+	static const uint8_t imul[] = {0x48, 0x0f, 0xaf, 0xc0};
+	struct tact_block *block = loaded(TACT_MEMORY_L1, "480fafc0 480fafc0");
+	const double plain = facile(block);
+
+	assert_int_equal(tact_block_set_latency(block, 0, 50), 0);
+	assert_int_equal(tact_block_set_latency(block, 0, 40), 0);
+	assert_float_equal(facile(block), 40 + plain / 2, 0.01);
+	assert_int_equal(tact_block_insert(block, 1, imul, sizeof(imul), NULL), 0);
+	assert_float_equal(facile(block), 40 + plain, 0.01);
+	assert_int_equal(tact_block_replace(block, 0, imul, sizeof(imul), NULL), 0);
+	assert_float_equal(facile(block), plain * 1.5, 0.01);
+	assert_int_equal(tact_block_set_latency(block, 2, 40), 0);
+	assert_int_equal(tact_block_load(block, imul, sizeof(imul), NULL), 0);
+	assert_float_equal(facile(block), plain / 2, 0.01);
+	tact_block_destroy(block);
+}
+
 TEST(arguments)
 {
 	struct tact_block_options opt = TACT_BLOCK_OPTIONS_INIT;
@@ -134,6 +188,10 @@ TEST(arguments)
 	assert_int_equal(tact_block_set_memory(NULL, 0, TACT_MEMORY_L1), -TACT_E_INVAL);
 	assert_int_equal(tact_block_set_memory(block, 1, TACT_MEMORY_L1), -TACT_E_INVAL);
 	assert_int_equal(tact_block_set_memory(block, 0, TACT_N_MEMORIES), -TACT_E_INVAL);
+	assert_int_equal(tact_block_set_latency(NULL, 0, 1), -TACT_E_INVAL);
+	assert_int_equal(tact_block_set_latency(block, 1, 1), -TACT_E_INVAL);
+	assert_int_equal(tact_block_set_latency(block, 0, 0), -TACT_E_INVAL);
+	assert_int_equal(tact_block_set_latency(block, 0, TACT_MAX_LATENCY + 1), -TACT_E_INVAL);
 	opt.memory = TACT_N_MEMORIES;
 	assert_int_equal(tact_block_rebind(block, NULL, &opt), -TACT_E_INVAL);
 	assert_string_equal(tact_memory_name(TACT_MEMORY_L3), "l3");
