@@ -133,11 +133,17 @@ static const char *find_assembler(const char *text, size_t size)
 	static const struct {
 		const char *word, *hint;
 	} signs[] = {
-		{"\nsection .", "NASM's syntax: nasm -f elf64 makes an object of it"},
-		{"\nglobal ", "NASM's syntax: nasm -f elf64 makes an object of it"},
-		{"\n%macro ", "NASM's syntax: nasm -f elf64 makes an object of it"},
-		{" ENDP", "a listing of MSVC, which cannot be read"},
-		{"\tENDP", "a listing of MSVC, which cannot be read"},
+		{"\nsection .", "NASM's syntax, of which not everything is understood: nasm -f "
+				"elf64 makes an object of "
+				"the file"},
+		{"\nglobal ", "NASM's syntax, of which not everything is understood: nasm -f elf64 "
+			      "makes an object of "
+			      "the file"},
+		{"\n%macro ", "NASM's syntax, of which not everything is understood: nasm -f elf64 "
+			      "makes an object of "
+			      "the file"},
+		{" ENDP", "a listing of MSVC, of which not everything is understood"},
+		{"\tENDP", "a listing of MSVC, of which not everything is understood"},
 	};
 	size_t i;
 

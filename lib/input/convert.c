@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "input/complain.h"
 #include "input/dialect.h"
+#include "input/foreign.h"
 #include "input/listing.h"
 
 static int run_assembler(struct tact_input *in, const char *text, size_t size,
@@ -43,10 +44,11 @@ static int add_remarks(struct tact_input *in, struct tact_diag *diag)
 			"%zu instruction%s that the assembler does not know left out",
 			source->n_skipped, source->n_skipped > 1 ? "s" : "");
 	if (status >= 0 && source->n_ignored[ASM_LATENCY])
-		status = tact_remarks_add(in->general, "annotations-ignored",
-					  "LLVM-MCA-LATENCY ignored (%zu): it needs a number from 1 "
-					  "to 1000, and has no effect in macros",
-					  source->n_ignored[ASM_LATENCY]);
+		status =
+			tact_remarks_add(in->general, "annotations-ignored",
+					 "LLVM-MCA-LATENCY ignored (%zu): it needs a number from 1 "
+					 "to 1000, and has no effect in macros",
+					 source->n_ignored[ASM_LATENCY]);
 	if (status >= 0 && source->n_ignored[ASM_EXEGESIS])
 		status = tact_remarks_add(in->general, "annotations-ignored",
 					  "LLVM-EXEGESIS annotations ignored (%zu): values of "
@@ -103,15 +105,40 @@ static int assemble(struct tact_input *in, const char *text, size_t size,
 	return status;
 }
 
+/* Text for another assembler. */
+static int convert_foreign(struct tact_input *in, enum foreign kind, const char *text, size_t size,
+			   const struct tact_input_options *opt, struct tact_diag *diag)
+{
+	const struct listing none = {0};
+	struct text converted = {0};
+	int status = foreign_convert(&converted, kind, text, size, diag);
+
+	if (status >= 0)
+		status = assemble(in, converted.data, converted.size, opt, &none, diag);
+	else if (status == -TACT_E_FORMAT)
+		input_complain(diag, in->isa->assembler, text, size, opt->excerpt);
+	text_free(&converted);
+	in->description =
+		kind == FOREIGN_NASM ? "assembly (NASM syntax)" : "assembly (listing of MSVC)";
+	return status;
+}
+
 /* Text that is no listing. */
 static int convert_text(struct tact_input *in, const char *text, size_t size,
 			const struct tact_input_options *opt, struct tact_diag *diag)
 {
 	const struct listing none = {0};
+	const bool has_intel = in->isa->assembler->directive[TACT_SYNTAX_INTEL];
+	const enum foreign foreign = has_intel && opt->syntax != TACT_SYNTAX_ATT
+					     ? foreign_detect(text, size)
+					     : FOREIGN_NONE;
 	struct text converted = {0};
-	const enum dialect dialect = dialect_convert(&converted, in->isa->assembler, text, size);
+	enum dialect dialect;
 	int status;
 
+	if (foreign)
+		return convert_foreign(in, foreign, text, size, opt, diag);
+	dialect = dialect_convert(&converted, in->isa->assembler, text, size);
 	if (converted.failed)
 		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	else if (dialect == DIALECT_NONE)
