@@ -8,7 +8,9 @@
 #include "arch/params.h"
 #include "base/base.h"
 
-/* All others change facile, sim, and with sim the runs of trace. */
+/* All others change facile, sim, and with sim the runs of trace; the latencies of caches and memory
+ * do so where loads are said to find their data there.
+ */
 static const char *const only_sim[] = {
 	"iq_size",
 	"dsb_ms_stall",
@@ -35,8 +37,7 @@ static const char *const only_sim[] = {
 	"taken_branch_ports",
 };
 static const char *const only_trace[] = {
-	"branch_penalty", "l1_kib", "l1_ways", "l2_kib",     "l2_ways",
-	"l2_latency",	  "l3_kib", "l3_ways", "l3_latency", "memory_latency",
+	"branch_penalty", "l1_kib", "l1_ways", "l2_kib", "l2_ways", "l3_kib", "l3_ways",
 };
 static const char *const no_numbers[] = {"ports", "terms"};
 
