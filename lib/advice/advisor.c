@@ -385,8 +385,8 @@ int tact_advisor_run(struct tact_advisor *a, struct tact_block *block,
 	if (a->opt.least_gain <= 0)
 		a->opt.least_gain = 0.04;
 	/* A changed block would forget where single loads find their data, and given latencies. */
-	if (block->n_insns > TACT_ADVICE_MAX_INSNS || block->has_memories ||
-	    block->has_latencies || !block->arch->isa->rewriter)
+	if (block->n_insns > TACT_ADVICE_MAX_INSNS || block->has_memories || block->has_latencies ||
+	    !block->arch->isa->rewriter)
 		return 0;
 	status = begin(a, block);
 	if (status < 0)
