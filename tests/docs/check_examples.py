@@ -268,8 +268,11 @@ def fixture(place, args):
                                        for r in table[1:])
     with open(os.path.join(TOP, 'examples/demo.s')) as f:
         place.write('kernel.s', f.read())
-    for name in ('blocks.csv', 'hsw.csv', 'skl.csv', 'rkl.csv', 'icl.csv', 'measured.csv'):
+    for name in ('blocks.csv', 'hsw.csv', 'skl.csv', 'rkl.csv', 'icl.csv'):
         place.write(name, measured)
+    place.write('measured.csv', 'hex,cycles,arch\n' + ''.join(
+        '%s,%s,%s\n' % (r[column['hex']], r[column['cycles']], arch)
+        for arch in ('ICX', 'SKL') for r in table[1:41]))
     place.write('bhive-hsw.csv', hundred)
     for name in ('gzip.csv', 'openssl.csv', 'sqlite.csv', 'openblas.csv'):
         place.write(name, counts)
