@@ -39,7 +39,7 @@ struct source_options {
 	"An INPUT is a file, or - for standard input: hex strings, a CSV whose first\n"            \
 	"column is hex, assembly text, a listing of objdump, gdb or perf, an object file,\n"       \
 	"an archive, an executable, or C source, whose compiler gets what follows --.\n"           \
-	"Markers in it (LLVM-MCA, OSACA, IACA) select code; without markers,\n"        \
+	"Markers in it (LLVM-MCA, OSACA, IACA) select code; without markers,\n"                    \
 	"the innermost loops are listed.\n\n"
 
 extern const struct option_spec source_option_specs[];
