@@ -32,9 +32,13 @@ TEST(test_words)
 	report_short(&text, "short", 11);
 	assert_string_equal(text_string(&text), "short");
 	text_reset(&text);
-	assert_false(report_bounds(&text, 0));
-	assert_true(report_bounds(&text, 1u << TACT_BOUND_PORTS | 1u << TACT_BOUND_PRECEDENCE));
+	assert_false(report_bounds(&text, NULL, 0));
+	assert_true(
+		report_bounds(&text, NULL, 1u << TACT_BOUND_PORTS | 1u << TACT_BOUND_PRECEDENCE));
 	assert_string_equal(text_string(&text), "Ports, Dependencies");
+	text_reset(&text); /* in the words of the vendor */
+	assert_true(report_bounds(&text, tact_arch_find("ZEN4"), 1u << TACT_BOUND_DSB));
+	assert_string_equal(text_string(&text), "Op cache");
 	text_free(&text);
 }
 
