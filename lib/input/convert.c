@@ -111,7 +111,7 @@ static int convert_foreign(struct tact_input *in, enum foreign kind, const char 
 {
 	const struct listing none = {0};
 	struct text converted = {0};
-	int status = foreign_convert(&converted, kind, text, size, diag);
+	int status = foreign_convert(&converted, in->isa->assembler, kind, text, size, diag);
 
 	if (status >= 0)
 		status = assemble(in, converted.data, converted.size, opt, &none, diag);

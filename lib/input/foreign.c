@@ -311,8 +311,9 @@ static int put_msvc_line(struct converter *c, const char *p, const char *end)
 		return 0;
 	}
 	if (is_one_of(second, "endp ends") ||
-	    is_one_of(name, "title include includelib public extrn end option .686p .xmm .model "
-			    ".code comm"))
+	    is_one_of(name, "title include includelib public extrn end option .model "
+			    ".code comm") ||
+	    is_one_of(name, c->assembler->processor_directives))
 		return 0;
 	if (is_one_of(second, "macro struct") || is_one_of(name, "if else endif endm ifdef"))
 		return foreign_refuse(c, name.p, (size_t)(q - name.p),
@@ -335,10 +336,11 @@ static int put_msvc_line(struct converter *c, const char *p, const char *end)
 	return foreign_put_insn(c, name, p, end);
 }
 
-int foreign_convert(struct text *out, enum foreign kind, const char *text, size_t size,
-		    struct tact_diag *diag)
+int foreign_convert(struct text *out, const struct isa_assembler *assembler, enum foreign kind,
+		    const char *text, size_t size, struct tact_diag *diag)
 {
-	struct converter c = {.out = out, .kind = kind, .scope = "", .diag = diag};
+	struct converter c = {
+		.out = out, .assembler = assembler, .kind = kind, .scope = "", .diag = diag};
 	const char *p = text, *const end = text + size, *stop;
 	int status = 0;
 

@@ -225,7 +225,7 @@ static int put_msvc_operand(struct converter *c, bool is_lea, const char *p, con
 int foreign_put_insn(struct converter *c, struct word name, const char *p, const char *end)
 {
 	const char *stop;
-	bool is_lea = is(name, "lea");
+	bool is_lea = is_one_of(name, c->assembler->address_insns);
 
 	while (end > p && is_blank(end[-1]))
 		end--;

@@ -21,6 +21,7 @@ struct equate {
 
 struct converter {
 	struct text *out;
+	const struct isa_assembler *assembler;
 	enum foreign kind;
 	struct equate *equates; /* owned */
 	size_t n_equates, capacity;

@@ -48,6 +48,10 @@ struct isa_assembler {
 	 * any): disassemblers print different encodings alike.
 	 */
 	void (*respell)(struct text *out, const char *p, const char *end, unsigned length);
+	/* Words of other assemblers, separated by blanks: directives that choose the processor, and
+	 * instructions that take an address and do not access it.  NULL only for a set without Intel syntax.
+	 */
+	const char *processor_directives, *address_insns;
 };
 
 /* ---- words of a text ---- */

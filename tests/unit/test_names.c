@@ -133,7 +133,8 @@ static struct obj_symbol symbols[] = {
 	{.name = OBJ_PRIVATE_PREFIX "0", .offset = 100},
 };
 static struct obj_section section = {.name = ".text", .size = 112};
-static const struct obj_file file = {.sections = &section,
+static const struct obj_file file = {.has_symbols = true,
+				     .sections = &section,
 				     .n_sections = 1,
 				     .symbols = symbols,
 				     .n_symbols = sizeof(symbols) / sizeof(symbols[0])};

@@ -178,4 +178,6 @@ const struct isa_assembler x86_assembler = {
 	.mnemonic = mnemonic,
 	.others = others,
 	.n_others = ARRAY_SIZE(others),
+	.processor_directives = ".686p .xmm",
+	.address_insns = "lea",
 };
