@@ -22,8 +22,9 @@ enum foreign { FOREIGN_NONE, FOREIGN_NASM, FOREIGN_MSVC };
 /* Tells by directives and operands that only they have. */
 enum foreign foreign_detect(const char *text, size_t size);
 
-/* Adds the text, for an instruction set that has such assemblers, to `out`, with as many lines as it had.  Returns 0, -TACT_E_NOMEM, or
- * -TACT_E_FORMAT for what is not understood, with its line in diag.
+/* Adds the text, for an instruction set that has such assemblers, to `out`, with as many lines as
+ * it had.  Returns 0, -TACT_E_NOMEM, or -TACT_E_FORMAT for what is not understood, with its line in
+ * diag.
  */
 int foreign_convert(struct text *out, const struct isa_assembler *assembler, enum foreign kind,
 		    const char *text, size_t size, struct tact_diag *diag);

@@ -46,6 +46,8 @@ VALUES = {
     'const char **': '(const char **)room',
     'const char *const *': 'names',
     'char *const *': 'words',
+    'struct tact_mix *const *': 'some_mixes()',
+    'const struct tact_mix *const *': '(const struct tact_mix *const *)some_mixes()',
     'struct tact_diag *': '&diag',
 }
 
@@ -66,6 +68,16 @@ static void *made = (void *)1;
 static struct tact_diag diag;
 static const char *const names[] = {"facile", "facile"};
 static char *const words[] = {"true", NULL};
+
+/* More than any number that is tried. */
+static struct tact_mix *const *some_mixes(void)
+{
+	static struct tact_mix *mixes[64];
+
+	for (int i = 0; i < 64; i++)
+		mixes[i] = the.mix;
+	return mixes;
+}
 
 static const char *text_for(const char *name)
 {
