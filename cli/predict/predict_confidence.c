@@ -11,7 +11,7 @@
 static const char *calibrated_model(const struct predictor *p)
 {
 	if (p->paper || p->simple_predecoder || p->simple_decoder || p->exact_ports ||
-	    p->predict_options.bounds || p->archs.params || p->max_cycles)
+	    p->predict_options.bounds || p->archs.params)
 		return NULL;
 	return p->command->simulates ? "sim" : p->model;
 }

@@ -33,8 +33,8 @@ static int add_remarks(struct tact_input *in, struct tact_diag *diag)
 	const struct asm_source *source = &in->source;
 	int status = 0;
 
-	if (!source->n_skipped && !source->program && !source->n_ignored[ASM_LATENCY] &&
-	    !source->n_ignored[ASM_EXEGESIS])
+	if (!source->n_skipped && !source->n_mixed && !source->program &&
+	    !source->n_ignored[ASM_LATENCY] && !source->n_ignored[ASM_EXEGESIS])
 		return 0;
 	if (!in->general)
 		status = tact_remarks_create(&in->general);
@@ -43,6 +43,12 @@ static int add_remarks(struct tact_input *in, struct tact_diag *diag)
 			in->general, "skipped-unknown",
 			"%zu instruction%s that the assembler does not know left out",
 			source->n_skipped, source->n_skipped > 1 ? "s" : "");
+	if (status >= 0 && source->n_mixed)
+		status = tact_remarks_add(in->general, "register-as-symbol",
+					  "%zu instruction%s a register without %%, which AT&T "
+					  "syntax takes for a symbol in memory",
+					  source->n_mixed,
+					  source->n_mixed > 1 ? "s name" : " names");
 	if (status >= 0 && source->n_ignored[ASM_LATENCY])
 		status =
 			tact_remarks_add(in->general, "annotations-ignored",

@@ -23,6 +23,7 @@ struct scanner {
 	bool is_insn;	    /* the last statement was an instruction */
 	unsigned depth;	    /* of macros and repetitions that are being defined */
 	long att, intel;    /* signs of each syntax before that */
+	size_t n_mixed;	    /* instructions with signs of both */
 	struct tact_diag *diag;
 };
 
@@ -120,6 +121,18 @@ static int read_directive(struct scanner *s, const char *p, const char *end)
 	return status;
 }
 
+static void weigh(struct scanner *s, const char *p, const char *end)
+{
+	long att = 0, intel = 0;
+
+	if (!s->out->assembler->weigh)
+		return;
+	s->out->assembler->weigh(p, end, &att, &intel);
+	s->att += att;
+	s->intel += intel;
+	s->n_mixed += att && intel;
+}
+
 /* Handles the statement of the output that ends here: an instruction, a directive, or labels. */
 static int end_statement(struct scanner *s)
 {
@@ -146,8 +159,7 @@ static int end_statement(struct scanner *s)
 	s->is_insn = true;
 	if (!s->saw_directive) {
 		s->saw_insn = true;
-		if (s->out->assembler->weigh)
-			s->out->assembler->weigh(p, end, &s->att, &s->intel);
+		weigh(s, p, end);
 	}
 	return 0;
 }
@@ -566,6 +578,7 @@ int asm_source_create(struct asm_source *out, const struct tact_isa *isa, const 
 	if (syntax == TACT_SYNTAX_AUTO)
 		syntax = s.intel > s.att ? TACT_SYNTAX_INTEL : TACT_SYNTAX_ATT;
 	out->starts_intel = syntax == TACT_SYNTAX_INTEL;
+	out->n_mixed = syntax == TACT_SYNTAX_ATT ? s.n_mixed : 0;
 	if (!out->syntax)
 		out->syntax = syntax;
 	return 0;

@@ -127,6 +127,7 @@ struct asm_source {
 	bool has_lines;	   /* the text brings its own line table (.loc) */
 	bool is_skipping;  /* instructions that the assembler does not know are left out */
 	size_t n_skipped;
+	size_t n_mixed; /* instructions in AT&T syntax that have a register without % */
 	size_t n_ignored[ASM_ANNOTATIONS];
 	const char *program; /* that assembled it; NULL: the usual one */
 	bool is_listing; /* made of a listing: its lines are not to be found in the line table */

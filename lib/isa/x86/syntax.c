@@ -67,8 +67,8 @@ static void weigh(const char *p, const char *end, long *att, long *intel)
 			p = asm_skip_word(p, end);
 			if (asm_word_is(word, p, "ptr"))
 				*intel += 2;
-			else if (is_register(word, p))
-				++*intel;
+			else if (is_register(word, p) && (p == end || *p != '('))
+				++*intel; /* a variable may be called si: si(%rip) */
 		} else {
 			p++;
 		}
