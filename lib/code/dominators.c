@@ -39,8 +39,10 @@ static int tree_create(struct tree *tree, const struct code_graph *graph)
 	size_t i;
 
 	*tree = (struct tree){.graph = graph, .n = 1};
-	/* The stack may hold each block once for each edge into it: two per block. */
-	memory = calloc(n * (ARRAY_SIZE(arrays) + 2), sizeof(*memory));
+	/* The stack may hold each block once for each edge into it: two per block, and twice those
+	 * that only an indirect jump leads to.
+	 */
+	memory = calloc(n * (ARRAY_SIZE(arrays) + 4), sizeof(*memory));
 	if (!memory)
 		return -TACT_E_NOMEM;
 	tree->memory = memory;
@@ -59,18 +61,29 @@ static void tree_destroy(struct tree *tree)
 	free(tree->memory);
 }
 
+/* `chain` is not in use yet: it holds the parent that a block was last pushed from.  Returns the
+ * depth of the stack.
+ */
+static size_t push(struct tree *tree, uint32_t block, uint32_t parent, size_t depth)
+{
+	if (block == CODE_NONE || tree->number[block])
+		return depth;
+	tree->chain[block] = parent;
+	tree->stack[depth] = block;
+	return depth + 1;
+}
+
 static void search_from(struct tree *tree, uint32_t root)
 {
 	uint32_t *const stack = tree->stack, *const from = tree->chain;
 	size_t depth = 0;
 	int s;
 
-	/* `chain` is not in use yet: it holds the parent that a block was last pushed from. */
 	from[root] = 0;
 	stack[depth++] = root;
 	while (depth) {
 		const uint32_t block = stack[--depth];
-		uint32_t number;
+		uint32_t number, next;
 
 		if (tree->number[block])
 			continue;
@@ -78,14 +91,11 @@ static void search_from(struct tree *tree, uint32_t root)
 		tree->number[block] = number;
 		tree->block[number] = block;
 		tree->parent[number] = from[block];
-		for (s = 0; s < 2; s++) {
-			const uint32_t next = tree->graph->successors[block][s];
-
-			if (next == CODE_NONE || tree->number[next])
-				continue;
-			from[next] = number;
-			stack[depth++] = next;
-		}
+		for (s = 0; s < 2; s++)
+			depth = push(tree, tree->graph->successors[block][s], number, depth);
+		next = code_table_of(tree->graph, block);
+		for (; next != CODE_NONE; next = tree->graph->also[next])
+			depth = push(tree, next, number, depth);
 	}
 }
 

@@ -42,6 +42,52 @@ static bool is_padding(const struct tact_isa *isa, const uint8_t *code,
 	return true;
 }
 
+static bool is_indirect(const struct tact_isa *isa, const uint8_t *code,
+			const struct code_block *block)
+{
+	struct isa_step step;
+
+	if (block->flow != TACT_FLOW_JUMP || block->target != CODE_NONE)
+		return false;
+	isa->scan(&step, 1, code + block->last, block->end - block->last);
+	return step.is_valid && !step.is_direct;
+}
+
+/* Where a table of jumps leads is not read: what nothing else leads to, up to the next such jump,
+ * are its targets; what stands before the first one belongs to it as well.  Without this, they would
+ * enter the loop around the jump from nowhere.
+ */
+static void connect_tables(struct code_graph *graph, const struct tact_isa *isa,
+			   const uint8_t *code, const bool *is_reached)
+{
+	const uint32_t n = (uint32_t)graph->blocks.n;
+	uint32_t first = 0, jump, last = CODE_NONE;
+
+	while (first < n && !is_indirect(isa, code, &graph->blocks.items[first]))
+		first++;
+	jump = first < n ? first : CODE_NONE;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct code_block *block = &graph->blocks.items[i];
+
+		graph->from[i] = graph->also[i] = CODE_NONE;
+		if (i && jump != CODE_NONE && !is_reached[i] && !block->is_bad &&
+		    !is_padding(isa, code, block)) {
+			graph->from[i] = jump;
+			if (last == CODE_NONE)
+				graph->successors[jump][0] = i;
+			else if (graph->successors[jump][1] == CODE_NONE)
+				graph->successors[jump][1] = i;
+			if (last != CODE_NONE)
+				graph->also[last] = i;
+			last = i;
+		}
+		if (i > first && is_indirect(isa, code, block)) {
+			jump = i;
+			last = CODE_NONE;
+		}
+	}
+}
+
 /* Padding behind a jump is not executed: without this, it would lead into the loop that it aligns,
  * as if the loop were entered there.  Returns 0 or -TACT_E_NOMEM.
  */
@@ -60,6 +106,7 @@ static int cut_padding(struct code_graph *graph, const struct tact_isa *isa, con
 		if (!is_reached[i] && graph->blocks.items[i].flow == TACT_FLOW_NEXT &&
 		    is_padding(isa, code, &graph->blocks.items[i]))
 			graph->successors[i][1] = CODE_NONE;
+	connect_tables(graph, isa, code, is_reached);
 	free(is_reached);
 	return 0;
 }
@@ -81,7 +128,9 @@ int code_graph_create(struct code_graph *graph, const struct tact_isa *isa, cons
 	code_map_destroy(&map);
 	if (status >= 0) {
 		graph->successors = malloc((graph->blocks.n + 1) * sizeof(*graph->successors));
-		status = graph->successors ? 0 : -TACT_E_NOMEM;
+		graph->from = malloc((graph->blocks.n + 1) * sizeof(*graph->from));
+		graph->also = malloc((graph->blocks.n + 1) * sizeof(*graph->also));
+		status = graph->successors && graph->from && graph->also ? 0 : -TACT_E_NOMEM;
 	}
 	if (status >= 0) {
 		connect(graph);
@@ -94,15 +143,24 @@ int code_graph_create(struct code_graph *graph, const struct tact_isa *isa, cons
 
 void code_graph_destroy(struct code_graph *graph)
 {
-	FREE_ALL(graph->blocks.items, graph->successors);
+	FREE_ALL(graph->blocks.items, graph->successors, graph->from, graph->also);
 	*graph = (struct code_graph){0};
+}
+
+/* Whether an indirect jump leads to a block and does not have it as one of its successors. */
+static bool is_further(const struct code_graph *graph, uint32_t block)
+{
+	const uint32_t jump = graph->from[block];
+
+	return jump != CODE_NONE && graph->successors[jump][0] != block &&
+	       graph->successors[jump][1] != block;
 }
 
 int code_predecessors_create(struct code_predecessors *pred, const struct code_graph *graph)
 {
-	const size_t n = graph->blocks.n;
-	uint32_t *memory = calloc(n + 2 + 2 * n, sizeof(*memory));
-	size_t i;
+	const uint32_t n = (uint32_t)graph->blocks.n;
+	uint32_t *memory = calloc((size_t)n + 2 + 3 * (size_t)n, sizeof(*memory));
+	uint32_t i;
 	int s;
 
 	if (!memory)
@@ -111,17 +169,21 @@ int code_predecessors_create(struct code_predecessors *pred, const struct code_g
 	pred->list = memory + n + 2;
 	/* Counting sort; counts are stored two places up, so that filling moves them down by one.
 	 */
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		for (s = 0; s < 2; s++)
 			if (graph->successors[i][s] != CODE_NONE)
 				pred->first[graph->successors[i][s] + 2]++;
+		pred->first[i + 2] += is_further(graph, i);
+	}
 	for (i = 2; i < n + 2; i++)
 		pred->first[i] += pred->first[i - 1];
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		for (s = 0; s < 2; s++)
 			if (graph->successors[i][s] != CODE_NONE)
-				pred->list[pred->first[graph->successors[i][s] + 1]++] =
-					(uint32_t)i;
+				pred->list[pred->first[graph->successors[i][s] + 1]++] = i;
+		if (is_further(graph, i))
+			pred->list[pred->first[i + 1]++] = graph->from[i];
+	}
 	return 0;
 }
 

@@ -13,7 +13,22 @@ struct code_graph {
 	 * none.
 	 */
 	uint32_t (*successors)[2];
+	/* Owned; for each block that nothing else leads to: the indirect jump before it, which may
+	 * lead there, as through a table, and the next such block of the same jump; CODE_NONE for
+	 * all others.  The first two of a jump are its successors.
+	 */
+	uint32_t *from, *also;
 };
+
+/* Returns the first block that only an indirect jump leads to, which others follow; CODE_NONE: the
+ * block does not end in such a jump.
+ */
+static inline uint32_t code_table_of(const struct code_graph *graph, uint32_t block)
+{
+	const uint32_t to = graph->successors[block][0];
+
+	return to != CODE_NONE && graph->from[to] == block ? to : CODE_NONE;
+}
 
 /* Builds a graph.  `is_relocatable`: targets that the linker still has to fill in lead nowhere.
  * Returns 0, -TACT_E_NOMEM, or -TACT_E_LIMIT for 4 GiB of code or more.

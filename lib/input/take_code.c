@@ -306,9 +306,11 @@ static void remark_jumps(struct taker *t, const struct code_survey *taken)
 	const bool is_whole = t->region->code != t->in->code;
 
 	if (n)
-		REMARK(t, "indirect-jump", "%zu indirect jump%s: where %s not known%s", n,
-		       n == 1 ? "" : "s", n == 1 ? "it leads is" : "they lead is",
-		       taken->n_indirect < n ? ", so ways through them are left out" : "");
+		REMARK(t, "indirect-jump",
+		       "%zu indirect jump%s: where %s not known; the paths have at most two places "
+		       "of each that nothing else leads to%s",
+		       n, n == 1 ? "" : "s", n == 1 ? "it leads is" : "they lead is",
+		       taken->n_indirect < n ? ", and this one none" : "");
 	if (!t->r->is_chosen || t->r->path)
 		return;
 	if (t->survey.n_inner_loops)

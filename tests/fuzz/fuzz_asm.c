@@ -30,7 +30,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		__builtin_trap();
 	for (i = 0; i < source.n_regions; i++)
 		if (source.regions[i].begin >= source.regions[i].end ||
-		    source.regions[i].end >= source.n_markers ||
+		    source.regions[i].begin >= source.n_markers ||
+		    (source.regions[i].end >= source.n_markers &&
+		     source.regions[i].end != ASM_NO_MARKER) ||
 		    strlen(source.names + source.markers[source.regions[i].begin].name) > size)
 			__builtin_trap();
 	asm_source_destroy(&source);

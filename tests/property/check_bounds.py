@@ -34,7 +34,7 @@ SLACK = 0.02
 ALLOWED = 0.002  # of the blocks
 MODES = ('unroll', 'loop')
 NO_BOUNDS = ('hex', 'arch', 'mode', 'status', 'cycles_per_iteration', 'coverage', 'bottlenecks',
-             'facile_cycles_per_iteration')
+             'facile_cycles_per_iteration', 'function', 'address', 'line', 'remarks')
 
 # ---- random blocks ----
 

@@ -42,7 +42,10 @@ TEST(test_edges)
 	expect_edges("75 01 90 c3", "0>2,1, 1>2, 2>");
 	expect_edges("e8 00 00 00 00 ff d0 c3", "0>");
 	expect_edges("eb 01 90 ff e0", "0>2, 1> 2>"); /* padding after a jump leads nowhere */
-	expect_edges("eb 02 ff c0 ff e0", "0>2, 1>2, 2>");
+	/* an indirect jump leads to what nothing else leads to */
+	expect_edges("eb 02 ff c0 ff e0", "0>2, 1>2, 2>1,");
+	expect_edges("ff e0 ff c0 c3 ff c1 c3 ff c2 c3", "0>1,2, 1> 2> 3>");
+	expect_edges("75 03 ff e0 c3 90 c3", "0>3,1, 1>2, 2> 3>");
 	expect_edges("06 90", "0> 1>"); /* nothing follows bytes that are not an instruction */
 	expect_edges("b8 01 00 00 00 eb fa", "0>"); /* into an instruction */
 	expect_edges("eb 7f 75", "0> 1>");	    /* out of it; cut short */
@@ -79,14 +82,19 @@ static void check_dominators(const struct code_graph *graph)
 	code_dominators_destroy(&dom);
 }
 
+/* No block is the target of an indirect jump. */
+static uint32_t none[40];
+
 TEST(test_dominators)
 {
 	uint32_t random = 12345;
 
+	memset(none, 0xff, sizeof(none));
+
 	for (int round = 0; round < 3000; round++) {
 		uint32_t successors[40][2];
 		const size_t n = 1 + (size_t)round % 40;
-		const struct code_graph graph = {{NULL, n, 0}, successors};
+		const struct code_graph graph = {{NULL, n, 0}, successors, none, none};
 
 		for (size_t i = 0; i < n; i++)
 			for (int s = 0; s < 2; s++) {
@@ -104,7 +112,7 @@ TEST(test_dominators)
 
 TEST(test_no_blocks)
 {
-	const struct code_graph graph = {{NULL, 0, 0}, NULL};
+	const struct code_graph graph = {{NULL, 0, 0}, NULL, NULL, NULL};
 	struct code_predecessors pred;
 	struct code_dominators dom;
 
@@ -118,10 +126,11 @@ TEST(test_no_blocks)
 TEST(test_irreducible)
 {
 	uint32_t successors[][2] = {{1, 2}, {2, CODE_NONE}, {1, 3}, {CODE_NONE, CODE_NONE}};
-	const struct code_graph graph = {{NULL, 4, 0}, successors};
+	const struct code_graph graph = {{NULL, 4, 0}, successors, none, none};
 	struct code_predecessors pred;
 	struct code_dominators dom;
 
+	memset(none, 0xff, sizeof(none));
 	check_dominators(&graph);
 	assert_int_equal(code_dominators_create(&dom, &graph), 0);
 	assert_false(code_dominates(&dom, 1, 2));
