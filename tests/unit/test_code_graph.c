@@ -9,6 +9,7 @@
 
 #include "code/code.h"
 #include "code/graph.h"
+#include "code/transfers.h"
 #include "support.h"
 
 /* ---- edges ---- */
@@ -268,6 +269,41 @@ TEST(test_markers)
 	expect_markers(END BEGIN, -TACT_E_FORMAT, "", 1);
 	expect_markers(BEGIN END, -TACT_E_FORMAT, "", 0);
 	expect_markers("bb 70 00 00 00 64 67 90", 0, "", 0);
+}
+
+/* The quick look must not miss a call that decoding finds. */
+TEST(test_may_call)
+{
+	static const uint8_t likely[] = {0xe8, 0xff, 0xcd, 0x0f, 0x05, 0x34, 0x41, 0x66,
+					 0xf2, 0x3e, 0xd0, 0x10, 0x48, 0x90, 0x89, 0xd8};
+	const struct tact_isa *isa = tact_isa_next(NULL);
+	uint32_t random = 1;
+	unsigned calls = 0, others = 0;
+
+	for (int round = 0; round < 200000; round++) {
+		uint8_t code[24];
+		const struct isa_step *step;
+		struct code_walk walk;
+		bool has_call = false, is_valid = true;
+
+		for (size_t i = 0; i < sizeof(code); i++) {
+			random = random * 1664525 + 1013904223;
+			code[i] =
+				random >> 30 ? likely[random >> 16 & 15] : (uint8_t)(random >> 16);
+		}
+		code_walk_init(&walk, isa, code, sizeof(code));
+		while ((step = code_walk_next(&walk))) {
+			is_valid &= step->is_valid;
+			has_call |= step->flow == TACT_FLOW_CALL || step->flow == TACT_FLOW_KERNEL;
+		}
+		if (!is_valid)
+			continue; /* there is no prediction that a remark would belong to */
+		if (has_call)
+			assert_true(isa->may_call(code, sizeof(code)));
+		calls += has_call;
+		others += !has_call && !isa->may_call(code, sizeof(code));
+	}
+	assert_true(calls > 1000 && others > 100);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -132,27 +132,48 @@ bool x86_may_lead_back(const uint8_t *code, size_t size)
 }
 
 /* call rel32; call and lcall r/m; int; syscall and sysenter. */
+static bool is_call(const uint8_t *p, size_t size)
+{
+	if (size < 2)
+		return false;
+	return (p[0] == 0xe8 && size >= 5) || (p[0] == 0xff && (p[1] >> 4 & 3) == 1) ||
+	       p[0] == 0xcd || (p[0] == 0x0f && (p[1] == 0x05 || p[1] == 0x34));
+}
+
+/* Skips prefixes of an instruction; those of calls are segments, 66, f2 and f3, and REX. */
+static size_t skip_prefixes(const uint8_t *p, size_t size)
+{
+	size_t n = 0;
+
+	while (n + 1 < size && (p[n] == 0x66 || p[n] == 0x67 || p[n] == 0xf2 || p[n] == 0xf3 ||
+				p[n] == 0x2e || p[n] == 0x36 || p[n] == 0x3e || p[n] == 0x26 ||
+				p[n] == 0x64 || p[n] == 0x65 || (p[n] & 0xf0) == 0x40))
+		n++;
+	return n;
+}
+
+/* Most blocks have no such byte at all; in others it is mostly part of a constant, which lengths
+ * tell.  What has no length here is left to the decoder.
+ */
 bool x86_may_call(const uint8_t *code, size_t size)
 {
-	for (size_t i = 0; i + 1 < size; i++)
-		switch (code[i]) {
-		case 0xe8:
-			if (size - i >= 5)
-				return true;
-			break;
-		case 0xff:
-			if ((code[i + 1] >> 4 & 3) == 1) /* /2 and /3 */
-				return true;
-			break;
-		case 0xcd:
+	static const bool may_begin[256] = {
+		[0xe8] = true, [0xff] = true, [0xcd] = true, [0x0f] = true};
+	size_t first = 0, at = 0, n;
+
+	while (first < size && (!may_begin[code[first]] || !is_call(code + first, size - first)))
+		first++;
+	if (first == size)
+		return false;
+	while (at < size) {
+		struct isa_layout layout;
+
+		n = skip_prefixes(code + at, size - at);
+		if (is_call(code + at + n, size - at - n) ||
+		    !x86_layout_of(&layout, code + at, size - at) || !layout.length)
 			return true;
-		case 0x0f:
-			if (code[i + 1] == 0x05 || code[i + 1] == 0x34)
-				return true;
-			break;
-		default:
-			break;
-		}
+		at += layout.length;
+	}
 	return false;
 }
 
