@@ -111,7 +111,7 @@ TEST(gains_are_reproduced_on_random_blocks)
 		}
 		check_block(code, size, &r);
 	}
-	assert_true(r.advices > 100);
+	assert_true(r.advices > rounds(100));
 	close_run(&r);
 }
 
@@ -125,7 +125,7 @@ TEST(gains_are_reproduced_on_real_blocks)
 		close_run(&r);
 		skip();
 	}
-	assert_true(r.advices > 20);
+	assert_true(r.advices > rounds(20));
 	close_run(&r);
 }
 
