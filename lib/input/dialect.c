@@ -262,7 +262,7 @@ static const char *skip_numbers(const char *p, const char *end, size_t *column)
 	/* Without a bar: "100.00        sub" */
 	for (q = skip_blanks(p, end); q < end && isdigit((unsigned char)*q); q++)
 		;
-	if (q < end && *q == '.' && isdigit((unsigned char)q[1])) {
+	if (end - q >= 2 && *q == '.' && isdigit((unsigned char)q[1])) {
 		for (q++; q < end && isdigit((unsigned char)*q); q++)
 			;
 		*column = (size_t)(q - p);

@@ -116,7 +116,7 @@ static const char *find_target(const char *p, const char *end)
 	const char *stop;
 
 	p = find_mnemonic(p, end, &stop);
-	if (*p != 'j' && *p != 'J' && !is_call(p, stop) && !begins_with(p, stop, "loop") &&
+	if (!begins_with(p, stop, "j") && !is_call(p, stop) && !begins_with(p, stop, "loop") &&
 	    !asm_word_is(p, stop, "xbegin"))
 		return NULL;
 	if (stop < end && *stop == ',') /* jne,pt */
@@ -144,7 +144,7 @@ static void respell(struct text *out, const char *p, const char *end, unsigned l
 		return;
 	}
 	/* A near jump where a short one would do. */
-	if (is_plain && (*mnemonic == 'j' || *mnemonic == 'J') && length >= 5)
+	if (is_plain && begins_with(mnemonic, stop, "j") && length >= 5)
 		text_add(out, "{disp32} ");
 	text_add_bytes(out, p, (size_t)(end - p));
 }
