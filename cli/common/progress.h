@@ -20,9 +20,9 @@
 #include <stdint.h>
 
 struct progress {
-	const char *what; /* is counted: "blocks", "rows"; NULL: only the share is shown */
-	uint64_t total;	  /* 0: unknown */
-	uint64_t skipped; /* of those that are done, those that took no time */
+	const char *what;	/* is counted: "blocks", "rows"; NULL: only the share is shown */
+	_Atomic uint64_t total; /* 0: unknown */
+	uint64_t skipped;	/* of those that are done, those that took no time */
 	bool is_shown;
 	double start;
 	_Atomic double next; /* when the line is due */
