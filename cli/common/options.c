@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -500,4 +501,22 @@ void option_words_fini(void *target)
 
 	free(words->list);
 	*words = (struct option_words){NULL, 0};
+}
+
+const char *option_alignment(const char *value, unsigned *alignment, bool *is_all, char *why,
+			     size_t size)
+{
+	unsigned long number;
+	char *end;
+
+	*is_all = !strcmp(value, "all");
+	if (*is_all)
+		return NULL;
+	number = strtoul(value, &end, 0);
+	if (*value < '0' || *value > '9' || *end || number > 63) {
+		snprintf(why, size, "'%.40s' is neither a number from 0 to 63 nor 'all'", value);
+		return why;
+	}
+	*alignment = (unsigned)number;
+	return NULL;
 }

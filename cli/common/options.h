@@ -157,6 +157,12 @@ struct option_command {
  */
 int option_command_run(const struct option_command *command, void *target, int argc, char **argv);
 
+/* Reads the value of --alignment: a place in a cache line, or all of them.  Returns NULL, or what is
+ * wrong, in `why`.
+ */
+const char *option_alignment(const char *value, unsigned *alignment, bool *is_all, char *why,
+			     size_t size);
+
 /* Words of the command line, such as paths or a program and its arguments. */
 struct option_words {
 	char **list; /* owned, terminated by NULL, or NULL; the strings belong to argv */

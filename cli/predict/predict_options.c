@@ -37,21 +37,10 @@ static const struct option_choice explanations[] = {
 static const char *set_alignment(void *target, const char *value)
 {
 	struct predictor *p = target;
-	unsigned long number;
-	char *end;
 
-	p->is_all_alignments = !strcmp(value, "all");
 	p->is_alignment_given = true;
-	if (p->is_all_alignments)
-		return NULL;
-	number = strtoul(value, &end, 0);
-	if (*value < '0' || *value > '9' || *end || number > 63) {
-		snprintf(p->why, sizeof(p->why),
-			 "'%.40s' is neither a number from 0 to 63 nor 'all'", value);
-		return p->why;
-	}
-	p->alignment = (unsigned)number;
-	return NULL;
+	return option_alignment(value, &p->alignment, &p->is_all_alignments, p->why,
+				sizeof(p->why));
 }
 
 #define OPTION_HOLDER predictor

@@ -8,27 +8,9 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "input/scan.h"
 
 static const char bar[] = "\xe2\x94\x82"; /* U+2502 */
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static const char *skip_blanks(const char *p, const char *end)
-{
-	while (p < end && is_blank(*p))
-		p++;
-	return p;
-}
-
-static bool starts_with(const char *p, const char *end, const char *word)
-{
-	const size_t size = strlen(word);
-
-	return (size_t)(end - p) >= size && !memcmp(p, word, size);
-}
 
 void dialect_quote(struct text *out, const char *name, size_t size)
 {

@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "input/foreign.h"
+#include "input/scan.h"
 
 /* A name for a text: "x$ = 8", "x equ 8". */
 struct equate {
@@ -37,21 +38,9 @@ struct word {
 	size_t size;
 };
 
-static inline bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
 static inline bool is_name(char c)
 {
 	return isalnum((unsigned char)c) || (c && strchr("_.$@?", c));
-}
-
-static inline const char *skip_blanks(const char *p, const char *end)
-{
-	while (p < end && is_blank(*p))
-		p++;
-	return p;
 }
 
 static inline struct word next_word(const char **p, const char *end)

@@ -15,25 +15,7 @@
 
 #include "base/base.h"
 #include "input/listing.h"
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static const char *skip_blanks(const char *p, const char *end)
-{
-	while (p < end && is_blank(*p))
-		p++;
-	return p;
-}
-
-static bool starts_with(const char *p, const char *end, const char *word)
-{
-	const size_t size = strlen(word);
-
-	return (size_t)(end - p) >= size && !memcmp(p, word, size);
-}
+#include "input/scan.h"
 
 /* Skips perf's columns: numbers, if any, and a colon or a bar.  An address has no point and its
  * colon has no blank before it.

@@ -49,7 +49,8 @@ struct isa_assembler {
 	 */
 	void (*respell)(struct text *out, const char *p, const char *end, unsigned length);
 	/* Words of other assemblers, separated by blanks: directives that choose the processor, and
-	 * instructions that take an address and do not access it.  NULL only for a set without Intel syntax.
+	 * instructions that take an address and do not access it.  NULL only for a set without Intel
+	 * syntax.
 	 */
 	const char *processor_directives, *address_insns;
 };

@@ -383,19 +383,6 @@ void report_code_text(struct report *report, const struct tact_code_report *r)
 
 /* ---- Markdown ---- */
 
-/* Writes text inside of `...`, where only the table's bar has a meaning. */
-static void add_quoted(struct text *out, const char *text)
-{
-	text_add(out, "`");
-	for (; *text; text++) {
-		if (*text == '|')
-			text_add(out, "\\");
-		if (*text != '`' && *text != '\n')
-			text_add_bytes(out, text, 1);
-	}
-	text_add(out, "`");
-}
-
 static void add_markdown_row(const struct tact_code_report *r, const struct codediff_row *row,
 			     struct text *out)
 {
@@ -409,7 +396,7 @@ static void add_markdown_row(const struct tact_code_report *r, const struct code
 			continue;
 		text_add(out, "| ");
 		if (text_string(&place))
-			add_quoted(out, place.data);
+			report_quoted(out, place.data);
 		else
 			out->failed = true;
 		text_printf(out, " | %s | %.2f | %.2f | %+.1f%% | ",
@@ -432,9 +419,9 @@ void report_code_markdown(struct report *report, const struct tact_code_report *
 		    !r->threshold	      ? ""
 		    : s->worst > r->threshold ? " (over the limit)"
 					      : " (within the limit)");
-	add_quoted(out, r->names[0]);
+	report_quoted(out, r->names[0]);
 	text_add(out, ", B ");
-	add_quoted(out, r->names[1]);
+	report_quoted(out, r->names[1]);
 	text_printf(out, "; only in A: %zu, only in B: %zu.\n", s->n_only[0], s->n_only[1]);
 	if (s->n_slower || s->n_faster)
 		text_add(out, "\n| Code | CPU | Cycles A | Cycles B | Change | Cause |\n"

@@ -351,19 +351,6 @@ void report_diff_text(struct report *report, const struct tact_diff_report *view
 
 /* ---- Markdown ---- */
 
-/* Writes text inside of `...`, where only the table's bar has a meaning. */
-static void add_quoted(struct text *out, const char *text)
-{
-	text_add(out, "`");
-	for (; *text; text++) {
-		if (*text == '|')
-			text_add(out, "\\");
-		if (*text != '`' && *text != '\n')
-			text_add_bytes(out, text, 1);
-	}
-	text_add(out, "`");
-}
-
 static void add_markdown_row(const struct tact_diff_report *view, const struct diff_row *row,
 			     struct text *out)
 {
@@ -371,7 +358,7 @@ static void add_markdown_row(const struct tact_diff_report *view, const struct d
 	char *name = report_name(symbol, view->is_mangled, false);
 
 	text_add(out, "| ");
-	add_quoted(out, name ? name : symbol);
+	report_quoted(out, name ? name : symbol);
 	free(name);
 	text_printf(out, " | %+.2f%% | ", weight(view, row));
 	report_count(out, row->cycles[0], 0);
@@ -398,9 +385,9 @@ static void add_markdown_totals(const struct tact_diff_report *view, struct text
 		    : report_diff_is_over(view) ? " (over the limit)"
 						: " (within the limit)",
 		    a->info.arch);
-	add_quoted(out, view->names[0]);
+	report_quoted(out, view->names[0]);
 	text_add(out, " and B ");
-	add_quoted(out, view->names[1]);
+	report_quoted(out, view->names[1]);
 	text_add(out, ".\n\n| | A | B | B/A |\n|---|---:|---:|---:|\n| Cycles | ");
 	report_count(out, a->totals.cycles, 0);
 	text_add(out, " | ");

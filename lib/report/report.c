@@ -60,6 +60,18 @@ double report_ratio(double a, double b)
 	return b > 0 ? a / b : 0;
 }
 
+void report_quoted(struct text *out, const char *text)
+{
+	text_add(out, "`");
+	for (; *text; text++) {
+		if (*text == '|')
+			text_add(out, "\\");
+		if (*text != '`' && *text != '\n')
+			text_add_bytes(out, text, 1);
+	}
+	text_add(out, "`");
+}
+
 char *report_name(const char *symbol, bool is_mangled, bool is_whole)
 {
 	return is_mangled ? NULL : obj_demangle(symbol, is_whole);

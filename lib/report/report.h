@@ -39,6 +39,9 @@ double report_ratio(double a, double b); /* 0 if b is */
 /* Writes the name, without its middle if it is wider than `width`. */
 void report_short(struct text *out, const char *name, size_t width);
 
+/* Writes Markdown: text inside of `...`, where only the table's bar has a meaning. */
+void report_quoted(struct text *out, const char *text);
+
 /* Returns the name of a function as in the source, if its symbol is mangled and is_mangled is not
  * asked for; otherwise NULL.  The caller frees it.
  */
