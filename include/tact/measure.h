@@ -61,6 +61,8 @@ enum tact_measure_status {
 	TACT_MEASURE_CRASHED,	 /* killed the child process */
 	TACT_MEASURE_NO_COUNTER, /* as a loop: no register is free to count iterations */
 	TACT_MEASURE_UNSTABLE,	 /* ran, but the passes disagree */
+	TACT_MEASURE_DISTURBED,	 /* ran, but the core was never its own: something else kept running
+				    on it */
 	TACT_N_MEASURE_STATUS
 };
 
@@ -93,6 +95,20 @@ const char *tact_measure_flags_text(uint32_t flags, char buf[TACT_MEASURE_FLAGS_
 
 /* ---- measuring ---- */
 
+/* What memory holds at the start of a run.  Values are stable; files hold the names. */
+enum tact_contents {
+	TACT_CONTENTS_POINTER, /* every 8 bytes are an address that can be read and written */
+	TACT_CONTENTS_ZERO,
+	TACT_CONTENTS_INT,  /* every 8 bytes are a small integer */
+	TACT_CONTENTS_FLOAT /* ordinary floating-point numbers of 4 and of 8 bytes */
+};
+
+/* What vector registers hold at the start of a run.  Values are stable; files hold the names. */
+enum tact_vectors {
+	TACT_VECTORS_ORDINARY, /* ordinary numbers in all lanes, and masks full of ones */
+	TACT_VECTORS_ZERO      /* zeros; some cores know that, and wait for less */
+};
+
 struct tact_measure_options {
 	size_t size;	     /* sizeof(struct tact_measure_options) */
 	enum tact_mode mode; /* LOOP or UNROLL; AUTO: a loop if the block ends in a branch to its
@@ -108,6 +124,9 @@ struct tact_measure_options {
 	unsigned samples;    /* per pass; 0: 32 */
 	unsigned timeout_ms; /* for a block as a whole; 0: 2000 */
 	double max_spread;   /* largest accepted coefficient of variation; 0: 0.10 */
+	enum tact_contents memory;
+	enum tact_vectors vectors;
+	unsigned wait_ms; /* longest wait for a quiet moment, for a block as a whole; 0: 500 */
 };
 #define TACT_MEASURE_OPTIONS_INIT TACT_SIZED(struct tact_measure_options)
 
@@ -125,6 +144,16 @@ struct tact_measurement {
 	unsigned n_pages;   /* virtual pages that were mapped */
 	char reason[160];   /* explains to people why there is no number; "" if there is one */
 	unsigned alignment; /* where its first byte was in a cache line */
+	enum tact_contents memory;
+	enum tact_vectors vectors;
+	int cpu; /* that it ran on; -1: not known */
+	/* How much longer code that needs the whole core took than it does on a core of its own, at
+	 * the quietest moment: 0.25 is a quarter longer.  0 with a counter of cycles.
+	 */
+	double disturbance;
+	unsigned rounds;    /* how often it was measured; 1 if nobody asked for more */
+	unsigned agree;	    /* rounds that confirm the number, itself included */
+	unsigned disturbed; /* rounds without a quiet moment */
 };
 #define TACT_MEASUREMENT_INIT TACT_SIZED(struct tact_measurement)
 

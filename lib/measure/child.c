@@ -211,14 +211,16 @@ static BARE void take_samples(void)
 
 		s->disturbed = 0;
 		if (host->calibrate) {
-			s->canary = run_clock(host->canary);
+			s->canary_before = run_clock(host->canary);
 			s->chain_before = run_chain();
 		}
 		if (run_mapped(host->body_low, host->counter_low, &s->low, &s->disturbed) ||
 		    run_mapped(host->body_high, host->counter_high, &s->high, &s->disturbed))
 			return;
-		if (host->calibrate)
+		if (host->calibrate) {
 			s->chain_after = run_chain();
+			s->canary_after = run_clock(host->canary);
+		}
 	}
 	for (uint32_t i = 0; i < MEASURE_QUIET && host->calibrate; i++)
 		host->quiet[i] = (struct measure_quiet){run_clock(host->canary), run_chain()};

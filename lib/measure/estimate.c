@@ -52,6 +52,12 @@ static double clock_ticks(const struct measure_sample *s)
 	return ((double)s->chain_before + s->chain_after) / 2;
 }
 
+/* The core must be quiet on both sides. */
+static double slower_canary(const struct measure_sample *s)
+{
+	return s->canary_before > s->canary_after ? s->canary_before : s->canary_after;
+}
+
 /* Whether both clocks agree and no page had to be mapped. */
 static bool is_steady(const struct measure_sample *s, unsigned quantum)
 {
@@ -72,7 +78,7 @@ static double canary_level(const struct measure_sample *samples, unsigned n, uns
 
 	for (unsigned i = 0; i < n; i++)
 		if (is_steady(&samples[i], quantum))
-			level[steady++] = samples[i].canary / clock_ticks(&samples[i]);
+			level[steady++] = slower_canary(&samples[i]) / clock_ticks(&samples[i]);
 	if (!steady)
 		return 0;
 	qsort(level, steady, sizeof(*level), compare);
@@ -118,7 +124,7 @@ void measure_evaluate_pass(struct measure_pass *pass, const struct measure_sampl
 		if (calibrated ? !is_steady(s, quantum) : s->disturbed)
 			continue;
 		if (calibrated) {
-			if (s->canary > canary * clock_ticks(s) * MAX_CANARY + 2.0 * quantum)
+			if (slower_canary(s) > canary * clock_ticks(s) * MAX_CANARY + 2.0 * quantum)
 				continue;
 			cycles_per_tick = chain_cycles / clock_ticks(s);
 		}

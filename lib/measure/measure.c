@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "measure/harness.h"
+#include "measure/measure_job.h"
 #include "measure/native.h"
 
 #include "measures.inc" /* MEASURE_LIST: the Makefile makes it from the folders here */
@@ -28,13 +28,8 @@ enum {
 	DEFAULT_SAMPLES = 32,
 	DEFAULT_MAX_PAGES = 64,
 	DEFAULT_TIMEOUT_MS = 2000,
-	MAX_PASSES = 64,
-	MAX_NOISY = 60,		 /* passes that may be discarded: a third of a second */
+	DEFAULT_WAIT_MS = 500,
 	BLOCKS_PER_CHILD = 2000, /* a new child now and then discards what blocks have left in it */
-	WANTED_CYCLES =
-		8000,	/* by which the two runs differ: about 100 steps of the coarsest clock */
-	MIN_LOOP = 512, /* iterations until a loop is in its steady state */
-	MAX_LOOP = 1 << 16,
 	MANY_PAGES = 8,
 	MAX_CPUS = 1024 /* of a cpu_set_t */
 };
@@ -70,6 +65,7 @@ const char *tact_measure_status_name(enum tact_measure_status status)
 		[TACT_MEASURE_CRASHED] = "crashed",
 		[TACT_MEASURE_NO_COUNTER] = "no_counter",
 		[TACT_MEASURE_UNSTABLE] = "unstable",
+		[TACT_MEASURE_DISTURBED] = "disturbed",
 	};
 
 	return (unsigned)status < TACT_N_MEASURE_STATUS ? names[status] : "unknown";
@@ -207,12 +203,14 @@ static int fill_options(struct tact_measure_options *opt, const struct tact_meas
 	if (!(opt->max_spread >= 0))
 		return -1;
 	opt->max_spread = opt->max_spread > 0 ? opt->max_spread : 0.10;
+	opt->wait_ms = opt->wait_ms ? opt->wait_ms : DEFAULT_WAIT_MS;
 	if (opt->pages > MEASURE_MAX_PHYSICAL || opt->max_pages > MEASURE_MAX_PAGES ||
-	    opt->samples > MEASURE_MAX_SAMPLES || opt->passes > MAX_PASSES ||
+	    opt->samples > MEASURE_MAX_SAMPLES || opt->passes > MEASURE_MAX_PASSES ||
 	    (unsigned)opt->mode > TACT_MODE_UNROLL ||
 	    (opt->init != TACT_INIT_STACK && opt->init != TACT_INIT_SAME) ||
-	    (unsigned)opt->rung > TACT_RUNG_TSC || opt->cpu < 0 || opt->cpu >= MAX_CPUS ||
-	    (opt->cpu && !opt->pin))
+	    (unsigned)opt->memory > TACT_CONTENTS_FLOAT ||
+	    (unsigned)opt->vectors > TACT_VECTORS_ZERO || (unsigned)opt->rung > TACT_RUNG_TSC ||
+	    opt->cpu < 0 || opt->cpu >= MAX_CPUS || (opt->cpu && !opt->pin))
 		return -1;
 	return 0;
 }
@@ -298,19 +296,7 @@ enum tact_rung tact_harness_rung(const struct tact_harness *harness)
 
 /* ---- one block ---- */
 
-struct job {
-	struct tact_harness *h;
-	struct tact_measurement *out;
-	struct measure_screen screen;
-	struct measure_plan plan;
-	struct measure_layout layout;
-	long deadline;
-};
-
-static int fail(struct job *job, enum tact_measure_status status, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int fail(struct job *job, enum tact_measure_status status, const char *format, ...)
+int job_fail(struct job *job, enum tact_measure_status status, const char *format, ...)
 {
 	va_list args;
 
@@ -322,33 +308,33 @@ static int fail(struct job *job, enum tact_measure_status status, const char *fo
 }
 
 /* Translates the end of a run to a status of the block. */
-static int fail_outcome(struct job *job)
+int job_fail_outcome(struct job *job)
 {
 	const struct measure_host *host = job->h->host;
 	unsigned long long address = host->fault_address;
 
 	switch ((enum measure_outcome)host->outcome) {
 	case OUTCOME_UNMAPPABLE:
-		return fail(job, TACT_MEASURE_UNMAPPABLE,
-			    "touches address 0x%llx, which cannot be mapped", address);
+		return job_fail(job, TACT_MEASURE_UNMAPPABLE,
+				"touches address 0x%llx, which cannot be mapped", address);
 	case OUTCOME_PAGES:
-		return fail(job, TACT_MEASURE_PAGES, "touches more than %u pages",
-			    job->h->opt.max_pages);
+		return job_fail(job, TACT_MEASURE_PAGES, "touches more than %u pages",
+				job->h->opt.max_pages);
 	case OUTCOME_PROTECTION:
-		return fail(job, TACT_MEASURE_PROTECTION,
-			    "general protection: a misaligned vector access or a non-canonical "
-			    "address");
+		return job_fail(job, TACT_MEASURE_PROTECTION,
+				"general protection: a misaligned vector access or a non-canonical "
+				"address");
 	case OUTCOME_ILLEGAL:
-		return fail(job, TACT_MEASURE_ILLEGAL,
-			    "an instruction that this CPU does not have");
+		return job_fail(job, TACT_MEASURE_ILLEGAL,
+				"an instruction that this CPU does not have");
 	case OUTCOME_ARITHMETIC:
-		return fail(job, TACT_MEASURE_ARITHMETIC,
-			    "a division error or a floating-point exception");
+		return job_fail(job, TACT_MEASURE_ARITHMETIC,
+				"a division error or a floating-point exception");
 	case OUTCOME_TRAP:
-		return fail(job, TACT_MEASURE_TRAP, "a trap");
+		return job_fail(job, TACT_MEASURE_TRAP, "a trap");
 	case OUTCOME_OWN_CODE:
-		return fail(job, TACT_MEASURE_OWN_CODE,
-			    "writes to 0x%llx, its own code or the harness", address);
+		return job_fail(job, TACT_MEASURE_OWN_CODE,
+				"writes to 0x%llx, its own code or the harness", address);
 	case OUTCOME_DONE:
 	case OUTCOME_MAPPED:
 		break;
@@ -356,257 +342,22 @@ static int fail_outcome(struct job *job)
 	return 0;
 }
 
-static int order(struct job *job, enum measure_order what)
+int job_order(struct job *job, enum measure_order what)
 {
 	switch (harness_order(job->h, what, job->deadline)) {
 	case 0:
 		return 0;
 	case -2:
 		harness_kill_child(job->h);
-		return fail(job, TACT_MEASURE_TIMEOUT, "did not come to its end in %u ms",
-			    job->h->opt.timeout_ms);
+		return job_fail(job, TACT_MEASURE_TIMEOUT, "did not come to its end in %u ms",
+				job->h->opt.timeout_ms);
 	case -3:
 		harness_kill_child(job->h);
-		return fail(job, TACT_MEASURE_OWN_CODE, "writes to the memory of the harness");
+		return job_fail(job, TACT_MEASURE_OWN_CODE, "writes to the memory of the harness");
 	default:
 		harness_kill_child(job->h);
-		return fail(job, TACT_MEASURE_CRASHED, "the child process died with it");
+		return job_fail(job, TACT_MEASURE_CRASHED, "the child process died with it");
 	}
-}
-
-/* Emits the code of the plan and tells the child its entries. */
-static int emit(struct job *job, unsigned low, unsigned high)
-{
-	struct measure_host *host = job->h->host;
-
-	job->plan.copies = job->plan.loop ? 1 : high;
-	if (measure_native->emit(job->h->code, &job->plan, &job->layout) < 0)
-		return fail(job, TACT_MEASURE_TOO_LONG, "%zu bytes do not fit", job->plan.size);
-	host->entry = MEASURE_CODE_BASE + job->layout.entry;
-	host->body_high = MEASURE_CODE_BASE + job->layout.body;
-	host->body_low = host->body_high;
-	if (!job->plan.loop)
-		host->body_low += (uint64_t)(high - low) * job->plan.size;
-	host->counter_low = low;
-	host->counter_high = high;
-	host->chain_short = MEASURE_CODE_BASE + job->layout.chain_short;
-	host->chain_long = MEASURE_CODE_BASE + job->layout.chain_long;
-	host->canary = MEASURE_CODE_BASE + job->layout.canary;
-	job->out->low = low;
-	job->out->high = high;
-	return 0;
-}
-
-static int plan_block(struct job *job, const uint8_t *code, size_t size)
-{
-	struct tact_harness *h = job->h;
-	bool loop = h->opt.mode == TACT_MODE_LOOP ||
-		    (h->opt.mode == TACT_MODE_AUTO && job->screen.is_loop);
-	int counter;
-
-	job->plan = (struct measure_plan){.code = code,
-					  .size = size,
-					  .loop = loop,
-					  .reads_counter = h->rung == TACT_RUNG_RDPMC,
-					  .init = h->opt.init,
-					  .alignment = job->out->alignment,
-					  .features = h->features};
-	job->out->mode = loop ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
-	if (!loop)
-		return 0;
-	counter = job->screen.own_counter;
-	job->plan.own_branch = counter >= 0;
-	if (counter < 0) {
-		if (job->screen.is_loop)
-			job->plan.size -= job->screen.branch_size; /* our counter takes its place */
-		counter = measure_free_register(measure_native->isa, job->screen.used);
-	}
-	if (counter < 0)
-		return fail(job, TACT_MEASURE_NO_COUNTER,
-			    "no register is free to count iterations");
-	job->plan.counter = (uint8_t)counter;
-	return 0;
-}
-
-/* The sizes of BHive's section III-B.  The first run has them; with counters of cycles they stay.
- */
-static void paper_sizes(size_t size, unsigned *low, unsigned *high)
-{
-	if (size < 100) {
-		*low = 100;
-		*high = 200;
-	} else if (size < 200) {
-		*low = 50;
-		*high = 100;
-	} else {
-		*low = 16;
-		*high = 32;
-	}
-	while ((size_t)*high * size > MEASURE_MAX_BODY && *high > 4) {
-		*low /= 2;
-		*high /= 2;
-	}
-}
-
-/* With time stamps, short runs drown in the steps of the counter.  So there are more copies, as
- * many as fit the instruction cache.  The two numbers differ by a multiple of 16 (64 where it
- * fits), so that every alignment of the block occurs equally often.
- */
-static void choose_copies(struct job *job, double cycles, unsigned *low, unsigned *high)
-{
-	unsigned fit = (unsigned)(MEASURE_MAX_BODY / job->plan.size);
-	double wanted = WANTED_CYCLES / (cycles > 0.05 ? cycles : 0.05);
-	unsigned difference = wanted > fit ? fit : (unsigned)wanted;
-
-	/* The low run must reach the steady state too: it gets a quarter of what fits. */
-	if (difference > fit - fit / 4)
-		difference = fit - fit / 4;
-	if (difference < 16)
-		return;
-	difference -= difference % (difference >= 128 ? 64 : 16);
-	*low = difference / 4 < 16 ? 16 : difference / 4;
-	if (*low + difference > fit)
-		*low = fit - difference;
-	*high = *low + difference;
-}
-
-static void choose_iterations(double cycles, unsigned *low, unsigned *high)
-{
-	double wanted = 2 * WANTED_CYCLES / (cycles > 0.2 ? cycles : 0.2);
-	unsigned difference = wanted < 64 ? 64 : wanted > MAX_LOOP ? MAX_LOOP : (unsigned)wanted;
-
-	difference = (difference + 63) / 64 * 64;
-	*low = cycles * MIN_LOOP > 1e6 ? 16 : MIN_LOOP;
-	*high = *low + difference;
-}
-
-static double cycles_per_tick(const struct job *job)
-{
-	if (job->h->rung != TACT_RUNG_TSC || !job->h->host->pilot_chain)
-		return 1;
-	return measure_native->chain_cycles * (double)(MEASURE_CHAIN_LONG - MEASURE_CHAIN_SHORT) /
-	       (double)job->h->host->pilot_chain;
-}
-
-/* Emits code for two sizes and runs it until all pages are mapped. */
-static int prepare_sizes(struct job *job, unsigned low, unsigned high)
-{
-	if (emit(job, low, high) < 0 || order(job, ORDER_PREPARE) < 0)
-		return -1;
-	return fail_outcome(job);
-}
-
-/* The first run maps the pages and shows how long an iteration takes; this gives the final sizes. A
- * block whose pointers leave mappable memory in that many iterations keeps the first sizes.
- */
-static int prepare(struct job *job)
-{
-	struct measure_host *host = job->h->host;
-	unsigned first_low, first_high, low, high;
-	double cycles;
-
-	if (job->plan.loop) {
-		first_low = 64;
-		first_high = 256;
-	} else {
-		paper_sizes(job->plan.size, &first_low, &first_high);
-	}
-	if (prepare_sizes(job, first_low, first_high) < 0)
-		return -1;
-	low = first_low;
-	high = first_high;
-	cycles = ((double)host->pilot_high - (double)host->pilot_low) / (high - low) *
-		 cycles_per_tick(job);
-	if (job->plan.loop)
-		choose_iterations(cycles, &low, &high);
-	else if (job->h->rung == TACT_RUNG_TSC)
-		choose_copies(job, cycles, &low, &high);
-	if (high == first_high && low == first_low)
-		return 0;
-	if (prepare_sizes(job, low, high) == 0)
-		return 0;
-	if (!job->h->child)
-		return -1;
-	job->out->flags |= TACT_MFLAG_SHORT;
-	job->out->reason[0] = 0;
-	return prepare_sizes(job, first_low, first_high);
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Concludes from the values of the passes: the number is the median of the lower half.  If the
- * values form several groups, the block has several modes.
- */
-static int conclude(struct job *job, double *value, unsigned n)
-{
-	struct tact_measurement *out = job->out;
-	double sum = 0, squares = 0, mean;
-	unsigned lower = (n + 1) / 2;
-
-	qsort(value, n, sizeof(*value), compare_doubles);
-	for (unsigned i = 0; i < lower; i++) {
-		sum += value[i];
-		squares += value[i] * value[i];
-	}
-	mean = sum / lower;
-	out->spread = mean > 0 ? sqrt(fmax(0, squares / lower - mean * mean)) / mean : 0;
-	if (mean <= 0)
-		return fail(job, TACT_MEASURE_UNSTABLE, "%u iterations took no longer than %u",
-			    out->high, out->low);
-	if (out->spread > job->h->opt.max_spread)
-		return fail(job, TACT_MEASURE_UNSTABLE, "passes differ by %.0f%%",
-			    100 * out->spread);
-	if (value[n - 1] > 1.05 * value[0] && value[n / 2] > 1.04 * value[0])
-		out->flags |= TACT_MFLAG_MODES;
-	out->cycles_per_iteration = value[lower / 2];
-	out->status = TACT_MEASURE_OK;
-	return 0;
-}
-
-/* Noise comes in bursts: a pass that is too noisy is repeated a little later. */
-static void wait_for_quiet(void)
-{
-	struct timespec t = {.tv_nsec = 3000000};
-
-	nanosleep(&t, NULL);
-}
-
-static int sample(struct job *job)
-{
-	struct tact_harness *h = job->h;
-	bool calibrated = h->rung == TACT_RUNG_TSC;
-	double value[MAX_PASSES];
-	unsigned n = 0;
-
-	h->host->n_samples = h->opt.samples;
-	h->host->calibrate = calibrated;
-	for (unsigned noisy = 0; noisy < MAX_NOISY && n < h->opt.passes;) {
-		struct measure_pass pass;
-
-		if (order(job, ORDER_SAMPLE) < 0 || fail_outcome(job) < 0)
-			return -1;
-		if (calibrated)
-			measure_lower_floor(&h->canary_floor, h->host->quiet, h->quantum);
-		measure_evaluate_pass(&pass, h->host->sample, h->opt.samples, calibrated,
-				      calibrated ? h->quantum : 1, h->canary_floor);
-		job->out->kept += pass.kept;
-		job->out->dropped += pass.dropped;
-		if (pass.valid) {
-			value[n++] = (pass.high - pass.low) / (job->out->high - job->out->low);
-		} else {
-			noisy++;
-			wait_for_quiet();
-		}
-	}
-	if (n < 2)
-		return fail(job, TACT_MEASURE_UNSTABLE, "%u of %u samples were disturbed",
-			    job->out->dropped, job->out->kept + job->out->dropped);
-	return conclude(job, value, n);
 }
 
 /* Finds the flags that depend on the addresses of a few iterations. */
@@ -640,7 +391,7 @@ static int try_block(struct job *job, const uint8_t *code, size_t size)
 	host->init_stack = h->opt.init == TACT_INIT_STACK ? MEASURE_INIT_STACK : MEASURE_INIT_VALUE;
 	host->n_physical = h->opt.pages;
 	host->max_pages = h->opt.max_pages;
-	if (plan_block(job, code, size) < 0 || prepare(job) < 0 || sample(job) < 0)
+	if (job_plan(job, code, size) < 0 || job_prepare(job) < 0 || job_sample(job) < 0)
 		return 0;
 	job->out->n_pages = host->n_pages;
 	if (job->out->n_pages > MANY_PAGES)
@@ -682,6 +433,10 @@ int tact_measure_at(struct tact_harness *harness, const uint8_t *code, size_t si
 		return -TACT_E_INVAL;
 	m.rung = harness->rung;
 	m.init = harness->opt.init;
+	m.memory = harness->opt.memory;
+	m.vectors = harness->opt.vectors;
+	m.cpu = harness->opt.pin ? harness->opt.cpu : -1;
+	m.rounds = 1;
 	m.mode = harness->opt.mode == TACT_MODE_LOOP ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
 	m.status = tact_measure_check(measure_native->isa, code, size, harness->opt.mode, m.reason,
 				      sizeof(m.reason));

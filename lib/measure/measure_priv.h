@@ -80,9 +80,9 @@ enum measure_outcome {
 struct measure_sample {
 	uint32_t chain_before,
 		chain_after; /* ticks of the long chain minus those of the short one */
-	uint32_t canary;     /* ticks of many nops */
-	uint64_t low, high;  /* ticks or cycles of the two runs */
-	uint32_t disturbed;  /* a page had to be mapped: times are void */
+	uint32_t canary_before, canary_after; /* ticks of code that needs the whole core */
+	uint64_t low, high;		      /* ticks or cycles of the two runs */
+	uint32_t disturbed;		      /* a page had to be mapped: times are void */
 };
 
 /* The canary and the clock after the last run of a pass.  No block runs afterwards that could
@@ -157,6 +157,8 @@ struct measure_plan {
 	bool own_branch;    /* loop: the block counts and branches itself */
 	bool reads_counter; /* perf's, not the clock */
 	enum tact_init init;
+	enum tact_contents memory;
+	enum tact_vectors vectors;
 	uint32_t features; /* of the CPU; the instruction set defines the bits */
 };
 

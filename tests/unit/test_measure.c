@@ -27,7 +27,7 @@ TEST(names_of_statuses)
 		"ok",	      "decode_error",	"too_long",   "refused",
 		"unmappable", "too_many_pages", "protection", "illegal",
 		"arithmetic", "trap",		"own_code",   "timeout",
-		"crashed",    "no_counter",	"unstable",
+		"crashed",    "no_counter",	"unstable",   "disturbed",
 	};
 
 	assert_int_equal(ARRAY_SIZE(names), TACT_N_MEASURE_STATUS);

@@ -36,7 +36,7 @@ static void fill_samples(struct measure_sample *s, double low, double high, unsi
 	for (unsigned i = 0; i < N; i++) {
 		s[i].chain_before = quantised(&rng, CHAIN_TICKS, step);
 		s[i].chain_after = quantised(&rng, CHAIN_TICKS, step);
-		s[i].canary = quantised(&rng, CANARY_TICKS, step);
+		s[i].canary_before = s[i].canary_after = quantised(&rng, CANARY_TICKS, step);
 		s[i].low = quantised(&rng, low * ticks_per_cycle, step);
 		s[i].high = quantised(&rng, high * ticks_per_cycle, step);
 	}
@@ -117,7 +117,7 @@ TEST(drifting_clock)
 
 		s[i].chain_before = (uint32_t)(s[i].chain_before * f);
 		s[i].chain_after = (uint32_t)(s[i].chain_after * f);
-		s[i].canary = (uint32_t)(s[i].canary * f);
+		s[i].canary_before = s[i].canary_after = (uint32_t)(s[i].canary_before * f);
 		s[i].low = (uint64_t)((double)s[i].low * f);
 		s[i].high = (uint64_t)((double)s[i].high * f);
 	}
@@ -142,7 +142,7 @@ TEST(busy_sibling)
 	/* For a third of the time: those samples go, the rest is good. */
 	fill_samples(s, 2000, 10000, STEP);
 	for (unsigned i = 0; i < N; i += 3) {
-		s[i].canary = s[i].canary * 17 / 10;
+		s[i].canary_after = s[i].canary_after * 17 / 10;
 		s[i].high = s[i].high * 17 / 10;
 	}
 	measure_evaluate_pass(&pass, s, N, true, STEP, floor);
@@ -152,7 +152,7 @@ TEST(busy_sibling)
 
 	/* All the time: only somebody who knows how fast it can be notices. */
 	for (unsigned i = 0; i < N; i++)
-		s[i].canary = CANARY_TICKS * 17 / 10;
+		s[i].canary_before = CANARY_TICKS * 17 / 10;
 	measure_evaluate_pass(&pass, s, N, true, STEP, floor);
 	assert_false(pass.valid);
 	measure_evaluate_pass(&pass, s, N, true, STEP, 0);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One block on its way from bytes to a number.  measure.c has the way.
+ */
+#ifndef TACT_MEASURE_JOB_H
+#define TACT_MEASURE_JOB_H
+
+#include "measure/harness.h"
+
+enum { MEASURE_MAX_PASSES = 64 };
+
+struct job {
+	struct tact_harness *h;
+	struct tact_measurement *out;
+	struct measure_screen screen;
+	struct measure_plan plan;
+	struct measure_layout layout;
+	long deadline;
+};
+
+/* Gives the block a status and a reason.  Returns -1. */
+int job_fail(struct job *job, enum tact_measure_status status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Gives the block the status that the end of its last run deserves.  Returns 0 if it came to its
+ * end, else -1.
+ */
+int job_fail_outcome(struct job *job);
+
+/* Gives the child an order.  Returns 0, or -1 with a status of the block. */
+int job_order(struct job *job, enum measure_order what);
+
+/* ---- measure_prepare.c ---- */
+
+/* Decides how the block runs.  Returns 0, or -1 with a status. */
+int job_plan(struct job *job, const uint8_t *code, size_t size);
+
+/* Emits the code, runs it until all pages are mapped, and chooses the two sizes.  Returns 0, or -1
+ * with a status.
+ */
+int job_prepare(struct job *job);
+
+/* ---- measure_samples.c ---- */
+
+/* Takes passes of samples and concludes from them.  Returns 0 if there is a number, else -1 with a
+ * status.
+ */
+int job_sample(struct job *job);
+
+#endif /* TACT_MEASURE_JOB_H */
