@@ -65,9 +65,11 @@ UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT := $(UNIT_SRC:%.c=$(BUILD)/%)
 HW_SRC := $(sort $(wildcard tests/hw/test_*.c))
 HW := $(HW_SRC:%.c=$(BUILD)/%)
+ATTACK_SRC := $(sort $(wildcard tests/hw/attack_*.c))
+ATTACK_OBJ := $(ATTACK_SRC:%.c=$(BUILD)/%.o)
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ := $(FUZZ_SRC:%.c=$(BUILD)/%)
-TEST_DEPS := $(UNIT:=.d) $(HW:=.d) $(FUZZ:=.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d $(BUILD)/bench/embed.d
+TEST_DEPS := $(UNIT:=.d) $(HW:=.d) $(ATTACK_OBJ:.o=.d) $(BUILD)/tests/hw/deny.d $(FUZZ:=.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d $(BUILD)/bench/embed.d
 
 .PHONY: all
 all: deps
@@ -196,7 +198,7 @@ demo: deps-installed
 # ---- tests ----
 
 .PHONY: tests
-tests: $(UNIT) $(HW) $(FUZZ) $(BUILD)/bench/bench $(BUILD)/bench/embed
+tests: $(UNIT) $(HW) $(BUILD)/tests/hw/deny $(FUZZ) $(BUILD)/bench/bench $(BUILD)/bench/embed
 
 # These count allocations, and let them fail; copies of strings and lines are allocations, too.
 ALLOC_WRAPS := malloc calloc realloc strdup strndup getline
@@ -205,6 +207,18 @@ $(filter $(BUILD)/tests/unit/test_alloc%,$(UNIT)): TEST_LDFLAGS = $(ALLOC_WRAPS:
 $(UNIT) $(HW): $(BUILD)/%: %.c $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact-all.a -lcmocka $(LIBS) $(TEST_LDFLAGS) $(LDFLAGS)
+
+# Hostile blocks and their judge.
+$(ATTACK_OBJ): $(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/hw/test_attack $(BUILD)/tests/hw/test_forge: TEST_LDFLAGS = $(ATTACK_OBJ)
+$(BUILD)/tests/hw/test_attack $(BUILD)/tests/hw/test_forge: $(ATTACK_OBJ)
+
+$(BUILD)/tests/hw/deny: tests/hw/deny.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(LDFLAGS)
 
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
@@ -344,7 +358,7 @@ uninstall:
 
 # ---- the rest ----
 
-FORMATTED = $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
+FORMATTED = $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
 	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/embed/*.c bench/*.c examples/*.c plugin/qemu/*.[ch])
 
 .PHONY: format format-check
