@@ -63,6 +63,7 @@ enum tact_measure_status {
 	TACT_MEASURE_UNSTABLE,	 /* ran, but the passes disagree */
 	TACT_MEASURE_DISTURBED,	 /* ran, but the core was never its own: something else kept running
 				    on it */
+	TACT_MEASURE_UNCONFIRMED, /* several rounds, and no two of them confirm the lowest */
 	TACT_N_MEASURE_STATUS
 };
 
@@ -127,6 +128,9 @@ struct tact_measure_options {
 	enum tact_contents memory;
 	enum tact_vectors vectors;
 	unsigned wait_ms; /* longest wait for a quiet moment, for a block as a whole; 0: 500 */
+	const int *cpus;  /* CPUs, 0 to 1023, that it may move to while its own is busy; read by
+			     tact_harness_create only */
+	unsigned n_cpus;  /* 0: with `pin` it stays on `cpu`, without it may move to any */
 };
 #define TACT_MEASURE_OPTIONS_INIT TACT_SIZED(struct tact_measure_options)
 
@@ -152,7 +156,7 @@ struct tact_measurement {
 	 */
 	double disturbance;
 	unsigned rounds;    /* how often it was measured; 1 if nobody asked for more */
-	unsigned agree;	    /* rounds that confirm the number, itself included */
+	unsigned agree;	    /* rounds that saw the number; 0 if there is none */
 	unsigned disturbed; /* rounds without a quiet moment */
 };
 #define TACT_MEASUREMENT_INIT TACT_SIZED(struct tact_measurement)
@@ -189,6 +193,51 @@ int tact_measure(struct tact_harness *harness, const uint8_t *code, size_t size,
  */
 int tact_measure_at(struct tact_harness *harness, const uint8_t *code, size_t size,
 		    unsigned alignment, struct tact_measurement *out);
+
+/* ---- rounds ---- */
+
+/* What else runs on a core makes code slower, never faster, and it comes and goes.  So a block is
+ * measured again at another time and, where there are several, on another core: the lowest number
+ * that two of these rounds saw is its number.
+ *
+ * Rounds belong to one thread at a time.  They need no harness: their measurements may come from
+ * several harnesses, and from a store.
+ */
+struct tact_rounds;
+
+/* Creates an empty set of rounds of one block.  The caller destroys *out; it is NULL on failure.
+ * -TACT_E_INVAL: out is NULL.
+ * -TACT_E_NOMEM: out of memory.
+ */
+int tact_rounds_create(struct tact_rounds **out);
+
+/* Destroys a set of rounds.  NULL is allowed. */
+void tact_rounds_destroy(struct tact_rounds *rounds);
+
+/* Adds what a round measured.  The result of earlier rounds counts as that many.
+ * -TACT_E_INVAL: rounds or m is NULL, m->size is 0, its status is unknown; or, with status OK, its
+ *     cycles are not a number above 0; or its mode, init, alignment, memory or vectors are not those
+ *     of the rounds before.
+ * -TACT_E_NOMEM: out of memory; nothing was added.
+ */
+int tact_rounds_add(struct tact_rounds *rounds, const struct tact_measurement *m);
+
+/* Returns whether another round is not worth its time; false for NULL.  That is so if
+ *  - two rounds agree within 1% (and the step of the counter), at least one of them on a quiet core,
+ *    and none was lower.  A single lower round is outvoted by five that agree, two by seven;
+ *  - or the block fails in a way that does not depend on time: it is refused, has an illegal
+ *    instruction, and so on.  It is also enough if two rounds ran into the time limit, if two
+ *    crashed, or if four were unstable, and none has a number.
+ */
+bool tact_rounds_is_confirmed(const struct tact_rounds *rounds);
+
+/* Says what the rounds have shown so far, whatever their order was.  A confirmed number is the
+ * median of the rounds that agree; its spread includes the differences between them.  One round is
+ * reported as it is.  If several have not confirmed a number, the status is UNCONFIRMED, and the
+ * reason has the lowest number; if none has a number, the status is that of a round.
+ * -TACT_E_INVAL: rounds or out is NULL, out->size is 0, or there was no round yet.
+ */
+int tact_rounds_result(const struct tact_rounds *rounds, struct tact_measurement *out);
 
 /* ---- without running anything ---- */
 

@@ -66,6 +66,7 @@ const char *tact_measure_status_name(enum tact_measure_status status)
 		[TACT_MEASURE_NO_COUNTER] = "no_counter",
 		[TACT_MEASURE_UNSTABLE] = "unstable",
 		[TACT_MEASURE_DISTURBED] = "disturbed",
+		[TACT_MEASURE_UNCONFIRMED] = "unconfirmed",
 	};
 
 	return (unsigned)status < TACT_N_MEASURE_STATUS ? names[status] : "unknown";
@@ -191,6 +192,16 @@ static int choose_rung(struct tact_harness *h)
 	return -1;
 }
 
+static bool are_cpus(const int *cpus, unsigned n)
+{
+	if (n > MAX_CPUS || (n && !cpus))
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		if (cpus[i] < 0 || cpus[i] >= MAX_CPUS)
+			return false;
+	return true;
+}
+
 static int fill_options(struct tact_measure_options *opt, const struct tact_measure_options *from)
 {
 	if (tact_read_options(opt, sizeof(*opt), from) < 0)
@@ -210,7 +221,8 @@ static int fill_options(struct tact_measure_options *opt, const struct tact_meas
 	    (opt->init != TACT_INIT_STACK && opt->init != TACT_INIT_SAME) ||
 	    (unsigned)opt->memory > TACT_CONTENTS_FLOAT ||
 	    (unsigned)opt->vectors > TACT_VECTORS_ZERO || (unsigned)opt->rung > TACT_RUNG_TSC ||
-	    opt->cpu < 0 || opt->cpu >= MAX_CPUS || (opt->cpu && !opt->pin))
+	    opt->cpu < 0 || opt->cpu >= MAX_CPUS || (opt->cpu && !opt->pin) ||
+	    !are_cpus(opt->cpus, opt->n_cpus))
 		return -1;
 	return 0;
 }
@@ -447,5 +459,7 @@ int tact_measure_at(struct tact_harness *harness, const uint8_t *code, size_t si
 		m.flags = job.screen.flags;
 		status = run_block(&job, code, size);
 	}
+	m.agree = m.status == TACT_MEASURE_OK;
+	m.disturbed = m.status == TACT_MEASURE_DISTURBED;
 	return status < 0 ? status : tact_fill(out, &m, sizeof(m));
 }

@@ -47,6 +47,7 @@ static struct fixtures {
 	struct tact_classifier *classifier;
 	struct tact_collect *collect;
 	struct tact_harness *harness;
+	struct tact_rounds *rounds;
 	struct tact_mix *mix;
 	struct tact_mix_rule *mix_rule;
 	struct tact_mix_taxonomy *mix_taxonomy;
@@ -206,6 +207,7 @@ static void fixtures_make(const char *corpus)
 	make_run(&diag);
 	make_classes(&diag);
 	tact_harness_create(&the.harness, NULL, &diag);
+	tact_rounds_create(&the.rounds);
 	make_mix(corpus, &diag);
 }
 

@@ -24,10 +24,11 @@
 TEST(names_of_statuses)
 {
 	static const char *const names[] = {
-		"ok",	      "decode_error",	"too_long",   "refused",
-		"unmappable", "too_many_pages", "protection", "illegal",
-		"arithmetic", "trap",		"own_code",   "timeout",
-		"crashed",    "no_counter",	"unstable",   "disturbed",
+		"ok",	       "decode_error",	 "too_long",   "refused",
+		"unmappable",  "too_many_pages", "protection", "illegal",
+		"arithmetic",  "trap",		 "own_code",   "timeout",
+		"crashed",     "no_counter",	 "unstable",   "disturbed",
+		"unconfirmed",
 	};
 
 	assert_int_equal(ARRAY_SIZE(names), TACT_N_MEASURE_STATUS);
@@ -290,6 +291,9 @@ TEST(refuses_options)
 		{.size = sizeof(bad[0]), .samples = ~0u},
 		{.size = sizeof(bad[0]), .max_spread = -1},
 		{.size = sizeof(bad[0]), .max_spread = NAN},
+		{.size = sizeof(bad[0]), .n_cpus = 1},
+		{.size = sizeof(bad[0]), .cpus = (const int[]){-1}, .n_cpus = 1},
+		{.size = sizeof(bad[0]), .cpus = (const int[]){0, 1024}, .n_cpus = 2},
 	};
 	struct tact_harness *h = NULL;
 	struct tact_diag diag;
