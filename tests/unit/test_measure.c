@@ -274,6 +274,7 @@ TEST(screens)
 
 TEST(refuses_options)
 {
+	static const int below[] = {-1}, above[] = {0, 1024};
 	static const struct tact_measure_options bad[] = {
 		{.size = 1},
 		{.size = sizeof(bad[0]), .pin = true, .cpu = -1},
@@ -292,8 +293,8 @@ TEST(refuses_options)
 		{.size = sizeof(bad[0]), .max_spread = -1},
 		{.size = sizeof(bad[0]), .max_spread = NAN},
 		{.size = sizeof(bad[0]), .n_cpus = 1},
-		{.size = sizeof(bad[0]), .cpus = (const int[]){-1}, .n_cpus = 1},
-		{.size = sizeof(bad[0]), .cpus = (const int[]){0, 1024}, .n_cpus = 2},
+		{.size = sizeof(bad[0]), .cpus = below, .n_cpus = 1},
+		{.size = sizeof(bad[0]), .cpus = above, .n_cpus = 2},
 	};
 	struct tact_harness *h = NULL;
 	struct tact_diag diag;
