@@ -33,6 +33,17 @@ static const struct option_choice rungs[] = {
 	{"aperf", TACT_RUNG_APERF}, {"tsc", TACT_RUNG_TSC},	{NULL, 0},
 };
 
+static const struct option_choice contents[] = {
+	{"pointer", TACT_CONTENTS_POINTER},
+	{"zero", TACT_CONTENTS_ZERO},
+	{"int", TACT_CONTENTS_INT},
+	{"float", TACT_CONTENTS_FLOAT},
+	{NULL, 0},
+};
+
+static const struct option_choice vectors[] = {
+	{"ordinary", TACT_VECTORS_ORDINARY}, {"zero", TACT_VECTORS_ZERO}, {NULL, 0}};
+
 static const char *set_cpu(void *target, const char *value)
 {
 	struct measurer *p = target;
@@ -67,6 +78,13 @@ static const struct option_spec harness_specs[] = {
 	OPTION_INIT(init, OPTION_BIT(TACT_INIT_SAME) | OPTION_BIT(TACT_INIT_STACK),
 		    "register values on entry: all the same except for the stack and frame "
 		    "pointers (stack, default); all the same (same, as in BHive)"),
+	OPTION_CHOICE(0, "vectors", "VALUES", vectors, vectors,
+		      "vector registers on entry: ordinary numbers in all elements (ordinary, "
+		      "default) or zeros, which hide some dependences (zero)"),
+	OPTION_CHOICE(0, "memory", "CONTENTS", memory, contents,
+		      "what every 8 bytes of memory hold: an address that can be accessed "
+		      "(pointer, default), zero, a small integer (int), or floating-point numbers "
+		      "(float)"),
 	OPTION_CALL(0, "alignment", "N|all", set_alignment,
 		    "address of the first byte modulo 64, or all 64 (default: as in the object "
 		    "file or executable, else 0)"),
@@ -186,6 +204,8 @@ static void prepare(struct measurer *p)
 		.size = sizeof(p->options),
 		.mode = (enum tact_mode)p->mode,
 		.init = (enum tact_init)p->init,
+		.memory = (enum tact_contents)p->memory,
+		.vectors = (enum tact_vectors)p->vectors,
 		.rung = (enum tact_rung)p->rung,
 		.pages = p->pages,
 		.max_pages = p->max_pages,

@@ -18,7 +18,8 @@ enum { SHOWN_ROWS = 20 };
 /* What makes a number differ from that of an ideal machine, which is what a model predicts. */
 enum {
 	SET_APART = TACT_MFLAG_CROSSES_LINE | TACT_MFLAG_ALIAS_PAGE | TACT_MFLAG_PARTIAL |
-		    TACT_MFLAG_MANY_PAGES | TACT_MFLAG_MODES | TACT_MFLAG_SHORT
+		    TACT_MFLAG_MANY_PAGES | TACT_MFLAG_MODES | TACT_MFLAG_SHORT |
+		    TACT_MFLAG_COMPENSATED | TACT_MFLAG_STACK_FAULT
 };
 
 /* ---- rows ---- */

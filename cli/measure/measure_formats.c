@@ -18,6 +18,9 @@ const struct measure_flag measure_flags[] = {
 	{TACT_MFLAG_MANY_PAGES, "many_pages", "touches many pages"},
 	{TACT_MFLAG_MODES, "modes", "has several steady states"},
 	{TACT_MFLAG_SHORT, "short", "fewer iterations than wanted fit"},
+	{TACT_MFLAG_COMPENSATED, "compensated",
+	 "the number includes instructions that keep the x87 stack level"},
+	{TACT_MFLAG_STACK_FAULT, "stack_fault", "overflows or underflows the x87 stack"},
 	{0, NULL, NULL},
 };
 
@@ -168,8 +171,9 @@ static void text_report(const struct tact_measurement *m, struct text *out)
 			    m->mode == TACT_MODE_LOOP ? "iterations" : "copies");
 	if (m->alignment)
 		text_printf(out, "\nOffset:  %u bytes into a cache line", m->alignment);
-	text_printf(out, "\nInit:    %s\nRung:    %s", tact_init_name(m->init),
-		    tact_rung_name(m->rung));
+	text_printf(out, "\nInit:    %s, memory %s, vectors %s\nRung:    %s",
+		    tact_init_name(m->init), tact_contents_name(m->memory),
+		    tact_vectors_name(m->vectors), tact_rung_name(m->rung));
 	if (rung_help[m->rung][0])
 		text_printf(out, " (%s)", rung_help[m->rung]);
 	if (m->status == TACT_MEASURE_OK)

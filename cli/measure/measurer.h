@@ -46,7 +46,7 @@ struct measurer {
 	struct source_options source;
 	struct archlist archs;
 
-	int mode, init, rung;
+	int mode, init, rung, memory, vectors;
 	unsigned pages, max_pages, passes, samples, timeout_ms; /* 0: the library's default */
 	unsigned cpu;
 	bool is_cpu_given;

@@ -83,7 +83,10 @@ enum tact_measure_flag {
 	TACT_MFLAG_VEX = 1 << 6,	/* V: VEX or EVEX */
 	TACT_MFLAG_MANY_PAGES = 1 << 7, /* W: touches many pages */
 	TACT_MFLAG_MODES = 1 << 8,	/* B: has several steady states */
-	TACT_MFLAG_SHORT = 1 << 9	/* T: fewer iterations than wanted fit */
+	TACT_MFLAG_SHORT = 1 << 9,	/* T: fewer iterations than wanted fit */
+	TACT_MFLAG_COMPENSATED = 1
+				 << 10, /* C: includes instructions that keep the x87 stack level */
+	TACT_MFLAG_STACK_FAULT = 1 << 11 /* O: overflows or underflows the x87 stack */
 };
 
 /* Room for the letters of any set of flags, with the final NUL. */
@@ -109,6 +112,12 @@ enum tact_vectors {
 	TACT_VECTORS_ORDINARY, /* ordinary numbers in all lanes, and masks full of ones */
 	TACT_VECTORS_ZERO      /* zeros; some cores know that, and wait for less */
 };
+
+/* Return the names of these: "pointer", "zero", "int" or "float", and "ordinary" or "zero";
+ * "unknown" for any other value.  The strings are static.
+ */
+const char *tact_contents_name(enum tact_contents contents);
+const char *tact_vectors_name(enum tact_vectors vectors);
 
 struct tact_measure_options {
 	size_t size;	     /* sizeof(struct tact_measure_options) */

@@ -72,9 +72,27 @@ const char *tact_measure_status_name(enum tact_measure_status status)
 	return (unsigned)status < TACT_N_MEASURE_STATUS ? names[status] : "unknown";
 }
 
+const char *tact_contents_name(enum tact_contents contents)
+{
+	static const char *const names[] = {[TACT_CONTENTS_POINTER] = "pointer",
+					    [TACT_CONTENTS_ZERO] = "zero",
+					    [TACT_CONTENTS_INT] = "int",
+					    [TACT_CONTENTS_FLOAT] = "float"};
+
+	return NAME_OF(names, contents, "unknown");
+}
+
+const char *tact_vectors_name(enum tact_vectors vectors)
+{
+	static const char *const names[] = {
+		[TACT_VECTORS_ORDINARY] = "ordinary", [TACT_VECTORS_ZERO] = "zero"};
+
+	return NAME_OF(names, vectors, "unknown");
+}
+
 const char *tact_measure_flags_text(uint32_t flags, char buf[TACT_MEASURE_FLAGS_SIZE])
 {
-	static const char letters[] = "LXDSRFVWBT"; /* in the order of enum tact_measure_flag */
+	static const char letters[] = "LXDSRFVWBTCO"; /* in the order of enum tact_measure_flag */
 	size_t n = 0;
 
 	if (!buf)
@@ -113,10 +131,10 @@ enum tact_measure_status tact_measure_check(const struct tact_isa *isa, const ui
 	else if (set)
 		set->screen(&s, code, code ? size : 0, mode != TACT_MODE_UNROLL, text,
 			    sizeof(text));
-	if (s.status == TACT_MEASURE_OK && size > MEASURE_MAX_BODY / 32) {
+	if (s.status == TACT_MEASURE_OK && size > MEASURE_MAX_BLOCK) {
 		s.status = TACT_MEASURE_TOO_LONG;
 		snprintf(text, sizeof(text), "%zu bytes; at most %d can be measured", size,
-			 MEASURE_MAX_BODY / 32);
+			 MEASURE_MAX_BLOCK);
 	}
 	if (reason && reason_size)
 		snprintf(reason, reason_size, "%s", text);
@@ -399,7 +417,7 @@ static int try_block(struct job *job, const uint8_t *code, size_t size)
 	if (!h->child && harness_start_child(h) < 0)
 		return errno == ENOMEM ? -TACT_E_NOMEM : -TACT_E_IO;
 	job->deadline = harness_deadline(h);
-	host->init_value = MEASURE_INIT_VALUE;
+	host->init_value = job_contents(h->opt.memory);
 	host->init_stack = h->opt.init == TACT_INIT_STACK ? MEASURE_INIT_STACK : MEASURE_INIT_VALUE;
 	host->n_physical = h->opt.pages;
 	host->max_pages = h->opt.max_pages;

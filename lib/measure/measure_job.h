@@ -14,6 +14,8 @@ struct job {
 	struct tact_measurement *out;
 	struct measure_screen screen;
 	struct measure_plan plan;
+	uint8_t code[MEASURE_MAX_BLOCK +
+		     MEASURE_MAX_FIXUP]; /* of the plan, if something is added */
 	struct measure_layout layout;
 	long deadline;
 };
@@ -31,6 +33,9 @@ int job_fail_outcome(struct job *job);
 int job_order(struct job *job, enum measure_order what);
 
 /* ---- measure_prepare.c ---- */
+
+/* Returns what every 8 bytes of memory hold at the start of a run. */
+uint64_t job_contents(enum tact_contents contents);
 
 /* Decides how the block runs.  Returns 0, or -1 with a status. */
 int job_plan(struct job *job, const uint8_t *code, size_t size);

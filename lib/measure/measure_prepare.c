@@ -5,12 +5,27 @@
 #include "measure/measure_job.h"
 #include "measure/native.h"
 
+#include <string.h>
+
 enum {
 	WANTED_CYCLES =
 		8000,	/* by which the two runs differ: about 100 steps of the coarsest clock */
 	MIN_LOOP = 512, /* iterations until a loop is in its steady state */
 	MAX_LOOP = 1 << 16
 };
+
+uint64_t job_contents(enum tact_contents contents)
+{
+	static const uint64_t values[] = {
+		[TACT_CONTENTS_POINTER] = MEASURE_INIT_VALUE,
+		[TACT_CONTENTS_ZERO] = 0,
+		[TACT_CONTENTS_INT] = 7,
+		/* a double of 1.015; singles of 1.877 and 1.002 */
+		[TACT_CONTENTS_FLOAT] = 0x3ff03c5a3f803c3dull,
+	};
+
+	return values[contents];
+}
 
 /* Emits the code of the plan and tells the child its entries. */
 static int emit(struct job *job, unsigned low, unsigned high)
@@ -35,6 +50,19 @@ static int emit(struct job *job, unsigned low, unsigned high)
 	return 0;
 }
 
+/* Puts the instructions between two iterations after the block. */
+static void add_fixup(struct job *job)
+{
+	const struct measure_screen *s = &job->screen;
+
+	if (!s->fixup_size)
+		return;
+	memcpy(job->code, job->plan.code, job->plan.size);
+	memcpy(job->code + job->plan.size, s->fixup, s->fixup_size);
+	job->plan.code = job->code;
+	job->plan.size += s->fixup_size;
+}
+
 int job_plan(struct job *job, const uint8_t *code, size_t size)
 {
 	struct tact_harness *h = job->h;
@@ -50,11 +78,14 @@ int job_plan(struct job *job, const uint8_t *code, size_t size)
 					  .memory = h->opt.memory,
 					  .vectors = h->opt.vectors,
 					  .alignment = job->out->alignment,
-					  .features = h->features};
+					  .features = h->features,
+					  .needs = job->screen.needs};
 	job->out->mode = loop ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
-	if (!loop)
+	if (!loop) {
+		add_fixup(job);
 		return 0;
-	counter = job->screen.own_counter;
+	}
+	counter = job->screen.fixup_size ? -1 : job->screen.own_counter;
 	job->plan.own_branch = counter >= 0;
 	if (counter < 0) {
 		if (job->screen.is_loop)
@@ -65,6 +96,7 @@ int job_plan(struct job *job, const uint8_t *code, size_t size)
 		return job_fail(job, TACT_MEASURE_NO_COUNTER,
 				"no register is free to count iterations");
 	job->plan.counter = (uint8_t)counter;
+	add_fixup(job);
 	return 0;
 }
 

@@ -34,12 +34,14 @@
 enum {
 	MEASURE_CODE_BYTES = 1 << 17,
 	MEASURE_MAX_BODY = 24 * 1024, /* unrolled code: stays in a first-level cache of 32 KB */
+	MEASURE_MAX_BLOCK = MEASURE_MAX_BODY / 32,
 	MEASURE_PAGE = 4096,
 	MEASURE_LINE = 64,	 /* bytes of a cache line, and of what front ends fetch together */
 	MEASURE_MAX_PAGES = 256, /* virtual pages of one block */
 	MEASURE_MAX_PHYSICAL = 16,
 	MEASURE_MAX_SAMPLES = 512,
 	MEASURE_MAX_STEPS = 1024,
+	MEASURE_MAX_FIXUP = 288,
 	/* Dependent multiplications.  With fewer in the short chain, a bias would remain.  The
 	 * difference takes some 3 microseconds, because time stamps may advance in steps of 10
 	 * nanoseconds.
@@ -146,6 +148,17 @@ struct measure_host {
 
 /* ---- sets ---- */
 
+/* What a block needs of the registers that it starts with. */
+struct measure_needs {
+	uint32_t index_vectors; /* bit r: vector register r holds indices of addresses */
+	uint32_t mask_vectors;	/* bit r: vector register r masks an access */
+	unsigned
+		vector_bytes; /* how much of each vector register is not zero; 0: does not matter */
+	bool has_short_vectors; /* has instructions that need the rest to be zero */
+	unsigned stack_depth;	/* values on the stack of floating-point registers */
+	bool uses_media;	/* uses these registers without a stack */
+};
+
 /* What the parent wants to run. */
 struct measure_plan {
 	const uint8_t *code;
@@ -160,6 +173,7 @@ struct measure_plan {
 	enum tact_contents memory;
 	enum tact_vectors vectors;
 	uint32_t features; /* of the CPU; the instruction set defines the bits */
+	struct measure_needs needs;
 };
 
 /* Offsets in the code area. */
@@ -177,6 +191,10 @@ struct measure_screen {
 	size_t branch_size;		 /* of that branch */
 	int own_counter; /* register that the block itself counts down to its branch, or -1 */
 	size_t n_insns;
+	struct measure_needs needs;
+	/* Instructions between two iterations, which keep the floating-point stack level. */
+	uint8_t fixup[MEASURE_MAX_FIXUP];
+	size_t fixup_size;
 };
 
 /* A memory access of a traced run. */

@@ -10,7 +10,7 @@
 #include "store/store.h"
 
 /* All flags that this version knows: those that have a letter. */
-#define ALL_FLAGS ((uint32_t)(TACT_MFLAG_SHORT << 1) - 1)
+#define ALL_FLAGS ((uint32_t)(TACT_MFLAG_STACK_FAULT << 1) - 1)
 
 enum { MAX_BOTTLENECKS = 1023 };
 

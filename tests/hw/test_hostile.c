@@ -539,9 +539,8 @@ static void forged_canaries(void **state)
 	for (unsigned part = 0; part < 4; part++) {
 		put_move(&b[part], 0, HOST_AT(sample));
 		for (unsigned i = part * 8; i < part * 8 + 8; i++) {
-			uint32_t offset =
-				(uint32_t)(i * sizeof(struct measure_sample) +
-					   offsetof(struct measure_sample, canary_before));
+			uint32_t offset = (uint32_t)(i * sizeof(struct measure_sample) +
+						     offsetof(struct measure_sample, canary_before));
 			uint32_t value = 100;
 
 			put_bytes(&b[part], store, 2);

@@ -60,7 +60,7 @@ TEST(text_of_flags)
 		tact_measure_flags_text(TACT_MFLAG_CROSSES_LINE | TACT_MFLAG_ALIAS_PAGE, buf),
 		"LX");
 	assert_string_equal(tact_measure_flags_text(TACT_MFLAG_SHORT, buf), "T");
-	assert_string_equal(tact_measure_flags_text(~0u, buf), "LXDSRFVWBT");
+	assert_string_equal(tact_measure_flags_text(~0u, buf), "LXDSRFVWBTCO");
 	assert_ptr_equal(tact_measure_flags_text(0, buf), buf);
 }
 

@@ -3,7 +3,7 @@
  * Emits the code around a block, which sets every register, reads the counter, enters the block by
  * iretq, and comes back without needing any register.
  *
- *   entry:   clears vector and x87 state, loads MXCSR; counter -> host.begin; loads all registers;
+ *   entry:   loads vector and x87 state from constants; counter -> host.begin; loads all registers;
  *            iretq from host.frame
  *   body:    copies of the block, at the offset in a cache line that is asked for; as a loop, the
  *            block and its counter
@@ -67,12 +67,14 @@ static void put_end(struct buffer *b, const struct measure_plan *plan)
 int measure_x86_emit(uint8_t *area, const struct measure_plan *plan, struct measure_layout *layout)
 {
 	struct buffer b = {.p = area, .capacity = MEASURE_CODE_BYTES};
+	uint32_t constants;
 
 	/* The clocks come first, so that they are in the same place for every block. */
 	emit_clocks(&b, layout);
+	constants = emit_constants(&b);
 	emit_align(&b, MEASURE_PAGE);
 	layout->entry = (uint32_t)b.n;
-	emit_vector_state(&b, plan);
+	emit_vector_state(&b, plan, constants);
 	emit_read_counter(&b, plan, HOST(begin_low), HOST(begin_high));
 	emit_registers(&b, plan);
 	PUT(&b, 0x48, 0xcf); /* iretq */

@@ -38,7 +38,10 @@ void emit_read_counter(struct buffer *b, const struct measure_plan *plan, uint64
 
 /* ---- entry_state.c: registers at the start of a run ---- */
 
-void emit_vector_state(struct buffer *b, const struct measure_plan *plan);
+/* Values that the entry loads.  Returns their offset. */
+uint32_t emit_constants(struct buffer *b);
+/* Vector, mask and floating-point registers, and their modes. */
+void emit_vector_state(struct buffer *b, const struct measure_plan *plan, uint32_t constants);
 void emit_registers(struct buffer *b, const struct measure_plan *plan);
 
 /* ---- clocks.c ---- */

@@ -9,12 +9,22 @@
 #include "measure/measure_priv.h"
 
 /* Bits of measure_plan.features. */
-enum { X86_HAS_AVX = 1, X86_HAS_AVX512 = 2 };
+enum { X86_HAS_AVX = 1, X86_HAS_AVX512 = 2, X86_HAS_AVX512_VL_BW = 4 };
 
 /* Words of measure_host.frame: what iretq takes from the stack. */
 enum { X86_FRAME_RIP, X86_FRAME_CS, X86_FRAME_RFLAGS, X86_FRAME_RSP, X86_FRAME_SS };
 
 extern const struct measure_set measure_x86;
+
+/* The ordinary number that all elements of vector register r start with. */
+uint64_t measure_x86_ordinary(unsigned r);
+
+/* Finds how deep the floating-point stack of a block starts, and what keeps it level. */
+void measure_x86_level_stack(struct measure_screen *s, const uint8_t *code, size_t size);
+
+/* Adds what an instruction needs of the vector registers. */
+void measure_x86_note_vectors(struct measure_screen *s, const ZydisDecodedInstruction *zi,
+			      const ZydisDecodedOperand *ops);
 
 void measure_x86_screen(struct measure_screen *s, const uint8_t *code, size_t size, bool loop,
 			char *reason, size_t reason_size);

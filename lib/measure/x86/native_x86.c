@@ -151,8 +151,11 @@ uint32_t native_features(void)
 			features |= X86_HAS_AVX;
 	}
 	if (features && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && ebx >> 16 & 1 &&
-	    (xcr0 & 0xe6) == 0xe6)
+	    (xcr0 & 0xe6) == 0xe6) {
 		features |= X86_HAS_AVX512;
+		if ((ebx >> 30 & 3) == 3)
+			features |= X86_HAS_AVX512_VL_BW;
+	}
 	return features;
 }
 

@@ -225,8 +225,11 @@ void measure_x86_screen(struct measure_screen *s, const uint8_t *code, size_t si
 			return;
 		}
 		note_operands(s, &zi, ops);
+		measure_x86_note_vectors(s, &zi, ops);
 		candidate = counter_of(&zi, ops);
 	}
+	if (s->flags & TACT_MFLAG_X87)
+		measure_x86_level_stack(s, code, size);
 	if (!s->n_insns) {
 		s->status = TACT_MEASURE_DECODE;
 		snprintf(reason, reason_size, "no code");
