@@ -213,8 +213,9 @@ $(ATTACK_OBJ): $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/tests/hw/test_attack $(BUILD)/tests/hw/test_forge: TEST_LDFLAGS = $(ATTACK_OBJ)
-$(BUILD)/tests/hw/test_attack $(BUILD)/tests/hw/test_forge: $(ATTACK_OBJ)
+ATTACK_TESTS := $(addprefix $(BUILD)/tests/hw/test_,attack forge leaks)
+$(ATTACK_TESTS): TEST_LDFLAGS = $(ATTACK_OBJ)
+$(ATTACK_TESTS): $(ATTACK_OBJ)
 
 $(BUILD)/tests/hw/deny: tests/hw/deny.c
 	@mkdir -p $(@D)

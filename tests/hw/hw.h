@@ -124,7 +124,7 @@ MAYBE_UNUSED static enum hw_answer hw_expect(struct tact_harness *h, const uint8
 	while (tries < TRIES && noisy < NOISY_TRIES) {
 		if (tact_measure(h, code, size, m) < 0)
 			return HW_WRONG;
-		if (m->status == TACT_MEASURE_UNSTABLE) {
+		if (m->status == TACT_MEASURE_UNSTABLE || m->status == TACT_MEASURE_DISTURBED) {
 			noisy++;
 			hw_sleep_ms(100);
 			continue;
