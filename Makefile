@@ -67,6 +67,8 @@ HW_SRC := $(sort $(wildcard tests/hw/test_*.c))
 HW := $(HW_SRC:%.c=$(BUILD)/%)
 ATTACK_SRC := $(sort $(wildcard tests/hw/attack_*.c))
 ATTACK_OBJ := $(ATTACK_SRC:%.c=$(BUILD)/%.o)
+FAKE_KERNEL := $(BUILD)/tests/hw/fake_kernel
+FAKE_KERNEL_SRC := $(sort $(wildcard tests/hw/fake_*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ := $(FUZZ_SRC:%.c=$(BUILD)/%)
 TEST_DEPS := $(UNIT:=.d) $(HW:=.d) $(ATTACK_OBJ:.o=.d) $(BUILD)/tests/hw/deny.d $(FUZZ:=.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d $(BUILD)/bench/embed.d
@@ -198,7 +200,7 @@ demo: deps-installed
 # ---- tests ----
 
 .PHONY: tests
-tests: $(UNIT) $(HW) $(BUILD)/tests/hw/deny $(FUZZ) $(BUILD)/bench/bench $(BUILD)/bench/embed
+tests: $(UNIT) $(HW) $(BUILD)/tests/hw/deny $(FAKE_KERNEL) $(FUZZ) $(BUILD)/bench/bench $(BUILD)/bench/embed
 
 # These count allocations, and let them fail; copies of strings and lines are allocations, too.
 ALLOC_WRAPS := malloc calloc realloc strdup strndup getline
@@ -220,6 +222,11 @@ $(ATTACK_TESTS): $(ATTACK_OBJ)
 $(BUILD)/tests/hw/deny: tests/hw/deny.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(LDFLAGS)
+
+# A program of its own, without the library: it stands for the kernel.
+$(FAKE_KERNEL): $(FAKE_KERNEL_SRC) $(wildcard tests/hw/fake_*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -g -o $@ $(FAKE_KERNEL_SRC) $(LDFLAGS)
 
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
@@ -359,7 +366,7 @@ uninstall:
 
 # ---- the rest ----
 
-FORMATTED = $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
+FORMATTED = $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
 	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/embed/*.c bench/*.c examples/*.c plugin/qemu/*.[ch])
 
 .PHONY: format format-check

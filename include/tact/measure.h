@@ -187,6 +187,11 @@ void tact_harness_destroy(struct tact_harness *harness);
 /* Returns the rung that the harness uses; TACT_RUNG_AUTO for NULL. */
 enum tact_rung tact_harness_rung(const struct tact_harness *harness);
 
+/* Returns why the harness did not take a rung that is better than its own, and what helps; "" if
+ * that rung works, was not tried, or does not exist, and for NULL.  The harness owns the string.
+ */
+const char *tact_harness_refusal(const struct tact_harness *harness, enum tact_rung rung);
+
 /* Measures a block.  Returns 0 whenever out->status says what happened, good or bad.  A block that
  * hangs or crashes costs the harness its child process; the next call starts a new one.
  * -TACT_E_INVAL: harness or out is NULL, code is NULL and size is not 0, or out->size is 0.

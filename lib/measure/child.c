@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "measure/counter.h"
 #include "measure/native.h"
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -72,7 +73,8 @@ static BARE enum measure_outcome outcome_of(int signal, const siginfo_t *info)
 	case SIGSEGV:
 		/* A general protection fault has no address. */
 		if (info->si_code == SI_KERNEL)
-			return OUTCOME_PROTECTION;
+			return native_reads_counter(host->fault_pc) ? OUTCOME_COUNTER
+								    : OUTCOME_PROTECTION;
 		return map_page((uint64_t)info->si_addr);
 	case SIGBUS:
 		return OUTCOME_PROTECTION;
@@ -89,6 +91,13 @@ static BARE void on_signal(int signal, siginfo_t *info, void *context)
 {
 	const uint64_t pc = native_pc(context);
 
+	/* The trial of a counter that the kernel offers, but does not let us read. */
+	if (!host->running && signal == SIGSEGV && info->si_code == SI_KERNEL &&
+	    native_reads_counter(pc)) {
+		host->counter_void = COUNTER_FAULTS;
+		native_skip_counter(context);
+		return;
+	}
 	/* In the child itself, or on the way out of a block that has destroyed what that needs. */
 	if (!host->running || pc < MEASURE_CODE_BASE ||
 	    pc >= MEASURE_CODE_BASE + MEASURE_CODE_BYTES)
@@ -116,49 +125,95 @@ static BARE void fill_data(void)
 }
 
 /* Reads perf's counter by a system call.  It counts user mode only, so the call itself hardly
- * shows. */
-static BARE uint64_t read_perf(void)
+ * shows.  Returns what read returns.
+ */
+static BARE long read_perf(struct counter_reading *r)
 {
-	uint64_t value = 0;
-
-	measure_syscall(__NR_read, state->counter, (long)&value, 8, 0, 0, 0);
-	return value;
+	r->value = r->enabled = r->running = 0;
+	return measure_syscall(__NR_read, state->counter, (long)r, sizeof(*r), 0, 0, 0);
 }
 
-static BARE const struct perf_event_mmap_page *perf_page(void)
+static BARE const volatile struct perf_event_mmap_page *perf_page(void)
 {
-	return (const struct perf_event_mmap_page *)MEASURE_PERF_BASE;
+	return (const volatile struct perf_event_mmap_page *)MEASURE_PERF_BASE;
 }
 
-static BARE uint64_t elapsed(void)
+/* The counter before a run. */
+struct counting {
+	struct counter_view view;
+	struct counter_reading before;
+};
+
+/* Returns 0, or why the counter cannot be read. */
+static BARE int begin_counting(struct counting *c)
 {
-	return (host->end_low | (uint64_t)host->end_high << 32) -
-	       (host->begin_low | (uint64_t)host->begin_high << 32);
+	int error = 0;
+
+	if (state->rung == TACT_RUNG_RDPMC) {
+		error = counter_look(perf_page(), &c->view);
+		host->counter_index = c->view.index - 1u;
+	} else if (state->counter >= 0) {
+		const struct counter_reading none = {0};
+
+		error = counter_check(&none, &c->before, read_perf(&c->before));
+		if (error == COUNTER_SHARED)
+			error = 0; /* before this run, which is no matter */
+	}
+	return error;
 }
 
-/* Runs the block once and returns the ticks from begin to end. */
+/* Takes the cycles of a run of which the ticks of the emitted code are known.  Returns 0, or why
+ * they do not count.
+ */
+static BARE int end_counting(const struct counting *c, uint64_t begin, uint64_t end,
+			     uint64_t *cycles)
+{
+	struct counter_reading after;
+	int error;
+
+	if (state->rung == TACT_RUNG_RDPMC) {
+		*cycles = counter_difference(begin, end, c->view.width);
+		return counter_is_same(perf_page(), &c->view) ? 0 : COUNTER_SHARED;
+	}
+	*cycles = end - begin;
+	if (state->counter < 0)
+		return 0;
+	error = counter_check(&c->before, &after, read_perf(&after));
+	*cycles = after.value - c->before.value;
+	return error;
+}
+
+static BARE uint64_t begin_time(void)
+{
+	return host->begin_low | (uint64_t)host->begin_high << 32;
+}
+
+static BARE uint64_t end_time(void)
+{
+	return host->end_low | (uint64_t)host->end_high << 32;
+}
+
+/* Runs the block once and takes the ticks from begin to end.  If they are void, host->counter_void
+ * says why.
+ */
 static BARE enum measure_outcome run(uint64_t body, uint64_t counter, bool step, uint64_t *ticks)
 {
-	uint64_t before;
+	struct counting counting;
 
 	fill_data();
 	host->counter = counter;
 	native_begin_run(host, body, step);
 	host->outcome = OUTCOME_DONE;
 	host->stepping = step;
-	if (state->rung == TACT_RUNG_RDPMC)
-		host->counter_index = perf_page()->index - 1u;
-	before = state->counter >= 0 && state->rung != TACT_RUNG_RDPMC ? read_perf() : 0;
+	host->counter_void = begin_counting(&counting);
+	if (host->counter_void)
+		return host->outcome = OUTCOME_COUNTER;
 	host->running = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	measure_enter(host->entry);
 	atomic_signal_fence(memory_order_seq_cst);
 	host->running = false;
-	*ticks = elapsed();
-	if (state->rung == TACT_RUNG_RDPMC)
-		*ticks &= (1ull << 48) - 1; /* counters have 48 bits */
-	else if (state->counter >= 0)
-		*ticks = read_perf() - before;
+	host->counter_void = end_counting(&counting, begin_time(), end_time(), ticks);
 	return host->outcome;
 }
 
@@ -166,7 +221,7 @@ static BARE enum measure_outcome run(uint64_t body, uint64_t counter, bool step,
 static BARE uint32_t run_clock(uint64_t entry)
 {
 	((void (*)(void))(uintptr_t)entry)();
-	return (uint32_t)elapsed();
+	return (uint32_t)(end_time() - begin_time());
 }
 
 static BARE uint32_t run_chain(void)
@@ -180,16 +235,22 @@ static BARE uint32_t run_chain(void)
 static BARE enum measure_outcome run_mapped(uint64_t body, uint64_t counter, uint64_t *ticks,
 					    uint32_t *disturbed)
 {
+	enum { PATIENCE = 100 }; /* the counter may come back */
 	enum measure_outcome outcome;
+	unsigned lost = 0;
 
-	while ((outcome = run(body, counter, false, ticks)) == OUTCOME_MAPPED)
-		*disturbed = 1;
+	do {
+		outcome = run(body, counter, false, ticks);
+		*disturbed |= outcome == OUTCOME_MAPPED ||
+			      (outcome == OUTCOME_DONE && host->counter_void);
+		lost += outcome == OUTCOME_COUNTER;
+	} while (outcome == OUTCOME_MAPPED || (outcome == OUTCOME_COUNTER && lost < PATIENCE));
 	return outcome;
 }
 
 static BARE void prepare(void)
 {
-	uint32_t ignored;
+	uint32_t ignored = 0;
 
 	for (uint32_t i = 0; i < host->n_pages && i < MEASURE_MAX_PAGES; i++)
 		measure_syscall(__NR_munmap, (long)host->page[i], MEASURE_PAGE, 0, 0, 0, 0);
@@ -340,10 +401,61 @@ static BARE void close_files(const struct measure_child_fds *fds)
 	measure_syscall(__NR_close_range, low, ~0u, 0, 0, 0, 0);
 }
 
+/* The shortest of some tries of a chain of this length, as the counter sees it.  Returns 0, or why
+ * that cannot be counted.
+ */
+static BARE int count_chain(unsigned links, uint64_t *shortest)
+{
+	int error = COUNTER_SHARED;
+
+	*shortest = ~0ull;
+	for (int i = 0; i < COUNTER_TRIES; i++) {
+		struct counting counting;
+		uint64_t begin = 0, end = 0, cycles;
+		int failure = begin_counting(&counting);
+
+		host->counter_void = 0;
+		if (!failure) {
+			if (state->rung == TACT_RUNG_RDPMC)
+				native_count_chain(links, (uint32_t)host->counter_index, &begin,
+						   &end);
+			else
+				native_run_chain(links);
+			failure = end_counting(&counting, begin, end, &cycles);
+			failure = host->counter_void ? host->counter_void : failure;
+		}
+		if (failure) {
+			error = *shortest == ~0ull ? failure : error;
+			continue;
+		}
+		error = 0;
+		*shortest = cycles < *shortest ? cycles : *shortest;
+	}
+	return error;
+}
+
+/* That an event opens proves nothing: it must count a chain whose cycles are known. */
+static BARE int try_counter(void)
+{
+	uint64_t short_chain, long_chain;
+	int error = count_chain(COUNTER_SHORT, &short_chain);
+
+	if (!error)
+		error = count_chain(COUNTER_LONG, &long_chain);
+	return error ? error : counter_judge(short_chain, long_chain);
+}
+
+static BARE long open_event(const struct measure_child_fds *fds, bool excludes)
+{
+	struct perf_event_attr attr;
+
+	counter_describe(&attr, fds->rung, fds->aperf_type, fds->aperf_config, excludes);
+	return measure_syscall(__NR_perf_event_open, (long)&attr, 0, -1, -1, 0, 0);
+}
+
 /* Opens the counter that the rung needs; host->counter_error says whether that worked. */
 static BARE void open_counter(const struct measure_child_fds *fds)
 {
-	struct perf_event_attr attr;
 	long result;
 
 	state->rung = fds->rung;
@@ -351,33 +463,21 @@ static BARE void open_counter(const struct measure_child_fds *fds)
 	host->counter_error = 0;
 	if (fds->rung == TACT_RUNG_TSC)
 		return;
-	memset(&attr, 0, sizeof(attr));
-	attr.size = sizeof(attr);
-	attr.type = PERF_TYPE_HARDWARE;
-	attr.config = PERF_COUNT_HW_CPU_CYCLES;
-	attr.exclude_kernel = attr.exclude_hv = 1;
-	attr.pinned = 1;
-	if (fds->rung == TACT_RUNG_APERF) {
-		attr.type = fds->aperf_type;
-		attr.config = fds->aperf_config;
-		attr.exclude_kernel = attr.exclude_hv =
-			0; /* that device counts everything or nothing */
-	}
-	result = measure_syscall(__NR_perf_event_open, (long)&attr, 0, -1, -1, 0, 0);
+	result = open_event(fds, true);
+	if (result < 0 && counter_may_not_exclude(fds->rung, -result))
+		result = open_event(fds, false);
 	if (result < 0) {
 		host->counter_error = (int32_t)-result;
 		return;
 	}
 	state->counter = (int)result;
-	if (fds->rung == TACT_RUNG_RDPMC) {
-		if (measure_syscall(__NR_mmap, MEASURE_PERF_BASE, MEASURE_PAGE, PROT_READ,
-				    MAP_SHARED | MAP_FIXED_NOREPLACE, state->counter,
-				    0) != MEASURE_PERF_BASE ||
-		    !perf_page()->cap_user_rdpmc || !perf_page()->index)
-			host->counter_error = 95; /* EOPNOTSUPP */
-	} else if (!read_perf()) {
-		host->counter_error = 95;
-	}
+	if (fds->rung == TACT_RUNG_RDPMC &&
+	    measure_syscall(__NR_mmap, MEASURE_PERF_BASE, MEASURE_PAGE, PROT_READ,
+			    MAP_SHARED | MAP_FIXED_NOREPLACE, state->counter,
+			    0) != MEASURE_PERF_BASE)
+		host->counter_error = COUNTER_NO_PAGE;
+	else
+		host->counter_error = try_counter();
 }
 
 static BARE void serve(void)

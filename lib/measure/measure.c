@@ -18,8 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "measure/counter.h"
 #include "measure/measure_job.h"
 #include "measure/native.h"
+#include "pmu/pmu.h"
 
 #include "measures.inc" /* MEASURE_LIST: the Makefile makes it from the folders here */
 
@@ -170,32 +172,36 @@ static unsigned probe_quantum(void)
 	return common > 4 && multiples * 20 > all * 19 ? common : 2;
 }
 
-/* perf's msr device offers APERF as an event; sysfs has its type and config. */
+/* perf's msr device offers APERF as an event. */
 static void probe_aperf(struct tact_harness *h)
 {
-	FILE *f = fopen("/sys/bus/event_source/devices/msr/type", "re");
+	struct pmu_event event;
 
-	if (f) {
-		if (fscanf(f, "%u", &h->aperf_type) != 1)
-			h->aperf_type = 0;
-		fclose(f);
+	if (pmu_find_event(&event, PMU_DEVICES, "msr", "aperf")) {
+		h->aperf_type = event.type;
+		h->aperf_config = (unsigned)event.config;
 	}
-	f = h->aperf_type ? fopen("/sys/bus/event_source/devices/msr/events/aperf", "re") : NULL;
-	if (!f || fscanf(f, "event=%x", &h->aperf_config) != 1)
-		h->aperf_type = 0;
-	if (f)
-		fclose(f);
 }
 
 static bool try_rung(struct tact_harness *h, enum tact_rung rung)
 {
-	if (rung == TACT_RUNG_APERF && !h->aperf_type)
+	char *refusal = h->refusal[rung];
+	const size_t size = sizeof(h->refusal[rung]);
+
+	refusal[0] = 0;
+	if (rung == TACT_RUNG_APERF && !h->aperf_type) {
+		counter_explain(COUNTER_NO_DEVICE, rung, refusal, size);
 		return false;
+	}
 	h->rung = rung;
-	if (harness_start_child(h) < 0)
+	if (harness_start_child(h) < 0) {
+		snprintf(refusal, size,
+			 "the child process cannot be set up (seccomp, memory maps)");
 		return false;
+	}
 	if (!h->host->counter_error)
 		return true;
+	counter_explain(h->host->counter_error, rung, refusal, size);
 	harness_kill_child(h);
 	return false;
 }
@@ -262,10 +268,9 @@ static int fail_child(const struct tact_harness *h, int error, struct tact_diag 
 	if (error == ENOMEM)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (h->opt.rung != TACT_RUNG_AUTO)
-		return tact_fail(diag, TACT_E_IO, "this machine does not offer '%s'",
-				 tact_rung_name(h->opt.rung));
-	return tact_fail(diag, TACT_E_IO,
-			 "the child process cannot be set up (seccomp, memory maps)");
+		return tact_fail(diag, TACT_E_IO, "this machine does not offer '%s': %s",
+				 tact_rung_name(h->opt.rung), h->refusal[h->opt.rung]);
+	return tact_fail(diag, TACT_E_IO, "%s", h->refusal[TACT_RUNG_TSC]);
 }
 
 int tact_harness_create(struct tact_harness **out, const struct tact_measure_options *opt,
@@ -324,6 +329,11 @@ enum tact_rung tact_harness_rung(const struct tact_harness *harness)
 	return harness ? harness->rung : TACT_RUNG_AUTO;
 }
 
+const char *tact_harness_refusal(const struct tact_harness *harness, enum tact_rung rung)
+{
+	return harness && (unsigned)rung <= TACT_RUNG_TSC ? harness->refusal[rung] : "";
+}
+
 /* ---- one block ---- */
 
 int job_fail(struct job *job, enum tact_measure_status status, const char *format, ...)
@@ -342,6 +352,7 @@ int job_fail_outcome(struct job *job)
 {
 	const struct measure_host *host = job->h->host;
 	unsigned long long address = host->fault_address;
+	char counter[160];
 
 	switch ((enum measure_outcome)host->outcome) {
 	case OUTCOME_UNMAPPABLE:
@@ -365,6 +376,10 @@ int job_fail_outcome(struct job *job)
 	case OUTCOME_OWN_CODE:
 		return job_fail(job, TACT_MEASURE_OWN_CODE,
 				"writes to 0x%llx, its own code or the harness", address);
+	case OUTCOME_COUNTER:
+		counter_explain(host->counter_void ? host->counter_void : COUNTER_FAULTS,
+				job->h->rung, counter, sizeof(counter));
+		return job_fail(job, TACT_MEASURE_UNSTABLE, "%s", counter);
 	case OUTCOME_DONE:
 	case OUTCOME_MAPPED:
 		break;

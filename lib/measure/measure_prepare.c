@@ -100,8 +100,7 @@ int job_plan(struct job *job, const uint8_t *code, size_t size)
 	return 0;
 }
 
-/* The sizes of BHive's section III-B.  The first run has them; with counters of cycles they stay.
- */
+/* The sizes of BHive's section III-B, for the first run. */
 static void paper_sizes(size_t size, unsigned *low, unsigned *high)
 {
 	if (size < 100) {
@@ -120,9 +119,10 @@ static void paper_sizes(size_t size, unsigned *low, unsigned *high)
 	}
 }
 
-/* With time stamps, short runs drown in the steps of the counter.  So there are more copies, as
- * many as fit the instruction cache.  The two numbers differ by a multiple of 16 (64 where it
- * fits), so that every alignment of the block occurs equally often.
+/* Short runs drown in the steps of time stamps, and in what reading any counter takes, which varies
+ * by some cycles.  So there are more copies, as many as fit the instruction cache.  The two numbers
+ * differ by a multiple of 16 (64 where it fits), so that every alignment of the block occurs
+ * equally often.
  */
 static void choose_copies(struct job *job, double cycles, unsigned *low, unsigned *high)
 {
@@ -191,7 +191,7 @@ int job_prepare(struct job *job)
 		 cycles_per_tick(job);
 	if (job->plan.loop)
 		choose_iterations(cycles, &low, &high);
-	else if (job->h->rung == TACT_RUNG_TSC)
+	else
 		choose_copies(job, cycles, &low, &high);
 	if (high == first_high && low == first_low)
 		return 0;

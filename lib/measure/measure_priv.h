@@ -75,7 +75,8 @@ enum measure_outcome {
 	OUTCOME_ILLEGAL,
 	OUTCOME_ARITHMETIC,
 	OUTCOME_TRAP,
-	OUTCOME_OWN_CODE
+	OUTCOME_OWN_CODE,
+	OUTCOME_COUNTER /* the counter cannot be read, for no fault of the block */
 };
 
 /* Counters around one run; 64-bit time stamps or counter values. */
@@ -129,7 +130,8 @@ struct measure_host {
 	bool calibrate; /* take the chains and the canary too */
 
 	/* Results. */
-	int32_t counter_error; /* errno of perf_event_open, or of what it needs; 0: it counts */
+	int32_t counter_error; /* an errno or an enum counter_error; 0: it counts */
+	int32_t counter_void;  /* the same for the last run; 0: its cycles are good */
 	uint32_t outcome, n_pages;
 	uint64_t fault_address, fault_pc;
 	uint64_t pilot_low, pilot_high, pilot_chain;

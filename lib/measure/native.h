@@ -45,6 +45,17 @@ void native_leave_block(ucontext_t *context, const struct measure_host *host);
 /* Fills in what the emitted code needs to enter the body. */
 void native_begin_run(struct measure_host *host, uint64_t body, bool step);
 
+/* Whether the instruction at this address of emitted code reads a counter; blocks have none. */
+bool native_reads_counter(uint64_t pc);
+
+/* Goes on after an instruction that reads a counter and has faulted. */
+void native_skip_counter(ucontext_t *context);
+
+/* Runs that many dependent multiplications of 3 cycles, and reads a counter of perf's around them.
+ */
+void native_run_chain(unsigned links);
+void native_count_chain(unsigned links, uint32_t index, uint64_t *begin, uint64_t *end);
+
 /* Moves thread-local data to MEASURE_THREAD_BASE. */
 void native_move_thread_data(void);
 

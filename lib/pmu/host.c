@@ -4,9 +4,11 @@
  */
 #include "pmu/pmu.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +28,36 @@ bool pmu_read_line(const char *path, char *line, size_t size)
 	fclose(file);
 	line[strcspn(line, "\n")] = '\0';
 	return true;
+}
+
+/* Reads a whole number that ends the line.  Returns whether it is one. */
+static bool read_number(const char *text, int base, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, base);
+	while (*end == ' ')
+		end++;
+	return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
+bool pmu_find_event(struct pmu_event *out, const char *devices, const char *device,
+		    const char *name)
+{
+	static const char field[] = "event=";
+	char path[512], line[128];
+	uint64_t type;
+
+	snprintf(path, sizeof(path), "%s/%s/type", devices, device);
+	if (!pmu_read_line(path, line, sizeof(line)) || !read_number(line, 10, &type) || !type ||
+	    type > UINT32_MAX)
+		return false;
+	out->type = (uint32_t)type;
+	snprintf(path, sizeof(path), "%s/%s/events/%s", devices, device, name);
+	return pmu_read_line(path, line, sizeof(line)) &&
+	       !strncmp(line, field, sizeof(field) - 1) &&
+	       read_number(line + sizeof(field) - 1, 16, &out->config);
 }
 
 /* Only the kernel can read the register, and /proc shows it. */

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <tact/doctor.h>
 
@@ -17,6 +18,20 @@ void pmu_host_identify(struct tact_host *host);
  * could be read.
  */
 bool pmu_read_line(const char *path, char *line, size_t size);
+
+/* An event that a device of perf's names in sysfs. */
+struct pmu_event {
+	uint32_t type;
+	uint64_t config;
+};
+
+#define PMU_DEVICES "/sys/bus/event_source/devices"
+
+/* Finds an event in DEVICES/device/type and DEVICES/device/events/name.  Returns whether it is
+ * there and is no more than a number of the field "event", as those of the msr device are.
+ */
+bool pmu_find_event(struct pmu_event *out, const char *devices, const char *device,
+		    const char *name);
 
 /* Writes what a probe has found.  The other texts of struct tact_check come from the table. */
 typedef enum tact_check_state pmu_probe(char *found, size_t size);

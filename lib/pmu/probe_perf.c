@@ -162,18 +162,14 @@ enum tact_check_state pmu_probe_lbr(char *found, size_t size)
 static int open_aperf(int *error)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr), .disabled = 1};
-	char line[64];
-	unsigned long config;
+	struct pmu_event event;
 	int fd;
 
 	*error = ENOENT;
-	if (!pmu_read_line("/sys/bus/event_source/devices/msr/type", line, sizeof(line)))
+	if (!pmu_find_event(&event, PMU_DEVICES, "msr", "aperf"))
 		return -1;
-	attr.type = (uint32_t)strtoul(line, NULL, 10);
-	if (!pmu_read_line("/sys/bus/event_source/devices/msr/events/aperf", line, sizeof(line)) ||
-	    sscanf(line, "event=%lx", &config) != 1)
-		return -1;
-	attr.config = config;
+	attr.type = event.type;
+	attr.config = event.config;
 	fd = open_event(&attr);
 	*error = errno;
 	return fd;

@@ -127,6 +127,45 @@ BARE void native_begin_run(struct measure_host *host, uint64_t body, bool step)
 	host->frame[X86_FRAME_SS] = USER_SS;
 }
 
+BARE bool native_reads_counter(uint64_t pc)
+{
+	const volatile uint8_t *code = (const volatile uint8_t *)(uintptr_t)pc;
+
+	return code[0] == 0x0f && code[1] == 0x33; /* rdpmc */
+}
+
+BARE void native_skip_counter(ucontext_t *context)
+{
+	context->uc_mcontext.gregs[REG_RIP] += 2;
+}
+
+BARE void native_run_chain(unsigned links)
+{
+	uint32_t value = 3;
+
+	__asm__ volatile("lfence\n1: .rept 16\n	imul %0, %0\n	.endr\n"
+			 "	sub $16, %1\n	jnz 1b\n	lfence"
+			 : "+r"(value), "+r"(links)::"cc", "memory");
+}
+
+static BARE uint64_t read_counter(uint32_t index)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("lfence\n	rdpmc\n	lfence"
+			 : "=a"(low), "=d"(high)
+			 : "c"(index)
+			 : "memory");
+	return low | (uint64_t)high << 32;
+}
+
+BARE void native_count_chain(unsigned links, uint32_t index, uint64_t *begin, uint64_t *end)
+{
+	*begin = read_counter(index);
+	native_run_chain(links);
+	*end = read_counter(index);
+}
+
 BARE void native_move_thread_data(void)
 {
 	measure_syscall(__NR_arch_prctl, ARCH_SET_FS, MEASURE_THREAD_BASE, 0, 0, 0, 0);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Why a rung of the ladder has no counter, in words.
+ */
+#include "measure/counter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *explain_own(int error)
+{
+	switch ((enum counter_error)error) {
+	case COUNTER_NO_PAGE:
+		return "the counter's page cannot be mapped; raise kernel.perf_event_mlock_kb";
+	case COUNTER_NOT_READABLE:
+		return "counters may not be read in user mode; "
+		       "echo 1 > /sys/bus/event_source/devices/cpu/rdpmc";
+	case COUNTER_OFF:
+		return "the event is on no counter; another program has taken them all, or the "
+		       "CPU is of another kind";
+	case COUNTER_WIDTH:
+		return "the kernel says nothing sensible about the counter's width";
+	case COUNTER_UNSTEADY:
+		return "the counter's page never stops changing";
+	case COUNTER_EMPTY:
+		return "a pinned event was refused a counter; another program has taken them all";
+	case COUNTER_SHARED:
+		return "events take turns on the counter; end other programs that count";
+	case COUNTER_STILL:
+		return "the counter opens but stands still, as in a virtual machine without a PMU";
+	case COUNTER_FAULTS:
+		return "the kernel offers the counter in user mode, but reading it faults";
+	case COUNTER_WRONG:
+		return "the counter counts something else than cycles: a known chain of "
+		       "multiplications takes too few or too many";
+	case COUNTER_NO_DEVICE:
+		return "perf has no msr device with aperf here; modprobe msr";
+	}
+	return "unknown";
+}
+
+void counter_explain(int error, enum tact_rung rung, char *text, size_t size)
+{
+	const char *advice = "";
+
+	if (error >= COUNTER_FIRST) {
+		snprintf(text, size, "%s", explain_own(error));
+		return;
+	}
+	switch (error) {
+	case EACCES:
+		advice = rung == TACT_RUNG_APERF ? "; sysctl kernel.perf_event_paranoid=1"
+						 : "; sysctl kernel.perf_event_paranoid=2";
+		break;
+	case EPERM:
+		advice = "; in a container, allow perf_event_open in the seccomp profile";
+		break;
+	case ENOENT:
+	case EOPNOTSUPP:
+	case ENODEV:
+		advice = ": there is no counter of cycles, as in a virtual machine without a PMU";
+		break;
+	case ENOSYS:
+		advice = ": the kernel has no perf events, or a filter hides them";
+		break;
+	case EBUSY:
+		advice = "; another program has taken the counters";
+		break;
+	case EMFILE:
+	case ENFILE:
+		advice = "; ulimit -n";
+		break;
+	default:
+		break;
+	}
+	snprintf(text, size, "perf_event_open: %s%s", strerror(error), advice);
+}
