@@ -126,6 +126,19 @@ $(BUILD)/%.o: %.c | $(TABLES) $(BUILD)/gen/isas.inc $(BUILD)/gen/measures.inc
 
 $(BUILD)/lib/isa/forms.o $(BUILD)/lib/arch/arch.o: $(TABLES)
 
+# The program that runs blocks is freestanding, and becomes part of the library.  Neither sanitizers
+# nor anything else that needs a C library goes in there.
+RUNNER_ISA := $(patsubst runner/%/,%,$(filter runner/$(subst x86_64,x86,$(shell uname -m))/,$(wildcard runner/*/)))
+RUNNER_SRC := $(sort $(wildcard runner/*.c runner/$(RUNNER_ISA)/*.c))
+$(BUILD)/tact-runner: $(RUNNER_SRC) $(wildcard runner/*.h runner/*.lds) lib/measure/runner_wire.h lib/measure/counter.h include/tact/measure.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O2 -ffreestanding -fno-pic -mcmodel=large -mgeneral-regs-only \
+		-fno-stack-protector -fcf-protection=none -fno-asynchronous-unwind-tables -fno-builtin \
+		-nostdlib -static -no-pie -Wl,-T,runner/runner.lds -Wl,--build-id=none -Wl,-z,noexecstack -Irunner -Ilib -Iinclude -o $@ $(RUNNER_SRC)
+
+$(BUILD)/lib/measure/runner_image.o: $(BUILD)/tact-runner
+$(BUILD)/lib/measure/runner_image.o: ALL_CFLAGS += -DRUNNER_IMAGE='"$(BUILD)/tact-runner"'
+
 # Where the library looks for the plugin for QEMU if it is not nearby.
 $(BUILD)/lib/trace/find_plugin.o: ALL_CFLAGS += -DTACT_PLUGIN_DIR='"$(PREFIX)/lib/tact"'
 
@@ -366,7 +379,7 @@ uninstall:
 
 # ---- the rest ----
 
-FORMATTED = $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
+FORMATTED = $(LIB_SRC) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
 	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/embed/*.c bench/*.c examples/*.c plugin/qemu/*.[ch])
 
 .PHONY: format format-check

@@ -41,6 +41,26 @@ pid_t process_fork_again(void)
 	return clone_with(SIGCHLD);
 }
 
+pid_t process_start_file(int fd, const char *name)
+{
+	char *const none[] = {NULL};
+	const char *const arguments[] = {name, NULL};
+	volatile int error = 0; /* memory is shared until exec */
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		syscall(SYS_execveat, fd, "", arguments, none, AT_EMPTY_PATH);
+		error = errno;
+		process_exit(127);
+	}
+	if (pid > 0 && error) {
+		process_wait(pid, NULL, 0);
+		errno = error;
+		return -1;
+	}
+	return pid;
+}
+
 pid_t process_wait(pid_t child, int *status, int options)
 {
 	pid_t pid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parent's handle.
+ * The library's side of a harness: the runner, orders and answers, the watchdog.
  */
 #ifndef TACT_MEASURE_HARNESS_H
 #define TACT_MEASURE_HARNESS_H
@@ -19,29 +19,62 @@ struct tact_harness {
 	uint32_t features;		      /* of the CPU; the instruction set defines the bits */
 	unsigned quantum;		      /* step of the time stamp counter */
 	double canary_floor; /* fastest canary so far, in units of the clock's chain */
-	unsigned blocks_of_child;
 
-	struct measure_child_state child_state; /* as it was when the child started */
-	pid_t child;				/* 0: none */
-	bool was_killed;			/* the last child that died was, by SIGKILL */
-	int order_fd, answer_fd;
-	int order_end_fd; /* the child's end: while it is open, an order to a dead child raises no
-			     SIGPIPE */
-	int code_fd, host_fd, data_fd;
-	uint8_t *code; /* owned: views of the shared areas */
-	struct measure_host *host;
+	pid_t child;	     /* ours: it waits for the keeper, and ends with it; 0: none */
+	pid_t keeper;	     /* starts a process for each block */
+	pid_t runner;	     /* the process of this block; 0: none */
+	uint64_t nonce;	     /* of that process */
+	uint64_t number;     /* of the last order */
+	int cpu;	     /* that the keeper is bound to; -1: any */
+	bool is_ending;	     /* a process has been told to quit; the keeper will say when it has */
+	bool is_refused_cpu; /* the kernel does not let it run there */
+	bool was_killed;     /* the last process that died was, by SIGKILL */
+	int end_status;	     /* of wait, of the last process that died */
+	int counter_error;
+	enum measure_part failed_part; /* of the sandbox, when a start failed */
+	int failed_error;	       /* errno of that; 0: none known */
+
+	int socket_fd;
+	int image_fd, code_fd, data_fd;
+	uint8_t *code;		   /* owned: a view of the code area */
+	struct measure_host *host; /* owned: the orders and the last answers */
 };
 
 int harness_create_areas(struct tact_harness *h);
 void harness_destroy_areas(struct tact_harness *h);
-int harness_start_child(struct tact_harness *h);
-void harness_kill_child(struct tact_harness *h);
-bool harness_has_child(struct tact_harness *h); /* whether it is alive */
 
-/* Gives an order and waits for the answer.  Returns 0, -1 if the child died, -2 if it took too
- * long, -3 if the block has overwritten the child's orders.
+/* Makes sure that a fresh process waits for orders: no block has run in it.  Returns 0; or -1, and
+ * failed_part and failed_error say why.
+ */
+int harness_begin_block(struct tact_harness *h);
+
+/* Ends the process of a block, which may have done anything. */
+void harness_end_block(struct tact_harness *h);
+
+/* Ends all processes of the harness. */
+void harness_kill(struct tact_harness *h);
+
+/* Binds this and all later processes to a CPU.  Returns 0, or -1 if the kernel refuses it. */
+int harness_move(struct tact_harness *h, int cpu);
+
+/* Gives an order and waits for the answer.  Returns 0, -1 if the process died, -2 if it took too
+ * long, -3 if the answer is not one that the runner gives.
  */
 int harness_order(struct tact_harness *h, enum measure_order order, long deadline_ms);
 long harness_deadline(const struct tact_harness *h);
+
+/* A short text for a part of the sandbox, such as "namespaces". */
+const char *harness_part_name(enum measure_part part);
+
+/* ---- spawn.c ---- */
+
+/* In a process of our own that shares nothing but descriptors: becomes the one that waits for the
+ * keeper.  Does not return.
+ */
+void harness_spawn(int socket_fd, int code_fd, int data_fd, int image_fd) __attribute__((noreturn));
+
+/* ---- runner_image.c ---- */
+
+extern const uint8_t runner_image[], runner_image_end[];
 
 #endif /* TACT_MEASURE_HARNESS_H */

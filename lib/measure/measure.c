@@ -31,7 +31,6 @@ enum {
 	DEFAULT_MAX_PAGES = 64,
 	DEFAULT_TIMEOUT_MS = 2000,
 	DEFAULT_WAIT_MS = 500,
-	BLOCKS_PER_CHILD = 2000, /* a new child now and then discards what blocks have left in it */
 	MANY_PAGES = 8,
 	MAX_CPUS = 1024 /* of a cpu_set_t */
 };
@@ -183,37 +182,54 @@ static void probe_aperf(struct tact_harness *h)
 	}
 }
 
-static bool try_rung(struct tact_harness *h, enum tact_rung rung)
+/* Says which part of the sandbox is missing. */
+static int fail_sandbox(const struct tact_harness *h, struct tact_diag *diag)
 {
-	char *refusal = h->refusal[rung];
-	const size_t size = sizeof(h->refusal[rung]);
-
-	refusal[0] = 0;
-	if (rung == TACT_RUNG_APERF && !h->aperf_type) {
-		counter_explain(COUNTER_NO_DEVICE, rung, refusal, size);
-		return false;
-	}
-	h->rung = rung;
-	if (harness_start_child(h) < 0) {
-		snprintf(refusal, size,
-			 "the child process cannot be set up (seccomp, memory maps)");
-		return false;
-	}
-	if (!h->host->counter_error)
-		return true;
-	counter_explain(h->host->counter_error, rung, refusal, size);
-	harness_kill_child(h);
-	return false;
+	if (h->failed_error == ENOMEM)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (h->is_refused_cpu)
+		return tact_fail(diag, TACT_E_IO, "the blocks' process may not run on CPU %d",
+				 h->cpu);
+	return tact_fail(diag, TACT_E_IO, "the sandbox of blocks cannot be set up: no %s%s%s",
+			 harness_part_name(h->failed_part), h->failed_error ? ": " : "",
+			 h->failed_error ? strerror(h->failed_error) : "");
 }
 
-static int choose_rung(struct tact_harness *h)
+/* Returns 1 if the rung works, 0 if it does not, -1 if there is no sandbox. */
+static int try_rung(struct tact_harness *h, enum tact_rung rung)
 {
-	if (h->opt.rung != TACT_RUNG_AUTO)
-		return try_rung(h, h->opt.rung) ? 0 : -1;
-	for (enum tact_rung rung = TACT_RUNG_RDPMC; rung <= TACT_RUNG_TSC; rung++)
-		if (try_rung(h, rung))
+	const size_t size = sizeof(h->refusal[rung]);
+
+	h->refusal[rung][0] = 0;
+	if (rung == TACT_RUNG_APERF && !h->aperf_type) {
+		counter_explain(COUNTER_NO_DEVICE, rung, h->refusal[rung], size);
+		return 0;
+	}
+	h->rung = rung;
+	if (harness_begin_block(h) < 0)
+		return -1;
+	harness_end_block(h);
+	if (h->counter_error)
+		counter_explain(h->counter_error, rung, h->refusal[rung], size);
+	return !h->counter_error;
+}
+
+static int choose_rung(struct tact_harness *h, struct tact_diag *diag)
+{
+	bool is_given = h->opt.rung != TACT_RUNG_AUTO;
+	enum tact_rung first = is_given ? h->opt.rung : TACT_RUNG_RDPMC;
+	enum tact_rung last = is_given ? h->opt.rung : TACT_RUNG_TSC;
+
+	for (enum tact_rung rung = first; rung <= last; rung++) {
+		int works = try_rung(h, rung);
+
+		if (works > 0)
 			return 0;
-	return -1;
+		if (works < 0)
+			return fail_sandbox(h, diag);
+	}
+	return tact_fail(diag, TACT_E_IO, "this machine does not offer '%s': %s",
+			 tact_rung_name(last), h->refusal[last]);
 }
 
 static bool are_cpus(const int *cpus, unsigned n)
@@ -251,28 +267,6 @@ static int fill_options(struct tact_measure_options *opt, const struct tact_meas
 	return 0;
 }
 
-/* Whether the child runs where it was pinned to: if the kernel refuses the CPU, the child stays
- * where it is.
- */
-static bool is_pinned(const struct tact_harness *h)
-{
-	cpu_set_t set;
-
-	return !h->opt.pin || (!sched_getaffinity(h->child, sizeof(set), &set) &&
-			       CPU_COUNT(&set) == 1 && CPU_ISSET(h->opt.cpu, &set));
-}
-
-/* Says why the harness has no child. */
-static int fail_child(const struct tact_harness *h, int error, struct tact_diag *diag)
-{
-	if (error == ENOMEM)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	if (h->opt.rung != TACT_RUNG_AUTO)
-		return tact_fail(diag, TACT_E_IO, "this machine does not offer '%s': %s",
-				 tact_rung_name(h->opt.rung), h->refusal[h->opt.rung]);
-	return tact_fail(diag, TACT_E_IO, "%s", h->refusal[TACT_RUNG_TSC]);
-}
-
 int tact_harness_create(struct tact_harness **out, const struct tact_measure_options *opt,
 			struct tact_diag *diag)
 {
@@ -284,7 +278,7 @@ int tact_harness_create(struct tact_harness **out, const struct tact_measure_opt
 	error = tact_new(&h, sizeof(*h), out, "no place for the result", diag);
 	if (error < 0)
 		return error;
-	h->order_fd = h->order_end_fd = h->answer_fd = h->code_fd = h->host_fd = h->data_fd = -1;
+	h->socket_fd = h->image_fd = h->code_fd = h->data_fd = -1;
 	if (fill_options(&h->opt, opt) < 0) {
 		error = tact_fail(diag, TACT_E_INVAL, "an option is out of range");
 		goto out_destroy;
@@ -297,16 +291,10 @@ int tact_harness_create(struct tact_harness **out, const struct tact_measure_opt
 				  "shared memory: %s", strerror(errno));
 		goto out_destroy;
 	}
-	errno = 0;
-	if (choose_rung(h) < 0) {
-		error = fail_child(h, errno, diag);
+	h->cpu = h->opt.pin ? h->opt.cpu : -1;
+	error = choose_rung(h, diag);
+	if (error < 0)
 		goto out_destroy;
-	}
-	if (!is_pinned(h)) {
-		error = tact_fail(diag, TACT_E_IO, "the child process may not run on CPU %d",
-				  h->opt.cpu);
-		goto out_destroy;
-	}
 	*out = h;
 	return 0;
 
@@ -319,7 +307,7 @@ void tact_harness_destroy(struct tact_harness *harness)
 {
 	if (!harness)
 		return;
-	harness_kill_child(harness);
+	harness_kill(harness);
 	harness_destroy_areas(harness);
 	free(harness);
 }
@@ -380,6 +368,8 @@ int job_fail_outcome(struct job *job)
 		counter_explain(host->counter_void ? host->counter_void : COUNTER_FAULTS,
 				job->h->rung, counter, sizeof(counter));
 		return job_fail(job, TACT_MEASURE_UNSTABLE, "%s", counter);
+	case OUTCOME_FORGED:
+		return job_fail(job, TACT_MEASURE_OWN_CODE, "overwrites the time of its start");
 	case OUTCOME_DONE:
 	case OUTCOME_MAPPED:
 		break;
@@ -393,15 +383,14 @@ int job_order(struct job *job, enum measure_order what)
 	case 0:
 		return 0;
 	case -2:
-		harness_kill_child(job->h);
+		harness_kill(job->h);
 		return job_fail(job, TACT_MEASURE_TIMEOUT, "did not come to its end in %u ms",
 				job->h->opt.timeout_ms);
 	case -3:
-		harness_kill_child(job->h);
-		return job_fail(job, TACT_MEASURE_OWN_CODE, "writes to the memory of the harness");
+		harness_kill(job->h);
+		return job_fail(job, TACT_MEASURE_OWN_CODE, "answers for the harness");
 	default:
-		harness_kill_child(job->h);
-		return job_fail(job, TACT_MEASURE_CRASHED, "the child process died with it");
+		return job_fail(job, TACT_MEASURE_CRASHED, "its process died with it");
 	}
 }
 
@@ -412,8 +401,13 @@ static void trace(struct job *job)
 	size_t steps = 4 * job->screen.n_insns;
 
 	host->max_steps = (uint32_t)(steps < MEASURE_MAX_STEPS ? steps : MEASURE_MAX_STEPS);
-	if (harness_order(job->h, ORDER_STEP, job->deadline) < 0) {
-		harness_kill_child(job->h);
+	switch (harness_order(job->h, ORDER_STEP, job->deadline)) {
+	case 0:
+		break;
+	case -1:
+		return;
+	default:
+		harness_kill(job->h);
 		return;
 	}
 	job->out->flags |=
@@ -426,28 +420,26 @@ static int try_block(struct job *job, const uint8_t *code, size_t size)
 	struct tact_harness *h = job->h;
 	struct measure_host *host = h->host;
 
-	if (!harness_has_child(h) || h->blocks_of_child++ >= BLOCKS_PER_CHILD)
-		harness_kill_child(h);
-	errno = 0;
-	if (!h->child && harness_start_child(h) < 0)
-		return errno == ENOMEM ? -TACT_E_NOMEM : -TACT_E_IO;
+	if (harness_begin_block(h) < 0)
+		return h->failed_error == ENOMEM ? -TACT_E_NOMEM : -TACT_E_IO;
 	job->deadline = harness_deadline(h);
 	host->init_value = job_contents(h->opt.memory);
 	host->init_stack = h->opt.init == TACT_INIT_STACK ? MEASURE_INIT_STACK : MEASURE_INIT_VALUE;
 	host->n_physical = h->opt.pages;
 	host->max_pages = h->opt.max_pages;
 	if (job_plan(job, code, size) < 0 || job_prepare(job) < 0 || job_sample(job) < 0)
-		return 0;
+		goto out_end;
 	job->out->n_pages = host->n_pages;
 	if (job->out->n_pages > MANY_PAGES)
 		job->out->flags |= TACT_MFLAG_MANY_PAGES;
 	trace(job);
+out_end:
+	harness_end_block(h);
 	return 0;
 }
 
 /* Runs the block of a job that has passed the screen.  A block cannot raise SIGKILL: it comes from
- * outside, for example from the kernel when the thread that started the child has ended.  Then the
- * block gets a second try.
+ * outside, for example from the kernel when memory is short.  Then the block gets a second try.
  */
 static int run_block(struct job *job, const uint8_t *code, size_t size)
 {

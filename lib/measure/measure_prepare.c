@@ -197,7 +197,7 @@ int job_prepare(struct job *job)
 		return 0;
 	if (prepare_sizes(job, low, high) == 0)
 		return 0;
-	if (!job->h->child)
+	if (!job->h->runner)
 		return -1;
 	job->out->flags |= TACT_MFLAG_SHORT;
 	job->out->reason[0] = 0;

@@ -416,14 +416,14 @@ TEST(pins_the_child)
 
 	if (!h || sched_getaffinity(0, sizeof(own), &own))
 		skip();
-	assert_int_equal(sched_getaffinity(h->child, sizeof(set), &set), 0);
+	assert_int_equal(sched_getaffinity(h->keeper, sizeof(set), &set), 0);
 	assert_true(CPU_EQUAL(&own, &set));
 	tact_harness_destroy(h);
 	while (!CPU_ISSET(opt.cpu, &own))
 		opt.cpu++;
 	opt.pin = true;
 	assert_int_equal(tact_harness_create(&h, &opt, NULL), 0);
-	assert_int_equal(sched_getaffinity(h->child, sizeof(set), &set), 0);
+	assert_int_equal(sched_getaffinity(h->keeper, sizeof(set), &set), 0);
 	assert_true(CPU_COUNT(&set) == 1 && CPU_ISSET(opt.cpu, &set));
 	tact_harness_destroy(h);
 	if (sysconf(_SC_NPROCESSORS_CONF) > 1023)

@@ -3,11 +3,11 @@
  * Emits the code around a block, which sets every register, reads the counter, enters the block by
  * iretq, and comes back without needing any register.
  *
- *   entry:   loads vector and x87 state from constants; counter -> host.begin; loads all registers;
- *            iretq from host.frame
+ *   entry:   loads vector and x87 state from constants; counter -> hidden memory, with a proof;
+ *            loads all registers; iretq from stamp.frame
  *   body:    copies of the block, at the offset in a cache line that is asked for; as a loop, the
  *            block and its counter
- *   end:     counter -> host.end; rsp from host.saved_stack; ret
+ *   end:     counter -> rax; jumps to the runner's way out
  *
  * iretq sets rip, rsp and flags at once and drains the front end, so that every run begins in the
  * same state.  (After lfence, the decode queue would be ahead by a varying amount.)
@@ -56,12 +56,34 @@ static void put_body(struct buffer *b, const struct measure_plan *plan,
 	layout->end = (uint32_t)b->n;
 }
 
-/* Returns to the child's measure_enter, whose return address is at saved_stack. */
+/* Reads the counter into rax. */
+static void put_counter_in_rax(struct buffer *b, const struct measure_plan *plan)
+{
+	emit_read_counter(b, plan);
+	PUT(b, 0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0); /* shl rdx, 32; or rax, rdx */
+}
+
+/* Records the start in memory that the block cannot find: r15 has its address.  The proof, made with
+ * the keys in r12 and r13, shows whether the record is still true.
+ */
+static void put_begin(struct buffer *b, const struct measure_plan *plan)
+{
+	put_counter_in_rax(b, plan);
+	PUT(b, 0x48, 0x89, 0xc1);	/* mov rcx, rax */
+	PUT(b, 0x49, 0x0f, 0xaf, 0xcc); /* imul rcx, r12 */
+	PUT(b, 0x4c, 0x01, 0xe9);	/* add rcx, r13 */
+	PUT(b, 0x49, 0x89, 0x87);	/* mov [r15 + begin], rax */
+	emit_32(b, MEASURE_HIDDEN_BEGIN);
+	PUT(b, 0x49, 0x89, 0x8f); /* mov [r15 + proof], rcx */
+	emit_32(b, MEASURE_HIDDEN_BEGIN + 8);
+}
+
+/* Needs nothing that the block could have changed. */
 static void put_end(struct buffer *b, const struct measure_plan *plan)
 {
-	emit_read_counter(b, plan, HOST(end_low), HOST(end_high));
-	emit_load_rax(b, HOST(saved_stack));
-	PUT(b, 0x48, 0x89, 0xc4, 0xc3); /* mov rsp, rax; ret */
+	put_counter_in_rax(b, plan);
+	emit_immediate(b, 1, MEASURE_LEAVE);
+	PUT(b, 0xff, 0xe1); /* jmp rcx */
 }
 
 int measure_x86_emit(uint8_t *area, const struct measure_plan *plan, struct measure_layout *layout)
@@ -75,7 +97,7 @@ int measure_x86_emit(uint8_t *area, const struct measure_plan *plan, struct meas
 	emit_align(&b, MEASURE_PAGE);
 	layout->entry = (uint32_t)b.n;
 	emit_vector_state(&b, plan, constants);
-	emit_read_counter(&b, plan, HOST(begin_low), HOST(begin_high));
+	put_begin(&b, plan);
 	emit_registers(&b, plan);
 	PUT(&b, 0x48, 0xcf); /* iretq */
 	put_body(&b, plan, layout);

@@ -4,6 +4,7 @@
  */
 #include "measure/x86/emit_bytes.h"
 
+#include <linux/perf_event.h>
 #include <string.h>
 
 void emit_bytes(struct buffer *b, const void *bytes, size_t n)
@@ -50,21 +51,27 @@ void emit_immediate(struct buffer *b, unsigned reg, uint64_t v)
 	emit_64(b, v);
 }
 
-/* lfence; counter in edx:eax; lfence; to memory.  The first lfence keeps the counter from being
- * read before the block has ended; the second keeps the block from beginning before the counter is
- * read.
+/* lfence; counter in edx:eax; lfence.  The first lfence keeps the counter from being read before the
+ * block has ended; the second keeps the block from beginning before the counter is read.  Which
+ * counter it is says perf's page, which a block cannot write.
  */
-void emit_read_counter(struct buffer *b, const struct measure_plan *plan, uint64_t low,
-		       uint64_t high)
+void emit_read_counter(struct buffer *b, const struct measure_plan *plan)
 {
 	PUT(b, 0x0f, 0xae, 0xe8);
 	if (plan->reads_counter) {
-		emit_load_rax(b, HOST(counter_index));
-		PUT(b, 0x89, 0xc1, 0x0f, 0x33); /* mov ecx, eax; rdpmc */
+		emit_load_rax(b, MEASURE_PERF_BASE + offsetof(struct perf_event_mmap_page, index));
+		PUT(b, 0x8d, 0x48, 0xff, 0x0f, 0x33); /* lea ecx, [rax-1]; rdpmc */
 	} else {
 		PUT(b, 0x0f, 0x31);
 	}
 	PUT(b, 0x0f, 0xae, 0xe8);
+}
+
+void emit_store_time(struct buffer *b, uint64_t low, uint64_t high)
+{
+	const struct measure_plan plan = {.reads_counter = false};
+
+	emit_read_counter(b, &plan);
 	emit_store_eax(b, low);
 	PUT(b, 0x89, 0xd0); /* mov eax, edx */
 	emit_store_eax(b, high);

@@ -186,7 +186,7 @@ void emit_vector_state(struct buffer *b, const struct measure_plan *plan, uint32
 void emit_registers(struct buffer *b, const struct measure_plan *plan)
 {
 	if (plan->loop) {
-		emit_load_rax(b, HOST(counter));
+		emit_load_rax(b, STAMP_AT(counter));
 		/* mov counter, rax */
 		PUT(b, (uint8_t)(0x48 | plan->counter >> 3), 0x89,
 		    (uint8_t)(0xc0 | (plan->counter & 7)));
@@ -197,7 +197,7 @@ void emit_registers(struct buffer *b, const struct measure_plan *plan)
 		if (plan->init == TACT_INIT_STACK && r == 5)
 			value = MEASURE_INIT_FRAME;
 		if (r == 4)
-			value = HOST(frame); /* iretq takes the real one from there */
+			value = STAMP_AT(frame); /* iretq takes the real one from there */
 		if (!(plan->loop && r == plan->counter))
 			emit_immediate(b, r, value);
 	}

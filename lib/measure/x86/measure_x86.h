@@ -11,9 +11,6 @@
 /* Bits of measure_plan.features. */
 enum { X86_HAS_AVX = 1, X86_HAS_AVX512 = 2, X86_HAS_AVX512_VL_BW = 4 };
 
-/* Words of measure_host.frame: what iretq takes from the stack. */
-enum { X86_FRAME_RIP, X86_FRAME_CS, X86_FRAME_RFLAGS, X86_FRAME_RSP, X86_FRAME_SS };
-
 extern const struct measure_set measure_x86;
 
 /* The ordinary number that all elements of vector register r start with. */

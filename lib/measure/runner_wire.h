@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the library and the program that runs blocks (runner/) know of each other.
+ *
+ * The library decides, emits code and evaluates numbers; the runner only runs what it is told to,
+ * survives the faults of the block and records times.  They share two areas of memory, code and
+ * data, and exchange messages over a socket that keeps their bounds.
+ *
+ *   library            keeper                    child, one for each block
+ *   START   ---------> forks a child ---------->
+ *           <--------------------------------    STARTED, or FAILED
+ *   ORDER   -------------------------------->
+ *           <--------------------------------    ANSWER, and STEPS
+ *   QUIT    -------------------------------->    ends
+ *           <--------- ENDED
+ *
+ * Every message from the runner carries the nonce of its child and the number of the order that it
+ * answers.
+ */
+#ifndef TACT_RUNNER_WIRE_H
+#define TACT_RUNNER_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where things are in the runner: far from each other and from everything else.  Addresses relative
+ * to code, or to registers, then fall into free memory.
+ */
+#define MEASURE_CODE_BASE   0x200000000000ull /* emitted code; never writable here */
+#define MEASURE_OWN_BASE    0x3d0000000000ull /* from here to OWN_END nothing is the block's */
+#define MEASURE_TEXT_BASE   0x3d0000000000ull /* the runner's own code */
+#define MEASURE_DATA_BASE   0x3e0000000000ull /* the runner's view of the data, for filling */
+#define MEASURE_PERF_BASE   0x3e8000000000ull /* the counter's page, with rdpmc */
+#define MEASURE_STAMP_BASE  0x3ea000000000ull /* struct measure_stamp */
+#define MEASURE_KEEPER_BASE 0x3f0000000000ull /* the keeper's own memory; not there in a child */
+#define MEASURE_OWN_END	    0x400000000000ull
+#define MEASURE_LEAVE	    MEASURE_TEXT_BASE /* where emitted code goes after a block */
+
+/* A child's own memory is between these, at an address that nobody but the child and the kernel
+ * knows: random, another one for each block, and in no register and no memory while a block runs.
+ */
+#define MEASURE_HIDDEN_LOW   0x400000000000ull
+#define MEASURE_HIDDEN_PAGES (1ull << 33) /* to choose from */
+
+/* Thread-local data of the block. */
+#define MEASURE_THREAD_BASE 0x2a000000ull
+
+enum {
+	MEASURE_CODE_BYTES = 1 << 17,
+	MEASURE_PAGE = 4096,
+	MEASURE_SIGNAL_BYTES =
+		1 << 16, /* stack of signal handlers: the first part of the hidden memory */
+	MEASURE_HIDDEN_BEGIN = MEASURE_SIGNAL_BYTES + 8, /* where emitted code records the start */
+	MEASURE_MAX_PAGES = 256,			 /* virtual pages of one block */
+	MEASURE_MAX_PHYSICAL = 16,
+	MEASURE_MAX_SAMPLES = 512,
+	MEASURE_MAX_STEPS = 1024,
+	MEASURE_MAX_REGISTERS = 32,
+	MEASURE_QUIET = 3 /* canaries after the last run of a pass */
+};
+
+/* The only descriptors that the runner has. */
+enum { MEASURE_SOCKET_FD = 3, MEASURE_CODE_FD = 4, MEASURE_DATA_FD = 5, MEASURE_N_FDS = 6 };
+
+enum measure_order {
+	ORDER_PREPARE, /* unmap all pages; run until it finishes, mapping pages as needed */
+	ORDER_SAMPLE,  /* take samples */
+	ORDER_STEP     /* run once step by step, recording registers */
+};
+
+/* How a run ended. */
+enum measure_outcome {
+	OUTCOME_DONE,
+	OUTCOME_MAPPED, /* a page was mapped: run again */
+	OUTCOME_UNMAPPABLE,
+	OUTCOME_PAGES,
+	OUTCOME_PROTECTION,
+	OUTCOME_ILLEGAL,
+	OUTCOME_ARITHMETIC,
+	OUTCOME_TRAP,
+	OUTCOME_OWN_CODE,
+	OUTCOME_COUNTER, /* the counter cannot be read, for no fault of the block */
+	OUTCOME_FORGED	 /* the record of the start was overwritten */
+};
+
+/* Counters around one run; 64-bit time stamps or counter values. */
+struct measure_sample {
+	uint32_t chain_before,
+		chain_after; /* ticks of the long chain minus those of the short one */
+	uint32_t canary_before, canary_after; /* ticks of code that needs the whole core */
+	uint64_t low, high;		      /* ticks or cycles of the two runs */
+	uint32_t disturbed;		      /* a page had to be mapped: times are void */
+	uint32_t padding;
+};
+
+/* The canary and the clock after the last run of a pass. */
+struct measure_quiet {
+	uint32_t canary, chain;
+};
+
+/* State before one instruction of a traced run. */
+struct measure_step {
+	uint64_t pc;
+	uint64_t reg[MEASURE_MAX_REGISTERS]; /* the general ones, by number */
+};
+
+/* Room for what emitted code needs to enter a run; the instruction set defines its contents. */
+enum { MEASURE_FRAME_WORDS = 8 };
+
+/* What emitted code needs to start.  A block can write here: nothing is read after it has run. */
+struct measure_stamp {
+	uint64_t frame[MEASURE_FRAME_WORDS];
+	uint64_t counter;				   /* iterations of a loop */
+	uint32_t begin_low, begin_high, end_low, end_high; /* of a clock, when no block runs */
+	uint64_t found[3];				   /* the way out finds the hidden memory */
+};
+
+/* Orders and answers.  Each is sent as a range of this struct. */
+struct measure_host {
+	/* Orders. */
+	uint32_t order, n_samples;
+	uint64_t entry;		      /* of the emitted code */
+	uint64_t body_low, body_high; /* first instruction of the run with low, high copies */
+	uint64_t counter_low, counter_high;
+	uint64_t chain_short, chain_long, canary; /* entries of the clock and the canary */
+	uint64_t init_stack, init_value;
+	uint32_t n_physical, max_pages, max_steps;
+	uint32_t calibrate; /* take the chains and the canary too */
+
+	/* Answers. */
+	uint32_t outcome, n_pages;
+	uint64_t fault_address, fault_pc;
+	uint64_t pilot_low, pilot_high, pilot_chain;
+	int32_t counter_void; /* why the cycles of the last run do not count: an enum counter_error;
+				 0: they do */
+	uint32_t padding;
+	uint32_t n_taken, n_steps; /* samples and steps that follow */
+	struct measure_quiet quiet[MEASURE_QUIET];
+	uint64_t page[MEASURE_MAX_PAGES];
+	struct measure_sample sample[MEASURE_MAX_SAMPLES];
+
+	struct measure_step step[MEASURE_MAX_STEPS];
+};
+
+enum {
+	MEASURE_ORDERS_SIZE = offsetof(struct measure_host, outcome),
+	MEASURE_ANSWERS = offsetof(struct measure_host, outcome),
+	/* without samples */
+	MEASURE_ANSWERS_SIZE = offsetof(struct measure_host, sample) - MEASURE_ANSWERS
+};
+
+/* ---- messages ---- */
+
+#define MEASURE_MAGIC 0x74636174u
+
+enum measure_kind {
+	KIND_START,
+	KIND_ORDER,
+	KIND_QUIT,
+	KIND_READY, /* the keeper, once */
+	KIND_STARTED,
+	KIND_FAILED,
+	KIND_ANSWER,
+	KIND_STEPS,
+	KIND_ENDED
+};
+
+struct measure_header {
+	uint32_t magic, kind;
+	uint64_t nonce, number;
+};
+
+struct measure_start {
+	struct measure_header header;
+	uint32_t rung;			   /* enum tact_rung */
+	uint32_t aperf_type, aperf_config; /* of perf's msr device */
+	uint32_t padding;
+};
+
+/* Body of READY, STARTED, FAILED and ENDED. */
+struct measure_report {
+	int32_t counter_error; /* STARTED: an errno or an enum counter_error; 0: it counts */
+	int32_t part;	       /* FAILED: enum measure_part */
+	int32_t error;	       /* FAILED: errno */
+	int32_t status;	       /* ENDED: of wait */
+};
+
+enum { MEASURE_STEPS_PER_MESSAGE = 32 };
+
+struct measure_order_message {
+	struct measure_header header;
+	uint8_t orders[MEASURE_ORDERS_SIZE];
+};
+
+/* Parts of the sandbox.  Each must be in place, or nothing runs. */
+#define MEASURE_PARTS(X)                                                                           \
+	X(EXEC, "a program of its own")                                                            \
+	X(DESCRIPTORS, "closed descriptors")                                                       \
+	X(NAMESPACES, "namespaces")                                                                \
+	X(DEATH, "an end with its parent")                                                         \
+	X(LIMITS, "resource limits")                                                               \
+	X(NO_NEW_PRIVILEGES, "no new privileges")                                                  \
+	X(NOT_DUMPABLE, "memory that cannot be read from outside")                                 \
+	X(MEMORY, "memory of its own")                                                             \
+	X(UNMAPPED, "nothing else in memory")                                                      \
+	X(SIGNALS, "signal handlers")                                                              \
+	X(THREAD_DATA, "thread data of its own")                                                   \
+	X(PRIVILEGES, "dropped privileges")                                                        \
+	X(RANDOM, "random keys")                                                                   \
+	X(FILTER, "the filter of system calls")                                                    \
+	X(CHILD, "a process for each block")
+
+enum measure_part {
+#define X(name, text) PART_##name,
+	MEASURE_PARTS(X)
+#undef X
+		N_PARTS
+};
+
+#endif /* TACT_RUNNER_WIRE_H */
