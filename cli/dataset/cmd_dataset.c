@@ -153,7 +153,7 @@ static const struct option_spec export_specs[] = {
 static const struct option_spec lint_specs[] = {
 	OPTION_CALL(0, "check", "LIST", set_checks,
 		    "make only these checks, separated by commas: decode, weights, duplicates, "
-		    "units, bounds, alias"),
+		    "units, bounds, alias, unconfirmed"),
 	OPTION_CALL(0, "tolerance", "PERCENT", set_tolerance,
 		    "accept measurements this far below a bound (default: 5)"),
 	OPTION_TEXT(0, "may-alias", "FILE", may_alias,

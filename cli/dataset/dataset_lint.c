@@ -141,11 +141,12 @@ static int read_set(struct tact_block_set *set, const char *path, bool is_quiet)
 
 /* ---- the action ---- */
 
-/* How many there are of each kind. */
+/* How many there are of each kind.  Numbers that were never confirmed may be right. */
 static int conclude(const struct printer *p)
 {
+	const unsigned doubts = TACT_LINT_UNCONFIRMED;
 	struct text text = {0};
-	size_t all = 0;
+	size_t all = 0, wrong = 0;
 
 	for (unsigned i = 0; i < TACT_N_LINT_CHECKS; i++) {
 		if (p->found[i])
@@ -154,12 +155,13 @@ static int conclude(const struct printer *p)
 		if (p->found[i] > SHOWN_FINDINGS && is_cut(p->d))
 			text_printf(&text, " (%d shown; -v shows all)", SHOWN_FINDINGS);
 		all += p->found[i];
+		wrong += doubts >> i & 1 ? 0 : p->found[i];
 	}
 	if (!p->d->is_quiet)
 		cli_message("%s: %s%s", p->d->paths[1], all ? "found: " : "nothing found",
 			    cli_string(&text));
 	text_free(&text);
-	return all ? CLI_FAILED : CLI_GOOD;
+	return wrong ? CLI_FAILED : CLI_GOOD;
 }
 
 static int print_findings(struct printer *p, struct tact_store *store,

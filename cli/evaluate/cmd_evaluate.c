@@ -99,6 +99,9 @@ static const struct option_spec input_specs[] = {
 	OPTION_FLAG(0, "force", options.is_forced,
 		    "use rows that were measured on another CPU than -a names; a message says so"),
 	OPTION_FLAG(0, "clean", options.is_clean, "use only rows whose column clean is 1"),
+	OPTION_FLAG(
+		0, "confirmed", options.is_confirmed,
+		"use only rows that at least two rounds confirm: the column agree is 2 or more"),
 	OPTION_END,
 };
 
@@ -280,6 +283,9 @@ static void remark(const struct evaluator *p)
 			    e->n_not_positive);
 	if (e->n_unclean && p->is_verbose)
 		cli_message("%zu rows that are not clean were left out", e->n_unclean);
+	if (e->n_unconfirmed && p->is_verbose)
+		cli_message("%zu rows that no second round confirms were left out",
+			    e->n_unconfirmed);
 }
 
 static int read_rows(struct evaluator *p)
@@ -294,7 +300,8 @@ static int read_rows(struct evaluator *p)
 	remark(p);
 	if (p->e->n)
 		return status;
-	cli_message("the inputs have no measured row to compare with");
+	cli_message(p->e->n_unconfirmed ? "the inputs have no row that two rounds confirm"
+					: "the inputs have no measured row to compare with");
 	return CLI_FAILED;
 }
 

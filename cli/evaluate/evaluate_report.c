@@ -376,6 +376,7 @@ static void add_data(const struct evaluator *p, struct text *out)
 	json_put_bool(&json, "weighted", p->options.is_weighted);
 	json_put_bool(&json, "common", p->options.is_common);
 	json_put_bool(&json, "clean", p->options.is_clean);
+	json_put_bool(&json, "confirmed", p->options.is_confirmed);
 	json_put_bool(&json, "rounded", p->options.is_rounded);
 	json_begin_array(&json, "files");
 	for (size_t i = 0; i < p->n_inputs; i++) {

@@ -189,9 +189,9 @@ static int check(struct measurer *p)
 		return cli_wrong("--arch and --params are for the predictions of --compare");
 	if (p->is_forced && !p->is_compared)
 		return cli_wrong("--force requires --compare");
-	if (p->is_store && (p->alignment || p->is_all_alignments))
-		return cli_wrong("a store has blocks that begin a cache line; write --alignment to "
-				 "a CSV or JSON file");
+	if (p->is_store && p->is_all_alignments)
+		return cli_wrong("a store has one row for a block; write --alignment all to a CSV "
+				 "or JSON file");
 	return CLI_GOOD;
 }
 

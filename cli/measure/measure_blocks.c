@@ -93,7 +93,7 @@ void measure_list_place(struct measure_list *list, const struct measurer *p)
 	enum { ALL = 64 };
 	struct measure_block *all;
 
-	/* A store has one row for a block, wherever it was: there, blocks begin a line. */
+	/* A store has one row for a block, wherever it was: blocks begin a line unless told. */
 	if (p->is_alignment_given || p->is_store)
 		for (size_t i = 0; i < list->n; i++)
 			list->block[i].alignment = p->alignment;

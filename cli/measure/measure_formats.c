@@ -60,7 +60,7 @@ static void csv_row(const struct measure_block *block, const struct tact_measure
 	if (!m) {
 		text_add(out, ",,bad_hex,,,,,,,");
 		text_csv_field(out, block->why, strlen(block->why), false);
-		text_add(out, ",,,,,\n");
+		text_add(out, ",,,,,,,,,,,\n");
 		return;
 	}
 	text_printf(out, ",%s,%s,", tact_mode_name(m->mode), tact_measure_status_name(m->status));
@@ -73,8 +73,11 @@ static void csv_row(const struct measure_block *block, const struct tact_measure
 	text_printf(out, ",%u,%u,%s,%s,", m->kept, m->dropped, tact_rung_name(m->rung),
 		    tact_measure_flags_text(m->flags, flags));
 	text_csv_field(out, m->reason, strlen(m->reason), false);
-	text_printf(out, ",%s,%u,%u,%u,%u\n", tact_init_name(m->init), m->low, m->high, m->n_pages,
-		    m->alignment);
+	text_printf(out, ",%s,%u,%u,%u,%u,%u,%u,%u,", tact_init_name(m->init), m->low, m->high,
+		    m->n_pages, m->alignment, m->rounds, m->agree, m->disturbed);
+	if (m->cpu >= 0)
+		text_printf(out, "%d", m->cpu);
+	text_printf(out, ",%s,%s\n", tact_contents_name(m->memory), tact_vectors_name(m->vectors));
 }
 
 /* ---- JSON ---- */
@@ -101,11 +104,18 @@ static void json_number(const struct tact_measurement *m, struct json *json)
 	json_put_string(json, "mode", tact_mode_name(m->mode));
 	json_put_string(json, "init", tact_init_name(m->init));
 	json_put_count(json, "alignment", m->alignment);
+	json_put_string(json, "memory", tact_contents_name(m->memory));
+	json_put_string(json, "vectors", tact_vectors_name(m->vectors));
 	json_put_string(json, "status", tact_measure_status_name(m->status));
 	if (m->status == TACT_MEASURE_OK) {
 		json_put_number(json, "cycles_per_iteration", m->cycles_per_iteration);
 		json_put_fixed(json, "spread", m->spread, 5);
 	}
+	json_put_count(json, "rounds", m->rounds);
+	json_put_count(json, "agree", m->agree);
+	json_put_count(json, "disturbed", m->disturbed);
+	if (m->cpu >= 0)
+		json_put_count(json, "cpu", (uint64_t)m->cpu);
 	json_put_count(json, "kept", m->kept);
 	json_put_count(json, "dropped", m->dropped);
 	json_put_string(json, "rung", tact_rung_name(m->rung));
@@ -155,6 +165,17 @@ static void text_flags(const struct tact_measurement *m, struct text *out)
 	}
 }
 
+/* Rounds:  4, of which 2 agree and 1 was disturbed */
+static void text_rounds(const struct tact_measurement *m, struct text *out)
+{
+	if (m->rounds < 2)
+		return;
+	text_printf(out, "\nRounds:  %u, of which %u agree", m->rounds, m->agree);
+	if (m->disturbed)
+		text_printf(out, " and %u %s disturbed", m->disturbed,
+			    m->disturbed == 1 ? "was" : "were");
+}
+
 static void text_report(const struct tact_measurement *m, struct text *out)
 {
 	text_add(out, "Throughput (in cycles per iteration): ");
@@ -178,6 +199,7 @@ static void text_report(const struct tact_measurement *m, struct text *out)
 		text_printf(out, " (%s)", rung_help[m->rung]);
 	if (m->status == TACT_MEASURE_OK)
 		text_printf(out, "\nSpread:  %.2f%%", 100 * m->spread);
+	text_rounds(m, out);
 	text_printf(out, "\nSamples: %u kept, %u dropped\nPages:   %u\n", m->kept, m->dropped,
 		    m->n_pages);
 	text_flags(m, out);
@@ -232,8 +254,10 @@ static void text_row(const struct measurer *p, const struct measure_block *block
 void measure_header(const struct measurer *p, struct text *out)
 {
 	if (p->format == FORMAT_CSV)
-		text_add(out, "hex,mode,status,cycles_per_iteration,spread,kept,dropped,rung,flags,"
-			      "reason,init,low,high,pages,alignment\n");
+		text_add(out,
+			 "hex,mode,status,cycles_per_iteration,spread,kept,dropped,rung,flags,"
+			 "reason,init,low,high,pages,alignment,rounds,agree,disturbed,cpu,memory,"
+			 "vectors\n");
 	else if (p->format == FORMAT_TEXT && p->is_many && !p->is_verbose && !p->is_number_only)
 		text_printf(out, "%10s  %6s  %-6s  %6s  %-5s  Block\n", "Cycles", "Spread", "Mode",
 			    "Offset", "Flags");

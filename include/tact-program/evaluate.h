@@ -139,6 +139,7 @@ struct tact_evaluation_options {
 	size_t n_inputs;
 	const char *params; /* a file that changes the CPUs' parameters; NULL: none */
 	bool is_clean;	    /* only rows that are known to be clean */
+	bool is_confirmed;  /* only rows that at least two rounds confirm */
 	bool is_weighted;   /* rows count with their weights */
 	bool is_common;	    /* only rows that all models predict are scored */
 	bool is_forced;	    /* keeps rows that were measured on another CPU than the input's */
@@ -229,7 +230,7 @@ struct tact_evaluation {
 	struct tact_evaluated_bottlenecks *bottlenecks;
 	size_t n_bottlenecks;
 	/* rows that were left out */
-	size_t n_unmeasured, n_not_positive, n_unclean, n_unknown_arch;
+	size_t n_unmeasured, n_not_positive, n_unclean, n_unconfirmed, n_unknown_arch;
 	char unknown_arch[64]; /* the first one */
 	size_t n_other_arch;   /* measured on another CPU than asked for; left out unless forced */
 	char other_arch[64];

@@ -47,7 +47,12 @@ struct tact_row {
 	const struct tact_row_source *sources;
 	size_t n_sources;
 	unsigned alignment; /* of the first byte in a cache line; 0 if the row does not say */
+	unsigned rounds;    /* how often it was measured; 0 if the row does not say */
+	unsigned agree;	    /* rounds that saw the number */
 };
+
+/* Returns whether there is a number that at least two rounds saw; false for NULL. */
+bool tact_row_is_confirmed(const struct tact_row *row);
 
 /* Returns whether there is a measured number above 0; false for NULL. */
 bool tact_row_has_number(const struct tact_row *row);
@@ -56,9 +61,9 @@ struct tact_rows; /* one thread at a time */
 
 /* Opens a store, or a CSV file with a header.  A file has at least the columns hex and cycles (or
  * cycles_per_iteration, as tact measure writes them); hex_loop, app, category, weight, clean, arch,
- * mode, init, alignment and status are optional.  Columns may be in any order; others are ignored.  Path "-"
- * is standard input. Returns -TACT_E_IO if it cannot be read, -TACT_E_FORMAT without such a header,
- * errors of tact_store_open, -TACT_E_INVAL, -TACT_E_NOMEM.
+ * mode, init, alignment, rounds, agree and status are optional.  Columns may be in any order; others
+ * are ignored.  Path "-" is standard input.  Returns -TACT_E_IO if it cannot be read,
+ * -TACT_E_FORMAT without such a header, errors of tact_store_open, -TACT_E_INVAL, -TACT_E_NOMEM.
  */
 int tact_rows_open(struct tact_rows **out, const char *path, struct tact_diag *diag);
 

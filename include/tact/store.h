@@ -67,9 +67,9 @@ bool tact_store_is_store(const char *path);
  * of a larger transaction, see tact_store_begin).
  * -TACT_E_INVAL: store, code or m is NULL; the block is empty or longer than TACT_BLOCK_MAX_BYTES;
  *     or a field of the measurement is out of range: an unknown status, rung, mode, init or flag,
- *     mode AUTO, low above high, a reason that is not a text of one line; or, with status OK,
- *     cycles that are not a number above 0, or a spread that is not a number of at least 0.  diag
- *     says which.
+ *     mode AUTO, low above high, more rounds that agree than rounds, a reason that is not a text
+ *     of one line; or, with status OK, cycles that are not a number above 0, or a spread that is
+ *     not a number of at least 0.  diag says which.
  * It also fails with errors of the store.
  */
 int tact_store_put_measurement(struct tact_store *store, const uint8_t *code, size_t size,
@@ -83,6 +83,15 @@ int tact_store_put_measurement(struct tact_store *store, const uint8_t *code, si
  */
 int tact_store_has_measurement(struct tact_store *store, const uint8_t *code, size_t size,
 			       enum tact_mode mode, enum tact_init init, struct tact_diag *diag);
+
+/* Copies the row for the block on this machine to *out and returns 1; returns 0 if the store has
+ * none, or one that no version of tact writes.
+ * -TACT_E_INVAL: as above, or out is NULL, or out->size is 0.
+ * It also fails with errors of the store.
+ */
+int tact_store_get_measurement(struct tact_store *store, const uint8_t *code, size_t size,
+			       enum tact_mode mode, enum tact_init init,
+			       struct tact_measurement *out, struct tact_diag *diag);
 
 /* ---- many rows ---- */
 
@@ -380,9 +389,10 @@ struct tact_merge {
 
 /* Adds everything that another store knows, in transactions of many rows; a second merge changes
  * nothing.  Where both have a row for the same thing, these rules apply.  Weights: the larger one.
- * Measurements: one with a number before one without, then the one of the newer version of tact,
- * then the one with the smaller spread, then the store's own.  Predictions: one with a number, then
- * the store's own.  Categories: the store's own.  out may be NULL.
+ * Measurements: one with a number that two rounds confirm, then one with a number, then the one of
+ * the newer version of tact, then the one that more rounds confirm, then the one with the smaller
+ * spread, then the store's own.  Predictions: one with a number, then the store's own.  Categories:
+ * the store's own.  out may be NULL.
  * -TACT_E_INVAL: store or path is NULL, out->size is 0, both are the same file, a name stands for
  *     different machines in the two, or the call is between tact_store_begin and _end.
  * It also fails with errors of tact_store_open for the other file, and with errors of the store.

@@ -48,6 +48,13 @@ enum column {
 	STEPPING,
 	MICROCODE,
 	HYPERVISOR,
+	ALIGNMENT,
+	ROUNDS,
+	AGREE,
+	DISTURBED,
+	CPU,
+	MEMORY,
+	VECTORS,
 	N_COLUMNS
 };
 
@@ -84,6 +91,13 @@ static const char *const column_names[N_COLUMNS] = {
 	"stepping",
 	"microcode",
 	"hypervisor",
+	"alignment",
+	"rounds",
+	"agree",
+	"disturbed",
+	"cpu",
+	"memory",
+	"vectors",
 };
 
 /* A record under construction. */
@@ -245,6 +259,20 @@ static void set_machine(struct record *r, const struct tact_machine *machine)
 	set_number(r, HYPERVISOR, machine->is_virtual);
 }
 
+static void set_rounds(struct record *r, const struct tact_measurement *m)
+{
+	set_number(r, ALIGNMENT, m->alignment);
+	if (m->rounds) {
+		set_number(r, ROUNDS, m->rounds);
+		set_number(r, AGREE, m->agree);
+		set_number(r, DISTURBED, m->disturbed);
+	}
+	if (m->cpu >= 0)
+		set_number(r, CPU, m->cpu);
+	set_text(r, MEMORY, tact_contents_name(m->memory));
+	set_text(r, VECTORS, tact_vectors_name(m->vectors));
+}
+
 static void write_measurement(struct exporter *e, const struct tact_store_block *block)
 {
 	const struct tact_store_row *row = &e->row;
@@ -276,6 +304,7 @@ static void write_measurement(struct exporter *e, const struct tact_store_block 
 		r.value[HEX_LOOP].size = row->loop_size;
 	}
 	set_machine(&r, row->machine);
+	set_rounds(&r, m);
 	write_record(e, block, "measurement", &r);
 }
 

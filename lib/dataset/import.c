@@ -23,6 +23,8 @@ struct importer {
 	struct machine_id *machines; /* owned: the machines seen in the file */
 	size_t n_machines, machines_capacity;
 	int64_t own_machine; /* of rows that do not name one; 0: not looked up yet */
+	int64_t last_block;  /* of the last measurement; 0: none yet */
+	struct tact_measurement last;
 	struct tact_imported *n;
 };
 
@@ -89,6 +91,23 @@ static int find_machine(struct importer *in, const struct tact_record *record, i
 	return 0;
 }
 
+/* Rows of --alignment all follow each other; only one of them can be in a store. */
+static int check_again(struct importer *in, int64_t block, const struct tact_measurement *m,
+		       struct tact_diag *diag)
+{
+	const bool is_again = in->last_block == block && in->last.mode == m->mode &&
+			      in->last.init == m->init && in->last.alignment != m->alignment;
+
+	if (is_again)
+		return tact_fail(diag, TACT_E_INVAL,
+				 "the same block at alignment %u, after %u: a store has one row "
+				 "for a block, wherever it begins",
+				 m->alignment, in->last.alignment);
+	in->last_block = block;
+	in->last = *m;
+	return 0;
+}
+
 static int put_record(struct importer *in, const struct tact_record *record, struct tact_diag *diag)
 {
 	struct tact_store_import import = record->import;
@@ -108,7 +127,9 @@ static int put_record(struct importer *in, const struct tact_record *record, str
 		in->n->categories += status >= 0;
 	}
 	if (status >= 0 && record->has_measurement) {
-		status = find_machine(in, record, &import.machine, diag);
+		status = check_again(in, block, &record->measurement, diag);
+		if (status >= 0)
+			status = find_machine(in, record, &import.machine, diag);
 		if (status >= 0)
 			status = tact_store_put_import(in->store, block, &record->measurement,
 						       &import, diag);

@@ -9,8 +9,8 @@
 
 const char *tact_lint_name(unsigned i)
 {
-	static const char *const names[TACT_N_LINT_CHECKS] = {"decode", "weights", "duplicates",
-							      "units",	"bounds",  "alias"};
+	static const char *const names[TACT_N_LINT_CHECKS] = {
+		"decode", "weights", "duplicates", "units", "bounds", "alias", "unconfirmed"};
 
 	return i < TACT_N_LINT_CHECKS ? names[i] : NULL;
 }

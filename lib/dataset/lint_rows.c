@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The checks of lint that look at measurements: units, bounds of the architecture, aliasing.
+ * The checks of lint that look at measurements: units, bounds of the architecture, aliasing,
+ * numbers that were seen only once.
  *
  * Rows of a machine, mode and init are a group.  Units are checked first, file by file: if all
  * numbers of a file are off by a factor of a hundred, its rows are not reported one by one.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,12 +204,37 @@ static void check_alias(struct row_pass *p, const struct tact_row *row)
 	lint_report(p->l, &f);
 }
 
+/* A number that was seen once may be that of a busy core.  Rows of files that do not say how often
+ * they were measured are left alone.
+ */
+static void check_confirmed(struct row_pass *p, const struct tact_row *row)
+{
+	struct tact_finding f = about(p, TACT_LINT_UNCONFIRMED, row);
+	char what[120];
+
+	if (!strcmp(row->status, "unconfirmed")) {
+		f.value = (double)NAN;
+		snprintf(what, sizeof(what), "no two of %u rounds confirm a number", row->rounds);
+	} else if (row->has_cycles && row->rounds && !tact_row_is_confirmed(row)) {
+		snprintf(what, sizeof(what), "%.2f cycles measured once%s", row->cycles,
+			 row->rounds > 1 ? ", and other rounds do not agree"
+					 : ", confirmed by no second round");
+	} else {
+		return;
+	}
+	f.what = what;
+	f.todo = "measure it again with --until-confirmed";
+	lint_report(p->l, &f);
+}
+
 static int check_row(struct row_pass *p, const struct tact_row *row)
 {
 	int status = p->l->opt.checks & TACT_LINT_BOUNDS ? check_bounds(p, row) : 0;
 
 	if (status >= 0 && p->l->opt.checks & TACT_LINT_ALIAS)
 		check_alias(p, row);
+	if (status >= 0 && p->l->opt.checks & TACT_LINT_UNCONFIRMED)
+		check_confirmed(p, row);
 	return status;
 }
 
@@ -248,7 +275,8 @@ static int check_group(struct linter *l, const struct group *group)
 		status = walk(&p, count_unit);
 		report_units(&p);
 	}
-	if (status >= 0 && l->opt.checks & (TACT_LINT_BOUNDS | TACT_LINT_ALIAS))
+	if (status >= 0 &&
+	    l->opt.checks & (TACT_LINT_BOUNDS | TACT_LINT_ALIAS | TACT_LINT_UNCONFIRMED))
 		status = walk(&p, check_row);
 	tact_block_destroy(p.block);
 	free(p.files);
@@ -293,7 +321,8 @@ int lint_check_rows(struct linter *l)
 	struct group_list list = {0};
 	int status;
 
-	if (!(l->opt.checks & (TACT_LINT_UNITS | TACT_LINT_BOUNDS | TACT_LINT_ALIAS)))
+	if (!(l->opt.checks &
+	      (TACT_LINT_UNITS | TACT_LINT_BOUNDS | TACT_LINT_ALIAS | TACT_LINT_UNCONFIRMED)))
 		return 0;
 	status = tact_store_count(l->store, TACT_COUNT_MEASUREMENTS, add_group, &list, l->diag);
 	for (size_t i = 0; i < list.n && status >= 0 && !l->is_over; i++)

@@ -162,6 +162,48 @@ static enum tact_clean read_clean(struct row *row)
 	return *value == '1' ? TACT_CLEAN_YES : TACT_CLEAN_NO;
 }
 
+/* Files that do not say have what older versions of tact and other harnesses had: pointers in
+ * memory, zeros in vectors.
+ */
+static void read_start(struct row *row, struct tact_measurement *m)
+{
+	const char *memory = text_or(row, COL_MEMORY, "pointer");
+	const char *vectors = text_or(row, COL_VECTORS, "zero");
+
+	if (!store_read_contents(memory, &m->memory))
+		bad(row, "is none of pointer, zero, int and float", memory);
+	if (!store_read_vectors(vectors, &m->vectors))
+		bad(row, "is neither ordinary nor zero", vectors);
+	if (!rows_alignment(&row->r->file, &m->alignment))
+		bad(row, "is not an alignment from 0 to 63", text(row, COL_ALIGNMENT));
+}
+
+static unsigned count(struct row *row, enum rows_column column)
+{
+	unsigned n;
+
+	if (!rows_count(&row->r->file, column, &n))
+		bad(row, "is not a number of rounds", text(row, column));
+	return n;
+}
+
+/* Other programs may have another idea of a column `cpu`: what is not a number is not known. */
+static void read_rounds(struct row *row, struct tact_measurement *m)
+{
+	unsigned cpu;
+
+	m->rounds = count(row, COL_ROUNDS);
+	m->agree = count(row, COL_AGREE);
+	m->disturbed = count(row, COL_DISTURBED);
+	m->cpu = *text(row, COL_CPU) && rows_count(&row->r->file, COL_CPU, &cpu) ? (int)cpu : -1;
+	if (!m->rounds)
+		m->rounds = m->agree;
+	if (m->agree > m->rounds)
+		bad(row, "rounds agree, but there were fewer", text(row, COL_AGREE));
+	if (m->disturbed > m->rounds)
+		bad(row, "rounds were disturbed, but there were fewer", text(row, COL_DISTURBED));
+}
+
 static void read_measurement(struct row *row, struct tact_record *record)
 {
 	struct tact_measurement *m = &record->measurement;
@@ -200,6 +242,8 @@ static void read_measurement(struct row *row, struct tact_record *record)
 		.has_spread = m->status == TACT_MEASURE_OK && *text(row, COL_SPREAD),
 	};
 	m->flags = store_read_flags(record->import.flags);
+	read_start(row, m);
+	read_rounds(row, m);
 	record->has_measurement = true;
 	read_machine(row, record);
 }
@@ -286,7 +330,7 @@ static void read_row(struct row *row, struct tact_record *record)
 		read_measurement(row, record);
 }
 
-/* A store has one measurement of a block for each machine, mode and init, at the start of a line. */
+/* A store does not say where the blocks of predictions begin: at the start of a line. */
 static void check_alignment(struct row *row)
 {
 	unsigned alignment;
@@ -295,7 +339,8 @@ static void check_alignment(struct row *row)
 		bad(row, "is not an alignment from 0 to 63", text(row, COL_ALIGNMENT));
 	else if (alignment)
 		bad(row,
-		    "is an alignment other than 0: a store has only blocks that begin a cache line",
+		    "is an alignment other than 0: a store has only predictions for blocks that "
+		    "begin a cache line",
 		    text(row, COL_ALIGNMENT));
 }
 
@@ -319,7 +364,7 @@ int tact_records_next(struct tact_records *r, struct tact_record *record, struct
 	if (status < 0)
 		return status;
 	read_row(&row, record);
-	if (record->has_measurement || record->has_prediction)
+	if (record->has_prediction)
 		check_alignment(&row);
 	if (record->has_measurement && *text(&row, COL_HEX_LOOP)) {
 		status = read_hex(r, r->file.at[COL_HEX_LOOP], &r->loop_code, &r->loop_capacity,

@@ -283,6 +283,10 @@ int tact_evaluation_add_row(struct tact_evaluation *view, size_t input, const st
 		*(row->has_cycles ? &view->n_not_positive : &view->n_unmeasured) += 1;
 		return 0;
 	}
+	if (e->opt.is_confirmed && !tact_row_is_confirmed(row)) {
+		view->n_unconfirmed++;
+		return 0;
+	}
 	status = choose_arch(e, &e->opt.inputs[input], row, &arch, diag);
 	if (status <= 0)
 		return status;

@@ -53,6 +53,12 @@ static const struct {
 	{"microcode", COL_MICROCODE, false},
 	{"hypervisor", COL_HYPERVISOR, false},
 	{"alignment", COL_ALIGNMENT, false},
+	{"rounds", COL_ROUNDS, false},
+	{"agree", COL_AGREE, false},
+	{"disturbed", COL_DISTURBED, false},
+	{"cpu", COL_CPU, false},
+	{"memory", COL_MEMORY, false},
+	{"vectors", COL_VECTORS, false},
 };
 
 int rows_find_column(const char *name, bool is_foreign)
@@ -70,15 +76,22 @@ const char *rows_field(const struct rows_file *file, enum rows_column column)
 	return at >= 0 && (size_t)at < file->n_fields ? file->fields[at].text : "";
 }
 
-bool rows_alignment(const struct rows_file *file, unsigned *alignment)
+bool rows_count(const struct rows_file *file, enum rows_column column, unsigned *count)
 {
-	const char *text = rows_field(file, COL_ALIGNMENT);
+	enum { MAX_DIGITS = 6 };
+	const char *text = rows_field(file, column);
 	const size_t n = strlen(text);
 
-	*alignment = 0;
-	if (n > 2 || strspn(text, "0123456789") != n)
+	*count = 0;
+	if (n > MAX_DIGITS || strspn(text, "0123456789") != n)
 		return false;
 	for (; *text; text++)
-		*alignment = 10 * *alignment + (unsigned)(*text - '0');
-	return *alignment < 64;
+		*count = 10 * *count + (unsigned)(*text - '0');
+	return true;
+}
+
+bool rows_alignment(const struct rows_file *file, unsigned *alignment)
+{
+	return strlen(rows_field(file, COL_ALIGNMENT)) <= 2 &&
+	       rows_count(file, COL_ALIGNMENT, alignment) && *alignment < 64;
 }

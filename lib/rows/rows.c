@@ -107,6 +107,11 @@ bool tact_row_has_number(const struct tact_row *row)
 	return row && row->has_cycles && row->cycles > 0;
 }
 
+bool tact_row_is_confirmed(const struct tact_row *row)
+{
+	return tact_row_has_number(row) && row->agree >= 2;
+}
+
 /* ---- rows of a store ---- */
 
 /* The weight of a block is the sum of its weights in applications; an unknown one counts as 1. */
@@ -158,6 +163,9 @@ static int next_of_store(struct tact_rows *rows, struct tact_row *row, struct ta
 		.machine = from.machine->brand,
 		.category = from.category,
 		.origin = from.origin,
+		.alignment = m->alignment,
+		.rounds = m->rounds,
+		.agree = m->agree,
 	};
 	return take_sources(rows, &from, row, diag);
 }

@@ -46,6 +46,12 @@ enum rows_column {
 	COL_MICROCODE,
 	COL_HYPERVISOR,
 	COL_ALIGNMENT,
+	COL_ROUNDS,
+	COL_AGREE,
+	COL_DISTURBED,
+	COL_CPU,
+	COL_MEMORY,
+	COL_VECTORS,
 	ROWS_N_COLUMNS
 };
 
@@ -67,6 +73,11 @@ const char *rows_field(const struct rows_file *file, enum rows_column column);
 
 /* Reads the field of an alignment, 0 if it is empty or missing.  Returns whether it is one. */
 bool rows_alignment(const struct rows_file *file, unsigned *alignment);
+
+/* Reads a field that is a number of rounds.  An empty or missing one is 0.  Returns whether it is
+ * one.
+ */
+bool rows_count(const struct rows_file *file, enum rows_column column, unsigned *count);
 
 /* Measured rows of a CSV file.  rows_table_open takes ownership of the file, even if it fails. */
 struct rows_table;

@@ -154,6 +154,11 @@ static int read_rest(struct rows_table *t, struct tact_row *row, struct tact_dia
 		return bad(t, diag, "clean", "neither 0 nor 1 nor empty");
 	if (!rows_alignment(&t->file, &row->alignment))
 		return bad(t, diag, "alignment", "not a number from 0 to 63");
+	if (!rows_count(&t->file, COL_ROUNDS, &row->rounds) ||
+	    !rows_count(&t->file, COL_AGREE, &row->agree))
+		return bad(t, diag, "rounds or agree", "not a number of rounds");
+	if (row->rounds && row->agree > row->rounds)
+		return bad(t, diag, "agree", "more than there were rounds");
 	row->clean = *clean ? *clean == '1' : -1;
 	return read_labels(t, row, diag);
 }

@@ -4,13 +4,11 @@
  */
 #include <ctype.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "store/store.h"
-
-/* All flags that this version knows: those that have a letter. */
-#define ALL_FLAGS ((uint32_t)(TACT_MFLAG_STACK_FAULT << 1) - 1)
 
 enum { MAX_BOTTLENECKS = 1023 };
 
@@ -63,6 +61,30 @@ int store_check_setting(enum tact_mode mode, enum tact_init init, struct tact_di
 	return 0;
 }
 
+/* Whether all flags have a letter: other versions may have more. */
+static bool are_flags_known(uint32_t flags)
+{
+	char letter[TACT_MEASURE_FLAGS_SIZE];
+
+	for (; flags; flags &= flags - 1)
+		if (tact_measure_flags_text(flags & -flags, letter)[0] == '-')
+			return false;
+	return true;
+}
+
+static int check_rounds(const struct tact_measurement *m, struct tact_diag *diag)
+{
+	if ((m->rounds && (m->agree > m->rounds || m->disturbed > m->rounds)) || m->cpu < -1)
+		return tact_fail(diag, TACT_E_INVAL,
+				 "%u rounds, of which %u agree and %u are disturbed", m->rounds,
+				 m->agree, m->disturbed);
+	if (m->alignment > 63)
+		return tact_fail(diag, TACT_E_INVAL, "an alignment of %u", m->alignment);
+	if ((unsigned)m->memory > TACT_CONTENTS_FLOAT || (unsigned)m->vectors > TACT_VECTORS_ZERO)
+		return tact_fail(diag, TACT_E_INVAL, "unknown contents of memory or vectors");
+	return 0;
+}
+
 int store_check_measurement(struct tact_measurement *to, const struct tact_measurement *from,
 			    bool has_spread, struct tact_diag *diag)
 {
@@ -72,6 +94,10 @@ int store_check_measurement(struct tact_measurement *to, const struct tact_measu
 		return tact_fail(diag, TACT_E_INVAL, "no measurement");
 	if (tact_read_options(to, sizeof(*to), from) < 0)
 		return tact_fail(diag, TACT_E_INVAL, "a measurement of another version");
+	if (from->size <= offsetof(struct tact_measurement, cpu)) { /* of an older caller */
+		to->cpu = -1;
+		to->vectors = TACT_VECTORS_ZERO;
+	}
 	if ((unsigned)to->status >= TACT_N_MEASURE_STATUS)
 		return tact_fail(diag, TACT_E_INVAL, "there is no status %d", (int)to->status);
 	if ((unsigned)to->rung > TACT_RUNG_TSC)
@@ -79,9 +105,11 @@ int store_check_measurement(struct tact_measurement *to, const struct tact_measu
 	status = store_check_setting(to->mode, to->init, diag);
 	if (status < 0)
 		return status;
-	if (to->flags & ~ALL_FLAGS)
-		return tact_fail(diag, TACT_E_INVAL, "flags 0x%x are unknown",
-				 (unsigned)(to->flags & ~ALL_FLAGS));
+	status = check_rounds(to, diag);
+	if (status < 0)
+		return status;
+	if (!are_flags_known(to->flags))
+		return tact_fail(diag, TACT_E_INVAL, "flags 0x%x are unknown", (unsigned)to->flags);
 	if (to->low > to->high)
 		return tact_fail(diag, TACT_E_INVAL, "low (%u) is above high (%u)", to->low,
 				 to->high);

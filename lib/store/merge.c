@@ -36,26 +36,32 @@ static int compare_versions(const char *a, const char *b)
 	return 0;
 }
 
-/* better(status, version, spread, old status, old version, old spread) */
+static const char *text_of(sqlite3_value *value)
+{
+	const char *text = (const char *)sqlite3_value_text(value);
+
+	return text ? text : "";
+}
+
+/* 2: a number that rounds confirm; 1: a number; 0: none */
+static int rank(sqlite3_value *status, sqlite3_value *agree)
+{
+	return strcmp(text_of(status), "ok") ? 0 : 1 + (sqlite3_value_int(agree) >= 2);
+}
+
+/* better(status, agree, version, spread, old status, old agree, old version, old spread) */
 static void better(sqlite3_context *context, int n, sqlite3_value **v)
 {
-	const char *text[6];
-	bool ok, old_ok;
-	int order;
+	sqlite3_value **old = v + n / 2;
+	int order = rank(v[0], v[1]) - rank(old[0], old[1]);
 
-	for (int i = 0; i < n && i < 6; i++) {
-		text[i] = (const char *)sqlite3_value_text(v[i]);
-		if (!text[i])
-			text[i] = "";
-	}
-	ok = !strcmp(text[0], "ok");
-	old_ok = !strcmp(text[3], "ok");
-	order = (ok > old_ok) - (ok < old_ok);
 	if (!order)
-		order = compare_versions(text[1], text[4]);
-	if (!order && sqlite3_value_type(v[2]) != SQLITE_NULL)
-		order = sqlite3_value_type(v[5]) == SQLITE_NULL ||
-			sqlite3_value_double(v[2]) < sqlite3_value_double(v[5]);
+		order = compare_versions(text_of(v[2]), text_of(old[2]));
+	if (!order)
+		order = sqlite3_value_int(v[1]) - sqlite3_value_int(old[1]);
+	if (!order && sqlite3_value_type(v[3]) != SQLITE_NULL)
+		order = sqlite3_value_type(old[3]) == SQLITE_NULL ||
+			sqlite3_value_double(v[3]) < sqlite3_value_double(old[3]);
 	sqlite3_result_int(context, order > 0);
 }
 
@@ -80,10 +86,12 @@ static const char *const copies[] = {
 
 	"INSERT INTO main.measurement(block, machine, mode, init, rung, status,"
 	" cycles_per_iteration, spread, kept, dropped, low, high, flags, n_pages, reason,"
-	" version, clean, origin, hex_loop)"
+	" version, clean, origin, hex_loop, rounds, agree, disturbed, cpu, memory, vectors,"
+	" alignment)"
 	" SELECT d.id, m.own, x.mode, x.init, x.rung, x.status, x.cycles_per_iteration, x.spread,"
 	" x.kept, x.dropped, x.low, x.high, x.flags, x.n_pages, x.reason, x.version, x.clean,"
-	" x.origin, x.hex_loop"
+	" x.origin, x.hex_loop, x.rounds, x.agree, x.disturbed, x.cpu, x.memory, x.vectors,"
+	" x.alignment"
 	" FROM other.block b JOIN main.block d ON d.hex = b.hex"
 	" JOIN other.measurement x ON x.block = b.id JOIN temp.merged_machine m ON m.id = x.machine"
 	" WHERE b.id > ?1 AND b.id <= ?2 "
@@ -92,9 +100,11 @@ static const char *const copies[] = {
 	" kept = excluded.kept, dropped = excluded.dropped, low = excluded.low,"
 	" high = excluded.high, flags = excluded.flags, n_pages = excluded.n_pages,"
 	" reason = excluded.reason, version = excluded.version, clean = excluded.clean,"
-	" origin = excluded.origin, hex_loop = excluded.hex_loop"
-	" WHERE tact_better(excluded.status, excluded.version, excluded.spread, status, version,"
-	" spread)",
+	" origin = excluded.origin, hex_loop = excluded.hex_loop, rounds = excluded.rounds,"
+	" agree = excluded.agree, disturbed = excluded.disturbed, cpu = excluded.cpu,"
+	" memory = excluded.memory, vectors = excluded.vectors, alignment = excluded.alignment"
+	" WHERE tact_better(excluded.status, excluded.agree, excluded.version, excluded.spread,"
+	" status, agree, version, spread)",
 
 	"INSERT INTO main.prediction(block, arch, mode, init, model, version, status,"
 	" cycles_per_iteration, coverage, bottlenecks)"
@@ -233,7 +243,7 @@ static int merge_attached(struct tact_store *store, int64_t *counts, struct tact
 	if (status < 0)
 		return status;
 	sqlite3_exec(store->db, "PRAGMA main.cache_size = -65536", NULL, NULL, NULL);
-	code = sqlite3_create_function(store->db, "tact_better", 6,
+	code = sqlite3_create_function(store->db, "tact_better", 8,
 				       SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, better, NULL,
 				       NULL);
 	if (code == SQLITE_OK)

@@ -363,6 +363,16 @@ int store_put_measurement(struct tact_store *store, int64_t block, const struct 
 	if (import->clean != TACT_CLEAN_UNKNOWN)
 		sqlite3_bind_int(put, 17, import->clean == TACT_CLEAN_YES);
 	store_bind(put, 18, import->origin ? import->origin : "");
+	if (m->rounds) { /* NULL: not known */
+		sqlite3_bind_int64(put, 20, m->rounds);
+		sqlite3_bind_int64(put, 21, m->agree);
+		sqlite3_bind_int64(put, 22, m->disturbed);
+	}
+	if (m->cpu >= 0)
+		sqlite3_bind_int(put, 23, m->cpu);
+	store_bind(put, 24, tact_contents_name(m->memory));
+	store_bind(put, 25, tact_vectors_name(m->vectors));
+	sqlite3_bind_int64(put, 26, m->alignment);
 	code = bind_loop(put, 19, import);
 	if (code == SQLITE_OK)
 		code = store_step_once(put, NULL);

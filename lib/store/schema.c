@@ -86,9 +86,21 @@ static const char step_2[] = "CREATE TABLE source("
 			     "ALTER TABLE measurement ADD COLUMN clean INTEGER;"
 			     "ALTER TABLE measurement ADD COLUMN origin TEXT NOT NULL DEFAULT '';"
 			     "ALTER TABLE measurement ADD COLUMN hex_loop TEXT;";
+
+/* What older versions measured: once, with pointers in memory and zeros in vectors. */
+static const char step_3[] =
+	"ALTER TABLE measurement ADD COLUMN rounds INTEGER;"
+	"ALTER TABLE measurement ADD COLUMN agree INTEGER;"
+	"ALTER TABLE measurement ADD COLUMN disturbed INTEGER;"
+	"ALTER TABLE measurement ADD COLUMN cpu INTEGER;"
+	"ALTER TABLE measurement ADD COLUMN memory TEXT NOT NULL DEFAULT 'pointer';"
+	"ALTER TABLE measurement ADD COLUMN vectors TEXT NOT NULL DEFAULT 'zero';"
+	"ALTER TABLE measurement ADD COLUMN alignment INTEGER NOT NULL DEFAULT 0;"
+	"UPDATE measurement SET rounds = 1, agree = status = 'ok', disturbed = 0"
+	" WHERE version <> '';";
 /* clang-format on */
 
-const char *const store_steps[] = {step_1, step_2};
+const char *const store_steps[] = {step_1, step_2, step_3};
 const int store_n_steps = ARRAY_SIZE(store_steps);
 
 static int fail_errno(sqlite3 *db, const char *what, struct tact_diag *diag)

@@ -92,10 +92,14 @@ static const char *const statements[STORE_N_ALL_STMTS] = {
 	[STORE_PUT_MEASUREMENT] =
 		"INSERT OR REPLACE INTO measurement(block, machine, mode, init, rung, status,"
 		" cycles_per_iteration, spread, kept, dropped, low, high, flags, n_pages, reason,"
-		" version, clean, origin, hex_loop)"
-		" VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		" version, clean, origin, hex_loop, rounds, agree, disturbed, cpu, memory, vectors,"
+		" alignment) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+		" ?, ?, ?, ?, ?)",
 	[STORE_HAS_MEASUREMENT] = "SELECT 1 FROM measurement JOIN block ON block.id = block"
 				  " WHERE hex = ? AND machine = ? AND mode = ? AND init = ?",
+	[STORE_GET_MEASUREMENT] =
+		"SELECT" STORE_MEASURED " FROM measurement JOIN block ON block.id = block"
+		" WHERE hex = ? AND machine = ? AND mode = ? AND init = ?",
 	[STORE_PUT_SOURCE] = "INSERT INTO source(block, app, weight) VALUES(?, ?, ?)"
 			     " ON CONFLICT DO UPDATE SET weight = excluded.weight"
 			     " WHERE excluded.weight IS NOT NULL AND excluded.weight IS NOT weight",
@@ -384,6 +388,10 @@ int tact_store_put_measurement(struct tact_store *store, const uint8_t *code, si
 		result = store_start(store, diag);
 	if (result < 0)
 		return result;
+	if (!measurement.rounds) {
+		measurement.rounds = 1;
+		measurement.agree = measurement.status == TACT_MEASURE_OK;
+	}
 	snprintf(version, sizeof(version), "%d.%d.%d", TACT_VERSION_MAJOR, TACT_VERSION_MINOR,
 		 TACT_VERSION_PATCH);
 	own.version = version;
@@ -396,11 +404,11 @@ int tact_store_put_measurement(struct tact_store *store, const uint8_t *code, si
 	return store_finish(store, result, diag);
 }
 
-int tact_store_has_measurement(struct tact_store *store, const uint8_t *code, size_t size,
-			       enum tact_mode mode, enum tact_init init, struct tact_diag *diag)
+/* Prepares to look for a row of this machine. */
+static int ask(struct tact_store *store, enum store_stmt which, const uint8_t *code, size_t size,
+	       enum tact_mode mode, enum tact_init init, struct tact_diag *diag)
 {
-	sqlite3_stmt *has;
-	int64_t one = 0;
+	sqlite3_stmt *stmt;
 	int result;
 
 	if (!store)
@@ -410,15 +418,54 @@ int tact_store_has_measurement(struct tact_store *store, const uint8_t *code, si
 		result = store_check_setting(mode, init, diag);
 	if (result < 0)
 		return result;
-	has = store->stmt[STORE_HAS_MEASUREMENT];
-	result = store_bind_hex(store, has, code, size);
+	stmt = store->stmt[which];
+	result = store_bind_hex(store, stmt, code, size);
 	if (result != SQLITE_OK)
 		return store_fail(store->db, result, diag);
-	sqlite3_bind_int64(has, 2, store->machine);
-	store_bind(has, 3, tact_mode_name(mode));
-	store_bind(has, 4, tact_init_name(init));
-	result = store_step_once(has, &one);
+	sqlite3_bind_int64(stmt, 2, store->machine);
+	store_bind(stmt, 3, tact_mode_name(mode));
+	store_bind(stmt, 4, tact_init_name(init));
+	return 0;
+}
+
+int tact_store_has_measurement(struct tact_store *store, const uint8_t *code, size_t size,
+			       enum tact_mode mode, enum tact_init init, struct tact_diag *diag)
+{
+	int64_t one = 0;
+	int result = ask(store, STORE_HAS_MEASUREMENT, code, size, mode, init, diag);
+
+	if (result < 0)
+		return result;
+	result = store_step_once(store->stmt[STORE_HAS_MEASUREMENT], &one);
 	if (result == SQLITE_ROW)
 		return 1;
 	return result == SQLITE_DONE ? 0 : store_fail(store->db, result, diag);
+}
+
+int tact_store_get_measurement(struct tact_store *store, const uint8_t *code, size_t size,
+			       enum tact_mode mode, enum tact_init init,
+			       struct tact_measurement *out, struct tact_diag *diag)
+{
+	struct tact_measurement m;
+	sqlite3_stmt *get;
+	bool is_read;
+	int code_of_step, result;
+
+	if (!tact_can_fill(out))
+		return tact_fail(diag, TACT_E_INVAL, "no place for a measurement");
+	result = ask(store, STORE_GET_MEASUREMENT, code, size, mode, init, diag);
+	if (result < 0)
+		return result;
+	get = store->stmt[STORE_GET_MEASUREMENT];
+	code_of_step = sqlite3_step(get);
+	is_read = code_of_step == SQLITE_ROW && store_read_measurement(get, &m);
+	if (code_of_step == SQLITE_ROW && store_is_out_of_memory(get))
+		code_of_step = SQLITE_NOMEM;
+	if (code_of_step != SQLITE_ROW && code_of_step != SQLITE_DONE)
+		result = store_fail(store->db, code_of_step, diag);
+	sqlite3_reset(get);
+	sqlite3_clear_bindings(get);
+	if (result < 0 || !is_read)
+		return result;
+	return tact_fill(out, &m, sizeof(m)), 1;
 }

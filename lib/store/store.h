@@ -25,6 +25,7 @@ enum store_stmt {
 	STORE_GET_BLOCK,
 	STORE_PUT_MEASUREMENT,
 	STORE_HAS_MEASUREMENT,
+	STORE_GET_MEASUREMENT,
 	STORE_PUT_SOURCE,
 	STORE_PUT_CATEGORY,
 	STORE_PUT_PREDICTION,
@@ -78,6 +79,40 @@ int store_find_block(struct tact_store *store, const uint8_t *code, size_t size,
 		     bool *is_new);
 /* Binds the code as hex digits, in the store's buffer, to parameter 1. */
 int store_bind_hex(struct tact_store *store, sqlite3_stmt *stmt, const uint8_t *code, size_t size);
+
+/* A measurement as a statement selects it, first of all its columns, and in this order. */
+#define STORE_MEASURED                                                                             \
+	" mode, init, rung, status, cycles_per_iteration, spread, kept, dropped, low, high, "      \
+	"flags,"                                                                                   \
+	" n_pages, reason, rounds, agree, disturbed, cpu, memory, vectors, alignment"
+enum store_measured {
+	STORE_MODE,
+	STORE_INIT,
+	STORE_RUNG,
+	STORE_STATUS,
+	STORE_CYCLES,
+	STORE_SPREAD,
+	STORE_KEPT,
+	STORE_DROPPED,
+	STORE_LOW,
+	STORE_HIGH,
+	STORE_FLAGS,
+	STORE_N_PAGES,
+	STORE_REASON,
+	STORE_ROUNDS,
+	STORE_AGREE,
+	STORE_DISTURBED,
+	STORE_CPU,
+	STORE_MEMORY,
+	STORE_VECTORS,
+	STORE_ALIGNMENT,
+	STORE_N_MEASURED
+};
+
+/* Reads the measurement of the current row.  Returns false if that is impossible.  A rung of
+ * another version counts as unknown.
+ */
+bool store_read_measurement(sqlite3_stmt *stmt, struct tact_measurement *m);
 
 int store_put_measurement(struct tact_store *store, int64_t block, const struct tact_measurement *m,
 			  const struct tact_store_import *import);
@@ -159,6 +194,8 @@ bool store_read_mode(const char *name, enum tact_mode *mode);
 bool store_read_init(const char *name, enum tact_init *init);
 bool store_read_rung(const char *name, enum tact_rung *rung);
 bool store_read_status(const char *name, enum tact_measure_status *status);
+bool store_read_contents(const char *name, enum tact_contents *contents);
+bool store_read_vectors(const char *name, enum tact_vectors *vectors);
 /* Ignores letters that this version does not know: they only say more about a number. */
 uint32_t store_read_flags(const char *letters);
 

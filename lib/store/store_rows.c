@@ -4,6 +4,7 @@
  */
 #include "store/store.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,9 @@ struct tact_store_iter {
 
 /* clang-format off: columns in the order of the enumeration */
 static const char rows_sql[] =
-	"SELECT hex, mode, init, rung, status, cycles_per_iteration, spread, kept, dropped, low, "
-	"high,"
-	" flags, n_pages, reason, version, machine.id, vendor, brand, family, model, stepping,"
-	" microcode, hypervisor, arch, block.id, clean, origin, hex_loop"
+	"SELECT" STORE_MEASURED ", version, machine.id, vendor, brand, family, model, stepping, "
+	"microcode, hypervisor, arch,"
+	" block.id, clean, origin, hex, hex_loop"
 	" FROM measurement JOIN block ON block.id = block JOIN machine ON machine.id = machine"
 	" WHERE (?1 IS NULL OR brand = ?1) AND (?2 IS NULL OR arch = ?2)"
 	" AND (?3 IS NULL OR mode = ?3) AND (?4 IS NULL OR init = ?4)"
@@ -35,21 +35,7 @@ static const char rows_sql[] =
 	" AND app = ?5))"
 	" ORDER BY block, brand, machine, mode, init";
 enum {
-	HEX,
-	MODE,
-	INIT,
-	RUNG,
-	STATUS,
-	CYCLES,
-	SPREAD,
-	KEPT,
-	DROPPED,
-	LOW,
-	HIGH,
-	FLAGS,
-	N_PAGES,
-	REASON,
-	VERSION,
+	VERSION = STORE_N_MEASURED,
 	MACHINE,
 	VENDOR,
 	BRAND,
@@ -62,6 +48,7 @@ enum {
 	BLOCK,
 	CLEAN,
 	ORIGIN,
+	HEX,
 	HEX_LOOP
 };
 /* clang-format on */
@@ -100,16 +87,16 @@ static const char *column(const struct tact_store_iter *iter, int i)
 	return store_column(iter->stmt, i);
 }
 
-static unsigned number(const struct tact_store_iter *iter, int i)
+static unsigned whole(sqlite3_stmt *stmt, int i)
 {
-	int64_t value = sqlite3_column_int64(iter->stmt, i);
+	int64_t value = sqlite3_column_int64(stmt, i);
 
 	return value < 0 ? 0 : value > UINT32_MAX ? UINT32_MAX : (unsigned)value;
 }
 
-static bool has_spread(const struct tact_store_iter *iter)
+static bool has_spread(sqlite3_stmt *stmt)
 {
-	return store_number(iter->stmt, SPREAD) >= 0;
+	return store_number(stmt, STORE_SPREAD) >= 0;
 }
 
 bool store_read_rung(const char *name, enum tact_rung *rung)
@@ -132,6 +119,22 @@ bool store_read_status(const char *name, enum tact_measure_status *status)
 	return false;
 }
 
+bool store_read_contents(const char *name, enum tact_contents *contents)
+{
+	for (int i = TACT_CONTENTS_POINTER; i <= (int)TACT_CONTENTS_FLOAT; i++) {
+		*contents = (enum tact_contents)i;
+		if (!strcmp(name, tact_contents_name(*contents)))
+			return true;
+	}
+	return false;
+}
+
+bool store_read_vectors(const char *name, enum tact_vectors *vectors)
+{
+	*vectors = strcmp(name, "zero") ? TACT_VECTORS_ORDINARY : TACT_VECTORS_ZERO;
+	return !strcmp(name, tact_vectors_name(*vectors));
+}
+
 /* Ignores letters that this version does not know: they only say more about a number. */
 uint32_t store_read_flags(const char *letters)
 {
@@ -147,31 +150,46 @@ uint32_t store_read_flags(const char *letters)
 	return flags;
 }
 
-/* Reads the measurement of the current row.  Returns false if that is impossible.  A rung of
- * another version counts as unknown.
- */
-static bool read_measurement(const struct tact_store_iter *iter, struct tact_measurement *m)
+/* NULL, or what no version writes: not known. */
+static int read_cpu(sqlite3_stmt *stmt)
+{
+	int64_t cpu = sqlite3_column_int64(stmt, STORE_CPU);
+
+	return sqlite3_column_type(stmt, STORE_CPU) == SQLITE_INTEGER && cpu >= 0 && cpu <= INT_MAX
+		       ? (int)cpu
+		       : -1;
+}
+
+bool store_read_measurement(sqlite3_stmt *stmt, struct tact_measurement *m)
 {
 	*m = (struct tact_measurement){
 		.size = sizeof(*m),
-		.kept = number(iter, KEPT),
-		.dropped = number(iter, DROPPED),
-		.low = number(iter, LOW),
-		.high = number(iter, HIGH),
-		.flags = store_read_flags(column(iter, FLAGS)),
-		.n_pages = number(iter, N_PAGES),
+		.kept = whole(stmt, STORE_KEPT),
+		.dropped = whole(stmt, STORE_DROPPED),
+		.low = whole(stmt, STORE_LOW),
+		.high = whole(stmt, STORE_HIGH),
+		.flags = store_read_flags(store_column(stmt, STORE_FLAGS)),
+		.n_pages = whole(stmt, STORE_N_PAGES),
+		.alignment = whole(stmt, STORE_ALIGNMENT),
+		.cpu = read_cpu(stmt),
+		.rounds = whole(stmt, STORE_ROUNDS),
+		.agree = whole(stmt, STORE_AGREE),
+		.disturbed = whole(stmt, STORE_DISTURBED),
 	};
-	store_copy(m->reason, sizeof(m->reason), column(iter, REASON));
-	if (!store_read_rung(column(iter, RUNG), &m->rung))
+	store_copy(m->reason, sizeof(m->reason), store_column(stmt, STORE_REASON));
+	if (!store_read_rung(store_column(stmt, STORE_RUNG), &m->rung))
 		m->rung = TACT_RUNG_AUTO;
-	if (!store_read_mode(column(iter, MODE), &m->mode) ||
-	    !store_read_init(column(iter, INIT), &m->init) ||
-	    !store_read_status(column(iter, STATUS), &m->status))
+	if (!store_read_mode(store_column(stmt, STORE_MODE), &m->mode) ||
+	    !store_read_init(store_column(stmt, STORE_INIT), &m->init) ||
+	    !store_read_status(store_column(stmt, STORE_STATUS), &m->status) ||
+	    !store_read_contents(store_column(stmt, STORE_MEMORY), &m->memory) ||
+	    !store_read_vectors(store_column(stmt, STORE_VECTORS), &m->vectors) ||
+	    m->alignment > 63)
 		return false;
 	if (m->status != TACT_MEASURE_OK)
 		return true;
-	m->cycles_per_iteration = store_number(iter->stmt, CYCLES);
-	m->spread = has_spread(iter) ? store_number(iter->stmt, SPREAD) : 0;
+	m->cycles_per_iteration = store_number(stmt, STORE_CYCLES);
+	m->spread = has_spread(stmt) ? store_number(stmt, STORE_SPREAD) : 0;
 	return m->cycles_per_iteration > 0;
 }
 
@@ -185,10 +203,10 @@ static void read_machine(struct tact_store_iter *iter)
 	*machine = (struct tact_machine){
 		.size = sizeof(*machine),
 		.id = id,
-		.family = number(iter, FAMILY),
-		.model = number(iter, MODEL),
-		.stepping = number(iter, STEPPING),
-		.is_virtual = number(iter, HYPERVISOR),
+		.family = whole(iter->stmt, FAMILY),
+		.model = whole(iter->stmt, MODEL),
+		.stepping = whole(iter->stmt, STEPPING),
+		.is_virtual = whole(iter->stmt, HYPERVISOR),
 	};
 	store_copy(machine->vendor, sizeof(machine->vendor), column(iter, VENDOR));
 	store_copy(machine->brand, sizeof(machine->brand), column(iter, BRAND));
@@ -239,7 +257,7 @@ static int read_row(struct tact_store_iter *iter, struct tact_store_row *row,
 	int code, status = read_code(iter, row, diag);
 
 	if (status > 0)
-		status = read_measurement(iter, &iter->measurement);
+		status = store_read_measurement(iter->stmt, &iter->measurement);
 	if (status >= 0 && store_is_out_of_memory(iter->stmt))
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (status <= 0)
@@ -251,11 +269,11 @@ static int read_row(struct tact_store_iter *iter, struct tact_store_row *row,
 	read_machine(iter);
 	row->machine = &iter->machine;
 	row->measurement = &iter->measurement;
-	row->has_spread = has_spread(iter);
+	row->has_spread = has_spread(iter->stmt);
 	row->clean = read_clean(iter);
 	row->version = column(iter, VERSION);
 	row->origin = column(iter, ORIGIN);
-	row->flags = column(iter, FLAGS);
+	row->flags = column(iter, STORE_FLAGS);
 	row->sources = iter->details.sources;
 	row->n_sources = iter->details.n_sources;
 	row->category = find_category(iter);

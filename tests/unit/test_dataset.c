@@ -483,20 +483,32 @@ static void first_version(void **state)
 			"INSERT INTO machine VALUES(1, 'GenuineIntel', 'b', 6, 85, 7, '', 0, "
 			"'CLX'); INSERT INTO block VALUES(1, '4801d8');"
 			"INSERT INTO measurement VALUES(1, 1, 'loop', 'same', 'tsc', 'ok', 1.5, "
-			"0.1, 9, 1, 10, 20, 'L', 3, '', '0.1.0')",
+			"0.1, 9, 1, 10, 20, 'L', 3, '', '0.1.0');"
+			"INSERT INTO measurement VALUES(1, 1, 'unroll', 'same', 'tsc', 'ok', 1.5, "
+			"0.1, 9, 1, 10, 20, 'L', 3, '', '')",
 			NULL, NULL, NULL),
 		SQLITE_OK);
 	sqlite3_close(db);
 	assert_int_equal(tact_store_open(&f->store, f->path, TACT_STORE_READONLY, &f->diag),
 			 -TACT_E_VERSION);
 	assert_int_equal(tact_store_open(&f->store, f->path, 0, NULL), 0);
-	assert_int_equal(count(f, "PRAGMA user_version"), 2);
+	assert_int_equal(count(f, "PRAGMA user_version"), 3);
 	assert_int_equal(tact_store_iter_create(&iter, f->store, NULL, NULL), 0);
 	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
 	assert_true(row.measurement->cycles_per_iteration == 1.5);
 	assert_int_equal(row.clean, TACT_CLEAN_UNKNOWN);
 	assert_string_equal(row.origin, "");
 	assert_string_equal(row.machine->arch, "CLX");
+	assert_int_equal(row.measurement->rounds, 1);
+	assert_int_equal(row.measurement->agree, 1);
+	assert_int_equal(row.measurement->disturbed, 0);
+	assert_int_equal(row.measurement->cpu, -1);
+	assert_int_equal(row.measurement->memory, TACT_CONTENTS_POINTER);
+	assert_int_equal(row.measurement->vectors, TACT_VECTORS_ZERO);
+	assert_int_equal(row.measurement->alignment, 0);
+	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1); /* of another program */
+	assert_int_equal(row.measurement->rounds, 0);
+	assert_int_equal(row.measurement->agree, 0);
 	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 0);
 	tact_store_iter_destroy(iter);
 }
@@ -521,7 +533,8 @@ static double cycles_of(struct fixture *f)
 	return cycles;
 }
 
-static void put_version(struct tact_store *store, double cycles, const char *version, double spread)
+static void put_agreed(struct tact_store *store, double cycles, const char *version, double spread,
+		       unsigned agree)
 {
 	struct tact_machine machine = {.size = sizeof(machine), .brand = "m", .arch = "SKL"};
 	struct tact_store_import import = {
@@ -530,11 +543,17 @@ static void put_version(struct tact_store *store, double cycles, const char *ver
 	int64_t block;
 
 	m.spread = spread;
+	m.rounds = m.agree = agree;
 	if (!(cycles > 0))
 		m.status = TACT_MEASURE_UNSTABLE;
 	assert_int_equal(tact_store_put_machine(store, &machine, &import.machine, NULL), 0);
 	assert_true(tact_store_put_block(store, add_code, 3, &block, NULL) >= 0);
 	assert_int_equal(tact_store_put_import(store, block, &m, &import, NULL), 0);
+}
+
+static void put_version(struct tact_store *store, double cycles, const char *version, double spread)
+{
+	put_agreed(store, cycles, version, spread, 0);
 }
 
 static void merge_rules(void **state)
@@ -571,6 +590,37 @@ static void merge_rules(void **state)
 		/* again: nothing */
 		assert_int_equal(tact_store_merge(f->store, f->other, &merge, &f->diag), 0);
 		assert_int_equal(merge.blocks + merge.measurements, 0);
+		unlink(f->other);
+		snprintf(path, sizeof(path), "%s-wal", f->other);
+		unlink(path);
+	}
+}
+
+/* A number that two rounds confirm goes before a newer one that was seen once. */
+static void merge_keeps_what_is_confirmed(void **state)
+{
+	static const struct {
+		unsigned own, other; /* rounds that agree */
+		const char *own_version, *other_version;
+		double expected;
+	} cases[] = {
+		{2, 1, "0.9.0", "0.10.0", 2}, {1, 2, "0.10.0", "0.9.0", 3},
+		{0, 2, "1", "", 3},	      {2, 3, "1", "1", 3},
+		{3, 2, "1", "1", 2},	      {2, 2, "0.9.0", "0.10.0", 3},
+		{2, 0, "", "1", 2},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct tact_store *other;
+		char path[96];
+
+		put_agreed(f->store, 2, cases[i].own_version, 0, cases[i].own);
+		open_other(f, &other);
+		put_agreed(other, 3, cases[i].other_version, 0, cases[i].other);
+		tact_store_close(other);
+		assert_int_equal(tact_store_merge(f->store, f->other, NULL, &f->diag), 0);
+		assert_true(cycles_of(f) == cases[i].expected);
 		unlink(f->other);
 		snprintf(path, sizeof(path), "%s-wal", f->other);
 		unlink(path);
@@ -698,6 +748,7 @@ int main(void)
 		STORE_TEST(killed_among_many),
 		STORE_TEST(first_version),
 		STORE_TEST(merge_rules),
+		STORE_TEST(merge_keeps_what_is_confirmed),
 		STORE_TEST(merge_and_count),
 		STORE_TEST(merge_conflict),
 		STORE_TEST(cut_short),

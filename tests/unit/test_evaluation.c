@@ -104,6 +104,25 @@ TEST(what_is_taken)
 	tact_evaluation_destroy(e);
 }
 
+TEST(only_what_is_confirmed)
+{
+	struct tact_evaluation *e = create(&(struct tact_evaluation_options){.is_confirmed = true});
+	struct tact_row row = row_of(add, sizeof(add), 1);
+
+	row.arch = "SKL";
+	add_row(e, 0, &row, 0); /* does not say */
+	row.rounds = 3;
+	row.agree = 1;
+	add_row(e, 0, &row, 0);
+	row.agree = 2;
+	add_row(e, 0, &row, 1);
+	row.has_cycles = false;
+	add_row(e, 0, &row, 0);
+	assert_int_equal(e->n_unconfirmed, 2);
+	assert_int_equal(e->n_unmeasured, 1);
+	tact_evaluation_destroy(e);
+}
+
 TEST(scores_and_groups)
 {
 	struct tact_evaluation *e = create(&(struct tact_evaluation_options){.is_common = true});

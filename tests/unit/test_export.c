@@ -87,6 +87,40 @@ TEST(test_round)
 	tact_store_close(again);
 }
 
+/* Rounds of a file are kept, whoever made them. */
+TEST(test_rounds)
+{
+	static const char rounds[] = "app,hex,cycles,rounds,agree,flags,clean\n"
+				     "zlib,4801d8,1.0,8,5,-,1\n"
+				     "zlib,4829d8,1.5,,,-,1\n";
+	static const char full[] =
+		"hex,cycles,alignment,rounds,agree,disturbed,cpu,memory,vectors\n"
+		"4801d8,1,16,4,3,1,7,float,ordinary\n"
+		"4829d8,1,,,2,,Zen,int,zero\n";
+	struct tact_store *store = make_store(rounds, sizeof(rounds) - 1, "a.db"), *again;
+	struct text first = {0}, second = {0};
+
+	export(store, NULL, &first);
+	assert_non_null(strstr(first.data, ",0,8,5,0,,pointer,zero\n"));
+	assert_non_null(strstr(first.data, ",0,,,,,pointer,zero\n")); /* not known */
+	again = make_store(first.data, first.size, "b.db");
+	export(again, NULL, &second);
+	assert_string_equal(first.data, second.data);
+	tact_store_close(store);
+	tact_store_close(again);
+	store = make_store(full, sizeof(full) - 1, "a.db");
+	export(store, NULL, &first);
+	assert_non_null(strstr(first.data, ",16,4,3,1,7,float,ordinary\n"));
+	assert_non_null(strstr(first.data, ",0,2,2,0,,int,zero\n"));
+	again = make_store(first.data, first.size, "b.db");
+	export(again, NULL, &second);
+	assert_string_equal(first.data, second.data);
+	text_free(&first);
+	text_free(&second);
+	tact_store_close(store);
+	tact_store_close(again);
+}
+
 TEST(test_kinds)
 {
 	static const size_t wanted[] = {

@@ -47,14 +47,18 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void put(struct fixture *f, const void *code, size_t size, const char *arch,
-		const char *flags, double cycles)
+static void put_rounds(struct fixture *f, const void *code, size_t size, const char *arch,
+		       const char *flags, double cycles, unsigned rounds, unsigned agree)
 {
 	struct tact_machine machine = {.size = sizeof(machine), .brand = "box"};
 	const struct tact_measurement m = {.size = sizeof(m),
+					   .status = cycles > 0 ? TACT_MEASURE_OK
+								: TACT_MEASURE_UNCONFIRMED,
 					   .cycles_per_iteration = cycles,
 					   .mode = TACT_MODE_UNROLL,
-					   .init = TACT_INIT_SAME};
+					   .init = TACT_INIT_SAME,
+					   .rounds = rounds,
+					   .agree = agree};
 	struct tact_store_import import = {
 		.size = sizeof(import), .origin = "x.csv", .flags = flags};
 	int64_t id;
@@ -63,6 +67,12 @@ static void put(struct fixture *f, const void *code, size_t size, const char *ar
 	assert_true(tact_store_put_block(f->store, code, size, &id, NULL) >= 0);
 	assert_int_equal(tact_store_put_machine(f->store, &machine, &import.machine, NULL), 0);
 	assert_int_equal(tact_store_put_import(f->store, id, &m, &import, NULL), 0);
+}
+
+static void put(struct fixture *f, const void *code, size_t size, const char *arch,
+		const char *flags, double cycles)
+{
+	put_rounds(f, code, size, arch, flags, cycles, 0, 0);
 }
 
 static int take(void *context, const struct tact_finding *finding)
@@ -104,7 +114,8 @@ static int lint(struct fixture *f, unsigned checks, const struct tact_block_set 
 static void expect(const struct fixture *f, size_t decode, size_t weights, size_t duplicates,
 		   size_t units, size_t bounds, size_t alias)
 {
-	const size_t expected[] = {decode, weights, duplicates, units, bounds, alias};
+	const size_t expected[TACT_N_LINT_CHECKS] = {decode, weights, duplicates,
+						     units,  bounds,  alias};
 
 	for (unsigned i = 0; i < TACT_N_LINT_CHECKS; i++)
 		assert_int_equal(f->found[i], expected[i]);
@@ -184,6 +195,28 @@ TEST_WITH(an_unknown_cpu, set_up, tear_down)
 	assert_int_equal(f->n_unknown, 0);
 }
 
+TEST_WITH(unconfirmed_numbers, set_up, tear_down)
+{
+	struct fixture *f = *state;
+
+	put_rounds(f, "\x48\x01\xd8", 3, "", "-", 1, 2, 2);
+	put_rounds(f, "\x48\x01\xd9", 3, "", "-", 1, 0, 0); /* does not say */
+	assert_int_equal(lint(f, 0, NULL), 0);
+	expect(f, 0, 0, 0, 0, 0, 0);
+	put_rounds(f, "\x48\x01\xda", 3, "", "-", 1.25, 1, 1);
+	assert_int_equal(lint(f, TACT_LINT_UNCONFIRMED, NULL), 0);
+	assert_int_equal(f->found[6], 1);
+	assert_string_equal(f->what, "1.25 cycles measured once, confirmed by no second round");
+	put_rounds(f, "\x48\x01\xdb", 3, "", "-", 1.5, 3, 1);
+	assert_int_equal(lint(f, TACT_LINT_UNCONFIRMED, NULL), 0);
+	assert_int_equal(f->found[6], 2);
+	assert_string_equal(f->what, "1.50 cycles measured once, and other rounds do not agree");
+	put_rounds(f, "\x48\x01\xdc", 3, "", "-", 0, 8, 0);
+	assert_int_equal(lint(f, 0, NULL), 0);
+	assert_int_equal(f->found[6], 3);
+	assert_string_equal(f->what, "no two of 8 rounds confirm a number");
+}
+
 TEST_WITH(misuse, set_up, tear_down)
 {
 	struct fixture *f = *state;
@@ -193,6 +226,7 @@ TEST_WITH(misuse, set_up, tear_down)
 	assert_int_equal(tact_lint(f->store, NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(lint(f, 1u << TACT_N_LINT_CHECKS, NULL), -TACT_E_INVAL);
 	assert_string_equal(tact_lint_name(5), "alias");
+	assert_string_equal(tact_lint_name(6), "unconfirmed");
 	assert_null(tact_lint_name(TACT_N_LINT_CHECKS));
 }
 

@@ -130,6 +130,41 @@ TEST(measured_columns)
 	tact_records_close(records);
 }
 
+TEST(columns_of_rounds)
+{
+	static const char *const bad[] = {
+		"90,1,x,1,,,\n",   "90,1,2,-1,,,\n",	"90,1,2,3,,,\n",	"90,1,2,2,,9,\n",
+		"90,1,1,1,64,,\n", "90,1,1,1,,,fire\n", "90,1,12345678,1,,,\n",
+	};
+	struct tact_records *records = open_records("hex,cycles,rounds,agree,cpu,memory\n"
+						    "90,1,8,5,3,float\n"
+						    "90,1,,,,\n",
+						    NULL);
+	struct tact_record r;
+
+	next(records, &r);
+	assert_int_equal(r.measurement.rounds, 8);
+	assert_int_equal(r.measurement.agree, 5);
+	assert_int_equal(r.measurement.cpu, 3);
+	assert_int_equal(r.measurement.memory, TACT_CONTENTS_FLOAT);
+	next(records, &r);
+	assert_int_equal(r.measurement.rounds, 0);
+	assert_int_equal(r.measurement.cpu, -1);
+	assert_int_equal(r.measurement.memory, TACT_CONTENTS_POINTER);
+	assert_int_equal(r.measurement.vectors, TACT_VECTORS_ZERO);
+	tact_records_close(records);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		char text[160];
+
+		snprintf(text, sizeof(text),
+			 "hex,cycles,rounds,agree,alignment,disturbed,vectors\n%s", bad[i]);
+		records = open_records(text, NULL);
+		if (tact_records_next(records, &r, NULL) != -TACT_E_FORMAT)
+			fail_msg("taken: %s", bad[i]);
+		tact_records_close(records);
+	}
+}
+
 TEST(own_formats)
 {
 	struct tact_records_options opt = {.size = sizeof(opt)};

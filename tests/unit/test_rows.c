@@ -108,6 +108,29 @@ TEST(alignments)
 	tact_rows_close(t);
 }
 
+TEST(rounds_of_a_table)
+{
+	struct tact_diag diag;
+	struct tact_row row;
+	struct tact_rows *t = open_table("hex,cycles,rounds,agree\n90,1,8,2\n90,1,,\n90,1,2,x\n"
+					 "90,1,3,1\n90,1,3,4\n",
+					 0, &diag);
+
+	assert_int_equal(tact_rows_next(t, &row, &diag), 1);
+	assert_int_equal(row.rounds, 8);
+	assert_int_equal(row.agree, 2);
+	assert_true(tact_row_is_confirmed(&row));
+	assert_int_equal(tact_rows_next(t, &row, &diag), 1);
+	assert_int_equal(row.rounds, 0);
+	assert_false(tact_row_is_confirmed(&row));
+	assert_int_equal(tact_rows_next(t, &row, &diag), -TACT_E_FORMAT);
+	assert_int_equal(tact_rows_next(t, &row, &diag), 1);
+	assert_false(tact_row_is_confirmed(&row));
+	assert_int_equal(tact_rows_next(t, &row, &diag), -TACT_E_FORMAT);
+	assert_false(tact_row_is_confirmed(NULL));
+	tact_rows_close(t);
+}
+
 TEST(bad_tables)
 {
 	struct tact_diag diag;

@@ -39,7 +39,40 @@ static struct tact_measurement good_number(double cycles)
 		.low = 100,
 		.high = 200,
 		.n_pages = 2,
+		.alignment = 48,
+		.memory = TACT_CONTENTS_FLOAT,
+		.vectors = TACT_VECTORS_ORDINARY,
+		.cpu = 3,
+		.rounds = 5,
+		.agree = 2,
+		.disturbed = 1,
 	};
+}
+
+/* Field by field: there is room between fields. */
+static void assert_same_measurement(const struct tact_measurement *a,
+				    const struct tact_measurement *b)
+{
+	assert_int_equal(a->status, b->status);
+	assert_true(a->cycles_per_iteration == b->cycles_per_iteration);
+	assert_true(a->spread == b->spread);
+	assert_int_equal(a->kept, b->kept);
+	assert_int_equal(a->dropped, b->dropped);
+	assert_int_equal(a->rung, b->rung);
+	assert_int_equal(a->mode, b->mode);
+	assert_int_equal(a->init, b->init);
+	assert_int_equal(a->flags, b->flags);
+	assert_int_equal(a->low, b->low);
+	assert_int_equal(a->high, b->high);
+	assert_int_equal(a->n_pages, b->n_pages);
+	assert_string_equal(a->reason, b->reason);
+	assert_int_equal(a->alignment, b->alignment);
+	assert_int_equal(a->memory, b->memory);
+	assert_int_equal(a->vectors, b->vectors);
+	assert_int_equal(a->cpu, b->cpu);
+	assert_int_equal(a->rounds, b->rounds);
+	assert_int_equal(a->agree, b->agree);
+	assert_int_equal(a->disturbed, b->disturbed);
 }
 
 static int open_store(struct fixture *f, unsigned flags)
@@ -113,20 +146,7 @@ static void what_goes_in_comes_out(void **state)
 	assert_memory_equal(row.code, add_code, sizeof(add_code));
 	assert_true(row.machine->vendor[0]);
 	assert_true(row.version[0]);
-	/* Field by field: there is room between fields. */
-	assert_int_equal(row.measurement->status, m.status);
-	assert_true(row.measurement->cycles_per_iteration == m.cycles_per_iteration);
-	assert_true(row.measurement->spread == m.spread);
-	assert_int_equal(row.measurement->kept, m.kept);
-	assert_int_equal(row.measurement->dropped, m.dropped);
-	assert_int_equal(row.measurement->rung, m.rung);
-	assert_int_equal(row.measurement->mode, m.mode);
-	assert_int_equal(row.measurement->init, m.init);
-	assert_int_equal(row.measurement->flags, m.flags);
-	assert_int_equal(row.measurement->low, m.low);
-	assert_int_equal(row.measurement->high, m.high);
-	assert_int_equal(row.measurement->n_pages, m.n_pages);
-	assert_string_equal(row.measurement->reason, "");
+	assert_same_measurement(row.measurement, &m);
 	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 1);
 	assert_int_equal(row.measurement->status, TACT_MEASURE_REFUSED);
 	assert_int_equal(row.measurement->mode, TACT_MODE_LOOP);
@@ -135,6 +155,44 @@ static void what_goes_in_comes_out(void **state)
 	assert_string_equal(row.measurement->reason, bad.reason);
 	assert_int_equal(tact_store_iter_next(iter, &row, NULL), 0);
 	tact_store_iter_destroy(iter);
+}
+
+/* One row, as --resume needs it. */
+static void one_row(void **state)
+{
+	struct fixture *f = *state;
+	struct tact_measurement m = good_number(1.25), out = TACT_MEASUREMENT_INIT;
+	struct tact_measurement once = good_number(2);
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	put(f, add_code, sizeof(add_code), m);
+	assert_int_equal(tact_store_get_measurement(f->store, add_code, sizeof(add_code), m.mode,
+						    m.init, &out, NULL),
+			 1);
+	assert_same_measurement(&out, &m);
+	assert_int_equal(
+		tact_store_get_measurement(f->store, nop_code, 1, m.mode, m.init, &out, NULL), 0);
+	assert_int_equal(tact_store_get_measurement(f->store, add_code, sizeof(add_code),
+						    TACT_MODE_LOOP, m.init, &out, NULL),
+			 0);
+	assert_int_equal(tact_store_get_measurement(f->store, NULL, 1, m.mode, m.init, &out, NULL),
+			 -TACT_E_INVAL);
+	assert_int_equal(
+		tact_store_get_measurement(f->store, add_code, 3, m.mode, m.init, NULL, NULL),
+		-TACT_E_INVAL);
+	/* A caller that knows nothing of rounds has made one. */
+	once.size = offsetof(struct tact_measurement, alignment);
+	put(f, nop_code, 1, once);
+	assert_int_equal(
+		tact_store_get_measurement(f->store, nop_code, 1, m.mode, m.init, &out, NULL), 1);
+	assert_int_equal(out.rounds, 1);
+	assert_int_equal(out.agree, 1);
+	assert_int_equal(out.cpu, -1);
+	assert_int_equal(out.vectors, TACT_VECTORS_ZERO);
+	assert_int_equal(out.alignment, 0);
+	execute(f, "UPDATE measurement SET memory = 'fire'");
+	assert_int_equal(
+		tact_store_get_measurement(f->store, nop_code, 1, m.mode, m.init, &out, NULL), 0);
 }
 
 /* SQLite would begin again. */
@@ -457,6 +515,11 @@ static void wrong_measurements(void **state)
 		{offsetof(struct tact_measurement, init), &negative, 4, "init"},
 		{offsetof(struct tact_measurement, flags), &flags, 4, "0x100000"},
 		{offsetof(struct tact_measurement, low), &low, 4, "low"},
+		{offsetof(struct tact_measurement, agree), &low, 4, "5 rounds, of which 300 agree"},
+		{offsetof(struct tact_measurement, disturbed), &low, 4, "300 are disturbed"},
+		{offsetof(struct tact_measurement, alignment), &low, 4, "alignment"},
+		{offsetof(struct tact_measurement, memory), &far, 4, "memory"},
+		{offsetof(struct tact_measurement, vectors), &negative, 4, "vectors"},
 		{offsetof(struct tact_measurement, reason), control, 4, "reason"},
 		{offsetof(struct tact_measurement, size), &none, 8, "version"},
 	};
@@ -742,6 +805,7 @@ int main(void)
 		STORE_TEST(duplicates_are_replaced),
 		STORE_TEST(has_looks_at_all_of_the_key),
 		STORE_TEST(empty_store),
+		STORE_TEST(one_row),
 		STORE_TEST(misuse),
 		STORE_TEST(not_a_store),
 		STORE_TEST(newer_and_older),
