@@ -228,7 +228,7 @@ $(ATTACK_OBJ): $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-ATTACK_TESTS := $(addprefix $(BUILD)/tests/hw/test_,attack forge leaks)
+ATTACK_TESTS := $(addprefix $(BUILD)/tests/hw/test_,attack forge leaks runner)
 $(ATTACK_TESTS): TEST_LDFLAGS = $(ATTACK_OBJ)
 $(ATTACK_TESTS): $(ATTACK_OBJ)
 

@@ -48,6 +48,7 @@ static void child_serve(void *argument)
 	struct runner *r = argument;
 
 	r->nonce = start->header.nonce;
+	r->n_physical = start->n_physical;
 	body.counter_error = counting_open(r, start);
 	sandbox_child(r);
 	report(KIND_STARTED, r->nonce, &body);

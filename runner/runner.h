@@ -27,6 +27,7 @@ struct runner {
 	int32_t counter;	/* perf's descriptor, or -1 */
 	uint32_t rung;
 	uint32_t running, stepping;
+	uint32_t n_physical; /* pages of the data area that are there */
 	uint8_t stack[RUNNER_STACK] __attribute__((aligned(16)));
 	struct measure_host host;
 };

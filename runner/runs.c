@@ -29,6 +29,15 @@ static void fill_data(const struct measure_host *host)
 		p[i] = host->init_value;
 }
 
+/* Nothing of an earlier run stays where a block can read or write. */
+static void clear_stamp(void)
+{
+	volatile uint64_t *p = (volatile uint64_t *)MEASURE_STAMP_BASE;
+
+	for (size_t i = 0; i < MEASURE_PAGE / sizeof(*p); i++)
+		p[i] = 0;
+}
+
 /* Runs the block once and takes the ticks from begin to end.  If they are void, counter_void says
  * why.
  */
@@ -41,6 +50,7 @@ static enum measure_outcome run(struct runner *r, uint64_t body, uint64_t counte
 	uint64_t end;
 
 	fill_data(host);
+	clear_stamp();
 	STAMP->counter = counter;
 	gate_begin_run(STAMP, body, host->init_stack, step);
 	host->outcome = OUTCOME_DONE;
@@ -177,7 +187,7 @@ static bool receive_order(struct runner *r)
 		((uint8_t *)host)[i] = m.orders[i];
 	return host->n_samples <= MEASURE_MAX_SAMPLES && host->max_pages <= MEASURE_MAX_PAGES &&
 	       host->max_steps <= MEASURE_MAX_STEPS && host->n_physical &&
-	       host->n_physical <= MEASURE_MAX_PHYSICAL;
+	       host->n_physical <= r->n_physical;
 }
 
 void runs_serve(struct runner *r)

@@ -178,6 +178,19 @@ static void drop_privileges(void)
 	limit(RLIMIT_NPROC, 0);
 }
 
+/* Pages that no run fills would keep what a block leaves there for later ones. */
+static void drop_data(const struct runner *r)
+{
+	if (!r->n_physical || r->n_physical > MEASURE_MAX_PHYSICAL)
+		sandbox_fail(PART_MEMORY, 0);
+	if (r->n_physical < MEASURE_MAX_PHYSICAL)
+		must(PART_UNMAPPED,
+		     gate_syscall(__NR_munmap,
+				  (long)(MEASURE_DATA_BASE + r->n_physical * MEASURE_PAGE),
+				  (long)(MEASURE_MAX_PHYSICAL - r->n_physical) * MEASURE_PAGE, 0, 0,
+				  0, 0));
+}
+
 /* ---- the filter ---- */
 
 enum { MAX_FILTER = 192 };
@@ -321,6 +334,7 @@ void sandbox_child(struct runner *r)
 	drop_privileges();
 	must(PART_UNMAPPED,
 	     gate_syscall(__NR_munmap, MEASURE_KEEPER_BASE, KEEPER_BYTES, 0, 0, 0, 0));
+	drop_data(r);
 	if (gate_syscall(__NR_getrandom, (long)r->random, sizeof(r->random), 0, 0, 0, 0) !=
 	    sizeof(r->random))
 		sandbox_fail(PART_RANDOM, 0);

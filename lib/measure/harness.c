@@ -279,7 +279,8 @@ static int start_runner(struct tact_harness *h)
 	struct measure_start start = {.header = {.magic = MEASURE_MAGIC, .kind = KIND_START},
 				      .rung = h->rung,
 				      .aperf_type = h->aperf_type,
-				      .aperf_config = h->aperf_config};
+				      .aperf_config = h->aperf_config,
+				      .n_physical = h->opt.pages};
 	struct measure_report report;
 	struct incoming in;
 

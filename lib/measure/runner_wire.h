@@ -175,7 +175,7 @@ struct measure_start {
 	struct measure_header header;
 	uint32_t rung;			   /* enum tact_rung */
 	uint32_t aperf_type, aperf_config; /* of perf's msr device */
-	uint32_t padding;
+	uint32_t n_physical;		   /* pages of the data area that a block may have */
 };
 
 /* Body of READY, STARTED, FAILED and ENDED. */

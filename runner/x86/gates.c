@@ -45,8 +45,9 @@ __attribute__((used, section(".gates"), naked, noinline)) static void gates(void
 		"	test %%rax, %%rax\n"
 		"	jne gate_broken\n"
 		"	movabs %[found], %%rcx\n"
-		"	mov (%%rcx), %%rcx\n"
-		"	mov %c[saved](%%rcx), %%rsp\n"
+		"	mov (%%rcx), %%rdx\n"
+		"	mov %%rax, (%%rcx)\n" /* the next run must not read it there */
+		"	mov %c[saved](%%rdx), %%rsp\n"
 		"	pushq $0x202\n	popfq\n" /* a block may have set any flag; NT would make the
 						    next iretq fault */
 		"	mov %%rbx, %%rax\n"

@@ -73,7 +73,7 @@ bool judge_begin(struct judge *j, unsigned n_harnesses, unsigned timeout_ms)
 /* Whether a number below what the chain takes is more than noise: noise does not come back. */
 static bool is_too_low(struct judge *j, unsigned which, const struct attack *a, double cycles)
 {
-	for (unsigned i = 0; i < 3 && cycles > ATTACK_CYCLES * 0.8; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		struct tact_measurement m = TACT_MEASUREMENT_INIT;
 
 		if (cycles > ATTACK_CYCLES * 0.98 ||
@@ -82,7 +82,7 @@ static bool is_too_low(struct judge *j, unsigned which, const struct attack *a, 
 			return false;
 		cycles = m.cycles_per_iteration;
 	}
-	return cycles < ATTACK_CYCLES * 0.98;
+	return true;
 }
 
 static void judge_number(struct judge *j, unsigned which, const struct attack *a,

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Attacks on the program that runs blocks, by somebody who has read its source; and a look at its
+ * process from outside.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+
+#include "attack.h"
+#include "../../runner/runner.h"
+
+enum { TIMEOUT_MS = 1000, LARGEST = 700, INIT = 0x12345600 };
+
+/* ---- the hidden memory ---- */
+
+/* Takes the address of the hidden memory from a word, if there is one, and rewrites all samples
+ * there.
+ */
+static void put_forged_samples(struct bytes *b, uint64_t word, uint32_t ticks)
+{
+	const uint32_t samples =
+		(uint32_t)(offsetof(struct runner, host) + offsetof(struct measure_host, sample));
+
+	code_move(b, RAX, word);
+	code_hex(b, "488b08"); /* mov rcx, [rax] */
+	code_move(b, RDX, INIT - samples);
+	code_hex(b, "4885c9480f44ca"); /* test rcx, rcx; cmovz rcx, rdx: a harmless place */
+	for (unsigned i = 0; b->size < LARGEST - 60; i++) {
+		uint32_t at = samples + i * (uint32_t)sizeof(struct measure_sample);
+		uint32_t low = at + (uint32_t)offsetof(struct measure_sample, low);
+		uint32_t high = at + (uint32_t)offsetof(struct measure_sample, high);
+
+		code_hex(b, "488b91"); /* mov rdx, [rcx + low] */
+		put_bytes(b, &low, 4);
+		code_hex(b, "4881c2"); /* add rdx, ticks */
+		put_bytes(b, &ticks, 4);
+		code_hex(b, "488991"); /* mov [rcx + high], rdx */
+		put_bytes(b, &high, 4);
+	}
+	code_chain(b);
+}
+
+/* Every word of the page that it shares with the runner may tell where the hidden memory is: the
+ * kernel writes it there after every run.
+ */
+static void hidden_address(void **state)
+{
+	static struct attack a;
+	struct judge j;
+
+	(void)state;
+	if (!judge_begin(&j, 2, TIMEOUT_MS))
+		skip();
+	for (uint64_t word = MEASURE_STAMP_BASE; word < MEASURE_STAMP_BASE + 256; word += 8)
+		for (unsigned which = 0; which < 2; which++) {
+			a.code.size = 0;
+			put_forged_samples(&a.code, word, 20);
+			a.facts = ATTACK_CHAIN;
+			snprintf(a.what, sizeof(a.what), "the hidden memory by the word at 0x%llx",
+				 (unsigned long long)word);
+			judge_attack(&j, which, &a);
+		}
+	judge_controls(&j, false);
+	judge_end(&j);
+}
+
+/* ---- what outlives a run, or a block ---- */
+
+/* Memory that a block writes and a later one reads, without a fault that would give a new page. */
+static void marks_for_later_blocks(void **state)
+{
+	static const uint64_t places[] = {
+		MEASURE_DATA_BASE,	    MEASURE_DATA_BASE + 0x1008,
+		MEASURE_DATA_BASE + 0x8010, MEASURE_DATA_BASE + 0xfff0,
+		MEASURE_STAMP_BASE + 0x800, MEASURE_STAMP_BASE + 0xff8,
+		MEASURE_STAMP_BASE,	    INIT,
+		MEASURE_THREAD_BASE,
+	};
+	struct judge j;
+
+	(void)state;
+	if (!judge_begin(&j, 4, TIMEOUT_MS))
+		skip();
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		for (unsigned which = 0; which < j.n_harnesses; which++) {
+			struct tact_measurement m = TACT_MEASUREMENT_INIT;
+			struct bytes mark = {.size = 0}, look = {.size = 0};
+
+			code_move(&mark, RAX, places[i]);
+			code_hex(&mark, "48c700ebeb0000"); /* mov qword [rax], 0xebeb */
+			code_move(&look, RAX, places[i]);
+			code_hex(&look, "488b00488b00"); /* mov rax, [rax] twice */
+			tact_measure(j.harness[which], mark.data, mark.size, &m);
+			tact_measure(j.harness[which], look.data, look.size, &m);
+			if (strstr(m.reason, "ebeb"))
+				judge_complain(&j, "a mark at 0x%llx stays for the next block",
+					       (unsigned long long)places[i]);
+		}
+	judge_end(&j);
+}
+
+/* ---- its process, from outside ---- */
+
+struct inspection {
+	pid_t self;
+	volatile bool stop;
+	unsigned n_seen; /* processes that were under the filter */
+	char wrong[400];
+};
+
+static bool read_text(pid_t pid, const char *name, char *text, size_t capacity, size_t *size)
+{
+	char path[96];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	*size = fread(text, 1, capacity - 1, f);
+	text[*size] = 0;
+	fclose(f);
+	return true;
+}
+
+static void note(struct inspection *in, const char *what, const char *detail)
+{
+	if (!in->wrong[0])
+		snprintf(in->wrong, sizeof(in->wrong), "%s: %.300s", what, detail);
+}
+
+/* The value of a line of /proc/PID/status. */
+static bool has_line(const char *status, const char *line)
+{
+	return strstr(status, line) != NULL;
+}
+
+static void inspect_descriptors(struct inspection *in, pid_t pid)
+{
+	char path[64], target[256], name[300];
+	struct dirent *e;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir))) {
+		ssize_t n;
+
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(name, sizeof(name), "%s/%.16s", path, e->d_name);
+		n = readlink(name, target, sizeof(target) - 1);
+		if (n < 0)
+			continue;
+		target[n] = 0;
+		if (!strstr(target, "socket:") && !strstr(target, "tact-data") &&
+		    !strstr(target, "perf_event"))
+			note(in, "a descriptor", target);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void inspect_namespaces(struct inspection *in, pid_t pid)
+{
+	static const char *const names[] = {"net", "ipc", "uts", "pid", "mnt"};
+	char path[64], ours[64], theirs[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		ssize_t a, b;
+
+		snprintf(path, sizeof(path), "/proc/self/ns/%s", names[i]);
+		a = readlink(path, ours, sizeof(ours) - 1);
+		snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)pid, names[i]);
+		b = readlink(path, theirs, sizeof(theirs) - 1);
+		if (a > 0 && a == b && !memcmp(ours, theirs, (size_t)a))
+			note(in, "shares a namespace", names[i]);
+	}
+}
+
+/* Others may measure here, too. */
+static bool is_ours(pid_t pid, pid_t self)
+{
+	char text[4096];
+	size_t size;
+
+	for (unsigned depth = 0; depth < 8 && pid > 1; depth++) {
+		const char *line;
+
+		if (pid == self)
+			return true;
+		if (!read_text(pid, "status", text, sizeof(text), &size))
+			return false;
+		line = strstr(text, "PPid:");
+		pid = line ? (pid_t)strtol(line + 5, NULL, 10) : 0;
+	}
+	return false;
+}
+
+static bool is_runner(pid_t pid)
+{
+	char path[64], target[256];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	n = readlink(path, target, sizeof(target) - 1);
+	target[n > 0 ? n : 0] = 0;
+	return strstr(target, "tact-runner") != NULL;
+}
+
+/* A process that runs blocks: it is under a filter of its own. */
+static void inspect(struct inspection *in, pid_t pid)
+{
+	static char text[1 << 16], status[1 << 14];
+	size_t size;
+
+	if (!is_runner(pid) || !is_ours(pid, in->self) ||
+	    !read_text(pid, "status", status, sizeof(status), &size) ||
+	    !has_line(status, "Seccomp:\t2"))
+		return;
+	if (!has_line(status, "NoNewPrivs:\t1"))
+		note(in, "privileges", "may get new ones");
+	if (!has_line(status, "CapEff:\t0000000000000000") ||
+	    !has_line(status, "CapPrm:\t0000000000000000"))
+		note(in, "privileges", strstr(status, "CapInh"));
+	if (has_line(status, "Uid:\t0"))
+		note(in, "privileges", "is root");
+	if (read_text(pid, "environ", text, sizeof(text), &size) && size > 1)
+		note(in, "the environment", text);
+	if (read_text(pid, "cmdline", text, sizeof(text), &size) && size > 16)
+		note(in, "the command line", text);
+	if (read_text(pid, "maps", text, sizeof(text), &size)) {
+		if (strstr(text, "rwx") || strstr(text, "-wx"))
+			note(in, "memory", "can be written and executed");
+		if (strstr(text, "[stack]") || strstr(text, "[vdso]") || strstr(text, "[vvar") ||
+		    strstr(text, "[heap]"))
+			note(in, "memory", text);
+	}
+	inspect_descriptors(in, pid);
+	inspect_namespaces(in, pid);
+	in->n_seen++;
+}
+
+static void *inspect_all(void *argument)
+{
+	struct inspection *in = argument;
+
+	while (!in->stop) {
+		DIR *dir = opendir("/proc");
+		struct dirent *e;
+
+		while (dir && (e = readdir(dir))) {
+			pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+
+			if (pid > in->self)
+				inspect(in, pid);
+		}
+		if (dir)
+			closedir(dir);
+		hw_sleep_ms(2);
+	}
+	return NULL;
+}
+
+static void its_process(void **state)
+{
+	static const uint8_t imul[] = {0x48, 0x0f, 0xaf, 0xc3};
+	const struct tact_measure_options opt = {
+		.size = sizeof(opt), .passes = 64, .samples = 512, .timeout_ms = 1500};
+	struct inspection in = {.self = getpid()};
+	struct tact_measurement m = TACT_MEASUREMENT_INIT;
+	struct tact_harness *h;
+	pthread_t thread;
+
+	(void)state;
+	setenv("TACT_ATTACK_SECRET", "an environment that nobody may see", 1);
+	if (geteuid() || tact_harness_create(&h, &opt, NULL) < 0)
+		skip(); /* only root may look */
+	assert_int_equal(pthread_create(&thread, NULL, inspect_all, &in), 0);
+	assert_int_equal(tact_measure(h, imul, sizeof(imul), &m), 0);
+	in.stop = true;
+	pthread_join(thread, NULL);
+	tact_harness_destroy(h);
+	if (in.wrong[0])
+		fail_msg("%s", in.wrong);
+	assert_true(in.n_seen > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hidden_address),
+		cmocka_unit_test(marks_for_later_blocks),
+		cmocka_unit_test(its_process),
+	};
+
+	return cmocka_run_group_tests_name("runner", tests, NULL, NULL);
+}
