@@ -59,8 +59,11 @@ void counter_explain(int error, enum tact_rung rung, char *text, size_t size)
 	case ENOENT:
 	case EOPNOTSUPP:
 	case ENODEV:
-		advice = ": there is no counter of cycles, as in a virtual machine without a PMU";
-		break;
+		snprintf(text, size,
+			 "there is no counter of cycles, as in a virtual machine without a PMU "
+			 "(perf_event_open: %s)",
+			 strerror(error));
+		return;
 	case ENOSYS:
 		advice = ": the kernel has no perf events, or a filter hides them";
 		break;
