@@ -193,6 +193,7 @@ static int receive_report(struct tact_harness *h, enum measure_kind kind, struct
 	if (in->header.kind == KIND_FAILED && in->size == sizeof(*report)) {
 		h->failed_part = (enum measure_part)report->part;
 		h->failed_error = report->error;
+		h->is_sandbox_missing = true;
 		return -1;
 	}
 	return in->header.kind == kind && in->size == sizeof(*report) ? 0 : -3;
@@ -303,10 +304,15 @@ static int start_runner(struct tact_harness *h)
 
 int harness_begin_block(struct tact_harness *h)
 {
+	h->is_sandbox_missing = false;
 	if (is_keeper_free(h) && start_runner(h) == 0)
 		return 0;
-	/* None yet, or somebody has ended it. */
+	/* None yet, or somebody has ended it.  A part of the sandbox that failed is no reason to
+	 * try again.
+	 */
 	harness_kill(h);
+	if (h->is_sandbox_missing)
+		return -1;
 	if (start_keeper(h) == 0 && start_runner(h) == 0)
 		return 0;
 	harness_kill(h);

@@ -32,6 +32,7 @@ struct tact_harness {
 	int end_status;	     /* of wait, of the last process that died */
 	int counter_error;
 	enum measure_part failed_part; /* of the sandbox, when a start failed */
+	bool is_sandbox_missing;       /* the runner said so itself */
 	int failed_error;	       /* errno of that; 0: none known */
 
 	int socket_fd;
