@@ -103,8 +103,8 @@ static void set_handlers(void)
 		blocked &= ~(1ul << (signals[i] - 1));
 	}
 	/* Signals for the program, such as an interrupt from the terminal, are not for us. */
-	must(PART_SIGNALS, gate_syscall(__NR_rt_sigprocmask, SIG_SETMASK, (long)&blocked, 0,
-					sizeof(blocked), 0, 0));
+	must(PART_SIGNAL_MASK, gate_syscall(__NR_rt_sigprocmask, SIG_SETMASK, (long)&blocked, 0,
+					    sizeof(blocked), 0, 0));
 }
 
 void sandbox_keeper(void)
@@ -155,7 +155,7 @@ struct runner *sandbox_hide(void)
 	address = MEASURE_HIDDEN_LOW + random % MEASURE_HIDDEN_PAGES * MEASURE_PAGE;
 	map(address, HIDDEN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	stack.ss_sp = (void *)address;
-	must(PART_SIGNALS, gate_syscall(__NR_sigaltstack, (long)&stack, 0, 0, 0, 0, 0));
+	must(PART_SIGNAL_STACK, gate_syscall(__NR_sigaltstack, (long)&stack, 0, 0, 0, 0, 0));
 	return (struct runner *)address;
 }
 
@@ -164,7 +164,10 @@ static void drop_privileges(void)
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct none[2] = {{.effective = 0}};
 
-	if (!gate_syscall(__NR_geteuid, 0, 0, 0, 0, 0, 0)) {
+	const long user = gate_syscall(__NR_geteuid, 0, 0, 0, 0, 0, 0);
+
+	must(PART_PRIVILEGES, user);
+	if (user == 0) {
 		must(PART_PRIVILEGES, gate_syscall(__NR_setgroups, 0, 0, 0, 0, 0, 0));
 		must(PART_PRIVILEGES,
 		     gate_syscall(__NR_setresgid, NOBODY, NOBODY, NOBODY, 0, 0, 0));
@@ -300,6 +303,10 @@ static void add_stub(struct filter *f, const struct runner *r)
 	need_foreign_page(f);
 	close_rule(f, rule);
 	add_call(f, __NR_exit_group);
+	rule = open_rule(f, __NR_getpid);
+	need_argument(f, 0, MEASURE_PROBE_ARGUMENT);
+	finish(f, SECCOMP_RET_ERRNO | MEASURE_PROBE_ERROR);
+	close_rule(f, rule);
 }
 
 /* A jump spans at most 255 instructions: the stub, which has most rules, comes last. */
@@ -342,4 +349,8 @@ void sandbox_child(struct runner *r)
 	program.len = (unsigned short)filter.n;
 	must(PART_FILTER,
 	     gate_syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)&program, 0, 0, 0));
+	/* Another filter may have answered for the kernel. */
+	if (gate_syscall(__NR_getpid, MEASURE_PROBE_ARGUMENT, 0, 0, 0, 0, 0) !=
+	    -MEASURE_PROBE_ERROR)
+		sandbox_fail(PART_FILTER, 0);
 }

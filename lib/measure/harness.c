@@ -30,15 +30,17 @@
 
 enum { START_MS = 5000, END_MS = 1000 };
 
-const char *harness_part_name(enum measure_part part)
+void harness_describe_part(enum measure_part part, const char **call, const char **purpose)
 {
-	static const char *const names[] = {
-#define X(name, text) [PART_##name] = text,
+	static const char *const texts[][2] = {
+#define X(name, call, purpose) [PART_##name] = {call, purpose},
 		MEASURE_PARTS(X)
 #undef X
 	};
+	const bool is_known = (unsigned)part < N_PARTS;
 
-	return NAME_OF(names, part, "a part that is not known");
+	*call = is_known ? texts[part][0] : "unknown";
+	*purpose = is_known ? texts[part][1] : "a part that is not known";
 }
 
 /* ---- areas ---- */
@@ -220,12 +222,13 @@ static int start_keeper(struct tact_harness *h)
 	struct incoming in;
 	int pair[2], on = 1;
 
-	h->failed_part = PART_CHILD;
+	h->failed_part = PART_MESSAGES;
 	h->failed_error = 0;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		h->failed_error = errno;
 		return -1;
 	}
+	h->failed_part = PART_CHILD;
 	h->socket_fd = pair[0];
 	if (setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) == 0)
 		h->child = process_fork();

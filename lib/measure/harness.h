@@ -64,8 +64,8 @@ int harness_move(struct tact_harness *h, int cpu);
 int harness_order(struct tact_harness *h, enum measure_order order, long deadline_ms);
 long harness_deadline(const struct tact_harness *h);
 
-/* A short text for a part of the sandbox, such as "namespaces". */
-const char *harness_part_name(enum measure_part part);
+/* The call that makes a part of the sandbox, and what it is for. */
+void harness_describe_part(enum measure_part part, const char **call, const char **purpose);
 
 /* ---- spawn.c ---- */
 

@@ -185,14 +185,16 @@ static void probe_aperf(struct tact_harness *h)
 /* Says which part of the sandbox is missing. */
 static int fail_sandbox(const struct tact_harness *h, struct tact_diag *diag)
 {
-	if (h->failed_error == ENOMEM)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	const char *call, *purpose, *reason = h->failed_error ? strerror(h->failed_error) : "";
+
 	if (h->is_refused_cpu)
 		return tact_fail(diag, TACT_E_IO, "the blocks' process may not run on CPU %d",
 				 h->cpu);
-	return tact_fail(diag, TACT_E_IO, "the sandbox of blocks cannot be set up: no %s%s%s",
-			 harness_part_name(h->failed_part), h->failed_error ? ": " : "",
-			 h->failed_error ? strerror(h->failed_error) : "");
+	harness_describe_part(h->failed_part, &call, &purpose);
+	if (h->failed_error == ENOMEM)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory: %s", call);
+	return tact_fail(diag, TACT_E_IO, "the sandbox of blocks is not complete: %s%s%s (%s)",
+			 call, *reason ? ": " : "", reason, purpose);
 }
 
 /* Returns 1 if the rung works, 0 if it does not, -1 if there is no sandbox. */
@@ -288,7 +290,8 @@ int tact_harness_create(struct tact_harness **out, const struct tact_measure_opt
 	h->quantum = probe_quantum();
 	if (harness_create_areas(h) < 0) {
 		error = tact_fail(diag, errno == ENOMEM ? TACT_E_NOMEM : TACT_E_IO,
-				  "shared memory: %s", strerror(errno));
+				  "memfd_create, ftruncate or mmap of shared memory: %s",
+				  strerror(errno));
 		goto out_destroy;
 	}
 	h->cpu = h->opt.pin ? h->opt.cpu : -1;

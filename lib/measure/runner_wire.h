@@ -193,29 +193,37 @@ struct measure_order_message {
 	uint8_t orders[MEASURE_ORDERS_SIZE];
 };
 
-/* Parts of the sandbox.  Each must be in place, or nothing runs. */
+/* Parts of the sandbox: the call that makes them, and what for.  Each must be in place, or nothing
+ * runs.
+ */
 #define MEASURE_PARTS(X)                                                                           \
-	X(EXEC, "a program of its own")                                                            \
-	X(DESCRIPTORS, "closed descriptors")                                                       \
-	X(NAMESPACES, "namespaces")                                                                \
-	X(DEATH, "an end with its parent")                                                         \
-	X(LIMITS, "resource limits")                                                               \
-	X(NO_NEW_PRIVILEGES, "no new privileges")                                                  \
-	X(NOT_DUMPABLE, "memory that cannot be read from outside")                                 \
-	X(MEMORY, "memory of its own")                                                             \
-	X(UNMAPPED, "nothing else in memory")                                                      \
-	X(SIGNALS, "signal handlers")                                                              \
-	X(THREAD_DATA, "thread data of its own")                                                   \
-	X(PRIVILEGES, "dropped privileges")                                                        \
-	X(RANDOM, "random keys")                                                                   \
-	X(FILTER, "the filter of system calls")                                                    \
-	X(CHILD, "a process for each block")
+	X(EXEC, "execveat", "blocks run in a program of their own")                                \
+	X(DESCRIPTORS, "close_range", "it has no files")                                           \
+	X(NAMESPACES, "unshare", "it has namespaces of its own, without a network")                \
+	X(DEATH, "prctl(PR_SET_PDEATHSIG)", "it ends with its parent")                             \
+	X(LIMITS, "prlimit64", "limits of memory, processes and files")                            \
+	X(NO_NEW_PRIVILEGES, "prctl(PR_SET_NO_NEW_PRIVS)", "it cannot gain privileges")            \
+	X(NOT_DUMPABLE, "prctl(PR_SET_DUMPABLE)", "nobody else can look into it")                  \
+	X(MEMORY, "mmap", "memory at addresses of its own")                                        \
+	X(UNMAPPED, "munmap", "nothing else is in its memory")                                     \
+	X(SIGNALS, "rt_sigaction", "it survives faults of a block")                                \
+	X(SIGNAL_MASK, "rt_sigprocmask", "signals for the program do not reach it")                \
+	X(SIGNAL_STACK, "sigaltstack", "it survives whatever a block does to the stack")           \
+	X(THREAD_DATA, "arch_prctl", "blocks have thread data of their own")                       \
+	X(PRIVILEGES, "setresuid, setresgid, setgroups, capset", "it has no privileges")           \
+	X(RANDOM, "getrandom", "a block can neither find nor forge what is not its own")           \
+	X(FILTER, "seccomp", "it may not call the kernel but for a few things")                    \
+	X(CHILD, "clone", "each block has a process of its own")                                   \
+	X(MESSAGES, "socketpair", "messages between the program and its blocks")
 
 enum measure_part {
-#define X(name, text) PART_##name,
+#define X(name, call, purpose) PART_##name,
 	MEASURE_PARTS(X)
 #undef X
 		N_PARTS
 };
+
+/* A call with this argument that the filter answers with this error, if it is in place. */
+enum { MEASURE_PROBE_ARGUMENT = 0x7461, MEASURE_PROBE_ERROR = 1234 };
 
 #endif /* TACT_RUNNER_WIRE_H */

@@ -73,16 +73,17 @@ void harness_spawn(int socket_fd, int code_fd, int data_fd, int image_fd)
 	int status;
 
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
 	place_descriptors((const int[]){socket_fd, code_fd, data_fd, image_fd});
+	if (sigprocmask(SIG_SETMASK, &all, NULL) < 0)
+		fail(PART_SIGNAL_MASK, errno);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		fail(PART_DEATH, errno);
 	unshare_namespaces();
 	keeper = process_start_file(IMAGE_FD, "tact-runner");
 	if (keeper < 0)
 		fail(PART_EXEC, errno);
-	syscall(SYS_close_range, 0, ~0u, 0);
-	if (process_wait(keeper, &status, 0) < 0)
-		process_exit(96);
+	if (syscall(SYS_close_range, 0, ~0u, 0) < 0)
+		fail(PART_DESCRIPTORS, errno); /* and the keeper ends with us */
+	process_wait(keeper, &status, 0);
 	process_exit(0);
 }
