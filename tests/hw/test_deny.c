@@ -162,7 +162,7 @@ static bool has_word(const char *text, const char *words)
 
 static bool is_wrong(const struct result *r)
 {
-	return number_of(r) > 0 && fabs(number_of(r) - 3) > 0.1;
+	return number_of(r) > 0 && fabs(number_of(r) - 3.3) > 0.5; /* watched calls cost time */
 }
 
 static unsigned wrong;
@@ -202,30 +202,42 @@ static const struct {
 	{"memfd_create=EACCES", "memfd_create"},
 	{"execveat=ENOSYS", "execveat"},
 	{"execveat=EACCES", "execveat"}, /* vm.memfd_noexec */
+	{"memfd_create#2+=ENOMEM", "shared memory"},
+	{"mmap:0=0x200000000000=ENOMEM", "out of memory"},
+	{"mmap:0=0x200000000000=EPERM", "mmap"},
+	{"mmap:0=0x3e0000000000=EPERM", "mmap"},
+	{"munmap:0=0=EINVAL", "munmap"}, /* the first of many */
+	{"munmap:0=0x3f0000000000=EINVAL", "munmap"},
 	{"ftruncate=ENOMEM", "ftruncate"},
 	/* processes and their pipes */
-	{"clone=EAGAIN", "clone|fork"},
-	{"clone=ENOSYS", "clone|fork"},
+	{"clone=EAGAIN", "clone"},
+	{"clone=ENOSYS", "clone"},
 	{"close_range=ENOSYS", "close_range"}, /* before Linux 5.9 */
 	{"close_range=EPERM", "close_range"},  /* old containers */
 	/* namespaces and privileges */
-	{"unshare=EPERM", "unshare|namespace"},
-	{"unshare=ENOSYS", "unshare|namespace"},
-	{"unshare=EUSERS", "unshare|namespace"}, /* user.max_user_namespaces */
-	{"unshare=ENOSPC", "unshare|namespace"},
-	{"prctl:0=38=EPERM", "NO_NEW_PRIVS|no_new_privs|prctl"},
-	{"prctl:0=1=EPERM", "PDEATHSIG|prctl"},
-	{"prctl:0=4=EPERM", "DUMPABLE|prctl"},
+	{"unshare=EPERM", "unshare"},
+	{"unshare=ENOSYS", "unshare"},
+	{"unshare=EUSERS", "unshare"}, /* user.max_user_namespaces */
+	{"unshare=ENOSPC", "unshare"},
+	{"setresuid=EPERM", "setresuid"},
+	{"setresgid=EPERM", "setresuid"},
+	{"setgroups=EPERM", "setresuid"},
+	{"capset=EPERM", "setresuid"},
+	{"geteuid=EPERM", "setresuid"},
+	{"getrandom=ENOSYS", "getrandom"},
+	{"prctl:0=38=EPERM", "PR_SET_NO_NEW_PRIVS"},
+	{"prctl:0=1=EPERM", "PR_SET_PDEATHSIG"},
+	{"prctl:0=4=EPERM", "PR_SET_DUMPABLE"},
 	/* the filter; either call may install it */
 	{"seccomp=ENOSYS prctl:0=22=EINVAL", "seccomp"},
 	{"seccomp=EPERM prctl:0=22=EPERM", "seccomp"},
 	{"seccomp=0 prctl:0=22=0", "seccomp"}, /* says that it worked, and it has not */
 	/* limits */
-	{"prlimit64:3=0=EPERM setrlimit=EPERM", "limit"},
-	{"prlimit64:3=0=ENOSYS setrlimit=ENOSYS", "limit"},
+	{"prlimit64:3=0=EPERM setrlimit=EPERM", "prlimit64"},
+	{"prlimit64:3=0=ENOSYS setrlimit=ENOSYS", "prlimit64"},
 	/* faults */
 	{"sigaltstack=EINVAL", "sigaltstack"},
-	{"sigaltstack=ENOMEM", "sigaltstack"},
+	{"sigaltstack=ENOMEM", "out of memory"},
 	{"rt_sigaction:0=11=EINVAL", "rt_sigaction"},
 	{"rt_sigaction:0=7=EINVAL", "rt_sigaction"},
 	{"rt_sigaction:0=4=EINVAL", "rt_sigaction"},
@@ -304,6 +316,7 @@ static void what_is_not_needed(void **state)
 
 struct call {
 	unsigned process, index;
+	unsigned long long first; /* argument */
 	char name[32], text[160];
 };
 
@@ -328,27 +341,49 @@ static size_t list_calls(struct result *r)
 
 		line[strcspn(line, "\n")] = 0;
 		snprintf(c->text, sizeof(c->text), "%.150s", line);
-		assert_int_equal(sscanf(line, "%u.%u %31s", &c->process, &c->index, c->name), 3);
+		assert_int_equal(
+			sscanf(line, "%u.%u %31s %llx", &c->process, &c->index, c->name, &c->first),
+			4);
 		n += c->process > 0;
 	}
 	fclose(f);
 	return n;
 }
 
-/* Calls that do not protect anything.  Whoever waits for the others notices when one of these
- * fails, or nothing depends on it.
+/* Calls that do not protect anything: messages, whose loss is seen at the other end, and
+ * namespaces, which have a second way.
  */
 static bool is_harmless(const char *name)
 {
-	static const char *const names[] = {
-		"exit",		 "exit_group", "rt_sigreturn",	  "read", "write", "wait4",
-		"waitid",	 "poll",       "perf_event_open", "kill", "close", "sched_yield",
-		"clock_gettime", "futex"};
+	static const char *const names[] = {"exit",  "rt_sigreturn",	"read",	  "writev",
+					    "wait4", "perf_event_open", "unshare"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(names[i], name))
 			return true;
 	return false;
+}
+
+/* Whether the process whose call was denied has given up: it says so, and ends.  Another one may
+ * take its place, with all that it needs.
+ */
+static bool has_given_up(const struct call *denied)
+{
+	unsigned process, index, after = 0;
+	char line[256], name[32];
+	bool has_ended = false;
+	FILE *f = fopen(place.log, "re");
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%u.%u %31s", &process, &index, name) != 3 ||
+		    process != denied->process || index <= denied->index)
+			continue;
+		after++;
+		has_ended |= !strcmp(name, "exit_group");
+	}
+	fclose(f);
+	return has_ended && after <= 2;
 }
 
 static void fail_one(struct result *r, const struct call *c, const char *error)
@@ -357,15 +392,27 @@ static void fail_one(struct result *r, const struct call *c, const char *error)
 
 	snprintf(rule, sizeof(rule), "%u.%u=%s", c->process, c->index, error);
 	snprintf(what, sizeof(what), "%s of '%s'", error, c->text);
-	run_denied(r, (const char *const[]){rule, NULL});
+	run_denied(r, (const char *const[]){"--log", place.log, rule, NULL});
 	if (!ended_well(what, r))
 		return;
 	if (is_wrong(r))
 		complain(what, "wrong", r);
-	else if (number_of(r) > 0 && !is_harmless(c->name))
+	else if (number_of(r) > 0 && !is_harmless(c->name) && !has_given_up(c))
 		complain(what, "goes on without it", r);
 	else if (r->status && strlen(r->err) < 20 && strlen(r->out) < 20)
 		complain(what, "has no reason", r);
+}
+
+/* A process makes some calls again and again: three of a kind are enough. */
+static bool is_repeated(size_t which)
+{
+	const struct call *c = &call_list[which];
+	unsigned n = 0;
+
+	for (size_t i = 0; i < which; i++)
+		n += call_list[i].process == c->process && !strcmp(call_list[i].name, c->name) &&
+		     call_list[i].first == c->first;
+	return n >= 3;
 }
 
 static void each_call(void **state)
@@ -374,18 +421,20 @@ static void each_call(void **state)
 	const char *all = getenv("TACT_DENY_ALL");
 	static struct result r;
 	size_t n = list_calls(&r);
+	unsigned n_tried = 0;
 
 	(void)state;
 	if (!n)
 		skip();
 	wrong = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (!strcmp(call_list[i].name, "exit_group") || !strcmp(call_list[i].name, "exit"))
+		if (!strcmp(call_list[i].name, "exit_group") || is_repeated(i))
 			continue;
+		n_tried++;
 		for (size_t e = 0; e < (all ? ARRAY_SIZE(all_errors) - 1 : 1); e++)
 			fail_one(&r, &call_list[i], all_errors[e]);
 	}
-	print_message("%zu system calls\n", n);
+	print_message("%u of %zu system calls\n", n_tried, n);
 	assert_int_equal(wrong, 0);
 }
 

@@ -12,8 +12,8 @@
 
 #include <pthread.h>
 
-#include "attack.h"
 #include "../../runner/runner.h"
+#include "attack.h"
 
 enum { TIMEOUT_MS = 1000, LARGEST = 700, INIT = 0x12345600 };
 
