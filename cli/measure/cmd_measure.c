@@ -6,10 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/cli.h"
 #include "common/options.h"
 #include "measurer.h"
+
+enum {
+	MAX_ROUNDS = 8,	    /* of --until-confirmed */
+	PASSES_OF_ROUND = 3 /* there are at least two rounds */
+};
 
 static const char help[] =
 	"usage: tact measure [OPTIONS] [INPUT...]\n"
@@ -26,6 +32,7 @@ static const char help[] =
 	"  tact measure -m loop -f csv blocks.csv > cycles.csv\n"
 	"  tact measure -j 0 -o blocks.db blocks.csv\n"
 	"  tact measure -j 0 -o blocks.db --resume blocks.csv\n"
+	"  tact measure -j 0 --until-confirmed -f csv blocks.csv > cycles.csv\n"
 	"  tact measure --compare blocks.db\n";
 
 static const struct option_choice rungs[] = {
@@ -96,10 +103,17 @@ static const struct option_spec harness_specs[] = {
 	OPTION_NUMBER(0, "max-pages", "N", max_pages, 1, 256,
 		      "let a block touch at most N virtual pages (default: 64)"),
 	OPTION_NUMBER(0, "passes", "N", passes, 1, 64,
-		      "repeat the whole measurement N times (default: 5)"),
+		      "repeat the whole measurement N times (default: 5; 3 in each of several "
+		      "rounds)"),
 	OPTION_NUMBER(0, "samples", "N", samples, 1, 512, "take N samples per pass (default: 32)"),
 	OPTION_NUMBER(0, "timeout", "MS", timeout_ms, 1, 3600000,
 		      "give up on a block after MS milliseconds (default: 2000)"),
+	OPTION_NUMBER(0, "rounds", "N", rounds, 1, 100,
+		      "measure every block N times, at other times and on other cores; its number "
+		      "is the lowest that two rounds confirm (default: 1)"),
+	OPTION_FLAG(0, "until-confirmed", is_until_confirmed,
+		    "measure a block in rounds until two of them confirm its number, at most 8 "
+		    "times, or --rounds"),
 	OPTION_CALL(0, "cpu", "N", set_cpu, "measure on the CPU with this number"),
 	OPTION_JOBS(jobs, 256, "use N workers, each on its own core (default: 1; 0: one per core)"),
 	OPTION_END,
@@ -113,7 +127,8 @@ static const struct option_spec choice_specs[] = {
 	OPTION_SEED(seed, "seed of the random choice and order (default: 0)"),
 	OPTION_FLAG(
 		0, "resume", is_resumed,
-		"with -o FILE.db: skip blocks that the store has for this machine, mode and init"),
+		"with -o FILE.db: skip blocks that the store has for this machine, mode and init; "
+		"with rounds, go on with those that are not confirmed"),
 	OPTION_END,
 };
 
@@ -175,6 +190,23 @@ static bool is_allowed(unsigned cpu)
 	return sched_getaffinity(0, sizeof(set), &set) || CPU_ISSET(cpu, &set);
 }
 
+/* "--until-confirmed 3" reads a file named 3. */
+static int check_rounds(const struct measurer *p)
+{
+	for (size_t i = 0; i < p->source.n_items && p->is_until_confirmed; i++) {
+		const char *value = p->source.items[i].value;
+
+		if (!p->source.items[i].is_hex && strspn(value, "0123456789") == strlen(value) &&
+		    access(value, F_OK))
+			return cli_wrong("--until-confirmed takes no number: say --until-confirmed "
+					 "--rounds %s",
+					 value);
+	}
+	if (p->is_until_confirmed && p->rounds == 1)
+		return cli_wrong("--until-confirmed needs at least two rounds");
+	return CLI_GOOD;
+}
+
 static int check(struct measurer *p)
 {
 	if (!source_has_input(&p->source))
@@ -192,7 +224,7 @@ static int check(struct measurer *p)
 	if (p->is_store && p->is_all_alignments)
 		return cli_wrong("a store has one row for a block; write --alignment all to a CSV "
 				 "or JSON file");
-	return CLI_GOOD;
+	return check_rounds(p);
 }
 
 static void prepare(struct measurer *p)
@@ -200,6 +232,8 @@ static void prepare(struct measurer *p)
 	p->is_format_given = p->format >= 0 || p->is_number_only;
 	if (p->format < 0 || p->is_number_only)
 		p->format = FORMAT_TEXT;
+	if (!p->rounds)
+		p->rounds = p->is_until_confirmed ? MAX_ROUNDS : 1;
 	p->options = (struct tact_measure_options){
 		.size = sizeof(p->options),
 		.mode = (enum tact_mode)p->mode,
@@ -209,7 +243,7 @@ static void prepare(struct measurer *p)
 		.rung = (enum tact_rung)p->rung,
 		.pages = p->pages,
 		.max_pages = p->max_pages,
-		.passes = p->passes,
+		.passes = p->passes || p->rounds == 1 ? p->passes : PASSES_OF_ROUND,
 		.samples = p->samples,
 		.timeout_ms = p->timeout_ms,
 	};

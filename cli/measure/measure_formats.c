@@ -2,6 +2,7 @@
  *
  * Measurements as text, CSV and JSON (schema tact.measure/1).
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -205,14 +206,14 @@ static void text_report(const struct tact_measurement *m, struct text *out)
 	text_flags(m, out);
 }
 
-static void text_line(const struct measure_block *block, const struct tact_measurement *m,
-		      struct text *out)
+static void text_line(const struct measurer *p, const struct measure_block *block,
+		      const struct tact_measurement *m, struct text *out)
 {
-	char flags[TACT_MEASURE_FLAGS_SIZE];
+	char flags[TACT_MEASURE_FLAGS_SIZE], rounds[32];
 
 	if (!m) { /* the message was given */
-		text_printf(out, "%10s  %6s  %-6s  %6s  %-5s  %.48s\n", "-", "", "", "", "",
-			    block->text);
+		text_printf(out, "%10s  %6s  %-6s  %6s  %-5s  %s%.48s\n", "-", "", "", "", "",
+			    p->rounds > 1 ? "         " : "", block->text);
 		return;
 	}
 	if (m->status == TACT_MEASURE_OK) {
@@ -223,6 +224,9 @@ static void text_line(const struct measure_block *block, const struct tact_measu
 	}
 	text_printf(out, "  %-6s  %6u  %-5s  ", tact_mode_name(m->mode), m->alignment,
 		    tact_measure_flags_text(m->flags, flags));
+	snprintf(rounds, sizeof(rounds), "%u of %u", m->agree, m->rounds);
+	if (p->rounds > 1)
+		text_printf(out, "%7s  ", rounds);
 	measure_add_label(out, block->name, block->code, block->code_size, 48);
 	if (m->status != TACT_MEASURE_OK)
 		text_printf(out, "  %s: %s", tact_measure_status_name(m->status), m->reason);
@@ -239,7 +243,7 @@ static void text_row(const struct measurer *p, const struct measure_block *block
 			text_add(out, m ? tact_measure_status_name(m->status) : "bad_hex");
 		text_add(out, "\n");
 	} else if (p->is_many && !p->is_verbose) {
-		text_line(block, m, out);
+		text_line(p, block, m, out);
 	} else if (m) {
 		if (p->is_many) {
 			measure_add_label(out, block->name, block->code, block->code_size, 76);
@@ -259,8 +263,8 @@ void measure_header(const struct measurer *p, struct text *out)
 			 "reason,init,low,high,pages,alignment,rounds,agree,disturbed,cpu,memory,"
 			 "vectors\n");
 	else if (p->format == FORMAT_TEXT && p->is_many && !p->is_verbose && !p->is_number_only)
-		text_printf(out, "%10s  %6s  %-6s  %6s  %-5s  Block\n", "Cycles", "Spread", "Mode",
-			    "Offset", "Flags");
+		text_printf(out, "%10s  %6s  %-6s  %6s  %-5s  %sBlock\n", "Cycles", "Spread",
+			    "Mode", "Offset", "Flags", p->rounds > 1 ? "  Agree  " : "");
 }
 
 void measure_row(const struct measurer *p, const struct measure_block *block,

@@ -4,6 +4,7 @@
  * end.
  */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,11 @@
 #include "common/cli.h"
 #include "measurer.h"
 
-enum { MAX_WORKERS = 256, POLL_MS = 100 };
+enum {
+	MAX_WORKERS = 256,
+	POLL_MS = 100,
+	INTERVAL_MS = 500 /* between two visits of a block */
+};
 
 struct run {
 	const struct measurer *p;
@@ -62,6 +67,24 @@ static size_t print_from(struct run *run, size_t from, size_t to, struct output 
 	return from;
 }
 
+/* Blocks, or with rounds measurements: how many there will be is known better and better. */
+static void show_progress(const struct run *run, struct progress *bar)
+{
+	const struct tact_campaign_progress *now = &run->progress;
+	char what[60];
+
+	if (run->p->rounds == 1) {
+		/* Blocks that the store had already say nothing about the speed. */
+		bar->skipped = run->p->limit ? 0 : now->n_skipped + now->n_none;
+		progress_show(bar, now->n_done + bar->skipped);
+		return;
+	}
+	snprintf(what, sizeof(what), "measurements in round %u", now->round);
+	bar->what = what;
+	bar->total = now->n_expected;
+	progress_show(bar, now->n_visits);
+}
+
 /* Until all workers have ended. */
 static void follow(struct run *run, struct output *out)
 {
@@ -69,7 +92,8 @@ static void follow(struct run *run, struct output *out)
 	size_t n = run->o->list->n, limit = run->p->limit, printed = 0;
 	struct progress bar;
 
-	progress_init(&bar, "blocks", limit && limit < n ? limit : n, run->p->is_quiet || n < 2);
+	progress_init(&bar, "blocks", limit && limit < n ? limit : n,
+		      run->p->is_quiet || (n < 2 && run->p->rounds == 1));
 	run->has_begun = true;
 	tact_campaign_start(run->campaign);
 	for (;;) {
@@ -77,9 +101,7 @@ static void follow(struct run *run, struct output *out)
 		if (!now->is_running)
 			break;
 		printed = print_from(run, printed, now->n_ready, out);
-		/* Blocks that the store had already say nothing about the speed. */
-		bar.skipped = limit ? 0 : now->n_skipped + now->n_none;
-		progress_show(&bar, now->n_done + bar.skipped);
+		show_progress(run, &bar);
 		run->is_output_bad = out->failed;
 		if (run->is_output_bad)
 			tact_campaign_stop(run->campaign);
@@ -90,7 +112,8 @@ static void follow(struct run *run, struct output *out)
 
 /* ---- the whole ---- */
 
-static unsigned choose_cpus(const struct measurer *p, int *cpus, size_t n_blocks)
+/* Returns the number of workers; *n_cpus is what they share. */
+static unsigned choose_cpus(const struct measurer *p, int *cpus, unsigned *n_cpus, size_t n_blocks)
 {
 	unsigned n = tact_host_cores(cpus, MAX_WORKERS), wanted = p->jobs ? p->jobs : n;
 
@@ -104,9 +127,14 @@ static unsigned choose_cpus(const struct measurer *p, int *cpus, size_t n_blocks
 	}
 	if (wanted > n_blocks)
 		wanted = (unsigned)n_blocks;
-	/* A single worker runs where the scheduler puts it, unless --cpu is given. */
-	if (p->jobs == 1 || p->is_cpu_given)
+	*n_cpus = n;
+	/* A single worker runs where the scheduler puts it, unless --cpu is given, or it is to run
+	 * on another core in each round.
+	 */
+	if (p->is_cpu_given || (p->jobs == 1 && (p->rounds == 1 || n == 1))) {
 		cpus[0] = p->is_cpu_given ? (int)p->cpu : -1;
+		*n_cpus = 1;
+	}
 	return wanted;
 }
 
@@ -136,11 +164,18 @@ static void create(struct run *run, const struct tact_campaign_block *blocks)
 {
 	const struct measurer *p = run->p;
 	int cpus[MAX_WORKERS];
+	unsigned n_cpus;
+	const unsigned n_workers = choose_cpus(p, cpus, &n_cpus, run->o->list->n);
 	const struct tact_campaign_options options = {
 		.size = sizeof(options),
 		.measure = p->options,
 		.cpus = cpus,
-		.n_workers = choose_cpus(p, cpus, run->o->list->n),
+		.n_cpus = n_cpus,
+		.n_workers = n_workers,
+		.rounds = p->rounds,
+		.is_until_confirmed = p->is_until_confirmed,
+		.interval_ms = INTERVAL_MS,
+		.seed = p->seed,
 		.store = p->is_store ? p->output : NULL,
 		.is_resumed = p->is_resumed,
 		.limit = p->limit,
@@ -195,6 +230,8 @@ static void summarize(const struct run *run)
 	}
 	if (now->n_done > now->n_good)
 		text_add(&text, ")");
+	if (run->p->rounds > 1)
+		text_printf(&text, "; %zu confirmed by two rounds", now->n_confirmed);
 	if (now->n_skipped)
 		text_printf(&text, "; %zu were in the store already", now->n_skipped);
 	if (now->n_done && run->o->seconds > 0)

@@ -51,6 +51,8 @@ struct measurer {
 	unsigned cpu;
 	bool is_cpu_given;
 	unsigned jobs; /* 0: one for each core */
+	unsigned rounds;
+	bool is_until_confirmed;
 
 	unsigned limit, sample; /* 0: all */
 	unsigned seed;

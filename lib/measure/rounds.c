@@ -157,6 +157,22 @@ static int compare(const struct round *a, const struct round *b)
 	return 0;
 }
 
+/* Most blocks need two rounds, and there may be many blocks. */
+static int grow(struct tact_rounds *rounds)
+{
+	const size_t capacity = rounds->capacity ? 2 * rounds->capacity : 2;
+	struct round *grown;
+
+	if (rounds->n < rounds->capacity)
+		return 0;
+	grown = realloc(rounds->round, capacity * sizeof(*grown));
+	if (!grown)
+		return -TACT_E_NOMEM;
+	rounds->round = grown;
+	rounds->capacity = capacity;
+	return 0;
+}
+
 static int insert(struct tact_rounds *rounds, const struct tact_measurement *m)
 {
 	const struct round round = {
@@ -173,7 +189,7 @@ static int insert(struct tact_rounds *rounds, const struct tact_measurement *m)
 	};
 	size_t at = rounds->n;
 
-	if (tact_grow(&rounds->round, &rounds->capacity, rounds->n + 1, sizeof(round)) < 0)
+	if (grow(rounds) < 0)
 		return -TACT_E_NOMEM;
 	for (; at && compare(&rounds->round[at - 1], &round) > 0; at--)
 		rounds->round[at] = rounds->round[at - 1];
