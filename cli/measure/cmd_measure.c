@@ -99,7 +99,8 @@ static const struct option_spec harness_specs[] = {
 		      "what counts cycles: rdpmc, perf, aperf, tsc, or auto (default): the first "
 		      "of these that works here"),
 	OPTION_NUMBER(0, "pages", "N", pages, 1, 16,
-		      "back all virtual pages with N physical pages (default: 1)"),
+		      "back all virtual pages with N physical pages (default: one each while they "
+		      "fit the first-level cache, else one for all)"),
 	OPTION_NUMBER(0, "max-pages", "N", max_pages, 1, 256,
 		      "let a block touch at most N virtual pages (default: 64)"),
 	OPTION_NUMBER(0, "passes", "N", passes, 1, 64,

@@ -22,6 +22,7 @@ const struct measure_flag measure_flags[] = {
 	{TACT_MFLAG_COMPENSATED, "compensated",
 	 "the number includes instructions that keep the x87 stack level"},
 	{TACT_MFLAG_STACK_FAULT, "stack_fault", "overflows or underflows the x87 stack"},
+	{TACT_MFLAG_WALKS, "walks", "walks through memory; its pointers are set back now and then"},
 	{0, NULL, NULL},
 };
 

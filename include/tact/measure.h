@@ -84,9 +84,11 @@ enum tact_measure_flag {
 	TACT_MFLAG_MANY_PAGES = 1 << 7, /* W: touches many pages */
 	TACT_MFLAG_MODES = 1 << 8,	/* B: has several steady states */
 	TACT_MFLAG_SHORT = 1 << 9,	/* T: fewer iterations than wanted fit */
-	TACT_MFLAG_COMPENSATED = 1
-				 << 10, /* C: includes instructions that keep the x87 stack level */
-	TACT_MFLAG_STACK_FAULT = 1 << 11 /* O: overflows or underflows the x87 stack */
+	/* C: the number includes instructions that keep the x87 stack level */
+	TACT_MFLAG_COMPENSATED = 1 << 10,
+	TACT_MFLAG_STACK_FAULT = 1 << 11, /* O: overflows or underflows the x87 stack */
+	/* P: walks through memory; its pointers are set back now and then */
+	TACT_MFLAG_WALKS = 1 << 12
 };
 
 /* Room for the letters of any set of flags, with the final NUL. */
@@ -126,9 +128,12 @@ struct tact_measure_options {
 	enum tact_init init; /* STACK: rsp and rbp have values of their own; SAME: all registers
 				have the same value, as in BHive; DIFF is refused */
 	enum tact_rung rung; /* AUTO: the best one that works */
-	bool pin;	/* the child runs on `cpu` only; otherwise where the scheduler puts it */
-	int cpu;	/* 0 to 1023; must be 0 unless `pin` is set */
-	unsigned pages; /* physical pages that back all virtual ones; 0: 1 */
+	bool pin; /* the child runs on `cpu` only; otherwise where the scheduler puts it */
+	int cpu;  /* 0 to 1023; must be 0 unless `pin` is set */
+	/* Physical pages that back all virtual ones; 0: one each, or one for all if they do not fit
+	 * the first-level cache.
+	 */
+	unsigned pages;
 	unsigned max_pages;  /* virtual pages that a block may touch; 0: 64 */
 	unsigned passes;     /* 0: 5 */
 	unsigned samples;    /* per pass; 0: 32 */

@@ -284,7 +284,8 @@ static int start_runner(struct tact_harness *h)
 				      .rung = h->rung,
 				      .aperf_type = h->aperf_type,
 				      .aperf_config = h->aperf_config,
-				      .n_physical = h->opt.pages};
+				      .n_physical =
+					      h->opt.pages ? h->opt.pages : MEASURE_MAX_PHYSICAL};
 	struct measure_report report;
 	struct incoming in;
 

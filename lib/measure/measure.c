@@ -93,7 +93,7 @@ const char *tact_vectors_name(enum tact_vectors vectors)
 
 const char *tact_measure_flags_text(uint32_t flags, char buf[TACT_MEASURE_FLAGS_SIZE])
 {
-	static const char letters[] = "LXDSRFVWBTCO"; /* in the order of enum tact_measure_flag */
+	static const char letters[] = "LXDSRFVWBTCOP"; /* in the order of enum tact_measure_flag */
 	size_t n = 0;
 
 	if (!buf)
@@ -248,7 +248,6 @@ static int fill_options(struct tact_measure_options *opt, const struct tact_meas
 {
 	if (tact_read_options(opt, sizeof(*opt), from) < 0)
 		return -1;
-	opt->pages = opt->pages ? opt->pages : 1;
 	opt->max_pages = opt->max_pages ? opt->max_pages : DEFAULT_MAX_PAGES;
 	opt->passes = opt->passes ? opt->passes : DEFAULT_PASSES;
 	opt->samples = opt->samples ? opt->samples : DEFAULT_SAMPLES;
@@ -428,7 +427,6 @@ static int try_block(struct job *job, const uint8_t *code, size_t size)
 	job->deadline = harness_deadline(h);
 	host->init_value = job_contents(h->opt.memory);
 	host->init_stack = h->opt.init == TACT_INIT_STACK ? MEASURE_INIT_STACK : MEASURE_INIT_VALUE;
-	host->n_physical = h->opt.pages;
 	host->max_pages = h->opt.max_pages;
 	if (job_plan(job, code, size) < 0 || job_prepare(job) < 0 || job_sample(job) < 0)
 		goto out_end;

@@ -4,14 +4,22 @@
  */
 #include "measure/measure_job.h"
 #include "measure/native.h"
+#include "measure/pointer_walk.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
 	WANTED_CYCLES =
 		8000,	/* by which the two runs differ: about 100 steps of the coarsest clock */
 	MIN_LOOP = 512, /* iterations until a loop is in its steady state */
+	MAX_LOOPS = 64, /* one after the other */
 	MAX_LOOP = 1 << 16
+};
+
+/* Copies or iterations of the two runs. */
+struct sizes {
+	unsigned low, high;
 };
 
 uint64_t job_contents(enum tact_contents contents)
@@ -31,22 +39,26 @@ uint64_t job_contents(enum tact_contents contents)
 static int emit(struct job *job, unsigned low, unsigned high)
 {
 	struct measure_host *host = job->h->host;
+	unsigned loops = job->plan.loop && job->plan.copies ? job->plan.copies : 1;
 
-	job->plan.copies = job->plan.loop ? 1 : high;
+	if (!job->plan.loop)
+		job->plan.copies = high;
+	else
+		job->plan.copies = loops;
+	job->plan.low = low;
+	job->plan.high = high;
 	if (measure_native->emit(job->h->code, &job->plan, &job->layout) < 0)
 		return job_fail(job, TACT_MEASURE_TOO_LONG, "%zu bytes do not fit", job->plan.size);
 	host->entry = MEASURE_CODE_BASE + job->layout.entry;
 	host->body_high = MEASURE_CODE_BASE + job->layout.body;
-	host->body_low = host->body_high;
-	if (!job->plan.loop)
-		host->body_low += (uint64_t)(high - low) * job->plan.size;
+	host->body_low = MEASURE_CODE_BASE + job->layout.body_low;
 	host->counter_low = low;
 	host->counter_high = high;
 	host->chain_short = MEASURE_CODE_BASE + job->layout.chain_short;
 	host->chain_long = MEASURE_CODE_BASE + job->layout.chain_long;
 	host->canary = MEASURE_CODE_BASE + job->layout.canary;
-	job->out->low = low;
-	job->out->high = high;
+	job->out->low = low * loops;
+	job->out->high = high * loops;
 	return 0;
 }
 
@@ -168,38 +180,169 @@ static int prepare_sizes(struct job *job, unsigned low, unsigned high)
 	return job_fail_outcome(job);
 }
 
-/* The first run maps the pages and shows how long an iteration takes; this gives the final sizes. A
- * block whose pointers leave mappable memory in that many iterations keeps the first sizes.
- */
-int job_prepare(struct job *job)
+static void forget_failure(struct job *job)
+{
+	job->out->status = TACT_MEASURE_OK;
+	job->out->reason[0] = 0;
+}
+
+/* Runs a few iterations step by step and finds how pointers move in them. */
+static bool find_walk(struct job *job, struct measure_walk *walk)
 {
 	struct measure_host *host = job->h->host;
-	unsigned first_low, first_high, low, high;
-	double cycles;
+	/* three iterations, with what was added to the block, and the start of a fourth */
+	size_t steps = 3 * (job->screen.n_insns + job->screen.fixup_size / 2 + 2) + 1;
 
-	if (job->plan.loop) {
-		first_low = 64;
-		first_high = 256;
-	} else {
-		paper_sizes(job->plan.size, &first_low, &first_high);
-	}
-	if (prepare_sizes(job, first_low, first_high) < 0)
-		return -1;
-	low = first_low;
-	high = first_high;
-	cycles = ((double)host->pilot_high - (double)host->pilot_low) / (high - low) *
-		 cycles_per_tick(job);
-	if (job->plan.loop)
-		choose_iterations(cycles, &low, &high);
-	else
-		choose_copies(job, cycles, &low, &high);
-	if (high == first_high && low == first_low)
+	host->max_steps = (uint32_t)(steps < MEASURE_MAX_STEPS ? steps : MEASURE_MAX_STEPS);
+	if (job_order(job, ORDER_STEP) < 0)
+		return false;
+	return measure_find_walk(walk, measure_native, host, job->plan.code, job->plan.size,
+				 MEASURE_CODE_BASE + job->layout.body, job->plan.loop);
+}
+
+/* Keeps the walk of an unrolled block in a few pages: after some copies, pointers go back. */
+static bool walk_back(struct job *job, const struct measure_walk *walk, unsigned *low,
+		      unsigned *high)
+{
+	unsigned group = measure_walk_group(walk), difference = *high - *low;
+
+	if (group > difference)
+		group = difference - difference % MEASURE_WALK_UNIT;
+	if (!group)
+		return false;
+	job->plan.group = group;
+	job->plan.back_size = measure_walk_back(walk, measure_native, group, job->plan.back);
+	difference -= difference % group;
+	*high = *low + difference;
+	return job->plan.back_size > 0;
+}
+
+/* Makes several loops of one, with fewer iterations, and sets pointers back between them.  The exit
+ * of each is mispredicted in both runs, so the difference is free of that.
+ */
+static bool walk_in_loops(struct job *job, const struct measure_walk *walk, unsigned *low,
+			  unsigned *high)
+{
+	struct measure_plan *plan = &job->plan;
+	unsigned wanted = *high - *low, count = measure_walk_iterations(walk);
+	size_t room = plan->size + TACT_MEASURE_LOOP_BYTES + 2 * MEASURE_LINE;
+
+	if (!count)
+		return false;
+	*high = count;
+	*low = count - count / 3;
+	if (*low < MEASURE_WALK_EXIT)
+		*low = MEASURE_WALK_EXIT;
+	plan->back_size = measure_walk_back(walk, measure_native, *high, plan->back);
+	measure_walk_back(walk, measure_native, *low, plan->back_low);
+	plan->copies = wanted / (*high - *low) + 1;
+	if (plan->copies > MAX_LOOPS)
+		plan->copies = MAX_LOOPS;
+	room += plan->back_size;
+	if (plan->copies > MEASURE_MAX_BODY / 2 / room)
+		plan->copies = (unsigned)(MEASURE_MAX_BODY / 2 / room);
+	return plan->back_size > 0 && plan->copies > 0;
+}
+
+/* Prepares a block that walks through more pages than the first-level cache has room for, so that it
+ * does not.  Returns 0; or -1, and the block is as it was.
+ */
+static int tame_walk(struct job *job, unsigned low, unsigned high)
+{
+	const struct measure_plan plan = job->plan;
+	struct measure_walk walk;
+
+	if (find_walk(job, &walk) &&
+	    (job->plan.loop ? walk_in_loops : walk_back)(job, &walk, &low, &high) &&
+	    prepare_sizes(job, low, high) == 0 && job->h->host->n_pages <= MEASURE_MAX_PHYSICAL) {
+		job->out->flags |= TACT_MFLAG_WALKS;
 		return 0;
-	if (prepare_sizes(job, low, high) == 0)
+	}
+	job->plan = plan;
+	return -1;
+}
+
+/* Gives each virtual page its own physical one, and brings all of them into the first-level cache
+ * before each run, as far as they fit.
+ */
+static int settle_pages(struct job *job)
+{
+	struct measure_host *host = job->h->host;
+
+	host->n_physical = host->n_pages ? host->n_pages : 1;
+	if (host->n_pages <= MEASURE_CACHE_PAGES) {
+		job->plan.n_pages = host->n_pages;
+		memcpy(job->plan.page, host->page, host->n_pages * sizeof(host->page[0]));
+	}
+	return emit(job, job->plan.low, job->plan.high);
+}
+
+/* Prepares the wanted sizes.  A block whose pointers leave mappable memory in that many iterations
+ * gets the first ones.
+ */
+static int prepare_wanted(struct job *job, const struct sizes *first, const struct sizes *wanted)
+{
+	if (prepare_sizes(job, wanted->low, wanted->high) == 0)
 		return 0;
 	if (!job->h->runner)
 		return -1;
+	forget_failure(job);
 	job->out->flags |= TACT_MFLAG_SHORT;
-	job->out->reason[0] = 0;
-	return prepare_sizes(job, first_low, first_high);
+	return prepare_sizes(job, first->low, first->high);
+}
+
+/* Chooses the physical pages of a block that is prepared, after its first sizes had `first_pages`
+ * virtual pages.  All share one if they are too many for the first-level cache.
+ */
+static int choose_pages(struct job *job, unsigned first_pages, const struct sizes *first,
+			const struct sizes *wanted)
+{
+	struct measure_host *host = job->h->host;
+	bool is_walk = job->out->flags & TACT_MFLAG_SHORT ||
+		       (host->n_pages > first_pages && host->n_pages > MEASURE_WALK_PAGES);
+
+	if (is_walk) {
+		uint32_t flags = job->out->flags;
+
+		job->out->flags &= ~(uint32_t)TACT_MFLAG_SHORT;
+		if (tame_walk(job, wanted->low, wanted->high) == 0)
+			return settle_pages(job);
+		if (!job->h->runner)
+			return -1;
+		forget_failure(job);
+		job->out->flags = flags;
+	}
+	if (!is_walk && host->n_pages <= MEASURE_MAX_PHYSICAL)
+		return settle_pages(job);
+	host->n_physical = 1;
+	return prepare_wanted(job, first, wanted);
+}
+
+/* The first run maps the pages and shows how long an iteration takes; this gives the final sizes. */
+int job_prepare(struct job *job)
+{
+	struct measure_host *host = job->h->host;
+	struct sizes first, wanted;
+	unsigned first_pages;
+	double cycles;
+
+	host->n_physical = job->h->opt.pages ? job->h->opt.pages : MEASURE_MAX_PHYSICAL;
+	if (job->plan.loop)
+		first = (struct sizes){64, 256};
+	else
+		paper_sizes(job->plan.size, &first.low, &first.high);
+	if (prepare_sizes(job, first.low, first.high) < 0)
+		return -1;
+	first_pages = host->n_pages;
+	wanted = first;
+	cycles = ((double)host->pilot_high - (double)host->pilot_low) / (first.high - first.low) *
+		 cycles_per_tick(job);
+	if (job->plan.loop)
+		choose_iterations(cycles, &wanted.low, &wanted.high);
+	else
+		choose_copies(job, cycles, &wanted.low, &wanted.high);
+	if ((wanted.low != first.low || wanted.high != first.high) &&
+	    prepare_wanted(job, &first, &wanted) < 0)
+		return -1;
+	return job->h->opt.pages ? 0 : choose_pages(job, first_pages, &first, &wanted);
 }

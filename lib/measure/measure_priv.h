@@ -20,6 +20,7 @@ enum {
 	MEASURE_MAX_BODY = 24 * 1024, /* unrolled code: stays in a first-level cache of 32 KB */
 	MEASURE_MAX_BLOCK = MEASURE_MAX_BODY / 32,
 	MEASURE_MAX_FIXUP = 288,
+	MEASURE_MAX_BACK = 16 * ISA_MAX_GENERAL,
 	MEASURE_LINE = 64, /* bytes of a cache line, and of what front ends fetch together */
 	/* Dependent multiplications.  With fewer in the short chain, a bias would remain.  The
 	 * difference takes some 3 microseconds, because time stamps may advance in steps of 10
@@ -56,7 +57,18 @@ struct measure_plan {
 	size_t size; /* bytes of one copy */
 	bool loop;
 	unsigned alignment; /* of the first byte, modulo MEASURE_LINE */
-	unsigned copies;    /* unrolled: number of copies; the low run enters after some of them */
+	unsigned copies;    /* of the block, or of the loop */
+	/* Unrolled: copies of the low run, which enters after the others.  Several loops: iterations
+	 * of each one in the two runs.
+	 */
+	unsigned low, high;
+	unsigned group; /* unrolled: after so many copies, `back` follows; 0: never */
+	/* Code that sets pointers back, by a group or by the iterations of one loop in the two runs.
+	 */
+	uint8_t back[MEASURE_MAX_BACK], back_low[MEASURE_MAX_BACK];
+	size_t back_size;
+	uint64_t page[MEASURE_MAX_PHYSICAL]; /* that the way in touches */
+	unsigned n_pages;
 	uint8_t counter;    /* loop: number of the register that counts */
 	bool own_branch;    /* loop: the block counts and branches itself */
 	bool reads_counter; /* perf's, not the clock */
@@ -69,7 +81,7 @@ struct measure_plan {
 
 /* Offsets in the code area. */
 struct measure_layout {
-	uint32_t entry, body, end, chain_short, chain_long, canary;
+	uint32_t entry, body, body_low, end, chain_short, chain_long, canary;
 	uint32_t copy_size; /* bytes of one iteration in the body */
 };
 
@@ -112,6 +124,10 @@ struct measure_set {
 	 * `to`, which has room for TACT_MEASURE_LOOP_BYTES.  Returns the size of that code.
 	 */
 	size_t (*put_counter)(uint8_t *to, unsigned reg, size_t distance);
+	/* Writes code that adds to a register without changing flags, 16 bytes at most.  Returns
+	 * the size of that code.
+	 */
+	size_t (*put_move)(uint8_t *to, unsigned reg, int32_t by);
 	/* Lists up to MEASURE_MAX_ACCESSES that the instruction at `code` makes in a step. */
 	unsigned (*accesses)(struct measure_access *out, const uint8_t *code, size_t size,
 			     const struct measure_step *step);

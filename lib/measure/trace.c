@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Looks at the addresses of a traced run: accesses that cross a line, loads of what was stored, and
- * loads that meet a store only because all virtual pages are one physical page (BHive, section
- * III-A).
+ * loads that meet a store only because virtual pages share a physical one (BHive, section III-A).
  */
 #include <string.h>
 
@@ -16,6 +15,7 @@ struct store {
 };
 
 struct tracer {
+	const struct measure_host *host;
 	struct store stores[WINDOW];
 	unsigned n; /* seen so far; the last WINDOW are kept */
 	uint32_t flags;
@@ -31,19 +31,37 @@ static bool contains(uint64_t a, unsigned a_size, uint64_t b, unsigned b_size)
 	return b >= a && b + b_size <= a + a_size;
 }
 
+/* Returns the address in the physical pages; ~0 if its page is not mapped. */
+static uint64_t physical(const struct measure_host *host, uint64_t address)
+{
+	uint64_t offset = address % MEASURE_PAGE;
+
+	for (uint32_t i = 0; i < host->n_pages && i < MEASURE_MAX_PAGES && host->n_physical; i++)
+		if (host->page[i] == address - offset)
+			return i % host->n_physical * MEASURE_PAGE + offset;
+	return ~0ull;
+}
+
+static bool meet(const struct measure_host *host, const struct store *s, uint64_t address,
+		 unsigned size)
+{
+	uint64_t a = physical(host, s->address), b = physical(host, address);
+
+	return a != ~0ull && b != ~0ull && overlap(a, s->size, b, size);
+}
+
 static void load(struct tracer *t, uint64_t address, unsigned size)
 {
 	unsigned first = t->n > WINDOW ? t->n - WINDOW : 0;
 
 	for (unsigned i = first; i < t->n; i++) {
 		const struct store *s = &t->stores[i % WINDOW];
-		uint64_t page = MEASURE_PAGE - 1;
 
 		if (overlap(s->address, s->size, address, size)) {
 			t->flags |= TACT_MFLAG_FORWARDS;
 			if (!contains(s->address, s->size, address, size))
 				t->flags |= TACT_MFLAG_PARTIAL;
-		} else if (overlap(s->address & page, s->size, address & page, size)) {
+		} else if (meet(t->host, s, address, size)) {
 			t->flags |= TACT_MFLAG_ALIAS_PAGE;
 		}
 	}
@@ -65,7 +83,7 @@ uint32_t measure_trace_flags(const struct measure_set *set, const struct measure
 			     const uint8_t *code, size_t size, uint64_t body, bool loop)
 {
 	struct measure_access accesses[MEASURE_MAX_ACCESSES];
-	struct tracer t = {.n = 0};
+	struct tracer t = {.host = host};
 
 	for (uint32_t i = 0; i < host->n_steps && i < MEASURE_MAX_STEPS; i++) {
 		const struct measure_step *s = &host->step[i];

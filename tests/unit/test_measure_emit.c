@@ -246,6 +246,114 @@ TEST(emits_own_branch)
 	free(e.area);
 }
 
+/* After every group, the pointers go back; the low run begins at the start of one. */
+TEST(emits_groups)
+{
+	static const uint8_t back[] = {0x48, 0x8d, 0x7f, 0x80};
+	struct measure_plan plan = {
+		.code = add_rax_rbx,
+		.size = 3,
+		.copies = 100,
+		.low = 20,
+		.high = 100,
+		.group = 16,
+		.back_size = sizeof(back),
+		.features = X86_HAS_AVX,
+	};
+	struct emitted e;
+	size_t at;
+
+	memcpy(plan.back, back, sizeof(back));
+	assert_int_equal(emit_plan(&e, &plan), 0);
+	at = e.layout.body;
+	for (unsigned i = 0; i < plan.copies; i++, at += 3) {
+		if (i && i % 16 == 0) {
+			assert_memory_equal(e.area + at, back, sizeof(back));
+			at += sizeof(back);
+		}
+		if (i == 80)
+			assert_int_equal(e.layout.body_low, at);
+		assert_memory_equal(e.area + at, add_rax_rbx, 3);
+	}
+	assert_int_equal(e.layout.end, at);
+	free(e.area);
+}
+
+/* Follows the code from `at` as a run does.  Returns how often the block is executed; *backs counts
+ * the ways back, each of which must go back by as many iterations as there were before it.
+ */
+static unsigned follow_loops(const struct emitted *e, size_t at, unsigned count, unsigned *backs)
+{
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction zi;
+	unsigned counter = count, executed = 0, since = 0;
+
+	*backs = 0;
+	while (at != e->layout.end) {
+		size_t start = at;
+
+		assert_true(at < e->layout.end && executed < 100000);
+		at += decode_at(e, at, &zi, ops);
+		switch (zi.mnemonic) {
+		case ZYDIS_MNEMONIC_ADD:
+			/* at the right place in a line */
+			assert_int_equal(start % 64, e->plan.alignment);
+			executed++;
+			since++;
+			break;
+		case ZYDIS_MNEMONIC_DEC:
+			assert_true(counter > 0);
+			counter--;
+			break;
+		case ZYDIS_MNEMONIC_JNZ:
+		case ZYDIS_MNEMONIC_JMP:
+			if (counter || zi.mnemonic == ZYDIS_MNEMONIC_JMP)
+				at = (size_t)((int64_t)at + ops[0].imm.value.s);
+			break;
+		case ZYDIS_MNEMONIC_LEA:
+			assert_int_equal(ops[1].mem.disp.value, -(int64_t)since);
+			since = 0;
+			(*backs)++;
+			break;
+		case ZYDIS_MNEMONIC_MOV:
+			assert_int_equal(ops[1].imm.value.u, count);
+			counter = count;
+			break;
+		default:
+			assert_int_equal(zi.mnemonic, ZYDIS_MNEMONIC_NOP);
+		}
+	}
+	return executed;
+}
+
+TEST(emits_several_loops)
+{
+	for (unsigned alignment = 0; alignment < 64; alignment += 21) {
+		struct measure_plan plan = {
+			.code = add_rax_rbx,
+			.size = 3,
+			.copies = 5,
+			.loop = true,
+			.counter = 15,
+			.low = 20,
+			.high = 30,
+			.alignment = alignment,
+			.features = X86_HAS_AVX,
+		};
+		struct emitted e;
+		unsigned backs;
+
+		plan.back_size = measure_x86_put_move(plan.back, 7, -30);
+		assert_int_equal(measure_x86_put_move(plan.back_low, 7, -20), plan.back_size);
+		assert_int_equal(emit_plan(&e, &plan), 0);
+		assert_int_equal(follow_loops(&e, e.layout.body, 30, &backs), 150);
+		assert_int_equal(backs, 4);
+		assert_int_equal(follow_loops(&e, e.layout.body_low, 20, &backs), 100);
+		assert_int_equal(backs, 4);
+		free(e.area);
+	}
+}
+
 TEST(emits_until_full)
 {
 	struct measure_plan plan = {

@@ -239,19 +239,31 @@ static struct measure_step *add_step(struct measure_host *host, uint64_t rip)
 	return s;
 }
 
-/* Flags of store and load, mov [rsi], .. and mov .., [rdi], at these addresses. */
-static uint32_t flags_of(const char *hex, size_t first_size, uint64_t store, uint64_t load)
+/* Flags of store and load, mov [rsi], .. and mov .., [rdi], at these addresses, whose pages share
+ * so many physical ones.
+ */
+static uint32_t flags_with(const char *hex, size_t first_size, uint64_t store, uint64_t load,
+			   unsigned n_physical)
 {
 	struct measure_host *host = new_host();
 	uint8_t code[64];
 	size_t size = bytes_of(code, sizeof(code), hex);
 	uint32_t flags;
 
+	host->page[0] = store & ~0xfffull;
+	host->page[1] = load & ~0xfffull;
+	host->n_pages = 2;
+	host->n_physical = n_physical;
 	add_step(host, BODY)->reg[RSI] = store;
 	add_step(host, BODY + first_size)->reg[RDI] = load;
 	flags = measure_trace_flags(&measure_x86, host, code, size, BODY, false);
 	free(host);
 	return flags;
+}
+
+static uint32_t flags_of(const char *hex, size_t first_size, uint64_t store, uint64_t load)
+{
+	return flags_with(hex, first_size, store, load, 1);
 }
 
 TEST(flags_of_stores_and_loads)
@@ -265,6 +277,7 @@ TEST(flags_of_stores_and_loads)
 	assert_int_equal(flags_of(same, 3, 0x10000, 0x10000), TACT_MFLAG_FORWARDS);
 	assert_int_equal(flags_of(same, 3, 0x10000, 0x20000), TACT_MFLAG_ALIAS_PAGE);
 	assert_int_equal(flags_of(same, 3, 0x10000, 0x20004), TACT_MFLAG_ALIAS_PAGE);
+	assert_int_equal(flags_with(same, 3, 0x10000, 0x20000, 2), 0); /* not the same page */
 	assert_int_equal(flags_of(same, 3, 0x10000, 0x10004),
 			 TACT_MFLAG_FORWARDS | TACT_MFLAG_PARTIAL);
 	assert_int_equal(flags_of(wider, 2, 0x10000, 0x10000),

@@ -37,20 +37,92 @@ size_t measure_x86_put_counter(uint8_t *to, unsigned reg, size_t distance)
 	return (size_t)(p - to);
 }
 
-static void put_body(struct buffer *b, const struct measure_plan *plan,
-		     struct measure_layout *layout)
+size_t measure_x86_put_move(uint8_t *to, unsigned reg, int32_t by)
+{
+	uint8_t *p = to;
+
+	*p++ = (uint8_t)(0x48 | reg >> 3 | (reg >> 3) << 2); /* lea reg, [reg+by] */
+	*p++ = 0x8d;
+	*p++ = (uint8_t)(0x80 | (reg & 7) * 9);
+	if ((reg & 7) == 4)
+		*p++ = 0x24; /* rsp and r12 need a SIB */
+	memcpy(p, &by, sizeof(by));
+	return (size_t)(p + sizeof(by) - to);
+}
+
+/* Goes to the offset in a cache line that is asked for. */
+static void put_offset(struct buffer *b, const struct measure_plan *plan)
 {
 	emit_align(b, MEASURE_LINE);
 	for (unsigned i = 0; i < plan->alignment; i++)
-		PUT(b, 0x90); /* iretq jumps over them */
-	layout->body = (uint32_t)b->n;
-	for (unsigned i = 0; i < plan->copies; i++)
-		emit_bytes(b, plan->code, plan->size);
-	if (plan->loop && !plan->own_branch) {
-		uint8_t counter[TACT_MEASURE_LOOP_BYTES];
+		PUT(b, 0x90);
+}
 
-		emit_bytes(b, counter,
-			   measure_x86_put_counter(counter, plan->counter, b->n - layout->body));
+static void put_copies(struct buffer *b, const struct measure_plan *plan,
+		       struct measure_layout *layout)
+{
+	put_offset(b, plan);
+	layout->body = (uint32_t)b->n;
+	for (unsigned i = 0; i < plan->copies; i++) {
+		if (plan->group && i && i % plan->group == 0)
+			emit_bytes(b, plan->back, plan->back_size);
+		if (i + plan->low == plan->copies)
+			layout->body_low = (uint32_t)b->n;
+		emit_bytes(b, plan->code, plan->size);
+	}
+}
+
+/* The block as a loop; or as several of them, one after the other, each of `count` iterations.
+ * Returns its offset.
+ */
+static uint32_t put_loops(struct buffer *b, const struct measure_plan *plan, uint32_t count,
+			  const uint8_t *back)
+{
+	uint32_t first = 0;
+
+	for (unsigned i = 0; i < plan->copies; i++) {
+		uint32_t start;
+
+		if (i) {
+			emit_bytes(b, back, plan->back_size);
+			/* mov counter, count */
+			PUT(b, (uint8_t)(0x48 | plan->counter >> 3), 0xc7,
+			    (uint8_t)(0xc0 | (plan->counter & 7)));
+			emit_32(b, count);
+		}
+		put_offset(b, plan);
+		start = (uint32_t)b->n;
+		first = i ? first : start;
+		emit_bytes(b, plan->code, plan->size);
+		if (!plan->own_branch) {
+			uint8_t counter[TACT_MEASURE_LOOP_BYTES];
+
+			emit_bytes(b, counter,
+				   measure_x86_put_counter(counter, plan->counter, b->n - start));
+		}
+	}
+	return first;
+}
+
+static void put_body(struct buffer *b, const struct measure_plan *plan,
+		     struct measure_layout *layout)
+{
+	if (!plan->loop) {
+		put_copies(b, plan, layout);
+	} else if (plan->copies == 1) {
+		layout->body = layout->body_low = put_loops(b, plan, 0, NULL);
+	} else { /* the low run has code of its own, which jumps over the other */
+		size_t jump;
+		uint32_t distance;
+
+		layout->body_low = put_loops(b, plan, plan->low, plan->back_low);
+		PUT(b, 0xe9);
+		jump = b->n;
+		emit_32(b, 0);
+		layout->body = put_loops(b, plan, plan->high, plan->back);
+		distance = (uint32_t)(b->n - jump - 4);
+		if (!b->full)
+			memcpy(b->p + jump, &distance, sizeof(distance));
 	}
 	layout->copy_size = (uint32_t)plan->size;
 	layout->end = (uint32_t)b->n;

@@ -174,8 +174,22 @@ static void put_float_stack(struct buffer *b, const struct measure_plan *plan, u
 	}
 }
 
+/* Loads every line of the pages that the block uses: through the addresses that it uses, because
+ * Zen's first-level cache finds a line only under the address of its last access.
+ */
+static void touch_pages(struct buffer *b, const struct measure_plan *plan)
+{
+	for (unsigned i = 0; i < plan->n_pages; i++) {
+		emit_immediate(b, 0, plan->page[i]);
+		PUT(b, 0xb9, MEASURE_PAGE / MEASURE_LINE, 0, 0, 0); /* mov ecx, lines */
+		/* mov dl, [rax]; add rax, 64; dec ecx; jnz */
+		PUT(b, 0x8a, 0x10, 0x48, 0x83, 0xc0, MEASURE_LINE, 0xff, 0xc9, 0x75, 0xf6);
+	}
+}
+
 void emit_vector_state(struct buffer *b, const struct measure_plan *plan, uint32_t constants)
 {
+	touch_pages(b, plan);
 	PUT(b, 0x0f, 0xae); /* ldmxcsr */
 	put_operand(b, 2, constants + CONST_MXCSR);
 	put_float_stack(b, plan, constants);

@@ -27,6 +27,7 @@ void measure_x86_screen(struct measure_screen *s, const uint8_t *code, size_t si
 			char *reason, size_t reason_size);
 int measure_x86_emit(uint8_t *area, const struct measure_plan *plan, struct measure_layout *layout);
 size_t measure_x86_put_counter(uint8_t *to, unsigned reg, size_t distance);
+size_t measure_x86_put_move(uint8_t *to, unsigned reg, int32_t by);
 unsigned measure_x86_accesses(struct measure_access *out, const uint8_t *code, size_t size,
 			      const struct measure_step *step);
 

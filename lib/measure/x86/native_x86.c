@@ -10,6 +10,7 @@ const struct measure_set measure_x86 = {
 	.screen = measure_x86_screen,
 	.emit = measure_x86_emit,
 	.put_counter = measure_x86_put_counter,
+	.put_move = measure_x86_put_move,
 	.accesses = measure_x86_accesses,
 };
 
