@@ -26,7 +26,9 @@ int counting_begin(const struct runner *r, struct counting *c)
 	int error = 0;
 
 	if (r->rung == TACT_RUNG_RDPMC) {
-		error = counter_look(perf_page(), &c->view);
+		error = r->counter < 0 ? COUNTER_OFF : counter_look(perf_page(), &c->view);
+	} else if (r->rung != TACT_RUNG_TSC && r->counter < 0) {
+		error = COUNTER_OFF; /* time stamps are no cycles */
 	} else if (r->counter >= 0) {
 		const struct counter_reading none = {0};
 

@@ -152,7 +152,7 @@ static inline int counter_check(const struct counter_reading *before,
 /* ---- a known answer ---- */
 
 /* Dependent multiplications of 3 cycles each, in two lengths, the shortest of some tries. */
-enum { COUNTER_SHORT = 512, COUNTER_LONG = 1536, COUNTER_TRIES = 4 };
+enum { COUNTER_SHORT = 256, COUNTER_LONG = 1024, COUNTER_TRIES = 4 };
 
 /* Judges a counter by the cycles that it gave for them.  Returns 0 or an enum counter_error. */
 static inline int counter_judge(uint64_t short_chain, uint64_t long_chain)

@@ -417,13 +417,36 @@ static void trace(struct job *job)
 				    MEASURE_CODE_BASE + job->layout.body, job->plan.loop);
 }
 
+/* Starts a process for the block.  Each has a counter of its own, which may be refused, or fail its
+ * trial because of a disturbance.  Returns 0 if the block can run, 1 if it has a status instead, or
+ * an error.
+ */
+static int begin_block(struct job *job)
+{
+	enum { TRIES = 3 };
+	struct tact_harness *h = job->h;
+	char reason[160];
+
+	for (int i = 0; i < TRIES; i++) {
+		if (harness_begin_block(h) < 0)
+			return h->failed_error == ENOMEM ? -TACT_E_NOMEM : -TACT_E_IO;
+		if (!h->counter_error)
+			return 0;
+		harness_end_block(h);
+	}
+	counter_explain(h->counter_error, h->rung, reason, sizeof(reason));
+	job_fail(job, TACT_MEASURE_UNSTABLE, "%s", reason);
+	return 1;
+}
+
 static int try_block(struct job *job, const uint8_t *code, size_t size)
 {
 	struct tact_harness *h = job->h;
 	struct measure_host *host = h->host;
+	const int begun = begin_block(job);
 
-	if (harness_begin_block(h) < 0)
-		return h->failed_error == ENOMEM ? -TACT_E_NOMEM : -TACT_E_IO;
+	if (begun)
+		return begun < 0 ? begun : 0;
 	job->deadline = harness_deadline(h);
 	host->init_value = job_contents(h->opt.memory);
 	host->init_stack = h->opt.init == TACT_INIT_STACK ? MEASURE_INIT_STACK : MEASURE_INIT_VALUE;

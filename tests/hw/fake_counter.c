@@ -91,7 +91,8 @@ struct event *fake_open(const struct fake *f, const struct task *t, ino_t inode,
 		return NULL;
 	if (!e)
 		e = &events[n_events++];
-	*e = (struct event){.owner = t->tid,
+	*e = (struct event){.fake = f,
+			    .owner = t->tid,
 			    .inode = inode,
 			    .attr = t->attr,
 			    .page = page,
@@ -109,8 +110,9 @@ struct event *fake_open(const struct fake *f, const struct task *t, ino_t inode,
 	return e;
 }
 
-static uint64_t cycles_of(const struct fake *f, const struct event *e, const struct task *t)
+static uint64_t cycles_of(const struct event *e, const struct task *t)
 {
+	const struct fake *f = e->fake;
 	uint64_t cycles = (t->count - e->base) / UNIT + e->counted + OPEN_COST;
 
 	if (f->still)
@@ -121,8 +123,10 @@ static uint64_t cycles_of(const struct fake *f, const struct event *e, const str
 }
 
 /* Moves the event to another counter, as a switch of threads does. */
-static void maybe_switch(const struct fake *f, struct event *e)
+static void maybe_switch(struct event *e)
 {
+	const struct fake *f = e->fake;
+
 	e->readings++;
 	if (f->lost && e->readings > f->lost) {
 		update_page(e, 0);
@@ -134,26 +138,28 @@ static void maybe_switch(const struct fake *f, struct event *e)
 	update_page(e, e->page->index == f->index ? OTHER_INDEX : f->index);
 }
 
-uint64_t fake_rdpmc(const struct fake *f, struct event *e, const struct task *t, uint32_t index)
+uint64_t fake_rdpmc(struct event *e, const struct task *t, uint32_t index)
 {
-	uint64_t value = f->start + cycles_of(f, e, t) - e->offset;
+	const struct fake *f = e->fake;
+	uint64_t value = f->start + cycles_of(e, t) - e->offset;
 
 	if (e->page->index != index + 1)
 		value = (uint64_t)random();
-	maybe_switch(f, e); /* so that the next reading is of another counter */
+	maybe_switch(e); /* so that the next reading is of another counter */
 	return f->width < 64 ? value & ((1ull << f->width) - 1) : value;
 }
 
-long fake_read(const struct fake *f, struct event *e, const struct task *t, uint64_t words[3])
+long fake_read(struct event *e, const struct task *t, uint64_t words[3])
 {
+	const struct fake *f = e->fake;
 	const uint64_t enabled = fake_now() - e->opened;
 	unsigned n = 1;
 
-	maybe_switch(f, e);
+	maybe_switch(e);
 	/* perf_read_hw: an event in error state has nothing, and that is the end of the file. */
 	if (f->off || (f->lost && e->readings > f->lost))
 		return e->attr.pinned ? 0 : 8;
-	words[0] = cycles_of(f, e, t);
+	words[0] = cycles_of(e, t);
 	if (e->attr.read_format & PERF_FORMAT_TOTAL_TIME_ENABLED)
 		words[n++] = enabled;
 	if (e->attr.read_format & PERF_FORMAT_TOTAL_TIME_RUNNING)

@@ -44,7 +44,12 @@ enum {
 	USER_TRAP_FLAG = 0x100
 };
 
-static struct fake fake = {.paranoid = -2, .index = 1, .width = 48, .rate = 1};
+#define GOOD .paranoid = -2, .index = 1, .width = 48, .rate = 1
+
+static struct fake fake = {GOOD}; /* with what the options ask for */
+static struct fake good = {GOOD};
+static unsigned n_good; /* events until that begins */
+static unsigned n_opened;
 static struct task tasks[MAX_TASKS];
 
 static _Noreturn void cannot(const char *what)
@@ -191,6 +196,7 @@ static void answer(struct task *t, struct user_regs_struct *regs, long value)
 /* A file takes the event's place. */
 static void on_open(struct task *t, struct user_regs_struct *regs)
 {
+	const struct fake *f;
 	int error;
 
 	memset(&t->attr, 0, sizeof(t->attr));
@@ -198,7 +204,8 @@ static void on_open(struct task *t, struct user_regs_struct *regs)
 		answer(t, regs, -EFAULT);
 		return;
 	}
-	error = fake_open_error(&fake, &t->attr);
+	f = n_opened < n_good ? &good : &fake;
+	error = fake_open_error(f, &t->attr);
 	if (fake.is_verbose)
 		fprintf(stderr, "fake_kernel: perf_event_open(type %u, config %llu)%s: %s\n",
 			t->attr.type, (unsigned long long)t->attr.config,
@@ -207,7 +214,7 @@ static void on_open(struct task *t, struct user_regs_struct *regs)
 		answer(t, regs, -error);
 		return;
 	}
-	if (fake.no_page) {
+	if (f->no_page) {
 		regs->orig_rax = regs->rax = SYS_eventfd2;
 		regs->rdi = 0;
 		regs->rsi = 0;
@@ -224,6 +231,7 @@ static void on_open(struct task *t, struct user_regs_struct *regs)
 
 static void on_opened(struct task *t)
 {
+	const struct fake *f = n_opened++ < n_good ? &good : &fake;
 	struct user_regs_struct regs;
 	struct stat info;
 	char path[64];
@@ -236,7 +244,7 @@ static void on_opened(struct task *t)
 	snprintf(path, sizeof(path), "/proc/%d/fd/%lld", t->tid, regs.rax);
 	if (stat(path, &info))
 		cannot(path);
-	if (!fake.no_page) {
+	if (!f->no_page) {
 		fd = open(path, O_RDWR | O_CLOEXEC);
 		if (fd < 0 || ftruncate(fd, 4096))
 			cannot(path);
@@ -245,7 +253,7 @@ static void on_opened(struct task *t)
 			cannot("mmap");
 		close(fd);
 	}
-	if (!fake_open(&fake, t, info.st_ino, page)) {
+	if (!fake_open(f, t, info.st_ino, page)) {
 		errno = EMFILE;
 		cannot("too many events");
 	}
@@ -269,7 +277,7 @@ static void on_read(struct task *t, struct user_regs_struct *regs)
 
 	if (!e)
 		return;
-	size = e->owner == t->tid ? fake_read(&fake, e, t, words) : 8;
+	size = e->owner == t->tid ? fake_read(e, t, words) : 8;
 	if (size > (long)regs->rdx)
 		size = -ENOSPC;
 	if (size > 0 && !poke(t->tid, regs->rsi, words, (size_t)size))
@@ -339,10 +347,10 @@ static bool on_fault(struct task *t)
 	    code[0] != 0x0f || code[1] != 0x33)
 		return false;
 	e = fake_event_of(t->tid, (uint32_t)regs.rcx);
-	if (fake.faults || !e)
+	if (!e || e->fake->faults)
 		return false;
 	note_reading(t, &regs, regs.rip);
-	value = fake_rdpmc(&fake, e, t, (uint32_t)regs.rcx);
+	value = fake_rdpmc(e, t, (uint32_t)regs.rcx);
 	regs.rax = (uint32_t)value;
 	regs.rdx = value >> 32;
 	regs.rip += 2;
@@ -476,6 +484,7 @@ static void read_options(int argc, char **argv)
 		{"lost", required_argument, NULL, 'n'},
 		{"rate", required_argument, NULL, 'r'},
 		{"sysfs", required_argument, NULL, 'd'},
+		{"after", required_argument, NULL, 'b'},
 		{"verbose", no_argument, NULL, 'v'},
 		{NULL, 0, NULL, 0},
 	};
@@ -538,6 +547,9 @@ static void read_options(int argc, char **argv)
 			break;
 		case 'd':
 			fake.sysfs = optarg;
+			break;
+		case 'b':
+			n_good = (unsigned)number;
 			break;
 		case 'v':
 			fake.is_verbose = true;

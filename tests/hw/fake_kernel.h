@@ -50,6 +50,7 @@ struct task {
 };
 
 struct event {
+	const struct fake *fake; /* how it behaves */
 	pid_t owner;
 	ino_t inode; /* of the file that stands for it */
 	struct perf_event_attr attr;
@@ -76,10 +77,10 @@ int fake_open_error(const struct fake *f, const struct perf_event_attr *attr);
 struct event *fake_open(const struct fake *f, const struct task *t, ino_t inode, void *page);
 
 /* What rdpmc gives for a counter, on which the event may be no more. */
-uint64_t fake_rdpmc(const struct fake *f, struct event *e, const struct task *t, uint32_t index);
+uint64_t fake_rdpmc(struct event *e, const struct task *t, uint32_t index);
 
 /* Fills what read() gives.  Returns the number of bytes. */
-long fake_read(const struct fake *f, struct event *e, const struct task *t, uint64_t words[3]);
+long fake_read(struct event *e, const struct task *t, uint64_t words[3]);
 
 long fake_ioctl(struct event *e, const struct task *t, unsigned request);
 
