@@ -11,6 +11,7 @@
 #include "dataset/campaigns.h"
 
 enum { POLL_MS = 100 };
+#define PATIENCE 3.0 /* seconds */
 
 void campaign_stop(struct tact_campaign *c, enum tact_campaign_end end, const char *what,
 		   const char *why)
@@ -160,14 +161,14 @@ static bool is_partial(const void *context, size_t i)
 
 /* Takes a block of this round.  Returns whether there is one; if not, *wait is as in visits_take.
  */
-static bool take_of_round(struct tact_campaign *c, const struct campaign_worker *w, size_t *i,
-			  double *wait)
+static bool take_of_round(struct tact_campaign *c, const struct campaign_worker *w, bool may_repeat,
+			  size_t *i, double *wait)
 {
 	*wait = 0;
 	while (!is_over(c)) {
 		if (!c->visits.round && c->opt.limit && c->n_started == c->opt.limit)
 			visits_drop_rest(&c->visits);
-		if (!visits_take(&c->visits, w->cpu, seconds(), i, wait))
+		if (!visits_take(&c->visits, w->cpu, may_repeat, seconds(), i, wait))
 			return false;
 		if (c->visits.round || is_wanted(c, *i)) {
 			set_state(c, *i, TACT_CAMPAIGN_IN_FLIGHT, c->slots[*i].n_visits);
@@ -183,10 +184,13 @@ static bool take_of_round(struct tact_campaign *c, const struct campaign_worker 
  */
 static bool take(struct tact_campaign *c, const struct campaign_worker *w, size_t *i)
 {
+	const double start = seconds();
 	double wait;
 
 	while (!is_over(c) && w->round == c->visits.round) {
-		if (take_of_round(c, w, i, &wait))
+		/* Blocks that were here the last time are for the others, but not for ever. */
+		if (take_of_round(c, w, c->opt.n_workers == 1 || seconds() > start + PATIENCE, i,
+				  &wait))
 			return true;
 		if (wait > 0)
 			campaign_wait_for_change(

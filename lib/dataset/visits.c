@@ -11,6 +11,8 @@
 
 /* How far to look for a block that was on another CPU the last time. */
 enum { LOOKAHEAD = 64 };
+/* Seconds until another worker may have taken the blocks of this CPU. */
+#define PATIENCE 0.1
 
 int visits_init(struct visits *v, size_t n, uint64_t seed, double interval)
 {
@@ -62,7 +64,8 @@ static double time_left(const struct visits *v, size_t block, double now)
 	return left > 0 ? left : 0;
 }
 
-bool visits_take(struct visits *v, int cpu, double now, size_t *block, double *wait)
+bool visits_take(struct visits *v, int cpu, bool may_repeat, double now, size_t *block,
+		 double *wait)
 {
 	const size_t end = v->end - v->next < LOOKAHEAD ? v->end : v->next + LOOKAHEAD;
 	size_t found = end;
@@ -70,18 +73,17 @@ bool visits_take(struct visits *v, int cpu, double now, size_t *block, double *w
 	*wait = 0;
 	for (size_t i = v->next; i < end; i++) {
 		const struct visit *last = &v->last[v->order[i]];
-		const double left = time_left(v, v->order[i], now);
+		const bool is_elsewhere = cpu < 0 || !(last->time > 0) || last->cpu != cpu;
+		double left = time_left(v, v->order[i], now);
 
-		if (left > 0) {
-			*wait = *wait > 0 && *wait < left ? *wait : left;
-			continue;
-		}
-		if (found == end)
-			found = i;
-		if (cpu < 0 || !(last->time > 0) || last->cpu != cpu) {
+		if (!(left > 0) && is_elsewhere) {
 			found = i;
 			break;
 		}
+		if (!(left > 0) && may_repeat && found == end)
+			found = i;
+		left = left > 0 ? left : PATIENCE;
+		*wait = *wait > 0 && *wait < left ? *wait : left;
 	}
 	if (found == end)
 		return false;

@@ -36,9 +36,11 @@ size_t visits_begin(struct visits *v, bool (*wants)(const void *context, size_t 
 		    const void *context);
 
 /* Takes a block for a CPU (-1: any).  Returns whether there was one.  If not, *wait is 0 if all
- * blocks of the round were taken, else the seconds until one of them may be visited.
+ * blocks of the round were taken, else the seconds until it is worth to ask again.  Blocks whose
+ * last visit was on this CPU come after the others, and only if may_repeat.
  */
-bool visits_take(struct visits *v, int cpu, double now, size_t *block, double *wait);
+bool visits_take(struct visits *v, int cpu, bool may_repeat, double now, size_t *block,
+		 double *wait);
 
 /* Ends a round early: takes the rest away. */
 void visits_drop_rest(struct visits *v);
