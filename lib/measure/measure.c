@@ -451,7 +451,8 @@ static int try_block(struct job *job, const uint8_t *code, size_t size)
 	host->init_value = job_contents(h->opt.memory);
 	host->init_stack = h->opt.init == TACT_INIT_STACK ? MEASURE_INIT_STACK : MEASURE_INIT_VALUE;
 	host->max_pages = h->opt.max_pages;
-	if (job_plan(job, code, size) < 0 || job_prepare(job) < 0 || job_sample(job) < 0)
+	if (job_plan(job, code, size) < 0 || job_prepare(job) < 0 || job_time_entry(job) < 0 ||
+	    job_sample(job) < 0 || job_check_start(job) < 0)
 		goto out_end;
 	job->out->n_pages = host->n_pages;
 	if (job->out->n_pages > MANY_PAGES)

@@ -18,6 +18,7 @@ struct job {
 		     MEASURE_MAX_FIXUP]; /* of the plan, if something is added */
 	struct measure_layout layout;
 	long deadline;
+	double entry; /* ticks of a run without the block */
 };
 
 /* Gives the block a status and a reason.  Returns -1. */
@@ -51,5 +52,19 @@ int job_prepare(struct job *job);
  * status.
  */
 int job_sample(struct job *job);
+
+/* ---- start.c ---- */
+
+/* Runs the emitted code without the block, for job_check_start.  Returns 0, or -1 with a status. */
+int job_time_entry(struct job *job);
+
+/* Looks at the last samples: a block whose start takes too long gets a status.  Returns 0, or -1. */
+int job_check_start(struct job *job);
+
+/* Ticks that the samples took beyond `iteration` ticks for each iteration, which it computes. */
+double measure_start_ticks(const struct measure_sample *samples, unsigned n, unsigned low_count,
+			   unsigned high_count, double *iteration);
+bool measure_is_start_plausible(double start, double iteration, unsigned high_count, double entry,
+				double quantum);
 
 #endif /* TACT_MEASURE_JOB_H */

@@ -12,7 +12,7 @@
 
 #include "attack.h"
 
-enum { TIMEOUT_MS = 1000, N_LATER = 40 };
+enum { TIMEOUT_MS = 1000, N_LATER = 40, INIT = 0x12345600 };
 
 /* Where the child process of 0.9 had its orders and results. */
 #define OLD_HOST 0x3f0000000000ull
@@ -78,13 +78,96 @@ static void words_around_stamps(void **state)
 	judge_end(&j);
 }
 
+/* ---- its own number, by plain arithmetic ---- */
+
+enum { PAGE_AT = 0x12345000, FIRST_AT = 0x12345a00, LOOP_LIMIT = 700 };
+
+/* Where the first copy is in the code area: it says so itself, in a fault. */
+static uint64_t find_body(struct tact_harness *h)
+{
+	struct tact_measurement m = TACT_MEASUREMENT_INIT;
+	struct bytes b = {.size = 0};
+	const char *text;
+
+	code_hex(
+		&b,
+		"488d05f9ffffff0fb7c0488b00"); /* lea rax, [rip - 7]; movzx eax, ax; mov rax, [rax] */
+	assert_int_equal(tact_measure(h, b.data, b.size, &m), 0);
+	text = strstr(m.reason, "0x");
+	return 0x200000000000 + (text ? strtoul(text, NULL, 16) : 0);
+}
+
+/* Knows which of the two runs it is in, by its address or by its own counter, and wastes time at
+ * the start of the short one only: the difference is less than its iterations take.
+ */
+static void put_slow_start(struct bytes *b, uint64_t body, bool loop, uint32_t waste)
+{
+	const uint32_t limit = LOOP_LIMIT, first = FIRST_AT, page = PAGE_AT, init = INIT;
+
+	if (loop) {
+		code_hex(b, "4981f9"); /* cmp r9, limit; setb cl */
+		put_bytes(b, &limit, 4);
+		code_hex(b, "0f92c1");
+	} else {
+		code_hex(b, "488d05f9ffffff"); /* lea rax, [rip - 7] */
+		code_move(b, RDI, body + 64);
+		code_hex(b, "4839f80f97c1"); /* cmp rax, rdi; seta cl */
+	}
+	code_hex(b, "8b0425"); /* mov eax, [first] */
+	put_bytes(b, &first, 4);
+	code_hex(b,
+		 "3d"); /* cmp eax, init; sete al; and cl, al: the first iteration of such a run */
+	put_bytes(b, &init, 4);
+	code_hex(b, "0f94c020c10fb6c969c9"); /* ...; movzx ecx, cl; imul ecx, ecx, waste */
+	put_bytes(b, &waste, 4);
+	code_hex(b, "be"); /* mov esi, page; rep lodsb */
+	put_bytes(b, &page, 4);
+	code_hex(b, "fcf3ac c70425"); /* mov dword [first], 1 */
+	put_bytes(b, &first, 4);
+	code_hex(b, "01000000");
+	code_chain(b);
+	if (loop) {
+		uint8_t back[6] = {0x0f, 0x85};
+		int32_t distance;
+
+		code_hex(b, "49ffc9"); /* dec r9; jnz */
+		distance = -(int32_t)(b->size + sizeof(back));
+		memcpy(back + 2, &distance, 4);
+		put_bytes(b, back, sizeof(back));
+	}
+}
+
+static void slow_starts(void **state)
+{
+	static struct attack a;
+	struct judge j;
+	uint64_t body;
+
+	(void)state;
+	if (!judge_begin(&j, 2, TIMEOUT_MS))
+		skip();
+	body = find_body(j.harness[0]);
+	for (uint32_t waste = 0; waste < 4096; waste += 128)
+		for (unsigned which = 0; which < 2; which++) {
+			a.code.size = 0;
+			put_slow_start(&a.code, body, which == 1, waste);
+			a.facts = ATTACK_CHAIN;
+			snprintf(a.what, sizeof(a.what), "wastes %u bytes in the short %s",
+				 (unsigned)waste, which ? "loop" : "run");
+			judge_attack(&j, which, &a);
+		}
+	if (!j.by_status[TACT_MEASURE_OK])
+		judge_complain(&j, "without waste, it has no number either");
+	judge_end(&j);
+}
+
 /* ---- the numbers of later blocks ---- */
 
 /* The old child kept its stack pointer in the first word of the host area, and its only system call
  * was 27 bytes before the address to which the emitted code returned.  [SLOT] keeps that address,
  * [SLOT + 8] the stack pointer.
  */
-enum { FAKE_STACK = 0x12345800, SLOT = 0x12345900, INIT = 0x12345600 };
+enum { FAKE_STACK = 0x12345800, SLOT = 0x12345900 };
 
 /* Hidden code.  rbp: the host area; r12: the system call; [rsp + 8]: orders to serve */
 #define HIDE(name, ...)                                                                            \
@@ -232,8 +315,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(own_number),	   cmocka_unit_test(words_around_stamps),
-		cmocka_unit_test(resident_code),   cmocka_unit_test(poisoned_canary),
-		cmocka_unit_test(shifted_answers),
+		cmocka_unit_test(slow_starts),	   cmocka_unit_test(resident_code),
+		cmocka_unit_test(poisoned_canary), cmocka_unit_test(shifted_answers),
 	};
 
 	return cmocka_run_group_tests_name("forge", tests, NULL, NULL);

@@ -14,6 +14,7 @@
 
 #include "../../runner/runner.h"
 #include "attack.h"
+#include "isa/x86/x86.h"
 
 enum { TIMEOUT_MS = 1000, LARGEST = 700, INIT = 0x12345600 };
 
@@ -103,6 +104,25 @@ static void marks_for_later_blocks(void **state)
 					       (unsigned long long)places[i]);
 		}
 	judge_end(&j);
+}
+
+/* ---- what the screen sees, and the CPU does not ---- */
+
+/* Branches to the start whose length or target depends on the CPU. */
+static void odd_branches(void **state)
+{
+	static const char *const blocks[] = {"48ffc96675fa", "48ffc9660f85f6ffffff",
+					     "48ffc9666775f9", "48ffc966f30f85f5ffffff",
+					     "48ffc966eb fa"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(blocks); i++) {
+		uint8_t code[32];
+		size_t size = bytes_of(code, sizeof(code), blocks[i]);
+
+		assert_int_equal(tact_measure_check(&isa_x86, code, size, TACT_MODE_LOOP, NULL, 0),
+				 TACT_MEASURE_REFUSED);
+	}
 }
 
 /* ---- its process, from outside ---- */
@@ -297,6 +317,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hidden_address),
 		cmocka_unit_test(marks_for_later_blocks),
+		cmocka_unit_test(odd_branches),
 		cmocka_unit_test(its_process),
 	};
 

@@ -118,10 +118,13 @@ static void note_operands(struct measure_screen *s, const ZydisDecodedInstructio
 	}
 }
 
-/* Whether it is a conditional or unconditional jump to the first byte of the block. */
+/* Whether it is a conditional or unconditional jump to the first byte of the block.  With a prefix
+ * for 16-bit operands, AMD's CPUs jump elsewhere, and find another length.
+ */
 static bool is_back_edge(const ZydisDecodedInstruction *zi, size_t end)
 {
-	return (zi->meta.category == ZYDIS_CATEGORY_COND_BR ||
+	return !(zi->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) &&
+	       (zi->meta.category == ZYDIS_CATEGORY_COND_BR ||
 		zi->meta.category == ZYDIS_CATEGORY_UNCOND_BR) &&
 	       zi->raw.imm[0].is_relative && (int64_t)end + zi->raw.imm[0].value.s == 0;
 }
