@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The program that runs blocks.  It is freestanding: no C library, no writable global, nothing
- * inherited.  doc/measuring.md explains how it keeps a block from everything that is not its own.
+ * inherited.  doc/measure.md explains how it keeps a block from everything that is not its own.
  */
 #ifndef TACT_RUNNER_H
 #define TACT_RUNNER_H

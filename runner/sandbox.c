@@ -111,6 +111,7 @@ void sandbox_keeper(void)
 {
 	must(PART_DEATH, prctl_set(PR_SET_PDEATHSIG, SIGKILL));
 	close_descriptors();
+	prctl_set(PR_SET_NAME, (long)"tact-runner"); /* for lists of processes */
 	must(PART_NO_NEW_PRIVILEGES, prctl_set(PR_SET_NO_NEW_PRIVS, 1));
 	must(PART_NOT_DUMPABLE, prctl_set(PR_SET_DUMPABLE, 0));
 	map_areas();

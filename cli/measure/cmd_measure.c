@@ -26,7 +26,7 @@ static const char help[] =
 	"{options}\n\n"
 	"An INPUT is a file, or - for standard input: hex strings, a CSV whose first\n"
 	"column is hex, assembly text, an object file or an executable. Its contents\n"
-	"tell which. The code runs in a child process that can do nothing but compute.\n\n"
+	"tell which. The code runs in a sandbox that can do nothing but compute.\n\n"
 	"Examples:\n"
 	"  tact measure -x 480fafc34801d8\n"
 	"  tact measure -m loop -f csv blocks.csv > cycles.csv\n"
@@ -116,6 +116,9 @@ static const struct option_spec harness_specs[] = {
 		    "measure a block in rounds until two of them confirm its number, at most 8 "
 		    "times, or --rounds"),
 	OPTION_CALL(0, "cpu", "N", set_cpu, "measure on the CPU with this number"),
+	OPTION_FLAG(0, "no-namespaces", has_no_namespaces,
+		    "run blocks without namespaces of their own, where a container refuses them; "
+		    "the filter of system calls stays"),
 	OPTION_JOBS(jobs, 256, "use N workers, each on its own core (default: 1; 0: one per core)"),
 	OPTION_END,
 };
@@ -247,6 +250,7 @@ static void prepare(struct measurer *p)
 		.passes = p->passes || p->rounds == 1 ? p->passes : PASSES_OF_ROUND,
 		.samples = p->samples,
 		.timeout_ms = p->timeout_ms,
+		.no_namespaces = p->has_no_namespaces,
 	};
 }
 

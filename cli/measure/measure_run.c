@@ -253,7 +253,10 @@ static int conclude(const struct run *run, int signal)
 	if (now->why[0])
 		cli_message("%s", now->why);
 	if (now->end == TACT_CAMPAIGN_UNABLE)
-		cli_message("'tact doctor' tells what is missing and what helps");
+		cli_message("'tact doctor' tells what is missing and what helps%s",
+			    strstr(now->why, "unshare")
+				    ? "; --no-namespaces measures where a container refuses them"
+				    : "");
 	if (signal)
 		cli_message("interrupted: %zu of %zu blocks are done%s",
 			    now->n_done + now->n_skipped + now->n_none, run->o->list->n,

@@ -50,6 +50,7 @@ struct measurer {
 	unsigned pages, max_pages, passes, samples, timeout_ms; /* 0: the library's default */
 	unsigned cpu;
 	bool is_cpu_given;
+	bool has_no_namespaces;
 	unsigned jobs; /* 0: one for each core */
 	unsigned rounds;
 	bool is_until_confirmed;

@@ -145,6 +145,10 @@ struct tact_measure_options {
 	const int *cpus;  /* CPUs, 0 to 1023, that it may move to while its own is busy; read by
 			     tact_harness_create only */
 	unsigned n_cpus;  /* 0: with `pin` it stays on `cpu`, without it may move to any */
+	/* Blocks run without namespaces of their own.  Most containers refuse those; the filter of
+	 * system calls and all else stays.
+	 */
+	bool no_namespaces;
 };
 #define TACT_MEASURE_OPTIONS_INIT TACT_SIZED(struct tact_measure_options)
 

@@ -235,7 +235,7 @@ static int start_keeper(struct tact_harness *h)
 	else
 		h->child = -1;
 	if (h->child == 0)
-		harness_spawn(pair[1], h->code_fd, h->data_fd, h->image_fd);
+		harness_spawn(h, pair[1]);
 	h->failed_error = h->child < 0 ? errno : 0;
 	close(pair[1]);
 	if (h->child < 0 || receive_report(h, KIND_READY, &in, &report, now_ms() + START_MS) < 0) {

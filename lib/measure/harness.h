@@ -72,7 +72,7 @@ void harness_describe_part(enum measure_part part, const char **call, const char
 /* In a process of our own that shares nothing but descriptors: becomes the one that waits for the
  * keeper.  Does not return.
  */
-void harness_spawn(int socket_fd, int code_fd, int data_fd, int image_fd) __attribute__((noreturn));
+void harness_spawn(const struct tact_harness *h, int socket_fd) __attribute__((noreturn));
 
 /* ---- runner_image.c ---- */
 

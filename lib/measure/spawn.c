@@ -66,19 +66,20 @@ static void unshare_namespaces(void)
 	fail(PART_NAMESPACES, errno);
 }
 
-void harness_spawn(int socket_fd, int code_fd, int data_fd, int image_fd)
+void harness_spawn(const struct tact_harness *h, int socket_fd)
 {
 	sigset_t all;
 	pid_t keeper;
 	int status;
 
 	sigfillset(&all);
-	place_descriptors((const int[]){socket_fd, code_fd, data_fd, image_fd});
+	place_descriptors((const int[]){socket_fd, h->code_fd, h->data_fd, h->image_fd});
 	if (sigprocmask(SIG_SETMASK, &all, NULL) < 0)
 		fail(PART_SIGNAL_MASK, errno);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		fail(PART_DEATH, errno);
-	unshare_namespaces();
+	if (!h->opt.no_namespaces)
+		unshare_namespaces();
 	keeper = process_start_file(IMAGE_FD, "tact-runner");
 	if (keeper < 0)
 		fail(PART_EXEC, errno);
