@@ -229,30 +229,40 @@ static void on_open(struct task *t, struct user_regs_struct *regs)
 	t->is_opening = true;
 }
 
+/* Returns a copy of a descriptor of the task, or -1. */
+static int take_fd(const struct task *t, unsigned long long fd)
+{
+	int process = (int)syscall(SYS_pidfd_open, t->tid, 0), copy;
+
+	if (process < 0)
+		return -1;
+	copy = (int)syscall(SYS_pidfd_getfd, process, (int)fd, 0);
+	close(process);
+	return copy;
+}
+
 static void on_opened(struct task *t)
 {
 	const struct fake *f = n_opened++ < n_good ? &good : &fake;
 	struct user_regs_struct regs;
 	struct stat info;
-	char path[64];
 	void *page = NULL;
 	int fd;
 
 	t->is_opening = false;
 	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &regs) || (long)regs.rax < 0)
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/fd/%lld", t->tid, regs.rax);
-	if (stat(path, &info))
-		cannot(path);
+	fd = take_fd(t, regs.rax);
+	if (fd < 0 || fstat(fd, &info))
+		cannot("the program's files");
 	if (!f->no_page) {
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		if (fd < 0 || ftruncate(fd, 4096))
-			cannot(path);
+		if (ftruncate(fd, 4096))
+			cannot("ftruncate");
 		page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (page == MAP_FAILED)
 			cannot("mmap");
-		close(fd);
 	}
+	close(fd);
 	if (!fake_open(f, t, info.st_ino, page)) {
 		errno = EMFILE;
 		cannot("too many events");
@@ -262,11 +272,16 @@ static void on_opened(struct task *t)
 /* Returns the event that a descriptor of the task stands for. */
 static struct event *event_at(const struct task *t, unsigned long long fd)
 {
+	const int copy = take_fd(t, fd);
+	struct event *e = NULL;
 	struct stat info;
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/%lld", t->tid, fd);
-	return stat(path, &info) ? NULL : fake_find_event(info.st_ino);
+	if (copy < 0)
+		return NULL;
+	if (!fstat(copy, &info))
+		e = fake_find_event(info.st_ino);
+	close(copy);
+	return e;
 }
 
 static void on_read(struct task *t, struct user_regs_struct *regs)
@@ -564,11 +579,30 @@ static void read_options(int argc, char **argv)
 	}
 }
 
-/* What is not dumpable can only be looked at with a capability, which a namespace gives. */
+static void write_file(const char *path, const char *format, unsigned id)
+{
+	char text[64];
+	int fd = open(path, O_WRONLY | O_CLOEXEC), n = snprintf(text, sizeof(text), format, id, id);
+
+	if (fd < 0 || write(fd, text, (size_t)n) != n)
+		cannot(path);
+	close(fd);
+}
+
+/* What is not dumpable can only be looked at with a capability, which a namespace gives.  Users in
+ * it stay who they are.
+ */
 static void become_capable(void)
 {
-	if (geteuid() && unshare(CLONE_NEWUSER))
+	const unsigned user = geteuid(), group = getegid();
+
+	if (!user)
+		return;
+	if (unshare(CLONE_NEWUSER))
 		cannot("no user namespace");
+	write_file("/proc/self/uid_map", "%u %u 1", user);
+	write_file("/proc/self/setgroups", "deny", 0);
+	write_file("/proc/self/gid_map", "%u %u 1", group);
 }
 
 int main(int argc, char **argv)

@@ -145,7 +145,7 @@ static const struct injected injections[] = {
 	{"not_scheduled", A "--off", TACT_RUNG_AUTO, "rung tsc", "rdpmc: the event is on no count"},
 	{"pinned_event_in_error", A "--off", TACT_RUNG_AUTO, "rung tsc", "perf: a pinned event"},
 	{"lost_in_the_trial", A "--lost 3", TACT_RUNG_AUTO, "rung tsc", "perf: a pinned event was"},
-	{"no_msr_device", "--open ENOENT", TACT_RUNG_AUTO, "rung tsc", "aperf: perf has no msr"},
+	{"no_msr_device", "--open ENOENT", TACT_RUNG_AUTO, "rung tsc", "aperf: perf's msr device"},
 	/* asked for, and not there */
 	{"no_rdpmc", "--no-user-read", TACT_RUNG_RDPMC,
 	 "none: this machine does not offer 'rdpmc': counters may not be read in user mode", NULL},
