@@ -230,9 +230,7 @@ static bool walk_in_loops(struct job *job, const struct measure_walk *walk, unsi
 	if (!count)
 		return false;
 	*high = count;
-	*low = count - count / 3;
-	if (*low < MEASURE_WALK_EXIT)
-		*low = MEASURE_WALK_EXIT;
+	*low = MEASURE_WALK_EXIT;
 	plan->back_size = measure_walk_back(walk, measure_native, *high, plan->back);
 	measure_walk_back(walk, measure_native, *low, plan->back_low);
 	plan->copies = wanted / (*high - *low) + 1;
