@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <Zydis/Zydis.h>
+
 #include "fake_kernel.h"
 
 enum {
@@ -220,4 +222,44 @@ unsigned fake_cost(const uint8_t code[8])
 	if (code[i] == 0x8b && code[i + 1] < 0xc0)
 		return 4 * UNIT;
 	return UNIT;
+}
+
+static bool is_straight(const ZydisDecodedInstruction *i)
+{
+	switch (i->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR:
+	case ZYDIS_CATEGORY_UNCOND_BR:
+	case ZYDIS_CATEGORY_CALL:
+	case ZYDIS_CATEGORY_RET:
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_SYSRET:
+	case ZYDIS_CATEGORY_INTERRUPT:
+		return false;
+	default:
+		/* iretq is among the returns; rep makes several steps of one instruction */
+		return i->mnemonic != ZYDIS_MNEMONIC_RDPMC && i->mnemonic != ZYDIS_MNEMONIC_POPFQ &&
+		       i->mnemonic != ZYDIS_MNEMONIC_POPF &&
+		       !(i->attributes &
+			 (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
+	}
+}
+
+size_t fake_straight(const uint8_t *code, size_t size, unsigned *n, uint64_t *cost)
+{
+	ZydisDecoder decoder;
+	ZydisDecodedInstruction insn;
+	size_t at = 0;
+
+	*n = 0;
+	*cost = 0;
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	while (size - at >= 16 &&
+	       ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + at, size - at,
+							  &insn)) &&
+	       is_straight(&insn)) {
+		*cost += fake_cost(code + at);
+		at += insn.length;
+		++*n;
+	}
+	return at;
 }

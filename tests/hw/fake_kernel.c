@@ -41,6 +41,7 @@ enum {
 	MAX_TASKS = 256,
 	MAX_STEPS = 60000, /* without a reading: nobody counts any more */
 	GAP = 5000 * 16,   /* what a task counts while it is not stepped */
+	MIN_RUN = 8,	   /* instructions for which a breakpoint is worth while */
 	USER_TRAP_FLAG = 0x100
 };
 
@@ -155,9 +156,9 @@ static bool poke(pid_t tid, uint64_t address, const void *from, size_t size)
 
 static void resume(struct task *t, int signal)
 {
-	ptrace(t->is_opening	? PTRACE_SYSCALL
-	       : t->is_stepping ? PTRACE_SINGLESTEP
-				: PTRACE_CONT,
+	ptrace(t->is_opening		       ? PTRACE_SYSCALL
+	       : t->is_stepping && !t->stop_at ? PTRACE_SINGLESTEP
+					       : PTRACE_CONT,
 	       t->tid, NULL, (void *)(intptr_t)signal);
 }
 
@@ -373,6 +374,65 @@ static bool on_fault(struct task *t)
 	return true;
 }
 
+static void set_breakpoint(struct task *t, uint64_t address)
+{
+	const size_t registers = offsetof(struct user, u_debugreg);
+
+	t->stop_at = 0;
+	if (address && ptrace(PTRACE_POKEUSER, t->tid, registers, address))
+		return;
+	/* register 0, for instructions */
+	if (!ptrace(PTRACE_POKEUSER, t->tid, registers + 7 * sizeof(long), address ? 1 : 0))
+		t->stop_at = address;
+}
+
+/* Straight code that was seen before. */
+static struct straight {
+	uint64_t begin, cost;
+	size_t length; /* bytes */
+	unsigned n;
+	uint8_t code[1 << 15];
+} seen[8];
+
+/* Finds straight code from an address on; the run that follows may be the same one as before. */
+static const struct straight *find_straight(pid_t tid, uint64_t begin)
+{
+	static uint8_t code[sizeof(seen[0].code)];
+	static unsigned last;
+	struct straight *s;
+	size_t size = 0;
+
+	for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++)
+		if (seen[i].begin == begin && peek(tid, begin, code, seen[i].length) &&
+		    !memcmp(code, seen[i].code, seen[i].length))
+			return &seen[i];
+	s = &seen[last++ % (sizeof(seen) / sizeof(seen[0]))];
+	s->begin = begin;
+	s->length = 0;
+	/* It may be long, or near the end of memory. */
+	for (size = 256; size <= sizeof(code) && peek(tid, begin, s->code, size); size *= 2) {
+		s->length = fake_straight(s->code, size, &s->n, &s->cost);
+		if (size - s->length >= 16)
+			break;
+	}
+	return s->length ? s : NULL;
+}
+
+/* Lets the task run to the end of straight code, which is much faster than stepping. */
+static void maybe_run(struct task *t, struct user_regs_struct *regs)
+{
+	const struct straight *s = find_straight(t->tid, regs->rip);
+
+	if (!s || s->n < MIN_RUN)
+		return;
+	set_breakpoint(t, regs->rip + s->length);
+	if (!t->stop_at)
+		return; /* no debug registers here */
+	t->count += s->cost;
+	regs->eflags &= ~(unsigned long long)USER_TRAP_FLAG;
+	ptrace(PTRACE_SETREGS, t->tid, NULL, regs);
+}
+
 /* After a step: the next instruction.  Returns whether the trap was ours. */
 static bool on_step(struct task *t)
 {
@@ -381,10 +441,16 @@ static bool on_step(struct task *t)
 
 	if (!t->is_stepping || ptrace(PTRACE_GETREGS, t->tid, NULL, &regs))
 		return false;
-	if (t->after_flags && regs.eflags & USER_TRAP_FLAG) {
+	if (t->stop_at)
+		set_breakpoint(t, 0);
+	else if (t->after_flags && regs.eflags & USER_TRAP_FLAG) {
 		t->is_stepping = false; /* the program steps itself from here on */
 		t->ends_next = true;
 		return true;
+	} else {
+		maybe_run(t, &regs);
+		if (t->stop_at)
+			return true;
 	}
 	if (!peek(t->tid, regs.rip, code, sizeof(code)))
 		peek(t->tid, regs.rip, code, 1);
@@ -406,6 +472,8 @@ static void on_signal(struct task *t, int signal)
 		resume(t, signal);
 		return;
 	}
+	if (t->stop_at && signal != SIGTRAP)
+		set_breakpoint(t, 0); /* a fault on the way: the run is void */
 	if (signal == SIGSEGV && info.si_code == SI_KERNEL && on_fault(t))
 		signal = 0;
 	else if (signal == SIGTRAP && info.si_code > 0 && on_step(t))

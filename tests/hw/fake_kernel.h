@@ -44,6 +44,7 @@ struct task {
 	uint64_t count;	   /* cycles in user mode, in units of 1/16 */
 	uint64_t begin_pc; /* of the reading that began to step */
 	unsigned steps;	   /* since then */
+	uint64_t stop_at;  /* runs up to this breakpoint; 0: is stepped */
 	bool ends_next;	   /* the next reading does not begin to step */
 	bool after_flags;  /* the last instruction has loaded the flags */
 	struct perf_event_attr attr; /* that it opens */
@@ -86,5 +87,10 @@ long fake_ioctl(struct event *e, const struct task *t, unsigned request);
 
 /* Cycles of an instruction, in units of 1/16. */
 unsigned fake_cost(const uint8_t code[8]);
+
+/* Finds how far code goes straight on, without anything that the tracer has to see.  Returns the
+ * bytes up to there; *n is the number of instructions and *cost what they take.
+ */
+size_t fake_straight(const uint8_t *code, size_t size, unsigned *n, uint64_t *cost);
 
 #endif /* TESTS_FAKE_KERNEL_H */
