@@ -13,11 +13,12 @@
 struct tact_harness {
 	struct tact_measure_options opt; /* with defaults filled in */
 	enum tact_rung rung;
-	char refusal[TACT_RUNG_TSC + 1][160]; /* why a rung does not work; "": it does, or was not
+	char refusal[TACT_RUNG_TSC + 1][160];	/* why a rung does not work; "": it does, or was not
 						 tried */
-	unsigned aperf_type, aperf_config;    /* of perf's msr device; type 0: there is none */
-	uint32_t features;		      /* of the CPU; the instruction set defines the bits */
-	unsigned quantum;		      /* step of the time stamp counter */
+	unsigned aperf_type, aperf_config;	/* of perf's msr device; type 0: there is none */
+	uint32_t core_type[MEASURE_CORE_TYPES]; /* of perf's devices for other kinds of cores */
+	uint32_t features;   /* of the CPU; the instruction set defines the bits */
+	unsigned quantum;    /* step of the time stamp counter */
 	double canary_floor; /* fastest canary so far, in units of the clock's chain */
 
 	pid_t child;	     /* ours: it waits for the keeper, and ends with it; 0: none */

@@ -171,11 +171,14 @@ struct measure_header {
 	uint64_t nonce, number;
 };
 
+enum { MEASURE_CORE_TYPES = 2 };
+
 struct measure_start {
 	struct measure_header header;
-	uint32_t rung;			   /* enum tact_rung */
-	uint32_t aperf_type, aperf_config; /* of perf's msr device */
-	uint32_t n_physical;		   /* pages of the data area that a block may have */
+	uint32_t rung;				/* enum tact_rung */
+	uint32_t aperf_type, aperf_config;	/* of perf's msr device */
+	uint32_t core_type[MEASURE_CORE_TYPES]; /* of perf's devices for other cores; 0: none */
+	uint32_t n_physical;			/* pages of the data area that a block may have */
 };
 
 /* Body of READY, STARTED, FAILED and ENDED. */

@@ -100,6 +100,9 @@ struct event *fake_open(const struct fake *f, const struct task *t, ino_t inode,
 			    .page = page,
 			    .base = t->count,
 			    .opened = fake_now()};
+	/* x86_pmu_filter: an event of a kind of cores is on no counter of another one. */
+	e->is_off = f->off || (f->core_type && t->attr.type == PERF_TYPE_HARDWARE &&
+			       t->attr.config >> 32 != f->core_type);
 	if (!page)
 		return e;
 	e->page->version = 0;
@@ -108,7 +111,7 @@ struct event *fake_open(const struct fake *f, const struct task *t, ino_t inode,
 	e->page->cap_user_rdpmc = !f->no_user_read;
 	e->page->pmc_width = (uint16_t)f->width;
 	e->page->lock = f->lock;
-	e->page->index = f->off ? 0 : f->index;
+	e->page->index = e->is_off ? 0 : f->index;
 	return e;
 }
 
@@ -159,6 +162,10 @@ long fake_read(struct event *e, const struct task *t, uint64_t words[3])
 
 	maybe_switch(e);
 	/* perf_read_hw: an event in error state has nothing, and that is the end of the file. */
+	if (e->is_off && f->core_type) {
+		words[1] = enabled; /* and it was never running */
+		return 24;
+	}
 	if (f->off || (f->lost && e->readings > f->lost))
 		return e->attr.pinned ? 0 : 8;
 	words[0] = cycles_of(e, t);

@@ -567,6 +567,7 @@ static void read_options(int argc, char **argv)
 		{"lost", required_argument, NULL, 'n'},
 		{"rate", required_argument, NULL, 'r'},
 		{"sysfs", required_argument, NULL, 'd'},
+		{"core", required_argument, NULL, 'k'},
 		{"after", required_argument, NULL, 'b'},
 		{"verbose", no_argument, NULL, 'v'},
 		{NULL, 0, NULL, 0},
@@ -630,6 +631,9 @@ static void read_options(int argc, char **argv)
 			break;
 		case 'd':
 			fake.sysfs = optarg;
+			break;
+		case 'k':
+			fake.core_type = (uint32_t)number;
 			break;
 		case 'b':
 			n_good = (unsigned)number;

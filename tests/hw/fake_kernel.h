@@ -14,19 +14,20 @@
 
 /* How the counters behave. */
 struct fake {
-	int open_error;	   /* of perf_event_open; 0: it works */
-	int exclude_error; /* the same for events that leave out the kernel */
-	int paranoid;	   /* -2: not simulated */
-	bool no_user_read; /* cap_user_rdpmc is 0 */
-	bool no_page;	   /* the page cannot be mapped */
-	bool faults;	   /* rdpmc faults although the page allows it */
-	bool still;	   /* the counter stands */
-	bool garbage;	   /* the counter has no sense */
-	bool off;	   /* index 0: on no counter */
-	uint32_t index;	   /* of the page */
-	unsigned width;	   /* bits */
-	uint64_t start;	   /* first value of the counter */
-	uint32_t lock;	   /* first value */
+	int open_error;	    /* of perf_event_open; 0: it works */
+	int exclude_error;  /* the same for events that leave out the kernel */
+	int paranoid;	    /* -2: not simulated */
+	bool no_user_read;  /* cap_user_rdpmc is 0 */
+	bool no_page;	    /* the page cannot be mapped */
+	bool faults;	    /* rdpmc faults although the page allows it */
+	bool still;	    /* the counter stands */
+	bool garbage;	    /* the counter has no sense */
+	uint32_t core_type; /* the thread runs on such a core; 0: there is one kind */
+	bool off;	    /* index 0: on no counter */
+	uint32_t index;	    /* of the page */
+	unsigned width;	    /* bits */
+	uint64_t start;	    /* first value of the counter */
+	uint32_t lock;	    /* first value */
 	unsigned
 		switches; /* every so many readings, the event moves to another counter; 0: never */
 	unsigned shared;  /* percent of the time that the event is off */
@@ -62,6 +63,7 @@ struct event {
 	uint64_t counted;		   /* by the time stamp */
 	uint64_t offset;		   /* added by a change of the counter */
 	unsigned readings;
+	bool is_off;
 };
 
 uint64_t fake_now(void);
