@@ -86,6 +86,8 @@ int job_plan(struct job *job, const uint8_t *code, size_t size)
 					  .size = size,
 					  .loop = loop,
 					  .reads_counter = h->rung == TACT_RUNG_RDPMC,
+					  .asks_kernel = job->screen.uses_kept ||
+							 !(h->features & measure_native->keeps_way),
 					  .init = h->opt.init,
 					  .memory = h->opt.memory,
 					  .vectors = h->opt.vectors,

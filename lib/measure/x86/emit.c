@@ -154,6 +154,8 @@ static void put_counter_in_rax(struct buffer *b, const struct measure_plan *plan
  */
 static void put_begin(struct buffer *b, const struct measure_plan *plan)
 {
+	if (!plan->asks_kernel)
+		PUT(b, 0xf3, 0x49, 0x0f, 0xae, 0xdf); /* wrgsbase r15 */
 	put_counter_in_rax(b, plan);
 	PUT(b, 0x48, 0x89, 0xc1);	/* mov rcx, rax */
 	PUT(b, 0x49, 0x0f, 0xaf, 0xcc); /* imul rcx, r12 */
@@ -168,7 +170,7 @@ static void put_begin(struct buffer *b, const struct measure_plan *plan)
 static void put_end(struct buffer *b, const struct measure_plan *plan)
 {
 	put_counter_in_rax(b, plan);
-	emit_immediate(b, 1, MEASURE_LEAVE);
+	emit_immediate(b, 1, plan->asks_kernel ? MEASURE_LEAVE_BY_CALL : MEASURE_LEAVE);
 	PUT(b, 0xff, 0xe1); /* jmp rcx */
 }
 
