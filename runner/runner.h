@@ -58,6 +58,8 @@ uint64_t gate_enter(struct runner *r, uint64_t entry, const uint64_t key[2]);
 
 /* Runs a clock: emitted code that returns.  The times are in the stamp. */
 void gate_clock(uint64_t entry);
+/* Returns the time stamp, and the CPU that it ran on. */
+uint64_t gate_stamp(uint32_t *cpu);
 
 /* Continues on another stack. */
 void gate_switch_stack(void *argument, void *top, void (*next)(void *)) __attribute__((noreturn));
@@ -90,10 +92,6 @@ void sandbox_clear(void);
 struct runner *sandbox_hide(void);
 /* Gives up the keeper's memory, and privileges; installs the filter. */
 void sandbox_child(struct runner *r);
-/* Unmaps all data pages but the first n: what no run fills would keep what a block leaves there for
- * its later runs.  Returns false if they are not there, or cannot be unmapped.
- */
-bool sandbox_drop_data(struct runner *r, uint32_t n);
 void sandbox_fail(enum measure_part part, long error) __attribute__((noreturn));
 void runner_exit(int status) __attribute__((noreturn));
 

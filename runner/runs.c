@@ -119,27 +119,36 @@ static void prepare(struct runner *r)
 	host->pilot_chain = run_chain(host);
 }
 
+static void take_reading(const struct measure_host *host, struct measure_reading *reading)
+{
+	reading->begin = gate_stamp(&reading->cpu);
+	for (uint32_t i = 0; i < MEASURE_CANARIES; i++)
+		reading->canary[i] = host->canary[i] ? run_clock(host->canary[i]) : 0;
+	reading->chain_short = run_clock(host->chain_short);
+	reading->chain_long = run_clock(host->chain_long);
+}
+
 static void take_samples(struct runner *r)
 {
 	struct measure_host *host = &r->host;
+
+	take_reading(host, &host->first); /* for caches and predictors */
+	take_reading(host, &host->first);
 	for (; host->n_taken < host->n_samples; host->n_taken++) {
 		struct measure_sample *s = &host->sample[host->n_taken];
 
 		s->disturbed = 0;
-		if (host->calibrate) {
-			s->canary_before = run_clock(host->canary);
-			s->chain_before = run_chain(host);
-		}
 		if (run_mapped(r, host->body_low, host->counter_low, &s->low, &s->disturbed) ||
 		    run_mapped(r, host->body_high, host->counter_high, &s->high, &s->disturbed))
 			return;
-		if (host->calibrate) {
-			s->chain_after = run_chain(host);
-			s->canary_after = run_clock(host->canary);
-		}
+		take_reading(host, &s->after);
 	}
-	for (uint32_t i = 0; i < MEASURE_QUIET && host->calibrate; i++)
-		host->quiet[i] = (struct measure_quiet){run_clock(host->canary), run_chain(host)};
+}
+
+static void listen_to_core(struct measure_host *host)
+{
+	for (uint32_t i = 0; i < MEASURE_LISTEN; i++)
+		take_reading(host, &host->listen[i]);
 }
 
 static void step(struct runner *r)
@@ -186,7 +195,8 @@ static bool receive_order(struct runner *r)
 	for (size_t i = 0; i < sizeof(m.orders); i++)
 		((uint8_t *)host)[i] = m.orders[i];
 	return host->n_samples <= MEASURE_MAX_SAMPLES && host->max_pages <= MEASURE_MAX_PAGES &&
-	       host->max_steps <= MEASURE_MAX_STEPS && sandbox_drop_data(r, host->n_physical);
+	       host->max_steps <= MEASURE_MAX_STEPS && host->n_physical &&
+	       host->n_physical <= r->n_physical;
 }
 
 void runs_serve(struct runner *r)
@@ -204,6 +214,9 @@ void runs_serve(struct runner *r)
 			break;
 		case ORDER_STEP:
 			step(r);
+			break;
+		case ORDER_LISTEN:
+			listen_to_core(host);
 			break;
 		}
 		send_answer(r);

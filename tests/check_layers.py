@@ -31,7 +31,7 @@ MAY_INCLUDE = {
     'simulate': ['base', 'isa', 'arch', 'block', 'facile', 'sim'],
     'advice': ['base', 'isa', 'code', 'arch', 'block', 'facile'],
     'confidence': ['base', 'isa', 'arch', 'block', 'facile'],
-    'measure': ['base', 'isa', 'pmu'],
+    'measure': ['base', 'isa', 'arch', 'pmu'],
     'store': ['base', 'isa', 'arch', 'block', 'pmu', 'measure'],
     'model': ['base', 'isa', 'arch', 'block', 'facile', 'sim', 'mca', 'simulate', 'store'],
     'rows': ['base', 'isa', 'code', 'arch', 'block', 'measure', 'store'],

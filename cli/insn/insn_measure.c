@@ -10,6 +10,7 @@
 #include <tact/predict.h>
 
 #include "common/cli.h"
+#include "common/state.h"
 #include "insns.h"
 
 enum { COPIES = 8, MAX_CODE = 256 };
@@ -142,4 +143,13 @@ void insn_measure(const struct insns *q, struct tact_harness *harness, const str
 	}
 	for (unsigned i = 0; i < CLI_ARRAY_SIZE(out->chain); i++)
 		measure_chain(q, harness, arch, choice, i, out);
+}
+
+int insn_start_harness(struct tact_harness **out, struct tact_diag *diag)
+{
+	struct tact_measure_options options = TACT_MEASURE_OPTIONS_INIT;
+	char path[STATE_PATH];
+
+	options.state = state_path("canary", path);
+	return tact_harness_create(out, &options, diag);
 }

@@ -212,7 +212,7 @@ void insn_print_rows(const struct insns *q, struct text *out)
 	struct tact_harness *harness = NULL;
 	struct tact_diag diag = {0};
 
-	if (q->is_measured && tact_harness_create(&harness, NULL, &diag) < 0)
+	if (q->is_measured && insn_start_harness(&harness, &diag) < 0)
 		cli_message("--measure: %s", diag.text);
 	table_header(&table);
 	for (size_t i = 0; i < q->n_choices; i++) {

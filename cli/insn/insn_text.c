@@ -392,7 +392,7 @@ void insn_print_text(const struct insns *question, struct text *out)
 		add_list(q, out);
 		return;
 	}
-	if (q->is_measured && tact_harness_create(&harness, NULL, &diag) < 0)
+	if (q->is_measured && insn_start_harness(&harness, &diag) < 0)
 		cli_message("--measure: %s", diag.text);
 	if (harness)
 		add_machine(q, out);

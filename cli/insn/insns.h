@@ -75,7 +75,11 @@ struct insn_measured {
 	struct insn_chain chain[4];
 };
 struct tact_harness;
+struct tact_diag;
 void insn_measure(const struct insns *q, struct tact_harness *harness, const struct tact_arch *arch,
 		  const struct insn_choice *choice, struct insn_measured *out);
+
+/* Creates a harness with the usual options. */
+int insn_start_harness(struct tact_harness **out, struct tact_diag *diag);
 
 #endif /* TACT_INSNS_H */

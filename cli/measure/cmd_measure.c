@@ -116,6 +116,9 @@ static const struct option_spec harness_specs[] = {
 		    "measure a block in rounds until two of them confirm its number, at most 8 "
 		    "times, or --rounds"),
 	OPTION_CALL(0, "cpu", "N", set_cpu, "measure on the CPU with this number"),
+	OPTION_FLAG(0, "noisy", is_noisy,
+		    "count samples even while something else runs on the core; numbers may be too "
+		    "high"),
 	OPTION_FLAG(0, "no-namespaces", has_no_namespaces,
 		    "run blocks without namespaces of their own, where a container refuses them; "
 		    "the filter of system calls stays"),
@@ -250,7 +253,9 @@ static void prepare(struct measurer *p)
 		.passes = p->passes || p->rounds == 1 ? p->passes : PASSES_OF_ROUND,
 		.samples = p->samples,
 		.timeout_ms = p->timeout_ms,
+		.state = state_path("canary", p->state),
 		.no_namespaces = p->has_no_namespaces,
+		.noisy = p->is_noisy,
 	};
 }
 

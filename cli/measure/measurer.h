@@ -16,6 +16,7 @@
 #include "common/output.h"
 #include "common/progress.h"
 #include "common/source.h"
+#include "common/state.h"
 
 /* A block of the input, or a line that is not a block. */
 struct measure_block {
@@ -50,7 +51,7 @@ struct measurer {
 	unsigned pages, max_pages, passes, samples, timeout_ms; /* 0: the library's default */
 	unsigned cpu;
 	bool is_cpu_given;
-	bool has_no_namespaces;
+	bool has_no_namespaces, is_noisy;
 	unsigned jobs; /* 0: one for each core */
 	unsigned rounds;
 	bool is_until_confirmed;
@@ -71,6 +72,7 @@ struct measurer {
 	bool is_store; /* `output` is one */
 	bool is_many;  /* more than one block */
 	struct tact_measure_options options;
+	char state[STATE_PATH];
 };
 
 /* Reads all inputs, and reports those that fail. */

@@ -128,7 +128,8 @@ struct tact_measure_options {
 	enum tact_init init; /* STACK: rsp and rbp have values of their own; SAME: all registers
 				have the same value, as in BHive; DIFF is refused */
 	enum tact_rung rung; /* AUTO: the best one that works */
-	bool pin; /* the child runs on `cpu` only; otherwise where the scheduler puts it */
+	bool pin; /* the child runs on `cpu` only; otherwise where the scheduler puts it, and on
+		     another CPU when that one stays busy */
 	int cpu;  /* 0 to 1023; must be 0 unless `pin` is set */
 	/* Physical pages that back all virtual ones; 0: one each, or one for all if they do not fit
 	 * the first-level cache.
@@ -149,6 +150,9 @@ struct tact_measure_options {
 	 * system calls and all else stays.
 	 */
 	bool no_namespaces;
+	const char *state; /* file that keeps how fast CPUs of a model are when nothing else runs on
+			      them; it is read, and replaced when there is news; NULL: none */
+	bool noisy; /* samples count even while something else runs on the core */
 };
 #define TACT_MEASURE_OPTIONS_INIT TACT_SIZED(struct tact_measure_options)
 
@@ -170,7 +174,7 @@ struct tact_measurement {
 	enum tact_vectors vectors;
 	int cpu; /* that it ran on; -1: not known */
 	/* How much longer code that needs the whole core took than it does on a core of its own, at
-	 * the quietest moment: 0.25 is a quarter longer.  0 with a counter of cycles.
+	 * the quietest moment: 0.25 is a quarter longer.
 	 */
 	double disturbance;
 	unsigned rounds;    /* how often it was measured; 1 if nobody asked for more */

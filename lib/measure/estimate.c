@@ -3,6 +3,7 @@
  * Turns samples into a number.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +13,12 @@
  * core's frequency has changed, or a neighbour has interfered.
  */
 #define MAX_CLOCK_DRIFT 0.005
-/* A busy sibling thread slows the front end down, to half its speed at worst.  The nops then take
- * longer than in the other samples of the pass, or than in all earlier passes.
- */
-#define MAX_CANARY	   1.15
-#define MAX_CANARY_OF_PASS 1.35
 /* Width of the lowest cluster, beyond one step of the counter. */
 #define CLUSTER 0.01
+/* Ticks beyond twice the usual that pass between two readings, outside of everything that is timed:
+ * an interrupt, or a hypervisor that ran something else.
+ */
+#define MAX_GAP 4000
 
 static int compare(const void *a, const void *b)
 {
@@ -47,97 +47,145 @@ static double lowest_cluster(double *v, unsigned n, double step)
 	return sum / kept;
 }
 
-static double clock_ticks(const struct measure_sample *s)
+/* ---- one sample ---- */
+
+static double chain_ticks(const struct measure_reading *r)
 {
-	return ((double)s->chain_before + s->chain_after) / 2;
+	return (double)r->chain_long - (double)r->chain_short;
 }
 
-/* The core must be quiet on both sides. */
-static double slower_canary(const struct measure_sample *s)
+/* Whether both clocks agree. */
+static bool is_steady(const struct measure_reading *before, const struct measure_reading *after,
+		      unsigned quantum)
 {
-	return s->canary_before > s->canary_after ? s->canary_before : s->canary_after;
+	const double a = chain_ticks(before), b = chain_ticks(after);
+
+	return a > 0 && b > 0 && fabs(a - b) <= MAX_CLOCK_DRIFT * (a + b) / 2 + 2.0 * quantum;
 }
 
-/* Whether both clocks agree and no page had to be mapped. */
-static bool is_steady(const struct measure_sample *s, unsigned quantum)
+/* Ticks between two readings in which nothing was timed. */
+static double idle_ticks(const struct measure_reading *before, const struct measure_sample *s)
 {
-	double drift = fabs((double)s->chain_before - (double)s->chain_after);
+	double timed = (double)s->low + (double)s->high + before->chain_short + before->chain_long;
 
-	return !s->disturbed && s->chain_before && s->chain_after &&
-	       drift <= MAX_CLOCK_DRIFT * clock_ticks(s) + 2.0 * quantum;
+	for (unsigned i = 0; i < MEASURE_CANARIES; i++)
+		timed += before->canary[i];
+	return (double)(s->after.begin - before->begin) - timed;
 }
 
-/* Returns how long the canary takes in this pass, in units of the clock, so that the frequency
- * cancels out; 0 if the pass cannot be used.
+/* Returns the usual idle ticks of a pass. */
+static double usual_idle(const struct measure_reading *before, const struct measure_sample *samples,
+			 unsigned n)
+{
+	double idle[MEASURE_MAX_SAMPLES];
+
+	for (unsigned i = 0; i < n; before = &samples[i++].after)
+		idle[i] = idle_ticks(before, &samples[i]);
+	qsort(idle, n, sizeof(*idle), compare);
+	return idle[n / 2];
+}
+
+/* Whether the core was quiet before and after a sample; `excess` is negative if that is not known.
  */
-static double canary_level(const struct measure_sample *samples, unsigned n, unsigned quantum,
-			   double canary_floor)
+static bool was_quiet(const struct measure_floor *floor, const struct measure_reading *before,
+		      const struct measure_reading *after, double *excess)
 {
-	double level[MEASURE_MAX_SAMPLES], median;
-	unsigned steady = 0;
+	double a, b;
+	bool quiet = measure_is_quiet(floor, before, &a) & measure_is_quiet(floor, after, &b);
 
-	for (unsigned i = 0; i < n; i++)
-		if (is_steady(&samples[i], quantum))
-			level[steady++] = slower_canary(&samples[i]) / clock_ticks(&samples[i]);
-	if (!steady)
-		return 0;
-	qsort(level, steady, sizeof(*level), compare);
-	median = level[steady / 2];
-	return canary_floor <= 0 || median <= canary_floor * MAX_CANARY_OF_PASS ? median : 0;
+	*excess = a < 0 || b < 0 ? -1 : fmax(a, b);
+	return quiet;
 }
 
-void measure_lower_floor(double *canary_floor, const struct measure_quiet quiet[MEASURE_QUIET],
-			 unsigned quantum)
+/* ---- a pass ---- */
+
+void measure_evaluate_pass(struct measure_pass *pass, const struct measure_reading *first,
+			   const struct measure_sample *samples, unsigned n, bool ticks,
+			   const struct measure_floor *floor)
 {
-	double level[MEASURE_QUIET], first = quiet[0].chain;
+	double low[MEASURE_MAX_SAMPLES], high[MEASURE_MAX_SAMPLES], busy[MEASURE_MAX_SAMPLES];
+	const struct measure_reading *before = first;
+	unsigned kept = 0, n_busy = 0;
+	double step = 1, usual;
 
-	for (unsigned i = 0; i < MEASURE_QUIET; i++) {
-		if (!quiet[i].canary || !quiet[i].chain)
-			return;
-		/* An interrupt in the clock would make the floor too low for good. */
-		if (fabs(quiet[i].chain - first) > MAX_CLOCK_DRIFT * first + 2.0 * quantum)
-			return;
-		level[i] = (double)quiet[i].canary / quiet[i].chain;
-	}
-	qsort(level, MEASURE_QUIET, sizeof(*level), compare);
-	if (*canary_floor <= 0 || level[MEASURE_QUIET / 2] < *canary_floor)
-		*canary_floor = level[MEASURE_QUIET / 2];
-}
-
-void measure_evaluate_pass(struct measure_pass *pass, const struct measure_sample *samples,
-			   unsigned n, bool calibrated, unsigned quantum, double canary_floor)
-{
-	const double chain_cycles =
-		measure_native->chain_cycles * (double)(MEASURE_CHAIN_LONG - MEASURE_CHAIN_SHORT);
-	double low[MEASURE_MAX_SAMPLES], high[MEASURE_MAX_SAMPLES], step = quantum, canary = 0;
-	unsigned kept = 0;
-
-	memset(pass, 0, sizeof(*pass));
+	*pass = (struct measure_pass){.disturbance = -1};
 	if (n > MEASURE_MAX_SAMPLES)
 		n = MEASURE_MAX_SAMPLES;
-	if (calibrated)
-		canary = canary_level(samples, n, quantum, canary_floor);
-	for (unsigned i = 0; i < n; i++) {
+	usual = n && ticks ? usual_idle(first, samples, n) : 0;
+	for (unsigned i = 0; i < n; before = &samples[i++].after) {
 		const struct measure_sample *s = &samples[i];
-		double cycles_per_tick = 1;
+		double cycles = 1, excess;
+		const bool quiet = was_quiet(floor, before, &s->after, &excess);
 
-		if (calibrated ? !is_steady(s, quantum) : s->disturbed)
+		if (excess >= 0)
+			busy[n_busy++] = excess;
+		if (s->disturbed || before->cpu != s->after.cpu)
 			continue;
-		if (calibrated) {
-			if (slower_canary(s) > canary * clock_ticks(s) * MAX_CANARY + 2.0 * quantum)
-				continue;
-			cycles_per_tick = chain_cycles / clock_ticks(s);
+		if (!quiet) {
+			pass->busy++;
+			continue;
 		}
-		low[kept] = (double)s->low * cycles_per_tick;
-		high[kept] = (double)s->high * cycles_per_tick;
-		step = quantum * cycles_per_tick;
+		if (ticks) {
+			if (!is_steady(before, &s->after, floor->quantum) ||
+			    idle_ticks(before, s) > 2 * usual + MAX_GAP)
+				continue;
+			cycles = 2 * floor->chain / (chain_ticks(before) + chain_ticks(&s->after));
+			step = floor->quantum * cycles;
+		}
+		low[kept] = (double)s->low * cycles;
+		high[kept] = (double)s->high * cycles;
 		kept++;
 	}
+	qsort(busy, n_busy, sizeof(*busy), compare);
+	if (n_busy)
+		pass->disturbance = busy[n_busy / 2];
 	pass->kept = kept;
 	pass->dropped = n - kept;
-	if (kept < 4 || kept * 4 < n || (calibrated && canary <= 0))
+	if (kept < 4 || kept * 4 < n)
 		return;
 	pass->low = lowest_cluster(low, kept, step);
 	pass->high = lowest_cluster(high, kept, step);
 	pass->valid = true;
+}
+
+/* ---- a block ---- */
+
+static void fail_unstable(struct tact_measurement *out, const char *format, double a, double b)
+{
+	out->status = TACT_MEASURE_UNSTABLE;
+	snprintf(out->reason, sizeof(out->reason), format, a, b);
+}
+
+void measure_conclude(struct tact_measurement *out, double *value, unsigned n, double max_spread,
+		      double least)
+{
+	const unsigned lower = n < 3 ? n : (n + 1) / 2;
+	double sum = 0, squares = 0, mean;
+
+	if (n < 2) {
+		fail_unstable(out, "%.0f of %.0f samples could not be used", out->dropped,
+			      (double)out->kept + out->dropped);
+		return;
+	}
+	qsort(value, n, sizeof(*value), compare);
+	for (unsigned i = 0; i < lower; i++) {
+		sum += value[i];
+		squares += value[i] * value[i];
+	}
+	mean = sum / lower;
+	out->spread = mean > 0 ? sqrt(fmax(0, squares / lower - mean * mean)) / mean : 0;
+	if (!(mean > 0)) {
+		fail_unstable(out, "%.0f iterations took no longer than %.0f", out->high, out->low);
+	} else if (out->spread > max_spread) {
+		fail_unstable(out, "passes differ by %.0f%%", 100 * out->spread, 0);
+	} else if (value[lower / 2] < 0.95 * least) {
+		fail_unstable(out, "%.3f cycles an iteration are fewer than this CPU needs (%.3f)",
+			      value[lower / 2], least);
+	} else {
+		if (value[n - 1] > 1.05 * value[0] && value[n / 2] > 1.04 * value[0])
+			out->flags |= TACT_MFLAG_MODES;
+		out->cycles_per_iteration = value[lower / 2];
+		out->status = TACT_MEASURE_OK;
+		out->reason[0] = 0;
+	}
 }

@@ -114,7 +114,7 @@ void harness_destroy_areas(struct tact_harness *h)
 
 /* ---- messages ---- */
 
-static long now_ms(void)
+long harness_now_ms(void)
 {
 	struct timespec t;
 
@@ -149,7 +149,7 @@ static int receive(struct tact_harness *h, struct incoming *in, void *body, size
 	ssize_t n;
 
 	for (;;) {
-		long left = deadline - now_ms();
+		long left = deadline - harness_now_ms();
 		int ready = left > 0 ? poll(&p, 1, left < INT_MAX ? (int)left : INT_MAX) : 0;
 
 		if (ready == 0)
@@ -238,7 +238,8 @@ static int start_keeper(struct tact_harness *h)
 		harness_spawn(h, pair[1]);
 	h->failed_error = h->child < 0 ? errno : 0;
 	close(pair[1]);
-	if (h->child < 0 || receive_report(h, KIND_READY, &in, &report, now_ms() + START_MS) < 0) {
+	if (h->child < 0 ||
+	    receive_report(h, KIND_READY, &in, &report, harness_now_ms() + START_MS) < 0) {
 		harness_kill(h);
 		return -1;
 	}
@@ -271,7 +272,7 @@ static bool is_keeper_free(struct tact_harness *h)
 	}
 	if (!h->is_ending)
 		return !h->runner;
-	if (receive_report(h, KIND_ENDED, &in, &report, now_ms() + END_MS) < 0 ||
+	if (receive_report(h, KIND_ENDED, &in, &report, harness_now_ms() + END_MS) < 0 ||
 	    in.sender != h->keeper || in.header.nonce != h->nonce)
 		return false;
 	note_end(h, report.status);
@@ -289,7 +290,6 @@ static int start_runner(struct tact_harness *h)
 	struct measure_report report;
 	struct incoming in;
 
-	memcpy(start.core_type, h->core_type, sizeof(start.core_type));
 	h->failed_part = PART_RANDOM;
 	h->failed_error = ENOSYS;
 	if (getrandom(&h->nonce, sizeof(h->nonce), 0) != sizeof(h->nonce))
@@ -299,7 +299,7 @@ static int start_runner(struct tact_harness *h)
 	start.header.nonce = h->nonce;
 	h->number = 0;
 	if (send_message(h, &start, sizeof(start)) < 0 ||
-	    receive_report(h, KIND_STARTED, &in, &report, now_ms() + START_MS) < 0 ||
+	    receive_report(h, KIND_STARTED, &in, &report, harness_now_ms() + START_MS) < 0 ||
 	    in.header.nonce != h->nonce)
 		return -1;
 	h->runner = in.sender;
@@ -432,5 +432,5 @@ int harness_order(struct tact_harness *h, enum measure_order order, long deadlin
 
 long harness_deadline(const struct tact_harness *h)
 {
-	return now_ms() + (long)h->opt.timeout_ms;
+	return harness_now_ms() + (long)h->opt.timeout_ms;
 }

@@ -6,6 +6,7 @@
 #define TACT_MEASURE_HARNESS_H
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/types.h>
 
 #include "measure/measure_priv.h"
@@ -13,13 +14,17 @@
 struct tact_harness {
 	struct tact_measure_options opt; /* with defaults filled in */
 	enum tact_rung rung;
-	char refusal[TACT_RUNG_TSC + 1][160];	/* why a rung does not work; "": it does, or was not
+	char refusal[TACT_RUNG_TSC + 1][160]; /* why a rung does not work; "": it does, or was not
 						 tried */
-	unsigned aperf_type, aperf_config;	/* of perf's msr device; type 0: there is none */
-	uint32_t core_type[MEASURE_CORE_TYPES]; /* of perf's devices for other kinds of cores */
-	uint32_t features;   /* of the CPU; the instruction set defines the bits */
-	unsigned quantum;    /* step of the time stamp counter */
-	double canary_floor; /* fastest canary so far, in units of the clock's chain */
+	unsigned aperf_type, aperf_config;    /* of perf's msr device; type 0: there is none */
+	uint32_t features;		      /* of the CPU; the instruction set defines the bits */
+	unsigned quantum;		      /* step of the time stamp counter */
+	struct measure_core core;
+	struct measure_floor floor;
+	char *state;	    /* owned: file that keeps the floor; NULL: none */
+	char cpu_model[48]; /* as in that file */
+	cpu_set_t allowed;  /* CPUs that the keeper may move to */
+	unsigned n_learned; /* blocks so far */
 
 	pid_t child;	     /* ours: it waits for the keeper, and ends with it; 0: none */
 	pid_t keeper;	     /* starts a process for each block */
@@ -64,6 +69,7 @@ int harness_move(struct tact_harness *h, int cpu);
  */
 int harness_order(struct tact_harness *h, enum measure_order order, long deadline_ms);
 long harness_deadline(const struct tact_harness *h);
+long harness_now_ms(void);
 
 /* The call that makes a part of the sandbox, and what it is for. */
 void harness_describe_part(enum measure_part part, const char **call, const char **purpose);
@@ -74,6 +80,25 @@ void harness_describe_part(enum measure_part part, const char **call, const char
  * keeper.  Does not return.
  */
 void harness_spawn(const struct tact_harness *h, int socket_fd) __attribute__((noreturn));
+
+/* ---- quiet_wait.c ---- */
+
+/* Finds out how fast the core can be, and where the child may run.  Returns -1 if memory runs out.
+ */
+int harness_know_core(struct tact_harness *h);
+
+/* Tells the child where the clock and the canary are. */
+void harness_use_clocks(struct tact_harness *h, const struct measure_layout *layout);
+
+/* Learns from a new process, before a block has run in it; not every time.  Returns what
+ * harness_order returns.
+ */
+int harness_learn(struct tact_harness *h);
+
+/* Waits until the core is quiet, on another CPU if it may.  Returns 0, 1 if it is not by then, or
+ * what harness_order returns.
+ */
+int harness_wait_quiet(struct tact_harness *h, long until_ms);
 
 /* ---- runner_image.c ---- */
 

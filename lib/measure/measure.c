@@ -144,14 +144,36 @@ enum tact_measure_status tact_measure_check(const struct tact_isa *isa, const ui
 
 /* ---- the harness ---- */
 
-/* Finds the step of the time stamp counter.  It is 1 or 2 on most CPUs.  Where the counter advances
- * with a slower clock, nearly all differences between readings are multiples of a step that is
- * longer than a reading.
+/* Returns the step of the time stamp counter, given how often readings differed by d.  It is 1 or 2
+ * on most CPUs.  Where the counter advances with a slower clock, nearly all differences are
+ * multiples of a step that is longer than a reading, and perhaps no whole number.
  */
+unsigned measure_quantum(const unsigned *count, unsigned n)
+{
+	unsigned common = 0, least = 0, multiples = 0, all = 0;
+	double step;
+
+	for (unsigned d = 1; d < n; d++) {
+		all += count[d];
+		if (count[d] > count[common] || !common)
+			common = d;
+	}
+	for (unsigned d = n - 1; d > 4; d--)
+		if (count[d] > all / 100)
+			least = d;
+	if (!least || !all)
+		return 2;
+	step = common / fmax(1, round((double)common / least));
+	for (unsigned d = 1; d < n; d++)
+		if (fabs(d - step * round(d / step)) <= (step < 12 ? 0.5 : 1))
+			multiples += count[d];
+	return step > 4 && multiples * 20.0 > all * 19.0 ? (unsigned)ceil(step) : 2;
+}
+
 static unsigned probe_quantum(void)
 {
 	enum { N = 20000, MAX = 256 };
-	unsigned count[MAX] = {0}, common = 0, multiples = 0, all = 0;
+	unsigned count[MAX] = {0};
 	uint64_t previous = native_clock();
 
 	for (int i = 0; i < N; i++) {
@@ -161,32 +183,18 @@ static unsigned probe_quantum(void)
 			count[d]++;
 		previous = now;
 	}
-	for (unsigned d = 1; d < MAX; d++)
-		if (count[d] > count[common])
-			common = d;
-	for (unsigned d = 1; d < MAX; d++) {
-		all += count[d];
-		multiples += common && d % common == 0 ? count[d] : 0;
-	}
-	return common > 4 && multiples * 20 > all * 19 ? common : 2;
+	return measure_quantum(count, MAX);
 }
 
-/* perf's msr device offers APERF as an event.  CPUs with several kinds of cores have a device for
- * each; that of the first kind is the usual one.
- */
-static void probe_devices(struct tact_harness *h)
+/* perf's msr device offers APERF as an event. */
+static void probe_aperf(struct tact_harness *h)
 {
-	static const char *const others[MEASURE_CORE_TYPES] = {"cpu_atom", "cpu_lowpower"};
 	struct pmu_event event;
-	unsigned n = 0;
 
 	if (pmu_find_event(&event, PMU_DEVICES, "msr", "aperf")) {
 		h->aperf_type = event.type;
 		h->aperf_config = (unsigned)event.config;
 	}
-	for (int i = 0; i < MEASURE_CORE_TYPES; i++)
-		if (pmu_find_device(&h->core_type[n], PMU_DEVICES, others[i]))
-			n++;
 }
 
 /* Says which part of the sandbox is missing. */
@@ -292,7 +300,7 @@ int tact_harness_create(struct tact_harness **out, const struct tact_measure_opt
 		goto out_destroy;
 	}
 	h->features = native_features();
-	probe_devices(h);
+	probe_aperf(h);
 	h->quantum = probe_quantum();
 	if (harness_create_areas(h) < 0) {
 		error = tact_fail(diag, errno == ENOMEM ? TACT_E_NOMEM : TACT_E_IO,
@@ -300,7 +308,10 @@ int tact_harness_create(struct tact_harness **out, const struct tact_measure_opt
 				  strerror(errno));
 		goto out_destroy;
 	}
-	h->cpu = h->opt.pin ? h->opt.cpu : -1;
+	if (harness_know_core(h) < 0) {
+		error = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		goto out_destroy;
+	}
 	error = choose_rung(h, diag);
 	if (error < 0)
 		goto out_destroy;
@@ -316,8 +327,11 @@ void tact_harness_destroy(struct tact_harness *harness)
 {
 	if (!harness)
 		return;
+	if (harness->state && harness->child)
+		measure_floor_save(&harness->floor, harness->state, harness->cpu_model);
 	harness_kill(harness);
 	harness_destroy_areas(harness);
+	free(harness->state);
 	free(harness);
 }
 
@@ -388,7 +402,12 @@ int job_fail_outcome(struct job *job)
 
 int job_order(struct job *job, enum measure_order what)
 {
-	switch (harness_order(job->h, what, job->deadline)) {
+	return job_fail_order(job, harness_order(job->h, what, job->deadline));
+}
+
+int job_fail_order(struct job *job, int status)
+{
+	switch (status) {
 	case 0:
 		return 0;
 	case -2:
@@ -454,6 +473,8 @@ static int try_block(struct job *job, const uint8_t *code, size_t size)
 
 	if (begun)
 		return begun < 0 ? begun : 0;
+	if (job_fail_order(job, harness_learn(h)) < 0)
+		goto out_end;
 	job->deadline = harness_deadline(h);
 	host->init_value = job_contents(h->opt.memory);
 	host->init_stack = h->opt.init == TACT_INIT_STACK ? MEASURE_INIT_STACK : MEASURE_INIT_VALUE;
@@ -504,7 +525,7 @@ int tact_measure_at(struct tact_harness *harness, const uint8_t *code, size_t si
 	m.init = harness->opt.init;
 	m.memory = harness->opt.memory;
 	m.vectors = harness->opt.vectors;
-	m.cpu = harness->opt.pin ? harness->opt.cpu : -1;
+	m.cpu = harness->cpu;
 	m.rounds = 1;
 	m.mode = harness->opt.mode == TACT_MODE_LOOP ? TACT_MODE_LOOP : TACT_MODE_UNROLL;
 	m.status = tact_measure_check(measure_native->isa, code, size, harness->opt.mode, m.reason,

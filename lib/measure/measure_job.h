@@ -33,6 +33,9 @@ int job_fail_outcome(struct job *job);
 /* Gives the child an order.  Returns 0, or -1 with a status of the block. */
 int job_order(struct job *job, enum measure_order what);
 
+/* The same for an order whose outcome harness_order has returned. */
+int job_fail_order(struct job *job, int status);
+
 /* ---- measure_prepare.c ---- */
 
 /* Returns what every 8 bytes of memory hold at the start of a run. */

@@ -3,86 +3,116 @@
  * Takes samples of a prepared block until enough passes agree.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <time.h>
 
 #include "measure/measure_job.h"
+#include "measure/native.h"
 
-enum { MAX_NOISY = 60 /* passes that may be discarded: a third of a second */ };
+enum { MAX_USELESS = 60 /* quiet passes that may be discarded for other reasons */ };
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
+/* ---- plausibility ---- */
 
-	return x < y ? -1 : x > y;
-}
-
-/* Concludes from the values of the passes: the number is the median of the lower half.  If the
- * values form several groups, the block has several modes.
+/* What no core does, whatever a block says: more than twice its width of instructions in a cycle
+ * (pairs fuse), or two iterations.  Of a core that nobody knows, there is little to say.
  */
-static int conclude(struct job *job, double *value, unsigned n)
+static double least_cycles(const struct job *job)
 {
-	struct tact_measurement *out = job->out;
-	double sum = 0, squares = 0, mean;
-	unsigned lower = (n + 1) / 2;
+	const unsigned width = job->h->core.width;
+	const double least = (double)job->screen.n_insns / (2 * (width ? width : 16));
 
-	qsort(value, n, sizeof(*value), compare_doubles);
-	for (unsigned i = 0; i < lower; i++) {
-		sum += value[i];
-		squares += value[i] * value[i];
-	}
-	mean = sum / lower;
-	out->spread = mean > 0 ? sqrt(fmax(0, squares / lower - mean * mean)) / mean : 0;
-	if (mean <= 0)
-		return job_fail(job, TACT_MEASURE_UNSTABLE, "%u iterations took no longer than %u",
-				out->high, out->low);
-	if (out->spread > job->h->opt.max_spread)
-		return job_fail(job, TACT_MEASURE_UNSTABLE, "passes differ by %.0f%%",
-				100 * out->spread);
-	if (value[n - 1] > 1.05 * value[0] && value[n / 2] > 1.04 * value[0])
-		out->flags |= TACT_MFLAG_MODES;
-	out->cycles_per_iteration = value[lower / 2];
-	out->status = TACT_MEASURE_OK;
-	return 0;
+	return job->plan.loop ? fmax(least, width ? 1 : 0.5) : least;
 }
 
-/* Noise comes in bursts: a pass that is too noisy is repeated a little later. */
-static void wait_for_quiet(void)
+/* Whether the runs of a pass, by their own account, took longer than there was time. */
+static bool is_too_long(const struct measure_host *host, unsigned n, uint64_t elapsed)
 {
-	struct timespec t = {.tv_nsec = 3000000};
+	uint64_t sum = 0;
 
-	nanosleep(&t, NULL);
+	for (unsigned i = 0; i < n; i++) {
+		const struct measure_sample *s = &host->sample[i];
+
+		if (s->low > elapsed || s->high > elapsed)
+			return true;
+		sum += s->low + s->high;
+	}
+	return sum > elapsed;
+}
+
+/* ---- passes ---- */
+
+static int fail_disturbed(struct job *job)
+{
+	return job_fail(job, TACT_MEASURE_DISTURBED,
+			"another program or another tenant's hyperthread kept CPU %d busy: code "
+			"that needs the whole core took %.0f%% longer than it should",
+			job->out->cpu, fmax(1, 100 * job->out->disturbance));
+}
+
+/* Waits for a quiet moment, which does not count against the time of the block.  Returns 0, or -1
+ * with a status.
+ */
+static int wait_for_quiet(struct job *job, long until)
+{
+	const long begin = harness_now_ms();
+	int status = begin < until ? harness_wait_quiet(job->h, until) : 1;
+
+	job->deadline += harness_now_ms() - begin;
+	return status > 0 ? fail_disturbed(job) : job_fail_order(job, status);
+}
+
+/* Takes a pass.  Returns 0, or -1 with a status. */
+static int take_pass(struct job *job, struct measure_pass *pass)
+{
+	struct tact_harness *h = job->h;
+	struct tact_measurement *out = job->out;
+	const bool ticks = h->rung == TACT_RUNG_TSC;
+	uint64_t begin = native_clock();
+
+	if (job_order(job, ORDER_SAMPLE) < 0 || job_fail_outcome(job) < 0)
+		return -1;
+	if (ticks && is_too_long(h->host, h->opt.samples, native_clock() - begin))
+		return job_fail(job, TACT_MEASURE_OWN_CODE,
+				"its times are longer than it ran: it writes to the harness");
+	measure_evaluate_pass(pass, &h->host->first, h->host->sample, h->opt.samples, ticks,
+			      &h->floor);
+	out->kept += pass->kept;
+	out->dropped += pass->dropped;
+	if (h->host->first.cpu < CPU_SETSIZE)
+		out->cpu = (int)h->host->first.cpu;
+	if (pass->disturbance >= 0 &&
+	    (out->disturbance < 0 || pass->disturbance < out->disturbance))
+		out->disturbance = pass->disturbance;
+	return 0;
 }
 
 int job_sample(struct job *job)
 {
 	struct tact_harness *h = job->h;
-	bool calibrated = h->rung == TACT_RUNG_TSC;
+	struct tact_measurement *out = job->out;
+	const long until = harness_now_ms() + (long)h->opt.wait_ms;
 	double value[MEASURE_MAX_PASSES];
-	unsigned n = 0;
+	unsigned n = 0, useless = 0;
+	int status = 0;
 
 	h->host->n_samples = h->opt.samples;
-	h->host->calibrate = calibrated;
-	for (unsigned noisy = 0; noisy < MAX_NOISY && n < h->opt.passes;) {
+	out->disturbance = -1;
+	while (n < h->opt.passes && useless < MAX_USELESS) {
 		struct measure_pass pass;
 
-		if (job_order(job, ORDER_SAMPLE) < 0 || job_fail_outcome(job) < 0)
-			return -1;
-		if (calibrated)
-			measure_lower_floor(&h->canary_floor, h->host->quiet, h->quantum);
-		measure_evaluate_pass(&pass, h->host->sample, h->opt.samples, calibrated,
-				      calibrated ? h->quantum : 1, h->canary_floor);
-		job->out->kept += pass.kept;
-		job->out->dropped += pass.dropped;
+		status = take_pass(job, &pass);
+		if (status < 0)
+			break;
 		if (pass.valid) {
-			value[n++] = (pass.high - pass.low) / (job->out->high - job->out->low);
-		} else {
-			noisy++;
-			wait_for_quiet();
+			value[n++] = (pass.high - pass.low) / (out->high - out->low);
+			continue;
 		}
+		useless += !pass.busy;
+		status = pass.busy ? wait_for_quiet(job, until) : 0;
+		if (status < 0)
+			break;
 	}
-	if (n < 2)
-		return job_fail(job, TACT_MEASURE_UNSTABLE, "%u of %u samples were disturbed",
-				job->out->dropped, job->out->kept + job->out->dropped);
-	return conclude(job, value, n);
+	out->disturbance = fmax(0, out->disturbance);
+	if (status < 0 && (n < 2 || out->status != TACT_MEASURE_DISTURBED))
+		return status;
+	measure_conclude(out, value, n, h->opt.max_spread, least_cycles(job));
+	return out->status == TACT_MEASURE_OK ? 0 : -1;
 }

@@ -35,11 +35,7 @@
 #define MEASURE_STAMP_BASE  0x3ea000000000ull /* struct measure_stamp */
 #define MEASURE_KEEPER_BASE 0x3f0000000000ull /* the keeper's own memory; not there in a child */
 #define MEASURE_OWN_END	    0x400000000000ull
-/* Where emitted code goes after a block: if a register that the block cannot read has kept the way to
- * the hidden memory; and if the kernel must be asked, which takes time and space in caches.
- */
-#define MEASURE_LEAVE	      MEASURE_TEXT_BASE
-#define MEASURE_LEAVE_BY_CALL (MEASURE_TEXT_BASE + 64)
+#define MEASURE_LEAVE	    MEASURE_TEXT_BASE /* where emitted code goes after a block */
 
 /* A child's own memory is between these, at an address that nobody but the child and the kernel
  * knows: random, another one for each block, and in no register and no memory while a block runs.
@@ -61,7 +57,8 @@ enum {
 	MEASURE_MAX_SAMPLES = 512,
 	MEASURE_MAX_STEPS = 1024,
 	MEASURE_MAX_REGISTERS = 32,
-	MEASURE_QUIET = 3 /* canaries after the last run of a pass */
+	MEASURE_CANARIES = 4, /* parts of the canary, at most */
+	MEASURE_LISTEN = 16   /* readings of the core without a block */
 };
 
 /* The only descriptors that the runner has. */
@@ -70,7 +67,8 @@ enum { MEASURE_SOCKET_FD = 3, MEASURE_CODE_FD = 4, MEASURE_DATA_FD = 5, MEASURE_
 enum measure_order {
 	ORDER_PREPARE, /* unmap all pages; run until it finishes, mapping pages as needed */
 	ORDER_SAMPLE,  /* take samples */
-	ORDER_STEP     /* run once step by step, recording registers */
+	ORDER_STEP,    /* run once step by step, recording registers */
+	ORDER_LISTEN   /* take readings of the core; no block runs */
 };
 
 /* How a run ended. */
@@ -88,19 +86,23 @@ enum measure_outcome {
 	OUTCOME_FORGED	 /* the record of the start was overwritten */
 };
 
-/* Counters around one run; 64-bit time stamps or counter values. */
-struct measure_sample {
-	uint32_t chain_before,
-		chain_after; /* ticks of the long chain minus those of the short one */
-	uint32_t canary_before, canary_after; /* ticks of code that needs the whole core */
-	uint64_t low, high;		      /* ticks or cycles of the two runs */
-	uint32_t disturbed;		      /* a page had to be mapped: times are void */
+/* How fast the core is at one moment, in ticks of the time stamp counter. */
+struct measure_reading {
+	uint64_t begin;			   /* time stamp before it */
+	uint32_t chain_short, chain_long;  /* the clock: multiplications of known latency */
+	uint32_t canary[MEASURE_CANARIES]; /* code that needs the whole core */
+	uint32_t cpu;			   /* that it ran on */
 	uint32_t padding;
 };
 
-/* The canary and the clock after the last run of a pass. */
-struct measure_quiet {
-	uint32_t canary, chain;
+/* One run of each size, and the core right after them.  The reading before is that of the sample
+ * before, or the first one of the pass.
+ */
+struct measure_sample {
+	uint64_t low, high; /* ticks or cycles of the two runs */
+	uint32_t disturbed; /* a page had to be mapped: times are void */
+	uint32_t padding;
+	struct measure_reading after;
 };
 
 /* State before one instruction of a traced run. */
@@ -127,10 +129,11 @@ struct measure_host {
 	uint64_t entry;		      /* of the emitted code */
 	uint64_t body_low, body_high; /* first instruction of the run with low, high copies */
 	uint64_t counter_low, counter_high;
-	uint64_t chain_short, chain_long, canary; /* entries of the clock and the canary */
+	uint64_t chain_short, chain_long;  /* entries of the clock */
+	uint64_t canary[MEASURE_CANARIES]; /* entries; 0: there is no such part */
 	uint64_t init_stack, init_value;
 	uint32_t n_physical, max_pages, max_steps;
-	uint32_t calibrate; /* take the chains and the canary too */
+	uint32_t order_padding;
 
 	/* Answers. */
 	uint32_t outcome, n_pages;
@@ -139,8 +142,9 @@ struct measure_host {
 	int32_t counter_void; /* why the cycles of the last run do not count: an enum counter_error;
 				 0: they do */
 	uint32_t padding;
-	uint32_t n_taken, n_steps; /* samples and steps that follow */
-	struct measure_quiet quiet[MEASURE_QUIET];
+	uint32_t n_taken, n_steps;    /* samples and steps that follow */
+	struct measure_reading first; /* before the first sample */
+	struct measure_reading listen[MEASURE_LISTEN];
 	uint64_t page[MEASURE_MAX_PAGES];
 	struct measure_sample sample[MEASURE_MAX_SAMPLES];
 
@@ -175,14 +179,11 @@ struct measure_header {
 	uint64_t nonce, number;
 };
 
-enum { MEASURE_CORE_TYPES = 2 };
-
 struct measure_start {
 	struct measure_header header;
-	uint32_t rung;				/* enum tact_rung */
-	uint32_t aperf_type, aperf_config;	/* of perf's msr device */
-	uint32_t core_type[MEASURE_CORE_TYPES]; /* of perf's devices for other cores; 0: none */
-	uint32_t n_physical;			/* pages of the data area that a block may have */
+	uint32_t rung;			   /* enum tact_rung */
+	uint32_t aperf_type, aperf_config; /* of perf's msr device */
+	uint32_t n_physical;		   /* pages of the data area that a block may have */
 };
 
 /* Body of READY, STARTED, FAILED and ENDED. */

@@ -32,16 +32,9 @@ _Static_assert(offsetof(struct runner, signal_stack) == 0 &&
 __attribute__((used, section(".gates"), naked, noinline)) static void gates(void)
 {
 	__asm__(/* From emitted code, behind the block: rax is the counter at its end.  This is the
-		 * first instruction of the text: MEASURE_LEAVE.  The entry has left the address of
-		 * the runner's memory in the base of gs.
+		 * first instruction of the text: MEASURE_LEAVE.  sigaltstack(NULL, found) tells
+		 * where the runner's memory is.
 		 */
-		"	mov %%rax, %%rbx\n"
-		"	rdgsbase %%rdx\n"
-		"	jmp gate_leave\n"
-		/* The same, MEASURE_LEAVE_BY_CALL: sigaltstack(NULL, found) tells where the
-		 * runner's memory is.
-		 */
-		"	.balign 64\n"
 		"	mov %%rax, %%rbx\n"
 		"	xor %%edi, %%edi\n"
 		"	movabs %[found], %%rsi\n"
@@ -54,7 +47,6 @@ __attribute__((used, section(".gates"), naked, noinline)) static void gates(void
 		"	movabs %[found], %%rcx\n"
 		"	mov (%%rcx), %%rdx\n"
 		"	mov %%rax, (%%rcx)\n" /* the next run must not read it there */
-		"gate_leave:\n"
 		"	mov %c[saved](%%rdx), %%rsp\n"
 		"	pushq $0x202\n	popfq\n" /* a block may have set any flag; NT would make the
 						    next iretq fault */
@@ -170,6 +162,17 @@ void gate_begin_run(struct measure_stamp *stamp, uint64_t body, uint64_t stack, 
 	stamp->frame[FRAME_RFLAGS] = step ? PLAIN_FLAGS | TRAP_FLAG : PLAIN_FLAGS;
 	stamp->frame[FRAME_RSP] = stack;
 	stamp->frame[FRAME_SS] = USER_SS;
+}
+
+uint64_t gate_stamp(uint32_t *cpu)
+{
+	enum { CPU_SEGMENT = 0x7b, CPU_BITS = 0xfff }; /* Linux' segment that tells the CPU */
+	uint32_t low, high, limit;
+
+	__asm__ volatile("lsl %1, %0" : "=r"(limit) : "r"(CPU_SEGMENT) : "cc");
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	*cpu = limit & CPU_BITS;
+	return low | (uint64_t)high << 32;
 }
 
 /* A one-time code: who does not know the keys cannot make the proof of another time.  (With a

@@ -292,9 +292,7 @@ static int run_bare(struct tact_harness *h, const uint8_t *code, size_t size)
 	assert_int_equal(measure_x86_emit(h->code, &plan, &layout), 0);
 	host->entry = MEASURE_CODE_BASE + layout.entry;
 	host->body_low = host->body_high = MEASURE_CODE_BASE + layout.body;
-	host->chain_short = MEASURE_CODE_BASE + layout.chain_short;
-	host->chain_long = MEASURE_CODE_BASE + layout.chain_long;
-	host->canary = MEASURE_CODE_BASE + layout.canary;
+	harness_use_clocks(h, &layout);
 	host->init_value = host->init_stack = MEASURE_INIT_VALUE;
 	host->n_physical = 1;
 	host->max_pages = 64;

@@ -100,7 +100,8 @@ static void check_layout(const struct emitted *e, struct seen *entry)
 {
 	const struct measure_layout *l = &e->layout;
 	unsigned reads = e->plan.reads_counter ? 0 : 1;
-	size_t at, clocks[] = {l->chain_short, l->chain_long, l->canary};
+	size_t at, clocks[] = {l->chain_short, l->chain_long, l->canary[0], l->canary[1],
+			       l->canary[2]};
 	struct seen s;
 
 	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++) {

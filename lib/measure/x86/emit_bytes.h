@@ -50,7 +50,7 @@ void emit_registers(struct buffer *b, const struct measure_plan *plan);
 
 /* ---- clocks.c ---- */
 
-/* The clock's two chains and the canary; the same in every code area. */
-void emit_clocks(struct buffer *b, struct measure_layout *layout);
+/* The clock's two chains and the canary; the same in every code area of a machine. */
+void emit_clocks(struct buffer *b, const struct measure_plan *plan, struct measure_layout *layout);
 
 #endif /* TACT_MEASURE_EMIT_BYTES_H */

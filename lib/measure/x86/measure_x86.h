@@ -9,7 +9,7 @@
 #include "measure/measure_priv.h"
 
 /* Bits of measure_plan.features. */
-enum { X86_HAS_AVX = 1, X86_HAS_AVX512 = 2, X86_HAS_AVX512_VL_BW = 4, X86_HAS_GS_BASE = 8 };
+enum { X86_HAS_AVX = 1, X86_HAS_AVX512 = 2, X86_HAS_AVX512_VL_BW = 4 };
 
 extern const struct measure_set measure_x86;
 
@@ -26,6 +26,11 @@ void measure_x86_note_vectors(struct measure_screen *s, const ZydisDecodedInstru
 void measure_x86_screen(struct measure_screen *s, const uint8_t *code, size_t size, bool loop,
 			char *reason, size_t reason_size);
 int measure_x86_emit(uint8_t *area, const struct measure_plan *plan, struct measure_layout *layout);
+int measure_x86_emit_clocks(uint8_t *area, const struct measure_plan *plan,
+			    struct measure_layout *layout);
+unsigned measure_x86_canaries(struct measure_canary out[MEASURE_CANARIES],
+			      const struct measure_core *core);
+bool measure_x86_core_of(const char *name, struct measure_core *core);
 size_t measure_x86_put_counter(uint8_t *to, unsigned reg, size_t distance);
 size_t measure_x86_put_move(uint8_t *to, unsigned reg, int32_t by);
 unsigned measure_x86_accesses(struct measure_access *out, const uint8_t *code, size_t size,

@@ -6,10 +6,12 @@
 
 const struct measure_set measure_x86 = {
 	.isa = &isa_x86,
-	.keeps_way = X86_HAS_GS_BASE,
 	.chain_cycles = 3, /* imul r32, r32 */
 	.screen = measure_x86_screen,
 	.emit = measure_x86_emit,
+	.emit_clocks = measure_x86_emit_clocks,
+	.canaries = measure_x86_canaries,
+	.core_of = measure_x86_core_of,
 	.put_counter = measure_x86_put_counter,
 	.put_move = measure_x86_put_move,
 	.accesses = measure_x86_accesses,
@@ -18,7 +20,6 @@ const struct measure_set measure_x86 = {
 #ifdef __x86_64__
 
 #include <cpuid.h>
-#include <sys/auxv.h>
 #include <x86intrin.h>
 
 #include "measure/native.h"
@@ -31,7 +32,6 @@ uint64_t native_clock(void)
 
 uint32_t native_features(void)
 {
-	enum { HWCAP2_FSGSBASE_BIT = 2 }; /* asm/hwcap2.h */
 	unsigned eax, ebx, ecx, edx, xcr0 = 0;
 	uint32_t features = 0;
 
@@ -48,9 +48,6 @@ uint32_t native_features(void)
 		if ((ebx >> 30 & 3) == 3)
 			features |= X86_HAS_AVX512_VL_BW;
 	}
-	/* Instructions for the base of gs, if kernel and CPU have them (since Linux 5.9). */
-	if (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE_BIT)
-		features |= X86_HAS_GS_BASE;
 	return features;
 }
 
