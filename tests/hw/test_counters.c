@@ -60,10 +60,12 @@ static int be_client(int rung, bool measures)
 
 /* ---- tests ---- */
 
-enum { OUTPUT = 4096 };
+enum { OUTPUT = 16384 };
 
-/* Runs the client in the fake kernel.  Returns its output; skips where that cannot be traced. */
-static void run_client(char *output, const char *options, enum tact_rung rung, bool measures)
+/* Runs a program, whose path is relative to this one's folder, in the fake kernel.  Returns its
+ * status; skips where it cannot be traced.
+ */
+static int run_program(char *output, const char *options, const char *program)
 {
 	char self[512], command[2048];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -73,8 +75,9 @@ static void run_client(char *output, const char *options, enum tact_rung rung, b
 
 	assert_true(n > 0);
 	self[n] = 0;
-	snprintf(command, sizeof(command), "'%.*s/fake_kernel' %s -- '%s' client %d %d 2>&1",
-		 (int)(strrchr(self, '/') - self), self, options, self, (int)rung, measures);
+	*strrchr(self, '/') = 0;
+	snprintf(command, sizeof(command), "'%s'/fake_kernel %s -- '%s'/%s 2>&1", self, options,
+		 self, program);
 	pipe = popen(command, "r");
 	assert_non_null(pipe);
 	size = fread(output, 1, OUTPUT - 1, pipe);
@@ -84,8 +87,20 @@ static void run_client(char *output, const char *options, enum tact_rung rung, b
 		print_message("skip: no fake kernel here: %s", output);
 		skip();
 	}
+	if (!WIFEXITED(status))
+		fail_msg("%s: %s", command, output);
+	return WEXITSTATUS(status);
+}
+
+static void run_client(char *output, const char *options, enum tact_rung rung, bool measures)
+{
+	char program[64];
+	int status;
+
+	snprintf(program, sizeof(program), "test_counters client %d %d", (int)rung, measures);
+	status = run_program(output, options, program);
 	if (status)
-		fail_msg("%s: status %d: %s", command, status, output);
+		fail_msg("%s: status %d: %s", options, status, output);
 }
 
 struct injected {
@@ -227,9 +242,28 @@ static void later_counters_are_bad(void **state)
 	}
 }
 
+/* tact doctor --self-test: what works is tried, and what does not has a reason. */
+static void self_test(void **state)
+{
+	const double begin = hw_now();
+	char output[OUTPUT];
+	int status;
+
+	(void)state;
+	status = run_program(output, A "--no-user-read", "../../tact doctor --self-test -f json");
+	if (status != 0 && status != 1)
+		fail_msg("status %d: %s", status, output);
+	assert_true(hw_now() - begin < 20);
+	assert_non_null(strstr(output, "{\"name\":\"rdpmc\",\"works\":false,\"reason\":\"counters "
+				       "may not be read in user mode"));
+	assert_non_null(strstr(output, "{\"name\":\"perf\",\"works\":true"));
+	assert_non_null(strstr(output, "{\"name\":\"aperf\",\"works\":true"));
+	assert_non_null(strstr(output, "\"best_rung\":\"perf\""));
+}
+
 int main(int argc, char **argv)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(injections) + 2];
+	struct CMUnitTest tests[ARRAY_SIZE(injections) + 3];
 	size_t n = 0;
 
 	cmocka_set_test_filter(getenv("TEST"));
@@ -241,5 +275,6 @@ int main(int argc, char **argv)
 					       .initial_state = (void *)(uintptr_t)&injections[n]};
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(lost_in_a_run);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(later_counters_are_bad);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(self_test);
 	return _cmocka_run_group_tests("counters", tests, n, NULL, NULL);
 }

@@ -340,6 +340,10 @@ TEST(harnesses_come_and_go)
 		assert_true(has_children());
 		assert_true(tact_harness_rung(a) > TACT_RUNG_AUTO &&
 			    tact_harness_rung(a) <= TACT_RUNG_TSC);
+		/* a rung is better than this one, and has a reason not to be taken; or not */
+		for (int r = TACT_RUNG_AUTO; r <= (int)TACT_RUNG_TSC + 1; r++)
+			assert_int_equal(r != TACT_RUNG_AUTO && r < (int)tact_harness_rung(a),
+					 tact_harness_refusal(a, (enum tact_rung)r)[0] != 0);
 		tact_harness_destroy(a);
 		tact_harness_destroy(b);
 		assert_false(has_children());
@@ -497,6 +501,7 @@ TEST(results_of_any_size)
 	if (!h)
 		skip();
 	assert_int_equal(tact_harness_rung(NULL), TACT_RUNG_AUTO);
+	assert_string_equal(tact_harness_refusal(NULL, TACT_RUNG_PERF), "");
 	memset(&x, 0xa5, sizeof(x));
 	x.m.size = 0;
 	assert_int_equal(tact_measure(h, syscall_code, 2, &x.m), -TACT_E_INVAL);
