@@ -344,6 +344,7 @@ pictures: build
 bench-measure: deps
 	@$(MAKE) --no-print-directory build
 	python3 bench/measure_quality.py --tact $(BUILD)/tact
+	python3 bench/measure_quality.py --tact $(BUILD)/tact --confirmed
 
 # ---- installation ----
 

@@ -231,7 +231,7 @@ static void summarize(const struct run *run)
 	if (now->n_done > now->n_good)
 		text_add(&text, ")");
 	if (run->p->rounds > 1)
-		text_printf(&text, "; %zu confirmed by two rounds", now->n_confirmed);
+		text_printf(&text, "; %zu confirmed", now->n_confirmed);
 	if (now->n_skipped)
 		text_printf(&text, "; %zu were in the store already", now->n_skipped);
 	if (now->n_done && run->o->seconds > 0)

@@ -249,6 +249,12 @@ void tact_rounds_destroy(struct tact_rounds *rounds);
  */
 int tact_rounds_add(struct tact_rounds *rounds, const struct tact_measurement *m);
 
+/* Sets how many rounds have to agree at least; without this, and for less, it is 2.  Where other
+ * blocks show that neighbours come often, two may agree by chance.
+ * -TACT_E_INVAL: rounds is NULL.
+ */
+int tact_rounds_set_least(struct tact_rounds *rounds, unsigned agree);
+
 /* Returns whether another round is not worth its time; false for NULL.  That is so if
  *  - two rounds agree within 1% (and the step of the counter), at least one of them on a quiet core,
  *    and none was lower.  A single lower round is outvoted by five that agree, two by seven;

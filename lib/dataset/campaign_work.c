@@ -243,6 +243,37 @@ static void keep(struct tact_campaign *c, size_t i, const struct tact_measuremen
 	set_state(c, i, TACT_CAMPAIGN_MEASURED, slot->n_visits);
 }
 
+/* Notes how often numbers contradict those of earlier rounds. */
+static void note_agreement(struct tact_campaign *c, struct campaign_slot *slot,
+			   const struct tact_measurement *m)
+{
+	const double same = 1.015, weight = 1.0 / 32;
+	const double now = m->cycles_per_iteration;
+	bool is_other;
+
+	if (m->status != TACT_MEASURE_OK)
+		return;
+	if (slot->lowest > 0) {
+		is_other = now > same * slot->lowest || slot->lowest > same * now;
+		c->contradicted += weight * (is_other - c->contradicted);
+	}
+	if (!(slot->lowest > 0) || now < slot->lowest)
+		slot->lowest = now;
+}
+
+/* Rounds that have to agree.  If one in ten contradicts, one in a hundred pairs is slowed down
+ * twice, and a part of these by the same amount.
+ */
+static unsigned least_agreement(const struct tact_campaign *c)
+{
+	const unsigned least = c->contradicted < 0.1	? 2
+			       : c->contradicted < 0.25 ? 3
+			       : c->contradicted < 0.5	? 4
+							: 5;
+
+	return least < c->opt.rounds ? least : c->opt.rounds;
+}
+
 /* Whether a block is visited again: `m` is what its rounds have shown. */
 static bool needs_more(const struct tact_campaign *c, const struct campaign_slot *slot,
 		       const struct tact_measurement *m)
@@ -259,6 +290,8 @@ static void take_result(struct tact_campaign *c, size_t i, struct tact_measureme
 	struct campaign_slot *slot = &c->slots[i];
 	struct tact_diag diag = {0};
 
+	note_agreement(c, slot, m);
+	tact_rounds_set_least(slot->rounds, least_agreement(c));
 	if (slot->rounds && (tact_rounds_add(slot->rounds, m) == -TACT_E_NOMEM ||
 			     tact_rounds_result(slot->rounds, m) < 0)) {
 		stop_without_memory(c);

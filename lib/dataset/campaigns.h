@@ -32,6 +32,7 @@ struct campaign_slot {
 	bool is_measured, is_confirmed;
 	enum tact_measure_status status; /* if it is measured */
 	unsigned n_visits;
+	double lowest; /* number; 0: none yet */
 };
 
 struct tact_campaign {
@@ -49,6 +50,7 @@ struct tact_campaign {
 	size_t n_started, n_in_flight, n_partial;
 	unsigned n_up, n_ended;
 	bool may_go, is_stopped;
+	double contradicted; /* share of late visits that contradict the earlier ones */
 	struct tact_campaign_progress progress;
 };
 

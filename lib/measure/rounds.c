@@ -42,6 +42,7 @@ struct tact_rounds {
 	struct tact_measurement failure; /* that counts; if its status is OK: only the setting */
 	struct round *round;		 /* owned; those with a number, lowest first */
 	size_t n, capacity;
+	unsigned least; /* rounds that have to agree; 0: ENOUGH */
 	unsigned n_made, n_disturbed, kept, dropped;
 	unsigned n_failed[TACT_N_MEASURE_STATUS];
 };
@@ -224,6 +225,14 @@ int tact_rounds_add(struct tact_rounds *rounds, const struct tact_measurement *m
 	return 0;
 }
 
+int tact_rounds_set_least(struct tact_rounds *rounds, unsigned agree)
+{
+	if (!rounds)
+		return -TACT_E_INVAL;
+	rounds->least = agree;
+	return 0;
+}
+
 /* ---- concluding ---- */
 
 /* Returns the highest number that is the same as this one. */
@@ -247,6 +256,8 @@ static struct cluster cluster_from(const struct tact_rounds *rounds, size_t begi
 	}
 	if (!is_quiet && enough < ENOUGH_BUSY)
 		enough = ENOUGH_BUSY;
+	if (enough < rounds->least)
+		enough = rounds->least;
 	c.is_confirmed = c.agree >= enough;
 	return c;
 }
@@ -339,9 +350,10 @@ static void put_doubt(const struct tact_rounds *rounds, const struct cluster *c,
 	out->cycles_per_iteration = out->spread = 0;
 	out->agree = 0;
 	if (c->agree >= ENOUGH)
-		snprintf(out->reason, sizeof(out->reason),
-			 "%u of %u rounds saw %.2f cycles, but never on a quiet core", c->agree,
-			 rounds->n_made, lowest->cycles);
+		snprintf(out->reason, sizeof(out->reason), "%u of %u rounds saw %.2f cycles, %s",
+			 c->agree, rounds->n_made, lowest->cycles,
+			 c->agree < rounds->least ? "too few while neighbours come this often"
+						  : "but never on a quiet core");
 	else if (c->end < rounds->n)
 		snprintf(out->reason, sizeof(out->reason),
 			 "one of %u rounds saw %.2f cycles, the next lowest %.2f", rounds->n_made,

@@ -191,6 +191,28 @@ TEST(busy_cores_need_a_third)
 	assert_float_equal(out.disturbance, 0, 1e-12);
 }
 
+TEST(more_may_be_asked_for)
+{
+	struct tact_measurement m = number(1), out = TACT_MEASUREMENT_INIT;
+	struct tact_rounds *rounds;
+
+	assert_int_equal(tact_rounds_set_least(NULL, 3), -TACT_E_INVAL);
+	assert_int_equal(tact_rounds_create(&rounds), 0);
+	assert_int_equal(tact_rounds_set_least(rounds, 3), 0);
+	assert_int_equal(tact_rounds_add(rounds, &m), 0);
+	assert_int_equal(tact_rounds_add(rounds, &m), 0);
+	assert_false(tact_rounds_is_confirmed(rounds));
+	assert_int_equal(tact_rounds_result(rounds, &out), 0);
+	assert_int_equal(out.status, TACT_MEASURE_UNCONFIRMED);
+	assert_string_equal(out.reason, "2 of 2 rounds saw 1.00 cycles, too few while neighbours "
+					"come this often");
+	assert_int_equal(tact_rounds_add(rounds, &m), 0);
+	assert_true(tact_rounds_is_confirmed(rounds));
+	assert_int_equal(tact_rounds_set_least(rounds, 1), 0); /* never less than two */
+	assert_true(tact_rounds_is_confirmed(rounds));
+	tact_rounds_destroy(rounds);
+}
+
 TEST(flags_are_united)
 {
 	struct tact_measurement m[3] = {number(1.0), number(1.0), number(1.5)}, out;
