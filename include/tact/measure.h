@@ -152,7 +152,7 @@ struct tact_measure_options {
 	bool no_namespaces;
 	const char *state; /* file that keeps how fast CPUs of a model are when nothing else runs on
 			      them; it is read, and replaced when there is news; NULL: none */
-	bool noisy; /* samples count even while something else runs on the core */
+	bool noisy;	   /* samples count even while something else runs on the core */
 };
 #define TACT_MEASURE_OPTIONS_INIT TACT_SIZED(struct tact_measure_options)
 

@@ -91,10 +91,11 @@ static bool was_quiet(const struct measure_floor *floor, const struct measure_re
 		      const struct measure_reading *after, double *excess)
 {
 	double a, b;
-	bool quiet = measure_is_quiet(floor, before, &a) & measure_is_quiet(floor, after, &b);
+	const bool was = measure_is_quiet(floor, before, &a);
+	const bool is = measure_is_quiet(floor, after, &b);
 
 	*excess = a < 0 || b < 0 ? -1 : fmax(a, b);
-	return quiet;
+	return was && is;
 }
 
 /* ---- a pass ---- */
