@@ -49,14 +49,13 @@ unsigned measure_x86_canaries(struct measure_canary out[MEASURE_CANARIES],
 					     .credible = 1.08, .tolerance = 0.04};
 	/* Always the same number of cycles: the steps of what others take are 3% and more. */
 	out[LOOP] = (struct measure_canary){
-		"loop",	     1200 * times * times, .uops = core->width >= WIDE ? 4 : 3,
-		.cycles = 1, .credible = 1.015,	   .tolerance = 0.015};
-	out[WINDOW] = (struct measure_canary){"window",
-					      20 * times,
-					      .uops = window_uops(core),
-					      .cycles = 3 * window_links(core),
-					      .credible = 1.015,
-					      .tolerance = 0.04};
+		"loop",	     2400 * times,	.uops = core->width >= WIDE ? 4 : 3,
+		.cycles = 1, .credible = 1.025, .tolerance = 0.015};
+	/* How much the chains overlap depends on the core: 1.08 times the ideal on Golden Cove,
+	 * 1.14 on Zen 3.  With half of the window it is 1.6 and more.
+	 */
+	out[WINDOW] = (struct measure_canary){"window", 20 * times, .uops = window_uops(core),
+					      .credible = 1.2, .tolerance = 0.04};
 	return N_CANARIES;
 }
 
@@ -190,7 +189,7 @@ static size_t put_part(struct buffer *b, unsigned part, const struct measure_cor
 
 void emit_clocks(struct buffer *b, const struct measure_plan *plan, struct measure_layout *layout)
 {
-	static const unsigned warm[] = {[ISSUE] = 8, [LOOP] = 64, [WINDOW] = 3};
+	static const unsigned warm[] = {[ISSUE] = 80, [LOOP] = 400, [WINDOW] = 16};
 	const unsigned links = plan->core.coarse ? MEASURE_CHAIN_LONG_COARSE : MEASURE_CHAIN_LONG;
 	struct measure_canary parts[MEASURE_CANARIES];
 	unsigned n = measure_x86_canaries(parts, &plan->core);
