@@ -239,7 +239,7 @@ $(BUILD)/tests/hw/deny: tests/hw/deny.c
 # A program of its own, without the library: it stands for the kernel.
 $(FAKE_KERNEL): $(FAKE_KERNEL_SRC) $(wildcard tests/hw/fake_*.h)
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -g -o $@ $(FAKE_KERNEL_SRC) $(LDFLAGS)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -g -o $@ $(FAKE_KERNEL_SRC) -lZydis -lZycore $(LDFLAGS)
 
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)

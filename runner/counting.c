@@ -100,26 +100,22 @@ static int try_counter(struct runner *r)
 	return error ? error : counter_judge(short_chain, long_chain);
 }
 
-static long open_event(const struct measure_start *start, bool excludes)
+static long open_event(const struct measure_start *start, uint32_t core_type, bool excludes)
 {
+	const struct counter_place place = {start->aperf_type, start->aperf_config, core_type};
 	struct perf_event_attr attr;
 
-	counter_describe(&attr, (enum tact_rung)start->rung, start->aperf_type, start->aperf_config,
-			 excludes);
+	counter_describe(&attr, (enum tact_rung)start->rung, &place, excludes);
 	return gate_syscall(__NR_perf_event_open, (long)&attr, 0, -1, -1, 0, 0);
 }
 
-int counting_open(struct runner *r, const struct measure_start *start)
+/* Opens the counter of a kind of cores, and tries it. */
+static int open_kind(struct runner *r, const struct measure_start *start, uint32_t core_type)
 {
-	long result;
+	long result = open_event(start, core_type, true);
 
-	r->rung = start->rung;
-	r->counter = -1;
-	if (r->rung == TACT_RUNG_TSC)
-		return 0;
-	result = open_event(start, true);
 	if (result < 0 && counter_may_not_exclude((enum tact_rung)r->rung, -result))
-		result = open_event(start, false);
+		result = open_event(start, core_type, false);
 	if (result < 0)
 		return (int)-result;
 	r->counter = (int)result;
@@ -128,4 +124,30 @@ int counting_open(struct runner *r, const struct measure_start *start)
 			 r->counter, 0) != (long)MEASURE_PERF_BASE)
 		return COUNTER_NO_PAGE;
 	return try_counter(r);
+}
+
+static void close_kind(struct runner *r)
+{
+	if (r->rung == TACT_RUNG_RDPMC)
+		gate_syscall(__NR_munmap, MEASURE_PERF_BASE, MEASURE_PAGE, 0, 0, 0, 0);
+	gate_syscall(__NR_close, r->counter, 0, 0, 0, 0, 0);
+	r->counter = -1;
+}
+
+int counting_open(struct runner *r, const struct measure_start *start)
+{
+	int error;
+
+	r->rung = start->rung;
+	r->counter = -1;
+	if (r->rung == TACT_RUNG_TSC)
+		return 0;
+	error = open_kind(r, start, 0);
+	for (int i = 0; i < MEASURE_CORE_TYPES && start->core_type[i] &&
+			counter_may_be_elsewhere((enum tact_rung)r->rung, error);
+	     i++) {
+		close_kind(r);
+		error = open_kind(r, start, start->core_type[i]);
+	}
+	return error;
 }

@@ -48,7 +48,9 @@ static void child_serve(void *argument)
 	struct runner *r = argument;
 
 	r->nonce = start->header.nonce;
-	r->n_physical = start->n_physical;
+	r->n_physical = MEASURE_MAX_PHYSICAL;
+	if (!sandbox_drop_data(r, start->n_physical))
+		sandbox_fail(PART_UNMAPPED, 0);
 	body.counter_error = counting_open(r, start);
 	sandbox_child(r);
 	report(KIND_STARTED, r->nonce, &body);

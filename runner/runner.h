@@ -92,6 +92,10 @@ void sandbox_clear(void);
 struct runner *sandbox_hide(void);
 /* Gives up the keeper's memory, and privileges; installs the filter. */
 void sandbox_child(struct runner *r);
+/* Unmaps all data pages but the first n: what no run fills would keep what a block leaves there for
+ * its later runs.  Returns false if they are not there, or cannot be unmapped.
+ */
+bool sandbox_drop_data(struct runner *r, uint32_t n);
 void sandbox_fail(enum measure_part part, long error) __attribute__((noreturn));
 void runner_exit(int status) __attribute__((noreturn));
 

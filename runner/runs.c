@@ -195,8 +195,7 @@ static bool receive_order(struct runner *r)
 	for (size_t i = 0; i < sizeof(m.orders); i++)
 		((uint8_t *)host)[i] = m.orders[i];
 	return host->n_samples <= MEASURE_MAX_SAMPLES && host->max_pages <= MEASURE_MAX_PAGES &&
-	       host->max_steps <= MEASURE_MAX_STEPS && host->n_physical &&
-	       host->n_physical <= r->n_physical;
+	       host->max_steps <= MEASURE_MAX_STEPS && sandbox_drop_data(r, host->n_physical);
 }
 
 void runs_serve(struct runner *r)

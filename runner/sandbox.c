@@ -182,17 +182,16 @@ static void drop_privileges(void)
 	limit(RLIMIT_NPROC, 0);
 }
 
-/* Pages that no run fills would keep what a block leaves there for later ones. */
-static void drop_data(const struct runner *r)
+bool sandbox_drop_data(struct runner *r, uint32_t n)
 {
-	if (!r->n_physical || r->n_physical > MEASURE_MAX_PHYSICAL)
-		sandbox_fail(PART_MEMORY, 0);
-	if (r->n_physical < MEASURE_MAX_PHYSICAL)
-		must(PART_UNMAPPED,
-		     gate_syscall(__NR_munmap,
-				  (long)(MEASURE_DATA_BASE + r->n_physical * MEASURE_PAGE),
-				  (long)(MEASURE_MAX_PHYSICAL - r->n_physical) * MEASURE_PAGE, 0, 0,
-				  0, 0));
+	const uint32_t dropped = r->n_physical - n;
+
+	if (!n || n > r->n_physical)
+		return false;
+	r->n_physical = n;
+	return !dropped ||
+	       !gate_syscall(__NR_munmap, (long)(MEASURE_DATA_BASE + (uint64_t)n * MEASURE_PAGE),
+			     (long)dropped * MEASURE_PAGE, 0, 0, 0, 0);
 }
 
 /* ---- the filter ---- */
@@ -301,6 +300,10 @@ static void add_stub(struct filter *f, const struct runner *r)
 	need(f, ARGUMENT(4), MEASURE_DATA_FD, MEASURE_DATA_FD);
 	close_rule(f, rule);
 	rule = open_rule(f, __NR_munmap);
+	need(f, ARGUMENT(1) + 4, 0, 0);
+	load(f, ARGUMENT(0) + 4);
+	add(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)(MEASURE_DATA_BASE >> 32));
+	finish(f, SECCOMP_RET_ALLOW); /* data pages that a block does not need */
 	need_foreign_page(f);
 	close_rule(f, rule);
 	add_call(f, __NR_exit_group);
@@ -342,7 +345,6 @@ void sandbox_child(struct runner *r)
 	drop_privileges();
 	must(PART_UNMAPPED,
 	     gate_syscall(__NR_munmap, MEASURE_KEEPER_BASE, KEEPER_BYTES, 0, 0, 0, 0));
-	drop_data(r);
 	if (gate_syscall(__NR_getrandom, (long)r->random, sizeof(r->random), 0, 0, 0, 0) !=
 	    sizeof(r->random))
 		sandbox_fail(PART_RANDOM, 0);

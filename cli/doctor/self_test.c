@@ -15,7 +15,7 @@
 #include "common/cli.h"
 
 /* Seconds after which nothing new is begun. */
-#define KNOWN_TIME  9.0
+#define RUNG_TIME   2.2 /* for each rung */
 #define REPEAT_TIME 15.0
 
 #define NEAR 0.01 /* repeated */
@@ -188,9 +188,31 @@ static void try_known(struct self_test *t, struct tact_harness *harness, const s
 	a->is_right = a->m.status == TACT_MEASURE_OK && is_right(k, a->m.cycles_per_iteration);
 }
 
-static void try_rung(struct self_test *t, enum tact_rung rung, double end)
+/* Says what is off with an answer.  That a machine is not quiet is no fault. */
+static void judge(struct self_test *t, const struct self_known *k, const struct self_answer *a,
+		  const char *rung)
+{
+	switch (a->m.status) {
+	case TACT_MEASURE_OK:
+		if (!a->is_right)
+			say_off(t, "%s takes %.2f cycles by %s, not %g to %g", k->name,
+				a->m.cycles_per_iteration, rung, k->low, k->high);
+		return;
+	case TACT_MEASURE_UNSTABLE:
+	case TACT_MEASURE_DISTURBED:
+	case TACT_MEASURE_UNCONFIRMED:
+		return;
+	default:
+		say_off(t, "%s has no number by %s: %s%s%s", k->name, rung,
+			tact_measure_status_name(a->m.status), a->m.reason[0] ? ", " : "",
+			a->m.reason);
+	}
+}
+
+static void try_rung(struct self_test *t, enum tact_rung rung)
 {
 	struct tact_harness *harness = create(t, rung);
+	const double end = now() + RUNG_TIME;
 
 	if (!harness)
 		return;
@@ -203,10 +225,7 @@ static void try_rung(struct self_test *t, enum tact_rung rung, double end)
 			break;
 		}
 		try_known(t, harness, &self_known[i], a);
-		if (a->m.status == TACT_MEASURE_OK && !a->is_right)
-			say_off(t, "%s takes %.2f cycles by %s, not %g to %g", self_known[i].name,
-				a->m.cycles_per_iteration, tact_rung_name(rung), self_known[i].low,
-				self_known[i].high);
+		judge(t, &self_known[i], a, tact_rung_name(rung));
 	}
 	tact_harness_destroy(harness);
 }
@@ -273,10 +292,11 @@ static void repeat(struct self_test *t, struct tact_harness *harness, bool confi
 {
 	struct self_repeat *r = &t->repeat[confirms];
 	double first[SELF_BLOCKS], second[SELF_BLOCKS], begin = now();
+	const unsigned before = t->measured;
 
 	measure_blocks(t, harness, confirms, end, first);
 	measure_blocks(t, harness, confirms, end, second);
-	r->rate = 2 * SELF_BLOCKS / (now() - begin);
+	r->rate = (t->measured - before) / (now() - begin);
 	for (int i = 0; i < SELF_BLOCKS; i++) {
 		const double d = difference(first[i], second[i]);
 
@@ -339,12 +359,14 @@ void self_test_run(struct self_test *t)
 	find_kernel(t);
 	find_parts(t);
 	for (int r = TACT_RUNG_RDPMC; r <= (int)TACT_RUNG_TSC; r++)
-		try_rung(t, (enum tact_rung)r, begin + KNOWN_TIME);
+		try_rung(t, (enum tact_rung)r);
 	compare_rungs(t);
 	repeat_both_ways(t, begin + REPEAT_TIME);
 	without = t->disturbed + t->unstable;
 	if (!self_test_measures(t))
 		say_off(t, "no rung works: nothing can be measured");
+	else if (t->is_cut)
+		say_off(t, "time was up before everything was tried");
 	else if (2 * without > t->measured)
 		say_off(t, "%u of %u measurements gave no number: the machine is not quiet",
 			without, t->measured);

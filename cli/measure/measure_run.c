@@ -257,9 +257,15 @@ static int conclude(const struct run *run, int signal)
 			    strstr(now->why, "unshare")
 				    ? "; --no-namespaces measures where a container refuses them"
 				    : "");
-	if (signal)
+	if (signal && p->rounds == 1)
 		cli_message("interrupted: %zu of %zu blocks are done%s",
 			    now->n_done + now->n_skipped + now->n_none, run->o->list->n,
+			    p->is_store ? "; --resume continues from here" : "");
+	else if (signal)
+		cli_message("interrupted in round %u: %zu of %zu blocks are measured, %zu are "
+			    "confirmed%s",
+			    now->round, now->n_done + now->n_skipped + now->n_none, run->o->list->n,
+			    now->n_confirmed + now->n_skipped,
 			    p->is_store ? "; --resume continues from here" : "");
 	if (run->has_begun && ((!p->is_quiet && (p->is_store || signal)) || p->is_verbose))
 		summarize(run);

@@ -35,7 +35,8 @@ static const char *explain_own(int error)
 		return "the counter counts something else than cycles: a known chain of "
 		       "multiplications takes too few or too many";
 	case COUNTER_NO_DEVICE:
-		return "perf has no msr device with aperf here; modprobe msr";
+		return "perf's msr device has no aperf: the CPU or the hypervisor does not offer "
+		       "it";
 	}
 	return "unknown";
 }

@@ -44,11 +44,17 @@ enum counter_error {
 
 /* ---- the event ---- */
 
-/* The event of a rung.  aperf_*: of perf's msr device, which counts everything or nothing.
- * excludes: whether cycles of the kernel and of the hypervisor are left out; some counters cannot.
+/* Where a rung finds its event. */
+struct counter_place {
+	uint32_t aperf_type, aperf_config; /* of perf's msr device, which counts all or nothing */
+	uint32_t core_type; /* of perf's device for a kind of cores; 0: the usual one */
+};
+
+/* Describes the event of a rung.  excludes: whether cycles of the kernel and of the hypervisor are
+ * left out; some counters cannot.
  */
 static inline void counter_describe(struct perf_event_attr *attr, enum tact_rung rung,
-				    unsigned aperf_type, uint64_t aperf_config, bool excludes)
+				    const struct counter_place *place, bool excludes)
 {
 	unsigned char *bytes = (unsigned char *)attr;
 
@@ -58,12 +64,12 @@ static inline void counter_describe(struct perf_event_attr *attr, enum tact_rung
 	attr->pinned = 1;
 	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if (rung == TACT_RUNG_APERF) {
-		attr->type = aperf_type;
-		attr->config = aperf_config;
+		attr->type = place->aperf_type;
+		attr->config = place->aperf_config;
 		return;
 	}
 	attr->type = PERF_TYPE_HARDWARE;
-	attr->config = PERF_COUNT_HW_CPU_CYCLES;
+	attr->config = PERF_COUNT_HW_CPU_CYCLES | (uint64_t)place->core_type << 32;
 	attr->exclude_kernel = attr->exclude_hv = excludes;
 }
 
@@ -71,6 +77,14 @@ static inline void counter_describe(struct perf_event_attr *attr, enum tact_rung
 static inline bool counter_may_not_exclude(enum tact_rung rung, long error)
 {
 	return rung != TACT_RUNG_APERF && (error == 22 || error == 95); /* EINVAL, EOPNOTSUPP */
+}
+
+/* Whether another kind of cores may have the counter: an event of one kind is on no counter while
+ * the thread runs on the other.
+ */
+static inline bool counter_may_be_elsewhere(enum tact_rung rung, int error)
+{
+	return rung != TACT_RUNG_APERF && (error == COUNTER_OFF || error == COUNTER_EMPTY);
 }
 
 /* ---- in user mode ---- */

@@ -290,6 +290,7 @@ static int start_runner(struct tact_harness *h)
 	struct measure_report report;
 	struct incoming in;
 
+	memcpy(start.core_type, h->core_type, sizeof(start.core_type));
 	h->failed_part = PART_RANDOM;
 	h->failed_error = ENOSYS;
 	if (getrandom(&h->nonce, sizeof(h->nonce), 0) != sizeof(h->nonce))

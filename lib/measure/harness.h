@@ -14,11 +14,12 @@
 struct tact_harness {
 	struct tact_measure_options opt; /* with defaults filled in */
 	enum tact_rung rung;
-	char refusal[TACT_RUNG_TSC + 1][160]; /* why a rung does not work; "": it does, or was not
+	char refusal[TACT_RUNG_TSC + 1][160];	/* why a rung does not work; "": it does, or was not
 						 tried */
-	unsigned aperf_type, aperf_config;    /* of perf's msr device; type 0: there is none */
-	uint32_t features;		      /* of the CPU; the instruction set defines the bits */
-	unsigned quantum;		      /* step of the time stamp counter */
+	unsigned aperf_type, aperf_config;	/* of perf's msr device; type 0: there is none */
+	uint32_t core_type[MEASURE_CORE_TYPES]; /* of perf's devices for other kinds of cores */
+	uint32_t features; /* of the CPU; the instruction set defines the bits */
+	unsigned quantum;  /* step of the time stamp counter */
 	struct measure_core core;
 	struct measure_floor floor;
 	char *state;	    /* owned: file that keeps the floor; NULL: none */

@@ -186,15 +186,22 @@ static unsigned probe_quantum(void)
 	return measure_quantum(count, MAX);
 }
 
-/* perf's msr device offers APERF as an event. */
-static void probe_aperf(struct tact_harness *h)
+/* perf's msr device offers APERF as an event.  CPUs with several kinds of cores have a device for
+ * each; that of the first kind is the usual one.
+ */
+static void probe_devices(struct tact_harness *h)
 {
+	static const char *const others[MEASURE_CORE_TYPES] = {"cpu_atom", "cpu_lowpower"};
 	struct pmu_event event;
+	unsigned n = 0;
 
 	if (pmu_find_event(&event, PMU_DEVICES, "msr", "aperf")) {
 		h->aperf_type = event.type;
 		h->aperf_config = (unsigned)event.config;
 	}
+	for (int i = 0; i < MEASURE_CORE_TYPES; i++)
+		if (pmu_find_device(&h->core_type[n], PMU_DEVICES, others[i]))
+			n++;
 }
 
 /* Says which part of the sandbox is missing. */
@@ -300,7 +307,7 @@ int tact_harness_create(struct tact_harness **out, const struct tact_measure_opt
 		goto out_destroy;
 	}
 	h->features = native_features();
-	probe_aperf(h);
+	probe_devices(h);
 	h->quantum = probe_quantum();
 	if (harness_create_areas(h) < 0) {
 		error = tact_fail(diag, errno == ENOMEM ? TACT_E_NOMEM : TACT_E_IO,

@@ -84,6 +84,8 @@ int job_plan(struct job *job, const uint8_t *code, size_t size)
 					  .size = size,
 					  .loop = loop,
 					  .reads_counter = h->rung == TACT_RUNG_RDPMC,
+					  .asks_kernel = job->screen.uses_kept ||
+							 !(h->features & measure_native->keeps_way),
 					  .init = h->opt.init,
 					  .memory = h->opt.memory,
 					  .vectors = h->opt.vectors,
@@ -228,9 +230,7 @@ static bool walk_in_loops(struct job *job, const struct measure_walk *walk, unsi
 	if (!count)
 		return false;
 	*high = count;
-	*low = count - count / 3;
-	if (*low < MEASURE_WALK_EXIT)
-		*low = MEASURE_WALK_EXIT;
+	*low = MEASURE_WALK_EXIT;
 	plan->back_size = measure_walk_back(walk, measure_native, *high, plan->back);
 	measure_walk_back(walk, measure_native, *low, plan->back_low);
 	plan->copies = wanted / (*high - *low) + 1;
@@ -243,20 +243,31 @@ static bool walk_in_loops(struct job *job, const struct measure_walk *walk, unsi
 }
 
 /* Prepares a block that walks through more pages than the first-level cache has room for, so that it
- * does not.  Returns 0; or -1, and the block is as it was.
+ * does not.  With several pointers, the first try may still be too long.  Returns 0; or -1, and the
+ * plan is as it was.
  */
-static int tame_walk(struct job *job, unsigned low, unsigned high)
+static int tame_walk(struct job *job, const struct sizes *wanted)
 {
 	const struct measure_plan plan = job->plan;
 	struct measure_walk walk;
 
-	if (find_walk(job, &walk) &&
-	    (job->plan.loop ? walk_in_loops : walk_back)(job, &walk, &low, &high) &&
-	    prepare_sizes(job, low, high) == 0 && job->h->host->n_pages <= MEASURE_MAX_PHYSICAL) {
-		job->out->flags |= TACT_MFLAG_WALKS;
-		return 0;
+	if (!find_walk(job, &walk))
+		return -1;
+	for (int i = 0; i < 2; i++, walk.stride *= 2) {
+		struct sizes sizes = *wanted;
+		unsigned most = plan.loop || !i ? MEASURE_CACHE_PAGES : MEASURE_MAX_PHYSICAL;
+
+		if ((plan.loop ? walk_in_loops : walk_back)(job, &walk, &sizes.low, &sizes.high) &&
+		    prepare_sizes(job, sizes.low, sizes.high) == 0 &&
+		    job->h->host->n_pages <= most) {
+			job->out->flags |= TACT_MFLAG_WALKS;
+			return 0;
+		}
+		job->plan = plan;
+		if (!job->h->runner)
+			break; /* and the reason stays */
+		forget_failure(job);
 	}
-	job->plan = plan;
 	return -1;
 }
 
@@ -303,7 +314,7 @@ static int choose_pages(struct job *job, unsigned first_pages, const struct size
 		uint32_t flags = job->out->flags;
 
 		job->out->flags &= ~(uint32_t)TACT_MFLAG_SHORT;
-		if (tame_walk(job, wanted->low, wanted->high) == 0)
+		if (tame_walk(job, wanted) == 0)
 			return settle_pages(job);
 		if (!job->h->runner)
 			return -1;

@@ -89,6 +89,7 @@ struct measure_plan {
 	uint8_t counter;    /* loop: number of the register that counts */
 	bool own_branch;    /* loop: the block counts and branches itself */
 	bool reads_counter; /* perf's, not the clock */
+	bool asks_kernel;   /* the way out cannot be kept in a register */
 	enum tact_init init;
 	enum tact_contents memory;
 	enum tact_vectors vectors;
@@ -117,6 +118,7 @@ struct measure_screen {
 	/* Instructions between two iterations, which keep the floating-point stack level. */
 	uint8_t fixup[MEASURE_MAX_FIXUP];
 	size_t fixup_size;
+	bool uses_kept; /* accesses memory through the register that could keep the way out */
 };
 
 /* A memory access of a traced run. */
@@ -133,6 +135,7 @@ enum { MEASURE_MAX_ACCESSES = 16 };
  */
 struct measure_set {
 	const struct tact_isa *isa;
+	uint32_t keeps_way;    /* bit of `features`: a register can keep the way out of a block */
 	unsigned chain_cycles; /* of one multiplication in the clock's chain */
 
 	void (*screen)(struct measure_screen *s, const uint8_t *code, size_t size, bool loop,

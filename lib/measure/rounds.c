@@ -117,6 +117,8 @@ static bool is_final(enum tact_measure_status status)
 
 int tact_rounds_create(struct tact_rounds **out)
 {
+	if (out)
+		*out = NULL;
 	return tact_new(out, sizeof(**out), out, "no place for the result", NULL);
 }
 

@@ -35,7 +35,11 @@
 #define MEASURE_STAMP_BASE  0x3ea000000000ull /* struct measure_stamp */
 #define MEASURE_KEEPER_BASE 0x3f0000000000ull /* the keeper's own memory; not there in a child */
 #define MEASURE_OWN_END	    0x400000000000ull
-#define MEASURE_LEAVE	    MEASURE_TEXT_BASE /* where emitted code goes after a block */
+/* Where emitted code goes after a block: if a register that the block cannot read has kept the way to
+ * the hidden memory; and if the kernel must be asked, which takes time and space in caches.
+ */
+#define MEASURE_LEAVE	      MEASURE_TEXT_BASE
+#define MEASURE_LEAVE_BY_CALL (MEASURE_TEXT_BASE + 64)
 
 /* A child's own memory is between these, at an address that nobody but the child and the kernel
  * knows: random, another one for each block, and in no register and no memory while a block runs.
@@ -179,11 +183,14 @@ struct measure_header {
 	uint64_t nonce, number;
 };
 
+enum { MEASURE_CORE_TYPES = 2 };
+
 struct measure_start {
 	struct measure_header header;
-	uint32_t rung;			   /* enum tact_rung */
-	uint32_t aperf_type, aperf_config; /* of perf's msr device */
-	uint32_t n_physical;		   /* pages of the data area that a block may have */
+	uint32_t rung;				/* enum tact_rung */
+	uint32_t aperf_type, aperf_config;	/* of perf's msr device */
+	uint32_t core_type[MEASURE_CORE_TYPES]; /* of perf's devices for other cores; 0: none */
+	uint32_t n_physical;			/* pages of the data area that a block may have */
 };
 
 /* Body of READY, STARTED, FAILED and ENDED. */

@@ -42,18 +42,27 @@ static bool read_number(const char *text, int base, uint64_t *out)
 	return *text >= '0' && *text <= '9' && !*end && !errno;
 }
 
+bool pmu_find_device(uint32_t *type, const char *devices, const char *device)
+{
+	char path[512], line[128];
+	uint64_t number;
+
+	*type = 0;
+	snprintf(path, sizeof(path), "%s/%s/type", devices, device);
+	if (pmu_read_line(path, line, sizeof(line)) && read_number(line, 10, &number) &&
+	    number <= UINT32_MAX)
+		*type = (uint32_t)number;
+	return *type != 0;
+}
+
 bool pmu_find_event(struct pmu_event *out, const char *devices, const char *device,
 		    const char *name)
 {
 	static const char field[] = "event=";
 	char path[512], line[128];
-	uint64_t type;
 
-	snprintf(path, sizeof(path), "%s/%s/type", devices, device);
-	if (!pmu_read_line(path, line, sizeof(line)) || !read_number(line, 10, &type) || !type ||
-	    type > UINT32_MAX)
+	if (!pmu_find_device(&out->type, devices, device))
 		return false;
-	out->type = (uint32_t)type;
 	snprintf(path, sizeof(path), "%s/%s/events/%s", devices, device, name);
 	return pmu_read_line(path, line, sizeof(line)) &&
 	       !strncmp(line, field, sizeof(field) - 1) &&

@@ -27,6 +27,11 @@ struct pmu_event {
 
 #define PMU_DEVICES "/sys/bus/event_source/devices"
 
+/* Finds the type of a device in DEVICES/device/type.  Returns whether it is there; *type is 0 if
+ * not.
+ */
+bool pmu_find_device(uint32_t *type, const char *devices, const char *device);
+
 /* Finds an event in DEVICES/device/type and DEVICES/device/events/name.  Returns whether it is
  * there and is no more than a number of the field "event", as those of the msr device are.
  */

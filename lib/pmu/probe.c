@@ -61,7 +61,8 @@ static const struct row rows[TACT_N_CHECKS] = {
 		 "bare metal; for virtual machines a hypervisor that passes LBR on"},
 	[TACT_CHECK_APERF] = {"aperf", "APERF", pmu_probe_aperf, false,
 			      "the rung aperf is not there",
-			      "modprobe msr; sysctl kernel.perf_event_paranoid=0"},
+			      "bare metal, or a hypervisor that passes APERF on; sysctl "
+			      "kernel.perf_event_paranoid=1"},
 	[TACT_CHECK_SECCOMP] =
 		{"seccomp", "seccomp filters", pmu_probe_seccomp, true,
 		 "measured code could not be kept from system calls: nothing is measured without",

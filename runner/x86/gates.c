@@ -32,9 +32,16 @@ _Static_assert(offsetof(struct runner, signal_stack) == 0 &&
 __attribute__((used, section(".gates"), naked, noinline)) static void gates(void)
 {
 	__asm__(/* From emitted code, behind the block: rax is the counter at its end.  This is the
-		 * first instruction of the text: MEASURE_LEAVE.  sigaltstack(NULL, found) tells
-		 * where the runner's memory is.
+		 * first instruction of the text: MEASURE_LEAVE.  The entry has left the address of
+		 * the runner's memory in the base of gs.
 		 */
+		"	mov %%rax, %%rbx\n"
+		"	rdgsbase %%rdx\n"
+		"	jmp gate_leave\n"
+		/* The same, MEASURE_LEAVE_BY_CALL: sigaltstack(NULL, found) tells where the
+		 * runner's memory is.
+		 */
+		"	.balign 64\n"
 		"	mov %%rax, %%rbx\n"
 		"	xor %%edi, %%edi\n"
 		"	movabs %[found], %%rsi\n"
@@ -47,6 +54,7 @@ __attribute__((used, section(".gates"), naked, noinline)) static void gates(void
 		"	movabs %[found], %%rcx\n"
 		"	mov (%%rcx), %%rdx\n"
 		"	mov %%rax, (%%rcx)\n" /* the next run must not read it there */
+		"gate_leave:\n"
 		"	mov %c[saved](%%rdx), %%rsp\n"
 		"	pushq $0x202\n	popfq\n" /* a block may have set any flag; NT would make the
 						    next iretq fault */

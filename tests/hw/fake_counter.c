@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <Zydis/Zydis.h>
+
 #include "fake_kernel.h"
 
 enum {
@@ -98,6 +100,9 @@ struct event *fake_open(const struct fake *f, const struct task *t, ino_t inode,
 			    .page = page,
 			    .base = t->count,
 			    .opened = fake_now()};
+	/* x86_pmu_filter: an event of a kind of cores is on no counter of another one. */
+	e->is_off = f->off || (f->core_type && t->attr.type == PERF_TYPE_HARDWARE &&
+			       t->attr.config >> 32 != f->core_type);
 	if (!page)
 		return e;
 	e->page->version = 0;
@@ -106,7 +111,7 @@ struct event *fake_open(const struct fake *f, const struct task *t, ino_t inode,
 	e->page->cap_user_rdpmc = !f->no_user_read;
 	e->page->pmc_width = (uint16_t)f->width;
 	e->page->lock = f->lock;
-	e->page->index = f->off ? 0 : f->index;
+	e->page->index = e->is_off ? 0 : f->index;
 	return e;
 }
 
@@ -157,6 +162,10 @@ long fake_read(struct event *e, const struct task *t, uint64_t words[3])
 
 	maybe_switch(e);
 	/* perf_read_hw: an event in error state has nothing, and that is the end of the file. */
+	if (e->is_off && f->core_type) {
+		words[1] = enabled; /* and it was never running */
+		return 24;
+	}
 	if (f->off || (f->lost && e->readings > f->lost))
 		return e->attr.pinned ? 0 : 8;
 	words[0] = cycles_of(e, t);
@@ -220,4 +229,44 @@ unsigned fake_cost(const uint8_t code[8])
 	if (code[i] == 0x8b && code[i + 1] < 0xc0)
 		return 4 * UNIT;
 	return UNIT;
+}
+
+static bool is_straight(const ZydisDecodedInstruction *i)
+{
+	switch (i->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR:
+	case ZYDIS_CATEGORY_UNCOND_BR:
+	case ZYDIS_CATEGORY_CALL:
+	case ZYDIS_CATEGORY_RET:
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_SYSRET:
+	case ZYDIS_CATEGORY_INTERRUPT:
+		return false;
+	default:
+		/* iretq is among the returns; rep makes several steps of one instruction */
+		return i->mnemonic != ZYDIS_MNEMONIC_RDPMC && i->mnemonic != ZYDIS_MNEMONIC_POPFQ &&
+		       i->mnemonic != ZYDIS_MNEMONIC_POPF &&
+		       !(i->attributes &
+			 (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
+	}
+}
+
+size_t fake_straight(const uint8_t *code, size_t size, unsigned *n, uint64_t *cost)
+{
+	ZydisDecoder decoder;
+	ZydisDecodedInstruction insn;
+	size_t at = 0;
+
+	*n = 0;
+	*cost = 0;
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	while (size - at >= 16 &&
+	       ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + at, size - at,
+							  &insn)) &&
+	       is_straight(&insn)) {
+		*cost += fake_cost(code + at);
+		at += insn.length;
+		++*n;
+	}
+	return at;
 }

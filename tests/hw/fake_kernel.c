@@ -41,6 +41,7 @@ enum {
 	MAX_TASKS = 256,
 	MAX_STEPS = 60000, /* without a reading: nobody counts any more */
 	GAP = 5000 * 16,   /* what a task counts while it is not stepped */
+	MIN_RUN = 8,	   /* instructions for which a breakpoint is worth while */
 	USER_TRAP_FLAG = 0x100
 };
 
@@ -155,9 +156,9 @@ static bool poke(pid_t tid, uint64_t address, const void *from, size_t size)
 
 static void resume(struct task *t, int signal)
 {
-	ptrace(t->is_opening	? PTRACE_SYSCALL
-	       : t->is_stepping ? PTRACE_SINGLESTEP
-				: PTRACE_CONT,
+	ptrace(t->is_opening		       ? PTRACE_SYSCALL
+	       : t->is_stepping && !t->stop_at ? PTRACE_SINGLESTEP
+					       : PTRACE_CONT,
 	       t->tid, NULL, (void *)(intptr_t)signal);
 }
 
@@ -229,30 +230,40 @@ static void on_open(struct task *t, struct user_regs_struct *regs)
 	t->is_opening = true;
 }
 
+/* Returns a copy of a descriptor of the task, or -1. */
+static int take_fd(const struct task *t, unsigned long long fd)
+{
+	int process = (int)syscall(SYS_pidfd_open, t->tid, 0), copy;
+
+	if (process < 0)
+		return -1;
+	copy = (int)syscall(SYS_pidfd_getfd, process, (int)fd, 0);
+	close(process);
+	return copy;
+}
+
 static void on_opened(struct task *t)
 {
 	const struct fake *f = n_opened++ < n_good ? &good : &fake;
 	struct user_regs_struct regs;
 	struct stat info;
-	char path[64];
 	void *page = NULL;
 	int fd;
 
 	t->is_opening = false;
 	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &regs) || (long)regs.rax < 0)
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/fd/%lld", t->tid, regs.rax);
-	if (stat(path, &info))
-		cannot(path);
+	fd = take_fd(t, regs.rax);
+	if (fd < 0 || fstat(fd, &info))
+		cannot("the program's files");
 	if (!f->no_page) {
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		if (fd < 0 || ftruncate(fd, 4096))
-			cannot(path);
+		if (ftruncate(fd, 4096))
+			cannot("ftruncate");
 		page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (page == MAP_FAILED)
 			cannot("mmap");
-		close(fd);
 	}
+	close(fd);
 	if (!fake_open(f, t, info.st_ino, page)) {
 		errno = EMFILE;
 		cannot("too many events");
@@ -262,11 +273,16 @@ static void on_opened(struct task *t)
 /* Returns the event that a descriptor of the task stands for. */
 static struct event *event_at(const struct task *t, unsigned long long fd)
 {
+	const int copy = take_fd(t, fd);
+	struct event *e = NULL;
 	struct stat info;
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/%lld", t->tid, fd);
-	return stat(path, &info) ? NULL : fake_find_event(info.st_ino);
+	if (copy < 0)
+		return NULL;
+	if (!fstat(copy, &info))
+		e = fake_find_event(info.st_ino);
+	close(copy);
+	return e;
 }
 
 static void on_read(struct task *t, struct user_regs_struct *regs)
@@ -358,6 +374,65 @@ static bool on_fault(struct task *t)
 	return true;
 }
 
+static void set_breakpoint(struct task *t, uint64_t address)
+{
+	const size_t registers = offsetof(struct user, u_debugreg);
+
+	t->stop_at = 0;
+	if (address && ptrace(PTRACE_POKEUSER, t->tid, registers, address))
+		return;
+	/* register 0, for instructions */
+	if (!ptrace(PTRACE_POKEUSER, t->tid, registers + 7 * sizeof(long), address ? 1 : 0))
+		t->stop_at = address;
+}
+
+/* Straight code that was seen before. */
+static struct straight {
+	uint64_t begin, cost;
+	size_t length; /* bytes */
+	unsigned n;
+	uint8_t code[1 << 15];
+} seen[8];
+
+/* Finds straight code from an address on; the run that follows may be the same one as before. */
+static const struct straight *find_straight(pid_t tid, uint64_t begin)
+{
+	static uint8_t code[sizeof(seen[0].code)];
+	static unsigned last;
+	struct straight *s;
+	size_t size = 0;
+
+	for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++)
+		if (seen[i].begin == begin && peek(tid, begin, code, seen[i].length) &&
+		    !memcmp(code, seen[i].code, seen[i].length))
+			return &seen[i];
+	s = &seen[last++ % (sizeof(seen) / sizeof(seen[0]))];
+	s->begin = begin;
+	s->length = 0;
+	/* It may be long, or near the end of memory. */
+	for (size = 256; size <= sizeof(code) && peek(tid, begin, s->code, size); size *= 2) {
+		s->length = fake_straight(s->code, size, &s->n, &s->cost);
+		if (size - s->length >= 16)
+			break;
+	}
+	return s->length ? s : NULL;
+}
+
+/* Lets the task run to the end of straight code, which is much faster than stepping. */
+static void maybe_run(struct task *t, struct user_regs_struct *regs)
+{
+	const struct straight *s = find_straight(t->tid, regs->rip);
+
+	if (!s || s->n < MIN_RUN)
+		return;
+	set_breakpoint(t, regs->rip + s->length);
+	if (!t->stop_at)
+		return; /* no debug registers here */
+	t->count += s->cost;
+	regs->eflags &= ~(unsigned long long)USER_TRAP_FLAG;
+	ptrace(PTRACE_SETREGS, t->tid, NULL, regs);
+}
+
 /* After a step: the next instruction.  Returns whether the trap was ours. */
 static bool on_step(struct task *t)
 {
@@ -366,10 +441,16 @@ static bool on_step(struct task *t)
 
 	if (!t->is_stepping || ptrace(PTRACE_GETREGS, t->tid, NULL, &regs))
 		return false;
-	if (t->after_flags && regs.eflags & USER_TRAP_FLAG) {
+	if (t->stop_at)
+		set_breakpoint(t, 0);
+	else if (t->after_flags && regs.eflags & USER_TRAP_FLAG) {
 		t->is_stepping = false; /* the program steps itself from here on */
 		t->ends_next = true;
 		return true;
+	} else {
+		maybe_run(t, &regs);
+		if (t->stop_at)
+			return true;
 	}
 	if (!peek(t->tid, regs.rip, code, sizeof(code)))
 		peek(t->tid, regs.rip, code, 1);
@@ -391,6 +472,8 @@ static void on_signal(struct task *t, int signal)
 		resume(t, signal);
 		return;
 	}
+	if (t->stop_at && signal != SIGTRAP)
+		set_breakpoint(t, 0); /* a fault on the way: the run is void */
 	if (signal == SIGSEGV && info.si_code == SI_KERNEL && on_fault(t))
 		signal = 0;
 	else if (signal == SIGTRAP && info.si_code > 0 && on_step(t))
@@ -484,6 +567,7 @@ static void read_options(int argc, char **argv)
 		{"lost", required_argument, NULL, 'n'},
 		{"rate", required_argument, NULL, 'r'},
 		{"sysfs", required_argument, NULL, 'd'},
+		{"core", required_argument, NULL, 'k'},
 		{"after", required_argument, NULL, 'b'},
 		{"verbose", no_argument, NULL, 'v'},
 		{NULL, 0, NULL, 0},
@@ -548,6 +632,9 @@ static void read_options(int argc, char **argv)
 		case 'd':
 			fake.sysfs = optarg;
 			break;
+		case 'k':
+			fake.core_type = (uint32_t)number;
+			break;
 		case 'b':
 			n_good = (unsigned)number;
 			break;
@@ -564,11 +651,30 @@ static void read_options(int argc, char **argv)
 	}
 }
 
-/* What is not dumpable can only be looked at with a capability, which a namespace gives. */
+static void write_file(const char *path, const char *format, unsigned id)
+{
+	char text[64];
+	int fd = open(path, O_WRONLY | O_CLOEXEC), n = snprintf(text, sizeof(text), format, id, id);
+
+	if (fd < 0 || write(fd, text, (size_t)n) != n)
+		cannot(path);
+	close(fd);
+}
+
+/* What is not dumpable can only be looked at with a capability, which a namespace gives.  Users in
+ * it stay who they are.
+ */
 static void become_capable(void)
 {
-	if (geteuid() && unshare(CLONE_NEWUSER))
+	const unsigned user = geteuid(), group = getegid();
+
+	if (!user)
+		return;
+	if (unshare(CLONE_NEWUSER))
 		cannot("no user namespace");
+	write_file("/proc/self/uid_map", "%u %u 1", user);
+	write_file("/proc/self/setgroups", "deny", 0);
+	write_file("/proc/self/gid_map", "%u %u 1", group);
 }
 
 int main(int argc, char **argv)

@@ -14,19 +14,20 @@
 
 /* How the counters behave. */
 struct fake {
-	int open_error;	   /* of perf_event_open; 0: it works */
-	int exclude_error; /* the same for events that leave out the kernel */
-	int paranoid;	   /* -2: not simulated */
-	bool no_user_read; /* cap_user_rdpmc is 0 */
-	bool no_page;	   /* the page cannot be mapped */
-	bool faults;	   /* rdpmc faults although the page allows it */
-	bool still;	   /* the counter stands */
-	bool garbage;	   /* the counter has no sense */
-	bool off;	   /* index 0: on no counter */
-	uint32_t index;	   /* of the page */
-	unsigned width;	   /* bits */
-	uint64_t start;	   /* first value of the counter */
-	uint32_t lock;	   /* first value */
+	int open_error;	    /* of perf_event_open; 0: it works */
+	int exclude_error;  /* the same for events that leave out the kernel */
+	int paranoid;	    /* -2: not simulated */
+	bool no_user_read;  /* cap_user_rdpmc is 0 */
+	bool no_page;	    /* the page cannot be mapped */
+	bool faults;	    /* rdpmc faults although the page allows it */
+	bool still;	    /* the counter stands */
+	bool garbage;	    /* the counter has no sense */
+	uint32_t core_type; /* the thread runs on such a core; 0: there is one kind */
+	bool off;	    /* index 0: on no counter */
+	uint32_t index;	    /* of the page */
+	unsigned width;	    /* bits */
+	uint64_t start;	    /* first value of the counter */
+	uint32_t lock;	    /* first value */
 	unsigned
 		switches; /* every so many readings, the event moves to another counter; 0: never */
 	unsigned shared;  /* percent of the time that the event is off */
@@ -44,6 +45,7 @@ struct task {
 	uint64_t count;	   /* cycles in user mode, in units of 1/16 */
 	uint64_t begin_pc; /* of the reading that began to step */
 	unsigned steps;	   /* since then */
+	uint64_t stop_at;  /* runs up to this breakpoint; 0: is stepped */
 	bool ends_next;	   /* the next reading does not begin to step */
 	bool after_flags;  /* the last instruction has loaded the flags */
 	struct perf_event_attr attr; /* that it opens */
@@ -61,6 +63,7 @@ struct event {
 	uint64_t counted;		   /* by the time stamp */
 	uint64_t offset;		   /* added by a change of the counter */
 	unsigned readings;
+	bool is_off;
 };
 
 uint64_t fake_now(void);
@@ -86,5 +89,10 @@ long fake_ioctl(struct event *e, const struct task *t, unsigned request);
 
 /* Cycles of an instruction, in units of 1/16. */
 unsigned fake_cost(const uint8_t code[8]);
+
+/* Finds how far code goes straight on, without anything that the tracer has to see.  Returns the
+ * bytes up to there; *n is the number of instructions and *cost what they take.
+ */
+size_t fake_straight(const uint8_t *code, size_t size, unsigned *n, uint64_t *cost);
 
 #endif /* TESTS_FAKE_KERNEL_H */

@@ -14,6 +14,7 @@
 #include "hw.h"
 
 #define DEVICES "tests/hw/fixtures/devices"
+#define HYBRID	"tests/hw/fixtures/hybrid"
 
 /* ---- the client ---- */
 
@@ -134,6 +135,8 @@ static const struct injected injections[] = {
 	{"ordinary_user", "--paranoid 2", TACT_RUNG_AUTO, "rung rdpmc", NULL},
 	{"moves_to_another_counter", "--switches 21", TACT_RUNG_RDPMC, "rung rdpmc", NULL},
 	{"moves_often", "--switches 13", TACT_RUNG_RDPMC, "rung rdpmc", NULL},
+	{"small_core", "--sysfs " HYBRID " --core 10", TACT_RUNG_RDPMC, "rung rdpmc", NULL},
+	{"small_core_perf", "--sysfs " HYBRID " --core 10", TACT_RUNG_PERF, "rung perf", NULL},
 	/* one rung down */
 	{"not_in_user_mode", "--no-user-read", TACT_RUNG_AUTO, "rung perf", "rdpmc: counters may"},
 	{"no_page", "--no-page", TACT_RUNG_AUTO, "rung perf", "rdpmc: the counter's page cannot"},
@@ -160,7 +163,9 @@ static const struct injected injections[] = {
 	{"not_scheduled", A "--off", TACT_RUNG_AUTO, "rung tsc", "rdpmc: the event is on no count"},
 	{"pinned_event_in_error", A "--off", TACT_RUNG_AUTO, "rung tsc", "perf: a pinned event"},
 	{"lost_in_the_trial", A "--lost 3", TACT_RUNG_AUTO, "rung tsc", "perf: a pinned event was"},
-	{"no_msr_device", "--open ENOENT", TACT_RUNG_AUTO, "rung tsc", "aperf: perf has no msr"},
+	{"core_without_a_device", "--sysfs " HYBRID " --core 11", TACT_RUNG_AUTO, "rung tsc",
+	 "perf: the event is on no counter"},
+	{"no_msr_device", "--open ENOENT", TACT_RUNG_AUTO, "rung tsc", "aperf: perf's msr device"},
 	/* asked for, and not there */
 	{"no_rdpmc", "--no-user-read", TACT_RUNG_RDPMC,
 	 "none: this machine does not offer 'rdpmc': counters may not be read in user mode", NULL},

@@ -106,6 +106,29 @@ static void marks_for_later_blocks(void **state)
 	judge_end(&j);
 }
 
+/* Pages that no run fills would let a block count its runs, and be honest in some only. */
+static void marks_for_later_runs(void **state)
+{
+	struct judge j;
+
+	(void)state;
+	if (!judge_begin(&j, 2, TIMEOUT_MS))
+		skip();
+	for (unsigned page = 1; page < MEASURE_MAX_PHYSICAL; page++)
+		for (unsigned which = 0; which < j.n_harnesses; which++) {
+			struct tact_measurement m = TACT_MEASUREMENT_INIT;
+			struct bytes b = {.size = 0};
+
+			code_move(&b, RAX, MEASURE_DATA_BASE + page * MEASURE_PAGE);
+			code_hex(&b, "48ff00"); /* inc qword [rax] */
+			tact_measure(j.harness[which], b.data, b.size, &m);
+			if (m.status != TACT_MEASURE_OWN_CODE)
+				judge_complain(&j, "data page %u: %s", page,
+					       tact_measure_status_name(m.status));
+		}
+	judge_end(&j);
+}
+
 /* ---- what the screen sees, and the CPU does not ---- */
 
 /* Branches to the start whose length or target depends on the CPU. */
@@ -315,9 +338,8 @@ static void its_process(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hidden_address),
-		cmocka_unit_test(marks_for_later_blocks),
-		cmocka_unit_test(odd_branches),
+		cmocka_unit_test(hidden_address),	cmocka_unit_test(marks_for_later_blocks),
+		cmocka_unit_test(marks_for_later_runs), cmocka_unit_test(odd_branches),
 		cmocka_unit_test(its_process),
 	};
 

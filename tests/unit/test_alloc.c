@@ -8,6 +8,8 @@
 
 #include "testing.h"
 
+#include <tact-program/campaign.h>
+
 #include "failing.h"
 #include "support.h"
 
@@ -187,6 +189,70 @@ static int derive(void *arg)
 TEST(derive_may_fail)
 {
 	assert_true(try_failures(derive, NULL) > 0);
+}
+
+static int five_rounds(void *arg)
+{
+	struct tact_measurement m = {
+		.size = sizeof(m), .cycles_per_iteration = 1, .mode = TACT_MODE_UNROLL};
+	struct tact_rounds *rounds;
+	int status = tact_rounds_create(&rounds);
+
+	(void)arg;
+	for (int i = 0; i < 5 && status >= 0; i++) {
+		status = tact_rounds_add(rounds, &m);
+		if (status >= 0)
+			assert_int_equal(tact_rounds_result(rounds, &m), 0);
+	}
+	tact_rounds_destroy(rounds);
+	return status;
+}
+
+TEST(rounds_may_fail)
+{
+	assert_true(try_failures(five_rounds, NULL) > 0);
+}
+
+static int visit(void *context, int cpu, const struct tact_campaign_block *block,
+		 struct tact_measurement *out)
+{
+	(void)context;
+	(void)block;
+	*out = (struct tact_measurement){.size = sizeof(*out),
+					 .cycles_per_iteration = 1,
+					 .mode = TACT_MODE_UNROLL,
+					 .cpu = cpu};
+	return 0;
+}
+
+static int campaign(void *arg)
+{
+	static const struct tact_campaign_block blocks[] = {{(const uint8_t *)"\x90", 1, false, 0},
+							    {(const uint8_t *)"\x91", 1, false, 0}};
+	static const int cpu = 0;
+	const struct tact_campaign_options opt = {
+		.size = sizeof(opt), .cpus = &cpu, .n_workers = 1, .rounds = 3, .visit = visit};
+	struct tact_campaign_progress now;
+	struct tact_campaign *c;
+	int status = tact_campaign_create(&c, blocks, 2, &opt);
+
+	(void)arg;
+	if (status < 0)
+		return status;
+	tact_campaign_start(c);
+	do
+		tact_campaign_wait(c, 10, &now);
+	while (now.is_running);
+	tact_campaign_destroy(c);
+	if (now.end == TACT_CAMPAIGN_FAILED)
+		return -TACT_E_NOMEM;
+	assert_int_equal(now.n_confirmed, 2);
+	return 0;
+}
+
+TEST(a_campaign_may_fail)
+{
+	assert_true(try_failures(campaign, NULL) > 0);
 }
 
 static int batch(void *arg)

@@ -92,6 +92,7 @@ static int read_rows(struct tact_store *store)
 	struct tact_store_prediction p = TACT_STORE_PREDICTION_INIT;
 	struct tact_store_block block = TACT_STORE_BLOCK_INIT;
 	struct tact_store_row row = TACT_STORE_ROW_INIT;
+	struct tact_measurement m = TACT_MEASUREMENT_INIT;
 	struct tact_store_predictions *predictions = NULL;
 	struct tact_store_blocks *blocks = NULL;
 	struct tact_store_iter *iter = NULL;
@@ -118,6 +119,11 @@ static int read_rows(struct tact_store *store)
 	if (status >= 0)
 		status = tact_store_has_measurement(store, code, sizeof(code), TACT_MODE_LOOP,
 						    TACT_INIT_STACK, NULL);
+	if (status >= 0)
+		status = tact_store_get_measurement(store, code, sizeof(code), TACT_MODE_LOOP,
+						    TACT_INIT_STACK, &m, NULL);
+	if (status >= 0)
+		assert_int_equal(status, 1);
 	/* Nothing is skipped because there was no memory to read it. */
 	assert_int_equal(tact_store_iter_skipped(iter) + tact_store_blocks_skipped(blocks) +
 				 tact_store_predictions_skipped(predictions),

@@ -176,19 +176,22 @@ TEST(a_counter_is_judged_by_a_known_chain)
 
 TEST(what_the_kernel_is_asked_for)
 {
+	const struct counter_place usual = {12, 1, 0}, other = {12, 1, 10};
 	struct perf_event_attr a;
 
 	memset(&a, 0xff, sizeof(a));
-	counter_describe(&a, TACT_RUNG_RDPMC, 12, 1, true);
+	counter_describe(&a, TACT_RUNG_RDPMC, &usual, true);
 	assert_int_equal(a.type, PERF_TYPE_HARDWARE);
 	assert_int_equal(a.config, PERF_COUNT_HW_CPU_CYCLES);
 	assert_int_equal(a.size, sizeof(a));
 	assert_true(a.pinned && a.exclude_kernel && a.exclude_hv && !a.disabled && !a.inherit);
 	assert_int_equal(a.sample_period, 0);
-	counter_describe(&a, TACT_RUNG_PERF, 12, 1, false);
+	counter_describe(&a, TACT_RUNG_PERF, &other, false);
 	assert_false(a.exclude_kernel || a.exclude_hv);
+	assert_int_equal(a.type, PERF_TYPE_HARDWARE);
+	assert_int_equal(a.config, PERF_COUNT_HW_CPU_CYCLES | 10ull << 32);
 	/* that device refuses to leave anything out */
-	counter_describe(&a, TACT_RUNG_APERF, 12, 1, true);
+	counter_describe(&a, TACT_RUNG_APERF, &other, true);
 	assert_int_equal(a.type, 12);
 	assert_int_equal(a.config, 1);
 	assert_false(a.exclude_kernel || a.exclude_hv || a.exclude_user);
@@ -202,6 +205,7 @@ TEST(events_in_sysfs)
 {
 	static const char devices[] = "tests/hw/fixtures/devices";
 	struct pmu_event e;
+	uint32_t type;
 
 	assert_true(pmu_find_event(&e, devices, "msr", "aperf"));
 	assert_int_equal(e.type, 12);
@@ -213,6 +217,10 @@ TEST(events_in_sysfs)
 	assert_false(pmu_find_event(&e, devices, "msr", "../type")); /* no field "event" */
 	assert_false(pmu_find_event(&e, devices, "msr", "../format/event"));
 	assert_false(pmu_find_event(&e, "/nowhere", "msr", "aperf"));
+	assert_true(pmu_find_device(&type, "tests/hw/fixtures/hybrid", "cpu_atom"));
+	assert_int_equal(type, 10);
+	assert_false(pmu_find_device(&type, "tests/hw/fixtures/hybrid", "cpu_lowpower"));
+	assert_int_equal(type, 0);
 }
 
 /* ---- words ---- */

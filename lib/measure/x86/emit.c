@@ -58,6 +58,18 @@ static void put_offset(struct buffer *b, const struct measure_plan *plan)
 		PUT(b, 0x90);
 }
 
+/* The same for code that comes from above: jumps over what is in between. */
+static void jump_to_offset(struct buffer *b, const struct measure_plan *plan)
+{
+	size_t start = b->n + 5; /* with the jump */
+	uint32_t distance = (uint32_t)((plan->alignment - start) % MEASURE_LINE);
+
+	PUT(b, 0xe9);
+	emit_32(b, distance);
+	for (uint32_t i = 0; i < distance; i++)
+		PUT(b, 0x90);
+}
+
 static void put_copies(struct buffer *b, const struct measure_plan *plan,
 		       struct measure_layout *layout)
 {
@@ -89,8 +101,10 @@ static uint32_t put_loops(struct buffer *b, const struct measure_plan *plan, uin
 			PUT(b, (uint8_t)(0x48 | plan->counter >> 3), 0xc7,
 			    (uint8_t)(0xc0 | (plan->counter & 7)));
 			emit_32(b, count);
+			jump_to_offset(b, plan);
+		} else {
+			put_offset(b, plan);
 		}
-		put_offset(b, plan);
 		start = (uint32_t)b->n;
 		first = i ? first : start;
 		emit_bytes(b, plan->code, plan->size);
@@ -140,6 +154,8 @@ static void put_counter_in_rax(struct buffer *b, const struct measure_plan *plan
  */
 static void put_begin(struct buffer *b, const struct measure_plan *plan)
 {
+	if (!plan->asks_kernel)
+		PUT(b, 0xf3, 0x49, 0x0f, 0xae, 0xdf); /* wrgsbase r15 */
 	put_counter_in_rax(b, plan);
 	PUT(b, 0x48, 0x89, 0xc1);	/* mov rcx, rax */
 	PUT(b, 0x49, 0x0f, 0xaf, 0xcc); /* imul rcx, r12 */
@@ -154,7 +170,7 @@ static void put_begin(struct buffer *b, const struct measure_plan *plan)
 static void put_end(struct buffer *b, const struct measure_plan *plan)
 {
 	put_counter_in_rax(b, plan);
-	emit_immediate(b, 1, MEASURE_LEAVE);
+	emit_immediate(b, 1, plan->asks_kernel ? MEASURE_LEAVE_BY_CALL : MEASURE_LEAVE);
 	PUT(b, 0xff, 0xe1); /* jmp rcx */
 }
 

@@ -9,7 +9,7 @@
 #include "measure/measure_priv.h"
 
 /* Bits of measure_plan.features. */
-enum { X86_HAS_AVX = 1, X86_HAS_AVX512 = 2, X86_HAS_AVX512_VL_BW = 4 };
+enum { X86_HAS_AVX = 1, X86_HAS_AVX512 = 2, X86_HAS_AVX512_VL_BW = 4, X86_HAS_GS_BASE = 8 };
 
 extern const struct measure_set measure_x86;
 

@@ -6,6 +6,7 @@
 
 const struct measure_set measure_x86 = {
 	.isa = &isa_x86,
+	.keeps_way = X86_HAS_GS_BASE,
 	.chain_cycles = 3, /* imul r32, r32 */
 	.screen = measure_x86_screen,
 	.emit = measure_x86_emit,
@@ -20,6 +21,7 @@ const struct measure_set measure_x86 = {
 #ifdef __x86_64__
 
 #include <cpuid.h>
+#include <sys/auxv.h>
 #include <x86intrin.h>
 
 #include "measure/native.h"
@@ -32,6 +34,7 @@ uint64_t native_clock(void)
 
 uint32_t native_features(void)
 {
+	enum { HWCAP2_FSGSBASE_BIT = 2 }; /* asm/hwcap2.h */
 	unsigned eax, ebx, ecx, edx, xcr0 = 0;
 	uint32_t features = 0;
 
@@ -48,6 +51,9 @@ uint32_t native_features(void)
 		if ((ebx >> 30 & 3) == 3)
 			features |= X86_HAS_AVX512_VL_BW;
 	}
+	/* Instructions for the base of gs, if kernel and CPU have them (since Linux 5.9). */
+	if (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE_BIT)
+		features |= X86_HAS_GS_BASE;
 	return features;
 }
 

@@ -95,11 +95,15 @@ static void note_register(struct measure_screen *s, ZydisRegister reg)
 		s->used |= 1u << ZydisRegisterGetId(whole);
 }
 
+enum { GS_PREFIX = 0x65 };
+
 static void note_operands(struct measure_screen *s, const ZydisDecodedInstruction *zi,
 			  const ZydisDecodedOperand *ops)
 {
 	if (zi->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
 		s->flags |= TACT_MFLAG_VEX;
+	for (unsigned i = 0; i < zi->raw.prefix_count; i++)
+		s->uses_kept |= zi->raw.prefixes[i].value == GS_PREFIX;
 	for (unsigned i = 0; i < zi->operand_count; i++) {
 		const ZydisDecodedOperand *op = &ops[i];
 
