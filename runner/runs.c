@@ -195,7 +195,8 @@ static bool receive_order(struct runner *r)
 	for (size_t i = 0; i < sizeof(m.orders); i++)
 		((uint8_t *)host)[i] = m.orders[i];
 	return host->n_samples <= MEASURE_MAX_SAMPLES && host->max_pages <= MEASURE_MAX_PAGES &&
-	       host->max_steps <= MEASURE_MAX_STEPS && sandbox_drop_data(r, host->n_physical);
+	       host->max_steps <= MEASURE_MAX_STEPS &&
+	       (host->order == ORDER_LISTEN || sandbox_drop_data(r, host->n_physical));
 }
 
 void runs_serve(struct runner *r)
