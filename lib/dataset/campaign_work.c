@@ -247,7 +247,7 @@ static void keep(struct tact_campaign *c, size_t i, const struct tact_measuremen
 static void note_agreement(struct tact_campaign *c, struct campaign_slot *slot,
 			   const struct tact_measurement *m)
 {
-	const double same = 1.015, weight = 1.0 / 32;
+	const double same = 1.03, weight = 1.0 / 32; /* coarser than a step of the clock */
 	const double now = m->cycles_per_iteration;
 	bool is_other;
 
