@@ -22,6 +22,8 @@ enum {
 	MAX_TRIES = 5
 };
 
+/* Of the chain: cold code at the start of the shorter run can take a little off the difference. */
+#define LEAST	   0.92
 #define FASTEST_HZ 7e9 /* no core has more cycles in a second */
 
 void judge_complain(struct judge *j, const char *format, ...)
@@ -76,7 +78,7 @@ static bool is_too_low(struct judge *j, unsigned which, const struct attack *a, 
 	for (unsigned i = 0; i < 4; i++) {
 		struct tact_measurement m = TACT_MEASUREMENT_INIT;
 
-		if (cycles > ATTACK_CYCLES * 0.98 ||
+		if (cycles > ATTACK_CYCLES * LEAST ||
 		    tact_measure(j->harness[which], a->code.data, a->code.size, &m) < 0 ||
 		    m.status != TACT_MEASURE_OK)
 			return false;
@@ -145,8 +147,9 @@ static void expect_number(struct judge *j, unsigned which)
 
 	for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
 		answer = hw_expect(j->harness[which], imul, sizeof(imul), 3, &m);
-		if (answer != HW_WRONG || m.status != TACT_MEASURE_TIMEOUT || hw_is_quiet())
+		if (answer != HW_WRONG || m.status != TACT_MEASURE_TIMEOUT)
 			break; /* a busy machine may have no time for it */
+		hw_sleep_ms(200);
 	}
 	/* A neighbour can make a chain slower, but not by that much, and never faster. */
 	if (answer == HW_NOISY && m.status == TACT_MEASURE_OK &&
