@@ -661,13 +661,13 @@ static void run_random(unsigned n, bool valid)
 static void random_strings(void **state)
 {
 	(void)state;
-	run_random(number_of("TACT_HOSTILE_STRINGS", 100000), false);
+	run_random(number_of("TACT_HOSTILE_STRINGS", 20000), false);
 }
 
 static void random_blocks(void **state)
 {
 	(void)state;
-	run_random(number_of("TACT_HOSTILE_BLOCKS", 5000), true);
+	run_random(number_of("TACT_HOSTILE_BLOCKS", 1500), true);
 }
 
 int main(int argc, char **argv)

@@ -71,6 +71,107 @@ static void hidden_address(void **state)
 	judge_end(&j);
 }
 
+/* Faults at DETECTED if a general register holds what can be the address of hidden memory. */
+enum { DETECTED = 0x5000 };
+
+static void put_detector(struct bytes *b)
+{
+	static const uint8_t regs[] = {RAX, RCX, RDX, RBX, RBP, RSI, RDI, R11, R12, R13, R14, R15};
+
+	code_hex(b, "4531d2"); /* xor r10d, r10d */
+	for (size_t i = 0; i < sizeof(regs); i++) {
+		/* mov r8, reg; shr r8, 45; cmp r8, 2; sete r9b; or r10b, r9b */
+		CODE(b, (uint8_t)(0x49 | (regs[i] >> 3) << 2), 0x89,
+		     (uint8_t)(0xc0 | (regs[i] & 7) << 3));
+		code_hex(b, "49c1e82d4983f802410f94c14508ca");
+	}
+	code_hex(b, "450fb6d24569d200500000"); /* movzx r10d, r10b; imul r10d, r10d, DETECTED */
+	code_hex(b, "b8005634124585d2410f45c28b00"); /* mov eax, INIT; cmovnz eax, r10d; [rax] */
+}
+
+static bool is_detected(struct judge *j, unsigned which, const struct bytes *b, const char *what)
+{
+	struct tact_measurement m = TACT_MEASUREMENT_INIT;
+
+	assert_int_equal(tact_measure(j->harness[which], b->data, b->size, &m), 0);
+	if (!strstr(m.reason, "0x5000"))
+		return false;
+	judge_complain(j, "%s leaves the hidden address in a register", what);
+	return true;
+}
+
+/* The base of gs keeps the address while a block runs.  What reads or writes bases of segments is 0f
+ * ae with a register, of which bit 5 is clear, and f3 somewhere before it: none of that may pass.
+ * Accesses through gs may, but then the base is another one.
+ */
+static void bases_of_segments(void **state)
+{
+	static const uint8_t prefix[] = {0,    0x66, 0xf2, 0xf3, 0xf0, 0x67, 0x26, 0x2e,
+					 0x36, 0x3e, 0x64, 0x65, 0x40, 0x48, 0x4f};
+	static const char *const through[] = {"65488b042500000000", "6548a100000000000000 00",
+					      "65c5fa6f04250000 0000", "2e6565488b042500000000",
+					      "66653e8b042500000000"};
+	const unsigned n = sizeof(prefix);
+	struct judge j;
+
+	(void)state;
+	for (unsigned i = 0; i < n * n * n * 64; i++) {
+		const unsigned p[3] = {i / 64 % n, i / 64 / n % n, i / 64 / n / n};
+		struct bytes b = {.size = 0};
+
+		for (unsigned k = 0; k < 3; k++)
+			if (prefix[p[k]])
+				CODE(&b, prefix[p[k]]);
+		CODE(&b, 0x0f, 0xae, (uint8_t)(0xc0 | i % 64));
+		if (!(i & 32) && tact_measure_check(&isa_x86, b.data, b.size, TACT_MODE_UNROLL,
+						    NULL, 0) == TACT_MEASURE_OK)
+			fail_msg("%02x %02x %02x 0f ae %02x passes", prefix[p[0]], prefix[p[1]],
+				 prefix[p[2]], 0xc0 | i % 64);
+	}
+	if (!judge_begin(&j, 2, TIMEOUT_MS))
+		skip();
+	for (size_t i = 0; i < ARRAY_SIZE(through); i++) {
+		struct bytes b = {.size = 0};
+
+		code_hex(&b, through[i]);
+		put_detector(&b);
+		is_detected(&j, i & 1, &b, through[i]);
+	}
+	judge_end(&j);
+}
+
+/* Nothing of the entry stays in a register: general ones, vectors, MMX. */
+static void registers_at_the_start(void **state)
+{
+	struct judge j;
+	struct bytes b;
+
+	(void)state;
+	if (!judge_begin(&j, JUDGE_HARNESSES, TIMEOUT_MS))
+		skip();
+	for (unsigned which = 0; which < JUDGE_HARNESSES; which++) {
+		b.size = 0;
+		put_detector(&b);
+		is_detected(&j, which, &b, "the entry");
+		for (unsigned r = 0; r < 8; r++) { /* movq rax, xmm; movhlps; movq rcx, xmm; movq */
+			b.size = 0;
+			CODE(&b, 0x66, 0x48, 0x0f, 0x7e, (uint8_t)(0xc0 | r << 3));
+			CODE(&b, 0x0f, 0x12, (uint8_t)(0xc0 | r * 9));
+			CODE(&b, 0x66, 0x48, 0x0f, 0x7e, (uint8_t)(0xc1 | r << 3));
+			CODE(&b, 0x48, 0x0f, 0x7e, (uint8_t)(0xc2 | r << 3));
+			put_detector(&b);
+			is_detected(&j, which, &b, "the entry, in a vector,");
+		}
+	}
+	/* The detector works. */
+	b.size = 0;
+	code_move(&b, RCX, MEASURE_HIDDEN_LOW + 0x123456789000);
+	put_detector(&b);
+	assert_true(is_detected(&j, 0, &b, "this test"));
+	j.n_wrong--;
+	judge_end(&j);
+}
+
 /* ---- what outlives a run, or a block ---- */
 
 /* Memory that a block writes and a later one reads, without a fault that would give a new page. */
@@ -338,8 +439,12 @@ static void its_process(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hidden_address),	cmocka_unit_test(marks_for_later_blocks),
-		cmocka_unit_test(marks_for_later_runs), cmocka_unit_test(odd_branches),
+		cmocka_unit_test(hidden_address),
+		cmocka_unit_test(bases_of_segments),
+		cmocka_unit_test(registers_at_the_start),
+		cmocka_unit_test(marks_for_later_blocks),
+		cmocka_unit_test(marks_for_later_runs),
+		cmocka_unit_test(odd_branches),
 		cmocka_unit_test(its_process),
 	};
 
