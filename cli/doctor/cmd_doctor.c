@@ -17,15 +17,15 @@
 #include "common/terminal.h"
 #include "doctor/self_test.h"
 
-static const char help[] = "usage: tact doctor [OPTIONS]\n\n"
-			   "Reports what this machine can do for tact: its CPU, counters, sandbox, "
-			   "memory and tools, what is worse than it could be, and what helps. The "
-			   "exit status is 0 if blocks can be measured here, else 3.\n\n"
-			   "{options}\n"
-			   "With --self-test, known blocks are measured with every counter that "
-			   "works here, in less than 20 seconds; the exit status is 1 if something "
-			   "is off. The report names no host, user, file or program, so that you "
-			   "can send it.\n";
+static const char help[] =
+	"usage: tact doctor [OPTIONS]\n\n"
+	"Reports what this machine can do for tact: its CPU, counters, sandbox, "
+	"memory and tools, what is worse than it could be, and what helps. The "
+	"exit status is 0 if blocks can be measured here, else 3.\n\n"
+	"{options}\n\n"
+	"With --self-test, known blocks are measured with every counter that works\n"
+	"here, in less than 20 seconds; the exit status is 1 if something is off. The\n"
+	"report names no host, user, file or program, so that you can send it.\n";
 
 struct doctor {
 	int format;
