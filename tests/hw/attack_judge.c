@@ -48,6 +48,7 @@ static struct tact_harness *create(unsigned which, unsigned timeout_ms)
 		.passes = PASSES,
 		.samples = SAMPLES,
 		.wait_ms = WAIT_MS,
+		.noisy = true,
 		.timeout_ms = timeout_ms};
 	struct tact_diag diag = {0};
 	struct tact_harness *h = NULL;
@@ -190,8 +191,11 @@ void judge_control(struct judge *j, unsigned which)
 /* A block for which there is no time. */
 static void expect_timeout(struct judge *j)
 {
-	const struct tact_measure_options opt = {
-		.size = sizeof(opt), .passes = 64, .samples = 512, .timeout_ms = SHORT_MS};
+	const struct tact_measure_options opt = {.size = sizeof(opt),
+						 .passes = 64,
+						 .samples = 512,
+						 .timeout_ms = SHORT_MS,
+						 .noisy = true};
 	struct tact_measurement m = TACT_MEASUREMENT_INIT;
 	struct tact_harness *h;
 

@@ -115,8 +115,8 @@ static void run_denied(struct result *r, const char *const *options)
 	args[n++] = "--";
 	args[n++] = place.tact;
 	for (const char *const *p =
-		     (const char *const[]){"measure", "-f", "csv", "--timeout", "1000", "--rung",
-					   "tsc", "-x", imul_hex, NULL};
+		     (const char *const[]){"measure", "-f", "csv", "--noisy", "--timeout", "1000",
+					   "--rung", "tsc", "-x", imul_hex, NULL};
 	     *p; p++)
 		args[n++] = *p;
 	fflush(NULL);
@@ -125,7 +125,7 @@ static void run_denied(struct result *r, const char *const *options)
 		dup2(out, 1);
 		dup2(err, 2);
 		if (chdir(place.folder) < 0 || setenv("TMPDIR", place.folder, 1) < 0 ||
-		    setenv("HOME", place.folder, 1) < 0)
+		    unsetenv("HOME") < 0 || unsetenv("XDG_STATE_HOME") < 0) /* keeps no state */
 			_exit(DENY_UNABLE);
 		execv(args[0], (char *const *)(uintptr_t)args);
 		_exit(DENY_UNABLE);
@@ -162,7 +162,7 @@ static bool has_word(const char *text, const char *words)
 
 static bool is_wrong(const struct result *r)
 {
-	return number_of(r) > 0 && fabs(number_of(r) - 3.3) > 0.5; /* watched calls cost time */
+	return number_of(r) > 0 && fabs(number_of(r) - 4) > 1.5; /* noise counts here */
 }
 
 static unsigned wrong;
