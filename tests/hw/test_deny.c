@@ -107,7 +107,7 @@ static int open_nowhere(void)
 static void run_denied(struct result *r, const char *const *options)
 {
 	const char *args[MAX_ARGS] = {place.deny};
-	int out = open_nowhere(), err = open_nowhere(), n = 1, status;
+	int out = open_nowhere(), err = open_nowhere(), n = 1, status = 0;
 	pid_t pid;
 
 	while (*options)
@@ -267,6 +267,8 @@ static void each_part(void **state)
 	(void)state;
 	wrong = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (geteuid() && !strncmp(parts[i].rule, "set", 3))
+			continue; /* who is not root has no other identity to give up */
 		run_rule(&r, parts[i].rule);
 		if (r.status == DENY_UNABLE)
 			skip();

@@ -89,15 +89,18 @@ static void put_detector(struct bytes *b)
 	code_hex(b, "b8005634124585d2410f45c28b00"); /* mov eax, INIT; cmovnz eax, r10d; [rax] */
 }
 
-static bool is_detected(struct judge *j, unsigned which, const struct bytes *b, const char *what)
+static bool is_detected(struct judge *j, unsigned which, const struct bytes *b)
 {
 	struct tact_measurement m = TACT_MEASUREMENT_INIT;
 
 	assert_int_equal(tact_measure(j->harness[which], b->data, b->size, &m), 0);
-	if (!strstr(m.reason, "0x5000"))
-		return false;
-	judge_complain(j, "%s leaves the hidden address in a register", what);
-	return true;
+	return strstr(m.reason, "0x5000") != NULL;
+}
+
+static void expect_clean(struct judge *j, unsigned which, const struct bytes *b, const char *what)
+{
+	if (is_detected(j, which, b))
+		judge_complain(j, "%s leaves the hidden address in a register", what);
 }
 
 /* The base of gs keeps the address while a block runs.  What reads or writes bases of segments is 0f
@@ -135,7 +138,7 @@ static void bases_of_segments(void **state)
 
 		code_hex(&b, through[i]);
 		put_detector(&b);
-		is_detected(&j, i & 1, &b, through[i]);
+		expect_clean(&j, i & 1, &b, through[i]);
 	}
 	judge_end(&j);
 }
@@ -152,7 +155,7 @@ static void registers_at_the_start(void **state)
 	for (unsigned which = 0; which < JUDGE_HARNESSES; which++) {
 		b.size = 0;
 		put_detector(&b);
-		is_detected(&j, which, &b, "the entry");
+		expect_clean(&j, which, &b, "the entry");
 		for (unsigned r = 0; r < 8; r++) { /* movq rax, xmm; movhlps; movq rcx, xmm; movq */
 			b.size = 0;
 			CODE(&b, 0x66, 0x48, 0x0f, 0x7e, (uint8_t)(0xc0 | r << 3));
@@ -160,15 +163,14 @@ static void registers_at_the_start(void **state)
 			CODE(&b, 0x66, 0x48, 0x0f, 0x7e, (uint8_t)(0xc1 | r << 3));
 			CODE(&b, 0x48, 0x0f, 0x7e, (uint8_t)(0xc2 | r << 3));
 			put_detector(&b);
-			is_detected(&j, which, &b, "the entry, in a vector,");
+			expect_clean(&j, which, &b, "the entry, in a vector,");
 		}
 	}
 	/* The detector works. */
 	b.size = 0;
 	code_move(&b, RCX, MEASURE_HIDDEN_LOW + 0x123456789000);
 	put_detector(&b);
-	assert_true(is_detected(&j, 0, &b, "this test"));
-	j.n_wrong--;
+	assert_true(is_detected(&j, 0, &b));
 	judge_end(&j);
 }
 
@@ -419,7 +421,7 @@ static void its_process(void **state)
 		.size = sizeof(opt), .passes = 64, .samples = 512, .timeout_ms = 1500};
 	struct inspection in = {.self = getpid()};
 	struct tact_measurement m = TACT_MEASUREMENT_INIT;
-	struct tact_harness *h;
+	struct tact_harness *h = NULL;
 	pthread_t thread;
 
 	(void)state;
