@@ -21,7 +21,7 @@ static const volatile struct perf_event_mmap_page *perf_page(void)
 	return (const volatile struct perf_event_mmap_page *)MEASURE_PERF_BASE;
 }
 
-int counting_begin(const struct runner *r, struct counting *c)
+HOT int counting_begin(const struct runner *r, struct counting *c)
 {
 	int error = 0;
 
@@ -39,8 +39,8 @@ int counting_begin(const struct runner *r, struct counting *c)
 	return error;
 }
 
-int counting_end(const struct runner *r, const struct counting *c, uint64_t begin, uint64_t end,
-		 uint64_t *cycles)
+HOT int counting_end(const struct runner *r, const struct counting *c, uint64_t begin, uint64_t end,
+		     uint64_t *cycles)
 {
 	struct counter_reading after;
 	int error;

@@ -17,6 +17,7 @@ enum { MIN_ADDRESS = 65536 /* vm.mmap_min_addr */, EEXIST_ERROR = 17 };
 static bool is_own(uint64_t address)
 {
 	return (address >= MEASURE_CODE_BASE && address < MEASURE_CODE_BASE + MEASURE_CODE_BYTES) ||
+	       (address >= MEASURE_TEXT_BASE && address < MEASURE_TEXT_BASE + MEASURE_TEXT_BYTES) ||
 	       (address >= MEASURE_OWN_BASE && address < MEASURE_OWN_END);
 }
 

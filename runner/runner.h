@@ -12,6 +12,11 @@
 #include "measure/counter.h"
 #include "measure/runner_wire.h"
 
+/* What runs between two runs of a block is kept together, so that it takes few ways of the
+ * instruction cache, which the block's own code fills for the most part.
+ */
+#define HOT __attribute__((section(".text.hot"), noinline))
+
 enum { RUNNER_STACK = 1 << 14 };
 
 /* Everything that a block must neither see nor change, at a random address.  Functions get it as an

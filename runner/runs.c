@@ -41,8 +41,8 @@ static void clear_stamp(void)
 /* Runs the block once and takes the ticks from begin to end.  If they are void, counter_void says
  * why.
  */
-static enum measure_outcome run(struct runner *r, uint64_t body, uint64_t counter, bool step,
-				uint64_t *ticks)
+HOT static enum measure_outcome run(struct runner *r, uint64_t body, uint64_t counter, bool step,
+				    uint64_t *ticks)
 {
 	struct measure_host *host = &r->host;
 	const uint64_t key[2] = {next_random(r) | 1, next_random(r)};
@@ -70,13 +70,13 @@ static enum measure_outcome run(struct runner *r, uint64_t body, uint64_t counte
 }
 
 /* Runs a clock or the canary, without the block. */
-static uint32_t run_clock(uint64_t entry)
+HOT static uint32_t run_clock(uint64_t entry)
 {
 	gate_clock(entry);
 	return STAMP->end_low - STAMP->begin_low; /* they are short */
 }
 
-static uint32_t run_chain(const struct measure_host *host)
+HOT static uint32_t run_chain(const struct measure_host *host)
 {
 	uint32_t short_one = run_clock(host->chain_short);
 
@@ -84,8 +84,8 @@ static uint32_t run_chain(const struct measure_host *host)
 }
 
 /* Runs the block until it touches no page that is missing. */
-static enum measure_outcome run_mapped(struct runner *r, uint64_t body, uint64_t counter,
-				       uint64_t *ticks, uint32_t *disturbed)
+HOT static enum measure_outcome run_mapped(struct runner *r, uint64_t body, uint64_t counter,
+					   uint64_t *ticks, uint32_t *disturbed)
 {
 	enum { PATIENCE = 100 }; /* the counter may come back */
 	enum measure_outcome outcome;
@@ -119,7 +119,7 @@ static void prepare(struct runner *r)
 	host->pilot_chain = run_chain(host);
 }
 
-static void take_reading(const struct measure_host *host, struct measure_reading *reading)
+HOT static void take_reading(const struct measure_host *host, struct measure_reading *reading)
 {
 	reading->begin = gate_stamp(&reading->cpu);
 	for (uint32_t i = 0; i < MEASURE_CANARIES; i++)
@@ -128,7 +128,7 @@ static void take_reading(const struct measure_host *host, struct measure_reading
 	reading->chain_long = run_clock(host->chain_long);
 }
 
-static void take_samples(struct runner *r)
+HOT static void take_samples(struct runner *r)
 {
 	struct measure_host *host = &r->host;
 

@@ -111,7 +111,7 @@ static void check_layout(const struct emitted *e, struct seen *entry)
 		assert_int_equal(s.rdpmc, 0);
 		assert_int_equal(s.lfence, 4);
 	}
-	assert_int_equal(l->entry % MEASURE_PAGE, 0);
+	assert_int_equal(l->entry % MEASURE_LINE, 0);
 	assert_int_equal(l->body % 64, e->plan.alignment);
 	assert_int_equal(l->copy_size, e->plan.size);
 	at = walk(e, l->entry, ZYDIS_MNEMONIC_IRETQ, entry);

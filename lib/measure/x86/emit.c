@@ -182,7 +182,7 @@ int measure_x86_emit(uint8_t *area, const struct measure_plan *plan, struct meas
 	/* The clocks come first, so that they are in the same place for every block. */
 	emit_clocks(&b, plan, layout);
 	constants = emit_constants(&b);
-	emit_align(&b, MEASURE_PAGE);
+	emit_align(&b, MEASURE_LINE); /* close to the clocks: few ways of the instruction cache */
 	layout->entry = (uint32_t)b.n;
 	emit_vector_state(&b, plan, constants);
 	put_begin(&b, plan);
