@@ -13,7 +13,7 @@
 #include "measurer.h"
 
 enum {
-	MAX_ROUNDS = 8,	    /* of --until-confirmed */
+	MAX_ROUNDS = 20,    /* of --until-confirmed */
 	PASSES_OF_ROUND = 3 /* there are at least two rounds */
 };
 
@@ -113,7 +113,7 @@ static const struct option_spec harness_specs[] = {
 		      "measure every block N times, at other times and on other cores; its number "
 		      "is the lowest that two rounds confirm (default: 1)"),
 	OPTION_FLAG(0, "until-confirmed", is_until_confirmed,
-		    "measure a block in rounds until two of them confirm its number, at most 8 "
+		    "measure a block in rounds until two of them confirm its number, at most 20 "
 		    "times, or --rounds"),
 	OPTION_CALL(0, "cpu", "N", set_cpu, "measure on the CPU with this number"),
 	OPTION_FLAG(0, "noisy", is_noisy,

@@ -56,18 +56,36 @@ MAYBE_UNUSED static double hw_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static struct tact_harness *hw_create(const struct tact_measure_options *opt)
+{
+	struct tact_diag diag = {0};
+	struct tact_harness *h = NULL;
+
+	if (tact_harness_create(&h, opt, &diag) < 0)
+		print_message("skip: no harness here: %s\n", diag.text);
+	return h;
+}
+
 /* Returns NULL, and prints the reason, if this machine has no harness. */
 MAYBE_UNUSED static struct tact_harness *hw_harness(enum tact_mode mode, enum tact_init init,
 						    unsigned timeout_ms)
 {
-	const struct tact_measure_options opt = {
-		.size = sizeof(opt), .mode = mode, .init = init, .timeout_ms = timeout_ms};
-	struct tact_diag diag = {0};
-	struct tact_harness *h = NULL;
+	return hw_create(&(struct tact_measure_options){.size = sizeof(struct tact_measure_options),
+							.mode = mode,
+							.init = init,
+							.timeout_ms = timeout_ms,
+							.wait_ms = 100});
+}
 
-	if (tact_harness_create(&h, &opt, &diag) < 0)
-		print_message("skip: no harness here: %s\n", diag.text);
-	return h;
+/* The same, but it does not wait for quiet moments: for blocks whose numbers hardly matter. */
+MAYBE_UNUSED static struct tact_harness *hw_noisy_harness(enum tact_mode mode, enum tact_init init,
+							  unsigned timeout_ms)
+{
+	return hw_create(&(struct tact_measure_options){.size = sizeof(struct tact_measure_options),
+							.mode = mode,
+							.init = init,
+							.timeout_ms = timeout_ms,
+							.noisy = true});
 }
 
 enum hw_answer { HW_RIGHT, HW_WRONG, HW_NOISY };
@@ -118,7 +136,7 @@ MAYBE_UNUSED static enum hw_answer hw_expect(struct tact_harness *h, const uint8
 					     size_t size, double expected,
 					     struct tact_measurement *m)
 {
-	enum { TRIES = 3, NOISY_TRIES = 6 };
+	enum { TRIES = 3, NOISY_TRIES = 4 };
 	unsigned tries = 0, noisy = 0;
 
 	while (tries < TRIES && noisy < NOISY_TRIES) {
@@ -126,7 +144,7 @@ MAYBE_UNUSED static enum hw_answer hw_expect(struct tact_harness *h, const uint8
 			return HW_WRONG;
 		if (m->status == TACT_MEASURE_UNSTABLE || m->status == TACT_MEASURE_DISTURBED) {
 			noisy++;
-			hw_sleep_ms(100);
+			hw_sleep_ms(20);
 			continue;
 		}
 		if (m->status != TACT_MEASURE_OK)
@@ -137,7 +155,7 @@ MAYBE_UNUSED static enum hw_answer hw_expect(struct tact_harness *h, const uint8
 			tries++;
 		else
 			noisy++;
-		hw_sleep_ms(tries + noisy == 1 ? 50 : 400); /* noise comes in bursts */
+		hw_sleep_ms(tries + noisy == 1 ? 20 : 100); /* noise comes in bursts */
 	}
 	return tries < TRIES ? HW_NOISY : HW_WRONG;
 }

@@ -89,11 +89,11 @@ static bool suite_begin(struct suite *s, unsigned timeout_ms)
 	memset(s, 0, sizeof(*s));
 	guard_begin(&s->guard);
 	for (unsigned i = 0; i < N_HARNESSES; i++) {
-		s->harness[i] = hw_harness(i & 1 ? TACT_MODE_LOOP : TACT_MODE_UNROLL,
-					   i & 2 ? TACT_INIT_STACK : TACT_INIT_SAME, timeout_ms);
+		s->harness[i] =
+			hw_noisy_harness(i & 1 ? TACT_MODE_LOOP : TACT_MODE_UNROLL,
+					 i & 2 ? TACT_INIT_STACK : TACT_INIT_SAME, timeout_ms);
 		if (!s->harness[i])
 			return false;
-		s->harness[i]->opt.noisy = true; /* numbers hardly matter: no waiting */
 	}
 	s->guard.descriptors = count_descriptors();
 	return true;
@@ -329,7 +329,7 @@ static void system_calls_of_blocks(void **state)
 	static const uint8_t syscall_insn[] = {0x0f, 0x05}, int_80[] = {0xcd, 0x80};
 	static const long numbers[] = {0,  1,  2,  9,  11,  15,	 39,	     56,	 57,
 				       59, 60, 61, 62, 231, 425, 0x40000001, 0x4000003c, -1};
-	struct tact_harness *h = hw_harness(TACT_MODE_UNROLL, TACT_INIT_SAME, TIMEOUT_MS);
+	struct tact_harness *h = hw_noisy_harness(TACT_MODE_UNROLL, TACT_INIT_SAME, TIMEOUT_MS);
 	struct tact_measurement m = TACT_MEASUREMENT_INIT;
 	char what[64];
 
@@ -386,7 +386,7 @@ static void system_calls_of_the_stub(void **state)
 		 "mmap over others"},
 		{15, 0, 0, 0, 0, "sigreturn"},
 	};
-	struct tact_harness *h = hw_harness(TACT_MODE_UNROLL, TACT_INIT_SAME, TIMEOUT_MS);
+	struct tact_harness *h = hw_noisy_harness(TACT_MODE_UNROLL, TACT_INIT_SAME, TIMEOUT_MS);
 	struct bytes leave = {.size = 0};
 	int status;
 
@@ -437,7 +437,7 @@ static void wild_jumps(void **state)
 		{"wrgsbase rax", {0xf3, 0x48, 0x0f, 0xae, 0xd8}, 5},
 		{"push 0x23; push rax; far ret", {0x6a, 0x23, 0x50, 0x48, 0xcb}, 5},
 	};
-	struct tact_harness *h = hw_harness(TACT_MODE_UNROLL, TACT_INIT_SAME, 300);
+	struct tact_harness *h = hw_noisy_harness(TACT_MODE_UNROLL, TACT_INIT_SAME, 300);
 
 	(void)state;
 	if (!h)
@@ -554,7 +554,7 @@ static void signals_to_the_child(void **state)
 {
 	static const int signals[] = {SIGHUP,  SIGINT,	SIGQUIT, SIGTERM,
 				      SIGALRM, SIGUSR1, SIGTSTP, SIGXCPU};
-	struct tact_harness *h = hw_harness(TACT_MODE_UNROLL, TACT_INIT_SAME, TIMEOUT_MS);
+	struct tact_harness *h = hw_noisy_harness(TACT_MODE_UNROLL, TACT_INIT_SAME, TIMEOUT_MS);
 	struct tact_measurement m = TACT_MEASUREMENT_INIT;
 	pid_t child;
 
