@@ -102,7 +102,7 @@ static const struct option_spec harness_specs[] = {
 		      "back all virtual pages with N physical pages (default: one each while they "
 		      "fit the first-level cache, else one for all)"),
 	OPTION_NUMBER(0, "max-pages", "N", max_pages, 1, 256,
-		      "let a block touch at most N virtual pages (default: 64)"),
+		      "let a block touch at most N virtual pages (default: 256)"),
 	OPTION_NUMBER(0, "passes", "N", passes, 1, 64,
 		      "repeat the whole measurement N times (default: 5; 3 in each of several "
 		      "rounds)"),

@@ -135,7 +135,7 @@ struct tact_measure_options {
 	 * the first-level cache.
 	 */
 	unsigned pages;
-	unsigned max_pages;  /* virtual pages that a block may touch; 0: 64 */
+	unsigned max_pages;  /* virtual pages that a block may touch; 0: 256 */
 	unsigned passes;     /* 0: 5 */
 	unsigned samples;    /* per pass; 0: 32 */
 	unsigned timeout_ms; /* for a block as a whole; 0: 2000 */

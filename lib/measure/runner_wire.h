@@ -48,7 +48,7 @@
  * knows: random, another one for each block, and in no register and no memory while a block runs.
  */
 #define MEASURE_HIDDEN_LOW   0x400000000000ull
-#define MEASURE_HIDDEN_PAGES (1ull << 33) /* to choose from */
+#define MEASURE_HIDDEN_PAGES ((1ull << 34) - (1 << 20)) /* to choose from */
 
 /* Thread-local data of the block. */
 #define MEASURE_THREAD_BASE 0x2a000000ull
