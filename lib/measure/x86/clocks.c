@@ -101,8 +101,9 @@ static void put_issue(struct buffer *b)
 	put_nops(b, ISSUE_UOPS - 1);
 }
 
-/* An iteration in every cycle, with a store and a load, two on a wide core.  On Zen 3, a sibling
- * thread that hardly runs makes it take 1.1 to 1.9 cycles, while nops are as fast as ever.
+/* An iteration in every cycle, with a store and a load, two on a wide core.  On Zen 3, it
+ * was seen to take 1.04 to 1.9 cycles for milliseconds while nops were as fast as ever; what does
+ * that is not known, but loops of such code take longer at these times, too.
  */
 static void put_loop(struct buffer *b, const struct measure_core *core)
 {
