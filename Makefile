@@ -134,7 +134,7 @@ $(BUILD)/tact-runner: $(RUNNER_SRC) $(wildcard runner/*.h runner/*.lds) lib/meas
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O2 -ffreestanding -fno-pic -mcmodel=large -mgeneral-regs-only \
 		-fno-stack-protector -fcf-protection=none -fno-asynchronous-unwind-tables -fno-builtin \
-		-nostdlib -static -no-pie -Wl,-T,runner/runner.lds -Wl,--build-id=none -Wl,-z,noexecstack -Irunner -Ilib -Iinclude -o $@ $(RUNNER_SRC)
+		-nostdlib -static -Wl,-T,runner/runner.lds -Wl,--build-id=none -Wl,-z,noexecstack -Irunner -Ilib -Iinclude -o $@ $(RUNNER_SRC)
 
 $(BUILD)/lib/measure/runner_image.o: $(BUILD)/tact-runner
 $(BUILD)/lib/measure/runner_image.o: ALL_CFLAGS += -DRUNNER_IMAGE='"$(BUILD)/tact-runner"'

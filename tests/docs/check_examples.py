@@ -290,7 +290,7 @@ def fixture(place, args):
     for name in ('hsw.db', 'skl.db', 'blocks.db', 'all.db'):
         place.run('tact dataset import -q -a ICX --machine one %s examples/blocks.csv' % name)
     # what is measured here may be too little to tune with: a busy neighbour leaves no number
-    place.run('tact dataset import -q -a ZEN4 --machine zen blocks.db examples/blocks.csv')
+    place.run('tact dataset import -q -a ZEN4 --machine zen zen.db examples/blocks.csv')
     for name in ('old.json', 'new.json', 'base.json'):
         place.run('tact trace -q -a SKL -o %s --input kernel.s' % name)
     place.run('tact classify -q --train ports.model gzip.csv')
