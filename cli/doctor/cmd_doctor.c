@@ -209,10 +209,8 @@ static void text_report(const struct doctor *d, struct text *out)
 
 /* ---- JSON ---- */
 
-static void put_cpu(const struct doctor *d, struct json *json)
+void doctor_put_cpu(const struct tact_host *h, const struct tact_arch *arch, struct json *json)
 {
-	const struct tact_host *h = &d->host;
-
 	json_begin_object(json, "cpu");
 	json_put_string(json, "vendor", h->vendor);
 	json_put_string(json, "brand", h->brand);
@@ -220,7 +218,7 @@ static void put_cpu(const struct doctor *d, struct json *json)
 	json_put_count(json, "model", h->model);
 	json_put_count(json, "stepping", h->stepping);
 	json_put_string(json, "microcode", h->microcode);
-	json_put_string(json, "arch", d->arch ? tact_arch_name(d->arch) : NULL);
+	json_put_string(json, "arch", arch ? tact_arch_name(arch) : NULL);
 	json_put_bool(json, "is_virtual", h->is_virtual);
 	json_put_string(json, "hypervisor", h->hypervisor);
 	json_put_count(json, "cpus_online", h->n_online);
@@ -238,7 +236,7 @@ static void json_report(const struct doctor *d, struct text *out)
 
 	json_begin_object(&json, NULL);
 	json_put_string(&json, "schema", "tact.doctor/1");
-	put_cpu(d, &json);
+	doctor_put_cpu(&d->host, d->arch, &json);
 	json_begin_array(&json, "checks");
 	for (int i = 0; i < TACT_N_CHECKS; i++) {
 		const struct tact_check *c = &d->check[i];

@@ -97,4 +97,8 @@ void self_test_json(struct self_test *t, struct text *out);
 void doctor_add_words(struct text *out, const char *words, size_t column, size_t start,
 		      size_t width);
 
+/* cmd_doctor.c: writes what is known of the CPU as an object; arch may be NULL. */
+struct json;
+void doctor_put_cpu(const struct tact_host *h, const struct tact_arch *arch, struct json *json);
+
 #endif /* TACT_SELF_TEST_H */

@@ -209,24 +209,7 @@ void self_test_text(struct self_test *t, struct text *out, size_t width, bool is
 
 static void put_machine(const struct self_test *t, struct json *json)
 {
-	const struct tact_host *h = &t->host;
-
-	json_begin_object(json, "cpu");
-	json_put_string(json, "vendor", h->vendor);
-	json_put_string(json, "brand", h->brand);
-	json_put_count(json, "family", h->family);
-	json_put_count(json, "model", h->model);
-	json_put_count(json, "stepping", h->stepping);
-	json_put_string(json, "microcode", h->microcode);
-	json_put_string(json, "arch", t->arch ? tact_arch_name(t->arch) : NULL);
-	json_put_bool(json, "is_virtual", h->is_virtual);
-	json_put_string(json, "hypervisor", h->hypervisor);
-	json_put_count(json, "cpus_online", h->n_online);
-	json_put_count(json, "cpus_allowed", h->n_allowed);
-	json_put_count(json, "cores", h->n_cores);
-	json_put_bool(json, "invariant_tsc", h->has_invariant_tsc);
-	json_put_fixed(json, "tsc_mhz", h->tsc_hz / 1e6, 0);
-	json_end(json);
+	doctor_put_cpu(&t->host, t->arch, json);
 	json_put_string(json, "kernel", t->kernel);
 }
 
