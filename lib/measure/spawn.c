@@ -3,7 +3,9 @@
  * From the library's process to the runner.
  *
  * A process of ours waits for the runner: after exec, a child would announce its end to the host
- * program, which knows nothing of it.  Between fork and exec only system calls are safe.
+ * program, which knows nothing of it.  Between fork and exec only system calls are safe;
+ * they are made directly, because a sanitizer that follows descriptors takes this process for a
+ * thread.
  */
 #include <errno.h>
 #include <linux/close_range.h>
@@ -30,7 +32,7 @@ static void fail(enum measure_part part, int error)
 	struct measure_report body = {.part = part, .error = error};
 	struct iovec parts[2] = {{&header, sizeof(header)}, {&body, sizeof(body)}};
 
-	if (writev(MEASURE_SOCKET_FD, parts, 2) < 0)
+	if (syscall(SYS_writev, MEASURE_SOCKET_FD, parts, 2) < 0)
 		process_exit(96);
 	process_exit(97);
 }
@@ -41,13 +43,13 @@ static void place_descriptors(const int from[4])
 	int moved[4];
 
 	for (int i = 0; i < 4; i++)
-		moved[i] = fcntl(from[i], F_DUPFD, FIRST_FREE_FD);
-	if (dup2(moved[0], MEASURE_SOCKET_FD) < 0)
+		moved[i] = (int)syscall(SYS_fcntl, from[i], F_DUPFD, FIRST_FREE_FD);
+	if (syscall(SYS_dup3, moved[0], MEASURE_SOCKET_FD, 0) < 0)
 		process_exit(96);
 	for (int i = 1; i < 4; i++)
-		if (dup2(moved[i], MEASURE_SOCKET_FD + i) < 0)
+		if (syscall(SYS_dup3, moved[i], MEASURE_SOCKET_FD + i, 0) < 0)
 			fail(PART_DESCRIPTORS, errno);
-	if (fcntl(IMAGE_FD, F_SETFD, FD_CLOEXEC) < 0 ||
+	if (syscall(SYS_fcntl, IMAGE_FD, F_SETFD, FD_CLOEXEC) < 0 ||
 	    syscall(SYS_close_range, 0, MEASURE_SOCKET_FD - 1, 0) < 0 ||
 	    syscall(SYS_close_range, IMAGE_FD + 1, ~0u, 0) < 0)
 		fail(PART_DESCRIPTORS, errno);
