@@ -122,7 +122,7 @@ long harness_now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* A message from the runner; its body is in two parts, of which the second may be empty. */
+/* A message from the runner, without its body. */
 struct incoming {
 	struct measure_header header;
 	pid_t sender;

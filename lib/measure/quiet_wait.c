@@ -148,7 +148,6 @@ int harness_learn(struct tact_harness *h)
 	if (measure_native->emit_clocks(h->code, &plan, &layout) < 0)
 		return 0;
 	harness_use_clocks(h, &layout);
-	h->host->n_physical = 1; /* any that is allowed: nothing runs */
 	status = learn_here(h);
 	return status || !is_strange ? status : tour(h);
 }
