@@ -94,7 +94,9 @@ struct counter_view {
 	unsigned width;	      /* bits of the counter */
 };
 
-/* Looks where the event is now.  Returns 0 or an enum counter_error. */
+/* Looks where the event is now.  Returns 0 or an enum counter_error.  The kernel writes the page
+ * meanwhile: what changes is read atomically, each field once, and `lock` says whether they fit.
+ */
 static inline int counter_look(const volatile struct perf_event_mmap_page *page,
 			       struct counter_view *view)
 {
@@ -103,13 +105,13 @@ static inline int counter_look(const volatile struct perf_event_mmap_page *page,
 	for (int i = 0; i < TRIES; i++) {
 		bool is_readable;
 
-		view->lock = page->lock;
+		view->lock = __atomic_load_n(&page->lock, __ATOMIC_RELAXED);
 		__asm__ volatile("" ::: "memory");
 		is_readable = page->cap_user_rdpmc;
-		view->index = page->index;
-		view->width = page->pmc_width;
+		view->index = __atomic_load_n(&page->index, __ATOMIC_RELAXED);
+		view->width = __atomic_load_n(&page->pmc_width, __ATOMIC_RELAXED);
 		__asm__ volatile("" ::: "memory");
-		if (view->lock & 1 || page->lock != view->lock)
+		if (view->lock & 1 || __atomic_load_n(&page->lock, __ATOMIC_RELAXED) != view->lock)
 			continue; /* the kernel is writing */
 		if (!is_readable)
 			return COUNTER_NOT_READABLE;
@@ -125,7 +127,7 @@ static inline bool counter_is_same(const volatile struct perf_event_mmap_page *p
 				   const struct counter_view *view)
 {
 	__asm__ volatile("" ::: "memory");
-	return page->lock == view->lock;
+	return __atomic_load_n(&page->lock, __ATOMIC_RELAXED) == view->lock;
 }
 
 /* Cycles between two readings of a counter that may have wrapped around. */

@@ -90,19 +90,16 @@ static atomic_bool is_over;
 /* Moves the event between two counters of different widths, as the kernel does it. */
 static void *move_event(void *arg)
 {
-	volatile struct perf_event_mmap_page *page = &shared_page;
+	struct perf_event_mmap_page *page = &shared_page;
+	bool first = true;
 
-	while (!atomic_load(&is_over)) {
-		const bool first = page->index == 1;
-
-		page->lock++;
-		atomic_thread_fence(memory_order_seq_cst);
-		page->index = 0;
-		page->pmc_width = 0;
-		page->pmc_width = first ? 40 : 48;
-		page->index = first ? 0x40000002 : 1;
-		atomic_thread_fence(memory_order_seq_cst);
-		page->lock++;
+	for (; !atomic_load(&is_over); first = !first) {
+		__atomic_add_fetch(&page->lock, 1, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&page->index, 0, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&page->pmc_width, 0, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&page->pmc_width, first ? 40 : 48, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&page->index, first ? 0x40000002 : 1, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&page->lock, 1, __ATOMIC_SEQ_CST);
 		for (volatile int i = 0; i < 200; i++)
 			;
 	}
