@@ -106,6 +106,7 @@ static void lower_outputs(struct draft *d)
 }
 
 /* Adds an input with its latency to every output, which is one cycle where the tables do not say.
+ * They say nothing of the pointers that string instructions move: these wait for themselves.
  */
 static void add_input(struct draft *d, uint8_t id, struct lowered_value value)
 {
@@ -114,6 +115,8 @@ static void add_input(struct draft *d, uint8_t id, struct lowered_value value)
 	for (unsigned o = 0; o < d->l->n_out; o++) {
 		int cycles = find_latency(d->list, id, d->out_id[o]);
 
+		if (d->out_id[o] == ARCH_OP_END && d->out[o].kind == VALUE_REG)
+			cycles = value.kind <= VALUE_ADDRESS && value.key == d->out[o].key;
 		d->latency[d->l->n_in][o] = (uint16_t)(cycles < 0 ? 1 : cycles);
 	}
 	d->in[d->l->n_in++] = value;

@@ -4,32 +4,11 @@
  *
  * The tables say how many uops an instruction has, on which ports, and how long each result takes
  * from each source, but not which uop does what.  The rule (uiCA's): loads come first and wait for
- * the address; then the uops that compute; then store address and store data.  Of several computing
- * uops, the last one makes the results and waits for the sources with the least latency; the others
- * take the slower sources and pass a value on.
+ * the address; then the uops that compute, see compute.c; then store address and store data.
  */
 #include <string.h>
 
-#include "sim/sim.h"
-
-/* Ports of the uops of an instruction, by what they do. */
-struct draft_ports {
-	params_ports load[SIM_MAX_UOPS], sta[SIM_MAX_UOPS], std[SIM_MAX_UOPS], alu[SIM_MAX_UOPS];
-};
-
-struct draft {
-	struct sim_program *p;
-	const struct tact_block *block;
-	const struct block_insn *bi;
-	const struct block_lowered *l;
-	struct sim_insn *insn;
-	bool for_stream;
-	params_ports *load, *sta, *std, *alu; /* those listed here */
-	unsigned n_load, n_sta, n_std, n_alu;
-	bool full;
-	uint32_t late_inputs; /* bit k: only some outputs wait for input k, */
-	uint8_t late_outputs; /* bit o: namely these */
-};
+#include "sim/draft.h"
 
 static void push(struct draft *d, params_ports *list, unsigned *n, params_ports mask)
 {
@@ -108,7 +87,7 @@ static bool is_double(const struct draft *d, enum sim_kind kind)
 	return false;
 }
 
-static struct sim_uop *add_uop(struct draft *d, enum sim_kind kind, params_ports ports)
+struct sim_uop *sim_draft_uop(struct draft *d, enum sim_kind kind, params_ports ports)
 {
 	struct sim_uop *u = &d->p->uops[d->p->n_uops++];
 
@@ -122,23 +101,13 @@ static struct sim_uop *add_uop(struct draft *d, enum sim_kind kind, params_ports
 	return u;
 }
 
-static void add_source(struct draft *d, struct sim_uop *u, bool internal, unsigned index,
-		       unsigned latency)
-{
-	enum sim_source_kind kind = internal ? SIM_FROM_UOP : SIM_FROM_INPUT;
-
-	d->p->sources[d->p->n_sources++] =
-		(struct sim_source){(uint8_t)kind, (uint8_t)index, (uint16_t)latency};
-	u->n_sources++;
-}
-
 static bool is_vector_output(const struct draft *d, unsigned o)
 {
 	return d->l->out[o].kind == VALUE_REG &&
 	       isa_is_vector(d->block->arch->isa, d->l->out[o].key);
 }
 
-static unsigned load_latency(const struct draft *d)
+unsigned sim_draft_load_latency(const struct draft *d)
 {
 	const struct arch_params *p = &d->block->arch->params;
 
@@ -149,36 +118,6 @@ static unsigned load_latency(const struct draft *d)
 		if (is_vector_output(d, o))
 			return (unsigned)p->load_latency_vec;
 	return (unsigned)p->load_latency;
-}
-
-static unsigned latency_of(const struct block_lowered *l, unsigned in, unsigned out)
-{
-	return l->latency[in * l->n_out + out];
-}
-
-/* Returns the latency of the slowest register or flag result from an input, at least 1, without
- * late inputs.
- */
-static unsigned level_of(const struct draft *d, unsigned in)
-{
-	const struct block_lowered *l = d->l;
-	unsigned level = 1;
-
-	for (unsigned o = 0; o < l->n_out; o++)
-		if (l->out[o].kind != VALUE_MEMORY && !(d->late_outputs >> o & 1) &&
-		    latency_of(l, in, o) > level)
-			level = latency_of(l, in, o);
-	return level;
-}
-
-static bool is_data_input(const struct draft *d, unsigned k)
-{
-	enum value_kind kind = (enum value_kind)d->l->in[k].kind;
-
-	if (d->late_inputs >> k & 1)
-		return false;
-	return kind == VALUE_REG || kind == VALUE_FLAGS ||
-	       (kind == VALUE_ADDRESS && !d->n_load && !d->n_sta);
 }
 
 /* What it loads; it does not wait for that. */
@@ -194,15 +133,15 @@ static void add_memory(struct draft *d, struct sim_uop *u)
 
 static void add_loads(struct draft *d)
 {
-	unsigned latency = load_latency(d);
+	unsigned latency = sim_draft_load_latency(d);
 
 	for (unsigned i = 0; i < d->n_load; i++) {
-		struct sim_uop *u = add_uop(d, SIM_LOAD, d->load[i]);
+		struct sim_uop *u = sim_draft_uop(d, SIM_LOAD, d->load[i]);
 
 		u->latency = (uint16_t)(latency + d->bi->load_extra - d->bi->fast_load);
 		for (unsigned k = 0; k < d->l->n_in; k++)
 			if (d->l->in[k].kind == VALUE_ADDRESS)
-				add_source(d, u, false, k, 0);
+				draft_wait(d, u, SIM_FROM_INPUT, k, 0);
 		add_memory(d, u);
 		if (d->n_alu || i + 1 < d->n_load)
 			continue;
@@ -213,44 +152,23 @@ static void add_loads(struct draft *d)
 
 			for (unsigned k = 0; k < d->l->n_in; k++)
 				if (d->l->in[k].kind == VALUE_ADDRESS &&
-				    latency_of(d->l, k, o) > longest)
-					longest = latency_of(d->l, k, o);
+				    draft_latency(d, k, o) > longest)
+					longest = draft_latency(d, k, o);
 			d->insn->output_latency[o] =
 				(uint16_t)(longest + d->bi->load_extra - d->bi->fast_load);
 		}
 	}
 }
 
-/* Results of the last computing uop, from the sources that this uop itself waits for. */
-static void set_output_latencies(struct draft *d, unsigned least, unsigned after_load)
+unsigned sim_draft_after_load(const struct draft *d, unsigned outputs)
 {
-	for (unsigned o = 0; o < d->l->n_out; o++) {
-		unsigned longest = 0;
-
-		if (d->late_outputs >> o & 1)
-			continue;
-		for (unsigned k = 0; k < d->l->n_in; k++)
-			if (is_data_input(d, k) && level_of(d, k) == least &&
-			    latency_of(d->l, k, o) > longest)
-				longest = latency_of(d->l, k, o);
-		if (d->l->out[o].kind == VALUE_MEMORY)
-			longest = 1;
-		if (!longest)
-			longest = after_load ? after_load : 1;
-		d->insn->output_latency[o] = (uint16_t)longest;
-	}
-}
-
-/* What follows the load: latency from the address minus that of the load. */
-static unsigned latency_after_load(const struct draft *d)
-{
-	unsigned load = load_latency(d), after = 1;
+	unsigned load = sim_draft_load_latency(d), after = 1;
 
 	for (unsigned k = 0; k < d->l->n_in; k++)
 		for (unsigned o = 0; o < d->l->n_out && d->l->in[k].kind == VALUE_ADDRESS; o++)
-			if (d->l->out[o].kind != VALUE_MEMORY &&
-			    latency_of(d->l, k, o) > load + after)
-				after = latency_of(d->l, k, o) - load;
+			if (outputs >> o & 1 && d->l->out[o].kind != VALUE_MEMORY &&
+			    draft_latency(d, k, o) > load + after)
+				after = draft_latency(d, k, o) - load;
 	return after;
 }
 
@@ -260,7 +178,8 @@ static unsigned latency_after_load(const struct draft *d)
 static void set_forward(struct draft *d)
 {
 	const struct arch_params *p = &d->block->arch->params;
-	unsigned load = load_latency(d), after = d->n_alu ? latency_after_load(d) : 0;
+	unsigned load = sim_draft_load_latency(d),
+		 after = d->n_alu ? sim_draft_after_load(d, ~0u) : 0;
 	bool vector = load > (unsigned)p->load_latency;
 	unsigned forward = (unsigned)(vector ? p->store_forward_vec : p->store_forward);
 
@@ -268,7 +187,7 @@ static void set_forward(struct draft *d)
 		if (d->l->in[k].kind != VALUE_MEMORY)
 			continue;
 		for (unsigned o = 0; o < d->l->n_out; o++) {
-			unsigned cycles = latency_of(d->l, k, o);
+			unsigned cycles = draft_latency(d, k, o);
 			unsigned behind = d->l->out[o].kind == VALUE_MEMORY ? 1 : after;
 
 			if (cycles > forward + behind)
@@ -278,157 +197,39 @@ static void set_forward(struct draft *d)
 	d->insn->forward = (uint16_t)(d->bi->latency ? load : forward);
 }
 
-/* The way from loaded data to the results may be longer than from the sources that the last uop
+/* What a store's data are made of: a computed result, or what was loaded; and inputs that no result
  * waits for.
  */
-static unsigned missing_after(const struct draft *d, unsigned after)
+static void add_stored(struct draft *d, struct sim_uop *u, unsigned o)
 {
-	unsigned longest = 0;
-
-	for (unsigned o = 0; o < d->l->n_out; o++)
-		if (d->l->out[o].kind != VALUE_MEMORY && d->insn->output_latency[o] > longest)
-			longest = d->insn->output_latency[o];
-	return longest && after > longest ? after - longest : 0;
-}
-
-/* Flags that a shift by cl leaves unchanged: its register does not wait for them.  If there are
- * enough uops, one makes the outputs that depend on everything, another one those that do not
- * depend on some inputs.
- */
-static void find_late(struct draft *d)
-{
-	const struct block_lowered *l = d->l;
-	uint32_t inputs = 0;
-	uint8_t outputs = 0;
-
-	for (unsigned k = 0; k < l->n_in && d->n_alu > 1; k++) {
-		uint8_t fed = 0, unfed = 0;
-
-		for (unsigned o = 0; o < l->n_out && is_data_input(d, k); o++)
-			if (l->out[o].kind != VALUE_MEMORY)
-				*(latency_of(l, k, o) ? &fed : &unfed) |= (uint8_t)(1u << o);
-		if (!fed || !unfed)
-			continue;
-		inputs |= 1u << k;
-		outputs |= fed;
-	}
-	if (outputs == (1u << l->n_out) - 1)
-		return; /* nothing is early */
-	d->late_inputs = inputs;
-	d->late_outputs = outputs;
-}
-
-/* The late uop: waits for the late inputs, and for the early uop as long as that takes. */
-static void add_late(struct draft *d, unsigned early, params_ports ports)
-{
-	struct sim_uop *u = add_uop(d, SIM_ALU, ports);
-	unsigned own = 1, all = 1;
-
+	if (d->computes >= 0)
+		draft_wait(d, u, SIM_FROM_UOP, (unsigned)d->computes, 1);
+	else if (d->n_load)
+		draft_wait(d, u, SIM_FROM_UOP, d->n_load - 1,
+			   d->p->uops[d->insn->first_uop + d->n_load - 1].latency);
 	for (unsigned k = 0; k < d->l->n_in; k++)
-		for (unsigned o = 0; o < d->l->n_out; o++) {
-			unsigned latency = d->late_outputs >> o & 1 ? latency_of(d->l, k, o) : 0;
-
-			if (d->late_inputs >> k & 1 && latency > own)
-				own = latency;
-			if (latency > all)
-				all = latency;
-		}
-	u->makes = d->late_outputs;
-	for (unsigned k = 0; k < d->l->n_in; k++)
-		if (d->late_inputs >> k & 1)
-			add_source(d, u, false, k, 0);
-	add_source(d, u, true, early, all - own);
-	for (unsigned o = 0; o < d->l->n_out; o++)
-		if (d->late_outputs >> o & 1)
-			d->insn->output_latency[o] = (uint16_t)own;
+		if ((d->l->in[k].kind == VALUE_REG || d->l->in[k].kind == VALUE_FLAGS) &&
+		    !(d->computed >> k & 1) && (d->computes < 0 || draft_latency(d, k, o)))
+			draft_wait(d, u, SIM_FROM_INPUT, k, 0);
 }
 
-static void add_alus(struct draft *d)
+static void add_stores(struct draft *d)
 {
-	unsigned levels[LOWERED_MAX_IN], n_levels = 0,
-					 after = d->n_load ? latency_after_load(d) : 0;
-	unsigned first = d->insn->n_uops, n_slow;
-	struct sim_uop *last;
-	bool has_late;
+	unsigned o = 0;
 
-	find_late(d);
-	has_late = d->late_outputs != 0;
-	for (unsigned k = 0; k < d->l->n_in; k++) {
-		unsigned level = level_of(d, k), i;
-
-		if (!is_data_input(d, k))
-			continue;
-		for (i = 0; i < n_levels && levels[i] != level; i++)
-			;
-		if (i == n_levels)
-			levels[n_levels++] = level;
-	}
-	for (unsigned i = 1; i < n_levels; i++) /* ascending; there are two or three */
-		for (unsigned k = i; k && levels[k] < levels[k - 1]; k--) {
-			unsigned swap = levels[k];
-
-			levels[k] = levels[k - 1];
-			levels[k - 1] = swap;
-		}
-	if (!n_levels)
-		levels[n_levels++] = after ? after : 1;
-	/* One uop for each slower class, as long as there are uops; the last one takes the rest. */
-	n_slow = n_levels - 1 < d->n_alu - 1 - has_late ? n_levels - 1 : d->n_alu - 1 - has_late;
-	for (unsigned s = 0; s < n_slow; s++) {
-		struct sim_uop *u = add_uop(d, SIM_ALU, d->alu[1 + s]);
-
-		u->latency = (uint16_t)(levels[s + 1] - levels[0]);
-		for (unsigned k = 0; k < d->l->n_in; k++)
-			if (is_data_input(d, k) &&
-			    (level_of(d, k) == levels[s + 1] ||
-			     (s + 1 == n_slow && level_of(d, k) > levels[s + 1])))
-				add_source(d, u, false, k, 0);
-	}
-	last = add_uop(d, SIM_ALU, d->alu[0]);
-	last->makes = (uint8_t)~d->late_outputs;
-	/* Measured throughput where the divider does not explain it, as in FACILE's bound. */
-	if (d->l->divider)
-		last->divider = d->l->cycles > d->l->divider ? d->l->cycles : d->l->divider;
-	for (unsigned k = 0; k < d->l->n_in; k++)
-		if (is_data_input(d, k) && (level_of(d, k) == levels[0] || !n_slow))
-			add_source(d, last, false, k, 0);
-	for (unsigned s = 0; s < n_slow; s++)
-		add_source(d, last, true, first + s,
-			   d->p->uops[d->insn->first_uop + first + s].latency);
-	set_output_latencies(d, levels[0], after);
-	for (unsigned i = 0; i < d->n_load; i++)
-		add_source(d, last, true, i,
-			   d->p->uops[d->insn->first_uop + i].latency + missing_after(d, after));
-	last->latency = d->insn->n_outputs ? d->insn->output_latency[0] : 1;
-	if (has_late)
-		add_late(d, first + n_slow, d->alu[1 + n_slow]);
-	for (unsigned s = n_slow + has_late; s + 1 < d->n_alu; s++) {
-		struct sim_uop *u = add_uop(d, SIM_ALU, d->alu[1 + s]);
-
-		for (unsigned k = 0; k < d->l->n_in; k++)
-			if (is_data_input(d, k))
-				add_source(d, u, false, k, 0);
-	}
-}
-
-static void add_stores(struct draft *d, int computes)
-{
+	for (unsigned k = 0; k < d->l->n_out; k++)
+		o = d->l->out[k].kind == VALUE_MEMORY ? k : o;
 	for (unsigned i = 0; i < d->n_sta; i++) {
-		struct sim_uop *u = add_uop(d, SIM_STORE_ADDRESS, d->sta[i]);
+		struct sim_uop *u = sim_draft_uop(d, SIM_STORE_ADDRESS, d->sta[i]);
 
 		for (unsigned k = 0; k < d->l->n_in; k++)
 			if (d->l->in[k].kind == VALUE_ADDRESS)
-				add_source(d, u, false, k, 0);
+				draft_wait(d, u, SIM_FROM_INPUT, k, 0);
 		d->insn->n_store_uops++;
 		if (i >= d->n_std)
 			continue;
 		d->insn->n_store_uops++;
-		u = add_uop(d, SIM_STORE_DATA, d->std[i]);
-		if (computes >= 0)
-			add_source(d, u, true, (unsigned)computes, 1);
-		for (unsigned k = 0; k < d->l->n_in && computes < 0; k++)
-			if (d->l->in[k].kind == VALUE_REG || d->l->in[k].kind == VALUE_FLAGS)
-				add_source(d, u, false, k, 0);
+		add_stored(d, sim_draft_uop(d, SIM_STORE_DATA, d->std[i]), o);
 	}
 }
 
@@ -534,12 +335,12 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 			  .l = l,
 			  .insn = insn,
 			  .for_stream = for_stream,
+			  .computes = -1,
 			  .load = ports.load,
 			  .sta = ports.sta,
 			  .std = ports.std,
 			  .alu = ports.alu};
 	bool taken;
-	int computes = -1;
 
 	*insn = (struct sim_insn){.insn = (uint32_t)i,
 				  .first_uop = (uint32_t)p->n_uops,
@@ -574,12 +375,8 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 		add_loads(&d);
 		set_forward(&d);
 		if (d.n_alu)
-			add_alus(&d);
-		for (unsigned k = 0; k < insn->n_uops; k++)
-			if (p->uops[insn->first_uop + k].kind == SIM_ALU &&
-			    p->uops[insn->first_uop + k].makes & ~d.late_outputs)
-				computes = (int)k;
-		add_stores(&d, computes);
+			sim_draft_compute(&d);
+		add_stores(&d);
 	}
 	group_uops(&d);
 	add_values(&d);

@@ -289,30 +289,32 @@ static void need(struct sim_state *s, struct sim_entry *e, struct sim_value *val
 }
 
 /* What a uop of the stack engine, or one that joins a register, has made. */
-static void need_sync(struct sim_state *s, struct sim_entry *e, struct sim_instance *inst)
+static void need_sync(struct sim_state *s, struct sim_entry *e, struct sim_instance *inst,
+		      int latency)
 {
-	need(s, e, &inst->sync, 1, e->inst->number);
+	need(s, e, &inst->sync, 1 + latency, e->inst->number);
 }
 
-static inline void need_output(struct sim_state *s, struct sim_entry *e, struct sim_origin *origin)
+static inline void need_output(struct sim_state *s, struct sim_entry *e, struct sim_origin *origin,
+			       int latency)
 {
 	struct sim_instance *inst = find_instance(s, origin);
 
 	if (!inst)
 		return;
 	if (origin->output == SIM_SYNC_OUTPUT)
-		need_sync(s, e, inst);
+		need_sync(s, e, inst, latency);
 	else
-		need(s, e, &inst->output[origin->output], 0, inst->number);
+		need(s, e, &inst->output[origin->output], latency, inst->number);
 }
 
 static void need_input(struct sim_state *s, struct sim_entry *e, struct sim_instance *inst,
-		       unsigned k)
+		       unsigned k, int latency)
 {
 	struct sim_origin origin;
 
 	if (sim_producer(s, inst, k, &origin))
-		need_output(s, e, &origin);
+		need_output(s, e, &origin, latency);
 }
 
 static bool reads(const struct sim_input *in, uint8_t key)
@@ -328,12 +330,12 @@ static void need_register(struct sim_state *s, struct sim_entry *e, struct sim_i
 
 	if (inst->sync_key == s->registers->stack_pointer) {
 		if (sim_sync_producer(s, inst, &origin))
-			need_output(s, e, &origin);
+			need_output(s, e, &origin, 0);
 		return;
 	}
 	for (unsigned k = 0; k < inst->insn->n_inputs; k++)
 		if (reads(&in[k], inst->sync_key))
-			need_input(s, e, inst, k);
+			need_input(s, e, inst, k, 0);
 }
 
 static inline void need_sources(struct sim_state *s, struct sim_entry *e, struct sim_instance *inst)
@@ -347,9 +349,9 @@ static inline void need_sources(struct sim_state *s, struct sim_entry *e, struct
 			need(s, e, &inst->result[source->index], source->latency, inst->number);
 		else if (inst->sync_key != SIM_NO_KEY && reads(&in[source->index], inst->sync_key))
 			/* If a uop that makes a register goes first, the value comes from that. */
-			need_sync(s, e, inst);
+			need_sync(s, e, inst, source->latency);
 		else
-			need_input(s, e, inst, source->index);
+			need_input(s, e, inst, source->index, source->latency);
 	}
 }
 

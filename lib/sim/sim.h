@@ -4,6 +4,7 @@
  * fetch last.
  *
  *   program.c    what each instruction of the block becomes: uops with their sources and results
+ *   compute.c    those of them that compute, each for the results that it makes
  *   program_copy.c  all instructions of a block, and a copy of these in one piece of memory
  *   fetch.c      predecoder, instruction queue, decoders, microcode sequencer, DSB, LSD -> IDQ
  *   rename.c     IDQ -> reorder buffer and reservation station: idioms, moves, binding to ports
@@ -72,7 +73,7 @@ enum sim_source_kind { SIM_FROM_UOP, SIM_FROM_INPUT };
 struct sim_source {
 	uint8_t kind;	  /* enum sim_source_kind */
 	uint8_t index;	  /* of the input, or of the uop */
-	uint16_t latency; /* of a uop: added to its result */
+	uint16_t latency; /* added to the dispatch of the uop, or to when the input is ready */
 };
 
 /* A value that an instruction reads. */

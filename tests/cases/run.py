@@ -10,6 +10,7 @@ A case:
     mode: unroll                    loop, unroll or auto
     options: --init diff            more options of tact predict, if any
     within: HSW 19.46 23.78         cycles that hold whatever is rebased, if any (CPU, low, high)
+    simulated: HSW 19.46 23.78      the same for tact simulate
     hex: 31c0                       or "asm:", and the code on lines that begin with a tab
     expect:
     SKL unroll 0.25 Predecoder+Decoder+Issue | predec=0.25 dec=0.25 ...
@@ -35,6 +36,7 @@ class Case:
         self.expected = []
         self.fields = {'arch': 'SKL', 'mode': 'auto', 'options': ''}
         self.within = []
+        self.simulated = []
         self.asm = []
         with open(path) as f:
             lines = f.read().splitlines()
@@ -47,9 +49,9 @@ class Case:
                 self.asm.append(line)
             elif line and not line.startswith('#'):
                 name, _, value = line.partition(':')
-                if name == 'within':
+                if name in ('within', 'simulated'):
                     arch, low, high = value.split()
-                    self.within.append((arch, float(low), float(high)))
+                    getattr(self, name).append((arch, float(low), float(high)))
                 elif name in ('arch', 'mode', 'options', 'hex', 'asm'):
                     self.fields[name] = value.strip()
                 else:
@@ -57,9 +59,9 @@ class Case:
         if ('hex' in self.fields) == ('asm' in self.fields):
             raise ValueError('either hex or asm is needed')
 
-    def run(self, tact):
-        """The lines that the program's answer gives, and the cycles by CPU."""
-        command = [tact, 'predict', '-q', '-f', 'csv', '-a', self.fields['arch'],
+    def rows(self, tact, command, arch):
+        """What a command of the program answers for some CPUs."""
+        command = [tact, command, '-q', '-f', 'csv', '-a', arch,
                    '-m', self.fields['mode'], *self.fields['options'].split()]
         text = ''
         if 'hex' in self.fields:
@@ -73,6 +75,18 @@ class Case:
         rows = list(csv.DictReader(p.stdout.splitlines()))
         if not rows:
             raise ValueError('no output')
+        return rows
+
+    def simulate(self, tact):
+        """The cycles that tact simulate gives, by CPU."""
+        if not self.simulated:
+            return {}
+        rows = self.rows(tact, 'simulate', ','.join(dict.fromkeys(s[0] for s in self.simulated)))
+        return {r['arch']: float(r['cycles_per_iteration']) for r in rows}
+
+    def run(self, tact):
+        """The lines that the program's answer gives, and the cycles by CPU."""
+        rows = self.rows(tact, 'predict', self.fields['arch'])
         names = list(rows[0])
         bounds = names[names.index(FIRST_BOUND) + 1:names.index('bottlenecks')]
         lines = []
@@ -94,9 +108,11 @@ def check(case, tact, rebase):
         case.expected = lines
         with open(case.path, 'w') as f:
             f.write('\n'.join(case.head + lines) + '\n')
-    messages = ['%s: %s cycles are not within %g and %g' % (arch, cycles.get(arch), low, high)
-                for arch, low, high in case.within
-                if arch not in cycles or not low <= cycles[arch] <= high]
+    messages = ['%s: %s cycles are not within %g and %g' % (arch, found.get(arch), low, high)
+                for expected, found in ((case.within, cycles),
+                                        (case.simulated, case.simulate(tact)))
+                for arch, low, high in expected
+                if arch not in found or not low <= found[arch] <= high]
     if lines != case.expected:
         messages += ['- ' + line for line in case.expected if line not in lines]
         messages += ['+ ' + line for line in lines if line not in case.expected]
