@@ -33,6 +33,7 @@ static void init_values(struct address_walk *w, enum tact_init init)
 	w->next_symbol = FIRST_FRESH + registers->n;
 	w->run = 0;
 	w->commit_cycles = 0;
+	memset(w->bank_use, 0, sizeof(w->bank_use));
 }
 
 static struct address address_of(const struct address_walk *w, const struct block_insn *bi,
@@ -182,14 +183,46 @@ static void commit_store(struct address_walk *w, const struct address *a, unsign
 	w->last_line = line;
 }
 
+/* Whether the value of a symbol counts as aligned to lines: those at entry do. */
+static bool is_aligned(uint32_t symbol)
+{
+	return symbol < FIRST_FRESH || symbol == NO_SYMBOL;
+}
+
+/* Counts the banks that a load needs (see load_bank_bytes). */
+static void count_banks(struct address_walk *w, struct block_insn *bi,
+			const struct tact_operand *operand)
+{
+	const struct address a = address_of(w, bi, operand);
+	const unsigned bytes = operand->bits / 8u, offset = (unsigned)(a.offset % LINE_BYTES);
+
+	if (!bytes || bytes > LINE_BYTES || !is_aligned(a.base) || !is_aligned(a.index)) {
+		bi->bank_bytes = 0;
+		return;
+	}
+	if (w->pass == LAST_PASS)
+		bi->bank_step = (uint8_t)((offset - bi->bank_offset) % LINE_BYTES);
+	if (w->pass < LAST_PASS) {
+		bi->bank_offset = (uint8_t)offset;
+		bi->bank_bytes = (uint8_t)bytes;
+	}
+	if (w->pass >= FIRST_COUNTED_PASS)
+		for (uint64_t left = block_banks(&w->block->arch->params, offset, bytes); left;
+		     left &= left - 1)
+			w->bank_use[__builtin_ctzll(left)]++;
+}
+
 /* Records the stores of an instruction, then the values that it leaves in registers. */
 static void step(struct address_walk *w, uint32_t i)
 {
-	const struct block_insn *bi = &w->block->insns[i];
+	struct block_insn *bi = &w->block->insns[i];
 	const struct block_lowered *l = bi->lowered;
 	struct symbol result = {0, 0};
 	bool has_result = false;
 
+	for (unsigned k = 0; k < l->n_in && w->counts_banks && l->n_loads; k++)
+		if (l->in[k].kind == VALUE_MEMORY)
+			count_banks(w, bi, &bi->insn->operand[l->in[k].operand]);
 	for (unsigned o = 0; o < l->n_out; o++) {
 		if (l->out[o].kind == VALUE_MEMORY) {
 			const struct tact_operand *operand = &bi->insn->operand[l->out[o].operand];
@@ -244,7 +277,9 @@ bool addresses_init(struct address_walk *w, struct tact_block *block)
 	const struct block_counts *c = &block->counts;
 	uint32_t written = 0, in_addresses = 0;
 
-	if (!c->stores || (!c->loads && (c->stores == 1 || !block->arch->params.stores_one_line)))
+	w->counts_banks = block->arch->params.load_bank_bytes && c->loads && !block->opt.paper;
+	if (!w->counts_banks &&
+	    (!c->stores || (!c->loads && (c->stores == 1 || !block->arch->params.stores_one_line))))
 		return false;
 	for (size_t i = 0; i < block->n_insns; i++) {
 		written |= block->insns[i].lowered->general_written;
@@ -363,6 +398,13 @@ static void count_stores(struct address_walk *w)
 	block->store_commits = w->commit_cycles;
 	block->store_passes = w->pass - FIRST_COUNTED_PASS;
 	block->store_cycles = (double)block->store_commits / block->store_passes;
+	if (!w->counts_banks)
+		return;
+	block->bank_loads = 0;
+	block->bank_cycles = 2 * block->store_passes;
+	for (unsigned b = 0; b < LINE_BYTES; b++)
+		if (w->bank_use[b] > block->bank_loads)
+			block->bank_loads = w->bank_use[b];
 }
 
 void addresses_connect(struct address_walk *w, bool is_exact)

@@ -22,6 +22,8 @@ struct address_walk {
 	struct address last_line;		 /* of the last store, its offset in lines */
 	unsigned run; /* stores that leave with the last one so far; 0: it is alone */
 	unsigned commit_cycles;
+	bool counts_banks;
+	unsigned bank_use[64]; /* loads of each bank */
 };
 
 /* Makes room for the stores of a block, by its counts.  Returns 0 or -TACT_E_NOMEM. */

@@ -304,15 +304,28 @@ static void mark_jcc_erratum(struct tact_block *block)
 	}
 }
 
-void block_arrange(struct tact_block *block)
+/* Chooses how instructions that add a constant are executed, by the constant. */
+static void fold_constants(struct tact_block *block)
+{
+	const int64_t limit = block->arch->params.fold_limit;
+
+	for (size_t i = 0; i < block->n_insns; i++) {
+		struct block_insn *bi = &block->insns[i];
+		const struct block_lowered *plain = &block->lowered[bi->entry];
+		int64_t change;
+
+		if (bi->latency || !plain->folded)
+			continue;
+		change = block_added(bi);
+		bi->lowered = !bi->fused_next && change >= -limit && change < limit ? plain->folded
+										    : plain;
+	}
+}
+
+static void mark_pairs(struct tact_block *block)
 {
 	const bool fuses_nops = block->arch->params.nop_fusion;
 
-	block->is_connected = block->spread_valid = false;
-	block->mode = block->opt.mode != TACT_MODE_AUTO ? block->opt.mode
-		      : ends_in_loop(block)		? TACT_MODE_LOOP
-							: TACT_MODE_UNROLL;
-	block->jcc_erratum = false;
 	if (!block->counts.branches && !fuses_nops && !block->has_marks)
 		return;
 	for (size_t i = 0; i < block->n_insns; i++)
@@ -327,13 +340,25 @@ void block_arrange(struct tact_block *block)
 		fuse_nops(block);
 }
 
+void block_arrange(struct tact_block *block)
+{
+	block->is_connected = block->spread_valid = false;
+	block->mode = block->opt.mode != TACT_MODE_AUTO ? block->opt.mode
+		      : ends_in_loop(block)		? TACT_MODE_LOOP
+							: TACT_MODE_UNROLL;
+	block->jcc_erratum = false;
+	mark_pairs(block);
+	if (block->arch->params.fold_limit)
+		fold_constants(block);
+}
+
 int block_reserve(struct tact_block *block)
 {
 	const struct block_counts *c = &block->counts;
 
 	if (tact_grow(&block->nodes, &block->node_capacity, c->inputs, sizeof(*block->nodes)) < 0)
 		return -TACT_E_NOMEM;
-	return c->stores ? addresses_reserve(block) : 0;
+	return c->stores || block->arch->params.load_bank_bytes ? addresses_reserve(block) : 0;
 }
 
 static int prepare(struct tact_block *block)

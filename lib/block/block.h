@@ -56,6 +56,9 @@ struct block_lowered {
 	 * leaves one.
 	 */
 	bool takes_stored, leaves_stored;
+	/* The same as the renamer executes it where its constant is small; NULL: it never does. */
+	const struct block_lowered *folded;
+	bool is_split; /* counts as two uops for the decoders, see split_decoders */
 	const struct arch_port_use *ports;
 	/* In the block's arena: n_in and n_out values; n_in rows of n_out latencies. */
 	const struct lowered_value *in, *out;
@@ -75,7 +78,11 @@ struct block_insn {
 	uint16_t latency; /* of all its results, given by the caller; 0: the tables' */
 	/* By block_connect: */
 	bool fast_load, stack_sync;
-	bool is_met;	     /* its store has a register that a load takes */
+	bool is_met; /* its store has a register that a load takes */
+	/* Its load, in the banks of a line: first byte, bytes (0: not known), and by how much that
+	 * moves with each iteration.
+	 */
+	uint8_t bank_offset, bank_bytes, bank_step;
 	uint16_t load_extra; /* cycles that its load takes longer than one from the first level */
 	uint32_t first_node; /* of its inputs in the dependence graph */
 	uint64_t producers;  /* bit p: waits for insns[p]; only the first 64 count */
@@ -151,6 +158,8 @@ struct tact_block {
 	double store_cycles; /* an iteration's stores need to leave the store buffer; 0: not limited
 			      */
 	unsigned store_commits, store_passes; /* of which store_cycles is the quotient */
+	/* Loads of the bank that most of them need, in so many cycles; 0: not limited. */
+	unsigned bank_loads, bank_cycles;
 };
 
 /* Adds an instruction to the counts, or takes one away. */
@@ -204,6 +213,27 @@ int block_ask_without(struct tact_block *block, size_t i,
 
 /* Returns whether what was lowered holds for the present architecture. */
 bool block_is_lowered(const struct tact_block *block);
+
+/* Returns the constant that an instruction adds to its source, if its value_effect is one of ADD,
+ * SUB, INC, DEC and LEA; 0 for others.
+ */
+static inline int64_t block_added(const struct block_insn *bi)
+{
+	switch ((enum tact_value_effect)bi->lowered->value_effect) {
+	case TACT_VALUE_ADD:
+		return bi->constants.immediate;
+	case TACT_VALUE_SUB:
+		return -bi->constants.immediate;
+	case TACT_VALUE_INC:
+		return 1;
+	case TACT_VALUE_DEC:
+		return -1;
+	case TACT_VALUE_LEA:
+		return bi->constants.displacement;
+	default:
+		return 0;
+	}
+}
 
 /* Fills `lowered` for an instruction.  Returns 0 or -TACT_E_NOMEM. */
 int block_lower(struct block_lowered *lowered, const struct tact_insn *insn,
@@ -279,6 +309,18 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 	else if (producer->stack_sync && to->insn == p && source->stack == STACK_NAMED)
 		++*latency; /* the stack engine's offset is written back first */
 	return true;
+}
+
+/* Returns the banks of a line that an access needs: bit b for bank b. */
+static inline uint64_t block_banks(const struct arch_params *p, unsigned offset, unsigned bytes)
+{
+	const unsigned size = (unsigned)p->load_bank_bytes, n = 64 / size,
+		       first = offset % 64 / size, last = (offset % 64 + bytes - 1) / size;
+	uint64_t banks = 0;
+
+	for (unsigned b = first; b <= last; b++)
+		banks |= 1ull << b % n;
+	return banks;
 }
 
 /* Fills `uses` with the ports of an instruction in this block, taking fusion and 512-bit mode into

@@ -43,6 +43,7 @@ static void connect(struct tact_block *block, const struct writer *writers, uint
 	bi->producers = 0;
 	bi->fast_load = bi->stack_sync = bi->is_met = false;
 	bi->load_extra = 0;
+	bi->bank_bytes = 0;
 	for (unsigned k = 0; k < l->n_in; k++) {
 		struct block_node *node = &block->nodes[block->n_nodes++];
 
@@ -162,7 +163,7 @@ static void mark_stack_syncs(struct tact_block *block)
 {
 	bool changed = false;
 
-	if (!block->counts.stack_changes)
+	if (!block->counts.stack_changes || block->arch->params.stack_folded)
 		return;
 	for (size_t i = 0; i < block->n_insns; i++)
 		synchronises_stack(&block->insns[i], &changed);
@@ -192,7 +193,7 @@ static bool note_met_stores(struct tact_block *block)
 {
 	bool any = false;
 
-	for (size_t v = 0; v < block->n_nodes && block->arch->params.store_renamed; v++) {
+	for (size_t v = 0; v < block->n_nodes && block->arch->params.stores_met_alone; v++) {
 		const struct block_node *node = &block->nodes[v];
 		const struct block_lowered *l = block->insns[node->insn].lowered;
 
@@ -223,6 +224,7 @@ static void connect_memory(struct tact_block *block)
 		return;
 	memcpy(block->better, block->nodes, block->n_nodes * sizeof(*block->nodes));
 	block->has_better = true;
+	w.counts_banks = false;
 	addresses_connect(&w, true);
 	note_stores(block);
 }
@@ -274,6 +276,8 @@ void block_depend(struct tact_block *block)
 	block->store_cycles = 0;
 	block->store_commits = 0;
 	block->store_passes = 1;
+	block->bank_loads = 0;
+	block->bank_cycles = 1;
 	block->has_forwarding = block->has_blocked = block->has_better = false;
 	/* BLOCK_NO_PRODUCER */
 	memset(writers, 0xff, isa_n_keys(block->arch->isa) * sizeof(*writers));

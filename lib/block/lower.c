@@ -372,6 +372,45 @@ static void lower_renaming(struct draft *d)
 			  !(insn->attributes & TACT_INSN_SIGN_EXTEND);
 }
 
+/* Adds and subtractions of constants that the renamer can execute: a 64-bit general register, from
+ * one register.
+ */
+static bool is_foldable(const struct draft *d)
+{
+	const struct tact_insn *insn = d->insn;
+	const struct block_lowered *l = d->l;
+
+	if (!d->arch->params.fold_limit || l->eliminated || l->n_in != 1 || l->n_loads ||
+	    l->n_stores || !l->n_out || d->in[0].kind != VALUE_REG || d->out[0].kind != VALUE_REG ||
+	    insn->operand[d->out[0].operand].bits != 64)
+		return false;
+	switch ((enum tact_value_effect)l->value_effect) {
+	case TACT_VALUE_ADD:
+	case TACT_VALUE_SUB:
+	case TACT_VALUE_INC:
+	case TACT_VALUE_DEC:
+	case TACT_VALUE_LEA:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int lower_folded(struct draft *d, struct tact_arena *arena)
+{
+	struct block_lowered *folded;
+
+	if (!is_foldable(d))
+		return 0;
+	folded = tact_arena_take(arena, sizeof(*folded));
+	if (!folded)
+		return -TACT_E_NOMEM;
+	*folded = *d->l;
+	folded->eliminated = true;
+	d->l->folded = folded;
+	return 0;
+}
+
 static unsigned count_granules(const struct draft *d)
 {
 	unsigned n = 0;
@@ -443,6 +482,8 @@ static void choose_variant(struct draft *d, const struct arch_record *r)
 	l->divider = v->divider;
 	l->cycles = v->cycles;
 	lower_decoding(d, v);
+	l->is_split =
+		d->arch->params.split_decoders && !l->complex_decoder && v->fused > v->mite + v->ms;
 	d->list = executed.latency;
 }
 
@@ -477,7 +518,7 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 		l->granules = (uint16_t)count_granules(&d);
 		l->is_nop = insn->attributes & TACT_INSN_NOP;
 	}
-	if (finish(&d, arena) < 0)
+	if (finish(&d, arena) < 0 || lower_folded(&d, arena) < 0)
 		return -TACT_E_NOMEM;
 	return 0;
 }

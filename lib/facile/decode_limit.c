@@ -89,16 +89,28 @@ static void derive_simple(const struct tact_block *block, struct tact_derivation
 	out->per = n > complex_ones * decoders ? decoders : 1;
 }
 
+/* Whether the queue before the decoders is so small that it limits them. */
+static bool has_small_queue(const struct tact_block *block)
+{
+	return block->arch->params.iq_fits_groups && block->mode == TACT_MODE_UNROLL &&
+	       !block->opt.paper;
+}
+
 double facile_decode(struct tact_block *block, const struct tact_predict_options *opt)
 {
 	const struct block_counts *c = &block->counts;
 	struct tact_derivation d;
+	struct facile_queue queue;
 	unsigned first, last;
 
 	if (opt->simple_decoder) {
 		derive_simple(block, &d);
 		return (double)d.amount / d.per;
 	}
+	if (has_small_queue(block))
+		return facile_queue_run(block, &queue) < 0
+			       ? -1
+			       : (double)queue.cycles / queue.iterations;
 	/* Nothing begins a cycle early: decoders are filled in turn. */
 	if (!c->complex_ones && !c->branches &&
 	    (!c->fusible || block->arch->params.fusible_on_last_decoder))
@@ -113,6 +125,15 @@ int facile_derive_decode(struct tact_block *block, const struct tact_predict_opt
 
 	if (opt->simple_decoder) {
 		derive_simple(block, out);
+		return 0;
+	}
+	if (has_small_queue(block)) {
+		struct facile_queue queue;
+
+		if (facile_queue_run(block, &queue) < 0)
+			return -TACT_E_NOMEM;
+		out->amount = queue.cycles;
+		out->per = queue.iterations;
 		return 0;
 	}
 	n = tact_explain_decoder(block, NULL, 0, &out->per);

@@ -34,6 +34,18 @@ facile_derivation facile_derive_predecode, facile_derive_decode, facile_derive_d
  */
 int facile_slack(struct tact_block *block, size_t i, double cycles, double *slack);
 
+/* Cycles that a number of iterations of unrolled code needs from the predecoder through the
+ * instruction queue to the decoders, in the steady state.
+ */
+struct facile_queue {
+	unsigned cycles, iterations;
+};
+
+/* Finds them; for cores with iq_fits_groups, whose queue is so small that it matters.  Returns 0 or
+ * -TACT_E_NOMEM.
+ */
+int facile_queue_run(struct tact_block *block, struct facile_queue *out);
+
 /* Returns whether all values of options are known. */
 static inline bool facile_are_valid(const struct tact_predict_options *opt)
 {

@@ -165,6 +165,18 @@ static double worst_set(const struct usage *u, bool exact, unsigned *mask)
 	return (double)uops / ports;
 }
 
+/* Where banks of the cache limit loads, they count as ports that each serve two loads. */
+static double larger_of_banks(const struct tact_block *block, double cycles)
+{
+	double banks;
+
+	if (!block->arch->params.load_bank_bytes || !block->counts.loads)
+		return cycles;
+	block_connect(block);
+	banks = (double)block->bank_loads / block->bank_cycles;
+	return banks > cycles ? banks : cycles;
+}
+
 double facile_ports(struct tact_block *block, const struct tact_predict_options *opt)
 {
 	unsigned uops = 0, ports = 1, mask = 0;
@@ -172,7 +184,7 @@ double facile_ports(struct tact_block *block, const struct tact_predict_options 
 
 	collect(block, &u);
 	if (opt->exact_ports)
-		return worst_set(&u, true, &mask);
+		return larger_of_banks(block, worst_set(&u, true, &mask));
 	/* The order does not matter here: single sets come first, so that most unions are out of
 	 * the question.
 	 */
@@ -181,7 +193,7 @@ double facile_ports(struct tact_block *block, const struct tact_predict_options 
 	for (unsigned i = 1; i < u.n; i++)
 		for (unsigned k = 0; k < i; k++)
 			consider(&u, u.mask[i] | u.mask[k], &uops, &ports, &mask);
-	return (double)uops / ports;
+	return larger_of_banks(block, (double)uops / ports);
 }
 
 int facile_derive_ports(struct tact_block *block, const struct tact_predict_options *opt,
@@ -195,6 +207,11 @@ int facile_derive_ports(struct tact_block *block, const struct tact_predict_opti
 	out->counted = TACT_COUNTED_UOPS;
 	out->amount = uops_within(&u, mask);
 	out->per = mask ? set_size(mask) : 1;
+	if (larger_of_banks(block, (double)out->amount / out->per) * out->per > out->amount) {
+		out->counted = TACT_COUNTED_LOADS;
+		out->amount = block->bank_loads;
+		out->per = block->bank_cycles;
+	}
 	return 0;
 }
 

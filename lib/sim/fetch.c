@@ -162,13 +162,22 @@ static void predecode_block(struct sim_state *s)
 	s->held = n;
 }
 
+/* Tells whether so many more instructions fit the queue. */
+static bool fits_queue(const struct sim_state *s, unsigned n)
+{
+	return s->iq_count + n <= (unsigned)s->params->iq_size;
+}
+
 static void predecode(struct sim_state *s)
 {
+	const bool fits_groups = s->params->iq_fits_groups;
+
 	if (!s->stall) {
 		if (!s->held && (s->has_partial || comes_from(s, s->next_raw, BLOCK_FROM_MITE)) &&
-		    s->iq_count + (unsigned)s->params->predecode_width <=
-			    (unsigned)s->params->iq_size)
+		    (fits_groups || fits_queue(s, (unsigned)s->params->predecode_width)))
 			predecode_block(s);
+		if (fits_groups && !fits_queue(s, s->held))
+			return;
 		for (; !s->stall && s->held; s->held--) {
 			unsigned at = (s->iq_head + s->iq_count++) & (SIM_IQ - 1);
 
@@ -223,7 +232,8 @@ static void decode(struct sim_state *s)
 		}
 		id = sim_iteration(raw) << SIM_NUMBER_BITS | bi->insn;
 		insn = sim_insn_of(s, id);
-		if (!is_decodable(s, 0) || (n && insn->complex_decoder))
+		if (!is_decodable(s, 0) || (n && insn->complex_decoder) ||
+		    (insn->is_split && (left < 2 || n >= s->params->split_decoders)))
 			break;
 		if (insn->fusible &&
 		    ((!s->params->fusible_on_last_decoder && n == s->params->decoders - 1) ||
@@ -239,6 +249,7 @@ static void decode(struct sim_state *s)
 		}
 		left = insn->complex_decoder && insn->simple_beside < left - 1 ? insn->simple_beside
 									       : left - 1;
+		left -= insn->is_split;
 		if (insn->is_branch)
 			break;
 	}

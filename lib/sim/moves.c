@@ -51,6 +51,27 @@ static unsigned open_set(struct sim_state *s, unsigned reg, unsigned file)
 	return 0;
 }
 
+/* Adds a constant to what was added before; false: the sum is too large. */
+static bool fold(struct sim_state *s, const struct sim_insn *insn, unsigned from, unsigned to)
+{
+	const int limit = s->params->fold_limit, sum = s->moves.added[from] + insn->added;
+
+	if (sum < -limit || sum >= limit)
+		return false;
+	s->moves.added[to] = (int16_t)sum;
+	s->moves.folded = (s->moves.folded & ~(1ull << to)) | (uint64_t)(sum != 0) << to;
+	return true;
+}
+
+void sim_moves_init(struct sim_state *s)
+{
+	enum { SMALL = 32 /* overflows once in so many iterations that it does not matter */ };
+
+	for (size_t i = 0; i < s->program->n_insns && s->params->fold_limit; i++)
+		s->moves.follows_added |=
+			s->program->insns[i].added > SMALL || s->program->insns[i].added < -SMALL;
+}
+
 bool sim_moves_eliminate(struct sim_state *s, const struct sim_program *p,
 			 const struct sim_insn *insn)
 {
@@ -59,6 +80,8 @@ bool sim_moves_eliminate(struct sim_state *s, const struct sim_program *p,
 
 	if (from >= s->registers->end_vector || to >= s->registers->end_vector)
 		return true;
+	if (s->moves.follows_added && file != VECTOR && !fold(s, insn, from, to))
+		return false;
 	if (file == VECTOR && s->params->move_elim_vec_width &&
 	    s->n_vector_moves++ >= s->params->move_elim_vec_width)
 		return false;
@@ -79,7 +102,11 @@ bool sim_moves_eliminate(struct sim_state *s, const struct sim_program *p,
 void sim_moves_write(struct sim_state *s, const struct sim_insn *insn)
 {
 	_Static_assert(ISA_MAX_MOVED <= 64, "a bit for each register");
-	for (unsigned o = 0; o < insn->n_outputs && s->moves.shared; o++)
-		if (insn->output_key[o] < s->registers->end_vector)
-			leave(s, insn->output_key[o]);
+	for (unsigned o = 0; o < insn->n_outputs; o++)
+		if (insn->output_key[o] < s->registers->end_vector) {
+			s->moves.added[insn->output_key[o]] = 0;
+			s->moves.folded &= ~(1ull << insn->output_key[o]);
+			if (s->moves.shared)
+				leave(s, insn->output_key[o]);
+		}
 }

@@ -38,6 +38,7 @@ static void init(struct sim_state *s, const struct tact_block *block,
 	s->block = block;
 	s->program = program;
 	s->source = block_source_of(block);
+	sim_moves_init(s);
 	s->stats = opt->stats;
 	s->watch = opt->on_uop != NULL;
 	s->on_uop = opt->on_uop;

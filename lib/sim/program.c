@@ -361,10 +361,15 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 				  .complex_decoder = l->complex_decoder,
 				  .simple_beside = l->simple_beside,
 				  .fusible = l->fuse != 0,
+				  .is_split = l->is_split,
+				  .added = l->eliminated ? (int16_t)block_added(bi) : 0,
 				  .is_pair = bi->fused_next,
 				  .is_last = end_of(block, i) == block->n_insns,
 				  .stack_sync = bi->stack_sync,
 				  .extra_slots = (uint8_t)block_extra_slots(block, i),
+				  .bank_offset = bi->bank_offset,
+				  .bank_bytes = for_stream ? 0 : bi->bank_bytes,
+				  .bank_step = bi->bank_step,
 				  .merge_key = SIM_NO_KEY};
 	taken = !for_stream && block->mode == TACT_MODE_LOOP && insn->is_last;
 	insn->is_branch = bi->fused_next || l->attributes & TACT_INSN_BRANCH;

@@ -262,7 +262,7 @@ static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_in
 	inst->stats = sim_stats_of(s, id);
 	inst->is_alias = false;
 	inst->is_eliminated = insn->eliminated && sim_moves_eliminate(s, inst->program, insn);
-	if (!inst->is_eliminated && s->moves.shared & insn->written_moves)
+	if (!inst->is_eliminated && (s->moves.shared | s->moves.folded) & insn->written_moves)
 		sim_moves_write(s, insn);
 	inst->sync_key = sync_key;
 	inst->stored = inst->retired = -1;
@@ -503,7 +503,8 @@ static void issue_groups(struct sim_state *s, struct issue *issue, struct sim_in
 /* Returns the register that must be made before this instruction can issue, or SIM_NO_KEY. */
 static uint8_t needs_sync(const struct sim_state *s, const struct sim_insn *insn)
 {
-	if (s->stream ? s->stream->stack_changed && insn->names_stack : insn->stack_sync)
+	if (s->stream ? s->stream->stack_changed && insn->names_stack && !s->params->stack_folded
+		      : insn->stack_sync)
 		return s->registers->stack_pointer;
 	return insn->merge_key;
 }

@@ -277,8 +277,29 @@ static bool has_older_rival(struct sim_state *s, const struct sim_entry *e)
 	return false;
 }
 
+/* Tells whether the banks that a load needs are free in this cycle; if so, it takes them. */
+static bool takes_banks(struct sim_state *s, const struct sim_entry *e)
+{
+	const struct sim_insn *insn = e->inst->insn;
+	uint64_t banks;
+
+	if (!insn->bank_bytes)
+		return true;
+	banks = block_banks(s->params,
+			    insn->bank_offset +
+				    insn->bank_step * (unsigned)sim_iteration(e->inst->id),
+			    insn->bank_bytes);
+	if (banks & s->bank_twice)
+		return false;
+	s->bank_twice |= banks & s->bank_once;
+	s->bank_once |= banks;
+	return true;
+}
+
 static bool can_run(struct sim_state *s, const struct sim_entry *e)
 {
+	if (e->kind == SIM_LOAD && s->params->load_bank_bytes)
+		return takes_banks(s, e);
 	/* The second half of a 256-bit access keeps data from the port, not addresses. */
 	if (s->data_ports >> e->port & 1 && (e->kind == SIM_LOAD || e->kind == SIM_STORE_DATA))
 		return false;
@@ -320,9 +341,29 @@ static void leave_queue(struct sim_state *s)
 	}
 }
 
+/* Where loads compete for banks, the oldest goes first. */
+static void dispatch_by_age(struct sim_state *s, unsigned ports)
+{
+	s->bank_once = s->bank_twice = 0;
+	while (ports) {
+		unsigned oldest = (unsigned)__builtin_ctz(ports);
+
+		for (unsigned left = ports & (ports - 1); left; left &= left - 1) {
+			unsigned port = (unsigned)__builtin_ctz(left);
+
+			if (s->ready[port][s->ready_begin[port] + 1] <
+			    s->ready[oldest][s->ready_begin[oldest] + 1])
+				oldest = port;
+		}
+		dispatch(s, oldest);
+		ports &= ~(1u << oldest);
+	}
+}
+
 void sim_schedule(struct sim_state *s)
 {
 	uint16_t *today = &s->calendar[s->clock & (SIM_CALENDAR - 1)], index = *today;
+	unsigned rest;
 
 	*today = 0;
 	leave_queue(s);
@@ -338,6 +379,11 @@ void sim_schedule(struct sim_state *s)
 	memset(s->dispatched, 0, sizeof(s->dispatched));
 	s->data_ports = s->next_data_ports;
 	s->next_data_ports = 0;
-	for (unsigned ports = s->ready_ports; ports; ports &= ports - 1)
+	rest = s->ready_ports;
+	if (s->params->load_bank_bytes) {
+		dispatch_by_age(s, rest & s->params->load_ports);
+		rest &= ~s->params->load_ports;
+	}
+	for (unsigned ports = rest; ports; ports &= ports - 1)
 		dispatch(s, (unsigned)__builtin_ctz(ports));
 }

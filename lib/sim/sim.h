@@ -123,10 +123,12 @@ struct sim_insn {
 	uint64_t written_moves; /* bit r: writes register r, if moves.c knows it */
 
 	bool takes_stored, leaves_stored; /* as in struct block_lowered */
-	bool complex_decoder, is_branch, fusible;
+	bool complex_decoder, is_branch, fusible, is_split;
+	int16_t added; /* by the renamer, if it executes it */
 	uint8_t simple_beside;
 	uint16_t mite, ms, fused; /* all of them: n_fused has a limit */
 	uint16_t cycles;	  /* measured throughput, where nothing else explains it; 0: none */
+	uint8_t bank_offset, bank_bytes, bank_step; /* as in struct block_insn */
 	uint16_t forward; /* cycles from a store's data to the result of the load that takes it */
 };
 
@@ -391,6 +393,13 @@ struct sim_state {
 		uint8_t set[ISA_MAX_MOVED]; /* of registers that share a physical one; 0: none */
 		uint8_t members[2 * SIM_MOVE_SLOTS + 1];
 		uint64_t shared; /* bit r: register r is in a set */
+		/* What the renamer has added to the register that holds the value of r; bit r of
+		 * `folded`: something.  Only followed if constants are so large that the sum can
+		 * matter.
+		 */
+		int16_t added[ISA_MAX_MOVED];
+		uint64_t folded;
+		bool follows_added;
 	} moves;
 	uint64_t age;
 	bool is_serializing;		       /* nothing issues before everything has retired */
@@ -409,6 +418,8 @@ struct sim_state {
 	uint8_t dispatched[TACT_MAX_PORTS]; /* uops that each port took in this cycle: 0 or 1 */
 	/* Bit p: a 256-bit access still moves data through port p, from the next cycle on. */
 	unsigned data_ports, next_data_ports;
+	uint64_t bank_once, bank_twice; /* banks that one load, two loads of this cycle need */
+	bool moves_banks;		/* an instruction has a bank_step */
 	int32_t divider_free;
 	uint16_t n_blocked; /* loads that wait for a store to retire: their entries */
 	int32_t alias_free; /* end of the last load that a store elsewhere delayed */
@@ -469,6 +480,9 @@ void sim_retire(struct sim_state *s);
 bool sim_moves_eliminate(struct sim_state *s, const struct sim_program *p,
 			 const struct sim_insn *insn);
 void sim_moves_write(struct sim_state *s, const struct sim_insn *insn);
+
+/* Decides whether sums of constants are followed in this program. */
+void sim_moves_init(struct sim_state *s);
 
 /* Renamed memory: a load of what a uop stores has it as soon as the store's data are ready. */
 void sim_schedule_stored(struct sim_state *s, const struct sim_entry *e);

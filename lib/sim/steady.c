@@ -88,6 +88,11 @@ static uint64_t rename_hash(const struct sim_state *s)
 	for (unsigned r = 0; r < s->registers->end_vector && s->moves.shared; r++)
 		if (s->moves.set[r])
 			h = mix(h, (uint64_t)r << 8 | s->moves.set[r]);
+	for (uint64_t left = s->moves.folded; left; left &= left - 1) {
+		const unsigned r = (unsigned)__builtin_ctzll(left);
+
+		h = mix(h, (uint64_t)r << 16 | (uint16_t)s->moves.added[r]);
+	}
 	return h;
 }
 
