@@ -87,7 +87,8 @@ enum tact_insn_attribute {
 					    as its base may be faster */
 	TACT_INSN_MOVE = 1 << 18,	 /* a copy, perhaps extended or of parts */
 	TACT_INSN_SIGN_EXTEND = 1 << 19,
-	TACT_INSN_NOP = 1 << 20
+	TACT_INSN_NOP = 1 << 20,
+	TACT_INSN_DISPLACED = 1 << 21 /* the address has a displacement */
 };
 
 /* What an instruction does to the symbolic value of the register that it writes. */

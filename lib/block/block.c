@@ -275,7 +275,7 @@ static void fuse(struct tact_block *block)
 }
 
 /* A nop shares the slot of the instruction before it, unless that is a branch or a vector
- * instruction or already has a nop (experiments on Zen 4).
+ * instruction or already has a nop, or either has a displacement of 32 bits (experiments on Zen 4).
  */
 static void fuse_nops(struct tact_block *block)
 {
@@ -283,8 +283,9 @@ static void fuse_nops(struct tact_block *block)
 		struct block_insn *bi = &block->insns[i];
 
 		bi->fused_prev |=
-			bi->lowered->is_nop && !bi[-1].fused_prev &&
-			!(bi[-1].lowered->attributes & (TACT_INSN_BRANCH | TACT_INSN_VECTOR));
+			bi->lowered->fuses_nop && !bi[-1].fused_prev &&
+			!(bi[-1].lowered->attributes & (TACT_INSN_BRANCH | TACT_INSN_VECTOR)) &&
+			bi[-1].lowered->is_nop == bi[-1].lowered->fuses_nop;
 	}
 }
 

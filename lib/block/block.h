@@ -42,7 +42,10 @@ struct block_lowered {
 	int16_t pointer_change;
 	uint32_t attributes;
 	bool known, eliminated, complex_decoder, idiom, is_nop;
+	bool fuses_nop; /* a nop that may share a slot: none with a displacement of 32 bits */
 	uint8_t simple_beside;
+	uint8_t constants;  /* that it takes along in the DSB; one of 64 bits counts twice */
+	uint8_t load_extra; /* cycles that its address takes longer */
 	uint16_t uops, fused, mite, ms, divider, cycles, fuse;
 	uint8_t n_in, n_out, n_loads, n_stores;
 	uint16_t granules;    /* that its stores may touch, see stores.h */
@@ -338,6 +341,14 @@ enum block_source { BLOCK_FROM_MITE, BLOCK_FROM_LSD, BLOCK_FROM_DSB };
  * take two (Intel optimization manual, 2.5.2.2).
  */
 unsigned block_extra_slots(const struct tact_block *block, size_t i);
+
+/* Returns the constants that an instruction, with what is fused to it, takes along in the DSB. */
+static inline unsigned block_constants(const struct tact_block *block, size_t i)
+{
+	const struct block_insn *bi = &block->insns[i];
+
+	return bi->lowered->constants + (bi->fused_next ? bi[1].lowered->constants : 0u);
+}
 
 /* Returns the cycles in which no instruction of this kind follows.  The measured throughput counts
  * where it exceeds what the divider explains: microcoded divisions, locked and fencing instructions

@@ -42,8 +42,8 @@ static void connect(struct tact_block *block, const struct writer *writers, uint
 	bi->first_node = (uint32_t)block->n_nodes;
 	bi->producers = 0;
 	bi->fast_load = bi->stack_sync = bi->is_met = false;
-	bi->load_extra = 0;
 	bi->bank_bytes = 0;
+	bi->load_extra = bi->latency ? 0 : l->load_extra;
 	for (unsigned k = 0; k < l->n_in; k++) {
 		struct block_node *node = &block->nodes[block->n_nodes++];
 
@@ -258,12 +258,14 @@ static void set_memories(struct tact_block *block)
 		struct block_insn *bi = &block->insns[i];
 		const enum tact_memory memory =
 			bi->memory ? (enum tact_memory)(bi->memory - 1) : block->opt.memory;
+		unsigned extra;
 
 		if (memory == TACT_MEMORY_L1 || bi->latency || !bi->lowered->n_loads ||
 		    meets_store(block, bi))
 			continue;
-		bi->load_extra = (uint16_t)extra_latency(&block->arch->params, memory);
-		if (bi->load_extra)
+		extra = extra_latency(&block->arch->params, memory);
+		bi->load_extra = (uint16_t)(bi->lowered->load_extra + extra);
+		if (extra)
 			bi->fast_load = false; /* that is a shortcut of the first level */
 	}
 }

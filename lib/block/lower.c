@@ -251,11 +251,46 @@ static void lower_decoding(struct draft *d, const struct arch_variant *v)
 	l->complex_decoder =
 		p->decoders_alike ? v->ms != 0 : v->complex_decoder || v->ms || v->mite + v->ms > 1;
 	l->simple_beside = v->simple_beside != 0xff ? v->simple_beside : (uint8_t)p->decoders;
+	l->complex_decoder |= p->long_insn && d->insn->length > p->long_insn;
 	if (d->insn->attributes & TACT_INSN_POP_POINTER) {
 		l->complex_decoder |= p->pop_rsp_complex != 0;
 		if (p->pop_rsp_ends_group)
 			l->simple_beside = 0;
 	}
+}
+
+/* Returns whether the address of a load takes longer: a scaled index, three parts, or a segment. */
+static bool has_long_address(const struct tact_insn *insn)
+{
+	const uint8_t reads = TACT_ACCESS_READ | TACT_ACCESS_COND_READ;
+
+	for (unsigned i = 0; i < insn->n_operands; i++) {
+		const struct tact_operand *o = &insn->operand[i];
+
+		if (o->kind != TACT_OPERAND_MEM || !(o->access & reads))
+			continue;
+		if (o->segment != TACT_REG_NONE)
+			return true;
+		if (o->index != TACT_REG_NONE &&
+		    (o->scale > 1 ||
+		     (o->base != TACT_REG_NONE && insn->attributes & TACT_INSN_DISPLACED)))
+			return true;
+	}
+	return false;
+}
+
+/* Counts the constants that it takes along in the DSB: not targets of jumps, and not what a nop
+ * never reads.
+ */
+static uint8_t count_constants(const struct tact_insn *insn)
+{
+	unsigned n = 0;
+
+	if (insn->attributes & TACT_INSN_NOP)
+		return 0;
+	if (insn->immediate_bits && !(insn->attributes & TACT_INSN_BRANCH))
+		n = insn->immediate_bits > 32 ? 2 : 1;
+	return (uint8_t)(n + ((insn->attributes & TACT_INSN_DISPLACED) != 0));
 }
 
 /* Collects what the dependence analysis asks for repeatedly. */
@@ -352,7 +387,8 @@ static void forward_row(const struct draft *d, unsigned k, uint16_t *row)
 }
 
 /* A load of 32 or 64 bits that is a macro-op of its own, and a store of a general register
- * (experiments: mov, pop, cmov and read-modify-write; not add r, m, nor movsxd, nor bytes).
+ * (experiments: mov, pop, cmov and read-modify-write of two macro-ops; not add r, m, nor xadd and
+ * cmpxchg, nor movsxd, nor bytes).
  */
 static void lower_renaming(struct draft *d)
 {
@@ -368,7 +404,7 @@ static void lower_renaming(struct draft *d)
 	if (bits != 32 && bits != 64)
 		return;
 	l->leaves_stored = l->n_stores == 1;
-	l->takes_stored = l->n_loads == 1 && (l->uops == 1 || l->fused > 1) &&
+	l->takes_stored = l->n_loads == 1 && (l->uops == 1 || l->fused == 2) &&
 			  !(insn->attributes & TACT_INSN_SIGN_EXTEND);
 }
 
@@ -517,6 +553,11 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 		summarise(&d);
 		l->granules = (uint16_t)count_granules(&d);
 		l->is_nop = insn->attributes & TACT_INSN_NOP;
+		/* A displacement of 32 bits follows the opcode and two more bytes at most. */
+		l->fuses_nop = l->is_nop && insn->length < insn->opcode_offset + 6;
+		l->constants = count_constants(insn);
+		if (arch->params.long_address && has_long_address(insn))
+			l->load_extra = (uint8_t)arch->params.long_address;
 	}
 	if (finish(&d, arena) < 0 || lower_folded(&d, arena) < 0)
 		return -TACT_E_NOMEM;

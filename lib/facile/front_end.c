@@ -2,6 +2,7 @@
  *
  * What delivers a loop's uops: DSB and LSD (FACILE, sections 4.2, 4.5 and 4.6).
  */
+#include "block/dsb_line.h"
 #include "facile/facile.h"
 
 /* Counts the slots beyond one per uop, and the uops that have such slots. */
@@ -36,38 +37,43 @@ static void begin_line(struct tact_front_end_group *groups, size_t capacity, uns
 			(struct tact_front_end_group){.first_insn = (uint32_t)insn, .cycles = 1};
 }
 
-/* Counts the lines that an iteration is read from, where each cycle reads one line of a window, up
- * to the branch at the end.  Fills in what begins in the first `capacity` of them.
+static unsigned window_of(const struct tact_block *block, size_t byte)
+{
+	return (unsigned)((block->opt.alignment + byte) / (unsigned)block->arch->params.dsb_window);
+}
+
+/* Counts the cycles in which an iteration is read, line by line (block/dsb_line.h), up to the branch
+ * at the end, whose last byte must be in a window that was read.  Fills in what begins in the first
+ * `capacity` of them.
  */
-static unsigned count_lines(const struct tact_block *block, struct tact_front_end_group *groups,
+static unsigned count_reads(const struct tact_block *block, struct tact_front_end_group *groups,
 			    size_t capacity)
 {
-	const struct arch_params *p = &block->arch->params;
-	unsigned window = ~0u, slots = 0, lines = 0;
+	struct block_line line = {.window = UINT64_MAX};
+	unsigned reads = 0;
 
 	for (size_t i = 0; i < block->n_insns; i++) {
 		const struct block_insn *bi = &block->insns[i];
-		unsigned here = (block->opt.alignment + bi->offset) / (unsigned)p->dsb_window;
+		const unsigned window = window_of(block, bi->offset);
+		unsigned slots = bi->lowered->mite + block_extra_slots(block, i),
+			 constants = block_constants(block, i);
 
-		if (bi->fused_prev) {
-			if (lines <= capacity && lines)
-				groups[lines - 1].n_insns++;
-			continue;
+		if (!bi->fused_prev &&
+		    (window != line.window ||
+		     !block_line_add(&line, &block->arch->params, slots, constants))) {
+			const bool joins = reads && window != line.window && !line.is_first;
+
+			if (!joins)
+				begin_line(groups, capacity, reads++, i);
+			block_line_begin(&line, window);
+			block_line_add(&line, &block->arch->params, slots, constants);
 		}
-		if (here != window || slots >= (unsigned)p->dsb_width) {
-			begin_line(groups, capacity, lines++, i);
-			slots = 0;
-		}
-		window = here;
-		if (lines <= capacity)
-			groups[lines - 1].n_insns++;
-		slots += bi->lowered->mite + block_extra_slots(block, i);
-		while (slots > (unsigned)p->dsb_width) {
-			begin_line(groups, capacity, lines++, i + 1);
-			slots -= (unsigned)p->dsb_width;
-		}
+		if (reads <= capacity)
+			groups[reads - 1].n_insns++;
 	}
-	return lines;
+	if (line.is_first && window_of(block, block->code_size - 1) != line.window)
+		begin_line(groups, capacity, reads++, block->n_insns);
+	return reads;
 }
 
 int tact_explain_dsb(struct tact_block *block, struct tact_front_end_group *groups, size_t capacity,
@@ -76,7 +82,7 @@ int tact_explain_dsb(struct tact_block *block, struct tact_front_end_group *grou
 	if (!block || !block->n_insns || !iterations || (!groups && capacity))
 		return -TACT_E_INVAL;
 	*iterations = 1;
-	return block->arch->params.dsb_line_a_cycle ? (int)count_lines(block, groups, capacity) : 0;
+	return block->arch->params.dsb_line_a_cycle ? (int)count_reads(block, groups, capacity) : 0;
 }
 
 /* Returns the cycles of a loop of n slots. */
@@ -87,7 +93,7 @@ static double dsb_cycles(const struct tact_block *block, unsigned n)
 		 last = block->insns[block->n_insns - 1].offset + start;
 
 	if (p->dsb_line_a_cycle)
-		return count_lines(block, NULL, 0);
+		return count_reads(block, NULL, 0);
 	if (has_small_loops(p) && !block->opt.paper)
 		return n < PARAMS_UNROLL_MAX && p->dsb_small_loop[n] ? p->dsb_small_loop[n] / 100.0
 								     : (double)n / width;
@@ -116,7 +122,7 @@ static void derive_width(const struct tact_block *block, unsigned n, struct tact
 
 	if (p->dsb_line_a_cycle) {
 		out->counted = TACT_COUNTED_LINES;
-		out->amount = count_lines(block, NULL, 0);
+		out->amount = count_reads(block, NULL, 0);
 		return;
 	}
 	out->counted = TACT_COUNTED_UOPS;

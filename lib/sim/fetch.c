@@ -323,9 +323,6 @@ static bool stays_in_window(const struct sim_state *s, uint64_t last)
 	const struct sim_program *p = sim_program_of(s, last);
 	uint64_t start, end, next = (sim_iteration(last) + 1) << SIM_NUMBER_BITS;
 
-	if (s->params->dsb_line_a_cycle) /* regardless of the window, if the branch is taken */
-		return s->stream ? !is_fed(s, next) || !sim_feed_of(s, next)->is_contiguous
-				 : s->block->mode == TACT_MODE_LOOP;
 	if (s->params->dsb_window != 32)
 		return false;
 	if (s->stream && (!is_fed(s, next) || sim_feed_of(s, next)->is_contiguous))
@@ -335,21 +332,84 @@ static bool stays_in_window(const struct sim_state *s, uint64_t last)
 	return (end + p->raws[p->n_raws - 1].offset) / 32 == start / 32;
 }
 
-/* The window that an instruction begins in. */
-static uint64_t window_of(const struct sim_state *s, uint64_t id)
+/* The window of a byte of an instance's block. */
+static uint64_t window_of(const struct sim_state *s, uint64_t id, uint32_t byte)
 {
-	const struct sim_program *p = sim_program_of(s, id);
 	uint64_t start = s->stream ? sim_feed_of(s, id)->address : s->block->opt.alignment;
 
-	return (start + p->raws[p->insns[sim_number(id)].insn].offset) /
-	       (unsigned)s->params->dsb_window;
+	return (start + byte) / (unsigned)s->params->dsb_window;
+}
+
+/* Returns whether a block that repeats, or the next one of a stream, is jumped to. */
+static bool is_left(const struct sim_state *s, uint64_t last)
+{
+	uint64_t next = (sim_iteration(last) + 1) << SIM_NUMBER_BITS;
+
+	return s->stream ? !is_fed(s, next) || !sim_feed_of(s, next)->is_contiguous
+			 : s->block->mode == TACT_MODE_LOOP;
+}
+
+/* Reads the rest of an instruction that has just been delivered, and goes on to the next one; false:
+ * nothing more in this cycle.
+ */
+static bool pass_insn(struct sim_state *s, const struct sim_insn *insn)
+{
+	const uint64_t before = s->next_fetch;
+	const bool from_microcode = insn->n_decoded > insn->n_direct;
+
+	if (from_microcode)
+		start_microcode(s, before, insn, insn->n_direct, (unsigned)s->params->dsb_ms_stall,
+				0);
+	s->next_fetch++;
+	if (!insn->is_last)
+		return !from_microcode;
+	s->next_fetch = (sim_iteration(before) + 1) << SIM_NUMBER_BITS;
+	if (!is_left(s, before))
+		return !from_microcode;
+	s->reads_tail =
+		s->line.is_first &&
+		window_of(s, before, sim_program_of(s, before)->code_size - 1) != s->line.window;
+	s->line.window = UINT64_MAX;
+	return false;
+}
+
+/* Reads a line per cycle (block/dsb_line.h). */
+static void read_line(struct sim_state *s)
+{
+	bool has_begun = false, has_looked_up = false;
+
+	if (s->reads_tail) {
+		s->reads_tail = false;
+		return;
+	}
+	while (sim_number(s->next_fetch) || comes_from(s, s->next_fetch, BLOCK_FROM_DSB)) {
+		const struct sim_insn *insn = sim_insn_of(s, s->next_fetch);
+		const uint32_t byte = sim_program_of(s, s->next_fetch)->raws[insn->insn].offset;
+		const uint64_t window = window_of(s, s->next_fetch, byte);
+		const unsigned slots = insn->n_direct + insn->extra_slots;
+
+		if (!has_begun || window != s->line.window) {
+			if (has_begun && (has_looked_up || s->line.is_first))
+				return;
+			block_line_begin(&s->line, window);
+			has_looked_up = s->line.is_first;
+			has_begun = true;
+			block_line_add(&s->line, s->params, slots, insn->constants);
+		} else if (!block_line_add(&s->line, s->params, slots, insn->constants)) {
+			return;
+		}
+		for (unsigned u = 0; u < insn->n_direct; u++)
+			deliver(s, s->next_fetch, insn, u);
+		if (!pass_insn(s, insn))
+			return;
+	}
 }
 
 static void read_dsb(struct sim_state *s)
 {
 	unsigned left = (unsigned)s->params->dsb_width, wide = 0;
 	const struct sim_insn *insn = NULL;
-	uint64_t before, window = UINT64_MAX;
+	uint64_t before;
 
 	while (left) {
 		bool first = !sim_number(s->next_fetch) && !s->fetch_uop;
@@ -357,13 +417,6 @@ static void read_dsb(struct sim_state *s)
 		if (first && (s->next_iteration_at > s->clock * 100ll + 99 ||
 			      !comes_from(s, s->next_fetch, BLOCK_FROM_DSB)))
 			return;
-		if (s->params->dsb_line_a_cycle) {
-			uint64_t here = window_of(s, s->next_fetch);
-
-			if (window != UINT64_MAX && here != window)
-				return;
-			window = here;
-		}
 		if (!insn)
 			insn = sim_insn_of(s, s->next_fetch);
 		if (insn->extra_slots && s->params->dsb_wide_limit &&
@@ -420,6 +473,10 @@ void sim_fetch(struct sim_state *s)
 	}
 	if (sequence(s))
 		return;
+	if (s->source == BLOCK_FROM_DSB && s->params->dsb_line_a_cycle) {
+		read_line(s);
+		return;
+	}
 	if (s->source == BLOCK_FROM_DSB) {
 		read_dsb(s);
 		return;

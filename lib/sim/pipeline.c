@@ -29,6 +29,7 @@ void sim_init(struct sim_state *s, const struct tact_arch *arch)
 	s->rob_size = (unsigned)params->rob_size < SIM_ROB ? (unsigned)params->rob_size : SIM_ROB;
 	sim_rename_init(s);
 	s->rob_full = s->rs_full = s->serialized = -1;
+	s->line.window = UINT64_MAX;
 }
 
 static void init(struct sim_state *s, const struct tact_block *block,

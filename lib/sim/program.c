@@ -370,6 +370,7 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 				  .bank_offset = bi->bank_offset,
 				  .bank_bytes = for_stream ? 0 : bi->bank_bytes,
 				  .bank_step = bi->bank_step,
+				  .constants = (uint8_t)block_constants(block, i),
 				  .merge_key = SIM_NO_KEY};
 	taken = !for_stream && block->mode == TACT_MODE_LOOP && insn->is_last;
 	insn->is_branch = bi->fused_next || l->attributes & TACT_INSN_BRANCH;

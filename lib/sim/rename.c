@@ -564,6 +564,8 @@ void sim_rename(struct sim_state *s)
 		s->rs_full = s->clock;
 		return;
 	}
+	if (s->clock < s->held_until)
+		return;
 	if (s->is_serializing && s->rob_count) {
 		s->serialized = s->clock;
 		return;
@@ -602,6 +604,11 @@ void sim_rename(struct sim_state *s)
 		s->idq_head = (s->idq_head + 1) & (SIM_IDQ - 1);
 		s->idq_count--;
 		s->is_serializing = insn->serializes && uop + 1 == insn->n_decoded;
+		if (insn->cycles && !insn->n_uops && uop + 1 == insn->n_decoded) {
+			/* No uop says when it is over (lfence, pause): what follows waits. */
+			s->held_until = s->clock + insn->cycles;
+			break;
+		}
 		if (issue.slot >= width)
 			break;
 	}

@@ -23,6 +23,7 @@
 #include <tact/pipeline.h>
 
 #include "block/block.h"
+#include "block/dsb_line.h"
 
 enum {
 	SIM_MAX_UOPS =
@@ -112,6 +113,7 @@ struct sim_insn {
 	uint8_t unmade_outputs; /* bit o: no uop that is followed makes it */
 	uint8_t n_store_uops;
 	uint8_t extra_slots; /* in its line of the DSB */
+	uint8_t constants;   /* there */
 	uint8_t merge_key;   /* register that is first joined with its high byte, or SIM_NO_KEY */
 	bool is_last;	     /* of the block */
 	uint8_t output_key[LOWERED_MAX_OUT];	  /* also for outputs that do not exist */
@@ -374,6 +376,8 @@ struct sim_state {
 		ms_after; /* microcode: uops, stalls before and after */
 	uint64_t ms_id;
 	const struct sim_insn *ms_insn;
+	struct block_line line;	   /* read last, on cores that read one per cycle */
+	bool reads_tail;	   /* next, the window in which the last branch ends */
 	int64_t next_iteration_at; /* hundredths of a cycle: small loops from the DSB */
 	unsigned idq_head, idq_count;
 
@@ -402,6 +406,7 @@ struct sim_state {
 		bool follows_added;
 	} moves;
 	uint64_t age;
+	int32_t held_until;		       /* nothing issues before this cycle */
 	bool is_serializing;		       /* nothing issues before everything has retired */
 	int32_t rob_full, rs_full, serialized; /* last cycle in which this held up the renamer */
 

@@ -47,7 +47,9 @@ static uint64_t fetch_hash(const struct sim_state *s, uint64_t iteration)
 		h = mix(h, s->iq_count);
 	} else {
 		h = mix(h, s->next_fetch - first);
-		h = mix(h, s->fetch_uop);
+		h = mix(h, (uint64_t)s->reads_tail << 33 | (uint64_t)s->line.is_first << 32 |
+				   s->fetch_uop);
+		h = mix(h, s->line.window);
 		h = mix(h, s->next_iteration_at > s->clock * 100ll
 				   ? (uint64_t)(s->next_iteration_at - s->clock * 100ll)
 				   : 0);
@@ -80,6 +82,7 @@ static uint64_t rename_hash(const struct sim_state *s)
 	uint64_t h = (uint64_t)s->next_port << 16 | (uint64_t)s->is_serializing << 9 |
 		     (uint64_t)s->sync_pending << 8;
 
+	h = mix(h, ahead(s, s->held_until));
 	for (unsigned r = 0; r < 3; r++) /* one bit suffices for two ports, the usual case */
 		h |= (s->turn[r] & 1u) << (2 - r) | (uint64_t)(s->turn[r] >> 1) << (32 + 8 * r);
 	h = mix_uses(s, h, 0);

@@ -347,9 +347,9 @@ static void add_lines(const struct maker *e)
 	for (size_t i = 0; groups && i < n && add_more(e, i, n); i++) {
 		const struct tact_front_end_group *g = &groups[i];
 		const size_t insn = g->n_insns ? g->first_insn : g->first_insn - 1;
+		const size_t byte = tact_block_offset(e->view->block, g->first_insn) - !g->n_insns;
 
-		text_printf(e->out, "  %3zu  window %zu, ", i + 1,
-			    (tact_block_offset(e->view->block, insn) + start) / bytes + 1);
+		text_printf(e->out, "  %3zu  window %zu, ", i + 1, (byte + start) / bytes + 1);
 		if (g->n_insns) {
 			text_printf(e->out, "instruction%s ", plural(g->n_insns));
 			add_span(e, g);

@@ -15,6 +15,10 @@ A case:
     expect:
     SKL unroll 0.25 Predecoder+Decoder+Issue | predec=0.25 dec=0.25 ...
 One line per CPU is expected: mode, cycles, bottlenecks, and every bound that applies and is not 0.
+
+Files *.rows hold measured blocks, one per line, each a case of its own:
+    ZEN4 loop 0  4.00  2 2  4801c0  # CPU, mode, alignment, cycles, tolerance of predict and simulate in %, code, why
+A tolerance of - is for a model that is known to be wrong there.  Registers begin with one value.
 --rebase writes the results of the program into the files; check the diff before you keep it.
 The last line of the output is "N passed, M failed, K skipped".
 """
@@ -101,6 +105,37 @@ class Case:
         return lines, {r['arch']: float(r['cycles_per_iteration']) for r in rows}
 
 
+def read_rows(path):
+    """The rows of a file as dictionaries."""
+    names = ('arch', 'mode', 'alignment', 'cycles', 'predict', 'simulate', 'hex')
+    with open(path) as f:
+        for line in f:
+            fields = line.partition('#')[0].split()
+            if fields:
+                yield dict(zip(names, fields, strict=True), why=line.partition('#')[2].strip())
+
+
+def check_rows(path, tact):
+    """Messages, and the number of rows that are right."""
+    rows, messages = list(read_rows(path)), []
+    wrong = set()
+    groups = {}
+    for r in rows:
+        groups.setdefault((r['arch'], r['mode'], r['alignment']), []).append(r)
+    for (arch, mode, alignment), group in groups.items():
+        for command in ('predict', 'simulate'):
+            p = subprocess.run([tact, command, '-q', '-f', 'csv', '-a', arch, '-m', mode, '--alignment', alignment,
+                                '--init', 'same', '-'], input='\n'.join(r['hex'] for r in group) + '\n',
+                               capture_output=True, text=True, timeout=60)
+            answers = {r['hex']: r['cycles_per_iteration'] for r in csv.DictReader(p.stdout.splitlines())}
+            for r in group:
+                cycles = float(answers.get(r['hex']) or 'nan')
+                if r[command] != '-' and not abs(cycles / float(r['cycles']) - 1) * 100 <= float(r[command]):
+                    wrong.add(id(r))
+                    messages.append('%s %s: %s says %g, measured %s: %s' % (arch, r['hex'], command, cycles, r['cycles'], r['why']))
+    return messages, len(rows) - len(wrong)
+
+
 def check(case, tact, rebase):
     """Messages; none if all is well."""
     lines, cycles = case.run(tact)
@@ -139,6 +174,12 @@ def main():
                 print('    ' + m)
         else:
             passed += 1
+    for path in [] if args.cases else sorted(glob.glob(os.path.join(HERE, '*.rows'))):
+        messages, right = check_rows(path, args.tact)
+        passed += right
+        failed += bool(messages)
+        for m in messages:
+            print('FAIL %s: %s' % (os.path.basename(path), m))
     print('%d passed, %d failed, 0 skipped' % (passed, failed))
     return 1 if failed else 0
 

@@ -162,8 +162,10 @@ static void fill_memory(struct tact_insn *insn, struct tact_operand *o,
 		insn->attributes |= TACT_INSN_INDEXED;
 	if (op->mem.base == ZYDIS_REGISTER_RIP || op->mem.base == ZYDIS_REGISTER_EIP)
 		insn->attributes |= TACT_INSN_PC_RELATIVE;
-	if (op->mem.disp.has_displacement)
+	if (op->mem.disp.has_displacement) {
+		insn->attributes |= TACT_INSN_DISPLACED;
 		insn->displacement = op->mem.disp.value;
+	}
 	if (agen)
 		return;
 	if (o->access & (TACT_ACCESS_READ | TACT_ACCESS_COND_READ))
