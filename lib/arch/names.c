@@ -171,16 +171,21 @@ static void take_line(struct tact_cpu *cpu, const struct isa_cpu_line *line)
 		snprintf(cpu->relation, sizeof(cpu->relation), "%s", line->why);
 }
 
-/* Returns the line of a model, or NULL. */
-static const struct isa_cpu_line *line_of_model(const struct tact_arch *arch)
+/* Returns the line of a model, or NULL: of several, the one that has the name. */
+static const struct isa_cpu_line *line_of_model(const struct tact_arch *arch, const char *name)
 {
-	const struct isa_cpu_line *line;
+	const struct isa_cpu_line *line, *first = NULL;
 	struct walk w = {NULL, 0};
 
-	while ((line = next_line(&w)))
-		if (!strcmp(line->model, arch->name))
+	while ((line = next_line(&w))) {
+		if (strcmp(line->model, arch->name))
+			continue;
+		if (is_named(line, name))
 			return line;
-	return NULL;
+		if (!first)
+			first = line;
+	}
+	return first;
 }
 
 int tact_cpu_find(const char *name, struct tact_cpu *out)
@@ -194,7 +199,9 @@ int tact_cpu_find(const char *name, struct tact_cpu *out)
 		return -TACT_E_INVAL;
 	is_native = !strcasecmp(name, "native");
 	arch = is_native ? arch_host_own() : arch_find_own(name);
-	line = is_native ? native_line(&cpu) : arch ? line_of_model(arch) : line_of(name, &cpu);
+	line = is_native ? native_line(&cpu)
+	       : arch	 ? line_of_model(arch, name)
+			 : line_of(name, &cpu);
 	if (line)
 		take_line(&cpu, line);
 	if (arch) { /* the files are right */

@@ -215,7 +215,7 @@ static void try_evex_opcode(uint8_t *head)
 
 static void try_evex(void)
 {
-	for (unsigned map = 1; map < 4; map++) {
+	for (unsigned map = 1; map < 7; map++) {
 		for (unsigned w = 0; w < 16; w++) {		     /* W, vvvv, pp */
 			for (unsigned last = 0; last < 64; last++) { /* z, L'L, b, aaa */
 				for (unsigned opcode = 0; opcode < 256; opcode++) {
