@@ -18,6 +18,7 @@ enum { LAST_PASS = 4, FIRST_COUNTED_PASS = 3, LAST_MOVING_PASS = 18 };
 enum { LINE_BYTES = 64 };
 
 #define NO_SYMBOL UINT32_MAX
+#define NO_STACK  (UINT32_MAX - 1)
 enum { ENTRY_SYMBOL = 0, STACK_SYMBOL, FRAME_SYMBOL, CONSTANT_SYMBOL, FIRST_FRESH = 64 };
 
 static void init_values(struct address_walk *w, enum tact_init init)
@@ -34,6 +35,13 @@ static void init_values(struct address_walk *w, enum tact_init init)
 	w->run = 0;
 	w->commit_cycles = 0;
 	memset(w->bank_use, 0, sizeof(w->bank_use));
+	w->has_stack_shift = 0;
+	/* With one value for all registers, that of the stack pointer is known. */
+	w->stack_symbol[0] =
+		init == TACT_INIT_SAME ? NO_STACK : w->value[registers->stack_pointer].base;
+	w->stack_symbol[1] =
+		init == TACT_INIT_SAME ? NO_STACK : w->value[registers->frame_pointer].base;
+	memset(w->stack_shift, 0, sizeof(w->stack_shift));
 }
 
 static struct address address_of(const struct address_walk *w, const struct block_insn *bi,
@@ -156,22 +164,40 @@ static struct symbol result_of(struct address_walk *w, const struct block_insn *
 	return (struct symbol){w->next_symbol++, 0};
 }
 
+/* Returns an address by its distance from a line.  Values at entry count as aligned to lines; but
+ * where the stack is, only the code says, unless --init does: its first wide store is aligned, as
+ * compilers align what they spill.
+ */
+static uint64_t line_offset(struct address_walk *w, const struct address *a, unsigned bytes)
+{
+	const unsigned k = a->base == w->stack_symbol[1];
+
+	if (a->base != w->stack_symbol[k])
+		return a->offset;
+	if (bytes >= 16 && bytes <= LINE_BYTES && !(w->has_stack_shift >> k & 1)) {
+		w->stack_shift[k] = (uint8_t)(-a->offset & (bytes - 1));
+		w->has_stack_shift |= (uint8_t)(1u << k);
+	}
+	return a->offset + w->stack_shift[k];
+}
+
 /* Counts the cycles in which stores leave the store buffer in order.  Two leave in one cycle only
  * if both go to the same cache line: a store joins the one before it if that one is alone in its
- * cycle.  Values at entry count as aligned to lines.  Where memory is renamed, a store that a load
+ * cycle.  Where memory is renamed, a store that a load
  * takes its value from stays alone (experiments on Zen 4).
  */
 static void commit_store(struct address_walk *w, const struct address *a, unsigned bytes,
 			 bool is_met)
 {
 	struct address line = *a;
+	uint64_t offset;
 	bool crosses;
 
 	if (!w->block->arch->params.stores_one_line)
 		return;
-	crosses =
-		bytes && bytes <= LINE_BYTES && (a->offset & (LINE_BYTES - 1)) + bytes > LINE_BYTES;
-	line.offset = a->offset / (unsigned)w->block->arch->params.store_line_bytes;
+	offset = line_offset(w, a, bytes);
+	crosses = bytes && bytes <= LINE_BYTES && (offset & (LINE_BYTES - 1)) + bytes > LINE_BYTES;
+	line.offset = offset / (unsigned)w->block->arch->params.store_line_bytes;
 	if (w->run && w->run < (unsigned)w->block->arch->params.stores_together && !crosses &&
 	    !is_met && address_equal(&line, &w->last_line)) {
 		w->run++;

@@ -24,6 +24,9 @@ struct address_walk {
 	unsigned commit_cycles;
 	bool counts_banks;
 	unsigned bank_use[64]; /* loads of each bank */
+	/* Of the stack pointer and the frame pointer: bytes from a line, once they are known. */
+	uint32_t stack_symbol[2];
+	uint8_t stack_shift[2], has_stack_shift;
 };
 
 /* Makes room for the stores of a block, by its counts.  Returns 0 or -TACT_E_NOMEM. */

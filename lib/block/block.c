@@ -609,6 +609,14 @@ static bool fits_dsb(const struct tact_block *block)
 	return true;
 }
 
+bool block_has_microcode(const struct tact_block *block)
+{
+	for (size_t i = 0; i < block->n_insns; i++)
+		if (block_sequenced(block->insns[i].lowered))
+			return true;
+	return false;
+}
+
 enum block_source block_loop_source(const struct tact_block *block)
 {
 	const struct arch_params *p = &block->arch->params;

@@ -362,6 +362,27 @@ static inline unsigned block_exclusive(const struct block_lowered *l)
 enum block_source block_source_of(const struct tact_block *block);
 enum block_source block_loop_source(const struct tact_block *block); /* as if it were a loop */
 
+/* Returns the uops of an instruction that the microcode sequencer delivers.  If it has more decoded
+ * uops than issue, one only calls the sequencer; but if the decoders deliver all that issue, the
+ * others are not its own (the tables have those of a wrong path for ret).
+ */
+static inline unsigned block_sequenced(const struct block_lowered *l)
+{
+	if (l->mite >= l->fused)
+		return 0;
+	return l->ms < l->fused ? l->ms : l->fused;
+}
+
+/* Tells whether the microcode sequencer delivers uops of the block. */
+bool block_has_microcode(const struct tact_block *block);
+
+/* Returns what delivers in place of the LSD, which the paper gives to blocks with microcode, too. */
+static inline enum block_source block_not_from_lsd(const struct tact_block *block,
+						   enum block_source source)
+{
+	return source == BLOCK_FROM_LSD && block_has_microcode(block) ? BLOCK_FROM_DSB : source;
+}
+
 /* Returns the decoded uops of an iteration, with or without those of the microcode sequencer. */
 unsigned block_decoded_uops(const struct tact_block *block, bool with_microcode);
 

@@ -115,8 +115,10 @@ static void add_input(struct draft *d, uint8_t id, struct lowered_value value)
 	for (unsigned o = 0; o < d->l->n_out; o++) {
 		int cycles = find_latency(d->list, id, d->out_id[o]);
 
-		if (d->out_id[o] == ARCH_OP_END && d->out[o].kind == VALUE_REG)
-			cycles = value.kind <= VALUE_ADDRESS && value.key == d->out[o].key;
+		if ((d->out_id[o] == ARCH_OP_END && d->out[o].kind == VALUE_REG) ||
+		    (id == ARCH_OP_END && value.kind == VALUE_REG))
+			cycles = d->out[o].kind == VALUE_REG && value.kind <= VALUE_ADDRESS &&
+				 value.key == d->out[o].key;
 		d->latency[d->l->n_in][o] = (uint16_t)(cycles < 0 ? 1 : cycles);
 	}
 	d->in[d->l->n_in++] = value;

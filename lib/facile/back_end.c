@@ -109,15 +109,27 @@ static unsigned exclusive_cycles(const struct tact_block *block)
 
 double facile_divider(struct tact_block *block, const struct tact_predict_options *opt)
 {
+	unsigned iterations;
+	double alone = exclusive_cycles(block),
+	       microcode = (double)facile_microcode(block, &iterations);
+
 	(void)opt;
-	return exclusive_cycles(block);
+	microcode /= iterations;
+	return alone > microcode ? alone : microcode;
 }
 
 int facile_derive_divider(struct tact_block *block, const struct tact_predict_options *opt,
 			  struct tact_derivation *out)
 {
+	unsigned iterations, microcode = facile_microcode(block, &iterations);
+
 	(void)opt;
 	out->amount = exclusive_cycles(block);
+	if (microcode > out->amount * iterations) {
+		out->counted = TACT_COUNTED_UOPS;
+		out->amount = microcode;
+		out->per = iterations;
+	}
 	return 0;
 }
 

@@ -52,4 +52,9 @@ static inline bool facile_are_valid(const struct tact_predict_options *opt)
 	return !(opt->bounds >> TACT_N_BOUNDS) && opt->stop_above >= 0;
 }
 
+/* Returns the cycles in which the front end delivers so many iterations of a block with microcode;
+ * 0: it has none, or the core has other rules.
+ */
+unsigned facile_microcode(struct tact_block *block, unsigned *iterations);
+
 #endif /* TACT_FACILE_H */

@@ -80,8 +80,62 @@ static bool is_alike(const struct draft *d, const struct group *a, const struct 
 	return true;
 }
 
+/* Returns the latency of the slowest of these outputs from an input, at least 1. */
+static unsigned level_of(const struct draft *d, unsigned outputs, unsigned in)
+{
+	unsigned level = 1;
+
+	for (; outputs; outputs &= outputs - 1) {
+		unsigned latency = draft_latency(d, in, (unsigned)__builtin_ctz(outputs));
+
+		level = latency > level ? latency : level;
+	}
+	return level;
+}
+
+/* The same from the slowest part of an address. */
+static unsigned level_of_addresses(const struct draft *d, unsigned outputs)
+{
+	unsigned level = 0;
+
+	for (unsigned k = 0; k < d->l->n_in; k++)
+		if (d->l->in[k].kind == VALUE_ADDRESS && level_of(d, outputs, k) > level)
+			level = level_of(d, outputs, k);
+	return level;
+}
+
+static void join(struct group *to, const struct group *from)
+{
+	to->outputs |= from->outputs;
+	to->inputs |= from->inputs;
+	to->is_loaded |= from->is_loaded;
+}
+
+/* A register that is just loaded is ready when its load is: no other uop makes it, if there is one
+ * that makes something else.
+ */
+static unsigned leave_to_loads(struct draft *d, struct group *groups, unsigned n)
+{
+	struct sim_uop *load = &d->p->uops[d->insn->first_uop + d->n_load - 1];
+	unsigned kept = 0;
+
+	for (unsigned g = 0; g < n; g++) {
+		unsigned o = (unsigned)__builtin_ctz(groups[g].outputs);
+
+		if (n == 1 || !groups[g].is_loaded || groups[g].inputs ||
+		    d->l->out[o].kind != VALUE_REG ||
+		    sim_draft_load_latency(d) < level_of_addresses(d, groups[g].outputs)) {
+			groups[kept++] = groups[g];
+			continue;
+		}
+		load->makes |= groups[g].outputs;
+		d->insn->output_latency[o] = load->latency;
+	}
+	return kept;
+}
+
 /* Sorts the outputs into groups, at most as many as there are uops, and returns their number. */
-static unsigned find_groups(const struct draft *d, struct group *groups)
+static unsigned find_groups(struct draft *d, struct group *groups)
 {
 	unsigned n = 0, g;
 
@@ -94,14 +148,14 @@ static unsigned find_groups(const struct draft *d, struct group *groups)
 			one.inputs |= (uint32_t)waits_for(d, k, o, one.is_loaded) << k;
 		for (g = 0; g < n && !is_alike(d, &groups[g], &one); g++)
 			;
-		if (g == n && n == d->n_alu)
-			g = n - 1; /* too few uops: it shares the last one */
 		if (g == n)
 			groups[n++] = one;
-		groups[g].outputs |= one.outputs;
-		groups[g].inputs |= one.inputs;
-		groups[g].is_loaded |= one.is_loaded;
+		join(&groups[g], &one);
 	}
+	if (n > 1 && d->n_load)
+		n = leave_to_loads(d, groups, n);
+	for (; n > d->n_alu; n--) /* too few uops: the last ones share one */
+		join(&groups[n - 2], &groups[n - 1]);
 	if (n)
 		return n;
 	groups[0] = (struct group){.is_loaded = d->n_load != 0};
@@ -109,19 +163,6 @@ static unsigned find_groups(const struct draft *d, struct group *groups)
 		if (d->l->in[k].kind == VALUE_REG || d->l->in[k].kind == VALUE_FLAGS)
 			groups[0].inputs |= 1u << k;
 	return 1;
-}
-
-/* Returns the latency of the slowest of these outputs from an input, at least 1. */
-static unsigned level_of(const struct draft *d, unsigned outputs, unsigned in)
-{
-	unsigned level = 1;
-
-	for (; outputs; outputs &= outputs - 1) {
-		unsigned latency = draft_latency(d, in, (unsigned)__builtin_ctz(outputs));
-
-		level = latency > level ? latency : level;
-	}
-	return level;
 }
 
 /* Fills `levels` with the different latencies from the inputs of a group, ascending, and returns

@@ -38,7 +38,7 @@ static void init(struct sim_state *s, const struct tact_block *block,
 	sim_init(s, block->arch);
 	s->block = block;
 	s->program = program;
-	s->source = block_source_of(block);
+	s->source = block_not_from_lsd(block, block_source_of(block));
 	sim_moves_init(s);
 	s->stats = opt->stats;
 	s->watch = opt->on_uop != NULL;

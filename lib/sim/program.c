@@ -390,5 +390,7 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 	finish_uops(&d);
 	insn->n_decoded =
 		(uint16_t)(l->mite + l->ms < insn->n_fused ? l->mite + l->ms : insn->n_fused);
-	insn->n_direct = l->mite < insn->n_decoded ? l->mite : insn->n_decoded;
+	insn->n_direct = l->mite + l->ms > l->fused ? l->fused - block_sequenced(l) : l->mite;
+	if (insn->n_direct > insn->n_decoded)
+		insn->n_direct = insn->n_decoded;
 }

@@ -145,7 +145,7 @@ int tact_stream_add(struct tact_stream *t, const struct tact_block *block, uint3
 		destroy_code(code);
 		return -TACT_E_NOMEM;
 	}
-	code->source = block_loop_source(block);
+	code->source = block_not_from_lsd(block, block_loop_source(block));
 	t->arch = block->arch;
 	*number = (uint32_t)t->n_codes;
 	t->codes[t->n_codes++] = code;

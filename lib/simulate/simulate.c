@@ -129,7 +129,7 @@ static void remember(struct tact_simulator *simulator, const struct tact_block *
 						       [BLOCK_FROM_DSB] = TACT_SOURCE_DSB};
 	const struct sim_result *result = &simulator->result;
 
-	simulator->source = sources[block_source_of(block)];
+	simulator->source = sources[block_not_from_lsd(block, block_source_of(block))];
 	simulator->cycles = NAN;
 	simulator->uncertainty = 0;
 	simulator->has_figure = result->is_known;

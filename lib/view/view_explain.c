@@ -172,8 +172,18 @@ static void explain_divider(const struct maker *e, unsigned bound, const struct 
 {
 	bool all_divide;
 
-	add_exclusive(e, &all_divide, false);
 	add_title(e, bound);
+	if (d->counted == TACT_COUNTED_UOPS) {
+		text_printf(e->out,
+			    "%u iteration%s take%s the front end %u cycles with microcode: its "
+			    "sequencer\ndelivers four uops per cycle, and switching to it costs "
+			    "some ",
+			    d->per, plural(d->per), d->per == 1 ? "s" : "", d->amount);
+		add_arithmetic(e, d);
+		text_add(e->out, ".\n");
+		return;
+	}
+	add_exclusive(e, &all_divide, false);
 	text_printf(e->out, "%s, %u cycle%s in all ",
 		    all_divide
 			    ? "these occupy the divider, which takes one at a time"
