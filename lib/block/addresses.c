@@ -85,16 +85,16 @@ static bool loaded_value(const struct address_walk *w, const struct block_insn *
 	const struct block_store *store;
 	const struct tact_operand *o;
 	struct address a;
-	bool is_whole;
+	enum store_share share;
 
 	if (bi->lowered->n_loads != 1 || (w->is_exact && w->block->opt.init != TACT_INIT_SAME))
 		return false;
 	o = &bi->insn->operand[bi->lowered->load_operand];
 	a = address_of(w, bi, o);
-	store = stores_find(&w->block->stores, &a, bytes_of(w, o), &is_whole);
+	store = stores_find(&w->block->stores, &a, bytes_of(w, o), &share);
 	if (store) {
 		*value = store->value;
-		return !w->is_exact && is_whole && store->bytes == 8 && o->bits == 64 &&
+		return !w->is_exact && share == STORE_WHOLE && store->bytes == 8 && o->bits == 64 &&
 		       address_equal(&a, &store->address);
 	}
 	*value = (struct symbol){ENTRY_SYMBOL, 0};
@@ -349,7 +349,7 @@ static void meet_last_store(const struct address_walk *w, struct block_node *nod
 	node->output = store->output;
 	node->iterations = (uint8_t)(w->pass - store->pass);
 	node->distance = 0;
-	node->is_blocked = node->is_renamed = false;
+	node->is_blocked = node->is_narrow = node->is_renamed = false;
 }
 
 /* Connects a memory input to the store that it meets, if any. */
@@ -358,7 +358,7 @@ static void meet_store(struct address_walk *w, struct block_node *node, const st
 	const struct tact_operand *o = &bi->insn->operand[bi->lowered->in[node->input].operand];
 	struct address a = address_of(w, bi, o);
 	const struct block_store *store;
-	bool is_whole;
+	enum store_share share;
 
 	node->producer = BLOCK_NO_PRODUCER;
 	if (w->block->opt.alias != TACT_ALIAS_ADDRESSES) {
@@ -366,18 +366,21 @@ static void meet_store(struct address_walk *w, struct block_node *node, const st
 			meet_last_store(w, node);
 		return;
 	}
-	store = stores_find(&w->block->stores, &a, bytes_of(w, o), &is_whole);
+	store = stores_find(&w->block->stores, &a, bytes_of(w, o), &share);
 	if (!store)
 		return;
-	w->differs |= !is_whole || !address_equal(&a, &store->address);
+	w->differs |= share != STORE_WHOLE || !address_equal(&a, &store->address);
 	node->producer = store->insn;
 	node->output = store->output;
 	node->iterations = (uint8_t)(w->pass - store->pass);
-	node->is_blocked = !is_whole;
+	node->is_blocked = share != STORE_WHOLE;
 	node->distance = (int8_t)(store->address.offset - a.offset);
-	node->is_renamed = is_whole && !node->distance && bi->lowered->takes_stored &&
-			   w->block->insns[store->insn].lowered->leaves_stored &&
-			   has_same_words(w, bi, o, store);
+	node->is_narrow =
+		share == STORE_ALONE && !node->distance && w->block->arch->params.blocked_overlap;
+	node->is_renamed =
+		share == STORE_WHOLE && !node->distance && bi->lowered->takes_stored &&
+		w->block->insns[store->insn].lowered->leaves_stored &&
+		(w->block->arch->params.store_renamed > 1 || has_same_words(w, bi, o, store));
 }
 
 /* Connects loads to stores in the last iteration that brings values into their steady state; the

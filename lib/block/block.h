@@ -99,8 +99,9 @@ struct block_node {
 	uint8_t output;	    /* index into lowered->out of the producer */
 	uint8_t iterations; /* 0: produced in the same iteration; 1: in the one before */
 	bool is_blocked;    /* memory: the store holds only part of what is loaded */
-	bool is_renamed;    /* memory: what was stored is there at once */
-	int8_t distance;    /* memory: from where it is loaded to where the store begins, bytes */
+	bool is_narrow;	 /* memory: so is_blocked, but only the latency counts (blocked_overlap) */
+	bool is_renamed; /* memory: what was stored is there at once */
+	int8_t distance; /* memory: from where it is loaded to where the store begins, bytes */
 };
 
 #define BLOCK_NO_PRODUCER UINT32_MAX
@@ -296,6 +297,9 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 	if (forwarding && to->is_blocked)
 		blocked = (unsigned)(block->arch->params.store_blocked + 1 -
 				     block->arch->params.store_forward_vec);
+	if (to_memory && to->is_renamed && source->kind == VALUE_ADDRESS && forwarding &&
+	    block->arch->params.store_renamed > 1)
+		return false; /* a prediction does not wait for the store's address */
 	if (l->eliminated || (to_memory && source->kind != VALUE_MEMORY)) {
 		*latency = blocked;
 		return true;

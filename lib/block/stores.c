@@ -104,9 +104,9 @@ void stores_put(struct block_stores *s, const struct block_store *store)
 }
 
 const struct block_store *stores_find(const struct block_stores *s, const struct address *address,
-				      unsigned bytes, bool *is_whole)
+				      unsigned bytes, enum store_share *share)
 {
-	uint32_t youngest = 0, oldest = UINT32_MAX;
+	uint32_t youngest = 0, oldest = UINT32_MAX, eldest = UINT32_MAX; /* also 0; not 0 */
 	struct part part;
 
 	for (unsigned done = 0; done < bytes;) {
@@ -121,8 +121,10 @@ const struct block_store *stores_find(const struct block_stores *s, const struct
 				youngest = store;
 			if (store < oldest)
 				oldest = store;
+			if (store && store < eldest)
+				eldest = store;
 		}
 	}
-	*is_whole = youngest == oldest;
+	*share = youngest == oldest ? STORE_WHOLE : youngest == eldest ? STORE_ALONE : STORE_MIXED;
 	return youngest ? &s->list[youngest - 1] : NULL;
 }

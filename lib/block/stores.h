@@ -62,10 +62,15 @@ static inline size_t stores_granules(unsigned bytes)
 
 void stores_put(struct block_stores *s, const struct block_store *store);
 
-/* Returns the youngest store that wrote any of these bytes, or NULL; *is_whole says whether it
- * wrote all of them.
- */
+/* How much of what is loaded comes from the youngest store. */
+enum store_share {
+	STORE_WHOLE, /* everything */
+	STORE_ALONE, /* some bytes; no store wrote the others */
+	STORE_MIXED  /* some bytes; older stores wrote others */
+};
+
+/* Returns the youngest store that wrote any of these bytes, or NULL. */
 const struct block_store *stores_find(const struct block_stores *s, const struct address *address,
-				      unsigned bytes, bool *is_whole);
+				      unsigned bytes, enum store_share *share);
 
 #endif /* TACT_BLOCK_STORES_H */

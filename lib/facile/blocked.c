@@ -16,7 +16,8 @@ static const struct block_node *blocked_node(const struct tact_block *block, siz
 		const struct block_node *node = &block_nodes(block)[bi->first_node + k];
 
 		/* Stores of earlier iterations than the last are long gone. */
-		if (node->is_blocked && node->producer != BLOCK_NO_PRODUCER && node->iterations < 2)
+		if (node->is_blocked && !node->is_narrow && node->producer != BLOCK_NO_PRODUCER &&
+		    node->iterations < 2)
 			return node;
 	}
 	return NULL;

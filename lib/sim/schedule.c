@@ -130,6 +130,19 @@ static bool waits_for_retirement(struct sim_state *s, struct sim_entry *e,
 	return true;
 }
 
+/* One narrower store that begins where the load begins: only that takes longer. */
+static bool waits_for_narrow(struct sim_state *s, struct sim_entry *e, struct sim_value *value)
+{
+	const int latency = s->params->store_blocked - e->inst->insn->forward;
+
+	e->is_load_pending = true;
+	if (value->ready != SIM_NEVER)
+		finish_load(s, e, value->ready + latency);
+	else
+		wait_for(s, e, &value->waiter, latency);
+	return true;
+}
+
 void sim_schedule_unblock(struct sim_state *s, struct sim_instance *inst)
 {
 	unsigned kept = 0;
@@ -163,7 +176,9 @@ static bool waits_for_store(struct sim_state *s, struct sim_entry *e)
 		e->ready = s->clock;
 		e->producer = store->number;
 		if (origin.is_blocked)
-			return waits_for_retirement(s, e, store);
+			return origin.is_narrow
+				       ? waits_for_narrow(s, e, &store->output[origin.output])
+				       : waits_for_retirement(s, e, store);
 		e->is_renamed = origin.is_renamed;
 		value = e->is_renamed ? &store->data : &store->output[origin.output];
 		if (value->ready != SIM_NEVER) {

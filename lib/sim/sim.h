@@ -224,6 +224,7 @@ struct sim_origin {
 	uint16_t slot; /* of the instance, if it is still there */
 	uint8_t output;
 	bool is_blocked; /* memory: the store does not hold all bytes that are loaded */
+	bool is_narrow;	 /* so it is, but only the latency counts */
 	bool is_renamed; /* memory: what was stored is available at once */
 };
 #define SIM_NO_ID UINT64_MAX
@@ -543,6 +544,7 @@ static inline bool sim_origin_of(const struct sim_state *s, uint64_t id,
 	origin->slot = (uint16_t)sim_slot(s, origin->id);
 	origin->output = node->output;
 	origin->is_blocked = node->is_blocked;
+	origin->is_narrow = node->is_narrow;
 	origin->is_renamed = node->is_renamed;
 	return true;
 }
