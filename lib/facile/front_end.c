@@ -85,20 +85,28 @@ int tact_explain_dsb(struct tact_block *block, struct tact_front_end_group *grou
 	return block->arch->params.dsb_line_a_cycle ? (int)count_reads(block, groups, capacity) : 0;
 }
 
+/* After a taken branch, no uops of the same 32 bytes follow in the same cycle, or none at all. */
+static bool ends_at_branch(const struct tact_block *block)
+{
+	unsigned start = block->opt.alignment,
+		 last = block->insns[block->n_insns - 1].offset + start;
+
+	return last / 32 == start / 32 ||
+	       (block->arch->params.dsb_ends_at_branch && !block->opt.paper);
+}
+
 /* Returns the cycles of a loop of n slots. */
 static double dsb_cycles(const struct tact_block *block, unsigned n)
 {
 	const struct arch_params *p = &block->arch->params;
-	unsigned width = (unsigned)p->dsb_width, start = block->opt.alignment,
-		 last = block->insns[block->n_insns - 1].offset + start;
+	unsigned width = (unsigned)p->dsb_width;
 
 	if (p->dsb_line_a_cycle)
 		return count_reads(block, NULL, 0);
 	if (has_small_loops(p) && !block->opt.paper)
 		return n < PARAMS_UNROLL_MAX && p->dsb_small_loop[n] ? p->dsb_small_loop[n] / 100.0
 								     : (double)n / width;
-	/* After a taken branch, no uops of the same 32 bytes follow in the same cycle. */
-	if (last / 32 == start / 32)
+	if (ends_at_branch(block))
 		return (n + width - 1) / width;
 	return (double)n / width;
 }
@@ -117,8 +125,6 @@ double facile_dsb(struct tact_block *block, const struct tact_predict_options *o
 static void derive_width(const struct tact_block *block, unsigned n, struct tact_derivation *out)
 {
 	const struct arch_params *p = &block->arch->params;
-	unsigned start = block->opt.alignment,
-		 last = block->insns[block->n_insns - 1].offset + start;
 
 	if (p->dsb_line_a_cycle) {
 		out->counted = TACT_COUNTED_LINES;
@@ -133,7 +139,7 @@ static void derive_width(const struct tact_block *block, unsigned n, struct tact
 			out->rule = TACT_RULE_TABLE;
 			out->cycles_per_iteration = p->dsb_small_loop[n] / 100.0;
 		}
-	} else if (last / 32 == start / 32) {
+	} else if (ends_at_branch(block)) {
 		out->rule = TACT_RULE_CEILING;
 	}
 }

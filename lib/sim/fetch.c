@@ -323,6 +323,9 @@ static bool stays_in_window(const struct sim_state *s, uint64_t last)
 	const struct sim_program *p = sim_program_of(s, last);
 	uint64_t start, end, next = (sim_iteration(last) + 1) << SIM_NUMBER_BITS;
 
+	if (s->params->dsb_ends_at_branch) /* regardless of the window, if it is taken */
+		return s->stream ? !is_fed(s, next) || !sim_feed_of(s, next)->is_contiguous
+				 : s->block->mode == TACT_MODE_LOOP;
 	if (s->params->dsb_window != 32)
 		return false;
 	if (s->stream && (!is_fed(s, next) || sim_feed_of(s, next)->is_contiguous))

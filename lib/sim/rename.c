@@ -88,14 +88,14 @@ static unsigned least_used(const uint8_t *use, unsigned mask)
 	return port_of(least);
 }
 
-/* Cores with ten ports: the counters of one cycle before; uops of the same ports are spread. */
-static unsigned bind_wide(struct sim_state *s, struct issue *issue, params_ports mask)
+/* Sorts the ports of a set, the least used first; returns how many of them are used little more than
+ * that.
+ */
+static unsigned sort_ports(const uint8_t *use, params_ports mask, unsigned *keys)
 {
-	const uint8_t *use = s->use_before[1];
-	unsigned keys[TACT_MAX_PORTS], n = 0, usable = 0, same = same_before(issue, mask);
+	enum { MORE = 5 };
+	unsigned n = 0, usable = 0;
 
-	if (issue->slot == 4 || (!same && issue->slot != 3))
-		return least_used(use, mask);
 	for (; mask; mask &= mask - 1) {
 		unsigned key = port_key(use, (unsigned)__builtin_ctz(mask)), k;
 
@@ -103,8 +103,31 @@ static unsigned bind_wide(struct sim_state *s, struct issue *issue, params_ports
 			keys[k] = keys[k - 1];
 		keys[k] = key;
 	}
-	while (usable < n && keys[usable] / TACT_MAX_PORTS < keys[0] / TACT_MAX_PORTS + 5)
+	while (usable < n && keys[usable] / TACT_MAX_PORTS < keys[0] / TACT_MAX_PORTS + MORE)
 		usable++;
+	return usable;
+}
+
+/* Cores with twelve ports: the counters of one cycle before; uops of the same ports are spread
+ * (experiments on Golden Cove: chains of one cycle each, one to ten of them).
+ */
+static unsigned bind_spread(struct sim_state *s, struct issue *issue, params_ports mask)
+{
+	const uint8_t *use = s->use_before[1];
+	unsigned keys[TACT_MAX_PORTS], same = same_before(issue, mask);
+
+	return same ? port_of(keys[same % sort_ports(use, mask, keys)]) : least_used(use, mask);
+}
+
+/* Cores with ten ports: the same, with exceptions for the last two slots. */
+static unsigned bind_wide(struct sim_state *s, struct issue *issue, params_ports mask)
+{
+	const uint8_t *use = s->use_before[1];
+	unsigned keys[TACT_MAX_PORTS], usable, same = same_before(issue, mask);
+
+	if (issue->slot == 4 || (!same && issue->slot != 3))
+		return least_used(use, mask);
+	usable = sort_ports(use, mask, keys);
 	if (issue->slot == 3 && !same && usable > 1)
 		return port_of(keys[1]);
 	return port_of(keys[same < usable ? same : same % usable]);
@@ -195,6 +218,8 @@ static unsigned bind(struct sim_state *s, struct issue *issue, params_ports mask
 		return bind_six(s, mask, issue->slot);
 	case PARAMS_PORT_BINDING_EIGHT:
 		return bind_eight(s, mask, issue->slot);
+	case PARAMS_PORT_BINDING_SPREAD:
+		return bind_spread(s, issue, mask);
 	default:
 		return bind_wide(s, issue, mask);
 	}
