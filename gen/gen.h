@@ -100,6 +100,7 @@ struct gen_cpu {
 	struct params_origin origin[PARAMS_COUNT];
 	uint16_t record_of_form[MAX_FORMS];
 	char sources[2048]; /* "#src" lines of its tables */
+	char *verified_by;  /* source of the key `verified`; NULL: it has none */
 };
 extern struct gen_cpu *gen_cpus[MAX_CPUS]; /* from old to new */
 extern int gen_n_cpus;

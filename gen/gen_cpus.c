@@ -115,6 +115,11 @@ static void read_line(const char *data, struct gen_cpu *cpu, char *line, bool is
 	}
 	if (key == PARAMS_KEY_NAME && strcmp(value, cpu->name))
 		gen_die("name: the file says %s", cpu->name);
+	if (key == PARAMS_KEY_VERIFIED) {
+		if (!params_source_is_known(source))
+			gen_die("verified: '%s' does not begin with a source", source);
+		cpu->verified_by = keep(source);
+	}
 	if (key >= 0)
 		cpu->text[key] = keep(value);
 	else
@@ -235,6 +240,19 @@ static void check_names(const struct gen_cpu *a, const struct gen_cpu *b)
 	}
 }
 
+/* A CPU is verified by its own rows, or by those of another that is. */
+static void check_verified(const struct gen_cpu *cpu)
+{
+	const char *on = cpu->text[PARAMS_KEY_VERIFIED];
+
+	if (!*on || !strcmp(on, cpu->name))
+		return;
+	for (int i = 0; i < n_all; i++)
+		if (!strcmp(all[i]->name, on) && !strcmp(all[i]->text[PARAMS_KEY_VERIFIED], on))
+			return;
+	gen_die("%s: verified on %s, which is not verified itself", cpu->name, on);
+}
+
 static void list_folder(const char *data)
 {
 	char path[MAX_PATH], name[256];
@@ -268,6 +286,8 @@ void gen_cpus_read(const char *data, char **names, int n)
 		if (gen_cpus[i]->state == GEN_CPU_NEW)
 			read_cpu(data, gen_cpus[i]);
 	qsort(gen_cpus, (size_t)gen_n_cpus, sizeof(gen_cpus[0]), by_order);
+	for (int i = 0; !n && i < gen_n_cpus; i++)
+		check_verified(gen_cpus[i]);
 	for (int a = 0; a < gen_n_cpus; a++)
 		for (int b = 0; b < a; b++)
 			check_names(gen_cpus[a], gen_cpus[b]);
@@ -307,6 +327,20 @@ void gen_cpu_write_origins(FILE *f, const struct gen_cpu *cpu)
 	fprintf(f, "};\n");
 }
 
+static void write_verified(FILE *f, const struct gen_cpu *cpu)
+{
+	const char *on = cpu->text[PARAMS_KEY_VERIFIED];
+	const bool is_itself = !strcmp(on, cpu->name);
+
+	fprintf(f, ".verified_on = \"%s\", .verified_by = \"%s\", ", on,
+		cpu->verified_by ? cpu->verified_by : "");
+	fprintf(f, ".caveat = \"%s%s\",\n\t  ",
+		is_itself ? ""
+		: *on	  ? "verified on "
+			  : "not verified",
+		is_itself ? "" : on);
+}
+
 void gen_cpu_write(FILE *f, const struct gen_cpu *cpu)
 {
 	static const struct {
@@ -324,6 +358,7 @@ void gen_cpu_write(FILE *f, const struct gen_cpu *cpu)
 	fprintf(f, ".isa = &isa_%s, .name = \"%s\", ", cpu->text[PARAMS_KEY_ISA], cpu->name);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		fprintf(f, ".%s = \"%s\", ", texts[i].field, cpu->text[texts[i].key]);
+	write_verified(f, cpu);
 	fprintf(f, ".sources = \"");
 	for (const char *c = cpu->sources; *c; c++)
 		fprintf(f, *c == '\n' ? "\\n" : "%c", *c);

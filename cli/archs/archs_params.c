@@ -75,6 +75,10 @@ static void show_text(const struct tact_arch *arch, struct text *out)
 		    *base ? "the microarchitecture that the value is inherited from, and " : "");
 	if (tact_arch_aliases(arch, aliases, sizeof(aliases)))
 		text_printf(out, "# other names: %s\n", aliases);
+	text_printf(out, "# verified: %s%s%s%s\n",
+		    *tact_arch_verified_on(arch) ? tact_arch_verified_on(arch) : "never measured",
+		    *tact_arch_verified_by(arch) ? " (" : "", tact_arch_verified_by(arch),
+		    *tact_arch_verified_by(arch) ? ")" : "");
 	if (*tact_arch_port_names(arch))
 		text_printf(out, "# ports: %s\n", tact_arch_port_names(arch));
 	for (size_t i = 0; tact_arch_param(arch, i, &row.param); i++)

@@ -104,6 +104,29 @@ static struct cell get_aliases(const struct cell_at *at)
 	return cell_printf(at->table, "%s", text);
 }
 
+/* "yes", or the CPU on which it was. */
+static struct cell get_verified(const struct cell_at *at)
+{
+	const char *on = tact_arch_verified_on(at->row);
+
+	return cell_string(tact_arch_is_verified(at->row) ? "yes" : *on ? on : "no");
+}
+
+static struct cell get_is_verified(const struct cell_at *at)
+{
+	return cell_bool(tact_arch_is_verified(at->row));
+}
+
+static struct cell get_verified_on(const struct cell_at *at)
+{
+	return cell_string(tact_arch_verified_on(at->row));
+}
+
+static struct cell get_verified_by(const struct cell_at *at)
+{
+	return cell_string(tact_arch_verified_by(at->row));
+}
+
 static struct cell get_port_names(const struct cell_at *at)
 {
 	return cell_string(tact_arch_port_names(at->row));
@@ -119,9 +142,13 @@ static const struct column list_columns[] = {
 	 .rank = 3},
 	{"Ports", NULL, .get = get_ports, .width = 20, .rank = 1},
 	{"Forms", "forms", .get = get_forms, .width = 5, .flags = COLUMN_RIGHT, .rank = 4},
+	{"Verified", NULL, .get = get_verified, .width = 8},
 	{"CPU", NULL, .get = get_full_name, .least = 36},
 	{NULL, "aliases", .get = get_aliases},
 	{NULL, "port_names", .get = get_port_names},
+	{NULL, "verified", .get = get_is_verified},
+	{NULL, "verified_on", .get = get_verified_on},
+	{NULL, "verified_by", .get = get_verified_by},
 };
 
 /* Says once what several CPUs in a row have in common. */
@@ -140,8 +167,9 @@ static void add_port_names(const struct archs *a, struct text *out)
 		text_printf(out, "  %s", tact_arch_name(l->arch[i]));
 		if (end - i > 1)
 			text_printf(out, " to %s", tact_arch_name(l->arch[end - 1]));
-		text_pad(out, 14, start);
-		text_wrap(out, names, 14, start);
+		text_pad(out, 15, start);
+		text_add(out, " ");
+		text_wrap(out, names, 16, start);
 	}
 }
 

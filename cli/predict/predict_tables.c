@@ -290,7 +290,10 @@ void predict_arch_table(struct predict_worker *w, struct text *out)
 		text_printf(out, "  %-6s  ", option_choice_name(option_modes, (int)x->mode));
 		predict_names_within(out, archs->arch[a], x->bottlenecks, 22);
 		text_pad(out, 44, start);
-		text_printf(out, "  %s%s\n", tact_arch_full_name(archs->arch[a]),
+		text_printf(out, "  %s%s%s%s%s\n", tact_arch_full_name(archs->arch[a]),
+			    *tact_arch_caveat(archs->arch[a]) ? " (" : "",
+			    tact_arch_caveat(archs->arch[a]),
+			    *tact_arch_caveat(archs->arch[a]) ? ")" : "",
 			    x->coverage < 1 ? "  (lower bound: instructions without data)" : "");
 	}
 	text_append(out, &w->later);
@@ -322,8 +325,8 @@ static void add_alignments(const struct predict_worker *w, const struct predict_
 	if (r->arch)
 		text_add(out, "\n");
 	predict_headline(w->p, out, range.low, range.high, range.bottlenecks);
-	text_printf(out, "%s (%s), %s, by offset of the first byte in a cache line\n",
-		    tact_arch_full_name(arch), tact_arch_name(arch),
+	predict_add_cpu(arch, out);
+	text_printf(out, ", %s, by offset of the first byte in a cache line\n",
 		    r->x.mode == TACT_MODE_LOOP ? "as a loop" : "unrolled");
 	predict_remark_lines(w->p, w->all_remarks, out);
 	text_printf(out, "\n%sOffset   Cycles  Bottleneck%s\n", w->p->bold, w->p->plain);

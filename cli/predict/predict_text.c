@@ -85,6 +85,15 @@ static void add_heading(const struct predictor *p, const struct source_block *bl
 	text_printf(out, " ==%s\n", p->plain);
 }
 
+/* "Zen 2 (ZEN2, not verified)" */
+void predict_add_cpu(const struct tact_arch *arch, struct text *out)
+{
+	const char *caveat = tact_arch_caveat(arch);
+
+	text_printf(out, "%s (%s%s%s)", tact_arch_full_name(arch), tact_arch_name(arch),
+		    *caveat ? ", " : "", caveat);
+}
+
 void predict_properties(const struct predict_worker *w, const struct source_block *block,
 			enum tact_mode mode, struct text *out)
 {
@@ -92,9 +101,10 @@ void predict_properties(const struct predict_worker *w, const struct source_bloc
 	size_t n = tact_block_length(w->block), bytes;
 
 	tact_block_code(w->block, &bytes);
-	text_printf(out, "%s (%s), %s, %zu instruction%s, %zu byte%s", tact_arch_full_name(w->arch),
-		    tact_arch_name(w->arch), mode == TACT_MODE_LOOP ? "as a loop" : "unrolled", n,
-		    n == 1 ? "" : "s", bytes, bytes == 1 ? "" : "s");
+	predict_add_cpu(w->arch, out);
+	text_printf(out, ", %s, %zu instruction%s, %zu byte%s",
+		    mode == TACT_MODE_LOOP ? "as a loop" : "unrolled", n, n == 1 ? "" : "s", bytes,
+		    bytes == 1 ? "" : "s");
 	if (w->alignment)
 		text_printf(out, " at offset %u of a cache line", w->alignment);
 	if (r->name[0] && !w->p->is_many)

@@ -258,6 +258,9 @@ char *predict_interval_values(struct predict_worker *w, const struct tact_predic
 char *predict_csv_names(char *p, uint32_t bounds);
 
 /* Parts of the formats. */
+/* Adds the CPU with what is to be said about it: "Zen 2 (ZEN2, not verified)". */
+void predict_add_cpu(const struct tact_arch *arch, struct text *out);
+
 void predict_properties(const struct predict_worker *w, const struct source_block *block,
 			enum tact_mode mode, struct text *out);
 void predict_coverage(struct predict_worker *w, double coverage, const struct tact_listing *listing,

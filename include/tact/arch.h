@@ -113,6 +113,20 @@ unsigned tact_arch_ports(const struct tact_arch *arch);
  */
 const char *tact_arch_port_names(const struct tact_arch *arch);
 
+/* Returns whether predictions for it were compared with measured blocks of the same
+ * microarchitecture; false for NULL.
+ */
+bool tact_arch_is_verified(const struct tact_arch *arch);
+
+/* Return the name of the microarchitecture whose measured blocks verified this one: its own, or that
+ * of one with nearly the same core; where those blocks come from; and what a report says about it in
+ * a few words, "verified on SKL" or "not verified".  The first two are "" if it was never verified,
+ * the last one is "" if it is verified itself.  The text lives as long as arch.  NULL gives "".
+ */
+const char *tact_arch_verified_on(const struct tact_arch *arch);
+const char *tact_arch_verified_by(const struct tact_arch *arch);
+const char *tact_arch_caveat(const struct tact_arch *arch);
+
 /* ---- parameters ---- */
 
 /* One parameter of the pipeline. */

@@ -116,6 +116,26 @@ const char *tact_arch_port_names(const struct tact_arch *arch)
 	return arch ? arch->port_names : "";
 }
 
+bool tact_arch_is_verified(const struct tact_arch *arch)
+{
+	return arch && !strcmp(arch->verified_on, arch->name);
+}
+
+const char *tact_arch_verified_on(const struct tact_arch *arch)
+{
+	return arch ? arch->verified_on : "";
+}
+
+const char *tact_arch_verified_by(const struct tact_arch *arch)
+{
+	return arch ? arch->verified_by : "";
+}
+
+const char *tact_arch_caveat(const struct tact_arch *arch)
+{
+	return arch ? arch->caveat : "";
+}
+
 bool tact_arch_has_form(const struct tact_arch *arch, unsigned form)
 {
 	return arch && arch_record_of(arch, form) != NULL;
@@ -287,7 +307,8 @@ int arch_create(struct tact_arch **out, const char *name, const struct tact_isa 
 	arch->isa = isa;
 	arch->name = arch->full_name = name;
 	arch->llvm_name = arch->llvm_cpu = arch->names = arch->cpuid = arch->base = "";
-	arch->port_names = arch->sources = "";
+	arch->port_names = arch->sources = arch->verified_on = arch->verified_by = "";
+	arch->caveat = "not verified";
 	arch->origins = none;
 	status = read_text(arch, text, diag);
 	if (status < 0) {

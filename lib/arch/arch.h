@@ -20,6 +20,10 @@ struct tact_arch {
 	const char *cpuid;	/* "6-85:5-7 6-106": family-model:first stepping-last stepping */
 	const char *port_names; /* whose numbers ports have; "": nobody says */
 	const char *base;	/* the CPU whose parameters it takes over, or "" */
+	/* The CPU whose measured blocks verified it, or ""; where those come from; what reports say
+	 * about it, "" if nothing.
+	 */
+	const char *verified_on, *verified_by, *caveat;
 	const char *sources;	/* "U uops.info ...\nC ...": what the letters of records mean */
 	struct arch_params params;
 	const struct params_origin *origins; /* static; indexed by parameter */

@@ -246,6 +246,7 @@ int params_find_key(const char *name)
 		[PARAMS_KEY_CPUID] = "cpuid",
 		[PARAMS_KEY_ORDER] = "order",
 		[PARAMS_KEY_PORT_NAMES] = "port_names",
+		[PARAMS_KEY_VERIFIED] = "verified",
 	};
 
 	for (int i = 0; i < PARAMS_N_KEYS; i++)

@@ -77,6 +77,7 @@ enum params_key {
 	PARAMS_KEY_CPUID,
 	PARAMS_KEY_ORDER,
 	PARAMS_KEY_PORT_NAMES,
+	PARAMS_KEY_VERIFIED,
 	PARAMS_N_KEYS
 };
 int params_find_key(const char *name);

@@ -412,8 +412,8 @@ static void lower_prediction(struct draft *d)
 }
 
 /* A load of 32 or 64 bits that is a macro-op of its own, and a store of a general register
- * (experiments: mov, pop, cmov and read-modify-write of two macro-ops; not add r, m, nor xadd and
- * cmpxchg, nor movsxd, nor bytes).
+ * (experiments: mov, pop, cmov and read-modify-write of one or two macro-ops; not add r, m, nor xadd
+ * and cmpxchg, nor movsxd, nor bytes).
  */
 static void lower_renaming(struct draft *d)
 {
@@ -433,7 +433,8 @@ static void lower_renaming(struct draft *d)
 	if (bits != 32 && bits != 64)
 		return;
 	l->leaves_stored = l->n_stores == 1;
-	l->takes_stored = l->n_loads == 1 && (l->uops == 1 || l->fused == 2) &&
+	l->takes_stored = l->n_loads == 1 &&
+			  (l->uops == 1 || l->fused == 2 || (l->fused == 1 && l->n_stores)) &&
 			  !(insn->attributes & TACT_INSN_SIGN_EXTEND);
 }
 

@@ -44,6 +44,10 @@ static void put_totals(struct json *json, const struct tact_code_report *r)
 	for (size_t i = 0; i < r->diff->n_archs; i++)
 		json_put_string(json, NULL, tact_arch_name(r->diff->archs[i]));
 	json_end(json);
+	json_begin_array(json, "verified");
+	for (size_t i = 0; i < r->diff->n_archs; i++)
+		json_put_bool(json, NULL, tact_arch_is_verified(r->diff->archs[i]));
+	json_end(json);
 	json_put_count(json, "compared", s->n_pairs);
 	json_put_count(json, "slower", s->n_slower);
 	json_put_count(json, "faster", s->n_faster);
@@ -136,6 +140,7 @@ static void put_row(struct json *json, const struct tact_code_report *r,
 
 		json_begin_object(json, NULL);
 		json_put_string(json, "arch", tact_arch_name(r->diff->archs[i]));
+		json_put_bool(json, "verified", tact_arch_is_verified(r->diff->archs[i]));
 		put_cost(json, "a", row->cost[0] ? &row->cost[0][i] : NULL);
 		put_cost(json, "b", row->cost[1] ? &row->cost[1][i] : NULL);
 		if (ratio > 0)

@@ -152,8 +152,10 @@ static void add_summary(const struct tact_code_report *r, struct text *out)
 	text_printf(out, "\nA: %s (%s)\nB: %s (%s)\nCPU: ", r->names[0],
 		    tact_code_description(r->diff->side[0]), r->names[1],
 		    tact_code_description(r->diff->side[1]));
-	for (size_t i = 0; i < r->diff->n_archs; i++)
-		text_printf(out, "%s%s", i ? ", " : "", tact_arch_name(r->diff->archs[i]));
+	for (size_t i = 0; i < r->diff->n_archs; i++) {
+		text_add(out, i ? ", " : "");
+		report_cpu(out, r->diff->archs[i]);
+	}
 	text_add(out, "\n");
 	if (s->worst > 1) {
 		text_printf(&words, "Largest increase: %+.1f%%, %s on %s", 100 * (s->worst - 1),

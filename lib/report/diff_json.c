@@ -61,6 +61,10 @@ static void put_totals(struct json *json, const struct tact_diff_report *r)
 	put_numbers(json, "ipc", report_ratio((double)a->totals.instructions, a->totals.cycles),
 		    report_ratio((double)b->totals.instructions, b->totals.cycles));
 	put_strings(json, "arch", a->info.arch, b->info.arch);
+	json_begin_array(json, "verified");
+	json_put_bool(json, NULL, tact_arch_is_verified(tact_arch_find(a->info.arch)));
+	json_put_bool(json, NULL, tact_arch_is_verified(tact_arch_find(b->info.arch)));
+	json_end(json);
 	json_put_string(json, "a", r->names[0]);
 	json_put_string(json, "b", r->names[1]);
 	if (r->threshold > 0) {

@@ -173,9 +173,13 @@ static void add_totals(const struct tact_diff_report *view, struct text *out)
 
 	text_printf(out, "Ratio of cycles, B to A: %.4f (%+.2f%%)\n\n", tact_diff_ratio(view->diff),
 		    100 * (tact_diff_ratio(view->diff) - 1));
-	text_printf(out, "A: %s\nB: %s\nCPU: %s%s%s\n\n", view->names[0], view->names[1],
-		    a->info.arch, strcmp(a->info.arch, b->info.arch) ? ", " : "",
-		    strcmp(a->info.arch, b->info.arch) ? b->info.arch : "");
+	text_printf(out, "A: %s\nB: %s\nCPU: ", view->names[0], view->names[1]);
+	report_cpu_named(out, a->info.arch);
+	if (strcmp(a->info.arch, b->info.arch) != 0) {
+		text_add(out, ", ");
+		report_cpu_named(out, b->info.arch);
+	}
+	text_add(out, "\n\n");
 	text_printf(out, "%-14s%18s%18s%9s\n", "", "A", "B", "Ratio");
 	text_printf(out, "%-14s", "Cycles");
 	report_count(out, a->totals.cycles, 18);
@@ -379,12 +383,13 @@ static void add_markdown_totals(const struct tact_diff_report *view, struct text
 	const struct tact_result *a = tact_diff_side(view->diff, 0);
 	const struct tact_result *b = tact_diff_side(view->diff, 1);
 
-	text_printf(out, "### Cycles: %+.2f%%%s\n\nPredicted for %s, of A ",
+	text_printf(out, "### Cycles: %+.2f%%%s\n\nPredicted for ",
 		    100 * (tact_diff_ratio(view->diff) - 1),
 		    !view->threshold		? ""
 		    : report_diff_is_over(view) ? " (over the limit)"
-						: " (within the limit)",
-		    a->info.arch);
+						: " (within the limit)");
+	report_cpu_named(out, a->info.arch);
+	text_add(out, ", of A ");
 	report_quoted(out, view->names[0]);
 	text_add(out, " and B ");
 	report_quoted(out, view->names[1]);

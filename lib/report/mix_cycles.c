@@ -172,9 +172,10 @@ static void add_text(struct report *report, const struct tact_mix_costs_report *
 
 	if (s->recordings > 1)
 		text_printf(out, "Recordings: %zu, added up\n", s->recordings);
-	text_printf(out, "CPU: %s; rung: %s; error to expect of executions: %s\n",
-		    tact_arch_name(r->arch), tact_mix_rung_name(s->rung),
-		    tact_mix_rung_error(s->rung));
+	text_add(out, "CPU: ");
+	report_cpu(out, r->arch);
+	text_printf(out, "; rung: %s; error to expect of executions: %s\n",
+		    tact_mix_rung_name(s->rung), tact_mix_rung_error(s->rung));
 	text_add(out, s->is_relative ? "Cycles (relative): " : "Cycles: ");
 	report_count(out, rint(t->cycles), 0);
 	text_printf(out, " of %zu blocks, without cache misses and mispredictions", n);
@@ -221,6 +222,7 @@ static void add_json(struct report *report, const struct tact_mix_costs_report *
 	json_begin_object(&json, NULL);
 	json_put_string(&json, "schema", "tact.mix.cycles/1");
 	json_put_string(&json, "arch", tact_arch_name(r->arch));
+	json_put_bool(&json, "verified", tact_arch_is_verified(r->arch));
 	json_put_string(&json, "rung", tact_mix_rung_name(s->rung));
 	json_put_bool(&json, "is_relative", s->is_relative);
 	json_put_count(&json, "recordings", s->recordings);

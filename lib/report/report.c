@@ -41,6 +41,21 @@ int report_end(struct report *r)
 	return r->status;
 }
 
+static void add_cpu(struct text *out, const char *name, const char *caveat)
+{
+	text_printf(out, "%s%s%s%s", name, *caveat ? " (" : "", caveat, *caveat ? ")" : "");
+}
+
+void report_cpu(struct text *out, const struct tact_arch *arch)
+{
+	add_cpu(out, tact_arch_name(arch), tact_arch_caveat(arch));
+}
+
+void report_cpu_named(struct text *out, const char *name)
+{
+	add_cpu(out, name, tact_arch_caveat(tact_arch_find(name)));
+}
+
 void report_count(struct text *out, double value, int width)
 {
 	char digits[40], grouped[60];

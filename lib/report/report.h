@@ -32,6 +32,10 @@ bool report_flush(struct report *report);
 /* Hands over the rest; returns the status. */
 int report_end(struct report *report);
 
+/* Write a CPU's name with what is to be said about it: "ZEN2 (not verified)". */
+void report_cpu(struct text *out, const struct tact_arch *arch);
+void report_cpu_named(struct text *out, const char *name);
+
 /* 1234567 -> "1,234,567" */
 void report_count(struct text *out, double value, int width);
 double report_ratio(double a, double b); /* 0 if b is */

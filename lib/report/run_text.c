@@ -205,8 +205,9 @@ static void add_totals(const struct tact_result *r, size_t width, struct text *o
 	report_count(out, (double)t->instructions, 0);
 	text_printf(out, "\nIPC:                %.2f\n",
 		    report_ratio((double)t->instructions, t->cycles));
-	text_printf(out, "CPU:                %s%s%s%s\n", info->arch, arch ? " (" : "",
-		    arch ? tact_arch_full_name(arch) : "", arch ? ")" : "");
+	text_printf(out, "CPU:                %s%s%s%s%s%s\n", info->arch, arch ? " (" : "",
+		    tact_arch_full_name(arch), *tact_arch_caveat(arch) ? ", " : "",
+		    tact_arch_caveat(arch), arch ? ")" : "");
 	text_printf(out, "Through the pipeline: %.2f%% of the instructions%s\n",
 		    100 * report_ratio((double)t->simulated, (double)t->instructions),
 		    info->is_exact || width < PAGE_WIDTH ? "" : "; the rest follows from them");

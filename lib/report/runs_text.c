@@ -32,12 +32,14 @@ static void add_totals(const struct tact_result *const *results, size_t n, struc
 	text_printf(out, "\n\n%-5s%18s%8s%17s\n", "CPU", "Cycles", "IPC", "Standard error");
 	for (size_t i = 0; i < n; i++) {
 		const struct tact_cycles_totals *t = &results[i]->totals;
+		const char *caveat;
 
 		text_printf(out, "%-5s", results[i]->info.arch);
 		report_count(out, t->cycles, 18);
-		text_printf(out, "%8.2f%16.2f%%\n",
-			    report_ratio((double)t->instructions, t->cycles),
+		text_printf(out, "%8.2f%16.2f%%", report_ratio((double)t->instructions, t->cycles),
 			    100 * report_ratio(t->error, t->cycles));
+		caveat = tact_arch_caveat(tact_arch_find(results[i]->info.arch));
+		text_printf(out, "%s%s\n", *caveat ? "  " : "", caveat);
 	}
 	if (results[0]->info.is_partial)
 		text_add(out, "The run is not complete.\n");

@@ -65,6 +65,8 @@ static void put_totals(struct json *json, const struct tact_result *r)
 		json_put_number(json, "error", t->error);
 	json_put_number(json, "ipc", ratio((double)t->instructions, t->cycles));
 	put_known(json, "arch", info->arch);
+	if (tact_arch_find(info->arch))
+		json_put_bool(json, "verified", tact_arch_is_verified(tact_arch_find(info->arch)));
 	put_known(json, "command", info->command);
 	json_put_bool(json, "exact", info->is_exact);
 	json_put_bool(json, "caches", info->has_caches);

@@ -97,6 +97,7 @@ void view_json_result(const struct maker *m, struct json *json)
 	const struct tact_view *v = m->view;
 
 	json_put_string(json, "arch", tact_arch_name(v->arch));
+	json_put_bool(json, "verified", tact_arch_is_verified(v->arch));
 	if (v->status) {
 		json_put_string(json, "status", v->status);
 		json_put_string(json, "error", v->error ? v->error : "");

@@ -259,6 +259,8 @@ static void put_head(const struct maker *m, const struct timeline *t, struct jso
 	json_put_string(json, "name", name);
 	json_put_string(json, "arch", tact_arch_name(v->arch));
 	json_put_string(json, "cpu", tact_arch_full_name(v->arch));
+	json_put_bool(json, "verified", tact_arch_is_verified(v->arch));
+	json_put_string(json, "caveat", tact_arch_caveat(v->arch));
 	json_put_string(json, "mode", view_mode_name(v->prediction->mode));
 	json_put_number(json, "cycles_per_iteration", v->prediction->cycles_per_iteration);
 	json_put_number(json, "coverage", v->prediction->coverage);
