@@ -54,7 +54,8 @@ struct block_lowered {
 	uint8_t load_operand; /* of the first load, or TACT_REG_NONE */
 	/* Bit r: general register r, the stack pointer by push and pop too. */
 	uint32_t general_written, general_in_addresses;
-	bool names_stack, writes_stack; /* the stack pointer, not as push and pop do */
+	bool names_stack, writes_stack; /* the stack pointer, not as push and pop do; names: makes
+				   the stack engine write it back */
 	/* On a core that renames memory: its load takes a register that was stored; its store
 	 * leaves one.
 	 */

@@ -295,6 +295,20 @@ static uint8_t count_constants(const struct tact_insn *insn)
 	return (uint8_t)(n + ((insn->attributes & TACT_INSN_DISPLACED) != 0));
 }
 
+/* Returns whether the stack engine must write the stack pointer back for this input.  Some cores add
+ * what push and pop have changed wherever it is only moved or part of an address (experiments on
+ * Zen 3 and Zen 4).
+ */
+static bool needs_stack(const struct draft *d, const struct lowered_value *in)
+{
+	if (in->stack != STACK_NAMED)
+		return false;
+	if (d->arch->params.stack_sync_reads || d->l->writes_stack)
+		return true;
+	return in->kind == VALUE_REG && !(d->insn->attributes & TACT_INSN_MOVE) &&
+	       d->insn->operand[in->operand].kind != TACT_OPERAND_AGEN;
+}
+
 /* Collects what the dependence analysis asks for repeatedly. */
 static void summarise(struct draft *d)
 {
@@ -308,7 +322,6 @@ static void summarise(struct draft *d)
 			l->load_operand = d->in[k].operand;
 		if (d->in[k].kind == VALUE_REG)
 			l->first_source = d->in[k].key;
-		l->names_stack |= d->in[k].stack == STACK_NAMED;
 	}
 	if (d->insn->pointer_change && isa_is_general(isa, d->insn->pointer_reg))
 		l->general_written |= 1u << d->insn->pointer_reg;
@@ -317,6 +330,8 @@ static void summarise(struct draft *d)
 			l->general_written |= 1u << d->out[o].key;
 		l->writes_stack |= d->out[o].stack == STACK_NAMED;
 	}
+	for (unsigned k = 0; k < l->n_in; k++)
+		l->names_stack |= needs_stack(d, &d->in[k]);
 }
 
 /* Returns whether an output is a vector register or one that takes as long: masks, the x87 stack.
