@@ -23,6 +23,7 @@ struct draft {
 	params_ports *load, *sta, *std, *alu; /* of a struct draft_ports */
 	unsigned n_load, n_sta, n_std, n_alu;
 	bool full;
+	bool holds_twice;  /* its vector uops hold their port for two cycles */
 	int computes;	   /* uop that makes what is stored, or -1; */
 	uint32_t computed; /* bit k: it waits for input k */
 };

@@ -33,6 +33,31 @@ static params_ports taken_ports(const struct draft *d, params_ports mask)
 	return mask & p->taken_branch_ports;
 }
 
+static bool computes_vectors(const struct arch_params *p, params_ports mask)
+{
+	return !(mask & ~p->vec_ports) && !(mask & p->store_data_ports);
+}
+
+/* Returns whether its vector uops, which the tables count twice, are uops of 512 bits that hold their
+ * port for two cycles.
+ */
+static bool holds_twice(const struct draft *d, const struct arch_port_use *uses, unsigned n)
+{
+	const struct arch_params *p = &d->block->arch->params;
+	bool any = false;
+
+	if (!p->widest_twice || !(d->l->attributes & TACT_INSN_WIDEST))
+		return false;
+	for (unsigned k = 0; k < n; k++) {
+		if (!computes_vectors(p, uses[k].mask))
+			continue;
+		if (uses[k].count % 2)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 /* Sorts uops by what they do, which their ports tell. */
 static void sort_uops(struct draft *d, size_t i, bool taken)
 {
@@ -41,12 +66,16 @@ static void sort_uops(struct draft *d, size_t i, bool taken)
 	struct arch_port_use uses[BLOCK_MAX_PORT_USES];
 	unsigned n = block_port_uses(d->block, i, uses);
 
+	d->holds_twice = holds_twice(d, uses, n);
 	for (unsigned k = 0; k < n; k++) {
 		params_ports mask = uses[k].mask;
+		unsigned count = uses[k].count;
 
 		if (taken && taken_ports(d, mask))
 			mask = taken_ports(d, mask);
-		for (unsigned c = 0; c < uses[k].count && !d->full; c++) {
+		if (d->holds_twice && computes_vectors(p, mask))
+			count /= 2;
+		for (unsigned c = 0; c < count && !d->full; c++) {
 			if (mask & only_sta)
 				push(d, d->sta, &d->n_sta, mask);
 			else if (mask & p->load_ports)
@@ -79,6 +108,8 @@ static bool is_double(const struct draft *d, enum sim_kind kind)
 {
 	const struct tact_insn *insn = d->bi->insn;
 
+	if (kind == SIM_ALU)
+		return d->holds_twice;
 	if (!d->block->arch->params.slow_256_memory || (kind != SIM_LOAD && kind != SIM_STORE_DATA))
 		return false;
 	for (unsigned k = 0; k < insn->n_operands; k++)
@@ -296,6 +327,23 @@ static void find_unmade(struct draft *d)
 			d->insn->unmade_outputs |= (uint8_t)(1u << o);
 }
 
+/* Returns the cycles until a computing uop writes a general register, where results can collide; 0:
+ * it writes none.
+ */
+static unsigned result_of(const struct draft *d, const struct sim_uop *u)
+{
+	unsigned longest = 0;
+
+	if (!d->block->arch->params.results_collide || u->kind != SIM_ALU)
+		return 0;
+	for (unsigned o = 0; o < d->l->n_out; o++)
+		if (u->makes >> o & 1 && d->l->out[o].kind == VALUE_REG &&
+		    isa_is_general(d->block->arch->isa, d->l->out[o].key) &&
+		    d->insn->output_latency[o] > longest)
+			longest = d->insn->output_latency[o];
+	return longest < SIM_RESULTS ? longest : 0;
+}
+
 /* Fills in what the scheduler asks for each uop again and again. */
 static void finish_uops(struct draft *d)
 {
@@ -307,6 +355,7 @@ static void finish_uops(struct draft *d)
 
 		d->insn->uses_memory |= u->kind != SIM_ALU;
 		u->makes &= registers;
+		u->result = (uint8_t)result_of(d, u);
 		u->need = u->divider		  ? SIM_NEEDS_DIVIDER
 			  : d->insn->cycles && !k ? SIM_NEEDS_SOLITUDE
 						  : SIM_NEEDS_NOTHING;

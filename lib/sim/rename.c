@@ -423,7 +423,10 @@ static inline void add_entry(struct sim_state *s, struct sim_instance *inst,
 	e->inst = inst;
 	e->stats = inst->stats;
 	e->u = u;
-	e->age = s->age++;
+	/* A branch may go before what was issued in its cycle and the one before. */
+	e->age = s->params->branch_first && inst->insn->is_branch ? 2 * s->group_age[1]
+								  : 2 * s->age + 1;
+	s->age++;
 	e->ready = 0;
 	e->issued = s->clock;
 	e->producer = 0;
@@ -435,6 +438,7 @@ static inline void add_entry(struct sim_state *s, struct sim_instance *inst,
 	e->kind = u->kind;
 	e->need = u->need;
 	e->makes = u->makes;
+	e->result = u->result;
 	e->is_double = u->is_double;
 	e->is_live = true;
 	e->is_load_pending = false;
@@ -578,6 +582,10 @@ void sim_rename(struct sim_state *s)
 	issue.slot = issue.n = 0;
 	memset(issue.taken, 0, sizeof(issue.taken));
 	s->n_vector_moves = 0;
+	if (s->age != s->group_age[0]) {
+		s->group_age[1] = s->group_age[0];
+		s->group_age[0] = s->age;
+	}
 	memcpy(s->use_before[1], s->use_before[0], sizeof(s->use_before[0]));
 	memcpy(s->use_before[0], s->port_use, sizeof(s->port_use));
 	if (s->rob_count + width > s->rob_size) {

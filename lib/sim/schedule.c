@@ -311,12 +311,28 @@ static bool takes_banks(struct sim_state *s, const struct sim_entry *e)
 	return true;
 }
 
+/* Returns the port whose results those of a uop must not meet: its own, or the one that brings
+ * results from the vector side.
+ */
+static unsigned result_port(const struct sim_state *s, const struct sim_entry *e)
+{
+	if (s->params->alu_ports >> e->port & 1 || !s->params->vec_result_ports)
+		return e->port;
+	return (unsigned)__builtin_ctz(s->params->vec_result_ports);
+}
+
+/* Its result would come together with another one: the port then waits with it. */
+static bool collides(const struct sim_state *s, const struct sim_entry *e)
+{
+	return e->result && s->results[result_port(s, e)] >> e->result & 1;
+}
+
 static bool can_run(struct sim_state *s, const struct sim_entry *e)
 {
 	if (e->kind == SIM_LOAD && s->params->load_bank_bytes)
 		return takes_banks(s, e);
 	/* The second half of a 256-bit access keeps data from the port, not addresses. */
-	if (s->data_ports >> e->port & 1 && (e->kind == SIM_LOAD || e->kind == SIM_STORE_DATA))
+	if (s->data_ports >> e->port & 1 && e->kind != SIM_STORE_ADDRESS)
 		return false;
 	if (e->need == SIM_NEEDS_NOTHING)
 		return true;
@@ -335,6 +351,10 @@ static void dispatch(struct sim_state *s, unsigned port)
 		if (k++ == s->ready_end[port])
 			return;
 	e = ready_entry(s, queue[k]);
+	if (collides(s, e))
+		return;
+	if (e->result)
+		s->results[result_port(s, e)] |= 1ull << e->result;
 	dequeue(s, port, k);
 	s->dispatched[port] = 1;
 	s->rs_count -= !e->is_vector;
@@ -392,6 +412,9 @@ void sim_schedule(struct sim_state *s)
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		s->port_use[p] -= s->dispatched[p];
 	memset(s->dispatched, 0, sizeof(s->dispatched));
+	for (unsigned left = s->params->results_collide ? s->params->alu_ports : 0; left;
+	     left &= left - 1)
+		s->results[__builtin_ctz(left)] >>= 1;
 	s->data_ports = s->next_data_ports;
 	s->next_data_ports = 0;
 	rest = s->ready_ports;

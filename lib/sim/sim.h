@@ -41,6 +41,7 @@ enum {
 	SIM_GRANULES = 4096, /* of memory, eight bytes each, whose last store is remembered */
 	SIM_LOW = 512,	     /* of a page of 4096 bytes */
 	SIM_MOVE_SLOTS = 64, /* of a register file: what params.def allows */
+	SIM_RESULTS = 64,    /* cycles until results that can collide */
 	SIM_KEYS = ISA_MAX_KEYS,
 	SIM_KEY_NONE =
 		SIM_KEYS, /* of outputs that do not exist or go to memory: it is never read */
@@ -95,6 +96,7 @@ struct sim_uop {
 	uint8_t n_memory;      /* for a load: inputs from memory, in the list after those */
 	uint8_t makes;	/* bit o: its dispatch decides when output o is ready; 0 for memory */
 	uint8_t need;	/* enum sim_need */
+	uint8_t result; /* cycles until it writes a general register; 0: it cannot collide */
 	bool is_double; /* holds its port twice as long for others of its kind */
 };
 
@@ -277,7 +279,8 @@ struct sim_entry {
 	uint16_t next;	  /* in the calendar or in the list of free ones */
 	uint8_t uop;	  /* of the instruction */
 	uint8_t port;
-	uint8_t kind, need, makes; /* copies from `u`, which may no longer be in the cache */
+	uint8_t kind, need, makes,
+		result; /* copies from `u`, which may no longer be in the cache */
 	bool is_double : 1;
 	bool is_live : 1;
 	bool is_load_pending : 1; /* dispatched; waits for the data of a store */
@@ -406,9 +409,10 @@ struct sim_state {
 		uint64_t folded;
 		bool follows_added;
 	} moves;
-	uint64_t age;
-	int32_t held_until;		       /* nothing issues before this cycle */
-	bool is_serializing;		       /* nothing issues before everything has retired */
+	uint64_t age;	       /* of the next uop */
+	uint64_t group_age[2]; /* of the first uop of this cycle, and of the one before */
+	int32_t held_until;    /* nothing issues before this cycle */
+	bool is_serializing;   /* nothing issues before everything has retired */
 	int32_t rob_full, rs_full, serialized; /* last cycle in which this held up the renamer */
 
 	/* reorder buffer and reservation station */
@@ -426,6 +430,8 @@ struct sim_state {
 	unsigned data_ports, next_data_ports;
 	uint64_t bank_once, bank_twice; /* banks that one load, two loads of this cycle need */
 	bool moves_banks;		/* an instruction has a bank_step */
+	/* Bit k: in k cycles, a result comes from this port. */
+	uint64_t results[TACT_MAX_PORTS];
 	int32_t divider_free;
 	uint16_t n_blocked; /* loads that wait for a store to retire: their entries */
 	int32_t alias_free; /* end of the last load that a store elsewhere delayed */

@@ -149,6 +149,10 @@ uint64_t sim_state_hash(const struct sim_state *s, uint64_t iteration, uint64_t 
 	uint64_t first = iteration << SIM_NUMBER_BITS, h = mix(outline, rob_hash(s, first));
 	unsigned dispatched = 0;
 
+	for (unsigned left = s->params->results_collide ? s->params->alu_ports : 0; left;
+	     left &= left - 1)
+		h = mix(h, s->results[__builtin_ctz(left)]);
+
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		dispatched |= (unsigned)s->dispatched[p] << p;
 
