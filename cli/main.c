@@ -24,6 +24,7 @@ static const struct command commands[] = {
 	{"diff", "compare the cycles of two runs: what a change costs", cmd_diff},
 	{"mix", "count the instructions of real runs from samples", cmd_mix},
 	{"tune", "learn the parameters of a model from measured blocks", cmd_tune},
+	{"hunt", "find the classes of blocks that a model predicts wrongly", cmd_hunt},
 	{"insn", "look up an instruction: uops, ports, latencies, sources", cmd_insn},
 	{"archs", "list microarchitectures, their parameters, what has no data", cmd_archs},
 	{"doctor", "report what this machine can do, and how to improve it", cmd_doctor},

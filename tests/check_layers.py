@@ -38,6 +38,7 @@ MAY_INCLUDE = {
     'view': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'sim', 'simulate', 'advice', 'confidence'],
     'evaluate': ['base', 'isa', 'arch', 'block', 'facile', 'confidence', 'model', 'measure', 'store', 'rows'],
     'dataset': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'pmu', 'measure', 'facile', 'store', 'rows', 'evaluate'],
+    'hunt': ['base', 'isa', 'arch', 'block', 'measure', 'facile', 'model', 'store', 'rows', 'dataset'],
     'trace': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'sim', 'simulate', 'model'],
     'collect': ['base', 'isa', 'obj', 'code', 'trace', 'store'],
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca', 'model'],
@@ -58,7 +59,7 @@ PUBLIC = {
 # and so are those that only the program includes: they are not installed, and the libraries do not export them.
 PROGRAM = {
     'codediff.h': 'diff', 'coverage.h': 'arch', 'drawing.h': 'view', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'campaign.h': 'dataset', 'rows.h': 'rows',
-    'evaluate.h': 'evaluate', 'report.h': 'report', 'shares.h': 'classify', 'tracing.h': 'trace', 'program.h': None,
+    'evaluate.h': 'evaluate', 'hunt.h': 'hunt', 'report.h': 'report', 'shares.h': 'classify', 'tracing.h': 'trace', 'program.h': None,
 }
 
 PRINTING = re.compile(r'\b(printf|puts|putchar|perror|vprintf|fputs|fputc|fprintf|vfprintf|fwrite|err|warn)'

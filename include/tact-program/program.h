@@ -12,6 +12,7 @@
 #include <tact-program/dataset.h>
 #include <tact-program/drawing.h>
 #include <tact-program/evaluate.h>
+#include <tact-program/hunt.h>
 #include <tact-program/lint.h>
 #include <tact-program/report.h>
 #include <tact-program/rows.h>

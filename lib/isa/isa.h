@@ -66,6 +66,9 @@ struct isa_step {
 /* What an instruction is, for tables by properties (HBBP paper, section V.B). */
 enum isa_packing { ISA_PACKING_NONE, ISA_PACKING_SCALAR, ISA_PACKING_PACKED };
 
+/* What becomes of the elements of its result that a mask excludes. */
+enum isa_masking { ISA_MASKING_NONE, ISA_MASKING_KEEPS, ISA_MASKING_ZEROES };
+
 struct isa_properties {
 	const char *mnemonic_name; /* lower case; "(bad)" if it is not an instruction */
 	const char *extension;	   /* of the set */
@@ -76,7 +79,7 @@ struct isa_properties {
 	uint16_t width; /* of the widest operand, bits; 0: it has none */
 	uint16_t flops;
 	uint8_t length; /* 0: not an instruction */
-	uint8_t packing;
+	uint8_t packing, masking;
 	bool loads, stores, is_branch, is_locked, is_long_latency;
 };
 
@@ -211,6 +214,13 @@ struct tact_isa {
 	const struct isa_forms *forms;
 	/* Does what tact_isa_form_example does, for a form's name; NULL: it cannot. */
 	int (*form_example)(const char *form, unsigned copy, int chain, char *text, size_t size);
+
+	/* Writes an instruction of a form, in as many bytes as it returns, at most
+	 * TACT_MAX_INSN_BYTES; 0: it cannot.  Registers differ from each other where they can, and
+	 * addresses have a register that no instruction of this kind writes, and a second one if
+	 * they are to be indexed.  NULL: none can.
+	 */
+	size_t (*encode_form)(const char *form, bool is_indexed, uint8_t *code);
 
 	/* ---- objects: branches within a section that still have a relocation ---- */
 

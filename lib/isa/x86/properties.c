@@ -128,6 +128,20 @@ static bool is_long(const ZydisDecodedInstruction *zi, const char *name, bool is
 	       zi->mnemonic == ZYDIS_MNEMONIC_RDTSC;
 }
 
+static enum isa_masking masking_of(const ZydisDecodedInstruction *zi)
+{
+	switch (zi->avx.mask.mode) {
+	case ZYDIS_MASK_MODE_MERGING:
+	case ZYDIS_MASK_MODE_CONTROL:
+		return ISA_MASKING_KEEPS;
+	case ZYDIS_MASK_MODE_ZEROING:
+	case ZYDIS_MASK_MODE_CONTROL_ZEROING:
+		return ISA_MASKING_ZEROES;
+	default:
+		return ISA_MASKING_NONE;
+	}
+}
+
 /* Properties that the name tells; Zydis writes it in lower case. */
 static void name_properties(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
 			    struct isa_properties *out)
@@ -181,5 +195,6 @@ void x86_describe(struct isa_properties *out, const uint8_t *code, size_t size)
 	out->is_locked = (zi.attributes & ZYDIS_ATTRIB_HAS_LOCK) ||
 			 (zi.mnemonic == ZYDIS_MNEMONIC_XCHG && out->loads);
 	out->width = (uint16_t)width_of(&zi, ops);
+	out->masking = (uint8_t)masking_of(&zi);
 	name_properties(&zi, ops, out);
 }

@@ -91,6 +91,7 @@ const struct tact_isa isa_x86 = {
 	.relocate = relocate,
 	.forms = &isa_forms,
 	.form_example = x86_form_example,
+	.encode_form = x86_encode_form,
 	.assembler = &x86_assembler,
 	.markers = markers,
 	.n_markers = ARRAY_SIZE(markers),

@@ -69,6 +69,8 @@ extern const size_t x86_n_cpu_lines;
 
 /* Does what tact_isa_form_example does, for a form's name. */
 int x86_form_example(const char *form, unsigned copy, int chain, char *text, size_t size);
+/* Does what encode_form of struct tact_isa does. */
+size_t x86_encode_form(const char *form, bool is_indexed, uint8_t *code);
 void x86_describe(struct isa_properties *out, const uint8_t *code, size_t size);
 
 #endif /* TACT_ISA_X86_H */
