@@ -91,9 +91,10 @@ static unsigned least_used(const uint8_t *use, unsigned mask)
 /* Sorts the ports of a set, the least used first; returns how many of them are used little more than
  * that.
  */
-static unsigned sort_ports(const uint8_t *use, params_ports mask, unsigned *keys)
+static unsigned sort_ports(const struct sim_state *s, const uint8_t *use, params_ports mask,
+			   unsigned *keys)
 {
-	enum { MORE = 5 };
+	const unsigned lead = (unsigned)s->params->port_lead;
 	unsigned n = 0, usable = 0;
 
 	for (; mask; mask &= mask - 1) {
@@ -103,7 +104,7 @@ static unsigned sort_ports(const uint8_t *use, params_ports mask, unsigned *keys
 			keys[k] = keys[k - 1];
 		keys[k] = key;
 	}
-	while (usable < n && keys[usable] / TACT_MAX_PORTS < keys[0] / TACT_MAX_PORTS + MORE)
+	while (usable < n && keys[usable] / TACT_MAX_PORTS < keys[0] / TACT_MAX_PORTS + lead)
 		usable++;
 	return usable;
 }
@@ -116,7 +117,7 @@ static unsigned bind_spread(struct sim_state *s, struct issue *issue, params_por
 	const uint8_t *use = s->use_before[1];
 	unsigned keys[TACT_MAX_PORTS], same = same_before(issue, mask);
 
-	return same ? port_of(keys[same % sort_ports(use, mask, keys)]) : least_used(use, mask);
+	return same ? port_of(keys[same % sort_ports(s, use, mask, keys)]) : least_used(use, mask);
 }
 
 /* Cores with ten ports: the same, with exceptions for the last two slots. */
@@ -127,7 +128,7 @@ static unsigned bind_wide(struct sim_state *s, struct issue *issue, params_ports
 
 	if (issue->slot == 4 || (!same && issue->slot != 3))
 		return least_used(use, mask);
-	usable = sort_ports(use, mask, keys);
+	usable = sort_ports(s, use, mask, keys);
 	if (issue->slot == 3 && !same && usable > 1)
 		return port_of(keys[1]);
 	return port_of(keys[same < usable ? same : same % usable]);
