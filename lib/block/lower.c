@@ -124,11 +124,14 @@ static void add_input(struct draft *d, uint8_t id, struct lowered_value value)
 	d->in[d->l->n_in++] = value;
 }
 
-/* A register from which every result takes 0 cycles is not waited for: zero idioms. */
+/* A register from which every result takes 0 cycles is not waited for: zero idioms.  Where memory
+ * is renamed, 0 cycles to memory are those of a store whose register is loaded at once.
+ */
 static bool breaks_dependence(const struct draft *d, uint8_t id)
 {
 	for (unsigned o = 0; o < d->l->n_out; o++)
-		if (find_latency(d->list, id, d->out_id[o]) != 0)
+		if (find_latency(d->list, id, d->out_id[o]) != 0 ||
+		    (d->out[o].kind == VALUE_MEMORY && d->arch->params.store_renamed))
 			return false;
 	return true;
 }
