@@ -29,6 +29,8 @@ COMMANDS = [
     'tune -q -f csv -a ICX --init same --seed 1 --model facile --budget 20 --from {sample} -o {out}',
     'tune -q -f csv -a ICX --init same --method surrogate --random-start --embedding 4 --hidden 8'
     ' --samples 1 --epochs 1 --table-epochs 1 --rounds 1 --from {sample} -o {out}',
+    'hunt -q -f csv -a SKL --against sim --blocks 1000 {sample}',
+    'hunt -q -f csv -a ICX --model sim --relative 3 --share 30 --truth {sample}',
 ]
 
 

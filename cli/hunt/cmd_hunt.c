@@ -244,6 +244,8 @@ static int create_measure(struct hunter *p)
 		.cpus = cpus,
 		.rounds = p->rounds,
 		.interrupt = &interrupted,
+		.is_over = is_over,
+		.context = p,
 	};
 	struct tact_diag diag = {0};
 	int status;

@@ -118,7 +118,7 @@ static void take_measured(void *context, const struct tact_row *row)
 		return;
 	/* One round does not confirm anything. */
 	if (tact_row_has_number(row) && (row->rounds < 2 || tact_row_is_confirmed(row)))
-		value = (struct tact_hunt_value){row->cycles, TACT_HUNT_NUMBER};
+		value = (struct tact_hunt_value){.cycles = row->cycles, .answer = TACT_HUNT_NUMBER};
 	if (tact_hunt_memory_add(p->memory, &block, &value) == -TACT_E_NOMEM)
 		cli_out_of_memory();
 	p->n_known++;

@@ -39,6 +39,7 @@ enum tact_hunt_answer {
 struct tact_hunt_value {
 	double cycles; /* of one iteration, above 0; only if the answer is NUMBER */
 	enum tact_hunt_answer answer;
+	uint32_t bottlenecks; /* of a model that tells them: bits of enum tact_bound */
 };
 
 /* Fills out[i] for each block; the hunt asks from one thread.  Returns 0, or -TACT_E_*, which ends
@@ -198,6 +199,9 @@ struct tact_hunt_measure_options {
 	unsigned rounds;	       /* at most; 0: 6 */
 	const volatile int *interrupt; /* may be NULL */
 	bool is_unconfirmed;	       /* one round is enough */
+	/* Returns whether to stop: what is not measured then is for later.  May be NULL. */
+	bool (*is_over)(void *context);
+	void *context;
 };
 int tact_hunt_measure_create(struct tact_hunt_measure **out,
 			     const struct tact_hunt_measure_options *opt, struct tact_diag *diag);

@@ -108,7 +108,8 @@ struct hunt_class {
 	size_t n;
 	struct hunt_pattern pattern[HUNT_MAX_PATTERNS];
 	uint64_t producers[HUNT_MAX_PATTERNS];
-	unsigned relations; /* bits of enum hunt_relation that hold */
+	unsigned relations;  /* bits of enum hunt_relation that hold */
+	uint32_t bottleneck; /* of rows: 1 + enum tact_bound that limits them; 0: any */
 };
 
 /* Makes the class that has nothing but a block and its like: all features are fixed. */
@@ -205,6 +206,7 @@ struct hunt_row {
 	uint8_t alignment;
 	uint32_t n_pieces; /* parts of the pool that it consists of, from this one on */
 	size_t first_piece;
+	uint32_t bottlenecks;
 	double weight, judged, predicted; /* judged 0: not known; predicted 0: no number */
 };
 

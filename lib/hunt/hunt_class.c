@@ -4,6 +4,8 @@
  */
 #include <string.h>
 
+#include <tact/predict.h>
+
 #include "hunt/hunt.h"
 
 void hunt_class_of(struct hunt_class *class, const struct hunt_code *code)
@@ -260,5 +262,10 @@ void hunt_class_words(const struct hunt_class *class, const struct hunt_names *n
 			text_printf(out, "%u x ", copies);
 		put_pattern(&class->pattern[i], names, out);
 	}
+	if (!class->n)
+		text_add(out, "any block");
 	put_relations(class, out);
+	if (class->bottleneck)
+		text_printf(out, "; predicted bottleneck: %s",
+			    tact_bound_name((enum tact_bound)(class->bottleneck - 1)));
 }

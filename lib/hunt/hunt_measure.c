@@ -64,7 +64,8 @@ static void take(const struct tact_hunt_measure *m, const struct tact_campaign *
 	if (!r || r->status != TACT_MEASURE_OK ||
 	    (m->opt.rounds > 1 && !m->opt.is_unconfirmed && r->agree < 2))
 		return;
-	*out = (struct tact_hunt_value){r->cycles_per_iteration, TACT_HUNT_NUMBER};
+	*out = (struct tact_hunt_value){.cycles = r->cycles_per_iteration,
+					.answer = TACT_HUNT_NUMBER};
 }
 
 int tact_hunt_measure_ask(void *measure, const struct tact_hunt_block *blocks, size_t n,
@@ -99,9 +100,11 @@ int tact_hunt_measure_ask(void *measure, const struct tact_hunt_block *blocks, s
 	status = tact_campaign_create(&c, list, n, &opt);
 	if (status >= 0) {
 		tact_campaign_start(c);
-		do
+		do {
 			tact_campaign_wait(c, POLL_MS, &now);
-		while (now.is_running);
+			if (m->opt.is_over && m->opt.is_over(m->opt.context))
+				tact_campaign_stop(c);
+		} while (now.is_running);
 		for (size_t i = 0; i < n; i++)
 			take(m, c, i, &out[i]);
 		tact_campaign_destroy(c);

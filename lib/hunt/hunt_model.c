@@ -65,6 +65,7 @@ static void take(void *values, size_t model, size_t row, int status, const struc
 		return;
 	v->cycles = x->cycles_per_iteration;
 	v->answer = TACT_HUNT_NUMBER;
+	v->bottlenecks = x->bottlenecks;
 }
 
 /* The code of all blocks as it would run. */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tact/predict.h>
+
 #include "hunt/hunt.h"
 
 #define BIT(f) (1 << HUNT_##f)
@@ -39,11 +41,11 @@ enum { TOP = 24, LEAST_ROWS = 3, DEFAULT_CLASSES = 30 };
 /* A second term must say more than this. */
 #define COMPLEXITY 0.85
 
-enum kind { ONE, EDGE, CHAIN };
+enum kind { ONE, EDGE, CHAIN, BOTTLENECK };
 
 struct term {
 	struct hunt_pattern a, b;
-	unsigned copies;
+	unsigned copies; /* of a; for BOTTLENECK: 1 + enum tact_bound */
 	enum kind kind;
 };
 
@@ -148,6 +150,22 @@ static int add_edges(struct sort *s, size_t row, const struct hunt_code *code, s
 	return 0;
 }
 
+static int add_bottlenecks(struct sort *s, size_t row)
+{
+	for (unsigned bound = 0; bound < TACT_N_BOUNDS; bound++) {
+		struct term t;
+
+		if (!(s->h->row[row].bottlenecks >> bound & 1))
+			continue;
+		memset(&t, 0, sizeof(t));
+		t.kind = BOTTLENECK;
+		t.copies = 1 + bound;
+		if (add_term(s, row, &t) < 0)
+			return -TACT_E_NOMEM;
+	}
+	return 0;
+}
+
 static int add_row(struct sort *s, size_t row)
 {
 	const struct hunt_row *r = &s->h->row[row];
@@ -158,7 +176,7 @@ static int add_row(struct sort *s, size_t row)
 	for (size_t i = 0; i < code.n; i++)
 		if (add_ones(s, row, &code, i) < 0 || add_edges(s, row, &code, i) < 0)
 			return -TACT_E_NOMEM;
-	return 0;
+	return add_bottlenecks(s, row);
 }
 
 static double error_of(const struct hunt_row *r)
@@ -297,6 +315,10 @@ static struct choice choose(struct sort *s)
 
 static void add_to_class(struct hunt_class *class, const struct term *t)
 {
+	if (t->kind == BOTTLENECK) {
+		class->bottleneck = t->copies;
+		return;
+	}
 	for (unsigned i = 0; i < t->copies && class->n < HUNT_MAX_PATTERNS; i++) {
 		if (t->kind == CHAIN)
 			class->producers[class->n] = UINT64_C(1) << class->n;
@@ -362,6 +384,8 @@ static int take(struct sort *s, const struct choice *c)
 	if (row == SIZE_MAX)
 		return 0;
 	view.alignment = h->row[row].alignment;
+	view.n_rows = c->sums.n;
+	view.weight = c->sums.all / h->total_weight;
 	view.judged = h->row[row].judged;
 	view.predicted = h->row[row].predicted;
 	return hunt_add_result(h, &class, &example, &view);
@@ -380,8 +404,12 @@ static int predict(struct tact_hunt *h, struct tact_diag *diag)
 						     h->row[i].alignment};
 	if (!status)
 		status = h->opt.model.ask(h->opt.model.context, blocks, h->n_rows, values, diag);
-	for (size_t i = 0; i < h->n_rows && status >= 0; i++)
-		h->row[i].predicted = values[i].answer == TACT_HUNT_NUMBER ? values[i].cycles : 0;
+	for (size_t i = 0; i < h->n_rows && status >= 0; i++) {
+		const bool has_number = values[i].answer == TACT_HUNT_NUMBER;
+
+		h->row[i].predicted = has_number ? values[i].cycles : 0;
+		h->row[i].bottlenecks = has_number ? values[i].bottlenecks : 0;
+	}
 	FREE_ALL(blocks, values);
 	return status;
 }

@@ -64,9 +64,14 @@ void hunt_weigh(struct tact_hunt *h, const struct hunt_class *class, struct tact
 	double weight = 0, total = 0;
 	struct filter f;
 
-	view->n_rows = 0;
 	if (!begin(&f, h, class))
 		return;
+	/* The rows of a class that has a bottleneck were counted when it was found. */
+	if (view->has_mape && (!f.is_plain || class->bottleneck)) {
+		free(f.fits);
+		return;
+	}
+	view->n_rows = 0;
 	for (size_t i = 0; i < h->n_rows; i++) {
 		const struct hunt_row *r = &h->row[i];
 

@@ -38,7 +38,8 @@ static int ask_fake(void *context, const struct tact_hunt_block *blocks, size_t 
 		out[i] = (struct tact_hunt_value){.answer = TACT_HUNT_NO_NUMBER};
 		if (hunt_decode(&code, blocks[i].code, blocks[i].code_size, &f->names) < 0)
 			continue;
-		out[i] = (struct tact_hunt_value){(double)code.n, TACT_HUNT_NUMBER};
+		out[i] = (struct tact_hunt_value){.cycles = (double)code.n,
+						  .answer = TACT_HUNT_NUMBER};
 		if (f->is_off && f->is_off(&code, &f->names))
 			out[i].cycles += f->extra * (double)code.n;
 	}
