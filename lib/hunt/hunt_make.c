@@ -416,6 +416,18 @@ static void exchange(struct hunt_maker *m, struct pieces *p, uint8_t a, uint8_t 
 	}
 }
 
+/* A register of the same half: the other half may need longer encodings. */
+static uint8_t fellow(struct hunt_maker *m, uint8_t reg, uint8_t first, uint8_t n, uint8_t but)
+{
+	const uint8_t half = (uint8_t)(n / 2), start = (uint8_t)(reg - first < half ? 0 : half);
+	uint8_t other;
+
+	do
+		other = (uint8_t)(first + start + random_below(&m->random, half));
+	while (other == but || other == m->isa->registers.stack_pointer);
+	return other;
+}
+
 static void shuffle_registers(struct hunt_maker *m, struct pieces *p)
 {
 	const struct isa_registers *r = &m->isa->registers;
@@ -423,10 +435,11 @@ static void shuffle_registers(struct hunt_maker *m, struct pieces *p)
 	const uint8_t general = r->frame_pointer, vector = (uint8_t)(r->first_vector + 15);
 
 	for (unsigned i = 0; i < 2; i++) {
-		exchange(m, p, random_register(m, true, DATA), random_register(m, true, DATA),
-			 general);
-		exchange(m, p, (uint8_t)(r->first_vector + random_below(&m->random, 15)),
-			 (uint8_t)(r->first_vector + random_below(&m->random, 15)), vector);
+		const uint8_t a = random_register(m, true, DATA);
+		const uint8_t b = (uint8_t)(r->first_vector + random_below(&m->random, 15));
+
+		exchange(m, p, a, fellow(m, a, 0, r->n_general, general), general);
+		exchange(m, p, b, fellow(m, b, r->first_vector, 16, vector), vector);
 	}
 }
 
