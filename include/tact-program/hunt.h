@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact-program/campaign.h>
 #include <tact/block.h>
 #include <tact/measure.h>
 #include <tact/status.h>
@@ -201,6 +202,9 @@ struct tact_hunt_measure_options {
 	bool is_unconfirmed;	       /* one round is enough */
 	/* Returns whether to stop: what is not measured then is for later.  May be NULL. */
 	bool (*is_over)(void *context);
+	/* As in struct tact_campaign_options; NULL: a harness. */
+	int (*visit)(void *context, int cpu, const struct tact_campaign_block *block,
+		     struct tact_measurement *out);
 	void *context;
 };
 int tact_hunt_measure_create(struct tact_hunt_measure **out,

@@ -39,7 +39,7 @@ int tact_hunt_measure_create(struct tact_hunt_measure **out,
 	m->opt.cpus = m->cpus;
 	m->opt.rounds = m->opt.rounds ? m->opt.rounds : DEFAULT_ROUNDS;
 	/* Better now than after some minutes. */
-	if (status >= 0)
+	if (status >= 0 && !m->opt.visit)
 		status = tact_harness_create(&harness, &m->opt.measure, diag);
 	tact_harness_destroy(harness);
 	return HAND_OVER(out, m, status, tact_hunt_measure_destroy);
@@ -97,6 +97,8 @@ int tact_hunt_measure_ask(void *measure, const struct tact_hunt_block *blocks, s
 	opt.is_until_confirmed = true;
 	opt.interval_ms = INTERVAL_MS;
 	opt.interrupt = m->opt.interrupt;
+	opt.visit = m->opt.visit;
+	opt.context = m->opt.context;
 	status = tact_campaign_create(&c, list, n, &opt);
 	if (status >= 0) {
 		tact_campaign_start(c);

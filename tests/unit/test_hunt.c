@@ -475,6 +475,67 @@ TEST(a_model_is_a_side)
 	tact_hunt_model_destroy(m);
 }
 
+/* ---- measurements ---- */
+
+static bool is_time_up;
+
+static bool is_over(void *context)
+{
+	(void)context;
+	return is_time_up;
+}
+
+/* A nop takes a cycle, one byte of another kind differs from visit to visit, and the rest fails. */
+static int visit(void *context, int cpu, const struct tact_campaign_block *block,
+		 struct tact_measurement *out)
+{
+	static double number = 1;
+
+	(void)context;
+	*out = (struct tact_measurement){.size = sizeof(*out),
+					 .mode = TACT_MODE_UNROLL,
+					 .alignment = block->alignment,
+					 .cpu = cpu,
+					 .cycles_per_iteration = 1,
+					 .low = 100,
+					 .high = 10000};
+	if (block->code[0] == 0x90)
+		return 0;
+	if (block->code_size == 1)
+		out->cycles_per_iteration = number *= 1.5;
+	else
+		out->status = TACT_MEASURE_REFUSED;
+	return 0;
+}
+
+TEST(only_confirmed_measurements_count)
+{
+	const uint8_t nop[] = {0x90}, cdq[] = {0x99}, call[] = {0x0f, 0x05};
+	const struct tact_hunt_block blocks[] = {{nop, 1, 0}, {cdq, 1, 0}, {call, 2, 0}};
+	const int cpus[] = {-1};
+	const struct tact_hunt_measure_options o = {
+		.size = sizeof(o),
+		.measure = {.size = sizeof(o.measure), .mode = TACT_MODE_UNROLL},
+		.cpus = cpus,
+		.n_cpus = 1,
+		.n_workers = 1,
+		.rounds = 3,
+		.is_over = is_over,
+		.visit = visit};
+	struct tact_hunt_value values[3];
+	struct tact_hunt_measure *m;
+
+	assert_int_equal(tact_hunt_measure_create(&m, &o, NULL), 0);
+	assert_int_equal(tact_hunt_measure_ask(m, blocks, 3, values, NULL), 0);
+	assert_int_equal(values[0].answer, TACT_HUNT_NUMBER);
+	assert_true(fabs(values[0].cycles - 1) < 1e-9);
+	assert_int_equal(values[1].answer, TACT_HUNT_NO_NUMBER);
+	assert_int_equal(values[2].answer, TACT_HUNT_NO_NUMBER);
+	assert_int_equal(tact_hunt_measure_ask(m, blocks, 0, values, NULL), 0);
+	tact_hunt_measure_destroy(m);
+	assert_int_equal(tact_hunt_measure_create(&m, NULL, NULL), -TACT_E_INVAL);
+}
+
 static int tear_down(void **state)
 {
 	(void)state;
