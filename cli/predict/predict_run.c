@@ -5,6 +5,7 @@
  * The first batch is copied to see whether there is more than one block and whether threads are
  * worthwhile.  With one thread, all other blocks are processed in place, without a copy.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,6 +230,29 @@ static void keep_remarks(struct predict_worker *w, bool is_first)
 		predict_remarked(tact_remarks_append(w->all_remarks, w->remarks));
 }
 
+/* Code that is not linked may come to lie elsewhere in a line: remarks the cycles that it takes at
+ * the places where its section can be put.
+ */
+static void remark_placement(struct predict_worker *w, size_t arch, unsigned alignment)
+{
+	const unsigned step = w->source->region.placement;
+	struct tact_prediction x = TACT_PREDICTION_INIT;
+	double low = HUGE_VAL, high = 0;
+
+	for (unsigned k = 0; k < 64; k += step) {
+		if (predict(w, arch, (alignment + k) % 64, &x) < 0)
+			return;
+		low = x.cycles_per_iteration < low ? x.cycles_per_iteration : low;
+		high = x.cycles_per_iteration > high ? x.cycles_per_iteration : high;
+	}
+	if (high > 1.005 * low)
+		predict_remark(
+			w, "placement-open",
+			"The section is aligned to %u bytes, and the linker may move it in a "
+			"line: %.2f to %.2f cycles; see --alignment",
+			step, low, high);
+}
+
 /* All results of a block, for its CPUs and alignments. */
 static void work(struct predict_worker *w, const struct source_block *block, struct text *out)
 {
@@ -246,6 +270,8 @@ static void work(struct predict_worker *w, const struct source_block *block, str
 			r->status = status;
 			r->why = w->why;
 			begin_remarks(w, block);
+			if (status >= 0 && block->region.placement && !p->is_alignment_given)
+				remark_placement(w, a, r->alignment);
 			if (status >= 0) {
 				r->status = predict(w, a, r->alignment, &r->x);
 				r->why = predict_failure(r->status);

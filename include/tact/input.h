@@ -117,6 +117,9 @@ struct tact_region {
 	 */
 	const struct tact_given_latency *latencies;
 	size_t n_latencies;
+	unsigned
+		placement; /* code that is not linked: its section may be put at multiples of so many
+			       bytes, fewer than 64, from where `alignment` has it; 0: it is fixed */
 };
 #define TACT_REGION_INIT TACT_SIZED(struct tact_region)
 

@@ -13,10 +13,10 @@
  */
 static const char *const only_sim[] = {
 	"iq_size",
-	"dsb_ms_stall",
 	"port_binding",
 	"rob_size",
 	"rs_size",
+	"port_lead",
 	"port_rs_size",
 	"vec_rs_size",
 	"vec_rs_queue",
