@@ -141,6 +141,17 @@ int facile_derive_decode(struct tact_block *block, const struct tact_predict_opt
 	return n < 0 ? n : 0;
 }
 
+/* Counts what the last group takes of the next iterations, up to where the first one begins. */
+static uint32_t count_rest(const struct tact_block *block, struct decoders *d)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0;; i = i + 1 < block->n_insns ? i + 1 : 0, n++)
+		if ((!block->insns[i].fused_prev || block->insns[i].lowered->is_nop) &&
+		    assign(d, &block->insns[i]))
+			return n;
+}
+
 int tact_explain_decoder(struct tact_block *block, struct tact_front_end_group *groups,
 			 size_t capacity, unsigned *iterations)
 {
@@ -174,5 +185,7 @@ int tact_explain_decoder(struct tact_block *block, struct tact_front_end_group *
 				groups[n - 1].n_insns++;
 		}
 	}
+	if (n && n <= capacity)
+		groups[n - 1].n_insns += count_rest(block, &d);
 	return (int)n;
 }

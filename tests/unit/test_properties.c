@@ -443,6 +443,10 @@ static void check_front_end(struct tact_block *block, const struct sample *s)
 	if (p.applies >> TACT_BOUND_DECODE & 1)
 		assert_true(fabs((double)n / iterations - p.bound[TACT_BOUND_DECODE]) <
 			    1.0 / iterations + 1e-6);
+	insns = 0;
+	for (int i = 0; i < n; i++)
+		insns += groups[i].n_insns;
+	assert_int_equal(insns, n ? iterations * tact_block_length(block) : 0);
 	assert_int_equal(tact_explain_decoder(block, NULL, 0, &iterations), n);
 }
 
