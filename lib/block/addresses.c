@@ -318,6 +318,22 @@ bool addresses_init(struct address_walk *w, struct tact_block *block)
 	return true;
 }
 
+/* Returns whether a register of this address is written after instruction `store` and before `load`,
+ * of the same iteration or, if it wraps, of the next one.
+ */
+static bool is_rewritten(const struct address_walk *w, const struct tact_operand *o, uint32_t store,
+			 uint32_t load, bool wraps)
+{
+	uint32_t written = 0, end = wraps ? (uint32_t)w->block->n_insns : load;
+
+	for (uint32_t i = store; i < end; i++)
+		written |= w->block->insns[i].lowered->general_written;
+	for (uint32_t i = 0; i < load && wraps; i++)
+		written |= w->block->insns[i].lowered->general_written;
+	return (o->base < 32 && written >> o->base & 1) ||
+	       (o->index < 32 && written >> o->index & 1);
+}
+
 /* In code that runs once, two accesses are known to meet if their addresses are spelled alike;
  * code that repeats is learned (experiments on Zen 4: unrolled and as a loop, with other registers
  * of the same value).
@@ -333,7 +349,9 @@ static bool has_same_words(const struct address_walk *w, const struct block_insn
 	    (from->base == stack_pointer && to->base == stack_pointer))
 		return true;
 	return from->base == to->base && from->index == to->index && from->scale == to->scale &&
-	       load->constants.displacement == bi->constants.displacement;
+	       load->constants.displacement == bi->constants.displacement &&
+	       !is_rewritten(w, from, store->insn, (uint32_t)(load - w->block->insns),
+			     store->pass != w->pass);
 }
 
 /* Connects a memory input to the store before it, as if both went to the same place. */

@@ -44,8 +44,9 @@ struct block_lowered {
 	bool known, eliminated, complex_decoder, idiom, is_nop;
 	bool fuses_nop; /* a nop that may share a slot: none with a displacement of 32 bits */
 	uint8_t simple_beside;
-	uint8_t constants;  /* that it takes along in the DSB; one of 64 bits counts twice */
-	uint8_t load_extra; /* cycles that its address takes longer */
+	uint8_t constants;    /* that it takes along in the DSB; one of 64 bits counts twice */
+	uint8_t load_extra;   /* cycles that its address takes longer */
+	uint8_t forward_gain; /* cycles less from a store that its load meets to its own */
 	uint16_t uops, fused, mite, ms, divider, cycles, fuse;
 	uint8_t n_in, n_out, n_loads, n_stores;
 	uint16_t granules;    /* that its stores may touch, see stores.h */
@@ -312,6 +313,8 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 	if (forwarding && source->kind == VALUE_MEMORY &&
 	    block_nodes(block)[producer->first_node + in].is_renamed)
 		*latency -= (unsigned)block->arch->params.store_forward;
+	else if (forwarding && source->kind == VALUE_MEMORY && to_memory)
+		*latency -= l->forward_gain < *latency ? l->forward_gain : 0;
 	else if (source->kind == VALUE_ADDRESS && (producer->fast_load || producer->load_extra))
 		*latency += producer->load_extra - (unsigned)producer->fast_load; /* not both */
 	else if (producer->stack_sync && to->insn == p && source->stack == STACK_NAMED)

@@ -225,6 +225,8 @@ static void set_forward(struct draft *d)
 				forward = cycles - behind;
 		}
 	}
+	if (d->l->forward_gain < forward)
+		forward -= d->l->forward_gain;
 	d->insn->forward = (uint16_t)(d->bi->latency ? load : forward);
 }
 
