@@ -69,6 +69,16 @@ CORRECTIONS = (
     (r'VP?(COMPRESS|EXPAND)\w+_Z \(ZMM', {'lat': '+r0>r0:5'}),
     (r'VEXTRACT[IF]128 \(XMM', {'ports': '1*p89', 'lat': 'r1>r0:3'}),
     (r'V?DIVPS( |_EVEX)\((XMM|YMM), ', {'lat': 'r0>r0:10 r1>r0:10 r2>r0:10'}),
+    # What only keeps an upper part: the whole operation waits for it, unless the pipeline knows that it is zero.
+    (r'(CVT(SI2S[SD]|SS2SD|SD2SS)|ROUNDS[SD]|RCPSS|RSQRTSS) \(XMM', {'lat': '+r0>r0:3'}),
+    (r'V(CVT(SI2S[SD]|SS2SD|SD2SS)|ROUNDS[SD]|RCPSS|RSQRTSS) \(XMM, XMM', {'lat': '+r1>r0:3'}),
+    (r'V(CVT(SI2S[SD]|SS2SD|SD2SS))_EVEX(_ER)? \(XMM, XMM', {'lat': '+r2>r0:3'}),
+    (r'SQRTSS \(XMM', {'lat': '+r0>r0:15'}),
+    (r'SQRTSD \(XMM', {'lat': '+r0>r0:21'}),
+    (r'VSQRTSS \(XMM, XMM', {'lat': '+r1>r0:15'}),
+    (r'VSQRTSD \(XMM, XMM', {'lat': '+r1>r0:21'}),
+    (r'(MOV[LH]P[SD] \(XMM, M|MOVS[SD]\w* \(XMM, XMM)', {'lat': '+r0>r0:1'}),
+    (r'V(MOV[LH]P[SD] \(XMM, XMM, M|MOVS[SD](_1\w)? \(XMM, XMM, XMM)', {'lat': '+r1>r0:1'}),
     (r'SH[LR]D_(IMMB|CL) ', {'lat': 'r0>r0:2 r0>r2:2 r0>r3:2 r1>r0:2 r1>r2:2 r1>r3:2 r2>r0:2 r2>r3:2'}),
     (r'XLAT', {'lat': 'm0.i>r0:6 +r0>r0:6'}),
     (r'LAHF', {'lat': '+r0>r0:1'}),
@@ -85,8 +95,6 @@ CORRECTIONS = (
 # Idioms: same registers, no dependence.  Those of general registers need no pipe.
 IDIOMS = (r'V?(PXOR[DQ]?|XORPS|XORPD|PSUB[BWDQ]|PSUBU?S[BW]|PCMPGT[BWDQ]|PCMPEQ[BWDQ]|PANDN[DQ]?|ANDNPS|ANDNPD)'
           r'(_EVEX)? \((XMM|YMM|ZMM)(, (XMM|YMM|ZMM))+\)$')
-# The core knows that the upper part of a register is zero and does not merge then (vendor; experiment).
-MERGING = r'V?(CVT(SI2S[SD]|SS2SD|SD2SS)|SQRTS[SD]|ROUNDS[SD]|RCPSS|RSQRTSS|MOVLP[SD]|MOVS[SD]_\w+)(_EVEX)? \(XMM'
 GENERAL_IDIOMS = r'(XOR_31|XOR_33|SUB_29|SUB_2B) \((R32, R32|R64, R64)\)$'
 
 
@@ -264,9 +272,6 @@ class Form:
         elif ends and cycles:
             cycles = min(max(cycles, ends[0]), ends[1])
         bounded = '≤' in self.row['latency']
-        merged = 'r1' if self.name[0] == 'V' else 'r0'
-        if re.match(MERGING, self.name) and ', K' not in self.name and source == merged and target == 'r0':
-            cycles = 0
         if self.mnemonic == 'XCHG' and not cycles:
             cycles = 1
         if self.writes_integer() and bounded and cycles > TO_INTEGER:

@@ -88,7 +88,10 @@ enum tact_insn_attribute {
 	TACT_INSN_MOVE = 1 << 18,	 /* a copy, perhaps extended or of parts */
 	TACT_INSN_SIGN_EXTEND = 1 << 19,
 	TACT_INSN_NOP = 1 << 20,
-	TACT_INSN_DISPLACED = 1 << 21 /* the address has a displacement */
+	TACT_INSN_DISPLACED = 1 << 21,	  /* the address has a displacement */
+	TACT_INSN_ZEROES_UPPER = 1 << 22, /* leaves zeros above the 32 or 64 bits that it moves */
+	TACT_INSN_PASSES_UPPER = 1 << 23, /* the upper part of its vector comes from a source */
+	TACT_INSN_KEEPS_UPPER = 1 << 24	  /* and that source is read for nothing else */
 };
 
 /* What an instruction does to the symbolic value of the register that it writes. */

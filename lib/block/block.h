@@ -49,7 +49,9 @@ struct block_lowered {
 	uint8_t forward_gain; /* cycles less from a store that its load meets to its own */
 	uint16_t uops, fused, mite, ms, divider, cycles, fuse;
 	uint8_t n_in, n_out, n_loads, n_stores;
-	uint16_t granules;    /* that its stores may touch, see stores.h */
+	uint16_t granules; /* that its stores may touch, see stores.h */
+	uint8_t merged; /* 1 + the input of which it only keeps the upper part, on cores where that
+			   is not always waited for; 0: none */
 	uint8_t first_source; /* register of the first VALUE_REG among the inputs, or TACT_REG_NONE
 			       */
 	uint8_t load_operand; /* of the first load, or TACT_REG_NONE */
@@ -269,6 +271,9 @@ int block_look_at(struct tact_block *block, const uint8_t *code, size_t size);
  * has_blocked and store_cycles.  Requires lowered instructions and block_reserve.
  */
 void block_depend(struct tact_block *block);
+
+/* Cuts inputs of which only the upper part is kept, where that is known to be zero. */
+void block_cut_merges(struct tact_block *block);
 
 /* Makes the graph unless it is there.  Every reader calls this first: loading and editing put it
  * off, since cheaper bounds refuse most of what a search tries.

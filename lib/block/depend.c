@@ -288,6 +288,8 @@ void block_depend(struct tact_block *block)
 		write_registers(writers, &block->insns[i], i);
 	}
 	connect_to_previous(block, writers);
+	if (block->arch->params.zero_upper_known)
+		block_cut_merges(block);
 	connect_memory(block);
 	mark_stack_syncs(block);
 	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_pointer_chasing; i++)

@@ -312,6 +312,16 @@ static bool needs_stack(const struct draft *d, const struct lowered_value *in)
 	       d->insn->operand[in->operand].kind != TACT_OPERAND_AGEN;
 }
 
+/* Finds the input of which it only keeps the upper part. */
+static void lower_merging(struct draft *d)
+{
+	if (!d->arch->params.zero_upper_known || !(d->insn->attributes & TACT_INSN_KEEPS_UPPER))
+		return;
+	for (unsigned k = d->l->n_in; k-- > 0;)
+		if (d->in[k].kind == VALUE_REG && isa_is_vector(d->arch->isa, d->in[k].key))
+			d->l->merged = (uint8_t)(k + 1);
+}
+
 /* Collects what the dependence analysis asks for repeatedly. */
 static void summarise(struct draft *d)
 {
@@ -609,6 +619,7 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 		shift_loads(&d);
 		lower_renaming(&d);
 		lower_rmw(&d);
+		lower_merging(&d);
 		summarise(&d);
 		l->granules = (uint16_t)count_granules(&d);
 		l->is_nop = insn->attributes & TACT_INSN_NOP;

@@ -53,6 +53,8 @@ static bool waits_for(const struct draft *d, unsigned k, unsigned o, bool is_loa
 
 	if (in->kind == VALUE_MEMORY || !draft_latency(d, k, o))
 		return false;
+	if (d->for_stream && d->l->merged == k + 1)
+		return false; /* most code keeps zeros there */
 	if (in->kind != VALUE_ADDRESS || (!d->n_load && !d->n_sta))
 		return true;
 	return !is_loaded && d->l->out[o].kind == VALUE_REG && in->stack != STACK_ENGINE;

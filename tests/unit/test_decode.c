@@ -388,7 +388,35 @@ static uint32_t named_attributes(const char *form)
 {
 	return (strstr(form, "MOV") ? TACT_INSN_MOVE : 0u) |
 	       (strstr(form, "MOVSX") ? TACT_INSN_SIGN_EXTEND : 0u) |
-	       (strncmp(form, "NOP", 3) ? 0u : TACT_INSN_NOP);
+	       (strncmp(form, "NOP", 3) ? 0u : TACT_INSN_NOP) | x86_upper_attributes(form);
+}
+
+static void upper_parts(void **state)
+{
+	static const struct {
+		const char *form;
+		uint32_t attributes;
+	} rows[] = {
+		{"SQRTSS (XMM, XMM)", TACT_INSN_KEEPS_UPPER | TACT_INSN_PASSES_UPPER},
+		{"VCVTSI2SD (XMM, XMM, R32)", TACT_INSN_KEEPS_UPPER | TACT_INSN_PASSES_UPPER},
+		{"MOVSS_0F10 (XMM, XMM)", TACT_INSN_KEEPS_UPPER | TACT_INSN_PASSES_UPPER},
+		{"MOVLPS (XMM, M64)", TACT_INSN_KEEPS_UPPER | TACT_INSN_PASSES_UPPER},
+		{"MOVSD_XMM (XMM, M64)", TACT_INSN_ZEROES_UPPER},
+		{"MOVQ (XMM, R64)", TACT_INSN_ZEROES_UPPER},
+		{"VFMADD231SD (XMM, XMM, XMM)", TACT_INSN_PASSES_UPPER},
+		{"ADDSS (XMM, M32)", TACT_INSN_PASSES_UPPER},
+		{"MOVLPS (M64, XMM)", 0},
+		{"MOVHPS (XMM, M64)", 0},
+		{"VPDPBUSD (XMM, XMM, XMM)", 0},
+		{"ADDPS (XMM, XMM)", 0},
+		{"CVTTSD2SI (R32, XMM)", 0},
+		{"VSQRTSD (XMM, K, XMM, XMM)", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (x86_upper_attributes(rows[i].form) != rows[i].attributes)
+			fail_msg("%s: %x", rows[i].form, x86_upper_attributes(rows[i].form));
 }
 
 static void table_of_instructions(void **state)
@@ -605,6 +633,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table_of_instructions),
+		cmocka_unit_test(upper_parts),
 		cmocka_unit_test(truncated_instructions_are_refused),
 		cmocka_unit_test(what_is_no_instruction_is_refused),
 		cmocka_unit_test(misuse_is_refused),

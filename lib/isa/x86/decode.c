@@ -296,7 +296,7 @@ static uint32_t name_attributes(const struct tact_insn *insn)
 		a |= TACT_INSN_SIGN_EXTEND;
 	if (insn->mnemonic == ZYDIS_MNEMONIC_NOP)
 		a |= TACT_INSN_NOP;
-	return a;
+	return a | x86_upper_attributes(name);
 }
 
 static bool is_base_only(const struct tact_operand *o)

@@ -73,4 +73,9 @@ int x86_form_example(const char *form, unsigned copy, int chain, char *text, siz
 size_t x86_encode_form(const char *form, bool is_indexed, uint8_t *code);
 void x86_describe(struct isa_properties *out, const uint8_t *code, size_t size);
 
+/* Returns what a form of this name does to the upper part of the vector register that it writes:
+ * bits of enum tact_insn_attribute.
+ */
+uint32_t x86_upper_attributes(const char *name);
+
 #endif /* TACT_ISA_X86_H */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Instructions that only keep the upper part of a vector register: on some cores they do not wait
+ * for it if it is known to be zero.  Registers begin with ordinary values; what an iteration leaves
+ * is where the next one begins.
+ */
+#include "block/block.h"
+
+/* Returns the vector register that an instruction takes its upper part from, or TACT_REG_NONE. */
+static uint8_t upper_source(const struct tact_block *block, const struct block_lowered *l)
+{
+	for (unsigned k = 0; k < l->n_in; k++)
+		if (l->in[k].kind == VALUE_REG && isa_is_vector(block->arch->isa, l->in[k].key))
+			return l->in[k].key;
+	return TACT_REG_NONE;
+}
+
+/* Returns whether the upper part of what an instruction writes is zero. */
+static bool leaves_zero(const struct tact_block *block, const struct block_lowered *l,
+			const bool *zero)
+{
+	uint8_t source;
+
+	if (l->idiom || l->attributes & TACT_INSN_ZEROES_UPPER)
+		return true;
+	if (!(l->attributes & TACT_INSN_PASSES_UPPER) && !l->eliminated)
+		return false;
+	source = upper_source(block, l);
+	return source != TACT_REG_NONE && zero[source];
+}
+
+/* Cuts the connection of an input that is not waited for. */
+static void cut(struct tact_block *block, struct block_insn *bi, unsigned input)
+{
+	struct block_node *nodes = block->nodes + bi->first_node;
+	uint32_t producer = nodes[input].producer;
+	bool is_needed = false;
+
+	nodes[input].producer = BLOCK_NO_PRODUCER;
+	for (unsigned k = 0; k < bi->lowered->n_in; k++)
+		is_needed |= nodes[k].producer == producer;
+	if (!is_needed && producer < 64)
+		bi->producers &= ~(1ull << producer);
+}
+
+void block_cut_merges(struct tact_block *block)
+{
+	enum { PASSES = 3 };
+	bool zero[ISA_MAX_REGISTERS] = {false}, any = false;
+
+	for (size_t i = 0; i < block->n_insns && !any; i++)
+		any = block->insns[i].lowered->merged;
+	for (unsigned pass = 0; pass < PASSES && any; pass++)
+		for (size_t i = 0; i < block->n_insns; i++) {
+			struct block_insn *bi = &block->insns[i];
+			const struct block_lowered *l = bi->lowered;
+			bool leaves = leaves_zero(block, l, zero);
+
+			if (l->merged && pass + 1 == PASSES && zero[l->in[l->merged - 1].key])
+				cut(block, bi, l->merged - 1);
+			for (unsigned o = 0; o < l->n_out; o++)
+				if (l->out[o].kind == VALUE_REG)
+					zero[l->out[o].key] = leaves;
+		}
+}
