@@ -609,6 +609,23 @@ static bool fits_dsb(const struct tact_block *block)
 	return true;
 }
 
+size_t block_cached_insns(const struct tact_block *block)
+{
+	enum { BYTES = 64 };
+	const struct block_insn *jump = &block->insns[block->n_insns - 1];
+	size_t n = 0;
+	unsigned begin;
+
+	if (!block->jcc_erratum || block->mode != TACT_MODE_LOOP || block->opt.paper ||
+	    !fits_dsb(block))
+		return 0;
+	begin = (jump->fused_prev ? jump - 1 : jump)->offset + block->opt.alignment;
+	begin = begin / BYTES * BYTES;
+	while (n < block->n_insns && block->insns[n].offset + block->opt.alignment < begin)
+		n++;
+	return n;
+}
+
 bool block_has_microcode(const struct tact_block *block)
 {
 	for (size_t i = 0; i < block->n_insns; i++)

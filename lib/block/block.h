@@ -386,6 +386,12 @@ static inline unsigned block_sequenced(const struct block_lowered *l)
 	return l->ms < l->fused ? l->ms : l->fused;
 }
 
+/* Of a loop that the JCC erratum keeps out of the DSB: returns how many instructions come before the
+ * 64 bytes that hold the jump, both windows of which are not cached (uiCA); the DSB has these.  0:
+ * there are none, or the loop is decoded for another reason.
+ */
+size_t block_cached_insns(const struct tact_block *block);
+
 /* Tells whether the microcode sequencer delivers uops of the block. */
 bool block_has_microcode(const struct tact_block *block);
 

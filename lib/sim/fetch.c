@@ -174,6 +174,7 @@ static void predecode(struct sim_state *s)
 
 	if (!s->stall) {
 		if (!s->held && (s->has_partial || comes_from(s, s->next_raw, BLOCK_FROM_MITE)) &&
+		    !(s->cached && !sim_number(s->next_raw)) &&
 		    (fits_groups || fits_queue(s, (unsigned)s->params->predecode_width)))
 			predecode_block(s);
 		if (fits_groups && !fits_queue(s, s->held))
@@ -422,6 +423,8 @@ static void read_dsb(struct sim_state *s)
 			return;
 		if (!insn)
 			insn = sim_insn_of(s, s->next_fetch);
+		if (s->cached && insn->insn >= s->cached)
+			return; /* the decoders have the rest */
 		if (insn->extra_slots && s->params->dsb_wide_limit &&
 		    wide++ == (unsigned)s->params->dsb_wide_limit)
 			return;
@@ -464,10 +467,30 @@ static void switch_source(struct sim_state *s)
 	s->block_cycles = 0;
 }
 
+/* A loop of which the DSB has only the first instructions: what has delivered its part waits for the
+ * other.
+ */
+static void switch_within(struct sim_state *s)
+{
+	if (s->source == BLOCK_FROM_DSB) {
+		if (s->fetch_uop || sim_insn_of(s, s->next_fetch)->insn < s->cached)
+			return;
+		s->source = BLOCK_FROM_MITE;
+		s->next_raw = sim_iteration(s->next_fetch) << SIM_NUMBER_BITS | s->cached;
+		s->block_end = 0;
+		s->block_cycles = 0;
+	} else if (!sim_number(s->next_raw) && !s->held && !s->has_partial && !s->iq_count) {
+		s->source = BLOCK_FROM_DSB;
+		s->next_fetch = s->next_raw;
+	}
+}
+
 void sim_fetch(struct sim_state *s)
 {
 	if (s->stream)
 		switch_source(s);
+	else if (s->cached)
+		switch_within(s);
 	if (s->idq_count + (unsigned)s->params->dsb_width > (unsigned)s->params->idq_size)
 		return;
 	if (s->source == BLOCK_FROM_LSD) {

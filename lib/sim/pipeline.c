@@ -39,6 +39,9 @@ static void init(struct sim_state *s, const struct tact_block *block,
 	s->block = block;
 	s->program = program;
 	s->source = block_not_from_lsd(block, block_source_of(block));
+	s->cached = (uint32_t)block_cached_insns(block);
+	if (s->cached)
+		s->source = BLOCK_FROM_DSB;
 	sim_moves_init(s);
 	s->stats = opt->stats;
 	s->watch = opt->on_uop != NULL;

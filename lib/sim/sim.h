@@ -376,6 +376,8 @@ struct sim_state {
 	unsigned iq_head, iq_count;
 	uint64_t next_fetch; /* instance that goes to the IDQ next (DSB, LSD) */
 	unsigned fetch_uop;  /* its decoded uops that are delivered */
+	uint32_t
+		cached; /* instructions that the DSB has, if the others are decoded; 0: all, or none */
 	unsigned ms_left, ms_next, ms_stall,
 		ms_after; /* microcode: uops, stalls before and after */
 	uint64_t ms_id;
