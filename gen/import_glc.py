@@ -25,6 +25,8 @@ import os
 import re
 import sys
 
+import x87
+
 HEADER = """\
 #tact-insn 1
 #src U uops.info, measured on Golden Cove (Alder Lake) and, in detail, on Redwood Cove
@@ -352,6 +354,7 @@ def main():
     with open(os.path.join(sys.argv[2], 'GLC.tsv'), 'w') as f:
         f.write(HEADER)
         f.writelines(text + '\n' for text in lines)
+    x87.put_into(os.path.join(sys.argv[2], 'GLC.tsv'), 'GLC')
     print('GLC: %d forms' % len(lines), file=sys.stderr)
 
 

@@ -24,6 +24,7 @@ import re
 import sys
 
 import import_zen
+import x87
 from import_zen import Form, bound, read_templates
 
 COLUMNS = 'form	uops	fused	mite	ms	dec	ports	div	tp	lat	rf	wf	fuse	indexed	same	src\n'
@@ -63,6 +64,7 @@ def write(tables, core, header, lines):
     with open(os.path.join(tables, core + '.tsv'), 'w') as f:
         f.write('#tact-insn 1\n' + header + COLUMNS)
         f.writelines(line + '\n' for line in lines)
+    x87.put_into(os.path.join(tables, core + '.tsv'), core)
     print('%s: %d forms' % (core, len(lines)), file=sys.stderr)
 
 

@@ -14,6 +14,8 @@ import json
 import os
 import sys
 
+import x87
+
 HEADER = """\
 #tact-insn 1
 #src U uops.info, measured on {cpu}
@@ -120,6 +122,7 @@ def main():
         with open(os.path.join(out, arch + '.tsv'), 'w') as f:
             f.write(HEADER.format(arch=arch, cpu=CPUS[arch]))
             f.writelines(line(form) + '\n' for form in sorted(forms, key=lambda x: x['string']))
+        x87.put_into(os.path.join(out, arch + '.tsv'), arch)
         print('%s: %d forms' % (arch, len(forms)), file=sys.stderr)
 
 

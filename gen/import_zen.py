@@ -25,6 +25,8 @@ import os
 import re
 import sys
 
+import x87
+
 HEADER = """\
 #tact-insn 1
 #src U uops.info, measured on Zen 4; pipes of integer operations from our experiments
@@ -428,6 +430,7 @@ def main():
     with open(os.path.join(sys.argv[2], 'ZEN4.tsv'), 'w') as f:
         f.write(HEADER)
         f.writelines(line + '\n' for line in lines)
+    x87.put_into(os.path.join(sys.argv[2], 'ZEN4.tsv'), 'ZEN4')
     print('ZEN4: %d forms' % len(lines), file=sys.stderr)
 
 

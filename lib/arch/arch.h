@@ -24,7 +24,7 @@ struct tact_arch {
 	 * about it, "" if nothing.
 	 */
 	const char *verified_on, *verified_by, *caveat;
-	const char *sources;	/* "U uops.info ...\nC ...": what the letters of records mean */
+	const char *sources; /* "U uops.info ...\nC ...": what the letters of records mean */
 	struct arch_params params;
 	const struct params_origin *origins; /* static; indexed by parameter */
 	bool is_from_file[PARAMS_COUNT];     /* tact_arch_derive has set it */

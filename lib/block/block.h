@@ -57,6 +57,13 @@ struct block_lowered {
 	uint8_t load_operand; /* of the first load, or TACT_REG_NONE */
 	/* Bit r: general register r, the stack pointer by push and pop too. */
 	uint32_t general_written, general_in_addresses;
+	/* Of a stack of registers: what it takes off (-1: puts on), and whether it exchanges two by
+	 * their names alone, which are then the keys in `exchanged`.
+	 */
+	int8_t turn;
+	bool exchanges;
+	bool has_turning; /* names such a register, or turns the stack */
+	uint8_t exchanged[2];
 	bool names_stack, writes_stack; /* the stack pointer, not as push and pop do; names: makes
 				   the stack engine write it back */
 	/* On a core that renames memory: its load takes a register that was stored; its store
@@ -115,6 +122,7 @@ struct block_counts {
 	size_t known, inputs, loads, stores, granules;
 	size_t widest, branches, stack_changes; /* instructions with these */
 	size_t complex_ones, fusible, lcps;
+	size_t turning; /* instructions that use a stack of registers */
 };
 
 struct tact_block {
@@ -184,6 +192,7 @@ static inline void block_count(struct block_counts *c, const struct block_lowere
 	c->complex_ones += l->complex_decoder ? sign : 0;
 	c->fusible += l->fuse ? sign : 0;
 	c->lcps += l->attributes & TACT_INSN_LCP ? sign : 0;
+	c->turning += l->has_turning ? sign : 0;
 }
 
 /* Returns entry `n` of the cache on the present architecture, lowered now if it was not before.

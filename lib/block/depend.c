@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "block/addresses.h"
+#include "block/turning.h"
 
 /* The last instruction that wrote a register or a group of flags in this iteration. */
 struct writer {
@@ -16,13 +17,15 @@ struct writer {
 	uint8_t output;
 };
 
-static void write_registers(struct writer *writers, const struct block_insn *bi, uint32_t i)
+static void write_registers(struct writer *writers, const struct turning *turning,
+			    const struct block_insn *bi, uint32_t i)
 {
 	const struct block_lowered *l = bi->lowered;
 
 	for (unsigned o = 0; o < l->n_out; o++)
 		if (l->out[o].kind != VALUE_MEMORY)
-			writers[l->out[o].key] = (struct writer){i, (uint8_t)o};
+			writers[turning_key(turning, l->out[o].key)] =
+				(struct writer){i, (uint8_t)o};
 }
 
 static void depend_on(struct block_insn *bi, uint32_t producer)
@@ -34,7 +37,8 @@ static void depend_on(struct block_insn *bi, uint32_t producer)
 /* Connects the inputs of an instruction; those from memory come later.  connect_to_previous fills
  * in what no earlier instruction has written.
  */
-static void connect(struct tact_block *block, const struct writer *writers, uint32_t i)
+static void connect(struct tact_block *block, const struct writer *writers,
+		    const struct turning *turning, uint32_t i)
 {
 	struct block_insn *bi = &block->insns[i];
 	const struct block_lowered *l = bi->lowered;
@@ -50,10 +54,12 @@ static void connect(struct tact_block *block, const struct writer *writers, uint
 		*node = (struct block_node){
 			.insn = i, .producer = BLOCK_NO_PRODUCER, .input = (uint8_t)k};
 		if (l->in[k].kind != VALUE_MEMORY) {
-			const struct writer *writer = &writers[l->in[k].key];
+			const uint8_t key = turning_key(turning, l->in[k].key);
+			const struct writer *writer = &writers[key];
 
 			node->producer = writer->insn;
-			node->output = writer->output;
+			/* For connect_to_previous: what it is that nobody has written yet. */
+			node->output = writer->insn == BLOCK_NO_PRODUCER ? key : writer->output;
 			depend_on(bi, node->producer);
 		}
 	}
@@ -62,18 +68,28 @@ static void connect(struct tact_block *block, const struct writer *writers, uint
 /* Registers that an instruction reads before the block writes them come from the iteration before:
  * from their last writer in the block.
  */
-static void connect_to_previous(struct tact_block *block, const struct writer *last)
+static void connect_to_previous(struct tact_block *block, const struct writer *last,
+				const struct turning *turning)
 {
 	for (size_t v = 0; v < block->n_nodes; v++) {
 		struct block_node *node = &block->nodes[v];
 		struct block_insn *bi = &block->insns[node->insn];
 		const struct lowered_value *in = &bi->lowered->in[node->input];
+		uint8_t key;
 
 		if (node->producer != BLOCK_NO_PRODUCER || in->kind == VALUE_MEMORY)
 			continue;
-		node->producer = last[in->key].insn;
-		node->output = last[in->key].output;
 		node->iterations = 1;
+		key = node->output;
+		/* A register that was only exchanged comes from an iteration further back. */
+		for (unsigned n = 0; n < ISA_MAX_TURNING && turning_has(turning, key); n++) {
+			key = turning_next(turning, key);
+			if (last[key].insn != BLOCK_NO_PRODUCER)
+				break;
+			node->iterations++;
+		}
+		node->producer = last[key].insn;
+		node->output = last[key].output;
 		depend_on(bi, node->producer);
 	}
 }
@@ -273,6 +289,7 @@ static void set_memories(struct tact_block *block)
 void block_depend(struct tact_block *block)
 {
 	struct writer writers[ISA_MAX_KEYS];
+	struct turning stack, *turning = block->counts.turning ? &stack : NULL;
 
 	block->n_nodes = 0;
 	block->store_cycles = 0;
@@ -283,11 +300,14 @@ void block_depend(struct tact_block *block)
 	block->has_forwarding = block->has_blocked = block->has_better = false;
 	/* BLOCK_NO_PRODUCER */
 	memset(writers, 0xff, isa_n_keys(block->arch->isa) * sizeof(*writers));
+	turning_init(turning, block->arch->isa);
 	for (uint32_t i = 0; i < block->n_insns; i++) {
-		connect(block, writers, i);
-		write_registers(writers, &block->insns[i], i);
+		connect(block, writers, turning, i);
+		turning_before(turning, block->insns[i].lowered);
+		write_registers(writers, turning, &block->insns[i], i);
+		turning_after(turning, block->insns[i].lowered);
 	}
-	connect_to_previous(block, writers);
+	connect_to_previous(block, writers, turning);
 	if (block->arch->params.zero_upper_known)
 		block_cut_merges(block);
 	connect_memory(block);

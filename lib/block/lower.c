@@ -591,6 +591,35 @@ static void choose_variant(struct draft *d, const struct arch_record *r)
 	d->list = executed.latency;
 }
 
+/* What the instruction does to a stack of registers.  If the renamer exchanges two of them, nothing
+ * is read or written; some cores have uops for it nevertheless.
+ */
+static void lower_turn(struct draft *d)
+{
+	const struct tact_isa *isa = d->arch->isa;
+	struct block_lowered *l = d->l;
+	unsigned n = 0;
+
+	if (!isa->turn)
+		return;
+	l->turn = (int8_t)isa->turn(d->insn);
+	l->has_turning = l->turn != 0;
+	for (unsigned i = 0; i < d->insn->n_operands; i++) {
+		const struct tact_operand *o = &d->insn->operand[i];
+
+		if (o->kind != TACT_OPERAND_REG || !isa_is_turning(isa, o->reg))
+			continue;
+		l->has_turning = true;
+		if (n < 2)
+			l->exchanged[n++] = o->reg;
+	}
+	/* The tables' latency tells whether values move. */
+	l->exchanges = n == 2 && isa->exchanges && isa->exchanges(d->insn) &&
+		       !find_latency(d->list, ARCH_OP_REG | 0, ARCH_OP_REG | 1);
+	if (l->exchanges)
+		l->n_in = l->n_out = 0;
+}
+
 int block_lower(struct block_lowered *l, const struct tact_insn *insn, const struct tact_arch *arch,
 		struct tact_arena *arena)
 {
@@ -616,6 +645,7 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 		lower_register_inputs(&d);
 		lower_flag_inputs(&d);
 		lower_memory_inputs(&d);
+		lower_turn(&d);
 		shift_loads(&d);
 		lower_renaming(&d);
 		lower_rmw(&d);

@@ -21,7 +21,13 @@
 
 #include "base/base.h"
 
-enum { ISA_MAX_REGISTERS = 124, ISA_MAX_GENERAL = 32, ISA_MAX_MOVED = 64, ISA_MAX_FLAG_GROUPS = 4 };
+enum {
+	ISA_MAX_REGISTERS = 124,
+	ISA_MAX_GENERAL = 32,
+	ISA_MAX_MOVED = 64,
+	ISA_MAX_FLAG_GROUPS = 4,
+	ISA_MAX_TURNING = 8
+};
 
 /* Registers and groups of flags together: a group has the number of registers plus its own number.
  */
@@ -33,6 +39,10 @@ struct isa_registers {
 	uint8_t first_vector, end_vector;
 	uint8_t stack_pointer, frame_pointer;
 	uint8_t n_flag_groups;
+	/* A stack of registers: the names move on when an instruction pushes or pops.  Number
+	 * first_turning + i is the i-th from the top; at most ISA_MAX_TURNING; 0: there are none.
+	 */
+	uint8_t first_turning, n_turning;
 	const char *const *names; /* their names for people */
 };
 
@@ -211,6 +221,14 @@ struct tact_isa {
 	 */
 	void (*describe)(struct isa_properties *out, const uint8_t *code, size_t size);
 
+	/* Returns the values that an instruction takes off the stack of registers, or -1 if it puts
+	 * one there: then its results are numbered as after it, everything else as before it.
+	 * NULL: there is no such stack.
+	 */
+	int (*turn)(const struct tact_insn *insn);
+	/* Tells whether an instruction only exchanges two registers of the stack.  NULL: none does. */
+	bool (*exchanges)(const struct tact_insn *insn);
+
 	const struct isa_forms *forms;
 	/* Does what tact_isa_form_example does, for a form's name; NULL: it cannot. */
 	int (*form_example)(const char *form, unsigned copy, int chain, char *text, size_t size);
@@ -264,6 +282,11 @@ static inline bool isa_is_general(const struct tact_isa *isa, unsigned reg)
 static inline bool isa_is_vector(const struct tact_isa *isa, unsigned reg)
 {
 	return reg >= isa->registers.first_vector && reg < isa->registers.end_vector;
+}
+
+static inline bool isa_is_turning(const struct tact_isa *isa, unsigned reg)
+{
+	return reg - isa->registers.first_turning < isa->registers.n_turning;
 }
 
 /* Finds the target of a direct branch or call, relative to the instruction's first byte.  Returns

@@ -134,8 +134,10 @@ struct sim_uop *sim_draft_uop(struct draft *d, enum sim_kind kind, params_ports 
 
 static bool is_vector_output(const struct draft *d, unsigned o)
 {
+	const struct tact_isa *isa = d->block->arch->isa;
+
 	return d->l->out[o].kind == VALUE_REG &&
-	       isa_is_vector(d->block->arch->isa, d->l->out[o].key);
+	       (isa_is_vector(isa, d->l->out[o].key) || isa_is_turning(isa, d->l->out[o].key));
 }
 
 unsigned sim_draft_load_latency(const struct draft *d)

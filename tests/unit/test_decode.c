@@ -295,13 +295,14 @@ static const struct row {
 	 {REG(V, 0, 128), MEM(RAX, V + 1, 0, 0), REG(V + 2, 0, 128)}},
 	{"c5f877", "VZEROUPPER", 0, 2, 0, 0, 0, {{0}}},
 	{"d8c1",
-	 "unknown",
+	 "FADD (ST0, STi)",
+	 VEC,
 	 0,
 	 0,
 	 0,
 	 0,
-	 0,
-	 {REG(X86_REG_X87, RW, 80), REG(X86_REG_X87, R, 80)}}, /* no x87 in the tables */
+	 {REG(X86_REG_X87, RW, 80), REG(X86_REG_X87 + 1, R, 80)}},
+	{"dbe0", "unknown", 0, 0, 0, 0, 0, {{0}}},
 	/* AVX-512 */
 	{"62f1744858c2",
 	 "VADDPS (ZMM, ZMM, ZMM)",

@@ -337,7 +337,7 @@ TEST(notes)
 		{"SKL", "4893", TACT_NOTE_COMPLEX, TACT_NOTE_COMPLEX},
 		{"SKL", "4801d8", TACT_NOTE_COMPLEX | TACT_NOTE_MICROCODED, 0},
 		/* no data: x87 */
-		{"SKL", "d8c1", TACT_NOTE_UNKNOWN, TACT_NOTE_UNKNOWN},
+		{"SKL", "dbe0", TACT_NOTE_UNKNOWN, TACT_NOTE_UNKNOWN},
 		{"SKL", "4801d8", TACT_NOTE_UNKNOWN, 0},
 		/* AVX-512 where there is none */
 		{"SKL", "62f1744858c2", TACT_NOTE_UNKNOWN, TACT_NOTE_UNKNOWN},
@@ -472,7 +472,7 @@ TEST(known_answers)
 TEST(unknown_instructions_lower_the_coverage)
 {
 	const struct setting s = {"SKL", TACT_MODE_UNROLL, 0, 0, false};
-	struct tact_prediction p = predict(&s, "4801d8 d8c1");
+	struct tact_prediction p = predict(&s, "4801d8 dbe0");
 
 	assert_true(p.coverage > 0.49 && p.coverage < 0.51);
 	expect(&s, "add, fadd", &p, ISSUE, 2 / 4.);

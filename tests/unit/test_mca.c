@@ -317,7 +317,7 @@ TEST(an_unknown_instruction)
 	struct tact_mca_result e = TACT_MCA_RESULT_INIT;
 	struct setting s;
 
-	set_up(&s, "4801c0 d9c0"); /* add rax, rax; fld st(0) */
+	set_up(&s, "4801c0 dbe0"); /* add rax, rax; feni8087_nop */
 	assert_int_equal(tact_mca_estimate(s.machine, s.block, &e), 0);
 	assert_true(e.coverage == 0.5);
 	assert_true(e.cycles_per_iteration >= 1);

@@ -31,7 +31,7 @@ static uint8_t canonical_reg(ZydisRegister reg)
 	case ZYDIS_REGCLASS_MMX:
 		return (uint8_t)(X86_REG_MMX0 + id);
 	case ZYDIS_REGCLASS_X87:
-		return X86_REG_X87;
+		return (uint8_t)(X86_REG_X87 + id);
 	case ZYDIS_REGCLASS_SEGMENT:
 		return (uint8_t)(X86_REG_SEGMENT0 + id);
 	case ZYDIS_REGCLASS_IP:
@@ -118,6 +118,9 @@ static void fill_register(struct tact_insn *insn, struct tact_operand *o,
 {
 	o->kind = TACT_OPERAND_REG;
 	o->reg = canonical_reg(op->reg.value);
+	if (op->reg.value == ZYDIS_REGISTER_X87STATUS)
+		o->access =
+			0; /* nearly every instruction of x87 sets bits there, and none waits for it */
 	o->number = is_unnumbered(zi, op) ? TACT_REG_NONE : (*next_reg)++;
 	o->first_byte = op->reg.value >= ZYDIS_REGISTER_AH && op->reg.value <= ZYDIS_REGISTER_BH;
 	o->role = o->reg == X86_REG_RIP	    ? TACT_ROLE_POINTER
@@ -134,6 +137,7 @@ static void fill_register(struct tact_insn *insn, struct tact_operand *o,
 	case ZYDIS_REGCLASS_XMM:
 	case ZYDIS_REGCLASS_YMM:
 	case ZYDIS_REGCLASS_MMX:
+	case ZYDIS_REGCLASS_X87: /* the same registers as those of MMX */
 		insn->attributes |= TACT_INSN_VECTOR;
 		break;
 	default:

@@ -114,6 +114,9 @@ static void append_register(struct text *t, const ZydisDecodedOperand *op)
 	case ZYDIS_REGCLASS_MASK:
 		append(t, "K");
 		break;
+	case ZYDIS_REGCLASS_X87:
+		append(t, "STi");
+		break;
 	case ZYDIS_REGCLASS_SEGMENT:
 		append(t, "SEG");
 		break;

@@ -8,14 +8,15 @@
 #include <string.h>
 
 static const char *const register_names[X86_N_REGS] = {
-	"rax",	 "rcx",	  "rdx",   "rbx",   "rsp",   "rbp",   "rsi",   "rdi",	"r8",	 "r9",
-	"r10",	 "r11",	  "r12",   "r13",   "r14",   "r15",   "xmm0",  "xmm1",	"xmm2",	 "xmm3",
-	"xmm4",	 "xmm5",  "xmm6",  "xmm7",  "xmm8",  "xmm9",  "xmm10", "xmm11", "xmm12", "xmm13",
-	"xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23",
-	"xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k0",	 "k1",
-	"k2",	 "k3",	  "k4",	   "k5",    "k6",    "k7",    "mm0",   "mm1",	"mm2",	 "mm3",
-	"mm4",	 "mm5",	  "mm6",   "mm7",   "x87",   "es",    "cs",    "ss",	"ds",	 "fs",
-	"gs",	 "other", "rip",   "flags",
+	"rax",	 "rcx",	  "rdx",   "rbx",   "rsp",   "rbp",   "rsi",   "rdi",	"r8",
+	"r9",	 "r10",	  "r11",   "r12",   "r13",   "r14",   "r15",   "xmm0",	"xmm1",
+	"xmm2",	 "xmm3",  "xmm4",  "xmm5",  "xmm6",  "xmm7",  "xmm8",  "xmm9",	"xmm10",
+	"xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19",
+	"xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", "xmm28",
+	"xmm29", "xmm30", "xmm31", "k0",    "k1",    "k2",    "k3",    "k4",	"k5",
+	"k6",	 "k7",	  "mm0",   "mm1",   "mm2",   "mm3",   "mm4",   "mm5",	"mm6",
+	"mm7",	 "st0",	  "st1",   "st2",   "st3",   "st4",   "st5",   "st6",	"st7",
+	"es",	 "cs",	  "ss",	   "ds",    "fs",    "gs",    "other", "rip",	"flags",
 };
 
 /* IACA and OSACA: mov ebx, 111 (begin) or 222 (end), in either encoding, then a nop that compilers
@@ -70,6 +71,8 @@ const struct tact_isa isa_x86 = {
 		      .stack_pointer = X86_REG_RSP,
 		      .frame_pointer = X86_REG_RBP,
 		      .n_flag_groups = 2,
+		      .first_turning = X86_REG_X87,
+		      .n_turning = 8,
 		      .names = register_names},
 #ifdef __x86_64__
 	.native = &x86_native,
@@ -87,6 +90,8 @@ const struct tact_isa isa_x86 = {
 	.may_call = x86_may_call,
 	.retarget = x86_retarget,
 	.describe = x86_describe,
+	.turn = x86_turn,
+	.exchanges = x86_exchanges,
 	.relocated_bytes = relocated_bytes,
 	.relocate = relocate,
 	.forms = &isa_forms,

@@ -25,17 +25,23 @@ enum x86_reg {
 	X86_REG_VEC0 = 16,     /* xmm0, ymm0, zmm0; 32 of them */
 	X86_REG_MASK0 = 48,    /* k0 to k7 */
 	X86_REG_MMX0 = 56,     /* mm0 to mm7 */
-	X86_REG_X87 = 64,      /* the x87 stack, as one */
-	X86_REG_SEGMENT0 = 65, /* es, cs, ss, ds, fs, gs */
-	X86_REG_FS = 69,
-	X86_REG_OTHER = 71, /* control, debug, bound registers, mxcsr, ...: as one */
-	X86_REG_RIP = 72,
-	X86_REG_FLAGS = 73, /* as an operand */
+	X86_REG_X87 = 64,      /* st(0) to st(7), which turn with the stack */
+	X86_REG_SEGMENT0 = 72, /* es, cs, ss, ds, fs, gs */
+	X86_REG_FS = 76,
+	X86_REG_OTHER = 78, /* control, debug, bound registers, mxcsr, ...: as one */
+	X86_REG_RIP = 79,
+	X86_REG_FLAGS = 80, /* as an operand */
 	X86_N_REGS
 };
 
 /* Flags are renamed in two groups. */
 enum x86_flag_group { X86_FLAGS_C = 1, X86_FLAGS_SPAZO = 2 };
+
+/* How many values an instruction takes off the x87 stack, and whether it puts one there. */
+unsigned x86_float_pops(ZydisMnemonic mnemonic);
+bool x86_float_pushes(ZydisMnemonic mnemonic);
+int x86_turn(const struct tact_insn *insn);
+bool x86_exchanges(const struct tact_insn *insn);
 
 /* Finds the number of the table's form for a decoded instruction, or TACT_FORM_NONE. */
 unsigned x86_form_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops);

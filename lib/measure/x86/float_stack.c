@@ -45,60 +45,6 @@ struct program {
 
 /* ---- what instructions do ---- */
 
-static unsigned pops_of(ZydisMnemonic mnemonic)
-{
-	switch (mnemonic) {
-	case ZYDIS_MNEMONIC_FADDP:
-	case ZYDIS_MNEMONIC_FBSTP:
-	case ZYDIS_MNEMONIC_FCOMIP:
-	case ZYDIS_MNEMONIC_FCOMP:
-	case ZYDIS_MNEMONIC_FDIVP:
-	case ZYDIS_MNEMONIC_FDIVRP:
-	case ZYDIS_MNEMONIC_FFREEP:
-	case ZYDIS_MNEMONIC_FICOMP:
-	case ZYDIS_MNEMONIC_FISTP:
-	case ZYDIS_MNEMONIC_FISTTP:
-	case ZYDIS_MNEMONIC_FMULP:
-	case ZYDIS_MNEMONIC_FPATAN:
-	case ZYDIS_MNEMONIC_FSTP:
-	case ZYDIS_MNEMONIC_FSTPNCE:
-	case ZYDIS_MNEMONIC_FSUBP:
-	case ZYDIS_MNEMONIC_FSUBRP:
-	case ZYDIS_MNEMONIC_FUCOMIP:
-	case ZYDIS_MNEMONIC_FUCOMP:
-	case ZYDIS_MNEMONIC_FYL2X:
-	case ZYDIS_MNEMONIC_FYL2XP1:
-		return 1;
-	case ZYDIS_MNEMONIC_FCOMPP:
-	case ZYDIS_MNEMONIC_FUCOMPP:
-		return 2;
-	default:
-		return 0;
-	}
-}
-
-static bool is_push(ZydisMnemonic mnemonic)
-{
-	switch (mnemonic) {
-	case ZYDIS_MNEMONIC_FBLD:
-	case ZYDIS_MNEMONIC_FILD:
-	case ZYDIS_MNEMONIC_FLD:
-	case ZYDIS_MNEMONIC_FLD1:
-	case ZYDIS_MNEMONIC_FLDL2E:
-	case ZYDIS_MNEMONIC_FLDL2T:
-	case ZYDIS_MNEMONIC_FLDLG2:
-	case ZYDIS_MNEMONIC_FLDLN2:
-	case ZYDIS_MNEMONIC_FLDPI:
-	case ZYDIS_MNEMONIC_FLDZ:
-	case ZYDIS_MNEMONIC_FPTAN:
-	case ZYDIS_MNEMONIC_FSINCOS:
-	case ZYDIS_MNEMONIC_FXTRACT:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* The registers of an instruction that does not push are those before it pops. */
 static void note_registers(struct stack_op *op, struct program *p,
 			   const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops)
@@ -128,8 +74,8 @@ static void note_registers(struct stack_op *op, struct program *p,
 static bool describe(struct stack_op *op, struct program *p, const ZydisDecodedInstruction *zi,
 		     const ZydisDecodedOperand *ops)
 {
-	*op = (struct stack_op){.pops = (uint8_t)pops_of(zi->mnemonic),
-				.pushes = is_push(zi->mnemonic)};
+	*op = (struct stack_op){.pops = (uint8_t)x86_float_pops(zi->mnemonic),
+				.pushes = x86_float_pushes(zi->mnemonic)};
 	switch (zi->mnemonic) {
 	case ZYDIS_MNEMONIC_EMMS:
 	case ZYDIS_MNEMONIC_FEMMS:
