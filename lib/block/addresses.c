@@ -35,6 +35,7 @@ static void init_values(struct address_walk *w, enum tact_init init)
 	w->run = 0;
 	w->commit_cycles = 0;
 	memset(w->bank_use, 0, sizeof(w->bank_use));
+	w->bank_passes = 0;
 	w->has_stack_shift = 0;
 	/* With one value for all registers, that of the stack pointer is known. */
 	w->stack_symbol[0] =
@@ -226,11 +227,12 @@ static void count_banks(struct address_walk *w, struct block_insn *bi,
 		bi->bank_bytes = 0;
 		return;
 	}
-	if (w->pass == LAST_PASS)
-		bi->bank_step = (uint8_t)((offset - bi->bank_offset) % LINE_BYTES);
-	if (w->pass < LAST_PASS) {
+	if (w->pass < LAST_PASS || w->is_static) {
 		bi->bank_offset = (uint8_t)offset;
 		bi->bank_bytes = (uint8_t)bytes;
+		bi->bank_step = 0;
+	} else if (w->pass == LAST_PASS) {
+		bi->bank_step = (uint8_t)((offset - bi->bank_offset) % LINE_BYTES);
 	}
 	if (w->pass >= FIRST_COUNTED_PASS)
 		for (uint64_t left = block_banks(&w->block->arch->params, offset, bytes); left;
@@ -433,9 +435,11 @@ static void count_stores(struct address_walk *w)
 	if (!block->arch->params.stores_one_line)
 		return;
 	for (unsigned r = 0; r < block->arch->isa->registers.n_general; r++)
-		moving |= w->value[r].offset != w->offset_before[r];
+		moving |= w->value[r].offset != w->offset_before[r] &&
+			  w->in_addresses >> r & 1;
 	if (moving)
 		for (w->pass = LAST_PASS + 1; w->pass <= LAST_MOVING_PASS; w->pass++) {
+			w->bank_passes++;
 			move_registers(w);
 			for (uint32_t i = 0; i < block->n_insns; i++)
 				step(w, i);
@@ -448,7 +452,7 @@ static void count_stores(struct address_walk *w)
 	if (!w->counts_banks)
 		return;
 	block->bank_loads = 0;
-	block->bank_cycles = 2 * block->store_passes;
+	block->bank_cycles = 2 * w->bank_passes;
 	for (unsigned b = 0; b < LINE_BYTES; b++)
 		if (w->bank_use[b] > block->bank_loads)
 			block->bank_loads = w->bank_use[b];
@@ -462,15 +466,20 @@ void addresses_connect(struct address_walk *w, bool is_exact)
 	w->is_exact = is_exact;
 	stores_clear(&block->stores);
 	init_values(w, block->opt.init);
-	/* Addresses that never change are in their steady state after one iteration. */
-	for (w->pass = w->is_static ? LAST_PASS - 2 : 1; w->pass < LAST_PASS + confirms;
-	     w->pass++) {
+	/* Addresses that never change are in their steady state after one iteration, at once
+	 * without stores.
+	 */
+	for (w->pass = !w->is_static	       ? 1
+		       : !block->counts.stores ? LAST_PASS
+					       : LAST_PASS - 2;
+	     w->pass < LAST_PASS + confirms; w->pass++) {
+		w->bank_passes += w->pass >= FIRST_COUNTED_PASS;
 		if (w->pass == LAST_PASS)
 			for (unsigned r = 0; r < block->arch->isa->registers.n_general; r++)
 				w->offset_before[r] = w->value[r].offset;
 		move_registers(w);
 		for (uint32_t i = 0; i < block->n_insns; i++) {
-			if (w->pass >= LAST_PASS - 1)
+			if (w->pass >= LAST_PASS - 1 && block->counts.stores)
 				meet_stores(w, i, w->pass == LAST_PASS);
 			step(w, i);
 		}

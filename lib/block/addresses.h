@@ -23,7 +23,8 @@ struct address_walk {
 	unsigned run; /* stores that leave with the last one so far; 0: it is alone */
 	unsigned commit_cycles;
 	bool counts_banks;
-	unsigned bank_use[64]; /* loads of each bank */
+	unsigned bank_use[64]; /* loads of each bank, */
+	unsigned bank_passes;  /* in so many iterations */
 	/* Of the stack pointer and the frame pointer: bytes from a line, once they are known. */
 	uint32_t stack_symbol[2];
 	uint8_t stack_shift[2], has_stack_shift;

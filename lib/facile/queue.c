@@ -22,8 +22,8 @@ struct queue {
 	const uint8_t *beside;		/* simple decoders beside a complex one */
 	unsigned next;			/* instruction to be decoded */
 	unsigned ready;			/* instructions that can be decoded */
-	unsigned on_way[DELAY];		/* that can be later, by the cycle modulo DELAY */
-	unsigned n_on_way;
+	unsigned on_way[DELAY];		/* that can be later, by the cycle modulo DELAY: phase */
+	unsigned n_on_way, phase;
 };
 
 static unsigned wrap(const struct queue *q, unsigned i)
@@ -76,9 +76,9 @@ static unsigned count_decoded(const struct queue *q)
 }
 
 /* A cycle: a group enters if it fits; returns whether it did. */
-static bool step(struct queue *q, unsigned cycle, unsigned group)
+static bool step(struct queue *q, unsigned group)
 {
-	unsigned *slot = &q->on_way[cycle % DELAY], n;
+	unsigned *slot = &q->on_way[q->phase], n;
 	bool fits;
 
 	q->ready += *slot;
@@ -89,6 +89,7 @@ static bool step(struct queue *q, unsigned cycle, unsigned group)
 	n = q->is_plain ? count_plain(q) : count_decoded(q);
 	q->ready -= n;
 	q->next = wrap(q, q->next + n);
+	q->phase = q->phase + 1 < DELAY ? q->phase + 1 : 0;
 	return fits;
 }
 
@@ -202,12 +203,12 @@ static void go_round(struct queue *q, const struct groups *g, unsigned iteration
 	for (;; n++) {
 		s[n] = (struct snapshot){.next = q->next, .ready = q->ready, .cycle = cycle};
 		for (unsigned k = 0; k < DELAY; k++)
-			s[n].on_way[k] = q->on_way[(cycle + k) % DELAY];
+			s[n].on_way[k] = q->on_way[(q->phase + k) % DELAY];
 		first = seen_before(s, n);
 		if (first < n || n == ROUNDS)
 			break;
 		for (unsigned k = 0; k < g->n; cycle++)
-			k += step(q, cycle, g->size[k]);
+			k += step(q, g->size[k]);
 	}
 	if (first == n)
 		first = n / 2;

@@ -46,6 +46,9 @@ struct issue {
 	int32_t delivered;	       /* of the uop that is being issued */
 	params_ports mask[32];
 	unsigned count[32], n; /* uops of each set of ports so far in this cycle */
+	/* For bind_spread: the set of ports that was sorted last, 0: none. */
+	params_ports sorted;
+	unsigned keys[TACT_MAX_PORTS], usable;
 };
 
 static unsigned same_before(struct issue *issue, params_ports mask)
@@ -114,10 +117,18 @@ static unsigned sort_ports(const struct sim_state *s, const uint8_t *use, params
  */
 static unsigned bind_spread(struct sim_state *s, struct issue *issue, params_ports mask)
 {
-	const uint8_t *use = s->use_before[1];
-	unsigned keys[TACT_MAX_PORTS], same = same_before(issue, mask);
+	const uint8_t *use = s->use_before[1]; /* the same for the whole cycle */
+	unsigned same = same_before(issue, mask);
 
-	return same ? port_of(keys[same % sort_ports(s, use, mask, keys)]) : least_used(use, mask);
+	if (!same)
+		return least_used(use, mask);
+	if (issue->sorted != mask) {
+		issue->usable = sort_ports(s, use, mask, issue->keys);
+		issue->sorted = mask;
+	}
+	while (same >= issue->usable)
+		same -= issue->usable;
+	return port_of(issue->keys[same]);
 }
 
 /* Cores with ten ports: the same, with exceptions for the last two slots. */
@@ -580,7 +591,7 @@ void sim_rename(struct sim_state *s)
 	unsigned width = (unsigned)s->params->issue_width;
 	struct issue issue;
 
-	issue.slot = issue.n = 0;
+	issue.slot = issue.n = issue.sorted = 0;
 	memset(issue.taken, 0, sizeof(issue.taken));
 	s->n_vector_moves = 0;
 	if (s->age != s->group_age[0]) {
