@@ -104,7 +104,8 @@ static void put_head(const struct hunter *p, struct text *out, size_t width)
 		text_printf(&line, "; %.0f%% of the weight that is off is in one of them",
 			    100 * c.weight_in_class / c.weight_off);
 	text_printf(&line, ".%s",
-		    c.n_later ? " Blocks that wait for their measurement: see --emit." : "");
+		    p->emit && c.n_later ? " Blocks that wait for their measurement: see --emit."
+					 : "");
 	text_wrap_to(out, cli_string(&line), 0, out->size, width);
 	text_free(&line);
 	text_add(out, "\n");
