@@ -25,8 +25,8 @@ static const char help[] =
 	"this machine (or with another model), shortens each block on which they disagree, and "
 	"reports the class of blocks that it stands for, with the smallest example.\n\n"
 	"{options}\n\n"
-	"An INPUT is a list of hex strings, a CSV with a column hex, or a store: real blocks\n"
-	"to begin with. Its weights tell how much a class matters.\n\n"
+	"An INPUT is a list of hex strings, a CSV with a column hex, or a store: real\n"
+	"blocks to begin with. Its weights tell how much a class matters.\n\n"
 	"{models}\n\n"
 	"Examples:\n"
 	"  tact hunt --time 600 -j 0 -o hunt.txt blocks.csv\n"
@@ -97,7 +97,7 @@ static const struct option_spec hunt_specs[] = {
 
 static const struct option_spec judge_specs[] = {
 	OPTION_TEXT(0, "emit", "FILE", emit,
-		    "measure nothing: write the blocks that have to be measured next to FILE"),
+		    "measure nothing: write a list of the blocks to measure next, as FILE"),
 	OPTION_CALL(0, "measured", "FILE", add_measured,
 		    "what was measured before or elsewhere: a CSV with hex and cycles, or a store; "
 		    "may be repeated"),
