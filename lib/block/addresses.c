@@ -21,6 +21,9 @@ enum { LINE_BYTES = 64 };
 #define NO_STACK  (UINT32_MAX - 1)
 enum { ENTRY_SYMBOL = 0, STACK_SYMBOL, FRAME_SYMBOL, CONSTANT_SYMBOL, FIRST_FRESH = 64 };
 
+/* Above all numbers of others: hashes of what a result was computed from. */
+#define COMPUTED_SYMBOL 0x80000000u
+
 static void init_values(struct address_walk *w, enum tact_init init)
 {
 	const struct isa_registers *registers = &w->block->arch->isa->registers;
@@ -60,9 +63,12 @@ static struct address address_of(const struct address_walk *w, const struct bloc
 		a.offset += w->value[o->base].offset;
 	}
 	if (o->index != TACT_REG_NONE) {
-		a.index = w->value[o->index].base;
-		a.scale = o->scale;
 		a.offset += w->value[o->index].offset * o->scale;
+		/* An index that is a constant, above all one that was set to zero, adds no more. */
+		if (w->value[o->index].base != CONSTANT_SYMBOL || w->block->opt.paper) {
+			a.index = w->value[o->index].base;
+			a.scale = o->scale;
+		}
 	}
 	return a;
 }
@@ -135,6 +141,26 @@ static bool further_result(struct address_walk *w, const struct block_insn *bi,
 	}
 }
 
+/* The result of an operation on registers alone: the same whenever they have the same values, so
+ * that an address that is computed anew in every iteration is known to stay.
+ */
+static struct symbol computed(struct address_walk *w, const struct block_insn *bi)
+{
+	const struct block_lowered *l = bi->lowered;
+	uint64_t h = (uint64_t)(bi - w->block->insns) + 1;
+
+	if (w->block->opt.paper || l->n_loads || !l->n_in)
+		return (struct symbol){w->next_symbol++, 0};
+	for (unsigned k = 0; k < l->n_in; k++) {
+		if (l->in[k].kind == VALUE_FLAGS)
+			return (struct symbol){w->next_symbol++, 0};
+		/* The constant is that of MurmurHash3's finaliser. */
+		h = (h ^ w->value[l->in[k].key].base) * 0xff51afd7ed558ccdu;
+		h = (h ^ h >> 32 ^ w->value[l->in[k].key].offset) * 0xff51afd7ed558ccdu;
+	}
+	return (struct symbol){COMPUTED_SYMBOL | (uint32_t)(h >> 34), 0};
+}
+
 static struct symbol result_of(struct address_walk *w, const struct block_insn *bi)
 {
 	struct symbol v;
@@ -162,7 +188,9 @@ static struct symbol result_of(struct address_walk *w, const struct block_insn *
 			break;
 		}
 	}
-	return (struct symbol){w->next_symbol++, 0};
+	if (bi->lowered->idiom && !bi->lowered->n_in && !w->block->opt.paper)
+		return (struct symbol){CONSTANT_SYMBOL, 0};
+	return computed(w, bi);
 }
 
 /* Returns an address by its distance from a line.  Values at entry count as aligned to lines; but
