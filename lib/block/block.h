@@ -64,6 +64,7 @@ struct block_lowered {
 	bool exchanges;
 	bool has_turning; /* names such a register, or turns the stack */
 	uint8_t exchanged[2];
+	bool writes_high_byte;		/* and leaves the rest of the register */
 	bool names_stack, writes_stack; /* the stack pointer, not as push and pop do; names: makes
 				   the stack engine write it back */
 	/* On a core that renames memory: its load takes a register that was stored; its store
@@ -121,7 +122,7 @@ struct block_node {
 struct block_counts {
 	size_t known, inputs, loads, stores, granules;
 	size_t widest, branches, stack_changes; /* instructions with these */
-	size_t complex_ones, fusible, lcps;
+	size_t complex_ones, fusible, lcps, high_bytes;
 	size_t turning; /* instructions that use a stack of registers */
 };
 
@@ -193,6 +194,7 @@ static inline void block_count(struct block_counts *c, const struct block_lowere
 	c->fusible += l->fuse ? sign : 0;
 	c->lcps += l->attributes & TACT_INSN_LCP ? sign : 0;
 	c->turning += l->has_turning ? sign : 0;
+	c->high_bytes += l->writes_high_byte ? sign : 0;
 }
 
 /* Returns entry `n` of the cache on the present architecture, lowered now if it was not before.
@@ -400,6 +402,12 @@ static inline unsigned block_sequenced(const struct block_lowered *l)
  * there are none, or the loop is decoded for another reason.
  */
 size_t block_cached_insns(const struct tact_block *block);
+
+/* Fills `keys`, one for each instruction, with the register that must be joined with its high byte
+ * before it, or BLOCK_NO_KEY, on a core that renames these apart, and returns how many there are.
+ */
+enum { BLOCK_NO_KEY = 255 };
+unsigned block_find_merges(const struct tact_block *block, bool repeats, uint8_t *keys);
 
 /* Tells whether the microcode sequencer delivers uops of the block. */
 bool block_has_microcode(const struct tact_block *block);

@@ -91,6 +91,8 @@ static void lower_outputs(struct draft *d)
 
 		if (is_data_register(o) && o->access & writes)
 			add_output(d, operand_id(o), VALUE_REG, o->reg, i);
+		d->l->writes_high_byte |=
+			o->kind == TACT_OPERAND_REG && o->first_byte && o->access & writes;
 	}
 	for (unsigned g = 0; insn->flags_written >> g; g++)
 		if (insn->flags_written >> g & 1)

@@ -68,15 +68,49 @@ static struct stack survey_stack(const struct tact_block *block)
 	return s;
 }
 
+/* Returns the cycles in which an iteration issues if uops that join a register with its high byte
+ * issue alone, and so divide the others; 0: there are none.
+ */
+static unsigned merge_cycles(struct tact_block *block)
+{
+	const unsigned width = (unsigned)block->arch->params.issue_width;
+	unsigned uops = 0, before = 0, cycles = 0;
+	uint8_t *keys;
+
+	if (!block->counts.high_bytes || !block->arch->params.high8_renamed || block->opt.paper)
+		return 0;
+	keys = block_scratch(block, block->n_insns);
+	if (!keys || !block_find_merges(block, true, keys))
+		return 0;
+	for (size_t i = 0; i < block->n_insns; i++) {
+		if (keys[i] != BLOCK_NO_KEY) {
+			if (cycles)
+				cycles += (uops + width - 1) / width;
+			else
+				before = uops;
+			cycles++;
+			uops = 0;
+		}
+		uops += block->insns[i].fused_prev ? 0 : block->insns[i].lowered->fused;
+	}
+	return cycles + (before + uops + width - 1) / width;
+}
+
 int facile_derive_stack_sync(struct tact_block *block, const struct tact_predict_options *opt,
 			     struct tact_derivation *out)
 {
 	const unsigned width = (unsigned)block->arch->params.issue_width;
+	const unsigned merges = merge_cycles(block);
 	struct stack s = {0};
 
 	(void)opt;
 	if (block->counts.stack_changes)
 		s = survey_stack(block);
+	if (merges * width > issued_uops(block) + s.n && merges > s.chain + s.n) {
+		out->counted = TACT_COUNTED_INSNS;
+		out->amount = merges;
+		return 0;
+	}
 	if (!s.n)
 		return 0;
 	out->amount = s.chain + s.n;
@@ -92,7 +126,7 @@ double facile_stack_sync(struct tact_block *block, const struct tact_predict_opt
 {
 	struct tact_derivation d = {.per = 1};
 
-	if (!block->counts.stack_changes)
+	if (!block->counts.stack_changes && !block->counts.high_bytes)
 		return 0;
 	facile_derive_stack_sync(block, opt, &d);
 	return (double)d.amount / d.per;

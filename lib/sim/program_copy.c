@@ -35,6 +35,21 @@ static int reserve(struct sim_program *p)
 	return 0;
 }
 
+/* Fills merge_key of the instructions; everything else is filled. */
+static int find_merges(struct sim_program *p, const struct tact_block *block, bool for_stream)
+{
+	uint8_t *keys = malloc(block->n_insns);
+
+	if (!keys)
+		return -TACT_E_NOMEM;
+	block_find_merges(block, !for_stream, keys);
+	for (size_t i = 0; i < block->n_insns; i++)
+		if (keys[i] != BLOCK_NO_KEY)
+			p->insns[p->raws[i].insn].merge_key = keys[i];
+	free(keys);
+	return 0;
+}
+
 int sim_program_build(struct sim_program *p, const struct tact_block *block, bool for_stream)
 {
 	p->n_insns = p->n_uops = p->n_sources = p->n_groups = p->n_inputs = 0;
@@ -67,7 +82,8 @@ int sim_program_build(struct sim_program *p, const struct tact_block *block, boo
 	}
 	if (!for_stream && block->counts.stack_changes)
 		sim_connect_stack(p);
-	sim_find_merges(p, block, for_stream);
+	if (block->arch->params.high8_renamed && block->counts.high_bytes)
+		return find_merges(p, block, for_stream);
 	return 0;
 }
 

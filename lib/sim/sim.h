@@ -8,7 +8,6 @@
  *   program_copy.c  all instructions of a block, and a copy of these in one piece of memory
  *   fetch.c      predecoder, instruction queue, decoders, microcode sequencer, DSB, LSD -> IDQ
  *   rename.c     IDQ -> reorder buffer and reservation station: idioms, moves, binding to ports
- *   high_byte.c  which instructions need a register whose high byte is separate
  *   stack.c      where the stack pointer comes from if the stack engine makes it
  *   moves.c      which moves the renamer eliminates
  *   wake.h       what renamer and scheduler share: uops that wait for values
@@ -187,9 +186,6 @@ void sim_program_fini(struct sim_program *p);
 
 /* Makes what reads the stack pointer wait for the stack engine's uops; for a block that repeats. */
 void sim_connect_stack(struct sim_program *p);
-
-/* Fills merge_key of the instructions; everything else is filled. */
-void sim_find_merges(struct sim_program *p, const struct tact_block *block, bool for_stream);
 
 /* Adds instruction i of the block, and the next one if they are macro-fused. */
 void sim_program_add(struct sim_program *p, const struct tact_block *block, size_t i,

@@ -460,6 +460,15 @@ static void explain_stack_sync(const struct maker *e, unsigned bound,
 	const char *pointer = tact_isa_reg_name(isa, tact_isa_stack_pointer(isa));
 
 	add_title(e, bound);
+	if (d->counted == TACT_COUNTED_INSNS) {
+		text_printf(e->out,
+			    "uops that join a register with its high byte issue alone: an "
+			    "iteration takes\n%u cycles ",
+			    d->amount);
+		add_arithmetic(e, d);
+		text_add(e->out, ".\n");
+		return;
+	}
 	text_printf(
 		e->out,
 		"before these, a uop brings %s up to date, which push, pop, call\nand ret leave "

@@ -4,7 +4,7 @@
  * whole register is read: with an additional uop, which issues alone (BHive: "and dh, 127; cmp edx,
  * 32" takes two cycles).
  */
-#include "sim/sim.h"
+#include "block/block.h"
 
 static bool is_read(const struct tact_operand *o, unsigned reg)
 {
@@ -14,13 +14,13 @@ static bool is_read(const struct tact_operand *o, unsigned reg)
 	       o->access & (TACT_ACCESS_READ | TACT_ACCESS_COND_READ);
 }
 
-/* Returns the register that an instruction makes whole, or SIM_NO_KEY; in `split` a bit is set for
+/* Returns the register that an instruction makes whole, or BLOCK_NO_KEY; in `split` a bit is set for
  * each general register whose second byte is separate.
  */
 static uint8_t pass(const struct block_insn *bi, uint32_t *split)
 {
 	const struct tact_insn *insn = bi->insn;
-	uint8_t key = SIM_NO_KEY;
+	uint8_t key = BLOCK_NO_KEY;
 
 	for (unsigned k = 0; k < insn->n_operands && *split && !bi->lowered->idiom; k++)
 		for (uint8_t reg = 0; *split >> reg; reg++)
@@ -42,19 +42,17 @@ static uint8_t pass(const struct block_insn *bi, uint32_t *split)
 	return key;
 }
 
-void sim_find_merges(struct sim_program *p, const struct tact_block *block, bool for_stream)
+unsigned block_find_merges(const struct tact_block *block, bool repeats, uint8_t *keys)
 {
 	uint32_t split = 0;
+	unsigned n = 0;
 
-	if (!block->arch->params.high8_renamed)
-		return;
 	/* A first pass shows what an iteration leaves to the next one. */
-	for (size_t i = 0; i < block->n_insns && !for_stream; i++)
+	for (size_t i = 0; i < block->n_insns && repeats; i++)
 		pass(&block->insns[i], &split);
 	for (size_t i = 0; i < block->n_insns; i++) {
-		uint8_t key = pass(&block->insns[i], &split);
-
-		if (key != SIM_NO_KEY)
-			p->insns[p->raws[i].insn].merge_key = key;
+		keys[i] = pass(&block->insns[i], &split);
+		n += keys[i] != BLOCK_NO_KEY;
 	}
+	return n;
 }
