@@ -113,6 +113,7 @@ struct block_node {
 	bool is_blocked;    /* memory: the store holds only part of what is loaded */
 	bool is_narrow;	 /* memory: so is_blocked, but only the latency counts (blocked_overlap) */
 	bool is_renamed; /* memory: what was stored is there at once */
+	bool is_sooner;	 /* comes a cycle sooner than the table says (fast_float_add) */
 	int8_t distance; /* memory: from where it is loaded to where the store begins, bytes */
 };
 
@@ -333,6 +334,8 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 		*latency -= l->forward_gain < *latency ? l->forward_gain : 0;
 	else if (source->kind == VALUE_ADDRESS && (producer->fast_load || producer->load_extra))
 		*latency += producer->load_extra - (unsigned)producer->fast_load; /* not both */
+	else if (to->is_sooner && *latency > 1)
+		--*latency;
 	else if (producer->stack_sync && to->insn == p && source->stack == STACK_NAMED)
 		++*latency; /* the stack engine's offset is written back first */
 	return true;

@@ -157,6 +157,32 @@ static bool is_fast_load(const struct tact_block *block, const struct block_insn
 	return index && !index->lowered->uops;
 }
 
+/* ---- additions ---- */
+
+/* The sum of an addition comes sooner to another one.  An eliminated move in between passes it on. */
+static void find_fast_add(struct tact_block *block, const struct block_insn *bi)
+{
+	const struct block_lowered *l = bi->lowered;
+	struct block_node *nodes = &block->nodes[bi->first_node];
+	bool ignored;
+
+	for (unsigned k = 0; k < l->n_in; k++) {
+		const struct block_insn *origin;
+
+		if (l->in[k].kind != VALUE_REG)
+			continue;
+		origin = origin_of(block, &nodes[k], &ignored);
+		if (!origin || !(origin->lowered->attributes & TACT_INSN_FLOAT_ADD))
+			continue;
+		nodes[k].is_sooner = true;
+		for (struct block_node *n = &nodes[k];
+		     block->insns[n->producer].lowered->eliminated;) {
+			n = &block->nodes[block->insns[n->producer].first_node];
+			n->is_sooner = true;
+		}
+	}
+}
+
 /* ---- the stack engine ---- */
 
 /* The stack engine adds what push, pop, call and ret change to the stack pointer; an instruction
@@ -315,6 +341,9 @@ void block_depend(struct tact_block *block)
 	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_pointer_chasing; i++)
 		block->insns[i].fast_load =
 			!block->insns[i].latency && is_fast_load(block, &block->insns[i]);
+	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_float_add; i++)
+		if (block->insns[i].lowered->attributes & TACT_INSN_FLOAT_ADD)
+			find_fast_add(block, &block->insns[i]);
 	if (block->opt.memory != TACT_MEMORY_L1 || block->has_memories)
 		set_memories(block);
 	block->is_connected = true;

@@ -39,8 +39,12 @@ static inline unsigned draft_latency(const struct draft *d, unsigned in, unsigne
 static inline void draft_wait(struct draft *d, struct sim_uop *u, enum sim_source_kind kind,
 			      unsigned index, unsigned latency)
 {
+	const struct block_node *node =
+		kind == SIM_FROM_INPUT ? &block_nodes(d->block)[d->bi->first_node + index] : NULL;
+	bool is_sooner = node && node->is_sooner && (!d->for_stream || !node->iterations);
+
 	d->p->sources[d->p->n_sources++] =
-		(struct sim_source){(uint8_t)kind, (uint8_t)index, (uint16_t)latency};
+		(struct sim_source){(uint8_t)kind, (uint8_t)index, (int16_t)(latency - is_sooner)};
 	u->n_sources++;
 }
 

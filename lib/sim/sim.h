@@ -72,9 +72,9 @@ enum sim_need { SIM_NEEDS_NOTHING, SIM_NEEDS_DIVIDER, SIM_NEEDS_SOLITUDE };
 /* Where a uop gets a value from: another uop of the instruction, or one of its inputs. */
 enum sim_source_kind { SIM_FROM_UOP, SIM_FROM_INPUT };
 struct sim_source {
-	uint8_t kind;	  /* enum sim_source_kind */
-	uint8_t index;	  /* of the input, or of the uop */
-	uint16_t latency; /* added to the dispatch of the uop, or to when the input is ready */
+	uint8_t kind;	 /* enum sim_source_kind */
+	uint8_t index;	 /* of the input, or of the uop */
+	int16_t latency; /* added to the dispatch of the uop, or to when the input is ready */
 };
 
 /* A value that an instruction reads. */

@@ -237,6 +237,37 @@ static bool is_same_reg(const struct tact_insn *insn)
 	return n > 1;
 }
 
+/* Additions on vectors of 128 and 256 bits and on scalars, without a mask. */
+static bool is_float_add(const ZydisDecodedInstruction *zi)
+{
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_ADDPS:
+	case ZYDIS_MNEMONIC_ADDPD:
+	case ZYDIS_MNEMONIC_ADDSS:
+	case ZYDIS_MNEMONIC_ADDSD:
+	case ZYDIS_MNEMONIC_SUBPS:
+	case ZYDIS_MNEMONIC_SUBPD:
+	case ZYDIS_MNEMONIC_SUBSS:
+	case ZYDIS_MNEMONIC_SUBSD:
+	case ZYDIS_MNEMONIC_ADDSUBPS:
+	case ZYDIS_MNEMONIC_ADDSUBPD:
+		return true;
+	case ZYDIS_MNEMONIC_VADDPS:
+	case ZYDIS_MNEMONIC_VADDPD:
+	case ZYDIS_MNEMONIC_VADDSS:
+	case ZYDIS_MNEMONIC_VADDSD:
+	case ZYDIS_MNEMONIC_VSUBPS:
+	case ZYDIS_MNEMONIC_VSUBPD:
+	case ZYDIS_MNEMONIC_VSUBSS:
+	case ZYDIS_MNEMONIC_VSUBSD:
+	case ZYDIS_MNEMONIC_VADDSUBPS:
+	case ZYDIS_MNEMONIC_VADDSUBPD:
+		return zi->avx.vector_length < 512 && zi->avx.mask.reg <= ZYDIS_REGISTER_K0;
+	default:
+		return false;
+	}
+}
+
 static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDecodedInstruction *zi,
 				   const ZydisDecodedOperand *ops)
 {
@@ -270,6 +301,8 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 	    insn->attributes & TACT_INSN_LOAD && ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 	    ops[0].size >= 32)
 		a |= TACT_INSN_PAIR_SHORT;
+	if (is_float_add(zi))
+		a |= TACT_INSN_FLOAT_ADD;
 	if (zi->mnemonic == ZYDIS_MNEMONIC_MOVZX && ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 	    ops[1].size == 8 && zi->raw.modrm.rm >= 4 && !insn->operand[1].first_byte)
 		a |= TACT_INSN_PART_ALIAS;
