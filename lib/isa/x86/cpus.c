@@ -79,7 +79,7 @@ const struct isa_cpu_line x86_cpu_lines[] = {
 	 "goldmont goldmont-plus apollolake geminilake glp", "6-92 6-95 6-122"},
 	{"TRM", "Tremont", "Intel", "", "TRM", "", "", "tremont snowridge elkhartlake jasperlake tnt",
 	 "6-134 6-150 6-156"},
-	{"GRT", "Gracemont", "Intel", "", "GRT", "", "", "gracemont alderlake-n adl-e adl-n", "6-190"},
+	{"GRT", "Gracemont", "Intel", "", "GRT", "", "", "gracemont alderlake-n alderlake-e adl-e adl-n", "6-190"},
 	{"SRF", "Sierra Forest", "Intel", "Crestmont", "CMT", "", "",
 	 "sierraforest grandridge crestmont", "6-175 6-182"},
 	{"CWF", "Clearwater Forest", "Intel", "Darkmont", "DKM", "", "",
