@@ -463,8 +463,7 @@ static void count_stores(struct address_walk *w)
 	if (!block->arch->params.stores_one_line)
 		return;
 	for (unsigned r = 0; r < block->arch->isa->registers.n_general; r++)
-		moving |= w->value[r].offset != w->offset_before[r] &&
-			  w->in_addresses >> r & 1;
+		moving |= w->value[r].offset != w->offset_before[r] && w->in_addresses >> r & 1;
 	if (moving)
 		for (w->pass = LAST_PASS + 1; w->pass <= LAST_MOVING_PASS; w->pass++) {
 			w->bank_passes++;

@@ -268,6 +268,14 @@ int block_give_latency(struct tact_block *block, struct block_insn *bi);
 void block_latency_name(const struct tact_insn *insn, const struct block_lowered *lowered,
 			unsigned in, unsigned out, uint8_t *from, uint8_t *to);
 
+/* Returns how much longer store-to-load forwarding of this many bits takes than that of fewer. */
+static inline unsigned block_wide_forward(const struct arch_params *p, unsigned bits)
+{
+	return (unsigned)(bits == 512	? p->store_forward_512
+			  : bits == 256 ? p->store_forward_256
+					: 0);
+}
+
 /* Returns the graph with everything that is known of where inputs come from. */
 static inline const struct block_node *block_nodes(const struct tact_block *block)
 {

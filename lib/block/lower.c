@@ -412,7 +412,8 @@ static void forward_row(const struct draft *d, unsigned k, uint16_t *row)
 			after = operation && !row[o] ? operation : 1;
 		else if (after > operation)
 			operation = after;
-		cycles = after + (unsigned)(vector ? p->store_forward_vec : p->store_forward);
+		cycles = after + (unsigned)(vector ? p->store_forward_vec : p->store_forward) +
+			 block_wide_forward(p, d->insn->operand[d->in[k].operand].bits);
 		if (row[o] < cycles)
 			row[o] = (uint16_t)cycles;
 	}

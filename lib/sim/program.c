@@ -216,6 +216,8 @@ static void set_forward(struct draft *d)
 	bool vector = load > (unsigned)p->load_latency;
 	unsigned forward = (unsigned)(vector ? p->store_forward_vec : p->store_forward);
 
+	if (d->l->load_operand != TACT_REG_NONE)
+		forward += block_wide_forward(p, d->bi->insn->operand[d->l->load_operand].bits);
 	for (unsigned k = 0; k < d->l->n_in; k++) {
 		if (d->l->in[k].kind != VALUE_MEMORY)
 			continue;
