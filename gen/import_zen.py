@@ -79,7 +79,7 @@ CORRECTIONS = (
     (r'SQRTSD \(XMM', {'lat': '+r0>r0:21'}),
     (r'VSQRTSS \(XMM, XMM', {'lat': '+r1>r0:15'}),
     (r'VSQRTSD \(XMM, XMM', {'lat': '+r1>r0:21'}),
-    (r'(MOV[LH]P[SD] \(XMM, M|MOVS[SD]\w* \(XMM, XMM)', {'lat': '+r0>r0:1'}),
+    (r'(MOV[LH]P[SD] \(XMM, M|MOVS[SD]\w* \(XMM, XMM|MOV(HL|LH)PS)', {'lat': '+r0>r0:1'}),
     (r'V(MOV[LH]P[SD] \(XMM, XMM, M|MOVS[SD](_1\w)? \(XMM, XMM, XMM)', {'lat': '+r1>r0:1'}),
     (r'SH[LR]D_(IMMB|CL) ', {'lat': 'r0>r0:2 r0>r2:2 r0>r3:2 r1>r0:2 r1>r2:2 r1>r3:2 r2>r0:2 r2>r3:2'}),
     (r'I?DIV \((R32|R64)\)', {'lat': 'r2>r1:10 r2>r2:10'}),  # cdq, idiv: 11
