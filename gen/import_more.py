@@ -129,6 +129,7 @@ class Zen2Form(Zen3Form):
 
 ZEN_HEADER = """\
 #src U uops.info, measured on {name}; pipes of integer operations {integer}
+#src E uops.info, measured on {name}, corrected by our experiments
 # Instruction table of {core}: one line a form, sorted by form.
 # Source: uops.info's figures for {name}; written by gen/import_more.py.  Edit freely: give the changed line
 # another src.
@@ -147,9 +148,14 @@ ZEN = {
 ZEN3_TOO = r'SH\[LR\]D|XLAT|LAHF|LEAVE|XCHG|VEXTRACT'
 
 
+# Our own measurements on Zen 3.
+ZEN3_OWN = ((r'PAUSE', {'tp': '87'}), (r'LFENCE', {'tp': '13'}), (r'MFENCE', {'tp': '62'}))
+
+
 def import_zens(facts, tables, core):
     corrections = import_zen.CORRECTIONS
     import_zen.CORRECTIONS = [c for c in corrections if core == 'ZEN3' and re.match(ZEN3_TOO, c[0])]
+    import_zen.CORRECTIONS += ZEN3_OWN if core == 'ZEN3' else ()
     try:
         import_zens_plain(facts, tables, core)
     finally:
@@ -164,7 +170,7 @@ def import_zens_plain(facts, tables, core):
         if form.split(' ')[0] in import_zen.UNDECODED:
             continue
         line = kind(form, row, templates.get(form), forms.get(form)).line().split('\t')
-        lines.append('\t'.join(line[:-1] + ['U']))
+        lines.append('\t'.join(line[:-1] + ['E' if line[-1] == 'E' else 'U']))
     write(tables, core, ZEN_HEADER.format(core=core, name=name, integer=integer, ports=ports), lines)
 
 

@@ -160,7 +160,7 @@ class Lines:
         self.put('FNSTSW (AX)', move * 2, fused=2, tp=2)
         self.put('FNSTSW (M16)', store + move, fused=2, tp=2)
         self.put('FNSTCW (M16)', store + move, fused=2, tp=2)
-        self.put('FLDCW (M16)', load + move, fused=3, tp=2 if c['amd'] else 4)
+        self.put('FLDCW (M16)', load + move, fused=3, tp=2 if c['amd'] else 3)  # BHive: 3.0 on Haswell
         for name, figures in MICROCODE.items():
             n, cycles = figures[not c['amd']]
             pairs = [('r0', 'r0', cycles)]

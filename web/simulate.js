@@ -35,7 +35,7 @@ function fillHeader() {
   $('name').textContent = where + (D.name ? ' \u2014 ' + D.name : '');
   document.title = fixed(D.cycles_per_iteration) + ' cycles: ' + where + ' on ' +
     D.arch;
-  $('sub').textContent = D.cpu + ' (' + D.arch + '), ' +
+  $('sub').textContent = D.cpu + ' (' + D.arch + (D.caveat ? ', ' + D.caveat : '') + '), ' +
     (D.mode === 'loop' ? 'as a loop' : 'unrolled') + ', ' +
     plural(D.insns.length, 'instruction');
   $('cycles').textContent = fixed(D.cycles_per_iteration) + (D.coverage < 1 ? '+' : '');

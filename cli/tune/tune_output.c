@@ -468,6 +468,7 @@ static void print_json(struct tuning *p, struct rows *r, const struct tact_tune_
 	json_begin_object(&json, NULL);
 	json_put_string(&json, "schema", "tact.tune/1");
 	json_put_string(&json, "arch", tact_arch_name(p->arch));
+	json_put_bool(&json, "verified", tact_arch_is_verified(p->arch));
 	json_put_string(&json, "model", p->model);
 	json_put_string(&json, "method", tuning_methods[p->method]);
 	json_value(&json, "seed", p->seed);
