@@ -35,7 +35,7 @@ static const uint16_t edge_levels[] = {BIT(MNEMONIC) | BIT(MEMORY), BIT(PORTS) |
 				       BIT(MEMORY)};
 static const unsigned copies[] = {2, 3, 4, 6};
 
-enum { TOP = 24, LEAST_ROWS = 3, DEFAULT_CLASSES = 30 };
+enum { TOP = 16, LEAST_ROWS = 3, DEFAULT_CLASSES = 30 };
 /* Of all error: a class below that is not worth a line. */
 #define LEAST_MASS 0.001
 /* A second term must say more than this. */
@@ -65,6 +65,8 @@ struct sort {
 	uint8_t *sign;	    /* owned; 0: agrees, 1: predicted too low, 2: too high, 3: no number */
 	bool *is_explained; /* owned */
 	size_t n_list, list_capacity;
+	uint32_t *rows_of; /* owned; rows of all terms, from first_row[term] on */
+	size_t *first_row; /* owned */
 	struct sums *pair; /* owned; as many as terms */
 	uint32_t *touched; /* owned */
 	double mass;	   /* all error */
@@ -199,12 +201,35 @@ static void count(struct sort *s, struct sums *sums, size_t row)
 		sums->left[sign - 1] += w * fabs(error_of(&s->h->row[row]));
 }
 
-static void count_all(struct sort *s)
+/* Sums of all terms, and the rows that have each of them. */
+static int count_all(struct sort *s)
 {
-	memset(s->sums, 0, s->n_terms * sizeof(*s->sums));
+	s->rows_of = malloc((s->n_list + 1) * sizeof(*s->rows_of));
+	s->first_row = calloc(s->n_terms + 2, sizeof(*s->first_row));
+	if (!s->rows_of || !s->first_row)
+		return -TACT_E_NOMEM;
+	for (size_t k = 0; k < s->n_list; k++)
+		s->first_row[s->list[k] + 2]++;
+	for (size_t t = 2; t < s->n_terms + 2; t++)
+		s->first_row[t] += s->first_row[t - 1];
 	for (size_t row = 0; row < s->h->n_rows; row++)
-		for (size_t k = s->first[row]; k < s->first[row + 1]; k++)
+		for (size_t k = s->first[row]; k < s->first[row + 1]; k++) {
 			count(s, &s->sums[s->list[k]], row);
+			s->rows_of[s->first_row[s->list[k] + 1]++] = (uint32_t)row;
+		}
+	return 0;
+}
+
+/* The error of a row is explained: no other class gets it. */
+static void explain_row(struct sort *s, size_t row)
+{
+	const double mass = s->h->row[row].weight * fabs(error_of(&s->h->row[row]));
+
+	if (s->is_explained[row])
+		return;
+	s->is_explained[row] = true;
+	for (size_t k = s->first[row]; k < s->first[row + 1]; k++)
+		s->sums[s->list[k]].left[s->sign[row] - 1] -= mass;
 }
 
 /* ---- the best class ---- */
@@ -273,13 +298,13 @@ static bool has_term(const struct sort *s, size_t row, uint32_t term)
 }
 
 /* Offers a term together with each other one. */
-static void offer_pairs(struct sort *s, struct choice *best, uint32_t a, unsigned side)
+static void offer_pairs(struct sort *s, struct choice *best, uint32_t a)
 {
 	size_t n_touched = 0;
 
-	for (size_t row = 0; row < s->h->n_rows; row++) {
-		if (!has_term(s, row, a))
-			continue;
+	for (size_t i = s->first_row[a]; i < s->first_row[a + 1]; i++) {
+		const size_t row = s->rows_of[i];
+
 		for (size_t k = s->first[row]; k < s->first[row + 1]; k++) {
 			const uint32_t b = s->list[k];
 
@@ -291,7 +316,7 @@ static void offer_pairs(struct sort *s, struct choice *best, uint32_t a, unsigne
 	for (size_t k = 0; k < n_touched; k++) {
 		const uint32_t b = s->touched[k];
 
-		if (b != a)
+		for (unsigned side = 0; side < 2 && b != a; side++)
 			offer(s, best, a, b, &s->pair[b], side);
 		memset(&s->pair[b], 0, sizeof(s->pair[b]));
 	}
@@ -300,13 +325,21 @@ static void offer_pairs(struct sort *s, struct choice *best, uint32_t a, unsigne
 static struct choice choose(struct sort *s)
 {
 	struct choice best = {.a = HASH_NONE, .b = HASH_NONE};
-	uint32_t top[TOP];
+	uint32_t top[2][TOP];
+	size_t n_low = find_top(s, 0, top[0]);
 
-	for (unsigned side = 0; side < 2; side++) {
+	for (unsigned side = 0; side < 2; side++)
 		for (size_t i = 0; i < s->n_terms; i++)
 			offer(s, &best, (uint32_t)i, HASH_NONE, &s->sums[i], side);
-		for (size_t i = 0, n = find_top(s, side, top); i < n; i++)
-			offer_pairs(s, &best, top[i], side);
+	for (size_t i = 0; i < n_low; i++)
+		offer_pairs(s, &best, top[0][i]);
+	for (size_t i = 0, n = find_top(s, 1, top[1]); i < n; i++) {
+		bool is_done = false;
+
+		for (size_t k = 0; k < n_low; k++)
+			is_done |= top[0][k] == top[1][i];
+		if (!is_done)
+			offer_pairs(s, &best, top[1][i]);
 	}
 	return best;
 }
@@ -349,7 +382,7 @@ static size_t explain(struct sort *s, const struct choice *c, struct hunt_code *
 			continue;
 		*error += r->weight * error_of(r);
 		weight += r->weight;
-		s->is_explained[row] = true;
+		explain_row(s, row);
 		if (hunt_decode(&code, r->code, r->code_size, &s->h->names) < 0)
 			continue;
 		if (best == SIZE_MAX || code.n < example->n ||
@@ -444,14 +477,13 @@ static int find_classes(struct sort *s)
 {
 	struct tact_hunt *h = s->h;
 	const size_t most = h->opt.most_classes ? h->opt.most_classes : DEFAULT_CLASSES;
-	int status = 0;
+	int status = count_all(s);
 
 	while (h->n_results < most && !status) {
 		struct choice c;
 
 		if (h->opt.is_over && h->opt.is_over(h->opt.context))
 			break;
-		count_all(s);
 		c = choose(s);
 		if (c.a == HASH_NONE)
 			break;
@@ -503,7 +535,8 @@ int tact_hunt_rows(struct tact_hunt *h, struct tact_diag *diag)
 		h->counts.mape /= h->total_weight;
 	}
 	hash_free(&s.index);
-	FREE_ALL(s.term, s.sums, s.list, s.first, s.sign, s.is_explained, s.pair, s.touched);
+	FREE_ALL(s.term, s.sums, s.list, s.first, s.sign, s.is_explained, s.pair, s.touched,
+		 s.rows_of, s.first_row);
 	hunt_sort(h);
 	return status == -TACT_E_NOMEM ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : status;
 }
