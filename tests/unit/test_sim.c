@@ -90,6 +90,24 @@ TEST_WITH(known_blocks, open_models, close_models)
 		{"ICX", TACT_MODE_UNROLL, "c600014c8b20488d6810", 17.0},
 		/* mov rbx, [rsp]; add [rbx], 1: the address is the same again; BHive: 6.00 */
 		{"HSW", TACT_MODE_UNROLL, "488b1c2448830301", 6.0},
+		/* Golden Cove, all measured: nops of four bytes, seven cycles for forty */
+		{"GLC", TACT_MODE_UNROLL, "0f1f4000", 0.175},
+		{"GLC", TACT_MODE_UNROLL, "48ffc0", 0.2}, /* inc rax needs no port, but a decoder */
+		{"GLC", TACT_MODE_UNROLL, "488b06", 0.5}, /* one bank: two loads a cycle */
+		{"GLC", TACT_MODE_UNROLL, "488b06488b5e08", 0.667}, /* two banks: three */
+		{"GLC", TACT_MODE_UNROLL, "488b06488b5e40", 1.0},   /* the same one of two lines */
+		{"GLC", TACT_MODE_UNROLL, "488b7f484883c710", 5.0}, /* a load, a folded constant */
+		{"GLC", TACT_MODE_UNROLL, "4805e80300004805e8030000", 1.0}, /* two add rax, 1000 */
+		{"GLC", TACT_MODE_UNROLL, "55554889e5", 1.0}, /* push, push, mov rbp, rsp */
+		/* mov rdx, r15; xor rdx, 1; cmp rbx, [rax+rdx*8]: the third decodes on three */
+		{"GLC", TACT_MODE_UNROLL, "4c89fa4883f201483b1cd0", 1.0},
+		/* five and six chains of or */
+		{"GLC", TACT_MODE_UNROLL, "4809f04809f34809f14809f24909f0", 1.18},
+		{"GLC", TACT_MODE_UNROLL, "4809f04809f34809f14809f24909f04909f1", 1.5},
+		{"GLC", TACT_MODE_LOOP, "909090909090909049ffcf75f3", 2.0},	/* eight nops */
+		{"GLC", TACT_MODE_LOOP, "48890648830601488b0649ffcf75f1", 1.0}, /* renamed memory */
+		{"GLC", TACT_MODE_UNROLL, "4889043e488b043e", 5.0},   /* not with an index */
+		{"GLC", TACT_MODE_LOOP, "c602008b0249ffcf75f6", 1.0}, /* a byte, then 32 bits */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
