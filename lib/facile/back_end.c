@@ -141,30 +141,54 @@ static unsigned exclusive_cycles(const struct tact_block *block)
 	return cycles;
 }
 
-double facile_divider(struct tact_block *block, const struct tact_predict_options *opt)
+/* Instructions that wait for everything before them, and that everything after them waits for
+ * (lfence, cpuid): what lies between two of them takes its longest chain, from the pipeline's start
+ * to its end.  0: there are none, or nothing lies between them.
+ */
+static unsigned serial_cycles(struct tact_block *block)
 {
-	unsigned iterations;
-	double alone = exclusive_cycles(block),
-	       microcode = (double)facile_microcode(block, &iterations);
+	enum {
+		THROUGH = 7 /* cycles from issue to dispatch and from a result to retirement: sim */
+	};
+	struct tact_chain chain = TACT_CHAIN_INIT;
+	unsigned n = 0;
 
-	(void)opt;
-	microcode /= iterations;
-	return alone > microcode ? alone : microcode;
+	for (size_t i = 0; i < block->n_insns; i++) {
+		const size_t next = i + 1 < block->n_insns ? i + 1 : 0;
+
+		n += block->insns[i].lowered->attributes & TACT_INSN_SERIALIZING &&
+		     !(block->insns[next].lowered->attributes & TACT_INSN_SERIALIZING);
+	}
+	if (!n || tact_explain_pass(block, &chain) < 0)
+		return 0;
+	return n * THROUGH + chain.latency;
 }
 
 int facile_derive_divider(struct tact_block *block, const struct tact_predict_options *opt,
 			  struct tact_derivation *out)
 {
-	unsigned iterations, microcode = facile_microcode(block, &iterations);
+	unsigned iterations, microcode = facile_microcode(block, &iterations),
+			     serial = serial_cycles(block);
 
 	(void)opt;
 	out->amount = exclusive_cycles(block);
-	if (microcode > out->amount * iterations) {
+	if (serial > out->amount && serial * iterations > microcode) {
+		out->counted = TACT_COUNTED_INSNS;
+		out->amount = serial;
+	} else if (microcode > out->amount * iterations) {
 		out->counted = TACT_COUNTED_UOPS;
 		out->amount = microcode;
 		out->per = iterations;
 	}
 	return 0;
+}
+
+double facile_divider(struct tact_block *block, const struct tact_predict_options *opt)
+{
+	struct tact_derivation d = {.per = 1};
+
+	facile_derive_divider(block, opt, &d);
+	return (double)d.amount / d.per;
 }
 
 double facile_stores(struct tact_block *block, const struct tact_predict_options *opt)

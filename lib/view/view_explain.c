@@ -173,6 +173,16 @@ static void explain_divider(const struct maker *e, unsigned bound, const struct 
 	bool all_divide;
 
 	add_title(e, bound);
+	if (d->counted == TACT_COUNTED_INSNS) {
+		text_printf(e->out,
+			    "an instruction waits for everything before it, and everything after "
+			    "it waits\nfor that: the pipeline is empty in between, and the longest "
+			    "chain ends before\nthe next iteration begins, after %u cycles ",
+			    d->amount);
+		add_arithmetic(e, d);
+		text_add(e->out, ".\n");
+		return;
+	}
 	if (d->counted == TACT_COUNTED_UOPS) {
 		text_printf(e->out,
 			    "%u iteration%s take%s the front end %u cycles with microcode: its "
