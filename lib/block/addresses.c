@@ -65,7 +65,7 @@ static struct address address_of(const struct address_walk *w, const struct bloc
 	if (o->index != TACT_REG_NONE) {
 		a.offset += w->value[o->index].offset * o->scale;
 		/* An index that is a constant, above all one that was set to zero, adds no more. */
-		if (w->value[o->index].base != CONSTANT_SYMBOL || w->block->opt.paper) {
+		if (w->value[o->index].base != CONSTANT_SYMBOL || w->is_exact) {
 			a.index = w->value[o->index].base;
 			a.scale = o->scale;
 		}
@@ -149,8 +149,9 @@ static struct symbol computed(struct address_walk *w, const struct block_insn *b
 	const struct block_lowered *l = bi->lowered;
 	uint64_t h = (uint64_t)(bi - w->block->insns) + 1;
 
-	if (w->block->opt.paper || l->n_loads || !l->n_in)
+	if (w->is_exact || l->n_loads || !l->n_in)
 		return (struct symbol){w->next_symbol++, 0};
+	w->differs |= (l->general_written & w->in_addresses) != 0;
 	for (unsigned k = 0; k < l->n_in; k++) {
 		if (l->in[k].kind == VALUE_FLAGS)
 			return (struct symbol){w->next_symbol++, 0};
@@ -188,8 +189,10 @@ static struct symbol result_of(struct address_walk *w, const struct block_insn *
 			break;
 		}
 	}
-	if (bi->lowered->idiom && !bi->lowered->n_in && !w->block->opt.paper)
+	if (bi->lowered->idiom && !bi->lowered->n_in && !w->is_exact) {
+		w->differs |= (bi->lowered->general_written & w->in_addresses) != 0;
 		return (struct symbol){CONSTANT_SYMBOL, 0};
+	}
 	return computed(w, bi);
 }
 

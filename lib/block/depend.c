@@ -254,6 +254,8 @@ static bool note_met_stores(struct tact_block *block)
 static void connect_memory(struct tact_block *block)
 {
 	struct address_walk w;
+	unsigned commits, passes;
+	double cycles;
 
 	if (!addresses_init(&w, block))
 		return;
@@ -267,8 +269,15 @@ static void connect_memory(struct tact_block *block)
 	memcpy(block->better, block->nodes, block->n_nodes * sizeof(*block->nodes));
 	block->has_better = true;
 	w.counts_banks = false;
+	/* Where stores go is known best without the paper's limits. */
+	commits = block->store_commits;
+	passes = block->store_passes;
+	cycles = block->store_cycles;
 	addresses_connect(&w, true);
 	note_stores(block);
+	block->store_commits = commits;
+	block->store_passes = passes;
+	block->store_cycles = cycles;
 }
 
 /* ---- further levels of memory ---- */
