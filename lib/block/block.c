@@ -585,11 +585,14 @@ static void fill_line(struct dsb_fill *f, const struct arch_params *p, unsigned 
 	f->branches += branch;
 }
 
-/* A window that needs more lines than it may have is not cached. */
+/* A window that needs more lines than it may have is not cached; of a loop that needs more lines than
+ * there are, each one is replaced before it is read again.
+ */
 static bool fits_dsb(const struct tact_block *block)
 {
 	const struct arch_params *p = &block->arch->params;
 	struct dsb_fill f = {.window = ~0u};
+	unsigned lines = 0;
 
 	for (size_t i = 0; i < block->n_insns; i++) {
 		const struct block_insn *bi = &block->insns[i];
@@ -597,8 +600,10 @@ static bool fits_dsb(const struct tact_block *block)
 
 		if (bi->fused_prev)
 			continue;
-		if (window != f.window)
+		if (window != f.window) {
+			lines += f.lines;
 			f = (struct dsb_fill){.window = window};
+		}
 		fill_line(&f, p,
 			  bi->lowered->ms ? (unsigned)p->dsb_line_uops
 					  : bi->lowered->mite + block_extra_slots(block, i),
@@ -606,7 +611,7 @@ static bool fits_dsb(const struct tact_block *block)
 		if (f.lines > (unsigned)p->dsb_lines)
 			return false;
 	}
-	return true;
+	return !p->dsb_size || lines + f.lines <= (unsigned)p->dsb_size;
 }
 
 size_t block_cached_insns(const struct tact_block *block)
