@@ -329,16 +329,14 @@ static bool collides(const struct sim_state *s, const struct sim_entry *e)
 
 static bool can_run(struct sim_state *s, const struct sim_entry *e)
 {
-	if (e->kind == SIM_LOAD && s->params->load_bank_bytes)
-		return takes_banks(s, e);
 	/* The second half of a 256-bit access keeps data from the port, not addresses. */
 	if (s->data_ports >> e->port & 1 && e->kind != SIM_STORE_ADDRESS)
 		return false;
-	if (e->need == SIM_NEEDS_NOTHING)
-		return true;
-	if ((e->need == SIM_NEEDS_DIVIDER ? s->divider_free : s->alone_free) > s->clock)
+	if (e->need != SIM_NEEDS_NOTHING &&
+	    ((e->need == SIM_NEEDS_DIVIDER ? s->divider_free : s->alone_free) > s->clock ||
+	     has_older_rival(s, e)))
 		return false;
-	return !has_older_rival(s, e);
+	return e->kind != SIM_LOAD || !s->params->load_bank_bytes || takes_banks(s, e);
 }
 
 static void dispatch(struct sim_state *s, unsigned port)

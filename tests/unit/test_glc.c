@@ -25,6 +25,13 @@ static const struct {
 	{"additions in a chain", "c4c17858c3", U, 2},
 	{"an addition and a division", "c5b358ccc5db5ee1c5fb59c4c5fb59c6c5f92ec7", U, 16},
 	{"lea with a scaled index", "488d04c508000000", U, 2},
+	{"a multiplication", "c4c17859c3", U, 4},
+	{"between the sides", "c4e1f96ec0c4e1f97ec0", U, 4},
+	{"sha256rnds2 in a chain", "0f38cbca", U, 4},
+	{"aesenc of 512 bits in a chain", "62d27d48dcc3", U, 3},
+	{"stosb", "aa", U, 2},
+	{"popfq, which loads first", "9d", U, 23},
+	{"pause", "f390", U, 40},
 };
 
 TEST(blocks_take_what_was_measured)
