@@ -139,7 +139,7 @@ static int report(struct tact_hunt *h, const struct hunt_prey *prey)
 		.n_real = prey->n_real,
 		.n_real_off = prey->n_real_off,
 		.is_single = (double)prey->n_off < h->opt.share * (double)prey->n_tried ||
-			     prey->n_tried < 3,
+			     !prey->n_tried,
 	};
 
 	/* Another one may have come to the same class meanwhile. */
