@@ -51,25 +51,19 @@ static void init(struct sim_state *s, const struct tact_block *block,
 }
 
 /* The state to compare with, at the end of an iteration.  It moves on to the current state when
- * twice as many iterations have passed (Brent's way of finding a cycle), or when the outline of the
- * state was seen before and had time to recur: remembering all states would cost too much.  The
- * statistics at that time, and at the previous reference, are kept: their difference from the final
- * ones is what happened since.
+ * twice as many iterations have passed (Brent's way of finding a cycle): remembering all states
+ * would cost too much.  The statistics at that time, and at the previous reference, are kept: their
+ * difference from the final ones is what happened since.
  */
-enum { OUTLINES = 512 };
-
 struct reference {
-	uint64_t outline, state, iteration;
-	uint64_t period; /* iterations after which its outline should recur */
+	struct sim_mark mark;
+	uint64_t iteration;
 	int32_t clock;
 	struct sim_stats *stats; /* borrowed */
 	struct {
 		struct sim_stats *stats; /* borrowed */
 		uint64_t iteration;
 	} before;
-	struct {
-		uint64_t outline, iteration;
-	} seen[OUTLINES];
 };
 
 static void move_reference(const struct sim_state *s, struct reference *r, uint64_t iteration)
@@ -84,29 +78,12 @@ static void move_reference(const struct sim_state *s, struct reference *r, uint6
 	r->clock = s->clock;
 }
 
-/* Returns the iterations since this outline was last seen; 0: not remembered. */
-static uint64_t outline_period(struct reference *r, uint64_t outline, uint64_t iteration)
-{
-	unsigned at = (unsigned)(outline >> 32) & (OUTLINES - 1);
-	uint64_t period = r->seen[at].outline == outline ? iteration - r->seen[at].iteration : 0;
-
-	r->seen[at].outline = outline;
-	r->seen[at].iteration = iteration;
-	return period;
-}
-
 static bool repeats(struct sim_state *s, struct reference *r, uint64_t iteration)
 {
-	uint64_t outline = sim_outline_hash(s, iteration);
-	uint64_t period = outline_period(r, outline, iteration);
-
-	if (r->iteration && outline == r->outline &&
-	    sim_state_hash(s, iteration, outline) == r->state)
+	if (r->iteration && sim_is_marked(s, iteration, &r->mark))
 		return true;
-	if (iteration >= 2 * r->iteration || (period && iteration > r->iteration + 2 * r->period)) {
-		r->period = period ? period : iteration;
-		r->outline = outline;
-		r->state = sim_state_hash(s, iteration, outline);
+	if (iteration >= 2 * r->iteration) {
+		r->mark = sim_mark_state(s, iteration);
 		move_reference(s, r, iteration);
 	}
 	return false;
@@ -114,7 +91,7 @@ static bool repeats(struct sim_state *s, struct reference *r, uint64_t iteration
 
 /* Blocks whose state does not recur for a long time may still have settled: in three consecutive
  * stretches, iterations take equally long, and neither the reservation station nor the reorder
- * buffer fills up any more.
+ * buffer fills up any more, but for the sixteenth by which they go up and down.
  */
 enum { STRETCHES = 3, STRETCH_CYCLES = 64, STRETCH_ITERATIONS = 4 };
 static const double SETTLED_SHARE = 0.005;
@@ -137,7 +114,18 @@ static double stretch(const struct checkpoint *from, const struct checkpoint *to
 
 static bool has_filled(const struct checkpoint *from, const struct checkpoint *to)
 {
-	return to->rs > from->rs || to->rob > from->rob;
+	return to->rs > from->rs + from->rs / 16 || to->rob > from->rob + from->rob / 16;
+}
+
+/* Whether a stretch takes as long as all of them, as exactly as its ends are known: iterations end
+ * at whole cycles.
+ */
+static bool agrees(const struct checkpoint *from, const struct checkpoint *to, double all)
+{
+	const double cycles = all * (double)(to->iteration - from->iteration),
+		     slack = SETTLED_SHARE * cycles;
+
+	return fabs((double)(to->clock - from->clock) - cycles) <= (slack > 1 ? slack : 1);
 }
 
 /* At the end of an iteration: returns whether the last stretches agree. */
@@ -160,7 +148,7 @@ static bool has_settled(const struct sim_state *s, struct settling *t, uint64_t 
 		return false;
 	all = stretch(&last[0], &now);
 	for (unsigned i = 0; i < STRETCHES; i++)
-		if (fabs(stretch(&last[i], &last[i + 1]) - all) > SETTLED_SHARE * all)
+		if (!agrees(&last[i], &last[i + 1], all))
 			return false;
 	return true;
 }
@@ -172,7 +160,7 @@ struct run {
 	struct sim_state *s;
 	const struct sim_run_options *opt;
 	struct sim_result *out;
-	struct reference reference; /* no outline is 0 before the first */
+	struct reference reference;
 	struct settling settling;
 	uint64_t iteration; /* that ended last */
 	int32_t end;	    /* clock then */

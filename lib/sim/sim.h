@@ -591,12 +591,16 @@ static inline bool sim_store_of(const struct sim_state *s, const struct sim_inst
 
 /* ---- steady.c ---- */
 
-/* Return a number for the state, relative to the current cycle and iteration: equal states have
- * equal numbers.  The outline ignores the contents of the reorder buffer and the reservation
- * station and costs little: as long as it is new, the state is new.
+/* The state at the end of an iteration, relative to the current cycle and that iteration, in numbers
+ * that are equal for equal states: cheap ones first, because most states differ in them.
  */
-uint64_t sim_outline_hash(const struct sim_state *s, uint64_t iteration);
-uint64_t sim_state_hash(const struct sim_state *s, uint64_t iteration, uint64_t outline);
+struct sim_mark {
+	uint64_t counts; /* how full the queues are, and where fetch is */
+	uint64_t sketch; /* fetch and rename */
+	uint64_t state;	 /* the reorder buffer and the reservation station too */
+};
+struct sim_mark sim_mark_state(const struct sim_state *s, uint64_t iteration);
+bool sim_is_marked(const struct sim_state *s, uint64_t iteration, const struct sim_mark *mark);
 
 /* ---- stream.c ---- */
 

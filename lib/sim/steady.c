@@ -137,16 +137,29 @@ static uint64_t rs_hash(const struct sim_state *s, uint64_t first)
 	return mix(sum, ahead(s, s->divider_free) << 32 | ahead(s, s->alone_free));
 }
 
-uint64_t sim_outline_hash(const struct sim_state *s, uint64_t iteration)
+static uint64_t counts_of(const struct sim_state *s, uint64_t iteration)
 {
-	uint64_t h = mix(fetch_hash(s, iteration), rename_hash(s));
+	const bool decodes = s->source == BLOCK_FROM_MITE;
+	const uint64_t next = (decodes ? s->next_raw : s->next_fetch) -
+			      (iteration << SIM_NUMBER_BITS),
+		       phase = decodes && s->block->mode == TACT_MODE_UNROLL
+				       ? iteration * s->block->code_size
+				       : 0,
+		       waiting = s->rs_count + s->vec_count + s->vec_queued;
 
-	return mix(h, (uint64_t)s->rob_count << 32 | (s->rs_count + s->vec_count + s->vec_queued));
+	return s->rob_count + (waiting << 11) + ((uint64_t)s->idq_count << 21) +
+	       ((uint64_t)s->iq_count << 31) +
+	       (phase % (uint64_t)s->params->predecode_block << 39) + (next << 45);
 }
 
-uint64_t sim_state_hash(const struct sim_state *s, uint64_t iteration, uint64_t outline)
+static uint64_t sketch_of(const struct sim_state *s, uint64_t iteration)
 {
-	uint64_t first = iteration << SIM_NUMBER_BITS, h = mix(outline, rob_hash(s, first));
+	return mix(fetch_hash(s, iteration), rename_hash(s));
+}
+
+static uint64_t state_of(const struct sim_state *s, uint64_t iteration)
+{
+	uint64_t first = iteration << SIM_NUMBER_BITS, h = rob_hash(s, first);
 	unsigned dispatched = 0;
 
 	for (unsigned left = s->params->results_collide ? s->params->alu_ports : 0; left;
@@ -157,4 +170,17 @@ uint64_t sim_state_hash(const struct sim_state *s, uint64_t iteration, uint64_t 
 		dispatched |= (unsigned)s->dispatched[p] << p;
 
 	return mix(mix(h, (uint64_t)s->next_data_ports << 32 | dispatched), rs_hash(s, first));
+}
+
+struct sim_mark sim_mark_state(const struct sim_state *s, uint64_t iteration)
+{
+	return (struct sim_mark){.counts = counts_of(s, iteration),
+				 .sketch = sketch_of(s, iteration),
+				 .state = state_of(s, iteration)};
+}
+
+bool sim_is_marked(const struct sim_state *s, uint64_t iteration, const struct sim_mark *mark)
+{
+	return counts_of(s, iteration) == mark->counts && sketch_of(s, iteration) == mark->sketch &&
+	       state_of(s, iteration) == mark->state;
 }
