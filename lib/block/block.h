@@ -352,13 +352,12 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 /* Returns the banks of a line that an access needs: bit b for bank b. */
 static inline uint64_t block_banks(const struct arch_params *p, unsigned offset, unsigned bytes)
 {
-	const unsigned size = (unsigned)p->load_bank_bytes, n = 64 / size,
-		       first = offset % 64 / size, last = (offset % 64 + bytes - 1) / size;
-	uint64_t banks = 0;
+	const unsigned shift = (unsigned)__builtin_ctz((unsigned)p->load_bank_bytes),
+		       n = 64 >> shift, first = offset % 64 >> shift,
+		       count = ((offset % 64 + bytes - 1) >> shift) - first + 1;
+	const uint64_t all = ~0ull >> (64 - n), banks = count < n ? (1ull << count) - 1 : all;
 
-	for (unsigned b = first; b <= last; b++)
-		banks |= 1ull << b % n;
-	return banks;
+	return (banks << first | (first ? banks >> (n - first) : 0)) & all;
 }
 
 /* Fills `uses` with the ports of an instruction in this block, taking fusion and 512-bit mode into
