@@ -88,6 +88,8 @@ static const char *obstacle(const struct tact_block *block, const char *model,
 		return "latencies that are given were never measured";
 	if (block->counts.known < block->n_insns)
 		return "instructions without data make the prediction a lower bound";
+	if (block->counts.turning)
+		return "code that uses a stack of registers was never calibrated";
 	if (!(x->cycles_per_iteration > 0) || !isfinite(x->cycles_per_iteration))
 		return "there is no number of cycles";
 	if (!confidence_table_of(tact_arch_name(block->arch)))
