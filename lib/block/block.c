@@ -348,6 +348,8 @@ void block_arrange(struct tact_block *block)
 		      : ends_in_loop(block)		? TACT_MODE_LOOP
 							: TACT_MODE_UNROLL;
 	block->jcc_erratum = false;
+	if (block->has_splits || (block->arch->params.split_loads && block->counts.loads))
+		block_mark_splits(block);
 	mark_pairs(block);
 	if (block->arch->params.fold_limit)
 		fold_constants(block);
@@ -528,6 +530,11 @@ unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_p
 			}
 		}
 	}
+	for (unsigned k = 0; k < n && bi->is_split; k++)
+		if (!(uses[k].mask & ~block->arch->params.load_ports)) {
+			uses[k].count++; /* both lines are read */
+			break;
+		}
 	if (block->counts.widest && bi->lowered->attributes & TACT_INSN_VECTOR)
 		close_ports(uses, n, block->arch->params.zmm_blocked_ports);
 	return n;

@@ -89,6 +89,7 @@ struct block_insn {
 	uint32_t entry;	 /* in the cache */
 	uint32_t offset; /* in the code */
 	bool fused_prev, fused_next, jcc;
+	bool is_split;	  /* its load crosses a cache line, on cores where that counts */
 	uint8_t memory;	  /* 1 + enum tact_memory of its own; 0: that of the options */
 	uint16_t latency; /* of all its results, given by the caller; 0: the tables' */
 	/* By block_connect: */
@@ -165,6 +166,7 @@ struct tact_block {
 
 	struct block_counts counts;
 	bool jcc_erratum;
+	bool has_splits;    /* is_split of an instruction may be set */
 	bool has_memories;  /* an instruction has a memory of its own */
 	bool has_latencies; /* an instruction has a latency of its own */
 	bool has_marks;	    /* fused_prev, fused_next or jcc of an instruction may be set */
@@ -291,6 +293,9 @@ int block_look_at(struct tact_block *block, const uint8_t *code, size_t size);
  * has_blocked and store_cycles.  Requires lowered instructions and block_reserve.
  */
 void block_depend(struct tact_block *block);
+
+/* Marks loads that cross a cache line, on cores where that counts. */
+void block_mark_splits(struct tact_block *block);
 
 /* Cuts inputs of which only the upper part is kept, where that is known to be zero. */
 void block_cut_merges(struct tact_block *block);

@@ -43,7 +43,8 @@ static void collect(const struct tact_block *block, struct usage *u)
 
 		if (bi->fused_prev || (bi->lowered->eliminated && !bi->fused_next))
 			continue;
-		if (!bi->fused_next && !block->counts.widest) { /* nothing to change in them */
+		if (!bi->fused_next && !block->counts.widest &&
+		    !bi->is_split) { /* nothing to change in them */
 			for (const struct arch_port_use *use = bi->lowered->ports; use->count;
 			     use++)
 				add(u, use->mask, use->count);
