@@ -76,3 +76,24 @@ void predict_remark_addresses(struct predict_worker *w, const struct tact_predic
 			       "each iteration stores and loads the same address; --noalias if the "
 			       "address moves in the loop around it");
 }
+
+void predict_remark_insns(struct predict_worker *w)
+{
+	struct tact_insn insn;
+	uint32_t any = 0;
+
+	/* Lists of hex are read as CSV to be fast. */
+	if (w->p->is_number_only || (w->p->format == FORMAT_CSV && w->source->region.text_size))
+		return;
+	for (size_t i = 0; i < tact_block_length(w->block); i++)
+		if (tact_block_insn(w->block, i, &insn) >= 0)
+			any |= insn.attributes;
+	if (any & TACT_INSN_REP)
+		predict_remark(w, "rep-count",
+			       "How often a rep instruction repeats is not known; it counts as a "
+			       "short one");
+	if (any & TACT_INSN_NON_TEMPORAL)
+		predict_remark(w, "non-temporal",
+			       "Non-temporal stores count as others do; how fast memory takes them "
+			       "is not modelled");
+}

@@ -280,8 +280,10 @@ static void work(struct predict_worker *w, const struct source_block *block, str
 				if (block->region.n_latencies)
 					predict_remark_latencies(w);
 			}
-			if (r->status >= 0)
+			if (r->status >= 0) {
 				predict_remark_addresses(w, &r->x);
+				predict_remark_insns(w);
+			}
 			keep_remarks(w, r == w->results);
 			p->shape->result(w, block, r, out);
 		}

@@ -311,6 +311,9 @@ void predict_candidate_alignments(struct predict_worker *w, const struct source_
 int predict_set_latencies(struct predict_worker *w);
 void predict_remark_latencies(struct predict_worker *w);
 
+/* Remarks instructions whose time depends on what is not known. */
+void predict_remark_insns(struct predict_worker *w);
+
 /* Tell the loaded block which memories single loads have; say where loads find their data, if that
  * is not the first level.
  */

@@ -92,8 +92,9 @@ enum tact_insn_attribute {
 	TACT_INSN_ZEROES_UPPER = 1 << 22, /* leaves zeros above the 32 or 64 bits that it moves */
 	TACT_INSN_PASSES_UPPER = 1 << 23, /* the upper part of its vector comes from a source */
 	TACT_INSN_KEEPS_UPPER = 1 << 24,  /* and that source is read for nothing else */
-	TACT_INSN_FLOAT_ADD = 1 << 25 /* adds or subtracts floating-point numbers, in vectors below
-					   * the greatest width and without a mask */
+	TACT_INSN_FLOAT_ADD = 1 << 25, /* adds or subtracts floating-point numbers, in vectors below
+					    * the greatest width and without a mask */
+	TACT_INSN_NON_TEMPORAL = 1 << 26 /* its store goes past the caches */
 };
 
 /* What an instruction does to the symbolic value of the register that it writes. */

@@ -408,6 +408,8 @@ static void forward_row(const struct draft *d, unsigned k, uint16_t *row)
 		bool vector = is_not_general(d, o);
 		unsigned after = after_load(d, id, o), cycles;
 
+		if (d->out_id[o] == ARCH_OP_END && d->out[o].kind == VALUE_REG)
+			continue; /* a pointer that moves on, whatever is loaded */
 		if (d->out[o].kind == VALUE_MEMORY)
 			after = operation && !row[o] ? operation : 1;
 		else if (after > operation)
