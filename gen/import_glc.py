@@ -296,6 +296,11 @@ def latencies(name, row, template):
     return out
 
 
+def without_old_masks(name, pairs):
+    """The mask that a gather clears does not wait for the old destination."""
+    return [(p, 0 if p == 'r0>r1' else c) for p, c in pairs] if 'GATHER' in name and ', K' in name else pairs
+
+
 def operands_of(name):
     return name.split('(')[1].rstrip(')').split(', ') if '(' in name else []
 
@@ -340,7 +345,7 @@ def from_alder(name, row, template, servers):
         if 'M' in name and uops == 2 and fused == 1:
             template['indexed'] = 'fused=2'
     else:
-        pairs = latencies(name, row, template)
+        pairs = without_old_masks(name, latencies(name, row, template))
     ms = fused - MOST_DECODED if fused > MOST_DECODED else 0
     mite = fused - ms
     decode = '-' if fused == 1 else 'c0' if ms else 'c%d' % (DECODERS - fused)

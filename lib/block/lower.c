@@ -175,7 +175,8 @@ static void lower_flag_inputs(struct draft *d)
 
 static void lower_memory_inputs(struct draft *d)
 {
-	const uint8_t reads = TACT_ACCESS_READ | TACT_ACCESS_COND_READ | TACT_ACCESS_COND_WRITE;
+	/* A masked store does not read what it leaves as it was. */
+	const uint8_t reads = TACT_ACCESS_READ | TACT_ACCESS_COND_READ;
 
 	for (unsigned i = 0; i < d->insn->n_operands; i++) {
 		const struct tact_operand *o = &d->insn->operand[i];
