@@ -71,7 +71,7 @@ TEST(figures_are_those_of_the_tables)
 	assert_int_equal(i.cycles, 21);
 	i = info_of("ZEN4", "DIV (R64)", TACT_SITUATION_PLAIN);
 	assert_int_equal(i.uops, 2);
-	assert_int_equal(cycles_of(&i, TACT_LATENCY_REG, 2, TACT_LATENCY_REG, 1), 11);
+	assert_int_equal(cycles_of(&i, TACT_LATENCY_REG, 2, TACT_LATENCY_REG, 1), 10);
 }
 
 TEST(moves_and_idioms)
