@@ -270,8 +270,8 @@ static void set_address(struct taker *t)
 		t->region->address = address;
 	if (t->in->obj->type != OBJ_RELOCATABLE || section->alignment >= ALIGNED)
 		t->region->alignment = (unsigned)(address % 64);
-	if (t->in->kind == TACT_INPUT_ELF && t->in->obj->type == OBJ_RELOCATABLE &&
-	    section->alignment >= ALIGNED && section->alignment < 64)
+	if (t->in->obj->type == OBJ_RELOCATABLE && section->alignment >= ALIGNED &&
+	    section->alignment < 64)
 		t->region->placement = (unsigned)section->alignment;
 }
 
