@@ -115,7 +115,8 @@ enum tact_counted {
 	TACT_COUNTED_INSNS,	    /* instructions */
 	TACT_COUNTED_COMPLEX_INSNS, /* instructions that only the complex decoder takes */
 	TACT_COUNTED_BYTES,
-	TACT_COUNTED_LOADS, /* blocked ones that wait for each other, in so many iterations */
+	TACT_COUNTED_LOADS, /* blocked ones that wait for each other, in so many iterations; of
+			       Ports: those of one bank of the cache, in so many cycles */
 	TACT_N_COUNTED
 };
 
@@ -162,7 +163,9 @@ struct tact_shares {
  */
 int tact_explain_shares(const struct tact_prediction *prediction, struct tact_shares *out);
 
-/* Ports: the set of ports whose uops are the bottleneck, and the instructions they belong to. */
+/* Ports: the set of ports whose uops are the bottleneck, and the instructions they belong to.  Where
+ * the bound counts loads of one bank of the cache (tact_derivation.counted), it is higher than this.
+ */
 struct tact_port_contention {
 	size_t size;	       /* sizeof(struct tact_port_contention), set by the caller */
 	unsigned ports;	       /* bit p: port p */

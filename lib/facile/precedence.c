@@ -272,11 +272,18 @@ int tact_explain_chain(struct tact_block *block, struct tact_chain *out)
 {
 	struct tact_chain c = TACT_CHAIN_INIT;
 	struct search s;
+	double precedence;
 
 	if (!block || !block->n_insns || !tact_can_fill(out))
 		return -TACT_E_INVAL;
 	block_connect(block);
+	if (solve_for(&s, block, TACT_BOUND_PRECEDENCE) < 0)
+		return -TACT_E_NOMEM;
+	precedence = s.ratio;
 	if (facile_search(&s, block, block_nodes(block), !block->opt.paper) < 0)
+		return -TACT_E_NOMEM;
+	/* The tables' latencies through memory may be the longer ones. */
+	if (s.ratio < precedence && solve_for(&s, block, TACT_BOUND_PRECEDENCE) < 0)
 		return -TACT_E_NOMEM;
 	c.cycles_per_iteration = s.ratio;
 	if (s.ratio > 0)

@@ -38,15 +38,12 @@ static int reserve(struct sim_program *p)
 /* Fills merge_key of the instructions; everything else is filled. */
 static int find_merges(struct sim_program *p, const struct tact_block *block, bool for_stream)
 {
-	uint8_t *keys = malloc(block->n_insns);
-
-	if (!keys)
+	if (tact_grow(&p->merges, &p->merge_capacity, block->n_insns, sizeof(*p->merges)) < 0)
 		return -TACT_E_NOMEM;
-	block_find_merges(block, !for_stream, keys);
+	block_find_merges(block, !for_stream, p->merges);
 	for (size_t i = 0; i < block->n_insns; i++)
-		if (keys[i] != BLOCK_NO_KEY)
-			p->insns[p->raws[i].insn].merge_key = keys[i];
-	free(keys);
+		if (p->merges[i] != BLOCK_NO_KEY)
+			p->insns[p->raws[i].insn].merge_key = p->merges[i];
 	return 0;
 }
 
@@ -92,7 +89,7 @@ void sim_program_fini(struct sim_program *p)
 	free(p->memory);
 	if (!p->memory) {
 		FREE_ALL(p->insns, p->sync_nodes, p->uops, p->sources, p->groups, p->inputs,
-			 p->nodes, p->raws);
+			 p->nodes, p->raws, p->merges);
 	}
 	memset(p, 0, sizeof(*p));
 }
@@ -143,6 +140,8 @@ int sim_program_copy(struct sim_program *to, const struct sim_program *from)
 	to->nodes = copy_at(memory, nodes_at, from->nodes, nodes);
 	to->raws = copy_at(memory, raws_at, from->raws, raws);
 	to->sync_nodes = NULL; /* for blocks that repeat: these do not */
+	to->merges = NULL;     /* the instructions know them */
+	to->merge_capacity = 0;
 	to->stats = memset(memory + stats_at, 0, from->n_insns * sizeof(*to->stats));
 	return 0;
 }

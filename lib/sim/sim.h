@@ -168,6 +168,8 @@ struct sim_program {
 	struct block_node *sync_nodes; /* of insns: what SIM_SYNC makes the stack pointer from if
 					  the block repeats */
 	size_t sync_capacity;
+	uint8_t *merges; /* of the block's instructions: the register that is first joined */
+	size_t merge_capacity;
 	unsigned n_decoded; /* uops of all instructions */
 	unsigned n_slots;   /* of the DSB that they take */
 	uint32_t code_size;

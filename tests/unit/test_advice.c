@@ -159,7 +159,7 @@ TEST(unfused_branch)
 TEST(other_replacements)
 {
 	/* add rax, [rdi]; loop */
-	expect("SKL", "480307 e2fb", "slow-branch", 2.25, 1, "480307 48ffc9 75f8", "flags");
+	expect("SKL", "480307 e2fb", "slow-branch", 4, 1, "480307 48ffc9 75f8", "flags");
 	/* mov rax, rbx; xor edx, edx; div rcx; dec rsi; jne */
 	expect("SKL", "4889d8 31d2 48f7f1 48ffce 75f3", "wide-division", 21, 6,
 	       "4889d8 31d2 f7f1 48ffce 75f4", "32 bits");

@@ -85,7 +85,8 @@ TEST_WITH(test_prediction, setup, teardown)
 	struct tact_predict_options all = {.size = sizeof(all)};
 	char *text = make(&f->view, TACT_VIEW_PREDICTION);
 
-	assert_has(text, "{\"schema\":\"tact.predict/1\",\"arch\":\"SKL\",\"mode\":\"unroll\","
+	assert_has(text, "{\"schema\":\"tact.predict/"
+			 "1\",\"arch\":\"SKL\",\"verified\":true,\"mode\":\"unroll\","
 			 "\"alignment\":0,\"status\":\"ok\",\"cycles_per_iteration\":4.00,");
 	assert_has(text, "\"model\":\"facile\",\"bottlenecks\":[\"Dependencies\"],\"bounds\":{");
 	assert_has(text, "\"hex\":\"480fafc3\",\"text\":\"imul rax, rbx\"");
@@ -148,7 +149,7 @@ TEST_WITH(test_failure, setup, teardown)
 	f->view.error = "a \"bad\" byte";
 	text = make(&f->view, TACT_VIEW_PREDICTION);
 	assert_string_equal(text,
-			    "{\"schema\":\"tact.predict/1\",\"arch\":\"SKL\","
+			    "{\"schema\":\"tact.predict/1\",\"arch\":\"SKL\",\"verified\":true,"
 			    "\"status\":\"decode_error\",\"error\":\"a \\\"bad\\\" byte\"}\n");
 	free(text);
 	text = make(&f->view, TACT_VIEW_SIMULATION);

@@ -36,7 +36,6 @@ static const struct {
 	{"lea with three parts", "488d441808", U, 2},
 	{"between the sides", "66480f7ec066480f6ec0", U, 7},
 	{"shift by cl", "48d3e04801c1", U, 2},
-	{"cvtss2sd does not merge", "f30f5ac1", U, 0.5},
 	{"four loads and stores", "488b0e488b5608488b7e1048895e40", U, 4 / 3.},
 	{"addps of 512 bits", "62d13c4858c162d13c4858c9", U, 2},
 	{"stack engine", "4883c4085b", U, 2},
