@@ -345,14 +345,14 @@ void block_depend(struct tact_block *block)
 	connect_to_previous(block, writers, turning);
 	if (block->arch->params.zero_upper_known)
 		block_cut_merges(block);
-	connect_memory(block);
+	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_float_add; i++)
+		if (block->insns[i].lowered->attributes & TACT_INSN_FLOAT_ADD)
+			find_fast_add(block, &block->insns[i]);
+	connect_memory(block); /* and copies the nodes if it knows addresses better */
 	mark_stack_syncs(block);
 	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_pointer_chasing; i++)
 		block->insns[i].fast_load =
 			!block->insns[i].latency && is_fast_load(block, &block->insns[i]);
-	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_float_add; i++)
-		if (block->insns[i].lowered->attributes & TACT_INSN_FLOAT_ADD)
-			find_fast_add(block, &block->insns[i]);
 	if (block->opt.memory != TACT_MEMORY_L1 || block->has_memories)
 		set_memories(block);
 	block->is_connected = true;
