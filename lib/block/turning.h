@@ -25,7 +25,7 @@ static inline void turning_init(struct turning *t, const struct tact_isa *isa)
 	t->first = isa->registers.first_turning;
 	t->mask = (uint8_t)(isa->registers.n_turning - 1);
 	t->top = 0;
-	for (uint8_t i = 0; i <= t->mask; i++)
+	for (uint8_t i = 0; i < ISA_MAX_TURNING; i++)
 		t->holds[i] = i;
 }
 
