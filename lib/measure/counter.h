@@ -94,24 +94,27 @@ struct counter_view {
 	unsigned width;	      /* bits of the counter */
 };
 
-/* Looks where the event is now.  Returns 0 or an enum counter_error.  The kernel writes the page
- * meanwhile: what changes is read atomically, each field once, and `lock` says whether they fit.
+/* The kernel writes the page while it is read, and says so in `lock`: no race, but no thread
+ * sanitizer can know that.
  */
-static inline int counter_look(const volatile struct perf_event_mmap_page *page,
-			       struct counter_view *view)
+#define READS_KERNEL_PAGE __attribute__((no_sanitize("thread")))
+
+/* Looks where the event is now.  Returns 0 or an enum counter_error. */
+READS_KERNEL_PAGE static inline int counter_look(const volatile struct perf_event_mmap_page *page,
+						 struct counter_view *view)
 {
 	enum { TRIES = 1000 };
 
 	for (int i = 0; i < TRIES; i++) {
 		bool is_readable;
 
-		view->lock = __atomic_load_n(&page->lock, __ATOMIC_RELAXED);
+		view->lock = page->lock;
 		__asm__ volatile("" ::: "memory");
 		is_readable = page->cap_user_rdpmc;
-		view->index = __atomic_load_n(&page->index, __ATOMIC_RELAXED);
-		view->width = __atomic_load_n(&page->pmc_width, __ATOMIC_RELAXED);
+		view->index = page->index;
+		view->width = page->pmc_width;
 		__asm__ volatile("" ::: "memory");
-		if (view->lock & 1 || __atomic_load_n(&page->lock, __ATOMIC_RELAXED) != view->lock)
+		if (view->lock & 1 || page->lock != view->lock)
 			continue; /* the kernel is writing */
 		if (!is_readable)
 			return COUNTER_NOT_READABLE;
@@ -123,11 +126,11 @@ static inline int counter_look(const volatile struct perf_event_mmap_page *page,
 }
 
 /* Whether readings since the look are of one counter that has counted all the time. */
-static inline bool counter_is_same(const volatile struct perf_event_mmap_page *page,
-				   const struct counter_view *view)
+READS_KERNEL_PAGE static inline bool
+counter_is_same(const volatile struct perf_event_mmap_page *page, const struct counter_view *view)
 {
 	__asm__ volatile("" ::: "memory");
-	return __atomic_load_n(&page->lock, __ATOMIC_RELAXED) == view->lock;
+	return page->lock == view->lock;
 }
 
 /* Cycles between two readings of a counter that may have wrapped around. */
