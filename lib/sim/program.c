@@ -58,6 +58,21 @@ static bool holds_twice(const struct draft *d, const struct arch_port_use *uses,
 	return any;
 }
 
+/* Whether a uop takes the data of a store.  Some cores store vectors through pipes that compute, too:
+ * then the instruction tells.
+ */
+static bool takes_data(const struct draft *d, params_ports mask)
+{
+	const struct arch_params *p = &d->block->arch->params;
+	bool stores = false;
+
+	if (!mask || mask & ~p->store_data_ports)
+		return false;
+	for (unsigned o = 0; o < d->l->n_out; o++)
+		stores |= d->l->out[o].kind == VALUE_MEMORY;
+	return stores || mask & ~p->vec_ports;
+}
+
 /* Sorts uops by what they do, which their ports tell. */
 static void sort_uops(struct draft *d, size_t i, bool taken)
 {
@@ -80,7 +95,7 @@ static void sort_uops(struct draft *d, size_t i, bool taken)
 				push(d, d->sta, &d->n_sta, mask);
 			else if (mask & p->load_ports)
 				push(d, d->load, &d->n_load, mask);
-			else if (mask & p->store_data_ports)
+			else if (takes_data(d, mask))
 				push(d, d->std, &d->n_std, mask);
 			else
 				push(d, d->alu, &d->n_alu, mask);
