@@ -102,7 +102,12 @@ static int64_t count_words(struct tact_bags *bags, const struct tact_block *bloc
 
 	for (size_t i = 0; i < block->n_insns; i++) {
 		const struct block_insn *bi = &block->insns[i];
-		unsigned n = bi->fused_prev ? 0 : block_port_uses(block, i, uses);
+		/* Without x87: it is rare, and its combinations would make the topics depend on
+		 * where training starts.
+		 */
+		unsigned n = bi->fused_prev || bi->lowered->has_turning
+				     ? 0
+				     : block_port_uses(block, i, uses);
 
 		for (unsigned k = 0; k < n; k++) {
 			int word = word_of(bags, uses[k].mask);
