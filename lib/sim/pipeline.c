@@ -27,7 +27,7 @@ void sim_init(struct sim_state *s, const struct tact_arch *arch)
 	s->params = params;
 	s->registers = &arch->isa->registers;
 	s->rob_size = (unsigned)params->rob_size < SIM_ROB ? (unsigned)params->rob_size : SIM_ROB;
-	sim_rename_init(s);
+	sim_bind_init(s);
 	s->rob_full = s->rs_full = s->serialized = -1;
 	s->line.window = UINT64_MAX;
 }

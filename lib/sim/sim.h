@@ -7,7 +7,8 @@
  *   compute.c    those of them that compute, each for the results that it makes
  *   program_copy.c  all instructions of a block, and a copy of these in one piece of memory
  *   fetch.c      predecoder, instruction queue, decoders, microcode sequencer, DSB, LSD -> IDQ
- *   rename.c     IDQ -> reorder buffer and reservation station: idioms, moves, binding to ports
+ *   rename.c     IDQ -> reorder buffer and reservation station: idioms, moves
+ *   bind.c       the port of a uop
  *   stack.c      where the stack pointer comes from if the stack engine makes it
  *   moves.c      which moves the renamer eliminates
  *   wake.h       what renamer and scheduler share: uops that wait for values
@@ -481,7 +482,7 @@ struct sim_state {
 };
 
 void sim_fetch(struct sim_state *s);
-void sim_rename_init(struct sim_state *s);
+void sim_bind_init(struct sim_state *s);
 void sim_rename(struct sim_state *s);
 void sim_schedule(struct sim_state *s);
 void sim_retire(struct sim_state *s);

@@ -89,7 +89,7 @@ static int latency_index(struct slopes *s, const struct tune_site *site, uint8_t
 }
 
 /* A load from a store that is still in flight takes the forwarding latency, plus what the
- * instruction does after its load (lib/block/lower.c, forward_row).
+ * instruction does after its load (lib/block/lower_memory.c, lower_forward_row).
  */
 static void add_forwarded(struct slopes *s, const struct tact_chain_link *link, double slope)
 {
