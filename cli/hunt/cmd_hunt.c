@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tact hunt: its options, and the two sides.
+ * tact hunt: its options, what it writes while it runs, and its work.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -8,14 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/doctor.h>
 #include <tact/model.h>
 
 #include "base/file.h"
 #include "common/cli.h"
 #include "hunter.h"
 
-enum { MAX_WORKERS = 256, BATCH_MODELS = 1024, BATCH_WORKER = 24, ROUNDS = 6 };
+enum { BATCH_MODELS = 1024, BATCH_WORKER = 24, ROUNDS = 6 };
 
 static const char help[] =
 	"usage: tact hunt [OPTIONS] [INPUT...]\n"
@@ -106,7 +105,8 @@ static const struct option_spec judge_specs[] = {
 		    "stopped goes on"),
 	OPTION_NUMBER(0, "rounds", "N", rounds, 2, 100,
 		      "measure a block up to N times, until two rounds confirm it (default: 6)"),
-	OPTION_JOBS(jobs, MAX_WORKERS, "use N workers or threads (default: 1; 0: one per core)"),
+	OPTION_JOBS(jobs, HUNTER_MAX_WORKERS,
+		    "use N workers or threads (default: 1; 0: one per core)"),
 	OPTION_FLAG(0, "noisy", is_noisy,
 		    "count samples even while something else runs on the core"),
 	OPTION_FLAG(0, "no-namespaces", has_no_namespaces,
@@ -138,13 +138,6 @@ static volatile int interrupted;
 static void on_signal(int number)
 {
 	interrupted = number;
-}
-
-static bool is_over(void *context)
-{
-	const struct hunter *p = context;
-
-	return interrupted || (p->seconds && progress_seconds() - p->start >= (double)p->seconds);
 }
 
 /* The last part of the time is for what has begun. */
@@ -185,145 +178,6 @@ static void show_progress(void *context, const struct tact_hunt_counts *c)
 			     c->n_off, tact_hunt_count(p->hunt));
 }
 
-static void news(void *context, const struct tact_hunt_block *block,
-		 const struct tact_hunt_value *value)
-{
-	struct hunter *p = context;
-	struct text text = {0};
-
-	hunter_put_block(p, block, p->emit ? NULL : value, &text);
-	output_write(p->emit ? &p->emitted : &p->logged, &text);
-	text_free(&text);
-	p->n_emitted++;
-}
-
-/* ---- sides ---- */
-
-/* "facile:ICL" is facile on ICL, "facile:paper" is a variant of facile. */
-static int split_against(struct hunter *p)
-{
-	const char *colon = strrchr(p->against, ':');
-
-	p->other_arch = p->archs.arch[0];
-	snprintf(p->other_model, sizeof(p->other_model), "%s", p->against);
-	if (colon && tact_arch_find(colon + 1)) {
-		p->other_arch = tact_arch_find(colon + 1);
-		snprintf(p->other_model, sizeof(p->other_model), "%.*s", (int)(colon - p->against),
-			 p->against);
-	}
-	if (tact_arch_isa(p->other_arch) != tact_arch_isa(p->archs.arch[0]))
-		return cli_wrong("--against: %s has another instruction set", colon + 1);
-	return CLI_GOOD;
-}
-
-static int create_model(struct hunter *p, struct tact_hunt_model **side, const char *name,
-			const struct tact_arch *arch)
-{
-	struct tact_diag diag = {0};
-	int status = tact_hunt_model_create(side, name, arch, (enum tact_mode)p->mode,
-					    (enum tact_init)p->init, p->jobs, &diag);
-
-	if (status == -TACT_E_NOMEM)
-		cli_out_of_memory();
-	return status < 0 ? cli_wrong("%s", diag.text) : CLI_GOOD;
-}
-
-static int create_measure(struct hunter *p)
-{
-	static int cpus[MAX_WORKERS];
-	unsigned n = tact_host_cores(cpus, MAX_WORKERS);
-	struct tact_hunt_measure_options o = {
-		.size = sizeof(o),
-		.measure = {.size = sizeof(o.measure),
-			    .mode = (enum tact_mode)p->mode,
-			    .init = (enum tact_init)p->init,
-			    .passes = 3,
-			    .state = state_path("canary", p->state),
-			    .no_namespaces = p->has_no_namespaces,
-			    .noisy = p->is_noisy},
-		.cpus = cpus,
-		.rounds = p->rounds,
-		.interrupt = &interrupted,
-		.is_over = is_over,
-		.context = p,
-	};
-	struct tact_diag diag = {0};
-	int status;
-
-	n = n > MAX_WORKERS ? MAX_WORKERS : n;
-	o.n_cpus = n;
-	o.n_workers = p->jobs && p->jobs < n ? p->jobs : n;
-	status = tact_hunt_measure_create(&p->measure, &o, &diag);
-	if (status == -TACT_E_NOMEM)
-		cli_out_of_memory();
-	if (status < 0) {
-		cli_message("%s", diag.text);
-		cli_message("'tact doctor' tells what is missing and what helps");
-		return CLI_UNABLE;
-	}
-	p->jobs = o.n_workers;
-	return CLI_GOOD;
-}
-
-static int open_log(struct hunter *p)
-{
-	struct text text = {0};
-	const bool is_new = !file_begins_with(p->log, "hex,");
-
-	if (!is_new)
-		option_words_add(&p->measured, p->log);
-	if (is_new) {
-		struct tact_diag diag = {0};
-
-		hunter_put_header(&text, true);
-		if (file_write_text(p->log, &text, &diag) < 0)
-			return cli_complain(p->log, &diag, -TACT_E_IO, CLI_FAILED);
-	}
-	return CLI_GOOD;
-}
-
-/* The judge: another model; or a memory, with measurements or nothing behind it. */
-static int create_judge(struct hunter *p, struct tact_hunt_options *o)
-{
-	struct tact_hunt_memory_options m = {.size = sizeof(m), .context = p};
-	int status = CLI_GOOD;
-
-	if (strcmp(p->against, "measure")) {
-		status = split_against(p);
-		if (!status)
-			status = create_model(p, &p->other, p->other_model, p->other_arch);
-		o->judge = (struct tact_hunt_side){tact_hunt_model_ask, p->other};
-		return status;
-	}
-	if (!p->emit) {
-		status = create_measure(p);
-		m.behind = (struct tact_hunt_side){tact_hunt_measure_ask, p->measure};
-	}
-	if (!status && p->log)
-		status = open_log(p);
-	m.news = p->emit || p->log ? news : NULL;
-	if (!status && tact_hunt_memory_create(&p->memory, &m) < 0)
-		cli_out_of_memory();
-	o->judge = (struct tact_hunt_side){tact_hunt_memory_ask, p->memory};
-	return status;
-}
-
-static void say_what(struct hunter *p)
-{
-	const char *mode = p->mode == TACT_MODE_LOOP ? "loops" : "unrolled";
-	const char *arch = tact_arch_full_name(p->archs.arch[0]);
-
-	if (p->truth)
-		snprintf(p->what, sizeof(p->what), "%s on %s against measurements in %s, %s",
-			 p->model, arch, file_base_name(p->truth), mode);
-	else if (p->other)
-		snprintf(p->what, sizeof(p->what), "%s on %s against %s on %s, %s", p->model, arch,
-			 p->other_model, tact_arch_full_name(p->other_arch), mode);
-	else
-		snprintf(p->what, sizeof(p->what), "%s on %s against measurements on %s, %s",
-			 p->model, arch, p->emit ? "another machine" : "this machine", mode);
-}
-
 static int create(struct hunter *p)
 {
 	struct tact_hunt_options o = {
@@ -342,23 +196,23 @@ static int create(struct hunter *p)
 		.seed = p->seed,
 		.is_forms = !p->is_real,
 		.is_aligned = !p->emit,
-		.is_over = is_over,
+		.is_over = hunter_is_over,
 		.is_closing = is_closing,
 		.found = found,
 		.progress = show_progress,
 		.context = p,
 	};
-	int status = create_model(p, &p->side, p->model, p->archs.arch[0]);
+	int status = hunter_create_model(p, &p->side, p->model, p->archs.arch[0]);
 
 	o.model = (struct tact_hunt_side){tact_hunt_model_ask, p->side};
 	if (!status && !p->truth)
-		status = create_judge(p, &o);
+		status = hunter_create_judge(p, &o);
 	if (status)
 		return status;
 	o.batch = p->measure ? BATCH_WORKER * p->jobs : BATCH_MODELS;
 	if (tact_hunt_create(&p->hunt, &o, NULL) < 0)
 		cli_out_of_memory();
-	say_what(p);
+	hunter_say_what(p);
 	return CLI_GOOD;
 }
 
@@ -504,7 +358,8 @@ int cmd_hunt(int argc, char **argv)
 			   .absolute = 0.1,
 			   .percent = 10,
 			   .rounds = ROUNDS,
-			   .jobs = 1};
+			   .jobs = 1,
+			   .interrupted = &interrupted};
 
 	return option_command_run(&command, &p, argc, argv);
 }

@@ -14,6 +14,8 @@
 #include "common/progress.h"
 #include "common/state.h"
 
+enum { HUNTER_MAX_WORKERS = 256 };
+
 struct hunter {
 	struct option_words inputs; /* owned */
 	struct archlist archs;
@@ -27,7 +29,7 @@ struct hunter {
 	bool is_clean, is_real, is_noisy, has_no_namespaces, is_quiet, is_resumed;
 	int format;
 	const char *output;
-	char why[160];
+	const volatile int *interrupted; /* not 0: a signal came */
 
 	/* made from the above */
 	struct tact_hunt *hunt;		      /* owned, as are the others */
@@ -45,6 +47,21 @@ struct hunter {
 	double start;
 	bool is_failed, is_unweighted;
 };
+
+/* Returns whether time is up, or a signal came. */
+bool hunter_is_over(void *context);
+
+/* Makes a model.  Returns an exit code. */
+int hunter_create_model(struct hunter *p, struct tact_hunt_model **side, const char *name,
+			const struct tact_arch *arch);
+
+/* Makes the judge: another model; or a memory, with measurements or nothing behind it.  Returns an
+ * exit code.
+ */
+int hunter_create_judge(struct hunter *p, struct tact_hunt_options *o);
+
+/* Puts the two sides into words. */
+void hunter_say_what(struct hunter *p);
 
 /* Reads the data set, --truth and --measured.  Return an exit code. */
 int hunter_read(struct hunter *p);
