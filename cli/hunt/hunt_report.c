@@ -47,6 +47,24 @@ static void put_assembly(const struct hunter *p, const struct tact_hunt_finding 
 	}
 }
 
+/* How much the class matters: "weight: 0.64% of 1.04% (11 of 18 real blocks)". */
+static void put_weight(const struct tact_hunt_finding *f, struct text *out)
+{
+	if (!f->n_rows) {
+		text_add(out, "     not in the data set");
+		return;
+	}
+	if (f->has_mape)
+		text_printf(out, "     weight: %.2f%% of %.2f%%; adds %.2f%%", 100 * f->weight_off,
+			    100 * f->weight, 100 * f->mape);
+	else if (f->n_real)
+		text_printf(out, "     weight: %.2f%% of %.2f%% (%zu of %zu real blocks)",
+			    100 * f->weight_off, 100 * f->weight, f->n_real_off, f->n_real);
+	else
+		text_printf(out, "     weight: not known, of %.2f%% (no real block has a number)",
+			    100 * f->weight);
+}
+
 static void put_class(const struct hunter *p, const struct tact_hunt_finding *f, size_t rank,
 		      size_t width, struct text *out)
 {
@@ -54,16 +72,9 @@ static void put_class(const struct hunter *p, const struct tact_hunt_finding *f,
 
 	text_printf(out, "%3zu. ", rank);
 	text_wrap_to(out, f->words, 5, start, width);
-	text_printf(out, "     disagree: %zu of %zu, error %+.1f%%; ", f->n_off, f->n_tried,
+	text_printf(out, "     disagree: %zu of %zu, error %+.1f%%\n", f->n_off, f->n_tried,
 		    100 * f->error);
-	if (f->n_rows)
-		text_printf(out, "weight: %.2f%%", 100 * f->weight);
-	else
-		text_add(out, "not in the data set");
-	if (f->n_real)
-		text_printf(out, "; of real ones: %zu of %zu", f->n_real_off, f->n_real);
-	if (f->has_mape)
-		text_printf(out, "; adds %.2f%%", 100 * f->mape);
+	put_weight(f, out);
 	text_printf(out, "\n     example: %s %.2f, predicted %.2f (%+.1f%%)", judge_word(p),
 		    f->judged, f->predicted, 100 * error_of(f));
 	if (f->alignment)
@@ -135,6 +146,9 @@ static struct cell get_number(const struct cell_at *at)
 		return cell_number(f->error);
 	case 4:
 		return cell_number(f->judged);
+	case 5:
+		return f->has_mape || f->n_real || !f->n_rows ? cell_number(f->weight_off)
+							      : cell_none();
 	default:
 		return cell_number(f->predicted);
 	}
@@ -180,6 +194,7 @@ static const struct column columns[] = {
 	{NULL, "rank", COUNT(0)},
 	{NULL, "class", .get = get_text, .argument = 0},
 	{NULL, "weight", NUMBER(0, 6)},
+	{NULL, "weight_off", NUMBER(5, 6)},
 	{NULL, "adds", NUMBER(1, 6)},
 	{NULL, "tried", COUNT(1)},
 	{NULL, "off", COUNT(2)},
@@ -190,7 +205,7 @@ static const struct column columns[] = {
 	{NULL, "real_off", COUNT(7)},
 	{NULL, "found", COUNT(4)},
 	{NULL, "judged_cycles_per_iteration", NUMBER(4, 4)},
-	{NULL, "predicted_cycles_per_iteration", NUMBER(5, 4)},
+	{NULL, "predicted_cycles_per_iteration", NUMBER(6, 4)},
 	{NULL, "alignment", COUNT(5)},
 	{NULL, "hex", .get = get_text, .argument = 1},
 	{NULL, "assembly", .get = get_text, .argument = 2},

@@ -68,10 +68,11 @@ struct tact_hunt_finding {
 	 */
 	size_t n_tried, n_off;
 	double error;
-	/* In the data set: the share of its weight that blocks with these instructions have; and, if
+	/* In the data set: the share of its weight that blocks with these instructions have; the part
+	 * of it that disagrees, as far as those that were tried tell (n_real; without any: 0); and, if
 	 * its blocks were judged, what they add to the mean error of all, in the same unit.
 	 */
-	double weight;
+	double weight, weight_off;
 	double mape;
 	bool has_mape;
 	size_t n_rows;		   /* blocks of the data set that have these instructions */

@@ -175,12 +175,6 @@ int hunt_add_result(struct tact_hunt *h, const struct hunt_class *class,
 	return 0;
 }
 
-/* The weight of the blocks that disagree, as far as some of them tell. */
-static double weight_off(const struct tact_hunt_finding *f)
-{
-	return f->n_real ? f->weight * (double)f->n_real_off / (double)f->n_real : 0;
-}
-
 static int compare_results(const void *a, const void *b)
 {
 	const struct tact_hunt_finding *x = &(*(struct hunt_result *const *)a)->view;
@@ -188,8 +182,8 @@ static int compare_results(const void *a, const void *b)
 
 	if (x->has_mape && y->has_mape && x->mape != y->mape)
 		return ORDER(y->mape, x->mape);
-	if (weight_off(x) != weight_off(y))
-		return ORDER(weight_off(y), weight_off(x));
+	if (x->weight_off != y->weight_off)
+		return ORDER(y->weight_off, x->weight_off);
 	if (x->weight != y->weight)
 		return ORDER(y->weight, x->weight);
 	return 2 * ORDER(fabs(y->error), fabs(x->error)) + ORDER(strcmp(x->words, y->words), 0);

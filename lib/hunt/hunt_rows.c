@@ -119,6 +119,7 @@ static int take(struct hunt_sorting *s, const struct hunt_choice *c)
 	view.alignment = h->row[row].alignment;
 	view.n_rows = c->sums.n;
 	view.weight = c->sums.all / h->total_weight;
+	view.weight_off = c->sums.off[c->side] / h->total_weight;
 	view.judged = h->row[row].judged;
 	view.predicted = h->row[row].predicted;
 	return hunt_add_result(h, &class, &example, &view);

@@ -59,8 +59,19 @@ static bool has(const struct filter *f, const struct hunt_row *r)
 	return hunt_class_is_in(f->class, &code);
 }
 
+/* The share of a class that disagrees: known of rows, and of real blocks as far as some of them
+ * tell.
+ */
+static double share_off(const struct tact_hunt_finding *view)
+{
+	if (view->has_mape)
+		return view->weight > 0 ? view->weight_off / view->weight : 0;
+	return view->n_real ? (double)view->n_real_off / (double)view->n_real : 0;
+}
+
 void hunt_weigh(struct tact_hunt *h, const struct hunt_class *class, struct tact_hunt_finding *view)
 {
+	const double share = share_off(view);
 	double weight = 0, total = 0;
 	struct filter f;
 
@@ -84,6 +95,7 @@ void hunt_weigh(struct tact_hunt *h, const struct hunt_class *class, struct tact
 		view->n_rows++;
 	}
 	view->weight = total > 0 ? weight / total : 0;
+	view->weight_off = view->weight * share;
 	free(f.fits);
 }
 

@@ -203,6 +203,7 @@ TEST(two_shifts_and_a_product_are_found_in_a_longer_block)
 	assert_true(fabs(f->weight - 1.0 / 55) < 1e-9);
 	assert_int_equal(f->n_real, 1);
 	assert_int_equal(f->n_real_off, 1);
+	assert_true(fabs(f->weight_off - 1.0 / 55) < 1e-9);
 	tact_hunt_destroy(h);
 }
 
