@@ -295,6 +295,7 @@ static void add_sets(const struct evaluator *p, struct json *json)
 		json_put_count(json, "n", set->n);
 		json_put_string(json, "arch", tact_arch_name(set->arch));
 		json_put_string(json, "cpu", tact_arch_full_name(set->arch));
+		json_put_string(json, "caveat", tact_arch_caveat(set->arch));
 		json_put_string(json, "mode", tact_mode_name(set->mode));
 		add_score_list(p, TACT_BY_SET, i, json);
 		add_groups(p, TACT_BY_APP, i, "apps", json);

@@ -14,7 +14,8 @@ enum {
 	MODEL = 1,
 	FIRST_SCORE = 6,
 	FIRST_OUTCOME = 15,
-	HELD = FIRST_OUTCOME + TACT_N_OUTCOMES - 1
+	HELD = FIRST_OUTCOME + TACT_N_OUTCOMES - 1,
+	VERIFIED = HELD + 1
 };
 
 /* The name of a group: CPU and mode, or "all" for the total. */
@@ -35,6 +36,16 @@ static struct cell get_name(const struct cell_at *at)
 	default:
 		return cell_string(set ? tact_mode_name(set->mode) : "all");
 	}
+}
+
+/* Not of several CPUs together. */
+static struct cell get_verified(const struct cell_at *at)
+{
+	const struct evaluate_line *line = at->row;
+	const uint32_t set = line->group->set;
+
+	return set == TACT_ALL_SETS ? cell_none()
+				    : cell_bool(tact_arch_is_verified(line->p->e->set[set].arch));
 }
 
 static struct cell get_label(const struct cell_at *at)
@@ -118,7 +129,7 @@ static const struct column columns[EVALUATE_N_COLUMNS] = {
 	 .flags = COLUMN_RIGHT},
 };
 
-/* How many measurements the 90% intervals hold: the last column. */
+/* How many measurements the 90% intervals hold: the last column of the text. */
 static const struct column held = {"In 90%",	  "in_interval",    .get = get_held, .width = 7,
 				   .decimals = 1, .flags = PERCENT, NUMBER};
 
@@ -143,6 +154,7 @@ void evaluate_table_init(struct evaluate_table *t, const struct evaluator *p, in
 					.get = get_outcome,
 					.argument = i};
 	t->columns[HELD] = held;
+	t->columns[VERIFIED] = (struct column){.name = "verified", .get = get_verified};
 	t->table = (struct table){.columns = t->columns,
 				  .n_columns = EVALUATE_N_COLUMNS,
 				  .format = format,

@@ -173,9 +173,12 @@ void evaluate_text(const struct evaluator *p, struct text *out)
 	if (p->options.is_weighted)
 		text_add(out, "Weighted.\n");
 	for (uint32_t set = 0; set < e->n_sets; set++) {
-		text_printf(out, "%s%s, %s: %zu measured block%s\n", out->size ? "\n" : "",
-			    tact_arch_name(e->set[set].arch), tact_mode_name(e->set[set].mode),
-			    e->set[set].n, e->set[set].n == 1 ? "" : "s");
+		const char *caveat = tact_arch_caveat(e->set[set].arch);
+
+		text_printf(out, "%s%s%s%s%s, %s: %zu measured block%s\n", out->size ? "\n" : "",
+			    tact_arch_name(e->set[set].arch), *caveat ? " (" : "", caveat,
+			    *caveat ? ")" : "", tact_mode_name(e->set[set].mode), e->set[set].n,
+			    e->set[set].n == 1 ? "" : "s");
 		add_table(p, TACT_BY_SET, set, out);
 		add_groups(p, TACT_BY_APP, set, "Application", out);
 		add_groups(p, TACT_BY_CATEGORY, set, "Category", out);

@@ -49,7 +49,7 @@ size_t evaluate_order(const struct evaluator *p, enum tact_grouping kind, uint32
 		      uint32_t **order);
 
 /* Scores: a table in any format. */
-enum { EVALUATE_N_COLUMNS = 15 + TACT_N_OUTCOMES };
+enum { EVALUATE_N_COLUMNS = 16 + TACT_N_OUTCOMES };
 enum { EVALUATE_MODELS = 1 << 0, EVALUATE_GROUPS = 1 << 1 }; /* views */
 
 struct evaluate_table {

@@ -222,6 +222,7 @@ static void put_summary(const struct hunter *p, struct text *out)
 	json_put_string(&json, "kind", "summary");
 	json_put_string(&json, "model", p->model);
 	json_put_string(&json, "arch", tact_arch_name(p->archs.arch[0]));
+	json_put_bool(&json, "verified", tact_arch_is_verified(p->archs.arch[0]));
 	json_put_string(&json, "judge", p->truth ? p->truth : p->against);
 	json_put_string(&json, "mode", tact_mode_name((enum tact_mode)p->mode));
 	json_put_count(&json, "seed", p->seed);

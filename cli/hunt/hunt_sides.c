@@ -139,17 +139,28 @@ int hunter_create_judge(struct hunter *p, struct tact_hunt_options *o)
 	return status;
 }
 
+/* "Zen 2 (not verified)" */
+static const char *name_cpu(const struct tact_arch *arch, char buffer[static 80])
+{
+	const char *caveat = tact_arch_caveat(arch);
+
+	snprintf(buffer, 80, "%s%s%s%s", tact_arch_full_name(arch), *caveat ? " (" : "", caveat,
+		 *caveat ? ")" : "");
+	return buffer;
+}
+
 void hunter_say_what(struct hunter *p)
 {
 	const char *mode = p->mode == TACT_MODE_LOOP ? "loops" : "unrolled";
-	const char *arch = tact_arch_full_name(p->archs.arch[0]);
+	char buffer[80], other[80];
+	const char *arch = name_cpu(p->archs.arch[0], buffer);
 
 	if (p->truth)
 		snprintf(p->what, sizeof(p->what), "%s on %s against measurements in %s, %s",
 			 p->model, arch, file_base_name(p->truth), mode);
 	else if (p->other)
 		snprintf(p->what, sizeof(p->what), "%s on %s against %s on %s, %s", p->model, arch,
-			 p->other_model, tact_arch_full_name(p->other_arch), mode);
+			 p->other_model, name_cpu(p->other_arch, other), mode);
 	else
 		snprintf(p->what, sizeof(p->what), "%s on %s against measurements on %s, %s",
 			 p->model, arch, p->emit ? "another machine" : "this machine", mode);

@@ -39,7 +39,7 @@ struct hunter {
 	const struct tact_arch *other_arch;
 	char other_model[80];
 	char state[STATE_PATH];
-	char what[200]; /* the two sides, for people */
+	char what[320]; /* the two sides, for people */
 	struct progress progress;
 	struct tact_ran *ran;
 	struct output emitted, logged;

@@ -34,6 +34,11 @@ static struct cell get_arch(const struct cell_at *at)
 	return cell_string(tact_arch_name(((const struct row *)at->row)->arch));
 }
 
+static struct cell get_verified(const struct cell_at *at)
+{
+	return cell_bool(tact_arch_is_verified(((const struct row *)at->row)->arch));
+}
+
 static struct cell get_form(const struct cell_at *at)
 {
 	const struct row *r = at->row;
@@ -200,6 +205,7 @@ static const struct column columns[] = {
 	{NULL, "source", .get = get_source},
 	{NULL, "measured_throughput_cycles", .get = get_measured},
 	{NULL, "measured_latencies", .get = get_chains},
+	{NULL, "verified", .get = get_verified},
 };
 
 void insn_print_rows(const struct insns *q, struct text *out)

@@ -176,10 +176,20 @@ static void add_source(const struct insns *q, const struct insn_choice *c, size_
 		text_printf(out, "; throughput as measured there: %u", info->cycles);
 }
 
+/* Of a CPU whose predictions nobody compared with measured blocks. */
+static void add_caveat(const struct insns *q, const struct insn_choice *c, size_t arch,
+		       const struct tact_form_info *info, struct text *out)
+{
+	(void)c;
+	(void)info;
+	if (!*tact_arch_verified_on(q->archs.arch[arch]))
+		text_add(out, tact_arch_caveat(q->archs.arch[arch]));
+}
+
 static const struct fact facts[] = {
 	{"Latency", add_latencies}, {"Decoding", add_decoding}, {"Divider", add_divider},
 	{"Fusion", add_fusion},	    {"Idioms", add_idioms},	{"Address", add_indexed},
-	{"Source", add_source},
+	{"Source", add_source},	    {"Model", add_caveat},
 };
 
 static bool get_info(const struct insns *q, const struct insn_choice *c, size_t arch,

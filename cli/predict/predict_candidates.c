@@ -57,7 +57,13 @@ static void add_candidate_header(const struct predictor *p, const struct source_
 {
 	const struct candidate_columns c = candidate_columns(p);
 
-	text_printf(out, "%s%s:\n   N  %s%s%s%s   Cycles  %s%sPlace%s\n", p->bold, block->path,
+	text_printf(out, "%s%s:", p->bold, block->path);
+	for (size_t i = 0, n = 0; i < p->archs.n; i++)
+		if (*tact_arch_caveat(p->archs.arch[i]))
+			text_printf(out, "%s %s (%s)", n++ ? "," : "",
+				    tact_arch_name(p->archs.arch[i]),
+				    tact_arch_caveat(p->archs.arch[i]));
+	text_printf(out, "\n   N  %s%s%s%s   Cycles  %s%sPlace%s\n",
 		    block->is_elf ? "Address   " : "  Line", c.has_bytes ? "  Bytes" : "",
 		    p->archs.n > 1 ? "  Arch" : "", c.has_offsets ? "   Offset" : "",
 		    c.has_names ? "Bottleneck" : "", c.has_names ? "              " : "", p->plain);
