@@ -5,7 +5,7 @@ const D = JSON.parse(document.getElementById('data').textContent);
 const IT = 0, INSN = 1, UOP = 2, SRC = 3, PORT = 4, ELIM = 5, DELIV = 6, ISSUED = 7,
   READY = 8, DISP = 9, EXEC = 10, RET = 11, FROM = 12, FLAGS = 13, WHY = 14;
 const OPERAND = 1, BUSY = 2, FULL = 4, STORE = 8; /* bits of FLAGS */
-const GUTTER = 392, AXIS = 24, ROW = 17, LANE = 13;
+const AXIS = 24, ROW = 17, LANE = 13;
 const MONO = 'ui-monospace, DejaVu Sans Mono, monospace';
 const COLOR = { idq: '#d3dce6', full: '#8ea4bd', way: '#f6ead0', rs: '#f4c152',
   port: '#e4572e', exec: '#1f9d73', retire: '#dcd6f0', ink: '#1d2733', soft: '#64748b',
@@ -14,6 +14,7 @@ const $ = function (id) { return document.getElementById(id); };
 const U = D.uops, panel = $('panel'), tip = $('tip');
 const rows = { canvas: $('rows') }, strip = { canvas: $('strip') };
 const span = Math.max(1, D.end - D.begin + 1);
+let gutter = 392; /* the width of the names; less on a narrow screen */
 let scale = 1, left = D.begin, top = 0, width = 0, height = 0;
 let chosen = -1, pinned = false, cross = null, drag = null, drawn = 0;
 
@@ -125,27 +126,27 @@ function fillTable() {
 
 /* ---- coordinates ---- */
 
-function xOf(cycle) { return GUTTER + (cycle - left) * scale; }
-function cycleAt(x) { return left + (x - GUTTER) / scale; }
+function xOf(cycle) { return gutter + (cycle - left) * scale; }
+function cycleAt(x) { return left + (x - gutter) / scale; }
 function yOf(row) { return AXIS + row * ROW - top; }
 function clampView() {
-  const room = width - GUTTER - 14, least = Math.min(room / span, 6);
+  const room = width - gutter - 14, least = Math.min(room / span, 6);
   scale = Math.min(60, Math.max(least, scale));
   left = Math.max(D.begin - 2, Math.min(left, D.end + 3 - room / scale));
   if (span * scale <= room) left = D.begin;
   top = Math.max(0, Math.min(top, U.length * ROW + 6 - (height - AXIS)));
 }
 function fit() {
-  scale = (width - GUTTER - 14) / span;
+  scale = (width - gutter - 14) / span;
   left = D.begin;
   draw();
 }
 function zoom(factor, x) {
-  const at = x === undefined ? GUTTER + (width - GUTTER) / 2 : Math.max(GUTTER, x);
+  const at = x === undefined ? gutter + (width - gutter) / 2 : Math.max(gutter, x);
   const cycle = cycleAt(at);
   scale *= factor;
   clampView();
-  left = cycle - (at - GUTTER) / scale;
+  left = cycle - (at - gutter) / scale;
   draw();
 }
 
@@ -170,16 +171,16 @@ function gridStep() {
   }) || 2000;
 }
 function drawGrid(g, from, to, labels) {
-  const step = gridStep(), first = Math.ceil((cycleAt(GUTTER) - D.begin) / step) * step;
+  const step = gridStep(), first = Math.ceil((cycleAt(gutter) - D.begin) / step) * step;
   g.fillStyle = COLOR.line;
   if (scale >= 9)
-    for (let c = Math.ceil(cycleAt(GUTTER)); xOf(c) < width; c++)
+    for (let c = Math.ceil(cycleAt(gutter)); xOf(c) < width; c++)
       g.fillRect(Math.round(xOf(c)), from, .5, to - from);
   g.font = '11px ' + MONO;
   g.textAlign = 'left';
   for (let c = first; xOf(c + D.begin) < width; c += step) {
     const x = Math.round(xOf(c + D.begin));
-    if (x < GUTTER) continue;
+    if (x < gutter) continue;
     g.fillStyle = '#d5dde6';
     g.fillRect(x, from, 1, to - from);
     if (labels) {
@@ -189,7 +190,7 @@ function drawGrid(g, from, to, labels) {
   }
 }
 function bar(g, a, b, y, h, color) {
-  const x = Math.max(GUTTER, xOf(a)), w = Math.min(width, xOf(b)) - x;
+  const x = Math.max(gutter, xOf(a)), w = Math.min(width, xOf(b)) - x;
   if (b <= a || w <= 0) return;
   g.fillStyle = color;
   g.fillRect(x, y + (ROW - h) / 2, Math.max(w, .7), h);
@@ -209,7 +210,7 @@ function drawUop(g, u, y) {
   }
   if (scale < 2.5) return;
   [u[ISSUED], u[RET]].forEach(function (c) {
-    if (xOf(c) < GUTTER) return;
+    if (xOf(c) < gutter) return;
     g.fillStyle = COLOR.ink;
     g.fillRect(Math.round(xOf(c)), y + 4, 1, ROW - 8);
   });
@@ -236,12 +237,12 @@ function drawLabel(g, u, i, y) {
   g.font = '11.5px ' + MONO;
   g.textAlign = 'left';
   let text = D.insns[u[INSN]].text;
-  while (text.length > 4 && g.measureText(text).width > GUTTER - 128)
+  while (text.length > 4 && g.measureText(text).width > gutter - 128)
     text = text.replace(/.{1,2}\u2026?$/, '\u2026');
   g.fillText(text, 88, middle);
   g.fillStyle = COLOR.soft;
   g.textAlign = 'right';
-  g.fillText(u[PORT] >= 0 ? 'p' + u[PORT] : u[ELIM] ? 'elim' : '\u2013', GUTTER - 8,
+  g.fillText(u[PORT] >= 0 ? 'p' + u[PORT] : u[ELIM] ? 'elim' : '\u2013', gutter - 8,
     middle);
 }
 /* The uops that the selected one waits for, directly and indirectly. */
@@ -290,7 +291,7 @@ function drawRows() {
     drawLabel(g, U[i], i, yOf(i));
   }
   g.beginPath();
-  g.rect(GUTTER, AXIS, width - GUTTER, height - AXIS);
+  g.rect(gutter, AXIS, width - gutter, height - AXIS);
   g.clip();
   if (list.length > 1) drawArrows(g, list);
   g.restore();
@@ -301,16 +302,16 @@ function drawRows() {
   g.fillText('iter.', 14, AXIS / 2);
   g.fillText('instruction', 88, AXIS / 2);
   g.textAlign = 'right';
-  g.fillText('port', GUTTER - 8, AXIS / 2);
+  g.fillText('port', gutter - 8, AXIS / 2);
   g.fillStyle = '#cbd5e1';
   g.fillRect(0, AXIS - 1, width, 1);
-  g.fillRect(GUTTER - 1, 0, 1, height);
+  g.fillRect(gutter - 1, 0, 1, height);
   const all = U.length * ROW, seen = height - AXIS;
   if (all > seen) g.fillRect(width - 6, AXIS + top / all * seen, 4, seen * seen / all);
   drawCross(g, height);
 }
 function drawCross(g, h) {
-  if (cross === null || xOf(cross) < GUTTER) return;
+  if (cross === null || xOf(cross) < gutter) return;
   g.fillStyle = '#2563eb40';
   g.fillRect(xOf(cross), 0, Math.max(1, scale), h);
 }
@@ -327,17 +328,17 @@ function drawStrip() {
     g.fillText('port ' + p, 88, 4 + k * LANE + LANE / 2);
     g.textAlign = 'right';
     g.fillStyle = share > .95 ? COLOR.port : COLOR.soft;
-    g.fillText(share >= .005 ? Math.round(100 * share) + '% busy' : 'idle', GUTTER - 8,
+    g.fillText(share >= .005 ? Math.round(100 * share) + '% busy' : 'idle', gutter - 8,
       4 + k * LANE + LANE / 2);
   });
   D.busy.forEach(function (b) {
     const x = xOf(b[0]), y = 4 + D.ports.indexOf(b[1]) * LANE + 1, mine = chosen >= 0 &&
       U[chosen][DISP] === b[0] && U[chosen][PORT] === b[1];
-    if (x + scale < GUTTER || x > width) return;
+    if (x + scale < gutter || x > width) return;
     g.globalAlpha = b[3] >= it0 && b[3] <= it1 ? 1 : .28;
     g.fillStyle = mine ? COLOR.arrow : hue(b[2]);
     const w = Math.max(1, scale - (scale > 4 ? 1 : 0));
-    g.fillRect(Math.max(GUTTER, x), y, w, LANE - 2);
+    g.fillRect(Math.max(gutter, x), y, w, LANE - 2);
     if (scale >= 20) {
       g.fillStyle = '#fff';
       g.font = '600 9.5px ' + MONO;
@@ -347,7 +348,7 @@ function drawStrip() {
   });
   g.globalAlpha = 1;
   g.fillStyle = '#cbd5e1';
-  g.fillRect(GUTTER - 1, 0, 1, h);
+  g.fillRect(gutter - 1, 0, 1, h);
   drawCross(g, h);
 }
 function draw() {
@@ -409,8 +410,8 @@ function select(i) {
   const u = U[i], at = u[DISP] >= 0 ? u[DISP] : u[ISSUED];
   if (yOf(i) < AXIS) top = i * ROW;
   if (yOf(i) + ROW > height) top = (i + 1) * ROW - height + AXIS;
-  if (xOf(at) < GUTTER || xOf(at) > width - 40)
-    left = at - (width - GUTTER) / 2 / scale;
+  if (xOf(at) < gutter || xOf(at) > width - 40)
+    left = at - (width - gutter) / 2 / scale;
   clampView();
   const box = rows.canvas.getBoundingClientRect();
   choose(i, box.left + xOf(at), box.top + yOf(i) + ROW);
@@ -427,12 +428,12 @@ function onMove(e) {
   }
   const box = view.canvas.getBoundingClientRect();
   const x = e.clientX - box.left, y = e.clientY - box.top;
-  cross = x > GUTTER ? Math.floor(cycleAt(x)) : null;
+  cross = x > gutter ? Math.floor(cycleAt(x)) : null;
   if (pinned) draw();
   else choose(view === rows ? rowAt(y) : busyAt(x, y), e.clientX, e.clientY);
 }
 function onKey(e) {
-  const step = (width - GUTTER) / 8 / scale;
+  const step = (width - gutter) / 8 / scale;
   const actions = { '+': function () { zoom(1.5); }, '=': function () { zoom(1.5); },
     '-': function () { zoom(1 / 1.5); }, '0': fit, f: fit,
     ArrowLeft: function () { left -= step; draw(); },
@@ -467,7 +468,7 @@ function listen() {
     });
     c.addEventListener('wheel', function (e) {
       e.preventDefault();
-      if (e.shiftKey || e.offsetX < GUTTER) {
+      if (e.shiftKey || e.offsetX < gutter) {
         top += e.deltaY || e.deltaX;
         draw();
       } else {
@@ -481,6 +482,7 @@ function listen() {
 function resize() {
   const before = width;
   width = panel.clientWidth;
+  gutter = Math.max(210, Math.min(392, Math.round(width / 2)));
   const room = window.innerHeight - panel.getBoundingClientRect().top - window.scrollY -
     D.ports.length * LANE - 120;
   height = Math.min(AXIS + U.length * ROW + 6, Math.max(300, room));

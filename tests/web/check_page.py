@@ -162,6 +162,10 @@ def check_demo(tests, tact, browser, directory):
                 all('#3 (addsd)' in u[-1] for u in chain), chain[:2])
     tests.check('demo: header', all(text in page.dom for text in (
         'demo.s', 'Skylake (SKL)', '>Dependencies<', 'cycles per iteration')))
+    narrow = os.path.join(directory, 'demo-narrow.png')
+    page.run('--window-size=390,900', '--screenshot=' + narrow)
+    tests.check('demo: names leave room for the bars on a narrow screen',
+                pixels(narrow)[2][WAITS] > 1000, pixels(narrow)[2][WAITS])
     # The uop that is chosen has a box with its cycles and the reason.
     number = page.data['uops'].index(chain[5])
     dom = page.run('--dump-dom', place='#%d' % number)
@@ -205,6 +209,12 @@ def check_keys(tests, tact, browser, directory):
                 (page.attribute('tip'), page.attribute('gone')) == ('block', 'none'))
     tests.check('keys: down chooses a uop', 'mulsd' in (page.attribute('said') or ''),
                 page.attribute('said'))
+
+
+def check_unverified(tests, tact, browser, directory):
+    page = Page(browser, directory, 'unverified', make_page(tact, directory, 'unverified', '-a',
+                                                            'ZEN2', 'examples/demo.s'))
+    tests.check('unverified: the header says so', 'Zen 2 (ZEN2, not verified)' in page.dom)
 
 
 def check_names(tests, tact, browser, directory):
@@ -391,7 +401,7 @@ def main():
         return 0
     tests = Tests()
     with tempfile.TemporaryDirectory(prefix='tact-web-') as directory:
-        for check in (check_demo, check_keys, check_names, check_report, check_mix):
+        for check in (check_demo, check_keys, check_unverified, check_names, check_report, check_mix):
             try:
                 check(tests, os.path.abspath(args.tact), browser, directory)
             except Exception as e:  # whatever it is, the others still run and the sum is right
