@@ -6,7 +6,8 @@ usage: x87.py TABLES_DIR [CORE...]    puts the lines into tables that are there,
 Sources:
 - Zen 3: our own measurements (family 25, model 1): chains and independent copies of each instruction
 - Zen 4: as Zen 3; chains of fadd and fmul, pairs of fld1 and fstp, and fxch were measured and agree
-- Zen 5, Golden Cove: InstLatX64 (latency and throughput); ports as on the core before
+- Zen 5, Golden Cove: InstLatX64 (latency and throughput); ports as on the core before.  What we measured on
+  Golden Cove is in data/insn/GLC.fixes
 - the others: A. Fog, "Instruction tables", and LLVM's models of the cores; never measured by us
 
 Where the time depends on the operands (divisions, microcode), it is that of ordinary numbers of 80 bits.
@@ -27,7 +28,7 @@ CORES = {
     'ICL': dict(INTEL, load='23', address='78', data='49', move='05', add=('5', 3), mul=('0', 4), div=(16, 5), sqrt=(21, 7),
                 sign='0', compare='5', load_lat=7),
     'GLC': dict(INTEL, load='23A', address='78', data='49', move='05', add=('5', 3), mul=('0', 4), div=(16, 4), sqrt=(21, 7),
-                sign='0', compare='5', load_lat=7),
+                sign='0', compare='5', load_lat=6),
     'LNC': dict(INTEL, load='ABC', address='DEF', data='GH', move='67', add=('8', 3), mul=('6', 4), div=(16, 4), sqrt=(21, 7),
                 sign='6', compare='8', load_lat=7),
     'ZEN3': dict(AMD, add=('8', 7), mul=('8', 7), div=(15, 6), sqrt=(23, 11), sign='89', compare='8', load_lat=7),
@@ -42,7 +43,7 @@ SOURCES = {
     'ZEN3': 'measured by us on Zen 3: x87',
     'ZEN4': 'measured by us: x87, on Zen 3, and in part on Zen 4',
     'ZEN5': "InstLatX64's figures for Zen 5: x87; the rest measured by us on Zen 3",
-    'GLC': "InstLatX64's figures for Golden Cove: x87; ports from LLVM's model; never measured by us",
+    'GLC': "InstLatX64's figures for Golden Cove: x87; ports from LLVM's model; 115 chains and copies were measured by us",
 }
 OTHERS = "A. Fog's instruction tables and LLVM's models: x87; never measured by us"
 # Microcode: macro-ops and cycles, on AMD's cores (measured on Zen 3) and on Intel's.

@@ -24,6 +24,7 @@ struct draft {
 	unsigned n_load, n_sta, n_std, n_alu;
 	bool full;
 	bool holds_twice;  /* its vector uops hold their port for two cycles */
+	bool stores_twice; /* and those of its stored data */
 	int computes;	   /* uop that makes what is stored, or -1; */
 	uint32_t computed; /* bit k: it waits for input k */
 };

@@ -109,6 +109,8 @@ static void sort_uops(struct draft *d, size_t i, bool taken)
 			d->alu[0] = d->alu[k];
 			d->alu[k] = swap;
 		}
+	/* Data that the tables count twice hold their port for two cycles. */
+	d->stores_twice = d->n_sta && !d->n_load && d->n_std == 2 * d->n_sta;
 	/* Store addresses can look like loads. */
 	while (d->n_std > d->n_sta) {
 		if (d->n_load)
@@ -125,6 +127,8 @@ static bool is_double(const struct draft *d, enum sim_kind kind)
 
 	if (kind == SIM_ALU)
 		return d->holds_twice;
+	if (kind == SIM_STORE_DATA && d->stores_twice)
+		return true;
 	if (!d->block->arch->params.slow_256_memory || (kind != SIM_LOAD && kind != SIM_STORE_DATA))
 		return false;
 	for (unsigned k = 0; k < insn->n_operands; k++)
