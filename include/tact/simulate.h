@@ -28,7 +28,7 @@ extern "C" {
 enum tact_sim_method {
 	TACT_SIM_NONE,	  /* there is no figure */
 	TACT_SIM_REPEATS, /* the state of the pipeline recurred: exact for the model */
-	TACT_SIM_SETTLED, /* a mean over three stretches that agree within 0.5% */
+	TACT_SIM_SETTLED, /* stretches agree within 0.5%: their mean, or the bound that they keep */
 	TACT_SIM_MEAN,	  /* a mean over the second half of max_cycles */
 	TACT_N_SIM_METHODS
 };
@@ -84,8 +84,9 @@ struct tact_sim_insn {
 /* The result of a simulation.
  *
  * `repeats` says that the state of the pipeline recurred: the figure is exact for the model.
- * Otherwise it is the mean over a stretch in which the pipeline had settled, or, if it never did,
- * over the second half of max_cycles; `method` says which, and `uncertainty` how sure it is.
+ * Otherwise it is the mean over a stretch in which the pipeline had settled, or the largest of the
+ * bounds if it had settled there, or, if it never did, the mean over the second half of max_cycles;
+ * `method` says which, and `uncertainty` how sure it is.
  *
  * `stopped` says that the sink ended the simulation.  If the steady state was known by then, the
  * result is complete.  If not, there is no figure: cycles_per_iteration is NaN, period is 0,

@@ -107,20 +107,30 @@ static bool begins_in(const struct sim_state *s, uint64_t raw, uint64_t address)
 	return address < s->block_end && continues(s, raw);
 }
 
-static void open_block(struct sim_state *s, uint64_t raw, uint64_t address)
+/* Counts the instructions of the current block, from this one on, whose prefix changes their length. */
+static int count_lcps(const struct sim_state *s, uint64_t raw, uint64_t address)
 {
-	unsigned width = (unsigned)s->params->predecode_block;
-	int lcps = 0, hidden = s->block_cycles > 0 ? s->block_cycles - 1 : 0, stall;
+	int n = 0;
 
-	s->block_end = address / width * width + width;
+	if (!s->stream && !s->program->has_lcp)
+		return 0;
 	do {
 		const struct sim_raw *bi = raw_insn(s, raw);
 
-		lcps += bi->has_lcp;
+		n += bi->has_lcp;
 		address += bi->length;
 		raw = behind(s, raw);
 	} while (begins_in(s, raw, address));
-	stall = s->params->lcp_stall * lcps - hidden;
+	return n;
+}
+
+static void open_block(struct sim_state *s, uint64_t raw, uint64_t address)
+{
+	const uint64_t width = (uint64_t)s->params->predecode_block; /* a power of two */
+	int hidden = s->block_cycles > 0 ? s->block_cycles - 1 : 0, stall;
+
+	s->block_end = (address & ~(width - 1)) + width;
+	stall = s->params->lcp_stall * count_lcps(s, raw, address) - hidden;
 	s->stall = stall > 0 ? stall : 0;
 	s->block_cycles = 0;
 }

@@ -89,12 +89,23 @@ static bool repeats(struct sim_state *s, struct reference *r, uint64_t iteration
 	return false;
 }
 
-/* Blocks whose state does not recur for a long time may still have settled: in three consecutive
- * stretches, iterations take equally long, and neither the reservation station nor the reorder
- * buffer fills up any more, but for the sixteenth by which they go up and down.
+/* Blocks whose state does not recur for a long time may still have settled: in consecutive stretches,
+ * iterations take equally long, and neither the reservation station nor the reorder buffer fills up
+ * any more, but for the sixteenth by which they go up and down.
+ *
+ * FACILE's bounds hold in the pipeline, too.  A pace that has come down to the largest of them needs
+ * fewer witnesses: it gets no faster, and the bound says it more exactly than a count of cycles.  If
+ * it is one of the front end, what follows has time to spare, and nothing builds up that would slow
+ * it down later.
  */
-enum { STRETCHES = 3, STRETCH_CYCLES = 64, STRETCH_ITERATIONS = 4 };
+enum { MOST_STRETCHES = 3 };
 static const double SETTLED_SHARE = 0.005;
+
+static const struct rule {
+	unsigned stretches;
+	int32_t cycles; /* of each, at least */
+	uint64_t iterations;
+} alone = {MOST_STRETCHES, 64, 4}, at_bound = {2, 64, 4}, at_front_end = {2, 32, 2};
 
 struct checkpoint {
 	uint64_t iteration;
@@ -103,7 +114,7 @@ struct checkpoint {
 };
 
 struct settling {
-	struct checkpoint last[STRETCHES + 1]; /* the newest one last */
+	struct checkpoint last[MOST_STRETCHES + 1]; /* the newest one last */
 	unsigned n;
 };
 
@@ -117,40 +128,43 @@ static bool has_filled(const struct checkpoint *from, const struct checkpoint *t
 	return to->rs > from->rs + from->rs / 16 || to->rob > from->rob + from->rob / 16;
 }
 
-/* Whether a stretch takes as long as all of them, as exactly as its ends are known: iterations end
- * at whole cycles.
- */
-static bool agrees(const struct checkpoint *from, const struct checkpoint *to, double all)
+/* The cycles by which a stretch may differ from its pace: iterations end at whole cycles. */
+static double slack(double cycles)
 {
-	const double cycles = all * (double)(to->iteration - from->iteration),
-		     slack = SETTLED_SHARE * cycles;
-
-	return fabs((double)(to->clock - from->clock) - cycles) <= (slack > 1 ? slack : 1);
+	return SETTLED_SHARE * cycles > 1 ? SETTLED_SHARE * cycles : 1;
 }
 
-/* At the end of an iteration: returns whether the last stretches agree. */
-static bool has_settled(const struct sim_state *s, struct settling *t, uint64_t iteration)
+static bool agrees(const struct checkpoint *from, const struct checkpoint *to, double pace)
 {
-	const struct checkpoint now = {iteration, s->clock,
-				       s->rs_count + s->vec_count + s->vec_queued, s->rob_count};
-	struct checkpoint *last = t->last;
-	double all;
+	const double cycles = pace * (double)(to->iteration - from->iteration);
 
-	if (t->n && (now.clock - last[t->n - 1].clock < STRETCH_CYCLES ||
-		     iteration - last[t->n - 1].iteration < STRETCH_ITERATIONS))
+	return fabs((double)(to->clock - from->clock) - cycles) <= slack(cycles);
+}
+
+/* At the end of an iteration: returns whether the last stretches, and all of them together, have the
+ * same pace; `bound` 0: whichever that is.
+ */
+static bool has_settled(const struct rule *rule, struct settling *t, const struct checkpoint *now,
+			double bound)
+{
+	struct checkpoint *last = t->last;
+	double pace;
+
+	if (t->n && (now->clock - last[t->n - 1].clock < rule->cycles ||
+		     now->iteration - last[t->n - 1].iteration < rule->iterations))
 		return false;
-	if (t->n > STRETCHES)
-		memmove(last, last + 1, STRETCHES * sizeof(*last));
+	if (t->n > rule->stretches)
+		memmove(last, last + 1, rule->stretches * sizeof(*last));
 	else
 		t->n++;
-	last[t->n - 1] = now;
-	if (t->n <= STRETCHES || has_filled(&last[0], &now))
+	last[t->n - 1] = *now;
+	if (t->n <= rule->stretches || has_filled(&last[0], now))
 		return false;
-	all = stretch(&last[0], &now);
-	for (unsigned i = 0; i < STRETCHES; i++)
-		if (!agrees(&last[i], &last[i + 1], all))
+	pace = bound > 0 ? bound : stretch(&last[0], now);
+	for (unsigned i = 0; i < rule->stretches; i++)
+		if (!agrees(&last[i], &last[i + 1], pace))
 			return false;
-	return true;
+	return agrees(&last[0], now, pace);
 }
 
 enum { BATCHES = 4 };
@@ -161,7 +175,7 @@ struct run {
 	const struct sim_run_options *opt;
 	struct sim_result *out;
 	struct reference reference;
-	struct settling settling;
+	struct settling alone, bounded;
 	uint64_t iteration; /* that ended last */
 	int32_t end;	    /* clock then */
 	/* The first ends of iterations after 4, 5, 6 and 7 eighths of the budget: where the second
@@ -211,6 +225,7 @@ static double half_width(const struct checkpoint *at, unsigned n)
 /* Notes the figure.  Everything that is simulated afterwards is for the sink. */
 static void conclude(struct run *run, uint64_t from_iteration, int32_t from_clock)
 {
+	enum { LEAST_COUNTED = 4 };
 	struct reference *r = &run->reference;
 	struct sim_result *out = run->out;
 
@@ -220,24 +235,53 @@ static void conclude(struct run *run, uint64_t from_iteration, int32_t from_cloc
 	out->period = run->iteration - from_iteration;
 	out->cycles_per_iteration = (double)(run->end - from_clock) / (double)out->period;
 	/* A reference that was just moved has seen nothing yet. */
-	if (out->repeats || run->iteration >= r->iteration + STRETCH_ITERATIONS)
+	if (out->repeats || run->iteration >= r->iteration + LEAST_COUNTED)
 		count_since(run, r->stats, r->iteration);
 	else
 		count_since(run, r->before.stats, r->before.iteration);
 }
 
+/* Note the figure of a pipeline that has settled, alone or at a bound. */
+static void conclude_settled(struct run *run, const struct settling *t)
+{
+	run->out->has_settled = true;
+	conclude(run, t->last[0].iteration, t->last[0].clock);
+	run->out->uncertainty = half_width(t->last, t->n);
+}
+
+static void conclude_bounded(struct run *run, const struct settling *t, double bound)
+{
+	struct sim_result *out = run->out;
+
+	out->has_settled = true;
+	conclude(run, t->last[0].iteration, t->last[0].clock);
+	out->cycles_per_iteration = bound;
+	out->uncertainty = slack(bound * (double)out->period) / (double)out->period;
+}
+
+static bool look_for_pace(struct run *run)
+{
+	const struct sim_state *s = run->s;
+	const struct sim_run_options *opt = run->opt;
+	const struct checkpoint now = {run->iteration, s->clock,
+				       s->rs_count + s->vec_count + s->vec_queued, s->rob_count};
+
+	if (opt->bound > 0 && has_settled(opt->is_front_end ? &at_front_end : &at_bound,
+					  &run->bounded, &now, opt->bound))
+		conclude_bounded(run, &run->bounded, opt->bound);
+	else if (has_settled(&alone, &run->alone, &now, 0))
+		conclude_settled(run, &run->alone);
+	return run->out->has_settled;
+}
+
 /* At the end of an iteration. */
 static void look_for_steady_state(struct run *run)
 {
-	const struct checkpoint *settled = &run->settling.last[0];
-
 	if (repeats(run->s, &run->reference, run->iteration)) {
 		run->out->repeats = true;
 		conclude(run, run->reference.iteration, run->reference.clock);
-	} else if (!run->opt->is_exact && has_settled(run->s, &run->settling, run->iteration)) {
-		run->out->has_settled = true;
-		conclude(run, settled->iteration, settled->clock);
-		run->out->uncertainty = half_width(settled, STRETCHES + 1);
+	} else if (!run->opt->is_exact && look_for_pace(run)) {
+		return;
 	} else if (run->n_marks < BATCHES &&
 		   (uint64_t)run->s->clock >
 			   run->opt->max_cycles * (BATCHES + run->n_marks) / (2 * BATCHES)) {

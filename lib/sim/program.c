@@ -446,6 +446,9 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 				  .bank_step = bi->bank_step,
 				  .constants = (uint8_t)block_constants(block, i),
 				  .merge_key = SIM_NO_KEY};
+	if (insn->bank_bytes && !insn->bank_step)
+		insn->banks =
+			block_banks(&block->arch->params, insn->bank_offset, insn->bank_bytes);
 	taken = !for_stream && block->mode == TACT_MODE_LOOP && insn->is_last;
 	insn->is_branch = bi->fused_next || l->attributes & TACT_INSN_BRANCH;
 	if (insn->n_fused > SIM_MAX_UOPS)

@@ -54,6 +54,7 @@ int sim_program_build(struct sim_program *p, const struct tact_block *block, boo
 	p->n_raws = block->n_insns;
 	p->n_decoded = p->n_slots = 0;
 	p->code_size = (uint32_t)block->code_size;
+	p->has_lcp = false;
 	if (tact_grow(&p->raws, &p->raw_capacity, block->n_insns, sizeof(*p->raws)) < 0)
 		return -TACT_E_NOMEM;
 	for (size_t i = 0; i < block->n_insns; i++) {
@@ -67,6 +68,7 @@ int sim_program_build(struct sim_program *p, const struct tact_block *block, boo
 					 .has_lcp = (bi->lowered->attributes & TACT_INSN_LCP) != 0,
 					 .fused_prev = bi->fused_prev,
 					 .is_nop = bi->lowered->is_nop};
+		p->has_lcp |= p->raws[i].has_lcp;
 		if (bi->fused_prev)
 			continue;
 		if (reserve(p) < 0)

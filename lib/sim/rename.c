@@ -53,8 +53,8 @@ static void begin_values(struct sim_state *s, struct sim_instance *inst)
 			inst->output[o].ready = s->clock;
 }
 
-static void begin_instance(struct sim_state *s, uint64_t id, const struct sim_insn *insn,
-			   uint8_t sync_key)
+static inline void begin_instance(struct sim_state *s, uint64_t id, const struct sim_insn *insn,
+				  uint8_t sync_key)
 {
 	unsigned slot = sim_slot(s, id);
 	struct sim_instance *inst = &s->slots[slot];

@@ -296,14 +296,15 @@ static bool has_older_rival(struct sim_state *s, const struct sim_entry *e)
 static bool takes_banks(struct sim_state *s, const struct sim_entry *e)
 {
 	const struct sim_insn *insn = e->inst->insn;
-	uint64_t banks;
+	uint64_t banks = insn->banks;
 
 	if (!insn->bank_bytes)
 		return true;
-	banks = block_banks(s->params,
-			    insn->bank_offset +
-				    insn->bank_step * (unsigned)sim_iteration(e->inst->id),
-			    insn->bank_bytes);
+	if (!banks)
+		banks = block_banks(s->params,
+				    insn->bank_offset +
+					    insn->bank_step * (unsigned)sim_iteration(e->inst->id),
+				    insn->bank_bytes);
 	if (banks & s->bank_twice)
 		return false;
 	s->bank_twice |= banks & s->bank_once;

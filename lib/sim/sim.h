@@ -133,6 +133,7 @@ struct sim_insn {
 	uint16_t mite, ms, fused; /* all of them: n_fused has a limit */
 	uint16_t cycles;	  /* measured throughput, where nothing else explains it; 0: none */
 	uint8_t bank_offset, bank_bytes, bank_step; /* as in struct block_insn */
+	uint64_t banks;	  /* of every iteration; 0: they differ, or are not known */
 	uint16_t forward; /* cycles from a store's data to the result of the load that takes it */
 };
 
@@ -174,6 +175,7 @@ struct sim_program {
 	unsigned n_decoded; /* uops of all instructions */
 	unsigned n_slots;   /* of the DSB that they take */
 	uint32_t code_size;
+	bool has_lcp; /* an instruction has a prefix that changes its length */
 
 	/* For a copy: everything is in one piece, beginning with what every execution needs. */
 	void *memory;
@@ -684,6 +686,8 @@ struct sim_run_options {
 	bool is_exact;	     /* go on to max_cycles unless the state recurs */
 	int (*on_uop)(void *arg, const struct tact_sim_uop *uop); /* NULL: no sink */
 	void *arg;
+	double bound;		 /* cycles per iteration, at least; 0: not known */
+	bool is_front_end;	 /* the bound is one of the front end */
 	uint64_t min_iterations; /* that are simulated even if the state repeats earlier */
 	struct sim_stats *stats; /* SIM_STATS for each instruction of the program */
 };

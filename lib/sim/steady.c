@@ -37,7 +37,7 @@ static uint64_t fetch_hash(const struct sim_state *s, uint64_t iteration)
 		uint64_t phase =
 			s->block->mode == TACT_MODE_UNROLL ? iteration * s->block->code_size : 0;
 
-		h = mix(h, phase % (uint64_t)s->params->predecode_block);
+		h = mix(h, (phase & ((uint64_t)s->params->predecode_block - 1)));
 		h = mix(h, s->next_raw - first);
 		h = mix(h, s->block_end ? s->block_end - phase + 1 : 0);
 		h = mix(h, (uint64_t)s->stall << 32 | (uint64_t)s->block_cycles << 16 |
@@ -149,7 +149,7 @@ static uint64_t counts_of(const struct sim_state *s, uint64_t iteration)
 
 	return s->rob_count + (waiting << 11) + ((uint64_t)s->idq_count << 21) +
 	       ((uint64_t)s->iq_count << 31) +
-	       (phase % (uint64_t)s->params->predecode_block << 39) + (next << 45);
+	       ((phase & ((uint64_t)s->params->predecode_block - 1)) << 39) + (next << 45);
 }
 
 static uint64_t sketch_of(const struct sim_state *s, uint64_t iteration)

@@ -76,6 +76,25 @@ static void find_bottlenecks(struct tact_simulation *out)
 	out->scheduling = !out->bottlenecks;
 }
 
+/* Finds the largest of the bounds that the pipeline must keep: it has no store buffer. */
+static void find_bound(const struct tact_prediction *bounds, struct sim_run_options *options)
+{
+	enum {
+		FRONT_END = 1 << TACT_BOUND_PREDECODE | 1 << TACT_BOUND_DECODE |
+			    1 << TACT_BOUND_DSB | 1 << TACT_BOUND_LSD | 1 << TACT_BOUND_ISSUE
+	};
+
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
+		if (!(bounds->applies >> b & 1) || b == TACT_BOUND_STORES)
+			continue;
+		if (bounds->bound[b] > options->bound) {
+			options->bound = bounds->bound[b];
+			options->is_front_end = false;
+		}
+		options->is_front_end |= FRONT_END >> b & 1 && bounds->bound[b] == options->bound;
+	}
+}
+
 static int run(struct tact_simulator *simulator, struct tact_block *block,
 	       const struct tact_sim_options *opt)
 {
@@ -89,6 +108,7 @@ static int run(struct tact_simulator *simulator, struct tact_block *block,
 
 	if (status < 0)
 		return status;
+	find_bound(&simulator->bounds, &options);
 	if (tact_grow(&simulator->stats, &simulator->stats_capacity,
 		      SIM_STATS * simulator->program.n_insns, sizeof(*simulator->stats)) < 0)
 		return -TACT_E_NOMEM;

@@ -388,6 +388,25 @@ TEST_WITH(a_stopped_run_has_no_figure, open_models, close_models)
 	}
 }
 
+/* A pace that has come down to a bound is that bound, not a mean over iterations that end at whole
+ * cycles; the front end needs fewer cycles to show it than what fills the reservation station.
+ */
+TEST_WITH(test_pace_at_bound, open_models, close_models)
+{
+	struct models *f = *state;
+	struct tact_simulation s = TACT_SIMULATION_INIT;
+
+	load(f, "SKL", TACT_MODE_UNROLL, "8bb0a00000004439c6");
+	assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &s), 0);
+	assert_int_equal(s.method, TACT_SIM_SETTLED);
+	assert_true(s.cycles_per_iteration == 0.5625 && s.cycles < 128);
+	assert_true(s.uncertainty > 0 && s.uncertainty < 0.02);
+	load(f, "SKL", TACT_MODE_UNROLL, "480fbdf6488d0437");
+	assert_int_equal(tact_simulate(f->simulator, f->block, NULL, &s), 0);
+	assert_int_equal(s.method, TACT_SIM_SETTLED);
+	assert_true(s.cycles_per_iteration == 3 && s.cycles > 128);
+}
+
 /* How the figure was found: a chain of imul and add fills the reservation station, whose state
  * recurs long after the pace is steady.
  */
