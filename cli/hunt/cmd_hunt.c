@@ -210,6 +210,8 @@ static int create(struct hunter *p)
 	if (status)
 		return status;
 	o.batch = p->measure ? BATCH_WORKER * p->jobs : BATCH_MODELS;
+	if (p->blocks && p->blocks < o.batch)
+		o.batch = p->blocks;
 	if (tact_hunt_create(&p->hunt, &o, NULL) < 0)
 		cli_out_of_memory();
 	hunter_say_what(p);
@@ -300,6 +302,26 @@ static int worse(int a, int b)
 	return a > b ? a : b;
 }
 
+/* Without a block to begin with, what the user asked for cannot be done. */
+static int no_blocks(const struct hunter *p, int status)
+{
+	if (!status)
+		cli_message("%s: no block to begin with", p->truth ? p->truth : p->inputs.list[0]);
+	return CLI_FAILED;
+}
+
+/* Measurements on another microarchitecture find its differences, not errors of the model. */
+static void warn_of_host(const struct hunter *p)
+{
+	const struct tact_arch *host = tact_arch_host();
+
+	if (p->measure && !p->is_quiet && host != p->archs.arch[0])
+		cli_message("the model is one of %s, but this machine is %s%s: what they disagree "
+			    "on may be a difference between the two",
+			    tact_arch_name(p->archs.arch[0]), host ? "" : "not ",
+			    tact_arch_name(host ? host : p->archs.arch[0]));
+}
+
 static int run(void *target)
 {
 	struct hunter *p = target;
@@ -319,9 +341,12 @@ static int run(void *target)
 		status = open_outputs(p);
 	if (status)
 		return status;
-	read = worse(hunter_read(p), p->memory ? hunter_read_measured(p) : CLI_GOOD);
-	if (p->truth && !p->n_known)
-		return worse(read, CLI_FAILED);
+	read = hunter_read(p);
+	if ((p->truth || p->inputs.n) && !p->n_known)
+		return no_blocks(p, read);
+	if (p->memory)
+		read = worse(read, hunter_read_measured(p));
+	warn_of_host(p);
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	status = hunt(p);

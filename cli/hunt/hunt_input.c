@@ -100,7 +100,8 @@ int hunter_read(struct hunter *p)
 		if (read_blocks(p, p->inputs.list[i]))
 			status = CLI_FAILED;
 	if (p->n_left_out && !p->is_quiet)
-		cli_message("%zu blocks were left out: %s", p->n_left_out,
+		cli_message("%zu %s left out: %s", p->n_left_out,
+			    p->n_left_out == 1 ? "block was" : "blocks were",
 			    p->truth ? "no number, another mode, not clean, or too long"
 				     : "no code, or too long");
 	return status;

@@ -111,7 +111,7 @@ static void put_head(const struct hunter *p, struct text *out, size_t width)
 	text_wrap_to(out, cli_string(&line), 0, out->size, width);
 	text_reset(&line);
 	text_printf(&line, "Classes: %zu%s", n, n ? "" : ". Nothing was found");
-	if (p->truth && c.weight_off > 0)
+	if (p->truth && n && c.weight_off > 0)
 		text_printf(&line, "; %.0f%% of the weight that is off is in one of them",
 			    100 * c.weight_in_class / c.weight_off);
 	text_printf(&line, ".%s",
