@@ -403,6 +403,19 @@ static void meet_last_store(const struct address_walk *w, struct block_node *nod
 	node->is_blocked = node->is_narrow = node->is_renamed = false;
 }
 
+/* Loads of more than one narrower store holds, where that costs only time (experiments on Golden
+ * Cove): into general registers without a sign, or of whole vectors; not after stores of vectors.
+ */
+static bool may_be_narrow(const struct block_insn *load, const struct tact_operand *from,
+			  const struct block_insn *store)
+{
+	if (store->lowered->attributes & TACT_INSN_VECTOR)
+		return false;
+	return load->lowered->attributes & TACT_INSN_VECTOR
+		       ? from->bits >= 128
+		       : !(load->lowered->attributes & TACT_INSN_SIGN_EXTEND);
+}
+
 /* Connects a memory input to the store that it meets, if any. */
 static void meet_store(struct address_walk *w, struct block_node *node, const struct block_insn *bi)
 {
@@ -426,8 +439,9 @@ static void meet_store(struct address_walk *w, struct block_node *node, const st
 	node->iterations = (uint8_t)(w->pass - store->pass);
 	node->is_blocked = share != STORE_WHOLE;
 	node->distance = (int8_t)(store->address.offset - a.offset);
-	node->is_narrow =
-		share == STORE_ALONE && !node->distance && w->block->arch->params.blocked_overlap;
+	node->is_narrow = share == STORE_ALONE && !node->distance &&
+			  w->block->arch->params.blocked_overlap &&
+			  may_be_narrow(bi, o, &w->block->insns[store->insn]);
 	node->is_renamed =
 		share == STORE_WHOLE && !node->distance && bi->lowered->takes_stored &&
 		w->block->insns[store->insn].lowered->leaves_stored &&

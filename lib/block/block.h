@@ -116,6 +116,9 @@ struct block_node {
 	bool is_renamed; /* memory: what was stored is there at once */
 	bool is_sooner;	 /* comes a cycle sooner than the table says (fast_float_add) */
 	int8_t distance; /* memory: from where it is loaded to where the store begins, bytes */
+	uint8_t early;	 /* memory: cycles that it takes longer if it comes early, on a slow port */
+	uint8_t late;	 /* memory: cycles that it takes less if it comes late, without `early` */
+	uint8_t reach;	 /* for block_mark_forwarding: 1 + cycles from a load to here; 0: none */
 };
 
 #define BLOCK_NO_PRODUCER UINT32_MAX
@@ -294,6 +297,11 @@ int block_look_at(struct tact_block *block, const uint8_t *code, size_t size);
  */
 void block_depend(struct tact_block *block);
 
+/* Finds what loads from the store buffer take, beyond the core's latency.  Requires nodes that are
+ * connected to stores.
+ */
+void block_mark_forwarding(struct tact_block *block);
+
 /* Marks loads that cross a cache line, on cores where that counts. */
 void block_mark_splits(struct tact_block *block);
 
@@ -307,6 +315,23 @@ static inline void block_connect(const struct tact_block *block)
 {
 	if (!block->is_connected)
 		block_depend((struct tact_block *)(uintptr_t)block);
+}
+
+/* Returns the cycles that a blocked load takes longer than one from the store buffer. */
+static inline unsigned block_blocked_latency(const struct arch_params *p)
+{
+	return (unsigned)(p->store_blocked_latency ? p->store_blocked_latency - p->store_forward
+						   : p->store_blocked + 1 - p->store_forward_vec);
+}
+
+/* Returns the cycles that a load takes longer if it comes early, on average: all load ports but one
+ * are slow then.
+ */
+static inline unsigned block_mean_early(const struct tact_block *block, unsigned early)
+{
+	const unsigned ports = (unsigned)__builtin_popcount(block->arch->params.load_ports);
+
+	return early ? (early * (ports - 1) + ports / 2) / ports : 0;
 }
 
 /* Finds the latency from input `in` to output `out` of insns[p], as seen by node `to`, with the
@@ -327,8 +352,7 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 	 * least two, whatever the load.
 	 */
 	if (forwarding && to->is_blocked)
-		blocked = (unsigned)(block->arch->params.store_blocked + 1 -
-				     block->arch->params.store_forward_vec);
+		blocked = block_blocked_latency(&block->arch->params);
 	if (to_memory && to->is_renamed && source->kind == VALUE_ADDRESS && forwarding &&
 	    block->arch->params.store_renamed > 1)
 		return false; /* a prediction does not wait for the store's address */
@@ -343,8 +367,10 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 	if (forwarding && source->kind == VALUE_MEMORY &&
 	    block_nodes(block)[producer->first_node + in].is_renamed)
 		*latency -= (unsigned)block->arch->params.store_forward;
-	else if (forwarding && source->kind == VALUE_MEMORY && to_memory)
-		*latency -= l->forward_gain < *latency ? l->forward_gain : 0;
+	else if (forwarding && source->kind == VALUE_MEMORY)
+		*latency += block_mean_early(block,
+					     block_nodes(block)[producer->first_node + in].early) -
+			    (to_memory && l->forward_gain < *latency ? l->forward_gain : 0);
 	else if (source->kind == VALUE_ADDRESS && (producer->fast_load || producer->load_extra))
 		*latency += producer->load_extra - (unsigned)producer->fast_load; /* not both */
 	else if (to->is_sooner && *latency > 1)

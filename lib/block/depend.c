@@ -349,6 +349,8 @@ void block_depend(struct tact_block *block)
 		if (block->insns[i].lowered->attributes & TACT_INSN_FLOAT_ADD)
 			find_fast_add(block, &block->insns[i]);
 	connect_memory(block); /* and copies the nodes if it knows addresses better */
+	if (block->has_forwarding && block->arch->params.store_forward_early && !block->opt.paper)
+		block_mark_forwarding(block);
 	mark_stack_syncs(block);
 	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_pointer_chasing; i++)
 		block->insns[i].fast_load =

@@ -71,6 +71,13 @@ static int lay_out(struct search *s, struct tact_block *block, size_t n, size_t 
 	return 0;
 }
 
+static bool is_from_memory(const struct tact_block *block, uint32_t insn, uint32_t node)
+{
+	const struct block_insn *bi = &block->insns[insn];
+
+	return bi->lowered->in[node - bi->first_node].kind == VALUE_MEMORY;
+}
+
 /* Gathers the nodes of instructions that can be on a cycle.  Returns 1, 0 if there are none, or
  * -TACT_E_NOMEM.
  */
@@ -97,13 +104,24 @@ static int gather(struct search *s, struct tact_block *block)
 			const uint32_t producer = s->nodes[v].producer;
 
 			s->place[v] = NOT_THERE;
-			if (producer != BLOCK_NO_PRODUCER && is_cyclic(cyclic, producer)) {
+			if (producer != BLOCK_NO_PRODUCER && is_cyclic(cyclic, producer) &&
+			    (s->memory != FACILE_NO_MEMORY || !is_from_memory(block, i, v))) {
 				s->place[v] = s->n;
 				s->number[s->n++] = v;
 			}
 		}
 	}
 	return s->n > 0;
+}
+
+/* Returns by how much a load that comes late is faster than the graph says. */
+static unsigned gained(const struct search *s, uint32_t from)
+{
+	const struct block_node *node = &s->nodes[s->number[from]];
+
+	return s->memory == FACILE_LATE_MEMORY && node->late
+		       ? node->late + block_mean_early(s->block, node->early)
+		       : 0u;
 }
 
 /* Lists the edges between these nodes, each with its latency. */
@@ -124,7 +142,7 @@ static void connect(struct search *s)
 			if (from != NOT_THERE &&
 			    block_latency(block, node->producer, in, node->output, node,
 					  s->forwarding, &latency))
-				s->edges[n++] = (struct edge){from, latency};
+				s->edges[n++] = (struct edge){from, latency - gained(s, from)};
 		}
 	}
 	s->first[s->n] = n;
@@ -257,7 +275,7 @@ static bool improve(struct search *s)
 }
 
 int facile_search(struct search *s, struct tact_block *block, const struct block_node *nodes,
-		  bool forwarding)
+		  bool forwarding, enum facile_memory memory)
 {
 	int status;
 
@@ -265,6 +283,7 @@ int facile_search(struct search *s, struct tact_block *block, const struct block
 	s->block = block;
 	s->nodes = nodes;
 	s->forwarding = forwarding;
+	s->memory = memory;
 	status = gather(s, block);
 	if (status <= 0)
 		return status;

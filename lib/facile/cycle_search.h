@@ -7,6 +7,13 @@
 
 #include "facile/facile.h"
 
+/* How the search takes memory. */
+enum facile_memory {
+	FACILE_MEMORY,	    /* as the graph has it */
+	FACILE_NO_MEMORY,   /* not at all */
+	FACILE_LATE_MEMORY, /* loads come when the data of stores are about to come */
+};
+
 struct edge {
 	uint32_t from; /* node of the search */
 	uint32_t latency;
@@ -16,7 +23,8 @@ struct search {
 	const struct tact_block *block;
 	const struct block_node *nodes; /* of the block: one of its two views */
 	bool forwarding;		/* memory latencies are those of forwarding */
-	uint32_t n;			/* nodes of the search, in the order of the block's */
+	enum facile_memory memory;
+	uint32_t n; /* nodes of the search, in the order of the block's */
 	double *potential;
 	struct tact_chain_link *links; /* room for the cycle */
 	struct edge *edges;
@@ -32,6 +40,6 @@ struct search {
 
 /* Finds the largest ratio and a cycle that has it.  Returns 0 or -TACT_E_NOMEM. */
 int facile_search(struct search *s, struct tact_block *block, const struct block_node *nodes,
-		  bool forwarding);
+		  bool forwarding, enum facile_memory memory);
 
 #endif /* TACT_FACILE_CYCLE_SEARCH_H */

@@ -80,6 +80,30 @@ static unsigned reasons_of(const struct tact_block *block)
 	       (block->opt.paper ? 0 : 1u << BEYOND_PAPER);
 }
 
+enum {
+	FRONT_END = 1u << TACT_BOUND_PREDECODE | 1u << TACT_BOUND_DECODE | 1u << TACT_BOUND_DSB |
+		    1u << TACT_BOUND_LSD | 1u << TACT_BOUND_ISSUE
+};
+
+double facile_pace(struct tact_block *block)
+{
+	const struct tact_predict_options opt = TACT_PREDICT_OPTIONS_INIT;
+	const unsigned reasons = reasons_of(block);
+	double worst = 0;
+
+	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
+		double cycles;
+
+		if (!(FRONT_END >> b & 1) || !(reasons >> bounds[b].applies & 1))
+			continue;
+		cycles = bounds[b].cycles(block, &opt);
+		if (cycles < 0)
+			return cycles;
+		worst = cycles > worst ? cycles : worst;
+	}
+	return worst;
+}
+
 /* Fills *out, which is all zeros. */
 static int predict(struct tact_block *block, const struct tact_predict_options *opt,
 		   struct tact_prediction *out)

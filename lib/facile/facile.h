@@ -34,6 +34,11 @@ facile_derivation facile_derive_predecode, facile_derive_decode, facile_derive_d
  */
 int facile_slack(struct tact_block *block, size_t i, double cycles, double *slack);
 
+/* Returns the largest of the front end's bounds, by which loads are dispatched; negative if there
+ * is no memory.
+ */
+double facile_pace(struct tact_block *block);
+
 /* Cycles that a number of iterations of unrolled code needs from the predecoder through the
  * instruction queue to the decoders, in the steady state.
  */

@@ -8,13 +8,43 @@
 
 #include "facile/cycle_search.h"
 
+/* Where the time of a load from the store buffer depends on when it comes, only Forwarding knows it.
+ */
+static enum facile_memory memory_of(const struct tact_block *block)
+{
+	return block->arch->params.store_forward_late && !block->opt.paper ? FACILE_NO_MEMORY
+									   : FACILE_MEMORY;
+}
+
+/* Searches with the latency of store-to-load forwarding.  If the front end is slow enough for
+ * loads that come late, they do come late.
+ */
+static int search_forwarding(struct search *s, struct tact_block *block)
+{
+	const struct block_node *nodes = block_nodes(block);
+	bool has_late = false;
+	double pace;
+
+	for (size_t v = 0; v < block->n_nodes && block->has_forwarding; v++)
+		has_late |= nodes[v].late > 0;
+	if (has_late) {
+		pace = facile_pace(block);
+		if (pace < 0 ||
+		    facile_search(s, block, nodes, !block->opt.paper, FACILE_LATE_MEMORY) < 0)
+			return -TACT_E_NOMEM;
+		if (s->ratio <= pace + 1e-9)
+			return 0;
+	}
+	return facile_search(s, block, nodes, !block->opt.paper, FACILE_MEMORY);
+}
+
 double facile_precedence(struct tact_block *block, const struct tact_predict_options *opt)
 {
 	struct search s;
 	double ratio;
 
 	(void)opt;
-	if (facile_search(&s, block, block->nodes, false) < 0)
+	if (facile_search(&s, block, block->nodes, false, memory_of(block)) < 0)
 		return -1;
 	ratio = s.ratio;
 	if (!block->has_better)
@@ -22,7 +52,7 @@ double facile_precedence(struct tact_block *block, const struct tact_predict_opt
 	/* What the paper takes for the same place may be known to be overwritten in between.  What
 	 * it misses is left to facile_forwarding.
 	 */
-	if (facile_search(&s, block, block->better, false) < 0)
+	if (facile_search(&s, block, block->better, false, memory_of(block)) < 0)
 		return -1;
 	return s.ratio < ratio ? s.ratio : ratio;
 }
@@ -50,7 +80,7 @@ double facile_forwarding(struct tact_block *block, const struct tact_predict_opt
 	(void)opt;
 	if (!block->has_forwarding)
 		return 0;
-	if (facile_search(&s, block, block_nodes(block), true) < 0)
+	if (search_forwarding(&s, block) < 0)
 		return -1;
 	return s.ratio > 0 && through_memory(&s) ? s.ratio : 0;
 }
@@ -175,7 +205,7 @@ int facile_slack(struct tact_block *block, size_t i, double cycles, double *slac
 	struct search s;
 
 	block_connect(block);
-	if (facile_search(&s, block, block_nodes(block), !block->opt.paper) < 0)
+	if (search_forwarding(&s, block) < 0)
 		return -TACT_E_NOMEM;
 	if (cycles < s.ratio)
 		cycles = s.ratio; /* so that no cycle weighs less than nothing: distances settle */
@@ -207,22 +237,23 @@ static int solve_for(struct search *s, struct tact_block *block, enum tact_bound
 			memset(s, 0, sizeof(*s));
 			return 0;
 		}
-		if (facile_search(s, block, block_nodes(block), true) < 0)
+		if (search_forwarding(s, block) < 0)
 			return -TACT_E_NOMEM;
 		if (s->ratio > 0 && !through_memory(s))
 			s->ratio = 0;
 		return 0;
 	}
-	if (facile_search(s, block, block->nodes, false) < 0)
+	if (facile_search(s, block, block->nodes, false, memory_of(block)) < 0)
 		return -TACT_E_NOMEM;
 	ratio = s->ratio;
 	if (!block->has_better)
 		return 0;
-	if (facile_search(s, block, block->better, false) < 0)
+	if (facile_search(s, block, block->better, false, memory_of(block)) < 0)
 		return -TACT_E_NOMEM;
 	if (s->ratio < ratio)
 		return 0;
-	return facile_search(s, block, block->nodes, false) < 0 ? -TACT_E_NOMEM : 0;
+	return facile_search(s, block, block->nodes, false, memory_of(block)) < 0 ? -TACT_E_NOMEM
+										  : 0;
 }
 
 int tact_explain_chain_of(struct tact_block *block, enum tact_bound bound, struct tact_chain *out)
@@ -280,7 +311,7 @@ int tact_explain_chain(struct tact_block *block, struct tact_chain *out)
 	if (solve_for(&s, block, TACT_BOUND_PRECEDENCE) < 0)
 		return -TACT_E_NOMEM;
 	precedence = s.ratio;
-	if (facile_search(&s, block, block_nodes(block), !block->opt.paper) < 0)
+	if (search_forwarding(&s, block) < 0)
 		return -TACT_E_NOMEM;
 	/* The tables' latencies through memory may be the longer ones. */
 	if (s.ratio < precedence && solve_for(&s, block, TACT_BOUND_PRECEDENCE) < 0)

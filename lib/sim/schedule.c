@@ -100,8 +100,13 @@ static void produce(struct sim_state *s, const struct sim_entry *e, int32_t from
  */
 static void finish_load(struct sim_state *s, struct sim_entry *e, int32_t data)
 {
-	int32_t forwarded = data + (e->is_renamed ? 0 : e->inst->insn->forward) - e->u->latency;
+	const int32_t forward = e->is_renamed ? 0 : e->inst->insn->forward;
+	int32_t forwarded = data + forward - e->u->latency;
 
+	if (e->late && forwarded - e->late <= e->ready)
+		forwarded = e->ready; /* it comes when they are about to come */
+	else
+		forwarded += s->params->early_ports >> e->port & 1 ? e->early : 0;
 	e->is_load_pending = false;
 	/* For renamed memory, not even the load's own time counts. */
 	produce(s, e, e->is_renamed || forwarded > e->ready ? forwarded : e->ready,
@@ -112,17 +117,25 @@ static void finish_load(struct sim_state *s, struct sim_entry *e, int32_t data)
 /* A load that needs more bytes than one store holds: that store must have left the store buffer,
  * some cycles after its retirement.
  */
-static int32_t unblocked(const struct sim_state *s, const struct sim_insn *insn, int32_t retired)
+static int32_t unblocked(const struct sim_state *s, const struct sim_insn *insn,
+			 const struct sim_instance *store)
 {
-	return retired + s->params->store_blocked - insn->forward - 1;
+	const struct arch_params *p = s->params;
+	const int32_t left = store->retired + p->store_blocked - insn->forward - 1,
+		      data = p->store_blocked_latency
+				     ? store->stored + p->store_blocked_latency - insn->forward
+				     : left;
+
+	return left > data ? left : data;
 }
 
 static bool waits_for_retirement(struct sim_state *s, struct sim_entry *e,
 				 const struct sim_instance *store)
 {
 	e->is_load_pending = true;
+	e->early = e->late = 0;
 	if (store->retired >= 0) {
-		finish_load(s, e, unblocked(s, e->inst->insn, store->retired));
+		finish_load(s, e, unblocked(s, e->inst->insn, store));
 	} else {
 		s->blocked[s->n_blocked].store = store;
 		s->blocked[s->n_blocked++].entry = e->index;
@@ -133,9 +146,12 @@ static bool waits_for_retirement(struct sim_state *s, struct sim_entry *e,
 /* One narrower store that begins where the load begins: only that takes longer. */
 static bool waits_for_narrow(struct sim_state *s, struct sim_entry *e, struct sim_value *value)
 {
-	const int latency = s->params->store_blocked - e->inst->insn->forward;
+	const int latency = (s->params->store_blocked_latency ? s->params->store_blocked_latency
+							      : s->params->store_blocked) -
+			    e->inst->insn->forward;
 
 	e->is_load_pending = true;
+	e->early = e->late = 0;
 	if (value->ready != SIM_NEVER)
 		finish_load(s, e, value->ready + latency);
 	else
@@ -152,7 +168,7 @@ void sim_schedule_unblock(struct sim_state *s, struct sim_instance *inst)
 		struct sim_entry *e = &s->rs[s->blocked[i].entry];
 
 		if (s->blocked[i].store == inst)
-			finish_load(s, e, unblocked(s, e->inst->insn, s->clock));
+			finish_load(s, e, unblocked(s, e->inst->insn, inst));
 		else
 			s->blocked[kept++] = s->blocked[i];
 	}
@@ -180,6 +196,8 @@ static bool waits_for_store(struct sim_state *s, struct sim_entry *e)
 				       ? waits_for_narrow(s, e, &store->output[origin.output])
 				       : waits_for_retirement(s, e, store);
 		e->is_renamed = origin.is_renamed;
+		e->early = origin.early;
+		e->late = origin.late;
 		value = e->is_renamed ? &store->data : &store->output[origin.output];
 		if (value->ready != SIM_NEVER) {
 			finish_load(s, e, value->ready);

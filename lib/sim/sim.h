@@ -226,9 +226,10 @@ struct sim_origin {
 	uint64_t id;   /* SIM_NO_ID: its origin is unknown */
 	uint16_t slot; /* of the instance, if it is still there */
 	uint8_t output;
-	bool is_blocked; /* memory: the store does not hold all bytes that are loaded */
-	bool is_narrow;	 /* so it is, but only the latency counts */
-	bool is_renamed; /* memory: what was stored is available at once */
+	bool is_blocked;     /* memory: the store does not hold all bytes that are loaded */
+	bool is_narrow;	     /* so it is, but only the latency counts */
+	bool is_renamed;     /* memory: what was stored is available at once */
+	uint8_t early, late; /* memory: as in struct block_node */
 };
 #define SIM_NO_ID UINT64_MAX
 
@@ -286,6 +287,7 @@ struct sim_entry {
 	bool is_live : 1;
 	bool is_load_pending : 1; /* dispatched; waits for the data of a store */
 	bool is_renamed : 1;	  /* which are available at once */
+	uint8_t early, late;	  /* as in struct block_node */
 	bool is_vector : 1;	  /* in the station of vectors */
 };
 
@@ -555,6 +557,8 @@ static inline bool sim_origin_of(const struct sim_state *s, uint64_t id,
 	origin->is_blocked = node->is_blocked;
 	origin->is_narrow = node->is_narrow;
 	origin->is_renamed = node->is_renamed;
+	origin->early = node->early;
+	origin->late = node->late;
 	return true;
 }
 

@@ -131,7 +131,8 @@ static uint64_t rs_hash(const struct sim_state *s, uint64_t first)
 				mix((e->inst->id - first) << 16 | (uint64_t)e->uop << 8 | e->port,
 				    (uint64_t)e->unknown << 40 |
 					    (uint64_t)e->is_load_pending << 32 |
-					    ahead(s, e->ready)),
+					    (e->is_load_pending && e->late ? ago(s, e->ready, 8)
+									   : ahead(s, e->ready))),
 				ago(s, e->issued, 8));
 	}
 	return mix(sum, ahead(s, s->divider_free) << 32 | ahead(s, s->alone_free));
