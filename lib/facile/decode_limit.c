@@ -92,7 +92,7 @@ static void derive_simple(const struct tact_block *block, struct tact_derivation
 /* Whether the queue before the decoders is so small that it limits them. */
 static bool has_small_queue(const struct tact_block *block)
 {
-	return block->arch->params.iq_fits_groups && block->mode == TACT_MODE_UNROLL &&
+	return block->arch->params.iq_leave_delay && block->mode == TACT_MODE_UNROLL &&
 	       !block->opt.paper;
 }
 

@@ -46,7 +46,7 @@ struct facile_queue {
 	unsigned cycles, iterations;
 };
 
-/* Finds them; for cores with iq_fits_groups, whose queue is so small that it matters.  Returns 0 or
+/* Finds them; for cores with iq_leave_delay, whose queue is so small that it matters.  Returns 0 or
  * -TACT_E_NOMEM.
  */
 int facile_queue_run(struct tact_block *block, struct facile_queue *out);

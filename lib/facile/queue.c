@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * The instruction queue between predecoder and decoders.  Where it is small, groups of predecoded
- * instructions wait until all of one group fit, and the decoders find it nearly empty when the next
- * group arrives: unrolled nops of one byte take 7 cycles for 40 on Golden Cove, not 7 for 42.  Only
- * the numbers of instructions matter, so a cycle is cheap.
+ * The instruction queue between predecoder and decoders.  Where it is small, predecoded
+ * instructions enter only if few enough are in it, which is known late: the decoders find too few
+ * of them at times.  Unrolled nops of one byte take 7 cycles for 40 on Golden Cove, not 7 for 42.
+ * Only the numbers of instructions matter, so a cycle is cheap.
  */
 #include <string.h>
 
 #include "facile/facile.h"
 
-/* Cycles from predecoder to decoders, as in the pipeline's model. */
-enum { DELAY = 3 };
+enum { MAX_DELAY = 8 /* of iq_leave_delay */ };
 
 /* Of an instruction, for the decoders. */
 enum { FUSIBLE = 1, COMPLEX = 2, ENDS = 4, JOINED = 8, SPLIT = 16 };
 
 struct queue {
-	unsigned n_insns, size, decoders, split_decoders;
+	unsigned n_insns, size, delay, decoders, split_decoders;
 	bool fusible_on_last, is_plain; /* nothing but FUSIBLE */
 	const uint8_t *flags;		/* of the instructions of the block */
 	const uint8_t *beside;		/* simple decoders beside a complex one */
 	unsigned next;			/* instruction to be decoded */
 	unsigned ready;			/* instructions that can be decoded */
-	unsigned on_way[DELAY];		/* that can be later, by the cycle modulo DELAY: phase */
-	unsigned n_on_way, phase;
+	unsigned held;			/* that are in the queue: ready, or on their way out */
+	unsigned before;		/* held at the end of the cycle before the last */
+	unsigned leaving[MAX_DELAY];	/* decoded, by the cycle modulo `delay`: phase */
+	unsigned phase;
 };
 
 static unsigned wrap(const struct queue *q, unsigned i)
@@ -75,22 +76,23 @@ static unsigned count_decoded(const struct queue *q)
 	return n;
 }
 
-/* A cycle: a group enters if it fits; returns whether it did. */
+/* A cycle: a group enters if the queue had room at the end of the cycle before the last; returns
+ * whether it did.
+ */
 static bool step(struct queue *q, unsigned group)
 {
-	unsigned *slot = &q->on_way[q->phase], n;
-	bool fits;
+	const bool enters = q->before <= q->size;
+	unsigned *leaving = &q->leaving[q->phase], n;
 
-	q->ready += *slot;
-	q->n_on_way -= *slot;
-	fits = q->ready + q->n_on_way + group <= q->size;
-	*slot = fits ? group : 0;
-	q->n_on_way += *slot;
+	q->before = q->held;
+	q->ready += enters ? group : 0;
+	q->held += (enters ? group : 0) - *leaving;
 	n = q->is_plain ? count_plain(q) : count_decoded(q);
 	q->ready -= n;
+	*leaving = n;
 	q->next = wrap(q, q->next + n);
-	q->phase = q->phase + 1 < DELAY ? q->phase + 1 : 0;
-	return fits;
+	q->phase = q->phase + 1 < q->delay ? q->phase + 1 : 0;
+	return enters;
 }
 
 /* Instructions of the iteration before that end in the block in which this one begins. */
@@ -179,7 +181,7 @@ static void set_flags(const struct tact_block *block, struct queue *q, uint8_t *
 
 /* What the queue is like when the groups begin anew: if it was so before, it stays so. */
 struct snapshot {
-	unsigned next, ready, on_way[DELAY], cycle;
+	unsigned next, ready, before, leaving[MAX_DELAY], cycle;
 };
 
 enum { ROUNDS = 12 };
@@ -188,7 +190,8 @@ static unsigned seen_before(const struct snapshot *s, unsigned n)
 {
 	for (unsigned i = n; i-- > 0;)
 		if (s[i].next == s[n].next && s[i].ready == s[n].ready &&
-		    !memcmp(s[i].on_way, s[n].on_way, sizeof(s->on_way)))
+		    s[i].before == s[n].before &&
+		    !memcmp(s[i].leaving, s[n].leaving, sizeof(s->leaving)))
 			return i;
 	return n;
 }
@@ -201,9 +204,9 @@ static void go_round(struct queue *q, const struct groups *g, unsigned iteration
 	unsigned cycle = 0, n = 0, first = 0;
 
 	for (;; n++) {
-		s[n] = (struct snapshot){.next = q->next, .ready = q->ready, .cycle = cycle};
-		for (unsigned k = 0; k < DELAY; k++)
-			s[n].on_way[k] = q->on_way[(q->phase + k) % DELAY];
+		s[n] = (struct snapshot){q->next, q->ready, q->before, {0}, cycle};
+		for (unsigned k = 0; k < q->delay; k++)
+			s[n].leaving[k] = q->leaving[(q->phase + k) % q->delay];
 		first = seen_before(s, n);
 		if (first < n || n == ROUNDS)
 			break;
@@ -242,6 +245,7 @@ int facile_queue_run(struct tact_block *block, struct facile_queue *out)
 		       iterations = period_of(length, (unsigned)p->predecode_block);
 	struct queue q = {.n_insns = n,
 			  .size = (unsigned)p->iq_size,
+			  .delay = (unsigned)p->iq_leave_delay,
 			  .decoders = (unsigned)p->decoders,
 			  .split_decoders = (unsigned)p->split_decoders,
 			  .fusible_on_last = p->fusible_on_last_decoder};

@@ -2,6 +2,8 @@
  *
  * The front end: from bytes, or from the DSB or the LSD, to uops in the IDQ.
  */
+#include <string.h>
+
 #include "sim/sim.h"
 
 enum { DECODE_DELAY = 3 /* cycles from predecoder to decoders (uiCA) */ };
@@ -172,30 +174,67 @@ static void predecode_block(struct sim_state *s)
 	s->held = n;
 }
 
-/* Tells whether so many more instructions fit the queue. */
-static bool fits_queue(const struct sim_state *s, unsigned n)
+/* A small queue, in which decoded instructions stay for some cycles: a cycle has ended. */
+static void pass_queue(struct sim_state *s)
 {
-	return s->iq_count + n <= (unsigned)s->params->iq_size;
+	enum { MOST = sizeof(s->iq_room.leaving) / sizeof(s->iq_room.leaving[0]) };
+	const unsigned last = (unsigned)s->params->iq_leave_delay - 1;
+
+	s->iq_room.before = s->iq_room.held;
+	s->iq_room.held -= s->iq_room.leaving[last];
+	for (unsigned k = last < MOST ? last : MOST - 1; k; k--)
+		s->iq_room.leaving[k] = s->iq_room.leaving[k - 1];
+	s->iq_room.leaving[0] = 0;
+	s->iq_room.at++;
+}
+
+/* Tells whether instructions may enter the queue: there is room for all that are predecoded in a
+ * cycle or, where the queue is small, it had room at the end of the cycle before the last.
+ */
+static bool is_queue_open(struct sim_state *s)
+{
+	bool is_open;
+
+	if (!s->params->iq_leave_delay)
+		return s->iq_count + (unsigned)s->params->predecode_width <=
+		       (unsigned)s->params->iq_size;
+	if (s->clock - s->iq_room.at > s->params->iq_leave_delay + 2) {
+		memset(&s->iq_room, 0, sizeof(s->iq_room));
+		s->iq_room.held = s->iq_room.before = s->iq_count;
+		s->iq_room.at = s->clock;
+	}
+	while (s->iq_room.at < s->clock)
+		pass_queue(s);
+	is_open = s->iq_room.before <= (unsigned)s->params->iq_size;
+	pass_queue(s);
+	return is_open;
+}
+
+static void enter_queue(struct sim_state *s)
+{
+	const int32_t delay = s->params->iq_leave_delay ? 0 : DECODE_DELAY;
+
+	for (; !s->stall && s->held; s->held--) {
+		unsigned at = (s->iq_head + s->iq_count++) & (SIM_IQ - 1);
+
+		s->iq[at].raw = s->next_raw;
+		s->next_raw = behind(s, s->next_raw);
+		s->iq[at].at = s->clock + delay;
+		s->iq_room.held++;
+	}
 }
 
 static void predecode(struct sim_state *s)
 {
-	const bool fits_groups = s->params->iq_fits_groups;
+	const bool is_open = is_queue_open(s);
 
 	if (!s->stall) {
-		if (!s->held && (s->has_partial || comes_from(s, s->next_raw, BLOCK_FROM_MITE)) &&
-		    !(s->cached && !sim_number(s->next_raw)) &&
-		    (fits_groups || fits_queue(s, (unsigned)s->params->predecode_width)))
+		if (is_open && !s->held &&
+		    (s->has_partial || comes_from(s, s->next_raw, BLOCK_FROM_MITE)) &&
+		    !(s->cached && !sim_number(s->next_raw)))
 			predecode_block(s);
-		if (fits_groups && !fits_queue(s, s->held))
-			return;
-		for (; !s->stall && s->held; s->held--) {
-			unsigned at = (s->iq_head + s->iq_count++) & (SIM_IQ - 1);
-
-			s->iq[at].raw = s->next_raw;
-			s->next_raw = behind(s, s->next_raw);
-			s->iq[at].at = s->clock;
-		}
+		if (is_open || !s->params->iq_leave_delay)
+			enter_queue(s);
 	}
 	if (s->stall)
 		s->stall--;
@@ -205,14 +244,14 @@ static void predecode(struct sim_state *s)
 
 static bool is_decodable(const struct sim_state *s, unsigned k)
 {
-	return k < s->iq_count &&
-	       s->iq[(s->iq_head + k) & (SIM_IQ - 1)].at + DECODE_DELAY <= s->clock;
+	return k < s->iq_count && s->iq[(s->iq_head + k) & (SIM_IQ - 1)].at <= s->clock;
 }
 
 static void drop(struct sim_state *s)
 {
 	s->iq_head = (s->iq_head + 1) & (SIM_IQ - 1);
 	s->iq_count--;
+	s->iq_room.leaving[0]++;
 }
 
 /* What is left of an instruction after its first uops. */

@@ -377,8 +377,14 @@ struct sim_state {
 	uint64_t block_end;	 /* address where the current 16-byte block ends; 0: none */
 	unsigned held;		 /* predecoded instructions that a stall holds back */
 	unsigned iq_head, iq_count;
-	uint64_t next_fetch; /* instance that goes to the IDQ next (DSB, LSD) */
-	unsigned fetch_uop;  /* its decoded uops that are delivered */
+	struct {
+		unsigned held;	     /* instructions, with those that are on their way out */
+		unsigned before;     /* at the end of the cycle before the last */
+		unsigned leaving[8]; /* decoded in this cycle and those before */
+		int32_t at;	     /* cycle that begins */
+	} iq_room;		     /* of a small queue (iq_leave_delay) */
+	uint64_t next_fetch;	     /* instance that goes to the IDQ next (DSB, LSD) */
+	unsigned fetch_uop;	     /* its decoded uops that are delivered */
 	uint32_t
 		cached; /* instructions that the DSB has, if the others are decoded; 0: all, or none */
 	unsigned ms_left, ms_next, ms_stall,

@@ -43,8 +43,10 @@ static uint64_t fetch_hash(const struct sim_state *s, uint64_t iteration)
 		h = mix(h, (uint64_t)s->stall << 32 | (uint64_t)s->block_cycles << 16 |
 				   s->held << 1 | s->has_partial);
 		for (unsigned i = 0; i < s->iq_count; i++)
-			h = mix(h, ago(s, s->iq[(s->iq_head + i) & (SIM_IQ - 1)].at, 4));
-		h = mix(h, s->iq_count);
+			h = mix(h, ahead(s, s->iq[(s->iq_head + i) & (SIM_IQ - 1)].at));
+		h = mix(h, (uint64_t)s->iq_room.before << 32 | s->iq_count);
+		for (int k = 0; k < s->params->iq_leave_delay; k++)
+			h = mix(h, s->iq_room.leaving[k]);
 	} else {
 		h = mix(h, s->next_fetch - first);
 		h = mix(h, (uint64_t)s->reads_tail << 33 | (uint64_t)s->line.is_first << 32 |
