@@ -32,7 +32,9 @@ enum tact_bound {
 	TACT_BOUND_STACK_SYNC,
 	TACT_BOUND_FORWARDING,
 	TACT_BOUND_BLOCKED,
-	TACT_N_BOUNDS /* those that this version knows */
+	TACT_BOUND_MICROCODE, /* with fences and locked instructions */
+	TACT_BOUND_BINDING,   /* of uops to ports, before it is known when they run */
+	TACT_N_BOUNDS	      /* those that this version knows */
 };
 
 /* The room for bounds in structs: more than there are, so that a later version can add some. */

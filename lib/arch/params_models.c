@@ -12,34 +12,18 @@
  * do so where loads are said to find their data there.
  */
 static const char *const only_sim[] = {
-	"iq_size",
-	"port_binding",
-	"rob_size",
-	"rs_size",
-	"port_lead",
-	"port_rs_size",
-	"vec_rs_size",
-	"vec_rs_queue",
-	"retire_width",
-	"move_elim_gpr",
-	"move_elim_vec",
-	"move_elim_vec_width",
-	"high8_renamed",
-	"branch_first",
-	"results_collide",
-	"vec_result_ports",
-	"widest_twice",
-	"slow_256_memory",
-	"ports_in_turn",
-	"alias_latency",
-	"alias_cycles",
-	"alu_ports",
+	"iq_size",	   "rob_size",
+	"rs_size",	   "port_rs_size",
+	"vec_rs_size",	   "vec_rs_queue",
+	"retire_width",	   "move_elim_gpr",
+	"move_elim_vec",   "move_elim_vec_width",
+	"high8_renamed",   "branch_first",
+	"results_collide", "vec_result_ports",
+	"widest_twice",	   "slow_256_memory",
+	"alias_latency",   "alias_cycles",
 	"vec_ports",
-	"load_ports",
-	"store_address_ports",
-	"store_data_ports",
-	"taken_branch_ports",
 };
+static const char *const only_facile[] = {"binding_losses"};
 static const char *const only_trace[] = {
 	"branch_penalty", "l1_kib", "l1_ways", "l2_kib", "l2_ways", "l3_kib", "l3_ways",
 };
@@ -56,6 +40,8 @@ const char *params_models(const char *name)
 {
 	if (is_in(only_sim, ARRAY_SIZE(only_sim), name))
 		return "sim";
+	if (is_in(only_facile, ARRAY_SIZE(only_facile), name))
+		return "facile";
 	if (is_in(only_trace, ARRAY_SIZE(only_trace), name))
 		return "trace";
 	return is_in(no_numbers, ARRAY_SIZE(no_numbers), name) ? "" : "facile+sim";

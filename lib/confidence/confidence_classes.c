@@ -101,7 +101,9 @@ static enum confidence_kind kind_of_limits(const struct tact_prediction *x, doub
 static enum confidence_kind kind_of(const struct tact_block *block, enum confidence_model model,
 				    const struct tact_prediction *x, double cycles)
 {
-	double facile = most_of(x, ~0u);
+	const double facile = most_of(x, ~BIT(BINDING));
+	/* What the binding of uops to ports costs is a loss in both models. */
+	const bool can_lose = model == CONFIDENCE_SIM || bound_of(x, TACT_BOUND_BINDING) > 0;
 	bool has_microcode = false;
 
 	for (size_t i = 0; i < block->n_insns; i++) {
@@ -115,10 +117,9 @@ static enum confidence_kind kind_of(const struct tact_block *block, enum confide
 		return CONFIDENCE_BLOCKED;
 	if (bound_of(x, TACT_BOUND_FORWARDING) > 0)
 		return CONFIDENCE_FORWARDING;
-	if (model == CONFIDENCE_SIM && cycles > (1 + large_loss) * facile)
+	if (can_lose && cycles > (1 + large_loss) * facile)
 		return CONFIDENCE_LOSSES;
-	if (model == CONFIDENCE_SIM &&
-	    (cycles > (1 + small_loss) * facile || cycles < (1 - small_loss) * facile))
+	if (can_lose && (cycles > (1 + small_loss) * facile || cycles < (1 - small_loss) * facile))
 		return CONFIDENCE_SMALL_LOSSES;
 	return kind_of_limits(x, facile);
 }

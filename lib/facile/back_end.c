@@ -132,12 +132,14 @@ double facile_stack_sync(struct tact_block *block, const struct tact_predict_opt
 	return (double)d.amount / d.per;
 }
 
-static unsigned exclusive_cycles(const struct tact_block *block)
+/* Cycles of the instructions that divide, or of the others that do not overlap. */
+static unsigned exclusive_cycles(const struct tact_block *block, bool divides)
 {
 	unsigned cycles = 0;
 
 	for (size_t i = 0; i < block->n_insns; i++)
-		cycles += block_exclusive(block->insns[i].lowered);
+		if ((block->insns[i].lowered->divider != 0) == divides)
+			cycles += block_exclusive(block->insns[i].lowered);
 	return cycles;
 }
 
@@ -164,30 +166,44 @@ static unsigned serial_cycles(struct tact_block *block)
 	return n * THROUGH + chain.latency;
 }
 
+double facile_divider(struct tact_block *block, const struct tact_predict_options *opt)
+{
+	(void)opt;
+	return exclusive_cycles(block, true);
+}
+
 int facile_derive_divider(struct tact_block *block, const struct tact_predict_options *opt,
 			  struct tact_derivation *out)
 {
-	unsigned iterations, microcode = facile_microcode(block, &iterations),
+	(void)opt;
+	out->amount = exclusive_cycles(block, true);
+	return 0;
+}
+
+int facile_derive_microcode(struct tact_block *block, const struct tact_predict_options *opt,
+			    struct tact_derivation *out)
+{
+	unsigned iterations, sequencer = facile_sequencer(block, &iterations),
 			     serial = serial_cycles(block);
 
 	(void)opt;
-	out->amount = exclusive_cycles(block);
-	if (serial > out->amount && serial * iterations > microcode) {
+	out->amount = exclusive_cycles(block, false);
+	if (serial > out->amount && serial * iterations > sequencer) {
 		out->counted = TACT_COUNTED_INSNS;
 		out->amount = serial;
-	} else if (microcode > out->amount * iterations) {
+	} else if (sequencer > out->amount * iterations) {
 		out->counted = TACT_COUNTED_UOPS;
-		out->amount = microcode;
+		out->amount = sequencer;
 		out->per = iterations;
 	}
 	return 0;
 }
 
-double facile_divider(struct tact_block *block, const struct tact_predict_options *opt)
+double facile_microcode(struct tact_block *block, const struct tact_predict_options *opt)
 {
 	struct tact_derivation d = {.per = 1};
 
-	facile_derive_divider(block, opt, &d);
+	facile_derive_microcode(block, opt, &d);
 	return (double)d.amount / d.per;
 }
 

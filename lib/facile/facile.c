@@ -36,6 +36,10 @@ static const struct bound {
 				facile_derive_blocked},
 	[TACT_BOUND_STORES] = {"Stores", "stores", BEYOND_PAPER, facile_stores,
 			       facile_derive_stores},
+	[TACT_BOUND_MICROCODE] = {"Microcode", "microcoded", BEYOND_PAPER, facile_microcode,
+				  facile_derive_microcode},
+	/* It follows from the others. */
+	[TACT_BOUND_BINDING] = {"Binding", "binding", BEYOND_PAPER, NULL, facile_derive_binding},
 };
 
 const char *tact_bound_name(enum tact_bound bound)
@@ -62,11 +66,12 @@ const char *tact_bound_column(enum tact_bound bound)
 /* The order in which bounds are computed: the cheapest first, since the first one above stop_above
  * ends the prediction.  Those from FIRST_CONNECTED on need the dependence graph.
  */
-enum { FIRST_CONNECTED = 7 };
+enum { FIRST_CONNECTED = 8 };
 static const uint8_t order[TACT_N_BOUNDS] = {
-	TACT_BOUND_ISSUE,      TACT_BOUND_DIVIDER,    TACT_BOUND_LSD,	    TACT_BOUND_DSB,
-	TACT_BOUND_DECODE,     TACT_BOUND_PORTS,      TACT_BOUND_PREDECODE, TACT_BOUND_STORES,
-	TACT_BOUND_STACK_SYNC, TACT_BOUND_PRECEDENCE, TACT_BOUND_BLOCKED,   TACT_BOUND_FORWARDING,
+	TACT_BOUND_ISSUE,      TACT_BOUND_DIVIDER,    TACT_BOUND_MICROCODE,  TACT_BOUND_LSD,
+	TACT_BOUND_DSB,	       TACT_BOUND_DECODE,     TACT_BOUND_PORTS,	     TACT_BOUND_PREDECODE,
+	TACT_BOUND_STORES,     TACT_BOUND_STACK_SYNC, TACT_BOUND_PRECEDENCE, TACT_BOUND_BLOCKED,
+	TACT_BOUND_FORWARDING, TACT_BOUND_BINDING,
 };
 
 /* When bounds apply to this block: bits of enum applies. */
@@ -104,6 +109,19 @@ double facile_pace(struct tact_block *block)
 	return worst;
 }
 
+enum { ALL_BOUNDS = (1u << TACT_N_BOUNDS) - 1, OTHERS = ALL_BOUNDS & ~(1u << TACT_BOUND_BINDING) };
+
+/* Returns the bound that needs all others; `so_far` has those that the options ask for. */
+static double binding_beside(struct tact_block *block, const struct tact_predict_options *opt,
+			     const struct tact_prediction *so_far)
+{
+	struct tact_prediction others;
+
+	if (!opt->bounds || !(OTHERS & ~opt->bounds))
+		return facile_binding(block, so_far);
+	return facile_predict_others(block, opt, &others) < 0 ? -1 : facile_binding(block, &others);
+}
+
 /* Fills *out, which is all zeros. */
 static int predict(struct tact_block *block, const struct tact_predict_options *opt,
 		   struct tact_prediction *out)
@@ -122,7 +140,10 @@ static int predict(struct tact_block *block, const struct tact_predict_options *
 			continue;
 		if (i >= FIRST_CONNECTED)
 			block_connect(block);
-		out->bound[b] = bounds[b].cycles(block, opt);
+		if (b == TACT_BOUND_BINDING && !block->arch->params.binding_losses)
+			continue;
+		out->bound[b] = b == TACT_BOUND_BINDING ? binding_beside(block, opt, out)
+							: bounds[b].cycles(block, opt);
 		if (out->bound[b] < 0)
 			return -TACT_E_NOMEM;
 		out->applies |= 1u << b;
@@ -138,6 +159,17 @@ static int predict(struct tact_block *block, const struct tact_predict_options *
 			out->bottlenecks |= 1u << b;
 	}
 	return 0;
+}
+
+int facile_predict_others(struct tact_block *block, const struct tact_predict_options *opt,
+			  struct tact_prediction *out)
+{
+	struct tact_predict_options options = *opt;
+
+	options.bounds = OTHERS;
+	options.stop_above = 0;
+	memset(out, 0, sizeof(*out));
+	return predict(block, &options, out);
 }
 
 int tact_predict(struct tact_block *block, const struct tact_predict_options *opt,

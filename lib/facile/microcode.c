@@ -60,7 +60,7 @@ static unsigned decoded_cycles(const struct tact_block *block)
 	return cycles;
 }
 
-unsigned facile_microcode(struct tact_block *block, unsigned *iterations)
+unsigned facile_sequencer(struct tact_block *block, unsigned *iterations)
 {
 	int decoding;
 

@@ -3,6 +3,7 @@
  * The rules by which cores bind uops to ports.
  */
 #include "sim/bind.h"
+#include "arch/binding.h"
 
 void sim_bind_init(struct sim_state *s)
 {
@@ -44,52 +45,6 @@ static unsigned same_before(struct sim_issue *issue, params_ports mask)
 	return 0;
 }
 
-/* A port as a number: use << 5 | 31 - port.  The least used port has the smallest; of equal ones,
- * the port with the higher number.
- */
-static unsigned port_key(const uint8_t *use, unsigned port)
-{
-	return use[port] * (unsigned)TACT_MAX_PORTS + TACT_MAX_PORTS - 1 - port;
-}
-
-static unsigned port_of(unsigned key)
-{
-	return TACT_MAX_PORTS - 1 - key % TACT_MAX_PORTS;
-}
-
-static unsigned least_used(const uint8_t *use, unsigned mask)
-{
-	unsigned least = UINT16_MAX;
-
-	for (; mask; mask &= mask - 1) {
-		unsigned key = port_key(use, (unsigned)__builtin_ctz(mask));
-
-		least = key < least ? key : least;
-	}
-	return port_of(least);
-}
-
-/* Sorts the ports of a set, the least used first; returns how many of them are used little more than
- * that.
- */
-static unsigned sort_ports(const struct sim_state *s, const uint8_t *use, params_ports mask,
-			   unsigned *keys)
-{
-	const unsigned lead = (unsigned)s->params->port_lead;
-	unsigned n = 0, usable = 0;
-
-	for (; mask; mask &= mask - 1) {
-		unsigned key = port_key(use, (unsigned)__builtin_ctz(mask)), k;
-
-		for (k = n++; k && key < keys[k - 1]; k--)
-			keys[k] = keys[k - 1];
-		keys[k] = key;
-	}
-	while (usable < n && keys[usable] / TACT_MAX_PORTS < keys[0] / TACT_MAX_PORTS + lead)
-		usable++;
-	return usable;
-}
-
 /* Cores with twelve ports: the counters of one cycle before; uops of the same ports are spread
  * (experiments on Golden Cove: chains of one cycle each, one to ten of them).
  */
@@ -99,14 +54,14 @@ static unsigned bind_spread(struct sim_state *s, struct sim_issue *issue, params
 	unsigned same = same_before(issue, mask);
 
 	if (!same)
-		return least_used(use, mask);
+		return binding_least(use, mask);
 	if (issue->sorted != mask) {
-		issue->usable = sort_ports(s, use, mask, issue->keys);
+		issue->usable = binding_sort(s->params, use, mask, issue->keys);
 		issue->sorted = mask;
 	}
 	while (same >= issue->usable)
 		same -= issue->usable;
-	return port_of(issue->keys[same]);
+	return binding_port(issue->keys[same]);
 }
 
 /* Cores with ten ports: the same, with exceptions for the last two slots. */
@@ -116,11 +71,9 @@ static unsigned bind_wide(struct sim_state *s, struct sim_issue *issue, params_p
 	unsigned keys[TACT_MAX_PORTS], usable, same = same_before(issue, mask);
 
 	if (issue->slot == 4 || (!same && issue->slot != 3))
-		return least_used(use, mask);
-	usable = sort_ports(s, use, mask, keys);
-	if (issue->slot == 3 && !same && usable > 1)
-		return port_of(keys[1]);
-	return port_of(keys[same < usable ? same : same % usable]);
+		return binding_least(use, mask);
+	usable = binding_sort(s->params, use, mask, keys);
+	return binding_wide(keys, usable, issue->slot, same);
 }
 
 /* Cores with eight ports: even slots take the least used port, odd ones the second. */
@@ -131,14 +84,14 @@ static unsigned bind_eight(struct sim_state *s, params_ports mask, unsigned slot
 	bool is_first;
 
 	for (; mask; mask &= mask - 1) {
-		unsigned key = port_key(use, (unsigned)__builtin_ctz(mask)),
+		unsigned key = binding_key(use, (unsigned)__builtin_ctz(mask)),
 			 larger = key > first ? key : first;
 
 		first = key < first ? key : first;
 		second = larger < second ? larger : second;
 	}
 	is_first = (slot % 2 == 0) | (second / TACT_MAX_PORTS >= first / TACT_MAX_PORTS + 3);
-	return port_of(is_first ? first : second);
+	return binding_port(is_first ? first : second);
 }
 
 /* Cores with six ports: similar, with a pattern for uops of ports 0, 1 and 5.  The most used port

@@ -175,6 +175,10 @@ static void remember(struct tact_simulator *simulator, const struct tact_block *
 int tact_simulate(struct tact_simulator *simulator, struct tact_block *block,
 		  const struct tact_sim_options *opt, struct tact_simulation *out)
 {
+	/* The pipeline itself binds uops to ports. */
+	const struct tact_predict_options bounds = {.size = sizeof(bounds),
+						    .bounds = ((1u << TACT_N_BOUNDS) - 1) &
+							      ~(1u << TACT_BOUND_BINDING)};
 	struct tact_sim_options options;
 	struct tact_simulation all;
 	int status;
@@ -184,7 +188,7 @@ int tact_simulate(struct tact_simulator *simulator, struct tact_block *block,
 		return -TACT_E_INVAL;
 	simulator->has_figure = false;
 	simulator->bounds.size = sizeof(simulator->bounds);
-	status = tact_predict(block, NULL, &simulator->bounds);
+	status = tact_predict(block, &bounds, &simulator->bounds);
 	if (status >= 0)
 		status = run(simulator, block, &options);
 	if (status < 0)

@@ -150,17 +150,15 @@ static void explain_chain(const struct maker *e, unsigned bound, const struct ta
 	add_links(e, &c);
 }
 
-static void add_exclusive(const struct maker *e, bool *all_divide, bool prints)
+/* Lists the instructions that divide, or the others that do not overlap. */
+static void add_exclusive(const struct maker *e, bool divides)
 {
-	*all_divide = true;
 	for (size_t i = 0; i < e->listing->n; i++) {
 		struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 		size_t start = e->out->size;
 
-		if (tact_block_cost(e->view->block, i, &cost) < 0 || !cost.exclusive)
-			continue;
-		*all_divide &= cost.divider == cost.exclusive;
-		if (!prints)
+		if (tact_block_cost(e->view->block, i, &cost) < 0 || !cost.exclusive ||
+		    (cost.divider != 0) != divides)
 			continue;
 		text_printf(e->out, "  %3zu  %s", i + 1, e->listing->line[i]);
 		text_pad(e->out, 9 + e->listing->widest, start);
@@ -170,8 +168,18 @@ static void add_exclusive(const struct maker *e, bool *all_divide, bool prints)
 
 static void explain_divider(const struct maker *e, unsigned bound, const struct tact_derivation *d)
 {
-	bool all_divide;
+	add_title(e, bound);
+	text_printf(e->out,
+		    "these occupy the divider, which takes one at a time, %u cycle%s in all ",
+		    d->amount, plural(d->amount));
+	add_arithmetic(e, d);
+	text_add(e->out, ":\n");
+	add_exclusive(e, true);
+}
 
+static void explain_microcode(const struct maker *e, unsigned bound,
+			      const struct tact_derivation *d)
+{
 	add_title(e, bound);
 	if (d->counted == TACT_COUNTED_INSNS) {
 		text_printf(e->out,
@@ -193,15 +201,26 @@ static void explain_divider(const struct maker *e, unsigned bound, const struct 
 		text_add(e->out, ".\n");
 		return;
 	}
-	add_exclusive(e, &all_divide, false);
-	text_printf(e->out, "%s, %u cycle%s in all ",
-		    all_divide
-			    ? "these occupy the divider, which takes one at a time"
-			    : "these run one after the other, as divisions and much microcode do",
+	text_printf(e->out,
+		    "these run one after the other, as fences, locked instructions and much\n"
+		    "microcode do, %u cycle%s in all ",
 		    d->amount, plural(d->amount));
 	add_arithmetic(e, d);
 	text_add(e->out, ":\n");
-	add_exclusive(e, &all_divide, true);
+	add_exclusive(e, false);
+}
+
+static void explain_binding(const struct maker *e, unsigned bound, const struct tact_derivation *d)
+{
+	add_title(e, bound);
+	text_printf(
+		e->out,
+		"a uop gets its port when it is issued, before it is known when it can run. An\n"
+		"unlucky port delays a chain, or has more to do than others: %u iterations "
+		"take\n%u cycles ",
+		d->per, d->amount);
+	add_arithmetic(e, d);
+	text_add(e->out, ". tact simulate --timeline shows them.\n");
 }
 
 static void explain_stores(const struct maker *e, unsigned bound, const struct tact_derivation *d)
@@ -536,6 +555,8 @@ static void (*const explainers[TACT_N_BOUNDS])(const struct maker *e, unsigned b
 	[TACT_BOUND_STACK_SYNC] = explain_stack_sync,
 	[TACT_BOUND_FORWARDING] = explain_chain,
 	[TACT_BOUND_BLOCKED] = explain_blocked,
+	[TACT_BOUND_MICROCODE] = explain_microcode,
+	[TACT_BOUND_BINDING] = explain_binding,
 };
 
 int view_explanation(const struct maker *m)
