@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How fast tact predicts: blocks per second from hex to result on one core, for every architecture
- * and mode, next to an upper bound and to competitors, in the same run.
+ * How fast tact predicts and simulates: blocks per second from hex to result on one core, for every
+ * architecture and mode, next to an upper bound and to competitors, in the same run.
  *
  *   bench [--tact PROGRAM] [--library FILE] [--blocks DIR]
  *
@@ -32,6 +32,7 @@ enum {
 	MIN_BLOCKS = 200000, /* small sets are gone through several times */
 	START_UPS = 51,
 	MCA_BLOCKS = 500,
+	SIM_BLOCKS = 1000,
 	MAX_ARGS = 64,
 };
 
@@ -202,6 +203,47 @@ static double time_predictions(const struct blocks *b, const struct tact_arch *a
 	tact_block_destroy(block);
 	*failed = 1 - (double)good / total;
 	return total / seconds;
+}
+
+struct simulation {
+	struct tact_simulator *simulator;
+	struct tact_block *block;
+	size_t seen, n, stride;
+};
+
+static bool simulate_one(const char *hex, size_t digits, void *arg)
+{
+	struct simulation *x = arg;
+	struct tact_simulation s = TACT_SIMULATION_INIT;
+	uint8_t code[MAX_CODE];
+	size_t bad;
+	long size;
+
+	if (x->seen++ % x->stride)
+		return false;
+	x->n++;
+	size = tact_hex_decode(code, hex, digits, &bad);
+	return size > 0 && tact_block_load(x->block, code, (size_t)size, NULL) == 0 &&
+	       tact_simulate(x->simulator, x->block, NULL, &s) == 0;
+}
+
+/* Blocks per second, of some thousand that are spread over all. */
+static double time_simulations(const struct blocks *b, const struct tact_arch *arch,
+			       enum tact_mode mode)
+{
+	const struct tact_block_options opt = {.size = sizeof(opt), .mode = mode};
+	struct simulation x = {.stride = b->n * b->rounds / SIM_BLOCKS + 1};
+	double start;
+
+	if (tact_block_create(&x.block, arch, &opt, NULL) < 0 ||
+	    tact_simulator_create(&x.simulator, NULL) < 0)
+		die("memory");
+	start = processor_now();
+	for_all(b, simulate_one, &x);
+	start = processor_now() - start;
+	tact_simulator_destroy(x.simulator);
+	tact_block_destroy(x.block);
+	return (double)x.n / start;
 }
 
 static bool zydis_one(const char *hex, size_t digits, void *arg)
@@ -514,15 +556,18 @@ int main(int argc, char **argv)
 	       b.is_own ? "this program" : directory);
 	zydis = time_zydis(&b);
 	printf("Blocks a second on one core, from hex to result\n\n");
-	printf("arch        unrolled  of Zydis       loop  of Zydis\n");
+	printf("                               predict                       simulate\n");
+	printf("arch        unrolled  of Zydis       loop  of Zydis  unrolled     loop\n");
 	for (const struct tact_arch *arch = NULL; (arch = tact_arch_next(arch));) {
 		double unrolled = time_predictions(&b, arch, TACT_MODE_UNROLL, &failed);
 		double loop = time_predictions(&b, arch, TACT_MODE_LOOP, &failed);
 
 		if (!strcmp(tact_arch_name(arch), "SKL"))
 			skl = unrolled;
-		printf("%-6s  %12.0f  %7.0f%%  %9.0f  %7.0f%%\n", tact_arch_name(arch), unrolled,
-		       100 * unrolled / zydis, loop, 100 * loop / zydis);
+		printf("%-6s  %12.0f  %7.0f%%  %9.0f  %7.0f%%  %8.0f %8.0f\n", tact_arch_name(arch),
+		       unrolled, 100 * unrolled / zydis, loop, 100 * loop / zydis,
+		       time_simulations(&b, arch, TACT_MODE_UNROLL),
+		       time_simulations(&b, arch, TACT_MODE_LOOP));
 		fflush(stdout);
 	}
 	printf("\nZydis alone, with operands    %9.0f blocks/s\n", zydis);

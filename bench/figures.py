@@ -198,11 +198,13 @@ def measure_speed(args):
     bench = [os.path.join(args.build, 'bench/bench'), '--tact', args.tact, '--library',
              os.path.join(args.build, 'libtact.so'), '--blocks', os.path.join(args.data, 'bhive')]
     out = subprocess.run(bench, capture_output=True, text=True, check=True, cwd=TOP).stdout
-    rows = re.findall(r'^(\w+) +(\d+) +\d+% +(\d+) +\d+%$', out, re.M)
-    unroll, loop = [int(u) for _, u, _ in rows], [int(x) for _, _, x in rows]
+    rows = re.findall(r'^(\w+) +(\d+) +\d+% +(\d+) +\d+% +(\d+) +(\d+)$', out, re.M)
+    unroll, loop, simulated, simulated_loop = ([int(r[i]) for r in rows] for i in range(1, 5))
     values['blocks'] = int(re.match(r'(\d+) blocks', out).group(1))
     values['unroll_low'], values['unroll_high'] = min(unroll), max(unroll)
     values['loop_low'], values['loop_high'] = min(loop), max(loop)
+    values['simulate_low'], values['simulate_high'] = min(simulated), max(simulated)
+    values['simulate_loop_low'], values['simulate_loop_high'] = min(simulated_loop), max(simulated_loop)
     values['zydis'] = int(re.search(r'Zydis alone.* (\d+) blocks/s', out).group(1))
     m = re.search(r'llvm-mca \(skylake\) +(\d+) blocks/s', out)
     if m:

@@ -39,14 +39,16 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIGURES = os.path.join(ROOT, 'doc/accuracy.json')
 DOCUMENT = os.path.join(ROOT, 'doc/accuracy.md')
 
-# name of the files, CPU, what was measured, what registers hold at entry, rows known to be clean
-Set = collections.namedtuple('Set', 'name arch title init has_clean')
+# name of the files, CPU, mode, what was measured, what registers hold at entry, rows known to be clean
+Set = collections.namedtuple('Set', 'name arch mode title init has_clean')
 SETS = (
-    Set('bhive_ivb_u', 'IVB', 'Ivy Bridge, unrolled (BHive)', 'stack', False),
-    Set('bhive_hsw_u', 'HSW', 'Haswell, unrolled (BHive)', 'stack', True),
-    Set('bhive_skl_u', 'SKL', 'Skylake, unrolled (BHive)', 'stack', True),
-    Set('icl_u', 'ICX', 'Ice Lake server, unrolled', 'same', True),
-    Set('icl_l', 'ICX', 'Ice Lake server, as a loop', 'same', True),
+    Set('bhive_ivb_u', 'IVB', 'unroll', 'Ivy Bridge, unrolled (BHive)', 'stack', False),
+    Set('bhive_hsw_u', 'HSW', 'unroll', 'Haswell, unrolled (BHive)', 'stack', True),
+    Set('bhive_skl_u', 'SKL', 'unroll', 'Skylake, unrolled (BHive)', 'stack', True),
+    Set('icl_u', 'ICX', 'unroll', 'Ice Lake server, unrolled', 'same', True),
+    Set('icl_l', 'ICX', 'loop', 'Ice Lake server, as a loop', 'same', True),
+    Set('emr_u', 'GLC', 'unroll', 'Golden Cove, unrolled', 'same', True),
+    Set('emr_l', 'GLC', 'loop', 'Golden Cove, as a loop', 'same', True),
 )
 PEERS = (('facile.py', 'facile'), ('llvm-mca 19', 'mca19'), ('uiCA', 'uica'))
 
@@ -142,7 +144,7 @@ class Measuring:
         return list(csv.DictReader(p.stdout.splitlines()))
 
     def input(self, s):
-        return ['-a', s.arch, '--init', s.init, self.path('truth', s.name + '.csv')]
+        return ['-a', s.arch, '-m', s.mode, '--init', s.init, self.path('truth', s.name + '.csv')]
 
     def peer_options(self, s, names):
         options = []
@@ -190,14 +192,15 @@ class Measuring:
                     for r in csv.DictReader(truth):
                         app = r.get('app') or (apps.get(r['hex'].lower()) or [''])[0]
                         f.write('%s,%s,%s,%s\n' % (app, r['hex'], r.get('hex_loop') or '', r['cycles']))
-                options += ['-a', s.arch, '--init', s.init, path]
+                options += ['-a', s.arch, '-m', s.mode, '--init', s.init, path]
             path = os.path.join(folder, 'micro_zen4.csv')
             with open(self.path('truth/micro.csv'), newline='') as truth, open(path, 'w') as f:
                 f.write('app,hex,mode,cycles\n')
                 for r in csv.DictReader(truth):
                     if r['zen4_cycles']:
                         f.write('%s,%s,%s,%s\n' % (r['group'], r['hex'], r['mode'], r['zen4_cycles']))
-            rows = self.evaluate('--calibrate', tables, *options, '-a', 'ZEN4', '--init', 'same', path)
+            rows = self.evaluate('--calibrate', tables, *options, '-a', 'ZEN4', '-m', 'auto', '--init', 'same',
+                                 path)
         path = os.path.join(tables, 'ZEN4.tsv')
         with open(path, encoding='utf-8') as f:
             text = f.read()
@@ -269,7 +272,8 @@ class Measuring:
                             f.write('%s,%s,%s,%s\n' % (app, r['hex'], r.get('hex_loop') or '',
                                                        r['cycles']))
                 f.flush()
-                for r in self.evaluate('--model', 'facile', '-a', s.arch, '--init', s.init, f.name):
+                for r in self.evaluate('--model', 'facile', '-a', s.arch, '-m', s.mode, '--init', s.init,
+                                       f.name):
                     if r['by'] == 'app':
                         found.setdefault(r['name'], {})[s.name] = score(r) + [int(r['blocks'])]
         return found
@@ -338,15 +342,17 @@ def render_head(t):
         '  with our tables.', '']
     t.add('Predictions are rounded to two digits, as in the papers; for tau, measurements are rounded too.',
           'The measurements for Ivy Bridge, Haswell and Skylake are the ones that BHive published. Those for '
-          'Ice Lake server are our own, taken on a core without performance counters. Measurements may be '
-          'wrong as well: BHive\'s contain blocks whose memory accesses alias and blocks that ran from '
-          'another part of the front end than an unrolled block should.')
+          'Ice Lake server and Golden Cove (Emerald Rapids) are our own, taken on cores without performance '
+          'counters; a loop there is the block with a counter, dec and jnz. Measurements may be wrong as well: '
+          'BHive\'s contain blocks whose memory accesses alias and blocks that ran from another part of the '
+          'front end than an unrolled block should.')
 
 
 def render_overview(t, data):
     t.title('## All measured blocks')
     t.add('Clean rows have no known defect. For BHive, these are the rows that the authors of uiCA kept. For '
-          'our own measurements, these are the rows without aliasing, partial overlap or unsteady runs.')
+          'our own measurements, these are the rows without aliasing, partial overlap or unsteady runs. The '
+          'model of Golden Cove was corrected with these rows in sight: on other blocks it may be further off.')
     t.table(('measured', 'model', 'blocks', 'MAPE %', 'median %', 'bias %', 'within 5%', 'within 10%', 'tau',
              'failed'),
             [(title_of(r['set'], r['clean']), r['model'], thousands(r['blocks']), '%.2f' % r['mape'],
