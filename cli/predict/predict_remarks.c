@@ -79,8 +79,10 @@ void predict_remark_addresses(struct predict_worker *w, const struct tact_predic
 
 void predict_remark_insns(struct predict_worker *w)
 {
+	struct tact_insn_cost cost = TACT_INSN_COST_INIT;
 	struct tact_insn insn;
 	uint32_t any = 0;
+	bool switches = false;
 
 	/* Lists of hex are read as CSV to be fast. */
 	if (w->p->is_number_only || (w->p->format == FORMAT_CSV && w->source->region.text_size))
@@ -88,6 +90,15 @@ void predict_remark_insns(struct predict_worker *w)
 	for (size_t i = 0; i < tact_block_length(w->block); i++)
 		if (tact_block_insn(w->block, i, &insn) >= 0)
 			any |= insn.attributes;
+	for (size_t i = 0; i < tact_block_length(w->block) && any & TACT_INSN_OLD_VECTOR; i++)
+		switches |=
+			tact_block_cost(w->block, i, &cost) >= 0 && cost.notes & TACT_NOTE_SWITCHES;
+	if (switches)
+		predict_remark(
+			w, "sse-avx-mix",
+			"SSE without VEX runs while upper halves of vector registers are in "
+			"use: each switch costs hundreds of cycles; vzeroupper before it, or "
+			"VEX forms of it, avoid that");
 	if (any & TACT_INSN_REP)
 		predict_remark(w, "rep-count",
 			       "How often a rep instruction repeats is not known; it counts as a "

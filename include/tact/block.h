@@ -230,7 +230,8 @@ enum tact_note {
 	TACT_NOTE_LCP = 1 << 7,		/* has a length-changing prefix */
 	TACT_NOTE_COMPLEX = 1 << 8,	/* needs the complex decoder */
 	TACT_NOTE_UNLAMINATED = 1 << 9, /* more fused uops after the renamer than before it */
-	TACT_NOTE_STACK_SYNC = 1 << 10	/* a uop before it writes the stack engine's offset back */
+	TACT_NOTE_STACK_SYNC = 1 << 10, /* a uop before it writes the stack engine's offset back */
+	TACT_NOTE_SWITCHES = 1 << 11	/* saves or restores upper parts of vector registers */
 };
 
 /* What an instruction costs in its block.  For a macro-fused pair, the first instruction is charged

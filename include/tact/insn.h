@@ -94,7 +94,10 @@ enum tact_insn_attribute {
 	TACT_INSN_KEEPS_UPPER = 1 << 24,  /* and that source is read for nothing else */
 	TACT_INSN_FLOAT_ADD = 1 << 25, /* adds or subtracts floating-point numbers, in vectors below
 					    * the greatest width and without a mask */
-	TACT_INSN_NON_TEMPORAL = 1 << 26 /* its store goes past the caches */
+	TACT_INSN_NON_TEMPORAL = 1 << 26, /* its store goes past the caches */
+	TACT_INSN_OLD_VECTOR = 1 << 27,	  /* has vector registers, of which it only knows the lower
+					     part: SSE without VEX */
+	TACT_INSN_CLEARS_UPPER = 1 << 28  /* clears the upper part of all vector registers */
 };
 
 /* What an instruction does to the symbolic value of the register that it writes. */

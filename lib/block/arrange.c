@@ -114,4 +114,6 @@ void block_arrange(struct tact_block *block)
 	mark_pairs(block);
 	if (block->arch->params.fold_limit)
 		fold_constants(block);
+	if (block->arch->params.upper_switch)
+		block_find_switches(block);
 }

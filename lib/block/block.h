@@ -89,9 +89,10 @@ struct block_insn {
 	uint32_t entry;	 /* in the cache */
 	uint32_t offset; /* in the code */
 	bool fused_prev, fused_next, jcc;
-	bool is_split;	  /* its load crosses a cache line, on cores where that counts */
-	uint8_t memory;	  /* 1 + enum tact_memory of its own; 0: that of the options */
-	uint16_t latency; /* of all its results, given by the caller; 0: the tables' */
+	bool switches_upper; /* saves or restores upper parts of vector registers (upper_switch) */
+	bool is_split;	     /* its load crosses a cache line, on cores where that counts */
+	uint8_t memory;	     /* 1 + enum tact_memory of its own; 0: that of the options */
+	uint16_t latency;    /* of all its results, given by the caller; 0: the tables' */
 	/* By block_connect: */
 	bool fast_load, stack_sync;
 	bool is_met; /* its store has a register that a load takes */
@@ -304,6 +305,9 @@ void block_mark_forwarding(struct tact_block *block);
 
 /* Marks loads that cross a cache line, on cores where that counts. */
 void block_mark_splits(struct tact_block *block);
+
+/* Finds instructions that save or restore the upper parts of vector registers. */
+void block_find_switches(struct tact_block *block);
 
 /* Cuts inputs of which only the upper part is kept, where that is known to be zero. */
 void block_cut_merges(struct tact_block *block);

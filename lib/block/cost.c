@@ -113,6 +113,8 @@ static unsigned notes_of(const struct block_insn *bi)
 		notes |= TACT_NOTE_COMPLEX;
 	if (bi->stack_sync)
 		notes |= TACT_NOTE_STACK_SYNC;
+	if (bi->switches_upper)
+		notes |= TACT_NOTE_SWITCHES;
 	if (l->fused > l->mite + l->ms)
 		notes |= TACT_NOTE_UNLAMINATED;
 	return notes;
@@ -133,6 +135,8 @@ static void fill_cost(const struct tact_block *block, size_t i, struct tact_insn
 	cost->ms = bi->lowered->ms;
 	cost->divider = bi->lowered->divider;
 	cost->exclusive = block_exclusive(bi->lowered);
+	if (bi->switches_upper)
+		cost->exclusive += (unsigned)block->arch->params.upper_switch;
 	n = needs_ports(bi) ? block_port_uses(block, i, uses) : 0;
 	for (unsigned k = 0; k < n; k++) {
 		unsigned set = set_of(block->spread, uses[k].mask);

@@ -3,6 +3,9 @@
  * Instructions that only keep the upper part of a vector register: on some cores they do not wait
  * for it if it is known to be zero.  Registers begin with ordinary values; what an iteration leaves
  * is where the next one begins.
+ *
+ * Cores that save upper parts: SSE without VEX writes a register while upper parts are not zero, and
+ * all of them are put aside; the next instruction with VEX brings them back.
  */
 #include "block/block.h"
 
@@ -61,5 +64,69 @@ void block_cut_merges(struct tact_block *block)
 			for (unsigned o = 0; o < l->n_out; o++)
 				if (l->out[o].kind == VALUE_REG)
 					zero[l->out[o].key] = leaves;
+		}
+}
+
+enum uppers { UPPERS_ZERO, UPPERS_USED, UPPERS_SAVED };
+
+/* Returns whether an instruction writes the upper part of one of the registers that SSE has. */
+static bool writes_upper(const struct tact_block *block, const struct tact_insn *insn)
+{
+	enum { OLD_REGISTERS = 16, OLD_BITS = 128 };
+	const unsigned first = block->arch->isa->registers.first_vector;
+
+	for (unsigned k = 0; k < insn->n_operands; k++) {
+		const struct tact_operand *o = &insn->operand[k];
+
+		if (o->kind == TACT_OPERAND_REG &&
+		    o->access & (TACT_ACCESS_WRITE | TACT_ACCESS_COND_WRITE) &&
+		    isa_is_vector(block->arch->isa, o->reg) && o->reg - first < OLD_REGISTERS &&
+		    o->bits > OLD_BITS)
+			return true;
+	}
+	return false;
+}
+
+static bool writes_vector(const struct tact_block *block, const struct block_lowered *l)
+{
+	for (unsigned o = 0; o < l->n_out; o++)
+		if (l->out[o].kind == VALUE_REG && isa_is_vector(block->arch->isa, l->out[o].key))
+			return true;
+	return false;
+}
+
+/* Returns what an instruction leaves. */
+static enum uppers uppers_after(const struct tact_block *block, const struct block_insn *bi,
+				enum uppers before)
+{
+	const uint32_t a = bi->lowered->attributes;
+
+	if (a & TACT_INSN_CLEARS_UPPER)
+		return UPPERS_ZERO;
+	if (a & TACT_INSN_OLD_VECTOR)
+		return before == UPPERS_USED && writes_vector(block, bi->lowered) ? UPPERS_SAVED
+										  : before;
+	if (!(a & TACT_INSN_VECTOR))
+		return before;
+	return before == UPPERS_SAVED || writes_upper(block, bi->insn) ? UPPERS_USED : before;
+}
+
+void block_find_switches(struct tact_block *block)
+{
+	enum { PASSES = 2 };
+	enum uppers uppers = UPPERS_ZERO;
+	uint32_t any = 0;
+
+	for (size_t i = 0; i < block->n_insns; i++) {
+		block->insns[i].switches_upper = false;
+		any |= block->insns[i].lowered->attributes;
+	}
+	for (unsigned pass = 0; pass < PASSES && any & TACT_INSN_OLD_VECTOR; pass++)
+		for (size_t i = 0; i < block->n_insns; i++) {
+			struct block_insn *bi = &block->insns[i];
+			const enum uppers after = uppers_after(block, bi, uppers);
+
+			bi->switches_upper = (uppers == UPPERS_SAVED) != (after == UPPERS_SAVED);
+			uppers = after;
 		}
 }

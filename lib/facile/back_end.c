@@ -137,9 +137,14 @@ static unsigned exclusive_cycles(const struct tact_block *block, bool divides)
 {
 	unsigned cycles = 0;
 
-	for (size_t i = 0; i < block->n_insns; i++)
-		if ((block->insns[i].lowered->divider != 0) == divides)
-			cycles += block_exclusive(block->insns[i].lowered);
+	for (size_t i = 0; i < block->n_insns; i++) {
+		const struct block_insn *bi = &block->insns[i];
+
+		if ((bi->lowered->divider != 0) == divides)
+			cycles += block_exclusive(bi->lowered);
+		if (bi->switches_upper && !divides)
+			cycles += (unsigned)block->arch->params.upper_switch;
+	}
 	return cycles;
 }
 

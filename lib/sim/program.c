@@ -449,6 +449,10 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 	if (insn->bank_bytes && !insn->bank_step)
 		insn->banks =
 			block_banks(&block->arch->params, insn->bank_offset, insn->bank_bytes);
+	if (bi->switches_upper) {
+		insn->serializes = true;
+		insn->holds = (uint16_t)block->arch->params.upper_switch;
+	}
 	taken = !for_stream && block->mode == TACT_MODE_LOOP && insn->is_last;
 	insn->is_branch = bi->fused_next || l->attributes & TACT_INSN_BRANCH;
 	if (insn->n_fused > SIM_MAX_UOPS)

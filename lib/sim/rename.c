@@ -419,6 +419,10 @@ void sim_rename(struct sim_state *s)
 		s->idq_head = (s->idq_head + 1) & (SIM_IDQ - 1);
 		s->idq_count--;
 		s->is_serializing = insn->serializes && uop + 1 == insn->n_decoded;
+		if (insn->holds && uop + 1 == insn->n_decoded) {
+			s->held_until = s->clock + insn->holds;
+			break;
+		}
 		if (insn->cycles && !insn->n_uops && uop + 1 == insn->n_decoded) {
 			/* No uop says when it is over (lfence, pause): what follows waits. */
 			s->held_until = s->clock + insn->cycles;

@@ -120,6 +120,7 @@ struct sim_insn {
 	bool is_last;	     /* of the block */
 	uint8_t output_key[LOWERED_MAX_OUT];	  /* also for outputs that do not exist */
 	uint16_t output_latency[LOWERED_MAX_OUT]; /* from the dispatch of the uop that makes them */
+	uint16_t holds;	 /* cycles that what follows waits for, after it was renamed */
 	bool serializes; /* Intel SDM, volume 3, 9.3; lfence: waits for everything, and everything
 			    waits for it */
 	bool eliminated, is_pair, names_stack, writes_stack, changes_stack, uses_memory;

@@ -20,6 +20,7 @@ const struct tact_view_note tact_view_notes[] = {
 	{TACT_NOTE_LCP, 'L', "lcp", "length-changing prefix"},
 	{TACT_NOTE_UNLAMINATED, 'U', "unlaminated", "unlaminated: more uops after the decoders"},
 	{TACT_NOTE_STACK_SYNC, 'Y', "stack_sync", "a stack synchronisation uop before it"},
+	{TACT_NOTE_SWITCHES, 'V', "switches", "saves or restores upper parts of vector registers"},
 	{TACT_NOTE_UNKNOWN, 'X', "unknown", "no data: counted as one uop that needs no port"},
 	{0, 0, NULL, NULL},
 };

@@ -268,6 +268,15 @@ static bool is_float_add(const ZydisDecodedInstruction *zi)
 	}
 }
 
+static bool has_xmm(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops)
+{
+	for (unsigned i = 0; i < zi->operand_count; i++)
+		if (ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    ZydisRegisterGetClass(ops[i].reg.value) == ZYDIS_REGCLASS_XMM)
+			return true;
+	return false;
+}
+
 static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDecodedInstruction *zi,
 				   const ZydisDecodedOperand *ops)
 {
@@ -306,7 +315,13 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 	if (zi->mnemonic == ZYDIS_MNEMONIC_MOVZX && ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 	    ops[1].size == 8 && zi->raw.modrm.rm >= 4 && !insn->operand[1].first_byte)
 		a |= TACT_INSN_PART_ALIAS;
+	if (zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && has_xmm(zi, ops))
+		a |= TACT_INSN_OLD_VECTOR;
 	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_VZEROUPPER:
+	case ZYDIS_MNEMONIC_VZEROALL:
+		a |= TACT_INSN_CLEARS_UPPER;
+		break;
 	case ZYDIS_MNEMONIC_LFENCE:
 	case ZYDIS_MNEMONIC_CPUID:
 	case ZYDIS_MNEMONIC_SERIALIZE:
