@@ -34,6 +34,7 @@ enum tact_bound {
 	TACT_BOUND_BLOCKED,
 	TACT_BOUND_MICROCODE, /* with fences and locked instructions */
 	TACT_BOUND_BINDING,   /* of uops to ports, before it is known when they run */
+	TACT_BOUND_LOADS,     /* in flight, those that wait for their addresses included */
 	TACT_N_BOUNDS	      /* those that this version knows */
 };
 

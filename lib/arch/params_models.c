@@ -12,15 +12,11 @@
  * do so where loads are said to find their data there.
  */
 static const char *const only_sim[] = {
-	"iq_size",	   "rob_size",
-	"rs_size",	   "port_rs_size",
-	"vec_rs_size",	   "vec_rs_queue",
-	"retire_width",	   "move_elim_gpr",
-	"move_elim_vec",   "move_elim_vec_width",
-	"high8_renamed",   "branch_first",
-	"results_collide", "vec_result_ports",
-	"widest_twice",	   "slow_256_memory",
-	"alias_latency",   "alias_cycles",
+	"iq_size",	 "rob_size",	    "rs_size",	       "port_rs_size",
+	"port_rs_hold",	 "port_rs_shared",  "vec_rs_size",     "vec_rs_queue",
+	"retire_width",	 "move_elim_gpr",   "move_elim_vec",   "move_elim_vec_width",
+	"high8_renamed", "branch_first",    "results_collide", "vec_result_ports",
+	"widest_twice",	 "slow_256_memory", "alias_latency",   "alias_cycles",
 	"vec_ports",
 };
 static const char *const only_facile[] = {"binding_losses"};

@@ -71,7 +71,7 @@ static double most_of(const struct tact_prediction *x, uint32_t mask)
 enum limit { LIMIT_FRONT_END, LIMIT_PORTS, LIMIT_CHAIN, LIMIT_STORES, N_LIMITS };
 static const uint32_t limit_bounds[N_LIMITS] = {
 	[LIMIT_FRONT_END] = BIT(PREDECODE) | BIT(DECODE) | BIT(DSB) | BIT(LSD) | BIT(ISSUE),
-	[LIMIT_PORTS] = BIT(PORTS),
+	[LIMIT_PORTS] = BIT(PORTS) | BIT(LOADS),
 	[LIMIT_CHAIN] = BIT(PRECEDENCE),
 	[LIMIT_STORES] = BIT(STORES) | BIT(STACK_SYNC),
 };

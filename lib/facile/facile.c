@@ -39,6 +39,7 @@ static const struct bound {
 	[TACT_BOUND_MICROCODE] = {"Microcode", "microcoded", BEYOND_PAPER, facile_microcode,
 				  facile_derive_microcode},
 	/* It follows from the others. */
+	[TACT_BOUND_LOADS] = {"Loads", "loads", BEYOND_PAPER, facile_loads, facile_derive_loads},
 	[TACT_BOUND_BINDING] = {"Binding", "binding", BEYOND_PAPER, NULL, facile_derive_binding},
 };
 
@@ -71,7 +72,7 @@ static const uint8_t order[TACT_N_BOUNDS] = {
 	TACT_BOUND_ISSUE,      TACT_BOUND_DIVIDER,    TACT_BOUND_MICROCODE,  TACT_BOUND_LSD,
 	TACT_BOUND_DSB,	       TACT_BOUND_DECODE,     TACT_BOUND_PORTS,	     TACT_BOUND_PREDECODE,
 	TACT_BOUND_STORES,     TACT_BOUND_STACK_SYNC, TACT_BOUND_PRECEDENCE, TACT_BOUND_BLOCKED,
-	TACT_BOUND_FORWARDING, TACT_BOUND_BINDING,
+	TACT_BOUND_FORWARDING, TACT_BOUND_LOADS,      TACT_BOUND_BINDING,
 };
 
 /* When bounds apply to this block: bits of enum applies. */
@@ -140,7 +141,8 @@ static int predict(struct tact_block *block, const struct tact_predict_options *
 			continue;
 		if (i >= FIRST_CONNECTED)
 			block_connect(block);
-		if (b == TACT_BOUND_BINDING && !block->arch->params.binding_losses)
+		if ((b == TACT_BOUND_BINDING && !block->arch->params.binding_losses) ||
+		    (b == TACT_BOUND_LOADS && !block->arch->params.load_window))
 			continue;
 		out->bound[b] = b == TACT_BOUND_BINDING ? binding_beside(block, opt, out)
 							: bounds[b].cycles(block, opt);

@@ -15,7 +15,7 @@ typedef double facile_bound(struct tact_block *block, const struct tact_predict_
 
 facile_bound facile_predecode, facile_decode, facile_dsb, facile_lsd, facile_issue, facile_ports,
 	facile_precedence, facile_divider, facile_microcode, facile_stack_sync, facile_forwarding,
-	facile_blocked, facile_stores;
+	facile_blocked, facile_loads, facile_stores;
 
 /* The bound that follows from the others, which `others` has, all of them: what is lost because uops
  * are bound to ports early.
@@ -36,7 +36,7 @@ typedef int facile_derivation(struct tact_block *block, const struct tact_predic
 
 facile_derivation facile_derive_predecode, facile_derive_decode, facile_derive_dsb,
 	facile_derive_lsd, facile_derive_issue, facile_derive_ports, facile_derive_precedence,
-	facile_derive_divider, facile_derive_microcode, facile_derive_binding,
+	facile_derive_divider, facile_derive_microcode, facile_derive_binding, facile_derive_loads,
 	facile_derive_stack_sync, facile_derive_forwarding, facile_derive_blocked,
 	facile_derive_stores;
 

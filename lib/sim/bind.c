@@ -5,6 +5,27 @@
 #include "sim/bind.h"
 #include "arch/binding.h"
 
+/* Says which ports have places of their own, and which two share them. */
+static void init_places(struct sim_state *s)
+{
+	params_ports alu = s->params->alu_ports, load = s->params->load_ports;
+
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
+		s->shares[p] = (uint8_t)p;
+	s->shared = 0;
+	s->stationed = s->params->port_rs_size ? alu : 0;
+	if (!s->params->port_rs_size || !s->params->port_rs_shared)
+		return;
+	for (; alu && load; alu &= alu - 1, load &= load - 1) {
+		const unsigned a = (unsigned)__builtin_ctz(alu), l = (unsigned)__builtin_ctz(load);
+
+		s->shares[a] = (uint8_t)l;
+		s->shares[l] = (uint8_t)a;
+		s->stationed |= 1u << l;
+		s->shared |= 1u << a;
+	}
+}
+
 void sim_bind_init(struct sim_state *s)
 {
 	const params_ports roles[3] = {s->params->load_ports, s->params->store_address_ports,
@@ -12,6 +33,7 @@ void sim_bind_init(struct sim_state *s)
 
 	for (unsigned r = 0; r < 3; r++)
 		s->turns[r] = roles[r] & ~s->params->ports_in_turn ? 0 : roles[r];
+	init_places(s);
 }
 
 /* Returns the next port of a role whose ports are taken in turn, from the lowest on; -1: it has
@@ -147,14 +169,13 @@ static unsigned bind_least(struct sim_state *s, struct sim_issue *issue, params_
 
 unsigned sim_bind_choose(struct sim_state *s, struct sim_issue *issue, params_ports mask)
 {
-	int port;
+	const int port = take_turn(s, mask);
 
-	if (s->params->port_binding == PARAMS_PORT_BINDING_LEAST)
-		return bind_least(s, issue, mask);
-	port = take_turn(s, mask);
 	if (port >= 0)
 		return (unsigned)port;
 	switch (s->params->port_binding) {
+	case PARAMS_PORT_BINDING_LEAST:
+		return bind_least(s, issue, mask);
 	case PARAMS_PORT_BINDING_SIX:
 		return bind_six(s, mask, issue->slot);
 	case PARAMS_PORT_BINDING_EIGHT:

@@ -28,11 +28,16 @@ static inline unsigned sim_bind(struct sim_state *s, struct sim_issue *issue, pa
 	return mask & (mask - 1) ? sim_bind_choose(s, issue, mask) : (unsigned)__builtin_ctz(mask);
 }
 
-/* Some cores have a reservation station for each of their integer ports. */
+/* Some cores have a reservation station for each of their integer ports; an address unit may share
+ * it.
+ */
 static inline bool sim_has_room(const struct sim_state *s, unsigned port)
 {
-	return !s->params->port_rs_size || !(s->params->alu_ports >> port & 1) ||
-	       s->port_use[port] < s->params->port_rs_size;
+	const unsigned other = s->shares[port];
+
+	return !(s->stationed >> port & 1) ||
+	       s->port_use[port] + (other != port ? s->port_use[other] : 0) <
+		       s->params->port_rs_size;
 }
 
 #endif /* TACT_SIM_BIND_H */

@@ -137,14 +137,31 @@ static bool is_double(const struct draft *d, enum sim_kind kind)
 	return false;
 }
 
+/* Where loads take turns on all of their ports, the tables' ports of a kind of them say how many go
+ * together (experiments on Zen 3: so it is with vectors).
+ */
+static unsigned loads_together(const struct draft *d, enum sim_kind kind, params_ports *ports)
+{
+	const struct arch_params *p = &d->block->arch->params;
+	const params_ports own = *ports;
+
+	if (kind != SIM_LOAD || p->load_ports & ~p->ports_in_turn || own & ~p->load_ports ||
+	    own == p->load_ports)
+		return 0;
+	*ports = p->load_ports;
+	return (unsigned)__builtin_popcount(own);
+}
+
 struct sim_uop *sim_draft_uop(struct draft *d, enum sim_kind kind, params_ports ports)
 {
 	struct sim_uop *u = &d->p->uops[d->p->n_uops++];
+	const unsigned together = loads_together(d, kind, &ports);
 
 	*u = (struct sim_uop){.ports = ports,
 			      .taken_ports = d->for_stream ? taken_ports(d, ports) : 0,
 			      .kind = (uint8_t)kind,
 			      .latency = 1,
+			      .together = (uint8_t)together,
 			      .is_double = is_double(d, kind),
 			      .first_source = (uint32_t)d->p->n_sources};
 	d->insn->n_uops++;
@@ -190,6 +207,8 @@ static void add_loads(struct draft *d)
 	for (unsigned i = 0; i < d->n_load; i++) {
 		struct sim_uop *u = sim_draft_uop(d, SIM_LOAD, d->load[i]);
 
+		u->in_window = i < d->l->n_loads;
+		d->insn->n_window += u->in_window;
 		u->latency = (uint16_t)(latency + d->bi->load_extra - d->bi->fast_load);
 		for (unsigned k = 0; k < d->l->n_in; k++)
 			if (d->l->in[k].kind == VALUE_ADDRESS)

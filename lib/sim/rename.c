@@ -263,7 +263,7 @@ static inline void issue_uop(struct sim_state *s, struct sim_issue *issue,
 			     struct sim_instance *inst, const struct sim_uop *u, unsigned uop,
 			     unsigned slot, params_ports mask, uint16_t rob)
 {
-	unsigned port = sim_bind(s, issue, mask);
+	const unsigned port = sim_bind(s, issue, mask);
 	uint16_t record = 0;
 
 	if (s->watch) {
@@ -271,6 +271,7 @@ static inline void issue_uop(struct sim_state *s, struct sim_issue *issue,
 		s->rob[rob].n_records++;
 	}
 	s->port_use[port]++;
+	s->n_loads += u->in_window;
 	add_entry(s, inst, u, uop, port, rob, record);
 }
 
@@ -283,6 +284,26 @@ static bool is_taken(const struct sim_state *s, const struct sim_instance *inst)
 	       !sim_feed_of(s, next)->is_contiguous;
 }
 
+/* Where an address unit and an integer port share their places, the load of a macro-op goes where
+ * its operation goes (experiments on Zen 3: such loads do not take turns with the others).  Returns
+ * the ports of uop u, of which `ports` are allowed; `bound` keeps that of the operation, or 0.
+ */
+static params_ports ports_of_pair(struct sim_state *s, struct sim_issue *issue,
+				  const struct sim_uop *u, params_ports ports, bool has_next,
+				  params_ports *bound)
+{
+	params_ports both = *bound;
+
+	*bound = 0;
+	if (both)
+		return both;
+	both = has_next && u->kind == SIM_LOAD ? u[1].ports & s->shared : 0;
+	if (!both || u[1].ports & ~s->params->alu_ports)
+		return ports;
+	*bound = 1u << sim_bind(s, issue, both);
+	return 1u << s->shares[__builtin_ctz(*bound)];
+}
+
 static void issue_groups(struct sim_state *s, struct sim_issue *issue, struct sim_instance *inst,
 			 unsigned first, unsigned end)
 {
@@ -290,6 +311,7 @@ static void issue_groups(struct sim_state *s, struct sim_issue *issue, struct si
 	const struct sim_uop *uops = inst->program->uops + insn->first_uop;
 	const uint8_t *group = inst->program->groups + insn->first_group;
 	bool taken = s->stream && is_taken(s, inst);
+	params_ports bound = 0;
 	unsigned uop = 0;
 
 	for (unsigned g = 0; g < first; g++)
@@ -300,9 +322,11 @@ static void issue_groups(struct sim_state *s, struct sim_issue *issue, struct si
 
 		for (unsigned last = uop + n; uop < last; uop++) {
 			const struct sim_uop *u = &uops[uop];
+			params_ports ports = taken && u->taken_ports ? u->taken_ports : u->ports;
 
-			issue_uop(s, issue, inst, u, uop, g,
-				  taken && u->taken_ports ? u->taken_ports : u->ports, rob);
+			if (s->shared)
+				ports = ports_of_pair(s, issue, u, ports, uop + 1 < last, &bound);
+			issue_uop(s, issue, inst, u, uop, g, ports, rob);
 		}
 		if (!n && s->watch) {
 			sim_watch_issue(s, inst, uop, g, -1, issue->delivered);
@@ -340,13 +364,16 @@ __attribute__((noinline)) static bool issue_sync(struct sim_state *s, struct sim
 	return true;
 }
 
-/* Returns whether there is room for its integer uops, each at one of its ports. */
+/* Returns whether there is room for its integer uops, each at one of its ports, and its loads. */
 static bool fits_ports(const struct sim_state *s, uint64_t id, const struct sim_insn *insn)
 {
 	const struct sim_uop *u = sim_program_of(s, id)->uops + insn->first_uop;
 
+	if (s->params->load_window && s->n_loads &&
+	    s->n_loads + insn->n_window > (unsigned)s->params->load_window)
+		return false;
 	for (unsigned k = 0; k < insn->n_uops && !insn->eliminated; k++) {
-		bool fits = u[k].ports & ~s->params->alu_ports;
+		bool fits = u[k].ports & ~s->stationed;
 
 		for (unsigned ports = u[k].ports; ports && !fits; ports &= ports - 1)
 			fits = sim_has_room(s, (unsigned)__builtin_ctz(ports));

@@ -63,6 +63,18 @@ static unsigned made_outputs(const struct sim_entry *e, int32_t from)
 	return --inst->stores_left ? e->makes : e->makes | inst->insn->memory_outputs;
 }
 
+/* A load whose data come in this cycle is complete some cycles later.  Those of loads that take very
+ * long are not followed to their end.
+ */
+static inline void complete_load(struct sim_state *s, int32_t data)
+{
+	int32_t at = data + s->params->load_window_hold, last = s->clock + SIM_LOAD_RING - 1;
+
+	at = at < last ? at : last;
+	at = at > s->clock ? at : s->clock + 1;
+	s->complete[at & (SIM_LOAD_RING - 1)]++;
+}
+
 /* Results of a uop: `from` is its dispatch or, for a load that waited for a store, what counts as
  * it.
  */
@@ -75,6 +87,8 @@ static void produce(struct sim_state *s, const struct sim_entry *e, int32_t from
 	struct sim_value *self = e->uop == SIM_SYNC ? &inst->sync : &inst->result[e->uop];
 	int32_t finish = from + 2, result = from + 1;
 
+	if (e->kind == SIM_LOAD && e->u->in_window)
+		complete_load(s, from + e->u->latency);
 	learn(s, self, from, inst->number);
 	for (unsigned made = made_outputs(e, from); made; made &= made - 1) {
 		unsigned o = (unsigned)__builtin_ctz(made);
@@ -355,7 +369,11 @@ static bool can_run(struct sim_state *s, const struct sim_entry *e)
 	    ((e->need == SIM_NEEDS_DIVIDER ? s->divider_free : s->alone_free) > s->clock ||
 	     has_older_rival(s, e)))
 		return false;
-	return e->kind != SIM_LOAD || !s->params->load_bank_bytes || takes_banks(s, e);
+	if (e->kind != SIM_LOAD)
+		return true;
+	if (e->u->together && s->n_together >= e->u->together)
+		return false;
+	return !s->params->load_bank_bytes || takes_banks(s, e);
 }
 
 static void dispatch(struct sim_state *s, unsigned port)
@@ -374,6 +392,7 @@ static void dispatch(struct sim_state *s, unsigned port)
 		s->results[result_port(s, e)] |= 1ull << e->result;
 	dequeue(s, port, k);
 	s->dispatched[port] = 1;
+	s->n_together += e->kind == SIM_LOAD && e->u->together;
 	s->rs_count -= !e->is_vector;
 	s->vec_count -= e->is_vector;
 	execute(s, e);
@@ -412,6 +431,25 @@ static void dispatch_by_age(struct sim_state *s, unsigned ports)
 	}
 }
 
+/* The counter of a port goes down one cycle after its uop has left (uiCA), or later. */
+static void free_places(struct sim_state *s)
+{
+	const unsigned hold = (unsigned)s->params->port_rs_hold;
+	uint8_t *left = s->dispatched;
+	uint8_t *complete = &s->complete[s->clock & (SIM_LOAD_RING - 1)];
+
+	if (hold) {
+		left = s->held_places[s->clock & (SIM_HOLD - 1)];
+		memcpy(left, s->dispatched, sizeof(s->dispatched));
+		left = s->held_places[((unsigned)s->clock - hold) & (SIM_HOLD - 1)];
+	}
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
+		s->port_use[p] -= left[p];
+	memset(s->dispatched, 0, sizeof(s->dispatched));
+	s->n_loads -= *complete;
+	*complete = 0;
+}
+
 void sim_schedule(struct sim_state *s)
 {
 	uint16_t *today = &s->calendar[s->clock & (SIM_CALENDAR - 1)], index = *today;
@@ -425,15 +463,13 @@ void sim_schedule(struct sim_state *s)
 		index = e->next;
 		enqueue(s, e);
 	}
-	/* The counter of a port goes down one cycle after its uop has left (uiCA). */
-	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
-		s->port_use[p] -= s->dispatched[p];
-	memset(s->dispatched, 0, sizeof(s->dispatched));
+	free_places(s);
 	for (unsigned left = s->params->results_collide ? s->params->alu_ports : 0; left;
 	     left &= left - 1)
 		s->results[__builtin_ctz(left)] >>= 1;
 	s->data_ports = s->next_data_ports;
 	s->next_data_ports = 0;
+	s->n_together = 0;
 	rest = s->ready_ports;
 	if (s->params->load_bank_bytes) {
 		dispatch_by_age(s, rest & s->params->load_ports);

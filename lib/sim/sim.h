@@ -34,6 +34,8 @@ enum {
 	SIM_RS = 512,
 	SIM_IDQ = 1024,
 	SIM_IQ = 256,
+	SIM_HOLD = 8,	     /* more than the largest port_rs_hold */
+	SIM_LOAD_RING = 128, /* longest time to the completion of a load that is followed */
 	SIM_CALENDAR = 4096, /* cycles that are planned ahead */
 	SIM_WAITERS = 4096,
 	SIM_RECORDS = 8192,  /* uops in flight, for sinks */
@@ -94,10 +96,12 @@ struct sim_uop {
 	uint8_t kind;	       /* enum sim_kind */
 	uint8_t n_sources;     /* that it waits for before it can run */
 	uint8_t n_memory;      /* for a load: inputs from memory, in the list after those */
-	uint8_t makes;	/* bit o: its dispatch decides when output o is ready; 0 for memory */
-	uint8_t need;	/* enum sim_need */
-	uint8_t result; /* cycles until it writes a general register; 0: it cannot collide */
-	bool is_double; /* holds its port twice as long for others of its kind */
+	uint8_t makes;	  /* bit o: its dispatch decides when output o is ready; 0 for memory */
+	uint8_t need;	  /* enum sim_need */
+	uint8_t result;	  /* cycles until it writes a general register; 0: it cannot collide */
+	uint8_t together; /* for a load: so many of its kind at most in one cycle; 0: no limit */
+	bool in_window;	  /* a load that counts as in flight */
+	bool is_double;	  /* holds its port twice as long for others of its kind */
 };
 
 /* An instruction of the block; a macro-fused pair is one.  The fields that every execution needs
@@ -114,6 +118,7 @@ struct sim_insn {
 	uint8_t memory_outputs; /* bit o: goes to memory */
 	uint8_t unmade_outputs; /* bit o: no uop that is followed makes it */
 	uint8_t n_store_uops;
+	uint8_t n_window;    /* loads that count as in flight */
 	uint8_t extra_slots; /* in its line of the DSB */
 	uint8_t constants;   /* there */
 	uint8_t merge_key;   /* register that is first joined with its high byte, or SIM_NO_KEY */
@@ -400,6 +405,11 @@ struct sim_state {
 	/* rename */
 	uint8_t port_use[TACT_MAX_PORTS],
 		use_before[2][TACT_MAX_PORTS]; /* uops bound to each port */
+	/* Ports that have a limited number of places, and the port that shares those of each; its
+	 * own number if none does.
+	 */
+	params_ports stationed, shared; /* shared: those of alu_ports that share them */
+	uint8_t shares[TACT_MAX_PORTS];
 	unsigned next_port;
 	struct sim_instance *renamed; /* the last one */
 	/* Loads, store addresses, store data: the ports that they take in turn, or 0; which one is
@@ -438,6 +448,11 @@ struct sim_state {
 	unsigned ready_begin[TACT_MAX_PORTS], ready_end[TACT_MAX_PORTS];
 	unsigned ready_ports;		    /* bit p: something is ready for port p */
 	uint8_t dispatched[TACT_MAX_PORTS]; /* uops that each port took in this cycle: 0 or 1 */
+	uint8_t held_places[SIM_HOLD][TACT_MAX_PORTS]; /* the same of the cycles before (ring) */
+	/* Loads that are not complete, and how many will be in each of the next cycles (ring). */
+	unsigned n_loads;
+	unsigned n_together; /* loads of this cycle of a kind that has a limit */
+	uint8_t complete[SIM_LOAD_RING];
 	/* Bit p: a 256-bit access still moves data through port p, from the next cycle on. */
 	unsigned data_ports, next_data_ports;
 	uint64_t bank_once, bank_twice; /* banks that one load, two loads of this cycle need */

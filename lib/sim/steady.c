@@ -79,6 +79,25 @@ static uint64_t mix_uses(const struct sim_state *s, uint64_t h, unsigned first)
 	return h;
 }
 
+/* Places that are free soon: of ports, and of loads whose data are there. */
+static uint64_t mix_held(const struct sim_state *s, uint64_t h)
+{
+	uint64_t loads = s->n_loads;
+
+	for (int32_t k = 1; k <= s->params->load_window_hold; k++)
+		loads = loads * 5 + s->complete[(s->clock + k) & (SIM_LOAD_RING - 1)];
+	h = mix(h, loads);
+	for (int32_t k = 0; k < s->params->port_rs_hold; k++) {
+		const uint8_t *left = s->held_places[(s->clock - k) & (SIM_HOLD - 1)];
+		uint64_t ports = 0;
+
+		for (unsigned p = 0; p < HALF; p++)
+			ports |= (uint64_t)left[p] << p;
+		h = mix(h, ports);
+	}
+	return h;
+}
+
 static uint64_t rename_hash(const struct sim_state *s)
 {
 	uint64_t h = (uint64_t)s->next_port << 16 | (uint64_t)s->is_serializing << 9 |
@@ -90,6 +109,8 @@ static uint64_t rename_hash(const struct sim_state *s)
 	h = mix_uses(s, h, 0);
 	if (s->params->ports >> HALF)
 		h = mix_uses(s, h, HALF);
+	if (s->params->port_rs_hold)
+		h = mix_held(s, h);
 	for (unsigned r = 0; r < s->registers->end_vector && s->moves.shared; r++)
 		if (s->moves.set[r])
 			h = mix(h, (uint64_t)r << 8 | s->moves.set[r]);

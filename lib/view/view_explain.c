@@ -540,6 +540,17 @@ static void explain_blocked(const struct maker *e, unsigned bound, const struct 
 	}
 }
 
+static void explain_loads(const struct maker *e, unsigned bound, const struct tact_derivation *d)
+{
+	add_title(e, bound);
+	text_printf(e->out,
+		    "the loads of an iteration are in flight for %u cycles in all, those in which "
+		    "they\nwait for their addresses included; %u loads can be in flight at a time ",
+		    d->amount, d->per);
+	add_arithmetic(e, d);
+	text_add(e->out, ".\n");
+}
+
 /* One row per bound. */
 static void (*const explainers[TACT_N_BOUNDS])(const struct maker *e, unsigned bound,
 					       const struct tact_derivation *d) = {
@@ -557,6 +568,7 @@ static void (*const explainers[TACT_N_BOUNDS])(const struct maker *e, unsigned b
 	[TACT_BOUND_BLOCKED] = explain_blocked,
 	[TACT_BOUND_MICROCODE] = explain_microcode,
 	[TACT_BOUND_BINDING] = explain_binding,
+	[TACT_BOUND_LOADS] = explain_loads,
 };
 
 int view_explanation(const struct maker *m)

@@ -149,7 +149,7 @@ static void well_known_facts(void **state)
 		{"ZEN4", "port_binding", "least"},
 		{"SKL", "ports_in_turn", "2,3"},
 		{"TGL", "ports_in_turn", "2,3,4,7,8,9"},
-		{"ZEN4", "ports_in_turn", "none"},
+		{"ZEN4", "ports_in_turn", "4,5,6"},
 		{"SKL", "zmm_blocked_ports", "none"},
 		{"SKX", "zmm_blocked_ports", "1"},
 		{"ZEN4", "issue_width", "6"},
