@@ -83,7 +83,7 @@ CORRECTIONS = (
     (r'V(MOV[LH]P[SD] \(XMM, XMM, M|MOVS[SD](_1\w)? \(XMM, XMM, XMM)', {'lat': '+r1>r0:1'}),
     (r'SH[LR]D_(IMMB|CL) ', {'lat': 'r0>r0:2 r0>r2:2 r0>r3:2 r1>r0:2 r1>r2:2 r1>r3:2 r2>r0:2 r2>r3:2'}),
     (r'I?DIV \((R32|R64)\)', {'lat': 'r2>r1:10 r2>r2:10'}),  # cdq, idiv: 11
-    (r'XLAT', {'lat': 'm0.i>r0:6 +r0>r0:6'}),
+    (r'XLAT', {'lat': 'm0.i>r0:6'}),
     (r'LAHF', {'lat': '+r0>r0:1'}),
     (r'LEAVE$', {'ports': '1*p456', 'lat': 'm0.b>r0:4 m0.b>r1:1 m0.i>r0:4 m0.i>r1:1 m0.m>r0:0 m0.m>r1:0'}),
     (r'SET\w+ \(M8\)', {'ports': '1*p03+1*p456+1*pEF', 'tp': '1'}),

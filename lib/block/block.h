@@ -428,6 +428,11 @@ static inline unsigned block_exclusive(const struct block_lowered *l)
 	return l->cycles > l->divider ? l->cycles : l->divider;
 }
 
+/* Returns the same for an instruction of a block, with what surrounds it: locked instructions wait
+ * for older stores, and loads wait for them.
+ */
+unsigned block_exclusive_in(const struct tact_block *block, size_t i);
+
 enum block_source block_source_of(const struct tact_block *block);
 enum block_source block_loop_source(const struct tact_block *block); /* as if it were a loop */
 

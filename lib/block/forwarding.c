@@ -5,7 +5,8 @@
  * A load that is dispatched long before the data of its store waits for them, and chains of such
  * loads advance no faster than a store in store_forward_early cycles.  A load that is dispatched
  * when the data are about to come needs only store_forward_late cycles; a chain keeps that pace as
- * long as nothing lets loads run ahead.
+ * long as nothing lets loads run ahead.  Locked instructions forward nothing, and wait for older
+ * stores.
  */
 #include "block/block.h"
 
@@ -139,4 +140,49 @@ void block_mark_forwarding(struct tact_block *block)
 		if (way && (way > (unsigned)p->store_forward || is_tiny || is_vector))
 			node->early = (uint8_t)(way < least ? least - way : 0);
 	}
+}
+
+/* Returns whether there is a store that is not locked between a locked instruction and the one
+ * before it.
+ */
+static bool follows_stores(const struct tact_block *block, size_t i)
+{
+	for (size_t n = 1; n < block->n_insns; n++) {
+		const struct block_lowered *l =
+			block->insns[(i + block->n_insns - n) % block->n_insns].lowered;
+
+		if (l->attributes & TACT_INSN_LOCKED)
+			return false;
+		if (l->n_stores)
+			return true;
+	}
+	return false;
+}
+
+static bool precedes_loads(const struct tact_block *block, size_t i)
+{
+	const struct block_node *nodes = block_nodes(block);
+
+	for (size_t v = 0; v < block->n_nodes; v++)
+		if (nodes[v].producer == i && is_memory(block, &nodes[v]) &&
+		    !(block->insns[nodes[v].insn].lowered->attributes & TACT_INSN_LOCKED))
+			return true;
+	return false;
+}
+
+unsigned block_exclusive_in(const struct tact_block *block, size_t i)
+{
+	const struct arch_params *p = &block->arch->params;
+	const struct block_lowered *l = block->insns[i].lowered;
+	unsigned cycles = block_exclusive(l);
+
+	if (!(l->attributes & TACT_INSN_LOCKED) || !cycles || block->opt.paper)
+		return cycles;
+	if (p->lock_after_stores && follows_stores(block, i))
+		cycles += (unsigned)p->lock_after_stores;
+	if (p->lock_before_loads) {
+		block_connect(block);
+		cycles += precedes_loads(block, i) ? (unsigned)p->lock_before_loads : 0;
+	}
+	return cycles;
 }

@@ -123,6 +123,9 @@ static void lower_prediction(struct draft *d)
 
 		if (o->kind == TACT_OPERAND_MEM && o->index == TACT_REG_NONE)
 			bits = o->bits;
+		if (o->kind == TACT_OPERAND_REG && o->explicit_operand &&
+		    !isa_is_general(d->arch->isa, o->reg))
+			return; /* masks */
 		named += o->explicit_operand;
 		has_high |= lower_is_data(o) && o->first_byte;
 		/* Not xadd, whose load is a uop of its own. */
@@ -132,7 +135,8 @@ static void lower_prediction(struct draft *d)
 		return;
 	l->leaves_stored = l->n_stores == 1 && !has_high;
 	l->takes_stored = l->n_loads == 1 && !(l->n_stores && has_register) && named < 3 &&
-			  makes_value(d) && !(insn->attributes & TACT_INSN_SIGN_EXTEND);
+			  !l->writes_stack && makes_value(d) &&
+			  !(insn->attributes & TACT_INSN_SIGN_EXTEND);
 }
 
 /* A read-modify-write of two macro-ops hands its data on sooner (experiments on Zen 3 and Zen 4). */

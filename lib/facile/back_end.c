@@ -141,7 +141,7 @@ static unsigned exclusive_cycles(const struct tact_block *block, bool divides)
 		const struct block_insn *bi = &block->insns[i];
 
 		if ((bi->lowered->divider != 0) == divides)
-			cycles += block_exclusive(bi->lowered);
+			cycles += block_exclusive_in(block, i);
 		if (bi->switches_upper && !divides)
 			cycles += (unsigned)block->arch->params.upper_switch;
 	}
@@ -157,6 +157,7 @@ static unsigned serial_cycles(struct tact_block *block)
 	enum {
 		THROUGH = 7 /* cycles from issue to dispatch and from a result to retirement: sim */
 	};
+	const unsigned fence = (unsigned)block->arch->params.fence_cycles;
 	struct tact_chain chain = TACT_CHAIN_INIT;
 	unsigned n = 0;
 
@@ -164,11 +165,11 @@ static unsigned serial_cycles(struct tact_block *block)
 		const size_t next = i + 1 < block->n_insns ? i + 1 : 0;
 
 		n += block->insns[i].lowered->attributes & TACT_INSN_SERIALIZING &&
-		     !(block->insns[next].lowered->attributes & TACT_INSN_SERIALIZING);
+		     (fence || !(block->insns[next].lowered->attributes & TACT_INSN_SERIALIZING));
 	}
 	if (!n || tact_explain_pass(block, &chain) < 0)
 		return 0;
-	return n * THROUGH + chain.latency;
+	return n * (fence ? fence : THROUGH) + chain.latency;
 }
 
 double facile_divider(struct tact_block *block, const struct tact_predict_options *opt)

@@ -448,7 +448,9 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 				  .changes_stack = l->pointer_change != 0,
 				  .takes_stored = l->takes_stored,
 				  .leaves_stored = l->leaves_stored,
-				  .cycles = l->cycles,
+				  .cycles = (uint16_t)(l->attributes & TACT_INSN_LOCKED && l->cycles
+							       ? block_exclusive_in(block, i)
+							       : l->cycles),
 				  .serializes = (l->attributes & TACT_INSN_SERIALIZING) != 0,
 				  .eliminated = l->eliminated && !bi->fused_next,
 				  .complex_decoder = l->complex_decoder,

@@ -7,6 +7,8 @@
 #include "sim/bind.h"
 #include "sim/wake.h"
 
+enum { FENCE_WAY = 8 /* cycles of lfence alone, through this pipeline */ };
+
 /* ---- instances ---- */
 
 /* The output of an eliminated move is that of the instruction that made the value. */
@@ -412,6 +414,11 @@ void sim_rename(struct sim_state *s)
 		s->serialized = s->clock;
 		return;
 	}
+	if (s->is_serializing && s->params->fence_cycles) {
+		s->is_serializing = false;
+		s->held_until = s->clock + s->params->fence_cycles - FENCE_WAY;
+		return;
+	}
 	s->is_serializing = false;
 	while (s->idq_count && !s->is_serializing) {
 		uint64_t id = s->idq[s->idq_head].id;
@@ -419,7 +426,7 @@ void sim_rename(struct sim_state *s)
 		const struct sim_insn *insn = s->idq[s->idq_head].insn;
 		unsigned first = uop, end = uop + 1 == insn->n_decoded ? insn->n_fused : uop + 1;
 
-		if (!uop && insn->serializes && s->rob_count) {
+		if (!uop && insn->serializes && s->rob_count && !s->params->fence_cycles) {
 			s->serialized = s->clock;
 			break;
 		}

@@ -156,6 +156,8 @@ static void fill_memory(struct tact_insn *insn, struct tact_operand *o,
 	o->number = agen ? TACT_REG_NONE : (*next_mem)++;
 	o->base = address_reg(op->mem.base);
 	o->index = address_reg(op->mem.index);
+	if (zi->mnemonic == ZYDIS_MNEMONIC_XLAT)
+		o->index = X86_REG_RAX; /* al, which Zydis does not tell */
 	o->scale = op->mem.scale;
 	/* The others begin at 0 (Intel SDM vol. 1, 3.4.2.1). */
 	if (op->mem.segment == ZYDIS_REGISTER_FS || op->mem.segment == ZYDIS_REGISTER_GS)
