@@ -297,9 +297,17 @@ def latencies(name, row, template):
     return out
 
 
-def without_old_masks(name, pairs):
+# Cycles from the base of a gather's address to its result, by the elements that it loads; measured.  From the
+# index, which is a vector, it takes four more.
+GATHERED = {2: 15, 4: 24, 8: 25, 16: 28}
+
+
+def gathers(name, pairs, ports):
     """The mask that a gather clears does not wait for the old destination."""
-    return [(p, 0 if p == 'r0>r1' else c) for p, c in pairs] if 'GATHER' in name and ', K' in name else pairs
+    if 'GATHER' not in name or ', K' not in name:
+        return pairs
+    cycles = {'m0.b>r0': GATHERED[ports['23A']], 'm0.i>r0': GATHERED[ports['23A']] + 4, 'r0>r1': 0}
+    return [(p, cycles.get(p, c)) for p, c in pairs]
 
 
 def operands_of(name):
@@ -338,12 +346,15 @@ HALF = (r'V(ADD|SUB|MUL|MAX|MIN|FN?M(ADD|SUB)(ADD|SUB)?\d+|FC?MADDC|FC?MULC|GETE
 
 
 def half_chains(name, pairs, ports):
-    """Measured: 4 cycles for each uop in a chain, 5 to 6 in 512 bits; with a mask that merges a cycle more."""
+    """Measured: 4 cycles for each uop in a chain, a cycle more with a mask that merges, two in 512 bits.
+
+    A single chain of 512 bits takes 5.5: it goes from port to port.  Several at once take 4.
+    """
     if not re.match(HALF, name) or not re.search(r'[PS]H|2PH', name.split(' ')[0]):
         return pairs
     uops = sum(n for p, n in ports.items() if p in ('01', '05'))
     wide, merges = 'ZMM' in name, any(p == 'r0>r0' for p, _ in pairs) and ', K,' in name
-    cycles = (11 * uops // 2 if wide else 4 * uops) + (merges and uops == 1)
+    cycles = 4 * uops + (merges and uops == 1) * (1 + wide)
     if merges and re.match(r'VFC?M(ADD|UL)C', name):
         cycles = 15 if wide else 14
     old = max([c for p, c in pairs if p[0] == 'r'] or [cycles])
@@ -377,7 +388,7 @@ def from_alder(name, row, template, servers):
         if 'M' in name and uops == 2 and fused == 1:
             template['indexed'] = 'fused=2'
     else:
-        pairs = without_old_masks(name, latencies(name, row, template))
+        pairs = gathers(name, latencies(name, row, template), ports)
     ms = fused - BEFORE_SEQUENCER if fused > MOST_DECODED else 0
     mite = fused - ms
     decode = '-' if fused == 1 else 'c0' if ms else 'c%d' % (DECODERS - fused)

@@ -247,12 +247,27 @@ static bool is_aligned(uint32_t symbol)
 	return symbol < FIRST_FRESH || symbol == NO_SYMBOL;
 }
 
+/* Returns how often an instruction loads: a gather loads each element, whose addresses are taken to be
+ * alike.
+ */
+static unsigned load_uops(const struct tact_block *block, const struct block_lowered *l)
+{
+	enum { FEW = 4 }; /* uops of an instruction that may load more than once */
+	unsigned n = 0;
+
+	for (const struct arch_port_use *use = l->ports; use->count && l->uops >= FEW; use++)
+		if (!(use->mask & ~block->arch->params.load_ports))
+			n += use->count;
+	return n ? n : 1;
+}
+
 /* Counts the banks that a load needs (see load_bank_bytes). */
 static void count_banks(struct address_walk *w, struct block_insn *bi,
 			const struct tact_operand *operand)
 {
 	const struct address a = address_of(w, bi, operand);
 	const unsigned bytes = operand->bits / 8u, offset = (unsigned)(a.offset % LINE_BYTES);
+	const unsigned loads = load_uops(w->block, bi->lowered);
 
 	if (!bytes || bytes > LINE_BYTES || !is_aligned(a.base) || !is_aligned(a.index)) {
 		bi->bank_bytes = 0;
@@ -268,7 +283,7 @@ static void count_banks(struct address_walk *w, struct block_insn *bi,
 	if (w->pass >= FIRST_COUNTED_PASS)
 		for (uint64_t left = block_banks(&w->block->arch->params, offset, bytes); left;
 		     left &= left - 1)
-			w->bank_use[__builtin_ctzll(left)]++;
+			w->bank_use[__builtin_ctzll(left)] += loads;
 }
 
 /* Records the stores of an instruction, then the values that it leaves in registers. */
