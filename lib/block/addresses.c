@@ -297,6 +297,8 @@ static void step(struct address_walk *w, uint32_t i)
 	for (unsigned k = 0; k < l->n_in && w->counts_banks && l->n_loads; k++)
 		if (l->in[k].kind == VALUE_MEMORY)
 			count_banks(w, bi, &bi->insn->operand[l->in[k].operand]);
+	if (!(l->n_stores | w->needs_all | (l->general_written & w->needed)))
+		return;
 	for (unsigned o = 0; o < l->n_out; o++) {
 		if (l->out[o].kind == VALUE_MEMORY) {
 			const struct tact_operand *operand = &bi->insn->operand[l->out[o].operand];
@@ -346,10 +348,61 @@ int addresses_reserve(struct tact_block *block)
 	return stores_reserve(&block->stores, LAST_PASS * c->stores, LAST_PASS * c->granules);
 }
 
+/* Returns whether a register other than the general ones is part of an address (gathers). */
+static bool has_vector_address(const struct tact_isa *isa, const struct block_lowered *l)
+{
+	if (!(l->attributes & TACT_INSN_VECTOR) || !(l->n_loads | l->n_stores))
+		return false;
+	for (unsigned k = 0; k < l->n_in; k++)
+		if (l->in[k].kind == VALUE_ADDRESS && !isa_is_general(isa, l->in[k].key))
+			return true;
+	return false;
+}
+
+/* Adds what an instruction reads to the registers that are followed. */
+static void need_inputs(struct address_walk *w, const struct block_lowered *l)
+{
+	for (unsigned k = 0; k < l->n_in; k++) {
+		if (l->in[k].kind > VALUE_ADDRESS)
+			continue;
+		if (isa_is_general(w->block->arch->isa, l->in[k].key))
+			w->needed |= 1u << l->in[k].key;
+		else
+			w->needs_all |= (l->general_written & w->needed) != 0;
+	}
+}
+
+/* Finds the general registers whose values are followed: those of addresses, and what they are
+ * computed from.  If one of them is loaded, that may be anything that is stored.
+ */
+static void find_needed(struct address_walk *w)
+{
+	const struct tact_block *block = w->block;
+	uint32_t before;
+
+	do {
+		bool is_loaded = false;
+
+		before = w->needed;
+		for (size_t i = 0; i < block->n_insns; i++) {
+			const struct block_lowered *l = block->insns[i].lowered;
+
+			if (l->general_written & w->needed) {
+				need_inputs(w, l);
+				is_loaded |= l->n_loads != 0;
+			}
+		}
+		for (size_t i = 0; i < block->n_insns && is_loaded; i++)
+			if (block->insns[i].lowered->n_stores)
+				need_inputs(w, block->insns[i].lowered);
+	} while (w->needed != before);
+}
+
 bool addresses_init(struct address_walk *w, struct tact_block *block)
 {
 	const struct block_counts *c = &block->counts;
 	uint32_t written = 0, in_addresses = 0;
+	bool needs_all = false;
 
 	w->counts_banks = block->arch->params.load_bank_bytes && c->loads && !block->opt.paper;
 	if (!w->counts_banks &&
@@ -358,11 +411,16 @@ bool addresses_init(struct address_walk *w, struct tact_block *block)
 	for (size_t i = 0; i < block->n_insns; i++) {
 		written |= block->insns[i].lowered->general_written;
 		in_addresses |= block->insns[i].lowered->general_in_addresses;
+		needs_all |= has_vector_address(block->arch->isa, block->insns[i].lowered);
 	}
 	w->block = block;
 	w->in_addresses = in_addresses;
 	w->is_static = !((written | block->opt.moving) & in_addresses);
 	w->differs = false;
+	w->needed = in_addresses;
+	w->needs_all = needs_all;
+	if (!w->is_static && !needs_all)
+		find_needed(w);
 	return true;
 }
 

@@ -16,6 +16,8 @@ struct address_walk {
 	bool differs;	/* something was known that an exact walk does not know */
 	uint8_t pass;
 	uint32_t in_addresses; /* bit r: general register r is part of one */
+	uint32_t needed;       /* bit r: its value is followed */
+	bool needs_all;	       /* those of all other registers, too */
 
 	uint64_t offset_before[ISA_MAX_GENERAL]; /* of the general registers, before the last
 						    iteration */
