@@ -14,6 +14,13 @@ static bool ends_with_branch(const struct tact_block *block)
 	return last / 32 == start / 32 && block->arch->params.dsb_window == 32;
 }
 
+static unsigned sequenced_cycles(const struct arch_params *p, const struct block_lowered *l)
+{
+	const unsigned width = (unsigned)p->ms_width;
+
+	return (block_sequenced(l) + width - 1) / width;
+}
+
 /* Cycles of a loop with microcode: the DSB delivers up to a call of the sequencer, then that, after
  * the cycles of the switch.
  */
@@ -35,7 +42,7 @@ static unsigned loop_cycles(const struct tact_block *block)
 			cycles += (slots + width - 1) / width;
 		else
 			before = slots;
-		cycles += (unsigned)p->dsb_ms_stall + (block_sequenced(l) + 3) / 4;
+		cycles += (unsigned)p->dsb_ms_stall + sequenced_cycles(p, l);
 		any = true;
 		slots = 0;
 	}
@@ -49,13 +56,14 @@ static unsigned loop_cycles(const struct tact_block *block)
 /* Unrolled code: a cycle is lost before and one after the sequencer's. */
 static unsigned decoded_cycles(const struct tact_block *block)
 {
+	const struct arch_params *p = &block->arch->params;
 	unsigned cycles = 0;
 
 	for (size_t i = 0; i < block->n_insns; i++) {
 		const struct block_lowered *l = block->insns[i].lowered;
 
 		if (block_sequenced(l))
-			cycles += 2 + (block_sequenced(l) + 3) / 4;
+			cycles += 2 * (unsigned)p->mite_ms_stall + sequenced_cycles(p, l);
 	}
 	return cycles;
 }

@@ -294,7 +294,9 @@ static void decode(struct sim_state *s)
 			deliver(s, id, insn, u);
 		n++;
 		if (insn->n_decoded > insn->n_direct) {
-			start_microcode(s, id, insn, insn->n_direct, 1, 1);
+			start_microcode(s, id, insn, insn->n_direct,
+					(unsigned)s->params->mite_ms_stall,
+					(unsigned)s->params->mite_ms_stall);
 			break;
 		}
 		left = insn->complex_decoder && insn->simple_beside < left - 1 ? insn->simple_beside
@@ -315,7 +317,7 @@ static bool sequence(struct sim_state *s)
 	}
 	if (!s->ms_left)
 		return false;
-	for (unsigned n = 0; n < 4 && s->ms_left; n++, s->ms_left--)
+	for (int n = 0; n < s->params->ms_width && s->ms_left; n++, s->ms_left--)
 		deliver(s, s->ms_id, s->ms_insn, s->ms_next++);
 	if (!s->ms_left)
 		s->ms_stall = s->ms_after;

@@ -426,7 +426,8 @@ void sim_rename(struct sim_state *s)
 		const struct sim_insn *insn = s->idq[s->idq_head].insn;
 		unsigned first = uop, end = uop + 1 == insn->n_decoded ? insn->n_fused : uop + 1;
 
-		if (!uop && insn->serializes && s->rob_count && !s->params->fence_cycles) {
+		if (!uop && insn->serializes && !s->params->fence_cycles &&
+		    (s->rob_count || s->clock < s->fenced_until)) {
 			s->serialized = s->clock;
 			break;
 		}
@@ -459,7 +460,10 @@ void sim_rename(struct sim_state *s)
 		}
 		if (insn->cycles && !insn->n_uops && uop + 1 == insn->n_decoded) {
 			/* No uop says when it is over (lfence, pause): what follows waits. */
-			s->held_until = s->clock + insn->cycles;
+			const int overlap = insn->serializes ? s->params->fence_overlap : 0;
+
+			s->fenced_until = s->clock + insn->cycles;
+			s->held_until = s->fenced_until - overlap;
 			break;
 		}
 		if (issue.slot >= width)

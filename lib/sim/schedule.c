@@ -354,10 +354,20 @@ static unsigned result_port(const struct sim_state *s, const struct sim_entry *e
 	return (unsigned)__builtin_ctz(s->params->vec_result_ports);
 }
 
-/* Its result would come together with another one: the port then waits with it. */
-static bool collides(const struct sim_state *s, const struct sim_entry *e)
+/* Its result would come together with another one: the port then waits with it.  What comes from the
+ * vector side, which takes longer, does not go before an older one that waits so.
+ */
+static bool collides(struct sim_state *s, const struct sim_entry *e)
 {
-	return e->result && s->results[result_port(s, e)] >> e->result & 1;
+	const unsigned port = result_port(s, e);
+
+	if (!e->result)
+		return false;
+	if (s->results[port] >> e->result & 1) {
+		s->waits_with_result = e->age;
+		return true;
+	}
+	return port != e->port && s->waits_with_result < e->age;
 }
 
 static bool can_run(struct sim_state *s, const struct sim_entry *e)
@@ -470,6 +480,7 @@ void sim_schedule(struct sim_state *s)
 	s->data_ports = s->next_data_ports;
 	s->next_data_ports = 0;
 	s->n_together = 0;
+	s->waits_with_result = UINT64_MAX;
 	rest = s->ready_ports;
 	if (s->params->load_bank_bytes) {
 		dispatch_by_age(s, rest & s->params->load_ports);

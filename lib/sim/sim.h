@@ -433,6 +433,7 @@ struct sim_state {
 	} moves;
 	uint64_t age;	       /* of the next uop */
 	uint64_t group_age[2]; /* of the first uop of this cycle, and of the one before */
+	int32_t fenced_until;  /* no serializing instruction issues before this cycle */
 	int32_t held_until;    /* nothing issues before this cycle */
 	bool is_serializing;   /* nothing issues before everything has retired */
 	int32_t rob_full, rs_full, serialized; /* last cycle in which this held up the renamer */
@@ -457,6 +458,7 @@ struct sim_state {
 	unsigned data_ports, next_data_ports;
 	uint64_t bank_once, bank_twice; /* banks that one load, two loads of this cycle need */
 	bool moves_banks;		/* an instruction has a bank_step */
+	uint64_t waits_with_result;	/* age of a uop that a result keeps from its port now */
 	/* Bit k: in k cycles, a result comes from this port. */
 	uint64_t results[TACT_MAX_PORTS];
 	int32_t divider_free;

@@ -103,7 +103,7 @@ static uint64_t rename_hash(const struct sim_state *s)
 	uint64_t h = (uint64_t)s->next_port << 16 | (uint64_t)s->is_serializing << 9 |
 		     (uint64_t)s->sync_pending << 8;
 
-	h = mix(h, ahead(s, s->held_until));
+	h = mix(h, ahead(s, s->held_until) << 32 | ahead(s, s->fenced_until));
 	for (unsigned r = 0; r < 3; r++) /* one bit suffices for two ports, the usual case */
 		h |= (s->turn[r] & 1u) << (2 - r) | (uint64_t)(s->turn[r] >> 1) << (32 + 8 * r);
 	h = mix_uses(s, h, 0);

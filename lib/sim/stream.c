@@ -233,6 +233,7 @@ void sim_stream_rebase(struct sim_state *s, int32_t by)
 	move_back(&s->divider_free, by);
 	move_back(&s->alone_free, by);
 	move_back(&s->held_until, by);
+	move_back(&s->fenced_until, by);
 	move_back(&s->alias_free, by);
 	for (unsigned i = 0; i < SIM_FEEDS; i++)
 		if (s->stream->feeds[i].resume_at)
