@@ -8,7 +8,8 @@ Sources:
 - Zen 4: as Zen 3; chains of fadd and fmul, pairs of fld1 and fstp, and fxch were measured and agree
 - Zen 5, Golden Cove: InstLatX64 (latency and throughput); ports as on the core before.  What we measured on
   Golden Cove is in data/insn/GLC.fixes
-- the others: A. Fog, "Instruction tables", and LLVM's models of the cores; never measured by us
+- the others: A. Fog, "Instruction tables", and LLVM's models of the cores; never measured by us; data/SOURCES.md says
+  which figure agrees with what
 
 Where the time depends on the operands (divisions, microcode), it is that of ordinary numbers of 80 bits.
 """

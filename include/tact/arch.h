@@ -142,7 +142,7 @@ struct tact_param {
 	char from[16];
 	char source[160];   /* origin of the value: "vendor: four of 24"; see data/SOURCES.md */
 	bool is_unmeasured; /* it was never measured: it is only reported, or assumed */
-	char models[16]; /* that obey it: "facile+sim", "facile", "sim", "trace", or "" */
+	char models[16];    /* that obey it: "facile+sim", "facile", "sim", "trace", or "" */
 };
 #define TACT_PARAM_INIT TACT_SIZED(struct tact_param)
 

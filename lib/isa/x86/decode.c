@@ -159,12 +159,14 @@ static void fill_memory(struct tact_insn *insn, struct tact_operand *o,
 	if (zi->mnemonic == ZYDIS_MNEMONIC_XLAT)
 		o->index = X86_REG_RAX; /* al, which Zydis does not tell */
 	o->scale = op->mem.scale;
+	if (zi->mnemonic == ZYDIS_MNEMONIC_XLAT)
+		o->index = X86_REG_RAX; /* al, which Zydis has only as what is written */
 	/* The others begin at 0 (Intel SDM vol. 1, 3.4.2.1). */
 	if (op->mem.segment == ZYDIS_REGISTER_FS || op->mem.segment == ZYDIS_REGISTER_GS)
 		o->segment = canonical_reg(op->mem.segment);
 	o->implicit_pointer =
 		op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && is_stack_insn(zi);
-	if (o->index != TACT_REG_NONE)
+	if (o->index != TACT_REG_NONE && zi->mnemonic != ZYDIS_MNEMONIC_XLAT)
 		insn->attributes |= TACT_INSN_INDEXED;
 	if (op->mem.base == ZYDIS_REGISTER_RIP || op->mem.base == ZYDIS_REGISTER_EIP)
 		insn->attributes |= TACT_INSN_PC_RELATIVE;
