@@ -95,7 +95,10 @@ struct block_insn {
 	uint16_t latency;    /* of all its results, given by the caller; 0: the tables' */
 	/* By block_connect: */
 	bool fast_load, stack_sync;
-	bool is_met; /* its store has a register that a load takes */
+	bool is_late;	 /* its results come a cycle later (late_flags) */
+	bool flags_soon; /* its flags come a cycle sooner than the table says (the same) */
+	uint16_t slot;	 /* fused uops before it */
+	bool is_met;	 /* its store has a register that a load takes */
 	/* Its load, in the banks of a line: first byte, bytes (0: not known), and by how much that
 	 * moves with each iteration.
 	 */
@@ -367,7 +370,8 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 	*latency = (forwarding ? l->forwarded : l->latency)[in * l->n_out + out];
 	if (!*latency)
 		return false;
-	*latency += blocked;
+	*latency += blocked + producer->is_late -
+		    (producer->flags_soon && l->out[out].kind == VALUE_FLAGS && *latency > 1);
 	if (forwarding && source->kind == VALUE_MEMORY &&
 	    block_nodes(block)[producer->first_node + in].is_renamed)
 		*latency -= (unsigned)block->arch->params.store_forward;

@@ -45,7 +45,7 @@ static void connect(struct tact_block *block, const struct writer *writers,
 
 	bi->first_node = (uint32_t)block->n_nodes;
 	bi->producers = 0;
-	bi->fast_load = bi->stack_sync = bi->is_met = false;
+	bi->fast_load = bi->stack_sync = bi->is_met = bi->is_late = bi->flags_soon = false;
 	bi->bank_bytes = 0;
 	bi->load_extra = bi->latency ? 0 : l->load_extra + bi->is_split;
 	for (unsigned k = 0; k < l->n_in; k++) {
@@ -180,6 +180,80 @@ static void find_fast_add(struct tact_block *block, const struct block_insn *bi)
 			n = &block->nodes[block->insns[n->producer].first_node];
 			n->is_sooner = true;
 		}
+	}
+}
+
+/* ---- flags ---- */
+
+/* What the parameter late_flags means by a conditional move or setcc of one uop. */
+static bool takes_late_flags(const struct block_lowered *l)
+{
+	bool reads = false;
+
+	for (unsigned k = 0; k < l->n_in; k++)
+		reads |= l->in[k].kind == VALUE_FLAGS;
+	for (unsigned o = 0; o < l->n_out && reads; o++)
+		reads = l->out[o].kind != VALUE_FLAGS;
+	return reads && !(l->attributes & TACT_INSN_BRANCH) &&
+	       l->uops == 1u + l->n_loads + 2u * l->n_stores;
+}
+
+/* Returns how many of the ways in which iterations of n uops can begin in a group of those that are
+ * issued together have uop `to` in the same group as the uop `distance` before it, as a share.
+ */
+static double share_together(const struct tact_block *block, unsigned n, unsigned to,
+			     unsigned distance)
+{
+	const unsigned width = (unsigned)block->arch->params.issue_width;
+	unsigned together = 0, at = to % width, ways = 0;
+
+	do {
+		together += at >= distance;
+		ways++;
+		at = (at + n) % width;
+	} while (at != to % width);
+	return (double)together / ways;
+}
+
+/* In a loop, iterations follow each other without a gap.  Unrolled code that does not wait for
+ * flags is limited by its decoders, which begin a group with what reads them.
+ */
+static bool is_flag_late(const struct tact_block *block, const struct block_node *node, unsigned n)
+{
+	const struct block_insn *from = &block->insns[node->producer],
+				*to = &block->insns[node->insn];
+
+	if (node->producer == BLOCK_NO_PRODUCER)
+		return true; /* long ago */
+	if (block->mode != TACT_MODE_LOOP ||
+	    !(from->lowered->attributes & TACT_INSN_LOGICAL || from->fused_next))
+		return false;
+	if (node->iterations) /* a short loop is issued an iteration at a time, if nothing waits */
+		return n > 4 && share_together(block, n, to->slot, to->slot + n - from->slot) > 0.5;
+	return share_together(block, n, to->slot, (unsigned)(to->slot - from->slot)) >= 0.5;
+}
+
+static void find_late_flags(struct tact_block *block)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < block->n_insns; i++) {
+		block->insns[i].slot = (uint16_t)n;
+		n += block->insns[i].fused_prev ? 0 : block->insns[i].lowered->fused;
+	}
+	for (size_t i = 0; i < block->n_insns; i++) {
+		struct block_insn *bi = &block->insns[i];
+		const struct block_lowered *l = bi->lowered;
+
+		bi->is_late = false;
+		bi->flags_soon = l->attributes & TACT_INSN_LOGICAL &&
+				 (block->mode == TACT_MODE_LOOP ||
+				  n >= (unsigned)block->arch->params.issue_width);
+		if (!takes_late_flags(l))
+			continue;
+		for (unsigned k = 0; k < l->n_in; k++)
+			bi->is_late |= l->in[k].kind == VALUE_FLAGS &&
+				       is_flag_late(block, &block->nodes[bi->first_node + k], n);
 	}
 }
 
@@ -348,6 +422,8 @@ void block_depend(struct tact_block *block)
 	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_float_add; i++)
 		if (block->insns[i].lowered->attributes & TACT_INSN_FLOAT_ADD)
 			find_fast_add(block, &block->insns[i]);
+	if (block->arch->params.late_flags && !block->opt.paper)
+		find_late_flags(block);
 	connect_memory(block); /* and copies the nodes if it knows addresses better */
 	if (block->has_forwarding && block->arch->params.store_forward_early && !block->opt.paper)
 		block_mark_forwarding(block);

@@ -35,6 +35,8 @@ void sim_init(struct sim_state *s, const struct tact_arch *arch)
 static void init(struct sim_state *s, const struct tact_block *block,
 		 const struct sim_program *program, const struct sim_run_options *opt)
 {
+	const struct arch_params *params = &block->arch->params;
+
 	sim_init(s, block->arch);
 	s->block = block;
 	s->program = program;
@@ -43,6 +45,12 @@ static void init(struct sim_state *s, const struct tact_block *block,
 	if (s->cached)
 		s->source = BLOCK_FROM_DSB;
 	sim_moves_init(s);
+	/* Where it matters what is issued together, the front end begins with a lead: blocks that
+	 * do not wait for it soon lose that again, the others would have it only after long.
+	 */
+	for (size_t i = 0; i < program->n_insns && params->late_flags; i++)
+		if (program->insns[i].takes_late_flags)
+			s->held_until = params->idq_size / params->dsb_width;
 	s->stats = opt->stats;
 	s->watch = opt->on_uop != NULL;
 	s->on_uop = opt->on_uop;

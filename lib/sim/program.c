@@ -415,6 +415,25 @@ static size_t end_of(const struct tact_block *block, size_t i)
 	return i;
 }
 
+/* The parameter late_flags; the tables have the cycle with the instructions that make flags. */
+static void find_late_flags(struct draft *d)
+{
+	const struct block_lowered *l = d->l;
+	const bool is_logical = l->attributes & TACT_INSN_LOGICAL;
+	bool reads = false, writes = false;
+
+	for (unsigned k = 0; k < l->n_in; k++)
+		reads |= l->in[k].kind == VALUE_FLAGS;
+	for (unsigned o = 0; o < l->n_out; o++)
+		if (l->out[o].kind == VALUE_FLAGS) {
+			writes = true;
+			if (is_logical && d->insn->output_latency[o] > 1)
+				d->insn->output_latency[o]--;
+		}
+	d->insn->makes_late_flags = is_logical || d->insn->is_pair;
+	d->insn->takes_late_flags = reads && !writes && d->n_alu == 1 && !d->insn->is_branch;
+}
+
 void sim_program_add(struct sim_program *p, const struct tact_block *block, size_t i,
 		     bool for_stream)
 {
@@ -486,6 +505,8 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 			sim_draft_compute(&d);
 		add_stores(&d);
 	}
+	if (block->arch->params.late_flags)
+		find_late_flags(&d);
 	group_uops(&d);
 	add_values(&d);
 	find_unmade(&d);

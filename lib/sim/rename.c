@@ -55,6 +55,27 @@ static void begin_values(struct sim_state *s, struct sim_instance *inst)
 			inst->output[o].ready = s->clock;
 }
 
+/* Tells whether the flags that an instruction reads come late. */
+static bool has_late_flags(const struct sim_state *s, const struct sim_instance *inst)
+{
+	const struct sim_input *in = inst->program->inputs + inst->insn->first_input;
+
+	for (unsigned k = 0; k < inst->insn->n_inputs; k++) {
+		const struct sim_instance *writer;
+		struct sim_origin origin;
+
+		if (in[k].kind != VALUE_FLAGS)
+			continue;
+		if (!sim_producer(s, inst, k, &origin) || !sim_is_there(s, &origin))
+			return true; /* long ago */
+		writer = &s->slots[origin.slot];
+		if (writer->retired >= 0 ||
+		    (writer->insn->makes_late_flags && writer->issued == s->clock))
+			return true;
+	}
+	return false;
+}
+
 static inline void begin_instance(struct sim_state *s, uint64_t id, const struct sim_insn *insn,
 				  uint8_t sync_key)
 {
@@ -75,6 +96,7 @@ static inline void begin_instance(struct sim_state *s, uint64_t id, const struct
 		sim_moves_write(s, insn);
 	inst->sync_key = sync_key;
 	inst->stored = inst->retired = -1;
+	inst->issued = s->clock;
 	inst->data = (struct sim_value){.ready = SIM_NEVER};
 	inst->extra = 0;
 	inst->stores_left = insn->n_store_uops;
@@ -82,6 +104,7 @@ static inline void begin_instance(struct sim_state *s, uint64_t id, const struct
 	if (s->stream)
 		sim_stream_connect(s, inst);
 	begin_values(s, inst);
+	inst->is_late = insn->takes_late_flags && has_late_flags(s, inst);
 	if (inst->is_eliminated)
 		follow_move(s, inst);
 }

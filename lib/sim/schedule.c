@@ -92,8 +92,9 @@ static void produce(struct sim_state *s, const struct sim_entry *e, int32_t from
 	learn(s, self, from, inst->number);
 	for (unsigned made = made_outputs(e, from); made; made &= made - 1) {
 		unsigned o = (unsigned)__builtin_ctz(made);
-		int32_t ready = insn->memory_outputs >> o & 1 ? inst->stored
-							      : from + insn->output_latency[o];
+		int32_t ready = insn->memory_outputs >> o & 1
+					? inst->stored
+					: from + insn->output_latency[o] + inst->is_late;
 
 		finish = ready > finish ? ready : finish;
 		result = ready > result ? ready : result;

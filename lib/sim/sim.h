@@ -132,7 +132,8 @@ struct sim_insn {
 	bool stack_sync;	/* if the block repeats */
 	uint64_t written_moves; /* bit r: writes register r, if moves.c knows it */
 
-	bool takes_stored, leaves_stored; /* as in struct block_lowered */
+	bool takes_stored, leaves_stored;	 /* as in struct block_lowered */
+	bool makes_late_flags, takes_late_flags; /* see the parameter late_flags */
 	bool complex_decoder, is_branch, fusible, is_split;
 	int16_t added; /* by the renamer, if it executes it */
 	uint8_t simple_beside;
@@ -257,12 +258,14 @@ struct sim_instance {
 	struct sim_value sync;	  /* of its SIM_SYNC: cycle of dispatch */
 	uint32_t number;	  /* of the instruction in the block */
 	int32_t retired;	  /* cycle, or -1 */
+	int32_t issued;		  /* cycle */
 	uint16_t slot;
 	uint16_t extra;	     /* additional cycles of its loads */
 	uint8_t stores_left; /* uops that are not dispatched */
 	uint8_t sync_key;    /* register that its SIM_SYNC makes, or SIM_NO_KEY */
 	bool is_alias : 1, is_eliminated : 1;
 	bool has_accesses : 1; /* `from` says which store its loads meet */
+	bool is_late : 1;      /* its results come a cycle later: late_flags */
 	struct sim_value few[SIM_FEW_UOPS];
 	struct sim_value output[LOWERED_MAX_OUT];
 	struct sim_origin

@@ -241,6 +241,14 @@ static bool is_same_reg(const struct tact_insn *insn)
 	return n > 1;
 }
 
+/* What computes flags from bits of its result alone. */
+static bool is_logical(const ZydisDecodedInstruction *zi)
+{
+	return zi->mnemonic == ZYDIS_MNEMONIC_AND || zi->mnemonic == ZYDIS_MNEMONIC_OR ||
+	       zi->mnemonic == ZYDIS_MNEMONIC_XOR || zi->mnemonic == ZYDIS_MNEMONIC_TEST ||
+	       zi->mnemonic == ZYDIS_MNEMONIC_ANDN;
+}
+
 /* Additions on vectors of 128 and 256 bits and on scalars, without a mask. */
 static bool is_float_add(const ZydisDecodedInstruction *zi)
 {
@@ -316,6 +324,8 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 		a |= TACT_INSN_PAIR_SHORT;
 	if (is_float_add(zi))
 		a |= TACT_INSN_FLOAT_ADD;
+	if (is_logical(zi))
+		a |= TACT_INSN_LOGICAL;
 	if (zi->mnemonic == ZYDIS_MNEMONIC_MOVZX && ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 	    ops[1].size == 8 && zi->raw.modrm.rm >= 4 && !insn->operand[1].first_byte)
 		a |= TACT_INSN_PART_ALIAS;
