@@ -94,11 +94,10 @@ void predict_remark_insns(struct predict_worker *w)
 		switches |=
 			tact_block_cost(w->block, i, &cost) >= 0 && cost.notes & TACT_NOTE_SWITCHES;
 	if (switches)
-		predict_remark(
-			w, "sse-avx-mix",
-			"SSE without VEX runs while upper halves of vector registers are in "
-			"use: each switch costs hundreds of cycles; vzeroupper before it, or "
-			"VEX forms of it, avoid that");
+		predict_remark(w, "old-vectors",
+			       "Vector instructions of the old encoding run while upper halves are "
+			       "in use: each switch costs hundreds of cycles; clear the upper "
+			       "halves before them, or use the new encoding");
 	if (any & TACT_INSN_REP)
 		predict_remark(w, "rep-count",
 			       "How often a rep instruction repeats is not known; it counts as a "
