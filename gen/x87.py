@@ -47,12 +47,12 @@ SOURCES = {
     'GLC': "InstLatX64's figures for Golden Cove: x87; ports from LLVM's model; 115 chains and copies were measured by us",
 }
 OTHERS = "A. Fog's instruction tables and LLVM's models: x87; never measured by us"
-# Microcode: macro-ops and cycles, on AMD's cores (measured on Zen 3) and on Intel's.
+# Microcode: macro-ops and cycles, on AMD's cores (measured on Zen 3) and on Intel's (cycles: measured on Golden Cove).
 MICROCODE = {
-    'FRNDINT': ((3, 5), (17, 21)), 'FSCALE': ((10, 5), (27, 40)), 'FXTRACT': ((13, 6), (17, 11)), 'FPREM': ((31, 21), (28, 25)),
-    'FPREM1': ((34, 21), (41, 30)), 'F2XM1': ((15, 53), (24, 68)), 'FSIN': ((70, 57), (90, 130)), 'FCOS': ((70, 130), (90, 108)),
-    'FSINCOS': ((80, 67), (110, 130)), 'FPTAN': ((90, 93), (110, 130)), 'FPATAN': ((80, 190), (105, 150)),
-    'FYL2X': ((60, 54), (60, 60)), 'FYL2XP1': ((60, 54), (60, 60)), 'FNCLEX': ((10, 10), (5, 22)), 'FNINIT': ((24, 60), (18, 80)),
+    'FRNDINT': ((3, 5), (17, 21)), 'FSCALE': ((10, 5), (27, 73)), 'FXTRACT': ((13, 6), (17, 11)), 'FPREM': ((31, 21), (28, 27)),
+    'FPREM1': ((34, 21), (41, 30)), 'F2XM1': ((15, 53), (24, 76)), 'FSIN': ((70, 57), (90, 133)), 'FCOS': ((70, 130), (90, 108)),
+    'FSINCOS': ((80, 67), (110, 145)), 'FPTAN': ((90, 93), (110, 149)), 'FPATAN': ((80, 190), (105, 138)),
+    'FYL2X': ((60, 54), (60, 102)), 'FYL2XP1': ((60, 54), (60, 102)), 'FNCLEX': ((10, 10), (5, 28)), 'FNINIT': ((24, 60), (18, 73)),
 }
 TWO_SOURCES = ('FSCALE', 'FPREM', 'FPREM1')
 SECOND_WRITTEN = ('FPATAN', 'FYL2X', 'FYL2XP1')
