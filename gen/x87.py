@@ -8,6 +8,7 @@ Sources:
 - Zen 4: as Zen 3; chains of fadd and fmul, pairs of fld1 and fstp, and fxch were measured and agree
 - Zen 5, Golden Cove: InstLatX64 (latency and throughput); ports as on the core before.  What we measured on
   Golden Cove is in data/insn/GLC.fixes
+- Lion Cove: latencies of Ice Lake; one of the two pipes that LLVM's model of Lunar Lake has for vectors
 - the others: A. Fog, "Instruction tables", and LLVM's models of the cores; never measured by us; data/SOURCES.md says
   which figure agrees with what
 
@@ -44,6 +45,7 @@ SOURCES = {
     'ZEN3': 'measured by us on Zen 3: x87',
     'ZEN4': 'measured by us: x87, on Zen 3, and in part on Zen 4',
     'ZEN5': "InstLatX64's figures for Zen 5: x87; the rest measured by us on Zen 3",
+    'LNC': "x87 as on Ice Lake; its ports from LLVM's model of Lunar Lake: never measured",
     'GLC': "InstLatX64's figures for Golden Cove: x87; ports from LLVM's model; 115 chains and copies were measured by us",
 }
 OTHERS = "A. Fog's instruction tables and LLVM's models: x87; never measured by us"
