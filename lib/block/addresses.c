@@ -283,7 +283,7 @@ static void count_banks(struct address_walk *w, struct block_insn *bi,
 	if (w->pass >= FIRST_COUNTED_PASS)
 		for (uint64_t left = block_banks(&w->block->arch->params, offset, bytes); left;
 		     left &= left - 1)
-			w->bank_use[__builtin_ctzll(left)] += loads;
+			w->bank_use[__builtin_ctzll(left)] += loads * (1u + bi->is_split);
 }
 
 /* Records the stores of an instruction, then the values that it leaves in registers. */
@@ -406,7 +406,8 @@ bool addresses_init(struct address_walk *w, struct tact_block *block)
 
 	w->counts_banks = block->arch->params.load_bank_bytes && c->loads && !block->opt.paper;
 	if (!w->counts_banks &&
-	    (!c->stores || (!c->loads && (c->stores == 1 || !block->arch->params.stores_one_line))))
+	    (!c->stores || (!c->loads && ((c->stores == 1 && !block->arch->params.split_loads) ||
+					  !block->arch->params.stores_one_line))))
 		return false;
 	for (size_t i = 0; i < block->n_insns; i++) {
 		written |= block->insns[i].lowered->general_written;
@@ -518,7 +519,8 @@ static void meet_store(struct address_walk *w, struct block_node *node, const st
 	node->is_renamed =
 		share == STORE_WHOLE && !node->distance && bi->lowered->takes_stored &&
 		w->block->insns[store->insn].lowered->leaves_stored &&
-		(w->block->arch->params.store_renamed > 1 || has_same_words(w, bi, o, store));
+		(w->block->arch->params.store_renamed > 1 ? !bi->is_split
+							  : has_same_words(w, bi, o, store));
 }
 
 /* Connects loads to stores in the last iteration that brings values into their steady state; the

@@ -421,7 +421,8 @@ unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_p
 	}
 	for (unsigned k = 0; k < n && bi->is_split; k++)
 		if (!(uses[k].mask & ~block->arch->params.load_ports)) {
-			uses[k].count++; /* both lines are read */
+			/* Both lines are read. */
+			uses[k].count += (uint8_t)block->arch->params.split_loads;
 			break;
 		}
 	if (block->counts.widest && bi->lowered->attributes & TACT_INSN_VECTOR)

@@ -46,6 +46,7 @@ struct block_lowered {
 	uint8_t simple_beside;
 	uint8_t constants;    /* that it takes along in the DSB; one of 64 bits counts twice */
 	uint8_t load_extra;   /* cycles that its address takes longer */
+	uint8_t before_store; /* cycles until what it stores is computed, from a register */
 	uint8_t forward_gain; /* cycles less from a store that its load meets to its own */
 	uint16_t uops, fused, mite, ms, divider, cycles, fuse;
 	uint8_t n_in, n_out, n_loads, n_stores;
@@ -324,6 +325,13 @@ static inline void block_connect(const struct tact_block *block)
 		block_depend((struct tact_block *)(uintptr_t)block);
 }
 
+/* Returns the cycles that a load takes longer because it crosses a cache line. */
+static inline unsigned block_split_latency(const struct tact_block *block,
+					   const struct block_insn *bi)
+{
+	return bi->is_split ? (unsigned)block->arch->params.split_latency : 0;
+}
+
 /* Returns the cycles that a blocked load takes longer than one from the store buffer. */
 static inline unsigned block_blocked_latency(const struct arch_params *p)
 {
@@ -364,7 +372,7 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 	    block->arch->params.store_renamed > 1)
 		return false; /* a prediction does not wait for the store's address */
 	if (l->eliminated || (to_memory && source->kind != VALUE_MEMORY)) {
-		*latency = blocked;
+		*latency = blocked + (source->kind == VALUE_ADDRESS ? 0u : l->before_store);
 		return true;
 	}
 	*latency = (forwarding ? l->forwarded : l->latency)[in * l->n_out + out];

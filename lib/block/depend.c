@@ -47,7 +47,7 @@ static void connect(struct tact_block *block, const struct writer *writers,
 	bi->producers = 0;
 	bi->fast_load = bi->stack_sync = bi->is_met = bi->is_late = bi->flags_soon = false;
 	bi->bank_bytes = 0;
-	bi->load_extra = bi->latency ? 0 : l->load_extra + bi->is_split;
+	bi->load_extra = bi->latency ? 0 : l->load_extra + block_split_latency(block, bi);
 	for (unsigned k = 0; k < l->n_in; k++) {
 		struct block_node *node = &block->nodes[block->n_nodes++];
 
@@ -389,7 +389,8 @@ static void set_memories(struct tact_block *block)
 		    meets_store(block, bi))
 			continue;
 		extra = extra_latency(&block->arch->params, memory);
-		bi->load_extra = (uint16_t)(bi->lowered->load_extra + bi->is_split + extra);
+		bi->load_extra = (uint16_t)(bi->lowered->load_extra +
+					    block_split_latency(block, bi) + extra);
 		if (extra)
 			bi->fast_load = false; /* that is a shortcut of the first level */
 	}

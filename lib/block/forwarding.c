@@ -134,11 +134,14 @@ void block_mark_forwarding(struct tact_block *block)
 
 		if (!is_forwarded(block, node))
 			continue;
-		if (!node->distance && !is_vector)
+		if (p->store_forward_late && !node->distance && !is_vector)
 			node->late = (uint8_t)(p->store_forward - p->store_forward_late);
 		way = least ? way_to_next(block, nodes, v, least) : 0;
 		if (way && (way > (unsigned)p->store_forward || is_tiny || is_vector))
 			node->early = (uint8_t)(way < least ? least - way : 0);
+		/* Across lines: 8.7 with and without an addition. */
+		if (way && block->insns[node->insn].is_split)
+			node->early = (uint8_t)(p->store_forward_early + 1u - way);
 	}
 }
 

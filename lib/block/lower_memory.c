@@ -134,6 +134,8 @@ static void lower_prediction(struct draft *d)
 	if (bits != 8 && bits != 32 && bits != 64)
 		return;
 	l->leaves_stored = l->n_stores == 1 && !has_high;
+	if (l->n_stores == 1 && !l->n_loads && l->uops > 2)
+		l->before_store = (uint8_t)(l->uops - 2); /* movbe */
 	l->takes_stored = l->n_loads == 1 && !(l->n_stores && has_register) && named < 3 &&
 			  !l->writes_stack && makes_value(d) &&
 			  !(insn->attributes & TACT_INSN_SIGN_EXTEND);

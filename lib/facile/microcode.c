@@ -5,13 +5,16 @@
  */
 #include "facile/facile.h"
 
-/* After a taken branch, no uops of the same 32 bytes follow in the same cycle. */
+/* After a taken branch, no uops of the same 32 bytes follow in the same cycle; on some cores none
+ * at all.
+ */
 static bool ends_with_branch(const struct tact_block *block)
 {
 	unsigned start = block->opt.alignment,
 		 last = block->insns[block->n_insns - 1].offset + start;
 
-	return last / 32 == start / 32 && block->arch->params.dsb_window == 32;
+	return block->arch->params.dsb_ends_at_branch ||
+	       (last / 32 == start / 32 && block->arch->params.dsb_window == 32);
 }
 
 static unsigned sequenced_cycles(const struct arch_params *p, const struct block_lowered *l)

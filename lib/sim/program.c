@@ -278,7 +278,8 @@ static void set_forward(struct draft *d)
 static void add_stored(struct draft *d, struct sim_uop *u, unsigned o)
 {
 	if (d->computes >= 0)
-		draft_wait(d, u, SIM_FROM_UOP, (unsigned)d->computes, 1);
+		draft_wait(d, u, SIM_FROM_UOP, (unsigned)d->computes,
+			   d->l->before_store > 1 ? d->l->before_store : 1);
 	else if (d->n_load)
 		draft_wait(d, u, SIM_FROM_UOP, d->n_load - 1,
 			   d->p->uops[d->insn->first_uop + d->n_load - 1].latency);

@@ -31,7 +31,7 @@ enum {
 	SIM_FEW_UOPS = 4, /* most instructions have no more */
 	SIM_SLOTS = 1024, /* instances of instructions that are remembered; a power of two */
 	SIM_ROB = 1024,	  /* rings: powers of two above what any core has */
-	SIM_RS = 512,
+	SIM_RS = 1024,	  /* loads that wait for stores stay there */
 	SIM_IDQ = 1024,
 	SIM_IQ = 256,
 	SIM_HOLD = 8,	     /* more than the largest port_rs_hold */
