@@ -455,7 +455,8 @@ static bool has_same_words(const struct address_walk *w, const struct block_insn
 	if (w->block->mode == TACT_MODE_LOOP ||
 	    (from->base == stack_pointer && to->base == stack_pointer))
 		return true;
-	return from->base == to->base && from->index == to->index && from->scale == to->scale &&
+	return w->block->arch->params.store_renamed_words && from->base == to->base &&
+	       from->index == to->index && from->scale == to->scale &&
 	       load->constants.displacement == bi->constants.displacement &&
 	       !is_rewritten(w, from, store->insn, (uint32_t)(load - w->block->insns),
 			     store->pass != w->pass);

@@ -141,12 +141,12 @@ static void lower_prediction(struct draft *d)
 			  !(insn->attributes & TACT_INSN_SIGN_EXTEND);
 }
 
-/* A read-modify-write of two macro-ops hands its data on sooner (experiments on Zen 3 and Zen 4). */
+/* A read-modify-write of at most two macro-ops hands its data on sooner (experiments on Zen 3 and Zen 4). */
 void lower_rmw(struct draft *d)
 {
 	struct block_lowered *l = d->l;
 
-	if (l->n_loads == 1 && l->n_stores == 1 && l->fused == 2 &&
+	if (l->n_loads == 1 && l->n_stores == 1 && l->fused <= 2 &&
 	    !(d->insn->attributes & (TACT_INSN_VECTOR | TACT_INSN_LOCKED)))
 		l->forward_gain = (uint8_t)d->arch->params.store_forward_gain;
 }
@@ -174,7 +174,8 @@ void lower_renaming(struct draft *d)
 		return;
 	l->leaves_stored = l->n_stores == 1;
 	l->takes_stored = l->n_loads == 1 &&
-			  (l->uops == 1 || l->fused == 2 || (l->fused == 1 && l->n_stores)) &&
+			  ((l->uops == 1 && insn->value_effect == TACT_VALUE_LOAD) ||
+			   l->fused == 2 || (l->fused == 1 && l->n_stores)) &&
 			  !(insn->attributes & TACT_INSN_SIGN_EXTEND);
 }
 
