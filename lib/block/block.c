@@ -390,11 +390,14 @@ double tact_block_coverage(const struct tact_block *block)
 	return block && block->n_insns ? (double)block->counts.known / (double)block->n_insns : 0;
 }
 
-/* Closes ports to uops that can go elsewhere. */
-static void close_ports(struct arch_port_use *uses, unsigned n, params_ports closed)
+/* Closes ports to uops that can go elsewhere; those that had one of them may get others instead. */
+static void close_ports(struct arch_port_use *uses, unsigned n, params_ports closed,
+			params_ports instead)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (uses[i].mask & ~closed)
+		if (uses[i].mask & closed && instead)
+			uses[i].mask = instead;
+		else if (uses[i].mask & ~closed)
 			uses[i].mask &= ~closed;
 }
 
@@ -426,6 +429,9 @@ unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_p
 			break;
 		}
 	if (block->counts.widest && bi->lowered->attributes & TACT_INSN_VECTOR)
-		close_ports(uses, n, block->arch->params.zmm_blocked_ports);
+		close_ports(uses, n, block->arch->params.zmm_blocked_ports,
+			    bi->lowered->attributes & TACT_INSN_FLOAT_ADD
+				    ? block->arch->params.zmm_add_ports
+				    : 0);
 	return n;
 }
