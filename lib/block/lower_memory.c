@@ -109,7 +109,7 @@ static bool makes_value(const struct draft *d)
 
 /* What a predictor of memory renaming takes (experiments on Golden Cove, each of 15 kinds of stores
  * with each of 23 kinds of loads): not 16 bits, nor cmp, test, cmov, adc, nor instructions with
- * three operands, nor what ah holds.
+ * three operands or none (leave), nor what ah holds.
  */
 static void lower_prediction(struct draft *d)
 {
@@ -136,9 +136,8 @@ static void lower_prediction(struct draft *d)
 	l->leaves_stored = l->n_stores == 1 && !has_high;
 	if (l->n_stores == 1 && !l->n_loads && l->uops > 2)
 		l->before_store = (uint8_t)(l->uops - 2); /* movbe */
-	l->takes_stored = l->n_loads == 1 && !(l->n_stores && has_register) && named < 3 &&
-			  !l->writes_stack && makes_value(d) &&
-			  !(insn->attributes & TACT_INSN_SIGN_EXTEND);
+	l->takes_stored = l->n_loads == 1 && !(l->n_stores && has_register) && named && named < 3 &&
+			  makes_value(d) && !(insn->attributes & TACT_INSN_SIGN_EXTEND);
 }
 
 /* A read-modify-write of at most two macro-ops hands its data on sooner (experiments on Zen 3 and Zen 4). */
