@@ -286,6 +286,11 @@ static void count_banks(struct address_walk *w, struct block_insn *bi,
 			w->bank_use[__builtin_ctzll(left)] += loads * (1u + bi->is_split);
 }
 
+static inline bool changes_values(const struct address_walk *w, const struct block_lowered *l)
+{
+	return l->n_stores | w->needs_all | (l->general_written & w->needed);
+}
+
 /* Records the stores of an instruction, then the values that it leaves in registers. */
 static void step(struct address_walk *w, uint32_t i)
 {
@@ -297,7 +302,7 @@ static void step(struct address_walk *w, uint32_t i)
 	for (unsigned k = 0; k < l->n_in && w->counts_banks && l->n_loads; k++)
 		if (l->in[k].kind == VALUE_MEMORY)
 			count_banks(w, bi, &bi->insn->operand[l->in[k].operand]);
-	if (!(l->n_stores | w->needs_all | (l->general_written & w->needed)))
+	if (!changes_values(w, l))
 		return;
 	for (unsigned o = 0; o < l->n_out; o++) {
 		if (l->out[o].kind == VALUE_MEMORY) {
@@ -325,6 +330,12 @@ static void step(struct address_walk *w, uint32_t i)
 	/* The paper leaves the stack engine's changes aside. */
 	if (!w->block->opt.paper)
 		w->value[l->pointer_reg].offset += (uint64_t)l->pointer_change;
+}
+
+/* Returns whether step has anything to do. */
+static inline bool is_followed(const struct address_walk *w, const struct block_lowered *l)
+{
+	return changes_values(w, l) || (w->counts_banks && l->n_loads);
 }
 
 /* Before an iteration: registers that other code has changed have new values. */
@@ -562,7 +573,8 @@ static void count_stores(struct address_walk *w)
 			w->bank_passes++;
 			move_registers(w);
 			for (uint32_t i = 0; i < block->n_insns; i++)
-				step(w, i);
+				if (is_followed(w, block->insns[i].lowered))
+					step(w, i);
 		}
 	else
 		w->pass = LAST_PASS + 1;
@@ -601,7 +613,8 @@ void addresses_connect(struct address_walk *w, bool is_exact)
 		for (uint32_t i = 0; i < block->n_insns; i++) {
 			if (w->pass >= LAST_PASS - 1 && block->counts.stores)
 				meet_stores(w, i, w->pass == LAST_PASS);
-			step(w, i);
+			if (is_followed(w, block->insns[i].lowered))
+				step(w, i);
 		}
 	}
 	if (confirms)

@@ -15,9 +15,11 @@ enum { MAX_DELAY = 8 /* of iq_leave_delay */ };
 enum { FUSIBLE = 1, COMPLEX = 2, ENDS = 4, JOINED = 8, SPLIT = 16 };
 
 struct queue {
-	unsigned n_insns, size, delay, decoders, split_decoders;
+	unsigned
+		n_insns; /* of as many copies of the block as the decoders may look at in a cycle */
+	unsigned size, delay, decoders, split_decoders;
 	bool fusible_on_last, is_plain; /* nothing but FUSIBLE */
-	const uint8_t *flags;		/* of the instructions of the block */
+	const uint8_t *flags;		/* of these, and as many of the next as may be looked at */
 	const uint8_t *beside;		/* simple decoders beside a complex one */
 	unsigned next;			/* instruction to be decoded */
 	unsigned ready;			/* instructions that can be decoded */
@@ -27,22 +29,20 @@ struct queue {
 	unsigned phase;
 };
 
-static unsigned wrap(const struct queue *q, unsigned i)
+static inline unsigned wrap(const struct queue *q, unsigned i)
 {
-	while (i >= q->n_insns)
-		i -= q->n_insns;
-	return i;
+	return i < q->n_insns ? i : i - q->n_insns;
 }
 
 /* How many of the first ones are decoded together: a fusible instruction must see the one behind
  * it, and may not be on the last decoder.
  */
-static unsigned count_plain(const struct queue *q)
+static inline unsigned count_plain(const struct queue *q)
 {
 	unsigned n = q->ready < q->decoders ? q->ready : q->decoders;
 
 	if (n && (n == q->ready || (n == q->decoders && !q->fusible_on_last)) &&
-	    q->flags[wrap(q, q->next + n - 1)] & FUSIBLE)
+	    q->flags[q->next + n - 1] & FUSIBLE)
 		n--;
 	return n;
 }
@@ -52,7 +52,7 @@ static unsigned count_decoded(const struct queue *q)
 	unsigned left = q->decoders, n = 0, taken = 0;
 
 	while (n < q->ready && left) {
-		const unsigned i = wrap(q, q->next + n), flags = q->flags[i];
+		const unsigned i = q->next + n, flags = q->flags[i];
 
 		if (flags & JOINED) {
 			n++;
@@ -79,7 +79,7 @@ static unsigned count_decoded(const struct queue *q)
 /* A cycle: a group enters if the queue had room at the end of the cycle before the last; returns
  * whether it did.
  */
-static bool step(struct queue *q, unsigned group)
+static inline bool step(struct queue *q, unsigned group, bool is_plain)
 {
 	const bool enters = q->before <= q->size;
 	unsigned *leaving = &q->leaving[q->phase], n;
@@ -87,7 +87,7 @@ static bool step(struct queue *q, unsigned group)
 	q->before = q->held;
 	q->ready += enters ? group : 0;
 	q->held += (enters ? group : 0) - *leaving;
-	n = q->is_plain ? count_plain(q) : count_decoded(q);
+	n = is_plain ? count_plain(q) : count_decoded(q);
 	q->ready -= n;
 	*leaving = n;
 	q->next = wrap(q, q->next + n);
@@ -155,7 +155,7 @@ static void find_groups(const struct tact_block *block, unsigned iterations, str
 }
 
 static void set_flags(const struct tact_block *block, struct queue *q, uint8_t *flags,
-		      uint8_t *beside)
+		      uint8_t *beside, size_t n)
 {
 	q->is_plain = true;
 	for (size_t i = 0; i < block->n_insns; i++) {
@@ -174,6 +174,11 @@ static void set_flags(const struct tact_block *block, struct queue *q, uint8_t *
 		flags[i] = (uint8_t)f;
 		beside[i] = l->simple_beside;
 		q->is_plain &= !(f & ~FUSIBLE);
+	}
+	/* Then the same again, so that no place is behind the end. */
+	for (size_t i = block->n_insns; i < n; i++) {
+		flags[i] = flags[i - block->n_insns];
+		beside[i] = beside[i - block->n_insns];
 	}
 	q->flags = flags;
 	q->beside = beside;
@@ -196,22 +201,41 @@ static unsigned seen_before(const struct snapshot *s, unsigned n)
 	return n;
 }
 
+/* Lets all groups enter.  Works on a copy, so that the compiler keeps it in registers; returns the
+ * cycles.
+ */
+static unsigned enter_all(struct queue *queue, const struct groups *g)
+{
+	struct queue q = *queue;
+	unsigned cycles = 0;
+
+	if (q.is_plain)
+		for (unsigned k = 0; k < g->n; cycles++)
+			k += step(&q, g->size[k], true);
+	else
+		for (unsigned k = 0; k < g->n; cycles++)
+			k += step(&q, g->size[k], false);
+	*queue = q;
+	return cycles;
+}
+
 /* Goes round until the state recurs, or for ROUNDS rounds. */
-static void go_round(struct queue *q, const struct groups *g, unsigned iterations,
+static void go_round(struct queue *q, const struct groups *g, unsigned iterations, unsigned n_insns,
 		     struct facile_queue *out)
 {
 	struct snapshot s[ROUNDS + 1];
 	unsigned cycle = 0, n = 0, first = 0;
 
 	for (;; n++) {
-		s[n] = (struct snapshot){q->next, q->ready, q->before, {0}, cycle};
-		for (unsigned k = 0; k < q->delay; k++)
-			s[n].leaving[k] = q->leaving[(q->phase + k) % q->delay];
+		s[n] = (struct snapshot){q->next % n_insns, q->ready, q->before, {0}, cycle};
+		for (unsigned k = 0, at = q->phase; k < q->delay; k++) {
+			s[n].leaving[k] = q->leaving[at];
+			at = at + 1 < q->delay ? at + 1 : 0;
+		}
 		first = seen_before(s, n);
 		if (first < n || n == ROUNDS)
 			break;
-		for (unsigned k = 0; k < g->n; cycle++)
-			k += step(q, g->size[k]);
+		cycle += enter_all(q, g);
 	}
 	if (first == n)
 		first = n / 2;
@@ -243,7 +267,10 @@ int facile_queue_run(struct tact_block *block, struct facile_queue *out)
 	const struct arch_params *p = &block->arch->params;
 	const unsigned length = (unsigned)block->code_size, n = (unsigned)block->n_insns,
 		       iterations = period_of(length, (unsigned)p->predecode_block);
-	struct queue q = {.n_insns = n,
+	/* A cycle looks at one instruction for each decoder and what is joined to it. */
+	const unsigned reach = 2 * (unsigned)p->decoders + 2,
+		       copies = n < reach ? (reach + n - 1) / n : 1, places = copies * n + reach;
+	struct queue q = {.n_insns = copies * n,
 			  .size = (unsigned)p->iq_size,
 			  .delay = (unsigned)p->iq_leave_delay,
 			  .decoders = (unsigned)p->decoders,
@@ -252,16 +279,16 @@ int facile_queue_run(struct tact_block *block, struct facile_queue *out)
 	struct groups g = {.width = (unsigned)p->predecode_width};
 	const size_t most =
 		(size_t)iterations * n + 4 + iterations * length / (unsigned)p->predecode_block;
-	uint8_t *memory = block_scratch(block, 2 * (size_t)n + most);
+	uint8_t *memory = block_scratch(block, 2 * (size_t)places + most);
 
 	if (!memory)
 		return -TACT_E_NOMEM;
-	g.size = memory + 2 * (size_t)n;
+	g.size = memory + 2 * (size_t)places;
 	find_groups(block, iterations, &g);
-	set_flags(block, &q, memory, memory + n);
+	set_flags(block, &q, memory, memory + places, places);
 	if (q.is_plain && g.largest < q.decoders)
 		*out = (struct facile_queue){g.n, iterations};
 	else
-		go_round(&q, &g, iterations, out);
+		go_round(&q, &g, iterations, n, out);
 	return 0;
 }
