@@ -468,6 +468,9 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 				  .changes_stack = l->pointer_change != 0,
 				  .takes_stored = l->takes_stored,
 				  .leaves_stored = l->leaves_stored,
+				  .turn = l->turn,
+				  .exchanges = l->exchanges,
+				  .exchanged = {l->exchanged[0], l->exchanged[1]},
 				  .cycles = (uint16_t)(l->attributes & TACT_INSN_LOCKED && l->cycles
 							       ? block_exclusive_in(block, i)
 							       : l->cycles),

@@ -473,7 +473,7 @@ void sim_rename(struct sim_state *s)
 		issue.delivered = s->idq[s->idq_head].at;
 		issue_groups(s, &issue, s->renamed, first, end);
 		if (s->stream && uop + 1 == insn->n_decoded)
-			sim_stream_write(s->stream, s->renamed);
+			sim_stream_write(s, s->renamed);
 		s->idq_head = (s->idq_head + 1) & (SIM_IDQ - 1);
 		s->idq_count--;
 		s->is_serializing = insn->serializes && uop + 1 == insn->n_decoded;

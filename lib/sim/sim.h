@@ -132,7 +132,11 @@ struct sim_insn {
 	bool stack_sync;	/* if the block repeats */
 	uint64_t written_moves; /* bit r: writes register r, if moves.c knows it */
 
-	bool takes_stored, leaves_stored;	 /* as in struct block_lowered */
+	bool takes_stored, leaves_stored; /* as in struct block_lowered */
+	/* As in struct block_lowered, for streams: */
+	int8_t turn;
+	bool exchanges;
+	uint8_t exchanged[2];
 	bool makes_late_flags, takes_late_flags; /* see the parameter late_flags */
 	bool complex_decoder, is_branch, fusible, is_split;
 	int16_t added; /* by the renamer, if it executes it */
@@ -645,7 +649,7 @@ bool sim_is_marked(const struct sim_state *s, uint64_t iteration, const struct s
  * written.
  */
 void sim_stream_connect(struct sim_state *s, struct sim_instance *inst);
-void sim_stream_write(struct sim_stream *t, const struct sim_instance *inst);
+void sim_stream_write(struct sim_state *s, const struct sim_instance *inst);
 
 /* Notes whether push or pop have changed the stack pointer after this instruction. */
 static inline void sim_stream_pass_stack(struct sim_stream *t, const struct sim_insn *insn)

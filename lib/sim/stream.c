@@ -4,6 +4,7 @@
  * here when an instance is renamed: which instance wrote a register last, which store a load meets.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/sim.h"
 
@@ -129,7 +130,25 @@ void sim_stream_connect(struct sim_state *s, struct sim_instance *inst)
 	}
 }
 
-void sim_stream_write(struct sim_stream *t, const struct sim_instance *inst)
+/* Turns a stack of registers: what is on it gets the names of the next places. */
+static void turn(struct sim_stream *t, const struct isa_registers *r, int by)
+{
+	struct sim_origin *const writer = t->writer + r->first_turning, before[ISA_MAX_TURNING];
+
+	memcpy(before, writer, r->n_turning * sizeof(*before));
+	for (int i = 0; i < r->n_turning; i++)
+		writer[i] = before[(i + by) & (r->n_turning - 1)];
+}
+
+static void exchange(struct sim_origin *a, struct sim_origin *b)
+{
+	const struct sim_origin held = *a;
+
+	*a = *b;
+	*b = held;
+}
+
+static void write_registers(struct sim_stream *t, const struct sim_instance *inst)
 {
 	enum { FEW = 3 }; /* most have no more: a register and flags */
 	const struct sim_insn *insn = inst->insn;
@@ -147,6 +166,21 @@ void sim_stream_write(struct sim_stream *t, const struct sim_instance *inst)
 		self.output = (uint8_t)o;
 		t->writer[insn->output_key[o]] = self;
 	}
+}
+
+void sim_stream_write(struct sim_state *s, const struct sim_instance *inst)
+{
+	const struct sim_insn *insn = inst->insn;
+
+	/* What an instruction puts on the stack is there when it writes. */
+	if (insn->turn < 0)
+		turn(s->stream, s->registers, insn->turn);
+	write_registers(s->stream, inst);
+	if (insn->exchanges)
+		exchange(&s->stream->writer[insn->exchanged[0]],
+			 &s->stream->writer[insn->exchanged[1]]);
+	if (insn->turn > 0)
+		turn(s->stream, s->registers, insn->turn);
 }
 
 void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct tact_arch *arch)

@@ -103,6 +103,35 @@ TEST(agrees_with_steady_state)
 	tact_simulator_destroy(simulator);
 }
 
+/* Names of a stack of registers turn in a stream, too. */
+TEST(a_stack_of_registers_is_followed)
+{
+	static const char *const archs[] = {"SKL", "GLC", "ZEN3"};
+	static const char *const loops[] = {
+		"d8c249ffcf75f9",	  /* fadd st, st(2) */
+		"d8c2d9c949ffcf75f7",	  /* fadd st, st(2); fxch st(1): two chains in turn */
+		"d9c0d8c9ddda49ffcf75f5", /* fld st(0); fmul st, st(1); fstp st(2): no chain */
+		"d9e8dec149ffcf75f7",	  /* fld1; faddp st(1), st */
+	};
+	struct tact_simulator *simulator;
+	struct tact_simulation result = TACT_SIMULATION_INIT;
+
+	assert_int_equal(tact_simulator_create(&simulator, NULL), 0);
+	for (size_t a = 0; a < sizeof(archs) / sizeof(archs[0]); a++)
+		for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++) {
+			struct tact_block *block = load(archs[a], TACT_MODE_LOOP, loops[i]);
+			double cycles = throughput(block, 1000);
+
+			assert_int_equal(tact_simulate(simulator, block, NULL, &result), 0);
+			if (fabs(cycles - result.cycles_per_iteration) >
+			    0.05 * result.cycles_per_iteration)
+				fail_msg("%s %s: %.3f as a stream, %.3f in its steady state",
+					 archs[a], loops[i], cycles, result.cycles_per_iteration);
+			tact_block_destroy(block);
+		}
+	tact_simulator_destroy(simulator);
+}
+
 /* mov [rdi], rax in one block, mov rax, [rsi] in another: a chain if the addresses meet. */
 static double store_and_load(uint64_t store, uint64_t load_from, unsigned size)
 {
