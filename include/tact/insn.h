@@ -98,7 +98,8 @@ enum tact_insn_attribute {
 	TACT_INSN_OLD_VECTOR = 1 << 27,	  /* has vector registers, of which it only knows the lower
 					     part: SSE without VEX */
 	TACT_INSN_CLEARS_UPPER = 1 << 28, /* clears the upper part of all vector registers */
-	TACT_INSN_LOGICAL = 1 << 29	  /* and, or, xor, test, andn on general registers */
+	TACT_INSN_LOGICAL = 1 << 29,	  /* and, or, xor, test, andn on general registers */
+	TACT_INSN_SHIFT = 1 << 30	  /* moves bits or bytes within a general register */
 };
 
 /* What an instruction does to the symbolic value of the register that it writes. */

@@ -120,6 +120,7 @@ struct block_node {
 	bool is_narrow;	 /* memory: so is_blocked, but only the latency counts (blocked_overlap) */
 	bool is_renamed; /* memory: what was stored is there at once */
 	bool is_sooner;	 /* comes a cycle sooner than the table says (fast_float_add) */
+	uint8_t folded;	 /* cycles until the renamer's constant is added (fold_shift) */
 	int8_t distance; /* memory: from where it is loaded to where the store begins, bytes */
 	uint8_t early;	 /* memory: cycles that it takes longer if it comes early, on a slow port */
 	uint8_t late;	 /* memory: cycles that it takes less if it comes late, without `early` */
@@ -372,7 +373,8 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 	    block->arch->params.store_renamed > 1)
 		return false; /* a prediction does not wait for the store's address */
 	if (l->eliminated || (to_memory && source->kind != VALUE_MEMORY)) {
-		*latency = blocked + (source->kind == VALUE_ADDRESS ? 0u : l->before_store);
+		*latency = blocked + to->folded +
+			   (source->kind == VALUE_ADDRESS ? 0u : l->before_store);
 		return true;
 	}
 	*latency = (forwarding ? l->forwarded : l->latency)[in * l->n_out + out];

@@ -183,6 +183,33 @@ static void find_fast_add(struct tact_block *block, const struct block_insn *bi)
 	}
 }
 
+/* ---- folded constants ---- */
+
+/* Finds the inputs of a shift that the renamer has added a constant to, and flags of such an
+ * addition, which take a cycle.
+ */
+static void find_folded(struct tact_block *block, const struct block_insn *bi)
+{
+	const struct block_lowered *l = bi->lowered;
+	const bool is_shift = l->attributes & TACT_INSN_SHIFT;
+
+	for (unsigned k = 0; k < l->n_in; k++) {
+		struct block_node *node = &block->nodes[bi->first_node + k], *n = node;
+
+		if (l->in[k].kind != VALUE_FLAGS && (l->in[k].kind != VALUE_REG || !is_shift))
+			continue;
+		/* Moves that are eliminated pass it on; a ring of them ends nowhere. */
+		for (size_t left = block->n_insns;
+		     left-- && n->producer != BLOCK_NO_PRODUCER &&
+		     block->insns[n->producer].lowered->eliminated && !node->folded;
+		     n = &block->nodes[block->insns[n->producer].first_node])
+			if (block_added(&block->insns[n->producer]))
+				node->folded = l->in[k].kind == VALUE_FLAGS
+						       ? 1
+						       : (uint8_t)block->arch->params.fold_shift;
+	}
+}
+
 /* ---- flags ---- */
 
 /* What the parameter late_flags means by a conditional move or setcc of one uop. */
@@ -423,6 +450,8 @@ void block_depend(struct tact_block *block)
 	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_float_add; i++)
 		if (block->insns[i].lowered->attributes & TACT_INSN_FLOAT_ADD)
 			find_fast_add(block, &block->insns[i]);
+	for (size_t i = 0; i < block->n_insns && block->arch->params.fold_shift; i++)
+		find_folded(block, &block->insns[i]);
 	if (block->arch->params.late_flags && !block->opt.paper)
 		find_late_flags(block);
 	connect_memory(block); /* and copies the nodes if it knows addresses better */

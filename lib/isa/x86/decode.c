@@ -249,6 +249,30 @@ static bool is_logical(const ZydisDecodedInstruction *zi)
 	       zi->mnemonic == ZYDIS_MNEMONIC_ANDN;
 }
 
+/* What moves bits within a general register; shld and shrd, which have two, do not count. */
+static bool is_shift(const ZydisDecodedInstruction *zi)
+{
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_SHL:
+	case ZYDIS_MNEMONIC_SHR:
+	case ZYDIS_MNEMONIC_SAR:
+	case ZYDIS_MNEMONIC_ROL:
+	case ZYDIS_MNEMONIC_ROR:
+	case ZYDIS_MNEMONIC_SHLX:
+	case ZYDIS_MNEMONIC_SHRX:
+	case ZYDIS_MNEMONIC_SARX:
+	case ZYDIS_MNEMONIC_RORX:
+	case ZYDIS_MNEMONIC_BSWAP:
+	case ZYDIS_MNEMONIC_BEXTR:
+	case ZYDIS_MNEMONIC_BTR:
+	case ZYDIS_MNEMONIC_BTS:
+	case ZYDIS_MNEMONIC_BTC:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Additions on vectors of 128 and 256 bits and on scalars, without a mask. */
 static bool is_float_add(const ZydisDecodedInstruction *zi)
 {
@@ -326,6 +350,8 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 		a |= TACT_INSN_FLOAT_ADD;
 	if (is_logical(zi))
 		a |= TACT_INSN_LOGICAL;
+	if (is_shift(zi))
+		a |= TACT_INSN_SHIFT;
 	if (zi->mnemonic == ZYDIS_MNEMONIC_MOVZX && ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 	    ops[1].size == 8 && zi->raw.modrm.rm >= 4 && !insn->operand[1].first_byte)
 		a |= TACT_INSN_PART_ALIAS;
