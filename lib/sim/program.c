@@ -435,6 +435,18 @@ static void find_late_flags(struct draft *d)
 	d->insn->takes_late_flags = reads && !writes && d->n_alu == 1 && !d->insn->is_branch;
 }
 
+/* What it does to the stack of memory, and to one of registers. */
+static void set_stacks(struct sim_insn *insn, const struct block_lowered *l)
+{
+	insn->names_stack = l->names_stack;
+	insn->writes_stack = l->writes_stack;
+	insn->changes_stack = l->pointer_change != 0;
+	insn->turn = l->turn;
+	insn->exchanges = l->exchanges;
+	insn->exchanged[0] = l->exchanged[0];
+	insn->exchanged[1] = l->exchanged[1];
+}
+
 void sim_program_add(struct sim_program *p, const struct tact_block *block, size_t i,
 		     bool for_stream)
 {
@@ -463,14 +475,8 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 				  .ms = l->ms,
 				  .n_inputs = l->n_in,
 				  .n_outputs = l->n_out,
-				  .names_stack = l->names_stack,
-				  .writes_stack = l->writes_stack,
-				  .changes_stack = l->pointer_change != 0,
 				  .takes_stored = l->takes_stored,
 				  .leaves_stored = l->leaves_stored,
-				  .turn = l->turn,
-				  .exchanges = l->exchanges,
-				  .exchanged = {l->exchanged[0], l->exchanged[1]},
 				  .cycles = (uint16_t)(l->attributes & TACT_INSN_LOCKED && l->cycles
 							       ? block_exclusive_in(block, i)
 							       : l->cycles),
@@ -490,6 +496,7 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 				  .bank_step = bi->bank_step,
 				  .constants = (uint8_t)block_constants(block, i),
 				  .merge_key = SIM_NO_KEY};
+	set_stacks(insn, l);
 	if (insn->bank_bytes && !insn->bank_step)
 		insn->banks =
 			block_banks(&block->arch->params, insn->bank_offset, insn->bank_bytes);

@@ -408,6 +408,24 @@ static bool fits_ports(const struct sim_state *s, uint64_t id, const struct sim_
 	return true;
 }
 
+/* Returns whether what follows an instruction waits for more than its uops. */
+static bool hold(struct sim_state *s, const struct sim_insn *insn)
+{
+	if (insn->holds) {
+		s->held_until = s->clock + insn->holds;
+		return true;
+	}
+	if (insn->cycles && !insn->n_uops) {
+		/* No uop says when it is over (lfence, pause). */
+		const int overlap = insn->serializes ? s->params->fence_overlap : 0;
+
+		s->fenced_until = s->clock + insn->cycles;
+		s->held_until = s->fenced_until - overlap;
+		return true;
+	}
+	return false;
+}
+
 void sim_rename(struct sim_state *s)
 {
 	unsigned width = (unsigned)s->params->issue_width;
@@ -477,19 +495,7 @@ void sim_rename(struct sim_state *s)
 		s->idq_head = (s->idq_head + 1) & (SIM_IDQ - 1);
 		s->idq_count--;
 		s->is_serializing = insn->serializes && uop + 1 == insn->n_decoded;
-		if (insn->holds && uop + 1 == insn->n_decoded) {
-			s->held_until = s->clock + insn->holds;
-			break;
-		}
-		if (insn->cycles && !insn->n_uops && uop + 1 == insn->n_decoded) {
-			/* No uop says when it is over (lfence, pause): what follows waits. */
-			const int overlap = insn->serializes ? s->params->fence_overlap : 0;
-
-			s->fenced_until = s->clock + insn->cycles;
-			s->held_until = s->fenced_until - overlap;
-			break;
-		}
-		if (issue.slot >= width)
+		if ((uop + 1 == insn->n_decoded && hold(s, insn)) || issue.slot >= width)
 			break;
 	}
 }
