@@ -447,6 +447,15 @@ static void set_stacks(struct sim_insn *insn, const struct block_lowered *l)
 	insn->exchanged[1] = l->exchanged[1];
 }
 
+static uint16_t exclusive_of(const struct tact_block *block, size_t i)
+{
+	const struct block_lowered *l = block->insns[i].lowered;
+
+	return (uint16_t)(l->attributes & TACT_INSN_LOCKED && l->cycles
+				  ? block_exclusive_in(block, i)
+				  : l->cycles);
+}
+
 void sim_program_add(struct sim_program *p, const struct tact_block *block, size_t i,
 		     bool for_stream)
 {
@@ -477,9 +486,7 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 				  .n_outputs = l->n_out,
 				  .takes_stored = l->takes_stored,
 				  .leaves_stored = l->leaves_stored,
-				  .cycles = (uint16_t)(l->attributes & TACT_INSN_LOCKED && l->cycles
-							       ? block_exclusive_in(block, i)
-							       : l->cycles),
+				  .cycles = exclusive_of(block, i),
 				  .serializes = (l->attributes & TACT_INSN_SERIALIZING) != 0,
 				  .eliminated = l->eliminated && !bi->fused_next,
 				  .complex_decoder = l->complex_decoder,

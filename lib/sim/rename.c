@@ -426,6 +426,20 @@ static bool hold(struct sim_state *s, const struct sim_insn *insn)
 	return false;
 }
 
+/* Returns whether nothing issues because of an instruction that waits for everything. */
+static bool waits_for_fence(struct sim_state *s)
+{
+	if (s->rob_count) {
+		s->serialized = s->clock;
+		return true;
+	}
+	if (!s->params->fence_cycles)
+		return false;
+	s->is_serializing = false;
+	s->held_until = s->clock + s->params->fence_cycles - FENCE_WAY;
+	return true;
+}
+
 void sim_rename(struct sim_state *s)
 {
 	unsigned width = (unsigned)s->params->issue_width;
@@ -451,15 +465,8 @@ void sim_rename(struct sim_state *s)
 	}
 	if (s->clock < s->held_until)
 		return;
-	if (s->is_serializing && s->rob_count) {
-		s->serialized = s->clock;
+	if (s->is_serializing && waits_for_fence(s))
 		return;
-	}
-	if (s->is_serializing && s->params->fence_cycles) {
-		s->is_serializing = false;
-		s->held_until = s->clock + s->params->fence_cycles - FENCE_WAY;
-		return;
-	}
 	s->is_serializing = false;
 	while (s->idq_count && !s->is_serializing) {
 		uint64_t id = s->idq[s->idq_head].id;
