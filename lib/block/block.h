@@ -401,7 +401,9 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 /* Returns the banks of a line that an access needs: bit b for bank b. */
 static inline uint64_t block_banks(const struct arch_params *p, unsigned offset, unsigned bytes)
 {
-	const unsigned shift = (unsigned)__builtin_ctz((unsigned)p->load_bank_bytes),
+	const unsigned shift = p->load_bank_bytes
+				       ? (unsigned)__builtin_ctz((unsigned)p->load_bank_bytes)
+				       : 6,
 		       n = 64 >> shift, first = offset % 64 >> shift,
 		       count = ((offset % 64 + bytes - 1) >> shift) - first + 1;
 	const uint64_t all = ~0ull >> (64 - n), banks = count < n ? (1ull << count) - 1 : all;
