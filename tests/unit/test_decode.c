@@ -407,9 +407,25 @@ static void compare_operand(const char *hex, unsigned i, const struct tact_opera
 }
 
 /* Those that a form's name shows. */
+static bool is_one_of(const char *form, const char *const *names)
+{
+	const size_t length = strcspn(form, " _");
+
+	while (*names && (strlen(*names) != length || strncmp(form, *names, length)))
+		names++;
+	return *names;
+}
+
 static uint32_t named_attributes(const char *form)
 {
-	return (strstr(form, "MOV") ? TACT_INSN_MOVE : 0u) |
+	static const char *const logical[] = {"AND", "OR", "XOR", "TEST", "ANDN", NULL},
+				 *const shifts[] = {"SHL",  "SHR",  "SAR",   "ROL",  "ROR",
+						    "SHLX", "SHRX", "SARX",  "RORX", "BSWAP",
+						    "BTR",  "BTS",  "BEXTR", "BTC",  NULL};
+
+	return (is_one_of(form, logical) ? TACT_INSN_LOGICAL : 0u) |
+	       (is_one_of(form, shifts) ? TACT_INSN_SHIFT : 0u) |
+	       (strstr(form, "MOV") ? TACT_INSN_MOVE : 0u) |
 	       (strstr(form, "MOVSX") ? TACT_INSN_SIGN_EXTEND : 0u) |
 	       (strncmp(form, "NOP", 3) ? 0u : TACT_INSN_NOP) | x86_upper_attributes(form);
 }
