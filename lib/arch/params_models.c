@@ -12,7 +12,7 @@
  * do so where loads are said to find their data there.
  */
 static const char *const only_sim[] = {
-	"iq_size",	 "rob_size",	    "rs_size",	       "port_rs_size",
+	"fence_overlap", "rob_size",	    "rs_size",	       "port_rs_size",
 	"port_rs_hold",	 "port_rs_shared",  "vec_rs_size",     "vec_rs_queue",
 	"retire_width",	 "move_elim_gpr",   "move_elim_vec",   "move_elim_vec_width",
 	"high8_renamed", "branch_first",    "results_collide", "vec_result_ports",

@@ -119,7 +119,7 @@ struct block_node {
 	bool is_blocked;    /* memory: the store holds only part of what is loaded */
 	bool is_narrow;	 /* memory: so is_blocked, but only the latency counts (blocked_overlap) */
 	bool is_renamed; /* memory: what was stored is there at once */
-	bool is_sooner;	 /* comes a cycle sooner than the table says (fast_float_add) */
+	bool is_sooner;	 /* comes a cycle sooner than the table says (fast_float_add, late_flags) */
 	uint8_t folded;	 /* cycles until the renamer's constant is added (fold_shift) */
 	int8_t distance; /* memory: from where it is loaded to where the store begins, bytes */
 	uint8_t early;	 /* memory: cycles that it takes longer if it comes early, on a slow port */

@@ -260,24 +260,41 @@ static bool is_flag_late(const struct tact_block *block, const struct block_node
 	return share_together(block, n, to->slot, (unsigned)(to->slot - from->slot)) >= 0.5;
 }
 
+/* An addition with carry, or a branch, has flags as soon as any other result, as in simulate. */
+static void take_flags_soon(struct tact_block *block, const struct block_insn *bi)
+{
+	for (unsigned k = 0; k < bi->lowered->n_in; k++) {
+		struct block_node *node = &block->nodes[bi->first_node + k];
+
+		if (bi->lowered->in[k].kind == VALUE_FLAGS && node->producer != BLOCK_NO_PRODUCER &&
+		    !block->insns[node->producer].flags_soon &&
+		    block->insns[node->producer].lowered->attributes & TACT_INSN_LOGICAL)
+			node->is_sooner = true;
+	}
+}
+
 static void find_late_flags(struct tact_block *block)
 {
+	const bool is_soon_everywhere = block->mode == TACT_MODE_LOOP;
 	unsigned n = 0;
 
 	for (size_t i = 0; i < block->n_insns; i++) {
 		block->insns[i].slot = (uint16_t)n;
 		n += block->insns[i].fused_prev ? 0 : block->insns[i].lowered->fused;
 	}
+	for (size_t i = 0; i < block->n_insns; i++)
+		block->insns[i].flags_soon =
+			block->insns[i].lowered->attributes & TACT_INSN_LOGICAL &&
+			(is_soon_everywhere || n >= (unsigned)block->arch->params.issue_width);
 	for (size_t i = 0; i < block->n_insns; i++) {
 		struct block_insn *bi = &block->insns[i];
 		const struct block_lowered *l = bi->lowered;
 
 		bi->is_late = false;
-		bi->flags_soon = l->attributes & TACT_INSN_LOGICAL &&
-				 (block->mode == TACT_MODE_LOOP ||
-				  n >= (unsigned)block->arch->params.issue_width);
-		if (!takes_late_flags(l))
+		if (!takes_late_flags(l)) {
+			take_flags_soon(block, bi);
 			continue;
+		}
 		for (unsigned k = 0; k < l->n_in; k++)
 			bi->is_late |= l->in[k].kind == VALUE_FLAGS &&
 				       is_flag_late(block, &block->nodes[bi->first_node + k], n);
