@@ -430,7 +430,7 @@ int tact_arch_validate(const struct tact_arch *arch, struct tact_diag *diag)
 	p = &arch->params;
 	roles = p->alu_ports | p->vec_ports | p->load_ports | p->store_address_ports |
 		p->store_data_ports | p->taken_branch_ports | p->zmm_blocked_ports |
-		p->zmm_add_ports | p->ports_in_turn;
+		p->zmm_add_ports | p->fma_ports | p->ports_in_turn;
 	if (roles & ~(unsigned)p->ports) {
 		tact_fail(diag, TACT_E_FORMAT, "%s: a role is on a port that the CPU lacks",
 			  arch->name);

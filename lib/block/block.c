@@ -390,15 +390,44 @@ double tact_block_coverage(const struct tact_block *block)
 	return block && block->n_insns ? (double)block->counts.known / (double)block->n_insns : 0;
 }
 
-/* Closes ports to uops that can go elsewhere; those that had one of them may get others instead. */
-static void close_ports(struct arch_port_use *uses, unsigned n, params_ports closed,
-			params_ports instead)
+/* Of a vector instruction: takes four cycles or more from a register, or with a load, which takes
+ * four at least, eight.
+ */
+static bool is_long(const struct block_lowered *l)
 {
-	for (unsigned i = 0; i < n; i++)
-		if (uses[i].mask & closed && instead)
-			uses[i].mask = instead;
+	unsigned from_register = 0, from_memory = 0;
+
+	for (unsigned i = 0; i < l->n_in; i++)
+		for (unsigned o = 0; o < l->n_out; o++) {
+			unsigned cycles = l->latency[i * l->n_out + o];
+
+			if (l->out[o].kind != VALUE_REG)
+				continue;
+			if (l->in[i].kind == VALUE_REG && cycles > from_register)
+				from_register = cycles;
+			if (l->in[i].kind == VALUE_MEMORY && cycles > from_memory)
+				from_memory = cycles;
+		}
+	return from_register ? from_register >= 4 : from_memory >= 8;
+}
+
+/* Closes ports to vector uops that can go elsewhere, beside 512-bit instructions; what the floating-
+ * point units execute gets other ports instead.
+ */
+static void close_ports(const struct arch_params *p, const struct block_lowered *l,
+			struct arch_port_use *uses, unsigned n)
+{
+	const params_ports closed = p->zmm_blocked_ports;
+	const bool is_add = l->attributes & TACT_INSN_FLOAT_ADD;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!(uses[i].mask & closed))
+			continue;
+		if (p->zmm_add_ports && (is_add || (uses[i].mask == p->fma_ports && is_long(l))))
+			uses[i].mask = p->zmm_add_ports;
 		else if (uses[i].mask & ~closed)
 			uses[i].mask &= ~closed;
+	}
 }
 
 unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_port_use *uses)
@@ -429,9 +458,6 @@ unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_p
 			break;
 		}
 	if (block->counts.widest && bi->lowered->attributes & TACT_INSN_VECTOR)
-		close_ports(uses, n, block->arch->params.zmm_blocked_ports,
-			    bi->lowered->attributes & TACT_INSN_FLOAT_ADD
-				    ? block->arch->params.zmm_add_ports
-				    : 0);
+		close_ports(&block->arch->params, bi->lowered, uses, n);
 	return n;
 }
