@@ -495,6 +495,21 @@ def apply(fixes, rows):
             row['src'] = changes.get('src', 'M')
 
 
+def masked_sources(rows):
+    """Of forms with a mask that only uops.info's range is known of, the lower end belongs to the register that
+    is merged: the sources and the mask take at least as long as without a mask."""
+    for name, row in rows.items():
+        plain = rows.get(re.sub(r'_Z \(', ' (', name).replace(', K, ', ', '))
+        if row['src'] != 'B' or ', K, ' not in name or not plain or re.search(r', M\d', name):
+            continue
+        without = dict(p.split(':') for p in plain['lat'].split() if re.match(r'r[2-9]>r0:\d', p))
+        if not without:
+            continue
+        without['r1>r0'] = max(without.values(), key=int)
+        pairs = (p.split(':') for p in row['lat'].split())
+        row['lat'] = ' '.join('%s:%d' % (p, max(int(c), int(without.get(p, 0)))) for p, c in pairs)
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -520,6 +535,7 @@ def main():
     widest_stores(rows)
     rows.update((text.split('\t')[0], dict(zip(COLUMNS, text.split('\t')))) for text in x87.lines('GLC'))
     apply(read_fixes(os.path.join(sys.argv[2], 'GLC.fixes')), rows)
+    masked_sources(rows)
     lines = sorted('\t'.join(str(row[c]) for c in COLUMNS) for name, row in rows.items() if name.split(' ')[0] not in UNDECODED)
     lines.sort(key=lambda text: text.split('\t')[0])
     with open(os.path.join(sys.argv[2], 'GLC.tsv'), 'w') as f:
