@@ -159,12 +159,13 @@ static bool find_how(struct work *w, params_ports ports, struct uop *u)
 }
 
 /* Adds the uops of an instruction, loads first and stores last.  Returns false if there is no room
- * for them.
+ * for them, or if several of them compute: which one waits for which input is not known here.
  */
 static bool add_uops(struct work *w, size_t i, struct step *step)
 {
 	struct arch_port_use uses[BLOCK_MAX_PORT_USES];
 	const unsigned n = block_port_uses(w->block, i, uses);
+	unsigned computing = 0;
 
 	for (unsigned k = 0; k < n; k++) {
 		struct uop uop = {.kind = kind_of(w->params, uses[k].mask)};
@@ -183,8 +184,9 @@ static bool add_uops(struct work *w, size_t i, struct step *step)
 		}
 		step->has_loads |= uop.kind == LOAD;
 		step->computes |= uop.kind == COMPUTE;
+		computing += uop.kind == COMPUTE ? uses[k].count : 0;
 	}
-	return true;
+	return computing <= 1;
 }
 
 /* Numbers the results that instructions wait for. */
