@@ -92,7 +92,8 @@ function showMaps() {
 
 function showSets() {
   put('sets', '<h2>By CPU, application and category</h2>' + data.sets.map(function (s) {
-    return "<div class='panel' style='margin-top:12px'><h3>" + esc(s.cpu + ' (' + s.arch + (s.caveat ? ', ' + s.caveat : '') +
+    return "<div class='panel' style='margin-top:12px'><h3>" +
+      esc(s.cpu + ' (' + s.arch + (s.caveat ? ', ' + s.caveat : '') +
       '), ' + (s.mode === 'loop' ? 'as a loop' : 'unrolled')) + '</h3>' +
       scoreTable(s.scores, count(s.n) + ' measured blocks') + groupTable(s.apps, 'application') +
       groupTable(s.categories, 'category') + '</div>';

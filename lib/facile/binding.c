@@ -20,7 +20,7 @@ enum {
 	MAX_FUSED = 8, /* uops of an instruction; more are microcode */
 	MAX_VALUES = 96,
 	MAX_SETS = 12, /* of ports */
-	N_PORTS = 16,
+	N_PORTS = TACT_MAX_PORTS,
 	N_ROLES = 3,	 /* whose ports may take turns: loads, store addresses, store data */
 	KEPT = 4,	 /* iterations whose values are kept; a power of two */
 	AHEAD = 512,	 /* cycles that a uop can be placed ahead; a power of two */
@@ -96,7 +96,7 @@ struct work {
 	/* All zero at the start: */
 	int32_t clock, last; /* cycle of issue; the last dispatch up to now */
 	unsigned slot, waiting, iteration;
-	uint16_t taken[AHEAD]; /* ports that are taken, by cycle */
+	params_ports taken[AHEAD]; /* ports that are taken, by cycle */
 	/* Uops bound to each port: now, at the beginning of the cycle, and of the one before. */
 	uint8_t now[N_PORTS], use[2][N_PORTS];
 	uint8_t turn[N_ROLES];
@@ -388,7 +388,7 @@ static int32_t place(struct work *w, unsigned port, int32_t ready)
 	ready = ready > earliest ? ready : earliest;
 	while (w->taken[ready & (AHEAD - 1)] >> port & 1)
 		ready++;
-	w->taken[ready & (AHEAD - 1)] |= (uint16_t)(1u << port);
+	w->taken[ready & (AHEAD - 1)] |= 1u << port;
 	w->now[port]++;
 	w->waiting++;
 	w->last = ready > w->last ? ready : w->last;
@@ -499,7 +499,7 @@ static void issue(struct work *w, const struct step *step)
 /* The next cycle: uops leave their ports. */
 static void tick(struct work *w)
 {
-	uint16_t *gone = &w->taken[w->clock++ & (AHEAD - 1)];
+	params_ports *gone = &w->taken[w->clock++ & (AHEAD - 1)];
 
 	memcpy(w->use[1], w->use[0], sizeof(w->use[0]));
 	for (unsigned left = *gone; left; left &= left - 1)
