@@ -53,8 +53,8 @@ int params_set(struct arch_params *params, const char *name, const char *value,
 bool params_get(const struct arch_params *params, size_t index, char *name, size_t name_size,
 		char *value, size_t value_size, const char **help);
 
-/* Models whose numbers a parameter changes: "facile+sim", "facile", "sim", "trace" (which also has what sim
- * has), or "": none.
+/* Models whose numbers a parameter changes: "facile+sim", "facile", "sim", "trace" (which also has
+ * what sim has), or "": none.
  */
 const char *params_models(const char *name);
 

@@ -17,7 +17,9 @@ A case:
 One line per CPU is expected: mode, cycles, bottlenecks, and every bound that applies and is not 0.
 
 Files *.rows hold measured blocks, one per line, each a case of its own:
-    ZEN4 loop 0  4.00  2 2  4801c0  # CPU, mode, alignment, cycles, tolerance of predict and simulate in %, code, why
+    ZEN4 loop 0  4.00  2 2  4801c0  # why
+They have CPU, mode, alignment, measured cycles, the tolerances of predict and simulate in per cent,
+and the code.
 A tolerance of - is for a model that is known to be wrong there.  Registers begin with one value.
 --rebase writes the results of the program into the files; check the diff before you keep it.
 The last line of the output is "N passed, M failed, K skipped".
