@@ -1,127 +1,201 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Pairs of versions of programs: the ratio of cycles that tact trace predicts, and the measured one.
+"""Programs, and pairs of their versions: cycles that tact trace predicts, and measured ones.
 
-usage: trace_accuracy.py [--tact PROGRAM] [-a ARCH] [--runs N] [--write] [PAIR...]
+usage: trace_accuracy.py build DIR [--more FILE]
+       trace_accuracy.py measure DIR [--runs N] [-o FILE] [PAIR...]
+       trace_accuracy.py predict DIR [-a ARCH] [--measured FILE] [--exact] [--write] [PAIR...]
 
-The measured ratio is that of CPU time on this machine (user and system, the median of N runs of each
-version in turns, pinned to one core); both sides exclude the start of the program.  It checks the
-prediction only if this machine's CPU is ARCH (default: this one, else SKL); the table says which CPU
-it is.  The native side runs with glibc's AVX-512
-routines switched off, because QEMU has none.  Each version is also run with --exact.
+build compiles the pairs into DIR, and writes DIR/plan.json.  Kernels are linked statically, so that DIR can
+be taken to another machine.  measure runs each version natively and writes DIR/measured.json: user time
+times the clock, which a chain of multiplications shows, the lowest of N runs in turns, pinned to one CPU, less what
+the program takes to start.  predict traces the same programs and compares.  --more adds pairs, one a line:
+name | command of A | command of B, run in DIR; {data} is a file of text.
 
---write puts the figures into doc/accuracy.json and doc/accuracy.md; otherwise they go to standard output.
+The measured side runs with glibc's AVX-512 routines switched off, because QEMU has none.  --write puts the
+figures into doc/accuracy.json and doc/accuracy.md.
 """
 import argparse
 import glob
 import json
 import math
 import os
-import re
 import resource
 import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
-
-import write_accuracy
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TUNABLES = 'glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ,-ERMS'
+V3 = '-O3 -march=x86-64-v3'
 
-# name, version A, version B: compiler and its options, for a kernel of pairs.c with rounds
-KERNELS = (
+# name, kernel of pairs.c, rounds to trace, compilers of A and B
+COMPILED = (
     ('crc: gcc -O1, -O3', 'crc', 60, 'gcc -O1', 'gcc -O3'),
+    ('crc: gcc -O2, clang -O2', 'crc', 60, 'gcc -O2', 'clang-14 -O2'),
     ('matrix: gcc -O2, -O3 -mavx2 -mfma -ffast-math', 'matrix', 250, 'gcc -O2', 'gcc -O3 -mavx2 -mfma -ffast-math'),
+    ('matrix: gcc -O2, clang -O2', 'matrix', 250, 'gcc -O2', 'clang-14 -O2'),
     ('count: gcc -O1, -O2', 'count', 250, 'gcc -O1', 'gcc -O2'),
+    ('count: gcc -O2, clang %s' % V3, 'count', 250, 'gcc -O2', 'clang-14 ' + V3),
     ('hash: gcc -O2, -O3 -mavx2', 'hash', 400, 'gcc -O2', 'gcc -O3 -mavx2'),
     ('filter: clang -O1, -O2', 'filter', 300, 'clang-14 -O1', 'clang-14 -O2'),
+    ('filter: gcc -O2, %s' % V3, 'filter', 300, 'gcc -O2', 'gcc ' + V3),
     ('sort: gcc -O2, clang -O2', 'sort', 600, 'gcc -O2', 'clang-14 -O2'),
+    ('sort: gcc -O0, -O2', 'sort', 300, 'gcc -O0', 'gcc -O2'),
     ('polynomial: gcc -O2, -O2 -mfma', 'polynomial', 300, 'gcc -O2', 'gcc -O2 -mfma'),
     ('divide: gcc -O1, clang -O3', 'divide', 300, 'gcc -O1', 'clang-14 -O3'),
 )
-# name, commands; gzip and pigz look back 32 KiB, so that ten times the same text measures the same thing; zstd looks back
-# farther, and is traced on as much as it is measured on
-PROGRAMS = (
-    ('gzip -6, pigz -p1 -6', 'gzip -6 -c text', 'pigz -p1 -6 -c text'),
-    ('gzip -1, -6', 'gzip -1 -c text', 'gzip -6 -c text'),
-    ('zstd -1, -3', 'zstd --single-thread -q -1 -c project', 'zstd --single-thread -q -3 -c project'),
+# name, kernel of ways.c, rounds to trace; A and B are its two ways
+WAYS = (
+    ('search: branches, conditional moves', 'search', 20),
+    ('above: random, sorted', 'above', 30),
+    ('interpreter: switch, computed goto', 'interpreter', 200),
+    ('sorting: qsort, in place', 'sorting', 8),
+    ('calls: random, sorted', 'calls', 60),
+    ('numbers: one to nine digits, five', 'numbers', 60),
+    ('square: columns, rows', 'square', 4),
+    ('records: whole, one member', 'records', 6),
+    ('list: random, in order', 'list', 4),
+    ('transpose: rows, blocks', 'transpose', 3),
+    ('product: columns, rows', 'product', 1),
+    ('indices: random, sorted', 'indices', 6),
+    ('prefetch: without, with', 'prefetch', 2),
+    ('copy: 16 MB, 16 KB', 'copy', 3),
+    ('table: 16 MB, 64 KB', 'table', 20),
+    ('pages: one word each, close together', 'pages', 40),
 )
-TEXT_SIZE = 400000
-NATIVE_ROUNDS = 100  # times as many as are traced, so that the clock's resolution does not matter
+# ways.c compiled in two ways
+WAYS_COMPILED = (
+    ('sorting: gcc -O1, -O2', 'sorting', 8, 1, 'gcc -O1', 'gcc -O2'),
+    ('sorting: gcc -O2, clang -O2', 'sorting', 8, 1, 'gcc -O2', 'clang-14 -O2'),
+    ('interpreter: gcc -O1, clang -O2', 'interpreter', 200, 0, 'gcc -O1', 'clang-14 -O2'),
+)
+PROGRAMS = (
+    ('gzip -6, pigz -p1 -6', 'gzip -6 -c {data}', 'pigz -p1 -6 -c {data}'),
+    ('gzip -1, -6', 'gzip -1 -c {data}', 'gzip -6 -c {data}'),
+    ('zstd -1, -3', 'zstd --single-thread -q -1 -c {data}', 'zstd --single-thread -q -3 -c {data}'),
+    ('bzip2 -1, -9', 'bzip2 -1 -c {data}', 'bzip2 -9 -c {data}'),
+    ('xz -0, -2', 'xz -T1 -0 -c {data}', 'xz -T1 -2 -c {data}'),
+    ('clang 14, 16: -O0', 'clang-14 -O0 -c {source} -o out.o', 'clang-16 -O0 -c {source} -o out.o'),
+    ('clang 14, 19: -O0', 'clang-14 -O0 -c {source} -o out.o', 'clang-19 -O0 -c {source} -o out.o'),
+    ('clang 14, 19: -O2', 'clang-14 -O2 -c {source} -o out.o', 'clang-19 -O2 -c {source} -o out.o'),
+)
+TEXT_SIZE = 2000000
+LEAST = 0.25  # seconds of a measured run of a kernel
 
 
-class Version:
-    """Words to trace, words with more work to measure, and words without any: what the program takes to start, which is no
-    part of the comparison."""
+# ---- build ----
 
-    def __init__(self, directory, trace, native, empty):
-        self.directory, self.trace, self.native, self.empty, self.times = directory, trace, native, empty, []
-
-    def time(self, words):
-        env = dict(os.environ, GLIBC_TUNABLES=TUNABLES)
-        cores = os.sched_getaffinity(0)
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        os.sched_setaffinity(0, {max(cores)})
-        subprocess.run(words, cwd=self.directory, env=env, stdout=subprocess.DEVNULL, check=True)
-        os.sched_setaffinity(0, cores)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-    def measure(self):
-        self.times.append(self.time(self.native) - self.time(self.empty))
-
-    def run(self, words, tact, arch, options):
-        out = os.path.join(self.directory, 'r.json')
-        subprocess.run([tact, 'trace', '-q', '-a', arch, *options, '-o', out, '--', *words], cwd=self.directory,
-                       stdout=subprocess.DEVNULL, check=True)
-        return json.loads(open(out).readline())
-
-    def predict(self, tact, arch, *options):
-        """Totals of the program; `net` is without its start."""
-        whole = self.run(self.trace, tact, arch, options)
-        whole['net'] = whole['cycles'] - self.run(self.empty, tact, arch, options)['cycles']
-        return whole
-
-
-def build(directory, kernel, command, name):
-    path = os.path.join(directory, name)
-    subprocess.run([*command.split(), '-DKERNEL=' + kernel, '-o', path, os.path.join(ROOT, 'bench/pairs.c')], check=True)
-    return path
-
-
-def pairs(directory, wanted):
+def write_inputs(directory):
     sources = sorted(glob.glob(os.path.join(ROOT, 'lib/*/*.c')))
-    data = b''.join(open(p, 'rb').read() for p in sources)[:TEXT_SIZE]
-    texts = sorted(p for d in ('lib', 'cli', 'tests', 'doc', 'bench', 'man', 'include', 'plugin')
-                   for p in glob.glob(os.path.join(ROOT, d, '**'), recursive=True) if os.path.isfile(p))
-    project = b''.join(open(p, 'rb').read() for p in texts)
-    for name, content in (('text', data), ('long', data * 10), ('project', project), ('empty', b'')):
-        with open(os.path.join(directory, name), 'wb') as f:
-            f.write(content)
-    for name, kernel, rounds, a, b in KERNELS:
-        if wanted and not any(w in name for w in wanted):
-            continue
-        if shutil.which(a.split()[0]) and shutil.which(b.split()[0]):
-            versions = [build(directory, kernel, c, 'v%d' % i) for i, c in enumerate((a, b))]
-            yield name, [Version(directory, [v, str(rounds)], [v, str(NATIVE_ROUNDS * rounds)], [v, '0']) for v in versions]
-        else:
-            print('skip %s: no such compiler' % name, file=sys.stderr)
-    for name, a, b in PROGRAMS:
-        if wanted and not any(w in name for w in wanted):
-            continue
-        if shutil.which(a.split()[0]) and shutil.which(b.split()[0]):
-            yield name, [Version(directory, c.split(), c.replace(' text', ' long').split(),
-                                 c.replace(' text', ' empty').replace(' project', ' empty').split()) for c in (a, b)]
-        else:
-            print('skip %s: not installed' % name, file=sys.stderr)
+    with open(os.path.join(directory, 'text'), 'wb') as f:
+        f.write(b''.join(open(p, 'rb').read() for p in sources)[:TEXT_SIZE])
+    with open(os.path.join(directory, 'source.i'), 'wb') as f:
+        f.write(subprocess.run(['gcc', '-E', os.path.join(ROOT, 'bench/ways.c'), '-DKERNEL=list'], check=True,
+                               stdout=subprocess.PIPE).stdout)
+    with open(os.path.join(directory, 'spin.c'), 'w') as f:
+        f.write('#include <stdlib.h>\nint main(int c, char **v) { for (long i = atol(v[c - 1]); i > 0; i--)\n'
+                '__asm__ volatile(".rept 1000\\n\\timul %%rax, %%rax\\n.endr" : : : "rax"); return 0; }\n')
+    subprocess.run(['gcc', '-O1', '-static', '-o', 'spin', 'spin.c'], cwd=directory, check=True)
 
 
-def this_cpu(tact):
-    p = subprocess.run([tact, 'predict', '-x', '90'], capture_output=True, text=True)
-    m = re.search(r'predicting for this CPU, (\w+)', p.stderr)
-    return m.group(1) if m else None
+def compile_kernel(directory, name, command, source, defines):
+    subprocess.run([*command.split(), '-static', *defines, '-o', name, os.path.join(ROOT, 'bench', source)], cwd=directory,
+                   check=True, stderr=subprocess.DEVNULL)
+    return './' + name
+
+
+def kernel_pair(directory, number, name, rounds, versions):
+    """versions: (compiler, source, defines) of A and B."""
+    words = []
+    for side, (command, source, defines) in zip('ab', versions):
+        if not shutil.which(command.split()[0]):
+            print('skip %s: there is no %s' % (name, command.split()[0]), file=sys.stderr)
+            return None
+        words.append(compile_kernel(directory, 'k%d%s' % (number, side), command, source, defines))
+    return {'pair': name, 'rounds': rounds, 'commands': words}
+
+
+def kernel_pairs(directory):
+    number = 0
+    for name, kernel, rounds, a, b in COMPILED:
+        number += 1
+        yield kernel_pair(directory, number, name, rounds, [(c, 'pairs.c', ['-DKERNEL=' + kernel]) for c in (a, b)])
+    for name, kernel, rounds in WAYS:
+        number += 1
+        yield kernel_pair(directory, number, name, rounds,
+                          [('gcc -O2', 'ways.c', ['-DKERNEL=' + kernel, '-DWAY=%d' % w]) for w in (0, 1)])
+    for name, kernel, rounds, way, a, b in WAYS_COMPILED:
+        number += 1
+        yield kernel_pair(directory, number, name, rounds,
+                          [(c, 'ways.c', ['-DKERNEL=' + kernel, '-DWAY=%d' % way]) for c in (a, b)])
+
+
+def program_pairs(more):
+    lines = [tuple(part.strip() for part in line.split('|')) for line in open(more) if line.strip()] if more else []
+    for name, a, b in (*PROGRAMS, *lines):
+        commands = [c.replace('{data}', 'text').replace('{source}', 'source.i') for c in (a, b)]
+        missing = [c.split()[0] for c in commands if not shutil.which(c.split()[0])]
+        if missing:
+            print('skip %s: there is no %s' % (name, missing[0]), file=sys.stderr)
+        else:
+            yield {'pair': name, 'rounds': 0, 'commands': commands}
+
+
+def build(args):
+    os.makedirs(args.directory, exist_ok=True)
+    write_inputs(args.directory)
+    plan = [p for p in kernel_pairs(args.directory) if p] + list(program_pairs(args.more))
+    with open(os.path.join(args.directory, 'plan.json'), 'w') as f:
+        json.dump(plan, f, indent=1)
+    print('%d pairs in %s' % (len(plan), args.directory))
+
+
+# ---- measure ----
+
+def chosen(args):
+    plan = json.load(open(os.path.join(args.directory, 'plan.json')))
+    return [p for p in plan if not args.pairs or any(w in p['pair'] for w in args.pairs)]
+
+
+def user_seconds(directory, words):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(words, cwd=directory, env=dict(os.environ, GLIBC_TUNABLES=TUNABLES), stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
+
+
+def clock(directory):
+    """Cycles a second, by a chain of multiplications: three cycles each on every core since 2008."""
+    return 3e8 / min(sum(user_seconds(directory, ['./spin', '100000'])) for _ in range(2))
+
+
+class Side:
+    """One version that is measured."""
+
+    def __init__(self, directory, command, rounds):
+        self.directory, self.words = directory, command.split()
+        self.is_kernel, self.rounds = rounds > 0, rounds
+        self.lowest, self.start, self.user, self.system = math.inf, math.inf, 0, 0
+        while self.is_kernel and sum(user_seconds(directory, self.words + [str(self.rounds)])) < LEAST:
+            self.rounds *= 4
+
+    def run(self):
+        hertz = clock(self.directory)
+        user, system = user_seconds(self.directory, self.words + ([str(self.rounds)] if self.is_kernel else []))
+        self.user, self.system = self.user + user, self.system + system
+        self.lowest = min(self.lowest, (user + system) * hertz)
+        if self.is_kernel:
+            self.start = min(self.start, sum(user_seconds(self.directory, self.words + ['0'])) * hertz)
+
+    def cycles(self):
+        """Of a round, or of the program: its user time.  The kernel tells user from system time by samples, so their
+        share comes from all runs."""
+        if self.is_kernel:
+            return (self.lowest - self.start) / self.rounds
+        return self.lowest * self.user / (self.user + self.system)
 
 
 def model_name():
@@ -131,62 +205,98 @@ def model_name():
     return 'an unknown CPU'
 
 
+def measure(args):
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    rows = {}
+    for pair in chosen(args):
+        sides = [Side(args.directory, c, pair['rounds']) for c in pair['commands']]
+        for _ in range(args.runs):
+            for side in sides:
+                side.run()
+        rows[pair['pair']] = [side.cycles() for side in sides]
+        print('%-50s %12.0f %12.0f  %.3f' % (pair['pair'], *rows[pair['pair']], rows[pair['pair']][1] / rows[pair['pair']][0]),
+              flush=True)
+    out = args.output or os.path.join(args.directory, 'measured.json')
+    with open(out, 'w') as f:
+        json.dump({'machine': model_name(), 'runs': args.runs, 'cycles': rows}, f, indent=1)
+
+
+# ---- predict ----
+
+def trace(args, words, options=()):
+    out = os.path.join(args.directory, 'result.%d.json' % os.getpid())
+    subprocess.run([args.tact, 'trace', '-q', '-a', args.arch, *options, '-o', out, '--', *words], cwd=args.directory,
+                   stdout=subprocess.DEVNULL, check=True)
+    result = json.loads(open(out).readline())
+    os.unlink(out)
+    return result
+
+
+def predicted(args, command, rounds, options=()):
+    """Returns cycles of a round or of the program, and millions of instructions that were traced."""
+    words = command.split()
+    if not rounds:
+        whole = trace(args, words, options)
+        return whole['cycles'], whole['instructions'] / 1e6
+    whole, start = (trace(args, words + [str(n)], options) for n in (rounds, 0))
+    return (whole['cycles'] - start['cycles']) / rounds, whole['instructions'] / 1e6
+
+
 def geometric(errors):
     """Mean error of ratios: exp of the mean |log|, less one."""
-    return math.exp(statistics.mean(errors)) - 1 if errors else 0
+    return 100 * (math.exp(statistics.mean(errors)) - 1) if errors else 0
 
 
-def section(args, tact, arch, host):
-    """What doc/accuracy.json keeps."""
-    rows, errors, full_errors = [], [], []
-    with tempfile.TemporaryDirectory() as directory:
-        for name, versions in pairs(directory, args.pairs):
-            for _ in range(args.runs):
-                for v in versions:
-                    v.measure()
-            measured = statistics.median(versions[1].times) / statistics.median(versions[0].times)
-            plain = [v.predict(tact, arch) for v in versions]
-            full = [v.predict(tact, arch, '--full') for v in versions]
-            exact = [v.predict(tact, arch, '--exact') for v in versions]
-            ratio = plain[1]['net'] / plain[0]['net']
-            ratio_full = full[1]['net'] / full[0]['net']
-            errors.append(abs(math.log(ratio / measured)))
-            full_errors.append(abs(math.log(ratio_full / measured)))
-            rows.append({
-                'pair': name, 'million': [round(p['instructions'] / 1e6, 1) for p in plain],
-                'measured': round(measured, 3), 'predicted': round(ratio, 3),
-                'off': round(100 * (ratio / measured - 1), 1), 'full': round(ratio_full, 3),
-                'full_off': round(100 * (ratio_full / measured - 1), 1),
-                'apart': round(100 * max(abs(p['cycles'] / e['cycles'] - 1)
-                                         for p, e in zip(plain, exact)), 2)})
-            print(rows[-1], file=sys.stderr)
-    if host == arch:
-        note = 'The measurements and the predictions are for the same core, %s.' % arch
-    else:
-        note = ('The measurements are for another core than the predictions: this machine has %s, for which '
-                'tact has no tables, and the predictions are for %s. So the differences below mix two cores '
-                'with the errors of the model.' % (model_name(), arch))
-    return {'runs': args.runs, 'note': note, 'mean': round(100 * geometric(errors), 1),
-            'full_mean': round(100 * geometric(full_errors), 1), 'pairs': rows}
+def off(a, b):
+    return round(100 * (a / b - 1), 1)
+
+
+def predict(args):
+    args.tact = os.path.abspath(args.tact)
+    measured = json.load(open(args.measured or os.path.join(args.directory, 'measured.json')))
+    rows, ratios, absolutes = [], [], []
+    for pair in chosen(args):
+        if pair['pair'] not in measured['cycles']:
+            continue
+        a, b = measured['cycles'][pair['pair']]
+        sides = [predicted(args, c, pair['rounds']) for c in pair['commands']]
+        row = {'pair': pair['pair'], 'million': [round(s[1], 1) for s in sides], 'measured': round(b / a, 3),
+               'predicted': round(sides[1][0] / sides[0][0], 3), 'off': off(sides[1][0] / sides[0][0], b / a),
+               'each': [off(sides[0][0], a), off(sides[1][0], b)]}
+        if args.exact:
+            exact = [predicted(args, c, pair['rounds'], ['--exact']) for c in pair['commands']]
+            row['apart'] = max(abs(off(s[0], e[0])) for s, e in zip(sides, exact))
+        ratios.append(abs(math.log(row['predicted'] / row['measured'])))
+        absolutes += [abs(math.log(sides[0][0] / a)), abs(math.log(sides[1][0] / b))]
+        rows.append(row)
+        print('%-48s measured %8.3f predicted %8.3f off %+6.1f%%  A %+.1f%% B %+.1f%%%s' % (
+            row['pair'], row['measured'], row['predicted'], row['off'], *row['each'],
+            '  apart %.2f%%' % row['apart'] if args.exact else ''), flush=True)
+    wrong = [r['pair'] for r in rows if abs(r['measured'] - 1) > 0.03 and (r['measured'] - 1) * (r['predicted'] - 1) <= 0]
+    section = {'arch': args.arch, 'machine': measured['machine'], 'runs': measured['runs'], 'pairs': rows,
+               'mean': round(geometric(ratios), 1), 'absolute_mean': round(geometric(absolutes), 1), 'wrong': wrong}
+    print('%d pairs: geometric mean error of the ratio %.1f%%, of the cycles %.1f%%; wrong direction: %s' % (
+        len(rows), section['mean'], section['absolute_mean'], ', '.join(wrong) or 'none'))
+    if args.write:
+        import write_accuracy  # pylint: disable=import-outside-toplevel
+        write_accuracy.save_pairs(section)
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument('what', choices=('build', 'measure', 'predict'))
+    parser.add_argument('directory')
     parser.add_argument('--tact', default=os.path.join(ROOT, 'build/tact'))
-    parser.add_argument('-a', dest='arch')
-    parser.add_argument('--runs', type=int, default=15)
+    parser.add_argument('-a', dest='arch', default='native')
+    parser.add_argument('--runs', type=int, default=7)
+    parser.add_argument('--more')
+    parser.add_argument('--measured')
+    parser.add_argument('--exact', action='store_true')
     parser.add_argument('--write', action='store_true')
+    parser.add_argument('-o', dest='output')
     parser.add_argument('pairs', nargs='*')
-    args = parser.parse_args()
-    tact = os.path.abspath(args.tact)
-    host = this_cpu(tact)
-    found = section(args, tact, args.arch or host or 'SKL', host)
-    if args.write:
-        write_accuracy.save('trace', found)
-    else:
-        text = write_accuracy.Text()
-        write_accuracy.render_trace(text, found)
-        print('\n'.join(text.lines))
+    args = parser.parse_intermixed_args()
+    {'build': build, 'measure': measure, 'predict': predict}[args.what](args)
     return 0
 
 
