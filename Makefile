@@ -13,6 +13,7 @@
 # make bench      blocks a second, next to Zydis alone and to llvm-mca
 # make bench-embed  mutations of a block per second: what a superoptimizer gets
 # make bench-accuracy  writes doc/accuracy.md: errors on measured blocks, next to published figures
+# make bench-memory  trace against measured sweeps over memory, branches and code; fails if it is off
 # make bench-mix  its section on instruction mixes: ten programs under the virtual PMU
 # make figures    measures speeds and sizes (doc/figures.json) and puts them into the documents
 # make pictures   draws the pictures of the README from what the program prints
@@ -323,6 +324,13 @@ bench-accuracy: deps
 	@$(MAKE) --no-print-directory build
 	python3 bench/write_accuracy.py --tact $(BUILD)/tact measure
 
+# Sweeps over memory, branches and code, on this CPU or as SWEEP_POINTS recorded them: some minutes.
+.PHONY: bench-memory
+bench-memory: deps
+	@$(MAKE) --no-print-directory build
+	python3 bench/memory_sweep.py --tact $(BUILD)/tact $(if $(SWEEP_ARCH),-a $(SWEEP_ARCH)) \
+		$(if $(SWEEP_POINTS),--measured $(SWEEP_POINTS))
+
 # Ten programs under the virtual PMU: some minutes.
 .PHONY: bench-mix
 bench-mix: deps
@@ -381,7 +389,7 @@ uninstall:
 # ---- the rest ----
 
 FORMATTED = $(LIB_SRC) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
-	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/embed/*.c bench/*.c examples/*.c plugin/qemu/*.[ch])
+	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch])
 
 .PHONY: format format-check
 format:
