@@ -16,6 +16,7 @@ static const struct command commands[] = {
 	{"predict", "predict the cycles of a block, and explain them", cmd_predict},
 	{"simulate", "simulate a block cycle by cycle: what each uop waits for", cmd_simulate},
 	{"measure", "measure the cycles of a block on this machine", cmd_measure},
+	{"calibrate", "measure caches, memory, pages and branches of this machine", cmd_calibrate},
 	{"classify", "sort blocks into categories by the ports that they use", cmd_classify},
 	{"evaluate", "compare the predictions of models with measurements", cmd_evaluate},
 	{"dataset", "keep blocks in a store: import, export, merge, stat, lint", cmd_dataset},

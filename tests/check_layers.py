@@ -32,6 +32,7 @@ MAY_INCLUDE = {
     'advice': ['base', 'isa', 'code', 'arch', 'block', 'facile'],
     'confidence': ['base', 'isa', 'arch', 'block', 'facile'],
     'measure': ['base', 'isa', 'arch', 'pmu'],
+    'calibrate': ['base', 'arch', 'measure'],
     'store': ['base', 'isa', 'arch', 'block', 'pmu', 'measure'],
     'model': ['base', 'isa', 'arch', 'block', 'facile', 'sim', 'mca', 'simulate', 'store'],
     'rows': ['base', 'isa', 'code', 'arch', 'block', 'measure', 'store'],
@@ -58,7 +59,7 @@ PUBLIC = {
 }
 # and so are those that only the program includes: they are not installed, and the libraries do not export them.
 PROGRAM = {
-    'codediff.h': 'diff', 'coverage.h': 'arch', 'drawing.h': 'view', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'campaign.h': 'dataset', 'rows.h': 'rows',
+    'calibrate.h': 'calibrate', 'codediff.h': 'diff', 'coverage.h': 'arch', 'drawing.h': 'view', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'campaign.h': 'dataset', 'rows.h': 'rows',
     'evaluate.h': 'evaluate', 'hunt.h': 'hunt', 'report.h': 'report', 'shares.h': 'classify', 'tracing.h': 'trace', 'program.h': None,
 }
 

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the points of sweeps tell about a core: one function for each group of parameters.  A value
+ * that the points do not show is left out.
+ */
+#include <math.h>
+
+#include "calibrate/calibrate_priv.h"
+
+enum { LEVELS = 6 };
+
+static int conclude_forward(const struct conclusion *c)
+{
+	const struct knee_curve curve = c->curve(c->arg, "forward");
+	struct evidence evidence;
+
+	if (!curve.n)
+		return 0;
+	evidence = evidence_of(&curve.points[0], &curve.points[0]);
+	if (curve.points[0].cycles < 2)
+		evidence.doubt = "the core takes the stored register instead";
+	return conclude_add(c, "store_forward", round(curve.points[0].cycles), &evidence,
+			    "a store and a load from there, in a chain, take %.1f cycles",
+			    curve.points[0].cycles);
+}
+
+/* A repeated string instruction: from one size to another in the first-level cache. */
+static int conclude_repeated(const struct conclusion *c, const char *sweep, const char *start,
+			     const char *rate)
+{
+	enum { SMALL = 512, LARGE = 8192 };
+	const struct knee_curve curve = c->curve(c->arg, sweep);
+	const struct knee_point one = knee_at(&curve, 1), small = knee_at(&curve, SMALL),
+				large = knee_at(&curve, LARGE);
+	const struct evidence evidence = evidence_of(&small, &large);
+	double per_cycle;
+	int status;
+
+	if (curve.n < 2 || large.cycles <= small.cycles)
+		return 0;
+	per_cycle = (LARGE - SMALL) / (large.cycles - small.cycles);
+	status = conclude_add(c, start, round(fmax(small.cycles - SMALL / per_cycle, 0)), &evidence,
+			      "one byte takes %.0f cycles, 512 bytes %.0f, 8 KiB %.0f", one.cycles,
+			      small.cycles, large.cycles);
+	return status ? status
+		      : conclude_add(c, rate, round(per_cycle), &evidence,
+				     "from 512 bytes to 8 KiB, %.1f bytes a cycle", per_cycle);
+}
+
+/* ---- branches ---- */
+
+static int conclude_branches(const struct conclusion *c)
+{
+	const struct knee_curve curve = c->curve(c->arg, "pattern");
+	const struct knee_point *learned, *unlearned;
+	struct evidence evidence;
+	double middle, longest = 0;
+	int status;
+
+	if (curve.n < 4)
+		return 0;
+	learned = &curve.points[1];
+	unlearned = &curve.points[curve.n - 1];
+	if (unlearned->cycles < 2 * learned->cycles)
+		return 0;
+	evidence = evidence_of(learned, unlearned);
+	middle = (learned->cycles + unlearned->cycles) / 2;
+	for (size_t i = 0; i < curve.n && curve.points[i].cycles < middle; i++)
+		longest = curve.points[i].at;
+	/* Half of the outcomes of a random sequence are mispredicted. */
+	status = conclude_add(
+		c, "branch_penalty", round(2 * (unlearned->cycles - learned->cycles)), &evidence,
+		"a branch takes %.1f cycles if its outcomes are learned, %.1f if they are random",
+		learned->cycles, unlearned->cycles);
+	return status ? status
+		      : conclude_add(c, "pattern_branches", longest, &evidence,
+				     "outcomes that repeat after %.0f branches are learned",
+				     longest);
+}
+
+static int conclude_calls(const struct conclusion *c)
+{
+	const struct knee_curve curve = c->curve(c->arg, "calls");
+	struct evidence evidence = {.spread = 0};
+	double least = 0, deepest = 0;
+
+	for (size_t i = 0; i < curve.n; i++)
+		least = !i || curve.points[i].cycles < least ? curve.points[i].cycles : least;
+	for (size_t i = 0; i < curve.n && curve.points[i].cycles < 1.25 * least + 1; i++) {
+		evidence = evidence_of(&curve.points[i], &curve.points[i]);
+		deepest = curve.points[i].at;
+	}
+	/* Where no depth is too much, returns are predicted in another way as well. */
+	if (!curve.n || deepest >= curve.points[curve.n - 1].at || !deepest)
+		return 0;
+	return conclude_add(
+		c, "return_stack", deepest, &evidence,
+		"a call and its return take %.1f cycles, up to %.0f of them inside each other",
+		least, deepest);
+}
+
+static int conclude_jumps(const struct conclusion *c)
+{
+	const struct knee_curve curve = c->curve(c->arg, "jumps");
+	struct knee_level level[LEVELS];
+	const unsigned n = knee_levels(&curve, level, LEVELS);
+	struct evidence evidence;
+	int status;
+
+	if (n < 2)
+		return 0;
+	evidence = evidence_of_level(&level[n - 2]);
+	status = conclude_add(c, "btb_jumps", level[n - 2].end, &evidence,
+			      "a jump takes %.1f cycles with %.0f jumps, %.1f with more",
+			      level[n - 2].cycles, level[n - 2].end, level[n - 1].cycles);
+	evidence = evidence_of_level(&level[n - 1]);
+	return status ? status
+		      : conclude_add(c, "btb_miss_delay",
+				     round(level[n - 1].cycles - level[0].cycles), &evidence,
+				     "a jump takes %.1f cycles with few jumps, %.1f with many",
+				     level[0].cycles, level[n - 1].cycles);
+}
+
+/* ---- code ---- */
+
+static int conclude_code(const struct conclusion *c)
+{
+	const struct knee_curve curve = c->curve(c->arg, "code");
+	struct knee_level level[LEVELS];
+	const unsigned n = knee_levels(&curve, level, LEVELS);
+	char text[32];
+	int status = 0;
+
+	for (unsigned i = 0; i + 1 < n && !status; i++) {
+		static const char *const names[] = {"code_kib_1", "code_kib_2", "code_kib_3"};
+		const struct evidence evidence = evidence_of_level(&level[i]);
+
+		if (i < ARRAY_SIZE(names))
+			status = conclude_add(
+				c, names[i], level[i].end / 1024, &evidence,
+				"%s of code take %.2f cycles for 4 bytes, more code takes %.2f",
+				conclude_size(level[i].end, text, sizeof(text)), level[i].cycles,
+				level[i + 1].cycles);
+	}
+	return status;
+}
+
+int calibrate_conclude(const struct conclusion *c)
+{
+	int status = conclude_memory(c);
+
+	if (!status)
+		status = conclude_forward(c);
+	if (!status)
+		status = conclude_repeated(c, "rep-copy", "rep_copy_start", "rep_copy_rate");
+	if (!status)
+		status = conclude_repeated(c, "rep-fill", "rep_fill_start", "rep_fill_rate");
+	if (!status)
+		status = conclude_branches(c);
+	if (!status)
+		status = conclude_calls(c);
+	if (!status)
+		status = conclude_jumps(c);
+	return status ? status : conclude_code(c);
+}
