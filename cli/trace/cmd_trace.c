@@ -41,17 +41,15 @@ struct tracer {
 	const char *input, *listen, *record, *connect, *perfetto, *output;
 	unsigned iterations, top;
 	int by, format;
-	bool has_window;
+	bool has_window, is_tree;
 	uint64_t first, last;
 	uint32_t watched; /* thread */
 };
 
 static const struct option_choice parts[] = {
-	{"function", TACT_RESULT_FUNCTION},
-	{"block", TACT_RESULT_BLOCK},
-	{"line", TACT_RESULT_LINE},
-	{"insn", TACT_REPORT_INSNS},
-	{NULL, 0},
+	{"function", TACT_RESULT_FUNCTION}, {"block", TACT_RESULT_BLOCK},
+	{"line", TACT_RESULT_LINE},	    {"insn", TACT_REPORT_INSNS},
+	{"caller", TACT_REPORT_CALLERS},    {NULL, 0},
 };
 
 /* A-B, or A-B@THREAD. */
@@ -98,8 +96,11 @@ static const struct option_spec input_specs[] = {
 
 static const struct option_spec output_specs[] = {
 	OPTION_CHOICE(0, "by", "PART", by, parts,
-		      "break the cycles down by function (default), block, line (of the source) or "
-		      "insn (blocks with their instructions)"),
+		      "break the cycles down by function (default), block, line (of the source), "
+		      "insn (blocks with their instructions) or caller (functions with who called "
+		      "them)"),
+	OPTION_FLAG(0, "tree", is_tree,
+		    "show the cycles of each call path, with and without those of what it calls"),
 	OPTION_NUMBER(0, "top", "N", top, 1, 1000000000,
 		      "show the N rows with most cycles (default: 15 in text, all in CSV; JSON "
 		      "always has all)"),
@@ -198,6 +199,20 @@ static int write_result(const struct tracer *p, const struct trace_run *run, str
 	return p->perfetto ? write_perfetto(p->perfetto, run->analyses[0]) : CLI_GOOD;
 }
 
+/* What the result needs for its output. */
+static unsigned parts_for(const struct tracer *p)
+{
+	unsigned bits = 0;
+
+	if (p->by == TACT_RESULT_LINE || p->format == FORMAT_JSON)
+		bits |= TACT_RESULT_WITH_LINES;
+	if (p->by == TACT_REPORT_INSNS)
+		bits |= TACT_RESULT_WITH_INSNS;
+	if (p->by == TACT_REPORT_CALLERS || p->by == TACT_REPORT_TREE || p->format == FORMAT_JSON)
+		bits |= TACT_RESULT_WITH_CALLS;
+	return bits;
+}
+
 static int analyse(struct tracer *p)
 {
 	const struct trace_job job = {
@@ -206,10 +221,7 @@ static int analyse(struct tracer *p)
 		.listen = p->listen,
 		.iterations = p->iterations,
 		.program_output = -1,
-		.parts = (p->by == TACT_RESULT_LINE || p->format == FORMAT_JSON
-				  ? TACT_RESULT_WITH_LINES
-				  : 0) |
-			 (p->by == TACT_REPORT_INSNS ? TACT_RESULT_WITH_INSNS : 0),
+		.parts = parts_for(p),
 		.samples = p->perfetto != NULL,
 		.has_window = p->has_window,
 		.window_thread = p->watched,
@@ -221,8 +233,10 @@ static int analyse(struct tracer *p)
 	int code, written = CLI_GOOD;
 
 	code = trace_setup_resolve(&p->setup);
-	if (!code && p->setup.archs.n > 1 && (p->has_window || p->perfetto))
-		code = cli_wrong("--timeline and --perfetto show one CPU, not %zu",
+	if (!code && p->setup.archs.n > 1 &&
+	    (p->has_window || p->perfetto || p->by > TACT_REPORT_INSNS))
+		code = cli_wrong("--timeline, --perfetto, --tree and --by caller show one CPU, not "
+				 "%zu",
 				 p->setup.archs.n);
 	if (code)
 		return code;
@@ -245,6 +259,8 @@ static int run(void *target)
 
 	if (code)
 		return code;
+	if (p->is_tree)
+		p->by = TACT_REPORT_TREE;
 	if (p->format < 0)
 		p->format =
 			p->output && cli_has_suffix(p->output, ".json") ? FORMAT_JSON : FORMAT_TEXT;

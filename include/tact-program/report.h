@@ -32,13 +32,17 @@ enum tact_format { TACT_FORMAT_TEXT, TACT_FORMAT_CSV, TACT_FORMAT_JSON, TACT_FOR
 
 /* ---- a run ---- */
 
-enum { TACT_REPORT_INSNS = TACT_N_RESULT_KINDS }; /* blocks, with their instructions */
+enum {
+	TACT_REPORT_INSNS = TACT_N_RESULT_KINDS, /* blocks, with their instructions */
+	TACT_REPORT_CALLERS,			 /* functions, with their callers */
+	TACT_REPORT_TREE			 /* call paths */
+};
 
 struct tact_run_report {
 	size_t size;
 	const struct tact_result *result;
 	enum tact_format format; /* JSON: the stored form, which has everything */
-	int by;			 /* enum tact_result_kind, or TACT_REPORT_INSNS */
+	int by;			 /* enum tact_result_kind, or TACT_REPORT_INSNS ..TREE */
 	size_t top;		 /* number of rows; 0: some in text, all in CSV */
 	int width;		 /* of text, in columns; 0: as many as it needs.  Below 80, tables
 				    have fewer columns */
@@ -50,7 +54,8 @@ struct tact_run_report {
 int tact_report_run(const struct tact_run_report *report,
 		    int (*write)(void *arg, const char *data, size_t size), void *arg);
 
-/* Writes the results of a run on several CPUs, side by side in text; report->result is not used.
+/* Writes the results of a run on several CPUs, side by side in text; report->result is not used,
+ * and `by` is neither TACT_REPORT_CALLERS nor TACT_REPORT_TREE.
  * CSV has the CPU in the first column; JSON has the results one after the other.
  */
 int tact_report_runs(const struct tact_run_report *report, const struct tact_result *const *results,

@@ -32,7 +32,11 @@ enum tact_result_kind {
 };
 
 /* Parts of a result that take more time or memory: bits. */
-enum tact_result_part { TACT_RESULT_WITH_LINES = 1, TACT_RESULT_WITH_INSNS = 2 };
+enum tact_result_part {
+	TACT_RESULT_WITH_LINES = 1,
+	TACT_RESULT_WITH_INSNS = 2,
+	TACT_RESULT_WITH_CALLS = 4
+};
 
 struct tact_result;
 
@@ -123,6 +127,36 @@ size_t tact_result_count(const struct tact_result *result, enum tact_result_kind
 int tact_result_get_row(const struct tact_result *result, enum tact_result_kind kind, size_t i,
 			struct tact_result_row *out);
 
+/* ---- calls ---- */
+
+#define TACT_NO_ROW SIZE_MAX
+
+/* A function below the path of its callers.  A function that calls itself has one row for all of
+ * these calls; jumps to another function (tail calls) take the place of the one that jumps.  Paths
+ * with few cycles share a row below their caller: "[other calls]".  Strings are owned by the
+ * result.
+ */
+struct tact_result_call {
+	size_t size;
+	size_t parent;	      /* number of its caller's row, less than its own; TACT_NO_ROW: none */
+	unsigned depth;	      /* callers above it */
+	const char *module;   /* path of the file; "": none */
+	const char *function; /* as in struct tact_place */
+	uint64_t calls;
+	uint64_t instructions; /* executed by it and by what it called */
+	double cycles;	       /* of it and of what it called */
+	double self;	       /* of it alone */
+};
+#define TACT_RESULT_CALL_INIT TACT_SIZED(struct tact_result_call)
+
+/* Returns the number of call paths; 0 without TACT_RESULT_WITH_CALLS and for NULL. */
+size_t tact_result_count_calls(const struct tact_result *result);
+
+/* Gets call path i.  Each comes right after its caller or the callees of its caller that have more
+ * cycles.  Returns 0, or -TACT_E_INVAL if there is no such path, without a result or out->size.
+ */
+int tact_result_get_call(const struct tact_result *result, size_t i, struct tact_result_call *out);
+
 /* ---- two results side by side ---- */
 
 struct tact_diff;
@@ -145,8 +179,6 @@ const struct tact_result *tact_diff_side(const struct tact_diff *diff, unsigned 
 
 /* Returns the cycles of B divided by those of A; 0 if A has none, and for NULL. */
 double tact_diff_ratio(const struct tact_diff *diff);
-
-#define TACT_NO_ROW SIZE_MAX
 
 /* A function or block in both results.  Blocks of one function with the same content share a row.
  */

@@ -117,11 +117,13 @@ int tact_report_run(const struct tact_run_report *opt,
 	struct tact_run_report r;
 
 	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.result || r.by < 0 ||
-	    r.by > TACT_REPORT_INSNS || r.by == TACT_RESULT_THREAD)
+	    r.by > TACT_REPORT_TREE || r.by == TACT_RESULT_THREAD)
 		return -TACT_E_INVAL;
 	if (r.format == TACT_FORMAT_JSON)
 		return tact_result_write(r.result, write, arg);
-	if (r.format == TACT_FORMAT_CSV)
+	if (r.format == TACT_FORMAT_CSV && r.by > TACT_REPORT_INSNS)
+		report_calls_csv(&report, &r);
+	else if (r.format == TACT_FORMAT_CSV)
 		report_run_csv(&report, &r, NULL, true);
 	else
 		report_run_text(&report, &r);

@@ -3,6 +3,7 @@
  * Layer 9: results as text, CSV, JSON and Markdown.
  *
  *   run_text.c, run_csv.c     a traced run; run_window.c: some of its uops; runs_text.c: several CPUs
+ *   run_calls.c               its calls
  *   diff_text.c, diff_json.c  two of them
  *   code_text.c, code_json.c  two versions of code
  *   mix_table.c, mix_cycles.c, mix_changes.c  mixes
@@ -62,6 +63,9 @@ void report_run_text(struct report *report, const struct tact_run_report *r);
 /* cpu: the first column; NULL: there is none.  is_first: with a header. */
 void report_run_csv(struct report *report, const struct tact_run_report *r, const char *cpu,
 		    bool is_first);
+/* By TACT_REPORT_CALLERS or TACT_REPORT_TREE. */
+void report_calls_text(struct report *report, const struct tact_run_report *r);
+void report_calls_csv(struct report *report, const struct tact_run_report *r);
 /* Several CPUs side by side. */
 void report_runs_text(struct report *report, const struct tact_run_report *r,
 		      const struct tact_result *const *results, size_t n);

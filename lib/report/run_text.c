@@ -442,6 +442,10 @@ void report_run_text(struct report *report, const struct tact_run_report *r)
 	add_ports(r->result, page, out);
 	add_stalls(&r->result->totals, page, out);
 	add_threads(r->result, out);
+	if (r->by > TACT_REPORT_INSNS) {
+		report_calls_text(report, r);
+		return;
+	}
 	rows = result_rows(r->result, (enum tact_result_kind)view.by, &n);
 	if (!n) {
 		text_add(out, "\nNo source lines: the code was built without -g, or its files "

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/calls.h"
+#include "trace/engine.h"
 #include "trace/result.h"
 
 enum { LOOK_EVENTS = 1 << 16 }; /* events between two calls of on_progress */
@@ -25,7 +27,26 @@ struct tact_analysis {
 	size_t n_threads, threads_capacity;
 	struct samples *samples; /* NULL: no samples are taken */
 	struct window *window;	 /* NULL: no window is kept */
+	struct calls *calls;	 /* NULL: calls are not followed */
 };
+
+/* For calls_create. */
+static int place_of(void *arg, const struct tact_trace_block *block, struct tact_place *out)
+{
+	struct tact_analysis *a = arg;
+
+	return tact_symbols_find(a->symbols, a->trace, block, 0, out) ? -TACT_E_NOMEM : 0;
+}
+
+static int create_calls(struct tact_analysis *a, struct tact_diag *diag)
+{
+	if (!(a->opt.parts & TACT_RESULT_WITH_CALLS))
+		return 0;
+	if (calls_create(&a->calls, place_of, a, 0))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	a->cycles->calls = a->calls;
+	return 0;
+}
 
 static int create_cycles(struct tact_analysis *a, struct tact_diag *diag)
 {
@@ -35,7 +56,7 @@ static int create_cycles(struct tact_analysis *a, struct tact_diag *diag)
 		.exact = o->exact,
 		.caches = o->caches,
 		.branches = o->branches,
-		.insns = o->parts != 0,
+		.insns = (o->parts & (TACT_RESULT_WITH_LINES | TACT_RESULT_WITH_INSNS)) != 0,
 	};
 
 	memcpy(opt.cache_bytes, o->cache_bytes, sizeof(opt.cache_bytes));
@@ -46,7 +67,8 @@ int tact_analysis_create(struct tact_analysis **out, struct tact_trace *trace,
 			 struct tact_symbols *symbols, const struct tact_analysis_options *opt,
 			 struct tact_diag *diag)
 {
-	const unsigned all = TACT_RESULT_WITH_LINES | TACT_RESULT_WITH_INSNS;
+	const unsigned all =
+		TACT_RESULT_WITH_LINES | TACT_RESULT_WITH_INSNS | TACT_RESULT_WITH_CALLS;
 	struct tact_analysis_options o;
 	struct tact_analysis *a;
 	int status;
@@ -67,6 +89,8 @@ int tact_analysis_create(struct tact_analysis **out, struct tact_trace *trace,
 	a->trace = trace;
 	a->symbols = symbols;
 	status = create_cycles(a, diag);
+	if (status >= 0)
+		status = create_calls(a, diag);
 	return HAND_OVER(out, a, status, tact_analysis_destroy);
 }
 
@@ -77,6 +101,7 @@ void tact_analysis_destroy(struct tact_analysis *a)
 	tact_cycles_destroy(a->cycles);
 	samples_destroy(a->samples);
 	window_destroy(a->window);
+	calls_destroy(a->calls);
 	FREE_ALL(a->threads, a);
 }
 
@@ -99,12 +124,31 @@ static int add_thread(struct tact_analysis *a, const struct tact_trace_event *ev
 	return 0;
 }
 
+/* Follows calls, before the cycles of the event are counted. */
+static int follow_calls(struct tact_analysis *a, const struct tact_trace_event *event)
+{
+	uint32_t *map;
+
+	if (event->kind == TACT_TRACE_END)
+		calls_end(a->calls, event->thread);
+	if (event->kind != TACT_TRACE_EXEC)
+		return 0;
+	if (calls_are_full(a->calls)) {
+		if (calls_prune(a->calls, &map))
+			return -TACT_E_NOMEM;
+		engine_renumber(a->cycles, map);
+		free(map);
+	}
+	return calls_enter(a->calls, event, &a->cycles->node);
+}
+
 static int take_event(struct tact_analysis *a, const struct tact_trace_event *event,
 		      struct tact_diag *diag)
 {
 	int status;
 
-	if (event->kind == TACT_TRACE_BEGIN && add_thread(a, event))
+	if ((event->kind == TACT_TRACE_BEGIN && add_thread(a, event)) ||
+	    (a->calls && follow_calls(a, event)))
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	status = tact_cycles_event(a->cycles, event, diag);
 	if (status < 0)
@@ -192,7 +236,7 @@ int tact_analysis_result(struct tact_analysis *a, bool is_partial, struct tact_r
 	status = result_make(&made, &info, a->cycles, a->trace, a->symbols, a->opt.parts, diag);
 	if (status < 0)
 		return status;
-	if (add_threads(a, made))
+	if (add_threads(a, made) || (a->calls && result_add_calls(made, a->calls, place_of, a)))
 		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	return HAND_OVER(out, made, status, tact_result_destroy);
 }

@@ -47,10 +47,26 @@ static uint64_t mix(uint64_t h, uint64_t v)
 	return h ^ h >> 29;
 }
 
-static void count(struct engine_thread *t, uint32_t code, double cycles)
+static void count(struct engine_thread *t, uint32_t code, uint32_t node, double cycles)
 {
 	t->cycles += cycles;
 	t->owner->codes[code].cycles += cycles;
+	if (t->owner->calls)
+		calls_count(t->owner->calls, node, cycles);
+}
+
+void engine_renumber(struct tact_cycles *c, const uint32_t *map)
+{
+	c->node = map[c->node];
+	for (size_t i = 0; i < c->n_threads; i++) {
+		struct engine_thread *t = c->threads[i];
+
+		for (uint64_t k = t->n_retired; k < t->n_fed; k++) {
+			struct engine_pending *p = &t->pending[k & (ENGINE_PENDING - 1)];
+
+			p->node = map[p->node];
+		}
+	}
 }
 
 /* ---- memory ---- */
@@ -141,7 +157,7 @@ void engine_retired(void *arg, uint64_t cycle)
 	t->last_cycle = cycle;
 	if (!p->is_counted)
 		return;
-	count(t, p->code, cycles);
+	count(t, p->code, p->node, cycles);
 	if (t->owner->opt.exact)
 		return;
 	compare(t, p, cycles);
@@ -231,8 +247,10 @@ static void make_key(struct engine_thread *t, uint32_t code, uint64_t special,
 {
 	uint64_t self = mix(0x9e3779b97f4a7c15u, (uint64_t)code << 32 ^ special);
 
-	*out = (struct engine_pending){
-		.key = mix(t->context, self), .code = code, .is_counted = true};
+	*out = (struct engine_pending){.key = mix(t->context, self),
+				       .code = code,
+				       .node = t->owner->node,
+				       .is_counted = true};
 	t->context = self * 0x9e3779b97f4a7c15u;
 }
 
@@ -321,7 +339,7 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	x.is_mispredicted = is_mispredicted(t, event->block->address);
 	make_key(t, number, special << 1 | x.is_mispredicted, &pending);
 	if (event->block->is_rep)
-		count(t, number, repeated(event));
+		count(t, number, pending.node, repeated(event));
 	recall(t, &pending, x.is_mispredicted, longest);
 	if (!t->owner->opt.exact)
 		advance(t);
@@ -331,7 +349,7 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	if (!pending.is_counted) {
 		double cycles = corrected(t, &pending);
 
-		count(t, number, cycles);
+		count(t, number, pending.node, cycles);
 		t->owner->recalled += cycles;
 	}
 	if (t->state != ENGINE_SKIPPING && code->is_known && status >= 0) {

@@ -10,6 +10,7 @@
 #include "block/block.h"
 #include "trace/branch_predictor.h"
 #include "trace/caches.h"
+#include "trace/calls.h"
 #include "trace/memo.h"
 
 /* What the pipelines saw of a block before they forgot it. */
@@ -57,6 +58,7 @@ enum engine_source {
 struct engine_pending {
 	uint64_t key;
 	uint32_t code;
+	uint32_t node;	/* of the tree of calls */
 	float recalled; /* cycles according to the memo */
 	enum engine_source source;
 	bool is_counted;
@@ -141,6 +143,8 @@ struct tact_cycles {
 	struct tact_stream_access *accesses; /* owned; of the current execution */
 	size_t access_capacity;
 	struct engine_watch *watch; /* owned; NULL: nobody watches */
+	struct calls *calls;	    /* borrowed; NULL: calls are not followed */
+	uint32_t node;		    /* there, of the current execution */
 	uint64_t accesses_seen, misses[CACHE_LEVELS], branches, mistakes;
 };
 
@@ -174,6 +178,9 @@ int engine_watch_uops(struct tact_cycles *c, uint32_t thread, uint64_t first, ui
 
 /* Watches the thread if it is the requested one. */
 void engine_watch(struct engine_thread *t);
+
+/* The tree of calls has other numbers: by old number. */
+void engine_renumber(struct tact_cycles *c, const uint32_t *map);
 
 /* Lets everything that is in flight retire. */
 int engine_drain(struct engine_thread *t);

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/hash.h"
+#include "trace/calls.h"
 
 struct result_rows {
 	struct tact_result_row *items; /* owned */
@@ -21,6 +22,8 @@ struct tact_result {
 	struct tact_result_info info;
 	struct tact_cycles_totals totals;
 	struct result_rows rows[TACT_N_RESULT_KINDS];
+	struct tact_result_call *calls; /* owned; callers before callees */
+	size_t n_calls, calls_capacity;
 	struct tact_arena memory; /* strings and code */
 	const char **strings;	  /* owned: the array; the strings are in the arena */
 	size_t n_strings, strings_capacity;
@@ -40,6 +43,13 @@ int result_make(struct tact_result **out, const struct tact_result_info *info,
 /* Adds a thread; rows of threads move.  Returns 0 or -TACT_E_NOMEM. */
 int result_add_thread(struct tact_result *r, uint32_t process, uint32_t thread, double cycles,
 		      uint64_t instructions);
+
+/* Adds the tree of calls, with names from place_of.  Returns 0 or -TACT_E_NOMEM. */
+int result_add_calls(struct tact_result *r, const struct calls *calls, calls_place_fn *place_of,
+		     void *arg);
+
+/* Adds a call path, all zero except for its strings, which are "".  NULL: out of memory. */
+struct tact_result_call *result_add_call(struct tact_result *r);
 
 /* Returns a copy that lives as long as the result; equal strings share one copy.  NULL: out of
  * memory.

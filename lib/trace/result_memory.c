@@ -32,7 +32,7 @@ void tact_result_destroy(struct tact_result *r)
 	for (unsigned i = 0; i < TACT_N_RESULT_KINDS; i++)
 		free(r->rows[i].items);
 	tact_arena_reset(&r->memory);
-	free(r->strings);
+	FREE_ALL(r->calls, r->strings);
 	hash_free(&r->string_of);
 	free(r);
 }

@@ -212,6 +212,36 @@ static int read_row(struct reader *x, const json_t *o, enum tact_result_kind kin
 	return kind == TACT_RESULT_BLOCK ? read_code(x, row, o) : 0;
 }
 
+/* Call paths come in order, callers first. */
+static int read_call(struct reader *x, const json_t *o)
+{
+	const char *symbol = text(o, "symbol");
+	const uint64_t caller = whole(o, "caller");
+	struct tact_result_call *c;
+
+	if (whole(o, "number") != x->r->n_calls + 1 || caller > x->r->n_calls)
+		return bad(x, "a call out of order");
+	if (++x->n_rows > MAX_ROWS)
+		return tact_fail_at(x->diag, TACT_E_LIMIT, x->line, 0, "more than %d rows",
+				    MAX_ROWS);
+	c = result_add_call(x->r);
+	if (!c)
+		return -TACT_E_NOMEM;
+	c->module = result_string(x->r, text(o, "module"));
+	c->function = result_string(x->r, *symbol ? symbol : text(o, "function"));
+	if (!c->module || !c->function) {
+		c->module = c->function = "";
+		return -TACT_E_NOMEM;
+	}
+	c->parent = caller ? (size_t)caller - 1 : TACT_NO_ROW;
+	c->depth = caller ? x->r->calls[c->parent].depth + 1 : 0;
+	c->calls = whole(o, "calls");
+	c->instructions = whole(o, "instructions");
+	c->cycles = number(o, "cycles");
+	c->self = number(o, "self");
+	return 0;
+}
+
 static int read_object(struct reader *x, const json_t *o)
 {
 	static const char *const kinds[TACT_N_RESULT_KINDS] = {"function", "block", "line",
@@ -227,6 +257,8 @@ static int read_object(struct reader *x, const json_t *o)
 		return read_totals(x, o);
 	if (!x->has_totals)
 		return bad(x, "the first object has to be that of the totals");
+	if (!strcmp(kind, "call"))
+		return read_call(x, o);
 	for (unsigned i = 0; i < TACT_N_RESULT_KINDS; i++)
 		if (!strcmp(kind, kinds[i]))
 			return read_row(x, o, (enum tact_result_kind)i);

@@ -148,6 +148,26 @@ static void put_row(struct json *json, const struct tact_result_row *row,
 	json_end_line(json);
 }
 
+static void put_call(struct json *json, const struct tact_result *r, size_t i)
+{
+	const struct tact_result_call *c = &r->calls[i];
+	char *name = obj_demangle(c->function, true);
+
+	begin(json, "call");
+	json_put_count(json, "number", i + 1);
+	json_put_count(json, "caller", c->parent == TACT_NO_ROW ? 0 : c->parent + 1);
+	put_known(json, "module", c->module);
+	json_put_string(json, "function", name ? name : c->function);
+	if (name)
+		json_put_string(json, "symbol", c->function);
+	free(name);
+	json_put_count(json, "calls", c->calls);
+	json_put_count(json, "instructions", c->instructions);
+	json_put_number(json, "cycles", c->cycles);
+	json_put_number(json, "self", c->self);
+	json_end_line(json);
+}
+
 /* Returns 0, 1 if the sink wants no more, -TACT_E_NOMEM. */
 static int flush(struct text *text, int (*write)(void *arg, const char *data, size_t size),
 		 void *arg)
@@ -179,6 +199,11 @@ int tact_result_write(const struct tact_result *r,
 			if (text.size >= WRITE_SIZE)
 				status = flush(&text, write, arg);
 		}
+	}
+	for (size_t i = 0; i < r->n_calls && !status; i++) {
+		put_call(&json, r, i);
+		if (text.size >= WRITE_SIZE)
+			status = flush(&text, write, arg);
 	}
 	if (!status)
 		status = flush(&text, write, arg);

@@ -204,7 +204,7 @@ TEST(test_no_window)
 	assert_int_equal(tact_analysis_create(&a, w.trace, w.symbols, &opt, &diag), 0);
 	assert_int_equal(tact_analysis_keep_window(a, 0, 5, 4), -TACT_E_INVAL);
 	tact_analysis_destroy(a);
-	opt.parts = 4;
+	opt.parts = 1u << 31;
 	assert_int_equal(tact_analysis_create(&a, w.trace, w.symbols, &opt, &diag), -TACT_E_INVAL);
 	assert_null(a);
 	opt.parts = 0;
