@@ -10,6 +10,7 @@
 #include "common/cli.h"
 #include "common/options.h"
 #include "common/output.h"
+#include "common/page.h"
 #include "common/terminal.h"
 #include "tracer.h"
 
@@ -38,7 +39,7 @@ enum { MAX_WINDOW = 1000 };
 struct tracer {
 	struct trace_setup setup;
 	struct option_words words; /* the program and its arguments */
-	const char *input, *listen, *record, *connect, *perfetto, *output;
+	const char *input, *listen, *record, *connect, *perfetto, *html, *output;
 	unsigned iterations, top;
 	int by, format;
 	bool has_window, is_tree;
@@ -109,6 +110,9 @@ static const struct option_spec output_specs[] = {
 		    "of the one with this number (implies --exact)"),
 	OPTION_TEXT(0, "perfetto", "FILE", perfetto,
 		    "also write a trace for Perfetto: which function ran when, and the IPC"),
+	OPTION_TEXT(0, "html", "FILE", html,
+		    "also write a page for a browser: call graph, functions, source and assembly, "
+		    "timeline"),
 	OPTION_OUTPUT(output,
 		      "write the result to FILE (FILE.json: as JSON, which 'tact diff' reads), or "
 		      "to standard output (-). The default is standard error if a program runs, "
@@ -143,7 +147,8 @@ static int check(const struct tracer *p)
 		return cli_wrong("give --record or --connect, not both");
 	if (is_recorded && !p->words.n)
 		return cli_wrong("--record and --connect need a program to run");
-	if (is_recorded && (p->output || p->perfetto || p->has_window || p->setup.archs.names))
+	if (is_recorded &&
+	    (p->output || p->perfetto || p->html || p->has_window || p->setup.archs.names))
 		return cli_wrong("--record and --connect only write the trace; --input and "
 				 "--listen make results from it");
 	if (!p->words.n && trace_setup_has_regions(&p->setup))
@@ -164,6 +169,34 @@ static int write_perfetto(const char *path, struct tact_analysis *analysis)
 		return CLI_FAILED;
 	if (tact_analysis_perfetto(analysis, output_sink, &out) < 0)
 		cli_out_of_memory();
+	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
+}
+
+static int add_to_text(void *text, const char *data, size_t size)
+{
+	text_add_bytes(text, data, size);
+	return 0;
+}
+
+static int write_page(const struct tracer *p, const struct trace_run *run)
+{
+	const struct tact_page_report report = {
+		.size = sizeof(report),
+		.result = run->results[0],
+		.analysis = run->analyses[0],
+		.is_mangled = p->setup.is_mangled,
+	};
+	struct text json = {0}, text = {0};
+	struct output out;
+
+	if (output_open(&out, p->html))
+		return CLI_FAILED;
+	if (tact_report_run_page(&report, add_to_text, &json) < 0)
+		cli_out_of_memory();
+	page_write(&page_trace, &json, &text);
+	output_sink(&out, text.data, text.size);
+	text_free(&json);
+	text_free(&text);
 	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
 }
 
@@ -196,6 +229,8 @@ static int write_result(const struct tracer *p, const struct trace_run *run, str
 	if (p->has_window && p->format == FORMAT_TEXT &&
 	    tact_report_window(&window, output_sink, out) < 0)
 		cli_out_of_memory();
+	if (p->html && write_page(p, run))
+		return CLI_FAILED;
 	return p->perfetto ? write_perfetto(p->perfetto, run->analyses[0]) : CLI_GOOD;
 }
 
@@ -204,11 +239,12 @@ static unsigned parts_for(const struct tracer *p)
 {
 	unsigned bits = 0;
 
-	if (p->by == TACT_RESULT_LINE || p->format == FORMAT_JSON)
+	if (p->by == TACT_RESULT_LINE || p->format == FORMAT_JSON || p->html)
 		bits |= TACT_RESULT_WITH_LINES;
-	if (p->by == TACT_REPORT_INSNS)
+	if (p->by == TACT_REPORT_INSNS || p->html)
 		bits |= TACT_RESULT_WITH_INSNS;
-	if (p->by == TACT_REPORT_CALLERS || p->by == TACT_REPORT_TREE || p->format == FORMAT_JSON)
+	if (p->by == TACT_REPORT_CALLERS || p->by == TACT_REPORT_TREE || p->html ||
+	    p->format == FORMAT_JSON)
 		bits |= TACT_RESULT_WITH_CALLS;
 	return bits;
 }
@@ -222,7 +258,8 @@ static int analyse(struct tracer *p)
 		.iterations = p->iterations,
 		.program_output = -1,
 		.parts = parts_for(p),
-		.samples = p->perfetto != NULL,
+		.samples = p->perfetto || p->html || p->format == FORMAT_JSON,
+		.views = p->html && !p->has_window,
 		.has_window = p->has_window,
 		.window_thread = p->watched,
 		.window_first = p->first,
@@ -234,9 +271,9 @@ static int analyse(struct tracer *p)
 
 	code = trace_setup_resolve(&p->setup);
 	if (!code && p->setup.archs.n > 1 &&
-	    (p->has_window || p->perfetto || p->by > TACT_REPORT_INSNS))
-		code = cli_wrong("--timeline, --perfetto, --tree and --by caller show one CPU, not "
-				 "%zu",
+	    (p->has_window || p->perfetto || p->html || p->by > TACT_REPORT_INSNS))
+		code = cli_wrong("--timeline, --perfetto, --html, --tree and --by caller show one "
+				 "CPU, not %zu",
 				 p->setup.archs.n);
 	if (code)
 		return code;

@@ -237,6 +237,8 @@ static int create_analysis(struct trace_run *run, struct trace_progress *progres
 		}
 		if (job->samples && tact_analysis_keep_samples(*made) < 0)
 			cli_out_of_memory();
+		if (job->views && tact_analysis_keep_views(*made) < 0)
+			cli_out_of_memory();
 		if (job->has_window &&
 		    tact_analysis_keep_window(*made, job->window_thread, job->window_first,
 					      job->window_last) < 0)

@@ -44,6 +44,7 @@ struct trace_job {
 	int program_output;  /* where the program's standard output goes; -1: to ours */
 	unsigned parts;	     /* of the result: bits of enum tact_result_part */
 	bool samples;	     /* which function runs when is sampled */
+	bool views;	     /* what the pipeline did at some moments is kept */
 	bool has_window;     /* uops of a window are kept; implies exact */
 	uint32_t window_thread;
 	uint64_t window_first, window_last;

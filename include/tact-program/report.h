@@ -74,6 +74,18 @@ struct tact_window_report {
 int tact_report_window(const struct tact_window_report *report,
 		       int (*write)(void *arg, const char *data, size_t size), void *arg);
 
+struct tact_page_report {
+	size_t size;
+	const struct tact_result *result;
+	struct tact_analysis *analysis; /* that it is of: for source lines and for views of the
+					   pipeline; NULL: there are none */
+	bool is_mangled;		/* names of functions as in the symbol table */
+};
+
+/* Writes the data of the page of a run: JSON, for the script of the page only. */
+int tact_report_run_page(const struct tact_page_report *report,
+			 int (*write)(void *arg, const char *data, size_t size), void *arg);
+
 /* ---- two runs ---- */
 
 struct tact_diff_report {

@@ -113,6 +113,13 @@ int tact_analysis_keep_samples(struct tact_analysis *analysis);
 int tact_analysis_perfetto(struct tact_analysis *analysis,
 			   int (*write)(void *arg, const char *data, size_t size), void *arg);
 
+/* ---- views: what the pipeline did at some moments ---- */
+
+/* Asks for views of the pipeline, for a page, before tact_analysis_run.  Memory is bounded.  Returns
+ * 0, -TACT_E_INVAL without an analysis or if a window is kept, -TACT_E_NOMEM.
+ */
+int tact_analysis_keep_views(struct tact_analysis *analysis);
+
 /* ---- a window: every uop of some cycles ---- */
 
 #define TACT_TRACE_FIRST_THREAD UINT32_MAX /* the thread that executes first */

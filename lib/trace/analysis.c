@@ -10,6 +10,7 @@
 #include "trace/calls.h"
 #include "trace/engine.h"
 #include "trace/result.h"
+#include "trace/symbols.h"
 
 enum { LOOK_EVENTS = 1 << 16 }; /* events between two calls of on_progress */
 
@@ -28,6 +29,7 @@ struct tact_analysis {
 	struct samples *samples; /* NULL: no samples are taken */
 	struct window *window;	 /* NULL: no window is kept */
 	struct calls *calls;	 /* NULL: calls are not followed */
+	struct views *views;	 /* NULL: none are kept */
 };
 
 /* For calls_create. */
@@ -102,6 +104,7 @@ void tact_analysis_destroy(struct tact_analysis *a)
 	samples_destroy(a->samples);
 	window_destroy(a->window);
 	calls_destroy(a->calls);
+	views_destroy(a->views);
 	FREE_ALL(a->threads, a);
 }
 
@@ -137,6 +140,8 @@ static int follow_calls(struct tact_analysis *a, const struct tact_trace_event *
 		if (calls_prune(a->calls, &map))
 			return -TACT_E_NOMEM;
 		engine_renumber(a->cycles, map);
+		if (a->samples)
+			samples_renumber(a->samples, map);
 		free(map);
 	}
 	return calls_enter(a->calls, event, &a->cycles->node);
@@ -221,6 +226,7 @@ int tact_analysis_result(struct tact_analysis *a, bool is_partial, struct tact_r
 			 struct tact_diag *diag)
 {
 	struct tact_result_info info = {.size = sizeof(info), .is_partial = is_partial};
+	uint32_t *row_of = NULL;
 	struct tact_result *made;
 	int status;
 
@@ -236,8 +242,11 @@ int tact_analysis_result(struct tact_analysis *a, bool is_partial, struct tact_r
 	status = result_make(&made, &info, a->cycles, a->trace, a->symbols, a->opt.parts, diag);
 	if (status < 0)
 		return status;
-	if (add_threads(a, made) || (a->calls && result_add_calls(made, a->calls, place_of, a)))
+	if (add_threads(a, made) ||
+	    (a->calls && result_add_calls(made, a->calls, place_of, a, &row_of)) ||
+	    (a->samples && samples_slice(a->samples, made, row_of)))
 		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	free(row_of);
 	return HAND_OVER(out, made, status, tact_result_destroy);
 }
 
@@ -272,4 +281,23 @@ long tact_analysis_window(struct tact_analysis *a, const struct tact_window_uop 
 	*uops = NULL;
 	*is_cut = false;
 	return a->window ? window_uops(a->window, a->symbols, a->trace, uops, is_cut) : 0;
+}
+
+int tact_analysis_keep_views(struct tact_analysis *a)
+{
+	if (!a)
+		return -TACT_E_INVAL;
+	return a->views ? 0 : views_create(&a->views, a->cycles);
+}
+
+int analysis_view(struct tact_analysis *a, size_t i, struct view **out)
+{
+	*out = NULL;
+	return a->views ? views_get(a->views, i, a->symbols, a->trace, out) : 0;
+}
+
+bool analysis_line(struct tact_analysis *a, const char *module, uint64_t address, const char **file,
+		   int *line)
+{
+	return symbols_line_at(a->symbols, module, address, file, line);
 }

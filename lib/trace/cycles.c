@@ -442,6 +442,20 @@ int tact_cycles_get_totals(const struct tact_cycles *c, struct tact_cycles_total
 	return tact_fill(out, &totals, sizeof(totals));
 }
 
+bool engine_count_thread(const struct tact_cycles *c, uint32_t id, struct engine_counts *out)
+{
+	const struct engine_thread *t = c->last;
+
+	if (!t || t->id != id || t->is_over)
+		return false; /* only asked for the thread of the last event */
+	*out = (struct engine_counts){.cycles = t->cycles, .instructions = t->instructions};
+	for (unsigned k = 0; k < CACHE_LEVELS && t->caches; k++)
+		out->misses[k] = t->caches->misses[k];
+	if (t->predictor)
+		out->mispredicted = t->predictor->mistakes;
+	return true;
+}
+
 int tact_cycles_get_thread(const struct tact_cycles *c, uint32_t thread, double *cycles,
 			   uint64_t *instructions)
 {

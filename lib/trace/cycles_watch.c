@@ -19,7 +19,23 @@ int engine_watch_uops(struct tact_cycles *c, uint32_t thread, uint64_t first, ui
 	c->watch = calloc(1, sizeof(*c->watch));
 	if (!c->watch)
 		return -TACT_E_NOMEM;
-	*c->watch = (struct engine_watch){NULL, thread, first, last, on_uop, arg};
+	*c->watch = (struct engine_watch){
+		.id = thread, .first = first, .last = last, .on_uop = on_uop, .arg = arg};
+	return 0;
+}
+
+int engine_watch_all(struct tact_cycles *c,
+		     void (*on_any)(void *arg, const struct engine_thread *thread,
+				    const struct tact_trace_block *block,
+				    const struct tact_sim_uop *uop),
+		     void *arg)
+{
+	if (c->n_threads || c->watch)
+		return -TACT_E_INVAL;
+	c->watch = calloc(1, sizeof(*c->watch));
+	if (!c->watch)
+		return -TACT_E_NOMEM;
+	*c->watch = (struct engine_watch){.on_any = on_any, .arg = arg};
 	return 0;
 }
 
@@ -60,10 +76,27 @@ static int on_retired(void *arg, const struct tact_sim_uop *uop)
 	return 0;
 }
 
+/* For all threads. */
+static int on_any_retired(void *arg, const struct tact_sim_uop *uop)
+{
+	struct engine_thread *t = arg;
+	const struct engine_watch *w = t->owner->watch;
+	const struct engine_pending *p = &t->pending[uop->iteration & (ENGINE_PENDING - 1)];
+	const struct tact_trace_block *block = t->owner->codes[p->code].block;
+
+	if (p->is_counted && uop->insn < block->n_insns)
+		w->on_any(w->arg, t, block, uop);
+	return 0;
+}
+
 void engine_watch(struct engine_thread *t)
 {
 	struct engine_watch *w = t->owner->watch;
 
+	if (w && w->on_any) {
+		tact_stream_watch(t->stream, on_any_retired, t);
+		return;
+	}
 	if (!w || w->thread || (w->id != TACT_TRACE_FIRST_THREAD && w->id != t->id))
 		return;
 	w->thread = t;

@@ -117,6 +117,9 @@ struct engine_watch {
 	uint64_t first, last;
 	void (*on_uop)(void *arg, const struct tact_trace_block *block,
 		       const struct tact_sim_uop *uop);
+	/* Instead, for all threads: */
+	void (*on_any)(void *arg, const struct engine_thread *thread,
+		       const struct tact_trace_block *block, const struct tact_sim_uop *uop);
 	void *arg;
 };
 
@@ -178,6 +181,25 @@ int engine_watch_uops(struct tact_cycles *c, uint32_t thread, uint64_t first, ui
 
 /* Watches the thread if it is the requested one. */
 void engine_watch(struct engine_thread *t);
+
+/* What a thread did so far. */
+struct engine_counts {
+	double cycles;
+	uint64_t instructions, misses[CACHE_LEVELS], mispredicted;
+};
+
+/* For the thread of the last event.  Returns false if it is another one, or has ended. */
+bool engine_count_thread(const struct tact_cycles *c, uint32_t thread, struct engine_counts *out);
+
+/* Shows the uops of all threads that count, in order of retirement of each thread, with the cycles
+ * of its pipeline.  Before the first event.  Returns 0, -TACT_E_INVAL if somebody watches already;
+ * -TACT_E_NOMEM.
+ */
+int engine_watch_all(struct tact_cycles *c,
+		     void (*on_any)(void *arg, const struct engine_thread *thread,
+				    const struct tact_trace_block *block,
+				    const struct tact_sim_uop *uop),
+		     void *arg);
 
 /* The tree of calls has other numbers: by old number. */
 void engine_renumber(struct tact_cycles *c, const uint32_t *map);

@@ -18,12 +18,24 @@ struct result_rows {
 	size_t n, capacity;
 };
 
+#define RESULT_NO_CALL UINT32_MAX
+
+/* What a thread had done at some moment: differences of neighbours are slices of its run. */
+struct result_slice {
+	uint32_t thread;
+	uint32_t call; /* row of the call path that was executed, or RESULT_NO_CALL */
+	double cycles;
+	uint64_t instructions, misses[3], mispredicted;
+};
+
 struct tact_result {
 	struct tact_result_info info;
 	struct tact_cycles_totals totals;
 	struct result_rows rows[TACT_N_RESULT_KINDS];
 	struct tact_result_call *calls; /* owned; callers before callees */
 	size_t n_calls, calls_capacity;
+	struct result_slice *slices; /* owned; those of a thread follow each other */
+	size_t n_slices, slices_capacity;
 	struct tact_arena memory; /* strings and code */
 	const char **strings;	  /* owned: the array; the strings are in the arena */
 	size_t n_strings, strings_capacity;
@@ -44,9 +56,14 @@ int result_make(struct tact_result **out, const struct tact_result_info *info,
 int result_add_thread(struct tact_result *r, uint32_t process, uint32_t thread, double cycles,
 		      uint64_t instructions);
 
-/* Adds the tree of calls, with names from place_of.  Returns 0 or -TACT_E_NOMEM. */
+/* Adds the tree of calls, with names from place_of.  *row_of, which the caller frees, has the row of
+ * each node; it may be NULL.  Returns 0 or -TACT_E_NOMEM.
+ */
 int result_add_calls(struct tact_result *r, const struct calls *calls, calls_place_fn *place_of,
-		     void *arg);
+		     void *arg, uint32_t **row_of);
+
+/* Adds a slice; NULL: out of memory. */
+struct result_slice *result_add_slice(struct tact_result *r);
 
 /* Adds a call path, all zero except for its strings, which are "".  NULL: out of memory. */
 struct tact_result_call *result_add_call(struct tact_result *r);

@@ -21,7 +21,8 @@ struct twig {
 	uint64_t calls, instructions; /* instructions: with those of its callees */
 	uint32_t parent, first, next; /* first callee, and next one of the same caller; 0: none */
 	uint32_t function;
-	bool is_gone; /* part of its caller */
+	bool is_gone; /* part of its caller, or of a sum below it */
+	uint32_t row;
 };
 
 struct maker {
@@ -198,6 +199,7 @@ static int put(struct maker *m, uint32_t i, size_t parent, unsigned depth, calls
 
 	if (!c)
 		return -TACT_E_NOMEM;
+	m->twigs[i].row = (uint32_t)m->r->n_calls - 1;
 	c->parent = parent;
 	c->depth = depth;
 	c->calls = t->calls;
@@ -233,8 +235,31 @@ static int put_all(struct maker *m, calls_place_fn *place_of, void *arg)
 	return 0;
 }
 
+/* Finds the row of each node: that of a small one is the sum below its caller. */
+static int find_rows(const struct maker *m, uint32_t **out)
+{
+	const size_t n = m->calls->n_nodes;
+	uint32_t *rows = malloc(n * sizeof(*rows));
+
+	*out = rows;
+	if (!rows)
+		return -TACT_E_NOMEM;
+	rows[CALLS_ROOT] = RESULT_NO_CALL;
+	for (size_t i = 1; i < n; i++) {
+		const struct twig *t = &m->twigs[i];
+		const uint32_t rest = m->rest[t->parent];
+
+		rows[i] = !t->is_gone ? t->row
+			  : rest && !m->twigs[t->parent].is_gone &&
+					  !is_stub(&m->calls->functions[t->function])
+				  ? m->twigs[rest].row
+				  : rows[t->parent];
+	}
+	return 0;
+}
+
 int result_add_calls(struct tact_result *r, const struct calls *calls, calls_place_fn *place_of,
-		     void *arg)
+		     void *arg, uint32_t **row_of)
 {
 	const size_t n = calls->n_nodes;
 	struct maker m = {.r = r,
@@ -257,6 +282,8 @@ int result_add_calls(struct tact_result *r, const struct calls *calls, calls_pla
 	}
 	if (!status)
 		status = put_all(&m, place_of, arg);
+	if (!status && row_of)
+		status = find_rows(&m, row_of);
 	FREE_ALL(m.twigs, m.order, m.rest);
 	return status;
 }

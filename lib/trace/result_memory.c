@@ -32,7 +32,7 @@ void tact_result_destroy(struct tact_result *r)
 	for (unsigned i = 0; i < TACT_N_RESULT_KINDS; i++)
 		free(r->rows[i].items);
 	tact_arena_reset(&r->memory);
-	FREE_ALL(r->calls, r->strings);
+	FREE_ALL(r->calls, r->slices, r->strings);
 	hash_free(&r->string_of);
 	free(r);
 }
@@ -75,6 +75,13 @@ int result_reserve(struct tact_result *r, enum tact_result_kind kind, size_t n)
 	rows->items = grown;
 	rows->capacity = n;
 	return 0;
+}
+
+struct result_slice *result_add_slice(struct tact_result *r)
+{
+	if (tact_grow(&r->slices, &r->slices_capacity, r->n_slices + 1, sizeof(*r->slices)))
+		return NULL;
+	return &r->slices[r->n_slices++];
 }
 
 struct tact_result_row *result_add(struct tact_result *r, enum tact_result_kind kind)

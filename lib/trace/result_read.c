@@ -242,6 +242,42 @@ static int read_call(struct reader *x, const json_t *o)
 	return 0;
 }
 
+static uint64_t element(const json_t *o, const char *key, size_t i)
+{
+	const json_t *v = json_array_get(json_object_get(o, key), i);
+	const double d = json_is_number(v) ? json_number_value(v) : 0;
+
+	return d > 0 && d < 1e18 ? (uint64_t)d : 0;
+}
+
+/* The slices of a thread: an array for each member. */
+static int read_slices(struct reader *x, const json_t *o)
+{
+	const json_t *course = json_object_get(o, "course");
+	const size_t n = json_array_size(json_object_get(course, "cycles"));
+
+	x->n_rows += n;
+	if (x->n_rows > MAX_ROWS)
+		return tact_fail_at(x->diag, TACT_E_LIMIT, x->line, 0, "more than %d rows",
+				    MAX_ROWS);
+	for (size_t i = 0; i < n; i++) {
+		struct result_slice *s = result_add_slice(x->r);
+		const uint64_t call = element(course, "calls", i);
+
+		if (!s)
+			return -TACT_E_NOMEM;
+		*s = (struct result_slice){
+			.thread = small(o, "thread"),
+			.call = call && call <= x->r->n_calls ? (uint32_t)call - 1 : RESULT_NO_CALL,
+			.cycles = (double)element(course, "cycles", i),
+			.instructions = element(course, "instructions", i),
+			.misses = {element(course, "l1_misses", i), element(course, "l2_misses", i),
+				   element(course, "l3_misses", i)},
+			.mispredicted = element(course, "mispredicted", i)};
+	}
+	return 0;
+}
+
 static int read_object(struct reader *x, const json_t *o)
 {
 	static const char *const kinds[TACT_N_RESULT_KINDS] = {"function", "block", "line",
@@ -259,6 +295,8 @@ static int read_object(struct reader *x, const json_t *o)
 		return bad(x, "the first object has to be that of the totals");
 	if (!strcmp(kind, "call"))
 		return read_call(x, o);
+	if (!strcmp(kind, "slices"))
+		return read_slices(x, o);
 	for (unsigned i = 0; i < TACT_N_RESULT_KINDS; i++)
 		if (!strcmp(kind, kinds[i]))
 			return read_row(x, o, (enum tact_result_kind)i);

@@ -168,6 +168,51 @@ static void put_call(struct json *json, const struct tact_result *r, size_t i)
 	json_end_line(json);
 }
 
+/* Writes the slices of one thread, from slice `first` on.  Returns the number of the first one of the
+ * next thread.
+ */
+static size_t put_slices(struct json *json, const struct tact_result *r, size_t first)
+{
+	static const char *const levels[] = {"l1_misses", "l2_misses", "l3_misses"};
+	const struct result_slice *x = &r->slices[first];
+	size_t n = 0;
+
+	while (first + n < r->n_slices && x[n].thread == x->thread)
+		n++;
+	begin(json, "slices");
+	json_put_count(json, "thread", x->thread);
+	json_put_fixed(json, "cycles", x[n - 1].cycles, 0);
+	json_begin_object(json, "course");
+	json_begin_array(json, "cycles");
+	for (size_t i = 0; i < n; i++)
+		json_put_fixed(json, NULL, x[i].cycles, 0);
+	json_end(json);
+	json_begin_array(json, "instructions");
+	for (size_t i = 0; i < n; i++)
+		json_put_count(json, NULL, x[i].instructions);
+	json_end(json);
+	for (size_t k = 0; k < ARRAY_SIZE(levels) && r->info.has_caches; k++) {
+		json_begin_array(json, levels[k]);
+		for (size_t i = 0; i < n; i++)
+			json_put_count(json, NULL, x[i].misses[k]);
+		json_end(json);
+	}
+	if (r->info.has_branches) {
+		json_begin_array(json, "mispredicted");
+		for (size_t i = 0; i < n; i++)
+			json_put_count(json, NULL, x[i].mispredicted);
+		json_end(json);
+	}
+	if (r->n_calls) {
+		json_begin_array(json, "calls");
+		for (size_t i = 0; i < n; i++)
+			json_put_count(json, NULL, x[i].call == RESULT_NO_CALL ? 0 : x[i].call + 1);
+		json_end(json);
+	}
+	json_end_line(json);
+	return first + n;
+}
+
 /* Returns 0, 1 if the sink wants no more, -TACT_E_NOMEM. */
 static int flush(struct text *text, int (*write)(void *arg, const char *data, size_t size),
 		 void *arg)
@@ -202,6 +247,11 @@ int tact_result_write(const struct tact_result *r,
 	}
 	for (size_t i = 0; i < r->n_calls && !status; i++) {
 		put_call(&json, r, i);
+		if (text.size >= WRITE_SIZE)
+			status = flush(&text, write, arg);
+	}
+	for (size_t i = 0; i < r->n_slices && !status;) {
+		i = put_slices(&json, r, i);
 		if (text.size >= WRITE_SIZE)
 			status = flush(&text, write, arg);
 	}

@@ -8,12 +8,20 @@
 
 #include "base/json.h"
 #include "trace/analysis.h"
+#include "trace/engine.h"
+#include "trace/result.h"
 
-enum { MAX_SAMPLES = 4096, FIRST_STEP = 64, MAX_THREADS = 1024 };
+enum {
+	MAX_SAMPLES = 4096,
+	FIRST_STEP = 64,
+	MAX_THREADS = 1024,
+	MAX_SLICED = 32,
+	MAX_SLICES = 1000
+};
 
 struct sample {
-	double cycles;
-	uint64_t instructions;
+	struct engine_counts counts;
+	uint32_t node;			      /* of the tree of calls */
 	const struct tact_trace_block *block; /* owned by the trace */
 };
 
@@ -22,7 +30,7 @@ struct sampled_thread {
 	unsigned left;		       /* executions up to the next sample */
 	unsigned step;
 	struct sample *samples; /* owned */
-	size_t n;
+	size_t n, capacity;
 };
 
 struct samples {
@@ -50,13 +58,10 @@ static struct sampled_thread *add_thread(struct samples *s, const struct tact_tr
 					 int *status)
 {
 	uint32_t last = 0, known = 0;
-	struct sample *samples;
 
 	if (s->n >= MAX_THREADS)
 		return NULL;
-	samples = malloc(MAX_SAMPLES * sizeof(*samples));
-	if (!samples || tact_grow(&s->threads, &s->capacity, s->n + 1, sizeof(*s->threads))) {
-		free(samples);
+	if (tact_grow(&s->threads, &s->capacity, s->n + 1, sizeof(*s->threads))) {
 		*status = -TACT_E_NOMEM;
 		return NULL;
 	}
@@ -69,7 +74,6 @@ static struct sampled_thread *add_thread(struct samples *s, const struct tact_tr
 		.pid = event->pid,
 		.process = known ? known : last + 1,
 		.step = FIRST_STEP,
-		.samples = samples,
 	};
 	return &s->threads[s->n++];
 }
@@ -101,10 +105,51 @@ int samples_add(struct samples *s, const struct tact_cycles *cycles,
 		t->step *= 2;
 	}
 	t->left = t->step - 1;
+	if (tact_grow(&t->samples, &t->capacity, t->n + 1, sizeof(*t->samples)))
+		return -TACT_E_NOMEM;
 	x = &t->samples[t->n];
-	*x = (struct sample){.block = event->block};
-	if (!tact_cycles_get_thread(cycles, t->thread, &x->cycles, &x->instructions))
+	*x = (struct sample){.block = event->block, .node = cycles->node};
+	if (engine_count_thread(cycles, t->thread, &x->counts))
 		t->n++;
+	return 0;
+}
+
+void samples_renumber(struct samples *s, const uint32_t *map)
+{
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < s->threads[i].n; k++)
+			s->threads[i].samples[k].node = map[s->threads[i].samples[k].node];
+}
+
+/* ---- slices of a result ---- */
+
+/* Returns the samples that `most` slices are apart. */
+static size_t step_for(size_t n, size_t most)
+{
+	return n > most ? (n + most - 1) / most : 1;
+}
+
+int samples_slice(const struct samples *s, struct tact_result *r, const uint32_t *row_of)
+{
+	for (size_t i = 0; i < s->n && i < MAX_SLICED; i++) {
+		const struct sampled_thread *t = &s->threads[i];
+		const size_t step = step_for(t->n, MAX_SLICES);
+
+		for (size_t k = 0; k < t->n; k += step) {
+			const struct engine_counts *c = &t->samples[k].counts;
+			struct result_slice *x = result_add_slice(r);
+
+			if (!x)
+				return -TACT_E_NOMEM;
+			*x = (struct result_slice){.thread = t->thread,
+						   .cycles = c->cycles,
+						   .instructions = c->instructions,
+						   .mispredicted = c->mispredicted,
+						   .call = row_of ? row_of[t->samples[k].node]
+								  : RESULT_NO_CALL};
+			memcpy(x->misses, c->misses, sizeof(x->misses));
+		}
+	}
 	return 0;
 }
 
@@ -164,15 +209,18 @@ static void put_slice(struct writer *w, const struct sampled_thread *t, const ch
 
 static void put_ipc(struct writer *w, const struct sampled_thread *t, const struct sample *x)
 {
-	const double cycles = x[1].cycles - x->cycles;
+	const double cycles = x[1].counts.cycles - x->counts.cycles;
 
 	begin(w, "C");
 	json_printf_string(&w->json, "name", "IPC of thread %u", t->thread);
 	json_put_count(&w->json, "pid", t->process);
-	json_put_fixed(&w->json, "ts", x->cycles, 0);
+	json_put_fixed(&w->json, "ts", x->counts.cycles, 0);
 	json_begin_object(&w->json, "args");
 	json_put_fixed(&w->json, "IPC",
-		       cycles > 0 ? (double)(x[1].instructions - x->instructions) / cycles : 0, 3);
+		       cycles > 0 ? (double)(x[1].counts.instructions - x->counts.instructions) /
+					    cycles
+				  : 0,
+		       3);
 	json_end(&w->json);
 	json_end(&w->json);
 }
@@ -189,7 +237,7 @@ static void put_samples(struct writer *w, const struct sampled_thread *t)
 		put_ipc(w, t, &t->samples[i - 1]);
 		if (i + 1 < t->n && !strcmp(next, name))
 			continue;
-		put_slice(w, t, name, t->samples[first].cycles, t->samples[i].cycles);
+		put_slice(w, t, name, t->samples[first].counts.cycles, t->samples[i].counts.cycles);
 		first = i;
 		name = next;
 	}

@@ -275,6 +275,20 @@ bool tact_symbols_line(struct tact_symbols *s, const struct tact_trace *trace,
 	return obj_line_at(spot.file->obj, spot.section, spot.offset + offset, file, line) > 0;
 }
 
+bool symbols_line_at(struct tact_symbols *s, const char *path, uint64_t address, const char **file,
+		     int *line)
+{
+	const struct symbols_file *f = *path ? symbols_file(s, path, NULL) : NULL;
+
+	for (size_t i = 0; f && f->obj && i < f->obj->n_sections; i++) {
+		const struct obj_section *x = &f->obj->sections[i];
+
+		if (address >= x->address && address - x->address < x->size)
+			return obj_line_at(f->obj, i, address - x->address, file, line) > 0;
+	}
+	return false;
+}
+
 bool tact_trace_has_region(const struct tact_trace *trace, const struct tact_trace_region *r)
 {
 	const struct tact_trace_block *b;

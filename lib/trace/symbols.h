@@ -35,4 +35,8 @@ struct symbols_file *symbols_file(struct tact_symbols *symbols, const char *path
 size_t symbols_candidates(const struct symbols_file *file, const struct obj_range *chooser,
 			  struct tact_trace_region *out, size_t capacity);
 
+/* Finds the source line of an address of a file, as the file says it. */
+bool symbols_line_at(struct tact_symbols *symbols, const char *path, uint64_t address,
+		     const char **file, int *line);
+
 #endif /* TACT_TRACE_SYMBOLS_H */

@@ -81,7 +81,8 @@ void window_destroy(struct window *w)
 }
 
 /* Returns the text of an instruction of a block; NULL: out of memory. */
-static const char *text_of(struct window *w, const struct tact_trace_block *b, uint32_t number)
+static const char *text_of(struct tact_arena *texts, const struct tact_trace_block *b,
+			   uint32_t number)
 {
 	char text[160] = "?", *copy;
 	struct tact_insn insn;
@@ -95,29 +96,34 @@ static const char *text_of(struct window *w, const struct tact_trace_block *b, u
 	if (at < b->code_size)
 		tact_isa_format(b->isa, b->code + at, b->code_size - at, b->address + at, text,
 				sizeof(text));
-	copy = tact_arena_take(&w->texts, strlen(text) + 1);
+	copy = tact_arena_take(texts, strlen(text) + 1);
 	return copy ? strcpy(copy, text) : NULL;
+}
+
+int window_name(struct tact_window_uop *x, const struct tact_window_uop *before,
+		const struct tact_trace_block *block, bool is_same, struct tact_symbols *symbols,
+		const struct tact_trace *trace, struct tact_arena *texts)
+{
+	struct tact_place place = TACT_PLACE_INIT;
+
+	x->begins = !before || !is_same || x->uop.iteration != before->uop.iteration;
+	if (x->begins) {
+		if (tact_symbols_find(symbols, trace, block, 0, &place))
+			return -TACT_E_NOMEM;
+		x->function = place.function;
+		x->address = place.address;
+	}
+	if (!x->uop.uop)
+		x->text = text_of(texts, block, x->uop.insn);
+	return x->text ? 0 : -TACT_E_NOMEM;
 }
 
 static int name_all(struct window *w, struct tact_symbols *symbols, const struct tact_trace *trace)
 {
-	for (size_t i = 0; i < w->n; i++) {
-		struct tact_window_uop *x = &w->uops[i];
-		struct tact_place place = TACT_PLACE_INIT;
-
-		x->begins = !i || w->blocks[i] != w->blocks[i - 1] ||
-			    x->uop.iteration != x[-1].uop.iteration;
-		if (x->begins) {
-			if (tact_symbols_find(symbols, trace, w->blocks[i], 0, &place))
-				return -TACT_E_NOMEM;
-			x->function = place.function;
-			x->address = place.address;
-		}
-		if (!x->uop.uop)
-			x->text = text_of(w, w->blocks[i], x->uop.insn);
-		if (!x->text)
+	for (size_t i = 0; i < w->n; i++)
+		if (window_name(&w->uops[i], i ? &w->uops[i - 1] : NULL, w->blocks[i],
+				i && w->blocks[i] == w->blocks[i - 1], symbols, trace, &w->texts))
 			return -TACT_E_NOMEM;
-	}
 	return 0;
 }
 

@@ -34,6 +34,14 @@ def check(path):
         assert near(sum(r['share'] for r in part), 1), 'shares of %ss' % kind
         cycles = [r['cycles'] for r in part]
         assert cycles == sorted(cycles, reverse=True), 'order of %ss' % kind
+    calls = [r for r in rows if r['kind'] == 'call']
+    assert near(sum(r['self'] for r in calls), totals['cycles']), 'cycles of calls'
+    for r in calls:
+        below = sum(c['cycles'] for c in calls if c['caller'] == r['number'])
+        assert near(r['cycles'], r['self'] + below) and r['caller'] < r['number'], ('call', r)
+    for r in (x for x in rows if x['kind'] == 'slices'):
+        c = r['course']['cycles']
+        assert c == sorted(c) and c[-1] == r['cycles'] <= totals['cycles'] + 1, ('slices', r['thread'])
     for r in [totals] + rows:  # those of a block that ran a few times only are a sample
         if r['cycles'] > 1000:
             assert sum(r.get('stalls', {}).values()) <= r['cycles'] * 1.1, ('stalls', r)

@@ -321,6 +321,7 @@ TEST(a_result_has_names_order_and_sums)
 {
 	struct tact_result *r = result_new();
 	struct tact_result_call c = TACT_RESULT_CALL_INIT;
+	uint32_t *rows;
 	struct world w;
 
 	begin(&w, 0);
@@ -334,7 +335,9 @@ TEST(a_result_has_names_order_and_sums)
 			RUN(0x3005, RETURN);
 		RUN(0x1005 + 5 * i, CALL);
 	}
-	assert_int_equal(result_add_calls(r, w.calls, place_of, NULL), 0);
+	assert_int_equal(result_add_calls(r, w.calls, place_of, NULL, &rows), 0);
+	assert_int_equal(rows[w.node], 0);
+	free(rows);
 	assert_int_equal(tact_result_count_calls(r), 3);
 	assert_int_equal(tact_result_get_call(r, 0, &c), 0);
 	assert_string_equal(c.function, "main");
