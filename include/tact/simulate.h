@@ -168,6 +168,25 @@ struct tact_stream_access {
 	bool is_store;
 };
 
+/* A line that is fetched before it is needed: from a level to another one, 0 to 3 for the caches and
+ * memory.  This struct never changes.
+ */
+struct tact_stream_fetch {
+	uint64_t line; /* address / 64 */
+	uint8_t from, to;
+};
+
+/* Where an access finds its data.  This struct never changes. */
+enum { TACT_STREAM_FETCHES = 4 };
+struct tact_stream_trip {
+	uint64_t line; /* address / 64; of several lines, the one that is farthest away */
+	uint8_t level; /* 0 to 3: the caches and memory; 4: a store that goes past the caches */
+	uint8_t page; /* 0: the first TLB has its address; 1: the second one; 2 to 4: none, and it is
+			  found in the second or third level or in memory */
+	uint8_t n_fetched;
+	struct tact_stream_fetch fetched[TACT_STREAM_FETCHES]; /* because of it */
+};
+
 /* An execution of a block that was added. */
 struct tact_stream_execution {
 	size_t size;	  /* sizeof(struct tact_stream_execution) */
@@ -178,6 +197,8 @@ struct tact_stream_execution {
 	size_t n_accesses;
 	bool is_mispredicted; /* the branch before it was predicted to go elsewhere */
 	bool was_executed;    /* before, outside this stream: it does not come from the decoders */
+	/* Where each access finds its data; copied.  NULL: in the first level, and `extra` counts. */
+	const struct tact_stream_trip *trips;
 };
 #define TACT_STREAM_EXECUTION_INIT TACT_SIZED(struct tact_stream_execution)
 
@@ -191,6 +212,7 @@ enum tact_stall {
 	TACT_STALL_PORTS,     /* its port, or the divider */
 	TACT_STALL_BRANCH,    /* there is no uop, after a branch that was mispredicted */
 	TACT_STALL_EXECUTION, /* its own result */
+	TACT_STALL_STORES,    /* there is no uop: too many stores wait to leave for the cache */
 	TACT_N_STALLS
 };
 

@@ -9,6 +9,8 @@
 
 void sim_cycle(struct sim_state *s)
 {
+	if (s->stream && s->stream->follows_trips)
+		sim_trip_leave(s);
 	sim_retire(s);
 	sim_rename(s);
 	sim_schedule(s);
@@ -28,7 +30,7 @@ void sim_init(struct sim_state *s, const struct tact_arch *arch)
 	s->registers = &arch->isa->registers;
 	s->rob_size = (unsigned)params->rob_size < SIM_ROB ? (unsigned)params->rob_size : SIM_ROB;
 	sim_bind_init(s);
-	s->rob_full = s->rs_full = s->serialized = -1;
+	s->rob_full = s->rs_full = s->serialized = s->stores_full = -1;
 	s->line.window = UINT64_MAX;
 }
 

@@ -99,6 +99,7 @@ static inline void begin_instance(struct sim_state *s, uint64_t id, const struct
 	inst->issued = s->clock;
 	inst->data = (struct sim_value){.ready = SIM_NEVER};
 	inst->extra = 0;
+	inst->n_trips = inst->loads_done = 0;
 	inst->stores_left = insn->n_store_uops;
 	inst->has_accesses = false;
 	if (s->stream)
@@ -488,6 +489,10 @@ void sim_rename(struct sim_state *s)
 			break;
 		if (s->params->port_rs_size && !fits_ports(s, id, insn)) {
 			s->rs_full = s->clock;
+			break;
+		}
+		if (!uop && s->stream && s->stream->follows_trips && !sim_trip_has_room(s, insn)) {
+			s->stores_full = s->clock;
 			break;
 		}
 		if (!uop && !s->sync_pending)

@@ -43,7 +43,9 @@ static void count_stall(struct sim_state *s)
 	if (s->rob_count)
 		feed->stalls[stall_of(s, head)]++;
 	else
-		feed->stalls[feed->is_mispredicted ? SIM_STALL_BRANCH : SIM_STALL_FRONT_END]++;
+		feed->stalls[feed->is_mispredicted	      ? SIM_STALL_BRANCH
+			     : s->stores_full == s->clock - 1 ? SIM_STALL_STORES
+							      : SIM_STALL_FRONT_END]++;
 }
 
 void sim_retire(struct sim_state *s)
@@ -62,8 +64,11 @@ void sim_retire(struct sim_state *s)
 			s->slots[e->slot].stats->spent += (uint64_t)(s->clock - s->last_retired);
 			s->last_retired = s->clock;
 		}
-		if (e->ends_store)
+		if (e->ends_store) {
 			sim_schedule_unblock(s, &s->slots[e->slot]);
+			if (s->stream && s->stream->follows_trips)
+				sim_trip_store(s, &s->slots[e->slot]);
+		}
 		s->retired += (sim_iteration(e->id) + 1 - s->retired) * e->ends_block;
 		head = (head + 1) & (SIM_ROB - 1);
 	}

@@ -261,7 +261,7 @@ static void execute(struct sim_state *s, struct sim_entry *e)
 	if (e->kind == SIM_LOAD) {
 		if (waits_for_store(s, e))
 			return;
-		extra = e->inst->extra;
+		extra = e->inst->n_trips ? sim_trip_load(s, e->inst) : e->inst->extra;
 		if (s->params->alias_cycles)
 			extra += held_by_alias(s, e->inst);
 	}

@@ -15,7 +15,9 @@
  *   schedule.c   reservation station -> ports; results
  *   retire.c     in order, out of the reorder buffer
  *   pipeline.c   the cycle; one block that repeats, and its steady state
- *   stream.c     the cycle; different blocks, one after the other
+ *   stream.c     different blocks, one after the other
+ *   trips.c      loads and stores of a stream that miss the first-level cache
+ *   arrivals.c   when lines arrive
  */
 #ifndef TACT_SIM_PRIVATE_H
 #define TACT_SIM_PRIVATE_H
@@ -24,6 +26,7 @@
 
 #include "block/block.h"
 #include "block/dsb_line.h"
+#include "sim/arrivals.h"
 
 enum {
 	SIM_MAX_UOPS =
@@ -40,6 +43,7 @@ enum {
 	SIM_WAITERS = 4096,
 	SIM_RECORDS = 8192,  /* uops in flight, for sinks */
 	SIM_FEEDS = 2048,    /* of a stream: more than can wait and be in flight */
+	SIM_STORES = 1024,   /* that wait to leave; a power of two */
 	SIM_GRANULES = 4096, /* of memory, eight bytes each, whose last store is remembered */
 	SIM_LOW = 512,	     /* of a page of 4096 bytes */
 	SIM_MOVE_SLOTS = 64, /* of a register file: what params.def allows */
@@ -62,6 +66,7 @@ enum sim_stall {
 	SIM_STALL_PORTS,
 	SIM_STALL_BRANCH, /* there is no uop, after a mispredicted branch */
 	SIM_STALL_EXECUTION,
+	SIM_STALL_STORES, /* there is no uop, because there is no room for another store */
 	SIM_N_STALLS
 };
 
@@ -267,6 +272,9 @@ struct sim_instance {
 	uint16_t extra;	     /* additional cycles of its loads */
 	uint8_t stores_left; /* uops that are not dispatched */
 	uint8_t sync_key;    /* register that its SIM_SYNC makes, or SIM_NO_KEY */
+	uint8_t n_trips;     /* accesses that are followed to where their data are */
+	uint8_t loads_done;  /* uops that load, and have been executed */
+	uint64_t first_trip; /* in the stream's ring */
 	bool is_alias : 1, is_eliminated : 1;
 	bool has_accesses : 1; /* `from` says which store its loads meet */
 	bool is_late : 1;      /* its results come a cycle later: late_flags */
@@ -326,6 +334,7 @@ struct sim_access {
 	uint16_t size;
 	uint16_t extra; /* cycles that a load takes longer than from the first-level cache */
 	bool is_store;
+	struct sim_trip trip; /* where its data are; only if the stream follows that */
 };
 
 /* Blocks of a stream that are waiting or in flight. */
@@ -371,7 +380,18 @@ struct sim_stream {
 	struct sim_access *accesses;	  /* ring; owned */
 	size_t access_capacity;		  /* a power of two */
 	uint64_t n_accesses, next_access; /* ever entered; the first one that has not been used */
+	uint64_t kept_access;		  /* the oldest one that may still be needed */
 	uint32_t n_instances;		  /* ever, modulo 2^32 */
+
+	/* Memory beyond the first level, once an execution says where its data are. */
+	bool follows_trips;
+	struct sim_memory memory;
+	unsigned n_stores; /* that were renamed and have not left */
+	unsigned leaving_head, n_leaving;
+	int32_t leaving[SIM_STORES]; /* ring: when those that have retired leave, in order */
+	int32_t last_left;	     /* when the last one leaves, or has left */
+	uint64_t last_line;	     /* where to */
+	unsigned n_together;	     /* how many leave with it */
 };
 
 struct sim_state {
@@ -443,7 +463,8 @@ struct sim_state {
 	int32_t fenced_until;  /* no serializing instruction issues before this cycle */
 	int32_t held_until;    /* nothing issues before this cycle */
 	bool is_serializing;   /* nothing issues before everything has retired */
-	int32_t rob_full, rs_full, serialized; /* last cycle in which this held up the renamer */
+	int32_t rob_full, rs_full, serialized,
+		stores_full; /* last cycle in which this held up the renamer */
 
 	/* reorder buffer and reservation station */
 	unsigned rob_head, rob_count;
@@ -659,6 +680,20 @@ static inline void sim_stream_pass_stack(struct sim_stream *t, const struct sim_
 }
 
 void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct tact_arch *arch);
+
+/* ---- trips.c: only for streams that follow where data are ---- */
+
+/* Returns for how many cycles longer than from the first level the next load of an instance takes. */
+int32_t sim_trip_load(struct sim_state *s, struct sim_instance *inst);
+
+/* The stores of an instance retire. */
+void sim_trip_store(struct sim_state *s, const struct sim_instance *inst);
+
+/* Returns whether there is room for another instruction that stores; if so, it takes that. */
+bool sim_trip_has_room(struct sim_state *s, const struct sim_insn *insn);
+
+/* A cycle begins: stores leave. */
+void sim_trip_leave(struct sim_state *s);
 
 /* Feeds another block.  The caller makes sure that sim_stream_has_room, and has filled as many
  * accesses as the block has: sim_stream_reserve makes room for n and returns 0 or -TACT_E_NOMEM,

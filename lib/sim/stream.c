@@ -92,6 +92,8 @@ static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
 	struct sim_origin self = {.id = inst->id, .slot = inst->slot};
 
 	inst->has_accesses = true;
+	inst->first_trip =
+		t->next_access > feed->first_access ? t->next_access : feed->first_access;
 	inst->from.id = inst->beside.id = SIM_NO_ID;
 	if (t->next_access < feed->first_access)
 		t->next_access = feed->first_access;
@@ -103,8 +105,11 @@ static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
 
 		if (a->insn > insn->insn + insn->is_pair)
 			break;
-		if (a->insn < insn->insn)
+		if (a->insn < insn->insn) {
+			inst->first_trip = t->next_access + 1;
 			continue;
+		}
+		inst->n_trips += t->follows_trips & (inst->n_trips < UINT8_MAX);
 		if (!a->is_store) {
 			find_store(t, a, insn->takes_stored, &inst->from);
 			if (t->follows_low && inst->from.id == SIM_NO_ID)
@@ -195,12 +200,13 @@ void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct tac
 	for (unsigned i = 0; i < SIM_LOW; i++)
 		t->low[i].id = SIM_NO_ID;
 	t->follows_low = arch->params.alias_cycles > 0;
+	sim_memory_init(&t->memory, &arch->params);
 }
 
 int sim_stream_reserve(struct sim_stream *t, size_t n)
 {
 	size_t capacity = t->access_capacity ? t->access_capacity : 64,
-	       needed = (size_t)(t->n_accesses - t->next_access) + n;
+	       needed = (size_t)(t->n_accesses - t->kept_access) + n;
 	struct sim_access *ring;
 
 	if (needed <= t->access_capacity)
@@ -210,7 +216,7 @@ int sim_stream_reserve(struct sim_stream *t, size_t n)
 	ring = calloc(capacity, sizeof(*ring));
 	if (!ring)
 		return -TACT_E_NOMEM;
-	for (uint64_t a = t->next_access; a < t->n_accesses; a++)
+	for (uint64_t a = t->kept_access; a < t->n_accesses; a++)
 		ring[a & (capacity - 1)] = t->accesses[a & (t->access_capacity - 1)];
 	free(t->accesses);
 	t->accesses = ring;
@@ -269,6 +275,11 @@ void sim_stream_rebase(struct sim_state *s, int32_t by)
 	move_back(&s->held_until, by);
 	move_back(&s->fenced_until, by);
 	move_back(&s->alias_free, by);
+	move_back(&s->stores_full, by);
+	move_back(&s->stream->last_left, by);
+	for (unsigned i = 0; i < SIM_STORES; i++)
+		move_back(&s->stream->leaving[i], by);
+	sim_memory_rebase(&s->stream->memory, by);
 	for (unsigned i = 0; i < SIM_FEEDS; i++)
 		if (s->stream->feeds[i].resume_at)
 			move_back(&s->stream->feeds[i].resume_at, by);

@@ -76,8 +76,8 @@ int tact_stream_create_beside(struct tact_stream **out, struct tact_stream *owne
 
 const char *tact_stall_name(enum tact_stall stall)
 {
-	static const char *const names[] = {"front end", "operands", "loads",
-					    "ports",	 "branches", "execution"};
+	static const char *const names[] = {"front end", "operands",  "loads", "ports",
+					    "branches",	 "execution", "stores"};
 
 	return (unsigned)stall < TACT_N_STALLS ? names[stall] : "unknown";
 }
@@ -199,8 +199,15 @@ static int advance(struct tact_stream *t, bool drain)
 
 /* Copies accesses after those of the blocks that were fed; they count with the block. */
 static int copy_accesses(struct tact_stream *t, const struct stream_code *code,
-			 const struct tact_stream_access *accesses, size_t n)
+			 const struct tact_stream_access *accesses,
+			 const struct tact_stream_trip *trips, size_t n)
 {
+	/* Those of blocks that are in flight are still needed. */
+	t->stream.kept_access =
+		t->state.retired < t->stream.n_feeds
+			? sim_feed_of(&t->state, t->state.retired << SIM_NUMBER_BITS)->first_access
+			: t->stream.n_accesses;
+	t->stream.follows_trips |= trips != NULL;
 	if (sim_stream_reserve(&t->stream, n) < 0)
 		return -TACT_E_NOMEM;
 	for (size_t i = 0; i < n; i++) {
@@ -213,6 +220,13 @@ static int copy_accesses(struct tact_stream *t, const struct stream_code *code,
 					    .size = accesses[i].size,
 					    .extra = accesses[i].extra,
 					    .is_store = accesses[i].is_store};
+		_Static_assert(sizeof(struct sim_trip) == sizeof(*trips) &&
+				       offsetof(struct sim_trip, fetched) ==
+					       offsetof(struct tact_stream_trip, fetched),
+			       "one is the other's public side");
+		if (trips)
+			memcpy(&sim_stream_access(&t->stream, i)->trip, &trips[i],
+			       sizeof(trips[i]));
 	}
 	return 0;
 }
@@ -297,7 +311,7 @@ int tact_stream_execute(struct tact_stream *t, const struct tact_stream_executio
 				 .is_mispredicted = x->is_mispredicted,
 				 .source = source_of(t, code, x->address, x->was_executed)};
 	if (x->accesses) {
-		status = copy_accesses(t, code, x->accesses, x->n_accesses);
+		status = copy_accesses(t, code, x->accesses, x->trips, x->n_accesses);
 		if (status < 0)
 			return status;
 		feed.n_accesses = (uint32_t)x->n_accesses;

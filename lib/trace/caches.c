@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Data caches.
+ * Caches, TLBs and prefetchers.
  *
- * The prefetcher: a miss next to one of the last eight is part of a stream, and the lines after it
- * are fetched as well, as the prefetchers in Intel's optimization manual do; the number of lines is
- * a guess.  Without it, every copy of memory would wait for every line.
+ * The first level is indexed by addresses.  The others are by physical ones, which nobody knows: a
+ * page is anywhere, so two pages meet in the second level as chance has it, and the last level has a
+ * hash of its own.  All levels evict what was least recently used.
+ *
+ * Two prefetchers, as Intel's optimization manual and AMD's guides describe them: one follows lines
+ * that miss the first level in order within a page, and fetches what follows into the second level;
+ * the other one follows the distance between accesses of one instruction, and fetches the next one
+ * into the first level.
  */
 #include "trace/caches.h"
 
@@ -15,105 +20,279 @@
 
 #include "arch/params.h"
 
-enum { AHEAD = 4 /* lines fetched ahead */ };
+enum {
+	STREAM_LINES = 4096 / CACHE_LINE, /* no prefetcher leaves 4 KiB */
+	NEAR = 2,			  /* lines: what is farther away is another stream */
+	AFTER = 2,			  /* accesses in order before anything is fetched */
+	A_TIME = 2,			  /* lines that are fetched because of one access */
+	FAR_STRIDE = 2048		  /* bytes; longer distances are not followed */
+};
 
-static int init_level(struct cache_level *l, uint64_t bytes, unsigned ways, unsigned extra)
+/* Page tables are data too: so many entries to a line, somewhere where no program is. */
+enum { ENTRIES_A_LINE = 8 };
+#define TABLES ((uint64_t)1 << 58)
+
+static int init_level(struct cache_level *l, uint64_t entries, unsigned ways, bool is_hashed)
 {
 	size_t sets = 1;
 
 	/* Sets are powers of two; other sizes are rounded down to the next one. */
-	while (2 * sets * ways * CACHE_LINE <= bytes)
+	while (2 * sets * ways <= entries)
 		sets *= 2;
-	l->sets = sets;
+	l->sets = is_hashed && entries > ways ? (size_t)(entries / ways) : sets;
 	l->ways = ways;
-	l->extra = extra;
-	l->lines = calloc(sets * ways, sizeof(*l->lines));
+	l->lines = calloc(l->sets * ways, sizeof(*l->lines));
 	return l->lines ? 0 : -TACT_E_NOMEM;
 }
 
-static unsigned extra_of(int latency, int first)
+/* Ways that divide a number of entries into sets of a power of two: TLBs have 12 ways, and 6. */
+static unsigned ways_of(int entries)
 {
-	return latency > first ? (unsigned)(latency - first) : 0;
+	unsigned sets = 1;
+
+	while (entries % (int)(2 * sets) == 0 && (unsigned)entries / (2 * sets) >= 4)
+		sets *= 2;
+	return (unsigned)entries / sets;
 }
 
 int caches_init(struct caches *c, const struct arch_params *p, const uint64_t *bytes)
 {
 	const int kib[CACHE_LEVELS] = {p->l1_kib, p->l2_kib, p->l3_kib};
 	const int ways[CACHE_LEVELS] = {p->l1_ways, p->l2_ways, p->l3_ways};
-	const int behind[CACHE_LEVELS] = {p->l2_latency, p->l3_latency, p->memory_latency};
+	const int pages[2] = {p->tlb_pages, p->tlb2_pages};
+	int status = 0;
 
 	memset(c, 0, sizeof(*c));
-	for (unsigned i = 0; i < CACHE_LEVELS; i++)
-		if (init_level(&c->level[i], bytes && bytes[i] ? bytes[i] : (uint64_t)kib[i] * 1024,
-			       (unsigned)ways[i], extra_of(behind[i], p->load_latency)) < 0) {
-			caches_fini(c);
-			return -TACT_E_NOMEM;
-		}
-	return 0;
+	c->ahead = (unsigned)p->prefetch_lines;
+	while ((CACHE_LINE << c->page_shift) / 1024 < p->page_kib)
+		c->page_shift++;
+	for (unsigned i = 0; i < CACHE_LEVELS && !status; i++)
+		status = init_level(&c->level[i],
+				    (bytes && bytes[i] ? bytes[i] : (uint64_t)kib[i] * 1024) /
+					    CACHE_LINE,
+				    (unsigned)ways[i], i == CACHE_LEVELS - 1);
+	for (unsigned i = 0; i < 2 && !status; i++)
+		status = init_level(&c->tlb[i], (uint64_t)pages[i], ways_of(pages[i]), false);
+	if (status)
+		caches_fini(c);
+	return status;
 }
 
 void caches_fini(struct caches *c)
 {
 	for (unsigned i = 0; i < CACHE_LEVELS; i++)
 		free(c->level[i].lines);
+	free(c->tlb[0].lines);
+	free(c->tlb[1].lines);
 	memset(c, 0, sizeof(*c));
 }
 
-/* Moves a line to the front of its set.  Returns whether it was there. */
-static bool touch(struct cache_level *l, uint64_t line)
+/* ---- lines ---- */
+
+static uint64_t hash(uint64_t v)
 {
-	uint64_t *set = l->lines + (line & (l->sets - 1)) * l->ways;
+	v *= 0x9e3779b97f4a7c15u;
+	v = (v ^ v >> 32) * 0xff51afd7ed558ccdu;
+	return v ^ v >> 32;
+}
+
+/* Moves a number to the front of a set.  Returns whether it was there. */
+static inline bool touch(uint64_t *set, size_t ways, uint64_t number)
+{
+	uint64_t held = set[0];
 	size_t w = 0;
-	bool hit;
 
-	if (set[0] == line + 1)
+	if (held == number + 1)
 		return true;
-	while (w < l->ways - 1 && set[w] != line + 1)
-		w++;
-	hit = set[w] == line + 1;
-	memmove(set + 1, set, w * sizeof(*set));
-	set[0] = line + 1;
-	return hit;
-}
+	set[0] = number + 1;
+	while (++w < ways) {
+		uint64_t next = set[w];
 
-static bool is_stream(struct caches *c, uint64_t line)
-{
-	bool found = false;
-
-	for (unsigned i = 0; i < 8; i++)
-		found |= c->last_missed[i] + 1 == line || c->last_missed[i] == line + 1;
-	c->last_missed[c->next_missed++ & 7] = line;
-	return found;
-}
-
-static unsigned access_line(struct caches *c, uint64_t line)
-{
-	unsigned extra = 0;
-
-	for (unsigned i = 0; i < CACHE_LEVELS; i++) {
-		if (touch(&c->level[i], line))
-			return extra;
-		c->misses[i]++;
-		extra = c->level[i].extra;
-		if (!i && is_stream(c, line))
-			for (unsigned k = 1; k <= AHEAD; k++)
-				for (unsigned j = 0; j < CACHE_LEVELS; j++)
-					touch(&c->level[j], line + k);
+		set[w] = held;
+		if (next == number + 1)
+			return true;
+		held = next;
 	}
-	return extra;
+	return false;
 }
 
-unsigned caches_access(struct caches *c, uint64_t address, uint32_t size)
+static uint64_t *set_of(const struct caches *c, unsigned level, uint64_t line)
+{
+	const struct cache_level *l = &c->level[level];
+	const uint64_t within = ((uint64_t)1 << c->page_shift) - 1;
+	uint64_t at = line;
+
+	if (level == CACHE_LEVELS - 1)
+		at = (hash(line) >> 32) * l->sets >> 32;
+	else if (level)
+		at = ((hash(line >> c->page_shift) << c->page_shift) | (line & within)) &
+		     (l->sets - 1);
+	else
+		at &= l->sets - 1;
+	return l->lines + at * l->ways;
+}
+
+/* Finds a line and brings it into all levels down to `to`.  Returns where it was. */
+static unsigned bring(struct caches *c, uint64_t line, unsigned to)
+{
+	unsigned i = to;
+
+	while (i < CACHE_LEVELS && !touch(set_of(c, i, line), c->level[i].ways, line))
+		i++;
+	return i;
+}
+
+static void forget_line(uint64_t *set, size_t ways, uint64_t line)
+{
+	for (size_t w = 0; w < ways; w++)
+		if (set[w] == line + 1) {
+			memmove(set + w, set + w + 1, (ways - 1 - w) * sizeof(*set));
+			set[ways - 1] = 0;
+			return;
+		}
+}
+
+/* ---- prefetchers ---- */
+
+static void fetch(struct caches *c, uint64_t line, unsigned to, struct tact_stream_trip *out)
+{
+	unsigned from;
+
+	if (out->n_fetched == TACT_STREAM_FETCHES)
+		return;
+	from = bring(c, line, to);
+	if (from > to)
+		out->fetched[out->n_fetched++] =
+			(struct tact_stream_fetch){line, (uint8_t)from, (uint8_t)to};
+}
+
+/* A line misses the first level. */
+static void follow_stream(struct caches *c, uint64_t line, struct tact_stream_trip *out)
+{
+	const uint64_t page = line / STREAM_LINES;
+	const int at = (int)(line % STREAM_LINES);
+	struct cache_stream *s = &c->streams[(page ^ page >> 6) % CACHE_STREAMS];
+	int distance = at - (int)s->last, direction = distance < 0 ? -1 : 1, far, target;
+
+	if (s->page != page || distance > NEAR || distance < -NEAR) {
+		*s = (struct cache_stream){.page = page, .last = (uint8_t)at, .ahead = (int8_t)at};
+		return;
+	}
+	if (!distance)
+		return;
+	if (direction != s->direction) {
+		s->direction = (int8_t)direction;
+		s->count = 0;
+	}
+	if (!s->count || (s->ahead - at) * direction < 0)
+		s->ahead = (int8_t)at;
+	s->last = (uint8_t)at;
+	s->count += s->count < UINT8_MAX;
+	if (s->count < AFTER)
+		return;
+	/* Farther and farther ahead, within the page. */
+	far = (int)(2u * s->count < c->ahead ? 2u * s->count : c->ahead);
+	target = at + direction * far;
+	target = target < 0 ? 0 : target >= STREAM_LINES ? STREAM_LINES - 1 : target;
+	for (unsigned n = 0; n < A_TIME && (target - s->ahead) * direction > 0; n++) {
+		s->ahead = (int8_t)(s->ahead + direction);
+		fetch(c, page * STREAM_LINES + (uint64_t)s->ahead, 1, out);
+	}
+}
+
+/* An instruction reaches another line. */
+static void follow_stride(struct caches *c, uint64_t insn, uint64_t address,
+			  struct tact_stream_trip *out)
+{
+	struct cache_stride *s = caches_stride(c, insn);
+	const int64_t stride = (int64_t)(address - s->last);
+
+	if (s->insn != insn) {
+		*s = (struct cache_stride){.insn = insn, .last = address};
+		return;
+	}
+	s->last = address;
+	if (stride != s->stride) {
+		s->stride = stride;
+		s->count = 0;
+		return;
+	}
+	s->count += s->count < UINT8_MAX;
+	if (c->ahead && s->count >= AFTER && stride <= FAR_STRIDE && stride >= -FAR_STRIDE)
+		fetch(c, (address + (uint64_t)stride) / CACHE_LINE, 0, out);
+}
+
+/* ---- accesses ---- */
+
+/* Returns 0: the first TLB has the page, 1: the second one; otherwise 2 and more, by the level in
+ * which its entry of the page table is found.
+ */
+static unsigned find_page(struct caches *c, uint64_t page)
+{
+	uint64_t *recent = &c->recent[page % CACHE_RECENT], before = *recent;
+	struct cache_level *l = c->tlb;
+	unsigned level;
+
+	if (before == page + 1)
+		return 0;
+	/* The page that was found here without a search has been used until now. */
+	if (before)
+		touch(l->lines + ((before - 1) & (l->sets - 1)) * l->ways, l->ways, before - 1);
+	*recent = page + 1;
+	if (touch(l->lines + (page & (l->sets - 1)) * l->ways, l->ways, page))
+		return 0;
+	c->page_misses[0]++;
+	l++;
+	if (touch(l->lines + (page & (l->sets - 1)) * l->ways, l->ways, page))
+		return 1;
+	c->page_misses[1]++;
+	level = bring(c, TABLES + page / ENTRIES_A_LINE, 1);
+	return 1 + level;
+}
+
+static void access_line(struct caches *c, uint64_t line, struct tact_stream_trip *out)
+{
+	const unsigned page = find_page(c, line >> c->page_shift);
+	unsigned level;
+
+	if (page > out->page)
+		out->page = (uint8_t)page;
+	level = bring(c, line, 0);
+	if (!level)
+		return;
+	for (unsigned i = 0; i < level; i++)
+		c->misses[i]++;
+	if (level > out->level) {
+		out->level = (uint8_t)level;
+		out->line = line;
+	}
+	if (c->ahead)
+		follow_stream(c, line, out);
+}
+
+void caches_search(struct caches *c, uint64_t address, uint32_t size, uint64_t insn,
+		   struct tact_stream_trip *out)
 {
 	uint64_t line = address / CACHE_LINE, last = (address + (size ? size - 1 : 0)) / CACHE_LINE;
-	unsigned longest = 0;
 
 	/* A repeated string instruction may move a lot: all its lines pass through. */
-	for (; line <= last; line++) {
-		unsigned extra = access_line(c, line);
+	for (; line <= last; line++)
+		access_line(c, line, out);
+	if (caches_stride(c, insn)->last / CACHE_LINE != address / CACHE_LINE)
+		follow_stride(c, insn, address, out);
+}
 
-		if (extra > longest)
-			longest = extra;
+void caches_pass(struct caches *c, uint64_t address, uint32_t size, struct tact_stream_trip *out)
+{
+	uint64_t line = address / CACHE_LINE, last = (address + (size ? size - 1 : 0)) / CACHE_LINE;
+
+	*out = (struct tact_stream_trip){.line = line, .level = CACHE_LEVELS + 1};
+	for (; line <= last; line++) {
+		const unsigned page = find_page(c, line >> c->page_shift);
+
+		if (page > out->page)
+			out->page = (uint8_t)page;
+		for (unsigned i = 0; i < CACHE_LEVELS; i++)
+			forget_line(set_of(c, i, line), c->level[i].ways, line);
 	}
-	return longest;
 }

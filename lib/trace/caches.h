@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Data caches: three levels, set-associative, least recently used evicted first, with a simple
- * prefetcher.
+ * Where data are found: three levels of caches, two of TLBs, and what prefetchers bring.
+ *
+ * Accesses come in the order of the program, without times; when data arrive is for the pipeline to
+ * say (sim/arrivals.h).  So every access tells where its line and its page were found, and which lines
+ * were fetched because of it.
  */
 #ifndef TRACE_CACHES_H
 #define TRACE_CACHES_H
@@ -10,30 +13,82 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact/simulate.h>
+
 struct arch_params;
 
-enum { CACHE_LEVELS = 3, CACHE_LINE = 64 };
+enum {
+	CACHE_LEVELS = 3,
+	CACHE_LINE = 64,
+	CACHE_STREAMS = 64,  /* pages whose order of accesses is remembered */
+	CACHE_STRIDES = 256, /* instructions whose distance between accesses is remembered */
+	CACHE_RECENT = 16    /* pages that are found without a search */
+};
 #define CACHE_MAX_BYTES ((uint64_t)1 << 40)
 
+/* Lines of a cache, or pages of a TLB. */
 struct cache_level {
-	uint64_t *lines; /* owned; line numbers + 1 by set, the most recently used first; 0: none */
+	uint64_t *lines; /* owned; numbers + 1 by set, the most recently used first; 0: none */
 	size_t sets, ways;
-	unsigned extra; /* extra cycles of a load that misses here and hits in the next level */
+};
+
+/* A page through which accesses go in order. */
+struct cache_stream {
+	uint64_t page;
+	int8_t direction; /* 0: not known yet */
+	uint8_t last;	  /* line of the page */
+	uint8_t count;	  /* accesses in this direction */
+	int8_t ahead;	  /* line up to which was fetched */
+};
+
+struct cache_stride {
+	uint64_t insn, last;
+	int64_t stride;
+	uint8_t count;
 };
 
 struct caches {
-	struct cache_level level[CACHE_LEVELS];
-	uint64_t misses[CACHE_LEVELS];
-	uint64_t last_missed[8]; /* lines, for the prefetcher */
-	unsigned next_missed;
+	struct cache_level level[CACHE_LEVELS], tlb[2];
+	uint64_t recent[CACHE_RECENT]; /* pages + 1, all of them in the first TLB */
+	unsigned page_shift;	       /* of a line's number to that of its page */
+	unsigned ahead;		       /* lines that a stream is fetched ahead */
+	uint64_t misses[CACHE_LEVELS], page_misses[2];
+	struct cache_stream streams[CACHE_STREAMS];
+	struct cache_stride strides[CACHE_STRIDES];
 };
 
 /* bytes: the size of each level; 0: the architecture's.  Returns 0 or -TACT_E_NOMEM. */
 int caches_init(struct caches *c, const struct arch_params *params, const uint64_t *bytes);
 void caches_fini(struct caches *c);
 
-/* Performs an access.  Returns the extra cycles of a load compared with a hit in the first level.
+/* For caches_access: all that is not as simple as a line, and a page, that were used a moment ago. */
+void caches_search(struct caches *c, uint64_t address, uint32_t size, uint64_t insn,
+		   struct tact_stream_trip *out);
+
+static inline struct cache_stride *caches_stride(struct caches *c, uint64_t insn)
+{
+	return &c->strides[(insn ^ insn >> 8) % CACHE_STRIDES];
+}
+
+/* Performs an access of instruction `insn` (any number that tells it from others).  An access of
+ * several lines is found where the farthest of them is.
  */
-unsigned caches_access(struct caches *c, uint64_t address, uint32_t size);
+static inline void caches_access(struct caches *c, uint64_t address, uint32_t size, uint64_t insn,
+				 struct tact_stream_trip *out)
+{
+	const uint64_t line = address / CACHE_LINE, page = line >> c->page_shift;
+	const struct cache_level *l = &c->level[0];
+
+	out->line = line;
+	out->level = out->page = out->n_fetched = 0;
+	if ((address % CACHE_LINE + size > CACHE_LINE) |
+	    (c->recent[page % CACHE_RECENT] != page + 1) |
+	    (l->lines[(line & (l->sets - 1)) * l->ways] != line + 1) |
+	    (caches_stride(c, insn)->last / CACHE_LINE != line))
+		caches_search(c, address, size, insn, out);
+}
+
+/* Performs a store that goes past the caches: none of them keeps its lines. */
+void caches_pass(struct caches *c, uint64_t address, uint32_t size, struct tact_stream_trip *out);
 
 #endif /* TRACE_CACHES_H */

@@ -89,7 +89,7 @@ void tact_cycles_destroy(struct tact_cycles *c)
 	memo_fini(&c->memo);
 	for (size_t i = 0; i < c->n_codes; i++)
 		free(c->codes[i].past);
-	FREE_ALL(c->watch, c->codes, c->accesses, c);
+	FREE_ALL(c->watch, c->codes, c->accesses, c->trips, c);
 }
 
 /* ---- threads ---- */
@@ -174,7 +174,7 @@ int engine_look_at(struct tact_cycles *c, struct engine_code *code)
 {
 	const struct tact_trace_block *b = code->block;
 	int status = block_look_at(c->block, b->code, b->code_size);
-	struct tact_insn last;
+	struct tact_insn insn;
 	int64_t target;
 	size_t n;
 
@@ -187,10 +187,14 @@ int engine_look_at(struct tact_cycles *c, struct engine_code *code)
 		return 0; /* not instructions that we know */
 	n = tact_block_length(c->block);
 	code->unknown = (uint32_t)(n - c->block->counts.known);
-	if (!tact_block_insn(c->block, n - 1, &last)) {
-		code->flow = last.flow;
-		code->is_direct = isa_flow_target(&last, &target);
+	if (!tact_block_insn(c->block, n - 1, &insn)) {
+		code->flow = insn.flow;
+		code->is_direct = isa_flow_target(&insn, &target);
 	}
+	for (size_t i = 0; i < n && i < 64; i++)
+		if (!tact_block_insn(c->block, i, &insn) &&
+		    insn.attributes & TACT_INSN_NON_TEMPORAL)
+			code->non_temporal |= (uint64_t)1 << i;
 	code->is_known = n == b->n_insns;
 	return 0;
 }
@@ -272,7 +276,7 @@ static int find_code(struct tact_cycles *c, const struct tact_trace_block *b)
 	*code = (struct engine_code){.block = b,
 				     .end = b->address + b->code_size,
 				     .branch_address = b->address + b->last_offset};
-	return c->opt.branches ? engine_look_at(c, code) : 0;
+	return c->opt.branches || c->opt.caches ? engine_look_at(c, code) : 0;
 }
 
 /* ---- events ---- */
@@ -282,8 +286,10 @@ static int execute(struct tact_cycles *c, const struct tact_trace_event *event)
 	struct engine_thread *t;
 
 	if ((event->n_accesses >= c->access_capacity &&
-	     tact_grow(&c->accesses, &c->access_capacity, event->n_accesses + 1,
-		       sizeof(*c->accesses)) < 0) ||
+	     (tact_grow(&c->accesses, &c->access_capacity, event->n_accesses + 1,
+			sizeof(*c->accesses)) < 0 ||
+	      tact_grow(&c->trips, &c->trip_capacity, c->access_capacity, sizeof(*c->trips)) <
+		      0)) ||
 	    find_code(c, event->block) < 0 || find_thread(c, event->thread, &t) < 0)
 		return -TACT_E_NOMEM;
 	return engine_execute(t, event->block->number, event);

@@ -266,24 +266,48 @@ static bool is_mispredicted(struct engine_thread *t, uint64_t address)
 				 before->branch_address, before->end, address);
 }
 
-/* Sends the accesses through the caches.  Leaves the extra cycles of each load in owner->accesses,
- * and the largest in *longest.  Returns what is special about them.
+/* Returns how much longer than from the first level a load takes that is alone. */
+static unsigned cycles_of(const struct arch_params *p, const struct tact_stream_trip *trip)
+{
+	const int from[] = {p->load_latency, p->l2_latency, p->l3_latency, p->memory_latency,
+			    p->load_latency};
+	int cycles = from[trip->level] - p->load_latency;
+
+	if (trip->page)
+		cycles += p->tlb2_latency;
+	if (trip->page > 1)
+		cycles += p->walk_latency + from[trip->page - 1] - p->l2_latency;
+	return cycles > 0 ? (unsigned)cycles : 0;
+}
+
+/* Sends the accesses through the caches.  Leaves in owner->trips where each of them finds its data,
+ * and in *longest how much longer than in the first level that takes for a load.  Returns what is
+ * special about them.
  */
 static uint64_t pass_caches(struct engine_thread *t, const struct tact_trace_event *event,
 			    unsigned *longest)
 {
-	struct tact_cycles *c = t->owner;
+	const uint64_t number = (uint64_t)event->block->number << 10,
+		       passing = t->owner->codes[event->block->number].non_temporal;
 	uint64_t special = 0;
 
 	for (size_t i = 0; i < event->n_accesses; i++) {
 		const struct tact_trace_access *a = &event->accesses[i];
-		unsigned extra = caches_access(t->caches, a->address, a->size);
+		struct tact_stream_trip *trip = &t->owner->trips[i];
+		unsigned cycles;
 
-		c->accesses[i].extra = (uint16_t)extra;
-		if (extra && !a->is_store) {
-			special = mix(special, (uint64_t)a->insn << 16 | extra);
-			*longest = extra > *longest ? extra : *longest;
-		}
+		if (passing && a->is_store && a->insn < 64 && passing >> a->insn & 1)
+			caches_pass(t->caches, a->address, a->size, trip);
+		else
+			caches_access(t->caches, a->address, a->size, number | a->insn, trip);
+		if (!(trip->level | trip->page))
+			continue;
+		special = mix(special,
+			      (uint64_t)a->insn << 16 | (unsigned)trip->page << 8 | trip->level);
+		if (a->is_store)
+			continue;
+		cycles = cycles_of(&t->owner->arch->params, trip);
+		*longest = cycles > *longest ? cycles : *longest;
 	}
 	return special;
 }
@@ -292,6 +316,7 @@ static uint64_t pass_caches(struct engine_thread *t, const struct tact_trace_eve
 static size_t copy_accesses(struct engine_thread *t, const struct tact_trace_event *event)
 {
 	struct tact_stream_access *to = t->owner->accesses;
+	struct tact_stream_trip *trip = t->owner->trips;
 	uint16_t last = 0;
 
 	for (size_t i = 0; i < event->n_accesses; i++) {
@@ -300,11 +325,11 @@ static size_t copy_accesses(struct engine_thread *t, const struct tact_trace_eve
 		if (a->insn < last || a->insn >= event->block->n_insns)
 			continue;
 		last = a->insn;
+		if (t->caches)
+			*trip++ = t->owner->trips[i];
 		*to++ = (struct tact_stream_access){.address = a->address,
 						    .insn = a->insn,
 						    .size = a->size < 64 ? (uint16_t)a->size : 64,
-						    .extra = t->caches ? t->owner->accesses[i].extra
-								       : 0,
 						    .is_store = a->is_store};
 	}
 	return (size_t)(to - t->owner->accesses);
@@ -327,6 +352,7 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	struct tact_stream_execution x = {.size = sizeof(x),
 					  .address = event->block->address,
 					  .accesses = t->owner->accesses,
+					  .trips = t->caches ? t->owner->trips : NULL,
 					  .was_executed = code->executions > 0};
 	unsigned longest = 0;
 	uint64_t special = t->caches ? pass_caches(t, event, &longest) : 0;

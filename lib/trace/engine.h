@@ -31,6 +31,7 @@ struct engine_code {
 	uint8_t flow;			      /* enum tact_flow of its last instruction */
 	bool is_direct;			      /* the instruction says where it goes */
 	uint64_t branch_address, end;
+	uint64_t non_temporal; /* bit i: instruction i stores past the caches */
 	uint64_t executions;
 	double cycles;
 	struct engine_past *past; /* owned; NULL: the pipelines have forgotten nothing */
@@ -144,7 +145,8 @@ struct tact_cycles {
 	double recalled;		  /* cycles that come from the memo */
 	uint64_t resume_at;		  /* instructions before the next window */
 	struct tact_stream_access *accesses; /* owned; of the current execution */
-	size_t access_capacity;
+	struct tact_stream_trip *trips;	     /* owned; where they find their data */
+	size_t access_capacity, trip_capacity;
 	struct engine_watch *watch; /* owned; NULL: nobody watches */
 	struct calls *calls;	    /* borrowed; NULL: calls are not followed */
 	uint32_t node;		    /* there, of the current execution */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cycles of programs: means by context, caches, the branch predictor, and the engine on executions
+ * Cycles of programs: means by context, the branch predictor, and the engine on executions
  * that are made here.
  */
 #include <stddef.h>
@@ -15,7 +15,6 @@
 
 #include "arch/arch.h"
 #include "trace/branch_predictor.h"
-#include "trace/caches.h"
 #include "trace/memo.h"
 
 TEST(means_are_remembered)
@@ -42,30 +41,6 @@ TEST(means_are_remembered)
 	assert_true(memo.n <= memo.mask);
 	assert_int_equal(memo_find(&memo, 4711)->n, 4008);
 	memo_fini(&memo);
-}
-
-TEST(caches_remember)
-{
-	const struct arch_params *p = &tact_arch_find("SKL")->params;
-	const unsigned l2 = (unsigned)(p->l2_latency - p->load_latency);
-	const uint64_t apart = 4096; /* the same set of the first level, another of the second */
-	struct caches c;
-
-	assert_int_equal(caches_init(&c, p, NULL), 0);
-	assert_int_equal(caches_access(&c, 0x1000, 8),
-			 (unsigned)(p->memory_latency - p->load_latency));
-	assert_int_equal(caches_access(&c, 0x1008, 8), 0);
-	assert_true(caches_access(&c, 0x103c, 8) > 0); /* crosses into the next line */
-	/* nine lines of one set do not fit eight ways: the first has gone to the second level */
-	for (uint64_t i = 1; i <= 8; i++)
-		caches_access(&c, 0x1000 + i * apart, 8);
-	assert_int_equal(caches_access(&c, 0x1000, 8), l2);
-	assert_true(c.misses[0] >= 10);
-	/* a stream of lines is fetched ahead */
-	caches_access(&c, 0x8000000, 8);
-	caches_access(&c, 0x8000040, 8);
-	assert_int_equal(caches_access(&c, 0x8000080, 8), 0);
-	caches_fini(&c);
 }
 
 TEST(predictor_learns)

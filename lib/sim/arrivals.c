@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lines on their way.
+ */
+#include "sim/arrivals.h"
+
+#include <string.h>
+
+#include "arch/params.h"
+
+static unsigned limited(int n, unsigned most)
+{
+	return n < 1 ? 1 : (unsigned)n < most ? (unsigned)n : most;
+}
+
+void sim_memory_init(struct sim_memory *m, const struct arch_params *p)
+{
+	const int latency[SIM_LEVELS] = {p->load_latency, p->l2_latency, p->l3_latency,
+					 p->memory_latency};
+	const int read_cost[SIM_LEVELS] = {0, p->l2_line, p->l3_line, p->memory_line};
+	const int write_cost[SIM_LEVELS] = {p->nontemporal_line, p->l2_write_line, p->l3_write_line,
+					    p->memory_write_line};
+
+	memset(m, 0, sizeof(*m));
+	for (unsigned i = 0; i < SIM_LEVELS; i++) {
+		m->extra[i] = latency[i] > latency[0] ? latency[i] - latency[0] : 0;
+		m->read_cost[i] = read_cost[i];
+		m->write_cost[i] = write_cost[i];
+	}
+	m->second_page = p->tlb2_latency;
+	m->walk = p->walk_latency;
+	m->n_fills = limited(p->l1_fills, SIM_MAX_FILLS);
+	m->n_queue = limited(p->l2_fills, SIM_MAX_QUEUE);
+	m->n_walkers = limited(p->page_walkers, SIM_WALKERS);
+}
+
+/* Takes the place that is free first, from `now` on.  Returns when; *place says which. */
+static int32_t take_place(const int32_t *places, unsigned n, int32_t now, unsigned *place)
+{
+	unsigned first = 0;
+
+	for (unsigned i = 1; i < n; i++)
+		if (places[i] < places[first])
+			first = i;
+	*place = first;
+	return places[first] > now ? places[first] : now;
+}
+
+/* Takes a turn on a way that passes one line after another.  Who needs it later than now, because it
+ * waits for something else first, keeps nobody from it: what counts is how much there is to pass.
+ * Returns when.
+ */
+static int32_t take_turn(int64_t *free, int32_t cost, int32_t now, int32_t needed)
+{
+	const int64_t begin = *free > now * 100ll ? *free : now * 100ll;
+
+	*free = begin + cost;
+	return begin / 100 > needed ? (int32_t)(begin / 100) : needed;
+}
+
+/* Returns when the address of a page is known. */
+static int32_t find_page(struct sim_memory *m, int32_t now, enum sim_page page)
+{
+	unsigned walker;
+	int32_t begin;
+
+	if (page == SIM_PAGE_KNOWN)
+		return now;
+	if (page == SIM_PAGE_SECOND)
+		return now + m->second_page;
+	begin = take_place(m->walker, m->n_walkers, now, &walker);
+	m->walker[walker] = begin + m->walk;
+	if (page > SIM_PAGE_WALKED) /* the entry is not near */
+		m->walker[walker] +=
+			m->extra[page - SIM_PAGE_WALKED + SIM_IN_L2] - m->extra[SIM_IN_L2];
+	return m->walker[walker] + m->second_page;
+}
+
+static unsigned slot_of(uint64_t line)
+{
+	return (unsigned)(line ^ line >> 10) & (SIM_LINES - 1);
+}
+
+static void note_line(struct sim_memory *m, uint64_t line, int32_t ready, enum sim_level to)
+{
+	const unsigned slot = slot_of(line);
+
+	m->lines[slot].line = line;
+	m->lines[slot].ready = ready;
+	m->lines[slot].to = (uint8_t)to;
+}
+
+/* Brings a line into the first level, not before `from`.  Returns when it is there. */
+static int32_t fetch_line(struct sim_memory *m, int32_t now, int32_t from, uint64_t line,
+			  enum sim_level level, bool is_owned)
+{
+	unsigned fill, place = 0;
+	int32_t begin = take_place(m->fill, m->n_fills, from, &fill), ready;
+
+	if (level > SIM_IN_L2)
+		begin = take_place(m->queue, m->n_queue, begin, &place);
+	begin = take_turn(&m->read_free[level], m->read_cost[level], now, begin);
+	if (is_owned) /* It will go back one day: the way there is as busy as that takes. */
+		begin = take_turn(&m->write_free[level], m->write_cost[level], now, begin);
+	ready = begin + m->extra[level];
+	m->fill[fill] = ready;
+	if (level > SIM_IN_L2)
+		m->queue[place] = ready;
+	note_line(m, line, ready, SIM_IN_L1);
+	return ready;
+}
+
+/* An access of a line; `is_owned`: to write it. */
+static int32_t access_line(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level level,
+			   enum sim_page page, bool is_owned)
+{
+	const unsigned slot = slot_of(line);
+	int32_t from = find_page(m, now, page);
+
+	if (m->lines[slot].line == line && m->lines[slot].ready > from) {
+		/* It is on its way already. */
+		if (m->lines[slot].to == SIM_IN_L1)
+			return m->lines[slot].ready;
+		level = SIM_IN_L2;
+		from = m->lines[slot].ready;
+	}
+	return level == SIM_IN_L1 ? from : fetch_line(m, now, from, line, level, is_owned);
+}
+
+/* A store past the caches: the stores to a line are gathered, and leave as one. */
+static int32_t pass_line(struct sim_memory *m, int32_t now, uint64_t line, enum sim_page page)
+{
+	const int32_t from = find_page(m, now, page);
+
+	if (line == m->passed)
+		return from;
+	m->passed = line;
+	return take_turn(&m->write_free[SIM_IN_L1], m->write_cost[SIM_IN_L1], now, from);
+}
+
+int32_t sim_memory_load(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level level,
+			enum sim_page page)
+{
+	return access_line(m, now, line, level, page, false);
+}
+
+int32_t sim_memory_store(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level level,
+			 enum sim_page page)
+{
+	return level == SIM_PAST_CACHES ? pass_line(m, now, line, page)
+					: access_line(m, now, line, level, page, true);
+}
+
+void sim_memory_fetch(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level from,
+		      enum sim_level to)
+{
+	unsigned place;
+	int32_t begin;
+
+	if (from <= to)
+		return;
+	begin = take_place(m->queue, m->n_queue, now, &place);
+	begin = take_turn(&m->read_free[from], m->read_cost[from], now, begin);
+	/* A load from where it arrives takes its own time on top. */
+	m->queue[place] = begin + m->extra[from] - m->extra[to];
+	note_line(m, line, m->queue[place], to);
+}
+
+void sim_memory_rebase(struct sim_memory *m, int32_t by)
+{
+	for (unsigned i = 0; i < SIM_LEVELS; i++) {
+		m->read_free[i] -= by * 100ll;
+		m->write_free[i] -= by * 100ll;
+	}
+	for (unsigned i = 0; i < SIM_MAX_FILLS; i++)
+		m->fill[i] = m->fill[i] > by ? m->fill[i] - by : 0;
+	for (unsigned i = 0; i < SIM_MAX_QUEUE; i++)
+		m->queue[i] = m->queue[i] > by ? m->queue[i] - by : 0;
+	for (unsigned i = 0; i < SIM_WALKERS; i++)
+		m->walker[i] = m->walker[i] > by ? m->walker[i] - by : 0;
+	for (unsigned i = 0; i < SIM_LINES; i++)
+		m->lines[i].ready = m->lines[i].ready > by ? m->lines[i].ready - by : 0;
+}

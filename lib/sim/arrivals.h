@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * When data arrive: lines on their way, what they pass through, and what limits that.
+ *
+ * Where a line is found is decided elsewhere, in the order of the program; here, in the order of
+ * execution, a miss takes a fill buffer and its turn on the way from its level, and a line that is
+ * already on its way is waited for.
+ */
+#ifndef TACT_SIM_ARRIVALS_H
+#define TACT_SIM_ARRIVALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arch_params;
+
+/* Where a line is found; or a store goes where none of the caches keeps it. */
+enum sim_level {
+	SIM_IN_L1,
+	SIM_IN_L2,
+	SIM_IN_L3,
+	SIM_IN_MEMORY,
+	SIM_LEVELS,
+	SIM_PAST_CACHES = SIM_LEVELS
+};
+
+/* Where a page's address is found: in a TLB, or in a page table, whose line is in one of the caches or
+ * in memory.
+ */
+enum sim_page {
+	SIM_PAGE_KNOWN,
+	SIM_PAGE_SECOND,
+	SIM_PAGE_WALKED, /* and its entry is in the second level */
+	SIM_PAGE_IN_L3,
+	SIM_PAGE_IN_MEMORY
+};
+
+/* Where an access finds its data, and which lines are fetched because of it. */
+enum { SIM_FETCHES = 4 };
+struct sim_trip {
+	uint64_t line;
+	uint8_t level, page, n_fetched; /* enum sim_level, enum sim_page */
+	struct {
+		uint64_t line;
+		uint8_t from, to; /* enum sim_level */
+	} fetched[SIM_FETCHES];
+};
+
+enum {
+	SIM_MAX_FILLS = 64,
+	SIM_MAX_QUEUE = 64,
+	SIM_WALKERS = 8,
+	SIM_LINES = 1024 /* on their way, or just arrived; a power of two */
+};
+
+struct sim_memory {
+	int32_t extra[SIM_LEVELS]; /* cycles that a load takes longer than from the first level */
+	int32_t second_page, walk; /* cycles for a page's address */
+	/* Hundredths of a cycle that a line from each level, and one back to it, take.  In the first
+	 * place of those that write: stores past the caches.
+	 */
+	int32_t read_cost[SIM_LEVELS], write_cost[SIM_LEVELS];
+	int64_t read_free[SIM_LEVELS], write_free[SIM_LEVELS]; /* when the next one can pass */
+	uint64_t passed; /* line of the last store past the caches */
+	unsigned n_fills, n_queue, n_walkers;
+	/* When each of them is free again: buffers of the first level, places in the queue of the
+	 * second, page walkers.
+	 */
+	int32_t fill[SIM_MAX_FILLS], queue[SIM_MAX_QUEUE], walker[SIM_WALKERS];
+	struct {
+		uint64_t line;
+		int32_t ready;
+		uint8_t to; /* enum sim_level: where it arrives */
+	} lines[SIM_LINES];
+};
+
+void sim_memory_init(struct sim_memory *m, const struct arch_params *params);
+
+/* A load of a line that was found in `level` is executed.  Returns the cycle in which a load from the
+ * first level would have to be executed to have its data at the same time.
+ */
+int32_t sim_memory_load(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level level,
+			enum sim_page page);
+
+/* A store leaves the store buffer, in order.  Returns the cycle in which its line is there. */
+int32_t sim_memory_store(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level level,
+			 enum sim_page page);
+
+/* The prefetcher fetches a line from one level to another. */
+void sim_memory_fetch(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level from,
+		      enum sim_level to);
+
+/* Moves the clock back. */
+void sim_memory_rebase(struct sim_memory *m, int32_t by);
+
+#endif /* TACT_SIM_ARRIVALS_H */

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Caches, TLBs and prefetchers.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "testing.h"
+
+#include "arch/arch.h"
+#include "trace/caches.h"
+
+static struct arch_params params(int prefetch_lines)
+{
+	struct arch_params p = tact_arch_find("SKL")->params;
+
+	p.l1_kib = 32;
+	p.l1_ways = 8;
+	p.l2_kib = 256;
+	p.l2_ways = 4;
+	p.l3_kib = 1024;
+	p.l3_ways = 16;
+	p.tlb_pages = 64;
+	p.tlb2_pages = 1536;
+	p.page_kib = 4;
+	p.prefetch_lines = prefetch_lines;
+	return p;
+}
+
+static struct tact_stream_trip trip_of(struct caches *c, uint64_t address, uint64_t insn)
+{
+	struct tact_stream_trip trip;
+
+	caches_access(c, address, 8, insn, &trip);
+	return trip;
+}
+
+static unsigned level_of(struct caches *c, uint64_t address)
+{
+	static uint64_t insn; /* another one each time: no stride is learned */
+
+	return trip_of(c, address, ++insn).level;
+}
+
+TEST(lines_are_remembered)
+{
+	const struct arch_params p = params(16);
+	const uint64_t apart = 4096; /* the same set of the first level */
+	struct caches c;
+
+	assert_int_equal(caches_init(&c, &p, NULL), 0);
+	assert_int_equal(level_of(&c, 0x1000), 3);
+	assert_int_equal(level_of(&c, 0x1008), 0);
+	assert_true(level_of(&c, 0x103c) > 0); /* crosses into the next line */
+	/* nine lines of one set do not fit eight ways: the first has gone to the second level */
+	for (uint64_t i = 1; i <= 8; i++)
+		level_of(&c, 0x1000 + i * apart);
+	assert_int_equal(level_of(&c, 0x1000), 1);
+	assert_true(c.misses[0] >= 10);
+	caches_fini(&c);
+}
+
+/* Any size of the last level counts, not only powers of two. */
+TEST(the_last_level_has_its_size)
+{
+	struct arch_params p = params(0);
+	unsigned there[2] = {0, 0};
+
+	for (unsigned k = 0; k < 2; k++) {
+		struct caches c;
+
+		p.l3_kib = k ? 1536 : 1024;
+		assert_int_equal(caches_init(&c, &p, NULL), 0);
+		for (unsigned round = 0; round < 3; round++)
+			for (uint64_t i = 0; i < 1200 * 16; i++)
+				there[k] += level_of(&c, i * 64) < 3 && round;
+		caches_fini(&c);
+	}
+	assert_true(there[0] < 1200 * 16 && there[1] > 1200 * 24);
+}
+
+TEST(pages_are_remembered)
+{
+	const struct arch_params p = params(0);
+	struct tact_stream_trip trip;
+	uint64_t walked = 0, second = 0;
+	struct caches c;
+
+	assert_int_equal(caches_init(&c, &p, NULL), 0);
+	assert_int_equal(trip_of(&c, 0x100000, 1).page, 4); /* its table is in memory, too */
+	assert_int_equal(trip_of(&c, 0x101000, 1).page, 2); /* the next entry is in the same line */
+	assert_int_equal(trip_of(&c, 0x100040, 1).page, 0);
+	for (unsigned round = 0; round < 2; round++)
+		for (uint64_t i = 0; i < 48; i++)
+			trip = trip_of(&c, 0x100000 + i * 4096, 1);
+	assert_int_equal(c.page_misses[0], 48);
+	assert_int_equal(trip.page, 0);
+	for (unsigned round = 0; round < 2; round++)
+		for (uint64_t i = 0; i < 1024; i++) {
+			trip = trip_of(&c, 0x1000000 + i * 4096, 1);
+			walked += trip.page > 1;
+			second += trip.page == 1;
+		}
+	assert_int_equal(walked, 1024);
+	assert_int_equal(second, 1024);
+	caches_fini(&c);
+}
+
+TEST(large_pages_are_few)
+{
+	struct arch_params p = params(0);
+	struct caches c;
+
+	p.page_kib = 2048;
+	assert_int_equal(caches_init(&c, &p, NULL), 0);
+	for (uint64_t i = 0; i < 1024; i++)
+		trip_of(&c, 0x40000000 + i * 4096, 1);
+	assert_int_equal(c.page_misses[1], 2);
+	caches_fini(&c);
+}
+
+TEST(a_stream_is_fetched_ahead)
+{
+	const struct arch_params p = params(16);
+	struct tact_stream_trip trip;
+	unsigned missed = 0;
+	struct caches c;
+
+	assert_int_equal(caches_init(&c, &p, NULL), 0);
+	for (uint64_t i = 0; i < 4; i++)
+		level_of(&c, 0x8000000 + 64 * i);
+	assert_int_equal(level_of(&c, 0x8000100), 1);
+	/* backwards, from the end of a page; and not beyond it */
+	for (uint64_t i = 64; i-- > 0;) {
+		const uint64_t insn = 1000 + i;
+
+		trip = trip_of(&c, 0x9000000 + 64 * i, insn);
+		missed += trip.level > 1;
+		for (unsigned k = 0; k < trip.n_fetched; k++) {
+			assert_int_equal(trip.fetched[k].line / 64, 0x9000000 / 4096);
+			assert_int_equal(trip.fetched[k].to, 1);
+		}
+	}
+	assert_in_range(missed, 3, 6);
+	caches_fini(&c);
+}
+
+TEST(lines_in_no_order_are_not_fetched_ahead)
+{
+	const struct arch_params p = params(16);
+	struct caches c;
+
+	assert_int_equal(caches_init(&c, &p, NULL), 0);
+	for (uint64_t i = 0; i < 2000; i++)
+		assert_int_equal(
+			trip_of(&c, (i * 7919 % 4096) * 4096 + i * 37 % 64 * 64, i).n_fetched, 0);
+	caches_fini(&c);
+}
+
+TEST(a_stride_is_fetched_ahead)
+{
+	struct arch_params p = params(16);
+	struct caches c;
+
+	for (unsigned k = 0; k < 2; k++) {
+		unsigned missed = 0;
+
+		p.prefetch_lines = k ? 0 : 16;
+		assert_int_equal(caches_init(&c, &p, NULL), 0);
+		for (uint64_t i = 0; i < 100; i++)
+			missed += trip_of(&c, 0x5000000 + 1088 * i, 77).level > 0;
+		if (k)
+			assert_int_equal(missed, 100);
+		else
+			assert_in_range(missed, 3, 5);
+		caches_fini(&c);
+	}
+}
+
+TEST(stores_past_the_caches_leave_nothing_there)
+{
+	const struct arch_params p = params(16);
+	struct tact_stream_trip trip;
+	struct caches c;
+
+	assert_int_equal(caches_init(&c, &p, NULL), 0);
+	level_of(&c, 0x7000);
+	assert_int_equal(level_of(&c, 0x7000), 0);
+	caches_pass(&c, 0x7000, 32, &trip);
+	assert_int_equal(trip.level, 4);
+	assert_int_equal(trip.page, 0);
+	assert_int_equal(level_of(&c, 0x7000), 3);
+	caches_fini(&c);
+}
+
+RUN_TESTS(NULL, NULL)
