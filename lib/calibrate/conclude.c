@@ -51,13 +51,15 @@ static int conclude_repeated(const struct conclusion *c, const char *sweep, cons
 
 static int conclude_branches(const struct conclusion *c)
 {
-	const struct knee_curve curve = c->curve(c->arg, "pattern");
+	struct knee_curve curve = c->curve(c->arg, "latency");
+	const double latency = curve.n ? curve.points[0].cycles : 0;
 	const struct knee_point *learned, *unlearned;
 	struct evidence evidence;
 	double middle, longest = 0;
 	int status;
 
-	if (curve.n < 4)
+	curve = c->curve(c->arg, "pattern");
+	if (curve.n < 4 || latency <= 0)
 		return 0;
 	learned = &curve.points[1];
 	unlearned = &curve.points[curve.n - 1];
@@ -67,11 +69,16 @@ static int conclude_branches(const struct conclusion *c)
 	middle = (learned->cycles + unlearned->cycles) / 2;
 	for (size_t i = 0; i < curve.n && curve.points[i].cycles < middle; i++)
 		longest = curve.points[i].at;
-	/* Half of the outcomes of a random sequence are mispredicted. */
-	status = conclude_add(
-		c, "branch_penalty", round(2 * (unlearned->cycles - learned->cycles)), &evidence,
-		"a branch takes %.1f cycles if its outcomes are learned, %.1f if they are random",
-		learned->cycles, unlearned->cycles);
+	/* Half of the outcomes of a random sequence are mispredicted.  Before the next one can be
+	 * noticed, its outcome is loaded and compared: no part of the penalty.
+	 */
+	status = conclude_add(c, "branch_penalty",
+			      round(2 * (unlearned->cycles - learned->cycles) - latency - 1),
+			      &evidence,
+			      "a branch takes %.1f cycles if its outcomes are learned, %.1f if "
+			      "they are random; to "
+			      "load and to compare one takes %.1f",
+			      learned->cycles, unlearned->cycles, latency + 1);
 	return status ? status
 		      : conclude_add(c, "pattern_branches", longest, &evidence,
 				     "outcomes that repeat after %.0f branches are learned",
@@ -115,8 +122,8 @@ static int conclude_jumps(const struct conclusion *c)
 			      level[n - 2].cycles, level[n - 2].end, level[n - 1].cycles);
 	evidence = evidence_of_level(&level[n - 1]);
 	return status ? status
-		      : conclude_add(c, "btb_miss_delay",
-				     round(level[n - 1].cycles - level[0].cycles), &evidence,
+		      : conclude_add(c, "btb_penalty", round(level[n - 1].cycles - level[0].cycles),
+				     &evidence,
 				     "a jump takes %.1f cycles with few jumps, %.1f with many",
 				     level[0].cycles, level[n - 1].cycles);
 }
@@ -152,7 +159,7 @@ int calibrate_conclude(const struct conclusion *c)
 	if (!status)
 		status = conclude_forward(c);
 	if (!status)
-		status = conclude_repeated(c, "rep-copy", "rep_copy_start", "rep_copy_rate");
+		status = conclude_repeated(c, "rep-copy", "rep_copy_start", "rep_rate");
 	if (!status)
 		status = conclude_repeated(c, "rep-fill", "rep_fill_start", "rep_fill_rate");
 	if (!status)

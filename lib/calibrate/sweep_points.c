@@ -81,6 +81,19 @@ static kernel_function *function_at(uint8_t *code)
 	return f;
 }
 
+/* Enough to see, and not so much that it is disturbed. */
+enum {
+	FAR_LINES = 1 << 16,  /* from here on, loads are slow, and fewer of them suffice */
+	WARM_LINES = 1 << 20, /* above that, no cache has them all */
+};
+enum { BYTES = 4 << 20, LOADS = 1 << 14, BRANCHES = 1 << 17, MOST_CALLS = 1 << 12 };
+
+/* Large areas are passed through in parts, at another place each time. */
+static uint64_t part_of(uint64_t at)
+{
+	return at < 2 * BYTES ? at : BYTES;
+}
+
 static int emit_code(struct sweep_point *p, const struct sweep *s, uint64_t at)
 {
 	const uint32_t features = native_features();
@@ -94,7 +107,8 @@ static int emit_code(struct sweep_point *p, const struct sweep *s, uint64_t at)
 	code = (uint8_t *)p->code.p;
 	if (!sweep_emit(SWEEP_CLOCK, 0, 0, features, code, HALF) ||
 	    !sweep_emit(SWEEP_CANARY, 0, 0, features, code + HALF, HALF) ||
-	    !sweep_emit(s->kernel, at, s->step, features, code + PAGE, needed - PAGE))
+	    !sweep_emit(s->kernel, s->step == 1 && s->pages ? part_of(at) : at, s->step, features,
+			code + PAGE, needed - PAGE))
 		return -TACT_E_INTERNAL;
 	if (mprotect(p->code.mapped, p->code.size, PROT_READ | PROT_EXEC))
 		return -TACT_E_NOMEM;
@@ -103,13 +117,6 @@ static int emit_code(struct sweep_point *p, const struct sweep *s, uint64_t at)
 	p->kernel = function_at(code + PAGE);
 	return 0;
 }
-
-/* Enough to see, and not so much that it is disturbed. */
-enum {
-	FAR_LINES = 1 << 16,  /* from here on, loads are slow, and fewer of them suffice */
-	WARM_LINES = 1 << 20, /* above that, no cache has them all */
-};
-enum { BYTES = 4 << 20, LOADS = 1 << 14, BRANCHES = 1 << 17, MOST_CALLS = 1 << 12 };
 
 static uint64_t at_least_one(uint64_t n)
 {
@@ -149,20 +156,20 @@ static int prepare_random(struct sweep_point *p, const struct sweep *s, uint64_t
 	return 0;
 }
 
-/* Large areas are passed through in parts, at another place each time. */
 static int prepare_bytes(struct sweep_point *p, const struct sweep *s, uint64_t at)
 {
 	if (map_area(&p->a, at + LINE, s->pages) < 0 || map_area(&p->b, at + LINE, s->pages) < 0)
 		return -TACT_E_NOMEM;
-	p->warming = at;
-	p->n = at < 2 * BYTES ? at : BYTES;
+	p->n = part_of(at);
 	p->step = BYTES;
 	p->places = at / p->n > 1 ? at / p->n : 0;
 	p->times = at_least_one(BYTES / at);
-	if (s->step == 1) { /* whole instructions */
-		p->times = p->times < MOST_CALLS ? p->times : MOST_CALLS;
-		p->operations = (double)p->times * (double)p->n / (double)at;
+	if (s->step == 1) { /* whole instructions, of which the kernel repeats some */
+		p->n = p->warming = p->times < MOST_CALLS ? p->times : MOST_CALLS;
+		p->times = 1;
+		p->operations = (double)p->n * (double)part_of(at) / (double)at;
 	} else {
+		p->warming = at;
 		p->operations = (double)p->times * (double)(p->n / LINE);
 	}
 	return 0;

@@ -20,8 +20,8 @@ enum sweep_kernel {
 	SWEEP_COPY,    /* n bytes from b to a */
 	SWEEP_STREAM,  /* the same with stores that pass the caches by */
 	SWEEP_FORWARD, /* n times SWEEP_CHASES stores to a and loads of what was stored */
-	SWEEP_REPEATED_COPY, /* one instruction that copies n bytes from b to a */
-	SWEEP_REPEATED_FILL, /* one that fills n bytes of a */
+	SWEEP_REPEATED_COPY, /* n instructions that copy `size` bytes from b to a */
+	SWEEP_REPEATED_FILL, /* n that fill `size` bytes of a */
 	SWEEP_BRANCH,	     /* n branches, each taken if the next byte of b is not 0 */
 	SWEEP_CODE,	     /* n passes through `size` bytes of instructions of 4 bytes */
 	SWEEP_JUMPS,	     /* n passes through `size` jumps, `step` bytes apart */

@@ -155,10 +155,10 @@ TEST(points_tell_values)
 		{"memory_latency", 400}, {"tlb_pages", 64},
 		{"tlb2_pages", 2048},	 {"tlb2_latency", 7},
 		{"walk_latency", 30},	 {"store_forward", 8},
-		{"branch_penalty", 20},	 {"pattern_branches", 4096},
+		{"branch_penalty", 15},	 {"pattern_branches", 4096},
 		{"return_stack", 32},	 {"btb_jumps", 4096},
-		{"btb_miss_delay", 12},	 {"rep_copy_start", 30},
-		{"rep_copy_rate", 32},
+		{"btb_penalty", 12},	 {"rep_copy_start", 30},
+		{"rep_rate", 32},
 	};
 	struct given g;
 	struct tact_calibrator *c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Kernels of sweeps.  Arguments are in rdi (a), rsi (b) and rdx (n), as the System V ABI has them;
- * rax, rcx, r8 and the vector registers are free.
+ * rax, rcx, r8, r9 and the vector registers are free.
  */
 #include <string.h>
 
@@ -114,10 +114,18 @@ static void put_lines(struct buffer *b, bool is_wide, bool loads, uint8_t store)
 		PUT(b, 0xc5, 0xf8, 0x77); /* vzeroupper */
 }
 
-static void put_repeated(struct buffer *b, uint8_t opcode)
+static void put_repeated(struct buffer *b, uint64_t bytes, uint8_t opcode)
 {
-	PUT(b, 0x48, 0x89, 0xd1, 0x31, 0xc0); /* mov rcx, rdx; xor eax, eax */
-	PUT(b, 0xf3, opcode);		      /* rep movsb, rep stosb */
+	size_t start;
+
+	PUT(b, 0x49, 0x89, 0xf8, 0x49, 0x89, 0xf1, 0x31,
+	    0xc0); /* mov r8, rdi; mov r9, rsi; xor eax, eax */
+	start = b->n;
+	PUT(b, 0x4c, 0x89, 0xc7, 0x4c, 0x89, 0xce,
+	    0xb9); /* mov rdi, r8; mov rsi, r9; mov ecx, bytes */
+	emit_32(b, (uint32_t)bytes);
+	PUT(b, 0xf3, opcode); /* rep movsb, rep stosb */
+	put_end(b, start);
 }
 
 static void put_branch(struct buffer *b)
@@ -223,10 +231,10 @@ size_t sweep_emit(enum sweep_kernel kernel, uint64_t size, uint64_t step, uint32
 		put_lines(&b, is_wide, true, STORE_PAST);
 		break;
 	case SWEEP_REPEATED_COPY:
-		put_repeated(&b, 0xa4);
+		put_repeated(&b, size, 0xa4);
 		break;
 	case SWEEP_REPEATED_FILL:
-		put_repeated(&b, 0xaa);
+		put_repeated(&b, size, 0xaa);
 		break;
 	case SWEEP_BRANCH:
 		put_branch(&b);
