@@ -29,6 +29,19 @@ function share(part, all) {
 function ratio(a, b) { return b > 0 ? a / b : 0; }
 function base(path) { return path.slice(path.lastIndexOf('/') + 1); }
 function name(i) { return D.strings[i]; }
+/* A name that people can read: without what is between angle brackets if it is long. */
+function brief(text) {
+  if (text.length <= 64) return text;
+  let out = '', depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i], isArrow = c === '>' && text[i - 1] === '-';
+    const isName = /operator[<>-]*$/.test(text.slice(Math.max(0, i - 10), i));
+    if (c === '<' && !isName && depth++ === 0) out += '<\u2026>';
+    else if (c === '>' && !isArrow && !isName && depth > 0) depth--;
+    else if (!depth) out += c;
+  }
+  return out.length > 110 ? out.slice(0, 60) + '\u2026' + out.slice(-48) : out;
+}
 function figure(parent, value, words) {
   const f = make(parent, 'div', undefined, 'figure');
   make(f, 'b', value);
@@ -82,18 +95,18 @@ document.addEventListener('keydown', function (e) { if (e.key === 'Escape') hide
 /* ---- bars ---- */
 
 /* A bar of what the cycles went to, with words; returns the parts, largest first. */
-function stallParts(stalls, cycles) {
+function stallParts(stalls, cycles, isSorted) {
   const sum = stalls.reduce(function (a, b) { return a + b; }, 0);
   const all = Math.max(cycles, sum);
   const parts = stalls.map(function (s, i) {
     return { name: D.stalls[i], cycles: s, color: STALLS[(i + 1) % STALLS.length], all: all };
   });
-  parts.sort(function (a, b) { return b.cycles - a.cycles; });
+  if (isSorted !== false) parts.sort(function (a, b) { return b.cycles - a.cycles; });
   parts.unshift({ name: 'retiring', cycles: Math.max(0, all - sum), color: STALLS[0], all: all });
   return parts.filter(function (p) { return p.cycles > 0; });
 }
 function stallBar(parent, stalls, cycles, withKeys) {
-  const bar = make(parent, 'div', undefined, 'stack'), parts = stallParts(stalls, cycles);
+  const bar = make(parent, 'div', undefined, 'stack'), parts = stallParts(stalls, cycles, withKeys);
   bar.setAttribute('role', 'img');
   bar.setAttribute('aria-label', parts.map(function (p) {
     return p.name + ' ' + share(p.cycles, p.all);
@@ -157,7 +170,7 @@ function Flame(box, nodes, all, colorOf, rowsOf, say) {
     e.style.left = 100 * x + '%';
     e.style.width = 100 * width + '%';
     e.style.background = colorOf(n, i);
-    if (width * box.clientWidth > 26) e.textContent = n.name;
+    if (width * box.clientWidth > 26) e.textContent = brief(n.name);
     if (off) e.className = 'off';
     if (isHit(n)) e.classList.add('hit');
     e.tabIndex = places.length ? -1 : 0;

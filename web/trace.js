@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 'use strict';
-/* global D, $, make, clear, count, share, ratio, base, name, figure, setUpTheme, stallBar, WORDS,
+/* global D, $, brief, make, clear, count, share, ratio, base, name, figure, setUpTheme, stallBar, WORDS,
    limitText, Flame, flameTools, plain, Table, meter, showTip, hideTip, root */
 const CALLS = D.calls.map(function (c) {
   return { row: c[0], parent: c[1], name: name(c[2]), module: name(c[3]), calls: c[4],
@@ -96,10 +96,11 @@ function putName(r, td) {
     return name(l.function) === r.name && name(l.module) === r.module;
   });
   if (has) {
-    const b = make(td, 'button', r.name, 'link');
+    const b = make(td, 'button', brief(r.name), 'link');
+    b.title = r.name;
     b.addEventListener('click', function () { openListing(r); });
   } else {
-    make(td, 'span', r.name);
+    make(td, 'span', brief(r.name)).title = r.name;
   }
   if (r.module && r.name[0] !== '[') make(td, 'small', ' ' + base(r.module));
 }
@@ -137,7 +138,7 @@ function fillBlocks() {
     ['Limited by', limits, limits, 'l wide'],
     ['Block', function (r) { return r.name; }, function (r, td) {
       const d = make(td, 'details'), s = make(d, 'summary');
-      make(s, 'span', r.name + ' ' + r.address);
+      make(s, 'span', brief(r.name) + ' ' + r.address).title = r.name;
       if (r.line) make(s, 'small', ' ' + base(r.source) + ':' + r.line);
       const pre = make(d, 'pre');
       pre.textContent = r.code.map(function (c) {
@@ -227,7 +228,7 @@ function fillListings() {
   if (!D.listings.length) { $('codesection').hidden = true; return; }
   D.listings.forEach(function (l, i) {
     const o = make($('which'), 'option', share(l.cycles, D.cycles) + '  ' +
-      name(l.function).slice(0, 90));
+      brief(name(l.function)));
     o.value = i;
   });
   $('which').addEventListener('change', function () { showListing(+$('which').value); });

@@ -2,7 +2,7 @@
  * The timeline of a run, and the pipeline at moments that were recorded.
  */
 'use strict';
-/* global D, CALLS, NODE_OF, $, make, clear, count, share, ratio, name, color, plain, showTip,
+/* global D, brief, CALLS, NODE_OF, $, make, clear, count, share, ratio, name, color, plain, showTip,
    hideTip, redraws, root, isDark */
 (function () {
 const canvas = $('time'), say = $('timetools').querySelector('.say');
@@ -146,7 +146,7 @@ function drawStacks(g, width, top, skip) {
     g.rect(last[d].x, top + d * ROW, w - 2, ROW);
     g.clip();
     g.fillStyle = '#14202c';
-    g.fillText(n.name, last[d].x + 3, top + d * ROW + 11);
+    g.fillText(brief(n.name), last[d].x + 3, top + d * ROW + 11);
     g.restore();
   };
   for (let x = 0; x <= width; x++) {
@@ -278,7 +278,7 @@ function choose(i) {
   $('pipebox').hidden = false;
   $('viewpick').value = i;
   v.uops.forEach(function (u) {
-    if (u[1] >= 0) rows.push([name(u[1]), null]);
+    if (u[1] >= 0) rows.push([brief(name(u[1])), null]);
     rows.push([u[0] >= 0 ? '  ' + name(u[0]) : '', u]);
   });
   const last = v.uops.reduce(function (m, u) { return Math.max(m, u[8]); }, 0);
@@ -329,7 +329,7 @@ function fillViews(pick) {
   list.forEach(function (v) {
     const first = v[0].uops.find(function (u) { return u[1] >= 0; });
     const o = make(pick, 'option', 'pipeline at ' + count(v[0].at) + (first ?
-      ': ' + name(first[1]).slice(0, 40) : ''));
+      ': ' + brief(name(first[1])).slice(0, 40) : ''));
     o.value = v[1];
   });
   pick.hidden = !list.length;

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#include "cli.h"
+#include "output.h"
+
 #include "pages.inc"
 
 void page_write(const struct page *page, const struct text *json, struct text *out)
@@ -23,4 +26,26 @@ void page_write(const struct page *page, const struct text *json, struct text *o
 		p = less + 1;
 	}
 	text_add(out, page->tail);
+}
+
+int page_sink(void *text, const char *data, size_t size)
+{
+	text_add_bytes(text, data, size);
+	return 0;
+}
+
+int page_save(const struct page *page, struct text *json, const char *path)
+{
+	struct text text = {0};
+	struct output out;
+
+	page_write(page, json, &text);
+	text_free(json);
+	if (output_open(&out, path)) {
+		text_free(&text);
+		return CLI_FAILED;
+	}
+	output_sink(&out, text.data, text.size);
+	text_free(&text);
+	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
 }

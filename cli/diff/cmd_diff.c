@@ -10,6 +10,7 @@
 
 #include "common/cli.h"
 #include "common/options.h"
+#include "common/page.h"
 #include "common/terminal.h"
 #include "differ.h"
 
@@ -77,6 +78,9 @@ static const struct option_spec output_specs[] = {
 	OPTION_NUMBER(0, "top", "N", top, 1, 1000000000,
 		      "show the N functions or loops that changed most (default: 10; CSV and JSON "
 		      "have all)"),
+	OPTION_TEXT(0, "html", "FILE", html,
+		    "also write a page for a browser, of two runs: functions and blocks side by "
+		    "side, what changed most first, and the call graph"),
 	OPTION_OUTPUT(output,
 		      "write the result to FILE (FILE.md: as Markdown, FILE.json: as JSON)"),
 	OPTION_FORMAT(
@@ -145,6 +149,7 @@ static int analyse(struct differ *p, struct side *s)
 		.path = s->words ? NULL : s->text,
 		.iterations = 1,
 		.program_output = null,
+		.parts = p->html ? TACT_RESULT_WITH_CALLS : 0,
 	};
 	struct trace_run run;
 	int code = trace_analyse(&run, &p->setup, &job);
@@ -211,7 +216,16 @@ static void remark(const struct differ *p, size_t cpu)
 
 /* ---- output ---- */
 
-/* Writes the comparison on one CPU.  Returns the ratio of cycles. */
+static int write_page(const struct differ *p, const struct tact_diff_report *report)
+{
+	struct text json = {0};
+
+	if (tact_report_diff_page(report, page_sink, &json) < 0)
+		cli_out_of_memory();
+	return page_save(&page_diff, &json, p->html);
+}
+
+/* Writes the comparison on one CPU.  Returns the ratio of cycles; < 0: the page was not written. */
 static double compare_on(const struct differ *p, size_t cpu, struct output *out)
 {
 	struct tact_diff_report report = {
@@ -237,23 +251,29 @@ static double compare_on(const struct differ *p, size_t cpu, struct output *out)
 	if (tact_report_diff(&report, output_sink, out) < 0)
 		cli_out_of_memory();
 	ratio = tact_diff_ratio(diff);
+	if (p->html && write_page(p, &report))
+		ratio = -1;
 	tact_diff_destroy(diff);
 	return ratio;
 }
 
 static int compare(const struct differ *p)
 {
+	bool is_written = true;
 	double ratio = 0;
 	struct output out;
 
+	if (p->html && p->sides[0].n_results > 1)
+		return cli_wrong("--html shows one CPU, not %zu", p->sides[0].n_results);
 	if (output_open(&out, p->output))
 		return CLI_FAILED;
 	for (size_t i = 0; i < p->sides[0].n_results; i++) {
 		const double on = compare_on(p, i, &out);
 
+		is_written = is_written && on >= 0;
 		ratio = on > ratio ? on : ratio;
 	}
-	if (output_close(&out))
+	if (output_close(&out) || !is_written)
 		return CLI_FAILED;
 	if (!(p->threshold > 0) || ratio <= p->threshold)
 		return CLI_GOOD;

@@ -23,6 +23,8 @@ int diff_code_check(const struct differ *p)
 				 "--no-exec, --qemu and --plugin do not apply; to compare runs, "
 				 "put commands after --",
 				 p->sides[0].text, p->sides[1].text);
+	if (p->html)
+		return cli_wrong("--html is for two runs");
 	return CLI_GOOD;
 }
 

@@ -19,7 +19,7 @@ struct differ {
 	struct trace_setup setup;
 	struct side sides[2];
 	size_t n_sides;
-	const char *output, *function, *model;
+	const char *output, *html, *function, *model;
 	unsigned top;
 	int format;
 	double threshold;

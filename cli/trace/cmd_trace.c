@@ -109,7 +109,8 @@ static const struct option_spec output_specs[] = {
 		    "also show what every uop does from cycle A to cycle B of the first thread, or "
 		    "of the one with this number (implies --exact)"),
 	OPTION_TEXT(0, "perfetto", "FILE", perfetto,
-		    "also write a trace for Perfetto: which function ran when, and the IPC"),
+		    "also write a trace for Perfetto: which function ran when, the IPC, and the "
+		    "pipeline at some moments"),
 	OPTION_TEXT(0, "html", "FILE", html,
 		    "also write a page for a browser: call graph, functions, source and assembly, "
 		    "timeline"),
@@ -172,12 +173,6 @@ static int write_perfetto(const char *path, struct tact_analysis *analysis)
 	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
 }
 
-static int add_to_text(void *text, const char *data, size_t size)
-{
-	text_add_bytes(text, data, size);
-	return 0;
-}
-
 static int write_page(const struct tracer *p, const struct trace_run *run)
 {
 	const struct tact_page_report report = {
@@ -186,18 +181,11 @@ static int write_page(const struct tracer *p, const struct trace_run *run)
 		.analysis = run->analyses[0],
 		.is_mangled = p->setup.is_mangled,
 	};
-	struct text json = {0}, text = {0};
-	struct output out;
+	struct text json = {0};
 
-	if (output_open(&out, p->html))
-		return CLI_FAILED;
-	if (tact_report_run_page(&report, add_to_text, &json) < 0)
+	if (tact_report_run_page(&report, page_sink, &json) < 0)
 		cli_out_of_memory();
-	page_write(&page_trace, &json, &text);
-	output_sink(&out, text.data, text.size);
-	text_free(&json);
-	text_free(&text);
-	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
+	return page_save(&page_trace, &json, p->html);
 }
 
 static int write_result(const struct tracer *p, const struct trace_run *run, struct output *out)
@@ -259,7 +247,7 @@ static int analyse(struct tracer *p)
 		.program_output = -1,
 		.parts = parts_for(p),
 		.samples = p->perfetto || p->html || p->format == FORMAT_JSON,
-		.views = p->html && !p->has_window,
+		.views = (p->html || p->perfetto) && !p->has_window,
 		.has_window = p->has_window,
 		.window_thread = p->watched,
 		.window_first = p->first,

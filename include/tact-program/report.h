@@ -104,6 +104,12 @@ struct tact_diff_report {
 int tact_report_diff(const struct tact_diff_report *report,
 		     int (*write)(void *arg, const char *data, size_t size), void *arg);
 
+/* Writes the data of the page of two runs: JSON, for the script of the page only.  Neither format nor
+ * width counts.
+ */
+int tact_report_diff_page(const struct tact_diff_report *report,
+			  int (*write)(void *arg, const char *data, size_t size), void *arg);
+
 /* ---- two versions of code ---- */
 
 struct tact_code_report {

@@ -106,9 +106,9 @@ int tact_analysis_run_all(struct tact_analysis *const *analyses, size_t n, struc
 int tact_analysis_keep_samples(struct tact_analysis *analysis);
 
 /* Writes the samples as a trace for Perfetto (Chrome's JSON), in which a microsecond is a cycle:
- * which function ran when, and the instructions per cycle.  `write` gets the text in pieces; it
- * ends the writing by returning anything but 0.  Returns 0, -TACT_E_INVAL if there are no samples
- * or a pointer is missing, -TACT_E_NOMEM.
+ * which function ran when, the instructions per cycle, and the uops of views, if they are kept.
+ * `write` gets the text in pieces; it ends the writing by returning anything but 0.  Returns 0,
+ * -TACT_E_INVAL if there are no samples or a pointer is missing, -TACT_E_NOMEM.
  */
 int tact_analysis_perfetto(struct tact_analysis *analysis,
 			   int (*write)(void *arg, const char *data, size_t size), void *arg);

@@ -270,7 +270,7 @@ int tact_analysis_perfetto(struct tact_analysis *a,
 {
 	if (!a || !a->samples || !write)
 		return -TACT_E_INVAL;
-	return samples_write(a->samples, a->symbols, a->trace, write, arg);
+	return samples_write(a->samples, a->views, a->symbols, a->trace, write, arg);
 }
 
 long tact_analysis_window(struct tact_analysis *a, const struct tact_window_uop **uops,

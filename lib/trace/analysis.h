@@ -13,6 +13,7 @@
 /* ---- samples.c: which function ran when ---- */
 
 struct samples;
+struct views;
 
 int samples_create(struct samples **out);
 void samples_destroy(struct samples *samples); /* NULL is allowed */
@@ -28,7 +29,7 @@ void samples_renumber(struct samples *samples, const uint32_t *map);
  */
 int samples_slice(const struct samples *samples, struct tact_result *r, const uint32_t *row_of);
 /* As tact_analysis_perfetto. */
-int samples_write(const struct samples *samples, struct tact_symbols *symbols,
+int samples_write(const struct samples *samples, struct views *views, struct tact_symbols *symbols,
 		  const struct tact_trace *trace,
 		  int (*write)(void *arg, const char *data, size_t size), void *arg);
 

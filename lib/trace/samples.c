@@ -3,6 +3,7 @@
  * Which function ran when: now and then a sample of each thread.  Memory is bounded: when there are
  * too many samples, every second one is dropped and the next ones come half as often.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,8 +203,9 @@ static void put_slice(struct writer *w, const struct sampled_thread *t, const ch
 	json_put_string(&w->json, "name", name);
 	json_put_count(&w->json, "pid", t->process);
 	json_put_count(&w->json, "tid", t->thread);
-	json_put_fixed(&w->json, "ts", begins, 0);
-	json_put_fixed(&w->json, "dur", ends - begins, 0);
+	/* Whole cycles, so that slices that follow each other do not overlap. */
+	json_put_fixed(&w->json, "ts", floor(begins), 0);
+	json_put_fixed(&w->json, "dur", floor(ends) - floor(begins), 0);
 	json_end(&w->json);
 }
 
@@ -243,7 +245,98 @@ static void put_samples(struct writer *w, const struct sampled_thread *t)
 	}
 }
 
-int samples_write(const struct samples *s, struct tact_symbols *symbols,
+/* ---- instructions of some moments ---- */
+
+enum { FIRST_PIPELINE = 1000000 }; /* number of the process that stands for a pipeline */
+
+static void put_name(struct writer *w, const char *what, uint64_t pid, uint64_t tid,
+		     const char *text, uint32_t number)
+{
+	begin(w, "M");
+	json_put_string(&w->json, "name", what);
+	json_put_count(&w->json, "pid", pid);
+	json_put_count(&w->json, "tid", tid);
+	json_begin_object(&w->json, "args");
+	json_printf_string(&w->json, "name", "%s %u", text, number);
+	json_end(&w->json);
+	json_end(&w->json);
+}
+
+static void put_phase(struct writer *w, const char *name, uint64_t pid, uint64_t tid, double begins,
+		      double ends, int port)
+{
+	begin(w, "X");
+	json_put_string(&w->json, "name", name);
+	json_put_count(&w->json, "pid", pid);
+	json_put_count(&w->json, "tid", tid);
+	json_put_fixed(&w->json, "ts", begins, 0);
+	json_put_fixed(&w->json, "dur", ends - begins, 0);
+	if (port >= 0) {
+		json_begin_object(&w->json, "args");
+		json_put_integer(&w->json, "port", port);
+		json_end(&w->json);
+	}
+	json_end(&w->json);
+}
+
+/* Writes a uop and its phases; `by`: from the cycles of the pipeline to those of the thread. */
+static void put_uop(struct writer *w, const struct tact_sim_uop *u, const char *text, uint64_t pid,
+		    uint64_t tid, double by)
+{
+	static const char *const names[] = {"waits to be issued", "waits for operands",
+					    "waits for a port", "executes", "waits to retire"};
+	const int64_t at[] = {u->delivered,  u->issued,	  u->ready,
+			      u->dispatched, u->executed, u->retired};
+	int64_t last = at[0] >= 0 ? at[0] : at[1];
+
+	put_phase(w, text, pid, tid, by + (double)last, by + (double)u->retired + 1, u->port);
+	for (size_t i = 1; i < ARRAY_SIZE(at); i++) {
+		if (at[i] <= last)
+			continue;
+		put_phase(w, names[i - 1], pid, tid, by + (double)last, by + (double)at[i], -1);
+		last = at[i];
+	}
+}
+
+/* Slices of a track must not overlap: each uop gets the first track that is free. */
+static void put_view(struct writer *w, const struct view *v)
+{
+	const uint64_t pid = FIRST_PIPELINE + v->thread;
+	int64_t ends[VIEW_UOPS] = {0}, base = INT64_MAX;
+	const char *text = "";
+
+	put_name(w, "process_name", pid, 0, "pipeline of thread", v->thread);
+	for (size_t i = 0; i < v->n; i++) {
+		const struct tact_sim_uop *u = &v->uops[i].uop;
+		const int64_t begins = u->delivered >= 0 ? u->delivered : u->issued;
+
+		base = begins < base ? begins : base;
+	}
+	for (size_t i = 0; i < v->n; i++) {
+		const struct tact_sim_uop *u = &v->uops[i].uop;
+		const int64_t begins = u->delivered >= 0 ? u->delivered : u->issued;
+		size_t track = 0;
+
+		while (track + 1 < VIEW_UOPS && ends[track] > begins)
+			track++;
+		ends[track] = u->retired + 1;
+		text = *v->uops[i].text ? v->uops[i].text : text;
+		put_uop(w, u, text, pid, track + 1, floor(v->at) - (double)base);
+	}
+}
+
+static int put_views(struct writer *w, struct views *views)
+{
+	struct view *v;
+	int status = 0;
+
+	for (size_t i = 0; views && (status = views_get(views, i, w->symbols, w->trace, &v)) > 0;
+	     i++)
+		put_view(w, v);
+	return status;
+}
+
+int samples_write(const struct samples *s, struct views *views, struct tact_symbols *symbols,
 		  const struct tact_trace *trace,
 		  int (*write)(void *arg, const char *data, size_t size), void *arg)
 {
@@ -258,6 +351,7 @@ int samples_write(const struct samples *s, struct tact_symbols *symbols,
 			put_thread(&w, &s->threads[i]);
 			put_samples(&w, &s->threads[i]);
 		} else {
+			w.is_nameless = put_views(&w, views) < 0 || w.is_nameless;
 			text_add(&w.text, "\n]}\n");
 		}
 		status = w.text.failed || w.is_nameless ? -TACT_E_NOMEM : 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Opens pages of `tact simulate --html`, `tact evaluate --report` and `tact mix report --html` in headless
-Chromium and checks them.
+"""Opens pages of `tact simulate --html`, `tact evaluate --report`, `tact mix report --html`, `tact trace --html` and
+`tact diff --html` in headless Chromium and checks them.
 
 usage: check_page.py [--tact PATH] [--keep DIRECTORY] [--skip WHY]
 
@@ -388,6 +388,140 @@ def check_mix(tests, tact, browser, directory):
     tests.check('mix: finds', clicked.attribute('found') == '1', clicked.attribute('found'))
 
 
+# ---- trace and diff ----
+
+# Names as nobody should give them, one of them not UTF-8; recursion, and a loop that divides.
+RUN = b"""	.globl _start
+	.type _start, @function
+_start:	mov $3000, %ebx
+1:	call "fun</script><b>x"
+	mov $6, %edi
+	call "q'\xff&amp;"
+	dec %ebx
+	jnz 1b
+	mov $60, %eax
+	xor %edi, %edi
+	syscall
+	.size _start, . - _start
+	.type "fun</script><b>x", @function
+"fun</script><b>x":	# </script><i>a comment</i>
+	mov $20, %ecx
+1:	imul %rax, %rax
+	DIVIDE
+	mov %rax, -8(%rsp)
+	dec %ecx
+	jnz 1b
+	ret
+	.size "fun</script><b>x", . - "fun</script><b>x"
+	.type "q'\xff&amp;", @function
+"q'\xff&amp;":
+	dec %edi
+	jz 1f
+	call "q'\xff&amp;"
+1:	ret
+	.size "q'\xff&amp;", . - "q'\xff&amp;"
+"""
+LOOK = """
+(function () {
+  const root = document.documentElement, flame = document.getElementById('flame');
+  const frames = () => flame.querySelectorAll('[role=treeitem]').length;
+  root.dataset.wide = root.scrollWidth > window.innerWidth ? 'yes' : 'no';
+  root.dataset.frames = frames();
+  const second = flame.querySelectorAll('[role=treeitem]')[1];
+  second.focus();
+  second.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+  root.dataset.zoomed = flame.querySelectorAll('.off').length;
+  document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+  root.dataset.back = flame.querySelectorAll('.off').length;
+  const find = document.querySelector('#calltools input');
+  find.value = 'FUN';
+  find.dispatchEvent(new Event('input'));
+  root.dataset.hits = flame.querySelectorAll('.hit').length;
+  root.dataset.said = document.querySelector('#calltools .say').textContent;
+  document.getElementById('theme').click();
+  root.dataset.after = root.dataset.theme;
+  const time = document.getElementById('time');
+  if (!time) return;
+  root.dataset.whole = root.dataset.to - root.dataset.from;
+  time.dispatchEvent(new KeyboardEvent('keydown', { key: '+' }));
+  root.dataset.part = root.dataset.to - root.dataset.from;
+  const line = document.querySelector('#source tr[data-line]');
+  line.click();
+  root.dataset.lit = document.querySelectorAll('#assembly tr.on').length;
+})();
+"""
+
+
+def make_runs(tact, directory):
+    """Pages of a program that was run, and of two versions of it."""
+    place = lambda name: os.path.join(directory, name)
+    for name, instead in (('one', b'nop'), ('two', b'div %ecx')):
+        with open(place(name + '.s'), 'wb') as f:
+            f.write(RUN.replace(b'DIVIDE', instead))
+        subprocess.run(['as', '-g', '-o', place(name + '.o'), place(name + '.s')], check=True)
+        subprocess.run(['ld', '-o', place(name), place(name + '.o')], check=True)
+    for arguments in (['trace', '--full', '--html', place('trace.html'), '--', place('one')],
+                      ['diff', '--html', place('diff.html'), '--', place('one'), place('two')]):
+        p = subprocess.run([tact, arguments[0], '-q', '-a', 'SKL', *arguments[1:]], capture_output=True,
+                           text=True, errors='replace', timeout=TIMEOUT)
+        if p.returncode:
+            raise RuntimeError('tact %s: %s' % (arguments[0], p.stderr or p.returncode))
+    return place('trace.html'), place('diff.html')
+
+
+def check_run(tests, browser, directory, name, path):
+    """What the pages of trace and diff have in common."""
+    page = Page(browser, directory, name, path)
+    check = lambda what, good, why='': tests.check('%s: %s' % (name, what), good, why)
+    check('drawn without an error', page.attribute('state') == 'ready', page.attribute('error'))
+    check('names stay text', '<b>x' not in page.dom and '<i>a comment' not in page.dom and
+          '</script><b>' not in page.text and '&lt;/script&gt;&lt;b&gt;x' in page.dom and '&amp;amp;' in page.dom)
+    check('nothing from elsewhere', not re.search(
+        r'(?:https?:)?//(?!www\.w3\.org/2000/svg)[\w.-]+\.\w|\bsrc=|\bhref=|@import|url\(', page.code))
+    check('small', len(page.text) < 300000, len(page.text))
+    width, height, count = pixels(page.picture)
+    check('the picture is not blank', (width, height) == SIZE and len(count) > 60, len(count))
+    dark = os.path.join(directory, name + '-dark.png')
+    page.run('--blink-settings=preferredColorScheme=0', '--screenshot=' + dark)
+    check('dark where that is preferred',
+          sum(n for c, n in pixels(dark)[2].items() if sum(c) < 150) > width * height / 3)
+    looked = page.run_with(LOOK)
+    looked.dom = looked.run('--window-size=500,900', '--dump-dom')
+    check('a narrow window does not scroll sideways', looked.attribute('wide') == 'no')
+    check('no error after using it', looked.attribute('state') == 'ready', looked.attribute('error'))
+    check('frames of the call graph', int(looked.attribute('frames') or 0) == 3, looked.attribute('frames'))
+    check('Enter zooms in, Escape out', (looked.attribute('zoomed'), looked.attribute('back')) == ('1', '0'),
+          (looked.attribute('zoomed'), looked.attribute('back')))
+    check('search finds and sums', looked.attribute('hits') == '1' and
+          re.search('[0-9.]+% of the cycles', looked.attribute('said') or ''), looked.attribute('said'))
+    check('colours can be switched', looked.attribute('after') == 'dark', looked.attribute('after'))
+    return page, looked
+
+
+def check_runs(tests, tact, browser, directory):
+    if not shutil.which('qemu-x86_64'):
+        print('skip pages of runs: there is no qemu-x86_64')
+        return
+    trace, diff = make_runs(tact, directory)
+    page, looked = check_run(tests, browser, directory, 'trace', trace)
+    check = lambda what, good, why='': tests.check('trace: ' + what, good, why)
+    check('paths add up', abs(sum(c[7] for c in page.data['calls']) / page.data['cycles'] - 1) < .01)
+    check('the timeline zooms', float(looked.attribute('part')) < float(looked.attribute('whole')),
+          (looked.attribute('part'), looked.attribute('whole')))
+    check('uops of the pipeline', int(page.attribute('pipe') or 0) > 50, page.attribute('pipe'))
+    check('source beside assembly', 'imul %rax, %rax' in page.dom and 'imul rax, rax' in page.dom and
+          looked.attribute('lit') == '1', looked.attribute('lit'))
+    check('what limits, and what is not modelled', all(text in page.dom for text in (
+        'standard error', 'The kernel is not traced', 'retiring')))
+    page, looked = check_run(tests, browser, directory, 'diff', diff)
+    check = lambda what, good, why='': tests.check('diff: ' + what, good, why)
+    check('says how much', re.search(r'B takes [0-9.]+% more cycles than A', page.dom))
+    first = page.data['functions'][0]
+    check('what changed most comes first', page.data['strings'][first[0]].startswith('fun<') and
+          first[6] > 2 * first[2], first)
+    check('the new instruction is marked', re.search('class="new">div ecx', page.dom))
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument('--tact', default=os.path.join(TOP, 'build', 'tact'))
@@ -401,7 +535,7 @@ def main():
         return 0
     tests = Tests()
     with tempfile.TemporaryDirectory(prefix='tact-web-') as directory:
-        for check in (check_demo, check_keys, check_unverified, check_names, check_report, check_mix):
+        for check in (check_demo, check_keys, check_unverified, check_names, check_report, check_mix, check_runs):
             try:
                 check(tests, os.path.abspath(args.tact), browser, directory)
             except Exception as e:  # whatever it is, the others still run and the sum is right
