@@ -46,11 +46,13 @@ static const struct option_spec path_specs[] = {
 
 static const struct option_spec output_specs[] = {
 	OPTION_FLAG(0, "cycles", cycles,
-		    "print cycles instead: executions times predicted cycles of each block, the "
-		    "bottleneck, and the gain if it were removed"),
-	OPTION_TEXT(0, "model", "NAME", model,
-		    "model for --cycles: facile (default), sim, mca, or another name of 'tact "
-		    "predict --model'"),
+		    "print core cycles instead, as 'tact trace' counts them without caches and "
+		    "branches: of each block, what limits it, and the gain if that were removed"),
+	OPTION_TEXT(
+		0, "model", "NAME", model,
+		"model for --cycles: sim (default), which executes the blocks in an order that the "
+		"profile allows; or facile, mca or another name of 'tact predict --model', which "
+		"take each block or loop alone"),
 	OPTION_FORMAT(format, OPTION_FORMATS, "text (default), csv or json (one object)"),
 	OPTION_TEXT(0, "html", "FILE", html,
 		    "also write the table as a sortable page for a browser that needs no network"),

@@ -16,6 +16,7 @@
 
 #include <tact/arch.h>
 #include <tact/predict.h>
+#include <tact/simulate.h>
 #include <tact/status.h>
 #include <tact/trace.h>
 
@@ -396,11 +397,15 @@ int tact_mix_diff_get_totals(const struct tact_mix_diff *diff, struct tact_mix_d
 
 struct tact_mix_costs;
 
-/* Predicts the cycles of each block by a model of tact/model.h (NULL: facile) and multiplies them
- * by its executions.  Cache misses and mispredictions are not included.  The mix must outlive the
- * costs, which refer to its names and code; arch and model are borrowed for the call.  Returns 0
- * with a handle for tact_mix_costs_destroy, -TACT_E_INVAL without a mix or an architecture, errors
- * of tact_model_open, -TACT_E_NOMEM.
+/* Predicts the cycles of each block by a model of tact/model.h (NULL: sim) and multiplies them by its
+ * executions.  A model that takes a stream of blocks gets an execution that is made up: it visits the
+ * blocks as often as the profile says, in an order that the profile allows, through the pipeline that
+ * tact/cycles.h runs traces on.  Other models get each block, or loop of several blocks, alone.
+ * Cache misses, mispredictions and first executions of code are not included: these are core
+ * cycles, as those of a trace without caches and branches.  The mix must outlive the costs, which
+ * refer to its names and code; arch and model are borrowed for the call.  Returns 0 with a handle for
+ * tact_mix_costs_destroy, -TACT_E_INVAL without a mix or an architecture, errors of tact_model_open,
+ * -TACT_E_LIMIT if the pipeline does not accept a block, -TACT_E_NOMEM.
  */
 int tact_mix_costs_create(struct tact_mix_costs **out, const struct tact_mix *mix,
 			  const struct tact_arch *arch, const char *model, struct tact_diag *diag);
@@ -435,6 +440,10 @@ struct tact_mix_cost {
 	double coverage;      /* share of the instructions with data */
 	bool is_loop;
 	unsigned n_blocks;
+	/* Cycles of an execution in which nothing retires, by enum tact_stall, if the model takes
+	 * streams.  Without bottlenecks, the longest one is the reason, and the gain is what it takes.
+	 */
+	double stalls[TACT_MAX_STALLS];
 };
 #define TACT_MIX_COST_INIT TACT_SIZED(struct tact_mix_cost)
 
@@ -452,6 +461,9 @@ struct tact_mix_costs_totals {
 	size_t failed; /* blocks without a prediction */
 	/* By enum tact_bound; a block with several bottlenecks counts for the first one. */
 	double by_bound[TACT_MAX_BOUNDS], gain_by_bound[TACT_MAX_BOUNDS];
+	/* By enum tact_stall: of blocks that no bound explains, for the longest stall. */
+	double by_stall[TACT_MAX_STALLS], gain_by_stall[TACT_MAX_STALLS];
+	bool is_walked; /* the model took a stream of blocks */
 };
 #define TACT_MIX_COSTS_TOTALS_INIT TACT_SIZED(struct tact_mix_costs_totals)
 

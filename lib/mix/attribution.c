@@ -358,7 +358,24 @@ static struct mix_profile *find_profile(struct tact_mix *mix, uint32_t epoch, ui
 	return &mix->profiles[code->profiles[block] - 1];
 }
 
-static void add_branches(struct tact_mix *mix)
+/* A stack has N records and N - 1 streams: a record weighs (N - 1) / N of a stream. */
+static double weight_of_record(const struct tact_mix *mix)
+{
+	return mix->stack_depth > 1 ? (mix->stack_depth - 1) / mix->stack_depth : 1;
+}
+
+static int add_arc(struct tact_mix *mix, const struct mix_profile *from,
+		   const struct mix_profile *to, double weight)
+{
+	if (tact_grow(&mix->arcs, &mix->arcs_capacity, mix->n_arcs + 1, sizeof(*mix->arcs)))
+		return -TACT_E_NOMEM;
+	mix->arcs[mix->n_arcs++] =
+		(struct mix_arc){(uint32_t)(from - mix->profiles), (uint32_t)(to - mix->profiles),
+				 weight * weight_of_record(mix)};
+	return 0;
+}
+
+static int add_branches(struct tact_mix *mix)
 {
 	for (size_t i = 0; i < mix->edges.capacity; i++) {
 		const struct mix_tally_entry *e = &mix->edges.slots[i];
@@ -375,7 +392,10 @@ static void add_branches(struct tact_mix *mix)
 		}
 		if (to)
 			to->in += e->weight;
+		if (from && to && add_arc(mix, from, to, e->weight))
+			return -TACT_E_NOMEM;
 	}
+	return 0;
 }
 
 /* In a stack of N records, a branch is in the oldest entry one time in N; paper, section III.C:
@@ -414,10 +434,8 @@ static void check_flow(struct tact_mix *mix)
 
 		if (p->lbr_hits < 2 * n)
 			continue;
-		/* A stack has N records and N - 1 streams: a record weighs (N - 1) / N of a stream.
-		 */
-		in = p->fall_in + p->in * (n - 1) / n;
-		out = p->fall_out + p->out * (n - 1) / n;
+		in = p->fall_in + p->in * weight_of_record(mix);
+		out = p->fall_out + p->out * weight_of_record(mix);
 		unit = p->lbr / (double)p->lbr_hits;
 		/* Stacks are samples; records in one of them are not independent of each other. */
 		error = 4 * unit * sqrt(n * (double)p->lbr_hits);
@@ -454,6 +472,8 @@ static void scale(struct tact_mix *mix)
 		mix->profiles[i].fall_in *= factor;
 		mix->profiles[i].fall_out *= factor;
 	}
+	for (size_t i = 0; i < mix->n_arcs; i++)
+		mix->arcs[i].weight *= factor;
 	for (size_t i = 0; i < mix->n_shares; i++) {
 		mix->shares[i].lbr *= factor;
 		mix->shares[i].completed *= factor;
@@ -472,9 +492,10 @@ int mix_resolve(struct tact_mix *mix, struct tact_diag *diag)
 		status = add_samples(mix);
 	if (!status)
 		status = mix_shares_sort(mix);
+	if (!status)
+		status = add_branches(mix);
 	if (status)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	add_branches(mix);
 	find_bias(mix);
 	check_flow(mix);
 	scale(mix);

@@ -260,6 +260,7 @@ void tact_mix_close(struct tact_mix *mix)
 	mix_modules_fini(&mix->modules);
 	free(mix->profiles);
 	free(mix->shares);
+	free(mix->arcs);
 	free(mix->command);
 	free(mix->ebs_event);
 	free(mix->lbr_event);

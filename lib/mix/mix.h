@@ -16,6 +16,8 @@
  *   retirement.c when the instructions of a block retire
  *   pivot.c      tables; taxonomy.c: a user's groups; pivot_diff.c: two of them side by side
  *   costs.c      executions times predicted cycles
+ *   block_flow.c  where execution goes after each block
+ *   block_walk.c  an execution made up from it, on the pipeline of traces; values.c: its addresses
  */
 #ifndef MIX_MIX_H
 #define MIX_MIX_H
@@ -213,6 +215,12 @@ struct mix_share {
 	double ebs, lbr, completed, exact;
 };
 
+/* A recorded branch from the end of one block to the beginning of another. */
+struct mix_arc {
+	uint32_t from, to; /* profiles */
+	double weight;	   /* of the same scale as streams */
+};
+
 struct tact_mix {
 	struct mix_spaces spaces;
 	struct mix_modules modules;
@@ -221,6 +229,8 @@ struct tact_mix {
 	size_t n_profiles, profiles_capacity;
 	struct mix_share *shares; /* by profile, thread */
 	size_t n_shares, shares_capacity;
+	struct mix_arc *arcs;
+	size_t n_arcs, arcs_capacity;
 	struct tact_mix_summary summary;
 	double stack_depth; /* mean number of records */
 	double ebs_total;   /* samples times period */

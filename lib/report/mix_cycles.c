@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "report/mix_report.h"
+#include "trace/result.h"
 
 enum { DEFAULT_TOP = 30 };
 
@@ -16,24 +17,44 @@ struct cycles_context {
 	const struct tact_arch *arch;
 };
 
-/* Returns the names of bounds, separated. */
-static struct cell get_bounds(const struct cell_at *at)
+static struct cell take_text(const struct cell_at *at, struct text *text)
+{
+	struct cell cell =
+		cell_printf(at->table, "%.*s", (int)text->size, text->data ? text->data : "");
+
+	at->table->out->failed |= text->failed;
+	text_free(text);
+	return cell;
+}
+
+/* Returns the bounds that limit a block and, for people, its stalls. */
+static struct cell get_limits(const struct cell_at *at)
 {
 	const struct tact_mix_cost *c = at->row;
-	const bool is_csv = at->table->format == FORMAT_CSV;
-	const struct tact_arch *arch =
-		is_csv ? NULL : ((const struct cycles_context *)at->table->context)->arch;
-	const char *separator = is_csv ? "+" : ", ";
-	struct text names = {0};
-	struct cell cell;
+	struct text text = {0};
 
-	for (uint32_t bounds = c->bottlenecks; bounds; bounds &= bounds - 1)
-		text_printf(&names, "%s%s", names.size ? separator : "",
-			    tact_bound_name_on(arch, (enum tact_bound)__builtin_ctz(bounds)));
-	cell = cell_printf(at->table, "%.*s", (int)names.size, names.data ? names.data : "");
-	at->table->out->failed |= names.failed;
-	text_free(&names);
-	return cell;
+	if (at->table->format == FORMAT_CSV)
+		for (uint32_t bounds = c->bottlenecks; bounds; bounds &= bounds - 1)
+			text_printf(&text, "%s%s", text.size ? "+" : "",
+				    tact_bound_name((enum tact_bound)__builtin_ctz(bounds)));
+	else
+		report_limits(&text, ((const struct cycles_context *)at->table->context)->arch,
+			      c->bottlenecks, c->stalls, c->cycles, 0);
+	return take_text(at, &text);
+}
+
+/* Returns the longest stall of a block that no bound explains. */
+static struct cell get_stall(const struct cell_at *at)
+{
+	const struct tact_mix_cost *c = at->row;
+	unsigned most = 0;
+
+	for (unsigned i = 1; i < TACT_N_STALLS; i++)
+		if (c->stalls[i] > c->stalls[most])
+			most = i;
+	return cell_string(c->bottlenecks || !(c->stalls[most] > 0)
+				   ? ""
+				   : result_stall_column((enum tact_stall)most));
 }
 
 static struct cell get_arch(const struct cell_at *at)
@@ -105,33 +126,44 @@ static const struct column columns[] = {
 	{NULL, "share", .get = get_share, .form = FORM_DECIMALS(6)},
 	{"gain", "gain", .get = get_gain, .width = 8, .decimals = 2, .flags = COLUMN_PERCENT,
 	 .form = FORM_DECIMALS(6), .rank = 2},
-	{"bottleneck", "bottlenecks", .get = get_bounds, .width = 10, .least = 14},
+	{"limited by", "bottlenecks", .get = get_limits, .width = 10, .least = 14},
 	{NULL, "coverage", COST(coverage, DOUBLE), .form = FORM_DECIMALS(4)},
 	{NULL, "arch", .get = get_arch},
+	{NULL, "stall", .get = get_stall},
 	{"block", NULL, .get = get_place, .least = 24},
 };
 /* clang-format on */
 
-/* Writes cycles by bottleneck. */
+/* Writes cycles by what limits them: bounds, and stalls that no bound explains. */
 static void add_bottlenecks(const struct tact_arch *arch, const struct tact_mix_costs_totals *t,
 			    struct text *out)
 {
-	bool is_shown[TACT_N_BOUNDS] = {false};
+	enum { ALL = TACT_N_BOUNDS + TACT_N_STALLS };
+	bool is_shown[ALL] = {false};
 
-	text_printf(out, "%-14s  %8s  %s\n", "bottleneck", "cycles", "gained if it were gone");
+	text_printf(out, "%-14s  %8s  %s\n", "limited by", "cycles", "gained if it were gone");
 	for (;;) {
-		unsigned best = TACT_N_BOUNDS;
+		unsigned best = ALL;
+		double most = 0, gain;
 
-		for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
-			if (!is_shown[b] && t->by_bound[b] > 0 &&
-			    (best == TACT_N_BOUNDS || t->by_bound[b] > t->by_bound[best]))
-				best = b;
-		if (best == TACT_N_BOUNDS)
+		for (unsigned i = 0; i < ALL; i++) {
+			const double cycles =
+				i < TACT_N_BOUNDS ? t->by_bound[i] : t->by_stall[i - TACT_N_BOUNDS];
+
+			if (!is_shown[i] && cycles > most) {
+				best = i;
+				most = cycles;
+			}
+		}
+		if (best == ALL)
 			break;
+		gain = best < TACT_N_BOUNDS ? t->gain_by_bound[best]
+					    : t->gain_by_stall[best - TACT_N_BOUNDS];
 		text_printf(out, "%-14s  %7.2f%%  %7.2f%%\n",
-			    tact_bound_name_on(arch, (enum tact_bound)best),
-			    100 * t->by_bound[best] / t->cycles,
-			    100 * t->gain_by_bound[best] / t->cycles);
+			    best < TACT_N_BOUNDS
+				    ? tact_bound_name_on(arch, (enum tact_bound)best)
+				    : tact_stall_name((enum tact_stall)(best - TACT_N_BOUNDS)),
+			    100 * most / t->cycles, 100 * gain / t->cycles);
 		is_shown[best] = true;
 	}
 	text_add(out, "\n");
@@ -176,9 +208,10 @@ static void add_text(struct report *report, const struct tact_mix_costs_report *
 	report_cpu(out, r->arch);
 	text_printf(out, "; rung: %s; error to expect of executions: %s\n",
 		    tact_mix_rung_name(s->rung), tact_mix_rung_error(s->rung));
-	text_add(out, s->is_relative ? "Cycles (relative): " : "Cycles: ");
+	text_add(out, s->is_relative ? "Core cycles (relative): " : "Core cycles: ");
 	report_count(out, rint(t->cycles), 0);
-	text_printf(out, " of %zu blocks, without cache misses and mispredictions", n);
+	text_printf(out, " of %zu %s; cache misses and mispredictions come on top", n,
+		    t->is_walked ? "blocks" : "blocks, each alone");
 	if (t->failed)
 		text_printf(out, "; %zu blocks have no prediction", t->failed);
 	text_add(out, "\n\n");
@@ -209,6 +242,11 @@ static void add_json_row(const struct tact_mix_cost *c, struct json *json)
 				tact_bound_name((enum tact_bound)__builtin_ctz(bounds)));
 	json_end(json);
 	json_put_fixed(json, "coverage", c->coverage, 4);
+	json_begin_object(json, "stalls");
+	for (unsigned i = 0; i < TACT_N_STALLS; i++)
+		json_put_number(json, result_stall_column((enum tact_stall)i),
+				c->stalls[i] * c->executions);
+	json_end(json);
 	json_end(json);
 }
 
@@ -228,6 +266,7 @@ static void add_json(struct report *report, const struct tact_mix_costs_report *
 	json_put_count(&json, "recordings", s->recordings);
 	json_put_fixed(&json, "cycles", t->cycles, 0);
 	json_put_count(&json, "failed_blocks", t->failed);
+	json_put_bool(&json, "alone", !t->is_walked);
 	json_begin_array(&json, "blocks");
 	for (size_t i = 0; i < r->top && report_flush(report); i++) {
 		tact_mix_costs_get_row(r->costs, i, &cost);

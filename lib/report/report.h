@@ -58,6 +58,12 @@ char *report_name(const char *symbol, bool is_mangled, bool is_whole);
  */
 bool report_bounds(struct text *out, const struct tact_arch *arch, uint32_t bits);
 
+/* Writes "Dependencies; loads 45%, ports 12%": bounds by their bits, and stalls that take a tenth of
+ * the cycles or more, as far as they fit into `width` columns (0: all); "-" if there is nothing.
+ */
+void report_limits(struct text *out, const struct tact_arch *arch, uint32_t bits,
+		   const double *stalls, double cycles, size_t width);
+
 /* ---- runs ---- */
 
 void report_run_text(struct report *report, const struct tact_run_report *r);

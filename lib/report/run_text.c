@@ -25,41 +25,44 @@ enum { PAGE_WIDTH = 80, LIMITS_WIDTH = 23, MOST_LIMITS = 36, LEAST_PLACE = 20 };
 /* Writes "loads 45%"; stalls that were seen in few executions stand for all, and may add up to more
  * than the cycles.
  */
-static void stall_text(const struct tact_result_row *row, unsigned stall, char text[32])
+static void stall_text(double stalled, double cycles, unsigned stall, char text[32])
 {
 	snprintf(text, 32, "%s %.0f%%", tact_stall_name((enum tact_stall)stall),
-		 100 * fmin(1, row->stalls[stall] / row->cycles));
+		 100 * fmin(1, stalled / cycles));
 }
 
-/* Writes "Dependencies; loads 45%, ports 12%": the bottlenecks, and stalls that take a tenth of the
- * cycles or more, as far as they fit into `width` columns (0: all).
- */
-static void add_limits(struct text *out, const struct tact_arch *arch,
-		       const struct tact_result_row *row, size_t width)
+void report_limits(struct text *out, const struct tact_arch *arch, uint32_t bits,
+		   const double *stalls, double cycles, size_t width)
 {
 	const size_t start = out->size;
 	bool is_said[TACT_N_STALLS] = {false};
-	const bool has_bound = report_bounds(out, arch, row->bottlenecks);
+	const bool has_bound = report_bounds(out, arch, bits);
 	unsigned n = 0;
 
-	for (; n < 2 && row->cycles > 0; n++) {
+	for (; n < 2 && cycles > 0; n++) {
 		unsigned best = TACT_N_STALLS;
 		char text[32];
 
 		for (unsigned i = 0; i < TACT_N_STALLS; i++)
-			if (!is_said[i] &&
-			    (best == TACT_N_STALLS || row->stalls[i] > row->stalls[best]))
+			if (!is_said[i] && (best == TACT_N_STALLS || stalls[i] > stalls[best]))
 				best = i;
-		if (best == TACT_N_STALLS || row->stalls[best] < 0.1 * row->cycles)
+		if (best == TACT_N_STALLS || stalls[best] < 0.1 * cycles)
 			break;
 		is_said[best] = true;
-		stall_text(row, best, text);
+		stall_text(stalls[best], cycles, best, text);
 		if (width && out->size - start + 2 + strlen(text) > width && out->size > start)
 			break;
 		text_printf(out, "%s%s", n ? ", " : has_bound ? "; " : "", text);
 	}
 	if (out->size == start)
 		text_add(out, "-");
+}
+
+/* The same for a row of a result. */
+static void add_limits(struct text *out, const struct tact_arch *arch,
+		       const struct tact_result_row *row, size_t width)
+{
+	report_limits(out, arch, row->bottlenecks, row->stalls, row->cycles, width);
 }
 
 void report_place(struct text *out, const struct tact_result_row *row, int by, const char *name)

@@ -500,25 +500,34 @@ static void spread_uops(const struct tact_block *block, double executions, doubl
  * Among the others, the largest one limits if it is close to the cycles of an execution, or if the
  * pipeline hardly stalled, so that nothing else held it up.
  */
-static uint32_t limits_of(const struct tact_prediction *p, const struct tact_cycles_block *b,
-			  bool was_seen)
+uint32_t engine_limits(const struct tact_prediction *p, double each, double stalled)
 {
-	const double each = b->cycles / (double)b->executions;
-	double largest = 0, stalled = 0;
+	double largest = 0;
 	uint32_t bits = 0;
 
-	for (unsigned i = 0; i < TACT_N_STALLS; i++)
-		stalled += b->stalls[i];
 	for (unsigned i = 0; i < TACT_N_BOUNDS; i++)
 		if (p->applies >> i & 1 && p->bound[i] <= (1 + ABOUT) * each &&
 		    p->bound[i] > largest)
 			largest = p->bound[i];
-	if (largest < (1 - ABOUT) * each && (!was_seen || stalled >= HARDLY * b->cycles))
+	if (!(largest > 0))
+		return 0;
+	if (largest < (1 - ABOUT) * each && (stalled < 0 || stalled >= HARDLY * each))
 		return 0;
 	for (unsigned i = 0; i < TACT_N_BOUNDS; i++)
 		if (p->applies >> i & 1 && p->bound[i] == largest)
 			bits |= 1u << i;
 	return bits;
+}
+
+static uint32_t limits_of(const struct tact_prediction *p, const struct tact_cycles_block *b,
+			  bool was_seen)
+{
+	double stalled = 0;
+
+	for (unsigned i = 0; i < TACT_N_STALLS; i++)
+		stalled += b->stalls[i];
+	return engine_limits(p, b->cycles / (double)b->executions,
+			     was_seen ? stalled / (double)b->executions : -1);
 }
 
 int tact_cycles_get_insns(const struct tact_cycles *c, uint32_t number, double *out)

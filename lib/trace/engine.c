@@ -353,7 +353,8 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 					  .address = event->block->address,
 					  .accesses = t->owner->accesses,
 					  .trips = t->caches ? t->owner->trips : NULL,
-					  .was_executed = code->executions > 0};
+					  .was_executed =
+						  t->owner->opt.warm || code->executions > 0};
 	unsigned longest = 0;
 	uint64_t special = t->caches ? pass_caches(t, event, &longest) : 0;
 	int status = 0;

@@ -171,6 +171,11 @@ void engine_retired(void *thread, uint64_t cycle);
 bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *code,
 		       struct tact_cycles_block *out);
 
+/* Finds the bounds of FACILE that executions of a block kept to: `each` cycles on average, `stalled`
+ * of them with a stall, < 0 if the stalls are unknown.  0: the stalls are the reason.
+ */
+uint32_t engine_limits(const struct tact_prediction *bounds, double each, double stalled);
+
 /* Shows uops of a thread that are in its pipeline from its cycle `first` to its cycle `last`, in
  * order of retirement; their iteration counts executions.  thread: as in the events, or
  * TACT_TRACE_FIRST_THREAD.  Before the first event.  Returns 0, -TACT_E_INVAL if the run is not

@@ -79,7 +79,8 @@ TEST(test_costs)
 	struct tact_mix_cost c = TACT_MIX_COST_INIT;
 	double sum = 0, by_bound = 0;
 
-	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), NULL, NULL), 0);
+	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), "facile", NULL),
+			 0);
 	assert_int_equal(tact_mix_costs_count(costs), 3);
 	tact_mix_costs_get_totals(costs, &t);
 	assert_int_equal(t.failed, 0);
@@ -123,7 +124,8 @@ TEST(test_rare_way)
 	struct tact_mix *mix = make((const unsigned[]){1000, 400, 0, 0});
 	struct tact_mix_costs *costs;
 
-	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), NULL, NULL), 0);
+	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), "facile", NULL),
+			 0);
 	assert_int_equal(tact_mix_costs_count(costs), 2);
 	for (size_t i = 0; i < 2; i++) {
 		struct tact_mix_cost c = TACT_MIX_COST_INIT;
@@ -151,6 +153,38 @@ TEST(test_bad_costs)
 			 -TACT_E_INVAL);
 	assert_non_null(strstr(diag.text, "'none' is not one of"));
 	tact_mix_costs_destroy(NULL);
+	tact_mix_close(mix);
+}
+
+/* Blocks in the order of an execution: a block waits for those before it. */
+TEST(test_walk)
+{
+	static const unsigned times[4] = {1000, 1000, 5000, 10};
+	struct tact_mix *mix = make(times);
+	struct tact_mix_costs_totals t = TACT_MIX_COSTS_TOTALS_INIT;
+	struct tact_mix_costs *costs;
+	struct tact_mix_cost c = TACT_MIX_COST_INIT;
+	double all = 0;
+
+	assert_int_equal(tact_mix_costs_create(&costs, mix, tact_arch_find("SKL"), NULL, NULL), 0);
+	tact_mix_costs_get_totals(costs, &t);
+	assert_true(t.is_walked);
+	/* Two multiplications, which wait for each other. */
+	assert_int_equal(tact_mix_costs_get_row(costs, 0, &c), 0);
+	assert_true(c.is_loop);
+	assert_true(fabs(c.cycles - 6) < 0.1);
+	assert_int_equal(c.bottlenecks, 1u << TACT_BOUND_PRECEDENCE);
+	assert_true(c.gain > 0 && c.gain < c.total);
+	/* One multiplication on the way round. */
+	assert_int_equal(tact_mix_costs_get_row(costs, 1, &c), 0);
+	assert_int_equal(c.n_blocks, 2);
+	assert_true(fabs(c.cycles - 3) < 0.2);
+	for (unsigned i = 0; i < TACT_MAX_BOUNDS; i++)
+		all += t.by_bound[i];
+	for (unsigned i = 0; i < TACT_MAX_STALLS; i++)
+		all += t.by_stall[i];
+	assert_true(fabs(all - t.cycles) < 1e-6 * t.cycles);
+	tact_mix_costs_destroy(costs);
 	tact_mix_close(mix);
 }
 
@@ -276,7 +310,8 @@ static void check_sums(const struct tact_mix *const *mixes)
 	assert_true(fabs(s.instructions - (4 * 400 + 2 * 50)) < 1e-6);
 
 	assert_int_equal(
-		tact_mix_costs_create_all(&costs, mixes, 2, tact_arch_find("SKL"), NULL, NULL), 0);
+		tact_mix_costs_create_all(&costs, mixes, 2, tact_arch_find("SKL"), "facile", NULL),
+		0);
 	assert_int_equal(tact_mix_costs_count(costs), 2);
 	assert_int_equal(tact_mix_costs_get_row(costs, 0, &c), 0);
 	assert_true(fabs(c.executions - 400) < 1e-6);
@@ -385,10 +420,10 @@ TEST(test_reports)
 						"imul,200,600,1.000000\n");
 	tact_mix_diff_destroy(diff);
 
-	assert_int_equal(tact_mix_costs_create(&costs, mix[0], cycles.arch, NULL, NULL), 0);
+	assert_int_equal(tact_mix_costs_create(&costs, mix[0], cycles.arch, "facile", NULL), 0);
 	cycles.costs = costs;
-	EXPECT_REPORT(tact_report_mix_costs, &cycles, &text, "Cycles: 600 of 1 blocks",
-		      "(4 instructions, loop)\n");
+	EXPECT_REPORT(tact_report_mix_costs, &cycles, &text,
+		      "Core cycles: 600 of 1 blocks, each alone;", "(4 instructions, loop)\n");
 	cycles.format = TACT_FORMAT_JSON;
 	EXPECT_REPORT(tact_report_mix_costs, &cycles, &text, "\"cycles\":600,\"failed_blocks\":0");
 	tact_mix_costs_destroy(costs);
