@@ -77,16 +77,16 @@ def points(args):
 def operations(kind, size, step, is_traced):
     """As many as show a steady state, and not so many that a trace takes long."""
     if kind in ('read', 'write', 'copy', 'stream'):
-        return min(max(size, M), 16 * M) * (1 if is_traced or size > M else 4)
+        return min(max(size, M), 16 * M)
     if kind in ('movs', 'movsq', 'stos', 'stosq'):
         return max(size * 200, 256 * K) if size < 64 * K else max(size, M)
     if kind == 'column':
         return size // 8
     if kind in ('chase', 'chases'):
-        return (16000 if size > 4 * M else 60000) * (1 if is_traced else 4)
+        return 16000 if size > 4 * M else 60000 * (1 if is_traced else 4)
     if kind in BY_DIFFERENCE:
         return max(400000 if kind == 'branch' else 200000, size // 4 if kind == 'code' else 2 * size)
-    return 100000 * (1 if is_traced else 4)
+    return 100000
 
 
 def build(directory):
@@ -159,7 +159,7 @@ def main():
     p.add_argument('--only-measure', action='store_true', help='do not predict')
     p.add_argument('--params', help='parameters of the microarchitecture, for tact')
     p.add_argument('--core', action='store_true', help='the core alone, without caches and predictor')
-    p.add_argument('--rounds', type=int, default=7, help='native runs of a point, of which the fastest counts')
+    p.add_argument('--rounds', type=int, default=15, help='native runs of a point, of which the fastest counts')
     p.add_argument('--timeout', type=float, default=300, help='seconds for a trace')
     args = p.parse_args()
     args.size = [float(x) for x in args.size.split('-')]

@@ -7,8 +7,8 @@
  * Warms up, runs ROUNDS times about OPERATIONS operations and prints
  * KIND,SIZE,STEP,CYCLES,OPERATIONS: the fewest core cycles for one operation, and how many operations
  * a round really has.  Cycles come from the time stamp counter and a chain of multiplications before
- * and after each round.  A round whose two chains disagree does not count; if none is left, CYCLES is
- * "-".
+ * and after each round.  A round whose two chains disagree, or in which something else ran on the CPU,
+ * does not count; if none is left, CYCLES is "-".
  *
  * bench/memory_sweep.py runs the same under tact trace: it counts from begin() on, and asks for the
  * functions measured_KIND, or for the difference of two numbers of rounds.
@@ -20,15 +20,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <x86intrin.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
 #define INLINE	 static inline __attribute__((always_inline))
-enum { LINE = 64, PAGE = 4096, CACHED = 64 << 20 /* more than any cache holds */ };
+enum {
+	LINE = 64,
+	PAGE = 4096,
+	OFFSETS = 1024,
+	CACHED = 48 << 20 /* more than most caches hold */
+};
 
 struct work {
 	char *a, *b;	     /* memory, of `size` bytes each */
-	uint32_t *offsets;   /* of `random`: ops of them */
+	uint32_t *offsets;   /* of `random`: OFFSETS of them */
 	uint8_t *code;	     /* of kinds that make some */
 	void **at;	     /* the next pointer of `chase` */
 	void **chains[8];    /* of `chases` */
@@ -106,22 +112,6 @@ static void link_ring(char *p, uint64_t bytes, uint64_t step, uint64_t most)
 	*last = first;
 }
 
-/* Touches all places of a ring in its order, without waiting for any. */
-static NOINLINE void touch_ring(const char *p, uint64_t bytes, uint64_t step)
-{
-	const uint64_t n = bytes / step;
-	unsigned bits = 1;
-
-	while ((uint64_t)1 << bits < n)
-		bits++;
-	for (uint64_t i = 0; i >> bits == 0; i++) {
-		const uint64_t to = shuffled(i, bits);
-
-		if (to < n)
-			__asm__ volatile("" : : "r"(*(const volatile char *)(p + to * step)));
-	}
-}
-
 INLINE void chase(struct work *w, uint64_t ops)
 {
 	void **p = w->at;
@@ -159,25 +149,29 @@ INLINE void chases(struct work *w, uint64_t ops)
 	memcpy(w->chains, c, sizeof(c));
 }
 
-/* Loads that do not wait for each other, and stores after them. */
+/* Loads, or additions, that do not wait for each other: at offsets that repeat, from a place that
+ * does not.
+ */
 INLINE void load_random(struct work *w, uint64_t ops, bool stores)
 {
-	const uint32_t *offset = w->offsets + w->place, *end = offset + ops;
-	uint64_t sum = 0, at;
+	for (; ops; ops -= OFFSETS) {
+		const uint32_t *offset = w->offsets, *end = offset + OFFSETS;
+		char *from = w->a + next_random() % (w->size / 2 / LINE) * LINE;
+		uint64_t sum = 0, at;
 
-	if (stores)
-		__asm__ volatile(".p2align 6\n1: mov (%1), %k2\n incq (%4,%2)\n add $4, %1\n cmp "
-				 "%3, %1\n jne 1b"
-				 : "+&r"(sum), "+&r"(offset), "=&r"(at)
-				 : "r"(end), "r"(w->a)
-				 : "memory", "cc");
-	else
-		__asm__ volatile(".p2align 6\n1: mov (%1), %k2\n add (%4,%2), %0\n add $4, %1\n "
-				 "cmp %3, %1\n jne 1b"
-				 : "+&r"(sum), "+&r"(offset), "=&r"(at)
-				 : "r"(end), "r"(w->a)
-				 : "memory", "cc");
-	w->place = (w->place + ops) % (4 * w->ops);
+		if (stores)
+			__asm__ volatile(".p2align 6\n1: mov (%1), %k2\n incq (%4,%2)\n"
+					 "add $4, %1\n cmp %3, %1\n jne 1b"
+					 : "+&r"(sum), "+&r"(offset), "=&r"(at)
+					 : "r"(end), "r"(from)
+					 : "memory", "cc");
+		else
+			__asm__ volatile(".p2align 6\n1: mov (%1), %k2\n add (%4,%2), %0\n"
+					 "add $4, %1\n cmp %3, %1\n jne 1b"
+					 : "+&r"(sum), "+&r"(offset), "=&r"(at)
+					 : "r"(end), "r"(from)
+					 : "memory", "cc");
+	}
 }
 
 INLINE void random_loads(struct work *w, uint64_t ops)
@@ -274,38 +268,20 @@ REPEATED(copy_words, "movsq", 8)
 REPEATED(fill_bytes, "stosb", 1)
 REPEATED(fill_words, "stosq", 8)
 
-#define ONCE(name, body)                                                                           \
-	static NOINLINE void measured_##name(struct work *w, uint64_t ops)                         \
-	{                                                                                          \
-		body(w, ops);                                                                      \
-	}
-/* A body twice, so that warming up can be told apart. */
+/* Each body twice, so that warming up can be told apart. */
 #define TWICE(name, body)                                                                          \
 	static NOINLINE void warm_##name(struct work *w, uint64_t ops)                             \
 	{                                                                                          \
 		body(w, ops);                                                                      \
 	}                                                                                          \
-	ONCE(name, body)
-
-/* Rings that no cache holds are not touched before. */
-static void warm_ring(struct work *w, uint64_t ops)
-{
-	(void)ops;
-	if (w->size <= CACHED)
-		touch_ring(w->a, w->size, w->step);
-}
-
-static void warm_rings(struct work *w, uint64_t ops)
-{
-	(void)ops;
-	for (unsigned i = 0; i < 8 && w->size <= CACHED; i++)
-		touch_ring(w->a + i * (w->size / 8), w->size / 8, LINE);
-}
-
-ONCE(chase, chase)
-ONCE(chases, chases)
-ONCE(random, random_loads)
-ONCE(rmw, random_changes)
+	static NOINLINE void measured_##name(struct work *w, uint64_t ops)                         \
+	{                                                                                          \
+		body(w, ops);                                                                      \
+	}
+TWICE(chase, chase)
+TWICE(chases, chases)
+TWICE(random, random_loads)
+TWICE(rmw, random_changes)
 TWICE(read, read_lines)
 TWICE(write, write_lines)
 TWICE(copy, copy_lines)
@@ -425,15 +401,14 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-#define MEMORY(name) MEMORY_OF(name, warm_##name)
-#define MEMORY_OF(name, warm)                                                                      \
+#define MEMORY(name)                                                                               \
 	{                                                                                          \
-#name, warm, measured_##name, NULL                                                 \
+#name, warm_##name, measured_##name, NULL                                          \
 	}
-	MEMORY_OF(chase, warm_ring),
-	MEMORY_OF(chases, warm_rings),
-	MEMORY_OF(random, warm_ring),
-	MEMORY_OF(rmw, warm_ring),
+	MEMORY(chase),
+	MEMORY(chases),
+	MEMORY(random),
+	MEMORY(rmw),
 	MEMORY(read),
 	MEMORY(write),
 	MEMORY(copy),
@@ -488,19 +463,20 @@ static uint64_t prepare(struct work *w, const struct kind *k)
 		return w->size / w->step;
 	}
 	if (!strcmp(name, "chases")) {
-		for (unsigned i = 0; i < 8; i++) {
-			char *at = w->a + i * (w->size / 8);
+		const uint64_t bytes = w->size / w->step / LINE * LINE;
 
-			link_ring(at, w->size / 8, LINE, w->all_ops);
-			w->chains[i] = (void **)(void *)at;
+		for (unsigned i = 0; i < w->step && i < 8; i++) {
+			link_ring(w->a + i * bytes, bytes, LINE, w->all_ops);
+			w->chains[i] = (void **)(void *)(w->a + i * bytes);
 		}
 		return w->size / LINE;
 	}
 	if (is_one_of(name, "random rmw")) {
-		w->offsets = get_memory(4 * w->ops * sizeof(*w->offsets), 0);
-		for (uint64_t i = 0; i < 4 * w->ops; i++)
-			w->offsets[i] = (uint32_t)(next_random() % (w->size / LINE) * LINE);
-		return w->ops;
+		w->offsets = get_memory(OFFSETS * sizeof(*w->offsets), 0);
+		for (unsigned i = 0; i < OFFSETS; i++)
+			w->offsets[i] = (uint32_t)(next_random() % (w->size / 2 / LINE) * LINE);
+		w->ops = (w->ops + OFFSETS - 1) / OFFSETS * OFFSETS;
+		return (w->size / LINE + OFFSETS - 1) / OFFSETS * OFFSETS;
 	}
 	if (is_one_of(name, "movs movsq stos stosq")) {
 		w->per_op = (double)w->size;
@@ -552,6 +528,14 @@ static double ticks_per_cycle(void)
 	return best;
 }
 
+/* How often something else took the CPU. */
+static long interruptions(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw + usage.ru_nvcsw;
+}
+
 int main(int argc, char **argv)
 {
 	struct work w = {0};
@@ -573,11 +557,14 @@ int main(int argc, char **argv)
 	w.all_ops = w.ops * (rounds + 1) < CACHED / LINE ? CACHED / LINE : w.ops * (rounds + 1);
 	warming = prepare(&w, k);
 	/* What no cache holds need not be touched before. */
-	warming = (w.size > CACHED && warming > w.ops ? w.ops : warming) / 8 * 8;
-	warming = warming ? warming : 8;
+	if (w.size > CACHED && warming > w.ops)
+		warming = w.ops;
+	if (warming >= 8)
+		warming = warming / 8 * 8;
 	begin();
 	k->warm(&w, warming);
 	for (uint64_t i = 0; i < rounds; i++) {
+		const long was = interruptions();
 		const double before = ticks_per_cycle();
 		unsigned cpu;
 		uint64_t start = __rdtscp(&cpu);
@@ -587,7 +574,8 @@ int main(int argc, char **argv)
 		ticks = (double)(__rdtscp(&cpu) - start);
 		after = ticks_per_cycle();
 		cycles = ticks / (before < after ? before : after) / ((double)w.ops * w.per_op);
-		if (before < 1.1 * after && after < 1.1 * before && (!best || cycles < best))
+		if (before < 1.1 * after && after < 1.1 * before && interruptions() == was &&
+		    (!best || cycles < best))
 			best = cycles;
 	}
 	printf("%s,%llu,%llu,", k->name, (unsigned long long)w.size, (unsigned long long)w.step);
