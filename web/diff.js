@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 'use strict';
-/* global D, $, brief, make, clear, count, share, ratio, base, name, figure, setUpTheme, stallParts, WORDS,
-   stallBar, Flame, flameTools, Table, root, isDark */
+/* global D, root, $, make, count, share, ratio, base, str, brief, figure, setUpTheme, stallParts,
+   stallBar, isDark, WORDS, Flame, flameTools, Table */
 (function () {
 const A = D.sides[0], B = D.sides[1], change = B.cycles - A.cycles;
 
@@ -55,7 +55,9 @@ function fillBars() {
     make(row, 'span', count(s[1].cycles), 'num');
   });
   const rows = [];
-  stallParts(A.stalled, A.cycles, false).concat(stallParts(B.stalled, B.cycles, false)).forEach(function (p) {
+  const both = stallParts(A.stalled, A.cycles, false).concat(
+    stallParts(B.stalled, B.cycles, false));
+  both.forEach(function (p) {
     if (rows.some(function (r) { return r.name === p.name; })) return;
     const of = function (s) {
       const x = stallParts(s.stalled, s.cycles).find(function (q) { return q.name === p.name; });
@@ -113,8 +115,8 @@ function cause(r) {
   return most > .1 * Math.abs(r.b - r.a) ? best : '';
 }
 const FUNCTIONS = D.functions.map(function (f) {
-  return Object.assign(sides(f, 2), { name: name(f[0]), module: name(f[1]),
-    text: (name(f[0]) + ' ' + name(f[1])).toLowerCase() });
+  return Object.assign(sides(f, 2), { name: str(f[0]), module: str(f[1]),
+    text: (str(f[0]) + ' ' + str(f[1])).toLowerCase() });
 });
 function fillFunctions() {
   const most = FUNCTIONS.reduce(function (m, f) { return Math.max(m, Math.abs(f.b - f.a)); }, 0);
@@ -158,11 +160,11 @@ function putCode(parent, title, code, kept, className) {
   if (!code) return;
   const pre = make(div, 'pre');
   code.slice(1).forEach(function (s, i) {
-    make(pre, 'span', name(s) + '\n', kept && !kept.has(i) ? className : '');
+    make(pre, 'span', str(s) + '\n', kept && !kept.has(i) ? className : '');
   });
 }
 function linesOf(code) {
-  return code ? code.slice(1).map(function (x) { return plainText(name(x)); }) : null;
+  return code ? code.slice(1).map(function (x) { return plainText(str(x)); }) : null;
 }
 /* Blocks that only one side has belong together if they are of one function and alike. */
 function align(rows) {
@@ -217,7 +219,7 @@ function fillBlocks() {
 function nodesOf(side) {
   const of = new Map(), list = side.calls.map(function (c, i) {
     of.set(c[0], i);
-    return { parent: c[1], name: name(c[2]), key: c[2], module: name(c[3]), calls: c[4],
+    return { parent: c[1], name: str(c[2]), key: c[2], module: str(c[3]), calls: c[4],
       instructions: c[5], cycles: c[6], self: c[7], other: 0 };
   });
   list.forEach(function (n) { n.parent = n.parent < 0 ? -1 : of.get(n.parent); });

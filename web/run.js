@@ -2,6 +2,9 @@
  * What the pages of trace and diff share: numbers, the box beside the pointer, bars, flame graphs.
  */
 'use strict';
+/* exported D, root, $, make, clear, count, share, ratio, base, str, brief, figure, redraws, isDark,
+   setUpTheme, color, hideTip, showTip, stallParts, stallBar, WORDS, limitText, Flame, plain,
+   flameTools, Table, meter */
 const D = JSON.parse(document.getElementById('data').textContent);
 const root = document.documentElement, tip = document.getElementById('tip');
 const $ = function (id) { return document.getElementById(id); };
@@ -28,7 +31,7 @@ function share(part, all) {
 }
 function ratio(a, b) { return b > 0 ? a / b : 0; }
 function base(path) { return path.slice(path.lastIndexOf('/') + 1); }
-function name(i) { return D.strings[i]; }
+function str(i) { return D.strings[i]; }
 /* A name that people can read: without what is between angle brackets if it is long. */
 function brief(text) {
   if (text.length <= 64) return text;
@@ -285,7 +288,8 @@ function Flame(box, nodes, all, colorOf, rowsOf, say) {
 
 /* The colour of a function: of its module's hue. */
 function plain(n) {
-  const hue = hashOf(base(n.module) || n.name) % 360, light = 62 + hashOf(n.name) % 18;
+  const hue = (hashOf(base(n.module) || n.name) + hashOf(n.name + ' ') % 44 + 338) % 360;
+  const light = 62 + hashOf(n.name) % 18;
   return 'hsl(' + hue + ',' + (isDark() ? 42 : 58) + '%,' + (isDark() ? light - 8 : light) + '%)';
 }
 
@@ -315,7 +319,7 @@ function flameTools(tools, flame, extra) {
 
 /* ---- tables ---- */
 
-/* columns: [title, number or text of a row, text of a cell, class]; sorted by the column clicked. */
+/* columns: [title, number or text of a row, text of a cell, class]; a click on one sorts. */
 function Table(table, columns, rows, most, onRow) {
   let by = 0, order = -1, filter = '', shown = most;
   const head = make(make(table, 'thead'), 'tr'), body = make(table, 'tbody');

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 'use strict';
-/* global D, $, brief, make, clear, count, share, ratio, base, name, figure, setUpTheme, stallBar, WORDS,
-   limitText, Flame, flameTools, plain, Table, meter, showTip, hideTip, root */
+/* global D, root, $, make, clear, count, share, ratio, base, str, brief, figure, setUpTheme,
+   stallBar, limitText, Flame, plain, flameTools, Table, meter */
+/* exported CALLS, NODE_OF */
 const CALLS = D.calls.map(function (c) {
-  return { row: c[0], parent: c[1], name: name(c[2]), module: name(c[3]), calls: c[4],
+  return { row: c[0], parent: c[1], name: str(c[2]), module: str(c[3]), calls: c[4],
     instructions: c[5], cycles: c[6], self: c[7] };
 });
 /* Rows of the result have numbers of their own: some were left out. */
@@ -39,7 +40,7 @@ function fillSummary() {
   if (!D.exact) list.push('The cycles come from samples: ' + share(D.simulated, D.instructions) +
     ' of the instructions went through the simulated pipeline. The standard error is the ' +
     'uncertainty of sampling alone, not that of the model.');
-  if (D.unknown) list.push(share(D.unknown, D.instructions) +
+  if (D.unknown >= 5e-5 * D.instructions) list.push(share(D.unknown, D.instructions) +
     ' of the instructions have no data for this CPU.');
   if (D.caveat) list.push('Predictions for this CPU: ' + D.caveat + '.');
   if (D.partial) list.push('The run is not complete.');
@@ -75,15 +76,15 @@ function totals() {
 /* ---- tables ---- */
 
 function row(r) {
-  return { name: name(r[0]), module: name(r[1]), cycles: r[2], instructions: r[3], times: r[4],
-    bound: name(r[5]), stalls: r[6], text: (name(r[0]) + ' ' + name(r[1])).toLowerCase() };
+  return { name: str(r[0]), module: str(r[1]), cycles: r[2], instructions: r[3], times: r[4],
+    bound: str(r[5]), stalls: r[6], text: (str(r[0]) + ' ' + str(r[1])).toLowerCase() };
 }
 function limits(r) {
   return [r.bound, limitText(r.stalls, r.cycles)].filter(Boolean).join('; ') || '\u2013';
 }
 function openListing(r) {
   const i = D.listings.findIndex(function (l) {
-    return name(l.function) === r.name && name(l.module) === r.module;
+    return str(l.function) === r.name && str(l.module) === r.module;
   });
   if (i < 0) return false;
   $('which').value = i;
@@ -93,7 +94,7 @@ function openListing(r) {
 }
 function putName(r, td) {
   const has = D.listings.some(function (l) {
-    return name(l.function) === r.name && name(l.module) === r.module;
+    return str(l.function) === r.name && str(l.module) === r.module;
   });
   if (has) {
     const b = make(td, 'button', brief(r.name), 'link');
@@ -124,7 +125,7 @@ function fillFunctions() {
 function fillBlocks() {
   const rows = D.blocks.map(function (b) {
     const r = row(b);
-    return Object.assign(r, { address: b[7], source: name(b[8]), line: b[9], alone: b[10],
+    return Object.assign(r, { address: b[7], source: str(b[8]), line: b[9], alone: b[10],
       code: b[11] });
   });
   const each = function (r) { return ratio(r.cycles, r.times); };
@@ -142,10 +143,10 @@ function fillBlocks() {
       if (r.line) make(s, 'small', ' ' + base(r.source) + ':' + r.line);
       const pre = make(d, 'pre');
       pre.textContent = r.code.map(function (c) {
-        return ratio(c[1], r.times).toFixed(2).padStart(8) + '  ' + name(c[0]);
+        return ratio(c[1], r.times).toFixed(2).padStart(8) + '  ' + str(c[0]);
       }).join('\n');
-      make(d, 'small', 'Cycles per execution of each instruction. Alone: cycles if the block were ' +
-        'repeated by itself.');
+      make(d, 'small', 'Cycles per execution of each instruction. Alone: cycles if the block ' +
+        'were repeated by itself.');
     }, 'l name']
   ];
   Table($('blocks'), columns, rows, 20);
@@ -159,7 +160,7 @@ function heat(td, part, all) {
 }
 function light(file, line) {
   document.querySelectorAll('.pair tr.on').forEach(function (tr) { tr.classList.remove('on'); });
-  let first = [];
+  const first = [];
   document.querySelectorAll('.pair tr[data-line]').forEach(function (tr) {
     if (tr.dataset.line !== file + ':' + line) return;
     tr.classList.add('on');
@@ -183,7 +184,7 @@ function showSource(l, sums) {
     return;
   }
   l.sources.forEach(function (s) {
-    const tr = make(table, 'tr', undefined, 'file'), td = make(tr, 'td', name(s.file));
+    const tr = make(table, 'tr', undefined, 'file'), td = make(tr, 'td', str(s.file));
     td.colSpan = 4;
     let last = 0;
     s.lines.forEach(function (x) {
@@ -217,8 +218,8 @@ function showListing(i) {
     heat(n, x[2], l.cycles);
     make(tr, 'td', ratio(x[2], x[3]).toFixed(2), 'n').title = 'cycles per execution';
     make(tr, 'td', x[0], 'n');
-    make(tr, 'td', name(x[1]));
-    make(tr, 'td', x[5] ? base(name(x[4])) + ':' + x[5] : '', 'why');
+    make(tr, 'td', str(x[1]));
+    make(tr, 'td', x[5] ? base(str(x[4])) + ':' + x[5] : '', 'why');
     if (x[4] >= 0) onLine(tr, x[4], x[5]);
   });
   $('whichsay').textContent = share(l.cycles, D.cycles) + ' of all cycles; columns: share of all ' +
@@ -228,7 +229,7 @@ function fillListings() {
   if (!D.listings.length) { $('codesection').hidden = true; return; }
   D.listings.forEach(function (l, i) {
     const o = make($('which'), 'option', share(l.cycles, D.cycles) + '  ' +
-      brief(name(l.function)));
+      brief(str(l.function)));
     o.value = i;
   });
   $('which').addEventListener('change', function () { showListing(+$('which').value); });

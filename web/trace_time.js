@@ -2,12 +2,13 @@
  * The timeline of a run, and the pipeline at moments that were recorded.
  */
 'use strict';
-/* global D, brief, CALLS, NODE_OF, $, make, clear, count, share, ratio, name, color, plain, showTip,
-   hideTip, redraws, root, isDark */
+/* global D, root, $, make, clear, count, ratio, str, brief, redraws, isDark, color, hideTip,
+   showTip, plain, CALLS, NODE_OF */
 (function () {
 const canvas = $('time'), say = $('timetools').querySelector('.say');
 const TRACKS = [['IPC', 64], ['Misses per 1000 instructions', 46], ['Mispredictions per 1000', 34]];
-const LEVELS = ['#3b82c4', '#e0a100', '#d9534f'], ROW = 15, DEPTH = 14, AXIS = 20, LABEL = 15;
+const LEVELS = ['#3b82c4', '#e0a100', '#d9534f'];
+const ROW = 15, DEPTH = 14, AXIS = 20, LABEL = 15, GAP = 4;
 let thread = 0, from = 0, to = 1, drag = null, chosen = -1;
 const threads = D.slices.filter(function (s) { return s.at.length > 1; });
 
@@ -87,7 +88,8 @@ function drawTrack(g, width, y, height, most, of, fill, isLine) {
 }
 function draw() {
   const box = canvas.getBoundingClientRect(), width = Math.max(200, Math.floor(box.width));
-  const skip = common(), top = stackTop(), height = top + (CALLS.length ? depth(skip) * ROW + 4 : 0) + AXIS;
+  const skip = common(), top = stackTop();
+  const height = top + AXIS + (CALLS.length ? (depth(skip) + 1) * ROW + GAP + 4 : 0);
   const scale = devicePixelRatio || 1, g = canvas.getContext('2d');
   canvas.style.height = height + 'px';
   canvas.width = width * scale;
@@ -110,7 +112,8 @@ function draw() {
     const m = maximum(function (v) { return v.misses[0]; });
     title('Misses per 1000 instructions, up to ' + m.toFixed(1) + ': L1 blue, L2 yellow, L3 red');
     [0, 1, 2].forEach(function (k) {
-      drawTrack(g, width, y, TRACKS[1][1], m, function (v) { return v.misses[k]; }, LEVELS[k], true);
+      drawTrack(g, width, y, TRACKS[1][1], m, function (v) { return v.misses[k]; }, LEVELS[k],
+        true);
     });
     y += TRACKS[1][1];
   }
@@ -139,20 +142,22 @@ function drawStacks(g, width, top, skip) {
     if (!last[d] || last[d].i < 0) return;
     const n = CALLS[last[d].i], w = x - last[d].x;
     g.fillStyle = plain(n);
-    g.fillRect(last[d].x, top + d * ROW, Math.max(1, w - (w > 3 ? .5 : 0)), ROW - 1);
+    const y = top + d * ROW + (d ? GAP : 0);
+    g.fillRect(last[d].x, y, Math.max(1, w - (w > 3 ? .5 : 0)), ROW - 1);
     if (w < 30) return;
     g.save();
     g.beginPath();
-    g.rect(last[d].x, top + d * ROW, w - 2, ROW);
+    g.rect(last[d].x, y, w - 2, ROW);
     g.clip();
     g.fillStyle = '#14202c';
-    g.fillText(brief(n.name), last[d].x + 3, top + d * ROW + 11);
+    g.fillText(brief(n.name), last[d].x + 3, y + 11);
     g.restore();
   };
   for (let x = 0; x <= width; x++) {
-    const list = x === width ? [] : stackOf(values(from + (to - from) * x / width,
-      from + (to - from) * (x + 1) / width).call).slice(skip, skip + DEPTH);
-    for (let d = 0; d < DEPTH; d++) {
+    const whole = x === width ? [] : stackOf(values(from + (to - from) * x / width,
+      from + (to - from) * (x + 1) / width).call);
+    const list = whole.slice(-1).concat(whole.slice(skip, skip + DEPTH));
+    for (let d = 0; d <= DEPTH; d++) {
       const i = d < list.length ? list[d] : -1;
       if (last[d] && last[d].i === i && x < width) continue;
       flush(d, x);
@@ -220,10 +225,10 @@ function listen() {
     if (D.caches) v.misses.forEach(function (m, i) {
       rows.push(['L' + (i + 1) + ' misses', m.toFixed(2)]); });
     if (D.branches) rows.push(['mispredicted', v.mistakes.toFixed(2)]);
-    const list = stackOf(v.call), d = common() + Math.floor((e.clientY - box.top - stackTop()) / ROW);
-    const node = CALLS[list[Math.max(0, Math.min(list.length - 1, e.clientY - box.top < stackTop() ?
-      list.length - 1 : d))]];
-    showTip(e.clientX, e.clientY, node ? node.name : 'cycle ' + count(a), 'cycle ' + count(a), rows);
+    const list = stackOf(v.call), row = Math.floor((e.clientY - box.top - stackTop()) / ROW);
+    const at = row < 1 ? list.length - 1 : Math.min(list.length - 1, common() + row - 1);
+    const node = CALLS[list[at]];
+    showTip(e.clientX, e.clientY, node ? node.name : '', 'cycle ' + count(a), rows);
   });
   canvas.addEventListener('pointerleave', hideTip);
   canvas.addEventListener('pointerup', function (e) {
@@ -232,8 +237,9 @@ function listen() {
     if (!d) return;
     if (Math.abs(d.at - d.x) > 5) { show(Math.min(d.from, a), Math.max(d.from, a)); return; }
     const box = canvas.getBoundingClientRect();
-    const near = views().map(function (v) { return [Math.abs(xOf(v[0].at, box.width) - d.x), v[1]]; })
-      .sort(function (p, q) { return p[0] - q[0]; })[0];
+    const near = views().map(function (v) {
+      return [Math.abs(xOf(v[0].at, box.width) - d.x), v[1]];
+    }).sort(function (p, q) { return p[0] - q[0]; })[0];
     if (near && near[0] < 12) choose(near[1]); else draw();
   });
   canvas.addEventListener('pointercancel', function () { drag = null; draw(); });
@@ -253,11 +259,15 @@ function listen() {
 
 /* ---- the pipeline ---- */
 
-const PHASES = [['waits to be issued', '#b8c4d2', 3, 4, 5], ['waits for operands', '#f0b429', 4, 5, 9],
+const PHASES = [['waits to be issued', '#b8c4d2', 3, 4, 5],
+  ['waits for operands', '#f0b429', 4, 5, 9],
   ['waits for a port', '#e4572e', 5, 6, 9], ['executes', '#1f9d73', 6, 7, 12],
   ['waits to retire', '#b9aee3', 7, 8, 5]];
+/* The name of the namespace, without writing an address into the page. */
+const SVG = new DOMParser().parseFromString('<svg></svg>', 'text/html').querySelector('svg')
+  .namespaceURI;
 function svg(parent, tag, attributes, text) {
-  const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  const e = document.createElementNS(SVG, tag);
   Object.keys(attributes).forEach(function (k) { e.setAttribute(k, attributes[k]); });
   if (text !== undefined) e.textContent = text;
   parent.appendChild(e);
@@ -278,12 +288,13 @@ function choose(i) {
   $('pipebox').hidden = false;
   $('viewpick').value = i;
   v.uops.forEach(function (u) {
-    if (u[1] >= 0) rows.push([brief(name(u[1])), null]);
-    rows.push([u[0] >= 0 ? '  ' + name(u[0]) : '', u]);
+    if (u[1] >= 0) rows.push([brief(str(u[1])), null]);
+    rows.push([u[0] >= 0 ? '  ' + str(u[0]) : '', u]);
   });
   const last = v.uops.reduce(function (m, u) { return Math.max(m, u[8]); }, 0);
   const scale = Math.max(4, Math.min(16, (box.clientWidth - left - 20) / (last + 1)));
-  const s = svg(box, 'svg', { width: left + (last + 2) * scale + 8, height: (rows.length + 1) * H + 6,
+  const s = svg(box, 'svg', { width: left + (last + 2) * scale + 8,
+    height: (rows.length + 1) * H + 6,
     role: 'img', 'aria-label': 'What each uop did, cycle by cycle' });
   const ten = scale < 7 ? 20 : 10;
   for (let c = 0; c <= last; c += ten) {
@@ -329,7 +340,7 @@ function fillViews(pick) {
   list.forEach(function (v) {
     const first = v[0].uops.find(function (u) { return u[1] >= 0; });
     const o = make(pick, 'option', 'pipeline at ' + count(v[0].at) + (first ?
-      ': ' + brief(name(first[1])).slice(0, 40) : ''));
+      ': ' + brief(str(first[1])).slice(0, 40) : ''));
     o.value = v[1];
   });
   pick.hidden = !list.length;

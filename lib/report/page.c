@@ -176,9 +176,20 @@ void page_put_calls(struct page_data *p)
 	json_end(j);
 }
 
+/* Returns the call, or the innermost caller of it that the page has; -1: none. */
+static int64_t shown_call(const struct tact_result *r, uint32_t call, double least)
+{
+	size_t i = call == RESULT_NO_CALL ? TACT_NO_ROW : call;
+
+	while (i != TACT_NO_ROW && (r->calls[i].cycles < least || r->calls[i].cycles <= 0))
+		i = r->calls[i].parent;
+	return i == TACT_NO_ROW ? -1 : (int64_t)i;
+}
+
 void page_put_slices(struct page_data *p)
 {
 	const struct tact_result *r = p->result;
+	const double least = least_call(r);
 	struct json *j = &p->json;
 
 	json_begin_array(j, "slices");
@@ -201,7 +212,7 @@ void page_put_slices(struct page_data *p)
 		for (unsigned k = 0; k < 3; k++)
 			json_put_count(j, NULL, s->misses[k]);
 		json_put_count(j, NULL, s->mispredicted);
-		json_put_integer(j, NULL, s->call == RESULT_NO_CALL ? -1 : (int64_t)s->call);
+		json_put_integer(j, NULL, shown_call(r, s->call, least));
 		json_end(j);
 	}
 	if (r->n_slices) {
