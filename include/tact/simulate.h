@@ -199,6 +199,18 @@ struct tact_stream_execution {
 	bool was_executed;    /* before, outside this stream: it does not come from the decoders */
 	/* Where each access finds its data; copied.  NULL: in the first level, and `extra` counts. */
 	const struct tact_stream_trip *trips;
+	bool is_decoded;      /* it comes from them even so */
+	/* Fetch runs ahead of the decoders.  It comes to this block only after the branch before it
+	 * was decoded; and it needs so many cycles to come here, which pass unnoticed if it is far
+	 * enough ahead.
+	 */
+	bool is_redirected;
+	uint16_t fetch_delay;
+	/* Where the lines of code, of 64 bytes, come from if the block is decoded; two bits each, the
+	 * lowest for the first: 0 is the first-level cache, 1 the second level, 2 the third, 3
+	 * memory.  Those after the 32nd are in the first level.
+	 */
+	uint64_t code_lines;
 };
 #define TACT_STREAM_EXECUTION_INIT TACT_SIZED(struct tact_stream_execution)
 

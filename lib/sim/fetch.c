@@ -45,7 +45,7 @@ static uint64_t behind(const struct sim_state *s, uint64_t raw)
 /* After a mispredicted branch: not before it was executed, and some cycles later.  The cycles from
  * the IDQ to the earliest dispatch are part of the penalty.
  */
-static bool waits_for_branch(const struct sim_state *s, uint64_t id)
+bool sim_waits_for_branch(const struct sim_state *s, uint64_t id)
 {
 	enum { TO_DISPATCH = 6 };
 	struct sim_feed *feed = &s->stream->feeds[sim_iteration(id) & (SIM_FEEDS - 1)];
@@ -81,12 +81,19 @@ static bool waits_for_branch(const struct sim_state *s, uint64_t id)
 static bool is_fed(const struct sim_state *s, uint64_t id)
 {
 	return sim_iteration(id) + !s->stream->is_closed < s->stream->n_feeds &&
-	       !waits_for_branch(s, id);
+	       !sim_waits_for_branch(s, id);
 }
 
 static bool comes_from(const struct sim_state *s, uint64_t id, enum block_source source)
 {
 	return !s->stream || (is_fed(s, id) && sim_feed_of(s, id)->source == source);
+}
+
+/* The same at the first instruction of a block, whose code must be there. */
+static bool can_come_from(struct sim_state *s, uint64_t id, enum block_source source)
+{
+	return !s->stream ||
+	       (comes_from(s, id, source) && !sim_ahead_waits(s, id, sim_feed_of(s, id)->address));
 }
 
 /* Tells whether this instruction is predecoded right after the previous one, with no jump between
@@ -224,14 +231,27 @@ static void enter_queue(struct sim_state *s)
 	}
 }
 
+/* Tells whether the bytes that are predecoded next are there. */
+static bool has_bytes(struct sim_state *s)
+{
+	uint64_t address;
+
+	if (!s->stream)
+		return !s->cached || sim_number(s->next_raw);
+	if (!s->has_partial && !comes_from(s, s->next_raw, BLOCK_FROM_MITE))
+		return false;
+	address = raw_address(s, s->next_raw);
+	if (s->has_partial)
+		address += raw_insn(s, s->next_raw)->length - 1u;
+	return !sim_ahead_waits(s, s->next_raw, address);
+}
+
 static void predecode(struct sim_state *s)
 {
 	const bool is_open = is_queue_open(s);
 
 	if (!s->stall) {
-		if (is_open && !s->held &&
-		    (s->has_partial || comes_from(s, s->next_raw, BLOCK_FROM_MITE)) &&
-		    !(s->cached && !sim_number(s->next_raw)))
+		if (is_open && !s->held && has_bytes(s))
 			predecode_block(s);
 		if (is_open || !s->params->iq_leave_delay)
 			enter_queue(s);
@@ -338,7 +358,7 @@ static void read_lsd(struct sim_state *s)
 	copies = p->n_decoded < PARAMS_UNROLL_MAX && s->params->lsd_unroll[p->n_decoded]
 			 ? s->params->lsd_unroll[p->n_decoded]
 			 : 1;
-	while (copies-- && comes_from(s, s->next_fetch, BLOCK_FROM_LSD) &&
+	while (copies-- && can_come_from(s, s->next_fetch, BLOCK_FROM_LSD) &&
 	       sim_program_of(s, s->next_fetch) == p)
 		for (size_t i = 0; i < p->n_insns;
 		     i++, s->next_fetch = sim_next(s->next_fetch, p->n_insns))
@@ -437,7 +457,7 @@ static void read_line(struct sim_state *s)
 		s->reads_tail = false;
 		return;
 	}
-	while (sim_number(s->next_fetch) || comes_from(s, s->next_fetch, BLOCK_FROM_DSB)) {
+	while (sim_number(s->next_fetch) || can_come_from(s, s->next_fetch, BLOCK_FROM_DSB)) {
 		const struct sim_insn *insn = sim_insn_of(s, s->next_fetch);
 		const uint32_t byte = sim_program_of(s, s->next_fetch)->raws[insn->insn].offset;
 		const uint64_t window = window_of(s, s->next_fetch, byte);
@@ -470,7 +490,7 @@ static void read_dsb(struct sim_state *s)
 		bool first = !sim_number(s->next_fetch) && !s->fetch_uop;
 
 		if (first && (s->next_iteration_at > s->clock * 100ll + 99 ||
-			      !comes_from(s, s->next_fetch, BLOCK_FROM_DSB)))
+			      !can_come_from(s, s->next_fetch, BLOCK_FROM_DSB)))
 			return;
 		if (!insn)
 			insn = sim_insn_of(s, s->next_fetch);
@@ -538,10 +558,12 @@ static void switch_within(struct sim_state *s)
 
 void sim_fetch(struct sim_state *s)
 {
-	if (s->stream)
+	if (s->stream) {
 		switch_source(s);
-	else if (s->cached)
+		sim_ahead_run(s);
+	} else if (s->cached) {
 		switch_within(s);
+	}
 	if (s->idq_count + (unsigned)s->params->dsb_width > (unsigned)s->params->idq_size)
 		return;
 	if (s->source == BLOCK_FROM_LSD) {

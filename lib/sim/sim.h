@@ -6,6 +6,7 @@
  *   program.c    what each instruction of the block becomes: uops with their sources and results
  *   compute.c    those of them that compute, each for the results that it makes
  *   program_copy.c  all instructions of a block, and a copy of these in one piece of memory
+ *   ahead.c      lines of code that are fetched ahead of the decoders, in a stream
  *   fetch.c      predecoder, instruction queue, decoders, microcode sequencer, DSB, LSD -> IDQ
  *   rename.c     IDQ -> reorder buffer and reservation station: idioms, moves
  *   bind.c       the port of a uop
@@ -45,6 +46,7 @@ enum {
 	SIM_FEEDS = 2048,    /* of a stream: more than can wait and be in flight */
 	SIM_STORES = 1024,   /* that wait to leave; a power of two */
 	SIM_GRANULES = 4096, /* of memory, eight bytes each, whose last store is remembered */
+	SIM_CODE_LINES = 32, /* of code, on their way at the same time */
 	SIM_LOW = 512,	     /* of a page of 4096 bytes */
 	SIM_MOVE_SLOTS = 64, /* of a register file: what params.def allows */
 	SIM_RESULTS = 64,    /* cycles until results that can collide */
@@ -350,9 +352,28 @@ struct sim_feed {
 	bool is_contiguous;   /* begins where the previous one ends */
 	bool has_accesses;    /* known; otherwise there is only what the block itself says */
 	bool is_mispredicted; /* the branch before it was predicted to go elsewhere */
+	bool is_redirected;   /* fetch comes here when the branch before it was decoded */
+	uint16_t fetch_delay; /* cycles that fetch needs to come here */
+	uint64_t code_lines;  /* where its lines of code come from (struct tact_stream_execution) */
 	int32_t resume_at;    /* then: when it may be fetched; 0: not known yet */
 	uint64_t
 		*stalls; /* cycles in which nothing retired, by enum sim_stall; NULL: not counted */
+};
+
+/* Fetch, ahead of the decoders. */
+struct sim_ahead {
+	uint64_t feed;	   /* block that it has come to */
+	unsigned line;	   /* of that block, next */
+	bool has_entered;  /* that block */
+	int32_t free_at;   /* when it can enter it */
+	uint64_t last;	   /* line that was missing last; address / 64 */
+	int64_t filled_at; /* hundredths of a cycle: when that comes */
+	unsigned first, n; /* lines on their way, in order */
+	struct sim_code_line {
+		uint64_t feed;
+		uint32_t line; /* of the block */
+		int32_t ready;
+	} lines[SIM_CODE_LINES];
 };
 
 /* What a stream needs beyond the pipeline of one block. */
@@ -361,6 +382,7 @@ struct sim_stream {
 	bool is_closed;	    /* nothing follows */
 	bool stack_changed; /* by push or pop, since it was last written back */
 	struct sim_feed feeds[SIM_FEEDS];
+	struct sim_ahead ahead;
 	struct sim_origin writer[SIM_KEYS + 1];
 	struct sim_granule {
 		uint64_t granule; /* address / 8 */
@@ -538,6 +560,13 @@ struct sim_state {
 };
 
 void sim_fetch(struct sim_state *s);
+
+/* In a stream: lets fetch go on, ahead of the decoders; tells whether the code at an address in the
+ * block of an instance is still on its way; tells whether that block waits for the branch before it.
+ */
+void sim_ahead_run(struct sim_state *s);
+bool sim_ahead_waits(struct sim_state *s, uint64_t id, uint64_t address);
+bool sim_waits_for_branch(const struct sim_state *s, uint64_t id);
 void sim_bind_init(struct sim_state *s);
 void sim_rename(struct sim_state *s);
 void sim_schedule(struct sim_state *s);

@@ -280,6 +280,10 @@ void sim_stream_rebase(struct sim_state *s, int32_t by)
 	for (unsigned i = 0; i < SIM_STORES; i++)
 		move_back(&s->stream->leaving[i], by);
 	sim_memory_rebase(&s->stream->memory, by);
+	move_back(&s->stream->ahead.free_at, by);
+	s->stream->ahead.filled_at -= by * 100ll;
+	for (unsigned i = 0; i < SIM_CODE_LINES; i++)
+		move_back(&s->stream->ahead.lines[i].ready, by);
 	for (unsigned i = 0; i < SIM_FEEDS; i++)
 		if (s->stream->feeds[i].resume_at)
 			move_back(&s->stream->feeds[i].resume_at, by);

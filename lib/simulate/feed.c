@@ -241,12 +241,12 @@ static bool is_repeated(const struct tact_stream *t, const struct stream_code *c
  * repeats.
  */
 static enum block_source source_of(const struct tact_stream *t, const struct stream_code *code,
-				   uint64_t address, bool was_executed)
+				   const struct tact_stream_execution *x)
 {
-	if (!code->executions && !was_executed)
+	if (x->is_decoded || (!code->executions && !x->was_executed))
 		return BLOCK_FROM_MITE;
 	if (code->source == BLOCK_FROM_LSD &&
-	    (!is_repeated(t, code, address) || t->repeats < LSD_AFTER))
+	    (!is_repeated(t, code, x->address) || t->repeats < LSD_AFTER))
 		return BLOCK_FROM_DSB;
 	return code->source;
 }
@@ -309,7 +309,11 @@ int tact_stream_execute(struct tact_stream *t, const struct tact_stream_executio
 	feed = (struct sim_feed){.address = x->address,
 				 .has_accesses = x->accesses != NULL,
 				 .is_mispredicted = x->is_mispredicted,
-				 .source = source_of(t, code, x->address, x->was_executed)};
+				 .is_redirected = x->is_redirected,
+				 .fetch_delay = x->fetch_delay,
+				 .source = source_of(t, code, x)};
+	if (feed.source == BLOCK_FROM_MITE)
+		feed.code_lines = x->code_lines;
 	if (x->accesses) {
 		status = copy_accesses(t, code, x->accesses, x->trips, x->n_accesses);
 		if (status < 0)

@@ -296,3 +296,8 @@ void caches_pass(struct caches *c, uint64_t address, uint32_t size, struct tact_
 			forget_line(set_of(c, i, line), c->level[i].ways, line);
 	}
 }
+
+unsigned caches_fetch_code(struct caches *c, uint64_t address)
+{
+	return bring(c, address / CACHE_LINE, 1);
+}

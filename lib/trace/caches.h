@@ -91,4 +91,9 @@ static inline void caches_access(struct caches *c, uint64_t address, uint32_t si
 /* Performs a store that goes past the caches: none of them keeps its lines. */
 void caches_pass(struct caches *c, uint64_t address, uint32_t size, struct tact_stream_trip *out);
 
+/* Fetches a line of code, which only the levels behind the first one share with data.  Returns where
+ * it was: 1 is the second level, 2 the third, 3 memory.
+ */
+unsigned caches_fetch_code(struct caches *c, uint64_t address);
+
 #endif /* TRACE_CACHES_H */

@@ -65,9 +65,12 @@ static void close_thread(struct engine_thread *t)
 		c->misses[i] += t->caches->misses[i];
 	if (t->caches)
 		caches_fini(t->caches);
-	FREE_ALL(t->caches, t->predictor);
+	if (t->code_caches)
+		code_caches_fini(t->code_caches);
+	FREE_ALL(t->caches, t->code_caches, t->predictor);
 	tact_stream_destroy(t->stream);
 	t->caches = NULL;
+	t->code_caches = NULL;
 	t->predictor = NULL;
 	t->stream = NULL;
 	t->is_over = true;
@@ -108,7 +111,9 @@ static int add_thread(struct tact_cycles *c, uint32_t id, struct engine_thread *
 	if (tact_stream_create_beside(&t->stream, c->stream, NULL) < 0 ||
 	    (c->opt.branches && !(t->predictor = calloc(1, sizeof(*t->predictor)))) ||
 	    (c->opt.caches && !(t->caches = calloc(1, sizeof(*t->caches)))) ||
-	    (c->opt.caches && caches_init(t->caches, &c->arch->params, c->opt.cache_bytes) < 0)) {
+	    (c->opt.caches && caches_init(t->caches, &c->arch->params, c->opt.cache_bytes) < 0) ||
+	    !(t->code_caches = calloc(1, sizeof(*t->code_caches))) ||
+	    code_caches_init(t->code_caches, &c->arch->params, t->caches) < 0) {
 		close_thread(t);
 		free(t);
 		return -TACT_E_NOMEM;

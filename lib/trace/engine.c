@@ -82,10 +82,11 @@ static enum engine_source source_of_miss(const struct arch_params *params, unsig
 }
 
 /* Returns what the memo says about an execution, uncorrected; a load loses `longest` cycles. */
-static void recall(struct engine_thread *t, struct engine_pending *p, bool is_mispredicted,
-		   unsigned longest)
+static void recall(struct engine_thread *t, struct engine_pending *p,
+		   const struct tact_stream_execution *x, unsigned longest)
 {
 	const struct memo_entry *e = memo_find(&t->owner->memo, p->key);
+	const bool is_mispredicted = x->is_mispredicted;
 
 	if (e) {
 		p->source = ENGINE_KNOWN;
@@ -94,6 +95,8 @@ static void recall(struct engine_thread *t, struct engine_pending *p, bool is_mi
 	}
 	p->source = is_mispredicted ? ENGINE_NEW_BRANCH
 		    : longest	    ? source_of_miss(&t->owner->arch->params, longest)
+		    : x->code_lines ? ENGINE_NEW_CODE
+		    : x->is_decoded ? ENGINE_NEW_DECODED
 				    : ENGINE_NEW;
 	p->recalled = (float)t->owner->codes[p->code].block->n_insns /
 			      (float)t->owner->arch->params.issue_width +
@@ -266,6 +269,24 @@ static bool is_mispredicted(struct engine_thread *t, uint64_t address)
 				 before->branch_address, before->end, address);
 }
 
+/* Asks where the code comes from.  Returns what is special about it. */
+static uint64_t fetch_code(struct engine_thread *t, const struct engine_code *code,
+			   struct tact_stream_execution *x)
+{
+	const struct tact_trace_block *b = code->block;
+	struct code_fetch fetch;
+
+	x->was_executed = true;
+	if (t->owner->opt.warm)
+		return 0;
+	code_caches_execute(t->code_caches, b->address, b->code_size, b->n_insns, !code->executions,
+			    &fetch);
+	x->is_decoded = fetch.is_decoded;
+	x->code_lines = fetch.lines;
+	x->fetch_delay = (uint16_t)fetch.delay;
+	return x->is_decoded ? mix(fetch.lines + 1, fetch.delay) : 0;
+}
+
 /* Returns how much longer than from the first level a load takes that is alone. */
 static unsigned cycles_of(const struct arch_params *p, const struct tact_stream_trip *trip)
 {
@@ -352,13 +373,12 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	struct tact_stream_execution x = {.size = sizeof(x),
 					  .address = event->block->address,
 					  .accesses = t->owner->accesses,
-					  .trips = t->caches ? t->owner->trips : NULL,
-					  .was_executed =
-						  t->owner->opt.warm || code->executions > 0};
+					  .trips = t->caches ? t->owner->trips : NULL};
 	unsigned longest = 0;
 	uint64_t special = t->caches ? pass_caches(t, event, &longest) : 0;
 	int status = 0;
 
+	special ^= fetch_code(t, code, &x);
 	code->executions++;
 	t->instructions += event->block->n_insns;
 	t->owner->instructions += event->block->n_insns;
@@ -367,7 +387,7 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	make_key(t, number, special << 1 | x.is_mispredicted, &pending);
 	if (event->block->is_rep)
 		count(t, number, pending.node, repeated(event));
-	recall(t, &pending, x.is_mispredicted, longest);
+	recall(t, &pending, &x, longest);
 	if (!t->owner->opt.exact)
 		advance(t);
 	if (t->state != ENGINE_SKIPPING && !code->is_looked_at)

@@ -11,6 +11,7 @@
 #include "trace/branch_predictor.h"
 #include "trace/caches.h"
 #include "trace/calls.h"
+#include "trace/code_caches.h"
 #include "trace/memo.h"
 
 /* What the pipelines saw of a block before they forgot it. */
@@ -52,6 +53,8 @@ enum engine_source {
 	ENGINE_NEW_L2,
 	ENGINE_NEW_L3,
 	ENGINE_NEW_MEMORY,
+	ENGINE_NEW_DECODED,
+	ENGINE_NEW_CODE, /* that was not in the first-level cache */
 	ENGINE_SOURCES
 };
 
@@ -80,10 +83,11 @@ enum engine_state { ENGINE_COUNTING, ENGINE_COOLING, ENGINE_SKIPPING, ENGINE_WAR
 struct engine_thread {
 	uint32_t id;
 	bool is_over;
-	struct tact_cycles *owner;   /* borrowed */
-	struct tact_stream *stream;  /* owned */
-	struct caches *caches;	     /* owned; NULL: not asked for */
-	struct predictor *predictor; /* owned; NULL: not asked for */
+	struct tact_cycles *owner;	 /* borrowed */
+	struct tact_stream *stream;	 /* owned */
+	struct caches *caches;		 /* owned; NULL: not asked for */
+	struct code_caches *code_caches; /* owned */
+	struct predictor *predictor;	 /* owned; NULL: not asked for */
 	double cycles;
 	uint64_t instructions;
 

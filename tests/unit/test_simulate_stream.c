@@ -275,6 +275,104 @@ TEST(a_sink_changes_nothing)
 	tact_block_destroy(block);
 }
 
+/* Feeds n blocks of a jump each, one line apart; every eighth as `special` says.  Returns cycles. */
+static double line_by_line(const struct tact_stream_execution *special, unsigned n)
+{
+	struct tact_block *block = load("ZEN3", TACT_MODE_UNROLL, "4801d8eb3b");
+	struct tact_stream_totals totals = TACT_STREAM_TOTALS_INIT;
+	struct tact_stream *stream;
+	uint32_t number;
+
+	assert_int_equal(tact_stream_create(&stream, NULL), 0);
+	assert_int_equal(tact_stream_add(stream, block, &number), 0);
+	for (unsigned i = 0; i < n; i++) {
+		struct tact_stream_execution x = TACT_STREAM_EXECUTION_INIT;
+
+		if (i % 8 == 7)
+			x = *special;
+		x.number = number;
+		x.address = 0x10000 + i % 64 * 64;
+		x.was_executed = true;
+		assert_int_equal(tact_stream_execute(stream, &x), 0);
+	}
+	assert_int_equal(tact_stream_drain(stream), 0);
+	assert_int_equal(tact_stream_get_totals(stream, &totals), 0);
+	tact_stream_destroy(stream);
+	tact_block_destroy(block);
+	return (double)totals.cycles;
+}
+
+/* Fetch that runs ahead hides what it waits for, unless it comes late itself. */
+TEST(code_is_fetched_ahead)
+{
+	const struct arch_params *p = &tact_arch_find("ZEN3")->params;
+	enum { N = 8000, SPECIAL = N / 8 };
+	struct tact_stream_execution x = TACT_STREAM_EXECUTION_INIT;
+	double plain = line_by_line(&x, N), decoded, wrong;
+
+	assert_true(plain < 1.1 * N);
+	x.fetch_delay = 4; /* less than the eight blocks take */
+	assert_true(fabs(line_by_line(&x, N) - plain) < 0.02 * plain);
+	x.fetch_delay = 20; /* as much as the eight blocks, and more */
+	assert_true(fabs(line_by_line(&x, N) - 20.0 * SPECIAL) < 0.1 * 20 * SPECIAL);
+	x.fetch_delay = 4;
+	x.is_redirected = true;
+	assert_true(line_by_line(&x, N) - plain > 3.5 * SPECIAL);
+	/* from the second level: nearly hidden, or in full after a misprediction */
+	x = (struct tact_stream_execution)TACT_STREAM_EXECUTION_INIT;
+	x.is_decoded = true;
+	decoded = line_by_line(&x, N);
+	x.code_lines = 1;
+	assert_true(fabs(line_by_line(&x, N) - decoded) < 0.02 * decoded);
+	x.code_lines = 2;
+	assert_true(line_by_line(&x, N) < decoded + p->code_l3 * SPECIAL / 2);
+	x.code_lines = 0;
+	x.is_mispredicted = true;
+	wrong = line_by_line(&x, N);
+	x.code_lines = 1;
+	assert_true(fabs(line_by_line(&x, N) - wrong - p->code_l2 * SPECIAL) < 2 * SPECIAL);
+	x.code_lines = 2;
+	assert_true(fabs(line_by_line(&x, N) - wrong - p->code_l3 * SPECIAL) < 2 * SPECIAL);
+}
+
+/* Lines of code come at the rate of their level, those that follow each other faster. */
+TEST(lines_of_code_take_their_time)
+{
+	const struct arch_params *p = &tact_arch_find("ZEN3")->params;
+	struct tact_block *block = load("ZEN3", TACT_MODE_UNROLL, "4801d8eb3b");
+	const struct {
+		uint64_t lines, step;
+		int expected;
+	} cases[] = {{1, 64, p->code_l2_next},
+		     {2, 64, p->code_l3_next},
+		     {2, 320, p->code_l3_line},
+		     {3, 320, p->code_memory_line}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tact_stream_totals totals = TACT_STREAM_TOTALS_INIT;
+		struct tact_stream *stream;
+		uint32_t number;
+
+		assert_int_equal(tact_stream_create(&stream, NULL), 0);
+		assert_int_equal(tact_stream_add(stream, block, &number), 0);
+		for (unsigned k = 0; k < 4000; k++) {
+			struct tact_stream_execution x = TACT_STREAM_EXECUTION_INIT;
+
+			x.number = number;
+			x.address = 0x10000 + k * cases[i].step;
+			x.is_decoded = true;
+			x.code_lines = cases[i].lines;
+			assert_int_equal(tact_stream_execute(stream, &x), 0);
+		}
+		assert_int_equal(tact_stream_drain(stream), 0);
+		assert_int_equal(tact_stream_get_totals(stream, &totals), 0);
+		assert_true(fabs((double)totals.cycles - 40.0 * cases[i].expected) <
+			    0.03 * 40 * cases[i].expected);
+		tact_stream_destroy(stream);
+	}
+	tact_block_destroy(block);
+}
+
 TEST(refuses_bad_input)
 {
 	struct tact_block *skl = load("SKL", TACT_MODE_UNROLL, "488907488b06");

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where code comes from.
+ *
+ * The DSB holds windows of code.  A window takes as many lines as its uops need, of the ways of its
+ * set; the window that was used least recently makes room.  Instructions count as one uop each: how
+ * many there are is known without decoding them.  A block whose windows are all there needs no
+ * bytes; otherwise its lines pass through the first-level cache.
+ */
+#include "trace/code_caches.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <tact/status.h>
+
+#include "arch/params.h"
+#include "trace/caches.h"
+
+enum { MOST_LINES = 32 /* of a block, that struct code_fetch has room for */ };
+
+static int init_table(struct code_table *t, size_t n, size_t ways)
+{
+	t->ways = ways < n ? ways : n;
+	t->sets = 1;
+	/* Sets are powers of two; other sizes are rounded down to the next one. */
+	while (2 * t->sets * t->ways <= n)
+		t->sets *= 2;
+	t->held = calloc(t->sets * t->ways, sizeof(*t->held));
+	return t->held ? 0 : -TACT_E_NOMEM;
+}
+
+/* Moves a line or page to the front of its set.  Returns whether it was there. */
+static bool touch(struct code_table *t, uint64_t number)
+{
+	uint64_t *set;
+	size_t w = 0;
+	bool hit;
+
+	if (t->last == number + 1)
+		return true;
+	t->last = number + 1;
+	set = t->held + (number & (t->sets - 1)) * t->ways;
+	while (w < t->ways - 1 && set[w] != number + 1)
+		w++;
+	hit = set[w] == number + 1;
+	memmove(set + 1, set, w * sizeof(*set));
+	set[0] = number + 1;
+	return hit;
+}
+
+int code_caches_init(struct code_caches *c, const struct arch_params *p, struct caches *shared)
+{
+	enum { TLB_WAYS = 8 };
+	int status = 0;
+
+	memset(c, 0, sizeof(*c));
+	c->params = p;
+	c->shared = shared;
+	if (p->dsb_size) {
+		c->ways = (size_t)p->dsb_ways;
+		c->sets = (size_t)p->dsb_size > c->ways ? (size_t)p->dsb_size / c->ways : 1;
+		c->windows = calloc(c->sets * c->ways, sizeof(*c->windows));
+		status = c->windows ? 0 : -TACT_E_NOMEM;
+	}
+	if (status >= 0 && shared &&
+	    (init_table(&c->lines, (size_t)p->l1i_kib * 1024 / CODE_LINE, (size_t)p->l1i_ways) <
+		     0 ||
+	     init_table(&c->pages, (size_t)p->itlb_pages, TLB_WAYS) < 0 ||
+	     init_table(&c->pages_2, (size_t)p->itlb2_pages, TLB_WAYS) < 0))
+		status = -TACT_E_NOMEM;
+	if (status < 0)
+		code_caches_fini(c);
+	return status;
+}
+
+void code_caches_fini(struct code_caches *c)
+{
+	free(c->windows);
+	free(c->lines.held);
+	free(c->pages.held);
+	free(c->pages_2.held);
+	memset(c, 0, sizeof(*c));
+}
+
+/* ---- the DSB ---- */
+
+/* Lets windows of a set go until so many lines are free, but not `keep`. */
+static void make_room(const struct code_caches *c, struct code_window *set,
+		      const struct code_window *keep, unsigned lines)
+{
+	for (;;) {
+		struct code_window *oldest = NULL;
+		unsigned held = 0;
+
+		for (size_t w = 0; w < c->ways; w++) {
+			if (!set[w].window || &set[w] == keep)
+				continue;
+			held += set[w].lines;
+			if (!oldest || c->clock - set[w].used > c->clock - oldest->used)
+				oldest = &set[w];
+		}
+		if (!oldest || held + lines <= c->ways)
+			return;
+		oldest->window = 0;
+	}
+}
+
+/* Puts a part of a window, with so many uops, into its set.  NULL for at: it has no entry yet. */
+static void build(struct code_caches *c, struct code_window *set, struct code_window *at,
+		  const struct code_window *part)
+{
+	const struct arch_params *p = c->params;
+	unsigned uops = part->uops + (at ? at->uops : 0u), lines;
+
+	lines = (uops + (unsigned)p->dsb_line_uops - 1) / (unsigned)p->dsb_line_uops;
+	if (lines > (unsigned)p->dsb_lines || lines > c->ways) {
+		/* More than a window may have: what was there makes room. */
+		uops = part->uops;
+		lines = (uops + (unsigned)p->dsb_line_uops - 1) / (unsigned)p->dsb_line_uops;
+		if (at)
+			at->starts = 0;
+		if (lines > (unsigned)p->dsb_lines || lines > c->ways)
+			return;
+	}
+	make_room(c, set, at, lines);
+	for (size_t w = 0; w < c->ways && !at; w++)
+		if (!set[w].window) {
+			at = &set[w];
+			at->starts = 0;
+		}
+	if (!at)
+		return;
+	at->window = part->window;
+	at->starts |= part->starts;
+	at->used = c->clock;
+	at->uops = (uint8_t)(uops < UINT8_MAX ? uops : UINT8_MAX);
+	at->lines = (uint8_t)lines;
+}
+
+/* Looks a part of a window up, and leaves it there.  Returns whether it was there. */
+static bool look_up(struct code_caches *c, const struct code_window *part)
+{
+	struct code_window *set = c->windows + (size_t)(part->window % c->sets) * c->ways;
+
+	for (size_t w = 0; w < c->ways; w++) {
+		if (set[w].window != part->window)
+			continue;
+		set[w].used = c->clock;
+		if (set[w].starts & part->starts)
+			return true;
+		build(c, set, &set[w], part);
+		return false;
+	}
+	build(c, set, NULL, part);
+	return false;
+}
+
+/* Returns whether the DSB holds all of a block; afterwards it does, as far as it can. */
+static bool is_cached(struct code_caches *c, uint64_t address, uint32_t size, uint32_t n_insns)
+{
+	const uint64_t width = (uint64_t)c->params->dsb_window, end = address + size;
+	bool all = true;
+
+	c->clock++;
+	while (address < end) {
+		const uint64_t next = (address / width + 1) * width;
+		const uint64_t bytes = (next < end ? next : end) - address;
+		struct code_window part = {.window = address / width + 1,
+					   .starts = (uint64_t)1 << address % width};
+
+		part.uops = (uint8_t)((n_insns * bytes + size - 1) / size);
+		all &= look_up(c, &part);
+		address = next;
+	}
+	return all;
+}
+
+/* ---- caches and TLBs ---- */
+
+/* Returns where the lines of a block come from; they are in the first level afterwards. */
+static uint64_t fetch_lines(struct code_caches *c, uint64_t address, uint32_t size, bool is_new)
+{
+	const uint64_t first = address / CODE_LINE, last = (address + size - 1) / CODE_LINE;
+	uint64_t lines = 0;
+
+	for (uint64_t line = first; line <= last; line++) {
+		unsigned level;
+
+		if (touch(&c->lines, line))
+			continue;
+		level = caches_fetch_code(c->shared, line * CODE_LINE);
+		/* The kernel has read the file that a program is in, not long ago. */
+		if (is_new && level > 2)
+			level = 2;
+		c->misses[level - 1]++;
+		if (line - first < MOST_LINES)
+			lines |= (uint64_t)level << 2 * (line - first);
+	}
+	return lines;
+}
+
+static unsigned translate(struct code_caches *c, uint64_t address)
+{
+	const uint64_t page = address / CODE_PAGE;
+
+	if (touch(&c->pages, page))
+		return 0;
+	if (touch(&c->pages_2, page))
+		return (unsigned)c->params->itlb2_cycles;
+	c->walks++;
+	return (unsigned)c->params->itlb_walk;
+}
+
+void code_caches_execute(struct code_caches *c, uint64_t address, uint32_t size, uint32_t n_insns,
+			 bool is_new, struct code_fetch *out)
+{
+	*out = (struct code_fetch){.is_decoded = c->windows ? !is_cached(c, address, size, n_insns)
+							    : is_new};
+	c->decoded += out->is_decoded;
+	if (!out->is_decoded || !c->shared || !size)
+		return;
+	out->delay = translate(c, address);
+	out->lines = fetch_lines(c, address, size, is_new);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where code comes from: the DSB by sets and lines, the caches and TLBs behind it.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include <string.h>
+
+#include "testing.h"
+
+#include "arch/arch.h"
+#include "trace/caches.h"
+#include "trace/code_caches.h"
+
+/* Executes a block of `size` bytes with an instruction every four bytes. */
+static struct code_fetch execute(struct code_caches *c, uint64_t address, uint32_t size)
+{
+	struct code_fetch fetch;
+
+	code_caches_execute(c, address, size, size / 4, false, &fetch);
+	return fetch;
+}
+
+/* Executes code of so many bytes from its first to its last.  Returns how many of its blocks, of 64
+ * bytes, are decoded.
+ */
+static unsigned sweep(struct code_caches *c, uint64_t bytes)
+{
+	unsigned decoded = 0;
+
+	for (uint64_t at = 0; at < bytes; at += 64)
+		decoded += execute(c, 0x400000 + at, 64).is_decoded;
+	return decoded;
+}
+
+TEST(the_dsb_holds_what_was_executed)
+{
+	const struct arch_params *p = &tact_arch_find("ZEN3")->params; /* 64 sets of 8 lines of 8 */
+	struct code_caches c;
+
+	assert_int_equal(code_caches_init(&c, p, NULL), 0);
+	assert_true(execute(&c, 0x1000, 16).is_decoded);
+	assert_false(execute(&c, 0x1000, 16).is_decoded);
+	/* the same window, entered elsewhere; and a block in two windows */
+	assert_true(execute(&c, 0x1008, 8).is_decoded);
+	assert_true(execute(&c, 0x1020, 64).is_decoded);
+	assert_false(execute(&c, 0x1000, 16).is_decoded);
+	assert_false(execute(&c, 0x1008, 8).is_decoded);
+	assert_false(execute(&c, 0x1020, 64).is_decoded);
+	code_caches_fini(&c);
+}
+
+TEST(the_dsb_is_as_large_as_it_is)
+{
+	static const struct {
+		const char *arch;
+		uint64_t fits,
+			is_too_large; /* bytes of code with four bytes for each instruction */
+	} cases[] = {{"ZEN3", 16384, 32768},
+		     {"ZEN4", 24576, 65536},
+		     {"GLC", 16384, 32768},
+		     {"SKL", 4096, 12288},
+		     {"ICL", 6144, 16384}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct code_caches c;
+
+		assert_int_equal(code_caches_init(&c, &tact_arch_find(cases[i].arch)->params, NULL),
+				 0);
+		sweep(&c, cases[i].fits);
+		assert_int_equal(sweep(&c, cases[i].fits), 0);
+		sweep(&c, cases[i].is_too_large);
+		assert_int_equal(sweep(&c, cases[i].is_too_large), cases[i].is_too_large / 64);
+		code_caches_fini(&c);
+	}
+}
+
+/* A window with more uops than its lines hold, and a core that says no size. */
+TEST(some_code_is_never_or_always_there)
+{
+	struct arch_params p = tact_arch_find("SKL")->params; /* three lines of six for 32 bytes */
+	struct code_caches c;
+	struct code_fetch fetch;
+
+	assert_int_equal(code_caches_init(&c, &p, NULL), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		code_caches_execute(&c, 0x1000, 32, 24, false, &fetch);
+		assert_true(fetch.is_decoded);
+	}
+	code_caches_fini(&c);
+	p.dsb_size = 0;
+	assert_int_equal(code_caches_init(&c, &p, NULL), 0);
+	code_caches_execute(&c, 0x1000, 16, 4, true, &fetch);
+	assert_true(fetch.is_decoded);
+	assert_int_equal(fetch.lines, 0); /* nothing but the DSB is followed */
+	code_caches_execute(&c, 0x1000, 16, 4, false, &fetch);
+	assert_false(fetch.is_decoded);
+	code_caches_fini(&c);
+}
+
+TEST(lines_come_from_where_they_are)
+{
+	const struct arch_params *p = &tact_arch_find("ZEN3")->params;
+	struct code_caches c;
+	struct code_fetch fetch;
+	struct tact_stream_trip trip;
+	struct caches data;
+
+	assert_int_equal(caches_init(&data, p, NULL), 0);
+	assert_int_equal(code_caches_init(&c, p, &data), 0);
+	/* three lines, from memory; new ones from the last level, where the file was read to */
+	fetch = execute(&c, 0x10020, 128);
+	assert_int_equal(fetch.lines, 3 | 3 << 2 | 3 << 4);
+	assert_int_equal(fetch.delay, p->itlb_walk);
+	code_caches_execute(&c, 0x20000, 64, 16, true, &fetch);
+	assert_int_equal(fetch.lines, 2);
+	/* code in the first level, in a page that is known */
+	fetch = execute(&c, 0x10024, 16);
+	assert_true(fetch.is_decoded);
+	assert_int_equal(fetch.lines, 0);
+	assert_int_equal(fetch.delay, 0);
+	/* 64 KiB of code leave the first level, but not the second */
+	for (uint64_t at = 0; at < 65536; at += 64)
+		execute(&c, 0x400000 + at, 64);
+	fetch = execute(&c, 0x400000, 128);
+	assert_int_equal(fetch.lines, 1 | 1 << 2);
+	/* data and code share the second level */
+	for (uint64_t at = 0; at < 1 << 20; at += 64)
+		caches_access(&data, 0x10000000 + at, 8, 0, &trip);
+	for (uint64_t at = 0; at < 65536; at += 64)
+		execute(&c, 0x500000 + at, 64);
+	assert_int_equal(execute(&c, 0x400000, 64).lines, 2);
+	code_caches_fini(&c);
+	caches_fini(&data);
+}
+
+TEST(pages_are_translated)
+{
+	const struct arch_params *p = &tact_arch_find("ZEN3")->params;
+	unsigned second = 0, walks = 0;
+	struct code_caches c;
+	struct caches data;
+
+	assert_int_equal(caches_init(&data, p, NULL), 0);
+	assert_int_equal(code_caches_init(&c, p, &data), 0);
+	for (unsigned round = 0; round < 2; round++)
+		for (uint64_t page = 0; page < 256; page++)
+			for (uint64_t at = 0; at < 4096; at += 64) {
+				unsigned delay = execute(&c, page * 4096 + at, 64).delay;
+
+				second += delay == (unsigned)p->itlb2_cycles;
+				walks += delay == (unsigned)p->itlb_walk;
+			}
+	/* once for each page: more than the first level holds, fewer than the second */
+	assert_int_equal(walks, 256);
+	assert_int_equal(second, 256);
+	assert_int_equal(c.walks, 256);
+	code_caches_fini(&c);
+	caches_fini(&data);
+}
+
+RUN_TESTS(NULL, NULL)
