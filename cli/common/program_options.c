@@ -10,7 +10,12 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include <tact-program/tracing.h>
+#include <tact/symbols.h>
+
 #include "cli.h"
+
+enum { SHELL_SIGNAL = 128 }; /* a shell adds it to the signal that killed a program */
 
 #define OPTION_HOLDER program_options
 
@@ -72,7 +77,43 @@ int program_signals_release(void)
 
 /* ---- the end ---- */
 
-static int report_status(const struct tact_trace_summary *s, const char *name, bool is_quiet)
+/* Says which instruction QEMU did not know, and what can be done about it.  False: none. */
+static bool report_illegal(const struct tact_trace *trace, const char *name)
+{
+	struct tact_place place = TACT_PLACE_INIT;
+	struct tact_symbols *symbols = NULL;
+	struct tact_trace_illegal x;
+	char bytes[3 * TACT_MAX_INSN_BYTES + 1] = "", where[256];
+
+	if (!tact_trace_get_illegal(trace, &x) || tact_symbols_create(&symbols) < 0)
+		return false;
+	for (unsigned i = 0; i < x.code_size; i++)
+		snprintf(bytes + strlen(bytes), sizeof(bytes) - strlen(bytes), "%s%02x",
+			 i ? " " : "", x.code[i]);
+	if (tact_symbols_find(symbols, trace, x.block, x.offset, &place) < 0)
+		place.function = "[unknown]";
+	snprintf(where, sizeof(where), "%.120s+0x%llx (address 0x%llx%s%.80s)", place.function,
+		 (unsigned long long)(place.begin ? place.address - place.begin : 0),
+		 (unsigned long long)place.address, place.module && *place.module ? " of " : "",
+		 place.module ? place.module : "");
+	if (x.is_never_legal)
+		cli_message("%s ended itself with %s at %s", name, x.text, where);
+	else if (x.is_whole)
+		cli_message("QEMU does not know %s (%s; bytes %s) at %s", x.text, x.extension,
+			    bytes, where);
+	else
+		cli_message("QEMU does not know the instruction that begins with %s at %s", bytes,
+			    where);
+	if (!x.is_never_legal)
+		cli_message("run %s on this CPU with --native, or compile that code for a CPU "
+			    "without this extension",
+			    name);
+	tact_symbols_destroy(symbols);
+	return true;
+}
+
+static int report_status(const struct tact_trace *trace, const struct tact_trace_summary *s,
+			 const char *name, bool is_quiet)
 {
 	if (!s->is_attached) {
 		cli_message("QEMU could not run %s with the plugin; nothing was traced", name);
@@ -84,8 +125,12 @@ static int report_status(const struct tact_trace_summary *s, const char *name, b
 		cli_message("%s was killed by signal %d (%s); what it executed until then is in "
 			    "the result",
 			    name, WTERMSIG(s->wait_status), strsignal(WTERMSIG(s->wait_status)));
+		if (WTERMSIG(s->wait_status) == SIGILL)
+			report_illegal(trace, name);
 		return CLI_FAILED;
 	}
+	if (WEXITSTATUS(s->wait_status) == SHELL_SIGNAL + SIGILL && report_illegal(trace, name))
+		return CLI_FAILED;
 	if (!is_quiet && WEXITSTATUS(s->wait_status))
 		cli_message("%s exited with status %d", name, WEXITSTATUS(s->wait_status));
 	return CLI_GOOD;
@@ -97,7 +142,7 @@ int program_report(const struct tact_trace *trace, const char *name, bool is_qui
 	int status;
 
 	tact_trace_get_summary(trace, &s);
-	status = report_status(&s, name, is_quiet);
+	status = report_status(trace, &s, name, is_quiet);
 	if (s.lost_threads)
 		cli_message("%u threads were not traced: too many ran at the same time",
 			    s.lost_threads);

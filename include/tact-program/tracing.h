@@ -54,6 +54,24 @@ bool tact_trace_is_one(const char *path);
 /* Returns whether a file is a stored result, by its first byte or its name. */
 bool tact_result_is_one(const char *path);
 
+/* ---- instructions that QEMU does not know ---- */
+
+struct tact_trace_illegal {
+	const struct tact_trace_block *block; /* owned by the trace */
+	uint32_t offset;		      /* of the instruction in its block */
+	uint8_t code[TACT_MAX_INSN_BYTES];
+	unsigned code_size;
+	bool is_whole;	     /* `code` has all of it, and the members below are valid */
+	bool is_never_legal; /* no CPU executes it: it is there to end the program */
+	char text[128];
+	char extension[32]; /* that it belongs to */
+};
+
+/* Finds the instruction that ended a thread because QEMU does not know it.  Returns 1, 0 if there
+ * is none.
+ */
+int tact_trace_get_illegal(const struct tact_trace *trace, struct tact_trace_illegal *out);
+
 /* ---- code by name ---- */
 
 /* Finds code as tact_symbols_region does, but also a function that is selected when the program

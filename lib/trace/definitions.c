@@ -182,6 +182,7 @@ int trace_define_block(struct trace_events *e, struct trace_stream *s, uint32_t 
 	entry = intern(e, &like);
 	if (!entry || set_entry(s, number, entry))
 		return trace_no_memory(diag);
+	s->newest = entry;
 	return 0;
 }
 

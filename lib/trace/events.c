@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/isa.h"
 #include "trace/events.h"
 
 int trace_events_create(struct trace_events **out, enum wire_mode mode)
@@ -332,6 +333,17 @@ static int keep_partial(struct trace_events *e, struct trace_stream *s, struct t
 	return 0;
 }
 
+/* Returns whether QEMU gave up within the last instruction of a block, so that bytes are missing, or
+ * came to one that ends a program.
+ */
+static bool is_broken(const struct tact_trace_block *b)
+{
+	struct isa_step step;
+
+	b->isa->scan(&step, 1, b->code + b->last_offset, b->code_size - b->last_offset);
+	return !step.is_valid || step.flow == TACT_FLOW_STOP;
+}
+
 static int end_stream(struct trace_events *e, struct tact_trace_event *event)
 {
 	struct trace_stream *s = e->stream;
@@ -341,6 +353,9 @@ static int end_stream(struct trace_events *e, struct tact_trace_event *event)
 		emit_pending(s, event);
 		return 1;
 	}
+	/* A block is defined when it is first executed: the one that killed its thread is the newest. */
+	if (s->newest && is_broken(&s->newest->block))
+		e->broken = s->newest;
 	fill(s, event, TACT_TRACE_END);
 	remove_stream(e, s);
 	e->is_end = false;
@@ -399,6 +414,11 @@ const struct tact_trace_module *trace_events_module(const struct trace_events *e
 struct tact_trace_block *trace_events_block(const struct trace_events *e, uint32_t number)
 {
 	return number < e->n_blocks ? &e->blocks[number]->block : NULL;
+}
+
+const struct tact_trace_block *trace_events_broken(const struct trace_events *e)
+{
+	return e->broken ? &e->broken->block : NULL;
 }
 
 void trace_events_summary(const struct trace_events *e, struct tact_trace_summary *out)

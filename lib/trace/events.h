@@ -41,6 +41,7 @@ struct trace_stream {
 	size_t n_pages, pages_capacity;
 	uint32_t *modules; /* owned: number in the stream -> number in the trace */
 	size_t n_modules, modules_capacity;
+	struct trace_entry *newest;  /* block, defined last; NULL: none */
 	struct trace_entry *pending; /* executed; its accesses are being collected */
 	struct trace_entry
 		*current; /* whose code the accesses are numbered by: pending, or the repetition */
@@ -71,6 +72,7 @@ struct trace_events {
 	size_t n_modules, modules_capacity;
 	uint32_t n_threads, n_programs, n_native;
 	uint64_t words;
+	const struct trace_entry *broken; /* ends in what QEMU does not know; NULL: none */
 
 	struct trace_stream *stream; /* of the piece */
 	const uint64_t *piece;

@@ -10,6 +10,8 @@
 
 #include "trace/trace.h"
 
+#include <tact-program/tracing.h>
+
 enum { PROGRESS_PIECES = 16, MAX_REGIONS = 256 };
 
 struct tact_trace {
@@ -262,6 +264,13 @@ int tact_trace_get_module(const struct tact_trace *t, uint32_t number,
 struct tact_trace_block *tact_trace_get_block(const struct tact_trace *t, uint32_t number)
 {
 	return t ? trace_events_block(t->events, number) : NULL;
+}
+
+int tact_trace_get_illegal(const struct tact_trace *t, struct tact_trace_illegal *out)
+{
+	const struct tact_trace_block *b = t && out ? trace_events_broken(t->events) : NULL;
+
+	return b ? trace_illegal_fill(out, b, trace_events_module(t->events, b->module)) : 0;
 }
 
 int tact_trace_get_summary(const struct tact_trace *t, struct tact_trace_summary *out)

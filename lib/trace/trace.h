@@ -122,7 +122,17 @@ int trace_events_next(struct trace_events *events, struct tact_trace_event *even
 const struct tact_trace_module *trace_events_module(const struct trace_events *events,
 						    uint32_t number);
 struct tact_trace_block *trace_events_block(const struct trace_events *events, uint32_t number);
+/* Returns the block whose last instruction QEMU does not know, if a thread ended there; or NULL. */
+const struct tact_trace_block *trace_events_broken(const struct trace_events *events);
 void trace_events_summary(const struct trace_events *events, struct tact_trace_summary *out);
+
+/* ---- illegal.c ---- */
+
+struct tact_trace_illegal;
+
+/* Returns 1, or 0 if the instruction cannot be read. */
+int trace_illegal_fill(struct tact_trace_illegal *out, const struct tact_trace_block *block,
+		       const struct tact_trace_module *module);
 
 /* For tests: opens a recording in memory. */
 int trace_open_memory(struct tact_trace **out, const void *data, size_t size,
