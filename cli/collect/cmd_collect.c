@@ -18,6 +18,8 @@
 
 static const char help[] =
 	"usage: tact collect [OPTIONS] -- PROGRAM [ARGUMENT...]\n"
+	"       tact collect [OPTIONS] --native -- PROGRAM [ARGUMENT...]\n"
+	"       tact collect [OPTIONS] --attach PID\n"
 	"       tact collect --static [OPTIONS] FILE...\n\n"
 	"Collects the basic blocks that a program executes, and how often each runs, under QEMU's "
 	"user mode. Threads, child processes and programs that it starts are followed. With "
@@ -26,6 +28,7 @@ static const char help[] =
 	"Put -- before the program, so that tact does not read its options.\n\n"
 	"Examples:\n"
 	"  tact collect -o gzip.csv -- gzip -k file\n"
+	"  tact collect --native -o blocks.csv -- ./avx512\n"
 	"  tact collect --no-branch -o blocks.db -- python3 script.py\n"
 	"  tact collect --static /usr/bin/gzip > blocks.csv\n"
 	"  tact predict -f csv gzip.csv\n";
@@ -73,6 +76,7 @@ static const struct option_spec output_specs[] = {
 static const struct option_group groups[] = {
 	OPTION_OWN("Blocks", block_specs),
 	OPTION_GROUP("Program", program_option_specs, program, NULL),
+	OPTION_GROUP("Without QEMU", native_option_specs, program, NULL),
 	OPTION_OWN("Output", output_specs),
 	OPTION_WORDS(words),
 };
@@ -184,7 +188,8 @@ static int write_results(struct collector *p, struct tact_collect *c)
 
 static int exit_code_of(int status)
 {
-	return status == -TACT_E_NO_TOOL ? CLI_UNABLE : CLI_FAILED;
+	return status == -TACT_E_NO_TOOL || status == -TACT_E_NOT_MODELLED ? CLI_UNABLE
+									   : CLI_FAILED;
 }
 
 static int run_program(struct collector *p, struct tact_collect *c)
@@ -194,7 +199,8 @@ static int run_program(struct collector *p, struct tact_collect *c)
 	int status, code, number;
 
 	program_options_apply(&p->program, &opt);
-	status = tact_trace_launch(&trace, &opt, p->words.list, &p->diag);
+	status = p->words.n ? tact_trace_launch(&trace, &opt, p->words.list, &p->diag)
+			    : tact_trace_attach(&trace, &opt, (int)p->program.attach, &p->diag);
 	if (status < 0) {
 		cli_message("%s", p->diag.text);
 		return exit_code_of(status);
@@ -203,12 +209,15 @@ static int run_program(struct collector *p, struct tact_collect *c)
 	program_signals_catch(trace);
 	status = tact_collect_trace(c, trace, &p->diag);
 	number = program_signals_release();
-	code = program_report(trace, file_base_name(p->words.list[0]), p->is_quiet);
+	code = program_report(trace, p->words.n ? file_base_name(p->words.list[0]) : "the process",
+			      p->is_quiet);
 	if (status < 0) {
 		cli_message("%s", p->diag.text);
 		code = CLI_FAILED;
 	}
-	if (number) {
+	if (number && p->program.attach) {
+		cli_message("the process runs on");
+	} else if (number) {
 		cli_message("interrupted: the blocks executed so far were written");
 		code = 128 + number;
 	}
@@ -253,16 +262,23 @@ static int collect(struct collector *p)
 
 static int check(struct collector *p)
 {
-	if (!p->words.n)
-		return cli_wrong(p->is_static
-					 ? "no input: give one or more ELF files"
-					 : "no program: give one after --, or --static and files");
+	if (!p->words.n && !p->program.attach)
+		return cli_wrong(
+			p->is_static ? "no input: give one or more ELF files"
+				     : "no program: give one after --, or --attach, or --static "
+				       "and files");
+	if (p->words.n && p->program.attach)
+		return cli_wrong("give a program or --attach, not both");
+	if (p->is_static && program_is_native(&p->program))
+		return cli_wrong("--static runs nothing: --native and --attach do not apply");
+	if (program_check_native(&p->program, p->words.n > 0))
+		return CLI_USAGE;
 	if (p->is_static &&
 	    (p->program.cpu || p->program.qemu || p->program.plugin || p->program.no_exec))
 		return cli_wrong("--static runs nothing: --cpu, --no-exec, --qemu and --plugin do "
 				 "not apply");
 	if (!p->app)
-		p->app = file_base_name(p->words.list[0]);
+		p->app = p->words.n ? file_base_name(p->words.list[0]) : "process";
 	if (!*p->app || strlen(p->app) > TACT_STORE_NAME_MAX)
 		return cli_wrong("--app: a name must have 1 to %d bytes", TACT_STORE_NAME_MAX);
 	return CLI_GOOD;

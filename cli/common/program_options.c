@@ -32,6 +32,35 @@ const struct option_spec program_option_specs[] = {
 	OPTION_END,
 };
 
+const struct option_spec native_option_specs[] = {
+	OPTION_FLAG(0, "native", native,
+		    "run the program on this CPU, without QEMU, and step through windows of it at "
+		    "random moments: any instruction, generated code, at less than twice the time"),
+	OPTION_NUMBER(0, "attach", "PID", attach, 1, 1u << 30,
+		      "do so with a process that is running, until it ends or tact is interrupted; "
+		      "the process runs on"),
+	OPTION_NUMBER(0, "time", "SECONDS", seconds, 1, 1000000,
+		      "let go of the process after this time"),
+	OPTION_END,
+};
+
+int program_check_native(const struct program_options *p, bool has_program)
+{
+	if (p->native && !has_program)
+		return cli_wrong("--native needs a program to run");
+	if (p->seconds && !p->attach)
+		return cli_wrong("--time is for --attach");
+	if (program_is_native(p) && (p->cpu || p->qemu || p->plugin || p->no_exec))
+		return cli_wrong("--cpu, --no-exec, --qemu and --plugin are for QEMU, which "
+				 "--native and --attach do without");
+	return CLI_GOOD;
+}
+
+bool program_is_native(const struct program_options *p)
+{
+	return p->native || p->attach;
+}
+
 void program_options_apply(const struct program_options *p, struct tact_trace_options *to)
 {
 	to->cpu = p->cpu;
@@ -39,6 +68,8 @@ void program_options_apply(const struct program_options *p, struct tact_trace_op
 	to->plugin = p->plugin;
 	to->no_exec = p->no_exec;
 	to->path = getenv("PATH");
+	to->native = program_is_native(p);
+	to->milliseconds = p->seconds * 1000;
 }
 
 /* ---- signals ---- */

@@ -13,10 +13,18 @@
 
 struct program_options {
 	const char *cpu, *qemu, *plugin; /* NULL: the default */
-	bool no_exec;
+	bool no_exec, native;
+	unsigned attach;  /* process; 0: none */
+	unsigned seconds; /* that it is attached for; 0: until it ends */
 };
 
-extern const struct option_spec program_option_specs[];
+/* Whether the program runs on this CPU, not under QEMU. */
+bool program_is_native(const struct program_options *p);
+
+extern const struct option_spec program_option_specs[], native_option_specs[];
+
+/* Returns CLI_GOOD, or an exit code for options that do not go together, with the message given. */
+int program_check_native(const struct program_options *p, bool has_program);
 
 /* Fills those fields of the options that come from the command line and from the environment. */
 void program_options_apply(const struct program_options *p, struct tact_trace_options *to);

@@ -16,6 +16,8 @@
 
 static const char help[] =
 	"usage: tact trace [OPTIONS] -- PROGRAM [ARGUMENT...]\n"
+	"       tact trace [OPTIONS] --native -- PROGRAM [ARGUMENT...]\n"
+	"       tact trace [OPTIONS] --attach PID\n"
 	"       tact trace [OPTIONS] --input FILE\n"
 	"       tact trace [OPTIONS] --listen HOST:PORT\n"
 	"       tact trace --record FILE | --connect HOST:PORT -- PROGRAM [ARGUMENT...]\n\n"
@@ -32,7 +34,8 @@ static const char help[] =
 	"  tact trace -a SKL -o old.json -- ./old; tact trace -a SKL -o new.json -- ./new\n"
 	"  tact diff old.json new.json\n"
 	"  tact trace --record run.tct -- ./program; tact trace -a HSW --input run.tct\n"
-	"  tact trace -a RKL --input kernel.s --iterations 1000\n";
+	"  tact trace -a RKL --input kernel.s --iterations 1000\n"
+	"  tact trace -a ICX --native -- ./avx512; tact trace -a ZEN4 --attach 4711 --time 10\n";
 
 enum { MAX_WINDOW = 1000 };
 
@@ -130,6 +133,7 @@ static const struct option_group groups[] = {
 	OPTION_GROUP("CPU", archlist_option_specs, setup.archs, archlist_fini),
 	OPTION_GROUP("Model", trace_model_specs, setup, NULL),
 	OPTION_GROUP("Program", program_option_specs, setup.program, NULL),
+	OPTION_GROUP("Without QEMU", native_option_specs, setup.program, NULL),
 	OPTION_OWN("Output", output_specs),
 	OPTION_GROUP("", trace_quiet_specs, setup, NULL),
 	OPTION_WORDS(words),
@@ -138,15 +142,25 @@ static const struct option_group groups[] = {
 static int check(const struct tracer *p)
 {
 	const bool is_recorded = p->record || p->connect;
-	const unsigned n = (p->words.n > 0) + (p->input != NULL) + (p->listen != NULL);
+	const struct program_options *program = &p->setup.program;
+	const unsigned n = (p->words.n > 0) + (p->input != NULL) + (p->listen != NULL) +
+			   (program->attach != 0);
 
 	if (!n)
-		return cli_wrong("no program: give one after --, or --input or --listen");
+		return cli_wrong("no program: give one after --, or --input, --listen or --attach");
 	if (n > 1)
-		return cli_wrong("give only one of a program, --input and --listen");
+		return cli_wrong("give only one of a program, --input, --listen and --attach");
+	if (program_check_native(program, p->words.n > 0))
+		return CLI_USAGE;
+	if (program_is_native(program) && (p->has_window || p->setup.is_exact || p->is_tree ||
+					   p->by == TACT_REPORT_CALLERS || p->html || p->perfetto))
+		return cli_wrong("--timeline, --exact, --tree, --by caller, --html and --perfetto "
+				 "need the whole run, and --native and --attach see windows of it");
+	if (program_is_native(program) && trace_setup_has_regions(&p->setup))
+		return cli_wrong("--region, --exclude, --from and --until need QEMU");
 	if (p->record && p->connect)
 		return cli_wrong("give --record or --connect, not both");
-	if (is_recorded && !p->words.n)
+	if (is_recorded && !p->words.n && !program->attach)
 		return cli_wrong("--record and --connect need a program to run");
 	if (is_recorded &&
 	    (p->output || p->perfetto || p->html || p->has_window || p->setup.archs.names))

@@ -65,7 +65,9 @@ static int launch(struct trace_run *run, const struct tact_trace_options *opt,
 		kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 		dup2(to, STDOUT_FILENO);
 	}
-	status = tact_trace_launch(&run->trace, opt, run->job->words, diag);
+	status = run->job->words ? tact_trace_launch(&run->trace, opt, run->job->words, diag)
+				 : tact_trace_attach(&run->trace, opt,
+						     (int)run->setup->program.attach, diag);
 	if (kept >= 0) {
 		dup2(kept, STDOUT_FILENO);
 		close(kept);
@@ -77,19 +79,21 @@ static int open_program(struct trace_run *run)
 {
 	struct tact_trace_options opt = {.size = sizeof(opt), .mode = TACT_TRACE_FULL};
 	struct tact_diag diag = {0};
-	const char *slash = strrchr(run->job->words[0], '/');
+	const char *name = run->job->words ? run->job->words[0] : "the process";
+	const char *slash = strrchr(name, '/');
 	int code, status;
 
 	run->is_program = true;
-	run->name = slash ? slash + 1 : run->job->words[0];
+	run->name = slash ? slash + 1 : name;
 	program_options_apply(&run->setup->program, &opt);
-	code = choose(run, &opt);
+	code = opt.native ? CLI_GOOD : choose(run, &opt);
 	if (code)
 		return code;
 	status = launch(run, &opt, &diag);
 	if (status < 0) {
 		cli_message("%s", diag.text);
-		return status == -TACT_E_NO_TOOL ? CLI_UNABLE : CLI_FAILED;
+		return status == -TACT_E_NO_TOOL || status == -TACT_E_NOT_MODELLED ? CLI_UNABLE
+										   : CLI_FAILED;
 	}
 	return CLI_GOOD;
 }
@@ -146,7 +150,7 @@ static int open_run(struct trace_run *run)
 
 	if (tact_symbols_create(&run->symbols))
 		cli_out_of_memory();
-	if (job->words)
+	if (job->words || run->setup->program.attach)
 		code = open_program(run);
 	else
 		code = job->path ? open_file(run) : open_connection(run);
@@ -178,7 +182,7 @@ static bool complain(const struct trace_run *run, uint64_t instructions)
 	const struct trace_setup *s = run->setup;
 	bool is_missing = false;
 
-	for (size_t i = 0; run->is_program && i < s->n_regions; i++) {
+	for (size_t i = 0; run->choice && i < s->n_regions; i++) {
 		if (s->regions[i].is_excluded || tact_choice_has_run(run->choice, i, run->trace))
 			continue;
 		cli_message("--region %s: never executed%s", s->regions[i].text,
@@ -187,7 +191,11 @@ static bool complain(const struct trace_run *run, uint64_t instructions)
 	}
 	if (is_missing || instructions)
 		return is_missing;
-	if (run->is_program && s->from)
+	if (program_is_native(&s->program))
+		cli_message("%s did not run long enough for a window; without --native it runs "
+			    "under QEMU, which sees everything",
+			    run->name);
+	else if (run->is_program && s->from)
 		cli_message("--from %s was never reached: there is no result", s->from);
 	else
 		cli_message("%s: nothing was executed: there is no result", run->name);
@@ -200,7 +208,9 @@ static const char *command_of(struct trace_run *run)
 
 	for (char **w = job->words; w && *w; w++)
 		text_printf(&run->command, "%s%s", w == job->words ? "" : " ", *w);
-	if (!job->words)
+	if (run->setup->program.attach)
+		text_printf(&run->command, "process %u", run->setup->program.attach);
+	else if (!job->words)
 		text_add(&run->command, job->path ? job->path : job->listen);
 	return text_string(&run->command);
 }
@@ -261,7 +271,9 @@ static int finish(struct trace_run *run, int status, struct tact_diag *diag, int
 			    diag->text);
 		code = CLI_FAILED;
 	}
-	if (number) {
+	if (number && run->setup->program.attach) {
+		cli_message("the process runs on");
+	} else if (number) {
 		cli_message("interrupted: the result has what was executed so far");
 		code = 128 + number;
 	}

@@ -79,6 +79,11 @@ struct tact_cycles_totals {
 	uint64_t branches, mispredicted; /* 0 unless opt.branches was set */
 	uint64_t misses[3];		 /* of L1, L2 and L3; 0 unless opt.caches was set */
 	double error; /* standard error of `cycles`, which are extrapolated; 0 with opt.exact */
+	/* Of a program that ran natively; otherwise 0.  doc/models/trace.md says how its cycles
+	 * follow from these.
+	 */
+	uint32_t windows;
+	double user_seconds, hertz; /* measured: time of all threads outside windows; clock */
 };
 #define TACT_CYCLES_TOTALS_INIT TACT_SIZED(struct tact_cycles_totals)
 

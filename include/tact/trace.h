@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Traces: what a program executes, block by block.  A trace comes from a program that runs under
- * QEMU's user mode with tact's plugin, from a recording of such a run (.tct, see doc/formats.md),
- * or from assembly text.
+ * QEMU's user mode with tact's plugin, from windows of a program that runs on the CPU itself, from a
+ * recording of such a run (.tct, see doc/formats.md), or from assembly text.
  *
  * A trace belongs to one thread at a time; different traces may be used by different threads at
  * once.  tact_trace_stop is the exception.
@@ -49,6 +49,13 @@ struct tact_trace_options {
 	const struct tact_trace_region *until; /* NULL: to the end.  Else tracing stops with the
 						  first block that contains until->begin */
 	bool no_exec; /* programs started by execve run natively and are not traced */
+	/* The program runs on this CPU, without QEMU.  At random moments of its CPU time a window of
+	 * some two thousand instructions is stepped through; nothing else of it is seen.  Regions,
+	 * from and until cannot be given.
+	 */
+	bool native;
+	uint32_t milliseconds; /* for tact_trace_attach: ends after this time; 0: when told to */
+	uint64_t seed;	       /* of the random moments */
 };
 #define TACT_TRACE_OPTIONS_INIT TACT_SIZED(struct tact_trace_options)
 
@@ -99,7 +106,17 @@ enum tact_trace_event_kind {
 	TACT_TRACE_NATIVE,  /* the process continues with `text`, a program that is not traced */
 	TACT_TRACE_ON,	    /* the block of options.from was reached */
 	TACT_TRACE_OFF,	    /* the block of options.until was reached */
-	TACT_TRACE_END	    /* the thread has ended, for whatever reason */
+	TACT_TRACE_END,	    /* the thread has ended, for whatever reason */
+	TACT_TRACE_WINDOW,  /* a program that runs natively: a part of a window begins, `window` */
+	TACT_TRACE_TIME	    /* such a program: its time so far */
+};
+
+/* Parts of a window of a program that runs natively.  Between windows nothing is known. */
+enum tact_trace_part {
+	TACT_TRACE_NO_WINDOW, /* the window has ended */
+	TACT_TRACE_WARMING,   /* a window begins: these executions fill the pipeline */
+	TACT_TRACE_WINDOWED,  /* these are to be counted */
+	TACT_TRACE_COOLING    /* these keep the pipeline busy until the last of them has retired */
 };
 
 /* Pointers are valid until the next call for this trace, blocks until the trace is closed. */
@@ -113,6 +130,10 @@ struct tact_trace_event {
 	const struct tact_trace_access *accesses;
 	size_t n_accesses;
 	const char *text; /* "" if there is none */
+	enum tact_trace_part window;
+	uint64_t span_ns;	     /* TACT_TRACE_WARMING: CPU time that the window stands for */
+	uint64_t user_ns, system_ns; /* TACT_TRACE_TIME: time of all threads outside windows */
+	uint64_t hertz;		     /* clock of the CPU */
 };
 #define TACT_TRACE_EVENT_INIT TACT_SIZED(struct tact_trace_event)
 
@@ -132,17 +153,30 @@ struct tact_input_options;
  */
 int tact_trace_plugin(char *path, size_t size);
 
-/* Runs argv[0] with its arguments under QEMU.  opt may be NULL.  The calling thread must outlive
+/* Runs argv[0] with its arguments under QEMU, or natively.  opt may be NULL.  The calling thread must outlive
  * the trace: the program is killed when that thread ends.  Returns 0 with a trace for
  * tact_trace_close, or:
  *   -TACT_E_INVAL    no program, unknown mode, empty region or too many regions
  *   -TACT_E_NO_TOOL  QEMU or the plugin was not found
  *   -TACT_E_IO       the program was not found or cannot be run
  *   -TACT_E_FORMAT   the program is not one for a known instruction set
+ *   -TACT_E_NOT_MODELLED  natively: the system does not allow to trace it
  *   -TACT_E_NOMEM
  */
 int tact_trace_launch(struct tact_trace **out, const struct tact_trace_options *opt,
 		      char *const argv[], struct tact_diag *diag);
+
+/* Traces a process that is running, as with options.native, and its threads and children.  It runs
+ * on when the trace is stopped or closed, or this process ends in whatever way.  opt may be NULL.
+ * Returns 0 with a trace for tact_trace_close, or:
+ *   -TACT_E_INVAL         no process, unknown mode, or regions
+ *   -TACT_E_IO            there is no such process
+ *   -TACT_E_NOT_MODELLED  the system does not allow it, or another tracer has it
+ *   -TACT_E_NO_TOOL       programs cannot be stepped through on this machine
+ *   -TACT_E_NOMEM
+ */
+int tact_trace_attach(struct tact_trace **out, const struct tact_trace_options *opt, int pid,
+		      struct tact_diag *diag);
 
 /* Opens a recording; the path "-" means standard input.  Returns 0 with a trace for
  * tact_trace_close, or:

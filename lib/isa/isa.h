@@ -17,6 +17,8 @@
 #ifndef TACT_ISA_PRIVATE_H
 #define TACT_ISA_PRIVATE_H
 
+#include <sys/types.h>
+
 #include <tact/insn.h>
 
 #include "base/base.h"
@@ -148,6 +150,42 @@ struct isa_cpu {
 	bool is_virtual, has_clock, has_steady_clock;
 };
 
+/* Registers of a stopped thread that addresses are made of, and what else a tracer wants to know. */
+struct isa_state {
+	uint64_t pc, flags;
+	uint64_t was_in_kernel; /* it stopped on its way out of a system call */
+	uint64_t bases[2];	/* of segments; see segment_base */
+	uint64_t general[ISA_MAX_GENERAL];
+};
+
+/* What a tracer must know of an instruction before it steps over it. */
+enum isa_step_trait {
+	ISA_STEP_REPEATS = 1,	 /* one step executes one repetition */
+	ISA_STEP_KERNEL = 2,	 /* enters the kernel */
+	ISA_STEP_SHOWS_FLAGS = 4 /* copies the flags, with the one that makes it step, to memory */
+};
+
+/* Stepping through a process with ptrace.  All but segment_base, repetitions and is_descending are
+ * for the tracer, and safe in a child after fork.
+ */
+struct isa_tracing {
+	int (*read_state)(pid_t thread, struct isa_state *out); /* 0, or -1 with errno */
+	/* Returns the traits of the instruction at code, and its length; 0: not an instruction. */
+	unsigned (*traits)(const uint8_t *code, size_t size, unsigned *length);
+	/* Lets a thread stop before it executes the instruction at an address; 0: nowhere.  Returns
+	 * 0, or -1 with errno.
+	 */
+	int (*set_breakpoint)(pid_t thread, uint64_t address);
+	/* Repairs what an instruction with ISA_STEP_SHOWS_FLAGS has written. */
+	void (*hide_step)(pid_t thread);
+	/* Makes sure that a thread does not go on stepping when it is resumed. */
+	void (*end_step)(pid_t thread);
+	uint64_t (*segment_base)(const struct isa_state *state, unsigned reg);
+	/* Returns how often a repeated instruction has run between two states. */
+	uint64_t (*repetitions)(const struct isa_state *before, const struct isa_state *after);
+	bool (*is_descending)(const struct isa_state *state); /* addresses of repetitions are */
+};
+
 /* The machine that this program runs on. */
 struct isa_native {
 	/* Tells whether it is one of the CPUs that an .arch file lists as `cpuid`, in the set's own
@@ -160,6 +198,7 @@ struct isa_native {
 	uint64_t (*read_clock)(void);
 	/* Executes n dependent multiplications, a multiple of 16: some three cycles each. */
 	void (*run_chain)(uint64_t n);
+	const struct isa_tracing *tracing; /* NULL: no program can be stepped through */
 };
 
 struct tact_isa {

@@ -192,11 +192,33 @@ static void add_memory(const struct tact_result *r, struct text *out)
 	}
 }
 
-static void add_totals(const struct tact_result *r, size_t width, struct text *out)
+/* Of a program that ran natively: the time is measured.  Its cycles are, too, if they are those of
+ * the CPU that it ran on.
+ */
+static void add_windowed(const struct tact_cycles_totals *t, struct text *out)
 {
-	const struct tact_result_info *info = &r->info;
+	const double measured = t->user_seconds * t->hertz;
+
+	text_add(out, "Cycles:             ");
+	report_count(out, t->cycles, 0);
+	text_printf(out, " (%s %.2f s of user time at %.2f GHz)",
+		    t->cycles > 0.999999 * measured && t->cycles < 1.000001 * measured
+			    ? "measured:"
+			    : "predicted from",
+		    t->user_seconds, t->hertz / 1e9);
+	text_add(out, "\nInstructions:       ");
+	report_count(out, (double)t->instructions, 0);
+	text_printf(out,
+		    " (predicted)\nIPC:                %.2f (predicted, standard error %.2f%%)\n",
+		    report_ratio((double)t->instructions, t->cycles),
+		    100 * report_ratio(t->error, t->cycles));
+	text_printf(out, "Windows:            %u at random moments; nothing else was seen\n",
+		    t->windows);
+}
+
+static void add_sampled(const struct tact_result *r, size_t width, struct text *out)
+{
 	const struct tact_cycles_totals *t = &r->totals;
-	const struct tact_arch *arch = tact_arch_find(info->arch);
 
 	text_add(out, "Cycles:             ");
 	report_count(out, t->cycles, 0);
@@ -208,12 +230,26 @@ static void add_totals(const struct tact_result *r, size_t width, struct text *o
 	report_count(out, (double)t->instructions, 0);
 	text_printf(out, "\nIPC:                %.2f\n",
 		    report_ratio((double)t->instructions, t->cycles));
+}
+
+static void add_totals(const struct tact_result *r, size_t width, struct text *out)
+{
+	const struct tact_result_info *info = &r->info;
+	const struct tact_cycles_totals *t = &r->totals;
+	const struct tact_arch *arch = tact_arch_find(info->arch);
+
+	if (t->windows)
+		add_windowed(t, out);
+	else
+		add_sampled(r, width, out);
 	text_printf(out, "CPU:                %s%s%s%s%s%s\n", info->arch, arch ? " (" : "",
 		    tact_arch_full_name(arch), *tact_arch_caveat(arch) ? ", " : "",
 		    tact_arch_caveat(arch), arch ? ")" : "");
-	text_printf(out, "Through the pipeline: %.2f%% of the instructions%s\n",
-		    100 * report_ratio((double)t->simulated, (double)t->instructions),
-		    info->is_exact || width < PAGE_WIDTH ? "" : "; the rest follows from them");
+	if (!t->windows)
+		text_printf(out, "Through the pipeline: %.2f%% of the instructions%s\n",
+			    100 * report_ratio((double)t->simulated, (double)t->instructions),
+			    info->is_exact || width < PAGE_WIDTH ? ""
+								 : "; the rest follows from them");
 	if (t->unknown)
 		text_printf(out, "Without data:       %.4f%% of the instructions\n",
 			    100 * report_ratio((double)t->unknown, (double)t->instructions));

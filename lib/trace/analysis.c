@@ -24,6 +24,9 @@ struct tact_analysis {
 	struct tact_trace *trace;
 	struct tact_symbols *symbols;
 	struct tact_cycles *cycles; /* owned, as is everything below */
+	struct tact_cycles *host;   /* windows of a program that runs natively, on this CPU; NULL:
+				       not needed */
+	bool is_windowed;	    /* the program runs natively */
 	struct thread *threads;
 	size_t n_threads, threads_capacity;
 	struct samples *samples; /* NULL: no samples are taken */
@@ -50,7 +53,8 @@ static int create_calls(struct tact_analysis *a, struct tact_diag *diag)
 	return 0;
 }
 
-static int create_cycles(struct tact_analysis *a, struct tact_diag *diag)
+static int create_cycles(struct tact_analysis *a, const struct tact_arch *arch,
+			 struct tact_cycles **out, struct tact_diag *diag)
 {
 	const struct tact_analysis_options *o = &a->opt;
 	struct tact_cycles_options opt = {
@@ -62,7 +66,7 @@ static int create_cycles(struct tact_analysis *a, struct tact_diag *diag)
 	};
 
 	memcpy(opt.cache_bytes, o->cache_bytes, sizeof(opt.cache_bytes));
-	return tact_cycles_create(&a->cycles, o->arch, &opt, diag);
+	return tact_cycles_create(out, arch, &opt, diag);
 }
 
 int tact_analysis_create(struct tact_analysis **out, struct tact_trace *trace,
@@ -90,7 +94,7 @@ int tact_analysis_create(struct tact_analysis **out, struct tact_trace *trace,
 	a->opt = o;
 	a->trace = trace;
 	a->symbols = symbols;
-	status = create_cycles(a, diag);
+	status = create_cycles(a, o.arch, &a->cycles, diag);
 	if (status >= 0)
 		status = create_calls(a, diag);
 	return HAND_OVER(out, a, status, tact_analysis_destroy);
@@ -101,6 +105,7 @@ void tact_analysis_destroy(struct tact_analysis *a)
 	if (!a)
 		return;
 	tact_cycles_destroy(a->cycles);
+	tact_cycles_destroy(a->host);
 	samples_destroy(a->samples);
 	window_destroy(a->window);
 	calls_destroy(a->calls);
@@ -147,6 +152,24 @@ static int follow_calls(struct tact_analysis *a, const struct tact_trace_event *
 	return calls_enter(a->calls, event, &a->cycles->node);
 }
 
+/* A program that runs natively is timed on this CPU: its windows go through the pipeline of this
+ * CPU as well, if it is known and another one is asked about.
+ */
+static int take_host(struct tact_analysis *a, const struct tact_trace_event *event,
+		     struct tact_diag *diag)
+{
+	int status = 0;
+
+	if (event->kind == TACT_TRACE_WINDOW && !a->is_windowed) {
+		const struct tact_arch *host = tact_arch_host();
+
+		a->is_windowed = true;
+		if (host && host != a->opt.arch)
+			status = create_cycles(a, host, &a->host, diag);
+	}
+	return status < 0 || !a->host ? status : tact_cycles_event(a->host, event, diag);
+}
+
 static int take_event(struct tact_analysis *a, const struct tact_trace_event *event,
 		      struct tact_diag *diag)
 {
@@ -155,7 +178,9 @@ static int take_event(struct tact_analysis *a, const struct tact_trace_event *ev
 	if ((event->kind == TACT_TRACE_BEGIN && add_thread(a, event)) ||
 	    (a->calls && follow_calls(a, event)))
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	status = tact_cycles_event(a->cycles, event, diag);
+	status = take_host(a, event, diag);
+	if (status >= 0)
+		status = tact_cycles_event(a->cycles, event, diag);
 	if (status < 0)
 		return status;
 	if (a->samples && event->kind == TACT_TRACE_EXEC &&
@@ -200,6 +225,10 @@ int tact_analysis_finish(struct tact_analysis *a, struct tact_cycles_totals *tot
 	if (!a || (totals && !tact_can_fill(totals)))
 		return tact_fail(diag, TACT_E_INVAL, "no analysis, or totals of no size");
 	status = tact_cycles_finish(a->cycles, diag);
+	if (a->host && status >= 0)
+		status = tact_cycles_finish(a->host, diag);
+	if (a->host && status >= 0)
+		engine_windows_weigh(a->cycles, a->host);
 	if (totals)
 		tact_cycles_get_totals(a->cycles, totals);
 	return status;

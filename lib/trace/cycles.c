@@ -92,6 +92,7 @@ void tact_cycles_destroy(struct tact_cycles *c)
 	memo_fini(&c->memo);
 	for (size_t i = 0; i < c->n_codes; i++)
 		free(c->codes[i].past);
+	engine_windows_fini(&c->windowed);
 	FREE_ALL(c->watch, c->codes, c->accesses, c->trips, c);
 }
 
@@ -319,6 +320,12 @@ int tact_cycles_event(struct tact_cycles *c, const struct tact_trace_event *even
 		return tact_fail(diag, TACT_E_INVAL, "an execution without its block");
 	if (event->kind == TACT_TRACE_EXEC) {
 		status = execute(c, event);
+	} else if (event->kind == TACT_TRACE_WINDOW) {
+		status = find_thread(c, event->thread, &t);
+		if (status >= 0)
+			status = engine_window_event(t, event);
+	} else if (event->kind == TACT_TRACE_TIME) {
+		engine_window_time(c, event);
 	} else if (event->kind == TACT_TRACE_END) {
 		for (size_t i = 0; i < c->n_threads; i++) {
 			t = c->threads[i];
@@ -354,6 +361,7 @@ int tact_cycles_finish(struct tact_cycles *c, struct tact_diag *diag)
 	memo_fini(&c->memo);
 	if (memo_init(&c->memo) < 0)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	engine_windows_weigh(c, NULL);
 	return 0;
 }
 
@@ -416,6 +424,27 @@ static void add_blocks(const struct tact_cycles *c, struct tact_cycles_totals *o
 		out->stalls[s] *= scale;
 }
 
+static uint64_t scaled(uint64_t n, double scale)
+{
+	return (uint64_t)((double)n * scale);
+}
+
+/* Scales what was counted in the windows of a program that runs natively. */
+static void scale_windows(const struct tact_cycles *c, struct tact_cycles_totals *out)
+{
+	const double scale = c->windowed.scale;
+
+	out->error = c->windowed.error;
+	out->accesses = scaled(out->accesses, scale);
+	out->branches = scaled(out->branches, scale);
+	out->mispredicted = scaled(out->mispredicted, scale);
+	for (unsigned i = 0; i < CACHE_LEVELS; i++)
+		out->misses[i] = scaled(out->misses[i], scale);
+	out->windows = (uint32_t)c->windowed.n;
+	out->user_seconds = c->windowed.user_ns / 1e9;
+	out->hertz = c->windowed.hertz;
+}
+
 static void add_up(const struct tact_cycles *c, struct tact_cycles_totals *out)
 {
 	*out = (struct tact_cycles_totals){.size = sizeof(*out),
@@ -440,6 +469,8 @@ static void add_up(const struct tact_cycles *c, struct tact_cycles_totals *out)
 	/* Windows are samples: the errors of the memo in them add up to zero except for chance. */
 	if (c->windows > 0)
 		out->error = sqrt(c->squares_off) / c->windows * c->recalled;
+	if (c->windowed.is_on)
+		scale_windows(c, out);
 	add_blocks(c, out);
 }
 

@@ -49,6 +49,10 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 static void count(struct engine_thread *t, uint32_t code, uint32_t node, double cycles)
 {
+	if (t->owner->windowed.is_on) {
+		engine_window_count(t, code, 0, cycles);
+		return;
+	}
 	t->cycles += cycles;
 	t->owner->codes[code].cycles += cycles;
 	if (t->owner->calls)
@@ -161,7 +165,7 @@ void engine_retired(void *arg, uint64_t cycle)
 	if (!p->is_counted)
 		return;
 	count(t, p->code, p->node, cycles);
-	if (t->owner->opt.exact)
+	if (t->owner->opt.exact || t->owner->windowed.is_on)
 		return;
 	compare(t, p, cycles);
 	t->lessons[t->n_lessons].key = p->key;
@@ -284,6 +288,13 @@ static uint64_t fetch_code(struct engine_thread *t, const struct engine_code *co
 	x->is_decoded = fetch.is_decoded;
 	x->code_lines = fetch.lines;
 	x->fetch_delay = (uint16_t)fetch.delay;
+	/* A program is found at a random moment, in code that has run before: what the windows have
+	 * not seen yet is in the second level, not in memory.
+	 */
+	if (t->owner->windowed.is_on) {
+		x->code_lines = (fetch.lines | fetch.lines >> 1) & 0x5555555555555555u;
+		x->fetch_delay = 0;
+	}
 	return x->is_decoded ? mix(fetch.lines + 1, fetch.delay) : 0;
 }
 
@@ -374,6 +385,9 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 					  .address = event->block->address,
 					  .accesses = t->owner->accesses,
 					  .trips = t->caches ? t->owner->trips : NULL};
+	const bool is_windowed = t->owner->windowed.is_on;
+	/* Of a program that runs natively, only what is in the middle of a window counts. */
+	const bool is_seen = !is_windowed || t->state == ENGINE_COUNTING;
 	unsigned longest = 0;
 	uint64_t special = t->caches ? pass_caches(t, event, &longest) : 0;
 	int status = 0;
@@ -385,15 +399,17 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	t->owner->accesses_seen += event->n_accesses;
 	x.is_mispredicted = is_mispredicted(t, event->block->address);
 	make_key(t, number, special << 1 | x.is_mispredicted, &pending);
-	if (event->block->is_rep)
+	if (is_windowed)
+		engine_window_execute(t, number, event->block->n_insns, is_seen);
+	if (event->block->is_rep && is_seen)
 		count(t, number, pending.node, repeated(event));
 	recall(t, &pending, &x, longest);
-	if (!t->owner->opt.exact)
+	if (!t->owner->opt.exact && !is_windowed)
 		advance(t);
 	if (t->state != ENGINE_SKIPPING && !code->is_looked_at)
 		status = engine_look_at(t->owner, code);
 	pending.is_counted = t->state == ENGINE_COUNTING && code->is_known;
-	if (!pending.is_counted) {
+	if (!pending.is_counted && is_seen) {
 		double cycles = corrected(t, &pending);
 
 		count(t, number, pending.node, cycles);

@@ -115,6 +115,39 @@ struct engine_thread {
 	double factors[ENGINE_SOURCES];	 /* corrections before the window */
 };
 
+/* Part of a window that a block has. */
+struct engine_share {
+	uint32_t code, executions;
+	double cycles;
+};
+
+/* A window of a program that runs natively. */
+struct engine_window {
+	uint32_t thread; /* index */
+	double span;	 /* CPU time that it stands for */
+	double cycles;
+	double host; /* cycles on the CPU that it ran on */
+	uint64_t instructions;
+	size_t first, n; /* of the shares */
+};
+
+/* Windows of a program that runs natively: see windows.c. */
+struct engine_windows {
+	bool is_on; /* the trace has windows */
+	bool is_open;
+	bool has_failed;	    /* memory ran out */
+	struct engine_window *list; /* owned */
+	size_t n, capacity;
+	struct engine_share *shares; /* owned */
+	size_t n_shares, shares_capacity;
+	uint32_t *slots; /* owned: by code, its share of this window plus one; 0: none */
+	size_t n_slots, slots_capacity;
+	double user_ns, hertz;
+	uint64_t instructions; /* of all windows, with those that do not count */
+	double error;	       /* standard error of the cycles */
+	double scale;	       /* of what was seen in windows, to the whole run */
+};
+
 /* A request to see uops of a thread. */
 struct engine_watch {
 	struct engine_thread *thread; /* borrowed; NULL: there is none yet */
@@ -154,6 +187,7 @@ struct tact_cycles {
 	struct engine_watch *watch; /* owned; NULL: nobody watches */
 	struct calls *calls;	    /* borrowed; NULL: calls are not followed */
 	uint32_t node;		    /* there, of the current execution */
+	struct engine_windows windowed;
 	uint64_t accesses_seen, misses[CACHE_LEVELS], branches, mistakes;
 };
 
@@ -217,5 +251,26 @@ void engine_renumber(struct tact_cycles *c, const uint32_t *map);
 
 /* Lets everything that is in flight retire. */
 int engine_drain(struct engine_thread *t);
+
+/* ---- windows.c: programs that run natively ---- */
+
+/* Takes an event of the kinds TACT_TRACE_WINDOW and TACT_TRACE_TIME.  Returns 0, -TACT_E_NOMEM or
+ * -TACT_E_LIMIT.
+ */
+int engine_window_event(struct engine_thread *t, const struct tact_trace_event *event);
+void engine_window_time(struct tact_cycles *c, const struct tact_trace_event *event);
+
+/* Counts an execution in a window, and cycles of one that retires.  If memory runs out, the end of
+ * the window says so.
+ */
+void engine_window_execute(struct engine_thread *t, uint32_t code, unsigned n_insns, bool is_seen);
+void engine_window_count(struct engine_thread *t, uint32_t code, unsigned executions,
+			 double cycles);
+
+/* Weighs the windows: fills in the cycles and executions of blocks and threads.  `host` has the same
+ * windows for the CPU that the program ran on; NULL: it is this one.
+ */
+void engine_windows_weigh(struct tact_cycles *c, const struct tact_cycles *host);
+void engine_windows_fini(struct engine_windows *w);
 
 #endif /* TRACE_ENGINE_H */

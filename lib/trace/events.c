@@ -231,6 +231,21 @@ static int take_note(struct trace_events *e, struct trace_stream *s, uint32_t no
 		return 1;
 	case WIRE_NOTE_NATIVE:
 		return take_native(e, s, words, n, event, diag);
+	case WIRE_NOTE_WINDOW:
+		if (n != 2 || words[0] > WIRE_WINDOW_COOLING)
+			return trace_bad(diag, "an impossible window");
+		fill(s, event, TACT_TRACE_WINDOW);
+		event->window = (enum tact_trace_part)words[0];
+		event->span_ns = words[1];
+		return 1;
+	case WIRE_NOTE_TIME:
+		if (n != 3)
+			return trace_bad(diag, "an impossible time");
+		fill(s, event, TACT_TRACE_TIME);
+		event->user_ns = words[0];
+		event->system_ns = words[1];
+		event->hertz = words[2];
+		return 1;
 	case WIRE_NOTE_ON:
 	case WIRE_NOTE_OFF:
 		fill(s, event, note == WIRE_NOTE_ON ? TACT_TRACE_ON : TACT_TRACE_OFF);

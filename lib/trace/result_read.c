@@ -121,6 +121,9 @@ static int read_totals(struct reader *x, const json_t *o)
 	info->is_partial = flag(o, "partial");
 	t->cycles = number(o, "cycles");
 	t->error = number(o, "error");
+	t->windows = (uint32_t)whole(o, "windows");
+	t->user_seconds = number(o, "user_seconds");
+	t->hertz = number(o, "hertz");
 	t->instructions = whole(o, "instructions");
 	t->executions = whole(o, "executions");
 	t->simulated = whole(o, "simulated");

@@ -19,7 +19,8 @@ struct tact_trace {
 	struct trace_live *live;       /* a running program, */
 	struct trace_child child;      /* with its keeper, */
 	struct trace_reader *reader;   /* or a recording, */
-	struct trace_listing *listing; /* or text */
+	struct trace_listing *listing; /* or text, */
+	struct trace_native *native;   /* or a program that runs natively */
 	struct trace_events *events;
 	bool is_done;
 	int failure; /* the status that ended it */
@@ -81,18 +82,45 @@ int tact_trace_launch(struct tact_trace **out, const struct tact_trace_options *
 	if (o.mode != TACT_TRACE_FULL && o.mode != TACT_TRACE_COUNT)
 		return tact_fail(diag, TACT_E_INVAL, "an unknown mode of tracing");
 	status = check_regions(&o, diag);
+	if (!status && o.native && (o.n_regions || o.from || o.until))
+		status = tact_fail(diag, TACT_E_INVAL,
+				   "regions of a program that runs natively are not traced alone");
 	if (!status)
 		status = create(&t, diag);
 	if (status)
 		return status;
 	t->mode = (enum wire_mode)o.mode;
 	status = add_events(t, diag);
+	if (!status && o.native)
+		return give(out, t, trace_native_create(&t->native, &o, t->mode, argv, 0, diag));
 	if (!status)
 		status = trace_live_create(&t->live, t->mode, diag);
 	if (!status) {
 		trace_live_path(t->live, shm, sizeof(shm));
 		status = trace_child_start(&t->child, &o, shm, argv, diag);
 	}
+	return give(out, t, status);
+}
+
+int tact_trace_attach(struct tact_trace **out, const struct tact_trace_options *opt, int pid,
+		      struct tact_diag *diag)
+{
+	struct tact_trace_options o;
+	struct tact_trace *t;
+	int status;
+
+	if (out)
+		*out = NULL;
+	if (!out || pid <= 0 || tact_read_options(&o, sizeof(o), opt) || o.n_regions || o.from ||
+	    o.until || (o.mode && o.mode != TACT_TRACE_FULL && o.mode != TACT_TRACE_COUNT))
+		return tact_fail(diag, TACT_E_INVAL, "no process, or options that make no sense");
+	status = create(&t, diag);
+	if (status)
+		return status;
+	t->mode = o.mode == TACT_TRACE_COUNT ? WIRE_COUNT : WIRE_TRACE;
+	status = add_events(t, diag);
+	if (!status)
+		status = trace_native_create(&t->native, &o, t->mode, NULL, pid, diag);
 	return give(out, t, status);
 }
 
@@ -166,6 +194,8 @@ static int next_piece(struct tact_trace *t, struct trace_piece *piece, struct ta
 		return trace_reader_next(t->reader, piece, diag);
 	if (t->listing)
 		return trace_listing_next(t->listing, piece);
+	if (t->native)
+		return trace_native_next(t->native, piece, diag);
 	for (;;) {
 		const bool is_over = trace_child_is_over(&t->child);
 		const int status = trace_live_next(t->live, is_over, piece, diag);
@@ -244,7 +274,9 @@ int tact_trace_record(struct tact_trace *t, int fd, int (*progress)(void *arg, u
 
 void tact_trace_stop(struct tact_trace *t)
 {
-	if (t)
+	if (t && t->native)
+		trace_native_stop(t->native);
+	else if (t)
 		trace_child_stop(&t->child);
 }
 
@@ -283,6 +315,8 @@ int tact_trace_get_summary(const struct tact_trace *t, struct tact_trace_summary
 	if (t->live)
 		trace_live_summary(t->live, &s);
 	trace_child_summary(&t->child, &s);
+	if (t->native)
+		trace_native_summary(t->native, &s);
 	return tact_fill(out, &s, sizeof(s));
 }
 
@@ -294,6 +328,7 @@ void tact_trace_close(struct tact_trace *t)
 	trace_live_destroy(t->live);
 	trace_reader_destroy(t->reader);
 	trace_listing_destroy(t->listing);
+	trace_native_destroy(t->native);
 	trace_events_destroy(t->events);
 	free(t);
 }

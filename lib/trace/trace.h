@@ -76,6 +76,20 @@ void trace_command_fini(struct trace_command *command);
  */
 int trace_find_program(char **out, const char *name, const char *path);
 
+/* ---- native_run.c: a program on the CPU itself ---- */
+
+struct trace_native;
+
+/* Starts a program, or, without argv, attaches to a process.  Returns 0 or < 0. */
+int trace_native_create(struct trace_native **out, const struct tact_trace_options *opt,
+			enum wire_mode mode, char *const argv[], pid_t pid, struct tact_diag *diag);
+void trace_native_destroy(struct trace_native *native); /* NULL is allowed */
+/* Waits for the next piece.  Returns 1, 0 after the last one, or < 0. */
+int trace_native_next(struct trace_native *native, struct trace_piece *piece,
+		      struct tact_diag *diag);
+void trace_native_summary(const struct trace_native *native, struct tact_trace_summary *out);
+void trace_native_stop(const struct trace_native *native);
+
 /* ---- record.c: .tct ---- */
 
 struct trace_reader;

@@ -87,11 +87,24 @@ enum wire_kind {
 };
 
 enum wire_note {
-	WIRE_NOTE_STREAM = 1, /* first word of a stream: pid | vcpu << 32; parent's pid, and
+	WIRE_NOTE_STREAM = 1,  /* first word of a stream: pid | vcpu << 32; parent's pid, and
 				 WIRE_STREAM_FIRST if it is the first thread of a process or program */
-	WIRE_NOTE_NATIVE = 2, /* execve of a program that runs natively from here on; its path */
-	WIRE_NOTE_ON = 3,     /* `from` was reached */
-	WIRE_NOTE_OFF = 4     /* `until` was reached */
+	WIRE_NOTE_NATIVE = 2,  /* execve of a program that runs natively from here on; its path */
+	WIRE_NOTE_ON = 3,      /* `from` was reached */
+	WIRE_NOTE_OFF = 4,     /* `until` was reached */
+	WIRE_NOTE_WINDOW = 16, /* of a program that ran natively: enum wire_window; CPU time in ns
+				  that the window stands for, 0 unless it begins */
+	WIRE_NOTE_TIME = 17    /* of such a program, so far: user time, system time in ns, clock in
+				  Hz */
+};
+
+/* Parts of a window.  What comes before the first one of a stream, and between windows, is unknown.
+ */
+enum wire_window {
+	WIRE_WINDOW_NONE,    /* it has ended */
+	WIRE_WINDOW_WARMING, /* it begins; what follows fills the pipeline, and does not count */
+	WIRE_WINDOW_COUNTED, /* what follows counts */
+	WIRE_WINDOW_COOLING  /* what follows keeps the pipeline busy, and does not count */
 };
 
 enum wire_block_flag {

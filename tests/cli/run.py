@@ -10,7 +10,7 @@ A case is one file NAME.case:
     run: "$TACT" predict -x 90      a line of a shell script; several make a longer one
     exit: 0                         expected exit code (default 0)
     needs: as gcc user measure      skipped if one of these is missing (user: not root; measure: a
-                                    machine that can measure)
+                                    machine that can measure; ptrace: one that allows it)
     --- file NAME                   a file that the script finds in its directory
     ...
     --- stdout                      expected output, line by line
@@ -82,6 +82,10 @@ class Case:
                 why = why_not_measure(tact)
                 if why:
                     return why
+            elif need == 'ptrace':
+                why = why_not_ptrace(tact)
+                if why:
+                    return why
             elif need == 'user':
                 if os.geteuid() == 0:
                     return 'root may read everything'
@@ -95,6 +99,14 @@ class Case:
             for name in self.order:
                 out.write('--- %s\n' % name)
                 out.writelines(line + '\n' for line in self.section(name))
+
+
+@functools.lru_cache(maxsize=None)
+def why_not_ptrace(tact):
+    """Why programs cannot be stepped through here; None if they can."""
+    p = subprocess.run([tact, 'collect', '-q', '--native', '-o', '/dev/null', '--', 'true'],
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return (p.stderr.strip() or 'no ptrace') if p.returncode == 3 else None
 
 
 @functools.lru_cache(maxsize=None)

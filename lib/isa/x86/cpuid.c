@@ -152,6 +152,7 @@ const struct isa_native x86_native = {.is_one_of = is_one_of,
 				      .identify = identify,
 				      .list_vectors = list_vectors,
 				      .read_clock = read_clock,
-				      .run_chain = run_chain};
+				      .run_chain = run_chain,
+				      .tracing = &x86_tracing};
 
 #endif /* __x86_64__ */
