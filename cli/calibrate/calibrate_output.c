@@ -2,7 +2,7 @@
  *
  * What a calibration has found: a table, and a parameter file.
  */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/tabular.h"
@@ -113,22 +113,34 @@ void calibration_show(const struct calibration *c, struct text *out)
 
 /* ---- a parameter file ---- */
 
+/* Whether a file may say so: the parameter exists, and takes the value. */
+static bool is_allowed(struct tact_arch *arch, const struct row *row)
+{
+	char value[32];
+
+	snprintf(value, sizeof(value), "%.0f", row->value.value);
+	return !row->value.remark && row->is_parameter &&
+	       tact_arch_set_param(arch, row->value.name, value, NULL) >= 0;
+}
+
 void calibration_write_params(const struct calibration *c, struct text *out)
 {
+	struct tact_arch *arch;
 	struct row row;
 
+	if (tact_arch_copy(&arch, c->arch) < 0)
+		cli_out_of_memory();
 	text_printf(
 		out,
 		"#tact-arch 1\n"
-		"# What tact calibrate has measured; everything else is as in %s.  Lines that "
-		"begin "
-		"with # are values that\n# are not reliable, and what no parameter stands for.\n"
+		"# What tact calibrate has measured; everything else is as in %s.\n"
+		"# Comments are values that are not reliable, or that no parameter stands for.\n"
 		"base = %s\n",
 		tact_arch_name(c->arch), tact_arch_name(c->arch));
 	for (size_t i = 0; get_row(c, i, &row); i++)
 		text_printf(out, "%s%s = %.0f\t# experiment: %s%s%s\n",
-			    row.value.remark || !row.is_parameter ? "# " : "", row.value.name,
-			    row.value.value, row.value.experiment,
-			    row.value.remark ? "; not reliable: " : "",
+			    is_allowed(arch, &row) ? "" : "# ", row.value.name, row.value.value,
+			    row.value.experiment, row.value.remark ? "; not reliable: " : "",
 			    row.value.remark ? row.value.remark : "");
+	tact_arch_destroy(arch);
 }

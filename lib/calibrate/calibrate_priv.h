@@ -52,17 +52,22 @@ struct area {
 	size_t size;
 };
 
-typedef void kernel_function(void *a, void *b, uint64_t n);
+/* Returns where a chase goes on; others return nothing of use. */
+typedef char *kernel_function(void *a, void *b, uint64_t n);
 
 /* A kernel with its memory. */
 struct sweep_point {
 	struct area a, b, code;
 	kernel_function *kernel, *clock, *canary;
-	uint64_t n;	       /* argument of the kernel */
-	uint64_t warming;      /* the same for a first call, which sees everything once */
-	uint64_t times;	       /* that it is called */
-	double operations;     /* of all calls */
-	uint64_t places, step; /* where it may begin; 0: always at the same place */
+	uint64_t n;	   /* argument of the kernel */
+	uint64_t warming;  /* the same for a first call, which sees everything once */
+	uint64_t times;	   /* that it is called */
+	double operations; /* of all calls */
+	/* Rounds go on where the last one ended, so that what it touched is no help. */
+	char *next;	       /* of a chase: where; NULL: it is none */
+	uint64_t places, step; /* of others: they begin at one of these after the other */
+	uint64_t place;
+	bool moves_b; /* as well as a */
 	uint64_t random;
 };
 

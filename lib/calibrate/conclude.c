@@ -19,9 +19,10 @@ static int conclude_forward(const struct conclusion *c)
 	evidence = evidence_of(&curve.points[0], &curve.points[0]);
 	if (curve.points[0].cycles < 2)
 		evidence.doubt = "the core takes the stored register instead";
-	return conclude_add(c, "store_forward", round(curve.points[0].cycles), &evidence,
-			    "a store and a load from there, in a chain, take %.1f cycles",
-			    curve.points[0].cycles);
+	return conclude_add(
+		c, "store_forward", round(curve.points[0].cycles), &evidence,
+		"a store of 64 bits and a load of half of them, in a chain, take %.1f cycles",
+		curve.points[0].cycles);
 }
 
 /* A repeated string instruction: from one size to another in the first-level cache. */

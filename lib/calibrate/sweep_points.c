@@ -126,17 +126,16 @@ static uint64_t at_least_one(uint64_t n)
 static int prepare_chase(struct sweep_point *p, const struct sweep *s, uint64_t at)
 {
 	const uint64_t bytes = s->pages == SWEEP_SMALL_PAGES && s->step > PAGE ? at * s->step : at;
-	const uint64_t loads = bytes / s->step < FAR_LINES ? LOADS : LOADS / 4;
+	const uint64_t places = bytes / s->step, loads = places < FAR_LINES ? LOADS : LOADS / 4;
 
-	p->places = bytes / s->step;
-	p->step = s->step;
 	if (map_area(&p->a, bytes, s->pages) < 0)
 		return -TACT_E_NOMEM;
+	p->next = p->a.p;
 	p->n = loads / SWEEP_CHASES;
-	p->warming = at_least_one((p->places < WARM_LINES ? p->places : 0) / SWEEP_CHASES);
+	p->warming = at_least_one((places < WARM_LINES ? places : 0) / SWEEP_CHASES);
 	p->times = 1;
 	p->operations = (double)loads;
-	return link_places(p->a.p, p->places, s->step, &p->random);
+	return link_places(p->a.p, places, s->step, &p->random);
 }
 
 static int prepare_random(struct sweep_point *p, const struct sweep *s, uint64_t at)
@@ -148,8 +147,11 @@ static int prepare_random(struct sweep_point *p, const struct sweep *s, uint64_t
 	    map_area(&p->b, loads * sizeof(*offsets), SWEEP_LARGE_PAGES) < 0)
 		return -TACT_E_NOMEM;
 	offsets = (uint32_t *)(void *)p->b.p;
+	/* Offsets are from a place that differs from round to round, by more than neighbours. */
+	p->step = 37 * LINE;
+	p->places = at / 2 / p->step;
 	for (uint64_t i = 0; i < loads; i++)
-		offsets[i] = (uint32_t)(sweep_random(&p->random) % (at / LINE) * LINE);
+		offsets[i] = (uint32_t)(sweep_random(&p->random) % (at / 2 / LINE) * LINE);
 	p->n = p->warming = loads;
 	p->times = 1;
 	p->operations = (double)loads;
@@ -162,6 +164,7 @@ static int prepare_bytes(struct sweep_point *p, const struct sweep *s, uint64_t 
 		return -TACT_E_NOMEM;
 	p->n = part_of(at);
 	p->step = BYTES;
+	p->moves_b = true;
 	p->places = at / p->n > 1 ? at / p->n : 0;
 	p->times = at_least_one(BYTES / at);
 	if (s->step == 1) { /* whole instructions, of which the kernel repeats some */

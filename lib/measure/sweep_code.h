@@ -13,7 +13,8 @@
 enum sweep_kernel {
 	SWEEP_CLOCK,   /* n chains of SWEEP_CHAIN dependent multiplications */
 	SWEEP_CANARY,  /* n times SWEEP_NOPS instructions that only need to be issued */
-	SWEEP_CHASE,   /* n times SWEEP_CHASES loads from a, each from where the last one said */
+	SWEEP_CHASE,   /* n times SWEEP_CHASES loads from a, each from where the last one said;
+				returns where the next one would be from */
 	SWEEP_RANDOM,  /* n loads at a + the next 32-bit offset from b, which do not wait */
 	SWEEP_READ,    /* n bytes of a */
 	SWEEP_WRITE,   /* n bytes of a */

@@ -67,6 +67,7 @@ static void put_chase(struct buffer *b)
 	for (unsigned i = 0; i < SWEEP_CHASES; i++)
 		PUT(b, 0x48, 0x8b, 0x3f); /* mov rdi, [rdi] */
 	put_end(b, start);
+	PUT(b, 0x48, 0x89, 0xf8); /* mov rax, rdi */
 }
 
 static void put_random(struct buffer *b)
