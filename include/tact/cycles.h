@@ -34,7 +34,7 @@ struct tact_cycles_options {
 	bool insns;		 /* keep cycles by instruction, for tact_cycles_get_insns */
 	const char *model; /* one that accepts a stream of blocks (see tact/model.h), borrowed for
 			      the call; NULL: sim */
-	bool warm; /* no block runs for the first time: the code was executed before */
+	bool warm;	   /* no block runs for the first time: the code was executed before */
 };
 #define TACT_CYCLES_OPTIONS_INIT TACT_SIZED(struct tact_cycles_options)
 

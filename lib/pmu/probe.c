@@ -70,7 +70,7 @@ static const struct row rows[TACT_N_CHECKS] = {
 		 "prctl(PR_SET_SECCOMP)"},
 	[TACT_CHECK_PTRACE] =
 		{"ptrace", "tracing of children", pmu_probe_ptrace, false,
-		 "programs cannot be stepped; measuring does not need it",
+		 "--native and --attach cannot step through programs; nothing else needs it",
 		 "sysctl kernel.yama.ptrace_scope=1; in a container allow ptrace in the "
 		 "seccomp profile"},
 	[TACT_CHECK_MEMFD] =

@@ -265,12 +265,14 @@ static void make_key(struct engine_thread *t, uint32_t code, uint64_t special,
 static bool is_mispredicted(struct engine_thread *t, uint64_t address)
 {
 	const struct engine_code *before;
+	bool is_wrong;
 
 	if (!t->predictor || !t->n_executed)
 		return false;
 	before = &t->owner->codes[t->last];
-	return !predictor_branch(t->predictor, (enum tact_flow)before->flow, before->is_direct,
-				 before->branch_address, before->end, address);
+	is_wrong = !predictor_branch(t->predictor, (enum tact_flow)before->flow, before->is_direct,
+				     before->branch_address, before->end, address);
+	return is_wrong && (!t->owner->windowed.is_on || engine_window_knows(t, before));
 }
 
 /* Asks where the code comes from.  Returns what is special about it. */
@@ -332,6 +334,8 @@ static uint64_t pass_caches(struct engine_thread *t, const struct tact_trace_eve
 			caches_pass(t->caches, a->address, a->size, trip);
 		else
 			caches_access(t->caches, a->address, a->size, number | a->insn, trip);
+		if (t->owner->windowed.is_on)
+			engine_window_trip(t, event->pid, a->address, trip);
 		if (!(trip->level | trip->page))
 			continue;
 		special = mix(special,

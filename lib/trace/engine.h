@@ -13,6 +13,7 @@
 #include "trace/calls.h"
 #include "trace/code_caches.h"
 #include "trace/memo.h"
+#include "trace/reuse.h"
 
 /* What the pipelines saw of a block before they forgot it. */
 struct engine_past {
@@ -103,6 +104,8 @@ struct engine_thread {
 	/* The window. */
 	enum engine_state state;
 	unsigned left;	       /* instructions left in this state */
+	unsigned depth;	       /* of calls in a window of a program that runs natively */
+	bool is_lost;	       /* the last block returned to a caller that is not in the window */
 	uint64_t last_counted; /* executions fed up to its end */
 	uint64_t random;
 	struct {
@@ -143,6 +146,7 @@ struct engine_windows {
 	uint32_t *slots; /* owned: by code, its share of this window plus one; 0: none */
 	size_t n_slots, slots_capacity;
 	double user_ns, hertz;
+	struct reuse reuse;    /* of data, if caches are modelled */
 	uint64_t instructions; /* of all windows, with those that do not count */
 	double error;	       /* standard error of the cycles */
 	double scale;	       /* of what was seen in windows, to the whole run */
@@ -266,6 +270,13 @@ void engine_window_time(struct tact_cycles *c, const struct tact_trace_event *ev
 void engine_window_execute(struct engine_thread *t, uint32_t code, unsigned n_insns, bool is_seen);
 void engine_window_count(struct engine_thread *t, uint32_t code, unsigned executions,
 			 double cycles);
+
+/* Corrects where an access finds its data, if its line is accessed for the first time in a window. */
+void engine_window_trip(struct engine_thread *t, uint32_t process, uint64_t address,
+			struct tact_stream_trip *trip);
+
+/* Tells whether the predictor can be expected to know the branch at the end of a block. */
+bool engine_window_knows(struct engine_thread *t, const struct engine_code *code);
 
 /* Weighs the windows: fills in the cycles and executions of blocks and threads.  `host` has the same
  * windows for the CPU that the program ran on; NULL: it is this one.

@@ -11,8 +11,8 @@
 #include "isa/isa.h"
 #include "support.h"
 #include "trace/engine.h"
-#include "trace/native_run.h"
 #include "trace/native_blocks.h"
+#include "trace/native_run.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
 
@@ -302,6 +302,45 @@ TEST(windows_stand_for_time)
 	assert_true(fabs((double)b.executions / 1e9 - 1) < 0.01);
 	assert_true(t.error > 0 && t.error < t.cycles);
 	tact_cycles_destroy(c);
+}
+
+/* ---- reuse ---- */
+
+static uint64_t next_random(uint64_t *random)
+{
+	*random = *random * 6364136223846793005u + 1442695040888963407u;
+	return *random >> 33;
+}
+
+/* Some lines that every window accesses, and others out of many. */
+TEST(lines_in_common_tell_how_many_there_are)
+{
+	enum { ALL = 20000, HOT = 50, EACH = 200, WINDOWS = 150 };
+	struct reuse r = {0};
+	uint64_t random = 1;
+	double distance, hot = 0, cold = 0;
+	unsigned n_hot = 0, n_cold = 0;
+
+	for (unsigned w = 0; w < WINDOWS; w++) {
+		assert_int_equal(reuse_begin(&r), 0);
+		for (uint64_t i = 0; i < HOT; i++)
+			if (reuse_access(&r, i, 7, &distance) && w > WINDOWS / 2) {
+				hot += distance;
+				n_hot++;
+			}
+		for (unsigned i = 0; i < EACH; i++)
+			if (reuse_access(&r, 1000 + next_random(&random) % ALL, 7, &distance) &&
+			    w > WINDOWS / 2) {
+				cold += distance;
+				n_cold++;
+			}
+		assert_false(reuse_access(&r, 0, 7, &distance));
+	}
+	assert_in_range(hot / n_hot, HOT, 2 * (HOT + EACH));
+	assert_in_range(cold / n_cold, ALL / 4, 2 * ALL);
+	/* Another process has other lines. */
+	assert_true(reuse_access(&r, 0, 8, &distance));
+	reuse_fini(&r);
 }
 
 /* ---- attaching ---- */
