@@ -75,7 +75,7 @@ struct tact_trace_block {
 	uint32_t module;      /* for tact_trace_get_module; 0: none */
 	bool is_open; /* ends in neither a branch nor a system call: execution continues right
 			 after it; unknown when counting */
-	bool is_rep;  /* begins with a repeated string instruction */
+	bool is_rep;  /* ends in a repeated string instruction */
 	void *user;   /* for the caller; NULL at first */
 };
 
@@ -89,7 +89,7 @@ struct tact_trace_module {
 #define TACT_TRACE_MODULE_INIT TACT_SIZED(struct tact_trace_module)
 
 /* A load or a store.  Accesses that QEMU splits into pieces of 8 bytes are joined again, and so are
- * those of a repeated string instruction in ascending order.  This struct never changes.
+ * those of a repeated string instruction, whichever way it goes.  This struct never changes.
  */
 struct tact_trace_access {
 	uint64_t address;
@@ -134,6 +134,10 @@ struct tact_trace_event {
 	uint64_t span_ns;	     /* TACT_TRACE_WARMING: CPU time that the window stands for */
 	uint64_t user_ns, system_ns; /* TACT_TRACE_TIME: time of all threads outside windows */
 	uint64_t hertz;		     /* clock of the CPU */
+	uint64_t repeats;   /* of an execution: how often the repeated string instruction at the end
+			     of the block did its work; its accesses are those of the block's last
+			     instruction.  0: there is none, it did nothing, or that is unknown */
+	bool is_descending; /* it went from higher addresses to lower ones */
 };
 #define TACT_TRACE_EVENT_INIT TACT_SIZED(struct tact_trace_event)
 

@@ -42,7 +42,7 @@ const char *params_models(const char *name)
 		return "sim";
 	if (is_in(only_facile, ARRAY_SIZE(only_facile), name))
 		return "facile";
-	if (is_in(only_trace, ARRAY_SIZE(only_trace), name))
+	if (is_in(only_trace, ARRAY_SIZE(only_trace), name) || !strncmp(name, "rep_", 4))
 		return "trace";
 	return is_in(no_numbers, ARRAY_SIZE(no_numbers), name) ? "" : "facile+sim";
 }

@@ -427,6 +427,21 @@ static bool hold(struct sim_state *s, const struct sim_insn *insn)
 	return false;
 }
 
+/* What follows an instruction that repeats itself waits until that is over.  Returns whether it
+ * does.
+ */
+static bool repeat(struct sim_state *s, const struct sim_instance *inst)
+{
+	struct sim_rob_entry *last = &s->rob[(s->rob_head + s->rob_count - 1) & (SIM_ROB - 1)];
+	const int32_t cycles = s->stream ? sim_feed_of(s, inst->id)->repeat_cycles : 0;
+
+	if (!cycles || inst->issued + cycles <= s->clock)
+		return false;
+	s->held_until = inst->issued + cycles;
+	last->finish = s->held_until > last->finish ? s->held_until : last->finish;
+	return true;
+}
+
 /* Returns whether nothing issues because of an instruction that waits for everything. */
 static bool waits_for_fence(struct sim_state *s)
 {
@@ -507,7 +522,9 @@ void sim_rename(struct sim_state *s)
 		s->idq_head = (s->idq_head + 1) & (SIM_IDQ - 1);
 		s->idq_count--;
 		s->is_serializing = insn->serializes && uop + 1 == insn->n_decoded;
-		if ((uop + 1 == insn->n_decoded && hold(s, insn)) || issue.slot >= width)
+		if ((uop + 1 == insn->n_decoded &&
+		     (hold(s, insn) || (insn->is_last && repeat(s, s->renamed)))) ||
+		    issue.slot >= width)
 			break;
 	}
 }

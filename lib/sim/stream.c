@@ -253,6 +253,19 @@ void sim_stream_feed(struct sim_stream *t, const struct sim_feed *feed)
 
 /* ---- long streams ---- */
 
+int32_t sim_stream_skip(struct sim_state *s)
+{
+	/* Whole rounds of the rings that are indexed by the clock. */
+	const int32_t by = (s->held_until - s->clock - 1) / SIM_CALENDAR * SIM_CALENDAR;
+
+	if (by <= 0 || s->rob_count != 1 || s->rs_count || s->vec_count || s->vec_queued)
+		return 0;
+	if (sim_feed_of(s, s->rob[s->rob_head].id)->stalls)
+		sim_feed_of(s, s->rob[s->rob_head].id)->stalls[SIM_STALL_STRINGS] += (uint64_t)by;
+	s->clock += by;
+	return by;
+}
+
 /* Long ago is long ago: keeps values that are never used again from running below zero. */
 static void move_back(int32_t *cycle, int32_t by)
 {

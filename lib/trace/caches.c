@@ -301,3 +301,14 @@ unsigned caches_fetch_code(struct caches *c, uint64_t address)
 {
 	return bring(c, address / CACHE_LINE, 1);
 }
+
+unsigned caches_bring(struct caches *c, uint64_t line)
+{
+	unsigned level;
+
+	find_page(c, line >> c->page_shift);
+	level = bring(c, line, 0);
+	for (unsigned i = 0; i < level; i++)
+		c->misses[i]++;
+	return level;
+}

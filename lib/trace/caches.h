@@ -96,4 +96,9 @@ void caches_pass(struct caches *c, uint64_t address, uint32_t size, struct tact_
  */
 unsigned caches_fetch_code(struct caches *c, uint64_t address);
 
+/* Brings a line into the first level, without its prefetchers.  Returns where it was: 0 to 3, the
+ * caches and memory.
+ */
+unsigned caches_bring(struct caches *c, uint64_t line);
+
 #endif /* TRACE_CACHES_H */

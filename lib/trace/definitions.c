@@ -73,6 +73,29 @@ static bool is_open(const struct tact_trace_block *b)
 	return !step.is_valid || step.flow == TACT_FLOW_NEXT;
 }
 
+static bool ends_in_rep(const struct tact_trace_block *b)
+{
+	struct tact_insn insn;
+
+	return tact_isa_decode(b->isa, &insn, b->code + b->last_offset,
+			       b->code_size - b->last_offset) > 0 &&
+	       insn.attributes & TACT_INSN_REP;
+}
+
+unsigned trace_loads_each(const struct tact_trace_block *b)
+{
+	struct tact_insn insn;
+	unsigned n = 0;
+
+	if (tact_isa_decode(b->isa, &insn, b->code + b->last_offset,
+			    b->code_size - b->last_offset) <= 0)
+		return 1;
+	for (unsigned i = 0; i < insn.n_operands; i++)
+		n += insn.operand[i].kind == TACT_OPERAND_MEM &&
+		     insn.operand[i].access & (TACT_ACCESS_READ | TACT_ACCESS_COND_READ);
+	return n ? n : 1;
+}
+
 static bool is_same(const struct tact_trace_block *a, const struct tact_trace_block *b)
 {
 	return a->address == b->address && a->code_size == b->code_size && a->module == b->module &&
@@ -102,6 +125,7 @@ static struct trace_entry *intern(struct trace_events *e, const struct tact_trac
 	x->block.code = x->code;
 	x->block.number = (uint32_t)e->n_blocks;
 	x->block.is_open = e->mode == WIRE_TRACE && is_open(&x->block);
+	x->block.is_rep = ends_in_rep(&x->block);
 	x->widths = NULL;
 	hash_add(&e->block_of, hash, (uint32_t)e->n_blocks);
 	e->blocks[e->n_blocks++] = x;
@@ -168,7 +192,6 @@ int trace_define_block(struct trace_events *e, struct trace_stream *s, uint32_t 
 	like.code_size = words[1] & 0xffff;
 	like.n_insns = words[1] >> 16 & 0xffff;
 	like.last_offset = words[1] >> 32 & 0xffff;
-	like.is_rep = words[1] >> 48 & WIRE_BLOCK_REP;
 	like.code = (const uint8_t *)(words + WIRE_BLOCK_WORDS);
 	if (!like.code_size || like.code_size > WIRE_MAX_BLOCK_BYTES || !like.n_insns ||
 	    like.n_insns > like.code_size || like.last_offset >= like.code_size ||

@@ -12,12 +12,11 @@
 #include "trace/engine.h"
 
 enum {
-	WINDOW = 1536,	  /* instructions, on average; from half to one and a half of it */
-	WARMING = 3,	  /* reorder buffers full of instructions, to fill the pipeline */
-	FADING = 512,	  /* executions after which a correction has lost half its weight */
-	RARE_FADING = 64, /* the same for executions that wait for a branch or a miss */
-	REP_BYTES = 32	  /* that a repeated string instruction moves per cycle: a round figure, the
-			     width of a path to the cache; not measured */
+	WINDOW = 1536,	      /* instructions, on average; from half to one and a half of it */
+	WARMING = 3,	      /* reorder buffers full of instructions, to fill the pipeline */
+	FADING = 512,	      /* executions after which a correction has lost half its weight */
+	RARE_FADING = 64,     /* the same for executions that wait for a branch or a miss */
+	MOST_REPEAT = 1 << 28 /* cycles of a repeated instruction that a stream takes */
 };
 
 /* How much of a program goes through the pipeline: all of its first instructions, then less. */
@@ -167,6 +166,7 @@ void engine_retired(void *arg, uint64_t cycle)
 	count(t, p->code, p->node, cycles);
 	if (t->owner->opt.exact || t->owner->windowed.is_on)
 		return;
+	cycles -= (double)p->repeated; /* it overlaps with what is before it: may be negative */
 	compare(t, p, cycles);
 	t->lessons[t->n_lessons].key = p->key;
 	t->lessons[t->n_lessons++].cycles = (float)cycles;
@@ -323,6 +323,7 @@ static uint64_t pass_caches(struct engine_thread *t, const struct tact_trace_eve
 {
 	const uint64_t number = (uint64_t)event->block->number << 10,
 		       passing = t->owner->codes[event->block->number].non_temporal;
+	const bool rep = t->owner->codes[event->block->number].repeat.kind != REPEAT_NONE;
 	uint64_t special = 0;
 
 	for (size_t i = 0; i < event->n_accesses; i++) {
@@ -330,6 +331,10 @@ static uint64_t pass_caches(struct engine_thread *t, const struct tact_trace_eve
 		struct tact_stream_trip *trip = &t->owner->trips[i];
 		unsigned cycles;
 
+		if (rep && a->insn + 1u == event->block->n_insns) { /* see repeated() */
+			*trip = (struct tact_stream_trip){.line = a->address / CACHE_LINE};
+			continue;
+		}
 		if (passing && a->is_store && a->insn < 64 && passing >> a->insn & 1)
 			caches_pass(t->caches, a->address, a->size, trip);
 		else
@@ -371,14 +376,37 @@ static size_t copy_accesses(struct engine_thread *t, const struct tact_trace_eve
 	return (size_t)(to - t->owner->accesses);
 }
 
-static double repeated(const struct tact_trace_event *event)
+/* Sends the data of a repeated instruction through the caches.  Returns the cycles that their lines
+ * take to and from the first level.
+ */
+static double pass_lines(struct engine_thread *t, const struct tact_trace_event *event)
 {
-	uint64_t bytes = 0;
+	const struct arch_params *p = &t->owner->arch->params;
+	const int costs[2][CACHE_LEVELS + 1] = {
+		{0, p->rep_l2_load, p->rep_l3_load, p->rep_memory_load},
+		{0, p->rep_l2_store, p->rep_l3_store, p->rep_memory_store}};
+	uint64_t hundredths = 0;
 
-	for (size_t i = 0; i < event->n_accesses && event->block->is_rep; i++)
-		if (event->accesses[i].size > bytes)
-			bytes = event->accesses[i].size;
-	return (double)bytes / REP_BYTES;
+	for (size_t i = event->n_accesses; i-- > 0;) {
+		const struct tact_trace_access *a = &event->accesses[i];
+		const uint64_t end = (a->address + a->size + CACHE_LINE - 1) / CACHE_LINE;
+
+		if (a->insn + 1u != event->block->n_insns)
+			break;
+		for (uint64_t line = a->address / CACHE_LINE; line < end; line++)
+			hundredths += (unsigned)costs[a->is_store][caches_bring(t->caches, line)];
+	}
+	return (double)hundredths / 100;
+}
+
+/* Returns the cycles of the block's last instruction, which repeats itself. */
+static uint32_t repeated(struct engine_thread *t, const struct engine_code *code,
+			 const struct tact_trace_event *event)
+{
+	double cycles = repeat_cycles(&t->owner->arch->params, code->repeat, event,
+				      t->caches ? pass_lines(t, event) : 0);
+
+	return cycles < MOST_REPEAT ? (uint32_t)(cycles + 0.5) : MOST_REPEAT;
 }
 
 int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_trace_event *event)
@@ -405,8 +433,9 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	make_key(t, number, special << 1 | x.is_mispredicted, &pending);
 	if (is_windowed)
 		engine_window_execute(t, number, event->block->n_insns, is_seen);
-	if (event->block->is_rep && is_seen)
-		count(t, number, pending.node, repeated(event));
+	if (code->repeat.kind)
+		x.repeat_cycles = repeated(t, code, event);
+	pending.repeated = (float)x.repeat_cycles;
 	recall(t, &pending, &x, longest);
 	if (!t->owner->opt.exact && !is_windowed)
 		advance(t);
@@ -416,8 +445,9 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	if (!pending.is_counted && is_seen) {
 		double cycles = corrected(t, &pending);
 
-		count(t, number, pending.node, cycles);
 		t->owner->recalled += cycles;
+		cycles += (double)pending.repeated;
+		count(t, number, pending.node, cycles > 0 ? cycles : 0);
 	}
 	if (t->state != ENGINE_SKIPPING && code->is_known && status >= 0) {
 		t->left -= t->left < event->block->n_insns ? t->left : event->block->n_insns;

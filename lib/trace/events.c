@@ -53,16 +53,37 @@ static bool is_behind(const struct tact_trace_access *last, const struct tact_tr
 	       a->address == last->address + last->size;
 }
 
-/* Returns whether an access of a repeated instruction belongs to its run, which then grows. */
+/* Returns whether an access of a repeated instruction belongs to one of its runs, which then grows.
+ * A run goes up or down.
+ */
 static bool is_of_run(struct trace_stream *s, const struct tact_trace_access *a)
 {
-	struct tact_trace_access *last =
-		s->run[a->is_store] ? &s->accesses[s->run[a->is_store] - 1] : NULL;
+	for (unsigned i = 0; i < TRACE_RUNS; i++) {
+		struct tact_trace_access *last = s->run[i] ? &s->accesses[s->run[i] - 1] : NULL;
 
-	if (!last || last->size >= 1u << 30 || !is_behind(last, a))
-		return false;
-	last->size += a->size;
-	return true;
+		if (!last || last->size >= 1u << 30)
+			continue;
+		if (is_behind(last, a)) {
+			last->size += a->size;
+			return true;
+		}
+		if (is_behind(a, last)) {
+			last->address = a->address;
+			last->size += a->size;
+			s->is_descending = true;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Returns whether an access of the block that is executed belongs to the repeated instruction at its
+ * end.
+ */
+static bool is_repeated(const struct trace_stream *s, const struct tact_trace_access *a)
+{
+	return s->is_repeating ||
+	       (s->current->block.is_rep && a->insn + 1u == s->current->block.n_insns);
 }
 
 /* Joins a piece to the access before it, if it belongs there.  Returns 1, 0, or < 0. */
@@ -87,6 +108,7 @@ static int add_access(struct trace_events *e, struct trace_stream *s, uint64_t w
 		      struct tact_diag *diag)
 {
 	const uint32_t insn = word >> WIRE_INSN_SHIFT & WIRE_INSN_MASK;
+	bool is_of_rep;
 	const struct tact_trace_access a = {
 		.address = word & WIRE_ADDRESS,
 		.insn = (uint16_t)(s->insn_base + insn),
@@ -101,7 +123,9 @@ static int add_access(struct trace_events *e, struct trace_stream *s, uint64_t w
 	if (insn >= s->current->block.n_insns ||
 	    (s->n_accesses && a.insn < s->accesses[s->n_accesses - 1].insn))
 		return 0;
-	if (s->is_repeating) {
+	is_of_rep = is_repeated(s, &a);
+	if (is_of_rep) {
+		s->n_repeated[a.is_store]++;
 		if (is_of_run(s, &a))
 			return 0;
 	} else if (a.size == PIECE && s->n_accesses) {
@@ -118,7 +142,10 @@ static int add_access(struct trace_events *e, struct trace_stream *s, uint64_t w
 			return trace_no_memory(diag);
 	}
 	s->accesses[s->n_accesses++] = a;
-	s->run[a.is_store] = s->n_accesses;
+	if (is_of_rep) {
+		s->run[s->next_run] = s->n_accesses;
+		s->next_run = (s->next_run + 1) % TRACE_RUNS;
+	}
 	return 0;
 }
 
@@ -138,12 +165,24 @@ static void fill(const struct trace_stream *s, struct tact_trace_event *event,
 	};
 }
 
+/* Returns how often the repeated instruction at the end of a block did its work: a store each time,
+ * or loads.
+ */
+static uint64_t count_repeats(const struct trace_stream *s)
+{
+	if (s->n_repeated[1])
+		return s->n_repeated[1];
+	return s->n_repeated[0] ? s->n_repeated[0] / trace_loads_each(&s->pending->block) : 0;
+}
+
 static void emit_pending(struct trace_stream *s, struct tact_trace_event *event)
 {
 	fill(s, event, TACT_TRACE_EXEC);
 	event->block = &s->pending->block;
 	event->accesses = s->accesses;
 	event->n_accesses = s->n_accesses;
+	event->repeats = count_repeats(s);
+	event->is_descending = s->is_descending;
 	s->pending = NULL;
 	s->n_accesses = 0;
 }
@@ -183,7 +222,10 @@ static int begin_exec(struct trace_stream *s, uint32_t number, struct tact_trace
 	s->pending = s->current = entry;
 	s->insn_base = 0;
 	s->is_repeating = false;
-	s->run[0] = s->run[1] = 0;
+	s->next_run = 0;
+	s->run[0] = s->run[1] = s->run[2] = 0;
+	s->n_repeated[0] = s->n_repeated[1] = 0;
+	s->is_descending = false;
 	return emitted;
 }
 

@@ -14,9 +14,9 @@ enum {
 	MAX_NUMBER = 1 << 26, /* of a block in its stream */
 	MAX_STREAMS = 65536,  /* at the same time */
 	MAX_MODULES = 65536,
-	MAX_ACCESSES = 1 << 20, /* of one execution: only a string instruction that runs backwards
-				   has more */
+	MAX_ACCESSES = 1 << 20, /* of one execution */
 	PIECE = 8,		/* bytes; QEMU splits larger accesses */
+	TRACE_RUNS = 3		/* of a repeated instruction: two of loads, one of stores */
 };
 
 /* A block, and what accesses of its instructions may be joined.  Programs have hundreds of
@@ -47,8 +47,13 @@ struct trace_stream {
 		*current; /* whose code the accesses are numbered by: pending, or the repetition */
 	uint32_t insn_base;
 	bool is_repeating;
-	size_t run[2]; /* accesses of a repeated instruction: its run of loads and its run of
-			  stores, counted from 1 */
+	/* Accesses of a repeated instruction: its runs, counted from 1, and which one is replaced
+	 * next.
+	 */
+	size_t run[TRACE_RUNS];
+	unsigned next_run;
+	uint64_t n_repeated[2]; /* its loads and its stores */
+	bool is_descending;
 	struct tact_trace_access *accesses; /* owned */
 	size_t n_accesses, accesses_capacity;
 	uint64_t *partial; /* owned: the beginning of a long word whose rest has not come yet */
@@ -97,6 +102,9 @@ int trace_define_module(struct trace_events *e, struct trace_stream *s, uint32_t
  * of memory.
  */
 const uint8_t *trace_find_widths(struct trace_events *e, struct trace_entry *entry);
+
+/* Returns the loads that the repeated instruction at the end of a block makes each time. */
+unsigned trace_loads_each(const struct tact_trace_block *block);
 
 /* Returns the page of a block by its number in the stream; NULL: not defined. */
 static inline const struct trace_page *trace_page_at(const struct trace_stream *s, uint32_t number)

@@ -145,13 +145,19 @@ static void check_program(struct tact_trace *t)
 	expect_access(&e.accesses[0], 0, 0x8000, 32, false);
 	expect_access(&e.accesses[1], 1, 0x100, 4, false);
 	expect_access(&e.accesses[2], 1, 0x200, 4, true);
+	assert_true(e.block->is_rep);
+	assert_int_equal(e.repeats, 4);
+	assert_false(e.is_descending);
 	next(t, &e, TACT_TRACE_EXEC);
 	assert_false(e.block->is_open);
+	assert_false(e.block->is_rep);
+	assert_int_equal(e.repeats, 0);
 	assert_int_equal(e.n_accesses, 2);
 	expect_access(&e.accesses[0], 0, 0x308, 16, true);
 	expect_access(&e.accesses[1], 1, 0x500, 8, false);
 	next(t, &e, TACT_TRACE_EXEC);
 	assert_true(e.block->is_rep);
+	assert_int_equal(e.repeats, 1);
 	assert_int_equal(e.n_accesses, 2);
 	next(t, &e, TACT_TRACE_END);
 	assert_int_equal(tact_trace_next(t, &e, NULL), 0);
@@ -180,6 +186,80 @@ TEST(test_events)
 		check_program(t);
 		tact_trace_close(t);
 	}
+}
+
+/* mov eax, [rdx]; then a repeated instruction of this length and element, n times: `step` bytes from
+ * one access to the next, loads at 0x100 and 0x9000, stores at 0x200.
+ */
+static void put_repeated(struct words *w, const char *code, size_t size, unsigned n_loads,
+			 bool stores, unsigned log_size, unsigned n, int step)
+{
+	char both[16] = "\x8b\x02";
+
+	memcpy(both + 2, code, size);
+	put_begin(w, 42);
+	put_block(w, 0, 0x1000, both, size + 2, 2, 2, 0);
+	put_block(w, 1, 0x1002, code, size, 1, 0, WIRE_BLOCK_REP);
+	put(w, wire_word(WIRE_EXEC, 0, 0));
+	put(w, access_word(0, 2, false, 0x500));
+	for (unsigned i = 0; i <= n; i++) {
+		const uint64_t at = (uint64_t)(int64_t)(step * (int)i);
+
+		if (i)
+			put(w, wire_word(WIRE_EXEC, 0, 1));
+		if (i == n)
+			break; /* none is left */
+		for (unsigned k = 0; k < n_loads; k++)
+			put(w, access_word(i == 0, log_size, false, (k ? 0x9000 : 0x100) + at));
+		if (stores)
+			put(w, access_word(i == 0, log_size, true, 0x200 + at));
+	}
+}
+
+static void check_repeated(struct words *w, size_t n_accesses, uint64_t repeats, bool descends)
+{
+	static uint8_t record[65536];
+	const size_t size = make_record(w, WIRE_TRACE, record, sizeof(record), 7, false);
+	struct tact_trace_event e = TACT_TRACE_EVENT_INIT;
+	struct tact_trace *t;
+
+	assert_int_equal(trace_open_memory(&t, record, size, NULL), 0);
+	next(t, &e, TACT_TRACE_BEGIN);
+	next(t, &e, TACT_TRACE_EXEC);
+	assert_true(e.block->is_rep);
+	assert_int_equal(e.n_accesses, n_accesses);
+	assert_int_equal(e.repeats, repeats);
+	assert_int_equal(e.is_descending, descends);
+	expect_access(&e.accesses[0], 0, 0x500, 4, false);
+	for (size_t i = 1; i < n_accesses; i++) {
+		assert_int_equal(e.accesses[i].insn, 1);
+		assert_int_equal(e.accesses[i].size % repeats, 0);
+	}
+	next(t, &e, TACT_TRACE_END);
+	tact_trace_close(t);
+}
+
+TEST(test_repeated_behind_others)
+{
+	struct words w = {.n = 0};
+
+	put_repeated(&w, "\xf3\x48\xa5", 3, 1, true, 3, 100, 8); /* rep movsq */
+	check_repeated(&w, 3, 100, false);
+	w.n = 0;
+	put_repeated(&w, "\xf3\xaa", 2, 0, true, 0, 33, 1); /* rep stosb */
+	check_repeated(&w, 2, 33, false);
+	w.n = 0;
+	put_repeated(&w, "\xf2\xae", 2, 1, false, 0, 20, 1); /* repne scasb */
+	check_repeated(&w, 2, 20, false);
+	w.n = 0;
+	put_repeated(&w, "\xf3\xa6", 2, 2, false, 0, 50, 1); /* repe cmpsb */
+	check_repeated(&w, 3, 50, false);
+	w.n = 0;
+	put_repeated(&w, "\xf3\x48\xa5", 3, 1, true, 3, 10, -8); /* after std */
+	check_repeated(&w, 3, 10, true);
+	w.n = 0; /* nothing to do */
+	put_repeated(&w, "\xf3\xa4", 2, 1, true, 0, 0, 1);
+	check_repeated(&w, 1, 0, false);
 }
 
 /* Status of the last call when all of a record is read. */
