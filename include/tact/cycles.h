@@ -84,6 +84,7 @@ struct tact_cycles_totals {
 	 */
 	uint32_t windows;
 	double user_seconds, hertz; /* measured: time of all threads outside windows; clock */
+	uint64_t system_calls;
 };
 #define TACT_CYCLES_TOTALS_INIT TACT_SIZED(struct tact_cycles_totals)
 

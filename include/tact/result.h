@@ -87,6 +87,13 @@ int tact_result_get_info(const struct tact_result *result, struct tact_result_in
 /* Gets the sums over the whole run.  Returns 0, or -TACT_E_INVAL without a result or out->size. */
 int tact_result_get_totals(const struct tact_result *result, struct tact_cycles_totals *out);
 
+/* Return the name of something that costs time on a CPU and is not part of the result ("kernel", "page
+ * faults"), and that of a part of the microarchitecture with parameters that were never measured
+ * ("caches"), by number from 0.  NULL past the last one and without a result.
+ */
+const char *tact_result_unmodelled(const struct tact_result *result, size_t i);
+const char *tact_result_unmeasured(const struct tact_result *result, size_t i);
+
 /* A function, block, source line or thread of a run.  Members that do not apply to its kind are 0,
  * NULL or "".  Strings, code and insns are owned by the result.
  */

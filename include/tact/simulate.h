@@ -199,7 +199,7 @@ struct tact_stream_execution {
 	bool was_executed;    /* before, outside this stream: it does not come from the decoders */
 	/* Where each access finds its data; copied.  NULL: in the first level, and `extra` counts. */
 	const struct tact_stream_trip *trips;
-	bool is_decoded;      /* it comes from them even so */
+	bool is_decoded; /* it comes from them even so */
 	/* Fetch runs ahead of the decoders.  It comes to this block only after the branch before it
 	 * was decoded; and it needs so many cycles to come here, which pass unnoticed if it is far
 	 * enough ahead.
@@ -211,6 +211,8 @@ struct tact_stream_execution {
 	 * memory.  Those after the 32nd are in the first level.
 	 */
 	uint64_t code_lines;
+	uint32_t repeat_cycles; /* that the last instruction takes because it repeats itself, at
+				   most 2^28; 0: as the tables say */
 };
 #define TACT_STREAM_EXECUTION_INIT TACT_SIZED(struct tact_stream_execution)
 
@@ -218,13 +220,16 @@ struct tact_stream_execution {
  * the end.
  */
 enum tact_stall {
-	TACT_STALL_FRONT_END, /* there is no uop */
-	TACT_STALL_OPERANDS,  /* the result of another uop */
-	TACT_STALL_LOADS,     /* a load that is not finished */
-	TACT_STALL_PORTS,     /* its port, or the divider */
-	TACT_STALL_BRANCH,    /* there is no uop, after a branch that was mispredicted */
-	TACT_STALL_EXECUTION, /* its own result */
-	TACT_STALL_STORES,    /* there is no uop: too many stores wait to leave for the cache */
+	TACT_STALL_FRONT_END,	/* there is no uop */
+	TACT_STALL_OPERANDS,	/* the result of another uop */
+	TACT_STALL_LOADS,	/* a load that is not finished */
+	TACT_STALL_PORTS,	/* its port, or the divider */
+	TACT_STALL_BRANCH,	/* there is no uop, after a branch that was mispredicted */
+	TACT_STALL_EXECUTION,	/* its own result */
+	TACT_STALL_STORES,	/* there is no uop: too many stores wait to leave for the cache */
+	TACT_STALL_LOCKED,	/* it belongs to a locked instruction, which runs alone */
+	TACT_STALL_SERIALIZING, /* it belongs to a fence, cpuid or the like, or these hold it up */
+	TACT_STALL_STRINGS,	/* it belongs to a repeated string instruction that is not over */
 	TACT_N_STALLS
 };
 
@@ -337,6 +342,7 @@ struct tact_stream_block {
 	uint64_t executions;
 	uint64_t uops[TACT_MAX_PORTS];	  /* by port */
 	uint64_t stalls[TACT_MAX_STALLS]; /* cycles in which nothing retired, by enum tact_stall */
+	uint64_t cycles; /* from the retirement of what was before it to its own, with those */
 };
 #define TACT_STREAM_BLOCK_INIT TACT_SIZED(struct tact_stream_block)
 

@@ -67,6 +67,8 @@ static void put_totals(struct json *json, const struct tact_diff_report *r)
 	json_end(json);
 	json_put_string(json, "a", r->names[0]);
 	json_put_string(json, "b", r->names[1]);
+	put_numbers(json, "error", a->totals.error, b->totals.error);
+	result_put_left_out(json, a->info.has_caches && !b->info.has_caches ? b : a);
 	if (r->threshold > 0) {
 		json_put_fixed(json, "threshold", r->threshold, 6);
 		json_put_bool(json, "over", report_diff_is_over(r));

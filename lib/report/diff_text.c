@@ -3,6 +3,7 @@
  * Two runs side by side, for people: text, and Markdown for a pull request.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,10 +167,22 @@ static size_t count_changed(const struct tact_diff_report *view, const struct di
 
 /* ---- text ---- */
 
+/* Chance alone moves the ratio by as much. */
+static void add_errors(const struct tact_result *a, const struct tact_result *b, struct text *out)
+{
+	const double x = report_ratio(a->totals.error, a->totals.cycles),
+		     y = report_ratio(b->totals.error, b->totals.cycles);
+
+	if (x > 0 || y > 0)
+		text_printf(out, "Standard error:     %.2f%% of the ratio, from samples\n",
+			    100 * sqrt(x * x + y * y));
+}
+
 static void add_totals(const struct tact_diff_report *view, struct text *out)
 {
 	const struct tact_result *a = tact_diff_side(view->diff, 0);
 	const struct tact_result *b = tact_diff_side(view->diff, 1);
+	const struct tact_result *const both[] = {a, b};
 
 	text_printf(out, "Ratio of cycles, B to A: %.4f (%+.2f%%)\n\n", tact_diff_ratio(view->diff),
 		    100 * (tact_diff_ratio(view->diff) - 1));
@@ -179,7 +192,10 @@ static void add_totals(const struct tact_diff_report *view, struct text *out)
 		text_add(out, ", ");
 		report_cpu_named(out, b->info.arch);
 	}
-	text_add(out, "\n\n");
+	text_add(out, "\n");
+	add_errors(a, b, out);
+	report_left_out(out, both, 2, view->width > 0 ? (size_t)view->width : 80);
+	text_add(out, "\n");
 	text_printf(out, "%-14s%18s%18s%9s\n", "", "A", "B", "Ratio");
 	text_printf(out, "%-14s", "Cycles");
 	report_count(out, a->totals.cycles, 18);

@@ -56,6 +56,51 @@ void report_cpu_named(struct text *out, const char *name)
 	add_cpu(out, name, tact_arch_caveat(tact_arch_find(name)));
 }
 
+/* Writes "Title:   a, b, c", on several lines if it must be. */
+static void add_names(struct text *out, const char *title, struct text *names, size_t width)
+{
+	enum { COLUMN = 20, LEAST = 40 };
+	const size_t start = out->size;
+
+	if (names->size && text_string(names)) {
+		text_printf(out, "%s ", title);
+		text_wrap_to(out, names->data, COLUMN, start, width < LEAST ? LEAST : width);
+	}
+	out->failed |= names->failed;
+	text_free(names);
+}
+
+void report_left_out(struct text *out, const struct tact_result *const *results, size_t n,
+		     size_t width)
+{
+	const uint64_t calls = results[0]->totals.system_calls;
+	struct text names = {0};
+	const char *name;
+
+	for (size_t i = 0; (name = tact_result_unmodelled(results[0], i)); i++) {
+		text_printf(&names, "%s%s", i ? ", " : "", name);
+		if (!strcmp(name, "kernel") && calls &&
+		    calls == results[n - 1]->totals.system_calls) {
+			text_add(&names, " (");
+			report_count(&names, (double)calls, 0);
+			text_printf(&names, " system call%s)", calls > 1 ? "s" : "");
+		}
+	}
+	add_names(out, "Not modelled:", &names, width);
+	for (size_t k = 0; k < n; k++) {
+		char title[40] = "Not measured:";
+
+		if (k && !strcmp(results[k]->info.arch, results[0]->info.arch))
+			continue;
+		if (n > 1)
+			snprintf(title, sizeof(title),
+				 "Not measured, %.16s:", results[k]->info.arch);
+		for (size_t i = 0; (name = tact_result_unmeasured(results[k], i)); i++)
+			text_printf(&names, "%s%s", i ? ", " : "", name);
+		add_names(out, title, &names, width);
+	}
+}
+
 void report_count(struct text *out, double value, int width)
 {
 	char digits[40], grouped[60];

@@ -38,6 +38,10 @@ int report_end(struct report *report);
 void report_cpu(struct text *out, const struct tact_arch *arch);
 void report_cpu_named(struct text *out, const char *name);
 
+/* Writes what the results of a run leave out, and what nobody measured for their CPUs. */
+void report_left_out(struct text *out, const struct tact_result *const *results, size_t n,
+		     size_t width);
+
 /* 1234567 -> "1,234,567" */
 void report_count(struct text *out, double value, int width);
 double report_ratio(double a, double b); /* 0 if b is */

@@ -22,13 +22,11 @@ enum { DEFAULT_TOP = 15, DEFAULT_BLOCKS = 5, MAX_THREADS = 16, MAX_INSNS = 12, C
  */
 enum { PAGE_WIDTH = 80, LIMITS_WIDTH = 23, MOST_LIMITS = 36, LEAST_PLACE = 20 };
 
-/* Writes "loads 45%"; stalls that were seen in few executions stand for all, and may add up to more
- * than the cycles.
- */
+/* Writes "loads 45%". */
 static void stall_text(double stalled, double cycles, unsigned stall, char text[32])
 {
 	snprintf(text, 32, "%s %.0f%%", tact_stall_name((enum tact_stall)stall),
-		 100 * fmin(1, stalled / cycles));
+		 100 * stalled / cycles);
 }
 
 void report_limits(struct text *out, const struct tact_arch *arch, uint32_t bits,
@@ -155,11 +153,14 @@ static void add_stalls(const struct tact_cycles_totals *t, size_t width, struct 
 	text_printf(out, "\nStalls, share of cycles: none %.1f%%",
 		    rest > 0 ? 100 * report_ratio(rest, t->cycles) : 0);
 	for (unsigned i = 0; i < TACT_N_STALLS; i++) {
+		const double share = 100 * report_ratio(t->stalls[i], t->cycles);
 		char word[40];
-		const int n = snprintf(word, sizeof(word), " %s %.1f%%",
-				       tact_stall_name((enum tact_stall)i),
-				       100 * report_ratio(t->stalls[i], t->cycles));
+		int n;
 
+		if (share < 0.05)
+			continue;
+		n = snprintf(word, sizeof(word), " %s %.1f%%", tact_stall_name((enum tact_stall)i),
+			     share);
 		text_add(out, ",");
 		/* Room for the comma after it. */
 		if (out->size - start + (size_t)n + 1 > width) {
@@ -226,7 +227,9 @@ static void add_sampled(const struct tact_result *r, size_t width, struct text *
 		text_printf(out, " (%sstandard error %.2f%%)",
 			    width < PAGE_WIDTH ? "" : "from samples, ",
 			    100 * report_ratio(t->error, t->cycles));
-	text_add(out, "\nInstructions:       ");
+	text_add(out, "\n");
+	report_left_out(out, &r, 1, width);
+	text_add(out, "Instructions:       ");
 	report_count(out, (double)t->instructions, 0);
 	text_printf(out, "\nIPC:                %.2f\n",
 		    report_ratio((double)t->instructions, t->cycles));

@@ -25,7 +25,8 @@ static const struct tact_result_row *find(const struct tact_result *r, enum tact
 }
 
 /* One line per CPU. */
-static void add_totals(const struct tact_result *const *results, size_t n, struct text *out)
+static void add_totals(const struct tact_result *const *results, size_t n, size_t width,
+		       struct text *out)
 {
 	text_add(out, "Instructions:       ");
 	report_count(out, (double)results[0]->totals.instructions, 0);
@@ -41,6 +42,8 @@ static void add_totals(const struct tact_result *const *results, size_t n, struc
 		caveat = tact_arch_caveat(tact_arch_find(results[i]->info.arch));
 		text_printf(out, "%s%s\n", *caveat ? "  " : "", caveat);
 	}
+	text_add(out, "\n");
+	report_left_out(out, results, n, width);
 	if (results[0]->info.is_partial)
 		text_add(out, "The run is not complete.\n");
 }
@@ -58,7 +61,7 @@ void report_runs_text(struct report *report, const struct tact_run_report *r,
 	const size_t columns = n < room / CELL ? n : room / CELL;
 	size_t n_rows, shown;
 
-	add_totals(results, n, out);
+	add_totals(results, n, r->width > 0 ? (size_t)r->width : 80, out);
 	rows = result_rows(results[0], kind, &n_rows);
 	shown = r->top ? r->top : DEFAULT_TOP;
 	shown = n_rows < shown ? n_rows : shown;

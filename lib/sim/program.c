@@ -456,6 +456,16 @@ static uint16_t exclusive_of(const struct tact_block *block, size_t i)
 				  : l->cycles);
 }
 
+/* Fences make nothing and take their time. */
+static enum sim_stall own_stall_of(const struct block_lowered *l)
+{
+	if (l->attributes & TACT_INSN_LOCKED)
+		return SIM_STALL_LOCKED;
+	return l->attributes & TACT_INSN_SERIALIZING || (l->cycles && !l->n_out)
+		       ? SIM_STALL_SERIALIZING
+		       : SIM_STALL_EXECUTION;
+}
+
 void sim_program_add(struct sim_program *p, const struct tact_block *block, size_t i,
 		     bool for_stream)
 {
@@ -488,6 +498,7 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 				  .leaves_stored = l->leaves_stored,
 				  .cycles = exclusive_of(block, i),
 				  .serializes = (l->attributes & TACT_INSN_SERIALIZING) != 0,
+				  .own_stall = (uint8_t)own_stall_of(l),
 				  .eliminated = l->eliminated && !bi->fused_next,
 				  .complex_decoder = l->complex_decoder,
 				  .simple_beside = l->simple_beside,

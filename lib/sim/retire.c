@@ -4,12 +4,30 @@
  */
 #include "sim/sim.h"
 
-/* Returns the block of a stream that is fetched next. */
+/* Returns the block of a stream that retires next, if nothing is in the reorder buffer. */
 static const struct sim_feed *next_feed(const struct sim_state *s)
 {
-	uint64_t next = s->source == BLOCK_FROM_MITE ? s->next_raw : s->next_fetch;
+	uint64_t next = s->idq_count		       ? s->idq[s->idq_head].id
+			: s->iq_count		       ? s->iq[s->iq_head].raw
+			: s->source == BLOCK_FROM_MITE ? s->next_raw
+						       : s->next_fetch;
 
 	return sim_iteration(next) < s->stream->n_feeds ? sim_feed_of(s, next) : NULL;
+}
+
+/* What an instruction is that waits for its own execution. */
+static enum sim_stall own_stall(const struct sim_state *s, const struct sim_instance *inst)
+{
+	return inst->insn->is_last && sim_feed_of(s, inst->id)->repeat_cycles
+		       ? SIM_STALL_STRINGS
+		       : (enum sim_stall)inst->insn->own_stall;
+}
+
+/* An instruction that waits for a load of its own: only a miss is worth a name if it runs alone. */
+static enum sim_stall load_stall(const struct sim_instance *inst)
+{
+	return inst->insn->own_stall == SIM_STALL_LOCKED && !inst->extra ? SIM_STALL_LOCKED
+									 : SIM_STALL_LOADS;
 }
 
 /* Uops that load come before those that use the data. */
@@ -21,15 +39,22 @@ static enum sim_stall stall_of(const struct sim_state *s, const struct sim_rob_e
 
 	if (!head->entry || e->inst != inst) /* all are executing */
 		return inst->insn->n_uops && u[inst->insn->n_uops - 1].kind == SIM_LOAD
-			       ? SIM_STALL_LOADS
-			       : SIM_STALL_EXECUTION;
+			       ? load_stall(inst)
+			       : own_stall(s, inst);
 	if (!e->is_live || e->is_load_pending)
-		return e->kind == SIM_LOAD ? SIM_STALL_LOADS : SIM_STALL_EXECUTION;
+		return e->kind == SIM_LOAD ? load_stall(inst) : own_stall(s, inst);
 	if (!e->unknown && e->ready <= s->clock)
-		return SIM_STALL_PORTS;
+		return inst->insn->own_stall != SIM_STALL_EXECUTION ? own_stall(s, inst)
+								    : SIM_STALL_PORTS;
 	/* Tells a wait for the load of the same instruction from other waits. */
-	return !e->unknown && u->kind == SIM_LOAD && e->u != u ? SIM_STALL_LOADS
+	return !e->unknown && u->kind == SIM_LOAD && e->u != u ? load_stall(inst)
 							       : SIM_STALL_OPERANDS;
+}
+
+/* Returns whether the next instruction waits for the time of the last fence. */
+static bool waits_for_fence(const struct sim_state *s)
+{
+	return s->idq_count && s->idq[s->idq_head].insn->serializes && s->clock < s->fenced_until;
 }
 
 /* Counts a cycle in which nothing retires. */
@@ -45,7 +70,9 @@ static void count_stall(struct sim_state *s)
 	else
 		feed->stalls[feed->is_mispredicted	      ? SIM_STALL_BRANCH
 			     : s->stores_full == s->clock - 1 ? SIM_STALL_STORES
-							      : SIM_STALL_FRONT_END]++;
+			     : s->clock < s->held_until || s->is_serializing || waits_for_fence(s)
+				     ? SIM_STALL_SERIALIZING
+				     : SIM_STALL_FRONT_END]++;
 }
 
 void sim_retire(struct sim_state *s)

@@ -69,6 +69,9 @@ enum sim_stall {
 	SIM_STALL_BRANCH, /* there is no uop, after a mispredicted branch */
 	SIM_STALL_EXECUTION,
 	SIM_STALL_STORES, /* there is no uop, because there is no room for another store */
+	SIM_STALL_LOCKED,
+	SIM_STALL_SERIALIZING,
+	SIM_STALL_STRINGS,
 	SIM_N_STALLS
 };
 
@@ -151,8 +154,9 @@ struct sim_insn {
 	uint16_t mite, ms, fused; /* all of them: n_fused has a limit */
 	uint16_t cycles;	  /* measured throughput, where nothing else explains it; 0: none */
 	uint8_t bank_offset, bank_bytes, bank_step; /* as in struct block_insn */
-	uint64_t banks;	  /* of every iteration; 0: they differ, or are not known */
-	uint16_t forward; /* cycles from a store's data to the result of the load that takes it */
+	uint64_t banks;	   /* of every iteration; 0: they differ, or are not known */
+	uint16_t forward;  /* cycles from a store's data to the result of the load that takes it */
+	uint8_t own_stall; /* enum sim_stall: what it is that waits for its own execution */
 };
 
 /* What the front end sees of an instruction of the block. */
@@ -356,6 +360,7 @@ struct sim_feed {
 	uint16_t fetch_delay; /* cycles that fetch needs to come here */
 	uint64_t code_lines;  /* where its lines of code come from (struct tact_stream_execution) */
 	int32_t resume_at;    /* then: when it may be fetched; 0: not known yet */
+	int32_t repeat_cycles; /* of its last instruction, which repeats itself; 0: not known */
 	uint64_t
 		*stalls; /* cycles in which nothing retired, by enum sim_stall; NULL: not counted */
 };
@@ -751,6 +756,11 @@ static inline bool sim_stream_is_empty(const struct sim_state *s)
 {
 	return s->retired == s->stream->n_feeds;
 }
+
+/* Moves the clock on while nothing but a repeated instruction is being executed.  Returns by how
+ * much.
+ */
+int32_t sim_stream_skip(struct sim_state *s);
 
 /* Moves the clock back by a multiple of SIM_CALENDAR: it has 32 bits, and a stream may be longer.
  */

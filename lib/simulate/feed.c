@@ -10,9 +10,10 @@
 #include "sim/sim.h"
 
 enum {
-	REBASE_AT = 1 << 30,  /* cycles */
-	LSD_AFTER = 2,	      /* repetitions of a block that is a loop; a guess */
-	STUCK_AFTER = 1 << 20 /* cycles without a block that retires */
+	REBASE_AT = 1 << 28,   /* cycles */
+	MOST_REPEAT = 1 << 28, /* cycles of a repeated instruction */
+	LSD_AFTER = 2,	       /* repetitions of a block that is a loop; a guess */
+	STUCK_AFTER = 1 << 20  /* cycles without a block that retires */
 };
 
 /* A block as it was added. */
@@ -76,8 +77,13 @@ int tact_stream_create_beside(struct tact_stream **out, struct tact_stream *owne
 
 const char *tact_stall_name(enum tact_stall stall)
 {
-	static const char *const names[] = {"front end", "operands",  "loads", "ports",
-					    "branches",	 "execution", "stores"};
+	static const char *const names[TACT_N_STALLS] = {
+		[TACT_STALL_FRONT_END] = "front end", [TACT_STALL_OPERANDS] = "operands",
+		[TACT_STALL_LOADS] = "loads",	      [TACT_STALL_PORTS] = "ports",
+		[TACT_STALL_BRANCH] = "branches",     [TACT_STALL_EXECUTION] = "execution",
+		[TACT_STALL_LOCKED] = "locked",	      [TACT_STALL_SERIALIZING] = "serializing",
+		[TACT_STALL_STRINGS] = "strings",     [TACT_STALL_STORES] = "stores",
+	};
 
 	return (unsigned)stall < TACT_N_STALLS ? names[stall] : "unknown";
 }
@@ -183,6 +189,7 @@ static int advance(struct tact_stream *t, bool drain)
 			t->cycles_before += REBASE_AT;
 			since -= REBASE_AT;
 		}
+		since += sim_stream_skip(s);
 		sim_cycle(s);
 		if (s->retired != retired) {
 			tell_retired(t, retired);
@@ -301,7 +308,7 @@ int tact_stream_execute(struct tact_stream *t, const struct tact_stream_executio
 		x = &copy;
 	}
 	if (x->number >= t->owner->n_codes || x->n_accesses > UINT32_MAX ||
-	    (x->n_accesses && !x->accesses))
+	    x->repeat_cycles > MOST_REPEAT || (x->n_accesses && !x->accesses))
 		return -TACT_E_INVAL;
 	if (t->is_void)
 		return -TACT_E_LIMIT;
@@ -309,6 +316,7 @@ int tact_stream_execute(struct tact_stream *t, const struct tact_stream_executio
 	feed = (struct sim_feed){.address = x->address,
 				 .has_accesses = x->accesses != NULL,
 				 .is_mispredicted = x->is_mispredicted,
+				 .repeat_cycles = (int32_t)x->repeat_cycles,
 				 .is_redirected = x->is_redirected,
 				 .fetch_delay = x->fetch_delay,
 				 .source = source_of(t, code, x)};
@@ -403,9 +411,11 @@ int tact_stream_get_block(const struct tact_stream *t, uint32_t number,
 		return -TACT_E_INVAL;
 	code = t->owner->codes[number];
 	all.executions = code->executions;
-	for (size_t i = 0; i < code->program.n_insns; i++)
+	for (size_t i = 0; i < code->program.n_insns; i++) {
 		for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 			all.uops[p] += code->program.stats[i].port[p];
+		all.cycles += code->program.stats[i].spent;
+	}
 	_Static_assert((int)SIM_N_STALLS == (int)TACT_N_STALLS, "one is the other's public side");
 	memcpy(all.stalls, code->stalls, sizeof(code->stalls));
 	return tact_fill(out, &all, sizeof(all));

@@ -225,6 +225,7 @@ static int keep_past(const struct tact_cycles *c, struct engine_code *code)
 		past->uops[p] += (float)seen.uops[p];
 	for (unsigned s = 0; s < TACT_N_STALLS; s++)
 		past->stalls[s] += (float)seen.stalls[s];
+	past->cycles += (float)seen.cycles;
 	for (uint32_t i = 0; i < n; i++)
 		past->spent[i] += (float)spent_by(c, code, i);
 	return 0;
@@ -280,6 +281,7 @@ static int find_code(struct tact_cycles *c, const struct tact_trace_block *b)
 	if (code->block)
 		return 0;
 	*code = (struct engine_code){.block = b,
+				     .repeat = repeat_at_end(b),
 				     .end = b->address + b->code_size,
 				     .branch_address = b->address + b->last_offset};
 	return c->opt.branches || c->opt.caches ? engine_look_at(c, code) : 0;
@@ -367,6 +369,25 @@ int tact_cycles_finish(struct tact_cycles *c, struct tact_diag *diag)
 
 /* ---- results ---- */
 
+/* Scales stalls to the cycles of all executions, not to their number: those that the pipelines saw
+ * may have been slower or faster than the others.
+ */
+static void scale_stalls(struct tact_cycles_block *out, const struct engine_past *past,
+			 const struct tact_stream_block *now)
+{
+	double spent = (double)past->cycles + (double)now->cycles, sum = 0, scale;
+
+	for (unsigned s = 0; s < TACT_N_STALLS; s++) {
+		out->stalls[s] = (double)past->stalls[s] + (double)now->stalls[s];
+		sum += out->stalls[s];
+	}
+	/* Some stalls may be of executions that have not retired. */
+	spent = spent > sum ? spent : sum;
+	scale = spent > 0 ? out->cycles / spent : 0;
+	for (unsigned s = 0; s < TACT_N_STALLS; s++)
+		out->stalls[s] *= scale;
+}
+
 /* Scales what the pipelines saw of a block to all its executions. */
 bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *code,
 		       struct tact_cycles_block *out)
@@ -390,9 +411,16 @@ bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *co
 	share = (double)code->executions / (double)seen;
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		out->uops[p] = share * ((double)past->uops[p] + (double)now.uops[p]);
-	for (unsigned s = 0; s < TACT_N_STALLS; s++)
-		out->stalls[s] = share * ((double)past->stalls[s] + (double)now.stalls[s]);
+	scale_stalls(out, past, &now);
 	return true;
+}
+
+static bool calls_kernel(const struct tact_isa *isa, const struct tact_trace_block *b)
+{
+	struct isa_step step;
+
+	isa->scan(&step, 1, b->code + b->last_offset, b->code_size - b->last_offset);
+	return step.is_valid && step.flow == TACT_FLOW_KERNEL;
 }
 
 /* Adds up uops and stalls of all blocks.  Blocks that the pipelines never saw are assumed to be
@@ -412,6 +440,7 @@ static void add_blocks(const struct tact_cycles *c, struct tact_cycles_totals *o
 			seen += c->codes[i].cycles;
 		out->executions += b.executions;
 		out->unknown += b.executions * b.unknown;
+		out->system_calls += calls_kernel(c->arch->isa, b.block) ? b.executions : 0;
 		for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 			out->uops[p] += b.uops[p];
 		for (unsigned s = 0; s < TACT_N_STALLS; s++)

@@ -13,12 +13,13 @@
 #include "trace/calls.h"
 #include "trace/code_caches.h"
 #include "trace/memo.h"
+#include "trace/repeats.h"
 #include "trace/reuse.h"
 
 /* What the pipelines saw of a block before they forgot it. */
 struct engine_past {
 	uint64_t seen; /* executions */
-	float uops[TACT_MAX_PORTS], stalls[TACT_N_STALLS];
+	float uops[TACT_MAX_PORTS], stalls[TACT_N_STALLS], cycles;
 	float spent[]; /* cycles by instruction, if they are asked for */
 };
 
@@ -32,6 +33,7 @@ struct engine_code {
 	uint32_t unknown;		      /* instructions without data */
 	uint8_t flow;			      /* enum tact_flow of its last instruction */
 	bool is_direct;			      /* the instruction says where it goes */
+	struct repeat repeat;		      /* its last instruction */
 	uint64_t branch_address, end;
 	uint64_t non_temporal; /* bit i: instruction i stores past the caches */
 	uint64_t executions;
@@ -64,7 +66,8 @@ struct engine_pending {
 	uint64_t key;
 	uint32_t code;
 	uint32_t node;	/* of the tree of calls */
-	float recalled; /* cycles according to the memo */
+	float recalled; /* cycles according to the memo, without those below */
+	float repeated; /* cycles of its last instruction, if that repeats itself */
 	enum engine_source source;
 	bool is_counted;
 };

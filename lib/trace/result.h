@@ -86,6 +86,10 @@ void result_sort(struct tact_result *r);
 const struct tact_result_row *result_rows(const struct tact_result *r, enum tact_result_kind kind,
 					  size_t *n);
 
+/* Writes the arrays not_modelled and not_measured. */
+struct json;
+void result_put_left_out(struct json *json, const struct tact_result *r);
+
 /* "front_end", ...: tact_stall_name as a column. */
 const char *result_stall_column(enum tact_stall stall);
 

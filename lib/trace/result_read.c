@@ -128,6 +128,7 @@ static int read_totals(struct reader *x, const json_t *o)
 	t->executions = whole(o, "executions");
 	t->simulated = whole(o, "simulated");
 	t->unknown = whole(o, "unknown");
+	t->system_calls = whole(o, "system_calls");
 	t->n_threads = small(o, "threads");
 	t->accesses = whole(o, "accesses");
 	t->branches = whole(o, "executed_branches");

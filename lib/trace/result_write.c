@@ -53,6 +53,20 @@ static void put_uops(struct json *json, const double uops[TACT_MAX_PORTS],
 	json_end(json);
 }
 
+void result_put_left_out(struct json *json, const struct tact_result *r)
+{
+	const char *name;
+
+	json_begin_array(json, "not_modelled");
+	for (size_t i = 0; (name = tact_result_unmodelled(r, i)); i++)
+		json_put_string(json, NULL, name);
+	json_end(json);
+	json_begin_array(json, "not_measured");
+	for (size_t i = 0; (name = tact_result_unmeasured(r, i)); i++)
+		json_put_string(json, NULL, name);
+	json_end(json);
+}
+
 static void put_totals(struct json *json, const struct tact_result *r)
 {
 	const struct tact_result_info *info = &r->info;
@@ -81,6 +95,8 @@ static void put_totals(struct json *json, const struct tact_result *r)
 	json_put_count(json, "executions", t->executions);
 	json_put_count(json, "simulated", t->simulated);
 	json_put_count(json, "unknown", t->unknown);
+	json_put_count(json, "system_calls", t->system_calls);
+	result_put_left_out(json, r);
 	json_put_count(json, "accesses", t->accesses);
 	if (info->has_caches) {
 		json_begin_array(json, "misses");
