@@ -84,8 +84,10 @@ def operations(kind, size, step, is_traced):
         return size // 8
     if kind in ('chase', 'chases'):
         return 16000 if size > 4 * M else 60000 * (1 if is_traced else 4)
+    if kind == 'branch':
+        return 400000
     if kind in BY_DIFFERENCE:
-        return max(400000 if kind == 'branch' else 200000, size // 4 if kind == 'code' else 2 * size)
+        return max(60000, size // 4 if kind == 'code' else 2 * size)
     return 100000
 
 
