@@ -8,8 +8,8 @@
  *
  * Two prefetchers, as Intel's optimization manual and AMD's guides describe them: one follows lines
  * that miss the first level in order within a page, and fetches what follows into the second level;
- * the other one follows the distance between loads of one instruction, and fetches the next one into
- * the first level.
+ * the other one follows the distance between accesses of one instruction, and fetches the next one
+ * into the first level.
  */
 #include "trace/caches.h"
 
@@ -270,7 +270,7 @@ static void access_line(struct caches *c, uint64_t line, struct tact_stream_trip
 		follow_stream(c, line, out);
 }
 
-void caches_search(struct caches *c, uint64_t address, uint32_t size, uint64_t insn, bool is_store,
+void caches_search(struct caches *c, uint64_t address, uint32_t size, uint64_t insn,
 		   struct tact_stream_trip *out)
 {
 	uint64_t line = address / CACHE_LINE, last = (address + (size ? size - 1 : 0)) / CACHE_LINE;
@@ -278,7 +278,7 @@ void caches_search(struct caches *c, uint64_t address, uint32_t size, uint64_t i
 	/* A repeated string instruction may move a lot: all its lines pass through. */
 	for (; line <= last; line++)
 		access_line(c, line, out);
-	if (!is_store && caches_stride(c, insn)->last / CACHE_LINE != address / CACHE_LINE)
+	if (caches_stride(c, insn)->last / CACHE_LINE != address / CACHE_LINE)
 		follow_stride(c, insn, address, out);
 }
 
@@ -311,4 +311,12 @@ unsigned caches_bring(struct caches *c, uint64_t line)
 	for (unsigned i = 0; i < level; i++)
 		c->misses[i]++;
 	return level;
+}
+
+void caches_fill_page(struct caches *c, uint64_t address)
+{
+	const uint64_t first = address / 4096 * 4096 / CACHE_LINE;
+
+	for (unsigned i = 0; i < 4096 / CACHE_LINE; i++)
+		bring(c, first + i, 1);
 }

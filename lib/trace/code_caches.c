@@ -215,11 +215,20 @@ static unsigned translate(struct code_caches *c, uint64_t address)
 void code_caches_execute(struct code_caches *c, uint64_t address, uint32_t size, uint32_t n_insns,
 			 bool is_new, struct code_fetch *out)
 {
+	const uint64_t walks = c->walks;
+
 	*out = (struct code_fetch){.is_decoded = c->windows ? !is_cached(c, address, size, n_insns)
 							    : is_new};
 	c->decoded += out->is_decoded;
 	if (!out->is_decoded || !c->shared || !size)
 		return;
 	out->delay = translate(c, address);
+	out->is_walked = c->walks != walks;
 	out->lines = fetch_lines(c, address, size, is_new);
+}
+
+void code_caches_enter_kernel(struct code_caches *c)
+{
+	if (c->windows && c->params->dsb_flushed)
+		memset(c->windows, 0, c->sets * c->ways * sizeof(*c->windows));
 }

@@ -49,6 +49,7 @@ struct code_fetch {
 	 */
 	uint64_t lines;
 	unsigned delay; /* cycles until the address of the first line is translated */
+	bool is_walked; /* because no TLB had its page */
 };
 
 /* shared: the caches of data, whose second level and those beyond it hold code as well; NULL: code
@@ -61,5 +62,8 @@ void code_caches_fini(struct code_caches *c);
 /* Executes a block; is_new: for the first time. */
 void code_caches_execute(struct code_caches *c, uint64_t address, uint32_t size, uint32_t n_insns,
 			 bool is_new, struct code_fetch *out);
+
+/* The kernel ran: on some cores, the DSB is empty afterwards. */
+void code_caches_enter_kernel(struct code_caches *c);
 
 #endif /* TRACE_CODE_CACHES_H */

@@ -90,6 +90,7 @@ void tact_cycles_destroy(struct tact_cycles *c)
 	tact_model_close(c->bounds);
 	tact_block_destroy(c->block);
 	memo_fini(&c->memo);
+	faults_fini(&c->faults);
 	for (size_t i = 0; i < c->n_codes; i++)
 		free(c->codes[i].past);
 	engine_windows_fini(&c->windowed);

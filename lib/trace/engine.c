@@ -9,6 +9,8 @@
  * instruction.  Each window shows how far off the memo is, and its answers are corrected
  * accordingly.  All limits below were found by experiment (doc/models/trace.md).
  */
+#include <string.h>
+
 #include "trace/engine.h"
 
 enum {
@@ -275,6 +277,34 @@ static bool is_mispredicted(struct engine_thread *t, uint64_t address)
 	return is_wrong && (!t->owner->windowed.is_on || engine_window_knows(t, before));
 }
 
+/* The kernel runs: for a system call, or because a page is touched for the first time.  Linux
+ * leaves an empty return stack on some cores.
+ */
+static void enter_kernel(struct engine_thread *t)
+{
+	code_caches_enter_kernel(t->code_caches);
+	if (t->predictor && t->owner->arch->params.returns_flushed)
+		memset(t->predictor->returns, 0, sizeof(t->predictor->returns));
+}
+
+/* A page that no TLB has may be one that the program does not have yet.  A fresh one comes out of
+ * the second-level cache, where the kernel has written it; the kernel has read a file not long ago.
+ */
+static void fault(struct engine_thread *t, const struct tact_trace_access *a,
+		  struct tact_stream_trip *trip)
+{
+	const enum fault kind = faults_touch(&t->owner->faults, a->address, a->is_store);
+	const unsigned level = kind == FAULT_FRESH ? 1 : 2;
+
+	if (kind == FAULT_NONE)
+		return;
+	if (kind == FAULT_FRESH)
+		caches_fill_page(t->caches, a->address);
+	if (trip->level > level && trip->level <= CACHE_LEVELS)
+		trip->level = (uint8_t)level;
+	enter_kernel(t);
+}
+
 /* Asks where the code comes from.  Returns what is special about it. */
 static uint64_t fetch_code(struct engine_thread *t, const struct engine_code *code,
 			   struct tact_stream_execution *x)
@@ -287,6 +317,8 @@ static uint64_t fetch_code(struct engine_thread *t, const struct engine_code *co
 		return 0;
 	code_caches_execute(t->code_caches, b->address, b->code_size, b->n_insns, !code->executions,
 			    &fetch);
+	if (fetch.is_walked && faults_touch(&t->owner->faults, b->address, false))
+		enter_kernel(t);
 	x->is_decoded = fetch.is_decoded;
 	x->code_lines = fetch.lines;
 	x->fetch_delay = (uint16_t)fetch.delay;
@@ -338,8 +370,9 @@ static uint64_t pass_caches(struct engine_thread *t, const struct tact_trace_eve
 		if (passing && a->is_store && a->insn < 64 && passing >> a->insn & 1)
 			caches_pass(t->caches, a->address, a->size, trip);
 		else
-			caches_access(t->caches, a->address, a->size, number | a->insn, a->is_store,
-				      trip);
+			caches_access(t->caches, a->address, a->size, number | a->insn, trip);
+		if (trip->page > 1)
+			fault(t, a, trip);
 		if (t->owner->windowed.is_on)
 			engine_window_trip(t, event->pid, a->address, trip);
 		if (!(trip->level | trip->page))
@@ -425,6 +458,8 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	uint64_t special = t->caches ? pass_caches(t, event, &longest) : 0;
 	int status = 0;
 
+	if (t->n_executed && t->owner->codes[t->last].flow == TACT_FLOW_KERNEL)
+		enter_kernel(t);
 	special ^= fetch_code(t, code, &x);
 	code->executions++;
 	t->instructions += event->block->n_insns;

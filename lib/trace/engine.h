@@ -12,6 +12,7 @@
 #include "trace/caches.h"
 #include "trace/calls.h"
 #include "trace/code_caches.h"
+#include "trace/faults.h"
 #include "trace/memo.h"
 #include "trace/repeats.h"
 #include "trace/reuse.h"
@@ -192,6 +193,7 @@ struct tact_cycles {
 	struct tact_stream_trip *trips;	     /* owned; where they find their data */
 	size_t access_capacity, trip_capacity;
 	struct engine_watch *watch; /* owned; NULL: nobody watches */
+	struct faults faults;	    /* of all threads */
 	struct calls *calls;	    /* borrowed; NULL: calls are not followed */
 	uint32_t node;		    /* there, of the current execution */
 	struct engine_windows windowed;

@@ -12,6 +12,7 @@
 #include "arch/arch.h"
 #include "trace/caches.h"
 #include "trace/code_caches.h"
+#include "trace/faults.h"
 
 /* Executes a block of `size` bytes with an instruction every four bytes. */
 static struct code_fetch execute(struct code_caches *c, uint64_t address, uint32_t size)
@@ -127,7 +128,7 @@ TEST(lines_come_from_where_they_are)
 	assert_int_equal(fetch.lines, 1 | 1 << 2);
 	/* data and code share the second level */
 	for (uint64_t at = 0; at < 1 << 20; at += 64)
-		caches_access(&data, 0x10000000 + at, 8, 0, false, &trip);
+		caches_access(&data, 0x10000000 + at, 8, 0, &trip);
 	for (uint64_t at = 0; at < 65536; at += 64)
 		execute(&c, 0x500000 + at, 64);
 	assert_int_equal(execute(&c, 0x400000, 64).lines, 2);
@@ -158,6 +159,48 @@ TEST(pages_are_translated)
 	assert_int_equal(c.walks, 256);
 	code_caches_fini(&c);
 	caches_fini(&data);
+}
+
+/* Zen 3's DSB is empty after the kernel ran, Skylake's is not known to be. */
+TEST(the_kernel_empties_the_dsb)
+{
+	static const char *const archs[] = {"ZEN3", "SKL"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct code_caches c;
+
+		assert_int_equal(code_caches_init(&c, &tact_arch_find(archs[i])->params, NULL), 0);
+		execute(&c, 0x1000, 16);
+		code_caches_enter_kernel(&c);
+		assert_int_equal(execute(&c, 0x1000, 16).is_decoded, !i);
+		code_caches_fini(&c);
+	}
+}
+
+TEST(pages_fault_once)
+{
+	struct faults f = {.n = 0};
+
+	assert_int_equal(faults_touch(&f, 0x401000, false), FAULT_FILE);
+	assert_int_equal(faults_touch(&f, 0x40f000, false), FAULT_NONE); /* mapped with it */
+	assert_int_equal(faults_touch(&f, 0x410000, false), FAULT_FILE);
+	assert_int_equal(faults_touch(&f, 0x402000, true), FAULT_FRESH); /* its own copy */
+	assert_int_equal(faults_touch(&f, 0x402ff8, true), FAULT_NONE);
+	/* a fresh page is there for loads as well, and says nothing about those around it */
+	assert_int_equal(faults_touch(&f, 0x7000000, true), FAULT_FRESH);
+	assert_int_equal(faults_touch(&f, 0x7000008, false), FAULT_NONE);
+	assert_int_equal(faults_touch(&f, 0x7001000, false), FAULT_FILE);
+	for (uint64_t i = 0; i < 100000; i++)
+		assert_int_equal(faults_touch(&f, 0x100000000 + i * FAULTS_PAGE, true),
+				 FAULT_FRESH);
+	for (uint64_t i = 0; i < 100000; i++)
+		assert_int_equal(faults_touch(&f, 0x100000000 + i * FAULTS_PAGE, true), FAULT_NONE);
+	assert_int_equal(f.count, 100005);
+	/* its memory has a limit */
+	for (uint64_t i = 0; i < 3000000; i++)
+		faults_touch(&f, 0x10000000000 + i * FAULTS_PAGE, true);
+	assert_true(f.mask < 2000000);
+	faults_fini(&f);
 }
 
 RUN_TESTS(NULL, NULL)
