@@ -115,7 +115,7 @@ def main():
     args = parser.parse_args()
     tact = os.path.abspath(args.tact)
     print('| million instructions a second | instructions (million) | native | QEMU alone | QEMU, empty plugin | QEMU, counting (collect) | '
-          'tact trace | tact trace --full | memory (MB) |')
+          'tact trace --core | tact trace | memory (MB) |')
     print('|---|---|---|---|---|---|---|---|---|')
     with tempfile.TemporaryDirectory() as directory:
         plugin = empty_plugin(directory)
@@ -127,10 +127,10 @@ def main():
                 continue
             program = shutil.which(words[0])
             trace = [tact, 'trace', '-q', '-a', args.arch, '-o', 'r.json', '--', *words]
-            plain = best(trace, directory, args.runs)
+            plain = best([*trace[:3], '--core', *trace[3:]], directory, args.runs)
             totals = json.loads(open(os.path.join(directory, 'r.json')).readline())
             n = totals['instructions'] / 1e6
-            full = best([*trace[:3], '--full', *trace[3:]], directory, args.runs)
+            full = best(trace, directory, args.runs)
             qemu, under = ['qemu-x86_64', '-cpu', 'max,-erms'], [program, *words[1:]]
             columns = [best(words, directory, args.runs), best([*qemu, *under], directory, args.runs),
                        best([*qemu, '-plugin', plugin, *under], directory, args.runs),

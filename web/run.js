@@ -139,7 +139,8 @@ const WORDS = {
   'loads': 'The oldest uop waited for a load',
   'ports': 'The oldest uop waited for an execution port',
   'branches': 'Time lost to mispredicted branches',
-  'execution': 'The oldest uop was being executed'
+  'execution': 'The oldest uop was being executed',
+  'stores': 'Too many stores waited to leave for the cache'
 };
 function limitText(stalls, cycles) {
   return stallParts(stalls, cycles).filter(function (p) {

@@ -196,9 +196,9 @@ function showSource(l, sums) {
       const cycles = sums.get(s.file + ':' + x[0]), r = make(table, 'tr');
       const n = make(r, 'td', cycles === undefined ? '' : share(cycles, D.cycles), 'n');
       if (cycles !== undefined) { heat(n, cycles, l.cycles); onLine(r, s.file, x[0]); }
+      make(r, 'td', x[2] && cycles ? limitText(x[2], cycles) : '', 'why');
       make(r, 'td', x[0], 'n');
       make(r, 'td', x[1].replace(/\t/g, '    ') || ' ');
-      make(r, 'td', x[2] && cycles ? limitText(x[2], cycles) : '', 'why');
     });
   });
 }

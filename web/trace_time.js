@@ -292,11 +292,11 @@ function choose(i) {
     rows.push([u[0] >= 0 ? '  ' + str(u[0]) : '', u]);
   });
   const last = v.uops.reduce(function (m, u) { return Math.max(m, u[8]); }, 0);
-  const scale = Math.max(4, Math.min(16, (box.clientWidth - left - 20) / (last + 1)));
+  const scale = Math.max(2, Math.min(16, (box.clientWidth - left - 20) / (last + 1)));
   const s = svg(box, 'svg', { width: left + (last + 2) * scale + 8,
     height: (rows.length + 1) * H + 6,
     role: 'img', 'aria-label': 'What each uop did, cycle by cycle' });
-  const ten = scale < 7 ? 20 : 10;
+  const ten = scale < 3.5 ? 50 : scale < 7 ? 20 : 10;
   for (let c = 0; c <= last; c += ten) {
     svg(s, 'line', { x1: left + c * scale, x2: left + c * scale, y1: 0, y2: (rows.length + 1) * H,
       stroke: color('--grid') });

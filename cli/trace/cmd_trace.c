@@ -30,7 +30,7 @@ static const char help[] =
 	"program writes stays where it goes; the result comes on standard error.\n\n"
 	"Examples:\n"
 	"  tact trace -a SKL -- gzip -k file\n"
-	"  tact trace -a ICL --full --by line --region parse -- ./server --once\n"
+	"  tact trace -a ICL --by line --region parse -- ./server --once\n"
 	"  tact trace -a SKL -o old.json -- ./old; tact trace -a SKL -o new.json -- ./new\n"
 	"  tact diff old.json new.json\n"
 	"  tact trace --record run.tct -- ./program; tact trace -a HSW --input run.tct\n"

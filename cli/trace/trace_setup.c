@@ -74,12 +74,17 @@ const struct option_spec trace_quiet_specs[] = {
 const struct option_spec trace_model_specs[] = {
 	OPTION_FLAG(0, "exact", is_exact,
 		    "simulate every execution of every block instead of samples"),
-	OPTION_CALL_MAYBE(0, "cache", "SIZES", take_cache,
-			  "model caches, with the sizes of the microarchitecture or those given, "
-			  "such as 32K,1M,8M (default: all accesses hit the first level)"),
+	OPTION_FLAG(
+		0, "core", is_core,
+		"model the core alone: all accesses hit the first-level caches, and no branch is "
+		"mispredicted (default: caches and branches are modelled)"),
+	OPTION_CALL_MAYBE(
+		0, "cache", "SIZES", take_cache,
+		"with --core, model caches even so; with sizes, such as 32K,1M,8M, change "
+		"those of the microarchitecture"),
 	OPTION_FLAG(0, "branches", has_branches,
-		    "model a branch predictor and what its mistakes cost (default: it makes none)"),
-	OPTION_FLAG(0, "full", is_full, "model both: --cache --branches"),
+		    "with --core, model a branch predictor and what its mistakes cost even so"),
+	OPTION_FLAG(0, "full", is_full, "model caches and branches, which is the default"),
 	OPTION_END,
 };
 
@@ -96,7 +101,9 @@ const struct option_spec trace_region_specs[] = {
 
 int trace_setup_resolve(struct trace_setup *s)
 {
-	if (s->is_full)
+	if (s->is_core && s->is_full)
+		return cli_wrong("give --core or --full, not both");
+	if (!s->is_core)
 		s->has_branches = s->has_caches = true;
 	return archlist_resolve(&s->archs, NULL, s->is_quiet);
 }

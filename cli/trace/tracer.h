@@ -19,7 +19,7 @@
 struct trace_setup {
 	struct archlist archs;
 	struct program_options program;
-	bool is_exact, has_branches, has_caches, is_full, is_quiet, is_mangled;
+	bool is_exact, has_branches, has_caches, is_full, is_core, is_quiet, is_mangled;
 	uint64_t cache_bytes[3];
 	struct tact_chosen *regions; /* owned; texts are argv's */
 	size_t n_regions;
@@ -28,7 +28,7 @@ struct trace_setup {
 
 extern const struct option_spec trace_model_specs[], trace_region_specs[], trace_quiet_specs[];
 
-/* The architectures, and what --full means.  Returns 0, or an exit code with the message given. */
+/* The architectures, and what is modelled.  Returns 0, or an exit code with the message given. */
 int trace_setup_resolve(struct trace_setup *setup);
 void trace_setup_fini(void *setup); /* of trace_region_specs */
 

@@ -21,11 +21,16 @@ enum { MAX_FUNCTIONS = 400, MAX_BLOCKS = 80, MAX_INSNS = 64, MAX_CALLS = 6000 };
 uint32_t page_string(struct page_data *p, const char *text)
 {
 	struct page_strings *s = &p->strings;
-	const uint64_t hash = hash_bytes(text, strlen(text));
+	uint64_t hash;
 	size_t at = 0;
 	uint32_t i;
 	char *copy;
 
+	if (!text) {
+		s->is_failed = true;
+		return 0;
+	}
+	hash = hash_bytes(text, strlen(text));
 	while ((i = hash_next(&s->number_of, hash, &at)) != HASH_NONE)
 		if (!strcmp(s->items[i], text))
 			return i;

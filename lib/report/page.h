@@ -23,7 +23,7 @@ struct page_data {
 	bool is_mangled;
 };
 
-/* Returns the number of a string; of a function: of its name as people read it. */
+/* Returns the number of a string, which is NULL if memory ran out; of a function: of its name as people read it. */
 uint32_t page_string(struct page_data *p, const char *text);
 uint32_t page_function(struct page_data *p, const char *symbol);
 

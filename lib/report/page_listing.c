@@ -257,6 +257,8 @@ void page_put_listings(struct page_data *p, struct tact_analysis *analysis)
 	const struct tact_result_row *rows = result_rows(p->result, TACT_RESULT_FUNCTION, &n);
 	const struct tact_result_row *blocks = result_rows(p->result, TACT_RESULT_BLOCK, &n_blocks);
 
+	if (!l)
+		p->strings.is_failed = true;
 	json_begin_array(&p->json, "listings");
 	for (size_t i = 0; l && i < n && i < MAX_LISTINGS && all < MAX_ALL_INSNS; i++) {
 		if (rows[i].cycles < LEAST_SHARE * p->result->totals.cycles)

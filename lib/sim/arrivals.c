@@ -8,6 +8,8 @@
 
 #include "arch/params.h"
 
+enum { FIRST_BIT = 6 /* of an address that is not within a line */ };
+
 static unsigned limited(int n, unsigned most)
 {
 	return n < 1 ? 1 : (unsigned)n < most ? (unsigned)n : most;
@@ -20,12 +22,15 @@ void sim_memory_init(struct sim_memory *m, const struct arch_params *p)
 	const int read_cost[SIM_LEVELS] = {0, p->l2_line, p->l3_line, p->memory_line};
 	const int write_cost[SIM_LEVELS] = {p->nontemporal_line, p->l2_write_line, p->l3_write_line,
 					    p->memory_write_line};
+	const int half[SIM_LEVELS] = {0, p->l2_halves, p->l3_halves, p->l3_halves};
 
 	memset(m, 0, sizeof(*m));
 	for (unsigned i = 0; i < SIM_LEVELS; i++) {
 		m->extra[i] = latency[i] > latency[0] ? latency[i] - latency[0] : 0;
 		m->read_cost[i] = read_cost[i];
 		m->write_cost[i] = write_cost[i];
+		m->has_halves[i] = half[i] >= FIRST_BIT;
+		m->half[i] = (uint8_t)(half[i] >= FIRST_BIT ? half[i] - FIRST_BIT : 0);
 	}
 	m->second_page = p->tlb2_latency;
 	m->walk = p->walk_latency;
@@ -56,6 +61,19 @@ static int32_t take_turn(int64_t *free, int32_t cost, int32_t now, int32_t neede
 
 	*free = begin + cost;
 	return begin / 100 > needed ? (int32_t)(begin / 100) : needed;
+}
+
+/* Takes a line's turn on the way from a level, and back to it if it will be written. */
+static int32_t take_way(struct sim_memory *m, enum sim_level level, uint64_t line, bool is_owned,
+			int32_t now, int32_t needed)
+{
+	const unsigned half = m->has_halves[level] ? line >> m->half[level] & 1 : 0;
+
+	needed = take_turn(&m->read_free[level][half], m->read_cost[level] << m->has_halves[level],
+			   now, needed);
+	/* It will go back one day: the way there is as busy as that takes. */
+	return is_owned ? take_turn(&m->write_free[level], m->write_cost[level], now, needed)
+			: needed;
 }
 
 /* Returns when the address of a page is known. */
@@ -99,9 +117,7 @@ static int32_t fetch_line(struct sim_memory *m, int32_t now, int32_t from, uint6
 
 	if (level > SIM_IN_L2)
 		begin = take_place(m->queue, m->n_queue, begin, &place);
-	begin = take_turn(&m->read_free[level], m->read_cost[level], now, begin);
-	if (is_owned) /* It will go back one day: the way there is as busy as that takes. */
-		begin = take_turn(&m->write_free[level], m->write_cost[level], now, begin);
+	begin = take_way(m, level, line, is_owned, now, begin);
 	ready = begin + m->extra[level];
 	m->fill[fill] = ready;
 	if (level > SIM_IN_L2)
@@ -135,6 +151,8 @@ static int32_t pass_line(struct sim_memory *m, int32_t now, uint64_t line, enum 
 	if (line == m->passed)
 		return from;
 	m->passed = line;
+	/* On its way to memory it meets what comes from there, as far as the last level. */
+	take_way(m, SIM_IN_L3, line, false, now, from);
 	return take_turn(&m->write_free[SIM_IN_L1], m->write_cost[SIM_IN_L1], now, from);
 }
 
@@ -152,7 +170,7 @@ int32_t sim_memory_store(struct sim_memory *m, int32_t now, uint64_t line, enum 
 }
 
 void sim_memory_fetch(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level from,
-		      enum sim_level to)
+		      enum sim_level to, bool is_owned)
 {
 	unsigned place;
 	int32_t begin;
@@ -160,7 +178,7 @@ void sim_memory_fetch(struct sim_memory *m, int32_t now, uint64_t line, enum sim
 	if (from <= to)
 		return;
 	begin = take_place(m->queue, m->n_queue, now, &place);
-	begin = take_turn(&m->read_free[from], m->read_cost[from], now, begin);
+	begin = take_way(m, from, line, is_owned, now, begin);
 	/* A load from where it arrives takes its own time on top. */
 	m->queue[place] = begin + m->extra[from] - m->extra[to];
 	note_line(m, line, m->queue[place], to);
@@ -169,7 +187,8 @@ void sim_memory_fetch(struct sim_memory *m, int32_t now, uint64_t line, enum sim
 void sim_memory_rebase(struct sim_memory *m, int32_t by)
 {
 	for (unsigned i = 0; i < SIM_LEVELS; i++) {
-		m->read_free[i] -= by * 100ll;
+		m->read_free[i][0] -= by * 100ll;
+		m->read_free[i][1] -= by * 100ll;
 		m->write_free[i] -= by * 100ll;
 	}
 	for (unsigned i = 0; i < SIM_MAX_FILLS; i++)

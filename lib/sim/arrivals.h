@@ -60,7 +60,12 @@ struct sim_memory {
 	 * place of those that write: stores past the caches.
 	 */
 	int32_t read_cost[SIM_LEVELS], write_cost[SIM_LEVELS];
-	int64_t read_free[SIM_LEVELS], write_free[SIM_LEVELS]; /* when the next one can pass */
+	int64_t read_free[SIM_LEVELS][2], write_free[SIM_LEVELS]; /* when the next one can pass */
+	/* Bit of a line's number that says which of two ways it takes from each level, if there are
+	 * two; each passes half as many lines.
+	 */
+	uint8_t half[SIM_LEVELS];
+	bool has_halves[SIM_LEVELS];
 	uint64_t passed; /* line of the last store past the caches */
 	unsigned n_fills, n_queue, n_walkers;
 	/* When each of them is free again: buffers of the first level, places in the queue of the
@@ -86,9 +91,9 @@ int32_t sim_memory_load(struct sim_memory *m, int32_t now, uint64_t line, enum s
 int32_t sim_memory_store(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level level,
 			 enum sim_page page);
 
-/* The prefetcher fetches a line from one level to another. */
+/* The prefetcher fetches a line from one level to another; `is_owned`: because of a store. */
 void sim_memory_fetch(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level from,
-		      enum sim_level to);
+		      enum sim_level to, bool is_owned);
 
 /* Moves the clock back. */
 void sim_memory_rebase(struct sim_memory *m, int32_t by);

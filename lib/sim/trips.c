@@ -8,20 +8,21 @@
  */
 #include "sim/sim.h"
 
-/* No load is planned farther ahead: so many wait for each other only where nothing else goes on. */
-enum { MOST_EXTRA = SIM_CALENDAR / 2 };
+/* No load is planned farther ahead. */
+enum { MOST_EXTRA = SIM_CALENDAR - 256 };
 
 static struct sim_access *access_at(const struct sim_stream *t, uint64_t i)
 {
 	return &t->accesses[i & (t->access_capacity - 1)];
 }
 
-static void fetch_ahead(struct sim_stream *t, int32_t now, const struct sim_trip *trip)
+static void fetch_ahead(struct sim_stream *t, int32_t now, const struct sim_trip *trip,
+			bool is_owned)
 {
 	for (unsigned i = 0; i < trip->n_fetched; i++)
 		sim_memory_fetch(&t->memory, now, trip->fetched[i].line,
 				 (enum sim_level)trip->fetched[i].from,
-				 (enum sim_level)trip->fetched[i].to);
+				 (enum sim_level)trip->fetched[i].to, is_owned);
 }
 
 static int32_t load_trip(struct sim_state *s, const struct sim_access *a)
@@ -31,7 +32,7 @@ static int32_t load_trip(struct sim_state *s, const struct sim_access *a)
 		sim_memory_load(&t->memory, s->clock, a->trip.line, (enum sim_level)a->trip.level,
 				(enum sim_page)a->trip.page);
 
-	fetch_ahead(t, s->clock, &a->trip);
+	fetch_ahead(t, s->clock, &a->trip, false);
 	return ready - s->clock < MOST_EXTRA ? ready - s->clock : MOST_EXTRA;
 }
 
@@ -87,7 +88,7 @@ void sim_trip_store(struct sim_state *s, const struct sim_instance *inst)
 		      sim_memory_store(&t->memory, s->clock, a->trip.line,
 				       (enum sim_level)a->trip.level, (enum sim_page)a->trip.page),
 		      (unsigned)s->params->stores_together);
-		fetch_ahead(t, s->clock, &a->trip);
+		fetch_ahead(t, s->clock, &a->trip, true);
 	}
 	if (t->n_leaving < SIM_STORES)
 		t->leaving[(t->leaving_head + t->n_leaving++) & (SIM_STORES - 1)] = t->last_left;

@@ -8,8 +8,8 @@
  *
  * Two prefetchers, as Intel's optimization manual and AMD's guides describe them: one follows lines
  * that miss the first level in order within a page, and fetches what follows into the second level;
- * the other one follows the distance between accesses of one instruction, and fetches the next one
- * into the first level.
+ * the other one follows the distance between loads of one instruction, and fetches the next one into
+ * the first level.
  */
 #include "trace/caches.h"
 
@@ -270,7 +270,7 @@ static void access_line(struct caches *c, uint64_t line, struct tact_stream_trip
 		follow_stream(c, line, out);
 }
 
-void caches_search(struct caches *c, uint64_t address, uint32_t size, uint64_t insn,
+void caches_search(struct caches *c, uint64_t address, uint32_t size, uint64_t insn, bool is_store,
 		   struct tact_stream_trip *out)
 {
 	uint64_t line = address / CACHE_LINE, last = (address + (size ? size - 1 : 0)) / CACHE_LINE;
@@ -278,7 +278,7 @@ void caches_search(struct caches *c, uint64_t address, uint32_t size, uint64_t i
 	/* A repeated string instruction may move a lot: all its lines pass through. */
 	for (; line <= last; line++)
 		access_line(c, line, out);
-	if (caches_stride(c, insn)->last / CACHE_LINE != address / CACHE_LINE)
+	if (!is_store && caches_stride(c, insn)->last / CACHE_LINE != address / CACHE_LINE)
 		follow_stride(c, insn, address, out);
 }
 

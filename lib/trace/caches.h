@@ -62,7 +62,7 @@ int caches_init(struct caches *c, const struct arch_params *params, const uint64
 void caches_fini(struct caches *c);
 
 /* For caches_access: all that is not as simple as a line, and a page, that were used a moment ago. */
-void caches_search(struct caches *c, uint64_t address, uint32_t size, uint64_t insn,
+void caches_search(struct caches *c, uint64_t address, uint32_t size, uint64_t insn, bool is_store,
 		   struct tact_stream_trip *out);
 
 static inline struct cache_stride *caches_stride(struct caches *c, uint64_t insn)
@@ -74,7 +74,7 @@ static inline struct cache_stride *caches_stride(struct caches *c, uint64_t insn
  * several lines is found where the farthest of them is.
  */
 static inline void caches_access(struct caches *c, uint64_t address, uint32_t size, uint64_t insn,
-				 struct tact_stream_trip *out)
+				 bool is_store, struct tact_stream_trip *out)
 {
 	const uint64_t line = address / CACHE_LINE, page = line >> c->page_shift;
 	const struct cache_level *l = &c->level[0];
@@ -84,8 +84,8 @@ static inline void caches_access(struct caches *c, uint64_t address, uint32_t si
 	if ((address % CACHE_LINE + size > CACHE_LINE) |
 	    (c->recent[page % CACHE_RECENT] != page + 1) |
 	    (l->lines[(line & (l->sets - 1)) * l->ways] != line + 1) |
-	    (caches_stride(c, insn)->last / CACHE_LINE != line))
-		caches_search(c, address, size, insn, out);
+	    (!is_store & (caches_stride(c, insn)->last / CACHE_LINE != line)))
+		caches_search(c, address, size, insn, is_store, out);
 }
 
 /* Performs a store that goes past the caches: none of them keeps its lines. */

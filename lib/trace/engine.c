@@ -370,7 +370,8 @@ static uint64_t pass_caches(struct engine_thread *t, const struct tact_trace_eve
 		if (passing && a->is_store && a->insn < 64 && passing >> a->insn & 1)
 			caches_pass(t->caches, a->address, a->size, trip);
 		else
-			caches_access(t->caches, a->address, a->size, number | a->insn, trip);
+			caches_access(t->caches, a->address, a->size, number | a->insn, a->is_store,
+				      trip);
 		if (trip->page > 1)
 			fault(t, a, trip);
 		if (t->owner->windowed.is_on)

@@ -17,7 +17,7 @@ import tempfile
 
 PROGRAMS = (('true',), ('ls', '/'), ('sort', '/etc/services', '/etc/passwd'), ('gzip', '-c', '/bin/true'),
             ('python3', '-S', '-c', 'print(sum(i % 7 for i in range(20000)))'))
-OPTIONS = ((), ('--exact',), ('--full',), ('--full', '--exact'))
+OPTIONS = ((), ('--exact',), ('--core',), ('--core', '--exact'))
 CPUS = ('SKL', 'GLC', 'ZEN4')
 
 

@@ -72,6 +72,8 @@ static int analyse(void *arg)
 		status = tact_analysis_create(&analysis, trace, symbols, &run->opt, NULL);
 	if (!status)
 		status = tact_analysis_keep_samples(analysis);
+	if (!status && !run->opt.exact)
+		status = tact_analysis_keep_views(analysis);
 	if (!status && run->opt.exact)
 		status = tact_analysis_keep_window(analysis, TACT_TRACE_FIRST_THREAD, 10, 20);
 	if (!status)
@@ -94,6 +96,12 @@ static int analyse(void *arg)
 		assert_null(result);
 	if (!status && run->stored)
 		status = tact_result_write(result, collect_text, run->stored);
+	if (!status) {
+		const struct tact_page_report report = {
+			.size = sizeof(report), .result = result, .analysis = analysis};
+
+		status = tact_report_run_page(&report, stop_at_once, &n);
+	}
 	tact_result_destroy(result);
 	tact_analysis_destroy(analysis);
 	tact_symbols_destroy(symbols);
@@ -107,7 +115,7 @@ TEST(analyses_may_fail)
 
 	assert_true(try_failures(analyse, &run) > 20);
 	run.opt.caches = run.opt.branches = run.opt.exact = true;
-	run.opt.parts = TACT_RESULT_WITH_INSNS | TACT_RESULT_WITH_LINES;
+	run.opt.parts = TACT_RESULT_WITH_INSNS | TACT_RESULT_WITH_LINES | TACT_RESULT_WITH_CALLS;
 	assert_true(try_failures(analyse, &run) > 20);
 }
 
@@ -253,7 +261,7 @@ TEST(results_may_fail)
 	struct text text = {0};
 	struct run run = {.opt = {.size = sizeof(run.opt),
 				  .arch = tact_arch_find("SKL"),
-				  .parts = TACT_RESULT_WITH_INSNS},
+				  .parts = TACT_RESULT_WITH_INSNS | TACT_RESULT_WITH_CALLS},
 			  .stored = &text};
 	struct tact_result *result;
 	char file[] = "/tmp/tact-alloc-XXXXXX";

@@ -28,6 +28,8 @@ static void set_up(struct sim_memory *m)
 	p.l2_write_line = 400;
 	p.l3_write_line = 800;
 	p.memory_write_line = 2500;
+	p.l2_halves = 0;
+	p.l3_halves = 0;
 	p.nontemporal_line = 1000;
 	p.tlb2_latency = 7;
 	p.walk_latency = 30;
@@ -61,10 +63,10 @@ TEST(a_line_on_its_way_is_waited_for)
 	assert_int_equal(load(&m, 1040, 1, SIM_IN_L1), L3 - FIRST - 40);
 	assert_int_equal(load(&m, 1000 + L3, 1, SIM_IN_L1), 0);
 	/* One that a prefetcher brings to the second level still has to come from there. */
-	sim_memory_fetch(&m, 2000, 7, SIM_IN_MEMORY, SIM_IN_L2);
+	sim_memory_fetch(&m, 2000, 7, SIM_IN_MEMORY, SIM_IN_L2, false);
 	assert_int_equal(load(&m, 2100, 7, SIM_IN_L2), MEMORY - FIRST - 100);
 	/* What is there already is not fetched. */
-	sim_memory_fetch(&m, 3000, 8, SIM_IN_L2, SIM_IN_L2);
+	sim_memory_fetch(&m, 3000, 8, SIM_IN_L2, SIM_IN_L2, false);
 	assert_int_equal(load(&m, 3000, 8, SIM_IN_L1), 0);
 }
 
@@ -83,6 +85,37 @@ TEST(lines_pass_one_after_the_other)
 	assert_int_equal(sim_memory_load(&m, 1000, 1, SIM_IN_L2, SIM_PAGE_WALKED),
 			 1000 + 7 + 30 + L2 - FIRST);
 	assert_int_equal(load(&m, 1000, 2, SIM_IN_L2), L2 - FIRST + 2);
+}
+
+/* Two ways by an address bit: lines that are all even, or all odd, pass at half the rate. */
+TEST(ways_may_be_halves)
+{
+	int32_t last[2] = {0, 0};
+
+	for (uint64_t k = 0; k < 2; k++) {
+		struct sim_memory m;
+
+		set_up(&m);
+		m.n_fills = m.n_queue = 64;
+		m.has_halves[SIM_IN_L3] = true;
+		for (uint64_t i = 0; i < 20; i++)
+			last[k] = load(&m, 1000, 100 + i * (k + 1), SIM_IN_L3) - (L3 - FIRST);
+	}
+	assert_in_range(last[0], 130, 146);
+	assert_in_range(last[1], 280, 290);
+}
+
+TEST(a_prefetched_line_that_is_written_goes_back_too)
+{
+	struct sim_memory m;
+	int32_t last = 0;
+
+	set_up(&m);
+	for (uint64_t i = 0; i < 50; i++)
+		sim_memory_fetch(&m, 1000, i, SIM_IN_MEMORY, SIM_IN_L2, true);
+	for (uint64_t i = 0; i < 50; i++)
+		last = load(&m, 1000, i, SIM_IN_L2);
+	assert_true(last > 50 * 25);
 }
 
 TEST(pages_have_to_be_found)

@@ -32,7 +32,7 @@ static struct tact_stream_trip trip_of(struct caches *c, uint64_t address, uint6
 {
 	struct tact_stream_trip trip;
 
-	caches_access(c, address, 8, insn, &trip);
+	caches_access(c, address, 8, insn, false, &trip);
 	return trip;
 }
 
@@ -176,6 +176,21 @@ TEST(a_stride_is_fetched_ahead)
 			assert_in_range(missed, 3, 5);
 		caches_fini(&c);
 	}
+}
+
+TEST(stores_are_not_fetched_ahead_by_stride)
+{
+	const struct arch_params p = params(16);
+	struct caches c;
+
+	assert_int_equal(caches_init(&c, &p, NULL), 0);
+	for (uint64_t i = 0; i < 100; i++) {
+		struct tact_stream_trip trip;
+
+		caches_access(&c, 0x5000000 + 1088 * i, 8, 77, true, &trip);
+		assert_int_equal(trip.level, 3);
+	}
+	caches_fini(&c);
 }
 
 TEST(stores_past_the_caches_leave_nothing_there)

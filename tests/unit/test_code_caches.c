@@ -128,7 +128,7 @@ TEST(lines_come_from_where_they_are)
 	assert_int_equal(fetch.lines, 1 | 1 << 2);
 	/* data and code share the second level */
 	for (uint64_t at = 0; at < 1 << 20; at += 64)
-		caches_access(&data, 0x10000000 + at, 8, 0, &trip);
+		caches_access(&data, 0x10000000 + at, 8, 0, false, &trip);
 	for (uint64_t at = 0; at < 65536; at += 64)
 		execute(&c, 0x500000 + at, 64);
 	assert_int_equal(execute(&c, 0x400000, 64).lines, 2);

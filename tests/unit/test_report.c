@@ -106,6 +106,84 @@ TEST(test_run)
 	tact_result_destroy(r);
 }
 
+#define CALL(number, caller, name, cycles, self)                                                   \
+	"{\"schema\":\"tact.trace/1\",\"kind\":\"call\",\"number\":" number ",\"caller\":" caller  \
+	",\"module\":\"/bin/x\",\"function\":\"" name "\",\"calls\":2,\"instructions\":9,"         \
+	"\"cycles\":" cycles ",\"self\":" self "}\n"
+#define SLICES                                                                                     \
+	"{\"schema\":\"tact.trace/1\",\"kind\":\"slices\",\"thread\":3,\"cycles\":90,\"course\":{" \
+	"\"cycles\":[1,90],\"instructions\":[2,200],\"calls\":[1,7]}}\n"
+
+/* main calls a and b, a calls b, which calls a again. */
+static const char calls_text[] =
+	TOTALS("100") FUNCTION("main", "10") CALL("1", "0", "main", "100", "10")
+		CALL("2", "1", "a", "60", "20") CALL("3", "2", "b", "40", "15")
+			CALL("4", "3", "a", "25", "25") CALL("5", "1", "b", "30", "30") SLICES;
+
+TEST(test_calls)
+{
+	struct tact_result *r = read_result(calls_text), *again;
+	struct tact_run_report report = {
+		.size = sizeof(report), .result = r, .by = TACT_REPORT_TREE};
+	struct text text = {0};
+
+	EXPECT_REPORT(tact_report_run, &report, &text,
+		      " 100.0%   10.0%       100         2  main (x)\n",
+		      "  25.0%   25.0%        25         2        a (x)\n");
+	report.by = TACT_REPORT_CALLERS;
+	/* What a takes below itself counts once. */
+	EXPECT_REPORT(
+		tact_report_run, &report, &text,
+		"  45.0%   60.0%         4  a (x)\n  20.0%   60.0%         2    from main (x)\n"
+		"  25.0%    0.0%         2    from b (x)\n",
+		"  45.0%   70.0%         4  b (x)\n");
+	report.format = TACT_FORMAT_CSV;
+	EXPECT_REPORT(tact_report_run, &report, &text, "\n/bin/x,a,/bin/x,main,2,60.00,20.00\n");
+	report.by = TACT_REPORT_TREE;
+	EXPECT_REPORT(tact_report_run, &report, &text, "\n3,2,2,/bin/x,b,2,9,40.00,15.00\n");
+
+	/* Stored and read again. */
+	report.format = TACT_FORMAT_JSON;
+	text_reset(&text);
+	assert_int_equal(tact_report_run(&report, collect_text, &text), 0);
+	assert_int_equal(tact_result_load_memory(&again, text.data, text.size, NULL), 0);
+	assert_int_equal(tact_result_count_calls(again), 5);
+	assert_int_equal(again->n_slices, 2);
+	assert_int_equal(again->slices[1].instructions, 200);
+	assert_int_equal(again->slices[0].call, 0);
+	assert_int_equal(again->slices[1].call, RESULT_NO_CALL); /* there is no seventh */
+	tact_result_destroy(again);
+	tact_result_destroy(r);
+	text_free(&text);
+}
+
+TEST(test_pages)
+{
+	struct tact_result *r = read_result(calls_text),
+			   *b = read_result(TOTALS("5") BLOCK("<b>", "4"));
+	struct tact_page_report report = {.size = sizeof(report), .result = r};
+	struct tact_diff_report two = {.size = sizeof(two), .names = {"one", "two"}};
+	struct text text = {0};
+	struct tact_diff *diff;
+
+	EXPECT_REPORT(tact_report_run_page, &report, &text, "\"calls\":[[0,-1,",
+		      "\"slices\":[{\"thread\":3,\"at\":[[1,2,0,0,0,0,0],[90,200,0,0,0,0,-1]]}]");
+	report.result = b;
+	EXPECT_REPORT(tact_report_run_page, &report, &text, "\"<b>\"", "\"add rax, rbx\"");
+	assert_int_equal(tact_diff_create(&diff, r, b, NULL), 0);
+	assert_int_equal(tact_report_diff_page(&two, collect_text, &text), -TACT_E_INVAL);
+	two.diff = diff;
+	EXPECT_REPORT(tact_report_diff_page, &two, &text, "\"sides\":[{\"name\":\"one\"");
+	report.result = NULL;
+	assert_int_equal(tact_report_run_page(&report, collect_text, &text), -TACT_E_INVAL);
+	assert_int_equal(tact_report_run_page(NULL, collect_text, &text), -TACT_E_INVAL);
+	assert_int_equal(tact_report_diff_page(NULL, collect_text, &text), -TACT_E_INVAL);
+	tact_diff_destroy(diff);
+	tact_result_destroy(r);
+	tact_result_destroy(b);
+	text_free(&text);
+}
+
 TEST(test_diff)
 {
 	struct tact_result *a = read_result(TOTALS("5") FUNCTION("main", "4")),
