@@ -3,7 +3,7 @@
 """Sweeps over memory, branches and code: the cycles that tact trace predicts, and the measured ones.
 
 usage: memory_sweep.py [--tact PROGRAM] [-a ARCH] [--quick] [--kind KIND,...] [--size A-B]
-                       [--measured FILE | --save FILE] [--params FILE] [--core] [--verbose]
+                       [--measured FILE | --save FILE] [--only-measure] [--params FILE] [--core]
 
 Each point is one run of bench/programs/sweep_point.c: KIND says what is done over SIZE bytes (or branches, jumps,
 functions), STEP how.  It runs natively, which gives core cycles without counters, and under tact trace.  What is printed

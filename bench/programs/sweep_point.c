@@ -23,8 +23,12 @@
 #include <sys/resource.h>
 #include <x86intrin.h>
 
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
-#define INLINE	 static inline __attribute__((always_inline))
+#endif
+#define INLINE static inline __attribute__((always_inline))
 enum {
 	LINE = 64,
 	PAGE = 4096,
