@@ -91,10 +91,12 @@ function fillNotes() {
   const both = Math.hypot(A.error, B.error);
   if (both > 0 && Math.abs(change) < 2 * both)
     list.push('The difference is less than two standard errors: it may be chance.');
-  if (!A.caches || !B.caches) list.push('Caches are not modelled' + (A.caches !== B.caches ?
-    ' in one of the runs' : '') + '.');
-  if (!A.branches || !B.branches) list.push('Branch prediction is not modelled' +
-    (A.branches !== B.branches ? ' in one of the runs' : '') + '.');
+  [['unmodelled', 'Not modelled'], ['unmeasured', 'Never measured for this CPU']].forEach(
+    function (k) {
+      const of = function (s) { return s[k[0]].join(', ') || 'nothing'; };
+      if (A[k[0]].length + B[k[0]].length) list.push(k[1] + ': ' + of(A) +
+        (of(A) === of(B) ? '' : ' in A; ' + of(B) + ' in B') + '.');
+    });
   if (A.arch !== B.arch) list.push('The runs are for different CPUs: ' + A.arch + ' and ' + B.arch);
   list.forEach(function (text) { make($('notes'), 'li', text); });
 }

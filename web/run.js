@@ -140,7 +140,11 @@ const WORDS = {
   'ports': 'The oldest uop waited for an execution port',
   'branches': 'Time lost to mispredicted branches',
   'execution': 'The oldest uop was being executed',
-  'stores': 'Too many stores waited to leave for the cache'
+  'stores': 'Too many stores waited to leave for the cache',
+  'locked': 'A locked instruction waited for its turn, or others waited for it',
+  'serializing': 'An instruction that waits until all before it have finished',
+  'strings': 'A repeated string instruction was moving its data',
+  'code': 'Instructions came from a cache further away, or from memory'
 };
 function limitText(stalls, cycles) {
   return stallParts(stalls, cycles).filter(function (p) {

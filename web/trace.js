@@ -34,9 +34,9 @@ function fillHeader() {
 function fillSummary() {
   const box = $('summary'), list = [];
   stallBar(box, D.stalled, D.cycles, true);
-  if (!D.caches) list.push('Caches are not modelled: every load and store hits the first level.');
-  if (!D.branches) list.push('Branch prediction is not modelled: no branch is mispredicted.');
-  list.push('The kernel is not traced, and threads do not wait for each other.');
+  if (D.unmodelled.length) list.push('Not modelled: ' + D.unmodelled.join(', ') + '.');
+  if (D.unmeasured.length) list.push('Never measured for this CPU, and taken from others: ' +
+    D.unmeasured.join(', ') + '.');
   if (!D.exact) list.push('The cycles come from samples: ' + share(D.simulated, D.instructions) +
     ' of the instructions went through the simulated pipeline. The standard error is the ' +
     'uncertainty of sampling alone, not that of the model.');
@@ -44,7 +44,6 @@ function fillSummary() {
     ' of the instructions have no data for this CPU.');
   if (D.caveat) list.push('Predictions for this CPU: ' + D.caveat + '.');
   if (D.partial) list.push('The run is not complete.');
-  (D.notes || []).forEach(function (n) { list.push(n); });
   const ul = make(box, 'ul', undefined, 'notes');
   list.forEach(function (text) { make(ul, 'li', text); });
 }

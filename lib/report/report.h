@@ -4,7 +4,7 @@
  *
  *   run_text.c, run_csv.c     a traced run; run_window.c: some of its uops; runs_text.c: several CPUs
  *   run_calls.c               its calls
- *   page.c, page_listing.c, page_diff.c  it, and two of them, as data of a page
+ *   run_page.c, run_listing.c, diff_page.c  it, and two of them, as data of a page
  *   diff_text.c, diff_json.c  two of them
  *   code_text.c, code_json.c  two versions of code
  *   mix_table.c, mix_cycles.c, mix_changes.c  mixes

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * See page.h.  The page of a run, and what it shares with the page of two runs.
+ * See run_page.h.  The page of a run, and what it shares with the page of two runs.
  */
-#include "report/page.h"
+#include "report/run_page.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -98,6 +98,18 @@ void page_put_bounds(struct page_data *p, const struct tact_result_row *row)
 	text_free(&text);
 }
 
+/* Writes what the result leaves out, and what was never measured. */
+static void put_names(struct page_data *p, const char *key,
+		      const char *(*get)(const struct tact_result *result, size_t i))
+{
+	const char *name;
+
+	json_begin_array(&p->json, key);
+	for (size_t i = 0; (name = get(p->result, i)); i++)
+		json_put_string(&p->json, NULL, name);
+	json_end(&p->json);
+}
+
 void page_put_summary(struct page_data *p)
 {
 	const struct tact_result_info *info = &p->result->info;
@@ -126,6 +138,8 @@ void page_put_summary(struct page_data *p)
 	json_end(j);
 	json_put_count(j, "executed_branches", t->branches);
 	json_put_count(j, "mispredicted", t->mispredicted);
+	put_names(p, "unmodelled", tact_result_unmodelled);
+	put_names(p, "unmeasured", tact_result_unmeasured);
 	page_put_stalls(p, "stalled", t->stalls);
 }
 

@@ -6,7 +6,7 @@
 
 #include <tact/insn.h>
 
-#include "report/page.h"
+#include "report/run_page.h"
 
 enum { MAX_FUNCTIONS = 400, MAX_BLOCKS = 200, MAX_INSNS = 64 };
 

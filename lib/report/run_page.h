@@ -2,8 +2,8 @@
  *
  * Data of the pages of runs and of two runs, as web/trace.js and web/diff.js read them.
  */
-#ifndef REPORT_PAGE_H
-#define REPORT_PAGE_H
+#ifndef REPORT_RUN_PAGE_H
+#define REPORT_RUN_PAGE_H
 
 #include "base/hash.h"
 #include "report/report.h"
@@ -46,4 +46,4 @@ void page_put_bounds(struct page_data *p, const struct tact_result_row *row);
 /* Writes functions with their source and their instructions. */
 void page_put_listings(struct page_data *p, struct tact_analysis *analysis);
 
-#endif /* REPORT_PAGE_H */
+#endif /* REPORT_RUN_PAGE_H */

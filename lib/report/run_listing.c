@@ -12,7 +12,7 @@
 
 #include <tact/insn.h>
 
-#include "report/page.h"
+#include "report/run_page.h"
 #include "trace/analysis.h"
 
 enum {
