@@ -118,6 +118,7 @@ static void fini(void *target)
 			tact_result_destroy(p->sides[i].results[k]);
 		free(p->sides[i].words);
 	}
+	text_free(&p->archs);
 }
 
 /* ---- sides ---- */
@@ -135,10 +136,51 @@ static int split(struct side *s)
 static int read_stored(struct side *s)
 {
 	struct tact_diag diag = {0};
-	const int status = tact_result_load(&s->results[0], s->text, &diag);
+	const long n = tact_result_load_all(s->results, ARCHLIST_MAX, s->text, &diag);
 
-	s->n_results = status < 0 ? 0 : 1;
-	return status < 0 ? cli_complain(s->text, &diag, status, CLI_FAILED) : CLI_GOOD;
+	s->n_results = n < 0 ? 0 : (size_t)n;
+	return n < 0 ? cli_complain(s->text, &diag, (int)n, CLI_FAILED) : CLI_GOOD;
+}
+
+static const char *arch_of(const struct tact_result *result)
+{
+	struct tact_result_info info = TACT_RESULT_INFO_INIT;
+
+	return tact_result_get_info(result, &info) ? "" : info.arch;
+}
+
+static void drop(struct side *s, size_t i)
+{
+	tact_result_destroy(s->results[i]);
+	s->n_results--;
+	memmove(&s->results[i], &s->results[i + 1], (s->n_results - i) * sizeof(s->results[0]));
+	s->results[s->n_results] = NULL;
+}
+
+/* Pairs results of several CPUs by name.  A CPU that one side does not have is left out. */
+static int pair_sides(struct side *a, struct side *b)
+{
+	if (a->n_results == 1 && b->n_results == 1)
+		return CLI_GOOD;
+	for (size_t i = 0; i < a->n_results;) {
+		const char *name = arch_of(a->results[i]);
+		size_t k = i;
+
+		while (k < b->n_results && strcmp(arch_of(b->results[k]), name) != 0)
+			k++;
+		if (k >= b->n_results) {
+			drop(a, i);
+		} else {
+			struct tact_result *found = b->results[k];
+
+			b->results[k] = b->results[i];
+			b->results[i++] = found;
+		}
+	}
+	while (b->n_results > a->n_results)
+		drop(b, b->n_results - 1);
+	return a->n_results ? CLI_GOOD
+			    : cli_wrong("%s and %s have no CPU in common", a->text, b->text);
 }
 
 static int analyse(struct differ *p, struct side *s)
@@ -180,20 +222,19 @@ static int load_sides(struct differ *p)
 		if (!code && !s->n_results)
 			is_needed = true;
 	}
-	for (unsigned i = 0; i < 2 && !p->setup.archs.names; i++) {
-		struct tact_result_info info = TACT_RESULT_INFO_INIT;
-
-		if (!tact_result_get_info(p->sides[i].results[0], &info) && *info.arch)
-			p->setup.archs.names = info.arch;
+	for (unsigned i = 0; i < 2 && !p->setup.archs.names && !code; i++) {
+		for (size_t k = 0; k < p->sides[i].n_results; k++)
+			text_printf(&p->archs, "%s%s", k ? "," : "",
+				    arch_of(p->sides[i].results[k]));
+		if (p->archs.size && *text_string(&p->archs))
+			p->setup.archs.names = p->archs.data;
 	}
 	if (!code && is_needed)
 		code = trace_setup_resolve(&p->setup);
 	for (unsigned i = 0; i < 2 && !code; i++)
 		if (!p->sides[i].n_results)
 			code = analyse(p, &p->sides[i]);
-	if (!code && p->sides[0].n_results != p->sides[1].n_results)
-		code = cli_wrong("--arch: a stored result is compared on its own CPU only");
-	return code;
+	return code ? code : pair_sides(&p->sides[0], &p->sides[1]);
 }
 
 /* Warns about what weakens the comparison. */

@@ -23,6 +23,7 @@ struct differ {
 	unsigned top;
 	int format;
 	double threshold;
+	struct text archs; /* CPUs of stored results, if none is given */
 };
 
 /* ---- diff_code.c: two versions of code ---- */

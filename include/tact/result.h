@@ -53,6 +53,13 @@ struct tact_result;
  */
 int tact_result_load(struct tact_result **out, const char *path, struct tact_diag *diag);
 
+/* Loads the stored results of a run on several CPUs, at most `most`, which tact_result_load refuses.
+ * Returns their number, with results for tact_result_destroy, or errors of tact_result_load;
+ * -TACT_E_INVAL without room, -TACT_E_LIMIT if there are more.
+ */
+long tact_result_load_all(struct tact_result **out, size_t most, const char *path,
+			  struct tact_diag *diag);
+
 /* Loads a stored result from memory, which is not needed after the call.  Returns as
  * tact_result_load does.
  */

@@ -30,6 +30,9 @@ struct reader {
 	uint64_t line;
 	bool has_totals;
 	size_t n_rows;
+	/* Results before this one, of other CPUs, and room for so many; NULL: one is all. */
+	struct tact_result **before;
+	size_t n_before, most_before;
 };
 
 static int bad(struct reader *x, const char *what)
@@ -108,8 +111,6 @@ static int read_totals(struct reader *x, const json_t *o)
 	struct tact_cycles_totals *t = &x->r->totals;
 	const json_t *misses = json_object_get(o, "misses");
 
-	if (x->has_totals)
-		return bad(x, "a second result: tact diff takes results of one CPU");
 	x->has_totals = true;
 	if (!json_is_number(json_object_get(o, "cycles")))
 		return bad(x, "totals without cycles");
@@ -282,6 +283,21 @@ static int read_slices(struct reader *x, const json_t *o)
 	return 0;
 }
 
+/* Another result begins, of the next CPU. */
+static int begin_next(struct reader *x)
+{
+	if (!x->before)
+		return bad(x, "a second result, of another CPU");
+	if (x->n_before == x->most_before)
+		return tact_fail_at(x->diag, TACT_E_LIMIT, x->line, 0, "more than %zu results",
+				    x->most_before + 1);
+	result_sort(x->r);
+	x->before[x->n_before++] = x->r;
+	x->r = result_new();
+	x->has_totals = false;
+	return x->r ? 0 : -TACT_E_NOMEM;
+}
+
 static int read_object(struct reader *x, const json_t *o)
 {
 	static const char *const kinds[TACT_N_RESULT_KINDS] = {"function", "block", "line",
@@ -293,6 +309,12 @@ static int read_object(struct reader *x, const json_t *o)
 			       ? bad(x, "not a result of tact trace")
 			       : tact_fail_at(x->diag, TACT_E_VERSION, x->line, 0,
 					      "'%.32s': this program reads %s", s, schema);
+	if (!strcmp(kind, "totals") && x->has_totals) {
+		const int status = begin_next(x);
+
+		if (status)
+			return status;
+	}
 	if (!strcmp(kind, "totals"))
 		return read_totals(x, o);
 	if (!x->has_totals)
@@ -419,28 +441,57 @@ static int read_lines(struct reader *x, FILE *file)
 	return status;
 }
 
+static int load(struct reader *x, const char *path, struct tact_result **out)
+{
+	FILE *file;
+	int fd, status;
+
+	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(0, F_DUPFD_CLOEXEC, 3);
+	file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!file) {
+		status = tact_fail_errno(x->diag, NULL);
+		if (fd >= 0)
+			close(fd);
+		return status;
+	}
+	x->r = result_new();
+	status = x->r ? read_lines(x, file) : tact_fail(x->diag, TACT_E_NOMEM, "out of memory");
+	fclose(file);
+	return finish(x, status, out);
+}
+
 int tact_result_load(struct tact_result **out, const char *path, struct tact_diag *diag)
 {
 	struct reader x = {.diag = diag};
-	FILE *file;
-	int fd, status;
 
 	if (out)
 		*out = NULL;
 	if (!out || !path)
 		return tact_fail(diag, TACT_E_INVAL, "no path");
-	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(0, F_DUPFD_CLOEXEC, 3);
-	file = fd < 0 ? NULL : fdopen(fd, "r");
-	if (!file) {
-		status = tact_fail_errno(diag, NULL);
-		if (fd >= 0)
-			close(fd);
-		return status;
+	return load(&x, path, out);
+}
+
+long tact_result_load_all(struct tact_result **out, size_t most, const char *path,
+			  struct tact_diag *diag)
+{
+	struct reader x = {.diag = diag, .before = out, .most_before = most ? most - 1 : 0};
+	struct tact_result *last;
+	int status;
+
+	for (size_t i = 0; out && i < most; i++)
+		out[i] = NULL;
+	if (!out || !most || !path)
+		return tact_fail(diag, TACT_E_INVAL, "no path, or no room for results");
+	status = load(&x, path, &last);
+	if (!status) {
+		out[x.n_before] = last;
+		return (long)x.n_before + 1;
 	}
-	x.r = result_new();
-	status = x.r ? read_lines(&x, file) : tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	fclose(file);
-	return finish(&x, status, out);
+	for (size_t i = 0; i < x.n_before; i++) {
+		tact_result_destroy(out[i]);
+		out[i] = NULL;
+	}
+	return status;
 }
 
 bool tact_result_is_one(const char *path)
