@@ -119,7 +119,7 @@ def run_fuzz(total, args):
     mutations = {'fuzz_hex': 500000, 'fuzz_csv': 500000, 'fuzz_asm': 300000, 'fuzz_elf': 50000,
                  'fuzz_block': 50000, 'fuzz_trace': 200000, 'fuzz_rows': 200000,
                  'fuzz_records': 200000, 'fuzz_perfdata': 20000, 'fuzz_mixtext': 20000,
-                 'fuzz_result': 50000, 'fuzz_listing': 50000}
+                 'fuzz_result': 50000, 'fuzz_listing': 50000, 'fuzz_jit': 100000}
     for source in sorted(glob.glob(os.path.join(ROOT, 'tests/fuzz/fuzz_*.c'))):
         name = os.path.basename(source)[:-2]
         n = mutations.get(name, 1000) // (4 if args.slow else 1)

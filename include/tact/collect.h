@@ -74,7 +74,7 @@ struct tact_collect_block {
 	size_t code_size;
 	uint64_t address;     /* as the file has it; for code of no file, where it was in memory */
 	const char *module;   /* path of the file; "" if there is none */
-	const char *function; /* "" if no symbol covers it */
+	const char *function; /* "" if no symbol covers it, and the program has told none */
 	uint64_t count;	      /* how often it was executed; 0 if it comes from a file */
 };
 

@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "code/code.h"
+#include "obj/jit_map.h"
 
 /* A file that code comes from. */
 struct collect_file {
@@ -41,6 +42,7 @@ struct tact_collect {
 	size_t n_items, items_capacity;
 	struct tact_arena memory; /* for code: it must not move */
 	struct code_nodes *nodes; /* owned; NULL: nothing was executed */
+	struct jit_map generated; /* names of code of no file */
 	struct tact_collect_summary summary;
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collect/collect.h"
+#include "trace/generated.h"
 
 int tact_collect_create(struct tact_collect **out, const struct tact_collect_options *opt)
 {
@@ -31,6 +32,7 @@ void tact_collect_destroy(struct tact_collect *c)
 	for (size_t i = 0; i < c->n_files; i++)
 		collect_file_close(&c->files[i]);
 	tact_arena_reset(&c->memory);
+	jit_map_fini(&c->generated);
 	code_nodes_destroy(c->nodes);
 	free(c->files);
 	free(c->items);
@@ -85,6 +87,31 @@ static int add_block(struct tact_collect *c, struct tact_trace *trace,
 			      &c->summary.n_undecoded);
 }
 
+/* Keeps the names that the program has told for code of no file. */
+static int name_blocks(struct tact_collect *c, struct tact_trace *trace,
+		       const struct counts *counts)
+{
+	struct generated *names;
+	int status = generated_create(&names);
+
+	for (size_t i = 0; i < counts->n && status >= 0; i++) {
+		const struct tact_trace_block *b = tact_trace_get_block(trace, (uint32_t)i);
+		struct jit_function f = {0};
+		const char *name;
+		uint64_t begin;
+
+		if (!counts->data[i] || b->module)
+			continue;
+		f.address = b->address;
+		f.size = b->code_size;
+		status = generated_find(names, trace, b, 0, &name, &begin);
+		if (status > 0)
+			status = jit_map_add(&c->generated, &f, name, strlen(name), b->code);
+	}
+	generated_destroy(names);
+	return status < 0 ? status : 0;
+}
+
 int tact_collect_trace(struct tact_collect *c, struct tact_trace *trace, struct tact_diag *diag)
 {
 	struct counts counts = {0};
@@ -105,6 +132,8 @@ int tact_collect_trace(struct tact_collect *c, struct tact_trace *trace, struct 
 		if (counts.data[i])
 			added = add_block(c, trace, tact_trace_get_block(trace, (uint32_t)i),
 					  counts.data[i]);
+	if (!added)
+		added = name_blocks(c, trace, &counts);
 	free(counts.data);
 	if (added)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
@@ -213,7 +242,7 @@ static int compare_items(const void *a, const void *b)
 	return (x->code_size > y->code_size) - (x->code_size < y->code_size);
 }
 
-static void describe(const struct tact_collect *c, const struct collect_item *item,
+static void describe(struct tact_collect *c, const struct collect_item *item,
 		     struct tact_collect_block *out)
 {
 	const struct collect_file *file = item->file ? &c->files[item->file - 1] : NULL;
@@ -227,6 +256,12 @@ static void describe(const struct tact_collect *c, const struct collect_item *it
 		.function = "",
 		.count = item->count,
 	};
+	if (!file) {
+		const struct jit_function *f =
+			jit_map_find(&c->generated, item->place, item->code, item->code_size);
+
+		out->function = f ? jit_map_name(&c->generated, f) : "";
+	}
 	if (!file || item->section == UINT32_MAX)
 		return;
 	out->address += file->obj->sections[item->section].address;

@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 #include "base/file.h"
-#include "mix/mix.h"
+#include "mix/generated_code.h"
 
 static const char magic[] = "#tact.mix.counts/1";
 
@@ -25,6 +25,7 @@ struct step {
 struct steps {
 	struct step *items;
 	size_t n, capacity;
+	struct mix_generated *generated; /* owned until it is laid out */
 };
 
 bool mix_is_counts(const char *path)
@@ -56,7 +57,40 @@ static bool read_build_id(const char *hex, struct mix_module *module)
 	return true;
 }
 
-/* Parses "module BUILDID PATH", "code OFFSET SIZE COUNT", "command TEXT", "outside COUNT". */
+/* Parses what follows "generated": ADDRESS COUNT HEX NAME. */
+static int read_generated(struct steps *s, char *line, uint64_t number, struct tact_diag *diag)
+{
+	uint64_t address, count;
+	uint8_t *code;
+	size_t length, bad;
+	int used = 0, status;
+	long n = -1;
+
+	if (sscanf(line, " %" SCNx64 " %" SCNu64 " %n", &address, &count, &used) != 2 || !used ||
+	    count > INT64_MAX / 2)
+		return tact_fail_at(diag, TACT_E_FORMAT, number, 0,
+				    "generated code without its address or count");
+	line += used;
+	length = strcspn(line, " ");
+	code = malloc(length / 2 + 1);
+	if (code && length)
+		n = tact_hex_decode(code, line, length, &bad);
+	if (code && n <= 0) {
+		free(code);
+		return tact_fail_at(diag, TACT_E_FORMAT, number, 0,
+				    "generated code that is not hexadecimal");
+	}
+	line += length;
+	status = code && s->generated ? mix_generated_add(s->generated, address, code, (uint32_t)n,
+							  count, line + (*line == ' '))
+				      : -TACT_E_NOMEM;
+	free(code);
+	return status ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : 0;
+}
+
+/* Parses "module BUILDID PATH", "code OFFSET SIZE COUNT", "generated ...", "command TEXT", "outside
+ * COUNT".
+ */
 static int read_line(struct tact_mix *mix, struct steps *s, char *line, long *module,
 		     uint64_t number, struct tact_diag *diag)
 {
@@ -79,6 +113,8 @@ static int read_line(struct tact_mix *mix, struct steps *s, char *line, long *mo
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 		return 0;
 	}
+	if (!strncmp(line, "generated ", 10))
+		return read_generated(s, line + 10, number, diag);
 	if (sscanf(line, "module %63s %n", id, &used) == 1 && used && line[used]) {
 		*module = mix_modules_find(&mix->modules, line + used, false);
 		if (*module < 0)
@@ -97,7 +133,7 @@ static int read_line(struct tact_mix *mix, struct steps *s, char *line, long *mo
 		return 0;
 	}
 	return tact_fail_at(diag, TACT_E_FORMAT, number, 0,
-			    "neither module, code, command nor outside: %.40s", line);
+			    "neither module, code, generated, command nor outside: %.40s", line);
 }
 
 static int read_lines(struct tact_mix *mix, struct steps *s, FILE *file, struct tact_diag *diag)
@@ -115,6 +151,34 @@ static int read_lines(struct tact_mix *mix, struct steps *s, FILE *file, struct 
 	if (status >= 0 && (ferror(file) || !feof(file)))
 		status = tact_fail_errno(diag, "cannot be read");
 	free(line);
+	return status;
+}
+
+/* Makes generated code a module, with its steps. */
+static int add_generated(struct tact_mix *mix, struct steps *s)
+{
+	struct mix_generated *g = s->generated;
+	int status = 0;
+	long module;
+
+	if (!g || !g->n)
+		return 0;
+	module = mix_modules_find(&mix->modules, "[generated]", false);
+	if (module < 0)
+		return (int)module;
+	s->generated = NULL;
+	status = mix_generated_lay_out(g, &mix->modules.items[module]);
+	for (size_t i = 0; i < g->n && !status; i++) {
+		const struct mix_piece *p = &g->pieces[i];
+
+		status = mix_module_touch(&mix->modules.items[module], p->offset,
+					  p->offset + p->size - 1);
+		if (!status)
+			status = add_step(s, (uint32_t)module, p->offset, (int64_t)p->count);
+		if (!status)
+			status = add_step(s, (uint32_t)module, p->offset + p->size,
+					  -(int64_t)p->count);
+	}
 	return status;
 }
 
@@ -195,8 +259,11 @@ int mix_read_counts(struct tact_mix *mix, const char *path, struct tact_diag *di
 
 	if (!file)
 		return tact_fail_errno(diag, "cannot be opened");
+	s.generated = calloc(1, sizeof(*s.generated));
 	status = read_lines(mix, &s, file, diag);
 	fclose(file);
+	if (status >= 0 && add_generated(mix, &s))
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (status >= 0 && !s.n)
 		status = tact_fail(diag, TACT_E_NO_DATA, "it has no counts");
 	if (status >= 0) {
@@ -210,6 +277,7 @@ int mix_read_counts(struct tact_mix *mix, const char *path, struct tact_diag *di
 			tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
 	free(s.items);
+	mix_generated_destroy(s.generated);
 	if (status < 0)
 		return status;
 	mix->has_exact = true;

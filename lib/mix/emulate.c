@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "mix/virtual.h"
+#include "trace/generated.h"
 
 enum {
 	EBS_PERIOD = 10007, /* primes: a run of a second has about 100,000 samples of each */
@@ -28,11 +29,12 @@ struct emulation {
 	struct mix_vpmu *vpmu;
 	struct mix_vblock **blocks; /* by number */
 	size_t n_blocks, capacity;
-	struct mix_tally pids;	/* of the recording: counted from 1, so that they do not depend on
+	struct mix_tally pids;	 /* of the recording: counted from 1, so that they do not depend on
 				   the system */
-	uint32_t real_pid, pid; /* the last one */
-	uint32_t n_insns;	/* of the block that runs */
-	struct mix_tally known; /* processes and their modules whose maps are written */
+	uint32_t real_pid, pid;	 /* the last one */
+	uint32_t n_insns;	 /* of the block that runs */
+	struct mix_tally known;	 /* processes and their modules whose maps are written */
+	struct generated *names; /* owned: of generated code; NULL: not needed so far */
 };
 
 /* ---- blocks ---- */
@@ -185,6 +187,20 @@ static void say_module(struct lines *l, const struct tact_trace_module *m)
 	say(l, "%s%s\n", size ? " " : "- ", m->path);
 }
 
+/* Writes code that no file has, with its bytes and the name that the program has told. */
+static void say_generated(const struct emulation *e, struct lines *l, const struct mix_vblock *b)
+{
+	const char *name = "";
+	uint64_t begin;
+
+	if (generated_find(e->names, e->trace, b->block, 0, &name, &begin) < 0)
+		l->is_full = true;
+	say(l, "generated %" PRIx64 " %" PRIu64 " ", b->block->address, b->count);
+	for (uint32_t i = 0; i < b->block->code_size; i++)
+		say(l, "%02x", b->block->code[i]);
+	say(l, "%s%.1000s\n", *name ? " " : "", name);
+}
+
 static void say_all(const struct emulation *e, struct lines *l)
 {
 	struct tact_trace_module m = {.size = sizeof(m)};
@@ -205,9 +221,12 @@ static void say_all(const struct emulation *e, struct lines *l)
 
 		if (!b->count)
 			continue;
-		if (!b->block->module ||
-		    (b->block->module != module &&
-		     tact_trace_get_module(e->trace, b->block->module, &m) < 0)) {
+		if (!b->block->module) {
+			say_generated(e, l, b);
+			continue;
+		}
+		if (b->block->module != module &&
+		    tact_trace_get_module(e->trace, b->block->module, &m) < 0) {
 			outside += b->count;
 			continue;
 		}
@@ -227,6 +246,8 @@ static int write_counts(struct emulation *e, struct tact_diag *diag)
 	size_t done = 0;
 	int fd, error = 0;
 
+	if (generated_create(&e->names))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (e->n_blocks)
 		qsort(e->blocks, e->n_blocks, sizeof(*e->blocks), compare_blocks);
 	say_all(e, &l);
@@ -320,6 +341,7 @@ static int finish(struct emulation *e, int status, struct tact_diag *diag)
 		free(e->blocks[i]);
 	}
 	free(e->blocks);
+	generated_destroy(e->names);
 	mix_tally_fini(&e->known);
 	mix_tally_fini(&e->pids);
 	mix_vpmu_destroy(e->vpmu);

@@ -16,6 +16,7 @@
  *   retirement.c when the instructions of a block retire
  *   pivot.c      tables; taxonomy.c: a user's groups; pivot_diff.c: two of them side by side
  *   costs.c      executions times predicted cycles
+ *   generated_code.c  code that no file holds
  *   block_flow.c  where execution goes after each block
  *   block_walk.c  an execution made up from it, on the pipeline of traces; values.c: its addresses
  */
@@ -156,7 +157,8 @@ struct mix_module {
 		uint64_t begin, end; /* file offsets of code that was seen to run, both inclusive */
 	} * touched;		     /* only functions around them are examined */
 	size_t n_touched, touched_capacity;
-	struct mix_kernel *kernel; /* names of the kernel's functions */
+	struct mix_kernel *kernel;	 /* names of the kernel's functions */
+	struct mix_generated *generated; /* code and names, if no file holds it */
 };
 
 struct mix_modules {

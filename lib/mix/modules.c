@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "code/code.h"
-#include "mix/mix.h"
+#include "mix/generated_code.h"
 
 long mix_modules_find(struct mix_modules *m, const char *path, bool is_kernel)
 {
@@ -44,6 +44,7 @@ void mix_modules_fini(struct mix_modules *m)
 		free(module->touched);
 		obj_close(module->obj);
 		mix_kernel_destroy(module->kernel);
+		mix_generated_destroy(module->generated);
 		obj_image_unmap(&module->image);
 		free(module->path);
 	}
@@ -262,6 +263,8 @@ const char *mix_module_function(const struct mix_module *module, const struct mi
 
 	if (module->kernel)
 		return mix_kernel_symbol(module->kernel, code->address + offset, &begin);
+	if (module->generated)
+		return mix_generated_name(module->generated, code->file_offset + offset);
 	if (!module->obj)
 		return "";
 	function = obj_function_at(module->obj, code->section, offset);

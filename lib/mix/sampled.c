@@ -7,11 +7,12 @@
  * the other is used, and the rung says so.
  */
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "mix/mix.h"
+#include "mix/generated_code.h"
 
 /* Records from here on, counted from the newest, are old enough to be independent of where their
  * stack ends: skid is a few branches.
@@ -182,6 +183,32 @@ static int make_map(struct sampler *s, const struct pmu_record *r, struct mix_ma
 	return 0;
 }
 
+/* A JIT maps its dump to say that it writes one: the code that the dump has is mapped instead.  All
+ * of it counts from then on; where an address was used again, the last code does.
+ */
+static int map_dump(struct sampler *s, const struct happening *h)
+{
+	struct mix_module *module = &s->mix->modules.items[h->map.module];
+	struct mix_map *maps;
+	size_t n;
+	int status = 0;
+
+	if (module->is_loaded)
+		return 0;
+	maps = mix_generated_read_dump(module, &n);
+	module->is_loaded = true;
+	if (!maps)
+		snprintf(module->why, sizeof(module->why),
+			 "no dump of generated code that belongs to this user or to root");
+	for (size_t i = 0; i < n && !status; i++) {
+		maps[i].module = h->map.module;
+		status = mix_spaces_map(&s->mix->spaces, h->record.pid, h->record.time, &maps[i],
+					false);
+	}
+	free(maps);
+	return status;
+}
+
 static int apply(struct sampler *s, const struct happening *h)
 {
 	struct mix_spaces *spaces = &s->mix->spaces;
@@ -190,6 +217,8 @@ static int apply(struct sampler *s, const struct happening *h)
 
 	switch (r->type) {
 	case PMU_RECORD_MAP:
+		if (mix_is_dump(s->mix->modules.items[h->map.module].path))
+			return map_dump(s, h);
 		return mix_spaces_map(spaces, r->pid, r->time, &h->map, h->is_kernel);
 	case PMU_RECORD_FORK:
 		return mix_spaces_fork(spaces, r->pid, r->parent_pid, r->time);

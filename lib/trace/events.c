@@ -255,6 +255,21 @@ static int take_native(struct trace_events *e, struct trace_stream *s, const uin
 	return 1;
 }
 
+static void note_process(struct trace_events *e, uint32_t pid)
+{
+	for (size_t i = 0; i < e->n_pids; i++)
+		if (e->pids[i] == pid)
+			return;
+	if (e->n_pids < TRACE_MAX_PROCESSES)
+		e->pids[e->n_pids++] = pid;
+}
+
+size_t trace_events_processes(const struct trace_events *e, const uint32_t **pids)
+{
+	*pids = e->pids;
+	return e->n_pids;
+}
+
 static int take_note(struct trace_events *e, struct trace_stream *s, uint32_t note,
 		     const uint64_t *words, size_t n, struct tact_trace_event *event,
 		     struct tact_diag *diag)
@@ -267,6 +282,7 @@ static int take_note(struct trace_events *e, struct trace_stream *s, uint32_t no
 		s->pid = (uint32_t)words[0];
 		s->vcpu = (uint32_t)(words[0] >> 32);
 		s->parent = (uint32_t)words[1];
+		note_process(e, s->pid);
 		e->n_threads++;
 		e->n_programs += (words[1] & WIRE_STREAM_FIRST) != 0;
 		fill(s, event, TACT_TRACE_BEGIN);

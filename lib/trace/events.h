@@ -76,6 +76,8 @@ struct trace_events {
 	struct trace_module *modules; /* owned: by number - 1 */
 	size_t n_modules, modules_capacity;
 	uint32_t n_threads, n_programs, n_native;
+	uint32_t pids[TRACE_MAX_PROCESSES]; /* of the first processes */
+	size_t n_pids;
 	uint64_t words;
 	const struct trace_entry *broken; /* ends in what QEMU does not know; NULL: none */
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "trace/trace.h"
@@ -23,7 +24,8 @@ struct tact_trace {
 	struct trace_native *native;   /* or a program that runs natively */
 	struct trace_events *events;
 	bool is_done;
-	int failure; /* the status that ended it */
+	int failure;   /* the status that ended it */
+	int64_t start; /* when the program was started; 0: it was not */
 };
 
 static int create(struct tact_trace **made, struct tact_diag *diag)
@@ -97,6 +99,7 @@ int tact_trace_launch(struct tact_trace **out, const struct tact_trace_options *
 		status = trace_live_create(&t->live, t->mode, diag);
 	if (!status) {
 		trace_live_path(t->live, shm, sizeof(shm));
+		t->start = (int64_t)time(NULL);
 		status = trace_child_start(&t->child, &o, shm, argv, diag);
 	}
 	return give(out, t, status);
@@ -278,6 +281,24 @@ void tact_trace_stop(struct tact_trace *t)
 		trace_native_stop(t->native);
 	else if (t)
 		trace_child_stop(&t->child);
+}
+
+size_t trace_get_processes(const struct tact_trace *t, const uint32_t **pids)
+{
+	if (t->events)
+		return trace_events_processes(t->events, pids);
+	*pids = NULL;
+	return 0;
+}
+
+int64_t trace_get_start(const struct tact_trace *t)
+{
+	return t->start;
+}
+
+bool trace_has_ended(const struct tact_trace *t)
+{
+	return t->is_done;
 }
 
 enum tact_trace_mode tact_trace_get_mode(const struct tact_trace *t)

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "code/code.h"
+#include "trace/generated.h"
 #include "trace/symbols.h"
 
 #include <tact-program/tracing.h>
@@ -28,6 +29,10 @@ int tact_symbols_create(struct tact_symbols **out)
 	if (!out)
 		return -TACT_E_INVAL;
 	*out = calloc(1, sizeof(**out));
+	if (*out && generated_create(&(*out)->generated)) {
+		free(*out);
+		*out = NULL;
+	}
 	return *out ? 0 : -TACT_E_NOMEM;
 }
 
@@ -56,6 +61,7 @@ void tact_symbols_destroy(struct tact_symbols *s)
 		return;
 	for (size_t i = 0; i < s->n_files; i++)
 		close_file(s->files[i]);
+	generated_destroy(s->generated);
 	FREE_ALL(s->files, s);
 }
 
@@ -212,6 +218,17 @@ static const char *nameless(struct symbols_file *f, const struct obj_function *f
 	return text;
 }
 
+/* Names code that no file has, if the program has told its name. */
+static int name_generated(struct tact_symbols *s, const struct tact_trace *trace,
+			  const struct tact_trace_block *b, uint32_t offset, struct tact_place *out)
+{
+	const int status =
+		generated_find(s->generated, trace, b, offset, &out->function, &out->begin);
+
+	out->is_named = status > 0;
+	return status < 0 ? status : 0;
+}
+
 /* For a place of our own size. */
 static int find_place(struct tact_symbols *s, const struct tact_trace *trace,
 		      const struct tact_trace_block *b, uint32_t offset, struct tact_place *out)
@@ -227,7 +244,7 @@ static int find_place(struct tact_symbols *s, const struct tact_trace *trace,
 				   .function = "[generated]",
 				   .address = b->address + offset};
 	if (!b->module || tact_trace_get_module(trace, b->module, &m))
-		return 0;
+		return name_generated(s, trace, b, offset, out);
 	out->module = m.path;
 	if (!find_spot(s, &m, b, &spot)) {
 		if (!spot.file)

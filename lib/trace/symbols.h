@@ -23,6 +23,7 @@ struct tact_symbols {
 	size_t n_files, files_capacity;
 	struct symbols_file *last; /* the last one asked for */
 	uint64_t n_looks;
+	struct generated *generated; /* owned */
 };
 
 /* Returns the file, opened if possible.  NULL: out of memory.  diag says why it has no object. */

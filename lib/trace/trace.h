@@ -42,6 +42,18 @@ int trace_live_next(struct trace_live *live, bool is_over, struct trace_piece *p
 		    struct tact_diag *diag);
 void trace_live_summary(const struct trace_live *live, struct tact_trace_summary *out);
 
+/* ---- session.c ---- */
+
+/* Gets the processes so far, at most TRACE_MAX_PROCESSES.  Returns how many there are. */
+enum { TRACE_MAX_PROCESSES = 64 };
+size_t trace_get_processes(const struct tact_trace *trace, const uint32_t **pids);
+
+/* Returns when the program was started, in seconds; 0 for a recording. */
+int64_t trace_get_start(const struct tact_trace *trace);
+
+/* Returns whether nothing more will come. */
+bool trace_has_ended(const struct tact_trace *trace);
+
 /* ---- launch.c: the program and its keeper ---- */
 
 struct trace_child {
@@ -125,6 +137,7 @@ void trace_listing_destroy(struct trace_listing *listing); /* NULL is allowed */
 
 struct trace_events;
 
+size_t trace_events_processes(const struct trace_events *events, const uint32_t **pids);
 int trace_events_create(struct trace_events **out, enum wire_mode mode);
 void trace_events_destroy(struct trace_events *events); /* NULL is allowed */
 
