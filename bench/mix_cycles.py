@@ -44,9 +44,7 @@ def run(command):
 def compare(tact, arch, command, work):
     """Returns the cycles of the trace and of the profile."""
     result, counts = os.path.join(work, 'run.json'), os.path.join(work, 'run.counts')
-    core = subprocess.run([tact, 'trace', '--help'], capture_output=True, text=True).stdout
-    options = ['--core'] if '--core' in core else []
-    run([tact, 'trace', '-q', '-a', arch, *options, '-f', 'json', '-o', result, '--', *command])
+    run([tact, 'trace', '-q', '--core', '-a', arch, '-f', 'json', '-o', result, '--', *command])
     run([tact, 'mix', 'exact', '-q', '-o', counts, '--', *command])
     with open(result) as f:
         traced = json.loads(f.readline())['cycles']

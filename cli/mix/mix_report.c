@@ -46,8 +46,8 @@ static const struct option_spec path_specs[] = {
 
 static const struct option_spec output_specs[] = {
 	OPTION_FLAG(0, "cycles", cycles,
-		    "print core cycles instead, as 'tact trace' counts them without caches and "
-		    "branches: of each block, what limits it, and the gain if that were removed"),
+		    "print core cycles instead, as 'tact trace --core' counts them: "
+		    "of each block, what limits it, and the gain if that were removed"),
 	OPTION_TEXT(
 		0, "model", "NAME", model,
 		"model for --cycles: sim (default), which executes the blocks in an order that the "
