@@ -317,7 +317,8 @@ static uint64_t fetch_code(struct engine_thread *t, const struct engine_code *co
 		return 0;
 	code_caches_execute(t->code_caches, b->address, b->code_size, b->n_insns, !code->executions,
 			    &fetch);
-	if (fetch.is_walked && faults_touch(&t->owner->faults, b->address, false))
+	if (fetch.is_walked && !t->owner->windowed.is_on &&
+	    faults_touch(&t->owner->faults, b->address, false))
 		enter_kernel(t);
 	x->is_decoded = fetch.is_decoded;
 	x->code_lines = fetch.lines;
@@ -372,10 +373,10 @@ static uint64_t pass_caches(struct engine_thread *t, const struct tact_trace_eve
 		else
 			caches_access(t->caches, a->address, a->size, number | a->insn, a->is_store,
 				      trip);
-		if (trip->page > 1)
-			fault(t, a, trip);
 		if (t->owner->windowed.is_on)
 			engine_window_trip(t, event->pid, a->address, trip);
+		else if (trip->page > 1)
+			fault(t, a, trip);
 		if (!(trip->level | trip->page))
 			continue;
 		special = mix(special,
