@@ -21,11 +21,16 @@ static const char *const only_sim[] = {
 };
 static const char *const only_facile[] = {"binding_losses"};
 static const char *const only_trace[] = {
-	"branch_penalty", "l1_kib",	  "l1_ways",	   "l2_kib",	    "l2_ways",
-	"l3_kib",	  "l3_ways",	  "l1_fills",	   "l2_fills",	    "l2_line",
-	"l3_line",	  "memory_line",  "l2_write_line", "l3_write_line", "memory_write_line",
-	"prefetch_lines", "tlb_pages",	  "tlb2_pages",	   "tlb2_latency",  "walk_latency",
-	"page_walkers",	  "store_buffer",
+	"branch_penalty",    "predictor_base",	"predictor_tables",  "predictor_entries",
+	"predictor_targets", "predictor_keeps", "predictor_delay",   "predictor_history_min",
+	"predictor_history", "return_stack",	"btb1_entries",	     "btb1_delay",
+	"btb2_entries",	     "btb2_delay",	"btb3_entries",	     "btb3_delay",
+	"btb_miss_delay",    "l1_kib",		"l1_ways",	     "l2_kib",
+	"l2_ways",	     "l3_kib",		"l3_ways",	     "l1_fills",
+	"l2_fills",	     "l2_line",		"l3_line",	     "memory_line",
+	"l2_write_line",     "l3_write_line",	"memory_write_line", "prefetch_lines",
+	"tlb_pages",	     "tlb2_pages",	"tlb2_latency",	     "walk_latency",
+	"page_walkers",	     "store_buffer",
 };
 static const char *const no_numbers[] = {"ports", "terms"};
 

@@ -1,58 +1,46 @@
 /* SPDX-License-Identifier: MIT
  *
- * A branch predictor of the kind that cores have had for about ten years: TAGE (Seznec and Michaud,
- * "A case for (partially) tagged geometric history length branch prediction", 2006), and its
- * counterpart for targets (ITTAGE; Seznec, "A 64-Kbytes ITTAGE indirect branch predictor", 2011).
+ * A branch predictor as cores have it: TAGE (Seznec and Michaud, "A case for (partially) tagged
+ * geometric history length branch prediction", 2006), its counterpart for targets (ITTAGE; Seznec,
+ * "A 64-Kbytes ITTAGE indirect branch predictor", 2011), a branch target buffer of several levels
+ * and a stack of return addresses.
+ *
  * Each table uses more history than the one before; the table with the longest history that knows
- * the branch decides.  Sizes and lengths are those of the predictors of that time, not of a
- * particular core: those are not published.
+ * the branch decides.  The history is that of the path: the taken branches with their targets.
+ * Branches that the BTB does not hold, such as those that were never taken, are not predicted at
+ * all, and are not part of the history until they are taken.
  */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
 #include "trace/branch_predictor.h"
 
-static const unsigned DIRECTION_HISTORY[PREDICTOR_TABLES] = {5, 9, 17, 33, 64, 120, 220};
-static const unsigned TARGET_HISTORY[PREDICTOR_TARGETS] = {4, 12, 32, 80};
-enum { AGE_AFTER = 1 << 18 /* branches */ };
+enum { SKIP = 2 }; /* one new entry in so many goes to a later table than the next one */
 
 /* ---- history ---- */
 
-static uint32_t fold_bit(uint32_t fold, unsigned width, unsigned length, unsigned in, unsigned out)
+/* The hash of a path is a polynomial of the hashes of its branches, the newest one last. */
+static const uint64_t BASE = 0x9e3779b97f4a7c15u, MIX = 0xff51afd7ed558ccdu;
+
+static uint64_t hash(uint64_t v)
 {
-	fold = fold << 1 | in;
-	fold ^= out << length % width;
-	fold ^= fold >> width;
-	return fold & ((1u << width) - 1);
+	v *= MIX;
+	return v ^ v >> 32;
 }
 
-static void push(struct predictor *p, struct predictor_fold *folds, const unsigned *lengths,
-		 unsigned n, unsigned index_bits, unsigned bit)
+static void push(struct predictor *p, uint64_t address, uint64_t target)
 {
-	for (unsigned i = 0; i < n; i++) {
-		unsigned old = p->history[(p->newest - lengths[i]) % PREDICTOR_HISTORY];
-		struct predictor_fold *f = &folds[i];
+	const uint64_t h = hash(address ^ target * BASE);
 
-		f->index = fold_bit(f->index, index_bits, lengths[i], bit, old);
-		f->tag = fold_bit(f->tag, PREDICTOR_TAG_BITS, lengths[i], bit, old);
-		f->tag_too = fold_bit(f->tag_too, PREDICTOR_TAG_BITS - 1, lengths[i], bit, old);
+	for (unsigned i = 0; i < p->n_tables; i++) {
+		struct predictor_table *t = &p->table[i];
+		uint64_t old = p->taken[(p->n_taken - t->length) % PREDICTOR_HISTORY];
+
+		t->hash = t->hash * BASE + h - old * t->leaves;
 	}
-}
-
-static void remember_bit(struct predictor *p, unsigned bit)
-{
-	push(p, p->direction_folds, DIRECTION_HISTORY, PREDICTOR_TABLES, PREDICTOR_TABLE_BITS, bit);
-	push(p, p->target_folds, TARGET_HISTORY, PREDICTOR_TARGETS, PREDICTOR_TARGET_BITS, bit);
-	p->history[p->newest++ % PREDICTOR_HISTORY] = (uint8_t)bit;
-}
-
-static unsigned index_of(const struct predictor_fold *f, uint64_t address, unsigned table,
-			 unsigned bits)
-{
-	return (unsigned)(address ^ address >> bits ^ address >> (bits - table) ^ f->index) &
-	       ((1u << bits) - 1);
-}
-
-static uint16_t tag_of(const struct predictor_fold *f, uint64_t address)
-{
-	return (uint16_t)((address ^ f->tag ^ f->tag_too << 1) & ((1u << PREDICTOR_TAG_BITS) - 1));
+	p->taken[p->n_taken++ % PREDICTOR_HISTORY] = h;
 }
 
 static unsigned draw(struct predictor *p)
@@ -61,7 +49,35 @@ static unsigned draw(struct predictor *p)
 	return p->random >> 16;
 }
 
-/* ---- directions ---- */
+/* ---- sets ---- */
+
+/* Where a branch belongs in a table: its set, and its tag there. */
+static uint64_t place_of(const struct predictor_table *t, uint64_t address)
+{
+	return (t->hash ^ address * BASE) * MIX;
+}
+
+static uint32_t set_of(uint64_t place, uint32_t n_sets)
+{
+	return (uint32_t)((place >> 32) * n_sets >> 32);
+}
+
+static uint16_t tag_of(uint64_t place)
+{
+	return (uint16_t)(place >> 16 | 1);
+}
+
+/* Returns the way that holds a tag, or PREDICTOR_WAYS: all ways are compared at once. */
+static unsigned find_way(const uint16_t *tags, uint16_t tag)
+{
+	const uint64_t ones = 0x0001000100010001u, tops = 0x8000800080008000u;
+	uint64_t all, found;
+
+	memcpy(&all, tags, sizeof(all));
+	all ^= tag * ones;
+	found = (all - ones) & ~all & tops; /* the lowest bit is that of the first zero */
+	return found ? (unsigned)__builtin_ctzll(found) / 16 : PREDICTOR_WAYS;
+}
 
 static void train(int8_t *counter, bool up, int low, int high)
 {
@@ -71,32 +87,47 @@ static void train(int8_t *counter, bool up, int low, int high)
 		*counter = (int8_t)(*counter - (*counter > low));
 }
 
-/* Finds the tables that know a branch, longest history first; the others follow. */
-struct lookup {
-	unsigned index[PREDICTOR_TABLES];
-	uint16_t tag[PREDICTOR_TABLES];
-	int provider, other; /* -1: the base table */
-};
-
-static bool says(const struct predictor *p, const struct lookup *l, int table, unsigned base)
+/* Returns a way of a set that may be taken, at random, or PREDICTOR_WAYS: some cores keep entries
+ * that were of use.
+ */
+static unsigned free_way(struct predictor *p, const uint8_t *useful)
 {
-	return table < 0 ? p->base[base] >= 0 : p->directions[table][l->index[table]].counter >= 0;
+	const unsigned first = draw(p);
+
+	for (unsigned i = 0; i < PREDICTOR_WAYS; i++)
+		if (!useful[(first + i) % PREDICTOR_WAYS] || !p->keeps_useful)
+			return (first + i) % PREDICTOR_WAYS;
+	return PREDICTOR_WAYS;
 }
 
-static void look_up(const struct predictor *p, uint64_t address, struct lookup *l)
-{
-	l->provider = l->other = -1;
-	for (int i = PREDICTOR_TABLES - 1; i >= 0; i--) {
-		const struct predictor_fold *f = &p->direction_folds[i];
+/* ---- directions ---- */
 
-		l->index[i] = index_of(f, address, (unsigned)i, PREDICTOR_TABLE_BITS);
-		l->tag[i] = tag_of(f, address);
-		if (p->directions[i][l->index[i]].tag != l->tag[i])
+/* The tables that know a branch, longest history first. */
+struct lookup {
+	uint64_t place[PREDICTOR_TABLES];
+	int provider;		/* -1: the base */
+	int8_t *first, *second; /* counters: the provider's, and the next one's */
+	uint8_t *useful;	/* the provider's */
+};
+
+static void look_up(struct predictor *p, uint64_t address, struct lookup *l)
+{
+	int8_t *base = &p->base[set_of(hash(address), p->n_base)];
+
+	l->provider = -1;
+	l->first = l->second = base;
+	for (unsigned i = 0; i < p->n_tables; i++) {
+		const uint64_t place = place_of(&p->table[i], address);
+		struct predictor_set *s = &p->table[i].sets[set_of(place, p->n_sets)];
+		const unsigned way = find_way(s->tag, tag_of(place));
+
+		l->place[i] = place;
+		if (way == PREDICTOR_WAYS)
 			continue;
-		if (l->provider < 0)
-			l->provider = i;
-		else if (l->other < 0)
-			l->other = i;
+		l->second = l->first;
+		l->first = &s->counter[way];
+		l->useful = &s->useful[way];
+		l->provider = (int)i;
 	}
 }
 
@@ -105,152 +136,289 @@ static void look_up(const struct predictor *p, uint64_t address, struct lookup *
  */
 static void allocate(struct predictor *p, const struct lookup *l, bool taken)
 {
-	unsigned first = (unsigned)(l->provider + 1) + (draw(p) & 1);
-	bool found = false;
+	unsigned first = (unsigned)(l->provider + 1);
 
-	for (unsigned i = first; i < PREDICTOR_TABLES && !found; i++) {
-		struct predictor_direction *e = &p->directions[i][l->index[i]];
+	while (first + 1 < p->n_tables && draw(p) % SKIP == 0)
+		first++;
+	for (unsigned i = first; i < p->n_tables; i++) {
+		struct predictor_set *s = &p->table[i].sets[set_of(l->place[i], p->n_sets)];
+		const unsigned way = free_way(p, s->useful);
 
-		found = !e->useful;
-		if (found)
-			*e = (struct predictor_direction){.tag = l->tag[i],
-							  .counter = taken ? 0 : -1};
-	}
-	for (unsigned i = first; i < PREDICTOR_TABLES && !found; i++)
-		p->directions[i][l->index[i]].useful--;
-}
-
-/* From time to time, useful entries must prove themselves again. */
-static void age(struct predictor *p)
-{
-	if (p->until_aged++ < AGE_AFTER)
+		if (way == PREDICTOR_WAYS)
+			continue;
+		s->tag[way] = tag_of(l->place[i]);
+		s->counter[way] = taken ? 0 : -1;
 		return;
-	p->until_aged = 0;
-	for (unsigned i = 0; i < PREDICTOR_TABLES; i++)
-		for (unsigned k = 0; k < 1u << PREDICTOR_TABLE_BITS; k++)
-			p->directions[i][k].useful >>= 1;
+	}
+	for (unsigned i = first; i < p->n_tables; i++)
+		memset(p->table[i].sets[set_of(l->place[i], p->n_sets)].useful, 0, PREDICTOR_WAYS);
 }
 
-static bool conditional(struct predictor *p, uint64_t address, bool taken)
+/* Tells whether the predictor knew the direction.  A table with history needs longer. */
+static bool predict_direction(struct predictor *p, uint64_t address, bool taken, uint8_t *delay)
 {
-	unsigned base = (unsigned)(address ^ address >> PREDICTOR_BASE_BITS) &
-			((1u << PREDICTOR_BASE_BITS) - 1);
-	bool first, second, is_new = false, guess;
+	bool first, second, is_new, guess;
 	struct lookup l;
 
 	look_up(p, address, &l);
-	first = says(p, &l, l.provider, base);
-	second = says(p, &l, l.other, base);
-	guess = first;
-	if (l.provider >= 0) {
-		struct predictor_direction *e = &p->directions[l.provider][l.index[l.provider]];
-
-		is_new = !e->useful && (e->counter == 0 || e->counter == -1);
+	guess = first = *l.first >= 0;
+	second = *l.second >= 0;
+	if (l.provider < 0) {
+		train(l.first, taken, -2, 1);
+	} else {
+		*delay = p->override;
+		is_new = !*l.useful && (*l.first == 0 || *l.first == -1);
 		if (is_new && p->trust_new >= 0)
 			guess = second;
-		if (is_new && first != second)
-			train(&p->trust_new, second == taken, -8, 7);
 		if (first != second) {
-			if (first == taken)
-				e->useful = (uint8_t)(e->useful + (e->useful < 3));
-			else
-				e->useful = (uint8_t)(e->useful - (e->useful > 0));
+			if (is_new)
+				train(&p->trust_new, second == taken, -8, 7);
+			*l.useful = first == taken;
 		}
-		train(&e->counter, taken, -4, 3);
+		train(l.first, taken, -4, 3);
 	}
-	if (l.provider < 0 || (is_new && l.other < 0))
-		train(&p->base[base], taken, -2, 1);
-	else if (is_new)
-		train(&p->directions[l.other][l.index[l.other]].counter, taken, -4, 3);
-	if (first != taken && l.provider < PREDICTOR_TABLES - 1)
+	if (first != taken && l.provider < (int)p->n_tables - 1)
 		allocate(p, &l, taken);
-	age(p);
-	remember_bit(p, taken);
 	return guess == taken;
 }
 
 /* ---- targets ---- */
 
-/* Gives the target an entry in a table with longer history than `below`, or ages the entries there.
- */
-static void allocate_target(struct predictor *p, const unsigned *index, const uint16_t *tag,
-			    int below, uint64_t target)
+static uint32_t shorten(uint64_t target)
 {
-	for (int i = below + 1; i < PREDICTOR_TARGETS; i++) {
-		struct predictor_target *e = &p->targets[i][index[i]];
+	return (uint32_t)(hash(target) >> 32);
+}
 
-		if (!e->useful) {
-			*e = (struct predictor_target){.target = target, .tag = tag[i]};
+static void allocate_target(struct predictor *p, const uint64_t *place, int below, uint32_t target)
+{
+	for (unsigned i = (unsigned)(below + 1); i < p->n_tables; i++) {
+		struct predictor_target_set *s =
+			&p->table[i].targets[set_of(place[i], p->n_target_sets)];
+		const unsigned way = free_way(p, s->useful);
+
+		if (way < PREDICTOR_WAYS) {
+			s->tag[way] = tag_of(place[i]);
+			s->target[way] = target;
+			s->confidence[way] = 0;
 			return;
 		}
-		e->useful--;
+		memset(s->useful, 0, sizeof(s->useful));
 	}
 }
 
-static bool indirect(struct predictor *p, uint64_t address, uint64_t target)
+/* Tells whether the target of an indirect branch is known: by its history, or the last one. */
+static bool predict_target(struct predictor *p, struct predictor_site *site, uint64_t address,
+			   uint64_t to)
 {
-	unsigned index[PREDICTOR_TARGETS];
-	uint16_t tag[PREDICTOR_TARGETS];
-	uint64_t *last = &p->last_targets[(address ^ address >> PREDICTOR_TARGET_BITS) &
-					  ((1u << PREDICTOR_TARGET_BITS) - 1)];
-	uint64_t guess = *last;
+	const uint32_t target = shorten(to);
+	struct predictor_target_set *found = NULL;
+	uint64_t place[PREDICTOR_TABLES];
+	uint32_t guess = site->target;
+	unsigned found_way = 0;
 	int provider = -1;
 
-	for (int i = 0; i < PREDICTOR_TARGETS; i++) {
-		const struct predictor_fold *f = &p->target_folds[i];
+	for (unsigned i = 0; i < p->n_tables; i++) {
+		struct predictor_target_set *s;
+		unsigned way;
 
-		index[i] = index_of(f, address, (unsigned)i, PREDICTOR_TARGET_BITS);
-		tag[i] = tag_of(f, address);
-		if (p->targets[i][index[i]].tag == tag[i] && p->targets[i][index[i]].target)
-			provider = i;
+		place[i] = place_of(&p->table[i], address);
+		s = &p->table[i].targets[set_of(place[i], p->n_target_sets)];
+		way = find_way(s->tag, tag_of(place[i]));
+		if (way == PREDICTOR_WAYS)
+			continue;
+		found = s;
+		found_way = way;
+		provider = (int)i;
 	}
-	if (provider >= 0) {
-		struct predictor_target *e = &p->targets[provider][index[provider]];
-		bool right = e->target == target;
+	if (found) {
+		uint8_t *confidence = &found->confidence[found_way];
+		const bool is_right = found->target[found_way] == target;
 
-		guess = e->target;
-		e->useful = (uint8_t)(right && *last != target && e->useful < 3 ? e->useful + 1
-										: e->useful);
-		if (right)
-			e->confidence = (uint8_t)(e->confidence + (e->confidence < 3));
-		else if (e->confidence)
-			e->confidence--;
-		else
-			e->target = target;
+		guess = found->target[found_way];
+		if (is_right) {
+			*confidence = (uint8_t)(*confidence + (*confidence < 3));
+			found->useful[found_way] |= site->target != target;
+		} else if (*confidence) {
+			--*confidence;
+		} else {
+			found->target[found_way] = target;
+			found->useful[found_way] = 0;
+		}
 	}
 	if (guess != target)
-		allocate_target(p, index, tag, provider, target);
-	*last = target;
-	for (unsigned i = 0; i < 4; i++) /* of the targets */
-		remember_bit(p, (target >> (i + 2) ^ target >> (i + 7)) & 1);
+		allocate_target(p, place, provider, target);
+	site->target = target;
 	return guess == target;
 }
 
-bool predictor_branch(struct predictor *p, enum tact_flow flow, bool is_direct, uint64_t address,
-		      uint64_t next, uint64_t target)
-{
-	bool known = true;
+/* ---- the BTB ---- */
 
-	switch (flow) {
-	case TACT_FLOW_NEXT:
-	case TACT_FLOW_STOP:
-		return true;
+static struct predictor_site *site_of(struct predictor *p, uint32_t number)
+{
+	const size_t chunk = number / PREDICTOR_CHUNK;
+
+	if (chunk >= p->n_chunks) {
+		if (tact_grow(&p->chunks, &p->chunk_capacity, chunk + 1, sizeof(*p->chunks)) < 0)
+			return NULL;
+		memset(p->chunks + p->n_chunks, 0, (chunk + 1 - p->n_chunks) * sizeof(*p->chunks));
+		p->n_chunks = chunk + 1;
+	}
+	if (!p->chunks[chunk])
+		p->chunks[chunk] = calloc(PREDICTOR_CHUNK, sizeof(**p->chunks));
+	return p->chunks[chunk] ? &p->chunks[chunk][number % PREDICTOR_CHUNK] : NULL;
+}
+
+/* Returns the first level that holds a branch, or PREDICTOR_LEVELS. */
+static unsigned level_of(const struct predictor *p, const struct predictor_site *site)
+{
+	for (unsigned i = 0; i < p->n_levels; i++)
+		if (site->entered[i] && p->btb[i].entered - site->entered[i] < p->btb[i].entries)
+			return i;
+	return p->is_warm && !site->entered[0] ? p->n_levels - 1 : PREDICTOR_LEVELS;
+}
+
+/* A taken branch: the levels before the one that knew it learn it. */
+static void enter(struct predictor *p, struct predictor_site *site, unsigned level)
+{
+	for (unsigned i = 0; i < level && i < p->n_levels; i++) {
+		p->btb[i].entered += 1 + !(p->btb[i].entered + 1); /* never 0 */
+		site->entered[i] = p->btb[i].entered;
+	}
+}
+
+/* ---- branches ---- */
+
+static bool follow_return(struct predictor *p, uint64_t target)
+{
+	p->top = (p->top ? p->top : p->n_returns) - 1;
+	return p->returns[p->top] == target;
+}
+
+static void follow_call(struct predictor *p, uint64_t next)
+{
+	p->returns[p->top] = next;
+	p->top = p->top + 1 == p->n_returns ? 0 : p->top + 1;
+}
+
+/* Tells whether the predictor knew where a branch of this kind goes.  A conditional branch that the
+ * BTB does not hold is assumed not to be taken, and an indirect one cannot be redirected when it is
+ * decoded.
+ */
+static bool is_known(struct predictor *p, const struct predictor_branch *b,
+		     struct predictor_site *site, unsigned level, uint64_t target, uint8_t *delay)
+{
+	const bool is_held = level < PREDICTOR_LEVELS;
+
+	switch (b->flow) {
 	case TACT_FLOW_BRANCH:
-		known = conditional(p, address, target != next);
-		break;
-	case TACT_FLOW_JUMP:
-	case TACT_FLOW_KERNEL:
-		known = is_direct || indirect(p, address, target);
-		break;
-	case TACT_FLOW_CALL:
-		known = is_direct || indirect(p, address, target);
-		p->returns[p->top++ % PREDICTOR_RETURNS] = next;
-		break;
+		return is_held ? predict_direction(p, b->address, target != b->next, delay)
+			       : target == b->next;
 	case TACT_FLOW_RETURN:
-		known = p->returns[--p->top % PREDICTOR_RETURNS] == target;
+		return follow_return(p, target);
+	case TACT_FLOW_CALL:
+		follow_call(p, b->next);
+		break;
+	default:
 		break;
 	}
+	if (b->is_direct)
+		return true;
+	if (p->is_warm && !site->target)
+		site->target = shorten(target);
+	return predict_target(p, site, b->address, target) && is_held;
+}
+
+int predictor_follow(struct predictor *p, const struct predictor_branch *b, uint64_t target,
+		     struct predictor_outcome *out)
+{
+	struct predictor_site *site;
+	uint8_t delay = 0;
+	unsigned level;
+
+	*out = (struct predictor_outcome){.delay = 0};
+	if (b->flow == TACT_FLOW_NEXT || b->flow == TACT_FLOW_STOP || b->flow == TACT_FLOW_KERNEL)
+		return 0;
+	site = site_of(p, b->site);
+	if (!site)
+		return -TACT_E_NOMEM;
+	level = level_of(p, site);
+	out->is_mispredicted = !is_known(p, b, site, level, target, &delay);
 	p->branches++;
-	p->mistakes += !known;
-	return known;
+	p->mistakes += out->is_mispredicted;
+	if (target == b->next && b->flow == TACT_FLOW_BRANCH)
+		return 0;
+	push(p, b->address, target);
+	if (level)
+		enter(p, site, level);
+	if (out->is_mispredicted)
+		return 0;
+	out->is_unknown = level == PREDICTOR_LEVELS;
+	if (!out->is_unknown && delay < p->btb[level].delay)
+		delay = p->btb[level].delay;
+	out->delay = out->is_unknown ? p->redirect : delay;
+	p->late += out->delay > 0;
+	return 0;
+}
+
+/* ---- life ---- */
+
+static void set_levels(struct predictor *p, const struct arch_params *params)
+{
+	const int entries[] = {params->btb1_entries, params->btb2_entries, params->btb3_entries};
+	const int delays[] = {params->btb1_delay, params->btb2_delay, params->btb3_delay};
+
+	while (p->n_levels < PREDICTOR_LEVELS && entries[p->n_levels]) {
+		p->btb[p->n_levels].entries = (uint32_t)entries[p->n_levels];
+		p->btb[p->n_levels].delay = (uint8_t)delays[p->n_levels];
+		p->n_levels++;
+	}
+	p->redirect = (uint8_t)params->btb_miss_delay;
+}
+
+/* The lengths of the histories are a geometric series. */
+static void set_lengths(struct predictor *p, const struct arch_params *params)
+{
+	const double shortest = params->predictor_history_min, longest = params->predictor_history;
+
+	for (unsigned i = 0; i < p->n_tables; i++) {
+		struct predictor_table *t = &p->table[i];
+		const double step = p->n_tables > 1 ? (double)i / (p->n_tables - 1) : 1;
+
+		t->length = (unsigned)(shortest * pow(longest / shortest, step) + 0.5);
+		t->leaves = 1;
+		for (unsigned k = 0; k < t->length; k++)
+			t->leaves *= BASE;
+	}
+}
+
+int predictor_init(struct predictor *p, const struct arch_params *params)
+{
+	memset(p, 0, sizeof(*p));
+	p->n_tables = (unsigned)params->predictor_tables;
+	p->n_base = (uint32_t)params->predictor_base;
+	p->n_sets = (uint32_t)(params->predictor_entries / PREDICTOR_WAYS);
+	p->n_target_sets = (uint32_t)(params->predictor_targets / PREDICTOR_WAYS);
+	p->n_returns = (unsigned)params->return_stack;
+	p->keeps_useful = params->predictor_keeps != 0;
+	p->override = (uint8_t)params->predictor_delay;
+	set_levels(p, params);
+	set_lengths(p, params);
+	p->base = calloc(p->n_base, sizeof(*p->base));
+	p->table[0].sets = calloc((size_t)p->n_tables * p->n_sets, sizeof(struct predictor_set));
+	p->table[0].targets =
+		calloc((size_t)p->n_tables * p->n_target_sets, sizeof(struct predictor_target_set));
+	if (!p->base || !p->table[0].sets || !p->table[0].targets)
+		return -TACT_E_NOMEM;
+	for (unsigned i = 1; i < p->n_tables; i++) {
+		p->table[i].sets = p->table[i - 1].sets + p->n_sets;
+		p->table[i].targets = p->table[i - 1].targets + p->n_target_sets;
+	}
+	return 0;
+}
+
+void predictor_fini(struct predictor *p)
+{
+	for (size_t i = 0; i < p->n_chunks; i++)
+		free(p->chunks[i]);
+	FREE_ALL(p->chunks, p->base, p->table[0].sets, p->table[0].targets);
 }

@@ -63,6 +63,8 @@ static void close_thread(struct engine_thread *t)
 	}
 	for (unsigned i = 0; i < CACHE_LEVELS && t->caches; i++)
 		c->misses[i] += t->caches->misses[i];
+	if (t->predictor)
+		predictor_fini(t->predictor);
 	if (t->caches)
 		caches_fini(t->caches);
 	if (t->code_caches)
@@ -112,6 +114,7 @@ static int add_thread(struct tact_cycles *c, uint32_t id, struct engine_thread *
 	t->owner = c;
 	if (tact_stream_create_beside(&t->stream, c->stream, NULL) < 0 ||
 	    (c->opt.branches && !(t->predictor = calloc(1, sizeof(*t->predictor)))) ||
+	    (c->opt.branches && predictor_init(t->predictor, &c->arch->params) < 0) ||
 	    (c->opt.caches && !(t->caches = calloc(1, sizeof(*t->caches)))) ||
 	    (c->opt.caches && caches_init(t->caches, &c->arch->params, c->opt.cache_bytes) < 0) ||
 	    !(t->code_caches = calloc(1, sizeof(*t->code_caches))) ||
@@ -195,8 +198,8 @@ int engine_look_at(struct tact_cycles *c, struct engine_code *code)
 	n = tact_block_length(c->block);
 	code->unknown = (uint32_t)(n - c->block->counts.known);
 	if (!tact_block_insn(c->block, n - 1, &insn)) {
-		code->flow = insn.flow;
-		code->is_direct = isa_flow_target(&insn, &target);
+		code->branch.flow = (enum tact_flow)insn.flow;
+		code->branch.is_direct = isa_flow_target(&insn, &target);
 	}
 	for (size_t i = 0; i < n && i < 64; i++)
 		if (!tact_block_insn(c->block, i, &insn) &&
@@ -283,8 +286,9 @@ static int find_code(struct tact_cycles *c, const struct tact_trace_block *b)
 		return 0;
 	*code = (struct engine_code){.block = b,
 				     .repeat = repeat_at_end(b),
-				     .end = b->address + b->code_size,
-				     .branch_address = b->address + b->last_offset};
+				     .branch = {.site = b->number,
+						.address = b->address + b->last_offset,
+						.next = b->address + b->code_size}};
 	return c->opt.branches || c->opt.caches ? engine_look_at(c, code) : 0;
 }
 

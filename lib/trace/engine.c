@@ -264,17 +264,20 @@ static void make_key(struct engine_thread *t, uint32_t code, uint64_t special,
 }
 
 /* Asks the predictor about the branch that led here. */
-static bool is_mispredicted(struct engine_thread *t, uint64_t address)
+static int ask_predictor(struct engine_thread *t, uint64_t address, struct predictor_outcome *out)
 {
 	const struct engine_code *before;
-	bool is_wrong;
+	int status;
 
+	*out = (struct predictor_outcome){.delay = 0};
 	if (!t->predictor || !t->n_executed)
-		return false;
+		return 0;
 	before = &t->owner->codes[t->last];
-	is_wrong = !predictor_branch(t->predictor, (enum tact_flow)before->flow, before->is_direct,
-				     before->branch_address, before->end, address);
-	return is_wrong && (!t->owner->windowed.is_on || engine_window_knows(t, before));
+	t->predictor->is_warm = t->owner->windowed.is_on;
+	status = predictor_follow(t->predictor, &before->branch, address, out);
+	if (t->owner->windowed.is_on && !engine_window_knows(t, before))
+		out->is_mispredicted = false;
+	return status;
 }
 
 /* The kernel runs: for a system call, or because a page is touched for the first time.  Linux
@@ -456,18 +459,23 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	const bool is_windowed = t->owner->windowed.is_on;
 	/* Of a program that runs natively, only what is in the middle of a window counts. */
 	const bool is_seen = !is_windowed || t->state == ENGINE_COUNTING;
+	struct predictor_outcome branch;
 	unsigned longest = 0;
 	uint64_t special = t->caches ? pass_caches(t, event, &longest) : 0;
-	int status = 0;
+	int status = ask_predictor(t, event->block->address, &branch);
 
-	if (t->n_executed && t->owner->codes[t->last].flow == TACT_FLOW_KERNEL)
+	if (t->n_executed && t->owner->codes[t->last].branch.flow == TACT_FLOW_KERNEL)
 		enter_kernel(t);
 	special ^= fetch_code(t, code, &x);
 	code->executions++;
 	t->instructions += event->block->n_insns;
 	t->owner->instructions += event->block->n_insns;
 	t->owner->accesses_seen += event->n_accesses;
-	x.is_mispredicted = is_mispredicted(t, event->block->address);
+	x.is_mispredicted = branch.is_mispredicted;
+	x.is_redirected = branch.is_unknown;
+	x.fetch_delay = (uint16_t)(x.fetch_delay + branch.delay);
+	if (branch.delay)
+		special = mix(special, branch.delay);
 	make_key(t, number, special << 1 | x.is_mispredicted, &pending);
 	if (is_windowed)
 		engine_window_execute(t, number, event->block->n_insns, is_seen);
@@ -477,7 +485,7 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	recall(t, &pending, &x, longest);
 	if (!t->owner->opt.exact && !is_windowed)
 		advance(t);
-	if (t->state != ENGINE_SKIPPING && !code->is_looked_at)
+	if (t->state != ENGINE_SKIPPING && !code->is_looked_at && status >= 0)
 		status = engine_look_at(t->owner, code);
 	pending.is_counted = t->state == ENGINE_COUNTING && code->is_known;
 	if (!pending.is_counted && is_seen) {

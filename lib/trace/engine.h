@@ -32,11 +32,9 @@ struct engine_code {
 	bool is_added;			      /* the pipelines hold it */
 	uint32_t number;		      /* its number there */
 	uint32_t unknown;		      /* instructions without data */
-	uint8_t flow;			      /* enum tact_flow of its last instruction */
-	bool is_direct;			      /* the instruction says where it goes */
-	struct repeat repeat;		      /* its last instruction */
-	uint64_t branch_address, end;
-	uint64_t non_temporal; /* bit i: instruction i stores past the caches */
+	struct predictor_branch branch;	      /* its last instruction */
+	struct repeat repeat;		      /* the same */
+	uint64_t non_temporal;		      /* bit i: instruction i stores past the caches */
 	uint64_t executions;
 	double cycles;
 	struct engine_past *past; /* owned; NULL: the pipelines have forgotten nothing */

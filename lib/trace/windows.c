@@ -116,10 +116,10 @@ void engine_window_execute(struct engine_thread *t, uint32_t code, unsigned n_in
 {
 	const struct engine_code *x = &t->owner->codes[code];
 
-	t->is_lost = x->flow == TACT_FLOW_RETURN && !t->depth;
-	if (x->flow == TACT_FLOW_CALL)
+	t->is_lost = x->branch.flow == TACT_FLOW_RETURN && !t->depth;
+	if (x->branch.flow == TACT_FLOW_CALL)
 		t->depth++;
-	else if (x->flow == TACT_FLOW_RETURN && t->depth)
+	else if (x->branch.flow == TACT_FLOW_RETURN && t->depth)
 		t->depth--;
 	t->owner->windowed.instructions += n_insns;
 	if (is_seen)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cycles of programs: means by context, the branch predictor, and the engine on executions
- * that are made here.
+ * Cycles of programs: means by context, and the engine on executions that are made here.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +13,6 @@
 #include <tact/cycles.h>
 
 #include "arch/arch.h"
-#include "trace/branch_predictor.h"
 #include "trace/memo.h"
 
 TEST(means_are_remembered)
@@ -41,53 +39,6 @@ TEST(means_are_remembered)
 	assert_true(memo.n <= memo.mask);
 	assert_int_equal(memo_find(&memo, 4711)->n, 4008);
 	memo_fini(&memo);
-}
-
-TEST(predictor_learns)
-{
-	static struct predictor p;
-	unsigned wrong = 0;
-
-	memset(&p, 0, sizeof(p));
-	for (unsigned i = 0; i < 1000; i++) /* a loop of five iterations */
-		wrong += !predictor_branch(&p, TACT_FLOW_BRANCH, true, 0x400100, 0x400106,
-					   i % 5 == 4 ? 0x400106 : 0x400000);
-	assert_true(wrong < 100);
-	/* a long repeating pattern, half of it taken */
-	memset(&p, 0, sizeof(p));
-	wrong = 0;
-	for (unsigned i = 0; i < 100000; i++) {
-		unsigned x = i % 1000 * 2654435761u >> 16 & 1;
-
-		wrong += !predictor_branch(&p, TACT_FLOW_BRANCH, true, 0x400100, 0x400106,
-					   x ? 0x400106 : 0x400000);
-	}
-	assert_true(wrong < 5000);
-	/* random branches cannot be predicted */
-	memset(&p, 0, sizeof(p));
-	wrong = 0;
-	for (unsigned i = 0, x = 1; i < 100000; i++) {
-		x = x * 1103515245 + 12345;
-		wrong += !predictor_branch(&p, TACT_FLOW_BRANCH, true, 0x400100, 0x400106,
-					   x >> 30 & 1 ? 0x400106 : 0x400000);
-	}
-	assert_true(wrong > 45000 && wrong < 55000);
-	/* an interpreter's jump, whose targets follow each other in a pattern */
-	memset(&p, 0, sizeof(p));
-	wrong = 0;
-	for (unsigned i = 0; i < 10000; i++)
-		wrong += !predictor_branch(&p, TACT_FLOW_JUMP, false, 0x400100, 0x400106,
-					   0x500000 + (i % 12 * 7 % 5) * 0x140);
-	assert_true(wrong < 500);
-	memset(&p, 0, sizeof(p));
-	for (unsigned i = 0; i < 1000; i++)
-		predictor_branch(&p, TACT_FLOW_BRANCH, true, 0x400100, 0x400106, 0x400106);
-	assert_true(predictor_branch(&p, TACT_FLOW_CALL, true, 0x400200, 0x400205, 0x500000));
-	assert_true(predictor_branch(&p, TACT_FLOW_CALL, true, 0x500010, 0x500015, 0x600000));
-	assert_true(predictor_branch(&p, TACT_FLOW_RETURN, false, 0x600020, 0x600021, 0x500015));
-	assert_true(predictor_branch(&p, TACT_FLOW_RETURN, false, 0x500020, 0x500021, 0x400205));
-	assert_false(predictor_branch(&p, TACT_FLOW_RETURN, false, 0x500020, 0x500021, 0x123));
-	assert_int_equal(p.branches, 1005);
 }
 
 /* ---- the engine ---- */

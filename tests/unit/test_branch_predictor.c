@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The branch predictor against what CPUs were seen to learn.  Shares of mispredicted branches come
+ * from measured cycles: those of the pattern, less those of one that is known, in units of those of
+ * random outcomes.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include <math.h>
+
+#include "testing.h"
+
+#include "arch/arch.h"
+#include "trace/branch_predictor.h"
+
+static uint64_t random_number(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state >> 33;
+}
+
+static void start(struct predictor *p, const char *arch)
+{
+	assert_int_equal(predictor_init(p, &tact_arch_find(arch)->params), 0);
+}
+
+static struct predictor_outcome follow(struct predictor *p, enum tact_flow flow, bool is_direct,
+				       uint32_t site, uint64_t address, uint64_t target)
+{
+	const struct predictor_branch b = {.site = site,
+					   .flow = flow,
+					   .is_direct = is_direct,
+					   .address = address,
+					   .next = address + 5};
+	struct predictor_outcome out;
+
+	assert_int_equal(predictor_follow(p, &b, target, &out), 0);
+	return out;
+}
+
+static bool misses(struct predictor *p, uint32_t site, bool taken)
+{
+	const uint64_t address = 0x400100 + 16 * (uint64_t)site;
+
+	return follow(p, TACT_FLOW_BRANCH, true, site, address, address + (taken ? 0x40 : 5))
+		.is_mispredicted;
+}
+
+/* A loop over n random outcomes, again and again.  Returns the mispredicted share once it has been
+ * learned.
+ */
+static double pattern(const char *arch, unsigned n)
+{
+	static uint8_t outcome[1 << 17];
+	uint64_t seed = 88172645463325252u;
+	unsigned wrong = 0, seen = 0;
+	struct predictor p;
+
+	start(&p, arch);
+	for (unsigned i = 0; i < n; i++)
+		outcome[i] = random_number(&seed) & 1;
+	for (unsigned round = 0; round < 2; round++) {
+		wrong = seen = 0;
+		for (; seen < 1000000; seen += n)
+			for (unsigned i = 0; i < n; i++) {
+				wrong += misses(&p, 0, outcome[i]);
+				wrong += misses(&p, 1 + outcome[i], outcome[i] ^ (i < n - 1));
+				if (i == n - 1)
+					wrong += misses(&p, 3, true);
+			}
+	}
+	predictor_fini(&p);
+	return (double)wrong / seen;
+}
+
+TEST(patterns_are_learned_as_far_as_they_fit)
+{
+	static const struct {
+		const char *arch;
+		unsigned n;
+		double low, high;
+	} seen[] = {
+		{"GLC", 16, 0, 0.01},	      {"GLC", 1024, 0, 0.01},
+		{"GLC", 4096, 0, 0.01},	      {"GLC", 8192, 0, 0.04},
+		{"GLC", 16384, 0.28, 0.46},   {"GLC", 32768, 0.38, 0.5},
+		{"GLC", 131072, 0.45, 0.51},  {"ZEN3", 16, 0, 0.01},
+		{"ZEN3", 1024, 0, 0.01},      {"ZEN3", 8192, 0, 0.03},
+		{"ZEN3", 16384, 0.1, 0.25},   {"ZEN3", 32768, 0.3, 0.44},
+		{"ZEN3", 131072, 0.45, 0.51}, {"ZEN4", 16384, 0, 0.03},
+	};
+
+	for (unsigned i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
+		double share = pattern(seen[i].arch, seen[i].n);
+
+		if (share < seen[i].low || share > seen[i].high)
+			print_message("%s: %u outcomes: %.3f\n", seen[i].arch, seen[i].n, share);
+		assert_true(share >= seen[i].low && share <= seen[i].high);
+	}
+}
+
+/* A branch that is taken with this probability in percent; nothing is to be learned. */
+static double random_branch(const char *arch, unsigned percent)
+{
+	uint64_t seed = 88172645463325252u;
+	unsigned wrong = 0;
+	struct predictor p;
+
+	start(&p, arch);
+	for (unsigned i = 0; i < 400000; i++) {
+		wrong += misses(&p, 0, random_number(&seed) % 100 < percent);
+		wrong += misses(&p, 1, true);
+	}
+	predictor_fini(&p);
+	return wrong / 400000.0;
+}
+
+TEST(random_branches_are_guessed)
+{
+	assert_true(fabs(random_branch("ZEN3", 50) - 0.5) < 0.01);
+	assert_true(fabs(random_branch("ZEN3", 20) - 0.22) < 0.03);
+	assert_true(fabs(random_branch("ZEN3", 5) - 0.05) < 0.01);
+	assert_true(fabs(random_branch("GLC", 50) - 0.5) < 0.01);
+	assert_true(fabs(random_branch("GLC", 30) - 0.33) < 0.04);
+	assert_true(fabs(random_branch("GLC", 1) - 0.01) < 0.005);
+}
+
+/* How often the end of a loop of n iterations is mispredicted. */
+static double loop(const char *arch, unsigned n)
+{
+	unsigned wrong = 0;
+	struct predictor p;
+
+	start(&p, arch);
+	for (unsigned k = 0; k < 4000; k++) {
+		if (k == 2000)
+			wrong = 0;
+		for (unsigned i = 0; i < n; i++)
+			wrong += misses(&p, 0, i < n - 1);
+		wrong += misses(&p, 1, true);
+	}
+	predictor_fini(&p);
+	return wrong / 2000.0;
+}
+
+TEST(ends_of_loops_are_known_within_the_history)
+{
+	assert_true(loop("ZEN3", 20) < 0.01);
+	assert_true(loop("ZEN3", 108) < 0.01);
+	assert_true(loop("ZEN3", 112) > 0.99);
+	assert_true(loop("ZEN3", 160) > 0.99);
+}
+
+/* A branch that does what another one did, with `between` branches between them. */
+static double echo(const char *arch, unsigned between, bool are_taken)
+{
+	uint64_t seed = 88172645463325252u;
+	unsigned wrong = 0;
+	struct predictor p;
+
+	start(&p, arch);
+	for (unsigned k = 0; k < 20000; k++) {
+		const bool first = random_number(&seed) & 1;
+
+		misses(&p, 0, first);
+		for (unsigned i = 0; i < between; i++)
+			misses(&p, 10 + i, are_taken);
+		if (misses(&p, 1, first) && k >= 10000)
+			wrong++;
+		misses(&p, 2, true);
+	}
+	predictor_fini(&p);
+	return wrong / 10000.0;
+}
+
+TEST(history_is_that_of_taken_branches)
+{
+	assert_true(echo("ZEN3", 64, true) < 0.02);
+	assert_true(echo("ZEN3", 160, true) > 0.4);
+	assert_true(echo("ZEN3", 400, false) < 0.02);
+	assert_true(echo("GLC", 112, true) < 0.02);
+	assert_true(echo("GLC", 256, true) > 0.4);
+	assert_true(echo("GLC", 512, false) < 0.02);
+}
+
+/* An indirect jump to n random targets out of `targets`, again and again. */
+static double jumps(const char *arch, unsigned targets, unsigned n)
+{
+	static uint16_t target[1 << 13];
+	uint64_t seed = 88172645463325252u;
+	unsigned wrong = 0, seen = 0;
+	struct predictor p;
+
+	start(&p, arch);
+	for (unsigned i = 0; i < n; i++)
+		target[i] = (uint16_t)(random_number(&seed) % targets);
+	for (unsigned round = 0; round < 2; round++) {
+		wrong = seen = 0;
+		for (; seen < 100000; seen += n)
+			for (unsigned i = 0; i < n; i++) {
+				const uint64_t to = 0x500000 + 32 * (uint64_t)target[i];
+
+				wrong += follow(&p, TACT_FLOW_JUMP, false, 0, 0x400100, to)
+						 .is_mispredicted;
+				follow(&p, TACT_FLOW_JUMP, true, 10u + target[i], to + 3, 0x400106);
+				misses(&p, 1, i == n - 1);
+				misses(&p, 2, true);
+			}
+	}
+	predictor_fini(&p);
+	return (double)wrong / seen;
+}
+
+TEST(targets_are_learned_as_far_as_they_fit)
+{
+	assert_true(jumps("ZEN3", 1, 1) < 0.001);
+	assert_true(jumps("ZEN3", 4, 64) < 0.01);
+	assert_true(jumps("ZEN3", 16, 256) < 0.15);
+	assert_true(jumps("ZEN3", 16, 4096) > 0.5);
+	assert_true(jumps("GLC", 16, 512) < 0.08);
+	assert_true(jumps("GLC", 64, 1024) < 0.4 && jumps("GLC", 64, 1024) > 0.1);
+	assert_true(jumps("GLC", 16, 8192) > 0.8);
+}
+
+/* Calls nested to this depth, and the way back.  Returns mispredicted returns. */
+static unsigned returns(const char *arch, unsigned depth)
+{
+	unsigned wrong = 0;
+	struct predictor p;
+
+	start(&p, arch);
+	for (unsigned k = 0; k < 3; k++) {
+		wrong = 0;
+		for (unsigned i = 0; i < depth; i++)
+			follow(&p, TACT_FLOW_CALL, true, i, 0x400000 + 16 * i, 0x400010 + 16 * i);
+		for (unsigned i = depth; i-- > 0;)
+			wrong += follow(&p, TACT_FLOW_RETURN, false, 100 + i, 0x40000f + 16 * i,
+					0x400005 + 16 * i)
+					 .is_mispredicted;
+	}
+	predictor_fini(&p);
+	return wrong;
+}
+
+TEST(returns_are_known_to_a_depth)
+{
+	assert_int_equal(returns("ZEN3", 32), 0);
+	assert_int_equal(returns("ZEN3", 33), 1);
+	assert_int_equal(returns("ZEN3", 64), 32);
+	assert_int_equal(returns("GLC", 20), 0);
+	assert_int_equal(returns("GLC", 24), 4);
+}
+
+/* The mean delay of n jumps one after the other, when they have been seen. */
+static double jump_delay(const char *arch, unsigned n, unsigned *unknown)
+{
+	double sum = 0;
+	struct predictor p;
+
+	start(&p, arch);
+	for (unsigned k = 0; k < 4; k++) {
+		sum = 0;
+		*unknown = 0;
+		for (unsigned i = 0; i < n; i++) {
+			const struct predictor_outcome o =
+				follow(&p, TACT_FLOW_JUMP, true, i, 0x400000 + 16 * (uint64_t)i,
+				       0x400010 + 16 * (uint64_t)i);
+
+			assert_false(o.is_mispredicted);
+			sum += o.delay;
+			*unknown += o.is_unknown;
+		}
+	}
+	predictor_fini(&p);
+	return sum / n;
+}
+
+TEST(jumps_are_known_as_far_as_they_fit)
+{
+	const struct arch_params *zen3 = &tact_arch_find("ZEN3")->params;
+	unsigned unknown;
+
+	assert_true(jump_delay("ZEN3", 1000, &unknown) == 0);
+	assert_true(jump_delay("ZEN3", 4096, &unknown) == zen3->btb2_delay);
+	assert_int_equal(unknown, 0);
+	assert_true(jump_delay("ZEN3", 8192, &unknown) == zen3->btb_miss_delay);
+	assert_int_equal(unknown, 8192);
+	assert_true(jump_delay("GLC", 100, &unknown) == 0);
+	assert_true(jump_delay("GLC", 4096, &unknown) == 2);
+	assert_true(jump_delay("GLC", 12288, &unknown) == 4);
+	assert_int_equal(unknown, 0);
+	jump_delay("GLC", 32768, &unknown);
+	assert_int_equal(unknown, 32768);
+}
+
+TEST(what_the_btb_does_not_hold)
+{
+	struct predictor p;
+
+	start(&p, "ZEN3");
+	/* never taken: not in the way; taken for the first time: not expected */
+	for (unsigned i = 0; i < 20000; i++)
+		assert_false(misses(&p, i, false));
+	assert_true(misses(&p, 0, true));
+	assert_false(misses(&p, 0, true));
+	/* an indirect jump cannot be redirected when it is decoded */
+	assert_true(follow(&p, TACT_FLOW_JUMP, false, 30000, 0x1000, 0x2000).is_mispredicted);
+	assert_false(follow(&p, TACT_FLOW_JUMP, false, 30000, 0x1000, 0x2000).is_mispredicted);
+	/* but a direct one can */
+	assert_true(follow(&p, TACT_FLOW_CALL, true, 30001, 0x3000, 0x2000).is_unknown);
+	assert_false(follow(&p, TACT_FLOW_CALL, true, 30001, 0x3000, 0x2000).is_unknown);
+	assert_int_equal(p.branches, 20006);
+	assert_int_equal(p.mistakes, 2);
+	predictor_fini(&p);
+}
+
+RUN_TESTS(NULL, NULL)
