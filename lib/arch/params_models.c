@@ -30,7 +30,8 @@ static const char *const only_trace[] = {
 	"l2_fills",	     "l2_line",		"l3_line",	     "memory_line",
 	"l2_write_line",     "l3_write_line",	"memory_write_line", "prefetch_lines",
 	"tlb_pages",	     "tlb2_pages",	"tlb2_latency",	     "walk_latency",
-	"page_walkers",	     "store_buffer",
+	"page_walkers",	     "store_buffer",	"l2_halves",	     "l3_halves",
+	"nontemporal_line",  "page_kib",
 };
 static const char *const no_numbers[] = {"ports", "terms"};
 
