@@ -91,7 +91,8 @@ function fillNotes() {
   const both = Math.hypot(A.error, B.error);
   if (both > 0 && Math.abs(change) < 2 * both)
     list.push('The difference is less than two standard errors: it may be chance.');
-  [['unmodelled', 'Not modelled'], ['unmeasured', 'Never measured for this CPU']].forEach(
+  [['unmodelled', 'Not modelled'],
+    ['unmeasured', 'With parameters that were never measured']].forEach(
     function (k) {
       const of = function (s) { return s[k[0]].join(', ') || 'nothing'; };
       if (A[k[0]].length + B[k[0]].length) list.push(k[1] + ': ' + of(A) +

@@ -143,8 +143,7 @@ const WORDS = {
   'stores': 'Too many stores waited to leave for the cache',
   'locked': 'A locked instruction waited for its turn, or others waited for it',
   'serializing': 'An instruction that waits until all before it have finished',
-  'strings': 'A repeated string instruction was moving its data',
-  'code': 'Instructions came from a cache further away, or from memory'
+  'strings': 'A repeated string instruction was moving its data'
 };
 function limitText(stalls, cycles) {
   return stallParts(stalls, cycles).filter(function (p) {

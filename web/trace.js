@@ -35,7 +35,7 @@ function fillSummary() {
   const box = $('summary'), list = [];
   stallBar(box, D.stalled, D.cycles, true);
   if (D.unmodelled.length) list.push('Not modelled: ' + D.unmodelled.join(', ') + '.');
-  if (D.unmeasured.length) list.push('Never measured for this CPU, and taken from others: ' +
+  if (D.unmeasured.length) list.push('With parameters that were never measured on this CPU: ' +
     D.unmeasured.join(', ') + '.');
   if (!D.exact) list.push('The cycles come from samples: ' + share(D.simulated, D.instructions) +
     ' of the instructions went through the simulated pipeline. The standard error is the ' +
@@ -195,11 +195,22 @@ function showSource(l, sums) {
       const cycles = sums.get(s.file + ':' + x[0]), r = make(table, 'tr');
       const n = make(r, 'td', cycles === undefined ? '' : share(cycles, D.cycles), 'n');
       if (cycles !== undefined) { heat(n, cycles, l.cycles); onLine(r, s.file, x[0]); }
-      make(r, 'td', x[2] && cycles ? limitText(x[2], cycles) : '', 'why');
+      const why = x[2] && cycles ? limitText(x[2], cycles) : '';
+      make(r, 'td', why, 'why').title = why;
       make(r, 'td', x[0], 'n');
       make(r, 'td', x[1].replace(/\t/g, '    ') || ' ');
     });
   });
+}
+/* Scrolls to the row with the most cycles. */
+function showHottest(table) {
+  const rows = [...table.querySelectorAll('tr')], box = table.parentNode;
+  const warm = function (tr) {
+    const td = tr.querySelector('.heat');
+    return td ? parseFloat(td.textContent) || 0 : 0;
+  };
+  const best = rows.reduce(function (m, tr) { return warm(tr) > warm(m) ? tr : m; }, rows[0]);
+  if (best) box.scrollTop = Math.max(0, best.offsetTop - box.clientHeight / 3);
 }
 function showListing(i) {
   const l = D.listings[i], sums = new Map();
@@ -221,6 +232,8 @@ function showListing(i) {
     make(tr, 'td', x[5] ? base(str(x[4])) + ':' + x[5] : '', 'why');
     if (x[4] >= 0) onLine(tr, x[4], x[5]);
   });
+  showHottest($('source'));
+  showHottest(table);
   $('whichsay').textContent = share(l.cycles, D.cycles) + ' of all cycles; columns: share of all ' +
     'cycles, cycles per execution. Click a line to find its instructions.';
 }
