@@ -45,7 +45,7 @@ struct work {
 	uint64_t size, step; /* as given */
 	uint64_t place;	     /* where passes through memory go on */
 	uint64_t ops;	     /* of a round */
-	uint64_t all_ops;    /* with those that warm up */
+	uint64_t all_ops;    /* of all rounds, or more */
 	double per_op;	     /* operations for each that counts as one */
 };
 
@@ -546,6 +546,7 @@ int main(int argc, char **argv)
 	const struct kind *k = NULL;
 	double best = 0;
 	uint64_t warming, rounds;
+	bool is_short;
 
 	for (size_t i = 0; argc == 6 && i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (!strcmp(kinds[i].name, argv[1]))
@@ -558,10 +559,11 @@ int main(int argc, char **argv)
 	w.step = strtoull(argv[3], NULL, 0);
 	w.ops = strtoull(argv[4], NULL, 0) / 8 * 8;
 	rounds = strtoull(argv[5], NULL, 0);
-	w.all_ops = w.ops * (rounds + 1) < CACHED / LINE ? CACHED / LINE : w.ops * (rounds + 1);
+	/* In a trace, of one or two rounds, what no cache holds need not be touched before. */
+	is_short = rounds < 3 && w.size > CACHED;
+	w.all_ops = is_short ? CACHED / LINE : UINT64_MAX;
 	warming = prepare(&w, k);
-	/* What no cache holds need not be touched before. */
-	if (w.size > CACHED && warming > w.ops)
+	if (is_short && warming > w.ops)
 		warming = w.ops;
 	if (warming >= 8)
 		warming = warming / 8 * 8;

@@ -91,10 +91,11 @@ struct knee_curve {
 
 /* A stretch of a curve where the cycles hardly grow: between two of them, something is full. */
 struct knee_level {
-	double cycles; /* the median of its points */
-	double end;    /* the last `at` that is closer to this level than to the next one */
-	double next;   /* the `at` after it; `end` if there is none */
-	double spread; /* the median of its points */
+	double cycles;	/* the median of its points */
+	double end;	/* the last `at` that is closer to this level than to the next one */
+	double next;	/* the `at` after it; `end` if there is none */
+	double spread;	/* the median of its points */
+	double scatter; /* how far its points are apart: the middle half of them */
 	bool is_shared;
 };
 

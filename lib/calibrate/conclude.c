@@ -25,27 +25,30 @@ static int conclude_forward(const struct conclusion *c)
 		curve.points[0].cycles);
 }
 
-/* A repeated string instruction: from one size to another in the first-level cache. */
+/* A repeated string instruction in the first-level cache: its rate when it is long, and what a short
+ * one takes beyond that.
+ */
 static int conclude_repeated(const struct conclusion *c, const char *sweep, const char *start,
 			     const char *rate)
 {
-	enum { SMALL = 512, LARGE = 8192 };
+	enum { SHORT = 512, LONG = 4096, LONGER = 8192 };
 	const struct knee_curve curve = c->curve(c->arg, sweep);
-	const struct knee_point one = knee_at(&curve, 1), small = knee_at(&curve, SMALL),
-				large = knee_at(&curve, LARGE);
-	const struct evidence evidence = evidence_of(&small, &large);
+	const struct knee_point one = knee_at(&curve, 1), brief = knee_at(&curve, SHORT),
+				lengthy = knee_at(&curve, LONG), longer = knee_at(&curve, LONGER);
+	const struct evidence evidence = evidence_of(&lengthy, &longer),
+			      of_start = evidence_of(&brief, &longer);
 	double per_cycle;
 	int status;
 
-	if (curve.n < 2 || large.cycles <= small.cycles)
+	if (curve.n < 3 || longer.cycles <= lengthy.cycles)
 		return 0;
-	per_cycle = (LARGE - SMALL) / (large.cycles - small.cycles);
-	status = conclude_add(c, start, round(fmax(small.cycles - SMALL / per_cycle, 0)), &evidence,
-			      "one byte takes %.0f cycles, 512 bytes %.0f, 8 KiB %.0f", one.cycles,
-			      small.cycles, large.cycles);
+	per_cycle = (LONGER - LONG) / (longer.cycles - lengthy.cycles);
+	status = conclude_add(c, start, round(fmax(brief.cycles - SHORT / per_cycle, 0)), &of_start,
+			      "one byte takes %.0f cycles, 512 bytes %.0f, 4 KiB %.0f, 8 KiB %.0f",
+			      one.cycles, brief.cycles, lengthy.cycles, longer.cycles);
 	return status ? status
 		      : conclude_add(c, rate, round(per_cycle), &evidence,
-				     "from 512 bytes to 8 KiB, %.1f bytes a cycle", per_cycle);
+				     "from 4 to 8 KiB, %.1f bytes a cycle", per_cycle);
 }
 
 /* ---- branches ---- */

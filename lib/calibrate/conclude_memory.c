@@ -110,6 +110,7 @@ static int conclude_caches(const struct conclusion *c, const struct memory_level
 	for (unsigned i = 0; i < m->n && i <= CACHES && !status; i++) {
 		struct evidence evidence = evidence_of_level(&m->level[i]);
 
+		evidence.spread = fmax(evidence.spread, m->level[i].scatter);
 		evidence.doubt = doubt_of(m, i);
 		/* The last level is memory only if all caches came before it. */
 		if (i == CACHES || i + 1 < m->n)
@@ -249,10 +250,14 @@ static int conclude_pages(const struct conclusion *c)
 	lines = c->curve(c->arg, "latency");
 	if (!lines.n)
 		return 0;
-	for (size_t i = 0; i < n; i++)
-		extra[i].cycles =
-			BASE +
-			fmax(extra[i].cycles - knee_at(&lines, extra[i].at * LINE).cycles, 0);
+	for (size_t i = 0; i < n; i++) {
+		const struct knee_point line = knee_at(&lines, extra[i].at * LINE);
+
+		/* What is wrong about the line is wrong about the rest. */
+		extra[i].cycles = BASE + fmax(extra[i].cycles - line.cycles, 0);
+		extra[i].spread = fmax(extra[i].spread, line.spread);
+		extra[i].is_shared |= line.is_shared;
+	}
 	return add_pages(c, level, knee_levels(&costs, level, LEVELS));
 }
 

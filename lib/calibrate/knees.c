@@ -65,19 +65,23 @@ static double smoothed(const struct knee_curve *curve, size_t i)
 	return median(near, 3);
 }
 
-static struct knee_level level_of(const struct knee_curve *curve, const double *floor, size_t begin,
-				  size_t end)
+static struct knee_level level_of(const struct knee_curve *curve, size_t begin, size_t end)
 {
-	struct knee_level level = {.cycles = median(floor + begin, end - begin)};
-	double spreads[MOST_POINTS];
+	const size_t n = end - begin;
+	struct knee_level level = {.cycles = 0};
+	double spreads[MOST_POINTS], cycles[MOST_POINTS];
 	size_t shared = 0;
 
-	for (size_t i = begin; i < end; i++) {
-		spreads[i - begin] = curve->points[i].spread;
-		shared += curve->points[i].is_shared;
+	for (size_t i = 0; i < n; i++) {
+		spreads[i] = curve->points[begin + i].spread;
+		cycles[i] = curve->points[begin + i].cycles;
+		shared += curve->points[begin + i].is_shared;
 	}
-	level.spread = median(spreads, end - begin);
-	level.is_shared = 2 * shared > end - begin;
+	level.spread = median(spreads, n);
+	level.cycles = median(cycles, n);
+	qsort(cycles, n, sizeof(*cycles), compare);
+	level.scatter = (cycles[3 * n / 4] - cycles[n / 4]) / level.cycles;
+	level.is_shared = 2 * shared > n;
 	return level;
 }
 
@@ -100,7 +104,7 @@ unsigned knee_levels(const struct knee_curve *curve, struct knee_level *out, uns
 		/* What is short is a part of the edge, unless the curve begins or ends with it. */
 		if (!begin || (i == n && i - begin >= 2) ||
 		    curve->points[i - 1].at >= REACH * curve->points[begin].at) {
-			struct knee_level level = level_of(curve, floor, begin, i);
+			struct knee_level level = level_of(curve, begin, i);
 
 			/* So is a step on the way up that is close to the level before it. */
 			if (!found || level.cycles > APART * out[found - 1].cycles) {

@@ -117,6 +117,7 @@ static void give_core(struct given *g, double stated_kib)
 		give(g, "jumps", n, n <= 4096 ? 1 : 13);
 	give(g, "rep-copy", 1, 20);
 	give(g, "rep-copy", 512, 46);
+	give(g, "rep-copy", 4096, 158);
 	give(g, "rep-copy", 8192, 286);
 	give(g, "forward", 8, 7.6);
 }
