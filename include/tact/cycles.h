@@ -84,6 +84,7 @@ struct tact_cycles_totals {
 	 */
 	uint32_t windows;
 	double user_seconds, hertz; /* measured: time of all threads outside windows; clock */
+	bool is_measured; /* `cycles` are their product: the CPU is the one that it ran on */
 	uint64_t system_calls;
 };
 #define TACT_CYCLES_TOTALS_INIT TACT_SIZED(struct tact_cycles_totals)

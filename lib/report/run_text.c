@@ -198,15 +198,11 @@ static void add_memory(const struct tact_result *r, struct text *out)
  */
 static void add_windowed(const struct tact_cycles_totals *t, struct text *out)
 {
-	const double measured = t->user_seconds * t->hertz;
-
 	text_add(out, "Cycles:             ");
 	report_count(out, t->cycles, 0);
 	text_printf(out, " (%s %.2f s of user time at %.2f GHz)",
-		    t->cycles > 0.999999 * measured && t->cycles < 1.000001 * measured
-			    ? "measured:"
-			    : "predicted from",
-		    t->user_seconds, t->hertz / 1e9);
+		    t->is_measured ? "measured:" : "predicted from", t->user_seconds,
+		    t->hertz / 1e9);
 	text_add(out, "\nInstructions:       ");
 	report_count(out, (double)t->instructions, 0);
 	text_printf(out,

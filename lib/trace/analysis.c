@@ -161,9 +161,13 @@ static int take_host(struct tact_analysis *a, const struct tact_trace_event *eve
 	int status = 0;
 
 	if (event->kind == TACT_TRACE_WINDOW && !a->is_windowed) {
-		const struct tact_arch *host = tact_arch_host();
+		struct tact_cpu cpu = TACT_CPU_INIT;
+		const struct tact_arch *host;
 
+		tact_cpu_find("native", &cpu);
+		host = cpu.nearest;
 		a->is_windowed = true;
+		a->cycles->windowed.is_measured = host == a->opt.arch;
 		if (host && host != a->opt.arch)
 			status = create_cycles(a, host, &a->host, diag);
 	}

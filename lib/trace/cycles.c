@@ -475,6 +475,7 @@ static void scale_windows(const struct tact_cycles *c, struct tact_cycles_totals
 	for (unsigned i = 0; i < CACHE_LEVELS; i++)
 		out->misses[i] = scaled(out->misses[i], scale);
 	out->windows = (uint32_t)c->windowed.n;
+	out->is_measured = c->windowed.is_measured;
 	out->user_seconds = c->windowed.user_ns / 1e9;
 	out->hertz = c->windowed.hertz;
 }

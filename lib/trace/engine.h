@@ -141,6 +141,7 @@ struct engine_windows {
 	bool is_on; /* the trace has windows */
 	bool is_open;
 	bool has_failed;	    /* memory ran out */
+	bool is_measured;	    /* the CPU is the one that the program runs on */
 	struct engine_window *list; /* owned */
 	size_t n, capacity;
 	struct engine_share *shares; /* owned */

@@ -125,6 +125,7 @@ static int read_totals(struct reader *x, const json_t *o)
 	t->windows = (uint32_t)whole(o, "windows");
 	t->user_seconds = number(o, "user_seconds");
 	t->hertz = number(o, "hertz");
+	t->is_measured = flag(o, "measured");
 	t->instructions = whole(o, "instructions");
 	t->executions = whole(o, "executions");
 	t->simulated = whole(o, "simulated");

@@ -81,6 +81,7 @@ static void put_totals(struct json *json, const struct tact_result *r)
 		json_put_count(json, "windows", t->windows);
 		json_put_number(json, "user_seconds", t->user_seconds);
 		json_put_number(json, "hertz", t->hertz);
+		json_put_bool(json, "measured", t->is_measured);
 	}
 	json_put_number(json, "ipc", ratio((double)t->instructions, t->cycles));
 	put_known(json, "arch", info->arch);
