@@ -30,7 +30,8 @@ void sim_init(struct sim_state *s, const struct tact_arch *arch)
 	s->registers = &arch->isa->registers;
 	s->rob_size = (unsigned)params->rob_size < SIM_ROB ? (unsigned)params->rob_size : SIM_ROB;
 	sim_bind_init(s);
-	s->rob_full = s->rs_full = s->serialized = s->stores_full = -1;
+	s->rob_full = s->rs_full = s->serialized = -1;
+	s->stores_full = -2; /* not in the cycle before the first one either */
 	s->line.window = UINT64_MAX;
 }
 
