@@ -81,9 +81,9 @@ static int read_generated(struct steps *s, char *line, uint64_t number, struct t
 				    "generated code that is not hexadecimal");
 	}
 	line += length;
-	status = code && s->generated ? mix_generated_add(s->generated, address, code, (uint32_t)n,
-							  count, line + (*line == ' '))
-				      : -TACT_E_NOMEM;
+	status = code ? mix_generated_add(s->generated, address, code, (uint32_t)n, count,
+					  line + (*line == ' '))
+		      : -TACT_E_NOMEM;
 	free(code);
 	return status ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : 0;
 }
@@ -260,7 +260,8 @@ int mix_read_counts(struct tact_mix *mix, const char *path, struct tact_diag *di
 	if (!file)
 		return tact_fail_errno(diag, "cannot be opened");
 	s.generated = calloc(1, sizeof(*s.generated));
-	status = read_lines(mix, &s, file, diag);
+	status = s.generated ? read_lines(mix, &s, file, diag)
+			     : tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	fclose(file);
 	if (status >= 0 && add_generated(mix, &s))
 		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
