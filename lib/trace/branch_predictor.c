@@ -314,6 +314,7 @@ static bool is_known(struct predictor *p, const struct predictor_branch *b,
 		return is_held ? predict_direction(p, b->address, target != b->next, delay)
 			       : target == b->next;
 	case TACT_FLOW_RETURN:
+		*delay = p->return_delay;
 		return follow_return(p, target);
 	case TACT_FLOW_CALL:
 		follow_call(p, b->next);
@@ -399,6 +400,7 @@ int predictor_init(struct predictor *p, const struct arch_params *params)
 	p->n_sets = (uint32_t)(params->predictor_entries / PREDICTOR_WAYS);
 	p->n_target_sets = (uint32_t)(params->predictor_targets / PREDICTOR_WAYS);
 	p->n_returns = (unsigned)params->return_stack;
+	p->return_delay = (uint8_t)params->return_delay;
 	p->keeps_useful = params->predictor_keeps != 0;
 	p->override = (uint8_t)params->predictor_delay;
 	set_levels(p, params);

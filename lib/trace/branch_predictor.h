@@ -78,6 +78,7 @@ struct predictor {
 
 	uint64_t returns[PREDICTOR_RETURNS];
 	unsigned n_returns, top;
+	uint8_t return_delay;
 	uint64_t branches, mistakes, late;
 };
 
