@@ -256,7 +256,7 @@ static void parameters_go_round(void **state)
 {
 	(void)state;
 	for (const struct tact_arch *arch = NULL; (arch = tact_arch_next(arch));) {
-		char text[16384] = "# all of them\n";
+		char text[32768] = "# all of them\n";
 		struct tact_arch *copy;
 		struct tact_param p = TACT_PARAM_INIT;
 		size_t n;
