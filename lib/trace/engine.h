@@ -12,8 +12,8 @@
 #include "trace/caches.h"
 #include "trace/calls.h"
 #include "trace/code_caches.h"
-#include "trace/faults.h"
 #include "trace/memo.h"
+#include "trace/page_faults.h"
 #include "trace/repeats.h"
 #include "trace/reuse.h"
 

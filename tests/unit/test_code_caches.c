@@ -12,7 +12,7 @@
 #include "arch/arch.h"
 #include "trace/caches.h"
 #include "trace/code_caches.h"
-#include "trace/faults.h"
+#include "trace/page_faults.h"
 
 /* Executes a block of `size` bytes with an instruction every four bytes. */
 static struct code_fetch execute(struct code_caches *c, uint64_t address, uint32_t size)

@@ -2,8 +2,8 @@
  *
  * Page faults: which pages the kernel has given to the program.
  */
-#ifndef TRACE_FAULTS_H
-#define TRACE_FAULTS_H
+#ifndef TRACE_PAGE_FAULTS_H
+#define TRACE_PAGE_FAULTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,4 +28,4 @@ void faults_fini(struct faults *f);
  */
 enum fault faults_touch(struct faults *f, uint64_t address, bool is_store);
 
-#endif /* TRACE_FAULTS_H */
+#endif /* TRACE_PAGE_FAULTS_H */

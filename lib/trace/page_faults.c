@@ -2,7 +2,7 @@
  *
  * Page faults: a set of pages, and of groups of pages that a file fills at once.
  */
-#include "trace/faults.h"
+#include "trace/page_faults.h"
 
 #include <stdlib.h>
 #include <string.h>
