@@ -62,6 +62,8 @@ int code_caches_init(struct code_caches *c, const struct arch_params *p, struct 
 		c->sets = (size_t)p->dsb_size > c->ways ? (size_t)p->dsb_size / c->ways : 1;
 		c->windows = calloc(c->sets * c->ways, sizeof(*c->windows));
 		status = c->windows ? 0 : -TACT_E_NOMEM;
+		while (1 << c->window_shift < p->dsb_window)
+			c->window_shift++;
 	}
 	if (status >= 0 && shared &&
 	    (init_table(&c->lines, (size_t)p->l1i_kib * 1024 / CODE_LINE, (size_t)p->l1i_ways) <
@@ -138,15 +140,23 @@ static void build(struct code_caches *c, struct code_window *set, struct code_wi
 	at->lines = (uint8_t)lines;
 }
 
-/* Looks a part of a window up, and leaves it there.  Returns whether it was there. */
-static bool look_up(struct code_caches *c, const struct code_window *part)
+/* Looks a part of a window up, and leaves it there.  place: where it was last time, if it was.
+ * Returns whether it was there.
+ */
+static bool look_up(struct code_caches *c, const struct code_window *part, uint32_t *place)
 {
-	struct code_window *set = c->windows + (size_t)(part->window % c->sets) * c->ways;
+	struct code_window *set = c->windows + *place;
 
+	if (set->window == part->window && set->starts & part->starts) {
+		set->used = c->clock;
+		return true;
+	}
+	set = c->windows + (size_t)(part->window % c->sets) * c->ways;
 	for (size_t w = 0; w < c->ways; w++) {
 		if (set[w].window != part->window)
 			continue;
 		set[w].used = c->clock;
+		*place = (uint32_t)(set + w - c->windows);
 		if (set[w].starts & part->starts)
 			return true;
 		build(c, set, &set[w], part);
@@ -157,20 +167,26 @@ static bool look_up(struct code_caches *c, const struct code_window *part)
 }
 
 /* Returns whether the DSB holds all of a block; afterwards it does, as far as it can. */
-static bool is_cached(struct code_caches *c, uint64_t address, uint32_t size, uint32_t n_insns)
+static bool is_cached(struct code_caches *c, const struct code_piece *b, uint32_t *place)
 {
-	const uint64_t width = (uint64_t)c->params->dsb_window, end = address + size;
+	const unsigned shift = c->window_shift;
+	const uint64_t width = (uint64_t)1 << shift, end = b->address + b->size;
+	uint64_t address = b->address;
+	uint32_t other = 0;
 	bool all = true;
 
 	c->clock++;
 	while (address < end) {
-		const uint64_t next = (address / width + 1) * width;
-		const uint64_t bytes = (next < end ? next : end) - address;
-		struct code_window part = {.window = address / width + 1,
-					   .starts = (uint64_t)1 << address % width};
+		const uint64_t next = ((address >> shift) + 1) << shift;
+		struct code_window part = {.window = (address >> shift) + 1,
+					   .starts = (uint64_t)1 << (address & (width - 1))};
 
-		part.uops = (uint8_t)((n_insns * bytes + size - 1) / size);
-		all &= look_up(c, &part);
+		part.uops = (uint8_t)b->n_insns;
+		if (address != b->address || next < end)
+			part.uops = (uint8_t)((b->n_insns * ((next < end ? next : end) - address) +
+					       b->size - 1) /
+					      b->size);
+		all &= look_up(c, &part, address == b->address ? place : &other);
 		address = next;
 	}
 	return all;
@@ -212,19 +228,18 @@ static unsigned translate(struct code_caches *c, uint64_t address)
 	return (unsigned)c->params->itlb_walk;
 }
 
-void code_caches_execute(struct code_caches *c, uint64_t address, uint32_t size, uint32_t n_insns,
-			 bool is_new, struct code_fetch *out)
+void code_caches_execute(struct code_caches *c, const struct code_piece *b, bool is_new,
+			 uint32_t *place, struct code_fetch *out)
 {
 	const uint64_t walks = c->walks;
 
-	*out = (struct code_fetch){.is_decoded = c->windows ? !is_cached(c, address, size, n_insns)
-							    : is_new};
+	*out = (struct code_fetch){.is_decoded = c->windows ? !is_cached(c, b, place) : is_new};
 	c->decoded += out->is_decoded;
-	if (!out->is_decoded || !c->shared || !size)
+	if (!out->is_decoded || !c->shared || !b->size)
 		return;
-	out->delay = translate(c, address);
+	out->delay = translate(c, b->address);
 	out->is_walked = c->walks != walks;
-	out->lines = fetch_lines(c, address, size, is_new);
+	out->lines = fetch_lines(c, b->address, b->size, is_new);
 }
 
 void code_caches_enter_kernel(struct code_caches *c)

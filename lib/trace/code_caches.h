@@ -36,6 +36,7 @@ struct code_caches {
 	struct caches *shared;		  /* second level and beyond; borrowed, NULL: none */
 	struct code_window *windows; /* owned; `ways` for each set; NULL: the DSB has no limit */
 	size_t sets, ways;
+	unsigned window_shift;
 	uint32_t clock;
 	struct code_table lines, pages, pages_2;
 	uint64_t decoded, misses[3], walks; /* executions that were decoded; lines by level */
@@ -59,9 +60,16 @@ int code_caches_init(struct code_caches *c, const struct arch_params *params,
 		     struct caches *shared);
 void code_caches_fini(struct code_caches *c);
 
-/* Executes a block; is_new: for the first time. */
-void code_caches_execute(struct code_caches *c, uint64_t address, uint32_t size, uint32_t n_insns,
-			 bool is_new, struct code_fetch *out);
+struct code_piece {
+	uint64_t address;
+	uint32_t size, n_insns;
+};
+
+/* Executes a block; is_new: for the first time.  place: a number that the caller keeps for the
+ * block, 0 at first; it saves a search.
+ */
+void code_caches_execute(struct code_caches *c, const struct code_piece *block, bool is_new,
+			 uint32_t *place, struct code_fetch *out);
 
 /* The kernel ran: on some cores, the DSB is empty afterwards. */
 void code_caches_enter_kernel(struct code_caches *c);

@@ -90,12 +90,22 @@ static enum engine_source source_of_miss(const struct arch_params *params, unsig
 static void recall(struct engine_thread *t, struct engine_pending *p,
 		   const struct tact_stream_execution *x, unsigned longest)
 {
-	const struct memo_entry *e = memo_find(&t->owner->memo, p->key);
+	struct engine_code *code = &t->owner->codes[p->code];
 	const bool is_mispredicted = x->is_mispredicted;
+	const struct memo_entry *e;
 
+	/* Most executions are like the one before: the table is large, and slow to look into. */
+	if (code->known.key == p->key && code->known.version == t->owner->memo.version) {
+		p->source = ENGINE_KNOWN;
+		p->recalled = code->known.mean;
+		return;
+	}
+	e = memo_find(&t->owner->memo, p->key);
 	if (e) {
 		p->source = ENGINE_KNOWN;
-		p->recalled = e->mean;
+		p->recalled = code->known.mean = e->mean;
+		code->known.key = p->key;
+		code->known.version = t->owner->memo.version;
 		return;
 	}
 	p->source = is_mispredicted ? ENGINE_NEW_BRANCH
@@ -103,8 +113,7 @@ static void recall(struct engine_thread *t, struct engine_pending *p,
 		    : x->code_lines ? ENGINE_NEW_CODE
 		    : x->is_decoded ? ENGINE_NEW_DECODED
 				    : ENGINE_NEW;
-	p->recalled = (float)t->owner->codes[p->code].block->n_insns /
-			      (float)t->owner->arch->params.issue_width +
+	p->recalled = (float)code->block->n_insns / (float)t->owner->arch->params.issue_width +
 		      (float)longest;
 	if (is_mispredicted)
 		p->recalled += (float)t->owner->arch->params.branch_penalty;
@@ -309,7 +318,7 @@ static void fault(struct engine_thread *t, const struct tact_trace_access *a,
 }
 
 /* Asks where the code comes from.  Returns what is special about it. */
-static uint64_t fetch_code(struct engine_thread *t, const struct engine_code *code,
+static uint64_t fetch_code(struct engine_thread *t, struct engine_code *code,
 			   struct tact_stream_execution *x)
 {
 	const struct tact_trace_block *b = code->block;
@@ -318,8 +327,9 @@ static uint64_t fetch_code(struct engine_thread *t, const struct engine_code *co
 	x->was_executed = true;
 	if (t->owner->opt.warm)
 		return 0;
-	code_caches_execute(t->code_caches, b->address, b->code_size, b->n_insns, !code->executions,
-			    &fetch);
+	code_caches_execute(t->code_caches,
+			    &(struct code_piece){b->address, b->code_size, b->n_insns},
+			    !code->executions, &code->dsb_place, &fetch);
 	if (fetch.is_walked && !t->owner->windowed.is_on &&
 	    faults_touch(&t->owner->faults, b->address, false))
 		enter_kernel(t);

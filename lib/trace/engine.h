@@ -38,6 +38,12 @@ struct engine_code {
 	uint64_t executions;
 	double cycles;
 	struct engine_past *past; /* owned; NULL: the pipelines have forgotten nothing */
+	struct {
+		uint64_t key;
+		float mean;
+		uint32_t version; /* of the memo */
+	} known;		  /* what the memo said last */
+	uint32_t dsb_place;	  /* where the DSB had its first window */
 };
 
 enum {

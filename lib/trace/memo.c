@@ -22,6 +22,7 @@ int memo_init(struct memo *memo)
 {
 	memo->mask = FIRST_ENTRIES - 1;
 	memo->n = 0;
+	memo->version = 1;
 	memo->entries = calloc(FIRST_ENTRIES, sizeof(*memo->entries));
 	return memo->entries ? 0 : -TACT_E_NOMEM;
 }
@@ -87,6 +88,7 @@ void memo_add(struct memo *memo, uint64_t key, float cycles)
 {
 	struct memo_entry *e;
 
+	memo->version += 1 + (memo->version == UINT32_MAX);
 	key |= 1; /* 0 marks a free one */
 	e = place_of(memo->entries, memo->mask, key);
 	if (!e->key) {

@@ -17,6 +17,7 @@ struct memo_entry {
 struct memo {
 	struct memo_entry *entries; /* owned */
 	size_t mask, n;
+	uint32_t version; /* changes with every sample; never 0 */
 };
 
 /* Returns 0 or -TACT_E_NOMEM. */

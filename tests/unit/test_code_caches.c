@@ -17,9 +17,11 @@
 /* Executes a block of `size` bytes with an instruction every four bytes. */
 static struct code_fetch execute(struct code_caches *c, uint64_t address, uint32_t size)
 {
+	static uint32_t place; /* often of another block: then it is of no use, and no harm */
 	struct code_fetch fetch;
 
-	code_caches_execute(c, address, size, size / 4, false, &fetch);
+	code_caches_execute(c, &(struct code_piece){address, size, size / 4}, false, &place,
+			    &fetch);
 	return fetch;
 }
 
@@ -83,19 +85,21 @@ TEST(some_code_is_never_or_always_there)
 	struct arch_params p = tact_arch_find("SKL")->params; /* three lines of six for 32 bytes */
 	struct code_caches c;
 	struct code_fetch fetch;
+	uint32_t place = 0;
 
 	assert_int_equal(code_caches_init(&c, &p, NULL), 0);
 	for (unsigned i = 0; i < 3; i++) {
-		code_caches_execute(&c, 0x1000, 32, 24, false, &fetch);
+		code_caches_execute(&c, &(struct code_piece){0x1000, 32, 24}, false, &place,
+				    &fetch);
 		assert_true(fetch.is_decoded);
 	}
 	code_caches_fini(&c);
 	p.dsb_size = 0;
 	assert_int_equal(code_caches_init(&c, &p, NULL), 0);
-	code_caches_execute(&c, 0x1000, 16, 4, true, &fetch);
+	code_caches_execute(&c, &(struct code_piece){0x1000, 16, 4}, true, &place, &fetch);
 	assert_true(fetch.is_decoded);
 	assert_int_equal(fetch.lines, 0); /* nothing but the DSB is followed */
-	code_caches_execute(&c, 0x1000, 16, 4, false, &fetch);
+	code_caches_execute(&c, &(struct code_piece){0x1000, 16, 4}, false, &place, &fetch);
 	assert_false(fetch.is_decoded);
 	code_caches_fini(&c);
 }
@@ -114,7 +118,7 @@ TEST(lines_come_from_where_they_are)
 	fetch = execute(&c, 0x10020, 128);
 	assert_int_equal(fetch.lines, 3 | 3 << 2 | 3 << 4);
 	assert_int_equal(fetch.delay, p->itlb_walk);
-	code_caches_execute(&c, 0x20000, 64, 16, true, &fetch);
+	code_caches_execute(&c, &(struct code_piece){0x20000, 64, 16}, true, &place, &fetch);
 	assert_int_equal(fetch.lines, 2);
 	/* code in the first level, in a page that is known */
 	fetch = execute(&c, 0x10024, 16);
