@@ -111,6 +111,7 @@ TEST(lines_come_from_where_they_are)
 	struct code_fetch fetch;
 	struct tact_stream_trip trip;
 	struct caches data;
+	uint32_t place = 0;
 
 	assert_int_equal(caches_init(&data, p, NULL), 0);
 	assert_int_equal(code_caches_init(&c, p, &data), 0);
