@@ -25,30 +25,42 @@ static int conclude_forward(const struct conclusion *c)
 		curve.points[0].cycles);
 }
 
-/* A repeated string instruction in the first-level cache: its rate when it is long, and what a short
- * one takes beyond that.
+/* What a sweep over a repeated string instruction is called, and what it tells. */
+struct repeated {
+	const char *sweep, *start, *ahead, *rate; /* ahead: may be NULL */
+};
+
+/* A repeated string instruction in the first-level cache: a start, then so many bytes a cycle, but
+ * no more than the cache takes.  Long ones show that limit if they take longer than the first two
+ * say.
  */
-static int conclude_repeated(const struct conclusion *c, const char *sweep, const char *start,
-			     const char *rate)
+static int conclude_repeated(const struct conclusion *c, const struct repeated *r)
 {
-	enum { SHORT = 512, LONG = 4096, LONGER = 8192 };
-	const struct knee_curve curve = c->curve(c->arg, sweep);
+	enum { SHORT = 512, MIDDLE = 2048, LONG = 8192 };
+	const double near = 1.05;
+	const struct knee_curve curve = c->curve(c->arg, r->sweep);
 	const struct knee_point one = knee_at(&curve, 1), brief = knee_at(&curve, SHORT),
-				lengthy = knee_at(&curve, LONG), longer = knee_at(&curve, LONGER);
-	const struct evidence evidence = evidence_of(&lengthy, &longer),
-			      of_start = evidence_of(&brief, &longer);
-	double per_cycle;
+				middle = knee_at(&curve, MIDDLE), lengthy = knee_at(&curve, LONG);
+	const struct evidence of_start = evidence_of(&brief, &middle),
+			      of_rate = evidence_of(&middle, &lengthy);
+	double ahead, rate, start;
 	int status;
 
-	if (curve.n < 3 || longer.cycles <= lengthy.cycles)
+	if (curve.n < 3 || middle.cycles <= brief.cycles || lengthy.cycles <= middle.cycles)
 		return 0;
-	per_cycle = (LONGER - LONG) / (longer.cycles - lengthy.cycles);
-	status = conclude_add(c, start, round(fmax(brief.cycles - SHORT / per_cycle, 0)), &of_start,
-			      "one byte takes %.0f cycles, 512 bytes %.0f, 4 KiB %.0f, 8 KiB %.0f",
-			      one.cycles, brief.cycles, lengthy.cycles, longer.cycles);
+	ahead = (MIDDLE - SHORT) / (middle.cycles - brief.cycles);
+	start = fmax(brief.cycles - SHORT / ahead, 0);
+	rate = lengthy.cycles <= near * (start + LONG / ahead) ? ahead : LONG / lengthy.cycles;
+	status = conclude_add(c, r->start, round(start), &of_start,
+			      "one byte takes %.0f cycles, 512 bytes %.0f, 2 KiB %.0f", one.cycles,
+			      brief.cycles, middle.cycles);
+	if (!status && r->ahead)
+		status = conclude_add(c, r->ahead, round(ahead), &of_start,
+				      "from 512 bytes to 2 KiB, %.1f bytes a cycle", ahead);
 	return status ? status
-		      : conclude_add(c, rate, round(per_cycle), &evidence,
-				     "from 4 to 8 KiB, %.1f bytes a cycle", per_cycle);
+		      : conclude_add(c, r->rate, round(rate), &of_rate,
+				     "8 KiB take %.0f cycles, 512 bytes %.0f, 2 KiB %.0f",
+				     lengthy.cycles, brief.cycles, middle.cycles);
 }
 
 /* ---- branches ---- */
@@ -158,14 +170,16 @@ static int conclude_code(const struct conclusion *c)
 
 int calibrate_conclude(const struct conclusion *c)
 {
+	static const struct repeated copy = {"rep-copy", "rep_copy_start", "rep_ahead", "rep_rate"},
+				     fill = {"rep-fill", "rep_fill_start", NULL, "rep_fill_rate"};
 	int status = conclude_memory(c);
 
 	if (!status)
 		status = conclude_forward(c);
 	if (!status)
-		status = conclude_repeated(c, "rep-copy", "rep_copy_start", "rep_rate");
+		status = conclude_repeated(c, &copy);
 	if (!status)
-		status = conclude_repeated(c, "rep-fill", "rep_fill_start", "rep_fill_rate");
+		status = conclude_repeated(c, &fill);
 	if (!status)
 		status = conclude_branches(c);
 	if (!status)
