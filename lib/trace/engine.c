@@ -477,6 +477,8 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 	if (t->n_executed && t->owner->codes[t->last].branch.flow == TACT_FLOW_KERNEL)
 		enter_kernel(t);
 	special ^= fetch_code(t, code, &x);
+	if (t->owner->faults.has_failed)
+		status = -TACT_E_NOMEM;
 	code->executions++;
 	t->instructions += event->block->n_insns;
 	t->owner->instructions += event->block->n_insns;

@@ -40,8 +40,10 @@ static bool make_room(struct faults *f)
 		return false;
 	larger.mask = f->seen ? 2 * f->mask + 1 : FIRST - 1;
 	larger.seen = calloc(larger.mask + 1, sizeof(*larger.seen));
-	if (!larger.seen)
+	if (!larger.seen) {
+		f->has_failed = true;
 		return false;
+	}
 	for (size_t i = 0; f->seen && i <= f->mask; i++)
 		if (f->seen[i])
 			*place_of(&larger, f->seen[i]) = f->seen[i];

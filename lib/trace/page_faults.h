@@ -17,14 +17,15 @@ enum fault { FAULT_NONE, FAULT_FILE, FAULT_FRESH };
 struct faults {
 	uint64_t *seen; /* owned; NULL: none yet */
 	size_t mask, n;
-	uint64_t count; /* faults */
+	uint64_t count;	 /* faults */
+	bool has_failed; /* there was no memory */
 };
 
 void faults_fini(struct faults *f);
 
 /* Touches an address.  A page is fresh when it is first stored to.  One that is first read belongs
- * to a file: Linux maps 64 KiB around it.  Without memory, or beyond a million pages, nothing is a
- * fault.
+ * to a file: Linux maps 64 KiB around it.  Without memory, which `has_failed` says, or beyond half a
+ * million pages, nothing is a fault.
  */
 enum fault faults_touch(struct faults *f, uint64_t address, bool is_store);
 

@@ -75,7 +75,7 @@ static int analyse(void *arg)
 	if (!status && !run->opt.exact)
 		status = tact_analysis_keep_views(analysis);
 	if (!status && run->opt.exact)
-		status = tact_analysis_keep_window(analysis, TACT_TRACE_FIRST_THREAD, 10, 20);
+		status = tact_analysis_keep_window(analysis, TACT_TRACE_FIRST_THREAD, 10, 1000);
 	if (!status)
 		status = tact_analysis_run(analysis, NULL);
 	if (!status)
