@@ -10,7 +10,8 @@ comment right before the block says how it is compared:
 
     <!-- example: shape -->             numbers may differ: words and columns must not
     <!-- example: status -->            only the exit status counts, and that something is printed
-    <!-- example: needs qemu -->        skipped where there is none: qemu, measure, a program's name
+    <!-- example: needs qemu -->        skipped where there is none: qemu, measure, ptrace,
+                                        a program's name
     <!-- example: exit 4 -->            the exit status of the last command, 0 unless it says so
     <!-- example: skip REASON -->       not run
 
@@ -126,6 +127,10 @@ def missing(need, tact):
         p = subprocess.run([tact, 'measure', '-q', '--tp-only', '-x', '90'], capture_output=True,
                            text=True, timeout=TIMEOUT)
         return (p.stderr.splitlines() or ['cannot measure'])[0] if p.returncode == 3 else None
+    if need == 'ptrace':
+        p = subprocess.run([tact, 'collect', '-q', '--native', '-o', '/dev/null', '--', 'true'], capture_output=True,
+                           text=True, timeout=TIMEOUT)
+        return (p.stderr.splitlines() or ['no ptrace'])[0] if p.returncode == 3 else None
     name = 'qemu-x86_64' if need == 'qemu' else need
     return None if shutil.which(name) else 'there is no %s' % name
 
