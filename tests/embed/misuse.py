@@ -31,7 +31,7 @@ MAY_SUCCEED_WITH_NULL = {
 
 # Arguments that are not pointers, by name: what makes the call a sensible one.
 NUMBERS = {'size': '3', 'code_size': '3', 'n': '1', 'capacity': '1', 'iterations': '2', 'fd': '-1', 'form': '1',
-           'weight': '1', 'cycles': '2', 'n_models': '1', 'n_bytes': '3', 'bytes_size': '3'}
+           'weight': '1', 'cycles': '2', 'n_models': '1', 'n_bytes': '3', 'bytes_size': '3', 'most': '1'}
 
 VALUES = {
     'const char *': 'text_for("%(name)s")',
