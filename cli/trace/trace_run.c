@@ -229,6 +229,7 @@ static int create_analysis(struct trace_run *run, struct trace_progress *progres
 		.exact = s->is_exact || job->has_window,
 		.caches = s->has_caches,
 		.branches = s->has_branches,
+		.partial = s->from != NULL,
 		.parts = job->parts,
 		.command = command_of(run),
 		.on_progress = on_progress,

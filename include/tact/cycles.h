@@ -35,6 +35,7 @@ struct tact_cycles_options {
 	const char *model; /* one that accepts a stream of blocks (see tact/model.h), borrowed for
 			      the call; NULL: sim */
 	bool warm;	   /* no block runs for the first time: the code was executed before */
+	bool partial; /* the program ran before the trace: its pages are there, no touch is the first */
 };
 #define TACT_CYCLES_OPTIONS_INIT TACT_SIZED(struct tact_cycles_options)
 

@@ -62,6 +62,7 @@ static int create_cycles(struct tact_analysis *a, const struct tact_arch *arch,
 		.exact = o->exact,
 		.caches = o->caches,
 		.branches = o->branches,
+		.partial = o->partial,
 		.insns = (o->parts & (TACT_RESULT_WITH_LINES | TACT_RESULT_WITH_INSNS)) != 0,
 	};
 

@@ -18,6 +18,7 @@ enum {
 	WARMING = 3,	      /* reorder buffers full of instructions, to fill the pipeline */
 	FADING = 512,	      /* executions after which a correction has lost half its weight */
 	RARE_FADING = 64,     /* the same for executions that wait for a branch or a miss */
+	NOTICED = 256,	      /* a block with one in so many cycles that the memo does not know */
 	MOST_REPEAT = 1 << 28 /* cycles of a repeated instruction that a stream takes */
 };
 
@@ -29,7 +30,7 @@ static const struct {
 /* Returns the instructions that must have been executed before the next window. */
 static uint64_t next_window(const struct tact_cycles *c)
 {
-	double left = (double)c->simulated, from = 0;
+	double left = (double)(c->simulated - c->simulated_extra), from = 0;
 
 	for (unsigned i = 0; i < sizeof(BUDGET) / sizeof(BUDGET[0]); i++) {
 		double part = BUDGET[i].share * (BUDGET[i].until - from);
@@ -133,6 +134,8 @@ static void compare(struct engine_thread *t, const struct engine_pending *p, dou
 {
 	struct engine_correction *k = &t->owner->corrections[p->source];
 
+	if (t->is_extra)
+		return;
 	t->window.simulated += cycles;
 	t->window.recalled += (double)p->recalled * t->factors[p->source];
 	k->simulated += cycles;
@@ -156,7 +159,7 @@ static void judge(struct engine_thread *t)
 {
 	double off = t->window.simulated - t->window.recalled;
 
-	if (!t->is_sample) /* the beginning of the program is not a sample */
+	if (!t->is_sample || t->is_extra) /* nor is the beginning of the program */
 		return;
 	t->owner->squares_off += off * off;
 	t->owner->windows += t->window.recalled;
@@ -196,6 +199,8 @@ static int feed(struct engine_thread *t, const struct engine_pending *pending,
 	x->number = code->number;
 	t->pending[t->n_fed++ & (ENGINE_PENDING - 1)] = *pending;
 	t->owner->simulated += code->block->n_insns;
+	if (t->is_extra)
+		t->owner->simulated_extra += code->block->n_insns;
 	return tact_stream_execute(t->stream, x);
 }
 
@@ -216,17 +221,32 @@ static void turn_window(struct engine_thread *t)
 	if (t->state == ENGINE_SKIPPING) {
 		t->window = (struct engine_correction){.n = 0};
 		t->is_sample = true;
+		t->is_extra = c->instructions < c->resume_at;
+		t->wants_window = false;
 		for (unsigned i = 0; i < ENGINE_SOURCES; i++)
 			t->factors[i] = factor(&c->corrections[i]);
 	}
 	c->resume_at = next_window(c);
-	t->state = t->state == ENGINE_SKIPPING	     ? ENGINE_WARMING
-		   : c->instructions >= c->resume_at ? ENGINE_COUNTING
-		   : t->n_retired < t->n_fed	     ? ENGINE_COOLING
-						     : ENGINE_SKIPPING;
+	t->state = t->state == ENGINE_SKIPPING			     ? ENGINE_WARMING
+		   : c->instructions >= c->resume_at && !t->is_extra ? ENGINE_COUNTING
+		   : t->n_retired < t->n_fed			     ? ENGINE_COOLING
+								     : ENGINE_SKIPPING;
 	t->left = t->state == ENGINE_WARMING ? WARMING * (unsigned)c->arch->params.rob_size
 					     : window_length(t);
 	t->last_counted = t->n_fed;
+}
+
+/* Between windows, code comes that the memo does not know.  If a block has had a good part of all
+ * cycles in this way, it gets a window out of turn: a phase of the program has begun.  Such a window
+ * is no random sample.  It teaches the memo, and corrects nothing.
+ */
+static void notice(struct engine_thread *t, struct engine_code *code, double cycles)
+{
+	code->new_cycles += (float)cycles;
+	if (code->new_cycles * NOTICED < (float)t->cycles)
+		return;
+	code->new_cycles = 0;
+	t->wants_window = true;
 }
 
 /* Moves on to the state that this execution belongs to. */
@@ -234,7 +254,7 @@ static void advance(struct engine_thread *t)
 {
 	switch (t->state) {
 	case ENGINE_SKIPPING:
-		if (t->owner->instructions >= t->owner->resume_at)
+		if (t->owner->instructions >= t->owner->resume_at || t->wants_window)
 			turn_window(t);
 		break;
 	case ENGINE_WARMING:
@@ -308,7 +328,7 @@ static void fault(struct engine_thread *t, const struct tact_trace_access *a,
 	const enum fault kind = faults_touch(&t->owner->faults, a->address, a->is_store);
 	const unsigned level = kind == FAULT_FRESH ? 1 : 2;
 
-	if (kind == FAULT_NONE)
+	if (kind == FAULT_NONE || t->owner->opt.partial)
 		return;
 	if (kind == FAULT_FRESH)
 		caches_fill_page(t->caches, a->address);
@@ -330,7 +350,7 @@ static uint64_t fetch_code(struct engine_thread *t, struct engine_code *code,
 	code_caches_execute(t->code_caches,
 			    &(struct code_piece){b->address, b->code_size, b->n_insns},
 			    !code->executions, &code->dsb_place, &fetch);
-	if (fetch.is_walked && !t->owner->windowed.is_on &&
+	if (fetch.is_walked && !t->owner->windowed.is_on && !t->owner->opt.partial &&
 	    faults_touch(&t->owner->faults, b->address, false))
 		enter_kernel(t);
 	x->is_decoded = fetch.is_decoded;
@@ -495,6 +515,8 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 		x.repeat_cycles = repeated(t, code, event);
 	pending.repeated = (float)x.repeat_cycles;
 	recall(t, &pending, &x, longest);
+	if (pending.source != ENGINE_KNOWN && t->state == ENGINE_SKIPPING)
+		notice(t, code, (double)pending.recalled);
 	if (!t->owner->opt.exact && !is_windowed)
 		advance(t);
 	if (t->state != ENGINE_SKIPPING && !code->is_looked_at && status >= 0)

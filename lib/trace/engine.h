@@ -37,6 +37,7 @@ struct engine_code {
 	uint64_t non_temporal;		      /* bit i: instruction i stores past the caches */
 	uint64_t executions;
 	double cycles;
+	float new_cycles;	  /* about so many that the memo did not know */
 	struct engine_past *past; /* owned; NULL: the pipelines have forgotten nothing */
 	struct {
 		uint64_t key;
@@ -122,6 +123,8 @@ struct engine_thread {
 	} lessons[ENGINE_LESSONS];
 	unsigned n_lessons;
 	bool is_sample;			 /* chosen at random */
+	bool is_extra;			 /* no: code that the memo does not know asked for it */
+	bool wants_window;		 /* such code has come */
 	struct engine_correction window; /* its cycles, and those of the corrected memo */
 	double factors[ENGINE_SOURCES];	 /* corrections before the window */
 };
@@ -191,6 +194,7 @@ struct tact_cycles {
 	struct memo memo;
 	struct engine_correction corrections[ENGINE_SOURCES];
 	uint64_t instructions, simulated; /* of all threads */
+	uint64_t simulated_extra;	  /* those of windows out of turn */
 	double squares_off, windows;	  /* of windows: squared errors of the memo, and its sum */
 	double recalled;		  /* cycles that come from the memo */
 	uint64_t resume_at;		  /* instructions before the next window */
