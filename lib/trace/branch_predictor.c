@@ -107,15 +107,15 @@ struct lookup {
 	uint64_t place[PREDICTOR_TABLES];
 	int provider;		/* -1: the base */
 	int8_t *first, *second; /* counters: the provider's, and the next one's */
-	uint8_t *useful;	/* the provider's */
+	int8_t *base;
+	uint8_t *useful; /* the provider's */
 };
 
 static void look_up(struct predictor *p, uint64_t address, struct lookup *l)
 {
-	int8_t *base = &p->base[set_of(hash(address), p->n_base)];
-
 	l->provider = -1;
-	l->first = l->second = base;
+	l->base = &p->base[set_of(hash(address), p->n_base)];
+	l->first = l->second = l->base;
 	for (unsigned i = 0; i < p->n_tables; i++) {
 		const uint64_t place = place_of(&p->table[i], address);
 		struct predictor_set *s = &p->table[i].sets[set_of(place, p->n_sets)];
@@ -154,19 +154,21 @@ static void allocate(struct predictor *p, const struct lookup *l, bool taken)
 		memset(p->table[i].sets[set_of(l->place[i], p->n_sets)].useful, 0, PREDICTOR_WAYS);
 }
 
-/* Tells whether the predictor knew the direction.  A table with history needs longer. */
+/* Tells whether the predictor knew the direction.  A table with history needs longer, which matters
+ * if it contradicts the base.
+ */
 static bool predict_direction(struct predictor *p, uint64_t address, bool taken, uint8_t *delay)
 {
-	bool first, second, is_new, guess;
+	bool first, second, is_new, guess, fast;
 	struct lookup l;
 
 	look_up(p, address, &l);
+	fast = *l.base >= 0;
 	guess = first = *l.first >= 0;
 	second = *l.second >= 0;
 	if (l.provider < 0) {
 		train(l.first, taken, -2, 1);
 	} else {
-		*delay = p->override;
 		is_new = !*l.useful && (*l.first == 0 || *l.first == -1);
 		if (is_new && p->trust_new >= 0)
 			guess = second;
@@ -177,6 +179,8 @@ static bool predict_direction(struct predictor *p, uint64_t address, bool taken,
 		}
 		train(l.first, taken, -4, 3);
 	}
+	if (guess != fast)
+		*delay = p->override;
 	if (first != taken && l.provider < (int)p->n_tables - 1)
 		allocate(p, &l, taken);
 	return guess == taken;
@@ -268,11 +272,27 @@ static struct predictor_site *site_of(struct predictor *p, uint32_t number)
 	return p->chunks[chunk] ? &p->chunks[chunk][number % PREDICTOR_CHUNK] : NULL;
 }
 
+/* Tells whether a level still holds a branch that was entered at a time.  Some cores replace the
+ * oldest entry; others any of them, once all are taken.
+ */
+static bool is_held(const struct predictor *p, unsigned level, uint32_t entered)
+{
+	const uint32_t entries = p->btb[level].entries, now = p->btb[level].entered;
+
+	if (!entered)
+		return false;
+	if (!p->is_random)
+		return now - entered < entries;
+	return now <= entries ||
+	       now - (entered > entries ? entered : entries) <
+		       p->btb[level].lifetime[hash(entered) % PREDICTOR_LIFETIMES];
+}
+
 /* Returns the first level that holds a branch, or PREDICTOR_LEVELS. */
 static unsigned level_of(const struct predictor *p, const struct predictor_site *site)
 {
 	for (unsigned i = 0; i < p->n_levels; i++)
-		if (site->entered[i] && p->btb[i].entered - site->entered[i] < p->btb[i].entries)
+		if (is_held(p, i, site->entered[i]))
 			return i;
 	return p->is_warm && !site->entered[0] ? p->n_levels - 1 : PREDICTOR_LEVELS;
 }
@@ -307,12 +327,12 @@ static void follow_call(struct predictor *p, uint64_t next)
 static bool is_known(struct predictor *p, const struct predictor_branch *b,
 		     struct predictor_site *site, unsigned level, uint64_t target, uint8_t *delay)
 {
-	const bool is_held = level < PREDICTOR_LEVELS;
+	const bool is_in_btb = level < PREDICTOR_LEVELS;
 
 	switch (b->flow) {
 	case TACT_FLOW_BRANCH:
-		return is_held ? predict_direction(p, b->address, target != b->next, delay)
-			       : target == b->next;
+		return is_in_btb ? predict_direction(p, b->address, target != b->next, delay)
+				 : target == b->next;
 	case TACT_FLOW_RETURN:
 		*delay = p->return_delay;
 		return follow_return(p, target);
@@ -326,7 +346,7 @@ static bool is_known(struct predictor *p, const struct predictor_branch *b,
 		return true;
 	if (p->is_warm && !site->target)
 		site->target = shorten(target);
-	return predict_target(p, site, b->address, target) && is_held;
+	return predict_target(p, site, b->address, target) && is_in_btb;
 }
 
 int predictor_follow(struct predictor *p, const struct predictor_branch *b, uint64_t target,
@@ -346,8 +366,11 @@ int predictor_follow(struct predictor *p, const struct predictor_branch *b, uint
 	out->is_mispredicted = !is_known(p, b, site, level, target, &delay);
 	p->branches++;
 	p->mistakes += out->is_mispredicted;
-	if (target == b->next && b->flow == TACT_FLOW_BRANCH)
+	if (target == b->next && b->flow == TACT_FLOW_BRANCH) {
+		out->delay = out->is_mispredicted ? 0 : delay;
+		p->late += out->delay > 0;
 		return 0;
+	}
 	push(p, b->address, target);
 	if (level)
 		enter(p, site, level);
@@ -371,8 +394,14 @@ static void set_levels(struct predictor *p, const struct arch_params *params)
 	while (p->n_levels < PREDICTOR_LEVELS && entries[p->n_levels]) {
 		p->btb[p->n_levels].entries = (uint32_t)entries[p->n_levels];
 		p->btb[p->n_levels].delay = (uint8_t)delays[p->n_levels];
+		/* The chance to be still there falls exponentially. */
+		for (unsigned i = 0; i < PREDICTOR_LIFETIMES; i++)
+			p->btb[p->n_levels].lifetime[i] =
+				(uint32_t)(-log((i + 0.5) / PREDICTOR_LIFETIMES) *
+					   entries[p->n_levels]);
 		p->n_levels++;
 	}
+	p->is_random = params->btb_random != 0;
 	p->redirect = (uint8_t)params->btb_miss_delay;
 }
 

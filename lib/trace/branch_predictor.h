@@ -18,8 +18,9 @@ enum {
 	PREDICTOR_WAYS = 4,	  /* of a set */
 	PREDICTOR_HISTORY = 1024, /* taken branches; more than the longest history */
 	PREDICTOR_RETURNS = 256,  /* at most */
-	PREDICTOR_LEVELS = 3,	  /* of the BTB, at most */
-	PREDICTOR_CHUNK = 1024	  /* sites */
+	PREDICTOR_LIFETIMES = 256,
+	PREDICTOR_LEVELS = 3,  /* of the BTB, at most */
+	PREDICTOR_CHUNK = 1024 /* sites */
 };
 
 /* Branches by address and history: tags, and for each of them counters. */
@@ -69,8 +70,11 @@ struct predictor {
 	struct {
 		uint32_t entries, entered;
 		uint8_t delay;
+		uint32_t lifetime
+			[PREDICTOR_LIFETIMES]; /* branches that are entered until one is gone */
 	} btb[PREDICTOR_LEVELS];
 	unsigned n_levels;
+	bool is_random;	  /* any entry is replaced, not the oldest one */
 	bool is_warm;	  /* the program ran before: the last level holds what was not seen yet */
 	uint8_t redirect; /* cycles of a jump that the BTB does not know */
 	struct predictor_site **chunks; /* owned, as are its members; NULL: not used yet */
