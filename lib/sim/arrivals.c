@@ -22,7 +22,7 @@ void sim_memory_init(struct sim_memory *m, const struct arch_params *p)
 	const int read_cost[SIM_LEVELS] = {0, p->l2_line, p->l3_line, p->memory_line};
 	const int write_cost[SIM_LEVELS] = {p->nontemporal_line, p->l2_write_line, p->l3_write_line,
 					    p->memory_write_line};
-	const int half[SIM_LEVELS] = {0, p->l2_halves, p->l3_halves, p->l3_halves};
+	const int half[SIM_LEVELS] = {0, p->l2_halves, p->l3_halves, 0};
 
 	memset(m, 0, sizeof(*m));
 	for (unsigned i = 0; i < SIM_LEVELS; i++) {
@@ -63,11 +63,16 @@ static int32_t take_turn(int64_t *free, int32_t cost, int32_t now, int32_t neede
 	return begin / 100 > needed ? (int32_t)(begin / 100) : needed;
 }
 
+static unsigned half_of(const struct sim_memory *m, enum sim_level level, uint64_t line)
+{
+	return m->has_halves[level] ? line >> m->half[level] & 1 : 0;
+}
+
 /* Takes a line's turn on the way from a level, and back to it if it will be written. */
 static int32_t take_way(struct sim_memory *m, enum sim_level level, uint64_t line, bool is_owned,
 			int32_t now, int32_t needed)
 {
-	const unsigned half = m->has_halves[level] ? line >> m->half[level] & 1 : 0;
+	const unsigned half = half_of(m, level, line);
 
 	needed = take_turn(&m->read_free[level][half], m->read_cost[level] << m->has_halves[level],
 			   now, needed);
@@ -151,8 +156,11 @@ static int32_t pass_line(struct sim_memory *m, int32_t now, uint64_t line, enum 
 	if (line == m->passed)
 		return from;
 	m->passed = line;
-	/* On its way to memory it meets what comes from there, as far as the last level. */
-	take_way(m, SIM_IN_L3, line, false, now, from);
+	/* On its way to memory it meets what comes from there, as far as the last level: nothing
+	 * comes back, so that it takes half as long.
+	 */
+	take_turn(&m->read_free[SIM_IN_L3][half_of(m, SIM_IN_L3, line)],
+		  (m->read_cost[SIM_IN_L3] << m->has_halves[SIM_IN_L3]) / 2, now, from);
 	return take_turn(&m->write_free[SIM_IN_L1], m->write_cost[SIM_IN_L1], now, from);
 }
 

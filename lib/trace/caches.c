@@ -3,8 +3,8 @@
  * Caches, TLBs and prefetchers.
  *
  * The first level is indexed by addresses.  The others are by physical ones, which nobody knows: a
- * page is anywhere, so two pages meet in the second level as chance has it, and the last level has a
- * hash of its own.  All levels evict what was least recently used.
+ * page is anywhere, so two pages meet in the second level as chance has it.  Here each line of a page
+ * has its own chance, so that no run is lucky.  The last level has a hash of its own.  All levels evict what was least recently used.
  *
  * Two prefetchers, as Intel's optimization manual and AMD's guides describe them: one follows lines
  * that miss the first level in order within a page, and fetches what follows into the second level;
@@ -125,8 +125,7 @@ static uint64_t *set_of(const struct caches *c, unsigned level, uint64_t line)
 	if (level == CACHE_LEVELS - 1)
 		at = (hash(line) >> 32) * l->sets >> 32;
 	else if (level)
-		at = ((hash(line >> c->page_shift) << c->page_shift) | (line & within)) &
-		     (l->sets - 1);
+		at = ((hash(line) << c->page_shift) | (line & within)) & (l->sets - 1);
 	else
 		at &= l->sets - 1;
 	return l->lines + at * l->ways;
