@@ -4,12 +4,14 @@
  *
  * The first level is indexed by addresses.  The others are by physical ones, which nobody knows: a
  * page is anywhere, so two pages meet in the second level as chance has it.  Here each line of a page
- * has its own chance, so that no run is lucky.  The last level has a hash of its own.  All levels evict what was least recently used.
+ * has its own chance, so that no run is lucky.  The last level has a hash of its own.  All levels
+ * evict what was least recently used.
  *
  * Two prefetchers, as Intel's optimization manual and AMD's guides describe them: one follows lines
  * that miss the first level in order within a page, and fetches what follows into the second level;
  * the other one follows the distance between loads of one instruction, and fetches the next one into
- * the first level.
+ * the first level.  What it fetches counts as an access for the former: else a chain of loads through
+ * lines in order would wait for each of them.
  */
 #include "trace/caches.h"
 
@@ -153,19 +155,22 @@ static void forget_line(uint64_t *set, size_t ways, uint64_t line)
 
 /* ---- prefetchers ---- */
 
-static void fetch(struct caches *c, uint64_t line, unsigned to, struct tact_stream_trip *out)
+/* Returns whether the line was farther away. */
+static bool fetch(struct caches *c, uint64_t line, unsigned to, struct tact_stream_trip *out)
 {
 	unsigned from;
 
 	if (out->n_fetched == TACT_STREAM_FETCHES)
-		return;
+		return false;
 	from = bring(c, line, to);
-	if (from > to)
-		out->fetched[out->n_fetched++] =
-			(struct tact_stream_fetch){line, (uint8_t)from, (uint8_t)to};
+	if (from <= to)
+		return false;
+	out->fetched[out->n_fetched++] =
+		(struct tact_stream_fetch){line, (uint8_t)from, (uint8_t)to};
+	return true;
 }
 
-/* A line misses the first level. */
+/* A line misses the first level: an access, or what is fetched there because of one. */
 static void follow_stream(struct caches *c, uint64_t line, struct tact_stream_trip *out)
 {
 	const uint64_t page = line / STREAM_LINES;
@@ -217,8 +222,12 @@ static void follow_stride(struct caches *c, uint64_t insn, uint64_t address,
 		return;
 	}
 	s->count += s->count < UINT8_MAX;
-	if (c->ahead && s->count >= AFTER && stride <= FAR_STRIDE && stride >= -FAR_STRIDE)
-		fetch(c, (address + (uint64_t)stride) / CACHE_LINE, 0, out);
+	if (c->ahead && s->count >= AFTER && stride <= FAR_STRIDE && stride >= -FAR_STRIDE) {
+		const uint64_t line = (address + (uint64_t)stride) / CACHE_LINE;
+
+		if (fetch(c, line, 0, out))
+			follow_stream(c, line, out);
+	}
 }
 
 /* ---- accesses ---- */

@@ -178,6 +178,21 @@ TEST(a_stride_is_fetched_ahead)
 	}
 }
 
+/* What is fetched by stride leads the stream on: a chain of loads finds its lines in the second level
+ * long before it gets there.
+ */
+TEST(a_stride_leads_a_stream)
+{
+	const struct arch_params p = params(16);
+	struct caches c;
+
+	assert_int_equal(caches_init(&c, &p, NULL), 0);
+	for (uint64_t at = 0; at < 24 * 64; at += 32)
+		trip_of(&c, 0xb000000 + at, 7);
+	assert_int_equal(level_of(&c, 0xb000000 + 64 * 32), 1);
+	caches_fini(&c);
+}
+
 TEST(stores_are_not_fetched_ahead_by_stride)
 {
 	const struct arch_params p = params(16);
