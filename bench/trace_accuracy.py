@@ -91,9 +91,7 @@ def write_inputs(directory):
     sources = sorted(glob.glob(os.path.join(ROOT, 'lib/*/*.c')))
     with open(os.path.join(directory, 'text'), 'wb') as f:
         f.write(b''.join(open(p, 'rb').read() for p in sources)[:TEXT_SIZE])
-    with open(os.path.join(directory, 'source.i'), 'wb') as f:
-        f.write(subprocess.run(['gcc', '-E', os.path.join(ROOT, 'bench/ways.c'), '-DKERNEL=list'], check=True,
-                               stdout=subprocess.PIPE).stdout)
+    shutil.copy(os.path.join(ROOT, 'bench/ways.c'), os.path.join(directory, 'source.c'))
     with open(os.path.join(directory, 'spin.c'), 'w') as f:
         f.write('#include <stdlib.h>\nint main(int c, char **v) { for (long i = atol(v[c - 1]); i > 0; i--)\n'
                 '__asm__ volatile(".rept 1000\\n\\timul %%rax, %%rax\\n.endr" : : : "rax"); return 0; }\n')
@@ -135,7 +133,7 @@ def kernel_pairs(directory):
 def program_pairs(more):
     lines = [tuple(part.strip() for part in line.split('|')) for line in open(more) if line.strip()] if more else []
     for name, a, b in (*PROGRAMS, *lines):
-        commands = [c.replace('{data}', 'text').replace('{source}', 'source.i') for c in (a, b)]
+        commands = [c.replace('{data}', 'text').replace('{source}', '-DKERNEL=list source.c') for c in (a, b)]
         missing = [c.split()[0] for c in commands if not shutil.which(c.split()[0])]
         if missing:
             print('skip %s: there is no %s' % (name, missing[0]), file=sys.stderr)
@@ -209,6 +207,11 @@ def measure(args):
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     rows = {}
     for pair in chosen(args):
+        missing = [c.split()[0] for c in pair['commands']
+                   if not shutil.which(os.path.join(args.directory, c.split()[0]) if c.startswith('./') else c.split()[0])]
+        if missing:
+            print('skip %s: there is no %s' % (pair['pair'], missing[0]), file=sys.stderr)
+            continue
         sides = [Side(args.directory, c, pair['rounds']) for c in pair['commands']]
         for _ in range(args.runs):
             for side in sides:
@@ -296,6 +299,7 @@ def main():
     parser.add_argument('-o', dest='output')
     parser.add_argument('pairs', nargs='*')
     args = parser.parse_intermixed_args()
+    args.directory = os.path.abspath(args.directory)
     {'build': build, 'measure': measure, 'predict': predict}[args.what](args)
     return 0
 
