@@ -458,20 +458,22 @@ def render_mix(t, data):
 
 
 def render_trace(t, data):
+    """data: sections by microarchitecture."""
     t.title('## Whole programs: pairs of versions')
     t.add('A change makes a program faster or slower; does `tact trace` predict by how much? Each line has the '
-          'cycles of version B divided by those of version A: measured, and predicted without and with '
-          '`--full`. Measured means CPU time, the median of %d alternating runs, pinned to a core, without '
-          'the AVX-512 routines of the C library. Start-up is subtracted on both sides. The last column says '
-          'how far sampling is from `--exact`. %s `bench/trace_accuracy.py` measures this section.'
-          % (data['runs'], data['note']))
-    t.table(('pair A, B', 'million instructions', 'measured', 'predicted', 'off', 'predicted, --full', 'off',
-             'sampled and --exact apart'),
-            [(r['pair'], '%.1f, %.1f' % tuple(r['million']), '%.3f' % r['measured'], '%.3f' % r['predicted'],
-              '%+.1f%%' % r['off'], '%.3f' % r['full'], '%+.1f%%' % r['full_off'], '%.2f%%' % r['apart'])
-             for r in data['pairs']])
-    t.add('Geometric mean of the differences: %.1f%%, with `--full` %.1f%%. Sampled and exact cycles are at '
-          'most %.2f%% apart.' % (data['mean'], data['full_mean'], max(r['apart'] for r in data['pairs'])))
+          'cycles of version B divided by those of version A, measured and predicted, and how far off the '
+          'predicted cycles of each are. Measured means user time times the clock, the lowest of several '
+          'alternating runs, pinned to a CPU, without the AVX-512 routines of the C library. For kernels, the '
+          'start of the program is subtracted on both sides. `bench/trace_accuracy.py` measures this section.')
+    for arch, section in sorted(data.items()):
+        rows = section['pairs']
+        t.add('**%s**, measured on %s, %d runs. %d pairs: the geometric mean of the errors is %.1f%% for the ratio, '
+              '%.1f%% for the cycles. Wrong direction, where the measured change exceeds 3%%: %s.'
+              % (arch, section['machine'], section['runs'], len(rows), section['mean'], section['absolute_mean'],
+                 '; '.join(section['wrong']) or 'none'))
+        t.table(('pair A, B', 'million instructions', 'measured', 'predicted', 'off', 'A off', 'B off'),
+                [(r['pair'], '%.1f, %.1f' % tuple(r['million']), '%.3f' % r['measured'], '%.3f' % r['predicted'],
+                  '%+.1f%%' % r['off'], '%+.1f%%' % r['each'][0], '%+.1f%%' % r['each'][1]) for r in rows])
 
 
 def render(data):
@@ -503,6 +505,12 @@ def save(section, content):
         f.write('\n')
     with open(DOCUMENT, 'w', encoding='utf-8') as f:
         f.write(render(data))
+
+
+def save_pairs(section):
+    """Replaces the pairs of one microarchitecture."""
+    sections = load()['trace']
+    save('trace', dict({k: v for k, v in sections.items() if isinstance(v, dict)}, **{section['arch']: section}))
 
 
 def newest_llvm():
