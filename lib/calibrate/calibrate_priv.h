@@ -100,7 +100,7 @@ struct knee_level {
 };
 
 /* Finds the levels of a curve, at most `most` of them; noise that goes up and comes down again does
- * not count.  Returns their number.
+ * not count.  Returns their number; the rest of `out` is zero.
  */
 unsigned knee_levels(const struct knee_curve *curve, struct knee_level *out, unsigned most);
 

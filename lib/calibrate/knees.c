@@ -92,6 +92,7 @@ unsigned knee_levels(const struct knee_curve *curve, struct knee_level *out, uns
 	size_t begin = 0, ends[MOST_POINTS];
 	unsigned found = 0;
 
+	memset(out, 0, most * sizeof(*out));
 	/* What goes up must stay up: no point is above a later one. */
 	for (size_t i = n; i-- > 0;) {
 		const double cycles = smoothed(curve, i);

@@ -270,6 +270,14 @@ int engine_add_code(struct tact_cycles *c, struct engine_code *code)
 	return 0;
 }
 
+static bool calls_kernel(const struct tact_isa *isa, const struct tact_trace_block *b)
+{
+	struct isa_step step;
+
+	isa->scan(&step, 1, b->code + b->last_offset, b->code_size - b->last_offset);
+	return step.is_valid && step.flow == TACT_FLOW_KERNEL;
+}
+
 static int find_code(struct tact_cycles *c, const struct tact_trace_block *b)
 {
 	struct engine_code *code;
@@ -286,6 +294,7 @@ static int find_code(struct tact_cycles *c, const struct tact_trace_block *b)
 		return 0;
 	*code = (struct engine_code){.block = b,
 				     .repeat = repeat_at_end(b),
+				     .calls_kernel = calls_kernel(c->arch->isa, b),
 				     .branch = {.site = b->number,
 						.address = b->address + b->last_offset,
 						.next = b->address + b->code_size}};
@@ -420,14 +429,6 @@ bool engine_fill_block(const struct tact_cycles *c, const struct engine_code *co
 	return true;
 }
 
-static bool calls_kernel(const struct tact_isa *isa, const struct tact_trace_block *b)
-{
-	struct isa_step step;
-
-	isa->scan(&step, 1, b->code + b->last_offset, b->code_size - b->last_offset);
-	return step.is_valid && step.flow == TACT_FLOW_KERNEL;
-}
-
 /* Adds up uops and stalls of all blocks.  Blocks that the pipelines never saw are assumed to be
  * like the others: they get the same number of each per cycle.
  */
@@ -445,7 +446,8 @@ static void add_blocks(const struct tact_cycles *c, struct tact_cycles_totals *o
 			seen += c->codes[i].cycles;
 		out->executions += b.executions;
 		out->unknown += b.executions * b.unknown;
-		out->system_calls += calls_kernel(c->arch->isa, b.block) ? b.executions : 0;
+		if (c->codes[i].calls_kernel)
+			out->system_calls += b.executions;
 		for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 			out->uops[p] += b.uops[p];
 		for (unsigned s = 0; s < TACT_N_STALLS; s++)

@@ -30,6 +30,7 @@ struct engine_code {
 	bool is_looked_at;		      /* the members below are valid */
 	bool is_known;			      /* its instructions could be decoded */
 	bool is_added;			      /* the pipelines hold it */
+	bool calls_kernel;		      /* its last instruction does */
 	uint32_t number;		      /* its number there */
 	uint32_t unknown;		      /* instructions without data */
 	struct predictor_branch branch;	      /* its last instruction */

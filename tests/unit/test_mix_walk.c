@@ -195,6 +195,7 @@ TEST(test_flow)
 
 	/* Nothing ran. */
 	mix.n_profiles = 0;
+	mix.n_arcs = 0;
 	assert_int_equal(mix_flow_create(&f, &mix), 0);
 	assert_int_equal(mix_flow_at(f, 0.5), MIX_NONE);
 	mix_flow_destroy(f);
