@@ -69,7 +69,7 @@ CORRECTIONS = (
     (r'VP?(COMPRESS|EXPAND)\w+_Z \(XMM', {'lat': '+r0>r0:2'}),
     (r'VP?(COMPRESS|EXPAND)\w+_Z \(YMM', {'lat': '+r0>r0:4'}),
     (r'VP?(COMPRESS|EXPAND)\w+_Z \(ZMM', {'lat': '+r0>r0:5'}),
-    (r'VEXTRACT[IF]128 \(XMM', {'ports': '1*p89', 'lat': 'r1>r0:3'}),
+    (r'VEXTRACT[IF]128 \(XMM', {'ports': '1*p9A', 'lat': 'r1>r0:3'}),
     (r'V?DIVPS( |_EVEX)\((XMM|YMM), ', {'lat': 'r0>r0:10 r1>r0:10 r2>r0:10'}),
     # What only keeps an upper part: the whole operation waits for it, unless the pipeline knows that it is zero.
     (r'(CVT(SI2S[SD]|SS2SD|SD2SS)|ROUNDS[SD]|RCPSS|RSQRTSS) \(XMM', {'lat': '+r0>r0:3'}),

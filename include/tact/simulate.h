@@ -184,6 +184,8 @@ struct tact_stream_trip {
 	uint8_t page; /* 0: the first TLB has its address; 1: the second one; 2 to 4: none, and it is
 			  found in the second or third level or in memory */
 	uint8_t n_fetched;
+	uint8_t written; /* a store is the first to write this line: to which level, 1 to 3, it will
+			    have to go back; 0: it is no such store */
 	struct tact_stream_fetch fetched[TACT_STREAM_FETCHES]; /* because of it */
 };
 

@@ -94,8 +94,9 @@ void lower_register_inputs(struct draft *d)
 		if (!(o->access & (TACT_ACCESS_READ | TACT_ACCESS_COND_READ)) &&
 		    !lower_has_latency_from(d->list, id))
 			continue;
-		if (!d->l->eliminated && breaks_dependence(d, id)) {
-			d->l->idiom |= d->l->n_out && !d->l->n_stores;
+		/* A jump to what a register says makes nothing, and waits for it. */
+		if (d->l->n_out && !d->l->eliminated && breaks_dependence(d, id)) {
+			d->l->idiom |= !d->l->n_stores;
 			continue;
 		}
 		add_input(d, id,

@@ -231,13 +231,31 @@ static bool gives_large_pages(void)
 	return is_given;
 }
 
+/* The size of a cache as the kernel knows it (index 0: first level, data; 2 and 3: the others), or as
+ * the C library does, which on AMD adds up the last-level caches of the whole processor.
+ */
+static double cache_kib(unsigned index, int name)
+{
+	char path[80];
+	long kib = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%u/size", index);
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%ldK", &kib) != 1)
+		kib = 0;
+	if (f)
+		fclose(f);
+	return kib > 0 ? (double)kib : (double)sysconf(name) / KIB;
+}
+
 /* What the host says about itself. */
 static int tell_host(struct sweep_run *run, const struct sweep *s)
 {
 	const double values[] = {
-		[HOST_L1_KIB] = (double)sysconf(_SC_LEVEL1_DCACHE_SIZE) / KIB,
-		[HOST_L2_KIB] = (double)sysconf(_SC_LEVEL2_CACHE_SIZE) / KIB,
-		[HOST_L3_KIB] = (double)sysconf(_SC_LEVEL3_CACHE_SIZE) / KIB,
+		[HOST_L1_KIB] = cache_kib(0, _SC_LEVEL1_DCACHE_SIZE),
+		[HOST_L2_KIB] = cache_kib(2, _SC_LEVEL2_CACHE_SIZE),
+		[HOST_L3_KIB] = cache_kib(3, _SC_LEVEL3_CACHE_SIZE),
 		[HOST_LARGE_PAGES] = gives_large_pages() ? 2 : 1,
 	};
 	int status = 0;

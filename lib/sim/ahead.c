@@ -34,22 +34,22 @@ static bool may_enter(struct sim_state *s, const struct sim_feed *feed)
 	return a->free_at <= s->clock;
 }
 
-/* Asks for a line of code. */
-static void ask_for(struct sim_state *s, uint64_t line, unsigned level)
+/* Asks for a line of code; is_new: fetch was elsewhere until now, on the wrong path. */
+static void ask_for(struct sim_state *s, uint64_t line, unsigned level, bool is_new)
 {
 	const struct arch_params *p = s->params;
 	struct sim_ahead *a = &s->stream->ahead;
 	struct sim_code_line *l = &a->lines[(a->first + a->n++) & (SIM_CODE_LINES - 1)];
 	const bool is_next = line == a->last + 1;
-	/* The line after the last one that was missing is on its way already. */
-	const int wait = level == 1 || is_next ? p->code_l2
-			 : level == 2	       ? p->code_l3
-					       : p->code_memory;
+	const int wait = level == 1 ? p->code_l2 : level == 2 ? p->code_l3 : p->code_memory;
 	const int apart = level == 3   ? p->code_memory_line
 			  : level == 1 ? (is_next ? p->code_l2_next : p->code_l2_line)
 			  : is_next    ? p->code_l3_next
 				       : p->code_l3_line;
-	int64_t at = (s->clock + wait) * 100ll;
+	/* A line that follows the last one was asked for together with that: fetch goes straight on
+	 * until the decoders find a jump that it did not know.
+	 */
+	int64_t at = (s->clock + (is_next && !is_new ? 0 : wait)) * 100ll;
 
 	if (at < a->filled_at + apart)
 		at = a->filled_at + apart;
@@ -71,7 +71,8 @@ static bool ask_for_lines(struct sim_state *s, const struct sim_feed *feed)
 		if (level && a->n == SIM_CODE_LINES)
 			return false;
 		if (level)
-			ask_for(s, feed->address / 64 + a->line, level);
+			ask_for(s, feed->address / 64 + a->line, level,
+				feed->is_mispredicted && !a->line);
 	}
 	return true;
 }

@@ -32,8 +32,17 @@ void sim_memory_init(struct sim_memory *m, const struct arch_params *p)
 		m->has_halves[i] = half[i] >= FIRST_BIT;
 		m->half[i] = (uint8_t)(half[i] >= FIRST_BIT ? half[i] - FIRST_BIT : 0);
 	}
+	m->fill_hold = p->l1_fill_hold;
+	m->half_cost = p->l2_half_line;
+	m->quarter_cost = p->l2_quarter_line;
+	m->wait_cost = p->l1_wait;
 	m->second_page = p->tlb2_latency;
 	m->walk = p->walk_latency;
+	m->page_cost = p->tlb2_page;
+	m->set_fill = p->l1_set_fill;
+	m->far_set_fill = p->l3_set_fill ? p->l3_set_fill : p->l1_set_fill;
+	m->set_write = p->l1_set_write;
+	m->n_sets = limited(p->l1_kib * 1024 / 64 / p->l1_ways, SIM_SETS);
 	m->n_fills = limited(p->l1_fills, SIM_MAX_FILLS);
 	m->n_queue = limited(p->l2_fills, SIM_MAX_QUEUE);
 	m->n_walkers = limited(p->page_walkers, SIM_WALKERS);
@@ -68,34 +77,56 @@ static unsigned half_of(const struct sim_memory *m, enum sim_level level, uint64
 	return m->has_halves[level] ? line >> m->half[level] & 1 : 0;
 }
 
-/* Takes a line's turn on the way from a level, and back to it if it will be written. */
-static int32_t take_way(struct sim_memory *m, enum sim_level level, uint64_t line, bool is_owned,
-			int32_t now, int32_t needed)
+/* Takes a line's turn on the way from a level. */
+static int32_t take_way(struct sim_memory *m, enum sim_level level, uint64_t line, int32_t now,
+			int32_t needed)
 {
-	const unsigned half = half_of(m, level, line);
+	needed = take_turn(&m->read_free[level][half_of(m, level, line)],
+			   m->read_cost[level] << m->has_halves[level], now, needed);
+	if (level == SIM_IN_L2 && m->half_cost)
+		needed = take_turn(&m->half_free[line & 1], m->half_cost, now, needed);
+	if (level == SIM_IN_L2 && m->quarter_cost)
+		needed = take_turn(&m->quarter_free[line & 3], m->quarter_cost, now, needed);
+	return needed;
+}
 
-	needed = take_turn(&m->read_free[level][half], m->read_cost[level] << m->has_halves[level],
-			   now, needed);
-	/* It will go back one day: the way there is as busy as that takes. */
-	return is_owned ? take_turn(&m->write_free[level], m->write_cost[level], now, needed)
-			: needed;
+/* The same as far as the first level: what comes from farther away passes the second one, too. */
+static int32_t take_ways(struct sim_memory *m, enum sim_level level, uint64_t line, int32_t now,
+			 int32_t needed)
+{
+	if (level > SIM_IN_L2)
+		needed = take_way(m, level, line, now, needed);
+	return take_way(m, SIM_IN_L2, line, now, needed);
+}
+
+/* A line is written that will go back one day: the ways there are as busy as that takes. */
+static int32_t take_way_back(struct sim_memory *m, enum sim_level level, int32_t now,
+			     int32_t needed)
+{
+	for (unsigned i = SIM_IN_L2; i <= level; i++)
+		needed = take_turn(&m->write_free[i], m->write_cost[i], now, needed);
+	return needed;
 }
 
 /* Returns when the address of a page is known. */
 static int32_t find_page(struct sim_memory *m, int32_t now, enum sim_page page)
 {
-	unsigned walker;
+	unsigned walker, fill;
 	int32_t begin;
 
 	if (page == SIM_PAGE_KNOWN)
 		return now;
+	begin = m->page_cost ? take_turn(&m->page_free, m->page_cost, now, now) : now;
 	if (page == SIM_PAGE_SECOND)
-		return now + m->second_page;
-	begin = take_place(m->walker, m->n_walkers, now, &walker);
+		return begin + m->second_page;
+	begin = take_place(m->walker, m->n_walkers, begin, &walker);
+	/* It loads from the page tables, which takes a buffer of the first level like other loads. */
+	begin = take_place(m->fill, m->n_fills, begin, &fill);
 	m->walker[walker] = begin + m->walk;
 	if (page > SIM_PAGE_WALKED) /* the entry is not near */
 		m->walker[walker] +=
 			m->extra[page - SIM_PAGE_WALKED + SIM_IN_L2] - m->extra[SIM_IN_L2];
+	m->fill[fill] = m->walker[walker];
 	return m->walker[walker] + m->second_page;
 }
 
@@ -113,39 +144,51 @@ static void note_line(struct sim_memory *m, uint64_t line, int32_t ready, enum s
 	m->lines[slot].to = (uint8_t)to;
 }
 
+/* Waits until its set of the first level takes a line.  Returns when. */
+static int32_t take_set(struct sim_memory *m, uint64_t line, enum sim_level level, int32_t from)
+{
+	int32_t *free = &m->set_free[line % m->n_sets];
+
+	if (!m->set_fill)
+		return from;
+	from = *free > from ? *free : from;
+	*free = from + (level > SIM_IN_L2 ? m->far_set_fill : m->set_fill);
+	return from;
+}
+
 /* Brings a line into the first level, not before `from`.  Returns when it is there. */
 static int32_t fetch_line(struct sim_memory *m, int32_t now, int32_t from, uint64_t line,
-			  enum sim_level level, bool is_owned)
+			  enum sim_level level)
 {
 	unsigned fill, place = 0;
 	int32_t begin = take_place(m->fill, m->n_fills, from, &fill), ready;
 
 	if (level > SIM_IN_L2)
 		begin = take_place(m->queue, m->n_queue, begin, &place);
-	begin = take_way(m, level, line, is_owned, now, begin);
+	begin = take_set(m, line, level, take_ways(m, level, line, now, begin));
 	ready = begin + m->extra[level];
-	m->fill[fill] = ready;
+	m->fill[fill] = ready + m->fill_hold;
 	if (level > SIM_IN_L2)
 		m->queue[place] = ready;
 	note_line(m, line, ready, SIM_IN_L1);
 	return ready;
 }
 
-/* An access of a line; `is_owned`: to write it. */
+/* An access of a line. */
 static int32_t access_line(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level level,
-			   enum sim_page page, bool is_owned)
+			   enum sim_page page)
 {
 	const unsigned slot = slot_of(line);
 	int32_t from = find_page(m, now, page);
 
 	if (m->lines[slot].line == line && m->lines[slot].ready > from) {
-		/* It is on its way already. */
-		if (m->lines[slot].to == SIM_IN_L1)
+		/* It is on its way already; or was, if it has had to make room again since. */
+		if (m->lines[slot].to == SIM_IN_L1 && level == SIM_IN_L1)
 			return m->lines[slot].ready;
 		level = SIM_IN_L2;
 		from = m->lines[slot].ready;
 	}
-	return level == SIM_IN_L1 ? from : fetch_line(m, now, from, line, level, is_owned);
+	return level == SIM_IN_L1 ? from : fetch_line(m, now, from, line, level);
 }
 
 /* A store past the caches: the stores to a line are gathered, and leave as one. */
@@ -156,40 +199,62 @@ static int32_t pass_line(struct sim_memory *m, int32_t now, uint64_t line, enum 
 	if (line == m->passed)
 		return from;
 	m->passed = line;
-	/* On its way to memory it meets what comes from there, as far as the last level: nothing
-	 * comes back, so that it takes half as long.
+	/* On its way to memory it meets what comes from there: nothing comes back, so that it takes
+	 * half as long.
 	 */
 	take_turn(&m->read_free[SIM_IN_L3][half_of(m, SIM_IN_L3, line)],
 		  (m->read_cost[SIM_IN_L3] << m->has_halves[SIM_IN_L3]) / 2, now, from);
+	take_turn(&m->read_free[SIM_IN_MEMORY][0], m->read_cost[SIM_IN_MEMORY] / 2, now, from);
 	return take_turn(&m->write_free[SIM_IN_L1], m->write_cost[SIM_IN_L1], now, from);
 }
 
 int32_t sim_memory_load(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level level,
 			enum sim_page page)
 {
-	return access_line(m, now, line, level, page, false);
+	const int32_t ready = access_line(m, now, line, level, page);
+
+	return ready > now && m->wait_cost ? take_turn(&m->wait_free, m->wait_cost, now, ready)
+					   : ready;
 }
 
-int32_t sim_memory_store(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level level,
-			 enum sim_page page)
+int32_t sim_memory_store(struct sim_memory *m, int32_t now, const struct sim_trip *trip)
 {
-	return level == SIM_PAST_CACHES ? pass_line(m, now, line, page)
-					: access_line(m, now, line, level, page, true);
+	const enum sim_level level = (enum sim_level)trip->level;
+	const enum sim_page page = (enum sim_page)trip->page;
+	int32_t there;
+
+	if (level == SIM_PAST_CACHES)
+		return pass_line(m, now, trip->line, page);
+	there = access_line(m, now, trip->line, level, page);
+	if (trip->written) /* it will leave its set one day, and that takes longer */
+		m->set_free[trip->line % m->n_sets] += m->set_write;
+	return take_way_back(m, (enum sim_level)trip->written, now, there);
 }
 
 void sim_memory_fetch(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level from,
-		      enum sim_level to, bool is_owned)
+		      enum sim_level to)
 {
-	unsigned place;
-	int32_t begin;
+	unsigned place = 0, fill = 0;
+	int32_t begin = now, ready;
 
 	if (from <= to)
 		return;
-	begin = take_place(m->queue, m->n_queue, now, &place);
-	begin = take_way(m, from, line, is_owned, now, begin);
+	/* It may be on its way there still. */
+	if (m->lines[slot_of(line)].line == line && m->lines[slot_of(line)].ready > begin)
+		begin = m->lines[slot_of(line)].ready;
+	if (to == SIM_IN_L1) /* it takes a place as a load does */
+		begin = take_place(m->fill, m->n_fills, begin, &fill);
+	if (from > SIM_IN_L2)
+		begin = take_place(m->queue, m->n_queue, begin, &place);
+	begin = to == SIM_IN_L1 ? take_set(m, line, from, take_ways(m, from, line, now, begin))
+				: take_way(m, from, line, now, begin);
 	/* A load from where it arrives takes its own time on top. */
-	m->queue[place] = begin + m->extra[from] - m->extra[to];
-	note_line(m, line, m->queue[place], to);
+	ready = begin + m->extra[from] - m->extra[to];
+	if (to == SIM_IN_L1)
+		m->fill[fill] = ready + m->fill_hold;
+	if (from > SIM_IN_L2)
+		m->queue[place] = ready;
+	note_line(m, line, ready, to);
 }
 
 void sim_memory_rebase(struct sim_memory *m, int32_t by)
@@ -199,8 +264,16 @@ void sim_memory_rebase(struct sim_memory *m, int32_t by)
 		m->read_free[i][1] -= by * 100ll;
 		m->write_free[i] -= by * 100ll;
 	}
+	for (unsigned i = 0; i < 4; i++) {
+		m->half_free[i & 1] -= i < 2 ? by * 100ll : 0;
+		m->quarter_free[i] -= by * 100ll;
+	}
+	m->wait_free -= by * 100ll;
+	m->page_free -= by * 100ll;
 	for (unsigned i = 0; i < SIM_MAX_FILLS; i++)
 		m->fill[i] = m->fill[i] > by ? m->fill[i] - by : 0;
+	for (unsigned i = 0; i < SIM_SETS; i++)
+		m->set_free[i] = m->set_free[i] > by ? m->set_free[i] - by : 0;
 	for (unsigned i = 0; i < SIM_MAX_QUEUE; i++)
 		m->queue[i] = m->queue[i] > by ? m->queue[i] - by : 0;
 	for (unsigned i = 0; i < SIM_WALKERS; i++)

@@ -40,6 +40,7 @@ enum { SIM_FETCHES = 4 };
 struct sim_trip {
 	uint64_t line;
 	uint8_t level, page, n_fetched; /* enum sim_level, enum sim_page */
+	uint8_t written;		/* enum sim_level: to which it has to go back */
 	struct {
 		uint64_t line;
 		uint8_t from, to; /* enum sim_level */
@@ -48,14 +49,19 @@ struct sim_trip {
 
 enum {
 	SIM_MAX_FILLS = 64,
-	SIM_MAX_QUEUE = 64,
+	SIM_MAX_QUEUE = 128,
 	SIM_WALKERS = 8,
+	SIM_SETS = 256,	 /* of the first level */
 	SIM_LINES = 1024 /* on their way, or just arrived; a power of two */
 };
 
 struct sim_memory {
 	int32_t extra[SIM_LEVELS]; /* cycles that a load takes longer than from the first level */
 	int32_t second_page, walk; /* cycles for a page's address */
+	/* Hundredths of a cycle from one page that the first TLB does not have to the next. */
+	int32_t page_cost;
+	int64_t page_free;
+	int32_t fill_hold; /* that a fill buffer is held after its line is there */
 	/* Hundredths of a cycle that a line from each level, and one back to it, take.  In the first
 	 * place of those that write: stores past the caches.
 	 */
@@ -66,8 +72,18 @@ struct sim_memory {
 	 */
 	uint8_t half[SIM_LEVELS];
 	bool has_halves[SIM_LEVELS];
+	/* Lines of the second level with the same bit 6 of their address, and with the same bits 6
+	 * and 7, pass more slowly; and each load whose line is not there is executed twice.
+	 */
+	int32_t half_cost, quarter_cost, wait_cost;
+	int64_t half_free[2], quarter_free[4], wait_free;
 	uint64_t passed; /* line of the last store past the caches */
 	unsigned n_fills, n_queue, n_walkers;
+	/* Cycles from one line to the next of a set of the first level: from the second one, from
+	 * farther away, and those that come on top if it is written.  When each set is free.
+	 */
+	int32_t set_fill, far_set_fill, set_write, set_free[SIM_SETS];
+	unsigned n_sets;
 	/* When each of them is free again: buffers of the first level, places in the queue of the
 	 * second, page walkers.
 	 */
@@ -88,12 +104,11 @@ int32_t sim_memory_load(struct sim_memory *m, int32_t now, uint64_t line, enum s
 			enum sim_page page);
 
 /* A store leaves the store buffer, in order.  Returns the cycle in which its line is there. */
-int32_t sim_memory_store(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level level,
-			 enum sim_page page);
+int32_t sim_memory_store(struct sim_memory *m, int32_t now, const struct sim_trip *trip);
 
-/* The prefetcher fetches a line from one level to another; `is_owned`: because of a store. */
+/* The prefetcher fetches a line from one level to another. */
 void sim_memory_fetch(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level from,
-		      enum sim_level to, bool is_owned);
+		      enum sim_level to);
 
 /* Moves the clock back. */
 void sim_memory_rebase(struct sim_memory *m, int32_t by);

@@ -103,8 +103,15 @@ static bool continues(const struct sim_state *s, uint64_t raw)
 {
 	if (sim_number(raw))
 		return true;
-	if (s->stream)
-		return comes_from(s, raw, BLOCK_FROM_MITE) && sim_feed_of(s, raw)->is_contiguous;
+	if (s->stream) {
+		const struct sim_feed *feed = sim_feed_of(s, raw);
+
+		/* What fetch learns of only when all before it is decoded does not: who waited for
+		 * it, to be fused with it, would wait for ever.
+		 */
+		return comes_from(s, raw, BLOCK_FROM_MITE) && feed->is_contiguous &&
+		       !feed->is_redirected && !feed->is_mispredicted;
+	}
 	return s->block->mode != TACT_MODE_LOOP;
 }
 

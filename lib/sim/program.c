@@ -436,6 +436,34 @@ static void find_late_flags(struct draft *d)
 }
 
 /* What it does to the stack of memory, and to one of registers. */
+/* Returns how the address of an instruction is spelled, as a number: the same for those that are
+ * spelled alike.  0: it has none.  All that use the stack pointer count as alike, because the core
+ * follows its value (see store_renamed_words).
+ */
+static uint32_t words_of(const struct tact_block *block, size_t i)
+{
+	const struct block_insn *bi = &block->insns[i];
+	const uint8_t stack_pointer = block->arch->isa->registers.stack_pointer;
+
+	if (bi->lowered->pointer_change)
+		return SIM_STACK_WORDS;
+	for (unsigned k = 0; k < bi->insn->n_operands; k++) {
+		const struct tact_operand *o = &bi->insn->operand[k];
+		uint32_t hash;
+
+		if (o->kind != TACT_OPERAND_MEM)
+			continue;
+		if (o->base == stack_pointer)
+			return SIM_STACK_WORDS;
+		if (!block->arch->params.store_renamed_words)
+			return 0;
+		hash = o->base | (uint32_t)o->index << 8 | (uint32_t)o->scale << 16;
+		hash = hash * 0x9e3779b1u ^ (uint32_t)bi->constants.displacement * 0x85ebca6bu;
+		return hash | 1u << 31;
+	}
+	return 0;
+}
+
 static void set_stacks(struct sim_insn *insn, const struct block_lowered *l)
 {
 	insn->names_stack = l->names_stack;
@@ -496,6 +524,7 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 				  .n_outputs = l->n_out,
 				  .takes_stored = l->takes_stored,
 				  .leaves_stored = l->leaves_stored,
+				  .words = words_of(block, i),
 				  .cycles = exclusive_of(block, i),
 				  .serializes = (l->attributes & TACT_INSN_SERIALIZING) != 0,
 				  .own_stall = (uint8_t)own_stall_of(l),

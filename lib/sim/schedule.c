@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "sim/ready.h"
 #include "sim/wake.h"
 
 static void finish_load(struct sim_state *s, struct sim_entry *e, int32_t data);
@@ -235,6 +236,9 @@ static int32_t held_by_alias(struct sim_state *s, const struct sim_instance *ins
 	if (!inst->has_accesses || inst->beside.id == SIM_NO_ID ||
 	    !sim_is_there(s, &inst->beside) || s->slots[inst->beside.slot].retired >= 0)
 		return 0;
+	/* What a repeated instruction takes is known as a whole. */
+	if (s->stream && inst->insn->is_last && sim_feed_of(s, inst->id)->repeat_cycles)
+		return 0;
 	s->alias_free = begin + s->params->alias_cycles;
 	return begin - s->clock + s->params->alias_latency;
 }
@@ -269,43 +273,7 @@ static void execute(struct sim_state *s, struct sim_entry *e)
 	free_entry(s, e);
 }
 
-/* ---- what is ready, by port and age ---- */
-
-static struct sim_entry *ready_entry(struct sim_state *s, uint64_t key)
-{
-	return &s->rs[key & UINT16_MAX];
-}
-
-static inline void enqueue(struct sim_state *s, const struct sim_entry *e)
-{
-	unsigned port = e->port, begin = s->ready_begin[port], k;
-	uint64_t *queue = s->ready[port], key = e->age << 16 | e->index;
-
-	if (s->ready_end[port] == SIM_RS) {
-		memmove(queue + 1, queue + begin + 1, (SIM_RS - begin) * sizeof(*queue));
-		s->ready_end[port] -= begin;
-		s->ready_begin[port] = 0;
-	}
-	for (k = ++s->ready_end[port]; queue[k - 1] > key; k--)
-		queue[k] = queue[k - 1];
-	queue[k] = key;
-	s->ready_ports |= 1u << port;
-}
-
-/* Most uops that leave are the first. */
-static void dequeue(struct sim_state *s, unsigned port, unsigned k)
-{
-	uint64_t *queue = s->ready[port];
-	unsigned begin = s->ready_begin[port] + 1, end = s->ready_end[port];
-	unsigned is_empty = begin == end, kept = is_empty - 1; /* all bits, or none */
-
-	for (; k > begin; k--)
-		queue[k] = queue[k - 1];
-	queue[begin] = 0;
-	s->ready_begin[port] = begin & kept;
-	s->ready_end[port] = end & kept;
-	s->ready_ports &= ~(is_empty << port);
-}
+/* ---- which of those that are ready goes ---- */
 
 /* Returns whether an older uop needs the same unit, perhaps on another port. */
 static bool has_older_rival(struct sim_state *s, const struct sim_entry *e)
@@ -314,7 +282,7 @@ static bool has_older_rival(struct sim_state *s, const struct sim_entry *e)
 		unsigned port = (unsigned)__builtin_ctz(ports);
 
 		for (unsigned k = s->ready_begin[port] + 1; k <= s->ready_end[port]; k++) {
-			const struct sim_entry *other = ready_entry(s, s->ready[port][k]);
+			const struct sim_entry *other = sim_ready_entry(s, s->ready[port][k]);
 
 			if (other->age >= e->age)
 				break;
@@ -393,15 +361,15 @@ static void dispatch(struct sim_state *s, unsigned port)
 	unsigned k = s->ready_begin[port] + 1;
 	struct sim_entry *e;
 
-	while (!can_run(s, ready_entry(s, queue[k])))
+	while (!can_run(s, sim_ready_entry(s, queue[k])))
 		if (k++ == s->ready_end[port])
 			return;
-	e = ready_entry(s, queue[k]);
+	e = sim_ready_entry(s, queue[k]);
 	if (collides(s, e))
 		return;
 	if (e->result)
 		s->results[result_port(s, e)] |= 1ull << e->result;
-	dequeue(s, port, k);
+	sim_dequeue(s, port, k);
 	s->dispatched[port] = 1;
 	s->n_together += e->kind == SIM_LOAD && e->u->together;
 	s->rs_count -= !e->is_vector;
@@ -472,7 +440,7 @@ void sim_schedule(struct sim_state *s)
 		struct sim_entry *e = &s->rs[index];
 
 		index = e->next;
-		enqueue(s, e);
+		sim_enqueue(s, e);
 	}
 	free_places(s);
 	for (unsigned left = s->params->results_collide ? s->params->alu_ports : 0; left;
@@ -482,6 +450,9 @@ void sim_schedule(struct sim_state *s)
 	s->next_data_ports = 0;
 	s->n_together = 0;
 	s->waits_with_result = UINT64_MAX;
+	for (unsigned idle = s->params->woken_move ? s->params->alu_ports & ~s->ready_ports : 0;
+	     idle; idle &= idle - 1)
+		sim_fill_port(s, (unsigned)__builtin_ctz(idle));
 	rest = s->ready_ports;
 	if (s->params->load_bank_bytes) {
 		dispatch_by_age(s, rest & s->params->load_ports);

@@ -14,6 +14,7 @@
  *   moves.c      which moves the renamer eliminates
  *   wake.h       what renamer and scheduler share: uops that wait for values
  *   schedule.c   reservation station -> ports; results
+ *   ready.h      what is ready, by port and age
  *   retire.c     in order, out of the reorder buffer
  *   pipeline.c   the cycle; one block that repeats, and its steady state
  *   stream.c     different blocks, one after the other
@@ -42,14 +43,17 @@ enum {
 	SIM_LOAD_RING = 128, /* longest time to the completion of a load that is followed */
 	SIM_CALENDAR = 4096, /* cycles that are planned ahead */
 	SIM_WAITERS = 4096,
-	SIM_RECORDS = 8192,  /* uops in flight, for sinks */
-	SIM_FEEDS = 2048,    /* of a stream: more than can wait and be in flight */
-	SIM_STORES = 1024,   /* that wait to leave; a power of two */
-	SIM_GRANULES = 4096, /* of memory, eight bytes each, whose last store is remembered */
-	SIM_CODE_LINES = 32, /* of code, on their way at the same time */
-	SIM_LOW = 512,	     /* of a page of 4096 bytes */
-	SIM_MOVE_SLOTS = 64, /* of a register file: what params.def allows */
-	SIM_RESULTS = 64,    /* cycles until results that can collide */
+	SIM_RECORDS = 8192,	/* uops in flight, for sinks */
+	SIM_FEEDS = 2048,	/* of a stream: more than can wait and be in flight */
+	SIM_STORES = 1024,	/* that wait to leave; a power of two */
+	SIM_GRANULES = 4096,	/* of memory, eight bytes each, whose last store is remembered */
+	SIM_CODE_LINES = 32,	/* of code, on their way at the same time */
+	SIM_LOW = 512,		/* of a page of 4096 bytes */
+	SIM_MEETINGS = 4096,	/* instructions that load, and what they met */
+	SIM_LAST_STORES = 1024, /* instructions that store, and their last execution */
+	SIM_STACK_WORDS = 1,	/* an address by the stack pointer */
+	SIM_MOVE_SLOTS = 64,	/* of a register file: what params.def allows */
+	SIM_RESULTS = 64,	/* cycles until results that can collide */
 	SIM_KEYS = ISA_MAX_KEYS,
 	SIM_KEY_NONE =
 		SIM_KEYS, /* of outputs that do not exist or go to memory: it is never read */
@@ -143,6 +147,7 @@ struct sim_insn {
 	uint64_t written_moves; /* bit r: writes register r, if moves.c knows it */
 
 	bool takes_stored, leaves_stored; /* as in struct block_lowered */
+	uint32_t words;			  /* how its address is spelled; 0: it has none */
 	/* As in struct block_lowered, for streams: */
 	int8_t turn;
 	bool exchanges;
@@ -397,12 +402,22 @@ struct sim_stream {
 		uint16_t slot;
 		uint8_t output;
 		bool leaves_stored;
+		uint32_t words, place; /* in the code, modulo 2^32 */
 	} stores[SIM_GRANULES];
+	struct sim_meeting {
+		uint32_t load, store; /* places in the code */
+		uint8_t times;	      /* that this load met this store, in sequence */
+	} meetings[SIM_MEETINGS];
+	struct sim_last_store {
+		uint64_t id;
+		uint32_t place;
+	} last_stores[SIM_LAST_STORES];
 	struct sim_low {
 		uint64_t id, address; /* of the last store with such low bits; SIM_NO_ID: none */
 		uint16_t size, slot;
 	} low[SIM_LOW];
 	bool follows_low;
+	uint8_t renamed_sure;		  /* the parameter store_renamed_sure */
 	struct sim_origin sync_origin;	  /* what SIM_SYNC of the last one is made of */
 	struct sim_access *accesses;	  /* ring; owned */
 	size_t access_capacity;		  /* a power of two */
@@ -417,7 +432,7 @@ struct sim_stream {
 	unsigned leaving_head, n_leaving;
 	int32_t leaving[SIM_STORES]; /* ring: when those that have retired leave, in order */
 	int32_t last_left;	     /* when the last one leaves, or has left */
-	uint64_t last_line;	     /* where to */
+	uint64_t last_line;	     /* where to, in parts of store_line_bytes */
 	unsigned n_together;	     /* how many leave with it */
 };
 

@@ -25,10 +25,13 @@ static unsigned count_granules(const struct sim_access *a)
 	return n < MAX_GRANULES ? (unsigned)n : MAX_GRANULES;
 }
 
-/* Finds the youngest store to any byte's granule; `found` stays if there is none younger. */
-static void find_store(const struct sim_stream *t, const struct sim_access *a, bool takes_stored,
-		       struct sim_origin *found)
+/* Finds the youngest store to any byte's granule; `found` stays if there is none younger.  Returns
+ * the granule that names it, or NULL.
+ */
+static const struct sim_granule *find_store(const struct sim_stream *t, const struct sim_access *a,
+					    bool takes_stored, struct sim_origin *found)
 {
+	const struct sim_granule *met = NULL;
 	uint64_t granule = a->address / GRANULE;
 
 	for (unsigned n = count_granules(a); n--; granule++) {
@@ -49,7 +52,51 @@ static void find_store(const struct sim_stream *t, const struct sim_access *a, b
 							  address + g->size < a->address + a->size};
 		found->is_renamed = takes_stored && g->leaves_stored && !found->is_blocked &&
 				    address == a->address;
+		met = g;
 	}
+	return met;
+}
+
+/* Where an instruction is in the code: executions know each other by it. */
+static uint32_t place_of(const struct sim_feed *feed, const struct sim_insn *insn)
+{
+	return (uint32_t)(feed->address + feed->program->raws[insn->insn].offset);
+}
+
+static unsigned place_slot(uint32_t place, unsigned n)
+{
+	return (place ^ place >> 12) & (n - 1);
+}
+
+/* Says whether the core expects a load to take what this store has left.  It learns which
+ * instruction stored what an instruction loads, and takes what that one stored last.  Where both
+ * addresses are spelled alike, there is nothing to be learned (experiments on Zen 4: see
+ * store_renamed_sure and store_renamed_words).
+ */
+static bool expects(struct sim_stream *t, uint32_t load, const struct sim_granule *met,
+		    uint32_t words)
+{
+	struct sim_meeting *m = &t->meetings[place_slot(load, SIM_MEETINGS)];
+	const struct sim_last_store *last =
+		&t->last_stores[place_slot(met->place, SIM_LAST_STORES)];
+	const bool is_last = last->place == met->place && last->id == met->id,
+		   is_same = is_last && m->load == load && m->store == met->place,
+		   is_learned = is_same && m->times >= t->renamed_sure;
+
+	m->times = (uint8_t)(is_same ? m->times + (m->times < t->renamed_sure) : is_last);
+	m->load = load;
+	m->store = met->place;
+	return is_learned ||
+	       (words == met->words && (is_last || words == SIM_STACK_WORDS) && words);
+}
+
+/* A load that meets no store: it is not expected to meet the next one either. */
+static void forget_meeting(struct sim_stream *t, uint32_t load)
+{
+	struct sim_meeting *m = &t->meetings[place_slot(load, SIM_MEETINGS)];
+
+	if (m->load == load)
+		m->times = 0;
 }
 
 /* Finds the store with the low bits of this load's address, if it is elsewhere. */
@@ -65,9 +112,13 @@ static void find_beside(const struct sim_stream *t, const struct sim_access *a,
 }
 
 static void remember_store(struct sim_stream *t, const struct sim_access *a,
-			   const struct sim_origin *store, bool leaves_stored)
+			   const struct sim_origin *store, const struct sim_insn *insn,
+			   uint32_t place)
 {
 	uint64_t granule = a->address / GRANULE;
+
+	t->last_stores[place_slot(place, SIM_LAST_STORES)] =
+		(struct sim_last_store){.id = store->id, .place = place};
 
 	if (t->follows_low)
 		t->low[granule & (SIM_LOW - 1)] =
@@ -80,7 +131,27 @@ static void remember_store(struct sim_stream *t, const struct sim_access *a,
 					     .size = a->size,
 					     .slot = store->slot,
 					     .output = store->output,
-					     .leaves_stored = leaves_stored};
+					     .leaves_stored = insn->leaves_stored,
+					     .words = insn->words,
+					     .place = place};
+}
+
+/* Connects a load to the store that it meets, if any. */
+static void connect_load(struct sim_stream *t, const struct sim_access *a, uint32_t place,
+			 struct sim_instance *inst)
+{
+	const struct sim_insn *insn = inst->insn;
+	const struct sim_granule *met = find_store(t, a, insn->takes_stored, &inst->from);
+
+	if (t->renamed_sure && insn->takes_stored) {
+		if (met)
+			inst->from.is_renamed &= expects(t, place, met, insn->words);
+		else
+			forget_meeting(t, place);
+	}
+	if (t->follows_low && inst->from.id == SIM_NO_ID)
+		find_beside(t, a, &inst->beside);
+	inst->extra = a->extra > inst->extra ? a->extra : inst->extra;
 }
 
 /* Connects the accesses of an instruction; in the ring, they are in the order of instructions. */
@@ -89,6 +160,7 @@ static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
 {
 	uint64_t end = feed->first_access + feed->n_accesses;
 	const struct sim_insn *insn = inst->insn;
+	const uint32_t place = place_of(feed, insn);
 	struct sim_origin self = {.id = inst->id, .slot = inst->slot};
 
 	inst->has_accesses = true;
@@ -110,14 +182,10 @@ static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
 			continue;
 		}
 		inst->n_trips += t->follows_trips & (inst->n_trips < UINT8_MAX);
-		if (!a->is_store) {
-			find_store(t, a, insn->takes_stored, &inst->from);
-			if (t->follows_low && inst->from.id == SIM_NO_ID)
-				find_beside(t, a, &inst->beside);
-			inst->extra = a->extra > inst->extra ? a->extra : inst->extra;
-		} else if (insn->memory_outputs) {
-			remember_store(t, a, &self, insn->leaves_stored);
-		}
+		if (!a->is_store)
+			connect_load(t, a, place, inst);
+		else if (insn->memory_outputs)
+			remember_store(t, a, &self, insn, place);
 	}
 }
 
@@ -200,6 +268,7 @@ void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct tac
 	for (unsigned i = 0; i < SIM_LOW; i++)
 		t->low[i].id = SIM_NO_ID;
 	t->follows_low = arch->params.alias_cycles > 0;
+	t->renamed_sure = (uint8_t)arch->params.store_renamed_sure;
 	sim_memory_init(&t->memory, &arch->params);
 }
 

@@ -16,13 +16,12 @@ static struct sim_access *access_at(const struct sim_stream *t, uint64_t i)
 	return &t->accesses[i & (t->access_capacity - 1)];
 }
 
-static void fetch_ahead(struct sim_stream *t, int32_t now, const struct sim_trip *trip,
-			bool is_owned)
+static void fetch_ahead(struct sim_stream *t, int32_t now, const struct sim_trip *trip)
 {
 	for (unsigned i = 0; i < trip->n_fetched; i++)
 		sim_memory_fetch(&t->memory, now, trip->fetched[i].line,
 				 (enum sim_level)trip->fetched[i].from,
-				 (enum sim_level)trip->fetched[i].to, is_owned);
+				 (enum sim_level)trip->fetched[i].to);
 }
 
 static int32_t load_trip(struct sim_state *s, const struct sim_access *a)
@@ -32,7 +31,7 @@ static int32_t load_trip(struct sim_state *s, const struct sim_access *a)
 		sim_memory_load(&t->memory, s->clock, a->trip.line, (enum sim_level)a->trip.level,
 				(enum sim_page)a->trip.page);
 
-	fetch_ahead(t, s->clock, &a->trip, false);
+	fetch_ahead(t, s->clock, &a->trip);
 	return ready - s->clock < MOST_EXTRA ? ready - s->clock : MOST_EXTRA;
 }
 
@@ -57,13 +56,17 @@ int32_t sim_trip_load(struct sim_state *s, struct sim_instance *inst)
 	return longest;
 }
 
-/* Stores leave in order; those to one line, one after the other, several in a cycle. */
+/* Stores leave in order; those to one line, or to the part of it that the core joins, one after the
+ * other, several in a cycle.
+ */
 static void leave(struct sim_stream *t, const struct sim_access *a, int32_t there,
-		  unsigned together)
+		  const struct arch_params *params)
 {
-	const bool is_same = a->trip.line == t->last_line;
+	const unsigned together = (unsigned)params->stores_together;
+	const uint64_t line = a->address / (unsigned)params->store_line_bytes;
+	const bool is_same = line == t->last_line;
 
-	t->last_line = a->trip.line;
+	t->last_line = line;
 	if (there > t->last_left) {
 		t->last_left = there;
 		t->n_together = 1;
@@ -84,11 +87,8 @@ void sim_trip_store(struct sim_state *s, const struct sim_instance *inst)
 
 		if (!a->is_store)
 			continue;
-		leave(t, a,
-		      sim_memory_store(&t->memory, s->clock, a->trip.line,
-				       (enum sim_level)a->trip.level, (enum sim_page)a->trip.page),
-		      (unsigned)s->params->stores_together);
-		fetch_ahead(t, s->clock, &a->trip, true);
+		leave(t, a, sim_memory_store(&t->memory, s->clock, &a->trip), s->params);
+		fetch_ahead(t, s->clock, &a->trip);
 	}
 	if (t->n_leaving < SIM_STORES)
 		t->leaving[(t->leaving_head + t->n_leaving++) & (SIM_STORES - 1)] = t->last_left;

@@ -74,6 +74,10 @@ TEST_WITH(known_blocks, open_models, close_models)
 		 */
 		{"HSW", TACT_MODE_UNROLL, "410fb7571280e67f83fa20", 2.0},
 		{"ICX", TACT_MODE_UNROLL, "410fb7571280e67f83fa20", 0.75}, /* dh is not separate */
+		/* four chains of one cycle and the counter; measured on Zen 4: 1.25 */
+		{"ZEN4", TACT_MODE_LOOP, "4801f04801f34801f14801f249ffcf75ef", 1.25},
+		/* add rbx, [rsi+rax] with rax from an array; measured on Zen 3: 1.05 */
+		{"ZEN3", TACT_MODE_LOOP, "8b0748031c064883c7044c39c775f1", 1.0},
 		{"IVB", TACT_MODE_UNROLL, "c5f928d8",
 		 0.75}, /* vmovapd: one a cycle is eliminated */
 		/* push rbp; mov rbp, rsp; push rbx; ... sub rsp, 24: two uops of the stack engine
