@@ -27,6 +27,7 @@ static const struct command_list list = {
 		 "  tact mix report -i gzip.data --by extension,packing\n"
 		 "  tact mix report -i perf.data --by function,mnemonic --top 20\n"
 		 "  tact mix report -i perf.data --cycles -a SKL\n"
+		 "  tact mix record --native -o gzip.counts -- gzip -9k file\n"
 		 "  tact mix record --virtual -o gzip.data -- gzip -9k file\n\n"
 		 "'tact mix SUBCOMMAND --help' lists the options of a subcommand.\n",
 	.n = CLI_ARRAY_SIZE(subcommands),

@@ -39,7 +39,7 @@ static const char *add_path(void *target, const char *value)
 
 static const struct option_spec path_specs[] = {
 	OPTION_CALL('i', "input", "FILE", add_path,
-		    "recording of tact or perf, or exact counts (default: perf.data); - is "
+		    "recording of tact or perf, or counts (default: perf.data); - is "
 		    "standard input; may be repeated: executions are added up"),
 	OPTION_END,
 };
@@ -146,7 +146,7 @@ static void warn(const struct mixer *m, const struct tact_mix *mix)
 
 	tact_mix_get_summary(mix, &s);
 	warn_modules(mix);
-	if (s.rung != TACT_MIX_RUNG_EXACT)
+	if (s.rung != TACT_MIX_RUNG_EXACT && s.rung != TACT_MIX_RUNG_WINDOWS)
 		warn_assumed(mix);
 	if (s.unknown_records)
 		cli_message("%" PRIu64 " record%s of an unknown type skipped", s.unknown_records,

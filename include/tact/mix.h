@@ -26,17 +26,19 @@ extern "C" {
 
 /* How the number of executions of a block was found. */
 enum tact_mix_method {
-	TACT_MIX_HYBRID, /* by a rule: one of the next two for each block */
-	TACT_MIX_EBS,	 /* samples in the block, divided by its length */
-	TACT_MIX_LBR,	 /* streams between taken branches */
-	TACT_MIX_EXACT,	 /* counted, not sampled */
+	TACT_MIX_HYBRID,  /* by a rule: one of the next two for each block */
+	TACT_MIX_EBS,	  /* samples in the block, divided by its length */
+	TACT_MIX_LBR,	  /* streams between taken branches */
+	TACT_MIX_EXACT,	  /* counted, not sampled */
+	TACT_MIX_WINDOWS, /* windows of a program that runs natively */
 	TACT_N_MIX_METHODS
 };
 
-/* Returns "hybrid", "ebs", "lbr" or "exact"; "unknown" for other values. */
+/* Returns "hybrid", "ebs", "lbr", "exact" or "windows"; "unknown" for other values. */
 const char *tact_mix_method_name(enum tact_mix_method method);
 
-/* What the machine can sample, best first.  Values are stable: new ones are added at the end. */
+/* What the machine can sample, best first; but values are stable, and new ones are added at the end.
+ */
 enum tact_mix_rung {
 	TACT_MIX_RUNG_EXACT,	    /* every execution was counted */
 	TACT_MIX_RUNG_LBR,	    /* instructions and taken branches, both with branch stacks */
@@ -47,6 +49,7 @@ enum tact_mix_rung {
 	TACT_MIX_RUNG_CYCLES,	    /* time in cycles: not executions */
 	TACT_MIX_RUNG_CLOCK,	    /* time by a clock: not executions */
 	TACT_MIX_RUNG_NONE,	    /* nothing can be sampled */
+	TACT_MIX_RUNG_WINDOWS, /* windows at random moments, stepped through: no PMU is needed */
 	TACT_N_MIX_RUNGS
 };
 enum { TACT_MAX_MIX_RUNGS = 16 }; /* room for rungs in structs */
@@ -107,7 +110,7 @@ struct tact_mix_options {
 };
 #define TACT_MIX_OPTIONS_INIT TACT_SIZED(struct tact_mix_options)
 
-/* Opens a recording of perf or of tact, or a file of exact counts; the path "-" means standard
+/* Opens a recording of perf or of tact, or a file of counts; the path "-" means standard
  * input.  opt may be NULL.  Returns 0 with a profile for tact_mix_close, or:
  *   -TACT_E_INVAL    no path, or an unknown method
  *   -TACT_E_IO       the file cannot be read
@@ -149,6 +152,7 @@ struct tact_mix_summary {
 	const char *ebs_event, *lbr_event; /* names; "" if there is none; owned by the mix */
 	uint64_t ebs_period, lbr_period;   /* 0: not fixed */
 	size_t recordings;		   /* that were added up; 1 for one profile */
+	uint64_t windows; /* that counts come from; 0: they are exact, or there are samples */
 };
 #define TACT_MIX_SUMMARY_INIT TACT_SIZED(struct tact_mix_summary)
 
@@ -596,6 +600,46 @@ struct tact_mix_emulated {
  */
 int tact_mix_emulate(const struct tact_mix_emulate_options *opt, struct tact_mix_emulated *out,
 		     struct tact_diag *diag);
+
+/* ---- windows of a program that runs natively ----
+ *
+ * No PMU and no QEMU is needed.  A trace of a program that runs natively (tact/trace.h) has windows at
+ * random moments of its CPU time, so a window stands for time.  The pipeline of the CPU that the
+ * program runs on tells how many cycles the instructions of a window take, and so how often they ran
+ * in that time.
+ */
+
+/* What is written.  All pointers are borrowed for the call. */
+struct tact_mix_windows_options {
+	size_t size;
+	const char *output;	      /* path of the counts; required */
+	const char *command;	      /* for reports; NULL: unknown */
+	const struct tact_arch *arch; /* CPU that the program runs on; NULL: this one */
+};
+#define TACT_MIX_WINDOWS_OPTIONS_INIT TACT_SIZED(struct tact_mix_windows_options)
+
+struct tact_mix_windowed {
+	size_t size;
+	uint64_t windows, stepped; /* windows that count; instructions in them */
+	double instructions;	   /* of the whole run, as estimated */
+	double seconds;		   /* of CPU time in user mode, of all threads */
+	size_t blocks;
+};
+#define TACT_MIX_WINDOWED_INIT TACT_SIZED(struct tact_mix_windowed)
+
+/* Reads a trace of a program that runs natively to its end, and writes how often its blocks ran in
+ * user mode.  The trace has the mode TACT_TRACE_FULL and comes from tact_trace_launch with `native`,
+ * from tact_trace_attach, or from a recording of such a run; it stays the caller's.  *out is filled
+ * on failure, too, unless its size is not set; nothing is written then.  Returns 0, errors of
+ * tact_trace_next and tact_cycles_event, or:
+ *   -TACT_E_INVAL    no trace, no file, or a trace of another mode
+ *   -TACT_E_NO_ARCH  there is no model of this CPU
+ *   -TACT_E_NO_DATA  there are no windows: the program hardly ran, or under QEMU
+ *   -TACT_E_IO       the file cannot be written
+ *   -TACT_E_NOMEM
+ */
+int tact_mix_count_windows(struct tact_trace *trace, const struct tact_mix_windows_options *opt,
+			   struct tact_mix_windowed *out, struct tact_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/random.h"
 #include "mix/block_flow.h"
 
 enum {
@@ -49,6 +48,7 @@ static int add_nodes(struct mix_flow *f, const struct tact_mix *mix)
 		f->nodes[f->n++] =
 			(struct mix_node){.profile = (uint32_t)i,
 					  .back = MIX_NONE,
+					  .last = MIX_NONE,
 					  .flow = b->flow,
 					  .address = ((uint64_t)p->module + 1) << 44 ^
 						     ((code->address + b->begin) & 0xfffffffffff),
@@ -401,82 +401,4 @@ void mix_flow_destroy(struct mix_flow *f)
 	if (!f)
 		return;
 	FREE_ALL(f->nodes, f->ways, f->ins, f->executed, f->entered, f->missing, f->returned, f);
-}
-
-/* ---- choosing ---- */
-
-/* Finds one of the nodes from `first` up to `end` by running sums; share: from 0 to 1. */
-static uint32_t find(const double *sums, uint32_t first, uint32_t end, double share)
-{
-	const double before = first ? sums[first - 1] : 0;
-	double at;
-
-	if (first >= end || !(sums[end - 1] > before))
-		return MIX_NONE;
-	at = before + share * (sums[end - 1] - before);
-	for (end--; first < end;) {
-		const uint32_t middle = first + (end - first) / 2;
-
-		if (sums[middle] > at)
-			end = middle;
-		else
-			first = middle + 1;
-	}
-	return first;
-}
-
-uint32_t mix_flow_at(const struct mix_flow *f, double share)
-{
-	return find(f->executed, 0, f->n, share);
-}
-
-uint32_t mix_flow_back(const struct mix_flow *f, uint64_t *random)
-{
-	return find(f->returned, 0, f->n, random_unit(random));
-}
-
-/* Chooses a target that is computed: by a jump, in the same function, if blocks there lack
- * something; otherwise a function.
- */
-static uint32_t choose_target(const struct mix_flow *f, const struct mix_node *node,
-			      uint64_t *random)
-{
-	uint32_t found = MIX_NONE;
-
-	if (!node->is_far)
-		found = find(f->missing, node->first, node->end, random_unit(random));
-	return found != MIX_NONE ? found : find(f->entered, 0, f->n, random_unit(random));
-}
-
-uint32_t mix_flow_after(const struct mix_flow *f, uint32_t number, uint64_t *random)
-{
-	const struct mix_node *node = &f->nodes[number];
-	double at = random_unit(random) * node->executions;
-
-	for (uint32_t i = 0; i < node->n_ways; i++) {
-		const struct mix_way *way = &f->ways[node->first_way + i];
-
-		at -= way->weight;
-		if (at < 0 || i + 1 == node->n_ways)
-			return way->to;
-	}
-	return node->is_indirect ? choose_target(f, node, random) : MIX_NONE;
-}
-
-uint32_t mix_flow_before(const struct mix_flow *f, uint32_t number, uint64_t *random)
-{
-	const struct mix_node *node = &f->nodes[number];
-	double at = 0;
-
-	for (uint32_t i = 0; i < node->n_in; i++)
-		at += f->ways[f->ins[node->first_in + i]].weight;
-	at *= random_unit(random);
-	for (uint32_t i = 0; i < node->n_in; i++) {
-		const struct mix_way *way = &f->ways[f->ins[node->first_in + i]];
-
-		at -= way->weight;
-		if (at < 0 || i + 1 == node->n_in)
-			return way->from;
-	}
-	return MIX_NONE;
 }

@@ -24,7 +24,8 @@ struct mix_node {
 	bool is_far;		    /* and goes to a function: a call, or a jump by a pointer */
 	bool is_entry;		    /* a function begins here */
 	uint32_t first, end;	    /* nodes of the same function */
-	uint64_t address;	    /* different for each block of a profile */
+	uint32_t last;	  /* where it went last, if it is indirect; MIX_NONE: nowhere yet */
+	uint64_t address; /* different for each block of a profile */
 	double executions, missing; /* missing: executions that no way explains */
 };
 
@@ -51,10 +52,10 @@ uint32_t mix_flow_at(const struct mix_flow *flow, double share);
 
 /* Choose by chance, with a state of base/random.h.  They return a node; MIX_NONE if there is none. */
 /* The node after a node, other than by a return. */
-uint32_t mix_flow_after(const struct mix_flow *flow, uint32_t node, uint64_t *random);
+uint32_t mix_flow_after(struct mix_flow *flow, uint32_t node, uint64_t *random);
 /* The node before a node. */
 uint32_t mix_flow_before(const struct mix_flow *flow, uint32_t node, uint64_t *random);
-/* A place that calls come back to. */
-uint32_t mix_flow_back(const struct mix_flow *flow, uint64_t *random);
+/* A place that calls of a node's function come back to; of any function, if no call is known. */
+uint32_t mix_flow_back(const struct mix_flow *flow, uint32_t node, uint64_t *random);
 
 #endif /* MIX_BLOCK_FLOW_H */

@@ -17,10 +17,11 @@
 #include "trace/engine.h"
 
 enum {
-	LENGTH = 1500000, /* instructions of the walk: the mean cycles of programs changed by less
-			     than 1% from half of it */
+	LENGTH = 6000000, /* instructions of the walk: the mean cycles of programs changed by less
+			     than 2% from half of it, those of large ones most */
 	SHORTEST = 20000, /* of a program that executes less */
-	PIECE = 5000,	  /* instructions between new beginnings: many reorder buffers */
+	PIECE = 5000,	  /* instructions between new beginnings, at least: many reorder buffers */
+	PIECES = 300,	  /* at most; those of a long walk fill the DSB several times */
 	FEW = 4,	  /* executions: a block with fewer is visited */
 	AROUND = 16,	  /* blocks before it and after it: they fill a reorder buffer */
 	DEEPEST = 256	  /* calls that are followed back */
@@ -125,7 +126,7 @@ static uint32_t next_of(struct walk *w, uint32_t node)
 			mix_values_set_stack(w->values, c->stack);
 		}
 		if (next == MIX_NONE)
-			next = mix_flow_back(w->flow, &w->random);
+			next = mix_flow_back(w->flow, node, &w->random);
 	} else {
 		next = mix_flow_after(w->flow, node, &w->random);
 		if (from->flow == TACT_FLOW_CALL && next != MIX_NONE)
@@ -142,12 +143,13 @@ static uint32_t next_of(struct walk *w, uint32_t node)
 static int walk_all(struct walk *w, struct tact_diag *diag)
 {
 	uint32_t node = MIX_NONE;
+	const uint64_t piece = w->length / PIECES < PIECE ? PIECE : w->length / PIECES;
 	double place = 0;
 	int status = 0;
 
 	for (uint64_t end = 0; w->flow->n && w->instructions < w->length && status >= 0;) {
 		if (w->instructions >= end) {
-			end = w->instructions + PIECE;
+			end = w->instructions + piece;
 			place += 0.6180339887498949;
 			place -= place >= 1;
 			node = mix_flow_at(w->flow, place);
@@ -291,7 +293,7 @@ static int init(struct walk *w, const struct tact_arch *arch, const char *model,
 		struct tact_diag *diag)
 {
 	const struct tact_cycles_options options = {
-		.size = sizeof(options), .exact = true, .warm = true, .model = model};
+		.size = sizeof(options), .exact = true, .model = model};
 	size_t n;
 
 	if (mix_flow_create(&w->flow, w->mix))

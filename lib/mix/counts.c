@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of exact counts: straight code and how often it ran.  Entries overlap where code was
- * entered in the middle; they are split at each other's ends and added up.
+ * Files of counts, exact or from windows: straight code and how often it ran.  Entries overlap where
+ * code was entered in the middle; they are split at each other's ends and added up.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,11 +20,18 @@ struct step {
 	uint32_t module;
 	uint64_t offset; /* in the file */
 	int64_t by;
+	uint32_t spread; /* of the count over groups of windows, plus one; 0: none */
 };
+
+/* What the last line that has a count was about. */
+enum last { LAST_NONE, LAST_CODE, LAST_GENERATED };
 
 struct steps {
 	struct step *items;
 	size_t n, capacity;
+	double (*spreads)[MIX_GROUPS];
+	size_t n_spreads, spreads_capacity;
+	enum last last;
 	struct mix_generated *generated; /* owned until it is laid out */
 };
 
@@ -33,11 +40,11 @@ bool mix_is_counts(const char *path)
 	return file_begins_with(path, magic);
 }
 
-static int add_step(struct steps *s, uint32_t module, uint64_t offset, int64_t by)
+static int add_step(struct steps *s, uint32_t module, uint64_t offset, int64_t by, uint32_t spread)
 {
 	if (tact_grow(&s->items, &s->capacity, s->n + 1, sizeof(*s->items)))
 		return -TACT_E_NOMEM;
-	s->items[s->n++] = (struct step){module, offset, by};
+	s->items[s->n++] = (struct step){module, offset, by, spread};
 	return 0;
 }
 
@@ -60,6 +67,7 @@ static bool read_build_id(const char *hex, struct mix_module *module)
 /* Parses what follows "generated": ADDRESS COUNT HEX NAME. */
 static int read_generated(struct steps *s, char *line, uint64_t number, struct tact_diag *diag)
 {
+	const size_t before = s->generated->n;
 	uint64_t address, count;
 	uint8_t *code;
 	size_t length, bad;
@@ -85,11 +93,56 @@ static int read_generated(struct steps *s, char *line, uint64_t number, struct t
 					  line + (*line == ' '))
 		      : -TACT_E_NOMEM;
 	free(code);
+	s->last = s->generated->n > before ? LAST_GENERATED : LAST_NONE;
 	return status ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : 0;
 }
 
+/* ---- windows ---- */
+
+/* Parses what follows "windows". */
+static int read_windows(struct tact_mix *mix, const char *line, uint64_t number,
+			struct tact_diag *diag)
+{
+	uint64_t n;
+
+	if (sscanf(line, "%" SCNu64, &n) != 1 || !n)
+		return tact_fail_at(diag, TACT_E_FORMAT, number, 0, "windows without their number");
+	mix->summary.windows = n;
+	mix->has_windows = true;
+	return 0;
+}
+
+/* Parses what follows "spread": GROUP:COUNT..., of the count before it. */
+static int read_spread(struct steps *s, const char *line, uint64_t number, struct tact_diag *diag)
+{
+	double found[MIX_GROUPS] = {0};
+	uint64_t count;
+	unsigned group;
+	int used;
+
+	for (; sscanf(line, "%u:%" SCNu64 " %n", &group, &count, &used) == 2; line += used) {
+		if (group >= MIX_GROUPS || count > INT64_MAX / 2)
+			break;
+		found[group] = (double)count;
+	}
+	if (*line || s->last == LAST_NONE)
+		return tact_fail_at(diag, TACT_E_FORMAT, number, 0,
+				    "a spread without a count before it, or over unknown groups");
+	if (tact_grow(&s->spreads, &s->spreads_capacity, s->n_spreads + 1, sizeof(*s->spreads)))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	memcpy(s->spreads[s->n_spreads++], found, sizeof(found));
+	if (s->last == LAST_CODE)
+		s->items[s->n - 1].spread = s->items[s->n - 2].spread = (uint32_t)s->n_spreads;
+	else
+		s->generated->pieces[s->generated->n - 1].spread = (uint32_t)s->n_spreads;
+	s->last = LAST_NONE;
+	return 0;
+}
+
+/* ---- lines ---- */
+
 /* Parses "module BUILDID PATH", "code OFFSET SIZE COUNT", "generated ...", "command TEXT", "outside
- * COUNT".
+ * COUNT", "windows N", "spread GROUP:COUNT...".
  */
 static int read_line(struct tact_mix *mix, struct steps *s, char *line, long *module,
 		     uint64_t number, struct tact_diag *diag)
@@ -108,11 +161,14 @@ static int read_line(struct tact_mix *mix, struct steps *s, char *line, long *mo
 				diag, TACT_E_FORMAT, number, 0,
 				"a piece of code without module, or of an impossible size");
 		if (mix_module_touch(&mix->modules.items[*module], offset, offset + size - 1) ||
-		    add_step(s, (uint32_t)*module, offset, (int64_t)count) ||
-		    add_step(s, (uint32_t)*module, offset + size, -(int64_t)count))
+		    add_step(s, (uint32_t)*module, offset, (int64_t)count, 0) ||
+		    add_step(s, (uint32_t)*module, offset + size, -(int64_t)count, 0))
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		s->last = LAST_CODE;
 		return 0;
 	}
+	if (!strncmp(line, "spread", 6))
+		return read_spread(s, line + 6, number, diag);
 	if (!strncmp(line, "generated ", 10))
 		return read_generated(s, line + 10, number, diag);
 	if (sscanf(line, "module %63s %n", id, &used) == 1 && used && line[used]) {
@@ -132,8 +188,11 @@ static int read_line(struct tact_mix *mix, struct steps *s, char *line, long *mo
 		mix->summary.outside_samples += count;
 		return 0;
 	}
+	if (!strncmp(line, "windows ", 8))
+		return read_windows(mix, line + 8, number, diag);
 	return tact_fail_at(diag, TACT_E_FORMAT, number, 0,
-			    "neither module, code, generated, command nor outside: %.40s", line);
+			    "neither module, code, generated, command, windows nor outside: %.40s",
+			    line);
 }
 
 static int read_lines(struct tact_mix *mix, struct steps *s, FILE *file, struct tact_diag *diag)
@@ -174,10 +233,11 @@ static int add_generated(struct tact_mix *mix, struct steps *s)
 		status = mix_module_touch(&mix->modules.items[module], p->offset,
 					  p->offset + p->size - 1);
 		if (!status)
-			status = add_step(s, (uint32_t)module, p->offset, (int64_t)p->count);
+			status = add_step(s, (uint32_t)module, p->offset, (int64_t)p->count,
+					  p->spread);
 		if (!status)
 			status = add_step(s, (uint32_t)module, p->offset + p->size,
-					  -(int64_t)p->count);
+					  -(int64_t)p->count, p->spread);
 	}
 	return status;
 }
@@ -206,9 +266,23 @@ static int load_modules(struct tact_mix *mix, const struct steps *s)
 	return status;
 }
 
-/* Adds what ran `count` times from begin to end. */
+/* Adds to the executions of a profile in each group of windows. */
+static int add_found(struct tact_mix *mix, size_t profile, const double found[MIX_GROUPS])
+{
+	if (!mix->has_windows)
+		return 0;
+	if (tact_grow(&mix->spreads, &mix->spreads_capacity, profile + 1, sizeof(*mix->spreads)))
+		return -TACT_E_NOMEM;
+	for (; mix->n_spreads <= profile; mix->n_spreads++)
+		memset(mix->spreads[mix->n_spreads], 0, sizeof(*mix->spreads));
+	for (unsigned g = 0; g < MIX_GROUPS; g++)
+		mix->spreads[profile][g] += found[g];
+	return 0;
+}
+
+/* Adds what ran `count` times from begin to end; found: of these, in each group of windows. */
 static int add_span(struct tact_mix *mix, uint32_t number, uint64_t begin, uint64_t end,
-		    uint64_t count)
+		    uint64_t count, const double found[MIX_GROUPS])
 {
 	struct mix_module *module = &mix->modules.items[number];
 	struct mix_code *code = mix_module_code(module, begin);
@@ -229,7 +303,8 @@ static int add_span(struct tact_mix *mix, uint32_t number, uint64_t begin, uint6
 		if (profile < 0)
 			return (int)profile;
 		mix->profiles[profile].exact += (double)count;
-		if (mix_share_add(mix, (uint32_t)profile, 0, &share))
+		if (mix_share_add(mix, (uint32_t)profile, 0, &share) ||
+		    add_found(mix, (size_t)profile, found))
 			return -TACT_E_NOMEM;
 	}
 	return 0;
@@ -237,6 +312,7 @@ static int add_span(struct tact_mix *mix, uint32_t number, uint64_t begin, uint6
 
 static int add_spans(struct tact_mix *mix, const struct steps *s)
 {
+	double found[MIX_GROUPS] = {0};
 	int64_t count = 0;
 	int status = 0;
 
@@ -244,11 +320,23 @@ static int add_spans(struct tact_mix *mix, const struct steps *s)
 		const struct step *x = &s->items[i], *next = x + 1;
 
 		count += x->by;
+		for (unsigned g = 0; x->spread && g < MIX_GROUPS; g++)
+			found[g] += (x->by < 0 ? -1 : 1) * s->spreads[x->spread - 1][g];
 		if (i + 1 < s->n && next->module == x->module && next->offset > x->offset &&
 		    count > 0)
-			status = add_span(mix, x->module, x->offset, next->offset, (uint64_t)count);
+			status = add_span(mix, x->module, x->offset, next->offset, (uint64_t)count,
+					  found);
 	}
 	return status;
+}
+
+/* Adds up what each group of windows has. */
+static void sum_groups(struct tact_mix *mix)
+{
+	for (size_t i = 0; i < mix->n_spreads; i++)
+		for (unsigned g = 0; g < MIX_GROUPS; g++)
+			mix->in_groups[g] +=
+				mix->spreads[i][g] * mix_block_of(mix, &mix->profiles[i])->n_insns;
 }
 
 int mix_read_counts(struct tact_mix *mix, const char *path, struct tact_diag *diag)
@@ -277,12 +365,13 @@ int mix_read_counts(struct tact_mix *mix, const char *path, struct tact_diag *di
 		if (status)
 			tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
-	free(s.items);
+	FREE_ALL(s.items, s.spreads);
 	mix_generated_destroy(s.generated);
 	if (status < 0)
 		return status;
-	mix->has_exact = true;
-	mix->summary.rung = TACT_MIX_RUNG_EXACT;
+	sum_groups(mix);
+	mix->has_exact = !mix->has_windows;
+	mix->summary.rung = mix->has_windows ? TACT_MIX_RUNG_WINDOWS : TACT_MIX_RUNG_EXACT;
 	mix->summary.flow_error = -1;
 	return 0;
 }

@@ -2,18 +2,11 @@
  *
  * A program under QEMU: every execution counted, and sampled by the virtual PMU if asked for.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
+#include "mix/counts_file.h"
 #include "mix/virtual.h"
-#include "trace/generated.h"
 
 enum {
 	EBS_PERIOD = 10007, /* primes: a run of a second has about 100,000 samples of each */
@@ -29,12 +22,11 @@ struct emulation {
 	struct mix_vpmu *vpmu;
 	struct mix_vblock **blocks; /* by number */
 	size_t n_blocks, capacity;
-	struct mix_tally pids;	 /* of the recording: counted from 1, so that they do not depend on
+	struct mix_tally pids;	/* of the recording: counted from 1, so that they do not depend on
 				   the system */
-	uint32_t real_pid, pid;	 /* the last one */
-	uint32_t n_insns;	 /* of the block that runs */
-	struct mix_tally known;	 /* processes and their modules whose maps are written */
-	struct generated *names; /* owned: of generated code; NULL: not needed so far */
+	uint32_t real_pid, pid; /* the last one */
+	uint32_t n_insns;	/* of the block that runs */
+	struct mix_tally known; /* processes and their modules whose maps are written */
 };
 
 /* ---- blocks ---- */
@@ -138,138 +130,20 @@ static int on_block(struct emulation *e, const struct tact_trace_event *event, u
 
 /* ---- the file of counts ---- */
 
-static int compare_blocks(const void *a, const void *b)
-{
-	const struct mix_vblock *x = *(struct mix_vblock *const *)a;
-	const struct mix_vblock *y = *(struct mix_vblock *const *)b;
-
-	if (x->block->module != y->block->module)
-		return x->block->module < y->block->module ? -1 : 1;
-	return (x->block->address > y->block->address) - (x->block->address < y->block->address);
-}
-
-/* A text that grows. */
-struct lines {
-	char *data;
-	size_t size, capacity;
-	bool is_full; /* out of memory */
-};
-
-static void say(struct lines *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct lines *l, const char *format, ...)
-{
-	va_list args, again;
-	int n;
-
-	va_start(args, format);
-	va_copy(again, args);
-	n = vsnprintf(NULL, 0, format, args);
-	va_end(args);
-	if (n < 0 || tact_grow(&l->data, &l->capacity, l->size + (size_t)n + 1, 1)) {
-		l->is_full = true;
-	} else {
-		vsnprintf(l->data + l->size, (size_t)n + 1, format, again);
-		l->size += (size_t)n;
-	}
-	va_end(again);
-}
-
-static void say_module(struct lines *l, const struct tact_trace_module *m)
-{
-	uint8_t id[PMU_MAX_BUILD_ID];
-	unsigned size;
-
-	size = obj_build_id_of(m->path, id, sizeof(id));
-	say(l, "module ");
-	for (unsigned i = 0; i < size; i++)
-		say(l, "%02x", id[i]);
-	say(l, "%s%s\n", size ? " " : "- ", m->path);
-}
-
-/* Writes code that no file has, with its bytes and the name that the program has told. */
-static void say_generated(const struct emulation *e, struct lines *l, const struct mix_vblock *b)
-{
-	const char *name = "";
-	uint64_t begin;
-
-	if (generated_find(e->names, e->trace, b->block, 0, &name, &begin) < 0)
-		l->is_full = true;
-	say(l, "generated %" PRIx64 " %" PRIu64 " ", b->block->address, b->count);
-	for (uint32_t i = 0; i < b->block->code_size; i++)
-		say(l, "%02x", b->block->code[i]);
-	say(l, "%s%.1000s\n", *name ? " " : "", name);
-}
-
-static void say_all(const struct emulation *e, struct lines *l)
-{
-	struct tact_trace_module m = {.size = sizeof(m)};
-	uint32_t module = 0;
-	uint64_t outside = 0;
-	size_t at;
-
-	say(l, "#tact.mix.counts/1\ncommand");
-	at = l->size;
-	for (char *const *word = e->o->argv; *word; word++)
-		say(l, " %.1000s", *word);
-	for (; at < l->size; at++) /* a command must stay on one line */
-		if (l->data[at] == '\n' || l->data[at] == '\r')
-			l->data[at] = ' ';
-	say(l, "\n");
-	for (size_t i = 0; i < e->n_blocks; i++) {
-		const struct mix_vblock *b = e->blocks[i];
-
-		if (!b->count)
-			continue;
-		if (!b->block->module) {
-			say_generated(e, l, b);
-			continue;
-		}
-		if (b->block->module != module &&
-		    tact_trace_get_module(e->trace, b->block->module, &m) < 0) {
-			outside += b->count;
-			continue;
-		}
-		if (b->block->module != module) {
-			module = b->block->module;
-			say_module(l, &m);
-		}
-		say(l, "code %" PRIx64 " %x %" PRIu64 "\n", b->block->address - m.begin + m.offset,
-		    b->block->code_size, b->count);
-	}
-	say(l, "outside %" PRIu64 "\n", outside);
-}
-
 static int write_counts(struct emulation *e, struct tact_diag *diag)
 {
-	struct lines l = {0};
-	size_t done = 0;
-	int fd, error = 0;
+	struct mix_counts_file file = {.path = e->o->exact, .trace = e->trace, .argv = e->o->argv};
+	int status;
 
-	if (generated_create(&e->names))
+	file.items = calloc(e->n_blocks + 1, sizeof(*file.items));
+	if (!file.items)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	if (e->n_blocks)
-		qsort(e->blocks, e->n_blocks, sizeof(*e->blocks), compare_blocks);
-	say_all(e, &l);
-	fd = open(e->o->exact, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		error = errno;
-	while (!error && done < l.size) {
-		ssize_t n = write(fd, l.data + done, l.size - done);
-
-		if (n >= 0)
-			done += (size_t)n;
-		else if (errno != EINTR)
-			error = errno;
-	}
-	if (fd >= 0 && close(fd) && !error)
-		error = errno;
-	free(l.data);
-	if (l.is_full)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	return error ? tact_fail(diag, TACT_E_IO, "%.100s cannot be written: %s", e->o->exact,
-				 strerror(error))
-		     : 0;
+	for (size_t i = 0; i < e->n_blocks; i++)
+		file.items[file.n++] = (struct mix_counted){.block = e->blocks[i]->block,
+							    .count = e->blocks[i]->count};
+	status = mix_write_counts(&file, diag);
+	free(file.items);
+	return status;
 }
 
 /* ---- the run ---- */
@@ -341,7 +215,6 @@ static int finish(struct emulation *e, int status, struct tact_diag *diag)
 		free(e->blocks[i]);
 	}
 	free(e->blocks);
-	generated_destroy(e->names);
 	mix_tally_fini(&e->known);
 	mix_tally_fini(&e->pids);
 	mix_vpmu_destroy(e->vpmu);

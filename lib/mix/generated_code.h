@@ -12,6 +12,7 @@ struct mix_piece {
 	uint64_t address, count;
 	size_t code, name; /* offsets in the bytes and in the names */
 	uint32_t size, order;
+	uint32_t spread; /* for counts.c: of its count, plus one; 0: none */
 	uint64_t offset; /* in the image, once it is laid out */
 };
 

@@ -9,7 +9,8 @@
 #include "code/transfers.h"
 #include "mix/mix.h"
 
-static const char *const method_names[TACT_N_MIX_METHODS] = {"hybrid", "ebs", "lbr", "exact"};
+static const char *const method_names[TACT_N_MIX_METHODS] = {"hybrid", "ebs", "lbr", "exact",
+							     "windows"};
 
 const char *tact_mix_method_name(enum tact_mix_method method)
 {
@@ -36,6 +37,10 @@ static const struct {
 				 "unknown: it is a mix of time, not of executions, with skid; "
 				 "what is slow counts too much"},
 	[TACT_MIX_RUNG_NONE] = {"none", "there is nothing"},
+	/* Measured: doc/models/mix.md, section "Windows". */
+	[TACT_MIX_RUNG_WINDOWS] = {"windows",
+				   "about 9% of the mix after some seconds of CPU time (windows at "
+				   "random moments); more of the number of instructions"},
 };
 
 const char *tact_mix_rung_name(enum tact_mix_rung rung)
@@ -77,8 +82,8 @@ static enum tact_mix_method choose(const struct tact_mix *mix, const struct mix_
 {
 	double features[MIX_N_FEATURES];
 
-	if (mix->has_exact)
-		return TACT_MIX_EXACT;
+	if (mix->has_exact || mix->has_windows)
+		return mix->has_exact ? TACT_MIX_EXACT : TACT_MIX_WINDOWS;
 	if (!mix->has_lbr)
 		return TACT_MIX_EBS;
 	if (!mix->has_ebs || !mix->ebs_is_absolute)
@@ -99,13 +104,15 @@ static double counting_error(const struct tact_mix *mix, const struct mix_profil
 
 	if (p->method == TACT_MIX_EXACT)
 		return 0;
+	if (p->method == TACT_MIX_WINDOWS)
+		return mix_groups_error(mix, mix->spreads[p - mix->profiles]);
 	return n > 0 ? 1 / sqrt(n) : -1;
 }
 
 static enum tact_mix_method method_of(const struct tact_mix *mix, enum tact_mix_method asked)
 {
-	if (mix->has_exact)
-		return TACT_MIX_EXACT;
+	if (mix->has_exact || mix->has_windows)
+		return mix->has_exact ? TACT_MIX_EXACT : TACT_MIX_WINDOWS;
 	if (!mix->has_lbr)
 		return TACT_MIX_EBS;
 	if (mix->has_ebs && mix->ebs_is_absolute)
@@ -115,7 +122,7 @@ static enum tact_mix_method method_of(const struct tact_mix *mix, enum tact_mix_
 
 static bool is_relative(const struct tact_mix *mix, enum tact_mix_method method)
 {
-	if (mix->has_exact)
+	if (mix->has_exact || mix->has_windows)
 		return false;
 	if (mix->has_ebs && mix->ebs_is_absolute)
 		return false;
@@ -126,6 +133,7 @@ static void estimate_block(struct tact_mix *mix, struct mix_profile *p)
 {
 	switch (p->method) {
 	case TACT_MIX_EXACT:
+	case TACT_MIX_WINDOWS:
 		p->executions = p->exact;
 		break;
 	case TACT_MIX_EBS:
@@ -261,6 +269,7 @@ void tact_mix_close(struct tact_mix *mix)
 	free(mix->profiles);
 	free(mix->shares);
 	free(mix->arcs);
+	free(mix->spreads);
 	free(mix->command);
 	free(mix->ebs_event);
 	free(mix->lbr_event);

@@ -9,10 +9,11 @@
  *   sampled.c    recording -> counters by address
  *   attribution.c  counters by address -> counters by block; streams; bias; flow
  *   balance.c    streams, balanced by what is known of control flow
- *   counts.c     files of exact counts
+ *   counts.c     files of counts; counts_write.c writes them
  *   rule.c       decision trees; rule_train.c learns them
  *   sampling.c   records a run; targets.c: of whom
  *   emulate.c    runs a program under QEMU: exact counts; virtual.c: and samples of it
+ *   windowed.c   windows of a program that runs natively: counts; spread.c: their error
  *   retirement.c when the instructions of a block retire
  *   pivot.c      tables; taxonomy.c: a user's groups; pivot_diff.c: two of them side by side
  *   costs.c      executions times predicted cycles
@@ -204,7 +205,7 @@ struct mix_profile {
 	double in, out;		   /* taken branches that arrive, and that leave */
 	double fall_in, fall_out;  /* streams that come from the block before, continue after */
 	uint64_t oldest, branches; /* records of its branch in the oldest entry, and in all */
-	double exact;
+	double exact;		   /* counted, or from windows */
 	double executions, error;
 	uint8_t method; /* enum tact_mix_method */
 	bool is_biased;
@@ -223,6 +224,19 @@ struct mix_arc {
 	double weight;	   /* of the same scale as streams */
 };
 
+/* Counts from windows of a program come with their error: windows are dealt out to a few groups, so
+ * that each group is a sample of the whole run, and groups differ as much as chance lets them.
+ */
+enum { MIX_GROUPS = 16 };
+
+struct tact_mix;
+
+/* Returns the variance of what was found in each group of windows, added up; < 0: unknown. */
+double mix_groups_variance(const struct tact_mix *mix, const double found[MIX_GROUPS]);
+
+/* Returns the standard error of that sum, relative to it; < 0: unknown. */
+double mix_groups_error(const struct tact_mix *mix, const double found[MIX_GROUPS]);
+
 struct tact_mix {
 	struct mix_spaces spaces;
 	struct mix_modules modules;
@@ -236,7 +250,10 @@ struct tact_mix {
 	struct tact_mix_summary summary;
 	double stack_depth; /* mean number of records */
 	double ebs_total;   /* samples times period */
-	bool has_ebs, has_lbr, has_exact;
+	bool has_ebs, has_lbr, has_exact, has_windows;
+	double (*spreads)[MIX_GROUPS]; /* by profile: executions in each group of windows */
+	double in_groups[MIX_GROUPS];  /* instructions */
+	size_t n_spreads, spreads_capacity;
 	bool lbr_is_absolute, ebs_is_absolute;
 	bool is_plain; /* the paper's LBR: streams that stacks show, nothing completed */
 	char *command, *ebs_event, *lbr_event;

@@ -19,7 +19,8 @@ static const char *const key_names[TACT_N_MIX_KEYS] = {
 struct row {
 	uint32_t key[TACT_MIX_MAX_KEYS]; /* words */
 	double executions, variance;
-	bool is_unknown; /* the error of a part of it is unknown */
+	bool is_unknown;	  /* the error of a part of it is unknown */
+	double found[MIX_GROUPS]; /* of the mix that is being added: in each group of windows */
 };
 
 struct tact_mix_pivot {
@@ -220,7 +221,7 @@ static double share_of(const struct tact_mix *mix, const struct mix_profile *p,
 {
 	double all = p->completed, part = s->completed;
 
-	if (p->method == TACT_MIX_EXACT) {
+	if (p->method == TACT_MIX_EXACT || p->method == TACT_MIX_WINDOWS) {
 		all = p->exact;
 		part = s->exact;
 	} else if (p->method == TACT_MIX_EBS) {
@@ -240,6 +241,39 @@ struct filler {
 	double sums[3]; /* packed; packed and scalar; FLOP of packed ones */
 	double blocks;
 };
+
+/* Adds the error of a block that was executed n times by those who count. */
+static void add_error(struct row *r, const struct item *x, double n)
+{
+	const struct mix_profile *p = x->profile;
+
+	if (p->method == TACT_MIX_WINDOWS) {
+		const double *found = x->mix->spreads[p - x->mix->profiles];
+
+		for (unsigned g = 0; g < MIX_GROUPS; g++)
+			r->found[g] += found[g] * n / p->executions;
+	} else if (p->error >= 0) {
+		r->variance += n * n * p->error * p->error;
+	} else {
+		r->is_unknown = true;
+	}
+}
+
+/* What happens in a window is not independent of what else happens in it: only the sums over all
+ * blocks of a row tell the error of the row.
+ */
+static void add_variances(struct tact_mix_pivot *p, const struct tact_mix *mix)
+{
+	for (size_t i = 0; i < p->n_rows && mix->has_windows; i++) {
+		const double more = mix_groups_variance(mix, p->rows[i].found);
+
+		if (more >= 0)
+			p->rows[i].variance += more;
+		else
+			p->rows[i].is_unknown = true;
+		memset(p->rows[i].found, 0, sizeof(p->rows[i].found));
+	}
+}
 
 static int add_item(struct filler *f, const struct item *x, double n)
 {
@@ -261,10 +295,7 @@ static int add_item(struct filler *f, const struct item *x, double n)
 	if (!r)
 		return -TACT_E_NOMEM;
 	r->executions += n;
-	if (x->profile->error >= 0)
-		r->variance += n * n * x->profile->error * x->profile->error;
-	else
-		r->is_unknown = true;
+	add_error(r, x, n);
 	p->total += n;
 	add_figures(&p->figures, &x->properties, n, f->sums);
 	return 0;
@@ -310,6 +341,7 @@ static int fill(struct filler *f, struct tact_mix *mix)
 			status = add_block(f, &x, share_of(mix, p, share));
 		}
 	}
+	add_variances(f->pivot, mix);
 	return status;
 }
 

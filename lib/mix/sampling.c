@@ -410,7 +410,7 @@ static bool is_good(const struct tact_mix_record_options *o)
 {
 	return o->output && (o->argv || o->pid > 0 || o->all_cpus) && !(o->argv && o->pid > 0) &&
 	       (!o->argv || o->argv[0]) && o->pid >= 0 && o->expected_seconds >= 0 &&
-	       (unsigned)o->best < TACT_N_MIX_RUNGS;
+	       (unsigned)o->best <= TACT_MIX_RUNG_NONE;
 }
 
 int tact_mix_record(const struct tact_mix_record_options *opt, struct tact_mix_recorded *out,

@@ -134,6 +134,7 @@ static void add_counts(struct tact_mix_summary *to, const struct tact_mix_summar
 	to->flow_outliers += s->flow_outliers;
 	to->bytes += s->bytes;
 	to->newest_dropped |= s->newest_dropped;
+	to->windows += s->windows;
 	to->recordings++;
 }
 
@@ -172,6 +173,14 @@ static const char *common_event(const char *a, const char *b)
 	return b[0] ? "several events" : a;
 }
 
+/* Windows were added to the ladder late: their errors are between those of branch stacks and of
+ * samples that skid.
+ */
+static double rank(enum tact_mix_rung rung)
+{
+	return rung == TACT_MIX_RUNG_WINDOWS ? TACT_MIX_RUNG_PRECISE + 0.5 : (double)rung;
+}
+
 static void add_texts(struct tact_mix_summary *to, const struct tact_mix_summary *s)
 {
 	if (strcmp(to->command, s->command) != 0)
@@ -184,7 +193,7 @@ static void add_texts(struct tact_mix_summary *to, const struct tact_mix_summary
 		to->lbr_period = 0;
 	if (to->method != s->method)
 		to->method = TACT_MIX_HYBRID;
-	if (s->rung > to->rung) /* the worst one */
+	if (rank(s->rung) > rank(to->rung)) /* the worst one */
 		to->rung = s->rung;
 }
 

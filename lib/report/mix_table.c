@@ -13,7 +13,9 @@
 
 static void add_quality(const struct tact_mix_summary *s, struct text *out)
 {
-	if (s->rung == TACT_MIX_RUNG_EXACT) {
+	if (s->windows)
+		text_printf(out, "Windows: %" PRIu64 "\n", s->windows);
+	if (!s->samples) {
 		text_printf(out, "Outside of known code: %" PRIu64 " executions of blocks\n",
 			    s->outside_samples);
 		return;
@@ -204,6 +206,8 @@ static void json_summary(const struct tact_mix_summary *s, struct json *json)
 	json_put_fixed(json, "instructions", s->instructions, 0);
 	json_put_bool(json, "is_relative", s->is_relative);
 	json_put_count(json, "recordings", s->recordings);
+	if (s->windows)
+		json_put_count(json, "windows", s->windows);
 	if (s->flow_error < 0)
 		return;
 	json_put_fixed(json, "flow_error", s->flow_error, 6);

@@ -19,6 +19,7 @@
 __asm__(".text\n"
 	".globl costs_way, costs_back, costs_self, costs_plain, costs_end\n"
 	".type costs_way, @function\n"
+	".p2align 6\n" /* no pair lies across 32 bytes, which Skylake decodes again */
 	"costs_way:\n"
 	"	imul %rax, %rax\n"
 	"	test %rcx, %rcx\n"

@@ -150,7 +150,7 @@ static double weight(const struct mix_flow *f, uint32_t from, uint32_t to)
 TEST(test_flow)
 {
 	static const double executions[] = {1000, 300, 1000, 1, 300};
-	uint32_t numbers[] = {1, 2, 3, 4, 5}, calls = 0;
+	uint32_t numbers[] = {1, 2, 3, 4, 5}, calls = 0, again = 0;
 	uint64_t random = 7;
 	struct mix_profile profiles[5];
 	struct mix_code section = {.isa = tact_isa_find("x86"),
@@ -179,9 +179,23 @@ TEST(test_flow)
 		calls += mix_flow_after(f, 0, &random) == 1;
 	assert_in_range(calls, 250, 350);
 	assert_int_equal(mix_flow_before(f, 4, &random), 1);
-	assert_int_equal(mix_flow_back(f, &random), 2);
+	/* Back to the function's caller; what is not called leads anywhere. */
+	assert_int_equal(mix_flow_back(f, 4, &random), 2);
+	assert_int_equal(mix_flow_back(f, 3, &random), 2);
 	assert_int_equal(mix_flow_at(f, 0), 0);
 	assert_int_equal(mix_flow_at(f, 0.999), 4);
+	/* Computed targets come again sooner than by chance, and as often. */
+	f->nodes[0].is_indirect = true;
+	calls = 0;
+	for (uint32_t i = 0, last = MIX_NONE; i < 10000; i++) {
+		const uint32_t next = mix_flow_after(f, 0, &random);
+
+		calls += next == 1;
+		again += next == last;
+		last = next;
+	}
+	assert_in_range(calls, 2700, 3300);
+	assert_in_range(again, 7300, 8100); /* by chance 5800 */
 	mix_flow_destroy(f);
 
 	/* Recorded branches are believed. */
